@@ -1,2 +1,2 @@
-// Package figures puts what a limiter does into a line a second, for the commands.
+// Package figures formats the activity of a limiter as a line a second, for the commands.
 package figures

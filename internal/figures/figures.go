@@ -12,11 +12,11 @@ import (
 // admitted and refused per second.
 const Header = "limit infl queue   p95 adm/s ref/s"
 
-// Line is what a limiter did between two readings.
+// Line is the activity of a limiter between two readings.
 type Line struct {
 	Limit, InFlight, Queued int
 	P95                     time.Duration
-	Admitted, Refused       float64 // per second; what only shadow mode admitted counts as refused
+	Admitted, Refused       float64 // per second; requests admitted only by shadow mode count as refused
 	Change                  string  // the last change of the limit, with its reason
 }
 
@@ -26,7 +26,7 @@ func (l Line) String() string {
 		l.Limit, l.InFlight, l.Queued, Latency(l.P95), l.Admitted, l.Refused)
 }
 
-// Latency renders d in five characters, and a dash where nothing was measured.
+// Latency renders d in five characters, and a dash without a measurement.
 func Latency(d time.Duration) string {
 	switch {
 	case d <= 0:
@@ -38,7 +38,7 @@ func Latency(d time.Duration) string {
 	}
 }
 
-// Meter reads a limiter's figures again and again.
+// Meter reads a limiter's figures repeatedly.
 type Meter struct {
 	snapshot func() weir.Snapshot
 	change   func() string
@@ -57,13 +57,13 @@ func NewMeter(lim *weir.Limiter) *Meter {
 	})
 }
 
-// NewTotalMeter is NewMeter for several limiters, whose sum total returns. change says what the
-// last change of a limit was.
+// NewTotalMeter is NewMeter for several limiters, whose sum total returns. change describes
+// the last change of a limit.
 func NewTotalMeter(total func() weir.Snapshot, change func() string) *Meter {
 	return start(total, change)
 }
 
-// NewKeyMeter is NewMeter for a key of a set. It knows of no changes of the limit.
+// NewKeyMeter is NewMeter for a key of a set. It does not report changes of the limit.
 func NewKeyMeter(set *bulkhead.Set, key string) *Meter {
 	return start(
 		func() weir.Snapshot { return set.Snapshot().ByKey[key] },
@@ -76,7 +76,7 @@ func start(snapshot func() weir.Snapshot, change func() string) *Meter {
 	return m
 }
 
-// Read returns the figures since it was last called.
+// Read returns the figures since the last call.
 func (m *Meter) Read() Line {
 	now, s := time.Now(), m.snapshot()
 	refused := s.RefusedTotal() + s.WouldRefuse

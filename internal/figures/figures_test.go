@@ -62,7 +62,7 @@ func TestMeterOfASet(t *testing.T) {
 		if got, want := meter.Read(), (Line{
 			Limit: 6, InFlight: 3, Admitted: 3, Refused: 1, Change: "a: 2 to 3",
 		}); got != want {
-			t.Errorf("%+v, want %+v", got, want) // the overflow has a limit, too
+			t.Errorf("%+v, want %+v", got, want) // the overflow key also has a limit
 		}
 	})
 }

@@ -1,2 +1,2 @@
-// Package nearest advises on names that are not known.
+// Package nearest gives advice about unknown names.
 package nearest

@@ -2,8 +2,8 @@ package nearest
 
 import "strings"
 
-// Advice says what to write instead of a name that is none of the known: the one that is like it,
-// otherwise any of them.
+// Advice suggests a replacement for an unknown name: the most similar known name, or else all
+// of them.
 func Advice(name string, known []string) string {
 	if meant := To(name, known); meant != "" {
 		return "did you mean " + meant + "?"
@@ -11,7 +11,7 @@ func Advice(name string, known []string) string {
 	return "want " + Alternatives(known)
 }
 
-// Alternatives joins words as prose does: "a, b or c".
+// Alternatives joins words as in prose: "a, b or c".
 func Alternatives(words []string) string {
 	last := len(words) - 1
 	if last < 1 {
@@ -20,8 +20,8 @@ func Alternatives(words []string) string {
 	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
-// To returns the known name that is like name, empty if none is: at most two letters of it are
-// wrong, and not more than half.
+// To returns the known name most similar to name, or "". At most two letters may be wrong,
+// and no more than half.
 func To(name string, known []string) string {
 	best, least := "", 3
 	for _, k := range known {
@@ -32,7 +32,7 @@ func To(name string, known []string) string {
 	return best
 }
 
-// distance is how many letters must be added, removed or changed to make a into b.
+// distance is the number of letters to add, remove or change to turn a into b.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -10,13 +10,13 @@ import (
 	"github.com/weir-go/weir/sim"
 )
 
-// A Cache is a folder in which oracles and baselines are stored from one run to the next. The
-// empty Cache stores none. It does not notice that the simulator itself has changed: empty it then.
-// Several processes may use one.
+// A Cache is a folder that stores oracles and baselines between runs. The empty Cache stores
+// none. It does not notice changes of the simulator itself: empty the folder after one.
+// Several processes may share a folder.
 type Cache string
 
-// Sweep returns what [sim.SweepOn] does, from the cache if it is there, and otherwise puts it
-// there. An error may also be one of the file system.
+// Sweep returns the result of [sim.SweepOn] from the cache, or computes and stores it. An
+// error may also come from the file system.
 func (c Cache) Sweep(processors int, scenario sim.Scenario, seed uint64) (*sim.Oracle, error) {
 	path, ok := c.file(scenario, seed, "oracle")
 	if !ok {
@@ -37,8 +37,8 @@ func (c Cache) Sweep(processors int, scenario sim.Scenario, seed uint64) (*sim.O
 	return oracle, c.store(data, path)
 }
 
-// Baseline returns what [sim.BaselineOf] does, from the cache if it is there, and otherwise puts it
-// there. An error may also be one of the file system.
+// Baseline returns the result of [sim.BaselineOf] from the cache, or computes and stores it.
+// An error may also come from the file system.
 func (c Cache) Baseline(scenario sim.Scenario, seed uint64) (*sim.Baseline, error) {
 	path, ok := c.file(scenario, seed, "baseline")
 	if !ok {
@@ -61,8 +61,8 @@ func (c Cache) Baseline(scenario sim.Scenario, seed uint64) (*sim.Baseline, erro
 	return baseline, c.store(data, path)
 }
 
-// file is the path of an oracle or a baseline, named after all that it depends on. It is not ok for
-// a trace, a source, and parts that have no text form.
+// file returns the path of an oracle or a baseline, named after all its inputs. ok is false
+// for a trace, a source, and parts without a text form.
 func (c Cache) file(scenario sim.Scenario, seed uint64, what string) (path string, ok bool) {
 	if c == "" || scenario.Trace != nil || scenario.Source != nil {
 		return "", false
@@ -75,8 +75,8 @@ func (c Cache) file(scenario sim.Scenario, seed uint64, what string) (path strin
 	return filepath.Join(string(c), fmt.Sprintf("%x-%d.%s", sha256.Sum256(text), seed, what)), true
 }
 
-// store writes the file under another name first, so that whoever reads it meanwhile finds
-// all of it or nothing.
+// store writes the file under another name first, so that a concurrent reader finds all of it
+// or nothing.
 func (c Cache) store(data []byte, path string) error {
 	if err := os.MkdirAll(string(c), 0o755); err != nil {
 		return err

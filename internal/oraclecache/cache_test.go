@@ -51,8 +51,8 @@ func TestCacheOfOracles(t *testing.T) {
 	}
 }
 
-// TestCacheOfBaselines: a baseline is found again for another law, and what is no baseline is not
-// taken for one.
+// TestCacheOfBaselines: a baseline is found again for another law, and other data is not
+// accepted as a baseline.
 func TestCacheOfBaselines(t *testing.T) {
 	cache := oraclecache.Cache(t.TempDir())
 	s := sim.Acceptance()[0]

@@ -1,3 +1,4 @@
-// Package oraclecache stores oracles and baselines of the simulator in files, for the commands that
-// score one law after another. To find an oracle takes forty times as long as to try a law.
+// Package oraclecache stores the simulator's oracles and baselines in files, for the commands
+// that score one law after another. Finding an oracle takes forty times as long as trying a
+// law.
 package oraclecache

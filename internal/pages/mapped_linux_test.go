@@ -7,7 +7,7 @@ import (
 	"unsafe"
 )
 
-// mapFile makes a file and maps it shared.
+// mapFile creates a file and maps it shared.
 func mapFile(t *testing.T, name string, size int) []byte {
 	t.Helper()
 	f, err := os.Create(name)
@@ -26,7 +26,7 @@ func mapFile(t *testing.T, name string, size int) []byte {
 	return mapped
 }
 
-// The address of a table that is gone may be that of the heap by now.
+// The heap may reuse the address of an unmapped table.
 func TestAdviceLosesNothingOfOtherMemory(t *testing.T) {
 	const size = 1 << 20
 	heap, err := syscall.Mmap(-1, 0, size, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANON)

@@ -9,7 +9,8 @@ import (
 // mapping is a range of addresses at which a file is mapped shared.
 type mapping struct{ from, to uint64 }
 
-// mappings are those of the files that match a pattern, from the text of /proc/self/maps:
+// mappings returns the mappings of the files that match a pattern, from the text of
+// /proc/self/maps:
 //
 //	7f1c2a000000-7f1c2a200000 rw-s 00000000 fe:00 131 /data/000012.sst
 func mappings(maps string, patterns []string) (found []mapping) {

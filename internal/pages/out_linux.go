@@ -5,11 +5,11 @@ import (
 	"syscall"
 )
 
-// pageOut is MADV_PAGEOUT, of Linux 5.4: take the pages back, and lose nothing of them.
+// pageOut is MADV_PAGEOUT, since Linux 5.4: reclaim the pages without loss.
 const pageOut = 21
 
-// Out asks Linux to take back the pages of the files that match a pattern, and returns the size of
-// their mappings. A mapping that is gone meanwhile is no error.
+// Out advises Linux to reclaim the pages of the files that match a pattern, and returns the
+// size of their mappings. A mapping that has disappeared meanwhile is no error.
 func Out(patterns []string) (advised uint64) {
 	maps, err := os.ReadFile("/proc/self/maps")
 	if err != nil {

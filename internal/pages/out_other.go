@@ -2,5 +2,5 @@
 
 package pages
 
-// Out does nothing: no other system tells what it maps where.
+// Out does nothing, because no other system lists its mappings.
 func Out([]string) (advised uint64) { return 0 }

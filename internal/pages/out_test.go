@@ -25,7 +25,7 @@ zz-yy rw-s 00000000 fe:00 131                        /data/000012.sst
 	}
 }
 
-// Pages that are taken back are still there.
+// Reclaimed pages keep their contents.
 func TestPagesAreTakenBackWithoutLoss(t *testing.T) {
 	const size = 8 << 20
 	name := filepath.Join(t.TempDir(), "table.sst")

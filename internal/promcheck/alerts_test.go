@@ -15,9 +15,9 @@ const (
 	phase    = 30 * time.Minute
 )
 
-// A recording is a shop that was well for one phase, then in trouble for two, and in the second of
-// these heard nothing of its store. Work that hangs is apart: it would keep the limit from being
-// measured.
+// A recording is a shop that is well for one phase, then in trouble for two. In the second of
+// these its store does not answer. Work that hangs has its own limiter: it would prevent
+// measurements of the limit.
 type recording struct {
 	*database
 	start, sick, gone, end time.Time
@@ -41,7 +41,7 @@ func record(t *testing.T, native bool) recording {
 		s.sick.Store(true)
 		r.gone = scrape()
 		s.gone.Store(true)
-		hung, _ := s.sources.Limiters[1].Acquire(ctx) // in shadow mode, so there is room
+		hung, _ := s.sources.Limiters[1].Acquire(ctx) // in shadow mode, so there is always room
 		r.end = scrape()
 		hung.Done(nil)
 		stop()
@@ -50,8 +50,8 @@ func record(t *testing.T, native bool) recording {
 	return r
 }
 
-// fires reports whether the alert is due at some moment of a span: its expression held for as long
-// as it asks for.
+// fires reports whether the alert fires within a span: its expression holds for the required
+// time.
 func (r recording) fires(t *testing.T, rule rulefmt.Rule, from, to time.Time) bool {
 	t.Helper()
 	since := map[string]time.Time{}
@@ -72,7 +72,7 @@ func (r recording) fires(t *testing.T, rule rulefmt.Rule, from, to time.Time) bo
 	return false
 }
 
-// Each alert is silent while all is well and fires in trouble, and each panel shows something,
+// Each alert is silent while all is well and fires in trouble, and each panel shows data,
 // whether the server scrapes native histograms or classic ones.
 func TestAlertsAndPanels(t *testing.T) {
 	for _, native := range []bool{true, false} {
@@ -95,7 +95,7 @@ func (r recording) tryAlert(t *testing.T, rule rulefmt.Rule) {
 	if r.fires(t, rule, r.start.Add(settled), r.sick) {
 		t.Error("fires while all is well")
 	}
-	later := rule.Alert == "WeirMonitorStale" || rule.Alert == "WeirWorkStuck" // what happens in the last phase
+	later := rule.Alert == "WeirMonitorStale" || rule.Alert == "WeirWorkStuck" // these fire in the last phase
 	if got := r.fires(t, rule, r.sick.Add(interval), r.gone); got == later {
 		t.Errorf("fires in trouble: %v: want %v", got, !later)
 	}
@@ -104,7 +104,7 @@ func (r recording) tryAlert(t *testing.T, rule rulefmt.Rule) {
 	}
 }
 
-// tryPanel demands that each expression of a panel shows something at some moment.
+// tryPanel checks that each expression of a panel has data at some moment.
 func (r recording) tryPanel(t *testing.T, exprs []string) {
 	for _, expr := range exprs {
 		shown := 0

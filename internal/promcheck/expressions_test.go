@@ -16,7 +16,7 @@ import (
 
 var promQL = parser.NewParser(parser.Options{})
 
-// rules returns the alert rules, as Prometheus loads them.
+// rules returns the alert rules, as loaded by Prometheus.
 func rules(t *testing.T) []rulefmt.Rule {
 	t.Helper()
 	groups, errs := rulefmt.Parse([]byte(weirprom.Alerts), false, model.UTF8Validation, promQL, slog.Default())
@@ -29,8 +29,8 @@ func rules(t *testing.T) []rulefmt.Rule {
 	return groups.Groups[0].Rules
 }
 
-// panels returns the expressions of the dashboard by panel, with the variables replaced as Grafana
-// does.
+// panels returns the expressions of the dashboard by panel, with the variables replaced as by
+// Grafana.
 func panels(t *testing.T) map[string][]string {
 	t.Helper()
 	var dashboard struct {
@@ -52,8 +52,8 @@ func panels(t *testing.T) map[string][]string {
 	return all
 }
 
-// unknownMetrics lists the metrics of an expression that are not in the table, and labels that they
-// do not have.
+// unknownMetrics lists the metrics of an expression that are missing in the table, and labels
+// that they do not have.
 func unknownMetrics(t *testing.T, expr string) (unknown []string) {
 	t.Helper()
 	parsed, err := promQL.ParseExpr(expr)

@@ -2,8 +2,8 @@ package promcheck
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// own are the series that the proxy counts beside its limiters. cmd/weir/internal/proxy tries that
-// it has those of the alerts.
+// own are the proxy's own series, besides its limiters'. cmd/weir/internal/proxy tests that
+// the proxy has the series of the alerts.
 type own struct {
 	requests, failures  prometheus.Counter
 	healthy, inRotation *prometheus.GaugeVec
@@ -34,7 +34,7 @@ func newOwn(reg prometheus.Registerer) *own {
 	}
 }
 
-// count is one interval of a proxy with a reload in each and two addresses, of which the second is
+// count adds one interval of a proxy with one reload and two addresses. The second address is
 // ejected while it is sick.
 func (o *own) count(sick bool) {
 	const often = 100
@@ -52,7 +52,7 @@ func (o *own) count(sick bool) {
 	for _, reason := range []string{"too many", "PROXY protocol"} {
 		o.closed.WithLabelValues(":8080", reason).Add(bad)
 	}
-	for _, reason := range []string{"idle", "stalled", "TLS handshake"} { // clients' own
+	for _, reason := range []string{"idle", "stalled", "TLS handshake"} { // caused by clients
 		o.closed.WithLabelValues(":8080", reason).Add(often)
 	}
 	o.reloads.WithLabelValues("applied").Inc()

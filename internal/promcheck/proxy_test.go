@@ -45,7 +45,7 @@ func TestProxyAlerts(t *testing.T) {
 	}
 }
 
-// recordProxy records what the limiters of a proxy are: well for one phase, then before an upstream
+// recordProxy records the limiters of a proxy: well for one phase, then before an upstream
 // that takes a hundred times as long, fails half of the requests and never answers one, while
 // streams fill their cap.
 func recordProxy(t *testing.T) recording {
@@ -97,7 +97,7 @@ func recordProxy(t *testing.T) recording {
 		r.start = time.Now()
 		r.sick = scrape()
 		sick.Store(true)
-		stuck, err := set.Acquire(ctx, "trial") // in shadow mode, so there is room
+		stuck, err := set.Acquire(ctx, "trial") // in shadow mode, so there is always room
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,8 +19,8 @@ import (
 	"github.com/weir-go/weir/weirprom"
 )
 
-// A shop is a program that is well, or in trouble: its work takes a hundred times as long, and its
-// store is at its limit and then does not answer.
+// A shop is a program that is well or in trouble. In trouble its work takes a hundred times
+// as long, and its store is first at its limit and then does not answer.
 type shop struct {
 	sick    atomic.Bool
 	gone    atomic.Bool // the store does not answer
@@ -106,7 +106,7 @@ func open(ctx context.Context, t *testing.T) *shop {
 	return s
 }
 
-// repeat calls f twice a second at most, until ctx ends.
+// repeat calls f at most twice a second until ctx ends.
 func repeat(ctx context.Context, f func()) {
 	for ctx.Err() == nil {
 		f()

@@ -10,8 +10,8 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 )
 
-// The spans that weir proxy sends, as its own test writes them, read with the official types. A
-// field that they do not know is an error.
+// TestSpansAreOTLP decodes the spans that weir proxy sends, as written by its own test, with
+// the official types. An unknown field is an error.
 func TestSpansAreOTLP(t *testing.T) {
 	text, err := os.ReadFile("../../cmd/weir/internal/spans/testdata/export.json")
 	if err != nil {
@@ -30,7 +30,8 @@ func TestSpansAreOTLP(t *testing.T) {
 	}
 
 	first := spans[0]
-	// OTLP has identifiers in hexadecimal digits, where JSON of other protocols has Base64.
+	// OTLP encodes identifiers as hexadecimal digits, where the JSON of other protocols uses
+	// Base64.
 	id := base64.StdEncoding.EncodeToString
 	if id(first.TraceId) != "0af7651916cd43dd8448eb211c80319c" || id(first.SpanId) != "0102030405060708" || id(first.ParentSpanId) != "b7ad6b7169203331" {
 		t.Errorf("trace %s, span %s, parent %s", id(first.TraceId), id(first.SpanId), id(first.ParentSpanId))
@@ -61,7 +62,7 @@ func TestSpansAreOTLP(t *testing.T) {
 	}
 }
 
-// value is that of an attribute, nil without it.
+// value returns the value of an attribute, nil if it is missing.
 func value(of []*common.KeyValue, key string) *common.AnyValue {
 	for _, a := range of {
 		if a.Key == key {

@@ -47,7 +47,7 @@ func (s sample) Type() chunkenc.ValueType {
 	return chunkenc.ValFloat
 }
 
-// A database holds what was scraped.
+// A database holds the scraped series.
 type database struct {
 	series  map[string]*series
 	symbols *labels.SymbolTable
@@ -62,8 +62,8 @@ func newDatabase() *database {
 	return &database{series: map[string]*series{}, symbols: labels.NewSymbolTable()}
 }
 
-// scrape gathers, sends in the protobuf format and reads what comes as Prometheus does. Native says
-// whether the server scrapes native histograms, or the classic ones.
+// scrape gathers metrics, sends them in the protobuf format and parses them as Prometheus
+// does. native selects native histograms instead of classic ones.
 func (d *database) scrape(t testing.TB, g prometheus.Gatherer, native bool) {
 	t.Helper()
 	families, err := g.Gather()

@@ -49,7 +49,7 @@ func (r release) write(p platform, built []binary, at time.Time) error {
 	return os.WriteFile(name+".cdx.json", bill, 0o644)
 }
 
-// tarball packs files in the form of Unix, with nothing in it of the machine or its user.
+// tarball packs files for Unix, without traces of the machine or its user.
 func tarball(entries []entry, at time.Time) ([]byte, error) {
 	var out bytes.Buffer
 	compressed := gzip.NewWriter(&out)
@@ -66,11 +66,11 @@ func tarball(entries []entry, at time.Time) ([]byte, error) {
 	if err := archive.Close(); err != nil {
 		return nil, err
 	}
-	err := compressed.Close() // which writes the rest
+	err := compressed.Close() // writes the rest
 	return out.Bytes(), err
 }
 
-// zipped packs files in the form of Windows.
+// zipped packs files for Windows.
 func zipped(entries []entry, at time.Time) ([]byte, error) {
 	var out bytes.Buffer
 	archive := zip.NewWriter(&out)
@@ -89,7 +89,7 @@ func zipped(entries []entry, at time.Time) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// sums writes the checksums of all files, as sha256sum -c reads them.
+// sums writes the checksums of all files, in the format of sha256sum.
 func (r release) sums() error {
 	entries, err := os.ReadDir(r.dir)
 	if err != nil {

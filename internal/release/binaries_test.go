@@ -16,7 +16,7 @@ import (
 	"testing"
 )
 
-// TestBinariesAreReproducible makes all files of a release twice, from empty caches and into
+// TestBinariesAreReproducible builds all files of a release twice, from empty caches and into
 // different directories.
 func TestBinariesAreReproducible(t *testing.T) {
 	if !*builds {
@@ -44,7 +44,7 @@ func TestBinariesAreReproducible(t *testing.T) {
 	}
 }
 
-// files makes the files of the release from empty caches.
+// files builds the files of the release from empty caches.
 func files(t *testing.T, dir, commands, platforms string) string {
 	t.Helper()
 	emptyCaches(t)
@@ -55,8 +55,8 @@ func files(t *testing.T, dir, commands, platforms string) string {
 	return dir
 }
 
-// binaries installs the command as a user does and makes the files of the release for this
-// platform, each from empty caches of its own. The bytes of the command are the same.
+// binaries installs the command as a user does and builds the files of the release for this
+// platform, each from its own empty caches. The bytes of the command must be the same.
 func binaries(t *testing.T) (bill string) {
 	t.Helper()
 	bin := t.TempDir()
@@ -87,7 +87,7 @@ func binaries(t *testing.T) (bill string) {
 	return read(t, host+".cdx.json")
 }
 
-// static checks that a binary asks for no dynamic linker.
+// static checks that a binary needs no dynamic linker.
 func static(t *testing.T, name string) {
 	t.Helper()
 	file, err := elf.Open(name)
@@ -123,7 +123,7 @@ func unpacked(t *testing.T, name string) map[string][]byte {
 	}
 }
 
-// summed checks SHA256SUMS, which has to name all files.
+// summed checks that SHA256SUMS names all files with their checksums.
 func summed(t *testing.T, dir string) {
 	t.Helper()
 	var want strings.Builder

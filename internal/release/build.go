@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// A release is a version, and which of its files are to be made.
+// A release is a version, with the selection of its files to build.
 type release struct {
 	version   string
 	commands  []string
@@ -24,14 +24,14 @@ type release struct {
 	log       io.Writer
 }
 
-// A binary is a command that was built.
+// A binary is a built command.
 type binary struct {
-	name string // as the archive has it
+	name string // name in the archive
 	text []byte
 	info *buildinfo.BuildInfo
 }
 
-// files makes them all.
+// files builds all of them.
 func (r release) files() error {
 	published, err := r.published()
 	if err != nil {
@@ -49,8 +49,8 @@ func (r release) files() error {
 	return r.sums()
 }
 
-// published is when the version of the commands was made, as the proxy tells it. The files have no
-// other time.
+// published is the time of the commands' version according to the module proxy. The files
+// have no other time.
 func (r release) published() (time.Time, error) {
 	modules, err := download(modulePath + "/cmd/" + r.commands[0] + "@" + r.version)
 	if err != nil {
@@ -64,15 +64,15 @@ func (r release) published() (time.Time, error) {
 	return info.Time, json.Unmarshal(text, &info)
 }
 
-// A module is what the go command says of one that it downloaded.
+// A module is the go command's description of a downloaded module.
 type module struct {
 	Path, Version string
 	Info, Dir     string // a file, and the directory of the source
 	Error         string
 }
 
-// download has the go command download modules, each as path@version, and returns them in that
-// order.
+// download downloads modules with the go command, each as path@version, and returns them in
+// that order.
 func download(modules ...string) (all []module, err error) {
 	out, failed := goCommand(nil, append([]string{"mod", "download", "-json"}, modules...)...)
 	for decoder := json.NewDecoder(bytes.NewReader(out)); ; {
@@ -103,8 +103,8 @@ func goCommand(env []string, args ...string) ([]byte, error) {
 	return out, nil
 }
 
-// build installs the commands for a platform. What could make a difference to the bytes is set
-// here, so that nothing in the environment does.
+// build installs the commands for a platform. It sets everything that could affect the bytes,
+// so that the environment does not.
 func (r release) build(p platform) ([]binary, error) {
 	tmp, err := os.MkdirTemp("", "weir-release")
 	if err != nil {
@@ -122,7 +122,7 @@ func (r release) build(p platform) ([]binary, error) {
 	}
 	var all []binary
 	for _, name := range r.commands {
-		// One at a time: each is a module of its own, and the go command installs only from one.
+		// One at a time: each is its own module, and the go command installs only from one.
 		if _, err := goCommand(env, "install", "-trimpath", "-buildvcs=false", modulePath+"/cmd/"+name+"@"+r.version); err != nil {
 			return nil, err
 		}

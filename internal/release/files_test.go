@@ -18,7 +18,7 @@ import (
 
 var moment = time.Date(2026, 11, 22, 12, 0, 0, 0, time.FixedZone("", 3600))
 
-// schemaOfBills is that of CycloneDX 1.6, which comes with its library.
+// schemaOfBills is the schema of CycloneDX 1.6, from its library.
 func schemaOfBills(t *testing.T) *jsonschema.Schema {
 	t.Helper()
 	dir := strings.TrimSpace(output(t, ".", nil, "go", "list", "-m", "-f", "{{.Dir}}", "github.com/CycloneDX/cyclonedx-go"))

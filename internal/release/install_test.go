@@ -11,13 +11,13 @@ import (
 	"github.com/weir-go/weir/internal/longtest"
 )
 
-// TestInstall does what README says with what a release of the working tree would publish on a
-// module proxy, outside of the workspace. It gets each module where none of ours was ever
-// downloaded, and finds all packages that its packages need; compiles a program that imports the
-// root module and one that imports weirbreaker; and, with no module downloaded at all, installs the
-// command and runs it. What TestRelease does besides takes minutes: it builds each module before it
-// is tagged, gets each with nothing downloaded, fails a push in between, and compares the bytes of
-// binaries.
+// TestInstall follows README with the modules that a release of the working tree would
+// publish on a module proxy, outside of the workspace. It gets each module where none of ours
+// was ever downloaded, and finds all packages that its packages need; compiles a program that
+// imports the root module and one that imports weirbreaker; and, with no module downloaded at
+// all, installs the command and runs it. The further checks of TestRelease take minutes: it
+// builds each module before it is tagged, gets each from empty caches, fails a push in
+// between, and compares the bytes of binaries.
 func TestInstall(t *testing.T) {
 	longtest.Skip(t)
 	r := rehearse(t)
@@ -26,7 +26,7 @@ func TestInstall(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	env, modules := r.proxy(t)
-	env = append(env, "GOFLAGS=-modcacherw", "CGO_ENABLED=") // the standard library is compiled for these already
+	env = append(env, "GOFLAGS=-modcacherw", "CGO_ENABLED=") // the standard library is already compiled for these
 	t.Run("get", func(t *testing.T) {
 		env := append(env, "GOMODCACHE="+r.modulesOfOthers(t))
 		for _, module := range modules {

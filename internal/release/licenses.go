@@ -11,10 +11,10 @@ import (
 	"strings"
 )
 
-// licensed matches the names of files whose text has to be handed on with a binary.
+// licensed matches the names of files whose text must accompany a binary.
 var licensed = regexp.MustCompile(`(?i)^(un)?(licen[cs]e|copying|copyright|notice|patents)([-.][a-z0-9-]+)*$`)
 
-// licenses collects the texts that come with Go and with the modules in the binaries.
+// licenses collects the license texts of Go and of the modules in the binaries.
 func licenses(built []binary) ([]byte, error) {
 	var names []string
 	for _, m := range modulesIn(built) {

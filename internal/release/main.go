@@ -1,12 +1,12 @@
 // Command release builds the files of a version that scripts/release has published: for each
-// platform an archive of the commands, with licenses, and its bill of materials (CycloneDX); and
-// the checksums of all.
+// platform an archive of the commands, with licenses, and its bill of materials (CycloneDX);
+// and the checksums of all.
 //
 //	scripts/all go run ./internal/release -out dist v0.1.0
 //
 // It installs from the module proxy, as users do, and not from the working tree. The same Go
-// version makes the same bytes again, on any machine. So does `CGO_ENABLED=0 go install -trimpath`
-// of a command, whose checksum the bill of materials has.
+// version produces the same bytes on any machine. So does `CGO_ENABLED=0 go install
+// -trimpath` of a command, whose checksum is in the bill of materials.
 package main
 
 import (
@@ -29,7 +29,7 @@ func main() {
 // modulePath is the path of the root module.
 const modulePath = "github.com/weir-go/weir"
 
-// Of what is built if the flags say nothing.
+// The defaults of the flags.
 const (
 	allCommands  = "weir,weir-storm"
 	allPlatforms = "linux/amd64,linux/arm64,darwin/amd64,darwin/arm64,windows/amd64,windows/arm64"
@@ -59,8 +59,8 @@ func run(args []string, out io.Writer) error {
 	return release{version: flags.Arg(0), commands: strings.Split(*commands, ","), platforms: targets, dir: *dir, log: out}.files()
 }
 
-// makeEmpty makes the directory, in which nothing older may stand: the checksums are of all that is
-// there.
+// makeEmpty creates the directory, which must contain no older files: the checksums cover all
+// files in it.
 func makeEmpty(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -72,7 +72,7 @@ func makeEmpty(dir string) error {
 	return err
 }
 
-// A platform is what Go builds for.
+// A platform is a target of Go builds.
 type platform struct {
 	system, processor string
 }

@@ -14,7 +14,7 @@ import (
 	cdx "github.com/CycloneDX/cyclonedx-go"
 )
 
-// materials is the bill of materials of the binaries: what the linker recorded in them.
+// materials returns the bill of materials of the binaries, as the linker recorded it.
 func materials(version string, built []binary, at time.Time) ([]byte, error) {
 	parts := []cdx.Component{}
 	needs := []cdx.Dependency{}
@@ -52,7 +52,8 @@ func materials(version string, built []binary, at time.Time) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// component describes a module, with the checksum that go.sum has, in the form of the format.
+// component describes a module, with the checksum in go.sum converted to the format of
+// CycloneDX.
 func component(m debug.Module, kind cdx.ComponentType) cdx.Component {
 	purl := "pkg:golang/" + m.Path + "@" + m.Version
 	c := cdx.Component{BOMRef: purl, PackageURL: purl, Type: kind, Name: m.Path, Version: m.Version}
@@ -62,7 +63,7 @@ func component(m debug.Module, kind cdx.ComponentType) cdx.Component {
 	return c
 }
 
-// standard is the standard library, by the name under which databases of vulnerabilities list it.
+// standard is the standard library, with the name in databases of vulnerabilities.
 func standard(version string) cdx.Component {
 	return component(debug.Module{Path: "std", Version: strings.TrimPrefix(version, "go")}, cdx.ComponentTypeLibrary)
 }

@@ -13,17 +13,18 @@ import (
 // rehearsed is the version that the tests release.
 const rehearsed = "v0.0.1"
 
-// A rehearsal is a release of the working tree to a repository in a directory, which the go command
-// takes for the real one.
+// A rehearsal is a release of the working tree to a repository in a directory, which the go
+// command uses as the real one.
 type rehearsal struct {
 	origin, clone string
-	env           []string // with which scripts/release runs
+	env           []string // environment of scripts/release
 	modules       string   // the module cache of scripts/release
-	real          string   // the proxies for the modules of others: what is downloaded already, then the configured ones
+	real          string   // the proxies for third-party modules: the local downloads, then the configured proxies
 }
 
-// rehearse copies the working tree, with a section of the changelog for the version and without the
-// gate and the first look, which take minutes.
+// rehearse copies the working tree, with a section of the changelog for the version and
+// without the two slow steps of scripts/release, the gate and the first look, which take
+// minutes.
 func rehearse(t *testing.T) rehearsal {
 	t.Helper()
 	tmp := t.TempDir()
@@ -57,8 +58,8 @@ func rehearse(t *testing.T) rehearsal {
 	return r
 }
 
-// resolveOnly has scripts/release find all packages that a module needs, in place of building them,
-// which takes minutes.
+// resolveOnly makes scripts/release resolve all packages that a module needs instead of
+// building them, which takes minutes.
 func (r rehearsal) resolveOnly(t *testing.T) {
 	t.Helper()
 	script := filepath.Join(r.clone, "scripts", "release")
@@ -71,7 +72,7 @@ func (r rehearsal) resolveOnly(t *testing.T) {
 	output(t, r.clone, r.env, "git", "push", "--quiet", "origin", "main")
 }
 
-// release runs scripts/release and returns all that it printed.
+// release runs scripts/release and returns its output.
 func (r rehearsal) release(args ...string) (string, error) {
 	cmd := exec.Command("scripts/release", args...)
 	cmd.Dir, cmd.Env = r.clone, append(os.Environ(), r.env...)
@@ -79,8 +80,8 @@ func (r rehearsal) release(args ...string) (string, error) {
 	return string(out), err
 }
 
-// modulesOfOthers is the module cache of the release without what was released: to unpack some
-// hundred modules again takes long, and says nothing of ours.
+// modulesOfOthers is the release's module cache without the released modules: unpacking some
+// hundred modules again takes long, and does not test ours.
 func (r rehearsal) modulesOfOthers(t *testing.T) string {
 	t.Helper()
 	own := path.Dir(modulePath)
@@ -92,8 +93,8 @@ func (r rehearsal) modulesOfOthers(t *testing.T) string {
 	return r.modules
 }
 
-// proxy makes a module proxy of files from what was released, as the go command reads it from the
-// tags. It has the modules of others behind it.
+// proxy creates a file-based module proxy of the released modules, as the go command reads
+// them from the tags, backed by the proxies for third-party modules.
 func (r rehearsal) proxy(t *testing.T) (env []string, modules []string) {
 	t.Helper()
 	cache := filepath.Join(t.TempDir(), "published")
@@ -112,7 +113,7 @@ func (r rehearsal) proxy(t *testing.T) (env []string, modules []string) {
 	}, modules
 }
 
-// use sets the environment for what runs in this process.
+// use sets the environment of this process.
 func (rehearsal) use(t *testing.T, env []string) {
 	t.Helper()
 	for _, setting := range env {
@@ -121,7 +122,7 @@ func (rehearsal) use(t *testing.T, env []string) {
 	}
 }
 
-// emptyModules is a module cache with nothing in it.
+// emptyModules is an empty module cache.
 func emptyModules(t *testing.T) string {
 	t.Helper()
 	modules := t.TempDir()
@@ -129,7 +130,7 @@ func emptyModules(t *testing.T) string {
 	return modules
 }
 
-// emptyCaches makes the go command start with nothing downloaded and nothing built.
+// emptyCaches makes the go command start with empty module and build caches.
 func emptyCaches(t *testing.T) {
 	t.Helper()
 	t.Setenv("GOMODCACHE", emptyModules(t))
@@ -157,7 +158,7 @@ func goEnv(t *testing.T, name string) string {
 func copyFile(t *testing.T, from, to string) {
 	t.Helper()
 	info, err := os.Lstat(from)
-	if err != nil || info.IsDir() { // removed, but not yet from the index; or the name after the last separator
+	if err != nil || info.IsDir() { // removed, but still in the index; or the empty name after the last separator
 		return
 	}
 	write(t, to, read(t, from), info.Mode().Perm())

@@ -17,8 +17,9 @@ var (
 	builds = flag.Bool("builds", false, "run TestRelease and compile every package of every module in it; make all files of the release twice")
 )
 
-// TestRelease releases the working tree to a proxy on this machine and uses it as a stranger does:
-// outside of the workspace, from empty caches. A push that fails in between is made up for.
+// TestRelease releases the working tree to a proxy on this machine and uses it as a stranger
+// does: outside of the workspace, from empty caches. It also recovers from a push that fails
+// in between.
 func TestRelease(t *testing.T) {
 	if !*wholly && !*builds {
 		t.Skip("takes five minutes: -rehearse runs it")
@@ -59,7 +60,8 @@ func TestRelease(t *testing.T) {
 	valid(t, schema, binaries(t))
 }
 
-// get has a new module import all that it may of another, and finds every package that this needs.
+// get imports all importable packages of a module into a new one, and checks that every
+// package they need is found.
 func get(t *testing.T, env []string, module string) (dir string, packages []string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -73,7 +75,7 @@ func get(t *testing.T, env []string, module string) (dir string, packages []stri
 	code.WriteString("package stranger\n")
 	for _, name := range packages {
 		if strings.Contains(name, "/internal/") || strings.Contains(name, "/cmd/") || strings.Contains(name, "/examples/") {
-			continue // others cannot import it, but of what it needs all must be there
+			continue // cannot be imported, but its dependencies must exist
 		}
 		code.WriteString("import _ \"" + name + "\"\n")
 	}
@@ -97,8 +99,8 @@ func TestAllCommandsAreReleased(t *testing.T) {
 	}
 }
 
-// TestReleaseRefuses holds scripts/release to what it says of a repository that is not ready.
-// Nothing is tagged then.
+// TestReleaseRefuses checks that scripts/release refuses a repository that is not ready, and
+// tags no version.
 func TestReleaseRefuses(t *testing.T) {
 	longtest.Skip(t)
 	r := rehearse(t)
@@ -120,7 +122,7 @@ func TestReleaseRefuses(t *testing.T) {
 	output(t, r.clone, r.env, "git", "commit", "--quiet", "-m", "Not pushed")
 	refuses("ahead of origin: git push origin main", rehearsed, "--push")
 
-	// Of a module that is not published yet, the go command would take what main has.
+	// For an unpublished module, the go command would use the main branch.
 	work := filepath.Join(r.clone, "all.work")
 	command := "\t./cmd/weir\n"
 	write(t, work, strings.Replace(strings.Replace(read(t, work), command, "", 1), "\t.\n", "\t.\n"+command, 1), 0o644)

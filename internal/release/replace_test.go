@@ -10,9 +10,9 @@ import (
 	"github.com/weir-go/weir/internal/longtest"
 )
 
-// TestReplace does what docs/start.md says of the time before the first release, in a module beside
-// a clone: it installs the command, which names the commit of the clone, and builds a program with
-// the root module and another one.
+// TestReplace follows the steps of docs/start.md for the time before the first release, in a
+// module beside a clone: it installs the command, which reports the commit of the clone, and
+// builds a program with the root module and another one.
 func TestReplace(t *testing.T) {
 	longtest.Skip(t)
 	tmp := t.TempDir()

@@ -39,7 +39,6 @@ func highlight(w io.Writer, language, code string, names ...string) error {
 
 // class is the class of a token that site/style.css colours. Few have one: with a class for
 // each kind of token, the page of package weir was 159 KB instead of 62.
-// kind of token, the page of package weir was 159 KB in place of 62.
 func class(of chroma.TokenType) string {
 	switch {
 	case of.InCategory(chroma.Keyword):

@@ -16,10 +16,10 @@ import (
 
 // access decides which requests are served.
 type access struct {
-	token string   // its file; empty for none
+	token string   // file of the token; empty for none
 	hosts []string // names, in lower case
-	near  bool     // only this machine can connect: looking needs no token
-	local bool     // a Unix socket, which no browser reaches
+	near  bool     // only this machine can connect: read requests need no token
+	local bool     // a Unix socket, which browsers cannot reach
 }
 
 func newAccess(settings config.Admin, address net.Addr) (*access, error) {
@@ -45,7 +45,7 @@ func newAccess(settings config.Admin, address net.Addr) (*access, error) {
 	return a, nil
 }
 
-// look serves requests that change nothing.
+// look serves requests that only read.
 func (a *access) look(next http.Handler) http.Handler {
 	if a.near {
 		return next
@@ -53,7 +53,7 @@ func (a *access) look(next http.Handler) http.Handler {
 	return a.bearer(next)
 }
 
-// change serves requests that change something.
+// change serves requests that change the proxy.
 func (a *access) change(next http.Handler) http.Handler {
 	if a.token == "" {
 		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -72,7 +72,7 @@ func (a *access) bearer(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		want, err := config.ReadToken(a.token)
 		if err != nil {
-			http.Error(w, "the token of admin.token cannot be read", http.StatusInternalServerError) // the path is not for strangers
+			http.Error(w, "the token of admin.token cannot be read", http.StatusInternalServerError) // do not reveal the path
 			return
 		}
 		if !brings(r, want) {
@@ -84,17 +84,18 @@ func (a *access) bearer(next http.Handler) http.Handler {
 	})
 }
 
-// brings reports whether a request has the token. It takes the same time for each wrong one.
+// brings reports whether a request has the token. It takes the same time for each wrong
+// token.
 func brings(r *http.Request, token string) bool {
 	scheme, given, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	wanted, got := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(strings.TrimSpace(given)))
 	return strings.EqualFold(scheme, "Bearer") && subtle.ConstantTimeCompare(wanted[:], got[:]) == 1
 }
 
-// errHost is what a request for another host is told.
+// errHost is the answer to a request for another host.
 var errHost = errors.New("want a loopback address, localhost, the address of the listener, or a name of admin.hosts")
 
-// host refuses requests for hosts that are not this one.
+// host refuses requests for other hosts.
 func (a *access) host(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
@@ -120,7 +121,7 @@ func (a *access) known(r *http.Request) bool {
 	return err == nil && (addr.IsLoopback() || addr.Unmap() == localAddress(r))
 }
 
-// localAddress is where the connection of a request ends.
+// localAddress is the local address of a request's connection.
 func localAddress(r *http.Request) netip.Addr {
 	tcp, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
 	if !ok {

@@ -114,7 +114,7 @@ func TestSettingsThatAreWrong(t *testing.T) {
 
 func TestProbes(t *testing.T) {
 	p := newProxied(t)
-	// Without token or Host check, on the admin address too.
+	// Without token or Host check, even on the admin address.
 	far := serve(t, p.Proxy, config.Admin{Token: tokenFile(t, secret)}, "tcp", "0.0.0.0:0")
 	for _, path := range []string{"/live", "/ready"} {
 		if status, _, _ := ask(t, far, call{path: path, host: "10.1.2.3"}); status != 200 {

@@ -13,22 +13,22 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 )
 
-// A Proxy is what operators look at and change. All of it is called concurrently.
+// A Proxy is the operators' interface to the proxy. All functions are called concurrently.
 type Proxy struct {
 	State   func() State
 	Config  func() any // as applied, with yaml tags
 	Metrics prometheus.Gatherer
-	Ready   func() error // why it is not
+	Ready   func() error // the reason if it is not ready
 
 	Reload func() error
-	// Pin holds the limit of a compartment, or lets the law decide again if limit is nil. Its error
-	// matches [ErrCompartment] if there is no such compartment; so does that of Shadow.
+	// Pin fixes the limit of a compartment; a nil limit lets the law decide again. The errors
+	// of Pin and Shadow match [ErrCompartment] if there is no such compartment.
 	Pin    func(compartment string, limit *int) error
 	Shadow func(compartment string, on bool) error
 }
 
-// New returns the handler for operators on a listener with the given address; it answers platforms
-// too. The error says which setting is wrong.
+// New returns the handler for operators on a listener with the given address; it also answers
+// platforms. An error names the wrong setting.
 func New(p Proxy, settings config.Admin, address net.Addr) (http.Handler, error) {
 	access, err := newAccess(settings, address)
 	if err != nil {
@@ -92,8 +92,8 @@ func (p Proxy) ready(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write([]byte("ok\n"))
 }
 
-// Probes returns the handler for platforms: /live says that the process works, /ready that it takes
-// requests. Shedding load is ready.
+// Probes returns the handler for platforms: /live succeeds if the process works, /ready if it
+// accepts requests. A proxy that sheds load is ready.
 func Probes(p Proxy, settings config.Probes) http.Handler {
 	mux := http.NewServeMux()
 	p.probe(mux)

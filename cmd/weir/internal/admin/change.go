@@ -15,10 +15,10 @@ import (
 // ErrCompartment matches the error of a change to a compartment that does not exist.
 var ErrCompartment = errors.New("no such compartment")
 
-// maxBody is far above any change.
+// maxBody is far larger than any change.
 const maxBody = 4 << 10
 
-// until says how long a change lasts.
+// until is how long a change lasts, as text.
 const until = "the next reload or restart"
 
 func (p Proxy) pin(w http.ResponseWriter, r *http.Request) {
@@ -54,7 +54,7 @@ func (p Proxy) reload(w http.ResponseWriter, r *http.Request) {
 	answer(w, p.Reload(), map[string]any{"reloaded": true})
 }
 
-// answer says how a change went.
+// answer sends the result of a change.
 func answer(w http.ResponseWriter, err error, done any) {
 	switch {
 	case errors.Is(err, ErrCompartment):
@@ -66,7 +66,7 @@ func answer(w http.ResponseWriter, err error, done any) {
 	}
 }
 
-// isJSON reports whether a request says that it is JSON, and answers it if not.
+// isJSON reports whether the request declares JSON. If not, it sends an error.
 func isJSON(w http.ResponseWriter, r *http.Request) bool {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || kind != "application/json" {
@@ -76,7 +76,7 @@ func isJSON(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// asked reads a body of one field, which has to be there. It answers what is not so.
+// asked reads a body of one required field. If the body is wrong, it sends an error.
 func asked[T any](w http.ResponseWriter, r *http.Request, field, want string) (value T, ok bool) {
 	if !isJSON(w, r) {
 		return value, false

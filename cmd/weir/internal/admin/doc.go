@@ -1,4 +1,4 @@
-// Package admin has the handlers for operators and platforms.
+// Package admin implements the handlers for operators and platforms.
 //
 // For operators, made by [New]:
 //
@@ -11,19 +11,20 @@
 //	POST /-/weir/shadow/{compartment}        {"shadow": true} refuses nothing, {"shadow": false} limits again
 //	POST /-/weir/reload                      reads the configuration again
 //
-// Pins and shadow mode stand above the configuration until the next reload or restart.
+// Pins and shadow mode override the configuration until the next reload or restart.
 //
-// For platforms, made by [Probes]: /live, /ready, and /metrics if a setting says so.
+// For platforms, made by [Probes]: /live, /ready, and, if configured, /metrics.
 //
-// # Who may
+// # Access
 //
-// On a loopback address or a Unix socket anyone may look. Elsewhere a request needs the token, as
-// "Authorization: Bearer TOKEN". Changes always need it, and there are none without a token. The
-// file of the token is read for each request that needs it, so a new one counts at once.
+// On a loopback address or a Unix socket, read requests need no token. Elsewhere they need
+// it, as "Authorization: Bearer TOKEN". Changes always need it, and are disabled without a
+// token. The file of the token is read for each request that needs it, so a new one applies
+// at once.
 //
-// A page of another site can have a browser send requests to this machine. So the Host of a request
-// has to be a loopback address, localhost, an address of the listener, or one of admin.hosts; a
-// name that an attacker lets point here is none of them. Changes are refused if a browser sends
-// them for another site, and have to be JSON, which no form can send. The probes ask for none of
-// this: they say nothing.
+// A page of another site can make a browser send requests to this machine. So the Host of a
+// request must be a loopback address, localhost, an address of the listener, or one of
+// admin.hosts; an attacker's name that resolves to this machine is refused. Changes are
+// refused if a browser sends them for another site, and must be JSON, which no form can send.
+// The probes check none of this, because they reveal nothing.
 package admin

@@ -15,25 +15,25 @@ import (
 	"github.com/weir-go/weir/weirprom"
 )
 
-// Figures are what the proxy counts itself, beside its limiters, since its start.
+// Figures are the proxy's own counters since its start, in addition to its limiters' metrics.
 type Figures struct {
 	Listeners map[string]listen.Counts // by address
 	Exchanges exchange.Counts
 	Upstreams map[string][]upstream.Address // by name
 	Spans     spans.Counts
 
-	Reloads        uint64    // that were applied
-	ReloadsRefused uint64    // whose configuration was not valid, or needs a restart
-	Applied        time.Time // when the configuration at work was
+	Reloads        uint64    // applied reloads
+	ReloadsRefused uint64    // reloads with a configuration that was invalid, or needs a restart
+	Applied        time.Time // when the current configuration was applied
 }
 
-// Metrics returns what /metrics shows: the limiters, the proxy's own figures, and those of Go and
-// the process. figures is called for each scrape. The error says which limiters share a name.
+// Metrics returns the metrics of /metrics: the limiters, the proxy's own figures, Go and the
+// process. figures is called for each scrape. An error names limiters that share a name.
 func Metrics(limiters metrics.Sources, figures func() Figures) (prometheus.Gatherer, error) {
 	registry := prometheus.NewRegistry()
 	for _, c := range []prometheus.Collector{
 		weirprom.New(limiters), collector(figures),
-		prometheus.NewGoCollector(),                                       //nolint:staticcheck // package collectors has the same, and brings database/sql to everyone's first build
+		prometheus.NewGoCollector(),                                       //nolint:staticcheck // package collectors has the same, and makes every first build compile database/sql
 		prometheus.NewProcessCollector(prometheus.ProcessCollectorOpts{}), //nolint:staticcheck // as above
 	} {
 		if err := registry.Register(c); err != nil {
@@ -43,8 +43,8 @@ func Metrics(limiters metrics.Sources, figures func() Figures) (prometheus.Gathe
 	return withoutTwins{registry}, nil
 }
 
-// withoutTwins leaves out the counter of allocated bytes that Go's collector has beside its gauge:
-// in OpenMetrics a counter's family has no _total, so that both would be one family.
+// withoutTwins removes the counter of allocated bytes that Go's collector has beside its
+// gauge: in OpenMetrics a counter's family has no _total, so both would be one family.
 type withoutTwins struct{ prometheus.Gatherer }
 
 // Gather implements [prometheus.Gatherer].

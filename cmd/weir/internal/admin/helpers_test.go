@@ -31,7 +31,7 @@ func tokenFile(t *testing.T, token string) string {
 	return file
 }
 
-// proxied is a proxy with one compartment, "api", and what was changed of it.
+// proxied is a proxy with one compartment, "api", and the changes made to it.
 type proxied struct {
 	Proxy
 	limit   *int
@@ -75,8 +75,7 @@ func newProxied(t *testing.T) *proxied {
 	return p
 }
 
-// serve has a listener answer requests with New's handler until the test ends, and returns its
-// address.
+// serve runs a listener with New's handler until the test ends, and returns its address.
 func serve(t *testing.T, p Proxy, settings config.Admin, network, address string) net.Addr {
 	t.Helper()
 	listener, err := net.Listen(network, address)
@@ -93,7 +92,7 @@ func serve(t *testing.T, p Proxy, settings config.Admin, network, address string
 	return listener.Addr()
 }
 
-// A call is a request to a listener; what is left out is as curl has it.
+// A call is a request to a listener; missing parts are as in curl.
 type call struct {
 	method, path, host, body string
 	header                   []string
@@ -135,7 +134,7 @@ func ask(t *testing.T, to net.Addr, c call) (status int, body string, header htt
 	return w.StatusCode, string(text), w.Header
 }
 
-// probed asks the handler of the probes.
+// probed sends a request to the handler of the probes.
 func probed(t *testing.T, p Proxy, settings config.Probes, path string) int {
 	t.Helper()
 	w := httptest.NewRecorder()

@@ -41,7 +41,7 @@ func TestSnapshot(t *testing.T) {
 	}
 }
 
-// A field of Parts of the same name as one of a snapshot would hide it.
+// A field of Parts with the same name as one of a snapshot would hide it.
 func TestStateHasNoNameTwice(t *testing.T) {
 	names := map[string]bool{}
 	text, err := json.Marshal(State{})
@@ -91,7 +91,7 @@ func TestProfiles(t *testing.T) {
 	}
 }
 
-// figured are figures that differ from one another.
+// figured returns figures that all differ.
 func figured() Figures {
 	return Figures{
 		Listeners: map[string]listen.Counts{":8080": {
@@ -175,8 +175,8 @@ func TestMetricsOfOneName(t *testing.T) {
 	}
 }
 
-// A gatherer of what has not happened yet has no series that it cannot know the labels of, and no
-// time of a configuration.
+// Before any event, the gatherer has no series with unknown labels, and no time of a
+// configuration.
 func TestFiguresOfNothing(t *testing.T) {
 	g, err := Metrics(metrics.Sources{}, func() Figures { return Figures{} })
 	if err != nil {
@@ -208,7 +208,7 @@ func TestDocumentHasTheSeries(t *testing.T) {
 	}
 }
 
-// row is the line of a series in docs/metrics.md.
+// row returns the line of a series in docs/metrics.md.
 func (s *series) row() string {
 	kind, labels := "gauge", ""
 	if s.kind == prometheus.CounterValue {

@@ -4,7 +4,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// A series is a metric of the proxy with its labels. docs/metrics.md has all of them.
+// A series is a metric of the proxy with its labels. docs/metrics.md lists all of them.
 type series struct {
 	name   string
 	kind   prometheus.ValueType
@@ -55,7 +55,7 @@ var (
 	spansBy = counter("spans", "Sampled spans, by what became of them.", "result")
 )
 
-// all are the series.
+// all returns the series.
 func all() []*series {
 	return []*series{
 		connections, connectionsOpened, connectionsClosed, resets,

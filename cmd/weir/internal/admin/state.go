@@ -11,23 +11,23 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/upstream"
 )
 
-// A State is what the proxy does at one moment. In JSON the fields of Total stand at the top, as
-// those of the one limiter of a proxy without a configuration file do.
+// A State is the state of the proxy at one moment. In JSON the fields of Total are at the top
+// level, as for the one limiter of a proxy without a configuration file.
 type State struct {
-	Total weir.Snapshot `json:"-"` // all compartments as if they were one
+	Total weir.Snapshot `json:"-"` // the sum of all compartments
 	Parts
 }
 
-// Parts are what Total is the sum of, and what stands beside it.
+// Parts are the summands of Total, and further state.
 type Parts struct {
 	Cap          int                           `json:"cap,omitempty"` // of all compartments together
 	Compartments map[string]weir.Snapshot      `json:"compartments"`
-	Pinned       map[string]int                `json:"pinned,omitempty"` // compartments whose limit an operator holds
+	Pinned       map[string]int                `json:"pinned,omitempty"` // limits fixed by an operator, by compartment
 	Caps         map[string]weir.Snapshot      `json:"caps"`             // of exempt requests, streams, WebSockets and event streams
 	Upstreams    map[string][]upstream.Address `json:"upstreams"`
-	Listeners    map[string]listen.Counts      `json:"listeners"` // what became of connections
-	Exchanges    exchange.Counts               `json:"exchanges"` // what became of requests
-	Applied      time.Time                     `json:"applied"`   // when the configuration was
+	Listeners    map[string]listen.Counts      `json:"listeners"` // counts of connections
+	Exchanges    exchange.Counts               `json:"exchanges"` // counts of requests
+	Applied      time.Time                     `json:"applied"`   // when the configuration was applied
 	LastReload   string                        `json:"last_reload_error,omitempty"`
 }
 

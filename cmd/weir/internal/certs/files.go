@@ -1,4 +1,4 @@
-// Package certs makes settings of TLS from files, and reads them again when they change.
+// Package certs reads TLS settings from files, and reads them again when the files change.
 package certs
 
 import (
@@ -12,35 +12,35 @@ import (
 	"time"
 )
 
-// Files are settings of TLS made from files. While changed files cannot be used, as when only the
-// first of two was replaced, the settings from before stay. The methods are safe for concurrent
-// use.
+// Files are TLS settings made from files. If changed files cannot be used, for example
+// because only the first of two was replaced, the previous settings remain. The methods are
+// safe for concurrent use.
 type Files struct {
 	paths []string
 	read  func() (*tls.Config, error)
 	every time.Duration
 	log   *slog.Logger
-	now   func() time.Time // time.Now, but in tests
+	now   func() time.Time // replaced in tests
 
 	current atomic.Pointer[tls.Config]
 
-	mu     sync.Mutex // held while the files are looked at
+	mu     sync.Mutex // held while the files are checked
 	looked time.Time
-	seen   []digest // of the files that were read last, whether they were good or not; nil before
-	broken error    // why those that were read last are not current
+	seen   []digest // of the files read last, good or bad; nil at first
+	broken error    // why the files read last are not in use
 }
 
-// Open makes the settings with read, which it calls again when one of the paths has changed; an
-// empty path is left out. Latest looks for that, and at most once in every, so that a flood of
-// handshakes does not become a flood of system calls.
+// Open makes the settings with read, and calls read again when one of the paths has changed;
+// empty paths are ignored. Latest checks for changes, at most once in every interval, so that
+// a flood of handshakes does not cause a flood of system calls.
 func Open(read func() (*tls.Config, error), every time.Duration, log *slog.Logger, paths ...string) (*Files, error) {
 	f := &Files{read: read, every: every, log: log, now: time.Now}
 	f.paths = slices.DeleteFunc(paths, func(path string) bool { return path == "" })
 	return f, f.Refresh()
 }
 
-// Latest returns the settings, which the caller must not change. One caller looks at the files;
-// others do not wait for it.
+// Latest returns the settings, which the caller must not change. One caller checks the files;
+// concurrent callers do not wait for it.
 func (f *Files) Latest() *tls.Config {
 	if f.mu.TryLock() {
 		if f.now().Sub(f.looked) >= f.every {
@@ -51,7 +51,7 @@ func (f *Files) Latest() *tls.Config {
 	return f.current.Load()
 }
 
-// Refresh looks at the files now, and returns why those that were read last cannot be used.
+// Refresh checks the files now. It returns an error if the files read last cannot be used.
 func (f *Files) Refresh() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -66,7 +66,7 @@ func (f *Files) look() {
 	if err == nil && f.seen != nil && slices.Equal(digests, f.seen) {
 		return
 	}
-	config, err := f.read() // of a file that is missing it says which setting names it
+	config, err := f.read() // for a missing file the error names the setting
 	repeated := err != nil && f.broken != nil && err.Error() == f.broken.Error()
 	f.seen, f.broken = digests, err
 	had := f.current.Load() != nil
@@ -81,12 +81,12 @@ func (f *Files) look() {
 	}
 }
 
-// A digest tells the contents of files apart. Their size and time do not: a file that is written in
-// place with a certificate of the same length keeps both within one tick of the clock of its file
-// system, which may be some milliseconds or two seconds.
+// A digest identifies the contents of files. Size and time do not: a file overwritten in
+// place with a certificate of the same length keeps both within one tick of the file system's
+// clock, which may be some milliseconds or two seconds.
 type digest [sha256.Size]byte
 
-// digests looks before the files are read: what is written meanwhile is read the next time.
+// digests runs before the files are read: a concurrent change is read the next time.
 func (f *Files) digests() ([]digest, error) {
 	digests := make([]digest, 0, len(f.paths))
 	for _, path := range f.paths {

@@ -17,7 +17,7 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/certs/certstest"
 )
 
-// rotated is a pair of files that a test changes, and what is made of them.
+// rotated is a pair of files that a test changes, with their Files.
 type rotated struct {
 	*Files
 	t         *testing.T
@@ -52,7 +52,7 @@ func (r *rotated) rotate(name string) {
 	r.write(r.cert, cert)
 }
 
-// write replaces a file as tools do that rotate certificates: in one step.
+// write replaces a file in one step, as tools that rotate certificates do.
 func (r *rotated) write(name string, text []byte) {
 	r.t.Helper()
 	if err := os.WriteFile(name+".new", text, 0o600); err != nil {
@@ -63,7 +63,7 @@ func (r *rotated) write(name string, text []byte) {
 	}
 }
 
-// is checks which certificate a handshake gets that comes so much later.
+// is checks the certificate of a handshake at a later time.
 func (r *rotated) is(want string, later time.Duration) {
 	r.t.Helper()
 	r.at = r.at.Add(later)
@@ -110,7 +110,7 @@ func TestFilesAreReadAgainWhenTheyChange(t *testing.T) {
 	}
 }
 
-// TestOneLooks: the others take what is there.
+// TestOneLooks: concurrent callers use the current settings.
 func TestOneLooks(t *testing.T) {
 	r := rotating(t)
 	r.rotate("second")
@@ -120,7 +120,7 @@ func TestOneLooks(t *testing.T) {
 	r.is("second", 0)
 }
 
-// TestFilesOfKubernetes: they are links into a folder that is exchanged for another in one step.
+// TestFilesOfKubernetes: the files are links into a folder that is replaced in one step.
 func TestFilesOfKubernetes(t *testing.T) {
 	dir, signed := t.TempDir(), certstest.New(t)
 	exchange := func(name string) {
@@ -161,13 +161,13 @@ func TestFilesOfKubernetes(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(dir, "..second")); err != nil {
 		t.Fatal(err)
 	}
-	is("second") // the links lead nowhere
+	is("second") // dead links
 	exchange("third")
 	is("third")
 }
 
-// TestBadFilesWhileHandshakesGoOn: whatever becomes of the files, each handshake has a pair that
-// belongs together.
+// TestBadFilesWhileHandshakesGoOn: whatever happens to the files, each handshake has a
+// matching pair.
 func TestBadFilesWhileHandshakesGoOn(t *testing.T) {
 	r := rotating(t)
 	r.every = 0
@@ -209,8 +209,8 @@ func TestBadFilesWhileHandshakesGoOn(t *testing.T) {
 	r.is("next", every)
 }
 
-// TestHalfOfAuthorities: of a file that is still being written, those that are there do not take
-// the place of all.
+// TestHalfOfAuthorities: the certificates of a partially written file do not replace the
+// whole set.
 func TestHalfOfAuthorities(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "ca.pem")
 	one, other := certstest.New(t).PEM(), certstest.New(t).PEM()
@@ -231,7 +231,7 @@ func TestHalfOfAuthorities(t *testing.T) {
 	}
 }
 
-// TestNoFiles: an upstream that is known by the authorities of the system has none.
+// TestNoFiles: an upstream verified by the system's authorities has no files.
 func TestNoFiles(t *testing.T) {
 	reads := 0
 	f, err := Open(func() (*tls.Config, error) { reads++; return new(tls.Config), nil }, 0, slog.Default(), "", "")
@@ -264,7 +264,7 @@ func TestFilesThatCannotBeUsed(t *testing.T) {
 	}
 }
 
-// TestRewrittenInPlace: neither the size of the file nor its time differs.
+// TestRewrittenInPlace: the size and the time of the file stay the same.
 func TestRewrittenInPlace(t *testing.T) {
 	r := rotating(t)
 	info, err := os.Stat(r.cert)

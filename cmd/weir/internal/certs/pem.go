@@ -9,7 +9,7 @@ import (
 	"os"
 )
 
-// Pair reads a certificate and its key. An error names the settings that have them.
+// Pair reads a certificate and its key. An error names their settings.
 func Pair(certificate, key string) ([]tls.Certificate, error) {
 	pair, err := tls.LoadX509KeyPair(certificate, key)
 	if err != nil {
@@ -18,7 +18,7 @@ func Pair(certificate, key string) ([]tls.Certificate, error) {
 	return []tls.Certificate{pair}, nil
 }
 
-// Authorities reads the certificates of those who sign others. An error names the setting.
+// Authorities reads the certificates of authorities. An error names the setting.
 func Authorities(setting, path string) (*x509.CertPool, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -34,7 +34,7 @@ func Authorities(setting, path string) (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// endsWithin reports whether the last block has no end, as while the file is written.
+// endsWithin reports whether the last block is incomplete, as while the file is written.
 func endsWithin(text []byte) bool {
 	for {
 		block, rest := pem.Decode(text)

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// An area is where the data of a plot stand on the page.
+// An area is the position of a plot's data on the page.
 type area struct {
 	Plot
 
@@ -15,7 +15,7 @@ type area struct {
 func (a area) right() float64  { return a.left + a.width }
 func (a area) bottom() float64 { return a.top + a.height }
 
-// x returns where a value stands on the page.
+// x returns the position of a value on the page.
 func (a area) x(v float64) float64 {
 	if a.Logarithmic {
 		return a.left + a.width*math.Log(v/a.XMin)/math.Log(a.XMax/a.XMin)
@@ -23,10 +23,10 @@ func (a area) x(v float64) float64 {
 	return a.left + a.width*(v-a.XMin)/(a.XMax-a.XMin)
 }
 
-// y returns where a value stands on the page. Pages count from the top.
+// y returns the position of a value on the page, counted from the top.
 func (a area) y(v float64) float64 { return a.bottom() - a.height*(v-a.YMin)/(a.YMax-a.YMin) }
 
-// ticksX returns the values that the X axis has marks at.
+// ticksX returns the values of the ticks on the X axis.
 func (a area) ticksX() []float64 {
 	if a.Logarithmic {
 		return ratioTicks(a.XMin, a.XMax)
@@ -52,7 +52,7 @@ func roundTicks(low, high float64, wanted int) (ticks []float64) {
 	return ticks
 }
 
-// ratioTicks returns round numbers for a logarithmic axis, fewer where it is long.
+// ratioTicks returns round numbers for a logarithmic axis, fewer for a long one.
 func ratioTicks(low, high float64) (ticks []float64) {
 	steps := []float64{1, 1.2, 1.5, 2, 3, 4, 5, 6, 7, 8, 9}
 	if high > 20*low {

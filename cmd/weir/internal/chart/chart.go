@@ -1,14 +1,14 @@
 package chart
 
-// A Chart is a grid of plots under one key. Plots of a column have the width of the first in it.
+// A Chart is a grid of plots under one key. Plots in a column have the width of its first.
 type Chart struct {
-	Title  string   // for readers who hear the page
+	Title  string   // for screen readers
 	Width  float64  // of the data area of each plot, in pixels
-	Height float64  // of the same
+	Height float64  // of the data area of each plot, in pixels
 	Rows   [][]Plot // all of one length; the data areas are aligned
 }
 
-// A Plot is one pair of axes with what stands in it. What is outside of the axes is cut off.
+// A Plot is a pair of axes with its data. Data outside of the axes is cut off.
 type Plot struct {
 	Title, X, Y string // texts above, below and beside the axes
 	Logarithmic bool   // of the X axis
@@ -19,27 +19,27 @@ type Plot struct {
 	Phases      []Phase
 }
 
-// A Line joins its points. Lines of one name share an entry in the key.
+// A Line connects its points. Lines with the same name share an entry in the key.
 type Line struct {
 	Name   string
-	Colour int    // counts the colours that tell laws apart
-	Dashes Dashes // of a line that others are compared with, which has no colour
+	Colour int    // index of a law's colour
+	Dashes Dashes // for reference lines, which have no colour
 	Points []Point
 }
 
 // Dashes are the strokes of a line.
 type Dashes string
 
-// The strokes, as SVG has them. The zero Dashes is a line in its colour.
+// The strokes, in the form of SVG. The zero Dashes is a solid line in its colour.
 const (
 	Dashed Dashes = "6 4"
 	Dotted Dashes = "2 3"
 )
 
-// A Cloud is a small mark for each point, and a large one for what they come to.
+// A Cloud is a small mark for each point, and a large one for their summary.
 type Cloud struct {
 	Name   string
-	Colour int // counts colours and shapes of marks
+	Colour int // index of colour and shape
 	Points []Point
 	Centre Point
 }

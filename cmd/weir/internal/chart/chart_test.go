@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// all has everything that a chart may have.
+// all returns a chart with every feature.
 func all() *Chart {
 	return &Chart{Title: "little & <vegas>", Width: 600, Height: 110, Rows: [][]Plot{
 		{{
@@ -40,7 +40,7 @@ func drawn(t *testing.T, c *Chart) string {
 	return out.String()
 }
 
-// An element is one of the picture, with its text.
+// An element is an element of the picture, with its text.
 type element struct {
 	name, text string
 	attributes map[string]string
@@ -89,7 +89,7 @@ func TestTextsStandOnceEach(t *testing.T) {
 	}
 }
 
-// TestValuesStandWhereTheAxesSay goes by the second data area, whose axis is logarithmic, and by
+// TestValuesStandWhereTheAxesSay checks the second data area, whose axis is logarithmic, and
 // the lines of the first.
 func TestValuesStandWhereTheAxesSay(t *testing.T) {
 	var lines, frames, marks []string
@@ -109,8 +109,8 @@ func TestValuesStandWhereTheAxesSay(t *testing.T) {
 	if want := []string{"72 106 600 110", "72 276 600 110"}; !slices.Equal(frames, want) {
 		t.Fatalf("data areas at %q, want %q", frames, want)
 	}
-	// After the entries of the key. The value above the axis stands above the area, which cuts it
-	// off.
+	// After the entries of the key. The value above the axis is drawn above the area, which
+	// cuts it off.
 	if want := []string{"72,161 672,161", "72,128 672,128", "72,216 372,161 672,-4", "72,205 672,117"}; !slices.Equal(lines[3:], want) {
 		t.Errorf("lines %q, want %q", lines[3:], want)
 	}

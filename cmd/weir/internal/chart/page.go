@@ -14,12 +14,13 @@ import (
 const (
 	margin     = 14 // around the page
 	axisWidth  = 58 // left of a data area: its labels, and the text beside them
-	axisHeight = 20 // below one: its labels
+	axisHeight = 20 // below a data area: its labels
 	textHeight = 16 // of a title, or of an entry of the key
 	gap        = 12 // between two plots
 )
 
-// style has what differs between light and dark pages. The colours of laws are read on both.
+// style is the style sheet for light and dark pages. The colours of laws are readable on
+// both.
 const style = `<style>
 .page{fill:#fff}
 text{fill:#1f2328}
@@ -39,11 +40,11 @@ text{fill:#e6edf3}
 </style>
 `
 
-// A page is a chart that is being drawn.
+// A page is a chart being drawn.
 type page struct {
 	bytes.Buffer
 
-	clips int // counts the data areas
+	clips int // number of data areas
 }
 
 func (p *page) printf(format string, args ...any) { fmt.Fprintf(p, format, args...) }
@@ -76,7 +77,7 @@ func (c *Chart) WriteTo(w io.Writer) (int64, error) {
 	return p.WriteTo(w)
 }
 
-// size is that of the page, whose plots begin at top.
+// size is the size of the page, whose plots begin at top.
 func (c *Chart) size(top float64) (width, height float64) {
 	columns := float64(len(c.Rows[0]))
 	width = 2*margin + columns*(axisWidth+c.Width) + (columns-1)*gap
@@ -88,7 +89,7 @@ func (c *Chart) size(top float64) (width, height float64) {
 	return width, height
 }
 
-// around is the room that a row needs above and below its data areas.
+// around returns the space that a row needs above and below its data areas.
 func around(row []Plot) (above, below float64) {
 	above, below = gap, axisHeight
 	for _, plot := range row {
@@ -102,14 +103,14 @@ func around(row []Plot) (above, below float64) {
 	return above, below
 }
 
-// An entry of the key says what a line or a mark stands for.
+// An entry of the key explains a line or a mark.
 type entry struct {
 	name string
 	line Line // with dashes or a colour
-	mark bool // in place of the line
+	mark bool // a mark instead of a line
 }
 
-// key lists what stands in the chart, each name once.
+// key lists the entries for all lines and marks of the chart, each name once.
 func (c *Chart) key() (entries []entry) {
 	add := func(e entry) {
 		if !slices.ContainsFunc(entries, func(had entry) bool { return had.name == e.name }) {

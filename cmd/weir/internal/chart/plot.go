@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// hues tell laws apart, also for the colour-blind (Okabe and Ito).
+// hues are the colours of laws, distinguishable by the colour-blind (Okabe and Ito).
 var hues = []string{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c8c8c"}
 
 func hue(i int) string { return hues[i%len(hues)] }
 
-// plot draws the axes, and on them what stands in the plot.
+// plot draws the axes, and on them the data of the plot.
 func (p *page) plot(a area) {
 	p.axes(a)
 	p.clips++
@@ -61,7 +61,7 @@ func (p *page) text(text, x, y, attributes string) {
 	}
 }
 
-// phases sets phases apart, and names them at the top.
+// phases shades the phases, and names them at the top.
 func (p *page) phases(a area) {
 	for _, phase := range a.Phases {
 		left, right := a.x(phase.From), a.x(phase.To)
@@ -85,7 +85,7 @@ func (p *page) stroke(line Line, points ...Point) {
 	p.printf(`<polyline fill="none" %s stroke-linejoin="round" points="%s"/>`+"\n", paint, strings.TrimSpace(d.String()))
 }
 
-// shapes tell laws apart where colours do not: each is a path around its centre, one unit from it
+// shapes distinguish laws without colours: each is a path around its centre, one unit from it
 // to its edge.
 var shapes = []string{
 	"M1 0A1 1 0 1 1 -1 0A1 1 0 1 1 1 0Z",         // circle

@@ -25,5 +25,4 @@
 // is X-Forwarded-For; without it Forwarded (RFC 7239), which is also read from its right end,
 // so that a stranger's open quote hides no element; without both, X-Real-IP. A trusted proxy
 // that sets only one of them must remove X-Forwarded-For, or strangers choose its contents.
-// proxy that sets only one of them has to remove X-Forwarded-For, or strangers choose what it says.
 package client

@@ -1,6 +1,6 @@
-// Package jobs shows a pool that sizes itself: 24 jobs over 6 slots, of which it takes as many as
-// the backlog calls for, and the same jobs at fixed sizes. The jobs only sleep; the rest is
-// real.
+// Package jobs demonstrates a pool that sizes itself: 24 jobs over 6 slots, of which the pool
+// uses as many as the backlog requires, and the same jobs at fixed sizes. The jobs only
+// sleep; the rest is real.
 package jobs
 
 import (
@@ -14,25 +14,25 @@ import (
 	"github.com/weir-go/weir/pool"
 )
 
-// The jobs and what they need.
+// The jobs and their needs.
 const (
 	jobs     = 24
 	shortest = 80 * time.Millisecond
 	longest  = 300 * time.Millisecond
 	slots    = 6
-	seed     = 20 // that of weir demo; of the seeds 0 to 24, 10 last long enough to fall to 4, as this does
+	seed     = 20 // as in weir demo; of the seeds 0 to 24, 10 last long enough to fall to 4, including this one
 )
 
-// scaler is that of the adaptive run.
+// scaler is the scaler of the adaptive run.
 var scaler = pool.ByBacklog{High: 10, Low: 4, Min: 2, Initial: 3, Period: 200 * time.Millisecond}
 
-// best is the fixed size that ends first, and the others are wrong: with these jobs
-// there is no lull in which they would be right.
+// best is the fixed size that ends first. The smaller sizes are never right: these jobs have
+// no lull.
 const best = slots
 
 var wrong = []int64{3, 2}
 
-// Run shows the demonstration on out. It ends by itself, or early with ctx.
+// Run prints the demonstration. It ends by itself, or early with ctx.
 func Run(ctx context.Context, out io.Writer) error {
 	fmt.Fprintf(out, "%d jobs of %v to %v over %d slots, %d at first; one more above a backlog of %d, one less below %d.\n\n",
 		jobs, shortest, longest, slots, scaler.Initial, scaler.High, scaler.Low)
@@ -56,9 +56,9 @@ func Run(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
-// A result is what a run cost.
+// A result is the cost of a run.
 type result struct {
-	took, held, busy time.Duration // the last two times slots
+	took, held, busy time.Duration // held and busy are multiplied by slots
 }
 
 func (r result) print(out io.Writer, name string) {
@@ -66,7 +66,7 @@ func (r result) print(out io.Writer, name string) {
 	fmt.Fprintf(out, "%-9s %8s %12s %17s\n", name, seconds(r.took), seconds(r.held), seconds(r.held-r.busy))
 }
 
-// run does the jobs and prints what the scaler decides.
+// run runs the jobs and prints the scaler's decisions.
 func run(ctx context.Context, out io.Writer, limit int64, scaler pool.Scaler) (r result, err error) {
 	c, err := capacity.New(capacity.Vector{"slots": limit})
 	if err != nil {
@@ -87,7 +87,7 @@ func run(ctx context.Context, out io.Writer, limit int64, scaler pool.Scaler) (r
 			r.busy += ev.Took
 		case ev.Kind == pool.Decided:
 			d := ev.Decision
-			r.held += time.Duration(size) * d.At.Sub(since) // before the first, of no time
+			r.held += time.Duration(size) * d.At.Sub(since) // zero for the first decision
 			size, since = d.To, d.At
 			report(out, d)
 		}
@@ -108,7 +108,7 @@ func report(out io.Writer, d *pool.Decision) {
 	}
 }
 
-// all are the jobs, the same each time.
+// all returns the jobs, the same each time.
 func all() (tasks []pool.Task) {
 	random := rand.New(rand.NewPCG(seed, seed))
 	for i := range jobs {

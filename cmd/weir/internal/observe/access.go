@@ -9,7 +9,7 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/spans"
 )
 
-// maxAttributes is how many a line can have.
+// maxAttributes is the largest number of attributes of a line.
 const maxAttributes = 14
 
 // write writes the line of a request.
@@ -40,7 +40,7 @@ func write(access *slog.Logger, r *http.Request, id *client.Identity, x *respons
 	_ = access.Handler().Handle(ctx, record)
 }
 
-// A line is one of the log.
+// A line is a line of the log.
 type line struct{ all []slog.Attr }
 
 // text adds an attribute unless it is empty.

@@ -1,21 +1,20 @@
-// Package observe writes down what happens to requests: an access log, spans, and figures on a
-// terminal.
+// Package observe reports requests: in an access log, in spans, and as figures on a terminal.
 //
-// [New] stands within client.New, which says who asks, and outside of all that serves. The layers
-// below fill in the client.Record of the request.
+// Use [New] within client.New, which identifies the client, and outside of all handlers that
+// serve. The layers below fill in the client.Record of the request.
 //
 // # Access log
 //
-// One line for each request, as slog has it:
+// One line for each request, written by slog:
 //
-//	client, method, host, path   who asked for what; the query is left out, because it can have secrets
-//	route, compartment           where it went
+//	client, method, host, path   the client and its request; without the query, which can contain secrets
+//	route, compartment           its route
 //	status, bytes                the response; a status of 0 is a connection that was cut before it
-//	duration, wait               in seconds: all of it, and the part in the queue
+//	duration, wait               in seconds: the total, and the part in the queue
 //	upstream                     the address that answered
 //	refused                      why Weir refused it
 //	request_id, trace_id         to find it elsewhere
 //
-// What has no value is left out. What a client chooses is cut at a length, and control characters
-// are escaped: a request cannot write a line of its own.
+// Attributes without a value are omitted. Values chosen by a client are cut to a maximum
+// length, and control characters are escaped, so a request cannot forge a line.
 package observe

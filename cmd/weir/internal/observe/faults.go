@@ -11,8 +11,8 @@ import (
 	"unicode"
 )
 
-// Faults gather the failures of upstreams, so that an outage is one line a second however many
-// requests it hits. The zero Faults is ready. It is safe for concurrent use.
+// Faults collect the failures of upstreams, so that an outage logs one line a second however
+// many requests it hits. The zero Faults is ready. It is safe for concurrent use.
 type Faults struct {
 	mu    sync.Mutex
 	count int
@@ -27,13 +27,13 @@ func (f *Faults) Add(err error) {
 	f.last = err
 }
 
-// Write adds a failure that was logged, not returned, as some of [http.Transport] are.
+// Write adds a failure that was logged instead of returned, as by [http.Transport].
 func (f *Faults) Write(line []byte) (int, error) {
 	f.Add(errors.New(strings.TrimSpace(string(line))))
 	return len(line), nil
 }
 
-// take returns a sentence about the failures since the last call, "" if there were none.
+// take returns a sentence about the failures since the last call, "" without failures.
 func (f *Faults) take() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -45,19 +45,20 @@ func (f *Faults) take() string {
 	return fmt.Sprintf("failures: %d, last: %s", count, strings.Map(visible, last.Error()))
 }
 
-// visible replaces what would move the cursor of a terminal: an upstream chooses some of the words.
+// visible replaces characters that would move the cursor of a terminal, because an upstream
+// chooses part of the text.
 func visible(r rune) rune {
 	switch {
 	case unicode.IsPrint(r):
 		return r
-	case r == '\n': // between errors that were joined
+	case r == '\n': // between joined errors
 		return ' '
 	}
 	return unicode.ReplacementChar
 }
 
-// Log writes the sentence to log, at most once a second, until ctx ends: what [PrintFigures] does
-// on a terminal.
+// Log writes the sentence to log, at most once a second, until ctx ends, as [PrintFigures]
+// does on a terminal.
 func (f *Faults) Log(ctx context.Context, log *slog.Logger) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()

@@ -11,15 +11,15 @@ import (
 	"github.com/weir-go/weir/internal/figures"
 )
 
-// headerEvery is how many lines of figures go below one header: a screen of 24 lines has it.
+// headerEvery is the number of lines below one header, which fit a screen of 24 lines.
 const headerEvery = 20
 
-// screen is how many columns a line may take: those of the narrowest terminal in use. A longer line
-// would take two.
+// screen is the longest line in columns, the width of the narrowest terminal in use. A longer
+// line would wrap.
 const screen = 80
 
-// PrintFigures prints a line a second to out until ctx ends: the sum of all compartments, which is
-// what meter reads. What faults have gathered meanwhile goes to problems.
+// PrintFigures prints a line a second to out until ctx ends: the sum of all compartments,
+// read by meter. Collected faults are printed to problems.
 func PrintFigures(ctx context.Context, out, problems io.Writer, meter *figures.Meter, faults *Faults) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -40,7 +40,7 @@ func PrintFigures(ctx context.Context, out, problems io.Writer, meter *figures.M
 	}
 }
 
-// fitted cuts a line that a screen has no room for.
+// fitted cuts a line to the width of the screen.
 func fitted(line string) string {
 	if letters := []rune(line); len(letters) > screen {
 		return string(letters[:screen-1]) + "…"
@@ -48,18 +48,19 @@ func fitted(line string) string {
 	return line
 }
 
-// Changes remember the last change of any limit. The zero Changes is ready. It is safe for
+// Changes keep the last change of any limit. The zero Changes is ready. It is safe for
 // concurrent use.
 type Changes struct{ last atomic.Pointer[weir.Event] }
 
-// Handle takes the events of limiters: what OnEvent of a bulkhead.Config wants.
+// Handle receives the events of limiters, as the OnEvent of a bulkhead.Config.
 func (c *Changes) Handle(e weir.Event) {
 	if e.Kind == weir.LimitChanged {
 		c.last.Store(&e)
 	}
 }
 
-// String names the compartment and its change, the new limit first, "" if there was none.
+// String names the compartment and its change, the new limit first, or is "" without a
+// change.
 func (c *Changes) String() string {
 	e := c.last.Load()
 	if e == nil {

@@ -23,7 +23,7 @@ func New(next http.Handler, access *slog.Logger, tracer *spans.Tracer) http.Hand
 		}
 		x := &response{ResponseWriter: w, began: time.Now()}
 		done := false
-		defer func() { // a panic that cuts the connection, too
+		defer func() { // also on a panic that cuts the connection
 			if done && x.status == 0 {
 				x.status = http.StatusOK
 			}
@@ -40,17 +40,17 @@ func New(next http.Handler, access *slog.Logger, tracer *spans.Tracer) http.Hand
 	})
 }
 
-// A response is one as far as it has been written.
+// A response is the response as written so far.
 type response struct {
 	http.ResponseWriter
 	began  time.Time
-	status int // 0 before it
+	status int // 0 before the header
 	bytes  int64
 }
 
 // WriteHeader implements [http.ResponseWriter].
 func (x *response) WriteHeader(status int) {
-	if x.status == 0 && (status >= 200 || status == http.StatusSwitchingProtocols) { // others are announcements
+	if x.status == 0 && (status >= 200 || status == http.StatusSwitchingProtocols) { // the others are informational
 		x.status = status
 	}
 	x.ResponseWriter.WriteHeader(status)
@@ -66,10 +66,10 @@ func (x *response) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Unwrap gives http.ResponseController the rest of what the writer can do.
+// Unwrap returns the underlying writer for http.ResponseController.
 func (x *response) Unwrap() http.ResponseWriter { return x.ResponseWriter }
 
-// The lengths at which texts are cut that a client chooses. A host name has 253 bytes at most.
+// The maximum lengths of texts that a client chooses. A host name has 253 bytes at most.
 const (
 	maxMethod = 32
 	maxHost   = 256

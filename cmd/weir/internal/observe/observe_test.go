@@ -19,7 +19,7 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/spans"
 )
 
-// A buffer is written by the server while the test reads it.
+// A buffer can be written by the server while the test reads it.
 type buffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -29,8 +29,7 @@ func (b *buffer) Write(p []byte) (int, error) { b.mu.Lock(); defer b.mu.Unlock()
 
 func (b *buffer) String() string { b.mu.Lock(); defer b.mu.Unlock(); return b.b.String() }
 
-// logged runs requests through a real server, sends raw text to it, and returns the lines of the
-// log.
+// logged sends requests and raw texts to a real server, and returns the lines of the log.
 func logged(t *testing.T, h http.HandlerFunc, raw ...string) (lines []map[string]any) {
 	t.Helper()
 	out := new(buffer)
@@ -58,7 +57,7 @@ func logged(t *testing.T, h http.HandlerFunc, raw ...string) (lines []map[string
 	return lines
 }
 
-// get is a request on a connection of its own.
+// get returns a request that closes its connection.
 func get(path string) string {
 	return "GET " + path + " HTTP/1.1\r\nHost: shop.example\r\nConnection: close\r\n\r\n"
 }
@@ -128,7 +127,7 @@ func TestAccessOfOddRequests(t *testing.T) {
 	}
 }
 
-// As text too, a request writes one line.
+// In text format, too, a request writes one line.
 func TestNoLinesOfStrangers(t *testing.T) {
 	out := new(bytes.Buffer)
 	h := client.New(New(http.NotFoundHandler(), slog.New(slog.NewTextHandler(out, nil)), nil), nil, nil)

@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// sparingly is how many records a second pass: enough for all listeners to say what is wrong, too
-// few to fill a disk.
+// sparingly is the number of records that pass in a second: enough for all listeners to
+// report errors, too few to fill a disk.
 const sparingly = 5
 
-// Sparing returns a handler for records that clients can cause. A few a second go to next; the
-// first of a later second says how many were left out.
+// Sparing returns a handler for records that clients can cause. It passes a few a second to
+// next; the first record of a later second reports how many were dropped.
 func Sparing(next slog.Handler) slog.Handler {
 	return sparing{next, new(spared)}
 }
@@ -22,12 +22,12 @@ type sparing struct {
 	*spared
 }
 
-// spared is what handlers with attributes share.
+// spared is the state that handlers with attributes share.
 type spared struct {
 	mu     sync.Mutex
-	second time.Time // when it began
+	second time.Time // start of the second
 	passed int
-	left   int // records that were left out
+	left   int // dropped records
 }
 
 // Handle implements [slog.Handler].

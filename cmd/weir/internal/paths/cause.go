@@ -1,4 +1,4 @@
-// Package paths tells what is wrong with a file.
+// Package paths explains file errors.
 package paths
 
 import (
@@ -6,8 +6,8 @@ import (
 	"io/fs"
 )
 
-// Cause is what happened to a file, without the name of the file and of the system call, which the
-// message around it gives.
+// Cause returns the cause of a file error, without the names of the file and of the system
+// call, which the surrounding message has.
 func Cause(err error) error {
 	if failed, ok := errors.AsType[*fs.PathError](err); ok {
 		return failed.Err

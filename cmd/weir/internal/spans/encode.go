@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A Span is a request through the proxy. Its texts are bounded by whoever fills it in.
+// A Span is a request through the proxy. The caller bounds its texts.
 type Span struct {
 	Context    Context
 	Start, End time.Time
@@ -19,12 +19,12 @@ type Span struct {
 	Route                     string // its pattern, empty if none matched
 
 	Compartment string
-	Upstream    string        // address that answered
+	Upstream    string        // the address that answered
 	Waited      time.Duration // in the queue
-	Refused     string        // the reason, empty if it was not
+	Refused     string        // the reason, or empty
 }
 
-// The messages of OTLP as JSON has them: identifiers in hexadecimal digits, 64-bit numbers as text.
+// The messages of OTLP in JSON: identifiers in hexadecimal digits, 64-bit numbers as text.
 type (
 	export struct {
 		ResourceSpans []resourceSpans `json:"resourceSpans"`
@@ -71,7 +71,7 @@ type (
 	nanos      string
 )
 
-// Of OTLP's enumerations.
+// Values of OTLP's enumerations.
 const (
 	kindServer  = 2
 	statusError = 2
@@ -87,14 +87,15 @@ const (
 
 func nanosOf(t time.Time) nanos { return nanos(strconv.FormatInt(t.UnixNano(), 10)) }
 
-// text adds an attribute unless it is empty. What is not valid UTF-8 would fail the batch.
+// text adds an attribute unless it is empty. It replaces invalid UTF-8, which would fail the
+// batch.
 func (a *attributes) text(key, value string) {
 	if value != "" {
 		*a = append(*a, attribute{key, map[string]any{"stringValue": strings.ToValidUTF8(value, "\uFFFD")}})
 	}
 }
 
-// encode is a batch as JSON.
+// encode returns a batch as JSON.
 func encode(service string, batch []Span) []byte {
 	var of attributes
 	of.text("service.name", service)
@@ -106,19 +107,18 @@ func encode(service string, batch []Span) []byte {
 		Resource: attributed{of}, ScopeSpans: []scopeSpans{{scope{"github.com/weir-go/weir/cmd/weir"}, all}},
 	}}})
 	if err != nil {
-		panic("spans: " + err.Error()) // the types above have nothing that JSON has not
+		panic("spans: " + err.Error()) // JSON can encode all the types above
 	}
 	return body
 }
 
-// methods are those that a name may have. Any other is the client's invention, of which there is no
-// end.
+// methods are the methods allowed in span names. Clients could invent any number of others.
 var methods = map[string]bool{
 	http.MethodGet: true, http.MethodHead: true, http.MethodPost: true, http.MethodPut: true, http.MethodPatch: true,
 	http.MethodDelete: true, http.MethodConnect: true, http.MethodOptions: true, http.MethodTrace: true,
 }
 
-// message is a span as the semantic conventions of OpenTelemetry name its parts.
+// message returns a span with the names of OpenTelemetry's semantic conventions.
 func (s *Span) message() span {
 	m := span{
 		TraceID: s.Context.Trace.String(), SpanID: s.Context.Span.String(), Kind: kindServer,
@@ -154,7 +154,7 @@ func (s *Span) message() span {
 	return m
 }
 
-// events are what the limiter did.
+// events returns the limiter's decisions as events.
 func (s *Span) events() (all []event) {
 	if s.Refused != "" {
 		e := event{Time: nanosOf(s.Start.Add(s.Waited)), Name: eventRefused}

@@ -12,7 +12,7 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/export.json")
 
-// all are spans with all that a span can have. internal/promcheck reads what they become with the
+// all returns spans with every field set. internal/promcheck decodes their encoding with the
 // official types.
 func all(t *testing.T) []Span {
 	t.Helper()

@@ -10,7 +10,7 @@ import (
 )
 
 // The sizes and times of sending. The first three are the defaults of OpenTelemetry's batch
-// processor, so that a collector gets what it is used to.
+// processor, which collectors are used to.
 const (
 	queueSize = 2048
 	batchSize = 512
@@ -20,7 +20,8 @@ const (
 	retryAfter  = time.Second
 )
 
-// Run sends spans until ctx ends, then what is left. It returns within 30 s of that.
+// Run sends spans until ctx ends, then sends the queued ones. It returns within 30 s of the
+// end of ctx.
 func (t *Tracer) Run(ctx context.Context) {
 	if t == nil {
 		return
@@ -44,7 +45,8 @@ func (t *Tracer) Run(ctx context.Context) {
 	t.finish(batch)
 }
 
-// finish sends what is left when the proxy ends. What does not get through in one timeout is lost.
+// finish sends the queued spans when the proxy ends. Spans not sent within one timeout are
+// lost.
 func (t *Tracer) finish(batch []Span) {
 	ctx, cancel := context.WithTimeout(context.Background(), sendTimeout)
 	defer cancel()
@@ -63,8 +65,8 @@ func (t *Tracer) finish(batch []Span) {
 	}
 }
 
-// send sends a batch, and once more if that may help: after a pause, or at once when the proxy
-// ends.
+// send sends a batch, and retries once if that may help: after a pause, or at once when the
+// proxy ends.
 func (t *Tracer) send(ctx context.Context, ends <-chan struct{}, batch []Span) {
 	if len(batch) == 0 {
 		return
@@ -86,7 +88,7 @@ func (t *Tracer) send(ctx context.Context, ends <-chan struct{}, batch []Span) {
 	t.report(err)
 }
 
-// report logs that the collector stops taking spans, or takes them again.
+// report logs when the collector stops or resumes accepting spans.
 func (t *Tracer) report(err error) {
 	failing := err != nil
 	if failing == t.failing {
@@ -100,10 +102,11 @@ func (t *Tracer) report(err error) {
 	}
 }
 
-// maxAnswer is more than a collector has to say.
+// maxAnswer is larger than a collector's answer.
 const maxAnswer = 64 << 10
 
-// post returns why the collector did not take a batch, and whether it may take it later.
+// post returns the error if the collector did not accept a batch, and whether it may accept
+// it later.
 func (t *Tracer) post(ctx context.Context, body []byte) (again bool, err error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, t.endpoint, bytes.NewReader(body))
 	if err != nil {
@@ -115,7 +118,7 @@ func (t *Tracer) post(ctx context.Context, body []byte) (again bool, err error) 
 		return true, err
 	}
 	defer answer.Body.Close()
-	_, _ = io.CopyN(io.Discard, answer.Body, maxAnswer) // so that the connection can be used again
+	_, _ = io.CopyN(io.Discard, answer.Body, maxAnswer) // so that the connection can be reused
 	if answer.StatusCode/100 == 2 {
 		return false, nil
 	}

@@ -28,14 +28,14 @@ func tracer(t *testing.T, share float64) *Tracer {
 	return tracer
 }
 
-// A collector answers with the statuses in turn, the last of them for ever; 0 is no answer.
+// A collector answers with the statuses in turn, then repeats the last; 0 means no answer.
 type collector struct {
 	statuses []int
 	mu       sync.Mutex
 	batches  []int
 }
 
-// seen are the sizes of the batches so far.
+// seen returns the sizes of the batches so far.
 func (c *collector) seen() []int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -61,7 +61,7 @@ func (c *collector) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: status, Body: http.NoBody}, nil
 }
 
-// running returns a tracer at work, and a function that ends it.
+// running returns a running tracer, and a function that ends it.
 func running(t *testing.T, c *collector) (tr *Tracer, end func()) {
 	tr = tracer(t, 1)
 	tr.client.Transport = c
@@ -131,7 +131,7 @@ func TestRetries(t *testing.T) {
 	}
 }
 
-// An outage of the collector is two lines, however long it is.
+// An outage of the collector logs two lines, however long it is.
 func TestOutageIsLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		collector := &collector{statuses: []int{500, 500, 500, 200, 200}}
@@ -151,7 +151,7 @@ func TestOutageIsLogged(t *testing.T) {
 	})
 }
 
-// While the collector hangs, spans are dropped and requests go on.
+// While the collector hangs, spans are dropped and requests proceed.
 func TestCollectorHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tr := tracer(t, 1)

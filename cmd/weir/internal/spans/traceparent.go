@@ -5,13 +5,13 @@ import (
 	"math/rand/v2"
 )
 
-// A TraceID names a trace; the zero TraceID none.
+// A TraceID identifies a trace; the zero TraceID is invalid.
 type TraceID [16]byte
 
 // String returns 32 hexadecimal digits.
 func (id TraceID) String() string { return hex.EncodeToString(id[:]) }
 
-// A SpanID names a span of a trace; the zero SpanID none.
+// A SpanID identifies a span of a trace; the zero SpanID is invalid.
 type SpanID [8]byte
 
 // String returns 16 hexadecimal digits.
@@ -20,8 +20,8 @@ func (id SpanID) String() string { return hex.EncodeToString(id[:]) }
 // A Context is the place of a request in its trace.
 type Context struct {
 	Trace  TraceID
-	Parent SpanID // the caller's span, zero where the trace begins
-	Span   SpanID // the request's own, zero if the trace goes by without one
+	Parent SpanID // the caller's span, zero at the beginning of a trace
+	Span   SpanID // the request's own span, zero if it has none
 	flags  byte
 }
 
@@ -43,7 +43,8 @@ const (
 	invalidVer = "ff"
 )
 
-// Parse reads the values of a traceparent header. There has to be one of them, and a valid one.
+// Parse parses the values of a traceparent header. It requires exactly one value, and a valid
+// one.
 func Parse(values []string) (c Context, ok bool) {
 	if len(values) != 1 || len(values[0]) < lengthV0 {
 		return c, false
@@ -53,7 +54,7 @@ func Parse(values []string) (c Context, ok bool) {
 	var one [1]byte
 	if version == invalidVer || !lowerHex(one[:], version) ||
 		text[2] != '-' || text[parentAt-1] != '-' || text[flagsAt-1] != '-' ||
-		rest != "" && (version == "00" || rest[0] != '-') { // later versions may have more
+		rest != "" && (version == "00" || rest[0] != '-') { // later versions may be longer
 		return Context{}, false
 	}
 	ok = lowerHex(c.Trace[:], text[traceAt:parentAt-1]) && lowerHex(c.Parent[:], text[parentAt:flagsAt-1]) &&
@@ -65,7 +66,7 @@ func Parse(values []string) (c Context, ok bool) {
 	return c, true
 }
 
-// lowerHex decodes digits that are lower case, as the standard wants them.
+// lowerHex decodes lower-case digits, as the standard requires.
 func lowerHex(into []byte, digits string) bool {
 	for i := range len(digits) {
 		if 'A' <= digits[i] && digits[i] <= 'F' {
@@ -76,8 +77,8 @@ func lowerHex(into []byte, digits string) bool {
 	return err == nil
 }
 
-// Traceparent returns the header for the upstream, whose parent is the span of the proxy if that is
-// sent, and the caller's if not.
+// Traceparent returns the header for the upstream. Its parent is the proxy's span if it is
+// sent, and otherwise the caller's.
 func (c Context) Traceparent() string {
 	parent := c.Span
 	if parent == (SpanID{}) {
@@ -92,7 +93,7 @@ func (c Context) Traceparent() string {
 	return string(hex.AppendEncode(text, []byte{c.flags}))
 }
 
-// begin returns the first place in a new trace.
+// begin returns the beginning of a new trace.
 func begin() Context {
 	c := Context{flags: flagRandom}
 	for c.Trace == (TraceID{}) {
@@ -108,7 +109,8 @@ func newSpanID() (id SpanID) {
 	return id
 }
 
-// randomly fills in eight bytes at a time. Identifiers have to differ, and need be no secret.
+// randomly fills into with random bytes, eight at a time. Identifiers must differ, but need
+// not be secret.
 func randomly(into []byte) {
 	for i := 0; i < len(into); i += 8 {
 		n := rand.Uint64()

@@ -12,8 +12,8 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 )
 
-// A Tracer places requests in traces, and sends their spans while [Tracer.Run] runs. A nil Tracer
-// places and sends none. Make one with [New]; it is safe for concurrent use.
+// A Tracer assigns requests to traces, and sends their spans while [Tracer.Run] runs. A nil
+// Tracer does neither. Create one with [New]; it is safe for concurrent use.
 type Tracer struct {
 	endpoint string
 	service  string
@@ -24,11 +24,11 @@ type Tracer struct {
 	queue  chan Span
 
 	sent, dropped, failed atomic.Uint64
-	failing               bool // of the last batch; for Run
+	failing               bool // whether the last batch failed; used by Run
 }
 
-// New returns a tracer, or nil if the settings name no endpoint. The log says when the collector
-// stops taking spans, and when it takes them again. The error says which setting is wrong.
+// New returns a tracer, or nil if the settings name no endpoint. It logs when the collector
+// stops or resumes accepting spans. An error names the wrong setting.
 func New(c config.Trace, log *slog.Logger) (*Tracer, error) {
 	if c.Endpoint == "" {
 		return nil, nil
@@ -45,16 +45,16 @@ func New(c config.Trace, log *slog.Logger) (*Tracer, error) {
 	return t, nil
 }
 
-// SetSample changes the share of the traces that begin here of which spans are sent, from 0 to 1.
+// SetSample changes the share of new traces whose spans are sent, from 0 to 1.
 func (t *Tracer) SetSample(share float64) {
 	if t != nil {
 		t.sample.Store(math.Float64bits(share))
 	}
 }
 
-// Start places a request by the values of its traceparent header. The flag of a trusted caller
-// decides whether its span is sent. A trace that begins here has a span for the upstream's parent
-// even if that is not sent.
+// Start assigns a request to a trace by the values of its traceparent header. The flag of a
+// trusted caller decides whether its span is sent. A request that begins a trace gets a span
+// ID for the upstream's parent even if its span is not sent.
 func (t *Tracer) Start(traceparent []string, trusted bool) Context {
 	if t == nil {
 		return Context{}
@@ -75,8 +75,8 @@ func (t *Tracer) Start(traceparent []string, trusted bool) Context {
 	return c
 }
 
-// End sends the span of a request that was sampled, later: it never waits. A span that finds the
-// queue full is dropped.
+// End queues the span of a sampled request. It never waits: if the queue is full, the span is
+// dropped.
 func (t *Tracer) End(s Span) {
 	if t == nil || !s.Context.Sampled() {
 		return
@@ -88,11 +88,11 @@ func (t *Tracer) End(s Span) {
 	}
 }
 
-// Counts are what became of sampled spans.
+// Counts are the numbers of sampled spans by result.
 type Counts struct {
-	Sent    uint64 // the collector took them
-	Dropped uint64 // the queue was full
-	Failed  uint64 // the collector did not take them
+	Sent    uint64 // accepted by the collector
+	Dropped uint64 // because the queue was full
+	Failed  uint64 // not accepted by the collector
 }
 
 // Counts returns the counts since the start.

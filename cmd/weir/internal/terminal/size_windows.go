@@ -2,7 +2,8 @@ package terminal
 
 import "golang.org/x/sys/windows"
 
-// size asks the console, and has it understand what moves the cursor and sets colours.
+// size reads the size from the console, and enables the sequences that move the cursor and
+// set colours.
 func size(fd uintptr) (columns, rows int, err error) {
 	console := windows.Handle(fd)
 	var mode uint32

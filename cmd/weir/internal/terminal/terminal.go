@@ -1,10 +1,10 @@
-// Package terminal asks terminals for their size.
+// Package terminal reads the size of terminals.
 package terminal
 
 import "os"
 
-// Size returns how many columns and rows the terminal of the file has. It is not ok if the file is
-// no terminal, or one that does not know.
+// Size returns the columns and rows of the file's terminal. ok is false if the file is no
+// terminal, or its size is unknown.
 func Size(file *os.File) (columns, rows int, ok bool) {
 	columns, rows, err := size(file.Fd())
 	return columns, rows, err == nil && columns > 0 && rows > 0

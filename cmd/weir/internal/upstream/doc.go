@@ -22,10 +22,10 @@
 // that became sick last are out: the others had more time to recover. An address returns as
 // soon as its ejection ends, and the next failure ejects it again, unless a success came
 // before.
+//
 // # Retries
 //
 // A request that found no connection goes to another address, three at most, because no byte
 // of it was sent. The package retries nothing else. net/http replaces a connection that was
 // closed while idle, if that is safe.
-// while it was idle is replaced if that is safe.
 package upstream

@@ -1,8 +1,9 @@
-// Package watch tells when a file has changed.
+// Package watch reports changes of a file.
 //
-// It watches the file's directory and not the file itself: editors replace files, and Kubernetes
-// mounts a ConfigMap as a symbolic link to a directory, which it exchanges. Changes come in groups,
-// so one is told once nothing has changed for [Quiet], and after [Most] at the latest.
+// It watches the file's directory and not the file itself: editors replace files, and
+// Kubernetes mounts a ConfigMap as a symbolic link to a directory, which it replaces. Changes
+// come in groups, so a change is reported once the file has been stable for [Quiet], and
+// after [Most] at the latest.
 package watch
 
 import (
@@ -17,15 +18,15 @@ import (
 )
 
 const (
-	// Quiet is how long nothing may change before a change is told. An editor writes and renames
-	// within milliseconds.
+	// Quiet is how long the file must be stable before a change is reported. An editor writes
+	// and renames within milliseconds.
 	Quiet = 100 * time.Millisecond
-	// Most is how long a change is held back when others follow it all the time.
+	// Most bounds the delay of a change that is followed by others.
 	Most = time.Second
 )
 
-// File returns a channel that receives when the file has other bytes than before, until ctx ends.
-// Only one change waits in the channel.
+// File returns a channel that receives when the contents of the file have changed, until ctx
+// ends. The channel holds at most one change.
 func File(ctx context.Context, file string) (<-chan struct{}, error) {
 	watcher, err := fsnotify.NewWatcher()
 	if err != nil {
@@ -44,8 +45,8 @@ func File(ctx context.Context, file string) (<-chan struct{}, error) {
 	return debounce(ctx, changed, Quiet, Most, differs(file)), nil
 }
 
-// differs returns a function that reports whether the file has changed since the last call. One
-// that cannot be read is empty.
+// differs returns a function that reports whether the file has changed since the last call.
+// An unreadable file counts as empty.
 func differs(file string) func() bool {
 	last, _ := os.ReadFile(file)
 	return func() bool {
@@ -56,7 +57,7 @@ func differs(file string) func() bool {
 	}
 }
 
-// forward passes on that there were events. Those that the kernel dropped were events as well.
+// forward signals changed for each event, including events that the kernel dropped.
 func forward(ctx context.Context, watcher *fsnotify.Watcher, changed chan<- struct{}) {
 	for {
 		select {
@@ -64,9 +65,9 @@ func forward(ctx context.Context, watcher *fsnotify.Watcher, changed chan<- stru
 			return
 		case event := <-watcher.Events:
 			if event.Op == fsnotify.Chmod {
-				continue // indexers and backups do it to files that stay as they are
+				continue // indexers and backups do it to unchanged files
 			}
-		case <-watcher.Errors: //nolint:errcheck // whatever it was, the file is looked at
+		case <-watcher.Errors: //nolint:errcheck // whatever the error, the file is checked
 		}
 		select {
 		case changed <- struct{}{}:
@@ -76,11 +77,12 @@ func forward(ctx context.Context, watcher *fsnotify.Watcher, changed chan<- stru
 	}
 }
 
-// debounce makes one of several changes that follow one another, and tells those that matter.
+// debounce merges changes that follow one another, and reports each merged change for which
+// matters returns true.
 func debounce(ctx context.Context, changed <-chan struct{}, quiet, most time.Duration, matters func() bool) <-chan struct{} {
 	told := make(chan struct{}, 1)
 	go func() {
-		var calm, latest <-chan time.Time // nil while nothing has changed
+		var calm, latest <-chan time.Time // nil without a pending change
 		for {
 			select {
 			case <-ctx.Done():
@@ -100,7 +102,7 @@ func debounce(ctx context.Context, changed <-chan struct{}, quiet, most time.Dur
 			}
 			select {
 			case told <- struct{}{}:
-			default: // the one that waits there tells of this one too
+			default: // the queued signal covers this change too
 			}
 		}
 	}()

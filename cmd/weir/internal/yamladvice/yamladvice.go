@@ -1,9 +1,9 @@
-// Package yamladvice says what to do about text that is no YAML.
+// Package yamladvice adds advice to errors of YAML parsers.
 package yamladvice
 
 import "strings"
 
-// To returns the complaint of a parser with what to do about it.
+// To returns the complaint of a parser with advice.
 func To(complaint string) string {
 	if strings.Contains(complaint, `'`+"\t"+`'`) {
 		return "a line begins with a tab: want blanks"

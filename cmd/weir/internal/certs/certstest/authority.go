@@ -1,4 +1,4 @@
-// Package certstest has authorities that sign certificates. Only tests import it.
+// Package certstest provides certificate authorities for tests.
 package certstest
 
 import (
@@ -22,7 +22,7 @@ type Authority struct {
 	key  *ecdsa.PrivateKey
 }
 
-// New makes an authority.
+// New creates an authority.
 func New(t testing.TB) *Authority {
 	t.Helper()
 	a := &Authority{t: t}
@@ -33,8 +33,8 @@ func New(t testing.TB) *Authority {
 	return a
 }
 
-// Sign returns a certificate for clients and for a server of that name, or on 127.0.0.1, and its
-// key, as PEM.
+// Sign returns a certificate and its key, as PEM, for clients and for a server with that
+// name, or on 127.0.0.1.
 func (a *Authority) Sign(name string) (cert, key []byte) {
 	a.t.Helper()
 	private := a.newKey()
@@ -47,7 +47,7 @@ func (a *Authority) Sign(name string) (cert, key []byte) {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: signed.Raw}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})
 }
 
-// Pair is what Sign returns, ready for use.
+// Pair returns the result of Sign, ready for use.
 func (a *Authority) Pair(name string) tls.Certificate {
 	a.t.Helper()
 	pair, err := tls.X509KeyPair(a.Sign(name))
@@ -62,7 +62,7 @@ func (a *Authority) PEM() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.cert.Raw})
 }
 
-// Pool is what those have who believe the authority.
+// Pool returns the pool of a peer that trusts the authority.
 func (a *Authority) Pool() *x509.CertPool {
 	pool := x509.NewCertPool()
 	pool.AddCert(a.cert)
