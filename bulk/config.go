@@ -22,7 +22,7 @@ var (
 	// ErrChanged is why an import does not go on: the source is not the one that the journal, or
 	// the file of rejects, is of.
 	ErrChanged = errors.New("bulk: not the source of the journal")
-	// ErrStore is why an import does not go on: the store does not have what the journal says is in
+	// ErrStore stops an import: the store does not have the lines that the journal says are in
 	// it. See [Marks].
 	ErrStore = errors.New("bulk: not the store of the journal")
 	// ErrRejected is matched by the error of a line that was rejected, where it stops the import.
@@ -71,7 +71,7 @@ type Config struct {
 	// rather than a bad line. Defaults to no bound.
 	MaxRejects int
 
-	// Sync makes what is acknowledged durable, such as the Sync of a store that does not do so at
+	// Sync makes acknowledged lines durable, such as the Sync of a store that does not do so at
 	// each write. It is called before the journal is written, up to five times a second. Defaults
 	// to none.
 	Sync func() error
@@ -124,7 +124,7 @@ func (c Config) complete() (Config, error) {
 	return c, nil
 }
 
-// apartFrom demands that what is read is not written to: rejects would become lines.
+// apartFrom demands that the source is not written to: rejects would become lines.
 func (c Config) apartFrom(source io.Reader) error {
 	read := regular(source)
 	if read == nil {

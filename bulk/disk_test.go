@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// deaf is a file that takes what is written and refuses to sync it, so that it shows whether it is
+// deaf is a file that takes writes and refuses to sync them, so that it shows whether it is
 // asked to.
 func deaf(t *testing.T) string {
 	const name = "/dev/null"

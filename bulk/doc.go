@@ -13,7 +13,7 @@
 // The bytes of a line are taken from the governor's budget before the line is copied, and given
 // back when its write is acknowledged.
 //
-// # What the journal promises
+// # The journal
 //
 // The journal says up to which line all are acknowledged: Write returned nil, or rejected the line.
 // It is replaced as a whole five times a second, so that an import may be killed at any instant.
@@ -25,14 +25,14 @@
 // without it. With [Config].Marks the store says how much of the import it has, and less than the
 // journal says is an error ([ErrStore]).
 //
-// "Acknowledged" is what the store says. One that acknowledges before the data is on disk keeps it
-// if the process is killed, and may lose it if the machine is. [Config].Sync is for that: it is
+// "Acknowledged" is the word of the store. One that acknowledges before the data is on disk keeps
+// it if the process is killed, and may lose it if the machine is. [Config].Sync is for that: it is
 // called before the journal is written.
 //
-// # What stops an import
+// # Errors
 //
 // An error of Write, unless [Reject] made it: a full disk is not the fault of the line, and the
-// lines behind it would fail too. The error names the line. The journal has what was acknowledged
+// lines behind it would fail too. The error names the line. The journal has the lines acknowledged
 // until then, so that the import goes on when it is run again. A line that is longer than MaxLine
 // is rejected and skipped. One without an end stops the import once it is 64 times as long.
 package bulk

@@ -57,7 +57,7 @@ func ExampleReject() {
 	// Output: bulk: line rejected: line 1, byte 0: no number: set Config.Rejects to keep it and go on
 }
 
-// table is a store that keeps marks beside what is imported, here in memory.
+// table is a store that keeps marks beside the imported lines, here in memory.
 type table struct{ rows, marks sync.Map }
 
 func (t *table) put(_ context.Context, l bulk.Line) error {

@@ -11,7 +11,7 @@ import (
 	"os"
 )
 
-// state is what the journal says: one line of JSON.
+// state is the content of the journal: one line of JSON.
 type state struct {
 	Version  int    `json:"version"`
 	Import   string `json:"import"` // id under which the store has its mark

@@ -18,7 +18,7 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// mark is where a line ends, and what it was.
+// mark is the end of a line, and its content.
 type mark struct {
 	Lines  int64  `json:"lines"`  // up to there
 	Offset int64  `json:"offset"` // of the byte after it

@@ -23,7 +23,7 @@ type Marks interface {
 	SetMark(ctx context.Context, id string, lines int64) error
 }
 
-// checkStore makes sure that the store has what the journal says is in it.
+// checkStore makes sure that the store has the lines of the journal.
 func (c Config) checkStore(ctx context.Context, from state) (err error) {
 	if c.Marks == nil || from.Lines == 0 {
 		return nil

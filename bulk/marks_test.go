@@ -198,7 +198,7 @@ func (m failingMarks) Mark(context.Context, string) (int64, error) { return 0, m
 
 func (failingMarks) SetMark(context.Context, string, int64) error { return nil }
 
-// The mark is set also where the import was cancelled, for what was acknowledged until then.
+// The mark is set also where the import was cancelled, for the lines acknowledged until then.
 func TestMarkOfACancelledImport(t *testing.T) {
 	journal, _ := files(t)
 	s := newMarked()

@@ -98,7 +98,7 @@ func sizeOf(source io.Reader, told int64) int64 {
 	return told
 }
 
-// regular is what is known of a source that is a regular file, and nil for another.
+// regular describes a source that is a regular file, and is nil for another.
 func regular(source io.Reader) fs.FileInfo {
 	file, ok := source.(interface{ Stat() (fs.FileInfo, error) })
 	if !ok {

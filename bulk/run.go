@@ -78,7 +78,7 @@ type run struct {
 	kick    chan struct{} // wants rejects to be written before their time
 	hookErr error         // how OnProgress failed last; of keep alone
 	id      string        // of the import
-	kept    mark          // what the journal says; of keep alone
+	kept    mark          // of the journal; of keep alone
 	meter   meter
 
 	lines     atomic.Int64 // acknowledged, in any order
@@ -183,7 +183,7 @@ func (r *run) keep() error {
 	return nil
 }
 
-// sync makes what is acknowledged durable.
+// sync makes acknowledged lines durable.
 func (r *run) sync() (err error) {
 	if r.conf.Sync == nil {
 		return nil

@@ -54,7 +54,7 @@ func (r *run) writeOne(p *pending) {
 	}
 }
 
-// call calls Write. What it does to its goroutine is an error.
+// call calls Write. A panic or an exit in it is an error.
 func (r *run) call(p *pending) (err error) {
 	returned := false
 	defer func() {

@@ -12,9 +12,9 @@ import (
 	"github.com/weir-go/weir/weirhttp"
 )
 
-// ClientConfig is what [LimitClient] can be told. The zero ClientConfig works.
+// ClientConfig has the settings of [LimitClient]. The zero ClientConfig works.
 type ClientConfig struct {
-	// Streams says what of a stream takes a slot. Defaults to Once.
+	// Streams says which part of a stream takes a slot. Defaults to Once.
 	Streams Streams
 }
 
@@ -30,7 +30,7 @@ type ClientLimits struct {
 // admitterFor names for its procedure, as for [LimitServer]. Use one limiter for each downstream.
 //
 // A refused call is not sent. Its error has the code that a server's refusal would have, and
-// matches [weir.ErrRefused] besides, which what a server sent does not. A call whose context has a
+// also matches [weir.ErrRefused], which a server's refusal does not. A call whose context has a
 // priority other than Normal sends it on as a header; the deadline Connect sends on by itself. An
 // interceptor that retries belongs before this one, so that each attempt asks for a slot.
 func LimitClient(admitterFor func(procedure string) weir.Admitter, cfg ClientConfig) *ClientLimits {
@@ -108,7 +108,7 @@ func pushedBack(permit weir.Permit, o weir.Outcome, err error) weir.Outcome {
 	return o
 }
 
-// clientOutcome returns what a call that is over teaches.
+// clientOutcome returns the outcome of a call that is over.
 func clientOutcome(ctx context.Context, err error) weir.Outcome {
 	switch {
 	case ctx.Err() != nil:

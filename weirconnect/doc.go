@@ -4,11 +4,11 @@
 //	limits := weirconnect.LimitServer(weirconnect.One(lim), weirconnect.ServerConfig{})
 //	mux.Handle(cartv1connect.NewCartHandler(svc, limits.Option()))
 //
-// It does for Connect what package weirgrpc does for gRPC. The gate asks, before the message is
+// It is for Connect as package weirgrpc is for gRPC. The gate asks, before the message is
 // read, whether the limiter of the procedure is full; the interceptor takes the slot. Only
 // procedures that are registered come that far.
 //
-//   - What a call teaches is in its code: no error, and an answer that was not modified, are
+//   - The code of a call is its outcome: no error, and an answer that was not modified, are
 //     successes; unknown, internal, unavailable and data_loss are failures, and so is a handler
 //     that panics; deadline_exceeded is a timeout; resource_exhausted is an overload on a client and
 //     nothing on a server; all else teaches nothing.

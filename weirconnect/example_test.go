@@ -59,7 +59,7 @@ func ExampleByMethod() {
 	// Output: resource_exhausted: refused: limit reached
 }
 
-// A client that holds back what its downstream cannot take.
+// A client that holds back calls that its downstream cannot take.
 func ExampleLimitClient() {
 	lim := weir.Must(weir.New(weir.Config{Name: "cart", Max: 1}))
 	limits := weirconnect.LimitClient(weirconnect.One(lim), weirconnect.ClientConfig{})

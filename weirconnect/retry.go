@@ -17,7 +17,7 @@ import (
 // [RetryClient]. All methods are safe for concurrent use.
 type Retries struct{ client *retry.Client }
 
-// RetryClient returns Retries that send calls as client allows: its throttle refuses what the
+// RetryClient returns Retries that send calls as client allows: its throttle refuses calls that the
 // downstream would refuse, and a call that was refused is sent again within the client's budget, no
 // sooner than the server says and only if its deadline leaves the time. Use a client for each
 // downstream, and give the interceptor before those of [LimitClient], so that each attempt asks for
@@ -28,10 +28,10 @@ type Retries struct{ client *retry.Client }
 // [connect.IdempotencyLevel] is sent again after any unavailable and resource_exhausted. A pushback
 // below 0 forbids it. The Classify of the client is not asked.
 //
-// Only unary calls are: what a server says of a stream comes after messages were sent, so only its
+// Only unary calls are: a server's answer to a stream comes after messages were sent, so only its
 // caller can begin again.
 //
-// The last error is returned as it is. What the throttle refuses is not sent; the error is
+// The last error is returned as it is. A call that the throttle refuses is not sent; the error is
 // resource_exhausted and matches [weir.ErrOverload]. If the call is cancelled while it waits, the
 // error is canceled and matches the cause.
 func RetryClient(client *retry.Client) *Retries {
@@ -86,7 +86,7 @@ func try(ctx context.Context, call *retry.Call, req connect.AnyRequest, next con
 	return res, false, err
 }
 
-// answerTo returns what the end of an attempt says of the downstream, and whether the call may be
+// answerTo returns the meaning of an attempt's end for the downstream, and whether the call may be
 // sent again.
 func answerTo(spec connect.Spec, err error) retry.Answer {
 	if err == nil {

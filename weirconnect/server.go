@@ -11,9 +11,9 @@ import (
 	"github.com/weir-go/weir/internal/rpc"
 )
 
-// ServerConfig is what [LimitServer] can be told. The zero ServerConfig works.
+// ServerConfig has the settings of [LimitServer]. The zero ServerConfig works.
 type ServerConfig struct {
-	// Streams says what of a stream takes a slot. Defaults to Once.
+	// Streams says which part of a stream takes a slot. Defaults to Once.
 	Streams Streams
 }
 
@@ -43,8 +43,8 @@ func (s *ServerLimits) Option() connect.HandlerOption {
 
 // Gate is a [connect.RequestGateFunc]. While the limiter of the procedure is full it refuses the
 // call before its message is read or decoded; it never waits and takes no slot, for which there is
-// the interceptor. What it refuses reaches no interceptor; it is in the limiter's own snapshot and
-// events.
+// the interceptor. A call that it refuses reaches no interceptor; it is in the limiter's own
+// snapshot and events.
 func (s *ServerLimits) Gate(ctx context.Context, spec connect.Spec, peer connect.Peer, _ http.Header) (context.Context, error) {
 	admitter := s.methods.Of(spec.Procedure)
 	if admitter == nil {
@@ -106,8 +106,8 @@ func (s *ServerLimits) WrapStreamingClient(next connect.StreamingClientFunc) con
 	return next
 }
 
-// serverOutcome returns what a call teaches that its handler has ended. A client that left teaches
-// nothing, whatever became of its call.
+// serverOutcome returns the outcome of a call that its handler has ended. A client that left
+// teaches nothing, whatever became of its call.
 func serverOutcome(ctx context.Context, err error) weir.Outcome {
 	if ctx.Err() != nil {
 		return edge.ContextOutcome(ctx)

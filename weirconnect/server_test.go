@@ -48,7 +48,7 @@ func TestCallsAreLimitedAndMeasured(t *testing.T) {
 	}
 }
 
-// TestRefusal is what a client sees of one, from the interceptor and from the gate.
+// TestRefusal shows the client's view of one, from the interceptor and from the gate.
 func TestRefusal(t *testing.T) {
 	lim := limittest.Fixed(t, 1, weir.Queue{})
 	server := weirconnect.LimitServer(weirconnect.One(lim), weirconnect.ServerConfig{})

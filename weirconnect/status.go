@@ -17,8 +17,8 @@ import (
 // gRFC A6.
 const pushbackKey = "Grpc-Retry-Pushback-Ms"
 
-// A reason is what a refusal says to the caller, and the error of the admitter to errors.Is and
-// errors.As.
+// A reason is the message of a refusal to the caller, and the error of the admitter to errors.Is
+// and errors.As.
 type reason struct {
 	message string
 	cause   error
@@ -62,7 +62,7 @@ func RetryAfter(err error) (time.Duration, bool) {
 	return 0, false
 }
 
-// Classify is for [retry.Config].Classify: what the error of a call says of its server. A call is
+// Classify is for [retry.Config].Classify: the meaning of a call's error for its server. A call is
 // tried again if the status has RetryInfo, as a refusal has: the server asks for it. For calls that
 // may run twice, clear Final. [RetryClient] has more to go by.
 func Classify(err error) retry.Answer {

@@ -9,8 +9,8 @@ import (
 	"github.com/weir-go/weir/internal/rpc"
 )
 
-// Streams says what of a stream takes a slot. How long a stream lives says nothing about load, so
-// no slot is held for its life.
+// Streams says which part of a stream takes a slot. How long a stream lives says nothing about
+// load, so no slot is held for its life.
 type Streams uint8
 
 const (
@@ -86,7 +86,7 @@ func (s *clientMessages) Send(m any) error {
 	}
 	err := s.StreamingClientConn.Send(m)
 	if !s.answers || err != nil {
-		s.turn.Give(weir.Ignore) // what went wrong is for Receive to say
+		s.turn.Give(weir.Ignore) // Receive returns the error
 	}
 	return err
 }

@@ -39,10 +39,10 @@ func TestOnce(t *testing.T) {
 	empty()
 	finish(t, first)
 	finish(t, second)
-	limittest.Check(t, lim, limittest.Taught{Ignored: 3}) // two streams and what filled it
+	limittest.Check(t, lim, limittest.Taught{Ignored: 3}) // two streams and the permit that filled it
 }
 
-// TestEachMessage holds a slot between a message and what the handler does next with the stream.
+// TestEachMessage holds a slot between a message and the handler's next call of the stream.
 func TestEachMessage(t *testing.T) {
 	lim := limittest.Fixed(t, 1, weir.Queue{})
 	check := func(when string, want int) {

@@ -60,7 +60,7 @@ func BenchmarkUnary(b *testing.B) {
 // reports the median of the ratios.
 func against(b *testing.B, own, ours func()) {
 	b.ReportAllocs()
-	const turns = 500 // of less than a time slice, so that what else runs hits few of them
+	const turns = 500 // of less than a time slice, so that other processes hit few of them
 	var ratios []float64
 	for turn := range turns {
 		n := b.N/turns + min(1, b.N%turns)

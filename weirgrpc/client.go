@@ -14,9 +14,9 @@ import (
 	"google.golang.org/grpc/metadata"
 )
 
-// ClientConfig is what [LimitClient] can be told. The zero ClientConfig works.
+// ClientConfig has the settings of [LimitClient]. The zero ClientConfig works.
 type ClientConfig struct {
-	// Streams says what of a stream takes a slot. Defaults to Once.
+	// Streams says which part of a stream takes a slot. Defaults to Once.
 	Streams Streams
 }
 
@@ -31,7 +31,7 @@ type ClientLimits struct {
 // admitterFor names for its method, as for [LimitServer]. Use one limiter for each downstream.
 //
 // A refused call is not sent. Its error has the code that a server's refusal would have, and
-// matches [weir.ErrRefused] besides, which what a server sent does not. A call whose context has a
+// also matches [weir.ErrRefused], which a server's refusal does not. A call whose context has a
 // priority other than Normal sends it on as metadata; the deadline gRPC sends on by itself.
 func LimitClient(admitterFor func(fullMethod string) weir.Admitter, cfg ClientConfig) *ClientLimits {
 	return &ClientLimits{methods: rpc.NewMethods(admitterFor), streams: cfg.Streams.checked()}
@@ -120,7 +120,7 @@ func withMetadata(ctx context.Context, key, value string) context.Context {
 	return metadata.NewOutgoingContext(ctx, sent)
 }
 
-// clientOutcome returns what a call teaches that is over. Its server may have told when to come
+// clientOutcome returns the outcome of a call that is over. Its server may have told when to come
 // back.
 func clientOutcome(ctx context.Context, err error, told bool) weir.Outcome {
 	switch {

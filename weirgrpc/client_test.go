@@ -69,8 +69,8 @@ func TestCallersTeachLittle(t *testing.T) {
 	})
 }
 
-// TestClientRefuses what a handler may pass on: it is a status, and a refusal that can be told from
-// the server's.
+// TestClientRefuses with an error that a handler may pass on: it is a status, and a refusal that
+// differs from the server's.
 func TestClientRefuses(t *testing.T) {
 	lim := limittest.Fixed(t, 1, weir.Queue{})
 	defer limittest.Fill(t, lim)()

@@ -9,7 +9,7 @@
 // A call meets its limiter twice. The tap asks, before the message is read, whether the limiter is
 // full; if it is, the call ends there, for a fraction of the price of its message. The interceptor
 // takes the slot, waiting in the queue if there is one, and gives it back when the handler has
-// returned. What a call teaches is in its code:
+// returned. The code of a call is its outcome:
 //
 //   - OK is a success, and its latency is measured;
 //   - UNKNOWN, which an error without a code becomes, INTERNAL, UNAVAILABLE and DATA_LOSS are
@@ -56,6 +56,6 @@
 //
 // From the outside in: logging, metrics and tracing, so that they see refusals; recovery from
 // panics, so that the slot is given back before; whatever sets a priority or a tenant; these; then
-// all that costs more than a refusal, such as validation. Of what the tap refuses the others see
+// all that costs more than a refusal, such as validation. Of the tap's refusals the others see
 // nothing; the limiter's snapshot and events do.
 package weirgrpc

@@ -94,7 +94,7 @@ func ExampleServerConfig() {
 	// Output: check OK
 }
 
-// A client that holds back what its downstream cannot take.
+// A client that holds back calls that its downstream cannot take.
 func ExampleLimitClient() {
 	lim := weir.Must(weir.New(weir.Config{Name: "billing", Max: 1}))
 	limits := weirgrpc.LimitClient(weirgrpc.One(lim), weirgrpc.ClientConfig{})

@@ -150,7 +150,7 @@ func TestWhatIsSentAgain(t *testing.T) {
 	}
 }
 
-// TestWhatARetrySays to the server, in place of what was set by hand; first attempts have no
+// TestWhatARetrySays to the server, in place of values set by hand; first attempts have no
 // number.
 func TestWhatARetrySays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

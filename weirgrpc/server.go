@@ -20,14 +20,14 @@ import (
 // gRFC A6.
 const previousKey = "grpc-previous-rpc-attempts"
 
-// ServerConfig is what [LimitServer] can be told. The zero ServerConfig works.
+// ServerConfig has the settings of [LimitServer]. The zero ServerConfig works.
 type ServerConfig struct {
-	// Streams says what of a stream takes a slot. Defaults to Once.
+	// Streams says which part of a stream takes a slot. Defaults to Once.
 	Streams Streams
 
 	// Trust says which peers may set the priority of their calls, by the metadata of [trust.Key].
 	// Their retries, by [trust.AttemptKey] or gRPC's own grpc-previous-rpc-attempts, have the next
-	// lower priority. Defaults to none: what they send is ignored, and each call is Normal.
+	// lower priority. Defaults to none: their values are ignored, and each call is Normal.
 	Trust trust.Peers
 }
 
@@ -107,7 +107,8 @@ func (s *ServerLimits) Stream(srv any, stream grpc.ServerStream, info *grpc.Stre
 	return handler(srv, stream)
 }
 
-// admitterOfStream does not remember what reaches grpc.UnknownServiceHandler, which has no srv.
+// admitterOfStream does not remember methods that reach grpc.UnknownServiceHandler, which has no
+// srv.
 func (s *ServerLimits) admitterOfStream(srv any, info *grpc.StreamServerInfo) weir.Admitter {
 	if srv == nil {
 		return s.methods.Invented(info.FullMethod)
@@ -160,8 +161,8 @@ func attemptOf(ctx context.Context) []string {
 	return metadata.ValueFromIncomingContext(ctx, trust.AttemptKey)
 }
 
-// serverOutcome returns what a call teaches that its handler has ended. A client that left teaches
-// nothing, whatever became of its call.
+// serverOutcome returns the outcome of a call that its handler has ended. A client that left
+// teaches nothing, whatever became of its call.
 func serverOutcome(ctx context.Context, err error) weir.Outcome {
 	if ctx.Err() != nil {
 		return edge.ContextOutcome(ctx)

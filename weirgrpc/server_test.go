@@ -60,7 +60,7 @@ func TestHandlersTeachByTheirCode(t *testing.T) {
 	}
 }
 
-// TestRefusal is what a client sees of one, from the interceptors and from the tap.
+// TestRefusal shows the client's view of one, from the interceptors and from the tap.
 func TestRefusal(t *testing.T) {
 	lim := limittest.Fixed(t, 1, weir.Queue{})
 	server := weirgrpc.LimitServer(weirgrpc.One(lim), weirgrpc.ServerConfig{})

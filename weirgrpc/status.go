@@ -42,7 +42,7 @@ func (r *refusal) Error() string { return r.cause.Error() }
 
 func (r *refusal) Unwrap() error { return r.cause }
 
-// GRPCStatus is what gRPC sends: it does not name the limiter.
+// GRPCStatus is the status that gRPC sends: it does not name the limiter.
 func (r *refusal) GRPCStatus() *status.Status { return r.status }
 
 // pushback is the trailer to send, nil for none.
@@ -78,7 +78,7 @@ func comeBack(err error, trailer metadata.MD) (after time.Duration, told bool) {
 	return RetryAfter(err)
 }
 
-// Classify is for [retry.Config].Classify: what the error of a call says of its server. A call is
+// Classify is for [retry.Config].Classify: the meaning of a call's error for its server. A call is
 // tried again if the status has RetryInfo, as a refusal has: the server asks for it. For calls that
 // may run twice, clear Final. [RetryClient] has more to go by.
 func Classify(err error) retry.Answer {

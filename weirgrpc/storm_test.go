@@ -24,7 +24,7 @@ import (
 
 const (
 	stormClients = 10
-	stormRate    = 100.0 // calls of each a second: twice what the server can do
+	stormRate    = 100.0 // calls of each a second: twice the server's capacity
 	stormSlots   = 25
 	stormWork    = 50 * time.Millisecond // mean, spread evenly from half to one and a half of it
 	stormPatient = 3 * time.Second       // how long a caller waits
@@ -34,7 +34,7 @@ const (
 )
 
 // A storm is real clients and a real server, over connections in memory and a faked clock. It
-// counts what happens between the warm-up and its end.
+// counts the events between the warm-up and its end.
 type storm struct {
 	began                   time.Time
 	length                  time.Duration

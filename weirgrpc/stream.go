@@ -9,8 +9,8 @@ import (
 	"google.golang.org/grpc"
 )
 
-// Streams says what of a stream takes a slot. How long a stream lives says nothing about load, so
-// no slot is held for its life.
+// Streams says which part of a stream takes a slot. How long a stream lives says nothing about
+// load, so no slot is held for its life.
 type Streams uint8
 
 const (
@@ -104,7 +104,7 @@ func (s *clientMessages) SendMsg(m any) error {
 	}
 	err := s.ClientStream.SendMsg(m)
 	if !s.answers || err != nil {
-		s.turn.Give(weir.Ignore) // what went wrong is for RecvMsg to say
+		s.turn.Give(weir.Ignore) // RecvMsg returns the error
 	}
 	return err
 }

@@ -78,7 +78,7 @@ func TestOnce(t *testing.T) {
 	empty()
 	finish(t, first)
 	finish(t, second)
-	limittest.Check(t, lim, limittest.Taught{Ignored: 3}) // two streams and what filled it
+	limittest.Check(t, lim, limittest.Taught{Ignored: 3}) // two streams and the permit that filled it
 }
 
 // TestRefusedStream without a tap carries the pushback.
@@ -99,7 +99,7 @@ func TestRefusedStream(t *testing.T) {
 	}
 }
 
-// TestEachMessage holds a slot between a message and what the handler does next with the stream.
+// TestEachMessage holds a slot between a message and the handler's next call of the stream.
 func TestEachMessage(t *testing.T) {
 	lim := limittest.Fixed(t, 1, weir.Queue{})
 	check := func(when string, want int) {
@@ -135,7 +135,7 @@ func TestEachMessage(t *testing.T) {
 	limittest.Check(t, lim, limittest.Taught{Succeeded: 3})
 }
 
-// TestHandlerThatReturnsAtWork gives back the slot of its last message, and says what became of it.
+// TestHandlerThatReturnsAtWork gives back the slot of its last message, with its outcome.
 func TestHandlerThatReturnsAtWork(t *testing.T) {
 	lim := limittest.Fixed(t, 1, weir.Queue{})
 	client := limited(t, &service{stream: func(stream echoServer) error {

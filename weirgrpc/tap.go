@@ -18,9 +18,9 @@ const mostLeft = 50_000
 // interceptor. It knows the methods that an interceptor of s has seen and lets all others pass, so
 // that methods which a peer invents are neither asked for nor remembered.
 //
-// What it refuses reaches no interceptor and no [google.golang.org/grpc/stats.Handler]; it is in
-// the limiter's own snapshot and events. Its refusals carry RetryInfo, but no pushback, because a
-// tap cannot send a trailer.
+// A call that it refuses reaches no interceptor and no [google.golang.org/grpc/stats.Handler]; it
+// is in the limiter's own snapshot and events. Its refusals carry RetryInfo, but no pushback,
+// because a tap cannot send a trailer.
 //
 // gRPC keeps the context of a call that a tap refused until its deadline. While that is so for
 // 50,000 of them, further calls with a deadline pass, to be refused by the interceptor.
