@@ -74,7 +74,7 @@ func follow(node *kong.Node, words []string) (*kong.Node, *kong.Flag) {
 	return node, flag
 }
 
-// eachFlag lists the flags of a command, including those of its default command.
+// eachFlag lists the flags of a command and of its default command.
 func eachFlag(node *kong.Node) (all []*kong.Flag) {
 	for _, flags := range node.AllFlags(true) {
 		all = append(all, flags...)

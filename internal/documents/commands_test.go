@@ -123,7 +123,7 @@ func TestCommandsAreSorted(t *testing.T) {
 	}
 }
 
-// TestDocumentsRun runs the commands of the documents, except those known to run elsewhere.
+// TestDocumentsRun runs the commands of the documents, except the ones that run elsewhere.
 func TestDocumentsRun(t *testing.T) {
 	longtest.Skip(t)
 	all := lines(t)

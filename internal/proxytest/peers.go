@@ -53,7 +53,7 @@ func startPlain(t testing.TB, to peer) peer {
 	return p
 }
 
-// startWeir starts weir proxy with its default flags and those given.
+// startWeir starts weir proxy with its default flags and the given ones.
 func startWeir(t testing.TB, to peer, flags ...string) peer {
 	t.Helper()
 	address, admin := freeAddress(t), freeAddress(t)

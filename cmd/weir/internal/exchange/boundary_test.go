@@ -52,7 +52,7 @@ func (l *left) nothing(t *testing.T) {
 	}
 	l.rg.front.CloseClientConnections()
 	l.rg.upstream.CloseClientConnections()
-	const servers = 4 // the goroutines of both listeners, and those net/http has just ended
+	const servers = 4 // the goroutines of both listeners, and ones that net/http has just ended
 	l.rg.until("the goroutines are gone", func() bool { return runtime.NumGoroutine() <= l.goroutines+servers })
 }
 

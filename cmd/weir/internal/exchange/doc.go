@@ -18,7 +18,7 @@
 //	short, of known length        free when it has been read whole, before the client has any of it
 //	longer                        exchanged for one of the streams at the header
 //	of unknown length             free when its last byte is in the buffer; exchanged for one of the streams when it exceeds
-//	                              the buffer, or goes on for longer than Streams.After
+//	                              the buffer, or lasts longer than Streams.After
 //	server-sent events            exchanged for one of the event streams at the header
 //
 // The gate learns the latency up to the end of its slot, which the client cannot affect: a

@@ -1,5 +1,5 @@
-// Package jobs demonstrates a pool that sizes itself: 24 jobs over 6 slots, of which the pool
-// uses as many as the backlog requires, and the same jobs at fixed sizes. The jobs only
+// Package jobs demonstrates a pool that sizes itself: 24 jobs over 6 slots. The pool uses
+// as many slots as the backlog requires. It also runs the same jobs at fixed sizes. The jobs only
 // sleep; the rest is real.
 package jobs
 

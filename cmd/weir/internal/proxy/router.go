@@ -9,7 +9,7 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 )
 
-// A router finds the route of a request. Patterns are those of [http.ServeMux], which does
+// A router finds the route of a request. Patterns have the form of [http.ServeMux], which does
 // the matching. A request keeps the path that its client sent: the mux's redirects to cleaner
 // paths are not used.
 type router struct {
