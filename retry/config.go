@@ -8,7 +8,7 @@ import (
 	"github.com/weir-go/weir/internal/settings"
 )
 
-// inRange checks that a number is above above and at most most. NaN is neither.
+// inRange checks that a number is greater than above and at most most. NaN is neither.
 func inRange(field string, value, above, most float64) error {
 	if value > above && value <= most {
 		return nil
