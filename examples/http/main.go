@@ -5,8 +5,8 @@
 //
 // Without a limit the service answers 100 in the first second, some in the second, and then none in
 // time: requests wait for the database until their clients have left, and it works for clients that
-// are gone. With a limit it refuses what it cannot do, at once, and answers 90 to 100 a second in
-// time. Nothing tells the limiter what the database can do.
+// are gone. With a limit it refuses the excess, at once, and answers 90 to 100 a second in
+// time. The limiter is not given the database's capacity.
 package main
 
 import (

@@ -78,7 +78,7 @@ func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error 
 	return s.load(ctx, in, out)
 }
 
-// load imports what it reads.
+// load imports its source.
 func (s settings) load(ctx context.Context, in io.Reader, out io.Writer) (err error) {
 	options := badgerload.Sized(badger.DefaultOptions(s.store).WithLogger(nil), s.target)
 	if err := badgerload.Space(options); err != nil {
@@ -110,7 +110,7 @@ func (s settings) load(ctx context.Context, in io.Reader, out io.Writer) (err er
 		Journal: s.store + ".journal",
 		Marks:   badgerload.Marks{DB: db, Prefix: marks},
 		Rejects: s.store + ".rejects",
-		Sync:    db.Sync, // or a power failure would lose what the journal has
+		Sync:    db.Sync, // or a power failure would lose lines of the journal
 		OnProgress: func(now bulk.Snapshot) {
 			fmt.Fprintln(out, now)
 		},

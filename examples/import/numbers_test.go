@@ -34,7 +34,7 @@ var (
 	compare = flag.Bool("compare", true, "whether TestTargets imports without the governor too")
 )
 
-// A figure is what a measured import tells of itself.
+// A figure is a measurement of an import.
 type figure struct {
 	Seconds, Megabytes float64
 	Collector          float64 // share of the processors

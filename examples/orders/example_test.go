@@ -20,7 +20,7 @@ func (full) Do(context.Context, func(context.Context) error) error {
 	return &weir.RefusedError{Limiter: "payments", Reason: weir.ReasonLimitReached, RetryAfter: time.Second}
 }
 
-// A fake that refuses. A test needs no more to see what the code does about it.
+// A fake that refuses. A test needs no more to see the code's reaction.
 func Example_fake() {
 	s := &orders.Service{Limit: full{}}
 	err := s.Place(context.Background(), "book")
@@ -28,7 +28,7 @@ func Example_fake() {
 	// Output: [book] <nil>
 }
 
-// busy is an Admitter that refuses what asks for a permit. A call of any other method panics, for
+// busy is an Admitter that refuses all permits. A call of any other method panics, for
 // the test does not expect it.
 type busy struct{ weir.Admitter }
 

@@ -10,8 +10,8 @@ import (
 	"github.com/weir-go/weir"
 )
 
-// A Limiter is what the service needs of a [weir.Limiter]. An interface of one method is easily
-// faked.
+// A Limiter has the methods of a [weir.Limiter] that the service needs. An interface of one method
+// is easily faked.
 type Limiter interface {
 	// Do calls work, or returns a refusal.
 	Do(ctx context.Context, work func(context.Context) error) error

@@ -70,7 +70,7 @@ func (c *client) ask(ctx context.Context, filter string) error {
 	return c.send(ctx, []byte(`["CLOSE","q"]`))
 }
 
-// latencies are what several clients measured.
+// latencies are the measurements of several clients.
 type latencies struct {
 	mu      sync.Mutex
 	all     []time.Duration
@@ -121,7 +121,7 @@ type crowd struct {
 	do      func(ctx context.Context, c *client, number int) error
 }
 
-// run returns what the clients measured. They begin spread over the time between two operations.
+// run returns the clients' measurements. They begin spread over the time between two operations.
 func (c crowd) run(ctx context.Context) *latencies {
 	var measured latencies
 	var running sync.WaitGroup

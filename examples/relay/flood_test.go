@@ -18,7 +18,7 @@ var (
 	silent   = flag.Int("silent", 200, "how many connections TestConnectionsThatNeverRead has")
 )
 
-// TestFloods measures what connections see of others that send as fast as the relay reads:
+// TestFloods measures the effect on connections of others that send as fast as the relay reads:
 //
 //	scripts/all go test ./examples/relay -run Floods -v -lasts 30s -stored 100000 -visitors 2000
 func TestFloods(t *testing.T) {

@@ -136,7 +136,7 @@ func (i *importing) send(ctx context.Context, source io.Reader, out io.Writer) e
 	return follow(answer.Body, out)
 }
 
-// follow reports what the answer says, to its end.
+// follow reports the lines of the answer, to its end.
 func follow(answer io.Reader, out io.Writer) error {
 	lines := json.NewDecoder(answer)
 	for {

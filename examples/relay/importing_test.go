@@ -26,7 +26,7 @@ var (
 // imported is how many events there are to import for each second: more than a relay can.
 const imported = 20_000
 
-// TestWhileImporting measures what clients see of a relay that imports as fast as it can, with and
+// TestWhileImporting measures clients of a relay that imports as fast as it can, with and
 // without its throttle:
 //
 //	scripts/all go test ./examples/relay -run WhileImporting -v -lasts 30s -stored 100000
@@ -98,7 +98,7 @@ func (r running) importFile(ctx context.Context, name string) string {
 	return lines[len(lines)-1]
 }
 
-// A visit is what clients measured.
+// A visit has the measurements of clients.
 type visit struct{ asked, published *latencies }
 
 // visit has clients ask and publish for a while: 8 that ask each 50 ms, and 4 that publish each 100

@@ -4,7 +4,7 @@
 //	relay serve            answers clients
 //	relay import FILE      reads events into the store, or into a relay that runs
 //	relay export           writes all events
-//	relay stat             says what the store holds
+//	relay stat             describes the store
 //	relay gen N            makes events to try it with
 //
 // The exit status is 0, 1 if something went wrong, and 2 if the command was wrong.
@@ -36,7 +36,7 @@ type streams struct {
 	out, err io.Writer
 }
 
-// A command declares its flags and returns what it does with its arguments.
+// A command declares its flags and returns the function for its arguments.
 type command struct {
 	name, args, does string
 	declare          func(*flag.FlagSet) func(ctx context.Context, args []string, std streams) error

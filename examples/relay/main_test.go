@@ -49,7 +49,7 @@ func process(t *testing.T, args ...string) *exec.Cmd {
 	return exec.Command(name, append([]string{itself}, args...)...)
 }
 
-// relayed runs a command in this process and returns what it printed.
+// relayed runs a command in this process and returns its output.
 func relayed(t *testing.T, args ...string) string {
 	t.Helper()
 	var out, complaints bytes.Buffer
@@ -112,7 +112,7 @@ func known(t *testing.T, dir string, acknowledged []*nostr.Event) {
 	}
 }
 
-// TestExportIsImportedAgain: what export writes is the store, also compressed and through another
+// TestExportIsImportedAgain: the output of export is the store, also compressed and through another
 // relay.
 func TestExportIsImportedAgain(t *testing.T) {
 	file, dir := generate(t, 1000, 1, signed), t.TempDir()

@@ -33,7 +33,7 @@ func (p *place) declareThrottle(flags *flag.FlagSet) {
 	flags.BoolVar(&p.throttle, "throttle", true, "throttle the store; false shows what that is worth")
 }
 
-// leastMegabytes is what a store with its smallest tables needs while it is idle, twice.
+// leastMegabytes is twice the need of an idle store with its smallest tables.
 const leastMegabytes = 64
 
 func (p *place) check(command string) error {

@@ -17,7 +17,7 @@ import (
 type serving struct {
 	place
 	listen, internal string
-	conf             relay.Config // what is set by flags
+	conf             relay.Config // set by flags
 }
 
 func declareServe(flags *flag.FlagSet) func(context.Context, []string, streams) error {

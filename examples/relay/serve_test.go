@@ -64,7 +64,7 @@ func serve(t *testing.T, dir string, args ...string) running {
 	return r
 }
 
-// stop ends the relay as an operator would, and returns what was seen of its memory.
+// stop ends the relay as an operator would, and returns its memory.
 func (r running) stop(t *testing.T) importtest.Peak {
 	t.Helper()
 	if err := r.process.Process.Signal(syscall.SIGTERM); err != nil {

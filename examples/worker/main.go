@@ -24,7 +24,7 @@ const workers = 64
 
 func main() { crowd.Main(run) }
 
-// A server is what the jobs need and share.
+// A server is shared by the jobs.
 type server struct{ busy atomic.Int64 }
 
 func (s *server) send(context.Context) (any, error) {

@@ -28,7 +28,7 @@ func (t Tally) since(earlier Tally) Tally {
 	return Tally{t.Asked - earlier.Asked, t.InTime - earlier.InTime, t.Late - earlier.Late, t.Refused - earlier.Refused}
 }
 
-// score is what a run has counted so far.
+// score has the counts of a run so far.
 type score struct {
 	mu    sync.Mutex
 	tally Tally
@@ -39,7 +39,7 @@ type score struct {
 // longer than it says. `weir demo` has the same bound for its own.
 const tooLate = 2 * time.Millisecond
 
-// Run prints a line a second and returns what the second half of the time brought, when the limit
+// Run prints a line a second and returns the score of the second half of the time, when the limit
 // has been found.
 func (c Crowd) Run(ctx context.Context, out io.Writer, during time.Duration) (Tally, error) {
 	fmt.Fprintf(out, "%8s %6s %8s %8s %8s %6s\n", "second", "asked", "in time", "too late", "refused", "limit")

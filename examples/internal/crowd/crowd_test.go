@@ -90,7 +90,7 @@ func TestTimings(t *testing.T) {
 	})
 }
 
-// A crowd that is held up at each of its lines is late with what follows.
+// A crowd that is held up at each of its lines is late afterwards.
 func TestABusyMachineSaysSo(t *testing.T) {
 	for held, want := range map[time.Duration]bool{0: false, 200 * time.Millisecond: true} {
 		synctest.Test(t, func(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 type Show struct {
 	Out  io.Writer
 	Each time.Duration // how long each of its parts lasts, in whole seconds
-	// Listen opens what a server listens to, and returns how its clients connect.
+	// Listen opens a server's listener, and returns how its clients connect.
 	Listen func() (net.Listener, Dial, error)
 }
 

@@ -54,7 +54,7 @@ func (t *Timings) Watch(ctx context.Context, show Show) (ended int, slowest time
 	return ended, slowest, nil
 }
 
-// take returns what was noted since it was last called.
+// take returns the timings since the last call.
 func (t *Timings) take() (ended int, slowest time.Duration, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -1,4 +1,4 @@
-// Package importtest has what the tests of imports share: processes whose memory is watched, or
+// Package importtest is shared by the tests of imports: processes whose memory is watched, or
 // that are killed, journals, and small disks.
 package importtest
 
@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// A Peak is what was seen of the memory of a process.
+// A Peak is the most memory of a process.
 type Peak struct {
 	Anonymous, Resident float64 // at most, in MiB
 	Above               float64 // share of samples with resident memory above the target
@@ -59,7 +59,7 @@ func Watch(pid, target int, ended <-chan struct{}) (p Peak) {
 	}
 }
 
-// Kill starts a command, kills it after a while, and returns what it had to say on its standard
+// Kill starts a command, kills it after a while, and returns the text on its standard
 // error.
 func Kill(t *testing.T, c *exec.Cmd, after time.Duration) (complaints string) {
 	t.Helper()

@@ -78,7 +78,7 @@ func (g *Generator) draft() draft {
 	}
 }
 
-// remember keeps what later events refer to, but not the tags and texts.
+// remember keeps references for later events, but not the tags and texts.
 func (g *Generator) remember(d draft) {
 	d.Tags, d.Content = nil, ""
 	if len(g.events) < recent {

@@ -93,7 +93,7 @@ func (g *Generator) article(d *draft) {
 	}
 }
 
-// deletion is by the author of what it deletes.
+// deletion is by the author of the deleted event.
 func (g *Generator) deletion(d *draft) {
 	about := g.event()
 	d.by, d.Kind = about.by, nostr.KindDeletion

@@ -8,11 +8,11 @@ import (
 )
 
 const (
-	defaultAuthors = 10_000 // of what Write writes
+	defaultAuthors = 10_000 // of Write
 	batched        = 64     // events that a worker signs at a time: 6 ms of work
 )
 
-// A batch is what a worker signs.
+// A batch is signed by one worker.
 type batch struct {
 	drafts []draft
 	lines  chan []byte // has room for the one value

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// An Address names what is replaced by a newer version: "kind:pubkey:d".
+// An Address names events of which a newer version replaces the older: "kind:pubkey:d".
 type Address struct {
 	Kind   int    // of a replaceable or addressable event
 	PubKey PubKey // of the author

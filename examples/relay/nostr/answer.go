@@ -16,7 +16,7 @@ func AppendEOSE(b []byte, subscription string) []byte {
 	return append(appendString(append(b, `["EOSE",`...), subscription), ']')
 }
 
-// AppendOK appends what became of an event. The reason may be empty if it was accepted.
+// AppendOK appends the result for an event. The reason may be empty if it was accepted.
 func AppendOK(b []byte, id ID, ok bool, reason string) []byte {
 	b = hex.AppendEncode(append(b, `["OK","`...), id[:])
 	b = strconv.AppendBool(append(b, `",`...), ok)

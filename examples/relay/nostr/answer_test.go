@@ -53,7 +53,7 @@ func TestAPeerReadsOurAnswers(t *testing.T) {
 	}
 }
 
-// What a peer sends is what we read.
+// We read the messages of a peer.
 func TestOurReadingOfAPeersMessages(t *testing.T) {
 	e := signed(t, peerNote)
 	peer := *ofPeer(&e)

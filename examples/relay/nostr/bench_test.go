@@ -25,7 +25,7 @@ func oneKilobyte(b *testing.B) []byte {
 	return append(e.AppendJSON([]byte(`["EVENT",`)), ']')
 }
 
-// standardEvent is what encoding/json needs to read an event.
+// standardEvent is an event for encoding/json.
 type standardEvent struct {
 	ID        string     `json:"id"`
 	PubKey    string     `json:"pubkey"`

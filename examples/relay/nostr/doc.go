@@ -2,7 +2,7 @@
 // the words of NIP-01 and of those that build on it (09 deletion, 11 information, 42
 // authentication, 45 counts, 70 protected events).
 //
-// Parsing is strict and bounded. What a client sends is untrusted: an error says in the protocol's
+// Parsing is strict and bounded. Messages of clients are untrusted: an error says in the protocol's
 // words what is wrong, and no message takes more memory than five times the longest that the limits
 // allow.
 //

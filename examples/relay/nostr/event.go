@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// An Event is what a client publishes and a relay keeps.
+// An Event is published by a client and kept by a relay.
 type Event struct {
 	ID        ID       // Hash, if it is genuine
 	PubKey    PubKey   // of the author
@@ -44,7 +44,7 @@ func (t Tag) at(i int) string {
 	return ""
 }
 
-// A Class says what a relay keeps of the events of a kind.
+// A Class says which events of a kind a relay keeps.
 type Class uint8
 
 // The classes.

@@ -11,7 +11,7 @@ import (
 	"github.com/weir-go/weir/examples/relay/nostr"
 )
 
-// What is accepted is JSON, and a peer reads the same event in it.
+// Accepted text is JSON, and a peer reads the same event in it.
 func FuzzParseEvent(f *testing.F) {
 	f.Add([]byte(event("", "")))
 	f.Add([]byte(event("tags", `[["e","`+id+`"],[],["p"]]`)))
@@ -39,7 +39,7 @@ func FuzzParseEvent(f *testing.F) {
 	})
 }
 
-// What is accepted is JSON, and a peer reads a filter in it that matches the same.
+// Accepted text is JSON, and a peer reads a filter in it that matches the same.
 func FuzzParseFilter(f *testing.F) {
 	f.Add([]byte(`{}`), []byte(event("", "")))
 	f.Add([]byte(`{"ids":["`+id+`"],"authors":["`+key+`"],"kinds":[1,0],"since":-1,"until":1800000000,"limit":0}`), []byte(event("", "")))

@@ -16,13 +16,13 @@ type Information struct {
 	Software      string `json:"software,omitempty"` // a URL
 	Version       string `json:"version,omitempty"`
 
-	// What it asks of clients.
+	// The limits for clients.
 	Limitation Limitation `json:"limitation"`
 }
 
-// A Limitation is what a relay asks of its clients. Zero means that there is no limit of the kind.
+// A Limitation has a relay's limits for its clients. Zero means that there is no limit of the kind.
 type Limitation struct {
-	// The limits on what a client sends.
+	// The limits on messages of a client.
 	MessageLength      int `json:"max_message_length,omitempty"` // bytes
 	Subscriptions      int `json:"max_subscriptions,omitempty"`  // of a connection
 	Filters            int `json:"max_filters,omitempty"`        // of a REQ

@@ -4,7 +4,7 @@ import (
 	"time"
 )
 
-// Limits bound what a client may send. A field that is zero, or negative, stands for its default.
+// Limits bound the messages of a client. A field that is zero, or negative, means its default.
 type Limits struct {
 	Message      int           // bytes of a message, and of an event by itself; 128 KiB
 	Content      int           // bytes of the content of an event; 64 KiB

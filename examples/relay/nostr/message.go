@@ -2,7 +2,7 @@ package nostr
 
 import "unicode/utf8"
 
-// A Message is what a client sends: *EventMessage, *ReqMessage, *CountMessage, *CloseMessage or
+// A Message comes from a client: *EventMessage, *ReqMessage, *CountMessage, *CloseMessage or
 // *AuthMessage.
 type Message interface{ message() }
 
@@ -43,7 +43,7 @@ func (*AuthMessage) message()  {}
 type ParseError struct {
 	ID           *ID    // of the event, if it can be read
 	Subscription string // of the REQ or COUNT, "" if it cannot be read
-	Reason       string // what was wrong, as a Reason
+	Reason       string // the fault, as a Reason
 }
 
 // Error returns the reason.

@@ -12,10 +12,10 @@ const (
 const maxKind = 65535
 
 // ParseEvent reads an event, and checks its form but neither its ID nor its signature: see Verify.
-// It refuses what a relay could not give back as it was: duplicate fields, numbers that are no
-// integers, upper-case hexadecimal digits, halves of surrogate pairs, text that is no UTF-8. Fields
-// that the protocol does not have are ignored. The strings of the event share one copy of the text.
-// The error's text is a Reason.
+// It refuses texts that a relay could not give back as they were: duplicate fields, numbers that
+// are no integers, upper-case hexadecimal digits, halves of surrogate pairs, text that is no
+// UTF-8. Fields that the protocol does not have are ignored. The strings of the event share one
+// copy of the text. The error's text is a Reason.
 func ParseEvent(text []byte, l Limits) (Event, error) {
 	l = l.WithDefaults()
 	s := newScanner(text, l)

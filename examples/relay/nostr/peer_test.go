@@ -11,7 +11,7 @@ import (
 	"github.com/weir-go/weir/examples/relay/nostr"
 )
 
-// secret signs what the tests need signed.
+// secret signs events of the tests.
 var secret = strings.Repeat("01", 32)
 
 var peerNote = gonostr.Event{CreatedAt: 1_700_000_000, Kind: 1, Content: "hello"}
@@ -33,7 +33,7 @@ func signed(t testing.TB, peer gonostr.Event) nostr.Event {
 	return e
 }
 
-// ofPeer is an event in go-nostr's type, without what only a signature needs.
+// ofPeer is an event in go-nostr's type, without the fields of a signature.
 func ofPeer(e *nostr.Event) *gonostr.Event {
 	tags := gonostr.Tags{}
 	for _, tag := range e.Tags {

@@ -45,7 +45,7 @@ func event(field, value string) string {
 
 func with(field string) string { return strings.TrimSuffix(event("", ""), "}") + "," + field + "}" }
 
-// Each answer is what the client reads.
+// Each answer reaches the client.
 func TestWhatIsWrongIsSaid(t *testing.T) {
 	ok := `["OK","` + id + `",false,"`
 	for _, test := range []struct{ message, answer string }{
@@ -228,7 +228,8 @@ func errorText(err error) string {
 	return err.Error()
 }
 
-// A message that is as long as the limits allow, made of what takes most memory for its length.
+// A message that is as long as the limits allow, made of the parts that take most memory for their
+// length.
 func TestNoMessageTakesMuchMemory(t *testing.T) {
 	limits := nostr.Limits{}.WithDefaults()
 	fill := func(start, part, end string) []byte {

@@ -52,7 +52,7 @@ func (s *scanner) failAs(prefix Prefix, format string, args ...any) {
 	s.at = len(s.text)
 }
 
-// want fails with what should be at the place where the scanner is.
+// want fails with the text that is missing at the scanner's place.
 func (s *scanner) want(what string) { s.fail("want %s at byte %d", what, s.at) }
 
 // peek returns the next byte that is no space, 0 at the end.
@@ -76,7 +76,7 @@ func (s *scanner) take(c byte) bool {
 	return true
 }
 
-// end reads what follows the text's one value: nothing.
+// end demands that nothing follows the text's one value.
 func (s *scanner) end() {
 	s.peek()
 	if s.at < len(s.text) {
@@ -162,7 +162,7 @@ func (s *scanner) string() string {
 	return ""
 }
 
-// plain reads what stands for itself in a string.
+// plain reads the unescaped part of a string.
 func (s *scanner) plain() string {
 	start := s.at
 	for ; s.at < len(s.text); s.at++ {

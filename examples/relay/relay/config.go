@@ -59,7 +59,7 @@ type Config struct {
 	// Dir is the directory of the journals and rejects of imports over HTTP. Defaults to none:
 	// there are no such imports.
 	Dir string
-	// Sync makes durable what the store has acknowledged: see bulk.Config. Defaults to none.
+	// Sync makes acknowledged events durable: see bulk.Config. Defaults to none.
 	Sync func() error
 	// Marks of imports are in the store: see bulk.Config. Default to none.
 	Marks bulk.Marks
@@ -115,7 +115,7 @@ type Config struct {
 	// default 8: see throttle.Side.MaxInFlight.
 	Reads, Writes int
 
-	// Unthrottled leaves the throttle of the store out, which shows what it is worth.
+	// Unthrottled leaves the throttle of the store out, which shows its worth.
 	Unthrottled bool
 
 	// Slice is how many keys a query reads before it goes back into the queue, up to 100,000.
@@ -130,7 +130,7 @@ type Config struct {
 	// long a write, a message or the answer to a ping may take. Defaults to 10 s.
 	Ping, Stall time.Duration
 
-	// Logger gets what an operator should know. Defaults to slog.Default.
+	// Logger gets messages for operators. Defaults to slog.Default.
 	Logger *slog.Logger
 }
 
@@ -236,8 +236,8 @@ const (
 	// besides what the governor lets them keep: with that, with a store of its size and with an
 	// import they stay below the target (TestConnectionsThatNeverRead).
 	connectionShare = 4
-	// perConnection is what a connection takes that keeps nothing: its goroutines and buffers, and
-	// its own shares. TestConnectionsWeighWhatTheyTake measures the former.
+	// perConnection is the memory of a connection that keeps nothing: its goroutines and buffers,
+	// and its own shares. TestConnectionsWeighWhatTheyTake measures the former.
 	perConnection = 36<<10 + ownSubscriptions + ownOutbox + ownIncoming
 
 	perSocket = 4 // Connections divided by it are sockets beside those of connections

@@ -42,7 +42,7 @@ type connection struct {
 
 	mu      sync.Mutex
 	leaving bool           // no more messages are taken up
-	work    sync.WaitGroup // what is in work on goroutines of its own
+	work    sync.WaitGroup // work on goroutines of its own
 }
 
 var connected atomic.Uint64 // numbers connections: each is a tenant
@@ -199,7 +199,7 @@ func (c *connection) answer(text []byte) {
 	_ = c.out.put(c.ctx, message{text: text})
 }
 
-// write writes what waits in the outbox.
+// write writes the messages of the outbox.
 func (c *connection) write() {
 	var buffer []byte
 	for {

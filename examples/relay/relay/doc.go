@@ -9,8 +9,8 @@
 //
 // # Order of protection
 //
-// What a client sends passes these stages, the cheap ones first. Each refuses in the protocol's
-// words, and each counts what it refuses (relay_refused_total).
+// A client's message passes these stages, the cheap ones first. Each refuses in the protocol's
+// words, and each counts its refusals (relay_refused_total).
 //
 //	sockets       number, number by address, time to send a request              HTTP 503 or 429, with Retry-After, or closed
 //	admission     number of connections, number by address, rate of new ones     HTTP 503 or 429, with Retry-After
@@ -28,13 +28,13 @@
 // in work at once, and no more are read meanwhile: TCP tells a flooding client to wait.
 //
 // Connections are refused by their number alone, never because the store is loaded: a store
-// recovers by finishing what is under way, and that may need a connection.
+// recovers by finishing the work under way, and that may need a connection.
 //
 // # Memory of clients
 //
 // A connection has a share of memory: bytes of its own, of which a quarter of the target has enough
 // for all, and beyond them what memory.Governor.Keep admits. Subscriptions are charged with their
-// filters and their places in the index. What a client has yet to be sent is charged until it is
+// filters and their places in the index. A client's unsent messages are charged until they are
 // sent, and so is the slice of a query, before it is read. A message is charged while it is read,
 // and an event until it is answered. Where there is no memory, a subscription is refused that is
 // larger than the connection's own share, a query is read in smaller slices, and a client that does

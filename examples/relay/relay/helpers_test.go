@@ -24,8 +24,8 @@ import (
 	"github.com/weir-go/weir/load"
 )
 
-// fake is a store in memory. What a test sets is called before and after each write, and before
-// each slice of a query.
+// fake is a store in memory. The functions of a test are called before and after each write, and
+// before each slice of a query.
 type fake struct {
 	beforeSave func(*nostr.Event) error
 	afterSave  func(*nostr.Event)

@@ -241,7 +241,7 @@ func TestInternalListener(t *testing.T) {
 	}
 }
 
-// endingIn calls a function at the end of what it reads.
+// endingIn calls a function at the end of its source.
 type endingIn struct {
 	io.Reader
 	end func()

@@ -34,7 +34,7 @@ const (
 
 // Import imports events, one as JSON a line: plain, gzip or zstd. It shares the throttle, the
 // verification and the memory of the server with its clients, who go first: an import has a low
-// priority, and what is refused to it is tried again. Events of an import are not sent to
+// priority, and its refused lines are tried again. Events of an import are not sent to
 // subscriptions.
 //
 // A line is rejected that is no event, an event that the relay does not keep, or one that its
@@ -105,7 +105,7 @@ func (s *Server) importable(e *nostr.Event) error {
 	return s.conf.Limits.CheckTime(e, time.Now())
 }
 
-// insist tries again what is refused, until the import stops.
+// insist tries refused work again, until the import stops.
 func insist(ctx context.Context, waited *atomic.Int64, try func() error) error {
 	for {
 		err := try()

@@ -13,7 +13,7 @@ type index struct {
 
 // A heading is a value of a condition.
 type heading struct {
-	of     byte // what has the value: the letter of a tag, or one of these
+	of     byte // the owner of the value: the letter of a tag, or one of these
 	number int
 	value  string
 }
@@ -77,7 +77,7 @@ func (x *index) wanting(e *nostr.Event) (wanting []*subscription) {
 	return wanting
 }
 
-// headings are what a filter is filed under.
+// headings are the keys of a filter in the index.
 func headings(f *nostr.Filter) (under []heading) {
 	switch {
 	case f.IDs != nil:

@@ -93,7 +93,7 @@ var named = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$`)
 // imports, and of no other.
 func Named(journal string) bool { return named.MatchString(journal) }
 
-// NameWanted says what Named wants.
+// NameWanted describes the names that Named accepts.
 const NameWanted = "1 to 64 letters, digits, dots, - or _, and no dot first"
 
 // A line of the answer to an import.

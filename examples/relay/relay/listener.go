@@ -24,9 +24,9 @@ const (
 
 // Serve serves clients on a listener until ctx ends, and returns nil, or until the listener fails.
 // Clients that connect before Run is at work wait for it, rather than being answered 503.
-// It bounds what a handler does not see: the sockets on which no request has come yet. One above
-// Config.Sockets, or above Config.ConnectionsPerAddress of one address, is answered 503 or 429 with
-// Retry-After, and one that sends no whole request within 10 s is closed.
+// It bounds connections that a handler does not see: the sockets on which no request has come yet.
+// One above Config.Sockets, or above Config.ConnectionsPerAddress of one address, is answered 503
+// or 429 with Retry-After, and one that sends no whole request within 10 s is closed.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	server := &http.Server{
 		Handler: s.Handler(), ReadHeaderTimeout: headerTimeout, ReadTimeout: requestTimeout, IdleTimeout: idleTimeout,

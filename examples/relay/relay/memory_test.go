@@ -83,7 +83,7 @@ func TestSubscriptionsThatDoNotFitAreRefused(t *testing.T) {
 	}
 }
 
-// kept is what the governor keeps for clients.
+// kept is the memory that the governor keeps for clients.
 func (s *served) kept() (bytes float64) {
 	s.t.Helper()
 	if _, err := fmt.Sscan(s.metric(`weir_governor_kept_bytes{governor="relay"}`), &bytes); err != nil {

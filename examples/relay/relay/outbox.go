@@ -9,7 +9,7 @@ import (
 
 // A message is sent to a client in one frame.
 type message struct {
-	text  []byte // all of it, or what comes before the event
+	text  []byte // all of it, or the part before the event
 	event []byte // JSON of a live event, shared by all who get it; nil for none
 }
 
@@ -18,7 +18,7 @@ const perMessage = 64
 
 func (m message) size() int { return len(m.text) + len(m.event) + perMessage }
 
-// frame is what is sent; the buffer is for a live event, which is put together.
+// frame is the sent text; the buffer is for a live event, which is put together.
 func (m message) frame(buffer []byte) []byte {
 	if m.event == nil {
 		return m.text
@@ -34,7 +34,7 @@ var (
 	errNoMemory = errors.New("relay: no memory for the answer")
 )
 
-// An outbox holds what a connection has yet to be sent, up to a limit of bytes, which are of the
+// An outbox holds unsent messages of a connection, up to a limit of bytes, which are of the
 // connection's share of memory until they are sent. What answers a client waits for room (put,
 // reserve); a live event does not (offer). Slices of queries fill half of the limit and short
 // answers a quarter more, so that queries which wait for the store hold up neither an answer nor a
@@ -45,7 +45,7 @@ type outbox struct {
 
 	mu       sync.Mutex
 	queue    []message
-	bytes    int // of the queue, of what is being sent, and reserved
+	bytes    int // of the queue, of the frame being sent, and reserved
 	finished bool
 	more     chan struct{} // tells the writer: a message, or the end
 	room     chan struct{} // closed when a message was sent
@@ -85,7 +85,7 @@ func (o *outbox) reserve(ctx context.Context) (bytes int, err error) {
 	return bytes, err
 }
 
-// fill sends what a slice has read, in place of what was reserved for it. If that is more, by an
+// fill sends the events of a slice, in place of its reservation. If that is more, by an
 // event at most, and there is no memory for it, the error is errNoMemory.
 func (o *outbox) fill(texts [][]byte, reserved int) error {
 	o.mu.Lock()
@@ -106,7 +106,7 @@ func (o *outbox) fill(texts [][]byte, reserved int) error {
 	return nil
 }
 
-// unreserve gives back what was reserved for a slice that could not be read.
+// unreserve gives back the reservation of a slice that could not be read.
 func (o *outbox) unreserve(bytes int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -146,7 +146,7 @@ func (o *outbox) wait(ctx context.Context, try func() bool) error {
 	}
 }
 
-// attempt returns what to wait for if it does not succeed.
+// attempt returns a channel to wait for if it does not succeed.
 func (o *outbox) attempt(try func() bool) (room <-chan struct{}, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

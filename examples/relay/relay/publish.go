@@ -83,7 +83,7 @@ func refusal(what string, err error) string {
 }
 
 // save writes an event when its turn has come. Once the write has begun it ends, even if the client
-// has left: its answer is what was acknowledged.
+// has left: its answer is the acknowledgement.
 func (s *Server) save(ctx context.Context, e *nostr.Event) (outcome store.Outcome, err error) {
 	op, err := s.throttle.Start(ctx, throttle.Write, 1)
 	if err != nil {
@@ -100,8 +100,8 @@ func (s *Server) save(ctx context.Context, e *nostr.Event) (outcome store.Outcom
 	return outcome, err
 }
 
-// answerTo is what a client hears of an event that was not refused. An event that is not there is
-// not acknowledged.
+// answerTo is the answer to a client for an event that was not refused. An event that is not there
+// is not acknowledged.
 func answerTo(o store.Outcome) (ok bool, reason string) {
 	switch o {
 	case store.Duplicate:

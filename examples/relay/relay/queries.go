@@ -27,7 +27,7 @@ type query struct {
 	ctx     context.Context //nolint:containedctx // of the subscription, or of the connection
 	id      string
 	filters []nostr.Filter
-	weight  int           // what it takes of the connection's share of memory
+	weight  int           // its part of the connection's share of memory
 	sub     *subscription // nil for a COUNT
 }
 
@@ -128,7 +128,7 @@ func (q *queries) remove(s *subscription) {
 	q.waiting = slices.DeleteFunc(q.waiting, func(w *query) bool { return w.sub == s })
 }
 
-// endAll ends the subscriptions, and what waits.
+// endAll ends the subscriptions, and the waiting queries.
 func (q *queries) endAll() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -126,7 +126,7 @@ const farewell = 15 * time.Second
 
 // Run paces the work until ctx ends. Then it accepts no connection any more, lets the events finish
 // that are being written, tells the clients, stops imports, whose journals say where they go on,
-// and returns nil, or what went wrong. A server runs once.
+// and returns nil, or the error. A server runs once.
 func (s *Server) Run(ctx context.Context) error {
 	defer s.governor.Close()
 	machinery, stop := context.WithCancel(context.WithoutCancel(ctx))

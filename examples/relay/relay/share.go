@@ -8,7 +8,7 @@ import (
 	"github.com/weir-go/weir/memory"
 )
 
-// A share is what a connection may keep in memory: bytes of its own, which are there for as many
+// A share is the memory that a connection may keep: bytes of its own, which are there for as many
 // connections as there may be, and beyond them what the memory governor lets it keep. So clients
 // that keep much are refused, and never those that keep little.
 type share struct {
@@ -17,7 +17,7 @@ type share struct {
 
 	mu    sync.Mutex
 	bytes int
-	holds []memory.Hold // of a quantum each, for what is beyond its own
+	holds []memory.Hold // of a quantum each, for bytes beyond its own
 }
 
 const (
@@ -97,7 +97,7 @@ func (s *share) discard() {
 	s.release(0)
 }
 
-// give gives back what was taken.
+// give gives back taken bytes.
 func (s *share) give(bytes int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

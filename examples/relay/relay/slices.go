@@ -17,11 +17,11 @@ const (
 	// perCost is how many ranges of an index cost as much as a slice. A cursor looks into all of
 	// them first.
 	perCost = 64
-	// sliceBytes ends a slice early, so that what a query has in memory is bounded in bytes too.
+	// sliceBytes ends a slice early, so that the memory of a query is bounded in bytes too.
 	sliceBytes = 64 << 10
 )
 
-// costOf is the cost of the first slice. It leaves half of what may run at once to others.
+// costOf is the cost of the first slice. It leaves half of the concurrency to others.
 func (s *Server) costOf(f nostr.Filter) int {
 	return max(min(1+store.Cost(f)/perCost, s.conf.Reads/2), 1)
 }
@@ -73,10 +73,10 @@ func (s *Server) stored(sub *subscription) error {
 type stored struct {
 	sub  *subscription
 	ids  map[nostr.ID]bool
-	size int // what these take of the outbox's share of memory
+	size int // their part of the outbox's share of memory
 }
 
-// perSent is what a map has in memory for each of them, on average between two doublings.
+// perSent is the memory of a map for each of them, on average between two doublings.
 const perSent = 72
 
 // note takes the memory of those that were added.
@@ -91,7 +91,7 @@ func (s *stored) note() error {
 
 func (s *stored) forget() { s.sub.conn.out.memory.give(s.size) }
 
-// send sends what one filter matches, up to its limit. It reads the next slice when there is room
+// send sends the matches of one filter, up to its limit. It reads the next slice when there is room
 // for it.
 func (s *Server) send(sent *stored, f nostr.Filter) error {
 	out, r := sent.sub.conn.out, s.read(f)

@@ -14,7 +14,7 @@ type subscription struct {
 	conn     *connection
 	id       string
 	filters  []nostr.Filter
-	weight   int             // what it takes of the connection's share of memory
+	weight   int             // its part of the connection's share of memory
 	head     []byte          // of a message with an event
 	headings []heading       // under which the index has it
 	ctx      context.Context //nolint:containedctx // ends with the subscription, of which a query is a part
@@ -23,7 +23,7 @@ type subscription struct {
 	mu   sync.Mutex
 	live bool              // the stored events were sent
 	held []held            // that were published before
-	size int               // what these take of the outbox's share of memory
+	size int               // their part of the outbox's share of memory
 	sent map[nostr.ID]bool // once it is live: stored events that are yet to be delivered
 }
 
@@ -45,7 +45,7 @@ func newSubscription(c *connection, m *nostr.ReqMessage) *subscription {
 	return s
 }
 
-// headOf is what comes before the event in a message.
+// headOf is the text before the event in a message.
 func headOf(subscription string) []byte {
 	text := nostr.AppendEOSE(nil, subscription)
 	text = slices.Replace(text, 0, len(`["EOSE`), []byte(`["EVENT`)...)
@@ -90,7 +90,7 @@ func (s *subscription) hold(h held) {
 	s.size += bytes
 }
 
-// forget gives back the room of what is held.
+// forget gives back the room of held events.
 func (s *subscription) forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -98,7 +98,7 @@ func (s *subscription) forget() {
 	s.held, s.size = nil, 0
 }
 
-// goLive sends what was held and was not among the stored events. From then on events are sent as
+// goLive sends held events that were not among the stored events. From then on events are sent as
 // they are published.
 func (s *subscription) goLive(stored map[nostr.ID]bool) error {
 	for {
@@ -127,8 +127,8 @@ func (s *subscription) release(waiting []held, stored map[nostr.ID]bool) error {
 	return nil
 }
 
-// takeHeld takes what was held, with its room, or, if there is nothing, lets the subscription go
-// live. An event may be among the stored ones and still be delivered: it is saved first.
+// takeHeld takes the held events, with their room, or, if there is nothing, lets the subscription
+// go live. An event may be among the stored ones and still be delivered: it is saved first.
 func (s *subscription) takeHeld(stored map[nostr.ID]bool) (waiting []held, size int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

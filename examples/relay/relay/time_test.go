@@ -45,8 +45,8 @@ func (p *pipes) dial(context.Context, string, string) (net.Conn, error) {
 	return here, nil
 }
 
-// bubble is a server in a bubble. What it leaves behind at its end fails the test: the bubble would
-// wait for it forever.
+// bubble is a server in a bubble. A goroutine that it leaves behind at its end fails the test: the
+// bubble would wait for it forever.
 type bubble struct {
 	t       *testing.T
 	pipes   *pipes
@@ -114,7 +114,7 @@ func TestHalfOpenSocket(t *testing.T) {
 	inBubble(t, relay.Config{Ping: 3 * time.Second, Stall: time.Second}, func(t *testing.T, b *bubble) {
 		dead := handshake(t, b)
 		began := time.Now()
-		go func() { // takes what comes and answers nothing
+		go func() { // takes all messages and answers none
 			for {
 				if _, err := dead.Discard(1); err != nil {
 					return
@@ -139,7 +139,7 @@ func TestHalfOpenSocket(t *testing.T) {
 	})
 }
 
-// handshake is a client that does what a test does by hand.
+// handshake is a client by hand.
 func handshake(t *testing.T, b *bubble) *bufio.ReadWriter {
 	t.Helper()
 	raw, _ := b.pipes.dial(t.Context(), "", "")

@@ -2,7 +2,7 @@ package relay
 
 import "github.com/weir-go/weir/examples/relay/nostr"
 
-// What subscriptions have in memory, in bytes. TestSubscriptionsWeighWhatTheyTake compares it with
+// The memory of subscriptions, in bytes. TestSubscriptionsWeighWhatTheyTake compares it with
 // the heap.
 const (
 	ofSubscription = 640 // itself, its context, and its places in three maps

@@ -9,7 +9,7 @@ import (
 	"github.com/weir-go/weir/examples/relay/nostr"
 )
 
-// heap is what is live.
+// heap is the live memory.
 func heap() int {
 	var s runtime.MemStats
 	runtime.GC()
@@ -88,7 +88,7 @@ func TestSubscriptionsWeighWhatTheyTake(t *testing.T) {
 	}
 }
 
-// What is counted before a subscription is filed is what it is filed under.
+// The headings counted before a subscription is filed are its headings in the index.
 func TestFiledUnderIsTheNumberOfHeadings(t *testing.T) {
 	for _, f := range []nostr.Filter{
 		{},

@@ -14,7 +14,7 @@ import (
 type Cursor struct {
 	store  *Store
 	filter nostr.Filter
-	index  []byte // what all keys of the ranges begin with
+	index  []byte // the prefix of all keys of the ranges
 	exact  bool   // of the plan
 	left   int    // of the limit, negative for no bound
 

@@ -197,7 +197,7 @@ func TestCost(t *testing.T) {
 	}
 }
 
-// TestCorruptRecords damages what is stored: an error, and the cursor goes on behind it.
+// TestCorruptRecords damages stored records: an error, and the cursor goes on behind it.
 func TestCorruptRecords(t *testing.T) {
 	s := open(t, store.Options{Dir: t.TempDir()})
 	for n := range 3 {

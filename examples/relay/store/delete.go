@@ -10,7 +10,8 @@ import (
 	"github.com/weir-go/weir/examples/relay/nostr"
 )
 
-// A deletion is what an event of kind 5 names of its author; of other kinds it is empty.
+// A deletion has the events of its author that an event of kind 5 names; of other kinds it is
+// empty.
 type deletion struct {
 	author    nostr.PubKey
 	until     int64 // the time of the deletion

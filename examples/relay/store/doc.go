@@ -18,7 +18,7 @@
 //
 // # Durability
 //
-// What Save acknowledged survives the death of the process at any instant, kill -9 included: it has
+// Acknowledged events survive the death of the process at any instant, kill -9 included: it has
 // been written into a mapped file, which the kernel keeps. It does not survive a loss of power
 // unless [Store.Sync] returned after it. A caller that must tell its own sender that an event is
 // safe from that calls Sync for a batch of events and acknowledges them afterwards: one costs

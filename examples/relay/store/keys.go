@@ -10,7 +10,7 @@ import (
 	"github.com/weir-go/weir/examples/relay/nostr"
 )
 
-// The first byte of a key says what it is. A stamp is 40 bytes: the inverted time and the ID, so
+// The first byte of a key says its kind. A stamp is 40 bytes: the inverted time and the ID, so
 // that keys in order are events newest first, and of those of one second the one with the lowest ID
 // first, as the protocol wants it.
 //

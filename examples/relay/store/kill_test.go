@@ -92,7 +92,7 @@ func TestKilledStoreHasWhatItAcknowledged(t *testing.T) {
 			t.Fatal(err)
 		}
 		lines, until := bufio.NewScanner(out), 1+rand.IntN(5000)
-		for n := 0; lines.Scan(); { // after the kill, what is still in the pipe
+		for n := 0; lines.Scan(); { // after the kill, the rest of the pipe
 			if _, err := fmt.Sscan(lines.Text(), &n); err != nil {
 				t.Fatal(err)
 			}

@@ -51,7 +51,7 @@ func (m *model) save(e nostr.Event) store.Outcome {
 	return store.Saved
 }
 
-// supersede removes what a version replaces, and reports false if a newer one came to its address.
+// supersede removes the events that a version replaces, and reports false if a newer one came to its address.
 func (m *model) supersede(e nostr.Event) bool {
 	address, versioned := e.Address()
 	if !versioned {
@@ -266,7 +266,7 @@ func forms(events []nostr.Event) string {
 }
 
 // TestStoreIsTheModel saves events in any order, with versions, deletions and doubles, reopens the
-// store now and then, and compares what filters find.
+// store now and then, and compares the matches of filters.
 func TestStoreIsTheModel(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		options := store.Options{Dir: t.TempDir()}

@@ -12,11 +12,11 @@ import (
 	"github.com/weir-go/weir/load/badgerload"
 )
 
-// ErrFull is what Save returns while the disk has too little room left. What is in the store can be
+// ErrFull is the error of Save while the disk has too little room left. What is in the store can be
 // read.
 var ErrFull = errors.New("store: the disk is full")
 
-// ErrClosed is what the methods of a store and its cursors return after Close.
+// ErrClosed is the error of the methods of a store and its cursors after Close.
 var ErrClosed = errors.New("store: the store is closed")
 
 // Options are the settings of a store.
@@ -112,7 +112,7 @@ func (s *Store) enter() error {
 	return nil
 }
 
-// Sync returns when what was saved before is safe from a loss of power.
+// Sync returns when events saved before are safe from a loss of power.
 func (s *Store) Sync() error {
 	if err := s.enter(); err != nil {
 		return err

@@ -11,7 +11,7 @@ import (
 	"github.com/weir-go/weir/examples/relay/nostr"
 )
 
-// ErrCorrupt is what a read returns for a record that no event can have.
+// ErrCorrupt is the error of a read for a record that no event can have.
 var ErrCorrupt = errors.New("store: a record is corrupt")
 
 // A record is the kind, the author, the signature, how many tags there are, how many values in all
@@ -55,7 +55,7 @@ func appendValue(b []byte, value string) []byte {
 	return append(b, value...)
 }
 
-// fromHex returns what 64 lower-case hexadecimal digits stand for.
+// fromHex returns the bytes of 64 lower-case hexadecimal digits.
 func fromHex(value string) (raw [32]byte, ok bool) {
 	if len(value) != 2*len(raw) {
 		return raw, false

@@ -12,7 +12,7 @@ import (
 	"github.com/weir-go/weir/load/badgerload"
 )
 
-// An Outcome says what became of an event.
+// An Outcome is the result of saving an event.
 type Outcome uint8
 
 // The outcomes. The zero Outcome comes with an error.
@@ -94,7 +94,7 @@ func (s *Store) Save(ctx context.Context, e *nostr.Event) (Outcome, error) {
 	}
 }
 
-// update runs a transaction, again if another one changed what it read.
+// update runs a transaction, again if another one changed the keys that it read.
 func (s *Store) update(ctx context.Context, change func(*badger.Txn) error) error {
 	for {
 		if err := ctx.Err(); err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/weir-go/weir/examples/relay/nostr"
 )
 
-// A span is what is left of a range of an index.
+// A span is the rest of a range of an index.
 type span struct {
 	prefix []byte
 	next   []byte  // the key to go on from, nil at the end

@@ -9,7 +9,7 @@ import (
 	"github.com/weir-go/weir/examples/relay/nostr"
 )
 
-// Stats say what a store holds.
+// Stats describe the content of a store.
 type Stats struct {
 	Kinds          map[int]uint64 // events by kind
 	Oldest, Newest int64          // times of events, 0 if there are none
