@@ -16,8 +16,8 @@ type repeated string
 
 func (r repeated) Read(p []byte) (int, error) { return copy(p, r), nil }
 
-// TestLinesThatAreNone imports bytes that are no text, a line of 100 MB and one without an end, inside the
-// target.
+// TestLinesThatAreNone imports bytes that are no text, a line of 100 MB and one without an end,
+// inside the target.
 func TestLinesThatAreNone(t *testing.T) {
 	longtest.Skip(t)
 	const target = 256

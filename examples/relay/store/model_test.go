@@ -51,7 +51,8 @@ func (m *model) save(e nostr.Event) store.Outcome {
 	return store.Saved
 }
 
-// supersede removes the events that a version replaces, and reports false if a newer one came to its address.
+// supersede removes the events that a version replaces, and reports false if a newer one came to
+// its address.
 func (m *model) supersede(e nostr.Event) bool {
 	address, versioned := e.Address()
 	if !versioned {

@@ -36,7 +36,8 @@ func save(t *testing.T, s *store.Store, e nostr.Event, want store.Outcome) {
 // everything matches all events.
 var everything = nostr.Filter{Limit: -1}
 
-// TestLargestEvents holds that the largest events of the protocol fit a transaction of the smallest store.
+// TestLargestEvents holds that the largest events of the protocol fit a transaction of the
+// smallest store.
 func TestLargestEvents(t *testing.T) {
 	const mostTags = 2000
 	s := open(t, store.Options{Dir: t.TempDir(), Memory: 64 << 20})
