@@ -75,7 +75,7 @@ func (f *formula) compile(e ast.Expr) (value func([]float64) float64, problem st
 	return f.column(name, 0), ""
 }
 
-// columnName is the name that an expression is, with dots in it for what is inside of an object,
+// columnName is the name that an expression is, with dots in it for fields of an object,
 // or in quotes if it would be something else.
 func columnName(e ast.Expr) (name string, quoted bool) {
 	switch e := e.(type) {

@@ -181,7 +181,7 @@ func (d *draft) timed() Scenario {
 }
 
 // worthTrying is a limit beyond which more is no better: a few times the knee, as far as the SLO
-// allows to wait, and what comes at once.
+// allows to wait, and the arrivals at once.
 func (d *draft) worthTrying(latency float64) int {
 	patience := min(6, d.scenario.SLO.Seconds()/d.mean)
 	inflight := mul(d.size, latency/d.mean)

@@ -164,7 +164,7 @@ func TestStartIsScoredApart(t *testing.T) {
 	}
 }
 
-// TestJain: it is 1 where all get the same part of what is fair, and less where one hogs the
+// TestJain: it is 1 where all get the same part of their fair share, and less where one hogs the
 // server.
 func TestJain(t *testing.T) {
 	s := replicated(func(s *Scenario) { s.Limiter.Initial = 4 })

@@ -9,7 +9,7 @@ import (
 	"io"
 )
 
-// A jsonValue is a JSON value that knows its line. What package json decodes does not, and
+// A jsonValue is a JSON value that knows its line. The values of package json do not, and
 // an error in a file of a hundred lines should say which.
 type jsonValue struct {
 	line    int
@@ -61,7 +61,7 @@ func readJSON(file string, text []byte) (*jsonValue, error) {
 func (r *jsonReader) line() int { return r.lineAt(int(r.decoder.InputOffset())) }
 
 // nextLine is the line of the token that follows. The offset of a [json.SyntaxError] does not
-// tell: it leaves out some of what was read before.
+// tell: it leaves out some of the input before.
 func (r *jsonReader) nextLine() int {
 	rest := r.text[r.decoder.InputOffset():]
 	return r.lineAt(len(r.text) - len(bytes.TrimLeft(rest, " \t\r\n:,")))

@@ -100,7 +100,7 @@ func (t *stretch) split(total int) {
 }
 
 // maxMin splits a total: those who need less than an equal share get what they need, and the others
-// share the rest equally. What is left when all have what they need goes to them in proportion.
+// share the rest equally. A rest beyond all needs goes to them in proportion.
 func maxMin(total float64, needs []float64) []float64 {
 	parts := make([]float64, len(needs))
 	if all := sum(needs); all <= total {

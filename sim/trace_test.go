@@ -474,7 +474,7 @@ func TestTraceDeadline(t *testing.T) {
 	}
 }
 
-// TestAccessLog: a quote that is escaped does not end what is in quotes.
+// TestAccessLog: an escaped quote does not end a quoted field.
 func TestAccessLog(t *testing.T) {
 	template, problem := parseTemplate("combined $request_time")
 	if problem != "" {

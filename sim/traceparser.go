@@ -89,7 +89,7 @@ func (p *traceParser) openCSV(in io.Reader) error {
 	cells, line, problem, err := p.table.next()
 	switch {
 	case errors.Is(err, io.EOF):
-		return nil // there are no requests, which is what will be reported
+		return nil // there are no requests, which will be reported
 	case err != nil:
 		return fmt.Errorf("%s: %w", p.problems.file, err)
 	case problem != "":

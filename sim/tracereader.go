@@ -56,8 +56,8 @@ type TraceReader struct {
 	// before that, the request came.
 	AtEnd bool
 
-	// Resolution is what arrival times were cut to: requests of equal time are spread evenly over
-	// so long. Defaults to a second if all are dates without a fraction, and else to nothing.
+	// Resolution is the resolution of the arrival times: requests of equal time are spread evenly
+	// over so long. Defaults to a second if all are dates without a fraction, and else to nothing.
 	Resolution time.Duration
 }
 

@@ -18,7 +18,7 @@ import (
 )
 
 // A frontend is the part of a Temporal server that a worker of activities talks to: it hands out
-// tasks that were put in, and hears what became of them.
+// tasks that were put in, and receives their results.
 type frontend struct {
 	workflowservice.UnimplementedWorkflowServiceServer
 

@@ -12,9 +12,9 @@ import (
 	"github.com/weir-go/weir/edge"
 )
 
-// Interceptor returns what tells the limiter of activities, for worker.Options.Interceptors of a
-// worker whose Tuner has the slots. [Slots.Plugin] installs both. Put it last, or it measures the
-// other interceptors too.
+// Interceptor returns an interceptor that informs the limiter of activities, for
+// worker.Options.Interceptors of a worker whose Tuner has the slots. [Slots.Plugin] installs both.
+// Put it last, or it measures the other interceptors too.
 //
 // The latency of an activity counts while it runs, if it succeeds. An activity that is cancelled,
 // that ends with activity.ErrResultPending, or with an error of the benign category teaches the
@@ -60,7 +60,7 @@ func (i *inbound) ExecuteActivity(ctx context.Context, in *interceptor.ExecuteAc
 	return value, err
 }
 
-// outcome returns what the end of an activity says about what it calls.
+// outcome returns the meaning of an activity's end for its downstream.
 func outcome(ctx context.Context, err error) weir.Outcome {
 	if err == nil {
 		return weir.Success

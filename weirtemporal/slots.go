@@ -24,13 +24,13 @@ type Slots struct {
 	lim *weir.Limiter
 
 	mu      sync.Mutex
-	issued  int           // what workers have
+	issued  int           // held by workers
 	running int           // how many of these the limiter counts too
 	back    chan struct{} // closed when a slot comes back
 }
 
 // New returns slots that follow the limiter. Without the interceptor, which [Slots.Plugin]
-// installs, the limiter would learn nothing. What else the limiter admits takes room from the
+// installs, the limiter would learn nothing. Other work that the limiter admits takes room from the
 // slots, and has it first. New panics if lim is nil.
 func New(lim *weir.Limiter) *Slots {
 	if lim == nil {
@@ -65,7 +65,8 @@ func (s *Slots) TryReserveSlot(worker.SlotReservationInfo) *worker.SlotPermit {
 	return permit
 }
 
-// reserve returns a permit or, if there is no room, what is closed when a slot comes back.
+// reserve returns a permit or, if there is no room, a channel that is closed when a slot comes
+// back.
 func (s *Slots) reserve() (*worker.SlotPermit, <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -126,7 +127,7 @@ func (s *Slots) end(permit weir.Permit, o weir.Outcome) {
 	permit.Finish(o)
 }
 
-// count adds to what runs.
+// count adds to the running activities.
 func (s *Slots) count(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -26,7 +26,7 @@ func fixed(limit int) (*weir.Limiter, *weirtemporal.Slots) {
 	return lim, weirtemporal.New(lim)
 }
 
-// released is what the SDK says of a slot that comes back.
+// released is the SDK's report of a slot that comes back.
 type released struct {
 	worker.SlotReleaseInfo
 	permit *worker.SlotPermit

@@ -137,7 +137,7 @@ func throughShedder(s load.Shedder) func() bool {
 	}
 }
 
-// BenchmarkCost prints what each way costs, alone and as a multiple of the floor,
+// BenchmarkCost prints the cost of each way, alone and as a multiple of the floor,
 // with a goroutine for each processor.
 //
 //	go test -run '^$' -bench Cost -cpu 1,2 -count 5

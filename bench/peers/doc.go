@@ -1,7 +1,7 @@
 // Package peers holds Weir against the limiters that others wrote: the same systems
 // controlled by their real code, and the cost of a call measured in the same run.
 // It is a module outside the workspace, so that people who work on Weir need not
-// download them. README.md has the commands and what they gave.
+// download them. README.md has the commands and their results.
 //
 // # Foreign code in virtual time
 //

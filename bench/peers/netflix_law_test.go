@@ -11,7 +11,7 @@ import (
 	"github.com/weir-go/weir/sim"
 )
 
-// A round is what one window measured.
+// A round has the measurements of one window.
 type round struct {
 	latency  time.Duration
 	inflight int // most at once
@@ -85,7 +85,7 @@ func drawRound(random *rand.Rand, n, limit int, drops bool) round {
 	return r
 }
 
-// window is what our limiter would have measured: a hundred pieces of work, of which one may have
+// window is our limiter's would-be measurement: a hundred pieces of work, of which one may have
 // run out of time.
 func (r round) window(b sim.Limiter, limit int) law.Window {
 	const samples = 100

@@ -117,7 +117,7 @@ func startMachine(t testing.TB, folder string) *machine {
 	return &machine{in: bufio.NewWriter(in), out: bufio.NewReader(out)}
 }
 
-// What bench.Limits is asked.
+// The requests to bench.Limits.
 const (
 	makeLimit byte = iota
 	askSample
@@ -130,7 +130,7 @@ func (m *machine) make(kind int32, window time.Duration, probes bool, b sim.Limi
 	return m.ask(makeLimit, kind, int32(window.Milliseconds()), probes, int32(b.Min), int32(b.Max), int32(b.Initial))
 }
 
-// sample tells a limit of work that ended and returns what it is then.
+// sample reports ended work to a limit and returns the new limit.
 func (m *machine) sample(id int32, began, latency time.Duration, inflight int, dropped bool) int {
 	return int(m.ask(askSample, id, int64(began), int64(latency), int32(inflight), dropped))
 }

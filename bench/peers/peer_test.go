@@ -59,7 +59,7 @@ func builder(b sim.Limiter) adaptivelimiter.Builder[any] {
 }
 
 // adaptive treats work as the executor of failsafe-go does: what ended is recorded,
-// error or not, and what was cancelled is dropped.
+// error or not, and cancelled work is dropped.
 type adaptive struct {
 	adaptivelimiter.AdaptiveLimiter[any]
 }

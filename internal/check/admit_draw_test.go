@@ -49,7 +49,7 @@ func (n *modelNode) law() law.Law {
 	return law.Fixed{}
 }
 
-// A wildLaw answers with whatever it draws, and tells the model what becomes of it.
+// A wildLaw answers with whatever it draws, and informs the model of the result.
 type wildLaw struct{ *modelNode }
 
 func (l wildLaw) Controller(law.Bounds) (law.Controller, error) { return l, nil }

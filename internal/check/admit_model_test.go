@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A model is what an onlooker knows of the nodes of a group, or of a single
+// A model is an onlooker's view of the nodes of a group, or of a single
 // node: the tickets that are out and the requests that wait, in order of
 // arrival. It predicts nothing; it judges every answer as it comes.
 type model struct {
@@ -111,7 +111,7 @@ func (n *modelNode) call(newcomer *modelWaiter, do func(now int64, fx *admit.Eff
 	}
 }
 
-// lookAgain is what the owner of a waiter does that was told to.
+// lookAgain is the act of a waiter's owner that was asked to.
 func (n *modelNode) lookAgain(w *modelWaiter) {
 	n.call(nil, func(now int64, fx *admit.Effects) { n.Recheck(&w.Waiter, true, now, fx) })
 	if verdict, _ := w.Answer(); verdict.Refused() && slices.Contains(n.waiters, w) {

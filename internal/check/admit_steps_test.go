@@ -53,7 +53,7 @@ func walk(m *model, nodes int, order *rapid.Generator[queue.Order]) {
 	m.Repeat(map[string]func(*rapid.T){
 		"":        func(t *rapid.T) { m.T = t; m.check() },
 		"acquire": on((*modelNode).acquire),
-		"request": on((*modelNode).join), // what waits is most of the story
+		"request": on((*modelNode).join), // waiting is most of the story
 		"join":    on((*modelNode).join),
 		"done":    on((*modelNode).done),
 		"finish":  on((*modelNode).done),
@@ -65,7 +65,7 @@ func walk(m *model, nodes int, order *rapid.Generator[queue.Order]) {
 	})
 }
 
-// refusal is what a request of the given weight must be refused with, or
+// refusal is the due refusal of a request of the given weight, or
 // Admitted if there is a slot, or MustWait. The call has settled all else.
 func (n *modelNode) refusal(weight int, patient bool) reply.Verdict {
 	switch {
@@ -83,7 +83,7 @@ func (n *modelNode) refusal(weight int, patient bool) reply.Verdict {
 	return reply.MustWait
 }
 
-// overtakes reports whether what would be admitted, but was not, would have overtaken
+// overtakes reports whether a request that was not admitted would have overtaken
 // heavier work that waits in another node for more than is free. The model of the
 // hierarchy knows whether it should have.
 func (n *modelNode) overtakes(want, got reply.Verdict) bool {

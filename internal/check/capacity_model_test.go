@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A modelLevel is what an onlooker knows of one capacity: its amounts, and the reservations that
+// A modelLevel is an onlooker's view of one capacity: its amounts, and the reservations that
 // wait for an answer, in order of arrival. It judges every answer as it comes.
 type modelLevel struct {
 	*capacity.Capacity
@@ -115,7 +115,7 @@ func (m *capacityModel) collect() {
 	}
 }
 
-// check holds the capacity against what was granted and given back.
+// check compares the capacity with the grants and releases.
 func (m *capacityModel) check() {
 	m.collect()
 	blocks := false // somebody who has a turn in its own queue is short above

@@ -1,4 +1,4 @@
-// Package check tests Weir with what the library itself does without:
+// Package check tests Weir with dependencies that the library does without:
 // third-party tools. It is a module of its own, so that the library needs no
 // module but itself, and it holds no code that a program could import.
 //

@@ -86,7 +86,7 @@ func (p twinPlan) drawSettings(t *rapid.T) admit.Settings {
 	}
 }
 
-// A twinStep is what happens to both twins. What does not concern its kind is ignored.
+// A twinStep happens to both twins. Fields that do not concern its kind are ignored.
 type twinStep struct {
 	kind             string
 	node, index      int

@@ -26,8 +26,8 @@ type twin struct {
 	running   []*twinTicket
 	waiting   []*twinWaiter
 	rechecked []*twinWaiter
-	told      []string  // what came of the step,
-	estimates []float64 // and what a call more or less may round in another way
+	told      []string  // the results of the step,
+	estimates []float64 // and values that a call more or less may round in another way
 }
 
 type twinTicket struct {
@@ -115,7 +115,7 @@ func (tw *twin) take(s twinStep) string {
 
 func (tw *twin) note(format string, of ...any) { tw.told = append(tw.told, fmt.Sprintf(format, of...)) }
 
-// call makes a call and does what it leaves to be done.
+// call makes a call and performs its effects.
 func (tw *twin) call(do func(fx *admit.Effects)) {
 	var fx admit.Effects
 	do(&fx)

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A hierarchy is what an onlooker knows of a group whose nodes have allocations and serve
+// A hierarchy is an onlooker's view of a group whose nodes have allocations and serve
 // first in, first out. Of every answer it judges whether the slots were there, whose
 // they were, and who was first in the queue; among equals it leaves that open.
 type hierarchy struct {
@@ -124,7 +124,7 @@ func (c candidate) within(newcomer *party) bool {
 	return float64(c.inFlight+c.weight) <= c.entitled(newcomer)+slack
 }
 
-// held is what the party runs beyond its reserve, and so much more, by share.
+// held is the party's work beyond its reserve, with more added, by share.
 func (c candidate) held(more int) float64 { return float64(c.inFlight+more-c.reserved) / c.share }
 
 // call makes one call, has the waiters look that it told to, and judges which it answered. Unless

@@ -15,8 +15,8 @@ import (
 )
 
 // Whatever is asked of the nodes of a group, and however their allocations and the cap
-// change meanwhile: what runs stays below the cap, a reserve is there for its owner,
-// what comes free goes to the next in the queue, and every waiter is answered once.
+// change meanwhile: running work stays below the cap, a reserve is there for its owner,
+// free slots go to the next in the queue, and every waiter is answered once.
 func TestHierarchyAgainstModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := &hierarchy{T: t, cap: rapid.IntRange(1, 10).Draw(t, "cap")}
@@ -33,7 +33,7 @@ func TestHierarchyAgainstModel(t *testing.T) {
 		h.Repeat(map[string]func(*rapid.T){
 			"":        func(t *rapid.T) { h.T = t; h.check() },
 			"acquire": on((*party).acquire),
-			"request": on(func(p *party) { p.join(p.weight()) }), // what waits is most of the story
+			"request": on(func(p *party) { p.join(p.weight()) }), // waiting is most of the story
 			"join":    on(func(p *party) { p.join(p.weight()) }),
 			"queue":   on(func(p *party) { p.join(p.weight()) }),
 			"done":    on((*party).done),
@@ -67,7 +67,7 @@ func (p *party) settings() admit.Settings {
 	}
 }
 
-// affordable reports whether the group has what the party reserves.
+// affordable reports whether the group has the party's reserve.
 func (p *party) affordable() bool {
 	others := 0
 	for _, other := range p.parties {

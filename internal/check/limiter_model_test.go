@@ -128,7 +128,7 @@ func (h *hall) fail(format string, args ...any) {
 	}
 }
 
-// crowd runs it all and returns what went wrong.
+// crowd runs it all and returns the errors.
 func crowd(config weir.Config, callers []caller, changes []change) error {
 	h := &hall{Limiter: weir.Must(weir.New(config)), most: int64(config.Max)}
 	for _, c := range changes {

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A permitModel is what an onlooker knows of the tickets of a node: which are out, what they weigh
+// A permitModel is an onlooker's view of the tickets of a node: which are out, what they weigh
 // and which were measured. Tickets that are back stay, to be tried again.
 type permitModel struct {
 	*rapid.T
@@ -35,7 +35,7 @@ type modelPermit struct {
 
 const (
 	permitLimit = 5
-	permitMost  = 1000 // never reached, with what is held
+	permitMost  = 1000 // never reached, with the held work
 )
 
 func (m *permitModel) Controller(law.Bounds) (law.Controller, error) { return m, nil }

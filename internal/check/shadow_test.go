@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A shadowModel is what an onlooker knows of a node that may be in shadow mode: what really
-// runs, and what it was told would have been refused.
+// A shadowModel is an onlooker's view of a node that may be in shadow mode: the work that really
+// runs, and the reported would-be refusals.
 type shadowModel struct {
 	*rapid.T
 	node     *admit.Node
@@ -25,7 +25,7 @@ type shadowModel struct {
 	last     law.Window
 }
 
-// Controller and Next keep the limit, and what the law was shown.
+// Controller and Next keep the limit, and the law's windows.
 func (m *shadowModel) Controller(law.Bounds) (law.Controller, error) { return m, nil }
 
 func (m *shadowModel) Next(w law.Window) law.Decision {
@@ -33,7 +33,7 @@ func (m *shadowModel) Next(w law.Window) law.Decision {
 	return law.Decision{Limit: float64(w.Limit)}
 }
 
-// Whatever is asked of a node in shadow mode, all of it runs, what would be refused is counted
+// Whatever is asked of a node in shadow mode, all of it runs, would-be refusals are counted
 // and reported once, virtual work stays within the limit, and none of it is left when nothing runs.
 func TestShadowAgainstModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -75,7 +75,7 @@ func (m *shadowModel) draw() admit.Settings {
 	return s
 }
 
-// call counts what a call says would have been refused.
+// call counts the would-be refusals of a call.
 func (m *shadowModel) call(do func(fx *admit.Effects)) admit.Effects {
 	var fx admit.Effects
 	do(&fx)

@@ -74,7 +74,7 @@ func neo4jIdle(t *testing.T, s *Server) {
 	// Another monitor is a client like any other: the exclusion is of oneself, not of all.
 	values(t, other)
 	until(t, source, "the other's connection", func(v map[string]float64) bool { return v["connections"] == 1 })
-	// What the server says to a client that leaves nothing out: the monitor is there.
+	// The server's answer to a client that leaves nothing out: the monitor is there.
 	all := neo4jAsk(t, OpenNeo4j(t, s, 1), "CALL dbms.listConnections() YIELD userAgent RETURN collect(userAgent)").([]any)
 	monitors := 0
 	for _, agent := range all {
@@ -150,7 +150,7 @@ func neo4jBlocked(t *testing.T, s *Server) {
 	until(t, source, "none", func(v map[string]float64) bool { return v["running"] == 0 && v["blocked"] == 0 })
 }
 
-// neo4jWaited: what a transaction waited for a lock that it has now is past, however long the
+// neo4jWaited: a transaction's wait for a lock that it has now is past, however long the
 // transaction goes on.
 func neo4jWaited(t *testing.T, s *Server) {
 	source, driver := neo4jSource(t, s, Neo4jAdmin()), OpenNeo4j(t, s, 10)

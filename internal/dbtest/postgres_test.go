@@ -30,7 +30,7 @@ func postgresSource(t *testing.T, s *Server, user string) *sqlload.Postgres {
 func postgresIdle(t *testing.T, s *Server) {
 	source, other := postgresSource(t, s, "weir"), OpenPostgres(t, s, "weir")
 	until(t, source, "no active session", func(v map[string]float64) bool { return v["active sessions"] == 0 })
-	// What the server says to a client that leaves nothing out: that client itself is active.
+	// The server's answer to a client that leaves nothing out: that client itself is active.
 	var active int
 	if err := other.QueryRowContext(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND datname = current_database()").Scan(&active); err != nil {
 		t.Fatal(err)
@@ -79,7 +79,7 @@ func postgresLocked(t *testing.T, s *Server) {
 	until(t, source, "none", func(v map[string]float64) bool { return v["waiting for a lock"] == 0 })
 }
 
-// Without the privilege the server shows other sessions without what they do: a load of 0,
+// Without the privilege the server shows other sessions without their activity: a load of 0,
 // were it believed.
 func postgresRevoked(t *testing.T, s *Server) {
 	admin := OpenPostgres(t, s, "weir")

@@ -108,7 +108,7 @@ func (s *Server) try(ctx context.Context) error {
 	return s.ready(ctx)
 }
 
-// Kill ends the server at once, as a crash would. What it has on disk stays.
+// Kill ends the server at once, as a crash would. Its files stay.
 func (s *Server) Kill(t testing.TB) {
 	t.Helper()
 	s.signalAll(t, syscall.SIGKILL)
@@ -173,7 +173,7 @@ func (s *Server) signalAll(t testing.TB, what syscall.Signal) {
 	}
 }
 
-// output keeps what a process wrote, from whichever goroutine.
+// output keeps the output of a process, from whichever goroutine.
 type output struct {
 	mu   sync.Mutex
 	text bytes.Buffer

@@ -48,12 +48,12 @@ var frozen = map[string]string{
 
 const howToUpdate = "if that is meant, tell users in CHANGELOG.md and run go test ./internal/rules -run API -update"
 
-// mostExported is how many lines the API of the root may have: it is what a newcomer reads. It was
+// mostExported is how many lines the API of the root may have: a newcomer reads them. It was
 // 189 when all that bulkhead and throttle need stood there too (decision 0021), and 175 before
 // ErrPace and its reason.
 const mostExported = 182
 
-// unchanged demands that the frozen packages export what their golden files say.
+// unchanged demands that the frozen packages export the API of their golden files.
 func unchanged(t *tree) (complaints []string) {
 	checker := newChecker(t)
 	for _, dir := range slices.Sorted(maps.Keys(frozen)) {
@@ -97,7 +97,7 @@ func (t *tree) has(dir string) bool {
 	return slices.ContainsFunc(t.sources, func(s source) bool { return s.dir == dir && !s.test })
 }
 
-// compare says what became of the lines, by the names that they begin with.
+// compare reports changes of the lines, by the names that they begin with.
 func compare(before, after []string) (differences []string) {
 	was, is := byName(before), byName(after)
 	for _, name := range slices.Sorted(maps.Keys(was)) {
@@ -160,7 +160,7 @@ func (c *checker) check(dir string) (*types.Package, error) {
 	return pkg, err
 }
 
-// api lists what a package exports, a line for each name.
+// api lists the exports of a package, a line for each name.
 func (c *checker) api(dir string) (lines []string, err error) {
 	pkg, err := c.check(dir)
 	if err != nil {
@@ -190,7 +190,7 @@ func linesOf(object types.Object) (lines []string) {
 	return []string{types.ObjectString(object, short)}
 }
 
-// headOf is the line of a type, without what has lines of its own.
+// headOf is the line of a type, without parts that have lines of their own.
 func headOf(object *types.TypeName, short types.Qualifier) string {
 	head := "type " + object.Name()
 	if object.IsAlias() {

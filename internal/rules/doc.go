@@ -21,10 +21,10 @@
 //   - An exported type with locks has a String method (printed_test.go).
 //   - An exported name that several packages have means one thing in all of
 //     them (words_test.go).
-//   - The gate runs what takes long, and what the race detector skips
+//   - The gate runs long tests, and tests that the race detector skips
 //     (unraced_test.go).
-//   - What the simulator drives rounds alike on every machine (exact_test.go).
-//   - What users compile against changes only knowingly: testdata/api has the
+//   - Simulated code rounds alike on every machine (exact_test.go).
+//   - The API changes only knowingly: testdata/api has the
 //     exported API (api_test.go).
 //
 // Each rule is a function from a file tree to a list of complaints. The tests

@@ -43,7 +43,7 @@ func linked(t *tree) (complaints []string) {
 }
 
 // docsOf returns the text of the exported doc comments of a package, without their code and the
-// links that lead somewhere. It parses the files again, because package doc changes what it reads.
+// links that lead somewhere. It parses the files again, because package doc changes its input.
 func docsOf(fsys fs.FS, dir string, files []string) (texts []string, err error) {
 	fset := token.NewFileSet()
 	var parsed []*ast.File
@@ -92,7 +92,7 @@ func exportedDocs(p *doc.Package) []string {
 	return docs
 }
 
-// unlinked is the prose of a block, without what became a link.
+// unlinked is the prose of a block, without its links.
 func unlinked(block comment.Block) (text string) {
 	switch b := block.(type) {
 	case *comment.Paragraph:

@@ -32,7 +32,7 @@ func plainEnglish(t *tree) (complaints []string) {
 		for _, group := range file.Comments {
 			complain(file.path, t.fset.Position(group.Pos()).Line, written(group))
 		}
-		if file.dir == "internal/rules" { // the examples of what a rule refuses
+		if file.dir == "internal/rules" { // examples of refused text
 			continue
 		}
 		for node := range ast.Preorder(file.File) {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// faults holds the one word for what a caller set wrongly: ErrConfig, with the text "<package>:
+// faults holds the one word for a caller's wrong setting: ErrConfig, with the text "<package>:
 // invalid configuration", which matches that of package weir. ErrInvalid is for values that were
 // measured, which only package load has.
 func faults(t *tree) (complaints []string) {

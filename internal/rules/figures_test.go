@@ -13,7 +13,7 @@ import (
 // figuresScript has its commands between these lines.
 const figuresScript, firstFigure, lastFigure = "scripts/figures", "cat <<'END'", "END"
 
-// repeatedFigures has scripts/figures run what a document tells its readers to run, and nothing
+// repeatedFigures has scripts/figures run the commands of the documents, and nothing
 // else: the document has the figures.
 func repeatedFigures(t *tree) (complaints []string) {
 	documented := map[string]bool{}

@@ -27,7 +27,7 @@ var (
 // case are those of laws, scenarios and metrics.
 var aboutCode = []string{"ARCHITECTURE.md", "CONTRIBUTING.md"}
 
-// A dictionary has what the code declares.
+// A dictionary has the declarations of the code.
 type dictionary struct {
 	words             map[string]bool            // all identifiers, also of others
 	members           map[string]map[string]bool // of a package, or of a type
@@ -42,7 +42,7 @@ type dictionary struct {
 // dictionary reads all sources. Tests count too: documents name them.
 func (t *tree) dictionary() dictionary {
 	d := dictionary{
-		words:   map[string]bool{"By": true}, // what OpenTelemetry calls a byte
+		words:   map[string]bool{"By": true}, // OpenTelemetry's name for a byte
 		members: map[string]map[string]bool{}, fields: map[string]bool{}, embedded: map[string][]string{},
 		packages: map[string]bool{}, foreign: map[string]bool{}, folders: map[string]bool{}, files: t.paths, fsys: t.fsys,
 	}
@@ -103,7 +103,7 @@ func (d dictionary) member(of, name string) {
 	d.members[of][name] = true
 }
 
-// field adds what a field brings to its struct, or a method to its interface.
+// field adds the names of a field to its struct, or of a method to its interface.
 func (d dictionary) field(of string, field *ast.Field) {
 	for _, name := range field.Names {
 		d.member(of, name.Name)
@@ -178,7 +178,7 @@ func (d dictionary) knows(name string) bool {
 	return d.words[name] || d.foreign[name] || d.folders[name]
 }
 
-// documentedNames demands that what a document shows as code exists. Decisions and the changelog
+// documentedNames demands that names shown as code in a document exist. Decisions and the changelog
 // tell of the past.
 func documentedNames(t *tree) (complaints []string) {
 	d := t.dictionary()

@@ -131,8 +131,9 @@ func TestModulesNeedOnlyTheWorkspace(t *testing.T) {
 		"bench/other/go.mod", "module github.com/weir-go/weir/bench/other\n")
 }
 
-// light are the modules of go.work with what each may download. A first look needs nothing else, so
-// what needs more is a module, and a command, of its own: docs/decisions/0019.
+// light are the modules of go.work and the modules that each may download. A first look needs
+// nothing else, so code that needs more is a module, and a command, of its own:
+// docs/decisions/0019.
 var light = map[string]string{
 	".":              "",
 	"cmd/weir":       "github.com/alecthomas/kong github.com/fsnotify/fsnotify github.com/goccy/go-yaml github.com/pires/go-proxyproto github.com/sony/gobreaker/v2 " + prometheus,
@@ -141,11 +142,11 @@ var light = map[string]string{
 	"weirprom":       "github.com/kylelemons/godebug " + prometheus,
 }
 
-// prometheus is the client library with what it needs.
+// prometheus is the client library and its dependencies.
 const prometheus = "github.com/prometheus/client_golang github.com/beorn7/perks github.com/cespare/xxhash/v2 github.com/munnerz/goautoneg " +
 	"github.com/prometheus/client_model github.com/prometheus/common github.com/prometheus/procfs golang.org/x/sys google.golang.org/protobuf"
 
-// downloads holds the modules of go.work to what they may require.
+// downloads holds the modules of go.work to their allowed requirements.
 func downloads(t *tree) (complaints []string) {
 	for _, dir := range t.workspace("go.work") {
 		allowed, known := light[dir]

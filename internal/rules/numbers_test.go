@@ -11,7 +11,7 @@ import (
 
 // numbered demands that exported constants stand there with their values. One that is counted, or
 // that takes the value of an internal one, changes its value when another is put before it, and
-// with it what users have stored or compiled in.
+// with it the values that users have stored or compiled in.
 func numbered(t *tree) (complaints []string) {
 	for _, file := range t.sources {
 		if file.test || isInternal(file.dir) || isProgram(file.dir) {

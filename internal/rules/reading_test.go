@@ -113,7 +113,7 @@ func shortSentences(t *tree) (complaints []string) {
 // that pages do without.
 var nameless = regexp.MustCompile(`(?:^|[.!?]["*)]*\s+)\**What [^.!?]*\.|(?i:\b(?:whoever|whomever|somebody|none but)\b)|\bas it is[.,:;)]`)
 
-// named demands that the sentences of a page say who does what.
+// named demands that the sentences of a page have subjects.
 func named(t *tree) (complaints []string) {
 	for _, name := range pages(t) {
 		text, _ := fs.ReadFile(t.fsys, name)

@@ -112,7 +112,7 @@ func (s source) uses(pkg string, names ...string) []ast.Node {
 
 var repository = sync.OnceValues(func() (*tree, error) { return load(os.DirFS("../..")) })
 
-// holds applies a rule to the repository and reports what it complains about.
+// holds applies a rule to the repository and reports its complaints.
 func holds(t *testing.T, rule func(*tree) []string) {
 	t.Helper()
 	if _, err := os.Stat("../../go.work"); err != nil {

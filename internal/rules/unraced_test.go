@@ -14,7 +14,7 @@ import (
 // detector is the constant by which a test asks for the race detector.
 const detector = "raceEnabled"
 
-// gate is the script that has to run what the race detector skips.
+// gate is the script that has to run the tests that the race detector skips.
 const gate = ".ci/run"
 
 // allTests is how it asks for the tests that take long: internal/longtest.

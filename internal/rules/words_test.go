@@ -71,7 +71,7 @@ var shared = map[string]string{
 }
 
 // oneMeaning demands that an exported name which several public packages have is in a list that
-// says what it means in all of them.
+// has one meaning in all of them.
 func oneMeaning(list map[string]string) func(*tree) []string {
 	return func(t *tree) (complaints []string) {
 		having := map[string]map[string]bool{} // packages by name

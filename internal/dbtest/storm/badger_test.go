@@ -21,7 +21,7 @@ import (
 var badgerColumns = []string{"writes/s", "database p50", "database p99", "with wait p50", "with wait p99", "at the stall %", "peak MB", "refused/s"}
 
 // TestBadger: 64 writers of documents that do not wait for one another stall the store,
-// unless they are paced at what it digests.
+// unless they are paced at its digestion.
 func TestBadger(t *testing.T) {
 	medians := compare(t, badgerColumns, badgerStorm(64, documents)...)
 	atMost(t, medians, "database p99", paced, 1./5, unthrottled)
@@ -38,7 +38,7 @@ func TestBadgerCrowded(t *testing.T) {
 	atMost(t, medians, "at the stall %", paced, 0, unthrottled)
 }
 
-// TestBadgerAtEase: what does not compress fills the log before compaction falls behind.
+// TestBadgerAtEase: incompressible values fill the log before compaction falls behind.
 // There is no stall to hold off, and a throttle must cost little.
 func TestBadgerAtEase(t *testing.T) {
 	medians := compare(t, badgerColumns, badgerStorm(64, noise)...)
@@ -88,7 +88,7 @@ func inBadger(t *testing.T, writers int, v values, guard func(context.Context, *
 	}
 	defer db.Close()
 
-	debug.FreeOSMemory() // what the storm before has left
+	debug.FreeOSMemory() // memory of the storm before
 	ctx, from, during := schedule(t)
 	c := &crowd{clients: writers, gate: guard(ctx, db), work: v.writer(db)}
 	stall, memory := make(chan float64), make(chan float64)
@@ -117,7 +117,7 @@ func inBadger(t *testing.T, writers int, v values, guard func(context.Context, *
 // than any here.
 const inTheTree = 8 << 10
 
-// values is what a storm writes.
+// values are the values of a storm.
 type values struct {
 	size        int
 	compression options.CompressionType
@@ -141,7 +141,7 @@ func (v values) writer(db *badger.DB) func(context.Context, int) error {
 	return func(context.Context, int) error { return put(db, storm.Part(v.stock, v.size)) }
 }
 
-// put writes to a random key, so that every compaction has to read what it meets.
+// put writes to a random key, so that every compaction has to read its input.
 func put(db *badger.DB, value []byte) error {
 	key := make([]byte, 16)
 	binary.BigEndian.PutUint64(key, rand.Uint64())

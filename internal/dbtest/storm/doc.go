@@ -1,4 +1,4 @@
-// Package storm measures what a throttle is worth to a real database: the same storm of
+// Package storm measures the worth of a throttle to a real database: the same storm of
 // closed-loop clients without a throttle and with several, in turn, so that whatever else
 // the machine does happens to all of them.
 //

@@ -89,7 +89,7 @@ func (v variant) judge(t *testing.T, medians map[string]result) {
 // rage lets the storm rage in a store.
 func (v variant) rage(t *testing.T, s store, guard func(context.Context, store) (storm.Gate, *throttle.Throttle)) result {
 	defer s.close()
-	debug.FreeOSMemory() // what the storm before has left
+	debug.FreeOSMemory() // memory of the storm before
 	ctx, from, during := v.schedule(t)
 	gate, th := guard(ctx, s)
 	writers := &crowd{

@@ -14,7 +14,7 @@ const (
 	stormWriters = 64
 	stormReaders = 8
 	readEvery    = 20 * time.Millisecond
-	// connections is what writers and readers share: fewer than there are writers, as in
+	// connections are shared by writers and readers: fewer than there are writers, as in
 	// any service.
 	connections = 32
 )

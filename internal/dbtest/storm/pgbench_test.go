@@ -109,7 +109,7 @@ func transactions(t *testing.T, prefix string, from time.Time, during time.Durat
 	return all
 }
 
-// TestPgbench: a bound on what runs at once, found by the latency, is as good as one set by hand.
+// TestPgbench: a bound on concurrency, found by the latency, is as good as one set by hand.
 func TestPgbench(t *testing.T) {
 	s := dbtest.Postgres(t)
 	db := newBank(t, s)
@@ -133,7 +133,7 @@ func TestPgbench(t *testing.T) {
 	atMost(t, medians, "read p99", byDefault, 1.15, unthrottled)
 }
 
-// logBounds logs what the throttle let in at once, each second until ctx ends.
+// logBounds logs the concurrency that the throttle admitted, each second until ctx ends.
 func logBounds(t *testing.T, ctx context.Context, th *throttle.Throttle) {
 	var bounds []int
 	second := time.NewTicker(time.Second)

@@ -64,7 +64,7 @@ func (p *pooler) accept(ctx context.Context) {
 			defer conn.Close()
 			client := newPeer(conn)
 			if client.welcome() == nil {
-				_ = p.serve(ctx, client) // pgbench says what it misses
+				_ = p.serve(ctx, client) // pgbench reports its errors
 			}
 		}()
 	}
@@ -173,7 +173,7 @@ func (p *peer) read() (m message, err error) {
 	return m, err
 }
 
-// readBody reads a length, which counts itself, and what follows.
+// readBody reads a length, which counts itself, and the body.
 func (p *peer) readBody() ([]byte, error) {
 	var length [4]byte
 	if _, err := io.ReadFull(p.in, length[:]); err != nil {
@@ -196,7 +196,7 @@ func (p *peer) put(m message) {
 	_, _ = p.out.Write(m.body)
 }
 
-// answer passes on what a server says until it is ready, and returns the state that it is in.
+// answer passes on a server's messages until it is ready, and returns the state that it is in.
 func (p *peer) answer(client *peer) (state byte, err error) {
 	for {
 		m, err := p.read()

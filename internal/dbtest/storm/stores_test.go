@@ -33,7 +33,7 @@ func key() []byte {
 	return binary.BigEndian.AppendUint64(nil, rand.Uint64N(keys)*0x9E3779B97F4A7C15) // they lie anywhere
 }
 
-// openBadger opens a store in a folder, with what the variant wants to find in it.
+// openBadger opens a store in a folder, with the documents that the variant wants in it.
 func openBadger(t *testing.T, v variant) store {
 	o := badger.DefaultOptions(t.TempDir()).WithCompression(options.ZSTD).WithLogger(nil)
 	if v.data > 0 {

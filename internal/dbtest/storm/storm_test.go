@@ -15,7 +15,7 @@ var (
 	lasts   = flag.Duration("lasts", 8*time.Second, "how long a storm is measured")
 )
 
-// A crowd is a number of clients, what they pass and do, and what became of it.
+// A crowd is a number of clients, their gate and work, and the results.
 type crowd struct {
 	clients int
 	gate    storm.Gate
@@ -27,7 +27,7 @@ type crowd struct {
 
 // run drives the crowd until ctx ends. Only what ends well after the storm has warmed up counts,
 // and before ctx ends: who waits at either end, before a throttle or inside a store, counts the
-// same. So does what is refused in that time.
+// same. So do refusals in that time.
 func (c *crowd) run(ctx context.Context, from time.Time) {
 	c.log.entries = make([][]storm.Entry, c.clients)
 	storm.Clients{Number: c.clients, Gate: c.gate, Work: c.work, Pause: c.pause, Await: c.await, Log: func(client int, e storm.Entry) {

@@ -15,7 +15,7 @@ type contender struct {
 	run  func(t *testing.T) result
 }
 
-// A result is what a storm measured, by column.
+// A result has the measurements of a storm, by column.
 type result map[string]float64
 
 // compare runs the contenders in turn, as often as asked for, and returns the median of

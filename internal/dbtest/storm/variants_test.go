@@ -29,7 +29,7 @@ const (
 	heldOutSeed = 23
 )
 
-// variants draws the storms of a seed: what their documents are like, how large they are and how
+// variants draws the storms of a seed: the content of their documents, how large they are and how
 // many write them.
 func variants(seed uint64) []variant {
 	r := rand.New(rand.NewPCG(seed, 14))
