@@ -15,8 +15,8 @@ type Baseline struct {
 	Phases   []BaselinePhase `json:"phases"`   // in order
 }
 
-// A BaselinePhase is how many of the requests that came in a phase were good. Answers that a long
-// queue answers after the phase counts for it, and not against whoever refuses in the next one.
+// A BaselinePhase is how many of the requests that came in a phase were good. The answers of a long
+// queue after the phase count for it, and not against whoever refuses in the next one.
 type BaselinePhase struct {
 	Unlimited int `json:"unlimited"` // without any limit
 	Twenty    int `json:"twenty"`    // with 20 at each limiter

@@ -53,7 +53,5 @@ func ExampleParseTrace() {
 	fmt.Println(err)
 	// Output:
 	// requests.csv:3: service is 0s: want more than 0 and up to 10000h
-	// requests.csv:4: arrival is "soon": want a date such as 2026-03-01T12:00:00.5Z or
-	// 01/Mar/2026:12:00:00 +0000, seconds, ms, us or ns since 1970, or a time since the start, 0
-	// to 10000h, such as 0.5 or 35ms
+	// requests.csv:4: arrival is "soon": want a date such as 2026-03-01T12:00:00.5Z or 01/Mar/2026:12:00:00 +0000, seconds, ms, us or ns since 1970, or a time since the start, 0 to 10000h, such as 0.5 or 35ms
 }
