@@ -17,7 +17,8 @@
 //     or a comment matches something (commands_test.go), and every name that a
 //     document shows as code exists (identifiers_test.go). Package internal/documents
 //     runs the commands and compiles the code.
-//   - Comments, documents and messages are in plain English (english_test.go).
+//   - Comments, documents and messages are in plain English (english_test.go), and
+//     comments name things (dialect_test.go).
 //   - An exported type with locks has a String method (printed_test.go).
 //   - An exported name that several packages have means one thing in all of
 //     them (words_test.go).
