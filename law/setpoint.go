@@ -58,6 +58,8 @@ import "time"
 //   - A server whose latency rises long before its throughput stops rising: it keeps 80 to 90% of
 //     the throughput.
 //   - A few requests in flight at a few a second: a probe takes seconds, and a change minutes.
+//   - A downstream that refuses everything in every other second: each flip looks like an overload
+//     that the cut before it has cured. It keeps half of the goodput.
 //   - No wall clock: limiters of one server do not probe at the same time, and each measures its
 //     own share of the queue.
 //
