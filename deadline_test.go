@@ -11,17 +11,24 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// deadlineHeard is the median that the law sees after arrivals at a full limiter, with the
-// given number of arrivals for each context.
-func deadlineHeard(t *testing.T, arrivals map[context.Context]int) (heard time.Duration) {
-	t.Helper()
-	lim := weir.Must(weir.New(weir.Config{
+// hearsDeadlines returns a limiter of one slot whose law leaves out deadlines below 10 ms, and the
+// median that the law saw last.
+func hearsDeadlines() (lim *weir.Limiter, heard *time.Duration) {
+	heard = new(time.Duration)
+	return weir.Must(weir.New(weir.Config{
 		Min: 1, Max: 1, Queue: weir.Queue{Size: 0}, Interval: time.Second, MinSamples: 1,
 		Law: script(func(w law.Window) law.Decision {
-			heard = w.Deadline
+			*heard = w.Deadline
 			return law.Decision{Limit: 1, Next: law.Plan{MinDeadline: 10 * time.Millisecond}}
 		}),
-	}))
+	})), heard
+}
+
+// deadlineHeard is the median that the law sees after arrivals at a full limiter, with the
+// given number of arrivals for each context.
+func deadlineHeard(t *testing.T, arrivals map[context.Context]int) time.Duration {
+	t.Helper()
+	lim, heard := hearsDeadlines()
 	decide := func() {
 		permit, ok := lim.TryAcquire(t.Context())
 		if !ok {
@@ -42,7 +49,7 @@ func deadlineHeard(t *testing.T, arrivals map[context.Context]int) (heard time.D
 		}
 		decide()
 	}
-	return heard
+	return *heard
 }
 
 func TestDeadlinesReachTheLaw(t *testing.T) {
@@ -90,14 +97,8 @@ func TestDeadlinesReachTheLaw(t *testing.T) {
 // deadline remains.
 func TestShortDeadlinesAreLeftOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		heard := time.Duration(-1)
-		lim := weir.Must(weir.New(weir.Config{
-			Min: 1, Max: 1, Queue: weir.Queue{Size: 0}, Interval: time.Second, MinSamples: 1,
-			Law: script(func(w law.Window) law.Decision {
-				heard = w.Deadline
-				return law.Decision{Limit: 1, Next: law.Plan{MinDeadline: 10 * time.Millisecond}}
-			}),
-		}))
+		lim, heard := hearsDeadlines()
+		*heard = -1
 		for range 4 {
 			held, _ := lim.TryAcquire(t.Context())
 			for i := range 100 {
@@ -115,8 +116,8 @@ func TestShortDeadlinesAreLeftOut(t *testing.T) {
 			time.Sleep(time.Second)
 			held.Done(nil)
 		}
-		if heard != 0 {
-			t.Errorf("the law hears of %v, want none", heard)
+		if *heard != 0 {
+			t.Errorf("the law hears of %v, want none", *heard)
 		}
 	})
 }

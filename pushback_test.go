@@ -17,6 +17,13 @@ import (
 func pushed(t *testing.T, times int, after time.Duration) *weir.Limiter {
 	t.Helper()
 	lim := weir.Must(weir.New(weir.Config{Law: law.Fixed{Limit: 10}, Max: 10}))
+	refuse(t, lim, times, after)
+	return lim
+}
+
+// refuse reports that the downstream refused work so many times, with a time to come back.
+func refuse(t *testing.T, lim *weir.Limiter, times int, after time.Duration) {
+	t.Helper()
 	for range times {
 		permit, err := lim.Acquire(t.Context())
 		if err != nil {
@@ -25,7 +32,6 @@ func pushed(t *testing.T, times int, after time.Duration) *weir.Limiter {
 		permit.Pushback(after)
 		permit.Finish(weir.Overloaded)
 	}
-	return lim
 }
 
 const inARow = 32
@@ -88,6 +94,28 @@ func TestPushbackEnds(t *testing.T) {
 			if _, err := lim.Acquire(t.Context()); err != nil {
 				t.Error(err)
 			}
+		}
+	})
+}
+
+// The law learns the time that is left.
+func TestPushbackReachesTheLaw(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var heard time.Duration
+		lim := weir.Must(weir.New(weir.Config{
+			Min: 10, Max: 10, Interval: time.Second, MinSamples: 1,
+			Law: script(func(w law.Window) law.Decision {
+				heard = w.RetryAfter
+				return law.Decision{Limit: 10}
+			}),
+		}))
+		refuse(t, lim, inARow, 20*time.Second)
+		time.Sleep(15 * time.Second) // beyond the look-back of a window
+		if permit, err := lim.Acquire(t.Context()); err == nil {
+			permit.Release()
+		}
+		if heard != 5*time.Second {
+			t.Errorf("the law learns of %v, want 5s", heard)
 		}
 	})
 }

@@ -217,3 +217,23 @@ func TestMistakesPanic(t *testing.T) {
 		}()
 	}
 }
+
+// The deadlines of clients do not count on a server, which does not know the clients.
+func TestDeadlinesOfClients(t *testing.T) {
+	lim := limittest.Dated{Limiter: limittest.Fixed(t, 1, weir.Queue{}), Counts: make(chan bool, 1)}
+	server := weirconnect.LimitServer(weirconnect.One(lim), weirconnect.ServerConfig{})
+	client := caller(start(t, &service{unary: func(ctx context.Context) error {
+		if _, ok := ctx.Deadline(); !ok {
+			t.Error("the handler has no deadline")
+		}
+		return nil
+	}}, 2, server.Option()))
+	ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+	defer cancel()
+	if err := call(ctx, client); err != nil {
+		t.Fatal(err)
+	}
+	if <-lim.Counts {
+		t.Error("the deadline counts")
+	}
+}

@@ -132,6 +132,9 @@ func (s *ServerLimits) withPriority(ctx context.Context) context.Context {
 
 // withDeadline returns ctx with a deadline that the law hears of only if the peer is trusted.
 func (s *ServerLimits) withDeadline(ctx context.Context) context.Context {
+	if _, dated := ctx.Deadline(); !dated {
+		return ctx
+	}
 	if from, ok := peerOf(ctx); ok && s.trusted != nil && s.trusted(from) {
 		return ctx
 	}

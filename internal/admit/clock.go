@@ -20,6 +20,9 @@ func (n *Node) turnBack(now int64) {
 	}
 	if c := n.contention; c != nil {
 		c.until = min(c.until, now)
+		if c.cold != nil {
+			c.cold.pushback.turnBack(now)
+		}
 	}
 	if n.queue != nil {
 		n.queue.TurnBack(now)

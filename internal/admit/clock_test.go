@@ -51,6 +51,18 @@ func TestClockFarBack(t *testing.T) {
 	r.wantCounts(0, 0)
 }
 
+// A time to come back that lies beyond the clock that was turned back is over.
+func TestClockFarBackEndsPushback(t *testing.T) {
+	r := newRig(t, 4, nil)
+	r.now = time.Hour
+	for range 32 {
+		r.node.Pushback(30*time.Second, int64(r.now))
+		r.done(r.must(1), window.Overloaded)
+	}
+	r.now = time.Second
+	r.must(1)
+}
+
 // In shadow mode, work that runs since before the clock was turned back keeps its virtual
 // slot, and no other.
 func TestClockFarBackInShadow(t *testing.T) {

@@ -49,6 +49,9 @@ type pushback struct {
 // send notes that a piece of work starts.
 func (p *pushback) send(now int64) { p.next = now + p.after/10 }
 
+// turnBack ends a time that lies on the clock before it was turned back.
+func (p *pushback) turnBack(now int64) { p.until, p.next = min(p.until, now), min(p.next, now) }
+
 // coldPart allocates the rarely used state on first use.
 func (p *contention) coldPart() *cold {
 	if p.cold == nil {

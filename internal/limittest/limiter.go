@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/deadline"
 )
 
 // Fixed returns a limiter whose limit stays where it is.
@@ -60,4 +61,16 @@ func Idle(t testing.TB, lim *weir.Limiter) {
 	if err := lim.Shutdown(ctx); err != nil {
 		t.Error(err)
 	}
+}
+
+// Dated is a limiter that notes of each piece of work whether its deadline counts for the law.
+type Dated struct {
+	*weir.Limiter
+	Counts chan bool
+}
+
+// Acquire notes the deadline of ctx.
+func (d Dated) Acquire(ctx context.Context) (weir.Permit, error) {
+	d.Counts <- deadline.Of(ctx) != 0
+	return d.Limiter.Acquire(ctx)
 }

@@ -13,11 +13,14 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/weir-go/weir/internal/tcptest"
 )
 
 // A recorder is an upstream that keeps every byte it receives, and counts the whole requests.
 type recorder struct {
-	net.Listener
+	address string
+
 	mu       sync.Mutex
 	sent     bytes.Buffer
 	requests int
@@ -26,26 +29,12 @@ type recorder struct {
 // record starts a recorder.
 func record(t testing.TB) *recorder {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := &recorder{Listener: l}
-	t.Cleanup(func() { l.Close() })
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go r.serve(conn)
-		}
-	}()
+	r := &recorder{}
+	r.address = tcptest.Serve(t, r.serve)
 	return r
 }
 
 func (r *recorder) serve(conn net.Conn) {
-	defer conn.Close()
 	in := bufio.NewReader(io.TeeReader(conn, r))
 	for {
 		request, err := http.ReadRequest(in)
@@ -137,7 +126,7 @@ func withBody(framing, body string) string {
 func TestNothingIsSmuggled(t *testing.T) {
 	trial(t)
 	up := record(t)
-	c := newConfigured(t, peer{url: "http://" + up.Addr().String()})
+	c := newConfigured(t, peer{url: "http://" + up.address})
 	c.write(t, "")
 	c.start(t)
 	p := c.peer

@@ -59,7 +59,8 @@ var mayImport = map[string]string{
 	"internal/oraclecache": "sim",
 	"internal/storm":       ". load throttle",
 	"internal/figures":     ". bulkhead",
-	"internal/limittest":   ".", // for tests
+	"internal/limittest":   ". internal/deadline", // for tests
+	"internal/tcptest":     "",                    // for tests
 	"edge":                 ". internal/reply",
 	"retry":                ". edge internal/clock internal/settings internal/wire",
 	"internal/headers":     "",

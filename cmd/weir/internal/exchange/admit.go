@@ -59,24 +59,27 @@ func (x *exchange) takeStream(of *weir.Limiter) (release func(), err error) {
 	return func() { permit.Release(); leave() }, nil
 }
 
-// settle releases the gate's slot and reports the outcome of the upstream's work.
-func (x *exchange) settle(o weir.Outcome) {
+// settle releases the gate's slot and reports the outcome of the upstream's work. It returns
+// false if the slot was not held.
+func (x *exchange) settle(o weir.Outcome) bool {
 	if !x.slot.release() {
-		return
+		return false
 	}
 	x.timeout.Stop()
+	if o == weir.Overloaded {
+		x.permit.Pushback(x.comeBack)
+	}
 	x.permit.Finish(o)
+	return true
 }
 
 // becomeStream exchanges the gate's slot, if it is still held, for a stream slot. If there is
 // no stream slot, the gate's slot is released anyway, because the client may also read the
 // refusal slowly.
 func (x *exchange) becomeStream(of *weir.Limiter, o weir.Outcome) error {
-	if !x.slot.release() {
+	if !x.settle(o) {
 		return nil
 	}
-	x.timeout.Stop()
-	x.permit.Finish(o)
 	release, err := x.takeStream(of)
 	if err != nil && errors.Is(x.in.Context().Err(), context.Canceled) {
 		return errClientLeft

@@ -37,6 +37,7 @@ type exchange struct {
 	ahead     *ahead    // a response of unknown length
 	source    io.Closer // the upstream's body of the response
 	after     *time.Timer
+	comeBack  time.Duration // named by an upstream that refuses work
 
 	status   int  // of the response, 0 until it is known
 	refused  bool // refused and counted

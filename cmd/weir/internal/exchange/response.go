@@ -23,6 +23,9 @@ func (x *exchange) receive(res *http.Response) (*http.Response, error) {
 	weirhttp.TellWait(res.Header, x.permit)
 	x.hangUp()
 	begun := x.teaches(res.StatusCode, nil, nil)
+	if begun == weir.Overloaded {
+		x.comeBack, _ = headers.RetryAfter(res.Header, time.Now())
+	}
 	var err error
 	switch length := res.ContentLength; {
 	case !x.slot.isHeld(): // already a stream
@@ -55,15 +58,10 @@ func (x *exchange) receive(res *http.Response) (*http.Response, error) {
 // teaches returns the outcome of a response. Most 429s are quotas of one key, unless the
 // route says that they are not.
 func (x *exchange) teaches(status int, header, trailer http.Header) weir.Outcome {
-	o := weirhttp.ResponseOutcome(status, header, trailer)
 	if status == http.StatusTooManyRequests && x.route.config.Pushback {
-		o = weir.Overloaded
+		return weir.Overloaded
 	}
-	if o == weir.Overloaded {
-		after, _ := headers.RetryAfter(header, time.Now())
-		x.permit.Pushback(after)
-	}
-	return o
+	return weirhttp.ResponseOutcome(status, header, trailer)
 }
 
 // record records the origin of the response for the log.

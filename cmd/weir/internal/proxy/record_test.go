@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/weir-go/weir/internal/tcptest"
 )
 
 // A recorder is an upstream that keeps its requests, both parsed and as raw bytes.
@@ -23,26 +25,12 @@ type recorder struct {
 
 func record(t *testing.T) *recorder {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := &recorder{address: "http://" + l.Addr().String()}
-	t.Cleanup(func() { l.Close() })
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go r.serve(conn)
-		}
-	}()
+	r := &recorder{}
+	r.address = "http://" + tcptest.Serve(t, r.serve)
 	return r
 }
 
 func (r *recorder) serve(conn net.Conn) {
-	defer conn.Close()
 	in := bufio.NewReader(io.TeeReader(conn, r))
 	for {
 		request, err := http.ReadRequest(in)

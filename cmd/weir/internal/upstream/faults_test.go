@@ -15,29 +15,13 @@ import (
 	"testing"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/tcptest"
 )
 
-// serve calls handle for each connection, and returns its address.
+// serve calls handle for each connection, and returns its URL.
 func serve(t testing.TB, handle func(net.Conn)) (url string) {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				defer conn.Close()
-				handle(conn)
-			}()
-		}
-	}()
-	return "http://" + l.Addr().String()
+	return "http://" + tcptest.Serve(t, handle)
 }
 
 // replies returns a server that reads a request, writes the text and closes.

@@ -1,0 +1,2 @@
+// Package tcptest runs servers of raw connections for tests.
+package tcptest
