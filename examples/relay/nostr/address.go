@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// An Address names what is replaced by a newer version: "kind:pubkey:d".
+// An Address identifies a replaceable or addressable event across versions: "kind:pubkey:d".
 type Address struct {
 	Kind   int    // of a replaceable or addressable event
 	PubKey PubKey // of the author
