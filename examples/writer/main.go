@@ -3,11 +3,10 @@
 //
 //	scripts/all go run ./examples/writer
 //
-// Without a throttle, the writers are faster than the store merges its tables. It
-// acknowledges writes for a second or two, and then stalls: the slowest write of a second
-// takes 300 to 900 ms. A throttle admits writes at the rate of the merges. Once it has found
-// that rate, the slowest write takes 20 to 60 ms, now and then more, at the cost of up to a
-// third of the writes: the others wait.
+// Without a throttle, the writers are faster than the store merges its tables. Writes are
+// fast for a second or two, and then stall: the slowest of a second takes 300 to 900 ms. A
+// throttle admits writes at the rate of the merges. Once it knows that rate, the slowest
+// takes 20 to 60 ms, now and then more, at the cost of up to a third of the writes.
 package main
 
 import (
