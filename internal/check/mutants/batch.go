@@ -13,15 +13,15 @@ import (
 	"time"
 )
 
-// A batch is the mutants that the tests of one package judge. They share a test binary: to build
-// one takes seconds of processor time, and most tests take hundredths.
+// A batch is the mutants judged by the tests of one package. They share a test binary:
+// building one takes seconds of processor time, and most tests take hundredths.
 type batch struct {
 	pkg  string
 	list []mutant
-	from []int // where each stands in the list of all
+	from []int // index of each in the whole list
 }
 
-// batches sorts mutants by the package of their tests, the largest batch first.
+// batches groups mutants by the package of their tests, the largest batch first.
 func batches(list []mutant) (all []batch) {
 	for i, m := range list {
 		at := slices.IndexFunc(all, func(b batch) bool { return b.pkg == m.pkg() })
@@ -34,9 +34,8 @@ func batches(list []mutant) (all []batch) {
 	return all
 }
 
-// judge reports on each mutant, as judgeAlone does. That has the last word on those that cannot be
-// woven, those of a binary that does not compile, and those of a test that does not pass without a
-// mutant.
+// judge reports on each mutant, as judgeAlone does. It leaves to judgeAlone the mutants that
+// cannot be woven, a binary that does not compile, and tests that fail without a mutant.
 func (b batch) judge(root string, report func(i int, err error)) {
 	tmp, err := os.MkdirTemp("", "mutants")
 	if err != nil {
@@ -63,12 +62,12 @@ func (b batch) judge(root string, report func(i int, err error)) {
 	}
 }
 
-// hangs is the time after which a mutant of which that is expected is taken to hang, so that no one
-// waits for patience in vain.
+// hangs is the time after which a mutant that is expected to hang counts as hanging, so that
+// no test waits for patience in vain.
 const hangs = 10 * time.Second
 
-// patience is how long the test may take with this mutant, besides some times what it takes
-// without.
+// patience returns the longest duration of the test with this mutant, besides a multiple of
+// its duration without.
 func (m mutant) patience() time.Duration {
 	if m.hangs != "" {
 		return hangs
@@ -82,7 +81,7 @@ type testBinary struct {
 	file      string
 }
 
-// build compiles the binary and returns which mutants are in it, by their number in the list.
+// build compiles the binary and returns the mutants in it, by their number in the list.
 func (t testBinary) build(tmp string, list []mutant) (woven map[string]bool, err error) {
 	var changes []change
 	for i, m := range list {
@@ -111,7 +110,7 @@ func (t testBinary) build(tmp string, list []mutant) (woven map[string]bool, err
 	return woven, nil
 }
 
-// passing returns the tests that pass while no mutant is at work, and how long each took.
+// passing returns the tests that pass without a mutant, and their durations.
 func (t testBinary) passing(list []mutant) map[string]time.Duration {
 	took, tried := map[string]time.Duration{}, map[string]bool{}
 	for _, m := range list {
@@ -128,9 +127,8 @@ func (t testBinary) passing(list []mutant) map[string]time.Duration {
 	return took
 }
 
-// kills runs the test while a mutant is at work. Only a test that ends with a failure kills it: one
-// that could not be started says nothing of the mutant, and one that hangs says less than a
-// failure.
+// kills runs the test with an active mutant. Only a failing test kills it: a test that could
+// not be started is no evidence, and one that hangs is weaker evidence than a failure.
 func (t testBinary) kills(m mutant, name string, timeout time.Duration) error {
 	_, err := t.run(m.test, name, timeout)
 	switch exit := new(exec.ExitError); {
@@ -144,14 +142,14 @@ func (t testBinary) kills(m mutant, name string, timeout time.Duration) error {
 	return nil
 }
 
-// run runs one test as `go test` does, with the mutant of that name, or none.
+// run runs one test as `go test` does, with the mutant of that name, if any.
 func (t testBinary) run(test, mutant string, timeout time.Duration) (string, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*timeout) // should the test not end itself
+	ctx, cancel := context.WithTimeout(context.Background(), 2*timeout) // if the test does not end itself
 	defer cancel()
 	cmd := exec.CommandContext(ctx, t.file, "-test.v", "-test.paniconexit0", "-test.timeout="+timeout.String(), "-test.run="+pattern(test))
 	cmd.Dir = filepath.Join(t.root, filepath.FromSlash(t.pkg))
 	cmd.Env = append(environment(), selector+"="+mutant)
-	cmd.WaitDelay = time.Second // for what it started and left behind
+	cmd.WaitDelay = time.Second // for child processes that it left behind
 	output, err := cmd.CombinedOutput()
 	if err != nil && (ctx.Err() != nil || strings.Contains(string(output), timedOut)) {
 		return string(output), errHung

@@ -11,17 +11,17 @@ import (
 	"strings"
 )
 
-// A place is where a mutant changes the code.
+// A place is a location in the code that a mutant changes.
 type place struct {
 	file     string // from the root
 	text     string // of the whole file
 	from, to int
-	names    map[string]string // what stands for the names with a $
+	names    map[string]string // identifiers for the names with a $
 }
 
 // find looks for the old code in the package of the mutant. It compares tokens, so neither
-// blanks, lines and comments count, nor in which file of the package it stands. If it
-// stands in several places, m.file has to say which file is meant, and only one may be there.
+// blanks, lines and comments count, nor the file of the package. If the code occurs several
+// times, m.file has to name the file, and it must occur there only once.
 func (m mutant) find(root string) (place, error) {
 	dir := m.file
 	if path.Ext(dir) == ".go" {
@@ -58,7 +58,7 @@ func (m mutant) find(root string) (place, error) {
 	return found[0], nil
 }
 
-// changed is the file with the new code in place of the old.
+// changed returns the file with the new code in place of the old.
 func (p place) changed(replacement string) string {
 	for name, text := range p.names {
 		replacement = strings.ReplaceAll(replacement, "$"+strings.TrimPrefix(name, wild), text)
@@ -66,7 +66,7 @@ func (p place) changed(replacement string) string {
 	return p.text[:p.from] + replacement + p.text[p.to:]
 }
 
-// wild begins the names that stand for any identifier: $x in a mutant.
+// wild is the prefix of names that match any identifier: $x in a mutant.
 const wild = "anyIdentifier_"
 
 // A piece is one token of Go.
@@ -76,7 +76,7 @@ type piece struct {
 	from, to int
 }
 
-// tokens takes code apart, and leaves out comments and the semicolons that lines end with.
+// tokens splits code into tokens, without comments and the semicolons that end lines.
 func tokens(code string) (all []piece) {
 	fset := token.NewFileSet()
 	file := fset.AddFile("", -1, len(code))
@@ -98,7 +98,7 @@ func tokens(code string) (all []piece) {
 	}
 }
 
-// match lists the places of the code where the pattern stands.
+// match returns the places in the code that match the pattern.
 func match(code string, pattern []piece) (all []place) {
 	pieces := tokens(code)
 	for i := 0; i+len(pattern) <= len(pieces); i++ {
@@ -109,7 +109,7 @@ func match(code string, pattern []piece) (all []place) {
 	return all
 }
 
-// fits reports whether the pieces begin with the pattern, in which a wild name stands for the same
+// fits reports whether the pieces begin with the pattern. A wild name matches the same
 // identifier wherever it occurs.
 func fits(pieces, pattern []piece) (names map[string]string, ok bool) {
 	names = map[string]string{}

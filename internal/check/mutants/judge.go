@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// judge tries all mutants, two packages at a time, and says how each fared. It is an error if one
-// of them is not killed.
+// judge tries all mutants, two packages at a time, and prints each verdict. It is an error
+// if one of them is not killed.
 func judge(root string, list []mutant) error {
 	const atOnce = 2 // a build and a test have threads of their own
 	verdicts := make([]chan error, len(list))
@@ -32,9 +32,9 @@ func judge(root string, list []mutant) error {
 	return tell(os.Stdout, list, func(i int) error { return <-verdicts[i] }, func(m mutant) error { return m.isKilled(root, lastPatience) })
 }
 
-// tell prints a line for each mutant, in the order of the list, and their numbers. A mutant that
-// survived, or whose test hung, is tried a second time, when nothing else runs: the first verdict
-// may be one of chance, or of a busy machine.
+// tell prints a line for each mutant, in the order of the list, and the totals. A mutant
+// that survived, or whose test hung, is tried again when nothing else runs: the first
+// verdict may be due to chance, or to a busy machine.
 func tell(w io.Writer, list []mutant, first func(i int) error, second func(mutant) error) error {
 	var killed, late, hung, failed int
 	var doubtful []mutant
@@ -74,5 +74,5 @@ func tell(w io.Writer, list []mutant, first func(i int) error, second func(mutan
 	return nil
 }
 
-// mayHang reports whether a verdict is that the test hung, and the list says why it has to.
+// mayHang reports whether a test hung and the list explains why it has to.
 func (m mutant) mayHang(err error) bool { return m.hangs != "" && errors.Is(err, errHung) }

@@ -2,9 +2,9 @@ package main
 
 import "slices"
 
-// mutants is the list. To add one: take code that a test is there for, break
-// it the way a tired colleague would, and name the test. Blanks and lines do not count, $x is any
-// identifier, and the file matters only where the same code stands elsewhere in its package.
+// mutants is the list. To add one: take code that a test covers, break it the way a tired
+// colleague would, and name the test. Blanks and lines do not count, $x is any identifier,
+// and the file matters only if the same code occurs elsewhere in its package.
 var mutants = slices.Concat(ofTheLimiter, ofTheQueue, ofTheQuestion, ofTheShadow, ofTheBulkhead, ofTheCapacity, ofTheThrottle, ofTheHistograms, ofTheEvents, ofTheClients, ofSlowClients, ofTheRPC, ofTheProxy, ofTheMemory, ofTheStore)
 
 var ofTheLimiter = []mutant{

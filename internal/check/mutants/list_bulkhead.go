@@ -1,6 +1,6 @@
 package main
 
-// ofTheBulkhead are those of groups and of what stands on them.
+// ofTheBulkhead holds the mutants of groups and of the code built on them.
 var ofTheBulkhead = []mutant{
 	{
 		name: "the cap of a group is ignored",

@@ -1,6 +1,6 @@
 package main
 
-// ofTheCapacity are those of packages capacity and pool.
+// ofTheCapacity holds the mutants of packages capacity and pool.
 var ofTheCapacity = []mutant{
 	{
 		name: "capacity: one unit more is granted than there is",

@@ -1,6 +1,6 @@
 package main
 
-// ofTheClients are those of package retry and of what weirhttp does with it.
+// ofTheClients holds the mutants of package retry and of its use in weirhttp.
 var ofTheClients = []mutant{
 	{
 		name: "a retry needs no budget",

@@ -1,6 +1,6 @@
 package main
 
-// ofTheQuestion are those of Full, which asks without taking.
+// ofTheQuestion holds the mutants of Full, which asks without taking a slot.
 var ofTheQuestion = []mutant{
 	{
 		name: "who gave way to a question stays away",

@@ -1,7 +1,7 @@
 package main
 
-// ofSlowClients are those of what weirhttp does about clients that send and read slowly, and of
-// package shed.
+// ofSlowClients holds the mutants of weirhttp's handling of clients that send and read
+// slowly, and of package shed.
 var ofSlowClients = []mutant{
 	{
 		name: "a body is read when the slot is taken",

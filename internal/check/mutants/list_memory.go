@@ -1,6 +1,6 @@
 package main
 
-// ofTheMemory are those of what keeps a process inside its memory.
+// ofTheMemory holds the mutants of the code that keeps a process within its memory.
 var ofTheMemory = []mutant{
 	{
 		name: "a memory limit that is set just before Close is overwritten",

@@ -1,7 +1,7 @@
 package main
 
-// ofTheProxy are those of weir proxy: what keeps slots, memory and upstreams safe from clients, and
-// strangers from being believed.
+// ofTheProxy holds the mutants of weir proxy: the code that protects slots, memory and
+// upstreams from clients, and that distrusts strangers.
 var ofTheProxy = []mutant{
 	{
 		name: "a stream does not ask the gate of its compartment",

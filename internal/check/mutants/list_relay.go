@@ -1,6 +1,6 @@
 package main
 
-// ofTheStore are those of a relay's store.
+// ofTheStore holds the mutants of a relay's store.
 var ofTheStore = []mutant{
 	{
 		name: "an older version replaces a newer one",

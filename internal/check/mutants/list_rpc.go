@@ -1,6 +1,6 @@
 package main
 
-// ofTheRPC are those of gRPC, Connect and package trust.
+// ofTheRPC holds the mutants of gRPC, Connect and package trust.
 var ofTheRPC = []mutant{
 	{
 		name: "a retry does not say so",

@@ -1,6 +1,6 @@
 package main
 
-// ofTheThrottle are those of packages throttle and load.
+// ofTheThrottle holds the mutants of packages throttle and load.
 var ofTheThrottle = []mutant{
 	{
 		name: "throttle: the drain law goes by the backlog of the moment",

@@ -1,15 +1,15 @@
-// Command mutants breaks the code on purpose, one small change at a time, and
-// checks that the test named for the change goes red. A mutant that survives
-// is a behaviour that no test holds. One whose test does not end says so: the test
-// is to fail, unless the list has a reason.
+// Command mutants breaks the code on purpose, one small change at a time, and checks that
+// the named test of the change fails. A mutant that survives is a behavior that no test
+// covers. A mutant whose test hangs is reported as such: the test must fail, unless the list
+// has a reason.
 //
 //	scripts/all go run ./internal/check/mutants              all mutants of the list
-//	scripts/all go run ./internal/check/mutants pace         those whose name contains "pace"; several words add up
-//	scripts/all go run ./internal/check/mutants -since main  those of the files that differ from a revision
+//	scripts/all go run ./internal/check/mutants pace         mutants whose name contains "pace"; several words add up
+//	scripts/all go run ./internal/check/mutants -since main  mutants of the files that differ from a revision
 //
-// It never touches the working tree: the go command is told to read changed
-// files in place of the real ones (its -overlay flag). The mutants that the tests
-// of a package judge are built into one binary, each behind an if.
+// It never touches the working tree: the go command reads changed files in place of the real
+// ones (its -overlay flag). The mutants judged by the tests of a package are built into one
+// binary, each behind an if.
 package main
 
 import (
@@ -62,8 +62,7 @@ func matches(name string, parts []string) bool {
 	return len(parts) == 0
 }
 
-// differing lists the files that are not as they are in the revision, those that git does not know
-// yet included.
+// differing returns the files that differ from the revision, including untracked files.
 func differing(root, revision string) (files []string, err error) {
 	for _, args := range [][]string{{"diff", "--name-only", revision, "--"}, {"ls-files", "--others", "--exclude-standard"}} {
 		list, err := exec.Command("git", append([]string{"-C", root}, args...)...).Output()
@@ -77,8 +76,8 @@ func differing(root, revision string) (files []string, err error) {
 	return files, nil
 }
 
-// isAmong reports whether a mutant changes one of the files, or can no longer be found, which judge
-// then says.
+// isAmong reports whether a mutant changes one of the files, or can no longer be found,
+// which judge then reports.
 func (m mutant) isAmong(root string, files []string) bool {
 	at, err := m.find(root)
 	return err != nil || slices.Contains(files, at.file)

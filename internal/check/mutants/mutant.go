@@ -14,14 +14,14 @@ import (
 
 // A mutant is one change that a test must notice.
 type mutant struct {
-	name string // what is broken, in a few words
+	name string // the broken behavior, in a few words
 	file string // its package, from the root of the repository, or a file of it: find says when
-	old  string // code that stands there once, in which $x is any identifier
-	new  string // takes its place
-	test string // the test that goes red, as in "TestX" or "TestX/case"
-	in   string // the package of the test, as in "./internal/check"; default: that of the file
+	old  string // code that occurs there once, in which $x is any identifier
+	new  string // the code in its place
+	test string // the test that fails, as in "TestX" or "TestX/case"
+	in   string // the package of the test, as in "./internal/check"; default: the package of file
 
-	hangs string // why the test can notice it only by not coming to an end; default: it fails
+	hangs string // why the test can notice it only by hanging; default: it fails
 }
 
 func (m mutant) String() string { return fmt.Sprintf("%s (%s, %s)", m.name, m.file, m.test) }
@@ -48,8 +48,8 @@ func (m mutant) judgeAlone(root string) error {
 	return m.isKilled(root, patience)
 }
 
-// passesUnchanged runs the named test on the real code: only a test that passes
-// there says something when it fails elsewhere.
+// passesUnchanged runs the named test on the real code: only if the test passes there does
+// its failure elsewhere count.
 func (m mutant) passesUnchanged(root string) error {
 	output, err := m.runTest(root, patience, "-v")
 	switch {
@@ -98,7 +98,7 @@ func (m mutant) isKilled(root string, timeout time.Duration) error {
 	return nil
 }
 
-// runTest builds and runs the named test and returns what it printed.
+// runTest builds and runs the named test and returns its output.
 func (m mutant) runTest(root string, timeout time.Duration, flag string) (string, error) {
 	cmd := exec.Command("go", "test", flag, "-count=1", "-vet=off", "-timeout="+timeout.String(), "-run="+pattern(m.test), m.pkg())
 	cmd.Dir = root
@@ -107,12 +107,12 @@ func (m mutant) runTest(root string, timeout time.Duration, flag string) (string
 	return string(output), err
 }
 
-// patience is how long a test may take. It is more than the 20 s for which tests with servers wait
-// for something to become true, so that they fail by themselves.
+// patience is the longest duration of a test. It is more than the 20 s that tests with
+// servers wait for a condition, so that they fail by themselves.
 const patience = 30 * time.Second
 
-// lastPatience is that of the second try: on a busy machine a test may fail later than patience
-// allows.
+// lastPatience is the patience of the second try: on a busy machine a test may fail later
+// than patience allows.
 const lastPatience = 4 * patience
 
 var (
@@ -120,10 +120,10 @@ var (
 	errHung     = errors.New("timed out: let the test fail by itself, or let the list say why it hangs")
 )
 
-// timedOut is what a test binary prints that ends itself by its -timeout.
+// timedOut is printed by a test binary that ends itself by its -timeout.
 const timedOut = "panic: test timed out after "
 
-// overlay writes what the go command is to read in place of other files, and returns its flag.
+// overlay writes the replacements of files for the go command, and returns its flag.
 func overlay(dir string, replace map[string]string) (flag string, err error) {
 	text, err := json.Marshal(map[string]any{"Replace": replace})
 	file := filepath.Join(dir, "overlay.json")
@@ -132,9 +132,9 @@ func overlay(dir string, replace map[string]string) (flag string, err error) {
 
 func pattern(test string) string { return "^" + strings.ReplaceAll(test, "/", "$/^") + "$" }
 
-// environment is that of a test: also those run that take long, properties are tried ten times as
-// often as usual, and a failure leaves no file in the working tree and is not reduced to a short
-// one, which takes up to half a minute.
+// environment returns the environment of a test: long tests run too, properties are tried
+// ten times as often as usual, and a failure leaves no file in the working tree and is not
+// shrunk, which takes up to half a minute.
 func environment() []string {
 	return append(os.Environ(), "WEIR_TESTS=all", "RAPID_NOFAILFILE=true", "RAPID_CHECKS=1000", "RAPID_SHRINKTIME=0s")
 }

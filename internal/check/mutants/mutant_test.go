@@ -15,8 +15,7 @@ import (
 	"github.com/weir-go/weir/internal/longtest"
 )
 
-// The fixture is a module with one function, one test that holds it, and one
-// that does not.
+// The fixture is a module with one function, one test that covers it, and one that does not.
 func TestVerdicts(t *testing.T) {
 	longtest.Skip(t)
 	root := t.TempDir()
@@ -88,7 +87,7 @@ func TestVerdicts(t *testing.T) {
 	var wants []string
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) { check(t, c.judgeAlone(root), c.want) })
-		if name != "does not compile" { // which a test below has beside another
+		if name != "does not compile" { // which a test below has together with another
 			list, wants = append(list, c.mutant), append(wants, c.want)
 		}
 	}
@@ -112,8 +111,8 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// TestOnlyAFailureKills: a binary that cannot be started, as when memory is short, is no failure of
-// the test.
+// TestOnlyAFailureKills checks that a binary that cannot be started, as when memory is
+// short, is not a failure of the test.
 func TestOnlyAFailureKills(t *testing.T) {
 	gone := testBinary{root: t.TempDir(), pkg: ".", file: filepath.Join(t.TempDir(), "gone")}
 	if err := gone.kills(mutant{test: "TestX"}, "0", time.Second); err == nil ||
@@ -122,7 +121,7 @@ func TestOnlyAFailureKills(t *testing.T) {
 	}
 }
 
-// TestAHangIsNoFailure: a test that does not come to an end is told apart from one that fails.
+// TestAHangIsNoFailure checks that a hanging test is distinguished from a failing one.
 func TestAHangIsNoFailure(t *testing.T) {
 	root := t.TempDir()
 	t.Setenv("GOWORK", "off")
@@ -149,8 +148,8 @@ func TestAHangIsNoFailure(t *testing.T) {
 	}
 }
 
-// TestTell: a mutant that survived or hung is tried again before it fails, and a hang is counted
-// apart.
+// TestTell checks that a mutant that survived or hung is tried again before it fails, and
+// that a hang is counted separately.
 func TestTell(t *testing.T) {
 	other := errors.New("does not compile")
 	type tries struct {
@@ -239,8 +238,8 @@ func TestOnlyThoseOfFilesThatDiffer(t *testing.T) {
 	}
 }
 
-// Code moves and is reworded. A mutant that no longer finds its place would show only when it is
-// run, which takes minutes.
+// Code moves and changes. A mutant that no longer finds its place would otherwise show only
+// when it runs, which takes minutes.
 func TestEveryMutantFindsItsPlace(t *testing.T) {
 	for _, m := range mutants {
 		if _, err := m.find("../../.."); err != nil {
@@ -249,7 +248,8 @@ func TestEveryMutantFindsItsPlace(t *testing.T) {
 	}
 }
 
-// TestWeave: that a mutant was judged alone would not show in its verdict.
+// TestWeave checks that mutants are woven: their verdicts do not show whether they were
+// judged alone.
 func TestWeave(t *testing.T) {
 	const text = "package p\n\nfunc f() int {\n\treturn 1\n}\n\nfunc g(n int) {\nloop:\n\tfor {\n\t\tbreak loop\n\t}\n}\n"
 	changed := func(name, from, to string) change {

@@ -9,27 +9,27 @@ import (
 	"strings"
 )
 
-// selector is the variable of the environment that says which mutant of a binary is at work, and
+// selector is the environment variable that selects the active mutant of a binary, and
 // atWork the variable of each changed package that holds it.
 const (
 	selector = "MUTANT"
 	atWork   = "mutantAtWork"
 )
 
-// A change is what one mutant changes.
+// A change is the change of one mutant.
 type change struct {
-	name string // what the environment calls the mutant
+	name string // name in the environment
 	at   place
 	text string // of the whole file, changed
 }
 
-// weave puts changes into their packages, so that all of them take one build: a changed function
-// begins with the changed copies of its body, each in an `if` that only its mutant enters. It
-// returns the files that differ, by their names from the root, and the names of the changes that
-// are in them, which are those inside of functions.
+// weave applies all changes to their packages, so that they need only one build: a changed
+// function begins with the changed copies of its body, each in an `if` that only its mutant
+// enters. It returns the changed files, by their names from the root, and the names of the
+// changes in them, which are the changes inside functions.
 func weave(changes []change) (files map[string]string, woven map[string]bool) {
 	files, woven = map[string]string{}, map[string]bool{}
-	copies := map[string]map[int]string{} // by file, and by where a body begins
+	copies := map[string]map[int]string{} // by file, and by the start of the body
 	for _, c := range changes {
 		before, after := bodyOf(c.at.text, c.at.from, c.at.to), span{}
 		longer := len(c.text) - len(c.at.text)
@@ -56,13 +56,13 @@ func weave(changes []change) (files map[string]string, woven map[string]bool) {
 // A span is the inside of the body of a function.
 type span struct {
 	from, to int
-	end      string // what a copy of the body has to end with
+	end      string // end that a copy of the body needs
 }
 
 func (s span) ok() bool { return s.from > 0 }
 
-// bodyOf finds the declared function that holds a part of the code. There is none if a copy of its
-// body would not compile, as with a label.
+// bodyOf finds the declared function that holds a part of the code. It returns none if a
+// copy of its body would not compile, as with a label.
 func bodyOf(text string, from, to int) (body span) {
 	fset := token.NewFileSet()
 	file, err := parser.ParseFile(fset, "", text, parser.SkipObjectResolution)
@@ -92,7 +92,7 @@ func bodyOf(text string, from, to int) (body span) {
 	return body
 }
 
-// insert puts texts where their keys say.
+// insert inserts texts at the positions of their keys.
 func insert(text string, texts map[int]string) string {
 	var out strings.Builder
 	for i := range len(text) {
@@ -105,7 +105,7 @@ func insert(text string, texts map[int]string) string {
 func packageOf(text string) string {
 	file, err := parser.ParseFile(token.NewFileSet(), "", text, parser.PackageClauseOnly)
 	if err != nil {
-		return "" // which does not compile, and then each mutant is built by itself
+		return "" // it does not compile, so each mutant is built separately
 	}
 	return file.Name.Name
 }
