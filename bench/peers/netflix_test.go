@@ -24,7 +24,7 @@ const (
 
 // netflixPeers returns Netflix's limits in its SimpleLimiter: with windows of a second,
 // which its documentation uses for Gradient2, with windows of the minimum length, and sample
-// by sample, the default with which SimpleLimiter uses Vegas.
+// by sample, which is how SimpleLimiter uses Vegas by default.
 func netflixPeers(t testing.TB) []peer {
 	t.Helper()
 	if *java == "" {

@@ -4,7 +4,7 @@
 //	relay serve            answers clients
 //	relay import FILE      reads events into the store, or into a relay that runs
 //	relay export           writes all events
-//	relay stat             says what the store holds
+//	relay stat             prints statistics of the store
 //	relay gen N            makes events to try it with
 //
 // The exit status is 0, 1 if something went wrong, and 2 if the command was wrong.

@@ -23,7 +23,7 @@ type Clients struct {
 	Gate   Gate
 	Work   func(ctx context.Context, client int) error
 	Pause  time.Duration // of a client between two operations
-	// Await, if set, is where a client waits before it asks: for the next burst.
+	// Await, if set, blocks a client before it asks, until the next burst.
 	Await func(ctx context.Context)
 	// Log receives each operation and the number of its client.
 	Log func(client int, e Entry)

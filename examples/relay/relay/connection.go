@@ -176,7 +176,7 @@ func (c *connection) next() (websocket.MessageType, []byte, error) {
 	return kind, text, err
 }
 
-// perToken is how many bytes of a message count as another message.
+// perToken is the number of bytes of a message that count as another message.
 const perToken = 4 << 10
 
 // wait waits until the rate of the connection allows a message. It refuses nothing: the
