@@ -8,13 +8,14 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// Setpoint in the acceptance scenarios, with default settings and on every seed: a little
-// less than on the worst of them. Tighten it when the law gets better, as far as its target.
+// Bounds for Setpoint in the acceptance scenarios, with default settings and on every seed:
+// slightly looser than its result on the worst seed. Tighten them when the law improves, up
+// to its target.
 const (
 	acceptanceSeeds = 30
 
 	overloadGood    = 470             // good answers per second once settled; target 450 of 500
-	overloadSettled = 5 * time.Second // to within 20% of the 500 per second, for good; target 5 s
+	overloadSettled = 5 * time.Second // time until it stays within 20% of the 500 per second; target 5 s
 	slowdownRefused = 20              // of some 15,000 requests; target 0
 	fanoutRefused   = 0               // of some 25,000 requests after 10 s
 	replicasGood    = 90.0            // percent of the oracle's goodput after 20 s; target 95
@@ -22,7 +23,7 @@ const (
 
 const tooSlow = "too slow with the race detector, and nothing runs at the same time"
 
-// scenario returns a scenario as a user meets it: only the law is set.
+// scenario returns a scenario of the package. Only its law is set.
 func scenario(t *testing.T, name string) Scenario {
 	t.Helper()
 	s, err := Lookup(name)
@@ -32,8 +33,8 @@ func scenario(t *testing.T, name string) Scenario {
 	return s
 }
 
-// TestAcceptanceOverload: a limiter that starts in the midst of an overload, at ten times the
-// workers, finds its way out and stays out.
+// TestAcceptanceOverload checks that a limiter that starts in the midst of an overload, at
+// ten times the workers, recovers for good.
 func TestAcceptanceOverload(t *testing.T) {
 	if raceEnabled {
 		t.Skip(tooSlow)
@@ -46,7 +47,7 @@ func TestAcceptanceOverload(t *testing.T) {
 	for seed := uint64(1); seed <= acceptanceSeeds; seed++ {
 		good, seconds, settled, before := 0.0, 0.0, time.Duration(0), 0.0
 		for _, p := range mustRun(t, s, law.Setpoint{}, seed).Series {
-			if p.Good < enough && before < enough { // the answers of one second scatter by 5%
+			if p.Good < enough && before < enough { // the answers of one second vary by 5%
 				settled = p.At
 			}
 			before = p.Good
@@ -67,8 +68,8 @@ func TestAcceptanceOverload(t *testing.T) {
 	}
 }
 
-// TestAcceptanceSlowdown: work that takes three times as long is no overload while there is room
-// for it, so whatever is refused is refused falsely.
+// TestAcceptanceSlowdown checks work that takes three times as long while the server has
+// room for it: that is no overload, so every refusal is a false one.
 func TestAcceptanceSlowdown(t *testing.T) {
 	if raceEnabled {
 		t.Skip(tooSlow)
@@ -86,9 +87,9 @@ func TestAcceptanceSlowdown(t *testing.T) {
 	}
 }
 
-// TestAcceptanceFanout: calls that come in batches need no limit where nothing bounds how many run,
-// so once the limit had time to grow, whatever is refused is refused falsely. Where the batches
-// come by a clock, all seeds are the same.
+// TestAcceptanceFanout checks calls that come in batches to a server without a concurrency
+// bound: they need no limit, so after the limit had time to grow, every refusal is a false
+// one. With periodic batches, all seeds are the same.
 func TestAcceptanceFanout(t *testing.T) {
 	if raceEnabled {
 		t.Skip(tooSlow)
@@ -113,8 +114,8 @@ func refusedInFanout(t *testing.T, s Scenario, seed uint64, most int) {
 	}
 }
 
-// TestAcceptanceReplicas: limiters that know nothing of each other share a server that is
-// overloaded.
+// TestAcceptanceReplicas checks limiters that share an overloaded server without
+// coordination.
 func TestAcceptanceReplicas(t *testing.T) {
 	longtest.Skip(t)
 	if raceEnabled {
@@ -133,8 +134,9 @@ func TestAcceptanceReplicas(t *testing.T) {
 	}
 }
 
-// steadyAtBest is the good answers of the oracle in the second phase of accept-replicas. To spare
-// time it tries only the limits around the best one, from 1.4 to 3.4 times the workers.
+// steadyAtBest returns the good answers of the oracle in the second phase of
+// accept-replicas. To save time it tries only the limits around the best one, from 1.4 to
+// 3.4 times the workers.
 func steadyAtBest(t *testing.T, s Scenario, seed uint64) (best int) {
 	t.Helper()
 	s.Limiter = Limiter{Law: law.Fixed{}}
@@ -153,9 +155,9 @@ func steadyAtBest(t *testing.T, s Scenario, seed uint64) (best int) {
 	return best
 }
 
-// TestSlowWorkIsDecidedOn: in low-rate, work comes to take longer than a window lasts, and
-// the law once heard of nothing any more and left the limit where all is late: 144 good
-// answers of 1200 on seed 1.
+// TestSlowWorkIsDecidedOn is a regression test: in low-rate, work becomes slower than a
+// window is long. The law then received no more samples and kept a limit at which all work
+// was late: 144 good answers of 1200 on seed 1.
 func TestSlowWorkIsDecidedOn(t *testing.T) {
 	s := scenario(t, "low-rate")
 	for seed := uint64(1); seed <= 3; seed++ {

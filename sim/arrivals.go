@@ -6,17 +6,16 @@ import (
 	"github.com/weir-go/weir/internal/portable"
 )
 
-// Arrivals says how many requests come. They come independently of one another
-// (a Poisson process) at a rate that is constant for a while and then changes;
-// its changes are yours. [Phase].Load multiplies it.
+// Arrivals is an arrival process of independent requests (a Poisson process). Its rate is
+// piecewise constant; an implementation decides when it changes. [Phase].Load multiplies it.
 type Arrivals interface {
 	// Rates starts the process.
 	Rates(*Rand) Rates
 }
 
-// Rates is an arrival process at work.
+// Rates is a running arrival process.
 type Rates interface {
-	// Next returns the rate per second from now on, and until when it holds.
+	// Next returns the rate per second from now on, and the time until which it holds.
 	// It is called for times in ascending order.
 	Next(now time.Duration) (perSecond float64, until time.Duration)
 }
@@ -43,7 +42,7 @@ type Diurnal struct {
 	Period time.Duration `json:"period" range:"[1ms,10000h]"`
 }
 
-// Never is a time that does not come.
+// Never is a time that never comes.
 const Never = time.Duration(1<<63 - 1)
 
 // Rates implements [Arrivals].
@@ -76,7 +75,7 @@ func (a Diurnal) Rates(*Rand) Rates { return wave(a) }
 
 type wave Diurnal
 
-// steps is into how many pieces a period of a wave is cut.
+// steps is the number of pieces of a period of a wave.
 const steps = 1000
 
 func (w wave) Next(now time.Duration) (float64, time.Duration) {

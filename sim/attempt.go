@@ -10,8 +10,8 @@ import (
 	"github.com/weir-go/weir/internal/window"
 )
 
-// An attempt is one try to have a request answered. Attempts live in slots that are
-// used again; the number of the slot is the server's job.
+// An attempt is one try to have a request answered. Attempts are stored in slots that are
+// reused; the number of the slot is the server's job.
 type attempt struct {
 	request
 	began  time.Duration
@@ -19,31 +19,31 @@ type attempt struct {
 	turn   uint32
 
 	stage  stage
-	timed  bool // its deadline will come up
+	timed  bool // a deadline event is scheduled
 	gone   bool // its client gave up
 	failed bool
 	pushed bool // the server refused it
 	ticket reply.Ticket
-	waiter *waiter // while it waits
+	waiter *waiter // set while it waits
 
-	jobs jobs // if it is several on the server, or one of several
+	jobs jobs // set for a request of several jobs, and for each of them
 }
 
 type stage uint8
 
 const (
-	asking    stage = iota // it has not been admitted, or is still to be tried again
+	asking    stage = iota // not admitted yet, or waiting for a retry
 	waits                  // in a limiter's queue
 	runs                   // on the server
-	answering              // its answer is under way
+	answering              // its answer is in transit
 )
 
-// slo is how long the client of an attempt waits.
+// slo returns how long the client of an attempt waits.
 func (e *engine) slo(a *attempt) time.Duration {
 	return cmp.Or(a.slo, e.scenario.Clients[a.client].SLO)
 }
 
-// happen deals with an event, unless the attempt has got past it.
+// happen handles an event, unless the attempt has moved on since.
 func (e *engine) happen(ev event) {
 	a := &e.attempts[ev.slot]
 	if a.turn != ev.turn {
@@ -78,7 +78,7 @@ func (e *engine) arrive(r request) {
 	e.attempt(e.slot(attempt{request: r, began: e.now}))
 }
 
-// slot returns a slot with the attempt in it.
+// slot stores the attempt in a free slot and returns the slot.
 func (e *engine) slot(a attempt) int32 {
 	if last := len(e.free) - 1; last >= 0 {
 		slot := e.free[last]
@@ -91,14 +91,14 @@ func (e *engine) slot(a attempt) int32 {
 	return int32(len(e.attempts) - 1)
 }
 
-// release is for an attempt with which nothing will happen any more.
+// release frees the slot of an attempt that has ended.
 func (e *engine) release(slot int32) {
 	e.attempts[slot].turn++
 	e.attempts[slot].stage = asking
 	e.free = append(e.free, slot)
 }
 
-// attempt asks a limiter.
+// attempt asks a limiter to admit the attempt.
 func (e *engine) attempt(slot int32) {
 	a := &e.attempts[slot]
 	e.record.of(&a.request).Attempts++
@@ -121,7 +121,7 @@ func (e *engine) attempt(slot int32) {
 	e.after(a.limiter)
 }
 
-// asks is the request of an attempt.
+// asks returns the request of an attempt to its limiter.
 func (e *engine) asks(a *attempt) admit.Work {
 	w := admit.Work{Weight: e.weight(a)}
 	if e.scenario.Clients[a.client].Deadlines {
@@ -130,7 +130,7 @@ func (e *engine) asks(a *attempt) admit.Work {
 	return w
 }
 
-// after performs the effects of a call of the node.
+// after applies the effects of a call of the node.
 func (e *engine) after(limiter int32) {
 	if e.fx.None() {
 		return
@@ -152,7 +152,7 @@ func (e *engine) after(limiter int32) {
 	e.woken = e.woken[:0]
 }
 
-// dispatch gives the work to the server.
+// dispatch starts the work on the server.
 func (e *engine) dispatch(slot int32) {
 	a := &e.attempts[slot]
 	client, phase := &e.scenario.Clients[a.client], e.phase()
@@ -179,7 +179,7 @@ func (e *engine) dispatch(slot int32) {
 	e.start(slot, work)
 }
 
-// worked is for a job that the server has done.
+// worked handles a job that the server has completed.
 func (e *engine) worked(job Job) {
 	slot, all := e.finished(int32(job))
 	if !all {
@@ -195,8 +195,7 @@ func (e *engine) worked(job Job) {
 	e.answered(slot)
 }
 
-// answered ends an attempt whose work was done, whether or not the client is
-// still there.
+// answered ends an attempt after its work, even if its client has left.
 func (e *engine) answered(slot int32) {
 	a := &e.attempts[slot]
 	client := &e.scenario.Clients[a.client]
@@ -232,7 +231,7 @@ func (e *engine) answered(slot int32) {
 	e.release(slot)
 }
 
-// done gives the slot back to the limiter.
+// done returns the slot to the limiter.
 func (e *engine) done(slot int32, outcome window.Outcome) {
 	e.record.flow(e.now, -e.weight(&e.attempts[slot]))
 	if e.gated != nil {
@@ -249,7 +248,7 @@ func (e *engine) done(slot int32, outcome window.Outcome) {
 	e.after(limiter)
 }
 
-// giveUp is for a client whose patience is at its end.
+// giveUp handles a client that stops waiting.
 func (e *engine) giveUp(slot int32) {
 	a := &e.attempts[slot]
 	client := &e.scenario.Clients[a.client]
@@ -277,7 +276,7 @@ func (e *engine) refused(slot int32, after time.Duration) {
 	e.failed(slot, after)
 }
 
-// failed ends an attempt without success: perhaps it is tried again.
+// failed ends an attempt without success. It may be retried.
 func (e *engine) failed(slot int32, after time.Duration) {
 	a := &e.attempts[slot]
 	policy := &e.scenario.Clients[a.client].Retry
@@ -297,7 +296,7 @@ func (e *engine) failed(slot int32, after time.Duration) {
 	if policy.Heed {
 		pause = max(pause, mul(float64(after), 1+e.retries.Float64()))
 	}
-	a.turn++ // events of the last one do not happen to this
+	a.turn++ // cancels the events of the last attempt
 	a.number++
 	a.luck = e.retries.Float64()
 	a.stage, a.timed, a.gone = asking, false, false

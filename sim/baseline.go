@@ -7,25 +7,26 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// A Baseline is the result of a scenario without any limit, and with the limit of 20 that
-// weir starts from. A limiter that does worse than the better of them does harm.
+// A Baseline is the outcome of a scenario without any limit, and with the limit of 20 that
+// weir starts from. A limiter that is worse than the better of the two does harm.
 type Baseline struct {
 	Scenario string          `json:"scenario"` // its name
 	Seed     uint64          `json:"seed"`     // of the simulations
 	Phases   []BaselinePhase `json:"phases"`   // in order
 }
 
-// A BaselinePhase is how many of the requests that came in a phase were good. The answers of a long
-// queue after the phase count for it, and not against whoever refuses in the next one.
+// A BaselinePhase counts the good answers among the requests that came in a phase. Answers
+// from a long queue after the phase count for it, and not against a limiter that refuses in
+// the next one.
 type BaselinePhase struct {
 	Unlimited int `json:"unlimited"` // without any limit
 	Twenty    int `json:"twenty"`    // with 20 at each limiter
 }
 
-// Possible is the better of the two.
+// Possible returns the larger of the two.
 func (p BaselinePhase) Possible() int { return max(p.Unlimited, p.Twenty) }
 
-// noLimit is more than a server is ever given, whatever limits a scenario allows.
+// noLimit is more work than a server ever has, whatever limits a scenario allows.
 const noLimit = settings.MaxSlots
 
 // BaselineOf runs the scenario without a queue under both limits.
@@ -48,13 +49,13 @@ func BaselineOf(s Scenario, seed uint64) (*Baseline, error) {
 	return b, nil
 }
 
-// A Comparison is a result held against a [Baseline].
+// A Comparison compares a result with a [Baseline].
 type Comparison struct {
-	Good     []int           `json:"good"`     // of the requests that came in each phase
-	Possible []BaselinePhase `json:"possible"` // under the baseline, of each phase
+	Good     []int           `json:"good"`     // good requests, by the phase in which they came
+	Possible []BaselinePhase `json:"possible"` // good requests under the baseline, by phase
 }
 
-// Compare holds a result against the baseline. That it is of another scenario or seed is an
+// Compare compares a result with the baseline. A result of another scenario or seed is an
 // error.
 func (b *Baseline) Compare(r *Result) (*Comparison, error) {
 	if r.Scenario != b.Scenario || r.Seed != b.Seed || len(r.Phases) != len(b.Phases) {

@@ -2,12 +2,12 @@ package sim
 
 import "time"
 
-// A Spacer is [Rates] whose requests are no Poisson process.
+// A Spacer is [Rates] with another distribution of distances than a Poisson process.
 type Spacer interface {
 	Rates
-	// Space returns how much the integral of the rate grows until the next
-	// request: 1 each time for requests at even distances, an exponential number for a
-	// Poisson process. With 0 it comes in the same instant, from the same client and to
+	// Space returns the growth of the integral of the rate until the next request:
+	// always 1 for requests at even distances, an exponential number for a Poisson
+	// process. With 0 the request comes at the same instant, from the same client and to
 	// the same limiter.
 	Space() float64
 }
@@ -20,7 +20,8 @@ type Batches struct {
 	Periodic bool    `json:"periodic,omitempty"`
 }
 
-// OnOff arrivals have a constant Rate per second for the time On, then none for the time Off.
+// OnOff arrivals have a constant Rate per second for the time On, then no requests for the
+// time Off.
 type OnOff struct {
 	Rate float64       `json:"rate" range:"(0,1e8]"`
 	On   time.Duration `json:"on" range:"[1ms,10000h]"`

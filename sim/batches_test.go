@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// arrivalsOf are the times at which requests come in ten seconds.
+// arrivalsOf returns the arrivals of ten seconds.
 func arrivalsOf(t *testing.T, change func(*Scenario)) (requests []request) {
 	t.Helper()
 	s, err := steady(1, change).complete()
@@ -26,7 +26,7 @@ func TestPeriodicBatches(t *testing.T) {
 		s.Clients = []Client{{Name: "a"}, {Name: "b"}}
 		s.Phases = []Phase{{Length: 2 * time.Second}, {Length: 2 * time.Second, Load: 2}}
 	})
-	if len(requests) != 25*(39+1+79) { // one falls on the end of the first phase, and one on the very end
+	if len(requests) != 25*(39+1+79) { // one arrives at the end of the first phase, and one at the very end
 		t.Fatalf("%d requests", len(requests))
 	}
 	limiters, clients := map[int32]bool{}, map[int32]bool{}

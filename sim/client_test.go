@@ -11,8 +11,8 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// TestWeight: a request of weight 5 takes five units of the limit and five workers, and is
-// answered when the last is done.
+// TestWeight checks that a request of weight 5 takes five units of the limit and five
+// workers, and is answered when the last is done.
 func TestWeight(t *testing.T) {
 	s := steady(1, func(s *Scenario) {
 		s.Clients = []Client{{Weight: 5}}
@@ -32,7 +32,7 @@ func TestWeight(t *testing.T) {
 	}
 }
 
-// TestNothingHeavyIsLost: all units are given back, however requests end.
+// TestNothingHeavyIsLost checks that all units are released, however requests end.
 func TestNothingHeavyIsLost(t *testing.T) {
 	for i, server := range []Server{WorkerPool{Workers: 10}, Sharing{Cores: 10}} {
 		for _, client := range []Client{
@@ -75,7 +75,7 @@ func TestNothingHeavyIsLost(t *testing.T) {
 	}
 }
 
-// TestHeavyWaiters: waiting work takes its weight of the limit.
+// TestHeavyWaiters checks that a waiter takes its weight of the limit.
 func TestHeavyWaiters(t *testing.T) {
 	s := steady(400, func(s *Scenario) {
 		s.Clients = []Client{{Weight: 7}}
@@ -94,7 +94,7 @@ func TestHeavyWaiters(t *testing.T) {
 	}
 }
 
-// TestSlow: a client that reads slowly takes a slot, and no worker.
+// TestSlow checks that a client that reads slowly takes a slot, and no worker.
 func TestSlow(t *testing.T) {
 	s := steady(900, func(s *Scenario) {
 		s.Clients = []Client{{Slow: 30 * ms}}
@@ -106,7 +106,7 @@ func TestSlow(t *testing.T) {
 	}
 }
 
-// A deaf law counts its windows.
+// A deaf law counts the outcomes that it receives.
 type deaf struct{ outcomes *[3]int }
 
 func (d deaf) Controller(law.Bounds) (law.Controller, error) { return d, nil }
@@ -133,8 +133,8 @@ func TestTimeoutAtSLO(t *testing.T) {
 	}
 }
 
-// TestDown: running work fails when the server goes, and arrivals fail at once; both give
-// their slots back.
+// TestDown checks that running work fails when the server goes down, that new work fails at
+// once, and that both release their slots.
 func TestDown(t *testing.T) {
 	s := steady(500, func(s *Scenario) {
 		s.Work = Constant{Mean: time.Second}
@@ -159,9 +159,9 @@ func TestDown(t *testing.T) {
 	}
 }
 
-// A loop is clients that ask again a while after they were answered.
+// A loop is a number of clients that ask again some time after each answer.
 type loop struct {
-	next  []time.Duration // of each client that is not waiting
+	next  []time.Duration // of each idle client
 	think time.Duration
 	good  *int
 }
@@ -185,8 +185,8 @@ func (l *loop) Ended(now time.Duration, a Arrival, good bool) {
 	l.next = append(l.next, now+l.think)
 }
 
-// TestSource: five clients that think for 40 ms and are served in 10 send 100 requests a second
-// in all, whatever becomes of them.
+// TestSource checks that five clients that think for 40 ms and are served in 10 send 100
+// requests a second in total, whatever the outcomes.
 func TestSource(t *testing.T) {
 	told := 0
 	s := steady(1, func(s *Scenario) {
@@ -215,7 +215,7 @@ func TestSource(t *testing.T) {
 	}
 }
 
-// everything is a scenario with fields that no scenario of the package has.
+// everything returns a scenario with the fields that no scenario of the package uses.
 func everything() Scenario {
 	return steady(1, func(s *Scenario) {
 		s.Arrivals, s.Work, s.Server = Batches{Rate: 80, Size: 16, Periodic: true}, Pareto{Mean: time.Second, Alpha: 1.5}, Unbounded{}

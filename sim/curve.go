@@ -2,13 +2,13 @@ package sim
 
 import "time"
 
-// A Curve is a server on which all jobs proceed at once, each at the speed that
-// the function gives for n of them: 1 is that of a job alone. It is the
-// shortest way to a server of your own:
+// A Curve is a server on which all jobs run at once, each at the speed that the function
+// gives for n of them: 1 is the speed of a job alone. It is the shortest way to define a
+// server:
 //
 //	thrashing := sim.Curve(func(n float64) float64 { return min(1, 100/(n*n)) })
 //
-// When a share w of its workers is left, the speed is that for n/w jobs.
+// With a share w of its workers, the speed is the speed for n/w jobs.
 type Curve func(n float64) float64
 
 // Station implements [Server].
@@ -54,9 +54,9 @@ func (u USL) Station() (Station, error) {
 	}).Station()
 }
 
-// Quadratic is a server whose latency grows with the square of the work in flight:
-// base + k n², base being the work, and k such that it is doubled at n = Double, where
-// the throughput is greatest.
+// Quadratic is a server whose latency grows with the square of the concurrency: base + k n²,
+// base being the work, and k such that it is doubled at n = Double, where the throughput is
+// greatest.
 type Quadratic struct {
 	Double float64 `json:"double" range:"(0,1e6]"`
 }
@@ -113,7 +113,7 @@ func (s *shared) Change(now time.Duration, c Conditions) {
 	s.share()
 }
 
-// share sets the rate for as many jobs as there are.
+// share sets the rate for the current number of jobs.
 func (s *shared) share() {
 	n := float64(max(1, len(s.heap))) / s.conditions.Workers
 	s.run(mul(s.conditions.Speed, s.speed(n)))

@@ -8,7 +8,7 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// meanLimit is the mean of the limit after ten seconds.
+// meanLimit returns the mean of the limit after ten seconds.
 func meanLimit(t *testing.T, s Scenario, l law.Law) float64 {
 	t.Helper()
 	result, err := Run(s, l, 1)
@@ -31,7 +31,7 @@ func overloaded(clients ...Client) Scenario {
 	}
 }
 
-// A deadline that all work carries is the budget, and a budget that is set goes before it.
+// A deadline on all requests is the budget, and an explicit budget takes precedence.
 func TestDeadlinesAreTheBudget(t *testing.T) {
 	untold, carried := overloaded(Client{}), overloaded(Client{Deadlines: true})
 	budget := law.Setpoint{Budget: 70 * ms}
@@ -48,7 +48,7 @@ func TestDeadlinesAreTheBudget(t *testing.T) {
 	}
 }
 
-// Deadlines that no work can meet, and deadlines of a few, change nothing.
+// Deadlines that no work can meet, and deadlines on only a few requests, change nothing.
 func TestDeadlinesThatDoNotCount(t *testing.T) {
 	kinds := func(carry bool) Scenario {
 		return overloaded(Client{Share: 60, SLO: ms, Deadlines: carry}, Client{Share: 10, SLO: time.Hour, Deadlines: carry}, Client{Share: 30})

@@ -22,8 +22,8 @@ func ParseScenario(file string, text []byte) (Scenario, error) {
 	return parseScenario(file, text, false)
 }
 
-// ParseSystem reads the system around a trace: a scenario like [ParseScenario], in which any field
-// may be left out, to be set by the caller.
+// ParseSystem reads the scenario around a trace, like [ParseScenario], but any field may be
+// left out, to be set by the caller.
 func ParseSystem(file string, text []byte) (Scenario, error) { return parseScenario(file, text, true) }
 
 func parseScenario(file string, text []byte, part bool) (Scenario, error) {
@@ -46,8 +46,8 @@ func parseScenario(file string, text []byte, part bool) (Scenario, error) {
 	return s, nil
 }
 
-// filled returns the scenario with something in each field that must be there, so that the others
-// can be checked.
+// filled returns the scenario with a value in each required field, so that the others can be
+// checked.
 func (s Scenario) filled() Scenario {
 	s.Arrivals = cmp.Or(s.Arrivals, Arrivals(Poisson{Rate: 1}))
 	s.Work = cmp.Or(s.Work, Work(Constant{Mean: time.Second}))
@@ -62,12 +62,12 @@ func (s Scenario) filled() Scenario {
 // A decoder fills Go values from nodes.
 type decoder struct {
 	file  string
-	lines map[string]int // of each field that was given
+	lines map[string]int // line of each field in the file
 	part  bool           // fields of the scenario may be missing
 }
 
-// locate adds file and line to an error about a field: the line of the innermost thing
-// around it that was given.
+// locate adds file and line to an error about a field: the line of the innermost enclosing
+// value in the file.
 func (d *decoder) locate(err error) error {
 	var fault *FieldError
 	if !errors.As(err, &fault) {
@@ -84,7 +84,7 @@ func (d *decoder) fault(n *jsonValue, path, format string, args ...any) error {
 	return &FieldError{File: d.file, Line: n.line, Field: path, Problem: fmt.Sprintf(format, args...)}
 }
 
-// unknown is the error for a member that has no such name.
+// unknown is the error for a member with an unknown name.
 func (d *decoder) unknown(m jsonMember, path string, known []string) error {
 	return &FieldError{File: d.file, Line: m.line, Field: path, Problem: "is unknown: " + nearest.Advice(m.name, known)}
 }
@@ -106,7 +106,7 @@ func (d *decoder) unlike(n *jsonValue, path, want string) error {
 	return d.fault(n, path, "is %v: want %s", n.scalar, want)
 }
 
-// value reads a node into a field with such a range tag.
+// value decodes a node into a field with a range tag.
 func (d *decoder) value(path string, n *jsonValue, to reflect.Value, tag string) error {
 	d.lines[path] = n.line
 	switch {

@@ -1,36 +1,34 @@
-// Package sim runs a limiter against a simulated service, in virtual time: a
-// minute of traffic takes milliseconds, and the same seed gives the same result.
+// Package sim runs a limiter against a simulated service, in virtual time: a minute of
+// traffic takes milliseconds, and the same seed gives the same result.
 //
-// It answers, before production does, which control law to use and with which
-// settings. The limiter is not a model: the admission core, the measurements and
-// the laws are the very code that runs live. Only their surroundings are
-// simulated: clients, a server, faults.
+// It shows, before production does, which control law to use and with which settings. The
+// limiter is not a model: the admission core, the measurements and the laws are the same
+// code that runs live. Only their environment is simulated: clients, a server, faults.
 //
 //	result, err := sim.Run(scenario, law.Band{Target: 200 * time.Millisecond}, seed)
 //	oracle, err := sim.Sweep(scenario, seed)
 //	score, err := oracle.Score(result) // goodput as a percentage of the best there is
 //
-// # Scenarios
+// # The simulation
 //
-// A [Scenario] is data: how requests come ([Arrivals]), the work of each
-// ([Work]), the server ([Server]), its clients ([Client]) and the phases of the
-// day ([Phase]). Arrivals are open-loop: they do not slow down
-// because the server does. The three interfaces are small so that you can bring your own,
-// and a [Source] is clients of your own, who may wait for an answer before they ask again.
+// A [Scenario] is data: the arrivals of requests ([Arrivals]), their work ([Work]), the
+// server ([Server]), the clients ([Client]) and the phases of load and faults ([Phase]).
+// Arrivals are open-loop: they do not slow down when the server does. The three interfaces
+// are small, so that they are easy to implement, and a [Source] implements clients that may
+// wait for an answer before they ask again.
 //
-// An attempt asks a limiter, perhaps waits in its queue, is worked on, and is
-// answered. It is good if the answer is no error and comes within the client's SLO,
-// which counts from the attempt. A client that was refused, got an error or gave up at
-// its SLO may try again. The server goes on with the work of a client
-// that gave up, unless the client cancels it; until then it keeps its slot, as
-// it does live.
+// An attempt asks a limiter, perhaps waits in its queue, runs on the server, and is
+// answered. It is good if the answer is no error and comes within the client's SLO, which
+// counts from the attempt. A client that was refused, got an error or gave up at its SLO may
+// retry. The server continues the work of a client that gave up, unless the client cancels
+// it; until then it keeps its slot, as it does live.
 //
 // # Scenarios as data
 //
 // A scenario may be a JSON file; its fields are the fields of [Scenario], in lower case, and
-// scenario.schema.json, beside this package, describes them to an editor. A server,
-// work and arrivals are an object whose one key says which kind it is, durations
-// are text, and missing fields have defaults:
+// scenario.schema.json, beside this package, describes them to an editor. A server, work and
+// arrivals are an object with one key, which names the kind. Durations are text, and absent
+// fields have their defaults:
 //
 //	{
 //		"name": "shop",
@@ -47,51 +45,50 @@
 //		]
 //	}
 //
-// [ParseScenario] reads it and refuses whatever it does not know. [Named], [Acceptance], [Kata] and
-// [Priorities] come with the package, in the folder scenarios; [Random] draws systems that no law
-// was tuned on, [Harm] systems in which limiters do harm, and [Shared] systems with several
-// limiters.
+// [ParseScenario] reads it and refuses unknown fields. [Named], [Acceptance], [Kata] and
+// [Priorities] come with the package, in the folder scenarios; [Random] draws systems that
+// no law was tuned on, [Harm] systems in which limiters do harm, and [Shared] systems with
+// several limiters.
 //
-// # Requests that were recorded
+// # Recorded requests
 //
-// [TraceReader] reads a log, whatever its columns, into a [Trace], which replaces arrivals and work
-// in a scenario. [ParseSystem] reads the rest of the scenario, and [Trace.Faster] and
-// [EffectiveWorkers] scale one to the other: t.Faster(0.7*capacity/t.Offered()) has a load of 0.7.
+// [TraceReader] reads a log, whatever its columns, into a [Trace], which replaces arrivals
+// and work in a scenario. [ParseSystem] reads the rest of the scenario, and [Trace.Faster]
+// and [EffectiveWorkers] scale one to the other: t.Faster(0.7*capacity/t.Offered()) has a
+// load of 0.7.
 //
 // # Time inside a server
 //
-// Servers differ in how fast each of n jobs proceeds: at full speed in a FIFO
-// pool, by a curve of n where everyone shares. In all of them the jobs at work
-// proceed at one rate r(t), so with the clock
+// Servers differ in the speed of each of n jobs: full speed in a FIFO pool, a curve of n on
+// a shared server. In all of them the running jobs proceed at one rate r(t), so with the
+// clock
 //
 //	V(t) = ∫ r(s) ds
 //
-// a job that starts at V with work w ends when the clock shows V+w, whatever
-// happens to the rate in between. A heap ordered by V+w therefore never has to be
-// rebuilt: a fault, a pause or a newcomer changes r and nothing else.
+// a job that starts at V with work w ends when the clock shows V+w, however the rate changes
+// in between. A heap ordered by V+w therefore never has to be rebuilt: a fault, a pause or a
+// new job changes only r.
 //
-// # Limiters of others
+// # Foreign limiters
 //
-// [RunForeign] runs any limiter, your own or somebody else's, on the same
-// requests, servers and faults; its result is scored by the same oracle. Under equal decisions
-// nothing differs, so what does is the limiter's doing. The folder bench/peers runs the limiters
-// of other libraries so.
+// [RunForeign] runs any other limiter on the same requests, servers and faults; its result
+// is scored by the same oracle. Equal decisions give equal results, so every difference is
+// due to the limiter. The folder bench/peers runs the limiters of other libraries this way.
 //
 // # The oracle
 //
-// For each phase, the oracle is the best of 40 constant limits, of all limiters together and split
-// between them by the need of each, with the same
-// seed and so the same requests: it knows more than any law can. [Sweep] finds it,
-// and [Oracle.Score] has the definition of every figure. No limiter can do better
-// than 100 without a queue, so scores are capped there.
+// For each phase, the oracle is the best of 40 constant limits, of all limiters together and
+// split between them by their needs, with the same seed and so the same requests: it has
+// knowledge that no law can have. [Sweep] finds it, and [Oracle.Score] defines every figure.
+// No limiter can do better than 100 without a queue, so scores are capped there.
 //
 // # Determinism
 //
-// All randomness comes from PCG generators, one for each purpose, so the nth
-// request is the same whatever the law does. Logarithms and powers are not
-// those of package math, which differ between machines, and products are rounded before
-// they are added, because a processor that fuses the two would give another result in
-// the last bit and, after a minute of feedback, in the first.
+// All randomness comes from PCG generators, one for each purpose, so the nth request is the
+// same whatever the law does. Logarithms and powers do not come from package math, which
+// differs between machines, and products are rounded before they are added, because a
+// processor that fuses the two would give another result in the last bit and, after a minute
+// of feedback, in the first.
 //
 // # Sources
 //

@@ -10,9 +10,9 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// MarshalJSON writes the scenario in the format that [ParseScenario] reads. A trace
-// is left out, and a server, work, arrivals or law of your own is an error: they have
-// no name there.
+// MarshalJSON writes the scenario in the format that [ParseScenario] reads. It leaves out a
+// trace. A custom server, work, arrivals or law is an error, because it has no name in the
+// format.
 func (s Scenario) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
 	if err := encode(&b, "scenario", reflect.ValueOf(s)); err != nil {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// encodedOracle is an [Oracle] on disk. A histogram is thousands of cells of which hundreds
-// are not zero; the others take two bytes.
+// encodedOracle is an [Oracle] on disk. A histogram has thousands of cells, and only
+// hundreds are not zero; the others take two bytes.
 type encodedOracle struct {
 	Scenario string
 	Regime   string
@@ -16,11 +16,12 @@ type encodedOracle struct {
 	Cells    []uint32
 	Count    uint64
 	Sum      time.Duration
-	Bins     []uint32      // good, refused, lost, and so on
+	Bins     []uint32      // good, refused, lost, and again
 	Width    time.Duration // of a bin
 }
 
-// MarshalBinary lets an oracle be stored: to find one takes forty times as long as to try a law.
+// MarshalBinary encodes an oracle for storage: finding one takes forty times as long as
+// trying a law.
 func (o *Oracle) MarshalBinary() ([]byte, error) {
 	e := encodedOracle{
 		Scenario: o.Scenario,
@@ -38,7 +39,7 @@ func (o *Oracle) MarshalBinary() ([]byte, error) {
 	return json.Marshal(e)
 }
 
-// UnmarshalBinary reads the format of [Oracle.MarshalBinary].
+// UnmarshalBinary decodes the output of [Oracle.MarshalBinary].
 func (o *Oracle) UnmarshalBinary(data []byte) error {
 	var e encodedOracle
 	if err := json.Unmarshal(data, &e); err != nil {

@@ -2,11 +2,11 @@ package sim
 
 import "time"
 
-// An event happens to one attempt at a time that was set before. Whether
-// it is still of interest is decided when it comes up.
+// An event is scheduled for one attempt at a time. An event of an earlier turn of its slot
+// is ignored when it comes up.
 type event struct {
 	at    time.Duration
-	order uint32 // among events of one instant
+	order uint32 // among events of the same instant
 	turn  uint32 // of the attempt's slot
 	slot  int32
 	kind  eventKind
@@ -15,13 +15,13 @@ type event struct {
 type eventKind uint8
 
 const (
-	queueTimeout eventKind = iota // its time in the limiter's queue is up
-	deadline                      // its client gives up: just after the SLO, for an answer at the SLO is in time
+	queueTimeout eventKind = iota // its time in the limiter's queue is over
+	deadline                      // its client gives up: just after the SLO, because an answer at the SLO is in time
 	answer                        // the answer arrives
 	retry                         // it is tried again
 )
 
-// events is a heap of events, four to a node, the next one on top.
+// events is a 4-ary heap of events, the next one on top.
 type events struct {
 	heap  []event
 	count uint32
@@ -31,7 +31,7 @@ func (e event) before(o event) bool {
 	return e.at < o.at || e.at == o.at && e.order < o.order
 }
 
-// next returns when the next event is.
+// next returns the time of the next event.
 func (q *events) next() time.Duration {
 	if len(q.heap) == 0 {
 		return Never

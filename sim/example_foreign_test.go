@@ -8,8 +8,8 @@ import (
 	"github.com/weir-go/weir/sim"
 )
 
-// A homemade limiter lets in one more after each quick answer to as many as there are, and a
-// tenth fewer after a slow one.
+// A homemade limiter raises its limit by one after as many quick answers as the limit, and
+// lowers it by a tenth after a slow one.
 type homemade struct {
 	limit    float64
 	inflight int
@@ -33,7 +33,7 @@ func (h *homemade) Acquire(began time.Duration) (func(time.Duration, sim.Outcome
 	}, true
 }
 
-// A limiter of your own against one of Weir's laws, on the same requests.
+// A custom limiter against one of Weir's laws, on the same requests.
 func ExampleRunForeign() {
 	const seed = 1
 	scenario, err := sim.Lookup("usl-2x")

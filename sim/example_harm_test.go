@@ -8,8 +8,8 @@ import (
 	"github.com/weir-go/weir/sim"
 )
 
-// A fan-out of 25 calls, 20 times a second, to a server that always has room: no limit serves all
-// of it, and a limit of 20 refuses five calls of each.
+// A fan-out of 25 calls, 20 times a second, to a server that always has room: without a
+// limit all calls are served, and a limit of 20 refuses five calls of each.
 func ExampleBaseline() {
 	scenario := sim.Scenario{
 		Name:     "fan-out",
@@ -40,7 +40,7 @@ func ExampleBaseline() {
 	// Output: no limit 4975, a limit of 20 3980, a limit of 10 1990
 }
 
-// A drawn system describes itself in its fields, and in its JSON.
+// The properties of a drawn system are in its fields, and in its JSON.
 func ExampleHarm() {
 	s := sim.Harm(20)
 	fmt.Println(s.Name, s.Regime, len(s.Phases))
@@ -50,7 +50,7 @@ func ExampleHarm() {
 	// sim.USL sim.Batches, scored from 1m2.02426s on
 }
 
-// Clients that ask again a second after they were answered are a Source.
+// Clients that ask again a second after each answer are a Source.
 func ExampleSource() {
 	s := sim.Scenario{
 		Name:   "closed loop",
@@ -68,7 +68,7 @@ func ExampleSource() {
 	// Output: 30 requests of three clients
 }
 
-// loop is a sim.Source. Next are the times at which those who wait ask again, in order.
+// loop is a sim.Source. next holds the times at which idle clients ask again, in order.
 type loop struct{ next []time.Duration }
 
 func (l *loop) Next() time.Duration {

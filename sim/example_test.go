@@ -8,8 +8,8 @@ import (
 	"github.com/weir-go/weir/sim"
 )
 
-// A service of 50 workers that get half as many requests too many, under a limit that is
-// too low and one that is about right, held against the best constant limit.
+// A service of 50 workers with 1.5 times the requests that it can serve, under a limit that
+// is too low and one that is about right, compared with the best constant limit.
 func Example() {
 	scenario := sim.Scenario{
 		Name:     "overload",
@@ -45,8 +45,8 @@ func Example() {
 	// limit 60: 99% of the oracle's goodput, 34% refused
 }
 
-// The kata: latency is base + k n² with n in flight. A band around 50 ms has to settle
-// between 53 and 69 in flight.
+// The kata: latency is base + k n² with a concurrency of n. A band around 50 ms has to
+// settle between 53 and 69.
 func ExampleKata() {
 	result, err := sim.Run(sim.Kata(), nil, 1)
 	if err != nil {
@@ -65,8 +65,8 @@ func ExampleKata() {
 	// 2m0s: the limit is right: true
 }
 
-// A server of your own can be a curve: here each request beyond a hundred slows down
-// all the others.
+// A custom server can be a curve: here each request beyond a hundred slows down all the
+// others.
 func ExampleCurve() {
 	scenario, err := sim.Lookup("exp-1.5x")
 	if err != nil {
@@ -89,7 +89,7 @@ func ExampleCurve() {
 	// limit 200: 22% good
 }
 
-// An error names the fault of a file.
+// An error names the file, the line and the field.
 func ExampleParseScenario() {
 	_, err := sim.ParseScenario("shop.json", []byte(`{
 	"name": "shop",

@@ -9,8 +9,8 @@ import (
 	"github.com/weir-go/weir/sim"
 )
 
-// A log of requests to a language model has no service time, but it has tokens: a formula says what
-// they take.
+// A log of requests to a language model has no service time, but it has tokens: a formula
+// computes the time from them.
 func ExampleTraceReader() {
 	const log = `TIMESTAMP,ContextTokens,GeneratedTokens
 2023-11-16 18:15:46.6805900,374,44

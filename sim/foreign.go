@@ -10,19 +10,19 @@ import (
 	"github.com/weir-go/weir/internal/window"
 )
 
-// A Gate is a limiter that is not Weir's: it admits work or refuses it at once. [RunForeign]
+// A Gate is a limiter other than Weir's: it admits work or refuses it at once. [RunForeign]
 // simulates it. It is called from one goroutine.
 type Gate interface {
-	// Acquire admits work, whose end and outcome a call of done reports; or it
-	// refuses it, and done is not used. Times count from the start and never go back.
+	// Acquire admits work, and done reports when and how the work ended; or it refuses
+	// the work, and done is not used. Times count from the start and never go back.
 	Acquire(now time.Duration) (done func(now time.Duration, how Outcome), admitted bool)
 
-	// Limit returns the limit now, 0 if it has none. It is asked after
-	// each of the other calls, for the result only.
+	// Limit returns the current limit, or 0 if it has none. It is called after each of
+	// the other calls, only for the result.
 	Limit() int
 }
 
-// An Outcome is how work ended.
+// An Outcome is the way work ended.
 type Outcome uint8
 
 const (
@@ -31,24 +31,24 @@ const (
 	Timeout Outcome = 2 // cancelled by its client
 )
 
-// Foreign is a kind of limiter that is not Weir's.
+// Foreign is a kind of limiter other than Weir's.
 type Foreign struct {
-	// Name names the law in results. Defaults to the type of its gates.
+	// Name names the limiter in results. Defaults to the type of its gates.
 	Name string
 
-	// New makes a gate; it is called once for each of Scenario.Limiters, other than the limiters of
-	// LimiterFixed, and is given their settings, which are complete.
+	// New makes a gate. It is called once for each of Scenario.Limiters except the fixed
+	// ones of LimiterFixed, with their complete settings.
 	New func(Limiter) Gate
 
-	// Sleep, if set, is called to let time pass between the calls of gates. It is
-	// time.Sleep for a limiter that reads the clock itself: run it in
+	// Sleep, if set, is called to let time pass between the calls of gates. Use
+	// time.Sleep for a limiter that reads the clock itself, and run it in
 	// testing/synctest, where that clock is simulated too.
 	Sleep func(time.Duration)
 }
 
-// RunForeign is [Run] with a limiter that is not Weir's, which so meets the same requests and
-// faults, and is scored by the same oracle. The law and the queue of the
-// scenario are not used, and clients do not learn when to try again.
+// RunForeign is [Run] with a limiter other than Weir's. It meets the same requests and
+// faults, and is scored by the same oracle. The law and the queue of the scenario are not
+// used, and clients receive no Retry-After.
 func RunForeign(s Scenario, f Foreign, seed uint64) (*Result, error) {
 	if f.New == nil {
 		return nil, errors.New("sim: Foreign.New is missing: want a function that makes a Gate")
@@ -74,7 +74,7 @@ func RunForeign(s Scenario, f Foreign, seed uint64) (*Result, error) {
 	return e.simulate(f.Name, seed)
 }
 
-// constantGate is a limiter with a constant limit beside foreign limiters.
+// fixedGate is a limiter with a constant limit beside foreign ones.
 type fixedGate struct{ limit, inflight int }
 
 func (g *fixedGate) Acquire(time.Duration) (done func(time.Duration, Outcome), admitted bool) {
@@ -87,10 +87,10 @@ func (g *fixedGate) Acquire(time.Duration) (done func(time.Duration, Outcome), a
 
 func (g *fixedGate) Limit() int { return g.limit }
 
-// gated has the gates of a simulation.
+// gated holds the gates of a simulation.
 type gated struct {
 	gates []Gate
-	dones []func(time.Duration, Outcome) // of the attempts that were admitted, by slot
+	dones []func(time.Duration, Outcome) // of the admitted attempts, by slot
 	sleep func(time.Duration)
 }
 
@@ -125,7 +125,7 @@ func (g *gated) tell(e *engine, slot int32, how window.Outcome) {
 	g.noteLimit(e, e.attempts[slot].limiter)
 }
 
-// noteLimit notes the limit of a gate.
+// noteLimit records the limit of a gate.
 func (g *gated) noteLimit(e *engine, limiter int32) {
 	from, to := e.record.limits[limiter], g.gates[limiter].Limit()
 	if from != to {

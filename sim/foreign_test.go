@@ -15,7 +15,7 @@ import (
 type constant struct {
 	limit, inflight int
 	told            map[sim.Outcome]int
-	clock           func(time.Duration) // sees every time that it is given
+	clock           func(time.Duration) // called with every time that the gate receives
 }
 
 func (c *constant) Limit() int { return c.limit }
@@ -33,7 +33,7 @@ func (c *constant) Acquire(now time.Duration) (func(time.Duration, sim.Outcome),
 	}, true
 }
 
-// TestForeignLikeOurs: of the same decisions comes the same.
+// TestForeignLikeOurs checks that equal decisions give equal results.
 func TestForeignLikeOurs(t *testing.T) {
 	systems := append(sim.Named(), sim.Acceptance()...)
 	for seed := range uint64(8) {
@@ -65,7 +65,7 @@ func TestForeignLikeOurs(t *testing.T) {
 	}
 }
 
-// TestForeignClock: in a bubble, the clock that a limiter reads is that of the simulation.
+// TestForeignClock checks that in a bubble a limiter reads the clock of the simulation.
 func TestForeignClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, err := sim.Lookup("cancel30")

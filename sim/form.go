@@ -12,15 +12,15 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// The fields of a scenario have in their tags their names in JSON and the
-// range they allow. Checking, reading, writing and the schema all go by that.
+// Tags of the fields of a scenario give their JSON names and ranges. Checking, reading,
+// writing and the schema all use them.
 
-// A FieldError is a field of a scenario that is wrong. Line is 0 if the
-// scenario was not read from a file.
+// A FieldError is a wrong field of a scenario. Line is 0 if the scenario was not read from a
+// file.
 type FieldError struct {
-	File    string // as the reader was given
+	File    string // as passed to the reader
 	Line    int    // from 1
-	Field   string // where it is, such as "phases[1].length"
+	Field   string // path of the field, such as "phases[1].length"
 	Problem string // the fault, and the allowed values
 }
 
@@ -37,8 +37,8 @@ func fieldError(field, format string, args ...any) error {
 	return &FieldError{Field: field, Problem: fmt.Sprintf(format, args...)}
 }
 
-// A kind is an implementation of an interface that has a name in JSON, where it is an
-// object with that name as its only key: {"pool": {"workers": 50}}.
+// A kind is an implementation of an interface with a name in JSON, where it is an object
+// with that name as its only key: {"pool": {"workers": 50}}.
 type kind struct {
 	name string
 	zero any
@@ -84,7 +84,7 @@ func kindNames(t reflect.Type) []string {
 	return names
 }
 
-// jsonName is the name of a field in JSON, empty if it is not there.
+// jsonName returns the name of a field in JSON, empty if it is not there.
 func jsonName(f reflect.StructField) string {
 	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 	if name == "-" {
@@ -93,7 +93,7 @@ func jsonName(f reflect.StructField) string {
 	return name
 }
 
-// inside is the path of a field of the value at a path.
+// inside returns the path of a field of the value at a path.
 func inside(path, name string) string { return strings.TrimPrefix(path+"."+name, ".") }
 
 // optional reports whether a field may be left out.
@@ -104,7 +104,7 @@ func optional(f reflect.StructField) bool {
 // An interval is the range of a field.
 type interval struct {
 	low, high         float64
-	lowOut, highOut   bool // the bound itself is not allowed
+	lowOut, highOut   bool // the bound itself is excluded
 	lowText, highText string
 }
 
@@ -137,8 +137,8 @@ func (i interval) String() string {
 	return low + " to " + i.highText
 }
 
-// check checks every field of a value, and its fields, against its range. The path
-// is where the value is.
+// check checks every field of a value against its range, recursively. The path is the path
+// of the value.
 func check(path string, value any) error { return checkValue(path, reflect.ValueOf(value), "") }
 
 func checkValue(path string, v reflect.Value, tag string) error {
@@ -172,7 +172,7 @@ func checkFields(path string, v reflect.Value) error {
 	return nil
 }
 
-// checkKind checks an implementation of ours. One of yours checks itself, and so does a law.
+// checkKind checks a built-in implementation. Custom ones and laws check themselves.
 func checkKind(path string, v reflect.Value) error {
 	for _, k := range kinds[v.Type()] {
 		if !v.IsNil() && v.Elem().Type() == reflect.TypeOf(k.zero) {

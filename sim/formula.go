@@ -13,11 +13,11 @@ import (
 	"strings"
 )
 
-// A formula computes seconds from columns. It is an expression of Go, so that Go's parser reads it.
+// A formula computes seconds from columns. It is a Go expression, so Go's parser reads it.
 type formula struct {
-	names   []string // of the columns, in the order of the values that it takes
-	numbers []int    // of those that it takes by their number, 0 for the others
-	plain   bool     // it is nothing but one column
+	names   []string // of its columns, in the order of its arguments
+	numbers []int    // numbers of its columns used by number, 0 for the others
+	plain   bool     // it is a single column
 	value   func(values []float64) float64
 }
 
@@ -26,7 +26,7 @@ var units = map[string]float64{"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1, "m": 
 
 const formulaParts = "numbers, columns, + - * /, parentheses, min, max, and the units h, m, s, ms, us and ns"
 
-// parseFormula reads a formula. Its fault is a problem as a [FieldError] has it.
+// parseFormula parses a formula. It returns a fault as the problem of a [FieldError].
 func parseFormula(text string) (f *formula, problem string) {
 	expression, err := parser.ParseExpr(text)
 	var wrong scanner.ErrorList
@@ -75,8 +75,8 @@ func (f *formula) compile(e ast.Expr) (value func([]float64) float64, problem st
 	return f.column(name, 0), ""
 }
 
-// columnName is the name that an expression is, with dots in it for fields of an object,
-// or in quotes if it would be something else.
+// columnName returns the column name of an expression, with dots for members of an object,
+// or in quotes if it would have another meaning.
 func columnName(e ast.Expr) (name string, quoted bool) {
 	switch e := e.(type) {
 	case *ast.Ident:
@@ -94,7 +94,7 @@ func columnName(e ast.Expr) (name string, quoted bool) {
 	return "", false
 }
 
-// column returns a function that takes the value of a column.
+// column returns a function that selects the value of a column.
 func (f *formula) column(name string, number int) func([]float64) float64 {
 	i := slices.Index(f.names, name)
 	if i < 0 {

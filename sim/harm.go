@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// Harm returns a system in which limiters are known to do harm; the same one for the same seed. Its
-// Regime names its kind, and kinds take turns from seed to seed. A law does harm where less is
-// answered in time than without any limit or under a fixed limit of 20, whichever is better: see
-// [Baseline].
+// Harm returns a system in which limiters are known to do harm; the same one for the same
+// seed. Its Regime names its kind, and the kinds take turns from seed to seed. A law does
+// harm if fewer requests are answered in time than without any limit or under a fixed limit
+// of 20, whichever is better: see [Baseline].
 //
-// Work is from 50 µs to 10 minutes, servers have knees from 1 to 10,000 or none at all, and do 0.2
-// to 50,000 requests per second. A phase lasts a hundred times the latency of an idle server, and 5
-// s and 60 requests at least; the Start lasts 10 s or, if that is longer, 30 latencies. Where there
-// would be more than 200,000 requests, the start has less load and the phases are shorter, and
-// below 20 latencies have less load too.
+// Work is from 50 µs to 10 minutes, servers have knees from 1 to 10,000 or none at all, and
+// do 0.2 to 50,000 requests per second. A phase lasts a hundred times the latency of an idle
+// server, and at least 5 s and 60 requests; the Start lasts 10 s or, if that is longer, 30
+// latencies. If there would be more than 200,000 requests, the start has less load and the
+// phases are shorter, and below 20 latencies have less load too.
 func Harm(seed uint64) Scenario {
 	r := regimes[seed%uint64(len(regimes))]
 	d := &draft{
@@ -30,39 +30,39 @@ func Harm(seed uint64) Scenario {
 }
 
 const (
-	// mostRequests is how many requests a system has on average. Of bursts there may be
-	// twice as many, so the draft of a regime with bursts has less.
+	// mostRequests is the mean number of requests of a system. Bursts may double it, so
+	// the draft of a regime with bursts has less.
 	mostRequests = 180_000
 
-	// startShare is the share of them that come during the start.
+	// startShare is the share of requests during the start.
 	startShare = 0.4
 
-	// leastRequests is how many a phase has unless it is meant to be sparse, so that five seeds
-	// have enough to distinguish 97% from 90%.
+	// leastRequests is the number of requests of a phase unless it is meant to be
+	// sparse, so that five seeds can distinguish 97% from 90%.
 	leastRequests = 60
 
-	// leastUSL is the least knee of a USL server. A smaller one has a coherence with which even ten
-	// jobs stop it for good.
+	// leastUSL is the smallest knee of a USL server. With a smaller one, the coherence
+	// is so high that ten jobs stop the server for good.
 	leastUSL = 5
 )
 
-// A draft is a system that is being drawn.
+// A draft is a system being drawn.
 type draft struct {
 	generator
 	regime   regime
 	scenario Scenario
 
-	size     float64 // the knee: how many jobs the server does well at once
+	size     float64 // the knee: the number of jobs that the server runs well at once
 	mean     float64 // work, in seconds
 	capacity float64 // jobs per second at best
 	rate     float64 // of requests, at a load of 1
 	weight   float64 // mean jobs of a request
 	most     float64 // requests that come at once
 	slow     float64 // latency beside the work, in seconds
-	sparse   []int   // how many requests each phase has, if not by its load; the start comes first
+	sparse   []int   // number of requests of each phase, if not set by its load; the start comes first
 	budget   float64 // of requests
-	shortest float64 // a phase, in latencies, where the budget cuts it
-	lasting  float64 // seconds that a phase lasts at least
+	shortest float64 // minimum length of a phase, in latencies, if the budget cuts it
+	lasting  float64 // minimum length of a phase, in seconds
 }
 
 var (
@@ -91,8 +91,8 @@ func (d *draft) system() {
 	d.scenario.Arrivals = Poisson{Rate: significant(d.rate)}
 }
 
-// serve draws a server of that size. The contention of a large one is less, since more than that
-// has no knee.
+// serve draws a server of that size. A large one has less contention, because otherwise it
+// would have no knee.
 func (d *draft) serve(size float64) {
 	d.size = size
 	d.Alpha = Range{0.2 / max(10, size), 2 / max(50, size)}
@@ -102,7 +102,7 @@ func (d *draft) serve(size float64) {
 	d.rate = d.capacity
 }
 
-// server is that of a generator, but contention is not rounded to nothing.
+// server draws like a generator, but does not round contention to zero.
 func (d *draft) server(size float64) (Server, float64) {
 	server, throughput := d.generator.server(size)
 	if _, ok := server.(USL); ok && size < leastUSL {
@@ -125,7 +125,7 @@ func (d *draft) anyWork() Work {
 
 func (d *draft) backoff() time.Duration { return seconds(mul(d.mean, d.from(Range{0.5, 3}))) }
 
-// phase adds a phase, whose length comes later.
+// phase adds a phase. timed sets its length.
 func (d *draft) phase(load float64, change func(*Phase)) {
 	p := Phase{Load: load}
 	if change != nil {
@@ -135,7 +135,7 @@ func (d *draft) phase(load float64, change func(*Phase)) {
 	d.sparse = append(d.sparse, 0)
 }
 
-// timed gives the phases their lengths, with a start before them, and returns the scenario.
+// timed sets the lengths of the phases, with a start before them, and returns the scenario.
 func (d *draft) timed() Scenario {
 	s := &d.scenario
 	latency := d.mean + d.slow
@@ -180,8 +180,8 @@ func (d *draft) timed() Scenario {
 	return *s
 }
 
-// worthTrying is a limit beyond which more is no better: a few times the knee, as far as the SLO
-// allows to wait, and the arrivals at once.
+// worthTrying returns a limit above which a higher one is no better: a few times the knee,
+// as far as the SLO permits the wait, and the size of a batch.
 func (d *draft) worthTrying(latency float64) int {
 	patience := min(6, d.scenario.SLO.Seconds()/d.mean)
 	inflight := mul(d.size, latency/d.mean)

@@ -10,7 +10,7 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// TestHarmSystems: they stay within the ranges that are written down for them.
+// TestHarmSystems checks that the systems stay within their documented ranges.
 func TestHarmSystems(t *testing.T) {
 	seen := map[string]int{}
 	least, most := math.Inf(1), 0.0
@@ -82,8 +82,8 @@ func TestSharedSystems(t *testing.T) {
 	}
 }
 
-// TestRandomReplicas: a third of the random systems have several limiters, and are otherwise as
-// they were without.
+// TestRandomReplicas checks that a third of the random systems have several limiters, and
+// that they are otherwise unchanged.
 func TestRandomReplicas(t *testing.T) {
 	alone := DefaultRanges
 	alone.Replicated = 0
@@ -106,7 +106,8 @@ func TestRandomReplicas(t *testing.T) {
 	}
 }
 
-// TestBaseline: no limit is no limit, whatever max a scenario allows, and 20 is 20.
+// TestBaseline checks that no limit is no limit, whatever max a scenario allows, and 20 is
+// 20.
 func TestBaseline(t *testing.T) {
 	s := steady(1000, func(s *Scenario) {
 		s.Server, s.Limiter = Unbounded{}, Limiter{Max: 5, Initial: 5}
@@ -135,8 +136,8 @@ func TestBaseline(t *testing.T) {
 	}
 }
 
-// TestAnsweredByArrival: a queue that is worked off in the next phase counts for the phase in which
-// it came.
+// TestAnsweredByArrival checks that requests answered from a queue in the next phase count
+// for the phase in which they came.
 func TestAnsweredByArrival(t *testing.T) {
 	s := steady(2000, func(s *Scenario) {
 		s.SLO, s.Limiter = 10*time.Second, unlimited
@@ -150,7 +151,7 @@ func TestAnsweredByArrival(t *testing.T) {
 	}
 }
 
-// TestStartIsScoredApart: the phases that begin before Start do not count in the
+// TestStartIsScoredApart checks that phases that begin before Start do not count in the
 // goodput.
 func TestStartIsScoredApart(t *testing.T) {
 	s := steady(900, func(s *Scenario) {
@@ -164,8 +165,8 @@ func TestStartIsScoredApart(t *testing.T) {
 	}
 }
 
-// TestJain: it is 1 where all get the same part of their fair share, and less where one hogs the
-// server.
+// TestJain checks that the index is 1 if all limiters get the same part of their fair share,
+// and less if one takes most of the server.
 func TestJain(t *testing.T) {
 	s := replicated(func(s *Scenario) { s.Limiter.Initial = 4 })
 	if c := mustScore(t, s, nil); c.Jain < 0.99 {
@@ -184,7 +185,7 @@ func TestJain(t *testing.T) {
 	}
 }
 
-// TestWideBins: a run of hours is scored by wider bins.
+// TestWideBins checks that scenarios of hours have wider bins.
 func TestWideBins(t *testing.T) {
 	for end, want := range map[time.Duration]time.Duration{
 		0: binned, time.Hour: binned, mostBins * binned: binned, 10 * time.Hour: 6 * binned,

@@ -7,30 +7,31 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// A hazard is a system on which a limiter with default settings did harm once.
+// A hazard is a system on which a limiter with default settings once did harm.
 type hazard struct {
 	name   string
 	system Scenario
 
-	// suits is a constant limit that suits the server, where neither no limit nor 20 does. 0
-	// is none.
+	// suits is a constant limit that suits the server if neither no limit nor 20 does. 0
+	// means that there is none.
 	suits int
 
-	// keeps is the share of the best of them that Setpoint keeps, in percent, in each phase after
-	// the start on the worst of the seeds: a little less than it reaches. Raise it when the law
-	// gets better, as far as harmTarget. It is 0 for a phase in which nothing can be answered.
+	// keeps is the share of the best of them that Setpoint keeps, in percent, in each
+	// phase after the start on the worst of the seeds: slightly less than it reaches.
+	// Raise it when the law improves, up to harmTarget. It is 0 for a phase in which no
+	// request can be answered.
 	keeps []float64
 }
 
 const (
 	hazardSeeds = 3
 
-	// harmTarget is the share to be kept everywhere, in percent.
+	// harmTarget is the share to keep everywhere, in percent.
 	harmTarget = 97
 )
 
-// TestHazards: wherever no limit or a constant one does well, the law by default keeps most of
-// that.
+// TestHazards checks that the default law keeps most of the good answers wherever no limit
+// or a constant one does well.
 func TestHazards(t *testing.T) {
 	longtest.Skip(t)
 	if raceEnabled {
@@ -52,7 +53,7 @@ func TestHazards(t *testing.T) {
 	}
 }
 
-// kept is the share that Setpoint keeps in each phase after the start, in percent.
+// kept returns the share that Setpoint keeps in each phase after the start, in percent.
 func (h *hazard) kept(t *testing.T, seed uint64) (shares []float64) {
 	t.Helper()
 	baseline, err := BaselineOf(h.system, seed)
@@ -73,7 +74,7 @@ func (h *hazard) kept(t *testing.T, seed uint64) (shares []float64) {
 	return shares
 }
 
-// suited is the good answers under the limit that suits, by the phase in which they were asked for.
+// suited returns the good answers under the suitable limit, by the phase of their arrival.
 func (h *hazard) suited(t *testing.T, seed uint64) []int {
 	t.Helper()
 	good := make([]int, len(h.system.Phases))

@@ -2,20 +2,20 @@ package sim
 
 import "time"
 
-// hazards are the systems of TestHazards.
+// hazards returns the systems of TestHazards.
 func hazards() []hazard {
 	return append(append(atOnce(), lasting()...), changing()...)
 }
 
-// startsFor puts a start before the phases, with the load of the first of them.
+// startsFor puts a start before the phases, with the load of the first phase.
 func startsFor(start time.Duration, s Scenario) Scenario {
 	s.Phases = append([]Phase{{Name: "start", Length: start, Load: s.Phases[0].Load}}, s.Phases...)
 	s.Start = start
 	return s
 }
 
-// atOnce is traffic whose mean says little about how much work runs at once, and shared servers,
-// where the work of one limiter says little about all of it.
+// atOnce returns systems whose mean concurrency is far from the actual one, and shared
+// servers, where the work of one limiter is only a part of the total.
 func atOnce() []hazard {
 	batches := func(rate float64, size int) Scenario {
 		return startsFor(10*time.Second, Scenario{
@@ -54,8 +54,8 @@ func atOnce() []hazard {
 	}
 }
 
-// lasting is work that takes seconds, or whose mean is long in coming, and a server that has to be
-// climbed up to.
+// lasting returns systems whose work takes seconds, or whose mean takes long to converge,
+// and a server whose limit has to grow a lot.
 func lasting() []hazard {
 	system := func(latency time.Duration, rate float64, s Scenario) Scenario {
 		s.Arrivals, s.Phases = Poisson{Rate: rate}, []Phase{{Length: 20 * time.Minute}}
@@ -119,7 +119,7 @@ func lasting() []hazard {
 	}
 }
 
-// languageModel is work by the tokens that are read and written: 1500 of 0.2 ms and 300 of 15 ms on
+// languageModel is work by the tokens read and written: 1500 of 0.2 ms and 300 of 15 ms on
 // average.
 type languageModel struct{}
 
@@ -129,8 +129,8 @@ func (languageModel) Draw(r *Rand) time.Duration {
 	return read.Draw(r) + written.Draw(r)
 }
 
-// changing is servers that become worse and better again, and clients that say of late work that it
-// ran out of time.
+// changing returns systems with servers that degrade and recover, and clients that report
+// late work as a timeout.
 func changing() []hazard {
 	system := func(load float64, fault Phase) Scenario {
 		fault.Length = 30 * time.Second

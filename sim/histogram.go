@@ -39,7 +39,7 @@ func cellOf(d time.Duration) int {
 	return octave<<cellBits + int(v>>octave)
 }
 
-// cellFrom is the least latency of a cell.
+// cellFrom returns the lowest latency of a cell.
 func cellFrom(cell int) time.Duration {
 	octave := max(0, cell>>cellBits-1)
 	return time.Duration(cell-octave<<cellBits) << octave
@@ -65,14 +65,13 @@ func (h *Histogram) clear() {
 	h.count, h.sum = 0, 0
 }
 
-// Count returns how many latencies there are.
+// Count returns the number of latencies.
 func (h *Histogram) Count() uint64 { return h.count }
 
-// Mean returns their exact mean, 0 if there are none.
+// Mean returns their exact mean, 0 if the histogram is empty.
 func (h *Histogram) Mean() time.Duration { return h.sum / time.Duration(max(1, h.count)) }
 
-// Quantile returns the latency that the share q (0 to 1) of them does not exceed, 0 if
-// there are none.
+// Quantile returns the q-quantile of the latencies (q from 0 to 1), 0 if there are none.
 func (h *Histogram) Quantile(q float64) time.Duration {
 	rank := mul(min(max(q, 0), 1), float64(h.count))
 	below := 0.0

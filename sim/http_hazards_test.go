@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// TestSameHarmOnHTTP is [TestSameOrderOnHTTP] for situations in which limiters do harm: bursts,
-// replicas and long work, with a limiter that has default settings but for its law. A round takes
-// five minutes:
+// TestSameHarmOnHTTP is [TestSameOrderOnHTTP] for situations in which limiters do harm:
+// bursts, replicas and long work, with a limiter that has default settings except for its
+// law. A round takes five minutes:
 //
 //	go test ./sim -run SameHarmOnHTTP -v -timeout 30m -http 1
 func TestSameHarmOnHTTP(t *testing.T) {
@@ -21,8 +21,9 @@ func TestSameHarmOnHTTP(t *testing.T) {
 	compete(t, contests)
 }
 
-// httpHazards take a minute each and are small enough for two busy cores: a fan-out on an idle
-// server, four limiters that start in the midst of an overload, and work that takes a second.
+// httpHazards returns scenarios of a minute, small enough for two busy cores: a fan-out on
+// an idle server, four limiters that start in the midst of an overload, and work that takes
+// a second.
 func httpHazards() []Scenario {
 	minute := []Phase{{Length: time.Minute}}
 	return []Scenario{

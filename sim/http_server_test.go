@@ -16,16 +16,16 @@ import (
 	"github.com/weir-go/weir/weirhttp"
 )
 
-// A site is a scenario on a real server: HTTP over loopback, limiters in front, workers
-// that wait for as long as the work takes, and clients that neither wait for one another
-// nor give up. It knows pools, and of faults a change of speed and a delay. Its limiters
-// are the replicas of one machine: their wall clock is the same.
+// A site is a scenario on a real server: HTTP over loopback, limiters in front, workers that
+// sleep for the time of the work, and clients that neither wait for one another nor give up.
+// It supports pools, and the faults speed and delay. Its limiters are the replicas of one
+// machine: they share a wall clock.
 type site struct {
 	scenario Scenario // complete
 	requests []request
 	start    time.Time
 	end      time.Duration
-	workers  chan time.Duration // the free ones, by when they became free
+	workers  chan time.Duration // the free workers, by the time they became free
 	server   *http.Server
 	client   *http.Client
 	serving  sync.WaitGroup
@@ -33,14 +33,14 @@ type site struct {
 	observed observed
 }
 
-// observed is its result.
+// observed holds the measurements of a run.
 type observed struct {
 	mu                         sync.Mutex
 	good, late, refused, other int
-	behind                     Histogram // from when a request was due to when its client sent it
+	behind                     Histogram // from the due time of a request to its sending
 }
 
-// openSite starts the server, which run ends.
+// openSite starts the server. run stops it.
 func openSite(t *testing.T, s Scenario, l law.Law, seed uint64) *site {
 	t.Helper()
 	s, err := s.complete()
@@ -86,7 +86,8 @@ func (e *site) close() {
 	e.client.CloseIdleConnections()
 }
 
-// requestsOf are the requests that a simulation with that seed draws for a complete scenario.
+// requestsOf returns the requests that a simulation with that seed draws for a complete
+// scenario.
 func requestsOf(s Scenario, seed uint64) (list []request) {
 	for t := newTraffic(&s, seed); t.next.at < Never; t.advance() {
 		list = append(list, t.next)
@@ -94,7 +95,7 @@ func requestsOf(s Scenario, seed uint64) (list []request) {
 	return list
 }
 
-// ServeHTTP works on the request whose number is in the path, after that of the limiter.
+// ServeHTTP works on the request whose number follows the limiter's in the path.
 func (e *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	number, err := strconv.Atoi(r.PathValue("number"))
 	if err != nil {
@@ -108,8 +109,8 @@ func (e *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case <-r.Context().Done():
 		return
 	}
-	// A worker that overslept has begun its next work in time: how busy the machine
-	// is does not change the server's capacity.
+	// A worker that overslept starts its next work in time: the load of the machine does
+	// not change the capacity of the server.
 	ends := e.ends(max(came, free), e.requests[number].work)
 	e.sleep(r.Context(), ends)
 	e.workers <- ends
@@ -119,7 +120,7 @@ func (e *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// sleep waits for a moment of the run, or until it is over.
+// sleep waits until a time of the run, or until the run ends.
 func (e *site) sleep(ctx context.Context, until time.Duration) {
 	select {
 	case <-time.After(until - time.Since(e.start)):
@@ -127,7 +128,7 @@ func (e *site) sleep(ctx context.Context, until time.Duration) {
 	}
 }
 
-// ends is when work will be done that begins now, whatever the speeds until then.
+// ends returns the end of work that begins now, at the speeds until then.
 func (e *site) ends(now, work time.Duration) time.Duration {
 	phase := time.Duration(0)
 	for i, p := range e.scenario.Phases {
@@ -153,7 +154,7 @@ func (e *site) phase(at time.Duration) Phase {
 	return e.scenario.Phases[len(e.scenario.Phases)-1]
 }
 
-// run sends each request when it is due, and closes the server when the scenario is over.
+// run sends each request when it is due, and closes the server at the end of the scenario.
 func (e *site) run(ctx context.Context, start time.Time) {
 	defer e.close()
 	e.start = start
@@ -172,8 +173,8 @@ func (e *site) run(ctx context.Context, start time.Time) {
 	<-ctx.Done()
 }
 
-// ask sends one request and notes how it ended. Its latency counts from when it was
-// due, so that clients that lag do not flatter the server.
+// ask sends one request and records how it ended. Its latency counts from its due time, so
+// that late clients do not flatter the server.
 func (e *site) ask(ctx context.Context, number int) {
 	due := e.requests[number].at
 	url := fmt.Sprintf("%s/%d/%d", e.url, e.requests[number].limiter, number)
@@ -181,7 +182,7 @@ func (e *site) ask(ctx context.Context, number int) {
 	status := e.get(ctx, url)
 	latency := time.Since(e.start) - due
 	if ctx.Err() != nil {
-		return // it was under way when the scenario ended
+		return // it was in progress when the scenario ended
 	}
 	o := &e.observed
 	o.mu.Lock()

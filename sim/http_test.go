@@ -18,25 +18,25 @@ var httpRounds = flag.Int("http", 0,
 	"hold the simulator against real HTTP servers, in so many rounds, which take minutes each")
 
 const (
-	apart      = 5.0 // points of goodput: laws that are no further apart may come out in any order
-	controlOff = 3.0 // percent that the control may differ from its simulation
+	apart      = 5.0 // points of goodput: laws that differ by less may come in any order
+	controlOff = 3.0 // percent by which the control may differ from its simulation
 	shakes     = 15  // simulations of a seed
 	bearable   = 720 // requests a second, of all servers at a time
-	mostBehind = 0.1 // of the SLO: of clients that lag further with 1% of their requests nothing is learned
-	attempts   = 3   // until a machine counts as too busy
+	mostBehind = 0.1 // share of the SLO: if 1% of the requests are sent later than that, the run is useless
+	attempts   = 3   // until a machine is considered too busy
 )
 
-// TestSameOrderOnHTTP: of two laws that the simulator distinguishes, the better one is
-// better on a real HTTP server too. Each request comes when, and is as much work, as
-// in the simulation. The test runs on the wall clock, so it has to be asked for:
+// TestSameOrderOnHTTP checks that if the simulator separates two laws, the better one is
+// better on a real HTTP server too. Each request comes at the same time, with the same work,
+// as in the simulation. The test runs on the wall clock, so a flag has to enable it:
 //
 //	go test ./sim -run SameOrderOnHTTP -v -timeout 30m -http 3
 //
-// A law that reacts to noise does not do the same twice, with one seed of the simulator
-// neither once its requests come some milliseconds later. So each seed is simulated
-// several times, shaken like that, and the simulator's result is the median. It distinguishes
-// two laws apart if their medians are, and if the worse one is worse however shaken.
-// Nor may a law be far from all that it does when simulated.
+// The result of a law that reacts to noise varies, even in the simulator if its requests
+// come some milliseconds later. So each seed is simulated several times with such small
+// delays, and the simulator's result is the median. It separates two laws if their medians
+// differ, and if the worse one is worse with any delays. A law must also not be far from the
+// range of its simulated results.
 func TestSameOrderOnHTTP(t *testing.T) {
 	if *httpRounds == 0 {
 		t.Skip("without -http")
@@ -51,7 +51,7 @@ func TestSameOrderOnHTTP(t *testing.T) {
 	compete(t, contests)
 }
 
-// compete holds the contests, a round of all of them after the other.
+// compete runs the contests: each round runs all of them.
 func compete(t *testing.T, contests []*contest) {
 	t.Helper()
 	for round := range *httpRounds {
@@ -64,7 +64,8 @@ func compete(t *testing.T, contests []*contest) {
 	}
 }
 
-// httpScenarios are small enough for two busy cores: 10 workers, 80 requests a second.
+// httpScenarios returns scenarios small enough for two busy cores: 10 workers, 80 requests a
+// second.
 func httpScenarios() []Scenario {
 	base := Scenario{
 		Work: Exponential{Mean: 125 * ms}, Server: WorkerPool{Workers: 10},
@@ -72,7 +73,7 @@ func httpScenarios() []Scenario {
 	}
 	overload, slow, delay := base, base, base
 	overload.Name, overload.Arrivals, overload.SLO = "overload", Poisson{Rate: 120}, 750*ms
-	overload.Limiter.Initial = 60 // in the midst of it
+	overload.Limiter.Initial = 60 // in the midst of an overload
 	overload.Phases = []Phase{{Length: 25 * time.Second}}
 	slow.Name, slow.Arrivals, slow.SLO = "slow", Poisson{Rate: 70}, 1200*ms
 	slow.Phases = []Phase{{Length: 8 * time.Second}, {Length: 12 * time.Second, Speed: 0.3}, {Length: 8 * time.Second}}
@@ -85,8 +86,8 @@ func httpScenarios() []Scenario {
 	return []Scenario{overload, slow, delay}
 }
 
-// A contest is a scenario and the laws that run in it. The first of them is the control:
-// the constant limit that is best over all of the scenario.
+// A contest is a scenario and the laws that run in it. The first law is the control: the
+// best constant limit for the whole scenario.
 type contest struct {
 	scenario Scenario
 	together int // servers at a time
@@ -127,7 +128,7 @@ func newContest(t *testing.T, s Scenario, laws ...string) *contest {
 	return c
 }
 
-// perSecond is how many requests come to a server in a second.
+// perSecond returns the number of requests to a server per second.
 func perSecond(s Scenario) float64 {
 	if batches, ok := s.Arrivals.(Batches); ok {
 		return batches.Rate * float64(batches.Size)
@@ -135,7 +136,7 @@ func perSecond(s Scenario) float64 {
 	return s.Arrivals.(Poisson).Rate
 }
 
-// bestConstant is the constant limit with the most good answers in all rounds.
+// bestConstant returns the constant limit with the most good answers in all rounds.
 func bestConstant(t *testing.T, s Scenario) (limit int) {
 	t.Helper()
 	best := 0.0
@@ -151,7 +152,7 @@ func bestConstant(t *testing.T, s Scenario) (limit int) {
 	return limit
 }
 
-// goodWhenShaken is the good answers if each request comes a millisecond or two later.
+// goodWhenShaken returns the good answers if each request comes a millisecond or two later.
 func goodWhenShaken(t *testing.T, s Scenario, l law.Law, seed, shake uint64) float64 {
 	t.Helper()
 	complete, err := s.complete()
@@ -166,7 +167,7 @@ func goodWhenShaken(t *testing.T, s Scenario, l law.Law, seed, shake uint64) flo
 	return float64(mustRun(t, s, l, seed).Good)
 }
 
-// serve has every law control the limiter of a real server, a few of them at a time.
+// serve runs every law on the limiter of a real server, a few servers at a time.
 func (c *contest) serve(t *testing.T, seed uint64) {
 	t.Helper()
 	var goods []float64
@@ -185,7 +186,7 @@ func (c *contest) serve(t *testing.T, seed uint64) {
 	c.control = append(c.control, 100*goods[0]/median(simulated))
 }
 
-// open runs one server for each of the laws, again if the machine was busy.
+// open runs one server for each of the laws, and retries if the machine was busy.
 func (c *contest) open(t *testing.T, group []*rival, seed uint64) (sites []*site) {
 	t.Helper()
 	for range attempts {
@@ -215,7 +216,7 @@ func (c *contest) open(t *testing.T, group []*rival, seed uint64) (sites []*site
 	return nil
 }
 
-// judge prints the table and reports results that differ.
+// judge prints the table and reports the differences from the simulation.
 func (c *contest) judge(t *testing.T) {
 	t.Helper()
 	slices.SortStableFunc(c.rivals, func(a, b *rival) int {

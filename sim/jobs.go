@@ -2,13 +2,13 @@ package sim
 
 import "time"
 
-// A request of weight w is w jobs on the server. Each has a slot of its own, since the number of
-// a slot is that of a job, and they are linked in a list.
+// A request of weight w is w jobs on the server. Each has a slot of its own, because the
+// number of a slot is the number of a job, and they are linked in a list.
 
-// jobs is an attempt's place in that. Slots count from 1 here, 0 standing for none.
+// jobs links an attempt into that list. Slots count from 1 here; 0 is no slot.
 type jobs struct {
 	whole  int32 // the attempt that a job is a part of
-	next   int32 // the next job of it, or the first one of an attempt
+	next   int32 // the next job of the attempt, or the first one
 	undone int32 // jobs of an attempt
 }
 
@@ -29,7 +29,7 @@ func (e *engine) start(slot int32, work time.Duration) {
 	}
 }
 
-// finished returns the attempt that a job which is done belongs to, and whether all of it is done.
+// finished returns the attempt of a completed job, and whether all of its jobs are complete.
 func (e *engine) finished(job int32) (slot int32, all bool) {
 	whole := e.attempts[job].jobs.whole
 	if whole == 0 {
@@ -45,7 +45,7 @@ func (e *engine) finished(job int32) (slot int32, all bool) {
 	return slot, true
 }
 
-// part lets go of the jobs of an attempt.
+// part releases the jobs of an attempt.
 func (e *engine) part(slot int32) {
 	for next := e.attempts[slot].jobs.next; next > 0; {
 		job := next - 1
@@ -70,7 +70,7 @@ func (e *engine) abandon(slot int32) {
 	e.part(slot)
 }
 
-// kill has all work on the server fail.
+// kill makes all work on the server fail.
 func (e *engine) kill() {
 	for slot := range int32(len(e.attempts)) {
 		if a := &e.attempts[slot]; a.stage == runs && a.jobs.whole == 0 {

@@ -9,8 +9,8 @@ import (
 	"io"
 )
 
-// A jsonValue is a JSON value that knows its line. The values of package json do not, and
-// an error in a file of a hundred lines should say which.
+// A jsonValue is a JSON value with its line. Package json does not record lines, and an
+// error in a file of a hundred lines needs one.
 type jsonValue struct {
 	line    int
 	scalar  any // string, json.Number, bool or nil, unless it is one of the following
@@ -33,7 +33,7 @@ type jsonMember struct {
 	value *jsonValue
 }
 
-// deepest is how deeply values may be nested; a scenario needs half of it.
+// deepest is the maximum nesting of values; a scenario needs half of it.
 const deepest = 16
 
 // jsonReader reads a file of one JSON value.
@@ -41,7 +41,7 @@ type jsonReader struct {
 	file    string
 	text    []byte
 	decoder *json.Decoder
-	path    string // of the value that is being read
+	path    string // of the value being read
 }
 
 func readJSON(file string, text []byte) (*jsonValue, error) {
@@ -57,11 +57,11 @@ func readJSON(file string, text []byte) (*jsonValue, error) {
 	return root, nil
 }
 
-// line is the line of the last token.
+// line returns the line of the last token.
 func (r *jsonReader) line() int { return r.lineAt(int(r.decoder.InputOffset())) }
 
-// nextLine is the line of the token that follows. The offset of a [json.SyntaxError] does not
-// tell: it leaves out some of the input before.
+// nextLine returns the line of the next token. The offset of a [json.SyntaxError] is
+// unusable: it leaves out some of the input.
 func (r *jsonReader) nextLine() int {
 	rest := r.text[r.decoder.InputOffset():]
 	return r.lineAt(len(r.text) - len(bytes.TrimLeft(rest, " \t\r\n:,")))
@@ -112,7 +112,7 @@ func (r *jsonReader) value(depth int) (*jsonValue, error) {
 	return n, err
 }
 
-// within reads the value at a path inside the one that is being read.
+// within reads the value at a path inside the current value.
 func (r *jsonReader) within(path string, depth int) (*jsonValue, error) {
 	outer := r.path
 	r.path = path

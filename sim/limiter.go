@@ -10,9 +10,9 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// A Limiter is the settings of a limiter, with the defaults of weir.Config.
+// A Limiter holds the settings of a limiter, with the defaults of weir.Config.
 type Limiter struct {
-	// Law is in charge unless [Run] is given one. Defaults to law.Fixed.
+	// Law controls the limit unless [Run] is given a law. Defaults to law.Fixed.
 	Law law.Law `json:"law,omitempty"`
 
 	// Min and Max bound the limit, which starts at Initial. Default to 1,
@@ -21,34 +21,34 @@ type Limiter struct {
 	Max     int `json:"max,omitempty" range:"[0,1e9]"`
 	Initial int `json:"initial,omitempty" range:"[0,1e9]"`
 
-	// Interval is how often the law decides, on at least MinSamples of the
+	// Interval is the time between decisions of the law, on at least MinSamples of the
 	// last Window. Default to 1 s, 20 and 10 s.
 	Interval   time.Duration `json:"interval,omitempty" range:"[0s,10000h]"`
 	Window     time.Duration `json:"window,omitempty" range:"[0s,10000h]"`
 	MinSamples int           `json:"min_samples,omitempty" range:"[0,1e9]"`
 
-	// Queue configures where requests wait. Defaults to none.
+	// Queue configures the queue of waiting requests. Defaults to no queue.
 	Queue Queue `json:"queue,omitzero"`
 
-	// Shadow admits everything and counts would-be refusals, as
-	// [Result].WouldRefuse.
+	// Shadow admits everything and counts the requests that a live limiter would refuse,
+	// as [Result].WouldRefuse.
 	Shadow bool `json:"shadow,omitempty"`
 }
 
-// A Queue is the settings of a limiter's queue.
+// A Queue holds the settings of a limiter's queue.
 type Queue struct {
-	// Size is how many may wait. 0 means none, or if Adaptive no bound but
-	// its own.
+	// Size is the number of requests that may wait. 0 means no queue, or if Adaptive no
+	// other bound.
 	Size int `json:"size,omitempty" range:"[0,1e9]"`
 
-	// Timeout is how long. Defaults to 1 s.
+	// Timeout is the longest wait. Defaults to 1 s.
 	Timeout time.Duration `json:"timeout,omitempty" range:"[0s,10000h]"`
 
 	// Adaptive serves by deadline, and the newest first under a standing queue.
 	Adaptive bool `json:"adaptive,omitempty"`
 }
 
-// lanes is how many lanes a limiter's queue has: as many as weir has priorities.
+// lanes is the number of lanes of a limiter's queue: the number of weir's priorities.
 const lanes = 4
 
 // complete fills in the defaults of weir.Config.
@@ -94,6 +94,6 @@ func (l Limiter) settings() admit.Settings {
 		Order:        order,
 		Shadow:       l.Shadow,
 		Lanes:        lanes,
-		Observed:     true, // the simulation follows the limit by its changes
+		Observed:     true, // the simulation records every change of the limit
 	}
 }

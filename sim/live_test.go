@@ -15,7 +15,7 @@ import (
 )
 
 // TestSameAsLive runs the same requests through a live limiter in a bubble and through the
-// simulation: the limit goes the same way for the same reasons.
+// simulation: the limit changes in the same way for the same reasons.
 func TestSameAsLive(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	trace, at := sim.Trace{}, 0.0
@@ -40,7 +40,7 @@ func sameAsLive(t *testing.T, trace sim.Trace, l law.Law, queue weir.Queue) {
 	t.Helper()
 	simulated, err := sim.Run(sim.Scenario{
 		Name: "live", Trace: trace, Server: sim.WorkerPool{Workers: 1e5}, SLO: time.Hour,
-		Clients: []sim.Client{{Untold: true}}, // as a context without a deadline
+		Clients: []sim.Client{{Untold: true}}, // like a context without a deadline
 		Limiter: sim.Limiter{Initial: 4, Window: 2 * time.Second, Queue: sim.Queue{
 			Size: queue.Size, Timeout: queue.Timeout, Adaptive: queue.Discipline == weir.Adaptive,
 		}},
@@ -62,7 +62,7 @@ func sameAsLive(t *testing.T, trace sim.Trace, l law.Law, queue weir.Queue) {
 	}
 }
 
-// live returns the acts of a live limiter, changes without their time.
+// live returns the changes of a live limiter, without their time, and its refusals.
 func live(t *testing.T, trace sim.Trace, config weir.Config) (changes []weir.Change, refused int) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex

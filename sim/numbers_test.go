@@ -7,7 +7,7 @@ import (
 	"github.com/weir-go/weir/sim"
 )
 
-// Outcomes equal the core's by number.
+// Outcomes convert to the outcomes of the core by number.
 func TestOutcomesAreThoseOfTheCore(t *testing.T) {
 	for outcome, inside := range map[sim.Outcome]window.Outcome{
 		sim.Success: window.Success, sim.Failure: window.Failure, sim.Timeout: window.Timeout,

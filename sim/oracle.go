@@ -12,7 +12,7 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// An Oracle is the best that a constant limit can do in each phase of a scenario, for
+// An Oracle is the best possible result of a constant limit in each phase of a scenario, for
 // one seed.
 type Oracle struct {
 	Scenario string        // its name
@@ -25,12 +25,12 @@ type Oracle struct {
 	width   time.Duration
 }
 
-// An OraclePhase is the best of one phase.
+// An OraclePhase is the best result of one phase.
 type OraclePhase struct {
-	Limit    int   // of all limiters together, with which the most was good; the smallest of such
-	Smallest int   // with which 98.5% of that was good
-	Good     int   // requests that were
-	Limiters []int // and how many of them at each limiter
+	Limit    int   // the smallest limit, of all limiters together, with the most good answers
+	Smallest int   // the smallest limit with 98.5% of them
+	Good     int   // good requests
+	Limiters []int // good requests at each limiter
 	Start    bool  // the phase begins within the scenario's Start
 }
 
@@ -38,18 +38,18 @@ const (
 	sweepLimits = 40
 	nearly      = 0.985
 
-	usualHighest = 1000 // of the limits that are tried where several limiters would allow more
+	usualHighest = 1000 // the highest limit tried where several limiters would allow more
 )
 
-// Sweep finds the oracle: it runs the scenario without a queue under each of 40 constant limits,
-// from 1 to the scenario's OracleMax in steps of about a sixth, and keeps for each phase the one
-// with the most good answers. Where there are several limiters, the limit is that of all of them
-// together, of which each gets a part by max-min fairness: all that it needs, or else as much as
-// any other, and at least 1.
+// Sweep finds the oracle: it runs the scenario without a queue under each of 40 constant
+// limits, from 1 to the scenario's OracleMax in steps of about a sixth, and keeps for each
+// phase the one with the most good answers. With several limiters, the limit is the total of
+// all, divided by max-min fairness: each gets all that it needs, or else as much as any
+// other, and at least 1.
 func Sweep(s Scenario, seed uint64) (*Oracle, error) { return SweepOn(1, s, seed) }
 
-// SweepOn is [Sweep] on so many processors at once, with the same oracle. A server, work and
-// arrivals of your own are then used by as many goroutines.
+// SweepOn is [Sweep] on the given number of processors at once, with the same oracle. As
+// many goroutines then use a custom server, work and arrivals.
 func SweepOn(processors int, s Scenario, seed uint64) (*Oracle, error) {
 	runs, err := sweep(processors, s, seed)
 	if err != nil {
@@ -102,7 +102,7 @@ func sweep(processors int, s Scenario, seed uint64) ([]swept, error) {
 	return runs, cmp.Or(errs...)
 }
 
-// highest is the highest limit that the oracle tries, of all limiters together.
+// highest returns the highest limit that the oracle tries, of all limiters together.
 func (s *Scenario) highest() int {
 	most := cmp.Or(s.Limiter.Max, max(usualHighest, s.Limiter.Min))
 	return cmp.Or(s.OracleMax, min(most*max(1, s.Limiters), max(most, usualHighest)))

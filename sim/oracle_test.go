@@ -39,7 +39,8 @@ func TestSweptLimits(t *testing.T) {
 	}
 }
 
-// TestOracle: the best limit is known where the server does no worse with more.
+// TestOracle checks a server whose throughput never falls with concurrency, so that the best
+// result is known.
 func TestOracle(t *testing.T) {
 	s := steady(2000, func(s *Scenario) {
 		s.Phases = []Phase{{Length: 3 * time.Second}, {Length: 3 * time.Second, Workers: 0.3}}
@@ -79,7 +80,7 @@ func TestScore(t *testing.T) {
 	}
 }
 
-// TestScoreIsCapped: a queue gets a burst through that no limit alone does.
+// TestScoreIsCapped checks a burst that a queue absorbs and no limit alone does.
 func TestScoreIsCapped(t *testing.T) {
 	s := steady(500, func(s *Scenario) {
 		s.Arrivals = Bursts{Rate: 200, Factor: 20, Calm: 400 * ms, Burst: 20 * ms}
@@ -192,7 +193,7 @@ func TestSweepOnManyProcessors(t *testing.T) {
 	}
 }
 
-// TestProbed: refusals while a law measures without load are counted apart.
+// TestProbed checks that refusals while a law measures without load are counted apart.
 func TestProbed(t *testing.T) {
 	s := steady(900, func(s *Scenario) { s.Phases[0].Length = 20 * time.Second })
 	often := mustRun(t, s, law.Little{Remeasure: 2 * time.Second}, 1)

@@ -8,8 +8,8 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// Under three times the load, while the mix shifts, the highest priority hardly notices and
-// next to nothing of the capacity is lost: with an exact limit 99.8% and 97%. The laws lose some
+// Under three times the load, while the mix shifts, the highest priority is hardly affected
+// and almost no capacity is lost: with an exact limit 99.8% and 97%. The laws lose some
 // more; their margins are below the figures of three seeds.
 //
 //	scripts/all go test -run TestPrioritiesUnderOverload -v ./sim
@@ -72,7 +72,7 @@ func (q Queue) text() string {
 	return "FIFO"
 }
 
-// Clients are counted apart, also by phase, and a phase may have a mix of its own.
+// Clients are counted separately, also by phase, and a phase may have a mix of its own.
 func TestClientsAreCounted(t *testing.T) {
 	s := steady(1000, func(s *Scenario) { s.Limiter.Initial = 100 })
 	s.Clients = []Client{{Name: "a", Share: 3}, {Name: "b"}}

@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// problems are the faults of a file. All are counted, and as many kept as one cares to read. A
-// problem that many lines have is one.
+// problems collects the errors of a file. All are counted, and as many kept as a user would
+// read. A problem of many lines is one.
 type problems struct {
 	file   string
 	list   []*problem
 	count  int
-	others int // that are not in the list
+	others int // beyond the list
 }
 
-// A problem has the lines that have it.
+// A problem is an error with the lines that have it.
 type problem struct {
 	FieldError
 	count int
@@ -52,7 +52,7 @@ func (p *problem) add(line int) {
 	}
 }
 
-// err says where the problem is.
+// err returns the error with its location.
 func (p *problem) err() error {
 	told := p.FieldError
 	switch more := p.count - 1; {
@@ -66,7 +66,7 @@ func (p *problem) err() error {
 	return &told
 }
 
-// err is nil if there are none, and a single problem as it is.
+// err returns nil without problems, and a single problem as it is.
 func (p *problems) err() error {
 	var all []error
 	for _, problem := range p.list {

@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// progress is the jobs at work at one common rate: the clock of the package
-// documentation and a heap, four to a node, of the readings at which they end.
+// progress is the running jobs at one common rate: the clock of the package documentation
+// and a 4-ary heap of the readings at which they end.
 type progress struct {
 	at    time.Duration // the time of the reading
 	clock float64       // nanoseconds of work that each job was given
 	rate  float64       // of the clock
-	next  time.Duration // when the first job ends
+	next  time.Duration // the time at which the first job ends
 
 	heap   []ending
 	places []int32 // of each job in the heap
@@ -22,13 +22,13 @@ type ending struct {
 	job   Job
 }
 
-// pass moves the clock on.
+// pass advances the clock.
 func (p *progress) pass(now time.Duration) {
 	p.clock += mul(float64(now-p.at), p.rate)
 	p.at = now
 }
 
-// run changes the rate and says when the first job then ends.
+// run changes the rate and returns the time at which the first job then ends.
 func (p *progress) run(rate float64) {
 	p.rate = rate
 	if len(p.heap) == 0 {
@@ -37,7 +37,7 @@ func (p *progress) run(rate float64) {
 		return
 	}
 	left := max(0, p.heap[0].clock-p.clock)
-	if wait := math.Ceil(left / rate); wait < float64(Never-p.at) { // neither if rate is 0
+	if wait := math.Ceil(left / rate); wait < float64(Never-p.at) { // false if the rate is 0 as well
 		p.next = p.at + time.Duration(wait)
 		return
 	}
@@ -52,15 +52,15 @@ func (p *progress) add(job Job, work time.Duration) {
 	p.up(len(p.heap)-1, ending{p.clock + float64(work), job})
 }
 
-// first takes out the job that ends first. Its end was rounded up to a
-// nanosecond, so the clock is there.
+// first removes the job that ends first. Its end was rounded up to a nanosecond, so the
+// clock has reached it.
 func (p *progress) first() Job {
 	job := p.heap[0].job
 	p.remove(job)
 	return job
 }
 
-// has reports whether the job is at work.
+// has reports whether the job is running.
 func (p *progress) has(job Job) bool { return int(job) < len(p.places) && p.places[job] >= 0 }
 
 func (p *progress) remove(job Job) {

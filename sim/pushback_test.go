@@ -12,13 +12,13 @@ import (
 type refusing struct {
 	name     string
 	scenario Scenario
-	capacity float64       // good answers that it can give, after the start
-	most     float64       // share of the sent work that may be refused
-	least    float64       // share of the capacity
-	back     time.Duration // at most, until the last phase has 90% of its mean load or capacity; 0 for any
+	capacity float64       // maximum good answers after the start
+	most     float64       // share of attempts that the server may refuse
+	least    float64       // minimum, as a share of the capacity
+	back     time.Duration // maximum time until the last phase has 90% of its mean load or capacity; 0 for any
 }
 
-// refusingServers are APIs with a hidden limit, each after ten seconds to start.
+// refusingServers returns APIs with a hidden limit, each after ten seconds to start.
 func refusingServers() []refusing {
 	const twenty = 400 // a second
 	api := func(load float64, replicas int, phases ...Phase) Scenario {
@@ -67,8 +67,9 @@ func refusingServers() []refusing {
 	}
 }
 
-// TestPushback holds the default law to the capacity of servers that refuse work, and to how much
-// they refuse. In full it takes 30 seeds, and prints the figures of other laws.
+// TestPushback checks the goodput of the default law on servers that refuse work against
+// their capacity, and the share that they refuse. In full it takes 30 seeds, and prints the
+// results of other laws.
 func TestPushback(t *testing.T) {
 	laws, seeds := []law.Law{law.Setpoint{}}, uint64(1)
 	if os.Getenv("WEIR_TRIALS") == "full" {
@@ -99,7 +100,7 @@ func TestPushback(t *testing.T) {
 	}
 }
 
-// recovered returns how long the last phase lasts before a second has 90% of the mean goodput of
+// recovered returns the time in the last phase until a second has 90% of the mean goodput of
 // its second half.
 func recovered(r *Result) time.Duration {
 	last := r.Phases[len(r.Phases)-1]
@@ -117,7 +118,8 @@ func recovered(r *Result) time.Duration {
 	return last.Length
 }
 
-// fairness is Jain's index of the goodput of the limiters, in proportion to their requests.
+// fairness returns Jain's index of the admitted requests of the limiters, in proportion to
+// their demand.
 func fairness(r *Result) float64 {
 	sum, squares := 0.0, 0.0
 	for _, l := range r.Limiters {

@@ -11,8 +11,8 @@ import (
 // on every machine.
 type Rand struct{ pcg rand.PCG }
 
-// The purposes that have a generator of their own, so that a law that refuses
-// more draws nothing that another request would have drawn.
+// The purposes that have a generator of their own, so that a law that refuses more does not
+// change the random numbers of other requests.
 const (
 	arrivalStream = iota + 1
 	rateStream
@@ -50,5 +50,5 @@ func (r *Rand) Normal() float64 {
 // N returns a whole number from 0 to less than n.
 func (r *Rand) N(n int) int { return int(mul(r.Float64(), float64(n))) }
 
-// mul is a product that is rounded before anything is added to it.
+// mul returns a product that is rounded before it is added to anything.
 func mul(a, b float64) float64 { return float64(a * b) }

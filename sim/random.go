@@ -8,16 +8,16 @@ import (
 	"github.com/weir-go/weir/internal/portable"
 )
 
-// Ranges are the ranges from which [Random] draws a system. A range is drawn from evenly in the
-// logarithm, so that 2 to 4 is as likely as 4 to 8; a share is the probability of something.
+// Ranges are the ranges from which [Random] draws a system. A number is drawn log-uniformly,
+// so that 2 to 4 is as likely as 4 to 8; a share is a probability.
 type Ranges struct {
-	// Size is the size of the server: workers, cores, or how many are in flight
-	// where the throughput of a USL server peaks.
+	// Size is the size of the server: workers, cores, or the concurrency at which the
+	// throughput of a USL server peaks.
 	Size Range
 
-	// Work is the mean service time in seconds. It is longer where the server
-	// could otherwise do more than Fastest requests per second, which keeps a
-	// simulation short.
+	// Work is the mean service time in seconds. It is longer if the server could
+	// otherwise do more than Fastest requests per second, which keeps a simulation
+	// short.
 	Work    Range
 	Fastest float64
 
@@ -35,9 +35,9 @@ type Ranges struct {
 	SLO      Range
 	LeastSLO time.Duration
 
-	// Bursty is the share of systems whose arrivals come in bursts, with
-	// BurstFactor, and means Calm and Burst in seconds. Their mean rate is that of
-	// the others.
+	// Bursty is the share of systems whose arrivals come in bursts, with BurstFactor,
+	// and means Calm and Burst in seconds. Their mean rate equals the rate of the
+	// others.
 	Bursty                   float64
 	BurstFactor, Calm, Burst Range
 
@@ -50,8 +50,9 @@ type Ranges struct {
 	// Cancelling is the share of systems whose clients cancel work.
 	Cancelling float64
 
-	// Replicated is the share of systems with several limiters, drawn from Replicas. They come
-	// last, so that without them a system is as it would be if the share were 0.
+	// Replicated is the share of systems with several limiters, drawn from Replicas.
+	// They are drawn last, so that a system without them is the same as with a share of
+	// 0.
 	Replicated float64
 	Replicas   Replicas
 
@@ -59,9 +60,9 @@ type Ranges struct {
 	// faults, and Phase its length in seconds. There are three.
 	Load, Phase Range
 
-	// Faulty is the share of phases with a fault, of which the first has none.
-	// The faults are equally likely: Speed, Workers, Delay in mean service
-	// times, Errors, and pauses of Pause seconds every 3.
+	// Faulty is the share of phases with a fault; the first phase never has one. The
+	// faults are equally likely: Speed, Workers, Delay in mean service times, Errors,
+	// and pauses of Pause seconds every 3.
 	Faulty                               float64
 	Speed, Workers, Delay, Errors, Pause Range
 }
@@ -69,10 +70,9 @@ type Ranges struct {
 // A Range is from Low to High.
 type Range struct{ Low, High float64 }
 
-// DefaultRanges were written down before any law was tuned, so that a law can be
-// good on these systems only by being good. They lie around the 50 workers of 50 ms of the
-// named suite, and a fixed limit of 60 scores about as much on them as on the systems
-// that earlier work was measured with.
+// DefaultRanges were written down before any law was tuned, so that no law is fitted to
+// these systems. They lie around the 50 workers of 50 ms of the named suite, and a fixed
+// limit of 60 scores about as much on them as on the systems of earlier measurements.
 var DefaultRanges = Ranges{
 	Size: Range{10, 150}, Work: Range{0.005, 0.2}, Fastest: 3000,
 	Alpha: Range{0.005, 0.04}, CV: Range{0.5, 2.5},
@@ -122,12 +122,12 @@ type generator struct {
 	*Rand
 }
 
-// from draws from a range, evenly in the logarithm.
+// from draws log-uniformly from a range.
 func (r *Rand) from(x Range) float64 {
 	return mul(x.Low, portable.Exp(mul(r.Float64(), portable.Log(x.High/x.Low))))
 }
 
-// server returns a server and how many jobs' worth of work it does at once, at best.
+// server returns a server and the largest amount of work that it does at once, in jobs.
 func (g generator) server(size float64) (Server, float64) {
 	switch g.N(3) {
 	case 0:
@@ -183,10 +183,10 @@ func (g generator) phase(i int, mean float64) Phase {
 	return p
 }
 
-// rounded cuts a number to three decimals, so that it reads well in a file.
+// rounded rounds a number to three decimals, for readable files.
 func rounded(v float64) float64 { return math.Round(mul(v, 1000)) / 1000 }
 
-// significant cuts a number to four digits.
+// significant rounds a number to four digits.
 func significant(v float64) float64 {
 	scale := 1.0
 	for v > 0 && mul(v, scale) < 1000 {
@@ -195,7 +195,7 @@ func significant(v float64) float64 {
 	return math.Round(mul(v, scale)) / scale
 }
 
-// seconds is a duration to 10 microseconds, or to 0.1 where that would be coarse.
+// seconds returns a duration rounded to 10 microseconds, or to 0.1 if that would be coarse.
 func seconds(s float64) time.Duration {
 	d := nanoseconds(mul(s, 1e9))
 	if d < 500*time.Microsecond {

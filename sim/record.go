@@ -8,58 +8,59 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// binned is how finely goodput and refusals are kept over time, for convergence and
-// false refusals.
+// binned is the resolution of goodput and refusals over time, for convergence and false
+// refusals.
 const binned = 100 * time.Millisecond
 
-// mostBins is how many bins there are at most. Two hours of them are a megabyte, and an oracle
-// keeps forty runs; longer runs have wider bins.
+// mostBins is the maximum number of bins. Two hours of them are a megabyte, and an oracle
+// keeps forty runs; longer scenarios have wider bins.
 const mostBins = 1 << 16
 
-// binWidth is the width of the bins, a multiple of [binned].
+// binWidth returns the width of the bins, a multiple of [binned].
 func binWidth(end time.Duration) time.Duration {
 	times := int64(end-1)/int64(mostBins*binned) + 1
 	return time.Duration(max(1, times)) * binned
 }
 
-// A record is the log of a simulation.
+// A record is the measurements of a simulation.
 type record struct {
 	phases []phaseRecord
 	now    *phaseRecord
-	phase  int // which of them that is
+	phase  int // its index
 
 	inflight int
 	flowed   time.Duration // time up to which work in flight is booked
 	limits   []int         // of each limiter
-	probing  []bool        // whether its law lowered it to measure without load
-	probed   int           // refusals meanwhile
+	probing  []bool        // its law lowered it to measure without load
+	probed   int           // refusals during that
 	booked   time.Duration // time up to which they are booked
-	total    int           // of the limits
+	total    int           // sum of the limits
 
 	bins   []bin
 	width  time.Duration // of each
-	binned time.Duration // when the current bin ends
+	binned time.Duration // end of the current bin
 
 	sample  time.Duration
-	series  []Point       // nil if it is not wanted, and changes neither
+	series  []Point       // nil if not wanted; then changes is not kept
 	changes []Change      // of the limits
-	sampled time.Duration // when the next point is due
+	sampled time.Duration // time of the next point
 	recent  Histogram     // of the point's latencies
 	before  Tally         // of all phases, at the last point
 }
 
-// A bin has the events within its width. Lost work was refused, late or cancelled.
+// A bin counts the attempts that ended within its width. lost counts refused, late and
+// cancelled ones.
 type bin struct{ good, refused, lost uint32 }
 
 type phaseRecord struct {
 	tallies  []Tally // of each kind of clients at each limiter, by kind
-	answered int     // of the requests that came in it
+	answered int     // good requests that came in it
 	latency  Histogram
 	start    time.Duration
-	settled  time.Duration // the limit is judged from here on: half of the phase
+	settled  time.Duration // the limit is measured from here on: half of the phase
 	end      time.Duration
 	area     time.Duration // work in flight times time
-	would    int           // refused, but for shadow mode
+	would    int           // refused, if not for shadow mode
 
 	limitTime, limitArea, limitSquares float64
 }
@@ -103,7 +104,7 @@ func (r *record) book(now time.Duration) {
 	r.booked = now
 }
 
-// flow notes that work begins or ends.
+// flow records that work begins or ends.
 func (r *record) flow(now time.Duration, change int) {
 	r.now.area += time.Duration(r.inflight) * (now - r.flowed)
 	r.flowed = now
@@ -125,7 +126,7 @@ func (r *record) of(q *request) *Tally {
 	return &r.now.tallies[int(q.client)*len(r.limits)+int(q.limiter)]
 }
 
-// came is the phase in which a request came.
+// came returns the phase in which a request came.
 func (r *record) came(q *request) *phaseRecord {
 	i := r.phase
 	for q.at < r.phases[i].start {
@@ -227,7 +228,7 @@ func (p *phaseRecord) parts(limiters int) (ofClients, ofLimiters []Tally) {
 	return ofClients, ofLimiters
 }
 
-// goodAt counts good answers at each limiter.
+// goodAt counts the good answers at each limiter.
 func (p *phaseRecord) goodAt(limiters int) (good []int) {
 	_, tallies := p.parts(limiters)
 	for _, t := range tallies {
@@ -236,7 +237,7 @@ func (p *phaseRecord) goodAt(limiters int) (good []int) {
 	return good
 }
 
-// limitMean is the mean of the limit over the settled half of the phase, and its
+// limitMean returns the mean of the limit over the settled half of the phase, and its
 // coefficient of variation.
 func (p *phaseRecord) limitMean() (mean, cv float64) {
 	if p.limitArea == 0 {

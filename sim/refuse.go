@@ -2,11 +2,11 @@ package sim
 
 import "time"
 
-// Door is where the server refuses work.
+// door decides which work the server refuses.
 type door struct {
 	serving int // units of work on the server
 	tokens  float64
-	filled  time.Duration // when tokens was right
+	filled  time.Duration // the time of the last update of tokens
 }
 
 // refuses reports whether the server refuses a request.

@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// A regime is a kind of systems in which a limiter that does well on the others may do harm.
+// A regime is a kind of system in which a limiter that does well on others may do harm.
 type regime struct {
 	name                string
 	sizes, works, rates Range        // the usual ones if they are zero
-	build               func(*draft) // draws the regime's own fields, and the phases
+	build               func(*draft) // draws its special properties, and the phases
 }
 
-// regimes are all of them, in the order of seeds.
+// regimes lists all regimes, in the order of seeds.
 var regimes = []regime{
 	{name: "fanout", build: (*draft).fanout},
 	{name: "bursts", sizes: Range{5, 1000}, build: (*draft).bursts},
@@ -36,7 +36,7 @@ var regimes = []regime{
 	{name: "weights", sizes: Range{10, 1000}, build: (*draft).weights},
 }
 
-// load is one at which the server has room, or one at which it has none.
+// load returns a load below or above the capacity of the server.
 func (d *draft) load() float64 { return d.from(Range{0.2, 1.6}) }
 
 func (d *draft) steadily() {
@@ -44,14 +44,14 @@ func (d *draft) steadily() {
 	d.phase(d.load(), nil)
 }
 
-// large has one phase only, since its requests are many.
+// large has one phase only, because it has many requests.
 func (d *draft) large() {
 	d.shortest = 10
 	d.phase(d.load(), nil)
 }
 
-// fanout is batches at even distances or not, of 2 to 200 requests. A server with a knee has room
-// for one.
+// fanout draws batches of 2 to 200 requests, evenly spaced or not. A server with a knee has
+// room for one batch.
 func (d *draft) fanout() {
 	size, duty := math.Round(d.from(Range{2, 200})), d.from(Range{0.01, 0.6})
 	if d.N(2) == 0 {
@@ -75,7 +75,7 @@ func (d *draft) fanout() {
 	d.phase(d.from(Range{0.3, 1}), nil)
 }
 
-// bursts are batches in a Poisson process, or a rate that changes between two.
+// bursts draws batches in a Poisson process, or a rate that alternates between two values.
 func (d *draft) bursts() {
 	d.budget *= 0.6
 	if d.N(2) == 0 {
@@ -92,13 +92,13 @@ func (d *draft) bursts() {
 	d.phase(d.from(Range{0.05, 1.2}), nil)
 }
 
-// burstsOf has that mean rate.
+// burstsOf returns bursts with that mean rate.
 func burstsOf(rate, factor, calm, burst float64) Bursts {
 	mean := (calm + mul(factor, burst)) / (calm + burst)
 	return Bursts{Rate: significant(rate / mean), Factor: factor, Calm: seconds(calm), Burst: seconds(burst)}
 }
 
-// onOff has work for 1 to 60% of the time.
+// onOff draws arrivals for 1 to 60% of the time.
 func (d *draft) onOff() {
 	duty := d.from(Range{0.01, 0.6})
 	cycle := max(0.1, mul(d.mean, d.from(Range{2, 25})))
@@ -110,7 +110,7 @@ func (d *draft) onOff() {
 	d.phase(d.from(Range{0.3, 1.5}), nil)
 }
 
-// sparsely is few requests, then load, and that once more.
+// sparsely draws few requests, then load, and both once more.
 func (d *draft) sparsely() {
 	for range 2 {
 		d.phase(1, nil)
@@ -124,13 +124,13 @@ func (d *draft) unbounded() {
 	d.steadily()
 }
 
-// tailed is work without a variance, or hardly with one.
+// tailed draws work with an infinite variance, or with a barely finite one.
 func (d *draft) tailed() {
 	d.scenario.Work = Pareto{Mean: seconds(d.mean), Alpha: rounded(d.from(Range{1.1, 2.5}))}
 	d.steadily()
 }
 
-// faulty is a phase with a fault between two without.
+// faulty draws a phase with a fault between two without.
 func (d *draft) faulty(fault func(*Phase)) {
 	load := d.from(Range{0.3, 1.3})
 	d.phase(load, nil)
@@ -167,7 +167,7 @@ func (d *draft) failing() {
 	})
 }
 
-// slowClients are some that read slowly and some that do not.
+// slowClients draws clients that read slowly beside quick ones.
 func (d *draft) slowClients() {
 	share, slow := rounded(d.from(Range{0.1, 1})), mul(d.mean, d.from(Range{0.5, 5}))
 	d.slow = mul(share, slow)
@@ -179,7 +179,7 @@ func (d *draft) slowClients() {
 	d.steadily()
 }
 
-// timeouts count late answers.
+// timeouts draws clients that report late answers as timeouts.
 func (d *draft) timeouts() {
 	d.scenario.Clients[0].TimeoutAtSLO = true
 	d.scenario.SLO = max(time.Millisecond, seconds(mul(d.mean, d.from(Range{2.5, 8}))))
@@ -187,7 +187,7 @@ func (d *draft) timeouts() {
 	d.phase(d.from(Range{0.8, 1.6}), nil)
 }
 
-// retries that heed how long a refusal says to wait, or ignore it.
+// retries draws retries that heed the Retry-After of a refusal, or ignore it.
 func (d *draft) retries() {
 	d.budget *= 0.5
 	d.scenario.Clients[0].Retry = Retry{Times: 1 + d.N(5), Backoff: d.backoff(), Heed: d.N(2) == 0}
@@ -196,7 +196,7 @@ func (d *draft) retries() {
 	d.phase(d.from(Range{0.4, 0.9}), nil)
 }
 
-// weights are requests of 1 and of up to 20 jobs.
+// weights draws requests of 1 and of up to 20 jobs.
 func (d *draft) weights() {
 	weight, share := 2+d.N(int(min(19, (d.size-2)/2))), rounded(d.from(Range{0.05, 0.5}))
 	heavy := d.scenario.Clients[0]

@@ -7,8 +7,8 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// Several limiters may share one server, as where a service runs in several
-// replicas: unequal ones, some that join late, and some that are not controlled.
+// Several limiters may stand before one server, as for a service with several replicas: with
+// unequal shares, late starts, or without control.
 
 // replicated checks the fields about limiters against their number.
 func (s *Scenario) replicated() error {
@@ -34,7 +34,7 @@ func (s *Scenario) replicated() error {
 	return nil
 }
 
-// starts is when a limiter starts.
+// starts returns the time at which a limiter starts.
 func (s *Scenario) starts(limiter int32) time.Duration {
 	if s.LimiterStarts == nil {
 		return 0
@@ -42,7 +42,7 @@ func (s *Scenario) starts(limiter int32) time.Duration {
 	return ofSeconds(s.LimiterStarts[limiter])
 }
 
-// pinned is the constant limit of a limiter, 0 if the law controls it.
+// pinned returns the constant limit of a limiter, 0 if the law controls it.
 func (s *Scenario) pinned(limiter int) int {
 	if s.LimiterFixed == nil {
 		return 0
@@ -50,7 +50,7 @@ func (s *Scenario) pinned(limiter int) int {
 	return s.LimiterFixed[limiter]
 }
 
-// clock is the time by the wall clock of a limiter.
+// clock returns the time of a limiter's wall clock.
 func (s *Scenario) clock(limiter int32, now time.Duration) time.Duration {
 	if s.LimiterSkew == nil {
 		return now
@@ -58,7 +58,7 @@ func (s *Scenario) clock(limiter int32, now time.Duration) time.Duration {
 	return now + ofSeconds(s.LimiterSkew[limiter])
 }
 
-// replica is the settings of one of the limiters.
+// replica returns the settings of one of the limiters.
 func (s *Scenario) replica(limiter int) Limiter {
 	l := s.Limiter
 	if fixed := s.pinned(limiter); fixed > 0 {
@@ -68,7 +68,7 @@ func (s *Scenario) replica(limiter int) Limiter {
 	return l
 }
 
-// ofSeconds is a number of seconds to the nanosecond.
+// ofSeconds converts seconds to a duration, rounded to the nanosecond.
 func ofSeconds(s float64) time.Duration { return time.Duration(math.Round(mul(s, 1e9))) }
 
 func sum(values []float64) (total float64) {

@@ -10,7 +10,7 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// replicated is ten workers of 10 ms behind three limiters.
+// replicated returns ten workers of 10 ms behind three limiters.
 func replicated(change func(*Scenario)) Scenario {
 	return steady(2000, func(s *Scenario) {
 		s.Limiters = 3
@@ -32,7 +32,8 @@ func TestLimiterShares(t *testing.T) {
 	}
 }
 
-// TestLimiterStarts: the demand of a limiter begins with it, under every limiter.
+// TestLimiterStarts checks that requests for a limiter begin when it starts, under every
+// limiter.
 func TestLimiterStarts(t *testing.T) {
 	s := replicated(func(s *Scenario) {
 		s.LimiterStarts = []float64{0, 2.5, 9}
@@ -56,8 +57,8 @@ func TestLimiterStarts(t *testing.T) {
 	}
 }
 
-// TestLimiterFixed: a neighbour keeps its limit under a law, under a foreign limiter and in
-// the oracle, also beyond the bounds of the law.
+// TestLimiterFixed checks that a neighbour keeps its limit under a law, under a foreign
+// limiter and in the oracle, even beyond the bounds of the law.
 func TestLimiterFixed(t *testing.T) {
 	s := replicated(func(s *Scenario) {
 		s.LimiterFixed = []int{0, 70, 0}
@@ -122,7 +123,8 @@ func TestMaxMin(t *testing.T) {
 	}
 }
 
-// TestSplit: the parts are whole and add up, but for the least that each gets.
+// TestSplit checks that the parts are integers with the right sum, except for the minimum of
+// each.
 func TestSplit(t *testing.T) {
 	for _, test := range []struct {
 		total int
@@ -140,8 +142,8 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// TestSharedOracle: it is as good as that of one limiter, less what parts of a limit cost against a
-// whole; late joiners and unequal demand included.
+// TestSharedOracle checks that it is as good as the oracle of one limiter, less the cost of
+// dividing the limit, including late starts and unequal demand.
 func TestSharedOracle(t *testing.T) {
 	one, err := Sweep(steady(2000, nil), 1)
 	if err != nil {

@@ -7,11 +7,11 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// A Tally counts the results of requests. Work under way when the simulation
-// ends is counted as begun only.
+// A Tally counts requests by outcome. Attempts in progress when the simulation ends count
+// only as begun.
 type Tally struct {
-	Requests  int // of clients
-	Attempts  int // at the limiters: requests and retries
+	Requests  int // requests of clients
+	Attempts  int // requests and retries at the limiters
 	Good      int // answered without error within the SLO
 	Late      int // answered without error after the SLO
 	Failed    int // answered with an error
@@ -31,7 +31,7 @@ func (t *Tally) add(o Tally) {
 	t.Cancelled += o.Cancelled
 }
 
-// A Result is the result of a simulation. Its Tally counts all phases.
+// A Result is the result of a simulation. Its Tally covers all phases.
 type Result struct {
 	Tally
 	Clients  []Tally // of each kind of clients, in their order
@@ -45,7 +45,7 @@ type Result struct {
 	LimitMean   float64   // mean of the limit of one limiter
 	LimitCV     float64   // its coefficient of variation
 	WouldRefuse int       // admitted in shadow mode only
-	Probed      int       // of the Refused, those under a limit that the law had lowered to measure (law.Probing)
+	Probed      int       // part of Refused: under a limit that the law had lowered to measure (law.Probing)
 
 	Phases  []PhaseResult // in order
 	Series  []Point       // one for each Scenario.Sample
@@ -55,16 +55,16 @@ type Result struct {
 	pinned []bool // limiters with a fixed limit
 }
 
-// A PhaseResult is the result of one phase; an answer belongs to the phase in which
-// it comes. The limit is judged over the latter half, when it had time to settle,
-// weighted by time; with several limiters it is their mean.
+// A PhaseResult is the result of one phase; an answer belongs to the phase in which it
+// comes. The limit is measured over the latter half, after it had time to settle, weighted
+// by time; with several limiters it is their mean.
 type PhaseResult struct {
 	Tally
 	Clients  []Tally // as in Result
 	Limiters []Tally // as in Result
 
 	Name          string        // of the phase
-	Answered      int           // requests that came in it and were answered well, then or later
+	Answered      int           // good requests among the ones that came in it, whenever answered
 	Start, Length time.Duration // of the phase
 	Latency       Histogram     // as in Result
 	InFlight      float64       // mean work in flight
@@ -81,7 +81,7 @@ type Point struct {
 	Queued     int           // waiting in a limiter's queue
 	Arrived    float64       // attempts
 	Throughput float64       // answers without error
-	Good       float64       // of which within the SLO
+	Good       float64       // answers without error within the SLO
 	Refused    float64       // by a limiter
 	P95, P99   time.Duration // of the latency of answers without error
 }
@@ -89,9 +89,9 @@ type Point struct {
 // A Change is one change of a limit.
 type Change struct {
 	At       time.Duration // since the start
-	Limiter  int           // which of them, from 0
+	Limiter  int           // index of the limiter
 	From, To int           // the limit
-	Reason   law.Reason    // that the law gave
+	Reason   law.Reason    // the law's reason
 }
 
 func (e *engine) result(law string, seed uint64) *Result {
@@ -135,7 +135,7 @@ func (e *engine) result(law string, seed uint64) *Result {
 	return r
 }
 
-// lawText is the law as it writes itself, or its type.
+// lawText returns the text of the law, or its type.
 func lawText(l law.Law) string {
 	if s, ok := l.(fmt.Stringer); ok {
 		return s.String()

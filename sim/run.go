@@ -8,9 +8,9 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// Run lets the law control the scenario's limiters and returns the result.
-// A nil law leaves that to the scenario's own. The same scenario, law and seed
-// always give the same result.
+// Run runs the scenario with the law on its limiters and returns the result. If the law is
+// nil, it uses the scenario's own. The same scenario, law and seed always give the same
+// result.
 func Run(s Scenario, l law.Law, seed uint64) (*Result, error) {
 	if l != nil {
 		s.Limiter.Law = l
@@ -22,7 +22,7 @@ func Run(s Scenario, l law.Law, seed uint64) (*Result, error) {
 	return e.simulate(lawText(e.scenario.Limiter.Law), seed)
 }
 
-// simulate runs it and keeps the series over time.
+// simulate runs the scenario and records the series.
 func (e *engine) simulate(law string, seed uint64) (*Result, error) {
 	e.record.series = make([]Point, 0, min(e.end/e.scenario.Sample+1, 1<<20))
 	if err := e.run(); err != nil {
@@ -31,26 +31,26 @@ func (e *engine) simulate(law string, seed uint64) (*Result, error) {
 	return e.result(law, seed), nil
 }
 
-// An engine is a simulation at work.
+// An engine is a running simulation.
 type engine struct {
 	scenario Scenario // complete
 	now, end time.Duration
 
 	traffic traffic
-	nodes   []*admit.Node // none if there are gates
-	gated   *gated        // nil unless there are
+	nodes   []*admit.Node // empty if there are gates
+	gated   *gated        // nil without gates
 	station Station
 	faults  faults
 	events  events
 
-	stretches []stretch // to come, of the oracle of a shared system
+	stretches []stretch // the remaining ones, for the oracle of a shared system
 
 	fx admit.Effects // of the last call of a node
 
 	attempts []attempt
-	free     []int32 // attempts that are not in use
+	free     []int32 // unused attempts
 	waiters  []*waiter
-	woken    []*waiter // answered, and not dealt with yet
+	woken    []*waiter // answered, and not processed yet
 	budgets  []float64 // retries that each kind of client has saved up
 	retries  *Rand
 	door     door
@@ -74,13 +74,13 @@ func newEngine(s Scenario, seed uint64) (*engine, error) {
 			return nil, fmt.Errorf("sim: scenario %q: %w", s.Name, err)
 		}
 		e.nodes = append(e.nodes, node)
-		limits = append(limits, node.State(0).Limit) // a law may begin elsewhere than at Initial
+		limits = append(limits, node.State(0).Limit) // a law may begin at another limit than Initial
 	}
 	e.record = newRecord(&e.scenario, e.end, limits)
 	return e, nil
 }
 
-// prepare returns an engine that has no limiters yet, and no record.
+// prepare returns an engine without limiters and record.
 func prepare(s Scenario, seed uint64) (*engine, error) {
 	s, err := s.complete()
 	if err != nil {
@@ -98,7 +98,7 @@ func prepare(s Scenario, seed uint64) (*engine, error) {
 	return e, nil
 }
 
-// run processes events in time order, and events of one instant in the order of the cases.
+// run processes events in time order, and simultaneous events in the order of the cases.
 func (e *engine) run() error {
 	for e.broken == nil {
 		fault, done, event := e.faults.next, e.station.Next(), e.events.next()
@@ -142,7 +142,7 @@ func (e *engine) change() {
 	}
 }
 
-// phase is the phase that holds now.
+// phase returns the current phase.
 func (e *engine) phase() *Phase { return &e.scenario.Phases[e.faults.phase] }
 
 // faults follows the phases and their pauses.
@@ -150,11 +150,11 @@ type faults struct {
 	phases []Phase
 	phase  int           // -1 before the first
 	ends   time.Duration // of the phase
-	next   time.Duration // when something changes
+	next   time.Duration // time of the next change
 	paused bool
 }
 
-// advance applies the present phase and reports whether it just began.
+// advance moves to the state at now and reports whether a phase began.
 func (f *faults) advance(now time.Duration) (began bool) {
 	if f.phase < 0 || now >= f.ends {
 		f.phase++
@@ -162,7 +162,7 @@ func (f *faults) advance(now time.Duration) (began bool) {
 		if f.phase == len(f.phases)-1 {
 			f.ends = Never
 		}
-		f.paused, began = true, true // so that it now toggles to work
+		f.paused, began = true, true // so that it toggles to running
 	}
 	f.paused = !f.paused
 	f.next = f.ends

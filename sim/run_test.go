@@ -11,7 +11,7 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// steady is a pool of ten workers of 10 ms under so many requests a second.
+// steady returns a pool of ten workers of 10 ms with the given rate of requests.
 func steady(rate float64, change func(*Scenario)) Scenario {
 	s := Scenario{
 		Name: "steady", Server: WorkerPool{Workers: 10}, Work: Constant{Mean: 10 * ms}, Arrivals: Poisson{Rate: rate},
@@ -32,8 +32,8 @@ func mustRun(t testing.TB, s Scenario, l law.Law, seed uint64) *Result {
 	return r
 }
 
-// TestLittle: when all is done, work in flight times time is the sum of latencies, to
-// the nanosecond.
+// TestLittle checks that after all work has ended, the integral of the concurrency is the
+// sum of latencies, to the nanosecond.
 func TestLittle(t *testing.T) {
 	for _, server := range []Server{
 		WorkerPool{Workers: 3},
@@ -67,8 +67,8 @@ func TestLittle(t *testing.T) {
 	}
 }
 
-// TestNothingIsLost: every attempt ends in one way, and limiters and server agree on
-// what runs.
+// TestNothingIsLost checks that every attempt ends in one way, and that limiters and server
+// agree on the running work.
 func TestNothingIsLost(t *testing.T) {
 	scenarios := append(Named(), Acceptance()...)
 	for seed := range uint64(10) {
@@ -100,7 +100,7 @@ func TestNothingIsLost(t *testing.T) {
 	}
 }
 
-// shorten cuts every phase.
+// shorten shortens every phase.
 func shorten(s *Scenario, length time.Duration) {
 	phases := s.Phases
 	s.Phases = nil
@@ -124,13 +124,13 @@ func TestRunsAreEqual(t *testing.T) {
 	}
 }
 
-// TestGolden notices when the core or the simulation comes to behave otherwise.
+// TestGolden notices changes in the behavior of the core or the simulation.
 func TestGolden(t *testing.T) {
 	names := []string{"exp-1.5x", "usl-2x", "slow30", "retry-storm", "8clients", "cancel30", "kata"}
 	golden(t, "testdata/golden.txt", tallies(t, names, law.Fixed{}, law.Band{Target: 150 * ms}))
 }
 
-// TestGoldenLaws notices when a law does.
+// TestGoldenLaws notices changes in the behavior of a law.
 func TestGoldenLaws(t *testing.T) {
 	golden(t, "testdata/laws.txt", tallies(t, []string{"exp-1.5x", "usl-2x", "slow30"},
 		law.AIMD{Timeout: 150 * ms}, law.Gradient{}, law.Gradient2{}, law.Vegas{},
@@ -138,7 +138,7 @@ func TestGoldenLaws(t *testing.T) {
 		law.PID{Target: 150 * ms}, law.Setpoint{}, law.Setpoint{Budget: 300 * ms}))
 }
 
-// tallies is a line for each scenario, cut to phases of 4 s, and law.
+// tallies returns a line for each scenario, cut to phases of 4 s, and law.
 func tallies(t *testing.T, names []string, laws ...law.Law) []byte {
 	t.Helper()
 	var table bytes.Buffer
@@ -157,7 +157,7 @@ func tallies(t *testing.T, names []string, laws ...law.Law) []byte {
 	return table.Bytes()
 }
 
-// TestKata: the limit climbs to where the band begins and stays there.
+// TestKata checks that the limit climbs to the start of the band and stays there.
 func TestKata(t *testing.T) {
 	r := mustRun(t, Kata(), nil, 1)
 	var table strings.Builder
@@ -194,7 +194,7 @@ func TestClients(t *testing.T) {
 	}
 }
 
-// TestHeed: after a burst, a client that heeds the refusal finds room.
+// TestHeed checks that after a burst, clients that heed Retry-After find room.
 func TestHeed(t *testing.T) {
 	attempts := func(heed bool) int {
 		r := mustRun(t, steady(1000, func(s *Scenario) {
@@ -209,7 +209,7 @@ func TestHeed(t *testing.T) {
 	}
 }
 
-// TestRetriesOfErrors: each attempt fails or not by itself.
+// TestRetriesOfErrors checks that each attempt fails independently.
 func TestRetriesOfErrors(t *testing.T) {
 	r := mustRun(t, steady(200, func(s *Scenario) {
 		s.Phases[0].Errors = 0.5
@@ -220,7 +220,8 @@ func TestRetriesOfErrors(t *testing.T) {
 	}
 }
 
-// TestOnTheSLO: an answer in the instant of the SLO is in time, and no client tries again.
+// TestOnTheSLO checks that an answer at the instant of the SLO is in time, and that no
+// client retries.
 func TestOnTheSLO(t *testing.T) {
 	s := steady(100, func(s *Scenario) {
 		s.SLO, s.Phases[0].Delay = 30*ms, 20*ms
@@ -231,8 +232,8 @@ func TestOnTheSLO(t *testing.T) {
 	}
 }
 
-// TestCancel: with a limit far too high, work is worth nothing when it is done, or when it
-// is begun so late that it is cancelled.
+// TestCancel checks a limit that is far too high: completed work is too late, and work that
+// starts late is cancelled.
 func TestCancel(t *testing.T) {
 	high := func(cancel bool, retries int) *Result {
 		return mustRun(t, steady(1500, func(s *Scenario) {
@@ -258,7 +259,7 @@ func TestPriorities(t *testing.T) {
 	})
 	s.Clients = []Client{{Name: "high"}, {Name: "low", Share: 3, Priority: 3}}
 	both := mustRun(t, s, nil, 1)
-	s.Clients[1].SLO = ms // only high priority can be good now
+	s.Clients[1].SLO = ms // only requests of high priority can be good now
 	high := mustRun(t, s, nil, 1)
 	if both.Good < 9500 || high.Good < 4000 || high.Good > 5500 {
 		t.Errorf("good %d, of which high %d", both.Good, high.Good)
@@ -308,7 +309,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// A lifo is a server of a user's own: one worker, newest first.
+// A lifo is a custom server: one worker, newest first.
 type lifo struct {
 	stack []Job
 	works []time.Duration
@@ -343,7 +344,7 @@ func (l *lifo) Finish(now time.Duration) Job {
 func (*lifo) Abandon(time.Duration, Job)       {}
 func (*lifo) Change(time.Duration, Conditions) {}
 
-// TestServersOfOnesOwn: the mean does not depend on the order of service.
+// TestServersOfOnesOwn checks that the mean latency does not depend on the order of service.
 func TestServersOfOnesOwn(t *testing.T) {
 	if raceEnabled {
 		t.Skip("see TestQueueingTheory")
@@ -393,7 +394,7 @@ func TestSeries(t *testing.T) {
 	}
 }
 
-// TestAllocations: a longer run allocates hardly more.
+// TestAllocations checks that a longer run allocates hardly more.
 func TestAllocations(t *testing.T) {
 	count := func(length time.Duration) float64 {
 		s := steady(2000, func(s *Scenario) {

@@ -7,20 +7,20 @@ import (
 	"time"
 )
 
-// A Scenario is a service, its clients and the events of their day. [ParseScenario]
-// reads one from JSON, with the field names of the tags; the file
-// scenario.schema.json describes the format. 0 is the default wherever one is named.
+// A Scenario is a service, its clients and their load and faults. [ParseScenario] reads one
+// from JSON, with the field names of the tags; the file scenario.schema.json describes the
+// format. 0 selects the default of a field that has one.
 type Scenario struct {
 	// Name identifies the scenario.
 	Name string `json:"name"`
 
-	// About states its purpose in a sentence.
+	// About describes its purpose in a sentence.
 	About string `json:"about,omitempty"`
 
-	// Arrivals are how requests come.
+	// Arrivals is the arrival process of requests.
 	Arrivals Arrivals `json:"arrivals"`
 
-	// Work is the work of each of them.
+	// Work is the service time of requests.
 	Work Work `json:"work"`
 
 	// Server does the work.
@@ -29,34 +29,35 @@ type Scenario struct {
 	// SLO is how long a client waits for an answer, from each attempt.
 	SLO time.Duration `json:"slo" range:"(0s,10000h]"`
 
-	// Clients are the kinds of clients. Defaults to one.
+	// Clients are the kinds of clients. Defaults to one kind.
 	Clients []Client `json:"clients,omitempty"`
 
-	// Limiters is how many limiters share the server; a client
-	// asks any of them. Defaults to 1.
+	// Limiters is the number of limiters in front of the server; a client asks any of
+	// them. Defaults to 1.
 	Limiters int `json:"limiters,omitempty" range:"[0,10000]"`
 
 	// LimiterShares are the shares of requests that ask each limiter, in proportion
 	// to one another. Defaults to equal ones.
 	LimiterShares []float64 `json:"limiter_shares,omitempty" range:"[0,1e6]"`
 
-	// LimiterStarts are when each limiter starts, in seconds since the beginning. The requests
-	// that would have asked it before do not come. Defaults to 0.
+	// LimiterStarts are the times at which each limiter starts, in seconds since the
+	// beginning. Earlier requests for it do not come. Defaults to 0.
 	LimiterStarts []float64 `json:"limiter_starts,omitempty" range:"[0,1e7]"`
 
-	// LimiterFixed are constant limits of those limiters that no law controls: neighbours of
-	// another make, which keep theirs under every law and in the oracle. 0 leaves
-	// a limiter to the law. Defaults to 0.
+	// LimiterFixed are the constant limits of limiters that no law controls, such as
+	// neighbours of another make, which keep their limits under every law and in the
+	// oracle. 0 leaves a limiter to the law. Defaults to 0.
 	LimiterFixed []int `json:"limiter_fixed,omitempty" range:"[0,1e9]"`
 
-	// LimiterSkew are by how many seconds the wall clock of each limiter is ahead. Defaults to 0.
+	// LimiterSkew are the seconds by which the wall clock of each limiter is ahead.
+	// Defaults to 0.
 	LimiterSkew []float64 `json:"limiter_skew,omitempty" range:"[-1e7,1e7]"`
 
-	// Limiter has the settings of each of them.
+	// Limiter holds the settings of each limiter.
 	Limiter Limiter `json:"limiter,omitzero"`
 
 	// OracleMax is the highest limit that the oracle tries, of all limiters together.
-	// Defaults to what the limiter's max allows them, or, with several limiters, to
+	// Defaults to the sum allowed by the limiter's max, or, with several limiters, to
 	// 1000 if that is less and not below one limiter's max.
 	OracleMax int `json:"oracle_max,omitempty" range:"[0,1e9]"`
 
@@ -66,42 +67,41 @@ type Scenario struct {
 	// Regime is the group of scenarios that it belongs to in summaries. It may be empty.
 	Regime string `json:"regime,omitempty"`
 
-	// Start is how long the service starts up: the phases that begin before are scored apart
-	// from the others.
+	// Start is the time that the service takes to start: the phases that begin before it
+	// ends are scored separately.
 	Start time.Duration `json:"start,omitempty" range:"[0s,10000h]"`
 
-	// Sample is how far apart the points of the result's series are.
-	// Defaults to 1 s; at least 1 ms.
+	// Sample is the distance between points of the result's series. Defaults to 1 s; at
+	// least 1 ms.
 	Sample time.Duration `json:"sample,omitempty" range:"[0s,10000h]"`
 
-	// Trace, if set, replaces Arrivals and Work: see [TraceReader]. Of phases it
-	// leaves Load, Shares and Work unused.
+	// Trace, if set, replaces Arrivals and Work: see [TraceReader]. It does not use
+	// Load, Shares and Work of phases.
 	Trace Trace `json:"-"`
 
-	// Source, if set, starts clients of your own, which replace Arrivals and Work.
+	// Source, if set, starts custom clients, which replace Arrivals and Work.
 	Source func(*Rand) Source `json:"-"`
 }
 
-// A Phase is a stretch of time under one load and with one set of faults.
+// A Phase is a period with one load and one set of faults.
 type Phase struct {
 	// Name identifies the phase in tables. It may be empty.
 	Name string `json:"name,omitempty"`
 
-	// Length is how long it lasts.
+	// Length is its duration.
 	Length time.Duration `json:"length" range:"[1ms,10000h]"`
 
 	// Load multiplies the rate of arrivals. Defaults to 1.
 	Load float64 `json:"load,omitempty" range:"[0,1000]"`
 
-	// Shares are the shares of requests that the kinds of clients send, in
-	// their order. Defaults to that of each.
+	// Shares are the shares of requests of the kinds of clients, in their order.
+	// Defaults to the share of each.
 	Shares []float64 `json:"shares,omitempty" range:"[0,1e6]"`
 
 	// Speed multiplies the speed of the server. Defaults to 1.
 	Speed float64 `json:"speed,omitempty" range:"[0,1000]"`
 
-	// Workers is the share of workers or cores that is left, though never
-	// less than one. Defaults to 1.
+	// Workers is the share of workers or cores that remain, at least one. Defaults to 1.
 	Workers float64 `json:"workers,omitempty" range:"[0,1]"`
 
 	// Delay is added to each answer without any load on the server.
@@ -110,48 +110,49 @@ type Phase struct {
 	// Errors is the share of work that fails, after ErrorTime on the server.
 	Errors float64 `json:"errors,omitempty" range:"[0,1]"`
 
-	// ErrorTime is the work of a request that fails. Defaults to 1 ms.
+	// ErrorTime is the work of a failed request. Defaults to 1 ms.
 	ErrorTime time.Duration `json:"error_time,omitempty" range:"[0s,1h]"`
 
-	// Down takes the server away: work that is on it fails when the phase begins, and what
-	// comes fails ErrorTime later.
+	// Down takes the server away: running work fails when the phase begins, and new work
+	// fails after ErrorTime.
 	Down bool `json:"down,omitempty"`
 
-	// Refuse has the server refuse requests, ErrorTime after they come.
+	// Refuse configures the refusals of the server, which take ErrorTime.
 	Refuse Refusals `json:"refuse,omitzero"`
 
 	// Pause stops the server now and then.
 	Pause Pause `json:"pause,omitzero"`
 
-	// Work, if set, is the work of requests that arrive in this phase.
+	// Work, if set, is the service time of requests that arrive in this phase.
 	Work Work `json:"work,omitempty"`
 }
 
-// Refusals are the refusals of an API that answers 429: the limiter hears of an
-// overload. The zero Refusals are none.
+// Refusals configures a server that refuses work like an API that answers 429: the limiter
+// sees an overload. The zero Refusals refuse nothing.
 type Refusals struct {
-	// Above is how many units of work run at once; more work is refused. 0 is any
-	// number.
+	// Above is the maximum number of units of work at once; the server refuses work
+	// beyond it. 0 means no maximum.
 	Above int `json:"above,omitempty" range:"[0,1e6]"`
 
-	// Rate is how many requests it takes in a second, and a tenth of them at once. 0 is any number.
+	// Rate is the maximum number of requests per second, and a tenth of it at once. 0
+	// means no maximum.
 	Rate float64 `json:"rate,omitempty" range:"[0,1e6]"`
 
 	// Share is the share of requests that it refuses whatever the load.
 	Share float64 `json:"share,omitempty" range:"[0,1]"`
 
-	// RetryAfter is the time to come back that it names. 0 names none.
+	// RetryAfter is the Retry-After of refusals. 0 sends none.
 	RetryAfter time.Duration `json:"retry_after,omitempty" range:"[0s,10000h]"`
 }
 
-// A Pause stops the server For so long at the end of Every such period, as
-// garbage collection or a checkpoint does. The zero Pause never does.
+// A Pause stops the server for the duration For at the end of every period Every, as garbage
+// collection or a checkpoint does. The zero Pause never does.
 type Pause struct {
 	Every time.Duration `json:"every" range:"[0s,10000h]"`
 	For   time.Duration `json:"for" range:"[0s,10000h]"`
 }
 
-// complete checks the scenario and fills in the defaults.
+// complete checks the scenario and fills in defaults.
 func (s Scenario) complete() (Scenario, error) {
 	if err := check("", s); err != nil {
 		return s, err
@@ -194,7 +195,7 @@ func (s Scenario) complete() (Scenario, error) {
 // drawn reports whether requests are drawn from Arrivals and Work.
 func (s *Scenario) drawn() bool { return s.Trace == nil && s.Source == nil }
 
-// consistent checks the fields against one another.
+// consistent checks fields against one another.
 func (s Scenario) consistent() error {
 	switch {
 	case len(s.Phases) == 0:

@@ -119,7 +119,7 @@ func TestScenarioErrors(t *testing.T) {
 	}
 }
 
-// TestScenariosInGo: scenarios built in Go are checked like files.
+// TestScenariosInGo checks that scenarios built in Go are checked like parsed ones.
 func TestScenariosInGo(t *testing.T) {
 	for _, test := range []struct {
 		change func(*Scenario)
@@ -148,7 +148,8 @@ func TestScenariosInGo(t *testing.T) {
 	}
 }
 
-// TestParseSystem: the system around a trace may leave anything out, and is checked all the same.
+// TestParseSystem checks that a system for a trace may leave out any field, and is still
+// checked.
 func TestParseSystem(t *testing.T) {
 	s, err := ParseSystem("s.json", []byte(`{"server": {"sharing": {"cores": 16}}, "limiter": {"max": 50}}`))
 	if want := (Scenario{Server: Sharing{Cores: 16}, Limiter: Limiter{Max: 50}}); err != nil ||
@@ -169,7 +170,7 @@ func TestParseSystem(t *testing.T) {
 	}
 }
 
-// TestRoundTrip: a written scenario reads the same.
+// TestRoundTrip checks that an encoded scenario parses to the same value.
 func TestRoundTrip(t *testing.T) {
 	scenarios := append(append(Named(), Acceptance()...), Kata(), Priorities())
 	for seed := range uint64(200) {

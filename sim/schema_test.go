@@ -36,7 +36,7 @@ func golden(t *testing.T, file string, got []byte) {
 	}
 }
 
-// TestSchema keeps the schema in step with the types: it is made from their tags and
+// TestSchema checks that the schema matches the types: it is made from their tags and
 // comments.
 func TestSchema(t *testing.T) {
 	s := schema{comments(t)}
@@ -51,7 +51,7 @@ func TestSchema(t *testing.T) {
 	golden(t, "scenario.schema.json", append(text, '\n'))
 }
 
-// comments are the doc comments of the types and of their fields ("Type.Field").
+// comments returns the doc comments of the types and of their fields ("Type.Field").
 func comments(t *testing.T) map[string]string {
 	docs := map[string]string{}
 	packages, err := parser.ParseDir(token.NewFileSet(), ".", nil, parser.ParseComments) //nolint:staticcheck // one directory, no build tags
@@ -145,7 +145,7 @@ func (s schema) object(t reflect.Type) map[string]any {
 	}, t.Name())
 }
 
-// bounds adds a range, which JSON schema has no words for if it is one of durations.
+// bounds adds a range. JSON schema cannot express a range of durations.
 func bounds(p map[string]any, t reflect.Type, r interval) {
 	if t == durationType {
 		text, _ := p["description"].(string)

@@ -5,27 +5,27 @@ import (
 	"time"
 )
 
-// A Score is a result held against the oracle. It is one line of JSON.
+// A Score compares a result with the oracle. It is one line of JSON.
 type Score struct {
 	Scenario string `json:"scenario"` // its name
 	Law      string `json:"law"`      // as text
 	Seed     uint64 `json:"seed"`     // of the simulation
 
-	// Goodput is the good answers as a percentage of the oracle's, of all phases after the
-	// start and of each; at most 100. Uncapped is the former as it is: a queue may do better
-	// than the oracle, which has none.
+	// Goodput is the good answers as a percentage of the oracle's, of all phases after
+	// the start and of each; at most 100. Uncapped is Goodput without the cap: a queue
+	// may do better than the oracle, which has none.
 	Goodput  float64   `json:"goodput_pct"`
 	Phases   []float64 `json:"phase_goodput_pct"`
 	Uncapped float64   `json:"goodput_uncapped_pct"`
 
-	// P99Ratio is the p99 of the latency, from the attempt to the answer, of what was
-	// answered without error, over that of the oracle: at the smallest limit of
-	// each phase that reaches 98.5% of its goodput.
+	// P99Ratio is the p99 latency of answers without error, from the attempt to the
+	// answer, divided by the oracle's: at the smallest limit of each phase that reaches
+	// 98.5% of its goodput.
 	P99Ratio float64 `json:"p99_ratio"`
 
-	// Convergence is how many seconds after the beginning of a phase 3 s began in
-	// which at least 90% as much was good as at the oracle's limit in the
-	// same 3 s; of the worst phase, and its whole length if there are none.
+	// Convergence is the number of seconds after the beginning of a phase until 3 s
+	// begin with at least 90% of the good answers at the oracle's limit in the same 3 s;
+	// of the worst phase, and its whole length if there are none.
 	Convergence float64 `json:"convergence_s"`
 
 	// LimitMean and LimitCV are the mean of the limit and its coefficient of variation
@@ -33,39 +33,38 @@ type Score struct {
 	LimitMean float64 `json:"limit_mean"`
 	LimitCV   float64 `json:"limit_cv"`
 
-	// Refused is the share of attempts that were refused, and FalseRefused the
-	// share that was although there was capacity: in the second of the refusal
-	// (counted from the start), no more than 1% of the work that ended at the oracle's limit
-	// was refused, late or cancelled.
+	// Refused is the share of attempts that were refused, and FalseRefused the share
+	// that was refused although there was capacity: in the second of the refusal
+	// (counted from the start), at most 1% of the attempts at the oracle's limit were
+	// refused, late or cancelled.
 	Refused      float64 `json:"refused"`
 	FalseRefused float64 `json:"false_refused"`
 
-	// Probed is the share of attempts that were refused while the law had lowered the
-	// limit to measure the latency without load. It is more than the cost of probing: some
-	// would have been refused anyway.
+	// Probed is the share of attempts refused while the law had lowered the limit to
+	// measure the latency without load. It is more than the cost of probing: some would
+	// have been refused anyway.
 	Probed float64 `json:"refused_probing"`
 
 	// Late is the share of answers without error that came after the SLO.
 	Late float64 `json:"late"`
 
-	// Regime is that of the scenario.
+	// Regime is the scenario's.
 	Regime string `json:"regime,omitempty"`
 
-	// Starts is how many phases are the start, and StartGoodput is Goodput of them.
+	// Starts is the number of phases of the start, and StartGoodput is their Goodput.
 	Starts       int     `json:"start_phases,omitempty"`
 	StartGoodput float64 `json:"start_goodput_pct,omitempty"`
 
-	// Jain is Jain's index of fairness between several limiters: of the goodput of each over what
-	// it has under the oracle, which is fair. It is 1 if all have the same part of that, and 1/n if
-	// one of n has all. Limiters with a fixed limit are left out.
+	// Jain is Jain's index of fairness between several limiters: of the goodput of each
+	// over its goodput under the oracle, which is fair. It is 1 if all have the same
+	// part of it, and 1/n if one of n has all. Limiters with a fixed limit are left out.
 	Jain float64 `json:"jain,omitempty"`
 
-	// Harm is the result held against the baseline, if there is one.
+	// Harm compares the result with the baseline, if there is one.
 	Harm *Comparison `json:"harm,omitempty"`
 }
 
-// Score holds a result against the oracle. That it is of another scenario or seed is an
-// error.
+// Score compares a result with the oracle. A result of another scenario or seed is an error.
 func (o *Oracle) Score(r *Result) (Score, error) {
 	if r.Scenario != o.Scenario || r.Seed != o.Seed || len(r.Phases) != len(o.Phases) ||
 		len(r.bins) != len(o.bins) || len(r.Limiters) != len(o.Phases[0].Limiters) {
@@ -108,7 +107,7 @@ func (g *goodput) add(good, best int) {
 	g.best += best
 }
 
-// jain is 0 where there are not several limiters.
+// jain returns 0 unless there are several limiters.
 func (o *Oracle) jain(r *Result) float64 {
 	sum, squares, count := 0.0, 0.0, 0.0
 	for i, limiter := range r.Limiters {
@@ -135,7 +134,7 @@ func ratio(a, b float64) float64 {
 	return a / b
 }
 
-// percent is the share of good answers, all of them if the oracle had none either.
+// percent returns the good answers as a percentage of the best, 100 if the oracle had none.
 func percent(good, best int) float64 {
 	if good >= best {
 		return 100
@@ -148,7 +147,8 @@ const (
 	convergedShare = 0.9
 )
 
-// converged is how long after its beginning a phase was as good as it should be.
+// converged returns the time from the beginning of a phase until it was as good as it should
+// be.
 func (o *Oracle) converged(r *Result, phase int) time.Duration {
 	p := &r.Phases[phase]
 	first := int((p.Start + o.width - 1) / o.width)
@@ -171,11 +171,11 @@ func (o *Oracle) converged(r *Result, phase int) time.Duration {
 	return p.Length
 }
 
-// light is the share of attempts that an oracle may lose in a second in which no refusal
-// is called for: a heavy tail makes some late under any load.
+// light is the share of attempts that an oracle may lose in a second in which no refusal is
+// necessary: a heavy tail makes some late under any load.
 const light = 0.01
 
-// falselyRefused counts the refusals in the seconds in which the oracle had room.
+// falselyRefused counts the refusals in seconds in which the oracle had room.
 func (o *Oracle) falselyRefused(r *Result) (count int) {
 	perSecond := max(1, int(time.Second/o.width))
 	for from := 0; from < len(r.bins); from += perSecond {

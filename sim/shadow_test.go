@@ -18,13 +18,14 @@ var (
 	shadowStart = flag.Float64("shadowstart", 0.5, "load of the first ten seconds of TestShadowAgreesWithLive")
 )
 
-// shadowOff is how many points the share of requests that a limiter would refuse may be off what it
-// does refuse.
+// shadowOff is the largest difference, in points, between the share of requests that a
+// limiter would refuse and the share that it does refuse.
 const shadowOff = 3.0
 
-// TestShadowAgreesWithLive: in shadow mode a limiter would refuse the same work as a live one,
-// where throughput does not fall with load. After ten seconds at half of the server's capacity
-// comes the load, and after ten more it counts. The whole table takes two minutes:
+// TestShadowAgreesWithLive checks that in shadow mode a limiter would refuse the share that
+// a live one refuses, if throughput does not fall with load. Ten seconds run at half of the
+// server's capacity, then ten at the load, and then it counts. The whole table takes two
+// minutes:
 //
 //	scripts/all go test ./sim -run ShadowAgreesWithLive -v -shadow 10
 //	scripts/all go test ./sim -run ShadowAgreesWithLive -v -shadow 10 -shadowstart 2
@@ -64,13 +65,14 @@ type shadowServer struct {
 	name   string
 	server Server
 	work   Work
-	rate   float64 // the most that it does per second
+	rate   float64 // its maximum rate per second
 	queue  int     // in front of it
 }
 
-// shadowServers are first those whose throughput does not fall with load. A server that shares
-// itself out keeps it for exponential work only: under a backlog that grows for ever it ends less
-// constant work than it could, and more of what varies much, for the long of that never ends.
+// shadowServers lists first the servers whose throughput does not fall with load. A shared
+// server keeps its throughput only for exponential work: under a backlog that grows without
+// bound it completes less constant work than it could, and more work of high variance,
+// because long jobs never end.
 var shadowServers = []shadowServer{
 	{"pool", WorkerPool{Workers: 50}, Exponential{Mean: 50 * ms}, 1000, 0},
 	{"pool, cv 2", WorkerPool{Workers: 50}, Lognormal{Mean: 50 * ms, CV: 2}, 1000, 0},
@@ -86,7 +88,8 @@ const (
 	heldToLive     = 5 // of the laws
 )
 
-// refuses is the percentage of requests that a limiter refuses or, in shadow mode, would refuse.
+// refuses returns the percentage of requests that a limiter refuses or, in shadow mode,
+// would refuse.
 func (server shadowServer) refuses(t *testing.T, load float64, text string, shadow bool) float64 {
 	t.Helper()
 	s := Scenario{

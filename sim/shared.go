@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// Replicas are the ranges of the limiters of a shared system.
+// Replicas are the ranges from which the limiters of a shared system are drawn.
 type Replicas struct {
-	Count   Range         // how many there are
-	Within  time.Duration // they start within so long, in half of the systems
-	Skew    time.Duration // their clocks are ahead by no more than that
+	Count   Range         // number of limiters
+	Within  time.Duration // time in which they start, in half of the systems
+	Skew    time.Duration // maximum by which their clocks are ahead
 	Unequal Range         // shares of requests, in half of the systems; equal in the others
 }
 
-// UsualReplicas start within 10 s, with clocks that are kept by NTP.
+// UsualReplicas start within 10 s, with clocks synchronized by NTP.
 var UsualReplicas = Replicas{
 	Count:   Range{2, 16},
 	Within:  10 * time.Second,
@@ -44,13 +44,13 @@ func (r *Rand) neighbour(s *Scenario, limit Range) {
 	s.LimiterFixed[r.N(s.Limiters)] = int(math.Round(r.from(limit)))
 }
 
-// replicas are up to 64 limiters, with clocks up to half a second apart, in a third of the systems
-// beside one with a fixed limit.
+// replicas draws up to 64 limiters, with clocks up to half a second apart; in a third of the
+// systems one more has a fixed limit.
 func (d *draft) replicas() {
 	d.steadily()
 	skew := d.from(Range{0.001, 0.5})
-	// They start within the start and half of the first phase. How long those are is known
-	// only when the lengths are drawn, but never less than this.
+	// They start within the start and half of the first phase. Their lengths are drawn
+	// later, but are never less than this.
 	within := seconds(max(10, 30*d.mean) + max(2.5, 10*d.mean))
 	d.replicate(&d.scenario, Replicas{Range{2, min(64, d.size)}, within, seconds(skew), Range{1, 8}})
 	if d.N(3) == 0 {
@@ -58,8 +58,9 @@ func (d *draft) replicas() {
 	}
 }
 
-// Shared returns a system of 2 to 16 limiters before one server, each of which gets a part of the
-// requests; the same one for the same seed. Its Regime says how the limiters or the load differ.
+// Shared returns a system of 2 to 16 limiters before one server, each with a part of the
+// requests; the same one for the same seed. Its Regime names the differences between the
+// limiters, or of the load.
 func Shared(seed uint64) Scenario {
 	r := newRand(seed, sharedStream)
 	kinds := []string{"together", "late", "unequal", "fixed", "steps", "fault"}
@@ -91,7 +92,7 @@ func Shared(seed uint64) Scenario {
 	return s
 }
 
-// differ draws the own fields of a kind of shared systems.
+// differ draws the properties of a kind of shared system.
 func (g generator) differ(s *Scenario, kind string, mean, size float64) {
 	switch kind {
 	case "together":

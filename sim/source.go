@@ -2,18 +2,18 @@ package sim
 
 import "time"
 
-// A Source is clients of your own, whose requests replace those of Arrivals and Work: for example
-// clients that ask again only when they were answered. It is used from one goroutine. The limiter
-// that a request asks is drawn as ever.
+// A Source implements custom clients, whose requests replace Arrivals and Work: for example
+// clients that ask again only after an answer. It is used from one goroutine. The limiter of
+// a request is drawn as usual.
 type Source interface {
-	// Next returns when the next request comes, [Never] if none does before one
-	// that is under way has ended. It must not be before the last time given.
+	// Next returns the time of the next request, or [Never] if there is none before a
+	// request in progress has ended. It must not be before the last time received.
 	Next() time.Duration
-	// Send takes out the request that Next was about. Its At is not used, and its Class
-	// is the name of the client that sends it.
+	// Send removes the request of Next. Its At is not used, and its Class is the name of
+	// the client that sends it.
 	Send(now time.Duration) Arrival
 	// Ended reports that a request was answered well, or was given up after its last
-	// attempt. Its At is when it came.
+	// attempt. Its At is its arrival time.
 	Ended(now time.Duration, a Arrival, good bool)
 }
 

@@ -10,16 +10,16 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// The oracle of a shared system knows more than its limiters: which of them have started, and
-// the coming requests of each. It splits its total among them by max-min fairness: a
+// The oracle of a shared system knows more than any limiter: which limiters have started,
+// and the future demand of each. It splits its total among them by max-min fairness: a
 // limiter that needs less than an equal share gets all it needs.
 
-// A stretch is a time in which the same limiters are there and one phase holds, with what
-// each limiter needs in it.
+// A stretch is a time with the same limiters and one phase, with the need of each limiter in
+// it.
 type stretch struct {
 	from   time.Duration
 	needs  []float64 // 0 if it has not started, or is not controlled
-	limits []int     // under the total that is tried
+	limits []int     // under the current total
 }
 
 // stretches returns the stretches of a complete scenario.
@@ -46,11 +46,11 @@ func (s *Scenario) stretches(seed uint64) []stretch {
 	return list
 }
 
-// bring adds up the work, on an idle server, that each limiter is brought in each stretch.
+// bring adds up the work, on an idle server, that each limiter receives in each stretch.
 func (s *Scenario) bring(list []stretch, seed uint64) {
 	i := 0
 	if s.Source != nil {
-		return // of which nothing is known before
+		return // the source's requests are unknown in advance
 	}
 	for t := newTraffic(s, seed); t.next.at != Never; t.advance() {
 		for i < len(list)-1 && t.next.at >= list[i+1].from {
@@ -60,8 +60,8 @@ func (s *Scenario) bring(list []stretch, seed uint64) {
 	}
 }
 
-// need turns work into the concurrency that each limiter needs: the mean, and room for variation
-// and for one request.
+// need converts work to the concurrency that each limiter needs: the mean, and room for
+// variation and for one request.
 func (t *stretch) need(s *Scenario, length time.Duration) {
 	heaviest := 1
 	for _, c := range s.Clients {
@@ -76,7 +76,7 @@ func (t *stretch) need(s *Scenario, length time.Duration) {
 	}
 }
 
-// split gives each limiter its part of the total, but one at least.
+// split gives each limiter its part of the total, at least one.
 func (t *stretch) split(total int) {
 	fair := maxMin(float64(total), t.needs)
 	t.limits = make([]int, len(fair))
@@ -99,8 +99,9 @@ func (t *stretch) split(total int) {
 	}
 }
 
-// maxMin splits a total: those who need less than an equal share get what they need, and the others
-// share the rest equally. A rest beyond all needs goes to them in proportion.
+// maxMin splits a total: a limiter that needs less than an equal share gets its need, and
+// the others share the rest equally. If the total exceeds all needs, the excess is divided
+// in proportion.
 func maxMin(total float64, needs []float64) []float64 {
 	parts := make([]float64, len(needs))
 	if all := sum(needs); all <= total {
@@ -121,7 +122,7 @@ func maxMin(total float64, needs []float64) []float64 {
 	return parts
 }
 
-// nextStretch is when the next stretch begins.
+// nextStretch returns the time at which the next stretch begins.
 func (e *engine) nextStretch() time.Duration {
 	if len(e.stretches) == 0 {
 		return Never

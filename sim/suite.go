@@ -14,7 +14,7 @@ import (
 //go:embed scenarios/*.json
 var files embed.FS
 
-// suite is the scenarios that come with the package, in the order of reports.
+// suite lists the scenarios of the package, in the order of reports.
 var suite = []string{
 	"det-1.5x", "exp-1.5x", "logn-1.5x", "exp-under.8", "ps-1.5x", "usl-2x", "kata-2x",
 	"slow30", "workers30", "base-x3", "gc-pause", "err-fast",
@@ -22,27 +22,29 @@ var suite = []string{
 	"low-rate", "big-200", "slo-tight", "slo-loose", "cancel30",
 }
 
-// acceptance has the scenarios that a law must pass, apart from the suite.
+// acceptance lists the scenarios that a law must pass, separate from the suite.
 var acceptance = []string{"accept-overload", "accept-slowdown", "accept-fanout", "accept-replicas"}
 
-// Named returns the named suite: situations that overload-control laws are known to fail
-// in, each with a service of about 1000 requests per second unless its name says
+// Named returns the named suite: situations in which overload-control laws are known to
+// fail, each with a service of about 1000 requests per second unless its name says
 // otherwise.
 func Named() []Scenario { return load(suite) }
 
-// Acceptance returns the four scenarios that a law must pass. In "accept-overload" a limiter starts
-// far above the service's capacity, in the midst of an overload. In "accept-slowdown" the work
-// becomes slower but there is room for all of it, so every refusal is false; and so it is in
-// "accept-fanout", where calls come in batches and nothing bounds how many run. In
-// "accept-replicas" eight limiters that share an overloaded server start together.
+// Acceptance returns the four scenarios that a law must pass. In "accept-overload" a limiter
+// starts far above the service's capacity, in the midst of an overload. In "accept-slowdown"
+// the work becomes slower but there is room for all of it, so every refusal is a false one;
+// the same holds in "accept-fanout", where calls come in batches to a server without a
+// concurrency bound. In "accept-replicas" eight limiters that share an overloaded server
+// start together.
 func Acceptance() []Scenario { return load(acceptance) }
 
-// Priorities returns a service with a minute and a half of three times its load from clients of all
-// four priorities, whose mix shifts. The highest alone always has room.
+// Priorities returns a service with a minute and a half of three times its load from clients
+// of all four priorities, in a shifting mix. The load of the highest priority alone always
+// fits.
 func Priorities() Scenario { return load([]string{"priorities-3x"})[0] }
 
-// Kata returns the simulation by which a law that holds a latency is first tried: latency is
-// base + k n² with n in flight, and the limit must settle.
+// Kata returns the simulation that is the first test of a law that holds a latency: latency
+// is base + k n² with a concurrency of n, and the limit must settle.
 func Kata() Scenario { return load([]string{"kata"})[0] }
 
 func load(names []string) []Scenario {
@@ -60,9 +62,9 @@ func load(names []string) []Scenario {
 	return list
 }
 
-// Lookup returns the scenario of that name of the package, or a drawn one: "random-7",
-// "harm-7" and "shared-7" are [Random] from the [DefaultRanges], [Harm] and [Shared] with seed 7,
-// with or without the regime that their names end in. An error lists the names.
+// Lookup returns the scenario of that name among the package's, or a drawn one: "random-7",
+// "harm-7" and "shared-7" are [Random] from the [DefaultRanges], [Harm] and [Shared] with
+// seed 7, with or without the suffix of their regime. An error lists the names.
 func Lookup(name string) (Scenario, error) {
 	all := slices.Concat([]string{"kata"}, suite, acceptance, []string{"priorities-3x"})
 	if slices.Contains(all, name) {

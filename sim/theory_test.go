@@ -13,7 +13,7 @@ const ms = time.Millisecond
 // unlimited is a limiter that admits everything.
 var unlimited = Limiter{Law: law.Fixed{}, Max: 1e9, Initial: 1e9}
 
-// queueOf is a server without a limiter under Poisson arrivals, for a million requests.
+// queueOf returns a server without a limiter under Poisson arrivals, for a million requests.
 func queueOf(server Server, work Work, rate float64) Scenario {
 	return Scenario{
 		Name: "theory", Server: server, Work: work, Arrivals: Poisson{Rate: rate}, SLO: time.Hour, Limiter: unlimited,
@@ -21,8 +21,7 @@ func queueOf(server Server, work Work, rate float64) Scenario {
 	}
 }
 
-// erlangC is the probability that work has to wait for one of c workers under
-// load a.
+// erlangC returns the probability that work has to wait for one of c workers under load a.
 func erlangC(c int, a float64) float64 {
 	term, sum := 1.0, 0.0
 	for k := range c {
@@ -51,7 +50,7 @@ func sojourn(q float64, c int, l, m float64) float64 {
 	return low
 }
 
-// TestQueueingTheory holds means and quantiles of the latency to closed forms.
+// TestQueueingTheory compares means and quantiles of the latency with closed forms.
 func TestQueueingTheory(t *testing.T) {
 	if raceEnabled {
 		t.Skip("ten million requests take too long under the race detector, and a simulation has one goroutine")

@@ -12,8 +12,8 @@ import (
 	"github.com/weir-go/weir/internal/nearest"
 )
 
-// A Trace is requests that were recorded, in the order of their arrival. [TraceReader] reads one
-// from a log.
+// A Trace is recorded requests, in the order of their arrival. [TraceReader] reads one from
+// a log.
 type Trace []Arrival
 
 // An Arrival is one recorded request.
@@ -21,15 +21,15 @@ type Arrival struct {
 	At       time.Duration // since the start
 	Work     time.Duration // its service time
 	Class    string        // the kind of client that sent it; may be empty
-	Deadline time.Duration // how long its client waits, from each attempt; 0 for the SLO of its kind
+	Deadline time.Duration // time that its client waits, from each attempt; 0 for the SLO of its kind
 }
 
 // ParseTrace reads a trace with the zero [TraceReader]: from CSV, arrival time, service time and,
 // if you like, class, one request a line.
 func ParseTrace(file string, r io.Reader) (Trace, error) { return TraceReader{}.Parse(file, r) }
 
-// Length is how long a scenario of the trace should last: until a second after the last
-// arrival, so that most requests are answered.
+// Length returns the suitable duration of a scenario of the trace: until a second after the
+// last arrival, so that most requests are answered.
 func (t Trace) Length() time.Duration {
 	if len(t) == 0 {
 		return time.Second
@@ -37,22 +37,22 @@ func (t Trace) Length() time.Duration {
 	return t[len(t)-1].At + time.Second
 }
 
-// Offered is how much work arrives in a second, in seconds: how many workers the trace keeps busy
-// on average. Divided by the [EffectiveWorkers] of a server it is the load. It is 0 for a trace
-// whose requests all come at once.
+// Offered returns the work that arrives in a second, in seconds: the mean number of workers
+// that the trace keeps busy. Divided by the [EffectiveWorkers] of a server it is the load.
+// It is 0 for a trace whose requests all come at once.
 func (t Trace) Offered() float64 {
 	if len(t) < 2 || t[0].At == t[len(t)-1].At {
 		return 0
 	}
 	work := 0.0
-	for _, a := range t[:len(t)-1] { // the last one begins where the time that is counted ends
+	for _, a := range t[:len(t)-1] { // the last one begins at the end of the counted time
 		work += a.Work.Seconds()
 	}
 	return work / (t[len(t)-1].At - t[0].At).Seconds()
 }
 
-// Faster returns the trace with requests that come so many times as fast, which must be above 0:
-// all that changes is when they arrive.
+// Faster returns the trace with arrivals that are faster by the factor times, which must be
+// above 0. It changes only arrival times.
 func (t Trace) Faster(times float64) Trace {
 	faster := slices.Clone(t)
 	for i := range faster {
@@ -61,9 +61,9 @@ func (t Trace) Faster(times float64) Trace {
 	return faster
 }
 
-// EffectiveWorkers is the most work that a server does in a second, in seconds of a job that has it
-// to itself: the number of workers of a pool. It is not known of a [Curve] and of servers of your
-// own, and there is none of one without a bound.
+// EffectiveWorkers returns the most work that a server does in a second, in seconds of a job
+// that has it to itself: the number of workers of a pool. It is unknown for a [Curve] and
+// for custom servers, and a server without a bound has none.
 func EffectiveWorkers(s Server) (workers float64, known bool) {
 	switch s := s.(type) {
 	case WorkerPool:
@@ -78,8 +78,8 @@ func EffectiveWorkers(s Server) (workers float64, known bool) {
 	return 0, false
 }
 
-// peak is the throughput at the best number of jobs, where one job has 1. Without coherence it is
-// the bound that more and more of them approach.
+// peak returns the throughput at the best number of jobs, relative to one job. Without
+// coherence it is the limit that growing numbers of jobs approach.
 func (u USL) peak() (workers float64, bounded bool) {
 	if u.Beta == 0 {
 		return 1 / u.Alpha, u.Alpha > 0

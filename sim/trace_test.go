@@ -43,8 +43,8 @@ func TestTrace(t *testing.T) {
 	}
 }
 
-// log is the log in the tests of mappings: three requests of 10, 20 and 30 ms, a
-// second and a half apart in all, the last of them without a deadline of its own.
+// mapped is the trace of the logs in the tests of mappings: three requests of 10, 20 and 30
+// ms within a second and a half, the last of them without a deadline of its own.
 var mapped = Trace{{0, 10 * ms, "a", 200 * ms}, {500 * ms, 20 * ms, "b", 300 * ms}, {1500 * ms, 30 * ms, "a", 0}}
 
 func TestTraceReader(t *testing.T) {
@@ -241,7 +241,7 @@ func TestTraceReaderRefuses(t *testing.T) {
 	}
 }
 
-// TestTraceTellsAll: all problems are reported at once, or how many there are.
+// TestTraceTellsAll checks that all problems are reported at once, or their number.
 func TestTraceTellsAll(t *testing.T) {
 	var log strings.Builder
 	for i := range 50 {
@@ -259,7 +259,7 @@ func TestTraceTellsAll(t *testing.T) {
 	}
 }
 
-// TestTraceTellsOnce: a fault of many lines is reported once.
+// TestTraceTellsOnce checks that the same problem in many lines is reported once.
 func TestTraceTellsOnce(t *testing.T) {
 	const wrong = "service is 0s: want more than 0 and up to 10000h"
 	for rows, want := range map[int]string{
@@ -305,7 +305,7 @@ func TestTraceDates(t *testing.T) {
 	}
 }
 
-// TestTraceResolution: requests of a log cut to seconds do not come all at once.
+// TestTraceResolution checks that requests of a log cut to seconds do not come all at once.
 func TestTraceResolution(t *testing.T) {
 	times := func(r TraceReader, log string) (at []time.Duration) {
 		trace, err := r.Parse("log", strings.NewReader(log))
@@ -404,7 +404,7 @@ func TestCapacity(t *testing.T) {
 		{USL{Alpha: 0.1}, 10},
 		{USL{Alpha: 1, Beta: 1}, 1},
 	} {
-		// the rate of n jobs at once is at most that, and for one n nearly that
+		// the throughput of any n jobs is at most that, and of one n nearly that
 		best := 0.0
 		for n := 1; n <= 2000 && test.server != Server(WorkerPool{Workers: 7}); n++ {
 			station, err := test.server.Station()
@@ -448,7 +448,8 @@ func TestTraceFaster(t *testing.T) {
 	}
 }
 
-// TestTraceDeadline: a request of a trace has a deadline of its own, and each attempt has that.
+// TestTraceDeadline checks that a request of a trace has a deadline of its own, which
+// applies to each attempt.
 func TestTraceDeadline(t *testing.T) {
 	s := steady(1, func(s *Scenario) {
 		s.SLO = 100 * ms
@@ -474,7 +475,7 @@ func TestTraceDeadline(t *testing.T) {
 	}
 }
 
-// TestAccessLog: an escaped quote does not end a quoted field.
+// TestAccessLog checks that an escaped quote does not end quoted text.
 func TestAccessLog(t *testing.T) {
 	template, problem := parseTemplate("combined $request_time")
 	if problem != "" {

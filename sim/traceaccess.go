@@ -7,23 +7,23 @@ import (
 	"strings"
 )
 
-// A template is the format of an access log: texts, and the fields between them.
+// A template is the format of an access log: names, and the texts between them.
 type template struct {
 	names []string
 	texts []string // before each of the names, and after the last
 }
 
-// accessLogs are the formats that servers agree on.
+// accessLogs are the common formats of servers.
 var accessLogs = map[string]string{
 	"common": `$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent`,
 	"combined": `$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent ` +
 		`"$http_referer" "$http_user_agent"`,
 }
 
-// inAccessLog is a date as access logs have it.
+// inAccessLog matches a date of an access log.
 var inAccessLog = regexp.MustCompile(`\[\d\d/\w{3}/\d{4}:`)
 
-// parseTemplate reads a format as nginx has it, which may begin with the name of one.
+// parseTemplate parses a format of nginx, which may begin with the name of a common format.
 func parseTemplate(format string) (t template, problem string) {
 	known, more, _ := strings.Cut(format, " ")
 	left := format

@@ -26,7 +26,7 @@ func FuzzTraceReader(f *testing.F) {
 	})
 }
 
-// readsWell checks that a trace is in order and in range, and that an error says where.
+// readsWell checks that a trace is in order and in range, and that an error has a location.
 func readsWell(t *testing.T, r TraceReader, text string) {
 	trace, err := r.Parse("f", strings.NewReader(text))
 	if err != nil {

@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// objects cuts lines of JSON into the columns of those names. A dot leads into an object.
+// objects returns a function that cuts a line of JSON into the named columns. A dot leads
+// into an object.
 func objects(names []string) func(line string) (cells []string, problem string) {
 	cells := make([]string, len(names))
 	return func(line string) ([]string, string) {
@@ -28,7 +29,7 @@ func objects(names []string) func(line string) (cells []string, problem string) 
 
 func objectOf(line string) (object map[string]any, err error) {
 	in := json.NewDecoder(strings.NewReader(line))
-	in.UseNumber() // which keeps the digits
+	in.UseNumber() // to keep the digits
 	return object, in.Decode(&object)
 }
 
@@ -43,7 +44,7 @@ func memberOf(object map[string]any, name string) any {
 	return nil
 }
 
-// keysOf are the names in an object, and in objects in it.
+// keysOf returns the names of the members of an object, and of objects in it.
 func keysOf(object map[string]any) (names []string) {
 	for _, name := range slices.Sorted(maps.Keys(object)) {
 		inside, ok := object[name].(map[string]any)

@@ -11,9 +11,9 @@ import (
 
 // A table is a log, cut into requests and columns.
 type table interface {
-	// next returns the columns of the next request, which hold until it is called again, and the
-	// line that it begins at. A line that cannot be cut is a problem. The error after
-	// the last one is io.EOF.
+	// next returns the columns of the next request, which are valid until the next call,
+	// and the line where it begins. A line that cannot be cut is a problem. The error
+	// after the last one is io.EOF.
 	next() (cells []string, line int, problem string, err error)
 }
 
@@ -23,7 +23,7 @@ type csvTable struct{ *csv.Reader }
 func newCSV(r io.Reader, delimiter rune) csvTable {
 	in := csv.NewReader(r)
 	in.Comma, in.FieldsPerRecord, in.ReuseRecord = delimiter, -1, true
-	in.LazyQuotes = delimiter == '\t' // few who write tabs know of quotes
+	in.LazyQuotes = delimiter == '\t' // few programs that write tabs quote
 	return csvTable{in}
 }
 
@@ -40,7 +40,7 @@ func (t csvTable) next() (cells []string, line int, problem string, err error) {
 	return cells, line, "", err
 }
 
-// lines are the lines of a log that are not empty, each cut by a function.
+// lines yields the lines of a log that are not empty, each cut by a function.
 type lines struct {
 	*bufio.Scanner
 	line int
@@ -91,8 +91,8 @@ func words(line string) (cells []string, problem string) {
 	return cells, ""
 }
 
-// indexOf is where the text begins in the line, unless it begins with a quote that is escaped
-// there.
+// indexOf returns the index of the text in the line, and skips escaped quotes if the text
+// begins with one.
 func indexOf(line, text string) int {
 	for from := 0; ; {
 		i := strings.Index(line[from:], text)

@@ -15,31 +15,31 @@ import (
 type traceParser struct {
 	TraceReader
 
-	simple  bool     // nothing is said of it
-	first   string   // its first line, which shows the format
-	table   table    // it, cut into columns
+	simple  bool     // no field is set
+	first   string   // its first line, which determines the format
+	table   table    // the log, cut into columns
 	names   []string // of the columns, if they have any
-	heading int      // the line of the names, 0 if they are from elsewhere
-	rows    int      // that have been read, without the heading
+	heading int      // the line of the names, 0 if they come from elsewhere
+	rows    int      // number read, without the heading
 	least   int      // columns that a row needs
 
 	arrival, service, class, deadline *source
 	stamps                            stamps
-	classes                           map[string]string // so that a class is in memory once
+	classes                           map[string]string // interns classes
 
-	requests    Trace // with arrivals as they are written
-	dates       bool  // which are dates
-	early, late seen  // the first and the last of them
+	requests    Trace // with arrivals as written
+	dates       bool  // arrivals are dates
+	early, late seen  // the first and the last arrival
 	problems    problems
 }
 
 // byteOrderMark begins the files of some programs.
 const byteOrderMark = "\xef\xbb\xbf"
 
-// open finds out how the log is cut, and its columns.
+// open detects the format of the log, and the column of each value.
 func (p *traceParser) open(in *bufio.Reader) error {
 	if mark, _ := in.Peek(len(byteOrderMark)); string(mark) == byteOrderMark {
-		_, _ = in.Discard(len(mark)) // which has been read
+		_, _ = in.Discard(len(mark)) // just peeked
 	}
 	start, _ := in.Peek(in.Size())
 	p.first, _, _ = strings.Cut(strings.TrimLeft(string(start), " \r\n"), "\n")
@@ -64,7 +64,7 @@ func (p *traceParser) open(in *bufio.Reader) error {
 
 var quoted = regexp.MustCompile(`"[^"]*"`)
 
-// openCSV finds delimiter and heading.
+// openCSV detects delimiter and heading.
 func (p *traceParser) openCSV(in io.Reader) error {
 	if p.Delimiter == 0 {
 		p.Delimiter = ','
@@ -89,7 +89,7 @@ func (p *traceParser) openCSV(in io.Reader) error {
 	cells, line, problem, err := p.table.next()
 	switch {
 	case errors.Is(err, io.EOF):
-		return nil // there are no requests, which will be reported
+		return nil // there are no requests, which is reported later
 	case err != nil:
 		return fmt.Errorf("%s: %w", p.problems.file, err)
 	case problem != "":
@@ -117,7 +117,7 @@ func (p *traceParser) openAccessLog(in io.Reader) error {
 	return nil
 }
 
-// wanted returns the names of columns that are referred to.
+// wanted returns the names of the referenced columns.
 func (p *traceParser) wanted() (names []string) {
 	for _, text := range []string{p.Arrival, p.Service, p.Class, p.Deadline} {
 		formula, problem := parseFormula(text)

@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// isHeading reports whether the first row is a heading although no column is referred to by name.
+// isHeading reports whether the first row is a heading although no column is referenced by
+// name.
 func (p *traceParser) isHeading(cells []string) bool {
 	switch {
 	case p.simple:
@@ -21,14 +22,14 @@ func (p *traceParser) isHeading(cells []string) bool {
 	return badArrival != "" && badService != ""
 }
 
-// isForeign reports whether the first row is nothing like the simple format.
+// isForeign reports whether the first row cannot be in the simple format.
 func (p *traceParser) isForeign(cells []string) bool {
 	_, badArrival := p.arrival.stamp(cells, &p.stamps)
 	_, badService := p.service.time(cells)
 	return badArrival != "" && badService != ""
 }
 
-// foreign advises on a log that is not in the simple format.
+// foreign returns the advice for a log that is not in the simple format.
 func (p *traceParser) foreign() string {
 	want := "which columns are arrival and service"
 	switch {
@@ -42,7 +43,7 @@ func (p *traceParser) foreign() string {
 		strings.TrimRight(p.first, "\r"), want)
 }
 
-// misfit describes a wrong number of columns of a row.
+// misfit returns the problem with the number of columns of a row.
 func (p *traceParser) misfit(cells []string) (problem string) {
 	n := len(cells)
 	switch {
@@ -102,7 +103,7 @@ type seen struct {
 
 var kindOfStamp = map[bool]string{true: "are dates", false: "are times since the start"}
 
-// patience reads how long the client of a request waits.
+// patience reads the time that the client of a request waits.
 func (p *traceParser) patience(cells []string, a Arrival) (d time.Duration, problem string) {
 	if text := p.deadline.text(cells); p.deadline.column >= 0 && (text == "" || text == "-") {
 		return 0, ""
@@ -126,7 +127,7 @@ func (p *traceParser) patience(cells []string, a Arrival) (d time.Duration, prob
 	return d, problem
 }
 
-// known returns the class from memory.
+// known returns the interned class.
 func (p *traceParser) known(class string) string {
 	if _, ok := p.classes[class]; !ok {
 		class = strings.Clone(class)
@@ -135,7 +136,7 @@ func (p *traceParser) known(class string) string {
 	return p.classes[class]
 }
 
-// trace puts the requests in order, as long as nothing is wrong with them.
+// trace sorts the requests, unless there are problems.
 func (p *traceParser) trace() (Trace, error) {
 	t := p.requests
 	switch span := time.Duration(p.late.at - p.early.at); {
@@ -165,7 +166,7 @@ func (p *traceParser) trace() (Trace, error) {
 	return t, nil
 }
 
-// resolution is the resolution of arrival times, as far as is known.
+// resolution returns the resolution of arrival times, as far as it is known.
 func (p *traceParser) resolution() time.Duration {
 	fraction := func(a Arrival) bool { return a.At%time.Second != 0 }
 	if p.Resolution == 0 && p.dates && !slices.ContainsFunc(p.requests, fraction) {
@@ -174,7 +175,7 @@ func (p *traceParser) resolution() time.Duration {
 	return p.Resolution
 }
 
-// spread spreads the requests of equal time evenly over so long.
+// spread spreads the requests of equal time evenly over the given duration.
 func (t Trace) spread(over time.Duration) {
 	for from := 0; from < len(t); {
 		same := from

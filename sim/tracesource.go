@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// A source is where a value is found in a row.
+// A source is the location of a value in a row.
 type source struct {
-	label   string   // of it in errors
-	name    string   // of the column that has it, if it has a name
-	column  int      // that has it, -1 if it is computed
-	formula *formula // that it is computed by
-	columns []int    // that the formula takes
+	label   string   // its name in errors
+	name    string   // of its column, if it has a name
+	column  int      // number of its column, -1 if it is computed
+	formula *formula // that computes it
+	columns []int    // arguments of the formula
 	values  []float64
 }
 
@@ -82,13 +82,13 @@ func (p *traceParser) source(field, text string) *source {
 	return s
 }
 
-// keys are the names in the first line of JSON.
+// keys returns the names of the members in the first line of JSON.
 func (p *traceParser) keys() []string {
-	object, _ := objectOf(p.first) // a line that is none is reported when it is read
+	object, _ := objectOf(p.first) // a line that is not an object is reported when it is read
 	return keysOf(object)
 }
 
-// choice says which columns there are.
+// choice returns the available columns.
 func (p *traceParser) choice() string {
 	names := p.names
 	if p.Format == "json" {
@@ -107,7 +107,7 @@ func (s *source) text(cells []string) string {
 	return strings.TrimSpace(cells[s.column])
 }
 
-// stamp reads the time of something.
+// stamp reads a point in time.
 func (s *source) stamp(cells []string, stamps *stamps) (at stamp, problem string) {
 	if s.column >= 0 {
 		return stamps.parse(cells[s.column])

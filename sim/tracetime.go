@@ -8,15 +8,16 @@ import (
 	"time"
 )
 
-// A stamp is when something happened, in nanoseconds: since 1970 if it is a date, or since
-// the start.
+// A stamp is a point in time, in nanoseconds: since 1970 if it is a date, or since the
+// start.
 type stamp struct {
 	ns   int64
 	date bool
 }
 
-// dateLayouts are the layouts of dates once the T between date and time is a space.
-// A fraction of a second, after a point or a comma, may follow the seconds in all of them.
+// dateLayouts are the layouts of dates after the T between date and time was replaced by a
+// space. A fraction of a second, after a point or a comma, may follow the seconds in all of
+// them.
 var dateLayouts = []string{
 	"2006-01-02 15:04:05Z07:00",
 	"2006-01-02 15:04:05",
@@ -40,16 +41,17 @@ const (
 	wantStamp = "a date such as 2026-03-01T12:00:00.5Z or 01/Mar/2026:12:00:00 +0000, " +
 		"seconds, ms, us or ns since 1970, or a time since the start, 0 to 10000h, such as 0.5 or 35ms"
 
-	// firstEpoch is the least number that is not seconds since the start: more than three years,
-	// and a day of 1973 as seconds since 1970. From a thousand times as much on it is milliseconds,
-	// and so on; up to lastEpoch, in 2261, none of them can be taken for another.
+	// firstEpoch is the least number that is not seconds since the start: more than
+	// three years, and a day of 1973 as seconds since 1970. Numbers from a thousand
+	// times as much on are milliseconds, and so on; up to lastEpoch, in 2261, they are
+	// unambiguous.
 	firstEpoch = 1e8
 	lastEpoch  = 9.2e9
 
 	longest = 10000 * time.Hour
 )
 
-// stamps reads stamps. The layout of one is most likely that of the next.
+// stamps reads stamps. The next one most likely has the layout of the last.
 type stamps struct{ layout int }
 
 func (s *stamps) parse(text string) (at stamp, problem string) {
@@ -66,7 +68,7 @@ func (s *stamps) parse(text string) (at stamp, problem string) {
 	return at, fmt.Sprintf("is %q: want %s", text, wantStamp)
 }
 
-// epoch reads a number of seconds, ms, us or ns since 1970. Whole ones are exact.
+// epoch reads a number of seconds, ms, us or ns since 1970. Integers are exact.
 func epoch(text string) (at stamp, ok bool) {
 	v, err := strconv.ParseFloat(text, 64)
 	if err != nil || !(v >= firstEpoch) {
@@ -116,7 +118,7 @@ func parseTime(text string, zero bool) (d time.Duration, problem string) {
 	return d, timeProblem(d, zero)
 }
 
-// timeOf makes a time of seconds that were computed.
+// timeOf converts computed seconds to a time.
 func timeOf(seconds float64, zero bool) (d time.Duration, problem string) {
 	if !(math.Abs(seconds) < firstEpoch) {
 		return 0, fmt.Sprintf("is %v seconds: want %s", seconds, rangeOfTime(zero))

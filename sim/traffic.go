@@ -2,12 +2,12 @@ package sim
 
 import "time"
 
-// A request is a client's, however many attempts it takes.
+// A request is sent by a client, in one or more attempts.
 type request struct {
 	at      time.Duration // of the first attempt
 	work    time.Duration
 	luck    float64       // it fails in a phase with a greater share of errors
-	slo     time.Duration // 0 for that of its client
+	slo     time.Duration // 0 for the client's
 	client  int32
 	limiter int32
 }
@@ -16,15 +16,15 @@ type request struct {
 type traffic struct {
 	next request
 
-	trace  Trace  // the rest of it, nil if requests are drawn
+	trace  Trace  // the remaining part, nil if requests are drawn
 	source Source // nil if there is none
 
 	scenario *Scenario
 	rates    Rates
-	spacer   Spacer        // the same, if they are one
-	together bool          // the next request comes in the same instant as the last one
+	spacer   Spacer        // rates as a Spacer, if it is one
+	together bool          // the next request comes at the same instant as the last one
 	rate     float64       // of arrivals per second, without the phase's load
-	holds    time.Duration // until then
+	holds    time.Duration // end of that rate
 	phase    int
 	ends     time.Duration // of the phase
 
@@ -47,7 +47,7 @@ func newTraffic(s *Scenario, seed uint64) traffic {
 	return t
 }
 
-// advance goes to the next request that a limiter is there for.
+// advance moves to the next request of a limiter that has started.
 func (t *traffic) advance() {
 	t.draw()
 	for t.next.at < t.scenario.starts(t.next.limiter) {
@@ -63,7 +63,7 @@ func (t *traffic) take(now time.Duration) request {
 	return t.next
 }
 
-// draw goes to the next request.
+// draw moves to the next request.
 func (t *traffic) draw() {
 	switch {
 	case t.source != nil:
@@ -89,7 +89,7 @@ func (t *traffic) draw() {
 	}
 }
 
-// space returns how much the integral of the rate grows until the next arrival.
+// space returns the growth of the integral of the rate until the next arrival.
 func (t *traffic) space() float64 {
 	if t.spacer == nil {
 		return t.arrivals.Exp()
@@ -142,7 +142,7 @@ func (t *traffic) limiter() int32 {
 	return int32(t.clients.N(t.scenario.Limiters))
 }
 
-// pick draws an index in proportion to the shares, one that has none of them never.
+// pick draws an index in proportion to the shares, never one with a share of 0.
 func pick(r *Rand, shares []float64) int32 {
 	drawn, last := mul(r.Float64(), sum(shares)), 0
 	below := 0.0
@@ -168,7 +168,7 @@ func (t *traffic) replay() {
 	t.next = t.recorded(r.At, r)
 }
 
-// recorded is the request of an arrival that is given.
+// recorded returns the request of an arrival of a trace or source.
 func (t *traffic) recorded(at time.Duration, a Arrival) request {
 	r := request{at: at, work: max(1, a.Work), slo: a.Deadline, luck: t.works.Float64(), limiter: t.limiter()}
 	for i, c := range t.scenario.Clients {

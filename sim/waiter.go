@@ -15,11 +15,10 @@ type waiter struct {
 	slot   int32
 }
 
-// Wake implements [queue.Waker]: the engine looks after it once it is done with
-// what it does.
+// Wake implements [queue.Waker]: the engine handles the waiter after its current call.
 func (w *waiter) Wake() { w.engine.woken = append(w.engine.woken, w) }
 
-// wait queues.
+// wait enters the queue.
 func (e *engine) wait(slot int32) {
 	a := &e.attempts[slot]
 	client := &e.scenario.Clients[a.client]
@@ -44,7 +43,7 @@ func (e *engine) wait(slot int32) {
 	e.after(a.limiter)
 }
 
-// waiter returns a waiter that is not in use.
+// waiter returns an unused waiter.
 func (e *engine) waiter() *waiter {
 	if last := len(e.waiters) - 1; last >= 0 {
 		w := e.waiters[last]
@@ -54,7 +53,7 @@ func (e *engine) waiter() *waiter {
 	return &waiter{}
 }
 
-// served goes on with an attempt that waited and was answered.
+// served continues an attempt whose waiter was answered.
 func (e *engine) served(w *waiter) {
 	a := &e.attempts[w.slot]
 	verdict, ticket := w.Answer()
@@ -73,14 +72,14 @@ func (e *engine) served(w *waiter) {
 	e.waiters = append(e.waiters, w)
 }
 
-// leave takes an attempt out of the queue.
+// leave removes an attempt from the queue.
 func (e *engine) leave(slot int32, why reply.Verdict) {
 	a := &e.attempts[slot]
 	w, limiter := a.waiter, a.limiter
 	e.fx = admit.Effects{}
 	e.nodes[limiter].Leave(&w.Waiter, why, int64(e.now), &e.fx)
 	e.after(limiter)
-	if e.attempts[slot].waiter == w { // not answered, and so not woken, in the same instant
+	if e.attempts[slot].waiter == w { // unless it was answered, and so woken, at the same instant
 		e.served(w)
 	}
 }

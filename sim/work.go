@@ -7,8 +7,8 @@ import (
 	"github.com/weir-go/weir/internal/portable"
 )
 
-// Work is a distribution of service times: how long a request takes on an idle
-// server at full speed. Bring your own by implementing it; [Rand] is the source of chance.
+// Work is a distribution of service times: the duration of a request on an idle server at
+// full speed. Custom implementations can use [Rand].
 type Work interface {
 	// Draw returns the next service time.
 	Draw(*Rand) time.Duration
@@ -30,16 +30,16 @@ type Lognormal struct {
 	CV   float64       `json:"cv" range:"(0,10]"`
 }
 
-// Bimodal work takes Slow with probability Share and Fast otherwise, as where some
-// requests miss a cache.
+// Bimodal work takes Slow with probability Share and Fast otherwise, as when some requests
+// miss a cache.
 type Bimodal struct {
 	Fast  time.Duration `json:"fast" range:"(0s,24h]"`
 	Slow  time.Duration `json:"slow" range:"(0s,24h]"`
 	Share float64       `json:"share" range:"[0,1]"`
 }
 
-// Pareto work is around Mean with a tail that falls as a power: the share that takes longer than t
-// falls as t^-Alpha. Its variance is infinite up to an Alpha of 2. No piece takes longer than a
+// Pareto work is around Mean with a power-law tail: the share that takes longer than t falls
+// as t^-Alpha. Its variance is infinite up to an Alpha of 2. No work takes longer than a
 // day.
 type Pareto struct {
 	Mean  time.Duration `json:"mean" range:"(0s,24h]"`
@@ -69,13 +69,13 @@ func (w Bimodal) Draw(r *Rand) time.Duration {
 	return w.Fast
 }
 
-// Draw implements [Work]. The least is (Alpha-1)/Alpha of the mean.
+// Draw implements [Work]. The minimum is (Alpha-1)/Alpha of the mean.
 func (w Pareto) Draw(r *Rand) time.Duration {
 	least := mul(float64(w.Mean), (w.Alpha-1)/w.Alpha)
 	return nanoseconds(mul(least, portable.Exp(r.Exp()/w.Alpha)))
 }
 
-// nanoseconds makes a duration, of a nanosecond at least and at most a day.
+// nanoseconds returns a duration, at least a nanosecond and at most a day.
 func nanoseconds(ns float64) time.Duration {
 	return time.Duration(min(max(ns, 1), float64(24*time.Hour)))
 }

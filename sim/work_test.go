@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestPareto: the mean and the tail match the distribution.
+// TestPareto checks the mean and the tail of the distribution.
 func TestPareto(t *testing.T) {
 	w, r := Pareto{Mean: 10 * ms, Alpha: 2.5}, newRand(1, 1)
 	const n = 200_000
@@ -29,7 +29,7 @@ func TestPareto(t *testing.T) {
 	}
 }
 
-// TestUnbounded: no job slows another.
+// TestUnbounded checks that no job slows another.
 func TestUnbounded(t *testing.T) {
 	s := steady(10_000, func(s *Scenario) {
 		s.Server, s.Work, s.Limiter = Unbounded{}, Constant{Mean: time.Second}, unlimited

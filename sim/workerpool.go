@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// A WorkerPool is a number of workers that take jobs in order of arrival, one each,
-// from a backlog without end. When workers are lost, each of them first ends its job.
+// A WorkerPool is a number of workers that take jobs in order of arrival, one each, from an
+// unbounded backlog. When workers are lost, each of them first completes its job.
 type WorkerPool struct {
-	// Workers is how many there are.
+	// Workers is the number of workers.
 	Workers int `json:"workers" range:"[1,1e6]"`
 }
 
@@ -24,12 +24,12 @@ func (p WorkerPool) Station() (Station, error) {
 
 type pool struct {
 	progress
-	workers, open int // in all, and ready for jobs
+	workers, open int // in total, and the ones that take jobs
 	speed         float64
 
 	backlog []waiting // from head on
 	head    int
-	queued  []int // where in the backlog each job is
+	queued  []int // index of each job in the backlog
 }
 
 type waiting struct {
@@ -79,7 +79,7 @@ func (s *pool) Change(now time.Duration, c Conditions) {
 	s.take()
 }
 
-// take gives jobs of the backlog to free workers.
+// take assigns jobs of the backlog to free workers.
 func (s *pool) take() {
 	for s.head < len(s.backlog) && len(s.heap) < s.open {
 		if w := s.backlog[s.head]; w.job != noJob {

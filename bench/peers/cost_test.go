@@ -20,14 +20,14 @@ import (
 	"github.com/weir-go/weir"
 )
 
-// room is the limit of whatever has one, so that nothing is refused.
+// room is the limit of every limiter that has one, so that it refuses nothing.
 const room = 1000
 
 // go-zero writes a line a minute, and one for each refusal.
 func init() { logx.Disable() }
 
-// A way is a way through a limiter, open to work that takes no time. It reports
-// whether the work was admitted.
+// A way passes work that takes no time through a limiter. It reports whether the limiter
+// admitted the work.
 type way struct {
 	name string
 	open func() func() bool
@@ -137,8 +137,8 @@ func throughShedder(s load.Shedder) func() bool {
 	}
 }
 
-// BenchmarkCost prints the cost of each way, alone and as a multiple of the floor,
-// with a goroutine for each processor.
+// BenchmarkCost prints the cost of each way, absolute and as a multiple of the floor, with
+// one goroutine per processor.
 //
 //	go test -run '^$' -bench Cost -cpu 1,2 -count 5
 func BenchmarkCost(b *testing.B) {
@@ -155,14 +155,14 @@ func BenchmarkCost(b *testing.B) {
 				}
 			})
 			if n := refused.Load(); n > 0 {
-				b.ReportMetric(100*float64(n)/float64(b.N), "refused-%") // and so cheaper than it seems
+				b.ReportMetric(100*float64(n)/float64(b.N), "refused-%") // refusals are cheaper, so the result is too low
 			}
 		})
 	}
 }
 
-// The floor is the least that anything which caps concurrency and measures latency has to
-// do: a compare-and-swap up, one down, and two readings of a monotonic clock.
+// The floor is the minimum work of anything that caps concurrency and measures latency: a
+// compare-and-swap up, one down, and two readings of a monotonic clock.
 type floor struct{ inflight atomic.Int64 }
 
 var (
@@ -188,7 +188,8 @@ func (f *floor) add(delta int64) {
 	}
 }
 
-// againstFloor times passes and the floor in turns, so that both meet the same machine.
+// againstFloor alternates between passes and the floor, so that both run on the machine in
+// the same state.
 func againstFloor(b *testing.B, passes func(n int)) {
 	f := &floor{}
 	const turns = 20
@@ -208,7 +209,7 @@ func againstFloor(b *testing.B, passes func(n int)) {
 	b.ReportMetric(float64(theirs.Nanoseconds())/float64(b.N), "ns/op")
 }
 
-// timed spreads n passes over a goroutine for each processor.
+// timed spreads n passes over one goroutine per processor.
 func timed(n int, passes func(n int)) time.Duration {
 	var done sync.WaitGroup
 	began := time.Now()

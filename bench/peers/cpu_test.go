@@ -11,18 +11,17 @@ import (
 	"github.com/weir-go/weir/sim"
 )
 
-// setCPU has the limiter ask for the use of a simulated processor. It would ask for that
-// of this machine, which a goroutine started by the package's init follows in real
-// time, and there is no option for another source.
+// setCPU makes the limiter read the usage of a simulated processor. By default it reads the
+// usage of this machine, which a goroutine started by the package's init samples in real
+// time, and no option changes the source.
 func setCPU(limiter *bbr.BBR, usage func() int64) {
 	field := reflect.ValueOf(limiter).Elem().FieldByName("cpu")
 	field = reflect.NewAt(field.Type(), unsafe.Pointer(field.UnsafeAddr())).Elem()
 	field.Set(reflect.ValueOf(usage).Convert(field.Type()))
 }
 
-// A processor is the server's, as if all its work were computing: it is fully used when
-// as many jobs are there as the server can do at once. Its use is averaged as aegis
-// does it.
+// A processor models the processor of a server that only computes: it is fully used when the
+// server runs as many jobs as it can at once. Its usage is averaged as aegis does it.
 type processor struct {
 	atOnce  float64
 	jobs    int
@@ -50,13 +49,13 @@ func newProcessor(server sim.Server) *processor {
 	return p
 }
 
-// started notes that there are so many jobs more.
+// started adds jobs to the number of running jobs.
 func (p *processor) started(now time.Duration, jobs int) {
 	p.until(now)
 	p.jobs += jobs
 }
 
-// until takes the samples that are due by now.
+// until takes the samples due by now.
 func (p *processor) until(now time.Duration) {
 	for ; p.sampled <= now; p.sampled += cpuSample {
 		use := math.Min(1000, 1000*float64(p.jobs)/p.atOnce)
@@ -66,7 +65,7 @@ func (p *processor) until(now time.Duration) {
 
 func (p *processor) usage() int64 { return p.average }
 
-// watched is a server whose processor is watched.
+// watched is a server with a measured processor.
 type watched struct {
 	sim.Server
 	cpu *processor

@@ -23,7 +23,7 @@ const (
 	handTurn  = 50_000 // passes of the whole crowd in one turn
 )
 
-// A queue is a limiter at which one waits. Whoever can is given a context to heed.
+// A queue is a limiter with a queue. enter passes ctx to limiters that take one.
 type queue struct {
 	name string
 	open func() (enter func(context.Context) (leave func()))
@@ -89,8 +89,8 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// BenchmarkHandoff passes slots on among a thousand goroutines, each of which yields
-// once while it has one, and compares with a buffered channel: see the benchmark of that
+// BenchmarkHandoff passes slots among a thousand goroutines, each of which yields once while
+// it holds one, and compares the result with a buffered channel: see the benchmark of that
 // name in the root package.
 //
 //	go test -run '^$' -bench Handoff -benchtime 20x -cpu 1,2 -count 5
@@ -113,20 +113,20 @@ func BenchmarkHandoff(b *testing.B) {
 			b.ReportMetric(other.p99()/channel.p99(), "p99/channel")
 			b.ReportMetric(float64(other.least), "least-served")
 			b.ReportMetric(float64(other.most), "most-served")
-			b.ReportMetric(0, "ns/op") // of a turn of both: says nothing
+			b.ReportMetric(0, "ns/op") // the time of a turn of both has no meaning
 		})
 	}
 }
 
-// A side is one of the two that are compared.
+// A side is one of the two limiters compared.
 type side struct {
 	enter       func(context.Context) func()
 	took        time.Duration
 	waits       []time.Duration
-	least, most int // passes of the goroutine that was served least, or most, in a turn
+	least, most int // passes of the goroutine served least, or most, in a turn
 }
 
-// run has the crowd pass handTurn times, whoever is served.
+// run makes the goroutines of the crowd pass handTurn times in total.
 func (s *side) run(ctx context.Context) {
 	var left atomic.Int64
 	left.Store(handTurn)

@@ -11,17 +11,18 @@ import (
 	"github.com/weir-go/weir/sim"
 )
 
-// A round has the measurements of one window.
+// A round holds the measurements of one window.
 type round struct {
 	latency  time.Duration
-	inflight int // most at once
+	inflight int // the peak
 	dropped  bool
 }
 
-// TestNetflixLaws feeds the same windows to our laws and to Netflix's classes, and wants the same
-// limits. They may differ by a slot: a limit that falls short of a whole number by an error of
-// rounding is whole for us. Neither measures its least latency anew, as Netflix does that at random
-// times. No limit is used by half to all, where Netflix raises it and we do not.
+// TestNetflixLaws feeds the same windows to our laws and to Netflix's classes, and expects
+// the same limits. They may differ by a slot: our laws round up a limit that is below an
+// integer only by a rounding error. Neither remeasures its minimum latency, because Netflix
+// does that at random times. No limit is used by half to all: there Netflix raises it and we
+// do not.
 func TestNetflixLaws(t *testing.T) {
 	if *java == "" {
 		t.Skip("needs -java=../java")
@@ -50,8 +51,8 @@ func TestNetflixLaws(t *testing.T) {
 
 const windows = 10_000
 
-// compare counts the windows after which both limits are the same, and says by how much they differ
-// at most.
+// compare returns the number of windows after which both limits are the same, and the
+// largest difference between them.
 func compare(t *testing.T, m *machine, l law.Law, kind int32, drops bool) (same, most int) {
 	bounds := sim.Limiter{Min: 1, Max: 500, Initial: 20}
 	ours, err := l.Controller(law.Bounds{Min: bounds.Min, Max: bounds.Max, Initial: bounds.Initial})
@@ -73,8 +74,8 @@ func compare(t *testing.T, m *machine, l law.Law, kind int32, drops bool) (same,
 	return same, most
 }
 
-// drawRound draws work of 10 ms, which becomes as slow as 20 and 100 ms, and a limit that is used
-// or not.
+// drawRound draws work of 10 ms, which slows down to 20 and 100 ms, and a limit that is used
+// fully or by less than half.
 func drawRound(random *rand.Rand, n, limit int, drops bool) round {
 	scale := []float64{1, 2, 1, 10}[n/500%4]
 	r := round{latency: time.Duration(scale * (0.9 + 0.4*random.Float64()) * float64(10*time.Millisecond)), inflight: limit}
@@ -85,8 +86,8 @@ func drawRound(random *rand.Rand, n, limit int, drops bool) round {
 	return r
 }
 
-// window is our limiter's would-be measurement: a hundred pieces of work, of which one may have
-// run out of time.
+// window returns the window that our limiter would have measured: a hundred pieces of work,
+// of which at most one timed out.
 func (r round) window(b sim.Limiter, limit int) law.Window {
 	const samples = 100
 	w := law.Window{

@@ -22,9 +22,9 @@ const (
 	netflixAIMD      = 3
 )
 
-// netflixPeers are Netflix's limits in its SimpleLimiter: with the windows of a second that its
-// documents put around Gradient2, with the least that a window may have, and sample by sample,
-// which is how SimpleLimiter uses Vegas unless told otherwise.
+// netflixPeers returns Netflix's limits in its SimpleLimiter: with windows of a second,
+// which its documentation uses for Gradient2, with windows of the minimum length, and sample
+// by sample, which is how SimpleLimiter uses Vegas by default.
 func netflixPeers(t testing.TB) []peer {
 	t.Helper()
 	if *java == "" {
@@ -46,8 +46,8 @@ func netflixPeers(t testing.TB) []peer {
 	}
 }
 
-// simple does what SimpleLimiter does, with a limit that lives in another process: it counts what
-// is in flight, and tells the limit of what ended as the interceptor of gRPC servers does.
+// simple behaves like SimpleLimiter, with a limit in another process: it counts the work in
+// flight, and reports each completion to the limit as the interceptor of gRPC servers does.
 type simple struct {
 	machine         *machine
 	id              int32
@@ -57,7 +57,7 @@ type simple struct {
 	closes time.Duration // no answer from before then can change the limit
 }
 
-// shortest is the least latency that a WindowedLimit takes for a sample.
+// shortest is the lowest latency that a WindowedLimit accepts as a sample.
 const shortest = 100 * time.Microsecond
 
 func (s *simple) Limit() int { return s.limit }
@@ -74,8 +74,8 @@ func (s *simple) Acquire(began time.Duration) (func(time.Duration, sim.Outcome),
 	}, true
 }
 
-// ended tells the limit of work that ended. It waits for an answer only if the limit can be another
-// now.
+// ended reports completed work to the limit. It waits for an answer only if the limit may
+// have changed.
 func (s *simple) ended(began, now time.Duration, among int, dropped bool) {
 	latency := max(1, now-began)
 	if s.window > 0 && (now <= s.closes || latency < shortest) {
@@ -86,7 +86,7 @@ func (s *simple) ended(began, now time.Duration, among int, dropped bool) {
 	s.closes = now + s.window
 }
 
-// A machine is a process of bench.Limits.
+// A machine is a process running bench.Limits.
 type machine struct {
 	mu  sync.Mutex
 	in  *bufio.Writer
@@ -124,18 +124,18 @@ const (
 	tellSample // it has no answer
 )
 
-// make makes a limit and returns its number. Without probes its answers do not depend on a random
-// number.
+// make creates a limit and returns its number. Without probes its answers do not depend on a
+// random number.
 func (m *machine) make(kind int32, window time.Duration, probes bool, b sim.Limiter) int32 {
 	return m.ask(makeLimit, kind, int32(window.Milliseconds()), probes, int32(b.Min), int32(b.Max), int32(b.Initial))
 }
 
-// sample reports ended work to a limit and returns the new limit.
+// sample reports completed work to a limit and returns the limit after it.
 func (m *machine) sample(id int32, began, latency time.Duration, inflight int, dropped bool) int {
 	return int(m.ask(askSample, id, int64(began), int64(latency), int32(inflight), dropped))
 }
 
-// tell is sample where the limit stays as it is.
+// tell is sample for work that cannot change the limit.
 func (m *machine) tell(id int32, began, latency time.Duration, inflight int, dropped bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -12,13 +12,14 @@ import (
 	"github.com/weir-go/weir/sim"
 )
 
-// A peer is somebody's limiter.
+// A peer is another project's limiter.
 type peer struct {
 	name string
 	gate func(bounds sim.Limiter, cpu *processor) sim.Gate
 }
 
-// run has it control a system, in a bubble in which its code reads the simulation's clock.
+// run simulates a system controlled by the peer, in a bubble in which the peer's code reads
+// the simulation's clock.
 func (p peer) run(t *testing.T, s sim.Scenario, seed uint64) (r *sim.Result) {
 	synctest.Test(t, func(t *testing.T) {
 		cpu := newProcessor(s.Server)
@@ -35,8 +36,8 @@ func (p peer) run(t *testing.T, s sim.Scenario, seed uint64) (r *sim.Result) {
 	return r
 }
 
-// Peers are run with the scenario's bounds of the limit, which are those that the laws
-// have, and otherwise with their defaults unless the name says something else.
+// Peers run with the scenario's bounds of the limit, which the laws have too, and otherwise
+// with their defaults unless the name says something else.
 var peers = []peer{
 	{"failsafe-go", func(b sim.Limiter, _ *processor) sim.Gate {
 		return adaptive{builder(b).Build()}
@@ -58,8 +59,8 @@ func builder(b sim.Limiter) adaptivelimiter.Builder[any] {
 	return adaptivelimiter.NewBuilder[any]().WithLimits(uint(b.Min), uint(b.Max), uint(b.Initial))
 }
 
-// adaptive treats work as the executor of failsafe-go does: what ended is recorded,
-// error or not, and cancelled work is dropped.
+// adaptive treats work as the executor of failsafe-go does: it records completed work,
+// failed or not, and drops cancelled work.
 type adaptive struct {
 	adaptivelimiter.AdaptiveLimiter[any]
 }
@@ -83,8 +84,8 @@ type aegis struct {
 	cpu *processor
 }
 
-// Limit is not known: aegis has none while the processor is idle, and asking for the one
-// that it would have refreshes what it remembers.
+// Limit is unknown: aegis has no limit while the processor is idle, and reading the limit it
+// would have refreshes its state.
 func (aegis) Limit() int { return 0 }
 
 func (a aegis) Acquire(now time.Duration) (func(time.Duration, sim.Outcome), bool) {

@@ -27,8 +27,8 @@ var (
 	scores  = flag.String("scores", "", "write the scores to this file instead of standard output")
 )
 
-// TestSuite writes how the peers score, a line of JSON each, for weir sim suite --with. It is
-// skipped without -suite.
+// TestSuite writes the scores of the peers, a line of JSON each, for weir sim suite --with.
+// It is skipped without -suite.
 //
 //	go test -run Suite -suite named -seeds 3 -scores peers.jsonl -timeout 1h
 func TestSuite(t *testing.T) {
@@ -90,7 +90,7 @@ func drawn(draw func(seed uint64) sim.Scenario) (all []sim.Scenario) {
 	return all
 }
 
-// named are the peers that -peers asks for.
+// named returns the peers selected by -peers.
 func named(all []peer) (some []peer) {
 	wanted := regexp.MustCompile(*names)
 	for _, p := range all {
@@ -146,7 +146,7 @@ func write(t *testing.T, all []sim.Score) {
 	}
 }
 
-// TestRepeats runs each peer twice: its code reads no other clock than that of the bubble.
+// TestRepeats runs each peer twice: its code reads only the clock of the bubble.
 func TestRepeats(t *testing.T) {
 	s, err := sim.Lookup("accept-overload")
 	if err != nil {

@@ -102,7 +102,7 @@ var ways = []struct {
 		}
 		p.StopAndWait()
 	}},
-	{"goroutine each", func(n int, half func()) { // all wait for a slot: the memory to beat
+	{"goroutine each", func(n int, half func()) { // every goroutine waits for a slot: the memory to beat
 		slots, all := make(chan struct{}, limit), conc.WaitGroup{}
 		hold := make(chan struct{})
 		for range n {
@@ -128,9 +128,9 @@ func drive(n int, half func(), source pool.Source) {
 	}
 }
 
-// BenchmarkEmptyTasks prints each rate as a share of errgroup's, measured in turn with it, and the
-// memory in the middle for each task. On one processor the rate by CPU time is what the rate would
-// be on an idle machine.
+// BenchmarkEmptyTasks prints each rate as a share of errgroup's, measured in turn with it,
+// and the memory in the middle for each task. On one processor the rate by CPU time equals
+// the rate on an idle machine.
 //
 //	go test . -run '^$' -bench EmptyTasks -benchtime 5x -cpu 1
 func BenchmarkEmptyTasks(b *testing.B) {
@@ -150,7 +150,7 @@ func BenchmarkEmptyTasks(b *testing.B) {
 	}
 }
 
-// A cost is what a run took.
+// A cost holds the time and memory of a run.
 type cost struct {
 	wall, cpu time.Duration
 	memory    float64 // bytes, in the middle
@@ -172,7 +172,7 @@ func measure(run func(int, func())) cost {
 	return cost{time.Since(began), cpu() - spent, float64(max(0, used))}
 }
 
-// cpu is what this process has used.
+// cpu returns the CPU time of this process.
 func cpu() time.Duration {
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {

@@ -10,19 +10,19 @@ import (
 	"github.com/weir-go/weir/pool"
 )
 
-// chosen is the best of TestScalers, which tries them on other seeds and two other downstreams than
-// TestWorkloads does.
+// chosen is the best of TestScalers, which tries them on other seeds and two other
+// downstreams than TestWorkloads does.
 var chosen = byLaw(law.Vegas{Alpha: 2, Beta: 4})(4)
 
-// byLaw decides as soon as ten tasks have ended, for a few times a second.
+// byLaw decides as soon as ten tasks have ended, which happens a few times a second.
 func byLaw(l law.Law) func(initial int64) pool.Scaler {
 	return func(initial int64) pool.Scaler {
 		return pool.ByLaw{Law: l, Initial: initial, Interval: 250 * time.Millisecond, MinSamples: 10}
 	}
 }
 
-// TestScalers prints how far above the best fixed size each scaler is on downstreams that degrade:
-// the mean and the worst of six runs.
+// TestScalers prints how far above the best fixed size each scaler is on downstreams that
+// degrade: the mean and the worst of six runs.
 //
 //	go test . -run Scalers -v
 func TestScalers(t *testing.T) {

@@ -19,13 +19,14 @@ import (
 	"github.com/weir-go/weir/pool"
 )
 
-// most is the largest size, memory what there is beside it.
+// most is the largest size of the pool, memory its memory.
 const (
 	most   = 16
 	memory = 32
 )
 
-// A job comes at its time, needs its memory and takes its time, times how slow the downstream is.
+// A job arrives at a time, needs memory, and takes its duration multiplied by the slowdown
+// of the downstream.
 type job struct {
 	at, takes time.Duration
 	memory    int64
@@ -37,7 +38,7 @@ type workload struct {
 	slow func(at time.Duration, running int64) float64
 }
 
-// workloads are drawn from the first seed; nothing was tuned on them.
+// workloads returns workloads drawn from the first seed; nothing was tuned on them.
 func workloads() []workload {
 	random := rand.New(rand.NewPCG(1, 1))
 	takes := func() time.Duration { return draw(random) }
@@ -61,12 +62,12 @@ func workloads() []workload {
 	return []workload{steady, burst, mixed, degrading(random, downstream{8, 3, 8 * time.Second, 20 * time.Second})}
 }
 
-// draw is how long a job takes when nothing slows it.
+// draw returns the duration of a job without a slowdown.
 func draw(random *rand.Rand) time.Duration {
 	return 100*time.Millisecond + time.Duration(random.Int64N(int64(200*time.Millisecond)))
 }
 
-// A downstream has so many workers, fewer of them for a while.
+// A downstream has a number of workers, and fewer of them for a while.
 type downstream struct {
 	workers, fewer float64
 	from, to       time.Duration
@@ -82,15 +83,15 @@ func degrading(random *rand.Rand, d downstream) workload {
 		if at > d.from && at < d.to {
 			workers = d.fewer
 		}
-		return math.Pow(max(1, float64(running)/workers), 1.3) // past the knee, more is less
+		return math.Pow(max(1, float64(running)/workers), 1.3) // beyond saturation, throughput falls with concurrency
 	}
 	return w
 }
 
-// A tally is what a run cost: when it ended, and slot-seconds that were held and used.
+// A tally is the cost of a run: when it ended, and the slot-seconds held and used.
 type tally struct{ took, held, busy time.Duration }
 
-// A floor is where jobs are done.
+// A floor runs the jobs of a workload.
 type floor struct {
 	w       workload
 	began   time.Time
@@ -146,8 +147,8 @@ func ours(w workload, size int64, scaler pool.Scaler) (r tally) {
 	return r
 }
 
-// theirs runs a workload in a pool of a fixed size. Memory, which they do not know, is waited for
-// in the job, as their users do.
+// theirs runs a workload in a pool of a fixed size. These pools do not account for memory,
+// so each job waits for it inside the pool, as their users do.
 func theirs(w workload, size int, open func(size int) (submit func(func()), wait func())) (r tally) {
 	f := &floor{w: w, began: time.Now()}
 	c := must(capacity.New(capacity.Vector{"memory": memory}))
@@ -177,12 +178,12 @@ var peers = map[string]func(size int) (func(func()), func()){
 	},
 	"pond": func(size int) (func(func()), func()) {
 		p := pond.NewPool(size)
-		var all sync.WaitGroup // to stop it goes through a global pool, outside of the bubble
+		var all sync.WaitGroup // stopping it uses a global pool, outside of the bubble
 		return func(f func()) { all.Add(1); _ = p.Go(func() { defer all.Done(); f() }) }, all.Wait
 	},
 }
 
-// faked runs on a faked clock.
+// faked runs with a fake clock.
 func faked(t *testing.T, run func() tally) (r tally) {
 	synctest.Test(t, func(*testing.T) { r = run() })
 	return r
@@ -203,7 +204,8 @@ func fixed(t *testing.T, w workload) (best time.Duration, at int, widest tally) 
 	return best, at, widest
 }
 
-// TestWorkloads prints, for each workload, how long every fixed size takes and what ours does.
+// TestWorkloads prints, for each workload, the duration for every fixed size and for our
+// pool.
 //
 //	go test . -run Workloads -v
 func TestWorkloads(t *testing.T) {

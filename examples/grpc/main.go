@@ -1,13 +1,13 @@
-// Grpc is a gRPC service whose database has room for 4 queries at once, of 40 ms each: 100 calls a
-// second. A crowd makes 150 a second, with a deadline of half a second.
+// Grpc is a gRPC service whose database runs 4 queries at once, of 40 ms each: 100 calls a
+// second. Clients make 150 a second, with a deadline of half a second.
 //
 //	scripts/all go run ./examples/grpc
 //
-// Without a limit the service answers 100 in the first second, some in the second, and then none in
-// time: calls wait for the database until their deadline has passed, and it works for clients that
-// are gone. With a limit it refuses what it cannot do, at once and before the message is decoded,
-// and answers 95 to 100 a second in time, in one second of ten 70. Nothing tells the limiter what
-// the database can do.
+// Without a limit the service answers 100 in the first second, some in the second, and then
+// none in time: calls wait for the database until their deadline has passed, and the
+// database works for clients that have left. With a limit it refuses the excess calls at
+// once, before it decodes the message, and answers 95 to 100 a second in time, in one second
+// of ten 70. The limiter has no setting for the capacity of the database.
 package main
 
 import (
@@ -19,7 +19,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
-	pb "google.golang.org/grpc/interop/grpc_testing" // stands for the code that protoc made of your service
+	pb "google.golang.org/grpc/interop/grpc_testing" // in place of the code that protoc made of your service
 	"google.golang.org/grpc/status"
 
 	"github.com/weir-go/weir"
@@ -36,7 +36,7 @@ type service struct {
 }
 
 func (s *service) EmptyCall(context.Context, *pb.Empty) (*pb.Empty, error) {
-	s.connections <- struct{}{} // does not look at the deadline, as many drivers
+	s.connections <- struct{}{} // ignores the deadline, as many drivers do
 	defer func() { <-s.connections }()
 	time.Sleep(40 * time.Millisecond)
 	return &pb.Empty{}, nil
@@ -66,7 +66,7 @@ func run(ctx context.Context, show crowd.Show) error {
 	return nil
 }
 
-// serve starts the server and lets the crowd in.
+// serve starts the server and the clients.
 func serve(ctx context.Context, show crowd.Show, srv *grpc.Server, lim *weir.Limiter) (crowd.Tally, error) {
 	listener, dial, err := show.Listen()
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/weir-go/weir/weirgrpc"
 )
 
-// A server with nothing that says which limiter a method has.
+// A server without a function that selects the limiter of a method.
 func Example_noLimiter() {
 	defer func() { fmt.Println(recover()) }()
 	weirgrpc.LimitServer(nil, weirgrpc.ServerConfig{})

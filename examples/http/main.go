@@ -1,12 +1,13 @@
-// Http is an HTTP service whose database has room for 4 queries at once, of 40 ms each: 100
-// requests a second. A crowd asks for 150 a second and waits for half a second.
+// Http is an HTTP service whose database runs 4 queries at once, of 40 ms each: 100 requests
+// a second. Clients make 150 a second and wait for half a second.
 //
 //	go run ./examples/http
 //
-// Without a limit the service answers 100 in the first second, some in the second, and then none in
-// time: requests wait for the database until their clients have left, and it works for clients that
-// are gone. With a limit it refuses the excess, at once, and answers 90 to 100 a second in
-// time. The limiter is not given the database's capacity.
+// Without a limit the service answers 100 in the first second, some in the second, and then
+// none in time: requests wait for the database until their clients have left, and the
+// database works for clients that have left. With a limit it refuses the excess requests at
+// once, and answers 90 to 100 a second in time. The limiter has no setting for the capacity
+// of the database.
 package main
 
 import (
@@ -27,7 +28,7 @@ func service() http.Handler {
 	connections := make(chan struct{}, 4)
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /orders", func(w http.ResponseWriter, _ *http.Request) {
-		connections <- struct{}{} // does not look whether the client is still there, as many drivers
+		connections <- struct{}{} // ignores whether the client has left, as many drivers do
 		defer func() { <-connections }()
 		time.Sleep(40 * time.Millisecond)
 		fmt.Fprintln(w, "no orders yet")
@@ -58,7 +59,7 @@ func run(ctx context.Context, show crowd.Show) error {
 	return nil
 }
 
-// serve starts a server and lets the crowd in.
+// serve starts a server and the clients.
 func serve(ctx context.Context, show crowd.Show, h http.Handler, lim *weir.Limiter) (crowd.Tally, error) {
 	listener, dial, err := show.Listen()
 	if err != nil {

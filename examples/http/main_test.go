@@ -7,7 +7,7 @@ import (
 	"github.com/weir-go/weir/examples/internal/crowd/crowdtest"
 )
 
-// The promises of the package comment, in the time of a bubble.
+// The test checks the numbers of the package comment, in the time of a bubble.
 func TestLimitKeepsRequestsInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		out := crowdtest.Run(t, run)

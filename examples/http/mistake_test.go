@@ -7,7 +7,7 @@ import (
 	"github.com/weir-go/weir"
 )
 
-// A timeout for a queue that is not there. The library has no queue unless a size asks for one.
+// A timeout without a queue. The library has no queue unless Size is set.
 func Example_queueWithoutSize() {
 	_, err := weir.New(weir.Config{Name: "orders", Queue: weir.Queue{Timeout: time.Second}})
 	fmt.Println(err)

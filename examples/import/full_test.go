@@ -13,12 +13,12 @@ import (
 	"github.com/weir-go/weir/internal/longtest"
 )
 
-// TestFullDisk imports until the disk is full, in a process of its own, for Badger on a full disk
-// may get SIGBUS.
+// TestFullDisk imports until the disk is full. It runs in a process of its own because
+// Badger on a full disk may get SIGBUS.
 func TestFullDisk(t *testing.T) {
 	longtest.Skip(t)
 	const n = 30_000
-	disk := importtest.SmallDisk(t, 152) // of which Space keeps 132
+	disk := importtest.SmallDisk(t, 152) // Space keeps 132 of them free
 	store := filepath.Join(disk, "store")
 	file := source(t, n) // 33 MB
 	load := func() (said string, err error) {

@@ -14,14 +14,15 @@ import (
 	"github.com/weir-go/weir/internal/longtest"
 )
 
-// A hardLimit is a control group with a limit of memory, which the kernel enforces by killing.
+// A hardLimit is a control group with a memory limit, which the kernel enforces by killing.
 type hardLimit struct {
 	dir string
 	v1  bool
 }
 
-// newHardLimit makes one below the group of this process, or, of version 2, where groups with
-// processes have no groups below them, below the root.
+// newHardLimit creates a control group. In version 1 its parent is the group of this
+// process; in version 2, where a group with processes cannot have children, its parent is
+// the root.
 func newHardLimit(t *testing.T, bytes int) hardLimit {
 	t.Helper()
 	const root = "/sys/fs/cgroup"
@@ -44,8 +45,8 @@ func newHardLimit(t *testing.T, bytes int) hardLimit {
 	return h
 }
 
-// ownMemoryGroup is the group of this process in the tree of version 1 that has memory, if there is
-// one.
+// ownMemoryGroup returns the group of this process in the version 1 memory hierarchy, if
+// there is one.
 func ownMemoryGroup(t *testing.T) (name string, v1 bool) {
 	t.Helper()
 	text, err := os.ReadFile("/proc/self/cgroup")
@@ -61,13 +62,14 @@ func ownMemoryGroup(t *testing.T) (name string, v1 bool) {
 	return "", false
 }
 
-// confine has a command run in the group.
+// confine makes a command run in the group.
 func (h hardLimit) confine(c *exec.Cmd) *exec.Cmd {
 	const script = `echo $$ >"$0" && exec "$@"`
 	return exec.Command("/bin/sh", append([]string{"-c", script, filepath.Join(h.dir, "cgroup.procs")}, c.Args...)...)
 }
 
-// value is one of a file of the group, by its key, or all of the file if that is "".
+// value returns the number for key in a file of the group, or the only number of the file if
+// key is "".
 func (h hardLimit) value(t *testing.T, file, key string) (value int) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(h.dir, file))
@@ -87,8 +89,8 @@ func (h hardLimit) value(t *testing.T, file, key string) (value int) {
 	return 0
 }
 
-// kills is how often the kernel killed, and peak the most memory that the group had, its cache of
-// files included.
+// kills returns the number of processes that the kernel killed, and the peak memory of the
+// group, including its page cache.
 func (h hardLimit) kills(t *testing.T) (kills, peak int) {
 	if h.v1 {
 		return h.value(t, "memory.oom_control", "oom_kill"), h.value(t, "memory.max_usage_in_bytes", "")
@@ -96,12 +98,13 @@ func (h hardLimit) kills(t *testing.T) (kills, peak int) {
 	return h.value(t, "memory.events", "oom_kill"), h.value(t, "memory.peak", "")
 }
 
-// TestImportInsideAHardLimit imports more than the limit, which the cache of files counts in.
+// TestImportInsideAHardLimit imports more data than the limit. The page cache counts toward
+// the limit.
 func TestImportInsideAHardLimit(t *testing.T) {
 	longtest.Skip(t)
 	const (
 		target = 256
-		limit  = target << 20 * 10 / 8 // of which the default target is 0.8
+		limit  = target << 20 * 10 / 8 // the default target is 0.8 of it
 	)
 	n := max(*records, 40_000)
 	group := newHardLimit(t, limit)

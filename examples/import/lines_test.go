@@ -11,13 +11,13 @@ import (
 	"github.com/weir-go/weir/internal/longtest"
 )
 
-// repeated is a source without an end, of the same bytes again and again.
+// repeated is an endless source that repeats the same bytes.
 type repeated string
 
 func (r repeated) Read(p []byte) (int, error) { return copy(p, r), nil }
 
-// TestLinesThatAreNone imports bytes that are no text, a line of 100 MB and one without an end,
-// inside the target.
+// TestLinesThatAreNone imports binary data, a line of 100 MB and an endless line, inside the
+// target.
 func TestLinesThatAreNone(t *testing.T) {
 	longtest.Skip(t)
 	const target = 256

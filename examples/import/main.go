@@ -1,5 +1,5 @@
-// Import imports JSON lines into a Badger store, inside a target of memory. Stopped or killed, it
-// goes on where it was when it is started again.
+// Import imports JSON lines into a Badger store, within a memory target. After it was
+// stopped or killed, the next start resumes the import.
 //
 //	scripts/all go run ./examples/import -store /data -target 512 -key id orders.jsonl
 package main
@@ -25,20 +25,20 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second interrupt ends the program, also while a file that is a pipe has no writer
+	context.AfterFunc(ctx, stop) // a second interrupt ends the program, even while it waits for the writer of a pipe
 	if err := run(ctx, os.Args[1:], os.Stdin, os.Stdout); err != nil && !errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-// settings are the flags.
+// settings holds the flags.
 type settings struct {
 	store, key, file string
 	target           uint64 // in bytes
 }
 
-// leastTarget and mostTarget are in MiB: the least of package memory, and 1 PiB.
+// leastTarget and mostTarget are in MiB: the minimum of package memory, and 1 PiB.
 const leastTarget, mostTarget = 16, 1 << 30
 
 func parse(args []string, out io.Writer) (s settings, err error) {
@@ -78,7 +78,7 @@ func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error 
 	return s.load(ctx, in, out)
 }
 
-// load imports its source.
+// load imports the records from in.
 func (s settings) load(ctx context.Context, in io.Reader, out io.Writer) (err error) {
 	options := badgerload.Sized(badger.DefaultOptions(s.store).WithLogger(nil), s.target)
 	if err := badgerload.Space(options); err != nil {
@@ -110,7 +110,7 @@ func (s settings) load(ctx context.Context, in io.Reader, out io.Writer) (err er
 		Journal: s.store + ".journal",
 		Marks:   badgerload.Marks{DB: db, Prefix: marks},
 		Rejects: s.store + ".rejects",
-		Sync:    db.Sync, // or a power failure would lose lines of the journal
+		Sync:    db.Sync, // without it a power failure could lose records that the journal counts
 		OnProgress: func(now bulk.Snapshot) {
 			fmt.Fprintln(out, now)
 		},
@@ -123,11 +123,11 @@ func (s settings) load(ctx context.Context, in io.Reader, out io.Writer) (err er
 	return err
 }
 
-// marks is the prefix of the keys of marks, by which the store and its journal know each other.
+// marks is the prefix of the keys of marks, which pair the store with its journal.
 const marks = "\x00import/"
 
-// put writes a line under its key. A line without a key, and one that the store cannot hold, is
-// rejected. A full disk stops the import.
+// put writes a line under its key. It rejects a line without a key and a line that the store
+// cannot hold. A full disk stops the import.
 func put(db *badger.DB, field string, l bulk.Line) error {
 	key, err := keyOf(l.Text, field)
 	if err != nil {
@@ -137,7 +137,7 @@ func put(db *badger.DB, field string, l bulk.Line) error {
 		return err
 	}
 	return db.Update(func(tx *badger.Txn) error {
-		return bulk.Reject(tx.Set(key, l.Text)) // too large, or a key that Badger does not allow: the line's fault
+		return bulk.Reject(tx.Set(key, l.Text)) // too large, or a key that Badger does not allow
 	})
 }
 

@@ -22,7 +22,7 @@ import (
 
 var kills = flag.Int("kills", 5, "how often TestKilledImportGoesOn kills the import")
 
-// A test runs this program as a process of its own with these as the first argument.
+// Tests run this program as a child process with one of these as the first argument.
 const (
 	importing = "import"
 	measuring = "measure"
@@ -59,10 +59,10 @@ func self(t *testing.T, args ...string) *exec.Cmd {
 	return exec.Command(name, args...)
 }
 
-// badEvery is how many lines there are for each that is no JSON.
+// badEvery is the interval of lines that are not JSON.
 const badEvery = 1000
 
-// source writes n lines and returns their file.
+// source writes n lines to a file and returns its name.
 func source(t *testing.T, n int) string {
 	t.Helper()
 	var text bytes.Buffer
@@ -80,7 +80,8 @@ func source(t *testing.T, n int) string {
 	return name
 }
 
-// inStore demands the records of the first n lines, and returns how many records there are.
+// inStore checks that the store has the records of the first n lines, and returns the number
+// of records.
 func inStore(t *testing.T, store string, n int) (keys int) {
 	t.Helper()
 	db, err := badgerload.Open(badger.DefaultOptions(store).WithLogger(nil))
@@ -116,8 +117,8 @@ func inStore(t *testing.T, store string, n int) (keys int) {
 	return keys
 }
 
-// TestKilledImportGoesOn kills an import at random instants: what is acknowledged is there after
-// each of them, and in the end every record is there once.
+// TestKilledImportGoesOn kills an import at random instants: the acknowledged records are
+// there after each kill, and in the end every record is there once.
 func TestKilledImportGoesOn(t *testing.T) {
 	n := 8000 * *kills
 	file, store := source(t, n), filepath.Join(t.TempDir(), "store")

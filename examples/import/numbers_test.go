@@ -34,19 +34,20 @@ var (
 	compare = flag.Bool("compare", true, "whether TestTargets imports without the governor too")
 )
 
-// A figure is a measurement of an import.
+// A figure holds the measurements that an import reports about itself.
 type figure struct {
 	Seconds, Megabytes float64
-	Collector          float64 // share of the processors
+	Collector          float64 // share of processor time
 	Exceeded           float64 // seconds until the store first needed more than the target, 0 if it never did
-	Said               float64 // seconds until the target was said to be too small, 0 if it was not
+	Said               float64 // seconds until the import reported that the target is too small, 0 if it did not
 	Waited             float64 // seconds
 	PagedOut           float64 // MiB
 
-	importtest.Peak // as its parent saw it
+	importtest.Peak // as measured by the parent
 }
 
-// generated is a source of records of 200 B to 20 KB, as many of each size on a logarithmic scale.
+// generated is a source of records of 200 B to 20 KB, with sizes spread evenly on a
+// logarithmic scale.
 type generated struct {
 	left   int
 	random *rand.Rand
@@ -125,10 +126,12 @@ func measure(args []string, out io.Writer) (err error) {
 	return json.NewEncoder(out).Encode(f)
 }
 
-// errSaid ends a measured import once its target was said to be too small.
+// errSaid ends a measured import after the governor has reported that the target is too
+// small.
 var errSaid = errors.New("the target is too small")
 
-// watch notes when a governor's store needs more than the target, and when it says so.
+// watch records when a governor's store first needs more than the target, and when the
+// governor reports it.
 type watch struct {
 	began          time.Time
 	target         uint64
@@ -144,15 +147,16 @@ func (w *watch) look(s memory.Snapshot) {
 	}
 }
 
-// collector is the share of the processors that the collector of garbage took from others so far.
+// collector returns the share of processor time that the garbage collector has taken so far,
+// without its idle time.
 func collector() float64 {
 	samples := []metrics.Sample{{Name: "/cpu/classes/gc/total:cpu-seconds"}, {Name: "/cpu/classes/gc/mark/idle:cpu-seconds"}, {Name: "/cpu/classes/total:cpu-seconds"}}
 	metrics.Read(samples)
 	return (samples[0].Value.Float64() - samples[1].Value.Float64()) / samples[2].Value.Float64()
 }
 
-// TestTargets imports generated records under targets of memory, with and without the governor in
-// turn, and prints a table:
+// TestTargets imports generated records under memory targets, with and without the governor
+// in turn, and prints a table:
 //
 //	scripts/all go test ./examples/import -run Targets -v -timeout 1h -records 500000 -repeats 5
 func TestTargets(t *testing.T) {
@@ -194,9 +198,10 @@ func TestTargets(t *testing.T) {
 	}
 }
 
-// TestStoreThatNeedsMoreThanTheTarget imports into Badger as it comes, with values in the tree, of
-// which compaction alone needs hundreds of MiB. That is said within 10 s, and not of a store that
-// fits. The target is the first of -targets.
+// TestStoreThatNeedsMoreThanTheTarget imports into Badger with its default options and with
+// values in the tree: compaction alone needs hundreds of MiB. The governor reports that
+// within 10 s, and reports nothing for a store that fits. The target is the first of
+// -targets.
 func TestStoreThatNeedsMoreThanTheTarget(t *testing.T) {
 	longtest.Skip(t)
 	target := sizes(t)[0]
@@ -210,7 +215,7 @@ func TestStoreThatNeedsMoreThanTheTarget(t *testing.T) {
 	}
 }
 
-// sizes are the targets of the flag in MiB.
+// sizes returns the targets of the flag in MiB.
 func sizes(t *testing.T) (all []int) {
 	t.Helper()
 	for text := range strings.FieldsSeq(*targets) {
@@ -223,7 +228,7 @@ func sizes(t *testing.T) (all []int) {
 	return all
 }
 
-// speed is the median, in MB/s.
+// speed returns the median, in MB/s.
 func speed(figures []figure) float64 {
 	var all []float64
 	for _, f := range figures {

@@ -18,7 +18,8 @@ const (
 	patience  = time.Minute // for a busy machine
 )
 
-// TestToldToEnd tells an import to end while its source hangs, as a container's runtime does.
+// TestToldToEnd sends SIGTERM to an import while its source hangs, as a container runtime
+// does.
 func TestToldToEnd(t *testing.T) {
 	store := filepath.Join(t.TempDir(), "store")
 	c := self(t, importing, "-store", store, "-target", "64", "-")
@@ -50,8 +51,8 @@ func TestToldToEnd(t *testing.T) {
 	}
 }
 
-// TestInterruptedBeforeItReads interrupts an import whose file is a pipe that nothing writes to: to
-// open it waits, and knows nothing of a context.
+// TestInterruptedBeforeItReads interrupts an import whose file is a pipe without a writer:
+// opening the pipe blocks and ignores the context.
 func TestInterruptedBeforeItReads(t *testing.T) {
 	dir := t.TempDir()
 	pipe := filepath.Join(dir, "pipe")
@@ -75,7 +76,8 @@ func TestInterruptedBeforeItReads(t *testing.T) {
 	}
 }
 
-// start starts a command, and tells how it ended. One that is stuck is killed.
+// start starts a command and returns a channel with its exit error. It kills a command that
+// is stuck.
 func start(t *testing.T, c *exec.Cmd) <-chan error {
 	t.Helper()
 	if err := c.Start(); err != nil {

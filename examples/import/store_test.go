@@ -13,8 +13,8 @@ import (
 	"github.com/weir-go/weir/bulk"
 )
 
-// A store that was removed, or restored from an older copy, got nothing: its journal said that all
-// lines were in.
+// TestMistakesAboutTheStore removes a store, or restores an older copy: the journal counts
+// all lines, and the store lacks some.
 func TestMistakesAboutTheStore(t *testing.T) {
 	dir := t.TempDir()
 	store, older := filepath.Join(dir, "store"), filepath.Join(dir, "older")
@@ -67,7 +67,7 @@ func TestMistakesAboutTheStore(t *testing.T) {
 	}
 }
 
-// A record is not put where a mark is.
+// TestKeyOfAMark checks that a record with the key of a mark is rejected.
 func TestKeyOfAMark(t *testing.T) {
 	var out bytes.Buffer
 	lines := io.Reader(strings.NewReader(`{"id":"\u0000import/A"}` + "\n"))

@@ -1,3 +1,4 @@
-// Package orders is a small service with a limiter and a client, and the tests that such code
-// needs. docs/testing.md is about them. Copy the useful parts; nothing imports this package.
+// Package orders is a small service with a limiter and a client, and the tests that such
+// code needs. docs/testing.md is about them. Copy from it freely; nothing imports this
+// package.
 package orders

@@ -20,7 +20,7 @@ func (full) Do(context.Context, func(context.Context) error) error {
 	return &weir.RefusedError{Limiter: "payments", Reason: weir.ReasonLimitReached, RetryAfter: time.Second}
 }
 
-// A fake that refuses. A test needs no more to see the code's reaction.
+// A fake that refuses. It is enough to test how the code handles a refusal.
 func Example_fake() {
 	s := &orders.Service{Limit: full{}}
 	err := s.Place(context.Background(), "book")
@@ -28,7 +28,7 @@ func Example_fake() {
 	// Output: [book] <nil>
 }
 
-// busy is an Admitter that refuses all permits. A call of any other method panics, for
+// busy is an Admitter that refuses every permit. A call of any other method panics, because
 // the test does not expect it.
 type busy struct{ weir.Admitter }
 
@@ -36,7 +36,7 @@ func (busy) Acquire(context.Context) (weir.Permit, error) {
 	return weir.Permit{}, &weir.RefusedError{Limiter: "orders", Reason: weir.ReasonQueueFull, RetryAfter: time.Second}
 }
 
-// A handler behind a fake [weir.Admitter]: what does a client get to see?
+// A handler behind a fake [weir.Admitter]: the response that a client receives.
 func Example_fakeAdmitter() {
 	h := weirhttp.Limit(http.NotFoundHandler(), weirhttp.One(busy{}))
 	w := httptest.NewRecorder()
@@ -45,8 +45,8 @@ func Example_fakeAdmitter() {
 	// Output: 503 Service Unavailable: queue full
 }
 
-// A limiter that refuses on demand: with a cap of 0 nothing starts, and with one above the limit it
-// is as before. A fixed law keeps the limit where it is.
+// A limiter that refuses on demand: a cap of 0 admits nothing, and a cap above the limit has
+// no effect. A fixed law keeps the limit constant.
 func Example_refuseOnDemand() {
 	lim := weir.Must(weir.New(weir.Config{Name: "payments", Law: law.Fixed{Limit: 10}}))
 	s := &orders.Service{Limit: lim, Payments: answers(200, 200)}
@@ -69,7 +69,7 @@ func Example_refuseOnDemand() {
 	// <nil> [lamp]
 }
 
-// A limiter that is closed refuses for good, as while the program shuts down.
+// A closed limiter refuses all work, as during the shutdown of the program.
 func Example_closed() {
 	lim := weir.Must(weir.New(weir.Config{Name: "payments"}))
 	lim.Close()
@@ -77,7 +77,7 @@ func Example_closed() {
 	// Output: weir: limiter "payments" refused: closed
 }
 
-// Full without a fake: a permit of your own takes the only slot.
+// A full limiter without a fake: the test holds the only slot.
 func Example_takeTheSlots() {
 	lim := weir.Must(weir.New(weir.Config{Name: "payments", Law: law.Fixed{Limit: 1}}))
 	permit, _ := lim.TryAcquire(context.Background())

@@ -8,8 +8,8 @@ import (
 	"github.com/weir-go/weir"
 )
 
-// A refusal compared with ==. It names its limiter and its reason, so it is not ErrRefused, but
-// matches it.
+// A refusal compared with ==. It names its limiter and its reason, so it is not equal to
+// ErrRefused, but errors.Is matches it.
 func Example_comparedWithEqual() {
 	lim := weir.Must(weir.New(weir.Config{Name: "payments"}))
 	lim.Close()

@@ -10,22 +10,22 @@ import (
 	"github.com/weir-go/weir"
 )
 
-// A Limiter has the methods of a [weir.Limiter] that the service needs. An interface of one method
-// is easily faked.
+// A Limiter is the part of a [weir.Limiter] that the service uses. An interface with one
+// method is easy to fake.
 type Limiter interface {
 	// Do calls work, or returns a refusal.
 	Do(ctx context.Context, work func(context.Context) error) error
 }
 
-// A Service takes orders and has them paid.
+// A Service takes orders and requests their payment.
 type Service struct {
 	Payments *http.Client // with weirhttp.RetryTransport, in production
-	Limit    Limiter      // around the payments
-	Later    []string     // orders to be paid later, because payments are busy
+	Limit    Limiter      // limits the payments
+	Later    []string     // orders to be paid later, because the payments are at their limit
 }
 
-// Place has an order paid now, or puts it aside if that is refused. An error means that it is
-// neither.
+// Place pays an order now, or puts it aside if the limiter refuses. It returns an error if
+// it did neither.
 func (s *Service) Place(ctx context.Context, order string) error {
 	err := s.Limit.Do(ctx, func(ctx context.Context) error { return s.pay(ctx, order) })
 	if errors.Is(err, weir.ErrRefused) {
@@ -40,7 +40,7 @@ func (s *Service) pay(ctx context.Context, order string) error {
 	if err != nil {
 		return err
 	}
-	req.Header.Set("Idempotency-Key", order) // so that it may be sent again without being paid twice
+	req.Header.Set("Idempotency-Key", order) // so that a retry does not pay twice
 	res, err := s.Payments.Do(req)
 	if err != nil {
 		return err

@@ -21,8 +21,8 @@ type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
 
-// script answers requests with one status after the other, and asks for 5 s of patience with
-// each 503.
+// script answers successive requests with the statuses, and sets Retry-After to 5 s on each
+// 503.
 func script(statuses ...int) http.RoundTripper {
 	return roundTrip(func(req *http.Request) (*http.Response, error) {
 		status := statuses[0]
@@ -70,7 +70,7 @@ func TestOrderThatWaitedTooLong(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error)
 		go func() { done <- first.Place(ctx, "book") }()
-		synctest.Wait() // until it hangs
+		synctest.Wait() // until it blocks
 
 		second := &orders.Service{Limit: lim}
 		began := time.Now()
@@ -84,7 +84,7 @@ func TestOrderThatWaitedTooLong(t *testing.T) {
 	})
 }
 
-// The limit itself: ten payments of a second under a limit of 5 take two seconds.
+// Ten payments of a second under a limit of 5 take two seconds.
 func TestLimitHolds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lim := weir.Must(weir.New(weir.Config{Law: law.Fixed{Limit: 5}, Queue: weir.Queue{Size: 10, Timeout: time.Minute}}))
@@ -112,7 +112,7 @@ func TestLimitHolds(t *testing.T) {
 	})
 }
 
-// A payment that fails is no refusal, and is not put aside.
+// A failed payment is not a refusal, and the order is not put aside.
 func TestPaymentThatFails(t *testing.T) {
 	s := &orders.Service{Limit: weir.Must(weir.New(weir.Config{})), Payments: answers(500)}
 	if err := s.Place(t.Context(), "book"); err == nil || errors.Is(err, weir.ErrRefused) || len(s.Later) > 0 {

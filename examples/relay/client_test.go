@@ -15,7 +15,7 @@ import (
 	"github.com/weir-go/weir/examples/relay/nostr"
 )
 
-// A client is one connection to a relay. It is of one goroutine.
+// A client is one connection to a relay. It is not safe for concurrent use.
 type client struct{ conn *websocket.Conn }
 
 func dial(ctx context.Context, address string) (*client, error) {
@@ -33,7 +33,7 @@ func (c *client) send(ctx context.Context, message []byte) error {
 	return c.conn.Write(ctx, websocket.MessageText, message)
 }
 
-// await reads until a message has a prefix, and fails at one with another.
+// await reads until a message has a prefix, and fails at a message with the failure prefix.
 func (c *client) await(ctx context.Context, prefix, failure string) error {
 	for {
 		_, message, err := c.conn.Read(ctx)
@@ -50,7 +50,7 @@ func (c *client) await(ctx context.Context, prefix, failure string) error {
 
 var errRefused = errors.New("refused")
 
-// publish returns once the relay has answered.
+// publish returns after the relay has answered.
 func (c *client) publish(ctx context.Context, e *nostr.Event) error {
 	message := append(e.AppendJSON([]byte(`["EVENT",`)), ']')
 	if err := c.send(ctx, message); err != nil {
@@ -59,7 +59,7 @@ func (c *client) publish(ctx context.Context, e *nostr.Event) error {
 	return c.await(ctx, fmt.Sprintf(`["OK","%v",true`, e.ID), fmt.Sprintf(`["OK","%v",false`, e.ID))
 }
 
-// ask returns once all stored events that match a filter have come.
+// ask returns after all stored events that match a filter have arrived.
 func (c *client) ask(ctx context.Context, filter string) error {
 	if err := c.send(ctx, []byte(`["REQ","q",`+filter+`]`)); err != nil {
 		return err
@@ -70,7 +70,7 @@ func (c *client) ask(ctx context.Context, filter string) error {
 	return c.send(ctx, []byte(`["CLOSE","q"]`))
 }
 
-// latencies are the measurements of several clients.
+// latencies holds the measurements of several clients.
 type latencies struct {
 	mu      sync.Mutex
 	all     []time.Duration
@@ -78,7 +78,7 @@ type latencies struct {
 	failed  int
 }
 
-// add counts what an operation that began then has become, unless ctx ended it.
+// add records an operation that began at that time, unless ctx has ended.
 func (l *latencies) add(ctx context.Context, began time.Time, err error) {
 	if ctx.Err() != nil {
 		return
@@ -96,7 +96,7 @@ func (l *latencies) add(ctx context.Context, began time.Time, err error) {
 	}
 }
 
-// quantile is the smallest latency that a share q does not exceed.
+// quantile returns the q-quantile of the latencies.
 func (l *latencies) quantile(q float64) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -112,16 +112,16 @@ func (l *latencies) String() string {
 		len(l.all), 1e3*l.quantile(0.5).Seconds(), 1e3*l.quantile(0.99).Seconds(), l.refused, l.failed)
 }
 
-// A crowd is clients that do something now and then, each on a connection of its own, until ctx
-// ends.
+// A crowd is a number of clients that repeat an operation at intervals, each on its own
+// connection, until ctx ends.
 type crowd struct {
 	address string
 	clients int
-	every   time.Duration // between two operations of a client, if they take no longer
+	every   time.Duration // interval between the starts of two operations of a client, unless they take longer
 	do      func(ctx context.Context, c *client, number int) error
 }
 
-// run returns the clients' measurements. They begin spread over the time between two operations.
+// run returns the latencies of the clients. Their starts are spread over an interval.
 func (c crowd) run(ctx context.Context) *latencies {
 	var measured latencies
 	var running sync.WaitGroup
@@ -147,7 +147,7 @@ func (c crowd) run(ctx context.Context) *latencies {
 	return &measured
 }
 
-// pause waits, and reports whether ctx has not ended.
+// pause waits, and reports whether ctx is still alive.
 func pause(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-ctx.Done():

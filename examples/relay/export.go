@@ -26,10 +26,10 @@ func declareExport(flags *flag.FlagSet) func(context.Context, []string, streams)
 	}
 }
 
-const exportSlice = 10_000 // keys a read, which takes some milliseconds
+const exportSlice = 10_000 // keys per read, which takes some milliseconds
 
-// export writes all events but those whose records are corrupt, of which it tells. A bufio.Writer
-// keeps its first error.
+// export writes all events except those with corrupt records, which it reports. A
+// bufio.Writer keeps its first error.
 func export(ctx context.Context, events *store.Store, out *bufio.Writer, complaints io.Writer) error {
 	cursor := events.Query(nostr.Filter{Limit: -1})
 	var text []byte

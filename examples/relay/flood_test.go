@@ -18,7 +18,8 @@ var (
 	silent   = flag.Int("silent", 200, "how many connections TestConnectionsThatNeverRead has")
 )
 
-// TestFloods measures the effect on connections of others that send as fast as the relay reads:
+// TestFloods measures the latency of connections while others send as fast as the relay
+// reads:
 //
 //	scripts/all go test ./examples/relay -run Floods -v -lasts 30s -stored 100000 -visitors 2000
 func TestFloods(t *testing.T) {
@@ -44,7 +45,7 @@ func TestFloods(t *testing.T) {
 	}
 }
 
-// visitors are many connections that each ask once in ten seconds.
+// visitors opens many connections that each ask once in ten seconds.
 func (r running) visitors(t *testing.T, file string, lasts time.Duration) *latencies {
 	t.Helper()
 	filters := someFilters(t, file)
@@ -55,8 +56,8 @@ func (r running) visitors(t *testing.T, file string, lasts time.Duration) *laten
 	}}.run(ctx)
 }
 
-// floods starts ten connections that flood, in a process of its own which takes what the others
-// leave of the processors, for true floods come from elsewhere.
+// floods starts ten flooding connections. They run in a process of its own at low priority,
+// because real floods come from other machines.
 func floods(t *testing.T, address string) *exec.Cmd {
 	t.Helper()
 	p := process(t)
@@ -69,8 +70,8 @@ func floods(t *testing.T, address string) *exec.Cmd {
 	return p
 }
 
-// flood sends until it is killed, without ever waiting for an answer: events with wrong signatures,
-// filters that match everything, and counts of everything.
+// flood sends until it is killed and never waits for an answer: events with wrong
+// signatures, filters that match everything, and counts of everything.
 func flood(address string) {
 	ctx := context.Background()
 	var running sync.WaitGroup
@@ -92,7 +93,7 @@ func (c *client) flood(ctx context.Context, number int) {
 	for _, e := range events {
 		e.Sig[0] ^= 1
 	}
-	go func() { _ = c.await(ctx, "never", "never") }() // reads on, or it would only flood itself
+	go func() { _ = c.await(ctx, "never", "never") }() // it keeps reading, or it would only flood itself
 	var err error
 	for n := number; err == nil; n++ {
 		switch n % 3 {
@@ -106,8 +107,8 @@ func (c *client) flood(ctx context.Context, number int) {
 	}
 }
 
-// TestConnectionsThatNeverRead: many of them ask for everything, and the relay stays below its
-// target.
+// TestConnectionsThatNeverRead opens many connections that ask for everything and never
+// read. The relay stays below its target.
 func TestConnectionsThatNeverRead(t *testing.T) {
 	file, dir := generate(t, *stored, 1, unsigned), filepath.Join(t.TempDir(), "store")
 	relayed(t, "import", "-store", dir, "-trusted", file)
@@ -124,11 +125,11 @@ func TestConnectionsThatNeverRead(t *testing.T) {
 			}
 		}
 	}
-	<-time.After(*lasts) // in which their queries fill what they may fill
+	<-time.After(*lasts) // their queries fill their buffers
 	seen := r.stop(t)
 	t.Logf("%.0f MiB of anonymous memory, %.0f resident", seen.Anonymous, seen.Resident)
 	if *lasts < 10*time.Second {
-		return // and the race detector takes memory of its own
+		return // and the race detector takes memory too
 	}
 	if seen.Anonymous > 256 {
 		t.Errorf("%.0f MiB of anonymous memory, want at most 256", seen.Anonymous)

@@ -17,7 +17,7 @@ import (
 	"github.com/weir-go/weir/examples/relay/relay"
 )
 
-// importing are the flags of import.
+// importing holds the flags of import.
 type importing struct {
 	place
 	to, journal string
@@ -53,7 +53,7 @@ func declareImport(flags *flag.FlagSet) func(context.Context, []string, streams)
 	}
 }
 
-// source opens the file, whose name is that of the journal if there is no other.
+// source opens the file. The journal gets the name of the file unless a flag names it.
 func (i *importing) source(name string, in io.Reader) (io.ReadCloser, error) {
 	if name == "-" {
 		return io.NopCloser(in), nil
@@ -88,8 +88,8 @@ func (i *importing) load(ctx context.Context, source io.Reader, std streams) err
 	})
 }
 
-// report says how it ended. An import of nothing but rejects is an error: the file is of another
-// kind.
+// report prints the result. An import with nothing but rejects is an error: the file has
+// another format.
 func report(out io.Writer, end bulk.Snapshot, rejects string) error {
 	fmt.Fprintf(out, "%d lines are in, %d of them rejected", end.Lines, end.Rejected)
 	if end.Rejected > 0 {
@@ -102,7 +102,7 @@ func report(out io.Writer, end bulk.Snapshot, rejects string) error {
 	return nil
 }
 
-// send has a relay that runs import it.
+// send makes a running relay import the source.
 func (i *importing) send(ctx context.Context, source io.Reader, out io.Writer) error {
 	to, err := url.Parse(i.to)
 	if err != nil || to.Host == "" || to.Scheme != "http" && to.Scheme != "https" {
@@ -126,7 +126,7 @@ func (i *importing) send(ctx context.Context, source io.Reader, out io.Writer) e
 		return err
 	}
 	defer answer.Body.Close()
-	if answer.StatusCode == http.StatusMethodNotAllowed { // the listener for clients
+	if answer.StatusCode == http.StatusMethodNotAllowed { // the address is the listener for clients
 		return fmt.Errorf("import: -to is %q: want the relay's -internal address, such as http://localhost:7778", i.to)
 	}
 	if answer.StatusCode != http.StatusOK {
@@ -136,7 +136,7 @@ func (i *importing) send(ctx context.Context, source io.Reader, out io.Writer) e
 	return follow(answer.Body, out)
 }
 
-// follow reports the lines of the answer, to its end.
+// follow prints the reports in the answer until its end.
 func follow(answer io.Reader, out io.Writer) error {
 	lines := json.NewDecoder(answer)
 	for {

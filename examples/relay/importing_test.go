@@ -23,11 +23,11 @@ var (
 	stored = flag.Int("stored", 500, "how many events the store has at their start")
 )
 
-// imported is how many events there are to import for each second: more than a relay can.
+// imported is the number of events to import for each second: more than a relay can.
 const imported = 20_000
 
-// TestWhileImporting measures clients of a relay that imports as fast as it can, with and
-// without its throttle:
+// TestWhileImporting measures the latency for clients of a relay that imports as fast as it
+// can, with and without its throttle:
 //
 //	scripts/all go test ./examples/relay -run WhileImporting -v -lasts 30s -stored 100000
 func TestWhileImporting(t *testing.T) {
@@ -87,7 +87,7 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// importFile sends a file to the internal listener and returns the last line that it says.
+// importFile sends a file to the internal listener and returns the last line of the answer.
 func (r running) importFile(ctx context.Context, name string) string {
 	var out strings.Builder
 	err := run(ctx, []string{"import", "-to", "http://" + r.internal, "-trusted", name}, streams{out: &out, err: &out})
@@ -98,11 +98,10 @@ func (r running) importFile(ctx context.Context, name string) string {
 	return lines[len(lines)-1]
 }
 
-// A visit has the measurements of clients.
+// A visit holds the latencies of clients.
 type visit struct{ asked, published *latencies }
 
-// visit has clients ask and publish for a while: 8 that ask each 50 ms, and 4 that publish each 100
-// ms.
+// visit runs clients for a while: 8 that ask every 50 ms, and 4 that publish every 100 ms.
 func (r running) visit(t *testing.T, file string, lasts time.Duration) (v visit) {
 	t.Helper()
 	filters, live := someFilters(t, file), liveEvents(1000)
@@ -121,7 +120,7 @@ func (r running) visit(t *testing.T, file string, lasts time.Duration) (v visit)
 	return v
 }
 
-// liveEvents are events that are not in any file.
+// liveEvents returns events that are not in any file.
 func liveEvents(n int) (events []*nostr.Event) {
 	g := gen.New(rand.Uint64(), 100)
 	for range n {
@@ -131,7 +130,8 @@ func liveEvents(n int) (events []*nostr.Event) {
 	return events
 }
 
-// someFilters are filters of clients: a timeline, a thread, an author, an event.
+// someFilters returns filters as clients send them: a timeline, a thread, an author, an
+// event.
 func someFilters(t *testing.T, file string) (filters []string) {
 	t.Helper()
 	text, err := os.ReadFile(file)

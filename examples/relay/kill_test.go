@@ -19,8 +19,9 @@ import (
 
 var kills = flag.Int("kills", 3, "how often the tests of kills kill a relay")
 
-// TestKilledImportGoesOn kills an import at random instants: each time the store has what the
-// journal has, and in the end the same as after an import without kills.
+// TestKilledImportGoesOn kills an import at random instants: each time the store has the
+// events that the journal counts, and in the end the same events as after an import without
+// kills.
 func TestKilledImportGoesOn(t *testing.T) {
 	n := 1000 * *kills
 	file, dir := generate(t, n, 1, unsigned), t.TempDir()
@@ -57,8 +58,8 @@ func TestKilledImportGoesOn(t *testing.T) {
 	}
 }
 
-// TestKilledRelayKeepsWhatItAcknowledged kills a relay while clients publish: what it answered with
-// OK is there after a restart.
+// TestKilledRelayKeepsWhatItAcknowledged kills a relay while clients publish: events
+// answered with OK are there after a restart.
 func TestKilledRelayKeepsWhatItAcknowledged(t *testing.T) {
 	text, err := os.ReadFile(generate(t, 1000**kills, 1, signed))
 	if err != nil {
@@ -77,7 +78,7 @@ func TestKilledRelayKeepsWhatItAcknowledged(t *testing.T) {
 		go func() {
 			published <- publish(publishing, r.public, events, sync.OnceFunc(func() { close(first) }))
 		}()
-		if i == 0 { // one at least is acknowledged, however slow the machine is
+		if i == 0 { // at least one is acknowledged, however slow the machine is
 			select {
 			case <-first:
 			case <-published:
@@ -100,8 +101,8 @@ func TestKilledRelayKeepsWhatItAcknowledged(t *testing.T) {
 	}
 }
 
-// publish has a few clients publish events until ctx ends, and returns those that the relay
-// answered with OK. It calls then for each of them.
+// publish makes a few clients publish events until ctx ends, and returns the events that the
+// relay answered with OK. It calls then for each of them.
 func publish(ctx context.Context, address string, events <-chan *nostr.Event, then func()) (acknowledged []*nostr.Event) {
 	var mu sync.Mutex
 	var clients sync.WaitGroup
@@ -109,7 +110,7 @@ func publish(ctx context.Context, address string, events <-chan *nostr.Event, th
 		clients.Go(func() {
 			c, err := dial(ctx, address)
 			if err != nil {
-				return // it was killed before
+				return // the relay was killed before it answered
 			}
 			defer c.close()
 			for ctx.Err() == nil {

@@ -4,7 +4,7 @@
 //	relay serve            answers clients
 //	relay import FILE      reads events into the store, or into a relay that runs
 //	relay export           writes all events
-//	relay stat             describes the store
+//	relay stat             prints statistics of the store
 //	relay gen N            makes events to try it with
 //
 // The exit status is 0, 1 if something went wrong, and 2 if the command was wrong.
@@ -30,13 +30,13 @@ func main() {
 	os.Exit(status(err, os.Stderr))
 }
 
-// streams are the standard ones.
+// streams holds the standard streams.
 type streams struct {
 	in       io.Reader
 	out, err io.Writer
 }
 
-// A command declares its flags and returns the function for its arguments.
+// A command declares its flags and returns its action on the arguments.
 type command struct {
 	name, args, does string
 	declare          func(*flag.FlagSet) func(ctx context.Context, args []string, std streams) error
@@ -50,7 +50,7 @@ var commands = []command{
 	{"gen", "N", "write N valid, signed events as JSON lines", declareGen},
 }
 
-// A usageError is a fault in the command.
+// A usageError is a mistake in the command line.
 type usageError struct{ error }
 
 // status reports an error and returns the status to exit with.
@@ -89,8 +89,8 @@ func run(ctx context.Context, args []string, std streams) error {
 	return do(ctx, flags.Args(), std)
 }
 
-// settings sets the flags by the environment, -store by RELAY_STORE and -import-rate by
-// RELAY_IMPORT_RATE, and then by the arguments.
+// settings sets the flags from the environment, -store from RELAY_STORE and -import-rate
+// from RELAY_IMPORT_RATE, and then from the arguments.
 func settings(flags *flag.FlagSet, args []string) (err error) {
 	flags.VisitAll(func(f *flag.Flag) {
 		name := "RELAY_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
@@ -122,7 +122,7 @@ func usage(out io.Writer) {
 	fmt.Fprintln(out, "\nrelay COMMAND -help lists the flags. Each is also read from the environment: -store from RELAY_STORE.")
 }
 
-// noArguments complains about arguments.
+// noArguments returns an error if there are arguments.
 func noArguments(command string, args []string) error {
 	if len(args) > 0 {
 		return usageError{fmt.Errorf("%s: unexpected argument %q: want none", command, args[0])}

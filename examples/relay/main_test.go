@@ -20,7 +20,7 @@ import (
 	"github.com/weir-go/weir/examples/relay/store"
 )
 
-// A test runs this program as a process of its own with these as the first argument.
+// Tests run this program as a child process with one of these as the first argument.
 const (
 	itself   = "relay"
 	flooding = "flood"
@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// process is a relay command as a process of its own.
+// process returns a relay command that runs in a child process.
 func process(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	name, err := os.Executable()
@@ -59,12 +59,12 @@ func relayed(t *testing.T, args ...string) string {
 	return out.String()
 }
 
-// Signing takes most of the time that an event takes, and a trusted import does not look at
+// Signing takes most of the time to make an event, and a trusted import does not check
 // signatures.
 var signed, unsigned = (*gen.Generator).Next, (*gen.Generator).Unsigned
 
-// generate writes a file of n events of a seed and returns its name. They have few authors, whose
-// keys take long to make.
+// generate writes n events of a seed to a file and returns its name. The events have few
+// authors, because making keys takes long.
 func generate(t *testing.T, n int, seed uint64, next func(*gen.Generator) nostr.Event) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), fmt.Sprintf("%d.jsonl", seed))
@@ -80,7 +80,7 @@ func generate(t *testing.T, n int, seed uint64, next func(*gen.Generator) nostr.
 	return name
 }
 
-// exported are the lines of an export, sorted.
+// exported returns the lines of an export, sorted.
 func exported(t *testing.T, dir string) []string {
 	t.Helper()
 	return slices.Sorted(strings.Lines(relayed(t, "export", "-store", dir)))
@@ -96,8 +96,8 @@ func parse(t *testing.T, line []byte) *nostr.Event {
 	return &e
 }
 
-// known demands that the store has acknowledged events: saved again, each is there, or was replaced
-// or deleted.
+// known checks that the store has acknowledged events: it saves them again, and each is a
+// duplicate, or was replaced or deleted.
 func known(t *testing.T, dir string, acknowledged []*nostr.Event) {
 	t.Helper()
 	events, err := store.Open(store.Options{Dir: dir})
@@ -112,8 +112,8 @@ func known(t *testing.T, dir string, acknowledged []*nostr.Event) {
 	}
 }
 
-// TestExportIsImportedAgain: the output of export is the store, also compressed and through another
-// relay.
+// TestExportIsImportedAgain checks that an import of an export gives the same store, also
+// compressed and through another relay.
 func TestExportIsImportedAgain(t *testing.T) {
 	file, dir := generate(t, 1000, 1, signed), t.TempDir()
 	first, second := filepath.Join(dir, "first"), filepath.Join(dir, "second")
@@ -137,12 +137,12 @@ func TestExportIsImportedAgain(t *testing.T) {
 	}
 }
 
-// TestImportIntoAStoreThatWasRemoved: the journal is beside the store, and stays when that is
-// removed.
+// TestImportIntoAStoreThatWasRemoved checks that the journal, which is beside the store,
+// survives its removal.
 func TestImportIntoAStoreThatWasRemoved(t *testing.T) {
 	file, dir := generate(t, 100, 1, signed), filepath.Join(t.TempDir(), "store")
 	relayed(t, "import", "-store", dir, file)
-	relayed(t, "import", "-store", dir, file) // goes on behind the last line
+	relayed(t, "import", "-store", dir, file) // resumes after the last line
 	if err := os.RemoveAll(dir); err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +164,7 @@ func TestImportIntoAStoreThatWasRemoved(t *testing.T) {
 	}
 }
 
-// TestRejectsAreKept: a bad line in mid-file does not stop an import.
+// TestRejectsAreKept checks that a bad line in mid-file does not stop an import.
 func TestRejectsAreKept(t *testing.T) {
 	file, dir := generate(t, 100, 1, signed), filepath.Join(t.TempDir(), "store")
 	text, err := os.ReadFile(file)
@@ -245,11 +245,11 @@ func TestSettingsFromTheEnvironment(t *testing.T) {
 	if err := run(t.Context(), []string{"stat"}, streams{}); err == nil || !strings.Contains(err.Error(), "-memory is 1") {
 		t.Errorf("%v, want what is wrong with the memory", err)
 	}
-	relayed(t, "stat", "-memory", "64") // an argument goes before the environment
+	relayed(t, "stat", "-memory", "64") // an argument overrides the environment
 }
 
-// TestMistakesBesideARelay: a second process on its store, and an import sent to the address for
-// clients.
+// TestMistakesBesideARelay tries a second process on the relay's store, and an import sent
+// to the address for clients.
 func TestMistakesBesideARelay(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
 	r := serve(t, dir)
@@ -264,7 +264,8 @@ func TestMistakesBesideARelay(t *testing.T) {
 	}
 }
 
-// TestImportIntoARelayThatIsNew: the first import over HTTP finds a directory for its journal.
+// TestImportIntoARelayThatIsNew checks that the first import over HTTP finds a directory for
+// its journal.
 func TestImportIntoARelayThatIsNew(t *testing.T) {
 	r := serve(t, filepath.Join(t.TempDir(), "store"))
 	if out := relayed(t, "import", "-to", "http://"+r.internal, generate(t, 10, 1, signed)); !strings.HasSuffix(out, "10 lines are in, 0 of them rejected\n") {
@@ -272,8 +273,8 @@ func TestImportIntoARelayThatIsNew(t *testing.T) {
 	}
 }
 
-// TestExportGoesOnAfterACorruptRecord: one bad record costs one event, and is an error all the
-// same.
+// TestExportGoesOnAfterACorruptRecord checks that a corrupt record loses only its event, and
+// that the export still fails.
 func TestExportGoesOnAfterACorruptRecord(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
 	relayed(t, "import", "-store", dir, generate(t, 100, 1, signed))
@@ -289,7 +290,7 @@ func TestExportGoesOnAfterACorruptRecord(t *testing.T) {
 	}
 }
 
-// damage makes the second record of a store too short.
+// damage truncates the second record of a store.
 func damage(t *testing.T, dir string) {
 	t.Helper()
 	events, err := store.Open(store.Options{Dir: dir})

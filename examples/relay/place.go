@@ -16,7 +16,7 @@ import (
 	"github.com/weir-go/weir/examples/relay/store"
 )
 
-// A place is where the events are, and the memory that the process may take.
+// A place holds the directory of the events and the memory target of the process.
 type place struct {
 	dir       string
 	megabytes uint64
@@ -28,12 +28,12 @@ func (p *place) declare(flags *flag.FlagSet) {
 	flags.Uint64Var(&p.megabytes, "memory", 512, "target for the memory of the process, in `MiB`")
 }
 
-// declareThrottle is for the commands that write.
+// declareThrottle declares -throttle for the commands that write.
 func (p *place) declareThrottle(flags *flag.FlagSet) {
 	flags.BoolVar(&p.throttle, "throttle", true, "throttle the store; false shows what that is worth")
 }
 
-// leastMegabytes is twice the need of an idle store with its smallest tables.
+// leastMegabytes is twice the memory that an idle store with its smallest tables needs.
 const leastMegabytes = 64
 
 func (p *place) check(command string) error {
@@ -43,7 +43,7 @@ func (p *place) check(command string) error {
 	return nil
 }
 
-// existing is open for commands that read: a path with a mistake in it is no empty store.
+// existing is open for commands that read: it does not create a store for a mistyped path.
 func (p *place) existing(do func(*store.Store) error) error {
 	if _, err := os.Stat(p.dir); err != nil {
 		return fmt.Errorf("-store: %w", err)
@@ -54,7 +54,7 @@ func (p *place) existing(do func(*store.Store) error) error {
 // open calls do with the store, and closes it.
 func (p *place) open(do func(*store.Store) error) (err error) {
 	events, err := store.Open(store.Options{Dir: p.dir, Memory: p.megabytes << 20})
-	if err != nil && strings.Contains(err.Error(), "Another process is using") { // Badger has no error for it
+	if err != nil && strings.Contains(err.Error(), "Another process is using") { // Badger has no error value for it
 		return fmt.Errorf("%w: stop it, or import into a relay that runs with -to", err)
 	}
 	if err != nil {
@@ -64,13 +64,13 @@ func (p *place) open(do func(*store.Store) error) (err error) {
 	return do(events)
 }
 
-// imports makes the directory of the journals and rejects of imports.
+// imports creates the directory of the journals and rejects of imports.
 func (p *place) imports() (dir string, err error) {
 	dir = p.dir + ".imports"
 	return dir, os.MkdirAll(dir, 0o700)
 }
 
-// run calls do with a relay at work on the store, until do returns.
+// run calls do with a relay that runs on the store, until do returns.
 func (p *place) run(ctx context.Context, c relay.Config, do func(context.Context, *relay.Server) error) error {
 	return p.open(func(events *store.Store) error {
 		c.Memory, c.Unthrottled, c.Processors = p.megabytes<<20, !p.throttle, widen()
@@ -96,15 +96,15 @@ func (p *place) run(ctx context.Context, c relay.Config, do func(context.Context
 	})
 }
 
-// threads is how many threads run Go code for each processor. With one, a goroutine that answers a
-// client stands in the queue of Go's scheduler behind those that compact and import, of which each
-// runs for up to 10 ms; a thread of its own the system prefers, since it has slept. Some of the
-// others hold up a processor while the system reads a page of a mapped file. TestWhileImporting
-// measures it.
+// threads is the number of threads that run Go code for each processor. With one, a
+// goroutine that answers a client waits in the queue of Go's scheduler behind goroutines
+// that compact and import, each of which runs for up to 10 ms; the system prefers a thread
+// of its own, because it has slept. Some of the other goroutines block a processor while the
+// system reads a page of a mapped file. TestWhileImporting measures the effect.
 const threads = 4
 
-// widen has more threads run Go code than there are processors, unless the environment says how
-// many, and returns how many processors there are.
+// widen runs Go code on more threads than there are processors, unless the environment sets
+// GOMAXPROCS, and returns the number of processors.
 var widen = sync.OnceValue(func() (processors int) {
 	processors = runtime.GOMAXPROCS(0)
 	if os.Getenv("GOMAXPROCS") == "" {
@@ -113,11 +113,11 @@ var widen = sync.OnceValue(func() (processors int) {
 	return processors
 })
 
-// reclaimEvery is how often the store gives back the room of deleted events. Compactions tell of
-// it, and take minutes to.
+// reclaimEvery is the interval at which the store frees the disk space of deleted events.
+// The store learns of it from compactions, which take minutes to report it.
 const reclaimEvery = 5 * time.Minute
 
-// reclaim gives room back until ctx ends.
+// reclaim frees disk space until ctx ends.
 func reclaim(ctx context.Context, events *store.Store, log *slog.Logger) {
 	tick := time.NewTicker(reclaimEvery)
 	defer tick.Stop()

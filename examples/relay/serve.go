@@ -13,11 +13,11 @@ import (
 	"github.com/weir-go/weir/examples/relay/relay"
 )
 
-// serving are the flags of serve.
+// serving holds the flags of serve.
 type serving struct {
 	place
 	listen, internal string
-	conf             relay.Config // set by flags
+	conf             relay.Config // the settings set by flags
 }
 
 func declareServe(flags *flag.FlagSet) func(context.Context, []string, streams) error {
@@ -56,7 +56,7 @@ func declareServe(flags *flag.FlagSet) func(context.Context, []string, streams) 
 	}
 }
 
-// serve answers on both listeners until ctx ends or one of them fails.
+// serve serves both listeners until ctx ends or one of them fails.
 func (s *serving) serve(ctx context.Context, server *relay.Server) error {
 	log := s.conf.Logger
 	failed := make(chan error, 2)
@@ -90,6 +90,6 @@ func (s *serving) serve(ctx context.Context, server *relay.Server) error {
 	}
 }
 
-// headerTimeout is for the internal listener, which does not bound the time of a body: an import
-// lasts.
+// headerTimeout is for the internal listener, which does not bound the time of a body: an
+// import takes long.
 const headerTimeout = 10 * time.Second

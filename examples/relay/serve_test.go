@@ -11,11 +11,11 @@ import (
 	"github.com/weir-go/weir/examples/internal/importtest"
 )
 
-// A running is a relay that serves as a process of its own.
+// A running is a relay in a process of its own.
 type running struct {
 	process          *exec.Cmd
 	public, internal string // addresses
-	wait             func() // until it has ended
+	wait             func() // waits until it has ended
 	memory           func() importtest.Peak
 }
 
@@ -50,7 +50,7 @@ func serve(t *testing.T, dir string, args ...string) running {
 		for lines.Scan() { // to its end, as Wait demands
 			t.Log(lines.Text())
 		}
-		_ = r.process.Wait() // killed, or it said why
+		_ = r.process.Wait() // killed, or it printed the reason
 		close(ended)
 	})
 	r.memory = sync.OnceValue(func() importtest.Peak { return <-seen })
@@ -64,7 +64,7 @@ func serve(t *testing.T, dir string, args ...string) running {
 	return r
 }
 
-// stop ends the relay as an operator would, and returns its memory.
+// stop ends the relay as an operator would, and returns its peak memory.
 func (r running) stop(t *testing.T) importtest.Peak {
 	t.Helper()
 	if err := r.process.Process.Signal(syscall.SIGTERM); err != nil {

@@ -1,12 +1,12 @@
-// Worker sends mail from a queue with up to 64 workers. The mail server takes 8 at once, of 20 ms
-// each: 400 a second. More than that get in each other's way: with twice as many, each takes four
-// times as long.
+// Worker sends mail from a queue with up to 64 workers. The mail server takes 8 at once, of
+// 20 ms each: 400 a second. Beyond that, mails slow each other down: with twice as many,
+// each takes four times as long.
 //
 //	go run ./examples/worker
 //
-// With all 64 workers about 50 mails a second go out. A pool that sizes itself starts with 2, finds
-// within seconds how many suit the mail server, and sends 300 to 350 a second. It goes by how many
-// end and how long they take.
+// With all 64 workers about 50 mails a second go out. A pool that sizes itself starts with
+// 2, finds the right number for the mail server within seconds, and sends 300 to 350 a
+// second. It measures the rate and the latency of the mails.
 package main
 
 import (
@@ -51,7 +51,7 @@ func run(ctx context.Context, show crowd.Show) error {
 	return nil
 }
 
-// work sends mail until the time is up, and returns how many in the second half.
+// work sends mail until the time is up, and returns the number sent in the second half.
 func work(ctx context.Context, show crowd.Show, scaler pool.Scaler) (second int, err error) {
 	slots, err := capacity.New(capacity.Vector{"slots": workers})
 	if err != nil {

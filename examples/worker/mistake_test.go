@@ -7,7 +7,7 @@ import (
 	"github.com/weir-go/weir/pool"
 )
 
-// More workers to begin with than there is capacity for.
+// More initial workers than capacity.
 func Example_moreThanCapacity() {
 	slots, err := capacity.New(capacity.Vector{"slots": workers})
 	if err != nil {

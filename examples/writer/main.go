@@ -1,12 +1,12 @@
-// Writer has 64 writers put documents of 4 KB into a temporary Badger store, each the next when the
-// last is in. The store's tables are small, so that it has the trouble of a large one.
+// Writer has 64 writers that put documents of 4 KB into a temporary Badger store in a closed
+// loop. The store's tables are small, so that it behaves like a large one.
 //
 //	scripts/all go run ./examples/writer
 //
-// Let loose, the writers are faster than the store merges its tables. It says "written" for a
-// second or two, and then stalls: the slowest write of a second takes 300 to 900 ms. A throttle
-// admits what the store has digested. Once that pace is found, the slowest write takes 20 to 60 ms,
-// now and then more, at the cost of up to a third of the writes: the others wait outside.
+// Without a throttle, the writers are faster than the store merges its tables. Writes are
+// fast for a second or two, and then stall: the slowest of a second takes 300 to 900 ms. A
+// throttle admits writes at the rate of the merges. Once it knows that rate, the slowest
+// takes 20 to 60 ms, now and then more, at the cost of up to a third of the writes.
 package main
 
 import (
@@ -51,9 +51,9 @@ func run(ctx context.Context, show crowd.Show) error {
 	return nil
 }
 
-const tick = 20 * time.Millisecond // the store is asked several times for each table
+const tick = 20 * time.Millisecond // several polls of the store for each table
 
-// write lets the writers loose on a new store, behind a throttle.
+// write runs the writers on a new store, behind a throttle.
 func write(ctx context.Context, show crowd.Show, conf throttle.Config) (ended int, slowest time.Duration, err error) {
 	dir, err := os.MkdirTemp("", "weir-writer")
 	if err != nil {
@@ -86,7 +86,7 @@ func write(ctx context.Context, show crowd.Show, conf throttle.Config) (ended in
 			for ctx.Err() == nil {
 				op, err := th.Start(ctx, throttle.Write, 1)
 				if err != nil {
-					return // the end: there is room for all in the queue, so none is refused
+					return // the end: the queue has room for all, so none is refused
 				}
 				began := time.Now()
 				err = db.Update(func(tx *badger.Txn) error { return tx.Set([]byte(rand.Text()), crowd.Document(4<<10)) })

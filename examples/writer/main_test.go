@@ -11,8 +11,8 @@ import (
 	"github.com/weir-go/weir/internal/longtest"
 )
 
-// The store works in real time, and how fast it is nothing can promise: here it is only seen that
-// both storms write.
+// The store works in real time, and its speed varies: the test only checks that both storms
+// write.
 func TestWritersWrite(t *testing.T) {
 	longtest.Skip(t)
 	var out bytes.Buffer

@@ -10,15 +10,15 @@ import (
 	"github.com/weir-go/weir/throttle"
 )
 
-// A drain rate without a store that tells what it drains.
+// A drain rate without a store that reports its drain rate.
 func Example_nothingDrains() {
 	_, err := throttle.New(throttle.Config{Writes: throttle.Side{Laws: []throttle.LoadLaw{throttle.DrainRate{}}}})
 	fmt.Println(err)
 	// Output: throttle: invalid configuration: Writes.Laws[0] is DrainRate: want a Monitor with a source that tells a drain, a load.Drainer
 }
 
-// A throttle whose Run nothing calls decides nothing. An event says so when an operation starts a
-// second later.
+// A throttle without a running Run makes no decisions. When an operation starts a second
+// later, an event reports it.
 func TestNotRunning(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var said []string

@@ -10,11 +10,11 @@ import (
 	"pgregory.net/rapid"
 )
 
-// anyOrder is one of the orders of a queue.
+// anyOrder draws an order of a queue.
 var anyOrder = rapid.SampledFrom([]queue.Order{queue.FIFO, queue.Adaptive})
 
-// draw returns settings; a group's nodes are never in the shadow, for that would
-// break the cap by design.
+// draw returns settings. A group's nodes are never in shadow mode, because that would break
+// the cap by design.
 func (n *modelNode) draw(order *rapid.Generator[queue.Order]) admit.Settings {
 	low := rapid.SampledFrom([]int{1, 1, 2, 3}).Draw(n.T, "min")
 	high := low + rapid.SampledFrom([]int{0, 1, 2, 4}).Draw(n.T, "spread")
@@ -35,7 +35,7 @@ func (n *modelNode) draw(order *rapid.Generator[queue.Order]) admit.Settings {
 	}
 }
 
-// oneIn is true as often as that; the bounds of a range would come too often.
+// oneIn is true with probability 1/n; the bounds of a range would be drawn too often.
 func oneIn(t *rapid.T, n int, label string) bool {
 	odds := make([]bool, n)
 	odds[n-1] = true
@@ -49,7 +49,7 @@ func (n *modelNode) law() law.Law {
 	return law.Fixed{}
 }
 
-// A wildLaw answers with whatever it draws, and informs the model of the result.
+// A wildLaw answers with random limits, and reports the resulting limit to the model.
 type wildLaw struct{ *modelNode }
 
 func (l wildLaw) Controller(law.Bounds) (law.Controller, error) { return l, nil }

@@ -10,18 +10,18 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A model is an onlooker's view of the nodes of a group, or of a single
-// node: the tickets that are out and the requests that wait, in order of
-// arrival. It predicts nothing; it judges every answer as it comes.
+// A model is an observer of the nodes of a group, or of a single node: it knows the
+// outstanding tickets and the waiting requests, in order of arrival. It predicts nothing; it
+// judges every answer.
 type model struct {
 	*rapid.T
-	now   int64 // the latest time that any node was told
+	now   int64 // the latest time passed to any node
 	group *admit.Group
 	cap   int // of the group, 0 without one
 	nodes []*modelNode
-	woken []*modelWaiter // by the call at hand, in order
+	woken []*modelWaiter // by the current call, in order
 
-	rechecked []*modelWaiter // who are to look, but have not yet
+	rechecked []*modelWaiter // waiters to be rechecked
 
 	panicked any // in a law: a node would hide it
 }
@@ -31,7 +31,7 @@ type modelNode struct {
 	*model
 	settings admit.Settings
 	limit    int
-	highest  int // limit during the call at hand,
+	highest  int // limit during the current call,
 	lowest   int // and the lowest
 	last     int64
 	closed   bool
@@ -40,21 +40,21 @@ type modelNode struct {
 	inFlight  int
 	out       []*modelTicket
 	waiters   []*modelWaiter // unanswered
-	answered  []*modelWaiter // admitted, but their owners have not looked yet
-	before    int            // unanswered before the call at hand
+	answered  []*modelWaiter // admitted, but not yet seen by their owners
+	before    int            // unanswered before the current call
 	requests  uint64
 	cancelled uint64
 	completed uint64
 	refused   map[reply.Verdict]uint64
 
-	// Turns since a lower lane was served before a higher one, at least and at
-	// most, and of others since each lane had one.
+	// Turns since a lower lane was served before a higher one, minimum and maximum, and
+	// turns of other lanes since each lane had one.
 	strictAtLeast, strictAtMost int
 	without                     [lanes]int
 }
 
-// lanes is how many the nodes have, and gift what turn, of those in which a lower lane
-// waits, is one for it.
+// lanes is the number of lanes of the nodes. Every gift-th turn during which a lower lane
+// waits goes to that lane.
 const lanes, gift = 3, 20
 
 type modelTicket struct {
@@ -69,7 +69,7 @@ type modelWaiter struct {
 	due     int64 // Deadline, which the core may rewrite
 	calls   int   // of Wake
 
-	adaptive bool // the discipline when it joined
+	adaptive bool // the discipline at the time it joined
 }
 
 func (w *modelWaiter) Wake() {
@@ -79,12 +79,12 @@ func (w *modelWaiter) Wake() {
 
 func (w *modelWaiter) Recheck() { w.node.rechecked = append(w.node.rechecked, w) }
 
-// far is a deadline that nothing in a test comes close to.
+// far is a deadline far beyond any time in a test.
 const far = int64(1000 * time.Hour)
 
-// call makes one call at the given time and judges which waiters it answered. newcomer is
-// the request that joins with it, if any. The answer to the call itself is for the
-// caller to judge, and then the rest with check.
+// call makes one call at the given time and judges the waiters that it answered. newcomer is
+// the request that joins with it, if any. The caller judges the answer to the call itself,
+// and then calls check.
 func (n *modelNode) call(newcomer *modelWaiter, do func(now int64, fx *admit.Effects)) {
 	for _, each := range n.nodes {
 		each.before, each.highest, each.lowest = len(each.waiters), each.limit, each.limit
@@ -111,15 +111,15 @@ func (n *modelNode) call(newcomer *modelWaiter, do func(now int64, fx *admit.Eff
 	}
 }
 
-// lookAgain is the act of a waiter's owner that was asked to.
+// lookAgain acts as the owner of a waiter that must be rechecked.
 func (n *modelNode) lookAgain(w *modelWaiter) {
 	n.call(nil, func(now int64, fx *admit.Effects) { n.Recheck(&w.Waiter, true, now, fx) })
 	if verdict, _ := w.Answer(); verdict.Refused() && slices.Contains(n.waiters, w) {
-		n.judge(w, n.now, nil) // it is not woken, for it looked
+		n.judge(w, n.now, nil) // it is not woken, because its owner looked
 	}
 }
 
-// judge checks the answer that a waiter was woken with.
+// judge checks the answer with which a waiter was woken.
 func (n *modelNode) judge(w *modelWaiter, now int64, newcomer *modelWaiter) {
 	verdict, _ := w.Answer()
 	switch verdict {
@@ -163,7 +163,7 @@ func (n *modelNode) judge(w *modelWaiter, now int64, newcomer *modelWaiter) {
 		if !n.closed {
 			n.Fatalf("refused as closed while open")
 		}
-	case reply.Cancelled: // the call that let it in was the one with which it left
+	case reply.Cancelled: // admitted by the same call with which it left
 		if w != newcomer {
 			n.Fatalf("cancelled by a stranger")
 		}
@@ -177,12 +177,12 @@ func (n *modelNode) judge(w *modelWaiter, now int64, newcomer *modelWaiter) {
 	n.remove(w)
 }
 
-// see notes a new limit.
+// see records a new limit.
 func (n *modelNode) see() {
 	n.highest, n.lowest = max(n.highest, n.limit), min(n.lowest, n.limit)
 }
 
-// waiting counts the waiters of each lane, were except not there.
+// waiting counts the waiters of each lane, without except.
 func (n *modelNode) waiting(except *modelWaiter) (count [lanes]int) {
 	for _, w := range n.waiters {
 		if w != except {
@@ -192,7 +192,7 @@ func (n *modelNode) waiting(except *modelWaiter) (count [lanes]int) {
 	return count
 }
 
-// isNext reports whether it is w's turn, were except not there.
+// isNext reports whether w is next, ignoring except.
 func (n *modelNode) isNext(w, except *modelWaiter) bool {
 	if w == except {
 		return true
@@ -205,7 +205,7 @@ func (n *modelNode) isNext(w, except *modelWaiter) bool {
 		switch {
 		case count[lane] == 0:
 		case w.Lane == highest && n.strictAtLeast >= gift-1:
-			return false // a lower one is due
+			return false // a lower lane is due
 		case w.Lane != highest && n.without[lane] > n.without[w.Lane]:
 			return false // and has waited longer
 		}
@@ -216,7 +216,7 @@ func (n *modelNode) isNext(w, except *modelWaiter) bool {
 	return n.settings.Order == queue.Adaptive || n.before == 0 || w == n.oldest(w.Lane)
 }
 
-// oldest returns who has waited longest in the lane.
+// oldest returns the longest-waiting request of the lane.
 func (n *modelNode) oldest(lane int) *modelWaiter {
 	for _, w := range n.waiters {
 		if w.Lane == lane {
@@ -226,7 +226,7 @@ func (n *modelNode) oldest(lane int) *modelWaiter {
 	return nil
 }
 
-// took notes w's turn. Whether the newcomer had joined by then is not known.
+// took records w's turn. Whether the newcomer had joined by then is unknown.
 func (n *modelNode) took(w, newcomer *modelWaiter) {
 	n.strictAtMost = min(n.strictAtMost+1, gift-1)
 	n.strictAtLeast = min(n.strictAtLeast+1, gift-1)
@@ -243,8 +243,8 @@ func (n *modelNode) took(w, newcomer *modelWaiter) {
 	n.without[w.Lane] = 0
 }
 
-// givesWay reports whether w is the one to give up in a queue that is too long: the
-// oldest of the lowest lane, or the newest, unless that lane is due and has no other.
+// givesWay reports whether w is the one to drop from a queue that is too long: the oldest of
+// the lowest lane, or the newest, unless that lane is due and has no other.
 func (n *modelNode) givesWay(w *modelWaiter) bool {
 	count := n.waiting(nil)
 	for lane := w.Lane + 1; lane < lanes; lane++ {
@@ -274,13 +274,13 @@ func (n *modelNode) remove(w *modelWaiter) {
 	n.Fatalf("answered a second time: %d calls of Wake", w.calls)
 }
 
-// fits reports whether weight has room below the limits.
+// fits reports whether weight fits below the limits.
 func (n *modelNode) fits(weight int) bool {
 	return n.inFlight+weight <= n.limit && (n.cap == 0 || n.total()+weight <= n.cap)
 }
 
-// lineIsHeld reports whether work that only the cap keeps from starting may wait in
-// another node, and all others behind it.
+// lineIsHeld reports whether another node has waiting work that only the cap blocks, and
+// that holds all others behind it.
 func (n *modelNode) lineIsHeld() bool {
 	for _, other := range n.nodes {
 		for _, w := range other.waiters {
@@ -304,7 +304,7 @@ func (m *model) total() int {
 	return total
 }
 
-// check holds the counts of all nodes against the model.
+// check compares the counts of all nodes with the model.
 func (m *model) check() {
 	for _, n := range m.nodes {
 		n.check()
@@ -356,8 +356,8 @@ func (n *modelNode) check() {
 	n.checkNobodyForgotten()
 }
 
-// checkNobodyForgotten is the check for a lost wake-up: the next waiter does not fit,
-// or would not wait.
+// checkNobodyForgotten checks for a lost wake-up: the next waiter must not fit, or would not
+// wait.
 func (n *modelNode) checkNobodyForgotten() {
 	stuck := len(n.waiters) == 0
 	for _, w := range n.waiters {

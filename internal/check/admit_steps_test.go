@@ -12,13 +12,13 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whatever is asked of a node, in whatever order, its counts add up, its limit
-// holds, its order of service is kept, and no waiter that has room is left waiting.
+// After any calls in any order, the counts of a node add up, its limit holds, its order of
+// service is kept, and no waiter with room is left waiting.
 func TestNodeAgainstModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { walk(&model{T: t}, 1, anyOrder) })
 }
 
-// The same for first in, first out alone, where the model knows all answers.
+// The same with FIFO queues only, for which the model knows all answers.
 func TestPlainQueueAgainstModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { walk(&model{T: t}, 1, rapid.Just(queue.FIFO)) })
 }
@@ -53,7 +53,7 @@ func walk(m *model, nodes int, order *rapid.Generator[queue.Order]) {
 	m.Repeat(map[string]func(*rapid.T){
 		"":        func(t *rapid.T) { m.T = t; m.check() },
 		"acquire": on((*modelNode).acquire),
-		"request": on((*modelNode).join), // waiting is most of the story
+		"request": on((*modelNode).join), // most of the behavior concerns waiters
 		"join":    on((*modelNode).join),
 		"done":    on((*modelNode).done),
 		"finish":  on((*modelNode).done),
@@ -65,8 +65,8 @@ func walk(m *model, nodes int, order *rapid.Generator[queue.Order]) {
 	})
 }
 
-// refusal is the due refusal of a request of the given weight, or
-// Admitted if there is a slot, or MustWait. The call has settled all else.
+// refusal returns the expected refusal of a request of the given weight, or Admitted if
+// there is a slot, or MustWait. The call has settled everything else.
 func (n *modelNode) refusal(weight int, patient bool) reply.Verdict {
 	switch {
 	case n.closed:
@@ -83,9 +83,9 @@ func (n *modelNode) refusal(weight int, patient bool) reply.Verdict {
 	return reply.MustWait
 }
 
-// overtakes reports whether a request that was not admitted would have overtaken
-// heavier work that waits in another node for more than is free. The model of the
-// hierarchy knows whether it should have.
+// overtakes reports whether work that was not admitted although it fits would have overtaken
+// heavier work that waits in another node for more than is free. The model of the hierarchy
+// knows whether it should have.
 func (n *modelNode) overtakes(want, got reply.Verdict) bool {
 	return want == reply.Admitted &&
 		(got == reply.MustWait || got == reply.QueueFull || got == reply.LimitReached || got == reply.Deadline) &&
@@ -138,7 +138,7 @@ func (n *modelNode) join() {
 		got = n.Join(&w.Waiter, now, fx)
 	})
 	if got == reply.Waiting {
-		return // and if it was answered meanwhile, that was judged
+		return // if it was answered meanwhile, that was judged already
 	}
 	full := n.settings.Order == queue.Adaptive || len(n.waiters) > n.settings.QueueSize && n.givesWay(w)
 	n.remove(w)
@@ -159,7 +159,7 @@ func (n *modelNode) join() {
 	}
 }
 
-// done gives a ticket back; now and then once more, which must change nothing.
+// done returns a ticket; now and then twice, which must have no effect.
 func (n *modelNode) done() {
 	n.look()
 	if len(n.out) == 0 {
@@ -194,7 +194,7 @@ func (n *modelNode) done() {
 	}
 }
 
-// look has the owners of admitted requests take their tickets.
+// look makes the owners of admitted requests take their tickets.
 func (n *modelNode) look() {
 	for _, w := range n.answered {
 		_, ticket := w.Answer()
@@ -203,7 +203,7 @@ func (n *modelNode) look() {
 	n.answered = nil
 }
 
-// leave has a waiter give up, for either reason.
+// leave makes a waiter give up, for either reason.
 func (n *modelNode) leave() {
 	if len(n.waiters) == 0 {
 		return
@@ -221,7 +221,7 @@ func (n *modelNode) leave() {
 			n.Fatalf("left with %v, but was answered with %v", got, verdict)
 		}
 	case why == reply.QueueTimeout && got == reply.Deadline:
-		// What the adaptive queue makes of it if its deadline ran out first.
+		// The adaptive queue returns this if the deadline passed first.
 		if w.due == 0 || w.due == far {
 			n.Fatalf("left with %v, want %v", got, why)
 		}
@@ -235,7 +235,7 @@ func (n *modelNode) leave() {
 	}
 }
 
-// leaving takes w out of the model unless the call answers it first.
+// leaving removes w from the model unless the call answers it first.
 func (n *modelNode) leaving(w *modelWaiter, do func(now int64, fx *admit.Effects)) {
 	n.call(w, func(now int64, fx *admit.Effects) {
 		do(now, fx)
@@ -252,7 +252,7 @@ func answeredBy(fx *admit.Effects, w *modelWaiter) bool {
 	return w.calls > 0
 }
 
-// regret has a caller leave although its request was admitted, before it looked.
+// regret makes a caller leave after its request was admitted, before it looked.
 func (n *modelNode) regret() {
 	if len(n.answered) == 0 {
 		return
@@ -294,7 +294,7 @@ func (n *modelNode) update(order *rapid.Generator[queue.Order]) {
 	})
 }
 
-// end closes or drains the node, rarely, for little happens afterwards.
+// end closes or drains the node, rarely, because little happens afterwards.
 func (n *modelNode) end() {
 	if !oneIn(n.T, 10, "end") {
 		return

@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A modelLevel is an onlooker's view of one capacity: its amounts, and the reservations that
-// wait for an answer, in order of arrival. It judges every answer as it comes.
+// A modelLevel is an observer of one capacity: it knows its amounts, and the waiting
+// reservations in order of arrival. It judges every answer.
 type modelLevel struct {
 	*capacity.Capacity
 	parent          *modelLevel
@@ -39,7 +39,7 @@ type capacityModel struct {
 	grants []*modelGrant
 }
 
-// path is the level and those above it.
+// path returns the level and its ancestors.
 func (l *modelLevel) path() (path []*modelLevel) {
 	for ; l != nil; l = l.parent {
 		path = append(path, l)
@@ -71,7 +71,7 @@ func (l *modelLevel) neverFits(v capacity.Vector) bool {
 	return false
 }
 
-// granted enters a grant, which must have fitted.
+// granted records a grant, which must have fitted.
 func (m *capacityModel) granted(at *modelLevel, request capacity.Vector, g capacity.Grant) {
 	if !at.fitsEverywhere(request) {
 		m.Fatalf("granted %v, which does not fit", request)
@@ -86,8 +86,8 @@ func (m *capacityModel) granted(at *modelLevel, request capacity.Vector, g capac
 	m.grants = append(m.grants, &modelGrant{Grant: g, at: at, request: request})
 }
 
-// collect finds the reservations that the last call answered: in each queue, none before an earlier
-// one.
+// collect finds the reservations that the last call answered: in each queue, none before an
+// earlier one.
 func (m *capacityModel) collect() {
 	for again := true; again; {
 		again = false
@@ -115,10 +115,10 @@ func (m *capacityModel) collect() {
 	}
 }
 
-// check compares the capacity with the grants and releases.
+// check compares the capacity with the granted and released amounts.
 func (m *capacityModel) check() {
 	m.collect()
-	blocks := false // somebody who has a turn in its own queue is short above
+	blocks := false // a reservation that is next in its own queue lacks capacity above
 	for _, l := range m.levels {
 		if len(l.waiting) > 0 && l.parent != nil && l.fits(l.waiting[0].request) &&
 			!l.parent.fits(l.waiting[0].request) {
@@ -209,7 +209,7 @@ func newCapacityModel(t *rapid.T) *capacityModel {
 	return m
 }
 
-// request compiles, and reports whether the request can ever fit.
+// request compiles a vector, and reports whether the request can ever fit.
 func (m *capacityModel) request(l *modelLevel, v capacity.Vector) (*capacity.Request, bool) {
 	n, err := l.Request(v)
 	if (err == nil) == l.neverFits(v) {
@@ -258,7 +258,7 @@ func (m *capacityModel) reserve() {
 	l.waiting = append(l.waiting, w)
 }
 
-// backfill overtakes a reservation with its owner's leave.
+// backfill overtakes a reservation with its owner's permission.
 func (m *capacityModel) backfill() {
 	l, v := m.drawLevel(), m.drawNeed()
 	n, possible := m.request(l, v)
@@ -295,7 +295,7 @@ func (m *capacityModel) release() {
 func (m *capacityModel) giveBack(g *modelGrant) {
 	g.Release()
 	if g.back {
-		return // again: nothing changed
+		return // a repeated release: nothing changed
 	}
 	g.back = true
 	for _, l := range g.at.path() {
@@ -327,8 +327,8 @@ func (m *capacityModel) hold() {
 	}
 }
 
-// No resource goes above what its limit leaves, what is granted is what is in use, a shrink
-// is collected as work ends, who waits is served in order, and once no more passes, everybody is
+// No resource exceeds its limit, the granted amounts equal the amounts in use, a shrink is
+// collected as work ends, waiters are served in order, and in the end every waiter is
 // answered.
 func TestCapacityModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -355,7 +355,7 @@ func TestCapacityModel(t *testing.T) {
 		}
 		for i := 0; i < len(m.grants); i++ {
 			m.giveBack(m.grants[i])
-			m.check() // which appends those that were served
+			m.check() // appends the served reservations
 		}
 		for _, l := range m.levels {
 			if len(l.waiting) > 0 {

@@ -10,9 +10,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whatever is added in whatever order: a task is let go once, after all that it waits for
-// succeeded and no later; a failure takes all tasks with it that wait for it, and no other; what
-// would wait for itself is refused and nothing else is; and in the end no task is left.
+// After any additions in any order: a task is released once, as soon as all of its
+// dependencies have succeeded and no earlier; a failure fails all tasks that depend on it,
+// and no others; only a task that would depend on itself is refused; and in the end no task
+// remains.
 func TestGraphModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := dag.New(1000)
@@ -30,7 +31,7 @@ func TestGraphModel(t *testing.T) {
 		}
 		add := func(key string, others []string) {
 			if state[key] == succeeded {
-				return // such a key is used once, one that failed may come again
+				return // such a key is used once; the key of a failed task may be used again
 			}
 			cycle := slices.ContainsFunc(others, func(other string) bool { return reaches(other, key) })
 			failed := slices.ContainsFunc(others, func(other string) bool { return state[other] == gone })

@@ -11,9 +11,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// To ask whether a node is full and then to acquire is the same as to acquire: all answers, all
-// counts and all that follows are equal. So a refusal by Full is the one of Acquire, and without
-// one it changed nothing.
+// Asking whether a node is full before Acquire equals Acquire alone: all answers, all counts
+// and all later behavior are equal. So a refusal by Full equals the refusal of Acquire, and
+// without a refusal Full changed nothing.
 func TestFullAnswersAsAcquireDoes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		asks, acquires := newTwin(t, drawTwins(t)), (*twin)(nil)
@@ -24,7 +24,7 @@ func TestFullAnswersAsAcquireDoes(t *testing.T) {
 			got := asks.take(s)
 			s.refused = asks.refused
 			if !asks.plan.prompt {
-				continue // Full had those leave whose time was up, and others took their places sooner
+				continue // Full removed expired waiters, so that others took their places sooner
 			}
 			want := acquires.take(s)
 			if !slices.EqualFunc(asks.estimates, acquires.estimates, nearly) {
@@ -38,13 +38,13 @@ func TestFullAnswersAsAcquireDoes(t *testing.T) {
 	})
 }
 
-// A twinPlan is how both twins are made.
+// A twinPlan holds the settings of both twins.
 type twinPlan struct {
 	nodes   []admit.Settings
 	cap     int // of a group, 0 without one
 	limits  []int
-	tenants bool // and so little time passes that they are not shuffled, which changes the order
-	prompt  bool // no waiter stays when its time is up
+	tenants bool // and so little time passes that they are not shuffled, which would change the order
+	prompt  bool // no waiter stays after it expires
 }
 
 func drawTwins(t *rapid.T) twinPlan {
@@ -86,7 +86,7 @@ func (p twinPlan) drawSettings(t *rapid.T) admit.Settings {
 	}
 }
 
-// A twinStep happens to both twins. Fields that do not concern its kind are ignored.
+// A twinStep is a step of both twins. Fields of other kinds are ignored.
 type twinStep struct {
 	kind             string
 	node, index      int

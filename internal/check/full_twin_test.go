@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A twin is nodes that requests come to, which ask first or do not.
+// A twin is nodes that receive requests, which ask Full first or do not.
 type twin struct {
 	*rapid.T
 	plan      twinPlan
@@ -26,8 +26,8 @@ type twin struct {
 	running   []*twinTicket
 	waiting   []*twinWaiter
 	rechecked []*twinWaiter
-	told      []string  // the results of the step,
-	estimates []float64 // and values that a call more or less may round in another way
+	told      []string  // events of the step,
+	estimates []float64 // and estimates, which an extra call may round differently
 }
 
 type twinTicket struct {
@@ -44,7 +44,7 @@ type twinWaiter struct {
 func (w *twinWaiter) Recheck() { w.twin.rechecked = append(w.twin.rechecked, w) }
 func (w *twinWaiter) Wake()    { w.twin.hear(w) }
 
-// twinLaw takes one limit after the other.
+// twinLaw returns one limit after the other.
 type twinLaw struct {
 	limits []int
 	asked  int
@@ -74,7 +74,7 @@ func newTwin(t *rapid.T, p twinPlan) *twin {
 	return tw
 }
 
-// take does a step and returns all that can be seen of it.
+// take performs a step and returns everything observable about it.
 func (tw *twin) take(s twinStep) string {
 	tw.told, tw.estimates, tw.refused = nil, nil, false
 	node := tw.nodes[s.node%len(tw.nodes)]
@@ -109,13 +109,13 @@ func (tw *twin) take(s twinStep) string {
 		state.DrainRate = 0
 		tw.note("node %d: %+v", i, state)
 	}
-	slices.Sort(tw.told) // two calls do not tell in the order of one
+	slices.Sort(tw.told) // two calls report in another order than one
 	return strings.Join(tw.told, "\n")
 }
 
 func (tw *twin) note(format string, of ...any) { tw.told = append(tw.told, fmt.Sprintf(format, of...)) }
 
-// call makes a call and performs its effects.
+// call makes a call and applies its effects.
 func (tw *twin) call(do func(fx *admit.Effects)) {
 	var fx admit.Effects
 	do(&fx)
@@ -146,7 +146,7 @@ func (tw *twin) look(w *twinWaiter, rechecked bool) {
 	}
 }
 
-// hear takes the answer to a waiter.
+// hear records the answer to a waiter.
 func (tw *twin) hear(w *twinWaiter) {
 	for i, other := range tw.waiting {
 		if other == w {
@@ -194,7 +194,7 @@ func (tw *twin) refuse(verdict reply.Verdict, retryAfter int64, seq uint64) {
 	tw.estimates = append(tw.estimates, float64(retryAfter))
 }
 
-// request has work come, as a limiter does.
+// request submits work as a limiter does.
 func (tw *twin) request(node *admit.Node, s twinStep) {
 	foreseen := reply.Admitted
 	if tw.asks {
@@ -232,9 +232,10 @@ func (tw *twin) request(node *admit.Node, s twinStep) {
 	}
 }
 
-// onlyAsk has one twin ask for work that then goes away unless it is refused. Any call that looks
-// into the queue shuffles tenants, has those leave whose time is up and makes the queue, so none of
-// that may be due; and it estimates the service time anew if that is some milliseconds old.
+// onlyAsk makes one twin ask Full for work that is then not submitted unless it is refused.
+// A call that looks into the queue may shuffle tenants, remove expired waiters and create
+// the queue, so none of that may be due; and it renews the estimate of the service time if
+// that is some milliseconds old.
 func (tw *twin) onlyAsk(node *admit.Node, s twinStep) {
 	settings := node.Settings()
 	if settings.Tenants > 0 || !tw.plan.prompt || settings.Order == queue.Adaptive && node.State(tw.now).Queued == 0 {

@@ -10,19 +10,19 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A hierarchy is an onlooker's view of a group whose nodes have allocations and serve
-// first in, first out. Of every answer it judges whether the slots were there, whose
-// they were, and who was first in the queue; among equals it leaves that open.
+// A hierarchy is an observer of a group whose nodes have allocations and FIFO queues. It
+// judges whether each answer had free slots, whose slots they were, and which request was
+// first in the queue; among equals it accepts any order.
 type hierarchy struct {
 	*rapid.T
 	now       int64
 	cap       int
 	group     *admit.Group
 	parties   []*party
-	woken     []*groupWaiter // by the call at hand, in order
-	rechecked []*groupWaiter // by the call at hand
+	woken     []*groupWaiter // by the current call, in order
+	rechecked []*groupWaiter // by the current call
 
-	dispatched func(*party) // if set, is told ahead of each dispatch
+	dispatched func(*party) // optional; called before each dispatch
 }
 
 // A party is one node of the group.
@@ -65,8 +65,8 @@ func (h *hierarchy) total() (inFlight, reserved, committed int) {
 	return inFlight, reserved, committed
 }
 
-// entitled is the party's reserve and its share of the rest among those at work, the newcomer
-// included.
+// entitled returns the party's reserve and its share of the rest among the active parties,
+// including the newcomer.
 func (p *party) entitled(newcomer *party) float64 {
 	shares := 0.0
 	for _, other := range p.parties {
@@ -78,7 +78,7 @@ func (p *party) entitled(newcomer *party) float64 {
 	return float64(p.reserved) + float64(p.cap-reserved)*p.share/shares
 }
 
-// hasRoom reports whether the party may start so much, were it its turn.
+// hasRoom reports whether the party may start work of that weight if it is next.
 func (p *party) hasRoom(weight int) bool {
 	inFlight, _, committed := p.total()
 	after := committed - max(p.inFlight, p.reserved) + max(p.inFlight+weight, p.reserved)
@@ -90,7 +90,7 @@ func (p *party) tooHeavy(weight int) bool {
 	return weight > p.limit || weight > p.cap-reserved+p.reserved
 }
 
-// awaitsGroup reports whether the party's next work waits for the group alone.
+// awaitsGroup reports whether only the group blocks the party's next work.
 func (p *party) awaitsGroup() bool {
 	return len(p.queue) > 0 && p.inFlight+p.queue[0].Weight <= p.limit
 }
@@ -98,17 +98,17 @@ func (p *party) awaitsGroup() bool {
 // slack is for comparisons of quotients.
 const slack = 1e-9
 
-// A candidate is a party with the weight of its work that is next.
+// A candidate is a party with the weight of its next work.
 type candidate struct {
 	*party
 	weight int
 }
 
-// next is the candidate of a party that waits for the group.
+// next returns the candidate of a party that waits for the group.
 func (p *party) next() candidate { return candidate{p, p.queue[0].Weight} }
 
-// goesBefore reports whether it is c's turn rather than other's; false also if they are
-// equal. The newcomer is one of the two, if either of them is not at work yet.
+// goesBefore reports whether c is served before other; false if they are equal. The newcomer
+// is one of the two if either is not active yet.
 func (c candidate) goesBefore(other candidate, newcomer *party) bool {
 	switch mine := c.within(newcomer); {
 	case mine != other.within(newcomer):
@@ -119,16 +119,17 @@ func (c candidate) goesBefore(other candidate, newcomer *party) bool {
 	return max(0, c.held(0)) < max(0, other.held(0))-slack
 }
 
-// within reports whether the work leaves the party within its entitlement.
+// within reports whether the party stays within its entitlement with the work.
 func (c candidate) within(newcomer *party) bool {
 	return float64(c.inFlight+c.weight) <= c.entitled(newcomer)+slack
 }
 
-// held is the party's work beyond its reserve, with more added, by share.
+// held returns the slots that the party uses beyond its reserve, plus more, divided by its
+// share.
 func (c candidate) held(more int) float64 { return float64(c.inFlight+more-c.reserved) / c.share }
 
-// call makes one call, has the waiters look that it told to, and judges which it answered. Unless
-// the order of the answers is known, turns are not judged.
+// call makes one call, rechecks the waiters that it names, and judges its answers. It judges
+// turns only if the order of the answers is known.
 func (h *hierarchy) call(inOrder bool, do func(fx *admit.Effects)) {
 	h.effects(do)
 	h.judgeWoken(inOrder)
@@ -137,13 +138,13 @@ func (h *hierarchy) call(inOrder bool, do func(fx *admit.Effects)) {
 		h.rechecked = h.rechecked[1:]
 		h.effects(func(fx *admit.Effects) { g.party.Recheck(&g.Waiter, true, h.now, fx) })
 		if verdict, _ := g.Answer(); verdict.Refused() && !slices.Contains(h.woken, g) {
-			g.party.judge(g, inOrder) // it is not woken, for it looked, and came before those that are
+			g.party.judge(g, inOrder) // it is not woken, because its owner looked, and comes before the woken ones
 		}
 		h.judgeWoken(inOrder)
 	}
 }
 
-// effects makes one call and wakes those that it answered.
+// effects makes one call and wakes the waiters that it answered.
 func (h *hierarchy) effects(do func(fx *admit.Effects)) {
 	h.woken = nil
 	var fx admit.Effects
@@ -195,7 +196,7 @@ func (p *party) judge(g *groupWaiter, inOrder bool) {
 	p.forget(g)
 }
 
-// forget takes g out of the queue.
+// forget removes g from the queue.
 func (p *party) forget(g *groupWaiter) {
 	for i, other := range p.queue {
 		if other == g {
@@ -206,7 +207,7 @@ func (p *party) forget(g *groupWaiter) {
 	p.Fatalf("answered a second time: %d calls of Wake", g.calls)
 }
 
-// check holds counts against the model, and looks for a slot that was given to no waiter.
+// check compares counts with the model, and looks for a free slot that no waiter received.
 func (h *hierarchy) check() {
 	inFlight, reserved, committed := h.total()
 	s := h.group.State()
@@ -241,7 +242,7 @@ func (p *party) check() {
 	if !p.hasRoom(weight) {
 		return
 	}
-	for _, other := range p.parties { // then somebody stands before it and waits for more
+	for _, other := range p.parties { // unless an earlier request waits for more
 		if other != p && other.awaitsGroup() && !other.hasRoom(other.queue[0].Weight) &&
 			!p.next().goesBefore(other.next(), p) {
 			return

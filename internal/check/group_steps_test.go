@@ -14,9 +14,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whatever is asked of the nodes of a group, and however their allocations and the cap
-// change meanwhile: running work stays below the cap, a reserve is there for its owner,
-// free slots go to the next in the queue, and every waiter is answered once.
+// After any calls of the nodes of a group, with changing allocations and cap: the work in
+// flight stays below the cap, a reserve is available to its owner, a free slot goes to the
+// next waiter in the queue, and every waiter is answered once.
 func TestHierarchyAgainstModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := &hierarchy{T: t, cap: rapid.IntRange(1, 10).Draw(t, "cap")}
@@ -33,7 +33,7 @@ func TestHierarchyAgainstModel(t *testing.T) {
 		h.Repeat(map[string]func(*rapid.T){
 			"":        func(t *rapid.T) { h.T = t; h.check() },
 			"acquire": on((*party).acquire),
-			"request": on(func(p *party) { p.join(p.weight()) }), // waiting is most of the story
+			"request": on(func(p *party) { p.join(p.weight()) }), // most of the behavior concerns waiters
 			"join":    on(func(p *party) { p.join(p.weight()) }),
 			"queue":   on(func(p *party) { p.join(p.weight()) }),
 			"done":    on((*party).done),
@@ -67,7 +67,7 @@ func (p *party) settings() admit.Settings {
 	}
 }
 
-// affordable reports whether the group has the party's reserve.
+// affordable reports whether the group can afford the party's reserve.
 func (p *party) affordable() bool {
 	others := 0
 	for _, other := range p.parties {
@@ -119,7 +119,7 @@ func (p *party) resize() {
 	})
 }
 
-// remove takes a node out of the group, if that is right, and puts another one in.
+// remove removes a node from the group, if that is allowed, and adds another.
 func (p *party) remove() {
 	if !oneIn(p.T, 3, "remove") {
 		return
@@ -148,7 +148,7 @@ func without(parties []*party, p *party) (rest []*party) {
 	return rest
 }
 
-// full reports whether the queue has no place. Those at its head whose time is up hold none.
+// full reports whether the queue is full. Expired waiters at its head do not count.
 func (p *party) full() bool {
 	live := 0
 	for _, g := range p.queue {
@@ -159,9 +159,10 @@ func (p *party) full() bool {
 	return live >= p.size
 }
 
-// wants checks the answer to work that arrives now, which is otherwise if it cannot start.
+// wants checks the answer to work that arrives now; otherwise is the expected answer if it
+// cannot start.
 func (p *party) wants(got reply.Verdict, weight int, otherwise reply.Verdict) {
-	behind, tied := false, false // somebody who waits for the group
+	behind, tied := false, false // another request waits for the group
 	for _, other := range p.parties {
 		if other == p || !other.awaitsGroup() {
 			continue
@@ -208,8 +209,8 @@ func (p *party) acquire() {
 	}
 }
 
-// join asks with a waiter. Whether others are served before it or after, if any, is
-// not for an onlooker to see.
+// join asks with a waiter. The observer cannot see whether others are served before or after
+// it.
 func (p *party) join(weight int) {
 	g := &groupWaiter{party: p, expires: p.now + int64(p.timeout)}
 	g.Owner, g.Weight = g, weight
@@ -217,7 +218,7 @@ func (p *party) join(weight int) {
 	var got reply.Verdict
 	p.call(false, func(fx *admit.Effects) { got = p.Join(&g.Waiter, p.now, fx) })
 	if got == reply.Waiting && g.calls > 0 {
-		return // it was judged
+		return // already judged
 	}
 	queue := p.queue
 	p.forget(g)
@@ -273,7 +274,7 @@ func (p *party) pass() {
 	p.now += int64(rapid.SampledFrom([]time.Duration{1, 300 * time.Millisecond, time.Second}).Draw(p.T, "time"))
 }
 
-// describe says how the group stands.
+// describe returns the state of the group.
 func (h *hierarchy) describe() string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "cap %d", h.cap)

@@ -10,9 +10,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Another node with the share s to the 1 of one that waits gets, while that one runs no
-// more than its reserve, at most s+1 slots beyond its entitlement; and while that one
-// would stay within its entitlement, at most one slot with an equal right.
+// While a node with share 1 waits and uses no more than its reserve, another node with share
+// s gets at most s+1 slots beyond its entitlement; while the waiting node would stay within
+// its entitlement, the other gets at most one slot with an equal right.
 func TestHierarchyStarvesNobody(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := &hierarchy{T: t, cap: rapid.IntRange(1, 8).Draw(t, "cap")}
@@ -46,12 +46,12 @@ func TestHierarchyStarvesNobody(t *testing.T) {
 	})
 }
 
-// passed counts how often others were served since a party was.
+// passed counts how often other parties were served since a party was.
 type passed struct{ byTurn, byRight map[*party]int }
 
 func newPassed() *passed { return &passed{map[*party]int{}, map[*party]int{}} }
 
-// over notes that p waits while the other is served.
+// over records that p waits while the other is served.
 func (w *passed) over(p, served *party) {
 	mine, theirs := candidate{p, 1}, candidate{served, 1}
 	most := float64(1)

@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whatever a law answers, also infinities and NaN, the limit that is applied
-// lies within the bounds.
+// Whatever a law answers, including infinities and NaN, the applied limit lies within the
+// bounds.
 func TestClampedLimitIsWithinBounds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		low := rapid.IntRange(1, 1000).Draw(t, "min")
@@ -45,7 +45,7 @@ func controller(t *rapid.T, l law.Law, b law.Bounds) law.Controller {
 	return c
 }
 
-// anyWindow is a window with anything in it that its types can hold.
+// anyWindow returns a window with any values that its types can hold.
 func anyWindow(t *rapid.T, limit int, b law.Bounds) law.Window {
 	count := func(name string) int { return rapid.IntRange(0, 1<<30).Draw(t, name) }
 	span := func(name string) time.Duration { return time.Duration(rapid.Int64().Draw(t, name)) }
@@ -71,8 +71,8 @@ func anyFloat(t *rapid.T, name string) float64 {
 	})).Draw(t, name)
 }
 
-// Whatever is measured, a law's answer is a whole limit within the bounds, with a reason in
-// finite figures, and another controller that sees the same answers the same.
+// For any measurements, a law's answer is an integer limit within the bounds, with a reason
+// in finite numbers, and another controller with the same input gives the same answer.
 func TestLawsAnswerWithinBounds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := rapid.SampledFrom(laws).Draw(t, "law")
@@ -97,12 +97,13 @@ func TestLawsAnswerWithinBounds(t *testing.T) {
 	})
 }
 
-// tickless is Setpoint without the ticks, which are of the wall clock.
+// tickless is Setpoint without ticks, which depend on the wall clock.
 func tickless(budget time.Duration) law.Law { return law.Setpoint{Budget: budget, Without: "tick"} }
 
-// Setpoint plans its windows in seconds, but decides on ratios alone: work that takes longer in all
-// its times leads a reached limit to the same, give or take the slot of a rounding. Times that are
-// powers of two lose nothing in a float, so that a comparison of two equal numbers stays one.
+// Setpoint plans its windows in seconds, but decides on ratios alone: if all times are
+// scaled by a factor, a converged limit is the same, up to one slot of rounding. Times that
+// are powers of two lose nothing in a float, so that a comparison of two equal numbers is
+// unchanged.
 func TestSetpointIsUnchangedByTheUnitOfTime(t *testing.T) {
 	const budget, elapsed = time.Second / 4, time.Second / 8
 	rapid.Check(t, func(t *rapid.T) {

@@ -16,10 +16,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A caller is one request as it was drawn: when it comes, how long it works and
-// waits, and how it ends.
+// A caller is one drawn request: its arrival, its work and wait times, and its end.
 type caller struct {
-	At, Work, Timeout, Cancel time.Duration // 0 is none of the last two
+	At, Work, Timeout, Cancel time.Duration // 0 means no Timeout or Cancel
 	Way                       string
 	Weight                    int
 	Priority                  weir.Priority
@@ -32,8 +31,8 @@ type change struct {
 	Config weir.Config
 }
 
-// Whoever calls a live limiter, and however they leave: no more runs than the limit
-// allows, everybody gets an answer, and nothing is left behind.
+// For any callers of a live limiter, however they leave: the work in flight stays within the
+// limit, every caller gets an answer, and nothing remains.
 func TestLimiterAnswersEverybody(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		config := drawConfig().Draw(rt, "config")
@@ -109,10 +108,10 @@ func drawChange() *rapid.Generator[change] {
 	})
 }
 
-// A hall is where the callers meet: it counts them from within.
+// A hall is the limiter under test with counters of the callers inside.
 type hall struct {
 	*weir.Limiter
-	most                       int64 // the highest limit there ever was
+	most                       int64 // the highest limit so far
 	inside                     atomic.Int64
 	admitted, refused, givenUp atomic.Uint64
 
@@ -128,7 +127,7 @@ func (h *hall) fail(format string, args ...any) {
 	}
 }
 
-// crowd runs it all and returns the errors.
+// crowd runs all callers and returns the first fault.
 func crowd(config weir.Config, callers []caller, changes []change) error {
 	h := &hall{Limiter: weir.Must(weir.New(config)), most: int64(config.Max)}
 	for _, c := range changes {
@@ -149,7 +148,7 @@ func crowd(config weir.Config, callers []caller, changes []change) error {
 	}
 	began := time.Now()
 	everybody.Wait()
-	if took := time.Since(began); took > 2*time.Second { // more than all work one by one
+	if took := time.Since(began); took > 2*time.Second { // longer than all work in sequence
 		h.fail("somebody was forgotten for %v", took)
 	}
 
@@ -158,7 +157,7 @@ func crowd(config weir.Config, callers []caller, changes []change) error {
 	for _, n := range s.Refused {
 		refused += n
 	}
-	late := h.givenUp.Load() - s.Cancelled // left in the instant of their admission
+	late := h.givenUp.Load() - s.Cancelled // left at the instant of their admission
 	switch {
 	case s.InFlight != 0 || s.Queued != 0 || s.Age != 0:
 		h.fail("left behind: %d in flight, %d queued, the oldest for %v", s.InFlight, s.Queued, s.Age)
@@ -188,7 +187,7 @@ func (h *hall) apply(c change) {
 	}
 }
 
-// work is done by whoever was admitted.
+// work runs an admitted caller.
 func (h *hall) work(c caller, weight int) error {
 	h.admitted.Add(1)
 	if now := h.inside.Add(int64(weight)); now > h.most {
@@ -257,7 +256,7 @@ func (h *hall) visit(c caller) {
 	}
 }
 
-// turnedAway checks the error of somebody who was not admitted.
+// turnedAway checks the error of a caller that was not admitted.
 func (h *hall) turnedAway(ctx context.Context, err error) {
 	switch {
 	case errors.Is(err, weir.ErrRefused):

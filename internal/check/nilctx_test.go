@@ -42,8 +42,8 @@ func must[T any](v T, err error) T {
 // none is the nil context.
 var none context.Context
 
-// takesContext has a call without a context for each exported function and method that takes one,
-// by package and name.
+// takesContext has a call with a nil context for each exported function and method that
+// takes one, by package and name.
 var takesContext = map[string]func(*testing.T){
 	"weir PriorityFrom": func(*testing.T) { weir.PriorityFrom(none) },
 	"weir TenantFrom":   func(*testing.T) { weir.TenantFrom(none) },
@@ -199,7 +199,7 @@ func monitor() *load.Monitor {
 	return must(load.New(load.Config{Feeds: []load.Feed{{Source: load.GoMemory{}}}}))
 }
 
-// governor is the one of the process until the test ends.
+// governor returns the governor of the process until the test ends.
 func governor(t *testing.T) *memory.Governor {
 	g := must(memory.New(memory.Config{}))
 	t.Cleanup(g.Close)
@@ -217,7 +217,7 @@ func newPool(run func(context.Context) (any, error)) *pool.Pool {
 	}))
 }
 
-// An unreachable database tells of a nil context as a driver would.
+// An unreachable database panics on a nil context as a driver would.
 type unreachable struct{}
 
 func (unreachable) Connect(ctx context.Context) (driver.Conn, error) {
@@ -248,8 +248,8 @@ func tried(t *testing.T, acquire func() (weir.Permit, bool)) {
 	p.Release()
 }
 
-// runs starts a loop, which nothing ends, twice: the one that runs is why the other does not. Had
-// it panicked the test would be no more.
+// runs starts a loop twice, which nothing ends: the second call fails because the first one
+// runs. A panic of the loop would end the test.
 func runs(t *testing.T, run func(context.Context) error, running error) {
 	t.Helper()
 	ended := make(chan error)
@@ -279,8 +279,8 @@ var (
 	free   = regexp.MustCompile(`^func (\w+)(?:\[[^\]]*\])?\((.*)`)
 )
 
-// exported lists the functions and methods that take a context, but for those of interfaces, from
-// the golden API.
+// exported returns the functions and methods that take a context, except interface methods,
+// from the golden API.
 func exported(t *testing.T) map[string]bool {
 	found := map[string]bool{}
 	files := must(filepath.Glob("../rules/testdata/api/*.txt"))

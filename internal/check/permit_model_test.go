@@ -12,8 +12,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A permitModel is an onlooker's view of the tickets of a node: which are out, what they weigh
-// and which were measured. Tickets that are back stay, to be tried again.
+// A permitModel is an observer of the tickets of a node: it knows which are outstanding,
+// their weights, and which were measured. Returned tickets stay, to be tried again.
 type permitModel struct {
 	*rapid.T
 	node      *admit.Node
@@ -35,7 +35,7 @@ type modelPermit struct {
 
 const (
 	permitLimit = 5
-	permitMost  = 1000 // never reached, with the held work
+	permitMost  = 1000 // higher than any held weight
 )
 
 func (m *permitModel) Controller(law.Bounds) (law.Controller, error) { return m, nil }
@@ -48,7 +48,7 @@ func (m *permitModel) Next(w law.Window) law.Decision {
 	return law.Decision{Limit: float64(w.Limit)}
 }
 
-// running returns the weight of the work in flight, and of the part that was measured.
+// running returns the weight of the work in flight, and of its measured part.
 func (m *permitModel) running() (unmeasured, held int) {
 	for _, p := range m.tickets {
 		switch {
@@ -61,8 +61,8 @@ func (m *permitModel) running() (unmeasured, held int) {
 	return unmeasured, held
 }
 
-// In whatever order work is measured, reweighed and given back, through whatever copy, it is heard
-// of once and back once, all counts add up, and nothing is left when nothing runs.
+// In any order of measuring, reweighing and returning work, through any copy: it is recorded
+// once and returned once, all counts add up, and nothing remains when nothing runs.
 func TestPermitsAgainstModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := &permitModel{T: t, measured: map[window.Outcome]uint64{}}
@@ -121,7 +121,7 @@ func (m *permitModel) acquire() {
 	}
 }
 
-// ticket returns one that is out or back, nil if there is none.
+// ticket returns an outstanding or returned ticket, nil if there is none.
 func (m *permitModel) ticket() *modelPermit {
 	if len(m.tickets) == 0 {
 		return nil
@@ -141,7 +141,7 @@ func (m *permitModel) measure() {
 	m.heard(p, fx, outcome)
 }
 
-// heard notes an outcome that a call was to hear, unless it was heard before.
+// heard records an outcome that a call should report, unless it was reported before.
 func (m *permitModel) heard(p *modelPermit, fx admit.Effects, outcome window.Outcome) {
 	if want := p.out && !p.measured; fx.Heard != want {
 		m.Fatalf("heard %v: want %v of %+v", fx.Heard, want, p)
@@ -183,7 +183,7 @@ func (m *permitModel) end(p *modelPermit, outcome window.Outcome) {
 	}
 }
 
-// mode begins or ends shadow mode.
+// mode starts or ends shadow mode.
 func (m *permitModel) mode() {
 	m.settings.Shadow = !m.settings.Shadow
 	m.call(func(fx *admit.Effects) {
@@ -218,7 +218,7 @@ func (m *permitModel) check() {
 	m.checkAge(s.Age)
 }
 
-// checkAge holds the age against the oldest work that was not measured.
+// checkAge compares the age with the oldest unmeasured work.
 func (m *permitModel) checkAge(age time.Duration) {
 	oldest := int64(0)
 	for _, p := range m.tickets {
@@ -231,7 +231,7 @@ func (m *permitModel) checkAge(age time.Duration) {
 	}
 }
 
-// drain ends all, after which the whole limit is free in either mode.
+// drain ends all work, after which the whole limit is free in either mode.
 func (m *permitModel) drain() {
 	for _, p := range m.tickets {
 		if p.out {

@@ -10,8 +10,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// TestSchemaOfTheProxy has a validator of JSON schemas read that of weir proxy, accept the files
-// that package config accepts, and refuse those that it must refuse for their form.
+// TestSchemaOfTheProxy checks with a JSON schema validator that the schema of weir proxy
+// accepts the files that package config accepts, and refuses files with a wrong form.
 func TestSchemaOfTheProxy(t *testing.T) {
 	const dir = "../../cmd/weir/internal/config/"
 	schema, err := jsonschema.NewCompiler().Compile(dir + "schema.json")
@@ -39,7 +39,7 @@ func glob(t *testing.T, pattern string) []string {
 	return files
 }
 
-// instance reads a YAML file as the validator wants it, which is as JSON.
+// instance reads a YAML file into the JSON values of the validator.
 func instance(t *testing.T, file string) any {
 	text, err := os.ReadFile(file)
 	if err != nil {

@@ -11,13 +11,13 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A shadowModel is an onlooker's view of a node that may be in shadow mode: the work that really
-// runs, and the reported would-be refusals.
+// A shadowModel is an observer of a node that may be in shadow mode: it knows the running
+// work, and the would-be refusals.
 type shadowModel struct {
 	*rapid.T
 	node     *admit.Node
 	settings admit.Settings
-	alone    bool // nothing but the limit refuses, and it was in shadow mode from the start
+	alone    bool // only the limit refuses, and the node was in shadow mode from the start
 	now      int64
 	out      []*modelTicket
 	running  int
@@ -25,7 +25,7 @@ type shadowModel struct {
 	last     law.Window
 }
 
-// Controller and Next keep the limit, and the law's windows.
+// Controller and Next record the limit, and the windows of the law.
 func (m *shadowModel) Controller(law.Bounds) (law.Controller, error) { return m, nil }
 
 func (m *shadowModel) Next(w law.Window) law.Decision {
@@ -33,8 +33,9 @@ func (m *shadowModel) Next(w law.Window) law.Decision {
 	return law.Decision{Limit: float64(w.Limit)}
 }
 
-// Whatever is asked of a node in shadow mode, all of it runs, would-be refusals are counted
-// and reported once, virtual work stays within the limit, and none of it is left when nothing runs.
+// For any requests to a node in shadow mode: all of them run, would-be refusals are counted
+// and reported once, virtual work stays within the limit, and none of it remains when
+// nothing runs.
 func TestShadowAgainstModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := &shadowModel{T: t, alone: rapid.Bool().Draw(t, "alone")}
@@ -178,7 +179,7 @@ func (m *shadowModel) check() {
 	}
 }
 
-// drain ends all and waits, after which there is room for as much as the limit allows.
+// drain ends all work and waits, after which the whole limit is free.
 func (m *shadowModel) drain(group *admit.Group) {
 	for len(m.out) > 0 {
 		m.end(0, window.Success)

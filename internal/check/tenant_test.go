@@ -12,14 +12,14 @@ import (
 	"pgregory.net/rapid"
 )
 
-// firstTenant and the three after it do not meet in 1024 buckets within the first 900
-// shuffles, so that an onlooker can tell them apart as the node does.
+// firstTenant and the three after it are in different buckets of 1024 within the first 900
+// shuffles, so that an observer can distinguish them as the node does.
 const firstTenant, manyTenants, manyBuckets = 7, 4, 1024
 
-// No tenant within its share is refused for want of room while another above it waits in
-// the same lane, a free slot goes to the tenant that runs least, each tenant is served in
-// order, no lane starves, and every waiter is answered once; whatever the mix, and however
-// often the buckets are shuffled.
+// No tenant within its share is refused for lack of room while another above its share waits
+// in the same lane, a free slot goes to the tenant with the least work in flight, each
+// tenant is served in order, no lane starves, and every waiter is answered once; for any
+// mix, and however often the buckets are shuffled.
 func TestTenantsAgainstModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := &tenantModel{T: t, limit: rapid.IntRange(1, 8).Draw(t, "limit")}
@@ -72,7 +72,7 @@ func TestTenantsAgainstModel(t *testing.T) {
 	})
 }
 
-// A tenantModel is an onlooker who keeps the books of each tenant.
+// A tenantModel is an observer that keeps the accounts of each tenant.
 type tenantModel struct {
 	*rapid.T
 	node  *admit.Node
@@ -209,7 +209,7 @@ func (m *tenantModel) judgeTurn(w *tenantWaiter) {
 	}
 }
 
-// judgeRefusal checks that who was refused for want of room was the one to give way.
+// judgeRefusal checks that the waiter refused for lack of room was the right one to drop.
 func (m *tenantModel) judgeRefusal(w *tenantWaiter, verdict reply.Verdict) {
 	has, active := m.running, 0
 	for _, other := range m.waiters {
@@ -250,7 +250,7 @@ func (m *tenantModel) check() {
 	if room := m.limit - total; len(m.waiters) > 0 && room > 0 {
 		for _, w := range m.waiters {
 			if w.Weight > room {
-				return // perhaps it is next
+				return // it may be next
 			}
 		}
 		m.Fatalf("there is room for %d, but %d wait", room, len(m.waiters))

@@ -8,8 +8,8 @@ import (
 	"github.com/neo4j/neo4j-go-driver/v5/neo4j/config"
 )
 
-// The administrator of the Neo4j server, and the password that Neo4j starts with, which has
-// to be changed before anything else.
+// The administrator of the Neo4j server, and the initial password of Neo4j, which has to be
+// changed before anything else.
 const (
 	neo4jUser     = "neo4j"
 	neo4jFirst    = "neo4j"
@@ -19,7 +19,7 @@ const (
 // Neo4j starts Neo4j for a test.
 func Neo4j(t testing.TB) *Server {
 	t.Helper()
-	changed := false // Neo4j locks out who tries a wrong password again and again
+	changed := false // Neo4j locks out clients that repeat a wrong password
 	return start(t, "neo4j", func(ctx context.Context, address string) error {
 		if !changed {
 			err := runNeo4j(ctx, address, neo4jFirst,
@@ -49,13 +49,14 @@ func runNeo4j(ctx context.Context, address, password, statement string) error {
 	return err
 }
 
-// Neo4jURI is the URI of a server.
+// Neo4jURI returns the URI of a server.
 func Neo4jURI(address string) string { return "bolt://" + address }
 
-// Neo4jAdmin says that one is the administrator.
+// Neo4jAdmin returns the credentials of the administrator.
 func Neo4jAdmin() neo4j.AuthToken { return neo4j.BasicAuth(neo4jUser, neo4jPassword, "") }
 
-// OpenNeo4j opens a driver with up to so many connections, for as long as the test.
+// OpenNeo4j opens a driver with up to the given number of connections, for the duration of
+// the test.
 func OpenNeo4j(t testing.TB, s *Server, connections int) neo4j.DriverWithContext {
 	t.Helper()
 	driver, err := neo4j.NewDriverWithContext(Neo4jURI(s.Address()), Neo4jAdmin(), func(c *config.Config) {

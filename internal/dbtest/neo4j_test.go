@@ -14,7 +14,7 @@ import (
 	"github.com/weir-go/weir/load/neo4jload"
 )
 
-// TestNeo4j is one test with parts: a server takes seconds to start.
+// TestNeo4j is one test with parts, because a server takes seconds to start.
 func TestNeo4j(t *testing.T) {
 	s := Neo4j(t)
 	t.Run("an idle server has no transactions and no connections but the monitor's", func(t *testing.T) { neo4jIdle(t, s) })
@@ -53,7 +53,7 @@ func values(t *testing.T, source load.Source) map[string]float64 {
 	return values
 }
 
-// until polls until the readings are as wanted.
+// until polls until the readings satisfy ok.
 func until(t *testing.T, source load.Source, what string, ok func(map[string]float64) bool) {
 	t.Helper()
 	deadline := time.Now().Add(patience)
@@ -71,10 +71,10 @@ func until(t *testing.T, source load.Source, what string, ok func(map[string]flo
 func neo4jIdle(t *testing.T, s *Server) {
 	source, other := neo4jSource(t, s, Neo4jAdmin()), neo4jSource(t, s, Neo4jAdmin())
 	until(t, source, "nothing but the monitor", func(v map[string]float64) bool { return v["running"] == 0 && v["connections"] == 0 })
-	// Another monitor is a client like any other: the exclusion is of oneself, not of all.
+	// Another monitor counts like any other client: a source excludes only itself.
 	values(t, other)
 	until(t, source, "the other's connection", func(v map[string]float64) bool { return v["connections"] == 1 })
-	// The server's answer to a client that leaves nothing out: the monitor is there.
+	// The server's own answer includes the monitor.
 	all := neo4jAsk(t, OpenNeo4j(t, s, 1), "CALL dbms.listConnections() YIELD userAgent RETURN collect(userAgent)").([]any)
 	monitors := 0
 	for _, agent := range all {
@@ -87,7 +87,7 @@ func neo4jIdle(t *testing.T, s *Server) {
 	}
 }
 
-// neo4jAsk runs a query outside of a transaction of one's own and returns its one value.
+// neo4jAsk runs a query outside of an explicit transaction and returns its one value.
 func neo4jAsk(t *testing.T, driver neo4j.DriverWithContext, query string) any {
 	t.Helper()
 	session := driver.NewSession(t.Context(), neo4j.SessionConfig{})
@@ -150,8 +150,8 @@ func neo4jBlocked(t *testing.T, s *Server) {
 	until(t, source, "none", func(v map[string]float64) bool { return v["running"] == 0 && v["blocked"] == 0 })
 }
 
-// neo4jWaited: a transaction's wait for a lock that it has now is past, however long the
-// transaction goes on.
+// neo4jWaited checks that the wait for a lock is over when the transaction has the lock,
+// however long the transaction continues.
 func neo4jWaited(t *testing.T, s *Server) {
 	source, driver := neo4jSource(t, s, Neo4jAdmin()), OpenNeo4j(t, s, 10)
 	neo4jAsk(t, driver, "CREATE (h:Waited {n: 0}) RETURN h.n")
@@ -182,11 +182,11 @@ func neo4jWaited(t *testing.T, s *Server) {
 	}
 }
 
-// neo4jWrongPassword: the source has the name of the application's user and a wrong password.
+// neo4jWrongPassword gives the source the application's user with a wrong password.
 func neo4jWrongPassword(t *testing.T, s *Server) {
 	m := watch(t, neo4jSource(t, s, neo4j.BasicAuth(neo4jUser, "wrong", "")))
 	m.until(t, "denied", func(load.Level) bool { return errors.Is(m.Snapshot()[0].Err, load.ErrDenied) })
-	<-time.After(2 * time.Second) // in which a monitor without a pause would ask 20 times
+	<-time.After(2 * time.Second) // time in which a monitor without a pause would ask 20 times
 	if err := runNeo4j(t.Context(), s.Address(), neo4jPassword, "SHOW DATABASES"); err != nil {
 		t.Fatalf("the application is locked out: %v", err)
 	}
@@ -200,7 +200,7 @@ func neo4jDropped(t *testing.T, s *Server) {
 	m := watch(t, source)
 	m.answers(t)
 	neo4jSystem(t, admin, "DROP USER "+name)
-	// A connection outlives its user.
+	// A connection survives the removal of its user.
 	neo4jAsk(t, admin, "CALL dbms.listConnections() YIELD connectionId, username WHERE username = '"+name+"' "+
 		"CALL dbms.killConnection(connectionId) YIELD message RETURN count(message)")
 	if err := m.goesStale(t); !errors.Is(err, load.ErrDenied) {

@@ -26,8 +26,8 @@ func postgresURL(address, user string) string {
 	return fmt.Sprintf("postgres://%s@%s/postgres?sslmode=disable", user, address)
 }
 
-// OpenPostgres opens a pool of connections of a user, "weir" being the superuser, for as
-// long as the test.
+// OpenPostgres opens a pool of connections of a user, for the duration of the test. "weir"
+// is the superuser.
 func OpenPostgres(t testing.TB, s *Server, user string) *sql.DB {
 	t.Helper()
 	db, err := sql.Open("pgx", postgresURL(s.Address(), user))

@@ -10,7 +10,7 @@ import (
 	"github.com/weir-go/weir/load/sqlload"
 )
 
-// TestPostgres is one test with parts: a server takes seconds to start.
+// TestPostgres is one test with parts, because a server takes seconds to start.
 func TestPostgres(t *testing.T) {
 	s := Postgres(t)
 	t.Run("an idle server has no active session but the monitor's", func(t *testing.T) { postgresIdle(t, s) })
@@ -30,7 +30,7 @@ func postgresSource(t *testing.T, s *Server, user string) *sqlload.Postgres {
 func postgresIdle(t *testing.T, s *Server) {
 	source, other := postgresSource(t, s, "weir"), OpenPostgres(t, s, "weir")
 	until(t, source, "no active session", func(v map[string]float64) bool { return v["active sessions"] == 0 })
-	// The server's answer to a client that leaves nothing out: that client itself is active.
+	// The server's own answer includes the asking client, which is active.
 	var active int
 	if err := other.QueryRowContext(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND datname = current_database()").Scan(&active); err != nil {
 		t.Fatal(err)
@@ -40,7 +40,7 @@ func postgresIdle(t *testing.T, s *Server) {
 	}
 }
 
-// hold locks the one row of a fresh table and returns how to let go of it.
+// hold locks the one row of a fresh table and returns a function that releases it.
 func hold(t *testing.T, db *sql.DB) (release func()) {
 	t.Helper()
 	Exec(t, db, "DROP TABLE IF EXISTS hot")
@@ -79,8 +79,8 @@ func postgresLocked(t *testing.T, s *Server) {
 	until(t, source, "none", func(v map[string]float64) bool { return v["waiting for a lock"] == 0 })
 }
 
-// Without the privilege the server shows other sessions without their activity: a load of 0,
-// were it believed.
+// Without the privilege the server hides the activity of other sessions, which would read as
+// a load of 0.
 func postgresRevoked(t *testing.T, s *Server) {
 	admin := OpenPostgres(t, s, "weir")
 	Exec(t, admin, "CREATE ROLE monitor LOGIN")

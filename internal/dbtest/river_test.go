@@ -21,8 +21,8 @@ import (
 	"github.com/weir-go/weir/weirriver"
 )
 
-// TestRiver has River run jobs from PostgreSQL through limiters. It is one test with parts: a
-// server takes seconds to start.
+// TestRiver runs jobs of River from PostgreSQL through limiters. It is one test with parts,
+// because a server takes seconds to start.
 func TestRiver(t *testing.T) {
 	s := Postgres(t)
 	pool, err := pgxpool.New(t.Context(), postgresURL(s.Address(), "weir"))
@@ -54,7 +54,7 @@ type riverClient struct {
 	*river.Client[pgx.Tx]
 
 	queue string
-	ended <-chan *river.Event // one for each time that a job ran, or was turned away
+	ended <-chan *river.Event // one for each time that a job ran, or was refused
 }
 
 func startRiver(t *testing.T, pool *pgxpool.Pool, queue string, lim *weir.Limiter, work func(context.Context, int) error) *riverClient {
@@ -94,8 +94,8 @@ func (c *riverClient) insert(t *testing.T, n int) {
 	}
 }
 
-// await returns the jobs of the next n events of the kind, and how many of other kinds there were
-// before.
+// await returns the jobs of the next n events of the kind, and the number of earlier events
+// of other kinds.
 func (c *riverClient) await(t *testing.T, kind river.EventKind, n int) (jobs []*rivertype.JobRow, others int) {
 	t.Helper()
 	late := time.After(patience)
@@ -138,7 +138,7 @@ func riverWaits(t *testing.T, pool *pgxpool.Pool) {
 	}
 }
 
-// riverSnoozes has one job hold the only slot until another was turned away.
+// riverSnoozes makes one job hold the only slot until another was refused.
 func riverSnoozes(t *testing.T, pool *pgxpool.Pool) {
 	lim := riverLimiter(1, weir.Queue{})
 	turnedAway := make(chan struct{})
@@ -195,7 +195,7 @@ func riverPanics(t *testing.T, pool *pgxpool.Pool) {
 	}
 }
 
-// riverStops has nothing but jobs that wait, as other work has the only slot.
+// riverStops has only waiting jobs, because other work has the only slot.
 func riverStops(t *testing.T, pool *pgxpool.Pool) {
 	lim := riverLimiter(1, weir.Queue{Size: 20, Timeout: patience})
 	permit, err := lim.Acquire(t.Context())

@@ -20,7 +20,7 @@ import (
 	"github.com/weir-go/weir/internal/longtest"
 )
 
-// A Server is a database server that runs as a process of its own.
+// A Server is a database server in a process of its own.
 type Server struct {
 	kind, dir string
 	port      int
@@ -31,7 +31,7 @@ type Server struct {
 	output  output
 }
 
-// patience is how long a server may take to answer. A JVM on a busy machine takes long.
+// patience is the longest time for a server to answer. A JVM on a busy machine is slow.
 const patience = 3 * time.Minute
 
 // start starts a server for a test and stops it when the test ends.
@@ -52,7 +52,7 @@ func start(t testing.TB, kind string, ready func(ctx context.Context, address st
 	return s
 }
 
-// freePort is a port that was free a moment ago.
+// freePort returns a port that was free a moment ago.
 func freePort(t testing.TB) int {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -63,7 +63,7 @@ func freePort(t testing.TB) int {
 	return l.Addr().(*net.TCPAddr).Port
 }
 
-// Address is the host and the port.
+// Address returns the host and the port.
 func (s *Server) Address() string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(s.port)) }
 
 // run starts the process and waits until the server answers.
@@ -72,7 +72,7 @@ func (s *Server) run() error {
 	script := filepath.Join(filepath.Dir(here), "..", "..", "scripts", "databases")
 	s.process = exec.Command(script, s.kind, s.dir, strconv.Itoa(s.port))
 	s.process.Stdout, s.process.Stderr = &s.output, &s.output
-	s.process.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // an interrupt is for the test, which then stops it
+	s.process.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // an interrupt goes only to the test, which then stops it
 	if err := s.process.Start(); err != nil {
 		return err
 	}
@@ -100,15 +100,15 @@ func (s *Server) await() error {
 	}
 }
 
-// try asks once whether the server answers. One that is about to start may take a connection
-// and say nothing.
+// try asks once whether the server answers. A starting server may accept a connection and
+// not answer.
 func (s *Server) try(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	return s.ready(ctx)
 }
 
-// Kill ends the server at once, as a crash would. Its files stay.
+// Kill ends the server at once, as a crash would. Its data on disk stays.
 func (s *Server) Kill(t testing.TB) {
 	t.Helper()
 	s.signalAll(t, syscall.SIGKILL)
@@ -143,13 +143,13 @@ func (s *Server) Restart(t testing.TB) {
 	}
 }
 
-// Freeze keeps the server from running: it accepts connections and answers nothing.
+// Freeze stops the server: it accepts connections and does not answer.
 func (s *Server) Freeze(t testing.TB) { s.signalAll(t, syscall.SIGSTOP) }
 
 // Thaw undoes Freeze.
 func (s *Server) Thaw(t testing.TB) { s.signalAll(t, syscall.SIGCONT) }
 
-// signal reaches the process.
+// signal sends a signal to the process.
 func (s *Server) signal(t testing.TB, what syscall.Signal) {
 	t.Helper()
 	if err := s.process.Process.Signal(what); err != nil && !errors.Is(err, os.ErrProcessDone) {
@@ -157,7 +157,7 @@ func (s *Server) signal(t testing.TB, what syscall.Signal) {
 	}
 }
 
-// signalAll reaches the process and those that it started: a connection to PostgreSQL has a
+// signalAll sends a signal to the process and its children: a connection to PostgreSQL has a
 // process of its own.
 func (s *Server) signalAll(t testing.TB, what syscall.Signal) {
 	t.Helper()
@@ -169,11 +169,11 @@ func (s *Server) signalAll(t testing.TB, what syscall.Signal) {
 	}
 	for child := range strings.FieldsSeq(string(children)) {
 		pid, _ := strconv.Atoi(child)
-		_ = syscall.Kill(pid, what) // one that has just ended is as good
+		_ = syscall.Kill(pid, what) // a process that has just ended is fine too
 	}
 }
 
-// output keeps the output of a process, from whichever goroutine.
+// output keeps the output of a process. It is safe for concurrent use.
 type output struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -186,7 +186,7 @@ func (o *output) Write(p []byte) (int, error) {
 	return o.text.Write(p)
 }
 
-// String is all of it.
+// String returns all output.
 func (o *output) String() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()

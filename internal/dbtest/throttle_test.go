@@ -14,9 +14,9 @@ import (
 	"github.com/weir-go/weir/throttle"
 )
 
-// TestThrottleOutlivesPostgres: a throttle before a database that stands still for seconds, or is
-// killed and started again. What asks meanwhile gets an answer, and afterwards work goes on as
-// before within seconds.
+// TestThrottleOutlivesPostgres runs a throttle before a database that is frozen for seconds,
+// or is killed and restarted. Requests meanwhile get an answer, and afterwards the rate
+// recovers within seconds.
 func TestThrottleOutlivesPostgres(t *testing.T) {
 	s := Postgres(t)
 	db := OpenPostgres(t, s, "weir")
@@ -79,8 +79,8 @@ func TestThrottleOutlivesPostgres(t *testing.T) {
 }
 
 const (
-	answered = 3 * time.Second  // the time that an operation has
-	stuck    = 15 * time.Second // after which it was not answered, also on a busy machine
+	answered = 3 * time.Second  // the time limit of an operation
+	stuck    = 15 * time.Second // after it, an operation counts as stuck, even on a busy machine
 )
 
 // writers write to one row in a closed loop.
@@ -88,7 +88,7 @@ type writers struct {
 	db      *sql.DB
 	th      *throttle.Throttle
 	written atomic.Int64
-	slowest atomic.Int64 // of all operations, refused ones too
+	slowest atomic.Int64 // of all operations, including refused ones
 }
 
 func (w *writers) run(ctx context.Context) {
@@ -114,14 +114,14 @@ func (w *writers) run(ctx context.Context) {
 	}
 }
 
-// rate is how many are written in a second, within the next so long.
+// rate returns the number of writes per second during the given time.
 func (w *writers) rate(during time.Duration) float64 {
 	before := w.written.Load()
 	<-time.After(during)
 	return float64(w.written.Load()-before) / during.Seconds()
 }
 
-// postgresDenied: the server does not know the monitor's user.
+// postgresDenied has a monitor's user that the server does not know.
 func postgresDenied(t *testing.T, s *Server) {
 	m := watch(t, postgresSource(t, s, "stranger"))
 	m.until(t, "denied", func(load.Level) bool { return errors.Is(m.Snapshot()[0].Err, load.ErrDenied) })

@@ -11,7 +11,7 @@ import (
 // A watched source is polled by a monitor.
 type watched struct{ *load.Monitor }
 
-// watch has a source polled for as long as the test.
+// watch polls a source for the duration of the test.
 func watch(t *testing.T, source load.Source) watched {
 	t.Helper()
 	monitor, err := load.New(load.Config{

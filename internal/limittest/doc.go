@@ -1,3 +1,3 @@
-// Package limittest has what tests of adapters need of a limiter: one whose limit stays, its slots
-// taken, and what it was told.
+// Package limittest helps the tests of adapters: it makes a limiter with a fixed limit,
+// takes its slots, and checks the outcomes that it recorded.
 package limittest

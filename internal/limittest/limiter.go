@@ -9,7 +9,7 @@ import (
 	"github.com/weir-go/weir/internal/deadline"
 )
 
-// Fixed returns a limiter whose limit stays where it is.
+// Fixed returns a limiter with a constant limit.
 func Fixed(t testing.TB, limit int, queue weir.Queue) *weir.Limiter {
 	t.Helper()
 	lim, err := weir.New(weir.Config{Name: "secret", Min: limit, Max: limit, Queue: queue})
@@ -19,7 +19,7 @@ func Fixed(t testing.TB, limit int, queue weir.Queue) *weir.Limiter {
 	return lim
 }
 
-// Fill takes all slots of the limiter and returns what gives them back.
+// Fill takes all slots of the limiter. The returned function releases them.
 func Fill(t testing.TB, lim *weir.Limiter) (empty func()) {
 	t.Helper()
 	var permits []weir.Permit
@@ -37,10 +37,10 @@ func Fill(t testing.TB, lim *weir.Limiter) (empty func()) {
 	}
 }
 
-// Taught is what a limiter was told of the work that ended.
+// Taught holds the outcomes that a limiter recorded.
 type Taught struct{ Succeeded, Failed, TimedOut, Ignored, Overloaded uint64 }
 
-// Check compares that with what is wanted, and demands that nothing is in flight.
+// Check fails the test if the recorded outcomes differ from want or work is still in flight.
 func Check(t testing.TB, lim *weir.Limiter, want Taught) {
 	t.Helper()
 	s := lim.Snapshot()
@@ -53,7 +53,8 @@ func Check(t testing.TB, lim *weir.Limiter, want Taught) {
 	}
 }
 
-// Idle waits until nothing is in flight: a server goes on with a call after its client has left.
+// Idle waits until nothing is in flight: a server keeps running a call after its client has
+// left.
 func Idle(t testing.TB, lim *weir.Limiter) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)

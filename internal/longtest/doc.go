@@ -1,7 +1,7 @@
-// Package longtest keeps what takes long, or needs a database server, out of `go test work`.
-// Only tests import it.
+// Package longtest keeps tests that take long, or need a database server, out of `go test
+// work`. Only tests import it.
 //
 //	scripts/all go test ./sim
 //
-// runs these tests too, as .ci/run does.
+// also runs these tests, as .ci/run does.
 package longtest

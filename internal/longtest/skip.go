@@ -5,10 +5,10 @@ import (
 	"testing"
 )
 
-// All reports whether the tests that take long run too, so that a test may look longer then.
+// All reports whether long tests run, so that a test may extend its run.
 func All() bool { return os.Getenv("WEIR_TESTS") == "all" }
 
-// Skip skips the test unless WEIR_TESTS is "all", as scripts/all sets it.
+// Skip skips the test unless WEIR_TESTS is "all". scripts/all sets it.
 func Skip(t testing.TB) {
 	t.Helper()
 	if !All() {

@@ -22,8 +22,8 @@ import (
 
 var updateAPI = flag.Bool("update", false, "write the golden files of the exported API")
 
-// frozen are the packages whose exported API changes only knowingly, and the golden files
-// that it is written down in.
+// frozen are the packages whose exported API changes only deliberately, and the golden files
+// of their API.
 var frozen = map[string]string{
 	".":            "internal/rules/testdata/api/weir.txt",
 	"law":          "internal/rules/testdata/api/law.txt",
@@ -48,12 +48,12 @@ var frozen = map[string]string{
 
 const howToUpdate = "if that is meant, tell users in CHANGELOG.md and run go test ./internal/rules -run API -update"
 
-// mostExported is how many lines the API of the root may have: a newcomer reads them. It was
-// 189 when all that bulkhead and throttle need stood there too (decision 0021), and 175 before
-// ErrPace and its reason.
+// mostExported is the largest number of lines of the API of the root, which newcomers read.
+// It was 189 when it included the needs of bulkhead and throttle (decision 0021), and 175
+// before ErrPace and its reason.
 const mostExported = 182
 
-// unchanged demands that the frozen packages export the API of their golden files.
+// unchanged demands that the exports of the frozen packages match their golden files.
 func unchanged(t *tree) (complaints []string) {
 	checker := newChecker(t)
 	for _, dir := range slices.Sorted(maps.Keys(frozen)) {
@@ -69,7 +69,7 @@ func unchanged(t *tree) (complaints []string) {
 			complaints = append(complaints, fmt.Sprintf("%s: exports %d lines, at most %d are allowed: "+
 				"put what only other packages of this module need behind internal/seam", dir, len(api), mostExported))
 		}
-		golden, _ := fs.ReadFile(t.fsys, frozen[dir]) // none: all is added
+		golden, _ := fs.ReadFile(t.fsys, frozen[dir]) // none: every line is new
 		for _, difference := range compare(strings.Split(string(golden), "\n"), api) {
 			complaints = append(complaints, fmt.Sprintf("%s: %s\n%s", dir, difference, howToUpdate))
 		}
@@ -77,7 +77,7 @@ func unchanged(t *tree) (complaints []string) {
 	return complaints
 }
 
-// files lists the files of a package that this system compiles, without tests.
+// files returns the files of a package that this system compiles, without tests.
 func (t *tree) files(dir string) (files []*ast.File) {
 	here := build.Default
 	here.OpenFile = func(name string) (io.ReadCloser, error) { return t.fsys.Open(name) }
@@ -97,7 +97,7 @@ func (t *tree) has(dir string) bool {
 	return slices.ContainsFunc(t.sources, func(s source) bool { return s.dir == dir && !s.test })
 }
 
-// compare reports changes of the lines, by the names that they begin with.
+// compare returns the added, removed and changed lines, by the names that they begin with.
 func compare(before, after []string) (differences []string) {
 	was, is := byName(before), byName(after)
 	for _, name := range slices.Sorted(maps.Keys(was)) {
@@ -116,7 +116,7 @@ func compare(before, after []string) (differences []string) {
 	return differences
 }
 
-// nameOf is the kind and the name in a line such as "method (*T) M(int) error".
+// nameOf matches the kind and the name in a line such as "method (*T) M(int) error".
 var nameOf = regexp.MustCompile(`^\w+ (\(\*?\w+\) )?[\w.]+`)
 
 func byName(lines []string) map[string]string {
@@ -160,7 +160,7 @@ func (c *checker) check(dir string) (*types.Package, error) {
 	return pkg, err
 }
 
-// api lists the exports of a package, a line for each name.
+// api returns the exports of a package, a line for each name.
 func (c *checker) api(dir string) (lines []string, err error) {
 	pkg, err := c.check(dir)
 	if err != nil {
@@ -190,7 +190,7 @@ func linesOf(object types.Object) (lines []string) {
 	return []string{types.ObjectString(object, short)}
 }
 
-// headOf is the line of a type, without parts that have lines of their own.
+// headOf returns the line of a type, without its fields and methods.
 func headOf(object *types.TypeName, short types.Qualifier) string {
 	head := "type " + object.Name()
 	if object.IsAlias() {
@@ -216,7 +216,7 @@ func headOf(object *types.TypeName, short types.Qualifier) string {
 	}
 }
 
-// membersOf are the lines of the exported fields and methods of a type, promoted methods
+// membersOf returns the lines of the exported fields and methods of a type, promoted methods
 // included.
 func membersOf(object *types.TypeName, short types.Qualifier) (lines []string) {
 	under := object.Type().Underlying()

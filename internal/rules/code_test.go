@@ -15,8 +15,8 @@ import (
 )
 
 // documented demands a package comment, in a doc.go, for every package, and a comment for
-// everything exported: types, functions, methods, constants and variables, and where the package is
-// public also fields and interface methods.
+// everything exported: types, functions, methods, constants and variables, and in public
+// packages also fields and interface methods.
 func documented(t *tree) (complaints []string) {
 	undocumented := func(node ast.Node, kind, name string) {
 		complaints = append(complaints, fmt.Sprintf("%s: exported %s %s has no doc comment: "+
@@ -70,8 +70,8 @@ func documented(t *tree) (complaints []string) {
 	return complaints
 }
 
-// receiver is the name of the type that a method belongs to; a function has
-// the exported stand-in "Func".
+// receiver returns the name of the type of a method; for a function, the exported
+// placeholder "Func".
 func receiver(decl *ast.FuncDecl) string {
 	if decl.Recv == nil {
 		return "Func"
@@ -86,9 +86,9 @@ func receiver(decl *ast.FuncDecl) string {
 	return name
 }
 
-// unsaid lists the exported fields, or interface methods, of a type that
-// nothing is said of: neither on the same line, nor above it or above the group
-// of lines that it stands in, nor by name in the comment of the type.
+// unsaid returns the exported fields, or interface methods, of a type without a comment:
+// neither on the same line, nor above it or above its group of lines, nor by name in the
+// comment of the type.
 func (t *tree) unsaid(decl *ast.GenDecl, spec *ast.TypeSpec) (names []*ast.Ident) {
 	var fields []*ast.Field
 	switch expr := spec.Type.(type) {
@@ -174,8 +174,8 @@ func TestFilesAreShort(t *testing.T) {
 
 const maxColumns = 100
 
-// narrow holds comments to a width that fits beside a diff. Tables, code and what an example prints
-// are as wide as they are.
+// narrow limits comments to a width that fits beside a diff. Tables, code and the output of
+// examples may be wider.
 func narrow(t *tree) (complaints []string) {
 	for _, file := range t.sources {
 		text, err := fs.ReadFile(t.fsys, file.path)

@@ -12,8 +12,8 @@ import (
 	"github.com/weir-go/weir/internal/documents"
 )
 
-// commands lists those of the documents, in blocks and spans of code, and of the comments, in
-// indented lines and between backquotes.
+// commands returns the commands of the documents, in blocks and spans of code, and of the
+// comments, in indented lines and between backquotes.
 func (t *tree) commands() (all []documents.Command) {
 	for _, name := range t.paths {
 		if path.Ext(name) != ".md" {
@@ -38,8 +38,8 @@ func (t *tree) commands() (all []documents.Command) {
 	return all
 }
 
-// base is where the commands of a file run: the root, or the folder of a module outside the
-// workspace.
+// base returns the folder in which the commands of a file run: the root, or the folder of a
+// module outside the workspace.
 func base(name string) string {
 	for _, module := range outside {
 		if strings.HasPrefix(name, module+"/") {
@@ -54,7 +54,7 @@ var span = regexp.MustCompile("`[^`]+`")
 
 var placeholder = regexp.MustCompile(`^[A-Z]+(\.\.\.)?$|^\.\.\.$`)
 
-// documentedCommands has every command that the repository itself answers name something that
+// documentedCommands demands that every command about the repository names something that
 // exists: a test, a package, a flag, a script, a mutant.
 func documentedCommands(t *tree) (complaints []string) {
 	for _, c := range t.commands() {
@@ -115,7 +115,7 @@ func (t *tree) goTool(c documents.Command) []string {
 	return []string{modfile + " has no tool " + c.Words[3]}
 }
 
-// script asks for the file, and for its flags in it.
+// script checks that the file exists, and that it knows the flags.
 func (t *tree) script(c documents.Command) (wrong []string) {
 	text, err := fs.ReadFile(t.fsys, path.Join(c.Dir, c.Words[0]))
 	if err != nil {

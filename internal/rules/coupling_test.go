@@ -11,15 +11,15 @@ import (
 	"testing"
 )
 
-// In the admission core 42 pairs of files used the unexported names of each other when it was a
-// single object (decision 0017).
+// When the admission core was a single object, 42 pairs of its files used each other's
+// unexported names (decision 0017).
 const (
 	core      = "internal/admit"
 	mostPairs = 8
 )
 
-// pairsOfFiles counts the pairs of files of the core of which each uses unexported names of the
-// other: package-level ones, fields and methods.
+// pairsOfFiles counts the pairs of files of the core that use each other's unexported names:
+// package-level ones, fields and methods.
 func pairsOfFiles(t *tree) (complaints []string) {
 	uses, err := t.usesBetweenFiles()
 	if err != nil {
@@ -43,13 +43,14 @@ func pairsOfFiles(t *tree) (complaints []string) {
 // A fileUse is one file that uses names of another.
 type fileUse struct{ by, of string }
 
-// some lists a few of the names.
+// some returns a few of the names.
 func some(names map[string]bool) string {
 	all := slices.Sorted(maps.Keys(names))
 	return strings.Join(all[:min(len(all), 5)], " ")
 }
 
-// usesBetweenFiles returns the unexported names that the files of the core use of each other.
+// usesBetweenFiles returns the unexported names that the files of the core use of each
+// other.
 func (t *tree) usesBetweenFiles() (map[fileUse]map[string]bool, error) {
 	info := &types.Info{Uses: map[*ast.Ident]types.Object{}}
 	config := types.Config{Importer: newChecker(t)}
@@ -74,8 +75,8 @@ func (t *tree) usesBetweenFiles() (map[fileUse]map[string]bool, error) {
 	return uses, nil
 }
 
-// spansFiles reports whether other files can use the object: it is of the package, a field or a
-// method.
+// spansFiles reports whether other files can use the object: a package-level object, a field
+// or a method.
 func spansFiles(obj types.Object) bool {
 	switch obj := obj.(type) {
 	case *types.Var:
@@ -88,7 +89,7 @@ func spansFiles(obj types.Object) bool {
 
 func TestFilesOfTheCoreKnowFewOthers(t *testing.T) {
 	holds(t, pairsOfFiles)
-	// Of the files 0 to n-1 each knows the one before and, but for the last, the next.
+	// Each of the files 0 to n-1 uses the one before and, except the last, the next.
 	chain := func(n int) (files []string) {
 		for i := range n {
 			text := fmt.Sprintf("package admit; import _ %q; type t%d struct { f%d, F int }; func (t t%d) m%d() { var local int; _ = local", modulePath+"/law", i, i, i, i)

@@ -1,10 +1,10 @@
-// Package rules holds the rules of the repository as tests, so that no reviewer
-// has to keep them in mind. It has no code that a program could import.
+// Package rules holds the rules of the repository as tests, so that no reviewer has to
+// remember them. It contains no code that a program could import.
 //
-//   - A package imports only what stands below it, no permission is unused, and
-//     the packages that are told the time never read a clock (imports_test.go).
+//   - A package imports only packages below it, no permission is unused, and
+//     the packages that take the time as an argument never read a clock (imports_test.go).
 //   - The root module requires nothing, the others do not require one another,
-//     all of them are in all.work, and those in go.work download little
+//     all of them are in all.work, and the modules in go.work download little
 //     (modules_test.go).
 //   - Every exported name has a doc comment and every package a doc.go; a file has at most 500
 //     lines and a comment at most 100 columns; no test sleeps on the wall clock; no constructor
@@ -20,19 +20,19 @@
 //   - Comments, documents and messages are in plain English (english_test.go), and
 //     comments name things (dialect_test.go).
 //   - An exported type with locks has a String method (printed_test.go).
-//   - An exported name that several packages have means one thing in all of
+//   - An exported name of several packages means one thing in all of
 //     them (words_test.go).
-//   - The gate runs long tests, and tests that the race detector skips
+//   - The gate runs the long tests, and the tests that the race detector skips
 //     (unraced_test.go).
-//   - Simulated code rounds alike on every machine (exact_test.go).
-//   - The API changes only knowingly: testdata/api has the
-//     exported API (api_test.go).
+//   - Code that the simulator drives rounds alike on every machine (exact_test.go).
+//   - The API changes only deliberately: testdata/api has the
+//     exported names (api_test.go).
 //
-// Each rule is a function from a file tree to a list of complaints. The tests
-// apply it twice: to this repository, which must give no complaint, and to a
-// small tree that breaks the rule, which must.
+// Each rule is a function from a file tree to a list of complaints. The tests apply it
+// twice: to this repository, which must give no complaint, and to a small tree that breaks
+// the rule, which must.
 //
-// The package reads files itself instead of asking the go command, because
-// then a cached test result is discarded as soon as any file changes. Only what
-// the compiler makes of them it cannot read.
+// The package reads files itself instead of calling the go command, because then a cached
+// test result is discarded as soon as any file changes. Only the results of the compiler
+// need the command.
 package rules

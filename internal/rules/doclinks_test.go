@@ -15,11 +15,11 @@ import (
 	"testing"
 )
 
-// asLink is text that was meant as a link to a name, and shows its brackets because no name is
-// there.
+// asLink matches text that was meant as a link to a name, but shows its brackets because the
+// name does not exist.
 var asLink = regexp.MustCompile(`\B\[\*?([a-z]\w*\.)?[A-Z]\w*(\.[A-Z]\w*)?\]`)
 
-// linked holds doc comments to link to names that exist.
+// linked demands that doc comments link to names that exist.
 func linked(t *tree) (complaints []string) {
 	byDir := map[string][]string{}
 	for _, file := range t.sources {
@@ -42,8 +42,8 @@ func linked(t *tree) (complaints []string) {
 	return complaints
 }
 
-// docsOf returns the text of the exported doc comments of a package, without their code and the
-// links that lead somewhere. It parses the files again, because package doc changes its input.
+// docsOf returns the text of the exported doc comments of a package, without their code and
+// their valid links. It parses the files again, because package doc modifies its input.
 func docsOf(fsys fs.FS, dir string, files []string) (texts []string, err error) {
 	fset := token.NewFileSet()
 	var parsed []*ast.File
@@ -92,7 +92,7 @@ func exportedDocs(p *doc.Package) []string {
 	return docs
 }
 
-// unlinked is the prose of a block, without its links.
+// unlinked returns the prose of a block, without its links.
 func unlinked(block comment.Block) (text string) {
 	switch b := block.(type) {
 	case *comment.Paragraph:

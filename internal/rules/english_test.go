@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// odd are turns of phrase that the standard library and the Go blog do not use: a comment is
+// odd matches phrases that the standard library and the Go blog do not use: a comment is
 // subject, verb and object, in the words of the field.
 var odd = regexp.MustCompile(`(?i)\b(whom|lest|nobody|manieth|whose[\s/]+turn|of[\s/]+no[\s/]+matter|who[\s/]+is[\s/]+next)\b`)
 
@@ -32,7 +32,7 @@ func plainEnglish(t *tree) (complaints []string) {
 		for _, group := range file.Comments {
 			complain(file.path, t.fset.Position(group.Pos()).Line, written(group))
 		}
-		if file.dir == "internal/rules" { // examples of refused text
+		if file.dir == "internal/rules" { // the examples of a rule
 			continue
 		}
 		for node := range ast.Preorder(file.File) {
@@ -44,7 +44,7 @@ func plainEnglish(t *tree) (complaints []string) {
 	return complaints
 }
 
-// written is the comment as it stands in the file, without its indentation.
+// written returns the comment as in the file, without its indentation.
 func written(group *ast.CommentGroup) string {
 	var lines []string
 	for _, comment := range group.List {

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// faults holds the one word for a caller's wrong setting: ErrConfig, with the text "<package>:
-// invalid configuration", which matches that of package weir. ErrInvalid is for values that were
-// measured, which only package load has.
+// faults demands one name for wrong settings of a caller: ErrConfig, with the text
+// "<package>: invalid configuration", which matches package weir's. ErrInvalid is for
+// measured values, which only package load has.
 func faults(t *tree) (complaints []string) {
 	for _, file := range t.sources {
 		if file.test || isInternal(file.dir) || isProgram(file.dir) {

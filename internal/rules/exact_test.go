@@ -14,8 +14,8 @@ import (
 // exactly are the packages that a simulation consists of.
 var exactly = []string{"internal/portable", "pid", "law", "internal/window", "internal/queue", "internal/virtual", "internal/admit", "sim"}
 
-// inexact are the functions of package math that some machines have in assembly, or compute with
-// other instructions, and so with other last bits.
+// inexact are the functions of package math that some machines implement in assembly, or
+// with other instructions, and so with other last bits.
 var inexact = []string{
 	"Acos", "Acosh", "Asin", "Asinh", "Atan", "Atan2", "Atanh", "Cbrt", "Cos", "Cosh", "Erf", "Erfc", "Erfcinv", "Erfinv",
 	"Exp", "Exp2", "Expm1", "Gamma", "Hypot", "J0", "J1", "Jn", "Lgamma", "Log", "Log10", "Log1p", "Log2", "Pow",
@@ -45,12 +45,12 @@ func TestSimulationNeedsNoInexactFunctions(t *testing.T) {
 		"weir.go", "package weir; import \"math\"; var _ = math.Exp(1)")
 }
 
-// fusion is a line of assembly that computes a product and a sum in one.
+// fusion matches a line of assembly that computes a product and a sum in one instruction.
 var fusion = regexp.MustCompile(`\(` + modulePath + `/([^()\t]+:\d+)\)\tFN?M(ADD|SUB)[SD]\t`)
 
-// exact forbids fused instructions in the simulator and in all of ours that it
-// drives, in a tree that lies in root. It asks the compiler, which fuses across
-// statements and inlined calls too, for one kind of machine that has them.
+// exact forbids fused instructions in the simulator and in our code that it drives, in a
+// tree that lies in root. It asks the compiler, which fuses across statements and inlined
+// calls too, for one kind of machine that has them.
 func exact(root string) func(*tree) []string {
 	return func(*tree) (complaints []string) {
 		build := exec.Command("go", "build", "-trimpath", "-gcflags="+modulePath+"/...=-S", "./sim")
@@ -65,7 +65,7 @@ func exact(root string) func(*tree) []string {
 				"and rounded otherwise: for a seed to give the same result on all of them, write float64(a*b) + c")
 		}
 		slices.Sort(complaints)
-		return slices.Compact(complaints) // a line that is inlined occurs more than once
+		return slices.Compact(complaints) // an inlined line occurs more than once
 	}
 }
 

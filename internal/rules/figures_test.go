@@ -13,8 +13,8 @@ import (
 // figuresScript has its commands between these lines.
 const figuresScript, firstFigure, lastFigure = "scripts/figures", "cat <<'END'", "END"
 
-// repeatedFigures has scripts/figures run the commands of the documents, and nothing
-// else: the document has the figures.
+// repeatedFigures demands that scripts/figures runs exactly the commands that a document
+// gives to its readers: the document has the figures.
 func repeatedFigures(t *tree) (complaints []string) {
 	documented := map[string]bool{}
 	for _, c := range t.commands() {
@@ -38,7 +38,7 @@ func repeatedFigures(t *tree) (complaints []string) {
 	return complaints
 }
 
-// unplaced is a command and where it runs, without where it stands.
+// unplaced returns a command and its folder, without its location.
 func unplaced(c documents.Command) string {
 	c.At = ""
 	return fmt.Sprint(c.All, c.Dir, c)

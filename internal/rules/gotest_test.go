@@ -43,7 +43,7 @@ func (t *tree) goTest(c documents.Command) (wrong []string) {
 	return wrong
 }
 
-// reaches reports whether the package is in a module that the command works with.
+// reaches reports whether the package is in a module that the command covers.
 func (t *tree) reaches(c documents.Command, dir string) bool {
 	module := dir
 	for module != "." && !slices.Contains(t.paths, path.Join(module, "go.mod")) {
@@ -52,11 +52,11 @@ func (t *tree) reaches(c documents.Command, dir string) bool {
 	return c.All || slices.Contains(outside, module) || slices.Contains(append(t.workspace("go.work"), "."), module)
 }
 
-// testArguments takes the arguments of go test apart: the packages, all of the workspace being "",
-// the patterns by flag, and the flags that neither go test nor these packages know.
+// testArguments splits the arguments of go test: the packages ("" is the whole workspace),
+// the patterns by flag, and the flags unknown to both go test and these packages.
 func (t *tree) testArguments(c documents.Command) (dirs []string, patterns map[string]string, unknown []string) {
 	patterns = map[string]string{}
-	var own []string // flags that go test does not know
+	var own []string // flags unknown to go test
 	words := c.Words[2:]
 	for i := 0; i < len(words); i++ {
 		name, isFlag := strings.CutPrefix(words[i], "-")
@@ -89,7 +89,7 @@ func (t *tree) testArguments(c documents.Command) (dirs []string, patterns map[s
 	return dirs, patterns, unknown
 }
 
-// matched holds one alternative of a pattern against the functions of the packages.
+// matched compares one alternative of a pattern with the functions of the packages.
 func (t *tree) matched(c documents.Command, flag, pattern string, dirs []string) []string {
 	first, _, _ := strings.Cut(pattern, "/")
 	name, err := regexp.Compile(first)
@@ -118,7 +118,7 @@ func (t *tree) matched(c documents.Command, flag, pattern string, dirs []string)
 	return nil
 }
 
-// testsIn lists the functions of the test files of a directory; "" is all of them.
+// testsIn returns the functions of the test files of a directory, or of all for "".
 func (t *tree) testsIn(dir string) (all []*ast.FuncDecl) {
 	for _, file := range t.sources {
 		if !file.test || file.dir != dir && dir != "" {
@@ -133,7 +133,7 @@ func (t *tree) testsIn(dir string) (all []*ast.FuncDecl) {
 	return all
 }
 
-// flagsIn lists the flags that the tests of a directory define.
+// flagsIn returns the flags that the tests of a directory define.
 func (t *tree) flagsIn(dir string) (names []string) {
 	for _, file := range t.sources {
 		if !file.test || file.dir != dir && dir != "" {
@@ -155,7 +155,7 @@ func (t *tree) flagsIn(dir string) (names []string) {
 	return names
 }
 
-// mutantNames lists the names of the mutants, the first field of each.
+// mutantNames returns the names of the mutants.
 func (t *tree) mutantNames() (names []string) {
 	for _, file := range t.sources {
 		if file.dir != "internal/check/mutants" || file.test {
@@ -171,7 +171,7 @@ func (t *tree) mutantNames() (names []string) {
 	return names
 }
 
-// literals lists the texts of a node.
+// literals returns the texts of a node.
 func literals(node ast.Node) (texts []string) {
 	ast.Inspect(node, func(node ast.Node) bool {
 		if literal, ok := node.(*ast.BasicLit); ok {

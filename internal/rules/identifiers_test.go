@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// The names in a span of code: a file of Go, a path, a name with what it belongs to, a name.
+// The names in a span of code: a Go file, a path, a qualified name, a name.
 var (
 	goFile    = regexp.MustCompile(`^[\w/*]+\.go$`)
 	pathName  = regexp.MustCompile(`^\w+(/\w+)+$`)
@@ -20,29 +20,29 @@ var (
 	single    = regexp.MustCompile(`^\*?([A-Za-z]\w*)(\{\}|\(\))?$`)
 	mixedCase = regexp.MustCompile(`[a-z][A-Z]|^[A-Z]\w*[a-z]`)
 
-	alert = regexp.MustCompile(`- alert: (\w+)`) // a rule of Prometheus
+	alert = regexp.MustCompile(`- alert: (\w+)`) // a Prometheus rule
 )
 
-// aboutCode are the documents that name unexported identifiers too. In the others, names in lower
-// case are those of laws, scenarios and metrics.
+// aboutCode lists the documents that also name unexported identifiers. In the others,
+// lower-case names are laws, scenarios and metrics.
 var aboutCode = []string{"ARCHITECTURE.md", "CONTRIBUTING.md"}
 
-// A dictionary has the declarations of the code.
+// A dictionary holds the declarations of the code.
 type dictionary struct {
-	words             map[string]bool            // all identifiers, also of others
+	words             map[string]bool            // all identifiers, including foreign ones
 	members           map[string]map[string]bool // of a package, or of a type
 	fields            map[string]bool
-	embedded          map[string][]string // types that a struct or an interface has as a whole
-	packages, foreign map[string]bool     // those that users import, and those of others
+	embedded          map[string][]string // types that a struct or an interface embeds
+	packages, foreign map[string]bool     // packages that users import, and foreign packages
 	folders           map[string]bool
 	files             []string
 	fsys              fs.FS
 }
 
-// dictionary reads all sources. Tests count too: documents name them.
+// dictionary reads all sources, including tests: documents name them.
 func (t *tree) dictionary() dictionary {
 	d := dictionary{
-		words:   map[string]bool{"By": true}, // OpenTelemetry's name for a byte
+		words:   map[string]bool{"By": true}, // OpenTelemetry's unit for bytes
 		members: map[string]map[string]bool{}, fields: map[string]bool{}, embedded: map[string][]string{},
 		packages: map[string]bool{}, foreign: map[string]bool{}, folders: map[string]bool{}, files: t.paths, fsys: t.fsys,
 	}
@@ -120,8 +120,8 @@ func (d dictionary) field(of string, field *ast.Field) {
 	}
 }
 
-// missing lists the names in a span of code that the repository does not have. dirs are the folders
-// that its line names.
+// missing returns the names in a span of code that the repository does not have. dirs are
+// the folders named in its line.
 func (d dictionary) missing(code string, dirs []string, lower bool) (wrong []string) {
 	if goFile.MatchString(code) {
 		if !slices.ContainsFunc(d.files, func(name string) bool { return sameFile(code, name, dirs) }) {
@@ -146,8 +146,9 @@ func (d dictionary) missing(code string, dirs []string, lower bool) (wrong []str
 	return wrong
 }
 
-// sameFile tells whether a document means the file by a pattern: one without a folder stands in the
-// root or in those that the line names, anywhere if it names none.
+// sameFile reports whether a pattern of a document matches the file: a pattern without a
+// folder matches in the root or in the folders named in the line, or anywhere if the line
+// names none.
 func sameFile(pattern, name string, dirs []string) bool {
 	if strings.Contains(pattern, "/") {
 		ok, _ := path.Match(pattern, name)
@@ -156,8 +157,8 @@ func sameFile(pattern, name string, dirs []string) bool {
 	return path.Base(name) == pattern && (len(dirs) == 0 || path.Dir(name) == "." || slices.Contains(dirs, path.Dir(name)))
 }
 
-// has tells whether the package, the type or the variable has the member. A variable may be of any
-// type; only documents about code mean unexported types.
+// has reports whether the package, the type or the variable has the member. A variable may
+// be of any type; only documents about code refer to unexported types.
 func (d dictionary) has(of, name string, lower bool) bool {
 	members := d.members[of]
 	if !lower && !ast.IsExported(of) && !d.packages[of] {
@@ -178,8 +179,8 @@ func (d dictionary) knows(name string) bool {
 	return d.words[name] || d.foreign[name] || d.folders[name]
 }
 
-// documentedNames demands that names shown as code in a document exist. Decisions and the changelog
-// tell of the past.
+// documentedNames demands that names shown as code in a document exist. Decisions and the
+// changelog describe the past.
 func documentedNames(t *tree) (complaints []string) {
 	d := t.dictionary()
 	for _, name := range t.paths {
@@ -199,7 +200,7 @@ func documentedNames(t *tree) (complaints []string) {
 	return complaints
 }
 
-// dirs are the folders that a line names, by themselves or before a file.
+// dirs returns the folders that a line names, by themselves or before a file.
 func (d dictionary) dirs(spans []string) (dirs []string) {
 	for _, code := range spans {
 		code = strings.Trim(code, "`")

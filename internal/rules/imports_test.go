@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// mayImport is the package graph: for each package of the library, those of
-// its packages that it may import. "." is the root package. The graph has the
-// same order as the one in ARCHITECTURE.md, from the bottom up.
+// mayImport is the package graph: for each package of the library, the packages of the
+// library that it may import. "." is the root package. The graph has the same order as the
+// one in ARCHITECTURE.md, from the bottom up.
 var mayImport = map[string]string{
 	"internal/portable": "",
 	"internal/dag":      "",
@@ -84,11 +84,10 @@ var mayImport = map[string]string{
 	"internal/documents": "", // for internal/rules
 }
 
-// programs are the trees that may import every package; none but themselves
-// may import theirs.
+// programs are the trees that may import every package; other trees may not import theirs.
 var programs = []string{"cmd/", "bench/", "examples/", "internal/check/", "internal/dbtest/", "internal/promcheck/", "internal/proxytest/", "internal/release/", "internal/rules/", "internal/site/"}
 
-// ownPackage returns the directory of a package that is imported, if it is one of ours.
+// ownPackage returns the directory of an imported package, if it is one of ours.
 func ownPackage(imported string) (dir string, ours bool) {
 	dir, ours = strings.CutPrefix(imported+"/", modulePath+"/")
 	if dir = strings.TrimSuffix(dir, "/"); dir == "" {
@@ -135,8 +134,8 @@ func TestPackagesImportOnlyWhatStandsBelow(t *testing.T) {
 		"weir.go", `package weir; import (_ "github.com/weir-go/weir/law"; _ "github.com/weir-go/weirder")`)
 }
 
-// unusedPermissions complains about packages of a graph that do not exist, and imports that it
-// allows and none of their files has.
+// unusedPermissions complains about packages of a graph that do not exist, and about allowed
+// imports that no file uses.
 func unusedPermissions(graph map[string]string) func(*tree) []string {
 	return func(t *tree) (complaints []string) {
 		used := map[string]map[string]bool{} // by package
@@ -177,12 +176,11 @@ func TestPermissionsAreUsed(t *testing.T) {
 		"weirhttp/a.go", `package weirhttp; import _ "github.com/weir-go/weir/law"`)
 }
 
-// untimed are the packages that are told the time: the live limiter and the
-// simulator drive the same code, so it must not know which of them it serves.
+// untimed are the packages that take the time as an argument: the live limiter and the
+// simulator drive the same code, so it must not depend on either.
 var untimed = []string{"law", "pid", "internal/window", "internal/queue", "internal/virtual", "internal/admit", "sim"}
 
-// impure are the imports that a control law does without: a window in, a
-// decision out.
+// impure are the imports that a control law must not have: a window in, a decision out.
 var impure = []string{"context", "math/rand", "math/rand/v2", "os", "sync", "sync/atomic"}
 
 func clocks(t *tree) (complaints []string) {

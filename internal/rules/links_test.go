@@ -12,7 +12,7 @@ import (
 var (
 	// link finds the targets of [text](target) and of [label]: target.
 	link = regexp.MustCompile(`\]\(<?([^)>\s]+)|(?m:^\[[^\]]+\]:\s*(\S+))`)
-	// code is verbatim text: blocks and spans of code.
+	// code matches text shown verbatim: blocks and spans of code.
 	code   = regexp.MustCompile("(?s)```.*?```|`[^`\n]*`")
 	scheme = regexp.MustCompile(`^[a-z]+:`)
 )

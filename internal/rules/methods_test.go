@@ -9,12 +9,12 @@ import (
 	"testing"
 )
 
-// maxMethods is how many methods a type of a package may have. A function whose first parameter is
-// of the type counts as one: it differs from a method in spelling only. The Node of the admission
-// core once had 138 (decision 0017).
+// maxMethods is the maximum number of methods of a type of a package. A function whose first
+// parameter is of the type counts as one: it differs from a method in spelling only. The
+// Node of the admission core once had 138 (decision 0017).
 var maxMethods = map[string]int{core: 60, "pool": 35}
 
-// uncrowded keeps one type from becoming the whole package.
+// uncrowded limits the methods of one type.
 func uncrowded(t *tree) (complaints []string) {
 	for _, dir := range slices.Sorted(maps.Keys(maxMethods)) {
 		methods := map[string][]string{} // by type
@@ -37,7 +37,7 @@ func uncrowded(t *tree) (complaints []string) {
 	return complaints
 }
 
-// belongsTo is the types that a function is a method of, or takes first.
+// belongsTo returns the types of a function's receiver and first parameter.
 func belongsTo(decl *ast.FuncDecl) map[string]bool {
 	of := map[string]bool{}
 	for _, fields := range []*ast.FieldList{decl.Recv, decl.Type.Params} {

@@ -9,11 +9,11 @@ import (
 	"testing"
 )
 
-// outside are the modules that are deliberately in no workspace: work on the library
-// needs nothing that they download.
+// outside are the modules that are deliberately in no workspace: work on the library does
+// not need their downloads.
 var outside = []string{"tools", "bench/peers", "bench/pools"}
 
-// workspace lists the modules that a workspace file joins.
+// workspace returns the modules that a workspace file joins.
 func (t *tree) workspace(name string) (dirs []string) {
 	for _, line := range lines(t.fsys, name) {
 		if dir := line[len(line)-1]; strings.HasPrefix(dir, ".") {
@@ -58,11 +58,11 @@ func modules(t *tree) (complaints []string) {
 	return complaints
 }
 
-// order holds all.work to the order in which scripts/release publishes the modules: each after
-// those that it imports, also in tests.
+// order demands that all.work has the order in which scripts/release publishes the modules:
+// each after the modules that it imports, also in tests.
 func order(t *tree) (complaints []string) {
 	workspace := t.workspace("all.work")
-	place := func(dir string) int { // of the module that a directory is in, the innermost
+	place := func(dir string) int { // index of the innermost module that contains a directory
 		best := -1
 		for i, module := range workspace {
 			inside := module == "." || dir == module || strings.HasPrefix(dir, module+"/")
@@ -96,8 +96,8 @@ func TestModulesStandAfterWhatTheyImport(t *testing.T) {
 		"weirprom/a.go", "package weirprom\nimport (_ \"github.com/weir-go/weir\"; _ \"example.com/weirprom\")")
 }
 
-// lines splits a go.mod or go.work file into lines and these into words,
-// without comments and empty lines.
+// lines splits a go.mod or go.work file into lines and these into words, without comments
+// and empty lines.
 func lines(fsys fs.FS, name string) (lines [][]string) {
 	text, _ := fs.ReadFile(fsys, name)
 	for line := range strings.Lines(string(text)) {
@@ -131,8 +131,8 @@ func TestModulesNeedOnlyTheWorkspace(t *testing.T) {
 		"bench/other/go.mod", "module github.com/weir-go/weir/bench/other\n")
 }
 
-// light are the modules of go.work and the modules that each may download. A first look needs
-// nothing else, so code that needs more is a module, and a command, of its own:
+// light are the modules of go.work with their allowed downloads. First steps need no other
+// downloads, so code that needs more is a module, and a command, of its own:
 // docs/decisions/0019.
 var light = map[string]string{
 	".":              "",
@@ -142,11 +142,11 @@ var light = map[string]string{
 	"weirprom":       "github.com/kylelemons/godebug " + prometheus,
 }
 
-// prometheus is the client library and its dependencies.
+// prometheus is the client library with its dependencies.
 const prometheus = "github.com/prometheus/client_golang github.com/beorn7/perks github.com/cespare/xxhash/v2 github.com/munnerz/goautoneg " +
 	"github.com/prometheus/client_model github.com/prometheus/common github.com/prometheus/procfs golang.org/x/sys google.golang.org/protobuf"
 
-// downloads holds the modules of go.work to their allowed requirements.
+// downloads limits the requirements of the modules of go.work.
 func downloads(t *tree) (complaints []string) {
 	for _, dir := range t.workspace("go.work") {
 		allowed, known := light[dir]
@@ -165,7 +165,7 @@ func downloads(t *tree) (complaints []string) {
 	return complaints
 }
 
-// requires lists the modules that a go.mod requires, others of ours not included.
+// requires returns the modules that a go.mod requires, without our own.
 func requires(fsys fs.FS, name string) (modules []string) {
 	block := ""
 	for _, line := range lines(fsys, name) {

@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// numbered demands that exported constants stand there with their values. One that is counted, or
-// that takes the value of an internal one, changes its value when another is put before it, and
-// with it the values that users have stored or compiled in.
+// numbered demands that exported constants are declared with explicit values. A counted
+// constant, or one that takes the value of an internal one, changes its value when another
+// is inserted before it. That breaks stored values and compiled programs of users.
 func numbered(t *tree) (complaints []string) {
 	for _, file := range t.sources {
 		if file.test || isInternal(file.dir) || isProgram(file.dir) {
@@ -36,8 +36,8 @@ func numbered(t *tree) (complaints []string) {
 	return complaints
 }
 
-// derived reports whether the value of an expression depends on its place, or on a name that is not
-// exported.
+// derived reports whether the value of an expression depends on its position, or on an
+// unexported name.
 func derived(file source, value ast.Expr) (yes bool) {
 	ast.Inspect(value, func(node ast.Node) bool {
 		switch node := node.(type) {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// printed holds the exported types with locks or atomics to a String method. Package fmt reads the
-// fields of the others without their locks, so that printing one is a data race.
+// printed demands a String method of exported types with locks or atomics. Package fmt reads
+// the fields of other types without their locks, so that printing one is a data race.
 func printed(t *tree) (complaints []string) {
 	types, inWords := map[string]typeIn{}, map[string]bool{} // by directory and name
 	for _, file := range t.sources {
@@ -45,15 +45,15 @@ func printed(t *tree) (complaints []string) {
 	return complaints
 }
 
-// A typeIn is a type as a file writes it.
+// A typeIn is a type expression in a file.
 type typeIn struct {
 	file source
 	expr ast.Expr
 }
 
-// lock names a lock or atomic that fmt reads when it prints a value of the type, empty without one.
-// Behind a pointer it reads nothing. An embedded pointer counts all the same: its locks guard the
-// fields beside it.
+// lock returns the lock or atomic that fmt reads when it prints a value of the type, empty
+// without one. Behind a pointer fmt reads nothing. An embedded pointer still counts: its
+// locks guard the fields beside it.
 func (t typeIn) lock(types map[string]typeIn) string {
 	of := func(expr ast.Expr) string { return typeIn{t.file, expr}.lock(types) }
 	switch expr := t.expr.(type) {

@@ -18,7 +18,7 @@ import (
 	"github.com/weir-go/weir/internal/longtest"
 )
 
-// mostWords is the length that the average sentence of a page stays below.
+// mostWords is the upper bound for the average sentence length of a page.
 const mostWords = 20
 
 var (
@@ -30,13 +30,13 @@ var (
 	vowels    = regexp.MustCompile(`[aeiouy]+`)
 )
 
-// A reading is how hard a text is to read.
+// A reading measures how hard a text is to read.
 type reading struct{ sentences, words, syllables int }
 
-// length is the mean length of a sentence in words.
+// length returns the mean length of a sentence in words.
 func (r reading) length() float64 { return float64(r.words) / max(1, float64(r.sentences)) }
 
-// grade is the Flesch-Kincaid grade: years of school.
+// grade returns the Flesch-Kincaid grade: years of school.
 func (r reading) grade() float64 {
 	return 0.39*r.length() + 11.8*float64(r.syllables)/max(1, float64(r.words)) - 15.59
 }
@@ -69,8 +69,8 @@ func syllables(word string) int {
 	return max(1, n)
 }
 
-// prose lists the paragraphs and the items of lists of a page. Code, tables and headings are no
-// sentences; a span of code counts as one word.
+// prose returns the paragraphs and the list items of a page. Code, tables and headings are
+// not sentences; a span of code counts as one word.
 func prose(page string) (paragraphs []string) {
 	var now []string
 	end := func() {
@@ -109,11 +109,11 @@ func shortSentences(t *tree) (complaints []string) {
 	return complaints
 }
 
-// nameless are turns of phrase that leave out the noun, as in "What waits is served", and others
-// that pages do without.
+// nameless matches phrases without a noun, such as sentences that begin with a relative
+// clause, and others that pages avoid.
 var nameless = regexp.MustCompile(`(?:^|[.!?]["*)]*\s+)\**What [^.!?]*\.|(?i:\b(?:whoever|whomever|somebody|none but)\b)|\bas it is[.,:;)]`)
 
-// named demands that the sentences of a page have subjects.
+// named demands that the sentences of a page name their subject.
 func named(t *tree) (complaints []string) {
 	for _, name := range pages(t) {
 		text, _ := fs.ReadFile(t.fsys, name)
@@ -126,7 +126,7 @@ func named(t *tree) (complaints []string) {
 	return complaints
 }
 
-// pages are the documents that the site shows, but for decisions.
+// pages returns the documents that the site shows, except decisions.
 func pages(t *tree) (names []string) {
 	for _, name := range t.paths {
 		if path.Ext(name) == ".md" && name != "CHANGELOG.md" && (path.Dir(name) == "." || path.Dir(name) == "docs") {
@@ -161,8 +161,8 @@ func TestEnglishIsCounted(t *testing.T) {
 	}
 }
 
-// TestEnglishReadsLikeTime prints, with -v, the grade of every page and of the documentation of
-// x/time/rate, as go doc shows it.
+// TestEnglishReadsLikeTime prints, with -v, the grade of every page and of the documentation
+// of x/time/rate in go doc.
 func TestEnglishReadsLikeTime(t *testing.T) {
 	longtest.Skip(t)
 	anchor, err := documentation("golang.org/x/time/rate")
@@ -189,7 +189,7 @@ func TestEnglishReadsLikeTime(t *testing.T) {
 	}
 }
 
-// documentation lists the paragraphs of the comments of a package, without its code.
+// documentation returns the paragraphs of the comments of a package, without its code.
 func documentation(pkg string) (paragraphs []string, err error) {
 	dir, err := exec.Command("go", "list", "-f", "{{.Dir}}", pkg).Output()
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// states holds the one noun for the state of a thing, Snapshot: in exported types, and methods that
-// read one.
+// states demands one noun for the state of a thing, Snapshot: in exported types, and in
+// methods that read one.
 func states(t *tree) (complaints []string) {
 	for _, file := range t.sources {
 		if file.test || isInternal(file.dir) || isProgram(file.dir) {

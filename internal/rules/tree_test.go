@@ -15,15 +15,15 @@ import (
 	"testing/fstest"
 )
 
-// modulePath is the path of the root module; those of the others extend it.
+// modulePath is the path of the root module; the paths of the others extend it.
 const modulePath = "github.com/weir-go/weir"
 
-// A tree is the repository as the rules see it.
+// A tree is the repository in the form that the rules use.
 type tree struct {
 	fsys    fs.FS
 	fset    *token.FileSet
 	sources []source
-	paths   []string // all files that are no Go source
+	paths   []string // all files except Go sources
 }
 
 // A source is a parsed Go file.
@@ -34,7 +34,7 @@ type source struct {
 	*ast.File
 }
 
-// load parses every Go file that the go command would look at.
+// load parses every Go file that the go command would read.
 func load(fsys fs.FS) (*tree, error) {
 	t := &tree{fsys: fsys, fset: token.NewFileSet()}
 	return t, fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
@@ -70,13 +70,13 @@ func load(fsys fs.FS) (*tree, error) {
 	})
 }
 
-// at is the place of a node, for complaints.
+// at returns the location of a node, for complaints.
 func (t *tree) at(node ast.Node) string {
 	pos := t.fset.Position(node.Pos())
 	return pos.Filename + ":" + strconv.Itoa(pos.Line)
 }
 
-// imported lists the paths that a file imports.
+// imported returns the paths that a file imports.
 func (s source) imported() []string {
 	var paths []string
 	for _, spec := range s.Imports {
@@ -86,8 +86,8 @@ func (s source) imported() []string {
 	return paths
 }
 
-// uses lists the places where a file uses one of the named functions of an
-// imported package.
+// uses returns the nodes where a file uses one of the named functions of an imported
+// package.
 func (s source) uses(pkg string, names ...string) []ast.Node {
 	local := ""
 	for _, spec := range s.Imports {
@@ -127,9 +127,8 @@ func holds(t *testing.T, rule func(*tree) []string) {
 	}
 }
 
-// complains applies a rule to a tree of the given files (name, content, name,
-// content, ...) and checks that it complains exactly about those places that
-// the wanted strings, in order, begin with.
+// complains applies a rule to a tree of the given files (name, content, name, content, ...)
+// and checks that its complaints begin exactly with the wanted strings, in order.
 func complains(t *testing.T, rule func(*tree) []string, want []string, files ...string) {
 	t.Helper()
 	fsys := fstest.MapFS{}

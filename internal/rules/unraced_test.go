@@ -11,20 +11,20 @@ import (
 	"testing"
 )
 
-// detector is the constant by which a test asks for the race detector.
+// detector is the constant by which a test detects the race detector.
 const detector = "raceEnabled"
 
 // gate is the script that has to run the tests that the race detector skips.
 const gate = ".ci/run"
 
-// allTests is how it asks for the tests that take long: internal/longtest.
+// allTests is the line of the gate that enables long tests: internal/longtest.
 const allTests = "export WEIR_TESTS=all"
 
-// unraced is where it says which tests, by patterns, and in which packages.
+// unraced matches the patterns and the packages of those tests in the gate.
 var unraced = regexp.MustCompile(`(?s)unraced=\((.*?)\)\ntests [^\n]*" (\.[^\n]*)\n`)
 
-// skipped has all tests asked for, and every test that asks for the race detector, which the
-// README's test command runs with, run without it as well.
+// skipped demands that the gate runs all tests, and every test that detects the race
+// detector also without it, because the README's test command uses the race detector.
 func skipped(t *tree) (complaints []string) {
 	script, err := fs.ReadFile(t.fsys, gate)
 	if err != nil {

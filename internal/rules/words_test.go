@@ -9,9 +9,8 @@ import (
 	"testing"
 )
 
-// shared are the exported names that several packages have, each with these packages, and with the
-// one meaning that it has in all of them. Fields and methods are not here: they are read with their
-// type.
+// shared are the exported names of several packages, each with these packages and its one
+// meaning in all of them. Fields and methods are not here: readers see them with their type.
 var shared = map[string]string{
 	"Above":        "law pool: the signal is above what the law or the scaler wants",
 	"Below":        "law pool: the signal is below what the law or the scaler wants",
@@ -70,8 +69,8 @@ var shared = map[string]string{
 	"Within":       "law pool: the signal is where the law or the scaler wants it",
 }
 
-// oneMeaning demands that an exported name which several public packages have is in a list that
-// has one meaning in all of them.
+// oneMeaning demands that an exported name of several public packages is in a list with its
+// one meaning.
 func oneMeaning(list map[string]string) func(*tree) []string {
 	return func(t *tree) (complaints []string) {
 		having := map[string]map[string]bool{} // packages by name
@@ -121,7 +120,7 @@ func exportedNames(file *ast.File) func(yield func(string) bool) {
 	}
 }
 
-// declared are the names that a declaration brings to the package.
+// declared returns the names that a declaration adds to the package.
 func declared(decl ast.Decl) (names []*ast.Ident) {
 	switch decl := decl.(type) {
 	case *ast.FuncDecl:

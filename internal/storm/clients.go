@@ -10,8 +10,8 @@ import (
 	"github.com/weir-go/weir"
 )
 
-// A Gate is what an operation has to pass before it starts. It returns what to call when
-// the operation is over.
+// A Gate admits an operation before it starts. The caller calls done when the operation
+// ends.
 type Gate func(ctx context.Context) (done func(error), err error)
 
 // Open lets everything pass.
@@ -23,27 +23,28 @@ type Clients struct {
 	Gate   Gate
 	Work   func(ctx context.Context, client int) error
 	Pause  time.Duration // of a client between two operations
-	// Await, if set, is where a client waits before it asks: for the next burst.
+	// Await, if set, blocks a client before it asks, until the next burst.
 	Await func(ctx context.Context)
-	// Log is told of each operation, by the client that made it.
+	// Log receives each operation and the number of its client.
 	Log func(client int, e Entry)
 }
 
-// An Entry is one operation: when its client asked, when it started and ended, and when the client
-// could go on. One that was refused, or whose gate failed, did not start.
+// An Entry records one operation: when its client asked, when it started and ended, and when
+// the client continued. Started and Ended are zero if the operation was refused or its gate
+// failed.
 type Entry struct {
 	Asked, Started, Ended, Left time.Time
 	Refused                     bool
 	Err                         error // of the gate or the work; nil if it was refused
 }
 
-// Database is how long the operation took once it started.
+// Database returns the duration of the operation after it started.
 func (e Entry) Database() time.Duration { return e.Ended.Sub(e.Started) }
 
-// WithWait is how long the client waited for it in all.
+// WithWait returns the duration of the operation including the wait.
 func (e Entry) WithWait() time.Duration { return e.Left.Sub(e.Asked) }
 
-// Run returns once ctx has ended and all clients have.
+// Run returns after ctx has ended and every client has returned.
 func (c Clients) Run(ctx context.Context) {
 	var running sync.WaitGroup
 	for client := range c.Number {
@@ -62,8 +63,8 @@ func (c Clients) Run(ctx context.Context) {
 	running.Wait()
 }
 
-// once is one operation. A client that is refused comes back when the refusal says, or up to as
-// much later, so that not all come back at once.
+// once runs one operation. A refused client waits for one to two times RetryAfter, so that
+// the refused clients do not all return at once.
 func (c Clients) once(ctx context.Context, client int) Entry {
 	e := Entry{Asked: time.Now()}
 	done, err := c.Gate(ctx)
@@ -84,7 +85,7 @@ func (c Clients) once(ctx context.Context, client int) Entry {
 	return e
 }
 
-// Pause waits for so long, or until ctx ends.
+// Pause sleeps for d, or until ctx ends.
 func Pause(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -13,8 +13,8 @@ import (
 	"github.com/weir-go/weir/internal/storm"
 )
 
-// TestClosedLoop: a client starts its next operation when its last has ended and its pause is over,
-// and one that is refused when the refusal said, or up to as much later.
+// TestClosedLoop checks that a client starts its next operation after its last has ended and
+// its pause is over, and that a refused client waits for one to two times RetryAfter.
 func TestClosedLoop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)

@@ -1,3 +1,3 @@
-// Package storm puts clients in a closed loop before a database, with or without a throttle, for
-// the commands and tests that show what a throttle is worth.
+// Package storm runs clients in a closed loop against a database, with or without a
+// throttle, for the commands and tests that measure the effect of a throttle.
 package storm

@@ -5,11 +5,11 @@ import (
 	"math/rand/v2"
 )
 
-// Stock is how much a storm has to write at hand: to make each value while the storm lasts would
-// take processors that the store needs.
+// Stock is the size of the data that a storm prepares for its writes: generating each value
+// during the storm would take processor time from the store.
 const Stock = 1 << 20
 
-// Readings returns a [Stock] of JSON, of which each document is a part.
+// Readings returns a [Stock] of JSON. Each document is a part of it.
 func Readings() []byte {
 	text := make([]byte, 0, Stock)
 	for len(text) < Stock {
@@ -20,7 +20,7 @@ func Readings() []byte {
 	return text
 }
 
-// Part returns a part of the stock of the given size, from anywhere.
+// Part returns a random part of the stock, of the given size.
 func Part(stock []byte, size int) []byte {
 	at := rand.IntN(len(stock) - size)
 	return stock[at : at+size]

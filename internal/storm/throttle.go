@@ -9,7 +9,7 @@ import (
 	"github.com/weir-go/weir/throttle"
 )
 
-// Through is the gate of a throttle for operations of the given cost.
+// Through returns a gate that admits operations of the given cost through a throttle.
 func Through(th *throttle.Throttle, op throttle.Op, cost int) Gate {
 	return func(ctx context.Context) (func(error), error) {
 		permit, err := th.Start(ctx, op, cost)
@@ -20,13 +20,13 @@ func Through(th *throttle.Throttle, op throttle.Op, cost int) Gate {
 	}
 }
 
-// inFlight is how many writes are in the store at once. Badger commits them one batch after
-// another, in one goroutine: what is more than a batch only waits inside. With 8, batches were so
-// small that storms lost 4% of their writes.
+// inFlight is the number of writes in the store at once. Badger commits batches one after
+// another in one goroutine: writes beyond a batch only wait inside the store. With 8,
+// batches were so small that storms lost 4% of their writes.
 const inFlight = 16
 
-// DrainRate returns a throttle that paces writes of the given cost at what the source says that its
-// store digests, with room for so many that wait. It runs until ctx ends.
+// DrainRate returns a throttle that paces writes of the given cost at the rate that the
+// source reports for its store, with a queue of the given size. It runs until ctx ends.
 func DrainRate(ctx context.Context, source load.Source, waiting, cost int) (*throttle.Throttle, error) {
 	mon, err := load.New(load.Config{Feeds: []load.Feed{{Source: source}}})
 	if err != nil {
@@ -43,11 +43,12 @@ func DrainRate(ctx context.Context, source load.Source, waiting, cost int) (*thr
 	if err != nil {
 		return nil, err
 	}
-	go func() { _ = mon.Run(ctx) }() // its error says that a poll hangs, which shows
+	go func() { _ = mon.Run(ctx) }() // Run fails only if a poll hangs, and the storm shows that
 	go func() { _ = th.Run(ctx) }()
 	return th, nil
 }
 
-// patience is how long a write may wait. It is more than a store needs for what a thousand writers
-// ask for at once, so that the wait shows in full and not as refusals.
+// patience is the longest wait of a write. It is longer than a store needs for the
+// simultaneous writes of a thousand writers, so that overload appears as latency and not as
+// refusals.
 const patience = 10 * time.Second

@@ -11,12 +11,12 @@ import (
 	"github.com/weir-go/weir"
 )
 
-// A Crowd calls a service at a steady rate, whatever becomes of the calls before.
+// A Crowd calls a service at a steady rate, however long earlier calls take.
 type Crowd struct {
 	Rate     int           // calls a second
-	Patience time.Duration // after which a caller leaves
+	Patience time.Duration // time after which a caller leaves
 	Call     func(context.Context) error
-	Limiter  *weir.Limiter // if there is one, its limit is shown
+	Limiter  *weir.Limiter // optional; its limit is shown
 }
 
 // A Tally counts how calls ended.
@@ -28,30 +28,30 @@ func (t Tally) since(earlier Tally) Tally {
 	return Tally{t.Asked - earlier.Asked, t.InTime - earlier.InTime, t.Late - earlier.Late, t.Refused - earlier.Refused}
 }
 
-// score has the counts of a run so far.
+// score holds the counts of a run.
 type score struct {
 	mu    sync.Mutex
 	tally Tally
-	fault error // the first that is neither a refusal nor a caller that left
+	fault error // the first error other than a refusal or a timeout
 }
 
-// tooLate is the mean lateness of the timers at which a query of the examples, of 40 ms, takes 5%
-// longer than it says. `weir demo` has the same bound for its own.
+// tooLate is the mean lateness of the timers at which a query of the examples, of 40 ms,
+// takes 5% longer. `weir demo` uses the same bound.
 const tooLate = 2 * time.Millisecond
 
-// Run prints a line a second and returns the score of the second half of the time, when the limit
-// has been found.
+// Run prints a line a second and returns the counts of the second half, after the limit has
+// converged.
 func (c Crowd) Run(ctx context.Context, out io.Writer, during time.Duration) (Tally, error) {
 	fmt.Fprintf(out, "%8s %6s %8s %8s %8s %6s\n", "second", "asked", "in time", "too late", "refused", "limit")
 	var (
 		s          score
 		half, last Tally
 		calls      sync.WaitGroup
-		late       time.Duration // of all arrivals, summed
+		late       time.Duration // the sum over all arrivals
 	)
 	calling, stop := context.WithCancel(ctx)
 	defer calls.Wait()
-	defer stop() // of those that still wait
+	defer stop() // cancels the calls that still wait
 	start := time.Now()
 	for second := range int(during / time.Second) {
 		for i := range c.Rate {
@@ -86,7 +86,7 @@ func (c Crowd) limit() string {
 	return fmt.Sprint(c.Limiter.Snapshot().Limit)
 }
 
-// ask is one call. Of a caller that left, its error is the context's.
+// ask makes one call. If the caller left, the error is the context's.
 func (c Crowd) ask(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, c.Patience)
 	defer cancel()

@@ -30,8 +30,8 @@ func TestWhatIsWrongIsSaid(t *testing.T) {
 	}
 }
 
-// Of ten calls a second, calls end in four ways in turn; what ends after a second is counted in the
-// next.
+// TestCrowdCounts makes ten calls a second, which end in different ways in turn. A call that
+// ends after its second counts in the next one.
 func TestCrowdCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		calls := 0
@@ -90,7 +90,7 @@ func TestTimings(t *testing.T) {
 	})
 }
 
-// A crowd that is held up at each of its lines is late afterwards.
+// A crowd whose output is slow makes its later calls late.
 func TestABusyMachineSaysSo(t *testing.T) {
 	for held, want := range map[time.Duration]bool{0: false, 200 * time.Millisecond: true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -106,7 +106,7 @@ func TestABusyMachineSaysSo(t *testing.T) {
 	}
 }
 
-// A slowWriter holds up each line.
+// A slowWriter delays each line.
 type slowWriter struct {
 	io.Writer
 	held time.Duration

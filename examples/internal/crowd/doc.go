@@ -1,3 +1,3 @@
-// Package crowd is shared by the examples: clients that ask for more than a service can do, and a
-// line a second of how they fare. What the examples show is in their own files.
+// Package crowd is shared by the examples: clients that overload a service, and a line a
+// second with the outcomes of their calls.
 package crowd

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// The documents promise it: who chooses a library reads an example to its end.
+// The documents promise short examples: readers who compare libraries read an example to its
+// end.
 func TestExamplesAreUnder100Lines(t *testing.T) {
 	for _, name := range []string{"http", "grpc", "worker", "writer"} {
 		path := filepath.Join("..", "..", name, "main.go")

@@ -13,18 +13,18 @@ import (
 	"time"
 )
 
-// A Show is how an example is run.
+// A Show holds the settings of an example run.
 type Show struct {
 	Out  io.Writer
-	Each time.Duration // how long each of its parts lasts, in whole seconds
-	// Listen opens a server's listener, and returns how its clients connect.
+	Each time.Duration // duration of each part, in whole seconds
+	// Listen opens a listener for the server, and returns the dialer of its clients.
 	Listen func() (net.Listener, Dial, error)
 }
 
-// Dial connects to a server whatever the address.
+// Dial connects to a server and ignores the address.
 type Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
-// Bounds of Show.Each, for a limit takes a few seconds to be found.
+// Bounds of Show.Each: a limit takes a few seconds to converge.
 const (
 	shortest = 2 * time.Second
 	usual    = 10 * time.Second
@@ -39,13 +39,13 @@ func Main(run func(context.Context, Show) error) {
 	if err == nil {
 		err = run(ctx, show)
 	}
-	if err != nil && ctx.Err() == nil && !errors.Is(err, flag.ErrHelp) { // a signal is no failure
+	if err != nil && ctx.Err() == nil && !errors.Is(err, flag.ErrHelp) { // a signal is not a failure
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-// Parse reads the arguments that all examples have.
+// Parse reads the arguments common to all examples.
 func Parse(args []string, out io.Writer) (Show, error) {
 	flags := flag.NewFlagSet("example", flag.ContinueOnError)
 	flags.SetOutput(out)

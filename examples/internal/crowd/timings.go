@@ -11,11 +11,11 @@ import (
 
 var readings = sync.OnceValue(storm.Readings)
 
-// Document returns a document of the given size. It is JSON, and compresses as JSON does. It must
-// not be changed.
+// Document returns a document of the given size. It is JSON, and compresses as JSON does.
+// The caller must not modify it.
 func Document(size int) []byte { return storm.Part(readings(), size) }
 
-// Timings are how long operations took. All goroutines may use them.
+// Timings records the duration of operations. It is safe for concurrent use.
 type Timings struct {
 	mu      sync.Mutex
 	ended   int
@@ -23,7 +23,7 @@ type Timings struct {
 	fault   error
 }
 
-// Note notes an operation that ends now.
+// Note records an operation that ends now.
 func (t *Timings) Note(began time.Time, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -34,9 +34,9 @@ func (t *Timings) Note(began time.Time, err error) {
 	}
 }
 
-// Watch prints a line a second, and returns how many operations ended in the second half, and the
-// slowest of them. It ends with the show, with ctx, or with the first operation that failed, and
-// returns that error.
+// Watch prints a line a second, and returns the number of operations that ended in the
+// second half, and the duration of the slowest. It ends with the show, with ctx, or with the
+// first operation that fails, and returns that error.
 func (t *Timings) Watch(ctx context.Context, show Show) (ended int, slowest time.Duration, err error) {
 	fmt.Fprintf(show.Out, "%8s %8s %8s\n", "second", "ended", "slowest")
 	seconds := int(show.Each / time.Second)
@@ -54,7 +54,7 @@ func (t *Timings) Watch(ctx context.Context, show Show) (ended int, slowest time
 	return ended, slowest, nil
 }
 
-// take returns the timings since the last call.
+// take returns the operations noted since the last call.
 func (t *Timings) take() (ended int, slowest time.Duration, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

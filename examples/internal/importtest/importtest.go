@@ -1,5 +1,5 @@
-// Package importtest is shared by the tests of imports: processes whose memory is watched, or
-// that are killed, journals, and small disks.
+// Package importtest is shared by the tests of imports: it runs processes and measures their
+// memory, kills processes, reads journals, and mounts small disks.
 package importtest
 
 import (
@@ -12,13 +12,13 @@ import (
 	"time"
 )
 
-// A Peak is the most memory of a process.
+// A Peak holds the measured memory of a process.
 type Peak struct {
 	Anonymous, Resident float64 // at most, in MiB
 	Above               float64 // share of samples with resident memory above the target
 }
 
-// Run runs a command and watches its memory against a target in MiB.
+// Run runs a command and compares its memory with a target in MiB.
 func Run(t *testing.T, c *exec.Cmd, target int) (Peak, error) {
 	t.Helper()
 	if err := c.Start(); err != nil {
@@ -31,7 +31,8 @@ func Run(t *testing.T, c *exec.Cmd, target int) (Peak, error) {
 	return <-seen, err
 }
 
-// Watch samples the memory of a process each 50 ms until it has ended, against a target in MiB.
+// Watch samples the memory of a process every 50 ms until it has ended, and compares it with
+// a target in MiB.
 func Watch(pid, target int, ended <-chan struct{}) (p Peak) {
 	samples, above := 0, 0
 	tick := time.NewTicker(50 * time.Millisecond)
@@ -59,8 +60,7 @@ func Watch(pid, target int, ended <-chan struct{}) (p Peak) {
 	}
 }
 
-// Kill starts a command, kills it after a while, and returns the text on its standard
-// error.
+// Kill starts a command, kills it after a while, and returns its standard error.
 func Kill(t *testing.T, c *exec.Cmd, after time.Duration) (complaints string) {
 	t.Helper()
 	var text bytes.Buffer
@@ -76,12 +76,12 @@ func Kill(t *testing.T, c *exec.Cmd, after time.Duration) (complaints string) {
 	return text.String()
 }
 
-// Acknowledged is how many lines the journal of an import has.
+// Acknowledged returns the number of lines that the journal of an import counts.
 func Acknowledged(t *testing.T, journal string) int {
 	t.Helper()
 	text, err := os.ReadFile(journal)
 	if os.IsNotExist(err) {
-		return 0 // the import was killed before
+		return 0 // the import was killed before it wrote the journal
 	}
 	var state struct{ Lines int }
 	if err == nil {
@@ -93,7 +93,7 @@ func Acknowledged(t *testing.T, journal string) int {
 	return state.Lines
 }
 
-// SmallDisk mounts a file system of so many MiB in memory, for as long as the test.
+// SmallDisk mounts a file system of the given MiB in memory for the duration of the test.
 func SmallDisk(t *testing.T, size int) (dir string) {
 	t.Helper()
 	dir = t.TempDir()

@@ -26,7 +26,7 @@ func ExampleWrite() {
 	// Output: 3 <nil>
 }
 
-// few are more than a batch. Signing takes milliseconds under the race detector.
+// few is more than a batch. Signing takes milliseconds under the race detector.
 const few = 200
 
 func TestEventsAreGenuine(t *testing.T) {

@@ -14,18 +14,18 @@ import (
 
 const (
 	start  = 1704067200 // 1 January 2024: a hundred million events later it is 2027
-	jitter = 60         // seconds by which clocks of clients differ, so that events are not in the order of their time
-	recent = 1024       // events that replies, reactions and deletions may be about; more than come in the jitter
+	jitter = 60         // seconds by which the clocks of clients differ, so that events are not in time order
+	recent = 1024       // events that replies, reactions and deletions may refer to; more than occur within the jitter
 )
 
-// A Generator makes events. It is not for concurrent use.
+// A Generator makes events. It is not safe for concurrent use.
 type Generator struct {
 	random  *rand.Rand
 	seed    uint64
-	authors []*author // nil until one has something to say
+	authors []*author // each is nil until its first event
 	now     int64
 	events  []draft // the recent ones
-	oldest  int     // of events, once there are enough
+	oldest  int     // index of the oldest event, when the ring is full
 }
 
 // An author signs events.
@@ -40,7 +40,8 @@ type draft struct {
 	by *author
 }
 
-// New returns a Generator. Of the authors, at least one, some are far more active than others.
+// New returns a Generator. It has at least one author; some authors are far more active than
+// others.
 func New(seed uint64, authors int) *Generator {
 	return &Generator{
 		random:  rand.New(rand.NewPCG(seed, 0)),
@@ -57,12 +58,11 @@ func (g *Generator) Next() nostr.Event {
 	return d.Event
 }
 
-// Unsigned returns the next event without its signature, which takes nearly all of the time: for a
-// store, which verifies nothing.
+// Unsigned returns the next event without its signature, which takes nearly all of the time.
+// It is for a store, which verifies nothing.
 func (g *Generator) Unsigned() nostr.Event { return g.draft().Event }
 
-// draft makes an event that was not there before. Apart from the signature it has everything, and
-// takes little time.
+// draft makes a new event, complete except for the signature. It takes little time.
 func (g *Generator) draft() draft {
 	g.now += g.random.Int64N(3)
 	for {
@@ -78,7 +78,7 @@ func (g *Generator) draft() draft {
 	}
 }
 
-// remember keeps references for later events, but not the tags and texts.
+// remember keeps the parts that later events refer to, without tags and content.
 func (g *Generator) remember(d draft) {
 	d.Tags, d.Content = nil, ""
 	if len(g.events) < recent {
@@ -89,10 +89,10 @@ func (g *Generator) remember(d draft) {
 	g.oldest = (g.oldest + 1) % recent
 }
 
-// sign takes nearly all of the time that an event takes. The same event always has the same
-// signature.
+// sign signs the event, which takes nearly all of the time to make it. The same event always
+// has the same signature.
 func (d *draft) sign() {
-	// The signature need not be verified, which FastSign leaves out: a test does.
+	// FastSign does not verify the signature; a test does.
 	signature, err := schnorr.Sign(d.by.secret, d.ID[:], schnorr.FastSign())
 	if err != nil {
 		panic(err) // only for a secret of zero, or a hash of another length
@@ -100,12 +100,12 @@ func (d *draft) sign() {
 	copy(d.Sig[:], signature.Serialize())
 }
 
-// author returns an author: the lower the number, the more often.
+// author returns a random author: lower numbers are more frequent.
 func (g *Generator) author() *author {
 	n := uint64(len(g.authors))
 	x := g.random.Uint64N(1 << 20)
 	x = x * x >> 20
-	x = x * x >> 20 // the fourth power: half of the events are from a sixteenth of the authors
+	x = x * x >> 20 // the fourth power: a sixteenth of the authors make half of the events
 	return g.numbered(int(x * n >> 20))
 }
 

@@ -7,7 +7,7 @@ import (
 	"github.com/weir-go/weir/examples/relay/nostr"
 )
 
-// shares say how many of a thousand events are of a kind.
+// shares holds the number of events of each kind per thousand.
 var shares = []struct {
 	of   int
 	fill func(*Generator, *draft)
@@ -22,10 +22,10 @@ var shares = []struct {
 	{20, (*Generator).deletion},
 }
 
-// fill makes a draft an event of some kind.
+// fill makes a draft an event of a random kind.
 func (g *Generator) fill(d *draft) {
 	if len(g.events) == 0 {
-		g.note(d) // the others are about something
+		g.note(d) // the other kinds refer to an event
 		return
 	}
 	pick := g.random.IntN(1000)
@@ -73,7 +73,7 @@ func (g *Generator) metadata(d *draft) {
 	d.Kind, d.Content = 0, string(content)
 }
 
-// contacts is a list of authors: a few hundred, up to a thousand.
+// contacts makes a list of authors: a few hundred, up to a thousand.
 func (g *Generator) contacts(d *draft) {
 	d.Kind = 3
 	first := g.random.IntN(len(g.authors))
@@ -82,7 +82,7 @@ func (g *Generator) contacts(d *draft) {
 	}
 }
 
-// article is a text of 10 to 30 KB, one of twenty of its author.
+// article makes a text of 10 to 30 KB, one of twenty of its author.
 func (g *Generator) article(d *draft) {
 	title := g.text(g.between(3, 8))
 	d.Kind = 30023
@@ -93,14 +93,14 @@ func (g *Generator) article(d *draft) {
 	}
 }
 
-// deletion is by the author of the deleted event.
+// deletion makes a deletion by the author of the deleted event.
 func (g *Generator) deletion(d *draft) {
 	about := g.event()
 	d.by, d.Kind = about.by, nostr.KindDeletion
 	d.Tags = []nostr.Tag{{"e", about.ID.String()}, {"k", strconv.Itoa(about.Kind)}}
 }
 
-// event is a recent one.
+// event returns a random recent event.
 func (g *Generator) event() draft { return g.events[g.random.IntN(len(g.events))] }
 
 func (g *Generator) between(low, high int) int { return low + g.random.IntN(high-low+1) }

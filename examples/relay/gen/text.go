@@ -2,7 +2,7 @@ package gen
 
 import "strings"
 
-// words are short ones, some with letters that need more than a byte, and escapes of JSON.
+// words are short, some with multi-byte letters and with characters that JSON escapes.
 var words = strings.Fields(`the of and to in is that it for was on are as with they at be this have from or had by hot word but what
 	some we can out other were all there when up use your how said an each she which do their time if will way about many then
 	them write would like so these her long make thing see him two has look more day could go come did number sound no most
@@ -11,7 +11,7 @@ var words = strings.Fields(`the of and to in is that it for was on are as with t
 
 func (g *Generator) word() string { return words[g.random.IntN(len(words))] }
 
-// text is some words with punctuation.
+// text returns words with punctuation.
 func (g *Generator) text(count int) string {
 	var b strings.Builder
 	for i := range count {

@@ -12,16 +12,16 @@ const (
 	batched        = 64     // events that a worker signs at a time: 6 ms of work
 )
 
-// A batch is signed by one worker.
+// A batch is a number of events for a worker to sign.
 type batch struct {
 	drafts []draft
 	lines  chan []byte // has room for the one value
 }
 
-// Write writes n events of a Generator with 10,000 authors as JSON lines, none for n below 1.
-// Several workers sign them; the order is that of the Generator, so that the same seed always gives
-// the same lines, and those of a smaller n come first. It returns early, with the error, if the
-// context ends or writing fails.
+// Write writes n events of a Generator with 10,000 authors as JSON lines, nothing for n
+// below 1. Several workers sign them; the order is the Generator's, so that the same seed
+// always gives the same lines, and the lines of a smaller n are a prefix. It returns early,
+// with the error, if the context ends or writing fails.
 func Write(ctx context.Context, w io.Writer, n int, seed uint64) error {
 	workers := runtime.GOMAXPROCS(0)
 	ctx, cancel := context.WithCancel(ctx)
@@ -55,7 +55,7 @@ func Write(ctx context.Context, w io.Writer, n int, seed uint64) error {
 	return ctx.Err()
 }
 
-// draftAll hands each batch to a worker, and then to the reader of the lines.
+// draftAll passes each batch to a worker, and then to the reader of the lines.
 func draftAll(ctx context.Context, n int, seed uint64, unsigned, ordered chan<- batch) {
 	g := New(seed, defaultAuthors)
 	for n > 0 {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// An Address names events of which a newer version replaces the older: "kind:pubkey:d".
+// An Address identifies a replaceable or addressable event across versions: "kind:pubkey:d".
 type Address struct {
 	Kind   int    // of a replaceable or addressable event
 	PubKey PubKey // of the author

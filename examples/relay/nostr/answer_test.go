@@ -11,7 +11,7 @@ import (
 	"github.com/weir-go/weir/examples/relay/nostr"
 )
 
-// isReason checks that a program can tell the kind of a reason by its prefix.
+// isReason checks that a reason begins with a prefix of the protocol.
 func isReason(t *testing.T, reason string) {
 	t.Helper()
 	prefix, text, _ := strings.Cut(reason, ": ")
@@ -53,7 +53,7 @@ func TestAPeerReadsOurAnswers(t *testing.T) {
 	}
 }
 
-// We read the messages of a peer.
+// Our parser reads the messages of a peer.
 func TestOurReadingOfAPeersMessages(t *testing.T) {
 	e := signed(t, peerNote)
 	peer := *ofPeer(&e)

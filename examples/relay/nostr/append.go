@@ -24,7 +24,7 @@ func (e *Event) AppendJSON(b []byte) []byte {
 	return append(b, `"}`...)
 }
 
-// appendCanonical appends the text whose hash is the ID.
+// appendCanonical appends the canonical form. The ID is its hash.
 func (e *Event) appendCanonical(b []byte) []byte {
 	b = append(b, `[0,"`...)
 	b = hex.AppendEncode(b, e.PubKey[:])
@@ -57,12 +57,12 @@ func appendTags(b []byte, tags []Tag) []byte {
 	return append(b, ']')
 }
 
-// appendString escapes the characters of NIP-01, and no other character that JSON allows as it is:
-// the ID depends on it. Of the control characters that NIP-01 does not name, which JSON does not
-// allow, all clients write the code.
+// appendString escapes the characters that NIP-01 names, and no other character that JSON
+// allows unescaped: the ID depends on it. The other control characters, which JSON does not
+// allow, are written as \u00XX, as all clients do.
 func appendString(b []byte, text string) []byte {
 	b = append(b, '"')
-	plain := 0 // the start of the rest
+	plain := 0 // start of the text not yet appended
 	for i := range len(text) {
 		c := text[i]
 		if c >= ' ' && c != '"' && c != '\\' {

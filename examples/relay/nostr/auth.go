@@ -6,12 +6,13 @@ import (
 	"time"
 )
 
-// authWindow is how far the time of an AUTH may be from now: NIP-42 suggests about ten minutes.
+// authWindow is the largest difference between the time of an AUTH and now: NIP-42 suggests
+// about ten minutes.
 const authWindow = 10 * time.Minute
 
-// Check returns an error unless the client answers this challenge of this relay, now. The URL is
-// the one that clients connect to. The signature is not checked here: Event.Verify takes time, for
-// which a relay sets the pace. The error's text is a Reason.
+// Check returns an error unless the client answers this challenge of this relay, now. The
+// URL is the one that clients connect to. Check does not verify the signature: Event.Verify
+// takes time, so the relay schedules it. The error's text is a Reason.
 func (m *AuthMessage) Check(challenge, relayURL string, now time.Time) error {
 	e := &m.Event
 	switch {
@@ -27,8 +28,7 @@ func (m *AuthMessage) Check(challenge, relayURL string, now time.Time) error {
 	return nil
 }
 
-// sameRelay compares what decides which relay is reached: host and path, without what clients write
-// in several ways.
+// sameRelay compares host and path, and ignores differences in spelling among clients.
 func sameRelay(a, b string) bool {
 	first, err := url.Parse(a)
 	if err != nil {

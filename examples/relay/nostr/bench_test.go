@@ -10,8 +10,8 @@ import (
 	"github.com/weir-go/weir/examples/relay/nostr"
 )
 
-// oneKilobyte is an EVENT message of about that length, with a reply's tags and a text with
-// escapes.
+// oneKilobyte returns an EVENT message of about a kilobyte, with a reply's tags and a text
+// with escapes.
 func oneKilobyte(b *testing.B) []byte {
 	e := signed(b, gonostr.Event{
 		CreatedAt: 1_700_000_000, Kind: 1,

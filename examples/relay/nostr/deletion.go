@@ -1,8 +1,8 @@
 package nostr
 
-// Deletions returns what a deletion (NIP-09) names in its e and a tags: the events, of which only
-// those of its author are meant, and the addresses, which are only those of its author. What is not
-// well-formed is left out.
+// Deletions returns the events and addresses that a deletion (NIP-09) names in its e and a
+// tags. The caller must ignore events of other authors; the addresses are all of the
+// deletion's author. Malformed tags are skipped.
 func (e *Event) Deletions() (ids []ID, addresses []Address) {
 	for _, tag := range e.Tags {
 		switch tag.Name() {

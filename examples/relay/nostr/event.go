@@ -7,7 +7,7 @@ import (
 
 // An Event is published by a client and kept by a relay.
 type Event struct {
-	ID        ID       // Hash, if it is genuine
+	ID        ID       // equals Hash if the event is genuine
 	PubKey    PubKey   // of the author
 	CreatedAt int64    // Unix time in seconds
 	Kind      int      // 0 to 65535
@@ -44,7 +44,7 @@ func (t Tag) at(i int) string {
 	return ""
 }
 
-// A Class says which events of a kind a relay keeps.
+// A Class determines which events of a kind a relay keeps.
 type Class uint8
 
 // The classes.
@@ -58,7 +58,7 @@ const (
 // KindDeletion is the kind of a request to delete events of the same author.
 const KindDeletion = 5
 
-// KindAuth is the kind of an event that says who a client is. It is not published.
+// KindAuth is the kind of an event that authenticates a client. It is not published.
 const KindAuth = 22242
 
 // Class returns the class of the event's kind.
@@ -81,7 +81,7 @@ func (e *Event) Protected() bool {
 	return slices.ContainsFunc(e.Tags, func(t Tag) bool { return len(t) == 1 && t[0] == "-" })
 }
 
-// first is the value of the first tag of a name.
+// first returns the value of the first tag of a name.
 func (e *Event) first(name string) string {
 	for _, t := range e.Tags {
 		if t.Name() == name {
@@ -91,8 +91,8 @@ func (e *Event) first(name string) string {
 	return ""
 }
 
-// Replaces reports whether e goes before another version at the same address: the later one, and of
-// two of the same second the one with the lower ID.
+// Replaces reports whether e replaces another version at the same address: the later one
+// wins, and at the same second the one with the lower ID.
 func (e *Event) Replaces(other *Event) bool {
 	if e.CreatedAt != other.CreatedAt {
 		return e.CreatedAt > other.CreatedAt

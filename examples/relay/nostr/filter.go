@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// A Filter says which events a client wants: those that match all of its conditions. The zero
-// Filter matches everything.
+// A Filter selects events: an event must match all of its conditions. The zero Filter
+// matches everything.
 type Filter struct {
 	IDs     []ID              // nil for any, empty for none; sorted
 	Authors []PubKey          // nil for any, empty for none; sorted
@@ -15,11 +15,11 @@ type Filter struct {
 	Tags    map[byte][]string // values by the single letter of a tag, sorted
 	Since   int64             // 0 for no bound
 	Until   int64             // 0 for no bound, negative for none
-	Limit   int               // how many stored events at most; -1 for no bound
+	Limit   int               // maximum number of stored events; -1 for no bound
 }
 
-// Matches reports whether an event is one of those wanted. An absent condition holds, and one of
-// several values holds if one of them does.
+// Matches reports whether an event matches. An absent condition matches every event, and a
+// condition with several values matches if one of them does.
 func (f *Filter) Matches(e *Event) bool {
 	switch {
 	case f.IDs != nil && !sortedHas(f.IDs, e.ID, compareIDs),
@@ -45,8 +45,8 @@ func sortedHas[T any](values []T, value T, compare func(a, b T) int) bool {
 func compareIDs(a, b ID) int      { return bytes.Compare(a[:], b[:]) }
 func compareKeys(a, b PubKey) int { return bytes.Compare(a[:], b[:]) }
 
-// tagged searches, since an event may have 2,000 tags and a filter 1,000 values: comparing all with
-// all took 48 ms, which a client could make the relay do for each of its subscriptions.
+// tagged uses binary search, because an event may have 2,000 tags and a filter 1,000 values:
+// comparing every pair took 48 ms, which a client could cause for each of its subscriptions.
 func (e *Event) tagged(letter byte, values []string) bool {
 	return slices.ContainsFunc(e.Tags, func(t Tag) bool {
 		if len(t) < 2 || len(t[0]) != 1 || t[0][0] != letter {

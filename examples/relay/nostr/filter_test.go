@@ -17,7 +17,7 @@ func TestWhatAFilterMeans(t *testing.T) {
 		`{"ids":[],"authors":[],"kinds":[],"#e":[]}`: {
 			IDs: []nostr.ID{}, Authors: []nostr.PubKey{}, Kinds: []int{}, Tags: map[byte][]string{'e': {}}, Limit: 500,
 		},
-		// Values are sorted, each of them once.
+		// Values are sorted, without duplicates.
 		`{"kinds":[7,1,7,0],"#p":["b","","a","b"],"#P":["x"]}`: {
 			Kinds: []int{0, 1, 7}, Tags: map[byte][]string{'p': {"", "a", "b"}, 'P': {"x"}}, Limit: 500,
 		},
@@ -26,12 +26,12 @@ func TestWhatAFilterMeans(t *testing.T) {
 		`{"since":-5,"until":-5}`: {Until: -5, Limit: 500},
 		`{"since":-0,"until":5}`:  {Until: 5, Limit: 500},
 		`{"since":5,"until":9}`:   {Since: 5, Until: 9, Limit: 500},
-		// A limit of 0 asks for no stored events, and more than the relay gives is as much as it
-		// gives.
+		// A limit of 0 asks for no stored events. A limit above the relay's maximum
+		// is lowered to it.
 		`{"limit":0}`:                   {Limit: 0},
 		`{"limit":499}`:                 {Limit: 499},
 		`{"limit":9223372036854775807}`: {Limit: 500},
-		// Fields that are not known are ignored.
+		// Unknown fields are ignored.
 		`{"search":"x","":0,"x":{"y":[1,2.5e3,"\n",true,false,null,{}]}}`: {Limit: 500},
 	} {
 		if got, err := nostr.ParseFilter([]byte(text), nostr.Limits{}); err != nil || !reflect.DeepEqual(got, want) {
@@ -72,8 +72,9 @@ func TestWhatAFilterMatches(t *testing.T) {
 	}
 }
 
-// TestMatchingManyValues: a filter of a thousand values costs little more than one of a single
-// value, here up to 200 times as much where comparing all with all costs a thousand times.
+// TestMatchingManyValues checks that a filter of a thousand values costs little more than a
+// filter of one: at most 200 times as much, while comparing every pair costs a thousand
+// times as much.
 func TestMatchingManyValues(t *testing.T) {
 	var e nostr.Event
 	for i := range 2000 {

@@ -11,7 +11,7 @@ import (
 	"github.com/weir-go/weir/examples/relay/nostr"
 )
 
-// Accepted text is JSON, and a peer reads the same event in it.
+// Accepted text is JSON, and a peer reads the same event from it.
 func FuzzParseEvent(f *testing.F) {
 	f.Add([]byte(event("", "")))
 	f.Add([]byte(event("tags", `[["e","`+id+`"],[],["p"]]`)))
@@ -31,7 +31,8 @@ func FuzzParseEvent(f *testing.F) {
 		if err != nil || !reflect.DeepEqual(again, e) {
 			t.Fatalf("%v: %s, from %q", err, written, text)
 		}
-		// Not of the text itself, whose unknown fields go-nostr decodes, and some it cannot.
+		// The peer reads our rewritten event, because the original may have unknown
+		// fields, and go-nostr cannot decode some of them.
 		var peer gonostr.Event
 		if err := peer.UnmarshalJSON(written); err != nil || peer.GetID() != e.Hash().String() {
 			t.Fatalf("%v: %s, from %q", err, written, text)
@@ -39,7 +40,7 @@ func FuzzParseEvent(f *testing.F) {
 	})
 }
 
-// Accepted text is JSON, and a peer reads a filter in it that matches the same.
+// Accepted text is JSON, and a peer reads an equivalent filter from it.
 func FuzzParseFilter(f *testing.F) {
 	f.Add([]byte(`{}`), []byte(event("", "")))
 	f.Add([]byte(`{"ids":["`+id+`"],"authors":["`+key+`"],"kinds":[1,0],"since":-1,"until":1800000000,"limit":0}`), []byte(event("", "")))
@@ -70,7 +71,7 @@ func FuzzParseFilter(f *testing.F) {
 	})
 }
 
-// Every message is read, or answered with a message of the relay.
+// Every message is parsed, or answered with a message of the relay.
 func FuzzParseMessage(f *testing.F) {
 	for _, seed := range []string{
 		`["EVENT",` + event("", "") + `]`, `["AUTH",` + event("kind", "22242") + `]`, `["REQ","s",{"kinds":[1]},{}]`,

@@ -1,7 +1,7 @@
 package nostr
 
-// decodeHex reads lower-case digits, exactly as many as are needed, and says whether that is what
-// the text is.
+// decodeHex decodes lower-case digits that fill to exactly, and reports whether the text is
+// well-formed.
 func decodeHex(to []byte, text string) bool {
 	if len(text) != 2*len(to) {
 		return false
@@ -16,7 +16,7 @@ func decodeHex(to []byte, text string) bool {
 	return true
 }
 
-// digit is the value of a hexadecimal digit, more than 15 of every other byte.
+// digit returns the value of a hexadecimal digit, more than 15 for any other byte.
 func digit(c byte) byte {
 	switch {
 	case '0' <= c && c <= '9':

@@ -2,7 +2,7 @@ package nostr
 
 import "time"
 
-// Information is the document that a relay serves over HTTP to those who accept
+// Information is the document that a relay serves over HTTP to clients that accept
 // application/nostr+json (NIP-11).
 type Information struct {
 	// The relay and its operator, for people.
@@ -20,7 +20,7 @@ type Information struct {
 	Limitation Limitation `json:"limitation"`
 }
 
-// A Limitation has a relay's limits for its clients. Zero means that there is no limit of the kind.
+// A Limitation holds the limits that a relay sets for its clients. Zero means no limit.
 type Limitation struct {
 	// The limits on messages of a client.
 	MessageLength      int `json:"max_message_length,omitempty"` // bytes
@@ -32,15 +32,15 @@ type Limitation struct {
 	EventTags          int `json:"max_event_tags,omitempty"`
 	ContentLength      int `json:"max_content_length,omitempty"` // of an event, in bytes
 
-	// Who may use the relay, and how far the time of an event may be ahead, in seconds.
+	// Access, and how far the time of an event may be ahead, in seconds.
 	AuthRequired     bool  `json:"auth_required"`
 	PaymentRequired  bool  `json:"payment_required"`
 	RestrictedWrites bool  `json:"restricted_writes"`
 	Ahead            int64 `json:"created_at_upper_limit,omitempty"`
 }
 
-// Limitation returns the limits as the information document has them. What is not about parsing is
-// left to the caller.
+// Limitation returns the limits in the form of the information document. The caller sets the
+// fields that are not about parsing.
 func (l Limits) Limitation() Limitation {
 	l = l.WithDefaults()
 	return Limitation{

@@ -4,16 +4,16 @@ import (
 	"time"
 )
 
-// Limits bound the messages of a client. A field that is zero, or negative, means its default.
+// Limits bound the messages of a client. A field that is zero or negative takes its default.
 type Limits struct {
-	Message      int           // bytes of a message, and of an event by itself; 128 KiB
+	Message      int           // bytes of a message, or of an event alone; 128 KiB
 	Content      int           // bytes of the content of an event; 64 KiB
 	Tags         int           // tags of an event; 2,000
 	TagValues    int           // values in all tags of an event, their names included; 10,000
 	Filters      int           // filters of a REQ or COUNT; 10
 	Values       int           // values in all conditions of a filter; 1,000
 	Subscription int           // characters of a subscription's id; 64
-	Limit        int           // stored events for a filter, also of a filter that does not say how many; 500
+	Limit        int           // stored events for a filter, also the default of a filter without a limit; 500
 	Future       time.Duration // how far the time of an event may be ahead; 15 minutes
 }
 

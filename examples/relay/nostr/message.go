@@ -2,8 +2,8 @@ package nostr
 
 import "unicode/utf8"
 
-// A Message comes from a client: *EventMessage, *ReqMessage, *CountMessage, *CloseMessage or
-// *AuthMessage.
+// A Message is a message of a client: *EventMessage, *ReqMessage, *CountMessage,
+// *CloseMessage or *AuthMessage.
 type Message interface{ message() }
 
 // An EventMessage publishes an event.
@@ -13,14 +13,14 @@ type EventMessage struct {
 
 // A ReqMessage asks for events, stored and future.
 type ReqMessage struct {
-	Subscription string   // its id, by which the client closes it
-	Filters      []Filter // at least one; an event that matches one of them is wanted
+	Subscription string   // its id; the client closes the subscription by it
+	Filters      []Filter // at least one; an event matches if it matches one of them
 }
 
 // A CountMessage asks how many stored events there are. Its filters have no limit.
 type CountMessage struct {
-	Subscription string   // id of the question, which the answer repeats
-	Filters      []Filter // at least one; an event that matches one of them counts
+	Subscription string   // id of the question, repeated in the answer
+	Filters      []Filter // at least one; an event counts if it matches one of them
 }
 
 // A CloseMessage ends a subscription.
@@ -28,7 +28,7 @@ type CloseMessage struct {
 	Subscription string // its id
 }
 
-// An AuthMessage says who the client is.
+// An AuthMessage authenticates the client.
 type AuthMessage struct {
 	Event Event // not verified, see Check
 }
@@ -39,7 +39,8 @@ func (*CountMessage) message() {}
 func (*CloseMessage) message() {}
 func (*AuthMessage) message()  {}
 
-// A ParseError says why a message was refused, and which event or subscription the answer is about.
+// A ParseError explains why a message was refused, and names the event or subscription that
+// the answer is about.
 type ParseError struct {
 	ID           *ID    // of the event, if it can be read
 	Subscription string // of the REQ or COUNT, "" if it cannot be read
@@ -49,7 +50,7 @@ type ParseError struct {
 // Error returns the reason.
 func (e *ParseError) Error() string { return e.Reason }
 
-// AppendAnswer appends the message that tells the client: an OK for an event, a CLOSED for a
+// AppendAnswer appends the answer to the client: an OK for an event, a CLOSED for a
 // subscription, a NOTICE for everything else.
 func (e *ParseError) AppendAnswer(b []byte) []byte {
 	switch {
@@ -61,9 +62,9 @@ func (e *ParseError) AppendAnswer(b []byte) []byte {
 	return AppendNotice(b, e.Reason)
 }
 
-// ParseMessage reads a message of a client. An error is a *ParseError. Text that is not JSON, or
-// more than the limits allow, is refused; what holds for events and filters is said at ParseEvent
-// and ParseFilter.
+// ParseMessage parses a message of a client. An error is a *ParseError. It refuses text that
+// is not JSON or exceeds the limits; ParseEvent and ParseFilter describe the rules for
+// events and filters.
 func ParseMessage(text []byte, l Limits) (Message, error) {
 	l = l.WithDefaults()
 	p := messageParser{scanner: newScanner(text, l), limits: l}
@@ -157,7 +158,7 @@ func (p *messageParser) refusal() *ParseError {
 	return e
 }
 
-// readableID is the ID of an event that was refused.
+// readableID returns the ID of a refused event, if it can be read.
 func (p *messageParser) readableID() (found *ID) {
 	if p.elements < 2 {
 		return nil

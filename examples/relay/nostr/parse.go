@@ -2,8 +2,8 @@ package nostr
 
 import "strings"
 
-// The range of created_at: up to the integers that every JSON implementation reads without
-// rounding.
+// The range of created_at: its maximum is the largest integer that every JSON implementation
+// reads without rounding.
 const (
 	minTime = 1
 	maxTime = 1<<53 - 1
@@ -11,11 +11,11 @@ const (
 
 const maxKind = 65535
 
-// ParseEvent reads an event, and checks its form but neither its ID nor its signature: see Verify.
-// It refuses texts that a relay could not give back as they were: duplicate fields, numbers that
-// are no integers, upper-case hexadecimal digits, halves of surrogate pairs, text that is no
-// UTF-8. Fields that the protocol does not have are ignored. The strings of the event share one
-// copy of the text. The error's text is a Reason.
+// ParseEvent parses an event. It checks the form, but neither the ID nor the signature: see
+// Verify. It refuses text that a relay could not return unchanged: duplicate fields, numbers
+// that are not integers, upper-case hexadecimal digits, halves of surrogate pairs, invalid
+// UTF-8. It ignores unknown fields. The strings of the event share one copy of the text. The
+// error's text is a Reason.
 func ParseEvent(text []byte, l Limits) (Event, error) {
 	l = l.WithDefaults()
 	s := newScanner(text, l)
@@ -30,7 +30,7 @@ func ParseEvent(text []byte, l Limits) (Event, error) {
 // The fields of an event.
 var eventFields = [...]string{"id", "pubkey", "created_at", "kind", "tags", "content", "sig"}
 
-// event reads an event.
+// event parses an event.
 func (s *scanner) event(l Limits) (e Event) {
 	var seen [len(eventFields)]bool
 	s.object(func(key string) {
@@ -73,7 +73,7 @@ func (s *scanner) event(l Limits) (e Event) {
 	return e
 }
 
-// once fails the second time.
+// once fails on its second call for the same field.
 func (s *scanner) once(seen *bool) {
 	if *seen {
 		s.fail("the field is there twice")
@@ -81,11 +81,11 @@ func (s *scanner) once(seen *bool) {
 	*seen = true
 }
 
-// tags reads the tags of an event. All values are in one array, of which each tag is a part.
+// tags parses the tags of an event. All tags are slices of one array of values.
 func (s *scanner) tags(l Limits) []Tag {
 	quotes := strings.Count(s.text[s.at:], `"`) // at least two a value
 	values := make([]string, 0, min(quotes/2, l.TagValues))
-	var ends []int // of the tags, in values
+	var ends []int // ends of the tags, in values
 	s.array(func() {
 		if len(ends) == l.Tags {
 			s.fail("more than %d tags", l.Tags)

@@ -6,12 +6,12 @@ import (
 	"slices"
 )
 
-// ParseFilter reads a filter. Its values are sorted, without duplicates. Its limit is that of the
-// client, at most Limits.Limit, which also holds if the client sets none.
+// ParseFilter parses a filter. It sorts the values and removes duplicates. The limit is the
+// client's, or Limits.Limit if that is lower or the client sets none.
 //
-// A condition with an empty list matches nothing. Fields that are not known are ignored: clients
-// send those of extensions, such as the search of NIP-50, to every relay. A tag of more than a
-// letter, which relays do not index, is refused. The error's text is a Reason.
+// A condition with an empty list matches nothing. Unknown fields are ignored: clients send
+// fields of extensions, such as the search of NIP-50, to every relay. A tag name longer than
+// a letter, which relays do not index, is refused. The error's text is a Reason.
 func ParseFilter(text []byte, l Limits) (Filter, error) {
 	l = l.WithDefaults()
 	s := newScanner(text, l)
@@ -51,7 +51,7 @@ func (s *scanner) filter(l Limits) Filter {
 		case "until":
 			s.once(&until)
 			if f.Until = s.integer(math.MinInt64, math.MaxInt64); f.Until == 0 {
-				f.Until = -1 // no event is from then
+				f.Until = -1 // no event is from before that time
 			}
 		case "limit":
 			s.once(&limit)
@@ -67,7 +67,7 @@ func (s *scanner) filter(l Limits) Filter {
 	return f
 }
 
-// tagCondition reads the values that a tag may have.
+// tagCondition parses the allowed values of a tag.
 func (s *scanner) tagCondition(f *Filter, name string, value func()) {
 	if len(name) != 1 || !isLetter(name[0]) {
 		s.failAs(Unsupported, "only tags of a single letter are indexed")
@@ -85,7 +85,7 @@ func (s *scanner) tagCondition(f *Filter, name string, value func()) {
 
 func isLetter(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' }
 
-// list reads an array of values, sorts them, and leaves out duplicates.
+// list parses an array of values, sorts them, and removes duplicates.
 func list[T comparable](s *scanner, count func(), read func() T, compare func(a, b T) int) []T {
 	values := []T{}
 	s.array(func() {

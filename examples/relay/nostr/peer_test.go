@@ -11,12 +11,12 @@ import (
 	"github.com/weir-go/weir/examples/relay/nostr"
 )
 
-// secret signs events of the tests.
+// secret is the key that signs the events of the tests.
 var secret = strings.Repeat("01", 32)
 
 var peerNote = gonostr.Event{CreatedAt: 1_700_000_000, Kind: 1, Content: "hello"}
 
-// signed is an event that go-nostr signed and wrote.
+// signed returns an event that go-nostr signed and wrote.
 func signed(t testing.TB, peer gonostr.Event) nostr.Event {
 	t.Helper()
 	if err := peer.Sign(secret); err != nil {
@@ -33,7 +33,7 @@ func signed(t testing.TB, peer gonostr.Event) nostr.Event {
 	return e
 }
 
-// ofPeer is an event in go-nostr's type, without the fields of a signature.
+// ofPeer converts an event to go-nostr's type, without its signature.
 func ofPeer(e *nostr.Event) *gonostr.Event {
 	tags := gonostr.Tags{}
 	for _, tag := range e.Tags {
@@ -44,8 +44,8 @@ func ofPeer(e *nostr.Event) *gonostr.Event {
 	}
 }
 
-// Texts with what JSON escapes, what some implementations escape and others do not, and what is not
-// ASCII.
+// text draws texts with characters that JSON escapes, characters that only some
+// implementations escape, and characters outside ASCII.
 var text = rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{
 	"", "\"\\\n\r\t\b\f", "\x00\x01\x0b\x10\x19\x1a\x1f", "\x7f\u0080", "\u2028\u2029", "</script>&", "é こんにちは 🙂", "\ufffd", "/",
 }))
@@ -98,7 +98,7 @@ func TestAPeerReadsOurEvents(t *testing.T) {
 	})
 }
 
-// The differences that the package names.
+// The differences listed in the package comment.
 func TestAPeerReadsWhatWeRefuse(t *testing.T) {
 	for name, text := range map[string]string{
 		"null":       event("content", "null"),

@@ -17,10 +17,10 @@ var (
 	sig = strings.Repeat("ef", 64)
 )
 
-// small are limits that a short message exceeds.
+// small holds limits that a short message exceeds.
 var small = nostr.Limits{Message: 600, Content: 10, Tags: 2, TagValues: 5, Filters: 2, Values: 3, Subscription: 5, Limit: 7}
 
-// event is a well-formed one, with a field replaced: by another text, or by nothing.
+// event returns a well-formed event with a field replaced or removed.
 func event(field, value string) string {
 	fields := [][2]string{
 		{"id", `"` + id + `"`},
@@ -45,7 +45,7 @@ func event(field, value string) string {
 
 func with(field string) string { return strings.TrimSuffix(event("", ""), "}") + "," + field + "}" }
 
-// Each answer reaches the client.
+// Each answer is the message to the client.
 func TestWhatIsWrongIsSaid(t *testing.T) {
 	ok := `["OK","` + id + `",false,"`
 	for _, test := range []struct{ message, answer string }{
@@ -153,7 +153,7 @@ func TestWhatIsWrongIsSaid(t *testing.T) {
 	}
 }
 
-// The same words without a message around them.
+// The same texts without a message around them.
 func TestParseEventAndFilterSayWhatIsWrong(t *testing.T) {
 	for _, test := range []struct {
 		text, want string
@@ -228,8 +228,8 @@ func errorText(err error) string {
 	return err.Error()
 }
 
-// A message that is as long as the limits allow, made of the parts that take most memory for their
-// length.
+// The message has the largest size that the limits allow, filled with the elements that take
+// the most memory for their length.
 func TestNoMessageTakesMuchMemory(t *testing.T) {
 	limits := nostr.Limits{}.WithDefaults()
 	fill := func(start, part, end string) []byte {

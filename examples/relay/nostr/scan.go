@@ -7,23 +7,22 @@ import (
 	"unicode/utf8"
 )
 
-// maxDepth bounds how deep arrays and objects nest in a value that the protocol does not know and
-// that is skipped.
+// maxDepth bounds the nesting of arrays and objects in skipped values of unknown fields.
 const maxDepth = 16
 
-// A scanner reads JSON. After the first error it is at the end, so that everything else fails too;
-// the first error stays.
+// A scanner reads JSON. After the first error it moves to the end, so that every later read
+// fails too; it keeps the first error.
 //
-// It shares the text with the strings that it returns, unless they have escapes.
+// The strings that it returns share its text, unless they have escapes.
 type scanner struct {
 	text    string
 	at      int
-	field   string // of the object that is being read, for errors
+	field   string // of the object being read, for errors
 	scratch []byte
 	err     error
 }
 
-// newScanner copies a text that is not too long, and is UTF-8.
+// newScanner copies the text. It refuses text that is too long or not UTF-8.
 func newScanner(text []byte, l Limits) *scanner {
 	s := &scanner{}
 	switch {
@@ -52,10 +51,10 @@ func (s *scanner) failAs(prefix Prefix, format string, args ...any) {
 	s.at = len(s.text)
 }
 
-// want fails with the text that is missing at the scanner's place.
+// want fails with a description of the expected text.
 func (s *scanner) want(what string) { s.fail("want %s at byte %d", what, s.at) }
 
-// peek returns the next byte that is no space, 0 at the end.
+// peek returns the next byte that is not a space, 0 at the end.
 func (s *scanner) peek() byte {
 	for ; s.at < len(s.text); s.at++ {
 		switch c := s.text[s.at]; c {
@@ -76,7 +75,7 @@ func (s *scanner) take(c byte) bool {
 	return true
 }
 
-// end demands that nothing follows the text's one value.
+// end fails unless nothing follows the value.
 func (s *scanner) end() {
 	s.peek()
 	if s.at < len(s.text) {
@@ -84,7 +83,7 @@ func (s *scanner) end() {
 	}
 }
 
-// array reads an array, whose elements are read by a function.
+// array reads an array and calls element for each element.
 func (s *scanner) array(element func()) {
 	if !s.take('[') {
 		s.want("an array")
@@ -105,7 +104,7 @@ func (s *scanner) array(element func()) {
 	}
 }
 
-// object reads an object, whose values are read by a function.
+// object reads an object and calls value for each value.
 func (s *scanner) object(value func(key string)) {
 	if !s.take('{') {
 		s.want("an object")
@@ -162,7 +161,7 @@ func (s *scanner) string() string {
 	return ""
 }
 
-// plain reads the unescaped part of a string.
+// plain reads the unescaped bytes of a string.
 func (s *scanner) plain() string {
 	start := s.at
 	for ; s.at < len(s.text); s.at++ {
@@ -192,8 +191,8 @@ func (s *scanner) escape() {
 	s.at += 2
 }
 
-// codePoint reads \uXXXX, or two of them that are a pair of surrogates. Half a pair is no
-// character: no UTF-8 is the same text, so that the ID of the event could not be computed.
+// codePoint reads \uXXXX, or a surrogate pair of two. It refuses half a pair: no UTF-8
+// encodes it, so the ID of the event could not be computed.
 func (s *scanner) codePoint() {
 	r := s.unit(s.at)
 	length := 6
@@ -225,7 +224,7 @@ func (s *scanner) unit(at int) rune {
 	return rune(code)
 }
 
-// hex reads a string of lower-case hexadecimal digits, exactly as many as are needed.
+// hex reads a string of lower-case hexadecimal digits that fills to exactly.
 func (s *scanner) hex(to []byte) {
 	s.peek()
 	start := s.at

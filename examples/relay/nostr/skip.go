@@ -2,7 +2,7 @@ package nostr
 
 import "strings"
 
-// skip reads a value that the protocol does not know.
+// skip reads the value of an unknown field.
 func (s *scanner) skip() { s.skipTo(maxDepth) }
 
 func (s *scanner) skipTo(depth int) {
@@ -34,7 +34,7 @@ func (s *scanner) literal() {
 	s.want("a value")
 }
 
-// number reads a number as JSON writes it.
+// number reads a JSON number.
 func (s *scanner) number() string {
 	s.peek()
 	start := s.at

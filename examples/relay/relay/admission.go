@@ -12,8 +12,8 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// admission caps connections by their number: in all, by address, and of new ones per second. It
-// asks nothing of the store's load.
+// admission caps connections: in total, by address, and new ones per second. It ignores the
+// load of the store.
 type admission struct {
 	most, mostByAddress int
 	rate                *rate.Limiter
@@ -31,8 +31,8 @@ func newAdmission(c Config) *admission {
 	}
 }
 
-// newSocketAdmission is for sockets, whose rate is not bounded: a client that only asks for the
-// information document counts as no new connection.
+// newSocketAdmission is for sockets. Their rate is not bounded: a client that only asks for
+// the information document does not count as a new connection.
 func newSocketAdmission(c Config) *admission {
 	a := &admission{most: c.Sockets, mostByAddress: c.Sockets, rate: rate.NewLimiter(rate.Inf, 0), byAddress: map[string]int{}}
 	if c.Address == nil {
@@ -41,18 +41,19 @@ func newSocketAdmission(c Config) *admission {
 	return a
 }
 
-// A denial is why a connection is not admitted.
+// A denial explains why a connection is not admitted.
 type denial struct {
 	status int
 	after  time.Duration
 	text   string
 }
 
-// Those who are refused for their number come back after this time; how long others stay is not
-// known.
+// comeBack is the Retry-After of clients refused by number: it is unknown when a connection
+// will end.
 const comeBack = 10 * time.Second
 
-// enter counts a connection in, or returns why not. The cheapest reason is looked for first.
+// enter counts a connection in, or returns the reason why not. It checks the cheapest reason
+// first.
 func (a *admission) enter(address string) *denial {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -82,18 +83,18 @@ func (a *admission) leave(address string) {
 	}
 }
 
-// answer refuses over HTTP.
+// answer writes the refusal as an HTTP response.
 func (d *denial) answer(w http.ResponseWriter) {
 	w.Header().Set("Retry-After", strconv.Itoa(wholeSeconds(d.after)))
 	http.Error(w, d.text, d.status)
 }
 
-// wholeSeconds rounds up, to 1 at least: 0 would ask a client to come back at once.
+// wholeSeconds rounds up, to at least 1: 0 would ask a client to come back at once.
 func wholeSeconds(d time.Duration) int {
 	return max(int(math.Ceil(d.Seconds())), 1)
 }
 
-// addressOf is the address that a peer is counted by: of IPv6 it is the /64, which is what a
+// addressOf returns the address that a peer counts for: for IPv6 the /64 network, which one
 // customer has.
 func addressOf(peer string) string {
 	host, _, err := net.SplitHostPort(peer)

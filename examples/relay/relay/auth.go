@@ -10,16 +10,16 @@ import (
 	"github.com/weir-go/weir/examples/relay/nostr"
 )
 
-// identity is who a client has shown to be.
+// identity holds the keys with which a client has authenticated.
 type identity struct {
-	challenge string // that it has to sign
-	url       string // of the relay, that it has to sign
+	challenge string // to be signed by the client
+	url       string // of the relay, to be signed by the client
 
 	mu   sync.Mutex
 	keys []nostr.PubKey
 }
 
-// mostKeys is how many keys a client may show on one connection.
+// mostKeys is the number of keys a client may use on one connection.
 const mostKeys = 16
 
 func (i *identity) is(key nostr.PubKey) bool {
@@ -48,7 +48,7 @@ func (i *identity) add(key nostr.PubKey) bool {
 	return true
 }
 
-// ownURL is the relay's URL as a client knows it.
+// ownURL returns the relay's URL as a client knows it.
 func ownURL(configured string, r *http.Request) string {
 	switch {
 	case configured != "":
@@ -59,14 +59,15 @@ func ownURL(configured string, r *http.Request) string {
 	return "ws://" + r.Host
 }
 
-// challenge says why a client has to authenticate, and sends the challenge again: some clients lose
-// a message that comes with the handshake, as the first one does (go-nostr v0.38.2).
+// challenge returns the reason why a client has to authenticate, and sends the challenge
+// again: some clients lose a message that comes with the handshake, as the first one does
+// (go-nostr v0.38.2).
 func (c *connection) challenge(why string) (reason string) {
 	c.answer(nostr.AppendAuth(nil, c.identity.challenge))
 	return nostr.Reason(nostr.AuthRequired, "%s", why)
 }
 
-// authenticate answers an AUTH. It is verified like an event, since it costs as much.
+// authenticate answers an AUTH. It verifies it like an event, because it costs as much.
 func (c *connection) authenticate(m *nostr.AuthMessage) {
 	err := m.Check(c.identity.challenge, c.identity.url, time.Now())
 	if err == nil {

@@ -7,9 +7,9 @@ import (
 	"github.com/weir-go/weir/load/badgerload"
 )
 
-// Badger completes settings with those for a store in Badger: what tells its load, which files it
-// maps, how it is synced, where it has the marks of imports. The caller closes the store after the
-// server's Run has returned.
+// Badger completes the settings for a store in Badger: its load sources, its mapped files,
+// its sync, and the marks of its imports. The caller closes the store after the server's Run
+// has returned.
 func Badger(c Config, s *store.Store) (_ Config, err error) {
 	if c.Mapped, err = badgerload.Mapped(s.DB()); err != nil {
 		return c, err
@@ -18,7 +18,7 @@ func Badger(c Config, s *store.Store) (_ Config, err error) {
 	return c, nil
 }
 
-// inBadger is the Store of the server: its cursors are an interface.
+// inBadger adapts the store to Store: its cursors are an interface.
 type inBadger struct{ *store.Store }
 
 func (b inBadger) Query(f nostr.Filter) Cursor { return b.Store.Query(f) }

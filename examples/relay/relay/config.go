@@ -25,19 +25,19 @@ var ErrConfig = settings.ErrConfigOf("relay")
 
 // A Store keeps events. All methods are safe for concurrent use.
 type Store interface {
-	// Save keeps an event, and returns once it is acknowledged.
+	// Save keeps an event, and returns after it is acknowledged.
 	Save(ctx context.Context, e *nostr.Event) (store.Outcome, error)
-	// Query returns a cursor over the events that a filter matches, the newest first.
+	// Query returns a cursor over the events that match a filter, newest first.
 	Query(f nostr.Filter) Cursor
 }
 
-// A Cursor reads the answer to a query in slices. It is of one goroutine.
+// A Cursor reads the answer to a query in slices. It is not safe for concurrent use.
 type Cursor interface {
-	// Next reads about so many keys in one short transaction and calls emit for the events among
-	// them, until emit returns false. It goes on from there when it is called again, and reports
-	// whether there may be more.
+	// Next reads about the given number of keys in one short transaction and calls emit
+	// for their events, until emit returns false. The next call continues from there.
+	// Next reports whether there may be more.
 	Next(keys int, emit func(*nostr.Event) bool) (more bool, err error)
-	// Count is Next for those who want to know only how many events there are.
+	// Count is Next for callers that only need the number of events.
 	Count(keys int) (n int, more bool, err error)
 }
 
@@ -47,90 +47,92 @@ type Config struct {
 	// Store keeps the events. Required.
 	Store Store
 
-	// Sources tell how close the store is to its limit. Writes follow a load.Drainer among them.
-	// Default to none: writes and queries are paced by their own latencies.
+	// Sources report how close the store is to its limit. Writes follow a load.Drainer
+	// among them. Without sources, which is the default, writes and queries are paced by
+	// their own latencies.
 	Sources []load.Source
 
-	// Memory is the target for the memory of the process, in bytes, as of memory.Config, and Mapped
-	// are the files that the store maps.
+	// Memory is the memory target of the process, in bytes, as in memory.Config. Mapped
+	// lists the files that the store maps.
 	Memory uint64
 	Mapped []string
 
-	// Dir is the directory of the journals and rejects of imports over HTTP. Defaults to none:
-	// there are no such imports.
+	// Dir is the directory of the journals and rejects of imports over HTTP. If it is
+	// empty, there are no such imports.
 	Dir string
-	// Sync makes acknowledged events durable: see bulk.Config. Defaults to none.
+	// Sync makes acknowledged events durable: see bulk.Config. Optional.
 	Sync func() error
-	// Marks of imports are in the store: see bulk.Config. Default to none.
+	// Marks are the marks of imports in the store: see bulk.Config. Optional.
 	Marks bulk.Marks
 
-	// Name, Description, Contact and PubKey say in the information document whose relay it is.
-	// PubKey is 64 hexadecimal digits, or "".
+	// Name, Description, Contact and PubKey name the operator in the information
+	// document. PubKey is 64 hexadecimal digits, or "".
 	Name, Description, Contact, PubKey string
 
-	// URL is the relay's own, such as "wss://relay.example.com", which clients sign when they
-	// authenticate. Defaults to the host of the request, which suits a relay that is reached
-	// directly.
+	// URL is the relay's own, such as "wss://relay.example.com", which clients sign when
+	// they authenticate. Defaults to the host of the request, which suits a relay
+	// without a proxy.
 	URL string
-	// AuthToWrite accepts events from clients only that have authenticated. It needs a URL: the
-	// host of the request is what the client says, and another relay could pass on what its clients
-	// signed for it.
+	// AuthToWrite accepts events only from authenticated clients. It needs a URL: the
+	// client chooses the host of its request, and another relay could forward events
+	// that its clients signed for it.
 	AuthToWrite bool
 
 	// Limits bound messages.
 	Limits nostr.Limits
 
-	// Connections is how many there may be, up to 1,000,000, and to what a quarter of Memory has
-	// room for at 48 KiB each. Defaults to 4000, or to that room if it is less.
-	// ConnectionsPerAddress is how many of them one address may have, by default 64, and
-	// ConnectionRate how many may come per second, by default 200. The internal listener counts and
-	// bounds none.
+	// Connections is the maximum number of connections, up to 1,000,000, and at most as
+	// many as fit in a quarter of Memory at 48 KiB each. Defaults to 4000, or to that
+	// maximum if it is lower. ConnectionsPerAddress is the maximum for one address, by
+	// default 64, and ConnectionRate the maximum of new connections per second, by
+	// default 200. The internal listener neither counts nor bounds connections.
 	Connections, ConnectionsPerAddress int
 	ConnectionRate                     float64
-	// Sockets is how many there may be, those included that have not sent a request yet: see
-	// [Server.Serve]. At least Connections, and up to 1,000,000. Defaults to a quarter more than
-	// Connections, so that all connections have a place while others ask for the information
-	// document, or say nothing.
+	// Sockets is the maximum number of sockets, including sockets without a request yet:
+	// see [Server.Serve]. It is at least Connections, and up to 1,000,000. Defaults to a
+	// quarter more than Connections, so that sockets that fetch the information
+	// document, or stay silent, do not displace connections.
 	Sockets int
-	// Address returns the address that a connection counts for. Defaults to that of the peer.
-	// Behind a proxy, return the one that the proxy vouches for.
+	// Address returns the address that a connection counts for. Defaults to the address
+	// of the peer. Behind a proxy, return the address that the proxy vouches for.
 	Address func(*http.Request) string
 
-	// MessageRate is how many messages of a connection are read per second, by default 100, after a
-	// burst of twice as many. A message counts once more for each 4 KiB. Those of the internal
-	// listener are not bounded.
+	// MessageRate is the number of messages read per second from a connection, by
+	// default 100, after a burst of twice as many. A message counts once more for each 4
+	// KiB. Messages of the internal listener are not bounded.
 	MessageRate float64
 
-	// Publishing is how many events of a connection are in work at once, by default 8, and Queries
-	// how many of its queries, by default 4. Subscriptions is how many it may have, those included
-	// that wait for a query, and how many COUNTs may wait besides, by default 32. All up to 10,000.
+	// Publishing is the number of events of a connection processed at once, by default
+	// 8, and Queries the number of its queries, by default 4. Subscriptions is the
+	// number that it may have open, including subscriptions that wait for a query, and
+	// the number of COUNTs that may wait as well, by default 32. All up to 10,000.
 	Publishing, Queries, Subscriptions int
 
-	// Processors is how many there are, up to 10,000. Defaults to GOMAXPROCS. A program that sets
-	// that to more says here how many it has.
+	// Processors is the number of processors, up to 10,000. Defaults to GOMAXPROCS. A
+	// program that sets GOMAXPROCS higher sets the real number here.
 	Processors int
 
-	// Reads is how much cost of queries runs at once, by default one less than Processors, which
-	// suits a store that is mostly in memory, and Writes how many events are written at once, by
-	// default 8: see throttle.Side.MaxInFlight.
+	// Reads is the total cost of queries that run at once, by default one less than
+	// Processors, which suits a store that is mostly in memory. Writes is the number of
+	// events written at once, by default 8: see throttle.Side.MaxInFlight.
 	Reads, Writes int
 
-	// Unthrottled leaves the throttle of the store out, which shows its worth.
+	// Unthrottled disables the throttle of the store, for comparison.
 	Unthrottled bool
 
-	// Slice is how many keys a query reads before it goes back into the queue, up to 100,000.
-	// Defaults to 256.
+	// Slice is the number of keys a query reads before it returns to the queue, up to
+	// 100,000. Defaults to 256.
 	Slice int
 
-	// Outbox is how many bytes may wait for a connection, 4096 or more. Defaults to 256 KiB. A live
-	// event that finds no room ends the connection.
+	// Outbox is the number of bytes that may wait for a connection, at least 4096.
+	// Defaults to 256 KiB. A live event that does not fit ends the connection.
 	Outbox int
 
-	// Ping is how often a connection is asked whether it is alive. Defaults to 30 s. Stall is how
-	// long a write, a message or the answer to a ping may take. Defaults to 10 s.
+	// Ping is the interval of pings to a connection. Defaults to 30 s. Stall is the
+	// longest duration of a write, a message or the answer to a ping. Defaults to 10 s.
 	Ping, Stall time.Duration
 
-	// Logger gets messages for operators. Defaults to slog.Default.
+	// Logger logs messages for the operator. Defaults to slog.Default.
 	Logger *slog.Logger
 }
 
@@ -232,19 +234,20 @@ func (c Config) complete() (Config, error) {
 }
 
 const (
-	// connectionShare is which part of the target for memory connections have for themselves,
-	// besides what the governor lets them keep: with that, with a store of its size and with an
-	// import they stay below the target (TestConnectionsThatNeverRead).
+	// connectionShare is the divisor of the memory target that gives the connections'
+	// own memory. The governor grants more. With that, a store of its size and an
+	// import, the process stays below the target (TestConnectionsThatNeverRead).
 	connectionShare = 4
-	// perConnection is the memory of a connection that keeps nothing: its goroutines and buffers,
-	// and its own shares. TestConnectionsWeighWhatTheyTake measures the former.
+	// perConnection is the memory of an idle connection: its goroutines and buffers, and
+	// its own shares. TestConnectionsWeighWhatTheyTake measures the goroutines and
+	// buffers.
 	perConnection = 36<<10 + ownSubscriptions + ownOutbox + ownIncoming
 
-	perSocket = 4 // Connections divided by it are sockets beside those of connections
+	perSocket = 4 // Connections divided by it is the number of further sockets
 )
 
-// bounded bounds connections by a target for memory, and sockets by connections. The number of
-// connections is that of the user, 0 for none.
+// bounded bounds connections by a memory target, and sockets by connections. asked is the
+// number of connections that the user set, or 0.
 func (c Config) bounded(asked int, target uint64) (Config, error) {
 	room := int(min(target/connectionShare/perConnection, mostConnections))
 	if asked > room {
@@ -262,9 +265,9 @@ func (c Config) bounded(asked int, target uint64) (Config, error) {
 
 var hexKey = regexp.MustCompile(`^([0-9a-f]{64})?$`)
 
-// busy is how much work runs at once that needs nothing but a processor: all but one, on which what
-// is short finds no queue. With twice as many reads as processors, ten floods made the others' p99
-// 65 ms on two of them, with one 18 ms (TestFloods).
+// busy returns the amount of CPU-bound work that runs at once: one processor stays free, so
+// that short tasks do not wait. With twice as many reads as processors, ten floods raised
+// the others' p99 to 65 ms on two processors; with one it was 18 ms (TestFloods).
 func (c Config) busy() int { return max(c.Processors-1, 1) }
 
 func invalid(field string, value any, want string) error {

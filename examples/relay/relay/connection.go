@@ -21,28 +21,28 @@ import (
 	"github.com/weir-go/weir/examples/relay/nostr"
 )
 
-// A connection is a client over WebSocket. Three goroutines serve it: one reads messages, one
-// writes them, and one asks whether the client is alive.
+// A connection is a client over WebSocket. Three goroutines serve it: one reads messages,
+// one writes them, and one pings the client.
 type connection struct {
 	server   *Server
 	socket   *websocket.Conn
 	ctx      context.Context //nolint:containedctx // ends with the connection, for which the goroutines of its messages work
 	end      context.CancelCauseFunc
-	internal bool // by the internal listener
+	internal bool // from the internal listener
 	out      *outbox
 	kept     share         // of memory, for its subscriptions
-	incoming share         // of memory, for messages that are read, and events in work
+	incoming share         // of memory, for messages being read and events being processed
 	rate     *rate.Limiter // of messages, nil for no bound
 	identity identity
 
-	steps      atomic.Int64  // even while it reads, odd while a message is in work
-	publishing chan struct{} // an element for each event in work
+	steps      atomic.Int64  // even while it reads, odd while it processes a message
+	publishing chan struct{} // an element for each event being processed
 	queries    queries
 	filed      int // headings of its subscriptions; of the registry, under its lock
 
 	mu      sync.Mutex
-	leaving bool           // no more messages are taken up
-	work    sync.WaitGroup // work on goroutines of its own
+	leaving bool           // no more messages are processed
+	work    sync.WaitGroup // tasks that run on goroutines of their own
 }
 
 var connected atomic.Uint64 // numbers connections: each is a tenant
@@ -61,8 +61,8 @@ func (s *Server) connect(w http.ResponseWriter, r *http.Request, internal bool) 
 	}
 	defer s.work.Done()
 	socket, err := websocket.Accept(w, r, &websocket.AcceptOptions{
-		InsecureSkipVerify: !internal,                     // a relay is for pages of all origins: nothing here trusts a cookie
-		CompressionMode:    websocket.CompressionDisabled, // a few bytes could become as many as a message may have, and 40 KB for each client that sends
+		InsecureSkipVerify: !internal,                     // pages of any origin may use a relay: it uses no cookies
+		CompressionMode:    websocket.CompressionDisabled, // compression would let a few bytes expand to the largest message, and takes 40 KB for each client that sends
 	})
 	if err != nil {
 		return // answered
@@ -90,7 +90,7 @@ func newConnection(s *Server, socket *websocket.Conn, r *http.Request, internal 
 		publishing: make(chan struct{}, s.conf.Publishing),
 		identity:   identity{challenge: rand.Text(), url: ownURL(s.conf.URL, r)},
 	}
-	// The context of the request ends when the handler hands the socket over.
+	// The context of the request ends when the handler hijacks the socket.
 	ctx := weir.WithTenant(context.Background(), strconv.FormatUint(connected.Add(1), 10))
 	if internal {
 		ctx = weir.WithPriority(ctx, weir.High)
@@ -103,14 +103,14 @@ func newConnection(s *Server, socket *websocket.Conn, r *http.Request, internal 
 	return c
 }
 
-// serve returns when the connection has ended and nothing of it is in work.
+// serve returns when the connection has ended and its tasks have finished.
 func (c *connection) serve() {
 	var others sync.WaitGroup
 	others.Go(c.write)
 	others.Go(c.keepAlive)
 	c.answer(nostr.AppendAuth(nil, c.identity.challenge))
 	err := c.read()
-	if !c.isLeaving() { // or goodbye ends it
+	if !c.isLeaving() { // otherwise goodbye ends it
 		c.end(err)
 	}
 	<-c.ctx.Done()
@@ -122,12 +122,12 @@ func (c *connection) serve() {
 	c.incoming.discard()
 }
 
-// read takes up messages until the connection ends. It does not read on while a message waits for a
-// place: the client then finds the socket full.
+// read processes messages until the connection ends. While a message waits for a slot it
+// does not read: the client then finds the socket full.
 func (c *connection) read() error {
 	for {
 		kind, text, err := c.next()
-		c.steps.Add(1) // in work
+		c.steps.Add(1) // processing
 		switch {
 		case errors.Is(err, errNoMemory):
 			c.server.counts.refused(keeping)
@@ -147,17 +147,17 @@ func (c *connection) read() error {
 	}
 }
 
-// takeIn takes up a message and gives its memory back, unless it is an event, which does so when it
-// is answered.
+// takeIn processes a message and releases its memory. The memory of an event is released
+// when the event is answered.
 func (c *connection) takeIn(kind websocket.MessageType, text []byte) {
 	if c.isLeaving() || !c.dispatch(kind, text) {
 		c.incoming.give(cap(text))
 	}
 }
 
-// next reads a message, whose memory is the caller's to give back. From its first byte on, the
-// client has a limited time to send it. The error is errNoMemory if there is none for it; the next
-// message may be read then.
+// next reads a message. The caller releases its memory. From the first byte on, the client
+// has a limited time to send it. The error is errNoMemory if there is no memory for it; the
+// next message may be read then.
 func (c *connection) next() (websocket.MessageType, []byte, error) {
 	ctx, cancel := context.WithCancel(c.ctx)
 	defer cancel()
@@ -176,11 +176,11 @@ func (c *connection) next() (websocket.MessageType, []byte, error) {
 	return kind, text, err
 }
 
-// perToken is how many bytes of a message count as another message.
+// perToken is the number of bytes of a message that count as another message.
 const perToken = 4 << 10
 
-// wait waits until the rate of the connection allows a message. Nothing is refused: the message has
-// been read, and the next one will be read later.
+// wait waits until the rate of the connection allows a message. It refuses nothing: the
+// message has been read, and the next one is read later.
 func (c *connection) wait(bytes int) error {
 	if c.rate == nil {
 		return nil
@@ -193,8 +193,8 @@ func (c *connection) wait(bytes int) error {
 	return c.rate.WaitN(c.ctx, n)
 }
 
-// answer sends a message, for which it waits until there is room. If the connection ends first,
-// nothing more is to be said.
+// answer waits for room and sends a message. If the connection ends first, it drops the
+// message.
 func (c *connection) answer(text []byte) {
 	_ = c.out.put(c.ctx, message{text: text})
 }
@@ -224,7 +224,8 @@ func (c *connection) write() {
 	}
 }
 
-// keptFrame is how large a buffer a connection keeps between frames: events with more are rare.
+// keptFrame is the size of the buffer that a connection keeps between frames: larger events
+// are rare.
 const keptFrame = 4 << 10
 
 func (c *connection) writeFrame(frame []byte) error {
@@ -238,7 +239,7 @@ func (c *connection) writeFrame(frame []byte) error {
 	return err
 }
 
-// start runs a part of the work of a message, unless the connection is leaving.
+// start runs a part of the processing of a message, unless the connection is leaving.
 func (c *connection) start(work func()) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -262,8 +263,8 @@ func (c *connection) drop() {
 	c.end(errSlow)
 }
 
-// keepAlive pings, and ends a connection whose client neither answers nor sends anything. While a
-// message is in work no answer would be read, so that says nothing.
+// keepAlive pings, and ends a connection if its client neither answers nor sends anything.
+// While a message is processed, the answer would not be read, so its absence means nothing.
 func (c *connection) keepAlive() {
 	ticker := time.NewTicker(c.server.conf.Ping)
 	defer ticker.Stop()
@@ -285,8 +286,8 @@ func (c *connection) keepAlive() {
 	}
 }
 
-// goodbye ends the connection for the relay: what is being written finishes, and the client hears
-// it.
+// goodbye ends the connection for the relay: the current write finishes, and the client
+// receives a notice.
 func (c *connection) goodbye() {
 	c.mu.Lock()
 	c.leaving = true

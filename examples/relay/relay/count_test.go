@@ -11,8 +11,8 @@ import (
 	"github.com/weir-go/weir/examples/relay/relay"
 )
 
-// held has reads wait until the function is called or the test ends, so that a test that fails does
-// not wait for them.
+// held blocks reads until the function is called or the test ends, so that a failing test
+// does not hang.
 func (s *fake) held(t *testing.T) (release func()) {
 	leave := make(chan struct{})
 	s.beforeNext = func(nostr.Filter) error {
@@ -25,7 +25,7 @@ func (s *fake) held(t *testing.T) (release func()) {
 	return sync.OnceFunc(func() { close(leave) })
 }
 
-// until returns the kinds and ids of the messages before one of a kind.
+// until returns the kinds and ids of the messages before the first one of the given kind.
 func (c *client) until(kind string) (messages []string) {
 	c.t.Helper()
 	for {
@@ -40,8 +40,8 @@ func (c *client) until(kind string) (messages []string) {
 	}
 }
 
-// COUNTs that wait were taken for subscriptions: a client with all of its subscriptions open could
-// not count, and was told to close one.
+// TestCountsAreNoSubscriptions is a regression test: waiting COUNTs counted as
+// subscriptions, so that a client with all of its subscriptions open could not count.
 func TestCountsAreNoSubscriptions(t *testing.T) {
 	kept, _ := filled(t, 1, "")
 	release := kept.held(t)
@@ -54,7 +54,7 @@ func TestCountsAreNoSubscriptions(t *testing.T) {
 	} {
 		c.send(message)
 	}
-	c.send(`[]`) // answered at once, after all that was refused before it
+	c.send(`[]`) // answered at once, after all earlier refusals
 	refused := c.until("NOTICE")
 	for i, want := range []string{
 		"CLOSED c3 rate-limited: 2 COUNTs are not answered yet", "CLOSED r3 rate-limited: 2 subscriptions are open", "CLOSED c4 rate-limited: 2 COUNTs are not",

@@ -11,7 +11,7 @@ import (
 	"github.com/weir-go/weir/weirprom"
 )
 
-// A stage of protection, in the order in which a message passes them.
+// A stage of protection, in the order in which a message passes the stages.
 type stage string
 
 const (
@@ -32,7 +32,7 @@ const (
 
 var stages = []stage{accepting, admitting, sizing, pacing, parsing, allowing, verifying, writing, subscribing, counting, keeping, querying, delivering}
 
-// counts are the relay's own metrics, beside those of its throttle, limiter and monitor.
+// counts holds the relay's own metrics. Its throttle, limiter and monitor have others.
 type counts struct {
 	registry    *prometheus.Registry
 	refusals    *prometheus.CounterVec

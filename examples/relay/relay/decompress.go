@@ -16,13 +16,13 @@ var (
 	zstdStart = []byte{0x28, 0xb5, 0x2f, 0xfd}
 )
 
-// maxWindow is how much memory a zstd frame may ask for: what its specification recommends decoders
-// to support.
+// maxWindow is the memory that a zstd frame may ask for: its specification recommends that
+// decoders support at least this.
 const maxWindow = 8 << 20
 
-// Decompress returns the lines of a source that is plain, gzip or zstd: its first bytes say which.
-// A plain file is returned as it is, so that an import can go on in its middle. The caller calls
-// end when nothing reads the lines any more; it does not close the source.
+// Decompress returns the lines of a plain, gzip or zstd source, which it detects by the
+// first bytes. It returns a plain file unchanged, so that an import can seek in it. The
+// caller calls end after the last read of the lines; end does not close the source.
 func Decompress(source io.Reader) (lines io.Reader, end func(), err error) {
 	in := bufio.NewReader(source)
 	start, err := in.Peek(len(zstdStart))

@@ -8,8 +8,8 @@ import (
 	"github.com/weir-go/weir/examples/relay/nostr"
 )
 
-// dispatch takes up a message. It returns once the message is answered, or later if it is an event
-// that is published on a goroutine of its own.
+// dispatch processes a message. It returns after the message is answered, or later = true
+// for an event that is published on a goroutine of its own.
 func (c *connection) dispatch(kind websocket.MessageType, text []byte) (later bool) {
 	if kind != websocket.MessageText {
 		c.server.counts.refused(parsing)
@@ -37,8 +37,8 @@ func (c *connection) dispatch(kind websocket.MessageType, text []byte) (later bo
 	return false
 }
 
-// takeUp publishes an event on a goroutine of its own, once there is a place, and gives back its
-// bytes of memory.
+// takeUp waits for a slot, publishes an event on a goroutine of its own, and then releases
+// its memory.
 func (c *connection) takeUp(e *nostr.Event, bytes int) bool {
 	select {
 	case c.publishing <- struct{}{}:

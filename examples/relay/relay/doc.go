@@ -1,7 +1,7 @@
 // Package relay is a Nostr relay in front of a store that can be overloaded. It shows how to
 // throttle a database that many clients share.
 //
-//	c, err := relay.Badger(relay.Config{Memory: 512 << 20}, events) // a store.Store, and what tells how loaded it is
+//	c, err := relay.Badger(relay.Config{Memory: 512 << 20}, events) // a store.Store, and its load sources
 //	s, err := relay.New(c)
 //	go s.Serve(ctx, public)
 //	go http.Serve(internal, s.Internal())
@@ -9,8 +9,8 @@
 //
 // # Order of protection
 //
-// A client's message passes these stages, the cheap ones first. Each refuses in the protocol's
-// words, and each counts its refusals (relay_refused_total).
+// A message of a client passes these stages, the cheap ones first. Each stage refuses in the
+// protocol's words, and counts its refusals (relay_refused_total).
 //
 //	sockets       number, number by address, time to send a request              HTTP 503 or 429, with Retry-After, or closed
 //	admission     number of connections, number by address, rate of new ones     HTTP 503 or 429, with Retry-After
@@ -19,30 +19,31 @@
 //	parsing       nostr.ParseMessage                                             "invalid:"
 //	verification  weir.Limiter: one less at once than processors                 "rate-limited:", or "invalid:"
 //	writes        throttle.Write: DrainRate, and few at once                     "rate-limited:"
-//	memory        bytes of subscriptions, and of answers that are not read       "rate-limited:"
+//	memory        bytes of subscriptions, and of unread answers                  "rate-limited:"
 //	queries       throttle.Read: each slice of a cursor is an operation          "rate-limited:"
 //	delivery      bytes that wait for a slow reader                              the connection ends
 //
-// A connection is a tenant in the last but one: where there is not enough for all, each gets its
-// share, so that a flood delays only those who send it. At most a few messages of a connection are
-// in work at once, and no more are read meanwhile: TCP tells a flooding client to wait.
+// A connection is a tenant in verification, writes and queries: under overload each
+// connection gets its share, so that a flood delays only the clients that send it. At most a
+// few messages of a connection are processed at once, and no more are read meanwhile: TCP
+// makes a flooding client wait.
 //
-// Connections are refused by their number alone, never because the store is loaded: a store
+// Connections are refused only by their number, never because of the store's load: a store
 // recovers by finishing the work under way, and that may need a connection.
 //
 // # Memory of clients
 //
-// A connection has a share of memory: bytes of its own, of which a quarter of the target has enough
-// for all, and beyond them what memory.Governor.Keep admits. Subscriptions are charged with their
-// filters and their places in the index. A client's unsent messages are charged until they are
-// sent, and so is the slice of a query, before it is read. A message is charged while it is read,
-// and an event until it is answered. Where there is no memory, a subscription is refused that is
-// larger than the connection's own share, a query is read in smaller slices, and a client that does
-// not read loses its connection.
+// A connection has a share of memory: bytes of its own, reserved for all connections in a
+// quarter of the target, and beyond them the bytes that memory.Governor.Keep admits.
+// Subscriptions are charged with their filters and their places in the index. A message to a
+// client is charged until it is sent, and the slice of a query from before it is read. A
+// message of a client is charged while it is read, and an event until it is answered.
+// Without memory, a subscription larger than the connection's own share is refused, a query
+// is read in smaller slices, and a client that does not read loses its connection.
 //
 // # Internal traffic
 //
 // Imports, metrics and clients without a rate use the handler of another listener
-// ([Server.Internal]). No header makes a request internal. An import has a low priority: its writes
-// start when no client's write waits, apart from one slot of twenty.
+// ([Server.Internal]). No header makes a request internal. An import has a low priority: its
+// writes start when no client's write waits, except for one slot of twenty.
 package relay

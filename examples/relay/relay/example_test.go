@@ -29,7 +29,7 @@ func ExampleNew() {
 	if err != nil {
 		panic(err)
 	}
-	public := httptest.NewServer(s.Handler()) // and another listener for s.Internal()
+	public := httptest.NewServer(s.Handler()) // and a second listener for s.Internal()
 	defer public.Close()
 
 	ctx, stop := context.WithCancel(context.Background())

@@ -10,16 +10,17 @@ import (
 	"github.com/weir-go/weir/examples/relay/relay"
 )
 
-// waitFor returns once a series has a value.
+// waitFor returns after a series has reached a value.
 func (s *served) waitFor(series, value string) {
 	s.t.Helper()
 	for s.metric(series) != value {
 	}
 }
 
-// tolerated is how much of a connection that has 20 at work or waiting may go before the first of
-// another. With one slot, nothing is at work when it comes free, and then it is the turn of either.
-// In order of arrival it would be 19.
+// tolerated is the number of operations of a connection with 20 in flight or waiting that
+// may run before the first operation of another connection. With one slot, no operation is
+// in flight when the slot becomes free, and either connection may be next. In order of
+// arrival it would be 19.
 const tolerated = 3
 
 func TestFloodOfEventsDelaysOnlyItsSender(t *testing.T) {
@@ -35,7 +36,7 @@ func TestFloodOfEventsDelaysOnlyItsSender(t *testing.T) {
 		flood.send(eventMessage(someone.event(1, "flood")))
 	}
 	<-saved
-	s.waitFor(`weir_queued{limiter="store Writes"}`, "19") // of 20 that are in work; the others are not read
+	s.waitFor(`weir_queued{limiter="store Writes"}`, "19") // of 20 in progress; the relay does not read the others
 	e := someone.event(1, "other")
 	other.send(eventMessage(e))
 	s.waitFor(`weir_queued{limiter="store Writes"}`, "20")
@@ -99,7 +100,8 @@ func TestFilterThatMatchesEverythingDelaysOnlyItsSender(t *testing.T) {
 	close(slice)
 }
 
-// A client may offer compression; the relay does not take it, so that there is nothing to inflate.
+// A client may offer compression; the relay does not accept it, so it never decompresses a
+// message.
 func TestCompressionBomb(t *testing.T) {
 	s := serve(t, relay.Config{})
 	r, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url, nil)
@@ -118,7 +120,7 @@ func TestCompressionBomb(t *testing.T) {
 		t.Errorf("the relay takes %q", taken)
 	}
 	socket := answer.Body.(interface{ Write([]byte) (int, error) })
-	// A text frame, masked with zeros, that says it is compressed.
+	// A text frame, masked with zeros, with the compression bit set.
 	if _, err := socket.Write([]byte{0xc1, 0x80 | 3, 0, 0, 0, 0, 'a', 'b', 'c'}); err != nil {
 		t.Fatal(err)
 	}

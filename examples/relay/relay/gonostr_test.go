@@ -33,12 +33,12 @@ func inBadger(t *testing.T) *served {
 	return serve(t, c)
 }
 
-// asClient is the variable of the environment by which this program becomes a client of the relay
-// at an address.
+// asClient is the environment variable that makes this program a client of the relay at an
+// address.
 const asClient = "RELAY_TEST_CLIENT_OF"
 
-// TestMain is the client in a process of its own: go-nostr v0.38.2 has a data race where a
-// connection ends.
+// TestMain runs the client in a process of its own: go-nostr v0.38.2 has a data race at the
+// end of a connection.
 func TestMain(m *testing.M) {
 	url := os.Getenv(asClient)
 	if url == "" {
@@ -63,7 +63,7 @@ func TestGoNostrClient(t *testing.T) {
 	}
 }
 
-// useGoNostr does what a client does, and says what is not as it should be.
+// useGoNostr behaves like a client, and returns the first fault.
 func useGoNostr(ctx context.Context, url string) error {
 	r, err := gonostr.RelayConnect(ctx, url)
 	if err != nil {
@@ -110,7 +110,7 @@ func useGoNostr(ctx context.Context, url string) error {
 	if err != nil {
 		return err
 	}
-	found := map[string]bool{} // go-nostr hands events on in any order
+	found := map[string]bool{} // go-nostr delivers events in any order
 	for range 2 {
 		found[(<-both.Events).ID] = true
 	}

@@ -24,7 +24,7 @@ import (
 	"github.com/weir-go/weir/load"
 )
 
-// fake is a store in memory. The functions of a test are called before and after each write, and
+// fake is a store in memory. It calls the hooks of a test before and after each write, and
 // before each slice of a query.
 type fake struct {
 	beforeSave func(*nostr.Event) error
@@ -103,7 +103,7 @@ func (c *fakeCursor) Count(keys int) (n int, more bool, err error) {
 	return n, more, err
 }
 
-// idle is a store that has nothing to do.
+// idle is the source of an idle store.
 type idle struct{}
 
 func (idle) Name() string { return "idle" }
@@ -117,7 +117,7 @@ func (idle) Poll(context.Context) (load.Sample, error) {
 	}, nil
 }
 
-// served is a server at work.
+// served is a running server.
 type served struct {
 	*relay.Server
 	t    *testing.T
@@ -152,7 +152,7 @@ func build(t *testing.T, c relay.Config) (*relay.Server, func()) {
 	return s, func() { cancel(); <-done }
 }
 
-// serve has a server on real sockets.
+// serve runs a server on real sockets.
 func serve(t *testing.T, c relay.Config) *served {
 	t.Helper()
 	s, stop := build(t, c)
@@ -164,7 +164,7 @@ func serve(t *testing.T, c relay.Config) *served {
 	return &served{Server: s, t: t, url: public.URL, in: internal.URL, stop: stop}
 }
 
-// waitOpen returns once Run is at work.
+// waitOpen returns after Run has opened the server.
 func waitOpen(t *testing.T, internal string) {
 	t.Helper()
 	for {
@@ -221,8 +221,8 @@ func (c *client) receive() (message []any) {
 	return message
 }
 
-// want receives a message that begins with these elements; strings that end in * are the beginning
-// of one.
+// want receives a message that begins with these elements; a string that ends in * matches a
+// prefix.
 func (c *client) want(begins ...any) []any {
 	c.t.Helper()
 	got := c.receive()
@@ -243,7 +243,7 @@ func like(got, want any) bool {
 	return got == want
 }
 
-// publish sends an event and wants it saved.
+// publish sends an event and expects an OK.
 func (c *client) publish(e *gonostr.Event) {
 	c.t.Helper()
 	c.send(eventMessage(e))
@@ -278,7 +278,7 @@ func (a author) sign(e *gonostr.Event) {
 	}
 }
 
-// parsed is an event as the store has it.
+// parsed returns an event as the store has it.
 func parsed(e *gonostr.Event) *nostr.Event {
 	p, err := nostr.ParseEvent([]byte(e.String()), nostr.Limits{})
 	if err != nil {
@@ -287,7 +287,7 @@ func parsed(e *gonostr.Event) *nostr.Event {
 	return &p
 }
 
-// metric returns the value of a series as /metrics has it.
+// metric returns the value of a series from /metrics.
 func (s *served) metric(series string) string {
 	s.t.Helper()
 	r, err := http.Get(s.in + "/metrics")

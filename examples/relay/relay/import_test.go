@@ -22,7 +22,7 @@ import (
 	"github.com/weir-go/weir/examples/relay/relay"
 )
 
-// lines are n events, one a line.
+// lines returns n events, one a line.
 func lines(n int) (text []byte) {
 	for i := range n {
 		text = append(text, someone.event(1, fmt.Sprint(i)).String()...)
@@ -166,7 +166,7 @@ func TestEndOfTheRelayStopsImports(t *testing.T) {
 		_, last := s.post("?journal=a", source)
 		answered <- last
 	}()
-	feed.Write(text[:len(text)-1]) // a client that then sends nothing more
+	feed.Write(text[:len(text)-1]) // a client that then stops sending
 	if status, _ := s.post("?journal=a", strings.NewReader("")); status != http.StatusConflict {
 		t.Errorf("a second import with the same journal: %d, want 409", status)
 	}
@@ -182,7 +182,7 @@ func TestEndOfTheRelayStopsImports(t *testing.T) {
 	}
 }
 
-// A client's event is written before those of an import that wait.
+// A client's event is written before the waiting events of an import.
 func TestClientsGoBeforeAnImport(t *testing.T) {
 	saved, leave := make(chan string), make(chan struct{})
 	kept := &fake{beforeSave: func(e *nostr.Event) error {
@@ -200,7 +200,7 @@ func TestClientsGoBeforeAnImport(t *testing.T) {
 	c := s.client()
 	e := someone.event(1, "live")
 	c.send(eventMessage(e))
-	for s.metric(`weir_queued{limiter="store Writes"}`) != "16" { // 15 lines of the 16 in work, and the event
+	for s.metric(`weir_queued{limiter="store Writes"}`) != "16" { // 15 of the import's 16 lines in progress, and the event
 	}
 	leave <- struct{}{}
 	if got := <-saved; got != "live" {
@@ -241,7 +241,7 @@ func TestInternalListener(t *testing.T) {
 	}
 }
 
-// endingIn calls a function at the end of its source.
+// endingIn calls a function at the end of its input.
 type endingIn struct {
 	io.Reader
 	end func()
@@ -255,7 +255,7 @@ func (r endingIn) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// An import that is stopped saves nothing that it has not verified, also when no throttle refuses
+// A stopped import saves no event that it has not verified, even when no throttle refuses
 // it.
 func TestImportThatIsStoppedSavesNothingForged(t *testing.T) {
 	kept := &fake{}
@@ -269,7 +269,8 @@ func TestImportThatIsStoppedSavesNothingForged(t *testing.T) {
 	}
 }
 
-// A page in a browser on the relay's machine reaches the internal listener, and may not use it.
+// A page in a browser on the relay's machine can reach the internal listener, but the
+// listener refuses it.
 func TestInternalListenerRefusesPages(t *testing.T) {
 	s := serve(t, relay.Config{Dir: t.TempDir()})
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.in+"/import?trusted=true", strings.NewReader(""))

@@ -13,8 +13,8 @@ import (
 	"github.com/weir-go/weir/examples/relay/nostr"
 )
 
-// An Import says how [Server.Import] reads a source. The zero Import verifies, keeps no journal and
-// stops at the first bad line.
+// An Import configures how [Server.Import] reads a source. The zero Import verifies, keeps
+// no journal and stops at the first bad line.
 type Import struct {
 	Trusted    bool                // do not verify ids and signatures
 	Journal    string              // path, as of bulk.Config
@@ -24,22 +24,22 @@ type Import struct {
 }
 
 const (
-	// importWorkers is how many lines are in work at once: as many as write, and as many that are
-	// parsed and verified meanwhile. More of them only stand before clients in the queue for a
-	// processor.
+	// importWorkers is the number of lines in progress at once: one half is written
+	// while the other half is parsed and verified. More of them would only delay clients
+	// in the queue for a processor.
 	importWorkers = 2 * defaultWrites
 
 	leastRetry, mostRetry = 10 * time.Millisecond, time.Second // after a refusal
 )
 
-// Import imports events, one as JSON a line: plain, gzip or zstd. It shares the throttle, the
-// verification and the memory of the server with its clients, who go first: an import has a low
-// priority, and its refused lines are tried again. Events of an import are not sent to
-// subscriptions.
+// Import imports events, one JSON object a line: plain, gzip or zstd. It shares the
+// throttle, the verification and the memory of the server with its clients, which have
+// precedence: an import has a low priority, and retries refused operations. Events of an
+// import are not sent to subscriptions.
 //
-// A line is rejected that is no event, an event that the relay does not keep, or one that its
-// author did not sign. An event that is there already, was replaced or was deleted is not an error.
-// The rest is as of bulk.Run.
+// It rejects a line that is not an event, an event that the relay does not keep, and an
+// event that its author did not sign. An event that exists already, was replaced or was
+// deleted is not an error. Otherwise it behaves like bulk.Run.
 func (s *Server) Import(ctx context.Context, source io.Reader, i Import) (bulk.Snapshot, error) {
 	lines, end, err := Decompress(source)
 	if err != nil {
@@ -58,8 +58,8 @@ func (s *Server) Import(ctx context.Context, source io.Reader, i Import) (bulk.S
 	})
 }
 
-// progress adds to what bulk knows what the throttle does, which importLine asks itself, so that an
-// event is verified before it has a slot of the store.
+// progress adds the state of the throttle to the snapshots of bulk. importLine uses the
+// throttle itself, so that it verifies an event before it takes a slot of the store.
 func (s *Server) progress(tell func(bulk.Snapshot), throttled *atomic.Int64) func(bulk.Snapshot) {
 	if tell == nil {
 		return nil
@@ -84,7 +84,7 @@ func (s *Server) importLine(ctx context.Context, l bulk.Line, trusted bool, thro
 		err := insist(ctx, throttled, func() error { return s.verify(ctx, &e) })
 		switch {
 		case err != nil && ctx.Err() != nil:
-			return err // nothing is known of the event
+			return err // the event is unknown
 		case err != nil:
 			return bulk.Reject(err)
 		}
@@ -105,7 +105,7 @@ func (s *Server) importable(e *nostr.Event) error {
 	return s.conf.Limits.CheckTime(e, time.Now())
 }
 
-// insist tries refused work again, until the import stops.
+// insist retries a refused operation until the import stops.
 func insist(ctx context.Context, waited *atomic.Int64, try func() error) error {
 	for {
 		err := try()

@@ -10,7 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Of any subscriptions, as they come and go, the index finds those that want an event.
+// The index finds exactly the matching subscriptions, as random subscriptions open and
+// close.
 func TestIndexAgainstAskingAll(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var r registry
@@ -56,15 +57,15 @@ func TestIndexAgainstAskingAll(t *testing.T) {
 	})
 }
 
-// TestIndexWhileSubscriptionsComeAndGo: of those that stay, each event finds all; the race detector
-// sees the others.
+// TestIndexWhileSubscriptionsComeAndGo checks that each event finds every subscription that
+// stays open; the race detector checks the others.
 func TestIndexWhileSubscriptionsComeAndGo(t *testing.T) {
 	var r registry
 	for range 10 {
 		r.add(&subscription{conn: new(connection), ctx: t.Context(), filters: []nostr.Filter{{Kinds: []int{1}}}})
 	}
 	filters := []nostr.Filter{{}, {Kinds: []int{}}, {Kinds: []int{1, 2}}, {Tags: map[byte][]string{'e': {"x"}}}, {IDs: []nostr.ID{{1}, {1}}}}
-	for range 2000 { // more than are filed
+	for range 2000 { // more than the index files
 		filters = append(filters, nostr.Filter{Authors: []nostr.PubKey{{1}, {2}, {3}}})
 	}
 	var all sync.WaitGroup
@@ -107,7 +108,7 @@ func TestIndexWhileSubscriptionsComeAndGo(t *testing.T) {
 	}
 }
 
-// A connection with many values is asked for each event, and does not fill the index.
+// A connection with many values is matched against each event, and does not fill the index.
 func TestIndexIsBoundedForEachConnection(t *testing.T) {
 	var r registry
 	conn := new(connection)
@@ -173,8 +174,8 @@ func drawEvent(t *rapid.T) nostr.Event {
 	return e
 }
 
-// BenchmarkPublish finds the subscriptions of an event among 20,000 that have an author each, and
-// asks all for comparison.
+// BenchmarkPublish finds the subscriptions of an event among 20,000 with an author each, and
+// for comparison matches all of them.
 func BenchmarkPublish(b *testing.B) {
 	var r registry
 	var conn *connection

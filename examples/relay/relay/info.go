@@ -9,11 +9,11 @@ import (
 	"github.com/weir-go/weir/examples/relay/nostr"
 )
 
-// supported are the NIPs that the relay knows.
+// supported lists the NIPs that the relay implements.
 var supported = []int{1, 9, 11, 42, 45, 70}
 
-// inform answers a request that is no WebSocket: with the information document if the client
-// accepts it.
+// inform answers a request that is not a WebSocket handshake: with the information document
+// if the client accepts it.
 func (s *Server) inform(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Access-Control-Allow-Origin", "*") // NIP-11: pages of all origins read it

@@ -18,16 +18,16 @@ import (
 	"github.com/weir-go/weir/bulk"
 )
 
-// Internal serves those who run the relay, on a listener that the public does not reach:
+// Internal serves the operators of the relay, on a listener that the public cannot reach:
 //
 //	GET /metrics    for Prometheus
 //	GET /health     200 while the relay is open
-//	POST /import    events, one a line: plain, gzip or zstd; the answer tells the progress as it goes, as JSON lines
+//	POST /import    events, one a line: plain, gzip or zstd; the answer reports the progress as JSON lines
 //	GET /           WebSocket without a rate, and not counted among the connections; its work goes before that of the public
 //
-// Of an import, ?journal=NAME keeps a journal, so that the same source goes on where it was after a
-// kill, and ?trusted=true does not verify. Web pages are refused, since a browser on the same
-// machine would reach the listener for them.
+// For an import, ?journal=NAME keeps a journal, so that the same source resumes after a
+// kill, and ?trusted=true skips verification. Web pages are refused, because a browser on
+// the same machine could reach the listener for them.
 func (s *Server) Internal() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(s.counts.registry, promhttp.HandlerOpts{}))
@@ -52,7 +52,8 @@ func (s *Server) health(w http.ResponseWriter, _ *http.Request) {
 	_, _ = fmt.Fprintln(w, "ok")
 }
 
-// imports are those that run, by name: of two with the same journal, one would destroy the other's.
+// imports holds the running imports by name: two imports with the same journal would destroy
+// it.
 type imports struct {
 	mu      sync.Mutex
 	running map[string]context.CancelCauseFunc
@@ -89,8 +90,8 @@ func (i *imports) stop() {
 
 var named = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$`)
 
-// Named reports whether a journal may have the name: it is that of a file of the directory of
-// imports, and of no other.
+// Named reports whether a journal may have the name: it must be the name of a file in the
+// directory of imports.
 func Named(journal string) bool { return named.MatchString(journal) }
 
 // NameWanted describes the names that Named accepts.
@@ -98,9 +99,9 @@ const NameWanted = "1 to 64 letters, digits, dots, - or _, and no dot first"
 
 // A line of the answer to an import.
 type line struct {
-	bulk.Snapshot        // as of bulk
-	Done          bool   `json:",omitempty"` // of the last line, if all is in
-	Error         string `json:",omitempty"` // of the last line, if not
+	bulk.Snapshot        // as in bulk
+	Done          bool   `json:",omitempty"` // in the last line, if the import is complete
+	Error         string `json:",omitempty"` // in the last line, otherwise
 }
 
 // serveImport imports the body of a request.
@@ -128,7 +129,7 @@ func (s *Server) serveImport(w http.ResponseWriter, r *http.Request) {
 	}
 	defer s.imports.end(name)
 
-	defer context.AfterFunc(ctx, func() { // a client that sends nothing does not hold up the end
+	defer context.AfterFunc(ctx, func() { // a silent client must not delay the shutdown
 		_ = http.NewResponseController(w).SetReadDeadline(time.Now())
 	})()
 	answer := newAnswer(w)
@@ -157,18 +158,19 @@ func drain(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(io.Discard, r.Body)
 }
 
-// An answer is sent line by line while the request is still being read.
+// An answer is sent line by line while the server still reads the request.
 type answer struct {
 	out   *json.Encoder
 	flush func() error
 }
 
-// answerStall is how long a line may take. The client of an import may be busy sending.
+// answerStall is the longest time to write a line. The client of an import may be busy
+// sending.
 const answerStall = time.Minute
 
 func newAnswer(w http.ResponseWriter) *answer {
 	control := http.NewResponseController(w)
-	_ = control.EnableFullDuplex() // HTTP/2 needs no leave
+	_ = control.EnableFullDuplex() // HTTP/2 needs no permission
 	w.Header().Set("Content-Type", "application/jsonl")
 	return &answer{json.NewEncoder(w), func() error {
 		_ = control.SetWriteDeadline(time.Now().Add(answerStall))
@@ -176,7 +178,7 @@ func newAnswer(w http.ResponseWriter) *answer {
 	}}
 }
 
-// send sends a line. If that fails, the client has left, and so has its source.
+// send sends a line. If that fails, the client has left, and its source has ended too.
 func (a *answer) send(l line) {
 	if a.out.Encode(l) == nil {
 		_ = a.flush()

@@ -12,21 +12,21 @@ import (
 )
 
 const (
-	headerTimeout  = 10 * time.Second // a browser on a bad line sends its request within a few
-	requestTimeout = headerTimeout    // the public sends no bodies; of a WebSocket, the connection sets its own
+	headerTimeout  = 10 * time.Second // a browser on a slow network sends its request within a few seconds
+	requestTimeout = headerTimeout    // the public sends no bodies; a WebSocket connection sets its own deadlines
 	idleTimeout    = headerTimeout    // between two requests for the information document
 
-	// farewells is how many sockets are told at once why they are refused. Where more come, they
+	// farewells is the number of refused sockets that get an answer at once. Any others
 	// are closed without an answer, which costs nothing.
 	farewells    = 64
 	farewellTime = time.Second
 )
 
-// Serve serves clients on a listener until ctx ends, and returns nil, or until the listener fails.
-// Clients that connect before Run is at work wait for it, rather than being answered 503.
-// It bounds connections that a handler does not see: the sockets on which no request has come yet.
-// One above Config.Sockets, or above Config.ConnectionsPerAddress of one address, is answered 503
-// or 429 with Retry-After, and one that sends no whole request within 10 s is closed.
+// Serve serves clients on a listener until ctx ends, and returns nil, or until the listener
+// fails. Clients that connect before Run has started wait for it instead of receiving a 503.
+// Serve bounds sockets that have not sent a request, which a handler does not see. A socket
+// above Config.Sockets, or above Config.ConnectionsPerAddress of one address, is answered
+// 503 or 429 with Retry-After, and one that sends no complete request within 10 s is closed.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	server := &http.Server{
 		Handler: s.Handler(), ReadHeaderTimeout: headerTimeout, ReadTimeout: requestTimeout, IdleTimeout: idleTimeout,
@@ -46,11 +46,11 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	return err
 }
 
-// A listener accepts sockets up to their number.
+// A listener accepts sockets up to a maximum number.
 type listener struct {
 	net.Listener
 	server  *Server
-	leaving chan struct{} // an element for each socket that is being told
+	leaving chan struct{} // an element for each refused socket being answered
 }
 
 func (l *listener) Accept() (net.Conn, error) {
@@ -73,7 +73,7 @@ func (l *listener) Accept() (net.Conn, error) {
 	}
 }
 
-// refuse does not hold up those who come next.
+// refuse answers on a goroutine of its own, so that it does not delay Accept.
 func (l *listener) refuse(c net.Conn, why *denial) {
 	select {
 	case l.leaving <- struct{}{}:
@@ -86,7 +86,7 @@ func (l *listener) refuse(c net.Conn, why *denial) {
 	}
 }
 
-// tell answers on a socket whose request has not been read.
+// tell writes the refusal to a socket before its request is read.
 func (d *denial) tell(c net.Conn) {
 	defer c.Close()
 	_ = c.SetDeadline(time.Now().Add(farewellTime))
@@ -95,7 +95,7 @@ func (d *denial) tell(c net.Conn) {
 	if half, ok := c.(interface{ CloseWrite() error }); ok {
 		_ = half.CloseWrite()
 	}
-	_, _ = io.CopyN(io.Discard, c, http.DefaultMaxHeaderBytes) // closed with its request unread, the socket would be reset, and the answer lost
+	_, _ = io.CopyN(io.Discard, c, http.DefaultMaxHeaderBytes) // closing a socket with an unread request resets it, and the answer is lost
 }
 
 // A socket is counted until it is closed.

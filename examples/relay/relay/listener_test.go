@@ -16,7 +16,7 @@ import (
 	"github.com/weir-go/weir/load"
 )
 
-// listening is a server that serves on a socket.
+// listening runs a server that serves on a socket.
 func listening(t *testing.T, c relay.Config) (s *served, address string) {
 	t.Helper()
 	s = serve(t, c)
@@ -46,7 +46,7 @@ func dialed(t *testing.T, address string) net.Conn {
 	return c
 }
 
-// TestClientsWaitForRun: a program may listen before Run is at work.
+// TestClientsWaitForRun checks that a program may listen before Run has started.
 func TestClientsWaitForRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, err := relay.New(relay.Config{Store: &fake{}, Sources: []load.Source{idle{}}})
@@ -78,11 +78,11 @@ func TestClientsWaitForRun(t *testing.T) {
 		(<-accepted).Close()
 		stop()
 		all.Wait()
-		_ = s.Run(ctx) // a second time, which must end and not panic
+		_ = s.Run(ctx) // the second call must return and not panic
 	})
 }
 
-// Sockets that say nothing are bounded: in all, and by address.
+// Silent sockets are bounded: in total, and by address.
 func TestSocketsThatAreRefused(t *testing.T) {
 	for name, test := range map[string]struct {
 		conf   relay.Config
@@ -131,7 +131,7 @@ func TestSocketsThatAreRefused(t *testing.T) {
 	}
 }
 
-// A WebSocket gives its place back once, whichever way it ends.
+// A WebSocket releases its slot once, however it ends.
 func TestSocketsOfConnectionsAreCounted(t *testing.T) {
 	s, address := listening(t, relay.Config{})
 	for range 3 {
@@ -195,8 +195,8 @@ func TestListenerThatFails(t *testing.T) {
 	}
 }
 
-// What a connection takes that keeps nothing is about what is counted for it: 33 KiB of the 36
-// besides what it may keep, to which the race detector adds 14.
+// The memory of an idle connection is about the amount counted for it: 33 KiB of the 36
+// besides its shares. The race detector adds 14.
 func TestConnectionsWeighWhatTheyTake(t *testing.T) {
 	s, address := listening(t, relay.Config{ConnectionsPerAddress: 1000, ConnectionRate: 1e5})
 	takes := func() uint64 {

@@ -9,8 +9,8 @@ import (
 	"github.com/weir-go/weir/examples/relay/relay"
 )
 
-// manyKinds is a subscription to so many kinds, of 408 bytes each: with 1000, a message of 5 KB
-// takes 400 KB.
+// manyKinds returns a subscription to the given number of kinds, of 408 bytes each: with
+// 1000, a message of 5 KB takes 400 KB.
 func manyKinds(subscription, first, kinds int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `["REQ","%d",{"limit":0,"kinds":[%d`, subscription, first)
@@ -21,10 +21,10 @@ func manyKinds(subscription, first, kinds int) string {
 	return b.String()
 }
 
-// Clients that open all that they may do not fill the memory: what does not fit is refused, those
-// who ask for little are served, and what is closed makes room.
+// Clients that open as much as they may do not fill the memory: requests that do not fit are
+// refused, clients with small requests are served, and closing subscriptions frees memory.
 func TestSubscriptionsThatDoNotFitAreRefused(t *testing.T) {
-	const target = 512 << 20 // of which an eighth is for 160 such subscriptions
+	const target = 512 << 20 // an eighth of it holds 160 such subscriptions
 	s := serve(t, relay.Config{Memory: target, MessageRate: 1e6, Ping: time.Hour})
 	refused, opened := 0, 0
 	var clients []*client
@@ -60,7 +60,7 @@ func TestSubscriptionsThatDoNotFitAreRefused(t *testing.T) {
 	other.want("EOSE", "a")
 	other.publish(someone.event(59_999, "saved")) // of a kind that the others do not ask for
 	last := s.client()
-	for n, kinds := 0, 100; kinds > 0; n++ { // until nothing is left
+	for n, kinds := 0, 100; kinds > 0; n++ { // until the memory is full
 		last.send(manyKinds(n, 0, kinds))
 		if m := last.receive(); m[0] == "CLOSED" {
 			kinds /= 10
@@ -83,7 +83,7 @@ func TestSubscriptionsThatDoNotFitAreRefused(t *testing.T) {
 	}
 }
 
-// kept is the memory that the governor keeps for clients.
+// kept returns the bytes that the governor keeps for clients.
 func (s *served) kept() (bytes float64) {
 	s.t.Helper()
 	if _, err := fmt.Sscan(s.metric(`weir_governor_kept_bytes{governor="relay"}`), &bytes); err != nil {

@@ -9,8 +9,8 @@ import (
 
 // A message is sent to a client in one frame.
 type message struct {
-	text  []byte // all of it, or the part before the event
-	event []byte // JSON of a live event, shared by all who get it; nil for none
+	text  []byte // the whole message, or the part before the event
+	event []byte // JSON of a live event, shared by all recipients; nil for none
 }
 
 // perMessage is counted for each message besides its bytes: the queue's own memory.
@@ -18,7 +18,7 @@ const perMessage = 64
 
 func (m message) size() int { return len(m.text) + len(m.event) + perMessage }
 
-// frame is the sent text; the buffer is for a live event, which is put together.
+// frame returns the bytes to send. It assembles a live event in the buffer.
 func (m message) frame(buffer []byte) []byte {
 	if m.event == nil {
 		return m.text
@@ -28,34 +28,34 @@ func (m message) frame(buffer []byte) []byte {
 }
 
 var (
-	// errFinished is why an outbox takes no more.
+	// errFinished is returned by an outbox that accepts no more messages.
 	errFinished = errors.New("relay: the connection is closing")
-	// errNoMemory is why a query ends whose answer has no room in memory.
+	// errNoMemory ends a query if there is no memory for its answer.
 	errNoMemory = errors.New("relay: no memory for the answer")
 )
 
-// An outbox holds unsent messages of a connection, up to a limit of bytes, which are of the
-// connection's share of memory until they are sent. What answers a client waits for room (put,
-// reserve); a live event does not (offer). Slices of queries fill half of the limit and short
-// answers a quarter more, so that queries which wait for the store hold up neither an answer nor a
-// live event.
+// An outbox holds the messages waiting to be sent to a connection, up to a limit of bytes.
+// Their bytes are taken from the connection's share of memory until they are sent. Answers
+// to a client wait for room (put, reserve); a live event does not (offer). Slices of queries
+// fill half of the limit and short answers a quarter more, so that queries which wait for
+// the store delay neither an answer nor a live event.
 type outbox struct {
 	limit  int
 	memory *share
 
 	mu       sync.Mutex
 	queue    []message
-	bytes    int // of the queue, of the frame being sent, and reserved
+	bytes    int // queued, being sent, and reserved
 	finished bool
-	more     chan struct{} // tells the writer: a message, or the end
-	room     chan struct{} // closed when a message was sent
+	more     chan struct{} // wakes the writer: a message, or the end
+	room     chan struct{} // closed after a message was sent
 }
 
 func newOutbox(limit int, memory *share) *outbox {
 	return &outbox{limit: limit, memory: memory, more: make(chan struct{}, 1), room: make(chan struct{})}
 }
 
-// put waits for room for an answer. Into an empty outbox it goes in any case. The error is
+// put waits for room for an answer. An empty outbox always accepts it. The error is
 // errFinished or the cause of ctx.
 func (o *outbox) put(ctx context.Context, m message) error {
 	return o.wait(ctx, func() bool {
@@ -67,13 +67,13 @@ func (o *outbox) put(ctx context.Context, m message) error {
 	})
 }
 
-// leastSlice is how many bytes of events a query reads at a time where there is no memory, which is
-// within a connection's own.
+// leastSlice is the number of bytes of events that a query reads at a time when there is no
+// memory. It fits in a connection's own bytes.
 const leastSlice = ownOutbox / 2
 
-// reserve waits for room for a slice of a query, before it is read, and returns its bytes:
-// sliceBytes, or leastSlice in an empty outbox where there is no memory for more. They are for
-// fill, or for unreserve.
+// reserve waits for room for a slice of a query, before the slice is read, and returns the
+// reserved bytes: sliceBytes, or leastSlice in an empty outbox when there is no memory for
+// more. The caller passes them to fill or unreserve.
 func (o *outbox) reserve(ctx context.Context) (bytes int, err error) {
 	err = o.wait(ctx, func() bool {
 		if bytes = min(sliceBytes, o.limit/2); o.take(bytes, o.limit/2) {
@@ -85,8 +85,8 @@ func (o *outbox) reserve(ctx context.Context) (bytes int, err error) {
 	return bytes, err
 }
 
-// fill sends the events of a slice, in place of its reservation. If that is more, by an
-// event at most, and there is no memory for it, the error is errNoMemory.
+// fill queues the events of a slice in place of their reservation. They may exceed it by an
+// event; if there is no memory for that, the error is errNoMemory.
 func (o *outbox) fill(texts [][]byte, reserved int) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -106,20 +106,20 @@ func (o *outbox) fill(texts [][]byte, reserved int) error {
 	return nil
 }
 
-// unreserve gives back the reservation of a slice that could not be read.
+// unreserve releases the reservation of a slice that could not be read.
 func (o *outbox) unreserve(bytes int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.give(bytes)
 }
 
-// offer reports false if there is no room.
+// offer queues a live event, and reports false if there is no room.
 func (o *outbox) offer(m message) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	switch {
 	case o.finished:
-		return true // the connection ends anyway
+		return true // the connection is ending anyway
 	case o.bytes > 0 && o.bytes+m.size() > o.limit, !o.memory.take(m.size()):
 		return false
 	}
@@ -128,7 +128,7 @@ func (o *outbox) offer(m message) bool {
 	return true
 }
 
-// wait tries until it succeeds, again whenever there is more room.
+// wait calls try until it succeeds, each time after room was freed.
 func (o *outbox) wait(ctx context.Context, try func() bool) error {
 	for {
 		if ctx.Err() != nil {
@@ -146,7 +146,8 @@ func (o *outbox) wait(ctx context.Context, try func() bool) error {
 	}
 }
 
-// attempt returns a channel to wait for if it does not succeed.
+// attempt calls try once. If that fails, it returns a channel that is closed when room is
+// freed.
 func (o *outbox) attempt(try func() bool) (room <-chan struct{}, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -159,7 +160,7 @@ func (o *outbox) attempt(try func() bool) (room <-chan struct{}, err error) {
 	return o.room, nil
 }
 
-// take takes room for an answer, if there is enough of it below a bound, and of memory.
+// take takes room for an answer, if it fits below the bound and there is memory.
 func (o *outbox) take(bytes, bound int) bool {
 	if o.bytes > 0 && o.bytes+bytes > bound || !o.memory.take(bytes) {
 		return false
@@ -168,8 +169,8 @@ func (o *outbox) take(bytes, bound int) bool {
 	return true
 }
 
-// force takes room in an empty outbox, or no connection would hear anything once the memory is
-// full.
+// force takes room in an empty outbox, or no connection would receive anything once the
+// memory is full.
 func (o *outbox) force(bytes int) bool {
 	if o.bytes > 0 {
 		return false
@@ -179,7 +180,7 @@ func (o *outbox) force(bytes int) bool {
 	return true
 }
 
-// give gives room back and tells those who wait for it.
+// give releases room and wakes the callers that wait for it.
 func (o *outbox) give(bytes int) {
 	if bytes == 0 {
 		return
@@ -190,14 +191,14 @@ func (o *outbox) give(bytes int) {
 	o.room = make(chan struct{})
 }
 
-// append appends a message, for which room was taken.
+// append appends a message. The caller has taken room for it.
 func (o *outbox) append(m message) {
 	o.queue = append(o.queue, m)
 	o.tell()
 }
 
-// next waits for a message, whose room is taken until it was sent. It returns errFinished once all
-// is taken.
+// next waits for a message. Its room stays taken until sent is called. It returns
+// errFinished after the last message.
 func (o *outbox) next(ctx context.Context) (message, error) {
 	for {
 		m, ok, finished := o.first()
@@ -227,14 +228,14 @@ func (o *outbox) first() (m message, ok, finished bool) {
 	return m, true, false
 }
 
-// sent gives back the room of a message.
+// sent releases the room of a message.
 func (o *outbox) sent(m message) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.give(m.size())
 }
 
-// finish lets the writer end once all is written.
+// finish lets the writer end after the last message.
 func (o *outbox) finish() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -242,7 +243,7 @@ func (o *outbox) finish() {
 	o.tell()
 }
 
-// discard gives back all room, at the end of the connection.
+// discard releases all room, at the end of the connection.
 func (o *outbox) discard() {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -11,8 +11,8 @@ import (
 	"github.com/weir-go/weir/throttle"
 )
 
-// publish verifies an event, saves it and hands it to those who want it. It returns the answer to
-// the client.
+// publish verifies an event, saves it and delivers it to matching subscriptions. It returns
+// the answer to the client.
 func (c *connection) publish(e *nostr.Event) (ok bool, reason string) {
 	s := c.server
 	if reason := c.allowed(e); reason != "" {
@@ -46,8 +46,8 @@ func (c *connection) publish(e *nostr.Event) (ok bool, reason string) {
 	return answerTo(outcome)
 }
 
-// allowed says why this client may not publish an event, "" if it may. It costs nothing, so it
-// comes before verification.
+// allowed returns the reason why this client may not publish an event, "" if it may. It is
+// cheap, so it comes before verification.
 func (c *connection) allowed(e *nostr.Event) string {
 	if err := c.server.conf.Limits.CheckTime(e, time.Now()); err != nil {
 		return err.Error()
@@ -63,18 +63,19 @@ func (c *connection) allowed(e *nostr.Event) string {
 	return ""
 }
 
-// verify checks the signature. Those of one connection do not delay those of others by more than
-// their share.
+// verify checks the signature. Under overload each connection gets its fair share of
+// verifications.
 func (s *Server) verify(ctx context.Context, e *nostr.Event) error {
 	permit, err := s.verifier.Acquire(ctx)
 	if err != nil {
 		return err
 	}
-	defer permit.Done(nil) // a wrong signature is no failure of the relay
+	defer permit.Done(nil) // a wrong signature is not a failure of the relay
 	return e.Verify()
 }
 
-// refusal is why verification failed: its turn did not come, or the event is wrong.
+// refusal returns the reason of a failed verification: the limiter refused it, or the event
+// is wrong.
 func refusal(what string, err error) string {
 	if errors.Is(err, weir.ErrRefused) {
 		return busy(what, err)
@@ -82,8 +83,8 @@ func refusal(what string, err error) string {
 	return err.Error()
 }
 
-// save writes an event when its turn has come. Once the write has begun it ends, even if the client
-// has left: its answer is the acknowledgement.
+// save waits for the throttle and writes an event. A write that has begun completes even if
+// the client has left: the store has then acknowledged the event.
 func (s *Server) save(ctx context.Context, e *nostr.Event) (outcome store.Outcome, err error) {
 	op, err := s.throttle.Start(ctx, throttle.Write, 1)
 	if err != nil {
@@ -100,8 +101,8 @@ func (s *Server) save(ctx context.Context, e *nostr.Event) (outcome store.Outcom
 	return outcome, err
 }
 
-// answerTo is the answer to a client for an event that was not refused. An event that is not there
-// is not acknowledged.
+// answerTo returns the answer to an event that was not refused. It does not acknowledge an
+// event that was not kept.
 func answerTo(o store.Outcome) (ok bool, reason string) {
 	switch o {
 	case store.Duplicate:

@@ -92,8 +92,8 @@ func TestStoreThatFails(t *testing.T) {
 	}
 }
 
-// TestDuplicatesDoNotEndAFailure: a store that cannot write still recognises them, and the log
-// would have two lines for each.
+// TestDuplicatesDoNotEndAFailure is a regression test: a store that cannot write still
+// recognises duplicates, which wrote two log lines each.
 func TestDuplicatesDoNotEndAFailure(t *testing.T) {
 	var text bytes.Buffer
 	var failing atomic.Bool

@@ -10,8 +10,9 @@ import (
 	"github.com/weir-go/weir/examples/relay/nostr"
 )
 
-// queries are those of a connection: its subscriptions, and what reads the store for them or for a
-// COUNT. Few run at once; the others wait here, where they take no goroutine.
+// queries holds the queries of a connection: its subscriptions, and their reads of the
+// store, and the reads of COUNTs. Few run at once; the others wait here, without a
+// goroutine.
 type queries struct {
 	conn *connection
 
@@ -27,7 +28,7 @@ type query struct {
 	ctx     context.Context //nolint:containedctx // of the subscription, or of the connection
 	id      string
 	filters []nostr.Filter
-	weight  int           // its part of the connection's share of memory
+	weight  int           // bytes taken from the connection's share of memory
 	sub     *subscription // nil for a COUNT
 }
 
@@ -35,7 +36,7 @@ func (q *queries) init(c *connection) {
 	q.conn, q.open = c, map[string]*subscription{}
 }
 
-// subscribe opens a subscription, in place of one with the same id.
+// subscribe opens a subscription, and replaces one with the same id.
 func (q *queries) subscribe(m *nostr.ReqMessage) {
 	q.close(m.Subscription)
 	s := newSubscription(q.conn, m)
@@ -57,7 +58,7 @@ var (
 	errTooManyCounts = errors.New("relay: too many COUNTs")
 )
 
-// refuse answers where there are too many subscriptions or COUNTs, or no memory for one.
+// refuse answers a client with too many subscriptions or COUNTs, or without memory for one.
 func (q *queries) refuse(id string, err error) {
 	server := q.conn.server
 	at, reason := keeping, noMemory("the subscription")
@@ -71,13 +72,13 @@ func (q *queries) refuse(id string, err error) {
 	q.conn.answer(nostr.AppendClosed(nil, id, reason))
 }
 
-// noMemory says in the protocol's words that there is no memory for something.
+// noMemory returns the reason that there is no memory, in the protocol's words.
 func noMemory(what string) string {
 	return nostr.Reason(nostr.RateLimited, "no memory for %s: ask for less, close others, or come back in %d s", what, wholeSeconds(comeBack))
 }
 
-// enter registers a subscription before its query starts, so that no event is missed between the
-// two. The error is errTooMany, errTooManyCounts or errNoMemory.
+// enter registers a subscription before its query starts, so that no event is missed in
+// between. The error is errTooMany, errTooManyCounts or errNoMemory.
 func (q *queries) enter(next *query) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -115,7 +116,7 @@ func (q *queries) close(id string) {
 	}
 }
 
-// remove ends a subscription. Those that are not open have been removed.
+// remove ends a subscription, unless it has been removed already.
 func (q *queries) remove(s *subscription) {
 	if q.open[s.id] != s {
 		return
@@ -128,7 +129,7 @@ func (q *queries) remove(s *subscription) {
 	q.waiting = slices.DeleteFunc(q.waiting, func(w *query) bool { return w.sub == s })
 }
 
-// endAll ends the subscriptions, and the waiting queries.
+// endAll ends the subscriptions and the waiting COUNTs.
 func (q *queries) endAll() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -141,7 +142,7 @@ func (q *queries) endAll() {
 	q.waiting = nil
 }
 
-// run performs queries until none waits.
+// run performs queries until none is waiting.
 func (q *queries) run() {
 	for next := q.next(); next != nil; next = q.next() {
 		q.perform(next)
@@ -160,7 +161,7 @@ func (q *queries) next() *query {
 	return next
 }
 
-// perform answers a query, or says why it ends.
+// perform answers a query, or sends the reason why it ended.
 func (q *queries) perform(next *query) {
 	server := q.conn.server
 	var err error
@@ -169,7 +170,7 @@ func (q *queries) perform(next *query) {
 	} else {
 		err = server.count(next, q.conn)
 	}
-	cause := context.Cause(next.ctx) // before done ends it
+	cause := context.Cause(next.ctx) // read it before done cancels the context
 	q.done(next, err)
 	reason := ""
 	switch {
@@ -191,7 +192,7 @@ func (q *queries) perform(next *query) {
 	q.conn.answer(nostr.AppendClosed(nil, next.id, reason))
 }
 
-// done removes a query that is over: a COUNT, or a subscription that failed.
+// done removes a finished query: a COUNT, or a subscription that failed.
 func (q *queries) done(next *query, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -203,7 +204,7 @@ func (q *queries) done(next *query, err error) {
 	}
 }
 
-// forget leaves out a COUNT.
+// forget removes a COUNT.
 func (q *queries) forget(count *query) {
 	q.counting--
 	q.conn.kept.give(count.weight)

@@ -16,8 +16,8 @@ import (
 	"github.com/weir-go/weir/examples/relay/store"
 )
 
-// filled is a store with n events, of which the last is the newest. They are not signed, for those
-// that are stored are not verified.
+// filled returns a store with n events, the last one the newest. They are unsigned, because
+// stored events are not verified.
 func filled(t *testing.T, n int, content string) (*fake, []*gonostr.Event) {
 	t.Helper()
 	kept := &fake{events: map[nostr.ID]*nostr.Event{}}
@@ -33,7 +33,7 @@ func filled(t *testing.T, n int, content string) (*fake, []*gonostr.Event) {
 	return kept, events
 }
 
-// ids receives events until the end of those that are stored.
+// ids receives events until the end of the stored ones.
 func (c *client) ids(subscription string) (ids []string) {
 	c.t.Helper()
 	for {
@@ -144,7 +144,7 @@ func TestSubscriptionFlood(t *testing.T) {
 	if got := s.metric("relay_subscriptions"); got != "5" {
 		t.Errorf("relay_subscriptions is %s, want 5", got)
 	}
-	c.send(`["REQ","3",{"limit":0}]`) // in place of one that is open
+	c.send(`["REQ","3",{"limit":0}]`) // in place of an open one
 	c.want("EOSE", "3")
 	c.send(`["CLOSE","3"]`)
 	c.send(`["REQ","new",{"limit":0}]`)
@@ -164,10 +164,10 @@ func TestQueriesOfAConnectionAtOnce(t *testing.T) {
 	for i := range 10 {
 		c.send(fmt.Sprintf(`["REQ","%d",{}]`, i))
 	}
-	c.send(`["CLOSE","9"]`) // heard while its query waits
+	c.send(`["CLOSE","9"]`) // processed while its query waits
 	<-entered
 	<-entered
-	c.send(`["REQ","bad",{"kinds":1}]`) // answered when all before it were taken up, though two have room for what they read
+	c.send(`["REQ","bad",{"kinds":1}]`) // answered after all earlier messages, though two queries have room for their slices
 	c.want("CLOSED", "bad")
 	select {
 	case <-entered:
@@ -266,7 +266,8 @@ func TestEventsThatArePublishedWhileStoredOnesAreRead(t *testing.T) {
 	c.want("EVENT", "a")
 }
 
-// An event is saved before it is delivered. A subscription that reads it in between gets it once.
+// An event is saved before it is delivered. A subscription that reads it in between receives
+// it once.
 func TestNoEventIsSentTwice(t *testing.T) {
 	saved, leave := make(chan struct{}), make(chan struct{})
 	kept := &fake{afterSave: func(e *nostr.Event) {
@@ -293,7 +294,7 @@ func TestNoEventIsSentTwice(t *testing.T) {
 	}
 }
 
-// counting counts the queries that were begun.
+// counting counts the queries that began.
 type counting struct {
 	*fake
 	begun atomic.Int64
@@ -304,8 +305,8 @@ func (c *counting) Query(f nostr.Filter) relay.Cursor {
 	return c.fake.Query(f)
 }
 
-// A query that waits goes with its subscription: otherwise a client that opens and closes
-// subscriptions while its queries stand still would fill the memory.
+// A waiting query ends with its subscription: otherwise a client that opens and closes
+// subscriptions while its queries wait would fill the memory.
 func TestQueriesOfClosedSubscriptionsDoNotWait(t *testing.T) {
 	kept, _ := filled(t, 1, "")
 	entered, leave := make(chan struct{}, 1000), make(chan struct{})
@@ -322,7 +323,7 @@ func TestQueriesOfClosedSubscriptionsDoNotWait(t *testing.T) {
 	for range 500 {
 		c.send(`["REQ","again",{}]`)
 	}
-	c.send(`["REQ","bad",{"kinds":1}]`) // answered when all before it were taken up
+	c.send(`["REQ","bad",{"kinds":1}]`) // answered after all earlier messages
 	c.want("CLOSED", "bad")
 	close(leave)
 	c.want("EVENT", "first")

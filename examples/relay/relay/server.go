@@ -32,16 +32,16 @@ type Server struct {
 	unsaved   unsaved
 
 	mu          sync.Mutex
-	open        bool          // Run is at work, and its context has not ended
-	opened      chan struct{} // closed by the first Run, once it is at work
+	open        bool          // Run has started, and its context has not ended
+	opened      chan struct{} // closed by the first Run when it has started
 	opening     sync.Once
 	connections map[*connection]struct{}
 	work        sync.WaitGroup // connections and imports
 }
 
-// New returns a server that answers 503 until Run is called. Until Run has returned it has the
-// memory governor of the process, of which there is one: see memory.ErrTaken. Other errors match
-// [ErrConfig], or those of the packages memory, load and throttle.
+// New returns a server that answers 503 until Run is called. Until Run has returned it owns
+// the memory governor of the process, which has only one: see memory.ErrTaken. Other errors
+// match [ErrConfig], or the errors of the packages memory, load and throttle.
 func New(c Config) (*Server, error) {
 	connections := c.Connections
 	c, err := c.complete()
@@ -84,21 +84,22 @@ func feeds(sources []load.Source) (feeds []load.Feed) {
 }
 
 const (
-	// queued is how many operations wait for the store, or events for verification: a few of each
-	// connection.
+	// queued is the number of operations that wait for the store, or events that wait
+	// for verification: a few of each connection.
 	queued = 4096
-	// patience is how long one waits before it is refused. A client that hears nothing for longer
-	// sends it again.
+	// patience is the longest wait before a refusal. A client without an answer for
+	// longer sends its message again.
 	patience = 5 * time.Second
-	// tenants is in how many buckets connections are told apart. As each has a few messages in work
-	// at most, those who share a bucket with a flood wait behind these few.
+	// tenants is the number of buckets for connections. A connection has at most a few
+	// messages in progress, so connections that share a bucket with a flood wait behind
+	// only these few.
 	tenants = 256
 )
 
 func fairQueue() weir.Queue { return weir.Queue{Size: queued, Timeout: patience, Tenants: tenants} }
 
-// newThrottle paces writes by what the store digests, if it tells, and bounds how many operations
-// run at once.
+// newThrottle paces writes at the drain rate of the store, if its sources report one, and
+// bounds the number of concurrent operations.
 func newThrottle(c Config, monitor *load.Monitor) (*throttle.Throttle, error) {
 	conf := throttle.Config{
 		Name: "store", Monitor: monitor, Off: c.Unthrottled,
@@ -112,21 +113,21 @@ func newThrottle(c Config, monitor *load.Monitor) (*throttle.Throttle, error) {
 	return throttle.New(conf)
 }
 
-// newVerifier bounds how many signatures are verified at once. Verification takes nothing but a
-// processor, so the right number is known. With more, each would take longer and none would be done
-// earlier.
+// newVerifier bounds the number of signatures verified at once. Verification only needs a
+// processor, so the right number is known. With more, each would take longer and none would
+// end earlier.
 func newVerifier(c Config) (*weir.Limiter, error) {
 	n := c.busy()
 	return weir.New(weir.Config{Name: "verification", Min: n, Max: n, Law: law.Fixed{}, Queue: fairQueue(), Histograms: true})
 }
 
-// farewell is how long Run waits at its end for connections and imports. A client that does not
-// answer a close frame takes 5 s.
+// farewell is the time that Run waits at its end for connections and imports. A client that
+// does not answer a close frame takes 5 s.
 const farewell = 15 * time.Second
 
-// Run paces the work until ctx ends. Then it accepts no connection any more, lets the events finish
-// that are being written, tells the clients, stops imports, whose journals say where they go on,
-// and returns nil, or the error. A server runs once.
+// Run paces the work until ctx ends. Then it accepts no more connections, completes the
+// writes in progress, notifies the clients, stops imports, whose journals record where to
+// resume, and returns nil or the first failure. A server runs once.
 func (s *Server) Run(ctx context.Context) error {
 	defer s.governor.Close()
 	machinery, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -188,7 +189,7 @@ func (s *Server) begin() bool {
 	return s.open
 }
 
-// add makes a connection known. It reports false if the server has closed meanwhile.
+// add registers a connection. It reports false if the server has closed meanwhile.
 func (s *Server) add(c *connection) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -213,7 +214,7 @@ func (s *Server) all() (all []*connection) {
 	return all
 }
 
-// Handler serves clients: WebSocket, and the information document to those who accept
+// Handler serves clients: WebSocket, and the information document to clients that accept
 // application/nostr+json.
 func (s *Server) Handler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -232,7 +233,7 @@ func (s *Server) Handler() http.Handler {
 	})
 }
 
-// addressOf is the address that a connection counts for.
+// addressOf returns the address that a connection counts for.
 func (s *Server) addressOf(r *http.Request) string {
 	if s.conf.Address != nil {
 		return s.conf.Address(r)
@@ -240,7 +241,8 @@ func (s *Server) addressOf(r *http.Request) string {
 	return addressOf(r.RemoteAddr)
 }
 
-// busy says in the protocol's words that something was refused, and when to come back.
+// busy returns the reason for a refusal, with the time to come back, in the protocol's
+// words.
 func busy(what string, err error) string {
 	refused := (*weir.RefusedError)(nil)
 	if !errors.As(err, &refused) || refused.Reason == weir.ReasonClosed {

@@ -8,26 +8,26 @@ import (
 	"github.com/weir-go/weir/memory"
 )
 
-// A share is the memory that a connection may keep: bytes of its own, which are there for as many
-// connections as there may be, and beyond them what the memory governor lets it keep. So clients
-// that keep much are refused, and never those that keep little.
+// A share is the memory that a connection may keep: bytes of its own, which are reserved for
+// the maximum number of connections, and beyond them the bytes that the memory governor
+// grants. So clients that keep much are refused, and clients that keep little never are.
 type share struct {
 	own  int
 	keep func(bytes int) (memory.Hold, error) // the governor's
 
 	mu    sync.Mutex
 	bytes int
-	holds []memory.Hold // of a quantum each, for bytes beyond its own
+	holds []memory.Hold // of a quantum each, for the bytes beyond its own
 }
 
 const (
-	// quantum is how much is asked of the governor at a time, so that a message of a few hundred
-	// bytes seldom asks.
+	// quantum is the number of bytes requested from the governor at a time, so that a
+	// message of a few hundred bytes seldom makes a request.
 	quantum = 4 << 10
 
 	ownSubscriptions = 4 << 10 // eight subscriptions to an author or a kind each
 	ownOutbox        = 4 << 10 // a few events
-	ownIncoming      = 4 << 10 // an event of 2 KiB, beside the one before
+	ownIncoming      = 4 << 10 // an event of 2 KiB, and the one before it
 
 	leastMessage = 512 // a buffer for most messages
 )
@@ -57,8 +57,8 @@ func (s *share) force(bytes int) {
 	s.bytes += bytes
 }
 
-// read reads all, into a buffer whose capacity is taken. The error is errNoMemory if it may not
-// grow, or that of the reader; then nothing is taken.
+// read reads until EOF, into a buffer whose capacity is taken from the share. The error is
+// errNoMemory if the buffer may not grow, or the reader's; then nothing is taken.
 func (s *share) read(r io.Reader) (text []byte, err error) {
 	for {
 		if len(text) == cap(text) {
@@ -78,8 +78,8 @@ func (s *share) read(r io.Reader) (text []byte, err error) {
 	}
 }
 
-// grow returns a buffer of twice the capacity. If there is no memory for that, it gives back what
-// the buffer has.
+// grow returns a buffer of twice the capacity. If there is no memory for it, it releases the
+// bytes of the old buffer.
 func (s *share) grow(text []byte) ([]byte, error) {
 	next := max(2*cap(text), leastMessage)
 	if !s.take(next - cap(text)) {
@@ -89,7 +89,7 @@ func (s *share) grow(text []byte) ([]byte, error) {
 	return append(make([]byte, 0, next), text...), nil
 }
 
-// discard gives all back.
+// discard releases all bytes.
 func (s *share) discard() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -97,7 +97,7 @@ func (s *share) discard() {
 	s.release(0)
 }
 
-// give gives back taken bytes.
+// give releases bytes that were taken.
 func (s *share) give(bytes int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -105,7 +105,7 @@ func (s *share) give(bytes int) {
 	s.release((max(s.bytes-s.own, 0) + quantum - 1) / quantum)
 }
 
-// release leaves so many quanta.
+// release keeps the given number of quanta and releases the others.
 func (s *share) release(leave int) {
 	for i := leave; i < len(s.holds); i++ {
 		s.holds[i].Release()

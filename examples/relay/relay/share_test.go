@@ -15,8 +15,8 @@ import (
 	"github.com/weir-go/weir/memory"
 )
 
-// governorOf is a governor that lets so many bytes be kept, for which its target is eight times as
-// large.
+// governorOf returns a governor that keeps at most the given bytes; its target is eight
+// times as large.
 func governorOf(t interface {
 	Fatal(args ...any)
 	Cleanup(func())
@@ -30,10 +30,10 @@ func governorOf(t interface {
 	return g
 }
 
-const fewBytes = 2 << 20 // the least that a governor keeps
+const fewBytes = 2 << 20 // the minimum that a governor keeps
 
-// Of any takes of several connections, each has what it took, the governor has what is beyond their
-// own, and nothing is refused that fits.
+// After any takes of several connections, each has the bytes that it took, the governor has
+// the bytes beyond their own, and no take that fits is refused.
 func TestSharesAgainstSums(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := governorOf(t, fewBytes)
@@ -85,15 +85,15 @@ func TestSharesAgainstSums(t *testing.T) {
 	})
 }
 
-// Of any use of outboxes, their bytes are those of what is queued, sent and reserved; the answers
-// of each are within its limit; and the governor keeps no more than it may.
+// After any use of outboxes, their bytes are the sum of the queued, sent and reserved bytes;
+// the answers of each are within its limit; and the governor keeps no more than it may.
 func TestOutboxesAgainstSums(t *testing.T) {
 	const limit = 64 << 10
 	ended, end := context.WithCancel(context.Background())
 	end()
 	rapid.Check(t, func(t *rapid.T) {
 		g := governorOf(t, fewBytes)
-		boxes := make([]*outbox, 40) // whose limits are more than the governor keeps
+		boxes := make([]*outbox, 40) // the sum of their limits is more than the governor keeps
 		reserved := make([][]int, len(boxes))
 		sending := make([]*message, len(boxes))
 		for i := range boxes {
@@ -101,7 +101,7 @@ func TestOutboxesAgainstSums(t *testing.T) {
 		}
 		which := rapid.IntRange(0, len(boxes)-1)
 		text := func(t *rapid.T, most int) []byte { return make([]byte, rapid.IntRange(0, most).Draw(t, "bytes")) }
-		without := func(o *outbox, try func() bool) bool { // as wait, without waiting
+		without := func(o *outbox, try func() bool) bool { // like wait, without waiting
 			room, err := o.attempt(try)
 			return room == nil && err == nil
 		}
@@ -189,8 +189,8 @@ func TestOutboxesAgainstSums(t *testing.T) {
 	})
 }
 
-// A connection that reads gets its answers in small slices while others, which do not, have filled
-// the memory. An event that has no room is refused.
+// A connection that reads gets its answers in small slices while others, which do not read,
+// have filled the memory. An event without room is refused.
 func TestConnectionsThatDoNotReadLeaveOthersTheirOwn(t *testing.T) {
 	g := governorOf(t, fewBytes)
 	for range 100 {
@@ -228,7 +228,8 @@ func TestConnectionsThatDoNotReadLeaveOthersTheirOwn(t *testing.T) {
 	}
 }
 
-// A message is read as it is, in memory that is taken; and one that does not fit takes none.
+// A message is read unchanged, into memory taken from the share; a message that does not fit
+// takes none.
 func TestMessagesAreReadInMemoryThatIsTaken(t *testing.T) {
 	g := governorOf(t, fewBytes)
 	for _, size := range []int{0, 1, leastMessage, leastMessage + 1, 3000, 100_000, fewBytes / 2} {

@@ -9,24 +9,26 @@ import (
 	"github.com/weir-go/weir/throttle"
 )
 
-// A query is many short reads, each an operation of the throttle: one that matches everything waits
-// for its turn again and again, and takes no more than the share of its connection. Between two of
-// them it holds no transaction.
+// A query is many short reads, each an operation of the throttle: a query that matches
+// everything queues again for each slice, and takes no more than the share of its
+// connection. Between two slices it holds no transaction.
 
 const (
-	// perCost is how many ranges of an index cost as much as a slice. A cursor looks into all of
-	// them first.
+	// perCost is the number of index ranges that cost as much as a slice. A cursor reads
+	// from every range first.
 	perCost = 64
-	// sliceBytes ends a slice early, so that the memory of a query is bounded in bytes too.
+	// sliceBytes ends a slice early, so that the memory of a query is bounded in bytes
+	// too.
 	sliceBytes = 64 << 10
 )
 
-// costOf is the cost of the first slice. It leaves half of the concurrency to others.
+// costOf returns the cost of the first slice. It is at most half of the concurrent cost, so
+// that others can run.
 func (s *Server) costOf(f nostr.Filter) int {
 	return max(min(1+store.Cost(f)/perCost, s.conf.Reads/2), 1)
 }
 
-// A reading is a cursor that is read in slices.
+// A reading is a cursor read in slices.
 type reading struct {
 	server *Server
 	cursor Cursor
@@ -37,7 +39,7 @@ func (s *Server) read(f nostr.Filter) *reading {
 	return &reading{server: s, cursor: s.conf.Store.Query(f), cost: s.costOf(f)}
 }
 
-// slice reads one slice when its turn has come. A record that cannot be read is left out.
+// slice waits for the throttle and reads one slice. It skips a corrupt record.
 func (r *reading) slice(ctx context.Context, next func(Cursor) (more bool, err error)) (more bool, err error) {
 	op, err := r.server.throttle.Start(ctx, throttle.Read, r.cost)
 	if err != nil {
@@ -53,8 +55,8 @@ func (r *reading) slice(ctx context.Context, next func(Cursor) (more bool, err e
 	return more, err
 }
 
-// stored sends the stored events that a subscription wants, an EOSE, and what was published
-// meanwhile. No event is sent twice.
+// stored sends the stored events that match a subscription, an EOSE, and the events
+// published meanwhile. It sends no event twice.
 func (s *Server) stored(sub *subscription) error {
 	sent := stored{sub: sub, ids: map[nostr.ID]bool{}}
 	defer sent.forget()
@@ -69,17 +71,17 @@ func (s *Server) stored(sub *subscription) error {
 	return sub.goLive(sent.ids)
 }
 
-// stored are the stored events that a subscription was sent.
+// stored holds the ids of the stored events sent to a subscription.
 type stored struct {
 	sub  *subscription
 	ids  map[nostr.ID]bool
-	size int // their part of the outbox's share of memory
+	size int // bytes taken from the outbox's share of memory for ids
 }
 
-// perSent is the memory of a map for each of them, on average between two doublings.
+// perSent is the memory of a map for each id, on average between two doublings.
 const perSent = 72
 
-// note takes the memory of those that were added.
+// note takes memory for the ids added since the last call.
 func (s *stored) note() error {
 	more := perSent*len(s.ids) - s.size
 	if !s.sub.conn.out.memory.take(more) {
@@ -91,8 +93,8 @@ func (s *stored) note() error {
 
 func (s *stored) forget() { s.sub.conn.out.memory.give(s.size) }
 
-// send sends the matches of one filter, up to its limit. It reads the next slice when there is room
-// for it.
+// send sends the events that match one filter, up to its limit. It waits for room before it
+// reads the next slice.
 func (s *Server) send(sent *stored, f nostr.Filter) error {
 	out, r := sent.sub.conn.out, s.read(f)
 	for more := f.Limit > 0; more; {
@@ -115,7 +117,8 @@ func (s *Server) send(sent *stored, f nostr.Filter) error {
 	return nil
 }
 
-// batch reads a slice of events that were not sent yet, up to the one that fills the room.
+// batch reads a slice of events that were not sent yet, and stops after the event that fills
+// the room.
 func (r *reading) batch(sent *stored, room int) (batch [][]byte, more bool, err error) {
 	size := 0
 	more, err = r.slice(sent.sub.ctx, func(c Cursor) (bool, error) {
@@ -153,8 +156,8 @@ func (s *Server) count(q *query, c *connection) error {
 	return c.out.put(q.ctx, message{text: nostr.AppendCount(nil, q.id, n)})
 }
 
-// countSlice counts the events of a slice that none of the filters before has counted. The first
-// filter needs no look at the events.
+// countSlice counts the events of a slice that no earlier filter has counted. The first
+// filter need not read the events.
 func countSlice(c Cursor, keys int, before []nostr.Filter) (n int, more bool, err error) {
 	if len(before) == 0 {
 		return c.Count(keys)

@@ -9,25 +9,26 @@ import (
 	"github.com/weir-go/weir/examples/relay/nostr"
 )
 
-// A subscription gets the stored events that its filters match, and then those that are published.
+// A subscription receives the stored events that match its filters, and then newly published
+// ones.
 type subscription struct {
 	conn     *connection
 	id       string
 	filters  []nostr.Filter
-	weight   int             // its part of the connection's share of memory
-	head     []byte          // of a message with an event
-	headings []heading       // under which the index has it
+	weight   int             // bytes taken from the connection's share of memory
+	head     []byte          // start of a message with an event
+	headings []heading       // its headings in the index
 	ctx      context.Context //nolint:containedctx // ends with the subscription, of which a query is a part
 	end      context.CancelCauseFunc
 
 	mu   sync.Mutex
 	live bool              // the stored events were sent
-	held []held            // that were published before
-	size int               // their part of the outbox's share of memory
-	sent map[nostr.ID]bool // once it is live: stored events that are yet to be delivered
+	held []held            // events published before it is live
+	size int               // bytes taken from the outbox's share of memory for held
+	sent map[nostr.ID]bool // once it is live: stored events that may still be delivered again
 }
 
-// held is an event that was published while the stored ones were read.
+// held is an event published while the stored ones were read.
 type held struct {
 	id   nostr.ID
 	text []byte
@@ -45,7 +46,7 @@ func newSubscription(c *connection, m *nostr.ReqMessage) *subscription {
 	return s
 }
 
-// headOf is the text before the event in a message.
+// headOf returns the part of a message before the event.
 func headOf(subscription string) []byte {
 	text := nostr.AppendEOSE(nil, subscription)
 	text = slices.Replace(text, 0, len(`["EOSE`), []byte(`["EVENT`)...)
@@ -63,8 +64,8 @@ func wanted(filters []nostr.Filter, e *nostr.Event) bool {
 	return false
 }
 
-// deliver sends a new event, or holds it until the stored ones are sent. It does not wait: a client
-// that is too slow is dropped.
+// deliver sends a new event, or holds it until the stored ones are sent. It does not wait:
+// it drops a client that is too slow.
 func (s *subscription) deliver(id nostr.ID, text []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -79,7 +80,7 @@ func (s *subscription) deliver(id nostr.ID, text []byte) {
 	}
 }
 
-// hold holds an event if there is room. Without, the subscription ends.
+// hold holds an event if there is room. Otherwise the subscription ends.
 func (s *subscription) hold(h held) {
 	bytes := message{event: h.text}.size()
 	if s.size+bytes > s.conn.out.limit || !s.conn.out.memory.take(bytes) {
@@ -90,7 +91,7 @@ func (s *subscription) hold(h held) {
 	s.size += bytes
 }
 
-// forget gives back the room of held events.
+// forget releases the room of the held events.
 func (s *subscription) forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -98,8 +99,8 @@ func (s *subscription) forget() {
 	s.held, s.size = nil, 0
 }
 
-// goLive sends held events that were not among the stored events. From then on events are sent as
-// they are published.
+// goLive sends the held events that are not among the stored ones. After it, events are sent
+// as they are published.
 func (s *subscription) goLive(stored map[nostr.ID]bool) error {
 	for {
 		waiting, size := s.takeHeld(stored)
@@ -114,7 +115,7 @@ func (s *subscription) goLive(stored map[nostr.ID]bool) error {
 	}
 }
 
-// release sends events that were held.
+// release sends held events.
 func (s *subscription) release(waiting []held, stored map[nostr.ID]bool) error {
 	for _, h := range waiting {
 		if stored[h.id] {
@@ -127,8 +128,8 @@ func (s *subscription) release(waiting []held, stored map[nostr.ID]bool) error {
 	return nil
 }
 
-// takeHeld takes the held events, with their room, or, if there is nothing, lets the subscription
-// go live. An event may be among the stored ones and still be delivered: it is saved first.
+// takeHeld takes the held events and their room. If there are none, the subscription goes
+// live. A stored event may still be delivered, because it is saved first.
 func (s *subscription) takeHeld(stored map[nostr.ID]bool) (waiting []held, size int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -140,14 +141,14 @@ func (s *subscription) takeHeld(stored map[nostr.ID]bool) (waiting []held, size 
 	return waiting, size
 }
 
-// A registry has the subscriptions of all connections.
+// A registry holds the subscriptions of all connections.
 type registry struct {
 	mu    sync.RWMutex
 	subs  map[*subscription]struct{}
 	index index
 
 	working sync.Mutex
-	work    map[nostr.ID]int // events that are being saved and delivered, by how many clients
+	work    map[nostr.ID]int // events being saved and delivered, and the number of clients that publish each
 }
 
 func (r *registry) add(s *subscription) {
@@ -169,7 +170,7 @@ func (r *registry) remove(s *subscription) {
 	}
 }
 
-// filed is how many headings the subscriptions of a connection have.
+// filed returns the number of headings of a connection's subscriptions.
 func (r *registry) filed(c *connection) int {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -182,7 +183,7 @@ func (r *registry) len() int {
 	return len(r.subs)
 }
 
-// begin notes that an event is going to be saved and delivered; end notes that it was.
+// begin records that an event is about to be saved and delivered; end records that it was.
 func (r *registry) begin(id nostr.ID) {
 	r.working.Lock()
 	defer r.working.Unlock()
@@ -200,7 +201,7 @@ func (r *registry) end(id nostr.ID) {
 	}
 }
 
-// inWork returns which of these events may yet be delivered.
+// inWork returns the events that may still be delivered.
 func (r *registry) inWork(of map[nostr.ID]bool) (some map[nostr.ID]bool) {
 	r.working.Lock()
 	defer r.working.Unlock()
@@ -216,7 +217,8 @@ func (r *registry) inWork(of map[nostr.ID]bool) (some map[nostr.ID]bool) {
 	return some
 }
 
-// publish hands an event to the subscriptions that want it. Its text is made once, for all.
+// publish delivers an event to the matching subscriptions. It encodes the event once, for
+// all.
 func (r *registry) publish(e *nostr.Event) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()

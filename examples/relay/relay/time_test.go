@@ -18,8 +18,8 @@ import (
 	"github.com/weir-go/weir/examples/relay/relay"
 )
 
-// pipes is a listener whose connections are pipes, so that a bubble of synctest knows when all
-// wait.
+// pipes is a listener whose connections are pipes, so that a synctest bubble detects when
+// all goroutines wait.
 type pipes struct {
 	accepted chan net.Conn
 	closed   chan struct{}
@@ -45,8 +45,8 @@ func (p *pipes) dial(context.Context, string, string) (net.Conn, error) {
 	return here, nil
 }
 
-// bubble is a server in a bubble. A goroutine that it leaves behind at its end fails the test: the
-// bubble would wait for it forever.
+// bubble is a server in a bubble. Goroutines that outlive it fail the test: the bubble would
+// wait for them forever.
 type bubble struct {
 	t       *testing.T
 	pipes   *pipes
@@ -55,7 +55,7 @@ type bubble struct {
 	stop    func()
 }
 
-// inBubble runs a test with a server whose time is that of the bubble.
+// inBubble runs a test with a server in the time of a bubble.
 func inBubble(t *testing.T, c relay.Config, test func(t *testing.T, b *bubble)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -65,7 +65,7 @@ func inBubble(t *testing.T, c relay.Config, test func(t *testing.T, b *bubble)) 
 		b.through = &http.Client{Transport: transport}
 		web := &http.Server{Handler: s.Handler()}
 		go func() { _ = web.Serve(b.pipes) }()
-		synctest.Wait() // until Run is at work
+		synctest.Wait() // until Run has started
 		test(t, b)
 		stop()
 		web.Close()
@@ -75,7 +75,7 @@ func inBubble(t *testing.T, c relay.Config, test func(t *testing.T, b *bubble)) 
 
 func (b *bubble) client() *client { return connect(b.t, "http://relay", b.through) }
 
-// wantEnd receives until the connection ends, and returns when.
+// wantEnd receives until the connection ends, and returns the time of the end.
 func (c *client) wantEnd() time.Time {
 	for {
 		if _, _, err := c.Read(context.Background()); err != nil {
@@ -96,7 +96,7 @@ func TestMessagesAreReadAtTheRate(t *testing.T) {
 		for range 70 {
 			c.want("NOTICE")
 		}
-		// 20 at once, as the burst allows, and the others at 10 per second
+		// 20 at once, within the burst, and the others at 10 per second
 		if took := time.Since(began).Round(100 * time.Millisecond); took != 5*time.Second {
 			t.Errorf("70 messages took %v, want 5 s", took)
 		}
@@ -114,7 +114,7 @@ func TestHalfOpenSocket(t *testing.T) {
 	inBubble(t, relay.Config{Ping: 3 * time.Second, Stall: time.Second}, func(t *testing.T, b *bubble) {
 		dead := handshake(t, b)
 		began := time.Now()
-		go func() { // takes all messages and answers none
+		go func() { // reads everything and answers nothing
 			for {
 				if _, err := dead.Discard(1); err != nil {
 					return
@@ -139,7 +139,7 @@ func TestHalfOpenSocket(t *testing.T) {
 	})
 }
 
-// handshake is a client by hand.
+// handshake connects a client without the WebSocket library.
 func handshake(t *testing.T, b *bubble) *bufio.ReadWriter {
 	t.Helper()
 	raw, _ := b.pipes.dial(t.Context(), "", "")
@@ -155,7 +155,7 @@ func handshake(t *testing.T, b *bubble) *bufio.ReadWriter {
 	return rw
 }
 
-// open is how many connections the server has.
+// open returns the number of connections of the server.
 func (b *bubble) open() int {
 	synctest.Wait()
 	w := newRecorder()
@@ -207,7 +207,7 @@ func TestLiveEventsForAClientThatDoesNotRead(t *testing.T) {
 		for range 12 {
 			other.publish(someone.event(20_000, strings.Repeat("x", 1000)))
 		}
-		if n := b.open(); n != 1 { // before a write has been given up
+		if n := b.open(); n != 1 { // before the relay gives up a write
 			t.Errorf("%d connections after 12 KB for an outbox of 10, want 1", n)
 		}
 		slow.CloseNow()

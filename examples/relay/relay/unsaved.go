@@ -7,8 +7,8 @@ import (
 	"github.com/weir-go/weir/examples/relay/nostr"
 )
 
-// unsaved counts the events that could not be saved one after another. On a full disk that is all
-// of them, so the log has the first, each thousandth, and the end.
+// unsaved counts consecutive events that could not be saved. On a full disk every event
+// fails, so only the first, each thousandth, and the end are logged.
 type unsaved struct{ events atomic.Int64 }
 
 const unsavedPerLine = 1000

@@ -10,7 +10,8 @@ import (
 	"github.com/weir-go/weir/examples/relay/nostr"
 )
 
-// TestFullDiskDoesNotFillTheLog: thousands of failures are a few lines.
+// TestFullDiskDoesNotFillTheLog checks that thousands of failures write only a few log
+// lines.
 func TestFullDiskDoesNotFillTheLog(t *testing.T) {
 	var text bytes.Buffer
 	log := slog.New(slog.NewTextHandler(&text, nil))

@@ -7,13 +7,13 @@ import "github.com/weir-go/weir/examples/relay/nostr"
 const (
 	ofSubscription = 640 // itself, its context, and its places in three maps
 	ofFilter       = 192
-	ofTags         = 384 // of a filter that has any: their map
-	ofHeading      = 400 // in the index, where it has a set of its own, and in the subscription
+	ofTags         = 384 // the map of a filter with tags
+	ofHeading      = 400 // in the index, in a set of its own, and in the subscription
 	ofValue        = 32  // beside the text of a tag's value
 )
 
-// weightOf is what a subscription with these filters has in memory beside so many headings of the
-// same connection, its own included.
+// weightOf returns the memory of a subscription with these filters, when the connection's
+// subscriptions already have the given number of headings.
 func weightOf(filters []nostr.Filter, filed int) int {
 	bytes, under := ofSubscription, 0
 	for i := range filters {

@@ -9,11 +9,11 @@ import (
 	"github.com/weir-go/weir/examples/relay/nostr"
 )
 
-// heap is the live memory.
+// heap returns the size of the live heap.
 func heap() int {
 	var s runtime.MemStats
 	runtime.GC()
-	runtime.GC() // of what the first one's finalizers and pools left
+	runtime.GC() // a second time, for finalizers and pools
 	runtime.ReadMemStats(&s)
 	return int(s.HeapAlloc)
 }
@@ -71,7 +71,7 @@ func TestSubscriptionsWeighWhatTheyTake(t *testing.T) {
 			var subs []*subscription
 			before, charged := heap(), 0
 			for i := range 50 {
-				c.filed = 0 // each as if it were of a connection of its own
+				c.filed = 0 // as if each had a connection of its own
 				s := newSubscription(c, &nostr.ReqMessage{Subscription: fmt.Sprintf("a subscription's name, %d", i), Filters: filters()})
 				c.queries.open[s.id] = s
 				c.server.registry.add(s)
@@ -88,7 +88,7 @@ func TestSubscriptionsWeighWhatTheyTake(t *testing.T) {
 	}
 }
 
-// The headings counted before a subscription is filed are its headings in the index.
+// The number of headings counted in advance is the number of headings that the index files.
 func TestFiledUnderIsTheNumberOfHeadings(t *testing.T) {
 	for _, f := range []nostr.Filter{
 		{},

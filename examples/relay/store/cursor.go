@@ -8,22 +8,22 @@ import (
 	"github.com/weir-go/weir/examples/relay/nostr"
 )
 
-// A Cursor reads the events that match a filter, newest first, and of those of one second the one
-// with the lowest ID first. One goroutine at a time uses it. It holds nothing of the store between
-// two calls and needs no closing.
+// A Cursor reads the events that match a filter, newest first, and events of the same second
+// by ascending ID. It is not safe for concurrent use. It holds no resources of the store
+// between two calls and needs no closing.
 type Cursor struct {
 	store  *Store
 	filter nostr.Filter
-	index  []byte // the prefix of all keys of the ranges
+	index  []byte // common prefix of all keys of the ranges
 	exact  bool   // of the plan
 	left   int    // of the limit, negative for no bound
 
 	ids   []nostr.ID // still to be looked up
-	found []stamp    // those that were
-	dry   []*span    // ranges that are read next
-	heads merger     // the others, each with an entry
-	last  stamp      // the last that was visited
-	begun bool       // there was one
+	found []stamp    // stamps of the IDs looked up
+	dry   []*span    // ranges to be read next
+	heads merger     // the other ranges, each with at least one entry
+	last  stamp      // the last stamp visited
+	begun bool       // last is set
 }
 
 // Query returns a cursor over the events that match a filter, at most as many as its limit. The
@@ -45,8 +45,9 @@ func (s *Store) Query(f nostr.Filter) *Cursor {
 	return c
 }
 
-// Cost returns how many ranges of keys, or single keys, the cursor of a filter looks at before its
-// first event: 1 for the simplest, up to 2,000, or more if the filter has more values.
+// Cost returns the number of key ranges, or single keys, that the cursor of a filter reads
+// before its first event: 1 for the simplest, up to 2,000, or more if the filter has more
+// values.
 func Cost(f nostr.Filter) int {
 	if empty(&f) {
 		return 1
@@ -55,16 +56,17 @@ func Cost(f nostr.Filter) int {
 	return len(p.ids) + len(p.prefixes)
 }
 
-// Next reads about so many keys and passes the events among them to emit, until emit returns false:
-// it has taken that event and wants no other now. Next reports whether there may be more. The next
-// call goes on after the last event, also if events were saved or deleted meanwhile: none comes
-// twice, and none that was there from the start is missed, unless it was replaced or deleted.
+// Next reads about the given number of keys and passes their events to emit, until emit
+// returns false: emit has then taken that event and wants no more now. Next reports whether
+// there may be more. The next call continues after the last event, even if events were saved
+// or deleted meanwhile: no event comes twice, and an event that was there from the start is
+// missed only if it was replaced or deleted.
 //
-// A call is one transaction, and its duration is bounded by keys, which counts index entries and
-// records. Emit runs in it, and must not wait.
+// A call is one transaction, and its duration is bounded by keys, which counts index entries
+// and records. Emit runs inside it, and must not block.
 //
-// The error is [ErrClosed], [ErrCorrupt], or what Badger returns. After ErrCorrupt more is true,
-// and the next call goes on after the record.
+// The error is [ErrClosed], [ErrCorrupt], or an error of Badger. After ErrCorrupt more is
+// true, and the next call continues after the record.
 func (c *Cursor) Next(keys int, emit func(*nostr.Event) bool) (more bool, err error) {
 	return c.walk(keys, func(tx *badger.Txn, s stamp) (goOn bool, err error) {
 		e, err := c.match(tx, s)
@@ -76,8 +78,8 @@ func (c *Cursor) Next(keys int, emit func(*nostr.Event) bool) (more bool, err er
 	})
 }
 
-// Count is Next for a caller who wants to know how many events there are: n is how many this call
-// met. It reads no records where the index tells all.
+// Count is Next for a caller that only needs the number of events: n counts the events of
+// this call. It reads no records if the index suffices.
 func (c *Cursor) Count(keys int) (n int, more bool, err error) {
 	more, err = c.walk(keys, func(tx *badger.Txn, s stamp) (bool, error) {
 		if !c.exact {
@@ -98,7 +100,7 @@ func (c *Cursor) taken() {
 	}
 }
 
-// match returns the event of a stamp, nil if it does not match or has gone.
+// match returns the event of a stamp, nil if it does not match or was removed.
 func (c *Cursor) match(tx *badger.Txn, s stamp) (e *nostr.Event, err error) {
 	item, err := tx.Get(key(inRecords, s[:]))
 	if errors.Is(err, badger.ErrKeyNotFound) {
@@ -117,7 +119,7 @@ func (c *Cursor) match(tx *badger.Txn, s stamp) (e *nostr.Event, err error) {
 	return e, err
 }
 
-// walk visits the next stamps, each once, for as long as the keys last.
+// walk visits the next stamps, each once, until it has read the given number of keys.
 func (c *Cursor) walk(keys int, visit func(*badger.Txn, stamp) (goOn bool, err error)) (more bool, err error) {
 	if err := c.store.enter(); err != nil {
 		return false, err

@@ -13,8 +13,8 @@ import (
 	"github.com/weir-go/weir/examples/relay/store"
 )
 
-// TestCursorWhileEventsArrive saves events between the steps of a cursor: what was there from the
-// start comes once, in order.
+// TestCursorWhileEventsArrive saves events between the steps of a cursor: the events that
+// were there from the start come once, in order.
 func TestCursorWhileEventsArrive(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s, err := store.Open(store.Options{Dir: t.TempDir()})
@@ -87,8 +87,8 @@ func TestEventsThatVanish(t *testing.T) {
 	}
 }
 
-// TestStepsAreBounded holds that a call reads no more keys than asked for, however many events its
-// filter rules out.
+// TestStepsAreBounded checks that a call reads no more keys than requested, however many
+// events its filter excludes.
 func TestStepsAreBounded(t *testing.T) {
 	s := open(t, store.Options{Dir: t.TempDir()})
 	const n = 300
@@ -119,8 +119,8 @@ func TestStepsAreBounded(t *testing.T) {
 	}
 }
 
-// TestReadAhead holds how many keys a query takes: those it reads ahead in its ranges, and a record
-// for each event.
+// TestReadAhead checks the number of keys that a query reads: keys read ahead in its ranges,
+// and a record for each event.
 func TestReadAhead(t *testing.T) {
 	s := open(t, store.Options{Dir: t.TempDir()})
 	const authors, each, newest = 20, 30, 60
@@ -139,14 +139,15 @@ func TestReadAhead(t *testing.T) {
 		}
 	}
 	takes(1, authors+1)
-	takes(40, 5*authors+40) // twice the two events that each author has among them, and one
+	takes(40, 5*authors+40) // each range reads ahead twice the two events that an author has among them, and one
 	for n := range newest {
 		save(t, s, nostr.Event{ID: idOf(authors*each + n), PubKey: authorOf(0), Kind: 1, CreatedAt: int64(authors*each + n)}, store.Saved)
 	}
 	takes(29, 3*authors+6+12+16+29) // all of the same author
 }
 
-// keysOf returns with how many keys a single call reads all that a query finds up to its limit.
+// keysOf returns the number of keys that a single call needs to read all events of a query
+// up to its limit.
 func keysOf(t *testing.T, s *store.Store, f nostr.Filter) int {
 	t.Helper()
 	return sort.Search(1000, func(keys int) bool {
@@ -197,7 +198,8 @@ func TestCost(t *testing.T) {
 	}
 }
 
-// TestCorruptRecords damages stored records: an error, and the cursor goes on behind it.
+// TestCorruptRecords damages stored records: the cursor returns an error, and continues
+// after the record.
 func TestCorruptRecords(t *testing.T) {
 	s := open(t, store.Options{Dir: t.TempDir()})
 	for n := range 3 {

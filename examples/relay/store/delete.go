@@ -10,8 +10,8 @@ import (
 	"github.com/weir-go/weir/examples/relay/nostr"
 )
 
-// A deletion has the events of its author that an event of kind 5 names; of other kinds it is
-// empty.
+// A deletion holds the events and addresses that an event of kind 5 names; it is empty for
+// other kinds.
 type deletion struct {
 	author    nostr.PubKey
 	until     int64 // the time of the deletion
@@ -40,9 +40,9 @@ func unique[T comparable](list []T) []T {
 	})
 }
 
-// mark keeps out what the deletion names, and returns what of that is there. If it has more keys
-// than the transaction holds, it is removed before, and what is saved again meanwhile makes the
-// next transaction a conflict, or is doomed again.
+// mark blocks the events that the deletion names, and returns the stamps of those stored. If
+// they have more keys than a transaction holds, the caller removes them first; an event
+// saved again meanwhile makes the next transaction conflict, or is returned again.
 func (d *deletion) mark(tx *badger.Txn) (doomed []stamp, err error) {
 	for _, id := range d.ids {
 		s, mine, err := d.find(tx, id)
@@ -75,7 +75,7 @@ func (d *deletion) mark(tx *badger.Txn) (doomed []stamp, err error) {
 	return doomed, nil
 }
 
-// find returns the stamp of an event, and whether it is there and the author may delete it.
+// find returns the stamp of an event, and whether it is stored and the author may delete it.
 func (d *deletion) find(tx *badger.Txn, id nostr.ID) (s stamp, mine bool, err error) {
 	created, err := valueOf(tx, key(inIDs, id[:]))
 	if err != nil || len(created) != 8 {
@@ -87,7 +87,8 @@ func (d *deletion) find(tx *badger.Txn, id nostr.ID) (s stamp, mine bool, err er
 	return s, len(kind) == 2 && binary.BigEndian.Uint16(kind) != nostr.KindDeletion, err
 }
 
-// markTo keeps out the versions at an address up to the time of the deletion, or of a later one.
+// markTo blocks the versions at an address up to the time of the deletion, or of a later
+// one.
 func (d *deletion) markTo(tx *badger.Txn, a nostr.Address) error {
 	k := addressKey(goneTo, a)
 	until, found, err := timeAt(tx, k)
@@ -97,7 +98,7 @@ func (d *deletion) markTo(tx *badger.Txn, a nostr.Address) error {
 	return tx.Set(k, binary.BigEndian.AppendUint64(nil, uint64(d.until)))
 }
 
-// isDeleted reports whether the author of an event had it deleted.
+// isDeleted reports whether the author of an event has deleted it.
 func isDeleted(tx *badger.Txn, e *nostr.Event) (bool, error) {
 	if e.Kind == nostr.KindDeletion {
 		return false, nil

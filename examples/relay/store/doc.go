@@ -1,31 +1,32 @@
-// Package store keeps the events of a relay in Badger, and reads them newest first through indexes.
+// Package store keeps the events of a relay in Badger, and reads them newest first through
+// indexes.
 //
 //	events, err := store.Open(store.Options{Dir: "/data", Memory: 512 << 20})
 //	outcome, err := events.Save(ctx, &event)
 //
 //	cursor := events.Query(filter)
 //	for more := true; more && err == nil; {
-//		more, err = cursor.Next(1000, emit) // a short read of its own: what paces reads stands here
+//		more, err = cursor.Next(1000, emit) // a short read of its own: pace reads here
 //	}
 //
 // # Rules
 //
-// Save applies the protocol's rules in one transaction, whatever the order in which events arrive.
-// Of a replaceable or addressable event the newest version is kept. A deletion (kind 5) removes
-// what it names of the same author, and leaves a mark, so that a later import does not bring it
-// back. A deletion cannot be deleted. An older version does not take the place of a deleted one,
-// neither by itself nor by an import.
+// Save applies the protocol's rules in one transaction, whatever the order in which events
+// arrive. It keeps the newest version of a replaceable or addressable event. A deletion
+// (kind 5) removes the events that it names of the same author, and leaves a mark, so that a
+// later import does not restore them. A deletion cannot be deleted. An older version does
+// not replace a deleted one, neither by Save nor by an import.
 //
 // # Durability
 //
-// Acknowledged events survive the death of the process at any instant, kill -9 included: it has
-// been written into a mapped file, which the kernel keeps. It does not survive a loss of power
-// unless [Store.Sync] returned after it. A caller that must tell its own sender that an event is
-// safe from that calls Sync for a batch of events and acknowledges them afterwards: one costs
+// An acknowledged event survives the death of the process at any instant, kill -9 included:
+// it has been written into a mapped file, which the kernel keeps. It survives a loss of
+// power only if [Store.Sync] returned after it. A caller that must promise that to its own
+// sender calls Sync for a batch of events and acknowledges them afterwards: one call takes
 // milliseconds, however many events it makes durable.
 //
 // # Limits
 //
-// A filter finds an event by the first 2,000 different values of its single-letter tags, and a
-// deletion names at most 2,000 events: a transaction holds no more.
+// A filter finds an event by the first 2,000 different values of its single-letter tags, and
+// a deletion names at most 2,000 events: a transaction holds no more.
 package store

@@ -10,9 +10,9 @@ import (
 	"github.com/weir-go/weir/examples/relay/nostr"
 )
 
-// The first byte of a key says its kind. A stamp is 40 bytes: the inverted time and the ID, so
-// that keys in order are events newest first, and of those of one second the one with the lowest ID
-// first, as the protocol wants it.
+// The first byte of a key is its type. A stamp is 40 bytes: the inverted time and the ID, so
+// that the order of keys is newest first, and by ascending ID within a second, as the
+// protocol demands.
 //
 //	key                              value
 //	inRecords   stamp                record
@@ -27,7 +27,7 @@ import (
 //	ofImports   ID of an import      how many of its lines are in
 //	layout      none                 number of this layout
 //
-// An author takes 32 bytes, a kind 2. A hash is 16 bytes of the SHA-256 of a value, which is of any
+// An author takes 32 bytes, a kind 2. A hash is 16 bytes of the SHA-256 of a value of any
 // length. An address is the kind, the author and the hash of the d tag.
 const (
 	inRecords  = 'r'
@@ -43,8 +43,9 @@ const (
 	layout     = 'l'
 )
 
-// maxIndexed is how many values of tags the index has of an event. A new version of a contact list
-// removes as many keys as it adds, which makes 4,000 in a transaction: see leastMemtable.
+// maxIndexed is the number of tag values indexed for an event. A new version of a contact
+// list removes as many keys as it adds, which makes 4,000 in a transaction: see
+// leastMemtable.
 const maxIndexed = 2000
 
 // A stamp orders events.
@@ -63,7 +64,7 @@ func (s stamp) id() nostr.ID { return nostr.ID(s[8:]) }
 // before reports whether s is of a newer event.
 func (s stamp) before(other stamp) bool { return bytes.Compare(s[:], other[:]) < 0 }
 
-// invert makes later times smaller, also those before 1970.
+// invert maps later times to smaller numbers, including times before 1970.
 func invert(created int64) uint64 { return uint64(created) ^ math.MaxInt64 }
 
 // key joins the parts of a key.
@@ -87,7 +88,7 @@ func addressKey(table byte, a nostr.Address) []byte {
 	return key(table, bytesOf(a.Kind), a.PubKey[:], hash(a.D))
 }
 
-// indexKeys lists the keys of an event whose values are its kind.
+// indexKeys returns the keys of an event whose values are its kind.
 func indexKeys(e *nostr.Event) [][]byte {
 	s, kind := stampOf(e.CreatedAt, e.ID), bytesOf(e.Kind)
 	keys := [][]byte{
@@ -101,7 +102,7 @@ func indexKeys(e *nostr.Event) [][]byte {
 	return keys
 }
 
-// tagPrefixes lists the ranges of the index of tags that an event is in, each once.
+// tagPrefixes returns the ranges of the tag index that contain an event, each once.
 func tagPrefixes(e *nostr.Event) (prefixes [][]byte) {
 	seen := map[[17]byte]bool{}
 	for _, tag := range e.Tags {

@@ -16,7 +16,7 @@ import (
 	"github.com/weir-go/weir/internal/longtest"
 )
 
-// A test runs this program as a process of its own with this as the first argument, and with the
+// Tests run this program as a child process with this as the first argument, then the
 // directory of a store and the number of the first event.
 const saving = "save"
 
@@ -36,8 +36,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// saveAll saves events from four goroutines, and writes the number of each that is acknowledged,
-// until it is killed.
+// saveAll saves events from four goroutines, and writes the number of each acknowledged
+// event, until it is killed.
 func saveAll(dir string, first int) error {
 	s, err := store.Open(store.Options{Dir: dir, Memory: 64 << 20})
 	if err != nil {
@@ -60,7 +60,7 @@ func saveAll(dir string, first int) error {
 	return nil
 }
 
-// numbered makes events of all sizes, also for the log of values.
+// numbered returns events of different sizes, some large enough for the value log.
 func numbered(n int) nostr.Event {
 	e := nostr.Event{ID: idOf(n), CreatedAt: int64(n / 3), Kind: 1, Content: fmt.Sprintf("%0*d", n*37%3000, n)}
 	e.ID[2] = byte(n >> 16)
@@ -70,7 +70,7 @@ func numbered(n int) nostr.Event {
 	return e
 }
 
-// TestKilledStoreHasWhatItAcknowledged kills a process while it saves, again and again on the same
+// TestKilledStoreHasWhatItAcknowledged repeatedly kills a process while it saves to the same
 // store.
 func TestKilledStoreHasWhatItAcknowledged(t *testing.T) {
 	longtest.Skip(t)
@@ -92,7 +92,7 @@ func TestKilledStoreHasWhatItAcknowledged(t *testing.T) {
 			t.Fatal(err)
 		}
 		lines, until := bufio.NewScanner(out), 1+rand.IntN(5000)
-		for n := 0; lines.Scan(); { // after the kill, the rest of the pipe
+		for n := 0; lines.Scan(); { // the pipe may still have numbers after the kill
 			if _, err := fmt.Sscan(lines.Text(), &n); err != nil {
 				t.Fatal(err)
 			}
@@ -112,7 +112,8 @@ func TestKilledStoreHasWhatItAcknowledged(t *testing.T) {
 	t.Logf("%d events over %d kills", len(acknowledged), kills)
 }
 
-// hasAll demands the events of these numbers, each once and by each of its indexes.
+// hasAll checks that the store has the events of these numbers, each once and in each of its
+// indexes.
 func hasAll(t *testing.T, dir string, numbers map[int]bool) {
 	t.Helper()
 	s := open(t, store.Options{Dir: dir, Memory: 64 << 20})

@@ -21,11 +21,11 @@ var (
 	dir     = flag.String("dir", "", "directory of a store that TestMillion fills, or that it filled before; a new one if it is empty")
 )
 
-// limits are how many events a query asks for: a screen, a page, and the most that the relay gives.
+// limits are the limits of the queries: a screen, a page, and the relay's maximum.
 var limits = []int{20, 100, 500}
 
-// TestMillion fills a store and prints how long queries take, how many events they find and how
-// large their answers are:
+// TestMillion fills a store and prints the duration of queries, the number of events they
+// find and the size of their answers:
 //
 //	scripts/all go test ./examples/relay/store -run Million -v -timeout 1h -events 1000000
 func TestMillion(t *testing.T) {
@@ -57,7 +57,7 @@ func TestMillion(t *testing.T) {
 	}
 }
 
-// measure times queries of a sort, and then asks again for the sizes.
+// measure times queries of one kind, and then repeats them to get their sizes.
 func measure(t *testing.T, s *store.Store, name string, limit int, filter func(*rand.Rand, []nostr.Event) nostr.Filter, known []nostr.Event) {
 	t.Helper()
 	var took []time.Duration
@@ -85,8 +85,8 @@ func measure(t *testing.T, s *store.Store, name string, limit int, filter func(*
 		float64(emitted)/float64(n), float64(sum)/float64(n)/1e3, float64(sizes[n*99/100])/1e3)
 }
 
-// read decodes the events and lets go of them, as a relay does that sends them. Writing them as
-// JSON is not in the time.
+// read decodes the events and discards them, as a relay does after sending them. The time
+// does not include writing JSON.
 func read(t *testing.T, s *store.Store, f nostr.Filter) {
 	t.Helper()
 	cursor := s.Query(f)
@@ -164,7 +164,7 @@ func sample(t *testing.T, s *store.Store, stats store.Stats) (known []nostr.Even
 	return known
 }
 
-// sorts are the queries that are measured.
+// sorts are the measured queries.
 var sorts = []struct {
 	name   string
 	filter func(*rand.Rand, []nostr.Event) nostr.Filter
@@ -212,7 +212,7 @@ var sorts = []struct {
 
 func pick(r *rand.Rand, known []nostr.Event) nostr.Event { return known[r.IntN(len(known))] }
 
-// tagOf returns a tag that an event has.
+// tagOf returns a tag of some event.
 func tagOf(r *rand.Rand, known []nostr.Event) map[byte][]string {
 	for {
 		e := pick(r, known)

@@ -14,12 +14,12 @@ import (
 	"github.com/weir-go/weir/examples/relay/store"
 )
 
-// A model is a store as a slice, with the rules of the protocol in their plain form.
+// A model is a store as a slice, with the rules of the protocol in their simplest form.
 type model struct {
 	events    []nostr.Event
-	ids       map[string]bool               // "ID by author" that were deleted
-	addresses map[string]int64              // until when
-	newest    map[nostr.Address]nostr.Event // that came, deleted ones included
+	ids       map[string]bool               // deleted events, "ID by author"
+	addresses map[string]int64              // deleted up to this time
+	newest    map[nostr.Address]nostr.Event // including deleted ones
 }
 
 func newModel() model {
@@ -51,8 +51,8 @@ func (m *model) save(e nostr.Event) store.Outcome {
 	return store.Saved
 }
 
-// supersede removes the events that a version replaces, and reports false if a newer one came to
-// its address.
+// supersede removes the version that e replaces, and reports false if its address has had a
+// newer one.
 func (m *model) supersede(e nostr.Event) bool {
 	address, versioned := e.Address()
 	if !versioned {
@@ -75,7 +75,7 @@ func (m *model) remove(d nostr.Event) {
 		case "e":
 			m.ids[tag.Value()+d.PubKey.String()] = true
 		case "a":
-			if strings.Contains(tag.Value(), ":"+d.PubKey.String()+":") { // also what is no address: it matches none
+			if strings.Contains(tag.Value(), ":"+d.PubKey.String()+":") { // including invalid addresses, which match nothing
 				m.addresses[tag.Value()] = max(m.addresses[tag.Value()], d.CreatedAt)
 			}
 		}
@@ -112,7 +112,7 @@ func newestFirst(a, b nostr.Event) int {
 	return bytes.Compare(a.ID[:], b.ID[:])
 }
 
-// The draws are from few values, so that they meet.
+// The values are drawn from small sets, so that events collide.
 var (
 	kinds   = []int{1, 1, 7, 5, 5, 0, 3, 10002, 20001, 30023, 30024, 65535}
 	letters = []string{"e", "p", "t", "a", "d", "title", "-"}
@@ -130,7 +130,7 @@ func idOf(n int) (id nostr.ID) {
 
 const ids = 60
 
-// drawn has the events that were drawn: an ID is the hash of one event.
+// drawn holds the events drawn so far: an ID is the hash of one event.
 type drawn map[nostr.ID]nostr.Event
 
 func (d drawn) event(t *rapid.T) nostr.Event {
@@ -210,7 +210,7 @@ func drawFilter(t *rapid.T) nostr.Filter {
 	return f
 }
 
-// all reads a cursor in steps of so many keys.
+// all reads a cursor in steps of the given number of keys.
 func all(t fataler, s *store.Store, f nostr.Filter, keys int) (found []nostr.Event) {
 	t.Helper()
 	cursor := s.Query(f)
@@ -241,7 +241,7 @@ func count(t fataler, s *store.Store, f nostr.Filter, keys int) (all int) {
 	return all
 }
 
-// same demands the same events in the same order.
+// same checks that both have the same events in the same order.
 func same(t *rapid.T, got, want []nostr.Event, what string) {
 	t.Helper()
 	if !slices.EqualFunc(got, want, func(a, b nostr.Event) bool { return form(a) == form(b) }) {
@@ -266,8 +266,8 @@ func forms(events []nostr.Event) string {
 	return strings.Join(text, "\n     ")
 }
 
-// TestStoreIsTheModel saves events in any order, with versions, deletions and doubles, reopens the
-// store now and then, and compares the matches of filters.
+// TestStoreIsTheModel saves events in any order, with versions, deletions and duplicates,
+// reopens the store now and then, and compares the results of filters.
 func TestStoreIsTheModel(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		options := store.Options{Dir: t.TempDir()}

@@ -12,42 +12,42 @@ import (
 	"github.com/weir-go/weir/load/badgerload"
 )
 
-// ErrFull is the error of Save while the disk has too little room left. What is in the store can be
-// read.
+// ErrFull is returned by Save while the disk has too little free space. Events in the store
+// can still be read.
 var ErrFull = errors.New("store: the disk is full")
 
-// ErrClosed is the error of the methods of a store and its cursors after Close.
+// ErrClosed is returned by the methods of a store and its cursors after Close.
 var ErrClosed = errors.New("store: the store is closed")
 
 // Options are the settings of a store.
 type Options struct {
-	Dir    string // directory of the store; Open makes it
-	Memory uint64 // target of the whole process in bytes, as of a memory.Governor; 0 for 512 MiB
+	Dir    string // directory of the store; Open creates it
+	Memory uint64 // memory target of the whole process in bytes, as in memory.Governor; 0 for 512 MiB
 }
 
 const (
 	defaultMemory = 512 << 20
 
-	// A transaction holds an entry for each 587 bytes of a memtable. The largest has 4,000 and a
-	// few: with 2 MiB, as a store that is sized to less than 256 MiB has, a contact list of 2,000
-	// could not be replaced.
+	// A transaction holds an entry for each 587 bytes of a memtable. The largest
+	// transaction has slightly more than 4,000 entries: with 2 MiB, the memtable of a
+	// store sized to less than 256 MiB, a contact list of 2,000 could not be replaced.
 	leastMemtable = 4 << 20
 
 	layoutNumber = 1
 )
 
-// A Store keeps events. Its methods may be called by several goroutines at once.
+// A Store keeps events. Its methods are safe for concurrent use.
 type Store struct {
 	db   *badger.DB
 	conf badger.Options
 
 	mu     sync.Mutex
 	closed bool
-	users  sync.WaitGroup // those that read or write
+	users  sync.WaitGroup // the calls that read or write
 }
 
-// Open opens the store in a directory, and makes one if there is none. A directory is open in one
-// process at a time.
+// Open opens the store in a directory, and creates it if there is none. Only one process at
+// a time can open a directory.
 func Open(o Options) (*Store, error) {
 	if o.Dir == "" {
 		return nil, errors.New("store: Options.Dir is empty: want the directory of the store")
@@ -55,8 +55,8 @@ func Open(o Options) (*Store, error) {
 	if o.Memory == 0 {
 		o.Memory = defaultMemory
 	}
-	// Compressing tables took processors in bursts: without it the p99 of queries beside an import
-	// fell from 149 to 84 ms on two of them.
+	// Compressing tables took processors in bursts: without it the p99 of queries during
+	// an import fell from 149 to 84 ms on two of them.
 	conf := badgerload.Sized(badger.DefaultOptions(o.Dir).WithCompression(options.None).WithLogger(nil), o.Memory)
 	conf.MemTableSize = max(conf.MemTableSize, leastMemtable)
 	db, err := badgerload.Open(conf)
@@ -86,8 +86,8 @@ func checkLayout(db *badger.DB) error {
 	})
 }
 
-// Close waits for the reads and writes at work and closes the store. Those that come later return
-// [ErrClosed], as a second Close does.
+// Close waits for the reads and writes in progress and closes the store. Later calls return
+// [ErrClosed], as does a second Close.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	if s.closed {
@@ -100,8 +100,8 @@ func (s *Store) Close() error {
 	return s.db.Close()
 }
 
-// enter begins a use of the store, which calls s.users.Done at its end: Badger may not be closed
-// under it.
+// enter begins a use of the store. The caller calls s.users.Done at its end: Badger must not
+// be closed before.
 func (s *Store) enter() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -112,7 +112,7 @@ func (s *Store) enter() error {
 	return nil
 }
 
-// Sync returns when events saved before are safe from a loss of power.
+// Sync returns when all earlier saves are safe from a loss of power.
 func (s *Store) Sync() error {
 	if err := s.enter(); err != nil {
 		return err
@@ -121,7 +121,7 @@ func (s *Store) Sync() error {
 	return s.db.Sync()
 }
 
-// Marks are those that imports leave in the store.
+// Marks returns the marks that imports leave in the store.
 func (s *Store) Marks() badgerload.Marks {
 	return badgerload.Marks{DB: s.db, Prefix: string(key(ofImports))}
 }

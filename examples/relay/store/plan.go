@@ -7,29 +7,29 @@ import (
 	"github.com/weir-go/weir/examples/relay/nostr"
 )
 
-// A plan is how a filter is answered: by the IDs, or by ranges of one index.
+// A plan determines how a filter is answered: by IDs, or by ranges of one index.
 type plan struct {
 	ids      []nostr.ID // of the filter, if it has any
 	prefixes [][]byte   // of ranges, all in the same index
-	exact    bool       // what is in the ranges, and of the kinds, matches: no record has to be read to know that
+	exact    bool       // every entry of the ranges with the right kind matches: no need to read its record
 }
 
 // A cursor has to look at all ranges before it knows which event is the newest.
 const (
-	// maxSpans is how many ranges of authors and kinds are merged. A filter with more is answered
-	// by its authors alone.
+	// maxSpans is the number of ranges of authors and kinds that are merged. A filter
+	// with more is answered by its authors alone.
 	maxSpans = 2000
 
-	// fewSpans is how many ranges of authors and kinds are merged if one of several kinds is notes.
-	// Those are so much of what an author writes that a range of all kinds has little else: of a
-	// million events, the newest 20 of kinds 1 and 6 of 300 authors took 3.3 ms at the median with
-	// a range for each author, and 5.7 ms with one for each author and kind.
+	// fewSpans is that number if one of several kinds is notes. Notes are such a large
+	// part of an author's events that a range of all kinds has little else: of a million
+	// events, the newest 20 of kinds 1 and 6 of 300 authors took 3.3 ms at the median
+	// with a range for each author, and 5.7 ms with one for each author and kind.
 	fewSpans = 100
 	notes    = 1
 )
 
-// planOf chooses the index with the fewest ranges. Kinds alone are taken only if there are no
-// authors and no tags, since a kind may have half of all events.
+// planOf chooses the index with the fewest ranges. It uses kinds alone only without authors
+// and tags, because a kind may have half of all events.
 func planOf(f *nostr.Filter) plan {
 	if f.IDs != nil {
 		return plan{ids: f.IDs, exact: f.Authors == nil && f.Kinds == nil && len(f.Tags) == 0}
@@ -75,7 +75,7 @@ func byAuthors(f *nostr.Filter) plan {
 	return p
 }
 
-// mostSpans is how many ranges of authors and these kinds are merged.
+// mostSpans returns the number of ranges of authors and these kinds that are merged.
 func mostSpans(kinds []int) int {
 	if len(kinds) > 1 && slices.Contains(kinds, notes) {
 		return fewSpans
@@ -91,7 +91,7 @@ func byTag(f *nostr.Filter, letter byte, values []string) plan {
 	return p
 }
 
-// empty reports whether nothing can match: a condition without values.
+// empty reports whether a condition has no values, so that nothing can match.
 func empty(f *nostr.Filter) bool {
 	none := f.IDs != nil && len(f.IDs) == 0 || f.Authors != nil && len(f.Authors) == 0 || f.Kinds != nil && len(f.Kinds) == 0
 	for _, values := range f.Tags {

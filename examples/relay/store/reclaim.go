@@ -8,10 +8,10 @@ import (
 	"github.com/dgraph-io/badger/v4"
 )
 
-// Reclaim gives the room of replaced and deleted events in the log of large values back to the file
-// system: it rewrites files of which half or more is garbage, and returns how many. It learns of
-// garbage from compactions, so that it comes late. A relay calls it every few minutes. It takes the
-// disk for about a second for each file, and ends early, between two files, with ctx.
+// Reclaim frees the disk space of replaced and deleted events in the value log: it rewrites
+// files with half or more garbage, and returns their number. It learns of garbage from
+// compactions, which are delayed. A relay calls it every few minutes. It uses the disk for
+// about a second per file, and ends early, between two files, with ctx.
 func (s *Store) Reclaim(ctx context.Context) (files int, err error) {
 	const garbage = 0.5
 	if err := s.enter(); err != nil {

@@ -11,18 +11,18 @@ import (
 	"github.com/weir-go/weir/examples/relay/nostr"
 )
 
-// ErrCorrupt is the error of a read for a record that no event can have.
+// ErrCorrupt is returned by a read of a malformed record.
 var ErrCorrupt = errors.New("store: a record is corrupt")
 
-// A record is the kind, the author, the signature, how many tags there are, how many values in all
-// and how many of those are hexadecimal, the tags, and the content to its end. A tag is how many
-// values it has, then each as its length and its bytes. A value that is 64 hexadecimal digits, as
-// in e and p tags, takes 32 bytes, and the lowest bit of its length says so.
+// A record is the kind, the author, the signature, the number of tags, of all values and of
+// hexadecimal values, the tags, and the content to the end. A tag is the number of its
+// values, then each as its length and its bytes. A value of 64 hexadecimal digits, as in e
+// and p tags, takes 32 bytes, and the lowest bit of its length marks it.
 
 const fixed = 2 + len(nostr.PubKey{}) + len(nostr.Event{}.Sig)
 
 func recordOf(e *nostr.Event) []byte {
-	b := binary.BigEndian.AppendUint16(make([]byte, 0, fixed+len(e.Content)+40*len(e.Tags)+8), uint16(e.Kind)) // most need no more
+	b := binary.BigEndian.AppendUint16(make([]byte, 0, fixed+len(e.Content)+40*len(e.Tags)+8), uint16(e.Kind)) // enough for most records
 	b = append(b, e.PubKey[:]...)
 	b = append(b, e.Sig[:]...)
 	values, hexadecimal := 0, 0
@@ -55,7 +55,7 @@ func appendValue(b []byte, value string) []byte {
 	return append(b, value...)
 }
 
-// fromHex returns the bytes of 64 lower-case hexadecimal digits.
+// fromHex decodes 64 lower-case hexadecimal digits.
 func fromHex(value string) (raw [32]byte, ok bool) {
 	if len(value) != 2*len(raw) {
 		return raw, false
@@ -69,7 +69,7 @@ func fromHex(value string) (raw [32]byte, ok bool) {
 	return raw, err == nil
 }
 
-// decode returns the event of a record and the stamp that it is under. It shares nothing with the
+// decode returns the event of a record and its stamp. The event shares no memory with the
 // record.
 func decode(s stamp, record []byte) (e nostr.Event, err error) {
 	if len(record) < fixed {
@@ -81,7 +81,7 @@ func decode(s stamp, record []byte) (e nostr.Event, err error) {
 	copy(e.Sig[:], record[2+len(e.PubKey):])
 	r := reader{rest: string(record[fixed:])} // tags and content are parts of one string
 	tags, values, hexadecimal := r.number(), r.number(), r.number()
-	if most := uint64(len(r.rest)); tags > most || values > most || hexadecimal > most/32 { // each takes a byte at least
+	if most := uint64(len(r.rest)); tags > most || values > most || hexadecimal > most/32 { // each takes at least a byte
 		return e, corrupt(s, "it cannot have %d tags with %d values, %d of them hexadecimal", tags, values, hexadecimal)
 	}
 	r.digits.Grow(2 * 32 * int(hexadecimal)) // a contact list has hundreds: one allocation for all
@@ -114,7 +114,7 @@ func corrupt(s stamp, format string, args ...any) error {
 // A reader takes numbers and values from the front of a string.
 type reader struct {
 	rest   string
-	short  bool            // there was less than was asked for
+	short  bool            // a read went past the end
 	digits strings.Builder // of the hexadecimal values
 }
 

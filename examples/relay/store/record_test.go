@@ -77,7 +77,7 @@ func TestFullDiskIsForeseen(t *testing.T) {
 	}
 	defer s.Close()
 	was := s.conf.MemTableSize
-	s.conf.MemTableSize = 1 << 55 // no disk has room for as much
+	s.conf.MemTableSize = 1 << 55 // more than any disk holds
 	if outcome, err := s.Save(t.Context(), &nostr.Event{Kind: 1}); outcome != 0 || !errors.Is(err, ErrFull) {
 		t.Errorf("%v, %v, want ErrFull", outcome, err)
 	}

@@ -27,7 +27,7 @@ func article(n, author int, created int64) nostr.Event {
 	return event(n, author, created, 30023, nostr.Tag{"d", "x"}, nostr.Tag{"t", fmt.Sprint(n)})
 }
 
-// TestRules saves events one after the other. TestStoreIsTheModel has them in all orders.
+// TestRules saves events one after the other. TestStoreIsTheModel saves them in all orders.
 func TestRules(t *testing.T) {
 	type step struct {
 		event nostr.Event
@@ -98,7 +98,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// numbers returns those of idOf.
+// numbers returns the numbers of events made by idOf.
 func numbers(events []nostr.Event) string {
 	var text []string
 	for _, e := range events {

@@ -18,9 +18,9 @@ type Outcome uint8
 // The outcomes. The zero Outcome comes with an error.
 const (
 	Saved      Outcome = 1 // it is in the store
-	Duplicate  Outcome = 2 // it was there before
-	Superseded Outcome = 3 // a newer version is there
-	Deleted    Outcome = 4 // its author had it deleted
+	Duplicate  Outcome = 2 // it was already stored
+	Superseded Outcome = 3 // a newer version is stored
+	Deleted    Outcome = 4 // its author has deleted it
 	Ephemeral  Outcome = 5 // its kind is not kept
 )
 
@@ -34,13 +34,14 @@ func (o Outcome) String() string {
 	return fmt.Sprintf("Outcome(%d)", o)
 }
 
-// Save adds an event to the store, with what that does to others by the rules of the package. The
-// caller has verified it. Events may be saved at once, also versions of the same and deletions: the
-// result is that of some order.
+// Save adds an event to the store, and applies its effect on other events by the rules of
+// the package. The caller has verified it. Concurrent calls are safe, even with versions of
+// the same event and deletions: the result equals some sequential order.
 //
-// The error is that of ctx, [ErrClosed], [ErrFull], what Badger returns, or says that the event has
-// a kind above 65,535 or deletes more than 2,000. The event has then not been saved, but if it
-// deletes more than fits in a transaction, a part of that may be gone.
+// The error is that of ctx, [ErrClosed], [ErrFull], an error of Badger, or reports that the
+// event has a kind above 65,535 or deletes more than 2,000. The event has then not been
+// saved, but if it deletes more than fits in a transaction, some of the deleted events may
+// be gone.
 func (s *Store) Save(ctx context.Context, e *nostr.Event) (Outcome, error) {
 	if e.Kind < 0 || e.Kind > math.MaxUint16 {
 		return 0, fmt.Errorf("store: kind %d: want 0 to 65535", e.Kind)
@@ -94,7 +95,7 @@ func (s *Store) Save(ctx context.Context, e *nostr.Event) (Outcome, error) {
 	}
 }
 
-// update runs a transaction, again if another one changed the keys that it read.
+// update runs a transaction, and repeats it after a conflict.
 func (s *Store) update(ctx context.Context, change func(*badger.Txn) error) error {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -107,7 +108,7 @@ func (s *Store) update(ctx context.Context, change func(*badger.Txn) error) erro
 	}
 }
 
-// refuse says why an event is not saved, and 0 if it is.
+// refuse returns the outcome of an event that is not saved, and 0 for one that is.
 func refuse(tx *badger.Txn, e *nostr.Event) (Outcome, error) {
 	if found, err := valueOf(tx, key(inIDs, e.ID[:])); err != nil || found != nil {
 		return Duplicate, err
@@ -124,8 +125,8 @@ func refuse(tx *badger.Txn, e *nostr.Event) (Outcome, error) {
 	return 0, nil
 }
 
-// newestOf returns the stamp of the newest version that came to an address, also if it was deleted
-// since: an older one does not take its place.
+// newestOf returns the stamp of the newest version ever saved at an address, even if it was
+// deleted since: an older one does not replace it.
 func newestOf(tx *badger.Txn, a nostr.Address) (newest stamp, found bool, err error) {
 	value, err := valueOf(tx, addressKey(inVersions, a))
 	if err != nil || value == nil {
@@ -137,7 +138,7 @@ func newestOf(tx *badger.Txn, a nostr.Address) (newest stamp, found bool, err er
 	return stamp(value), true, nil
 }
 
-// add writes the keys of an event that was not refused, in place of an older version.
+// add writes the keys of an event that was not refused, and replaces an older version.
 func add(tx *badger.Txn, e *nostr.Event) error {
 	s := stampOf(e.CreatedAt, e.ID)
 	if err := supersede(tx, e); err != nil {
@@ -158,9 +159,9 @@ func add(tx *badger.Txn, e *nostr.Event) error {
 	return nil
 }
 
-// supersede makes way for a version, if it is the newest. One that its author had deleted
-// supersedes too: what is at an address does not depend on whether the version or its deletion came
-// first.
+// supersede removes the older version if this one is the newest. A version that its author
+// has deleted supersedes too, so that the result does not depend on whether the version or
+// its deletion came first.
 func supersede(tx *badger.Txn, e *nostr.Event) error {
 	address, ok := e.Address()
 	if !ok {
@@ -179,7 +180,7 @@ func supersede(tx *badger.Txn, e *nostr.Event) error {
 	return tx.Set(addressKey(inVersions, address), s[:])
 }
 
-// remove deletes the keys of an event, if it is there.
+// remove deletes the keys of an event, if it is stored.
 func remove(tx *badger.Txn, s stamp) error {
 	record, err := valueOf(tx, key(inRecords, s[:]))
 	if err != nil || record == nil {

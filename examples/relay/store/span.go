@@ -11,12 +11,12 @@ import (
 	"github.com/weir-go/weir/examples/relay/nostr"
 )
 
-// A span is the rest of a range of an index.
+// A span is the unread part of an index range.
 type span struct {
 	prefix []byte
-	next   []byte  // the key to go on from, nil at the end
+	next   []byte  // the next key to read, nil at the end
 	ahead  []stamp // read and not yet merged
-	window int     // how many keys to read next
+	window int     // number of keys to read next
 }
 
 func newSpan(prefix []byte, f *nostr.Filter, window int) *span {
@@ -41,7 +41,7 @@ func (m *merger) Pop() any {
 	return s
 }
 
-// pop takes the newest stamp that was read ahead. No span is dry.
+// pop takes the newest stamp read ahead. No span is dry.
 func (c *Cursor) pop() stamp {
 	top := c.heads[0]
 	s := top.ahead[0]
@@ -57,7 +57,7 @@ func (c *Cursor) pop() stamp {
 	return s
 }
 
-// fill reads at most so many keys of a dry span.
+// fill reads at most the given number of keys of a dry span.
 func (c *Cursor) fill(r *reads, keys int) (read int, err error) {
 	last := len(c.dry) - 1
 	s := c.dry[last]
@@ -74,13 +74,13 @@ func (c *Cursor) fill(r *reads, keys int) (read int, err error) {
 	return read, nil
 }
 
-// A seek costs as much as some dozens of keys in order. So a cursor reads ahead: at first twice
-// what each range gives if all give the same, and in a range that had more of the newest events
-// twice as many each time, up to mostAhead. What is read ahead in 2,000 ranges takes at most 1.3
-// MB.
+// A seek costs as much as some dozens of keys in order. So a cursor reads ahead: at first
+// twice the number of events per range if all ranges have equally many, and then, in a range
+// that had more of the newest events, twice as many each time, up to mostAhead. Reading
+// ahead in 2,000 ranges takes at most 1.3 MB.
 const mostAhead = 16
 
-// firstWindow is how many keys to read at first of each of so many ranges.
+// firstWindow returns the number of keys to read first from each of the ranges.
 func firstWindow(limit, ranges int) int {
 	if limit < 0 {
 		return max(mostAhead/ranges, 1)
@@ -88,7 +88,7 @@ func firstWindow(limit, ranges int) int {
 	return min(1+2*limit/ranges, mostAhead)
 }
 
-// lookUp finds the stamp of the next ID. The last one makes a span of all.
+// lookUp finds the stamp of the next ID. After the last ID it makes one span of all stamps.
 func (c *Cursor) lookUp(tx *badger.Txn) error {
 	last := len(c.ids) - 1
 	id := c.ids[last]
@@ -110,14 +110,14 @@ func (c *Cursor) lookUp(tx *badger.Txn) error {
 	return nil
 }
 
-// A reads is the reading of ranges in one transaction. All share an iterator, since one for each
-// takes longer to make than to use.
+// A reads reads ranges in one transaction. All ranges share an iterator, because creating
+// one takes longer than using it.
 type reads struct {
 	tx     *badger.Txn
 	index  []byte
 	filter *nostr.Filter
 	it     *badger.Iterator
-	at     *span // where the iterator stands at next
+	at     *span // the span at the iterator's position
 }
 
 func (r *reads) close() {
@@ -126,7 +126,7 @@ func (r *reads) close() {
 	}
 }
 
-// read goes on in a span for at most n keys.
+// read reads at most n more keys of a span.
 func (r *reads) read(s *span, n int) (read int, err error) {
 	if r.it == nil {
 		r.it = r.tx.NewIterator(badger.IteratorOptions{Prefix: r.index})
@@ -161,7 +161,7 @@ func (r *reads) read(s *span, n int) (read int, err error) {
 	return read, nil
 }
 
-// wants reports whether an entry is of a kind that the filter has.
+// wants reports whether an entry is of a kind of the filter.
 func (r *reads) wants(item *badger.Item) (ok bool, err error) {
 	if r.filter.Kinds == nil {
 		return true, nil

@@ -9,14 +9,14 @@ import (
 	"github.com/weir-go/weir/examples/relay/nostr"
 )
 
-// Stats describe the content of a store.
+// Stats holds statistics of a store.
 type Stats struct {
 	Kinds          map[int]uint64 // events by kind
 	Oldest, Newest int64          // times of events, 0 if there are none
-	Tree, Log      int64          // bytes of the tree and of the log of large values, as Badger last counted, once a minute
+	Tree, Log      int64          // bytes of the tree and of the value log, as counted by Badger once a minute
 }
 
-// Events returns how many there are.
+// Events returns the number of events.
 func (s Stats) Events() (n uint64) {
 	for _, of := range s.Kinds {
 		n += of
@@ -24,7 +24,7 @@ func (s Stats) Events() (n uint64) {
 	return n
 }
 
-// ByClass returns how many there are of a class.
+// ByClass returns the number of events of a class.
 func (s Stats) ByClass(class nostr.Class) (n uint64) {
 	for kind, of := range s.Kinds {
 		if e := (nostr.Event{Kind: kind}); e.Class() == class {
@@ -34,7 +34,7 @@ func (s Stats) ByClass(class nostr.Class) (n uint64) {
 	return n
 }
 
-// Stats counts the events. It reads an index of all of them, which takes about a second for a
+// Stats counts the events. It reads an index of all events, which takes about a second for a
 // million, and ends early with ctx.
 func (s *Store) Stats(ctx context.Context) (stats Stats, err error) {
 	if err := s.enter(); err != nil {

@@ -36,7 +36,7 @@ func save(t *testing.T, s *store.Store, e nostr.Event, want store.Outcome) {
 // everything matches all events.
 var everything = nostr.Filter{Limit: -1}
 
-// TestLargestEvents holds that the largest events of the protocol fit a transaction of the
+// TestLargestEvents checks that the largest events of the protocol fit a transaction of the
 // smallest store.
 func TestLargestEvents(t *testing.T) {
 	const mostTags = 2000
@@ -60,7 +60,7 @@ func TestLargestEvents(t *testing.T) {
 			t.Errorf("value %d finds %d versions, want %d", i, len(found), want)
 		}
 	}
-	for n := 100; n < 110; n++ { // each has as many keys as a transaction allows to remove
+	for n := 100; n < 110; n++ { // each has the maximum number of keys that a transaction can remove
 		save(t, s, event(n, 1, func(i int) nostr.Tag { return nostr.Tag{"t", fmt.Sprintf("%060d", i)} }), store.Saved)
 	}
 	save(t, s, event(200, 5, func(i int) nostr.Tag { return nostr.Tag{"e", idOf(i).String()} }), store.Saved)
@@ -115,8 +115,8 @@ func TestAfterClose(t *testing.T) {
 	}
 }
 
-// TestCloseWaits closes the store while a cursor reads. Closed under it, Badger unmaps what it
-// reads.
+// TestCloseWaits closes the store while a cursor reads. If Close did not wait, Badger would
+// unmap the memory being read.
 func TestCloseWaits(t *testing.T) {
 	s := open(t, store.Options{Dir: t.TempDir()})
 	for n := range 10 {
@@ -157,7 +157,7 @@ func TestWhatOpenRefuses(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // it is not left open
+	for range 2 { // the failed Open has released it
 		if _, err := store.Open(store.Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), "its layout is 7") {
 			t.Error(err)
 		}
@@ -181,8 +181,8 @@ func TestWhatSaveRefuses(t *testing.T) {
 	}
 }
 
-// TestSavesAtOnce saves versions, their doubles, and a deletion of some of them, from many
-// goroutines.
+// TestSavesAtOnce saves versions, their duplicates, and a deletion of some of them, from
+// many goroutines.
 func TestSavesAtOnce(t *testing.T) {
 	s := open(t, store.Options{Dir: t.TempDir()})
 	const savers, versions = 8, 40
@@ -202,8 +202,8 @@ func TestSavesAtOnce(t *testing.T) {
 		})
 	}
 	saving.Wait()
-	// Of author 1 all versions are from before the deletion; of author 0 the newest, which the
-	// deletion names too, is another's.
+	// All versions of author 1 are older than the deletion; the newest of author 0,
+	// which the deletion names too, belongs to another author.
 	for _, f := range []nostr.Filter{everything, {Kinds: []int{0, 5}, Limit: -1}, {Authors: []nostr.PubKey{authorOf(0), authorOf(1)}, Limit: -1}} {
 		found := all(t, s, f, 100)
 		if len(found) != 2 || found[0].Kind != 5 || found[1].CreatedAt != versions-2 {
@@ -237,8 +237,8 @@ func TestStats(t *testing.T) {
 	}
 }
 
-// TestFullDisk fills a file system of its own. The store refuses in time, and has every event that
-// it acknowledged.
+// TestFullDisk fills a file system of its own. The store refuses in time, and has every
+// acknowledged event.
 func TestFullDisk(t *testing.T) {
 	longtest.Skip(t)
 	dir := importtest.SmallDisk(t, 220)

@@ -20,8 +20,8 @@ import (
 
 var badgerColumns = []string{"writes/s", "database p50", "database p99", "with wait p50", "with wait p99", "at the stall %", "peak MB", "refused/s"}
 
-// TestBadger: 64 writers of documents that do not wait for one another stall the store,
-// unless they are paced at its digestion.
+// TestBadger checks that 64 independent writers of documents stall the store unless they are
+// paced at its drain rate.
 func TestBadger(t *testing.T) {
 	medians := compare(t, badgerColumns, badgerStorm(64, documents)...)
 	atMost(t, medians, "database p99", paced, 1./5, unthrottled)
@@ -30,7 +30,7 @@ func TestBadger(t *testing.T) {
 	atMost(t, medians, "at the stall %", paced, 0, unthrottled)
 }
 
-// TestBadgerCrowded: 512 writers are more than the queue has room for.
+// TestBadgerCrowded has 512 writers, more than the queue has room for.
 func TestBadgerCrowded(t *testing.T) {
 	medians := compare(t, badgerColumns, badgerStorm(512, documents)...)
 	atMost(t, medians, "database p99", paced, 1./5, unthrottled)
@@ -38,8 +38,8 @@ func TestBadgerCrowded(t *testing.T) {
 	atMost(t, medians, "at the stall %", paced, 0, unthrottled)
 }
 
-// TestBadgerAtEase: incompressible values fill the log before compaction falls behind.
-// There is no stall to hold off, and a throttle must cost little.
+// TestBadgerAtEase writes incompressible values, which fill the log before compaction falls
+// behind. There is no stall to prevent, and a throttle must cost little.
 func TestBadgerAtEase(t *testing.T) {
 	medians := compare(t, badgerColumns, badgerStorm(64, noise)...)
 	atLeast(t, medians, "writes/s", paced, 0.9, unthrottled)
@@ -70,7 +70,7 @@ func badgerStorm(writers int, v values) []contender {
 	}
 }
 
-// drainRate is the gate of the throttle that a store of this kind is to have.
+// drainRate returns the gate of the throttle for a store of this kind.
 func drainRate(t *testing.T, ctx context.Context, db *badger.DB) storm.Gate {
 	th, err := storm.DrainRate(ctx, badgerload.New(db), 128, 1)
 	if err != nil {
@@ -79,7 +79,7 @@ func drainRate(t *testing.T, ctx context.Context, db *badger.DB) storm.Gate {
 	return storm.Through(th, throttle.Write, 1)
 }
 
-// inBadger lets a storm of writers rage in a fresh store.
+// inBadger runs a storm of writers on a fresh store.
 func inBadger(t *testing.T, writers int, v values, guard func(context.Context, *badger.DB) storm.Gate) result {
 	db, err := badger.Open(badger.DefaultOptions(t.TempDir()).WithMemTableSize(1 << 20).
 		WithValueThreshold(inTheTree).WithCompression(v.compression).WithLogger(nil))
@@ -88,7 +88,7 @@ func inBadger(t *testing.T, writers int, v values, guard func(context.Context, *
 	}
 	defer db.Close()
 
-	debug.FreeOSMemory() // memory of the storm before
+	debug.FreeOSMemory() // garbage of the last storm
 	ctx, from, during := schedule(t)
 	c := &crowd{clients: writers, gate: guard(ctx, db), work: v.writer(db)}
 	stall, memory := make(chan float64), make(chan float64)
@@ -113,15 +113,15 @@ func inBadger(t *testing.T, writers int, v values, guard func(context.Context, *
 	}
 }
 
-// inTheTree is the size from which a value goes to the value log instead of the tree, more
+// inTheTree is the size from which a value goes to the value log instead of the tree, larger
 // than any here.
 const inTheTree = 8 << 10
 
-// values are the values of a storm.
+// values describes the values that a storm writes.
 type values struct {
 	size        int
 	compression options.CompressionType
-	stock       []byte // of which each value is a part
+	stock       []byte // each value is a part of it
 }
 
 var (
@@ -141,7 +141,7 @@ func (v values) writer(db *badger.DB) func(context.Context, int) error {
 	return func(context.Context, int) error { return put(db, storm.Part(v.stock, v.size)) }
 }
 
-// put writes to a random key, so that every compaction has to read its input.
+// put writes to a random key, so that compactions have to read overlapping tables.
 func put(db *badger.DB, value []byte) error {
 	key := make([]byte, 16)
 	binary.BigEndian.PutUint64(key, rand.Uint64())
@@ -149,13 +149,13 @@ func put(db *badger.DB, value []byte) error {
 	return db.Update(func(tx *badger.Txn) error { return tx.Set(key, value) })
 }
 
-// fullLevel0 reports whether a store is at the stall.
+// fullLevel0 reports whether a store has reached its stall.
 func fullLevel0(db *badger.DB) bool {
 	return db.Levels()[0].NumTables >= db.Opts().NumLevelZeroTablesStall
 }
 
-// mostMemory is the most memory that the process has until ctx ends, the records of the
-// operations included.
+// mostMemory returns the peak memory of the process until ctx ends, including the records of
+// the operations.
 func mostMemory(ctx context.Context) (most float64) {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()

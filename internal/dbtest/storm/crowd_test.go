@@ -9,9 +9,9 @@ import (
 	"github.com/weir-go/weir/internal/storm"
 )
 
-// TestCrowdCountsWhatEnds: an operation that began in the warm-up counts if it ends in the storm,
-// and one that outlasts the storm does not. A throttle lets nothing wait beyond the end, so the
-// other way around it would lose an operation for each client.
+// TestCrowdCountsWhatEnds checks that an operation that began in the warm-up counts if it
+// ends in the storm, and that one that outlasts the storm does not. A throttle lets nothing
+// wait beyond the end, so the opposite rule would lose an operation for each client.
 func TestCrowdCountsWhatEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)

@@ -1,9 +1,9 @@
-// Package storm measures the worth of a throttle to a real database: the same storm of
-// closed-loop clients without a throttle and with several, in turn, so that whatever else
-// the machine does happens to all of them.
+// Package storm measures the effect of a throttle on a real database: the same storm of
+// closed-loop clients runs without a throttle and with several, in turn, so that other load
+// of the machine affects all of them.
 //
 //	scripts/all go test ./internal/dbtest/storm -run Badger$ -v -timeout 30m -repeats 5
 //
-// prints a table of medians and holds them against the targets. Without -repeats each
-// storm takes a second or two and is held against nothing, but has to run.
+// prints a table of medians and compares them with the targets. Without -repeats each storm
+// takes a second or two and has no targets, but has to run.
 package storm

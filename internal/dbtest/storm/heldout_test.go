@@ -19,7 +19,7 @@ const byHand = "bucket set by hand"
 
 var heldOutColumns = []string{"writes/s", "database p99", "with wait p50", "with wait p99", "at the stall %", "read p99", "refused/s", "emergencies"}
 
-// TestHeldOutBadger puts storms on Badger that the laws were not tuned with.
+// TestHeldOutBadger runs storms on Badger with which the laws were not tuned.
 func TestHeldOutBadger(t *testing.T) { heldOut(t, openBadger) }
 
 // TestHeldOutPebble is the same on Pebble.
@@ -29,13 +29,13 @@ func heldOut(t *testing.T, open func(*testing.T, variant) store) {
 	for _, v := range variants(*seed) {
 		if *repeats == 0 {
 			if v.batch == 1 {
-				continue // a short try is of one
+				continue // a short try has only one
 			}
 			v.writers = 4 // with more, a batch may take longer than the try under the race detector
 		}
 		t.Run(v.name, func(t *testing.T) {
 			t.Log(v)
-			var rate float64 // of the storm without a throttle, just before
+			var rate float64 // of the preceding storm without a throttle
 			medians := compare(t, heldOutColumns,
 				contender{unthrottled, func(t *testing.T) result {
 					r := v.rage(t, open(t, v), func(context.Context, store) (storm.Gate, *throttle.Throttle) { return storm.Open, nil })
@@ -62,10 +62,11 @@ func heldOut(t *testing.T, open func(*testing.T, variant) store) {
 	}
 }
 
-// stalls is the share of the samples from which a storm counts as one that stalls the store.
+// stalls is the share of samples, in percent, from which a storm counts as stalling the
+// store.
 const stalls = 3
 
-// judge holds the throttled storm against the targets.
+// judge compares the throttled storm with the targets.
 func (v variant) judge(t *testing.T, medians map[string]result) {
 	if medians[unthrottled]["at the stall %"] < stalls {
 		atLeast(t, medians, "writes/s", paced, 0.95, unthrottled)
@@ -86,10 +87,10 @@ func (v variant) judge(t *testing.T, medians map[string]result) {
 	}
 }
 
-// rage lets the storm rage in a store.
+// rage runs the storm on a store.
 func (v variant) rage(t *testing.T, s store, guard func(context.Context, store) (storm.Gate, *throttle.Throttle)) result {
 	defer s.close()
-	debug.FreeOSMemory() // memory of the storm before
+	debug.FreeOSMemory() // garbage of the last storm
 	ctx, from, during := v.schedule(t)
 	gate, th := guard(ctx, s)
 	writers := &crowd{
@@ -129,7 +130,8 @@ func (v variant) rage(t *testing.T, s store, guard func(context.Context, store) 
 	return r
 }
 
-// schedule is that of a storm that lasts or, if it comes in bursts, of the second of two.
+// schedule returns the schedule of a constant storm or, if it comes in bursts, of the second
+// of two.
 func (v variant) schedule(t *testing.T) (ctx context.Context, from time.Time, during time.Duration) {
 	if v.off == 0 || *repeats == 0 {
 		return schedule(t)
@@ -140,7 +142,7 @@ func (v variant) schedule(t *testing.T) (ctx context.Context, from time.Time, du
 	return ctx, time.Now().Add(v.on + v.off), v.on
 }
 
-// await is where a client waits for the next burst.
+// await returns the function with which a client waits for the next burst.
 func (v variant) await() func(context.Context) {
 	if v.off == 0 {
 		return nil
@@ -153,7 +155,7 @@ func (v variant) await() func(context.Context) {
 	}
 }
 
-// A bucket lets operations through at an even rate.
+// A bucket admits operations at an even rate.
 type bucket struct {
 	every time.Duration
 	mu    sync.Mutex

@@ -8,12 +8,12 @@ import (
 	"github.com/weir-go/weir/internal/storm"
 )
 
-// A ledger has the operations of a crowd, client by client.
+// A ledger holds the operations of a crowd, client by client.
 type ledger struct {
 	entries [][]storm.Entry
 }
 
-// count is how many operations ended well, and how many were refused.
+// count returns the number of operations that succeeded, and of refused ones.
 func (l *ledger) count() (done, refused int) {
 	for _, client := range l.entries {
 		for _, e := range client {
@@ -27,7 +27,8 @@ func (l *ledger) count() (done, refused int) {
 	return done, refused
 }
 
-// database returns how long the operations took once started, withWait including the wait.
+// database returns the latencies from the start of the operations, withWait including the
+// wait.
 func (l *ledger) database() latencies {
 	return l.latencies(storm.Entry.Database)
 }
@@ -51,7 +52,7 @@ func (l *ledger) latencies(of func(storm.Entry) time.Duration) (all latencies) {
 // latencies are sorted.
 type latencies []time.Duration
 
-// quantile returns the smallest latency that a share q of all do not exceed, in ms.
+// quantile returns the q-quantile of the latencies, in ms.
 func (l latencies) quantile(q float64) float64 {
 	if len(l) == 0 {
 		return math.NaN()

@@ -8,26 +8,27 @@ import (
 	"github.com/weir-go/weir/internal/storm"
 )
 
-// A mixed storm: a crowd of writers that fight for the same rows, and a few readers, on one pool of
-// connections. The readers pause between two reads, so that faster answers do not make more work.
+// A mixed storm: many writers that contend for the same rows, and a few readers, on one pool
+// of connections. The readers pause between two reads, so that faster answers do not cause
+// more work.
 const (
 	stormWriters = 64
 	stormReaders = 8
 	readEvery    = 20 * time.Millisecond
-	// connections are shared by writers and readers: fewer than there are writers, as in
-	// any service.
+	// connections is the size of the pool of writers and readers: fewer than the
+	// writers, as in any service.
 	connections = 32
 )
 
 var mixedColumns = []string{"writes/s", "reads/s", "read p50", "read p99", "write p99", "with wait p99", "refused/s"}
 
-// A database is one that a mixed storm can rage in.
+// A database is the target of a mixed storm.
 type database interface {
 	write(context.Context, int) error
 	read(context.Context, int) error
 }
 
-// inDatabase lets a mixed storm rage, with a gate before the writes.
+// inDatabase runs a mixed storm, with a gate before the writes.
 func inDatabase(t *testing.T, db database, guard func(context.Context) storm.Gate) result {
 	ctx, from, during := schedule(t)
 	writers := &crowd{clients: stormWriters, gate: guard(ctx), work: db.write}

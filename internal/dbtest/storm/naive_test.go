@@ -11,9 +11,9 @@ import (
 	"github.com/weir-go/weir/internal/storm"
 )
 
-// naive is the throttle that package throttle came from, as it was written for a service, to be
-// compared with: a PID on the weighted sum of memory and load, updated by every tenth
-// write, which then sleeps after its work for as long as the PID says. Its faults are its own.
+// naive is the predecessor of package throttle, as it was written for a service, for
+// comparison: a PID on the weighted sum of memory and load, updated by every tenth write,
+// which then sleeps after its work for the PID's delay. Its faults are kept.
 type naive struct {
 	db *badger.DB
 

@@ -13,7 +13,7 @@ import (
 	"github.com/weir-go/weir/throttle"
 )
 
-// hotNodes is a graph with a few nodes that everybody writes to.
+// hotNodes is a graph with a few nodes that all writers write to.
 type hotNodes struct{ driver neo4j.DriverWithContext }
 
 const (
@@ -57,7 +57,8 @@ func (h hotNodes) read(ctx context.Context, _ int) error {
 		map[string]any{"id": 1 + hot + rand.IntN(people-hot)})
 }
 
-// TestNeo4j: transactions that wait for one node keep the connections that readers want.
+// TestNeo4j checks transactions that wait for one node: they hold the connections that
+// readers need.
 func TestNeo4j(t *testing.T) {
 	s := dbtest.Neo4j(t)
 	db := newHotNodes(t, s)

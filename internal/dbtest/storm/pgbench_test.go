@@ -24,11 +24,11 @@ import (
 	"github.com/weir-go/weir/throttle"
 )
 
-// bank has the tables of pgbench at scale 1, on which its transaction contends for the one row of
-// the branches.
+// bank has the tables of pgbench at scale 1, where its transactions contend for the one row
+// of the branches.
 type bank struct {
 	server string
-	db     *sql.DB // for those who read beside it
+	db     *sql.DB // for concurrent readers
 }
 
 func newBank(t *testing.T, s *dbtest.Server) bank {
@@ -54,8 +54,8 @@ func (b bank) read(ctx context.Context, _ int) error {
 	return b.db.QueryRowContext(ctx, "SELECT abalance FROM pgbench_accounts WHERE aid = $1", 1+rand.IntN(accounts)).Scan(&balance)
 }
 
-// storm has pgbench with 64 clients rage through a pooler with a connection for each of them, and
-// readers beside it.
+// storm runs pgbench with 64 clients through a pooler with a connection for each of them,
+// and readers at the same time.
 func (b bank) storm(t *testing.T, guard func(context.Context) storm.Gate) result {
 	ctx, from, during := schedule(t)
 	p := newPooler(t, ctx, b.server, stormWriters, from, guard(ctx))
@@ -83,8 +83,9 @@ func (b bank) storm(t *testing.T, guard func(context.Context) storm.Gate) result
 	}
 }
 
-// transactions returns the latencies that pgbench logged in a span of time. A line has the client,
-// the number of the transaction, its latency in microseconds, the script, and when it ended.
+// transactions returns the latencies that pgbench logged in a time span. A line has the
+// client, the number of the transaction, its latency in microseconds, the script, and its
+// end.
 func transactions(t *testing.T, prefix string, from time.Time, during time.Duration) (all latencies) {
 	files, err := filepath.Glob(prefix + "*")
 	if err != nil || len(files) == 0 {
@@ -98,7 +99,7 @@ func transactions(t *testing.T, prefix string, from time.Time, during time.Durat
 		for line := range strings.Lines(string(text)) {
 			var client, number, latency, script, seconds, microseconds int64
 			if n, _ := fmt.Sscan(line, &client, &number, &latency, &script, &seconds, &microseconds); n < 6 {
-				continue // the line in which it was ended
+				continue // a line cut off at the end
 			}
 			if since := time.Unix(seconds, microseconds*1000).Sub(from); since >= 0 && since < during {
 				all = append(all, time.Duration(latency)*time.Microsecond)
@@ -109,7 +110,8 @@ func transactions(t *testing.T, prefix string, from time.Time, during time.Durat
 	return all
 }
 
-// TestPgbench: a bound on concurrency, found by the latency, is as good as one set by hand.
+// TestPgbench checks that a concurrency bound found from the latency is as good as one set
+// by hand.
 func TestPgbench(t *testing.T) {
 	s := dbtest.Postgres(t)
 	db := newBank(t, s)
@@ -133,7 +135,7 @@ func TestPgbench(t *testing.T) {
 	atMost(t, medians, "read p99", byDefault, 1.15, unthrottled)
 }
 
-// logBounds logs the concurrency that the throttle admitted, each second until ctx ends.
+// logBounds logs the concurrency bound of the throttle, each second until ctx ends.
 func logBounds(t *testing.T, ctx context.Context, th *throttle.Throttle) {
 	var bounds []int
 	second := time.NewTicker(time.Second)
@@ -149,7 +151,7 @@ func logBounds(t *testing.T, ctx context.Context, th *throttle.Throttle) {
 	}
 }
 
-// bounding returns a throttle that goes by the source until ctx ends.
+// bounding returns a throttle that follows the source until ctx ends.
 func bounding(t *testing.T, ctx context.Context, source load.Source, writes throttle.Side) *throttle.Throttle {
 	mon, err := load.New(load.Config{Feeds: []load.Feed{{Source: source}}})
 	if err != nil {

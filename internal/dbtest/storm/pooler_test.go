@@ -18,22 +18,23 @@ import (
 	"github.com/weir-go/weir/internal/storm"
 )
 
-// A pooler stands between clients and PostgreSQL as PgBouncer does in its mode "transaction": a
-// client has a connection of the server from the first statement of a transaction to its end.
-// Before that each transaction passes a gate. It knows the simple protocol only, which is what
-// pgbench speaks.
+// A pooler is a proxy between clients and PostgreSQL like PgBouncer in its mode
+// "transaction": a client has a connection of the server from the first statement of a
+// transaction to its end. Before that each transaction passes a gate. It implements only the
+// simple protocol, which pgbench uses.
 type pooler struct {
 	listener net.Listener
 	gate     storm.Gate
 	idle     chan *peer // connections of the server
 
-	from time.Time // when it begins to measure
+	from time.Time // start of the measurements
 
 	mu  sync.Mutex
 	log latencies // of transactions, without the wait at the gate and for a connection
 }
 
-// newPooler starts a pooler with so many connections to a server. It ends with ctx.
+// newPooler starts a pooler with the given number of connections to a server. It ends with
+// ctx.
 func newPooler(t *testing.T, ctx context.Context, server string, connections int, from time.Time, gate storm.Gate) *pooler {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -64,13 +65,13 @@ func (p *pooler) accept(ctx context.Context) {
 			defer conn.Close()
 			client := newPeer(conn)
 			if client.welcome() == nil {
-				_ = p.serve(ctx, client) // pgbench reports its errors
+				_ = p.serve(ctx, client) // pgbench reports the error
 			}
 		}()
 	}
 }
 
-// serve passes on the transactions of a client until it leaves.
+// serve forwards the transactions of a client until it leaves.
 func (p *pooler) serve(ctx context.Context, client *peer) error {
 	for {
 		statement, err := client.read()
@@ -83,7 +84,7 @@ func (p *pooler) serve(ctx context.Context, client *peer) error {
 	}
 }
 
-// transaction passes on a transaction, from its first statement.
+// transaction forwards a transaction, from its first statement.
 func (p *pooler) transaction(ctx context.Context, client *peer, statement message) error {
 	done, err := p.pass(ctx)
 	if err != nil {
@@ -102,15 +103,15 @@ func (p *pooler) transaction(ctx context.Context, client *peer, statement messag
 	return err
 }
 
-// database returns how long the transactions took.
+// database returns the durations of the transactions.
 func (p *pooler) database() latencies {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return slices.Sorted(slices.Values(p.log))
 }
 
-// pass waits until a transaction may start. pgbench gives up a client whose transaction fails, so
-// one that is refused asks again.
+// pass waits until a transaction may start. pgbench drops a client whose transaction fails,
+// so a refused transaction asks again.
 func (p *pooler) pass(ctx context.Context) (done func(error), err error) {
 	for ctx.Err() == nil {
 		done, err = p.gate(ctx)
@@ -123,7 +124,7 @@ func (p *pooler) pass(ctx context.Context) (done func(error), err error) {
 	return done, cmp.Or(err, ctx.Err())
 }
 
-// exchange passes on statements and answers until the server is in no transaction.
+// exchange forwards statements and answers until the server is in no transaction.
 func (p *pooler) exchange(client, server *peer, statement message) error {
 	for {
 		if err := server.write(statement); err != nil {
@@ -139,7 +140,7 @@ func (p *pooler) exchange(client, server *peer, statement message) error {
 	}
 }
 
-// The parts of PostgreSQL's protocol, version 3, that a pooler has to know.
+// The parts of PostgreSQL's protocol, version 3, that a pooler needs.
 const (
 	terminate     = 'X'
 	readyForQuery = 'Z'
@@ -173,7 +174,7 @@ func (p *peer) read() (m message, err error) {
 	return m, err
 }
 
-// readBody reads a length, which counts itself, and the body.
+// readBody reads a length, which includes itself, and the body.
 func (p *peer) readBody() ([]byte, error) {
 	var length [4]byte
 	if _, err := io.ReadFull(p.in, length[:]); err != nil {
@@ -191,12 +192,13 @@ func (p *peer) write(m message) error {
 }
 
 func (p *peer) put(m message) {
-	_ = p.out.WriteByte(m.kind) // Flush tells of errors
+	_ = p.out.WriteByte(m.kind) // Flush returns its error
 	_, _ = p.out.Write(binary.BigEndian.AppendUint32(nil, uint32(len(m.body)+4)))
 	_, _ = p.out.Write(m.body)
 }
 
-// answer passes on a server's messages until it is ready, and returns the state that it is in.
+// answer forwards the messages of a server until it is ready, and returns its transaction
+// state.
 func (p *peer) answer(client *peer) (state byte, err error) {
 	for {
 		m, err := p.read()
@@ -210,7 +212,7 @@ func (p *peer) answer(client *peer) (state byte, err error) {
 	}
 }
 
-// welcome lets a client in.
+// welcome accepts the login of a client.
 func (p *peer) welcome() error {
 	for {
 		body, err := p.readBody()

@@ -13,7 +13,7 @@ import (
 	"github.com/weir-go/weir/throttle"
 )
 
-// hotRows is a table whose first row everybody writes to.
+// hotRows is a table whose first row all writers write to.
 type hotRows struct{ db *sql.DB }
 
 const coldRows = 10_000
@@ -28,13 +28,13 @@ func newHotRows(t *testing.T, s *dbtest.Server) hotRows {
 	return hotRows{db}
 }
 
-// write holds the row for the length of a transaction of three statements.
+// write holds the row for the duration of a transaction of three statements.
 func (h hotRows) write(ctx context.Context, _ int) error {
 	tx, err := h.db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
-	defer tx.Rollback() // no more than a formality after Commit
+	defer tx.Rollback() // has no effect after Commit
 	if _, err := tx.ExecContext(ctx, "UPDATE rows SET n = n + 1 WHERE id = 1"); err != nil {
 		return err
 	}
@@ -49,7 +49,8 @@ func (h hotRows) read(ctx context.Context, _ int) error {
 	return h.db.QueryRowContext(ctx, "SELECT n FROM rows WHERE id = $1", 1+rand.IntN(coldRows)).Scan(&n)
 }
 
-// TestPostgres: writers that wait for one row keep the connections that readers want.
+// TestPostgres checks writers that wait for one row: they hold the connections that readers
+// need.
 func TestPostgres(t *testing.T) {
 	s := dbtest.Postgres(t)
 	db := newHotRows(t, s)
@@ -79,10 +80,10 @@ const (
 	byDefault     = "Concurrency (default)"
 )
 
-// sixteen has a bound set by hand, and no pace.
+// sixteen has a manual concurrency bound, and no pace.
 var sixteen = throttle.Side{Laws: []throttle.LoadLaw{throttle.PID{Setpoint: 1e9}}, MaxInFlight: 16}
 
-// onWaits is the throttle for a database whose transactions wait for one another.
+// onWaits returns the throttle for a database whose transactions wait for one another.
 func onWaits(t *testing.T, ctx context.Context, source load.Source, writes throttle.Side) storm.Gate {
 	th := bounding(t, ctx, source, writes)
 	go logBounds(t, ctx, th)

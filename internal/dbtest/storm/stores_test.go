@@ -17,23 +17,23 @@ import (
 	"github.com/weir-go/weir/load/pebbleload"
 )
 
-// A store is one that a variant rages in.
+// A store is the target of a variant.
 type store struct {
 	source load.Source
 	write  func(v variant) error
 	read   func() error
-	full   func() bool // it is at the stall
+	full   func() bool // reports whether it stalls
 	close  func()
 }
 
-// keys is how many keys there are: documents are rewritten, and reads find some.
+// keys is the number of keys: documents are rewritten, and reads find some.
 const keys = 1 << 20
 
 func key() []byte {
-	return binary.BigEndian.AppendUint64(nil, rand.Uint64N(keys)*0x9E3779B97F4A7C15) // they lie anywhere
+	return binary.BigEndian.AppendUint64(nil, rand.Uint64N(keys)*0x9E3779B97F4A7C15) // spread over the key space
 }
 
-// openBadger opens a store in a folder, with the documents that the variant wants in it.
+// openBadger opens a store in a folder, with the initial data of the variant.
 func openBadger(t *testing.T, v variant) store {
 	o := badger.DefaultOptions(t.TempDir()).WithCompression(options.ZSTD).WithLogger(nil)
 	if v.data > 0 {
@@ -43,7 +43,7 @@ func openBadger(t *testing.T, v variant) store {
 		o = o.WithMemTableSize(v.memtable)
 	}
 	if limit := o.MemTableSize / 10; o.ValueThreshold > limit {
-		o.ValueThreshold = limit // Badger wants what goes to the tree to fit in a batch
+		o.ValueThreshold = limit // Badger requires values of the tree to fit in a batch
 	}
 	db, err := badger.Open(o)
 	if err != nil {

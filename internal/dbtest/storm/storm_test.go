@@ -15,7 +15,7 @@ var (
 	lasts   = flag.Duration("lasts", 8*time.Second, "how long a storm is measured")
 )
 
-// A crowd is a number of clients, their gate and work, and the results.
+// A crowd is a number of clients, their gate and work, and their results.
 type crowd struct {
 	clients int
 	gate    storm.Gate
@@ -25,9 +25,9 @@ type crowd struct {
 	log     ledger
 }
 
-// run drives the crowd until ctx ends. Only what ends well after the storm has warmed up counts,
-// and before ctx ends: who waits at either end, before a throttle or inside a store, counts the
-// same. So do refusals in that time.
+// run drives the crowd until ctx ends. It counts only operations that succeed after the
+// warm-up and before ctx ends, so that a wait before a throttle and one inside a store count
+// the same. It counts refusals in the same period.
 func (c *crowd) run(ctx context.Context, from time.Time) {
 	c.log.entries = make([][]storm.Entry, c.clients)
 	storm.Clients{Number: c.clients, Gate: c.gate, Work: c.work, Pause: c.pause, Await: c.await, Log: func(client int, e storm.Entry) {
@@ -37,8 +37,8 @@ func (c *crowd) run(ctx context.Context, from time.Time) {
 	}}.Run(ctx)
 }
 
-// schedule is when a storm begins to count and when it ends. Its context has no deadline,
-// for a throttle refuses at once who cannot be served by then.
+// schedule returns when a storm begins to count and when it ends. Its context has no
+// deadline, because a throttle refuses requests at once if it cannot serve them by then.
 func schedule(t *testing.T) (ctx context.Context, from time.Time, during time.Duration) {
 	warm, lasts := *warmUp, *lasts
 	if *repeats == 0 {
@@ -50,8 +50,8 @@ func schedule(t *testing.T) (ctx context.Context, from time.Time, during time.Du
 	return ctx, time.Now().Add(warm), lasts
 }
 
-// atTheStall samples a store and returns the share of samples in which it was full, from a moment
-// on.
+// atTheStall samples a store from a given time on and returns the share of samples in which
+// it was full.
 func atTheStall(ctx context.Context, full func() bool, from time.Time) float64 {
 	found, samples := 0, 0
 	tick := time.NewTicker(20 * time.Millisecond)

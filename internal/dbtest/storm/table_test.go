@@ -9,16 +9,16 @@ import (
 	"github.com/weir-go/weir/internal/longtest"
 )
 
-// A contender is one way to weather a storm.
+// A contender is one way to limit a storm.
 type contender struct {
 	name string
 	run  func(t *testing.T) result
 }
 
-// A result has the measurements of a storm, by column.
+// A result holds the measurements of a storm, by column.
 type result map[string]float64
 
-// compare runs the contenders in turn, as often as asked for, and returns the median of
+// compare runs the contenders in turn, as often as -repeats asks, and returns the median of
 // each column for each of them.
 func compare(t *testing.T, columns []string, contenders ...contender) map[string]result {
 	t.Helper()
@@ -79,7 +79,7 @@ func (r result) format(columns []string) string {
 
 func width(column string) int { return max(len(column), 6) + 2 }
 
-// atMost demands that a column of one contender is at most so many times that of another.
+// atMost checks that a column of one contender is at most the given multiple of another's.
 func atMost(t *testing.T, medians map[string]result, column, of string, times float64, than string) {
 	t.Helper()
 	have, bound := medians[of][column], times*medians[than][column]
@@ -90,7 +90,7 @@ func atMost(t *testing.T, medians map[string]result, column, of string, times fl
 	}
 }
 
-// atLeast demands the opposite.
+// atLeast checks the opposite.
 func atLeast(t *testing.T, medians map[string]result, column, of string, times float64, than string) {
 	t.Helper()
 	have, bound := medians[of][column], times*medians[than][column]

@@ -13,24 +13,25 @@ import (
 // A variant is a storm that differs from the others of its seed in one respect.
 type variant struct {
 	name     string
-	stock    []byte // of which each document is a part
+	stock    []byte // each document is a part of it
 	memtable int64
 	size     int // of a document, in bytes
 	writers  int
-	batch    int           // documents that are written at once
-	on, off  time.Duration // of bursts; no off is a storm that lasts
-	data     int64         // bytes that the store has already
+	batch    int           // documents written at once
+	on, off  time.Duration // of bursts; without off the storm is constant
+	data     int64         // bytes already in the store
 	readers  int
 }
 
-// The seeds. The laws were tuned with the storms of one and are judged by those of the other.
+// The seeds. The laws were tuned with the storms of one and are judged by the storms of the
+// other.
 const (
 	tuningSeed  = 20
 	heldOutSeed = 23
 )
 
-// variants draws the storms of a seed: the content of their documents, how large they are and how
-// many write them.
+// variants draws the storms of a seed: the content and size of documents, and the number of
+// writers.
 func variants(seed uint64) []variant {
 	r := rand.New(rand.NewPCG(seed, 14))
 	between := func(least, most float64) float64 { return least * math.Pow(most/least, r.Float64()) }
@@ -77,8 +78,8 @@ func (v variant) String() string {
 
 const smallMemtable = 1 << 20
 
-// documentsOf returns a stock of JSON. Its fields and words are drawn, and with them how well it
-// compresses.
+// documentsOf returns a stock of JSON. Its fields and words are drawn, and so is its
+// compressibility.
 func documentsOf(r *rand.Rand) []byte {
 	word := func() string {
 		letters := make([]byte, 3+r.IntN(8))

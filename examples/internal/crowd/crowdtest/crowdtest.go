@@ -1,5 +1,5 @@
-// Package crowdtest runs the examples in the time of a testing/synctest bubble. Only tests import
-// it.
+// Package crowdtest runs the examples in the time of a testing/synctest bubble. Only tests
+// import it.
 package crowdtest
 
 import (
@@ -14,8 +14,7 @@ import (
 	"github.com/weir-go/weir/examples/internal/crowd"
 )
 
-// Run runs an example on a network of pipes, as long as it takes by default, and returns what it
-// printed.
+// Run runs an example on a network of pipes for its default time, and returns its output.
 func Run(t *testing.T, run func(context.Context, crowd.Show) error) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -27,11 +26,11 @@ func Run(t *testing.T, run func(context.Context, crowd.Show) error) string {
 	if err := run(t.Context(), show); err != nil {
 		t.Fatalf("%v\n%s", err, &out)
 	}
-	time.Sleep(time.Minute) // a bubble ends only when all that was left behind has come to its end
+	time.Sleep(time.Minute) // a bubble ends only after all of its goroutines have ended
 	return out.String()
 }
 
-// Figures returns the two numbers of the line that a pattern finds.
+// Figures returns the two numbers of the line that matches a pattern.
 func Figures(t *testing.T, out, pattern string) (first, second int) {
 	t.Helper()
 	found := regexp.MustCompile(pattern).FindStringSubmatch(out)
@@ -49,7 +48,7 @@ func Figures(t *testing.T, out, pattern string) (first, second int) {
 	return first, second
 }
 
-// A listener hands out one end of each pipe.
+// A listener accepts one end of each pipe.
 type listener struct {
 	conns  chan net.Conn
 	ctx    context.Context //nolint:containedctx // ends when the listener is closed
