@@ -110,7 +110,7 @@ func (c *Cursor) lookUp(tx *badger.Txn) error {
 	return nil
 }
 
-// A reads reads ranges in one transaction. All ranges share an iterator, because creating
+// A reads goes through ranges in one transaction. All ranges share an iterator, because creating
 // one takes longer than using it.
 type reads struct {
 	tx     *badger.Txn
