@@ -345,7 +345,7 @@ var mutants = []mutant{
 	{"an upload leaves the limit", "cmd/weir/internal/exchange/upload.go", "x.slot.held, x.slot.part = true, release", "x.permit.Release()\n\trelease()", "TestUploadsHoldTheirSlots", "", ""},
 	{"uploads hold all of the limit", "cmd/weir/internal/exchange/upload.go", "part := max(1, int(x.uploads*", "part := max(1, int(1*", "TestUploadsHoldAPartOfTheLimit", "", ""},
 	{"one client fills the store", "cmd/weir/internal/exchange/spool.go", "return max(s.store/4, s.file)", "return s.store", "TestStoreIsBounded", "", ""},
-	{"a response that becomes a stream keeps its slot", "cmd/weir/internal/exchange/admit.go", "x.permit.Finish(o)\n\trelease, err := x.takeStream(of)", "release, err := x.takeStream(of)", "TestSlowClientsHoldNoSlots/events", "", ""},
+	{"a response that becomes a stream keeps its slot", "cmd/weir/internal/exchange/admit.go", "if !x.settle(o) {\n\t\treturn nil\n\t}\n\trelease", "release", "TestSlowClientsHoldNoSlots/events", "", ""},
 	{"a request whose client leaves is cancelled", "cmd/weir/internal/exchange/forward.go", "if x.route.config.Leaves == leavesCancel || !x.slot.isHeld() || !x.shared.finishing.add(x) {", `if x.route.config.Leaves != "" {`, "TestClientsThatLeaveDoNotPileUp", "", ""},
 	{"buffers take any memory", "cmd/weir/internal/exchange/memory.go", "m.used.Add(n) <= m.bound.Load()", "m.used.Add(n) > 0", "TestMemoryTakesNoMoreThanItsBound", "", ""},
 	{"the rest of a body passes for a request", "cmd/weir/internal/exchange/hangup.go", `x.w.Header().Set("Connection", "close")`, "", "TestRestOfABodyIsNoRequest", "", ""},
