@@ -2,7 +2,6 @@ package proxytest
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -98,44 +97,5 @@ func TestBodies(t *testing.T) {
 			}
 		}
 		tb.row(row...)
-	}
-}
-
-// TestBursts prints how many requests of a burst are refused although an idle upstream has
-// workers for them.
-func TestBursts(t *testing.T) {
-	trial(t)
-	tb := newTable(t, "requests at once, every 5 s", "at once", "workers", "sent", "refused", "too late")
-	for _, c := range []struct{ atOnce, workers int }{{30, 200}, {180, 200}, {300, 200}, {900, 1000}} {
-		if !full() && c.atOnce != 300 {
-			continue
-		}
-		t.Run("", func(t *testing.T) {
-			p := startWeir(t, startUpstream(t, upstream{c.workers, 50 * time.Millisecond, 50 * time.Millisecond}))
-			sent, refused, late := 0, 0, 0
-			for burst := range either(6, 1) {
-				if burst > 0 {
-					pause(5 * time.Second)
-				}
-				const microsecond = 1e6 // one request in each
-				answers := openLoop{
-					rate: microsecond, during: time.Duration(c.atOnce) * time.Microsecond, timeout: 5 * time.Second,
-					seed: uint64(burst), request: gets(t, p.url+"/work"),
-				}.run(context.Background())
-				for _, a := range answers {
-					sent++
-					switch {
-					case !a.ok():
-						refused++
-					case a.latency > deadline:
-						late++
-					}
-				}
-			}
-			tb.row(c.atOnce, c.workers, sent, refused, late)
-			if refused > 0 {
-				t.Errorf("%d of %d requests were refused before %d idle workers", refused, sent, c.workers)
-			}
-		})
 	}
 }

@@ -10,6 +10,7 @@
 //	/events         an event each 100 ms, until the client leaves
 //	/socket         a WebSocket that sends no messages
 //	/fault/KIND     breaks HTTP, by the kinds of faults.go
+//	/-/speed?of=0.3 from now on work runs at 30% of its speed
 //	/-/seen         how often each value of the header Trial-Id was seen, as JSON
 package main
 
@@ -25,6 +26,7 @@ import (
 	"os/signal"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -42,6 +44,7 @@ func main() {
 	defer cancel()
 
 	s := &server{workers: make(chan struct{}, *workers), least: least, most: most}
+	s.slowness.Store(1.0)
 	server := &http.Server{Addr: *listen, Handler: s.handler(), Protocols: new(http.Protocols)}
 	server.Protocols.SetHTTP1(true)
 	server.Protocols.SetUnencryptedHTTP2(true)
@@ -72,6 +75,7 @@ func span(text string) (least, most time.Duration, err error) {
 type server struct {
 	workers     chan struct{}
 	least, most time.Duration
+	slowness    atomic.Value // float64: work takes so many times as long
 	seen        seen
 }
 
@@ -85,6 +89,7 @@ func (s *server) handler() http.Handler {
 	mux.HandleFunc("/socket", socket)
 	mux.HandleFunc("/fault/{kind}", fault)
 	mux.HandleFunc("/ready", func(http.ResponseWriter, *http.Request) {})
+	mux.HandleFunc("/-/speed", s.setSpeed)
 	mux.Handle("/-/seen", &s.seen)
 	return s.seen.count(mux)
 }
@@ -94,9 +99,19 @@ func (s *server) handler() http.Handler {
 func (s *server) work(w http.ResponseWriter, r *http.Request) {
 	s.workers <- struct{}{}
 	_, _ = io.Copy(io.Discard, r.Body) // a thread for each request waits for its body
-	time.Sleep(s.least + time.Duration(rand.Int64N(int64(s.most-s.least)+1)))
+	takes := s.least + time.Duration(rand.Int64N(int64(s.most-s.least)+1))
+	time.Sleep(time.Duration(float64(takes) * s.slowness.Load().(float64)))
 	<-s.workers
 	fmt.Fprint(w, "done\n")
+}
+
+func (s *server) setSpeed(w http.ResponseWriter, r *http.Request) {
+	speed, err := strconv.ParseFloat(r.FormValue("of"), 64)
+	if err != nil || !(speed > 0 && speed <= 1) {
+		http.Error(w, "of: want a share of the speed, such as 0.3", http.StatusBadRequest)
+		return
+	}
+	s.slowness.Store(1 / speed)
 }
 
 // page is the source of all response bodies.

@@ -1,0 +1,95 @@
+package proxytest
+
+import (
+	"context"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestBursts prints how many requests of a burst are refused although an idle upstream has
+// workers for them.
+func TestBursts(t *testing.T) {
+	trial(t)
+	tb := newTable(t, "requests at once, every 5 s", "at once", "workers", "sent", "refused", "too late")
+	for _, c := range []struct{ atOnce, workers int }{{30, 200}, {180, 200}, {300, 200}, {900, 1000}} {
+		if !full() && c.atOnce != 300 {
+			continue
+		}
+		t.Run("", func(t *testing.T) {
+			p := startWeir(t, startUpstream(t, upstream{c.workers, 50 * time.Millisecond, 50 * time.Millisecond}))
+			sent, refused, late := 0, 0, 0
+			for burst := range either(6, 1) {
+				if burst > 0 {
+					pause(5 * time.Second)
+				}
+				const microsecond = 1e6 // one request in each
+				answers := openLoop{
+					rate: microsecond, during: time.Duration(c.atOnce) * time.Microsecond, timeout: 5 * time.Second,
+					seed: uint64(burst), request: gets(t, p.url+"/work"),
+				}.run(context.Background())
+				for _, a := range answers {
+					sent++
+					switch {
+					case !a.ok():
+						refused++
+					case a.latency > deadline:
+						late++
+					}
+				}
+			}
+			tb.row(c.atOnce, c.workers, sent, refused, late)
+			if refused > 0 {
+				t.Errorf("%d of %d requests were refused before %d idle workers", refused, sent, c.workers)
+			}
+		})
+	}
+}
+
+// suddenClients are command lines that open many connections at once, before a proxy that has
+// just started. All of a group run in turn before the same proxy.
+var suddenClients = [][]string{
+	{"h2load -n 4000 -c 10 -m 20"},
+	{"ab -n 4000 -c 200"},
+	{"wrk -t 1 -c 1 -d 6s", "wrk -t 1 -c 32 -d 6s", "wrk -t 1 -c 256 -d 6s"},
+}
+
+// suddenRefusals match the counts of answers that are not good, by the name of the client.
+var suddenRefusals = map[string]*regexp.Regexp{
+	"h2load": regexp.MustCompile(`(\d+) 4xx, (\d+) 5xx`),
+	"ab":     regexp.MustCompile(`Non-2xx responses: +(\d+)`),
+	"wrk":    regexp.MustCompile(`Non-2xx or 3xx responses: (\d+)`),
+}
+
+// TestBurstsOfClients prints how many requests of clients in closed loops are refused although
+// an idle upstream has workers for them.
+func TestBurstsOfClients(t *testing.T) {
+	trial(t)
+	tb := newTable(t, "clients that come at once, 200 workers", "client", "refused")
+	for _, commands := range either(suddenClients, suddenClients[:1]) {
+		t.Run("", func(t *testing.T) {
+			p := startWeir(t, startUpstream(t, upstream{200, 50 * time.Millisecond, 50 * time.Millisecond}))
+			for _, command := range commands {
+				args := strings.Fields(command)
+				text, err := exec.Command(installed(t, args[0]), append(args[1:], p.url+"/work")...).CombinedOutput()
+				if err != nil {
+					t.Fatalf("%s: %v\n%s", command, err, text)
+				}
+				refused := 0
+				if m := suddenRefusals[args[0]].FindSubmatch(text); m != nil {
+					for _, digits := range m[1:] {
+						n, _ := strconv.Atoi(string(digits))
+						refused += n
+					}
+				}
+				tb.row(command, refused)
+				if refused > 0 {
+					t.Errorf("%s: %d requests were refused before idle workers", command, refused)
+				}
+			}
+		})
+	}
+}
