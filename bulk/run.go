@@ -63,7 +63,7 @@ func Run(ctx context.Context, source io.Reader, c Config) (Snapshot, error) {
 	}
 	r := newRun(ctx, c, from, rejects)
 	r.meter.size = sizeOf(source, c.Size)
-	err = r.perform(source)
+	err = r.perform(ctx, source)
 	return r.progress(), errors.Join(err, r.rejects.close())
 }
 
@@ -97,7 +97,7 @@ func newRun(ctx context.Context, c Config, from state, rejects rejects) *run {
 }
 
 // perform reads, writes and keeps the journal until all is done.
-func (r *run) perform(source io.Reader) error {
+func (r *run) perform(caller context.Context, source io.Reader) error {
 	var workers sync.WaitGroup
 	for range r.conf.Workers {
 		workers.Go(r.write)
@@ -105,8 +105,12 @@ func (r *run) perform(source io.Reader) error {
 	read := make(chan struct{})
 	go func() {
 		defer close(read)
-		if err := isolate.Call(func() { r.read(source) }); err != nil {
-			r.stop(fmt.Errorf("bulk: the source %w", err))
+		var err error
+		if exit := isolate.Call(func() { err = r.read(source) }); exit != nil {
+			err = fmt.Errorf("bulk: the source %w", exit)
+		}
+		if err != nil { // a caller that stops the import may end its source before r.ctx ends
+			r.stop(cmp.Or(context.Cause(caller), err))
 		}
 		close(r.work)
 	}()
@@ -195,11 +199,10 @@ func (r *run) sync() (err error) {
 }
 
 // read reads the source and hands its lines to the workers.
-func (r *run) read(source io.Reader) {
+func (r *run) read(source io.Reader) error {
 	at, err := skip(source, r.kept)
 	if err != nil {
-		r.stop(err)
-		return
+		return err
 	}
 	in := lines{
 		src: bufio.NewReaderSize(source, readBuffer), maxLine: r.conf.MaxLine, at: at,
@@ -208,14 +211,13 @@ func (r *run) read(source io.Reader) {
 	for {
 		p, err := in.next()
 		if errors.Is(err, io.EOF) {
-			return
+			return nil
 		}
 		if err != nil {
-			r.stop(err)
-			return
+			return err
 		}
 		if !r.hand(&p) {
-			return
+			return nil
 		}
 	}
 }

@@ -196,6 +196,21 @@ func TestWhatStopsAnImport(t *testing.T) {
 	}
 }
 
+// notYet is a cancelled context whose end has not reached derived contexts yet.
+type notYet struct{ context.Context }
+
+func (notYet) Done() <-chan struct{} { return make(chan struct{}) }
+
+func TestCauseOfTheCallerGoesBeforeTheSource(t *testing.T) {
+	cause := errors.New("why")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(cause)
+	_, err := Run(notYet{ctx}, iotest.ErrReader(errors.New("closed")), Config{Write: newStore().write})
+	if !errors.Is(err, cause) {
+		t.Errorf("%v, want %v", err, cause)
+	}
+}
+
 type liar struct{}
 
 func (liar) Read(p []byte) (int, error) { return len(p) + 1, nil }

@@ -172,7 +172,7 @@ func TestEndOfTheRelayStopsImports(t *testing.T) {
 	}
 	s.stop()
 	if last := <-answered; last.Done || !strings.Contains(last.Error, "goes on from its journal") {
-		t.Errorf("%+v, want what to do", last)
+		t.Errorf("%q, done %t, want what to do", last.Error, last.Done)
 	}
 	feed.Close()
 

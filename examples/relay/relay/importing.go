@@ -1,6 +1,7 @@
 package relay
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,8 +43,8 @@ const (
 // deleted is not an error. Otherwise it behaves like bulk.Run.
 func (s *Server) Import(ctx context.Context, source io.Reader, i Import) (bulk.Snapshot, error) {
 	lines, end, err := Decompress(source)
-	if err != nil {
-		return bulk.Snapshot{}, err
+	if err != nil { // the end of ctx may have ended the source
+		return bulk.Snapshot{}, cmp.Or(context.Cause(ctx), err)
 	}
 	defer end()
 	ctx = weir.WithPriority(weir.WithTenant(ctx, "import"), weir.Low)
