@@ -39,9 +39,9 @@ type exchange struct {
 	after     *time.Timer
 	comeBack  time.Duration // named by an upstream that refuses work
 
-	status   int  // of the response, 0 until it is known
-	refused  bool // refused and counted
-	left     bool // the client left before there was a response
+	status   int         // of the response, 0 until it is known
+	refusal  weir.Reason // 0 unless it was refused
+	left     bool        // the client left before there was a response
 	returned bool
 }
 
@@ -96,14 +96,12 @@ func (x *exchange) refuse(err error) {
 		}
 		x.left = true
 	} else {
-		x.refused = true
-		reason := weir.ReasonDeadline
+		x.refusal = weir.ReasonDeadline
 		if refused, ok := errors.AsType[*weir.RefusedError](err); ok {
-			reason = refused.Reason
+			x.refusal = refused.Reason
 		}
-		x.shared.counts.refused[reason].Add(1)
 		if x.who != nil {
-			x.who.Record.Refused = reason.String()
+			x.who.Record.Refused = x.refusal.String()
 		}
 	}
 	x.hangUp()
@@ -167,7 +165,8 @@ func (x *exchange) endResponse() {
 func (x *exchange) count() {
 	c := &x.shared.counts
 	switch {
-	case x.refused:
+	case x.refusal != 0:
+		c.refused[x.refusal].Add(1)
 	case x.left, x.slot.isLate():
 		c.left.Add(1)
 	case x.returned:
