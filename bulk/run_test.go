@@ -199,7 +199,7 @@ func TestWhatStopsAnImport(t *testing.T) {
 // notYet is a cancelled context whose end has not reached derived contexts yet.
 type notYet struct{ context.Context } //nolint:containedctx // it is one
 
-func (notYet) Done() <-chan struct{} { return make(chan struct{}) }
+func (notYet) Done() <-chan struct{} { return nil }
 
 func TestCauseOfTheCallerGoesBeforeTheSource(t *testing.T) {
 	cause := errors.New("why")

@@ -55,7 +55,7 @@ func pairwise(a, b []float64) (ratios []float64) {
 
 var (
 	wrkRequests = regexp.MustCompile(`(\d+) requests in`)
-	wrkRefused  = regexp.MustCompile(`Non-2xx or 3xx responses: \d+`)
+	wrkRefused  = regexp.MustCompile(`Non-2xx or 3xx responses: (\d+)`)
 )
 
 // cpuPerRequest is in microseconds.

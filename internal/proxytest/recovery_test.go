@@ -3,6 +3,7 @@ package proxytest
 import (
 	"fmt"
 	"net/http"
+	"sync"
 	"testing"
 	"time"
 )
@@ -23,11 +24,17 @@ func TestRecovery(t *testing.T) {
 			t.Run("", func(t *testing.T) { // so that its processes end
 				up := startUpstream(t, u)
 				p := g.start(t, up)
-				defer time.AfterFunc(phase, func() { setSpeed(t, up, slow) }).Stop()
-				defer time.AfterFunc(2*phase, func() { setSpeed(t, up, 1) }).Stop()
-				answers := openLoop{
+				load := openLoop{
 					rate: 1.5 * u.capacity(), during: 3 * phase, timeout: deadline, seed: uint64(seed), request: gets(t, p.url+"/work"),
-				}.run(t.Context())
+				}
+				var answers []answer
+				var loop sync.WaitGroup
+				loop.Go(func() { answers = load.run(t.Context()) })
+				pause(phase)
+				up.setSpeed(t, slow)
+				pause(phase)
+				up.setSpeed(t, 1)
+				loop.Wait()
 				share := func(n int, speed float64) float64 {
 					from := time.Duration(n)*phase + settled
 					return float64(good(answers, from, time.Duration(n+1)*phase)) / (phase - settled).Seconds() / u.capacity() / speed
@@ -43,14 +50,9 @@ func TestRecovery(t *testing.T) {
 }
 
 // setSpeed changes the speed of an upstream's work.
-func setSpeed(t testing.TB, up peer, speed float64) {
-	answer, err := http.Get(fmt.Sprintf("%s/-/speed?of=%g", up.url, speed))
-	if err != nil {
-		t.Error(err)
-		return
-	}
-	answer.Body.Close()
-	if answer.StatusCode != http.StatusOK {
-		t.Errorf("/-/speed: status %d", answer.StatusCode)
+func (p peer) setSpeed(t testing.TB, speed float64) {
+	t.Helper()
+	if status, text := get(t, fmt.Sprintf("%s/-/speed?of=%g", p.url, speed)); status != http.StatusOK {
+		t.Fatalf("/-/speed: status %d: %s", status, text)
 	}
 }
