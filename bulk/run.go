@@ -109,8 +109,9 @@ func (r *run) perform(caller context.Context, source io.Reader) error {
 		if exit := isolate.Call(func() { err = r.read(source) }); exit != nil {
 			err = fmt.Errorf("bulk: the source %w", exit)
 		}
-		if err != nil { // a caller that stops the import may end its source before r.ctx ends
-			r.stop(cmp.Or(context.Cause(caller), err))
+		// A caller that stops the import may end its source before r.ctx ends.
+		if err = cmp.Or(context.Cause(caller), err); err != nil {
+			r.stop(err)
 		}
 		close(r.work)
 	}()

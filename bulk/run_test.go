@@ -205,9 +205,10 @@ func TestCauseOfTheCallerGoesBeforeTheSource(t *testing.T) {
 	cause := errors.New("why")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(cause)
-	_, err := Run(notYet{ctx}, iotest.ErrReader(errors.New("closed")), Config{Write: newStore().write})
-	if !errors.Is(err, cause) {
-		t.Errorf("%v, want %v", err, cause)
+	for _, source := range []io.Reader{iotest.ErrReader(errors.New("closed")), strings.NewReader("")} {
+		if _, err := Run(notYet{ctx}, source, Config{Write: newStore().write}); !errors.Is(err, cause) {
+			t.Errorf("%v, want %v", err, cause)
+		}
 	}
 }
 
