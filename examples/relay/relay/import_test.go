@@ -11,8 +11,10 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/coder/websocket"
 	"github.com/klauspost/compress/zstd"
@@ -167,6 +169,9 @@ func TestEndOfTheRelayStopsImports(t *testing.T) {
 		answered <- last
 	}()
 	feed.Write(text[:len(text)-1]) // a client that then stops sending
+	for kept.len() < 2 {           // it is this import that runs, and not the next
+		runtime.Gosched()
+	}
 	if status, _ := s.post("?journal=a", strings.NewReader("")); status != http.StatusConflict {
 		t.Errorf("a second import with the same journal: %d, want 409", status)
 	}
@@ -179,6 +184,17 @@ func TestEndOfTheRelayStopsImports(t *testing.T) {
 	s = serve(t, relay.Config{Store: kept, Dir: t.TempDir()})
 	if _, last := s.post("?journal=a", bytes.NewReader(text)); !last.Done || kept.len() != 3 {
 		t.Errorf("%+v, and %d events, want 3", last, kept.len())
+	}
+}
+
+func TestImportWhoseSourceEndsWithItsContext(t *testing.T) {
+	s, stop := build(t, relay.Config{Store: &fake{}})
+	defer stop()
+	cause := errors.New("why")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(cause)
+	if _, err := s.Import(ctx, iotest.ErrReader(errors.New("closed")), relay.Import{}); !errors.Is(err, cause) {
+		t.Errorf("%v, want %v", err, cause)
 	}
 }
 
