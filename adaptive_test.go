@@ -144,7 +144,8 @@ func TestAdaptiveTimesOut(t *testing.T) {
 	})
 }
 
-// A standing queue sheds at half of its callers' time, and its error names that time.
+// A standing queue sheds at half of the time in which work can still start, and its error names
+// that time.
 func TestStandingQueueSaysWhy(t *testing.T) {
 	for _, c := range []struct {
 		given, waits time.Duration
@@ -152,7 +153,7 @@ func TestStandingQueueSaysWhy(t *testing.T) {
 	}{
 		{0, 500 * time.Millisecond, weir.ErrQueueTimeout},
 		{3 * time.Second, 500 * time.Millisecond, weir.ErrQueueTimeout}, // more than Queue.Timeout
-		{600 * time.Millisecond, 300 * time.Millisecond, weir.ErrDeadline},
+		{600 * time.Millisecond, 290 * time.Millisecond, weir.ErrDeadline}, // of which the work takes 20 ms
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			lim := weir.Must(weir.New(weir.Config{

@@ -134,9 +134,9 @@ const (
 	FIFO Discipline = 0
 
 	// Adaptive serves the earliest deadline first. It only sheds work from a standing queue:
-	// once the oldest work has waited for longer than half of its caller's time, or half of
-	// Timeout, and for as long again, such work is refused, and the newest is served first. A
-	// full queue evicts the oldest for a newcomer.
+	// once the oldest work has waited for longer than half of the time in which it can still
+	// start, or half of Timeout, and for as long again, such work is refused, and the newest
+	// is served first. A full queue evicts the oldest for a newcomer.
 	Adaptive Discipline = 1
 )
 

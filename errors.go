@@ -67,8 +67,8 @@ const (
 	// standing [Adaptive] queue, for longer than half of it.
 	ReasonQueueTimeout Reason = 4
 	// ReasonDeadline: it could not finish before its context's deadline if it waited any
-	// longer, or waited at all; or it waited for half of the time to its deadline in a
-	// standing [Adaptive] queue.
+	// longer, or waited at all; or it waited for half of the time in which it could
+	// start, in a standing [Adaptive] queue.
 	ReasonDeadline Reason = 5
 	// ReasonTooHeavy: its weight is above the limit.
 	ReasonTooHeavy Reason = 6

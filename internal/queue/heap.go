@@ -44,8 +44,10 @@ func (s *laneState) sheds(oldest *Waiter, now int64) bool {
 // noteShed makes the queue a standing one for an interval from now on.
 func (s *laneState) noteShed(w *Waiter, now int64) { s.shed, s.target = now, w.target() }
 
-// target is how long a waiter may wait in a standing queue: half of its caller's time.
-func (w *Waiter) target() int64 { return (min(w.Deadline, w.joined+w.patience) - w.joined) / 2 }
+// target is how long a waiter may wait in a standing queue: half of the time in which its work can
+// still start. Half of the caller's time would do only for quick work: if the work takes the other
+// half, no waiter is ever above such a target, because it is late before.
+func (w *Waiter) target() int64 { return (min(w.latest, w.joined+w.patience) - w.joined) / 2 }
 
 // deadlines is a heap of waiters, the first to start on top.
 type deadlines []*Waiter

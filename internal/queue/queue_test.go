@@ -113,6 +113,23 @@ func TestAdaptiveDropsTheLate(t *testing.T) {
 	}
 }
 
+// If the work takes half of its caller's time, the earliest deadline is always on the point of
+// becoming late, and whatever starts then ends late. Such a queue stands too: it has to serve the
+// newest.
+func TestAdaptiveStandsWhereWorkTakesHalfOfTheTime(t *testing.T) {
+	b := newBench(Adaptive, 10, 1000, fixed{latency: 600 * time.Millisecond, rate: 20})
+	for range 100 { // 40 a second join, and 20 are served
+		b.view.Now += int64(50 * time.Millisecond)
+		b.join(1, time.Duration(b.view.Now)+time.Second)
+		newest, _ := b.join(1, time.Duration(b.view.Now)+time.Second)
+		served := b.serve(t)
+		if b.view.Now > int64(2*time.Second) && served != newest {
+			t.Fatalf("after %v the queue serves work that has %v left and takes 600ms",
+				time.Duration(b.view.Now), time.Duration(served.Deadline-b.view.Now))
+		}
+	}
+}
+
 // A waiter that joins is in the queue, was evicted or refused, under any order.
 func TestOrdersLoseNothing(t *testing.T) {
 	for order := range orders {
