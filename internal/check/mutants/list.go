@@ -75,7 +75,7 @@ var mutants = []mutant{
 	{"the queue takes one more than its size", "internal/queue/fifo.go", "int(max(v.Size, q.length))", "int(max(v.Size+1, q.length))", "TestQueueSizeIsExact", "./internal/admit", ""},
 	{"the lowest lane is served first", "internal/queue/pick.go", "starved >= 0 && q.picks >= picksForOne-1", "starved >= 0", "TestLanesAreServedStrictly", "./internal/admit", ""},
 	{"last in, first out", "internal/queue/fifo.go", "return q.lanes[i].oldest(byLane)", "return q.lanes[i].newest", "TestFirstInFirstOut", "./internal/admit", ""},
-	{"a queue in front of slow work never stands", "internal/queue/heap.go", "min(w.latest, w.joined+w.patience)", "min(w.Deadline, w.joined+w.patience)", "TestAdaptiveStands", ".", ""},
+	{"a queue in front of slow work never stands", "internal/queue/heap.go", "min(w.latest, w.joined+w.patience)", "min(w.Deadline, w.joined+w.patience)", "TestAdaptiveStands", "./internal/queue", ""},
 	{"the newcomer gives way instead of the oldest", "internal/queue/adaptive.go", "return among.oldest(k)", "return among.newest", "TestQueueSizeBoundsTheAdaptiveQueue", "./internal/admit", ""},
 	{"a lower lane never has its share", "internal/queue/pick.go", "q.picks >= picksForOne-1", "q.picks >= picksForOne", "TestStarvationIsBounded", "./internal/admit", ""},
 	{"the lowest lane alone has a share", "internal/queue/pick.go", "case starved < 0 || l.passed >= q.lanes[starved].passed:", "default:", "TestStarvationIsBounded", "./internal/admit", ""},
