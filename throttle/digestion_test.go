@@ -114,7 +114,7 @@ func digest(t *testing.T, target float64, writers int, seed uint64) digestedStor
 }
 
 // A store whose level 0 is a saw is held off its stall, and loses little for it. The lower the
-// target, the shorter are the waits and the less is written: decision 0044.
+// target, the shorter are the waits and the less is written: decision 0042.
 func TestDrainRateHoldsASawOffItsStall(t *testing.T) {
 	const writers = 80
 	for seed := range uint64(5) {

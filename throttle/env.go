@@ -20,7 +20,7 @@ type Settings struct {
 }
 
 // FromEnv reads settings from the variables whose names begin with the prefix and an
-// underscore, such as APP_THROTTLE_WRITE_SETPOINT; docs/throttle-config.md lists them. A
+// underscore, such as APP_THROTTLE_WRITE_SETPOINT; docs/databases.md lists them. A
 // variable that is not set has the value of the preset that <prefix>_PRESET names, relay if none.
 //
 // All errors are reported together; each matches [ErrConfig] and names the variable.

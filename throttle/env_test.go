@@ -153,20 +153,20 @@ func TestEnvOfOlderNames(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	text, err := os.ReadFile("../docs/throttle-config.md")
+	text, err := os.ReadFile("../docs/databases.md")
 	if err != nil {
 		t.Skip(err)
 	}
 	for name := range removed {
 		if !strings.Contains(string(text), name) {
-			t.Errorf("docs/throttle-config.md has no row for %s", name)
+			t.Errorf("docs/databases.md has no row for %s", name)
 		}
 	}
 	e := environment{values: map[string]string{}}
 	e.settings()
 	for _, name := range e.known {
 		if !strings.Contains(string(text), name) {
-			t.Errorf("docs/throttle-config.md has no row for %s", name)
+			t.Errorf("docs/databases.md has no row for %s", name)
 		}
 	}
 }

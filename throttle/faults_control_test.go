@@ -11,7 +11,7 @@ import (
 	"github.com/weir-go/weir/throttle"
 )
 
-// The faults of control of a naive throttle, which docs/storms.md lists.
+// The faults of control of a naive throttle, which docs/results/storms.md lists.
 
 const tick = 100 * time.Millisecond
 

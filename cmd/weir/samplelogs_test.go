@@ -15,7 +15,7 @@ import (
 	"github.com/weir-go/weir/sim"
 )
 
-var update = flag.Bool("update", false, "write the sample logs, the output of the commands in docs/traces.md, and docs/command.md")
+var update = flag.Bool("update", false, "write the sample logs, the output of the commands in docs/traces.md and docs/results/traces.md, and docs/command.md")
 
 // sampleLogs are the logs of docs/traces.md. They are synthetic: requests arrive
 // independently, and nothing queued while they were recorded.

@@ -21,9 +21,16 @@ import (
 // session matches a command of a page and the output below it.
 var session = regexp.MustCompile("(?s)```sh\n(weir [^`]*?)\n```\n\n```text\n(.*?)```")
 
-// TestTracesPage runs every command of docs/traces.md and compares the output.
+// TestTracesPage runs every command of docs/traces.md and docs/results/traces.md, and compares the
+// output.
 func TestTracesPage(t *testing.T) {
-	page, err := filepath.Abs(filepath.Join("..", "..", "docs", "traces.md"))
+	for _, name := range []string{"docs/traces.md", "docs/results/traces.md"} {
+		t.Run(name, func(t *testing.T) { comparePage(t, name) })
+	}
+}
+
+func comparePage(t *testing.T, name string) {
+	page, err := filepath.Abs(filepath.Join("..", "..", filepath.FromSlash(name)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +51,7 @@ func TestTracesPage(t *testing.T) {
 		return []byte("```sh\n" + command + "\n```\n\n```text\n" + printed.String() + "```")
 	})
 	if commands := bytes.Count(text, []byte("```sh\nweir ")); commands != ran || ran == 0 {
-		t.Errorf("%d of %d commands stand above what they print", ran, commands)
+		t.Errorf("%d of %d commands have their output below them", ran, commands)
 	}
 	if *update {
 		if err := os.WriteFile(page, renewed, 0o666); err != nil {
@@ -55,11 +62,11 @@ func TestTracesPage(t *testing.T) {
 	was, is := strings.Split(string(text), "\n"), strings.Split(string(renewed), "\n")
 	for i := range min(len(was), len(is)) {
 		if was[i] != is[i] {
-			t.Fatalf("docs/traces.md:%d:\n has %s\nwant %s\nIf that is meant, run go test ./cmd/weir -run TracesPage -update, and see what the text around it says.", i+1, was[i], is[i])
+			t.Fatalf("%s:%d:\n has %s\nwant %s\nIf that is meant, run go test ./cmd/weir -run TracesPage -update, and see what the text around it says.", name, i+1, was[i], is[i])
 		}
 	}
 	if len(was) != len(is) {
-		t.Errorf("docs/traces.md has %d lines, want %d", len(was), len(is))
+		t.Errorf("%s has %d lines, want %d", name, len(was), len(is))
 	}
 }
 

@@ -66,7 +66,7 @@ func hidden(comment string) string {
 // the decisions and the changelog, which show the code at the time of writing.
 func Read(fsys fs.FS) (map[string]string, error) {
 	documents := map[string]string{}
-	for _, pattern := range []string{"*.md", "docs/*.md", "examples/*/README.md"} {
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/results/*.md", "examples/*/README.md"} {
 		names, err := fs.Glob(fsys, pattern)
 		if err != nil {
 			return nil, err

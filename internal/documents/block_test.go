@@ -22,11 +22,11 @@ func TestBlocks(t *testing.T) {
 
 func TestRead(t *testing.T) {
 	files := fstest.MapFS{}
-	for _, name := range []string{"README.md", "CHANGELOG.md", "docs/http.md", "docs/decisions/0001.md", "examples/relay/README.md", "bench/README.md", "docs/a.svg"} {
+	for _, name := range []string{"README.md", "CHANGELOG.md", "docs/http.md", "docs/results/laws.md", "docs/decisions/0001.md", "examples/relay/README.md", "bench/README.md", "docs/a.svg"} {
 		files[name] = &fstest.MapFile{Data: []byte(name)}
 	}
 	got, err := Read(files)
-	want := map[string]string{"README.md": "README.md", "docs/http.md": "docs/http.md", "examples/relay/README.md": "examples/relay/README.md"}
+	want := map[string]string{"README.md": "README.md", "docs/http.md": "docs/http.md", "docs/results/laws.md": "docs/results/laws.md", "examples/relay/README.md": "examples/relay/README.md"}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, %v, want %v", got, err, want)
 	}

@@ -4,7 +4,7 @@
 //
 // A trial prints a table, and only asserts results that do not depend on timing. Trials run
 // with the full test suite, in few and short rounds. WEIR_TRIALS=full makes them as long as
-// the figures in docs/proxy.md require, which needs an idle machine:
+// the figures in docs/results/proxy.md require, which needs an idle machine:
 //
 //	scripts/proxies install
 //	scripts/all go test ./internal/proxytest -v

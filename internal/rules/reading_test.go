@@ -12,6 +12,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -129,7 +130,7 @@ func named(t *tree) (complaints []string) {
 // pages returns the documents that the site shows, except decisions.
 func pages(t *tree) (names []string) {
 	for _, name := range t.paths {
-		if path.Ext(name) == ".md" && name != "CHANGELOG.md" && (path.Dir(name) == "." || path.Dir(name) == "docs") {
+		if path.Ext(name) == ".md" && name != "CHANGELOG.md" && slices.Contains([]string{".", "docs", "docs/results"}, path.Dir(name)) {
 			names = append(names, name)
 		}
 	}

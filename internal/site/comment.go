@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"go/doc/comment"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -64,7 +65,7 @@ func (s *site) guides(p *goPackage) (guides []*page) {
 	uses := regexp.MustCompile(`\b` + p.Name + `\.[A-Z]`)
 	count := map[*page]int{}
 	for _, page := range s.pages {
-		if !strings.HasPrefix(page.file, "docs/") || strings.HasPrefix(page.file, "docs/decisions/") {
+		if path.Dir(page.file) != "docs" {
 			continue
 		}
 		if count[page] = len(uses.FindAll(page.markdown, -1)); count[page] > 0 {

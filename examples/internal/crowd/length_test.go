@@ -17,7 +17,7 @@ func TestExamplesAreUnder100Lines(t *testing.T) {
 			t.Fatal(err)
 		}
 		if lines := bytes.Count(source, []byte("\n")); lines >= 100 {
-			t.Errorf("%s has %d lines: want under 100, as docs/use.md says", path, lines)
+			t.Errorf("%s has %d lines: want under 100, as docs/start.md says", path, lines)
 		}
 	}
 }

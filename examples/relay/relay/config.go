@@ -144,7 +144,7 @@ const (
 	defaultPublishing     = 8
 	defaultQueries        = 4
 	defaultSubscriptions  = 32
-	defaultWrites         = 8 // keeps the tail short for a tenth of the throughput: docs/storms.md
+	defaultWrites         = 8 // keeps the tail short for a tenth of the throughput: docs/results/storms.md
 	defaultSlice          = 256
 	defaultOutbox         = 256 << 10
 	leastOutbox           = 4 << 10
