@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/limittest"
 	"github.com/weir-go/weir/law"
 )
 
@@ -19,6 +20,7 @@ type breaker struct {
 	open    bool
 	allowed int
 	told    []weir.Outcome
+	panics  weir.Outcome // when it gets this one, unless that is the zero Outcome
 }
 
 func (b *breaker) Allow(context.Context) (func(weir.Outcome), error) {
@@ -32,6 +34,9 @@ func (b *breaker) Allow(context.Context) (func(weir.Outcome), error) {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		b.told = append(b.told, o)
+		if o == b.panics && o != weir.Success {
+			panic("boom")
+		}
 	}, nil
 }
 
@@ -62,10 +67,10 @@ func (b *breaker) forgetOrder() {
 
 func TestOpenBreakerRefusesAtOnceWithItsReason(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var j journal
+		var j limittest.Journal
 		b := &breaker{open: true}
 		l := newLimiter(t, weir.Config{
-			Name: "search", Max: 1, Law: law.Fixed{}, Breaker: b, OnEvent: j.note,
+			Name: "search", Max: 1, Law: law.Fixed{}, Breaker: b, OnEvent: j.Note,
 			Queue: weir.Queue{Size: 5},
 		})
 		_, err := l.Acquire(t.Context())
@@ -80,8 +85,8 @@ func TestOpenBreakerRefusesAtOnceWithItsReason(t *testing.T) {
 		if s := l.Snapshot(); s.Refused[weir.ReasonBreakerOpen] != 2 || s.RefusedTotal() != 2 || s.Admitted != 0 {
 			t.Errorf("%v", l)
 		}
-		j.gapless(t)
-		if n := len(j.of(weir.Refused)); n != 2 {
+		j.Gapless(t)
+		if n := len(j.Of(weir.Refused)); n != 2 {
 			t.Errorf("%d events of a refusal", n)
 		}
 		b.heard(t)
@@ -151,43 +156,52 @@ func TestWaitedWorkIsAskedForAgain(t *testing.T) {
 }
 
 func TestBreakerInShadowIsOnlyReported(t *testing.T) {
-	var j journal
+	var j limittest.Journal
 	b := &breaker{open: true}
-	l := newLimiter(t, weir.Config{Shadow: true, Breaker: b, OnEvent: j.note})
+	l := newLimiter(t, weir.Config{Shadow: true, Breaker: b, OnEvent: j.Note})
 	if err := l.Do(t.Context(), func(context.Context) error { return nil }); err != nil {
 		t.Error(err)
 	}
 	if s := l.Snapshot(); s.WouldRefuse != 1 || s.RefusedTotal() != 0 || s.Admitted != 1 {
 		t.Errorf("%v", l)
 	}
-	if e := j.of(weir.WouldRefuse); len(e) != 1 || e[0].Reason != weir.ReasonBreakerOpen {
-		t.Errorf("%v", j.events)
+	if e := j.Of(weir.WouldRefuse); len(e) != 1 || e[0].Reason != weir.ReasonBreakerOpen {
+		t.Errorf("%v", j.Events)
 	}
 }
 
-func TestPanicInTheHookLeavesNothingBehind(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := &breaker{}
-		l := newLimiter(t, weir.Config{
-			Max: 1, Law: law.Fixed{}, Breaker: b, Queue: weir.Queue{Size: 1, Timeout: time.Minute},
-			OnEvent: func(weir.Event) { panic("hook") },
+// A waiter is told of an open breaker in a hook or in the breaker itself that panics: each
+// permission still gets one outcome.
+func TestWaiterWhoseBreakerOpens(t *testing.T) {
+	for _, panics := range []string{"the hook", "the breaker"} {
+		t.Run(panics, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := &breaker{}
+				c := weir.Config{Max: 1, Law: law.Fixed{}, Breaker: b, Queue: weir.Queue{Size: 1, Timeout: time.Minute}}
+				if panics == "the hook" {
+					c.OnEvent = func(weir.Event) { panic("boom") }
+				} else {
+					b.panics = weir.Ignore
+				}
+				l := newLimiter(t, c)
+				held := hold(t, l, 1)
+				gone := make(chan any)
+				go func() {
+					recovered, _ := unwind(func() { _, _ = l.Acquire(t.Context()) })
+					gone <- recovered
+				}()
+				synctest.Wait()
+				b.set(true)
+				time.Sleep(time.Second)
+				held[0].Done(nil)
+				if <-gone == nil {
+					t.Error("it did not panic")
+				}
+				b.heard(t, weir.Success, weir.Ignore)
+				balanced(t, l)
+			})
 		})
-		held := hold(t, l, 1)
-		panicked := make(chan any)
-		go func() {
-			defer func() { panicked <- recover() }()
-			_, _ = l.Acquire(t.Context())
-		}()
-		synctest.Wait()
-		b.set(true)
-		time.Sleep(time.Second)
-		held[0].Done(nil)
-		if <-panicked == nil {
-			t.Error("the hook did not panic")
-		}
-		b.heard(t, weir.Success, weir.Ignore)
-		balanced(t, l)
-	})
+	}
 }
 
 // perTenant is a breaker that is open for the given tenants.
@@ -208,6 +222,9 @@ func TestBreakerSeesTheContext(t *testing.T) {
 		if _, err := l.Acquire(weir.WithTenant(t.Context(), "broken")); !errors.Is(err, weir.ErrBreakerOpen) {
 			t.Error(err)
 		}
+		if _, ok := l.TryAcquire(weir.WithTenant(t.Context(), "broken")); ok {
+			t.Error("TryAcquire did not ask the breaker of its tenant")
+		}
 		held := hold(t, l, 1)
 		waiting := ask(weir.WithTenant(t.Context(), "breaks"), l, 1)
 		waits(t, waiting)
@@ -219,4 +236,18 @@ func TestBreakerSeesTheContext(t *testing.T) {
 		}
 		balanced(t, l)
 	})
+}
+
+// A breaker that wants no outcome returns no function.
+func TestBreakerThatWantsNoOutcome(t *testing.T) {
+	l := newLimiter(t, weir.Config{Max: 1, Breaker: perTenant{}})
+	p := hold(t, l, 1)[0]
+	if _, err := l.Acquire(t.Context()); !errors.Is(err, weir.ErrRefused) {
+		t.Error(err)
+	}
+	if _, ok := l.TryAcquire(t.Context()); ok {
+		t.Error("admitted above the limit")
+	}
+	p.Done(nil)
+	balanced(t, l)
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
+	"reflect"
 	"strconv"
 	"strings"
 	"testing"
@@ -79,23 +81,34 @@ func TestConfigInvalid(t *testing.T) {
 	}
 }
 
-func TestConfigDefaults(t *testing.T) {
-	for _, c := range []struct {
-		config               weir.Config
-		initial, least, most int
+func TestConfigHasTheDefaults(t *testing.T) {
+	usual := weir.Config{
+		Name: "limiter", Min: 1, Max: 100_000, Initial: 4, Law: law.Setpoint{},
+		Interval: time.Second, Window: 10 * time.Second, MinSamples: 20,
+	}
+	for name, c := range map[string]struct {
+		given weir.Config
+		set   func(want *weir.Config)
 	}{
-		{weir.Config{}, 4, 1, 100_000},
-		{weir.Config{Law: law.Little{}}, 20, 1, 100_000},
-		{weir.Config{Max: 5}, 4, 1, 5},
-		{weir.Config{Min: 50}, 50, 50, 100_000},
-		{weir.Config{Min: 5000}, 5000, 5000, 100_000},
-		{weir.Config{Max: 1}, 1, 1, 1},
-		{weir.Config{Max: 1_000_000_000, Initial: 1_000_000_000}, 1_000_000_000, 1, 1_000_000_000},
+		"zero":           {weir.Config{}, func(*weir.Config) {}},
+		"law":            {weir.Config{Law: law.Little{}}, func(c *weir.Config) { c.Law, c.Initial = law.Little{}, 20 }},
+		"maximum":        {weir.Config{Max: 5}, func(c *weir.Config) { c.Max = 5 }},
+		"lowest maximum": {weir.Config{Max: 1}, func(c *weir.Config) { c.Max, c.Initial = 1, 1 }},
+		"minimum":        {weir.Config{Min: 5000}, func(c *weir.Config) { c.Min, c.Initial = 5000, 5000 }},
+		"highest": {weir.Config{Max: 1_000_000_000, Initial: 1_000_000_000}, func(c *weir.Config) {
+			c.Max, c.Initial = 1_000_000_000, 1_000_000_000
+		}},
+		"interval": {weir.Config{Interval: time.Minute}, func(c *weir.Config) { c.Interval, c.Window = time.Minute, time.Minute }},
+		"queue":    {weir.Config{Queue: weir.Queue{Size: 3}}, func(c *weir.Config) { c.Queue = weir.Queue{Size: 3, Timeout: time.Second} }},
 	} {
-		s := newLimiter(t, c.config).Snapshot()
-		if s.Limit != c.initial || s.Min != c.least || s.Max != c.most || s.Name != "limiter" {
-			t.Errorf("%+v: %q, limit %d within %d to %d: want %d within %d to %d",
-				c.config, s.Name, s.Limit, s.Min, s.Max, c.initial, c.least, c.most)
+		want := usual
+		c.set(&want)
+		l := newLimiter(t, c.given)
+		if got := l.Config(); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v\nwant %+v", name, got, want)
+		}
+		if s := l.Snapshot(); s.Limit != want.Initial || s.Min != want.Min || s.Max != want.Max {
+			t.Errorf("%s: limit %d within %d to %d", name, s.Limit, s.Min, s.Max)
 		}
 	}
 }
@@ -140,10 +153,15 @@ func TestMustPanics(t *testing.T) {
 	weir.Must(weir.New(weir.Config{Min: -1}))
 }
 
-func TestDisciplineNames(t *testing.T) {
-	for d, want := range map[weir.Discipline]string{weir.FIFO: "fifo", weir.Adaptive: "adaptive", 7: "Discipline(7)"} {
-		if d.String() != want {
-			t.Errorf("%q: want %q", d, want)
+func TestNames(t *testing.T) {
+	for value, want := range map[fmt.Stringer]string{
+		weir.FIFO: "fifo", weir.Adaptive: "adaptive", weir.Discipline(7): "Discipline(7)",
+		weir.LimitChanged: "limit changed", weir.LawReplaced: "law replaced", weir.Refused: "refused",
+		weir.WouldRefuse: "would refuse", weir.Kind(99): "Kind(99)",
+		weir.Event{Limiter: "a", Kind: 99}: "a: Kind(99)", weir.Reason(99): "Verdict(99)",
+	} {
+		if got := value.String(); got != want {
+			t.Errorf("%q: want %q", got, want)
 		}
 	}
 }

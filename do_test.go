@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -26,43 +27,37 @@ func TestDoRunsOnTheCallersGoroutineAndReturnsItsError(t *testing.T) {
 	balanced(t, l)
 }
 
-func TestDoPanicGoesOn(t *testing.T) {
+func TestDoGeneric(t *testing.T) {
 	l := fixed(t, 1, weir.Queue{})
-	func() {
-		defer func() {
-			if r := recover(); r != "boom" {
-				t.Errorf("recovered %v: want boom", r)
-			}
-		}()
-		_ = l.Do(t.Context(), func(context.Context) error { panic("boom") })
-	}()
-	if s := l.Snapshot(); s.Failed != 1 {
-		t.Errorf("%d failures: want 1", s.Failed)
+	boom := errors.New("boom")
+	v, err := weir.Do(t.Context(), l, func(context.Context) (string, error) { return "partial", boom })
+	if v != "partial" || !errors.Is(err, boom) {
+		t.Errorf("got %q, %v", v, err)
 	}
-	balanced(t, l)
+	hold(t, l, 1)
+	n, err := weir.Do(t.Context(), l, func(context.Context) (int, error) {
+		t.Error("refused work ran")
+		return 7, nil
+	})
+	if n != 0 || !errors.Is(err, weir.ErrRefused) {
+		t.Errorf("got %d, %v", n, err)
+	}
 }
 
-func TestDoGoexitFreesTheSlot(t *testing.T) {
-	l := fixed(t, 1, weir.Queue{})
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		_ = l.Do(t.Context(), func(context.Context) error { runtime.Goexit(); return nil })
-	}()
-	<-done
-	if s := l.Snapshot(); s.Failed != 1 {
-		t.Errorf("%d failures: want 1", s.Failed)
+func TestDoAlreadyCancelled(t *testing.T) {
+	l := fixed(t, 1, weir.Queue{Size: 1})
+	gone := errors.New("gone")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(gone)
+	err := l.Do(ctx, func(context.Context) error {
+		t.Error("cancelled work ran")
+		return nil
+	})
+	s := l.Snapshot()
+	if !errors.Is(err, gone) || errors.Is(err, weir.ErrRefused) || s.Cancelled != 1 || s.RefusedTotal() != 0 ||
+		s.Admitted != 0 {
+		t.Errorf("%v; %v", err, l)
 	}
-	balanced(t, l)
-}
-
-func TestDoNilFunctionFreesTheSlot(t *testing.T) {
-	l := fixed(t, 1, weir.Queue{})
-	func() {
-		defer func() { _ = recover() }()
-		_ = l.Do(t.Context(), nil)
-	}()
-	balanced(t, l)
 }
 
 func TestDoTimeout(t *testing.T) {
@@ -98,46 +93,108 @@ func TestDoTimeout(t *testing.T) {
 	})
 }
 
-func TestDoTimeoutByCause(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := newLimiter(t, weir.Config{Timeout: time.Millisecond})
-		err := l.Do(t.Context(), func(ctx context.Context) error {
+// Work that panics, or that calls runtime.Goexit as a failed test does, gives its slot back and
+// counts as a failure. A panic goes on.
+func TestWorkThatDoesNotReturn(t *testing.T) {
+	ends := map[string]func(){"panics": func() { panic("boom") }, "exits": runtime.Goexit}
+	for way, work := range map[string]func(l *weir.Limiter, end func()){
+		"Do": func(l *weir.Limiter, end func()) {
+			_ = l.Do(t.Context(), func(context.Context) error { end(); return nil })
+		},
+		"DoneWith": func(l *weir.Limiter, end func()) {
+			permit, _ := l.TryAcquire(t.Context())
+			defer permit.DoneWith(nil)
+			end()
+		},
+		"DoneWith of an error": func(l *weir.Limiter, end func()) {
+			var err error
+			permit, _ := l.TryAcquire(t.Context())
+			defer permit.DoneWith(&err)
+			end()
+		},
+	} {
+		for how, end := range ends {
+			t.Run(way+" "+how, func(t *testing.T) {
+				l := fixed(t, 1, weir.Queue{})
+				recovered, returned := unwind(func() { work(l, end) })
+				if returned || how == "panics" && recovered != "boom" {
+					t.Errorf("returned: %v, recovered %v", returned, recovered)
+				}
+				if s := l.Snapshot(); s.Failed != 1 || s.Samples != 0 {
+					t.Errorf("%d failed and %d succeeded: want one failure", s.Failed, s.Samples)
+				}
+				balanced(t, l)
+			})
+		}
+	}
+	l := fixed(t, 1, weir.Queue{})
+	if _, returned := unwind(func() { _ = l.Do(t.Context(), nil) }); returned {
+		t.Error("a nil function was called")
+	}
+	balanced(t, l)
+}
+
+// A cancellation is ignored, also with a cause of the caller's own.
+func TestDoContextReachesTheWork(t *testing.T) {
+	for _, cause := range []error{nil, errors.New("client gone")} {
+		l := fixed(t, 1, weir.Queue{})
+		ctx, cancel := context.WithCancelCause(t.Context())
+		err := l.Do(ctx, func(ctx context.Context) error {
+			cancel(cause)
 			<-ctx.Done()
 			return context.Cause(ctx)
 		})
-		if s := l.Snapshot(); !errors.Is(err, weir.ErrExecutionTimeout) || s.TimedOut != 1 {
-			t.Errorf("%v, %d timed out", err, s.TimedOut)
+		if s := l.Snapshot(); !errors.Is(err, context.Cause(ctx)) || s.Ignored != 1 || s.Failed != 0 {
+			t.Errorf("%v, %d ignored, %d failed", err, s.Ignored, s.Failed)
 		}
-	})
+		balanced(t, l)
+	}
 }
 
-func TestDoTimeoutThatTheWorkSurvives(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := newLimiter(t, weir.Config{Timeout: time.Millisecond})
-		err := l.Do(t.Context(), func(context.Context) error {
-			time.Sleep(time.Second)
-			return nil
-		})
-		if err != nil {
-			t.Errorf("%v: want what the function returned", err)
-		}
-	})
-}
-
-func TestDoTimeoutIsNotTheCallersDeadline(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := newLimiter(t, weir.Config{Timeout: time.Second})
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
-		defer cancel()
-		err := l.Do(ctx, func(ctx context.Context) error {
+// An error counts as the execution timeout if that ended the context, and not the caller's
+// deadline, or the execution timeout of a limiter around this one.
+func TestDoTimeoutIsTheLimitersOwn(t *testing.T) {
+	until := func(reason func(context.Context) error) func(context.Context) error {
+		return func(ctx context.Context) error {
 			<-ctx.Done()
-			return ctx.Err()
-		})
-		if !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, weir.ErrExecutionTimeout) {
-			t.Errorf("%v: want the caller's deadline", err)
+			return reason(ctx)
 		}
-		if s := l.Snapshot(); s.TimedOut != 1 {
-			t.Errorf("%d timed out: want 1", s.TimedOut)
+	}
+	end := until(context.Context.Err)
+	for name, c := range map[string]struct {
+		timeout, deadline time.Duration
+		work              func(context.Context) error
+		want              error
+		own, counted      bool
+	}{
+		"by its cause":          {timeout: time.Millisecond, work: until(context.Cause), want: weir.ErrExecutionTimeout, own: true, counted: true},
+		"the work survives it":  {timeout: time.Millisecond, work: func(context.Context) error { time.Sleep(time.Second); return nil }},
+		"the caller's deadline": {timeout: time.Second, deadline: time.Millisecond, work: end, want: context.DeadlineExceeded, counted: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx := t.Context()
+				if c.deadline > 0 {
+					var cancel context.CancelFunc
+					ctx, cancel = context.WithTimeout(ctx, c.deadline)
+					defer cancel()
+				}
+				l := newLimiter(t, weir.Config{Timeout: c.timeout})
+				err := l.Do(ctx, c.work)
+				if counted := l.Snapshot().TimedOut == 1; !errors.Is(err, c.want) ||
+					errors.Is(err, weir.ErrExecutionTimeout) != c.own || counted != c.counted {
+					t.Errorf("%v, counted: %v", err, counted)
+				}
+			})
+		})
+	}
+	synctest.Test(t, func(t *testing.T) {
+		outer := newLimiter(t, weir.Config{Timeout: 20 * time.Millisecond})
+		inner := newLimiter(t, weir.Config{Timeout: 10 * time.Second})
+		err := outer.Do(t.Context(), func(ctx context.Context) error { return inner.Do(ctx, end) })
+		if !errors.Is(err, weir.ErrExecutionTimeout) || !strings.Contains(err.Error(), "20ms") ||
+			strings.Contains(err.Error(), "10s") {
+			t.Errorf("%v: want the execution timeout of the outer limiter", err)
 		}
 	})
 }
@@ -158,70 +215,4 @@ func TestDoTimeoutStartsAfterTheQueue(t *testing.T) {
 			t.Errorf("%v: want time in the queue not to count", err)
 		}
 	})
-}
-
-func TestDoGeneric(t *testing.T) {
-	l := fixed(t, 1, weir.Queue{})
-	boom := errors.New("boom")
-	v, err := weir.Do(t.Context(), l, func(context.Context) (string, error) { return "partial", boom })
-	if v != "partial" || !errors.Is(err, boom) {
-		t.Errorf("got %q, %v", v, err)
-	}
-	hold(t, l, 1)
-	n, err := weir.Do(t.Context(), l, func(context.Context) (int, error) {
-		t.Error("refused work ran")
-		return 7, nil
-	})
-	if n != 0 || !errors.Is(err, weir.ErrRefused) {
-		t.Errorf("got %d, %v", n, err)
-	}
-}
-
-func TestDoNilContext(t *testing.T) {
-	l := fixed(t, 1, weir.Queue{Size: 1})
-	var none context.Context
-	ran := false
-	err := l.Do(none, func(ctx context.Context) error {
-		ran = ctx != nil
-		return nil
-	})
-	if err != nil || !ran {
-		t.Errorf("%v, ran with a context: %v", err, ran)
-	}
-	permit, err := l.AcquireN(none, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	permit.Done(nil)
-	balanced(t, l)
-}
-
-func TestDoAlreadyCancelled(t *testing.T) {
-	l := fixed(t, 1, weir.Queue{Size: 1})
-	gone := errors.New("gone")
-	ctx, cancel := context.WithCancelCause(t.Context())
-	cancel(gone)
-	err := l.Do(ctx, func(context.Context) error {
-		t.Error("cancelled work ran")
-		return nil
-	})
-	s := l.Snapshot()
-	if !errors.Is(err, gone) || errors.Is(err, weir.ErrRefused) || s.Cancelled != 1 || s.RefusedTotal() != 0 ||
-		s.Admitted != 0 {
-		t.Errorf("%v; %v", err, l)
-	}
-}
-
-func TestDoContextReachesTheWork(t *testing.T) {
-	l := fixed(t, 1, weir.Queue{})
-	ctx, cancel := context.WithCancel(t.Context())
-	err := l.Do(ctx, func(ctx context.Context) error {
-		cancel()
-		<-ctx.Done()
-		return ctx.Err()
-	})
-	if s := l.Snapshot(); !errors.Is(err, context.Canceled) || s.Ignored != 1 || s.Failed != 0 {
-		t.Errorf("%v, %d ignored, %d failed", err, s.Ignored, s.Failed)
-	}
-	balanced(t, l)
 }

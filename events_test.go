@@ -3,12 +3,11 @@ package weir_test
 import (
 	"context"
 	"math"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/limittest"
 	"github.com/weir-go/weir/law"
 )
 
@@ -99,8 +98,8 @@ func TestSlowReaderLosesTheOldestAndIsTold(t *testing.T) {
 }
 
 func TestEventsBesidesAHook(t *testing.T) {
-	var j journal
-	l := newLimiter(t, weir.Config{Max: 1, Law: law.Fixed{}, OnEvent: j.note})
+	var j limittest.Journal
+	l := newLimiter(t, weir.Config{Max: 1, Law: law.Fixed{}, OnEvent: j.Note})
 	hold(t, l, 1)
 	one, stopOne := l.Events(8)
 	two, stopTwo := l.Events(8)
@@ -122,7 +121,7 @@ func TestEventsBesidesAHook(t *testing.T) {
 		}
 		return n
 	}
-	if a, b, c := refusals(drained(one)), refusals(drained(two)), refusals(j.events); a != 1 || b != 2 || c != 3 {
+	if a, b, c := refusals(drained(one)), refusals(drained(two)), refusals(j.Events); a != 1 || b != 2 || c != 3 {
 		t.Errorf("heard of %d, %d, and %d by the hook: want 1, 2 and 3", a, b, c)
 	}
 	c := l.Config()
@@ -148,67 +147,6 @@ func TestEventsReachReadersThoughTheHookPanics(t *testing.T) {
 	}()
 	if got := drained(events); len(got) != 1 {
 		t.Errorf("%v", got)
-	}
-}
-
-// A hook may subscribe, update and stop: no lock is held.
-func TestEventsFromWithinAHook(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var l *weir.Limiter
-		l = newLimiter(t, weir.Config{Max: 1, Law: law.Fixed{}, OnEvent: func(e weir.Event) {
-			if e.Kind == weir.Refused {
-				_, stop := l.Events(1)
-				_ = l.Update(l.Config())
-				stop()
-			}
-		}})
-		hold(t, l, 1)
-		refuseTimes(t, l, 3)
-	})
-}
-
-// TestEventsWhileAllChanges: readers come and go, updates are applied, and one reader stays:
-// it gets each event, or a count of lost ones.
-func TestEventsWhileAllChanges(t *testing.T) {
-	var happened atomic.Uint64
-	c := weir.Config{Max: 1, Law: law.Fixed{}, OnEvent: func(weir.Event) { happened.Add(1) }}
-	l := newLimiter(t, c)
-	hold(t, l, 1)
-	events, stop := l.Events(2)
-	var read uint64
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for e := range events {
-			read += 1 + e.Lost
-		}
-	}()
-	var all sync.WaitGroup
-	for i := range 4 {
-		all.Go(func() {
-			for n := range 500 {
-				_, _ = l.TryAcquire(context.Background())
-				switch (i + n) % 4 {
-				case 0:
-					other, stop := l.Events(1)
-					_, _ = l.TryAcquire(context.Background())
-					stop()
-					for e := range other {
-						if e.Seq == 0 {
-							t.Error("an event without a number")
-						}
-					}
-				case 1:
-					_ = l.Update(c)
-				}
-			}
-		})
-	}
-	all.Wait()
-	stop()
-	<-done
-	if want := happened.Load(); read != want || want < l.Snapshot().RefusedTotal() {
-		t.Errorf("%d events read or lost of %d", read, want)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync/atomic"
+	"time"
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/law"
@@ -215,4 +216,17 @@ func ExampleAdmitter() {
 	// Output:
 	// hello, world
 	// <nil>
+}
+
+func ExamplePermit_Pushback() {
+	lim := weir.Must(weir.New(weir.Config{Name: "billing"}))
+	permit, err := lim.Acquire(context.Background())
+	if err != nil {
+		return
+	}
+	// The API answered 429 with Retry-After: 5.
+	permit.Pushback(5 * time.Second)
+	permit.Finish(weir.Overloaded)
+	fmt.Println(lim.Snapshot().Overloaded)
+	// Output: 1
 }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/limittest"
+	"github.com/weir-go/weir/internal/race"
 	"github.com/weir-go/weir/law"
 )
 
@@ -17,11 +19,11 @@ var _ weir.Admitter = (*weir.Limiter)(nil)
 // seen by the law.
 func TestFullRefusesAsAcquireDoes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var events journal
+		var events limittest.Journal
 		var windows []law.Window
 		l := newLimiter(t, weir.Config{
 			Name: "search", Max: 1, Law: watching(&windows), Interval: time.Second, MinSamples: 1,
-			Queue: weir.Queue{Size: 1, Timeout: time.Hour}, OnEvent: events.note,
+			Queue: weir.Queue{Size: 1, Timeout: time.Hour}, OnEvent: events.Note,
 		})
 		permit := hold(t, l, 1)[0]
 		time.Sleep(100 * time.Millisecond)
@@ -39,41 +41,16 @@ func TestFullRefusesAsAcquireDoes(t *testing.T) {
 		if s := l.Snapshot(); s.Refused[weir.ReasonQueueFull] != 2 || s.InFlight != 1 || s.Queued != 1 {
 			t.Errorf("%+v", s)
 		}
-		if refused := events.of(weir.Refused); len(refused) != 2 || refused[0].RetryAfter != a.RetryAfter {
+		if refused := events.Of(weir.Refused); len(refused) != 2 || refused[0].RetryAfter != a.RetryAfter {
 			t.Errorf("events %v", refused)
 		}
-		events.gapless(t)
+		events.Gapless(t)
 		time.Sleep(time.Second)
 		permit.Done(nil)
 		admitted(t, waiting).Done(nil)
 		if w := windows[len(windows)-1]; w.Refused != 2 {
 			t.Errorf("the law heard of %d refusals", w.Refused)
 		}
-	})
-}
-
-// Without a refusal nothing happens: the question takes no slot and no place, and is not
-// counted.
-func TestFullTakesNothing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := fixed(t, 1, weir.Queue{Size: 1, Timeout: time.Hour})
-		for range 3 {
-			if err := l.Full(t.Context()); err != nil {
-				t.Error(err)
-			}
-		}
-		permit := hold(t, l, 1)[0]
-		before := l.Snapshot()
-		for range 3 {
-			if err := l.Full(nil); err != nil { //nolint:staticcheck // a nil ctx is what is tested
-				t.Errorf("with room in the queue: %v", err)
-			}
-		}
-		if after := l.Snapshot(); after.Admitted != before.Admitted || after.Queued != 0 || after.InFlight != 1 {
-			t.Errorf("%+v", after)
-		}
-		permit.Done(nil)
-		balanced(t, l)
 	})
 }
 
@@ -135,7 +112,7 @@ func TestFullOfAContext(t *testing.T) {
 
 // Nor does a question allocate if others would give way for it.
 func TestFullDoesNotAllocate(t *testing.T) {
-	if raceEnabled {
+	if race.Enabled {
 		t.Skip("the race detector has pools forget at random")
 	}
 	for _, d := range []weir.Discipline{weir.FIFO, weir.Adaptive} {
@@ -178,35 +155,16 @@ func TestShadowIsNeverFull(t *testing.T) {
 
 // A breaker is asked, and gets Ignore.
 func TestFullAsksTheBreaker(t *testing.T) {
-	b := &countingBreaker{}
+	b := &breaker{}
 	l := newLimiter(t, weir.Config{Max: 1, Breaker: b})
 	for range 2 {
 		if err := l.Full(t.Context()); err != nil {
 			t.Error(err)
 		}
 	}
-	if b.asked != 2 || b.ignored != 2 {
-		t.Errorf("asked %d times, told of %d that do not count", b.asked, b.ignored)
-	}
-	b.open = true
+	b.heard(t, weir.Ignore, weir.Ignore)
+	b.set(true)
 	if err := l.Full(t.Context()); !errors.Is(err, weir.ErrBreakerOpen) {
 		t.Error(err)
 	}
-}
-
-type countingBreaker struct {
-	asked, ignored int
-	open           bool
-}
-
-func (b *countingBreaker) Allow(context.Context) (func(weir.Outcome), error) {
-	b.asked++
-	if b.open {
-		return nil, errors.New("open")
-	}
-	return func(o weir.Outcome) {
-		if o == weir.Ignore {
-			b.ignored++
-		}
-	}, nil
 }

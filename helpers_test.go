@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/limittest"
 	"github.com/weir-go/weir/law"
 )
 
@@ -20,14 +21,14 @@ func newLimiter(t testing.TB, c weir.Config) *weir.Limiter {
 	return l
 }
 
-// band decides once an interval, even from a single sample.
-var band = law.Band{Target: 100 * time.Millisecond}
-
 // fixed returns a limiter whose limit stays.
 func fixed(t testing.TB, limit int, q weir.Queue) *weir.Limiter {
 	t.Helper()
 	return newLimiter(t, weir.Config{Initial: limit, Max: max(1000, limit), Law: law.Fixed{}, Queue: q})
 }
+
+// band decides once an interval, even from a single sample.
+var band = law.Band{Target: 100 * time.Millisecond}
 
 // hold takes n permits, which must be free.
 func hold(t testing.TB, l *weir.Limiter, n int) []weir.Permit {
@@ -131,56 +132,15 @@ func limits(l *weir.Limiter, n int, interval time.Duration) []int {
 // balanced fails the test unless all admitted work is back and no waiter is left.
 func balanced(t testing.TB, l *weir.Limiter) {
 	t.Helper()
-	if s := l.Snapshot(); s.InFlight != 0 || s.Queued != 0 || s.Admitted != s.Completed {
-		t.Errorf("%d in flight, %d queued, %d admitted, %d completed: want all back",
-			s.InFlight, s.Queued, s.Admitted, s.Completed)
-	}
-}
-
-// journal records events.
-type journal struct {
-	mu     sync.Mutex
-	events []weir.Event
-}
-
-func (j *journal) note(e weir.Event) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.events = append(j.events, e)
-}
-
-func (j *journal) of(kind weir.Kind) (found []weir.Event) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	for _, e := range j.events {
-		if e.Kind == kind {
-			found = append(found, e)
-		}
-	}
-	return found
-}
-
-// gapless fails the test unless the numbers of the events run from 1 to their count.
-func (j *journal) gapless(t testing.TB) {
-	t.Helper()
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	seen := map[uint64]int{}
-	for _, e := range j.events {
-		seen[e.Seq]++
-	}
-	for i := range j.events {
-		if n := seen[uint64(i)+1]; n != 1 {
-			t.Fatalf("%d events have the number %d of %d: want one", n, i+1, len(j.events))
-		}
-	}
+	limittest.Balanced(t, l.Snapshot())
 }
 
 // A script is a law made of a function. It cannot be compared, nor retuned.
 type script func(law.Window) law.Decision
 
 func (s script) Controller(law.Bounds) (law.Controller, error) { return s, nil }
-func (s script) Next(w law.Window) law.Decision                { return s(w) }
+
+func (s script) Next(w law.Window) law.Decision { return s(w) }
 
 // watching returns a law that keeps the limit and records its windows, without the empty one
 // at the start.
@@ -193,4 +153,61 @@ func watching(windows *[]law.Window) law.Law {
 		begun = true
 		return law.Decision{Limit: float64(w.Limit)}
 	})
+}
+
+// breaking returns a law that calls do, once, when the first window closes.
+func breaking(do func()) law.Law {
+	done := false
+	return script(func(w law.Window) law.Decision {
+		if w.Elapsed > 0 && !done {
+			done = true
+			do()
+		}
+		return law.Decision{Limit: float64(w.Limit)}
+	})
+}
+
+func update(t testing.TB, l *weir.Limiter, c weir.Config) {
+	t.Helper()
+	if err := l.Update(c); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// slow keeps a limiter busy with work far above its target.
+func slow(t *testing.T, l *weir.Limiter, lasting time.Duration) {
+	load(t.Context(), l, 4, lasting, always(250*time.Millisecond))
+}
+
+func setCap(t testing.TB, l *weir.Limiter, slots int) {
+	t.Helper()
+	if err := l.SetCap(slots); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// hears is a law that notes the signals it gets.
+type hears struct{ saturated, refused, waited bool }
+
+func (h *hears) Controller(law.Bounds) (law.Controller, error) { return h, nil }
+
+func (h *hears) Next(w law.Window) law.Decision {
+	h.saturated = h.saturated || w.Saturated > 0
+	h.refused = h.refused || w.Refused > 0
+	h.waited = h.waited || w.Waited > 0 || w.QueueWait > 0
+	return law.Decision{Limit: float64(w.Limit)}
+}
+
+// unwind calls f on a goroutine of its own. It returns the value of its panic, and whether f
+// returned, which it does not after a panic or runtime.Goexit.
+func unwind(f func()) (recovered any, returned bool) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer func() { recovered = recover() }()
+		f()
+		returned = true
+	}()
+	<-done
+	return recovered, returned
 }

@@ -4,22 +4,36 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/law"
 )
 
-// The law does not learn from a cancellation with a cause of the caller's own.
-func TestCancelCauseTeachesNothing(t *testing.T) {
-	l := fixed(t, 1, weir.Queue{})
-	gone := errors.New("client gone")
-	ctx, cancel := context.WithCancelCause(t.Context())
-	_ = l.Do(ctx, func(ctx context.Context) error {
-		cancel(gone)
-		return context.Cause(ctx)
-	})
-	if s := l.Snapshot(); s.Failed != 0 || s.Ignored != 1 {
-		t.Errorf("%d failed, %d ignored", s.Failed, s.Ignored)
+func TestClassification(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		want weir.Outcome
+	}{
+		{nil, weir.Success},
+		{context.Canceled, weir.Ignore},
+		{fmt.Errorf("query: %w", context.Canceled), weir.Ignore},
+		{context.DeadlineExceeded, weir.Timeout},
+		{fmt.Errorf("query: %w", context.DeadlineExceeded), weir.Timeout},
+		{weir.ErrExecutionTimeout, weir.Timeout},
+		{errors.Join(context.Canceled, context.DeadlineExceeded), weir.Timeout},
+		{errors.New("boom"), weir.Failure},
+		{fmt.Errorf("query: %w", weir.ErrDeadline), weir.Overloaded},
+		{&weir.RefusedError{Reason: weir.ReasonDeadline}, weir.Overloaded},
+		{errors.Join(context.Canceled, weir.ErrRefused), weir.Overloaded},
+		{os.ErrNotExist, weir.Failure},
+	} {
+		if got := weir.Classify(c.err); got != c.want {
+			t.Errorf("%v is classified as %d: want %d", c.err, got, c.want)
+		}
 	}
 }
 
@@ -39,4 +53,171 @@ func TestClassifySeesTheErrorOfTheWork(t *testing.T) {
 	if seen != returned {
 		t.Errorf("Classify was shown %q: want %q", seen, returned)
 	}
+}
+
+// A refusal by another limiter counts as an overload, even once the caller's deadline has
+// passed or the execution timeout is over.
+func TestInnerRefusalStaysAnOverload(t *testing.T) {
+	for name, timeout := range map[string]time.Duration{"deadline": 0, "execution timeout": time.Second} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := newLimiter(t, weir.Config{Timeout: timeout})
+				ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second-timeout)
+				defer cancel()
+				if timeout > 0 {
+					ctx = t.Context()
+				}
+				err := l.Do(ctx, func(ctx context.Context) error {
+					<-ctx.Done()
+					return fmt.Errorf("inner: %w", &weir.RefusedError{Reason: weir.ReasonDeadline})
+				})
+				if s := l.Snapshot(); s.Overloaded != 1 || s.TimedOut != 0 || errors.Is(err, weir.ErrExecutionTimeout) {
+					t.Errorf("%d overloaded, %d timed out: %v", s.Overloaded, s.TimedOut, err)
+				}
+			})
+		})
+	}
+}
+
+// pushed returns a limiter of ten slots after the given number of refusals by the downstream,
+// with a time to come back.
+func pushed(t *testing.T, times int, after time.Duration) *weir.Limiter {
+	t.Helper()
+	lim := weir.Must(weir.New(weir.Config{Law: law.Fixed{Limit: 10}, Max: 10}))
+	refuse(t, lim, times, after)
+	return lim
+}
+
+// refuse reports that the downstream refused work so many times, with a time to come back.
+func refuse(t *testing.T, lim *weir.Limiter, times int, after time.Duration) {
+	t.Helper()
+	for range times {
+		permit, err := lim.Acquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		permit.Pushback(after)
+		permit.Finish(weir.Overloaded)
+	}
+}
+
+const inARow = 32
+
+func TestPushback(t *testing.T) {
+	for name, c := range map[string]struct {
+		times       int
+		after, away time.Duration
+	}{
+		"all of late":  {inARow, 5 * time.Second, 5 * time.Second},
+		"some of late": {inARow - 1, 5 * time.Second, 0},
+		"no time":      {inARow, 0, 0},
+		"in the past":  {inARow, -time.Hour, 0},
+		"years":        {inARow, 1<<63 - 1, 30 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				lim := pushed(t, c.times, c.after)
+				sent := func() bool {
+					permit, err := lim.Acquire(t.Context())
+					defer permit.Release()
+					refused, ok := errors.AsType[*weir.RefusedError](err)
+					if ok && (!errors.Is(err, weir.ErrPushback) || refused.RetryAfter > c.away || refused.RetryAfter < c.away*9/10) {
+						t.Errorf("%v, to come back in %v, want pushback and %v", err, refused.RetryAfter, c.away)
+					}
+					return err == nil
+				}
+				if got := sent(); got != (c.away == 0) {
+					t.Errorf("at once: sent %v", got)
+				}
+				time.Sleep(c.away / 10)
+				if !sent() {
+					t.Error("a tenth of the time later: not sent")
+				}
+				if got := sent(); got != (c.away == 0) {
+					t.Errorf("another one: sent %v", got)
+				}
+				time.Sleep(c.away)
+				for range 2 {
+					if !sent() {
+						t.Error("when the time is over: not sent")
+					}
+				}
+			})
+		})
+	}
+}
+
+// The first success ends it, and earlier refusals no longer count.
+func TestPushbackEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lim := pushed(t, inARow, time.Minute)
+		time.Sleep(3 * time.Second)
+		probe, err := lim.Acquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		probe.Done(nil)
+		for range 10 {
+			if _, err := lim.Acquire(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+// The law learns the time that is left.
+func TestPushbackReachesTheLaw(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var heard time.Duration
+		lim := weir.Must(weir.New(weir.Config{
+			Min: 10, Max: 10, Interval: time.Second, MinSamples: 1,
+			Law: script(func(w law.Window) law.Decision {
+				heard = w.RetryAfter
+				return law.Decision{Limit: 10}
+			}),
+		}))
+		refuse(t, lim, inARow, 20*time.Second)
+		time.Sleep(15 * time.Second) // beyond the look-back of a window
+		if permit, err := lim.Acquire(t.Context()); err == nil {
+			permit.Release()
+		}
+		if heard != 5*time.Second {
+			t.Errorf("the law learns of %v, want 5s", heard)
+		}
+	})
+}
+
+// In shadow mode nothing is refused.
+func TestPushbackInShadow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lim := pushed(t, inARow, time.Minute)
+		if err := lim.Update(weir.Config{Law: law.Fixed{Limit: 10}, Max: 10, Shadow: true}); err != nil {
+			t.Fatal(err)
+		}
+		for range 10 {
+			if _, err := lim.Acquire(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+// A limiter within another one names the time itself.
+func TestPushbackOfAnInnerLimiter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lim := pushed(t, 0, 0)
+		inner := &weir.RefusedError{Limiter: "inner", Reason: weir.ReasonQueueFull, RetryAfter: time.Second}
+		for i := range inARow {
+			if i%2 == 0 {
+				_ = lim.Do(t.Context(), func(context.Context) error { return inner })
+				continue
+			}
+			permit, _ := lim.Acquire(t.Context())
+			permit.Done(inner)
+		}
+		err := lim.Do(t.Context(), func(context.Context) error { return nil })
+		if !errors.Is(err, weir.ErrPushback) {
+			t.Errorf("%v, want pushback", err)
+		}
+	})
 }

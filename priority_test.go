@@ -2,7 +2,6 @@ package weir_test
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -46,18 +45,6 @@ func TestPriorityIsServedFirst(t *testing.T) {
 	}
 }
 
-func TestPriorityMeansNothingBelowTheLimit(t *testing.T) {
-	l := fixed(t, 2, weir.Queue{})
-	for range 2 {
-		if _, err := l.Acquire(weir.WithPriority(t.Context(), weir.Low)); err != nil {
-			t.Error(err)
-		}
-	}
-	if _, err := l.Acquire(weir.WithPriority(t.Context(), weir.Critical)); !errors.Is(err, weir.ErrLimitReached) {
-		t.Errorf("%v: want the hard cap to hold for all", err)
-	}
-}
-
 func TestPriorityInTheContext(t *testing.T) {
 	if p := weir.PriorityFrom(t.Context()); p != weir.Normal {
 		t.Errorf("%v: want normal by default", p)
@@ -71,18 +58,6 @@ func TestPriorityInTheContext(t *testing.T) {
 			t.Errorf("%d: got %d, named %q: want %q", p, got, p, name)
 		}
 	}
-}
-
-func TestPriorityOutOfRangeQueues(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := fixed(t, 1, weir.Queue{Size: 2})
-		held := hold(t, l, 1)
-		low := ask(weir.WithPriority(t.Context(), 100), l, 1)
-		high := ask(weir.WithPriority(t.Context(), -100), l, 1)
-		held[0].Release()
-		admitted(t, high).Release()
-		admitted(t, low).Release()
-	})
 }
 
 // Of twenty free slots one goes to a waiting lower priority, though critical work never stops

@@ -2,38 +2,26 @@ package weir_test
 
 import (
 	"context"
+	"errors"
 	"reflect"
+	"slices"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/limittest"
 	"github.com/weir-go/weir/law"
 )
-
-func TestConfigHasTheDefaults(t *testing.T) {
-	for _, c := range []struct{ given, want weir.Config }{
-		{weir.Config{}, weir.Config{
-			Name: "limiter", Min: 1, Max: 100_000, Initial: 4, Law: law.Setpoint{},
-			Interval: time.Second, Window: 10 * time.Second, MinSamples: 20,
-		}},
-		{weir.Config{Max: 5, Interval: time.Minute, Queue: weir.Queue{Size: 3}}, weir.Config{
-			Name: "limiter", Min: 1, Max: 5, Initial: 4, Law: law.Setpoint{},
-			Interval: time.Minute, Window: time.Minute, MinSamples: 20,
-			Queue: weir.Queue{Size: 3, Timeout: time.Second},
-		}},
-	} {
-		if got := newLimiter(t, c.given).Config(); !reflect.DeepEqual(got, c.want) {
-			t.Errorf("%+v\nwant %+v", got, c.want)
-		}
-	}
-}
 
 // everything has no setting at its default, and no function.
 var everything = weir.Config{
 	Name: "search", Min: 2, Max: 300, Initial: 40, Law: law.Band{Target: time.Second},
 	Interval: 2 * time.Second, Window: 30 * time.Second, MinSamples: 7,
 	Queue:   weir.Queue{Size: 9, Timeout: 3 * time.Second, Discipline: weir.Adaptive, Tenants: 1024},
-	Timeout: 4 * time.Second, Breaker: new(allowedFor), Histograms: true, Shadow: true,
+	Timeout: 4 * time.Second, Breaker: new(breaker), Histograms: true, Shadow: true,
 }
 
 // Config returns the configuration that was given, whatever else changed, and Update accepts
@@ -91,38 +79,316 @@ func TestConfigIsReadWhole(t *testing.T) {
 	}
 }
 
-func TestConfigThatWasRefusedIsNotAtWork(t *testing.T) {
-	l := newLimiter(t, everything)
-	if l.Update(weir.Config{Name: "other", Min: -1}) == nil || l.Update(weir.Config{
-		Name: "other", Law: law.Fixed{Limit: -1},
-	}) == nil {
-		t.Fatal("want errors")
+func TestUpdateInvalidIsRefusedWhole(t *testing.T) {
+	l := newLimiter(t, weir.Config{Name: "search", Initial: 10, Max: 50})
+	before := l.String()
+	for name, c := range map[string]weir.Config{
+		"weir: ": {Name: "other", Max: 5, Min: 6},
+		"law: ":  {Name: "other", Max: 5, Law: law.Band{Factor: 2}},
+	} {
+		err := l.Update(c)
+		if !errors.Is(err, weir.ErrConfig) && !errors.Is(err, law.ErrConfig) || !strings.Contains(err.Error(), name) {
+			t.Errorf("%v", err)
+		}
 	}
-	if got := l.Config(); !reflect.DeepEqual(got, everything) {
-		t.Errorf("%+v\nwant %+v", got, everything)
+	if after := l.String(); after != before {
+		t.Errorf("changed from\n%s to\n%s", before, after)
+	}
+	if n := len(l.History()); n != 0 {
+		t.Errorf("%d changes", n)
 	}
 }
 
-// Under alternating updates, Config never returns a mixture of two.
-func TestConfigIsThatOfOneUpdate(t *testing.T) {
-	l := newLimiter(t, weir.Config{Name: "even", Max: 200})
-	stop, stopped := make(chan bool), make(chan bool)
-	go func() {
-		defer close(stopped)
-		for i := 0; ; i++ {
-			select {
-			case <-stop:
-				return
-			default:
-			}
-			_ = l.Update([]weir.Config{{Name: "odd", Max: 100}, {Name: "even", Max: 200}}[i%2])
-		}
-	}()
-	for range 2000 {
-		if c := l.Config(); (c.Name == "odd") != (c.Max == 100) {
-			t.Errorf("%q with Max %d", c.Name, c.Max)
+func TestUpdateBoundsMoveTheLimit(t *testing.T) {
+	l := newLimiter(t, weir.Config{Initial: 20})
+	for _, step := range []struct{ low, high, want int }{
+		{1, 10, 10}, {1, 100, 10}, {30, 100, 30}, {5, 100, 30}, {7, 7, 7},
+	} {
+		update(t, l, weir.Config{Min: step.low, Max: step.high})
+		if s := l.Snapshot(); s.Limit != step.want || s.Min != step.low || s.Max != step.high {
+			t.Errorf("limit %d within %d to %d: want %d within %d to %d",
+				s.Limit, s.Min, s.Max, step.want, step.low, step.high)
 		}
 	}
-	close(stop)
-	<-stopped
+	var got []string
+	for _, c := range l.History() {
+		got = append(got, c.String())
+	}
+	want := []string{
+		"configuration changed: cut 20 to 10", "configuration changed: raised 10 to 30",
+		"configuration changed: cut 30 to 7",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("history %q: want %q", got, want)
+	}
+}
+
+func TestUpdateLowerLimitInterruptsNothing(t *testing.T) {
+	l := fixed(t, 5, weir.Queue{})
+	held := hold(t, l, 5)
+	update(t, l, weir.Config{Max: 2, Law: law.Fixed{}})
+	for i, p := range held {
+		if _, ok := l.TryAcquire(t.Context()); ok {
+			t.Fatalf("admitted with %d in flight", 5-i)
+		}
+		if s := l.Snapshot(); s.InFlight != 5-i || s.Limit != 2 {
+			t.Fatal(l)
+		}
+		if p.Done(nil); i == 3 {
+			break
+		}
+	}
+	hold(t, l, 1)
+}
+
+func TestUpdateOfTheSameLawKeepsItsCooldown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var j limittest.Journal
+		c := weir.Config{Initial: 10, MinSamples: 1, Law: law.Band{Cooldown: 5 * time.Second}, OnEvent: j.Note}
+		l := newLimiter(t, c)
+		slow(t, l, 1250*time.Millisecond)
+		if got := l.Snapshot().Limit; got != 7 {
+			t.Fatalf("limit %d after the first window: want 7", got)
+		}
+		c.Law = law.Band{Cooldown: 5 * time.Second, Factor: 0.5}
+		update(t, l, c)
+		slow(t, l, 4*time.Second)
+		if got := l.Snapshot().Limit; got != 7 {
+			t.Errorf("limit %d while it cools down: want 7", got)
+		}
+		slow(t, l, 3*time.Second)
+		if got := l.Snapshot().Limit; got != 3 {
+			t.Errorf("limit %d after it: want 3, by the new factor", got)
+		}
+		if n := len(j.Of(weir.LawReplaced)); n != 0 {
+			t.Errorf("%d laws replaced: want none", n)
+		}
+		j.Gapless(t)
+	})
+}
+
+func TestUpdateToAnotherLawIsAnEvent(t *testing.T) {
+	var j limittest.Journal
+	c := weir.Config{Initial: 10, Law: law.Band{}, OnEvent: j.Note}
+	l := newLimiter(t, c)
+	update(t, l, c)
+	if len(j.Events) != 0 || len(l.History()) != 0 {
+		t.Errorf("an update that changes nothing is reported: %v", j.Events)
+	}
+	c.Law = law.Fixed{}
+	update(t, l, c)
+	replaced := j.Of(weir.LawReplaced)
+	if len(replaced) != 1 || replaced[0].Change.From != 10 || replaced[0].Change.To != 10 {
+		t.Fatalf("events %v: want one of a law replaced that leaves the limit at 10", j.Events)
+	}
+	j.Gapless(t)
+	if l.Snapshot().Limit != 10 {
+		t.Error("the limit moved")
+	}
+}
+
+func TestUpdateComparesNoLaws(t *testing.T) {
+	c := weir.Config{Law: script(func(w law.Window) law.Decision { return law.Decision{Limit: float64(w.Limit)} })}
+	l := newLimiter(t, c) // comparing functions panics
+	update(t, l, c)
+	update(t, l, c)
+}
+
+func TestUpdateToFixedPinsTheLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLimiter(t, weir.Config{Initial: 10, Law: band, MinSamples: 1})
+		slow(t, l, 1250*time.Millisecond)
+		update(t, l, weir.Config{Law: law.Fixed{}, MinSamples: 1})
+		slow(t, l, 5*time.Second)
+		if got := l.Snapshot().Limit; got != 7 {
+			t.Errorf("limit %d: want it pinned at 7", got)
+		}
+		update(t, l, weir.Config{Law: law.Fixed{}, Min: 12, Max: 12, MinSamples: 1})
+		slow(t, l, 5*time.Second)
+		if got := l.Snapshot().Limit; got != 12 {
+			t.Errorf("limit %d: want it pinned at 12", got)
+		}
+		update(t, l, weir.Config{Law: band, MinSamples: 1})
+		slow(t, l, 1250*time.Millisecond)
+		if got := l.Snapshot().Limit; got != 8 {
+			t.Errorf("limit %d: want the law back at work, from 12", got)
+		}
+	})
+}
+
+func TestUpdateOfTheQueue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := weir.Config{Max: 1, Queue: weir.Queue{Size: 2, Timeout: time.Minute}}
+		l := newLimiter(t, c)
+		held := hold(t, l, 1)
+		refused := func() bool {
+			c := ask(t.Context(), l, 1)
+			return len(c) > 0 && errors.Is((<-c).err, weir.ErrQueueFull)
+		}
+		first, second := ask(t.Context(), l, 1), ask(t.Context(), l, 1)
+		if !refused() {
+			t.Error("a third waits in a queue of 2")
+		}
+		c.Queue.Size = 3
+		update(t, l, c)
+		if third := ask(t.Context(), l, 1); len(third) > 0 {
+			t.Error("a queue made longer has no more room")
+		}
+		c.Queue.Size = 1
+		update(t, l, c)
+		if s := l.Snapshot(); s.Queued != 3 {
+			t.Errorf("%d queued: want the three to stay", s.Queued)
+		}
+		if !refused() {
+			t.Error("a queue made shorter takes more")
+		}
+		held[0].Done(nil)
+		admitted(t, first).Done(nil)
+		admitted(t, second)
+		if !refused() {
+			t.Error("a queue of 1 takes a second")
+		}
+		l.Close()
+	})
+}
+
+// A switch from FIFO to Adaptive leaves the waiters alone.
+func TestDisciplineSwitchServesWaiters(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := weir.Config{Initial: 1, Law: law.Fixed{}, Queue: weir.Queue{Size: 9}}
+		l := newLimiter(t, c)
+		held := hold(t, l, 1)
+		first, second := ask(t.Context(), l, 1), ask(t.Context(), l, 1)
+		c.Queue.Discipline = weir.Adaptive
+		if err := l.Update(c); err != nil {
+			t.Fatal(err)
+		}
+		held[0].Done(nil)
+		admitted(t, first).Done(nil)
+		admitted(t, second).Done(nil)
+	})
+}
+
+// elsewhere is a law that does something when it starts.
+type elsewhere struct{ does func() }
+
+func (e elsewhere) Controller(b law.Bounds) (law.Controller, error) {
+	e.does()
+	return law.Fixed{}.Controller(b)
+}
+
+// A law may update any limiter but its own.
+func TestUpdateFromALaw(t *testing.T) {
+	l, other := newLimiter(t, weir.Config{}), newLimiter(t, weir.Config{})
+	updated := make(chan bool)
+	go func() {
+		defer close(updated)
+		update(t, l, weir.Config{Name: "l", Law: elsewhere{func() { update(t, other, weir.Config{Name: "other"}) }}})
+	}()
+	select {
+	case <-updated:
+	case <-time.After(10 * time.Second):
+		t.Fatal("the updates wait for each other")
+	}
+	if l.Snapshot().Name != "l" || other.Snapshot().Name != "other" {
+		t.Errorf("%v, %v", l, other)
+	}
+}
+
+// A lawFunc is a law made of the function that starts it.
+type lawFunc func(law.Bounds) (law.Controller, error)
+
+func (f lawFunc) Controller(b law.Bounds) (law.Controller, error) { return f(b) }
+
+// A law that returns neither a controller nor an error is an error that says so.
+func TestLawWithoutAController(t *testing.T) {
+	nothing := lawFunc(func(law.Bounds) (law.Controller, error) { return nil, nil })
+	_, made := weir.New(weir.Config{Name: "search", Law: nothing})
+	l := newLimiter(t, weir.Config{Max: 7})
+	updated := l.Update(weir.Config{Name: "search", Max: 9, Law: nothing})
+	_, joined := inside.New(weir.Config{Name: "search", Law: nothing}, admit.NewGroup(1), admit.Allocation{})
+	for _, err := range []error{made, updated, joined} {
+		if !errors.Is(err, weir.ErrConfig) {
+			t.Fatalf("got %v, want weir.ErrConfig", err)
+		}
+		for _, part := range []string{`"search"`, "weir_test.lawFunc", "neither a controller nor an error"} {
+			if !strings.Contains(err.Error(), part) {
+				t.Errorf("%q does not say %q", err, part)
+			}
+		}
+	}
+	if s := l.Snapshot(); s.Max != 7 {
+		t.Errorf("the update was applied: %v", l)
+	}
+}
+
+// faulty is a law that panics in the calls that are set.
+type faulty struct{ controller, retune, first bool }
+
+func (f *faulty) Controller(law.Bounds) (law.Controller, error) {
+	if f.controller {
+		panic("controller")
+	}
+	return f, nil
+}
+
+func (f *faulty) Next(w law.Window) law.Decision {
+	if f.first {
+		panic("first")
+	}
+	return law.Decision{Limit: float64(w.Limit)}
+}
+
+func (f *faulty) Retune(l law.Law) bool {
+	next, ok := l.(*faulty)
+	if ok && next.retune {
+		panic("retune")
+	}
+	return ok
+}
+
+// An update in which a law panics is applied whole, or not at all if the law does not even start.
+func TestUpdateWithAPanicIsWhole(t *testing.T) {
+	for name, c := range map[string]struct {
+		old, law law.Law
+		max      int // afterwards
+	}{
+		"the law does not start":       {law.Fixed{}, &faulty{controller: true}, 50},
+		"it does not decide":           {law.Fixed{}, &faulty{first: true}, 30},
+		"the old one cannot be asked":  {&faulty{}, &faulty{retune: true}, 30},
+		"the old one, and the new one": {&faulty{}, &faulty{retune: true, first: true}, 30},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := newLimiter(t, weir.Config{Name: "old", Max: 50, Initial: 40, Law: c.old})
+				held := hold(t, l, 1)
+				panicked := func() (v any) {
+					defer func() { v = recover() }()
+					_ = l.Update(weir.Config{Name: "new", Max: 30, Law: c.law, Queue: weir.Queue{Size: 1}})
+					return nil
+				}()
+				if panicked == nil {
+					t.Error("the panic was swallowed")
+				}
+				s, applied := l.Snapshot(), c.max == 30
+				if s.Max != c.max || (s.Limit == 30) != applied || (s.Name == "new") != applied {
+					t.Errorf("name %q, limit %d, maximum %d: want all of it or nothing", s.Name, s.Limit, s.Max)
+				}
+				held = append(held, hold(t, l, s.Limit-1)...)
+				waiting := ask(t.Context(), l, 1)
+				if (len(waiting) == 0) != applied {
+					t.Errorf("a queue: %v, want %v", len(waiting) == 0, applied)
+				}
+				for _, p := range held {
+					p.Release()
+				}
+				time.Sleep(time.Minute)
+				update(t, l, weir.Config{Law: law.Fixed{}})
+				if a := now(t, waiting); a.err == nil {
+					a.permit.Release()
+				}
+				balanced(t, l)
+			})
+		})
+	}
 }

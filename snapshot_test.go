@@ -1,8 +1,12 @@
 package weir_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"expvar"
+	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +14,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/histogram"
 	"github.com/weir-go/weir/law"
 )
 
@@ -97,39 +102,88 @@ func TestReadingChangesNothing(t *testing.T) {
 	})
 }
 
-func TestSnapshotIsOfOneMoment(t *testing.T) {
+func TestFailuresAreNotInTheQuantiles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := fixed(t, 3, weir.Queue{Size: 5, Timeout: time.Second})
-		go load(t.Context(), l, 6, time.Second, always(7*time.Millisecond))
-		for range 200 {
-			time.Sleep(5 * time.Millisecond)
-			if s := l.Snapshot(); s.Admitted != s.Completed+uint64(s.InFlight) || s.InFlight > s.Limit || s.Queued > 5 {
-				t.Fatalf("%+v", s)
-			}
+		var windows []law.Window
+		l := newLimiter(t, weir.Config{Law: watching(&windows), MinSamples: 1})
+		for _, end := range []struct {
+			after time.Duration
+			err   error
+		}{
+			{10 * time.Millisecond, nil},
+			{10 * time.Millisecond, nil},
+			{100 * time.Millisecond, errors.New("boom")},
+			{200 * time.Millisecond, context.DeadlineExceeded},
+			{300 * time.Millisecond, context.Canceled},
+		} {
+			p := hold(t, l, 1)[0]
+			time.Sleep(end.after)
+			p.Done(end.err)
 		}
+		p := hold(t, l, 1)[0]
 		time.Sleep(time.Second)
-		balanced(t, l)
+		p.Release()
+
+		s := l.Snapshot()
+		if s.Samples != 2 || s.P99 > 11*time.Millisecond || s.Mean != 10*time.Millisecond {
+			t.Errorf("%d samples, p99 %v, mean %v: want 2 of 10ms", s.Samples, s.P99, s.Mean)
+		}
+		if s.ErrorRate != 0.5 || s.TimeoutRate != 0.25 || s.Failed != 1 || s.TimedOut != 1 || s.Ignored != 2 ||
+			s.Completed != 6 {
+			t.Error(l)
+		}
+		if len(windows) != 1 {
+			t.Fatalf("%d windows", len(windows))
+		}
+		if w := windows[0]; w.Samples != 2 || w.Failures != 1 || w.Timeouts != 1 ||
+			w.Quantile(1) > 11*time.Millisecond {
+			t.Errorf("the law was shown %+v", w)
+		}
 	})
 }
 
-func TestStringIsJSON(t *testing.T) {
-	l := newLimiter(t, weir.Config{Name: `a "b"`, Max: 1})
-	hold(t, l, 1)
-	_, _ = l.TryAcquire(t.Context())
-	var got map[string]any
-	if err := json.Unmarshal([]byte(l.String()), &got); err != nil {
-		t.Fatalf("%v in %s", err, l)
-	}
-	if got["name"] != `a "b"` || got["limit"] != 1.0 || got["in_flight"] != 1.0 {
-		t.Errorf("%v", got)
-	}
-	if r, ok := got["refused"].(map[string]any); !ok || r["limit reached"] != 1.0 {
-		t.Errorf("refused: %v", got["refused"])
-	}
-	v := weir.Snapshot{P95: 131200 * time.Microsecond}
-	if text, err := json.Marshal(v); err != nil || !strings.Contains(string(text), `"p95_ms":131.2,`) {
-		t.Errorf("%s, %v", text, err)
-	}
+func TestQueueWaitIsNotInTheLatency(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var windows []law.Window
+		l := newLimiter(t, weir.Config{Max: 1, Law: watching(&windows), MinSamples: 1, Queue: weir.Queue{Size: 1}})
+		held := hold(t, l, 1)
+		waiting := ask(t.Context(), l, 1)
+		time.Sleep(500 * time.Millisecond)
+		held[0].Release()
+		p := admitted(t, waiting)
+		time.Sleep(20 * time.Millisecond)
+		p.Done(nil)
+		if got := p.Waited(); got != 500*time.Millisecond {
+			t.Errorf("waited %v: want 500ms", got)
+		}
+		if s := l.Snapshot(); s.Mean != 20*time.Millisecond || s.QueueWait != 500*time.Millisecond {
+			t.Errorf("mean latency %v, queue wait %v: want 20ms and 500ms", s.Mean, s.QueueWait)
+		}
+		time.Sleep(time.Second)
+		hold(t, l, 1)[0].Release()
+		if w := windows[0]; w.Mean != 20*time.Millisecond || w.QueueWait != 500*time.Millisecond || w.Waited != 1 {
+			t.Errorf("the law was shown %+v", w)
+		}
+	})
+}
+
+// The drain rate stays finite however many completions one instant has.
+func TestDrainRateStaysFinite(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := fixed(t, 1, weir.Queue{})
+		p := hold(t, l, 1)[0]
+		time.Sleep(time.Second)
+		p.Done(nil)
+		for i := range 3000 {
+			hold(t, l, 1)[0].Done(nil)
+			if r := l.Snapshot().DrainRate; math.IsInf(r, 0) {
+				t.Fatalf("%v after %d; as JSON: %v", r, i, l)
+			}
+			if !json.Valid([]byte(l.String())) {
+				t.Fatal(l)
+			}
+		}
+	})
 }
 
 func TestHistoryKeepsTheLastSixteen(t *testing.T) {
@@ -225,4 +279,147 @@ func TestSnapshotHasTheLastDecision(t *testing.T) {
 			t.Errorf("decision %q", got)
 		}
 	})
+}
+
+// Each field of a snapshot is in JSON, under a name of its own and with its own value.
+func TestEachFieldIsInJSON(t *testing.T) {
+	var s weir.Snapshot
+	want := map[string]any{}
+	n := 0
+	for field, v := range reflect.ValueOf(&s).Elem().Fields() {
+		n++
+		name := field.Tag.Get("wire")
+		if _, twice := want[name]; twice || name == "" {
+			t.Fatalf("%s is named %q, which is empty or taken", field.Name, name)
+		}
+		if !strings.HasPrefix(strings.ReplaceAll(name, "_", ""), strings.ToLower(field.Name)) {
+			t.Errorf("%s is named %q: want a name that begins like it", field.Name, name)
+		}
+		switch v.Interface().(type) {
+		case time.Duration:
+			v.SetInt(int64(n) * int64(time.Millisecond))
+			want[name] = float64(n)
+		case int:
+			v.SetInt(int64(n))
+			want[name] = float64(n)
+		case uint64:
+			v.SetUint(uint64(n))
+			want[name] = float64(n)
+		case float64:
+			v.SetFloat(float64(n))
+			want[name] = float64(n)
+		case string:
+			v.SetString("a \"b\"")
+			want[name] = "a \"b\""
+		case bool:
+			v.SetBool(true)
+			want[name] = true
+		case law.Reason:
+			v.Set(reflect.ValueOf(law.Reason{Code: law.Above, Signal: law.P95, Have: float64(n)}))
+			want[name] = v.Interface().(law.Reason).String()
+		case *histogram.Snapshot:
+			v.Set(reflect.ValueOf(&histogram.Snapshot{Count: uint64(n)}))
+			want[name] = map[string]any{"count": float64(n), "sum_seconds": 0.0, "buckets": nil}
+		case map[weir.Reason]uint64:
+			v.Set(reflect.ValueOf(map[weir.Reason]uint64{weir.ReasonClosed: 7}))
+			want[name] = map[string]any{"closed": 7.0}
+		default:
+			t.Fatalf("the test knows no value for %s", field.Name)
+		}
+	}
+	text, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got map[string]any
+	if err := json.Unmarshal(text, &got); err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v\nwant %v", got, want)
+	}
+}
+
+func TestHistogramsCountAllSinceTheStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLimiter(t, weir.Config{
+			Initial: 2, Law: law.Fixed{}, Histograms: true, Window: time.Second,
+			Queue: weir.Queue{Size: 10, Timeout: 25 * time.Millisecond},
+		})
+		for _, outcome := range []weir.Outcome{weir.Success, weir.Failure, weir.Timeout, weir.Ignore, weir.Success} {
+			held := hold(t, l, 2)
+			waiters := []<-chan answer{ask(t.Context(), l, 1), ask(t.Context(), l, 1), ask(t.Context(), l, 1)}
+			time.Sleep(10 * time.Millisecond)
+			held[0].Finish(outcome)
+			admitted(t, waiters[0]).Release() // which lets the next one in
+			last := admitted(t, waiters[1])
+			time.Sleep(20 * time.Millisecond) // the third waits too long
+			held[1].Release()
+			last.Release()
+			if err := now(t, waiters[2]).err; !errors.Is(err, weir.ErrQueueTimeout) {
+				t.Fatalf("%v: want a queue timeout", err)
+			}
+			time.Sleep(2 * time.Minute) // beyond look-back and peak
+		}
+		s := l.Snapshot()
+		if s.Succeeded != s.Latencies.Count || s.Succeeded+s.Failed+s.TimedOut+s.Ignored != s.Completed ||
+			s.Failed != 1 || s.TimedOut != 1 {
+			t.Errorf("%+v: want each success in the histogram", s)
+		}
+		of10 := histogram.Index(10 * time.Millisecond)
+		i := slices.IndexFunc(s.Latencies.Buckets, func(b histogram.Bucket) bool { return b.Index == of10 })
+		if i < 0 || s.Latencies.Buckets[i].Count != 2 || math.Abs(s.Latencies.Sum-0.02) > 1e-9 {
+			t.Errorf("latencies %+v: want two of 10 ms", s.Latencies)
+		}
+		if s.QueueWaits.Count != 10 || math.Abs(s.QueueWaits.Sum-0.1) > 1e-9 {
+			t.Errorf("waits %+v: want ten of 10 ms", s.QueueWaits)
+		}
+		if s.Samples != 0 || s.Peak != 0 {
+			t.Errorf("%d samples, peak %d: want none from two minutes ago", s.Samples, s.Peak)
+		}
+		for _, permit := range hold(t, l, 2) {
+			permit.Release()
+		}
+		if got := l.Snapshot().Peak; got != 2 || l.Snapshot().Peak != 2 {
+			t.Errorf("peak %d: want 2, for every reader", got)
+		}
+	})
+}
+
+func TestNoHistogramsUnlessAskedFor(t *testing.T) {
+	l := newLimiter(t, weir.Config{})
+	pass := func() { hold(t, l, 1)[0].Done(nil) }
+	expect := func(latencies uint64, peak int) {
+		t.Helper()
+		if s := l.Snapshot(); s.Latencies == nil || s.QueueWaits == nil || s.Latencies.Count != latencies ||
+			s.Peak != peak {
+			t.Errorf("%+v: want %d latencies and a peak of %d", s, latencies, peak)
+		}
+	}
+	expectNone := func() {
+		t.Helper()
+		pass()
+		if s := l.Snapshot(); s.Latencies != nil || s.QueueWaits != nil || s.Peak != 0 || s.Succeeded != s.Completed {
+			t.Errorf("%+v: want no histograms", s)
+		}
+	}
+	expectNone()
+	permit := hold(t, l, 1)[0]
+	update(t, l, weir.Config{Histograms: true})
+	expect(0, 1)
+	permit.Done(nil)
+	expect(1, 1)
+	update(t, l, weir.Config{Histograms: true, Shadow: true, Max: 1})
+	pass()
+	expect(2, 1)
+	update(t, l, weir.Config{Histograms: true})
+	pass()
+	expect(3, 1)
+	update(t, l, weir.Config{})
+	expectNone()
+	l = newLimiter(t, weir.Config{Histograms: true})
+	expect(0, 0)
+	l = newLimiter(t, weir.Config{Histograms: true, Shadow: true, Max: 1})
+	hold(t, l, 3)
+	expect(0, 3)
 }

@@ -41,37 +41,6 @@ func TestSumIsOneLimiter(t *testing.T) {
 	})
 }
 
-func TestSumOfNothing(t *testing.T) {
-	if s := weir.Sum(); s.Refused == nil || s.Limit != 0 || s.P95 != 0 {
-		t.Errorf("%+v", s)
-	}
-}
-
-func TestDrainLeavesWhatWaits(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := newLimiter(t, weir.Config{Max: 1, Law: law.Fixed{}, Queue: weir.Queue{Size: 1, Timeout: time.Minute}})
-		if !inside.Node(l).Idle() {
-			t.Error("a new limiter is not idle")
-		}
-		held := hold(t, l, 1)
-		waiting := ask(t.Context(), l, 1)
-		l.Drain()
-		if _, err := l.Acquire(t.Context()); !errors.Is(err, weir.ErrClosed) {
-			t.Error(err)
-		}
-		waits(t, waiting)
-		held[0].Done(nil)
-		last := admitted(t, waiting)
-		if inside.Node(l).Idle() {
-			t.Error("idle with work in flight")
-		}
-		last.Done(nil)
-		if !inside.Node(l).Idle() {
-			t.Error("not idle")
-		}
-	})
-}
-
 func TestSumOfAnUnusedLimiter(t *testing.T) {
 	used, unused := newLimiter(t, weir.Config{}), newLimiter(t, weir.Config{})
 	for range 3 {
@@ -125,4 +94,19 @@ func TestSumForgetsNoField(t *testing.T) {
 			t.Errorf("%d fields of %+v say something: want most of them", seen, one)
 		}
 	})
+}
+
+func TestSumOfHistograms(t *testing.T) {
+	with := func() *weir.Limiter { return newLimiter(t, weir.Config{Histograms: true}) }
+	a, b, without := with(), with(), newLimiter(t, weir.Config{})
+	for _, l := range []*weir.Limiter{a, b, b, without} {
+		hold(t, l, 1)[0].Done(nil)
+	}
+	s := weir.Sum(a, b, without)
+	if s.Latencies.Count != 3 || s.QueueWaits.Count != 0 || s.Succeeded != 4 || s.Peak != 2 {
+		t.Errorf("%+v: want three latencies of four", s)
+	}
+	if s := weir.Sum(without); s.Latencies != nil || s.QueueWaits != nil {
+		t.Errorf("%+v: want no histograms", s)
+	}
 }

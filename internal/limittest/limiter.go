@@ -2,6 +2,7 @@ package limittest
 
 import (
 	"context"
+	"runtime"
 	"testing"
 	"time"
 
@@ -51,6 +52,24 @@ func Check(t testing.TB, lim *weir.Limiter, want Taught) {
 	if s.InFlight != 0 {
 		t.Errorf("in flight %d, want 0", s.InFlight)
 	}
+}
+
+// Balanced fails the test unless all admitted work is back and no waiter is left.
+func Balanced(t testing.TB, s weir.Snapshot) {
+	t.Helper()
+	if s.InFlight != 0 || s.Queued != 0 || s.Admitted != s.Completed {
+		t.Errorf("%d in flight, %d queued, %d admitted, %d completed: want all back",
+			s.InFlight, s.Queued, s.Admitted, s.Completed)
+	}
+}
+
+// Heap returns the bytes of heap in use.
+func Heap() int64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
 }
 
 // Idle waits until nothing is in flight: a server keeps running a call after its client has

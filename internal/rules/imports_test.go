@@ -15,6 +15,7 @@ var mayImport = map[string]string{
 	"internal/portable": "",
 	"internal/dag":      "",
 	"internal/longtest": "",
+	"internal/race":     "",
 	"internal/isolate":  "",
 	"internal/trusted":  "",
 	"internal/settings": "",
@@ -61,6 +62,8 @@ var mayImport = map[string]string{
 	"internal/figures":     ". bulkhead",
 	"internal/limittest":   ". internal/deadline", // for tests
 	"internal/tcptest":     "",                    // for tests
+	"internal/bench":       "",                    // tests only
+	"internal/stress":      "",                    // tests only
 	"edge":                 ". internal/reply",
 	"retry":                ". edge internal/clock internal/settings internal/wire",
 	"internal/headers":     "",

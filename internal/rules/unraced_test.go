@@ -11,8 +11,9 @@ import (
 	"testing"
 )
 
-// detector is the constant by which a test detects the race detector.
-const detector = "raceEnabled"
+// detectors are the names by which a test detects the race detector: internal/race, or a constant
+// of its package.
+var detectors = []string{"race", "raceEnabled"}
 
 // gate is the script that has to run the tests that the race detector skips.
 const gate = ".ci/run"
@@ -52,7 +53,7 @@ func skipped(t *tree) (complaints []string) {
 	for _, file := range t.sources {
 		for _, decl := range file.Decls {
 			f, ok := decl.(*ast.FuncDecl)
-			if !file.test || !ok || !mentions(f, detector) {
+			if !file.test || !ok || !slices.ContainsFunc(detectors, func(name string) bool { return mentions(f, name) }) {
 				continue
 			}
 			if !tests.MatchString(f.Name.Name) || !slices.ContainsFunc(packages, func(p string) bool { return path.Clean(p) == file.dir }) {

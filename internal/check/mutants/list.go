@@ -258,7 +258,7 @@ var mutants = []mutant{
 	{"two labels that are cut become one", "metrics/label.go", "return text + suffix", "return text", "TestLabelsAreShortAndDiffer", "", ""},
 	{"an exemplar function that does not return keeps the slot", "exemplar.go", "p.Release()", "", "TestExemplarThatDoesNotReturn", "", ""},
 	{"every request is an exemplar", "exemplar.go", "return (at >= next || next-at > sampleEvery) && e.next.CompareAndSwap(next, at+sampleEvery)", "return at >= next || next-at > sampleEvery", "TestExemplarsAreFew", "", ""},
-	{"a sampled permit does not tell its breaker", "exemplar.go", "done(o)", "", "TestExemplarMayUseItsLimiter", "", ""},
+	{"a sampled permit does not tell its breaker", "exemplar.go", "done(o)", "", "TestExemplarBesideABreaker", "", ""},
 	{"a duration at a bound goes to the next bucket", "histogram/index.go", "v > mantissas[n]", "v >= mantissas[n]", "TestIndexIsExact", "", ""},
 	{"sums overflow", "internal/window/counts.go", "c.high += carry", "_ = carry", "TestSumDoesNotOverflow", "", ""},
 	{"the peak forgets the span before", "internal/window/cumulative.go", "return int(max(c.peak.now, c.peak.before))", "return int(c.peak.now)", "TestCumulativeIsTheNaiveModel", "", ""},
@@ -268,7 +268,7 @@ var mutants = []mutant{
 
 	// Events.
 	{"an update ends subscriptions to events", "limiter.go", "l.config.Store(conf.withReaders(l.config.Load().readers()))", "l.config.Store(conf)", "TestEventsOfARunningLimiter", ".", ""},
-	{"a limiter that was subscribed to keeps to the long way", "events.go", "next.cold = r.ifNeeded()", "next.cold = &r", "TestMemoryAfterEvents", ".", ""},
+	{"a limiter that was subscribed to keeps to the long way", "events.go", "next.cold = r.ifNeeded()", "next.cold = &r", "TestMemoryAfterEvents", "./internal/bench", ""},
 	{"the events that a slow reader loses are not counted", "internal/feed/reader.go", "*r.lost(&e) += *r.lost(&oldest) + 1", "_ = oldest", "TestReaderLosesNothingUncounted", "./internal/feed", ""},
 	{"new keys of a set are not followed", "bulkhead/set.go", "\t\tlimiters.Follow(c.limiter, r)\n", "\t\t_ = r\n", "TestEventsOfAllKeys", "./bulkhead", ""},
 

@@ -1,4 +1,4 @@
-package weir_test
+package stress
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/limittest"
 )
 
 // A service is a pool of workers behind a limiter with the default law. Requests come at random,
@@ -72,7 +73,7 @@ func (s *service) stream(ctx context.Context, measure func(weir.Permit)) {
 // how many requests were good and late in each, and the state at the end of the first.
 func beside(t *testing.T, n int, seed uint64, measure func(weir.Permit)) (good, late [2]int64, among weir.Snapshot) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &service{Limiter: newLimiter(t, weir.Config{}), workers: make(chan struct{}, poolSize)}
+		s := &service{Limiter: weir.Must(weir.New(weir.Config{})), workers: make(chan struct{}, poolSize)}
 		ctx, end := context.WithCancel(t.Context())
 		defer end()
 		for range n {
@@ -90,7 +91,7 @@ func beside(t *testing.T, n int, seed uint64, measure func(weir.Permit)) (good, 
 			end()
 			synctest.Wait()
 		}
-		balanced(t, s.Limiter)
+		limittest.Balanced(t, s.Limiter.Snapshot())
 	})
 	return good, late, among
 }

@@ -1,4 +1,4 @@
-package weir_test
+package stress
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/law"
 )
 
 // However often clients try, their refusals say when a slot comes free, and clients that heed
@@ -35,7 +36,9 @@ func TestClientsThatComeBack(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				clients := retriers{limiter: fixed(t, 10, weir.Queue{Size: c.queue}), pause: c.pause}
+				clients := retriers{limiter: weir.Must(weir.New(weir.Config{
+					Initial: 10, Law: law.Fixed{}, Queue: weir.Queue{Size: c.queue},
+				})), pause: c.pause}
 				clients.come(t.Context(), 40, time.Minute)
 				slices.Sort(clients.told)
 				done, tries := float64(clients.done)/60, float64(clients.done+len(clients.told))/60

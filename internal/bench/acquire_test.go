@@ -1,4 +1,4 @@
-package weir_test
+package bench
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/law"
 )
 
 // The floor is the least work of any code that caps concurrency and measures latency: a
@@ -39,7 +40,7 @@ var sink atomic.Int64
 // BenchmarkAcquire prints each way into the limiter as a multiple of the floor,
 // measured in turn with it: alone, on every processor, and with 64 goroutines.
 //
-//	go test -run '^$' -bench Acquire -cpu 1,2 -count 5 .
+//	go test -run '^$' -bench Acquire -cpu 1,2 -count 5 ./internal/bench
 func BenchmarkAcquire(b *testing.B) {
 	ctx := context.Background()
 	open := func() *weir.Limiter { return weir.Must(weir.New(weir.Config{Min: 1000})) }
@@ -92,6 +93,27 @@ func BenchmarkAcquire(b *testing.B) {
 				againstFloor(b, goroutines, way.pass)
 			})
 		}
+	}
+}
+
+// BenchmarkDeadline prints the cost of a deadline in the context, at a limit that was
+// reached.
+func BenchmarkDeadline(b *testing.B) {
+	lim := weir.Must(weir.New(weir.Config{Min: 1, Max: 1, Law: law.Fixed{}}))
+	held, _ := lim.TryAcquire(b.Context())
+	_, _ = lim.TryAcquire(b.Context())
+	held.Done(nil)
+	dated, cancel := context.WithTimeout(b.Context(), time.Hour)
+	defer cancel()
+	for i, ctx := range []context.Context{b.Context(), dated} {
+		b.Run([]string{"none", "an hour"}[i], func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if permit, err := lim.Acquire(ctx); err == nil {
+					permit.Done(nil)
+				}
+			}
+		})
 	}
 }
 

@@ -1,4 +1,4 @@
-package weir_test
+package bench
 
 import (
 	"context"
@@ -24,7 +24,7 @@ const (
 // without either first. Each goroutine with a slot yields once. An op is a turn of each side,
 // and the sides take turns in going first.
 //
-//	go test -run '^$' -bench Handoff -benchtime 20x -count 5 .
+//	go test -run '^$' -bench Handoff -benchtime 20x -count 5 ./internal/bench
 func BenchmarkHandoff(b *testing.B) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
 	ours, theirs := &handSide{pass: throughLimiter(b)}, &handSide{pass: throughChannel()}

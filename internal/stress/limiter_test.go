@@ -1,4 +1,4 @@
-package weir_test
+package stress
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/limittest"
 	"github.com/weir-go/weir/law"
 )
 
@@ -48,7 +49,7 @@ func newStress(t *testing.T, c weir.Config) *stress {
 			s.events.Add(1)
 		}
 	}
-	s.conf, s.lim = c, newLimiter(t, c)
+	s.conf, s.lim = c, weir.Must(weir.New(c))
 	return s
 }
 
@@ -147,7 +148,7 @@ func (s *stress) update(n int) {
 
 // check compares the sums once all requests have ended.
 func (s *stress) check() {
-	balanced(s.T, s.lim)
+	limittest.Balanced(s.T, s.lim.Snapshot())
 	snap := s.lim.Snapshot()
 	if total := snap.Admitted + snap.RefusedTotal() + snap.Cancelled; total != uint64(s.asked.Load()) {
 		s.Errorf("%d asked, but %d admitted, %d refused and %d cancelled are %d",
@@ -167,5 +168,24 @@ func (s *stress) check() {
 	}
 	if err := s.lim.Shutdown(s.Context()); err != nil {
 		s.Error(err)
+	}
+}
+
+// Updates at the same time leave one of the configurations, not a mixture, at every moment.
+func TestUpdatesAreWhole(t *testing.T) {
+	l := weir.Must(weir.New(weir.Config{Name: "a", Max: 10}))
+	for range 10_000 {
+		var all sync.WaitGroup
+		all.Go(func() { _ = l.Update(weir.Config{Name: "a", Max: 10}) })
+		all.Go(func() { _ = l.Update(weir.Config{Name: "b", Max: 20}) })
+		all.Go(func() {
+			if c := l.Config(); (c.Name == "a") != (c.Max == 10) {
+				t.Errorf("%q with Max %d", c.Name, c.Max)
+			}
+		})
+		all.Wait()
+		if s := l.Snapshot(); (s.Name == "a") != (s.Max == 10) {
+			t.Fatalf("name %q with maximum %d", s.Name, s.Max)
+		}
 	}
 }

@@ -1,4 +1,4 @@
-package weir_test
+package bench
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 // floors: the median of 400 short turns, or 40 longer ones with 64 goroutines, each of which
 // times a limiter with histograms, one without and the floor.
 //
-//	go test -run '^$' -bench Histograms -cpu 1,2 -count 10 .
+//	go test -run '^$' -bench Histograms -cpu 1,2 -count 10 ./internal/bench
 func BenchmarkHistograms(b *testing.B) {
 	ctx := context.Background()
 	acquire := func(c weir.Config) func() {

@@ -1,4 +1,4 @@
-package weir_test
+package bench
 
 import (
 	"context"
@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/limittest"
+	"github.com/weir-go/weir/internal/race"
 	"github.com/weir-go/weir/law"
 )
 
@@ -26,13 +28,13 @@ const (
 // TestMemory bounds the heap that a limiter takes, before and after use, with a law of a few
 // numbers and with law.Setpoint, which keeps its estimates.
 func TestMemory(t *testing.T) {
-	if raceEnabled {
+	if race.Enabled {
 		t.Skip("the race detector changes sizes")
 	}
 	for _, c := range []struct {
 		law  law.Law
 		used int64
-	}{{band, heapUsed}, {law.Setpoint{}, heapUsed + heapElastic}} {
+	}{{law.Band{Target: 100 * time.Millisecond}, heapUsed}, {law.Setpoint{}, heapUsed + heapElastic}} {
 		t.Run(fmt.Sprint(c.law), func(t *testing.T) { testMemory(t, c.law, c.used) })
 	}
 }
@@ -46,9 +48,9 @@ func testMemory(t *testing.T, l law.Law, most int64) {
 		var all sync.WaitGroup
 		put := func(from, to int) {
 			for i := from; i < to; i++ {
-				limiters[i] = newLimiter(t, weir.Config{
+				limiters[i] = weir.Must(weir.New(weir.Config{
 					Max: 2, Law: l, Queue: weir.Queue{Size: 5, Timeout: time.Minute},
-				})
+				}))
 			}
 		}
 		wear := func(from, to int) {
@@ -66,14 +68,14 @@ func testMemory(t *testing.T, l law.Law, most int64) {
 		wear(0, batch)
 		clear(limiters)
 
-		before := heap()
+		before := limittest.Heap()
 		put(0, n)
-		fresh := heap() - before
+		fresh := limittest.Heap() - before
 
 		for first := 0; first < n; first += batch {
 			wear(first, first+batch)
 		}
-		used := heap() - before
+		used := limittest.Heap() - before
 		runtime.KeepAlive(limiters)
 		t.Logf("heap per limiter: %d B before use, %d B after %d operations", fresh/n, used/n, workers*each)
 		if fresh > n*heapFresh || used > n*most {
@@ -112,30 +114,22 @@ func use(t *testing.T, all *sync.WaitGroup, l *weir.Limiter, c law.Law, seed uin
 	})
 }
 
-func heap() int64 {
-	runtime.GC()
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc)
-}
-
 // A subscription that has ended leaves nothing behind: the limiter is as small, and as quick, as
 // one without.
 func TestMemoryAfterEvents(t *testing.T) {
-	if raceEnabled {
+	if race.Enabled {
 		t.Skip("the race detector changes sizes")
 	}
 	limiters := make([]*weir.Limiter, 2000)
 	for i := range limiters {
-		limiters[i] = newLimiter(t, weir.Config{})
+		limiters[i] = weir.Must(weir.New(weir.Config{}))
 	}
-	before := heap()
+	before := limittest.Heap()
 	for _, l := range limiters {
 		_, stop := l.Events(1)
 		stop()
 	}
-	if left := (heap() - before) / int64(len(limiters)); left > 16 {
+	if left := (limittest.Heap() - before) / int64(len(limiters)); left > 16 {
 		t.Errorf("%d bytes for each limiter are left", left)
 	}
 	runtime.KeepAlive(limiters)
@@ -143,17 +137,17 @@ func TestMemoryAfterEvents(t *testing.T) {
 
 // TestMemoryOfTenants bounds the memory of a bucket of tenants.
 func TestMemoryOfTenants(t *testing.T) {
-	if raceEnabled {
+	if race.Enabled {
 		t.Skip("the race detector changes sizes")
 	}
 	each := func(tenants int) int64 {
 		limiters := make([]*weir.Limiter, 500)
-		before := heap()
+		before := limittest.Heap()
 		for i := range limiters {
-			limiters[i] = newLimiter(t, weir.Config{Queue: weir.Queue{Size: 5, Timeout: time.Minute, Tenants: tenants}})
+			limiters[i] = weir.Must(weir.New(weir.Config{Queue: weir.Queue{Size: 5, Timeout: time.Minute, Tenants: tenants}}))
 		}
 		defer runtime.KeepAlive(limiters)
-		return (heap() - before) / int64(len(limiters))
+		return (limittest.Heap() - before) / int64(len(limiters))
 	}
 	none := each(0)
 	for _, tenants := range []int64{64, 1024} {

@@ -1,4 +1,4 @@
-package weir_test
+package bench
 
 import (
 	"context"
@@ -17,7 +17,7 @@ import (
 // and measure each call with the meter of a limiter. They have nothing else: no queue, no
 // closing of windows, no ages of running work. So each is the least cost of its way.
 //
-//	go test -run '^$' -bench Contended -cpu 2 -count 5 .
+//	go test -run '^$' -bench Contended -cpu 2 -count 5 ./internal/bench
 func BenchmarkContended(b *testing.B) {
 	lim := weir.Must(weir.New(weir.Config{Min: 1000}))
 	for _, way := range []struct {

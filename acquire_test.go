@@ -1,0 +1,394 @@
+package weir_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/limittest"
+	"github.com/weir-go/weir/law"
+)
+
+// TestAllocations checks that the hot paths do not allocate while windows close and the limit
+// moves all the time.
+func TestAllocations(t *testing.T) {
+	windows, up := 0, 1.0
+	moving := script(func(w law.Window) law.Decision {
+		windows++
+		up = -up
+		return law.Decision{Limit: 100 + up, Reason: law.Reason{Code: law.Above, Signal: 950, Have: 2, Want: 1}}
+	})
+	ctx := t.Context()
+	work := func(context.Context) error { return nil }
+	l := newLimiter(t, weir.Config{Initial: 100, Law: moving, Interval: time.Nanosecond, MinSamples: 1})
+	full := newLimiter(t, weir.Config{Max: 1, Law: moving, Interval: time.Nanosecond, MinSamples: 1})
+	hold(t, full, 1)
+	fair := newLimiter(t, weir.Config{
+		Initial: 100, Law: moving, Interval: time.Nanosecond, MinSamples: 1,
+		Queue: weir.Queue{Size: 1, Tenants: 64},
+	})
+	shadow := newLimiter(t, weir.Config{Max: 2, Law: moving, Interval: time.Nanosecond, MinSamples: 1, Shadow: true})
+	hold(t, shadow, 5)
+	measured := newLimiter(t, weir.Config{
+		Initial: 100, Law: moving, Interval: time.Nanosecond, MinSamples: 1,
+		Histograms: true, Exemplar: func(context.Context) string { return "" },
+	})
+	ofTenant := weir.WithTenant(ctx, "acme")
+
+	for _, path := range []struct {
+		name string
+		run  func()
+		want float64
+	}{
+		{"TryAcquire and Done", func() {
+			permit, ok := l.TryAcquire(t.Context())
+			if !ok {
+				t.Error("refused")
+			}
+			permit.Done(nil)
+		}, 0},
+		{"Acquire and Done", func() {
+			permit, err := l.Acquire(ctx)
+			if err != nil {
+				t.Error(err)
+			}
+			permit.Done(nil)
+		}, 0},
+		{"Acquire and DoneWith", func() {
+			permit, err := l.Acquire(ctx)
+			defer permit.DoneWith(&err)
+		}, 0},
+		{"Acquire and Done of a tenant", func() {
+			permit, err := fair.Acquire(ofTenant)
+			if err != nil {
+				t.Error(err)
+			}
+			permit.Done(nil)
+		}, 0},
+		{"Acquire and Done in shadow mode", func() {
+			permit, err := shadow.Acquire(ctx)
+			if err != nil {
+				t.Error(err)
+			}
+			permit.Done(nil)
+		}, 0},
+		{"Acquire and Done with histograms", func() {
+			permit, err := measured.Acquire(ctx)
+			if err != nil {
+				t.Error(err)
+			}
+			permit.Done(nil)
+		}, 0},
+		{"AcquireN and Done", func() {
+			permit, err := l.AcquireN(ctx, 5)
+			if err != nil {
+				t.Error(err)
+			}
+			permit.Done(nil)
+		}, 0},
+		{"Do", func() {
+			if err := l.Do(ctx, work); err != nil {
+				t.Error(err)
+			}
+		}, 0},
+		{"Acquire, refused", func() {
+			if _, err := full.Acquire(ctx); err == nil {
+				t.Error("admitted")
+			}
+		}, 1},
+		{"TryAcquire, refused", func() {
+			if _, ok := full.TryAcquire(t.Context()); ok {
+				t.Error("admitted")
+			}
+		}, 0},
+	} {
+		for range 1000 { // the history fills up, the histogram finds its octaves
+			path.run()
+		}
+		before := windows
+		if got := testing.AllocsPerRun(1000, path.run); got != path.want {
+			t.Errorf("%s: %v allocations: want %v", path.name, got, path.want)
+		}
+		if path.name != "Acquire, refused" && path.name != "TryAcquire, refused" && windows-before < 500 {
+			t.Errorf("%s: only %d windows closed", path.name, windows-before)
+		}
+	}
+	if s := l.Snapshot(); s.Raised < 1000 || len(l.History()) != 16 {
+		t.Errorf("raised %d times: want the limit to have moved all along", s.Raised)
+	}
+}
+
+func TestNeverExceedsTheHardCap(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := fixed(t, 3, weir.Queue{Size: 50, Timeout: time.Minute})
+		var running, most, served atomic.Int64
+		began := time.Now()
+		var all sync.WaitGroup
+		for range 50 {
+			all.Go(func() {
+				err := l.Do(t.Context(), func(context.Context) error {
+					most.Store(max(most.Load(), running.Add(1)))
+					time.Sleep(10 * time.Millisecond)
+					running.Add(-1)
+					return nil
+				})
+				if err == nil {
+					served.Add(1)
+				}
+			})
+		}
+		all.Wait()
+		if most.Load() != 3 || served.Load() != 50 {
+			t.Errorf("at most %d at once and %d served: want 3 and 50", most.Load(), served.Load())
+		}
+		if took := time.Since(began); took != 170*time.Millisecond {
+			t.Errorf("took %v: want 17 rounds of 10ms", took)
+		}
+		balanced(t, l)
+	})
+}
+
+// Without a queue, or for work that does not wait, the reason is not a full queue.
+func TestWithoutAQueueTheLimitIsReached(t *testing.T) {
+	plain := fixed(t, 1, weir.Queue{})
+	_ = hold(t, plain, 1)
+	if _, err := plain.Acquire(t.Context()); !errors.Is(err, weir.ErrLimitReached) ||
+		errors.Is(err, weir.ErrQueueFull) {
+		t.Errorf("without a queue: %v", err)
+	}
+	queued := fixed(t, 1, weir.Queue{Size: 1})
+	_ = hold(t, queued, 1)
+	if _, ok := queued.TryAcquire(t.Context()); ok {
+		t.Fatal("admitted above the limit")
+	}
+	for _, l := range []*weir.Limiter{plain, queued} {
+		if r := l.Snapshot().Refused; r[weir.ReasonLimitReached] != 1 || len(r) != 1 {
+			t.Errorf("refused %v, want one because the limit was reached", r)
+		}
+	}
+}
+
+func TestWeightCountsInSlots(t *testing.T) {
+	l := fixed(t, 10, weir.Queue{})
+	heavy, err := l.AcquireN(t.Context(), 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	light := hold(t, l, 3)
+	if s := l.Snapshot(); s.InFlight != 10 || s.Admitted != 4 {
+		t.Errorf("%d in flight, %d admitted: want 10 and 4", s.InFlight, s.Admitted)
+	}
+	if _, ok := l.TryAcquire(t.Context()); ok {
+		t.Error("admitted above the limit")
+	}
+	heavy.Done(nil)
+	if n := l.Snapshot().InFlight; n != 3 {
+		t.Errorf("%d in flight: want 3", n)
+	}
+	for _, p := range light {
+		p.Done(nil)
+	}
+	balanced(t, l)
+}
+
+func TestWeightAboveTheLimitIsRefusedAtOnce(t *testing.T) {
+	l := newLimiter(t, weir.Config{Initial: 3, Max: 10, Queue: weir.Queue{Size: 5}})
+	for _, weight := range []int{4, 10, 11, 1_000_000_000} {
+		_, err := l.AcquireN(t.Context(), weight)
+		if !errors.Is(err, weir.ErrTooHeavy) {
+			t.Errorf("weight %d: %v", weight, err)
+		}
+	}
+	if s := l.Snapshot(); s.Refused[weir.ReasonTooHeavy] != 4 {
+		t.Errorf("%v refused: want 4", s.Refused)
+	}
+}
+
+func TestWeightAboveALimitThatFell(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := weir.Config{Max: 5, Law: law.Fixed{}, Queue: weir.Queue{Size: 5, Timeout: time.Minute}}
+		l := newLimiter(t, c)
+		held := hold(t, l, 5)
+		heavy := ask(t.Context(), l, 4)
+		light := ask(t.Context(), l, 1)
+		c.Max = 3
+		if err := l.Update(c); err != nil {
+			t.Fatal(err)
+		}
+		if a := now(t, heavy); !errors.Is(a.err, weir.ErrTooHeavy) {
+			t.Errorf("%v: want it refused, for it would block the queue for ever", a.err)
+		}
+		for i, p := range held {
+			if i < 3 {
+				waits(t, light)
+			}
+			p.Done(nil)
+		}
+		admitted(t, light).Done(nil)
+		balanced(t, l)
+	})
+}
+
+// Slots taken without waiting count for their tenant: the free slot goes to the other tenant,
+// which has one and not three.
+func TestTryAcquireCountsForItsTenant(t *testing.T) {
+	for try := range 10 { // they may share a bucket, but not time and again
+		served := false
+		synctest.Test(t, func(t *testing.T) {
+			l := newLimiter(t, weir.Config{
+				Initial: 4, Law: law.Fixed{},
+				Queue: weir.Queue{Size: 4, Timeout: time.Minute, Tenants: 1024},
+			})
+			busy, other := weir.WithTenant(t.Context(), fmt.Sprint("busy", try)), weir.WithTenant(t.Context(), "other")
+			held := []weir.Permit{admitted(t, ask(other, l, 1))}
+			for range 3 {
+				permit, _ := l.TryAcquire(busy)
+				held = append(held, permit)
+			}
+			again, next := ask(busy, l, 1), ask(other, l, 1)
+			held[3].Done(nil)
+			synctest.Wait()
+			served = len(next) > 0
+			for _, permit := range held[:3] {
+				permit.Done(nil)
+			}
+			admitted(t, again).Done(nil)
+			admitted(t, next).Done(nil)
+			balanced(t, l)
+		})
+		if served {
+			return
+		}
+	}
+	t.Error("the tenant that had more was served first")
+}
+
+// Work under a context that has ended is cancelled, as by Acquire, and not refused: neither
+// the breaker nor the hook is called.
+func TestTryAcquireUnderAContextThatEnded(t *testing.T) {
+	var j limittest.Journal
+	b := &breaker{}
+	l := newLimiter(t, weir.Config{Breaker: b, OnEvent: j.Note})
+	ended, cancel := context.WithCancelCause(t.Context())
+	cancel(errors.New("gone"))
+	if _, ok := l.TryAcquire(ended); ok {
+		t.Error("admitted")
+	}
+	s := l.Snapshot()
+	if s.Cancelled != 1 || s.RefusedTotal() != 0 || s.InFlight != 0 || b.allowed != 0 || len(j.Of(weir.Refused)) != 0 {
+		t.Errorf("%v, allowed %d: want one cancelled", l, b.allowed)
+	}
+}
+
+// hostile are names that break text which does not quote them.
+var hostile = []string{
+	"", " ", "\x00", "a\nb", "\"},{\"", "%s%n", "\xff\xfe", "\u202e", strings.Repeat("x", 1<<20),
+}
+
+// No call panics, loses a slot or hangs on any input: it returns an error that names the
+// mistake, or does as its comment says.
+func TestBadInput(t *testing.T) {
+	var (
+		noContext context.Context
+		l         = newLimiter(t, weir.Config{Max: 4, Law: law.Fixed{}})
+		work      = func(context.Context) error { return nil }
+	)
+	acquireN := func(weight int) func() error {
+		return func() error {
+			p, err := l.AcquireN(noContext, weight)
+			p.Release()
+			return err
+		}
+	}
+	for name, c := range map[string]struct {
+		call func() error
+		want error
+	}{
+		"Acquire without a context":    {func() error { p, err := l.Acquire(noContext); p.Release(); return err }, nil},
+		"TryAcquire without a context": {func() error { p, _ := l.TryAcquire(noContext); p.Release(); return nil }, nil},
+		"a nil context's values": {func() error {
+			if p, tenant := weir.PriorityFrom(noContext), weir.TenantFrom(noContext); p != weir.Normal || tenant != "" {
+				t.Errorf("priority %v, tenant %q", p, tenant)
+			}
+			return nil
+		}, nil},
+		"DoN 0":                    {func() error { return l.DoN(noContext, 0, work) }, weir.ErrConfig},
+		"AcquireN 0":               {acquireN(0), weir.ErrConfig},
+		"AcquireN -1":              {acquireN(-1), weir.ErrConfig},
+		"AcquireN least":           {acquireN(math.MinInt), weir.ErrConfig},
+		"AcquireN most":            {acquireN(math.MaxInt), weir.ErrConfig},
+		"AcquireN above the limit": {acquireN(5), weir.ErrTooHeavy},
+		"Do without a context":     {func() error { return l.Do(noContext, work) }, nil},
+		"Sum of none":              {func() error { weir.Sum(); return nil }, nil},
+		"Sum of no limiter":        {func() error { weir.Sum(nil, l, nil); return nil }, nil},
+		"Log without a logger":     {func() error { weir.Log(nil)(weir.Event{Kind: weir.LimitChanged}); return nil }, nil},
+		"Log of an unknown event": {func() error {
+			weir.Log(slog.New(slog.DiscardHandler))(weir.Event{Kind: 99})
+			return nil
+		}, nil},
+		"Shutdown without a context":      {func() error { return newLimiter(t, weir.Config{}).Shutdown(noContext) }, nil},
+		"a priority beyond all":           {func() error { return l.Do(weir.WithPriority(t.Context(), 127), work) }, nil},
+		"a priority before all":           {func() error { return l.Do(weir.WithPriority(noContext, -128), work) }, nil},
+		"a refusal for a reason that not": {func() error { return &weir.RefusedError{Reason: 99} }, weir.ErrRefused},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if err := c.call(); !errors.Is(err, c.want) {
+				t.Errorf("got %v, want %v", err, c.want)
+			}
+			balanced(t, l)
+		})
+	}
+	hold(t, l, 4)
+}
+
+// Any name is allowed: errors stay on one line, and JSON stays JSON.
+func TestHostileNames(t *testing.T) {
+	for _, name := range hostile {
+		l := newLimiter(t, weir.Config{Name: name, Max: 1, Queue: weir.Queue{Size: 1, Tenants: 8}})
+		if err := l.Do(weir.WithTenant(t.Context(), name), func(context.Context) error { return nil }); err != nil {
+			t.Errorf("%.20q: %v", name, err)
+		}
+		hold(t, l, 1)
+		l.Close()
+		_, err := l.Acquire(t.Context())
+		if !errors.Is(err, weir.ErrClosed) || strings.ContainsAny(err.Error(), "\n\x00") {
+			t.Errorf("%.20q: %.80q", name, err)
+		}
+		var got map[string]any
+		if err := json.Unmarshal([]byte(l.String()), &got); err != nil {
+			t.Errorf("%.20q: %v", name, err)
+		}
+		if got := weir.TenantFrom(weir.WithTenant(t.Context(), name)); got != name {
+			t.Errorf("tenant %.20q, want %.20q", got, name)
+		}
+	}
+}
+
+// Durations at the ends of their range overflow nothing.
+func TestLongestDurations(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLimiter(t, weir.Config{
+			Max: 1, Interval: math.MaxInt64, Window: math.MaxInt64, Timeout: math.MaxInt64, MinSamples: 1_000_000_000,
+			Queue: weir.Queue{Size: 1_000_000_000, Timeout: math.MaxInt64, Tenants: 1024},
+		})
+		held := hold(t, l, 1)
+		ctx, cancel := context.WithDeadline(t.Context(), time.Unix(1<<40, 0))
+		defer cancel()
+		waiting := ask(ctx, l, 1)
+		waits(t, waiting)
+		time.Sleep(time.Hour)
+		held[0].Done(nil)
+		admitted(t, waiting).Done(nil)
+		balanced(t, l)
+	})
+}

@@ -1,0 +1,119 @@
+package weir_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/queue"
+	"github.com/weir-go/weir/internal/reply"
+	"github.com/weir-go/weir/internal/window"
+)
+
+func TestRefusedErrorTellsAll(t *testing.T) {
+	l := newLimiter(t, weir.Config{Name: "search", Max: 1})
+	hold(t, l, 1)
+	_, err := l.Acquire(t.Context())
+	var r *weir.RefusedError
+	if !errors.As(err, &r) || r.Limiter != "search" || r.Reason != weir.ReasonLimitReached || r.RetryAfter != 0 {
+		t.Errorf("%+v", err)
+	}
+	if got, want := err.Error(), `weir: limiter "search" refused: limit reached`; got != want {
+		t.Errorf("%q: want %q", got, want)
+	}
+}
+
+func TestRefusalsMatchTheirReasonOnly(t *testing.T) {
+	all := map[weir.Reason]error{
+		weir.ReasonQueueFull: weir.ErrQueueFull, weir.ReasonQueueTimeout: weir.ErrQueueTimeout,
+		weir.ReasonDeadline: weir.ErrDeadline, weir.ReasonTooHeavy: weir.ErrTooHeavy, weir.ReasonClosed: weir.ErrClosed,
+		weir.ReasonTenantShare: weir.ErrTenantShare, weir.ReasonBreakerOpen: weir.ErrBreakerOpen,
+		weir.ReasonOverload: weir.ErrOverload, weir.ReasonLimitReached: weir.ErrLimitReached,
+	}
+	for reason := range all {
+		err := fmt.Errorf("handler: %w", &weir.RefusedError{Reason: reason})
+		for other, sentinel := range all {
+			if errors.Is(err, sentinel) != (other == reason) {
+				t.Errorf("%v matches %v: %v", err, sentinel, other != reason)
+			}
+			if !errors.Is(sentinel, weir.ErrRefused) ||
+				errors.Is(sentinel, context.DeadlineExceeded) != (other == weir.ReasonDeadline) {
+				t.Errorf("%v is no refusal", sentinel)
+			}
+		}
+		if !errors.Is(err, weir.ErrRefused) ||
+			errors.Is(err, context.DeadlineExceeded) != (reason == weir.ReasonDeadline) ||
+			errors.Is(err, weir.ErrExecutionTimeout) {
+			t.Errorf("%v matches the wrong roots", err)
+		}
+		if text, _ := reason.MarshalText(); string(text) != reason.String() {
+			t.Errorf("%s: want %v", text, reason)
+		}
+	}
+}
+
+// The core's verdicts become reasons by their number.
+func TestReasonsAreThoseOfTheCore(t *testing.T) {
+	core := map[weir.Reason]reply.Verdict{
+		weir.ReasonBadKey: reply.BadKey, weir.ReasonTenantShare: reply.OverShare, weir.ReasonQueueFull: reply.QueueFull,
+		weir.ReasonQueueTimeout: reply.QueueTimeout, weir.ReasonDeadline: reply.Deadline,
+		weir.ReasonTooHeavy: reply.TooHeavy,
+		weir.ReasonClosed:   reply.Closed, weir.ReasonBreakerOpen: reply.BreakerOpen, weir.ReasonOverload: reply.Overload,
+		weir.ReasonLimitReached: reply.LimitReached, weir.ReasonPace: reply.Paced, weir.ReasonPushback: reply.PushedBack,
+	}
+	for reason, verdict := range core {
+		if reason != weir.Reason(verdict) {
+			t.Errorf("%v is %d, and %d in the core", reason, reason, verdict)
+		}
+	}
+	texts := map[string]bool{}
+	for _, reason := range weir.Reasons() {
+		if _, named := core[reason]; !named || texts[reason.String()] {
+			t.Errorf("%d, %q, has no exported name, or no text of its own", reason, reason)
+		}
+		texts[reason.String()] = true
+	}
+	if len(core) != len(weir.Reasons()) {
+		t.Errorf("%d reasons, of which %d are told", len(core), len(weir.Reasons()))
+	}
+}
+
+// The public constants have the same numbers as those of the core.
+func TestConstantsAreThoseOfTheCore(t *testing.T) {
+	for outcome, inside := range map[weir.Outcome]window.Outcome{
+		weir.Success: window.Success, weir.Failure: window.Failure, weir.Timeout: window.Timeout,
+		weir.Ignore: window.Ignore,
+	} {
+		if outcome != weir.Outcome(inside) {
+			t.Errorf("an outcome is %d, and %d in the core", outcome, inside)
+		}
+	}
+	for discipline, inside := range map[weir.Discipline]queue.Order{
+		weir.FIFO: queue.FIFO, weir.Adaptive: queue.Adaptive,
+	} {
+		if discipline != weir.Discipline(inside) {
+			t.Errorf("%v is %d, and %d in the core", discipline, discipline, inside)
+		}
+	}
+}
+
+func TestReasonsAreAll(t *testing.T) {
+	all := weir.Reasons()
+	for r := range weir.Reason(math.MaxUint8) {
+		text := r.String()
+		isReason := text != "admitted" && text != "cancelled" && text != "waiting" && text != "must wait" &&
+			!strings.Contains(text, "(")
+		if isReason != slices.Contains(all, r) {
+			t.Errorf("%v (%d) among the reasons: %v", r, r, !isReason)
+		}
+	}
+	all[0] = 99
+	if weir.Reasons()[0] == 99 {
+		t.Error("the reasons are not the caller's own")
+	}
+}

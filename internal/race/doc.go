@@ -1,0 +1,3 @@
+// Package race says whether the race detector is on, which changes sizes and allocations and makes
+// some tests too slow. Only tests import it.
+package race

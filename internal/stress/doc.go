@@ -1,0 +1,3 @@
+// Package stress tests limiters and sets with many goroutines, clients and keys at once. It has
+// tests only.
+package stress

@@ -1,0 +1,441 @@
+package weir_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/law"
+)
+
+func bandOf100ms(t *testing.T, initial int) *weir.Limiter {
+	t.Helper()
+	return newLimiter(t, weir.Config{
+		Name: "band", Min: 1, Max: 10, Initial: initial,
+		Law:        law.Band{Target: 100 * time.Millisecond, Tolerance: 0.1, Factor: 0.7},
+		MinSamples: 5,
+		Queue:      weir.Queue{Size: 100, Timeout: time.Minute},
+	})
+}
+
+// background keeps 20 callers at work on the limiter for the given time, and returns once the
+// clock is between two intervals.
+func background(t *testing.T, l *weir.Limiter, lasting time.Duration, latency func() time.Duration) (wait func()) {
+	var all sync.WaitGroup
+	all.Go(func() { load(t.Context(), l, 20, lasting, latency) })
+	time.Sleep(500 * time.Millisecond)
+	return all.Wait
+}
+
+func TestRisesWhenLatencyIsLow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := bandOf100ms(t, 2)
+		wait := background(t, l, 12*time.Second, always(40*time.Millisecond))
+		got := limits(l, 11, time.Second)
+		if want := []int{2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 10}; !slices.Equal(got, want) {
+			t.Errorf("limits %v: want %v", got, want)
+		}
+		wait()
+		if s := l.Snapshot(); s.Raised != 8 || s.Cut != 0 {
+			t.Errorf("raised %d times and cut %d times: want 8 and 0", s.Raised, s.Cut)
+		}
+		balanced(t, l)
+	})
+}
+
+func TestFallsFastWhenLatencyIsHigh(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := bandOf100ms(t, 10)
+		wait := background(t, l, 16*time.Second, always(500*time.Millisecond))
+		got := limits(l, 4, time.Second)
+		if want := []int{10, 7, 4, 2}; !slices.Equal(got, want) {
+			t.Errorf("limits %v: want %v", got, want)
+		}
+		wait()
+		if got := l.Snapshot().Limit; got != 1 {
+			t.Errorf("limit %d in the end: want 1, the minimum", got)
+		}
+		change := l.History()[0].String()
+		if !strings.HasPrefix(change, "p95 ") || !strings.HasSuffix(change, "ms above 110ms: cut 10 to 7") {
+			t.Errorf("first change: %q", change)
+		}
+	})
+}
+
+func TestHoldsWithinTheBand(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := bandOf100ms(t, 5)
+		var n atomic.Int64
+		wait := background(t, l, 30*time.Second, func() time.Duration {
+			return time.Duration(95+n.Add(7)%11) * time.Millisecond // 95 to 105 ms
+		})
+		wait()
+		if changes := l.History(); len(changes) > 0 {
+			t.Errorf("the limit moved: %v", changes)
+		}
+	})
+}
+
+func TestRecoversWithTheDownstream(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := bandOf100ms(t, 10)
+		var fast atomic.Bool
+		wait := background(t, l, 30*time.Second, func() time.Duration {
+			if fast.Load() {
+				return 40 * time.Millisecond
+			}
+			return 500 * time.Millisecond
+		})
+		time.Sleep(5 * time.Second)
+		low := l.Snapshot().Limit
+		fast.Store(true)
+		recovery := limits(l, 20, time.Second)
+		wait()
+		if low > 2 {
+			t.Errorf("limit %d after 5 s of slow work: want 2 or less", low)
+		}
+		if last := recovery[len(recovery)-1]; last != 10 || !slices.IsSorted(recovery[1:]) {
+			t.Errorf("limits %v after the recovery: want a steady rise to 10", recovery)
+		}
+		for i := 2; i < len(recovery); i++ {
+			if recovery[i] > recovery[i-1]+1 {
+				t.Errorf("limits %v: want one step at a time", recovery)
+			}
+		}
+	})
+}
+
+// Latencies are truncated to milliseconds, so fast services never adapt.
+func TestFastWorkIsMeasured(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLimiter(t, weir.Config{Initial: 4, Law: law.Band{Target: 200 * time.Microsecond}, MinSamples: 5})
+		load(t.Context(), l, 4, 1100*time.Millisecond, always(450*time.Microsecond))
+		s := l.Snapshot()
+		if s.Limit != 2 {
+			t.Errorf("limit %d: want it cut from 4 to 2", s.Limit)
+		}
+		for name, d := range map[string]time.Duration{"p50": s.P50, "p95": s.P95, "mean": s.Mean, "EWMA": s.EWMA} {
+			if d < 432*time.Microsecond || d > 468*time.Microsecond {
+				t.Errorf("%s %v: want 450us within 4%%", name, d)
+			}
+		}
+	})
+}
+
+// Work so slow that hardly any ends within the look-back must not freeze the limit at the
+// worst moment: all the evidence is for a cut.
+func TestVerySlowWorkCutsTheLimit(t *testing.T) {
+	for _, latency := range []time.Duration{5 * time.Second, 30 * time.Second, 5 * time.Minute} {
+		synctest.Test(t, func(t *testing.T) {
+			l := newLimiter(t, weir.Config{Law: band})
+			end := time.Now().Add(40 * time.Minute)
+			var callers sync.WaitGroup
+			for range 50 {
+				callers.Go(func() {
+					for time.Now().Before(end) {
+						if p, ok := l.TryAcquire(t.Context()); ok {
+							time.Sleep(latency)
+							p.Done(nil)
+						} else {
+							time.Sleep(time.Second)
+						}
+					}
+				})
+			}
+			callers.Wait()
+			if s := l.Snapshot(); s.Limit != 1 {
+				t.Errorf("latency %v: limit %d, last changed for %v", latency, s.Limit, s.Last)
+			}
+		})
+	}
+}
+
+// Nothing at all ends.
+func TestStuckWorkCutsTheLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLimiter(t, weir.Config{Initial: 10, Law: band})
+		held := hold(t, l, 10)
+		for range 30 {
+			time.Sleep(time.Second)
+			_, _ = l.TryAcquire(t.Context())
+		}
+		if s := l.Snapshot(); s.Limit >= 10 || !strings.Contains(s.Last.String(), "oldest work") {
+			t.Errorf("limit %d, last changed for %v", s.Limit, s.Last)
+		}
+		for _, p := range held {
+			p.Done(nil)
+		}
+	})
+}
+
+// The first burst only waits for the climb of the limit, however long the limiter was idle.
+func TestFirstBurst(t *testing.T) {
+	for _, idle := range []time.Duration{0, 700 * time.Millisecond, time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			lim := weir.Must(weir.New(weir.Config{Queue: weir.Queue{Discipline: weir.Adaptive, Size: 1000}}))
+			time.Sleep(idle)
+			began := time.Now()
+			var all sync.WaitGroup
+			for range 300 {
+				all.Go(func() {
+					if err := lim.Do(t.Context(), func(context.Context) error {
+						time.Sleep(50 * time.Millisecond)
+						return nil
+					}); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			all.Wait()
+			if took := time.Since(began); took > 600*time.Millisecond {
+				t.Errorf("after %v of idleness 300 calls of 50ms end within %v, want 600ms", idle, took)
+			}
+		})
+	}
+}
+
+// A package's limiter is made before a test has a bubble, in which the clock is decades behind.
+var (
+	madeOutside = weir.Must(weir.New(weir.Config{
+		Min: 3, Initial: 10, Law: band, MinSamples: 1,
+		Queue: weir.Queue{Size: 9, Timeout: time.Second},
+	}))
+	shadowOutside = weir.Must(weir.New(weir.Config{Min: 3, Initial: 10, Law: band, MinSamples: 1, Shadow: true}))
+)
+
+func TestLimiterMadeOutsideOfABubble(t *testing.T) {
+	for name, l := range map[string]*weir.Limiter{"live": madeOutside, "in shadow mode": shadowOutside} {
+		for _, again := range []string{"", ", and in the next one"} {
+			out := hold(t, l, 1)[0] // and work that started there
+			t.Run(name+again, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					for range 20 {
+						p := hold(t, l, 1)[0]
+						time.Sleep(250 * time.Millisecond)
+						p.Done(nil)
+					}
+					p := hold(t, l, 1)[0]
+					time.Sleep(100 * time.Millisecond)
+					s := l.Snapshot()
+					if s.P95 < 240*time.Millisecond || s.P95 > 260*time.Millisecond {
+						t.Errorf("p95 %v: want 250ms", s.P95)
+					}
+					if s.Limit != 3 {
+						t.Errorf("limit %d: want it cut to 3, for 250ms is above the target", s.Limit)
+					}
+					p.Done(nil)
+					if name == "live" {
+						held := hold(t, l, l.Snapshot().Limit-1) // one runs outside
+						waiting := ask(t.Context(), l, 1)
+						time.Sleep(time.Second)
+						if a := now(t, waiting); a.after != time.Second {
+							t.Errorf("%v after %v: want a queue timeout after 1s", a.err, a.after)
+						}
+						for _, p := range held {
+							p.Release()
+						}
+					}
+				})
+			})
+			out.Done(nil)
+			balanced(t, l)
+			if age := l.Snapshot().Age; age != 0 {
+				t.Errorf("age %v with nothing in flight", age)
+			}
+		}
+	}
+}
+
+func TestCapMovesWhileItIsInUse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := fixed(t, 4, weir.Queue{Size: 10, Timeout: time.Minute})
+		held := hold(t, l, 4)
+		setCap(t, l, 2)
+		first, second := ask(t.Context(), l, 1), ask(t.Context(), l, 2)
+		held[0].Done(nil)
+		held[1].Done(nil)
+		waits(t, first)
+		held[2].Done(nil)
+		last := admitted(t, first)
+		waits(t, second)
+		if s := l.Snapshot(); s.Limit != 2 || s.InFlight != 2 {
+			t.Errorf("%v", l)
+		}
+		setCap(t, l, 100)
+		admitted(t, second).Done(nil)
+		last.Done(nil)
+		held[3].Done(nil)
+		if s := l.Snapshot(); s.Limit != 4 {
+			t.Errorf("the limit is %d again, want 4", s.Limit)
+		}
+		balanced(t, l)
+		hold(t, l, 4)
+	})
+}
+
+func TestCapOfNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLimiter(t, weir.Config{
+			Min: 3, Max: 5, Law: law.Fixed{}, Queue: weir.Queue{Size: 1, Timeout: time.Minute},
+		})
+		setCap(t, l, 0)
+		waiting := ask(t.Context(), l, 3)
+		waits(t, waiting)
+		if _, ok := l.TryAcquire(t.Context()); ok {
+			t.Error("admitted above a cap of 0")
+		}
+		if _, err := l.Acquire(t.Context()); !errors.Is(err, weir.ErrQueueFull) {
+			t.Error(err)
+		}
+		if err := l.Update(weir.Config{
+			Max: 7, Law: law.Fixed{}, Queue: weir.Queue{Size: 1, Timeout: time.Minute},
+		}); err != nil {
+			t.Fatal(err)
+		}
+		waits(t, waiting)
+		setCap(t, l, 3)
+		admitted(t, waiting).Done(nil)
+		balanced(t, l)
+	})
+}
+
+// A limit that was not reached says nothing about a higher one, so the law does not see the
+// work that a cap holds back.
+func TestLawHearsNothingOfTheCap(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &hears{}
+		l := newLimiter(t, weir.Config{
+			Initial: 20, Law: h, MinSamples: 1, Interval: 100 * time.Millisecond,
+			Queue: weir.Queue{Size: 5, Timeout: time.Minute},
+		})
+		setCap(t, l, 2)
+		load(t.Context(), l, 30, 3*time.Second, always(10*time.Millisecond))
+		if s := l.Snapshot(); s.Admitted < 550 || s.Admitted > 650 || s.RefusedTotal() == 0 || *h != (hears{}) {
+			t.Errorf("after %d admitted and %d refused the law heard of %+v", s.Admitted, s.RefusedTotal(), *h)
+		}
+		setCap(t, l, 1000)
+		load(t.Context(), l, 30, time.Second, always(10*time.Millisecond))
+		if *h != (hears{true, true, true}) {
+			t.Errorf("of the limit the law heard of %+v only", *h)
+		}
+	})
+}
+
+func TestCapOutOfRange(t *testing.T) {
+	l := fixed(t, 4, weir.Queue{})
+	for _, slots := range []int{-1, 1_000_000_001} {
+		if err := l.SetCap(slots); !errors.Is(err, weir.ErrConfig) {
+			t.Errorf("%d: %v", slots, err)
+		}
+	}
+	if s := l.Snapshot(); s.Limit != 4 {
+		t.Errorf("%v", l)
+	}
+}
+
+func TestCloseRefusesWhatWaitsAndWhatArrives(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := fixed(t, 1, weir.Queue{Size: 5, Discipline: weir.Adaptive})
+		held := hold(t, l, 1)
+		var waiting []<-chan answer
+		for _, p := range []weir.Priority{weir.Low, weir.Normal, weir.Critical} {
+			waiting = append(waiting, ask(weir.WithPriority(t.Context(), p), l, 1))
+		}
+		l.Close()
+		for _, w := range waiting {
+			if a := now(t, w); !errors.Is(a.err, weir.ErrClosed) || a.after != 0 {
+				t.Errorf("%v after %v", a.err, a.after)
+			}
+		}
+		l.Close()
+		if _, ok := l.TryAcquire(t.Context()); ok {
+			t.Error("admitted by a closed limiter")
+		}
+		update(t, l, weir.Config{Shadow: true})
+		if _, err := l.Acquire(t.Context()); !errors.Is(err, weir.ErrClosed) {
+			t.Errorf("%v: want it to stay closed", err)
+		}
+		if s := l.Snapshot(); s.InFlight != 1 || s.Queued != 0 || s.Refused[weir.ReasonClosed] != 5 {
+			t.Error(l)
+		}
+		held[0].Done(nil)
+		balanced(t, l)
+	})
+}
+
+func TestShutdownDrains(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := fixed(t, 1, weir.Queue{Size: 5, Timeout: time.Minute})
+		held := hold(t, l, 1)
+		waiting := ask(t.Context(), l, 1)
+		began, drained := time.Now(), make(chan error, 2)
+		for range 2 {
+			go func() { drained <- l.Shutdown(t.Context()) }()
+		}
+		synctest.Wait()
+		l.Drain() // as Shutdown, but does not wait
+		if _, err := l.Acquire(t.Context()); !errors.Is(err, weir.ErrClosed) {
+			t.Errorf("%v: want newcomers refused", err)
+		}
+		time.Sleep(time.Second)
+		held[0].Done(nil)
+		p := admitted(t, waiting)
+		synctest.Wait()
+		if len(drained) > 0 {
+			t.Error("shut down while work runs")
+		}
+		time.Sleep(time.Second)
+		p.Done(nil)
+		for range 2 {
+			if err := <-drained; err != nil || time.Since(began) != 2*time.Second {
+				t.Errorf("%v after %v", err, time.Since(began))
+			}
+		}
+		if err := l.Shutdown(t.Context()); err != nil {
+			t.Errorf("a second time: %v", err)
+		}
+		balanced(t, l)
+	})
+}
+
+func TestShutdownGivesUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := fixed(t, 1, weir.Queue{Size: 5, Timeout: time.Minute})
+		held := hold(t, l, 1)
+		waiting := ask(t.Context(), l, 1)
+		impatient := errors.New("impatient")
+		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, impatient)
+		defer cancel()
+		began := time.Now()
+		err := l.Shutdown(ctx)
+		if !errors.Is(err, impatient) || time.Since(began) != time.Second {
+			t.Errorf("%v after %v", err, time.Since(began))
+		}
+		if a := now(t, waiting); !errors.Is(a.err, weir.ErrClosed) {
+			t.Errorf("%v: want what waits refused", a.err)
+		}
+		held[0].Done(nil)
+		balanced(t, l)
+		if err := l.Shutdown(ctx); err != nil {
+			t.Errorf("%v: want it drained by now", err)
+		}
+	})
+}
+
+// An idle limiter is shut down whatever the context.
+func TestShutdownOfTheIdleSucceeds(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 50 {
+		if err := fixed(t, 1, weir.Queue{}).Shutdown(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

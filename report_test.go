@@ -1,0 +1,364 @@
+package weir_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"runtime"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/limittest"
+	"github.com/weir-go/weir/law"
+)
+
+func TestSlowHookBlocksNobodyElse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		l := newLimiter(t, weir.Config{
+			Max: 1, Law: law.Fixed{}, Queue: weir.Queue{Size: 1, Timeout: time.Minute},
+			OnEvent: func(weir.Event) { <-release },
+		})
+		held := hold(t, l, 1)
+		waiting := ask(t.Context(), l, 1)
+		refused := ask(t.Context(), l, 1) // its hook hangs
+		waits(t, refused)
+		held[0].Done(nil)
+		p := admitted(t, waiting)
+		if s := l.Snapshot(); s.InFlight != 1 || s.Refused[weir.ReasonQueueFull] != 1 {
+			t.Error(l)
+		}
+		p.Done(nil)
+		hold(t, l, 1)[0].Done(nil)
+		close(release)
+		if a := now(t, refused); !errors.Is(a.err, weir.ErrQueueFull) {
+			t.Error(a.err)
+		}
+	})
+}
+
+func TestSlowHookDelaysNoWaiter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		grow := func(w law.Window) law.Decision { return law.Decision{Limit: float64(w.Limit + 1)} }
+		l := newLimiter(t, weir.Config{
+			Max: 3, Initial: 1, Law: script(grow), MinSamples: 1, Queue: weir.Queue{Size: 5, Timeout: time.Minute},
+			OnEvent: func(weir.Event) { <-release },
+		})
+		held := hold(t, l, 2) // the law begins with one more
+		first, second := ask(t.Context(), l, 1), ask(t.Context(), l, 1)
+		time.Sleep(time.Second)
+		done := make(chan struct{})
+		go func() { held[0].Done(nil); close(done) }() // the limit rises, two slots are free, the hook hangs
+		admitted(t, first)
+		admitted(t, second)
+		select {
+		case <-done:
+			t.Error("the hook was not called")
+		default:
+		}
+		close(release)
+		<-done
+	})
+}
+
+// A callback runs in the middle of an update, and another one interleaves.
+func TestHooksSeeWholeUpdates(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLimiter(t, weir.Config{Max: 100, Initial: 50})
+		var seen []weir.Event
+		c := weir.Config{Max: 30}
+		c.OnEvent = func(e weir.Event) {
+			seen = append(seen, e)
+			if s := l.Snapshot(); s.Limit != 30 || s.Max != 30 {
+				t.Errorf("limit %d and maximum %d within the update to 30", s.Limit, s.Max)
+			}
+			c.Max, c.OnEvent = 10, func(e weir.Event) { seen = append(seen, e) }
+			if err := l.Update(c); err != nil {
+				t.Error(err)
+			}
+		}
+		if err := l.Update(c); err != nil {
+			t.Fatal(err)
+		}
+		var got []int
+		for _, e := range seen {
+			got = append(got, e.Change.From, e.Change.To, int(e.Seq))
+		}
+		if want := []int{50, 30, 1, 30, 10, 2}; !slices.Equal(got, want) {
+			t.Errorf("from, to and number of the events: %v: want %v", got, want)
+		}
+	})
+}
+
+// hostileBreaker runs allow when it is asked, and done with each outcome.
+type hostileBreaker struct{ allow, done func() }
+
+func (b hostileBreaker) Allow(context.Context) (func(weir.Outcome), error) {
+	b.allow()
+	return func(weir.Outcome) { b.done() }, nil
+}
+
+// hostileCallbacks put user code at one place of a configuration.
+var hostileCallbacks = map[string]func(c *weir.Config, act func()){
+	"OnEvent": func(c *weir.Config, act func()) { c.OnEvent = func(weir.Event) { act() } },
+	"Classify": func(c *weir.Config, act func()) {
+		c.Classify = func(error) weir.Outcome { act(); return weir.Success }
+	},
+	"Allow": func(c *weir.Config, act func()) { c.Breaker = hostileBreaker{act, func() {}} },
+	"Exemplar": func(c *weir.Config, act func()) {
+		c.Histograms, c.Exemplar = true, func(context.Context) string { act(); return "id" }
+	},
+	"done": func(c *weir.Config, act func()) { c.Breaker = hostileBreaker{func() {}, act} },
+}
+
+// TestHostileCallbacks: a hook, a classification, a breaker and an exemplar function may call
+// every method of the limiter that does not wait for the caller, may panic and may call
+// runtime.Goexit, on the goroutine of the caller. No slot is lost and no lock is held.
+func TestHostileCallbacks(t *testing.T) {
+	for name, setup := range hostileCallbacks {
+		for _, way := range []string{"panics", "exits", "calls us"} {
+			t.Run(name+" "+way, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) { testHostile(t, setup, way) })
+			})
+		}
+	}
+}
+
+func testHostile(t *testing.T, setup func(*weir.Config, func()), way string) {
+	var lim *weir.Limiter
+	var acted, nested atomic.Int64
+	config := weir.Config{
+		Initial: 2, Min: 1, Max: 4, MinSamples: 1, Interval: 100 * time.Millisecond,
+		Queue: weir.Queue{Size: 2, Timeout: time.Second},
+		Law:   script(func(w law.Window) law.Decision { return law.Decision{Limit: float64(5 - w.Limit)} }),
+	}
+	setup(&config, func() {
+		if nested.Load() > 0 || lim == nil {
+			return
+		}
+		if acted.Add(1)%3 != 0 { // so that every step is reached
+			return
+		}
+		switch way {
+		case "panics":
+			panic("hostile")
+		case "exits":
+			runtime.Goexit()
+		}
+		nested.Add(1)
+		defer nested.Add(-1)
+		_, _ = lim.String(), lim.History()
+		_, stop := lim.Events(1)
+		_ = lim.Update(config)
+		stop()
+		_, _ = lim.AcquireN(t.Context(), 500)
+		if p, ok := lim.TryAcquire(t.Context()); ok {
+			p.Done(nil)
+		}
+	})
+	lim = newLimiter(t, config)
+	for range 20 {
+		unwind(func() {
+			_ = lim.Do(t.Context(), func(context.Context) error { time.Sleep(50 * time.Millisecond); return nil })
+		})
+		unwind(func() {
+			if p, ok := lim.TryAcquire(t.Context()); ok {
+				time.Sleep(50 * time.Millisecond)
+				p.Done(errors.New("failed"))
+			}
+		})
+		unwind(func() {
+			if p, ok := lim.TryAcquire(t.Context()); ok {
+				defer p.Release()
+				time.Sleep(50 * time.Millisecond)
+				p.Measure(weir.Success)
+				time.Sleep(200 * time.Millisecond)
+				_ = p.SetWeight(3)
+			}
+		})
+		for range 6 { // some wait, and some are refused
+			go unwind(func() {
+				ctx, cancel := context.WithTimeout(t.Context(), 70*time.Millisecond)
+				defer cancel()
+				_ = lim.Do(ctx, func(context.Context) error { time.Sleep(50 * time.Millisecond); return nil })
+			})
+		}
+		time.Sleep(time.Second)
+	}
+	if acted.Load() == 0 {
+		t.Error("it was never called")
+	}
+	balanced(t, lim)
+}
+
+func TestShadowAdmitsAllAndReports(t *testing.T) {
+	var j limittest.Journal
+	l := newLimiter(t, weir.Config{Name: "s", Max: 2, Shadow: true, OnEvent: j.Note})
+	permits := hold(t, l, 5)
+	permit, err := l.Acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := l.Snapshot()
+	if !s.Shadow || s.InFlight != 6 || s.Admitted != 6 || s.WouldRefuse != 4 || s.RefusedTotal() != 0 || s.Limit != 2 {
+		t.Error(l)
+	}
+	would := j.Of(weir.WouldRefuse)
+	if len(would) != 4 || len(j.Events) != 4 {
+		t.Fatalf("%d events of 4 that would have been refused", len(would))
+	}
+	if e := would[0]; e.Reason != weir.ReasonLimitReached || e.String() != "s: would refuse: limit reached" {
+		t.Errorf("event %q", e)
+	}
+	j.Gapless(t)
+	for _, p := range permits {
+		p.Done(nil)
+	}
+	permit.Done(nil)
+	balanced(t, l)
+}
+
+func TestShadowCountsRoomInTheQueue(t *testing.T) {
+	for _, c := range []struct {
+		queue weir.Queue
+		want  uint64
+	}{
+		{weir.Queue{}, 18},
+		{weir.Queue{Size: 5}, 13},
+		{weir.Queue{Discipline: weir.Adaptive}, 0},
+		{weir.Queue{Discipline: weir.Adaptive, Size: 3}, 15},
+	} {
+		l := newLimiter(t, weir.Config{Max: 2, Shadow: true, Queue: c.queue})
+		for range 20 {
+			if _, err := l.Acquire(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := l.Snapshot().WouldRefuse; got != c.want {
+			t.Errorf("%+v: would refuse %d of 20: want %d", c.queue, got, c.want)
+		}
+	}
+}
+
+// A shadow limiter reports what a live limiter would refuse, when it would refuse it.
+func TestShadowReportsReasons(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var j limittest.Journal
+		l := newLimiter(t, weir.Config{
+			Initial: 1, Law: law.Fixed{}, Queue: weir.Queue{Size: 2}, Shadow: true, OnEvent: j.Note,
+		})
+		acquire := func(n, weight int) {
+			for range n {
+				if _, err := l.AcquireN(t.Context(), weight); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		acquire(1, 10)
+		acquire(1, 1)
+		hold(t, l, 1) // would not have waited
+		acquire(3, 1)
+		time.Sleep(1001 * time.Millisecond)
+		acquire(1, 1)
+		var reasons []weir.Reason
+		for _, e := range j.Of(weir.WouldRefuse) {
+			reasons = append(reasons, e.Reason)
+		}
+		want := []weir.Reason{
+			weir.ReasonTooHeavy, weir.ReasonLimitReached, weir.ReasonQueueFull, weir.ReasonQueueTimeout, weir.ReasonQueueTimeout,
+		}
+		if !slices.Equal(reasons, want) || l.Snapshot().WouldRefuse != 5 {
+			t.Errorf("would refuse for %v: want %v", reasons, want)
+		}
+		j.Gapless(t)
+	})
+}
+
+func TestShadowDoesNotOverflow(t *testing.T) {
+	l := newLimiter(t, weir.Config{Initial: 1, Law: law.Fixed{}, Shadow: true})
+	const heavy = 1_000_000_000
+	fit := min(3, math.MaxInt/heavy) // counts of 64 bits have room for more than 32 bits
+	for range fit {
+		if _, err := l.AcquireN(t.Context(), heavy); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := l.Snapshot().InFlight; n != fit*heavy {
+		t.Errorf("%d in flight", n)
+	}
+}
+
+// A law that panics, or that calls runtime.Goexit, does so in the call that closed the window. The
+// limiter goes on, no slot is lost, and the breaker gets the outcome of the work.
+func TestLawThatDoesNotReturn(t *testing.T) {
+	for name, call := range map[string]func(l *weir.Limiter, p weir.Permit){
+		"at an acquire": func(l *weir.Limiter, _ weir.Permit) { _, _ = l.TryAcquire(context.Background()) },
+		"at a done":     func(_ *weir.Limiter, p weir.Permit) { p.Done(nil) },
+		"at a wait":     func(l *weir.Limiter, _ weir.Permit) { _, _ = l.Acquire(context.Background()) },
+	} {
+		for how, end := range map[string]func(){"panics": func() { panic("boom") }, "exits": runtime.Goexit} {
+			t.Run(how+" "+name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					b := &breaker{}
+					l := newLimiter(t, weir.Config{
+						MinSamples: 1, Max: 2, Initial: 2, Queue: weir.Queue{Size: 1}, Law: breaking(end), Breaker: b,
+					})
+					permits := hold(t, l, 2)
+					permits[0].Done(nil)
+					time.Sleep(2 * time.Second)
+					if _, returned := unwind(func() { call(l, permits[1]) }); returned {
+						t.Error("the call returned")
+					}
+					permits[1].Done(nil) // again, if that was the call
+					if len(b.told) != b.allowed {
+						t.Errorf("the breaker got %v of %d outcomes", b.told, b.allowed)
+					}
+					balanced(t, l)
+				})
+			})
+		}
+	}
+}
+
+// A waiter whose call does not return, because of a law or a hook, takes no slot later.
+func TestWaiterThatDoesNotReturn(t *testing.T) {
+	exits := func(e weir.Event) {
+		if e.Kind == weir.LimitChanged {
+			runtime.Goexit()
+		}
+	}
+	falls := script(func(w law.Window) law.Decision {
+		return law.Decision{Limit: 5 - min(1, w.Elapsed.Seconds())}
+	})
+	for name, c := range map[string]weir.Config{
+		"the law panics": {Law: breaking(func() { panic("boom") })},
+		"the hook exits": {Law: falls, OnEvent: exits},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c.Initial, c.MinSamples, c.Queue = 5, 1, weir.Queue{Size: 5, Timeout: time.Hour}
+				l := newLimiter(t, c)
+				inside.SetPace(l, admit.Pace{Rate: 0.5})
+				hold(t, l, 1)[0].Done(nil)
+				gone := make(chan bool)
+				go func() {
+					_, returned := unwind(func() { _, _ = l.Acquire(t.Context()) })
+					gone <- returned
+				}()
+				synctest.Wait()
+				inside.SetPace(l, admit.Pace{Rate: 0.1}) // it rechecks too early: the window is due, and it has to keep waiting
+				if <-gone {
+					t.Error("the waiter returned")
+				}
+				inside.SetPace(l, admit.Pace{})
+				balanced(t, l)
+			})
+		})
+	}
+}

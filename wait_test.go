@@ -1,0 +1,424 @@
+package weir_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/deadline"
+	"github.com/weir-go/weir/law"
+)
+
+func TestQueueTimeoutAndQueueFull(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := fixed(t, 1, weir.Queue{Size: 1, Timeout: 20 * time.Millisecond})
+		began := time.Now()
+		var all sync.WaitGroup
+		job := func(want error, after time.Duration) {
+			ran := false
+			all.Go(func() {
+				err := l.Do(t.Context(), func(context.Context) error {
+					ran = true
+					time.Sleep(100 * time.Millisecond)
+					return nil
+				})
+				if !errors.Is(err, want) || ran != (want == nil) || time.Since(began) != after {
+					t.Errorf("%v after %v, ran: %v; want %v after %v", err, time.Since(began), ran, want, after)
+				}
+			})
+			synctest.Wait()
+		}
+		job(nil, 100*time.Millisecond)
+		job(weir.ErrQueueTimeout, 20*time.Millisecond)
+		job(weir.ErrQueueFull, 0)
+		all.Wait()
+		s := l.Snapshot()
+		if s.Admitted != 1 || s.Refused[weir.ReasonQueueTimeout] != 1 || s.Refused[weir.ReasonQueueFull] != 1 {
+			t.Errorf("admitted %d, refused %v: want one each", s.Admitted, s.Refused)
+		}
+		balanced(t, l)
+	})
+}
+
+// The capacity of the queue is checked, then used.
+func TestQueueIsNeverOverfull(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := fixed(t, 1, weir.Queue{Size: 10, Timeout: time.Second})
+		held := hold(t, l, 1)
+		var full, timeout atomic.Int64
+		var all sync.WaitGroup
+		// All find the queue empty; only then may the first of them join it.
+		ctx := gate{t.Context(), make(chan struct{})}
+		for range 2000 {
+			all.Go(func() {
+				switch _, err := l.Acquire(ctx); {
+				case errors.Is(err, weir.ErrQueueFull):
+					full.Add(1)
+				case errors.Is(err, weir.ErrQueueTimeout):
+					timeout.Add(1)
+				}
+			})
+		}
+		synctest.Wait()
+		if s := l.Snapshot(); s.Queued != 0 || s.RefusedTotal() != 0 {
+			t.Fatalf("they did not stop at the gate: %v", l)
+		}
+		close(ctx.open)
+		synctest.Wait()
+		if s := l.Snapshot(); s.Queued != 10 {
+			t.Errorf("%d queued: want 10", s.Queued)
+		}
+		all.Wait()
+		if full.Load() != 1990 || timeout.Load() != 10 {
+			t.Errorf("%d found the queue full, %d timed out: want 1990 and 10", full.Load(), timeout.Load())
+		}
+		held[0].Done(nil)
+		balanced(t, l)
+	})
+}
+
+// A gate is a context that blocks callers that read its priority, which a request does on its
+// way into the queue.
+type gate struct {
+	context.Context //nolint:containedctx // it is a context
+
+	open chan struct{}
+}
+
+func (g gate) Value(key any) any {
+	<-g.open
+	return g.Context.Value(key)
+}
+
+func TestCancelledWhileQueued(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := fixed(t, 1, weir.Queue{Size: 1})
+		held := hold(t, l, 1)
+		gone := errors.New("gone")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		waiting := ask(ctx, l, 1)
+		waits(t, waiting)
+		cancel(gone)
+		if a := now(t, waiting); !errors.Is(a.err, gone) || errors.Is(a.err, weir.ErrRefused) || a.after != 0 {
+			t.Errorf("%v after %v", a.err, a.after)
+		}
+		if s := l.Snapshot(); s.Cancelled != 1 || s.RefusedTotal() != 0 || s.Queued != 0 || s.Admitted != 1 {
+			t.Error(l)
+		}
+		held[0].Done(nil)
+		balanced(t, l)
+	})
+}
+
+func TestCallersDeadlineWhileQueuedIsNoRefusal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := fixed(t, 1, weir.Queue{Size: 1})
+		hold(t, l, 1)
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
+		defer cancel()
+		_, err := l.Acquire(ctx)
+		if s := l.Snapshot(); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, weir.ErrRefused) ||
+			s.Cancelled != 1 {
+			t.Errorf("%v, %d cancelled", err, s.Cancelled)
+		}
+	})
+}
+
+// busy makes a limiter of one slot measure work of 100 ms.
+func busy(t *testing.T, l *weir.Limiter) {
+	t.Helper()
+	load(t.Context(), l, 1, time.Second, always(100*time.Millisecond))
+	if s := l.Snapshot(); s.DrainRate < 9.99 || s.DrainRate > 10.01 {
+		t.Fatalf("drain rate %v: want 10 a second", s.DrainRate)
+	}
+}
+
+func TestDeadlineThatCannotBeMetIsRefused(t *testing.T) {
+	for name, c := range map[string]struct{ given, heldFor, after time.Duration }{
+		"on arrival":   {60 * time.Millisecond, time.Second, 0},
+		"at its turn":  {220 * time.Millisecond, 150 * time.Millisecond, 150 * time.Millisecond},
+		"half of it":   {160 * time.Millisecond, time.Second, 0},
+		"or is served": {280 * time.Millisecond, 150 * time.Millisecond, -1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := fixed(t, 1, weir.Queue{Size: 5})
+				busy(t, l)
+				held := hold(t, l, 1)
+				time.AfterFunc(c.heldFor, func() { held[0].Release() })
+				ctx, cancel := context.WithTimeout(t.Context(), c.given)
+				defer cancel()
+				began := time.Now()
+				permit, err := l.Acquire(ctx)
+				if c.after < 0 {
+					if err != nil {
+						t.Fatal(err)
+					}
+					permit.Done(nil)
+					return
+				}
+				if !errors.Is(err, weir.ErrDeadline) || !errors.Is(err, context.DeadlineExceeded) ||
+					time.Since(began) != c.after {
+					t.Errorf("%v after %v: want a refusal after %v", err, time.Since(began), c.after)
+				}
+				if s := l.Snapshot(); s.Refused[weir.ReasonDeadline] != 1 || s.Cancelled != 0 {
+					t.Error(l)
+				}
+			})
+		})
+	}
+}
+
+func TestRetryAfterIsTheTimeToDrain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := fixed(t, 1, weir.Queue{Size: 2})
+		busy(t, l)
+		hold(t, l, 1)
+		ask(t.Context(), l, 1)
+		ask(t.Context(), l, 1)
+		for range 3 {
+			_, err := l.Acquire(t.Context())
+			var r *weir.RefusedError
+			if !errors.As(err, &r) {
+				t.Fatal(err)
+			}
+			// two wait, at 10 a second; refusals do not count
+			if off := r.RetryAfter - 300*time.Millisecond; off.Abs() > time.Millisecond {
+				t.Errorf("come back after %v: want 300ms", r.RetryAfter)
+			}
+		}
+		synctest.Wait()
+		l.Close()
+		_, err := l.Acquire(t.Context())
+		var r *weir.RefusedError
+		if !errors.As(err, &r) || r.RetryAfter != 0 {
+			t.Errorf("%+v: a closed limiter does not reopen", r)
+		}
+	})
+}
+
+// A burst that drains in time is served whole and in order. Under twice its load the queue
+// stays standing: served work has waited for at most the target, and the slot is never idle.
+func TestAdaptiveShedsOnlyWhereAQueueStands(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const took = 10 * time.Millisecond
+		l := fixed(t, 1, weir.Queue{Timeout: time.Second, Discipline: weir.Adaptive})
+		var longest atomic.Int64
+		for range 90 {
+			go func() { _ = l.Do(t.Context(), func(context.Context) error { time.Sleep(took); return nil }) }()
+		}
+		time.Sleep(time.Second)
+		if s := l.Snapshot(); s.Completed != 90 || s.Admitted != 90 {
+			t.Errorf("%d of a burst of 90 were served", s.Completed)
+		}
+		for began := time.Now(); time.Since(began) < 10*time.Second; time.Sleep(took / 2) {
+			go func() {
+				p, err := l.Acquire(t.Context())
+				if err != nil {
+					return
+				}
+				if time.Since(began) > 3*time.Second {
+					longest.Store(max(longest.Load(), int64(p.Waited())))
+				}
+				time.Sleep(took)
+				p.Done(nil)
+			}()
+		}
+		if s := l.Snapshot(); s.Completed-90 < 990 {
+			t.Errorf("%d served in 10s: want 1,000, as the slot is never idle", s.Completed-90)
+		}
+		if waited := time.Duration(longest.Load()); waited > 510*time.Millisecond {
+			t.Errorf("work that had waited for %v was served: want at most the target of 500ms", waited)
+		}
+		time.Sleep(2 * time.Second)
+		balanced(t, l)
+	})
+}
+
+// A standing queue sheds at half of the time in which work can still start, and its error names
+// that time.
+func TestStandingQueueSaysWhy(t *testing.T) {
+	for _, c := range []struct {
+		given, waits time.Duration
+		want         error
+	}{
+		{0, 500 * time.Millisecond, weir.ErrQueueTimeout},
+		{3 * time.Second, 500 * time.Millisecond, weir.ErrQueueTimeout}, // more than Queue.Timeout
+		{600 * time.Millisecond, 290 * time.Millisecond, weir.ErrDeadline}, // of which the work takes 20 ms
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			lim := weir.Must(weir.New(weir.Config{
+				Law: law.Fixed{}, Initial: 1, Queue: weir.Queue{Discipline: weir.Adaptive, Timeout: time.Second},
+			}))
+			var all sync.WaitGroup
+			defer all.Wait()
+			for n := range 400 {
+				stands := n > 250 // the wait has been above the target for the interval
+				all.Go(func() {
+					ctx := t.Context()
+					if c.given > 0 {
+						var cancel func()
+						ctx, cancel = context.WithTimeout(ctx, c.given)
+						defer cancel()
+					}
+					began := time.Now()
+					permit, err := lim.Acquire(ctx)
+					waited := time.Since(began)
+					if err == nil {
+						time.Sleep(20 * time.Millisecond) // twice as much comes
+						permit.Done(nil)
+						return
+					}
+					if !errors.Is(err, c.want) || waited < c.waits || stands && waited > c.waits+50*time.Millisecond {
+						t.Errorf("given %v: %v after %v, want %v after %v", c.given, err, waited, c.want, c.waits)
+					}
+				})
+				time.Sleep(10 * time.Millisecond)
+			}
+			all.Wait()
+			if lim.Snapshot().Refused == nil {
+				t.Error("nothing was refused")
+			}
+		})
+	}
+}
+
+// A waiter under the adaptive discipline is answered in time even without any other call to
+// the limiter.
+func TestAdaptiveWaitersExpireAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLimiter(t, weir.Config{
+			Initial: 1, Law: law.Fixed{},
+			Queue: weir.Queue{Discipline: weir.Adaptive, Timeout: 10 * time.Second},
+		})
+		load(t.Context(), l, 1, time.Second, always(10*time.Millisecond))
+		hold(t, l, 1)
+
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := l.Acquire(ctx); !errors.Is(err, weir.ErrDeadline) || ctx.Err() != nil {
+			t.Errorf("with a deadline: %v, want a refusal before it passes", err)
+		}
+		began := time.Now()
+		_, err := l.Acquire(t.Context())
+		if waited := time.Since(began); !errors.Is(err, weir.ErrQueueTimeout) || waited > 10*time.Second+time.Millisecond {
+			t.Errorf("without a deadline: %v after %v, want a queue timeout", err, waited)
+		}
+	})
+}
+
+// hearsDeadlines returns a limiter of one slot whose law leaves out deadlines below 10 ms, and the
+// median that the law saw last.
+func hearsDeadlines() (lim *weir.Limiter, heard *time.Duration) {
+	heard = new(time.Duration)
+	return weir.Must(weir.New(weir.Config{
+		Min: 1, Max: 1, Queue: weir.Queue{Size: 0}, Interval: time.Second, MinSamples: 1,
+		Law: script(func(w law.Window) law.Decision {
+			*heard = w.Deadline
+			return law.Decision{Limit: 1, Next: law.Plan{MinDeadline: 10 * time.Millisecond}}
+		}),
+	})), heard
+}
+
+// deadlineHeard is the median that the law sees after arrivals at a full limiter, with the
+// given number of arrivals for each context.
+func deadlineHeard(t *testing.T, arrivals map[context.Context]int) time.Duration {
+	t.Helper()
+	lim, heard := hearsDeadlines()
+	decide := func() {
+		permit, ok := lim.TryAcquire(t.Context())
+		if !ok {
+			t.Fatal("the limiter is full")
+		}
+		_, _ = lim.TryAcquire(t.Context()) // the limit is reached
+		time.Sleep(time.Second)
+		permit.Done(nil)
+	}
+	decide()
+	for range 4 { // the first round only shows that there are deadlines
+		for ctx, n := range arrivals {
+			for range n {
+				if permit, err := lim.Acquire(ctx); err == nil {
+					permit.Release()
+				}
+			}
+		}
+		decide()
+	}
+	return *heard
+}
+
+func TestDeadlinesReachTheLaw(t *testing.T) {
+	within := func(t *testing.T, left time.Duration) context.Context {
+		ctx, cancel := context.WithTimeout(t.Context(), left)
+		t.Cleanup(cancel)
+		return ctx
+	}
+	const soon, late = time.Minute, time.Hour
+	for name, c := range map[string]struct {
+		arrivals func(*testing.T) map[context.Context]int
+		want     time.Duration // 0 for no deadline
+	}{
+		"all": {func(t *testing.T) map[context.Context]int {
+			return map[context.Context]int{within(t, soon): 30}
+		}, soon},
+		"most": {func(t *testing.T) map[context.Context]int {
+			return map[context.Context]int{within(t, soon): 20, t.Context(): 8}
+		}, soon},
+		"few": {func(t *testing.T) map[context.Context]int {
+			return map[context.Context]int{within(t, soon): 10, t.Context(): 20}
+		}, 0},
+		"most are late": {func(t *testing.T) map[context.Context]int {
+			return map[context.Context]int{within(t, soon): 10, within(t, late): 20}
+		}, late},
+		"strangers": {func(t *testing.T) map[context.Context]int {
+			return map[context.Context]int{deadline.Stranger(within(t, soon)): 20, within(t, late): 10}
+		}, 0},
+		"years": {func(t *testing.T) map[context.Context]int {
+			return map[context.Context]int{within(t, 200*365*24*time.Hour): 30}
+		}, 200 * 365 * 24 * time.Hour},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				heard := deadlineHeard(t, c.arrivals(t))
+				if off := (heard - c.want).Abs(); off > max(10*time.Second, c.want/1000) {
+					t.Errorf("the law hears of %v, want about %v", heard, c.want)
+				}
+			})
+		})
+	}
+}
+
+// Deadlines below the law's minimum are left out: all of these, so that only work without a
+// deadline remains.
+func TestShortDeadlinesAreLeftOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lim, heard := hearsDeadlines()
+		*heard = -1
+		for range 4 {
+			held, _ := lim.TryAcquire(t.Context())
+			for i := range 100 {
+				left := time.Millisecond
+				if i%10 >= 6 {
+					left = time.Hour
+				}
+				ctx, cancel := context.WithTimeout(t.Context(), left)
+				if i%10 > 6 {
+					ctx = t.Context()
+				}
+				_, _ = lim.TryAcquire(ctx)
+				cancel()
+			}
+			time.Sleep(time.Second)
+			held.Done(nil)
+		}
+		if *heard != 0 {
+			t.Errorf("the law hears of %v, want none", *heard)
+		}
+	})
+}
