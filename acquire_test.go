@@ -222,9 +222,7 @@ func TestWeightAboveALimitThatFell(t *testing.T) {
 		heavy := ask(t.Context(), l, 4)
 		light := ask(t.Context(), l, 1)
 		c.Max = 3
-		if err := l.Update(c); err != nil {
-			t.Fatal(err)
-		}
+		update(t, l, c)
 		if a := now(t, heavy); !errors.Is(a.err, weir.ErrTooHeavy) {
 			t.Errorf("%v: want it refused, for it would block the queue for ever", a.err)
 		}

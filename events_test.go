@@ -44,9 +44,7 @@ func TestEventsOfARunningLimiter(t *testing.T) {
 		events, stop := l.Events(8)
 		defer stop()
 		refuseTimes(t, l, 2)
-		if err := l.Update(weir.Config{Name: "find", Max: 2, Law: law.Fixed{Limit: 2}}); err != nil {
-			t.Fatal(err)
-		}
+		update(t, l, weir.Config{Name: "find", Max: 2, Law: law.Fixed{Limit: 2}})
 		hold(t, l, 1)
 		refuseTimes(t, l, 1)
 		l.Close()
@@ -104,11 +102,7 @@ func TestEventsBesidesAHook(t *testing.T) {
 	one, stopOne := l.Events(8)
 	two, stopTwo := l.Events(8)
 	refuseTimes(t, l, 1)
-	if c := l.Config(); c.OnEvent == nil {
-		t.Error("the configuration has lost its hook")
-	} else if err := l.Update(c); err != nil {
-		t.Fatal(err)
-	}
+	update(t, l, l.Config())
 	stopOne()
 	refuseTimes(t, l, 1)
 	stopTwo()
@@ -126,9 +120,7 @@ func TestEventsBesidesAHook(t *testing.T) {
 	}
 	c := l.Config()
 	c.OnEvent = nil
-	if err := l.Update(c); err != nil {
-		t.Fatal(err)
-	}
+	update(t, l, c)
 	if _, stop := l.Events(1); l.Config().OnEvent != nil {
 		t.Error("a subscription is no hook")
 	} else {

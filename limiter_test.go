@@ -294,11 +294,9 @@ func TestCapOfNothing(t *testing.T) {
 		if _, err := l.Acquire(t.Context()); !errors.Is(err, weir.ErrQueueFull) {
 			t.Error(err)
 		}
-		if err := l.Update(weir.Config{
+		update(t, l, weir.Config{
 			Max: 7, Law: law.Fixed{}, Queue: weir.Queue{Size: 1, Timeout: time.Minute},
-		}); err != nil {
-			t.Fatal(err)
-		}
+		})
 		waits(t, waiting)
 		setCap(t, l, 3)
 		admitted(t, waiting).Done(nil)

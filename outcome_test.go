@@ -191,9 +191,7 @@ func TestPushbackReachesTheLaw(t *testing.T) {
 func TestPushbackInShadow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lim := pushed(t, inARow, time.Minute)
-		if err := lim.Update(weir.Config{Law: law.Fixed{Limit: 10}, Max: 10, Shadow: true}); err != nil {
-			t.Fatal(err)
-		}
+		update(t, lim, weir.Config{Law: law.Fixed{Limit: 10}, Max: 10, Shadow: true})
 		for range 10 {
 			if _, err := lim.Acquire(t.Context()); err != nil {
 				t.Error(err)

@@ -95,83 +95,61 @@ func TestPaceDoesNotDependOnTheNumberOfCallers(t *testing.T) {
 	}
 }
 
+// pass lets work without a latency through the limiter, each on a goroutine of its own, and returns
+// once all that has to wait does.
+func pass(t *testing.T, l *weir.Limiter, n int) *sync.WaitGroup {
+	var all sync.WaitGroup
+	for range n {
+		all.Go(func() {
+			if err := l.Do(t.Context(), func(context.Context) error { return nil }); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	synctest.Wait()
+	return &all
+}
+
 // Nothing else calls the limiter while one waiter waits: it wakes by itself when it is due.
 func TestPacedWaiterWakesByItself(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := pacedLimiter(t, admit.Pace{Rate: 2}, weir.Queue{Size: 10, Timeout: time.Minute})
 		began := time.Now()
-		var all sync.WaitGroup
-		for range 5 {
-			all.Go(func() {
-				if err := l.Do(t.Context(), func(context.Context) error { return nil }); err != nil {
-					t.Error(err)
-				}
-			})
-		}
-		all.Wait()
+		pass(t, l, 5).Wait()
 		if got := time.Since(began); got < 2*time.Second || got > 2010*time.Millisecond {
 			t.Errorf("5 at 2/s, the first at once, took %v", got)
 		}
 	})
 }
 
-func TestSlowerPaceHoldsForThoseWhoWait(t *testing.T) {
-	for name, c := range map[string]struct {
-		next        admit.Pace
-		least, most time.Duration
-	}{
-		"slower": {admit.Pace{Rate: 1}, 3500 * time.Millisecond, 4100 * time.Millisecond},
-		"free":   {admit.Pace{}, 0, 0},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				l := pacedLimiter(t, admit.Pace{Rate: 10}, weir.Queue{Size: 10, Timeout: time.Minute})
-				var all sync.WaitGroup
-				for range 5 {
-					all.Go(func() {
-						_ = l.Do(t.Context(), func(context.Context) error { return nil })
-					})
-				}
-				synctest.Wait()
-				began := time.Now()
-				inside.SetPace(l, c.next)
-				all.Wait()
-				if got := time.Since(began); got < c.least || got > c.most {
-					t.Errorf("4 more took %v, want %v to %v", got, c.least, c.most)
-				}
-			})
-		})
-	}
-}
-
-// A waiter that could not be served in time is refused at once.
+// A waiter that could not be served in time is refused at once, also one that would be due just
+// when its time in the queue is up.
 func TestPaceRefusesWhatCannotWaitSoLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := pacedLimiter(t, admit.Pace{Rate: 1}, weir.Queue{Size: 100, Timeout: 5 * time.Second})
-		for range 6 {
-			go func() {
-				_ = l.Do(context.WithoutCancel(t.Context()), func(context.Context) error { return nil })
-			}()
+		var waiting []<-chan answer // one runs, four wait
+		for range 5 {
+			waiting = append(waiting, ask(t.Context(), l, 1))
 		}
-		synctest.Wait() // one ran, five wait
-		began := time.Now()
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 		defer cancel()
-		if _, err := l.Acquire(ctx); !errors.Is(err, weir.ErrDeadline) {
-			t.Errorf("a deadline of 2 s behind 5 s of waiting: %v", err)
+		if a := now(t, ask(ctx, l, 1)); !errors.Is(a.err, weir.ErrDeadline) || a.after != 0 {
+			t.Errorf("a deadline of 2 s behind 4 s of waiting: %v after %v", a.err, a.after)
 		}
-		_, err := l.Acquire(t.Context())
-		var refused *weir.RefusedError
-		if !errors.As(err, &refused) || refused.Reason != weir.ReasonPace {
-			t.Fatalf("more than the 5 s of the queue: %v", err)
-		}
-		if refused.RetryAfter < 5*time.Second || refused.RetryAfter > 10*time.Second {
-			t.Errorf("come back after %v, with 5 s of work waiting", refused.RetryAfter)
-		}
-		if took := time.Since(began); took != 0 {
-			t.Errorf("refused after %v", took)
+		for range 15 {
+			a := now(t, ask(t.Context(), l, 1))
+			refused, ok := errors.AsType[*weir.RefusedError](a.err)
+			if !ok || refused.Reason != weir.ReasonPace || a.after != 0 {
+				t.Fatalf("more than the 5 s of the queue: %v after %v", a.err, a.after)
+			}
+			if refused.RetryAfter < 5*time.Second || refused.RetryAfter > 10*time.Second {
+				t.Errorf("come back after %v, with 4 s of work waiting", refused.RetryAfter)
+			}
 		}
 		time.Sleep(10 * time.Second)
+		for _, c := range waiting {
+			admitted(t, c).Done(nil)
+		}
 	})
 }
 
@@ -193,45 +171,36 @@ func TestPaceRefusesAShare(t *testing.T) {
 	}
 }
 
-// A pace that rises, or a waiter ahead that leaves, brings forward the waiters behind.
+// Another pace holds for those who wait. One that rises, or a waiter ahead that leaves, brings
+// forward the waiters behind.
 func TestTurnsComeForward(t *testing.T) {
+	setPace := func(p admit.Pace) func(*weir.Limiter, context.CancelFunc) {
+		return func(l *weir.Limiter, _ context.CancelFunc) { inside.SetPace(l, p) }
+	}
 	for name, c := range map[string]struct {
-		weight int // of the waiter ahead
-		change func(*weir.Limiter, context.CancelFunc)
+		rate        float64
+		ahead       int // weight of the waiter ahead of four
+		change      func(*weir.Limiter, context.CancelFunc)
+		least, most time.Duration
 	}{
-		"faster": {1, func(l *weir.Limiter, _ context.CancelFunc) { inside.SetPace(l, admit.Pace{Rate: 100}) }},
-		"leaves": {900, func(_ *weir.Limiter, leave context.CancelFunc) { leave() }},
+		"slower": {10, 1, setPace(admit.Pace{Rate: 1}), 4500 * time.Millisecond, 5100 * time.Millisecond},
+		"faster": {1, 1, setPace(admit.Pace{Rate: 100}), 0, 100 * time.Millisecond},
+		"free":   {10, 1, setPace(admit.Pace{}), 0, 0},
+		"leaves": {100, 900, func(_ *weir.Limiter, leave context.CancelFunc) { leave() }, 0, 100 * time.Millisecond},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				rate := 1.0
-				if name == "leaves" {
-					rate = 100
-				}
-				l := pacedLimiter(t, admit.Pace{Rate: rate}, weir.Queue{Size: 100, Timeout: time.Minute})
-				first, _ := l.Acquire(t.Context()) // owes one
-				defer first.Release()
+				l := pacedLimiter(t, admit.Pace{Rate: c.rate}, weir.Queue{Size: 100, Timeout: time.Minute})
+				hold(t, l, 1)
 				ctx, leave := context.WithCancel(t.Context())
 				defer leave()
-				go func() {
-					ahead, _ := l.AcquireN(ctx, c.weight)
-					ahead.Release()
-				}()
-				synctest.Wait()
-				var all sync.WaitGroup
-				for range 20 {
-					all.Go(func() {
-						if err := l.Do(t.Context(), func(context.Context) error { return nil }); err != nil {
-							t.Error(err)
-						}
-					})
-				}
-				synctest.Wait()
+				ask(ctx, l, c.ahead)
+				all := pass(t, l, 4)
 				began := time.Now()
 				c.change(l, leave)
 				all.Wait()
-				if got := time.Since(began); got > 1300*time.Millisecond {
-					t.Errorf("20 at 100/s took %v", got)
+				if got := time.Since(began); got < c.least || got > c.most {
+					t.Errorf("it took %v, want %v to %v", got, c.least, c.most)
 				}
 			})
 		})
@@ -251,34 +220,6 @@ func TestLawHearsNothingOfThePace(t *testing.T) {
 		storm(t, l, 20, 1, 3*time.Second)
 		if l.Snapshot().Admitted < 250 || *h != (hears{}) {
 			t.Errorf("after %d admitted the law heard of %+v", l.Snapshot().Admitted, *h)
-		}
-	})
-}
-
-// In shadow mode a pace holds nothing back, counts the refusals of a live one, and leaves no
-// debt behind.
-func TestPaceInShadow(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := weir.Config{Initial: 1000, Min: 1000, Shadow: true, Queue: weir.Queue{Size: 10, Timeout: time.Second}}
-		l := newLimiter(t, c)
-		inside.SetPace(l, admit.Pace{Rate: 10})
-		for range 1000 {
-			permit, err := l.Acquire(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			permit.Done(nil)
-		}
-		if got := l.Snapshot().WouldRefuse; got < 980 || got > 990 {
-			t.Errorf("%d of 1000 would have been refused, with room for one and 10 that wait", got)
-		}
-		c.Shadow = false
-		if err := l.Update(c); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(1200 * time.Millisecond)
-		if _, err := l.Acquire(t.Context()); err != nil {
-			t.Error(err)
 		}
 	})
 }
@@ -304,73 +245,30 @@ func TestRefusingAShareLeavesDeadlinesAlone(t *testing.T) {
 	})
 }
 
-// RetryAfter counts waiting work by its weight.
+// RetryAfter counts waiting work by its weight, and what work that started owes to the pace.
 func TestRetryAfterOfHeavyWorkUnderAPace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := pacedLimiter(t, admit.Pace{Rate: 10}, weir.Queue{Size: 3, Timeout: time.Minute})
-		for range 4 { // the first starts at once, and owes its weight
-			go func() {
-				if permit, err := l.AcquireN(t.Context(), 50); err == nil {
-					permit.Done(nil)
-				}
-			}()
-			synctest.Wait()
+		for range 4 { // the first starts at once
+			ask(t.Context(), l, 50)
 		}
 		_, err := l.AcquireN(t.Context(), 50)
-		var refused *weir.RefusedError
-		if !errors.As(err, &refused) || refused.RetryAfter < 15*time.Second || refused.RetryAfter > 20*time.Second {
+		refused, ok := errors.AsType[*weir.RefusedError](err)
+		if !ok || refused.RetryAfter < 15*time.Second || refused.RetryAfter > 20*time.Second {
 			t.Errorf("%v: want to come back when 150 that wait and 50 have started, at 10 a second", err)
 		}
 		l.Close()
 	})
-}
-
-// A waiter that would be due just when its time in the queue is up would not be served then,
-// so it is refused: under a steady pace every waiter is served.
-func TestNobodyWaitsForAPaceInVain(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := pacedLimiter(t, admit.Pace{Rate: 1}, weir.Queue{Size: 100, Timeout: 5 * time.Second})
-		served := make(chan int, 20)
-		for i := range 20 {
-			go func() {
-				began := time.Now()
-				permit, err := l.Acquire(t.Context())
-				permit.Done(err)
-				switch took := time.Since(began); {
-				case err == nil:
-					served <- i
-				case took > 0:
-					t.Errorf("%d waited %v: %v", i, took, err)
-				}
-			}()
-			synctest.Wait()
-		}
-		time.Sleep(10 * time.Second)
-		if len(served) != 5 {
-			t.Errorf("%d were served within 5 s at 1 a second, want 5", len(served))
-		}
-	})
-}
-
-// Light work that is refused behind heavy work gets the time when the debt of the heavy work
-// is paid.
-func TestRetryAfterCountsWhatThePaceIsOwed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := pacedLimiter(t, admit.Pace{Rate: 10}, weir.Queue{})
-		heavy, err := l.AcquireN(t.Context(), 100)
-		if err != nil {
-			t.Fatal(err)
-		}
-		heavy.Done(nil)
-		_, err = l.Acquire(t.Context())
-		var refused *weir.RefusedError
-		if !errors.As(err, &refused) || refused.RetryAfter != 10*time.Second {
+		admitted(t, ask(t.Context(), l, 100)).Done(nil)
+		_, err := l.Acquire(t.Context())
+		refused, ok := errors.AsType[*weir.RefusedError](err)
+		if !ok || refused.RetryAfter != 10*time.Second {
 			t.Fatalf("%v: want to come back when the 100 are paid, at 10 a second", err)
 		}
 		time.Sleep(refused.RetryAfter)
-		light, err := l.Acquire(t.Context())
-		light.Done(err)
-		if err != nil {
+		if _, err := l.Acquire(t.Context()); err != nil {
 			t.Errorf("come back when told: %v", err)
 		}
 	})
@@ -382,20 +280,9 @@ func TestPaceWithinAGroup(t *testing.T) {
 		g := admit.NewGroup(10)
 		paced, free := member(t, g, "paced"), member(t, g, "free")
 		inside.SetPace(paced, admit.Pace{Rate: 100, Burst: 1})
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
-		defer cancel()
 		var all sync.WaitGroup
-		for range 50 {
-			for _, l := range []*weir.Limiter{paced, free} {
-				all.Go(func() {
-					for ctx.Err() == nil {
-						_ = l.Do(context.WithoutCancel(ctx), func(context.Context) error {
-							time.Sleep(10 * time.Millisecond)
-							return nil
-						})
-					}
-				})
-			}
+		for _, l := range []*weir.Limiter{paced, free} {
+			all.Go(func() { load(t.Context(), l, 50, 5*time.Second, always(10*time.Millisecond)) })
 		}
 		all.Wait()
 		if n := paced.Snapshot().Completed; n < 495 || n > 560 {

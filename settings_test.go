@@ -33,9 +33,7 @@ func TestConfigIsWhatWasGiven(t *testing.T) {
 		if name == "updated" {
 			update(t, l, everything)
 		}
-		if err := l.SetCap(3); err != nil {
-			t.Fatal(err)
-		}
+		setCap(t, l, 3)
 		got := l.Config()
 		if !reflect.DeepEqual(got, everything) {
 			t.Errorf("%s: %+v\nwant %+v", name, got, everything)
@@ -260,9 +258,7 @@ func TestDisciplineSwitchServesWaiters(t *testing.T) {
 		held := hold(t, l, 1)
 		first, second := ask(t.Context(), l, 1), ask(t.Context(), l, 1)
 		c.Queue.Discipline = weir.Adaptive
-		if err := l.Update(c); err != nil {
-			t.Fatal(err)
-		}
+		update(t, l, c)
 		held[0].Done(nil)
 		admitted(t, first).Done(nil)
 		admitted(t, second).Done(nil)

@@ -91,7 +91,7 @@ func beside(t *testing.T, n int, seed uint64, measure func(weir.Permit)) (good, 
 			end()
 			synctest.Wait()
 		}
-		limittest.Balanced(t, s.Limiter.Snapshot())
+		limittest.Balanced(t, s.Snapshot())
 	})
 	return good, late, among
 }
