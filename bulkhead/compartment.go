@@ -1,6 +1,7 @@
 package bulkhead
 
 import (
+	"context"
 	"math"
 	"sync/atomic"
 
@@ -61,3 +62,42 @@ func (c *compartment) shutIfIdle() bool {
 
 // drained reports whether a compartment that is shut is no longer in use.
 func (c *compartment) drained() bool { return c.callers.Load() <= gone && idle(c.limiter) }
+
+// An entry is a compartment that the caller entered, or the reason why there is none. Each method
+// leaves the compartment.
+type entry struct {
+	*compartment
+	err error
+}
+
+func (e entry) doN(ctx context.Context, weight int, fn func(context.Context) error) error {
+	if e.err != nil {
+		return e.err
+	}
+	defer e.leave()
+	return e.limiter.DoN(ctx, weight, fn)
+}
+
+func (e entry) acquireN(ctx context.Context, weight int) (weir.Permit, error) {
+	if e.err != nil {
+		return weir.Permit{}, e.err
+	}
+	defer e.leave()
+	return e.limiter.AcquireN(ctx, weight)
+}
+
+func (e entry) tryAcquire(ctx context.Context) (weir.Permit, bool) {
+	if e.err != nil {
+		return weir.Permit{}, false
+	}
+	defer e.leave()
+	return e.limiter.TryAcquire(ctx)
+}
+
+func (e entry) full(ctx context.Context) error {
+	if e.compartment == nil {
+		return e.err
+	}
+	defer e.leave()
+	return e.limiter.Full(ctx)
+}

@@ -1,7 +1,7 @@
 package bulkhead
 
 import (
-	"slices"
+	"cmp"
 	"strings"
 	"sync"
 
@@ -24,8 +24,8 @@ type dynamic struct {
 	readers []*feed.Reader[weir.Event] // of all compartments, also of named keys
 }
 
-// mostLooks is how many compartments makeRoom looks at to find one that can go. It bounds
-// the cost of a new key; the next one continues where this one stopped.
+// mostLooks is how many compartments add looks at to find one that can go. It bounds the cost of a
+// new key; the next one continues where this one stopped.
 const mostLooks = 32
 
 func (d *dynamic) find(key string) *compartment {
@@ -34,30 +34,9 @@ func (d *dynamic) find(key string) *compartment {
 	return d.byKey[key]
 }
 
-// add puts a compartment where makeRoom made room for it.
-func (d *dynamic) add(c *compartment) {
-	d.byKey[c.key] = c
-	if d.hand < len(d.ring) && d.ring[d.hand] == nil {
-		d.ring[d.hand] = c
-		d.advance()
-		return
-	}
-	d.ring = append(d.ring, c)
-}
-
-// closeGap removes the empty slot that makeRoom reserved if creating the compartment failed:
-// its law returned an error or panicked.
-func (d *dynamic) closeGap() {
-	if d.hand < len(d.ring) && d.ring[d.hand] == nil {
-		d.reset(slices.DeleteFunc(d.ring, func(c *compartment) bool { return c == nil }))
-	}
-}
-
-func (d *dynamic) advance() { d.hand = (d.hand + 1) % len(d.ring) }
-
-// create returns the compartment of an unknown key, made if need be, or that of the
-// overflow.
-func (s *Set) create(key string) (*compartment, error) {
+// findUnknown returns the compartment of a key that has none yet, made if create is set, or that of
+// the overflow if there is no room for another key.
+func (s *Set) findUnknown(key string, create bool) (*compartment, error) {
 	if err := checkKey(key); err != nil {
 		return nil, err
 	}
@@ -65,51 +44,57 @@ func (s *Set) create(key string) (*compartment, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	t := s.table.Load()
-	if c := t.byKey[key]; c != nil {
+	s.reap(2) // more than come, so that they do not pile up
+	switch c := cmp.Or(t.byKey[key], d.byKey[key]); {
+	case c != nil: // made meanwhile
 		return c, nil
-	}
-	if c := d.byKey[key]; c != nil {
-		return c, nil
-	}
-	if d.closed {
-		return nil, closedTo(key)
-	}
-	if !s.makeRoom(t.conf.MaxKeys) {
+	case d.closed:
+		return nil, &weir.RefusedError{Limiter: key, Reason: weir.ReasonClosed}
+	case !d.hasRoom(t.conf.MaxKeys):
 		return t.byKey[Overflow], nil
+	case !create:
+		return nil, nil
 	}
-	defer d.closeGap()
 	c, err := s.open(strings.Clone(key), t.conf.Default, t.conf.Default.allocation())
 	if err != nil { // of a law that accepted the same settings before
 		return nil, err
 	}
-	d.add(c)
+	if !s.add(c, t.conf.MaxKeys) { // the one that could go is in use again
+		s.remove(c)
+		return t.byKey[Overflow], nil
+	}
 	return c, nil
 }
 
-// makeRoom makes room for one more, and reports false if there is none.
-func (s *Set) makeRoom(maxKeys int) bool {
+func (d *dynamic) isFull(maxKeys int) bool { return len(d.ring) >= maxKeys }
+
+// add adds a compartment, in place of one that is idle if there are too many, and reports false if
+// none is.
+func (s *Set) add(c *compartment, maxKeys int) bool {
 	d := &s.dynamic
-	s.reap(2) // more than come, so that they do not pile up
-	if len(d.ring) < maxKeys {
+	if !d.isFull(maxKeys) {
+		d.ring = append(d.ring, c)
+		d.byKey[c.key] = c
 		return true
 	}
 	for range min(mostLooks, 2*len(d.ring)) {
-		c := d.ring[d.hand]
-		if !c.used.Swap(false) && c.shutIfIdle() {
-			s.remove(c)
-			delete(d.byKey, c.key)
-			d.ring[d.hand] = nil
+		place := &d.ring[d.hand]
+		d.hand = (d.hand + 1) % len(d.ring)
+		if old := *place; !old.used.Swap(false) && old.shutIfIdle() {
+			s.remove(old)
+			delete(d.byKey, old.key)
 			d.evicted++
+			*place = c
+			d.byKey[c.key] = c
 			return true
 		}
-		d.advance()
 	}
 	return false
 }
 
-// hasRoom reports whether makeRoom would make room for one more. It changes nothing.
+// hasRoom reports whether add would find room for one more. It changes nothing.
 func (d *dynamic) hasRoom(maxKeys int) bool {
-	if len(d.ring) < maxKeys {
+	if !d.isFull(maxKeys) {
 		return true
 	}
 	for i := range min(mostLooks, 2*len(d.ring)) {
@@ -120,11 +105,6 @@ func (d *dynamic) hasRoom(maxKeys int) bool {
 		}
 	}
 	return false
-}
-
-// closedTo is the refusal of an unknown key by a closed set.
-func closedTo(key string) error {
-	return &weir.RefusedError{Limiter: key, Reason: weir.ReasonClosed}
 }
 
 // reap removes those among the first few of the leaving that are drained.

@@ -34,34 +34,31 @@ func (g group) max() int {
 }
 
 // resize changes the cap, which must leave room for the reserves.
-func (g group) resize(slots int) error {
-	if g.slots == nil {
-		return nil
-	}
-	var fx admit.Effects
-	err := g.slots.Resize(slots, clock.Now(), &fx)
-	fx.Woken.Wake()
+func (g group) resize(slots int) (err error) {
+	g.change(func(now int64, fx *admit.Effects) { err = g.slots.Resize(slots, now, fx) })
 	return err
 }
 
 // reserve moves the reserve of a limiter to the nearest value from least to most, as far as the
 // others leave room.
 func (g group) reserve(l *weir.Limiter, least, most int) {
-	if g.slots == nil {
-		return
-	}
-	var fx admit.Effects
-	g.slots.Reserve(limiters.Node(l), least, most, clock.Now(), &fx)
-	fx.Woken.Wake()
+	g.change(func(now int64, fx *admit.Effects) { g.slots.Reserve(limiters.Node(l), least, most, now, fx) })
 }
 
 // remove takes an idle limiter out of the group, which closes it, and gives its reserve to the
 // others.
 func (g group) remove(l *weir.Limiter) {
+	g.change(func(now int64, fx *admit.Effects) {
+		_ = g.slots.Remove(limiters.Node(l), now, fx) // cannot fail: it is the group's, and idle
+	})
+}
+
+// change makes a change and wakes the work that it lets start.
+func (g group) change(do func(now int64, fx *admit.Effects)) {
 	if g.slots == nil {
 		return
 	}
 	var fx admit.Effects
-	_ = g.slots.Remove(limiters.Node(l), clock.Now(), &fx) // cannot fail: it is the group's, and idle
+	do(clock.Now(), &fx)
 	fx.Woken.Wake()
 }

@@ -39,33 +39,31 @@ func (h *Handle) Key() string {
 // String returns the key.
 func (h *Handle) String() string { return h.Key() }
 
-func (h *Handle) enter() (*compartment, error) { return h.lookUp((*Set).enter) }
-
-// lookUp returns the compartment that was found last or, if it is gone, the one that the set finds.
-func (h *Handle) lookUp(find func(*Set, string) (*compartment, error)) (*compartment, error) {
+// enter enters the compartment that was found last or, if it is gone, the one that the set finds.
+func (h *Handle) enter(create bool) entry {
 	if h == nil || h.set == nil {
-		return nil, badKey("", "of a handle that is nil or zero: want one that Set.Handle returned")
+		return entry{err: badKey("", "of a handle that is nil or zero: want one that Set.Handle returned")}
 	}
 	if c := h.at.Load(); c != nil && c.enter() {
 		c.touch()
-		return c, nil
+		return entry{compartment: c}
 	}
-	c, err := find(h.set, h.key)
-	if c != nil && c.key == h.key { // and not the overflow
+	e := h.set.enter(h.key, create)
+	if c := e.compartment; c != nil && c.key == h.key { // and not the overflow
 		h.at.Store(c)
 	}
-	return c, err
+	return e
 }
 
 // Snapshot returns the state of the key's limiter, as [Set.Snapshot] has it for all keys. It is
 // zero if the key has no limiter.
 func (h *Handle) Snapshot() weir.Snapshot {
-	c, err := h.enter()
-	if err != nil {
+	e := h.enter(true)
+	if e.err != nil {
 		return weir.Snapshot{}
 	}
-	defer c.leave()
-	return c.limiter.Snapshot()
+	defer e.leave()
+	return e.limiter.Snapshot()
 }
 
 // Do is [Set.Do] for the handle's key.
@@ -75,12 +73,7 @@ func (h *Handle) Do(ctx context.Context, fn func(context.Context) error) error {
 
 // DoN is [Set.DoN] for the handle's key.
 func (h *Handle) DoN(ctx context.Context, weight int, fn func(context.Context) error) error {
-	c, err := h.enter()
-	if err != nil {
-		return err
-	}
-	defer c.leave()
-	return c.limiter.DoN(ctx, weight, fn)
+	return h.enter(true).doN(ctx, weight, fn)
 }
 
 // Acquire is [Set.Acquire] for the handle's key.
@@ -88,20 +81,13 @@ func (h *Handle) Acquire(ctx context.Context) (weir.Permit, error) { return h.Ac
 
 // AcquireN is [Set.AcquireN] for the handle's key.
 func (h *Handle) AcquireN(ctx context.Context, weight int) (weir.Permit, error) {
-	c, err := h.enter()
-	if err != nil {
-		return weir.Permit{}, err
-	}
-	defer c.leave()
-	return c.limiter.AcquireN(ctx, weight)
+	return h.enter(true).acquireN(ctx, weight)
 }
 
 // TryAcquire is [Set.TryAcquire] for the handle's key.
 func (h *Handle) TryAcquire(ctx context.Context) (weir.Permit, bool) {
-	c, err := h.enter()
-	if err != nil {
-		return weir.Permit{}, false
-	}
-	defer c.leave()
-	return c.limiter.TryAcquire(ctx)
+	return h.enter(true).tryAcquire(ctx)
 }
+
+// Full is [Set.Full] for the handle's key.
+func (h *Handle) Full(ctx context.Context) error { return h.enter(false).full(ctx) }

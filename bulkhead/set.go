@@ -37,6 +37,14 @@ func newTable(c Config) *table {
 	return &table{given: c, conf: keys, byKey: make(map[string]*compartment, len(keys.ByKey))}
 }
 
+// of returns the settings of a key.
+func (t *table) of(key string) Compartment {
+	if k, named := t.conf.ByKey[key]; named {
+		return k
+	}
+	return t.conf.Default
+}
+
 // New returns a set, or an error that matches [weir.ErrConfig] and names the setting,
 // its value and the allowed values.
 func New(c Config) (*Set, error) {
@@ -69,25 +77,28 @@ func (s *Set) open(key string, k Compartment, allocation admit.Allocation) (*com
 	return c, nil
 }
 
-// enter returns the compartment for the key. The caller has to leave it.
-func (s *Set) enter(key string) (*compartment, error) {
+// enter enters the compartment that work of the key is admitted by. If the key has none, enter makes
+// it, or if create is false returns an entry without a compartment and without an error.
+func (s *Set) enter(key string, create bool) entry {
 	for {
-		c := s.table.Load().byKey[key]
-		if c == nil {
-			c = s.dynamic.find(key)
-		}
-		if c != nil {
-			c.touch()
-		} else {
-			var err error
-			if c, err = s.create(key); err != nil {
-				return nil, err
-			}
-		}
-		if c.enter() {
-			return c, nil
+		c, err := s.find(key, create)
+		if c == nil || c.enter() {
+			return entry{c, err}
 		}
 	}
+}
+
+// find returns the compartment of the key.
+func (s *Set) find(key string, create bool) (*compartment, error) {
+	c := s.table.Load().byKey[key]
+	if c == nil {
+		c = s.dynamic.find(key)
+	}
+	if c == nil {
+		return s.findUnknown(key, create)
+	}
+	c.touch()
+	return c, nil
 }
 
 // Config returns the configuration at work: that of [New] or of the last [Set.Update], with the
@@ -109,23 +120,16 @@ func (s *Set) Do(ctx context.Context, key string, fn func(context.Context) error
 
 // DoN is Do for work that takes weight slots instead of one.
 func (s *Set) DoN(ctx context.Context, key string, weight int, fn func(context.Context) error) error {
-	c, err := s.enter(key)
-	if err != nil {
-		return err
-	}
-	defer c.leave()
-	return c.limiter.DoN(ctx, weight, fn)
+	return s.enter(key, true).doN(ctx, weight, fn)
 }
 
 // Do is [Set.Do] for a function that returns a value.
-func Do[T any](ctx context.Context, s *Set, key string, fn func(context.Context) (T, error)) (T, error) {
-	c, err := s.enter(key)
-	if err != nil {
-		var zero T
-		return zero, err
-	}
-	defer c.leave()
-	return weir.Do(ctx, c.limiter, fn)
+func Do[T any](ctx context.Context, s *Set, key string, fn func(context.Context) (T, error)) (value T, err error) {
+	err = s.Do(ctx, key, func(ctx context.Context) (err error) {
+		value, err = fn(ctx)
+		return err
+	})
+	return value, err
 }
 
 // Acquire returns a permit for one piece of work of the key, waiting in the key's queue
@@ -138,22 +142,21 @@ func (s *Set) Acquire(ctx context.Context, key string) (weir.Permit, error) {
 
 // AcquireN is Acquire for work that takes weight slots instead of one.
 func (s *Set) AcquireN(ctx context.Context, key string, weight int) (weir.Permit, error) {
-	c, err := s.enter(key)
-	if err != nil {
-		return weir.Permit{}, err
-	}
-	defer c.leave()
-	return c.limiter.AcquireN(ctx, weight)
+	return s.enter(key, true).acquireN(ctx, weight)
 }
 
 // TryAcquire is Acquire for work that will not wait: if there is no free slot it is
 // refused, and counted as such, at once. A bad key is refused too. Work whose context has ended
 // is counted as cancelled instead. A nil ctx counts as context.Background.
 func (s *Set) TryAcquire(ctx context.Context, key string) (weir.Permit, bool) {
-	c, err := s.enter(key)
-	if err != nil {
-		return weir.Permit{}, false
-	}
-	defer c.leave()
-	return c.limiter.TryAcquire(ctx)
+	return s.enter(key, true).tryAcquire(ctx)
 }
+
+// Full says whether to refuse work of the key before any of it is read, as [weir.Limiter.Full]
+// does: an error is a refusal that was counted, and nil promises nothing. A full cap refuses like a
+// full limit.
+//
+// Full makes no compartment. If the key has none and would get one, Full returns nil whatever the
+// cap says, because there is no limiter yet to count a refusal. A bad key, an unknown key of a
+// closed set, and work that the overflow has no room for is refused.
+func (s *Set) Full(ctx context.Context, key string) error { return s.enter(key, false).full(ctx) }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/weir-go/weir/internal/admit"
 )
@@ -32,80 +34,75 @@ func (s *Set) Update(c Config) error {
 	if (c.Max == 0) != (old.conf.Max == 0) {
 		return invalid("Max", c.Max, fmt.Sprintf("0 if and only if it was: it is %d; make a new Set", old.conf.Max))
 	}
-	changes, err := s.replace(old, c)
+	next := newTable(c)
+	all, err := s.replace(old, next)
 	if err != nil {
 		return err
 	}
 	if err := s.group.resize(c.Max); err != nil {
 		return err
 	}
-	return s.retune(changes)
+	var failed []error
+	each(all, func(c *compartment) { failed = append(failed, s.apply(c, next.of(c.key))) })
+	return errors.Join(failed...)
 }
 
-// A change is the effect of an update on a compartment.
-type change struct {
-	*compartment
-	to      Compartment
-	breaker *lateBreaker
-	dynamic bool
-}
-
-// newChange keeps the breaker of the compartment, if it has been made and is still wanted.
-func newChange(c *compartment, to Compartment, dynamic bool) change {
-	breaker := c.breaker
-	switch {
-	case to.Breaker == nil:
-		breaker = nil
-	case breaker == nil || breaker.made() == nil:
-		breaker = to.newBreaker(c.key)
-	}
-	return change{c, to, breaker, dynamic}
-}
-
-// replace puts a new table in place of the old one, with every compartment in its new
-// role and none with its new settings, which it returns. Steps that may fail come first.
-func (s *Set) replace(old *table, c Config) (changes []change, err error) {
+// replace puts the next table in place of the old one, with every compartment in its new role, and
+// returns those that stay, which have their old settings still. Steps that may fail come first.
+func (s *Set) replace(old, next *table) ([]*compartment, error) {
 	d := &s.dynamic
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	next := newTable(c)
-	var opened []*compartment
-	replaced := false
-	defer func() {
-		if !replaced {
-			s.discard(opened)
-		}
-	}()
-	for key, k := range next.conf.ByKey {
-		c := cmp.Or(old.byKey[key], d.byKey[key])
-		if c == nil {
-			if c, err = s.openUnreserved(key, k); err != nil {
-				return nil, err
-			}
-			opened = append(opened, c)
-		}
-		next.byKey[key] = c
-		changes = append(changes, newChange(c, k, false))
+	if err := s.fill(next, old); err != nil {
+		return nil, err
 	}
 	stay, leave := d.divide(next)
-	for _, dynamic := range stay {
-		changes = append(changes, newChange(dynamic, next.conf.Default, true))
-	}
-	replaced = true
-
-	s.unreserve(old, next)
-	s.table.Store(next)
 	for key, c := range old.byKey {
+		// Reserves that shrink go before any grows and before the cap moves, so that there are never
+		// more than the cap holds.
+		s.group.reserve(c.limiter, 0, next.conf.ByKey[key].Reserved)
 		if next.byKey[key] == nil {
 			leave = append(leave, c)
 		}
 	}
+	s.table.Store(next)
 	for _, c := range leave {
-		d.leave(c)
+		c.shut() // new work goes elsewhere
 	}
+	d.leaving = append(d.leaving, leave...)
 	d.reset(stay)
 	s.reap(len(d.leaving))
-	return changes, nil
+	return append(slices.Collect(maps.Values(next.byKey)), stay...), nil
+}
+
+// fill gives each key of the next table its compartment, which it opens if the key has none. If a
+// law keeps one from opening, no change is left.
+func (s *Set) fill(next, old *table) (err error) {
+	var opened []*compartment
+	filled := false
+	defer func() {
+		if !filled {
+			for _, c := range opened {
+				s.remove(c)
+			}
+		}
+	}()
+	for key, k := range next.conf.ByKey {
+		c := cmp.Or(old.byKey[key], s.dynamic.byKey[key])
+		if c == nil {
+			// Without its reserve: others may have to give theirs up first.
+			if c, err = s.open(key, k, admit.Allocation{Share: k.Share}); err != nil {
+				return err
+			}
+			opened = append(opened, c)
+			if s.dynamic.closed {
+				c.limiter.Close()
+			}
+		}
+		next.byKey[key] = c
+	}
+	filled = true
+	return nil
 }
 
 // divide splits the dynamic compartments that the table does not name into the ones that stay and
@@ -123,44 +120,6 @@ func (d *dynamic) divide(next *table) (stay, leave []*compartment) {
 	return stay, leave
 }
 
-// openUnreserved opens a compartment that has no reserve yet: others may have to give theirs
-// up first.
-func (s *Set) openUnreserved(key string, k Compartment) (*compartment, error) {
-	c, err := s.open(key, k, admit.Allocation{Share: k.Share})
-	if err == nil && s.dynamic.closed {
-		c.limiter.Close()
-	}
-	return c, err
-}
-
-// discard removes compartments that no caller has seen yet.
-func (s *Set) discard(opened []*compartment) {
-	for _, c := range opened {
-		s.remove(c)
-	}
-}
-
-// leave has new work go elsewhere.
-func (d *dynamic) leave(c *compartment) {
-	c.shut()
-	d.leaving = append(d.leaving, c)
-}
-
-// unreserve lowers the reserves that shrink before any grows and before the cap moves, so
-// that at no time there are more than the cap holds.
-func (s *Set) unreserve(old, next *table) {
-	for key, c := range old.byKey {
-		s.group.reserve(c.limiter, 0, next.conf.ByKey[key].Reserved)
-	}
-}
-
-// retune gives every compartment its new settings.
-func (s *Set) retune(changes []change) error {
-	var failed []error
-	each(changes, func(c change) { failed = append(failed, s.apply(c)) })
-	return errors.Join(failed...)
-}
-
 // each calls f for all, also if a law or a hook panics, or exits, on the way: then the others
 // have had their call before that goes on.
 func each[T any](all []T, f func(T)) {
@@ -176,13 +135,15 @@ func each[T any](all []T, f func(T)) {
 	}
 }
 
-func (s *Set) apply(c change) error {
-	if c.dynamic {
-		if !c.enter() {
-			return nil
-		}
-		defer c.leave()
+// apply gives a compartment its new settings, unless it was evicted meanwhile. It keeps the breaker
+// if that has been made and is still wanted.
+func (s *Set) apply(c *compartment, to Compartment) error {
+	if !c.enter() {
+		return nil
 	}
-	c.compartment.breaker = c.breaker
-	return limiters.Update(c.limiter, c.to.settings(c.key, c.breaker), c.to.allocation())
+	defer c.leave()
+	if to.Breaker == nil || c.breaker == nil || c.breaker.made() == nil {
+		c.breaker = to.newBreaker(c.key)
+	}
+	return limiters.Update(c.limiter, to.settings(c.key, c.breaker), to.allocation())
 }
