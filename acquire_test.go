@@ -223,8 +223,8 @@ func TestWeightAboveALimitThatFell(t *testing.T) {
 		light := ask(t.Context(), l, 1)
 		c.Max = 3
 		update(t, l, c)
-		if a := now(t, heavy); !errors.Is(a.err, weir.ErrTooHeavy) {
-			t.Errorf("%v: want it refused, for it would block the queue for ever", a.err)
+		if a := now(t, heavy); !errors.Is(a.Err, weir.ErrTooHeavy) {
+			t.Errorf("%v: want it refused, for it would block the queue for ever", a.Err)
 		}
 		for i, p := range held {
 			if i < 3 {

@@ -146,8 +146,8 @@ func TestWaitedWorkIsAskedForAgain(t *testing.T) {
 		b.set(true)
 		time.Sleep(time.Second)
 		first.Done(nil)
-		if a := now(t, unlucky); !errors.Is(a.err, weir.ErrBreakerOpen) || a.permit.Waited() != 0 {
-			t.Errorf("got %v, with a permit that waited %v", a.err, a.permit.Waited())
+		if a := now(t, unlucky); !errors.Is(a.Err, weir.ErrBreakerOpen) || a.Permit.Waited() != 0 {
+			t.Errorf("got %v, with a permit that waited %v", a.Err, a.Permit.Waited())
 		}
 		b.forgetOrder()
 		b.heard(t, weir.Success, weir.Success, weir.Ignore, weir.Ignore)
@@ -231,8 +231,8 @@ func TestBreakerSeesTheContext(t *testing.T) {
 		b["breaks"] = true
 		time.Sleep(time.Second / 2)
 		held[0].Done(nil)
-		if a := now(t, waiting); !errors.Is(a.err, weir.ErrBreakerOpen) {
-			t.Errorf("after the queue: %v", a.err)
+		if a := now(t, waiting); !errors.Is(a.Err, weir.ErrBreakerOpen) {
+			t.Errorf("after the queue: %v", a.Err)
 		}
 		balanced(t, l)
 	})

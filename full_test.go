@@ -99,8 +99,8 @@ func TestFullOfAContext(t *testing.T) {
 		}
 		l.Close()
 		for _, c := range waiting {
-			if a := now(t, c); !errors.Is(a.err, weir.ErrClosed) {
-				t.Error(a.err)
+			if a := now(t, c); !errors.Is(a.Err, weir.ErrClosed) {
+				t.Error(a.Err)
 			}
 		}
 		if err := l.Full(t.Context()); !errors.Is(err, weir.ErrClosed) {

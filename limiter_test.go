@@ -235,8 +235,8 @@ func TestLimiterMadeOutsideOfABubble(t *testing.T) {
 						held := hold(t, l, l.Snapshot().Limit-1) // one runs outside
 						waiting := ask(t.Context(), l, 1)
 						time.Sleep(time.Second)
-						if a := now(t, waiting); a.after != time.Second {
-							t.Errorf("%v after %v: want a queue timeout after 1s", a.err, a.after)
+						if a := now(t, waiting); a.After != time.Second {
+							t.Errorf("%v after %v: want a queue timeout after 1s", a.Err, a.After)
 						}
 						for _, p := range held {
 							p.Release()
@@ -348,8 +348,8 @@ func TestCloseRefusesWhatWaitsAndWhatArrives(t *testing.T) {
 		}
 		l.Close()
 		for _, w := range waiting {
-			if a := now(t, w); !errors.Is(a.err, weir.ErrClosed) || a.after != 0 {
-				t.Errorf("%v after %v", a.err, a.after)
+			if a := now(t, w); !errors.Is(a.Err, weir.ErrClosed) || a.After != 0 {
+				t.Errorf("%v after %v", a.Err, a.After)
 			}
 		}
 		l.Close()
@@ -416,8 +416,8 @@ func TestShutdownGivesUp(t *testing.T) {
 		if !errors.Is(err, impatient) || time.Since(began) != time.Second {
 			t.Errorf("%v after %v", err, time.Since(began))
 		}
-		if a := now(t, waiting); !errors.Is(a.err, weir.ErrClosed) {
-			t.Errorf("%v: want what waits refused", a.err)
+		if a := now(t, waiting); !errors.Is(a.Err, weir.ErrClosed) {
+			t.Errorf("%v: want what waits refused", a.Err)
 		}
 		held[0].Done(nil)
 		balanced(t, l)
@@ -436,4 +436,42 @@ func TestShutdownOfTheIdleSucceeds(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// load keeps the given number of goroutines at work for the given time, in a bubble. Each
+// holds a permit for the result of latency, and asks for the next one at once.
+func load(ctx context.Context, l *weir.Limiter, workers int, lasting time.Duration, latency func() time.Duration) {
+	until := time.Now().Add(lasting)
+	var all sync.WaitGroup
+	for range workers {
+		all.Go(func() {
+			for time.Now().Before(until) {
+				err := l.Do(ctx, func(context.Context) error {
+					time.Sleep(latency())
+					return nil
+				})
+				if err != nil {
+					time.Sleep(time.Millisecond)
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+func always(d time.Duration) func() time.Duration { return func() time.Duration { return d } }
+
+// limits reads the limit n times, one interval apart.
+func limits(l *weir.Limiter, n int, interval time.Duration) []int {
+	read := make([]int, n)
+	for i := range read {
+		read[i] = l.Snapshot().Limit
+		time.Sleep(interval)
+	}
+	return read
+}
+
+// slow keeps a limiter busy with work far above its target.
+func slow(t *testing.T, l *weir.Limiter, lasting time.Duration) {
+	load(t.Context(), l, 4, lasting, always(250*time.Millisecond))
 }

@@ -17,9 +17,8 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// A hook that hangs holds up the call that it reports, and nobody else: no waiter, and no other
-// call.
-func TestSlowHookBlocksNobodyElse(t *testing.T) {
+// A hook that hangs holds up the call that it reports, and no other call.
+func TestSlowHookBlocksOneCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
 		grow := func(w law.Window) law.Decision { return law.Decision{Limit: float64(w.Limit + 1)} }
@@ -42,8 +41,8 @@ func TestSlowHookBlocksNobodyElse(t *testing.T) {
 		}
 		close(release)
 		<-done
-		if a := now(t, refused); !errors.Is(a.err, weir.ErrQueueFull) {
-			t.Error(a.err)
+		if a := now(t, refused); !errors.Is(a.Err, weir.ErrQueueFull) {
+			t.Error(a.Err)
 		}
 	})
 }

@@ -133,14 +133,14 @@ func TestPaceRefusesWhatCannotWaitSoLong(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 		defer cancel()
-		if a := now(t, ask(ctx, l, 1)); !errors.Is(a.err, weir.ErrDeadline) || a.after != 0 {
-			t.Errorf("a deadline of 2 s behind 4 s of waiting: %v after %v", a.err, a.after)
+		if a := now(t, ask(ctx, l, 1)); !errors.Is(a.Err, weir.ErrDeadline) || a.After != 0 {
+			t.Errorf("a deadline of 2 s behind 4 s of waiting: %v after %v", a.Err, a.After)
 		}
 		for range 15 {
 			a := now(t, ask(t.Context(), l, 1))
-			refused, ok := errors.AsType[*weir.RefusedError](a.err)
-			if !ok || refused.Reason != weir.ReasonPace || a.after != 0 {
-				t.Fatalf("more than the 5 s of the queue: %v after %v", a.err, a.after)
+			refused, ok := errors.AsType[*weir.RefusedError](a.Err)
+			if !ok || refused.Reason != weir.ReasonPace || a.After != 0 {
+				t.Fatalf("more than the 5 s of the queue: %v after %v", a.Err, a.After)
 			}
 			if refused.RetryAfter < 5*time.Second || refused.RetryAfter > 10*time.Second {
 				t.Errorf("come back after %v, with 4 s of work waiting", refused.RetryAfter)

@@ -221,7 +221,7 @@ func TestUpdateOfTheQueue(t *testing.T) {
 		held := hold(t, l, 1)
 		refused := func() bool {
 			c := ask(t.Context(), l, 1)
-			return len(c) > 0 && errors.Is((<-c).err, weir.ErrQueueFull)
+			return len(c) > 0 && errors.Is((<-c).Err, weir.ErrQueueFull)
 		}
 		first, second := ask(t.Context(), l, 1), ask(t.Context(), l, 1)
 		if !refused() {
@@ -380,8 +380,8 @@ func TestUpdateWithAPanicIsWhole(t *testing.T) {
 				}
 				time.Sleep(time.Minute)
 				update(t, l, weir.Config{Law: law.Fixed{}})
-				if a := now(t, waiting); a.err == nil {
-					a.permit.Release()
+				if a := now(t, waiting); a.Err == nil {
+					a.Permit.Release()
 				}
 				balanced(t, l)
 			})

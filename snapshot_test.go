@@ -356,7 +356,7 @@ func TestHistogramsCountAllSinceTheStart(t *testing.T) {
 			time.Sleep(20 * time.Millisecond) // the third waits too long
 			held[1].Release()
 			last.Release()
-			if err := now(t, waiters[2]).err; !errors.Is(err, weir.ErrQueueTimeout) {
+			if err := now(t, waiters[2]).Err; !errors.Is(err, weir.ErrQueueTimeout) {
 				t.Fatalf("%v: want a queue timeout", err)
 			}
 			time.Sleep(2 * time.Minute) // beyond look-back and peak

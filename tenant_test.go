@@ -91,7 +91,7 @@ func TestTenantIsToldThatItIsOverItsShare(t *testing.T) {
 				return
 			}
 			waits(t, first)
-			err := now(t, second).err
+			err := now(t, second).Err
 			var refused *weir.RefusedError
 			if !errors.Is(err, weir.ErrTenantShare) || !errors.Is(err, weir.ErrRefused) ||
 				errors.Is(err, weir.ErrQueueFull) ||

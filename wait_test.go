@@ -104,8 +104,8 @@ func TestCancelledWhileQueued(t *testing.T) {
 		waiting := ask(ctx, l, 1)
 		waits(t, waiting)
 		cancel(gone)
-		if a := now(t, waiting); !errors.Is(a.err, gone) || errors.Is(a.err, weir.ErrRefused) || a.after != 0 {
-			t.Errorf("%v after %v", a.err, a.after)
+		if a := now(t, waiting); !errors.Is(a.Err, gone) || errors.Is(a.Err, weir.ErrRefused) || a.After != 0 {
+			t.Errorf("%v after %v", a.Err, a.After)
 		}
 		if s := l.Snapshot(); s.Cancelled != 1 || s.RefusedTotal() != 0 || s.Queued != 0 || s.Admitted != 1 {
 			t.Error(l)

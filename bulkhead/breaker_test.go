@@ -47,9 +47,7 @@ func TestEachKeyHasItsBreaker(t *testing.T) {
 	}
 
 	c.ByKey["a"] = c.Default
-	if err := s.Update(c); err != nil {
-		t.Fatal(err)
-	}
+	update(t, s, c)
 	if err := s.Do(t.Context(), "a", work(0)); !errors.Is(err, weir.ErrBreakerOpen) {
 		t.Errorf("an update lost the breaker: %v", err)
 	}
@@ -57,9 +55,7 @@ func TestEachKeyHasItsBreaker(t *testing.T) {
 		t.Errorf("%d breakers were made", n)
 	}
 	c.ByKey["a"] = fixed(5, 0, 0)
-	if err := s.Update(c); err != nil {
-		t.Fatal(err)
-	}
+	update(t, s, c)
 	if err := s.Do(t.Context(), "a", work(0)); err != nil {
 		t.Errorf("an update left the breaker: %v", err)
 	}

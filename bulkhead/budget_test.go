@@ -11,6 +11,7 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
+	"github.com/weir-go/weir/internal/limittest"
 	"github.com/weir-go/weir/law"
 )
 
@@ -34,9 +35,9 @@ func drive(t *testing.T, s *bulkhead.Set, key string, callers int, lasting time.
 
 func TestKeyOverBudgetLosesSlotsAndGetsThemBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var j journal
+		var j limittest.Journal
 		search := fixed(20, 0, 0)
-		search.Config.OnEvent = j.note
+		search.Config.OnEvent = j.Note
 		search.Budget, search.Reserved = 100*time.Millisecond, 3
 		s := newSet(t, bulkhead.Config{Max: 40, Default: fixed(20, 0, 0), ByKey: byKey{"search": search}})
 		var slow, fast atomic.Int64
@@ -65,7 +66,7 @@ func TestKeyOverBudgetLosesSlotsAndGetsThemBack(t *testing.T) {
 			t.Errorf("back within its budget it has %d slots, want 20", n)
 		}
 
-		changes := j.of(weir.LimitChanged)
+		changes := j.Of(weir.LimitChanged)
 		var cut, raised []string
 		for _, e := range changes {
 			if e.Change.To < e.Change.From {
@@ -137,9 +138,7 @@ func TestUpdateOfACutKey(t *testing.T) {
 				if n := s.Snapshot().ByKey["a"].Limit; n != 4 {
 					t.Fatalf("limit %d", n)
 				}
-				if err := s.Update(bulkhead.Config{Default: k}); err != nil {
-					t.Fatal(err)
-				}
+				update(t, s, bulkhead.Config{Default: k})
 				if n := s.Snapshot().ByKey["a"].Limit; n != 4 {
 					t.Errorf("limit %d after the update, want 4", n)
 				}
@@ -149,9 +148,7 @@ func TestUpdateOfACutKey(t *testing.T) {
 					t.Errorf("limit %d, want 10", n)
 				}
 				k.Budget = 0
-				if err := s.Update(bulkhead.Config{Default: k}); err != nil {
-					t.Fatal(err)
-				}
+				update(t, s, bulkhead.Config{Default: k})
 			})
 		})
 	}

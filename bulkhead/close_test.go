@@ -3,6 +3,7 @@ package bulkhead_test
 import (
 	"context"
 	"errors"
+	"runtime"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
+	"github.com/weir-go/weir/law"
 )
 
 func TestCloseRefusesEveryKey(t *testing.T) {
@@ -96,45 +98,44 @@ func TestShutdownGivesUp(t *testing.T) {
 	})
 }
 
-// TestNothingLeaksFromTheQueues after 100,000 callers left them.
-func TestNothingLeaksFromTheQueues(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		const rounds, callers = 100, 1000
-		s := newSet(t, bulkhead.Config{Max: 5, Default: fixed(1, callers, time.Hour)})
-		keys := []string{"a", "b", "c", "d", "e", "f", "g"}
-		var held []weir.Permit
-		for _, key := range keys[:5] { // the last two wait for the cap
-			held = append(held, hold(t, s, key, 1)...)
-		}
-		before := int64(0)
-		for round := range rounds {
-			ctx, cancel := context.WithCancel(t.Context())
-			var all sync.WaitGroup
-			for i := range callers {
-				all.Go(func() {
-					if _, err := s.Acquire(ctx, keys[i%len(keys)]); !errors.Is(err, context.Canceled) {
-						t.Error(err)
+// breaks panics, or exits, when a window closes.
+type breaks struct{ how func() }
+
+func (b breaks) Controller(law.Bounds) (law.Controller, error) { return b, nil }
+
+func (b breaks) Next(w law.Window) law.Decision {
+	if w.Elapsed > 0 {
+		b.how()
+	}
+	return law.Decision{Limit: float64(w.Limit)}
+}
+
+// A law that panics as a set is closed, or ends the goroutine, leaves no key open.
+func TestCloseWithAFaultIsWhole(t *testing.T) {
+	for name, how := range map[string]func(){"panic": func() { panic("boom") }, "exit": runtime.Goexit} {
+		for call, closes := range map[string]func(s *bulkhead.Set){
+			"close":    (*bulkhead.Set).Close,
+			"shutdown": func(s *bulkhead.Set) { _ = s.Shutdown(t.Context()) },
+		} {
+			t.Run(call+" "+name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					keys := []string{"a", "b", "c", "d"}
+					config := bulkhead.Config{ByKey: byKey{}}
+					for _, key := range keys {
+						config.ByKey[key] = bulkhead.Compartment{Config: weir.Config{Law: law.Fixed{}}}
+					}
+					config.ByKey["b"] = bulkhead.Compartment{Config: weir.Config{Law: breaks{how}, MinSamples: 1}}
+					s := newSet(t, config)
+					hold(t, s, "b", 1)[0].Done(nil)
+					time.Sleep(2 * time.Second)
+					leaves(t, func() { closes(s) })
+					for _, key := range keys {
+						if _, err := s.Acquire(t.Context(), key); !errors.Is(err, weir.ErrClosed) {
+							t.Errorf("%s: %v: want it closed", key, err)
+						}
 					}
 				})
-			}
-			synctest.Wait()
-			cancel()
-			all.Wait()
-			if round == rounds/10 {
-				before = heap()
-			}
+			})
 		}
-		grown := heap() - before
-		if grown > 64<<10 && !raceEnabled {
-			t.Errorf("%d B more after %d cancelled callers", grown, rounds*callers)
-		}
-		snap := s.Snapshot()
-		if snap.Total.Queued != 0 || snap.Total.Cancelled != rounds*callers {
-			t.Errorf("%d queued, %d cancelled", snap.Total.Queued, snap.Total.Cancelled)
-		}
-		for _, p := range held {
-			p.Done(nil)
-		}
-		balanced(t, s)
-	})
+	}
 }

@@ -3,6 +3,7 @@ package bulkhead_test
 import (
 	"errors"
 	"math"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -11,8 +12,6 @@ import (
 	"github.com/weir-go/weir/bulkhead"
 	"github.com/weir-go/weir/law"
 )
-
-type byKey = map[string]bulkhead.Compartment
 
 func TestConfigErrorsNameTheFieldTheValueAndTheRange(t *testing.T) {
 	for want, c := range map[string]bulkhead.Config{
@@ -39,6 +38,9 @@ func TestConfigErrorsNameTheFieldTheValueAndTheRange(t *testing.T) {
 		`ByKey["a"].Breaker is set beside`: {ByKey: byKey{"a": {
 			Config: weir.Config{Breaker: &breaker{}}, Breaker: func(string) weir.Breaker { return nil },
 		}}},
+		`ByKey["a"].Config: bulkhead_test.none returned neither a controller nor an error`: {ByKey: byKey{"a": {
+			Config: weir.Config{Law: none{}}, Budget: time.Second,
+		}}},
 		"ByKey: key of 0 bytes: want 1 to 256":   {ByKey: byKey{"": {}}},
 		"ByKey: key of 257 bytes: want 1 to 256": {ByKey: byKey{strings.Repeat("x", 257): {}}},
 	} {
@@ -53,6 +55,10 @@ func TestConfigErrorsNameTheFieldTheValueAndTheRange(t *testing.T) {
 		}
 	}
 }
+
+type none struct{}
+
+func (none) Controller(law.Bounds) (law.Controller, error) { return nil, nil }
 
 func TestZeroConfigWorks(t *testing.T) {
 	s := newSet(t, bulkhead.Config{})
@@ -69,31 +75,64 @@ func TestZeroConfigWorks(t *testing.T) {
 	}
 }
 
-func TestBadKeysAreRefused(t *testing.T) {
-	s := newSet(t, bulkhead.Config{})
-	long := strings.Repeat("x", bulkhead.MaxKeyLength)
-	for _, key := range []string{"", long + "x", strings.Repeat("x", 1<<20)} {
-		_, err := s.Acquire(t.Context(), key)
-		if !errors.Is(err, bulkhead.ErrKey) || !errors.Is(err, weir.ErrRefused) || len(err.Error()) > 100 {
-			t.Errorf("%d bytes: %v", len(key), err)
-		}
-		var why *weir.RefusedError
-		if !errors.As(err, &why) || why.Reason != weir.ReasonBadKey || len(why.Limiter) > bulkhead.MaxKeyLength {
-			t.Errorf("%q: %+v", key, why)
-		}
-		if err := s.Do(t.Context(), key, work(0)); !errors.Is(err, bulkhead.ErrKey) {
-			t.Error(err)
-		}
-		if _, err := s.Handle(key); !errors.Is(err, bulkhead.ErrKey) {
-			t.Error(err)
-		}
+func TestConfigHasTheDefaults(t *testing.T) {
+	usual := weir.Must(weir.New(weir.Config{})).Config()
+	usual.Name = ""
+	s := newSet(t, bulkhead.Config{Max: 50, ByKey: byKey{"search": {Reserved: 10}}})
+	want := bulkhead.Config{
+		Default: bulkhead.Compartment{Config: usual, Share: 1}, Max: 50, MaxKeys: 10_000,
+		ByKey: byKey{"search": {Config: usual, Reserved: 10, Share: 1}},
+	}
+	if err := s.SetMax(20); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.Config(); !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v\nwant %+v", got, want)
+	}
+}
+
+// The set's additions for its keys are not in the configuration that is read, or they would be
+// added again by an update with that.
+func TestConfigGoesInAgain(t *testing.T) {
+	heard := map[string]int{}
+	hook := func(name string) func(weir.Event) { return func(weir.Event) { heard[name]++ } }
+	slow, busy := fixed(4, 0, 0), fixed(4, 0, 0)
+	slow.Config.Law, busy.Config.Law = law.Fixed{}, law.Fixed{}
+	slow.Budget = 20 * time.Millisecond
+	slow.Breaker = func(string) weir.Breaker { return nil }
+	s := newSet(t, bulkhead.Config{
+		Default: fixed(1, 0, 0), ByKey: byKey{"slow": slow, "busy": busy}, OnEvent: hook("first"),
+	})
+
+	c := s.Config()
+	k := c.ByKey["slow"]
+	if _, named := c.ByKey[bulkhead.Overflow]; named || len(c.ByKey) != 2 {
+		t.Errorf("%v: want the keys that were named", c.ByKey)
+	}
+	if k.Config.Law != law.Law(law.Fixed{}) || k.Budget != slow.Budget || k.Config.OnEvent != nil || k.Breaker == nil ||
+		c.OnEvent == nil {
+		t.Errorf("%+v: want what was given", k)
+	}
+	busy = c.ByKey["busy"]
+	delete(c.ByKey, "busy")
+	if len(s.Config().ByKey) != 2 {
+		t.Error("the map of the set was given away")
+	}
+
+	busy.Config.Initial = 6
+	c.ByKey["busy"], c.OnEvent = busy, hook("second")
+	c.Default.Config.Max, c.Default.Config.Initial = 2, 2
+	update(t, s, c)
+	clear(heard)
+	hold(t, s, "busy", 6) // law.Fixed{} follows Initial
+	hold(t, s, bulkhead.Overflow, 2)
+	for _, key := range []string{"busy", bulkhead.Overflow} {
 		if _, ok := s.TryAcquire(t.Context(), key); ok {
-			t.Error("admitted")
+			t.Errorf("%s has more than its slots", key)
 		}
 	}
-	hold(t, s, long, 1)
-	if n := s.Snapshot().Unknown; n != 1 {
-		t.Errorf("%d keys, want 1", n)
+	if heard["first"] != 0 || heard["second"] != 2 {
+		t.Errorf("heard %v: want both refusals heard by the new hook", heard)
 	}
 }
 

@@ -1,25 +1,58 @@
 package bulkhead_test
 
 import (
-	"context"
 	"fmt"
-	"sync"
 	"testing"
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
+	"github.com/weir-go/weir/internal/limittest"
 )
+
+// TestOneHookForAllKeys: but for keys that have their own, also after an update.
+func TestOneHookForAllKeys(t *testing.T) {
+	var all, own limittest.Journal
+	c := bulkhead.Config{
+		Max: 10, OnEvent: all.Note, Default: fixed(1, 0, 0),
+		ByKey: byKey{"named": fixed(1, 0, 0), "private": fixed(1, 0, 0)},
+	}
+	private := c.ByKey["private"]
+	private.Config.OnEvent = own.Note
+	c.ByKey["private"] = private
+	s := newSet(t, c)
+	refuse := func() (heard []string) {
+		for _, key := range []string{"named", "private", "unknown"} {
+			s.TryAcquire(t.Context(), key)
+			s.TryAcquire(t.Context(), key)
+		}
+		for _, e := range all.Of(weir.Refused) {
+			heard = append(heard, e.Limiter)
+		}
+		return heard
+	}
+	if got := refuse(); len(got) != 2 || got[0] != "named" || got[1] != "unknown" {
+		t.Errorf("heard of %q", got)
+	}
+	if got := own.Of(weir.Refused); len(got) != 1 || got[0].Limiter != "private" {
+		t.Errorf("the key's own heard %v", got)
+	}
+	c.OnEvent = nil
+	update(t, s, c)
+	if got := refuse(); len(got) != 2 {
+		t.Errorf("an update left the hook: heard of %q", got)
+	}
+}
 
 // TestEventsOfAllKeys: those named and unknown, there and yet to come, with a hook of their own and
 // without.
 func TestEventsOfAllKeys(t *testing.T) {
-	var own journal
+	var own limittest.Journal
 	c := bulkhead.Config{
 		Max: 10, MaxKeys: 2, Default: fixed(1, 0, 0),
 		ByKey: byKey{"named": fixed(1, 0, 0), "private": fixed(1, 0, 0)},
 	}
 	private := c.ByKey["private"]
-	private.Config.OnEvent = own.note
+	private.Config.OnEvent = own.Note
 	c.ByKey["private"] = private
 	s := newSet(t, c)
 	s.TryAcquire(t.Context(), "known")
@@ -45,17 +78,15 @@ func TestEventsOfAllKeys(t *testing.T) {
 	}
 	c.ByKey["late"] = fixed(1, 0, 0)
 	delete(c.ByKey, "named")
-	if err := s.Update(c); err != nil {
-		t.Fatal(err)
-	}
+	update(t, s, c)
 	for len(events) > 0 {
 		<-events
 	}
 	if got := refuse("late", "private", "unknown"); got["late"] != 1 || got["private"] != 1 || got["unknown"] != 1 {
 		t.Error(got)
 	}
-	if len(own.of(weir.Refused)) != 2 {
-		t.Errorf("the key's own heard %v", own.of(weir.Refused))
+	if len(own.Of(weir.Refused)) != 2 {
+		t.Errorf("the key's own heard %v", own.Of(weir.Refused))
 	}
 	stop()
 	stop()
@@ -64,45 +95,5 @@ func TestEventsOfAllKeys(t *testing.T) {
 	}
 	if _, open := <-events; open {
 		t.Error("the channel is open")
-	}
-}
-
-func TestEventsWhileKeysComeAndGo(t *testing.T) {
-	c := bulkhead.Config{MaxKeys: 3, Default: fixed(1, 0, 0)}
-	s := newSet(t, c)
-	events, stop := s.Events(4)
-	var heard uint64
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for e := range events {
-			heard += 1 + e.Lost
-		}
-	}()
-	var all sync.WaitGroup
-	for i := range 4 {
-		all.Go(func() {
-			for n := range 300 {
-				key := fmt.Sprint((i + n) % 9)
-				p, ok := s.TryAcquire(context.Background(), key)
-				s.TryAcquire(context.Background(), key)
-				if ok {
-					p.Release()
-				}
-				switch n % 50 {
-				case 10:
-					_, stop := s.Events(1)
-					stop()
-				case 20:
-					_ = s.Update(c)
-				}
-			}
-		})
-	}
-	all.Wait()
-	stop()
-	<-done
-	if want := s.Snapshot().Total.RefusedTotal(); heard < want { // changes of limits are events too
-		t.Errorf("heard of %d events, of %d refusals", heard, want)
 	}
 }

@@ -3,36 +3,152 @@ package bulkhead_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
 )
 
+var _ weir.Admitter = (*bulkhead.Handle)(nil)
+
+// full asks a set and a handle, which must agree.
+func full(t *testing.T, s *bulkhead.Set, key string) error {
+	t.Helper()
+	h, err := s.Handle(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, other := s.Full(t.Context(), key), h.Full(t.Context())
+	if fmt.Sprint(one) != fmt.Sprint(other) {
+		t.Errorf("the set: %v, the handle: %v", one, other)
+	}
+	return one
+}
+
+func TestHandleOutlivesItsCompartment(t *testing.T) {
+	s := newSet(t, bulkhead.Config{MaxKeys: 1, Max: 10, Default: fixed(1, 0, 0)})
+	h, err := s.Handle("a")
+	if err != nil || h.Key() != "a" {
+		t.Fatal(err)
+	}
+	for range 3 {
+		for range 2 { // so that it was used again
+			permit, err := h.Acquire(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			permit.Done(nil)
+		}
+		hold(t, s, "b", 1)[0].Done(nil)
+		if _, ok := s.Snapshot().ByKey["a"]; ok {
+			t.Fatal("was not evicted")
+		}
+	}
+	if err := h.Do(t.Context(), work(0)); err != nil {
+		t.Error(err)
+	}
+	if k := h.Snapshot(); k.Name != "a" || k.Completed != 1 || h.String() != "a" {
+		t.Errorf("%v: %+v", h, k)
+	}
+	if s.Snapshot().Evicted != 6 {
+		t.Errorf("%d evictions", s.Snapshot().Evicted)
+	}
+	balanced(t, s)
+}
+
+func TestHandleFollowsAnUpdate(t *testing.T) {
+	c := bulkhead.Config{Default: fixed(1, 0, 0), ByKey: byKey{"a": fixed(2, 0, 0)}}
+	s := newSet(t, c)
+	h, _ := s.Handle("a")
+	for range 2 {
+		if _, ok := h.TryAcquire(t.Context()); !ok {
+			t.Error("refused")
+		}
+	}
+	delete(c.ByKey, "a")
+	update(t, s, c)
+	if _, ok := h.TryAcquire(t.Context()); !ok {
+		t.Error("does not find the key's new compartment")
+	}
+	if _, ok := h.TryAcquire(t.Context()); ok {
+		t.Error("goes by the old settings")
+	}
+}
+
 // A handle that no Set made, such as the one that came with an error, refuses.
 func TestHandleOfNoSetRefuses(t *testing.T) {
-	none, err := newSet(t, bulkhead.Config{}).Handle("")
-	if !errors.Is(err, bulkhead.ErrKey) || none != nil {
-		t.Fatalf("%v, %v", none, err)
+	for _, h := range []*bulkhead.Handle{nil, {}} {
+		_, acquired := h.Acquire(t.Context())
+		done := h.Do(t.Context(), func(context.Context) error { t.Error("it ran"); return nil })
+		for _, err := range []error{acquired, done, h.Full(t.Context())} {
+			if !errors.Is(err, bulkhead.ErrKey) || !errors.Is(err, weir.ErrRefused) {
+				t.Errorf("got %v, want bulkhead.ErrKey", err)
+			}
+		}
+		if _, ok := h.TryAcquire(t.Context()); ok || h.Key() != "" {
+			t.Errorf("admitted: %v, key %q", ok, h.Key())
+		}
 	}
-	for name, h := range map[string]*bulkhead.Handle{"nil": none, "zero": {}} {
-		t.Run(name, func(t *testing.T) {
-			_, acquired := h.Acquire(t.Context())
-			_, weighed := h.AcquireN(t.Context(), 2)
-			for _, err := range []error{
-				acquired, weighed,
-				h.Do(t.Context(), func(context.Context) error { t.Error("it ran"); return nil }),
-			} {
-				if !errors.Is(err, bulkhead.ErrKey) || !errors.Is(err, weir.ErrRefused) {
-					t.Errorf("got %v, want bulkhead.ErrKey", err)
-				}
-			}
-			if _, ok := h.TryAcquire(t.Context()); ok {
-				t.Error("admitted")
-			}
-			if key := h.Key(); key != "" {
-				t.Errorf("key %q", key)
-			}
-		})
+}
+
+func TestFullOfAKey(t *testing.T) {
+	s := newSet(t, bulkhead.Config{Default: fixed(1, 0, 0), ByKey: byKey{"checkout": fixed(1, 0, 0)}})
+	for _, key := range []string{"checkout", "a"} {
+		held := hold(t, s, key, 1)
+		var r *weir.RefusedError
+		if err := full(t, s, key); !errors.As(err, &r) || r.Limiter != key || r.Reason != weir.ReasonLimitReached {
+			t.Errorf("%s: %v", key, err)
+		}
+		if n := s.Snapshot().ByKey[key].Refused[weir.ReasonLimitReached]; n != 2 {
+			t.Errorf("%s: %d counted", key, n)
+		}
+		held[0].Done(nil)
+		if err := full(t, s, key); err != nil {
+			t.Errorf("%s: %v", key, err)
+		}
+	}
+	balanced(t, s)
+}
+
+// A question makes no compartment, and drives none out.
+func TestFullMakesNoCompartment(t *testing.T) {
+	s := newSet(t, bulkhead.Config{MaxKeys: 1, Max: 2, Default: fixed(2, 0, 0)})
+	if err := full(t, s, "a"); err != nil {
+		t.Error(err)
+	}
+	hold(t, s, "b", 1)[0].Done(nil)
+	for range 3 {
+		if err := full(t, s, "a"); err != nil { // b is idle and would go
+			t.Error(err)
+		}
+	}
+	if snap := s.Snapshot(); snap.Unknown != 1 || snap.Evicted != 0 || snap.ByKey["b"].Completed != 1 {
+		t.Errorf("%+v", snap)
+	}
+}
+
+// A key that finds no room shares the overflow, and so does its question. A cap counts, too.
+func TestFullOfTheOverflow(t *testing.T) {
+	s := newSet(t, bulkhead.Config{
+		MaxKeys: 1, Max: 3, Default: fixed(2, 0, 0), ByKey: byKey{bulkhead.Overflow: fixed(2, 0, 0)},
+	})
+	hold(t, s, "a", 1)
+	if err := full(t, s, "b"); err != nil {
+		t.Error(err)
+	}
+	over := hold(t, s, "b", 2)
+	if err := full(t, s, "c"); err == nil || !strings.Contains(err.Error(), `"(overflow)" refused`) {
+		t.Errorf("the overflow is full: %v", err)
+	}
+	if err := full(t, s, "a"); !errors.Is(err, weir.ErrLimitReached) {
+		t.Errorf("the cap is full: %v", err)
+	}
+	over[0].Done(nil)
+	for _, key := range []string{"a", "c"} {
+		if err := full(t, s, key); err != nil {
+			t.Errorf("%s: %v", key, err)
+		}
 	}
 }

@@ -2,15 +2,59 @@ package bulkhead_test
 
 import (
 	"context"
-	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
+	"github.com/weir-go/weir/internal/limittest"
 	"github.com/weir-go/weir/law"
 )
+
+type byKey = map[string]bulkhead.Compartment
+
+type answer = limittest.Answer
+
+var (
+	admitted = limittest.Admitted
+	waits    = limittest.Waits
+)
+
+// ask asks on a goroutine of its own and returns once that waits or has its answer.
+func ask(ctx context.Context, s *bulkhead.Set, key string) <-chan answer {
+	return limittest.Ask(func() (weir.Permit, error) { return s.Acquire(ctx, key) })
+}
+
+// refused returns the error of a request, which must be answered.
+func refused(t testing.TB, c <-chan answer) error {
+	t.Helper()
+	a := limittest.Now(t, c)
+	if a.Err == nil {
+		t.Fatal("was admitted")
+	}
+	return a.Err
+}
+
+// balanced fails the test unless all that was admitted is back and no waiter is left.
+func balanced(t testing.TB, s *bulkhead.Set) {
+	t.Helper()
+	limittest.Balanced(t, s.Snapshot().Total)
+}
+
+// leaves calls f, which has to panic or to end its goroutine.
+func leaves(t *testing.T, f func()) {
+	t.Helper()
+	if _, returned := limittest.Unwind(f); returned {
+		t.Error("it returned, and swallowed the panic or the exit")
+	}
+}
+
+func update(t testing.TB, s *bulkhead.Set, c bulkhead.Config) {
+	t.Helper()
+	if err := s.Update(c); err != nil {
+		t.Fatal(err)
+	}
+}
 
 func newSet(t testing.TB, c bulkhead.Config) *bulkhead.Set {
 	t.Helper()
@@ -31,6 +75,13 @@ func fixed(slots, queue int, timeout time.Duration) bulkhead.Compartment {
 	return bulkhead.Compartment{Config: c}
 }
 
+// open are the settings of a key that only the cap holds back.
+func open(reserved int, share float64) bulkhead.Compartment {
+	c := fixed(1000, 100, time.Minute)
+	c.Reserved, c.Share = reserved, share
+	return c
+}
+
 // hold takes so many permits of a key, which must be free.
 func hold(t testing.TB, s *bulkhead.Set, key string, n int) []weir.Permit {
 	t.Helper()
@@ -45,69 +96,16 @@ func hold(t testing.TB, s *bulkhead.Set, key string, n int) []weir.Permit {
 	return permits
 }
 
-// An answer is the result of a goroutine's request for a permit.
-type answer struct {
-	permit weir.Permit
-	err    error
-}
-
-// ask asks on a goroutine of its own and returns once that one waits or has its answer.
-func ask(ctx context.Context, s *bulkhead.Set, key string) <-chan answer {
-	c := make(chan answer, 1)
-	go func() {
-		permit, err := s.Acquire(ctx, key)
-		c <- answer{permit, err}
-	}()
-	synctest.Wait()
-	return c
-}
-
-// admitted returns the permit of one that was asked for, which must be there.
-func admitted(t testing.TB, c <-chan answer) weir.Permit {
-	t.Helper()
-	synctest.Wait()
-	select {
-	case a := <-c:
-		if a.err != nil {
-			t.Fatal(a.err)
-		}
-		return a.permit
-	default:
-		t.Fatal("no answer yet")
-		panic("unreachable")
+func giveBack(permits []weir.Permit) {
+	for _, p := range permits {
+		p.Done(nil)
 	}
 }
 
-// refused returns the error of one that was asked for.
-func refused(t testing.TB, c <-chan answer) error {
+func setMax(t testing.TB, s *bulkhead.Set, slots int) {
 	t.Helper()
-	synctest.Wait()
-	select {
-	case a := <-c:
-		if a.err == nil {
-			t.Fatal("was admitted")
-		}
-		return a.err
-	default:
-		t.Fatal("no answer yet")
-		panic("unreachable")
-	}
-}
-
-func waits(t testing.TB, c <-chan answer) {
-	t.Helper()
-	synctest.Wait()
-	if len(c) > 0 {
-		t.Fatalf("does not wait: got %+v", <-c)
-	}
-}
-
-// balanced fails the test unless all that was admitted is back and no waiter is left.
-func balanced(t testing.TB, s *bulkhead.Set) {
-	t.Helper()
-	if all := s.Snapshot().Total; all.InFlight != 0 || all.Queued != 0 || all.Admitted != all.Completed {
-		t.Errorf("%d in flight, %d queued, %d admitted, %d completed: want all back",
-			all.InFlight, all.Queued, all.Admitted, all.Completed)
+	if err := s.SetMax(slots); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -121,27 +119,4 @@ func work(d time.Duration) func(context.Context) error {
 			return ctx.Err()
 		}
 	}
-}
-
-// journal keeps events.
-type journal struct {
-	mu     sync.Mutex
-	events []weir.Event
-}
-
-func (j *journal) note(e weir.Event) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.events = append(j.events, e)
-}
-
-func (j *journal) of(kind weir.Kind) (found []weir.Event) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	for _, e := range j.events {
-		if e.Kind == kind {
-			found = append(found, e)
-		}
-	}
-	return found
 }

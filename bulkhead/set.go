@@ -77,8 +77,8 @@ func (s *Set) open(key string, k Compartment, allocation admit.Allocation) (*com
 	return c, nil
 }
 
-// enter enters the compartment that work of the key is admitted by. If the key has none, enter makes
-// it, or if create is false returns an entry without a compartment and without an error.
+// enter enters the compartment that admits work of the key. If the key has none, enter makes it, or
+// if create is false returns an entry without a compartment and without an error.
 func (s *Set) enter(key string, create bool) entry {
 	for {
 		c, err := s.find(key, create)
@@ -124,8 +124,9 @@ func (s *Set) DoN(ctx context.Context, key string, weight int, fn func(context.C
 }
 
 // Do is [Set.Do] for a function that returns a value.
-func Do[T any](ctx context.Context, s *Set, key string, fn func(context.Context) (T, error)) (value T, err error) {
-	err = s.Do(ctx, key, func(ctx context.Context) (err error) {
+func Do[T any](ctx context.Context, s *Set, key string, fn func(context.Context) (T, error)) (T, error) {
+	var value T
+	err := s.Do(ctx, key, func(ctx context.Context) (err error) {
 		value, err = fn(ctx)
 		return err
 	})

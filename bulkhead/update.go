@@ -47,8 +47,8 @@ func (s *Set) Update(c Config) error {
 	return errors.Join(failed...)
 }
 
-// replace puts the next table in place of the old one, with every compartment in its new role, and
-// returns those that stay, which have their old settings still. Steps that may fail come first.
+// replace puts the next table in place of the old one, with every compartment in its new role. It
+// returns the compartments that need their new settings. Steps that may fail come first.
 func (s *Set) replace(old, next *table) ([]*compartment, error) {
 	d := &s.dynamic
 	d.mu.Lock()
@@ -58,8 +58,7 @@ func (s *Set) replace(old, next *table) ([]*compartment, error) {
 	}
 	stay, leave := d.divide(next)
 	for key, c := range old.byKey {
-		// Reserves that shrink go before any grows and before the cap moves, so that there are never
-		// more than the cap holds.
+		// Reserves shrink before any grows and before the cap moves: the cap always holds their sum.
 		s.group.reserve(c.limiter, 0, next.conf.ByKey[key].Reserved)
 		if next.byKey[key] == nil {
 			leave = append(leave, c)

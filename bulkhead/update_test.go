@@ -1,10 +1,9 @@
 package bulkhead_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"sync"
+	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,23 +12,6 @@ import (
 	"github.com/weir-go/weir/bulkhead"
 	"github.com/weir-go/weir/law"
 )
-
-func TestUpdateResizesKeys(t *testing.T) {
-	s := newSet(t, bulkhead.Config{Default: fixed(1, 0, 0), ByKey: byKey{"named": fixed(1, 0, 0)}})
-	hold(t, s, "named", 1)
-	hold(t, s, "other", 1)
-	if err := s.Update(bulkhead.Config{Default: fixed(2, 0, 0), ByKey: byKey{"named": fixed(3, 0, 0)}}); err != nil {
-		t.Fatal(err)
-	}
-	hold(t, s, "named", 2)
-	hold(t, s, "other", 1)
-	for _, key := range []string{"named", "other"} {
-		if _, ok := s.TryAcquire(t.Context(), key); ok {
-			t.Errorf("%s has more than its slots", key)
-		}
-	}
-	hold(t, s, bulkhead.Overflow, 2)
-}
 
 // TestUpdateKeepsWhatWasLearned, also of a key that was unknown so far.
 func TestUpdateKeepsWhatWasLearned(t *testing.T) {
@@ -45,9 +27,7 @@ func TestUpdateKeepsWhatWasLearned(t *testing.T) {
 		if before.Limit >= 20 {
 			t.Fatalf("learned nothing: %+v", before)
 		}
-		if err := s.Update(bulkhead.Config{ByKey: byKey{"search": adaptive(15 * time.Millisecond)}}); err != nil {
-			t.Fatal(err)
-		}
+		update(t, s, bulkhead.Config{ByKey: byKey{"search": adaptive(15 * time.Millisecond)}})
 		after := s.Snapshot().ByKey["search"]
 		if after.Limit != before.Limit || after.Completed != 1000 || after.P95 != before.P95 {
 			t.Errorf("before %+v\nafter %+v", before, after)
@@ -143,9 +123,7 @@ func TestKeysVanishWhileTheirRequestsQueue(t *testing.T) {
 		for i := range 5 {
 			delete(table, fmt.Sprint(i))
 		}
-		if err := s.Update(c); err != nil {
-			t.Fatal(err)
-		}
+		update(t, s, c)
 		if snap := s.Snapshot(); snap.Leaving != 5 || snap.Total.InFlight != 10 || snap.Total.Queued != 20 {
 			t.Errorf("leaving %d, in flight %d, queued %d", snap.Leaving, snap.Total.InFlight, snap.Total.Queued)
 		}
@@ -169,9 +147,7 @@ func TestKeysVanishWhileTheirRequestsQueue(t *testing.T) {
 		if snap := s.Snapshot(); snap.Leaving != 0 {
 			t.Errorf("%d leave although their work is done", snap.Leaving)
 		}
-		if err := s.Update(c); err != nil {
-			t.Fatal(err)
-		}
+		update(t, s, c)
 		if snap := s.Snapshot(); snap.Leaving != 0 || snap.Total.Completed != 27 ||
 			snap.Total.Refused[weir.ReasonQueueTimeout] != 10 {
 			t.Errorf("leaving %d, %+v", snap.Leaving, snap.Total)
@@ -186,9 +162,7 @@ func TestFewerKeysThanThereAre(t *testing.T) {
 		held = append(held, hold(t, s, fmt.Sprint(i), 1)...)
 	}
 	c := bulkhead.Config{MaxKeys: 4, Default: fixed(1, 0, 0)}
-	if err := s.Update(c); err != nil {
-		t.Fatal(err)
-	}
+	update(t, s, c)
 	if snap := s.Snapshot(); snap.Unknown != 4 || snap.Leaving != 6 || snap.Total.InFlight != 10 {
 		t.Errorf("%+v", snap)
 	}
@@ -203,77 +177,113 @@ func TestFewerKeysThanThereAre(t *testing.T) {
 	}
 }
 
-func TestHandleFollowsAnUpdate(t *testing.T) {
-	c := bulkhead.Config{Default: fixed(1, 0, 0), ByKey: byKey{"a": fixed(2, 0, 0)}}
-	s := newSet(t, c)
-	h, _ := s.Handle("a")
-	for range 2 {
-		if _, ok := h.TryAcquire(t.Context()); !ok {
-			t.Error("refused")
-		}
-	}
-	delete(c.ByKey, "a")
-	if err := s.Update(c); err != nil {
-		t.Fatal(err)
-	}
-	if _, ok := h.TryAcquire(t.Context()); !ok {
-		t.Error("does not find the key's new compartment")
-	}
-	if _, ok := h.TryAcquire(t.Context()); ok {
-		t.Error("goes by the old settings")
-	}
+// faulty is a law that panics when a certain law retunes it.
+type faulty struct{ retune func() }
+
+func (f faulty) Controller(law.Bounds) (law.Controller, error) { return faultyController{}, nil }
+
+type faultyController struct{}
+
+func (faultyController) Next(w law.Window) law.Decision {
+	return law.Decision{Limit: float64(w.Limit)}
 }
 
-func TestUpdatesFollowEachOther(t *testing.T) {
-	s := newSet(t, bulkhead.Config{Max: 12, Default: fixed(1, 0, 0)})
-	var all sync.WaitGroup
-	for i := range 8 {
-		all.Go(func() {
-			for range 20 {
-				k := bulkhead.Compartment{Config: fixed(12, 0, 0).Config, Reserved: 12}
-				if err := s.Update(bulkhead.Config{
-					Max: 12, Default: fixed(1, 0, 0), ByKey: byKey{fmt.Sprint(i): k},
-				}); err != nil {
-					t.Error(err)
+func (faultyController) Retune(l law.Law) bool {
+	if f, ok := l.(faulty); ok && f.retune != nil {
+		f.retune()
+	}
+	return true
+}
+
+func faultyKey(initial int, retune func()) bulkhead.Compartment {
+	return bulkhead.Compartment{Config: weir.Config{Min: initial, Max: initial, Law: faulty{retune}}, Reserved: 1}
+}
+
+// A set one of whose laws panics in the middle of an update has it whole all the same. If it exits,
+// its own key keeps its state.
+func TestUpdateWithAPanicIsWhole(t *testing.T) {
+	keys := []string{"a", "b", "c", "d", "e"}
+	table := func(limit int, retune func()) bulkhead.Config {
+		c := bulkhead.Config{Max: 100, Default: fixed(limit, 0, 0), ByKey: byKey{}}
+		for _, key := range keys {
+			c.ByKey[key] = faultyKey(limit, nil)
+		}
+		c.ByKey["c"] = faultyKey(limit, retune)
+		return c
+	}
+	for name, fault := range map[string]func(){"panic": func() { panic("boom") }, "exit": runtime.Goexit} {
+		t.Run(name, func(t *testing.T) {
+			s := newSet(t, table(10, nil))
+			hold(t, s, "dynamic", 1)[0].Done(nil)
+			leaves(t, func() { _ = s.Update(table(20, fault)) })
+			for _, key := range append(keys, "dynamic") {
+				want := 20
+				if key == "c" && name == "exit" {
+					want = 10
 				}
+				if k := s.Snapshot().ByKey[key]; k.Limit != want {
+					t.Errorf("%s has limit %d, want %d", key, k.Limit, want)
+				}
+			}
+			if err := s.Update(table(30, nil)); err != nil {
+				t.Error(err)
 			}
 		})
 	}
-	all.Wait()
-	snap := s.Snapshot()
-	reserved := 0
-	for _, k := range snap.ByKey {
-		reserved += k.Reserved
+}
+
+// A law of a new key that cannot be started keeps all of the update from being applied, whichever
+// of its starts fails, and whether by a panic or an error.
+func TestUpdateWithoutItsLawIsNotApplied(t *testing.T) {
+	s := newSet(t, bulkhead.Config{Max: 10, ByKey: byKey{"a": fixed(2, 0, 0), "b": fixed(2, 0, 0)}})
+	hold(t, s, "dynamic", 1)[0].Done(nil)
+	before := s.Snapshot()
+	update := func(bad int, fail func() error) (err error) {
+		starts := 0
+		fails := fixed(9, 0, 0)
+		fails.Config.Law = starting(func() error {
+			if starts++; starts == bad {
+				return fail()
+			}
+			return nil
+		})
+		next := bulkhead.Config{
+			Max: 50, Default: fixed(9, 0, 0),
+			ByKey: byKey{"a": fixed(9, 0, 0), "b": fixed(9, 0, 0), "new": fails, "other": fails},
+		}
+		defer func() {
+			if v := recover(); v != nil {
+				err = weir.ErrConfig
+			}
+		}()
+		return s.Update(next)
 	}
-	if len(snap.ByKey) != 2 || reserved != 12 {
-		t.Errorf("%d keys with %d reserved: a mixture of updates", len(snap.ByKey), reserved)
+	const starts = 4 // of two new keys: to check the settings, and for their limiters
+	for bad := 1; bad <= starts; bad++ {
+		for _, fail := range []func() error{func() error { panic("boom") }, func() error { return errors.New("not again") }} {
+			if err := update(bad, fail); !errors.Is(err, weir.ErrConfig) {
+				t.Errorf("start %d: %v", bad, err)
+			}
+			after := s.Snapshot()
+			if after.Max != before.Max || len(after.ByKey) != len(before.ByKey) {
+				t.Errorf("start %d: cap %d and %d keys: want %d and %d",
+					bad, after.Max, len(after.ByKey), before.Max, len(before.ByKey))
+			}
+			for key, k := range after.ByKey {
+				if k.Limit != before.ByKey[key].Limit {
+					t.Errorf("start %d: %q has limit %d, want %d", bad, key, k.Limit, before.ByKey[key].Limit)
+				}
+			}
+		}
+	}
+	if err, after := update(0, nil), s.Snapshot(); err != nil || after.Max != 50 || after.ByKey["new"].Limit != 9 {
+		t.Errorf("%v, with a cap of %d and %+v: want 50 and a limit of 9", err, after.Max, after.ByKey["new"])
 	}
 }
 
-// A fickle law accepts its settings once and then no more.
-type fickle struct{ asked *int }
+// starting is a law that keeps its limit and calls a function whenever it is started.
+type starting func() error
 
-func (f fickle) Controller(b law.Bounds) (law.Controller, error) {
-	if *f.asked++; *f.asked > 1 {
-		return nil, errors.New("not again")
-	}
-	return law.Fixed{}.Controller(b)
-}
+func (s starting) Controller(law.Bounds) (law.Controller, error) { return s, s() }
 
-func TestFickleLaw(t *testing.T) {
-	asked := 0
-	s := newSet(t, bulkhead.Config{MaxKeys: 1, Max: 10})
-	hold(t, s, "a", 1)[0].Done(nil)
-	err := s.Update(bulkhead.Config{
-		MaxKeys: 1, Max: 10, ByKey: byKey{"b": {Config: weir.Config{Law: fickle{&asked}}}, "c": {}},
-	})
-	if !errors.Is(err, weir.ErrConfig) {
-		t.Errorf("got %v", err)
-	}
-	if snap := s.Snapshot(); len(snap.ByKey) != 2 || snap.Unknown != 1 {
-		t.Errorf("%+v", snap)
-	}
-	if _, err := s.Acquire(context.Background(), "a"); err != nil {
-		t.Error(err)
-	}
-}
+func (starting) Next(w law.Window) law.Decision { return law.Decision{Limit: float64(w.Limit)} }

@@ -165,7 +165,6 @@ var mutants = []mutant{
 	{"work is too heavy for a cap of 0", "internal/admit/member.go", "m.group.limit > 0 && weight > m.most()", "weight > m.most()", "TestMaxOfNothing", "./bulkhead", ""},
 	{"a key in use is evicted for one that is not", "bulkhead/dynamic.go", "!old.used.Swap(false) && old.shutIfIdle()", "old.shutIfIdle()", "TestKeysInUseAreNotEvicted", "", ""},
 	{"unknown keys have no bound", "bulkhead/dynamic.go", "return len(d.ring) >= maxKeys", "return false", "TestOverflowTakesWhatFindsNoRoom", "", ""},
-	{"an update that fails leaves what it opened", "bulkhead/update.go", "\tfilled := false\n", "\tfilled := true\n", "TestUpdateWithoutItsLawIsNotApplied", "", ""},
 	{"a compartment that leaves goes only when another comes", "bulkhead/snapshot.go", "\ts.reap(", "\t_ = (", "TestKeysVanishWhileTheirRequestsQueue", "", ""},
 	{"totals go with the keys", "bulkhead/dynamic.go", "\tlimiters.AddTotals(&s.dynamic.past, c.limiter.Snapshot())\n", "", "TestIdleKeysGiveWay", "", ""},
 	{"each work gets a breaker of its own", "bulkhead/breaker.go", "\tb.ready.Store(&breaker)\n", "", "TestEachKeyHasItsBreaker", "", ""},

@@ -1,4 +1,4 @@
-package bulkhead_test
+package bench
 
 import (
 	"context"
@@ -14,6 +14,8 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
+	"github.com/weir-go/weir/internal/limittest"
+	"github.com/weir-go/weir/internal/race"
 	"github.com/weir-go/weir/law"
 )
 
@@ -24,7 +26,7 @@ var memoryKeys = flag.Int("keys", 2000, "keys of TestMemoryOfAdaptiveKeys")
 // 145 MB, key and table included, also under a cap, which knows something of each; with
 // law.Setpoint, once the limit was reached, in 225 MB. Of 2000 a key takes 20 bytes more.
 func TestMemoryOfAdaptiveKeys(t *testing.T) {
-	if raceEnabled {
+	if race.Enabled {
 		t.Skip("the race detector changes sizes")
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
@@ -52,19 +54,19 @@ func TestMemoryOfAdaptiveKeys(t *testing.T) {
 					var all sync.WaitGroup
 					for i := from; i < from+batch; i++ {
 						for w := range 3 {
-							all.Go(func() { use(t, s, fmt.Sprintf("GET /resource/%d", i), uint64(i), uint64(w)) })
+							all.Go(func() { useKey(t, s, fmt.Sprintf("GET /resource/%d", i), uint64(i), uint64(w)) })
 						}
 					}
 					all.Wait()
 				}
-				first := newSet(t, bulkhead.Config{Default: k})
+				first := must(bulkhead.New(bulkhead.Config{Default: k}))
 				wear(first, 0) // the runtime keeps goroutines and timers
-				s := newSet(t, bulkhead.Config{Default: k, Max: c.max, MaxKeys: keys})
-				before := heap()
+				s := must(bulkhead.New(bulkhead.Config{Default: k, Max: c.max, MaxKeys: keys}))
+				before := limittest.Heap()
 				for from := 0; from < keys; from += batch {
 					wear(s, from)
 				}
-				each := (heap() - before) / int64(keys)
+				each := (limittest.Heap() - before) / int64(keys)
 				total := s.Snapshot().Total
 				changes := float64(total.Raised+total.Cut) / float64(keys)
 				t.Logf("%d B a key; %.1f changes of the limit, mean wait %v", each, changes, total.QueueWait)
@@ -80,8 +82,8 @@ func TestMemoryOfAdaptiveKeys(t *testing.T) {
 	}
 }
 
-// use does 100 pieces of work for a key.
-func use(t *testing.T, s *bulkhead.Set, key string, seed, caller uint64) {
+// useKey does 100 pieces of work for a key.
+func useKey(t *testing.T, s *bulkhead.Set, key string, seed, caller uint64) {
 	r := rand.New(rand.NewPCG(seed, caller))
 	for range 100 {
 		latency := 30 * math.Exp(1.2*r.NormFloat64()) // lognormal, in milliseconds

@@ -1,21 +1,22 @@
-package bulkhead_test
+package bench
 
 import (
 	"context"
 	"fmt"
-	"slices"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
+	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/seam"
 )
 
 // BenchmarkSet prints each way through a set of 1,000 keys as a multiple of the same way
 // through one limiter, measured in turn with it.
 //
-//	go test -run '^$' -bench Set -cpu 1,2 -count 5 ./bulkhead
+//	go test -run '^$' -bench Set -cpu 1,2 -count 5 ./internal/bench
 func BenchmarkSet(b *testing.B) {
 	const keys = 1000
 	limiter := weir.Config{Min: 1000}
@@ -26,7 +27,7 @@ func BenchmarkSet(b *testing.B) {
 		}
 	}
 	names := make([]string, keys)
-	named := byKey{}
+	named := map[string]bulkhead.Compartment{}
 	for i := range names {
 		names[i] = fmt.Sprintf("GET /resource/%d", i)
 		named[names[i]] = bulkhead.Compartment{Config: limiter, Share: 1 + float64(i%3)}
@@ -39,7 +40,7 @@ func BenchmarkSet(b *testing.B) {
 		{"named, capped", bulkhead.Config{Max: 5000, ByKey: named}},
 		{"unknown, capped", bulkhead.Config{Max: 5000, Default: bulkhead.Compartment{Config: limiter}}},
 	} {
-		set := newSet(b, c.conf)
+		set := must(bulkhead.New(c.conf))
 		handles := make([]*bulkhead.Handle, keys)
 		for i, name := range names {
 			handles[i], _ = set.Handle(name)
@@ -92,9 +93,9 @@ func inTurn(b *testing.B, goroutines int, floor, pass func(int)) {
 	for turn := 0; turn*each < b.N; turn++ {
 		var theirs, ours time.Duration
 		if turn%2 == 0 {
-			theirs, ours = timed(goroutines, each, floor), timed(goroutines, each, pass)
+			theirs, ours = timedKeys(goroutines, each, floor), timedKeys(goroutines, each, pass)
 		} else {
-			ours, theirs = timed(goroutines, each, pass), timed(goroutines, each, floor)
+			ours, theirs = timedKeys(goroutines, each, pass), timedKeys(goroutines, each, floor)
 		}
 		ratios = append(ratios, float64(ours)/float64(theirs))
 		plain = append(plain, float64(theirs.Nanoseconds())/float64(each))
@@ -103,14 +104,9 @@ func inTurn(b *testing.B, goroutines int, floor, pass func(int)) {
 	b.ReportMetric(median(ratios), "x/plain")
 }
 
-func median(of []float64) float64 {
-	slices.Sort(of)
-	return of[len(of)/2]
-}
-
-// timed runs pass n times, spread over the goroutines, which go round the keys from
+// timedKeys runs pass n times, spread over the goroutines, which go round the keys from
 // different places.
-func timed(goroutines, n int, pass func(int)) time.Duration {
+func timedKeys(goroutines, n int, pass func(int)) time.Duration {
 	var done sync.WaitGroup
 	began := time.Now()
 	for g := range goroutines {
@@ -122,4 +118,30 @@ func timed(goroutines, n int, pass func(int)) time.Duration {
 	}
 	done.Wait()
 	return time.Since(began)
+}
+
+// BenchmarkGroup passes through each limiter under a cap in turn, as a multiple of the time that
+// a limiter without one takes. With their number grows how often the processor's caches miss.
+//
+//	go test -run '^$' -bench 'Group$' -count 5 ./internal/bench
+func BenchmarkGroup(b *testing.B) {
+	inside := seam.Of[*weir.Limiter, weir.Config, weir.Snapshot, weir.Event]()
+	pass := func(l *weir.Limiter) {
+		if permit, ok := l.TryAcquire(context.Background()); ok {
+			permit.Done(nil)
+		}
+	}
+	for _, members := range []int{1, 1000, 100_000} {
+		b.Run(fmt.Sprintf("limiters=%d", members), func(b *testing.B) {
+			group := admit.NewGroup(500)
+			limiters := make([]*weir.Limiter, members)
+			for i := range limiters {
+				limiters[i] = weir.Must(inside.New(weir.Config{}, group, admit.Allocation{Share: 1}))
+				pass(limiters[i]) // the first use allocates
+			}
+			plain := weir.Must(weir.New(weir.Config{}))
+			b.ResetTimer()
+			inTurn(b, 1, func(int) { pass(plain) }, func(i int) { pass(limiters[i%members]) })
+		})
+	}
 }

@@ -1,4 +1,4 @@
-package bulkhead_test
+package bench
 
 import (
 	"context"
@@ -8,10 +8,37 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
+	"github.com/weir-go/weir/law"
 )
 
 var realClock = flag.Bool("real", false, "run TestIsolationOnTheRealClock")
+
+// fixed returns the settings of a key whose limit stays.
+func fixed(slots, queue int, timeout time.Duration) bulkhead.Compartment {
+	return bulkhead.Compartment{Config: weir.Config{
+		Initial: slots, Law: law.Fixed{}, Queue: weir.Queue{Size: queue, Timeout: timeout},
+	}}
+}
+
+// work waits for the given time, or until the context ends.
+func work(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// must returns a set that was made.
+func must(s *bulkhead.Set, err error) *bulkhead.Set {
+	if err != nil {
+		panic(err)
+	}
+	return s
+}
 
 // A backend is a pool of connections that both keys share.
 type backend chan struct{}
@@ -20,7 +47,7 @@ func (b backend) call(ctx context.Context, d time.Duration) error {
 	select {
 	case b <- struct{}{}:
 		defer func() { <-b }()
-		return work(d)(ctx)
+		return work(ctx, d)
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -31,7 +58,7 @@ func (b backend) call(ctx context.Context, d time.Duration) error {
 // Each repeat runs the two next to each other. It is not part of a usual run, for it
 // measures the machine as well.
 //
-//	go test -run IsolationOnTheRealClock -v ./bulkhead -real
+//	go test -run IsolationOnTheRealClock -v ./internal/bench -real
 func TestIsolationOnTheRealClock(t *testing.T) {
 	if !*realClock {
 		t.Skip("needs -real")
@@ -77,10 +104,10 @@ func checkoutP95(t *testing.T, capped, pool, flood int) (p95 time.Duration, fail
 	if capped < 0 {
 		search, checkout = fixed(1000, 0, 0), fixed(1000, 0, 0)
 	}
-	s := newSet(t, bulkhead.Config{
+	s := must(bulkhead.New(bulkhead.Config{
 		Max:   max(0, capped),
 		ByKey: map[string]bulkhead.Compartment{"search": search, "checkout": checkout},
-	})
+	}))
 	shared := make(backend, pool)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
@@ -99,7 +126,7 @@ func checkoutP95(t *testing.T, capped, pool, flood int) (p95 time.Duration, fail
 	for batch := range 4 {
 		for range 5 {
 			all.Go(func() {
-				_ = work(time.Duration(batch) * 15 * time.Millisecond)(ctx)
+				_ = work(ctx, time.Duration(batch)*15*time.Millisecond)
 				began := time.Now()
 				err := s.Do(ctx, "checkout", func(ctx context.Context) error {
 					return shared.call(ctx, 10*time.Millisecond)

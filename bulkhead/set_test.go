@@ -3,7 +3,10 @@ package bulkhead_test
 import (
 	"context"
 	"errors"
+	"math"
 	"runtime"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -11,15 +14,136 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
+	"github.com/weir-go/weir/internal/limittest"
 	"github.com/weir-go/weir/law"
 )
 
-// hostileBreaker runs a function in Allow, and another one for an outcome.
-type hostileBreaker struct{ allow, done func() }
+// TestOneKeyOverloadedLeavesTheOtherAlone: search is flooded with 50 requests of
+// 200 ms, checkout gets 20 of 10 ms, in four batches 15 ms apart, and takes exactly as
+// long as by itself. With a cap over both it is the same, also when search wants a
+// hundred times its share.
+func TestOneKeyOverloadedLeavesTheOtherAlone(t *testing.T) {
+	for name, c := range map[string]struct {
+		capped int
+		flood  int
+	}{
+		"no cap":                             {0, 50},
+		"capped":                             {7, 50},
+		"capped, at a hundred times a share": {7, 200},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				search, checkout := fixed(2, 2, 50*time.Millisecond), fixed(5, 10, 200*time.Millisecond)
+				if c.capped > 0 {
+					checkout.Reserved = 5
+					search.Config.Initial = c.capped // borrows all that is left
+				}
+				s := newSet(t, bulkhead.Config{
+					Max:   c.capped,
+					ByKey: map[string]bulkhead.Compartment{"search": search, "checkout": checkout},
+				})
+				var all sync.WaitGroup
+				for range c.flood {
+					all.Go(func() { _ = s.Do(t.Context(), "search", work(200*time.Millisecond)) })
+				}
+				synctest.Wait()
+				for batch := range 4 {
+					for range 5 {
+						all.Go(func() {
+							time.Sleep(time.Duration(batch) * 15 * time.Millisecond)
+							began := time.Now()
+							if err := s.Do(t.Context(), "checkout", work(10*time.Millisecond)); err != nil {
+								t.Error(err)
+							}
+							if took := time.Since(began); took != 10*time.Millisecond {
+								t.Errorf("checkout took %v, alone it takes 10ms", took)
+							}
+						})
+					}
+				}
+				all.Wait()
+				snap := s.Snapshot()
+				a, b := snap.ByKey["search"], snap.ByKey["checkout"]
+				if a.Refused[weir.ReasonQueueFull] != uint64(c.flood-4) || a.Refused[weir.ReasonQueueTimeout] != 2 ||
+					a.Completed != 2 {
+					t.Errorf("search: %v", a.Refused)
+				}
+				if b.RefusedTotal() != 0 || b.Completed != 20 || b.QueueWait != 0 {
+					t.Errorf("checkout: %+v", b)
+				}
+				if snap.Total.Completed != 22 || snap.Total.RefusedTotal() != a.RefusedTotal() {
+					t.Errorf("total: %+v", snap.Total)
+				}
+				balanced(t, s)
+			})
+		})
+	}
+}
 
-func (b hostileBreaker) Allow(context.Context) (func(weir.Outcome), error) {
-	b.allow()
-	return func(weir.Outcome) { b.done() }, nil
+// Important work is served first within a key, and otherwise in the order of arrival, whichever of
+// the key's limit and the cap it waits for.
+func TestOrderWithinAKey(t *testing.T) {
+	for name, c := range map[string]bulkhead.Config{
+		"waits for its limit": {Default: fixed(1, 8, time.Minute)},
+		"waits for the cap":   {Max: 1, Default: fixed(5, 8, time.Minute)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newSet(t, c)
+				held := hold(t, s, "a", 1)[0]
+				waiting := map[weir.Priority][]<-chan answer{}
+				for _, p := range []weir.Priority{weir.Low, weir.Normal, weir.Critical, weir.High, weir.Normal, weir.Low} {
+					waiting[p] = append(waiting[p], ask(weir.WithPriority(t.Context(), p), s, "a"))
+				}
+				for _, p := range []weir.Priority{weir.Critical, weir.High, weir.Normal, weir.Low} {
+					for _, next := range waiting[p] {
+						held.Done(nil)
+						held = admitted(t, next)
+					}
+				}
+				held.Done(nil)
+				balanced(t, s)
+			})
+		})
+	}
+}
+
+// No argument makes a call panic or lose a slot.
+func TestBadInput(t *testing.T) {
+	s := newSet(t, bulkhead.Config{Max: 4, ByKey: byKey{"a": fixed(4, 0, 0)}})
+	for _, c := range []struct {
+		key    string
+		weight int
+		want   error
+	}{
+		{"a", 0, weir.ErrConfig},
+		{"a", math.MinInt, weir.ErrConfig},
+		{"a", math.MaxInt, weir.ErrConfig},
+		{"a", 5, weir.ErrTooHeavy}, // above the cap
+		{"a", 4, nil},
+		{"", 1, bulkhead.ErrKey},
+		{"\x00\n\xff%s", 1, nil},
+		{bulkhead.Overflow, 1, nil},
+	} {
+		work := func(context.Context) error {
+			if n := s.Snapshot().Total.InFlight; n != c.weight {
+				t.Errorf("%q: %d in flight, want %d", c.key, n, c.weight)
+			}
+			return nil
+		}
+		permit, acquired := s.AcquireN(t.Context(), c.key, c.weight)
+		permit.Release()
+		all := []error{acquired, s.DoN(t.Context(), c.key, c.weight, work)}
+		if h, err := s.Handle(c.key); err == nil {
+			all = append(all, h.DoN(t.Context(), c.weight, work))
+		}
+		for _, err := range all {
+			if !errors.Is(err, c.want) || err != nil && strings.Contains(err.Error(), "\n") {
+				t.Errorf("%q, weight %d: %v, want %v", c.key, c.weight, err, c.want)
+			}
+		}
+	}
+	balanced(t, s)
 }
 
 // hostileLaw moves its limit to and fro, and runs a function as it is started, asked and
@@ -50,23 +174,8 @@ type callback struct {
 
 var callbacks = map[string]callback{
 	"OnEvent of the set": {ofSet: func(c *bulkhead.Config, act func()) { c.OnEvent = func(weir.Event) { act() } }},
-	"OnEvent of a key": {ofKey: func(k *bulkhead.Compartment, act func()) {
-		k.Config.OnEvent = func(weir.Event) { act() }
-	}},
-	"Classify": {ofKey: func(k *bulkhead.Compartment, act func()) {
-		k.Config.Classify = func(error) weir.Outcome { act(); return weir.Success }
-	}},
-	"Exemplar": {ofKey: func(k *bulkhead.Compartment, act func()) {
-		k.Config.Histograms, k.Config.Exemplar = true, func(context.Context) string { act(); return "id" }
-	}},
 	"what makes breakers": {ofKey: func(k *bulkhead.Compartment, act func()) {
-		k.Breaker = func(string) weir.Breaker { act(); return hostileBreaker{nothing, nothing} }
-	}},
-	"Allow": {ofKey: func(k *bulkhead.Compartment, act func()) {
-		k.Breaker = func(string) weir.Breaker { return hostileBreaker{act, nothing} }
-	}},
-	"done": {ofKey: func(k *bulkhead.Compartment, act func()) {
-		k.Breaker = func(string) weir.Breaker { return hostileBreaker{nothing, act} }
+		k.Breaker = func(string) weir.Breaker { act(); return nil }
 	}},
 	"start of a law": {locks: true, ofKey: func(k *bulkhead.Compartment, act func()) {
 		k.Config.Law = hostileLaw{act, nothing, nothing}
@@ -82,9 +191,9 @@ var callbacks = map[string]callback{
 	}},
 }
 
-// TestHostileCallbacks: code of the user may call every method of the set that does not wait for
-// the caller, but for laws, which must not call it; it may panic and may end its goroutine, on the
-// goroutine of the caller. No slot is lost, no lock is held, and the set can be used as before.
+// The callbacks that a set adds to those of a limiter may call every method of the set that does
+// not wait for the caller, but for laws, which must not call it; they may panic and may end the
+// caller's goroutine. No slot is lost, no lock is held, and the set can be used as before.
 func TestHostileCallbacks(t *testing.T) {
 	for name, callback := range callbacks {
 		for _, way := range []string{"panics", "exits", "calls us"} {
@@ -150,28 +259,19 @@ func testHostile(t *testing.T, callback callback, way string) {
 	s = newSet(t, config)
 	handle, _ = s.Handle("b")
 
-	call := func(f func()) { // on a goroutine that may end
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			defer func() { _ = recover() }()
-			f()
-		}()
-		<-done
-	}
 	for i := range 20 {
 		for _, key := range []string{"a", "b", "x", string(rune('p' + i))} {
-			call(func() {
+			limittest.Unwind(func() {
 				_ = s.Do(t.Context(), key, work(50*time.Millisecond))
 			})
-			call(func() {
+			limittest.Unwind(func() {
 				if p, ok := s.TryAcquire(t.Context(), key); ok {
 					time.Sleep(50 * time.Millisecond)
 					p.Done(errors.New("failed"))
 				}
 			})
 			for range 6 { // some wait, and some are refused
-				go call(func() {
+				go limittest.Unwind(func() {
 					ctx, cancel := context.WithTimeout(t.Context(), 70*time.Millisecond)
 					defer cancel()
 					_ = s.Do(ctx, key, work(50*time.Millisecond))
@@ -179,7 +279,7 @@ func testHostile(t *testing.T, callback callback, way string) {
 			}
 		}
 		updating.Store(true)
-		call(func() { _ = s.Update(config) })
+		limittest.Unwind(func() { _ = s.Update(config) })
 		updating.Store(false)
 		time.Sleep(time.Second)
 	}

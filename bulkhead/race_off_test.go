@@ -1,5 +1,0 @@
-//go:build !race
-
-package bulkhead_test
-
-const raceEnabled = false
