@@ -63,11 +63,7 @@ func (b *Budget) String() string {
 func (b *Budget) Deposit() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.deposit(clock.Now())
-}
-
-func (b *Budget) deposit(now int64) {
-	b.window.advance(now)
+	b.window.advance(clock.Now())
 	b.window.current().successes++
 }
 
@@ -75,11 +71,7 @@ func (b *Budget) deposit(now int64) {
 func (b *Budget) Withdraw() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.withdraw(clock.Now())
-}
-
-func (b *Budget) withdraw(now int64) bool {
-	b.window.advance(now)
+	b.window.advance(clock.Now())
 	var sum budgetBucket
 	for _, bucket := range b.window.ring {
 		sum.successes += bucket.successes

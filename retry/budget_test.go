@@ -44,35 +44,3 @@ func TestBudgetIsAShareOfSuccesses(t *testing.T) {
 		}
 	})
 }
-
-func TestBudgetOfAClientWithLittleTraffic(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := newBudget(t, retry.BudgetConfig{MinPerSecond: 0.5})
-		retries := 0
-		for range 600 {
-			time.Sleep(time.Second)
-			if b.Withdraw() {
-				retries++
-			}
-		}
-		if retries < 290 || retries > 330 {
-			t.Errorf("%d retries in 10 minutes without a success, want about 300", retries)
-		}
-	})
-}
-
-// A least rate below one in a window adds to the share.
-func TestBudgetAddsUpFractions(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := newBudget(t, retry.BudgetConfig{Window: time.Second, MinPerSecond: 0.5})
-		if b.Withdraw() {
-			t.Error("half a retry is one")
-		}
-		for range 5 {
-			b.Deposit()
-		}
-		if n := withdrawn(b); n != 1 {
-			t.Errorf("%d retries, want half a one and a tenth of 5", n)
-		}
-	})
-}

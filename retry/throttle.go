@@ -85,33 +85,29 @@ func (t *Throttle) String() string {
 func (t *Throttle) Begin(p weir.Priority) (Ticket, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.begin(p, clock.Now())
+	if t.refuses(p) {
+		return Ticket{}, false
+	}
+	return t.send(p), true
 }
 
 // approves reports whether a later call will be sent, and if not counts it.
 func (t *Throttle) approves(p weir.Priority) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return !t.refuses(p, clock.Now())
+	return !t.refuses(p)
 }
 
 // sent counts a call that was approved.
 func (t *Throttle) sent(p weir.Priority) Ticket {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.send(p, clock.Now())
-}
-
-func (t *Throttle) begin(p weir.Priority, now int64) (Ticket, bool) {
-	if t.refuses(p, now) {
-		return Ticket{}, false
-	}
-	return t.send(p, now), true
+	return t.send(p)
 }
 
 // refuses reports whether the next call is refused, and if so counts it.
-func (t *Throttle) refuses(p weir.Priority, now int64) bool {
-	l := t.lane(p)
+func (t *Throttle) refuses(p weir.Priority) bool {
+	l, now := t.lane(p), clock.Now()
 	l.window.advance(now)
 	if !l.spread.next(t.share(l, now), t.random) {
 		return false
@@ -123,8 +119,8 @@ func (t *Throttle) refuses(p weir.Priority, now int64) bool {
 }
 
 // send counts a call that is not refused.
-func (t *Throttle) send(p weir.Priority, now int64) Ticket {
-	l := t.lane(p)
+func (t *Throttle) send(p weir.Priority) Ticket {
+	l, now := t.lane(p), clock.Now()
 	l.window.advance(now)
 	l.window.current().begun++
 	return Ticket{t, l, l.window.newest, now}
@@ -177,12 +173,8 @@ func (k *Ticket) End(o Outcome) {
 	}
 	k.throttle.mu.Lock()
 	defer k.throttle.mu.Unlock()
-	k.end(o, clock.Now())
-}
-
-func (k *Ticket) end(o Outcome, now int64) {
-	w := &k.lane.window
 	k.throttle = nil
+	w, now := &k.lane.window, clock.Now()
 	w.advance(now)
 	if !w.holds(k.bucket) {
 		return

@@ -126,26 +126,6 @@ func TestThrottleSeesCallsThatHang(t *testing.T) {
 	})
 }
 
-// TestThrottleOfCallsLongerThanItsWindow: a call of a minute counts at the time it was sent,
-// or not at all.
-func TestThrottleOfCallsLongerThanItsWindow(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		throttle := newThrottle(t, retry.ThrottleConfig{Window: 30 * time.Second})
-		for range 1000 {
-			ticket, ok := throttle.Begin(weir.Normal)
-			if !ok {
-				t.Fatal("refused")
-			}
-			go func() {
-				time.Sleep(time.Minute)
-				ticket.End(retry.Success)
-			}()
-			time.Sleep(100 * time.Millisecond)
-		}
-		time.Sleep(time.Minute)
-	})
-}
-
 // TestThrottleRecovers: 100 calls a second, all refused for two minutes, and then all accepted.
 func TestThrottleRecovers(t *testing.T) {
 	for most, want := range map[float64]struct{ leastSent, mostSent, least, most int }{ // seconds until 95 of 100 are sent

@@ -4,9 +4,11 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/clock"
 )
 
 // A past is all events so far, from which the models count anew each time.
@@ -28,18 +30,20 @@ func (p past[E]) in(bucket int64) (events []E) {
 }
 
 // step returns how much time passes between two calls: mostly little, sometimes a window or more.
-func step(r *rand.Rand, window time.Duration) int64 {
+func step(r *rand.Rand, window time.Duration) time.Duration {
 	switch r.IntN(100) {
 	case 0:
-		return r.Int64N(int64(3 * window))
+		return time.Duration(r.Int64N(int64(3 * window)))
 	case 1:
-		return r.Int64N(int64(window))
+		return time.Duration(r.Int64N(int64(window)))
 	default:
-		return r.Int64N(int64(window / 50))
+		return time.Duration(r.Int64N(int64(window / 50)))
 	}
 }
 
-func TestBudgetCountsAsItsModel(t *testing.T) {
+func TestBudgetCountsAsItsModel(t *testing.T) { synctest.Test(t, testBudgetCounts) }
+
+func testBudgetCounts(t *testing.T) {
 	for seed := range uint64(50) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		cfg := BudgetConfig{
@@ -52,10 +56,10 @@ func TestBudgetCountsAsItsModel(t *testing.T) {
 		}
 		var events past[bool] // true for a retry
 		allowed, denied, share := 0, 0, r.Float64()
-		for now := int64(1e18) + r.Int64N(1e18); len(events) < 500; now += step(r, cfg.Window) {
-			bucket := now / b.window.width
+		for ; len(events) < 500; time.Sleep(step(r, cfg.Window)) {
+			bucket := clock.Now() / b.window.width
 			if r.Float64() > share {
-				b.deposit(now)
+				b.Deposit()
 				events = append(events, moment[bool]{bucket, false})
 				continue
 			}
@@ -68,7 +72,7 @@ func TestBudgetCountsAsItsModel(t *testing.T) {
 				}
 			}
 			left := cfg.Share*successes + cfg.MinPerSecond*cfg.Window.Seconds() - retries
-			got := b.withdraw(now)
+			got := b.Withdraw()
 			if got != (left >= 1) && math.Abs(left-1) > 1e-3 {
 				t.Fatalf("seed %d, %+v: allowed %v with %v left", seed, cfg, got, left)
 			}
@@ -85,7 +89,9 @@ func TestBudgetCountsAsItsModel(t *testing.T) {
 	}
 }
 
-func TestThrottleCountsAsItsModel(t *testing.T) {
+func TestThrottleCountsAsItsModel(t *testing.T) { synctest.Test(t, testThrottleCounts) }
+
+func testThrottleCounts(t *testing.T) {
 	type call struct {
 		begun, took     int64
 		ended, accepted bool
@@ -106,8 +112,8 @@ func TestThrottleCountsAsItsModel(t *testing.T) {
 		var events past[*call]
 		running := map[*call]*Ticket{}
 		good := r.Float64()
-		for now := int64(1e18) + r.Int64N(1e18); len(events) < 1000; now += step(r, cfg.Window) {
-			width := int64(cfg.Window) / buckets
+		for ; len(events) < 1000; time.Sleep(step(r, cfg.Window)) {
+			now, width := clock.Now(), int64(cfg.Window)/buckets
 			bucket := now / width
 			for c, ticket := range running {
 				if r.IntN(4) > 0 {
@@ -118,7 +124,7 @@ func TestThrottleCountsAsItsModel(t *testing.T) {
 				if c.accepted {
 					outcome = Success
 				}
-				ticket.end(outcome, now)
+				ticket.End(outcome)
 				delete(running, c)
 			}
 			requests, accepts, slowest := 0.0, 0.0, int64(-1)
@@ -148,7 +154,7 @@ func TestThrottleCountsAsItsModel(t *testing.T) {
 				refusing++
 			}
 			c := &call{begun: now}
-			if ticket, ok := throttle.begin(weir.Normal, now); ok {
+			if ticket, ok := throttle.Begin(weir.Normal); ok {
 				running[c] = &ticket
 			} else {
 				c.ended = true
@@ -161,42 +167,46 @@ func TestThrottleCountsAsItsModel(t *testing.T) {
 	}
 }
 
-// TestClockTurnedBack: events at a later time do not count.
+// Events at a later time do not count after the clock was turned back, as it is in a bubble.
 func TestClockTurnedBack(t *testing.T) {
 	b, err := NewBudget(BudgetConfig{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, now := range []int64{3e18, 3e18 - 1e9, 1e18} {
-		allowed := 0
-		for b.withdraw(now) {
-			allowed++
-		}
-		if allowed != 10 {
-			t.Errorf("%d retries at %d, want 10", allowed, now)
-		}
-	}
 	throttle, err := NewThrottle(ThrottleConfig{})
 	if err != nil {
 		t.Fatal(err)
 	}
+	spend := func() {
+		allowed := 0
+		for b.Withdraw() {
+			allowed++
+		}
+		if allowed != 10 {
+			t.Errorf("%d retries, want 10", allowed)
+		}
+	}
+	spend()
 	for range 100 {
-		if ticket, ok := throttle.begin(weir.Normal, 3e18); ok {
-			ticket.end(Rejected, 3e18)
+		if ticket, ok := throttle.Begin(weir.Normal); ok {
+			ticket.End(Rejected)
 		}
 	}
-	late, _ := throttle.begin(weir.Critical, 3e18)
-	for range minSamples {
-		ticket, ok := throttle.begin(weir.Normal, 1e18)
-		if !ok {
-			t.Fatal("refused for what happened later")
+	late, _ := throttle.Begin(weir.Critical)
+	synctest.Test(t, func(t *testing.T) {
+		spend()
+		for range minSamples {
+			ticket, ok := throttle.Begin(weir.Normal)
+			if !ok {
+				t.Fatal("refused for what happened later")
+			}
+			ticket.End(Success)
 		}
-		ticket.end(Success, 1e18)
-	}
-	late.end(Success, 1e18) // it began later, and is no call of this window
-	if l := throttle.lane(weir.Critical); *l.window.current() != (sentBucket{}) {
-		t.Errorf("%+v", *l.window.current())
-	}
+		late.End(Success) // it began later, and is no call of this window
+		if l := throttle.lane(weir.Critical); *l.window.current() != (sentBucket{}) {
+			t.Errorf("%+v", *l.window.current())
+		}
+	})
 }
 
 // TestSpreadIsEven: in every stretch in which the shares add up to n, n calls are picked, one
