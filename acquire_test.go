@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
 	"math"
 	"strings"
@@ -28,39 +27,39 @@ func TestAllocations(t *testing.T) {
 		up = -up
 		return law.Decision{Limit: 100 + up, Reason: law.Reason{Code: law.Above, Signal: 950, Have: 2, Want: 1}}
 	})
-	ctx := t.Context()
-	work := func(context.Context) error { return nil }
-	l := newLimiter(t, weir.Config{Initial: 100, Law: moving, Interval: time.Nanosecond, MinSamples: 1})
-	full := newLimiter(t, weir.Config{Max: 1, Law: moving, Interval: time.Nanosecond, MinSamples: 1})
+	c := weir.Config{Initial: 100, Law: moving, Interval: time.Nanosecond, MinSamples: 1}
+	l, full := newLimiter(t, c), newLimiter(t, weir.Config{Max: 1, Law: moving, Interval: time.Nanosecond, MinSamples: 1})
 	hold(t, full, 1)
-	fair := newLimiter(t, weir.Config{
-		Initial: 100, Law: moving, Interval: time.Nanosecond, MinSamples: 1,
-		Queue: weir.Queue{Size: 1, Tenants: 64},
-	})
+	fair := c
+	fair.Queue = weir.Queue{Size: 1, Tenants: 64}
+	measured := c
+	measured.Histograms, measured.Exemplar = true, func(context.Context) string { return "" }
 	shadow := newLimiter(t, weir.Config{Max: 2, Law: moving, Interval: time.Nanosecond, MinSamples: 1, Shadow: true})
 	hold(t, shadow, 5)
-	measured := newLimiter(t, weir.Config{
-		Initial: 100, Law: moving, Interval: time.Nanosecond, MinSamples: 1,
-		Histograms: true, Exemplar: func(context.Context) string { return "" },
-	})
-	ofTenant := weir.WithTenant(ctx, "acme")
+	subscribed := newLimiter(t, c)
+	_, stop := subscribed.Events(1)
+	stop()
 
+	ctx := t.Context()
+	pass := func(l *weir.Limiter, ctx context.Context, weight int) func() {
+		return func() {
+			permit, err := l.AcquireN(ctx, weight)
+			if err != nil {
+				t.Error(err)
+			}
+			permit.Done(nil)
+		}
+	}
+	work := func(context.Context) error { return nil }
 	for _, path := range []struct {
 		name string
 		run  func()
 		want float64
 	}{
 		{"TryAcquire and Done", func() {
-			permit, ok := l.TryAcquire(t.Context())
+			permit, ok := l.TryAcquire(ctx)
 			if !ok {
 				t.Error("refused")
-			}
-			permit.Done(nil)
-		}, 0},
-		{"Acquire and Done", func() {
-			permit, err := l.Acquire(ctx)
-			if err != nil {
-				t.Error(err)
 			}
 			permit.Done(nil)
 		}, 0},
@@ -68,34 +67,11 @@ func TestAllocations(t *testing.T) {
 			permit, err := l.Acquire(ctx)
 			defer permit.DoneWith(&err)
 		}, 0},
-		{"Acquire and Done of a tenant", func() {
-			permit, err := fair.Acquire(ofTenant)
-			if err != nil {
-				t.Error(err)
-			}
-			permit.Done(nil)
-		}, 0},
-		{"Acquire and Done in shadow mode", func() {
-			permit, err := shadow.Acquire(ctx)
-			if err != nil {
-				t.Error(err)
-			}
-			permit.Done(nil)
-		}, 0},
-		{"Acquire and Done with histograms", func() {
-			permit, err := measured.Acquire(ctx)
-			if err != nil {
-				t.Error(err)
-			}
-			permit.Done(nil)
-		}, 0},
-		{"AcquireN and Done", func() {
-			permit, err := l.AcquireN(ctx, 5)
-			if err != nil {
-				t.Error(err)
-			}
-			permit.Done(nil)
-		}, 0},
+		{"AcquireN and Done", pass(l, ctx, 5), 0},
+		{"Acquire and Done of a tenant", pass(newLimiter(t, fair), weir.WithTenant(ctx, "acme"), 1), 0},
+		{"Acquire and Done in shadow mode", pass(shadow, ctx, 1), 0},
+		{"Acquire and Done with histograms", pass(newLimiter(t, measured), ctx, 1), 0},
+		{"Acquire and Done after a subscription", pass(subscribed, ctx, 1), 0},
 		{"Do", func() {
 			if err := l.Do(ctx, work); err != nil {
 				t.Error(err)
@@ -107,7 +83,7 @@ func TestAllocations(t *testing.T) {
 			}
 		}, 1},
 		{"TryAcquire, refused", func() {
-			if _, ok := full.TryAcquire(t.Context()); ok {
+			if _, ok := full.TryAcquire(ctx); ok {
 				t.Error("admitted")
 			}
 		}, 0},
@@ -235,40 +211,6 @@ func TestWeightAboveALimitThatFell(t *testing.T) {
 		admitted(t, light).Done(nil)
 		balanced(t, l)
 	})
-}
-
-// Slots taken without waiting count for their tenant: the free slot goes to the other tenant,
-// which has one and not three.
-func TestTryAcquireCountsForItsTenant(t *testing.T) {
-	for try := range 10 { // they may share a bucket, but not time and again
-		served := false
-		synctest.Test(t, func(t *testing.T) {
-			l := newLimiter(t, weir.Config{
-				Initial: 4, Law: law.Fixed{},
-				Queue: weir.Queue{Size: 4, Timeout: time.Minute, Tenants: 1024},
-			})
-			busy, other := weir.WithTenant(t.Context(), fmt.Sprint("busy", try)), weir.WithTenant(t.Context(), "other")
-			held := []weir.Permit{admitted(t, ask(other, l, 1))}
-			for range 3 {
-				permit, _ := l.TryAcquire(busy)
-				held = append(held, permit)
-			}
-			again, next := ask(busy, l, 1), ask(other, l, 1)
-			held[3].Done(nil)
-			synctest.Wait()
-			served = len(next) > 0
-			for _, permit := range held[:3] {
-				permit.Done(nil)
-			}
-			admitted(t, again).Done(nil)
-			admitted(t, next).Done(nil)
-			balanced(t, l)
-		})
-		if served {
-			return
-		}
-	}
-	t.Error("the tenant that had more was served first")
 }
 
 // Work under a context that has ended is cancelled, as by Acquire, and not refused: neither

@@ -57,14 +57,6 @@ func (b *breaker) heard(t testing.TB, want ...weir.Outcome) {
 	}
 }
 
-// forgetOrder is for outcomes that may come in either order: work that ends gives its slot
-// back and then notifies the breaker, while the work that gets the slot notifies it too.
-func (b *breaker) forgetOrder() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	slices.Sort(b.told)
-}
-
 func TestOpenBreakerRefusesAtOnceWithItsReason(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var j limittest.Journal
@@ -127,30 +119,6 @@ func TestBreakerIsToldOfWorkThatNeverRan(t *testing.T) {
 		now(t, left)
 		held[0].Done(nil)
 		b.heard(t, weir.Ignore, weir.Ignore, weir.Ignore, weir.Success)
-		balanced(t, l)
-	})
-}
-
-// TestWaitedWorkIsAskedForAgain when it leaves the queue: the downstream broke.
-func TestWaitedWorkIsAskedForAgain(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := &breaker{}
-		l := newLimiter(t, weir.Config{
-			Max: 1, Law: law.Fixed{}, Breaker: b, Queue: weir.Queue{Size: 2, Timeout: time.Minute},
-		})
-		held := hold(t, l, 1)
-		lucky, unlucky := ask(t.Context(), l, 1), ask(t.Context(), l, 1)
-		time.Sleep(time.Second)
-		held[0].Done(nil)
-		first := admitted(t, lucky)
-		b.set(true)
-		time.Sleep(time.Second)
-		first.Done(nil)
-		if a := now(t, unlucky); !errors.Is(a.Err, weir.ErrBreakerOpen) || a.Permit.Waited() != 0 {
-			t.Errorf("got %v, with a permit that waited %v", a.Err, a.Permit.Waited())
-		}
-		b.forgetOrder()
-		b.heard(t, weir.Success, weir.Success, weir.Ignore, weir.Ignore)
 		balanced(t, l)
 	})
 }

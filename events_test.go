@@ -1,7 +1,6 @@
 package weir_test
 
 import (
-	"context"
 	"math"
 	"testing"
 	"testing/synctest"
@@ -139,16 +138,5 @@ func TestEventsReachReadersThoughTheHookPanics(t *testing.T) {
 	}()
 	if got := drained(events); len(got) != 1 {
 		t.Errorf("%v", got)
-	}
-}
-
-func TestEventsCostNothingOnceStopped(t *testing.T) {
-	l := newLimiter(t, weir.Config{Max: 1, Law: law.Fixed{}})
-	_, stop := l.Events(1)
-	stop()
-	p, _ := l.TryAcquire(t.Context())
-	defer p.Release()
-	if n := testing.AllocsPerRun(100, func() { l.TryAcquire(context.Background()) }); n != 0 {
-		t.Errorf("a refusal that no one hears of allocates %v times", n)
 	}
 }

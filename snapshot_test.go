@@ -186,37 +186,6 @@ func TestDrainRateStaysFinite(t *testing.T) {
 	})
 }
 
-func TestHistoryKeepsTheLastSixteen(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := newLimiter(t, weir.Config{Min: 100, Max: 100})
-		if h := l.History(); len(h) != 0 {
-			t.Errorf("%v before any change", h)
-		}
-		began := time.Now()
-		for i := range 40 {
-			time.Sleep(time.Second)
-			update(t, l, weir.Config{Min: 101 + i, Max: 101 + i})
-		}
-		h := l.History()
-		if len(h) != 16 {
-			t.Fatalf("%d changes: want 16", len(h))
-		}
-		for i, c := range h {
-			if want := 124 + i; c.From != want || c.To != want+1 || c.Reason.Code != law.Configured ||
-				!c.At.Equal(began.Add(time.Duration(25+i)*time.Second)) {
-				t.Errorf("change %d: %+v", i, c)
-			}
-		}
-		if s := l.Snapshot(); s.Raised != 40 || s.Last.Code != law.Configured {
-			t.Errorf("raised %d: want 40", s.Raised)
-		}
-		h[0].To = 7
-		if l.History()[0].To == 7 {
-			t.Error("the history is not the caller's own")
-		}
-	})
-}
-
 func TestHistorySaysWhy(t *testing.T) {
 	scripted := func(code law.ReasonCode, signal law.Signal, have, want float64, limit float64) law.Decision {
 		return law.Decision{Limit: limit, Reason: law.Reason{Code: code, Signal: signal, Have: have, Want: want}}

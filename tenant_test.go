@@ -4,14 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/weir-go/weir"
-	"github.com/weir-go/weir/law"
 )
 
 // A tenant with thirty callers that never stop takes only the slots that three others do not
@@ -126,39 +124,39 @@ func TestTenantInTheContext(t *testing.T) {
 	}
 }
 
-// A tenant with an empty name is the same as no tenant.
-func TestTenantWithoutANameIsNoTenant(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := newLimiter(t, weir.Config{
-			Initial: 2, Law: law.Fixed{},
-			Queue: weir.Queue{Size: 20, Timeout: time.Minute, Tenants: 1024},
-		})
-		held := hold(t, l, 2) // of no tenant
-		unnamed := ask(weir.WithTenant(t.Context(), ""), l, 1)
-		var named []<-chan answer
-		for i := range 10 {
-			named = append(named, ask(weir.WithTenant(t.Context(), fmt.Sprint(i)), l, 1))
+// Work is of the tenant of its context, however it came in, and work without a tenant is of the
+// one with the empty name: a free slot goes to the other tenant, which has one slot and not three.
+func TestWorkCountsForItsTenant(t *testing.T) {
+	for name, c := range map[string]struct {
+		runs, waits func(ctx context.Context, id string) context.Context
+	}{
+		"named":   {weir.WithTenant, weir.WithTenant},
+		"unnamed": {func(ctx context.Context, _ string) context.Context { return ctx }, func(ctx context.Context, _ string) context.Context { return weir.WithTenant(ctx, "") }},
+	} {
+		served := false
+		for try := range 10 { // they may share a bucket, but not time and again
+			synctest.Test(t, func(t *testing.T) {
+				l := fixed(t, 4, weir.Queue{Size: 4, Timeout: time.Minute, Tenants: 1024})
+				id, other := fmt.Sprint("busy", try), weir.WithTenant(t.Context(), fmt.Sprint("other", try))
+				held := []weir.Permit{admitted(t, ask(other, l, 1))}
+				for range 3 {
+					permit, _ := l.TryAcquire(c.runs(t.Context(), id))
+					held = append(held, permit)
+				}
+				again, next := ask(c.waits(t.Context(), id), l, 1), ask(other, l, 1)
+				held[3].Done(nil)
+				synctest.Wait()
+				served = served || len(next) > 0
+				for _, permit := range held[:3] {
+					permit.Done(nil)
+				}
+				admitted(t, again).Done(nil)
+				admitted(t, next).Done(nil)
+				balanced(t, l)
+			})
 		}
-		held[0].Done(nil)
-		waits(t, unnamed) // its tenant runs one already, theirs none
-		for len(named) > 0 {
-			next := slices.IndexFunc(named, func(c <-chan answer) bool { return len(c) > 0 })
-			if next < 0 && len(named) > 1 { // one in a hundred shares the bucket of those without a name
-				t.Fatal("no named tenant was served")
-			}
-			if next < 0 {
-				break
-			}
-			admitted(t, named[next]).Done(nil)
-			named = slices.Delete(named, next, next+1)
-			synctest.Wait()
+		if !served {
+			t.Errorf("%s: the tenant that had more was served first", name)
 		}
-		admitted(t, unnamed).Done(nil)
-		synctest.Wait()
-		for _, last := range named {
-			admitted(t, last).Done(nil)
-		}
-		held[1].Done(nil)
-		balanced(t, l)
-	})
+	}
 }

@@ -312,45 +312,29 @@ func TestAdaptiveWaitersExpireAlone(t *testing.T) {
 	})
 }
 
-// hearsDeadlines returns a limiter of one slot whose law leaves out deadlines below 10 ms, and the
-// median that the law saw last.
-func hearsDeadlines() (lim *weir.Limiter, heard *time.Duration) {
-	heard = new(time.Duration)
-	return weir.Must(weir.New(weir.Config{
-		Min: 1, Max: 1, Queue: weir.Queue{Size: 0}, Interval: time.Second, MinSamples: 1,
+// deadlineHeard is the median that the law sees after arrivals at a full limiter, with the
+// given number of arrivals for each context. The law leaves out deadlines below 10 ms.
+func deadlineHeard(t *testing.T, arrivals func(*testing.T) map[context.Context]int) (heard time.Duration) {
+	t.Helper()
+	lim := newLimiter(t, weir.Config{
+		Max: 1, Interval: time.Second, MinSamples: 1,
 		Law: script(func(w law.Window) law.Decision {
-			*heard = w.Deadline
+			heard = w.Deadline
 			return law.Decision{Limit: 1, Next: law.Plan{MinDeadline: 10 * time.Millisecond}}
 		}),
-	})), heard
-}
-
-// deadlineHeard is the median that the law sees after arrivals at a full limiter, with the
-// given number of arrivals for each context.
-func deadlineHeard(t *testing.T, arrivals map[context.Context]int) time.Duration {
-	t.Helper()
-	lim, heard := hearsDeadlines()
-	decide := func() {
-		permit, ok := lim.TryAcquire(t.Context())
-		if !ok {
-			t.Fatal("the limiter is full")
-		}
-		_, _ = lim.TryAcquire(t.Context()) // the limit is reached
-		time.Sleep(time.Second)
-		permit.Done(nil)
-	}
-	decide()
+	})
 	for range 4 { // the first round only shows that there are deadlines
-		for ctx, n := range arrivals {
+		held := hold(t, lim, 1)
+		_, _ = lim.TryAcquire(t.Context()) // the limit is reached
+		for ctx, n := range arrivals(t) {
 			for range n {
-				if permit, err := lim.Acquire(ctx); err == nil {
-					permit.Release()
-				}
+				_, _ = lim.TryAcquire(ctx)
 			}
 		}
-		decide()
+		time.Sleep(time.Second)
+		held[0].Done(nil)
 	}
-	return *heard
+	return heard
 }
 
 func TestDeadlinesReachTheLaw(t *testing.T) {
@@ -379,46 +363,20 @@ func TestDeadlinesReachTheLaw(t *testing.T) {
 		"strangers": {func(t *testing.T) map[context.Context]int {
 			return map[context.Context]int{deadline.Stranger(within(t, soon)): 20, within(t, late): 10}
 		}, 0},
+		"few but the shortest": {func(t *testing.T) map[context.Context]int {
+			return map[context.Context]int{within(t, time.Millisecond): 60, within(t, late): 10, t.Context(): 30}
+		}, 0},
 		"years": {func(t *testing.T) map[context.Context]int {
 			return map[context.Context]int{within(t, 200*365*24*time.Hour): 30}
 		}, 200 * 365 * 24 * time.Hour},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				heard := deadlineHeard(t, c.arrivals(t))
+				heard := deadlineHeard(t, c.arrivals)
 				if off := (heard - c.want).Abs(); off > max(10*time.Second, c.want/1000) {
 					t.Errorf("the law hears of %v, want about %v", heard, c.want)
 				}
 			})
 		})
 	}
-}
-
-// Deadlines below the law's minimum are left out: all of these, so that only work without a
-// deadline remains.
-func TestShortDeadlinesAreLeftOut(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		lim, heard := hearsDeadlines()
-		*heard = -1
-		for range 4 {
-			held, _ := lim.TryAcquire(t.Context())
-			for i := range 100 {
-				left := time.Millisecond
-				if i%10 >= 6 {
-					left = time.Hour
-				}
-				ctx, cancel := context.WithTimeout(t.Context(), left)
-				if i%10 > 6 {
-					ctx = t.Context()
-				}
-				_, _ = lim.TryAcquire(ctx)
-				cancel()
-			}
-			time.Sleep(time.Second)
-			held.Done(nil)
-		}
-		if *heard != 0 {
-			t.Errorf("the law hears of %v, want none", *heard)
-		}
-	})
 }

@@ -2,6 +2,7 @@ package stress
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"math/rand/v2"
 	"runtime"
@@ -26,7 +27,7 @@ func TestStress(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c.Initial, c.Max, c.MinSamples, c.Interval = 6, 8, 5, 50*time.Microsecond
-			c.Law = law.Band{Target: 30 * time.Microsecond}
+			c.Law, c.Histograms = law.Band{Target: 30 * time.Microsecond}, true
 			newStress(t, c).run()
 		})
 	}
@@ -65,14 +66,25 @@ func (s *stress) run() {
 					s.update(n)
 				}
 				if n%20 == 0 {
-					_ = s.lim.String()
-					_ = s.lim.History()
+					s.look()
 				}
 			}
 		})
 	}
 	all.Wait()
 	s.check()
+}
+
+// look reads the state, which is of one moment.
+func (s *stress) look() {
+	snap := s.lim.Snapshot()
+	if snap.Latencies.Count != snap.Succeeded || snap.Peak < snap.InFlight {
+		s.Errorf("%+v: want a snapshot of one moment", snap)
+	}
+	if text := s.lim.String(); !json.Valid([]byte(text)) {
+		s.Errorf("not JSON: %s", text)
+	}
+	_ = s.lim.History()
 }
 
 // request asks for a permit in one of several ways, and works if it gets one.

@@ -2,7 +2,6 @@ package stress
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -194,49 +193,6 @@ func TestHostileKeys(t *testing.T) {
 			runtime.KeepAlive(s)
 		})
 	}
-}
-
-// TestNothingLeaksFromTheQueues after 100,000 callers left them.
-func TestNothingLeaksFromTheQueues(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		const rounds, callers = 100, 1000
-		s := must(bulkhead.New(bulkhead.Config{Max: 5, Default: compartment(1, callers, time.Hour)}))
-		keys := []string{"a", "b", "c", "d", "e", "f", "g"}
-		var held []weir.Permit
-		for _, key := range keys[:5] { // the last two wait for the cap
-			held = append(held, hold(t, s, key, 1)...)
-		}
-		before := int64(0)
-		for round := range rounds {
-			ctx, cancel := context.WithCancel(t.Context())
-			var all sync.WaitGroup
-			for i := range callers {
-				all.Go(func() {
-					if _, err := s.Acquire(ctx, keys[i%len(keys)]); !errors.Is(err, context.Canceled) {
-						t.Error(err)
-					}
-				})
-			}
-			synctest.Wait()
-			cancel()
-			all.Wait()
-			if round == rounds/10 {
-				before = limittest.Heap()
-			}
-		}
-		grown := limittest.Heap() - before
-		if grown > 64<<10 && !race.Enabled {
-			t.Errorf("%d B more after %d cancelled callers", grown, rounds*callers)
-		}
-		snap := s.Snapshot()
-		if snap.Total.Queued != 0 || snap.Total.Cancelled != rounds*callers {
-			t.Errorf("%d queued, %d cancelled", snap.Total.Queued, snap.Total.Cancelled)
-		}
-		for _, p := range held {
-			p.Done(nil)
-		}
-		limittest.Balanced(t, s.Snapshot().Total)
-	})
 }
 
 func TestUpdatesFollowEachOther(t *testing.T) {
