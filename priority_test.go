@@ -2,48 +2,12 @@ package weir_test
 
 import (
 	"context"
-	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/weir-go/weir"
 )
-
-func TestPriorityIsServedFirst(t *testing.T) {
-	for _, d := range []weir.Discipline{weir.FIFO, weir.Adaptive} {
-		t.Run(d.String(), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				l := fixed(t, 2, weir.Queue{Size: 20, Timeout: time.Minute, Discipline: d})
-				held := hold(t, l, 2)
-				var order []weir.Priority
-				arrivals := []weir.Priority{
-					weir.Normal, weir.Low, weir.Critical, weir.High, weir.Low, weir.Normal,
-					weir.Critical, weir.High,
-				}
-				for _, p := range arrivals {
-					go func() {
-						err := l.Do(weir.WithPriority(t.Context(), p), func(context.Context) error {
-							order = append(order, p)
-							return nil
-						})
-						if err != nil {
-							t.Errorf("%v: %v", p, err)
-						}
-					}()
-					synctest.Wait()
-				}
-				held[0].Release() // one slot serves them all, one after the other
-				synctest.Wait()
-				if want := slices.Sorted(slices.Values(arrivals)); !slices.Equal(order, want) {
-					t.Errorf("served %v: want %v", order, want)
-				}
-				held[1].Release()
-				balanced(t, l)
-			})
-		})
-	}
-}
 
 func TestPriorityInTheContext(t *testing.T) {
 	if p := weir.PriorityFrom(t.Context()); p != weir.Normal {

@@ -202,28 +202,6 @@ func TestShadowAdmitsAllAndReports(t *testing.T) {
 	balanced(t, l)
 }
 
-func TestShadowCountsRoomInTheQueue(t *testing.T) {
-	for _, c := range []struct {
-		queue weir.Queue
-		want  uint64
-	}{
-		{weir.Queue{}, 18},
-		{weir.Queue{Size: 5}, 13},
-		{weir.Queue{Discipline: weir.Adaptive}, 0},
-		{weir.Queue{Discipline: weir.Adaptive, Size: 3}, 15},
-	} {
-		l := newLimiter(t, weir.Config{Max: 2, Shadow: true, Queue: c.queue})
-		for range 20 {
-			if _, err := l.Acquire(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if got := l.Snapshot().WouldRefuse; got != c.want {
-			t.Errorf("%+v: would refuse %d of 20: want %d", c.queue, got, c.want)
-		}
-	}
-}
-
 // A shadow limiter reports what a live limiter would refuse, when it would refuse it.
 func TestShadowReportsReasons(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -250,21 +250,6 @@ func TestUpdateOfTheQueue(t *testing.T) {
 	})
 }
 
-// A switch from FIFO to Adaptive leaves the waiters alone.
-func TestDisciplineSwitchServesWaiters(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := weir.Config{Initial: 1, Law: law.Fixed{}, Queue: weir.Queue{Size: 9}}
-		l := newLimiter(t, c)
-		held := hold(t, l, 1)
-		first, second := ask(t.Context(), l, 1), ask(t.Context(), l, 1)
-		c.Queue.Discipline = weir.Adaptive
-		update(t, l, c)
-		held[0].Done(nil)
-		admitted(t, first).Done(nil)
-		admitted(t, second).Done(nil)
-	})
-}
-
 // elsewhere is a law that does something when it starts.
 type elsewhere struct{ does func() }
 

@@ -132,11 +132,11 @@ func against(b *testing.B, goroutines int, pass func(), name string, measure fun
 	for turn := range turns {
 		n := b.N/turns + min(1, b.N%turns)
 		if turn%2 == 0 {
-			theirs += timed(goroutines, n, measure)
-			ours += timed(goroutines, n, pass)
+			theirs += timed(goroutines, n, each(measure))
+			ours += timed(goroutines, n, each(pass))
 		} else {
-			ours += timed(goroutines, n, pass)
-			theirs += timed(goroutines, n, measure)
+			ours += timed(goroutines, n, each(pass))
+			theirs += timed(goroutines, n, each(measure))
 		}
 	}
 	b.ReportMetric(float64(theirs.Nanoseconds())/float64(b.N), name+"-ns")
@@ -144,17 +144,20 @@ func against(b *testing.B, goroutines int, pass func(), name string, measure fun
 	b.ReportMetric(float64(ours.Nanoseconds())/float64(b.N), "ns/op")
 }
 
-// timed runs pass n times, spread over the goroutines.
-func timed(goroutines, n int, pass func()) time.Duration {
+// timed runs pass n times, spread over the goroutines, each of which counts from another number.
+func timed(goroutines, n int, pass func(i int)) time.Duration {
 	var done sync.WaitGroup
 	began := time.Now()
-	for range goroutines {
+	for g := range goroutines {
 		done.Go(func() {
-			for range n / goroutines {
-				pass()
+			for i := range n / goroutines {
+				pass(g*61 + i)
 			}
 		})
 	}
 	done.Wait()
 	return time.Since(began)
 }
+
+// each returns pass for timed.
+func each(pass func()) func(int) { return func(int) { pass() } }

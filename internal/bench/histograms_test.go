@@ -57,13 +57,13 @@ func reportAdded(b *testing.B, goroutines int, with, without func()) {
 	for turn := range turns {
 		var longer time.Duration
 		if turn%2 == 0 {
-			longer = timed(goroutines, n, with)
-			longer -= timed(goroutines, n, without)
+			longer = timed(goroutines, n, each(with))
+			longer -= timed(goroutines, n, each(without))
 		} else {
-			longer = -timed(goroutines, n, without)
-			longer += timed(goroutines, n, with)
+			longer = -timed(goroutines, n, each(without))
+			longer += timed(goroutines, n, each(with))
 		}
-		added = append(added, float64(longer)/float64(timed(goroutines, n, f.pass)))
+		added = append(added, float64(longer)/float64(timed(goroutines, n, each(f.pass))))
 		ns = append(ns, float64(longer.Nanoseconds())/float64(n))
 	}
 	b.ReportMetric(median(added), "floors-more")

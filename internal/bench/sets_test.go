@@ -3,7 +3,6 @@ package bench
 import (
 	"context"
 	"fmt"
-	"sync"
 	"testing"
 	"time"
 
@@ -93,31 +92,15 @@ func inTurn(b *testing.B, goroutines int, floor, pass func(int)) {
 	for turn := 0; turn*each < b.N; turn++ {
 		var theirs, ours time.Duration
 		if turn%2 == 0 {
-			theirs, ours = timedKeys(goroutines, each, floor), timedKeys(goroutines, each, pass)
+			theirs, ours = timed(goroutines, each, floor), timed(goroutines, each, pass)
 		} else {
-			ours, theirs = timedKeys(goroutines, each, pass), timedKeys(goroutines, each, floor)
+			ours, theirs = timed(goroutines, each, pass), timed(goroutines, each, floor)
 		}
 		ratios = append(ratios, float64(ours)/float64(theirs))
 		plain = append(plain, float64(theirs.Nanoseconds())/float64(each))
 	}
 	b.ReportMetric(median(plain), "plain-ns")
 	b.ReportMetric(median(ratios), "x/plain")
-}
-
-// timedKeys runs pass n times, spread over the goroutines, which go round the keys from
-// different places.
-func timedKeys(goroutines, n int, pass func(int)) time.Duration {
-	var done sync.WaitGroup
-	began := time.Now()
-	for g := range goroutines {
-		done.Go(func() {
-			for i := range n / goroutines {
-				pass(g*61 + i)
-			}
-		})
-	}
-	done.Wait()
-	return time.Since(began)
 }
 
 // BenchmarkGroup passes through each limiter under a cap in turn, as a multiple of the time that
