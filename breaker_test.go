@@ -138,8 +138,8 @@ func TestBreakerInShadowIsOnlyReported(t *testing.T) {
 	}
 }
 
-// A waiter is told of an open breaker in a hook or in the breaker itself that panics: each
-// permission still gets one outcome.
+// The breaker opens while work waits, and the hook or the breaker panics then: each permission
+// still gets one outcome.
 func TestWaiterWhoseBreakerOpens(t *testing.T) {
 	for _, panics := range []string{"the hook", "the breaker"} {
 		t.Run(panics, func(t *testing.T) {

@@ -83,7 +83,7 @@ func TestReasonsAreThoseOfTheCore(t *testing.T) {
 	}
 }
 
-// The public constants have the same numbers as those of the core.
+// The public constants have the numbers of the core.
 func TestConstantsAreThoseOfTheCore(t *testing.T) {
 	for outcome, inside := range map[weir.Outcome]window.Outcome{
 		weir.Success: window.Success, weir.Failure: window.Failure, weir.Timeout: window.Timeout,

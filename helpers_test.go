@@ -108,7 +108,7 @@ func setCap(t testing.TB, l *weir.Limiter, slots int) {
 	}
 }
 
-// hears is a law that notes the signals it gets.
+// hears is a law that records which signals it gets.
 type hears struct{ saturated, refused, waited bool }
 
 func (h *hears) Controller(law.Bounds) (law.Controller, error) { return h, nil }

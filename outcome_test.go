@@ -88,7 +88,7 @@ func pushed(t *testing.T, times int, after time.Duration) *weir.Limiter {
 	return lim
 }
 
-// refuse reports that the downstream refused work so many times, with a time to come back.
+// refuse reports refusals by the downstream, with a time to come back.
 func refuse(t *testing.T, lim *weir.Limiter, times int, after time.Duration) {
 	t.Helper()
 	for range times {

@@ -202,7 +202,7 @@ func TestShadowAdmitsAllAndReports(t *testing.T) {
 	balanced(t, l)
 }
 
-// A shadow limiter reports what a live limiter would refuse, when it would refuse it.
+// A shadow limiter reports the refusals of a live limiter, when that would refuse.
 func TestShadowReportsReasons(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var j limittest.Journal

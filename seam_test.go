@@ -245,7 +245,7 @@ func TestRefusingAShareLeavesDeadlinesAlone(t *testing.T) {
 	})
 }
 
-// RetryAfter counts waiting work by its weight, and what work that started owes to the pace.
+// RetryAfter counts waiting work by its weight, and the debt of started work to the pace.
 func TestRetryAfterOfHeavyWorkUnderAPace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := pacedLimiter(t, admit.Pace{Rate: 10}, weir.Queue{Size: 3, Timeout: time.Minute})

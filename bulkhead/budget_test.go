@@ -15,8 +15,7 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// drive has so many callers use a key until the time is over, each piece of work taking
-// as long as latency says.
+// drive runs callers of a key until the time is over. latency is the time of each piece of work.
 func drive(t *testing.T, s *bulkhead.Set, key string, callers int, lasting time.Duration, latency *atomic.Int64) {
 	t.Helper()
 	until := time.Now().Add(lasting)

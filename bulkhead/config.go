@@ -21,16 +21,14 @@ type Config struct {
 	// its limiters, which are named after their keys.
 	Default Compartment
 
-	// ByKey has the settings for each key that has some of its own; the settings that these
-	// leave out has its usual default, not that of Default. The entry for
-	// [Overflow], if any, has those for the unknown keys that found no room.
+	// ByKey has the settings of named keys. A setting left out has its usual default, not
+	// that of Default. The entry for [Overflow], if any, is for unknown keys that find no room.
 	ByKey map[string]Compartment
 
 	// Max caps the work in flight of all keys together, by weight, up to
 	// 1,000,000,000. 0 means no cap: the keys then have nothing in common, not
 	// even a lock. An update can change a cap but neither bring nor remove one.
-	// A key in shadow mode runs above the cap too; the others get what they
-	// would get if it did not.
+	// A key in shadow mode runs above the cap too, and takes nothing from the others.
 	Max int
 
 	// MaxKeys is how many compartments there may be for keys that ByKey does
@@ -38,14 +36,14 @@ type Config struct {
 	// to 10,000,000.
 	MaxKeys int
 
-	// OnEvent, if set, hears the events of every key whose Config has no OnEvent
+	// OnEvent, if set, is called with the events of every key whose Config has no OnEvent
 	// of its own. [weir.Event].Limiter names the key. See [weir.Config].OnEvent.
 	OnEvent func(weir.Event)
 }
 
 // A Compartment has the settings for a key.
 type Compartment struct {
-	// Config has those of its limiter. Config.Name defaults to the key. Its Law
+	// Config configures the key's limiter. Config.Name defaults to the key. Its Law
 	// runs under locks of the set, and must not call the set or any limiter of
 	// it: see law.Controller. With law.Fixed{} an update that changes
 	// Config.Initial moves the limit there.
@@ -70,8 +68,8 @@ type Compartment struct {
 
 	// Breaker, if set, makes the breaker of a key, once, when the first work asks
 	// its compartment for a slot; it may return nil. If it panics, so does the
-	// call, and the next one tries again. An update keeps the breaker a key has
-	// and what that learned. It is called under no lock, and may use the Set, but
+	// call, and the next one tries again. An update keeps a key's breaker and its
+	// state. It is called under no lock, and may use the Set, but
 	// must not ask for a slot of the same compartment, which would wait for it.
 	// One or the other: this, or Config.Breaker, which in Default is one breaker
 	// for all.

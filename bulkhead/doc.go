@@ -20,9 +20,9 @@
 //	slots = λS + 2√(λS)
 //
 // is enough all but a few percent of the time: 40 a second at 100 ms are 4 slots, and
-// with room 8. A queue of n in front of c slots drains in nS/c, which is what the last
-// in it waits: with a queue timeout W more than cW/S places are never of use. Work is
-// refused that arrives when both are full. An execution timeout (weir.Config.Timeout)
+// with room 8. A queue of n in front of c slots drains in nS/c, the wait of the last request
+// in it: with a queue timeout W more than cW/S places are never of use. Work that arrives
+// when both are full is refused. An execution timeout (weir.Config.Timeout)
 // is apart from all that, and runs from the moment the work starts.
 //
 // A downstream that takes C at once, shared by keys that need c1, c2, ... slots:
@@ -48,8 +48,8 @@
 // [Set.SetMax] moves the cap while it is in use, to 0 if need be.
 //
 // A limit that is too low drops work the service could have done, which is the usual
-// mistake; one that is too high isolates nothing. [weir.Config].Shadow shows what a
-// size would refuse before it does.
+// mistake; one that is too high isolates nothing. [weir.Config].Shadow shows the refusals
+// of a size before it refuses.
 //
 // # Keys
 //
@@ -58,7 +58,7 @@
 // they are all taken, one that is idle and was not used of late goes (the clock
 // algorithm: Corbató, "A Paging Experiment with the Multics System", 1968); if a few
 // dozen looked at are all busy or in use, the new key shares the compartment
-// [Overflow] with others of its kind. So whoever invents keys meets a bound of memory
+// [Overflow] with others of its kind. So a client that invents keys meets a bound of memory
 // and of slots, and never touches a configured key. Still, take keys from a router's
 // patterns and not from raw paths: a key that never comes again learns nothing.
 //

@@ -82,7 +82,7 @@ func open(reserved int, share float64) bulkhead.Compartment {
 	return c
 }
 
-// hold takes so many permits of a key, which must be free.
+// hold takes n permits of a key, which must be free.
 func hold(t testing.TB, s *bulkhead.Set, key string, n int) []weir.Permit {
 	t.Helper()
 	permits := make([]weir.Permit, n)

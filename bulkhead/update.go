@@ -22,7 +22,7 @@ import (
 // of unknown keys beyond a lower MaxKeys.
 //
 // A cap can be changed but not brought or removed. A closed set stays closed. An OnEvent
-// that hears of the update must not call Update, Close or Shutdown, which would wait for it.
+// that is called for the update must not call Update, Close or Shutdown, which would wait for it.
 func (s *Set) Update(c Config) error {
 	c, err := c.complete()
 	if err != nil {
@@ -58,7 +58,7 @@ func (s *Set) replace(old, next *table) ([]*compartment, error) {
 	}
 	stay, leave := d.divide(next)
 	for key, c := range old.byKey {
-		// Reserves shrink before any grows and before the cap moves: the cap always holds their sum.
+		// Reserves shrink before any grows and before the cap moves, which so holds their sum.
 		s.group.reserve(c.limiter, 0, next.conf.ByKey[key].Reserved)
 		if next.byKey[key] == nil {
 			leave = append(leave, c)

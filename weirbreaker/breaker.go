@@ -9,7 +9,7 @@ import (
 )
 
 // A Breaker is a [weir.Breaker]. Make one with [New]. All methods are safe for
-// concurrent use; those of the embedded gobreaker tell its name, state and counts. An
+// concurrent use; the embedded gobreaker's methods return its name, state and counts. An
 // allowed piece of work costs one allocation, gobreaker's own.
 type Breaker struct {
 	*gobreaker.TwoStepCircuitBreaker[any]
@@ -17,7 +17,7 @@ type Breaker struct {
 
 // New returns a breaker with the settings of gobreaker, whose defaults are a minute open
 // and one probe, after more than 5 failures in a row. Its IsSuccessful and IsExcluded are
-// replaced: what counts, and as what, is for the limiter to say ([weir.Config].Classify).
+// replaced: the limiter classifies work ([weir.Config].Classify).
 // OnStateChange is called under gobreaker's lock and must not use the limiter.
 func New(s gobreaker.Settings) *Breaker {
 	s.IsSuccessful = func(err error) bool { return err == nil }
@@ -35,7 +35,7 @@ func ByKey(s gobreaker.Settings) func(key string) weir.Breaker {
 	}
 }
 
-// What gobreaker is told of work that did not succeed.
+// The errors that stand for work without success in gobreaker.
 var (
 	errFailed  = errors.New("failed")
 	errIgnored = errors.New("ignored")

@@ -1,7 +1,7 @@
 // Package weirbreaker makes a circuit breaker of github.com/sony/gobreaker/v2 the
 // [weir.Breaker] of a limiter.
 //
-// A limiter holds back what a downstream cannot take; a breaker stops what it cannot
+// A limiter holds back work that a downstream cannot take; a breaker stops work that it cannot
 // answer. Behind one, work is refused at once while the breaker is open
 // ([weir.ErrBreakerOpen]); when it is half open its probes go through the limiter as
 // any other work does. It counts what the limiter counts: a failure, a timeout or an

@@ -14,8 +14,8 @@ import (
 	"github.com/weir-go/weir/internal/race"
 )
 
-// A hundred thousand callers, each a tenant of its own, wait for a key or for the cap over all keys,
-// and leave again. They leave nothing behind, neither a waiter nor memory.
+// A hundred thousand callers, each a tenant of its own, wait for a key or for the cap over all
+// keys, and leave again. They leave nothing behind, neither a waiter nor memory.
 func TestCancelledWaitersLeaveNothing(t *testing.T) {
 	batches := 50
 	if race.Enabled {
