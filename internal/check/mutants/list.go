@@ -35,7 +35,7 @@ var mutants = []mutant{
 	{"a few refusals of the downstream are all", "internal/admit/pushback.go", "p.cold.pushback.row < inARow", "p.cold.pushback.row < inARow-1", "TestPushback/some_of_late", ".", ""},
 	{"a downstream that serves again is sent nothing", "internal/admit/outcomes.go", "\t\t\ts.flags.set(pushed, false)\n\t\t\ts.contention.cold.pushback = pushback{}\n", "", "TestPushbackEnds", ".", ""},
 	{"the deadlines of strangers are the budget", "internal/deadline/deadline.go", "; strange {", "; strange && false {", "TestDeadlinesReachTheLaw/strangers", ".", ""},
-	{"deadlines that no work can meet are the budget", "internal/admit/deadlines.go", "left > 0 && left >= d.least", "left > 0", "TestDeadlinesReachTheLaw/few_but_the_shortest", ".", ""},
+	{"deadlines that no work can meet are the budget", "internal/admit/deadlines.go", "left > 0 && left >= d.least", "left > 0", "TestDeadlinesReachTheLaw/short", ".", ""},
 	{"a newcomer overtakes those who wait", "internal/admit/acquire.go", "case n.flags&waiting == 0 && n.fits(weight):", "case n.fits(weight):", "TestNewcomerDoesNotOvertake", "", ""},
 	{"idle time counts as time in which work drains", "internal/admit/node.go", "if n.saturated() && !n.awaitsPace() {", "{", "TestDrainRateCountsSaturatedTimeOnly", "", ""},
 	{"whose time is up keeps a place", "internal/admit/acquire.go", "\t\tn.turnAway(n.queue.Expire(now), fx)\n\t\tn.serve(now, fx)\n", "", "TestExpiredTakesNoPlace", "", ""},
