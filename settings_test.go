@@ -250,6 +250,34 @@ func TestUpdateOfTheQueue(t *testing.T) {
 	})
 }
 
+// An update of the discipline keeps the waiters, shadow mode admits them, and the limit holds
+// again after it.
+func TestUpdateOfTheModeServesWaiters(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := weir.Config{Initial: 1, Law: law.Fixed{}, Queue: weir.Queue{Size: 9}}
+		l := newLimiter(t, c)
+		held := hold(t, l, 1)[0]
+		first, second := ask(t.Context(), l, 1), ask(t.Context(), l, 1)
+		c.Queue.Discipline = weir.Adaptive
+		update(t, l, c)
+		held.Done(nil)
+		held = admitted(t, first)
+		c.Shadow = true
+		update(t, l, c)
+		above := admitted(t, second)
+		c.Shadow = false
+		update(t, l, c)
+		for _, p := range []weir.Permit{above, held} {
+			if _, ok := l.TryAcquire(t.Context()); ok {
+				t.Error("admitted above the limit")
+			}
+			p.Done(nil)
+		}
+		hold(t, l, 1)[0].Done(nil)
+		balanced(t, l)
+	})
+}
+
 // elsewhere is a law that does something when it starts.
 type elsewhere struct{ does func() }
 

@@ -339,8 +339,8 @@ func TestDeadlinesReachTheLaw(t *testing.T) {
 	}
 }
 
-// deadlineHeard is the median that the law sees after arrivals at a full limiter. The law leaves out
-// deadlines below 10 ms.
+// deadlineHeard is the median that the law sees after arrivals at a full limiter. The law leaves
+// out deadlines below 10 ms.
 func deadlineHeard(t *testing.T, arrivals []time.Duration) (heard time.Duration) {
 	t.Helper()
 	lim := newLimiter(t, weir.Config{

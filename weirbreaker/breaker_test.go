@@ -10,7 +10,6 @@ import (
 
 	"github.com/sony/gobreaker/v2"
 	"github.com/weir-go/weir"
-	"github.com/weir-go/weir/bulkhead"
 	"github.com/weir-go/weir/law"
 	"github.com/weir-go/weir/weirbreaker"
 )
@@ -118,20 +117,4 @@ func TestProbesAreNotUsedUp(t *testing.T) {
 			t.Errorf("breaker is %v", got)
 		}
 	})
-}
-
-func TestByKey(t *testing.T) {
-	set, err := bulkhead.New(bulkhead.Config{Default: bulkhead.Compartment{
-		Breaker: weirbreaker.ByKey(gobreaker.Settings{ReadyToTrip: func(gobreaker.Counts) bool { return true }}),
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = set.Do(t.Context(), "search", returning(errBroken))
-	if err := set.Do(t.Context(), "search", returning(nil)); !errors.Is(err, weir.ErrBreakerOpen) {
-		t.Errorf("got %v", err)
-	}
-	if err := set.Do(t.Context(), "checkout", returning(nil)); err != nil {
-		t.Errorf("checkout: %v", err)
-	}
 }
