@@ -8,7 +8,6 @@ import (
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
 	"github.com/weir-go/weir/internal/limittest"
-	"github.com/weir-go/weir/law"
 )
 
 type byKey = map[string]bulkhead.Compartment
@@ -16,6 +15,9 @@ type byKey = map[string]bulkhead.Compartment
 type answer = limittest.Answer
 
 var (
+	newSet   = limittest.NewSet
+	fixed    = limittest.Key
+	hold     = limittest.Hold
 	admitted = limittest.Admitted
 	waits    = limittest.Waits
 )
@@ -56,44 +58,11 @@ func update(t testing.TB, s *bulkhead.Set, c bulkhead.Config) {
 	}
 }
 
-func newSet(t testing.TB, c bulkhead.Config) *bulkhead.Set {
-	t.Helper()
-	s, err := bulkhead.New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
-// fixed are the settings of a compartment whose limit stays. Without a queue the timeout is not
-// looked at.
-func fixed(slots, queue int, timeout time.Duration) bulkhead.Compartment {
-	c := weir.Config{Initial: slots, Law: law.Fixed{}, Queue: weir.Queue{Size: queue}}
-	if queue > 0 {
-		c.Queue.Timeout = timeout
-	}
-	return bulkhead.Compartment{Config: c}
-}
-
 // open are the settings of a key that only the cap holds back.
 func open(reserved int, share float64) bulkhead.Compartment {
 	c := fixed(1000, 100, time.Minute)
 	c.Reserved, c.Share = reserved, share
 	return c
-}
-
-// hold takes n permits of a key, which must be free.
-func hold(t testing.TB, s *bulkhead.Set, key string, n int) []weir.Permit {
-	t.Helper()
-	permits := make([]weir.Permit, n)
-	for i := range permits {
-		permit, ok := s.TryAcquire(t.Context(), key)
-		if !ok {
-			t.Fatalf("permit %d of %d for %q was refused: %+v", i+1, n, key, s.Snapshot().ByKey[key])
-		}
-		permits[i] = permit
-	}
-	return permits
 }
 
 func giveBack(permits []weir.Permit) {

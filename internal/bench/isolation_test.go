@@ -8,19 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
-	"github.com/weir-go/weir/law"
+	"github.com/weir-go/weir/internal/limittest"
 )
 
 var realClock = flag.Bool("real", false, "run TestIsolationOnTheRealClock")
-
-// fixed returns the settings of a key whose limit stays.
-func fixed(slots, queue int, timeout time.Duration) bulkhead.Compartment {
-	return bulkhead.Compartment{Config: weir.Config{
-		Initial: slots, Law: law.Fixed{}, Queue: weir.Queue{Size: queue, Timeout: timeout},
-	}}
-}
 
 // work waits for the given time, or until the context ends.
 func work(ctx context.Context, d time.Duration) error {
@@ -30,14 +22,6 @@ func work(ctx context.Context, d time.Duration) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-}
-
-// must returns a set that was made.
-func must(s *bulkhead.Set, err error) *bulkhead.Set {
-	if err != nil {
-		panic(err)
-	}
-	return s
 }
 
 // A backend is a pool of connections that both keys share.
@@ -97,17 +81,17 @@ func TestIsolationOnTheRealClock(t *testing.T) {
 // checkoutP95 has checkout do its 20 pieces of work, in four batches, while search is
 // flooded.
 func checkoutP95(t *testing.T, capped, pool, flood int) (p95 time.Duration, failed int) {
-	search, checkout := fixed(2, 2, 50*time.Millisecond), fixed(5, 10, 200*time.Millisecond)
+	search, checkout := limittest.Key(2, 2, 50*time.Millisecond), limittest.Key(5, 10, 200*time.Millisecond)
 	if capped > 0 {
 		checkout.Reserved, search.Config.Initial = 5, capped
 	}
 	if capped < 0 {
-		search, checkout = fixed(1000, 0, 0), fixed(1000, 0, 0)
+		search, checkout = limittest.Key(1000, 0, 0), limittest.Key(1000, 0, 0)
 	}
-	s := must(bulkhead.New(bulkhead.Config{
+	s := limittest.NewSet(t, bulkhead.Config{
 		Max:   max(0, capped),
 		ByKey: map[string]bulkhead.Compartment{"search": search, "checkout": checkout},
-	}))
+	})
 	shared := make(backend, pool)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()

@@ -59,9 +59,9 @@ func TestMemoryOfAdaptiveKeys(t *testing.T) {
 					}
 					all.Wait()
 				}
-				first := must(bulkhead.New(bulkhead.Config{Default: k}))
+				first := limittest.NewSet(t, bulkhead.Config{Default: k})
 				wear(first, 0) // the runtime keeps goroutines and timers
-				s := must(bulkhead.New(bulkhead.Config{Default: k, Max: c.max, MaxKeys: keys}))
+				s := limittest.NewSet(t, bulkhead.Config{Default: k, Max: c.max, MaxKeys: keys})
 				before := limittest.Heap()
 				for from := 0; from < keys; from += batch {
 					wear(s, from)

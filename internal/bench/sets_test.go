@@ -9,6 +9,7 @@ import (
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
 	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/limittest"
 	"github.com/weir-go/weir/internal/seam"
 )
 
@@ -39,7 +40,7 @@ func BenchmarkSet(b *testing.B) {
 		{"named, capped", bulkhead.Config{Max: 5000, ByKey: named}},
 		{"unknown, capped", bulkhead.Config{Max: 5000, Default: bulkhead.Compartment{Config: limiter}}},
 	} {
-		set := must(bulkhead.New(c.conf))
+		set := limittest.NewSet(b, c.conf)
 		handles := make([]*bulkhead.Handle, keys)
 		for i, name := range names {
 			handles[i], _ = set.Handle(name)

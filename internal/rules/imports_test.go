@@ -60,10 +60,10 @@ var mayImport = map[string]string{
 	"internal/oraclecache": "sim",
 	"internal/storm":       ". load throttle",
 	"internal/figures":     ". bulkhead",
-	"internal/limittest":   ". internal/deadline", // for tests
-	"internal/tcptest":     "",                    // for tests
-	"internal/bench":       "",                    // tests only
-	"internal/stress":      "",                    // tests only
+	"internal/limittest":   ". bulkhead internal/deadline law", // for tests
+	"internal/tcptest":     "",                                 // for tests
+	"internal/bench":       "",                                 // tests only
+	"internal/stress":      "",                                 // tests only
 	"edge":                 ". internal/reply",
 	"retry":                ". edge internal/clock internal/settings internal/wire",
 	"internal/headers":     "",

@@ -25,13 +25,13 @@ func TestCancelledWaitersLeaveNothing(t *testing.T) {
 	for _, d := range []weir.Discipline{weir.FIFO, weir.Adaptive} {
 		t.Run(d.String(), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				c := compartment(100, batch, time.Hour)
+				c := limittest.Key(100, batch, time.Hour)
 				c.Config.Queue.Discipline, c.Config.Queue.Tenants = d, 64
-				s := must(bulkhead.New(bulkhead.Config{Max: 500, Default: c}))
+				s := limittest.NewSet(t, bulkhead.Config{Max: 500, Default: c})
 				keys := []string{"a", "b", "c", "d", "e", "f", "g"}
 				var held []weir.Permit
 				for _, key := range keys[:5] { // the last two wait for the cap
-					held = append(held, hold(t, s, key, 100)...)
+					held = append(held, limittest.Hold(t, s, key, 100)...)
 				}
 				crowd := func(number int) {
 					ctx, cancel := context.WithCancel(t.Context())

@@ -13,11 +13,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
 	"github.com/weir-go/weir/internal/limittest"
 	"github.com/weir-go/weir/internal/race"
-	"github.com/weir-go/weir/law"
 )
 
 // Keys come and go, settings change, the cap moves, and callers leave the queue: the cap holds at
@@ -32,12 +30,12 @@ const mostSlots = 20 // the highest cap
 
 func drawTable(r *rand.Rand, capped bool) bulkhead.Config {
 	c := bulkhead.Config{
-		MaxKeys: 2 + r.IntN(6), Default: compartment(1+r.IntN(3), r.IntN(4), 5*time.Millisecond),
+		MaxKeys: 2 + r.IntN(6), Default: limittest.Key(1+r.IntN(3), r.IntN(4), 5*time.Millisecond),
 		ByKey: map[string]bulkhead.Compartment{},
 	}
 	for i := range 8 {
 		if r.IntN(2) == 0 {
-			k := compartment(2+r.IntN(3), r.IntN(4), 10*time.Millisecond)
+			k := limittest.Key(2+r.IntN(3), r.IntN(4), 10*time.Millisecond)
 			if capped {
 				k.Reserved, k.Share = r.IntN(3), 1+r.Float64()
 			}
@@ -51,7 +49,7 @@ func drawTable(r *rand.Rand, capped bool) bulkhead.Config {
 }
 
 func testSet(t *testing.T, capped bool) {
-	s := must(bulkhead.New(drawTable(rand.New(rand.NewPCG(1, 1)), capped)))
+	s := limittest.NewSet(t, drawTable(rand.New(rand.NewPCG(1, 1)), capped))
 	events, stop := s.Events(4)
 	var heard uint64
 	var reader, all sync.WaitGroup
@@ -122,37 +120,6 @@ func testSet(t *testing.T, capped bool) {
 	}
 }
 
-// must returns a set that was made.
-func must(s *bulkhead.Set, err error) *bulkhead.Set {
-	if err != nil {
-		panic(err)
-	}
-	return s
-}
-
-// hold takes permits of a key, which must be free.
-func hold(t *testing.T, s *bulkhead.Set, key string, n int) (permits []weir.Permit) {
-	t.Helper()
-	for range n {
-		permit, ok := s.TryAcquire(t.Context(), key)
-		if !ok {
-			t.Fatalf("%q was refused: %+v", key, s.Snapshot().ByKey[key])
-		}
-		permits = append(permits, permit)
-	}
-	return permits
-}
-
-// compartment returns the settings of a key whose limit stays. Without a queue the timeout is
-// ignored.
-func compartment(slots, queue int, timeout time.Duration) bulkhead.Compartment {
-	c := weir.Config{Initial: slots, Law: law.Fixed{}, Queue: weir.Queue{Size: queue}}
-	if queue > 0 {
-		c.Queue.Timeout = timeout
-	}
-	return bulkhead.Compartment{Config: c}
-}
-
 var hostileKeys = flag.Int("hostile", 50_000, "keys of TestHostileKeys")
 
 // TestHostileKeys: any number of keys takes no more than MaxKeys of them, and leaves the
@@ -167,11 +134,11 @@ func TestHostileKeys(t *testing.T) {
 	}{{"no cap", 0}, {"capped", 1000}} {
 		t.Run(c.name, func(t *testing.T) {
 			const maxKeys = 1000
-			checkout := compartment(2, 0, 0)
-			s := must(bulkhead.New(bulkhead.Config{
-				MaxKeys: maxKeys, Max: c.max, Default: compartment(2, 0, 0),
+			checkout := limittest.Key(2, 0, 0)
+			s := limittest.NewSet(t, bulkhead.Config{
+				MaxKeys: maxKeys, Max: c.max, Default: limittest.Key(2, 0, 0),
 				ByKey: map[string]bulkhead.Compartment{"checkout": checkout},
-			}))
+			})
 			before := limittest.Heap()
 			long := strings.Repeat("x", 1000)
 			for i := range keys {
@@ -189,21 +156,21 @@ func TestHostileKeys(t *testing.T) {
 			if snap.Unknown != maxKeys || len(snap.ByKey) != maxKeys+2 || snap.Total.Admitted != uint64(keys) {
 				t.Errorf("%d keys, %d admitted", snap.Unknown, snap.Total.Admitted)
 			}
-			hold(t, s, "checkout", 2)
+			limittest.Hold(t, s, "checkout", 2)
 			runtime.KeepAlive(s)
 		})
 	}
 }
 
 func TestUpdatesFollowEachOther(t *testing.T) {
-	s := must(bulkhead.New(bulkhead.Config{Max: 12, Default: compartment(1, 0, 0)}))
+	s := limittest.NewSet(t, bulkhead.Config{Max: 12, Default: limittest.Key(1, 0, 0)})
 	var all sync.WaitGroup
 	for i := range 8 {
 		all.Go(func() {
 			for range 20 {
-				k := bulkhead.Compartment{Config: compartment(12, 0, 0).Config, Reserved: 12}
+				k := bulkhead.Compartment{Config: limittest.Key(12, 0, 0).Config, Reserved: 12}
 				if err := s.Update(bulkhead.Config{
-					Max: 12, Default: compartment(1, 0, 0), ByKey: map[string]bulkhead.Compartment{fmt.Sprint(i): k},
+					Max: 12, Default: limittest.Key(1, 0, 0), ByKey: map[string]bulkhead.Compartment{fmt.Sprint(i): k},
 				}); err != nil {
 					t.Error(err)
 				}
