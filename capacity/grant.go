@@ -68,20 +68,24 @@ func (g Grant) Release() {
 	}
 	c := g.request.of
 	c.mu.Lock()
+	woken := g.release()
+	c.mu.Unlock()
+	woken.wake()
+}
+
+// release gives the grant back under the lock, and returns the reservations to wake.
+func (g Grant) release() (woken *Reservation) {
+	c := g.request.of
 	if !c.ledger.strike(g.page, g.number) {
-		c.mu.Unlock()
-		return
+		return nil
 	}
 	for i := range g.request.back {
 		g.request.back[i].used -= g.request.back[i].units
 	}
 	if c.waiting == 0 {
-		c.mu.Unlock()
-		return
+		return nil
 	}
-	woken := c.settle()
-	c.mu.Unlock()
-	woken.wake()
+	return c.settle()
 }
 
 // A ledger knows which grants are out. A page is used again and again, with the next

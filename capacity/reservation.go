@@ -106,19 +106,23 @@ func (w *Reservation) Take() (Grant, error) {
 }
 
 // Cancel leaves the queue, or gives the reservation's grant back.
-func (w *Reservation) Cancel() {
+func (w *Reservation) Cancel() { w.cancel().wake() }
+
+// cancel is Cancel, except that it returns the reservations to wake.
+func (w *Reservation) cancel() (woken *Reservation) {
 	c := w.request.of
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	waited, granted := w.waiting, w.grant
 	w.waiting, w.grant, w.err = false, Grant{}, ErrCancelled
-	var woken *Reservation
-	if waited {
+	switch {
+	case waited:
 		w.leave(0, nil)
-		woken = c.settle()
+		return c.settle()
+	case granted.request != nil:
+		return granted.release()
 	}
-	c.mu.Unlock()
-	woken.wake()
-	granted.Release() // of nothing if it waited
+	return nil
 }
 
 // Backfill takes the resources of another request of the reservation's owner while the reservation
@@ -126,22 +130,27 @@ func (w *Reservation) Cancel() {
 // is refused as [Capacity.TryAcquire] is, also if others wait in front of the reservation. An owner
 // that backfills without bound starves its reservation.
 func (w *Reservation) Backfill(req *Request) (Grant, error) {
+	g, woken, err := w.backfill(req)
+	woken.wake()
+	return g, err
+}
+
+// backfill is Backfill, except that it returns the reservations to wake.
+func (w *Reservation) backfill(req *Request) (g Grant, woken *Reservation, err error) {
 	c := w.request.of
 	if err := c.checked(req); err != nil {
-		return Grant{}, err
+		return Grant{}, nil, err
 	}
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	g, refused := c.try(req, w)
-	var woken *Reservation
-	if refused == nil && w.waiting {
+	if refused != nil {
+		return Grant{}, nil, refused
+	}
+	if w.waiting {
 		woken = c.settle() // the reservation may be short at its own level now, and must not block those above
 	}
-	c.mu.Unlock()
-	woken.wake()
-	if refused != nil {
-		return Grant{}, refused
-	}
-	return g, nil
+	return g, woken, nil
 }
 
 // advance is called for the first in the queue of a level. It goes as far as it can:

@@ -9,9 +9,24 @@ import (
 
 //nolint:gochecknoinits // a seam has to be set before it is used
 func init() {
-	trusted.Reserve = func(c, request any, wake func()) (any, error) {
-		return c.(*Capacity).reserve(request.(*Request), wake, true)
+	trusted.Provide(trusted.Reservations[*Capacity, *Request, *Reservation, Grant]{
+		Reserve: func(c *Capacity, request *Request, wake func()) (*Reservation, error) {
+			return c.reserve(request, wake, true)
+		},
+		Cancel: func(w *Reservation) func() { return w.cancel().waker() },
+		Backfill: func(w *Reservation, request *Request) (Grant, func(), error) {
+			g, woken, err := w.backfill(request)
+			return g, woken.waker(), err
+		},
+	})
+}
+
+// waker returns the method wake, nil for an empty chain.
+func (w *Reservation) waker() func() {
+	if w == nil {
+		return nil
 	}
+	return w.wake
 }
 
 // wake informs the owners of a chain of reservations. It must be called outside of locks.

@@ -13,8 +13,8 @@ import (
 
 // A board knows all claimed tasks, and decides their fate. It has no
 // goroutine, lock or clock, and calls no code of users: it is given the time and the
-// events, and returns effects. It takes the needs of tasks from the capacity itself, by
-// the methods that wake no reservation.
+// events, and returns effects. It takes the needs of tasks from the capacity itself; the wakes of
+// other owners are effects.
 //
 // A run has one and guards it by its lock.
 type board struct {
@@ -36,8 +36,6 @@ type board struct {
 	stopped    bool          // nothing more is started
 	cut        bool          // running tasks are cut short
 	why        error         // the run's error
-	asking     bool          // a question is out: nothing is started until it is answered,
-	missed     bool          // though something could have been
 	seq        uint64        // of the last item
 
 	completed, failed, cancelled uint64
@@ -119,9 +117,7 @@ func (b *board) stop(why error, fx *effects) {
 // too.
 func (b *board) dismiss(why error, fx *effects) {
 	b.stopped = true
-	if reservation := b.place.leave(); reservation != nil {
-		fx.leave = reservation
-	}
+	b.place.leave(fx)
 	waiting := slices.Concat(b.ready.all(), b.resting)
 	for _, it := range b.blocked {
 		waiting = append(waiting, it)

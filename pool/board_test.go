@@ -60,26 +60,12 @@ func (m *boardModel) perform(fx *effects) {
 	for it := fx.start.take(); it != nil; it = fx.start.take() {
 		m.run(it)
 	}
-	if reservation := fx.leave; reservation != nil || fx.resume {
-		m.later(func(m *boardModel) {
-			if reservation != nil {
-				reservation.Cancel()
-			}
-			if fx.resume {
-				m.call(func(fx *effects) { m.start(m.moment(), fx) })
-			}
-		})
-	}
-	if q := fx.ask; q != nil {
-		m.later(func(m *boardModel) {
-			it, g := q.answer()
-			m.later(func(m *boardModel) { m.call(func(fx *effects) { m.answered(it, g, m.moment(), fx) }) })
-		})
+	for _, wake := range fx.wakes {
+		m.later(func(*boardModel) { wake() })
 	}
 	for _, e := range fx.ends {
 		m.later(func(m *boardModel) { m.call(func(fx *effects) { m.settled(e.Event, fx) }) })
 	}
-	m.later(func(*boardModel) { fx.release.Release() })
 }
 
 func (m *boardModel) later(f func(*boardModel)) { m.todo = append(m.todo, f) }

@@ -2,8 +2,6 @@ package pool
 
 import (
 	"time"
-
-	"github.com/weir-go/weir/capacity"
 )
 
 // A moment is the time of a call to a board, with facts that the board cannot see itself.
@@ -19,18 +17,22 @@ type effects struct {
 	start line // items to run
 	spawn bool // a goroutine for them; the run sets it
 
-	ends    []ending              // tasks that ended and have a lease
-	cancel  error                 // ends the context of the tasks, unless nil
-	leave   *capacity.Reservation // is to leave its queue, unless nil,
-	resume  bool                  // after which start is to be called again
-	release capacity.Grant        // to give back
-	ask     *question             // for an item that fits, unless nil
-	short   bool                  // a task waits for capacity: the laws must know
+	ends   []ending // tasks that ended and have a lease
+	cancel error    // ends the context of the tasks, unless nil
+	wakes  []func() // of other owners of the capacity
+	short  bool     // a task waits for capacity: the laws must know
 
 	stopClaims bool // ends the context of the claims
 	needTasks  bool // wakes the feeder,
 	timers     bool // the goroutine of the timers,
 	events     bool // and the reader
+}
+
+// wake adds a wake, unless it is nil.
+func (fx *effects) wake(wake func()) {
+	if wake != nil {
+		fx.wakes = append(fx.wakes, wake)
+	}
 }
 
 // A line is items in order, chained by next.
@@ -60,11 +62,4 @@ type ending struct {
 	*item
 	Event
 	redeliver time.Duration
-}
-
-// A question is which of some items, tried in this order, may be backfilled past a reservation that
-// waits.
-type question struct {
-	reservation *capacity.Reservation
-	items       []*item
 }

@@ -3,57 +3,19 @@ package pool
 import (
 	"context"
 	"fmt"
-
-	"github.com/weir-go/weir/capacity"
 )
 
-// perform performs the effects of the board, and the effects that follow from them. No lock may be
-// held.
+// perform performs the effects of a call of the board. No lock may be held.
 func (r *run) perform(fx *effects) {
-	for {
-		r.performOnce(fx)
-		if fx.ask == nil && !fx.resume {
-			return
-		}
-		var it *item
-		var g capacity.Grant
-		if fx.ask != nil {
-			it, g = fx.ask.answer()
-		}
-		var next effects
-		r.mu.Lock()
-		m := r.moment(now())
-		if fx.ask != nil {
-			r.board.answered(it, g, m, &next)
-		} else {
-			r.board.start(m, &next)
-		}
-		r.unlock(&next)
-		*fx = next
-	}
-}
-
-// answer tries the items in turn.
-func (q *question) answer() (*item, capacity.Grant) {
-	for _, it := range q.items {
-		if g, err := q.reservation.Backfill(it.request); err == nil {
-			return it, g
-		}
-	}
-	return nil, capacity.Grant{}
-}
-
-func (r *run) performOnce(fx *effects) {
 	if fx.cancel != nil {
 		r.cancel(fx.cancel)
 	}
 	if fx.stopClaims {
 		r.stopClaims()
 	}
-	if fx.leave != nil {
-		fx.leave.Cancel()
+	for _, wake := range fx.wakes {
+		wake()
 	}
-	fx.release.Release()
 	if fx.spawn {
 		r.helpers.Go(r.startWorker)
 	}

@@ -2,7 +2,6 @@ package pool
 
 import (
 	"container/heap"
-	"slices"
 
 	"github.com/weir-go/weir/capacity"
 )
@@ -52,14 +51,10 @@ func (r *ready) take() (it *item) {
 	} else {
 		it = heap.Pop(&r.aside).(*item)
 	}
-	r.taken(it)
-	return it
-}
-
-func (r *ready) taken(it *item) {
 	if it.request != r.cost {
 		r.custom--
 	}
+	return it
 }
 
 // inLine reports whether the first is in the line.
@@ -85,19 +80,4 @@ func pop(s *[]*item) *item {
 	(*s)[last] = nil
 	*s = (*s)[:last]
 	return it
-}
-
-// remove takes an item out from wherever it is, and reports whether it was there.
-func (r *ready) remove(it *item) bool {
-	if i := slices.Index(r.aside, it); i >= 0 {
-		heap.Remove(&r.aside, i)
-		r.taken(it)
-		return true
-	}
-	if i := slices.Index(r.line[r.head:], it); i >= 0 {
-		r.line = slices.Delete(r.line, r.head+i, r.head+i+1)
-		r.taken(it)
-		return true
-	}
-	return false
 }

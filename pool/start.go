@@ -8,17 +8,13 @@ import (
 
 // start starts ready tasks that fit, and asks for tasks when few are left.
 func (b *board) start(m moment, fx *effects) {
-	if b.asking {
-		b.missed = true // answered will start what this would
-		return
-	}
 	for !b.stopped && !m.cut && b.ready.len() > 0 && !b.full(m.coming) && b.backoff.open(m.at) {
 		if !b.startFirst(m, fx) {
 			break
 		}
 	}
-	if b.ready.len() == 0 && b.place.reservation != nil {
-		fx.leave = b.place.leave()
+	if b.ready.len() == 0 {
+		b.place.leave(fx)
 	}
 	if !b.sourceDone && b.ready.len()+len(b.resting) <= b.conf.Lookahead/2 {
 		fx.needTasks = true
@@ -29,20 +25,17 @@ func (b *board) start(m moment, fx *effects) {
 // has to wait.
 func (b *board) startFirst(m moment, fx *effects) bool {
 	first := b.ready.first()
-	if b.place.reservation != nil && b.place.of != first { // another has come, of higher priority
-		fx.leave, fx.resume = b.place.leave(), true // of its own place, or it would stand in its way
-		return false
+	if b.place.of != first { // another has come, of higher priority
+		b.place.leave(fx)
 	}
 	g, err := b.place.take(first)
 	switch {
 	case err == nil:
-		first.grant = g
 		b.ready.take()
-		b.book(first, m, fx)
+		b.book(first, g, m, fx)
 	case errors.Is(err, capacity.ErrWaiting):
-		b.backfill(first, fx)
-		fx.short = !b.asking
-		return false
+		fx.short = !b.backfill(first, m, fx)
+		return !fx.short
 	default: // a limit fell below its need
 		b.ready.take()
 		b.fail(first, Event{Kind: Failed, Err: Permanent(err)}, fx)
@@ -51,7 +44,8 @@ func (b *board) startFirst(m moment, fx *effects) bool {
 }
 
 // book enters that an item runs.
-func (b *board) book(it *item, m moment, fx *effects) {
+func (b *board) book(it *item, g capacity.Grant, m moment, fx *effects) {
+	it.grant = g
 	it.waited += max(0, m.at-it.since)
 	it.since = m.at
 	it.attempt++
@@ -70,45 +64,26 @@ func (b *board) unbook(it *item) {
 	b.running = b.running[:last]
 }
 
-// backfill asks which item fits where the first, which waits for its turn, does not. It asks for as
-// many as the first would have to let pass; only heads of the heap are sorted.
-func (b *board) backfill(first *item, fx *effects) {
+// backfill starts the next item that fits where the first, which waits for its turn, does not. It
+// tries as many as the first would have to let pass; only heads of the heap are sorted.
+func (b *board) backfill(first *item, m moment, fx *effects) (started bool) {
 	if b.conf.Strict || b.place.passed >= b.conf.Backfill || b.ready.len() == 1 || b.ready.custom == 0 {
-		return
+		return false
 	}
-	aside := make([]*item, 0, b.conf.Backfill+1)
-	var fit []*item
-	for len(aside) <= b.conf.Backfill && b.ready.len() > 0 {
+	short := make([]*item, 0, b.conf.Backfill+1)
+	for !started && len(short) <= b.conf.Backfill && b.ready.len() > 0 {
 		it := b.ready.take()
-		aside = append(aside, it)
 		if it.request != first.request {
-			fit = append(fit, it)
+			if g, err := b.place.pass(it, fx); err == nil {
+				b.book(it, g, m, fx)
+				started = true
+				continue
+			}
 		}
+		short = append(short, it)
 	}
-	for _, it := range aside {
+	for _, it := range short {
 		b.ready.add(it)
 	}
-	if len(fit) > 0 {
-		b.asking, fx.ask = true, &question{b.place.reservation, fit}
-	}
-}
-
-// answered starts the item that got its grant, nil if none did, and other tasks that can be
-// started.
-func (b *board) answered(it *item, g capacity.Grant, m moment, fx *effects) {
-	again := b.missed || it != nil
-	b.asking, b.missed = false, false
-	switch {
-	case it == nil:
-		fx.short = true
-	case !m.cut && b.ready.remove(it):
-		b.place.passed++
-		it.grant = g
-		b.book(it, m, fx)
-	default: // the run was stopped meanwhile
-		fx.release = g
-	}
-	if again {
-		b.start(m, fx)
-	}
+	return started
 }
