@@ -15,10 +15,11 @@ type feed struct {
 	Feed
 	name string
 
+	poller isolate.Solo
+
 	mu       sync.Mutex
-	polling  chan struct{} // closed when the poll at work has returned; nil if none is
-	readings []Reading     // replaced as a whole
-	actuator Actuator      // of these
+	readings []Reading // replaced as a whole
+	actuator Actuator  // of these
 	drained  Drain
 	drainAt  time.Time
 	drains   bool  // it has reported a valid drain, or tried to just now
@@ -52,21 +53,19 @@ const deniedFor = 30 * time.Second
 // start polls, unless the last poll has not returned yet or its system did not let the source in.
 func (f *feed) start(ctx context.Context) {
 	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.polling != nil || time.Now().Before(f.deniedUntil) {
+	denied := time.Now().Before(f.deniedUntil)
+	f.mu.Unlock()
+	if denied {
 		return
 	}
-	done := make(chan struct{})
-	f.polling = done
-	go func() {
-		defer close(done)
+	f.poller.Start(func() {
 		var sample Sample
 		var err error
 		if end := isolate.Call(func() { sample, err = f.poll(ctx) }); end != nil {
 			err = fmt.Errorf("load: source %q %w", f.name, end)
 		}
 		f.take(sample, err, time.Now())
-	}()
+	})
 }
 
 func (f *feed) poll(ctx context.Context) (Sample, error) {
@@ -89,7 +88,7 @@ func (f *feed) poll(ctx context.Context) (Sample, error) {
 func (f *feed) take(s Sample, err error, now time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.polling, f.err = nil, err
+	f.err = err
 	f.polls++
 	if denied(err) {
 		f.deniedUntil = now.Add(deniedFor)
@@ -140,37 +139,6 @@ func (f *feed) reading(name string) (Reading, bool) {
 		return Reading{}, false
 	}
 	return f.readings[i], true
-}
-
-// polled returns a channel that is closed when no poll is at work any more.
-func (f *feed) polled() <-chan struct{} {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.polling == nil {
-		return closed
-	}
-	return f.polling
-}
-
-var closed = func() chan struct{} {
-	c := make(chan struct{})
-	close(c)
-	return c
-}()
-
-func (f *feed) await(patience time.Duration) {
-	timer := time.NewTimer(patience)
-	defer timer.Stop()
-	select {
-	case <-f.polled():
-	case <-timer.C:
-	}
-}
-
-func (f *feed) busy() bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.polling != nil
 }
 
 func (f *feed) status(now time.Time) FeedSnapshot {

@@ -19,7 +19,7 @@ type Monitor struct {
 	conf    Config
 	feeds   []*feed
 	running atomic.Bool
-	hookErr atomic.Pointer[error] // how Config.OnEvent failed last
+	hook    isolate.Hook[Event]
 }
 
 // New returns a monitor, or an error that matches [ErrConfig]. It starts nothing.
@@ -28,7 +28,7 @@ func New(c Config) (*Monitor, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Monitor{conf: c}
+	m := &Monitor{conf: c, hook: isolate.Hook[Event]{Name: "load: OnEvent", Call: c.OnEvent}}
 	for _, f := range c.Feeds {
 		m.feeds = append(m.feeds, &feed{Feed: f, name: f.Source.Name()})
 	}
@@ -56,11 +56,7 @@ func (m *Monitor) Run(ctx context.Context) error {
 		watchers.Go(func() { m.watch(ctx, f) })
 	}
 	watchers.Wait()
-	err := m.leftBehind()
-	if failed := m.hookErr.Swap(nil); failed != nil {
-		err = errors.Join(err, *failed)
-	}
-	return err
+	return errors.Join(m.leftBehind(), m.hook.Failure())
 }
 
 // watch polls one feed and reports when its state changes, also while a poll hangs.
@@ -73,9 +69,9 @@ func (m *Monitor) watch(ctx context.Context, f *feed) {
 		m.report(f, began)
 		select {
 		case <-ctx.Done():
-			f.await(farewell)
+			f.poller.Wait(farewell)
 			return
-		case <-f.polled():
+		case <-f.poller.Done():
 			m.report(f, began)
 			ticker.Reset(f.Interval) // from its end, so that a slow answer is not asked for at once
 			select {
@@ -91,25 +87,15 @@ func (m *Monitor) watch(ctx context.Context, f *feed) {
 // report calls the hook if the state of the feed has changed.
 func (m *Monitor) report(f *feed, began time.Time) {
 	now := time.Now()
-	kind, err := f.change(began, now)
-	if kind != 0 && m.conf.OnEvent != nil {
-		m.tell(Event{At: now, Source: f.name, Kind: kind, Err: err})
-	}
-}
-
-// tell calls the hook on a goroutine of its own, so that one which panics or ends its goroutine
-// does not end the polls.
-func (m *Monitor) tell(e Event) {
-	if err := isolate.Call(func() { m.conf.OnEvent(e) }); err != nil {
-		err = fmt.Errorf("load: OnEvent %w", err)
-		m.hookErr.Store(&err)
+	if kind, err := f.change(began, now); kind != 0 {
+		m.hook.Tell(Event{At: now, Source: f.name, Kind: kind, Err: err})
 	}
 }
 
 func (m *Monitor) leftBehind() error {
 	var errs []error
 	for _, f := range m.feeds {
-		if f.busy() {
+		if !f.poller.Wait(0) {
 			errs = append(errs, fmt.Errorf("load: source %q does not return from Poll", f.name))
 		}
 	}

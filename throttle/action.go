@@ -9,7 +9,6 @@ import (
 	"runtime/debug"
 	"slices"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/weir-go/weir/internal/isolate"
@@ -71,11 +70,10 @@ func completeActions(actions []Action, m *load.Monitor) ([]Action, error) {
 // action is an Action at work.
 type action struct {
 	Action
+	solo isolate.Solo
 
-	mu      sync.Mutex
-	running chan struct{} // closed when it has returned; nil if it does not run
-	ended   time.Time
-	runs    uint64
+	ended time.Time // when a call returned last; guarded by Throttle.mu, as is
+	runs  uint64    // how many did
 }
 
 // act starts the actions that are due.
@@ -105,52 +103,33 @@ func (a *action) level(all load.Level, status []load.FeedSnapshot) (load.Level, 
 	return load.Level{}, false
 }
 
+// start calls the action, unless it is running or its last call is too recent.
 func (a *action) start(ctx context.Context, t *Throttle, l load.Level, now time.Time) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.running != nil || now.Sub(a.ended) < a.Every {
+	t.mu.Lock()
+	recent := now.Sub(a.ended) < a.Every
+	t.mu.Unlock()
+	if recent {
 		return
 	}
-	done := make(chan struct{})
-	a.running = done
-	go func() {
-		defer close(done)
+	a.solo.Start(func() {
 		var err error
 		if end := isolate.Call(func() { err = a.Do(ctx) }); end != nil {
 			err = fmt.Errorf("throttle: action %q %w", a.Name, end)
 		}
-		a.ran(t, l, err)
-	}()
-}
-
-// ran takes note that a call has returned.
-func (a *action) ran(t *Throttle, l load.Level, err error) {
-	now := time.Now()
-	t.mu.Lock()
-	t.note(Event{At: now, Kind: ActionRan, Action: a.Name, Level: l, Err: err})
-	t.mu.Unlock()
-	a.mu.Lock()
-	a.running, a.ended = nil, now
-	a.runs++
-	a.mu.Unlock()
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		a.ended = time.Now()
+		a.runs++
+		t.events = append(t.events, Event{At: a.ended, Kind: ActionRan, Action: a.Name, Level: l, Err: err})
+	})
 }
 
 // leftBehind waits for the actions and says which did not return.
 func (t *Throttle) leftBehind() error {
-	timer := time.NewTimer(farewell)
-	defer timer.Stop()
+	until := time.Now().Add(farewell)
 	var errs []error
 	for _, a := range t.actions {
-		a.mu.Lock()
-		running := a.running
-		a.mu.Unlock()
-		if running == nil {
-			continue
-		}
-		select {
-		case <-running:
-		case <-timer.C:
-			timer.Reset(0) // the others have had their time too
+		if !a.solo.Wait(time.Until(until)) {
 			errs = append(errs, fmt.Errorf("throttle: action %q does not return", a.Name))
 		}
 	}

@@ -18,20 +18,26 @@ import (
 type comeback struct {
 	patience time.Duration // how long one may wait: the queue's timeout
 	longest  time.Duration // how long an emergency may last
-	refused  atomic.Uint64 // how many were refused as they came
-	until    atomic.Int64  // when the emergency ends at last, in nanoseconds of Unix time; 0 without one
 
-	// The results of the last decision, in nanoseconds: room as Unix time, the others as durations.
-	room  atomic.Int64 // when the pace leaves room for one more to wait
-	paced atomic.Int64 // how long the competition takes from then on
-	full  atomic.Int64 // and for a place in a queue that is as long as it may be
-	shed  atomic.Int64 // and if a share is refused
+	// Operations use these two without a lock.
+	refused atomic.Uint64           // how many were refused as they came
+	answers atomic.Pointer[answers] // of the last decision
 
+	// The rest is guarded by the lock of the throttle.
 	count, let  uint64        // how many were refused and let in, up to the last decision
 	rivals      float64       // refusals per second: those who will ask again
 	lets        float64       // let in per second
 	rate, trend float64       // starts per second that the pace allows, and how fast that grows
 	since       time.Duration // since the last decision that saw one let in
+}
+
+// answers are the results of a decision.
+type answers struct {
+	room  time.Time     // when the pace leaves room for one more to wait
+	paced time.Duration // how long the competition takes from then on
+	full  time.Duration // and for a place in a queue that is as long as it may be
+	shed  time.Duration // and if a share is refused
+	until time.Time     // when the emergency ends at last; the zero time without one
 }
 
 const (
@@ -51,9 +57,14 @@ const (
 	soon = 150 * time.Millisecond
 )
 
-// learn counts who was let in since the last decision, and who was refused. The pace is that from
-// now on, each the cost of an operation.
-func (c *comeback) learn(snap weir.Snapshot, pace Pace, each float64, now time.Time, dt time.Duration) {
+func (c *comeback) init(patience, longest time.Duration) {
+	c.patience, c.longest = patience, longest
+	c.answers.Store(&answers{})
+}
+
+// learn counts who was let in since the last decision, and who was refused, and answers. The pace is
+// that from now on, each the cost of an operation.
+func (c *comeback) learn(snap weir.Snapshot, pace Pace, each float64, now time.Time, dt time.Duration) answers {
 	let := snap.Admitted + snap.Cancelled + snap.Refused[weir.ReasonQueueTimeout] + uint64(snap.Queued)
 	count := c.refused.Load()
 	perSecond := func(n, before uint64) float64 { return float64(max(0, int64(n-before))) / dt.Seconds() }
@@ -73,14 +84,16 @@ func (c *comeback) learn(snap weir.Snapshot, pace Pace, each float64, now time.T
 	}
 	c.rate = rate
 	places, room := c.places(float64(snap.Queued), dt)
-	c.room.Store(now.UnixNano() + int64(room*float64(time.Second)))
-	c.paced.Store(c.competition(places))
+	lets := c.lets
 	if rate > 0 {
-		c.full.Store(c.competition(min(c.lets, rate)))
-	} else {
-		c.full.Store(c.competition(c.lets))
+		lets = min(lets, rate)
 	}
-	c.shed.Store(c.bounded(again.Seconds() / (1 - pace.Refuse)))
+	return answers{
+		room:  now.Add(time.Duration(room * float64(time.Second))),
+		paced: c.competition(places),
+		full:  c.competition(lets),
+		shed:  c.bounded(again.Seconds() / (1 - pace.Refuse)),
+	}
 }
 
 // places is how many places come free per second under the pace, and how long it takes until the
@@ -101,7 +114,7 @@ func (c *comeback) places(queued float64, dt time.Duration) (perSecond, room flo
 
 // competition is how long one who asks again and again competes for places. A place comes free
 // between two of its asks, and it gets it unless a rival asks before.
-func (c *comeback) competition(places float64) int64 {
+func (c *comeback) competition(places float64) time.Duration {
 	rivals := (c.rivals + places) * again.Seconds() // between two of its asks
 	tries := 1.0
 	if rivals > 0 {
@@ -111,15 +124,16 @@ func (c *comeback) competition(places float64) int64 {
 }
 
 // bounded is the answer to a competition that takes so many seconds on average.
-func (c *comeback) bounded(mean float64) int64 {
-	return int64(min(likely*mean, c.longest.Seconds()) * float64(time.Second))
+func (c *comeback) bounded(mean float64) time.Duration {
+	return time.Duration(min(likely*mean, c.longest.Seconds()) * float64(time.Second))
 }
 
 // correct replaces the time in a refusal.
 func (c *comeback) correct(r *weir.RefusedError, now time.Time) {
+	a := c.answers.Load()
 	most := c.longest
-	if until := c.until.Load(); until != 0 {
-		most = min(most, time.Duration(until-now.UnixNano()))
+	if !a.until.IsZero() {
+		most = min(most, a.until.Sub(now))
 	}
 	if r.Reason != weir.ReasonQueueTimeout {
 		c.refused.Add(1)
@@ -129,12 +143,11 @@ func (c *comeback) correct(r *weir.RefusedError, now time.Time) {
 	least := min(soon, r.RetryAfter/2)
 	switch r.Reason {
 	case weir.ReasonPace:
-		room := max(0, time.Duration(c.room.Load()-now.UnixNano()))
-		r.RetryAfter = max(room+time.Duration(c.paced.Load()), least)
+		r.RetryAfter = max(max(0, a.room.Sub(now))+a.paced, least)
 	case weir.ReasonQueueFull:
-		r.RetryAfter = max(time.Duration(c.full.Load()), least)
+		r.RetryAfter = max(a.full, least)
 	case weir.ReasonOverload:
-		r.RetryAfter = time.Duration(c.shed.Load())
+		r.RetryAfter = a.shed
 	}
 	r.RetryAfter = max(min(r.RetryAfter, most), again)
 }

@@ -28,14 +28,12 @@ func TestComeback(t *testing.T) {
 		{weir.ReasonQueueTimeout, 30 * time.Second, 0, 0, 10 * time.Second},
 		{weir.ReasonQueueFull, 0, 0, -time.Second, 10 * time.Millisecond},
 	} {
-		c := comeback{patience: time.Second, longest: 10 * time.Second}
-		c.room.Store(now.Add(test.room).UnixNano())
-		c.paced.Store(int64(200 * time.Millisecond))
-		c.full.Store(int64(50 * time.Millisecond))
-		c.shed.Store(int64(60 * time.Millisecond))
+		a := answers{room: now.Add(test.room), paced: 200 * time.Millisecond, full: 50 * time.Millisecond, shed: 60 * time.Millisecond}
 		if test.until != 0 {
-			c.until.Store(now.Add(test.until).UnixNano())
+			a.until = now.Add(test.until)
 		}
+		c := comeback{patience: time.Second, longest: 10 * time.Second}
+		c.answers.Store(&a)
 		r := &weir.RefusedError{Reason: test.reason, RetryAfter: test.told}
 		c.correct(r, now)
 		if r.RetryAfter != test.want {
@@ -69,6 +67,7 @@ func TestComebackLearns(t *testing.T) {
 	} {
 		c := comeback{patience: time.Second, longest: 10 * time.Second}
 		s := weir.Snapshot{Queued: test.queued}
+		var a answers
 		for i := range 101 { // 10 are let in a second
 			rate := test.before
 			if i == 100 {
@@ -76,16 +75,16 @@ func TestComebackLearns(t *testing.T) {
 			}
 			s.Admitted++
 			c.refused.Add(test.rivals)
-			c.learn(s, Pace{Rate: rate, Refuse: test.refuse}, test.each, now, tick)
+			a = c.learn(s, Pace{Rate: rate, Refuse: test.refuse}, test.each, now, tick)
 		}
 		check := func(what string, got, want time.Duration) {
 			if math.Abs(float64(got-want)) > 0.05*float64(want) {
 				t.Errorf("%s: %s is %v, want %v", test.name, what, got, want)
 			}
 		}
-		check("room", time.Duration(c.room.Load()-now.UnixNano()), test.room)
-		check("the competition", time.Duration(c.paced.Load()), test.paced)
-		check("a share's", time.Duration(c.shed.Load()), test.shed)
+		check("room", a.room.Sub(now), test.room)
+		check("the competition", a.paced, test.paced)
+		check("a share's", a.shed, test.shed)
 	}
 }
 

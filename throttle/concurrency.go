@@ -19,4 +19,4 @@ func (Concurrency) start(string) (controller, error) { return Concurrency{}, nil
 // next asks for no pace: the limiter of the side runs the law.
 func (Concurrency) next(signals) demand { return demand{} }
 
-func (Concurrency) resume(demand, float64) {}
+func (Concurrency) resume(float64, float64) {}

@@ -148,7 +148,7 @@ func (l *drainLaw) period() time.Duration {
 func (l *drainLaw) patience() time.Duration { return max(doublesIn, l.period()) }
 
 // resume forgets the last drain: the time since is unknown.
-func (l *drainLaw) resume(demand, float64) { l.seen = false }
+func (l *drainLaw) resume(float64, float64) { l.seen = false }
 
 // book adds the amounts since the last decision.
 func (l *drainLaw) book(s signals) {

@@ -19,8 +19,8 @@ type emergency struct {
 const leastRate = 1
 
 // judge begins or ends it. It goes by the monitor alone: missing signals are no
-// emergency, and symptoms have a law of their own.
-func (e *emergency) judge(l load.Level, flow float64, now time.Time) (began, ended bool) {
+// emergency, and symptoms have a law of their own. It returns the kind of the event, 0 for none.
+func (e *emergency) judge(l load.Level, flow float64, now time.Time) Kind {
 	overdue := now.Sub(e.since) >= e.Longest
 	switch {
 	case e.on && (overdue || !l.Valid || l.Load < e.Leave):
@@ -30,21 +30,21 @@ func (e *emergency) judge(l load.Level, flow float64, now time.Time) (began, end
 		} else {
 			e.since = time.Time{}
 		}
-		return false, true
+		return EmergencyEnded
 	case !e.on && overdue && l.Valid && l.Load >= e.Enter:
 		e.on, e.since, e.rate = true, now, max(e.Share*flow, leastRate)
 		e.count++
-		return true, false
+		return EmergencyBegan
 	}
-	return false, false
+	return 0
 }
 
-// until is when it has to end, in nanoseconds of Unix time, 0 if there is none.
-func (e *emergency) until() int64 {
+// until is when it has to end, the zero time if there is none.
+func (e *emergency) until() time.Time {
 	if !e.on {
-		return 0
+		return time.Time{}
 	}
-	return e.since.Add(e.Longest).UnixNano()
+	return e.since.Add(e.Longest)
 }
 
 // demand is the pace that the emergency asks for.

@@ -76,9 +76,3 @@ func (e Event) String() string {
 	}
 	return fmt.Sprintf("%s: %vs: %v at a load of %.2f", e.Throttle, e.Op, e.Kind, e.Level.Load)
 }
-
-// note keeps an event until it can be reported.
-func (t *Throttle) note(e Event) {
-	e.Throttle = t.conf.Name
-	t.queue = append(t.queue, e)
-}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/load"
+	"github.com/weir-go/weir/pid"
 )
 
 // A LoadLaw finds how fast operations may start, by the load, or how many may run: [PID],
@@ -21,9 +22,8 @@ type LoadLaw interface {
 // A controller is a law at work. It is not safe for concurrent use.
 type controller interface {
 	next(s signals) demand
-	// resume starts afresh from the demand of another law, the zero demand for none,
-	// and a flow.
-	resume(from demand, flow float64)
+	// resume starts afresh from the rate of another law, 0 for no bound, and a flow.
+	resume(rate, flow float64)
 }
 
 // signals are the inputs of a law.
@@ -32,7 +32,6 @@ type signals struct {
 	load float64       // finite, 0 or more
 	cost float64       // admitted since the last decision
 	flow float64       // cost per second, smoothed
-	now  demand        // in force at present
 
 	drain load.Drain
 	fresh bool // whether drain is new
@@ -51,6 +50,88 @@ func (d demand) strictest(other demand) demand {
 		d.rate = other.rate
 	}
 	return d
+}
+
+// sideLaws are the laws of a side at work.
+type sideLaws struct {
+	all      []controller
+	fallback *pidLaw // decides while signals are missing
+	bound    bool    // one of them is a Concurrency
+	drain    bool    // one of them is a DrainRate
+}
+
+// startLaws starts the laws of a side, which is at a field of the Config.
+func startLaws(op Op, field string, laws []LoadLaw, m *load.Monitor) (s sideLaws, err error) {
+	fallback := [ops]LoadLaw{Read: readPID, Write: writePID}[op]
+	chosen := false
+	for i, l := range laws {
+		at := fmt.Sprintf("%s.Laws[%d]", field, i)
+		if l == nil {
+			return s, invalid(at, l, "a law")
+		}
+		started, err := l.start(at)
+		if err != nil {
+			return s, err
+		}
+		s.all = append(s.all, started)
+		switch l.(type) {
+		case PID:
+			if !chosen {
+				fallback, chosen = l, true
+			}
+		case Concurrency:
+			s.bound = true
+		case DrainRate:
+			s.drain = true
+			if m == nil || !m.TellsDrain() {
+				return s, invalid(at, "DrainRate", "a Monitor with a source that tells a drain, a load.Drainer")
+			}
+		}
+	}
+	started, err := fallback.start(field)
+	if err != nil {
+		return s, err
+	}
+	s.fallback = started.(*pidLaw)
+	return s, nil
+}
+
+// next is the strictest demand of the laws or, while signals are missing, that of the fallback.
+func (s *sideLaws) next(in signals, degraded bool) (d demand) {
+	if degraded {
+		return s.fallback.next(in)
+	}
+	for _, l := range s.all {
+		d = d.strictest(l.next(in))
+	}
+	return d
+}
+
+// resume lets the laws continue from a pace.
+func (s *sideLaws) resume(rate, flow float64) {
+	s.fallback.resume(rate, flow)
+	for _, l := range s.all {
+		l.resume(rate, flow)
+	}
+}
+
+// alarm reports whether a feed can begin an emergency. Readings that a Concurrency brings down
+// cannot, nor the inputs of a DrainRate: these laws handle them.
+func (s *sideLaws) alarm(f load.FeedSnapshot) bool {
+	return !(s.bound && f.Actuator == load.ByConcurrency) && !(s.drain && f.Drains)
+}
+
+// terms are the terms of the PID that decides, zero if none does.
+func (s *sideLaws) terms(degraded bool) pid.Snapshot {
+	if degraded {
+		return s.fallback.loop.Snapshot()
+	}
+	for _, l := range s.all {
+		if p, ok := l.(*pidLaw); ok {
+			return p.loop.Snapshot()
+		}
+	}
+	return pid.Snapshot{}
 }
 
 // LinearRefusal refuses a share of the operations that rises from none at a load of
@@ -76,7 +157,7 @@ func (l LinearRefusal) next(s signals) demand {
 	return demand{refuse: min(max((s.load-l.Soft)/(l.Hard-l.Soft), 0), 1)}
 }
 
-func (LinearRefusal) resume(demand, float64) {}
+func (LinearRefusal) resume(float64, float64) {}
 
 // share is how much of the way a first-order lag goes within dt.
 func share(dt, tau time.Duration) float64 {

@@ -114,8 +114,7 @@ func (l *pidLaw) rate(effort float64) float64 {
 func (l *pidLaw) span() float64 { return max(l.fastest/l.slowest, headroom) }
 
 // resume starts afresh from a pace that something else has found.
-func (l *pidLaw) resume(from demand, flow float64) {
-	rate := from.rate
+func (l *pidLaw) resume(rate, flow float64) {
 	if rate <= 0 {
 		l.fastest = flow
 		l.loop.Reset(0)

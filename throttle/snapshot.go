@@ -55,45 +55,10 @@ func (t *Throttle) Snapshot() Snapshot {
 		snap.Feeds = t.conf.Monitor.Snapshot()
 	}
 	for _, a := range t.actions {
-		a.mu.Lock()
 		snap.Actions[a.Name] = a.runs
-		a.mu.Unlock()
 	}
 	return snap
 }
 
 // String returns the snapshot as JSON, which makes a Throttle an expvar.Var.
 func (t *Throttle) String() string { return wire.String(t.Snapshot()) }
-
-func (s *side) snapshot() SideSnapshot {
-	snap, cost := s.read()
-	return SideSnapshot{
-		Pace: paceOf(s.limiter), MaxInFlight: s.bound(snap), Load: s.load, Level: s.level, Latency: s.latency, Symptom: s.symptom,
-		Degraded: s.degraded, Emergency: s.emergency.on, Emergencies: s.emergency.count,
-		PID:  s.terms(),
-		Rate: s.flow, Cost: cost,
-		Throttled: s.throttled.Load(), ThrottleTime: time.Duration(s.throttleTime.Load()),
-		Limiter: snap,
-	}
-}
-
-// bound is the limit that a Concurrency has found.
-func (s *side) bound(snap weir.Snapshot) int {
-	if !s.bounds {
-		return 0
-	}
-	return snap.Limit
-}
-
-// terms are the terms of the deciding controller.
-func (s *side) terms() pid.Snapshot {
-	if s.degraded {
-		return s.fallback.loop.Snapshot()
-	}
-	for _, l := range s.laws {
-		if p, ok := l.(*pidLaw); ok {
-			return p.loop.Snapshot()
-		}
-	}
-	return pid.Snapshot{}
-}

@@ -42,12 +42,12 @@ type Throttle struct {
 	actions []*action
 	running atomic.Bool
 	made    time.Time
-	told    atomic.Bool // that an operation started without Run, or the monitor's
-	hookErr error       // how OnEvent failed last; of Run alone
+	checked atomic.Bool // an operation started with Run and the monitor at work, or without, which was reported
+	hook    isolate.Hook[Event]
 
-	mu    sync.Mutex // guards the state of step and Snapshot; never held while a hook runs
-	last  time.Time  // of the last decision
-	queue []Event    // to be reported once mu is free
+	mu     sync.Mutex // guards the pacers, the counts of actions, and what follows; never held while a hook runs
+	last   time.Time  // when the pacers decided last
+	events []Event    // to be reported once mu is free
 }
 
 // New returns a throttle, or an error that matches [ErrConfig]. It starts nothing,
@@ -57,7 +57,7 @@ func New(c Config) (*Throttle, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Throttle{conf: c, made: time.Now()}
+	t := &Throttle{conf: c, made: time.Now(), hook: isolate.Hook[Event]{Name: "throttle: OnEvent", Call: c.OnEvent}}
 	for op, s := range [ops]Side{Read: c.Reads, Write: c.Writes} {
 		if err := t.sides[op].init(Op(op), s, c); err != nil {
 			return nil, err
@@ -85,26 +85,10 @@ func (t *Throttle) Start(ctx context.Context, op Op, cost int) (permit weir.Perm
 	if t.conf.Off {
 		return weir.Permit{}, nil
 	}
-	if !t.told.Load() {
+	if !t.checked.Load() {
 		t.checkRuns(op)
 	}
-	s := &t.sides[op]
-	if cost == 1 {
-		permit, err = s.limiter.Acquire(ctx)
-	} else {
-		permit, err = s.limiter.AcquireN(ctx, cost)
-		if err == nil {
-			s.extra.Add(uint64(cost - 1))
-		}
-	}
-	if refused, ok := err.(*weir.RefusedError); ok { //nolint:errorlint // The limiter returns it as it is.
-		s.comeback.correct(refused, time.Now())
-	}
-	if waited := permit.Waited(); waited > 0 {
-		s.throttled.Add(1)
-		s.throttleTime.Add(int64(waited))
-	}
-	return
+	return t.sides[op].start(ctx, cost)
 }
 
 // beforeRun is how long after New an operation may start before Run does: the goroutine of a
@@ -122,10 +106,9 @@ func (t *Throttle) checkRuns(op Op) {
 	if !runs && time.Since(t.made) < beforeRun {
 		return
 	}
-	if !t.told.CompareAndSwap(false, true) || runs || t.conf.OnEvent == nil {
-		return
+	if t.checked.CompareAndSwap(false, true) && !runs {
+		t.hook.Tell(Event{At: time.Now(), Throttle: t.conf.Name, Op: op, Kind: kind})
 	}
-	_ = t.call(Event{At: time.Now(), Throttle: t.conf.Name, Op: op, Kind: kind}) // a hook that panics is no failure of the operation
 }
 
 func misuse(op Op, cost int) error {
@@ -197,10 +180,8 @@ func (t *Throttle) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			t.lift()
 			err := t.leftBehind()
-			t.tell()
-			err = errors.Join(err, t.hookErr)
-			t.hookErr = nil
-			return err
+			t.report()
+			return errors.Join(err, t.hook.Failure())
 		case <-ticker.C:
 			t.step(ctx)
 		}
@@ -225,37 +206,24 @@ func (t *Throttle) step(ctx context.Context) {
 	t.last = now
 	if dt > 0 {
 		for i := range t.sides {
-			t.sides[i].decide(t, now, dt)
+			t.events = append(t.events, t.sides[i].step(now, dt)...)
 		}
 	}
 	t.mu.Unlock()
-	t.tell()
+	t.report()
 	t.act(ctx, now)
 }
 
-// tell publishes an event.
-func (t *Throttle) tell() {
+// report reports the events since it was last called.
+func (t *Throttle) report() {
 	t.mu.Lock()
-	events := t.queue
-	t.queue = nil
+	events := t.events
+	t.events = nil
 	t.mu.Unlock()
-	if t.conf.OnEvent == nil {
-		return
-	}
 	for _, e := range events {
-		if err := t.call(e); err != nil {
-			t.hookErr = err
-		}
+		e.Throttle = t.conf.Name
+		t.hook.Tell(e)
 	}
-}
-
-// call calls the hook on a goroutine of its own, so that one which panics or ends its goroutine
-// does not end Run and with it the pace.
-func (t *Throttle) call(e Event) error {
-	if err := isolate.Call(func() { t.conf.OnEvent(e) }); err != nil {
-		return fmt.Errorf("throttle: OnEvent %w", err)
-	}
-	return nil
 }
 
 // lift takes the pace away.
@@ -263,6 +231,6 @@ func (t *Throttle) lift() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for i := range t.sides {
-		t.sides[i].apply(demand{}, t.conf.Tick)
+		t.sides[i].set(Pace{})
 	}
 }

@@ -1,3 +1,3 @@
-// Package isolate calls code of users so that code which panics or ends its goroutine harms
+// Package isolate calls code of users so that code that panics or ends its goroutine harms
 // nothing but itself.
 package isolate

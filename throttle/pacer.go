@@ -1,0 +1,206 @@
+package throttle
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/load"
+)
+
+// A pacer decides on the pace of a side. It is not safe for concurrent use.
+type pacer struct {
+	op      Op
+	scope   load.Scope
+	target  time.Duration // of the latency, 0 for none
+	tick    time.Duration
+	monitor *load.Monitor // nil: none
+	laws    sideLaws
+
+	pace      Pace    // in force
+	cost      uint64  // admitted up to the last decision
+	flow      float64 // cost per second, smoothed
+	seen      view
+	symptoms  load.Symptoms
+	held      float64 // bounds the rate while signals are missing, 0 for no bound
+	emergency emergency
+	notice    notice
+}
+
+// A view is what a pacer saw when it last decided.
+type view struct {
+	load     float64      // the input of the laws
+	level    load.Level   // of all readings
+	latency  load.Reading // against its target
+	symptom  load.Reading // the worst of the side's own operations
+	degraded bool         // readings are missing
+}
+
+func newPacer(op Op, field string, conf Side, c Config) (pacer, error) {
+	laws, err := startLaws(op, field, conf.Laws, c.Monitor)
+	return pacer{
+		op: op, scope: [ops]load.Scope{Read: load.Reads, Write: load.Writes}[op],
+		target: conf.LatencyTarget, tick: c.Tick, monitor: c.Monitor,
+		laws: laws, emergency: emergency{Emergency: c.Emergency},
+	}, err
+}
+
+// begin starts without a pace, whatever an earlier Run has left.
+func (p *pacer) begin(cost uint64) {
+	p.cost = max(p.cost, cost)
+	p.held, p.emergency.on = 0, false
+	p.laws.resume(0, p.flow)
+}
+
+// decide returns the next pace, and the events.
+func (p *pacer) decide(snap weir.Snapshot, cost uint64, now time.Time, dt time.Duration) (next Pace, events []Event) {
+	since := p.admitted(cost, dt)
+	in := signals{dt: dt, cost: since, flow: p.flow}
+	alarm := p.look(snap, &in)
+	if e := p.notify(now); e.Kind != 0 {
+		events = append(events, e)
+	}
+	wanted := p.laws.next(in, p.seen.degraded).strictest(demand{rate: p.ease(dt)})
+	if kind := p.emergency.judge(alarm, p.flow, now); kind != 0 {
+		events = append(events, Event{At: now, Op: p.op, Kind: kind, Level: p.seen.level})
+	}
+	return p.paceOf(wanted.strictest(p.emergency.demand())), events
+}
+
+// admitted returns the cost admitted since the last decision.
+func (p *pacer) admitted(cost uint64, dt time.Duration) float64 {
+	since := float64(max(0, int64(cost-p.cost)))
+	p.cost = max(p.cost, cost) // an excess counts for the next amount
+	p.flow += (since/dt.Seconds() - p.flow) * share(dt, time.Second)
+	return since
+}
+
+// look reads the monitor and the side's own operations. It returns the level of the readings that
+// can begin an emergency.
+func (p *pacer) look(snap weir.Snapshot, in *signals) (alarm load.Level) {
+	was := p.seen.degraded
+	p.seen = view{
+		symptom: p.symptoms.Update(load.Operations{Oldest: snap.Age, Latency: snap.Mean}, in.dt),
+		latency: latencyLoad(p.target, snap),
+	}
+	in.load = p.seen.latency.Load()
+	if m := p.monitor; m != nil {
+		p.seen.level = m.Level(p.scope)
+		p.seen.degraded = p.seen.level.Degraded
+		paced := p.seen.level
+		if p.laws.bound {
+			paced = m.LevelBy(p.scope, load.ByPace)
+		}
+		in.load = max(in.load, paced.Load)
+		in.drain, _, in.fresh = m.Drain()
+		alarm = m.LevelOf(p.scope, p.laws.alarm)
+	}
+	if p.monitor == nil || p.seen.degraded {
+		in.load = max(in.load, p.seen.symptom.Load())
+	}
+	p.seen.load = in.load
+	if p.seen.degraded != was {
+		p.change()
+	}
+	return alarm
+}
+
+// change lets the laws continue from the present pace when signals are lost, and from the pace of
+// that moment when they are back: symptoms mean nothing once the database answers.
+func (p *pacer) change() {
+	if p.seen.degraded {
+		p.held = p.pace.Rate
+	}
+	p.laws.resume(p.held, p.flow)
+	if !p.seen.degraded {
+		p.held = 0
+	}
+}
+
+// easesIn is the time in which a remembered bound doubles.
+const easesIn = time.Minute
+
+// ease returns the pace at which the signals were lost, 0 if they are not. Symptoms may be fine
+// while a backlog grows, so it bounds the pace until the signals are back, and eases, because it may
+// no longer be right.
+func (p *pacer) ease(dt time.Duration) float64 {
+	p.held *= math.Exp2(dt.Seconds() / easesIn.Seconds())
+	if math.IsInf(p.held, 1) {
+		p.held = 0
+	}
+	return p.held
+}
+
+// paceOf returns the pace that a demand asks for. Numbers beyond all sense leave it as it is.
+func (p *pacer) paceOf(d demand) Pace {
+	if math.IsNaN(d.rate) || math.IsInf(d.rate, 0) {
+		return p.pace
+	}
+	// The inflow between two decisions must not overflow.
+	return Pace{Rate: d.rate, Burst: min(d.rate*p.tick.Seconds(), math.MaxFloat64), Refuse: d.refuse}
+}
+
+// enough is how many latencies make a quantile. A slow pace leaves fewer, whose mean then counts.
+const enough = 10
+
+// latencyLoad is how close the latency is to its target.
+func latencyLoad(target time.Duration, snap weir.Snapshot) load.Reading {
+	r := load.Reading{Name: "p95 latency", Unit: load.Seconds, Limit: target.Seconds()}
+	if target == 0 {
+		r.Err = load.ErrUnavailable
+		return r
+	}
+	r.Value = snap.Mean.Seconds()
+	if snap.Samples >= enough {
+		r.Value = snap.P95.Seconds()
+	}
+	r.Value = max(r.Value, snap.Age.Seconds()/2) // in a stall nothing completes
+	return r
+}
+
+// A notice is what was last reported about the signals.
+type notice struct {
+	degraded bool
+	since    time.Time // since when that is no longer so; zero: it is
+}
+
+// firstAnswer is how long a source may take to answer for the first time before that is reported:
+// twice the default timeout of a poll.
+const firstAnswer = 2 * time.Second
+
+// notify returns the event that the side lost or regained its signals, the zero Event if there is
+// no news.
+func (p *pacer) notify(now time.Time) (e Event) {
+	if p.seen.degraded == p.notice.degraded {
+		p.notice.since = time.Time{}
+		return Event{}
+	}
+	if p.notice.since.IsZero() {
+		p.notice.since = now
+	}
+	e = Event{At: now, Op: p.op, Kind: Restored, Level: p.seen.level}
+	if p.seen.degraded {
+		feeds := p.monitor.Snapshot()
+		if !p.monitor.Level(p.scope).Degraded { // a source answered since look
+			return Event{}
+		}
+		starts := slices.ContainsFunc(feeds, func(f load.FeedSnapshot) bool { return f.Polls == 0 })
+		if starts && now.Sub(p.notice.since) < firstAnswer {
+			return Event{}
+		}
+		e.Kind, e.Err = Degraded, lost(feeds)
+	}
+	p.notice.degraded = p.seen.degraded
+	return e
+}
+
+// lost says why the first feed is lost that is.
+func lost(feeds []load.FeedSnapshot) error {
+	for _, f := range feeds {
+		if f.Err != nil && !f.Missing {
+			return f.Err
+		}
+	}
+	return nil
+}
