@@ -106,11 +106,7 @@ func (r *run) add(claimed []Delivery) {
 	for i, d := range claimed {
 		errs[i] = r.prepare(&items[i], d)
 	}
-	var fx effects
-	r.mu.Lock()
-	r.board.add(items, errs, r.moment(now()), &fx)
-	r.unlock(&fx)
-	r.perform(&fx)
+	r.tell(func(b *board, m moment, fx *effects) { b.add(items, errs, m, fx) })
 }
 
 // prepare makes an item of a claimed task, or says why it can never run.

@@ -19,6 +19,7 @@ type Pool struct {
 	conf    Config
 	cost    *capacity.Request
 	sizers  []*sizing
+	laws    []*lawSizer // of all sizers
 	used    atomic.Bool
 	current atomic.Pointer[run]
 	drained atomic.Bool
@@ -38,6 +39,9 @@ func New(c Config) (*Pool, error) {
 	}
 	if p.sizers, err = newSizings(c); err != nil {
 		return nil, err
+	}
+	for _, s := range p.sizers {
+		p.laws = append(p.laws, s.laws...)
 	}
 	return p, nil
 }

@@ -23,38 +23,33 @@ func (r *run) deliver(yield func(Event, error) bool) bool {
 	}
 }
 
-func (r *run) read(spare []Event) page {
-	var fx effects
-	r.mu.Lock()
-	p := r.board.read(spare, r.moment(now()), &fx)
-	if r.space != nil {
-		close(r.space)
-		r.space = nil
-	}
-	r.unlock(&fx)
-	r.perform(&fx)
+func (r *run) read(spare []Event) (p page) {
+	r.tell(func(b *board, m moment, fx *effects) {
+		p = b.read(spare, m, fx)
+		if r.space != nil {
+			close(r.space)
+			r.space = nil
+		}
+	})
 	return p
 }
 
 // report adds an event of a running task once there is room.
 func (r *run) report(ctx context.Context, e Event) {
 	for {
-		var fx effects
-		r.mu.Lock()
-		if r.ctx.Err() != nil {
-			r.mu.Unlock()
-			return // so that a task which ignores its end cannot put it off
-		}
-		if r.board.offer(e, &fx) {
-			r.unlock(&fx)
-			r.perform(&fx)
+		var space chan struct{}
+		r.tell(func(b *board, m moment, fx *effects) {
+			if m.cut || b.offer(e, fx) { // a task that ignores its end cannot put it off
+				return
+			}
+			if r.space == nil {
+				r.space = make(chan struct{})
+			}
+			space = r.space
+		})
+		if space == nil {
 			return
 		}
-		if r.space == nil {
-			r.space = make(chan struct{})
-		}
-		space := r.space
-		r.mu.Unlock()
 		select {
 		case <-space:
 		case <-ctx.Done():

@@ -54,7 +54,7 @@ func newRun(p *Pool, ctx context.Context) *run {
 	r.board = newBoard(&p.conf, p.cost, r.cameUp)
 	r.ctx, r.cancel = context.WithCancelCause(ctx)
 	r.claims, r.stopClaims = context.WithCancel(r.ctx)
-	r.scaling = &scaling{run: r, sizers: p.sizers}
+	r.scaling = &scaling{run: r}
 	return r
 }
 

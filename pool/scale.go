@@ -12,9 +12,8 @@ import (
 // A scaling moves the sizes of a run, and informs its laws of the tasks.
 type scaling struct {
 	*run
-	sizers []*sizing
-	began  time.Duration
-	asked  chan answer // is answered by the source
+	began time.Duration
+	asked chan answer // is answered by the source
 }
 
 // An answer is the source's report of its backlog.
@@ -152,18 +151,14 @@ func (s *scaling) restore() {
 
 // started, wanted and ended inform the laws.
 func (s *scaling) started(it *item) {
-	for _, each := range s.sizers {
-		for _, l := range each.laws {
-			it.tickets = append(it.tickets, l.started(it.since))
-		}
+	for _, l := range s.laws {
+		it.tickets = append(it.tickets, l.started(it.since))
 	}
 }
 
 func (s *scaling) wanted() {
-	for _, each := range s.sizers {
-		for _, l := range each.laws {
-			l.wanted(now())
-		}
+	for _, l := range s.laws {
+		l.wanted(now())
 	}
 }
 
@@ -179,12 +174,8 @@ func (s *scaling) ended(it *item, at time.Duration, a attempt) {
 	case a.err != nil:
 		outcome = window.Failure
 	}
-	i := 0
-	for _, each := range s.sizers {
-		for _, l := range each.laws {
-			l.ended(it.tickets[i], at, outcome)
-			i++
-		}
+	for i, l := range s.laws {
+		l.ended(it.tickets[i], at, outcome)
 	}
 	it.tickets = it.tickets[:0]
 }

@@ -11,7 +11,9 @@ func (r *run) timers() {
 	alarm := time.NewTimer(time.Hour)
 	defer alarm.Stop()
 	for {
-		next, finished := r.due()
+		var next time.Duration
+		var finished bool
+		r.tell(func(b *board, m moment, fx *effects) { next, finished = b.due(m, fx), b.finished() })
 		if finished {
 			return
 		}
@@ -26,10 +28,4 @@ func (r *run) timers() {
 			return
 		}
 	}
-}
-
-// due starts ready tasks that fit, and returns when to look again.
-func (r *run) due() (next time.Duration, finished bool) {
-	r.tell(func(b *board, m moment, fx *effects) { next, finished = b.due(m, fx), b.finished() })
-	return next, finished
 }

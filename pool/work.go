@@ -8,12 +8,11 @@ import (
 
 // startWorker runs items while there are any.
 func (r *run) startWorker() {
-	var fx effects
-	r.mu.Lock()
-	it := r.booked.take()
-	r.spawning = false
-	r.unlock(&fx)
-	r.perform(&fx)
+	var it *item
+	r.tell(func(*board, moment, *effects) {
+		it = r.booked.take()
+		r.spawning = false
+	})
 	r.work(it)
 }
 
@@ -90,7 +89,7 @@ func (r *run) tryGate(it *item) (a attempt) {
 	err := r.conf.Gate(it, func(ctx context.Context) (err error) {
 		returned := false
 		a.ran = true
-		r.passed()
+		r.tell(func(b *board, m moment, fx *effects) { b.passed(m, fx) })
 		defer func() {
 			if !returned {
 				stack = debug.Stack() // the gate might recover and panic anew
@@ -105,11 +104,6 @@ func (r *run) tryGate(it *item) (a attempt) {
 	}
 	a.err = err
 	return a
-}
-
-// passed notes that the gate let a task through.
-func (r *run) passed() {
-	r.tell(func(b *board, m moment, fx *effects) { b.passed(m, fx) })
 }
 
 // finish gives back the grant of an item, reports its result, and returns an item that

@@ -48,54 +48,48 @@ func (b ByBacklog) Sizer(limit int64) (Sizer, error) {
 	if b.Low < 0 || b.Low >= b.High {
 		return nil, invalid("Low", b.Low, fmt.Sprintf("0 (the default) or less than High, which is %d", b.High))
 	}
-	if b.Step < 0 || b.Step > limit {
-		return nil, invalid("Step", b.Step, fmt.Sprintf("0 (the default, 1) or up to the limit, which is %d", limit))
-	}
-	if b.Step == 0 {
-		b.Step = 1
-	}
 	if b.Per < 0 {
 		return nil, invalid("Per", b.Per, "0 (none) or more")
 	}
-	bounds, err := bounds{Plan{b.Initial, b.Min, b.Max, b.Period}, b.Cooldown}.check("ByBacklog", limit)
+	stepper, err := newStepper("ByBacklog", limit, Plan{b.Initial, b.Min, b.Max, b.Period}, b.Step, b.Cooldown)
 	if err != nil {
 		return nil, err
 	}
-	return &backlogSizer{stepper{bounds: bounds, signal: "backlog"}, b}, nil
+	return &backlogSizer{stepper, b.High, b.Low, b.Per}, nil
 }
 
 type backlogSizer struct {
 	stepper
-	ByBacklog
+	high, low, per int64
 }
 
 // Next implements [Sizer].
 func (s *backlogSizer) Next(r Observation) (int64, Reason) {
 	count := r.Backlog.Count
-	why := Reason{Code: Within, Signal: s.signal, Have: float64(count)}
+	why := Reason{Code: Within, Signal: "backlog", Have: float64(count)}
 	switch {
-	case count > s.High && r.Running > 0 && r.Wanted > 0 && r.InUse+r.Wanted <= r.Size:
+	case count > s.high && r.Running > 0 && r.Wanted > 0 && r.InUse+r.Wanted <= r.Size:
 		why.Code = Unused
 		if rest := r.Size - r.InUse - r.Wanted; rest > 0 {
 			return s.step(r, -rest, why) // others may use it
 		}
-	case count > s.High:
-		why.Code, why.Want = Above, float64(s.High)
-		return s.step(r, s.up(count-s.High), why)
-	case count < s.Low:
-		why.Code, why.Want = Below, float64(s.Low)
-		return s.step(r, -s.Step, why)
+	case count > s.high:
+		why.Code, why.Want = Above, float64(s.high)
+		return s.step(r, s.up(count-s.high), why)
+	case count < s.low:
+		why.Code, why.Want = Below, float64(s.low)
+		return s.step(r, -s.by, why)
 	}
 	return r.Size, why
 }
 
 // up is how far a backlog that is so far above the mark moves the size.
 func (s *backlogSizer) up(above int64) int64 {
-	if s.Per == 0 {
-		return s.Step
+	if s.per == 0 {
+		return s.by
 	}
-	if steps := above/s.Per + 1; steps < math.MaxInt64/2/s.Step-1 {
-		return min(steps*s.Step, s.stepper.Max)
+	if steps := above/s.per + 1; steps < math.MaxInt64/2/s.by-1 {
+		return min(steps*s.by, s.plan.Max)
 	}
-	return s.stepper.Max
+	return s.plan.Max
 }

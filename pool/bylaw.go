@@ -1,0 +1,149 @@
+package pool
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/reply"
+	"github.com/weir-go/weir/internal/settings"
+	"github.com/weir-go/weir/internal/window"
+	"github.com/weir-go/weir/law"
+)
+
+// ByLaw is a [Scaler] whose size a control law finds by the latency of the tasks, as a
+// weir.Limiter's limit is. It measures the attempts that the pool runs.
+type ByLaw struct {
+	// Law finds the size. Defaults to law.Setpoint{}.
+	Law law.Law
+
+	// Min and Max bound how many tasks run at once. Default to 1 and what the resource
+	// has of Units. Initial is how many to start from. Defaults to 4 with law.Setpoint, as in a
+	// weir.Limiter, and to Min with other laws.
+	Min, Max, Initial int64
+
+	// Units is how much of the resource a task takes. Defaults to 1.
+	Units int64
+
+	// Interval, Window and MinSamples are as in weir.Config. Default to 1 s, 10 s
+	// and 20. law.Setpoint plans its own windows and ignores them.
+	Interval, Window time.Duration
+	MinSamples       int
+}
+
+// Sizer implements [Scaler].
+func (l ByLaw) Sizer(limit int64) (Sizer, error) {
+	if l.Law == nil {
+		l.Law = law.Setpoint{}
+	}
+	if err := stepsWithin("ByLaw.Units", &l.Units, limit); err != nil {
+		return nil, err
+	}
+	most := min(limit/l.Units, math.MaxInt32/2)
+	if s, ok := l.Law.(law.Setpoint); ok && l.Initial == 0 {
+		l.Initial = min(max(int64(s.Start()), l.Min), cmp.Or(l.Max, most))
+	}
+	p, err := Plan{l.Initial, l.Min, l.Max, l.Interval}.complete("ByLaw", most)
+	if err != nil {
+		return nil, err
+	}
+	shared := settings.Limiter{Interval: p.Period, Window: l.Window, MinSamples: l.MinSamples}.Complete()
+	l.Window, l.MinSamples = shared.Window, shared.MinSamples
+	if l.Window < p.Period || l.MinSamples < 0 {
+		return nil, fmt.Errorf("%w: ByLaw.Window and ByLaw.MinSamples are %v and %d: "+
+			"want at least Interval, and 0 (the default) or more", ErrConfig, l.Window, l.MinSamples)
+	}
+	if p.Min < 1 {
+		return nil, fmt.Errorf("%w: ByLaw.Max is %d: want a resource of which there is any", ErrConfig, p.Max)
+	}
+	s := &lawSizer{shield: shield{law: l.Law}, plan: p, units: l.Units}
+	err = s.node.Init(admit.Settings{
+		Bounds:   law.Bounds{Min: int(p.Min), Max: int(p.Max), Initial: int(p.Initial)},
+		Interval: p.Period, Lookback: l.Window, MinSamples: l.MinSamples,
+		Wall: time.Now, // law.Setpoint probes at ticks of it, with the limiters of the same server
+	}, &s.shield, nil, int64(now()))
+	if err == nil {
+		err = s.failure()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
+	}
+	return s, nil
+}
+
+// A lawSizer measures every attempt.
+type lawSizer struct {
+	shield
+	plan  Plan
+	units int64
+	node  admit.Node
+}
+
+// Plan implements [Sizer].
+func (s *lawSizer) Plan() Plan {
+	return Plan{s.plan.Initial * s.units, s.plan.Min * s.units, s.plan.Max * s.units, min(s.plan.Period, lawPeriod)}
+}
+
+// lawPeriod is how often a law's word is looked for: its windows close when they are full,
+// which may be much sooner than its interval.
+const lawPeriod = 100 * time.Millisecond
+
+// Next implements [Sizer].
+func (s *lawSizer) Next(Observation) (int64, Reason) {
+	state := s.node.State(int64(now()))
+	why := Reason{Code: LawDecided, Law: state.Decided}
+	if state.Decided == (law.Reason{}) { // it has not decided yet
+		why = Reason{Code: Unknown, Signal: "latency"}
+	}
+	return int64(state.Limit) * s.units, why
+}
+
+func (s *lawSizer) started(at time.Duration) reply.Ticket {
+	var fx admit.Effects // nothing waits here, and the shield has a law's panic
+	var ticket reply.Ticket
+	s.node.TryAcquire(&ticket, admit.Work{Weight: 1}, int64(at), &fx)
+	return ticket
+}
+
+// wanted notes that a task could not start for want of the resource: the limit is used.
+func (s *lawSizer) wanted(at time.Duration) {
+	var fx admit.Effects
+	var ticket reply.Ticket
+	if verdict := s.node.TryAcquire(&ticket, admit.Work{Weight: 1}, int64(at), &fx); verdict == reply.Admitted {
+		s.ended(ticket, at, window.Ignore) // another resource is short
+	}
+}
+
+func (s *lawSizer) ended(t reply.Ticket, at time.Duration, o window.Outcome) {
+	var fx admit.Effects
+	s.node.Done(t, int64(at), o, &fx)
+}
+
+// ByLatency is a [Scaler] that holds the p95 of how long an attempt takes near a target: the
+// size falls to 0.7 of itself while it is above, and rises by 1 while it is below and the size is
+// used.
+type ByLatency struct {
+	// Target is the latency to hold. It must be set.
+	Target time.Duration
+	// Tolerance is how far from the target is near. Defaults to 0.15.
+	Tolerance float64
+
+	// Min, Max and Initial are as in [ByLaw].
+	Min, Max, Initial int64
+
+	// Period is from one decision to the next. Defaults to 1 s.
+	Period time.Duration
+}
+
+// Sizer implements [Scaler].
+func (l ByLatency) Sizer(limit int64) (Sizer, error) {
+	if l.Target <= 0 {
+		return nil, invalid("ByLatency.Target", l.Target, "more than 0")
+	}
+	return ByLaw{
+		Law: law.Band{Target: l.Target, Tolerance: l.Tolerance},
+		Min: l.Min, Max: l.Max, Initial: l.Initial, Interval: l.Period,
+	}.Sizer(limit)
+}
