@@ -1,179 +1,126 @@
-package throttle_test
+package throttle
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"math/rand/v2"
-	"sync"
+	"math"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/weir-go/weir"
-	"github.com/weir-go/weir/load"
-	"github.com/weir-go/weir/throttle"
 )
 
-// A refusal says when to come back: within a factor of 3 of when an equal operation, asked for each
-// 10 ms from then on, is first let in. Both count as 50 ms at least.
-//
-// Where hundreds of callers fight for a few starts a second, when one of them gets in is chance,
-// and 67.5% is the most that any answer reaches (TestBestAnswer). More is right where it takes less
-// than half a second, where the queue has to get shorter first, and where a share is refused. The
-// last two plants, and the seeds, were not looked at when the constants were chosen.
-func TestRetryAfterIsRight(t *testing.T) {
-	for name, plant := range map[string]struct {
-		begin func(source *rand.Rand) (*plant, throttle.Config)
-		want  int // percent that are right, some below the measurement
+// An operation that is refused comes back when the queue has room and the competition is over, and
+// at most when the emergency ends. The time for a queue is never so long that it drains
+// meanwhile.
+func TestComeback(t *testing.T) {
+	now := time.Unix(1000, 0)
+	for _, test := range []struct {
+		reason            weir.Reason
+		told, room, until time.Duration // by the limiter; until there is room, and until an emergency ends
+		want              time.Duration
 	}{
-		"steady tank":     {steadyTank, 65},
-		"tank that clogs": {cloggedTank, 65},
-		"spikes":          {spikes, 65},
-		"tree": {func(*rand.Rand) (*plant, throttle.Config) {
-			return &tree().plant, throttle.Config{Writes: throttle.Side{
-				Laws: []throttle.LoadLaw{throttle.DrainRate{}}, Queue: weir.Queue{Size: 10}, // its pace is so even that a long queue refuses nothing
-			}}
-		}, 60},
-		"linear refusal": {linearRefusal, 80},
-		"short queue": {func(source *rand.Rand) (*plant, throttle.Config) {
-			p, c := steadyTank(source)
-			c.Writes.Queue.Size = 1 + source.IntN(10)
-			return p, c
-		}, 60},
-		"bound in flight": {boundInFlight, 65},
+		{weir.ReasonPace, 1200 * time.Millisecond, 0, 0, 200 * time.Millisecond},
+		{weir.ReasonPace, 30 * time.Second, 700 * time.Millisecond, 0, 900 * time.Millisecond},
+		{weir.ReasonPace, 30 * time.Second, 700 * time.Millisecond, 300 * time.Millisecond, 300 * time.Millisecond},
+		{weir.ReasonPace, 30 * time.Second, -700 * time.Millisecond, 0, 200 * time.Millisecond},
+		{weir.ReasonQueueFull, 30 * time.Second, 0, 0, 150 * time.Millisecond},
+		{weir.ReasonQueueFull, 200 * time.Millisecond, 0, 0, 100 * time.Millisecond},
+		{weir.ReasonOverload, 5 * time.Second, 0, 0, 60 * time.Millisecond},
+		{weir.ReasonQueueTimeout, 30 * time.Second, 0, 0, 10 * time.Second},
+		{weir.ReasonQueueFull, 0, 0, -time.Second, 10 * time.Millisecond},
 	} {
-		var of comebacks
-		for _, seed := range []uint64{1000, 1001} {
-			synctest.Test(t, func(t *testing.T) {
-				source := rand.New(rand.NewPCG(seed, 1))
-				p, c := plant.begin(source)
-				c.Writes.Queue.Timeout = time.Duration(100+1900*source.Float64()) * time.Millisecond
-				r := run(t, p, c)
-				of.measure(r, 20+source.IntN(200), 30*time.Second)
-			})
+		a := answers{room: now.Add(test.room), paced: 200 * time.Millisecond, full: 50 * time.Millisecond, shed: 60 * time.Millisecond}
+		if test.until != 0 {
+			a.until = now.Add(test.until)
 		}
-		t.Logf("%-16s %v", name, &of)
-		if n := of.right + of.early + of.late; of.right*100 < n*plant.want || n < 10 {
-			t.Errorf("%s: %d of %d are right, want %d%%", name, of.right, n, plant.want)
+		c := comeback{patience: time.Second, longest: 10 * time.Second}
+		c.answers.Store(&a)
+		r := &weir.RefusedError{Reason: test.reason, RetryAfter: test.told}
+		c.correct(r, now)
+		if r.RetryAfter != test.want {
+			t.Errorf("%+v: %v", test, r.RetryAfter)
+		}
+		if counted := c.refused.Load() == 1; counted != (test.reason != weir.ReasonQueueTimeout) {
+			t.Errorf("%v: counted as a rival: %v", test.reason, counted)
 		}
 	}
 }
 
-func steadyTank(source *rand.Rand) (*plant, throttle.Config) {
-	k := tank{drain: steady(20 + 400*source.Float64())}
-	return k.plant(), throttle.Config{}
-}
-
-func cloggedTank(source *rand.Rand) (*plant, throttle.Config) {
-	least, each := 5+30*source.Float64(), 5+10*source.Float64()
-	k := tank{drain: func(at time.Duration) float64 {
-		if int(at.Seconds()/each)%2 == 0 {
-			return 400
-		}
-		return least
-	}}
-	return k.plant(), throttle.Config{}
-}
-
-func spikes(source *rand.Rand) (*plant, throttle.Config) {
-	began, lasts, each := time.Now(), 1+4*source.Float64(), 10+10*source.Float64()
-	p := &plant{}
-	p.become(func() (load.Sample, error) {
-		at := time.Since(began).Seconds()
-		if at-float64(int(at/each))*each < lasts {
-			return sampled(1.5), nil
-		}
-		return sampled(0.7), nil
-	})
-	return p, throttle.Config{}
-}
-
-func linearRefusal(source *rand.Rand) (*plant, throttle.Config) {
-	k := tank{drain: steady(50 + 300*source.Float64())}
-	return k.plant(), throttle.Config{
-		Emergency: throttle.Emergency{Enter: 1e9},
-		Writes:    throttle.Side{Laws: []throttle.LoadLaw{throttle.LinearRefusal{Soft: 0.5, Hard: 1.5}}},
-	}
-}
-
-// boundInFlight is never loaded, and so few run at once that the queue is full.
-func boundInFlight(source *rand.Rand) (*plant, throttle.Config) {
-	p := &plant{}
-	p.says(0.1)
-	return p, throttle.Config{Writes: throttle.Side{
-		MaxInFlight: 1 + source.IntN(3),
-		Queue:       weir.Queue{Size: 1 + source.IntN(10)},
-	}}
-}
-
-// comebacks are how good the answers were.
-type comebacks struct {
-	mu                 sync.Mutex
-	right, early, late int
-}
-
-func (c *comebacks) String() string {
-	n := max(1, c.right+c.early+c.late)
-	return fmt.Sprintf("%d refusals: %d%% right, %d%% too early, %d%% too late", n, 100*c.right/n, 100*c.early/n, 100*c.late/n)
-}
-
-// measure has n clients write in a closed loop. A refused client comes back at its time
-// to, or up to as much later.
-func (c *comebacks) measure(r *rig, clients int, during time.Duration) {
-	ctx, cancel := context.WithTimeout(r.t.Context(), during)
-	defer cancel()
-	var running sync.WaitGroup
-	var next time.Time // when to take another refusal to the test
-	for client := range clients {
-		source := rand.New(rand.NewPCG(uint64(client), 2))
-		running.Go(func() {
-			for ctx.Err() == nil {
-				err := r.Do(context.WithoutCancel(ctx), throttle.Write, 1, func(context.Context) error {
-					time.Sleep(5*time.Millisecond + time.Duration(source.IntN(10_000_000))) // not in step with those who ask
-					return nil
-				})
-				refused := (*weir.RefusedError)(nil)
-				switch {
-				case err == nil:
-					r.plant.write(1)
-					// One that asks again at once would always have the place that it has left.
-					time.Sleep(time.Duration(source.IntN(10_000_000)))
-				case errors.As(err, &refused):
-					if c.mu.Lock(); time.Now().After(next) && refused.Reason != weir.ReasonQueueTimeout {
-						next = time.Now().Add(100 * time.Millisecond)
-						running.Go(func() { c.judge(ctx, r, refused.RetryAfter) })
-					}
-					c.mu.Unlock()
-					time.Sleep(max(time.Duration(float64(refused.RetryAfter)*(1+source.Float64())), time.Millisecond))
-				}
+// The competition takes the longer the more rivals there are, and the fewer places.
+func TestComebackLearns(t *testing.T) {
+	const tick = 100 * time.Millisecond
+	now := time.Unix(1000, 0)
+	for _, test := range []struct {
+		name              string
+		rivals            uint64 // refused in a tick
+		rate, before      float64
+		refuse            float64
+		queued            int
+		each              float64
+		room, paced, shed time.Duration
+	}{
+		{"no rivals", 0, 10, 10, 0, 9, 1, 0, 74 * time.Millisecond, 7 * time.Millisecond},
+		{"1000 rivals a second", 100, 10, 10, 0, 9, 1, 0, 707 * time.Millisecond, 7 * time.Millisecond},
+		{"work of twice the cost", 100, 20, 20, 0, 9, 2, 0, 707 * time.Millisecond, 7 * time.Millisecond},
+		{"a quarter of the pace", 0, 10, 40, 0, 40, 1, 753 * time.Millisecond, 22 * time.Millisecond, 7 * time.Millisecond},
+		{"nine tenths are refused", 0, 10, 10, 0.9, 9, 1, 0, 74 * time.Millisecond, 70 * time.Millisecond},
+		{"all are refused", 0, 10, 10, 1, 9, 1, 0, 74 * time.Millisecond, 10 * time.Second},
+	} {
+		c := comeback{patience: time.Second, longest: 10 * time.Second}
+		s := weir.Snapshot{Queued: test.queued}
+		var a answers
+		for i := range 101 { // 10 are let in a second
+			rate := test.before
+			if i == 100 {
+				rate = test.rate
 			}
-		})
+			s.Admitted++
+			c.refused.Add(test.rivals)
+			a = c.learn(s, Pace{Rate: rate, Refuse: test.refuse}, test.each, now, tick)
+		}
+		check := func(what string, got, want time.Duration) {
+			if math.Abs(float64(got-want)) > 0.05*float64(want) {
+				t.Errorf("%s: %s is %v, want %v", test.name, what, got, want)
+			}
+		}
+		check("room", a.room.Sub(now), test.room)
+		check("the competition", a.paced, test.paced)
+		check("a share's", a.shed, test.shed)
 	}
-	running.Wait()
 }
 
-const atLeast = 50 * time.Millisecond
-
-// judge asks each 10 ms whether an operation would be let in.
-func (c *comebacks) judge(ctx context.Context, r *rig, told time.Duration) {
-	began := time.Now()
-	for r.Full(ctx, throttle.Write) != nil {
-		if ctx.Err() != nil {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
+// A pace that grows makes places besides those of who starts, and those who wait too long leave
+// theirs.
+func TestComebackPlaces(t *testing.T) {
+	c := comeback{patience: time.Second, longest: 10 * time.Second, rate: 10}
+	if n, room := c.places(9, time.Millisecond); n != 10 || room != 0 {
+		t.Errorf("steady: %v places a second, the first in %v s", n, room)
 	}
-	took := max(time.Since(began), atLeast)
-	told = max(told, atLeast)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	switch {
-	case told > 3*took:
-		c.late++
-	case 3*told < took:
-		c.early++
-	default:
-		c.right++
+	c.trend = 30
+	if n, _ := c.places(9, time.Millisecond); n != 40 {
+		t.Errorf("growing by 30/s each second: %v places a second", n)
+	}
+	c.trend, c.since = -30, 500*time.Millisecond
+	if n, room := c.places(21, time.Millisecond); n != 40 || room < 0.26 || room > 0.27 {
+		t.Errorf("21 left, the newest from 0.5 s ago: %v places a second, the first in %v s", n, room)
+	}
+}
+
+// Where rivals are many the time until one of them has a place is exponential, whatever the rates
+// are: a place that a rival took says nothing of the next one. An answer of c means is within a
+// factor of three with probability exp(-c/3) - exp(-3c), which is 67.5% at best, at c = 3/8 ln 9.
+// So nine tenths cannot be had of a limiter that keeps no places for refused callers.
+func TestBestAnswer(t *testing.T) {
+	within := func(c float64) float64 { return math.Exp(-c/3) - math.Exp(-3*c) }
+	best := 3.0 / 8 * math.Log(9)
+	for c := 0.01; c < 10; c += 0.01 {
+		if within(c) > within(best) {
+			t.Errorf("%v is better than %v", c, best)
+		}
+	}
+	if p := within(best); math.Abs(p-0.675) > 0.001 {
+		t.Errorf("at best %v", p)
+	}
+	if within(likely) < within(best)-0.01 {
+		t.Errorf("%v is right with probability %v", likely, within(likely))
 	}
 }

@@ -206,17 +206,11 @@ func TestEachSignalHasItsActuator(t *testing.T) {
 		})
 		memory := &named{plant: &plant{}, name: "memory"}
 		memory.says(0.95)
-		mon, err := load.New(load.Config{Feeds: []load.Feed{{Source: locks}, {Source: memory}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		mon := monitor(t, locks, memory)
 		if got := mon.LevelBy(load.All, load.ByPace); got.Valid {
 			t.Errorf("before the first poll: %+v", got)
 		}
-		th, err := throttle.New(throttle.Config{Monitor: mon})
-		if err != nil {
-			t.Fatal(err)
-		}
+		th := throttled(t, throttle.Config{Monitor: mon})
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		go func() { _ = mon.Run(ctx) }()

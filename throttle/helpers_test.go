@@ -76,27 +76,44 @@ type rig struct {
 	events []throttle.Event
 }
 
+// monitor returns a monitor of the sources, which is not running.
+func monitor(t *testing.T, sources ...load.Source) *load.Monitor {
+	t.Helper()
+	var c load.Config
+	for _, s := range sources {
+		c.Feeds = append(c.Feeds, load.Feed{Source: s})
+	}
+	mon, err := load.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return mon
+}
+
+// throttled returns a throttle, which is not running.
+func throttled(t *testing.T, c throttle.Config) *throttle.Throttle {
+	t.Helper()
+	th, err := throttle.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return th
+}
+
 // run starts a throttle on a plant, within a bubble.
 func run(t *testing.T, p *plant, c throttle.Config) *rig {
 	t.Helper()
 	r := &rig{t: t, plant: p, ended: make(chan error, 2)}
-	mon, err := load.New(load.Config{Feeds: []load.Feed{{Source: p}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.Monitor = mon
+	c.Monitor = monitor(t, p)
 	c.OnEvent = func(e throttle.Event) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.events = append(r.events, e)
 	}
-	r.Throttle, err = throttle.New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r.Throttle = throttled(t, c)
 	ctx, cancel := context.WithCancel(t.Context())
 	r.stop = cancel
-	go func() { r.ended <- mon.Run(ctx) }()
+	go func() { r.ended <- c.Monitor.Run(ctx) }()
 	synctest.Wait() // the first poll
 	go func() { r.ended <- r.Run(ctx) }()
 	t.Cleanup(func() { cancel(); r.Close(); time.Sleep(3 * time.Second) }) // both have said farewell

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"runtime"
-	"sync/atomic"
+	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,262 +16,54 @@ import (
 	"github.com/weir-go/weir/throttle"
 )
 
-// The bound of the default Concurrency starts with four at once, so a few wait at first.
-func TestNothingIsPacedAtEase(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := &plant{}
-		p.says(0.3)
-		r := run(t, p, throttle.Config{})
-		if got := r.closedLoop(10, 10*time.Millisecond, 5*time.Second); got < 4_900 {
-			t.Errorf("%d writes in 5 s, want all 5000", got)
-		}
-		if s := r.Snapshot(); s.Writes.Pace != (throttle.Pace{}) || s.Writes.Throttled > 20 || s.Writes.Degraded {
-			t.Errorf("%+v", s.Writes)
-		}
-	})
-}
-
-// memory is a plant that fills by writes and drains at a constant rate.
-func memory(drain float64) *plant {
-	p := &plant{}
-	level, last := 0.0, time.Now()
-	p.poll = func() (load.Sample, error) {
-		dt := time.Since(last).Seconds()
-		last = time.Now()
-		level = max(0, level+(p.taken()-drain*dt)/2_500)
-		return sampled(level), nil
-	}
-	return p
-}
-
-func TestPIDHoldsTheSetpoint(t *testing.T) {
-	for _, writers := range []int{20, 200} {
-		synctest.Test(t, func(t *testing.T) {
-			r := run(t, memory(500), throttle.Config{})
-			r.closedLoop(writers, 10*time.Millisecond, 60*time.Second)
-			worst := 0.0
-			writes := int64(0)
-			for range 20 {
-				writes += r.closedLoop(writers, 10*time.Millisecond, time.Second)
-				worst = max(worst, math.Abs(r.Snapshot().Writes.Level.Load-0.85))
-			}
-			if worst > 0.1 {
-				t.Errorf("%d writers: load off the setpoint by %v, want at most 0.1", writers, worst)
-			}
-			if writes < 9_000 || writes > 11_000 {
-				t.Errorf("%d writers: %d writes in 20 s, want the 10000 that drain, however many write", writers, writes)
-			}
-		})
-	}
-}
-
-// A lsm is a plant that digests in pieces: a table for each 100 writes, merged four at a
-// time at a rate of 5 a second. It stalls at 15.
-type lsm struct {
-	plant
-	limit  float64 // its reported stall
-	stuck  atomic.Bool
-	tables atomic.Int64 // as last reported
-}
-
-func tree() *lsm {
-	p := &lsm{}
-	written, tables, drained, credit, last := 0.0, 0.0, 0.0, 0.0, time.Now()
-	p.poll = func() (load.Sample, error) {
-		dt := time.Since(last).Seconds()
-		last = time.Now()
-		written += p.taken()
-		for written >= 100 {
-			written -= 100
-			tables++
-		}
-		if tables >= 5 && !p.stuck.Load() {
-			credit += 5 * dt
-		}
-		for ; credit >= 4; credit -= 4 {
-			tables -= 4
-			drained += 4
-		}
-		p.tables.Store(int64(tables))
-		s := sampled(tables / 15)
-		s.Drain = &load.Drain{Drained: drained, Backlog: tables, Target: 9, Limit: p.limit}
-		return s, nil
-	}
-	return p
-}
-
-func TestDrainRateFollowsTheStore(t *testing.T) {
-	for _, writers := range []int{20, 200} {
-		synctest.Test(t, func(t *testing.T) {
-			r := run(t, &tree().plant, throttle.Config{Writes: throttle.Side{Laws: []throttle.LoadLaw{throttle.DrainRate{}}}})
-			r.closedLoop(writers, 10*time.Millisecond, 20*time.Second)
-			stalled := 0
-			writes := int64(0)
-			for range 60 {
-				writes += r.closedLoop(writers, 10*time.Millisecond, 500*time.Millisecond)
-				if r.Snapshot().Writes.Level.Load >= 1 {
-					stalled++
-				}
-			}
-			if stalled > 0 {
-				t.Errorf("%d writers: at the stall in %d of 60 samples", writers, stalled)
-			}
-			if writes < 13_500 || writes > 16_500 {
-				t.Errorf("%d writers: %d writes in 30 s, want about the 15000 that are digested", writers, writes)
-			}
-		})
-	}
-}
-
-// TestDrainRateBrakesBeforeTheLimit: when the store no longer digests, the mean of its
-// backlog shows it too late.
-func TestDrainRateBrakesBeforeTheLimit(t *testing.T) {
-	for _, limit := range []float64{0, 14} { // of 15: a table more is always about to arrive
-		synctest.Test(t, func(t *testing.T) {
-			store := tree()
-			store.limit = limit
-			r := run(t, &store.plant, throttle.Config{Writes: throttle.Side{Laws: []throttle.LoadLaw{throttle.DrainRate{}}}})
-			r.closedLoop(200, 10*time.Millisecond, 20*time.Second)
-			most := int64(0)
-			store.stuck.Store(true)
-			for range 30 {
-				r.closedLoop(200, 10*time.Millisecond, 100*time.Millisecond)
-				most = max(most, store.tables.Load())
-			}
-			if knows, stalled := limit > 0, most >= 15; knows == stalled {
-				t.Errorf("with a limit of %v there were %d tables", limit, most)
-			}
-		})
-	}
-}
-
-func TestLinearRefusal(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := &plant{}
-		p.says(0.95)
-		r := run(t, p, throttle.Config{Writes: throttle.Side{Laws: []throttle.LoadLaw{throttle.LinearRefusal{Soft: 0.9, Hard: 1.1}}}})
-		for _, want := range []struct{ load, refused float64 }{{0.95, 0.25}, {0.9, 0}, {0.2, 0}, {1.1, 1}, {3, 1}, {1, 0.5}} {
-			p.says(want.load)
-			pass(300 * time.Millisecond)
-			refused := 0.0
-			for range 100 {
-				op, err := r.Start(t.Context(), throttle.Write, 1)
-				var why *weir.RefusedError
-				if errors.As(err, &why) && why.Reason == weir.ReasonOverload && errors.Is(err, weir.ErrRefused) {
-					refused++
-				}
-				op.Done(nil)
-			}
-			if math.Abs(refused-100*want.refused) > 1 {
-				t.Errorf("at a load of %v: %v%% refused, want %v", want.load, refused, 100*want.refused)
-			}
-		}
-	})
-}
-
-func TestReadsAndWritesApart(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := &plant{}
-		p.become(func() (load.Sample, error) {
-			return load.Sample{Readings: []load.Reading{
-				{Name: "tables", Value: 2, Limit: 1, Scope: load.Writes},
-				{Name: "cache", Value: 0.1, Limit: 1, Scope: load.Reads},
-			}}, nil
-		})
-		r := run(t, p, throttle.Config{})
-		pass(20 * time.Second)
-		s := r.Snapshot()
-		if s.Writes.Pace.Rate == 0 || s.Reads.Pace.Rate != 0 {
-			t.Errorf("writes %+v, reads %+v: want only writes paced", s.Writes.Pace, s.Reads.Pace)
-		}
-	})
-}
-
-func TestLatencyTarget(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := &plant{}
-		p.says(0)
-		r := run(t, p, throttle.Config{Writes: throttle.Side{LatencyTarget: 10 * time.Millisecond}})
-		r.closedLoop(20, 30*time.Millisecond, 5*time.Second)
-		if s := r.Snapshot().Writes; s.Pace.Rate == 0 || s.Load < 2 {
-			t.Errorf("30 ms against a target of 10: pace %+v at a load of %v", s.Pace, s.Load)
-		}
-	})
-}
-
-// A stall completes nothing, so only the age of running operations shows it.
-func TestLatencyTargetSeesAStall(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := &plant{}
-		p.says(0)
-		r := run(t, p, throttle.Config{Writes: throttle.Side{LatencyTarget: 10 * time.Millisecond}})
-		op, err := r.Start(t.Context(), throttle.Write, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		pass(time.Second)
-		if s := r.Snapshot().Writes; s.Pace.Rate == 0 {
-			t.Errorf("one write stuck for 1 s: pace %+v at a load of %v", s.Pace, s.Load)
-		}
-		op.Done(nil)
-	})
-}
-
-func TestStartIsCancellableAndKnowsDeadlines(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := &plant{}
-		p.says(5)
-		r := run(t, p, throttle.Config{Writes: throttle.Side{Queue: weir.Queue{Timeout: time.Hour}}})
-		pass(30 * time.Second) // the slowest pace
-		for range 5 {
+// Do counts how the work ended, whatever way that is, and loses no slot.
+func TestDoCountsHowTheWorkEnds(t *testing.T) {
+	cause := errors.New("client gone")
+	for name, c := range map[string]struct {
+		work            func(ctx context.Context, cancel context.CancelCauseFunc) error
+		failed, ignored uint64
+	}{
+		"it fails":       {func(context.Context, context.CancelCauseFunc) error { return errors.New("conflict") }, 1, 0},
+		"it panics":      {func(context.Context, context.CancelCauseFunc) error { panic("bug") }, 1, 0},
+		"it exits":       {func(context.Context, context.CancelCauseFunc) error { runtime.Goexit(); return nil }, 1, 0},
+		"its error does": {func(_ context.Context, cancel context.CancelCauseFunc) error { cancel(cause); return panickingError{} }, 1, 0},
+		"the caller goes, for a cause": {func(ctx context.Context, cancel context.CancelCauseFunc) error {
+			cancel(cause)
+			return fmt.Errorf("query: %w", context.Cause(ctx))
+		}, 0, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			th := throttled(t, throttle.Config{Reads: throttle.Side{MaxInFlight: 3}})
+			ctx, cancel := context.WithCancelCause(t.Context())
+			ended := make(chan struct{})
+			var err error
+			var panicked any
 			go func() {
-				op, _ := r.Start(t.Context(), throttle.Write, 1)
-				op.Done(nil)
+				defer close(ended)
+				defer func() { panicked = recover() }()
+				err = th.Do(ctx, throttle.Read, 3, func(ctx context.Context) error { return c.work(ctx, cancel) })
 			}()
-		}
-		synctest.Wait()
-		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
-		defer cancel()
-		began := time.Now()
-		if _, err := r.Start(ctx, throttle.Write, 1); !errors.Is(err, weir.ErrDeadline) || time.Since(began) > 0 {
-			t.Errorf("a deadline that cannot be met: %v after %v", err, time.Since(began))
-		}
-		cause := errors.New("client gone")
-		ctx2, cancel2 := context.WithCancelCause(t.Context())
-		time.AfterFunc(100*time.Millisecond, func() { cancel2(cause) })
-		if _, err := r.Start(ctx2, throttle.Write, 1); !errors.Is(err, cause) || errors.Is(err, weir.ErrRefused) {
-			t.Errorf("cancelled: %v", err)
-		}
-		if got := time.Since(began); got != 100*time.Millisecond {
-			t.Errorf("cancelled after %v", got)
-		}
-		if s := r.Snapshot().Writes; s.Limiter.Cancelled == 0 {
-			t.Error("not counted")
-		}
-	})
+			<-ended
+			if name == "it panics" && panicked == nil {
+				t.Error("the panic was swallowed")
+			}
+			if c.ignored > 0 && !errors.Is(err, cause) {
+				t.Errorf("%v, want its cause", err)
+			}
+			s := th.Snapshot().Reads
+			if l := s.Limiter; s.Cost != 3 || l.Failed != c.failed || l.Ignored != c.ignored || l.Samples != 0 || l.InFlight != 0 {
+				t.Errorf("a cost of %d, %d failed, %d ignored, %d in flight", s.Cost, l.Failed, l.Ignored, l.InFlight)
+			}
+		})
+	}
 }
 
-func TestThrottledIsCounted(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := &plant{}
-		p.says(5)
-		r := run(t, p, throttle.Config{Writes: throttle.Side{Queue: weir.Queue{Timeout: time.Hour}}})
-		pass(time.Minute)
-		before := time.Now()
-		for range 5 {
-			if err := r.Do(t.Context(), throttle.Write, 1, func(context.Context) error { return nil }); err != nil {
-				t.Error(err)
-			}
-		}
-		s := r.Snapshot().Writes
-		if s.Throttled < 4 || s.ThrottleTime != time.Since(before) || s.Cost != 5 {
-			t.Errorf("%d throttled for %v in %v", s.Throttled, s.ThrottleTime, time.Since(before))
-		}
-		if s.PID.Output != 1 || s.PID.P <= 0 || s.Pace.Rate < 0.99 || s.Pace.Rate > 1.01 {
-			t.Errorf("terms %+v, pace %+v: want the slowest of 1/s", s.PID, s.Pace)
-		}
-	})
-}
+// panickingError is an error whose methods panic.
+type panickingError struct{}
+
+func (panickingError) Error() string { return "hostile" }
+
+func (panickingError) Is(error) bool { panic("hostile") }
 
 func TestOffIsFree(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -297,56 +89,250 @@ func TestOffIsFree(t *testing.T) {
 	})
 }
 
-func TestPanicCountsAsFailure(t *testing.T) {
-	th, err := throttle.New(throttle.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	func() {
-		defer func() {
-			if recover() == nil {
-				t.Error("the panic was swallowed")
+func TestStopsInAnyOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &plant{}
+		p.says(0.2)
+		th := throttled(t, throttle.Config{})
+		th.Close() // before Run
+		th.Close()
+		if _, err := th.Start(t.Context(), throttle.Read, 1); !errors.Is(err, weir.ErrClosed) {
+			t.Errorf("closed: %v", err)
+		}
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		for range 2 {
+			if err := th.Run(ended); err != nil {
+				t.Errorf("Run, of a closed throttle with a context that has ended: %v", err)
 			}
-		}()
-		_ = th.Do(t.Context(), throttle.Read, 1, func(context.Context) error { panic("bug") })
-	}()
-	if s := th.Snapshot().Reads.Limiter; s.Failed != 1 || s.InFlight != 0 {
-		t.Errorf("%+v", s)
-	}
-}
-
-func TestDoSeesThroughTheCause(t *testing.T) {
-	th, err := throttle.New(throttle.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	cause := errors.New("client gone")
-	ctx, cancel := context.WithCancelCause(t.Context())
-	err = th.Do(ctx, throttle.Read, 1, func(ctx context.Context) error {
-		cancel(cause)
-		return fmt.Errorf("query: %w", context.Cause(ctx))
+		}
+		r := run(t, p, throttle.Config{})
+		pass(time.Second)
+		if err := r.Run(t.Context()); !errors.Is(err, throttle.ErrRunning) {
+			t.Errorf("a second Run: %v", err)
+		}
 	})
-	if s := th.Snapshot().Reads.Limiter; !errors.Is(err, cause) || s.Failed != 0 || s.Ignored != 1 {
-		t.Errorf("%v: %d failed, %d ignored", err, s.Failed, s.Ignored)
+}
+
+// When Run ends, waiting operations continue, and nothing is paced any more.
+func TestEndOfRunLiftsThePace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &plant{}
+		p.says(5)
+		r := run(t, p, throttle.Config{Writes: throttle.Side{Queue: weir.Queue{Timeout: time.Hour}}})
+		pass(30 * time.Second)
+		var all sync.WaitGroup
+		for range 100 {
+			all.Go(func() {
+				if err := r.Do(context.WithoutCancel(t.Context()), throttle.Write, 1, func(context.Context) error { return nil }); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		synctest.Wait()
+		began := time.Now()
+		r.stop()
+		all.Wait()
+		if took := time.Since(began); took > 0 {
+			t.Errorf("what waited went on after %v", took)
+		}
+	})
+}
+
+// Another Run begins without a pace, whatever held when the last one ended.
+func TestRunAgainForgetsTheStorm(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &plant{}
+		p.says(0.95)
+		mon := monitor(t, p)
+		th := throttled(t, throttle.Config{Monitor: mon})
+		ended := make(chan error, 1)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go func() { _ = mon.Run(ctx) }()
+		synctest.Wait()
+		runFor := func(d time.Duration) throttle.Snapshot {
+			ctx, cancel := context.WithCancel(ctx)
+			go func() { ended <- th.Run(ctx) }()
+			pass(d)
+			s := th.Snapshot()
+			cancel()
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+			return s
+		}
+		if s := runFor(30 * time.Second); s.Writes.PID.Output < 0.2 {
+			t.Fatalf("in the storm: %+v", s.Writes)
+		}
+		p.says(0.8)
+		pass(time.Second)
+		if s := runFor(150 * time.Millisecond); s.Writes.Emergency || s.Writes.Pace != (throttle.Pace{}) {
+			t.Errorf("one tick at ease: %+v, with %+v", s.Writes.Pace, s.Writes.PID)
+		}
+	})
+}
+
+// A store that is closed, hangs or panics under its monitor costs signals, not operations.
+func TestStoreFailsUnderTheMonitor(t *testing.T) {
+	for name, fail := range map[string]func() (load.Sample, error){
+		"closed":       func() (load.Sample, error) { panic("DB closed") },
+		"a long while": func() (load.Sample, error) { time.Sleep(10 * time.Second); return sampled(0.2), nil },
+		"an hour ago": func() (load.Sample, error) {
+			s := sampled(0.2)
+			s.Readings[0].At = time.Now().Add(-time.Hour)
+			return s, nil
+		},
+		"target of 0": func() (load.Sample, error) {
+			return load.Sample{Readings: []load.Reading{{Name: "load", Value: 1}}}, nil
+		},
+		"bad drain": func() (load.Sample, error) {
+			return load.Sample{Drain: &load.Drain{Backlog: -1, Target: 1}}, nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := &plant{}
+				p.says(0.2)
+				r := run(t, p, throttle.Config{Writes: throttle.Side{Laws: []throttle.LoadLaw{throttle.PID{}, throttle.DrainRate{}}}})
+				r.closedLoop(5, 10*time.Millisecond, time.Second)
+				p.become(fail)
+				if got := r.closedLoop(5, 10*time.Millisecond, 5*time.Second); got < 2400 {
+					t.Errorf("%d operations in 5 s, want all 2500: they are at ease", got)
+				}
+				if s := r.Snapshot().Writes; !s.Degraded {
+					t.Errorf("%+v", s)
+				}
+				p.says(0.3)
+				pass(15 * time.Second)
+				if s := r.Snapshot().Writes; s.Degraded || s.Load != 0.3 {
+					t.Errorf("afterwards: a load of %v", s.Load)
+				}
+			})
+		})
 	}
 }
 
-// Work that ends its goroutine did not succeed.
-func TestGoexitCountsAsFailure(t *testing.T) {
-	th, err := throttle.New(throttle.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	gone := make(chan bool)
-	go func() {
-		defer close(gone)
-		_ = th.Do(context.Background(), throttle.Read, 1, func(context.Context) error {
-			runtime.Goexit()
-			return nil
+// A throttle whose Run, or its monitor's, is not at work a second after New says so once, and starts
+// operations all the same. Before that the goroutine of "go th.Run(ctx)" may not have come to it.
+func TestStartReportsWhatIsNotRunning(t *testing.T) {
+	const first, none = 200 * time.Millisecond, ""
+	for name, c := range map[string]struct {
+		monitored, runs, monitors bool
+		fails                     func() // in the hook
+		want                      string
+	}{
+		"Run":                {want: "db: writes: not running: call Run"},
+		"Run, monitored":     {monitored: true, want: "db: writes: not running: call Run"},
+		"Monitor.Run":        {monitored: true, runs: true, want: "db: writes: monitor not running: call Monitor.Run"},
+		"nothing":            {monitored: true, runs: true, monitors: true, want: none},
+		"a hook that panics": {fails: func() { panic("hostile") }, want: "db: writes: not running: call Run"},
+		"a hook that exits":  {fails: runtime.Goexit, want: "db: writes: not running: call Run"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var events []string
+				conf := throttle.Config{Name: "db", OnEvent: func(e throttle.Event) {
+					if e.Kind == throttle.NotRunning || e.Kind == throttle.MonitorNotRunning {
+						events = append(events, e.String())
+					}
+					if c.fails != nil {
+						c.fails()
+					}
+				}}
+				p := &plant{}
+				p.says(0)
+				if c.monitored {
+					conf.Monitor = monitor(t, p)
+				}
+				th := throttled(t, conf)
+				start := func() {
+					op, err := th.Start(t.Context(), throttle.Write, 1)
+					if err != nil {
+						t.Fatal(err)
+					}
+					op.Done(nil)
+				}
+				start() // before the goroutines
+				ctx, stop := context.WithCancel(t.Context())
+				var running sync.WaitGroup
+				if c.runs {
+					running.Go(func() { _ = th.Run(ctx) })
+				}
+				pass(first)
+				start()
+				if c.monitors {
+					running.Go(func() { _ = conf.Monitor.Run(ctx) })
+				}
+				pass(time.Second)
+				for range 3 {
+					start()
+				}
+				stop()
+				running.Wait()
+				if got := strings.Join(events, ", "); got != c.want {
+					t.Errorf("events %q, want %q", got, c.want)
+				}
+			})
 		})
-	}()
-	<-gone
-	if s := th.Snapshot().Reads.Limiter; s.Failed != 1 || s.Samples != 0 || s.InFlight != 0 {
-		t.Errorf("%d failed, %d succeeded, %d in flight: want one failure", s.Failed, s.Samples, s.InFlight)
+	}
+}
+
+// TestHostileCallbacks: an action and a hook may call every method of the throttle, may panic and
+// may end their goroutine. The decisions continue, and the errors are reported.
+func TestHostileCallbacks(t *testing.T) {
+	for name, tells := range map[string]string{"panics": "panicked", "exits": "ended", "calls us": ""} {
+		for _, where := range []string{"action", "OnEvent"} {
+			t.Run(where+" "+name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+					defer cancel()
+					p := &plant{}
+					p.says(0.95)
+					mon := monitor(t, p)
+					var th *throttle.Throttle
+					act := func() {
+						switch name {
+						case "panics":
+							panic("hostile")
+						case "exits":
+							runtime.Goexit()
+						default:
+							th.Snapshot()
+							if err := th.Do(ctx, throttle.Write, 1, func(context.Context) error { return nil }); err != nil {
+								t.Error(err)
+							}
+							if err := th.Run(ctx); err == nil {
+								t.Error("it runs twice")
+							}
+						}
+					}
+					acted, told := 0, 0
+					config := throttle.Config{
+						Monitor: mon,
+						Actions: []throttle.Action{{Name: "a", Do: func(context.Context) error { acted++; return nil }}},
+						OnEvent: func(e throttle.Event) {
+							if told++; where == "action" && tells != "" && (e.Err == nil || !strings.Contains(e.Err.Error(), tells)) {
+								t.Errorf("%v: want that it %s", e, name)
+							}
+						},
+					}
+					if where == "action" {
+						config.Actions[0].Do = func(context.Context) error { acted++; act(); return nil }
+					} else {
+						config.OnEvent = func(throttle.Event) { told++; act() }
+					}
+					th = throttled(t, config)
+					go func() { _ = mon.Run(ctx) }()
+					err := th.Run(ctx)
+					if wrong := where == "OnEvent" && tells != ""; wrong != (err != nil) || wrong && !strings.Contains(err.Error(), tells) {
+						t.Errorf("Run returned %v", err)
+					}
+					if acted < 5 || told < acted {
+						t.Errorf("acted %d times, told %d times", acted, told)
+					}
+				})
+			})
+		}
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"github.com/weir-go/weir/throttle"
 )
 
+const tick = 100 * time.Millisecond // as often as the laws decide and a source is polled
+
 // A tank fills by writes and drains at a rate: the plant of a memory or a
 // backlog. Its readings may come late, noisy or stuck.
 type tank struct {

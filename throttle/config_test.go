@@ -1,0 +1,132 @@
+package throttle_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/load"
+	"github.com/weir-go/weir/throttle"
+)
+
+func TestBadSettings(t *testing.T) {
+	nan := math.NaN()
+	pid := func(p throttle.PID) throttle.Config {
+		return throttle.Config{Reads: throttle.Side{Laws: []throttle.LoadLaw{p}}}
+	}
+	laws := func(l ...throttle.LoadLaw) throttle.Config {
+		return throttle.Config{Writes: throttle.Side{Laws: l}}
+	}
+	for _, c := range []struct {
+		conf throttle.Config
+		want string
+	}{
+		{throttle.Config{Tick: -1}, "Tick"},
+		{throttle.Config{Emergency: throttle.Emergency{Enter: nan}}, "Emergency.Enter"},
+		{throttle.Config{Emergency: throttle.Emergency{Enter: 0.5, Leave: 0.6}}, "Emergency.Leave"},
+		{throttle.Config{Emergency: throttle.Emergency{Share: 2}}, "Emergency.Share"},
+		{throttle.Config{Emergency: throttle.Emergency{Longest: -1}}, "Emergency.Longest"},
+		{throttle.Config{Writes: throttle.Side{LatencyTarget: -1}}, "Writes.LatencyTarget"},
+		{throttle.Config{Writes: throttle.Side{MaxInFlight: -1}}, "Writes.MaxInFlight is -1: want 0"},
+		{throttle.Config{Reads: throttle.Side{Queue: weir.Queue{Size: -1}}}, "Reads"},
+		{pid(throttle.PID{Setpoint: nan}), "Setpoint"},
+		{pid(throttle.PID{Setpoint: -1}), "Setpoint"},
+		{pid(throttle.PID{Kp: -1}), ": Reads.Laws[0].Kp is -1: want 0 (the default) or more"},
+		{pid(throttle.PID{Ki: nan}), "Ki"},
+		{pid(throttle.PID{MaxDelay: -1}), "MaxDelay"},
+		{pid(throttle.PID{Filter: -1}), "Laws[0].Filter is -1ns: want 0"},
+		{laws(nil), "Laws[0]"},
+		{laws(throttle.DrainRate{Gain: -1}), ": Writes.Laws[0].Gain is -1: want 0 (the default) or more"},
+		{laws(throttle.DrainRate{Healthy: 1}), "Healthy"},
+		{laws(throttle.DrainRate{Smoothing: -1}), "Smoothing"},
+		{laws(throttle.DrainRate{MaxDelay: -1}), "MaxDelay"},
+		{laws(throttle.LinearRefusal{Soft: nan}), "Soft"},
+		{laws(throttle.LinearRefusal{Soft: 2, Hard: 1}), "Hard"},
+		{throttle.Config{Actions: []throttle.Action{{Name: "x"}}}, "Actions[0]"},
+		{throttle.Config{Actions: []throttle.Action{{Name: "x", Above: nan, Do: func(context.Context) error { return nil }}}}, "Above"},
+		{throttle.Config{Actions: []throttle.Action{{Name: "x", Every: -1, Do: func(context.Context) error { return nil }}}}, "Every"},
+	} {
+		if _, err := throttle.New(c.conf); !errors.Is(err, throttle.ErrConfig) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v, want one that names %s", c.conf, err, c.want)
+		}
+	}
+}
+
+// A drain law has nothing to go by without a source that reports a drain: it would pace nothing,
+// and not say so.
+func TestDrainRateWantsADrain(t *testing.T) {
+	without, with := monitor(t, &load.Memory{}), monitor(t, &load.Memory{}, tree())
+	for _, c := range []struct {
+		monitor *load.Monitor
+		want    error
+	}{{nil, throttle.ErrConfig}, {without, throttle.ErrConfig}, {with, nil}} {
+		_, err := throttle.New(throttle.Config{Monitor: c.monitor, Writes: throttle.Side{Laws: []throttle.LoadLaw{throttle.DrainRate{}}}})
+		if !errors.Is(err, c.want) {
+			t.Errorf("%v, want %v", err, c.want)
+		}
+	}
+}
+
+// No call panics or loses a slot for any argument.
+func TestBadInput(t *testing.T) {
+	th := throttled(t, throttle.Config{Name: "a\nb", Reads: throttle.Side{MaxInFlight: 4}})
+	off := throttled(t, throttle.Config{Off: true})
+	var none context.Context
+	start := func(op throttle.Op, cost int) func() error {
+		return func() error {
+			permit, err := th.Start(none, op, cost)
+			permit.Release()
+			return err
+		}
+	}
+	work := func(context.Context) error { return nil }
+	for name, c := range map[string]struct {
+		call func() error
+		want error
+	}{
+		"no context":           {start(throttle.Read, 1), nil},
+		"cost 0":               {start(throttle.Read, 0), throttle.ErrConfig},
+		"cost least":           {start(throttle.Read, math.MinInt), throttle.ErrConfig},
+		"cost above all":       {start(throttle.Read, 5), weir.ErrTooHeavy},
+		"cost most":            {start(throttle.Write, math.MaxInt), weir.ErrConfig},
+		"an unknown operation": {start(255, 1), throttle.ErrConfig},
+		"Do, no context":       {func() error { return th.Do(none, throttle.Write, 1, work) }, nil},
+		"Do, a bad operation":  {func() error { return th.Do(none, 9, 1, work) }, throttle.ErrConfig},
+		"Do, a bad cost":       {func() error { return th.Do(none, throttle.Read, -1, work) }, throttle.ErrConfig},
+		"a bad cost, off":      {func() error { _, err := off.Start(none, throttle.Write, -1); return err }, throttle.ErrConfig},
+		"a bad operation, off": {func() error { _, err := off.Start(none, 7, 1); return err }, throttle.ErrConfig},
+		"unknown names":        {func() error { _ = throttle.Op(99).String() + throttle.Kind(99).String(); return nil }, nil},
+		"an empty event":       {func() error { _ = throttle.Event{}.String(); return nil }, nil},
+		"a hostile prefix":     {func() error { _, err := throttle.FromEnv("\x00=%"); return err }, nil},
+		"no tick for years":    {func() error { _, err := throttle.New(throttle.Config{Tick: math.MaxInt64}); return err }, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if err := c.call(); !errors.Is(err, c.want) {
+				t.Errorf("got %v, want %v", err, c.want)
+			} else if err != nil && strings.Contains(err.Error(), "\n") {
+				t.Errorf("%q is more than one line", err)
+			}
+			for _, s := range []throttle.SideSnapshot{th.Snapshot().Reads, th.Snapshot().Writes} {
+				if s.Limiter.InFlight != 0 {
+					t.Errorf("%d in flight", s.Limiter.InFlight)
+				}
+			}
+		})
+	}
+	func() {
+		defer func() { _ = recover() }()
+		_ = th.Do(t.Context(), throttle.Read, 4, nil)
+	}()
+	if n := th.Snapshot().Reads.Limiter.InFlight; n != 0 {
+		t.Errorf("work that there is not left %d in flight", n)
+	}
+	ended, cancel := context.WithTimeout(t.Context(), -time.Second)
+	defer cancel()
+	if _, err := th.Start(ended, throttle.Read, 1); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v", err)
+	}
+}

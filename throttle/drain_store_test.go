@@ -1,0 +1,190 @@
+package throttle_test
+
+import (
+	"errors"
+	"math"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/weir-go/weir/load"
+	"github.com/weir-go/weir/throttle"
+)
+
+// A lsm is a plant that digests in pieces: a table for each 100 writes, merged four at a
+// time at a rate of 5 a second. It stalls at 15.
+type lsm struct {
+	plant
+	limit  float64 // its reported stall
+	stuck  atomic.Bool
+	tables atomic.Int64 // as last reported
+}
+
+func tree() *lsm {
+	p := &lsm{}
+	written, tables, drained, credit, last := 0.0, 0.0, 0.0, 0.0, time.Now()
+	p.poll = func() (load.Sample, error) {
+		dt := time.Since(last).Seconds()
+		last = time.Now()
+		written += p.taken()
+		for written >= 100 {
+			written -= 100
+			tables++
+		}
+		if tables >= 5 && !p.stuck.Load() {
+			credit += 5 * dt
+		}
+		for ; credit >= 4; credit -= 4 {
+			tables -= 4
+			drained += 4
+		}
+		p.tables.Store(int64(tables))
+		s := sampled(tables / 15)
+		s.Drain = &load.Drain{Drained: drained, Backlog: tables, Target: 9, Limit: p.limit}
+		return s, nil
+	}
+	return p
+}
+
+func TestDrainRateFollowsTheStore(t *testing.T) {
+	for _, writers := range []int{20, 200} {
+		synctest.Test(t, func(t *testing.T) {
+			r := run(t, &tree().plant, throttle.Config{Writes: throttle.Side{Laws: []throttle.LoadLaw{throttle.DrainRate{}}}})
+			r.closedLoop(writers, 10*time.Millisecond, 20*time.Second)
+			stalled := 0
+			writes := int64(0)
+			for range 60 {
+				writes += r.closedLoop(writers, 10*time.Millisecond, 500*time.Millisecond)
+				if r.Snapshot().Writes.Level.Load >= 1 {
+					stalled++
+				}
+			}
+			if stalled > 0 {
+				t.Errorf("%d writers: at the stall in %d of 60 samples", writers, stalled)
+			}
+			if writes < 13_500 || writes > 16_500 {
+				t.Errorf("%d writers: %d writes in 30 s, want about the 15000 that are digested", writers, writes)
+			}
+		})
+	}
+}
+
+// TestDrainRateBrakesBeforeTheLimit: when the store no longer digests, the mean of its
+// backlog shows it too late.
+func TestDrainRateBrakesBeforeTheLimit(t *testing.T) {
+	for _, limit := range []float64{0, 14} { // of 15: a table more is always about to arrive
+		synctest.Test(t, func(t *testing.T) {
+			store := tree()
+			store.limit = limit
+			r := run(t, &store.plant, throttle.Config{Writes: throttle.Side{Laws: []throttle.LoadLaw{throttle.DrainRate{}}}})
+			r.closedLoop(200, 10*time.Millisecond, 20*time.Second)
+			most := int64(0)
+			store.stuck.Store(true)
+			for range 30 {
+				r.closedLoop(200, 10*time.Millisecond, 100*time.Millisecond)
+				most = max(most, store.tables.Load())
+			}
+			if knows, stalled := limit > 0, most >= 15; knows == stalled {
+				t.Errorf("with a limit of %v there were %d tables", limit, most)
+			}
+		})
+	}
+}
+
+// The digestion while the signals were missing was not paid for with the writes
+// admitted in the one tick after, so the drain law comes back with the rate it had.
+func TestDrainRateAfterLostSignals(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := tree()
+		healthy := p.poll
+		r := run(t, &p.plant, throttle.Config{Writes: throttle.Side{Laws: []throttle.LoadLaw{throttle.DrainRate{}}}})
+		r.closedLoop(40, 10*time.Millisecond, 20*time.Second)
+		p.become(func() (load.Sample, error) {
+			_, _ = healthy() // it goes on
+			return load.Sample{}, errors.New("no answer")
+		})
+		r.closedLoop(40, 10*time.Millisecond, 30*time.Second)
+		p.become(healthy)
+		paceless := 0
+		for range 40 {
+			r.closedLoop(40, 10*time.Millisecond, 500*time.Millisecond)
+			if rate := r.Snapshot().Writes.Pace.Rate; rate == 0 || rate > 5000 {
+				paceless++
+			}
+		}
+		if st := r.Snapshot().Writes; paceless > 0 || st.Level.Load >= 1 || st.Pace.Rate < 350 || !r.had(throttle.Restored) {
+			t.Errorf("in %d of 40 samples the pace is none or 10 times what is digested; at the end %v at a load of %v", paceless, st.Pace.Rate, st.Level.Load)
+		}
+	})
+}
+
+// A source whose numbers are beyond all sense neither ends the program nor unpaces it for good.
+func TestAbsurdDrain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &plant{}
+		drained, backlog := 0.0, 8.0
+		p.become(func() (load.Sample, error) {
+			drained++
+			return load.Sample{Drain: &load.Drain{Drained: drained, Backlog: backlog, Target: 9}}, nil
+		})
+		r := run(t, p, throttle.Config{Writes: throttle.Side{Laws: []throttle.LoadLaw{throttle.DrainRate{}}}})
+		r.closedLoop(4, 10*time.Millisecond, 5*time.Second)
+		before := r.Snapshot().Writes.Pace.Rate
+		p.become(func() (load.Sample, error) {
+			return load.Sample{Drain: &load.Drain{Drained: math.MaxFloat64, Backlog: math.MaxFloat64, Target: 9}}, nil
+		})
+		r.closedLoop(4, 10*time.Millisecond, 5*time.Second)
+		if rate := r.Snapshot().Writes.Pace.Rate; before == 0 || math.IsInf(rate, 0) || math.IsNaN(rate) {
+			t.Errorf("a pace of %v, then of %v", before, rate)
+		}
+	})
+}
+
+// TestDrainRateAndEmergencies: a store that is at its stall begins no emergency, for the law paces
+// by that, and memory that is full does.
+func TestDrainRateAndEmergencies(t *testing.T) {
+	for _, drains := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			p := &plant{}
+			p.become(func() (load.Sample, error) {
+				s := sampled(1.5)
+				if drains {
+					s.Drain = &load.Drain{Backlog: 15, Target: 9, Limit: 14}
+				}
+				return s, nil
+			})
+			r := run(t, p, throttle.Config{Writes: throttle.Side{Laws: []throttle.LoadLaw{throttle.DrainRate{}}}})
+			r.closedLoop(4, 10*time.Millisecond, time.Second)
+			if s := r.Snapshot().Writes; (s.Emergencies > 0) == drains {
+				t.Errorf("the source tells a drain: %v; %d emergencies", drains, s.Emergencies)
+			}
+		})
+	}
+}
+
+// A drain is looked at as often as tables arrive, unless it is said how often.
+func TestDrainRateTicks(t *testing.T) {
+	for _, c := range []struct {
+		side throttle.Side
+		tick time.Duration
+		want time.Duration
+	}{
+		{throttle.Side{}, 0, 100 * time.Millisecond},
+		{throttle.Side{Laws: []throttle.LoadLaw{throttle.DrainRate{}}}, 0, 20 * time.Millisecond},
+		{throttle.Side{Laws: []throttle.LoadLaw{throttle.DrainRate{}}}, time.Second, time.Second},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			p := &plant{}
+			p.says(0)
+			r := run(t, p, throttle.Config{Writes: c.side, Tick: c.tick})
+			pass(time.Second)
+			if got := r.Tick(); got != c.want {
+				t.Errorf("a tick of %v where %v was said, want %v", got, c.tick, c.want)
+			}
+			if polls := r.Snapshot().Feeds[0].Polls; polls < 49 || polls > 51 {
+				t.Errorf("%d polls in a second, want 50", polls)
+			}
+		})
+	}
+}

@@ -1,0 +1,338 @@
+package throttle_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/load"
+	"github.com/weir-go/weir/throttle"
+)
+
+// The bands of expected behaviour, as docs/databases.md has them.
+func TestBands(t *testing.T) {
+	for name, c := range map[string]struct {
+		writes, reads           float64 // loads
+		pacedWrites, pacedReads bool
+		emergency               bool
+	}{
+		"normal":      {writes: 0.4, reads: 0.4},
+		"moderate":    {writes: 0.7, reads: 0.7},
+		"high writes": {writes: 0.95, reads: 0.5, pacedWrites: true},
+		"high reads":  {writes: 0.5, reads: 0.95, pacedReads: true},
+		"critical":    {writes: 1.2, reads: 1.2, pacedWrites: true, pacedReads: true, emergency: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := &plant{}
+				p.become(func() (load.Sample, error) {
+					return load.Sample{Readings: []load.Reading{
+						{Name: "writes", Value: c.writes, Limit: 1, Scope: load.Writes},
+						{Name: "reads", Value: c.reads, Limit: 1, Scope: load.Reads},
+					}}, nil
+				})
+				r := run(t, p, throttle.Relay())
+				pass(2 * time.Second)
+				s := r.Snapshot()
+				if paced := s.Writes.Pace.Rate > 0; paced != c.pacedWrites {
+					t.Errorf("writes: %+v", s.Writes.Pace)
+				}
+				if paced := s.Reads.Pace.Rate > 0; paced != c.pacedReads {
+					t.Errorf("reads: %+v", s.Reads.Pace)
+				}
+				if s.Writes.Emergency != c.emergency || s.Reads.Emergency != c.emergency {
+					t.Errorf("emergencies: %v, %v", s.Writes.Emergency, s.Reads.Emergency)
+				}
+			})
+		})
+	}
+}
+
+// The bound of the default Concurrency starts with four at once, so a few wait at first.
+func TestNothingIsPacedAtEase(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &plant{}
+		p.says(0.3)
+		r := run(t, p, throttle.Config{})
+		if got := r.closedLoop(10, 10*time.Millisecond, 5*time.Second); got < 4_900 {
+			t.Errorf("%d writes in 5 s, want all 5000", got)
+		}
+		if s := r.Snapshot(); s.Writes.Pace != (throttle.Pace{}) || s.Writes.Throttled > 20 || s.Writes.Degraded {
+			t.Errorf("%+v", s.Writes)
+		}
+	})
+}
+
+// TestFullSlotsAreNoLoad: a bound on concurrency that clients keep full is no sign that the
+// database is overloaded.
+func TestFullSlotsAreNoLoad(t *testing.T) {
+	for _, op := range []throttle.Op{throttle.Read, throttle.Write} {
+		synctest.Test(t, func(t *testing.T) {
+			side := throttle.Side{MaxInFlight: 4, Queue: weir.Queue{Size: 64, Timeout: 5 * time.Second}}
+			th := throttled(t, throttle.Config{Reads: side, Writes: side})
+			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+			defer cancel()
+			go th.Run(ctx)
+			done := make([]int, 16)
+			var clients sync.WaitGroup
+			for i := range done {
+				clients.Go(func() {
+					for ctx.Err() == nil {
+						o, err := th.Start(ctx, op, 1)
+						if err != nil {
+							time.Sleep(10 * time.Millisecond)
+							continue
+						}
+						time.Sleep(10 * time.Millisecond)
+						o.Done(nil)
+						done[i]++
+					}
+				})
+			}
+			<-ctx.Done()
+			clients.Wait()
+			sum := 0
+			for _, n := range done {
+				sum += n
+			}
+			t.Logf("%v: %d done of %d", op, sum, 30*400)
+			if sum < 30*400*9/10 {
+				t.Errorf("%v: %d done, want nearly %d: 4 at a time for 10 ms", op, sum, 30*400)
+			}
+		})
+	}
+}
+
+func TestLatencyTarget(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &plant{}
+		p.says(0)
+		r := run(t, p, throttle.Config{Writes: throttle.Side{LatencyTarget: 10 * time.Millisecond}})
+		r.closedLoop(20, 30*time.Millisecond, 5*time.Second)
+		if s := r.Snapshot().Writes; s.Pace.Rate == 0 || s.Load < 2 {
+			t.Errorf("30 ms against a target of 10: pace %+v at a load of %v", s.Pace, s.Load)
+		}
+	})
+}
+
+// A stall completes nothing, so only the age of running operations shows it.
+func TestLatencyTargetSeesAStall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &plant{}
+		p.says(0)
+		r := run(t, p, throttle.Config{Writes: throttle.Side{LatencyTarget: 10 * time.Millisecond}})
+		op, err := r.Start(t.Context(), throttle.Write, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pass(time.Second)
+		if s := r.Snapshot().Writes; s.Pace.Rate == 0 {
+			t.Errorf("one write stuck for 1 s: pace %+v at a load of %v", s.Pace, s.Load)
+		}
+		op.Done(nil)
+	})
+}
+
+func TestLinearRefusal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &plant{}
+		p.says(0.95)
+		r := run(t, p, throttle.Config{Writes: throttle.Side{Laws: []throttle.LoadLaw{throttle.LinearRefusal{Soft: 0.9, Hard: 1.1}}}})
+		for _, want := range []struct{ load, refused float64 }{{0.95, 0.25}, {0.9, 0}, {0.2, 0}, {1.1, 1}, {3, 1}, {1, 0.5}} {
+			p.says(want.load)
+			pass(300 * time.Millisecond)
+			refused := 0.0
+			for range 100 {
+				op, err := r.Start(t.Context(), throttle.Write, 1)
+				var why *weir.RefusedError
+				if errors.As(err, &why) && why.Reason == weir.ReasonOverload && errors.Is(err, weir.ErrRefused) {
+					refused++
+				}
+				op.Done(nil)
+			}
+			if math.Abs(refused-100*want.refused) > 1 {
+				t.Errorf("at a load of %v: %v%% refused, want %v", want.load, refused, 100*want.refused)
+			}
+		}
+	})
+}
+
+// Without a monitor the laws that were asked for go by the latency target.
+func TestLawsWithoutAMonitor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		th := throttled(t, throttle.Config{Writes: throttle.Side{
+			LatencyTarget: 10 * time.Millisecond,
+			Laws:          []throttle.LoadLaw{throttle.LinearRefusal{Soft: 0.5, Hard: 1}},
+		}})
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go func() { _ = th.Run(ctx) }()
+		for range 100 {
+			_ = th.Do(t.Context(), throttle.Write, 1, func(context.Context) error {
+				time.Sleep(20 * time.Millisecond)
+				return nil
+			})
+		}
+		if s := th.Snapshot().Writes; s.Degraded || s.Limiter.Refused[weir.ReasonOverload] == 0 {
+			t.Errorf("%+v", s)
+		}
+	})
+}
+
+// The pace is decided by the clock and waited for before the work, whether operations come by or
+// not.
+func TestDecidesByTheClockBeforeTheWork(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &plant{}
+		p.says(5)
+		r := run(t, p, throttle.Config{})
+		pass(30 * time.Second) // no operation has come by, and the pace is there
+		if got := r.Snapshot().Writes.Pace.Rate; got < 0.99 || got > 1.01 {
+			t.Errorf("pace %v", got)
+		}
+		op, err := r.Start(t.Context(), throttle.Write, 1)
+		op.Done(err)
+		began := time.Now()
+		op, err = r.Start(t.Context(), throttle.Write, 1)
+		op.Done(err)
+		if got := time.Since(began); err != nil || got < 890*time.Millisecond {
+			t.Errorf("the second starts after %v: %v", got, err)
+		}
+	})
+}
+
+// There is one pace for the process, however many write.
+func TestTotalDoesNotGrowWithWriters(t *testing.T) {
+	var writes []int64
+	for _, writers := range []int{5, 250} {
+		synctest.Test(t, func(t *testing.T) {
+			p := &plant{}
+			p.says(5)
+			r := run(t, p, throttle.Config{Writes: throttle.Side{Laws: []throttle.LoadLaw{throttle.PID{MaxDelay: 10 * time.Millisecond}}}})
+			pass(30 * time.Second)
+			writes = append(writes, r.closedLoop(writers, time.Millisecond, 10*time.Second))
+		})
+	}
+	if writes[0] < 990 || writes[1] > writes[0]*11/10 {
+		t.Errorf("%v writes in 10 s at 100/s, with 5 and 250 writers", writes)
+	}
+}
+
+// Queries that fail leave no load behind: the symptoms pace, and say so.
+func TestFailedQueriesDegrade(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &plant{}
+		p.says(0.2)
+		r := run(t, p, throttle.Config{})
+		r.closedLoop(10, time.Millisecond, time.Second)
+		p.become(func() (load.Sample, error) { return load.Sample{}, errors.New("permission denied") })
+		r.closedLoop(10, 200*time.Millisecond, 5*time.Second) // 200 times slower
+		if s := r.Snapshot().Writes; !s.Degraded || s.Pace.Rate == 0 || !r.had(throttle.Degraded) {
+			t.Errorf("%+v, want it to go by its symptoms and to say so", s)
+		}
+		p.says(0.2)
+		pass(10 * time.Second)
+		if s := r.Snapshot().Writes; s.Degraded || s.Pace.Rate != 0 || !r.had(throttle.Restored) {
+			t.Errorf("the source is back: %+v", s.Pace)
+		}
+	})
+}
+
+// TestLostSignalsSayWhy: the log has the cause, and no line for the moment before the first answer.
+func TestLostSignalsSayWhy(t *testing.T) {
+	for name, test := range map[string]struct {
+		poll func() (load.Sample, error)
+		want string // of both sides; "" for no event
+	}{
+		"slow at first": {func() (load.Sample, error) { time.Sleep(500 * time.Millisecond); return sampled(0.2), nil }, ""},
+		"denied":        {func() (load.Sample, error) { return load.Sample{}, errors.New("permission denied") }, "degraded, by symptoms: load: stale: source \"plant\": permission denied"},
+		"never answers": {func() (load.Sample, error) { time.Sleep(time.Hour); return load.Sample{}, nil }, "has not answered yet"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var told atomic.Int64
+				p := &plant{}
+				p.become(test.poll)
+				mon := monitor(t, p)
+				th := throttled(t, throttle.Config{Monitor: mon, OnEvent: func(e throttle.Event) {
+					told.Add(1)
+					if test.want == "" || !strings.Contains(e.String(), test.want) || e.Err == nil {
+						t.Errorf("said %q", e)
+					}
+				}})
+				ctx, cancel := context.WithCancel(t.Context())
+				go mon.Run(ctx)
+				go th.Run(ctx)
+				time.Sleep(5 * time.Second)
+				if got := told.Load(); (test.want == "") != (got == 0) || got > 2 {
+					t.Errorf("%d events", got)
+				}
+				cancel()
+				th.Close()
+				time.Sleep(2 * time.Hour)
+			})
+		})
+	}
+}
+
+// The pace at which the signals were lost bounds the pace after, though nothing shows in the
+// operations themselves, and doubles in a minute.
+func TestLostSignalsHoldThePace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &plant{}
+		p.says(1.5)
+		r := run(t, p, throttle.Config{Emergency: throttle.Emergency{Enter: 1e9}})
+		pass(30 * time.Second)
+		before := r.Snapshot().Writes.Pace.Rate
+		p.become(func() (load.Sample, error) { return load.Sample{}, errors.New("no answer") })
+		pass(61 * time.Second) // of which it takes one to be stale
+		s := r.Snapshot().Writes
+		if got := s.Pace.Rate / before; !s.Degraded || got < 1.9 || got > 2.1 {
+			t.Errorf("a minute after the signals were lost the pace is %v times what it was, want 2: %+v", got, s.Pace)
+		}
+	})
+}
+
+// A database that stood still for seconds and has little to do is not paced any more once its
+// signals are back. The operations seen during the stall say nothing about it now.
+func TestFreezeOfAnIdleDatabase(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &plant{}
+		p.says(0.05)
+		r := run(t, p, throttle.Config{})
+		r.closedLoop(5, 20*time.Millisecond, 10*time.Second)
+		thaws := time.Now().Add(7 * time.Second)
+		p.become(func() (load.Sample, error) {
+			if time.Now().Before(thaws) {
+				return load.Sample{}, errors.New("no answer")
+			}
+			return sampled(0.05), nil
+		})
+		for range 5 {
+			go func() {
+				_ = r.Do(t.Context(), throttle.Write, 1, func(context.Context) error {
+					time.Sleep(time.Until(thaws))
+					return nil
+				})
+			}()
+		}
+		pass(6900 * time.Millisecond)
+		if s := r.Snapshot().Writes; !s.Degraded || s.Pace.Rate == 0 {
+			t.Fatalf("while it stands still: %+v", s)
+		}
+		pass(500 * time.Millisecond)
+		if s := r.Snapshot().Writes; s.Degraded || s.Pace.Rate != 0 {
+			t.Errorf("after it goes on: %+v, degraded %v", s.Pace, s.Degraded)
+		}
+		if n := r.closedLoop(5, 20*time.Millisecond, 2*time.Second); n < 450 {
+			t.Errorf("%d writes in 2 s, want 500", n)
+		}
+	})
+}

@@ -1,0 +1,149 @@
+package throttle_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/throttle"
+)
+
+// A cost of 10 takes ten turns of the pace, priorities count, and a full queue refuses.
+func TestPriorityAndCost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &plant{}
+		p.says(5)
+		r := run(t, p, throttle.Config{Writes: throttle.Side{Queue: weir.Queue{Size: 2, Timeout: time.Hour}}})
+		pass(30 * time.Second)
+		op, err := r.Start(t.Context(), throttle.Write, 10) // 10 s of the pace
+		if err != nil {
+			t.Fatal(err)
+		}
+		op.Done(nil)
+		began := time.Now()
+		var order []string
+		for _, c := range []struct {
+			name     string
+			priority weir.Priority
+		}{{"low", weir.Low}, {"high", weir.High}} {
+			go func() {
+				op, err := r.Start(weir.WithPriority(t.Context(), c.priority), throttle.Write, 1)
+				order = append(order, c.name)
+				op.Done(err)
+			}()
+			synctest.Wait()
+		}
+		if _, err := r.Start(weir.WithPriority(t.Context(), weir.Low), throttle.Write, 1); !errors.Is(err, weir.ErrQueueFull) {
+			t.Errorf("a full queue: %v", err)
+		}
+		pass(20 * time.Second)
+		if strings.Join(order, " ") != "high low" {
+			t.Errorf("served %v", order)
+		}
+		if s := r.Snapshot().Writes; s.ThrottleTime < 19*time.Second {
+			t.Errorf("a cost of 10 held up what came next for %v in all, %v after it", s.ThrottleTime, time.Since(began))
+		}
+	})
+}
+
+// The cost never falls below nothing while operations that were charged too much are corrected.
+func TestCostWhileItIsCorrected(t *testing.T) {
+	const callers, each, charged = 4, 500, 1_000_000
+	for range 20 {
+		th := throttled(t, throttle.Config{})
+		stop := make(chan struct{})
+		var all, reader sync.WaitGroup
+		reader.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+					if got := th.Snapshot().Writes.Cost; got > callers*each*charged {
+						t.Errorf("cost %d", got)
+						return
+					}
+				}
+			}
+		})
+		for range callers {
+			all.Go(func() {
+				for range each {
+					p, err := th.Start(t.Context(), throttle.Write, charged)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					if err := p.SetWeight(1); err != nil {
+						t.Error(err)
+					}
+					p.Done(nil)
+				}
+			})
+		}
+		all.Wait()
+		close(stop)
+		reader.Wait()
+	}
+}
+
+func TestThrottledIsCounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &plant{}
+		p.says(5)
+		r := run(t, p, throttle.Config{Writes: throttle.Side{Queue: weir.Queue{Timeout: time.Hour}}})
+		pass(time.Minute)
+		before := time.Now()
+		for range 5 {
+			if err := r.Do(t.Context(), throttle.Write, 1, func(context.Context) error { return nil }); err != nil {
+				t.Error(err)
+			}
+		}
+		s := r.Snapshot().Writes
+		if s.Throttled < 4 || s.ThrottleTime != time.Since(before) || s.Cost != 5 {
+			t.Errorf("%d throttled for %v in %v", s.Throttled, s.ThrottleTime, time.Since(before))
+		}
+		if s.PID.Output != 1 || s.PID.P <= 0 || s.Pace.Rate < 0.99 || s.Pace.Rate > 1.01 {
+			t.Errorf("terms %+v, pace %+v: want the slowest of 1/s", s.PID, s.Pace)
+		}
+	})
+}
+
+func TestStartIsCancellableAndKnowsDeadlines(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &plant{}
+		p.says(5)
+		r := run(t, p, throttle.Config{Writes: throttle.Side{Queue: weir.Queue{Timeout: time.Hour}}})
+		pass(30 * time.Second) // the slowest pace
+		for range 5 {
+			go func() {
+				op, _ := r.Start(t.Context(), throttle.Write, 1)
+				op.Done(nil)
+			}()
+		}
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		defer cancel()
+		began := time.Now()
+		if _, err := r.Start(ctx, throttle.Write, 1); !errors.Is(err, weir.ErrDeadline) || time.Since(began) > 0 {
+			t.Errorf("a deadline that cannot be met: %v after %v", err, time.Since(began))
+		}
+		cause := errors.New("client gone")
+		ctx2, cancel2 := context.WithCancelCause(t.Context())
+		time.AfterFunc(100*time.Millisecond, func() { cancel2(cause) })
+		if _, err := r.Start(ctx2, throttle.Write, 1); !errors.Is(err, cause) || errors.Is(err, weir.ErrRefused) {
+			t.Errorf("cancelled: %v", err)
+		}
+		if got := time.Since(began); got != 100*time.Millisecond {
+			t.Errorf("cancelled after %v", got)
+		}
+		if s := r.Snapshot().Writes; s.Limiter.Cancelled == 0 {
+			t.Error("not counted")
+		}
+	})
+}
