@@ -66,3 +66,30 @@ func TestActionsThatPanicOrHang(t *testing.T) {
 		synctest.Wait()
 	})
 }
+
+// An action goes by the feed that it names, which has to be there.
+func TestActionGoesByItsFeed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		busy, idle := &named{plant: &plant{}, name: "busy"}, &named{plant: &plant{}, name: "idle"}
+		busy.says(0.95)
+		idle.says(0.1)
+		mon := monitor(t, busy, idle)
+		ran := map[string]int{}
+		act := func(source string) throttle.Action {
+			return throttle.Action{Name: source, Source: source, Do: func(context.Context) error { ran[source]++; return nil }}
+		}
+		th := throttled(t, throttle.Config{Monitor: mon, Actions: []throttle.Action{act("busy"), act("idle")}})
+		if _, err := throttle.New(throttle.Config{Monitor: mon, Actions: []throttle.Action{act("other")}}); !errors.Is(err, throttle.ErrConfig) {
+			t.Errorf("a feed that is not there: %v", err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		go func() { _ = mon.Run(ctx) }()
+		if err := th.Run(ctx); err != nil {
+			t.Error(err)
+		}
+		if ran["busy"] != 1 || ran["idle"] != 0 {
+			t.Errorf("ran %v, want the one whose feed is busy", ran)
+		}
+	})
+}

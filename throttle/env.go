@@ -1,9 +1,10 @@
 package throttle
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"math"
+	"maps"
 	"os"
 	"regexp"
 	"slices"
@@ -78,10 +79,10 @@ func (e *environment) settings() Settings {
 	s.MemoryTarget = uint64(megabytes * (1 << 20))
 
 	tick := defaultTick
-	e.millisecondsWithin("TICK_MS", &tick, leastTick, mostTick)
+	e.milliseconds("TICK_MS", &tick, leastTick, mostTick)
 	s.Throttle.Tick = tick
 
-	both := math.NaN()
+	both := 0.0 // as the preset has it
 	e.number("SETPOINT", &both, 0.01, 10)
 	e.side("READ", &s.Throttle.Reads, both)
 	e.side("WRITE", &s.Throttle.Writes, both)
@@ -91,26 +92,22 @@ func (e *environment) settings() Settings {
 // side reads the settings of one side, whose preset has one PID.
 func (e *environment) side(name string, s *Side, setpoint float64) {
 	p := s.Laws[0].(PID)
-	if !math.IsNaN(setpoint) {
-		p.Setpoint = setpoint
-	}
+	p.Setpoint = cmp.Or(setpoint, p.Setpoint)
 	e.number(name+"_SETPOINT", &p.Setpoint, 0.01, 10)
 	e.number(name+"_KP", &p.Kp, 0, 1e6)
 	e.number(name+"_KI", &p.Ki, 0, 1e6)
 	e.number(name+"_KD", &p.Kd, 0, 1e6)
-	e.milliseconds(name+"_FILTER_MS", &p.Filter)
-	e.milliseconds(name+"_MAX_DELAY_MS", &p.MaxDelay)
-	e.milliseconds(name+"_LATENCY_TARGET_MS", &s.LatencyTarget)
-	e.milliseconds(name+"_QUEUE_TIMEOUT_MS", &s.Queue.Timeout)
+	e.milliseconds(name+"_FILTER_MS", &p.Filter, leastTime, mostTime)
+	e.milliseconds(name+"_MAX_DELAY_MS", &p.MaxDelay, leastTime, mostTime)
+	e.milliseconds(name+"_LATENCY_TARGET_MS", &s.LatencyTarget, leastTime, mostTime)
+	e.milliseconds(name+"_QUEUE_TIMEOUT_MS", &s.Queue.Timeout, leastTime, mostTime)
 	e.whole(name+"_MAX_IN_FLIGHT", &s.MaxInFlight, 1, defaultInFlight)
 	if p.Kp == 0 && p.Ki == 0 && p.Kd == 0 {
 		e.complain(name+"_KP", "0", "a gain other than 0, here or in KI or KD: to throttle nothing, set ENABLED=false")
 	}
-	s.Laws = []LoadLaw{p, Concurrency{}}
-
-	var law string
-	switch law = e.text(name + "_LAW"); law {
+	switch law := e.text(name + "_LAW"); law {
 	case "":
+		s.Laws = []LoadLaw{p, Concurrency{}}
 	case "pid":
 		s.Laws = []LoadLaw{p}
 	case "drain":
@@ -127,65 +124,64 @@ func (e *environment) text(name string) string {
 	return e.values[e.prefix+"_"+name]
 }
 
-func (e *environment) flag(name string, into *bool) {
+// set parses a variable into a setting. One that is not set leaves the setting as it is.
+func set[T any](e *environment, name string, into *T, want string, parse func(string) (T, error)) {
 	text := e.text(name)
 	if text == "" {
 		return
 	}
-	value, err := strconv.ParseBool(text)
+	value, err := parse(text)
 	if err != nil {
-		e.complain(name, text, "true or false")
+		e.complain(name, text, want)
 		return
 	}
 	*into = value
+}
+
+// within returns an error for a value out of range.
+func within[T cmp.Ordered](value, least, most T, err error) (T, error) {
+	if err == nil && !(value >= least && value <= most) {
+		err = strconv.ErrRange
+	}
+	return value, err
+}
+
+func (e *environment) flag(name string, into *bool) {
+	set(e, name, into, "true or false", strconv.ParseBool)
 }
 
 func (e *environment) number(name string, into *float64, least, most float64) {
-	text := e.text(name)
-	if text == "" {
-		return
-	}
-	value, err := strconv.ParseFloat(text, 64)
-	if err != nil || !(value >= least && value <= most) {
-		e.complain(name, text, fmt.Sprintf("a number from %v to %v", least, most))
-		return
-	}
-	*into = value
+	set(e, name, into, fmt.Sprintf("a number from %v to %v", least, most), func(text string) (float64, error) {
+		value, err := strconv.ParseFloat(text, 64)
+		return within(value, least, most, err)
+	})
 }
 
-// whole reads a number without a fraction.
 func (e *environment) whole(name string, into *int, least, most int) {
-	text := e.text(name)
-	if text == "" {
-		return
-	}
-	value, err := strconv.Atoi(text)
-	if err != nil || value < least || value > most {
-		e.complain(name, text, fmt.Sprintf("a whole number from %d to %d", least, most))
-		return
-	}
-	*into = value
+	set(e, name, into, fmt.Sprintf("a whole number from %d to %d", least, most), func(text string) (int, error) {
+		value, err := strconv.Atoi(text)
+		return within(value, least, most, err)
+	})
+}
+
+// milliseconds reads a duration.
+func (e *environment) milliseconds(name string, into *time.Duration, shortest, longest time.Duration) {
+	least, most := shortest.Seconds()*1000, longest.Seconds()*1000
+	set(e, name, into, fmt.Sprintf("a number from %v to %v", least, most), func(text string) (time.Duration, error) {
+		value, err := strconv.ParseFloat(text, 64)
+		value, err = within(value, least, most, err)
+		return time.Duration(value * float64(time.Millisecond)), err
+	})
 }
 
 // The bounds of TICK_MS: with 0.001 an idle program took a third of a processor, and after 10 s a
-// store has long stalled.
+// store has long stalled. Those of other durations only keep out nonsense.
 const (
 	leastTick = time.Millisecond
 	mostTick  = 10 * time.Second
+	leastTime = time.Microsecond
+	mostTime  = 24 * time.Hour
 )
-
-// milliseconds reads a duration, of which 0 would make no sense. The longest is a day.
-func (e *environment) milliseconds(name string, into *time.Duration) {
-	e.millisecondsWithin(name, into, time.Microsecond, 24*time.Hour)
-}
-
-func (e *environment) millisecondsWithin(name string, into *time.Duration, least, most time.Duration) {
-	value := math.NaN()
-	e.number(name, &value, least.Seconds()*1000, most.Seconds()*1000)
-	if !math.IsNaN(value) {
-		*into = time.Duration(value * float64(time.Millisecond))
-	}
-}
 
 func (e *environment) complain(name, value, want string) {
 	e.errs = append(e.errs, invalid(e.prefix+"_"+name, strconv.Quote(value), want))
@@ -194,12 +190,7 @@ func (e *environment) complain(name, value, want string) {
 // complainAboutNames reports the names that mean nothing.
 func (e *environment) complainAboutNames() {
 	imports := strings.TrimSuffix(e.prefix, "_RATE_LIMIT") + "_IMPORT_"
-	var names []string
-	for name := range e.values {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(e.values)) {
 		own, ours := strings.CutPrefix(name, e.prefix+"_")
 		if rest, ok := strings.CutPrefix(name, imports); ok && !ours {
 			own, ours = "IMPORT_"+rest, removed["IMPORT_"+rest] != ""
