@@ -55,26 +55,26 @@ func TestWhatWasCutShortIsGivenBackAtOnce(t *testing.T) {
 	})
 }
 
-// deaf is a source whose leases cannot be extended.
-type deaf struct {
+// extending is a source whose leases are extended by the function of a test.
+type extending struct {
 	*sourcetest.MemorySource
-	extend func() error
+	extend func(ctx context.Context, l pool.Lease, by time.Duration) error
 }
 
-func (d deaf) Claim(ctx context.Context) (pool.Delivery, error) {
-	delivery, err := d.MemorySource.Claim(ctx)
-	if err == nil {
-		delivery.Lease = deafLease{delivery.Lease, d.extend}
-	}
-	return delivery, err
+func (s extending) Claim(ctx context.Context) (pool.Delivery, error) {
+	d, err := s.MemorySource.Claim(ctx)
+	d.Lease = extendingLease{d.Lease, s.extend}
+	return d, err
 }
 
-type deafLease struct {
+type extendingLease struct {
 	pool.Lease
-	extend func() error
+	extend func(ctx context.Context, l pool.Lease, by time.Duration) error
 }
 
-func (l deafLease) Extend(context.Context, time.Duration) error { return l.extend() }
+func (l extendingLease) Extend(ctx context.Context, by time.Duration) error {
+	return l.extend(ctx, l.Lease, by)
+}
 
 func TestLostLeaseEndsItsTask(t *testing.T) {
 	for _, test := range []struct {
@@ -95,7 +95,10 @@ func TestLostLeaseEndsItsTask(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				source := deaf{sourcetest.NewMemory(time.Minute, []pool.Task{task("a", time.Hour, nil)}), test.extend}
+				source := extending{
+					sourcetest.NewMemory(time.Minute, []pool.Task{task("a", time.Hour, nil)}),
+					func(context.Context, pool.Lease, time.Duration) error { return test.extend() },
+				}
 				for ev := range must(pool.New(pool.Config{Capacity: slots(1), Source: source})).Run(t.Context()) {
 					if ev.Kind != pool.Failed || !errors.Is(ev.Err, pool.ErrLeaseLost) || !errors.Is(ev.Err, test.is) ||
 						ev.Took != test.after {
@@ -109,80 +112,36 @@ func TestLostLeaseEndsItsTask(t *testing.T) {
 	}
 }
 
-// TestLeaseOutlivesAFailure: as long as the lease runs, its task does.
+// TestLeaseOutlivesAFailure: as long as the lease runs, its task does, whether calls to extend it fail
+// or hang.
 func TestLeaseOutlivesAFailure(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		tries := 0
-		memory := sourcetest.NewMemory(time.Minute, []pool.Task{task("a", time.Hour, nil)})
-		source := flaky{memory, func() error {
-			if tries++; tries%3 != 0 { // two failures after each success
+	tries := 0
+	for name, extend := range map[string]func(ctx context.Context, l pool.Lease, by time.Duration) error{
+		"two fail after each success": func(ctx context.Context, l pool.Lease, by time.Duration) error {
+			if tries++; tries%3 != 0 {
 				return errTask
 			}
-			return nil
-		}}
-		run(t, pool.Config{Capacity: slots(1), Source: source}).expect(t, "a done", nil)
-		if memory.Left() != 0 || tries < 3*60 {
-			t.Errorf("%d left, extended %d times", memory.Left(), tries)
-		}
-	})
-}
-
-// A call that hangs costs one try.
-func TestLeaseOutlivesACallThatHangs(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		memory := sourcetest.NewMemory(time.Minute, []pool.Task{task("a", time.Hour, nil)})
-		run(t, pool.Config{Capacity: slots(1), Source: hanging{memory}}).expect(t, "a done", nil)
-	})
-}
-
-// hanging is a source of which every second call to extend a lease hangs.
-type hanging struct{ *sourcetest.MemorySource }
-
-func (h hanging) Claim(ctx context.Context) (pool.Delivery, error) {
-	delivery, err := h.MemorySource.Claim(ctx)
-	if err == nil {
-		delivery.Lease = &hangingLease{Lease: delivery.Lease}
+			return l.Extend(ctx, by)
+		},
+		"each second one hangs": func(ctx context.Context, l pool.Lease, by time.Duration) error {
+			if tries++; tries%2 == 1 {
+				<-ctx.Done()
+				return ctx.Err()
+			}
+			return l.Extend(ctx, by)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				tries = 0
+				memory := sourcetest.NewMemory(time.Minute, []pool.Task{task("a", time.Hour, nil)})
+				run(t, pool.Config{Capacity: slots(1), Source: extending{memory, extend}}).expect(t, "a done", nil)
+				if memory.Left() != 0 || tries < 60 {
+					t.Errorf("%d left, extended %d times", memory.Left(), tries)
+				}
+			})
+		})
 	}
-	return delivery, err
-}
-
-type hangingLease struct {
-	pool.Lease
-	calls int
-}
-
-func (l *hangingLease) Extend(ctx context.Context, by time.Duration) error {
-	if l.calls++; l.calls%2 == 1 {
-		<-ctx.Done()
-		return ctx.Err()
-	}
-	return l.Lease.Extend(ctx, by)
-}
-
-// flaky is a source whose leases cannot be extended now and then.
-type flaky struct {
-	*sourcetest.MemorySource
-	fault func() error
-}
-
-func (f flaky) Claim(ctx context.Context) (pool.Delivery, error) {
-	delivery, err := f.MemorySource.Claim(ctx)
-	if err == nil {
-		delivery.Lease = flakyLease{delivery.Lease, f.fault}
-	}
-	return delivery, err
-}
-
-type flakyLease struct {
-	pool.Lease
-	fault func() error
-}
-
-func (l flakyLease) Extend(ctx context.Context, by time.Duration) error {
-	if err := l.fault(); err != nil {
-		return err
-	}
-	return l.Lease.Extend(ctx, by)
 }
 
 // TestShortAndLongLeases: no length of a lease keeps a processor busy or overflows.
