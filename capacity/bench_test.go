@@ -1,7 +1,6 @@
 package capacity_test
 
 import (
-	"context"
 	"sync"
 	"testing"
 	"time"
@@ -43,36 +42,6 @@ func BenchmarkTryAcquire(b *testing.B) {
 	b.ReportMetric(float64(ours)/float64(floor), "x/floor")
 	b.ReportMetric(float64(ours.Nanoseconds())/batch, "ns/pair")
 	b.ReportMetric(0, "ns/op")
-}
-
-// BenchmarkContended is TryAcquire and Release, and a hand-off through the queue, by
-// many goroutines.
-func BenchmarkContended(b *testing.B) {
-	b.Run("room for all", func(b *testing.B) {
-		c, request := twoResources(b)
-		b.ReportAllocs()
-		b.RunParallel(func(pb *testing.PB) {
-			for pb.Next() {
-				if grant, err := c.TryAcquire(request); err == nil {
-					grant.Release()
-				}
-			}
-		})
-	})
-	b.Run("one at a time", func(b *testing.B) {
-		c, _ := capacity.New(capacity.Vector{"slots": 1})
-		request, _ := c.Request(capacity.Vector{"slots": 1})
-		b.ReportAllocs()
-		b.RunParallel(func(pb *testing.PB) {
-			for pb.Next() {
-				grant, err := c.Acquire(context.Background(), request)
-				if err != nil {
-					panic(err)
-				}
-				grant.Release()
-			}
-		})
-	})
 }
 
 func TestTryAcquireDoesNotAllocate(t *testing.T) {

@@ -93,39 +93,40 @@ func (c *Capacity) known(name string) (*resource, error) {
 // effect as work ends: until then it is owed. An amount withheld above the new
 // limit is cut to it. Who waits for more than the limit is refused when their turn comes.
 func (c *Capacity) SetLimit(name string, limit int64) error {
-	r, err := c.known(name)
-	if err != nil {
-		return err
-	}
-	if limit < 0 {
-		return fmt.Errorf("%w: limit of %q is %d: want 0 or more", ErrConfig, name, limit)
-	}
-	c.mu.Lock()
-	r.limit = limit
-	r.withheld = min(r.withheld, limit)
-	woken := c.settle()
-	c.mu.Unlock()
-	woken.wake()
-	return nil
+	return c.change(name, func(r *resource) error {
+		if limit < 0 {
+			return fmt.Errorf("%w: limit of %q is %d: want 0 or more", ErrConfig, name, limit)
+		}
+		r.limit, r.withheld = limit, min(r.withheld, limit)
+		return nil
+	})
 }
 
 // Withhold sets how much of a resource is withheld from all work, from 0 to its limit, whatever
 // was withheld before. Resources in use are withheld as they come free: until then they are
 // owed.
 func (c *Capacity) Withhold(name string, amount int64) error {
+	return c.change(name, func(r *resource) error {
+		if amount < 0 || amount > r.limit {
+			return fmt.Errorf("%w: withheld %q is %d: want 0 to its limit, which is %d", ErrConfig, name, amount, r.limit)
+		}
+		r.withheld = amount
+		return nil
+	})
+}
+
+// change changes a resource, and serves the waiters that have room then.
+func (c *Capacity) change(name string, change func(*resource) error) error {
 	r, err := c.known(name)
 	if err != nil {
 		return err
 	}
 	c.mu.Lock()
-	if amount < 0 || amount > r.limit {
-		limit := r.limit
-		c.mu.Unlock()
-		return fmt.Errorf("%w: withheld %q is %d: want 0 to its limit, which is %d", ErrConfig, name, amount, limit)
+	var woken *Reservation
+	if err = change(r); err == nil {
+		woken = c.settle()
 	}
-	r.withheld = amount
-	woken := c.settle()
 	c.mu.Unlock()
 	woken.wake()
-	return nil
+	return err
 }

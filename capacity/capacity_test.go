@@ -3,6 +3,7 @@ package capacity_test
 import (
 	"errors"
 	"math"
+	"strings"
 	"sync"
 	"testing"
 
@@ -115,86 +116,53 @@ func TestBadInput(t *testing.T) {
 	c, request := slots(t, 6)
 	child := must(c.Child(capacity.Vector{"jobs": 2}))
 	other, _ := slots(t, 6)
+	const foreign = "the request was not compiled by this capacity: use its Request method"
+	limit := capacity.Refill{Every: 1}
+	negative, unknown := limit, limit
+	negative.Add, unknown.Add = capacity.Vector{"calls": -1}, capacity.Vector{"call": 1}
+	calls := capacity.Vector{"calls": 1}
 	for _, test := range []struct {
 		got  error
-		is   error
-		want string
+		want string // after the name of the error
 	}{
-		{
-			second(capacity.New(nil)), capacity.ErrConfig,
-			`capacity: invalid configuration: no resources: want at least one`,
-		},
-		{
-			second(capacity.New(capacity.Vector{"": 1})), capacity.ErrConfig,
-			`capacity: invalid configuration: a resource has no name`,
-		},
-		{
-			second(capacity.New(capacity.Vector{"slots": -1})), capacity.ErrConfig,
-			`capacity: invalid configuration: limit of "slots" is -1: want 0 or more`,
-		},
-		{
-			second(c.Child(capacity.Vector{"slots": -1})), capacity.ErrConfig,
-			`capacity: invalid configuration: limit of "slots" is -1: want 0 or more`,
-		},
-		{
-			c.SetLimit("slots", -1), capacity.ErrConfig,
-			`capacity: invalid configuration: limit of "slots" is -1: want 0 or more`,
-		},
-		{
-			c.SetLimit("slot", 1), capacity.ErrConfig,
-			`capacity: invalid configuration: unknown resource "slot": want one of ["slots"]`,
-		},
-		{
-			c.Withhold("slots", 7), capacity.ErrConfig,
-			`capacity: invalid configuration: withheld "slots" is 7: want 0 to its limit, which is 6`,
-		},
-		{
-			c.Withhold("slots", -1), capacity.ErrConfig,
-			`capacity: invalid configuration: withheld "slots" is -1: want 0 to its limit, which is 6`,
-		},
-		{
-			c.Withhold("slot", 1), capacity.ErrConfig,
-			`capacity: invalid configuration: unknown resource "slot": want one of ["slots"]`,
-		},
-		{
-			second(c.Request(capacity.Vector{"slots": -1})), capacity.ErrConfig,
-			`capacity: invalid configuration: request for "slots" is -1: want 0 or more`,
-		},
-		{
-			second(child.Request(capacity.Vector{"slot": 1})), capacity.ErrConfig,
-			`capacity: invalid configuration: request for "slot", which is unknown: want one of ["jobs" "slots"]`,
-		},
-		{
-			second(c.Request(capacity.Vector{"slots": math.MaxInt64})), capacity.ErrNeverFits,
-			`capacity: refused: needs 9223372036854775807 of "slots", its limit is 6`,
-		},
-		{
-			second(child.Request(capacity.Vector{"slots": 7})), capacity.ErrNeverFits,
-			`capacity: refused: needs 7 of "slots" of the parent, its limit is 6`,
-		},
-		{
-			second(c.TryAcquire(nil)), capacity.ErrConfig,
-			`capacity: invalid configuration: the request was not compiled by this capacity: use its Request method`,
-		},
-		{
-			second(other.TryAcquire(request(1))), capacity.ErrConfig,
-			`capacity: invalid configuration: the request was not compiled by this capacity: use its Request method`,
-		},
-		{
-			second(other.Acquire(t.Context(), request(1))), capacity.ErrConfig,
-			`capacity: invalid configuration: the request was not compiled by this capacity: use its Request method`,
-		},
-		{
-			second(other.Reserve(request(1), nil)), capacity.ErrConfig,
-			`capacity: invalid configuration: the request was not compiled by this capacity: use its Request method`,
-		},
+		{second(capacity.New(nil)), `no resources: want at least one`},
+		{second(capacity.New(capacity.Vector{"": 1})), `a resource has no name`},
+		{second(capacity.New(capacity.Vector{"slots": -1})), `limit of "slots" is -1: want 0 or more`},
+		{second(c.Child(capacity.Vector{"slots": -1})), `limit of "slots" is -1: want 0 or more`},
+		{second(capacity.NewQuota(nil, limit)), `no resources: want at least one`},
+		{second(capacity.NewQuota(calls, capacity.Refill{})), `Refill.Every is 0s: want more than 0`},
+		{second(capacity.NewQuota(calls, negative)), `Refill.Add of "calls" is -1: want 0 or more`},
+		{second(capacity.NewQuota(calls, unknown)), `unknown resource "call": want one of ["calls"]`},
+		{c.SetLimit("slots", -1), `limit of "slots" is -1: want 0 or more`},
+		{c.SetLimit("slot", 1), `unknown resource "slot": want one of ["slots"]`},
+		{c.Withhold("slots", 7), `withheld "slots" is 7: want 0 to its limit, which is 6`},
+		{c.Withhold("slots", -1), `withheld "slots" is -1: want 0 to its limit, which is 6`},
+		{c.Withhold("slot", 1), `unknown resource "slot": want one of ["slots"]`},
+		{second(c.Request(capacity.Vector{"slots": -1})), `request for "slots" is -1: want 0 or more`},
+		{second(child.Request(capacity.Vector{"slot": 1})), `request for "slot", which is unknown: want one of ["jobs" "slots"]`},
+		{second(c.TryAcquire(nil)), foreign},
+		{second(other.TryAcquire(request(1))), foreign},
+		{second(other.Acquire(t.Context(), request(1))), foreign},
+		{second(other.Reserve(request(1), func() {})), foreign},
+		{second(c.Reserve(request(1), nil)), `wake is nil: want a function, which may do nothing`},
 	} {
-		if test.got == nil || test.got.Error() != test.want || !errors.Is(test.got, test.is) {
+		if !errors.Is(test.got, capacity.ErrConfig) || !strings.HasSuffix(test.got.Error(), "capacity: invalid configuration: "+test.want) {
 			t.Errorf("\n got %v\nwant %s", test.got, test.want)
 		}
 	}
-	if u := c.Resource("slots"); u != (capacity.ResourceSnapshot{Limit: 6, Available: 6}) {
-		t.Errorf("changed by bad input: %+v", u)
+	for _, test := range []struct {
+		got  error
+		want string
+	}{
+		{second(c.Request(capacity.Vector{"slots": math.MaxInt64})), `needs 9223372036854775807 of "slots", its limit is 6`},
+		{second(child.Request(capacity.Vector{"slots": 7})), `needs 7 of "slots" of the parent, its limit is 6`},
+	} {
+		if !errors.Is(test.got, capacity.ErrNeverFits) || test.got.Error() != "capacity: refused: "+test.want {
+			t.Errorf("\n got %v\nwant %s", test.got, test.want)
+		}
+	}
+	if s := c.Snapshot(); s.Resources["slots"] != (capacity.ResourceSnapshot{Limit: 6, Available: 6}) || s.Waiting != 0 {
+		t.Errorf("changed by bad input: %+v", s)
 	}
 	if u := c.Resource("slot"); u != (capacity.ResourceSnapshot{}) {
 		t.Errorf("the unknown: %+v", u)

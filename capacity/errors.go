@@ -17,9 +17,9 @@ var ErrRefused = errors.New("capacity: refused")
 
 // The refusals by reason; each also matches [ErrRefused].
 var (
-	ErrShort     = fmt.Errorf("%w: not enough is free", ErrRefused)
-	ErrQueued    = fmt.Errorf("%w: others wait", ErrRefused)
-	ErrNeverFits = fmt.Errorf("%w: above the limit", ErrRefused)
+	ErrShort     = fmt.Errorf("%w: %v", ErrRefused, Short)
+	ErrQueued    = fmt.Errorf("%w: %v", ErrRefused, Queued)
+	ErrNeverFits = fmt.Errorf("%w: %v", ErrRefused, NeverFits)
 )
 
 // ErrWaiting is the error of [Reservation.Take] before the reservation's turn has come, and

@@ -75,6 +75,9 @@ func (g Grant) Release() {
 
 // release gives the grant back under the lock, and returns the reservations to wake.
 func (g Grant) release() (woken *Reservation) {
+	if g.request == nil {
+		return nil
+	}
 	c := g.request.of
 	if !c.ledger.strike(g.page, g.number) {
 		return nil

@@ -2,6 +2,7 @@ package capacity
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -38,11 +39,7 @@ func NewQuota(limits Vector, r Refill) (*Capacity, error) {
 		if units < 0 {
 			return nil, fmt.Errorf("%w: Refill.Add of %q is %d: want 0 or more", ErrConfig, name, units)
 		}
-		for i := range c.names {
-			if c.names[i] == name {
-				q.add[i] = units
-			}
-		}
+		q.add[slices.Index(c.names, name)] = units
 	}
 	c.quota, c.timed = q, true
 	return c, nil

@@ -91,28 +91,3 @@ func TestQuotaAsParent(t *testing.T) {
 		}
 	})
 }
-
-func TestBadRefill(t *testing.T) {
-	limits := capacity.Vector{"calls": 1}
-	for _, test := range []struct {
-		refill capacity.Refill
-		want   string
-	}{
-		{capacity.Refill{}, `capacity: invalid configuration: Refill.Every is 0s: want more than 0`},
-		{
-			capacity.Refill{Every: 1, Add: capacity.Vector{"call": 1}},
-			`Refill.Add: capacity: invalid configuration: unknown resource "call": want one of ["calls"]`,
-		},
-		{
-			capacity.Refill{Every: 1, Add: capacity.Vector{"calls": -1}},
-			`capacity: invalid configuration: Refill.Add of "calls" is -1: want 0 or more`,
-		},
-	} {
-		if _, err := capacity.NewQuota(limits, test.refill); err == nil || err.Error() != test.want {
-			t.Errorf("\n got %v\nwant %s", err, test.want)
-		}
-	}
-	if _, err := capacity.NewQuota(nil, capacity.Refill{Every: 1}); !errors.Is(err, capacity.ErrConfig) {
-		t.Error(err)
-	}
-}

@@ -38,7 +38,7 @@ func (c *Capacity) Acquire(ctx context.Context, req *Request) (Grant, error) {
 		return g, err
 	}
 	ready := make(chan struct{})
-	w, err := c.reserve(req, func() { close(ready) }, true)
+	w, err := c.reserveTrusted(req, func() { close(ready) })
 	if err != nil {
 		return Grant{}, err
 	}
@@ -67,6 +67,11 @@ func cancelled(ctx context.Context) error {
 // [ErrConfig] if wake is nil.
 func (c *Capacity) Reserve(req *Request, wake func()) (*Reservation, error) {
 	return c.reserve(req, wake, false)
+}
+
+// reserveTrusted is Reserve with a wake that neither blocks nor panics nor ends its goroutine.
+func (c *Capacity) reserveTrusted(req *Request, wake func()) (*Reservation, error) {
+	return c.reserve(req, wake, true)
 }
 
 func (c *Capacity) reserve(req *Request, wake func(), trusted bool) (*Reservation, error) {
@@ -106,23 +111,20 @@ func (w *Reservation) Take() (Grant, error) {
 }
 
 // Cancel leaves the queue, or gives the reservation's grant back.
-func (w *Reservation) Cancel() { w.cancel().wake() }
+func (w *Reservation) Cancel() { call(w.cancel()) }
 
-// cancel is Cancel, except that it returns the reservations to wake.
-func (w *Reservation) cancel() (woken *Reservation) {
+// cancel is Cancel without the wakes of other owners, which it returns.
+func (w *Reservation) cancel() (wake func()) {
 	c := w.request.of
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	waited, granted := w.waiting, w.grant
 	w.waiting, w.grant, w.err = false, Grant{}, ErrCancelled
-	switch {
-	case waited:
+	if waited {
 		w.leave(0, nil)
-		return c.settle()
-	case granted.request != nil:
-		return granted.release()
+		return c.settle().waker()
 	}
-	return nil
+	return granted.release().waker()
 }
 
 // Backfill takes the resources of another request of the reservation's owner while the reservation
@@ -130,13 +132,13 @@ func (w *Reservation) cancel() (woken *Reservation) {
 // is refused as [Capacity.TryAcquire] is, also if others wait in front of the reservation. An owner
 // that backfills without bound starves its reservation.
 func (w *Reservation) Backfill(req *Request) (Grant, error) {
-	g, woken, err := w.backfill(req)
-	woken.wake()
+	g, wake, err := w.backfill(req)
+	call(wake)
 	return g, err
 }
 
-// backfill is Backfill, except that it returns the reservations to wake.
-func (w *Reservation) backfill(req *Request) (g Grant, woken *Reservation, err error) {
+// backfill is Backfill without the wakes of other owners, which it returns.
+func (w *Reservation) backfill(req *Request) (g Grant, wake func(), err error) {
 	c := w.request.of
 	if err := c.checked(req); err != nil {
 		return Grant{}, nil, err
@@ -148,9 +150,9 @@ func (w *Reservation) backfill(req *Request) (g Grant, woken *Reservation, err e
 		return Grant{}, nil, refused
 	}
 	if w.waiting {
-		woken = c.settle() // the reservation may be short at its own level now, and must not block those above
+		wake = c.settle().waker() // the reservation may be short at its own level now, and must not block those above
 	}
-	return g, woken, nil
+	return g, wake, nil
 }
 
 // advance is called for the first in the queue of a level. It goes as far as it can:

@@ -3,7 +3,6 @@ package capacity_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 	"testing"
@@ -55,25 +54,6 @@ func (l *line) expectAll(t *testing.T, want ...string) {
 	l.expect(t, want...)
 }
 
-func TestFirstInFirstOut(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c, request := slots(t, 1)
-		taken := must(c.TryAcquire(request(1)))
-		var l line
-		var want []string
-		for i := range 20 {
-			want = append(want, fmt.Sprint(i))
-			l.wait(t.Context(), c, request(1), fmt.Sprint(i), nil)
-		}
-		if n := c.Snapshot().Waiting; n != 20 {
-			t.Errorf("%d wait, want 20", n)
-		}
-		taken.Release()
-		l.all.Wait()
-		l.expect(t, want...)
-	})
-}
-
 func TestLargeRequestIsNotStarved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, request := slots(t, 4)
@@ -95,7 +75,7 @@ func TestLargeRequestIsNotStarved(t *testing.T) {
 func TestWhoLeavesLetsTheNextGo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, request := slots(t, 4)
-		taken := must(c.TryAcquire(request(2)))
+		taken := must(c.Acquire(nil, request(2))) //nolint:staticcheck // nil counts as Background
 		bored := errors.New("bored")
 		ctx, leave := context.WithCancelCause(t.Context())
 		var l line
@@ -111,30 +91,6 @@ func TestWhoLeavesLetsTheNextGo(t *testing.T) {
 			t.Errorf("left behind: %+v", s)
 		}
 	})
-}
-
-func TestMoreRoomServes(t *testing.T) {
-	for name, grow := range map[string]func(*capacity.Capacity) error{
-		"limit":    func(c *capacity.Capacity) error { return c.SetLimit("slots", 7) },
-		"withhold": func(c *capacity.Capacity) error { return c.Withhold("slots", 1) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				c, request := slots(t, 6)
-				if err := c.Withhold("slots", 2); err != nil {
-					t.Fatal(err)
-				}
-				var l line
-				l.wait(nil, c, request(5), "five", nil) //nolint:staticcheck // nil counts as Background
-				l.expect(t)
-				if err := grow(c); err != nil {
-					t.Fatal(err)
-				}
-				l.all.Wait()
-				l.expect(t, "five")
-			})
-		})
-	}
 }
 
 func TestWhatCanNeverFitIsNotWaitedFor(t *testing.T) {

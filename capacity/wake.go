@@ -10,14 +10,7 @@ import (
 //nolint:gochecknoinits // a seam has to be set before it is used
 func init() {
 	trusted.Provide(trusted.Reservations[*Capacity, *Request, *Reservation, Grant]{
-		Reserve: func(c *Capacity, request *Request, wake func()) (*Reservation, error) {
-			return c.reserve(request, wake, true)
-		},
-		Cancel: func(w *Reservation) func() { return w.cancel().waker() },
-		Backfill: func(w *Reservation, request *Request) (Grant, func(), error) {
-			g, woken, err := w.backfill(request)
-			return g, woken.waker(), err
-		},
+		Reserve: (*Capacity).reserveTrusted, Cancel: (*Reservation).cancel, Backfill: (*Reservation).backfill,
 	})
 }
 
@@ -27,6 +20,12 @@ func (w *Reservation) waker() func() {
 		return nil
 	}
 	return w.wake
+}
+
+func call(wake func()) {
+	if wake != nil {
+		wake()
+	}
 }
 
 // wake informs the owners of a chain of reservations. It must be called outside of locks.

@@ -102,13 +102,3 @@ func TestWakeOfAQuota(t *testing.T) {
 		}
 	})
 }
-
-func TestNilWake(t *testing.T) {
-	c, request := slots(t, 1)
-	if w, err := c.Reserve(request(1), nil); w != nil || !errors.Is(err, capacity.ErrConfig) {
-		t.Errorf("%v, %v: want an error of the configuration", w, err)
-	}
-	if s := c.Snapshot(); s.Waiting != 0 {
-		t.Errorf("%d wait", s.Waiting)
-	}
-}

@@ -112,8 +112,8 @@ func TestLostLeaseEndsItsTask(t *testing.T) {
 	}
 }
 
-// TestLeaseOutlivesAFailure: as long as the lease runs, its task does, whether calls to extend it fail
-// or hang.
+// TestLeaseOutlivesAFailure: as long as the lease runs, its task does, whether calls to extend it
+// fail or hang.
 func TestLeaseOutlivesAFailure(t *testing.T) {
 	tries := 0
 	for name, extend := range map[string]func(ctx context.Context, l pool.Lease, by time.Duration) error{

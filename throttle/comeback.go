@@ -62,8 +62,8 @@ func (c *comeback) init(patience, longest time.Duration) {
 	c.answers.Store(&answers{})
 }
 
-// learn counts who was let in since the last decision, and who was refused, and answers. The pace is
-// that from now on, each the cost of an operation.
+// learn counts who was let in since the last decision, and who was refused, and answers. The pace
+// is that from now on, each the cost of an operation.
 func (c *comeback) learn(snap weir.Snapshot, pace Pace, each float64, now time.Time, dt time.Duration) answers {
 	let := snap.Admitted + snap.Cancelled + snap.Refused[weir.ReasonQueueTimeout] + uint64(snap.Queued)
 	count := c.refused.Load()

@@ -28,8 +28,8 @@ type side struct {
 	pacer pacer // guarded by Throttle.mu
 }
 
-// The limiter caps nothing but with a Concurrency. Its latencies are then those of the law's window,
-// and else of the last two seconds, because the laws go by them.
+// measured is the window of latencies that the laws go by. With a Concurrency the limiter has the
+// window of its law instead; without one it caps nothing.
 const measured = 2 * time.Second
 
 func (s *side) init(op Op, conf Side, c Config) (err error) {

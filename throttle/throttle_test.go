@@ -213,8 +213,8 @@ func TestStoreFailsUnderTheMonitor(t *testing.T) {
 	}
 }
 
-// A throttle whose Run, or its monitor's, is not at work a second after New says so once, and starts
-// operations all the same. Before that the goroutine of "go th.Run(ctx)" may not have come to it.
+// A throttle whose Run, or its monitor's, is not at work a second after New says so once, and
+// starts operations all the same. Before that the goroutine of "go th.Run(ctx)" may be on its way.
 func TestStartReportsWhatIsNotRunning(t *testing.T) {
 	const first, none = 200 * time.Millisecond, ""
 	for name, c := range map[string]struct {

@@ -4,9 +4,9 @@ package trusted
 // Reservations is the access to reservations that package capacity provides: C is
 // *capacity.Capacity, R is *capacity.Request, W is *capacity.Reservation and G is capacity.Grant.
 type Reservations[C, R, W, G any] struct {
-	// Reserve is Capacity.Reserve with a wake that neither blocks nor panics nor ends its goroutine.
-	// Such a wake runs on the goroutine that releases. The wake of a user runs on one of its own,
-	// which costs a full pool about as much as all the rest of a task.
+	// Reserve is Capacity.Reserve with a wake that neither blocks nor panics nor ends its
+	// goroutine. Such a wake runs on the goroutine that releases. The wake of a user runs on one of
+	// its own, which costs a full pool about as much as all the rest of a task.
 	Reserve func(c C, request R, wake func()) (W, error)
 
 	// Cancel and Backfill are the methods of a reservation that may be called under a lock: instead
