@@ -61,6 +61,7 @@ var mayImport = map[string]string{
 	"internal/storm":       ". load throttle",
 	"internal/figures":     ". bulkhead",
 	"internal/limittest":   ". bulkhead internal/deadline law", // for tests
+	"internal/loadtest":    "load",                             // for tests
 	"internal/tcptest":     "",                                 // for tests
 	"internal/bench":       "",                                 // tests only
 	"internal/stress":      "",                                 // tests only

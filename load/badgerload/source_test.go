@@ -1,14 +1,12 @@
 package badgerload_test
 
 import (
-	"context"
-	"errors"
 	"math"
 	"testing"
 	"time"
 
 	"github.com/dgraph-io/badger/v4"
-
+	"github.com/weir-go/weir/internal/loadtest"
 	"github.com/weir-go/weir/load"
 	"github.com/weir-go/weir/load/badgerload"
 )
@@ -50,33 +48,13 @@ func fill(t *testing.T, db *badger.DB, tables int) int {
 	return settled
 }
 
-func poll(t *testing.T, s *badgerload.Source) load.Sample {
-	t.Helper()
-	sample, err := s.Poll(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return sample
-}
-
-func reading(t *testing.T, s load.Sample, name string) load.Reading {
-	t.Helper()
-	for _, r := range s.Readings {
-		if r.Name == name {
-			return r
-		}
-	}
-	t.Fatalf("no reading %q in %v", name, s.Readings)
-	return load.Reading{}
-}
-
 func TestLevel0IsMeasuredAgainstTheStoresOwnThreshold(t *testing.T) {
 	db := open(t, small(t).WithNumLevelZeroTablesStall(23))
 	source := badgerload.New(db)
 	tables := fill(t, db, 3)
 
-	sample := poll(t, source)
-	got := reading(t, sample, "level-0 tables")
+	sample := loadtest.Poll(t, source)
+	got := loadtest.Reading(t, sample, "level-0 tables")
 	if got.Value != float64(tables) || got.Limit != 23 || got.Scope != load.Writes {
 		t.Errorf("got %+v, want %d tables of 23, for writes", got, tables)
 	}
@@ -89,12 +67,12 @@ func TestWhatCompactionTakesFromLevel0IsDrained(t *testing.T) {
 	db := open(t, small(t).WithNumLevelZeroTables(2)) // at fewer than it has, Flatten leaves level 0 alone
 	source := badgerload.New(db)
 	tables := fill(t, db, 4)
-	poll(t, source)
+	loadtest.Poll(t, source)
 	if err := db.Flatten(1); err != nil {
 		t.Fatal(err)
 	}
 
-	sample := poll(t, source)
+	sample := loadtest.Poll(t, source)
 	left := db.Levels()[0].NumTables
 	if left >= tables {
 		t.Fatalf("%d of %d tables are left: the store did not compact", left, tables)
@@ -104,26 +82,22 @@ func TestWhatCompactionTakesFromLevel0IsDrained(t *testing.T) {
 	}
 }
 
-func TestCachesAreReadIfThereAreAny(t *testing.T) {
-	with := poll(t, badgerload.New(open(t, small(t).WithBlockCacheSize(1<<20).WithIndexCacheSize(1<<20))))
+func TestSizesAndCachesAreRead(t *testing.T) {
+	with := loadtest.Poll(t, badgerload.New(open(t, small(t).WithBlockCacheSize(1<<20).WithIndexCacheSize(1<<20))))
 	for _, name := range []string{"block cache misses", "index cache misses"} {
-		if r := reading(t, with, name); !math.IsInf(r.Limit, 1) || r.Unit != load.Share {
+		if r := loadtest.Reading(t, with, name); !math.IsInf(r.Limit, 1) || r.Unit != load.Share {
 			t.Errorf("got %+v, want a share that bounds nothing", r)
 		}
 	}
-	without := poll(t, badgerload.New(open(t, small(t).WithBlockCacheSize(0).WithIndexCacheSize(0).WithCompression(0))))
+	for _, name := range []string{"tree", "value log"} {
+		if r := loadtest.Reading(t, with, name); r.Err != nil || r.Unit != load.Bytes || !math.IsInf(r.Limit, 1) {
+			t.Errorf("got %+v, want bytes that bound nothing", r)
+		}
+	}
+	without := loadtest.Poll(t, badgerload.New(open(t, small(t).WithBlockCacheSize(0).WithIndexCacheSize(0).WithCompression(0))))
 	for _, r := range without.Readings {
 		if r.Unit == load.Share {
 			t.Errorf("got %v from a store without caches", r)
-		}
-	}
-}
-
-func TestSizeIsRead(t *testing.T) {
-	sample := poll(t, badgerload.New(open(t, small(t))))
-	for _, name := range []string{"tree", "value log"} {
-		if r := reading(t, sample, name); r.Err != nil || r.Unit != load.Bytes || !math.IsInf(r.Limit, 1) {
-			t.Errorf("got %+v, want bytes that bound nothing", r)
 		}
 	}
 }
@@ -134,43 +108,12 @@ func TestScoreCountsFromTheLevelsBelow(t *testing.T) {
 	if score := db.Levels()[0].Score; score < 1 {
 		t.Fatalf("the score of level 0 is %v: the test needs one", score)
 	}
-	if r := reading(t, poll(t, badgerload.New(db)), "compaction score"); r.Value != 0 {
+	if r := loadtest.Reading(t, loadtest.Poll(t, badgerload.New(db)), "compaction score"); r.Value != 0 {
 		t.Errorf("got %v: that of level 0 is its tables again", r)
 	}
 }
 
-// A store that is closed while it is watched is neither a panic nor a healthy store.
 func TestStoreClosedUnderTheMonitor(t *testing.T) {
 	db := open(t, small(t))
-	events := make(chan load.Event, 1000)
-	mon, err := load.New(load.Config{
-		Feeds:    []load.Feed{{Source: badgerload.New(db)}},
-		Interval: time.Millisecond, MaxAge: 20 * time.Millisecond,
-		OnEvent: func(e load.Event) { events <- e },
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(t.Context())
-	ran := make(chan error)
-	go func() { ran <- mon.Run(ctx) }()
-	for !mon.Level(load.Writes).Valid {
-		<-time.After(time.Millisecond)
-	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
-
-	for e := range events { // on a busy machine readings may go stale before
-		if e.Kind == load.WentStale && errors.Is(e.Err, badgerload.ErrClosed) {
-			break
-		}
-	}
-	if l := mon.Level(load.Writes); l.Valid || !l.Degraded {
-		t.Errorf("got %+v, want nothing valid", l)
-	}
-	stop()
-	if err := <-ran; err != nil {
-		t.Error(err)
-	}
+	loadtest.Closed(t, badgerload.New(db), db.Close, badgerload.ErrClosed)
 }

@@ -1,17 +1,14 @@
 package pebbleload_test
 
 import (
-	"context"
 	"encoding/binary"
-	"errors"
 	"math"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
-
+	"github.com/weir-go/weir/internal/loadtest"
 	"github.com/weir-go/weir/load"
 	"github.com/weir-go/weir/load/pebbleload"
 )
@@ -53,26 +50,6 @@ func flush(t *testing.T, db *pebble.DB) {
 	}
 }
 
-func poll(t *testing.T, s *pebbleload.Source) load.Sample {
-	t.Helper()
-	sample, err := s.Poll(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return sample
-}
-
-func reading(t *testing.T, s load.Sample, name string) load.Reading {
-	t.Helper()
-	for _, r := range s.Readings {
-		if r.Name == name {
-			return r
-		}
-	}
-	t.Fatalf("no reading %q in %v", name, s.Readings)
-	return load.Reading{}
-}
-
 func TestThresholdsAreTheStoresOwn(t *testing.T) {
 	db, source := open(t, small())
 	defer db.Close()
@@ -80,24 +57,24 @@ func TestThresholdsAreTheStoresOwn(t *testing.T) {
 		flush(t, db)
 	}
 
-	sample := poll(t, source)
-	if r := reading(t, sample, "level-0 sublevels"); r.Value != 3 || r.Limit != 9 || r.Scope != load.Writes {
+	sample := loadtest.Poll(t, source)
+	if r := loadtest.Reading(t, sample, "level-0 sublevels"); r.Value != 3 || r.Limit != 9 || r.Scope != load.Writes {
 		t.Errorf("got %+v, want 3 sublevels of 9, for writes", r)
 	}
-	if r := reading(t, sample, "memtables"); r.Limit != 2*64<<10 || r.Value <= 0 || r.Unit != load.Bytes {
+	if r := loadtest.Reading(t, sample, "memtables"); r.Limit != 2*64<<10 || r.Value <= 0 || r.Unit != load.Bytes {
 		t.Errorf("got %+v, want some bytes of two memtables", r)
 	}
-	if r := reading(t, sample, "read amplification"); r.Value != 3 || !math.IsInf(r.Limit, 1) {
+	if r := loadtest.Reading(t, sample, "read amplification"); r.Value != 3 || !math.IsInf(r.Limit, 1) {
 		t.Errorf("got %+v, want 3, which bound nothing", r)
 	}
-	if r := reading(t, sample, "compaction debt"); !math.IsInf(r.Limit, 1) || r.Unit != load.Bytes {
+	if r := loadtest.Reading(t, sample, "compaction debt"); !math.IsInf(r.Limit, 1) || r.Unit != load.Bytes {
 		t.Errorf("got %+v, want bytes that bound nothing", r)
 	}
 	if d := sample.Drain; math.Abs(d.Target-5.4) > 1e-9 || d.Limit != 8 || d.Backlog != 3 {
 		t.Errorf("got the drain %+v, want 3 sublevels, a target of 0.6 of 9 and a limit of 8", d)
 	}
 	source.DebtLimit = 1 << 20
-	if r := reading(t, poll(t, source), "compaction debt"); r.Limit != 1<<20 {
+	if r := loadtest.Reading(t, loadtest.Poll(t, source), "compaction debt"); r.Limit != 1<<20 {
 		t.Errorf("got %+v, want the limit that was set", r)
 	}
 }
@@ -113,14 +90,14 @@ func TestWhatCompactionTakesFromLevel0IsDrained(t *testing.T) {
 // drains compacts a store that has a backlog, and checks that all of it counts as drained.
 func drains(t *testing.T, db *pebble.DB, source *pebbleload.Source) {
 	t.Helper()
-	before := poll(t, source).Drain
+	before := loadtest.Poll(t, source).Drain
 	if before.Drained != 0 || before.Backlog <= 0 {
 		t.Fatalf("got %+v, want a backlog and nothing drained", before)
 	}
 	if err := db.Compact(t.Context(), []byte{0}, []byte{255}, false); err != nil {
 		t.Fatal(err)
 	}
-	if after := poll(t, source).Drain; after.Drained != before.Backlog || after.Backlog != 0 {
+	if after := loadtest.Poll(t, source).Drain; after.Drained != before.Backlog || after.Backlog != 0 {
 		t.Errorf("got %+v, want the backlog of %v drained", after, before.Backlog)
 	}
 }
@@ -148,17 +125,17 @@ func TestWriteStallsAreSeen(t *testing.T) {
 	options.EventListener = &pebble.EventListener{WriteStallEnd: func() { stopped.Store(true) }}
 	db, source := open(t, options)
 	defer db.Close()
-	poll(t, source)
+	loadtest.Poll(t, source)
 
 	for n := uint64(0); !stopped.Load(); n++ {
 		if err := db.Set(binary.BigEndian.AppendUint64(nil, n*2654435761), make([]byte, 4<<10), pebble.NoSync); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if r := reading(t, poll(t, source), "write stall"); r.Value <= 0 || r.Value > 1 || r.Limit != 1 || r.Scope != load.Writes {
+	if r := loadtest.Reading(t, loadtest.Poll(t, source), "write stall"); r.Value <= 0 || r.Value > 1 || r.Limit != 1 || r.Scope != load.Writes {
 		t.Errorf("got %+v after a storm, want that writes were stopped for a share of the time", r)
 	}
-	if r := reading(t, poll(t, source), "write stall"); r.Value != 0 {
+	if r := loadtest.Reading(t, loadtest.Poll(t, source), "write stall"); r.Value != 0 {
 		t.Errorf("got %v without writes, want no stall", r)
 	}
 }
@@ -190,35 +167,5 @@ func TestOpenFails(t *testing.T) {
 // Pebble goes on to answer about itself after Close, with what it knew last.
 func TestStoreClosedUnderTheMonitor(t *testing.T) {
 	db, source := open(t, small())
-	events := make(chan load.Event, 1000)
-	mon, err := load.New(load.Config{
-		Feeds:    []load.Feed{{Source: source}},
-		Interval: time.Millisecond, MaxAge: 20 * time.Millisecond,
-		OnEvent: func(e load.Event) { events <- e },
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(t.Context())
-	ran := make(chan error)
-	go func() { ran <- mon.Run(ctx) }()
-	for !mon.Level(load.Writes).Valid {
-		<-time.After(time.Millisecond)
-	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
-
-	for e := range events { // on a busy machine readings may go stale before
-		if e.Kind == load.WentStale && errors.Is(e.Err, pebbleload.ErrClosed) {
-			break
-		}
-	}
-	if l := mon.Level(load.Writes); l.Valid || !l.Degraded {
-		t.Errorf("got %+v, want nothing valid", l)
-	}
-	stop()
-	if err := <-ran; err != nil {
-		t.Error(err)
-	}
+	loadtest.Closed(t, source, db.Close, pebbleload.ErrClosed)
 }

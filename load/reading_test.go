@@ -1,6 +1,7 @@
 package load_test
 
 import (
+	"fmt"
 	"math"
 	"testing"
 	"time"
@@ -37,5 +38,23 @@ func TestBadInput(t *testing.T) {
 	_ = load.Scope(99).String() + load.Unit(99).String() + load.Kind(99).String() + load.Combine(99).String() + load.Event{}.String()
 	if _, concerned := (load.FeedSnapshot{}).Worst(99); concerned {
 		t.Error("an unknown scope concerns a source that said nothing")
+	}
+}
+
+func TestReadingInWords(t *testing.T) {
+	for want, r := range map[string]load.Reading{
+		"level-0 tables 9 of 15":   {Name: "level-0 tables", Value: 9, Limit: 15},
+		"tree 120 MiB":             {Name: "tree", Value: 120 << 20, Limit: math.Inf(1), Unit: load.Bytes},
+		"longest wait 250ms of 1s": {Name: "longest wait", Value: 0.25, Limit: 1, Unit: load.Seconds},
+		"cpu 60% of 90%":           {Name: "cpu", Value: 0.6, Limit: 0.9, Unit: load.Share},
+		"quota: load: unavailable": {Name: "quota", Err: load.ErrUnavailable},
+	} {
+		if got := r.String(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	kinds := fmt.Sprint(load.WentStale, load.WentMissing, load.CameBack, load.All, load.Reads, load.Writes, load.ByPace, load.ByConcurrency)
+	if want := "stale unavailable answers again all reads writes pace concurrency"; kinds != want {
+		t.Errorf("%q, want %q", kinds, want)
 	}
 }

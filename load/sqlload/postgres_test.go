@@ -9,60 +9,19 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/weir-go/weir/internal/loadtest"
 	"github.com/weir-go/weir/load"
 	"github.com/weir-go/weir/load/sqlload"
 )
-
-func loads(t *testing.T, s load.Source) map[string]float64 {
-	t.Helper()
-	sample, err := s.Poll(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	loads := map[string]float64{}
-	for _, r := range sample.Readings {
-		loads[r.Name] = r.Load()
-	}
-	return loads
-}
-
-func TestPoolWait(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		db := new(server).open(t, 1)
-		defer db.Close()
-		p := &sqlload.ConnPool{DB: db, MaxWait: time.Second}
-		if got := loads(t, p); got["wait for a connection"] != 0 || got["connections in use"] != 0 {
-			t.Errorf("at rest: %v", got)
-		}
-		held, err := db.Conn(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := loads(t, p); got["connections in use"] != 0.8 {
-			t.Errorf("all in use: %v", got)
-		}
-		go func() {
-			if c, err := db.Conn(t.Context()); err == nil {
-				c.Close()
-			}
-		}()
-		time.Sleep(2 * time.Second)
-		held.Close()
-		synctest.Wait()
-		if got := loads(t, p); got["wait for a connection"] != 2 {
-			t.Errorf("one waited for 2 s: %v", got)
-		}
-		if got := loads(t, p); got["wait for a connection"] != 0 {
-			t.Errorf("no connection since: %v", got)
-		}
-	})
-}
 
 func TestPostgres(t *testing.T) {
 	s := &server{}
 	s.answer(int64(20), int64(20), int64(4), int64(4), int64(0))
 	p := &sqlload.Postgres{DB: s.open(t, 1)}
 	got := loads(t, p)
+	if q := s.queries[0]; !strings.Contains(q, "pid <> pg_backend_pid()") {
+		t.Errorf("its own session is counted by %s", q)
+	}
 	for name, want := range map[string]float64{
 		"active sessions": 0, "waiting for a lock": 5, "waiting for the disk": 0.25, "waiting for the server": 0.25,
 	} {
@@ -73,14 +32,11 @@ func TestPostgres(t *testing.T) {
 	if got := loads(t, &sqlload.Postgres{DB: s.open(t, 1), MaxActive: 10}); got["active sessions"] != 2 {
 		t.Errorf("20 active sessions of 10: %v", got)
 	}
-}
-
-func TestPostgresLeavesItsOwnSessionOut(t *testing.T) {
-	s := &server{}
-	s.answer(int64(0), int64(0), int64(0), int64(0), int64(0))
-	loads(t, &sqlload.Postgres{DB: s.open(t, 1)})
-	if q := s.queries[0]; !strings.Contains(q, "pid <> pg_backend_pid()") {
-		t.Errorf("its own session is counted by %s", q)
+	// Readers take no locks of rows, so those who wait for one are no reason to hold reads back.
+	for _, r := range loadtest.Poll(t, p).Readings {
+		if writes := r.Name == "waiting for a lock"; writes != (r.Scope == load.Writes) {
+			t.Errorf("%s concerns %v", r.Name, r.Scope)
+		}
 	}
 }
 
@@ -188,13 +144,6 @@ func TestWithoutDB(t *testing.T) {
 	}
 }
 
-func ExamplePool() {
-	db := new(server).open(new(testing.T), 10)
-	mon, err := load.New(load.Config{Feeds: []load.Feed{{Source: &sqlload.ConnPool{DB: db, MaxWait: 50 * time.Millisecond}}}})
-	fmt.Println(mon != nil, err)
-	// Output: true <nil>
-}
-
 func ExamplePostgres() {
 	s := &server{}
 	s.answer(int64(12), int64(6), int64(0), int64(1), int64(0)) // a hot row
@@ -214,61 +163,29 @@ func ExamplePostgres() {
 	// waiting for the server 1 of 16
 }
 
-// A wait that outlasts many polls shows while it lasts, and whole when it ends.
-func TestPoolThatHangs(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		db := new(server).open(t, 1)
-		defer db.Close()
-		p := &sqlload.ConnPool{DB: db, MaxWait: time.Second}
-		held, err := db.Conn(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		loads(t, p)
-		go func() {
-			if c, err := db.Conn(t.Context()); err == nil {
-				c.Close()
-			}
-		}()
-		for second := range 10 {
-			synctest.Wait()
-			if got := loads(t, p)["wait for a connection"]; got != float64(second) {
-				t.Errorf("%d s of waiting: %v", second, got)
-			}
-			time.Sleep(time.Second)
-		}
-		held.Close()
-		synctest.Wait()
-		if got := loads(t, p)["wait for a connection"]; got != 10 {
-			t.Errorf("one waited for 10 s: %v", got)
-		}
-		if got := loads(t, p)["wait for a connection"]; got != 0 {
-			t.Errorf("no connection since: %v", got)
-		}
-	})
-}
+// A stateError is an error of a driver, with its code: pgx and lib/pq have the method.
+type stateError string
 
-// A hundred that began together and end one by one each waited no longer than the pool was full.
-func TestPoolWaitOfABurst(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		db := new(server).open(t, 1)
-		defer db.Close()
-		p := &sqlload.ConnPool{DB: db, MaxWait: time.Second}
-		loads(t, p)
-		for range 100 {
-			go func() {
-				if c, err := db.Conn(t.Context()); err == nil {
-					time.Sleep(100 * time.Millisecond)
-					c.Close()
-				}
-			}()
+func (s stateError) Error() string    { return "server: " + string(s) }
+func (s stateError) SQLState() string { return string(s) }
+
+// Poll says which errors will not go away by asking again soon.
+func TestPostgresDenied(t *testing.T) {
+	s := &server{}
+	p := &sqlload.Postgres{DB: s.open(t, 1)}
+	for code, denied := range map[stateError]bool{
+		"28P01": true, // wrong password
+		"28000": true, // no such user
+		"42501": true, // insufficient privilege
+		"57P03": false, "53300": false, "": false,
+	} {
+		s.fail(code)
+		if _, err := p.Poll(t.Context()); errors.Is(err, load.ErrDenied) != denied || !errors.Is(err, code) {
+			t.Errorf("%s: %v: denied is not %v", string(code), err, denied)
 		}
-		for second := 1; second <= 9; second++ {
-			time.Sleep(time.Second)
-			if got := loads(t, p)["wait for a connection"]; got > float64(second) {
-				t.Errorf("after %d s of waiting: %v", second, got)
-			}
-		}
-		time.Sleep(10 * time.Second)
-	})
+	}
+	s.answer(int64(0), int64(0), int64(0), int64(0), int64(3))
+	if _, err := p.Poll(t.Context()); !errors.Is(err, load.ErrDenied) || !errors.Is(err, sqlload.ErrPrivilege) {
+		t.Errorf("hidden sessions: %v", err)
+	}
 }

@@ -1,0 +1,280 @@
+package load_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/weir-go/weir/load"
+)
+
+func TestStaleAndBack(t *testing.T) {
+	failure := errors.New("permission denied")
+	for name, fail := range map[string]func(ctx context.Context) (load.Sample, error){
+		"error":       func(context.Context) (load.Sample, error) { return load.Sample{}, failure },
+		"panic":       func(context.Context) (load.Sample, error) { panic("closed") },
+		"hangs":       func(ctx context.Context) (load.Sample, error) { <-ctx.Done(); return load.Sample{}, ctx.Err() },
+		"empty":       func(context.Context) (load.Sample, error) { return load.Sample{}, nil },
+		"nan":         func(context.Context) (load.Sample, error) { return sample(reading("a", math.NaN(), 1)), nil },
+		"infinite":    func(context.Context) (load.Sample, error) { return sample(reading("a", math.Inf(1), 1)), nil },
+		"negative":    func(context.Context) (load.Sample, error) { return sample(reading("a", -1, 1)), nil },
+		"target of 0": func(context.Context) (load.Sample, error) { return sample(reading("a", 1, 0)), nil },
+		"an hour old": func(context.Context) (load.Sample, error) {
+			return sample(load.Reading{Name: "a", Value: 1, Limit: 1, At: time.Now().Add(-time.Hour)}), nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s, other := &script{name: "a"}, &script{name: "b"}
+				s.answer(reading("a", 0.5, 1))
+				other.answer(reading("b", 0.1, 1))
+				w := start(t, load.Config{Feeds: []load.Feed{{Source: s}, {Source: other}}})
+				pass(time.Millisecond)
+				s.do(fail)
+				pass(500 * time.Millisecond)
+				if l := w.Level(load.All); name != "an hour old" && (l.Load != 0.5 || l.Degraded) {
+					t.Errorf("within MaxAge: %+v, want the last value held", l)
+				}
+				pass(3 * time.Second)
+				if l := w.Level(load.All); l.Load != 0.1 || !l.Degraded || !l.Valid {
+					t.Errorf("stale: %+v, want that of the other feed, degraded", l)
+				}
+				if got := w.kinds(); len(got) != 1 || got[0] != load.WentStale {
+					t.Errorf("events %v, want one that it is stale", got)
+				}
+				if name == "error" && !errors.Is(w.events[0].Err, failure) {
+					t.Errorf("event %v, want why", w.events[0])
+				}
+				s.answer(reading("a", 0.7, 1))
+				pass(2 * time.Second)
+				if l := w.Level(load.All); l.Load != 0.7 || l.Degraded {
+					t.Errorf("afterwards: %+v, want what it says now", l)
+				}
+				if got := w.kinds(); len(got) != 2 || got[1] != load.CameBack {
+					t.Errorf("events %v, want that it is back", got)
+				}
+			})
+		})
+	}
+}
+
+func sample(readings ...load.Reading) load.Sample { return load.Sample{Readings: readings} }
+
+func TestUnavailableIsNotStale(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, other := &script{name: "a"}, &script{name: "b"}
+		s.do(func(context.Context) (load.Sample, error) { return load.Sample{}, load.ErrUnavailable })
+		other.answer(reading("b", 0.1, 1))
+		w := start(t, load.Config{Feeds: []load.Feed{{Source: s}, {Source: other}}})
+		pass(10 * time.Second)
+		if l := w.Level(load.All); l.Degraded || !l.Valid || l.Load != 0.1 {
+			t.Errorf("%+v", l)
+		}
+		if got := w.kinds(); len(got) != 1 || got[0] != load.WentMissing {
+			t.Errorf("events %v", got)
+		}
+		if got := w.events[0].String(); strings.Count(got, "unavailable") != 1 || !strings.HasPrefix(got, w.events[0].Source+": ") {
+			t.Errorf("it says %q", got)
+		}
+	})
+}
+
+// A poll that ignores its context holds up neither the other feeds, nor the
+// report, nor the end of Run; and it is not called again before it returns.
+func TestPollThatNeverReturns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		calls := 0
+		s, other := &script{name: "a"}, &script{name: "b"}
+		s.do(func(context.Context) (load.Sample, error) { calls++; <-release; return load.Sample{}, nil })
+		other.answer(reading("b", 0.1, 1))
+		w := start(t, load.Config{Feeds: []load.Feed{{Source: s}, {Source: other}}})
+		pass(10 * time.Second)
+		if got := w.kinds(); len(got) != 1 || got[0] != load.WentStale || calls != 1 {
+			t.Errorf("events %v after %d calls", got, calls)
+		}
+		if got, want := w.events[0].String(), `load: stale: source "a" has not answered yet`; got != want {
+			t.Errorf("it says %q, want %q", got, want)
+		}
+		if l := w.Level(load.All); l.Load != 0.1 || !l.Degraded {
+			t.Errorf("%+v", l)
+		}
+		w.stop()
+		if err := <-w.ended; err == nil {
+			t.Error("Run returned nil and left a poll behind")
+		}
+		close(release)
+		synctest.Wait()
+	})
+}
+
+// A source that compares two polls reports nothing at the first, and that is no news. One that
+// goes on like that is.
+func TestFirstPollMayTellNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, mute := &script{name: "a"}, &script{name: "mute"}
+		s.answer()
+		mute.answer()
+		w := start(t, load.Config{Feeds: []load.Feed{{Source: s}, {Source: mute}}})
+		pass(50 * time.Millisecond)
+		s.answer(reading("a", 0.5, 1))
+		pass(500 * time.Millisecond)
+		if got := w.kinds(); len(got) != 0 {
+			t.Errorf("events %v at the start, want none", got)
+		}
+		pass(5 * time.Second)
+		if got := w.kinds(); len(got) != 1 || got[0] != load.WentStale || w.events[0].Source != "mute" {
+			t.Errorf("events %v, want one that the other is stale", w.events)
+		}
+	})
+}
+
+// The interval is from the end of a poll, so that a slow system gets its rest.
+func TestSlowAnswerIsNotAskedForAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &script{name: "a"}
+		polls := 0
+		s.do(func(context.Context) (load.Sample, error) {
+			polls++
+			time.Sleep(150 * time.Millisecond)
+			return sample(reading("a", 0.5, 1)), nil
+		})
+		w := start(t, load.Config{Feeds: []load.Feed{{Source: s}}, Interval: 100 * time.Millisecond})
+		pass(10 * time.Second)
+		w.stop()
+		pass(time.Second)
+		if polls < 39 || polls > 41 {
+			t.Errorf("%d polls of 150 ms in 10 s, want one each 250 ms", polls)
+		}
+	})
+}
+
+// A reading that was never valid is stale because of its fault.
+func TestNeverValidSaysWhy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &script{name: "a"}
+		s.answer(reading("a", math.NaN(), 1))
+		w := start(t, load.Config{Feeds: []load.Feed{{Source: s}}})
+		pass(10 * time.Millisecond)
+		if got := w.kinds(); len(got) != 1 || !errors.Is(w.events[0].Err, load.ErrInvalid) {
+			t.Errorf("events %v, want one that the value is not a number", w.events)
+		}
+	})
+}
+
+// A clock that jumped back leaves readings from the future: they are as new as the poll.
+func TestReadingFromTheFutureAges(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &script{name: "a"}
+		s.answer(load.Reading{Name: "a", Value: 0.5, Limit: 1, At: time.Now().Add(time.Hour)})
+		w := start(t, load.Config{Feeds: []load.Feed{{Source: s}}})
+		pass(time.Second)
+		s.do(func(context.Context) (load.Sample, error) { return load.Sample{}, errors.New("no answer") })
+		pass(5 * time.Second)
+		if l := w.Level(load.All); l.Valid || !l.Degraded {
+			t.Errorf("%+v, want it stale long before the hour is over", l)
+		}
+	})
+}
+
+// One reading that is unavailable does not take its feed with it.
+func TestUnavailableReadingLeavesTheRest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &script{name: "a"}
+		s.answer(reading("disk", 0.9, 1), reading("quota", 0.1, 1))
+		w := start(t, load.Config{Feeds: []load.Feed{{Source: s}}})
+		pass(time.Second)
+		s.answer(reading("disk", 0.9, 1), load.Reading{Name: "quota", Err: load.ErrUnavailable})
+		pass(10 * time.Second)
+		if l := w.Level(load.All); l.Degraded || !l.Valid || l.Load != 0.9 {
+			t.Errorf("%+v", l)
+		}
+	})
+}
+
+// A drain that makes no sense any more is a signal that is lost, whatever the readings say.
+func TestDrainGoesStale(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &script{name: "a"}
+		tell := func(d *load.Drain) {
+			s.do(func(context.Context) (load.Sample, error) {
+				return load.Sample{Readings: []load.Reading{reading("tables", 1, 15)}, Drain: d}, nil
+			})
+		}
+		tell(&load.Drain{Drained: 1, Backlog: 1, Target: 9})
+		w := start(t, load.Config{Feeds: []load.Feed{{Source: s}}})
+		pass(time.Second)
+		if _, _, ok := w.Drain(); !ok || w.Level(load.All).Degraded {
+			t.Errorf("%+v", w.Snapshot())
+		}
+		for _, d := range []*load.Drain{{Drained: math.NaN(), Target: 9}, nil} {
+			tell(d)
+			pass(2 * time.Second)
+			if _, _, ok := w.Drain(); ok || !w.Level(load.All).Degraded || !errors.Is(w.Snapshot()[0].Err, load.ErrStale) {
+				t.Errorf("%v: %+v", d, w.Snapshot())
+			}
+		}
+		tell(&load.Drain{Drained: 2, Backlog: 1, Target: 9})
+		pass(time.Second)
+		if w.Level(load.All).Degraded {
+			t.Errorf("%+v", w.Snapshot())
+		}
+	})
+}
+
+// A system that refuses the source's credentials is left alone for half a minute, because it may
+// lock out a user whose password is wrong too often. The event says so at once.
+func TestDeniedSourceIsLeftAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &script{name: "store"}
+		denied := fmt.Errorf("the password is wrong: %w", load.ErrDenied)
+		s.do(func(context.Context) (load.Sample, error) { return load.Sample{}, denied })
+		w := start(t, load.Config{Feeds: []load.Feed{{Source: s}}})
+		pass(29 * time.Second)
+		if f := w.Snapshot()[0]; f.Polls != 1 || !errors.Is(f.Err, load.ErrDenied) {
+			t.Errorf("polled %d times in 29 s, want once: %v", f.Polls, f.Err)
+		}
+		if kinds := w.kinds(); !slices.Equal(kinds, []load.Kind{load.WentStale}) {
+			t.Errorf("reported %v", kinds)
+		}
+		s.answer(reading("load", 0.5, 1))
+		pass(2 * time.Second)
+		if f := w.Snapshot()[0]; f.Polls < 10 || f.Err != nil {
+			t.Errorf("polled %d times after it was let in: %v", f.Polls, f.Err)
+		}
+	})
+}
+
+// A poll that fails is tried again at the next interval, and leaves no reading that has an age.
+func TestFailedPolls(t *testing.T) {
+	for name, c := range map[string]struct {
+		poll func(context.Context) (load.Sample, error)
+		is   error
+	}{
+		"an error": {func(context.Context) (load.Sample, error) { return load.Sample{}, errors.New("connection refused") }, load.ErrStale},
+		"an unknown actuator, which no law would see": {func(context.Context) (load.Sample, error) {
+			return load.Sample{Actuator: 7, Readings: []load.Reading{reading("load", 0.5, 1)}}, nil
+		}, load.ErrInvalid},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := &script{name: "store"}
+				s.do(c.poll)
+				w := start(t, load.Config{Feeds: []load.Feed{{Source: s}}})
+				if f := w.Snapshot()[0]; f.Age != 0 || !errors.Is(f.Err, load.ErrStale) {
+					t.Errorf("before the first poll: age %v, %v", f.Age, f.Err)
+				}
+				pass(2 * time.Second)
+				if f := w.Snapshot()[0]; f.Polls < 15 || f.Age != 0 || !errors.Is(f.Err, c.is) {
+					t.Errorf("polled %d times in 2 s: age %v, %v", f.Polls, f.Age, f.Err)
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,119 @@
+package sqlload_test
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/weir-go/weir/internal/loadtest"
+	"github.com/weir-go/weir/load"
+	"github.com/weir-go/weir/load/sqlload"
+)
+
+func loads(t *testing.T, s load.Source) map[string]float64 {
+	t.Helper()
+	loads := map[string]float64{}
+	for _, r := range loadtest.Poll(t, s).Readings {
+		loads[r.Name] = r.Load()
+	}
+	return loads
+}
+
+func TestPoolWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		db := new(server).open(t, 1)
+		defer db.Close()
+		p := &sqlload.ConnPool{DB: db, MaxWait: time.Second}
+		if got := loads(t, p); got["wait for a connection"] != 0 || got["connections in use"] != 0 {
+			t.Errorf("at rest: %v", got)
+		}
+		held, err := db.Conn(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := loads(t, p); got["connections in use"] != 0.8 {
+			t.Errorf("all in use: %v", got)
+		}
+		go func() {
+			if c, err := db.Conn(t.Context()); err == nil {
+				c.Close()
+			}
+		}()
+		time.Sleep(2 * time.Second)
+		held.Close()
+		synctest.Wait()
+		if got := loads(t, p); got["wait for a connection"] != 2 {
+			t.Errorf("one waited for 2 s: %v", got)
+		}
+		if got := loads(t, p); got["wait for a connection"] != 0 {
+			t.Errorf("no connection since: %v", got)
+		}
+	})
+}
+
+func ExamplePool() {
+	db := new(server).open(new(testing.T), 10)
+	mon, err := load.New(load.Config{Feeds: []load.Feed{{Source: &sqlload.ConnPool{DB: db, MaxWait: 50 * time.Millisecond}}}})
+	fmt.Println(mon != nil, err)
+	// Output: true <nil>
+}
+
+// A wait that outlasts many polls shows while it lasts, and whole when it ends.
+func TestPoolThatHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		db := new(server).open(t, 1)
+		defer db.Close()
+		p := &sqlload.ConnPool{DB: db, MaxWait: time.Second}
+		held, err := db.Conn(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		loads(t, p)
+		go func() {
+			if c, err := db.Conn(t.Context()); err == nil {
+				c.Close()
+			}
+		}()
+		for second := range 10 {
+			synctest.Wait()
+			if got := loads(t, p)["wait for a connection"]; got != float64(second) {
+				t.Errorf("%d s of waiting: %v", second, got)
+			}
+			time.Sleep(time.Second)
+		}
+		held.Close()
+		synctest.Wait()
+		if got := loads(t, p)["wait for a connection"]; got != 10 {
+			t.Errorf("one waited for 10 s: %v", got)
+		}
+		if got := loads(t, p)["wait for a connection"]; got != 0 {
+			t.Errorf("no connection since: %v", got)
+		}
+	})
+}
+
+// A hundred that began together and end one by one each waited no longer than the pool was full.
+func TestPoolWaitOfABurst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		db := new(server).open(t, 1)
+		defer db.Close()
+		p := &sqlload.ConnPool{DB: db, MaxWait: time.Second}
+		loads(t, p)
+		for range 100 {
+			go func() {
+				if c, err := db.Conn(t.Context()); err == nil {
+					time.Sleep(100 * time.Millisecond)
+					c.Close()
+				}
+			}()
+		}
+		for second := 1; second <= 9; second++ {
+			time.Sleep(time.Second)
+			if got := loads(t, p)["wait for a connection"]; got > float64(second) {
+				t.Errorf("after %d s of waiting: %v", second, got)
+			}
+		}
+		time.Sleep(10 * time.Second)
+	})
+}
