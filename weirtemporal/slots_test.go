@@ -183,6 +183,9 @@ func TestOutcomes(t *testing.T) {
 		{"timeout", func() error { return context.DeadlineExceeded }, 0, 0, 1, 0, 0},
 		{"cancelled", func() error { return temporal.NewCanceledError() }, 0, 0, 0, 1, 0},
 		{"completed elsewhere", func() error { return activity.ErrResultPending }, 0, 0, 0, 1, 0},
+		{"benign", func() error {
+			return temporal.NewApplicationErrorWithOptions("none yet", "none", temporal.ApplicationErrorOptions{Category: temporal.ApplicationErrorCategoryBenign})
+		}, 0, 0, 0, 1, 0},
 		{"refused by another limiter", func() error { return weir.ErrQueueFull }, 0, 0, 0, 0, 1},
 	} {
 		lim, slots := fixed(1)

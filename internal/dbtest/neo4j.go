@@ -39,9 +39,14 @@ func runNeo4j(ctx context.Context, address, password, statement string) error {
 		return err
 	}
 	defer driver.Close(ctx)
-	session := driver.NewSession(ctx, neo4j.SessionConfig{DatabaseName: "system"})
+	return RunNeo4j(ctx, driver, "system", statement, nil)
+}
+
+// RunNeo4j runs a statement in a transaction of its own.
+func RunNeo4j(ctx context.Context, driver neo4j.DriverWithContext, database, statement string, parameters map[string]any) error {
+	session := driver.NewSession(ctx, neo4j.SessionConfig{DatabaseName: database})
 	defer session.Close(ctx)
-	result, err := session.Run(ctx, statement, nil)
+	result, err := session.Run(ctx, statement, parameters)
 	if err != nil {
 		return err
 	}

@@ -18,12 +18,10 @@ import (
 func TestNeo4j(t *testing.T) {
 	s := Neo4j(t)
 	t.Run("an idle server has no transactions and no connections but the monitor's", func(t *testing.T) { neo4jIdle(t, s) })
-	t.Run("running and blocked transactions are counted apart", func(t *testing.T) { neo4jBlocked(t, s) })
-	t.Run("a transaction that has its lock waits no longer", func(t *testing.T) { neo4jWaited(t, s) })
+	t.Run("running and blocked transactions are counted apart, and one with its lock waits no longer", func(t *testing.T) { neo4jBlocked(t, s) })
 	t.Run("a wrong password does not lock the application out", func(t *testing.T) { neo4jWrongPassword(t, s) })
 	t.Run("a user that is dropped, and its connection with it", func(t *testing.T) { neo4jDropped(t, s) })
-	t.Run("a server that hangs", func(t *testing.T) { neo4jHangs(t, s) })
-	t.Run("a server that restarts", func(t *testing.T) { neo4jRestarts(t, s) })
+	t.Run("a server that hangs and restarts", func(t *testing.T) { outlives(t, s, neo4jSource(t, s, Neo4jAdmin())) })
 }
 
 func neo4jSource(t *testing.T, s *Server, who auth.TokenManager) *neo4jload.Source {
@@ -34,38 +32,6 @@ func neo4jSource(t *testing.T, s *Server, who auth.TokenManager) *neo4jload.Sour
 	}
 	t.Cleanup(func() { source.Close(context.Background()) })
 	return source
-}
-
-// values polls and returns the readings by name.
-func values(t *testing.T, source load.Source) map[string]float64 {
-	t.Helper()
-	sample, err := source.Poll(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	values := map[string]float64{}
-	for _, r := range sample.Readings {
-		if r.Err != nil {
-			t.Fatal(r.Err)
-		}
-		values[r.Name] = r.Value
-	}
-	return values
-}
-
-// until polls until the readings satisfy ok.
-func until(t *testing.T, source load.Source, what string, ok func(map[string]float64) bool) {
-	t.Helper()
-	deadline := time.Now().Add(patience)
-	for {
-		have := values(t, source)
-		if ok(have) {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("want %s, still have %v", what, have)
-		}
-	}
 }
 
 func neo4jIdle(t *testing.T, s *Server) {
@@ -114,71 +80,56 @@ func neo4jBegin(t *testing.T, driver neo4j.DriverWithContext) neo4j.ExplicitTran
 	return tx
 }
 
+// neo4jStart runs a statement in the background.
+func neo4jStart(tx neo4j.ExplicitTransaction, statement string) (ended <-chan error) {
+	end := make(chan error, 1)
+	go func() {
+		result, err := tx.Run(context.Background(), statement, nil)
+		if err == nil {
+			_, err = result.Consume(context.Background())
+		}
+		end <- err
+	}()
+	return end
+}
+
+// neo4jBlocked counts transactions that wait for a lock. One that gets it waits no longer, however
+// long it continues.
 func neo4jBlocked(t *testing.T, s *Server) {
 	source, driver := neo4jSource(t, s, Neo4jAdmin()), OpenNeo4j(t, s, 10)
 	neo4jAsk(t, driver, "CREATE (h:Hot {n: 0}) RETURN h.n")
-
 	const update = "MATCH (h:Hot) SET h.n = h.n + 1"
-	holder := neo4jBegin(t, driver)
-	if _, err := holder.Run(t.Context(), update, nil); err != nil {
-		t.Fatal(err)
-	}
 	const waiting = 3
-	ended := make(chan error)
-	for range waiting {
+	var open []neo4j.ExplicitTransaction // the first has the lock
+	ended := make(chan int, 1+waiting)
+	for i := range 1 + waiting {
 		tx := neo4jBegin(t, driver)
+		open = append(open, tx)
 		go func() {
-			result, err := tx.Run(context.Background(), update, nil)
-			if err == nil {
-				_, err = result.Consume(context.Background())
+			if result, err := tx.Run(context.Background(), update, nil); err != nil {
+				t.Error(err)
+			} else if _, err := result.Consume(context.Background()); err != nil {
+				t.Error(err)
 			}
-			tx.Close(context.Background())
-			ended <- err
+			ended <- i
 		}()
+		if i == 0 {
+			ended <- <-ended // before the others ask for it
+		}
 	}
 	until(t, source, "1 running, 3 blocked", func(v map[string]float64) bool {
 		return v["running"] == 1 && v["blocked"] == waiting && v["longest wait"] > 0 && v["oldest"] >= v["longest wait"] && v["connections"] >= 1+waiting
 	})
-	if err := holder.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	for range waiting {
-		if err := <-ended; err != nil {
-			t.Error(err)
+	for left := waiting; left >= 0; left-- {
+		if err := open[<-ended].Close(t.Context()); err != nil {
+			t.Fatal(err)
 		}
-	}
-	until(t, source, "none", func(v map[string]float64) bool { return v["running"] == 0 && v["blocked"] == 0 })
-}
-
-// neo4jWaited checks that the wait for a lock is over when the transaction has the lock,
-// however long the transaction continues.
-func neo4jWaited(t *testing.T, s *Server) {
-	source, driver := neo4jSource(t, s, Neo4jAdmin()), OpenNeo4j(t, s, 10)
-	neo4jAsk(t, driver, "CREATE (h:Waited {n: 0}) RETURN h.n")
-	const update = "MATCH (h:Waited) SET h.n = h.n + 1"
-	holder, next := neo4jBegin(t, driver), neo4jBegin(t, driver)
-	defer next.Close(t.Context())
-	if _, err := holder.Run(t.Context(), update, nil); err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan error)
-	go func() {
-		result, err := next.Run(context.Background(), update, nil)
-		if err == nil {
-			_, err = result.Consume(context.Background())
+		until(t, source, "one less", func(v map[string]float64) bool {
+			return v["running"] == min(1, float64(left)) && v["blocked"] == max(0, float64(left-1))
+		})
+		if wait := values(t, source)["longest wait"]; left == 1 && wait != 0 {
+			t.Errorf("the longest wait is %v s, of a transaction that waits for nothing", wait)
 		}
-		ended <- err
-	}()
-	until(t, source, "one that waits", func(v map[string]float64) bool { return v["blocked"] == 1 && v["longest wait"] > 0 })
-	if err := holder.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := <-ended; err != nil {
-		t.Fatal(err)
-	}
-	until(t, source, "one that runs", func(v map[string]float64) bool { return v["running"] == 1 && v["blocked"] == 0 })
-	if wait := values(t, source)["longest wait"]; wait != 0 {
-		t.Errorf("the longest wait is %v s, of a transaction that waits for nothing", wait)
 	}
 }
 
@@ -195,48 +146,23 @@ func neo4jWrongPassword(t *testing.T, s *Server) {
 func neo4jDropped(t *testing.T, s *Server) {
 	admin := OpenNeo4j(t, s, 1)
 	const name, password = "monitor", "monitor-password"
-	neo4jSystem(t, admin, "CREATE USER "+name+" SET PASSWORD '"+password+"' CHANGE NOT REQUIRED")
+	system := func(statement string) {
+		t.Helper()
+		if err := RunNeo4j(t.Context(), admin, "system", statement, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	system("CREATE USER " + name + " SET PASSWORD '" + password + "' CHANGE NOT REQUIRED")
 	source := neo4jSource(t, s, neo4j.BasicAuth(name, password, ""))
 	m := watch(t, source)
 	m.answers(t)
-	neo4jSystem(t, admin, "DROP USER "+name)
+	system("DROP USER " + name)
 	// A connection survives the removal of its user.
 	neo4jAsk(t, admin, "CALL dbms.listConnections() YIELD connectionId, username WHERE username = '"+name+"' "+
 		"CALL dbms.killConnection(connectionId) YIELD message RETURN count(message)")
 	if err := m.goesStale(t); !errors.Is(err, load.ErrDenied) {
 		t.Errorf("it is stale because of %v, want one that has the monitor leave the server alone", err)
 	}
-	neo4jSystem(t, admin, "CREATE USER "+name+" SET PASSWORD '"+password+"' CHANGE NOT REQUIRED")
+	system("CREATE USER " + name + " SET PASSWORD '" + password + "' CHANGE NOT REQUIRED")
 	values(t, source) // the monitor leaves it alone for half a minute: load.TestDeniedSourceIsLeftAlone
-}
-
-func neo4jSystem(t *testing.T, driver neo4j.DriverWithContext, statement string) {
-	t.Helper()
-	session := driver.NewSession(t.Context(), neo4j.SessionConfig{DatabaseName: "system"})
-	defer session.Close(t.Context())
-	result, err := session.Run(t.Context(), statement, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := result.Consume(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func neo4jHangs(t *testing.T, s *Server) {
-	m := watch(t, neo4jSource(t, s, Neo4jAdmin()))
-	m.answers(t)
-	s.Freeze(t)
-	m.goesStale(t)
-	s.Thaw(t)
-	m.answers(t)
-}
-
-func neo4jRestarts(t *testing.T, s *Server) {
-	m := watch(t, neo4jSource(t, s, Neo4jAdmin()))
-	m.answers(t)
-	s.Kill(t)
-	m.goesStale(t)
-	s.Restart(t)
-	m.answers(t)
 }

@@ -18,8 +18,7 @@ func TestPostgres(t *testing.T) {
 	t.Run("a privilege that is revoked", func(t *testing.T) { postgresRevoked(t, s) })
 	t.Run("a user that the server does not know", func(t *testing.T) { postgresDenied(t, s) })
 	t.Run("a pool that is full does not keep the monitor out", func(t *testing.T) { postgresFull(t, s) })
-	t.Run("a server that hangs", func(t *testing.T) { postgresHangs(t, s) })
-	t.Run("a server that restarts", func(t *testing.T) { postgresRestarts(t, s) })
+	t.Run("a server that hangs and restarts", func(t *testing.T) { outlives(t, s, postgresSource(t, s, "weir")) })
 }
 
 func postgresSource(t *testing.T, s *Server, user string) *sqlload.Postgres {
@@ -114,22 +113,4 @@ func postgresFull(t *testing.T, s *Server) {
 	until(t, source, "one that waits for the row", func(v map[string]float64) bool { return v["waiting for a lock"] == 1 })
 	until(t, pool, "both connections in use", func(v map[string]float64) bool { return v["connections in use"] == 2 })
 	cancel()
-}
-
-func postgresHangs(t *testing.T, s *Server) {
-	m := watch(t, postgresSource(t, s, "weir"))
-	m.answers(t)
-	s.Freeze(t)
-	m.goesStale(t)
-	s.Thaw(t)
-	m.answers(t)
-}
-
-func postgresRestarts(t *testing.T, s *Server) {
-	m := watch(t, postgresSource(t, s, "weir"))
-	m.answers(t)
-	s.Kill(t)
-	m.goesStale(t)
-	s.Restart(t)
-	m.answers(t)
 }

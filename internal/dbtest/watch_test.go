@@ -1,10 +1,10 @@
 package dbtest
 
 import (
-	"context"
 	"testing"
 	"time"
 
+	"github.com/weir-go/weir/internal/loadtest"
 	"github.com/weir-go/weir/load"
 )
 
@@ -14,24 +14,47 @@ type watched struct{ *load.Monitor }
 // watch polls a source for the duration of the test.
 func watch(t *testing.T, source load.Source) watched {
 	t.Helper()
-	monitor, err := load.New(load.Config{
-		Feeds:    []load.Feed{{Source: source}},
+	return watched{loadtest.Watch(t, source, load.Config{
 		Interval: 100 * time.Millisecond, Timeout: 2 * time.Second, MaxAge: 3 * time.Second,
 		OnEvent: func(e load.Event) { t.Log(e) },
-	})
-	if err != nil {
-		t.Fatal(err)
+	})}
+}
+
+// outlives checks that a source answers again after its server hung, and after it restarted.
+func outlives(t *testing.T, s *Server, source load.Source) {
+	t.Helper()
+	m := watch(t, source)
+	for _, fault := range []struct{ begin, end func(testing.TB) }{{s.Freeze, s.Thaw}, {s.Kill, s.Restart}} {
+		m.answers(t)
+		fault.begin(t)
+		m.goesStale(t)
+		fault.end(t)
 	}
-	ctx, stop := context.WithCancel(context.Background())
-	ran := make(chan error)
-	go func() { ran <- monitor.Run(ctx) }()
-	t.Cleanup(func() {
-		stop()
-		if err := <-ran; err != nil {
-			t.Error(err)
+	m.answers(t)
+}
+
+// values polls and returns the readings by name.
+func values(t *testing.T, source load.Source) map[string]float64 {
+	t.Helper()
+	values := map[string]float64{}
+	for _, r := range loadtest.Poll(t, source).Readings {
+		if r.Err != nil {
+			t.Fatal(r.Err)
 		}
-	})
-	return watched{monitor}
+		values[r.Name] = r.Value
+	}
+	return values
+}
+
+// until polls until the readings satisfy ok.
+func until(t *testing.T, source load.Source, what string, ok func(map[string]float64) bool) {
+	t.Helper()
+	deadline := time.Now().Add(patience)
+	for have := values(t, source); !ok(have); have = values(t, source) {
+		if time.Now().After(deadline) {
+			t.Fatalf("want %s, still have %v", what, have)
+		}
+	}
 }
 
 // answers waits until all readings are valid, for the first time or again.

@@ -2,19 +2,15 @@ package storm
 
 import (
 	"context"
-	"encoding/binary"
 	"math"
 	"math/rand/v2"
-	"runtime/debug"
 	"testing"
 	"time"
 
 	"github.com/dgraph-io/badger/v4"
 	"github.com/dgraph-io/badger/v4/options"
-
 	"github.com/weir-go/weir/internal/storm"
 	"github.com/weir-go/weir/load"
-	"github.com/weir-go/weir/load/badgerload"
 	"github.com/weir-go/weir/throttle"
 )
 
@@ -23,7 +19,7 @@ var badgerColumns = []string{"writes/s", "database p50", "database p99", "with w
 // TestBadger checks that 64 independent writers of documents stall the store unless they are
 // paced at its drain rate.
 func TestBadger(t *testing.T) {
-	medians := compare(t, badgerColumns, badgerStorm(64, documents)...)
+	medians := badgerStorm(t, documents(64))
 	atMost(t, medians, "database p99", paced, 1./5, unthrottled)
 	atMost(t, medians, "with wait p99", paced, 1./4, unthrottled)
 	atLeast(t, medians, "writes/s", paced, 0.9, unthrottled)
@@ -32,7 +28,7 @@ func TestBadger(t *testing.T) {
 
 // TestBadgerCrowded has 512 writers, more than the queue has room for.
 func TestBadgerCrowded(t *testing.T) {
-	medians := compare(t, badgerColumns, badgerStorm(512, documents)...)
+	medians := badgerStorm(t, documents(512))
 	atMost(t, medians, "database p99", paced, 1./5, unthrottled)
 	atLeast(t, medians, "writes/s", paced, 0.9, unthrottled)
 	atMost(t, medians, "at the stall %", paced, 0, unthrottled)
@@ -41,7 +37,7 @@ func TestBadgerCrowded(t *testing.T) {
 // TestBadgerAtEase writes incompressible values, which fill the log before compaction falls
 // behind. There is no stall to prevent, and a throttle must cost little.
 func TestBadgerAtEase(t *testing.T) {
-	medians := compare(t, badgerColumns, badgerStorm(64, noise)...)
+	medians := badgerStorm(t, noise(64))
 	atLeast(t, medians, "writes/s", paced, 0.9, unthrottled)
 }
 
@@ -52,82 +48,44 @@ const (
 	paced       = "drain rate"
 )
 
-func badgerStorm(writers int, v values) []contender {
-	return []contender{
-		{unthrottled, func(t *testing.T) result {
-			return inBadger(t, writers, v, func(context.Context, *badger.DB) storm.Gate { return storm.Open })
-		}},
-		{sleeping, func(t *testing.T) result {
-			return inBadger(t, writers, v, func(ctx context.Context, db *badger.DB) storm.Gate {
-				p := newNaive(db)
-				go p.monitor(ctx)
-				return p.gate
-			})
-		}},
-		{paced, func(t *testing.T) result {
-			return inBadger(t, writers, v, func(ctx context.Context, db *badger.DB) storm.Gate { return drainRate(t, ctx, db) })
-		}},
+// badgerStorm compares the throttles of a store with memtables of 1 MiB, whose keys are all fresh.
+func badgerStorm(t *testing.T, v variant) map[string]result {
+	v.memtable, v.batch, v.fresh = smallMemtable, 1, true
+	against := func(name string, guard func(context.Context, store) (storm.Gate, *throttle.Throttle)) contender {
+		return contender{name, func(t *testing.T) result { return v.rage(t, openBadger(t, v), guard) }}
 	}
+	return compare(t, badgerColumns,
+		against(unthrottled, openGate),
+		against(sleeping, func(ctx context.Context, s store) (storm.Gate, *throttle.Throttle) {
+			p := newNaive(s.badger)
+			go p.monitor(ctx)
+			return p.gate, nil
+		}),
+		against(paced, func(ctx context.Context, s store) (storm.Gate, *throttle.Throttle) {
+			return drainRate(t, ctx, s, 128, 1)
+		}),
+	)
 }
 
-// drainRate returns the gate of the throttle for a store of this kind.
-func drainRate(t *testing.T, ctx context.Context, db *badger.DB) storm.Gate {
-	th, err := storm.DrainRate(ctx, badgerload.New(db), 128, 1)
+func openGate(context.Context, store) (storm.Gate, *throttle.Throttle) { return storm.Open, nil }
+
+// drainRate returns the gate of the throttle for a store that digests writes later.
+func drainRate(t *testing.T, ctx context.Context, s store, writers, batch int) (storm.Gate, *throttle.Throttle) {
+	th, err := storm.DrainRate(ctx, s.source, writers, batch)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return storm.Through(th, throttle.Write, 1)
+	return storm.Through(th, throttle.Write, batch), th
 }
 
-// inBadger runs a storm of writers on a fresh store.
-func inBadger(t *testing.T, writers int, v values, guard func(context.Context, *badger.DB) storm.Gate) result {
-	db, err := badger.Open(badger.DefaultOptions(t.TempDir()).WithMemTableSize(1 << 20).
-		WithValueThreshold(inTheTree).WithCompression(v.compression).WithLogger(nil))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-
-	debug.FreeOSMemory() // garbage of the last storm
-	ctx, from, during := schedule(t)
-	c := &crowd{clients: writers, gate: guard(ctx, db), work: v.writer(db)}
-	stall, memory := make(chan float64), make(chan float64)
-	go func() { stall <- atTheStall(ctx, func() bool { return fullLevel0(db) }, from) }()
-	go func() { memory <- mostMemory(ctx) }()
-	c.run(ctx, from)
-
-	done, refused := c.log.count()
-	if done == 0 {
-		t.Error("nothing was written")
-	}
-	database, withWait := c.log.database(), c.log.withWait()
-	return result{
-		"writes/s":       float64(done) / during.Seconds(),
-		"database p50":   database.quantile(0.5),
-		"database p99":   database.quantile(0.99),
-		"with wait p50":  withWait.quantile(0.5),
-		"with wait p99":  withWait.quantile(0.99),
-		"at the stall %": 100 * <-stall,
-		"peak MB":        <-memory / 1e6,
-		"refused/s":      float64(refused) / during.Seconds(),
-	}
+// The values of the storms: documents, and noise that does not compress.
+func documents(writers int) variant {
+	return variant{stock: storm.Readings(), size: 4 << 10, writers: writers}
 }
 
-// inTheTree is the size from which a value goes to the value log instead of the tree, larger
-// than any here.
-const inTheTree = 8 << 10
-
-// values describes the values that a storm writes.
-type values struct {
-	size        int
-	compression options.CompressionType
-	stock       []byte // each value is a part of it
+func noise(writers int) variant {
+	return variant{stock: random(), size: 1 << 10, writers: writers, compression: options.Snappy}
 }
-
-var (
-	documents = values{4 << 10, options.ZSTD, storm.Readings()}
-	noise     = values{1 << 10, options.Snappy, random()}
-)
 
 func random() []byte {
 	b := make([]byte, storm.Stock)
@@ -135,18 +93,6 @@ func random() []byte {
 		b[i] = byte(rand.Uint32())
 	}
 	return b
-}
-
-func (v values) writer(db *badger.DB) func(context.Context, int) error {
-	return func(context.Context, int) error { return put(db, storm.Part(v.stock, v.size)) }
-}
-
-// put writes to a random key, so that compactions have to read overlapping tables.
-func put(db *badger.DB, value []byte) error {
-	key := make([]byte, 16)
-	binary.BigEndian.PutUint64(key, rand.Uint64())
-	binary.BigEndian.PutUint64(key[8:], rand.Uint64())
-	return db.Update(func(tx *badger.Txn) error { return tx.Set(key, value) })
 }
 
 // fullLevel0 reports whether a store has reached its stall.

@@ -38,17 +38,13 @@ func heldOut(t *testing.T, open func(*testing.T, variant) store) {
 			var rate float64 // of the preceding storm without a throttle
 			medians := compare(t, heldOutColumns,
 				contender{unthrottled, func(t *testing.T) result {
-					r := v.rage(t, open(t, v), func(context.Context, store) (storm.Gate, *throttle.Throttle) { return storm.Open, nil })
+					r := v.rage(t, open(t, v), openGate)
 					rate = r["writes/s"]
 					return r
 				}},
 				contender{paced, func(t *testing.T) result {
 					return v.rage(t, open(t, v), func(ctx context.Context, s store) (storm.Gate, *throttle.Throttle) {
-						th, err := storm.DrainRate(ctx, s.source, v.writers, v.batch)
-						if err != nil {
-							t.Fatal(err)
-						}
-						return storm.Through(th, throttle.Write, v.batch), th
+						return drainRate(t, ctx, s, v.writers, v.batch)
 					})
 				}},
 				contender{byHand, func(t *testing.T) result {
@@ -101,8 +97,9 @@ func (v variant) rage(t *testing.T, s store, guard func(context.Context, store) 
 		clients: v.readers, gate: storm.Open, pause: time.Millisecond,
 		work: func(context.Context, int) error { return s.read() },
 	}
-	stall := make(chan float64)
+	stall, memory := make(chan float64), make(chan float64)
 	go func() { stall <- atTheStall(ctx, s.full, from) }()
+	go func() { memory <- mostMemory(ctx) }()
 	var reading sync.WaitGroup
 	reading.Go(func() { readers.run(ctx, from) })
 	writers.run(ctx, from)
@@ -112,13 +109,15 @@ func (v variant) rage(t *testing.T, s store, guard func(context.Context, store) 
 	if done == 0 {
 		t.Error("nothing was written")
 	}
-	withWait := writers.log.withWait()
+	database, withWait := writers.log.database(), writers.log.withWait()
 	r := result{
 		"writes/s":       float64(done*v.batch) / during.Seconds(),
-		"database p99":   writers.log.database().quantile(0.99),
+		"database p50":   database.quantile(0.5),
+		"database p99":   database.quantile(0.99),
 		"with wait p50":  withWait.quantile(0.5),
 		"with wait p99":  withWait.quantile(0.99),
 		"at the stall %": 100 * <-stall,
+		"peak MB":        <-memory / 1e6,
 		"refused/s":      float64(refused) / during.Seconds(),
 	}
 	if v.readers > 0 {

@@ -5,7 +5,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/internal/storm"
+	"github.com/weir-go/weir/load"
+	"github.com/weir-go/weir/throttle"
 )
 
 // A mixed storm: many writers that contend for the same rows, and a few readers, on one pool
@@ -52,5 +55,67 @@ func inDatabase(t *testing.T, db database, guard func(context.Context) storm.Gat
 		"write p99":     writers.log.database().quantile(0.99),
 		"with wait p99": writers.log.withWait().quantile(0.99),
 		"refused/s":     float64(refused) / during.Seconds(),
+	}
+}
+
+// The throttles for a database whose transactions wait for one another.
+const (
+	pidOnWaits    = "PID on lock waits"
+	sixteenAtOnce = "MaxInFlight: 16"
+	byDefault     = "Concurrency (default)"
+)
+
+// compareOnWaits compares the throttles, which follow the source, in the storm of a database. If
+// byHand is set, one of them has a manual concurrency bound and no pace.
+func compareOnWaits(t *testing.T, byHand bool, run func(*testing.T, func(context.Context) storm.Gate) result, source func(*testing.T) load.Source) map[string]result {
+	t.Helper()
+	through := func(name string, side throttle.Side) contender {
+		return contender{name, func(t *testing.T) result {
+			return run(t, func(ctx context.Context) storm.Gate { return onWaits(t, ctx, source(t), side) })
+		}}
+	}
+	contenders := []contender{
+		{unthrottled, func(t *testing.T) result {
+			return run(t, func(context.Context) storm.Gate { return storm.Open })
+		}},
+		through(pidOnWaits, throttle.Side{Laws: []throttle.LoadLaw{throttle.PID{}}}),
+	}
+	if byHand {
+		sixteen := throttle.Side{Laws: []throttle.LoadLaw{throttle.PID{Setpoint: 1e9}}, MaxInFlight: 16}
+		contenders = append(contenders, through(sixteenAtOnce, sixteen))
+	}
+	return compare(t, mixedColumns, append(contenders, through(byDefault, throttle.Side{}))...)
+}
+
+// onWaits returns the gate of a throttle that follows the source until ctx ends.
+func onWaits(t *testing.T, ctx context.Context, source load.Source, writes throttle.Side) storm.Gate {
+	mon, err := load.New(load.Config{Feeds: []load.Feed{{Source: source}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	writes.Queue = weir.Queue{Size: 2 * stormWriters, Timeout: 5 * time.Second}
+	th, err := throttle.New(throttle.Config{Monitor: mon, Writes: writes})
+	if err != nil {
+		t.Fatal(err)
+	}
+	go mon.Run(ctx)
+	go th.Run(ctx)
+	go logBounds(t, ctx, th)
+	return storm.Through(th, throttle.Write, 1)
+}
+
+// logBounds logs the concurrency bound of the throttle, each second until ctx ends.
+func logBounds(t *testing.T, ctx context.Context, th *throttle.Throttle) {
+	var bounds []int
+	second := time.NewTicker(time.Second)
+	defer second.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			t.Logf("at once, each second: %v", bounds)
+			return
+		case <-second.C:
+			bounds = append(bounds, th.Snapshot().Writes.MaxInFlight)
+		}
 	}
 }

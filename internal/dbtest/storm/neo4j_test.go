@@ -6,11 +6,10 @@ import (
 	"testing"
 
 	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
-
 	"github.com/weir-go/weir/internal/dbtest"
 	"github.com/weir-go/weir/internal/storm"
+	"github.com/weir-go/weir/load"
 	"github.com/weir-go/weir/load/neo4jload"
-	"github.com/weir-go/weir/throttle"
 )
 
 // hotNodes is a graph with a few nodes that all writers write to.
@@ -37,14 +36,7 @@ func newHotNodes(t *testing.T, s *dbtest.Server) hotNodes {
 
 // run runs a statement in a transaction of its own.
 func (h hotNodes) run(ctx context.Context, statement string, parameters map[string]any) error {
-	session := h.driver.NewSession(ctx, neo4j.SessionConfig{DatabaseName: "neo4j"})
-	defer session.Close(ctx)
-	result, err := session.Run(ctx, statement, parameters)
-	if err != nil {
-		return err
-	}
-	_, err = result.Consume(ctx)
-	return err
+	return dbtest.RunNeo4j(ctx, h.driver, "neo4j", statement, parameters)
 }
 
 func (h hotNodes) write(ctx context.Context, _ int) error {
@@ -62,25 +54,16 @@ func (h hotNodes) read(ctx context.Context, _ int) error {
 func TestNeo4j(t *testing.T) {
 	s := dbtest.Neo4j(t)
 	db := newHotNodes(t, s)
-	through := func(side throttle.Side) func(t *testing.T) result {
-		return func(t *testing.T) result {
-			return inDatabase(t, db, func(ctx context.Context) storm.Gate {
-				source, err := neo4jload.New(neo4jload.Config{URI: dbtest.Neo4jURI(s.Address()), Auth: dbtest.Neo4jAdmin()})
-				if err != nil {
-					t.Fatal(err)
-				}
-				t.Cleanup(func() { source.Close(context.Background()) })
-				return onWaits(t, ctx, source, side)
-			})
+	run := func(t *testing.T, guard func(context.Context) storm.Gate) result { return inDatabase(t, db, guard) }
+	source := func(t *testing.T) load.Source {
+		source, err := neo4jload.New(neo4jload.Config{URI: dbtest.Neo4jURI(s.Address()), Auth: dbtest.Neo4jAdmin()})
+		if err != nil {
+			t.Fatal(err)
 		}
+		t.Cleanup(func() { source.Close(context.Background()) })
+		return source
 	}
-	medians := compare(t, mixedColumns,
-		contender{unthrottled, func(t *testing.T) result {
-			return inDatabase(t, db, func(context.Context) storm.Gate { return storm.Open })
-		}},
-		contender{pidOnWaits, through(throttle.Side{Laws: []throttle.LoadLaw{throttle.PID{}}})},
-		contender{byDefault, through(throttle.Side{})},
-	)
+	medians := compareOnWaits(t, false, run, source)
 	atLeast(t, medians, "writes/s", byDefault, 1.2, unthrottled)
 	atLeast(t, medians, "reads/s", byDefault, 6, unthrottled)
 	atMost(t, medians, "with wait p99", byDefault, 0.6, unthrottled)

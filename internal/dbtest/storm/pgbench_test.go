@@ -16,12 +16,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/internal/dbtest"
 	"github.com/weir-go/weir/internal/storm"
 	"github.com/weir-go/weir/load"
 	"github.com/weir-go/weir/load/sqlload"
-	"github.com/weir-go/weir/throttle"
 )
 
 // bank has the tables of pgbench at scale 1, where its transactions contend for the one row
@@ -115,54 +113,9 @@ func transactions(t *testing.T, prefix string, from time.Time, during time.Durat
 func TestPgbench(t *testing.T) {
 	s := dbtest.Postgres(t)
 	db := newBank(t, s)
-	through := func(name string, side throttle.Side) contender {
-		return contender{name, func(t *testing.T) result {
-			return db.storm(t, func(ctx context.Context) storm.Gate {
-				return onWaits(t, ctx, &sqlload.Postgres{DB: dbtest.OpenPostgres(t, s, "weir")}, side)
-			})
-		}}
-	}
-	medians := compare(t, mixedColumns,
-		contender{unthrottled, func(t *testing.T) result {
-			return db.storm(t, func(context.Context) storm.Gate { return storm.Open })
-		}},
-		through(pidOnWaits, throttle.Side{Laws: []throttle.LoadLaw{throttle.PID{}}}),
-		through(sixteenAtOnce, sixteen),
-		through(byDefault, throttle.Side{}),
-	)
+	source := func(t *testing.T) load.Source { return &sqlload.Postgres{DB: dbtest.OpenPostgres(t, s, "weir")} }
+	medians := compareOnWaits(t, true, db.storm, source)
 	atLeast(t, medians, "writes/s", byDefault, 1, unthrottled)
 	atMost(t, medians, "with wait p99", byDefault, 0.5, unthrottled)
 	atMost(t, medians, "read p99", byDefault, 1.15, unthrottled)
-}
-
-// logBounds logs the concurrency bound of the throttle, each second until ctx ends.
-func logBounds(t *testing.T, ctx context.Context, th *throttle.Throttle) {
-	var bounds []int
-	second := time.NewTicker(time.Second)
-	defer second.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			t.Logf("at once, each second: %v", bounds)
-			return
-		case <-second.C:
-			bounds = append(bounds, th.Snapshot().Writes.MaxInFlight)
-		}
-	}
-}
-
-// bounding returns a throttle that follows the source until ctx ends.
-func bounding(t *testing.T, ctx context.Context, source load.Source, writes throttle.Side) *throttle.Throttle {
-	mon, err := load.New(load.Config{Feeds: []load.Feed{{Source: source}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	writes.Queue = weir.Queue{Size: 2 * stormWriters, Timeout: 5 * time.Second}
-	th, err := throttle.New(throttle.Config{Monitor: mon, Writes: writes})
-	if err != nil {
-		t.Fatal(err)
-	}
-	go mon.Run(ctx)
-	go th.Run(ctx)
-	return th
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/weir-go/weir/internal/storm"
 	"github.com/weir-go/weir/load"
 	"github.com/weir-go/weir/load/sqlload"
-	"github.com/weir-go/weir/throttle"
 )
 
 // hotRows is a table whose first row all writers write to.
@@ -54,38 +53,10 @@ func (h hotRows) read(ctx context.Context, _ int) error {
 func TestPostgres(t *testing.T) {
 	s := dbtest.Postgres(t)
 	db := newHotRows(t, s)
-	through := func(name string, side throttle.Side) contender {
-		return contender{name, func(t *testing.T) result {
-			return inDatabase(t, db, func(ctx context.Context) storm.Gate {
-				return onWaits(t, ctx, &sqlload.Postgres{DB: dbtest.OpenPostgres(t, s, "weir")}, side)
-			})
-		}}
-	}
-	medians := compare(t, mixedColumns,
-		contender{unthrottled, func(t *testing.T) result {
-			return inDatabase(t, db, func(context.Context) storm.Gate { return storm.Open })
-		}},
-		through(pidOnWaits, throttle.Side{Laws: []throttle.LoadLaw{throttle.PID{}}}),
-		through(sixteenAtOnce, sixteen),
-		through(byDefault, throttle.Side{}),
-	)
+	run := func(t *testing.T, guard func(context.Context) storm.Gate) result { return inDatabase(t, db, guard) }
+	source := func(t *testing.T) load.Source { return &sqlload.Postgres{DB: dbtest.OpenPostgres(t, s, "weir")} }
+	medians := compareOnWaits(t, true, run, source)
 	atMost(t, medians, "read p99", byDefault, 1./3, unthrottled)
 	atLeast(t, medians, "writes/s", byDefault, 0.8, unthrottled) // the medians of 0.83 and 1.16 differ by the disk
 	atLeast(t, medians, "reads/s", byDefault, 1, unthrottled)
-}
-
-const (
-	pidOnWaits    = "PID on lock waits"
-	sixteenAtOnce = "MaxInFlight: 16"
-	byDefault     = "Concurrency (default)"
-)
-
-// sixteen has a manual concurrency bound, and no pace.
-var sixteen = throttle.Side{Laws: []throttle.LoadLaw{throttle.PID{Setpoint: 1e9}}, MaxInFlight: 16}
-
-// onWaits returns the throttle for a database whose transactions wait for one another.
-func onWaits(t *testing.T, ctx context.Context, source load.Source, writes throttle.Side) storm.Gate {
-	th := bounding(t, ctx, source, writes)
-	go logBounds(t, ctx, th)
-	return storm.Through(th, throttle.Write, 1)
 }

@@ -1,6 +1,7 @@
 package storm
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"math/rand/v2"
@@ -20,6 +21,7 @@ import (
 // A store is the target of a variant.
 type store struct {
 	source load.Source
+	badger *badger.DB // nil of another kind
 	write  func(v variant) error
 	read   func() error
 	full   func() bool // reports whether it stalls
@@ -29,13 +31,16 @@ type store struct {
 // keys is the number of keys: documents are rewritten, and reads find some.
 const keys = 1 << 20
 
-func key() []byte {
+func (v variant) key() []byte {
+	if v.fresh {
+		return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, rand.Uint64()), rand.Uint64())
+	}
 	return binary.BigEndian.AppendUint64(nil, rand.Uint64N(keys)*0x9E3779B97F4A7C15) // spread over the key space
 }
 
 // openBadger opens a store in a folder, with the initial data of the variant.
 func openBadger(t *testing.T, v variant) store {
-	o := badger.DefaultOptions(t.TempDir()).WithCompression(options.ZSTD).WithLogger(nil)
+	o := badger.DefaultOptions(t.TempDir()).WithCompression(cmp.Or(v.compression, options.ZSTD)).WithLogger(nil)
 	if v.data > 0 {
 		fillBadger(t, o, v)
 	}
@@ -51,14 +56,15 @@ func openBadger(t *testing.T, v variant) store {
 	}
 	return store{
 		source: badgerload.New(db),
+		badger: db,
 		write: func(v variant) error {
 			if v.batch == 1 {
-				return db.Update(func(tx *badger.Txn) error { return tx.Set(key(), storm.Part(v.stock, v.size)) })
+				return db.Update(func(tx *badger.Txn) error { return tx.Set(v.key(), storm.Part(v.stock, v.size)) })
 			}
 			b := db.NewWriteBatch()
 			defer b.Cancel()
 			for range v.batch {
-				if err := b.Set(key(), storm.Part(v.stock, v.size)); err != nil {
+				if err := b.Set(v.key(), storm.Part(v.stock, v.size)); err != nil {
 					return err
 				}
 			}
@@ -66,7 +72,7 @@ func openBadger(t *testing.T, v variant) store {
 		},
 		read: func() error {
 			return db.View(func(tx *badger.Txn) error {
-				item, err := tx.Get(key())
+				item, err := tx.Get(v.key())
 				if errors.Is(err, badger.ErrKeyNotFound) {
 					return nil
 				} else if err != nil {
@@ -88,7 +94,7 @@ func fillBadger(t *testing.T, o badger.Options, v variant) {
 	defer db.Close()
 	b := db.NewWriteBatch()
 	for written := int64(0); written < v.data; written += int64(v.size) {
-		if err := b.Set(key(), storm.Part(v.stock, v.size)); err != nil {
+		if err := b.Set(v.key(), storm.Part(v.stock, v.size)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -115,7 +121,7 @@ func openPebble(t *testing.T, v variant) store {
 		b := db.NewBatch()
 		defer b.Close()
 		for range documents {
-			if err := b.Set(key(), storm.Part(v.stock, v.size), nil); err != nil {
+			if err := b.Set(v.key(), storm.Part(v.stock, v.size), nil); err != nil {
 				return err
 			}
 		}
@@ -130,7 +136,7 @@ func openPebble(t *testing.T, v variant) store {
 		source: source,
 		write:  func(v variant) error { return set(v.batch) },
 		read: func() error {
-			_, closer, err := db.Get(key())
+			_, closer, err := db.Get(v.key())
 			if errors.Is(err, pebble.ErrNotFound) {
 				return nil
 			} else if err != nil {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dgraph-io/badger/v4/options"
+
 	"github.com/weir-go/weir/internal/storm"
 )
 
@@ -21,6 +23,9 @@ type variant struct {
 	on, off  time.Duration // of bursts; without off the storm is constant
 	data     int64         // bytes already in the store
 	readers  int
+
+	compression options.CompressionType // of Badger. Defaults to ZSTD
+	fresh       bool                    // each key is one that the store does not have
 }
 
 // The seeds. The laws were tuned with the storms of one and are judged by the storms of the
