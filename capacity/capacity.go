@@ -21,7 +21,7 @@ type Capacity struct {
 	names     []string    // sorted
 	resources []resource  // in the order of the names
 	quota     *quota      // nil: resources come back when work ends
-	queue     queue       // who is short here
+	queue     queue       // waiters that are short here
 	ledger    ledger
 	wakeErr   error // of the last wake that failed
 }
@@ -81,7 +81,7 @@ func (c *Capacity) resource(name string) *resource {
 	return nil
 }
 
-// known is resource for those who must name one.
+// known is resource, except that an unknown name is an error.
 func (c *Capacity) known(name string) (*resource, error) {
 	if r := c.resource(name); r != nil {
 		return r, nil
@@ -91,7 +91,7 @@ func (c *Capacity) known(name string) (*resource, error) {
 
 // SetLimit changes how much there is of a resource, 0 or more. A lower limit takes
 // effect as work ends: until then it is owed. An amount withheld above the new
-// limit is cut to it. Who waits for more than the limit is refused when their turn comes.
+// limit is cut to it. A waiter that needs more than the limit is refused when its turn comes.
 func (c *Capacity) SetLimit(name string, limit int64) error {
 	return c.change(name, func(r *resource) error {
 		if limit < 0 {

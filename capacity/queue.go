@@ -1,6 +1,6 @@
 package capacity
 
-// A queue is who waits at one level, in order of arrival there.
+// A queue holds the waiters of one level, in order of arrival there.
 type queue struct {
 	first, last *seat
 	length      int

@@ -78,7 +78,7 @@ func (c *Capacity) refill() {
 	}
 }
 
-// arm has the next refill serve who waits for it.
+// arm makes the next refill serve its waiters.
 func (c *Capacity) arm() {
 	q := c.quota
 	if q.armed {

@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// A Reservation is a request in the queue. It is [Capacity.Acquire] for
-// those who have more to do than to wait, such as a scheduler.
+// A Reservation is a request in the queue. It is [Capacity.Acquire] for callers that cannot block,
+// such as a scheduler.
 type Reservation struct {
 	request *Request
 	wakes   func()
@@ -206,8 +206,8 @@ func (w *Reservation) leave(from int, left *[]*Capacity) {
 	}
 }
 
-// settle serves who waits in the path of c, after something changed there, and all who
-// can go on because of that. It returns those to wake, chained.
+// settle serves the waiters in the path of c after something changed there, and the waiters that
+// can proceed because of that. It returns the reservations to wake, chained.
 func (c *Capacity) settle() (woken *Reservation) {
 	if c.timed {
 		c.refill()

@@ -11,7 +11,7 @@ import (
 	"github.com/weir-go/weir/capacity"
 )
 
-// line is who waits for c, and in which order they were served.
+// line holds the waiters of c, in the order in which they were served.
 type line struct {
 	all    sync.WaitGroup
 	mu     sync.Mutex
@@ -164,7 +164,7 @@ func TestOneGrantLeadsToTheNext(t *testing.T) {
 	})
 }
 
-// Who waits at the parent and no longer fits its own capacity lets others go there.
+// A waiter at the parent that no longer fits its own capacity lets others pass.
 func TestShrunkChildStepsBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		parent, request := slots(t, 3)

@@ -12,7 +12,7 @@ type heard struct {
 }
 
 // hear asks an error. One that panics, or ends its goroutine, does so in its poll and not in a
-// goroutine of the monitor, or of who reads it.
+// goroutine of the monitor or of its reader.
 func hear(err error) error {
 	if err == nil {
 		return nil

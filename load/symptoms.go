@@ -20,8 +20,8 @@ type Operations struct {
 // The load is 1 where the latency is 8 baselines and at least 5 ms, below which the scheduler's own
 // noise lies; and where the oldest operation is as old as 5 of that, for in a stall nothing
 // completes and latencies look fine. The concurrency says nothing: clients keep all slots in use
-// of a system that is at ease, too. If the first latencies seen are those of a storm it takes them
-// for ease until there is some.
+// of a system that is at ease, too. If the first latencies seen are from a storm, they count as
+// ease until latency falls.
 //
 // The zero Symptoms is ready. It is not safe for concurrent use.
 type Symptoms struct{ baseline float64 }

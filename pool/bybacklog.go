@@ -83,7 +83,7 @@ func (s *backlogSizer) Next(r Observation) (int64, Reason) {
 	return r.Size, why
 }
 
-// up is how far a backlog that is so far above the mark moves the size.
+// up returns the step for a backlog above the mark by the given amount.
 func (s *backlogSizer) up(above int64) int64 {
 	if s.per == 0 {
 		return s.by

@@ -278,7 +278,7 @@ func TestSequenceThatFailsAtItsEnd(t *testing.T) {
 }
 
 // TestWakeMayCallThePool: whatever the pool does that lets another owner in front, it holds no lock
-// while that is told.
+// while a wake runs.
 func TestWakeMayCallThePool(t *testing.T) {
 	for name, way := range map[string]func(p *pool.Pool, cancel func(), more chan pool.Task){
 		"drained":   func(p *pool.Pool, _ func(), _ chan pool.Task) { p.Drain() },

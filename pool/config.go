@@ -129,8 +129,8 @@ func (c *Config) completeNumbers() error {
 	return nil
 }
 
-// completeResources checks the settings that name resources of the Capacity. The main one is what
-// Cost and Scaler are about by default.
+// completeResources checks the settings that name resources of the Capacity. Cost and Scaler apply
+// to the main one by default.
 func (c *Config) completeResources() error {
 	names := slices.Sorted(maps.Keys(c.Capacity.Snapshot().Resources))
 	main := "slots"

@@ -18,8 +18,8 @@
 // the lesser s - pA goes first, whatever the time t is: the order never changes while they
 // wait, and every task is the oldest at last.
 //
-// If the first does not fit, it gets a place in the queue of its capacity, among others
-// who use that, and up to [Config].Backfill tasks behind it may use the rest. Then
+// If the first does not fit, it gets a place in the queue of its capacity, among its other
+// users, and up to [Config].Backfill tasks behind it may use the rest. Then
 // nothing starts before it: its need gathers as tasks end.
 //
 // # Sizes

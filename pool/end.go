@@ -46,7 +46,7 @@ func (b *board) passed(m moment, fx *effects) {
 	}
 }
 
-// succeed ends an item well, and lets go who waited for it.
+// succeed ends an item that succeeded, and frees its dependents.
 func (b *board) succeed(it *item, e Event, m moment, fx *effects) {
 	if it.Key != "" {
 		for _, other := range b.graph.Done(it.Key) {

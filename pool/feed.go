@@ -20,7 +20,7 @@ func (r *run) feed() {
 	why := fmt.Errorf("%w: Claim: %w", ErrSource, ErrExited)
 	defer func() { // also if Claim ends this goroutine
 		r.add(claimed)
-		r.tell(func(b *board, _ moment, fx *effects) { b.end(why, fx) })
+		r.update(func(b *board, _ moment, fx *effects) { b.end(why, fx) })
 	}()
 	for {
 		room := r.room()
@@ -47,7 +47,7 @@ func (r *run) endOf(err error) error {
 	case err != nil && r.claims.Err() == nil:
 		return fmt.Errorf("%w: %w", ErrSource, err)
 	case r.outer.Err() != nil:
-		return context.Cause(r.outer) // the run may be over before the timers hear of it
+		return context.Cause(r.outer) // the run may be over before the timers see it
 	}
 	return nil
 }
@@ -106,7 +106,7 @@ func (r *run) add(claimed []Delivery) {
 	for i, d := range claimed {
 		errs[i] = r.prepare(&items[i], d)
 	}
-	r.tell(func(b *board, m moment, fx *effects) { b.add(items, errs, m, fx) })
+	r.update(func(b *board, m moment, fx *effects) { b.add(items, errs, m, fx) })
 }
 
 // prepare makes an item of a claimed task, or says why it can never run.

@@ -73,8 +73,8 @@ func (b *board) refuse(it *item, why error, fx *effects) {
 	}
 }
 
-// end takes note that nothing more is claimed, and why unless the source has ended. What waits for
-// tasks that never came is cancelled.
+// end notes that nothing more is claimed, and why unless the source has ended. Tasks that wait for
+// unknown ones are cancelled.
 func (b *board) end(why error, fx *effects) {
 	b.sourceDone = true
 	if b.why == nil {

@@ -57,7 +57,7 @@ func (c minSizer) Next(r Observation) (least int64, why Reason) {
 	return least, why
 }
 
-// lawsOf are the sizers that want to hear of every attempt.
+// lawsOf returns the sizers that measure every attempt.
 func lawsOf(s Sizer) (all []*lawSizer) {
 	switch s := s.(type) {
 	case *lawSizer:

@@ -48,5 +48,5 @@ func (r *run) settle(e ending) {
 	if err != nil && e.Err == nil {
 		e.Err = fmt.Errorf("not acknowledged: %w", err)
 	}
-	r.tell(func(b *board, _ moment, fx *effects) { b.settled(e.Event, fx) })
+	r.update(func(b *board, _ moment, fx *effects) { b.settled(e.Event, fx) })
 }

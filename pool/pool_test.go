@@ -394,7 +394,7 @@ func TestBackfillIsBounded(t *testing.T) {
 	}
 }
 
-// Another who uses the capacity gets its turn, and so does the pool.
+// Another user of the capacity gets its turn, and so does the pool.
 func TestPoolsShareACapacity(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := slots(1)

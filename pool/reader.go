@@ -24,7 +24,7 @@ func (r *run) deliver(yield func(Event, error) bool) bool {
 }
 
 func (r *run) read(spare []Event) (p page) {
-	r.tell(func(b *board, m moment, fx *effects) {
+	r.update(func(b *board, m moment, fx *effects) {
 		p = b.read(spare, m, fx)
 		if r.space != nil {
 			close(r.space)
@@ -38,7 +38,7 @@ func (r *run) read(spare []Event) (p page) {
 func (r *run) report(ctx context.Context, e Event) {
 	for {
 		var space chan struct{}
-		r.tell(func(b *board, m moment, fx *effects) {
+		r.update(func(b *board, m moment, fx *effects) {
 			if m.cut || b.offer(e, fx) { // a task that ignores its end cannot put it off
 				return
 			}

@@ -84,8 +84,8 @@ func signal(c chan struct{}) {
 	}
 }
 
-// tell calls the board and performs the effects.
-func (r *run) tell(what func(b *board, m moment, fx *effects)) {
+// update calls the board and performs the effects.
+func (r *run) update(what func(b *board, m moment, fx *effects)) {
 	var fx effects
 	r.mu.Lock()
 	what(&r.board, r.moment(now()), &fx)
@@ -109,12 +109,12 @@ func (r *run) moment(at time.Duration) moment {
 // stop ends the run: tasks are cancelled with the cause, and tasks that did not start end as
 // Cancelled.
 func (r *run) stop(why error) {
-	r.tell(func(b *board, _ moment, fx *effects) { b.stop(why, fx) })
+	r.update(func(b *board, _ moment, fx *effects) { b.stop(why, fx) })
 }
 
 // drain ends the run in peace.
 func (r *run) drain() {
-	r.tell(func(b *board, _ moment, fx *effects) { b.dismiss(ErrDrained, fx) })
+	r.update(func(b *board, _ moment, fx *effects) { b.dismiss(ErrDrained, fx) })
 }
 
 // end waits for all goroutines, for a while, and returns the error of the run. It may be called

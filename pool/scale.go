@@ -136,7 +136,7 @@ func (s *scaling) decide(each *sizing, at time.Duration, depth answer) {
 		At: time.Now(), Resource: each.resource, From: each.size, To: size, Reason: why,
 		Backlog: depth.Depth, Completed: observed.Completed,
 	}
-	s.tell(func(b *board, _ moment, fx *effects) {
+	s.update(func(b *board, _ moment, fx *effects) {
 		size = b.decided(d, usage.Limit-each.before, errors.Join(depth.err, err), fx)
 	})
 	each.apply(size)

@@ -299,7 +299,7 @@ func TestBacklogThatIgnoresItsContext(t *testing.T) {
 	})
 }
 
-// The default law starts as in a limiter, and hears the wall clock, by which limiters that share a
+// The default law starts as in a limiter, and sees the wall clock, by which limiters that share a
 // server probe together.
 func TestDefaultLawIsThatOfALimiter(t *testing.T) {
 	for _, test := range []struct {

@@ -53,7 +53,7 @@ type Lease interface {
 	Acknowledge(ctx context.Context) error
 	// GiveBack lets the task be claimed again, after a delay.
 	GiveBack(ctx context.Context, delay time.Duration) error
-	// Extend has the lease last for so long from now. An error that matches
+	// Extend makes the lease last for the duration from now. An error that matches
 	// [ErrLeaseLost] ends the work; after any other the pool tries again until the
 	// lease has run out.
 	Extend(ctx context.Context, by time.Duration) error

@@ -23,8 +23,8 @@ type Task struct {
 	// [Config].Cost.
 	Cost capacity.Vector
 
-	// Priority puts a task before those of lower priority, from -1000 to 1000. Who
-	// waits gains one step in each [Config].Aging.
+	// Priority puts a task before tasks of lower priority, from -1000 to 1000. A waiting
+	// task gains one step in each [Config].Aging.
 	Priority int
 
 	// After are the keys of tasks that must succeed first. They may come later from

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// timers waits for what no task or reader brings about: a place in the queue that has come up while
+// timers waits for changes that no task or reader causes: a place in the queue that has come up while
 // none of ours ended, rests that are over, and the end of the context.
 func (r *run) timers() {
 	alarm := time.NewTimer(time.Hour)
@@ -13,7 +13,7 @@ func (r *run) timers() {
 	for {
 		var next time.Duration
 		var finished bool
-		r.tell(func(b *board, m moment, fx *effects) { next, finished = b.due(m, fx), b.finished() })
+		r.update(func(b *board, m moment, fx *effects) { next, finished = b.due(m, fx), b.finished() })
 		if finished {
 			return
 		}

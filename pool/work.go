@@ -9,7 +9,7 @@ import (
 // startWorker runs items while there are any.
 func (r *run) startWorker() {
 	var it *item
-	r.tell(func(*board, moment, *effects) {
+	r.update(func(*board, moment, *effects) {
 		it = r.booked.take()
 		r.spawning = false
 	})
@@ -89,7 +89,7 @@ func (r *run) tryGate(it *item) (a attempt) {
 	err := r.conf.Gate(it, func(ctx context.Context) (err error) {
 		returned := false
 		a.ran = true
-		r.tell(func(b *board, m moment, fx *effects) { b.passed(m, fx) })
+		r.update(func(b *board, m moment, fx *effects) { b.passed(m, fx) })
 		defer func() {
 			if !returned {
 				stack = debug.Stack() // the gate might recover and panic anew

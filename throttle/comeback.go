@@ -8,52 +8,51 @@ import (
 	"github.com/weir-go/weir"
 )
 
-// comeback estimates when a refused operation would be let in. The limiter's
-// own answer is how long all that waits takes at the pace of the moment. An emergency, or one bad
-// reading, makes that half a minute, when one more may wait as soon as one of those who wait has
-// left.
+// comeback estimates when a refused operation would be admitted. The limiter's own answer is the
+// time in which the whole queue drains at the current pace. In an emergency, or after one bad
+// reading, that is half a minute, though another operation may wait as soon as one waiter leaves.
 //
-// It has two parts. Room is known: when the queue has become short enough. The rest is a
-// competition: places come free at some rate, and rivals who ask as well take them.
+// The estimate has two parts. One is known: when the queue is short enough to have room. The other
+// is a competition: places come free at some rate, and rivals take them.
 type comeback struct {
-	patience time.Duration // how long one may wait: the queue's timeout
+	patience time.Duration // the longest wait: the queue's timeout
 	longest  time.Duration // how long an emergency may last
 
 	// Operations use these two without a lock.
-	refused atomic.Uint64           // how many were refused as they came
+	refused atomic.Uint64           // operations refused on arrival
 	answers atomic.Pointer[answers] // of the last decision
 
 	// The rest is guarded by the lock of the throttle.
-	count, let  uint64        // how many were refused and let in, up to the last decision
-	rivals      float64       // refusals per second: those who will ask again
-	lets        float64       // let in per second
-	rate, trend float64       // starts per second that the pace allows, and how fast that grows
-	since       time.Duration // since the last decision that saw one let in
+	count, let  uint64        // operations refused and admitted up to the last decision
+	rivals      float64       // refusals per second, each of a client that will try again
+	lets        float64       // admissions per second, to the queue or to work
+	rate, trend float64       // starts per second that the pace allows, and its growth per second
+	since       time.Duration // since a decision last saw an admission
 }
 
 // answers are the results of a decision.
 type answers struct {
-	room  time.Time     // when the pace leaves room for one more to wait
-	paced time.Duration // how long the competition takes from then on
-	full  time.Duration // and for a place in a queue that is as long as it may be
-	shed  time.Duration // and if a share is refused
-	until time.Time     // when the emergency ends at last; the zero time without one
+	room  time.Time     // when the queue has room for another waiter
+	paced time.Duration // the competition from then on
+	full  time.Duration // the competition for a place in a full queue
+	shed  time.Duration // the competition while a share is refused
+	until time.Time     // the latest end of the emergency; the zero time without one
 }
 
 const (
-	// rivalsOver, letsOver and trendOver are over how long the three are averaged. Rivals change at
-	// once when a pace begins, because those who were let in until then are refused: with 1 s,
-	// answers in short emergencies were often too late.
+	// rivalsOver, letsOver and trendOver are the time constants of the three averages. Rivals change
+	// at once when a pace begins, because clients that were admitted until then are refused: with
+	// 1 s, answers in short emergencies were often too late.
 	rivalsOver, letsOver, trendOver = 200 * time.Millisecond, time.Second, 200 * time.Millisecond
-	// again is how often one asks who asks again and again. Among those who ask more often than
-	// that, a free place is gone before it comes by.
+	// again is the interval at which a client tries again. Rivals that try more often take a free
+	// place before it does.
 	again = 10 * time.Millisecond
-	// likely is the answer, in means of the time that the competition takes. It is exponential if
-	// rivals are many, and then 0.82 is within a factor of three in 67.5% of cases, 0.7 in 67%
-	// (TestBestAnswer). If they are few it is even, and less is better.
+	// likely is the answer as a multiple of the mean duration of the competition. With many rivals
+	// the duration is exponential: then 0.82 is within a factor of three in 67.5% of cases, 0.7 in
+	// 67% (TestBestAnswer). With few rivals it is uniform, and less is better.
 	likely = 0.7
-	// soon is the least answer where a queue is behind it. Up to 0.45 s it is then not too early by
-	// a factor of three.
+	// soon is the least answer while operations wait. It is right for up to 0.45 s, a factor of
+	// three.
 	soon = 150 * time.Millisecond
 )
 
@@ -62,8 +61,8 @@ func (c *comeback) init(patience, longest time.Duration) {
 	c.answers.Store(&answers{})
 }
 
-// learn counts who was let in since the last decision, and who was refused, and answers. The pace
-// is that from now on, each the cost of an operation.
+// learn counts admissions and refusals since the last decision, and returns the answers under the
+// new pace. The mean cost of an operation is each.
 func (c *comeback) learn(snap weir.Snapshot, pace Pace, each float64, now time.Time, dt time.Duration) answers {
 	let := snap.Admitted + snap.Cancelled + snap.Refused[weir.ReasonQueueTimeout] + uint64(snap.Queued)
 	count := c.refused.Load()
@@ -96,15 +95,15 @@ func (c *comeback) learn(snap weir.Snapshot, pace Pace, each float64, now time.T
 	}
 }
 
-// places is how many places come free per second under the pace, and how long it takes until the
-// first does, in seconds. Those who wait joined at an even rate and leave when they start or when
-// they have waited for as long as they may. A pace that grows makes places besides.
+// places returns how many places come free per second under the pace, and after how many seconds
+// the first does. Waiters joined at an even rate, and leave when they start or time out. A growing
+// pace adds places.
 func (c *comeback) places(queued float64, dt time.Duration) (perSecond, room float64) {
 	if c.rate == 0 {
 		return c.lets, 0
 	}
 	patience := c.patience.Seconds()
-	left := max(c.patience-c.since, dt).Seconds() // until the newest of them has waited for so long
+	left := max(c.patience-c.since, dt).Seconds() // until the newest waiter times out
 	// The bucket owes for half an operation on average.
 	if all := (queued + 0.5) / c.rate; all > patience {
 		room = left * (1 - patience/all)
@@ -112,10 +111,10 @@ func (c *comeback) places(queued float64, dt time.Duration) (perSecond, room flo
 	return max(c.rate, (queued-1)/left) + patience*max(0, c.trend), room
 }
 
-// competition is how long one who asks again and again competes for places. A place comes free
-// between two of its asks, and it gets it unless a rival asks before.
+// competition returns how long a client that tries again and again competes for places. A place
+// comes free between two of its tries, and goes to a rival that tries first.
 func (c *comeback) competition(places float64) time.Duration {
-	rivals := (c.rivals + places) * again.Seconds() // between two of its asks
+	rivals := (c.rivals + places) * again.Seconds() // between two tries
 	tries := 1.0
 	if rivals > 0 {
 		tries = rivals / -math.Expm1(-rivals)
@@ -123,7 +122,7 @@ func (c *comeback) competition(places float64) time.Duration {
 	return c.bounded(tries / places)
 }
 
-// bounded is the answer to a competition that takes so many seconds on average.
+// bounded is the answer to a competition with this mean duration in seconds.
 func (c *comeback) bounded(mean float64) time.Duration {
 	return time.Duration(min(likely*mean, c.longest.Seconds()) * float64(time.Second))
 }
@@ -138,8 +137,8 @@ func (c *comeback) correct(r *weir.RefusedError, now time.Time) {
 	if r.Reason != weir.ReasonQueueTimeout {
 		c.refused.Add(1)
 	}
-	// One who adds as much jitter again is back before all who wait now have left, so nothing
-	// is idle.
+	// A client that adds as much jitter again is back before the present waiters have left, so
+	// nothing is idle.
 	least := min(soon, r.RetryAfter/2)
 	switch r.Reason {
 	case weir.ReasonPace:

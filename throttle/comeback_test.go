@@ -88,8 +88,7 @@ func TestComebackLearns(t *testing.T) {
 	}
 }
 
-// A pace that grows makes places besides those of who starts, and those who wait too long leave
-// theirs.
+// A growing pace adds places, and waiters that time out leave theirs.
 func TestComebackPlaces(t *testing.T) {
 	c := comeback{patience: time.Second, longest: 10 * time.Second, rate: 10}
 	if n, room := c.places(9, time.Millisecond); n != 10 || room != 0 {

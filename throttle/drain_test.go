@@ -36,7 +36,7 @@ func digesting(t *testing.T) *digester {
 // next is a decision after which the store has digested half a table.
 func (d *digester) next(backlog float64) (rate float64) { return d.after(50, 0.5, backlog) }
 
-// after is a decision after which so much was admitted and so much digested.
+// after is a decision after the given cost was admitted and the given amount digested.
 func (d *digester) after(cost, drained, backlog float64) (rate float64) {
 	d.drained += drained
 	return d.law.next(signals{

@@ -25,13 +25,13 @@ type Settings struct {
 // variable that is not set has the value of the preset that <prefix>_PRESET names, relay if none.
 //
 // All errors are reported together; each matches [ErrConfig] and names the variable.
-// An unknown name is an error too, and one that was removed is
-// told its replacement. The variables by which Kubernetes tells of its services, such as
-// APP_THROTTLE_SERVICE_HOST and APP_THROTTLE_PORT, are left out.
+// An unknown name is an error too; for a removed one the error names its replacement. The variables
+// by which Kubernetes announces services, such as APP_THROTTLE_SERVICE_HOST and APP_THROTTLE_PORT,
+// are ignored.
 func FromEnv(prefix string) (Settings, error) { return fromEnv(prefix, os.Environ()) }
 
-// defaultMemoryMB is 1.5 GB less what a process needs besides: the target of older settings
-// that these names go back to.
+// defaultMemoryMB is 1.5 GB less the memory that a process needs besides: the target of the older
+// settings that these names come from.
 const defaultMemoryMB = 1400
 
 func fromEnv(prefix string, environ []string) (Settings, error) {
@@ -175,7 +175,7 @@ func (e *environment) milliseconds(name string, into *time.Duration, shortest, l
 }
 
 // The bounds of TICK_MS: with 0.001 an idle program took a third of a processor, and after 10 s a
-// store has long stalled. Those of other durations only keep out nonsense.
+// store has long stalled. The bounds of other durations only keep out nonsense.
 const (
 	leastTick = time.Millisecond
 	mostTick  = 10 * time.Second

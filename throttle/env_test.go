@@ -120,8 +120,8 @@ func TestEnvPrefix(t *testing.T) {
 	}
 }
 
-// Kubernetes tells each container of each service, in variables that begin with the name of the
-// service.
+// Kubernetes announces each service to each container, in variables that begin with the service's
+// name.
 func TestEnvOfKubernetes(t *testing.T) {
 	environ := strings.Fields(`
 		APP_SERVICE_HOST=10.0.0.11 APP_SERVICE_PORT=6379 APP_SERVICE_PORT_HTTP=80 APP_PORT=tcp://10.0.0.11:6379

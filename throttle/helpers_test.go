@@ -133,8 +133,8 @@ func (r *rig) had(kind throttle.Kind) bool {
 	return slices.Contains(r.kinds(), kind)
 }
 
-// closedLoop has so many writers, each of which takes so long for a write, until the
-// time is over. It returns the writes.
+// closedLoop runs writers that each write again and again, until the time is over. It returns the
+// number of writes.
 func (r *rig) closedLoop(writers int, each, during time.Duration) int64 {
 	ctx, cancel := context.WithTimeout(r.t.Context(), during)
 	defer cancel()

@@ -28,7 +28,7 @@ type pacer struct {
 	notice    notice
 }
 
-// A view is what a pacer saw when it last decided.
+// A view holds the inputs of the last decision.
 type view struct {
 	load     float64      // the input of the laws
 	level    load.Level   // of all readings
@@ -159,7 +159,7 @@ func latencyLoad(target time.Duration, snap weir.Snapshot) load.Reading {
 	return r
 }
 
-// A notice is what was last reported about the signals.
+// A notice holds the last report about the signals.
 type notice struct {
 	degraded bool
 	since    time.Time // since when that is no longer so; zero: it is

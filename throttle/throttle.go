@@ -45,7 +45,7 @@ type Throttle struct {
 	checked atomic.Bool // an operation started with Run and the monitor at work, or without, which was reported
 	hook    isolate.Hook[Event]
 
-	mu     sync.Mutex // guards the pacers, the counts of actions, and what follows; never held while a hook runs
+	mu     sync.Mutex // guards the pacers, the counts of actions and the next two; never held while a hook runs
 	last   time.Time  // when the pacers decided last
 	events []Event    // to be reported once mu is free
 }

@@ -21,7 +21,7 @@ type FailedError struct{ Key string }
 // Error returns a sentence such as `it waits for "a", which failed`.
 func (e *FailedError) Error() string { return fmt.Sprintf("it waits for %q, which failed", e.Key) }
 
-// A Graph is what waits for what. It remembers how the last tasks that finished
+// A Graph holds tasks and their dependencies. It remembers how the last tasks that finished
 // ended. It is not safe for concurrent use.
 type Graph struct {
 	nodes    map[string]*node
@@ -121,7 +121,7 @@ func (g *Graph) Done(key string) (ready []string) {
 
 // Fail takes a task that failed out, with all that wait for it and for these, and returns
 // the others, who waits before who waits for it. The task may be one that was never added, or
-// refused: who comes later to wait for it is told.
+// refused: a later task that waits for it fails.
 func (g *Graph) Fail(key string) (cancelled []string) {
 	for todo := []*node{g.node(key)}; len(todo) > 0; todo = todo[1:] {
 		n := todo[0]

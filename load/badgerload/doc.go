@@ -1,4 +1,4 @@
-// Package badgerload tells how loaded a Badger store is, as a source for [load].
+// Package badgerload measures the load of a Badger store, as a source for [load].
 //
 //	mon, err := load.New(load.Config{Feeds: []load.Feed{{Source: badgerload.New(db)}}})
 //

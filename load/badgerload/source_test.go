@@ -28,7 +28,7 @@ func open(t *testing.T, options badger.Options) *badger.DB {
 	return db
 }
 
-// fill writes until level 0 has so many tables, and returns how many it has then.
+// fill writes until level 0 has at least the given tables, and returns how many it has then.
 func fill(t *testing.T, db *badger.DB, tables int) int {
 	t.Helper()
 	for n := 0; db.Levels()[0].NumTables < tables; n++ {
@@ -37,7 +37,7 @@ func fill(t *testing.T, db *badger.DB, tables int) int {
 			t.Fatal(err)
 		}
 	}
-	// What is being flushed arrives without a further write.
+	// Memtables in flight arrive without a further write.
 	settled := db.Levels()[0].NumTables
 	for quiet := 0; quiet < 100; quiet++ {
 		<-time.After(5 * time.Millisecond)

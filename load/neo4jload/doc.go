@@ -1,4 +1,5 @@
-// Package neo4jload tells how loaded a Neo4j server is, version 5 or later, as a source for [load].
+// Package neo4jload measures the load of a Neo4j server, version 5 or later, as a source for
+// [load].
 //
 //	source, err := neo4jload.New(neo4jload.Config{
 //		URI: "neo4j://localhost", Auth: neo4j.BasicAuth("monitor", "secret", ""),
@@ -23,7 +24,7 @@
 // # Itself
 //
 // The source has a driver and a connection of its own: on a saturated shared pool it
-// would wait when it has most to tell. Its transactions carry a mark in their
+// would wait when its readings matter most. Its transactions carry a mark in their
 // metadata and its connection another as user agent, so that neither is counted.
 //
 // # Privileges

@@ -22,7 +22,7 @@ const (
 	// user's own transactions only, and not say so.
 	checkedFor = time.Minute
 
-	// unsupported is what the Community edition answers to showPrivileges. It has no privileges:
+	// unsupported is the answer of the Community edition to showPrivileges. It has no privileges:
 	// everybody sees everything.
 	unsupported = "Neo.ClientError.Statement.UnsupportedAdministrationCommand"
 )

@@ -1,4 +1,4 @@
-// Package pebbleload tells how loaded a Pebble store is, as a source for [load].
+// Package pebbleload measures the load of a Pebble store, as a source for [load].
 //
 //	db, source, err := pebbleload.Open(dir, options)
 //	mon, err := load.New(load.Config{Feeds: []load.Feed{{Source: source}}})

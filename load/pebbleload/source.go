@@ -12,7 +12,7 @@ import (
 	"github.com/weir-go/weir/load"
 )
 
-// ErrClosed is what Poll returns once the store is closed.
+// ErrClosed is the error of Poll once the store is closed.
 var ErrClosed = errors.New("pebbleload: the store is closed")
 
 // aim is the share of the stall threshold that level 0 is held at.

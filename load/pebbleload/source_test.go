@@ -102,7 +102,7 @@ func drains(t *testing.T, db *pebble.DB, source *pebbleload.Source) {
 	}
 }
 
-// What a store had in level 0 when it was opened is a backlog like any other.
+// The tables in level 0 of a store that is opened are a backlog like any other.
 func TestWhatWasThereBeforeIsDrainedToo(t *testing.T) {
 	options := small()
 	db, _ := open(t, options)
@@ -140,7 +140,7 @@ func TestWriteStallsAreSeen(t *testing.T) {
 	}
 }
 
-// A listener of one's own still hears of stalls.
+// A listener of the user still gets events.
 func TestOwnListenerIsKept(t *testing.T) {
 	options := small()
 	flushed := make(chan struct{}, 1)
@@ -164,7 +164,7 @@ func TestOpenFails(t *testing.T) {
 	}
 }
 
-// Pebble goes on to answer about itself after Close, with what it knew last.
+// Pebble goes on to answer about itself after Close, with its last state.
 func TestStoreClosedUnderTheMonitor(t *testing.T) {
 	db, source := open(t, small())
 	loadtest.Closed(t, source, db.Close, pebbleload.ErrClosed)

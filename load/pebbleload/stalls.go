@@ -15,7 +15,7 @@ type stalls struct {
 	asked   time.Time
 }
 
-// listener tells stalls of what happens in a store.
+// listener returns a listener that records the stalls of a store.
 func (s *stalls) listener() pebble.EventListener {
 	return pebble.EventListener{
 		WriteStallBegin: func(pebble.WriteStallBeginInfo) { s.begin(time.Now()) },

@@ -1,6 +1,5 @@
-// Package sqlload tells the load of what stands behind database/sql: of any pool,
-// from its own statistics, and of a PostgreSQL server, from what its sessions wait
-// for. It needs no driver of its own.
+// Package sqlload measures the load behind database/sql: of any pool, from its own statistics, and
+// of a PostgreSQL server, from the waits of its sessions. It needs no driver of its own.
 //
 //	monitor, err := sql.Open("pgx", dsn) // a pool that nothing else uses
 //	...

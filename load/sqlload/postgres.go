@@ -12,12 +12,12 @@ import (
 	"github.com/weir-go/weir/load"
 )
 
-// Postgres is what the sessions of a PostgreSQL database wait for. It asks on one connection that
+// Postgres measures the waits of a PostgreSQL database's sessions. It asks on one connection that
 // it keeps, so that it need not queue behind the load that it is to see, and leaves its own session
 // out. A Postgres serves one monitor; when that no longer runs, Close gives the connection back.
 //
 // Its user has to be a member of pg_monitor or the one whose sessions they are:
-// otherwise the database hides what they do, and Poll fails with [ErrPrivilege]. That error, and
+// otherwise the database hides them, and Poll fails with [ErrPrivilege]. That error, and
 // one that says that the server does not let the user in, match [load.ErrDenied].
 type Postgres struct {
 	// DB is a pool of its own, which nothing else uses, on the same database.
@@ -37,12 +37,12 @@ type Postgres struct {
 	closed int       // how often Close was called
 }
 
-// ErrPrivilege matches the error of a monitor whose user may not see what sessions of others do.
+// ErrPrivilege matches the error of a monitor whose user may not see the sessions of others.
 var ErrPrivilege = fmt.Errorf("sqlload: the sessions of other users are hidden: GRANT pg_monitor to the monitor's user: %w", load.ErrDenied)
 
-// Defaults of [Postgres]. Of those who wait for one row some have to be there, so that it is never
+// Defaults of [Postgres]. Some sessions have to wait for a contended row, so that it is never
 // idle; each more makes the server slower. Of 64 clients with pgbench's transaction 3 and 5 at
-// once, of which all but one or two wait, wrote 1.7 and 1.5 times what all did, and 11 wrote 1.1
+// once, of which all but one or two wait, wrote 1.7 and 1.5 times as much as all, and 11 wrote 1.1
 // times (TestPgbench). A pace needs more of them: with 4 and a PID writes fell to a half, with 10
 // to 0.95. The disk and the server's own locks serve several at once.
 const (
@@ -94,8 +94,8 @@ func (p *Postgres) Poll(ctx context.Context) (load.Sample, error) {
 }
 
 // explain makes an error by which the server says that it does not let the user in, or see, match
-// load.ErrDenied. The codes are SQLSTATEs, which pgx and lib/pq tell: class 28 is about who the
-// user is, and 42501 about what the user may do.
+// load.ErrDenied. The codes are SQLSTATEs, which errors of pgx and lib/pq have: class 28 is authentication,
+// 42501 a missing privilege.
 func explain(err error) error {
 	var coded interface{ SQLState() string }
 	if errors.As(err, &coded) && (strings.HasPrefix(coded.SQLState(), "28") || coded.SQLState() == "42501") {

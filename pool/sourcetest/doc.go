@@ -1,4 +1,4 @@
-// Package sourcetest tests whether a [pool.Source] does what a pool asks of it. Whoever
-// writes one calls [Run] from a test of their own. [MemorySource] is a source with leases that
-// passes, for tests of what uses one.
+// Package sourcetest tests whether a [pool.Source] meets the requirements of a pool. The author of
+// a source calls [Run] from a test. [MemorySource] is a source with leases that passes, for tests
+// of code that uses one.
 package sourcetest

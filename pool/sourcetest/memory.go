@@ -12,7 +12,7 @@ import (
 	"github.com/weir-go/weir/pool"
 )
 
-// ErrLost is what a lease of [MemorySource] returns once it has ended.
+// ErrLost is the error of a lease of [MemorySource] that has ended.
 var ErrLost = errors.New("sourcetest: the lease has ended")
 
 // MemorySource is a source in memory whose tasks are leased. It ends when all are

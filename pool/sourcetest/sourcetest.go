@@ -14,13 +14,12 @@ import (
 
 // Config says how to test a source.
 type Config struct {
-	// Open returns a source that holds these tasks and that nothing else uses. Tasks are told
-	// apart by their keys. The Run of a task need not survive.
+	// Open returns a source that holds these tasks and that nothing else uses. Keys
+	// identify the tasks. The Run of a task need not survive.
 	Open func(t *testing.T, tasks []pool.Task) pool.Source
-	// Leased is whether the source leases its tasks: then what leases promise is tested
-	// too.
+	// Leased is whether the source leases its tasks: then the leases are tested too.
 	Leased bool
-	// Patience is how long a source may take for what it should do soon. Defaults to 5 s,
+	// Patience is how long a source may take for a call that should return soon. Defaults to 5 s,
 	// which is waited for only where a source has nothing to give and does not end.
 	Patience time.Duration
 }

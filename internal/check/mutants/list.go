@@ -210,7 +210,7 @@ var mutants = []mutant{
 	{"pool: one failure to extend a lease ends its task", "pool/lease.go", "case gone:", "case gone || err != nil:", "TestLeaseOutlivesAFailure", "", ""},
 	{"pool: a lease of nanoseconds keeps a processor busy", "pool/lease.go", "max(l.length/of, leastRest)", "l.length / of", "TestShortAndLongLeases", "", "a loop without a rest, which no faked time ends"},
 	{"pool: wakes are called under the lock", "pool/moment.go", "fx.wakes = append(fx.wakes, wake)", "wake()", "TestWakeMayCallThePool", "", "a lock that is taken twice, which synctest waits for"},
-	{"pool: what was claimed before a sequence failed is lost", "pool/feed.go", "\t\tr.add(claimed)\n\t\tr.tell(", "\t\tr.tell(", "TestHostileCallbacks", "", ""},
+	{"pool: what was claimed before a sequence failed is lost", "pool/feed.go", "\t\tr.add(claimed)\n\t\tr.update(", "\t\tr.update(", "TestHostileCallbacks", "", ""},
 	{"pool: a law that exits takes a worker with it", "pool/shield.go", "if err := isolated(func() { d = s.control.Next(w) }); err != nil {", "if err := func() error { d = s.control.Next(w); return nil }(); err != nil {", "TestHostileCallbacks", "", ""},
 	{"pool: the cause of a failure is asked for its text under the lock", "pool/end.go", `&causedError{ErrDependency, fmt.Sprintf("it waits for %q, which failed", it.Key), e.Err}`, `fmt.Errorf("%w: it waits for %q, which failed: %w", ErrDependency, it.Key, e.Err)`, "TestHostileCallbacks", "", "a lock that is taken twice, which synctest waits for"},
 	{"pool: the place of another item is kept", "pool/start.go", "if b.place.of != first {", "if b.place.of == first {", "TestBoardModel", "", ""},
