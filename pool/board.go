@@ -167,8 +167,8 @@ func (b *board) wanted(resource string) int64 {
 	return cost[resource]
 }
 
-// decided publishes a decision on a size, and returns the size: at least the first task's need while
-// nothing runs that could make room, up to most.
+// decided publishes a decision on a size, and returns the size: at least the first task's need
+// while nothing runs that could make room, up to most.
 func (b *board) decided(d Decision, most int64, err error, fx *effects) int64 {
 	if room := b.wanted(d.Resource); len(b.running) == 0 && room > d.To {
 		d.To, d.Reason = min(room, most), Reason{Code: Room, Signal: "cost", Have: float64(room)}

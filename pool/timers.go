@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// timers waits for changes that no task or reader causes: a place in the queue that has come up while
-// none of ours ended, rests that are over, and the end of the context.
+// timers waits for changes that no task or reader causes: a place in the queue that has come up
+// while none of ours ended, rests that are over, and the end of the context.
 func (r *run) timers() {
 	alarm := time.NewTimer(time.Hour)
 	defer alarm.Stop()

@@ -40,9 +40,9 @@ type answers struct {
 }
 
 const (
-	// rivalsOver, letsOver and trendOver are the time constants of the three averages. Rivals change
-	// at once when a pace begins, because clients that were admitted until then are refused: with
-	// 1 s, answers in short emergencies were often too late.
+	// rivalsOver, letsOver and trendOver are the time constants of the three averages. Rivals
+	// change at once when a pace begins, because clients that were admitted until then are refused:
+	// with 1 s, answers in short emergencies were often too late.
 	rivalsOver, letsOver, trendOver = 200 * time.Millisecond, time.Second, 200 * time.Millisecond
 	// again is the interval at which a client tries again. Rivals that try more often take a free
 	// place before it does.

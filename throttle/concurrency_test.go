@@ -52,8 +52,8 @@ func (q *lockQueue) write(context.Context) error {
 	return nil
 }
 
-// storm runs writers until the time is over. It returns the rate and the p99 of the latency with the
-// wait.
+// storm runs writers until the time is over. It returns the rate and the p99 of the latency with
+// the wait.
 func (q *lockQueue) storm(ctx context.Context, do func(context.Context, func(context.Context) error) error, writers int, during time.Duration) (rate float64, p99 time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, during)
 	defer cancel()

@@ -140,7 +140,7 @@ func set[T any](e *environment, name string, into *T, want string, parse func(st
 
 // within returns an error for a value out of range.
 func within[T cmp.Ordered](value, least, most T, err error) (T, error) {
-	if err == nil && !(value >= least && value <= most) {
+	if inside := value >= least && value <= most; err == nil && !inside { // NaN is not
 		err = strconv.ErrRange
 	}
 	return value, err

@@ -118,7 +118,8 @@ func (s *sideLaws) resume(rate, flow float64) {
 // alarm reports whether a feed can begin an emergency. Readings that a Concurrency brings down
 // cannot, nor the inputs of a DrainRate: these laws handle them.
 func (s *sideLaws) alarm(f load.FeedSnapshot) bool {
-	return !(s.bound && f.Actuator == load.ByConcurrency) && !(s.drain && f.Drains)
+	handled := s.bound && f.Actuator == load.ByConcurrency || s.drain && f.Drains
+	return !handled
 }
 
 // terms are the terms of the PID that decides, zero if none does.

@@ -1,4 +1,3 @@
-// Package loadtest has what tests of sources of package load share.
 package loadtest
 
 import (

@@ -94,8 +94,8 @@ func (p *Postgres) Poll(ctx context.Context) (load.Sample, error) {
 }
 
 // explain makes an error by which the server says that it does not let the user in, or see, match
-// load.ErrDenied. The codes are SQLSTATEs, which errors of pgx and lib/pq have: class 28 is authentication,
-// 42501 a missing privilege.
+// load.ErrDenied. The codes are SQLSTATEs, which errors of pgx and lib/pq have: class 28 is
+// authentication, 42501 a missing privilege.
 func explain(err error) error {
 	var coded interface{ SQLState() string }
 	if errors.As(err, &coded) && (strings.HasPrefix(coded.SQLState(), "28") || coded.SQLState() == "42501") {
