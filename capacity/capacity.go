@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -18,8 +19,7 @@ type Capacity struct {
 	*tree
 	path      []*Capacity // itself, its parent, and so on
 	timed     bool        // one of the path is a quota
-	names     []string    // sorted
-	resources []resource  // in the order of the names
+	resources []resource  // by name
 	quota     *quota      // nil: resources come back when work ends
 	queue     queue       // waiters that are short here
 	ledger    ledger
@@ -36,6 +36,7 @@ type tree struct {
 // A resource is guarded by the lock of its tree.
 type resource struct {
 	limit, withheld, used int64
+	name                  string
 }
 
 // free cannot overflow: all three are at least 0. It is below 0 if a shrink is owed.
@@ -54,31 +55,42 @@ func build(limits Vector, parent *Capacity) (*Capacity, error) {
 	if len(limits) == 0 {
 		return nil, fmt.Errorf("%w: no resources: want at least one", ErrConfig)
 	}
-	c := &Capacity{tree: &tree{}, names: slices.Sorted(maps.Keys(limits))}
+	c := &Capacity{tree: &tree{}}
 	c.path = []*Capacity{c}
 	if parent != nil {
 		c.tree = parent.tree
 		c.path = append(c.path, parent.path...)
 		c.timed = parent.timed
 	}
-	for _, name := range c.names {
+	for _, name := range slices.Sorted(maps.Keys(limits)) {
 		if name == "" {
 			return nil, fmt.Errorf("%w: a resource has no name", ErrConfig)
 		}
 		if limits[name] < 0 {
 			return nil, fmt.Errorf("%w: limit of %q is %d: want 0 or more", ErrConfig, name, limits[name])
 		}
-		c.resources = append(c.resources, resource{limit: limits[name]})
+		c.resources = append(c.resources, resource{limit: limits[name], name: name})
 	}
 	return c, nil
 }
 
 // resource returns the resource of that name, nil if there is none at this level.
 func (c *Capacity) resource(name string) *resource {
-	if i, found := slices.BinarySearch(c.names, name); found {
-		return &c.resources[i]
+	i, found := slices.BinarySearchFunc(c.resources, name, func(r resource, name string) int {
+		return strings.Compare(r.name, name)
+	})
+	if !found {
+		return nil
 	}
-	return nil
+	return &c.resources[i]
+}
+
+// names returns the names of the resources at this level.
+func (c *Capacity) names() (names []string) {
+	for i := range c.resources {
+		names = append(names, c.resources[i].name)
+	}
+	return names
 }
 
 // known is resource, except that an unknown name is an error.
@@ -86,7 +98,7 @@ func (c *Capacity) known(name string) (*resource, error) {
 	if r := c.resource(name); r != nil {
 		return r, nil
 	}
-	return nil, fmt.Errorf("%w: unknown resource %q: want one of %q", ErrConfig, name, c.names)
+	return nil, fmt.Errorf("%w: unknown resource %q: want one of %q", ErrConfig, name, c.names())
 }
 
 // SetLimit changes how much there is of a resource, 0 or more. A lower limit takes

@@ -33,8 +33,8 @@ func (c *Capacity) try(req *Request, leave *Reservation) (Grant, *RefusedError) 
 	if c.waiting > 0 && c.overtakes(leave) {
 		return Grant{}, req.refused(leave)
 	}
-	for i := range req.all {
-		if p := &req.all[i]; p.units > p.free() {
+	for i := range req.amounts {
+		if a := &req.amounts[i]; a.units > a.free() {
 			return Grant{}, req.refused(leave)
 		}
 	}
@@ -53,8 +53,8 @@ func (c *Capacity) overtakes(leave *Reservation) bool {
 
 // take enters the grant of a request that fits.
 func (c *Capacity) take(req *Request) Grant {
-	for i := range req.all {
-		req.all[i].used += req.all[i].units
+	for i := range req.amounts {
+		req.amounts[i].used += req.amounts[i].units
 	}
 	page, number := c.ledger.enter()
 	return Grant{req, page, number}
@@ -68,27 +68,23 @@ func (g Grant) Release() {
 	}
 	c := g.request.of
 	c.mu.Lock()
-	woken := g.release()
+	var woken *Reservation
+	if c.ledger.strike(g.page, g.number) {
+		g.request.giveBack()
+		if c.waiting > 0 {
+			woken = c.settle()
+		}
+	}
 	c.mu.Unlock()
-	woken.wake()
+	if woken != nil {
+		woken.wake()
+	}
 }
 
-// release gives the grant back under the lock, and returns the reservations to wake.
-func (g Grant) release() (woken *Reservation) {
-	if g.request == nil {
-		return nil
+func (req *Request) giveBack() {
+	for i := range req.back {
+		req.back[i].used -= req.back[i].units
 	}
-	c := g.request.of
-	if !c.ledger.strike(g.page, g.number) {
-		return nil
-	}
-	for i := range g.request.back {
-		g.request.back[i].used -= g.request.back[i].units
-	}
-	if c.waiting == 0 {
-		return nil
-	}
-	return c.settle()
 }
 
 // A ledger knows which grants are out. A page is used again and again, with the next

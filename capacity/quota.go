@@ -28,7 +28,7 @@ func NewQuota(limits Vector, r Refill) (*Capacity, error) {
 	if r.Every <= 0 {
 		return nil, fmt.Errorf("%w: Refill.Every is %v: want more than 0", ErrConfig, r.Every)
 	}
-	q := &quota{every: r.Every, start: time.Now(), add: make([]int64, len(c.names))}
+	q := &quota{every: r.Every, start: time.Now(), add: make([]int64, len(c.resources))}
 	for i := range q.add {
 		q.add[i] = reset
 	}
@@ -39,7 +39,7 @@ func NewQuota(limits Vector, r Refill) (*Capacity, error) {
 		if units < 0 {
 			return nil, fmt.Errorf("%w: Refill.Add of %q is %d: want 0 or more", ErrConfig, name, units)
 		}
-		q.add[slices.Index(c.names, name)] = units
+		q.add[slices.Index(c.names(), name)] = units
 	}
 	c.quota, c.timed = q, true
 	return c, nil

@@ -9,22 +9,16 @@ import (
 // A Request is a [Vector] compiled for one [Capacity], which costs the look-ups once.
 // It does not change, and any number of goroutines may use it.
 type Request struct {
-	of     *Capacity
-	all    []part     // taken at the start
-	back   []part     // given back when the work ends: all but of quotas
-	levels [][]amount // all along the path of the capacity
+	of      *Capacity
+	amounts []amount // by level, then by name
+	back    []amount // given back when the work ends: all but of quotas
 }
 
-// A part is the need of one resource.
-type part struct {
+// An amount is the need of one resource.
+type amount struct {
 	*resource
 	units int64
-}
-
-// An amount is a part with the name of its resource.
-type amount struct {
-	part
-	name string
+	level int // in the path of the capacity
 }
 
 // Request compiles the needs of work. A resource may be one of the parent's only; one
@@ -32,44 +26,40 @@ type amount struct {
 // amount of 0 is left out. A request above a present limit can never fit, which is an
 // error that matches [ErrNeverFits] and names the resource.
 func (c *Capacity) Request(v Vector) (*Request, error) {
-	req := &Request{of: c, levels: make([][]amount, len(c.path))}
-	for _, name := range slices.Sorted(maps.Keys(v)) {
-		units, found := v[name], false
-		if units < 0 {
-			return nil, fmt.Errorf("%w: request for %q is %d: want 0 or more", ErrConfig, name, units)
+	names := slices.Sorted(maps.Keys(v))
+	all := c.allNames()
+	for _, name := range names {
+		if v[name] < 0 {
+			return nil, fmt.Errorf("%w: request for %q is %d: want 0 or more", ErrConfig, name, v[name])
 		}
-		for k, level := range c.path {
-			if r := level.resource(name); r != nil {
-				found = true
-				if units > 0 {
-					req.add(k, amount{part{r, units}, name})
+		if !slices.Contains(all, name) {
+			return nil, fmt.Errorf("%w: request for %q, which is unknown: want one of %q", ErrConfig, name, all)
+		}
+	}
+	req := &Request{of: c}
+	for k, level := range c.path {
+		for _, name := range names {
+			if r := level.resource(name); r != nil && v[name] > 0 {
+				a := amount{r, v[name], k}
+				req.amounts = append(req.amounts, a)
+				if level.quota == nil {
+					req.back = append(req.back, a)
 				}
 			}
-		}
-		if !found {
-			return nil, fmt.Errorf("%w: request for %q, which is unknown: want one of %q",
-				ErrConfig, name, c.allNames())
 		}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if k, a := req.impossible(); a != nil {
-		return nil, refusal(NeverFits, k, a)
+	if a := req.impossible(); a != nil {
+		return nil, a.refused(NeverFits)
 	}
 	return req, nil
 }
 
-func (req *Request) add(level int, a amount) {
-	req.all = append(req.all, a.part)
-	if req.of.path[level].quota == nil {
-		req.back = append(req.back, a.part)
-	}
-	req.levels[level] = append(req.levels[level], a)
-}
-
+// allNames returns the names of the resources in the path.
 func (c *Capacity) allNames() (names []string) {
 	for _, level := range c.path {
-		names = append(names, level.names...)
+		names = append(names, level.names()...)
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
@@ -83,46 +73,43 @@ func (c *Capacity) checked(req *Request) error {
 	return nil
 }
 
-// impossible returns an amount that is above its limit, and its level.
-func (req *Request) impossible() (level int, _ *amount) {
-	for k := range req.levels {
-		for i := range req.levels[k] {
-			if a := &req.levels[k][i]; a.units > a.limit {
-				return k, a
-			}
-		}
-	}
-	return 0, nil
-}
-
-// short returns an amount of the level that is not free.
-func (req *Request) short(level int) *amount {
-	amounts := req.levels[level]
-	for i := range amounts {
-		if a := &amounts[i]; a.units > a.free() {
+// impossible returns an amount that is above its limit, nil if there is none.
+func (req *Request) impossible() *amount {
+	for i := range req.amounts {
+		if a := &req.amounts[i]; a.units > a.limit {
 			return a
 		}
 	}
 	return nil
 }
 
-// refused says why the request cannot be met at once, though others than leave may not be
-// passed. It must be called under the lock, as refusal must: it describes the present state.
+// short returns an amount of the level that is not free, nil if there is none.
+func (req *Request) short(level int) *amount {
+	for i := range req.amounts {
+		if a := &req.amounts[i]; a.level == level && a.units > a.free() {
+			return a
+		}
+	}
+	return nil
+}
+
+// refused says why the request cannot be met at once, though no waiter but leave may be passed. It
+// must be called under the lock, as that of an amount must: it describes the present state.
 func (req *Request) refused(leave *Reservation) *RefusedError {
-	if k, a := req.impossible(); a != nil {
-		return refusal(NeverFits, k, a)
+	if a := req.impossible(); a != nil {
+		return a.refused(NeverFits)
 	}
 	for k, level := range req.of.path {
 		if first := level.queue.first; first != nil && first.reservation != leave {
 			return &RefusedError{Reason: Queued, Level: k}
 		}
 		if a := req.short(k); a != nil {
-			return refusal(Short, k, a)
+			return a.refused(Short)
 		}
 	}
 	return nil
 }
 
-func refusal(why Reason, level int, a *amount) *RefusedError {
-	return &RefusedError{why, a.name, level, a.units, a.free(), a.limit}
+func (a *amount) refused(why Reason) *RefusedError {
+	return &RefusedError{why, a.name, a.level, a.units, a.free(), a.limit}
 }

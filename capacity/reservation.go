@@ -90,8 +90,8 @@ func (c *Capacity) reserve(req *Request, wake func(), trusted bool) (*Reservatio
 	if c.timed {
 		c.refill()
 	}
-	if k, a := req.impossible(); a != nil {
-		return nil, refusal(NeverFits, k, a)
+	if a := req.impossible(); a != nil {
+		return nil, a.refused(NeverFits)
 	}
 	c.waiting++
 	c.queue.push(w, 0)
@@ -118,13 +118,17 @@ func (w *Reservation) cancel() (wake func()) {
 	c := w.request.of
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	waited, granted := w.waiting, w.grant
+	waited, g := w.waiting, w.grant
 	w.waiting, w.grant, w.err = false, Grant{}, ErrCancelled
-	if waited {
+	switch {
+	case waited:
 		w.leave(0, nil)
-		return c.settle().waker()
+	case g.request != nil && c.ledger.strike(g.page, g.number):
+		g.request.giveBack()
+	default:
+		return nil
 	}
-	return granted.release().waker()
+	return c.settle().waker()
 }
 
 // Backfill takes the resources of another request of the reservation's owner while the reservation
@@ -169,7 +173,7 @@ func (w *Reservation) advance(left *[]*Capacity) {
 		}
 		if a := w.request.short(k); a != nil {
 			if a.units > a.limit {
-				w.answer(Grant{}, refusal(NeverFits, k, a), left)
+				w.answer(Grant{}, a.refused(NeverFits), left)
 				return
 			}
 			w.leave(k+1, left) // a limit fell behind it

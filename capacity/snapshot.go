@@ -47,14 +47,14 @@ func (c *Capacity) Resource(name string) ResourceSnapshot {
 
 // Snapshot returns the state now, of all resources at the same moment.
 func (c *Capacity) Snapshot() Snapshot {
-	s := Snapshot{Resources: make(map[string]ResourceSnapshot, len(c.names))}
+	s := Snapshot{Resources: make(map[string]ResourceSnapshot, len(c.resources))}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.timed {
 		c.refill()
 	}
-	for i, name := range c.names {
-		s.Resources[name] = c.resources[i].snapshot()
+	for i := range c.resources {
+		s.Resources[c.resources[i].name] = c.resources[i].snapshot()
 	}
 	s.Grants, s.Waiting, s.WakeErr = c.ledger.out(), c.queue.length, c.wakeErr
 	return s

@@ -141,18 +141,17 @@ func (f *feed) reading(name string) (Reading, bool) {
 	return f.readings[i], true
 }
 
-func (f *feed) status(now time.Time) FeedSnapshot {
+// status is the state at a moment, which shows the stale readings, and whether the source has neither
+// failed nor answered so far. Both are of one moment: an answer in between would make a new source
+// look stale.
+func (f *feed) status(now time.Time) (s FeedSnapshot, fresh bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.statusLocked(now)
-}
-
-// statusLocked is the state at a moment. Only then it shows which readings are stale.
-func (f *feed) statusLocked(now time.Time) FeedSnapshot {
-	s := FeedSnapshot{Source: f.name, Polls: f.polls, Failures: f.failures, Readings: slices.Clone(f.readings), Actuator: f.actuator, Drains: f.drains}
+	fresh = f.err == nil && f.polls == f.failures
+	s = FeedSnapshot{Source: f.name, Polls: f.polls, Failures: f.failures, Readings: slices.Clone(f.readings), Actuator: f.actuator, Drains: f.drains}
 	if unavailable(f.err) {
 		s.Missing, s.Err = true, f.err
-		return s
+		return s, fresh
 	}
 	newest := f.drainAt
 	for i, r := range s.Readings {
@@ -173,7 +172,7 @@ func (f *feed) statusLocked(now time.Time) FeedSnapshot {
 	if newest.IsZero() || s.Age > f.MaxAge || f.drains && now.Sub(f.drainAt) > f.MaxAge {
 		s.Err = f.silence()
 	}
-	return s
+	return s, fresh
 }
 
 // silence says why there is no valid reading.
@@ -204,23 +203,15 @@ func (f *feed) drain(now time.Time) (Drain, time.Time, bool) {
 	return f.drained, f.drainAt, now.Sub(f.drainAt) <= f.MaxAge
 }
 
-// look is the state, and whether the source has neither failed nor answered so far,
-// both of one moment: an answer in between would make a new source look stale.
-func (f *feed) look(now time.Time) (s FeedSnapshot, yetToTell bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.statusLocked(now), f.err == nil && f.polls == f.failures
-}
-
 // change returns the news since the last call. A source that
 // has not had the time to answer yet, such as one that compares two polls, is no news.
 func (f *feed) change(began, now time.Time) (Kind, error) {
-	s, yetToTell := f.look(now)
+	s, fresh := f.status(now)
 	kind := CameBack
 	switch {
 	case s.Missing:
 		kind = WentMissing
-	case s.Err != nil && now.Sub(began) <= f.MaxAge && yetToTell:
+	case s.Err != nil && now.Sub(began) <= f.MaxAge && fresh:
 		return 0, nil
 	case s.Err != nil:
 		kind = WentStale

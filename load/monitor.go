@@ -124,7 +124,7 @@ func (m *Monitor) LevelOf(scope Scope, counts func(FeedSnapshot) bool) Level {
 	var l Level
 	var mean, weights, worst float64
 	for _, f := range m.feeds {
-		s := f.status(now)
+		s, _ := f.status(now)
 		if s.Missing || !counts(s) {
 			continue
 		}
@@ -183,7 +183,7 @@ func (m *Monitor) Snapshot() []FeedSnapshot {
 	now := time.Now()
 	all := make([]FeedSnapshot, len(m.feeds))
 	for i, f := range m.feeds {
-		all[i] = f.status(now)
+		all[i], _ = f.status(now)
 	}
 	return all
 }

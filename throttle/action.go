@@ -78,29 +78,12 @@ type action struct {
 
 // act starts the actions that are due.
 func (t *Throttle) act(ctx context.Context, now time.Time) {
-	if len(t.actions) == 0 {
-		return
-	}
-	level, status := t.conf.Monitor.Level(load.All), t.conf.Monitor.Snapshot()
 	for _, a := range t.actions {
-		if l, known := a.level(level, status); known && l.Load >= a.Above {
-			a.start(ctx, t, l, now)
+		level := t.conf.Monitor.LevelOf(load.All, func(f load.FeedSnapshot) bool { return a.Source == "" || a.Source == f.Source })
+		if level.Valid && level.Load >= a.Above {
+			a.start(ctx, t, level, now)
 		}
 	}
-}
-
-// level is the load that decides.
-func (a *action) level(all load.Level, status []load.FeedSnapshot) (load.Level, bool) {
-	if a.Source == "" {
-		return all, all.Valid
-	}
-	for _, s := range status {
-		if s.Source == a.Source {
-			r, known := s.Worst(load.All)
-			return load.Level{Load: r.Load(), Source: s.Source, Worst: r, Valid: known}, known
-		}
-	}
-	return load.Level{}, false
 }
 
 // start calls the action, unless it is running or its last call is too recent.
