@@ -93,35 +93,35 @@ func (c Config) complete() (Config, error) {
 			return c, fmt.Errorf("%w: Feeds[%d] is named %q: want a name that no other feed has", ErrConfig, i, name)
 		}
 		names[name] = true
-		for _, s := range []struct {
-			field string
-			value time.Duration
-		}{
-			{"Interval", c.Interval},
-			{"Timeout", c.Timeout},
-			{"MaxAge", c.MaxAge},
-			{fmt.Sprintf("Feeds[%d].Interval", i), f.Interval},
-			{fmt.Sprintf("Feeds[%d].Timeout", i), f.Timeout},
-			{fmt.Sprintf("Feeds[%d].MaxAge", i), f.MaxAge},
-		} {
-			if s.value < 0 {
-				return c, settings.Invalid(ErrConfig, s.field, s.value, "0 (the default) or more")
-			}
+		at := fmt.Sprintf("Feeds[%d].", i)
+		if err := settings.First(
+			notNegative("Interval", c.Interval),
+			notNegative("Timeout", c.Timeout),
+			notNegative("MaxAge", c.MaxAge),
+			notNegative(at+"Interval", f.Interval),
+			notNegative(at+"Timeout", f.Timeout),
+			notNegative(at+"MaxAge", f.MaxAge),
+		); err != nil {
+			return c, err
 		}
 		if !(f.Weight >= 0 && f.Weight <= maxWeight) {
-			return c, settings.Invalid(ErrConfig, fmt.Sprintf("Feeds[%d].Weight", i), f.Weight, fmt.Sprintf("0 (the default) to %v", maxWeight))
+			return c, settings.Invalid(ErrConfig, at+"Weight", f.Weight, fmt.Sprintf("0 (the default) to %v", maxWeight))
 		}
 		f.Interval = cmp.Or(f.Interval, c.Interval, usualInterval(f.Source))
 		f.Timeout = cmp.Or(f.Timeout, cmp.Or(c.Timeout, defaultTimeout))
 		f.MaxAge = cmp.Or(f.MaxAge, cmp.Or(c.MaxAge, max(minMaxAge, maxAgeIntervals*f.Interval)))
 		if f.MaxAge < f.Interval {
-			return c, settings.Invalid(ErrConfig, fmt.Sprintf("Feeds[%d].MaxAge", i), f.MaxAge, fmt.Sprintf("at least its Interval, which is %v", f.Interval))
+			return c, settings.Invalid(ErrConfig, at+"MaxAge", f.MaxAge, fmt.Sprintf("at least its Interval, which is %v", f.Interval))
 		}
 		f.Weight = cmp.Or(f.Weight, 1)
 		feeds[i] = f
 	}
 	c.Feeds = feeds
 	return c, nil
+}
+
+func notNegative(field string, value time.Duration) error {
+	return settings.NotNegative(ErrConfig, field, value, "0 (the default) or more")
 }
 
 // usualInterval is how often a source is polled if it is not said.

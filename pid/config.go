@@ -45,21 +45,15 @@ const defaultMaxStep = time.Second
 
 // complete returns the settings with every default filled in.
 func (c Config) complete() (Config, error) {
-	for _, gain := range [...]struct {
-		name  string
-		value float64
-	}{{"Kp", c.Kp}, {"Ki", c.Ki}, {"Kd", c.Kd}} {
-		if !(gain.value >= 0) || math.IsInf(gain.value, 1) {
-			return c, settings.Invalid(ErrConfig, gain.name, gain.value, "0 or more")
-		}
-	}
-	for _, span := range [...]struct {
-		name  string
-		value time.Duration
-	}{{"Tau", c.Tau}, {"Tracking", c.Tracking}, {"MaxStep", c.MaxStep}} {
-		if span.value < 0 {
-			return c, settings.Invalid(ErrConfig, span.name, span.value, "0 or more")
-		}
+	if err := settings.First(
+		notNegative("Kp", c.Kp),
+		notNegative("Ki", c.Ki),
+		notNegative("Kd", c.Kd),
+		notNegative("Tau", c.Tau),
+		notNegative("Tracking", c.Tracking),
+		notNegative("MaxStep", c.MaxStep),
+	); err != nil {
+		return c, err
 	}
 	for _, level := range [...]struct {
 		name  string
@@ -79,6 +73,10 @@ func (c Config) complete() (Config, error) {
 		c.MaxStep = defaultMaxStep
 	}
 	return c, nil
+}
+
+func notNegative[N settings.Number](field string, value N) error {
+	return settings.NotNegative(ErrConfig, field, value, "0 or more")
 }
 
 // tracking is the time constant of back-calculation in seconds, if Ki is not 0.

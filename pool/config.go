@@ -97,35 +97,28 @@ func (c Config) withDefaults() (Config, error) {
 
 // completeNumbers checks the numbers and durations, and fills in zeros.
 func (c *Config) completeNumbers() error {
-	for _, f := range []struct {
-		name      string
-		value     *int
-		otherwise int
-	}{
-		{"Lookahead", &c.Lookahead, 64},
-		{"Backfill", &c.Backfill, 16},
-		{"Buffer", &c.Buffer, 1024},
-		{"History", &c.History, 10_000},
-	} {
-		if *f.value < 0 {
-			return invalid(f.name, *f.value, fmt.Sprintf("0 (the default, %d) or more", f.otherwise))
-		}
-		*f.value = cmp.Or(*f.value, f.otherwise)
+	return settings.First(
+		number("Lookahead", &c.Lookahead, 64),
+		number("Backfill", &c.Backfill, 16),
+		number("Buffer", &c.Buffer, 1024),
+		number("History", &c.History, 10_000),
+		duration("Aging", &c.Aging, 10*time.Second),
+		duration("Redeliver", &c.Redeliver, 30*time.Second),
+		duration("Grace", &c.Grace, 30*time.Second),
+	)
+}
+
+func number(field string, value *int, otherwise int) error {
+	err := settings.NotNegative(ErrConfig, field, *value, fmt.Sprintf("0 (the default, %d) or more", otherwise))
+	*value = cmp.Or(*value, otherwise)
+	return err
+}
+
+func duration(field string, value *time.Duration, otherwise time.Duration) error {
+	if *value < 0 || *value > maxLong {
+		return invalid(field, *value, fmt.Sprintf("0 (the default, %v) to %v", otherwise, maxLong))
 	}
-	for _, f := range []struct {
-		name      string
-		value     *time.Duration
-		otherwise time.Duration
-	}{
-		{"Aging", &c.Aging, 10 * time.Second},
-		{"Redeliver", &c.Redeliver, 30 * time.Second},
-		{"Grace", &c.Grace, 30 * time.Second},
-	} {
-		if *f.value < 0 || *f.value > maxLong {
-			return invalid(f.name, *f.value, fmt.Sprintf("0 (the default, %v) to %v", f.otherwise, maxLong))
-		}
-		*f.value = cmp.Or(*f.value, f.otherwise)
-	}
+	*value = cmp.Or(*value, otherwise)
 	return nil
 }
 

@@ -5,13 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"runtime/debug"
 	"slices"
 	"strconv"
 	"time"
 
 	"github.com/weir-go/weir/internal/isolate"
+	"github.com/weir-go/weir/internal/settings"
 	"github.com/weir-go/weir/load"
 )
 
@@ -49,13 +49,15 @@ func completeActions(actions []Action, m *load.Monitor) ([]Action, error) {
 	actions = slices.Clone(actions)
 	for i := range actions {
 		a := &actions[i]
+		if err := settings.First(
+			notNegative(fmt.Sprintf("Actions[%d].Above", i), a.Above),
+			notNegative(fmt.Sprintf("Actions[%d].Every", i), a.Every),
+		); err != nil {
+			return nil, err
+		}
 		switch {
 		case a.Name == "" || a.Do == nil:
 			return nil, invalid(fmt.Sprintf("Actions[%d]", i), a.Name, "a Name and a function to Do")
-		case !(a.Above >= 0) || math.IsInf(a.Above, 1):
-			return nil, invalid(fmt.Sprintf("Actions[%d].Above", i), a.Above, "0 (the default) or more")
-		case a.Every < 0:
-			return nil, invalid(fmt.Sprintf("Actions[%d].Every", i), a.Every, "0 (the default) or more")
 		case m == nil:
 			return nil, invalid(fmt.Sprintf("Actions[%d]", i), strconv.Quote(a.Name), "a Monitor, whose load decides")
 		case a.Source != "" && !slices.ContainsFunc(m.Snapshot(), func(s load.FeedSnapshot) bool { return s.Source == a.Source }):

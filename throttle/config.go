@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
@@ -107,39 +106,19 @@ const (
 
 // complete checks the settings and fills in the defaults.
 func (c Config) complete() (Config, error) {
-	for _, f := range []struct {
-		name  string
-		value time.Duration
-	}{
-		{"Tick", c.Tick},
-		{"Reads.LatencyTarget", c.Reads.LatencyTarget},
-		{"Writes.LatencyTarget", c.Writes.LatencyTarget},
-		{"Emergency.Longest", c.Emergency.Longest},
-	} {
-		if f.value < 0 {
-			return c, invalid(f.name, f.value, "0 (the default) or more")
-		}
-	}
-	for _, f := range []struct {
-		name  string
-		value int
-	}{{"Reads.MaxInFlight", c.Reads.MaxInFlight}, {"Writes.MaxInFlight", c.Writes.MaxInFlight}} {
-		if f.value < 0 || f.value > defaultInFlight {
-			return c, invalid(f.name, f.value, fmt.Sprintf("0 (the default) to %d", defaultInFlight))
-		}
-	}
 	e := &c.Emergency
-	for _, f := range []struct {
-		name        string
-		value, most float64
-	}{
-		{"Emergency.Enter", e.Enter, math.MaxFloat64},
-		{"Emergency.Leave", e.Leave, math.MaxFloat64},
-		{"Emergency.Share", e.Share, 1},
-	} {
-		if !(f.value >= 0 && f.value <= f.most) {
-			return c, invalid(f.name, f.value, fmt.Sprintf("0 (the default) to %v", f.most))
-		}
+	if err := settings.First(
+		notNegative("Tick", c.Tick),
+		notNegative("Reads.LatencyTarget", c.Reads.LatencyTarget),
+		notNegative("Writes.LatencyTarget", c.Writes.LatencyTarget),
+		atMost("Reads.MaxInFlight", c.Reads.MaxInFlight, defaultInFlight),
+		atMost("Writes.MaxInFlight", c.Writes.MaxInFlight, defaultInFlight),
+		notNegative("Emergency.Enter", e.Enter),
+		notNegative("Emergency.Leave", e.Leave),
+		notNegative("Emergency.Longest", e.Longest),
+		atMost("Emergency.Share", e.Share, 1),
+	); err != nil {
+		return c, err
 	}
 	e.Enter = cmp.Or(e.Enter, defaultEnter)
 	e.Leave = cmp.Or(e.Leave, defaultLeave*e.Enter)
@@ -178,6 +157,17 @@ func (s Side) complete(otherwise PID) Side {
 
 func invalid(field string, value any, want string) error {
 	return settings.Invalid(ErrConfig, field, value, want)
+}
+
+func notNegative[N settings.Number](field string, value N) error {
+	return settings.NotNegative(ErrConfig, field, value, "0 (the default) or more")
+}
+
+func atMost[N settings.Number](field string, value, most N) error {
+	if value >= 0 && value <= most {
+		return nil
+	}
+	return invalid(field, value, fmt.Sprintf("0 (the default) to %v", most))
 }
 
 // Relay returns the settings for a server whose clients read and write: both sides

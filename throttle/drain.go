@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/weir-go/weir/internal/settings"
 	"github.com/weir-go/weir/load"
 )
 
@@ -71,17 +72,15 @@ func (d DrainRate) start(field string) (controller, error) {
 	d.Healthy = cmp.Or(d.Healthy, defaultHealthy)
 	d.Smoothing = cmp.Or(d.Smoothing, defaultSmoothing)
 	d.MaxDelay = cmp.Or(d.MaxDelay, time.Second)
-	switch {
-	case !(d.Gain > 0) || math.IsInf(d.Gain, 1):
-		return nil, invalid(field+".Gain", d.Gain, "0 (the default) or more")
-	case !(d.Healthy > 0 && d.Healthy < 1):
+	if !(d.Healthy > 0 && d.Healthy < 1) {
 		return nil, invalid(field+".Healthy", d.Healthy, "0 (the default) to less than 1")
-	case d.Smoothing < 0:
-		return nil, invalid(field+".Smoothing", d.Smoothing, "0 (the default) or more")
-	case d.MaxDelay < 0:
-		return nil, invalid(field+".MaxDelay", d.MaxDelay, "0 (the default) or more")
 	}
-	return &drainLaw{DrainRate: d}, nil
+	err := settings.First(
+		notNegative(field+".Gain", d.Gain),
+		notNegative(field+".Smoothing", d.Smoothing),
+		notNegative(field+".MaxDelay", d.MaxDelay),
+	)
+	return &drainLaw{DrainRate: d}, err
 }
 
 // drainLaw is a DrainRate at work.

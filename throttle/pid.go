@@ -6,6 +6,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/weir-go/weir/internal/settings"
 	"github.com/weir-go/weir/pid"
 )
 
@@ -49,21 +50,14 @@ func (p PID) complete() PID {
 
 // check finds values out of range.
 func (p PID) check(field string) error {
-	for _, f := range []struct {
-		name  string
-		value float64
-	}{{".Setpoint", p.Setpoint}, {".Kp", p.Kp}, {".Ki", p.Ki}, {".Kd", p.Kd}} {
-		if !(f.value >= 0) || math.IsInf(f.value, 1) {
-			return invalid(field+f.name, f.value, "0 (the default) or more")
-		}
-	}
-	if p.Filter < 0 {
-		return invalid(field+".Filter", p.Filter, "0 (the default) or more")
-	}
-	if p.MaxDelay < 0 {
-		return invalid(field+".MaxDelay", p.MaxDelay, "0 (the default) or more")
-	}
-	return nil
+	return settings.First(
+		notNegative(field+".Setpoint", p.Setpoint),
+		notNegative(field+".Kp", p.Kp),
+		notNegative(field+".Ki", p.Ki),
+		notNegative(field+".Kd", p.Kd),
+		notNegative(field+".Filter", p.Filter),
+		notNegative(field+".MaxDelay", p.MaxDelay),
+	)
 }
 
 func (p PID) start(field string) (controller, error) {

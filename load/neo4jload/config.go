@@ -1,6 +1,7 @@
 package neo4jload
 
 import (
+	"cmp"
 	"math"
 	"time"
 
@@ -55,31 +56,20 @@ func (c Config) complete() (Config, error) {
 	if c.URI == "" {
 		return c, settings.Invalid(ErrConfig, "URI", "empty", "one such as neo4j://localhost:7687")
 	}
-	for _, s := range []struct {
-		field     string
-		value     *int
-		otherwise int
-	}{
-		{"Running", &c.Running, defaultRunning},
-		{"Blocked", &c.Blocked, defaultBlocked},
-		{"Connections", &c.Connections, defaultConnections},
-	} {
-		if *s.value < 0 {
-			return c, settings.Invalid(ErrConfig, s.field, *s.value, "0 (the default) or more")
-		}
-		if *s.value == 0 {
-			*s.value = s.otherwise
-		}
+	const otherwise = "0 (the default) or more"
+	if err := settings.First(
+		settings.NotNegative(ErrConfig, "Running", c.Running, otherwise),
+		settings.NotNegative(ErrConfig, "Blocked", c.Blocked, otherwise),
+		settings.NotNegative(ErrConfig, "Connections", c.Connections, otherwise),
+		settings.NotNegative(ErrConfig, "Wait", c.Wait, otherwise),
+		settings.NotNegative(ErrConfig, "Oldest", c.Oldest, "0 (no bound) or more"),
+	); err != nil {
+		return c, err
 	}
-	if c.Wait < 0 {
-		return c, settings.Invalid(ErrConfig, "Wait", c.Wait, "0 (the default) or more")
-	}
-	if c.Wait == 0 {
-		c.Wait = defaultWait
-	}
-	if c.Oldest < 0 {
-		return c, settings.Invalid(ErrConfig, "Oldest", c.Oldest, "0 (no bound) or more")
-	}
+	c.Running = cmp.Or(c.Running, defaultRunning)
+	c.Blocked = cmp.Or(c.Blocked, defaultBlocked)
+	c.Connections = cmp.Or(c.Connections, defaultConnections)
+	c.Wait = cmp.Or(c.Wait, defaultWait)
 	if c.Auth == nil {
 		c.Auth = neo4j.NoAuth()
 	}
