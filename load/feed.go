@@ -141,9 +141,9 @@ func (f *feed) reading(name string) (Reading, bool) {
 	return f.readings[i], true
 }
 
-// status is the state at a moment, which shows the stale readings, and whether the source has neither
-// failed nor answered so far. Both are of one moment: an answer in between would make a new source
-// look stale.
+// status is the state at a moment, which shows the stale readings, and whether the source has
+// neither failed nor answered so far. Both are of one moment: an answer in between would make a new
+// source look stale.
 func (f *feed) status(now time.Time) (s FeedSnapshot, fresh bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -80,19 +80,6 @@ func neo4jBegin(t *testing.T, driver neo4j.DriverWithContext) neo4j.ExplicitTran
 	return tx
 }
 
-// neo4jStart runs a statement in the background.
-func neo4jStart(tx neo4j.ExplicitTransaction, statement string) (ended <-chan error) {
-	end := make(chan error, 1)
-	go func() {
-		result, err := tx.Run(context.Background(), statement, nil)
-		if err == nil {
-			_, err = result.Consume(context.Background())
-		}
-		end <- err
-	}()
-	return end
-}
-
 // neo4jBlocked counts transactions that wait for a lock. One that gets it waits no longer, however
 // long it continues.
 func neo4jBlocked(t *testing.T, s *Server) {
