@@ -48,17 +48,17 @@ var closed = func() chan struct{} {
 // Wait waits until no call is running, and reports false if that takes longer than the given time.
 func (s *Solo) Wait(most time.Duration) bool {
 	done := s.Done()
+	select {
+	case <-done:
+		return true
+	default:
+	}
 	timer := time.NewTimer(most)
 	defer timer.Stop()
 	select {
 	case <-done:
 		return true
 	case <-timer.C:
-	}
-	select {
-	case <-done: // both were ready
-		return true
-	default:
 		return false
 	}
 }
