@@ -11,8 +11,9 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
+	"github.com/nbd-wtf/go-nostr"
 
-	"github.com/weir-go/weir/examples/relay/nostr"
+	"github.com/weir-go/weir/examples/relay/protocol"
 )
 
 // A client is one connection to a relay. It is not safe for concurrent use.
@@ -52,7 +53,7 @@ var errRefused = errors.New("refused")
 
 // publish returns after the relay has answered.
 func (c *client) publish(ctx context.Context, e *nostr.Event) error {
-	message := append(e.AppendJSON([]byte(`["EVENT",`)), ']')
+	message := append(protocol.AppendJSON([]byte(`["EVENT",`), e), ']')
 	if err := c.send(ctx, message); err != nil {
 		return err
 	}

@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/weir-go/weir/examples/relay/nostr"
+	"github.com/nbd-wtf/go-nostr"
+
+	"github.com/weir-go/weir/examples/relay/protocol"
 	"github.com/weir-go/weir/examples/relay/store"
 )
 
@@ -31,7 +33,7 @@ const exportSlice = 10_000 // keys per read, which takes some milliseconds
 // export writes all events except those with corrupt records, which it reports. A
 // bufio.Writer keeps its first error.
 func export(ctx context.Context, events *store.Store, out *bufio.Writer, complaints io.Writer) error {
-	cursor := events.Query(nostr.Filter{Limit: -1})
+	cursor := events.Query(nostr.Filter{})
 	var text []byte
 	corrupt := 0
 	for more := true; more; {
@@ -40,7 +42,7 @@ func export(ctx context.Context, events *store.Store, out *bufio.Writer, complai
 		}
 		var err error
 		more, err = cursor.Next(exportSlice, func(e *nostr.Event) bool {
-			text = append(e.AppendJSON(text[:0]), '\n')
+			text = append(protocol.AppendJSON(text[:0], e), '\n')
 			_, failed := out.Write(text)
 			return failed == nil
 		})

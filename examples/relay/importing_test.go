@@ -12,9 +12,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nbd-wtf/go-nostr"
+
 	"github.com/weir-go/weir/examples/internal/importtest"
 	"github.com/weir-go/weir/examples/relay/gen"
-	"github.com/weir-go/weir/examples/relay/nostr"
 )
 
 var (

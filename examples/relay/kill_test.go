@@ -13,8 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nbd-wtf/go-nostr"
+
 	"github.com/weir-go/weir/examples/internal/importtest"
-	"github.com/weir-go/weir/examples/relay/nostr"
 )
 
 var kills = flag.Int("kills", 3, "how often the tests of kills kill a relay")

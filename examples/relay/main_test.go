@@ -15,8 +15,10 @@ import (
 	"testing"
 
 	"github.com/dgraph-io/badger/v4"
+	"github.com/nbd-wtf/go-nostr"
+
 	"github.com/weir-go/weir/examples/relay/gen"
-	"github.com/weir-go/weir/examples/relay/nostr"
+	"github.com/weir-go/weir/examples/relay/protocol"
 	"github.com/weir-go/weir/examples/relay/store"
 )
 
@@ -72,7 +74,7 @@ func generate(t *testing.T, n int, seed uint64, next func(*gen.Generator) nostr.
 	g := gen.New(seed, min(n/10+1, 1000))
 	for range n {
 		e := next(g)
-		text = append(e.AppendJSON(text), '\n')
+		text = append(protocol.AppendJSON(text, &e), '\n')
 	}
 	if err := os.WriteFile(name, text, 0o600); err != nil {
 		t.Fatal(err)
@@ -89,7 +91,7 @@ func exported(t *testing.T, dir string) []string {
 // parse returns the event of a line.
 func parse(t *testing.T, line []byte) *nostr.Event {
 	t.Helper()
-	e, err := nostr.ParseEvent(line, nostr.Limits{})
+	e, err := protocol.ParseEvent(line, protocol.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,8 +38,8 @@ func printStats(out io.Writer, s store.Stats) error {
 		fmt.Fprintf(table, "  kind %d\t%d\n", kind, s.Kinds[kind])
 	}
 	if s.Events() > 0 {
-		fmt.Fprintf(table, "oldest\t%s\n", time.Unix(s.Oldest, 0).UTC().Format(time.RFC3339))
-		fmt.Fprintf(table, "newest\t%s\n", time.Unix(s.Newest, 0).UTC().Format(time.RFC3339))
+		fmt.Fprintf(table, "oldest\t%s\n", s.Oldest.Time().UTC().Format(time.RFC3339))
+		fmt.Fprintf(table, "newest\t%s\n", s.Newest.Time().UTC().Format(time.RFC3339))
 	}
 	fmt.Fprintf(table, "tree\t%.1f MB\n", float64(s.Tree)/1e6)
 	fmt.Fprintf(table, "value log\t%.1f MB\n", float64(s.Log)/1e6)

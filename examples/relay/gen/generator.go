@@ -3,13 +3,14 @@ package gen
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"github.com/btcsuite/btcd/btcec/v2"
 	"github.com/btcsuite/btcd/btcec/v2/schnorr"
-
-	"github.com/weir-go/weir/examples/relay/nostr"
+	"github.com/nbd-wtf/go-nostr"
 )
 
 const (
@@ -23,7 +24,7 @@ type Generator struct {
 	random  *rand.Rand
 	seed    uint64
 	authors []*author // each is nil until its first event
-	now     int64
+	now     nostr.Timestamp
 	events  []draft // the recent ones
 	oldest  int     // index of the oldest event, when the ring is full
 }
@@ -31,7 +32,7 @@ type Generator struct {
 // An author signs events.
 type author struct {
 	secret *btcec.PrivateKey
-	key    nostr.PubKey
+	key    string
 }
 
 // A draft is an event without its signature.
@@ -58,19 +59,23 @@ func (g *Generator) Next() nostr.Event {
 	return d.Event
 }
 
-// Unsigned returns the next event without its signature, which takes nearly all of the time.
-// It is for a store, which verifies nothing.
-func (g *Generator) Unsigned() nostr.Event { return g.draft().Event }
+// Unsigned returns the next event with a signature of zeros, because a genuine one takes nearly
+// all of the time. It is for a store, which verifies nothing.
+func (g *Generator) Unsigned() nostr.Event {
+	d := g.draft()
+	d.Sig = strings.Repeat("0", 128)
+	return d.Event
+}
 
 // draft makes a new event, complete except for the signature. It takes little time.
 func (g *Generator) draft() draft {
-	g.now += g.random.Int64N(3)
+	g.now += nostr.Timestamp(g.random.Int64N(3))
 	for {
 		d := draft{by: g.author()}
-		d.CreatedAt = g.now - g.random.Int64N(jitter)
+		d.CreatedAt = g.now - nostr.Timestamp(g.random.Int64N(jitter))
 		g.fill(&d)
 		d.PubKey = d.by.key
-		d.ID = d.Hash()
+		d.ID = d.GetID()
 		if !slices.ContainsFunc(g.events, func(other draft) bool { return other.ID == d.ID }) {
 			g.remember(d)
 			return d
@@ -93,11 +98,12 @@ func (g *Generator) remember(d draft) {
 // has the same signature.
 func (d *draft) sign() {
 	// FastSign does not verify the signature; a test does.
-	signature, err := schnorr.Sign(d.by.secret, d.ID[:], schnorr.FastSign())
+	id, _ := hex.DecodeString(d.ID)
+	signature, err := schnorr.Sign(d.by.secret, id, schnorr.FastSign())
 	if err != nil {
 		panic(err) // only for a secret of zero, or a hash of another length
 	}
-	copy(d.Sig[:], signature.Serialize())
+	d.Sig = hex.EncodeToString(signature.Serialize())
 }
 
 // author returns a random author: lower numbers are more frequent.
@@ -115,7 +121,7 @@ func (g *Generator) numbered(i int) *author {
 		text := binary.BigEndian.AppendUint64([]byte("author"), g.seed)
 		hash := sha256.Sum256(binary.BigEndian.AppendUint64(text, uint64(i)))
 		secret, public := btcec.PrivKeyFromBytes(hash[:])
-		g.authors[i] = &author{secret: secret, key: nostr.PubKey(schnorr.SerializePubKey(public))}
+		g.authors[i] = &author{secret: secret, key: hex.EncodeToString(schnorr.SerializePubKey(public))}
 	}
 	return g.authors[i]
 }

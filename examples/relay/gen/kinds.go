@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"strconv"
 
-	"github.com/weir-go/weir/examples/relay/nostr"
+	"github.com/nbd-wtf/go-nostr"
 )
 
 // shares holds the number of events of each kind per thousand.
@@ -50,19 +50,19 @@ func (g *Generator) note(d *draft) {
 func (g *Generator) reply(d *draft) {
 	g.note(d)
 	about := g.event()
-	d.Tags = append(d.Tags, nostr.Tag{"e", about.ID.String(), "wss://relay.example.com", "root"}, nostr.Tag{"p", about.PubKey.String()})
+	d.Tags = append(d.Tags, nostr.Tag{"e", about.ID, "wss://relay.example.com", "root"}, nostr.Tag{"p", about.PubKey})
 }
 
 func (g *Generator) reaction(d *draft) {
 	about := g.event()
 	d.Kind, d.Content = 7, g.oneOf("+", "+", "+", "-", "❤️", "🤙")
-	d.Tags = []nostr.Tag{{"e", about.ID.String()}, {"p", about.PubKey.String()}, {"k", strconv.Itoa(about.Kind)}}
+	d.Tags = nostr.Tags{{"e", about.ID}, {"p", about.PubKey}, {"k", strconv.Itoa(about.Kind)}}
 }
 
 func (g *Generator) repost(d *draft) {
 	about := g.event()
 	d.Kind = 6
-	d.Tags = []nostr.Tag{{"e", about.ID.String(), "wss://relay.example.com"}, {"p", about.PubKey.String()}}
+	d.Tags = nostr.Tags{{"e", about.ID, "wss://relay.example.com"}, {"p", about.PubKey}}
 }
 
 func (g *Generator) metadata(d *draft) {
@@ -78,7 +78,7 @@ func (g *Generator) contacts(d *draft) {
 	d.Kind = 3
 	first := g.random.IntN(len(g.authors))
 	for i := range min(g.between(10, 1000)*g.between(1, 1000)/1000+1, len(g.authors)) {
-		d.Tags = append(d.Tags, nostr.Tag{"p", g.numbered((first + i) % len(g.authors)).key.String()})
+		d.Tags = append(d.Tags, nostr.Tag{"p", g.numbered((first + i) % len(g.authors)).key})
 	}
 }
 
@@ -86,7 +86,7 @@ func (g *Generator) contacts(d *draft) {
 func (g *Generator) article(d *draft) {
 	title := g.text(g.between(3, 8))
 	d.Kind = 30023
-	d.Tags = []nostr.Tag{{"d", "article-" + strconv.Itoa(g.random.IntN(20))}, {"title", title}, {"t", g.word()}, {"t", g.word()}}
+	d.Tags = nostr.Tags{{"d", "article-" + strconv.Itoa(g.random.IntN(20))}, {"title", title}, {"t", g.word()}, {"t", g.word()}}
 	d.Content = "# " + title + "\n"
 	for size := g.between(10_000, 30_000-1000); len(d.Content) < size; {
 		d.Content += "\n" + g.text(g.between(50, 120)) + "\n"
@@ -97,7 +97,7 @@ func (g *Generator) article(d *draft) {
 func (g *Generator) deletion(d *draft) {
 	about := g.event()
 	d.by, d.Kind = about.by, nostr.KindDeletion
-	d.Tags = []nostr.Tag{{"e", about.ID.String()}, {"k", strconv.Itoa(about.Kind)}}
+	d.Tags = nostr.Tags{{"e", about.ID}, {"k", strconv.Itoa(about.Kind)}}
 }
 
 // event returns a random recent event.

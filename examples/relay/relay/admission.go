@@ -2,7 +2,6 @@ package relay
 
 import (
 	"math"
-	"net"
 	"net/http"
 	"net/netip"
 	"strconv"
@@ -12,8 +11,8 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// admission caps connections: in total, by address, and new ones per second. It ignores the
-// load of the store.
+// admission caps connections, or sockets: in total, by address, and new ones per second. It
+// ignores the load of the store.
 type admission struct {
 	most, mostByAddress int
 	rate                *rate.Limiter
@@ -23,22 +22,12 @@ type admission struct {
 	byAddress map[string]int
 }
 
-func newAdmission(c Config) *admission {
-	return &admission{
-		most: c.Connections, mostByAddress: c.ConnectionsPerAddress,
-		rate:      rate.NewLimiter(rate.Limit(c.ConnectionRate), int(math.Ceil(2*c.ConnectionRate))),
-		byAddress: map[string]int{},
+func newAdmission(most, byAddress int, perSecond rate.Limit) *admission {
+	burst := 0 // of rate.Inf, which needs none
+	if perSecond != rate.Inf {
+		burst = int(math.Ceil(2 * float64(perSecond)))
 	}
-}
-
-// newSocketAdmission is for sockets. Their rate is not bounded: a client that only asks for
-// the information document does not count as a new connection.
-func newSocketAdmission(c Config) *admission {
-	a := &admission{most: c.Sockets, mostByAddress: c.Sockets, rate: rate.NewLimiter(rate.Inf, 0), byAddress: map[string]int{}}
-	if c.Address == nil {
-		a.mostByAddress = c.ConnectionsPerAddress
-	}
-	return a
+	return &admission{most: most, mostByAddress: byAddress, rate: rate.NewLimiter(perSecond, burst), byAddress: map[string]int{}}
 }
 
 // A denial explains why a connection is not admitted.
@@ -97,20 +86,13 @@ func wholeSeconds(d time.Duration) int {
 // addressOf returns the address that a peer counts for: for IPv6 the /64 network, which one
 // customer has.
 func addressOf(peer string) string {
-	host, _, err := net.SplitHostPort(peer)
+	endpoint, err := netip.ParseAddrPort(peer)
 	if err != nil {
 		return peer
 	}
-	ip, err := netip.ParseAddr(host)
-	if err != nil {
-		return host
-	}
-	if ip = ip.Unmap(); ip.Is4() {
+	ip := endpoint.Addr().Unmap().WithZone("")
+	if ip.Is4() {
 		return ip.String()
 	}
-	network, err := ip.WithZone("").Prefix(64)
-	if err != nil {
-		return host
-	}
-	return network.String()
+	return netip.PrefixFrom(ip, 64).Masked().String()
 }

@@ -1,13 +1,15 @@
 package relay
 
 import (
-	"errors"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
-	"github.com/weir-go/weir/examples/relay/nostr"
+	"github.com/nbd-wtf/go-nostr"
+
+	"github.com/weir-go/weir/examples/relay/protocol"
 )
 
 // identity holds the keys with which a client has authenticated.
@@ -16,13 +18,13 @@ type identity struct {
 	url       string // of the relay, to be signed by the client
 
 	mu   sync.Mutex
-	keys []nostr.PubKey
+	keys []string
 }
 
 // mostKeys is the number of keys a client may use on one connection.
 const mostKeys = 16
 
-func (i *identity) is(key nostr.PubKey) bool {
+func (i *identity) is(key string) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return slices.Contains(i.keys, key)
@@ -34,18 +36,18 @@ func (i *identity) known() bool {
 	return len(i.keys) > 0
 }
 
-// add reports false if the client has too many keys.
-func (i *identity) add(key nostr.PubKey) bool {
+// add fails if the client has too many keys.
+func (i *identity) add(key string) error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	switch {
 	case slices.Contains(i.keys, key):
-		return true
+		return nil
 	case len(i.keys) == mostKeys:
-		return false
+		return protocol.Errorf(protocol.Restricted, "%d keys on this connection: want no more", mostKeys)
 	}
-	i.keys = append(i.keys, key)
-	return true
+	i.keys = append(i.keys, strings.Clone(key)) // not with its message
+	return nil
 }
 
 // ownURL returns the relay's URL as a client knows it.
@@ -63,23 +65,23 @@ func ownURL(configured string, r *http.Request) string {
 // again: some clients lose a message that comes with the handshake, as the first one does
 // (go-nostr v0.38.2).
 func (c *connection) challenge(why string) (reason string) {
-	c.answer(nostr.AppendAuth(nil, c.identity.challenge))
-	return nostr.Reason(nostr.AuthRequired, "%s", why)
+	c.answer("AUTH", c.identity.challenge)
+	return protocol.Reason(protocol.AuthRequired, "%s", why)
 }
 
 // authenticate answers an AUTH. It verifies it like an event, because it costs as much.
-func (c *connection) authenticate(m *nostr.AuthMessage) {
-	err := m.Check(c.identity.challenge, c.identity.url, time.Now())
+func (c *connection) authenticate(e *nostr.Event) {
+	err := protocol.CheckAuth(e, c.identity.challenge, c.identity.url, time.Now())
 	if err == nil {
-		err = c.server.verify(c.ctx, &m.Event)
+		err = c.server.verify(c.ctx, e)
 	}
-	if err == nil && !c.identity.add(m.Event.PubKey) {
-		err = errors.New(nostr.Reason(nostr.Restricted, "%d keys on this connection: want no more", mostKeys))
+	if err == nil {
+		err = c.identity.add(e.PubKey)
 	}
 	reason := ""
 	if err != nil {
 		c.server.counts.refused(verifying)
 		reason = refusal("events to verify", err)
 	}
-	c.answer(nostr.AppendOK(nil, m.Event.ID, err == nil, reason))
+	c.answer("OK", e.ID, err == nil, reason)
 }

@@ -2,44 +2,22 @@ package relay
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"log/slog"
-	"math"
 	"net/http"
 	"net/url"
-	"regexp"
 	"runtime"
 	"strconv"
 	"time"
 
 	"github.com/weir-go/weir/bulk"
-	"github.com/weir-go/weir/examples/relay/nostr"
-	"github.com/weir-go/weir/examples/relay/store"
+	"github.com/weir-go/weir/examples/relay/protocol"
 	"github.com/weir-go/weir/internal/settings"
 	"github.com/weir-go/weir/load"
 )
 
 // ErrConfig matches every error about a setting.
 var ErrConfig = settings.ErrConfigOf("relay")
-
-// A Store keeps events. All methods are safe for concurrent use.
-type Store interface {
-	// Save keeps an event, and returns after it is acknowledged.
-	Save(ctx context.Context, e *nostr.Event) (store.Outcome, error)
-	// Query returns a cursor over the events that match a filter, newest first.
-	Query(f nostr.Filter) Cursor
-}
-
-// A Cursor reads the answer to a query in slices. It is not safe for concurrent use.
-type Cursor interface {
-	// Next reads about the given number of keys in one short transaction and calls emit
-	// for their events, until emit returns false. The next call continues from there.
-	// Next reports whether there may be more.
-	Next(keys int, emit func(*nostr.Event) bool) (more bool, err error)
-	// Count is Next for callers that only need the number of events.
-	Count(keys int) (n int, more bool, err error)
-}
 
 // Config configures a [Server]. 0 always means the default; a value out of range is an error that
 // names the field.
@@ -79,7 +57,7 @@ type Config struct {
 	AuthToWrite bool
 
 	// Limits bound messages.
-	Limits nostr.Limits
+	Limits protocol.Limits
 
 	// Connections is the maximum number of connections, up to 1,000,000, and at most as
 	// many as fit in a quarter of Memory at 48 KiB each. Defaults to 4000, or to that
@@ -130,6 +108,7 @@ type Config struct {
 
 	// Ping is the interval of pings to a connection. Defaults to 30 s. Stall is the
 	// longest duration of a write, a message or the answer to a ping. Defaults to 10 s.
+	// Both are at most a day.
 	Ping, Stall time.Duration
 
 	// Logger logs messages for the operator. Defaults to slog.Default.
@@ -137,25 +116,13 @@ type Config struct {
 }
 
 const (
-	defaultConnections    = 4000
-	defaultPerAddress     = 64
-	defaultConnectionRate = 200
-	defaultMessageRate    = 100
-	defaultPublishing     = 8
-	defaultQueries        = 4
-	defaultSubscriptions  = 32
-	defaultWrites         = 8 // keeps the tail short for a tenth of the throughput: docs/results/storms.md
-	defaultSlice          = 256
-	defaultOutbox         = 256 << 10
-	leastOutbox           = 4 << 10
-	defaultPing           = 30 * time.Second
-	defaultStall          = 10 * time.Second
+	defaultConnections = 4000
+	defaultWrites      = 8 // keeps the tail short for a tenth of the throughput: docs/results/storms.md
+	defaultOutbox      = 256 << 10
+	leastOutbox        = 4 << 10
 
 	mostConnections = 1_000_000
 	mostPerConn     = 10_000
-	mostSlice       = 100_000
-	mostOutbox      = 1 << 30
-	mostRate        = 1e6
 )
 
 // complete checks the settings and fills in the defaults.
@@ -163,65 +130,35 @@ func (c Config) complete() (Config, error) {
 	if c.Store == nil {
 		return c, invalid("Store", "nil", "a store, such as that of Badger")
 	}
-	if c.Processors < 0 || c.Processors > mostPerConn {
-		return c, invalid("Processors", c.Processors, fmt.Sprintf("0 (the default, GOMAXPROCS) to %d", mostPerConn))
+	if err := within("Processors", &c.Processors, runtime.GOMAXPROCS(0), mostPerConn); err != nil {
+		return c, err
 	}
-	c.Processors = cmp.Or(c.Processors, runtime.GOMAXPROCS(0))
-	for _, f := range []struct {
-		name      string
-		value     *int
-		otherwise int
-		most      int
-	}{
-		{"Connections", &c.Connections, defaultConnections, mostConnections},
-		{"ConnectionsPerAddress", &c.ConnectionsPerAddress, defaultPerAddress, mostConnections},
-		{"Publishing", &c.Publishing, defaultPublishing, mostPerConn},
-		{"Queries", &c.Queries, defaultQueries, mostPerConn},
-		{"Subscriptions", &c.Subscriptions, defaultSubscriptions, mostPerConn},
-		{"Reads", &c.Reads, c.busy(), mostPerConn},
-		{"Writes", &c.Writes, defaultWrites, mostPerConn},
-		{"Sockets", &c.Sockets, 0, mostConnections},
-		{"Slice", &c.Slice, defaultSlice, mostSlice},
-		{"Outbox", &c.Outbox, defaultOutbox, mostOutbox},
-	} {
-		if *f.value < 0 || *f.value > f.most {
-			return c, invalid(f.name, *f.value, fmt.Sprintf("0 (the default, %d) to %d", f.otherwise, f.most))
-		}
-		*f.value = cmp.Or(*f.value, f.otherwise)
+	wrong := []error{
+		within("Connections", &c.Connections, defaultConnections, mostConnections),
+		within("ConnectionsPerAddress", &c.ConnectionsPerAddress, 64, mostConnections),
+		within("ConnectionRate", &c.ConnectionRate, 200, 1e6),
+		within("Sockets", &c.Sockets, 0, mostConnections),
+		within("MessageRate", &c.MessageRate, 100, 1e6),
+		within("Publishing", &c.Publishing, 8, mostPerConn),
+		within("Queries", &c.Queries, 4, mostPerConn),
+		within("Subscriptions", &c.Subscriptions, 32, mostPerConn),
+		within("Reads", &c.Reads, c.busy(), mostPerConn),
+		within("Writes", &c.Writes, defaultWrites, mostPerConn),
+		within("Slice", &c.Slice, 256, 100_000),
+		within("Outbox", &c.Outbox, defaultOutbox, 1<<30),
+		within("Ping", &c.Ping, 30*time.Second, 24*time.Hour),
+		within("Stall", &c.Stall, 10*time.Second, 24*time.Hour),
+	}
+	if err := cmp.Or(wrong...); err != nil {
+		return c, err
 	}
 	if c.Outbox < leastOutbox {
 		return c, invalid("Outbox", c.Outbox, fmt.Sprintf("0 (the default) or at least %d bytes", leastOutbox))
 	}
-	for _, f := range []struct {
-		name      string
-		value     *float64
-		otherwise float64
-	}{
-		{"ConnectionRate", &c.ConnectionRate, defaultConnectionRate},
-		{"MessageRate", &c.MessageRate, defaultMessageRate},
-	} {
-		if *f.value < 0 || *f.value > mostRate || math.IsNaN(*f.value) {
-			return c, invalid(f.name, *f.value, fmt.Sprintf("0 (the default, %v) to %v per second", f.otherwise, mostRate))
-		}
-		*f.value = cmp.Or(*f.value, f.otherwise)
-	}
-	for _, f := range []struct {
-		name      string
-		value     *time.Duration
-		otherwise time.Duration
-	}{
-		{"Ping", &c.Ping, defaultPing},
-		{"Stall", &c.Stall, defaultStall},
-	} {
-		if *f.value < 0 {
-			return c, invalid(f.name, *f.value, fmt.Sprintf("0 (the default, %v) or more", f.otherwise))
-		}
-		*f.value = cmp.Or(*f.value, f.otherwise)
-	}
 	if u, err := url.Parse(c.URL); c.URL != "" && (err != nil || u.Scheme != "ws" && u.Scheme != "wss" || u.Host == "") {
 		return c, invalid("URL", c.URL, `"" (the host of the request) or one with ws:// or wss://`)
 	}
-	if !hexKey.MatchString(c.PubKey) {
+	if c.PubKey != "" && !protocol.IsHex(c.PubKey, 64) {
 		return c, invalid("PubKey", strconv.Quote(c.PubKey), `"" (none) or 64 hexadecimal digits; not npub1...`)
 	}
 	if c.AuthToWrite && c.URL == "" {
@@ -231,6 +168,16 @@ func (c Config) complete() (Config, error) {
 		c.Logger = slog.Default()
 	}
 	return c, nil
+}
+
+// within sets the default of a setting, or returns an error if it is negative, NaN, or more
+// than the maximum.
+func within[T int | float64 | time.Duration](name string, value *T, otherwise, most T) error {
+	if !(*value >= 0 && *value <= most) { //nolint:staticcheck // also refuses NaN
+		return invalid(name, *value, fmt.Sprintf("0 (the default, %v) to %v", otherwise, most))
+	}
+	*value = cmp.Or(*value, otherwise)
+	return nil
 }
 
 const (
@@ -262,8 +209,6 @@ func (c Config) bounded(asked int, target uint64) (Config, error) {
 	}
 	return c, nil
 }
-
-var hexKey = regexp.MustCompile(`^([0-9a-f]{64})?$`)
 
 // busy returns the amount of CPU-bound work that runs at once: one processor stays free, so
 // that short tasks do not wait. With twice as many reads as processors, ten floods raised

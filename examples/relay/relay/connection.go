@@ -15,10 +15,11 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
+	"github.com/nbd-wtf/go-nostr"
 	"golang.org/x/time/rate"
 
 	"github.com/weir-go/weir"
-	"github.com/weir-go/weir/examples/relay/nostr"
+	"github.com/weir-go/weir/examples/relay/protocol"
 )
 
 // A connection is a client over WebSocket. Three goroutines serve it: one reads messages,
@@ -28,17 +29,15 @@ type connection struct {
 	socket   *websocket.Conn
 	ctx      context.Context //nolint:containedctx // ends with the connection, for which the goroutines of its messages work
 	end      context.CancelCauseFunc
-	internal bool // from the internal listener
 	out      *outbox
 	kept     share         // of memory, for its subscriptions
 	incoming share         // of memory, for messages being read and events being processed
-	rate     *rate.Limiter // of messages, nil for no bound
+	rate     *rate.Limiter // of messages
 	identity identity
 
 	steps      atomic.Int64  // even while it reads, odd while it processes a message
 	publishing chan struct{} // an element for each event being processed
 	queries    queries
-	filed      int // headings of its subscriptions; of the registry, under its lock
 
 	mu      sync.Mutex
 	leaving bool           // no more messages are processed
@@ -71,11 +70,7 @@ func (s *Server) connect(w http.ResponseWriter, r *http.Request, internal bool) 
 	socket.SetReadLimit(int64(s.conf.Limits.WithDefaults().Message))
 	c := newConnection(s, socket, r, internal)
 	defer c.end(nil)
-	if !s.add(c) {
-		_ = socket.Close(websocket.StatusGoingAway, "the relay is closing")
-		return
-	}
-	defer s.remove(c)
+	defer context.AfterFunc(s.closing, c.goodbye)()
 	s.counts.connections.Inc()
 	defer s.counts.connections.Dec()
 	c.serve()
@@ -83,10 +78,11 @@ func (s *Server) connect(w http.ResponseWriter, r *http.Request, internal bool) 
 
 func newConnection(s *Server, socket *websocket.Conn, r *http.Request, internal bool) *connection {
 	c := &connection{
-		server: s, socket: socket, internal: internal,
+		server: s, socket: socket,
 		out:        newOutbox(s.conf.Outbox, &share{own: ownOutbox, keep: s.governor.Keep}),
 		kept:       share{own: ownSubscriptions, keep: s.governor.Keep},
 		incoming:   share{own: ownIncoming, keep: s.governor.Keep},
+		rate:       rate.NewLimiter(rate.Limit(s.conf.MessageRate), int(math.Ceil(2*s.conf.MessageRate))),
 		publishing: make(chan struct{}, s.conf.Publishing),
 		identity:   identity{challenge: rand.Text(), url: ownURL(s.conf.URL, r)},
 	}
@@ -94,12 +90,10 @@ func newConnection(s *Server, socket *websocket.Conn, r *http.Request, internal 
 	ctx := weir.WithTenant(context.Background(), strconv.FormatUint(connected.Add(1), 10))
 	if internal {
 		ctx = weir.WithPriority(ctx, weir.High)
-	} else {
-		burst := int(math.Ceil(2 * s.conf.MessageRate))
-		c.rate = rate.NewLimiter(rate.Limit(s.conf.MessageRate), burst)
+		c.rate.SetLimit(rate.Inf)
 	}
 	c.ctx, c.end = context.WithCancelCause(ctx)
-	c.queries.init(c)
+	c.queries.conn, c.queries.open = c, map[string]*query{}
 	return c
 }
 
@@ -108,7 +102,7 @@ func (c *connection) serve() {
 	var others sync.WaitGroup
 	others.Go(c.write)
 	others.Go(c.keepAlive)
-	c.answer(nostr.AppendAuth(nil, c.identity.challenge))
+	c.answer("AUTH", c.identity.challenge)
 	err := c.read()
 	if !c.isLeaving() { // otherwise goodbye ends it
 		c.end(err)
@@ -131,7 +125,7 @@ func (c *connection) read() error {
 		switch {
 		case errors.Is(err, errNoMemory):
 			c.server.counts.refused(keeping)
-			c.answer(nostr.AppendNotice(nil, noMemory("the message")))
+			c.answer("NOTICE", noMemory("the message"))
 		case errors.Is(err, websocket.ErrMessageTooBig):
 			c.server.counts.refused(sizing)
 			return err
@@ -141,17 +135,11 @@ func (c *connection) read() error {
 			if err := c.wait(len(text)); err != nil {
 				return err
 			}
-			c.takeIn(kind, text)
+			if c.isLeaving() || !c.dispatch(kind, text) {
+				c.incoming.give(cap(text))
+			}
 		}
 		c.steps.Add(1) // reading
-	}
-}
-
-// takeIn processes a message and releases its memory. The memory of an event is released
-// when the event is answered.
-func (c *connection) takeIn(kind websocket.MessageType, text []byte) {
-	if c.isLeaving() || !c.dispatch(kind, text) {
-		c.incoming.give(cap(text))
 	}
 }
 
@@ -182,9 +170,6 @@ const perToken = 4 << 10
 // wait waits until the rate of the connection allows a message. It refuses nothing: the
 // message has been read, and the next one is read later.
 func (c *connection) wait(bytes int) error {
-	if c.rate == nil {
-		return nil
-	}
 	n := min(1+bytes/perToken, c.rate.Burst())
 	if c.rate.AllowN(time.Now(), n) {
 		return nil
@@ -193,11 +178,59 @@ func (c *connection) wait(bytes int) error {
 	return c.rate.WaitN(c.ctx, n)
 }
 
-// answer waits for room and sends a message. If the connection ends first, it drops the
-// message.
-func (c *connection) answer(text []byte) {
-	_ = c.out.put(c.ctx, message{text: text})
+// dispatch processes a message. It returns after the message is answered, or later = true
+// for an event that is published on a goroutine of its own, which releases the memory.
+func (c *connection) dispatch(kind websocket.MessageType, text []byte) (later bool) {
+	if kind != websocket.MessageText {
+		c.server.counts.refused(parsing)
+		c.answer("NOTICE", protocol.Reason(protocol.Invalid, "a binary frame: want text"))
+		return false
+	}
+	parsed, err := protocol.ParseMessage(text, c.server.conf.Limits)
+	if wrong := (*protocol.ParseError)(nil); errors.As(err, &wrong) {
+		c.server.counts.refused(parsing)
+		c.send(wrong.Answer)
+		return false
+	}
+	switch m := parsed.(type) {
+	case *nostr.EventEnvelope:
+		return c.takeUp(&m.Event, cap(text))
+	case *nostr.ReqEnvelope:
+		c.queries.subscribe(m.SubscriptionID, m.Filters, len(text))
+	case *nostr.CountEnvelope:
+		c.queries.count(m.SubscriptionID, m.Filters, len(text))
+	case *nostr.CloseEnvelope:
+		c.queries.close(string(*m))
+	case *nostr.AuthEnvelope:
+		c.authenticate(&m.Event)
+	}
+	return false
 }
+
+// takeUp waits for a slot, publishes an event on a goroutine of its own, and then releases
+// its memory.
+func (c *connection) takeUp(e *nostr.Event, bytes int) bool {
+	select {
+	case c.publishing <- struct{}{}:
+	case <-c.ctx.Done():
+		return false
+	}
+	return c.start(func() {
+		defer c.incoming.give(bytes)
+		ok, reason := c.publish(e)
+		c.answer("OK", e.ID, ok, reason)
+		<-c.publishing
+	})
+}
+
+// answer sends a message of these elements.
+func (c *connection) answer(label string, elements ...any) {
+	c.send(protocol.Encode(label, elements...))
+}
+
+// send waits for room and sends a message. If the connection ends first, it drops the
+// message.
+func (c *connection) send(text []byte) { _ = c.out.put(c.ctx, message{text: text}) }
 
 // write writes the messages of the outbox.
 func (c *connection) write() {
@@ -294,6 +327,6 @@ func (c *connection) goodbye() {
 	c.mu.Unlock()
 	c.queries.endAll()
 	c.work.Wait()
-	c.answer(nostr.AppendNotice(nil, "the relay is closing"))
+	c.answer("NOTICE", "the relay is closing")
 	c.out.finish()
 }

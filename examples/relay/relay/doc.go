@@ -7,21 +7,9 @@
 //	go http.Serve(internal, s.Internal())
 //	err = s.Run(ctx)
 //
-// # Order of protection
-//
-// A message of a client passes these stages, the cheap ones first. Each stage refuses in the
-// protocol's words, and counts its refusals (relay_refused_total).
-//
-//	sockets       number, number by address, time to send a request              HTTP 503 or 429, with Retry-After, or closed
-//	admission     number of connections, number by address, rate of new ones     HTTP 503 or 429, with Retry-After
-//	size          bytes of a message, time to send it                            close frame 1009
-//	rate          messages of a connection, by a token bucket                    the next message is read later
-//	parsing       nostr.ParseMessage                                             "invalid:"
-//	verification  weir.Limiter: one less at once than processors                 "rate-limited:", or "invalid:"
-//	writes        throttle.Write: DrainRate, and few at once                     "rate-limited:"
-//	memory        bytes of subscriptions, and of unread answers                  "rate-limited:"
-//	queries       throttle.Read: each slice of a cursor is an operation          "rate-limited:"
-//	delivery      bytes that wait for a slow reader                              the connection ends
+// A message of a client passes stages of protection, the cheap ones first: README.md lists
+// them. Each stage refuses in the protocol's words, and counts its refusals
+// (relay_refused_total).
 //
 // A connection is a tenant in verification, writes and queries: under overload each
 // connection gets its share, so that a flood delays only the clients that send it. At most a
@@ -35,11 +23,9 @@
 //
 // A connection has a share of memory: bytes of its own, reserved for all connections in a
 // quarter of the target, and beyond them the bytes that memory.Governor.Keep admits.
-// Subscriptions are charged with their filters and their places in the index. A message to a
-// client is charged until it is sent, and the slice of a query from before it is read. A
-// message of a client is charged while it is read, and an event until it is answered.
-// Without memory, a subscription larger than the connection's own share is refused, a query
-// is read in smaller slices, and a client that does not read loses its connection.
+// Subscriptions are charged with their message, their filters and their places in the index. A
+// message to a client is charged until it is sent, and the slice of a query from before it is
+// read. A message of a client is charged while it is read, and an event until it is answered.
 //
 // # Internal traffic
 //

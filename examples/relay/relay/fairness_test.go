@@ -6,7 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/weir-go/weir/examples/relay/nostr"
+	"github.com/nbd-wtf/go-nostr"
+
 	"github.com/weir-go/weir/examples/relay/relay"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	gonostr "github.com/nbd-wtf/go-nostr"
+	"github.com/nbd-wtf/go-nostr"
 
 	"github.com/weir-go/weir/examples/relay/relay"
 	"github.com/weir-go/weir/examples/relay/store"
@@ -65,15 +65,15 @@ func TestGoNostrClient(t *testing.T) {
 
 // useGoNostr behaves like a client, and returns the first fault.
 func useGoNostr(ctx context.Context, url string) error {
-	r, err := gonostr.RelayConnect(ctx, url)
+	r, err := nostr.RelayConnect(ctx, url)
 	if err != nil {
 		return err
 	}
-	note := someone.event(1, "hello", gonostr.Tag{"t", "greeting"})
+	note := someone.event(1, "hello", nostr.Tag{"t", "greeting"})
 	if err := r.Publish(ctx, *note); err != nil {
 		return err
 	}
-	sub, err := r.Subscribe(ctx, gonostr.Filters{{Tags: gonostr.TagMap{"t": {"greeting"}}}})
+	sub, err := r.Subscribe(ctx, nostr.Filters{{Tags: nostr.TagMap{"t": {"greeting"}}}})
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func useGoNostr(ctx context.Context, url string) error {
 		return fmt.Errorf("stored: received %v, want %v", got, note)
 	}
 	<-sub.EndOfStoredEvents
-	second := someone.event(1, "again", gonostr.Tag{"t", "greeting"})
+	second := someone.event(1, "again", nostr.Tag{"t", "greeting"})
 	if err := r.Publish(ctx, *second); err != nil {
 		return err
 	}
@@ -89,16 +89,16 @@ func useGoNostr(ctx context.Context, url string) error {
 		return fmt.Errorf("live: received %v, want %v", got, second)
 	}
 	sub.Unsub()
-	if n, err := r.Count(ctx, gonostr.Filters{{Authors: []string{someone.key()}}}); err != nil || n != 2 {
+	if n, err := r.Count(ctx, nostr.Filters{{Authors: []string{someone.key()}}}); err != nil || n != 2 {
 		return fmt.Errorf("COUNT says %d, %w, want 2", n, err)
 	}
-	if err := r.Publish(ctx, *someone.event(5, "", gonostr.Tag{"e", note.ID})); err != nil {
+	if err := r.Publish(ctx, *someone.event(5, "", nostr.Tag{"e", note.ID})); err != nil {
 		return err
 	}
 	if err := refused(r.Publish(ctx, *note), "blocked:"); err != nil {
 		return err
 	}
-	old, current := someone.event(0, "{}"), &gonostr.Event{Kind: 0, CreatedAt: gonostr.Now() + 1, Content: `{"name":"new"}`}
+	old, current := someone.event(0, "{}"), &nostr.Event{Kind: 0, CreatedAt: nostr.Now() + 1, Content: `{"name":"new"}`}
 	someone.sign(current)
 	if err := r.Publish(ctx, *current); err != nil {
 		return err
@@ -106,7 +106,7 @@ func useGoNostr(ctx context.Context, url string) error {
 	if err := refused(r.Publish(ctx, *old), "newer"); err != nil {
 		return err
 	}
-	both, err := r.Subscribe(ctx, gonostr.Filters{{Kinds: []int{0, 1}}})
+	both, err := r.Subscribe(ctx, nostr.Filters{{Kinds: []int{0, 1}}})
 	if err != nil {
 		return err
 	}
@@ -117,11 +117,11 @@ func useGoNostr(ctx context.Context, url string) error {
 	if <-both.EndOfStoredEvents; !found[current.ID] || !found[second.ID] {
 		return fmt.Errorf("found %v, want the second note and the new profile", found)
 	}
-	protected := someone.event(1, "mine", gonostr.Tag{"-"})
+	protected := someone.event(1, "mine", nostr.Tag{"-"})
 	if err := refused(r.Publish(ctx, *protected), "auth-required:"); err != nil {
 		return err
 	}
-	if err := r.Auth(ctx, func(e *gonostr.Event) error { return e.Sign(string(someone)) }); err != nil {
+	if err := r.Auth(ctx, func(e *nostr.Event) error { return e.Sign(string(someone)) }); err != nil {
 		return err
 	}
 	return r.Publish(ctx, *protected)

@@ -16,9 +16,9 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
-	gonostr "github.com/nbd-wtf/go-nostr"
+	"github.com/nbd-wtf/go-nostr"
 
-	"github.com/weir-go/weir/examples/relay/nostr"
+	"github.com/weir-go/weir/examples/relay/protocol"
 	"github.com/weir-go/weir/examples/relay/relay"
 	"github.com/weir-go/weir/examples/relay/store"
 	"github.com/weir-go/weir/load"
@@ -32,8 +32,7 @@ type fake struct {
 	beforeNext func(nostr.Filter) error
 
 	mu     sync.Mutex
-	events map[nostr.ID]*nostr.Event
-	saves  int
+	events map[string]*nostr.Event
 }
 
 func (s *fake) Save(_ context.Context, e *nostr.Event) (store.Outcome, error) {
@@ -47,12 +46,11 @@ func (s *fake) Save(_ context.Context, e *nostr.Event) (store.Outcome, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.saves++
 	if s.events[e.ID] != nil {
 		return store.Duplicate, nil
 	}
 	if s.events == nil {
-		s.events = map[nostr.ID]*nostr.Event{}
+		s.events = map[string]*nostr.Event{}
 	}
 	s.events[e.ID] = e
 	return store.Saved, nil
@@ -68,7 +66,7 @@ func (s *fake) Query(f nostr.Filter) relay.Cursor {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	all := slices.SortedFunc(maps.Values(s.events), func(a, b *nostr.Event) int { return cmp.Compare(b.CreatedAt, a.CreatedAt) })
-	return &fakeCursor{store: s, filter: f, rest: all, left: f.Limit}
+	return &fakeCursor{store: s, filter: f, rest: all, left: cmp.Or(f.Limit, -1)}
 }
 
 type fakeCursor struct {
@@ -87,7 +85,7 @@ func (c *fakeCursor) Next(keys int, emit func(*nostr.Event) bool) (more bool, er
 	for ; keys > 0 && len(c.rest) > 0 && c.left != 0; keys-- {
 		e := c.rest[0]
 		c.rest = c.rest[1:]
-		if !c.filter.Matches(e) {
+		if !protocol.Matches(&c.filter, e) {
 			continue
 		}
 		c.left--
@@ -244,21 +242,21 @@ func like(got, want any) bool {
 }
 
 // publish sends an event and expects an OK.
-func (c *client) publish(e *gonostr.Event) {
+func (c *client) publish(e *nostr.Event) {
 	c.t.Helper()
 	c.send(eventMessage(e))
 	c.want("OK", e.ID, true)
 }
 
-func eventMessage(e *gonostr.Event) string { return `["EVENT",` + e.String() + `]` }
+func eventMessage(e *nostr.Event) string { return `["EVENT",` + e.String() + `]` }
 
 // author signs events.
 type author string
 
-var someone = author(gonostr.GeneratePrivateKey())
+var someone = author(nostr.GeneratePrivateKey())
 
 func (a author) key() string {
-	key, err := gonostr.GetPublicKey(string(a))
+	key, err := nostr.GetPublicKey(string(a))
 	if err != nil {
 		panic(err)
 	}
@@ -266,25 +264,16 @@ func (a author) key() string {
 }
 
 // event returns a signed event of now.
-func (a author) event(kind int, content string, tags ...gonostr.Tag) *gonostr.Event {
-	e := &gonostr.Event{CreatedAt: gonostr.Timestamp(time.Now().Unix()), Kind: kind, Content: content, Tags: tags}
+func (a author) event(kind int, content string, tags ...nostr.Tag) *nostr.Event {
+	e := &nostr.Event{CreatedAt: nostr.Timestamp(time.Now().Unix()), Kind: kind, Content: content, Tags: tags}
 	a.sign(e)
 	return e
 }
 
-func (a author) sign(e *gonostr.Event) {
+func (a author) sign(e *nostr.Event) {
 	if err := e.Sign(string(a)); err != nil {
 		panic(err)
 	}
-}
-
-// parsed returns an event as the store has it.
-func parsed(e *gonostr.Event) *nostr.Event {
-	p, err := nostr.ParseEvent([]byte(e.String()), nostr.Limits{})
-	if err != nil {
-		panic(err)
-	}
-	return &p
 }
 
 // metric returns the value of a series from /metrics.

@@ -18,9 +18,9 @@ import (
 
 	"github.com/coder/websocket"
 	"github.com/klauspost/compress/zstd"
+	"github.com/nbd-wtf/go-nostr"
 
 	"github.com/weir-go/weir/bulk"
-	"github.com/weir-go/weir/examples/relay/nostr"
 	"github.com/weir-go/weir/examples/relay/relay"
 )
 

@@ -9,9 +9,11 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/nbd-wtf/go-nostr"
+
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulk"
-	"github.com/weir-go/weir/examples/relay/nostr"
+	"github.com/weir-go/weir/examples/relay/protocol"
 )
 
 // An Import configures how [Server.Import] reads a source. The zero Import verifies, keeps
@@ -74,7 +76,7 @@ func (s *Server) progress(tell func(bulk.Snapshot), throttled *atomic.Int64) fun
 
 // importLine verifies and saves the event of a line.
 func (s *Server) importLine(ctx context.Context, l bulk.Line, trusted bool, throttled *atomic.Int64) error {
-	e, err := nostr.ParseEvent(l.Text, s.conf.Limits)
+	e, err := protocol.ParseEvent(l.Text, s.conf.Limits)
 	if err != nil {
 		return bulk.Reject(err)
 	}
@@ -98,10 +100,10 @@ func (s *Server) importLine(ctx context.Context, l bulk.Line, trusted bool, thro
 
 func (s *Server) importable(e *nostr.Event) error {
 	switch {
-	case e.Class() == nostr.Ephemeral:
-		return errors.New(nostr.Reason(nostr.Invalid, "kind %d is ephemeral: it is not kept", e.Kind))
-	case e.Kind == nostr.KindAuth:
-		return errors.New(nostr.Reason(nostr.Invalid, "kind %d is for AUTH", e.Kind))
+	case e.Kind == nostr.KindClientAuthentication:
+		return protocol.Errorf(protocol.Invalid, "kind %d is for AUTH", e.Kind)
+	case e.IsEphemeral():
+		return protocol.Errorf(protocol.Invalid, "kind %d is ephemeral: it is not kept", e.Kind)
 	}
 	return s.conf.Limits.CheckTime(e, time.Now())
 }

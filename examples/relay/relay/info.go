@@ -3,10 +3,10 @@ package relay
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
-
-	"github.com/weir-go/weir/examples/relay/nostr"
+	"time"
 )
 
 // supported lists the NIPs that the relay implements.
@@ -35,14 +35,19 @@ func (s *Server) inform(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (s *Server) information() nostr.Information {
-	c := s.conf
-	limitation := c.Limits.Limitation()
-	limitation.Subscriptions = c.Subscriptions
-	limitation.RestrictedWrites = c.AuthToWrite
-	return nostr.Information{
-		Name: c.Name, Description: c.Description, Contact: c.Contact, PubKey: c.PubKey,
-		SupportedNIPs: supported, Software: "https://github.com/weir-go/weir",
-		Limitation: limitation,
+// information returns the document of NIP-11. go-nostr's type lacks two of the limits.
+func (s *Server) information() map[string]any {
+	c, l := s.conf, s.conf.Limits.WithDefaults()
+	document := map[string]any{
+		"name": c.Name, "description": c.Description, "contact": c.Contact, "pubkey": c.PubKey,
+		"supported_nips": supported, "software": "https://github.com/weir-go/weir",
+		"limitation": map[string]any{
+			"max_message_length": l.Message, "max_content_length": l.Content, "max_event_tags": l.Tags,
+			"max_subscriptions": c.Subscriptions, "max_subid_length": l.Subscription, "max_filters": l.Filters,
+			"max_limit": l.Limit, "default_limit": l.Limit, "created_at_upper_limit": int(l.Future / time.Second),
+			"auth_required": false, "payment_required": false, "restricted_writes": c.AuthToWrite,
+		},
 	}
+	maps.DeleteFunc(document, func(_ string, value any) bool { return value == "" })
+	return document
 }

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"path/filepath"
 	"regexp"
-	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -30,7 +29,7 @@ import (
 // the same machine could reach the listener for them.
 func (s *Server) Internal() http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", promhttp.HandlerFor(s.counts.registry, promhttp.HandlerOpts{}))
+	mux.Handle("GET /metrics", promhttp.HandlerFor(s.counts.all, promhttp.HandlerOpts{}))
 	mux.HandleFunc("GET /health", s.health)
 	mux.HandleFunc("POST /import", s.serveImport)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
@@ -52,41 +51,7 @@ func (s *Server) health(w http.ResponseWriter, _ *http.Request) {
 	_, _ = fmt.Fprintln(w, "ok")
 }
 
-// imports holds the running imports by name: two imports with the same journal would destroy
-// it.
-type imports struct {
-	mu      sync.Mutex
-	running map[string]context.CancelCauseFunc
-}
-
 var errStopped = errors.New("relay: the relay is closing: run the import again, and it goes on from its journal")
-
-func (i *imports) begin(name string, cancel context.CancelCauseFunc) bool {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if i.running[name] != nil {
-		return false
-	}
-	if i.running == nil {
-		i.running = map[string]context.CancelCauseFunc{}
-	}
-	i.running[name] = cancel
-	return true
-}
-
-func (i *imports) end(name string) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	delete(i.running, name)
-}
-
-func (i *imports) stop() {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	for _, cancel := range i.running {
-		cancel(errStopped)
-	}
-}
 
 var named = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$`)
 
@@ -121,14 +86,15 @@ func (s *Server) serveImport(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer s.work.Done()
-	ctx, cancel := context.WithCancelCause(r.Context())
-	defer cancel(nil)
-	if !s.imports.begin(name, cancel) {
+	if _, running := s.imports.LoadOrStore(name, true); running {
 		http.Error(w, fmt.Sprintf("an import with the journal %q runs: wait for its end, or choose another name", name), http.StatusConflict)
 		return
 	}
-	defer s.imports.end(name)
+	defer s.imports.Delete(name)
 
+	ctx, cancel := context.WithCancelCause(r.Context())
+	defer cancel(nil)
+	defer context.AfterFunc(s.closing, func() { cancel(errStopped) })()
 	defer context.AfterFunc(ctx, func() { // a silent client must not delay the shutdown
 		_ = http.NewResponseController(w).SetReadDeadline(time.Now())
 	})()

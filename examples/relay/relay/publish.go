@@ -5,8 +5,10 @@ import (
 	"errors"
 	"time"
 
+	"github.com/nbd-wtf/go-nostr"
+
 	"github.com/weir-go/weir"
-	"github.com/weir-go/weir/examples/relay/nostr"
+	"github.com/weir-go/weir/examples/relay/protocol"
 	"github.com/weir-go/weir/examples/relay/store"
 	"github.com/weir-go/weir/throttle"
 )
@@ -23,7 +25,7 @@ func (c *connection) publish(e *nostr.Event) (ok bool, reason string) {
 		s.counts.refused(verifying)
 		return false, refusal("events to verify", err)
 	}
-	if e.Class() == nostr.Ephemeral {
+	if e.IsEphemeral() {
 		s.registry.publish(e)
 		return true, ""
 	}
@@ -33,12 +35,12 @@ func (c *connection) publish(e *nostr.Event) (ok bool, reason string) {
 	switch {
 	case errors.Is(err, weir.ErrRefused):
 		s.counts.refused(writing)
-		return false, busy("events to write", err)
+		return false, refusal("events to write", err)
 	case err != nil:
 		if c.ctx.Err() == nil {
-			s.unsaved.failed(s.conf.Logger, e.ID, err)
+			s.failing.Do(func() { s.conf.Logger.Error("an event was not saved", "id", e.ID, "error", err) })
 		}
-		return false, nostr.Reason(nostr.Failed, "the event could not be saved: try again")
+		return false, protocol.Reason(protocol.Failed, "the event could not be saved: try again")
 	}
 	if outcome == store.Saved {
 		s.registry.publish(e)
@@ -53,9 +55,9 @@ func (c *connection) allowed(e *nostr.Event) string {
 		return err.Error()
 	}
 	switch {
-	case e.Kind == nostr.KindAuth:
-		return nostr.Reason(nostr.Invalid, "kind %d is for AUTH", e.Kind)
-	case e.Protected() && !c.identity.is(e.PubKey):
+	case e.Kind == nostr.KindClientAuthentication:
+		return protocol.Reason(protocol.Invalid, "kind %d is for AUTH", e.Kind)
+	case protocol.Protected(e) && !c.identity.is(e.PubKey):
 		return c.challenge("only its author may publish a protected event")
 	case c.server.conf.AuthToWrite && !c.identity.known():
 		return c.challenge("this relay takes events from clients that have authenticated")
@@ -71,16 +73,7 @@ func (s *Server) verify(ctx context.Context, e *nostr.Event) error {
 		return err
 	}
 	defer permit.Done(nil) // a wrong signature is not a failure of the relay
-	return e.Verify()
-}
-
-// refusal returns the reason of a failed verification: the limiter refused it, or the event
-// is wrong.
-func refusal(what string, err error) string {
-	if errors.Is(err, weir.ErrRefused) {
-		return busy(what, err)
-	}
-	return err.Error()
+	return protocol.Verify(e)
 }
 
 // save waits for the throttle and writes an event. A write that has begun completes even if
@@ -92,9 +85,6 @@ func (s *Server) save(ctx context.Context, e *nostr.Event) (outcome store.Outcom
 	}
 	defer op.DoneWith(&err)
 	outcome, err = s.conf.Store.Save(context.WithoutCancel(ctx), e)
-	if outcome == store.Saved { // a duplicate is recognised without a write
-		s.unsaved.saved(s.conf.Logger)
-	}
 	if err == nil {
 		s.counts.outcomes.WithLabelValues(outcome.String()).Inc()
 	}
@@ -106,11 +96,24 @@ func (s *Server) save(ctx context.Context, e *nostr.Event) (outcome store.Outcom
 func answerTo(o store.Outcome) (ok bool, reason string) {
 	switch o {
 	case store.Duplicate:
-		return true, nostr.Reason(nostr.Duplicate, "the event is here")
+		return true, protocol.Reason(protocol.Duplicate, "the event is here")
 	case store.Superseded:
-		return false, nostr.Reason(nostr.Duplicate, "a newer version is here")
+		return false, protocol.Reason(protocol.Duplicate, "a newer version is here")
 	case store.Deleted:
-		return false, nostr.Reason(nostr.Blocked, "its author had the event deleted")
+		return false, protocol.Reason(protocol.Blocked, "its author had the event deleted")
 	}
 	return true, ""
+}
+
+// refusal returns the reason of an error in the protocol's words: of a limiter, with the time
+// to come back, or of the protocol.
+func refusal(what string, err error) string {
+	if !errors.Is(err, weir.ErrRefused) {
+		return err.Error()
+	}
+	refused := (*weir.RefusedError)(nil)
+	if !errors.As(err, &refused) || refused.Reason == weir.ReasonClosed {
+		return protocol.Reason(protocol.Failed, "the relay is closing")
+	}
+	return protocol.Reason(protocol.RateLimited, "too many %s: come back in %d s", what, wholeSeconds(refused.RetryAfter))
 }

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
-	gonostr "github.com/nbd-wtf/go-nostr"
+	"github.com/nbd-wtf/go-nostr"
 
-	"github.com/weir-go/weir/examples/relay/nostr"
+	"github.com/weir-go/weir/examples/relay/protocol"
 	"github.com/weir-go/weir/examples/relay/relay"
 )
 
@@ -38,10 +38,10 @@ func TestEventsThatAreRefused(t *testing.T) {
 	altered.Content = "other"
 	forged := someone.event(1, "forged")
 	forged.Sig = someone.event(1, "another").Sig
-	future := &gonostr.Event{Kind: 1, CreatedAt: gonostr.Timestamp(time.Now().Add(time.Hour).Unix())}
+	future := &nostr.Event{Kind: 1, CreatedAt: nostr.Timestamp(time.Now().Add(time.Hour).Unix())}
 	someone.sign(future)
 	for name, test := range map[string]struct {
-		event  *gonostr.Event
+		event  *nostr.Event
 		reason string
 		stage  string
 	}{
@@ -49,8 +49,8 @@ func TestEventsThatAreRefused(t *testing.T) {
 		"forged":        {forged, "invalid:*", "verification"},
 		"future":        {future, "invalid: created_at*", "permission"},
 		"an AUTH":       {someone.event(22242, ""), "invalid:*", "permission"},
-		"protected":     {someone.event(1, "", gonostr.Tag{"-"}), "auth-required:*", "permission"},
-		"of 3,000 tags": {someone.event(1, "", repeated(gonostr.Tag{"t", "x"}, 3000)...), "invalid:*", "parsing"},
+		"protected":     {someone.event(1, "", nostr.Tag{"-"}), "auth-required:*", "permission"},
+		"of 3,000 tags": {someone.event(1, "", repeated(nostr.Tag{"t", "x"}, 3000)...), "invalid:*", "parsing"},
 		"of 70 KB":      {someone.event(1, strings.Repeat("x", 70_000)), "invalid:*", "parsing"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -73,7 +73,7 @@ func TestEventsThatAreRefused(t *testing.T) {
 	}
 }
 
-func repeated(tag gonostr.Tag, n int) (tags []gonostr.Tag) {
+func repeated(tag nostr.Tag, n int) (tags []nostr.Tag) {
 	for range n {
 		tags = append(tags, tag)
 	}
@@ -109,7 +109,7 @@ func TestDuplicatesDoNotEndAFailure(t *testing.T) {
 	c.publish(before)
 	failing.Store(true)
 	for i := range 5 {
-		e := someone.event(1, "new", gonostr.Tag{"t", strconv.Itoa(i)})
+		e := someone.event(1, "new", nostr.Tag{"t", strconv.Itoa(i)})
 		c.send(eventMessage(e))
 		c.want("OK", e.ID, false, "error:*")
 		c.publish(before)
@@ -167,7 +167,7 @@ func TestMessageInFragments(t *testing.T) {
 }
 
 func TestMessageThatIsTooLongEndsTheConnection(t *testing.T) {
-	s := serve(t, relay.Config{Limits: nostr.Limits{Message: 10_000}})
+	s := serve(t, relay.Config{Limits: protocol.Limits{Message: 10_000}})
 	c := s.client()
 	c.send(strings.Repeat("x", 10_001))
 	if _, _, err := c.Read(t.Context()); websocket.CloseStatus(err) != websocket.StatusMessageTooBig {
@@ -183,15 +183,15 @@ func TestAuthentication(t *testing.T) {
 	const url = "wss://relay.example.com"
 	s := serve(t, relay.Config{AuthToWrite: true, URL: url})
 	c := s.client()
-	e := someone.event(1, "protected", gonostr.Tag{"-"})
+	e := someone.event(1, "protected", nostr.Tag{"-"})
 	c.send(eventMessage(e))
 	c.want("AUTH", c.challenge)
 	c.want("OK", e.ID, false, "auth-required:*")
 
-	auth := func(challenge, url string) *gonostr.Event {
-		return someone.event(22242, "", gonostr.Tag{"challenge", challenge}, gonostr.Tag{"relay", url})
+	auth := func(challenge, url string) *nostr.Event {
+		return someone.event(22242, "", nostr.Tag{"challenge", challenge}, nostr.Tag{"relay", url})
 	}
-	for _, wrong := range []*gonostr.Event{auth("other", url), auth(c.challenge, "wss://other.example.com"), someone.event(1, "")} {
+	for _, wrong := range []*nostr.Event{auth("other", url), auth(c.challenge, "wss://other.example.com"), someone.event(1, "")} {
 		c.send(`["AUTH",` + wrong.String() + `]`)
 		c.want("OK", wrong.ID, false, "invalid:*")
 	}
@@ -205,7 +205,7 @@ func TestAuthentication(t *testing.T) {
 	c.want("OK", right.ID, true)
 	c.publish(e)
 
-	stranger := author(gonostr.GeneratePrivateKey()).event(1, "of another", gonostr.Tag{"-"})
+	stranger := author(nostr.GeneratePrivateKey()).event(1, "of another", nostr.Tag{"-"})
 	c.send(eventMessage(stranger))
 	c.want("AUTH", c.challenge)
 	c.want("OK", stranger.ID, false, "auth-required:*")

@@ -6,146 +6,157 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/nbd-wtf/go-nostr"
+
 	"github.com/weir-go/weir"
-	"github.com/weir-go/weir/examples/relay/nostr"
+	"github.com/weir-go/weir/examples/relay/protocol"
 )
 
-// queries holds the queries of a connection: its subscriptions, and their reads of the
-// store, and the reads of COUNTs. Few run at once; the others wait here, without a
-// goroutine.
+// A query is a REQ or a COUNT of a client, which reads the stored events that match its
+// filters. A REQ stays open as a subscription: it then receives the events that are published.
+type query struct {
+	conn     *connection
+	id       string
+	filters  nostr.Filters
+	counts   bool            // it is a COUNT
+	headings []heading       // its headings in the index, unless it is a COUNT
+	weight   int             // bytes taken from the connection's share of memory
+	removed  bool            // under the lock of the connection's queries
+	ctx      context.Context //nolint:containedctx // ends with the query
+	end      context.CancelCauseFunc
+	live     live
+}
+
+// queries holds the queries of a connection. Few read the store at once; the others wait here,
+// without a goroutine.
 type queries struct {
 	conn *connection
 
 	mu       sync.Mutex
-	open     map[string]*subscription
-	counting int // COUNTs that wait or run
+	open     map[string]*query // the subscriptions
+	filed    int               // headings of the subscriptions
+	counting int               // COUNTs that wait or run
 	waiting  []*query
 	running  int
 }
 
-// A query reads the store for a subscription or a COUNT.
-type query struct {
-	ctx     context.Context //nolint:containedctx // of the subscription, or of the connection
-	id      string
-	filters []nostr.Filter
-	weight  int           // bytes taken from the connection's share of memory
-	sub     *subscription // nil for a COUNT
-}
-
-func (q *queries) init(c *connection) {
-	q.conn, q.open = c, map[string]*subscription{}
-}
+var errClosed = errors.New("relay: the subscription was closed")
 
 // subscribe opens a subscription, and replaces one with the same id.
-func (q *queries) subscribe(m *nostr.ReqMessage) {
-	q.close(m.Subscription)
-	s := newSubscription(q.conn, m)
-	if err := q.enter(&query{ctx: s.ctx, id: s.id, filters: s.filters, sub: s}); err != nil {
-		s.end(errClosed)
-		q.refuse(m.Subscription, err)
-	}
+func (q *queries) subscribe(id string, filters nostr.Filters, text int) {
+	q.close(id)
+	x := newQuery(q.conn, id, filters)
+	x.headings = headingsOf(filters)
+	x.live.head = protocol.EventHead(id)
+	q.ask(x, text)
 }
 
 // count answers a COUNT.
-func (q *queries) count(m *nostr.CountMessage) {
-	if err := q.enter(&query{ctx: q.conn.ctx, id: m.Subscription, filters: m.Filters}); err != nil {
-		q.refuse(m.Subscription, err)
-	}
+func (q *queries) count(id string, filters nostr.Filters, text int) {
+	x := newQuery(q.conn, id, filters)
+	x.counts = true
+	q.ask(x, text)
 }
 
-var (
-	errTooMany       = errors.New("relay: too many subscriptions")
-	errTooManyCounts = errors.New("relay: too many COUNTs")
-)
+func newQuery(c *connection, id string, filters nostr.Filters) *query {
+	x := &query{conn: c, id: id, filters: filters}
+	x.ctx, x.end = context.WithCancelCause(c.ctx)
+	return x
+}
 
-// refuse answers a client with too many subscriptions or COUNTs, or without memory for one.
-func (q *queries) refuse(id string, err error) {
-	server := q.conn.server
-	at, reason := keeping, noMemory("the subscription")
-	switch {
-	case errors.Is(err, errTooMany):
-		at, reason = subscribing, nostr.Reason(nostr.RateLimited, "%d subscriptions are open: close one first", server.conf.Subscriptions)
-	case errors.Is(err, errTooManyCounts):
-		at, reason = counting, nostr.Reason(nostr.RateLimited, "%d COUNTs are not answered yet: wait for one first", server.conf.Subscriptions)
+// ask starts a query, or refuses it. Its message had the given length.
+func (q *queries) ask(x *query, text int) {
+	if at, reason := q.enter(x, text); reason != "" {
+		x.end(errClosed)
+		q.conn.server.counts.refused(at)
+		q.conn.answer("CLOSED", x.id, reason)
 	}
-	server.counts.refused(at)
-	q.conn.answer(nostr.AppendClosed(nil, id, reason))
 }
 
 // noMemory returns the reason that there is no memory, in the protocol's words.
 func noMemory(what string) string {
-	return nostr.Reason(nostr.RateLimited, "no memory for %s: ask for less, close others, or come back in %d s", what, wholeSeconds(comeBack))
+	return protocol.Reason(protocol.RateLimited, "no memory for %s: ask for less, close others, or come back in %d s", what, wholeSeconds(comeBack))
 }
 
-// enter registers a subscription before its query starts, so that no event is missed in
-// between. The error is errTooMany, errTooManyCounts or errNoMemory.
-func (q *queries) enter(next *query) error {
+// enter lets a query in, or returns the reason why not. A subscription is registered before it
+// reads the store, so that no event is missed in between.
+func (q *queries) enter(x *query, text int) (at stage, reason string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	switch most := q.conn.server.conf.Subscriptions; {
-	case next.sub != nil && len(q.open) >= most:
-		return errTooMany
-	case next.sub == nil && q.counting >= most:
-		return errTooManyCounts
+	s := q.conn.server
+	switch most := s.conf.Subscriptions; {
+	case x.counts && q.counting >= most:
+		return counting, protocol.Reason(protocol.RateLimited, "%d COUNTs are not answered yet: wait for one first", most)
+	case !x.counts && len(q.open) >= most:
+		return subscribing, protocol.Reason(protocol.RateLimited, "%d subscriptions are open: close one first", most)
+	case q.filed+len(x.headings) > mostFiled:
+		x.headings = []heading{{of: everything}}
 	}
-	next.weight = weightOf(next.filters, q.conn.server.registry.filed(q.conn))
-	if !q.conn.kept.take(next.weight) {
-		return errNoMemory
+	x.weight = weightOf(x, text)
+	if !q.conn.kept.take(x.weight) {
+		return keeping, noMemory("the subscription")
 	}
-	if next.sub != nil {
-		next.sub.weight = next.weight
-		q.open[next.id] = next.sub
-		q.conn.server.registry.add(next.sub)
-	} else {
+	if x.counts {
 		q.counting++
+	} else {
+		q.open[x.id] = x
+		q.filed += len(x.headings)
+		s.registry.add(x)
+		s.counts.subscriptions.Inc()
 	}
-	q.waiting = append(q.waiting, next)
-	if q.running < q.conn.server.conf.Queries {
+	q.waiting = append(q.waiting, x)
+	if q.running < s.conf.Queries {
 		q.running++
 		q.conn.start(q.run)
 	}
-	return nil
+	return "", ""
 }
 
 // close ends the subscription with an id, if there is one.
 func (q *queries) close(id string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if s := q.open[id]; s != nil {
-		q.remove(s)
+	if x := q.open[id]; x != nil {
+		q.remove(x)
 	}
 }
 
-// remove ends a subscription, unless it has been removed already.
-func (q *queries) remove(s *subscription) {
-	if q.open[s.id] != s {
+// remove ends a query and releases its memory, unless that was done already.
+func (q *queries) remove(x *query) {
+	if x.removed {
 		return
 	}
-	delete(q.open, s.id)
-	s.end(errClosed)
-	q.conn.server.registry.remove(s)
-	s.forget()
-	q.conn.kept.give(s.weight)
-	q.waiting = slices.DeleteFunc(q.waiting, func(w *query) bool { return w.sub == s })
+	x.removed = true
+	x.end(errClosed)
+	q.waiting = slices.DeleteFunc(q.waiting, func(w *query) bool { return w == x })
+	if x.counts {
+		q.counting--
+	} else {
+		delete(q.open, x.id)
+		q.filed -= len(x.headings)
+		q.conn.server.registry.remove(x)
+		q.conn.server.counts.subscriptions.Dec()
+		x.forget()
+	}
+	q.conn.kept.give(x.weight)
 }
 
 // endAll ends the subscriptions and the waiting COUNTs.
 func (q *queries) endAll() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for _, s := range q.open {
-		q.remove(s)
+	for _, x := range q.open {
+		q.remove(x)
 	}
-	for _, w := range q.waiting { // COUNTs
-		q.forget(w)
+	for _, x := range slices.Clone(q.waiting) {
+		q.remove(x)
 	}
-	q.waiting = nil
 }
 
 // run performs queries until none is waiting.
 func (q *queries) run() {
-	for next := q.next(); next != nil; next = q.next() {
-		q.perform(next)
+	for x := q.next(); x != nil; x = q.next() {
+		q.perform(x)
 	}
 }
 
@@ -162,50 +173,64 @@ func (q *queries) next() *query {
 }
 
 // perform answers a query, or sends the reason why it ended.
-func (q *queries) perform(next *query) {
-	server := q.conn.server
+func (q *queries) perform(x *query) {
 	var err error
-	if next.sub != nil {
-		err = server.stored(next.sub)
+	if x.counts {
+		err = x.count()
 	} else {
-		err = server.count(next, q.conn)
+		err = x.sendStored()
 	}
-	cause := context.Cause(next.ctx) // read it before done cancels the context
-	q.done(next, err)
-	reason := ""
+	cause := context.Cause(x.ctx) // read it before finish cancels the context
+	q.finish(x, err)
+	s, at, reason := q.conn.server, stage(""), ""
 	switch {
 	case err == nil, errors.Is(cause, errClosed), q.conn.ctx.Err() != nil:
 		return
 	case errors.Is(cause, errBehind):
-		server.counts.refused(delivering)
-		reason = nostr.Reason(nostr.Failed, "more was published than can wait while stored events are sent: ask again")
+		at, reason = delivering, protocol.Reason(protocol.Failed, "more was published than can wait while stored events are sent: ask again")
 	case errors.Is(err, errNoMemory):
-		server.counts.refused(keeping)
-		reason = noMemory("the answer")
+		at, reason = keeping, noMemory("the answer")
 	case errors.Is(err, weir.ErrRefused):
-		server.counts.refused(querying)
-		reason = busy("queries", err)
+		at, reason = querying, refusal("queries", err)
 	default:
-		server.conf.Logger.Error("a query failed", "error", err)
-		reason = nostr.Reason(nostr.Failed, "the store could not be read: try again")
+		s.conf.Logger.Error("a query failed", "error", err)
+		reason = protocol.Reason(protocol.Failed, "the store could not be read: try again")
 	}
-	q.conn.answer(nostr.AppendClosed(nil, next.id, reason))
+	if at != "" {
+		s.counts.refused(at)
+	}
+	q.conn.answer("CLOSED", x.id, reason)
 }
 
-// done removes a finished query: a COUNT, or a subscription that failed.
-func (q *queries) done(next *query, err error) {
+// finish removes a COUNT that was answered, or a query that failed.
+func (q *queries) finish(x *query, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	switch {
-	case next.sub == nil:
-		q.forget(next)
-	case err != nil:
-		q.remove(next.sub)
+	if x.counts || err != nil {
+		q.remove(x)
 	}
 }
 
-// forget removes a COUNT.
-func (q *queries) forget(count *query) {
-	q.counting--
-	q.conn.kept.give(count.weight)
+// The memory of queries, in bytes. TestQueriesWeighWhatTheyTake compares it with the heap.
+const (
+	ofQuery   = 640 // itself, its context, and its places in two maps
+	ofFilter  = 192
+	ofTags    = 384 // the map of a filter with tags
+	ofHeading = 400 // in the index, in a set of its own, and in the query
+	ofValue   = 16  // beside its text, which is a part of the message
+)
+
+// weightOf returns the memory of a query whose message has the given length.
+func weightOf(x *query, text int) int {
+	bytes := ofQuery + text + ofHeading*len(x.headings)
+	for _, f := range x.filters {
+		bytes += ofFilter + ofValue*(cap(f.IDs)+cap(f.Authors)+cap(f.Kinds))
+		if len(f.Tags) > 0 {
+			bytes += ofTags
+		}
+		for _, values := range f.Tags {
+			bytes += ofValue * cap(values)
+		}
+	}
+	return bytes
 }

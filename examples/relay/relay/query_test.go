@@ -9,25 +9,24 @@ import (
 	"sync/atomic"
 	"testing"
 
-	gonostr "github.com/nbd-wtf/go-nostr"
+	"github.com/nbd-wtf/go-nostr"
 
-	"github.com/weir-go/weir/examples/relay/nostr"
+	"github.com/weir-go/weir/examples/relay/protocol"
 	"github.com/weir-go/weir/examples/relay/relay"
 	"github.com/weir-go/weir/examples/relay/store"
 )
 
 // filled returns a store with n events, the last one the newest. They are unsigned, because
 // stored events are not verified.
-func filled(t *testing.T, n int, content string) (*fake, []*gonostr.Event) {
+func filled(t *testing.T, n int, content string) (*fake, []*nostr.Event) {
 	t.Helper()
-	kept := &fake{events: map[nostr.ID]*nostr.Event{}}
+	kept := &fake{events: map[string]*nostr.Event{}}
 	author := someone.key()
-	var events []*gonostr.Event
+	var events []*nostr.Event
 	for i := range n {
-		e := &gonostr.Event{PubKey: author, Kind: 1, CreatedAt: gonostr.Timestamp(1000 + i), Content: content, Sig: strings.Repeat("0", 128)}
+		e := &nostr.Event{PubKey: author, Kind: 1, CreatedAt: nostr.Timestamp(1000 + i), Content: content, Sig: strings.Repeat("0", 128)}
 		e.ID = e.GetID()
-		p := parsed(e)
-		kept.events[p.ID] = p
+		kept.events[e.ID] = e
 		events = append(events, e)
 	}
 	return kept, events
@@ -90,7 +89,7 @@ func TestFilterThatMatchesEverythingIsReadInSlices(t *testing.T) {
 		slices++
 		return nil
 	}
-	s := serve(t, relay.Config{Store: kept, Slice: 20, Limits: nostr.Limits{Limit: 400}})
+	s := serve(t, relay.Config{Store: kept, Slice: 20, Limits: protocol.Limits{Limit: 400}})
 	c := s.client()
 	c.send(`["REQ","all",{}]`)
 	if got := c.ids("all"); len(got) != len(events) {
@@ -257,7 +256,7 @@ func TestEventsThatArePublishedWhileStoredOnesAreRead(t *testing.T) {
 	if got := c.ids("a"); len(got) != 10 {
 		t.Errorf("received %d events before EOSE, want the 10 that the query began with", len(got))
 	}
-	for _, want := range []*gonostr.Event{e, ephemeral} {
+	for _, want := range []*nostr.Event{e, ephemeral} {
 		if got := c.want("EVENT", "a")[2].(map[string]any)["id"]; got != want.ID {
 			t.Errorf("received %v, want %s", got, want.ID)
 		}
@@ -333,4 +332,45 @@ func TestQueriesOfClosedSubscriptionsDoNotWait(t *testing.T) {
 	if n := all.begun.Load(); n != 2 {
 		t.Errorf("%d queries were begun, want 2: the first, and the last of 500 with one id", n)
 	}
+}
+
+// hold blocks reads until the function is called or the test ends. Each read that begins
+// sends on entered.
+func (s *fake) hold(t *testing.T) (entered <-chan struct{}, release func()) {
+	in, leave := make(chan struct{}, 1000), make(chan struct{})
+	s.beforeNext = func(nostr.Filter) error {
+		in <- struct{}{}
+		select {
+		case <-leave:
+		case <-t.Context().Done():
+		}
+		return nil
+	}
+	return in, sync.OnceFunc(func() { close(leave) })
+}
+
+// TestCountsAreNoSubscriptions is a regression test: waiting COUNTs counted as
+// subscriptions, so that a client with all of its subscriptions open could not count.
+func TestCountsAreNoSubscriptions(t *testing.T) {
+	kept, _ := filled(t, 1, "")
+	_, release := kept.hold(t)
+	s := serve(t, relay.Config{Store: kept, Subscriptions: 2, Queries: 1})
+	c := s.client()
+	for _, id := range []string{"COUNT c1", "COUNT c2", "COUNT c3", "REQ r1", "REQ r2", "REQ r3", "COUNT c4"} {
+		kind, id, _ := strings.Cut(id, " ")
+		c.send(fmt.Sprintf(`["%s","%s",{}]`, kind, id))
+	}
+	c.want("CLOSED", "c3", "rate-limited: 2 COUNTs are not answered yet*")
+	c.want("CLOSED", "r3", "rate-limited: 2 subscriptions are open*")
+	c.want("CLOSED", "c4", "rate-limited: 2 COUNTs are not answered yet*")
+	if n, m := s.metric(`relay_refused_total{stage="subscription"}`), s.metric(`relay_refused_total{stage="count"}`); n != "1" || m != "2" {
+		t.Errorf("%s subscriptions and %s COUNTs are counted as refused, want 1 and 2", n, m)
+	}
+	release()
+	for _, want := range []string{"COUNT c1", "COUNT c2", "EVENT r1", "EOSE r1", "EVENT r2", "EOSE r2"} {
+		kind, id, _ := strings.Cut(want, " ")
+		c.want(kind, id)
+	}
+	c.send(`["COUNT","c5",{}]`)
+	c.want("COUNT", "c5")
 }

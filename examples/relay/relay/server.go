@@ -8,8 +8,9 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"github.com/weir-go/weir"
-	"github.com/weir-go/weir/examples/relay/nostr"
 	"github.com/weir-go/weir/law"
 	"github.com/weir-go/weir/load"
 	"github.com/weir-go/weir/memory"
@@ -26,17 +27,19 @@ type Server struct {
 	verifier  *weir.Limiter
 	sockets   *admission
 	admission *admission
-	registry  registry
-	imports   imports
+	registry  *registry
 	counts    *counts
-	unsaved   unsaved
+	failing   rate.Sometimes // logs that events are not saved: on a full disk, that is all of them
+	imports   sync.Map       // names of the imports that run over HTTP: two with the same journal would destroy it
 
-	mu          sync.Mutex
-	open        bool          // Run has started, and its context has not ended
-	opened      chan struct{} // closed by the first Run when it has started
-	opening     sync.Once
-	connections map[*connection]struct{}
-	work        sync.WaitGroup // connections and imports
+	closing context.Context //nolint:containedctx // ends when the server closes
+	close   context.CancelFunc
+
+	mu      sync.Mutex
+	isOpen  bool          // Run has started, and its context has not ended
+	opened  chan struct{} // closed by the first Run when it has started
+	opening sync.Once
+	work    sync.WaitGroup // connections and imports
 }
 
 // New returns a server that answers 503 until Run is called. Until Run has returned it owns
@@ -48,7 +51,8 @@ func New(c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{conf: c, connections: map[*connection]struct{}{}, opened: make(chan struct{})}
+	s := &Server{conf: c, registry: newRegistry(), failing: rate.Sometimes{Interval: time.Minute}, opened: make(chan struct{})}
+	s.closing, s.close = context.WithCancel(context.Background())
 	if len(c.Sources) > 0 {
 		if s.monitor, err = load.New(load.Config{Feeds: feeds(c.Sources)}); err != nil {
 			return nil, err
@@ -71,7 +75,14 @@ func New(c Config) (*Server, error) {
 		s.governor.Close()
 		return nil, err
 	}
-	s.sockets, s.admission = newSocketAdmission(s.conf), newAdmission(s.conf)
+	s.admission = newAdmission(s.conf.Connections, s.conf.ConnectionsPerAddress, rate.Limit(s.conf.ConnectionRate))
+	perAddress := s.conf.ConnectionsPerAddress
+	if s.conf.Address != nil { // all sockets are of a proxy
+		perAddress = s.conf.Sockets
+	}
+	// The rate of sockets is not bounded: a client that only asks for the information
+	// document does not count as a new connection.
+	s.sockets = newAdmission(s.conf.Sockets, perAddress, rate.Inf)
 	s.counts = newCounts(s)
 	return s, nil
 }
@@ -144,10 +155,7 @@ func (s *Server) Run(ctx context.Context) error {
 	s.opening.Do(func() { close(s.opened) })
 	<-ctx.Done()
 	s.setOpen(false)
-	s.imports.stop()
-	for _, c := range s.all() {
-		go c.goodbye()
-	}
+	s.close()
 	err := s.wait()
 	s.throttle.Close()
 	s.verifier.Close()
@@ -176,42 +184,17 @@ func (s *Server) wait() error {
 func (s *Server) setOpen(open bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.open = open
+	s.isOpen = open
 }
 
 // begin counts work that Run waits for, unless the server is closed.
 func (s *Server) begin() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.open {
+	if s.isOpen {
 		s.work.Add(1)
 	}
-	return s.open
-}
-
-// add registers a connection. It reports false if the server has closed meanwhile.
-func (s *Server) add(c *connection) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.open {
-		s.connections[c] = struct{}{}
-	}
-	return s.open
-}
-
-func (s *Server) remove(c *connection) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.connections, c)
-}
-
-func (s *Server) all() (all []*connection) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for c := range s.connections {
-		all = append(all, c)
-	}
-	return all
+	return s.isOpen
 }
 
 // Handler serves clients: WebSocket, and the information document to clients that accept
@@ -239,14 +222,4 @@ func (s *Server) addressOf(r *http.Request) string {
 		return s.conf.Address(r)
 	}
 	return addressOf(r.RemoteAddr)
-}
-
-// busy returns the reason for a refusal, with the time to come back, in the protocol's
-// words.
-func busy(what string, err error) string {
-	refused := (*weir.RefusedError)(nil)
-	if !errors.As(err, &refused) || refused.Reason == weir.ReasonClosed {
-		return nostr.Reason(nostr.Failed, "the relay is closing")
-	}
-	return nostr.Reason(nostr.RateLimited, "too many %s: come back in %d s", what, wholeSeconds(refused.RetryAfter))
 }

@@ -3,8 +3,11 @@ package relay
 import (
 	"context"
 	"errors"
+	"strings"
 
-	"github.com/weir-go/weir/examples/relay/nostr"
+	"github.com/nbd-wtf/go-nostr"
+
+	"github.com/weir-go/weir/examples/relay/protocol"
 	"github.com/weir-go/weir/examples/relay/store"
 	"github.com/weir-go/weir/throttle"
 )
@@ -22,89 +25,60 @@ const (
 	sliceBytes = 64 << 10
 )
 
-// costOf returns the cost of the first slice. It is at most half of the concurrent cost, so
-// that others can run.
+// costOf returns the cost of the first slice; that of the others is 1. It is at most half of
+// the concurrent cost, so that others can run.
 func (s *Server) costOf(f nostr.Filter) int {
 	return max(min(1+store.Cost(f)/perCost, s.conf.Reads/2), 1)
 }
 
-// A reading is a cursor read in slices.
-type reading struct {
-	server *Server
-	cursor Cursor
-	cost   int // of the next slice
-}
-
-func (s *Server) read(f nostr.Filter) *reading {
-	return &reading{server: s, cursor: s.conf.Store.Query(f), cost: s.costOf(f)}
-}
-
 // slice waits for the throttle and reads one slice. It skips a corrupt record.
-func (r *reading) slice(ctx context.Context, next func(Cursor) (more bool, err error)) (more bool, err error) {
-	op, err := r.server.throttle.Start(ctx, throttle.Read, r.cost)
+func (s *Server) slice(ctx context.Context, cost int, next func() (more bool, err error)) (more bool, err error) {
+	op, err := s.throttle.Start(ctx, throttle.Read, cost)
 	if err != nil {
 		return false, err
 	}
 	defer op.DoneWith(&err)
-	r.cost = 1
-	more, err = next(r.cursor)
+	more, err = next()
 	if errors.Is(err, store.ErrCorrupt) {
-		r.server.conf.Logger.Error("a query leaves out a record", "error", err)
+		s.conf.Logger.Error("a query leaves out a record", "error", err)
 		err = nil
 	}
 	return more, err
 }
 
-// stored sends the stored events that match a subscription, an EOSE, and the events
+// sendStored sends the stored events that match a subscription, an EOSE, and the events
 // published meanwhile. It sends no event twice.
-func (s *Server) stored(sub *subscription) error {
-	sent := stored{sub: sub, ids: map[nostr.ID]bool{}}
+func (x *query) sendStored() error {
+	sent := sentIDs{ids: map[string]bool{}, memory: x.conn.out.memory}
 	defer sent.forget()
-	for _, f := range sub.filters {
-		if err := s.send(&sent, f); err != nil {
+	for _, f := range x.filters {
+		if err := x.sendMatching(f, &sent); err != nil {
 			return err
 		}
 	}
-	if err := sub.conn.out.put(sub.ctx, message{text: nostr.AppendEOSE(nil, sub.id)}); err != nil {
+	if err := x.conn.out.put(x.ctx, message{text: protocol.Encode("EOSE", x.id)}); err != nil {
 		return err
 	}
-	return sub.goLive(sent.ids)
+	return x.goLive(sent.ids)
 }
 
-// stored holds the ids of the stored events sent to a subscription.
-type stored struct {
-	sub  *subscription
-	ids  map[nostr.ID]bool
-	size int // bytes taken from the outbox's share of memory for ids
-}
-
-// perSent is the memory of a map for each id, on average between two doublings.
-const perSent = 72
-
-// note takes memory for the ids added since the last call.
-func (s *stored) note() error {
-	more := perSent*len(s.ids) - s.size
-	if !s.sub.conn.out.memory.take(more) {
-		return errNoMemory
-	}
-	s.size += more
-	return nil
-}
-
-func (s *stored) forget() { s.sub.conn.out.memory.give(s.size) }
-
-// send sends the events that match one filter, up to its limit. It waits for room before it
-// reads the next slice.
-func (s *Server) send(sent *stored, f nostr.Filter) error {
-	out, r := sent.sub.conn.out, s.read(f)
-	for more := f.Limit > 0; more; {
-		room, err := out.reserve(sent.sub.ctx)
+// sendMatching sends the events that match one filter, up to its limit. It waits for room
+// before it reads the next slice.
+func (x *query) sendMatching(f nostr.Filter, sent *sentIDs) error {
+	s, out := x.conn.server, x.conn.out
+	cursor, cost := s.conf.Store.Query(f), s.costOf(f)
+	for more := !f.LimitZero; more; cost = 1 {
+		room, err := out.reserve(x.ctx)
 		if err != nil {
 			return err
 		}
 		var batch [][]byte
-		if batch, more, err = r.batch(sent, room); err == nil {
-			err = sent.note()
+		more, err = s.slice(x.ctx, cost, func() (more bool, err error) {
+			batch, more, err = x.batch(cursor, room, sent)
+			return more, err
+		})
+		if err == nil {
+			err = sent.charge()
 		}
 		if err != nil {
 			out.unreserve(room)
@@ -119,32 +93,59 @@ func (s *Server) send(sent *stored, f nostr.Filter) error {
 
 // batch reads a slice of events that were not sent yet, and stops after the event that fills
 // the room.
-func (r *reading) batch(sent *stored, room int) (batch [][]byte, more bool, err error) {
+func (x *query) batch(cursor Cursor, room int, sent *sentIDs) (batch [][]byte, more bool, err error) {
 	size := 0
-	more, err = r.slice(sent.sub.ctx, func(c Cursor) (bool, error) {
-		return c.Next(r.server.conf.Slice, func(e *nostr.Event) bool {
-			if !sent.ids[e.ID] {
-				sent.ids[e.ID] = true
-				text := nostr.AppendEventMessage(nil, sent.sub.id, e)
-				batch = append(batch, text)
-				size += message{text: text}.size()
-			}
-			return size < room
-		})
+	more, err = cursor.Next(x.conn.server.conf.Slice, func(e *nostr.Event) bool {
+		if sent.add(e.ID) {
+			text := protocol.EventMessage(x.id, e)
+			batch = append(batch, text)
+			size += message{text: text}.size()
+		}
+		return size < room
 	})
 	return batch, more, err
 }
 
+// sentIDs holds the ids of the stored events sent to a subscription.
+type sentIDs struct {
+	ids    map[string]bool
+	memory *share // of the outbox
+	size   int    // bytes taken
+}
+
+// perSent is the memory of an id in a map, on average between two doublings.
+const perSent = 112
+
+// add reports whether the id is new.
+func (s *sentIDs) add(id string) bool {
+	if s.ids[id] {
+		return false
+	}
+	s.ids[strings.Clone(id)] = true // not with its event
+	return true
+}
+
+// charge takes memory for the ids added since the last call.
+func (s *sentIDs) charge() error {
+	more := perSent*len(s.ids) - s.size
+	if !s.memory.take(more) {
+		return errNoMemory
+	}
+	s.size += more
+	return nil
+}
+
+func (s *sentIDs) forget() { s.memory.give(s.size) }
+
 // count answers a COUNT.
-func (s *Server) count(q *query, c *connection) error {
-	n := 0
-	for i, f := range q.filters {
-		r := s.read(f)
-		for more := true; more; {
+func (x *query) count() error {
+	s, n := x.conn.server, 0
+	for i, f := range x.filters {
+		cursor, cost := s.conf.Store.Query(f), s.costOf(f)
+		for more := true; more; cost = 1 {
 			var err error
-			more, err = r.slice(q.ctx, func(c Cursor) (more bool, err error) {
-				found := 0
-				found, more, err = countSlice(c, s.conf.Slice, q.filters[:i])
+			more, err = s.slice(x.ctx, cost, func() (bool, error) {
+				found, more, err := countSlice(cursor, s.conf.Slice, x.filters[:i])
 				n += found
 				return more, err
 			})
@@ -153,17 +154,17 @@ func (s *Server) count(q *query, c *connection) error {
 			}
 		}
 	}
-	return c.out.put(q.ctx, message{text: nostr.AppendCount(nil, q.id, n)})
+	return x.conn.out.put(x.ctx, message{text: protocol.Encode("COUNT", x.id, map[string]int{"count": n})})
 }
 
 // countSlice counts the events of a slice that no earlier filter has counted. The first
 // filter need not read the events.
-func countSlice(c Cursor, keys int, before []nostr.Filter) (n int, more bool, err error) {
+func countSlice(c Cursor, keys int, before nostr.Filters) (n int, more bool, err error) {
 	if len(before) == 0 {
 		return c.Count(keys)
 	}
 	more, err = c.Next(keys, func(e *nostr.Event) bool {
-		if !wanted(before, e) {
+		if !matchesAny(before, e) {
 			n++
 		}
 		return true

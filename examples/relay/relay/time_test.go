@@ -13,8 +13,9 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
+	"github.com/nbd-wtf/go-nostr"
 
-	"github.com/weir-go/weir/examples/relay/nostr"
+	"github.com/weir-go/weir/examples/relay/protocol"
 	"github.com/weir-go/weir/examples/relay/relay"
 )
 
@@ -182,7 +183,7 @@ func (*recorder) WriteHeader(int) {}
 
 func TestClientThatNeverReads(t *testing.T) {
 	kept, _ := filled(t, 2000, strings.Repeat("x", 1000))
-	inBubble(t, relay.Config{Store: kept, Limits: nostr.Limits{Limit: 2000}}, func(t *testing.T, b *bubble) {
+	inBubble(t, relay.Config{Store: kept, Limits: protocol.Limits{Limit: 2000}}, func(t *testing.T, b *bubble) {
 		slow, other := b.client(), b.client()
 		slow.send(`["REQ","all",{}]`)
 		began := time.Now()

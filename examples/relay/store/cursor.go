@@ -4,8 +4,9 @@ import (
 	"errors"
 
 	"github.com/dgraph-io/badger/v4"
+	"github.com/nbd-wtf/go-nostr"
 
-	"github.com/weir-go/weir/examples/relay/nostr"
+	"github.com/weir-go/weir/examples/relay/protocol"
 )
 
 // A Cursor reads the events that match a filter, newest first, and events of the same second
@@ -18,25 +19,28 @@ type Cursor struct {
 	exact  bool   // of the plan
 	left   int    // of the limit, negative for no bound
 
-	ids   []nostr.ID // still to be looked up
-	found []stamp    // stamps of the IDs looked up
-	dry   []*span    // ranges to be read next
-	heads merger     // the other ranges, each with at least one entry
-	last  stamp      // the last stamp visited
-	begun bool       // last is set
+	ids   []string // still to be looked up
+	found []stamp  // stamps of the IDs looked up
+	dry   []*span  // ranges to be read next
+	heads merger   // the other ranges, each with at least one entry
+	last  stamp    // the last stamp visited
+	begun bool     // last is set
 }
 
 // Query returns a cursor over the events that match a filter, at most as many as its limit. The
 // filter's slices and maps must not change while the cursor is in use.
 func (s *Store) Query(f nostr.Filter) *Cursor {
 	c := &Cursor{store: s, filter: f, left: f.Limit}
+	if f.Limit == 0 && !f.LimitZero {
+		c.left = -1
+	}
 	if empty(&f) {
 		return c
 	}
 	p := planOf(&f)
 	c.ids, c.exact = p.ids, p.exact
 	for _, prefix := range p.prefixes {
-		c.dry = append(c.dry, newSpan(prefix, &f, firstWindow(f.Limit, len(p.prefixes))))
+		c.dry = append(c.dry, newSpan(prefix, &f, firstWindow(c.left, len(p.prefixes))))
 		c.index = prefix[:1]
 	}
 	if len(p.prefixes) == 1 {
@@ -111,7 +115,7 @@ func (c *Cursor) match(tx *badger.Txn, s stamp) (e *nostr.Event, err error) {
 	}
 	err = item.Value(func(record []byte) error {
 		decoded, err := decode(s, record)
-		if err == nil && (c.exact || c.filter.Matches(&decoded)) {
+		if err == nil && (c.exact || protocol.Matches(&c.filter, &decoded)) {
 			e = &decoded
 		}
 		return err

@@ -6,25 +6,26 @@ import (
 	"slices"
 
 	"github.com/dgraph-io/badger/v4"
+	"github.com/nbd-wtf/go-nostr"
 
-	"github.com/weir-go/weir/examples/relay/nostr"
+	"github.com/weir-go/weir/examples/relay/protocol"
 )
 
 // A deletion holds the events and addresses that an event of kind 5 names; it is empty for
 // other kinds.
 type deletion struct {
-	author    nostr.PubKey
-	until     int64 // the time of the deletion
-	ids       []nostr.ID
-	addresses []nostr.Address
+	author    []byte
+	until     nostr.Timestamp // the time of the deletion
+	ids       []string
+	addresses []protocol.Address
 }
 
 func namedBy(e *nostr.Event) (d deletion, err error) {
 	if e.Kind != nostr.KindDeletion {
 		return d, nil
 	}
-	ids, addresses := e.Deletions()
-	d = deletion{author: e.PubKey, until: e.CreatedAt, ids: unique(ids), addresses: unique(addresses)}
+	ids, addresses := protocol.Deletions(e)
+	d = deletion{author: raw(e.PubKey), until: e.CreatedAt, ids: unique(ids), addresses: unique(addresses)}
 	if n := len(d.ids) + len(d.addresses); n > maxIndexed {
 		return d, fmt.Errorf("store: event %s deletes %d events: want at most %d in one deletion", e.ID, n, maxIndexed)
 	}
@@ -52,7 +53,7 @@ func (d *deletion) mark(tx *badger.Txn) (doomed []stamp, err error) {
 		if mine {
 			doomed = append(doomed, s)
 		}
-		if err := tx.Set(key(goneID, id[:], d.author[:]), nil); err != nil {
+		if err := tx.Set(key(goneID, raw(id), d.author), nil); err != nil {
 			return nil, err
 		}
 	}
@@ -76,20 +77,20 @@ func (d *deletion) mark(tx *badger.Txn) (doomed []stamp, err error) {
 }
 
 // find returns the stamp of an event, and whether it is stored and the author may delete it.
-func (d *deletion) find(tx *badger.Txn, id nostr.ID) (s stamp, mine bool, err error) {
-	created, err := valueOf(tx, key(inIDs, id[:]))
+func (d *deletion) find(tx *badger.Txn, id string) (s stamp, mine bool, err error) {
+	created, err := valueOf(tx, key(inIDs, raw(id)))
 	if err != nil || len(created) != 8 {
 		return s, false, err
 	}
 	copy(s[:], created)
-	copy(s[8:], id[:])
-	kind, err := valueOf(tx, key(inAuthors, d.author[:], s[:]))
-	return s, len(kind) == 2 && binary.BigEndian.Uint16(kind) != nostr.KindDeletion, err
+	copy(s[8:], raw(id))
+	kind, err := valueOf(tx, key(inAuthors, d.author, s[:]))
+	return s, len(kind) == 2 && int(binary.BigEndian.Uint16(kind)) != nostr.KindDeletion, err
 }
 
 // markTo blocks the versions at an address up to the time of the deletion, or of a later
 // one.
-func (d *deletion) markTo(tx *badger.Txn, a nostr.Address) error {
+func (d *deletion) markTo(tx *badger.Txn, a protocol.Address) error {
 	k := addressKey(goneTo, a)
 	until, found, err := timeAt(tx, k)
 	if err != nil || found && until >= d.until {
@@ -103,10 +104,10 @@ func isDeleted(tx *badger.Txn, e *nostr.Event) (bool, error) {
 	if e.Kind == nostr.KindDeletion {
 		return false, nil
 	}
-	if mark, err := valueOf(tx, key(goneID, e.ID[:], e.PubKey[:])); err != nil || mark != nil {
+	if mark, err := valueOf(tx, key(goneID, raw(e.ID), raw(e.PubKey))); err != nil || mark != nil {
 		return true, err
 	}
-	address, ok := e.Address()
+	address, ok := protocol.AddressOf(e)
 	if !ok {
 		return false, nil
 	}
@@ -114,7 +115,7 @@ func isDeleted(tx *badger.Txn, e *nostr.Event) (bool, error) {
 	return found && e.CreatedAt <= until, err
 }
 
-func timeAt(tx *badger.Txn, key []byte) (t int64, found bool, err error) {
+func timeAt(tx *badger.Txn, key []byte) (t nostr.Timestamp, found bool, err error) {
 	value, err := valueOf(tx, key)
 	if err != nil || value == nil {
 		return 0, false, err
@@ -122,5 +123,5 @@ func timeAt(tx *badger.Txn, key []byte) (t int64, found bool, err error) {
 	if len(value) != 8 {
 		return 0, false, fmt.Errorf("%w: a time of %d bytes", ErrCorrupt, len(value))
 	}
-	return int64(binary.BigEndian.Uint64(value)), true, nil
+	return nostr.Timestamp(binary.BigEndian.Uint64(value)), true, nil
 }

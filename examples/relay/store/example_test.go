@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"log"
 	"os"
+	"strings"
 
-	"github.com/weir-go/weir/examples/relay/nostr"
+	"github.com/nbd-wtf/go-nostr"
+
 	"github.com/weir-go/weir/examples/relay/store"
 )
 
@@ -22,8 +24,9 @@ func Example() {
 	}
 	defer s.Close()
 
-	profile := nostr.Event{ID: nostr.ID{1}, CreatedAt: 100, Kind: 0, Content: "old"}
-	newer := nostr.Event{ID: nostr.ID{2}, CreatedAt: 200, Kind: 0, Content: "new"}
+	author, signature := strings.Repeat("0a", 32), strings.Repeat("00", 64)
+	profile := nostr.Event{ID: strings.Repeat("01", 32), PubKey: author, CreatedAt: 100, Kind: 0, Content: "old", Sig: signature}
+	newer := nostr.Event{ID: strings.Repeat("02", 32), PubKey: author, CreatedAt: 200, Kind: 0, Content: "new", Sig: signature}
 	for _, e := range []nostr.Event{profile, newer, profile} {
 		outcome, err := s.Save(context.Background(), &e)
 		fmt.Println(e.Content, outcome, err)
@@ -47,6 +50,6 @@ func Example() {
 }
 
 func ExampleCost() {
-	fmt.Println(store.Cost(nostr.Filter{}), store.Cost(nostr.Filter{Authors: make([]nostr.PubKey, 20), Kinds: []int{1, 6}}))
+	fmt.Println(store.Cost(nostr.Filter{}), store.Cost(nostr.Filter{Authors: make([]string, 20), Kinds: []int{1, 6}}))
 	// Output: 1 40
 }

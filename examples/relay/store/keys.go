@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"math"
 	"slices"
 
-	"github.com/weir-go/weir/examples/relay/nostr"
+	"github.com/nbd-wtf/go-nostr"
+
+	"github.com/weir-go/weir/examples/relay/protocol"
 )
 
 // The first byte of a key is its type. A stamp is 40 bytes: the inverted time and the ID, so
@@ -49,23 +52,23 @@ const (
 const maxIndexed = 2000
 
 // A stamp orders events.
-type stamp [8 + len(nostr.ID{})]byte
+type stamp [8 + 32]byte
 
-func stampOf(created int64, id nostr.ID) (s stamp) {
-	binary.BigEndian.PutUint64(s[:], invert(created))
-	copy(s[8:], id[:])
+func stampOf(e *nostr.Event) (s stamp) {
+	binary.BigEndian.PutUint64(s[:], invert(e.CreatedAt))
+	copy(s[8:], raw(e.ID))
 	return s
 }
 
-func (s stamp) created() int64 { return int64(binary.BigEndian.Uint64(s[:]) ^ math.MaxInt64) }
-
-func (s stamp) id() nostr.ID { return nostr.ID(s[8:]) }
+func (s stamp) created() nostr.Timestamp {
+	return nostr.Timestamp(binary.BigEndian.Uint64(s[:]) ^ math.MaxInt64)
+}
 
 // before reports whether s is of a newer event.
 func (s stamp) before(other stamp) bool { return bytes.Compare(s[:], other[:]) < 0 }
 
 // invert maps later times to smaller numbers, including times before 1970.
-func invert(created int64) uint64 { return uint64(created) ^ math.MaxInt64 }
+func invert(created nostr.Timestamp) uint64 { return uint64(created) ^ math.MaxInt64 }
 
 // key joins the parts of a key.
 func key(table byte, parts ...[]byte) []byte {
@@ -77,6 +80,12 @@ func key(table byte, parts ...[]byte) []byte {
 	return k
 }
 
+// raw returns the bytes of an ID or a key. Package protocol has checked its digits.
+func raw(digits string) []byte {
+	b, _ := hex.DecodeString(digits)
+	return b
+}
+
 func bytesOf(kind int) []byte { return binary.BigEndian.AppendUint16(nil, uint16(kind)) }
 
 func hash(value string) []byte {
@@ -84,16 +93,16 @@ func hash(value string) []byte {
 	return sum[:16]
 }
 
-func addressKey(table byte, a nostr.Address) []byte {
-	return key(table, bytesOf(a.Kind), a.PubKey[:], hash(a.D))
+func addressKey(table byte, a protocol.Address) []byte {
+	return key(table, bytesOf(a.Kind), raw(a.PubKey), hash(a.D))
 }
 
 // indexKeys returns the keys of an event whose values are its kind.
 func indexKeys(e *nostr.Event) [][]byte {
-	s, kind := stampOf(e.CreatedAt, e.ID), bytesOf(e.Kind)
+	s, kind, author := stampOf(e), bytesOf(e.Kind), raw(e.PubKey)
 	keys := [][]byte{
-		key(inAuthors, e.PubKey[:], s[:]),
-		key(inBoth, e.PubKey[:], kind, s[:]),
+		key(inAuthors, author, s[:]),
+		key(inBoth, author, kind, s[:]),
 		key(inKinds, kind, s[:]),
 	}
 	for _, prefix := range tagPrefixes(e) {
@@ -109,7 +118,7 @@ func tagPrefixes(e *nostr.Event) (prefixes [][]byte) {
 		if len(tag) < 2 || len(tag[0]) != 1 {
 			continue
 		}
-		prefix := tagPrefix(tag[0][0], tag[1])
+		prefix := tagPrefix(tag[0], tag[1])
 		if has := [17]byte(prefix[1:]); !seen[has] {
 			seen[has] = true
 			prefixes = append(prefixes, prefix)
@@ -121,4 +130,4 @@ func tagPrefixes(e *nostr.Event) (prefixes [][]byte) {
 	return prefixes
 }
 
-func tagPrefix(letter byte, value string) []byte { return key(inTags, []byte{letter}, hash(value)) }
+func tagPrefix(letter, value string) []byte { return key(inTags, []byte(letter), hash(value)) }

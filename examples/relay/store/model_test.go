@@ -1,42 +1,42 @@
 package store_test
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/nbd-wtf/go-nostr"
 	"pgregory.net/rapid"
 
-	"github.com/weir-go/weir/examples/relay/nostr"
+	"github.com/weir-go/weir/examples/relay/protocol"
 	"github.com/weir-go/weir/examples/relay/store"
 )
 
 // A model is a store as a slice, with the rules of the protocol in their simplest form.
 type model struct {
 	events    []nostr.Event
-	ids       map[string]bool               // deleted events, "ID by author"
-	addresses map[string]int64              // deleted up to this time
-	newest    map[nostr.Address]nostr.Event // including deleted ones
+	ids       map[string]bool                  // deleted events, "ID by author"
+	addresses map[string]nostr.Timestamp       // deleted up to this time
+	newest    map[protocol.Address]nostr.Event // including deleted ones
 }
 
 func newModel() model {
-	return model{ids: map[string]bool{}, addresses: map[string]int64{}, newest: map[nostr.Address]nostr.Event{}}
+	return model{ids: map[string]bool{}, addresses: map[string]nostr.Timestamp{}, newest: map[protocol.Address]nostr.Event{}}
 }
 
 func (m *model) save(e nostr.Event) store.Outcome {
-	if e.Class() == nostr.Ephemeral {
+	if e.IsEphemeral() {
 		return store.Ephemeral
 	}
 	if slices.ContainsFunc(m.events, func(x nostr.Event) bool { return x.ID == e.ID }) {
 		return store.Duplicate
 	}
-	address, versioned := e.Address()
+	address, versioned := protocol.AddressOf(&e)
 	if e.Kind != nostr.KindDeletion {
 		until, gone := m.addresses[address.String()]
-		if m.ids[e.ID.String()+e.PubKey.String()] || versioned && gone && e.CreatedAt <= until {
+		if m.ids[e.ID+e.PubKey] || versioned && gone && e.CreatedAt <= until {
 			m.supersede(e)
 			return store.Deleted
 		}
@@ -54,16 +54,16 @@ func (m *model) save(e nostr.Event) store.Outcome {
 // supersede removes the version that e replaces, and reports false if its address has had a
 // newer one.
 func (m *model) supersede(e nostr.Event) bool {
-	address, versioned := e.Address()
+	address, versioned := protocol.AddressOf(&e)
 	if !versioned {
 		return true
 	}
-	if newest, ok := m.newest[address]; ok && !e.Replaces(&newest) {
+	if newest, ok := m.newest[address]; ok && newestFirst(e, newest) >= 0 {
 		return false
 	}
 	m.newest[address] = e
 	m.events = slices.DeleteFunc(m.events, func(x nostr.Event) bool {
-		a, ok := x.Address()
+		a, ok := protocol.AddressOf(&x)
 		return ok && a == address
 	})
 	return true
@@ -71,11 +71,11 @@ func (m *model) supersede(e nostr.Event) bool {
 
 func (m *model) remove(d nostr.Event) {
 	for _, tag := range d.Tags {
-		switch tag.Name() {
+		switch tag.Key() {
 		case "e":
-			m.ids[tag.Value()+d.PubKey.String()] = true
+			m.ids[tag.Value()+d.PubKey] = true
 		case "a":
-			if strings.Contains(tag.Value(), ":"+d.PubKey.String()+":") { // including invalid addresses, which match nothing
+			if strings.Contains(tag.Value(), ":"+d.PubKey+":") { // including invalid addresses, which match nothing
 				m.addresses[tag.Value()] = max(m.addresses[tag.Value()], d.CreatedAt)
 			}
 		}
@@ -84,23 +84,26 @@ func (m *model) remove(d nostr.Event) {
 		if e.Kind == nostr.KindDeletion || e.PubKey != d.PubKey {
 			return false
 		}
-		a, versioned := e.Address()
+		a, versioned := protocol.AddressOf(&e)
 		return slices.ContainsFunc(d.Tags, func(t nostr.Tag) bool {
-			return t.Name() == "e" && t.Value() == e.ID.String() ||
-				t.Name() == "a" && versioned && t.Value() == a.String() && e.CreatedAt <= d.CreatedAt
+			return t.Key() == "e" && t.Value() == e.ID ||
+				t.Key() == "a" && versioned && t.Value() == a.String() && e.CreatedAt <= d.CreatedAt
 		})
 	})
 }
 
 func (m *model) query(f nostr.Filter) (found []nostr.Event) {
 	for _, e := range m.events {
-		if f.Matches(&e) {
+		if protocol.Matches(&f, &e) {
 			found = append(found, e)
 		}
 	}
 	slices.SortFunc(found, newestFirst)
-	if f.Limit >= 0 && len(found) > f.Limit {
-		found = found[:f.Limit]
+	switch {
+	case f.LimitZero:
+		return nil
+	case f.Limit > 0 && len(found) > f.Limit:
+		return found[:f.Limit]
 	}
 	return found
 }
@@ -109,7 +112,7 @@ func newestFirst(a, b nostr.Event) int {
 	if a.CreatedAt != b.CreatedAt {
 		return int(b.CreatedAt - a.CreatedAt)
 	}
-	return bytes.Compare(a.ID[:], b.ID[:])
+	return strings.Compare(a.ID, b.ID)
 }
 
 // The values are drawn from small sets, so that events collide.
@@ -118,20 +121,16 @@ var (
 	letters = []string{"e", "p", "t", "a", "d", "title", "-"}
 )
 
-func authorOf(n int) (k nostr.PubKey) {
-	k[0], k[31] = 0xaa, byte(n)
-	return k
-}
+func authorOf(n int) string { return fmt.Sprintf("aa%062x", n) }
 
-func idOf(n int) (id nostr.ID) {
-	id[0], id[31] = byte(n), byte(n>>8)
-	return id
-}
+func idOf(n int) string { return fmt.Sprintf("%02x%060x%02x", n&0xff, 0, n>>8) }
+
+func at(t int) *nostr.Timestamp { return (*nostr.Timestamp)(new(int64(t))) }
 
 const ids = 60
 
 // drawn holds the events drawn so far: an ID is the hash of one event.
-type drawn map[nostr.ID]nostr.Event
+type drawn map[string]nostr.Event
 
 func (d drawn) event(t *rapid.T) nostr.Event {
 	e := drawEvent(t)
@@ -146,10 +145,10 @@ func drawEvent(t *rapid.T) nostr.Event {
 	n := rapid.IntRange(0, ids-1).Draw(t, "id")
 	author := rapid.IntRange(0, 2).Draw(t, "author")
 	return nostr.Event{
-		ID: idOf(n), PubKey: authorOf(author), CreatedAt: int64(rapid.IntRange(1, 6).Draw(t, "time")),
+		ID: idOf(n), PubKey: authorOf(author), CreatedAt: nostr.Timestamp(rapid.IntRange(1, 6).Draw(t, "time")),
 		Kind: rapid.SampledFrom(kinds).Draw(t, "kind"),
 		Tags: rapid.SliceOfN(rapid.Custom(drawTag), 0, 4).Draw(t, "tags"), Content: rapid.String().Draw(t, "content"),
-		Sig: [64]byte{byte(n), 1, byte(author)},
+		Sig: fmt.Sprintf("%02x01%02x%0122x", n, author, 0),
 	}
 }
 
@@ -165,11 +164,11 @@ func drawTag(t *rapid.T) nostr.Tag {
 func drawValue(t *rapid.T, name string) string {
 	switch name {
 	case "e":
-		return idOf(rapid.IntRange(0, ids-1).Draw(t, "named")).String()
+		return idOf(rapid.IntRange(0, ids-1).Draw(t, "named"))
 	case "p":
-		return authorOf(rapid.IntRange(0, 2).Draw(t, "named")).String()
+		return authorOf(rapid.IntRange(0, 2).Draw(t, "named"))
 	case "a":
-		return nostr.Address{
+		return protocol.Address{
 			Kind: rapid.SampledFrom([]int{0, 3, 10002, 30023, 30024}).Draw(t, "kind"), PubKey: authorOf(rapid.IntRange(0, 2).Draw(t, "author")), D: rapid.SampledFrom([]string{"", "x"}).Draw(t, "d"),
 		}.String()
 	}
@@ -177,35 +176,36 @@ func drawValue(t *rapid.T, name string) string {
 }
 
 func drawFilter(t *rapid.T) nostr.Filter {
-	f := nostr.Filter{Limit: rapid.SampledFrom([]int{-1, -1, 0, 1, 3, 500}).Draw(t, "limit")}
+	f := nostr.Filter{Limit: rapid.SampledFrom([]int{0, 0, 0, 1, 3, 500}).Draw(t, "limit")}
+	f.LimitZero = f.Limit == 0 && rapid.IntRange(0, 2).Draw(t, "none") == 0
 	has := func(what string) bool { return rapid.IntRange(0, 2).Draw(t, what) == 0 }
 	if has("has ids") {
 		f.IDs = rapid.SliceOfN(rapid.Map(rapid.IntRange(0, ids), idOf), 0, 20).Draw(t, "ids")
-		slices.SortFunc(f.IDs, func(a, b nostr.ID) int { return bytes.Compare(a[:], b[:]) })
+		slices.Sort(f.IDs)
 	}
 	if has("has authors") {
 		f.Authors = rapid.SliceOfN(rapid.Map(rapid.IntRange(0, 3), authorOf), 0, 4).Draw(t, "authors")
-		slices.SortFunc(f.Authors, func(a, b nostr.PubKey) int { return bytes.Compare(a[:], b[:]) })
+		slices.Sort(f.Authors)
 	}
 	if has("has kinds") {
 		f.Kinds = rapid.SliceOfN(rapid.SampledFrom(kinds), 0, 6).Draw(t, "kinds")
 		slices.Sort(f.Kinds)
 	}
 	if has("has tags") {
-		f.Tags = map[byte][]string{}
+		f.Tags = nostr.TagMap{}
 		for range rapid.IntRange(1, 2).Draw(t, "letters") {
 			name := rapid.SampledFrom(letters[:5]).Draw(t, "letter")
 			for range rapid.IntRange(0, 3).Draw(t, "values") {
-				f.Tags[name[0]] = append(f.Tags[name[0]], drawValue(t, name))
+				f.Tags[name] = append(f.Tags[name], drawValue(t, name))
 			}
-			slices.Sort(f.Tags[name[0]])
+			slices.Sort(f.Tags[name])
 		}
 	}
 	if has("has since") {
-		f.Since = int64(rapid.IntRange(1, 6).Draw(t, "since"))
+		f.Since = at(rapid.IntRange(1, 6).Draw(t, "since"))
 	}
 	if has("has until") {
-		f.Until = int64(rapid.IntRange(1, 6).Draw(t, "until"))
+		f.Until = at(rapid.IntRange(1, 6).Draw(t, "until"))
 	}
 	return f
 }
@@ -251,7 +251,7 @@ func same(t *rapid.T, got, want []nostr.Event, what string) {
 
 func form(e nostr.Event) string {
 	var text strings.Builder
-	fmt.Fprintf(&text, "%x by %x at %d of kind %d %x %s", e.ID, e.PubKey, e.CreatedAt, e.Kind, e.Sig, strconv.Quote(e.Content))
+	fmt.Fprintf(&text, "%s by %s at %d of kind %d %s %s", e.ID, e.PubKey, e.CreatedAt, e.Kind, e.Sig, strconv.Quote(e.Content))
 	for _, tag := range e.Tags {
 		fmt.Fprintf(&text, " %q", []string(tag))
 	}

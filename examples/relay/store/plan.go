@@ -4,14 +4,14 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/weir-go/weir/examples/relay/nostr"
+	"github.com/nbd-wtf/go-nostr"
 )
 
 // A plan determines how a filter is answered: by IDs, or by ranges of one index.
 type plan struct {
-	ids      []nostr.ID // of the filter, if it has any
-	prefixes [][]byte   // of ranges, all in the same index
-	exact    bool       // every entry of the ranges with the right kind matches: no need to read its record
+	ids      []string // of the filter, if it has any
+	prefixes [][]byte // of ranges, all in the same index
+	exact    bool     // every entry of the ranges with the right kind matches: no need to read its record
 }
 
 // A cursor has to look at all ranges before it knows which event is the newest.
@@ -65,11 +65,11 @@ func byAuthors(f *nostr.Filter) plan {
 	both := f.Kinds != nil && len(f.Authors)*len(f.Kinds) <= mostSpans(f.Kinds)
 	for _, author := range f.Authors {
 		if !both {
-			p.prefixes = append(p.prefixes, key(inAuthors, author[:]))
+			p.prefixes = append(p.prefixes, key(inAuthors, raw(author)))
 			continue
 		}
 		for _, kind := range f.Kinds {
-			p.prefixes = append(p.prefixes, key(inBoth, author[:], bytesOf(kind)))
+			p.prefixes = append(p.prefixes, key(inBoth, raw(author), bytesOf(kind)))
 		}
 	}
 	return p
@@ -83,7 +83,7 @@ func mostSpans(kinds []int) int {
 	return maxSpans
 }
 
-func byTag(f *nostr.Filter, letter byte, values []string) plan {
+func byTag(f *nostr.Filter, letter string, values []string) plan {
 	p := plan{exact: f.Authors == nil && len(f.Tags) == 1}
 	for _, value := range values {
 		p.prefixes = append(p.prefixes, tagPrefix(letter, value))

@@ -8,7 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/weir-go/weir/examples/relay/nostr"
+	"github.com/nbd-wtf/go-nostr"
+
+	"github.com/weir-go/weir/examples/relay/protocol"
 )
 
 // ErrCorrupt is returned by a read of a malformed record.
@@ -19,17 +21,17 @@ var ErrCorrupt = errors.New("store: a record is corrupt")
 // values, then each as its length and its bytes. A value of 64 hexadecimal digits, as in e
 // and p tags, takes 32 bytes, and the lowest bit of its length marks it.
 
-const fixed = 2 + len(nostr.PubKey{}) + len(nostr.Event{}.Sig)
+const fixed = 2 + 32 + 64 // the kind, the author and the signature
 
 func recordOf(e *nostr.Event) []byte {
 	b := binary.BigEndian.AppendUint16(make([]byte, 0, fixed+len(e.Content)+40*len(e.Tags)+8), uint16(e.Kind)) // enough for most records
-	b = append(b, e.PubKey[:]...)
-	b = append(b, e.Sig[:]...)
+	b = append(b, raw(e.PubKey)...)
+	b = append(b, raw(e.Sig)...)
 	values, hexadecimal := 0, 0
 	for _, tag := range e.Tags {
 		values += len(tag)
 		for _, value := range tag {
-			if _, ok := fromHex(value); ok {
+			if isID(value) {
 				hexadecimal++
 			}
 		}
@@ -47,27 +49,15 @@ func recordOf(e *nostr.Event) []byte {
 }
 
 func appendValue(b []byte, value string) []byte {
-	if raw, ok := fromHex(value); ok {
-		b = binary.AppendUvarint(b, uint64(len(raw))<<1|1)
-		return append(b, raw[:]...)
+	if isID(value) {
+		b = binary.AppendUvarint(b, 32<<1|1)
+		return append(b, raw(value)...)
 	}
 	b = binary.AppendUvarint(b, uint64(len(value))<<1)
 	return append(b, value...)
 }
 
-// fromHex decodes 64 lower-case hexadecimal digits.
-func fromHex(value string) (raw [32]byte, ok bool) {
-	if len(value) != 2*len(raw) {
-		return raw, false
-	}
-	for _, digit := range []byte(value) {
-		if digit >= 'A' && digit <= 'F' {
-			return raw, false
-		}
-	}
-	_, err := hex.Decode(raw[:], []byte(value))
-	return raw, err == nil
-}
+func isID(value string) bool { return protocol.IsHex(value, 64) }
 
 // decode returns the event of a record and its stamp. The event shares no memory with the
 // record.
@@ -75,18 +65,16 @@ func decode(s stamp, record []byte) (e nostr.Event, err error) {
 	if len(record) < fixed {
 		return e, corrupt(s, "it has %d bytes", len(record))
 	}
-	e.ID, e.CreatedAt = s.id(), s.created()
-	e.Kind = int(binary.BigEndian.Uint16(record))
-	copy(e.PubKey[:], record[2:])
-	copy(e.Sig[:], record[2+len(e.PubKey):])
+	e.CreatedAt, e.Kind = s.created(), int(binary.BigEndian.Uint16(record))
 	r := reader{rest: string(record[fixed:])} // tags and content are parts of one string
 	tags, values, hexadecimal := r.number(), r.number(), r.number()
 	if most := uint64(len(r.rest)); tags > most || values > most || hexadecimal > most/32 { // each takes at least a byte
 		return e, corrupt(s, "it cannot have %d tags with %d values, %d of them hexadecimal", tags, values, hexadecimal)
 	}
-	r.digits.Grow(2 * 32 * int(hexadecimal)) // a contact list has hundreds: one allocation for all
+	r.digits.Grow(2 * (32 + fixed + 32*int(hexadecimal))) // a contact list has hundreds: one allocation for all
+	e.ID, e.PubKey, e.Sig = r.hex(s[8:]), r.hex(record[2:34]), r.hex(record[34:fixed])
 	if tags > 0 {
-		e.Tags = make([]nostr.Tag, tags)
+		e.Tags = make(nostr.Tags, tags)
 	}
 	all := make([]string, 0, values)
 	for i := range e.Tags {
@@ -108,7 +96,7 @@ func decode(s stamp, record []byte) (e nostr.Event, err error) {
 }
 
 func corrupt(s stamp, format string, args ...any) error {
-	return fmt.Errorf("%w: event %s: %s", ErrCorrupt, s.id(), fmt.Sprintf(format, args...))
+	return fmt.Errorf("%w: event %x: %s", ErrCorrupt, s[8:], fmt.Sprintf(format, args...))
 }
 
 // A reader takes numbers and values from the front of a string.
@@ -143,8 +131,13 @@ func (r *reader) value() string {
 	if length&1 == 0 {
 		return value
 	}
-	var digits [2 * 32]byte
+	return r.hex([]byte(value))
+}
+
+// hex returns the hexadecimal digits of at most 64 bytes.
+func (r *reader) hex(b []byte) string {
+	var digits [2 * 64]byte
 	first := r.digits.Len()
-	r.digits.Write(hex.AppendEncode(digits[:0], []byte(value)))
+	r.digits.Write(hex.AppendEncode(digits[:0], b))
 	return r.digits.String()[first:]
 }

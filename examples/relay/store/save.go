@@ -7,8 +7,9 @@ import (
 	"math"
 
 	"github.com/dgraph-io/badger/v4"
+	"github.com/nbd-wtf/go-nostr"
 
-	"github.com/weir-go/weir/examples/relay/nostr"
+	"github.com/weir-go/weir/examples/relay/protocol"
 	"github.com/weir-go/weir/load/badgerload"
 )
 
@@ -46,7 +47,7 @@ func (s *Store) Save(ctx context.Context, e *nostr.Event) (Outcome, error) {
 	if e.Kind < 0 || e.Kind > math.MaxUint16 {
 		return 0, fmt.Errorf("store: kind %d: want 0 to 65535", e.Kind)
 	}
-	if e.Class() == nostr.Ephemeral {
+	if e.IsEphemeral() {
 		return Ephemeral, nil
 	}
 	named, err := namedBy(e)
@@ -110,15 +111,15 @@ func (s *Store) update(ctx context.Context, change func(*badger.Txn) error) erro
 
 // refuse returns the outcome of an event that is not saved, and 0 for one that is.
 func refuse(tx *badger.Txn, e *nostr.Event) (Outcome, error) {
-	if found, err := valueOf(tx, key(inIDs, e.ID[:])); err != nil || found != nil {
+	if found, err := valueOf(tx, key(inIDs, raw(e.ID))); err != nil || found != nil {
 		return Duplicate, err
 	}
 	if gone, err := isDeleted(tx, e); err != nil || gone {
 		return Deleted, err
 	}
-	if address, ok := e.Address(); ok {
+	if address, ok := protocol.AddressOf(e); ok {
 		newest, found, err := newestOf(tx, address)
-		if err != nil || found && newest.before(stampOf(e.CreatedAt, e.ID)) {
+		if err != nil || found && newest.before(stampOf(e)) {
 			return Superseded, err
 		}
 	}
@@ -127,7 +128,7 @@ func refuse(tx *badger.Txn, e *nostr.Event) (Outcome, error) {
 
 // newestOf returns the stamp of the newest version ever saved at an address, even if it was
 // deleted since: an older one does not replace it.
-func newestOf(tx *badger.Txn, a nostr.Address) (newest stamp, found bool, err error) {
+func newestOf(tx *badger.Txn, a protocol.Address) (newest stamp, found bool, err error) {
 	value, err := valueOf(tx, addressKey(inVersions, a))
 	if err != nil || value == nil {
 		return newest, false, err
@@ -140,14 +141,14 @@ func newestOf(tx *badger.Txn, a nostr.Address) (newest stamp, found bool, err er
 
 // add writes the keys of an event that was not refused, and replaces an older version.
 func add(tx *badger.Txn, e *nostr.Event) error {
-	s := stampOf(e.CreatedAt, e.ID)
+	s := stampOf(e)
 	if err := supersede(tx, e); err != nil {
 		return err
 	}
 	if err := tx.Set(key(inRecords, s[:]), recordOf(e)); err != nil {
 		return err
 	}
-	if err := tx.Set(key(inIDs, e.ID[:]), s[:8]); err != nil {
+	if err := tx.Set(key(inIDs, raw(e.ID)), s[:8]); err != nil {
 		return err
 	}
 	kind := bytesOf(e.Kind)
@@ -163,11 +164,11 @@ func add(tx *badger.Txn, e *nostr.Event) error {
 // has deleted supersedes too, so that the result does not depend on whether the version or
 // its deletion came first.
 func supersede(tx *badger.Txn, e *nostr.Event) error {
-	address, ok := e.Address()
+	address, ok := protocol.AddressOf(e)
 	if !ok {
 		return nil
 	}
-	s := stampOf(e.CreatedAt, e.ID)
+	s := stampOf(e)
 	newest, found, err := newestOf(tx, address)
 	if err != nil || found && newest.before(s) {
 		return err
@@ -190,7 +191,7 @@ func remove(tx *badger.Txn, s stamp) error {
 	if err != nil {
 		return err
 	}
-	for _, k := range append(indexKeys(&e), key(inRecords, s[:]), key(inIDs, e.ID[:])) {
+	for _, k := range append(indexKeys(&e), key(inRecords, s[:]), key(inIDs, raw(e.ID))) {
 		if err := tx.Delete(k); err != nil {
 			return err
 		}

@@ -7,8 +7,7 @@ import (
 	"slices"
 
 	"github.com/dgraph-io/badger/v4"
-
-	"github.com/weir-go/weir/examples/relay/nostr"
+	"github.com/nbd-wtf/go-nostr"
 )
 
 // A span is the unread part of an index range.
@@ -21,8 +20,8 @@ type span struct {
 
 func newSpan(prefix []byte, f *nostr.Filter, window int) *span {
 	s := &span{prefix: prefix, next: slices.Clone(prefix), window: window}
-	if f.Until != 0 {
-		s.next = binary.BigEndian.AppendUint64(s.next, invert(f.Until))
+	if f.Until != nil {
+		s.next = binary.BigEndian.AppendUint64(s.next, invert(*f.Until))
 	}
 	return s
 }
@@ -91,15 +90,15 @@ func firstWindow(limit, ranges int) int {
 // lookUp finds the stamp of the next ID. After the last ID it makes one span of all stamps.
 func (c *Cursor) lookUp(tx *badger.Txn) error {
 	last := len(c.ids) - 1
-	id := c.ids[last]
-	created, err := valueOf(tx, key(inIDs, id[:]))
+	id := raw(c.ids[last])
+	created, err := valueOf(tx, key(inIDs, id))
 	if err != nil {
 		return err
 	}
 	c.ids = c.ids[:last]
 	if len(created) == 8 {
-		s := stamp(slices.Concat(created, id[:]))
-		if f := &c.filter; (f.Since == 0 || s.created() >= f.Since) && (f.Until == 0 || s.created() <= f.Until) {
+		s := stamp(slices.Concat(created, id))
+		if f := &c.filter; (f.Since == nil || s.created() >= *f.Since) && (f.Until == nil || s.created() <= *f.Until) {
 			c.found = append(c.found, s)
 		}
 	}
@@ -148,7 +147,7 @@ func (r *reads) read(s *span, n int) (read int, err error) {
 			return read, fmt.Errorf("%w: key %x", ErrCorrupt, k)
 		}
 		next := stamp(k[len(s.prefix):])
-		if r.filter.Since != 0 && next.created() < r.filter.Since {
+		if r.filter.Since != nil && next.created() < *r.filter.Since {
 			s.next = nil
 			return read, nil
 		}

@@ -6,30 +6,20 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 
-	"github.com/weir-go/weir/examples/relay/nostr"
+	"github.com/nbd-wtf/go-nostr"
 )
 
 // Stats holds statistics of a store.
 type Stats struct {
-	Kinds          map[int]uint64 // events by kind
-	Oldest, Newest int64          // times of events, 0 if there are none
-	Tree, Log      int64          // bytes of the tree and of the value log, as counted by Badger once a minute
+	Kinds          map[int]uint64  // events by kind
+	Oldest, Newest nostr.Timestamp // times of events, 0 if there are none
+	Tree, Log      int64           // bytes of the tree and of the value log, as counted by Badger once a minute
 }
 
 // Events returns the number of events.
 func (s Stats) Events() (n uint64) {
 	for _, of := range s.Kinds {
 		n += of
-	}
-	return n
-}
-
-// ByClass returns the number of events of a class.
-func (s Stats) ByClass(class nostr.Class) (n uint64) {
-	for kind, of := range s.Kinds {
-		if e := (nostr.Event{Kind: kind}); e.Class() == class {
-			n += of
-		}
 	}
 	return n
 }
@@ -61,7 +51,7 @@ func (s *Store) Stats(ctx context.Context) (stats Stats, err error) {
 	return stats, err
 }
 
-func (s *Stats) count(kind int, created int64) {
+func (s *Stats) count(kind int, created nostr.Timestamp) {
 	if len(s.Kinds) == 0 {
 		s.Oldest, s.Newest = created, created
 	}

@@ -1,6 +1,7 @@
-// Package nostr implements the protocol between a relay and its clients: events, filters and
-// messages of NIP-01 and of the NIPs that build on it (09 deletion, 11 information, 42
-// authentication, 45 counts, 70 protected events).
+// Package protocol implements the protocol between a relay and its clients: events, filters
+// and messages of NIP-01 and of the NIPs that build on it (09 deletion, 42 authentication, 45
+// counts, 70 protected events). Events, filters and messages are the types of go-nostr, which
+// also computes hashes and checks signatures.
 //
 // Parsing is strict and bounded. Messages of clients are untrusted: an error explains the
 // fault in the protocol's words, and no message takes more memory than five times the
@@ -10,4 +11,4 @@
 // upper-case hexadecimal digits, and with halves of surrogate pairs, which it replaces with
 // another character. No client can use an event that a relay cannot return exactly as it was
 // signed.
-package nostr
+package protocol

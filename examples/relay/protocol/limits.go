@@ -1,7 +1,9 @@
-package nostr
+package protocol
 
 import (
 	"time"
+
+	"github.com/nbd-wtf/go-nostr"
 )
 
 // Limits bound the messages of a client. A field that is zero or negative takes its default.
@@ -39,10 +41,10 @@ func orDefault[T int | time.Duration](value, otherwise T) T {
 }
 
 // CheckTime returns an error if the event is from further in the future than the limits allow.
-func (l Limits) CheckTime(e *Event, now time.Time) error {
+func (l Limits) CheckTime(e *nostr.Event, now time.Time) error {
 	l = l.WithDefaults()
-	if e.CreatedAt > now.Add(l.Future).Unix() {
-		return reasonf(Invalid, "created_at is more than %v in the future", l.Future)
+	if e.CreatedAt > nostr.Timestamp(now.Add(l.Future).Unix()) {
+		return Errorf(Invalid, "created_at is more than %v in the future", l.Future)
 	}
 	return nil
 }

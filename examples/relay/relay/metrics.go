@@ -34,20 +34,28 @@ var stages = []stage{accepting, admitting, sizing, pacing, parsing, allowing, ve
 
 // counts holds the relay's own metrics. Its throttle, limiter and monitor have others.
 type counts struct {
-	registry    *prometheus.Registry
-	refusals    *prometheus.CounterVec
-	outcomes    *prometheus.CounterVec
-	sockets     prometheus.Gauge
-	connections prometheus.Gauge
+	all           *prometheus.Registry
+	refusals      *prometheus.CounterVec
+	outcomes      *prometheus.CounterVec
+	sockets       prometheus.Gauge
+	connections   prometheus.Gauge
+	subscriptions prometheus.Gauge
 }
 
 func newCounts(s *Server) *counts {
+	gauge := func(name, help string) prometheus.Gauge {
+		return prometheus.NewGauge(prometheus.GaugeOpts{Name: name, Help: help})
+	}
+	counter := func(name, help, label string) *prometheus.CounterVec {
+		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, []string{label})
+	}
 	c := &counts{
-		registry:    prometheus.NewRegistry(),
-		refusals:    prometheus.NewCounterVec(prometheus.CounterOpts{Name: "relay_refused_total", Help: "What a stage of protection refused, dropped, or, of the rate, delayed."}, []string{"stage"}),
-		outcomes:    prometheus.NewCounterVec(prometheus.CounterOpts{Name: "relay_events_total", Help: "Events that were handed to the store, by what became of them."}, []string{"outcome"}),
-		sockets:     prometheus.NewGauge(prometheus.GaugeOpts{Name: "relay_sockets", Help: "Sockets of clients, those that have not sent a request yet included."}),
-		connections: prometheus.NewGauge(prometheus.GaugeOpts{Name: "relay_connections", Help: "Connections."}),
+		all:           prometheus.NewRegistry(),
+		refusals:      counter("relay_refused_total", "What a stage of protection refused, dropped, or, of the rate, delayed.", "stage"),
+		outcomes:      counter("relay_events_total", "Events that were handed to the store, by what became of them.", "outcome"),
+		sockets:       gauge("relay_sockets", "Sockets of clients, those that have not sent a request yet included."),
+		connections:   gauge("relay_connections", "Connections."),
+		subscriptions: gauge("relay_subscriptions", "Subscriptions of all connections."),
 	}
 	for _, st := range stages {
 		c.refusals.WithLabelValues(string(st))
@@ -60,9 +68,7 @@ func newCounts(s *Server) *counts {
 	if s.monitor != nil {
 		sources.Monitors = map[string]*load.Monitor{"store": s.monitor}
 	}
-	subscriptions := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "relay_subscriptions", Help: "Subscriptions of all connections."},
-		func() float64 { return float64(s.registry.len()) })
-	c.registry.MustRegister(c.refusals, c.outcomes, c.sockets, c.connections, subscriptions, weirprom.New(sources))
+	c.all.MustRegister(c.refusals, c.outcomes, c.sockets, c.connections, c.subscriptions, weirprom.New(sources))
 	return c
 }
 

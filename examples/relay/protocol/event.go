@@ -1,0 +1,92 @@
+package protocol
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/nbd-wtf/go-nostr"
+)
+
+// Verify returns an error if the ID or the signature is wrong. The error's text is a Reason.
+//
+// It takes 0.17 ms of a processor, as much as parsing 20 events of a kilobyte (go test
+// -bench 'Parse|Verify'): a relay limits the rate of verification.
+func Verify(e *nostr.Event) error {
+	if !e.CheckID() {
+		return Errorf(Invalid, "the id is not the hash of the event")
+	}
+	if ok, err := e.CheckSignature(); err != nil || !ok {
+		return Errorf(Invalid, "the signature is not that of the author")
+	}
+	return nil
+}
+
+// Protected reports whether only the author may publish the event, having authenticated (NIP-70).
+func Protected(e *nostr.Event) bool {
+	return slices.ContainsFunc(e.Tags, func(t nostr.Tag) bool { return len(t) == 1 && t[0] == "-" })
+}
+
+// first returns the value of the first tag of a name.
+func first(e *nostr.Event, name string) string {
+	for _, t := range e.Tags {
+		if t.Key() == name {
+			return t.Value()
+		}
+	}
+	return ""
+}
+
+// An Address identifies a replaceable or addressable event across versions: "kind:pubkey:d".
+type Address struct {
+	Kind   int    // of a replaceable or addressable event
+	PubKey string // of the author
+	D      string // value of the d tag, "" of a replaceable event
+}
+
+// String returns the form of an a tag.
+func (a Address) String() string { return strconv.Itoa(a.Kind) + ":" + a.PubKey + ":" + a.D }
+
+// ParseAddress reads the form of an a tag, and reports whether it is the address of a replaceable
+// or addressable event.
+func ParseAddress(text string) (a Address, ok bool) {
+	kind, rest, _ := strings.Cut(text, ":")
+	author, d, _ := strings.Cut(rest, ":")
+	number, err := strconv.ParseUint(kind, 10, 16)
+	if err != nil || !IsHex(author, 64) {
+		return a, false
+	}
+	a = Address{int(number), author, d}
+	e := nostr.Event{Kind: a.Kind}
+	return a, e.IsAddressable() || e.IsReplaceable() && d == ""
+}
+
+// AddressOf returns the address of a replaceable or addressable event, and whether it has one.
+func AddressOf(e *nostr.Event) (Address, bool) {
+	switch {
+	case e.IsReplaceable():
+		return Address{Kind: e.Kind, PubKey: e.PubKey}, true
+	case e.IsAddressable():
+		return Address{Kind: e.Kind, PubKey: e.PubKey, D: first(e, "d")}, true
+	}
+	return Address{}, false
+}
+
+// Deletions returns the events and addresses that a deletion (NIP-09) names in its e and a
+// tags. The caller must ignore events of other authors; the addresses are all of the
+// deletion's author. Malformed tags are skipped.
+func Deletions(e *nostr.Event) (ids []string, addresses []Address) {
+	for _, tag := range e.Tags {
+		switch tag.Key() {
+		case "e":
+			if IsHex(tag.Value(), 64) {
+				ids = append(ids, tag.Value())
+			}
+		case "a":
+			if address, ok := ParseAddress(tag.Value()); ok && address.PubKey == e.PubKey {
+				addresses = append(addresses, address)
+			}
+		}
+	}
+	return ids, addresses
+}

@@ -1,0 +1,329 @@
+package protocol_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nbd-wtf/go-nostr"
+	"pgregory.net/rapid"
+
+	"github.com/weir-go/weir/examples/relay/protocol"
+)
+
+// secret is the key that signs the events of the tests.
+var secret = strings.Repeat("01", 32)
+
+var note = nostr.Event{CreatedAt: 1_700_000_000, Kind: 1, Content: "hello"}
+
+// signed returns an event that go-nostr signed and wrote.
+func signed(t interface{ Fatal(...any) }, e nostr.Event) nostr.Event {
+	if err := e.Sign(secret); err != nil {
+		t.Fatal(err)
+	}
+	text, err := e.MarshalJSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err = protocol.ParseEvent(text, protocol.Limits{})
+	if err != nil {
+		t.Fatal(err, string(text))
+	}
+	return e
+}
+
+// numbered returns an ID, or the key of an author.
+func numbered(n int) string { return fmt.Sprintf("%064x", n) }
+
+// text draws texts with characters that JSON escapes, characters that only some
+// implementations escape, and characters outside ASCII.
+var text = rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{
+	"", "\"\\\n\r\t\b\f", "\x00\x01\x0b\x10\x19\x1a\x1f", "\x7f\u0080", "\u2028\u2029", "</script>&", "é こんにちは 🙂", "\ufffd", "/",
+}))
+
+func drawEvent(t *rapid.T) nostr.Event {
+	return nostr.Event{
+		ID: numbered(rapid.IntRange(0, 2).Draw(t, "id")), PubKey: numbered(rapid.IntRange(0, 2).Draw(t, "author")), Sig: sig,
+		CreatedAt: nostr.Timestamp(rapid.OneOf(rapid.Int64Range(1, 5), rapid.Int64Range(1, 1<<53-1)).Draw(t, "created_at")),
+		Kind:      rapid.OneOf(rapid.IntRange(0, 3), rapid.IntRange(0, 65535)).Draw(t, "kind"),
+		Tags: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) nostr.Tag {
+			return rapid.SliceOfN(rapid.OneOf(rapid.SampledFrom([]string{"e", "p", "t", "ee", "x"}), text), 0, 3).Draw(t, "tag")
+		}), 0, 4).Draw(t, "tags"),
+		Content: text.Draw(t, "content"),
+	}
+}
+
+// TestEventsOfGoNostr checks that an event of go-nostr is read as it was signed, and that
+// go-nostr and this package read the text that is sent on.
+func TestEventsOfGoNostr(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		want := drawEvent(t)
+		e := signed(t, want)
+		if err := protocol.Verify(&e); err != nil || e.Content != want.Content || e.Kind != want.Kind {
+			t.Fatalf("%v: %v", err, e)
+		}
+		written := protocol.AppendJSON(nil, &e)
+		again, err := protocol.ParseEvent(written, protocol.Limits{})
+		if err != nil || !json.Valid(written) || !reflect.DeepEqual(again, e) {
+			t.Fatalf("%v: %s", err, written)
+		}
+		var peer nostr.Event
+		if err := peer.UnmarshalJSON(written); err != nil || peer.GetID() != e.ID {
+			t.Fatalf("%v: %s", err, written)
+		}
+	})
+}
+
+// TestStricterThanGoNostr has the differences that the package comment lists.
+func TestStricterThanGoNostr(t *testing.T) {
+	for name, text := range map[string]string{
+		"null":       event("content", "null"),
+		"twice":      with(`"content":"other"`),
+		"upper case": event("id", `"`+strings.ToUpper(id)+`"`),
+		"surrogate":  event("content", `"\ud800"`),
+	} {
+		var peer nostr.Event
+		if err := peer.UnmarshalJSON([]byte(text)); err != nil {
+			t.Errorf("%s: go-nostr: %v", name, err)
+		}
+		if _, err := protocol.ParseEvent([]byte(text), protocol.Limits{}); err == nil {
+			t.Errorf("%s: not refused", name)
+		}
+	}
+}
+
+// FuzzParseEvent checks that accepted text is JSON, and that go-nostr reads the same event.
+func FuzzParseEvent(f *testing.F) {
+	f.Add([]byte(event("", "")))
+	f.Add([]byte(event("tags", `[["e","`+id+`"],[],["p"]]`)))
+	f.Add([]byte(event("content", `"a\"\\\/\b\f\n\r\té😀\ud83d\ude00\u0001"`)))
+	f.Add([]byte(with(`"other":[{"a":-1.5e+3},true,false,null,"\u00e9"]`)))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		e, err := protocol.ParseEvent(text, protocol.Limits{})
+		if err != nil {
+			return
+		}
+		if !json.Valid(text) {
+			t.Fatalf("%q is not JSON", text)
+		}
+		written := protocol.AppendJSON(nil, &e)
+		again, err := protocol.ParseEvent(written, protocol.Limits{Message: len(written), Content: len(written)})
+		if err != nil || !reflect.DeepEqual(again, e) {
+			t.Fatalf("%v: %s, from %q", err, written, text)
+		}
+		var peer nostr.Event
+		if err := peer.UnmarshalJSON(written); err != nil || peer.GetID() != e.GetID() {
+			t.Fatalf("%v: %s, from %q", err, written, text)
+		}
+	})
+}
+
+func TestVerify(t *testing.T) {
+	genuine := signed(t, note)
+	const hash, signature = "invalid: the id is not the hash of the event", "invalid: the signature is not that of the author"
+	for name, test := range map[string]struct {
+		forge func(*nostr.Event)
+		want  string
+	}{
+		"genuine":       {func(*nostr.Event) {}, ""},
+		"content":       {func(e *nostr.Event) { e.Content += "!" }, hash},
+		"id":            {func(e *nostr.Event) { e.ID = id }, hash},
+		"signature":     {func(e *nostr.Event) { e.Sig = sig }, signature},
+		"another's":     {func(e *nostr.Event) { e.PubKey = key; e.ID = e.GetID() }, signature},
+		"no key":        {func(e *nostr.Event) { e.PubKey = numbered(0); e.ID = e.GetID() }, signature},
+		"changed later": {func(e *nostr.Event) { e.Content = ""; e.ID = e.GetID() }, signature},
+	} {
+		e := genuine
+		test.forge(&e)
+		if got := errorText(protocol.Verify(&e)); got != test.want {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+	}
+}
+
+func errorText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+func TestAddresses(t *testing.T) {
+	for _, test := range []struct {
+		event nostr.Event
+		want  string // "" for none
+	}{
+		{nostr.Event{Kind: 1}, ""},
+		{nostr.Event{Kind: 20_000}, ""},
+		{nostr.Event{Kind: 0, Tags: nostr.Tags{{"d", "x"}}}, "0:" + key + ":"},
+		{nostr.Event{Kind: 30_000}, "30000:" + key + ":"},
+		{nostr.Event{Kind: 30_000, Tags: nostr.Tags{{"d"}, {"d", "x"}}}, "30000:" + key + ":"},
+		{nostr.Event{Kind: 30_000, Tags: nostr.Tags{{"e", "y"}, {"d", "a:b"}, {"d", "x"}}}, "30000:" + key + ":a:b"},
+	} {
+		test.event.PubKey = key
+		address, ok := protocol.AddressOf(&test.event)
+		if ok != (test.want != "") || ok && address.String() != test.want {
+			t.Errorf("kind %d %v: %v, %v, want %s", test.event.Kind, test.event.Tags, address, ok, test.want)
+		}
+		if again, parsed := protocol.ParseAddress(address.String()); ok && (!parsed || again != address) {
+			t.Errorf("%v is read as %v", address, again)
+		}
+	}
+	for _, text := range []string{
+		"", "0", "0:" + id[1:] + ":", "1:" + id + ":", "x:" + id + ":", "-1:" + id + ":", "65536:" + id + ":", "0:" + id + ":d",
+		"0:" + strings.ToUpper(id) + ":",
+	} {
+		if a, ok := protocol.ParseAddress(text); ok {
+			t.Errorf("%q is read as %v", text, a)
+		}
+	}
+}
+
+func TestDeletions(t *testing.T) {
+	mine := protocol.Address{Kind: 30_000, PubKey: key, D: "x"}
+	e := nostr.Event{PubKey: key, Kind: nostr.KindDeletion, Tags: nostr.Tags{
+		{"e", id},
+		{"e", "not hexadecimal"},
+		{"e"},
+		{},
+		{"p", id},
+		{"a", mine.String()},
+		{"a", "30000"},
+		{"a", protocol.Address{Kind: 30_000, PubKey: id}.String()},
+	}}
+	ids, addresses := protocol.Deletions(&e)
+	if !reflect.DeepEqual(ids, []string{id}) || !reflect.DeepEqual(addresses, []protocol.Address{mine}) {
+		t.Errorf("%v, %v", ids, addresses)
+	}
+}
+
+func TestProtected(t *testing.T) {
+	for _, test := range []struct {
+		tags nostr.Tags
+		want bool
+	}{
+		{nil, false},
+		{nostr.Tags{{"-"}}, true},
+		{nostr.Tags{{"-", "x"}, {}}, false},
+		{nostr.Tags{{"t", "x"}, {"-"}}, true},
+	} {
+		if got := protocol.Protected(&nostr.Event{Tags: test.tags}); got != test.want {
+			t.Errorf("%v: protected is %v", test.tags, got)
+		}
+	}
+}
+
+func TestCheckAuth(t *testing.T) {
+	now := time.Unix(1_700_000_000, 0)
+	genuine := nostr.Event{Kind: 22242, CreatedAt: nostr.Timestamp(now.Unix()), Tags: nostr.Tags{{"relay", "wss://Relay.example.com/"}, {"challenge", "c"}}}
+	const relay = "invalid: the relay is wss://relay.example.com"
+	to := func(url string) func(*nostr.Event) {
+		return func(e *nostr.Event) { e.Tags = nostr.Tags{{"relay", url}, e.Tags[1]} }
+	}
+	for _, test := range []struct {
+		change func(*nostr.Event)
+		want   string
+	}{
+		{func(*nostr.Event) {}, ""},
+		{func(e *nostr.Event) { e.CreatedAt += 600 }, ""},
+		{func(e *nostr.Event) { e.CreatedAt += 601 }, "invalid: created_at is more than 10m0s from now"},
+		{func(e *nostr.Event) { e.CreatedAt -= 601 }, "invalid: created_at is more than 10m0s from now"},
+		{func(e *nostr.Event) { e.Kind = 1 }, "invalid: kind 1 in an AUTH: want 22242"},
+		{func(e *nostr.Event) { e.Tags = e.Tags[:1] }, "invalid: the challenge is another one"},
+		{func(e *nostr.Event) { e.Tags = e.Tags[1:] }, relay},
+		{to("wss://other"), relay},
+		{to("%"), relay},
+		{to("wss://relay.example.com/x"), relay},
+	} {
+		e := genuine
+		test.change(&e)
+		if got := errorText(protocol.CheckAuth(&e, "c", "wss://relay.example.com", now)); got != test.want {
+			t.Errorf("%v: %q, want %q", e, got, test.want)
+		}
+	}
+	genuine.Tags = genuine.Tags[:1]
+	if protocol.CheckAuth(&genuine, "", "wss://relay.example.com", now) == nil {
+		t.Error("without a challenge, every answer is right")
+	}
+}
+
+func TestCheckTime(t *testing.T) {
+	now := time.Unix(1_700_000_000, 0)
+	for ahead, want := range map[time.Duration]string{
+		-time.Hour:                   "",
+		15 * time.Minute:             "",
+		15*time.Minute + time.Second: "invalid: created_at is more than 15m0s in the future",
+	} {
+		e := nostr.Event{CreatedAt: nostr.Timestamp(now.Add(ahead).Unix())}
+		if got := errorText(protocol.Limits{}.CheckTime(&e, now)); got != want {
+			t.Errorf("%v ahead: %q, want %q", ahead, got, want)
+		}
+	}
+}
+
+// TestEncode reads the messages of the relay with go-nostr.
+func TestEncode(t *testing.T) {
+	e := signed(t, note)
+	reason := protocol.Reason(protocol.RateLimited, "come back in %d s: \"%s\"", 2, "é\n<")
+	count, challenge, subscription := int64(7), "a\"b", "s\\1\""
+	notice, eose := nostr.NoticeEnvelope(reason), nostr.EOSEEnvelope(subscription)
+	for _, test := range []struct {
+		written []byte
+		want    nostr.Envelope
+	}{
+		{protocol.Encode("EOSE", subscription), &eose},
+		{protocol.Encode("OK", e.ID, true, ""), &nostr.OKEnvelope{EventID: e.ID, OK: true}},
+		{protocol.Encode("OK", e.ID, false, reason), &nostr.OKEnvelope{EventID: e.ID, Reason: reason}},
+		{protocol.Encode("NOTICE", reason), &notice},
+		{protocol.Encode("CLOSED", subscription, reason), &nostr.ClosedEnvelope{SubscriptionID: subscription, Reason: reason}},
+		{protocol.Encode("AUTH", challenge), &nostr.AuthEnvelope{Challenge: &challenge}},
+		{protocol.Encode("COUNT", subscription, map[string]int{"count": 7}), &nostr.CountEnvelope{SubscriptionID: subscription, Count: &count}},
+	} {
+		if got := nostr.ParseMessage(test.written); !reflect.DeepEqual(got, test.want) {
+			t.Errorf("%s is read as %+v, want %+v", test.written, got, test.want)
+		}
+	}
+	written := protocol.EventMessage(subscription, &e)
+	got, ok := nostr.ParseMessage(written).(*nostr.EventEnvelope)
+	if !ok || *got.SubscriptionID != subscription || got.GetID() != e.ID || !json.Valid(written) {
+		t.Errorf("%s is read as %+v", written, got)
+	}
+}
+
+func ExampleVerify() {
+	const genuine = `{"id":"07d9b0155ee687c97298aa8cb1b107e88408c711a71ecd02f1bca7ac14dd0c9c","pubkey":"1b84c5567b126440995d3ed5aaba0565d71e1834604819ff9c17f5e9d5dd078f","created_at":1700000000,"kind":1,"tags":[["t","weir"]],"content":"hello","sig":"c456ad86c57ab1ef5298662c81c55967a22899a61c1bf1d69d41cc8eb45b89301f08427466b185faf03405d5c2fc8fcf548062dd489f64be1dddbc405a120867"}`
+	e, err := protocol.ParseEvent([]byte(genuine), protocol.Limits{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(e.Content, protocol.Verify(&e))
+	e.Content = "something else"
+	fmt.Println(protocol.Verify(&e))
+	// Output:
+	// hello <nil>
+	// invalid: the id is not the hash of the event
+}
+
+// oneKilobyte returns an event of about a kilobyte, with a reply's tags and a text with
+// escapes.
+func oneKilobyte(b *testing.B) *nostr.Event {
+	e := signed(b, nostr.Event{
+		CreatedAt: 1_700_000_000, Kind: 1,
+		Tags:    nostr.Tags{{"e", id, "wss://relay.example.com", "root"}, {"p", key}, {"t", "weir"}},
+		Content: strings.Repeat("a \"line\" of text, and one more\n", 12),
+	})
+	return &e
+}
+
+func BenchmarkVerify(b *testing.B) {
+	e := oneKilobyte(b)
+	for b.Loop() {
+		if err := protocol.Verify(e); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,146 @@
+package protocol_test
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nbd-wtf/go-nostr"
+	"pgregory.net/rapid"
+
+	"github.com/weir-go/weir/examples/relay/protocol"
+)
+
+// filterOf returns the filter of a REQ.
+func filterOf(t interface{ Fatalf(string, ...any) }, text string) *nostr.Filter {
+	m, err := protocol.ParseMessage([]byte(`["REQ","s",`+text+`]`), protocol.Limits{})
+	if err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	return &m.(*nostr.ReqEnvelope).Filters[0]
+}
+
+func at(t int) *nostr.Timestamp { return (*nostr.Timestamp)(new(int64(t))) }
+
+func TestFilters(t *testing.T) {
+	for text, want := range map[string]nostr.Filter{
+		`{}`: {Limit: 500},
+		// Empty lists match nothing, absent ones everything.
+		`{"ids":[],"authors":[],"kinds":[],"#e":[]}`: {
+			IDs: []string{}, Authors: []string{}, Kinds: []int{}, Tags: nostr.TagMap{"e": {}}, Limit: 500,
+		},
+		// Values are sorted, without duplicates.
+		`{"kinds":[7,1,7,0],"#p":["b","","a","b"],"#P":["x"]}`: {
+			Kinds: []int{0, 1, 7}, Tags: nostr.TagMap{"p": {"", "a", "b"}, "P": {"x"}}, Limit: 500,
+		},
+		`{"since":0,"until":-5}`: {Since: at(0), Until: at(-5), Limit: 500},
+		// A limit of 0 asks for no stored events. A limit above the relay's maximum
+		// is lowered to it.
+		`{"limit":0}`:                   {LimitZero: true},
+		`{"limit":499}`:                 {Limit: 499},
+		`{"limit":9223372036854775807}`: {Limit: 500},
+		// Unknown fields are ignored.
+		`{"search":"x","":0,"x":{"y":[1,2.5e3,"\n",true,false,null,{}]}}`: {Limit: 500},
+	} {
+		if got := filterOf(t, text); !reflect.DeepEqual(*got, want) {
+			t.Errorf("%s is read as %+v, want %+v", text, *got, want)
+		}
+	}
+}
+
+func TestMatches(t *testing.T) {
+	e, err := protocol.ParseEvent([]byte(event("tags", `[["e","a"],["e","b","x"],["ee","c"],["p"],[]]`)), protocol.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]bool{
+		`{}`: true,
+		`{"ids":["` + id + `"],"authors":["` + key + `"],"kinds":[0,1],"since":1700000000,"until":1700000000,"#e":["b","z"]}`: true,
+		`{"ids":[]}`:              false,
+		`{"authors":[]}`:          false,
+		`{"kinds":[]}`:            false,
+		`{"#e":[]}`:               false,
+		`{"since":1700000001}`:    false,
+		`{"until":1699999999}`:    false,
+		`{"until":0}`:             false,
+		`{"limit":0}`:             true, // live events
+		`{"#e":["x"]}`:            false,
+		`{"#e":["c"]}`:            false,
+		`{"#p":[""]}`:             false,
+		`{"#e":["a"],"#p":["a"]}`: false,
+		`{"ids":["` + strings.Repeat("00", 32) + `"]}`: false,
+	} {
+		if got := protocol.Matches(filterOf(t, text), &e); got != want {
+			t.Errorf("%s: %v, want %v", text, got, want)
+		}
+	}
+}
+
+// TestMatchesAsGoNostr compares with the simple loops of go-nostr.
+func TestMatchesAsGoNostr(t *testing.T) {
+	few := func(t *rapid.T, label string) []int {
+		if rapid.Bool().Draw(t, "no "+label) {
+			return nil
+		}
+		return rapid.SliceOfN(rapid.IntRange(0, 2), 0, 3).Draw(t, label)
+	}
+	matched := 0
+	rapid.Check(t, func(t *rapid.T) {
+		drawn := nostr.Filter{Kinds: few(t, "kinds"), Tags: nostr.TagMap{}}
+		for _, i := range few(t, "ids") {
+			drawn.IDs = append(drawn.IDs, numbered(i))
+		}
+		for _, i := range few(t, "authors") {
+			drawn.Authors = append(drawn.Authors, numbered(i))
+		}
+		for _, name := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"e", "p"}), 0, 2, rapid.ID[string]).Draw(t, "tags") {
+			drawn.Tags[name] = rapid.SliceOfN(rapid.SampledFrom([]string{"", "e", "p", "t"}), 1, 2).Draw(t, name)
+		}
+		for name, bound := range map[string]**nostr.Timestamp{"since": &drawn.Since, "until": &drawn.Until} {
+			if time := rapid.IntRange(-1, 5).Draw(t, name); rapid.Bool().Draw(t, "has "+name) {
+				*bound = at(time)
+			}
+		}
+		f, e := filterOf(t, drawn.String()), drawEvent(t)
+		got, want := protocol.Matches(f, &e), f.Matches(&e)
+		if got != want {
+			t.Fatalf("%v, want %v: %v on %v", got, want, f, e)
+		} else if got {
+			matched++
+		}
+	})
+	if matched == 0 {
+		t.Error("no filter matched")
+	}
+}
+
+// TestMatchingManyValues checks that a filter of a thousand values costs little more than a
+// filter of one: at most 200 times as much, while comparing every pair costs a thousand
+// times as much.
+func TestMatchingManyValues(t *testing.T) {
+	var e nostr.Event
+	for i := range 2000 {
+		e.Tags = append(e.Tags, nostr.Tag{"t", fmt.Sprintf("a%05d", i)})
+	}
+	many := make([]string, 1000)
+	for i := range many {
+		many[i] = fmt.Sprintf("b%05d", i)
+	}
+	fastest := func(values []string) time.Duration {
+		f := nostr.Filter{Tags: nostr.TagMap{"t": values}}
+		least := time.Hour
+		for range 10 {
+			began := time.Now()
+			if protocol.Matches(&f, &e) {
+				t.Fatal("a filter matches values that the event does not have")
+			}
+			least = min(least, time.Since(began))
+		}
+		return least
+	}
+	if one, all := fastest(many[:1]), fastest(many); all > 200*one {
+		t.Errorf("1,000 values take %v, and one takes %v", all, one)
+	}
+}

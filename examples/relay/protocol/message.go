@@ -1,0 +1,119 @@
+package protocol
+
+import (
+	"unicode/utf8"
+
+	"github.com/nbd-wtf/go-nostr"
+	"github.com/tidwall/gjson"
+)
+
+// A ParseError explains why a message was refused.
+type ParseError struct {
+	Reason string // the fault
+	Answer []byte // for the client: an OK for an event, a CLOSED for a subscription, else a NOTICE
+}
+
+// Error returns the reason.
+func (e *ParseError) Error() string { return e.Reason }
+
+const messages = "EVENT, REQ, COUNT, CLOSE or AUTH"
+
+// ParseMessage parses a message of a client: an EVENT, REQ, COUNT, CLOSE or AUTH. It verifies
+// no event. The filters of a COUNT have no limit. An error is a *ParseError. [ParseEvent]
+// describes the rules for events, and filters have the same.
+func ParseMessage(text []byte, l Limits) (nostr.Envelope, error) {
+	p := parser{limits: l.WithDefaults()}
+	v, err := decode(text, p.limits)
+	if err != nil {
+		return nil, notice(err)
+	}
+	var parts []gjson.Result
+	p.array(v, func(part gjson.Result) {
+		if len(parts) == 2+p.limits.Filters {
+			p.fail("more than %d filters", p.limits.Filters)
+			return
+		}
+		parts = append(parts, part)
+	})
+	if len(parts) == 0 {
+		p.fail("the message is empty: want %s", messages)
+		return nil, notice(p.err)
+	}
+	switch label := p.string(parts[0]); label {
+	case "EVENT", "AUTH":
+		return p.withEvent(label, parts[1:])
+	case "REQ", "COUNT", "CLOSE":
+		return p.withSubscription(label, parts[1:])
+	default:
+		p.fail("unknown message %.20q: want %s", label, messages)
+		return nil, notice(p.err)
+	}
+}
+
+func notice(err error) *ParseError {
+	return &ParseError{err.Error(), Encode("NOTICE", err.Error())}
+}
+
+// withEvent reads the event of an EVENT or AUTH.
+func (p *parser) withEvent(label string, parts []gjson.Result) (nostr.Envelope, error) {
+	if len(parts) == 0 {
+		p.fail("%s without an event", label)
+		return nil, notice(p.err)
+	}
+	e := p.event(parts[0])
+	if len(parts) > 1 {
+		p.fail("want nothing after the event")
+	}
+	if p.err != nil {
+		if id := parts[0].Get("id"); id.Type == gjson.String && IsHex(id.Str, 64) {
+			return nil, &ParseError{p.err.Error(), Encode("OK", id.Str, false, p.err.Error())}
+		}
+		return nil, notice(p.err)
+	}
+	if label == "AUTH" {
+		return &nostr.AuthEnvelope{Event: e}, nil
+	}
+	return &nostr.EventEnvelope{Event: e}, nil
+}
+
+// withSubscription reads the subscription of a REQ, COUNT or CLOSE, and its filters.
+func (p *parser) withSubscription(label string, parts []gjson.Result) (nostr.Envelope, error) {
+	if len(parts) == 0 {
+		p.fail("%s without a subscription", label)
+		return nil, notice(p.err)
+	}
+	id := p.string(parts[0])
+	if n := utf8.RuneCountInString(id); n == 0 || n > p.limits.Subscription {
+		p.fail("the subscription has %d characters: want 1 to %d", n, p.limits.Subscription)
+		return nil, notice(p.err)
+	}
+	if label == "CLOSE" {
+		if len(parts) > 1 {
+			p.fail("want nothing after the subscription")
+			return nil, notice(p.err)
+		}
+		m := nostr.CloseEnvelope(id)
+		return &m, nil
+	}
+	filters := p.filters(label, parts[1:])
+	if p.err != nil {
+		return nil, &ParseError{p.err.Error(), Encode("CLOSED", id, p.err.Error())}
+	}
+	if label == "COUNT" {
+		for i := range filters {
+			filters[i].Limit, filters[i].LimitZero = 0, false
+		}
+		return &nostr.CountEnvelope{SubscriptionID: id, Filters: filters}, nil
+	}
+	return &nostr.ReqEnvelope{SubscriptionID: id, Filters: filters}, nil
+}
+
+func (p *parser) filters(label string, parts []gjson.Result) (filters nostr.Filters) {
+	if len(parts) == 0 {
+		p.fail("%s without a filter", label)
+	}
+	for _, part := range parts {
+		filters = append(filters, p.filter(part))
+	}
+	return filters
+}

@@ -1,0 +1,37 @@
+package protocol
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// The word before the colon of a reason. Programs tell the reasons of OK and CLOSED apart by
+// it.
+const (
+	Duplicate    = "duplicate"     // the relay has the event
+	Blocked      = "blocked"       // the author or the address is not welcome
+	RateLimited  = "rate-limited"  // too much at once: come back later
+	Invalid      = "invalid"       // the message is wrong
+	Restricted   = "restricted"    // the client is known and may not do this
+	AuthRequired = "auth-required" // the client has to authenticate
+	Unsupported  = "unsupported"   // the relay cannot do this
+	Failed       = "error"         // the relay cannot do this now
+)
+
+// Reason returns a reason of OK or CLOSED: the prefix, a colon, and a text for people.
+func Reason(prefix, format string, args ...any) string {
+	return prefix + ": " + fmt.Sprintf(format, args...)
+}
+
+// Errorf returns an error whose text is a Reason.
+func Errorf(prefix, format string, args ...any) error {
+	return errors.New(Reason(prefix, format, args...))
+}
+
+// Encode returns a message of the relay other than EVENT: its label, such as OK, and its
+// elements. It escapes subscription ids, which go-nostr's envelopes do not.
+func Encode(label string, elements ...any) []byte {
+	text, _ := json.Marshal(append([]any{label}, elements...)) // strings, booleans and numbers never fail
+	return text
+}
