@@ -1,10 +1,8 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -163,44 +161,6 @@ func TestImportIntoAStoreThatWasRemoved(t *testing.T) {
 	}
 	if out := relayed(t, "import", "-to", "http://"+r.internal, file); !strings.HasSuffix(out, "100 lines are in, 0 of them rejected\n") {
 		t.Errorf("import said %q", out)
-	}
-}
-
-// TestRejectsAreKept checks that a bad line in mid-file does not stop an import.
-func TestRejectsAreKept(t *testing.T) {
-	file, dir := generate(t, 100, 1, signed), filepath.Join(t.TempDir(), "store")
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := slices.Collect(bytes.Lines(text))
-	lines = slices.Insert(lines, 50, []byte("{\"id\":\n"), bytes.Replace(lines[0], []byte(`"content":"`), []byte(`"content":"forged `), 1))
-	if err := os.WriteFile(file, slices.Concat(lines...), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if out := relayed(t, "import", "-store", dir, file); !strings.Contains(out, "102 lines are in, 2 of them rejected and kept in "+dir) {
-		t.Errorf("import said %q", out)
-	}
-	rejects, err := os.Open(filepath.Join(dir+".imports", "1.jsonl.rejects"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer rejects.Close()
-	in := bufio.NewScanner(rejects)
-	for _, want := range []struct {
-		line int
-		why  string
-	}{{51, "invalid: "}, {52, "invalid: "}} {
-		var reject struct {
-			Line  int
-			Error string
-		}
-		if !in.Scan() {
-			t.Fatalf("the rejects end before line %d", want.line)
-		}
-		if err := json.Unmarshal(in.Bytes(), &reject); err != nil || reject.Line != want.line || !strings.Contains(reject.Error, want.why) {
-			t.Errorf("reject is %s (%v), want line %d with %q", in.Bytes(), err, want.line, want.why)
-		}
 	}
 }
 

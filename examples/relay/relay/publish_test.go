@@ -4,9 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"log/slog"
-	"strconv"
+	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -50,7 +49,7 @@ func TestEventsThatAreRefused(t *testing.T) {
 		"future":        {future, "invalid: created_at*", "permission"},
 		"an AUTH":       {someone.event(22242, ""), "invalid:*", "permission"},
 		"protected":     {someone.event(1, "", nostr.Tag{"-"}), "auth-required:*", "permission"},
-		"of 3,000 tags": {someone.event(1, "", repeated(nostr.Tag{"t", "x"}, 3000)...), "invalid:*", "parsing"},
+		"of 3,000 tags": {someone.event(1, "", slices.Repeat(nostr.Tags{{"t", "x"}}, 3000)...), "invalid:*", "parsing"},
 		"of 70 KB":      {someone.event(1, strings.Repeat("x", 70_000)), "invalid:*", "parsing"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -71,99 +70,6 @@ func TestEventsThatAreRefused(t *testing.T) {
 			c.publish(someone.event(1, "the connection goes on"))
 		})
 	}
-}
-
-func repeated(tag nostr.Tag, n int) (tags []nostr.Tag) {
-	for range n {
-		tags = append(tags, tag)
-	}
-	return tags
-}
-
-func TestStoreThatFails(t *testing.T) {
-	kept := &fake{beforeSave: func(*nostr.Event) error { return errors.New("no space left on device: /secret/path") }}
-	s := serve(t, relay.Config{Store: kept})
-	c := s.client()
-	e := someone.event(1, "")
-	c.send(eventMessage(e))
-	reason := c.want("OK", e.ID, false, "error:*")[3].(string)
-	if strings.Contains(reason, "secret") {
-		t.Errorf("the client hears of the store's insides: %s", reason)
-	}
-}
-
-// TestDuplicatesDoNotEndAFailure is a regression test: a store that cannot write still
-// recognises duplicates, which wrote two log lines each.
-func TestDuplicatesDoNotEndAFailure(t *testing.T) {
-	var text bytes.Buffer
-	var failing atomic.Bool
-	kept := &fake{beforeSave: func(e *nostr.Event) error {
-		if failing.Load() && e.Content == "new" {
-			return errors.New("no space left on device")
-		}
-		return nil
-	}}
-	s := serve(t, relay.Config{Store: kept, Logger: slog.New(slog.NewTextHandler(&text, nil))})
-	c := s.client()
-	before := someone.event(1, "before")
-	c.publish(before)
-	failing.Store(true)
-	for i := range 5 {
-		e := someone.event(1, "new", nostr.Tag{"t", strconv.Itoa(i)})
-		c.send(eventMessage(e))
-		c.want("OK", e.ID, false, "error:*")
-		c.publish(before)
-	}
-	c.CloseNow()
-	s.stop()
-	if failures, ends := strings.Count(text.String(), "was not saved"), strings.Count(text.String(), "saved again"); failures != 1 || ends != 0 {
-		t.Errorf("the log has %d failures and %d ends, want 1 and none:\n%s", failures, ends, &text)
-	}
-}
-
-func TestMessagesThatAreRefused(t *testing.T) {
-	s := serve(t, relay.Config{})
-	c := s.client()
-	for text, answer := range map[string][]any{
-		`{`:                         {"NOTICE", "invalid:*"},
-		`[]`:                        {"NOTICE", "invalid:*"},
-		`["HELLO",1]`:               {"NOTICE", "invalid:*"},
-		`["REQ","a"]`:               {"CLOSED", "a", "invalid:*"},
-		`["REQ","a",{"kinds":"x"}]`: {"CLOSED", "a", "invalid:*"},
-		`["REQ","a",{},{},{},{},{},{},{},{},{},{},{}]`: {"CLOSED", "a", "invalid:*"},
-		`["COUNT","a",{"ids":["x"]}]`:                  {"CLOSED", "a", "invalid:*"},
-		"[\"REQ\",\"\xff\",{}]":                        {"NOTICE", "invalid:*"},
-	} {
-		kind := websocket.MessageText
-		if err := c.Write(t.Context(), kind, []byte(text)); err != nil {
-			t.Fatal(err)
-		}
-		c.want(answer...)
-	}
-	if err := c.Write(t.Context(), websocket.MessageBinary, []byte(`["REQ","a",{}]`)); err != nil {
-		t.Fatal(err)
-	}
-	c.want("NOTICE", "invalid: a binary frame*")
-	c.publish(someone.event(1, "the connection goes on"))
-}
-
-func TestMessageInFragments(t *testing.T) {
-	s := serve(t, relay.Config{})
-	c := s.client()
-	e := someone.event(1, strings.Repeat("fragments ", 1000))
-	w, err := c.Writer(t.Context(), websocket.MessageText)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for part := range strings.SplitAfterSeq(eventMessage(e), " ") {
-		if _, err := w.Write([]byte(part)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	c.want("OK", e.ID, true)
 }
 
 func TestMessageThatIsTooLongEndsTheConnection(t *testing.T) {
@@ -209,4 +115,43 @@ func TestAuthentication(t *testing.T) {
 	c.send(eventMessage(stranger))
 	c.want("AUTH", c.challenge)
 	c.want("OK", stranger.ID, false, "auth-required:*")
+}
+
+// TestStoreThatFails checks that the client learns nothing of the store, and that a full disk,
+// on which every event fails, does not fill the log.
+func TestStoreThatFails(t *testing.T) {
+	var log bytes.Buffer
+	kept := &fake{beforeSave: func(*nostr.Event) error { return errors.New("no space left on device: /secret/path") }}
+	s := serve(t, relay.Config{Store: kept, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	c := s.client()
+	for range 5 {
+		e := someone.event(1, "")
+		c.send(eventMessage(e))
+		if reason := c.want("OK", e.ID, false, "error:*")[3].(string); strings.Contains(reason, "secret") {
+			t.Errorf("the client hears of the store's insides: %s", reason)
+		}
+	}
+	c.CloseNow()
+	s.stop()
+	if n := strings.Count(log.String(), "was not saved"); n != 1 {
+		t.Errorf("the log has %d failures, want one a minute:\n%s", n, &log)
+	}
+}
+
+// TestMessagesThatAreRefused checks that a malformed message is answered, and counted.
+func TestMessagesThatAreRefused(t *testing.T) {
+	s := serve(t, relay.Config{})
+	c := s.client()
+	c.send(`{`)
+	c.want("NOTICE", "invalid:*")
+	c.send(`["REQ","a",{"kinds":"x"}]`)
+	c.want("CLOSED", "a", "invalid:*")
+	if err := c.Write(t.Context(), websocket.MessageBinary, []byte(`["REQ","a",{}]`)); err != nil {
+		t.Fatal(err)
+	}
+	c.want("NOTICE", "invalid: a binary frame*")
+	c.publish(someone.event(1, "the connection goes on"))
+	if got := s.metric(`relay_refused_total{stage="parsing"}`); got != "3" {
+		t.Errorf("%s are counted, want 3", got)
+	}
 }

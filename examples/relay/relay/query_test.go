@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/nbd-wtf/go-nostr"
@@ -150,48 +149,6 @@ func TestSubscriptionFlood(t *testing.T) {
 	c.want("EOSE", "new")
 }
 
-func TestQueriesOfAConnectionAtOnce(t *testing.T) {
-	kept, _ := filled(t, 1, "")
-	entered, leave := make(chan struct{}), make(chan struct{})
-	kept.beforeNext = func(nostr.Filter) error {
-		entered <- struct{}{}
-		<-leave
-		return nil
-	}
-	s := serve(t, relay.Config{Store: kept, Queries: 2, Reads: 100})
-	c := s.client()
-	for i := range 10 {
-		c.send(fmt.Sprintf(`["REQ","%d",{}]`, i))
-	}
-	c.send(`["CLOSE","9"]`) // processed while its query waits
-	<-entered
-	<-entered
-	c.send(`["REQ","bad",{"kinds":1}]`) // answered after all earlier messages, though two queries have room for their slices
-	c.want("CLOSED", "bad")
-	select {
-	case <-entered:
-		t.Error("three queries of a connection run at once, want two")
-	default:
-	}
-	go func() {
-		for range entered {
-		}
-	}()
-	close(leave)
-	ended := map[any]bool{}
-	for len(ended) < 9 {
-		if m := c.receive(); m[0] == "EOSE" {
-			ended[m[1]] = true
-		}
-	}
-	if ended["9"] {
-		t.Error("the subscription that was closed was answered")
-	}
-	c.CloseNow()
-	s.stop()
-	close(entered)
-}
-
 func TestStoreThatCannotBeRead(t *testing.T) {
 	kept, _ := filled(t, 1, "")
 	kept.beforeNext = func(nostr.Filter) error { return errors.New("disk on fire") }
@@ -293,47 +250,6 @@ func TestNoEventIsSentTwice(t *testing.T) {
 	}
 }
 
-// counting counts the queries that began.
-type counting struct {
-	*fake
-	begun atomic.Int64
-}
-
-func (c *counting) Query(f nostr.Filter) relay.Cursor {
-	c.begun.Add(1)
-	return c.fake.Query(f)
-}
-
-// A waiting query ends with its subscription: otherwise a client that opens and closes
-// subscriptions while its queries wait would fill the memory.
-func TestQueriesOfClosedSubscriptionsDoNotWait(t *testing.T) {
-	kept, _ := filled(t, 1, "")
-	entered, leave := make(chan struct{}, 1000), make(chan struct{})
-	kept.beforeNext = func(nostr.Filter) error {
-		entered <- struct{}{}
-		<-leave
-		return nil
-	}
-	all := &counting{fake: kept}
-	s := serve(t, relay.Config{Store: all, Queries: 1, MessageRate: 10_000})
-	c := s.client()
-	c.send(`["REQ","first",{}]`)
-	<-entered
-	for range 500 {
-		c.send(`["REQ","again",{}]`)
-	}
-	c.send(`["REQ","bad",{"kinds":1}]`) // answered after all earlier messages
-	c.want("CLOSED", "bad")
-	close(leave)
-	c.want("EVENT", "first")
-	c.want("EOSE", "first")
-	c.want("EVENT", "again")
-	c.want("EOSE", "again")
-	if n := all.begun.Load(); n != 2 {
-		t.Errorf("%d queries were begun, want 2: the first, and the last of 500 with one id", n)
-	}
-}
-
 // hold blocks reads until the function is called or the test ends. Each read that begins
 // sends on entered.
 func (s *fake) hold(t *testing.T) (entered <-chan struct{}, release func()) {
@@ -373,4 +289,38 @@ func TestCountsAreNoSubscriptions(t *testing.T) {
 	}
 	c.send(`["COUNT","c5",{}]`)
 	c.want("COUNT", "c5")
+}
+
+// TestQueriesOfAConnectionAtOnce also checks that a waiting query ends with its subscription:
+// otherwise a client that opens and closes subscriptions while its queries wait would fill the
+// memory.
+func TestQueriesOfAConnectionAtOnce(t *testing.T) {
+	kept, _ := filled(t, 1, "")
+	entered, release := kept.hold(t)
+	s := serve(t, relay.Config{Store: kept, Queries: 2, Reads: 100, MessageRate: 10_000})
+	c := s.client()
+	c.send(`["REQ","first",{}]`)
+	c.send(`["REQ","second",{}]`)
+	<-entered
+	<-entered
+	for range 500 {
+		c.send(`["REQ","again",{}]`)
+	}
+	c.send(`["REQ","closed",{}]`)
+	c.send(`["CLOSE","closed"]`)
+	c.send(`["REQ","bad",{"kinds":1}]`) // answered after all earlier messages
+	c.want("CLOSED", "bad")
+	if len(entered) > 0 {
+		t.Error("three queries of a connection run at once, want two")
+	}
+	release()
+	ended := map[any]bool{}
+	for len(ended) < 3 {
+		if m := c.receive(); m[0] == "EOSE" {
+			ended[m[1]] = true
+		}
+	}
+	if ended["closed"] || len(entered) != 1 {
+		t.Errorf("ended are %v after %d more queries, want one: the last of 500 with one id", ended, len(entered))
+	}
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"strings"
-	"sync"
 	"testing"
 	"testing/iotest"
 
@@ -251,44 +250,5 @@ func TestMessagesAreReadInMemoryThatIsTaken(t *testing.T) {
 	failed := errors.New("failed")
 	if _, err := s.read(io.MultiReader(strings.NewReader("half"), iotest.ErrReader(failed))); !errors.Is(err, failed) || s.bytes != 0 {
 		t.Errorf("a reader that fails: %v, and %d are taken", err, s.bytes)
-	}
-}
-
-func TestSharesAtOnce(t *testing.T) {
-	g := governorOf(t, fewBytes)
-	o := newOutbox(defaultOutbox, &share{own: ownOutbox, keep: g.Keep})
-	ctx, cancel := context.WithCancel(t.Context())
-	var readers, writers sync.WaitGroup
-	readers.Go(func() {
-		for {
-			m, err := o.next(ctx)
-			if err != nil {
-				return
-			}
-			o.sent(m)
-		}
-	})
-	for range 4 {
-		writers.Go(func() {
-			for range 500 {
-				n, err := o.reserve(ctx)
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				if err := o.fill([][]byte{make([]byte, n/2)}, n); err != nil {
-					t.Error(err)
-				}
-				_ = o.put(ctx, message{text: []byte("EOSE")})
-				o.offer(message{event: []byte("live")})
-			}
-		})
-	}
-	writers.Wait()
-	cancel()
-	readers.Wait()
-	o.discard()
-	if kept := g.Snapshot().Kept; kept != 0 || o.memory.bytes != 0 {
-		t.Errorf("the governor keeps %d, and the share has %d", kept, o.memory.bytes)
 	}
 }

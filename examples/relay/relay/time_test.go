@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -159,27 +160,13 @@ func handshake(t *testing.T, b *bubble) *bufio.ReadWriter {
 // open returns the number of connections of the server.
 func (b *bubble) open() int {
 	synctest.Wait()
-	w := newRecorder()
-	r, _ := http.NewRequest(http.MethodGet, "/metrics", nil)
-	b.server.Internal().ServeHTTP(w, r)
+	w := httptest.NewRecorder()
+	b.server.Internal().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	var n int
-	_, text, _ := strings.Cut(w.body.String(), "\nrelay_connections ")
+	_, text, _ := strings.Cut(w.Body.String(), "\nrelay_connections ")
 	fmt.Sscan(text, &n)
 	return n
 }
-
-type recorder struct {
-	header http.Header
-	body   strings.Builder
-}
-
-func newRecorder() *recorder { return &recorder{header: http.Header{}} }
-
-func (r *recorder) Header() http.Header { return r.header }
-
-func (r *recorder) Write(b []byte) (int, error) { return r.body.Write(b) }
-
-func (*recorder) WriteHeader(int) {}
 
 func TestClientThatNeverReads(t *testing.T) {
 	kept, _ := filled(t, 2000, strings.Repeat("x", 1000))
