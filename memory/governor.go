@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"runtime"
 	"runtime/debug"
 	"sync"
@@ -13,8 +12,6 @@ import (
 
 	"github.com/weir-go/weir/internal/isolate"
 	"github.com/weir-go/weir/internal/pages"
-	"github.com/weir-go/weir/internal/settings"
-	"github.com/weir-go/weir/internal/wire"
 )
 
 var (
@@ -38,10 +35,9 @@ type Governor struct {
 	kept    budget
 	process process
 	running atomic.Bool
-	closed  chan struct{}
-	closing sync.Once
-	busy    chan struct{} // holds a token while garbage is collected
+	busy    atomic.Bool // garbage is being collected
 	waited  atomic.Int64
+	closed  chan struct{}
 
 	deciding sync.Mutex // held for a step of Run, so that none follows Close
 	limits   limits
@@ -78,35 +74,38 @@ func New(c Config) (*Governor, error) {
 }
 
 func newGovernor(c Config, p process) *Governor {
-	g := &Governor{conf: c, process: p, control: control{target: c.Target, files: len(c.Mapped) > 0}, busy: make(chan struct{}, 1), closed: make(chan struct{})}
+	g := &Governor{conf: c, process: p, control: control{target: c.Target, files: len(c.Mapped) > 0}, closed: make(chan struct{})}
 	g.budget.size = max(int64(c.Target/budgetShare), leastBudget)
 	g.kept.size = int64(c.Target / keptShare)
 	return g
 }
 
-// Close ends Run, gives the runtime its memory limit back, and refuses the waiters of Take. Once it
-// has returned the process may have another governor. OnEvent may call it. Closing twice is closing
-// once.
+// Close ends Run, gives the runtime its memory limit back, and refuses the waiters of Take. After
+// it has returned, the process may have another governor. OnEvent may call it. A second call does
+// nothing.
 func (g *Governor) Close() {
-	g.closing.Do(func() {
-		close(g.closed)
-		g.end()
-		taken.Store(false)
-	})
-}
-
-// begin takes the memory limit of the runtime over, unless the governor is closed.
-func (g *Governor) begin() bool {
 	g.deciding.Lock()
 	defer g.deciding.Unlock()
 	if g.isClosed() {
-		return false
+		return
 	}
-	g.limits.begin(g.process.setLimit)
-	return true
+	close(g.closed)
+	g.limits.end()
+	taken.Store(false)
 }
 
-// end gives the memory limit back, after the step that is being decided.
+// begin takes over the memory limit of the runtime, unless the governor is closed.
+func (g *Governor) begin() error {
+	g.deciding.Lock()
+	defer g.deciding.Unlock()
+	if g.isClosed() {
+		return ErrClosed
+	}
+	g.limits.begin(g.process.setLimit)
+	return nil
+}
+
+// end returns the memory limit, after the current step.
 func (g *Governor) end() {
 	g.deciding.Lock()
 	defer g.deciding.Unlock()
@@ -137,8 +136,8 @@ func (g *Governor) Run(ctx context.Context) error {
 		return ErrRunning
 	}
 	defer g.running.Store(false)
-	if !g.begin() {
-		return ErrClosed
+	if err := g.begin(); err != nil {
+		return err
 	}
 	defer g.end()
 	if len(g.conf.Mapped) > 0 {
@@ -204,173 +203,13 @@ func (g *Governor) decide() (was, d decision) {
 	return was, d
 }
 
-// collect collects garbage, which takes longer than a step, on a goroutine of its own, one at a
-// time.
+// collect collects garbage on another goroutine, because that takes longer than a step. It does
+// nothing while a collection runs.
 func (g *Governor) collect() {
-	select {
-	case g.busy <- struct{}{}:
+	if g.busy.CompareAndSwap(false, true) {
 		go func() {
-			defer func() { <-g.busy }()
+			defer g.busy.Store(false)
 			g.process.collect()
 		}()
-	default:
 	}
-}
-
-// Take waits until so many bytes may be in flight, and takes them. It is called before the memory
-// is used. More than the budget goes alone, as soon as nothing else is in flight. The order is that
-// of the calls.
-//
-// If ctx ends first, the error matches context.Cause(ctx); once the governor is closed it is
-// [ErrClosed]. Bytes below 0 are an error that matches [ErrConfig]. A nil ctx counts as
-// context.Background. Take does not allocate unless it has to wait.
-func (g *Governor) Take(ctx context.Context, bytes int) (Hold, error) {
-	if ctx == nil {
-		ctx = context.Background()
-	}
-	if bytes < 0 {
-		return Hold{}, settings.Invalid(ErrConfig, "bytes", bytes, "0 or more")
-	}
-	if ctx.Err() != nil {
-		return Hold{}, context.Cause(ctx)
-	}
-	if g.isClosed() {
-		return Hold{}, ErrClosed
-	}
-	w := g.budget.try(int64(bytes))
-	if w != nil {
-		if err := g.wait(ctx, w); err != nil {
-			return Hold{}, err
-		}
-	}
-	return Hold{&g.budget, int64(bytes)}, nil
-}
-
-func (g *Governor) wait(ctx context.Context, w *waiter) (err error) {
-	began := time.Now()
-	defer func() { g.waited.Add(int64(time.Since(began))) }()
-	select {
-	case <-w.admitted:
-		return nil
-	case <-ctx.Done():
-		err = context.Cause(ctx)
-	case <-g.closed:
-		err = ErrClosed
-	}
-	g.budget.leave(w)
-	return err
-}
-
-// Keep takes bytes that stay for as long as a client does, such as the bytes of a session, a
-// subscription or a queue of answers. It does not wait. The error is [ErrFull] if more than an
-// eighth of the target would be kept, or if the target leaves no room for work, a [Snapshot.Load]
-// of 1; [ErrClosed] once the governor is closed; and one that matches [ErrConfig] for bytes
-// below 0. Keep does not allocate.
-//
-// Kept bytes are not in flight: a client that stays would otherwise stop the import. They are part
-// of the memory that a collection leaves, and so they make the budget of Take smaller.
-func (g *Governor) Keep(bytes int) (Hold, error) {
-	switch {
-	case bytes < 0:
-		return Hold{}, settings.Invalid(ErrConfig, "bytes", bytes, "0 or more")
-	case g.isClosed():
-		return Hold{}, ErrClosed
-	case !g.kept.keep(int64(bytes)):
-		return Hold{}, ErrFull
-	}
-	return Hold{&g.kept, int64(bytes)}, nil
-}
-
-// A Hold is bytes in flight, or bytes that are kept. The zero Hold is one of nothing.
-type Hold struct {
-	budget *budget
-	bytes  int64
-}
-
-// Release gives the bytes back. Releasing the same Hold again does nothing; a copy of it must not
-// be released.
-func (h *Hold) Release() {
-	if h.budget == nil {
-		return
-	}
-	h.budget.give(h.bytes)
-	*h = Hold{}
-}
-
-// A Snapshot is the state of a governor at one moment. Sizes are in bytes. Measurements of Run are
-// 0 before it has.
-type Snapshot struct {
-	Target    uint64        // Config.Target, or its default
-	Anonymous uint64        // resident memory that is of no file
-	Resident  uint64        // resident memory, mapped files included
-	Need      uint64        // memory that a collection of garbage would leave
-	Limit     uint64        // the memory limit for the runtime
-	Budget    uint64        // how much may be in flight
-	InFlight  uint64        // how much is
-	Kept      uint64        // how much is kept
-	Waiting   int           // how many calls of Take wait
-	Waited    time.Duration // how long calls of Take have waited, together
-	PagedOut  uint64        // pages of mapped files that Linux was asked to take back, together
-	Pressure  float64       // share of the last 10 s in which tasks waited for memory, 0 to 1; 0 where it is not known
-	TooSmall  bool          // the target is below the needs of the store
-	Least     uint64        // the least target that leaves room for work
-
-	load float64
-}
-
-// Load is Need as a share of the need that leaves no room for work: at 1 and above the budget is
-// at its least.
-func (s Snapshot) Load() float64 { return s.load }
-
-// Snapshot returns the state now. Reading changes nothing.
-func (g *Governor) Snapshot() Snapshot {
-	size, inFlight, waiting := g.budget.snapshot()
-	_, kept, _ := g.kept.snapshot()
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return Snapshot{
-		Target: g.conf.Target, Anonymous: g.read.anonymous, Resident: g.read.resident,
-		Need: g.last.need, Limit: uint64(g.last.limit), Budget: uint64(size), InFlight: uint64(inFlight), Kept: uint64(kept),
-		Waiting: waiting, Waited: time.Duration(g.waited.Load()), PagedOut: g.took, Pressure: g.read.pressure,
-		TooSmall: g.last.short, Least: g.last.least, load: g.last.load,
-	}
-}
-
-// String returns the snapshot as JSON, which makes a Governor an expvar.Var.
-func (g *Governor) String() string { return wire.String(g.Snapshot()) }
-
-// limits moves the memory limit of the runtime below that of the user, from begin to end.
-type limits struct {
-	set  func(int64) int64
-	user int64 // theirs
-	own  int64 // the last limit set
-}
-
-func (l *limits) begin(set func(int64) int64) {
-	l.set = set
-	l.user = set(-1)
-	l.own = l.user
-}
-
-// noticed takes note of a limit that the program set meanwhile.
-func (l *limits) noticed() {
-	if now := l.set(-1); now != l.own {
-		l.user = now
-	}
-}
-
-func (l *limits) move(limit int64) {
-	l.noticed()
-	l.own = min(limit, l.user)
-	l.set(l.own)
-}
-
-// end does nothing if it was called since begin.
-func (l *limits) end() {
-	if l.set == nil {
-		return
-	}
-	l.noticed()
-	l.set(min(l.user, math.MaxInt64))
-	l.set = nil
 }

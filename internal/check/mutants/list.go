@@ -378,7 +378,7 @@ var mutants = []mutant{
 	{"the admin address answers to any name", "cmd/weir/internal/admin/access.go", "!a.local && !a.known(r)", "a.local && !a.known(r)", "TestWhoMayLook", "", ""},
 
 	// Memory and imports.
-	{"a memory limit that is set just before Close is overwritten", "memory/governor.go", "l.noticed()\n\tl.set(min", "l.set(min", "TestLimitThatIsSetJustBeforeClose", "", ""},
+	{"a memory limit that is set just before Close is overwritten", "memory/limits.go", "l.noticed()\n\tl.set(min", "l.set(min", "TestLimitThatIsSetJustBeforeClose", "", ""},
 	{"the journal is not on disk", "bulk/journal.go", "return f.Sync()", "return nil", "TestJournalIsOnDisk", "", ""},
 	{"the rejects are not on disk", "bulk/rejects.go", "err = r.file.Sync()", "err = nil", "TestRejectsAreOnDisk", "", ""},
 	{`a \r that ends the source is cut`, "bulk/lines.go", "if ended {", "if ended || true {", "TestReturnThatEndsTheSource", "", ""},
@@ -392,7 +392,7 @@ var mutants = []mutant{
 	{"garbage leaves nothing to mapped files", "memory/control.go", "if c.files {", "if false {", "TestGarbageMakesRoomForMappedFiles", "./memory", ""},
 	{"resident memory is looked at no more often than Run decides", "memory/pager.go", "lookEvery = 10 * time.Millisecond", "lookEvery = period", "TestFastStoreStaysInsideTheTarget", "./memory", ""},
 	{"pages are taken back in vain again and again", "memory/pager.go", "p.next = max(p.next, at+vainEvery)", "_ = at", "TestPagesAreTakenBackWhereResidentMemoryIsHigh", "./memory", ""},
-	{"what is kept is given back to what is in flight", "memory/governor.go", "return Hold{&g.kept, int64(bytes)}, nil", "return Hold{&g.budget, int64(bytes)}, nil", "TestKeepAgainstASum", "./memory", ""},
+	{"what is kept is given back to what is in flight", "memory/budget.go", "return Hold{&g.kept, int64(bytes)}, nil", "return Hold{&g.budget, int64(bytes)}, nil", "TestKeepAgainstASum", "./memory", ""},
 	{"the largest number fits, for its sum is negative", "memory/budget.go", "return b.inFlight == 0 || bytes <= b.size-b.inFlight", "return b.inFlight == 0 || b.inFlight+bytes <= b.size", "TestBudgetOfTheLargestNumber", "./memory", ""},
 	{"an import that stops keeps the bytes of its lines", "bulk/worker.go", "defer p.hold.Release() // of a line that was not acknowledged", "", "TestImportsThatStopGiveTheirBytesBack", "./bulk", ""},
 

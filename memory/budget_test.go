@@ -1,10 +1,14 @@
 package memory
 
 import (
+	"context"
 	"errors"
 	"math"
 	"math/rand/v2"
+	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 )
 
 // After any calls, the kept bytes are the taken and not released ones, and never more than their
@@ -123,5 +127,102 @@ func TestBudgetOfTheLargestNumber(t *testing.T) {
 	}
 	if alone.try(1) == nil {
 		t.Error("a byte is in flight beside the largest number")
+	}
+}
+
+func TestTakeWaitsForRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, _ := governed(t, Config{Target: 64 * mib}) // a budget of 1 MiB
+		first, err := g.Take(t.Context(), 900<<10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		order := make(chan string, 2)
+		var all sync.WaitGroup
+		take := func(name string, bytes int) {
+			all.Go(func() {
+				hold, err := g.Take(t.Context(), bytes)
+				if err != nil {
+					t.Error(err)
+				}
+				order <- name
+				time.Sleep(time.Second)
+				hold.Release()
+			})
+			synctest.Wait()
+		}
+		take("large", 100*mib)
+		take("small", 1)
+		if s := g.Snapshot(); s.Waiting != 2 || s.InFlight != 900<<10 || len(order) != 0 {
+			t.Errorf("%+v, admitted %d", s, len(order))
+		}
+		first.Release()
+		first.Release()
+		synctest.Wait()
+		if s := g.Snapshot(); len(order) != 1 || s.InFlight != 100*mib {
+			t.Errorf("%+v: want the one that is larger than the budget, alone", s)
+		}
+		all.Wait()
+		if one, two := <-order, <-order; one != "large" || two != "small" {
+			t.Errorf("admitted %s, then %s", one, two)
+		}
+		if s := g.Snapshot(); s.InFlight != 0 || s.Waited != time.Second {
+			t.Errorf("%+v", s)
+		}
+	})
+}
+
+func TestTakeGivesUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, _ := governed(t, Config{Target: 64 * mib})
+		hold, _ := g.Take(nil, mib) //nolint:staticcheck // a nil context counts as Background
+		why := errors.New("why")
+		ctx, stop := context.WithCancelCause(t.Context())
+		failed := make(chan error, 2)
+		go func() { _, err := g.Take(ctx, mib); failed <- err }()
+		synctest.Wait()
+		go func() { _, err := g.Take(t.Context(), 1); failed <- err }()
+		synctest.Wait()
+		stop(why)
+		if err := <-failed; !errors.Is(err, why) {
+			t.Errorf("%v, want the cause", err)
+		}
+		if _, err := g.Take(ctx, 1); !errors.Is(err, why) {
+			t.Errorf("of a context that has ended: %v", err)
+		}
+		g.Close()
+		if err := <-failed; !errors.Is(err, ErrClosed) {
+			t.Errorf("%v, want ErrClosed", err)
+		}
+		if _, err := g.Take(t.Context(), 1); !errors.Is(err, ErrClosed) {
+			t.Errorf("%v, want ErrClosed", err)
+		}
+		if _, err := g.Take(t.Context(), -1); !errors.Is(err, ErrConfig) {
+			t.Errorf("%v, want ErrConfig", err)
+		}
+		hold.Release()
+		if s := g.Snapshot(); s.InFlight != 0 || s.Waiting != 0 {
+			t.Errorf("%+v is left", s)
+		}
+	})
+}
+
+// One that was admitted in the instant in which it gave up gives the bytes back.
+func TestWaiterAdmittedWhileItLeaves(t *testing.T) {
+	b := budget{size: 10}
+	b.try(10)
+	w := b.try(5)
+	b.give(10)
+	b.leave(w)
+	if _, inFlight, waiting := b.snapshot(); inFlight != 0 || waiting != 0 {
+		t.Errorf("%d in flight, %d waiting", inFlight, waiting)
+	}
+	b.try(10)
+	w, next := b.try(9), b.try(0)
+	b.leave(w)
+	select {
+	case <-next.admitted:
+	default:
+		t.Error("who stood behind one that left is not admitted")
 	}
 }
