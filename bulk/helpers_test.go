@@ -85,3 +85,18 @@ func rejected(t *testing.T, name string) (all []reject) {
 	}
 	return all
 }
+
+// deaf is a file that takes writes and refuses to sync them, so that it shows whether it is
+// asked to.
+func deaf(t *testing.T) string {
+	const name = "/dev/null"
+	f, err := os.OpenFile(name, os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	defer f.Close()
+	if f.Sync() == nil {
+		t.Skip("this system syncs " + name)
+	}
+	return name
+}

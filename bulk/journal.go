@@ -32,7 +32,7 @@ func readJournal(name string) (s state, known bool, err error) {
 	if name == "" {
 		return state{}, false, nil
 	}
-	text, err := readBeginning(name, mostJournal)
+	text, err := readBeginning(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return state{Import: rand.Text()}, false, nil
 	}
@@ -58,17 +58,17 @@ func (m mark) isPossible() bool {
 	return m.Lines > 0 && m.Last >= m.Lines-1 && m.Offset > m.Last
 }
 
-// readBeginning reads a file, up to so many bytes.
-func readBeginning(name string, most int64) ([]byte, error) {
+// readBeginning reads a file, up to the largest size of a journal.
+func readBeginning(name string) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, most))
+	return io.ReadAll(io.LimitReader(f, mostJournal))
 }
 
-// writeJournal replaces the journal. Whenever the process is killed, the old one or the new one is
+// writeJournal replaces the journal. If the process is killed meanwhile, the old or the new one is
 // there.
 func writeJournal(name string, s state) error {
 	if name == "" {
@@ -76,20 +76,19 @@ func writeJournal(name string, s state) error {
 	}
 	s.Version = journalVersion
 	text, err := json.Marshal(s)
+	if err == nil {
+		err = writeFile(name+nextSuffix, append(text, '\n'))
+	}
+	if err == nil {
+		err = os.Rename(name+nextSuffix, name)
+	}
 	if err != nil {
-		return fmt.Errorf("bulk: journal: %w", err)
-	}
-	next := name + nextSuffix
-	if err := writeFile(next, append(text, '\n')); err != nil {
-		return fmt.Errorf("bulk: journal: %w", err)
-	}
-	if err := os.Rename(next, name); err != nil {
 		return fmt.Errorf("bulk: journal: %w", err)
 	}
 	return nil
 }
 
-// writeFile writes a file and has it on disk when it returns.
+// writeFile writes a file and syncs it to disk.
 func writeFile(name string, text []byte) (err error) {
 	f, err := os.Create(name)
 	if err != nil {

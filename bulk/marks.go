@@ -3,8 +3,6 @@ package bulk
 import (
 	"context"
 	"fmt"
-
-	"github.com/weir-go/weir/internal/isolate"
 )
 
 // Marks are kept by a store in itself, such as under keys of their own, or in a table of two
@@ -24,14 +22,15 @@ type Marks interface {
 }
 
 // checkStore makes sure that the store has the lines of the journal.
-func (c Config) checkStore(ctx context.Context, from state) (err error) {
+func (c Config) checkStore(ctx context.Context, from state) error {
 	if c.Marks == nil || from.Lines == 0 {
 		return nil
 	}
 	var has int64
-	if exit := isolate.Call(func() { has, err = c.Marks.Mark(ctx, from.Import) }); exit != nil {
-		err = exit
-	}
+	err := guarded(func() (err error) {
+		has, err = c.Marks.Mark(ctx, from.Import)
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("bulk: Marks: %w", err)
 	}
@@ -42,17 +41,14 @@ func (c Config) checkStore(ctx context.Context, from state) (err error) {
 		"open the store of the journal, or remove the journal to import all lines again", ErrStore, c.Journal, from.Lines, max(has, 0))
 }
 
-// setMark sets the mark. It has the time of a write, also of an import that stops.
-func (r *run) setMark(lines int64) (err error) {
+// setMark sets the mark. It may take as long as a write, also while the import stops.
+func (r *run) setMark(lines int64) error {
 	if r.conf.Marks == nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.ctx), farewell)
 	defer cancel()
-	if exit := isolate.Call(func() { err = r.conf.Marks.SetMark(ctx, r.id, lines) }); exit != nil {
-		err = exit
-	}
-	if err != nil {
+	if err := guarded(func() error { return r.conf.Marks.SetMark(ctx, r.id, lines) }); err != nil {
 		return fmt.Errorf("bulk: Marks: %w", err)
 	}
 	return nil

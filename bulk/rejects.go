@@ -2,6 +2,7 @@ package bulk
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -39,37 +40,30 @@ type rejects struct {
 	size int64
 }
 
-// openRejects opens the file. What is in it behind the size that the journal knows is of lines that
-// are to be read again.
-func openRejects(name string, resumed bool, size int64) (r rejects, err error) {
+// openRejects opens the file for appending. It removes the bytes past the journaled size, because
+// their lines are read again.
+func openRejects(name string, resumed bool, size int64) (rejects, error) {
 	if name == "" {
-		return r, nil
+		return rejects{}, nil
 	}
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
-		return r, fmt.Errorf("bulk: rejects: %w", err)
+		return rejects{}, fmt.Errorf("bulk: rejects: %w", err)
 	}
-	defer func() {
-		if err != nil {
-			f.Close()
-		}
-	}()
 	end, err := f.Seek(0, io.SeekEnd)
 	switch {
-	case err != nil:
-		return r, fmt.Errorf("bulk: rejects: %w", err)
-	case !resumed:
-		return rejects{f, end}, nil
+	case err != nil || !resumed:
+		size = end
 	case end < size:
-		return r, fmt.Errorf("%w: %s has %d bytes where the journal knows of %d: restore it, or remove both to start anew", ErrChanged, name, end, size)
+		return rejects{}, errors.Join(fmt.Errorf("%w: %s has %d bytes where the journal knows of %d: restore it, or remove both to start anew", ErrChanged, name, end, size), f.Close())
+	case end > size:
+		err = f.Truncate(size)
 	}
-	if end > size {
-		if err := f.Truncate(size); err != nil {
-			return r, fmt.Errorf("bulk: rejects: %w", err)
-		}
+	if err == nil {
+		_, err = f.Seek(size, io.SeekStart)
 	}
-	if _, err := f.Seek(size, io.SeekStart); err != nil {
-		return r, fmt.Errorf("bulk: rejects: %w", err)
+	if err != nil {
+		return rejects{}, errors.Join(fmt.Errorf("bulk: rejects: %w", err), f.Close())
 	}
 	return rejects{f, size}, nil
 }

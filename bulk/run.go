@@ -165,7 +165,7 @@ func (r *run) keepUntil(written <-chan struct{}) error {
 	}
 }
 
-// keep writes the rejects and then the journal, if there is something new to say.
+// keep writes the rejects and then the journal, if they have changed.
 func (r *run) keep() error {
 	all, rejected, text, holds := r.window.collect()
 	err := r.rejects.append(text)
@@ -178,8 +178,10 @@ func (r *run) keep() error {
 	if err := r.setMark(all.Lines); err != nil {
 		return err
 	}
-	if err := r.sync(); err != nil {
-		return fmt.Errorf("bulk: Sync: %w", err)
+	if r.conf.Sync != nil {
+		if err := guarded(r.conf.Sync); err != nil {
+			return fmt.Errorf("bulk: Sync: %w", err)
+		}
 	}
 	if err := writeJournal(r.conf.Journal, state{Import: r.id, mark: all, Rejected: rejected, Rejects: r.rejects.size}); err != nil {
 		return err
@@ -188,12 +190,9 @@ func (r *run) keep() error {
 	return nil
 }
 
-// sync makes acknowledged lines durable.
-func (r *run) sync() (err error) {
-	if r.conf.Sync == nil {
-		return nil
-	}
-	if exit := isolate.Call(func() { err = r.conf.Sync() }); exit != nil {
+// guarded calls a function of the caller. A panic or a Goexit in it is an error.
+func guarded(call func() error) (err error) {
+	if exit := isolate.Call(func() { err = call() }); exit != nil {
 		return exit
 	}
 	return err
@@ -223,7 +222,7 @@ func (r *run) read(source io.Reader) error {
 	}
 }
 
-// hand gives a line to a worker, and its bytes back if there is none.
+// hand passes a line to a worker. If the import has stopped, it releases the line's bytes.
 func (r *run) hand(p *pending) bool {
 	select {
 	case r.window.room <- struct{}{}:

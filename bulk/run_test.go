@@ -3,7 +3,6 @@ package bulk
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"runtime"
 	"strings"
@@ -274,27 +273,4 @@ func TestCodeThatEndsItsGoroutine(t *testing.T) {
 		t.Errorf("%v after %d lines", err, p.Lines)
 	}
 	s.has(t, 100)
-	_, err = Run(t.Context(), strings.NewReader(numbered(100)), Config{Write: s.write, Journal: t.TempDir() + "/journal", Sync: func() error { panic("boom") }})
-	if err == nil || !strings.Contains(err.Error(), "Sync: panicked: boom") {
-		t.Errorf("Sync: %v", err)
-	}
-}
-
-func TestSettingsOutOfRange(t *testing.T) {
-	write := newStore().write
-	for field, c := range map[string]Config{
-		"Write": {}, "Workers": {Write: write, Workers: 10_001}, "MaxLine": {Write: write, MaxLine: 1<<30 + 1}, "MaxRejects": {Write: write, MaxRejects: -1},
-		"Size": {Write: write, Size: -1}, "Every": {Write: write, Every: -1}, "Rejects": {Write: write, Journal: "a", Rejects: "a"},
-	} {
-		_, err := Run(t.Context(), strings.NewReader("x"), c)
-		if !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), field+" is ") {
-			t.Errorf("%s: %v", field, err)
-		}
-	}
-	if Reject(nil) != nil {
-		t.Error("Reject(nil) is an error")
-	}
-	if err := fmt.Errorf("of a line: %w", Reject(io.EOF)); !errors.Is(err, ErrRejected) || !errors.Is(err, io.EOF) {
-		t.Errorf("%v does not match", err)
-	}
 }

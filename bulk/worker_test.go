@@ -14,7 +14,7 @@ import (
 	"github.com/weir-go/weir/memory"
 )
 
-var errHostile = errors.New("hostile")
+var errStop = errors.New("stop")
 
 // An import that stops, whichever way, gives back the bytes of the lines that it read: those who
 // share its governor would otherwise stand still after some of them. All lines fit into the least
@@ -27,20 +27,20 @@ func TestImportsThatStopGiveTheirBytesBack(t *testing.T) {
 		sync   func() error
 		conf   Config
 	}{
-		"Write fails":     {write: func(n int64, _ func()) error { return failAt(n, errHostile) }},
+		"Write fails":     {write: func(n int64, _ func()) error { return failAt(n, errStop) }},
 		"Write panics":    {write: func(n int64, _ func()) error { return failAt(n, nil) }},
 		"Write exits":     {write: func(n int64, _ func()) error { exitAt(n); return nil }},
 		"cancelled":       {write: func(n int64, cancel func()) error { cancelAt(n, cancel); return nil }},
 		"the source ends": {source: func() io.Reader { return io.MultiReader(strings.NewReader(lines), broken{}) }},
 		"a reject behind a failure": {write: func(n int64, _ func()) error {
 			if n%2 == 0 {
-				return Reject(errHostile)
+				return Reject(errStop)
 			}
-			return failAt(n, errHostile)
+			return failAt(n, errStop)
 		}},
-		"too many rejects": {write: func(int64, func()) error { return Reject(errHostile) }, conf: Config{MaxRejects: 5}},
+		"too many rejects": {write: func(int64, func()) error { return Reject(errStop) }, conf: Config{MaxRejects: 5}},
 		"too long":         {conf: Config{MaxLine: 10}},
-		"Sync fails":       {sync: func() error { return errHostile }, write: slowly},
+		"Sync fails":       {sync: func() error { return errStop }, write: slowly},
 		"Sync panics":      {sync: func() error { panic("boom") }, write: slowly},
 	} {
 		for _, keeps := range []bool{false, true} {
@@ -112,7 +112,7 @@ func slowly(int64, func()) error {
 // broken is a source that fails.
 type broken struct{}
 
-func (broken) Read([]byte) (int, error) { return 0, errHostile }
+func (broken) Read([]byte) (int, error) { return 0, errStop }
 
 // A write that returns when Run has is too late to be acknowledged, and gives its bytes back.
 func TestWriteThatReturnsTooLate(t *testing.T) {
@@ -121,7 +121,7 @@ func TestWriteThatReturnsTooLate(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer gov.Close()
-	for _, late := range []error{nil, Reject(errHostile), errHostile} {
+	for _, late := range []error{nil, Reject(errStop), errStop} {
 		synctest.Test(t, func(t *testing.T) {
 			_, rejects := files(t)
 			ctx, cancel := context.WithCancel(t.Context())
