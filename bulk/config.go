@@ -19,13 +19,12 @@ import (
 var (
 	// ErrConfig matches every error about a setting.
 	ErrConfig = settings.ErrConfigOf("bulk")
-	// ErrChanged is why an import does not go on: the source is not the one that the journal, or
-	// the file of rejects, is of.
+	// ErrChanged is the error of an import whose source is not the source of the journal, or of
+	// the file of rejects.
 	ErrChanged = errors.New("bulk: not the source of the journal")
-	// ErrStore stops an import: the store does not have the lines that the journal says are in
-	// it. See [Marks].
+	// ErrStore is the error of an import whose store lacks lines of the journal. See [Marks].
 	ErrStore = errors.New("bulk: not the store of the journal")
-	// ErrRejected is matched by the error of a line that was rejected, where it stops the import.
+	// ErrRejected matches the error of a rejected line that stops the import.
 	ErrRejected = errors.New("bulk: line rejected")
 )
 
@@ -37,28 +36,28 @@ type Config struct {
 	// does a panic. Required.
 	Write func(context.Context, Line) error
 
-	// Workers is how many lines are written at once, up to 10,000. Defaults to 64.
+	// Workers is the number of lines written at once, up to 10,000. Defaults to 64.
 	Workers int
 
-	// MaxLine is the longest line, in bytes, up to 1 GiB. Longer ones are rejected. Defaults to 16
-	// MiB.
+	// MaxLine is the largest length of a line in bytes, up to 1 GiB. Longer lines are rejected.
+	// Defaults to 16 MiB.
 	MaxLine int
 
-	// Memory bounds the bytes in flight. Its Run is the caller's. A line that does not fit the
-	// reader's buffer of 1 MiB takes MaxLine bytes, for its length is not known yet. Defaults to
-	// none: the lines of all workers are in memory.
+	// Memory bounds the bytes in flight. The caller calls its Run. A line that does not fit in
+	// the reader's buffer of 1 MiB takes MaxLine bytes, because its length is unknown. Defaults
+	// to none: the lines of all workers are in memory.
 	Memory *memory.Governor
 
-	// Throttle paces the writes, at a cost of 1. Its Run is the caller's. A line that it refuses is
-	// tried again. Defaults to none.
+	// Throttle paces the writes, at a cost of 1. The caller calls its Run. A refused line is
+	// retried. Defaults to none.
 	Throttle *throttle.Throttle
 
 	// Journal is the path of the journal, which is not the source's. While an import runs, no other
 	// may use it. Defaults to none: the import starts anew.
 	Journal string
 
-	// Marks are the store's, which tell it from another one and from an older state of it. They are
-	// not used without a Journal. Default to none: the journal is believed, whatever the store has.
+	// Marks distinguish the store from another one, and from an older state of itself. They need
+	// a Journal. Default to none: then the journal is believed, whatever the store has.
 	Marks Marks
 
 	// Rejects is the path of the file to which rejected lines are appended, as JSON with line,
@@ -67,13 +66,12 @@ type Config struct {
 	// line stops the import.
 	Rejects string
 
-	// MaxRejects stops the import once so many lines are rejected, for that is the wrong source
-	// rather than a bad line. Defaults to no bound.
+	// MaxRejects is the number of rejected lines that stops the import: with so many, the source
+	// is wrong, rather than a line. Defaults to no bound.
 	MaxRejects int
 
-	// Sync makes acknowledged lines durable, such as the Sync of a store that does not do so at
-	// each write. It is called before the journal is written, up to five times a second. Defaults
-	// to none.
+	// Sync makes acknowledged lines durable, for a store that does not sync each write. It is
+	// called before the journal is written, up to five times a second. Defaults to none.
 	Sync func() error
 
 	// Size is the length of the source in bytes, for the estimate of the end. Defaults to that of
@@ -124,7 +122,7 @@ func (c Config) complete() (Config, error) {
 	return c, nil
 }
 
-// apartFrom demands that the source is not written to: rejects would become lines.
+// apartFrom checks that the import does not write to its source: rejects would become lines.
 func (c Config) apartFrom(source io.Reader) error {
 	read := regular(source)
 	if read == nil {
@@ -154,7 +152,7 @@ func isSame(a, b string) bool {
 	return place(a) == place(b)
 }
 
-// place is the path of a file that may not exist, by the way of folders that do.
+// place returns a path without symbolic links in its folder. The file may not exist.
 func place(name string) string {
 	folder, err := filepath.EvalSymlinks(filepath.Dir(name))
 	if err == nil {

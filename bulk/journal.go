@@ -23,11 +23,11 @@ type state struct {
 const (
 	nextSuffix     = ".next" // of the file that replaces a journal
 	journalVersion = 1
-	mostJournal    = 4 << 10 // bytes: a file that was named by mistake may be larger than the memory
+	mostJournal    = 4 << 10 // bytes: a file named by mistake may be larger than the memory
 )
 
-// readJournal returns the state of a journal, and whether there is one. One without an id gets
-// its own, of which no store has a mark.
+// readJournal returns the state of a journal, and whether there is one. A journal without an id
+// gets a new one, of which no store has a mark.
 func readJournal(name string) (s state, known bool, err error) {
 	if name == "" {
 		return state{}, false, nil
@@ -49,8 +49,7 @@ func readJournal(name string) (s state, known bool, err error) {
 	return s, true, nil
 }
 
-// isPossible reports whether a line may end there: it has a byte at least, and before the first one
-// there is none.
+// isPossible reports whether a line may end at the mark: a line has at least a byte.
 func (m mark) isPossible() bool {
 	if m.Lines == 0 {
 		return m.Offset == 0 && m.Last == 0

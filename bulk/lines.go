@@ -38,12 +38,12 @@ type pending struct {
 type lines struct {
 	src     *bufio.Reader
 	maxLine int
-	at      mark                           // of the line before
-	take    func(int) (memory.Hold, error) // waits for so many bytes
-	stopped func() error                   // why to stop, nil if not
+	at      mark                                 // of the line before
+	take    func(bytes int) (memory.Hold, error) // waits for memory
+	stopped func() error                         // returns the reason to stop, or nil
 }
 
-// next returns the next line, or io.EOF. A line that the source breaks off with an error is none.
+// next returns the next line, or io.EOF. If the source fails in a line, that line is lost.
 func (l *lines) next() (pending, error) {
 	chunk, err := l.src.ReadSlice('\n')
 	switch {
@@ -63,7 +63,7 @@ func (l *lines) failed(err error) error {
 	return fmt.Errorf("bulk: the source failed after line %d, byte %d: %w", l.at.Lines, l.at.Offset, err)
 }
 
-// short is a line that is in the buffer as a whole.
+// short reads a line that fits in the buffer.
 func (l *lines) short(chunk []byte) (p pending, err error) {
 	p.mark = l.at.next(int64(len(chunk)), crc32.Checksum(chunk, castagnoli))
 	text := withoutEnd(chunk)
@@ -78,7 +78,7 @@ func (l *lines) short(chunk []byte) (p pending, err error) {
 	return p, nil
 }
 
-// long is a line that does not fit the buffer. It takes as much as a line may be long.
+// long reads a line that does not fit in the buffer. It takes the memory of the longest line.
 func (l *lines) long(chunk []byte) (p pending, err error) {
 	if p.hold, err = l.take(l.maxLine); err != nil {
 		return pending{}, err
@@ -123,12 +123,12 @@ func (p *pending) keep(chunk []byte, most int) {
 	}
 }
 
-// next is the mark of a line of so many bytes, its end included.
+// next returns the mark of the following line. The length includes its end.
 func (m mark) next(length int64, sum uint32) mark {
 	return mark{Lines: m.Lines + 1, Offset: m.Offset + length, Last: m.Offset, Sum: sum}
 }
 
-// withoutEnd is a line without its \n or \r\n.
+// withoutEnd returns a line without its \n or \r\n.
 func withoutEnd(line []byte) []byte {
 	text, ended := bytes.CutSuffix(line, []byte("\n"))
 	if ended {
@@ -137,8 +137,8 @@ func withoutEnd(line []byte) []byte {
 	return text
 }
 
-// skip goes on behind a mark, and makes sure that it is of this source. It returns the mark, with
-// the end of its line if the source had none when the mark was made.
+// skip continues after a mark, and checks that the mark is of this source. If the source ended
+// without a newline when the mark was made, the returned mark includes a newline that it has now.
 func skip(source io.Reader, to mark) (mark, error) {
 	if to.Lines == 0 {
 		return to, nil
@@ -170,7 +170,7 @@ func skip(source io.Reader, to mark) (mark, error) {
 	return to, nil
 }
 
-// lastByte is the last one that was written.
+// lastByte keeps the last byte that was written.
 type lastByte byte
 
 func (b *lastByte) Write(p []byte) (int, error) {
@@ -180,7 +180,7 @@ func (b *lastByte) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// discard goes on behind so many bytes. Some files, such as pipes, have a Seek that fails.
+// discard skips bytes. Some files, such as pipes, have a Seek that fails.
 func discard(source io.Reader, bytes int64) (n int64, err error) {
 	if seeker, ok := source.(io.Seeker); ok {
 		if _, err := seeker.Seek(bytes, io.SeekCurrent); err == nil {

@@ -9,10 +9,10 @@ import (
 // columns. A mark says how many lines of an import the store has. The journal has the same number,
 // so that a store that was removed, another one and an older state of this one differ from it.
 //
-// A mark is set before each writing of the journal, once the lines up to it are acknowledged, and
-// before [Config].Sync. So a store that has the mark has the lines, if what it keeps of its writes
-// is always a first part of them, as of a backup of one instant. The marks do not notice a store
-// that lost single records later, or one from which a user deleted them.
+// A mark is set after the lines up to it are acknowledged, before [Config].Sync, and before the
+// journal is written. So a store that has the mark has the lines, if it keeps its writes in order,
+// as a backup of one instant does. The marks do not notice that a store lost single records later,
+// or that a user deleted them.
 type Marks interface {
 	// Mark returns the mark of the import with an id, 0 if there is none.
 	Mark(ctx context.Context, id string) (lines int64, err error)
@@ -21,7 +21,7 @@ type Marks interface {
 	SetMark(ctx context.Context, id string, lines int64) error
 }
 
-// checkStore makes sure that the store has the lines of the journal.
+// checkStore checks that the store has the lines of the journal.
 func (c Config) checkStore(ctx context.Context, from state) error {
 	if c.Marks == nil || from.Lines == 0 {
 		return nil

@@ -8,19 +8,19 @@ import (
 	"time"
 )
 
-// A Snapshot is how far an import is.
+// A Snapshot is the progress of an import.
 type Snapshot struct {
-	Lines     int64         // acknowledged, rejected ones and those of earlier runs included
-	Rejected  int64         // of these
-	Resumed   int64         // of Lines, those that this run did not read, for the journal has them
-	Offset    int64         // up to which byte of the source all lines are acknowledged
-	Size      int64         // of the source in bytes, 0 if not known
-	InFlight  int           // lines that were read and do not count in Offset yet
+	Lines     int64         // acknowledged lines, including rejected ones and earlier runs
+	Rejected  int64         // rejected lines, a part of Lines
+	Resumed   int64         // lines of the journal, which this run did not read, a part of Lines
+	Offset    int64         // byte of the source up to which all lines are acknowledged
+	Size      int64         // of the source in bytes, 0 if unknown
+	InFlight  int           // lines read and not counted in Offset yet
 	Rate      float64       // lines per second, over the last 10 s
 	ByteRate  float64       // bytes per second, over the last 10 s
 	Load      float64       // of the throttle or the governor of memory, whichever is nearer to its limit: 0 idle, 1 at it
-	Waited    time.Duration // how long reading has waited for memory
-	Throttled time.Duration // how long workers have waited for the throttle, together
+	Waited    time.Duration // time for which reading has waited for memory
+	Throttled time.Duration // sum of the times for which workers have waited for the throttle
 	Elapsed   time.Duration // since this run began
 	Left      time.Duration // estimate of the time to the end, from ByteRate; 0 if not known
 }
@@ -58,7 +58,7 @@ func (m *meter) begin(from state) {
 	m.past = []moment{{m.began, from.Lines, from.Offset}}
 }
 
-// rates are those since the oldest moment that counts.
+// rates returns the rates over the last 10 s.
 func (m *meter) rates(now moment) (lines, bytes float64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -90,7 +90,7 @@ func (r *run) progress() Snapshot {
 	return p
 }
 
-// sizeOf is the size of a source, 0 if it is not known.
+// sizeOf returns the size of a source, 0 if it is unknown.
 func sizeOf(source io.Reader, told int64) int64 {
 	if info := regular(source); told == 0 && info != nil {
 		return info.Size()
@@ -98,7 +98,7 @@ func sizeOf(source io.Reader, told int64) int64 {
 	return told
 }
 
-// regular describes a source that is a regular file, and is nil for another.
+// regular describes a source that is a regular file. It returns nil for any other.
 func regular(source io.Reader) fs.FileInfo {
 	file, ok := source.(interface{ Stat() (fs.FileInfo, error) })
 	if !ok {

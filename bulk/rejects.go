@@ -9,14 +9,14 @@ import (
 	"unicode/utf8"
 )
 
-// reject is a rejected line as the file of rejects has it.
+// reject is a line of the file of rejects.
 type reject struct {
 	Line    int64  `json:"line"`
 	Byte    int64  `json:"byte"` // of its first byte in the source
 	Error   string `json:"error"`
 	Text    string `json:"text,omitempty"`
-	Data    []byte `json:"data,omitempty"`     // instead of a Text that is no UTF-8
-	TooLong bool   `json:"too_long,omitempty"` // so that the text is only its beginning
+	Data    []byte `json:"data,omitempty"`     // instead of Text, if that is not UTF-8
+	TooLong bool   `json:"too_long,omitempty"` // the text is only the beginning of the line
 }
 
 // rejection is the line of the file of rejects, its end included.

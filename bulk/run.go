@@ -19,21 +19,21 @@ import (
 const (
 	keepEvery = 200 * time.Millisecond // from one journal to the next
 
-	farewell     = 10 * time.Second // for writes that are at work when the import stops
+	farewell     = 10 * time.Second // for writes that run when the import stops
 	readFarewell = time.Second      // for a read
 )
 
 // errDone ends the context of a run that is complete.
 var errDone = errors.New("bulk: done")
 
-// Run imports the lines of a source until it ends, and returns nil once all are acknowledged and
-// the journal says so. Otherwise the error says why it stopped, and at which line: it matches
-// [ErrConfig], [ErrChanged], [ErrStore], context.Cause(ctx), or what Write, the source or a file
-// returned. The snapshot is the last in any case. A nil ctx counts as context.Background.
+// Run imports the lines of a source until it ends, and returns nil after all are acknowledged and
+// in the journal. Otherwise the error has the reason why it stopped, and the line: it matches
+// [ErrConfig], [ErrChanged], [ErrStore], context.Cause(ctx), or an error of Write, the source or a
+// file. The snapshot is the last one in any case. A nil ctx counts as context.Background.
 //
-// Where the journal knows of earlier lines, an io.Seeker is sent to where they end, and of any
-// other source they are read and dropped. Writes that have not returned 10 s after the import
-// stopped are left behind, and so is a read after 1 s; the error says so.
+// Run skips the lines of the journal: it seeks in an io.Seeker, and reads any other source. It
+// abandons writes that have not returned 10 s after the import stopped, and a read after 1 s; the
+// error says so.
 func Run(ctx context.Context, source io.Reader, c Config) (Snapshot, error) {
 	if ctx == nil {
 		ctx = context.Background()
@@ -96,7 +96,7 @@ func newRun(ctx context.Context, c Config, from state, rejects rejects) *run {
 	return r
 }
 
-// perform reads, writes and keeps the journal until all is done.
+// perform reads, writes and keeps the journal until the import ends.
 func (r *run) perform(caller context.Context, source io.Reader) error {
 	var workers sync.WaitGroup
 	for range r.conf.Workers {
@@ -136,7 +136,7 @@ func (r *run) perform(caller context.Context, source io.Reader) error {
 	return errors.Join(err, left, kept, cmp.Or(r.tell(), r.hookErr))
 }
 
-// keepUntil keeps the journal until all is written. The error is of writes that do not return.
+// keepUntil keeps the journal until all writes have returned. The error reports writes that do not.
 func (r *run) keepUntil(written <-chan struct{}) error {
 	journal, progress := time.NewTicker(keepEvery), time.NewTicker(r.conf.Every)
 	defer journal.Stop()

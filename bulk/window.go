@@ -6,10 +6,10 @@ import (
 	"github.com/weir-go/weir/memory"
 )
 
-// mostAhead is how many lines may be read beyond one that is not acknowledged yet: 3 MB of records.
+// mostAhead is the number of lines that may be read past an unacknowledged one: 3 MB of records.
 const mostAhead = 1 << 16
 
-// window has the lines from the first that is not acknowledged, in order.
+// window holds the lines from the first unacknowledged one, in order.
 type window struct {
 	room chan struct{} // has an element for each of them
 
@@ -41,9 +41,9 @@ func (w *window) add(m mark) {
 	w.lines = append(w.lines, record{mark: m})
 }
 
-// acknowledge notes that a line was written, or rejected if reject is not nil. A line that was
-// rejected keeps its bytes until it is written to the file of rejects. The result is the size of
-// the rejects that wait for that.
+// acknowledge records that a line was written, or rejected if reject is not nil. A rejected line
+// keeps its bytes until it is written to the file of rejects. The result is the size of the rejects
+// that are not written yet.
 func (w *window) acknowledge(p *pending, reject []byte) (waiting int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -64,7 +64,7 @@ func (w *window) acknowledge(p *pending, reject []byte) (waiting int) {
 	return len(w.text)
 }
 
-// leave takes the first line out.
+// leave removes the first line.
 func (w *window) leave(r *record) {
 	w.all = r.mark
 	if r.reject != nil {
@@ -76,7 +76,8 @@ func (w *window) leave(r *record) {
 	<-w.room
 }
 
-// collect returns how far all is acknowledged, and the rejects until there that are to be written.
+// collect returns the mark up to which all lines are acknowledged, and the rejects before it that
+// are not written yet.
 func (w *window) collect() (all mark, rejected int64, text []byte, holds []memory.Hold) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -85,8 +86,8 @@ func (w *window) collect() (all mark, rejected int64, text []byte, holds []memor
 	return w.all, w.rejected, text, holds
 }
 
-// end gives back the bytes of rejects behind a line that was not acknowledged. Writes that return
-// later are too late to be acknowledged.
+// end releases the bytes of rejects after an unacknowledged line. Writes that return later are not
+// acknowledged.
 func (w *window) end() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -99,10 +100,10 @@ func (w *window) end() {
 	}
 }
 
-// waiting is how many lines were read and are not acknowledged in order yet.
+// waiting returns the number of lines that were read and are not acknowledged in order yet.
 func (w *window) waiting() int { return len(w.room) }
 
-// offset is the byte up to which all is acknowledged.
+// offset returns the byte up to which all lines are acknowledged.
 func (w *window) offset() int64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()

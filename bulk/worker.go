@@ -72,7 +72,7 @@ func (r *run) call(p *pending) (err error) {
 	return err
 }
 
-// pace waits for the throttle, as often as it refuses.
+// pace waits for the throttle, and retries after a refusal.
 func (r *run) pace() (weir.Permit, error) {
 	if r.conf.Throttle == nil {
 		return weir.Permit{}, nil

@@ -16,9 +16,9 @@ import (
 
 var errStop = errors.New("stop")
 
-// An import that stops, whichever way, gives back the bytes of the lines that it read: those who
-// share its governor would otherwise stand still after some of them. All lines fit into the least
-// budget, so that lines which keep their bytes fail the test and do not hang it.
+// An import that stops for any reason releases the bytes of the lines that it read: otherwise
+// other users of its governor would stop after a few such imports. All lines fit in the smallest
+// budget, so that a line that keeps its bytes fails the test and does not hang it.
 func TestImportsThatStopGiveTheirBytesBack(t *testing.T) {
 	lines := strings.Repeat(strings.Repeat("x", 100)+"\n", 500)
 	for name, test := range map[string]struct {
@@ -114,7 +114,7 @@ type broken struct{}
 
 func (broken) Read([]byte) (int, error) { return 0, errStop }
 
-// A write that returns when Run has is too late to be acknowledged, and gives its bytes back.
+// A write that returns after Run is not acknowledged, and releases its bytes.
 func TestWriteThatReturnsTooLate(t *testing.T) {
 	gov, err := memory.New(memory.Config{Target: 16 << 20})
 	if err != nil {
