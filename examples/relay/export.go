@@ -17,10 +17,7 @@ import (
 func declareExport(flags *flag.FlagSet) func(context.Context, []string, streams) error {
 	p := new(place)
 	p.declare(flags)
-	return func(ctx context.Context, args []string, std streams) error {
-		if err := errors.Join(noArguments("export", args), p.check("export")); err != nil {
-			return err
-		}
+	return func(ctx context.Context, _ []string, std streams) error {
 		return p.existing(func(events *store.Store) error {
 			out := bufio.NewWriter(std.out)
 			return errors.Join(export(ctx, events, out, std.err), out.Flush())

@@ -35,9 +35,6 @@ func declareImport(flags *flag.FlagSet) func(context.Context, []string, streams)
 		if len(args) != 1 {
 			return usageError{fmt.Errorf("import: %d arguments: want one file, or - for the standard input", len(args))}
 		}
-		if err := i.check("import"); err != nil {
-			return err
-		}
 		if i.journal != "" && !relay.Named(i.journal) {
 			return usageError{fmt.Errorf("import: -journal is %q: want %s", i.journal, relay.NameWanted)}
 		}
@@ -66,10 +63,6 @@ func (i *importing) source(name string, in io.Reader) (io.ReadCloser, error) {
 
 // load imports into the store.
 func (i *importing) load(ctx context.Context, source io.Reader, std streams) error {
-	dir, err := i.imports()
-	if err != nil {
-		return err
-	}
 	conf := relay.Config{Logger: slog.New(slog.NewTextHandler(std.err, nil))}
 	return i.run(ctx, conf, func(ctx context.Context, server *relay.Server) error {
 		name := i.journal
@@ -77,11 +70,11 @@ func (i *importing) load(ctx context.Context, source io.Reader, std streams) err
 			name = "import"
 		}
 		job := relay.Import{
-			Trusted: i.trusted, Rejects: filepath.Join(dir, name+".rejects"),
+			Trusted: i.trusted, Rejects: filepath.Join(i.imports(), name+".rejects"),
 			OnProgress: func(now bulk.Snapshot) { fmt.Fprintln(std.out, now) },
 		}
 		if i.journal != "" {
-			job.Journal = filepath.Join(dir, i.journal+".journal")
+			job.Journal = filepath.Join(i.imports(), i.journal+".journal")
 		}
 		end, err := server.Import(ctx, source, job)
 		return errors.Join(report(std.out, end, job.Rejects), err)

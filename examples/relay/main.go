@@ -86,6 +86,9 @@ func run(ctx context.Context, args []string, std streams) error {
 	} else if err != nil {
 		return usageError{fmt.Errorf("%s: %w: see relay %s -help", c.name, err, c.name)}
 	}
+	if c.args == "" && flags.NArg() > 0 {
+		return usageError{fmt.Errorf("%s: unexpected argument %q: want none", c.name, flags.Arg(0))}
+	}
 	return do(ctx, flags.Args(), std)
 }
 
@@ -120,12 +123,4 @@ func usage(out io.Writer) {
 		fmt.Fprintf(out, "  relay %-15s %s\n", strings.TrimSpace(c.name+" "+c.args), c.does)
 	}
 	fmt.Fprintln(out, "\nrelay COMMAND -help lists the flags. Each is also read from the environment: -store from RELAY_STORE.")
-}
-
-// noArguments returns an error if there are arguments.
-func noArguments(command string, args []string) error {
-	if len(args) > 0 {
-		return usageError{fmt.Errorf("%s: unexpected argument %q: want none", command, args[0])}
-	}
-	return nil
 }

@@ -36,13 +36,6 @@ func (p *place) declareThrottle(flags *flag.FlagSet) {
 // leastMegabytes is twice the memory that an idle store with its smallest tables needs.
 const leastMegabytes = 64
 
-func (p *place) check(command string) error {
-	if p.megabytes < leastMegabytes || p.megabytes > 1<<20 {
-		return usageError{fmt.Errorf("%s: -memory is %d: want %d to %d MiB", command, p.megabytes, leastMegabytes, 1<<20)}
-	}
-	return nil
-}
-
 // existing is open for commands that read: it does not create a store for a mistyped path.
 func (p *place) existing(do func(*store.Store) error) error {
 	if _, err := os.Stat(p.dir); err != nil {
@@ -53,6 +46,9 @@ func (p *place) existing(do func(*store.Store) error) error {
 
 // open calls do with the store, and closes it.
 func (p *place) open(do func(*store.Store) error) (err error) {
+	if p.megabytes < leastMegabytes || p.megabytes > 1<<20 {
+		return usageError{fmt.Errorf("-memory is %d: want %d to %d MiB", p.megabytes, leastMegabytes, 1<<20)}
+	}
 	events, err := store.Open(store.Options{Dir: p.dir, Memory: p.megabytes << 20})
 	if err != nil && strings.Contains(err.Error(), "Another process is using") { // Badger has no error value for it
 		return fmt.Errorf("%w: stop it, or import into a relay that runs with -to", err)
@@ -64,16 +60,16 @@ func (p *place) open(do func(*store.Store) error) (err error) {
 	return do(events)
 }
 
-// imports creates the directory of the journals and rejects of imports.
-func (p *place) imports() (dir string, err error) {
-	dir = p.dir + ".imports"
-	return dir, os.MkdirAll(dir, 0o700)
-}
+// imports is the directory of the journals and rejects of imports.
+func (p *place) imports() string { return p.dir + ".imports" }
 
 // run calls do with a relay that runs on the store, until do returns.
 func (p *place) run(ctx context.Context, c relay.Config, do func(context.Context, *relay.Server) error) error {
 	return p.open(func(events *store.Store) error {
-		c.Memory, c.Unthrottled, c.Processors = p.megabytes<<20, !p.throttle, widen()
+		if err := os.MkdirAll(p.imports(), 0o700); err != nil {
+			return err
+		}
+		c.Dir, c.Memory, c.Unthrottled, c.Processors = p.imports(), p.megabytes<<20, !p.throttle, widen()
 		c, err := relay.Badger(c, events)
 		if err != nil {
 			return err

@@ -40,18 +40,11 @@ func declareServe(flags *flag.FlagSet) func(context.Context, []string, streams) 
 	flags.IntVar(&s.conf.Subscriptions, "subscriptions", 0, "of a connection; 0 for 32")
 	flags.IntVar(&s.conf.Reads, "reads", 0, "queries that read at once; 0 for one less than the processors")
 	flags.IntVar(&s.conf.Writes, "writes", 0, "events that are written at once; 0 for 8")
-	return func(ctx context.Context, args []string, std streams) error {
-		if err := errors.Join(noArguments("serve", args), s.check("serve")); err != nil {
-			return err
-		}
+	return func(ctx context.Context, _ []string, std streams) error {
 		if s.listen == "" && s.internal == "" {
 			return usageError{errors.New("serve: -listen and -internal are both empty: want an address for one of them")}
 		}
-		dir, err := s.imports()
-		if err != nil {
-			return err
-		}
-		s.conf.Dir, s.conf.Logger = dir, slog.New(slog.NewTextHandler(std.err, nil))
+		s.conf.Logger = slog.New(slog.NewTextHandler(std.err, nil))
 		return s.run(ctx, s.conf, s.serve)
 	}
 }

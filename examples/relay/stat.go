@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -17,10 +16,7 @@ import (
 func declareStat(flags *flag.FlagSet) func(context.Context, []string, streams) error {
 	p := new(place)
 	p.declare(flags)
-	return func(ctx context.Context, args []string, std streams) error {
-		if err := errors.Join(noArguments("stat", args), p.check("stat")); err != nil {
-			return err
-		}
+	return func(ctx context.Context, _ []string, std streams) error {
 		return p.existing(func(events *store.Store) error {
 			stats, err := events.Stats(ctx)
 			if err != nil {
