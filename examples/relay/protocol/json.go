@@ -31,8 +31,11 @@ func decode(text []byte, l Limits) (gjson.Result, error) {
 	return gjson.ParseBytes(text), nil
 }
 
-// shallow reports whether the nesting is at most maxDepth.
+// shallow reports whether the nesting is at most maxDepth. Most texts have fewer brackets.
 func shallow(text []byte) bool {
+	if bytes.Count(text, []byte("["))+bytes.Count(text, []byte("{")) <= maxDepth {
+		return true
+	}
 	depth, quoted := 0, false
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {

@@ -221,7 +221,12 @@ func (p *parser) hex(v gjson.Result, digits int) string {
 
 // IsHex reports whether a text has that many lower-case hexadecimal digits.
 func IsHex(text string, digits int) bool {
-	return len(text) == digits && strings.Trim(text, "0123456789abcdef") == ""
+	for i := range len(text) {
+		if c := text[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return len(text) == digits
 }
 
 // integer reads a number without fraction or exponent.
