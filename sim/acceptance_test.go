@@ -23,16 +23,6 @@ const (
 
 const tooSlow = "too slow with the race detector, and nothing runs at the same time"
 
-// scenario returns a scenario of the package. Only its law is set.
-func scenario(t *testing.T, name string) Scenario {
-	t.Helper()
-	s, err := Lookup(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
 // TestAcceptanceOverload checks that a limiter that starts in the midst of an overload, at
 // ten times the workers, recovers for good.
 func TestAcceptanceOverload(t *testing.T) {

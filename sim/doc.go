@@ -45,10 +45,8 @@
 //		]
 //	}
 //
-// [ParseScenario] reads it and refuses unknown fields. [Named], [Acceptance], [Kata] and
-// [Priorities] come with the package, in the folder scenarios; [Random] draws systems that
-// no law was tuned on, [Harm] systems in which limiters do harm, and [Shared] systems with
-// several limiters.
+// [ParseScenario] reads it and refuses unknown fields. The command "weir sim" has scenarios of
+// its own, and draws systems that no law was tuned on.
 //
 // # Recorded requests
 //

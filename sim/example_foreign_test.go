@@ -36,12 +36,14 @@ func (h *homemade) Acquire(began time.Duration) (func(time.Duration, sim.Outcome
 // A custom limiter against one of Weir's laws, on the same requests.
 func ExampleRunForeign() {
 	const seed = 1
-	scenario, err := sim.Lookup("usl-2x")
-	if err != nil {
-		fmt.Println(err)
-		return
+	scenario := sim.Scenario{
+		Name:     "twice the load",
+		Server:   sim.USL{Alpha: 0.02, Beta: 0.0005},
+		Work:     sim.Exponential{Mean: 15700 * time.Microsecond},
+		Arrivals: sim.Poisson{Rate: 2000},
+		SLO:      250 * time.Millisecond,
+		Phases:   []sim.Phase{{Length: 10 * time.Second}},
 	}
-	scenario.Phases[0].Length = 10 * time.Second
 	mine, err := sim.RunForeign(scenario, sim.Foreign{
 		Name: "homemade",
 		New:  func(l sim.Limiter) sim.Gate { return &homemade{limit: float64(l.Initial)} },

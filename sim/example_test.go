@@ -45,10 +45,17 @@ func Example() {
 	// limit 60: 99% of the oracle's goodput, 34% refused
 }
 
-// The kata: latency is base + k n² with a concurrency of n. A band around 50 ms has to
-// settle between 53 and 69.
-func ExampleKata() {
-	result, err := sim.Run(sim.Kata(), nil, 1)
+// The latency of this server is base + k n² with a concurrency of n. A band around 50 ms has
+// to settle between 53 and 69.
+func ExampleQuadratic() {
+	result, err := sim.Run(sim.Scenario{
+		Name:     "quadratic",
+		Server:   sim.Quadratic{Double: 50},
+		Work:     sim.Constant{Mean: 20 * time.Millisecond},
+		Arrivals: sim.Poisson{Rate: 2500},
+		SLO:      200 * time.Millisecond,
+		Phases:   []sim.Phase{{Length: 2 * time.Minute}},
+	}, law.Band{Target: 50 * time.Millisecond}, 1)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -68,13 +75,14 @@ func ExampleKata() {
 // A custom server can be a curve: here each request beyond a hundred slows down all the
 // others.
 func ExampleCurve() {
-	scenario, err := sim.Lookup("exp-1.5x")
-	if err != nil {
-		fmt.Println(err)
-		return
+	scenario := sim.Scenario{
+		Name:     "thrashing",
+		Server:   sim.Curve(func(n float64) float64 { return min(1, 50/n, 5000/(n*n)) }),
+		Work:     sim.Exponential{Mean: 50 * time.Millisecond},
+		Arrivals: sim.Poisson{Rate: 1500},
+		SLO:      400 * time.Millisecond,
+		Phases:   []sim.Phase{{Length: 20 * time.Second}},
 	}
-	scenario.Phases[0].Length = 20 * time.Second
-	scenario.Server = sim.Curve(func(n float64) float64 { return min(1, 50/n, 5000/(n*n)) })
 	for _, limit := range []int{50, 200} {
 		scenario.Limiter.Initial = limit
 		result, err := sim.Run(scenario, law.Fixed{}, 1)

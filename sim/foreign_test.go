@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/weir-go/weir/internal/suites"
 	"github.com/weir-go/weir/law"
 	"github.com/weir-go/weir/sim"
 )
@@ -35,9 +36,9 @@ func (c *constant) Acquire(now time.Duration) (func(time.Duration, sim.Outcome),
 
 // TestForeignLikeOurs checks that equal decisions give equal results.
 func TestForeignLikeOurs(t *testing.T) {
-	systems := append(sim.Named(), sim.Acceptance()...)
+	systems := append(suites.Named(), suites.Acceptance()...)
 	for seed := range uint64(8) {
-		systems = append(systems, sim.Random(sim.DefaultRanges, 9000+seed))
+		systems = append(systems, suites.Random(9000+seed))
 	}
 	for _, s := range systems {
 		for i := range s.Phases {
@@ -68,7 +69,7 @@ func TestForeignLikeOurs(t *testing.T) {
 // TestForeignClock checks that in a bubble a limiter reads the clock of the simulation.
 func TestForeignClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, err := sim.Lookup("cancel30")
+		s, err := suites.Lookup("cancel30")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -94,15 +95,14 @@ func (mute) Limit() int { return 0 }
 func (mute) Acquire(time.Duration) (func(time.Duration, sim.Outcome), bool) { return nil, false }
 
 func TestForeignWithoutLimit(t *testing.T) {
-	s := sim.Kata()
-	r, err := sim.RunForeign(s, sim.Foreign{New: func(sim.Limiter) sim.Gate { return mute{} }}, 1)
+	r, err := sim.RunForeign(suites.All()[0], sim.Foreign{New: func(sim.Limiter) sim.Gate { return mute{} }}, 1)
 	if err != nil || r.Refused != r.Attempts || r.LimitMean != 0 || r.LimitCV != 0 || len(r.Changes) > 0 {
 		t.Errorf("%+v, limit %v, varies %v: %v", r.Tally, r.LimitMean, r.LimitCV, err)
 	}
 }
 
 func TestForeignBadInput(t *testing.T) {
-	if _, err := sim.RunForeign(sim.Kata(), sim.Foreign{}, 1); err == nil ||
+	if _, err := sim.RunForeign(suites.All()[0], sim.Foreign{}, 1); err == nil ||
 		!strings.Contains(err.Error(), "Foreign.New is missing") {
 		t.Errorf("without gates: %v", err)
 	}

@@ -1,110 +1,12 @@
 package sim
 
 import (
-	"math"
 	"reflect"
-	"slices"
 	"testing"
 	"time"
 
 	"github.com/weir-go/weir/law"
 )
-
-// TestHarmSystems checks that the systems stay within their documented ranges.
-func TestHarmSystems(t *testing.T) {
-	seen := map[string]int{}
-	least, most := math.Inf(1), 0.0
-	for seed := range uint64(120) {
-		s := Harm(seed)
-		if !reflect.DeepEqual(s, Harm(seed)) {
-			t.Fatalf("%s differs from itself", s.Name)
-		}
-		c, err := s.complete()
-		if err != nil {
-			t.Fatal(err)
-		}
-		seen[s.Regime]++
-		if s.Start < 10*time.Second || s.Phases[0].Length != s.Start || s.Phases[0].Name != "start" ||
-			len(s.Phases) < 2 {
-			t.Errorf("%s: a start of %v, phases %+v", s.Name, s.Start, s.Phases)
-		}
-		for _, p := range s.Phases {
-			if p.Load <= 0 {
-				t.Errorf("%s: %+v", s.Name, p)
-			}
-		}
-		if b, ok := s.Arrivals.(Batches); ok && (b.Size < 2 || b.Size > 200) {
-			t.Errorf("%s: %+v", s.Name, b)
-		}
-		if o, ok := s.Arrivals.(OnOff); ok {
-			if duty := float64(o.On) / float64(o.On+o.Off); duty < 0.0099 || duty > 0.601 {
-				t.Errorf("%s: a duty of %v: %+v", s.Name, duty, o)
-			}
-		}
-		if s.Limiters > 64 || s.Limiter != (Limiter{}) {
-			t.Errorf("%s: %d limiters, %+v", s.Name, s.Limiters, s.Limiter)
-		}
-		requests, work := 0, 0.0
-		for at := newTraffic(&c, 1); at.next.at != Never; at.advance() {
-			requests++
-			work += at.next.work.Seconds()
-		}
-		if requests > 200_000 || requests < 20 {
-			t.Errorf("%s: %d requests", s.Name, requests)
-		}
-		least, most = min(least, work/float64(requests)), max(most, work/float64(requests))
-	}
-	if least > 100e-6 || most < 300 {
-		t.Errorf("mean work from %v to %v s", least, most)
-	}
-	for _, r := range regimes {
-		if seen[r.name] != 120/len(regimes) {
-			t.Errorf("%d systems of %s", seen[r.name], r.name)
-		}
-	}
-}
-
-func TestSharedSystems(t *testing.T) {
-	seen := map[string]int{}
-	for seed := range uint64(60) {
-		s := Shared(seed)
-		if _, err := s.complete(); err != nil {
-			t.Fatal(err)
-		}
-		if s.Limiters < 2 || s.Limiters > 16 || !reflect.DeepEqual(s, Shared(seed)) ||
-			len(s.LimiterSkew) != s.Limiters || slices.Max(s.LimiterSkew) > 0.02 {
-			t.Errorf("%+v", s)
-		}
-		seen[s.Regime]++
-	}
-	if len(seen) != 6 {
-		t.Errorf("%v", seen)
-	}
-}
-
-// TestRandomReplicas checks that a third of the random systems have several limiters, and
-// that they are otherwise unchanged.
-func TestRandomReplicas(t *testing.T) {
-	alone := DefaultRanges
-	alone.Replicated = 0
-	replicated := 0
-	for seed := range uint64(300) {
-		s, without := Random(DefaultRanges, seed), Random(alone, seed)
-		if s.Regime != "" {
-			replicated++
-			if s.Limiters < 2 || s.Limiters > 16 {
-				t.Errorf("%d limiters", s.Limiters)
-			}
-			s.Regime, s.Limiters, s.LimiterShares, s.LimiterStarts, s.LimiterSkew = "", 0, nil, nil, nil
-		}
-		if !reflect.DeepEqual(s, without) {
-			t.Errorf("%+v\n%+v", s, without)
-		}
-	}
-	if replicated < 80 || replicated > 120 {
-		t.Errorf("%d of 300 have replicas", replicated)
-	}
-}
 
 // TestBaseline checks that no limit is no limit, whatever max a scenario allows, and 20 is
 // 20.

@@ -73,9 +73,9 @@ func lasting() []hazard {
 			SLO: time.Minute,
 		})
 	}
-	tokens := func(load float64) Scenario {
+	tokens := func(rate float64) Scenario { // half of the mean rate, which is 16/4.8 at a load of 1
 		s := system(4800*ms, 1, Scenario{Work: languageModel{}, Server: Sharing{Cores: 16}, SLO: time.Minute})
-		s.Arrivals = burstsOf(load*16/4.8, 6, 40, 10)
+		s.Arrivals = Bursts{Rate: rate, Factor: 6, Calm: 40 * time.Second, Burst: 10 * time.Second}
 		return s
 	}
 	large := func(load float64) Scenario {
@@ -87,7 +87,7 @@ func lasting() []hazard {
 		return s
 	}
 	few := func(rate, load float64) Scenario {
-		work := seconds(4 / rate)
+		work := time.Duration(4 / rate * 1e9)
 		return system(work, load*rate, Scenario{
 			Work: Exponential{Mean: work}, Server: WorkerPool{Workers: 4}, SLO: 6 * work,
 		})
@@ -105,9 +105,9 @@ func lasting() []hazard {
 		{"4.4 s on 16 cores, 1.5x", cores(1.5), 0, []float64{95}},
 		{"10 s in 16 slots, 0.7x", slots(0.7), 0, []float64{96}},
 		{"10 s in 16 slots, 1.5x", slots(1.5), 0, []float64{94}},
-		{"a language model, 0.7x", tokens(0.7), 0, []float64{87}},
-		{"a language model, 1.5x", tokens(1.5), 40, []float64{97}},
-		{"a language model, 3x", tokens(3), 40, []float64{95}},
+		{"a language model, 0.7x", tokens(1.167), 0, []float64{87}},
+		{"a language model, 1.5x", tokens(2.5), 40, []float64{97}},
+		{"a language model, 3x", tokens(5), 40, []float64{95}},
 		{"a knee of 5000, 0.9x", large(0.9), 0, []float64{92}},
 		{"a knee of 5000, 1.5x", large(1.5), 6000, []float64{78}},
 		{"one in a hundred takes 5 s and not 5 ms, 0.2x", exports, 0, []float64{99}},

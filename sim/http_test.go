@@ -159,7 +159,7 @@ func goodWhenShaken(t *testing.T, s Scenario, l law.Law, seed, shake uint64) flo
 	if err != nil {
 		t.Fatal(err)
 	}
-	late := newRand(seed, 1000+shake)
+	late := NewRand(seed, 1000+shake)
 	for _, r := range requestsOf(complete, seed) {
 		s.Trace = append(s.Trace, Arrival{At: r.at + nanoseconds(mul(float64(ms), late.Exp())), Work: r.work})
 	}

@@ -2,7 +2,6 @@ package sim
 
 import (
 	"encoding/json"
-	"flag"
 	"math"
 	"reflect"
 	"slices"
@@ -142,32 +141,6 @@ func TestScoreAsJSON(t *testing.T) {
 		if !strings.Contains(string(text), `"`+field+`":`) {
 			t.Errorf("%s has no %s", text, field)
 		}
-	}
-}
-
-var calibrate = flag.Bool("calibrate", false,
-	"score a fixed limit of 60 on the whole named suite, which takes half a minute")
-
-// TestCalibration: an independent simulator scored a fixed limit of 60 on this suite with
-// 87.3 in the mean and 6.5 at worst. Run it with
-//
-//	go test -run Calibration -calibrate -v ./sim
-func TestCalibration(t *testing.T) {
-	if !*calibrate {
-		t.Skip("without -calibrate")
-	}
-	sum, least := 0.0, 100.0
-	for _, s := range Named() {
-		s.Limiter.Initial = 60
-		c := mustScore(t, s, nil)
-		t.Logf("%-12s %5.1f, phases %.1f, p99x %.2f, converged after %v s, refused %.3f, falsely %.4f, late %.4f",
-			c.Scenario, c.Goodput, c.Phases, c.P99Ratio, c.Convergence, c.Refused, c.FalseRefused, c.Late)
-		sum, least = sum+c.Goodput, min(least, c.Goodput)
-	}
-	mean := sum / float64(len(Named()))
-	t.Logf("mean %.1f, least %.1f", mean, least)
-	if math.Abs(mean-87.3) > 3 || math.Abs(least-6.5) > 3 {
-		t.Errorf("mean %.1f and least %.1f, want 87.3 and 6.5 give or take 3", mean, least)
 	}
 }
 

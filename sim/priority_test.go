@@ -19,7 +19,7 @@ func TestPrioritiesUnderOverload(t *testing.T) {
 		t.Skip("eight million requests take too long")
 	}
 	const seeds = 3
-	exact := Priorities()
+	exact := scenario(t, "priorities-3x")
 	exact.Limiter.Initial = 50
 	inOrder := exact.Limiter.Queue
 	free := exact // without a queue and at the limit of the oracle

@@ -19,12 +19,11 @@ const (
 	workStream
 	clientStream
 	retryStream
-	systemStream
-	harmStream
-	sharedStream
 )
 
-func newRand(seed, stream uint64) *Rand {
+// NewRand returns the numbers of one purpose under a seed. The streams of a seed are
+// independent of one another; a simulation uses 1 to 5.
+func NewRand(seed, stream uint64) *Rand {
 	r := &Rand{}
 	r.pcg.Seed(seed, stream*0x9e3779b97f4a7c15) // the golden ratio spreads small numbers
 	return r

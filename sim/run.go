@@ -86,7 +86,7 @@ func prepare(s Scenario, seed uint64) (*engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sim: scenario %q: %w", s.Name, err)
 	}
-	e := &engine{scenario: s, retries: newRand(seed, retryStream), budgets: make([]float64, len(s.Clients))}
+	e := &engine{scenario: s, retries: NewRand(seed, retryStream), budgets: make([]float64, len(s.Clients))}
 	for _, p := range s.Phases {
 		e.end += p.Length
 	}

@@ -3,6 +3,8 @@ package sim
 import (
 	"bytes"
 	"fmt"
+	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -32,6 +34,33 @@ func mustRun(t testing.TB, s Scenario, l law.Law, seed uint64) *Result {
 	return r
 }
 
+// scenario reads a scenario of internal/suites, which imports this package.
+func scenario(t testing.TB, name string) Scenario {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "internal", "suites", "scenarios", name+".json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := ParseScenario(name, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// scenarios reads all of them.
+func scenarios(t testing.TB) (all []Scenario) {
+	t.Helper()
+	files, err := filepath.Glob("../internal/suites/scenarios/*.json")
+	if err != nil || len(files) < 25 {
+		t.Fatalf("%d scenarios, %v", len(files), err)
+	}
+	for _, file := range files {
+		all = append(all, scenario(t, strings.TrimSuffix(filepath.Base(file), ".json")))
+	}
+	return all
+}
+
 // TestLittle checks that after all work has ended, the integral of the concurrency is the
 // sum of latencies, to the nanosecond.
 func TestLittle(t *testing.T) {
@@ -41,7 +70,7 @@ func TestLittle(t *testing.T) {
 		USL{Alpha: 0.1, Beta: 0.01},
 		Quadratic{Double: 8},
 	} {
-		r := newRand(7, 7)
+		r := NewRand(7, 7)
 		trace, at := Trace{}, 0.0
 		for range 5000 {
 			at += mul(5e6, r.Exp())
@@ -70,11 +99,7 @@ func TestLittle(t *testing.T) {
 // TestNothingIsLost checks that every attempt ends in one way, and that limiters and server
 // agree on the running work.
 func TestNothingIsLost(t *testing.T) {
-	scenarios := append(Named(), Acceptance()...)
-	for seed := range uint64(10) {
-		scenarios = append(scenarios, Random(DefaultRanges, seed))
-	}
-	for _, s := range scenarios {
+	for _, s := range scenarios(t) {
 		for _, queue := range []Queue{{}, {Size: 30, Timeout: 50 * ms}, {Adaptive: true}} {
 			s.Limiter.Queue = queue
 			shorten(&s, time.Second)
@@ -111,7 +136,8 @@ func shorten(s *Scenario, length time.Duration) {
 }
 
 func TestRunsAreEqual(t *testing.T) {
-	for _, s := range append(Named()[12:], Random(DefaultRanges, 4)) {
+	for _, name := range []string{"step-3x", "mmpp", "diurnal", "retry-storm", "bimodal", "8clients", "cancel30"} {
+		s := scenario(t, name)
 		shorten(&s, time.Second)
 		s.Limiter.Queue.Adaptive = true
 		one, two, other := mustRun(t, s, law.Band{}, 1), mustRun(t, s, law.Band{}, 1), mustRun(t, s, law.Band{}, 2)
@@ -143,10 +169,7 @@ func tallies(t *testing.T, names []string, laws ...law.Law) []byte {
 	t.Helper()
 	var table bytes.Buffer
 	for _, name := range names {
-		s, err := Lookup(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := scenario(t, name)
 		shorten(&s, 4*time.Second)
 		for _, l := range laws {
 			r := mustRun(t, s, l, 1)
@@ -159,7 +182,7 @@ func tallies(t *testing.T, names []string, laws ...law.Law) []byte {
 
 // TestKata checks that the limit climbs to the start of the band and stays there.
 func TestKata(t *testing.T) {
-	r := mustRun(t, Kata(), nil, 1)
+	r := mustRun(t, scenario(t, "kata"), nil, 1)
 	var table strings.Builder
 	for _, p := range r.Series {
 		fmt.Fprintf(&table, "%v: limit %d, in flight %d, queued %d, p95 %v, admitted %.0f, refused %.0f\n",
@@ -411,10 +434,7 @@ func TestAllocations(t *testing.T) {
 
 func BenchmarkRun(b *testing.B) {
 	for _, name := range []string{"exp-under.8", "exp-1.5x", "ps-1.5x", "retry-storm"} {
-		s, err := Lookup(name)
-		if err != nil {
-			b.Fatal(err)
-		}
+		s := scenario(b, name)
 		for _, queue := range []Queue{{}, {Adaptive: true}} {
 			b.Run(fmt.Sprintf("%s/adaptive=%t", name, queue.Adaptive), func(b *testing.B) {
 				s.Limiter.Queue, s.Limiter.Initial = queue, 60

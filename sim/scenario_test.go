@@ -170,22 +170,8 @@ func TestParseSystem(t *testing.T) {
 	}
 }
 
-// TestRoundTrip checks that an encoded scenario parses to the same value.
-func TestRoundTrip(t *testing.T) {
-	scenarios := append(append(Named(), Acceptance()...), Kata(), Priorities())
-	for seed := range uint64(200) {
-		scenarios = append(scenarios, Random(DefaultRanges, seed), Harm(seed), Shared(seed))
-	}
-	for _, s := range scenarios {
-		text, err := json.MarshalIndent(s, "", "\t")
-		if err != nil {
-			t.Fatal(err)
-		}
-		again, err := ParseScenario(s.Name, text)
-		if err != nil || !reflect.DeepEqual(again, s) {
-			t.Fatalf("%v\n%+v\n%+v\n%s", err, s, again, text)
-		}
-	}
+// TestServerWithoutName checks that what has no name in the format is not written.
+func TestServerWithoutName(t *testing.T) {
 	own := steady(1, func(s *Scenario) { s.Server = &lifo{} })
 	if _, err := json.Marshal(own); err == nil ||
 		!strings.Contains(err.Error(), "want pool, sharing, usl, quadratic or unbounded") {
@@ -193,40 +179,9 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-func TestLookup(t *testing.T) {
-	for _, s := range append(append(Named(), Acceptance()...), Kata(), Priorities()) {
-		if found, err := Lookup(s.Name); err != nil || !reflect.DeepEqual(found, s) || s.About == "" {
-			t.Errorf("%s: %v", s.Name, err)
-		}
-	}
-	for name, want := range map[string]string{"nonsense": "want kata, det-1.5x,", "slow3": "did you mean slow30?"} {
-		if _, err := Lookup(name); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %s", name, err, want)
-		}
-	}
-}
-
-func TestRandomSystems(t *testing.T) {
-	servers, works := map[string]int{}, map[string]int{}
-	for seed := range uint64(300) {
-		s := Random(DefaultRanges, seed)
-		servers[reflect.TypeOf(s.Server).Name()]++
-		works[reflect.TypeOf(s.Work).Name()]++
-		if !reflect.DeepEqual(s, Random(DefaultRanges, seed)) {
-			t.Errorf("%s differs from itself", s.Name)
-		}
-		if len(s.Phases) != 3 || s.SLO < DefaultRanges.LeastSLO || s.Phases[0].Name != "" {
-			t.Errorf("%+v", s)
-		}
-	}
-	if len(servers) != 3 || len(works) != 4 {
-		t.Errorf("servers %v, works %v", servers, works)
-	}
-}
-
 func FuzzParseScenario(f *testing.F) {
 	f.Add([]byte(plain))
-	for _, s := range append(Named(), Random(DefaultRanges, 1)) {
+	for _, s := range scenarios(f) {
 		text, err := s.MarshalJSON()
 		if err != nil {
 			f.Fatal(err)

@@ -34,13 +34,13 @@ type traffic struct {
 func newTraffic(s *Scenario, seed uint64) traffic {
 	t := traffic{
 		scenario: s, trace: s.Trace, ends: s.Phases[0].Length,
-		arrivals: newRand(seed, arrivalStream), works: newRand(seed, workStream), clients: newRand(seed, clientStream),
+		arrivals: NewRand(seed, arrivalStream), works: NewRand(seed, workStream), clients: NewRand(seed, clientStream),
 	}
 	switch {
 	case s.Source != nil:
-		t.source = s.Source(newRand(seed, rateStream))
+		t.source = s.Source(NewRand(seed, rateStream))
 	case t.trace == nil:
-		t.rates = s.Arrivals.Rates(newRand(seed, rateStream))
+		t.rates = s.Arrivals.Rates(NewRand(seed, rateStream))
 		t.spacer, _ = t.rates.(Spacer)
 	}
 	t.advance()

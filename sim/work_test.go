@@ -8,7 +8,7 @@ import (
 
 // TestPareto checks the mean and the tail of the distribution.
 func TestPareto(t *testing.T) {
-	w, r := Pareto{Mean: 10 * ms, Alpha: 2.5}, newRand(1, 1)
+	w, r := Pareto{Mean: 10 * ms, Alpha: 2.5}, NewRand(1, 1)
 	const n = 200_000
 	sum, beyond := 0.0, 0
 	for range n {

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/weir-go/weir/internal/oraclecache"
+	"github.com/weir-go/weir/internal/suites"
 	"github.com/weir-go/weir/sim"
 )
 
@@ -64,19 +65,15 @@ func TestSuite(t *testing.T) {
 }
 
 func chosen(t *testing.T) []sim.Scenario {
-	switch *suite {
-	case "named":
-		return sim.Named()
-	case "acceptance":
-		return sim.Acceptance()
-	case "random":
-		return drawn(func(seed uint64) sim.Scenario { return sim.Random(sim.DefaultRanges, seed) })
-	case "harm":
-		return drawn(sim.Harm)
-	case "shared":
-		return drawn(sim.Shared)
+	switch draw := suites.Drawn[*suite]; {
+	case draw != nil:
+		return drawn(draw)
+	case *suite == "named":
+		return suites.Named()
+	case *suite == "acceptance":
+		return suites.Acceptance()
 	}
-	s, err := sim.Lookup(*suite)
+	s, err := suites.Lookup(*suite)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +145,7 @@ func write(t *testing.T, all []sim.Score) {
 
 // TestRepeats runs each peer twice: its code reads only the clock of the bubble.
 func TestRepeats(t *testing.T) {
-	s, err := sim.Lookup("accept-overload")
+	s, err := suites.Lookup("accept-overload")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/simulate"
 	"github.com/weir-go/weir/internal/nearest"
 	"github.com/weir-go/weir/internal/oraclecache"
+	"github.com/weir-go/weir/internal/suites"
 	"github.com/weir-go/weir/law"
 	"github.com/weir-go/weir/sim"
 )
@@ -142,7 +143,7 @@ type simRunCommand struct {
 
 // scenarios are the built-in scenarios.
 func scenarios() []sim.Scenario {
-	return slices.Concat(sim.Named(), sim.Acceptance(), []sim.Scenario{sim.Kata(), sim.Priorities()})
+	return suites.All()
 }
 
 // Run runs the scenarios.
@@ -260,14 +261,14 @@ func (c simSuiteCommand) Run(ctx context.Context, s streams) error {
 // scenarios returns the scenarios of the suite.
 func (c simSuiteCommand) scenarios() ([]sim.Scenario, error) {
 	if c.Named {
-		return sim.Named(), nil
+		return suites.Named(), nil
 	}
-	count, draw := c.Random, func(seed uint64) sim.Scenario { return sim.Random(sim.DefaultRanges, seed) }
+	count, draw := c.Random, suites.Random
 	switch {
 	case c.Harm > 0:
-		count, draw = c.Harm, sim.Harm
+		count, draw = c.Harm, suites.Harm
 	case c.Shared > 0:
-		count, draw = c.Shared, sim.Shared
+		count, draw = c.Shared, suites.Shared
 	}
 	if c.Seed > math.MaxUint64-uint64(count) {
 		return nil, fmt.Errorf("--seed: %d: want room for %d more", c.Seed, count)

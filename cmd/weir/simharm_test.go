@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/weir-go/weir/internal/suites"
 	"github.com/weir-go/weir/sim"
 )
 
@@ -14,7 +15,7 @@ import (
 func TestSimHarm(t *testing.T) {
 	args := []string{"sim", "suite", "--harm", "2", "--seed", "544", "--law", "fixed(limit=1)", "--law", "fixed(limit=20)", "--oracles", t.TempDir()}
 	out := output(t, args...)
-	contains(t, out, "harm: share %", "start %", "harm-544-", "harm-545-", "harm: p1 %", "97% kept in %", "start worst %", "fixed(limit=1)", "regime", "harm: worst %", sim.Harm(544).Regime, sim.Harm(545).Regime)
+	contains(t, out, "harm: share %", "start %", "harm-544-", "harm-545-", "harm: p1 %", "97% kept in %", "start worst %", "fixed(limit=1)", "regime", "harm: worst %", suites.Harm(544).Regime, suites.Harm(545).Regime)
 	if again := output(t, args...); again != out {
 		t.Errorf("with the cache:\n%s\n%s", again, out)
 	}
@@ -32,7 +33,7 @@ func TestSimHarm(t *testing.T) {
 		t.Fatalf("%v, %v", rows, err)
 	}
 	worst := columnOf(t, rows, "harm_worst_pct")
-	if regimes := columnOf(t, rows, "regime"); regimes[0] != "" || regimes[2] != sim.Harm(544).Regime || worst[1] == "" {
+	if regimes := columnOf(t, rows, "regime"); regimes[0] != "" || regimes[2] != suites.Harm(544).Regime || worst[1] == "" {
 		t.Errorf("regimes %v, worst %v", regimes, worst)
 	}
 }
@@ -73,5 +74,5 @@ func TestSimRegimes(t *testing.T) {
 
 // TestSimDrawn: a drawn system is run by its name.
 func TestSimDrawn(t *testing.T) {
-	contains(t, output(t, "sim", "run", "harm-544", "--law", "fixed"), sim.Harm(544).Name)
+	contains(t, output(t, "sim", "run", "harm-544", "--law", "fixed"), suites.Harm(544).Name)
 }

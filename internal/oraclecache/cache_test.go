@@ -8,13 +8,14 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/internal/oraclecache"
+	"github.com/weir-go/weir/internal/suites"
 	"github.com/weir-go/weir/law"
 	"github.com/weir-go/weir/sim"
 )
 
 func TestCacheOfOracles(t *testing.T) {
 	cache := oraclecache.Cache(filepath.Join(t.TempDir(), "new"))
-	s := sim.Acceptance()[0]
+	s := suites.Acceptance()[0]
 	s.Phases[0].Length = time.Second
 	first, err := cache.Sweep(1, s, 1)
 	if err != nil {
@@ -55,7 +56,7 @@ func TestCacheOfOracles(t *testing.T) {
 // accepted as a baseline.
 func TestCacheOfBaselines(t *testing.T) {
 	cache := oraclecache.Cache(t.TempDir())
-	s := sim.Acceptance()[0]
+	s := suites.Acceptance()[0]
 	s.Phases[0].Length = time.Second
 	first, err := cache.Baseline(s, 1)
 	if err != nil || first.Phases[0].Possible() == 0 {

@@ -57,6 +57,7 @@ var mayImport = map[string]string{
 	"pool/sourcetest": "pool",
 	"sim":             "internal/admit internal/queue internal/reply internal/settings internal/window law internal/portable internal/nearest",
 
+	"internal/suites":      "sim internal/portable internal/nearest",
 	"internal/oraclecache": "sim",
 	"internal/storm":       ". load throttle",
 	"internal/figures":     ". bulkhead",
@@ -182,7 +183,7 @@ func TestPermissionsAreUsed(t *testing.T) {
 
 // untimed are the packages that take the time as an argument: the live limiter and the
 // simulator drive the same code, so it must not depend on either.
-var untimed = []string{"law", "pid", "internal/window", "internal/queue", "internal/virtual", "internal/admit", "sim"}
+var untimed = []string{"law", "pid", "internal/window", "internal/queue", "internal/virtual", "internal/admit", "sim", "internal/suites"}
 
 // impure are the imports that a control law must not have: a window in, a decision out.
 var impure = []string{"context", "math/rand", "math/rand/v2", "os", "sync", "sync/atomic"}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/cmd/weir/internal/chart"
+	"github.com/weir-go/weir/internal/suites"
 	"github.com/weir-go/weir/law"
 	"github.com/weir-go/weir/sim"
 )
@@ -111,7 +112,7 @@ func TestLatencyStandsBesideTheSLO(t *testing.T) {
 
 func TestChartOfASuite(t *testing.T) {
 	var cells Cells
-	for _, o := range outcomes(t, sim.Random(sim.DefaultRanges, 8), overloaded()) {
+	for _, o := range outcomes(t, suites.Random(8), overloaded()) {
 		cells.Add(o)
 	}
 	suite := ChartSuite(&cells).Rows[0][0]

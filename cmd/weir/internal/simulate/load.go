@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/weir-go/weir/cmd/weir/internal/paths"
+	"github.com/weir-go/weir/internal/suites"
 	"github.com/weir-go/weir/sim"
 )
 
@@ -24,12 +24,12 @@ func load(scenario string, parse func(string, []byte) (sim.Scenario, error)) (si
 	switch extension {
 	case ".json", ".yaml", ".yml":
 	default:
-		s, err := sim.Lookup(scenario)
+		s, err := suites.Lookup(scenario)
 		if info, fault := os.Stat(scenario); err != nil && fault == nil && info.IsDir() {
 			return s, fmt.Errorf("%s: is a directory: want a scenario: weir help scenarios shows one", scenario)
 		}
 		if err != nil {
-			return s, fmt.Errorf("%s (a file ends in .json, .yaml or .yml)", strings.TrimPrefix(err.Error(), "sim: "))
+			return s, fmt.Errorf("%w (a file ends in .json, .yaml or .yml)", err)
 		}
 		return s, nil
 	}
