@@ -9,6 +9,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/weir-go/weir/internal/nearest"
+	"github.com/weir-go/weir/internal/suites"
 	"github.com/weir-go/weir/sim"
 )
 
@@ -34,7 +35,7 @@ func withAdvice(err error) error {
 			return fmt.Errorf("%w: it belongs to %s", err, strings.Join(commands, ", "))
 		}
 	}
-	if isArgument && node.Name == "sim" && slices.ContainsFunc(scenarios(), func(s sim.Scenario) bool { return s.Name == argument }) {
+	if isArgument && node.Name == "sim" && slices.ContainsFunc(suites.All(), func(s sim.Scenario) bool { return s.Name == argument }) {
 		return fmt.Errorf("%w: did you mean %s run %s?", err, node.FullPath(), argument)
 	}
 	if isArgument && node.Name == "proxy" && strings.Contains(argument, "://") {

@@ -18,12 +18,12 @@ func (c checkCommand) Run(s streams, env environ) error {
 	if err != nil {
 		return usageError{err}
 	}
-	_, err = fmt.Fprintf(s.out, "%s is valid: %s\n", c.File, summary(checked))
+	_, err = fmt.Fprintf(s.out, "%s is valid: %s\n", c.File, counts(checked))
 	return err
 }
 
-func summary(c *config.Config) string {
-	var counts []string
+func counts(c *config.Config) string {
+	var parts []string
 	for _, part := range []struct {
 		name  string
 		count int
@@ -37,9 +37,9 @@ func summary(c *config.Config) string {
 		if part.count == 1 {
 			plural = ""
 		}
-		counts = append(counts, fmt.Sprintf("%d %s%s", part.count, part.name, plural))
+		parts = append(parts, fmt.Sprintf("%d %s%s", part.count, part.name, plural))
 	}
-	return strings.Join(counts, ", ")
+	return strings.Join(parts, ", ")
 }
 
 type schemaCommand struct{}

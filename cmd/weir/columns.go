@@ -20,80 +20,11 @@ terminal, or elsewhere into 80 columns, follow below the others.
 `
 
 var columns = []section{
-	{"weir sim run, suite and trace: a line for each scenario and law", []definition{
-		{"scenario", "its name"},
-		{"law", "the law, with the settings that it was given"},
-		{"goodput %", "what was good, in percent of the oracle's, at most 100, after the start"},
-		{"uncapped %", "the same where it may be above 100, as a queue may do better than the oracle, which has none"},
-		{"worst seed", "goodput % of the worst seed"},
-		{"phases %", "goodput % of each phase"},
-		{"p99x", "the p99 of the latency of answers, over the oracle's"},
-		{"conv s", "seconds from the beginning of a phase until 90% of the oracle's goodput is held for 3 s; of the worst phase"},
-		{"limit", "mean limit in the latter half of each phase"},
-		{"cv", "its coefficient of variation there: how restless it is"},
-		{"refused %", "requests that were refused, of all"},
-		{"false %", "requests that were refused while the oracle had room for all"},
-		{"late %", "answers that came after the SLO"},
-		{"jain", "with several limiters, how fair they are to one another: 1 if each gets its part"},
-		{"harm: share %", "of what no limit or a fixed 20, whichever is better, has good, in the worst phase after the start"},
-		{"start %", "goodput % of the start"},
-		{"start share %", "harm: share % of the start"},
-	}},
-	{"weir sim suite: a line for each law, and with --regimes for each regime and law", []definition{
-		{"regime", "the kind of systems"},
-		{"law", "the law"},
-		{"scenarios", "how many there are"},
-		{"mean %", "goodput % over all scenarios"},
-		{"95% interval", "half of it: the mean is within so much with 95% confidence"},
-		{"uncapped %", "the mean of uncapped %"},
-		{"p10", "goodput % of the scenario below which a tenth of them are"},
-		{"worst", "goodput % of the worst scenario"},
-		{"worst phase", "goodput % of the worst phase, the mean over scenarios"},
-		{"worst seed/mean", "worst seed over goodput %, in the scenario where that is least"},
-		{"p99x median", "the median of p99x"},
-		{"conv s", "the mean of conv s above, as are cv, false %, late % and jain"},
-		{"cv", "see conv s"},
-		{"false %", "see conv s"},
-		{"late %", "see conv s"},
-		{"jain", "see conv s"},
-		{"worst jain", "of the worst scenario"},
-		{"harm: p1 %", "harm: share % of the scenario below which a hundredth of them are"},
-		{"worst %", "harm: share % of the worst scenario"},
-		{"harm: worst %", "the same, for a regime"},
-		{"97% kept in %", "of the scenarios, harm: share % is 97 or more"},
-		{"start mean %", "the mean of start %"},
-		{"start worst %", "the least start share %"},
-		{"over the first", "goodput % above that of the first law, scenario by scenario, and half of its 95% interval"},
-	}},
-	{"weir sim run and trace with --every: a line for each moment", []definition{
-		{"time s", "seconds since the start"},
-		{"limit", "the limit, of all limiters together"},
-		{"in flight", "requests that were admitted and are not answered"},
-		{"queued", "requests that wait for a slot"},
-		{"p95 ms", "the p95 of the latency of answers, since the line above"},
-		{"admitted/s", "requests that were admitted a second, since the line above"},
-		{"refused/s", "requests that were refused a second, since the line above"},
-	}},
-	{"weir sim trace with --choose: a line for each law, the best first", []definition{
-		{"goodput %", "the law, and below the names of up to 6 scenarios, which come last, its goodput % in each"},
-		{"mean", "goodput % over all scenarios"},
-		{"worst", "goodput % of the worst"},
-		{"over the default", "goodput % above that of the default law, and half of its 95% interval"},
-		{"p99x", "the median of p99x"},
-		{"false %", "requests that were refused while the oracle had room for all"},
-		{"late %", "answers that came after the SLO"},
-	}},
-	{"weir sim tune: a line for each setting of the law, the best first", []definition{
-		{"law", "the law with the setting"},
-		{"mean %", "these columns are those of weir sim suite"},
-		{"worst", "see mean %"},
-		{"worst phase", "see mean %"},
-		{"p99x median", "see mean %"},
-		{"conv s", "see mean %"},
-		{"cv", "see mean %"},
-		{"false %", "see mean %"},
-		{"late %", "see mean %"},
-	}},
+	{"weir sim run, suite and trace: a line for each scenario and law", explanations(cellColumns)},
+	{"weir sim suite: a line for each law, and with --regimes for each regime and law", explanations(summaryColumns)},
+	{"weir sim run and trace with --every: a line for each moment", explanations(momentColumns)},
+	{"weir sim trace with --choose: a line for each law, the best first", explanations(choiceColumns)},
+	{"weir sim tune: a line for each setting of the law, the best first", tuningExplanations()},
 	{"weir sim run, suite and trace with --csv or --json, where shares are of 1", []definition{
 		{"scenario, law, seed", "which simulation"},
 		{"regime", "the kind of systems"},
@@ -175,4 +106,15 @@ func printColumns(out io.Writer, _ *kong.Node) {
 		fmt.Fprintf(out, "\n%s\n\n", s.title)
 		define(out, s.columns)
 	}
+}
+
+// tuningExplanations refer to those of weir sim suite.
+func tuningExplanations() []definition {
+	list := []definition{{"law", "the law with the setting"}, {"mean %", "these columns are those of weir sim suite"}}
+	for _, c := range summaryColumns {
+		if c.in&byTuning != 0 || c.in == 0 && c.head != "law" && c.head != "mean %" {
+			list = append(list, definition{c.head, "see mean %"})
+		}
+	}
+	return list
 }

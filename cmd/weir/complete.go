@@ -7,6 +7,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/weir-go/weir/cmd/weir/internal/simulate"
+	"github.com/weir-go/weir/internal/suites"
 )
 
 // A candidate is a possible completion of a word.
@@ -121,7 +122,7 @@ func valuesOf(value *kong.Value) (all []candidate) {
 			all = append(all, candidate{name, aboutLaws[name]})
 		}
 	case "scenario", "on", "phases":
-		for _, s := range scenarios() {
+		for _, s := range suites.All() {
 			all = append(all, candidate{s.Name, s.About})
 		}
 		return append(all, files)

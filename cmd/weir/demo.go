@@ -25,11 +25,11 @@ type capacityDemo struct{}
 func (capacityDemo) Run(ctx context.Context, s streams) error { return jobs.Run(ctx, s.out) }
 
 type limitDemo struct {
-	Duration span `default:"30s" placeholder:"TIME" help:"How long the load lasts (default ${default})."`
+	Duration time.Duration `type:"span" default:"30s" placeholder:"TIME" help:"How long the load lasts (default ${default})."`
 }
 
 type bulkheadDemo struct {
-	Duration span `default:"24s" placeholder:"TIME" help:"How long the load lasts (default ${default}). Each burst comes after 3s and lasts 3s."`
+	Duration time.Duration `type:"span" default:"24s" placeholder:"TIME" help:"How long the load lasts (default ${default}). Each burst comes after 3s and lasts 3s."`
 }
 
 // Run shows the demonstration.
@@ -42,10 +42,9 @@ func (c bulkheadDemo) Run(ctx context.Context, s streams, env environ) error {
 	return showLoad(ctx, c.Duration, s, env, demo.RunBulkhead)
 }
 
-func showLoad(ctx context.Context, length span, s streams, env environ, run func(context.Context, demo.Config) error) error {
-	duration, err := length.within(demo.Shortest, demo.Longest)
-	if err != nil {
-		return err
+func showLoad(ctx context.Context, duration time.Duration, s streams, env environ, run func(context.Context, demo.Config) error) error {
+	if shortest, longest := demo.Shortest, demo.Longest; duration < shortest || duration > longest {
+		return usageError{fmt.Errorf("--duration: %v: want %.0fs to %.0fs", duration, shortest.Seconds(), longest.Seconds())}
 	}
 	return run(ctx, demo.Config{Duration: duration, Out: s.out, Color: colors(s.out, env), Size: screenSize(s.out, env)})
 }
@@ -64,7 +63,7 @@ func screenSize(out io.Writer, env environ) func() (columns, rows int) {
 }
 
 type databaseDemo struct {
-	Duration span `default:"50s" placeholder:"TIME" help:"How long both storms last together (default ${default})."`
+	Duration time.Duration `type:"span" default:"50s" placeholder:"TIME" help:"How long both storms last together (default ${default})."`
 }
 
 // Run starts weir-storm, which shows the demonstration.
@@ -73,16 +72,7 @@ func (c databaseDemo) Run(ctx context.Context, s streams) error {
 	if err != nil {
 		return err
 	}
-	return storm.run(ctx, nil, s.unwatched(), "-duration", time.Duration(c.Duration).String())
-}
-
-// within returns the duration of a demonstration, or an error if it is out of range.
-func (s span) within(shortest, longest time.Duration) (time.Duration, error) {
-	duration := time.Duration(s)
-	if duration < shortest || duration > longest {
-		return 0, usageError{fmt.Errorf("--duration: %v: want %.0fs to %.0fs", duration, shortest.Seconds(), longest.Seconds())}
-	}
-	return duration, nil
+	return storm.run(ctx, nil, s.unwatched(), "-duration", c.Duration.String())
 }
 
 func colors(out io.Writer, env environ) bool {

@@ -1,30 +1,37 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
+	"math"
 	"net/url"
+	"path/filepath"
+	"reflect"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
+
+	"github.com/alecthomas/kong"
 
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 	"github.com/weir-go/weir/law"
+	"github.com/weir-go/weir/sim"
 )
 
 // limitFlags are the settings of the limiter. A missing flag is zero, which means the
 // library's default; an explicit zero is only accepted where zero is a valid setting.
 type limitFlags struct {
-	Law        lawFlag `placeholder:"LAW" help:"Control law that finds the limit: ${laws}. Defaults to setpoint, which needs no target. See weir help laws."`
-	Min        count   `placeholder:"N" help:"Least limit. Defaults to 1."`
-	Max        count   `placeholder:"N" help:"Greatest limit. Defaults to 100000."`
-	Initial    count   `placeholder:"N" help:"Limit to start from. Defaults to 4 with setpoint, to 20 with other laws."`
-	Interval   span    `placeholder:"TIME" help:"How often the law decides. Defaults to 1s."`
-	Window     span    `placeholder:"TIME" help:"How far back it looks. Defaults to 10s."`
-	MinSamples count   `placeholder:"N" help:"Answers that a decision takes at least. Defaults to 20."`
+	Law        law.Law       `placeholder:"LAW" help:"Control law that finds the limit: ${laws}. Defaults to setpoint, which needs no target. See weir help laws."`
+	Min        int           `type:"count" placeholder:"N" help:"Least limit. Defaults to 1."`
+	Max        int           `type:"count" placeholder:"N" help:"Greatest limit. Defaults to 100000."`
+	Initial    int           `type:"count" placeholder:"N" help:"Limit to start from. Defaults to 4 with setpoint, to 20 with other laws."`
+	Interval   time.Duration `type:"span" placeholder:"TIME" help:"How often the law decides. Defaults to 1s."`
+	Window     time.Duration `type:"span" placeholder:"TIME" help:"How far back it looks. Defaults to 10s."`
+	MinSamples int           `type:"count" placeholder:"N" help:"Answers that a decision takes at least. Defaults to 20."`
 
-	Queue        size   `default:"1000" placeholder:"N" help:"Requests that may wait for a slot (default ${default}); 0 refuses them at once."`
-	QueueTimeout span   `placeholder:"TIME" help:"How long one may wait. Defaults to 1s."`
-	QueueOrder   string `enum:"fifo,adaptive" default:"adaptive" help:"Which request is served next: fifo, or adaptive (the newest first once the queue stands; the default)."`
+	Queue        int           `type:"size" default:"1000" placeholder:"N" help:"Requests that may wait for a slot (default ${default}); 0 refuses them at once."`
+	QueueTimeout time.Duration `type:"span" placeholder:"TIME" help:"How long one may wait. Defaults to 1s."`
+	QueueOrder   string        `enum:"fifo,adaptive" default:"adaptive" help:"Which request is served next: fifo, or adaptive (the newest first once the queue stands; the default)."`
 
 	Shadow bool `help:"Admit everything, and count what would have been refused."`
 }
@@ -32,89 +39,133 @@ type limitFlags struct {
 // compartment returns the limit that the flags describe.
 func (f limitFlags) compartment() config.Compartment {
 	c := config.New[config.Compartment]()
-	c.Min, c.Max, c.Initial = int(f.Min), int(f.Max), int(f.Initial)
-	if f.Law.law != nil {
-		c.Law = config.Law{Law: f.Law.law}
+	c.Min, c.Max, c.Initial, c.MinSamples = f.Min, f.Max, f.Initial, f.MinSamples
+	if f.Law != nil {
+		c.Law = config.Law{Law: f.Law}
 	}
-	c.Interval, c.Window, c.MinSamples = config.Duration(f.Interval), config.Duration(f.Window), int(f.MinSamples)
-	c.Queue = config.Queue{Size: int(f.Queue), Timeout: config.Duration(f.QueueTimeout), Order: f.QueueOrder}
+	c.Interval, c.Window = config.Duration(f.Interval), config.Duration(f.Window)
+	c.Queue = config.Queue{Size: f.Queue, Timeout: config.Duration(f.QueueTimeout), Order: f.QueueOrder}
 	c.Shadow = f.Shadow
 	return c
 }
 
-// lawFlag is a control law in its text form.
-type lawFlag struct{ law law.Law }
-
-func (f *lawFlag) UnmarshalText(text []byte) (err error) {
-	f.law, err = law.Parse(string(text))
-	return err
-}
-
-// count is a positive integer.
-type count int
-
-func (c *count) UnmarshalText(text []byte) error { return readNumber((*int)(c), text, 1) }
-
-// size is a non-negative integer.
-type size int
-
-func (s *size) UnmarshalText(text []byte) error { return readNumber((*int)(s), text, 0) }
-
-func readNumber(into *int, text []byte, atLeast int) error {
-	n, err := strconv.Atoi(string(text))
-	if err != nil || n < atLeast {
-		return fmt.Errorf("%q: want a whole number, %d or more", text, atLeast)
+// mappers read the values of flags. A name is that of the tag "type".
+func mappers() []kong.Option {
+	duration := func(ok func(time.Duration) bool, want string) func(string) (time.Duration, error) {
+		return checked(time.ParseDuration, ok, want)
 	}
-	*into = n
-	return nil
-}
-
-// span is a positive duration.
-type span time.Duration
-
-func (s *span) UnmarshalText(text []byte) error {
-	d, err := time.ParseDuration(string(text))
-	if err != nil || d <= 0 {
-		return fmt.Errorf("%q: want a time above 0, such as 500ms", text)
+	number := func(text string) (float64, error) { return strconv.ParseFloat(text, 64) }
+	return []kong.Option{
+		named("count", checked(strconv.Atoi, func(n int) bool { return n >= 1 }, "a whole number, 1 or more")),
+		named("size", checked(strconv.Atoi, func(n int) bool { return n >= 0 }, "a whole number, 0 or more")),
+		named("repeats", checked(strconv.Atoi, func(n int) bool { return n >= 1 && n <= 10_000 }, "a whole number, 1 to 10000")),
+		named("factor", checked(number, func(v float64) bool { return v > 0 && !math.IsInf(v, 1) }, "a number above 0")),
+		named("span", duration(func(d time.Duration) bool { return d > 0 }, "a time above 0, such as 500ms")),
+		named("pause", duration(func(d time.Duration) bool { return d >= 0 }, "a time such as 30s, or 0 for none")),
+		named("upstream", checked(url.Parse, isUpstream, "a URL such as http://127.0.0.1:9000")),
+		named("plot", checked(asIs, func(s string) bool { return filepath.Ext(s) == ".svg" }, "a file that ends in .svg")),
+		typed(checked(asIs[path], func(p path) bool { return strings.HasPrefix(string(p), "/") }, "a path such as /healthz")),
+		typed(law.Parse),
+		typed(parseFactors),
+		typed(parseVariable),
+		typed(parseQueue),
+		typed(parseDelimiter),
 	}
-	*s = span(d)
-	return nil
-}
-
-// pause is a non-negative duration.
-type pause time.Duration
-
-func (p *pause) UnmarshalText(text []byte) error {
-	d, err := time.ParseDuration(string(text))
-	if err != nil || d < 0 {
-		return fmt.Errorf("%q: want a time such as 30s, or 0 for none", text)
-	}
-	*p = pause(d)
-	return nil
 }
 
 // path is the path of a URL.
 type path string
 
-func (p *path) UnmarshalText(text []byte) error {
-	if !bytes.HasPrefix(text, []byte("/")) {
-		return fmt.Errorf("%q: want a path such as /healthz", text)
-	}
-	*p = path(text)
-	return nil
+func asIs[T ~string](text T) (T, error) { return text, nil }
+
+func isUpstream(u *url.URL) bool {
+	return (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" &&
+		u.User == nil && u.RawQuery == "" && u.Fragment == ""
 }
 
-// upstream is the address of the server behind the proxy.
-type upstream struct{ url *url.URL }
-
-func (u *upstream) UnmarshalText(text []byte) error {
-	parsed, err := url.Parse(string(text))
-	if err != nil || (parsed.Scheme != "http" && parsed.Scheme != "https") || parsed.Hostname() == "" ||
-		parsed.User != nil || parsed.RawQuery != "" || parsed.Fragment != "" {
-		return fmt.Errorf("%q: want a URL such as http://127.0.0.1:9000", text)
+// checked parses a value, and refuses one that is not ok.
+func checked[S ~string, T any](parse func(S) (T, error), ok func(T) bool, want string) func(string) (T, error) {
+	return func(text string) (T, error) {
+		v, err := parse(S(text))
+		if err != nil || !ok(v) {
+			return v, fmt.Errorf("%q: want %s", text, want)
+		}
+		return v, nil
 	}
-	u.url = parsed
-	return nil
 }
 
-func (u upstream) String() string { return u.url.String() }
+func named[T any](name string, parse func(string) (T, error)) kong.Option {
+	return kong.NamedMapper(name, mapper(parse))
+}
+
+func typed[T any](parse func(string) (T, error)) kong.Option {
+	return kong.TypeMapper(reflect.TypeFor[T](), mapper(parse))
+}
+
+func mapper[T any](parse func(string) (T, error)) kong.MapperFunc {
+	return func(ctx *kong.DecodeContext, target reflect.Value) error {
+		var text string
+		if err := ctx.Scan.PopValueInto("value", &text); err != nil {
+			return err
+		}
+		v, err := parse(text)
+		if err == nil {
+			target.Set(reflect.ValueOf(v))
+		}
+		return err
+	}
+}
+
+const mostQueued = 1_000_000
+
+// parseQueue reads a limiter's queue.
+func parseQueue(text string) (sim.Queue, error) {
+	size, err := strconv.Atoi(text)
+	switch {
+	case text == "adaptive":
+		return sim.Queue{Adaptive: true}, nil
+	case err != nil || size < 1 || size > mostQueued:
+		return sim.Queue{}, fmt.Errorf("%q: want adaptive, or how many may wait: 1 to %d", text, mostQueued)
+	}
+	return sim.Queue{Size: size}, nil
+}
+
+// factors are the numbers that a rate is multiplied by.
+type factors []float64
+
+func parseFactors(text string) (list factors, err error) {
+	for field := range strings.SplitSeq(text, ",") {
+		v, err := strconv.ParseFloat(strings.TrimSpace(field), 64)
+		if err != nil || !(v >= 0.001 && v <= 1000) {
+			return nil, fmt.Errorf("%q: want numbers from 0.001 to 1000, such as 0.7,1,1.5", text)
+		}
+		list = append(list, v)
+	}
+	return list, nil
+}
+
+// A variable is a setting of a law and the values to try.
+type variable struct {
+	name   string
+	values []string
+}
+
+func parseVariable(text string) (v variable, err error) {
+	name, values, found := strings.Cut(text, "=")
+	v = variable{strings.TrimSpace(name), strings.Split(values, ",")}
+	if !found || v.name == "" || slices.Contains(v.values, "") {
+		err = fmt.Errorf("%q: want a setting and its values, such as alpha=0.1,0.3,0.5", text)
+	}
+	return v, err
+}
+
+// delimiter separates columns.
+type delimiter rune
+
+func parseDelimiter(text string) (delimiter, error) {
+	d, known := map[string]delimiter{"comma": ',', "semicolon": ';', "tab": '\t', "space": ' '}[text]
+	if !known {
+		return d, fmt.Errorf("%q: want comma, semicolon, tab or space", text)
+	}
+	return d, nil
+}

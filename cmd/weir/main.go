@@ -93,7 +93,7 @@ func runOn(ctx context.Context, args []string, env environ, stdout, stderr io.Wr
 }
 
 func newParser(env environ, stdout, stderr io.Writer, exit func(int)) (*kong.Kong, error) {
-	return kong.New(new(commands),
+	return kong.New(new(commands), append(mappers(),
 		kong.Name("weir"),
 		kong.Description(description),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
@@ -104,7 +104,7 @@ func newParser(env environ, stdout, stderr io.Writer, exit func(int)) (*kong.Kon
 		kong.Exit(exit),
 		kong.Resolvers(env.resolver()),
 		kong.WithHyphenPrefixedParameters(true), // reports "--min -5" as a bad value
-	)
+	)...)
 }
 
 // streams are the outputs of a command: results and errors.

@@ -10,24 +10,12 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/paths"
 )
 
-// plotFlag is the name of the file to draw a chart to; empty means no chart.
-type plotFlag string
-
-func (p *plotFlag) UnmarshalText(text []byte) error {
-	if filepath.Ext(string(text)) != ".svg" {
-		return fmt.Errorf("%q: want a file that ends in .svg", text)
-	}
-	*p = plotFlag(text)
-	return nil
-}
-
-// check checks that the file can be opened before a simulation that may take minutes. It
+// checkPlot checks that the file can be written before a simulation that may take minutes. It
 // leaves the file unchanged.
-func (p plotFlag) check() error {
-	if p == "" {
+func checkPlot(name string) error {
+	if name == "" {
 		return nil
 	}
-	name := string(p)
 	folder := filepath.Dir(name)
 	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
 		return usageError{fmt.Errorf("--plot: %q is no folder: want one that exists", folder)}
@@ -43,10 +31,10 @@ func (p plotFlag) check() error {
 	return file.Close()
 }
 
-func (p plotFlag) draw(c *chart.Chart) error {
+func plot(c *chart.Chart, name string) error {
 	var drawn bytes.Buffer
 	if _, err := c.WriteTo(&drawn); err != nil {
 		return err
 	}
-	return os.WriteFile(string(p), drawn.Bytes(), 0o644) //nolint:gosec // others may look at a picture
+	return os.WriteFile(name, drawn.Bytes(), 0o644) //nolint:gosec // others may look at a picture
 }

@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/url"
 	"os"
 	"os/signal"
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/alecthomas/kong"
 
@@ -23,18 +25,18 @@ import (
 type proxyCommand struct {
 	Config string `placeholder:"FILE" help:"Take everything from this file: see weir check and weir schema. Read again on SIGHUP and when it changes."`
 
-	To      upstream `placeholder:"URL" help:"Server to protect, such as http://127.0.0.1:9000."`
-	Listen  string   `default:":8080" placeholder:"ADDRESS" help:"Address to serve on (default ${default})."`
-	Admin   string   `default:"127.0.0.1:8081" placeholder:"ADDRESS" help:"Address of /metrics and /-/weir/snapshot (default ${default}); empty for none."`
-	Exempt  []path   `placeholder:"PATH" help:"Path that no law limits, such as a health check. Repeatable; matched exactly."`
-	Timeout pause    `default:"1m" placeholder:"TIME" help:"How long the upstream may take to answer before the client gets a 504 (default ${default}); 0 is any time. Does not end streams."`
+	To      *url.URL      `type:"upstream" placeholder:"URL" help:"Server to protect, such as http://127.0.0.1:9000."`
+	Listen  string        `default:":8080" placeholder:"ADDRESS" help:"Address to serve on (default ${default})."`
+	Admin   string        `default:"127.0.0.1:8081" placeholder:"ADDRESS" help:"Address of /metrics and /-/weir/snapshot (default ${default}); empty for none."`
+	Exempt  []path        `placeholder:"PATH" help:"Path that no law limits, such as a health check. Repeatable; matched exactly."`
+	Timeout time.Duration `type:"pause" default:"1m" placeholder:"TIME" help:"How long the upstream may take to answer before the client gets a 504 (default ${default}); 0 is any time. Does not end streams."`
 
 	limitFlags `group:"The limit:"`
 
-	HeaderTimeout pause `default:"10s" placeholder:"TIME" help:"How long a client may take to send its headers (default ${default})."`
-	BodyTimeout   pause `default:"30s" placeholder:"TIME" help:"How long a client may stall while it sends or reads a body (default ${default})."`
-	IdleTimeout   pause `default:"2m" placeholder:"TIME" help:"How long a client's connection may stay idle (default ${default})."`
-	Grace         pause `default:"30s" placeholder:"TIME" help:"How long running requests may take to finish on SIGTERM (default ${default})."`
+	HeaderTimeout time.Duration `type:"pause" default:"10s" placeholder:"TIME" help:"How long a client may take to send its headers (default ${default})."`
+	BodyTimeout   time.Duration `type:"pause" default:"30s" placeholder:"TIME" help:"How long a client may stall while it sends or reads a body (default ${default})."`
+	IdleTimeout   time.Duration `type:"pause" default:"2m" placeholder:"TIME" help:"How long a client's connection may stay idle (default ${default})."`
+	Grace         time.Duration `type:"pause" default:"30s" placeholder:"TIME" help:"How long running requests may take to finish on SIGTERM (default ${default})."`
 }
 
 // Run serves until ctx ends, then waits for the requests in flight.
@@ -71,7 +73,7 @@ func (c proxyCommand) settings(command *kong.Context, env environ) (settings *co
 		read = func() (*config.Config, error) { return config.Load(c.Config, env) }
 		settings, err = read()
 		return settings, read, err
-	case c.To.url == nil:
+	case c.To == nil:
 		return nil, nil, errors.New("want --to=URL of the server to protect, or --config=FILE")
 	}
 	settings = c.oneUpstream()

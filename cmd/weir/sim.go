@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
+	"github.com/weir-go/weir/cmd/weir/internal/chart"
 	"github.com/weir-go/weir/cmd/weir/internal/simulate"
 	"github.com/weir-go/weir/internal/nearest"
 	"github.com/weir-go/weir/internal/oraclecache"
@@ -28,79 +28,64 @@ type simCommand struct {
 	Tune  simTuneCommand  `cmd:"" help:"Search the settings of a law, and say what they would gain."`
 }
 
-// defaultLaw is the library's default.
-var defaultLaw law.Law = law.Setpoint{}
-
 type lawFlags struct {
-	Law   []lawFlag `sep:"none" placeholder:"LAW" help:"Control law, such as 'little(alpha=0.3)': ${laws}; may be repeated. Defaults to the scenario's own, or else setpoint. See weir help laws."`
-	Seeds repeats   `default:"1" placeholder:"N" help:"How many seeds to run each law with (default ${default})."`
+	Law   []law.Law `sep:"none" placeholder:"LAW" help:"Control law, such as 'little(alpha=0.3)': ${laws}; may be repeated. Defaults to the scenario's own, or else setpoint. See weir help laws."`
+	Seeds int       `type:"repeats" default:"1" placeholder:"N" help:"How many seeds to run each law with (default ${default})."`
 	Seed  uint64    `default:"1" placeholder:"S" help:"The first of them (default ${default})."`
-	Queue queueFlag `placeholder:"KIND" help:"Put this queue in front of every law: adaptive, or how many may wait for up to a second. Goodput is then shown uncapped as well, as a queue may do better than the best limit without."`
-}
-
-func (f lawFlags) laws() []law.Law {
-	laws := make([]law.Law, len(f.Law))
-	for i, l := range f.Law {
-		laws[i] = l.law
-	}
-	return laws
+	Queue sim.Queue `placeholder:"KIND" help:"Put this queue in front of every law: adaptive, or how many may wait for up to a second. Goodput is then shown uncapped as well, as a queue may do better than the best limit without."`
 }
 
 func (f lawFlags) jobs(scenarios []sim.Scenario) []simulate.Job {
-	if f.Queue != (queueFlag{}) {
+	if f.Queue != (sim.Queue{}) {
 		scenarios = slices.Clone(scenarios)
 		for i := range scenarios {
-			scenarios[i].Limiter.Queue = sim.Queue(f.Queue)
+			scenarios[i].Limiter.Queue = f.Queue
 		}
 	}
-	return simulate.Jobs(scenarios, f.laws(), defaultLaw, f.Seed, int(f.Seeds))
-}
-
-// repeats is a number of seeds or systems.
-type repeats int
-
-const mostRepeats = 10_000
-
-func (r *repeats) UnmarshalText(text []byte) error {
-	n, err := strconv.Atoi(string(text))
-	if err != nil || n < 1 || n > mostRepeats {
-		return fmt.Errorf("%q: want a whole number, 1 to %d", text, mostRepeats)
-	}
-	*r = repeats(n)
-	return nil
-}
-
-// queueFlag is a limiter's queue.
-type queueFlag sim.Queue
-
-const mostQueued = 1_000_000
-
-func (q *queueFlag) UnmarshalText(text []byte) error {
-	if string(text) == "adaptive" {
-		*q = queueFlag{Adaptive: true}
-		return nil
-	}
-	size, err := strconv.Atoi(string(text))
-	if err != nil || size < 1 || size > mostQueued {
-		return fmt.Errorf("%q: want adaptive, or how many may wait: 1 to %d", text, mostQueued)
-	}
-	*q = queueFlag{Size: size}
-	return nil
+	return simulate.Jobs(scenarios, f.Law, f.Seed, f.Seeds)
 }
 
 type outputFlags struct {
-	JSON bool     `name:"json" xor:"form" help:"Print one JSON object a line for each law and seed."`
-	CSV  bool     `name:"csv" xor:"form" help:"Print the same as CSV."`
-	Plot plotFlag `placeholder:"FILE" help:"Draw it to this file too, as SVG, which browsers show."`
+	JSON bool   `name:"json" xor:"form" help:"Print one JSON object a line for each law and seed."`
+	CSV  bool   `name:"csv" xor:"form" help:"Print the same as CSV."`
+	Plot string `type:"plot" placeholder:"FILE" help:"Draw it to this file too, as SVG, which browsers show."`
+}
+
+func (f outputFlags) form() form {
+	switch {
+	case f.JSON:
+		return asJSON
+	case f.CSV:
+		return asCSV
+	}
+	return asTable
+}
+
+// report runs the jobs, prints what the reporter makes of them, and draws the chart.
+func (f outputFlags) report(ctx context.Context, s streams, jobs []simulate.Job, r reporter, draw func() (*chart.Chart, error)) error {
+	if err := checkPlot(f.Plot); err != nil {
+		return err
+	}
+	if err := simulated(ctx, s, jobs, r.add); err != nil {
+		return err
+	}
+	if err := r.end(); err != nil || f.Plot == "" {
+		return err
+	}
+	drawn, err := draw()
+	if err != nil {
+		return err
+	}
+	return plot(drawn, f.Plot)
 }
 
 // seriesFlags select the figures to show over time.
 type seriesFlags struct {
-	Every span   `placeholder:"TIME" help:"Print limit, in flight, queued, p95, admitted and refused so often, and no scores."`
-	Panel panels `placeholder:"NAME,..." help:"What --plot draws: ${panels}. Defaults to all of them."`
+	Every time.Duration `type:"span" placeholder:"TIME" help:"Print limit, in flight, queued, p95, admitted and refused so often, and no scores."`
+	Panel panels        `placeholder:"NAME,..." help:"What --plot draws: ${panels}. Defaults to all of them."`
 }
 
-// panels are the panels of a chart over time.
+// panels are the panels of a chart over time. Each use of the flag adds some.
 type panels []string
 
 func (p *panels) UnmarshalText(text []byte) error {
@@ -113,16 +98,6 @@ func (p *panels) UnmarshalText(text []byte) error {
 		*p = append(*p, name)
 	}
 	return nil
-}
-
-func (f outputFlags) form() form {
-	switch {
-	case f.JSON:
-		return asJSON
-	case f.CSV:
-		return asCSV
-	}
-	return asTable
 }
 
 type simListCommand struct{}
@@ -141,11 +116,6 @@ type simRunCommand struct {
 	seriesFlags
 }
 
-// scenarios are the built-in scenarios.
-func scenarios() []sim.Scenario {
-	return suites.All()
-}
-
 // Run runs the scenarios.
 func (c simRunCommand) Run(ctx context.Context, s streams) error {
 	scenarios := make([]sim.Scenario, len(c.Scenario))
@@ -156,64 +126,57 @@ func (c simRunCommand) Run(ctx context.Context, s streams) error {
 		}
 		scenarios[i] = scenario
 	}
-	return runScenarios(ctx, s, scenarios, c.lawFlags, c.outputFlags, c.seriesFlags, newScores(s.out, c.form(), noSummary))
+	return c.run(ctx, s, scenarios, c.lawFlags, c.outputFlags, newScores(s.out, c.form(), noSummary))
 }
 
-// runScenarios prints and draws the results of run and trace. With Every, it prints a time
-// series instead of the report.
-func runScenarios(ctx context.Context, s streams, scenarios []sim.Scenario, laws lawFlags, output outputFlags, series seriesFlags, report reporter) error {
-	every := time.Duration(series.Every)
-	if len(series.Panel) > 0 && output.Plot == "" {
+// run prints and draws the results of run and trace. With Every, it prints a time series
+// instead of the report.
+func (f seriesFlags) run(ctx context.Context, s streams, scenarios []sim.Scenario, laws lawFlags, output outputFlags, r reporter) error {
+	switch {
+	case len(f.Panel) > 0 && output.Plot == "":
 		return usageError{errors.New("--panel: says what --plot draws: want --plot FILE as well")}
-	}
-	if output.Plot != "" && len(scenarios) > simulate.MostPlotted {
+	case output.Plot != "" && len(scenarios) > simulate.MostPlotted:
 		return usageError{fmt.Errorf("--plot: %d scenarios: want %d at most", len(scenarios), simulate.MostPlotted)}
 	}
 	for i := range scenarios {
-		if every <= 0 {
-			continue
+		if length := simulate.Length(scenarios[i]); f.Every > length {
+			return usageError{fmt.Errorf("--every: %v: want at most %v, the length of %s", f.Every, length, scenarios[i].Name)}
 		}
-		if length := simulate.Length(scenarios[i]); every > length {
-			return usageError{fmt.Errorf("--every: %v: want at most %v, the length of %s", every, length, scenarios[i].Name)}
+		if f.Every > 0 {
+			scenarios[i].Sample = f.Every
 		}
-		scenarios[i].Sample = every
 	}
-	if err := output.Plot.check(); err != nil {
-		return err
-	}
-	plotted := output.Plot != ""
 	jobs := laws.jobs(scenarios)
 	for i := range jobs {
-		jobs[i].Unscored = every > 0 && !plotted
+		jobs[i].Unscored = f.Every > 0 && output.Plot == ""
 	}
-	if every > 0 {
-		report = newSeries(s.out, output.form())
+	if f.Every > 0 {
+		r = &series{linePrinter{out: s.out, form: output.form()}}
 	}
-	var drawn []simulate.Outcome
-	err := simulated(ctx, s, jobs, func(o simulate.Outcome) error {
-		if plotted && o.Job.Seed == laws.Seed {
-			drawn = append(drawn, o)
-		}
-		return report.add(o)
-	})
-	if err == nil {
-		err = report.end()
+	first := &firstSeed{reporter: r, seed: laws.Seed}
+	return output.report(ctx, s, jobs, first, func() (*chart.Chart, error) { return simulate.ChartRun(first.outcomes, f.Panel...) })
+}
+
+// firstSeed keeps the outcomes of a seed, which are drawn.
+type firstSeed struct {
+	reporter
+
+	seed     uint64
+	outcomes []simulate.Outcome
+}
+
+func (f *firstSeed) add(o simulate.Outcome) error {
+	if o.Job.Seed == f.seed {
+		f.outcomes = append(f.outcomes, o)
 	}
-	if err != nil || !plotted {
-		return err
-	}
-	chart, err := simulate.ChartRun(drawn, series.Panel...)
-	if err != nil {
-		return err
-	}
-	return output.Plot.draw(chart)
+	return f.reporter.add(o)
 }
 
 type simSuiteCommand struct {
-	Named  bool    `xor:"suite" required:"" help:"Run the named suite."`
-	Random repeats `xor:"suite" required:"" placeholder:"N" help:"Run so many random systems, drawn with seeds from --seed on."`
-	Harm   repeats `xor:"suite" required:"" placeholder:"N" help:"Run so many systems in which limiters do harm, drawn like random ones, and compare with no limit and a fixed 20 as well."`
-	Shared repeats `xor:"suite" required:"" placeholder:"N" help:"Run so many systems of 2 to 16 limiters before one server, drawn like random ones."`
+	Named  bool `xor:"suite" required:"" help:"Run the named suite."`
+	Random int  `type:"repeats" xor:"suite" required:"" placeholder:"N" help:"Run so many random systems, drawn with seeds from --seed on."`
+	Harm   int  `type:"repeats" xor:"suite" required:"" placeholder:"N" help:"Run so many systems in which limiters do harm, drawn like random ones, and compare with no limit and a fixed 20 as well."`
+	Shared int  `type:"repeats" xor:"suite" required:"" placeholder:"N" help:"Run so many systems of 2 to 16 limiters before one server, drawn like random ones."`
 
 	lawFlags
 	outputFlags
@@ -234,28 +197,18 @@ func (c simSuiteCommand) Run(ctx context.Context, s streams) error {
 	if c.Summary {
 		shown = summaryOnly
 	}
-	report := newScores(s.out, c.form(), shown)
-	report.regimes = c.Regimes || c.Harm > 0 || c.Shared > 0
+	r := newScores(s.out, c.form(), shown)
+	r.regimes = c.Regimes || c.Harm > 0 || c.Shared > 0
 	others, err := simulate.ReadScores(c.With)
 	if err != nil {
 		return usageError{err}
-	}
-	if err := c.Plot.check(); err != nil {
-		return err
 	}
 	jobs := c.jobs(scenarios)
 	for i := range jobs {
 		jobs[i].Oracles, jobs[i].Told, jobs[i].Harm = oraclecache.Cache(c.Oracles), c.Told, c.Harm > 0
 		jobs[i].With = others.Of(jobs[i].Scenario.Name, jobs[i].Seed)
 	}
-	err = simulated(ctx, s, jobs, report.add)
-	if err == nil {
-		err = report.end()
-	}
-	if err != nil || c.Plot == "" {
-		return err
-	}
-	return c.Plot.draw(simulate.ChartSuite(&report.cells))
+	return c.report(ctx, s, jobs, r, func() (*chart.Chart, error) { return simulate.ChartSuite(&r.cells), nil })
 }
 
 // scenarios returns the scenarios of the suite.

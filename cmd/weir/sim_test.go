@@ -8,10 +8,13 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/weir-go/weir/internal/suites"
 )
 
 // output returns the output of the command.
@@ -48,7 +51,7 @@ func first(table string) string {
 
 func TestSimList(t *testing.T) {
 	out := "\n" + output(t, "sim", "list")
-	for _, scenario := range scenarios() {
+	for _, scenario := range suites.All() {
 		contains(t, out, "\n  "+scenario.Name+" ")
 	}
 }
@@ -99,8 +102,8 @@ func TestSimCSV(t *testing.T) {
 		rows   int
 		header string
 	}{
-		{[]string{"--law", "little(alpha=0.3,ema=0.1)", "--law", "vegas"}, 2, strings.Join(scoreColumns, ",")},
-		{[]string{"--every", "500ms", "--law", "fixed", "--law", "vegas"}, 20, strings.Join(momentColumns, ",")},
+		{[]string{"--law", "little(alpha=0.3,ema=0.1)", "--law", "vegas"}, 2, strings.Join(fieldNames(reflect.TypeFor[csvScore]()), ",")},
+		{[]string{"--every", "500ms", "--law", "fixed", "--law", "vegas"}, 20, strings.Join(fieldNames(reflect.TypeFor[moment]()), ",")},
 	} {
 		out := output(t, append([]string{"sim", "run", "testdata/tiny.yaml", "--csv"}, test.args...)...)
 		rows, err := csv.NewReader(strings.NewReader(out)).ReadAll()
@@ -319,7 +322,7 @@ func TestPlotLeavesTheFileUntilItIsDrawn(t *testing.T) {
 	dir := t.TempDir()
 	had := written(t, filepath.Join(dir, "had.svg"), "before")
 	for _, file := range []string{had, filepath.Join(dir, "new.svg")} {
-		if err := plotFlag(file).check(); err != nil {
+		if err := checkPlot(file); err != nil {
 			t.Error(err)
 		}
 	}

@@ -16,9 +16,9 @@ import (
 // contenders are the laws to choose from: the default first, and the laws on the command
 // line. Some take the SLO as a setting; the others have the settings that did well in
 // docs/control.md.
-func contenders(asked []lawFlag, slo time.Duration) (laws []lawFlag) {
-	for _, l := range []law.Law{
-		defaultLaw,
+func contenders(asked []law.Law, slo time.Duration) []law.Law {
+	laws := []law.Law{
+		law.Setpoint{},
 		law.Setpoint{Budget: slo},
 		law.Little{},
 		law.Little{Alpha: 0.8},
@@ -27,11 +27,9 @@ func contenders(asked []lawFlag, slo time.Duration) (laws []lawFlag) {
 		law.Vegas{Alpha: 24, Beta: 48},
 		law.PID{Target: slo / 2},
 		law.AIMD{Timeout: slo},
-	} {
-		laws = append(laws, lawFlag{l})
 	}
 	for _, l := range asked {
-		if !slices.ContainsFunc(laws, func(had lawFlag) bool { return fmt.Sprint(had.law) == fmt.Sprint(l.law) }) {
+		if !slices.ContainsFunc(laws, func(had law.Law) bool { return fmt.Sprint(had) == fmt.Sprint(l) }) {
 			laws = append(laws, l)
 		}
 	}
@@ -52,19 +50,45 @@ func (c *choice) add(o simulate.Outcome) error {
 func (c *choice) end() error {
 	laws := c.cells.Summaries()
 	standard := laws[0]
-	slices.SortStableFunc(laws, func(a, b simulate.Summary) int {
+	slices.SortStableFunc(laws, func(a, b summary) int {
 		return cmp.Or(cmp.Compare(b.Goodput, a.Goodput), cmp.Compare(b.Worst, a.Worst))
 	})
-	if err := c.table(laws).write(c.out); err != nil {
+	if err := tableOf(c.columns(laws[0]), 1, 0, 0, laws).write(c.out); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(c.out, "\n%s\n", chosen(laws, standard))
 	return err
 }
 
+// mostColumns is the largest number of scenarios that have a column each.
+const mostColumns = 6
+
+// columns returns those of all scenarios together, and then one for each.
+func (c *choice) columns(of summary) []column[summary] {
+	columns := slices.Clone(choiceColumns)
+	if of.Scenarios > mostColumns {
+		return columns
+	}
+	goodput := map[string][]string{} // of each law, by scenario
+	for _, cell := range c.cells.List() {
+		goodput[cell.Law] = append(goodput[cell.Law], tenths(cell.Mean.Goodput))
+		if cell.Law != of.Law {
+			continue
+		}
+		_, speed, _ := strings.Cut(cell.Scenario, ", ")
+		speed, _, _ = strings.Cut(speed, " (rate")
+		i := len(goodput[of.Law]) - 1
+		columns = append(columns, column[summary]{
+			head: cmp.Or(speed, cell.Scenario),
+			text: func(s summary) string { return goodput[s.Law][i] },
+		})
+	}
+	return columns
+}
+
 // chosen says which of the laws, sorted best first, to choose: the default unless another law
 // is better over all scenarios by more than chance, and no worse in the worst scenario.
-func chosen(laws []simulate.Summary, standard simulate.Summary) string {
+func chosen(laws []summary, standard summary) string {
 	best := laws[0]
 	if best.Law == standard.Law {
 		return fmt.Sprintf("Choose %s, the default: none is better.", standard.Law)
@@ -82,35 +106,9 @@ func chosen(laws []simulate.Summary, standard simulate.Summary) string {
 }
 
 // gain is the advantage of a law over the default.
-func gain(s simulate.Summary) string {
+func gain(s summary) string {
 	if math.IsNaN(float64(s.MarginInterval)) {
-		return tenths(float64(s.Margin))
+		return tenths(s.Margin)
 	}
 	return strings.TrimPrefix(margin(s), "+")
-}
-
-// mostColumns is the largest number of scenarios that have a column each.
-const mostColumns = 6
-
-func (c *choice) table(laws []simulate.Summary) *table {
-	var names []string
-	rows := map[string][]string{}
-	for _, cell := range c.cells.List() {
-		if laws[0].Scenarios > mostColumns {
-			break
-		}
-		_, speed, _ := strings.Cut(cell.Scenario, ", ")
-		speed, _, _ = strings.Cut(speed, " (rate")
-		if cell.Law == laws[0].Law {
-			names = append(names, cmp.Or(speed, cell.Scenario))
-		}
-		rows[cell.Law] = append(rows[cell.Law], tenths(cell.Mean.Goodput))
-	}
-	t := &table{left: 1}
-	t.row(append([]string{"goodput %", "mean", "worst", "over the default", "p99x", "false %", "late %"}, names...)...)
-	for _, l := range laws {
-		row := []string{l.Law, tenths(l.Goodput), tenths(l.Worst), margin(l), hundredths(l.P99Ratio), hundredths(100 * l.FalseRefused), hundredths(100 * l.Late)}
-		t.row(append(row, rows[l.Law]...)...)
-	}
-	return t
 }

@@ -1,11 +1,7 @@
 package main
 
 import (
-	"encoding/csv"
-	"encoding/json"
 	"fmt"
-	"io"
-	"strconv"
 	"time"
 
 	"github.com/weir-go/weir/cmd/weir/internal/simulate"
@@ -30,22 +26,6 @@ type moment struct {
 	Good       float64 `json:"good"`
 }
 
-var momentColumns = []string{
-	"scenario", "law", "seed", "at_s", "limit", "in_flight", "queued", "p95_s", "p99_s",
-	"arrived", "admitted", "refused", "throughput", "good",
-}
-
-func (m moment) record() []string {
-	record := []string{
-		m.Scenario, m.Law, strconv.FormatUint(m.Seed, 10), exact(m.At),
-		strconv.Itoa(m.Limit), strconv.Itoa(m.InFlight), strconv.Itoa(m.Queued),
-	}
-	for _, v := range []float64{m.P95, m.P99, m.Arrived, m.Admitted, m.Refused, m.Throughput, m.Good} {
-		record = append(record, exact(v))
-	}
-	return record
-}
-
 // moments returns the series of a result. Arrivals that are neither refused nor waiting count
 // as admitted.
 func moments(r *sim.Result, every time.Duration) []moment {
@@ -65,16 +45,7 @@ func moments(r *sim.Result, every time.Duration) []moment {
 }
 
 // series reports figures over time.
-type series struct {
-	out    io.Writer
-	form   form
-	csv    *csv.Writer
-	headed bool
-}
-
-func newSeries(out io.Writer, form form) *series {
-	return &series{out: out, form: form, csv: csv.NewWriter(out)}
-}
+type series struct{ linePrinter }
 
 func (r *series) add(o simulate.Outcome) error {
 	for _, result := range o.Results {
@@ -86,45 +57,17 @@ func (r *series) add(o simulate.Outcome) error {
 }
 
 func (r *series) result(list []moment) error {
-	switch r.form {
-	case asJSON:
-		for _, m := range list {
-			if err := json.NewEncoder(r.out).Encode(m); err != nil {
-				return err
-			}
-		}
-	case asCSV:
-		if !r.headed {
-			_ = r.csv.Write(momentColumns) // Error reports it
-		}
-		for _, m := range list {
-			_ = r.csv.Write(m.record())
-		}
-		r.csv.Flush()
-		r.headed = true
-		return r.csv.Error()
-	case asTable:
-		return r.table(list)
-	}
-	return nil
-}
-
-func (r *series) table(list []moment) error {
-	if len(list) == 0 {
+	switch {
+	case r.form != asTable:
+		return printLines(&r.linePrinter, list)
+	case len(list) == 0:
 		return nil
-	}
-	if r.headed {
+	case r.headed:
 		fmt.Fprintln(r.out)
 	}
 	r.headed = true
 	fmt.Fprintf(r.out, "%s, %s, seed %d\n", list[0].Scenario, list[0].Law, list[0].Seed)
-	t := table{}
-	t.row("time s", "limit", "in flight", "queued", "p95 ms", "admitted/s", "refused/s")
-	for _, m := range list {
-		t.row(exact(m.At), strconv.Itoa(m.Limit), strconv.Itoa(m.InFlight), strconv.Itoa(m.Queued),
-			tenths(1000*m.P95), whole(m.Admitted), whole(m.Refused))
-	}
-	return t.write(r.out)
+	return tableOf(momentColumns, 0, 0, 0, list).write(r.out)
 }
 
 func (r *series) end() error { return nil }

@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/weir-go/weir/cmd/weir/internal/simulate"
@@ -19,71 +16,31 @@ type logFlags struct {
 	Delimiter delimiter `group:"The log" placeholder:"KIND" help:"What separates the columns of csv: comma, semicolon, tab or space. Defaults to what the first line has."`
 	Columns   []string  `group:"The log" placeholder:"NAME,..." help:"Names of the columns of csv that has none in its first line."`
 
-	Arrival    string `group:"The log" placeholder:"COLUMN" help:"Arrival time: a column, by its name or its number from 1, or a formula. A date, seconds, ms, us or ns since 1970, or a time since the start."`
-	TimeIs     string `group:"The log" enum:"start,end" default:"start" help:"What --arrival is the time of, start or end: access logs have when the answer was sent (default ${default})."`
-	Resolution span   `group:"The log" placeholder:"TIME" help:"Spread requests of equal time evenly over so long. Defaults to 1s for dates without a fraction."`
-	Service    string `group:"The log" placeholder:"FORMULA" help:"Service time: a column, or a formula in seconds such as '0.02 + 0.00005*prompt_tokens + 30*ms*output_tokens'."`
-	Class      string `group:"The log" placeholder:"COLUMN" help:"The kind of client, one of those of --on."`
-	Deadline   string `group:"The log" placeholder:"FORMULA" help:"How long its client waits: a time, or a date until which it does."`
+	Arrival    string        `group:"The log" placeholder:"COLUMN" help:"Arrival time: a column, by its name or its number from 1, or a formula. A date, seconds, ms, us or ns since 1970, or a time since the start."`
+	TimeIs     string        `group:"The log" enum:"start,end" default:"start" help:"What --arrival is the time of, start or end: access logs have when the answer was sent (default ${default})."`
+	Resolution time.Duration `group:"The log" type:"span" placeholder:"TIME" help:"Spread requests of equal time evenly over so long. Defaults to 1s for dates without a fraction."`
+	Service    string        `group:"The log" placeholder:"FORMULA" help:"Service time: a column, or a formula in seconds such as '0.02 + 0.00005*prompt_tokens + 30*ms*output_tokens'."`
+	Class      string        `group:"The log" placeholder:"COLUMN" help:"The kind of client, one of those of --on."`
+	Deadline   string        `group:"The log" placeholder:"FORMULA" help:"How long its client waits: a time, or a date until which it does."`
 }
 
 func (f logFlags) reader() sim.TraceReader {
 	return sim.TraceReader{
 		Format: f.Format, Delimiter: rune(f.Delimiter), Columns: f.Columns,
 		Arrival: f.Arrival, Service: f.Service, Class: f.Class, Deadline: f.Deadline,
-		AtEnd: f.TimeIs == "end", Resolution: time.Duration(f.Resolution),
+		AtEnd: f.TimeIs == "end", Resolution: f.Resolution,
 	}
-}
-
-// delimiter separates columns.
-type delimiter rune
-
-var delimiters = map[string]delimiter{"comma": ',', "semicolon": ';', "tab": '\t', "space": ' '}
-
-func (d *delimiter) UnmarshalText(text []byte) error {
-	var known bool
-	if *d, known = delimiters[string(text)]; !known {
-		return fmt.Errorf("%q: want comma, semicolon, tab or space", text)
-	}
-	return nil
 }
 
 // systemFlags describe the system that serves a trace.
 type systemFlags struct {
-	On      string  `group:"The system" placeholder:"SCENARIO" help:"Take server, clients, SLO and limiter from this scenario, a name or a file, but neither load nor phases."`
-	Workers count   `group:"The system" xor:"server" placeholder:"N" help:"Have a pool of N workers as the server."`
-	Cores   factor  `group:"The system" xor:"server" placeholder:"N" help:"Have N cores as the server, which all requests at work share."`
-	SLO     span    `group:"The system" name:"slo" placeholder:"TIME" help:"How long a client waits for its answer. Defaults to the longest --deadline."`
-	Phases  string  `group:"The system" placeholder:"SCENARIO" help:"Take phases, that is faults, from this scenario, a name or a file. The last one lasts as long as the trace."`
-	Load    factors `group:"The system" xor:"speed" placeholder:"F,F,..." help:"Send the requests so fast that their work is F times what the server can do at most; each F is a scenario."`
-	Rate    factors `group:"The system" xor:"speed" placeholder:"F,F,..." help:"Send the requests F times as fast as they were recorded; each F is a scenario."`
-}
-
-// factor is a positive number.
-type factor float64
-
-func (f *factor) UnmarshalText(text []byte) error {
-	v, err := strconv.ParseFloat(string(text), 64)
-	if err != nil || !(v > 0) || math.IsInf(v, 1) {
-		return fmt.Errorf("%q: want a number above 0", text)
-	}
-	*f = factor(v)
-	return nil
-}
-
-// factors are the numbers that a rate is multiplied by.
-type factors []float64
-
-func (f *factors) UnmarshalText(text []byte) error {
-	*f = nil
-	for field := range strings.SplitSeq(string(text), ",") {
-		v, err := strconv.ParseFloat(strings.TrimSpace(field), 64)
-		if err != nil || !(v >= 0.001 && v <= 1000) {
-			return fmt.Errorf("%q: want numbers from 0.001 to 1000, such as 0.7,1,1.5", text)
-		}
-		*f = append(*f, v)
-	}
-	return nil
+	On      string        `group:"The system" placeholder:"SCENARIO" help:"Take server, clients, SLO and limiter from this scenario, a name or a file, but neither load nor phases."`
+	Workers int           `group:"The system" type:"count" xor:"server" placeholder:"N" help:"Have a pool of N workers as the server."`
+	Cores   float64       `group:"The system" type:"factor" xor:"server" placeholder:"N" help:"Have N cores as the server, which all requests at work share."`
+	SLO     time.Duration `group:"The system" type:"span" name:"slo" placeholder:"TIME" help:"How long a client waits for its answer. Defaults to the longest --deadline."`
+	Phases  string        `group:"The system" placeholder:"SCENARIO" help:"Take phases, that is faults, from this scenario, a name or a file. The last one lasts as long as the trace."`
+	Load    factors       `group:"The system" xor:"speed" placeholder:"F,F,..." help:"Send the requests so fast that their work is F times what the server can do at most; each F is a scenario."`
+	Rate    factors       `group:"The system" xor:"speed" placeholder:"F,F,..." help:"Send the requests F times as fast as they were recorded; each F is a scenario."`
 }
 
 func (f systemFlags) system(deadlines bool) (s sim.Scenario, err error) {
@@ -93,13 +50,13 @@ func (f systemFlags) system(deadlines bool) (s sim.Scenario, err error) {
 		}
 	}
 	if f.Workers > 0 {
-		s.Server = sim.WorkerPool{Workers: int(f.Workers)}
+		s.Server = sim.WorkerPool{Workers: f.Workers}
 	}
 	if f.Cores > 0 {
-		s.Server = sim.Sharing{Cores: float64(f.Cores)}
+		s.Server = sim.Sharing{Cores: f.Cores}
 	}
 	if f.SLO > 0 {
-		s.SLO = time.Duration(f.SLO)
+		s.SLO = f.SLO
 	}
 	switch {
 	case s.Server == nil:
@@ -161,5 +118,5 @@ func (c simTraceCommand) Run(ctx context.Context, s streams) error {
 			report = &choice{out: s.out}
 		}
 	}
-	return runScenarios(ctx, s, scenarios, c.lawFlags, c.outputFlags, c.seriesFlags, report)
+	return c.run(ctx, s, scenarios, c.lawFlags, c.outputFlags, report)
 }

@@ -20,29 +20,11 @@ type simTuneCommand struct {
 
 	logFlags
 	systemFlags
-	Law   lawFlag    `required:"" placeholder:"LAW" help:"The law to tune: ${laws}."`
+	Law   law.Law    `required:"" placeholder:"LAW" help:"The law to tune: ${laws}."`
 	Vary  []variable `required:"" sep:"none" placeholder:"SETTING=V,V,..." help:"Values to try for a setting; once or twice. Every combination is tried."`
-	Seeds repeats    `default:"3" placeholder:"N" help:"How many seeds to search with, and as many to check the best with (default ${default})."`
+	Seeds int        `type:"repeats" default:"3" placeholder:"N" help:"How many seeds to search with, and as many to check the best with (default ${default})."`
 	Seed  uint64     `default:"1" placeholder:"S" help:"The first of them (default ${default})."`
 	JSON  bool       `name:"json" help:"Print one JSON object a line for each law, best first, and then, with held_out true, the law as it was and the best on seeds that the search did not see."`
-}
-
-// mostVaried is the largest number of settings to vary: more would make the grid too large.
-const mostVaried = 2
-
-// A variable is a setting and the values to try.
-type variable struct {
-	name   string
-	values []string
-}
-
-func (v *variable) UnmarshalText(text []byte) error {
-	name, values, found := strings.Cut(string(text), "=")
-	v.name, v.values = strings.TrimSpace(name), strings.Split(values, ",")
-	if !found || v.name == "" || slices.Contains(v.values, "") {
-		return fmt.Errorf("%q: want a setting and its values, such as alpha=0.1,0.3,0.5", text)
-	}
-	return nil
 }
 
 // Run searches on some seeds and reports the gain of the best law on others, because the gain
@@ -60,21 +42,71 @@ func (c simTuneCommand) Run(ctx context.Context, s streams) error {
 		}
 		scenarios = append(scenarios, loaded...)
 	}
-	found, err := c.measure(ctx, s, scenarios, laws, c.Seed)
+	measure := func(laws []law.Law, seed uint64) ([]summary, error) {
+		var cells simulate.Cells
+		err := simulated(ctx, s, simulate.Jobs(scenarios, laws, seed, c.Seeds), func(o simulate.Outcome) error {
+			cells.Add(o)
+			return nil
+		})
+		return cells.Summaries(), err
+	}
+	found, err := measure(laws, c.Seed)
 	if err != nil {
 		return err
 	}
 	base := found[0].Law
-	slices.SortStableFunc(found, func(a, b simulate.Summary) int { return cmp.Compare(b.Goodput, a.Goodput) })
-	if c.JSON {
-		err = writeLines(s.out, c.lines(found, c.Seed))
-	} else {
-		err = tuned(found).write(s.out)
+	slices.SortStableFunc(found, func(a, b summary) int { return cmp.Compare(b.Goodput, a.Goodput) })
+	best := found[0].Law
+	if err := c.print(s, found, c.Seed); err != nil {
+		return err
 	}
+	if best == base {
+		return c.say(s, "\nNo setting is better than %s as it is.\n", base)
+	}
+	tuned, err := law.Parse(best)
 	if err != nil {
 		return err
 	}
-	return c.check(ctx, s, scenarios, found[0].Law, base)
+	from := c.Seed + uint64(c.Seeds)
+	fresh, err := measure([]law.Law{c.Law, tuned}, from)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return c.print(s, fresh, from)
+	}
+	return c.say(s, "\nWith seeds %d to %d, which the search did not see, %s has %.1f%% and %s %.1f%%: %+.1f points.\n",
+		from, from+uint64(c.Seeds)-1, best, fresh[1].Goodput, base, fresh[0].Goodput, fresh[1].Goodput-fresh[0].Goodput)
+}
+
+// say prints a sentence below the table.
+func (c simTuneCommand) say(s streams, format string, args ...any) error {
+	if c.JSON {
+		return nil
+	}
+	_, err := fmt.Fprintf(s.out, format, args...)
+	return err
+}
+
+// A tuning is a line of JSON.
+type tuning struct {
+	simulate.Summary
+
+	Seed    uint64 `json:"seed"` // the first seed
+	Seeds   int    `json:"seeds"`
+	HeldOut bool   `json:"held_out"` // seeds that the search did not use
+}
+
+// print prints the results of laws on some seeds.
+func (c simTuneCommand) print(s streams, summaries []summary, seed uint64) error {
+	if !c.JSON {
+		return tableOf(summaryColumns, 1, byTuning, 0, summaries).write(s.out)
+	}
+	var lines []tuning
+	for _, of := range summaries {
+		lines = append(lines, tuning{of, seed, c.Seeds, seed != c.Seed})
+	}
+	return printLines(&linePrinter{out: s.out, form: asJSON}, lines)
 }
 
 // logEndings are the file name endings of logs.
@@ -88,73 +120,15 @@ func (c simTuneCommand) load(name string) ([]sim.Scenario, error) {
 	return []sim.Scenario{scenario}, err
 }
 
-// A tuning is a line of JSON.
-type tuning struct {
-	simulate.Summary
-
-	Seed    uint64 `json:"seed"` // the first seed
-	Seeds   int    `json:"seeds"`
-	HeldOut bool   `json:"held_out"` // seeds that the search did not use
-}
-
-func (c simTuneCommand) lines(summaries []simulate.Summary, seed uint64) (lines []tuning) {
-	for _, s := range summaries {
-		lines = append(lines, tuning{s, seed, int(c.Seeds), seed != c.Seed})
-	}
-	return lines
-}
-
-func tuned(found []simulate.Summary) *table {
-	t := &table{left: 1}
-	t.row("law", "mean %", "worst", "worst phase", "p99x median", "conv s", "cv", "false %", "late %")
-	for _, f := range found {
-		t.row(f.Law, tenths(f.Goodput), tenths(f.Worst), tenths(f.WorstPhase), hundredths(f.P99Ratio), tenths(f.Convergence),
-			hundredths(f.LimitCV), hundredths(100*f.FalseRefused), hundredths(100*f.Late))
-	}
-	return t
-}
-
-// check compares the best law with the original one on seeds that the search did not use.
-func (c simTuneCommand) check(ctx context.Context, s streams, scenarios []sim.Scenario, best, base string) error {
-	if best == base && c.JSON {
-		return nil
-	}
-	if best == base {
-		_, err := fmt.Fprintf(s.out, "\nNo setting is better than %s as it is.\n", base)
-		return err
-	}
-	tuned, err := law.Parse(best)
-	if err != nil {
-		return err
-	}
-	from := c.Seed + uint64(c.Seeds)
-	fresh, err := c.measure(ctx, s, scenarios, []law.Law{c.Law.law, tuned}, from)
-	if err != nil {
-		return err
-	}
-	if c.JSON {
-		return writeLines(s.out, c.lines(fresh, from))
-	}
-	_, err = fmt.Fprintf(s.out, "\nWith seeds %d to %d, which the search did not see, %s has %.1f%% and %s %.1f%%: %+.1f points.\n",
-		from, from+uint64(c.Seeds)-1, best, fresh[1].Goodput, base, fresh[0].Goodput, fresh[1].Goodput-fresh[0].Goodput)
-	return err
-}
-
-func (c simTuneCommand) measure(ctx context.Context, s streams, scenarios []sim.Scenario, laws []law.Law, seed uint64) ([]simulate.Summary, error) {
-	var cells simulate.Cells
-	err := simulated(ctx, s, simulate.Jobs(scenarios, laws, nil, seed, int(c.Seeds)), func(o simulate.Outcome) error {
-		cells.Add(o)
-		return nil
-	})
-	return cells.Summaries(), err
-}
+// mostVaried is the largest number of settings to vary: more would make the grid too large.
+const mostVaried = 2
 
 // candidates returns the original law, then each combination of settings.
 func (c simTuneCommand) candidates() ([]law.Law, error) {
 	if len(c.Vary) > mostVaried {
 		return nil, fmt.Errorf("--vary: %d settings: want %d at most", len(c.Vary), mostVaried)
 	}
-	texts := []string{fmt.Sprint(c.Law.law)}
+	texts := []string{fmt.Sprint(c.Law)}
 	for _, v := range c.Vary {
 		var next []string
 		for _, text := range texts {
@@ -164,8 +138,8 @@ func (c simTuneCommand) candidates() ([]law.Law, error) {
 		}
 		texts = next
 	}
-	laws := []law.Law{c.Law.law}
-	seen := []string{fmt.Sprint(c.Law.law)}
+	laws := []law.Law{c.Law}
+	seen := []string{fmt.Sprint(c.Law)}
 	for _, text := range texts {
 		l, err := law.Parse(text)
 		if err != nil {

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"io"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -17,12 +16,7 @@ type table struct {
 	rows [][]string
 }
 
-// noColumn is the field of a column that is left out.
-const noColumn = "\x00"
-
-func (t *table) row(fields ...string) {
-	t.rows = append(t.rows, slices.DeleteFunc(fields, func(f string) bool { return f == noColumn }))
-}
+func (t *table) row(fields ...string) { t.rows = append(t.rows, fields) }
 
 // gap separates two columns.
 const gap = "  "

@@ -9,6 +9,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/weir-go/weir/internal/suites"
 	"github.com/weir-go/weir/law"
 )
 
@@ -80,7 +81,7 @@ github.com/weir-go/weir/sim Scenario.
 
 func listScenarios(out io.Writer) {
 	var list []definition
-	for _, s := range scenarios() {
+	for _, s := range suites.All() {
 		list = append(list, definition{s.Name, s.About})
 	}
 	define(out, list)

@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"cmp"
 	"context"
 	"runtime"
 	"slices"
@@ -36,17 +37,13 @@ type Outcome struct {
 }
 
 // Jobs returns a job for each scenario and each of n seeds. If laws is empty, the scenario's
-// own law is used, or the fallback if it has none.
-func Jobs(scenarios []sim.Scenario, laws []law.Law, fallback law.Law, seed uint64, n int) []Job {
+// own law is used, or the library's default if it has none.
+func Jobs(scenarios []sim.Scenario, laws []law.Law, seed uint64, n int) []Job {
 	var jobs []Job
 	for i, s := range scenarios {
 		chosen := laws
 		if len(laws) == 0 {
-			own := s.Limiter.Law
-			if own == nil {
-				own = fallback
-			}
-			chosen = []law.Law{own}
+			chosen = []law.Law{cmp.Or(s.Limiter.Law, law.Law(law.Setpoint{}))}
 		}
 		for j := range n {
 			jobs = append(jobs, Job{Scenario: s, Index: i, Laws: chosen, Seed: seed + uint64(j)})

@@ -80,7 +80,7 @@ func tiny() sim.Scenario {
 
 func TestOutcomesComeInOrder(t *testing.T) {
 	laws := []law.Law{law.Fixed{Limit: 3}, law.Fixed{Limit: 5}}
-	jobs := Jobs([]sim.Scenario{tiny(), tiny()}, laws, nil, 7, 20)
+	jobs := Jobs([]sim.Scenario{tiny(), tiny()}, laws, 7, 20)
 	var cells Cells
 	done, next := 0, 0
 	err := Run(t.Context(), jobs, func(n int) { done = max(done, n) }, func(o Outcome) error {
@@ -102,7 +102,7 @@ func TestOutcomesComeInOrder(t *testing.T) {
 func TestRunEndsEarly(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	jobs := Jobs([]sim.Scenario{tiny()}, nil, law.Fixed{}, 1, 1000)
+	jobs := Jobs([]sim.Scenario{tiny()}, []law.Law{law.Fixed{}}, 1, 1000)
 	err := Run(ctx, jobs, nil, func(Outcome) error { cancel(); return nil })
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/weir-go/weir/cmd/weir/internal/simulate"
+	"github.com/weir-go/weir/sim"
+)
+
+// A reporter prints outcomes: lines at once, a table at the end.
+type reporter interface {
+	add(o simulate.Outcome) error
+	end() error
+}
+
+// scores reports the scores of laws.
+type scores struct {
+	linePrinter
+
+	parts   parts
+	regimes bool // sums up each regime too
+	has     features
+	cells   simulate.Cells
+}
+
+// parts selects the tables to print.
+type parts int
+
+const (
+	noSummary parts = iota
+	withSummary
+	summaryOnly
+)
+
+func newScores(out io.Writer, form form, parts parts) *scores {
+	return &scores{linePrinter: linePrinter{out: out, form: form}, parts: parts}
+}
+
+func (r *scores) add(o simulate.Outcome) error {
+	r.cells.Add(o)
+	if o.Job.Scenario.Limiter.Queue != (sim.Queue{}) {
+		r.has |= queued
+	}
+	for _, s := range o.Scores {
+		if s.Harm != nil {
+			r.has |= harmed
+		}
+		if s.Jain > 0 {
+			r.has |= shared
+		}
+	}
+	switch {
+	case r.parts == summaryOnly || r.form == asTable:
+		return nil
+	case r.form == asCSV:
+		return printLines(&r.linePrinter, csvScores(o.Scores))
+	}
+	return printLines(&r.linePrinter, o.Scores)
+}
+
+func (r *scores) end() error {
+	switch {
+	case r.parts == summaryOnly:
+		return r.sumUp()
+	case r.form != asTable:
+		return nil
+	}
+	err := tableOf(cellColumns, 2, 0, r.has, r.cells.List()).write(r.out)
+	if err != nil || r.parts == noSummary {
+		return err
+	}
+	fmt.Fprintln(r.out)
+	return r.sumUp()
+}
+
+// sumUp prints a line for each law, and then for each regime and law.
+func (r *scores) sumUp() error {
+	summaries := r.cells.Summaries()
+	var regimes []summary
+	if r.regimes {
+		regimes = r.cells.Regimes()
+	}
+	if r.form != asTable {
+		return printLines(&r.linePrinter, append(summaries, regimes...))
+	}
+	if err := tableOf(summaryColumns, 1, byLaw, r.has, summaries).write(r.out); err != nil || regimes == nil {
+		return err
+	}
+	fmt.Fprintln(r.out)
+	return tableOf(summaryColumns, 2, byRegime, r.has, regimes).write(r.out)
+}
