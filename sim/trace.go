@@ -2,7 +2,6 @@ package sim
 
 import (
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -23,10 +22,6 @@ type Arrival struct {
 	Class    string        // the kind of client that sent it; may be empty
 	Deadline time.Duration // time that its client waits, from each attempt; 0 for the SLO of its kind
 }
-
-// ParseTrace reads a trace with the zero [TraceReader]: from CSV, arrival time, service time and,
-// if you like, class, one request a line.
-func ParseTrace(file string, r io.Reader) (Trace, error) { return TraceReader{}.Parse(file, r) }
 
 // Length returns the suitable duration of a scenario of the trace: until a second after the
 // last arrival, so that most requests are answered.
@@ -88,6 +83,9 @@ func (u USL) peak() (workers float64, bounded bool) {
 	return n / (1 + mul(u.Alpha, n-1) + mul(mul(u.Beta, n), n-1)), true
 }
 
+// mostClasses is the number of unknown classes that an error names.
+const mostClasses = 20
+
 // fits checks that there is a client for each class.
 func (t Trace) fits(clients []Client) error {
 	if len(clients) < 2 {
@@ -109,8 +107,8 @@ func (t Trace) fits(clients []Client) error {
 	if strange == nil {
 		return nil
 	}
-	if more := len(strange) - mostProblems; more > 0 {
-		strange = append(strange[:mostProblems], fmt.Sprintf("%d more", more))
+	if more := len(strange) - mostClasses; more > 0 {
+		strange = append(strange[:mostClasses], fmt.Sprintf("%d more", more))
 	}
 	return fieldError("trace", "has class %s: want the name of a client, %s", strings.Join(strange, ", "), nearest.Alternatives(names))
 }

@@ -1,11 +1,10 @@
 package sim
 
 import (
-	"bufio"
-	"errors"
-	"fmt"
 	"io"
 	"time"
+
+	"github.com/weir-go/weir/internal/tracelog"
 )
 
 // A TraceReader configures how a log is read as a trace. The zero TraceReader reads CSV of
@@ -68,31 +67,19 @@ type TraceReader struct {
 // them, joined by [errors.Join]: the first twenty, and the number of the others. The same
 // error in many lines is one.
 func (t TraceReader) Parse(file string, r io.Reader) (Trace, error) {
-	p := &traceParser{TraceReader: t, problems: problems{file: file}, classes: map[string]string{}}
-	if err := p.open(bufio.NewReaderSize(r, 1<<16)); err != nil {
+	requests, err := tracelog.Reader(t).Read(file, r, func(file string, line int, field, problem string) error {
+		return &FieldError{File: file, Line: line, Field: field, Problem: problem}
+	})
+	if err != nil {
 		return nil, err
 	}
-	for {
-		cells, line, problem, err := p.table.next()
-		switch {
-		case errors.Is(err, io.EOF):
-			return p.trace()
-		case err != nil:
-			return nil, fmt.Errorf("%s: %w", file, err)
-		}
-		if p.rows++; p.rows == 1 && problem == "" && p.isHeading(cells) {
-			continue
-		}
-		if problem == "" {
-			problem = p.misfit(cells)
-		}
-		if p.rows == 1 && p.simple && (problem != "" || p.isForeign(cells)) {
-			return nil, &FieldError{File: file, Line: line, Field: "line", Problem: p.foreign()}
-		}
-		if problem != "" {
-			p.problems.add(line, "line", problem)
-			continue
-		}
-		p.request(cells, line)
+	trace := make(Trace, len(requests))
+	for i, r := range requests {
+		trace[i] = Arrival(r)
 	}
+	return trace, nil
 }
+
+// ParseTrace reads a trace with the zero [TraceReader]: from CSV, arrival time, service time and,
+// if you like, class, one request a line.
+func ParseTrace(file string, r io.Reader) (Trace, error) { return TraceReader{}.Parse(file, r) }

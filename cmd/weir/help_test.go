@@ -130,7 +130,8 @@ func explained(title, column string) bool {
 	})
 }
 
-// TestColumnsAreExplained reads the head of a line a second. The tables of the simulator are made from their explanations.
+// TestColumnsAreExplained reads the head of a line a second. The tables of the simulator are
+// made from their explanations.
 func TestColumnsAreExplained(t *testing.T) {
 	for _, column := range strings.Fields(figures.Header) {
 		if !explained("a line a second", column) {

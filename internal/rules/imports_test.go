@@ -54,8 +54,9 @@ var mayImport = map[string]string{
 
 	"bulk": ". internal/isolate internal/settings memory throttle",
 
-	"pool/sourcetest": "pool",
-	"sim":             "internal/admit internal/queue internal/reply internal/settings internal/window law internal/portable internal/nearest",
+	"pool/sourcetest":   "pool",
+	"internal/tracelog": "",
+	"sim":               "internal/admit internal/queue internal/reply internal/settings internal/window law internal/portable internal/nearest internal/tracelog",
 
 	"internal/suites":      "sim internal/portable internal/nearest",
 	"internal/oraclecache": "sim",
@@ -183,7 +184,7 @@ func TestPermissionsAreUsed(t *testing.T) {
 
 // untimed are the packages that take the time as an argument: the live limiter and the
 // simulator drive the same code, so it must not depend on either.
-var untimed = []string{"law", "pid", "internal/window", "internal/queue", "internal/virtual", "internal/admit", "sim", "internal/suites"}
+var untimed = []string{"law", "pid", "internal/window", "internal/queue", "internal/virtual", "internal/admit", "sim", "internal/suites", "internal/tracelog"}
 
 // impure are the imports that a control law must not have: a window in, a decision out.
 var impure = []string{"context", "math/rand", "math/rand/v2", "os", "sync", "sync/atomic"}

@@ -1,4 +1,4 @@
-package sim
+package tracelog
 
 import (
 	"fmt"
@@ -19,7 +19,7 @@ type source struct {
 }
 
 // bind finds the columns.
-func (p *traceParser) bind() {
+func (p *logParser) bind() {
 	if p.simple {
 		p.arrival = &source{label: "arrival", column: 0}
 		p.service = &source{label: "service", column: 1}
@@ -37,11 +37,11 @@ func (p *traceParser) bind() {
 }
 
 // source finds the columns of one value.
-func (p *traceParser) source(field, text string) *source {
+func (p *logParser) source(field, text string) *source {
 	required := field == "arrival" || field == "service"
 	if text == "" {
 		if required {
-			p.problems.add(p.heading, field, "is missing: want a column, or a formula of columns"+p.choice())
+			p.add(p.heading, field, "is missing: want a column, or a formula of columns"+p.choice())
 		}
 		return nil
 	}
@@ -50,13 +50,13 @@ func (p *traceParser) source(field, text string) *source {
 	}
 	if number, err := strconv.Atoi(text); err == nil {
 		if number < 1 || p.Format == "json" || p.heading > 0 && number > len(p.names) {
-			p.problems.add(p.heading, field, fmt.Sprintf("is %s, and there is no such column%s", text, p.choice()))
+			p.add(p.heading, field, fmt.Sprintf("is %s, and there is no such column%s", text, p.choice()))
 		}
 		return &source{label: fmt.Sprintf("%s (column %d)", field, number), column: number - 1}
 	}
 	f, problem := parseFormula(text)
 	if problem != "" && p.Format != "json" {
-		p.problems.add(p.heading, field, problem+p.choice())
+		p.add(p.heading, field, problem+p.choice())
 		return nil
 	}
 	if problem != "" {
@@ -69,12 +69,12 @@ func (p *traceParser) source(field, text string) *source {
 			column = slices.Index(p.names, name)
 		}
 		if column < 0 || required && p.Format == "json" && !slices.Contains(p.keys(), name) {
-			p.problems.add(p.heading, field, fmt.Sprintf("needs column %q, which is not there%s", name, p.choice()))
+			p.add(p.heading, field, fmt.Sprintf("needs column %q, which is not there%s", name, p.choice()))
 		}
 		s.columns = append(s.columns, column)
 	}
 	if field == "class" && !f.plain {
-		p.problems.add(p.heading, field, fmt.Sprintf("is %q: want a column", text))
+		p.add(p.heading, field, fmt.Sprintf("is %q: want a column", text))
 	}
 	if f.plain {
 		s.column, s.name, s.label = s.columns[0], f.names[0], fmt.Sprintf("%s (%s)", field, f.names[0])
@@ -83,13 +83,13 @@ func (p *traceParser) source(field, text string) *source {
 }
 
 // keys returns the names of the members in the first line of JSON.
-func (p *traceParser) keys() []string {
+func (p *logParser) keys() []string {
 	object, _ := objectOf(p.first) // a line that is not an object is reported when it is read
 	return keysOf(object)
 }
 
 // choice returns the available columns.
-func (p *traceParser) choice() string {
+func (p *logParser) choice() string {
 	names := p.names
 	if p.Format == "json" {
 		names = p.keys()

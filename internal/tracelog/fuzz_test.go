@@ -1,4 +1,4 @@
-package sim
+package tracelog
 
 import (
 	"strings"
@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-func FuzzParseTrace(f *testing.F) {
+func FuzzZeroReader(f *testing.F) {
 	f.Add("arrival,service\n0,1\n1.5,10ms,class\n")
-	f.Fuzz(func(t *testing.T, text string) { readsWell(t, TraceReader{}, text) })
+	f.Fuzz(func(t *testing.T, text string) { readsWell(t, Reader{}, text) })
 }
 
-func FuzzTraceReader(f *testing.F) {
+func FuzzReader(f *testing.F) {
 	f.Add("csv", "at", "took", "who", "until", "at,took,who,until\n1,0.01,a,2\n2,0.02,b,-\n", true)
 	f.Add("", "1", "2", "", "3", "1700000000;10ms;0.5\n1700000001;5us;\n", false)
 	f.Add("", "a.b", "c*ms", "", "", `{"a":{"b":"2026-03-01T12:00:00Z"},"c":3}`, true)
@@ -19,7 +19,7 @@ func FuzzTraceReader(f *testing.F) {
 		`192.0.2.1 - - [01/Mar/2026:00:00:00 +0000] "GET / HTTP/1.1" 200 5 "-" "x" 0.010`, true)
 	f.Add("", "col(1)", "2-1", "3", "", "3 [a b] \"c\\\"d\"\n", false)
 	f.Fuzz(func(t *testing.T, format, arrival, service, class, deadline, text string, end bool) {
-		readsWell(t, TraceReader{
+		readsWell(t, Reader{
 			Format: format, Arrival: arrival, Service: service, Class: class, Deadline: deadline,
 			AtEnd: end,
 		}, text)
@@ -27,8 +27,8 @@ func FuzzTraceReader(f *testing.F) {
 }
 
 // readsWell checks that a trace is in order and in range, and that an error has a location.
-func readsWell(t *testing.T, r TraceReader, text string) {
-	trace, err := r.Parse("f", strings.NewReader(text))
+func readsWell(t *testing.T, r Reader, text string) {
+	trace, err := r.Read("f", strings.NewReader(text), at)
 	if err != nil {
 		fields := []string{"f:", "arrival", "service", "class", "deadline", "format"}
 		for _, field := range fields {

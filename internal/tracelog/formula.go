@@ -1,4 +1,4 @@
-package sim
+package tracelog
 
 import (
 	"errors"
@@ -26,7 +26,7 @@ var units = map[string]float64{"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1, "m": 
 
 const formulaParts = "numbers, columns, + - * /, parentheses, min, max, and the units h, m, s, ms, us and ns"
 
-// parseFormula parses a formula. It returns a fault as the problem of a [FieldError].
+// parseFormula parses a formula. It returns a fault as the problem of a field.
 func parseFormula(text string) (f *formula, problem string) {
 	expression, err := parser.ParseExpr(text)
 	var wrong scanner.ErrorList

@@ -1,4 +1,4 @@
-package sim
+package tracelog
 
 import (
 	"cmp"
@@ -10,7 +10,7 @@ import (
 
 // isHeading reports whether the first row is a heading although no column is referenced by
 // name.
-func (p *traceParser) isHeading(cells []string) bool {
+func (p *logParser) isHeading(cells []string) bool {
 	switch {
 	case p.simple:
 		return strings.HasPrefix(cells[0], "arrival")
@@ -23,14 +23,14 @@ func (p *traceParser) isHeading(cells []string) bool {
 }
 
 // isForeign reports whether the first row cannot be in the simple format.
-func (p *traceParser) isForeign(cells []string) bool {
+func (p *logParser) isForeign(cells []string) bool {
 	_, badArrival := p.arrival.stamp(cells, &p.stamps)
 	_, badService := p.service.time(cells)
 	return badArrival != "" && badService != ""
 }
 
 // foreign returns the advice for a log that is not in the simple format.
-func (p *traceParser) foreign() string {
+func (p *logParser) foreign() string {
 	want := "which columns are arrival and service"
 	switch {
 	case strings.HasPrefix(p.first, "{"):
@@ -44,7 +44,7 @@ func (p *traceParser) foreign() string {
 }
 
 // misfit returns the problem with the number of columns of a row.
-func (p *traceParser) misfit(cells []string) (problem string) {
+func (p *logParser) misfit(cells []string) (problem string) {
 	n := len(cells)
 	switch {
 	case p.simple && (n < 2 || n > 3):
@@ -58,32 +58,32 @@ func (p *traceParser) misfit(cells []string) (problem string) {
 }
 
 // request adds the request of a row.
-func (p *traceParser) request(cells []string, line int) {
-	before := p.problems.count
+func (p *logParser) request(cells []string, line int) {
+	before := p.count
 	at, problem := p.arrival.stamp(cells, &p.stamps)
 	switch {
 	case problem != "":
-		p.problems.add(line, p.arrival.label, problem)
+		p.add(line, p.arrival.label, problem)
 	case p.early.line == 0:
 		p.dates, p.early, p.late = at.date, seen{at.ns, line}, seen{at.ns, line}
 	case at.date != p.dates:
-		p.problems.add(line, p.arrival.label, fmt.Sprintf("is %q, and those before %s: want all of them alike",
+		p.add(line, p.arrival.label, fmt.Sprintf("is %q, and those before %s: want all of them alike",
 			p.arrival.text(cells), kindOfStamp[p.dates]))
 	}
 	work, problem := p.service.time(cells)
 	if problem != "" {
-		p.problems.add(line, p.service.label, problem)
+		p.add(line, p.service.label, problem)
 	}
-	a := Arrival{At: time.Duration(at.ns), Work: work}
+	a := Request{At: time.Duration(at.ns), Work: work}
 	if p.deadline != nil {
 		if a.Deadline, problem = p.patience(cells, a); problem != "" {
-			p.problems.add(line, p.deadline.label, problem)
+			p.add(line, p.deadline.label, problem)
 		}
 	}
 	if p.class != nil && p.class.column < len(cells) {
 		a.Class = p.known(strings.TrimSpace(cells[p.class.column]))
 	}
-	if p.problems.count > before {
+	if p.count > before {
 		return
 	}
 	if at.ns < p.early.at {
@@ -104,7 +104,7 @@ type seen struct {
 var kindOfStamp = map[bool]string{true: "are dates", false: "are times since the start"}
 
 // patience reads the time that the client of a request waits.
-func (p *traceParser) patience(cells []string, a Arrival) (d time.Duration, problem string) {
+func (p *logParser) patience(cells []string, a Request) (d time.Duration, problem string) {
 	if text := p.deadline.text(cells); p.deadline.column >= 0 && (text == "" || text == "-") {
 		return 0, ""
 	}
@@ -128,7 +128,7 @@ func (p *traceParser) patience(cells []string, a Arrival) (d time.Duration, prob
 }
 
 // known returns the interned class.
-func (p *traceParser) known(class string) string {
+func (p *logParser) known(class string) string {
 	if _, ok := p.classes[class]; !ok {
 		class = strings.Clone(class)
 		p.classes[class] = class
@@ -137,21 +137,21 @@ func (p *traceParser) known(class string) string {
 }
 
 // trace sorts the requests, unless there are problems.
-func (p *traceParser) trace() (Trace, error) {
+func (p *logParser) trace() ([]Request, error) {
 	t := p.requests
 	switch span := time.Duration(p.late.at - p.early.at); {
-	case len(t) == 0 && p.problems.count == 0:
-		p.problems.add(1, "trace", "is empty: want a request a line")
+	case len(t) == 0 && p.count == 0:
+		p.add(1, "trace", "is empty: want a request a line")
 	case span > longest:
-		p.problems.add(p.late.line, p.arrival.label,
+		p.add(p.late.line, p.arrival.label,
 			fmt.Sprintf("is %v after that in line %d: want at most 10000h", span, p.early.line))
 	}
-	if err := p.problems.err(); err != nil {
+	if err := p.err(); err != nil {
 		return nil, err
 	}
-	byArrival := func(a, b Arrival) int { return cmp.Compare(a.At, b.At) }
+	byArrival := func(a, b Request) int { return cmp.Compare(a.At, b.At) }
 	slices.SortStableFunc(t, byArrival)
-	t.spread(p.resolution())
+	spread(t, p.resolution())
 	if p.AtEnd {
 		for i := range t {
 			t[i].At -= t[i].Work
@@ -167,8 +167,8 @@ func (p *traceParser) trace() (Trace, error) {
 }
 
 // resolution returns the resolution of arrival times, as far as it is known.
-func (p *traceParser) resolution() time.Duration {
-	fraction := func(a Arrival) bool { return a.At%time.Second != 0 }
+func (p *logParser) resolution() time.Duration {
+	fraction := func(a Request) bool { return a.At%time.Second != 0 }
 	if p.Resolution == 0 && p.dates && !slices.ContainsFunc(p.requests, fraction) {
 		return time.Second
 	}
@@ -176,7 +176,7 @@ func (p *traceParser) resolution() time.Duration {
 }
 
 // spread spreads the requests of equal time evenly over the given duration.
-func (t Trace) spread(over time.Duration) {
+func spread(t []Request, over time.Duration) {
 	for from := 0; from < len(t); {
 		same := from
 		for same < len(t) && t[same].At == t[from].At {

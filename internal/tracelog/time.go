@@ -1,4 +1,4 @@
-package sim
+package tracelog
 
 import (
 	"fmt"
@@ -140,3 +140,6 @@ func rangeOfTime(zero bool) string {
 	}
 	return "more than 0 and up to 10000h"
 }
+
+// mul returns a product that is rounded before it is added to anything.
+func mul(a, b float64) float64 { return float64(a * b) }

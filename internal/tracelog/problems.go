@@ -1,4 +1,4 @@
-package sim
+package tracelog
 
 import (
 	"errors"
@@ -10,6 +10,7 @@ import (
 // read. A problem of many lines is one.
 type problems struct {
 	file   string
+	fault  Fault
 	list   []*problem
 	count  int
 	others int // beyond the list
@@ -17,9 +18,10 @@ type problems struct {
 
 // A problem is an error with the lines that have it.
 type problem struct {
-	FieldError
-	count int
-	more  []string // lines after the first
+	line        int // the first one
+	field, text string
+	count       int
+	more        []string // lines after the first
 }
 
 const (
@@ -30,7 +32,7 @@ const (
 func (p *problems) add(line int, field, text string) {
 	p.count++
 	for _, known := range p.list {
-		if known.Field == field && known.Problem == text {
+		if known.field == field && known.text == text {
 			known.add(line)
 			return
 		}
@@ -39,10 +41,7 @@ func (p *problems) add(line int, field, text string) {
 		p.others++
 		return
 	}
-	p.list = append(p.list, &problem{
-		FieldError: FieldError{File: p.file, Line: line, Field: field, Problem: text},
-		count:      1,
-	})
+	p.list = append(p.list, &problem{line: line, field: field, text: text, count: 1})
 }
 
 func (p *problem) add(line int) {
@@ -52,25 +51,24 @@ func (p *problem) add(line int) {
 	}
 }
 
-// err returns the error with its location.
-func (p *problem) err() error {
-	told := p.FieldError
+// String returns the problem, and the other lines that have it.
+func (p *problem) String() string {
 	switch more := p.count - 1; {
 	case more == 1:
-		told.Problem += fmt.Sprintf(" (also in line %s)", p.more[0])
+		return fmt.Sprintf("%s (also in line %s)", p.text, p.more[0])
 	case more == len(p.more) && more > 0:
-		told.Problem += fmt.Sprintf(" (also in lines %s)", strings.Join(p.more, ", "))
+		return fmt.Sprintf("%s (also in lines %s)", p.text, strings.Join(p.more, ", "))
 	case more > 0:
-		told.Problem += fmt.Sprintf(" (also in %d more lines, such as %s)", more, strings.Join(p.more, ", "))
+		return fmt.Sprintf("%s (also in %d more lines, such as %s)", p.text, more, strings.Join(p.more, ", "))
 	}
-	return &told
+	return p.text
 }
 
 // err returns nil without problems, and a single problem as it is.
 func (p *problems) err() error {
 	var all []error
 	for _, problem := range p.list {
-		all = append(all, problem.err())
+		all = append(all, p.fault(p.file, problem.line, problem.field, problem.String()))
 	}
 	if p.others > 0 {
 		all = append(all, fmt.Errorf("%s: has %d more problems", p.file, p.others))

@@ -1,4 +1,4 @@
-package sim
+package tracelog
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package sim
+package tracelog
 
 import (
 	"bufio"
@@ -11,9 +11,9 @@ import (
 	"strings"
 )
 
-// A traceParser reads one log.
-type traceParser struct {
-	TraceReader
+// A logParser reads one log.
+type logParser struct {
+	Reader
 
 	simple  bool     // no field is set
 	first   string   // its first line, which determines the format
@@ -27,17 +27,18 @@ type traceParser struct {
 	stamps                            stamps
 	classes                           map[string]string // interns classes
 
-	requests    Trace // with arrivals as written
-	dates       bool  // arrivals are dates
-	early, late seen  // the first and the last arrival
-	problems    problems
+	problems
+
+	requests    []Request // with arrivals as written
+	dates       bool      // arrivals are dates
+	early, late seen      // the first and the last arrival
 }
 
 // byteOrderMark begins the files of some programs.
 const byteOrderMark = "\xef\xbb\xbf"
 
 // open detects the format of the log, and the column of each value.
-func (p *traceParser) open(in *bufio.Reader) error {
+func (p *logParser) open(in *bufio.Reader) error {
 	if mark, _ := in.Peek(len(byteOrderMark)); string(mark) == byteOrderMark {
 		_, _ = in.Discard(len(mark)) // just peeked
 	}
@@ -59,13 +60,13 @@ func (p *traceParser) open(in *bufio.Reader) error {
 		}
 	}
 	p.bind()
-	return p.problems.err()
+	return p.err()
 }
 
 var quoted = regexp.MustCompile(`"[^"]*"`)
 
 // openCSV detects delimiter and heading.
-func (p *traceParser) openCSV(in io.Reader) error {
+func (p *logParser) openCSV(in io.Reader) error {
 	if p.Delimiter == 0 {
 		p.Delimiter = ','
 		bare := quoted.ReplaceAllString(p.first, "")
@@ -80,7 +81,7 @@ func (p *traceParser) openCSV(in io.Reader) error {
 	case ',', ';', '\t':
 		p.table = newCSV(in, p.Delimiter)
 	default:
-		return fieldError("delimiter", "is %q: want a comma, a semicolon, a tab or a space", p.Delimiter)
+		return p.fault("", 0, "delimiter", fmt.Sprintf("is %q: want a comma, a semicolon, a tab or a space", p.Delimiter))
 	}
 	p.names = p.Columns
 	if p.names != nil || len(p.wanted()) == 0 {
@@ -91,9 +92,9 @@ func (p *traceParser) openCSV(in io.Reader) error {
 	case errors.Is(err, io.EOF):
 		return nil // there are no requests, which is reported later
 	case err != nil:
-		return fmt.Errorf("%s: %w", p.problems.file, err)
+		return fmt.Errorf("%s: %w", p.file, err)
 	case problem != "":
-		return &FieldError{File: p.problems.file, Line: line, Field: "heading", Problem: problem}
+		return p.fault(p.file, line, "heading", problem)
 	}
 	p.heading = line
 	for _, cell := range cells {
@@ -102,10 +103,10 @@ func (p *traceParser) openCSV(in io.Reader) error {
 	return nil
 }
 
-func (p *traceParser) openAccessLog(in io.Reader) error {
+func (p *logParser) openAccessLog(in io.Reader) error {
 	template, problem := parseTemplate(p.Format)
 	if problem != "" {
-		return &FieldError{Field: "format", Problem: problem}
+		return p.fault("", 0, "format", problem)
 	}
 	p.names = template.names
 	p.table = newLines(in, template.cut)
@@ -118,7 +119,7 @@ func (p *traceParser) openAccessLog(in io.Reader) error {
 }
 
 // wanted returns the names of the referenced columns.
-func (p *traceParser) wanted() (names []string) {
+func (p *logParser) wanted() (names []string) {
 	for _, text := range []string{p.Arrival, p.Service, p.Class, p.Deadline} {
 		formula, problem := parseFormula(text)
 		switch _, err := strconv.Atoi(text); {

@@ -1,0 +1,334 @@
+package tracelog
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+const ms = time.Millisecond
+
+// A fieldError stands in for that of package sim.
+type fieldError struct{ text string }
+
+func (e *fieldError) Error() string { return e.text }
+
+func at(file string, line int, field, problem string) error {
+	if line == 0 {
+		return &fieldError{field + " " + problem}
+	}
+	return &fieldError{fmt.Sprintf("%s:%d: %s %s", file, line, field, problem)}
+}
+
+func read(r Reader, log string) ([]Request, error) { return r.Read("log", strings.NewReader(log), at) }
+
+func TestZeroReader(t *testing.T) {
+	trace, err := read(Reader{}, "arrival,service,class\n0,0.01,a\n0.5,20ms,b\r\n\n1s,1e-3\n")
+	want := []Request{{0, 10 * ms, "a", 0}, {500 * ms, 20 * ms, "b", 0}, {time.Second, ms, "", 0}}
+	if err != nil || !reflect.DeepEqual(trace, want) {
+		t.Fatalf("%v, %v", trace, err)
+	}
+	for _, test := range []struct{ text, want string }{
+		{"", "log:1: trace is empty"},
+		{"arrival,service\n", "log:1: trace is empty"},
+		{"0,1,a\n\n1", "log:3: line has 1 fields: want arrival,service[,class]"},
+		{"0,1,a,b", `log:1: line is "0,1,a,b": want arrival,service[,class], such as 0.5,35ms, or to be told`},
+		{"x,1", `log:1: arrival is "x": want a date`},
+		{"0,1\n0,NaN", `log:2: service is "NaN": want seconds`},
+		{"0,0", "log:1: service is 0s: want more than 0"},
+		{"0,-1", "log:1: service is -1s: want more than 0"},
+		{"-1s,1", `log:1: arrival is "-1s": want`},
+		{"0,1e99", `log:1: service is "1e99": want seconds`},
+		{
+			"1,1\n2,0\nx,1\n3,-1,c,d",
+			"log:2: service is 0s: want more than 0 and up to 10000h\nlog:3: arrival is \"x\": want a date",
+		},
+	} {
+		if _, err := read(Reader{}, test.text); err == nil ||
+			!strings.HasPrefix(err.Error(), test.want) {
+			t.Errorf("%q: got %v, want %s", test.text, err, test.want)
+		}
+	}
+	if _, err := read(Reader{}, "0,1\n"+strings.Repeat("1", 1<<17)); err == nil ||
+		!strings.Contains(err.Error(), "log") {
+		t.Error("a line without end is read:", err)
+	}
+}
+
+// mapped is the trace of the logs in the tests of mappings: three requests of 10, 20 and 30
+// ms within a second and a half, the last of them without a deadline of its own.
+var mapped = []Request{{0, 10 * ms, "a", 200 * ms}, {500 * ms, 20 * ms, "b", 300 * ms}, {1500 * ms, 30 * ms, "a", 0}}
+
+func TestReader(t *testing.T) {
+	for name, test := range map[string]struct {
+		reader Reader
+		log    string
+	}{
+		"by name, out of order": {
+			Reader{Arrival: "time", Service: "took", Class: "who", Deadline: "until"},
+			"who,took,time,until\na,30ms,2026-03-01T00:00:01.5Z,-\na,0.010,2026-03-01 01:00:00+01:00,2026-03-01T00:00:00.2Z\nb,20000us,\"2026-03-01 00:00:00,5\",0.3\n",
+		},
+		"by number": {
+			Reader{Arrival: "1", Service: "3", Class: "2", Deadline: "4"},
+			"when\twho\ttook\tuntil\n1700000000\ta\t0.01\t0.2\n1700000000.5\tb\t0.02\t300ms\n1700000001.5\ta\t0.03\t\n",
+		},
+		"by names from elsewhere": {
+			Reader{
+				Columns: []string{"t", "class", "ms", "d"}, Arrival: "t", Service: "ms",
+				Class: "class", Deadline: "d",
+			},
+			"1700000000000;a;0.01;1700000000200\n1700000000500;b;0.02;1700000000800\n1700000001500;a;0.03;-\n",
+		},
+		"by formula": {
+			Reader{
+				Arrival: "stamp * us", Service: `10*ms * col(3) + 0*max("out put", 3, -stamp)`,
+				Class: "class", Deadline: "d",
+			},
+			"stamp,class,tokens,out put,d\n1700000000000000,a,1,0,0.2\n1700000000500000,b,2,0,0.3\n1700000001500000,a,3,0,\n",
+		},
+		"at the end, with spaces": {
+			Reader{Arrival: "3", Service: "4", Class: "1", Deadline: "2", AtEnd: true},
+			"a 0.2 [01/Mar/2026:00:00:00.01 +0000] 0.010\nb   \"0.3\" [01/Mar/2026:01:00:00.52 +0100] 0.020\na - [01/Mar/2026:00:00:01.53 +0000] 0.030\n",
+		},
+		"spaces, found out": {
+			Reader{Arrival: "2", Service: "3", Class: "1", Deadline: "4"},
+			"a [01/Mar/2026:00:00:00.0 +0000] 0.010 0.2 \"x, y; z\"\nb [01/Mar/2026:00:00:00.5 +0000] 0.020 0.3 \"\"\na [01/Mar/2026:00:00:01.5 +0000] 0.030 - \"\"\n",
+		},
+		"at the end, with deadlines that are dates": {
+			Reader{Arrival: "end", Service: "took", Class: "who", Deadline: "until", AtEnd: true},
+			`{"end": 1700000000010000001, "took": "10ms", "who": "a", "until": 1700000000200000001}` + "\n" +
+				`{"end": 1700000001530000001, "took": "30ms", "who": "a", "until": null}` + "\n" +
+				`{"end": 1700000000520000001, "took": "20ms", "who": "b", "until": 1700000000800000001}` + "\n",
+		},
+		"access log": {
+			Reader{
+				Format: `common "$who" rt=${request_time} d=$d`, Arrival: "time_local",
+				Service: "request_time", Class: "who", Deadline: "d",
+			},
+			`192.0.2.1 - - [01/Mar/2026:00:00:00.0 +0000] "GET /\" HTTP/1.1" 200 5 "a" rt=0.010 d=0.2` + "\n" +
+				`192.0.2.1 - - [01/Mar/2026:00:00:00.5 +0000] "" 400 0 "b" rt=0.020 d=0.3` + "\n" +
+				`192.0.2.1 - - [01/Mar/2026:00:00:01.5 +0000] "GET / HTTP/1.1" 200 5 "a" rt=0.030 d=-` + "\n",
+		},
+		"JSON": {
+			Reader{Arrival: "ts", Service: "response.ms * ms", Class: "who", Deadline: "until"},
+			"\xef\xbb\xbf" + `{"ts":1700000000.0, "response": {"ms": 10}, "who": "a", "until": 0.2}` + "\r\n\r\n" +
+				`{"ts":1700000000.5, "response": {"ms": "20"}, "who": "b", "until": "300ms"}` + "\n" +
+				`{"ts":1700000001.5, "response.ms": 30, "who": "a"}` + "\n",
+		},
+	} {
+		if trace, err := read(test.reader, test.log); err != nil ||
+			!reflect.DeepEqual(trace, mapped) {
+			t.Errorf("%s: %+v, %v", name, trace, err)
+		}
+	}
+}
+
+func TestReaderRefuses(t *testing.T) {
+	columns := Reader{Arrival: "at", Service: "took"}
+	for _, test := range []struct {
+		reader    Reader
+		log, want string
+	}{
+		{Reader{}, "192.0.2.1 - - [x] \"GET\" 200 0.3", `log:1: line is "192.0.2.1 - - [x] \"GET\" 200 0.3": want arrival,service[,class], such as 0.5,35ms, or to be told which columns`},
+		{Reader{}, `{"at": 3}`, `log:1: line is "{\"at\": 3}": want arrival,service[,class], such as 0.5,35ms, or to be told which columns are arrival and service; the columns are at`},
+		{Reader{}, `::1 - - [01/Mar/2026:00:00:00 +0000] "GET / HTTP/1.1"`, `log:1: line is "::1 - - [01/Mar/2026:00:00:00 +0000] \"GET / HTTP/1.1\"": want arrival,service[,class], such as 0.5,35ms, or to be told the format of the access log`},
+		{Reader{}, "time,ms,path\n0,1,a", `log:1: line is "time,ms,path": want arrival,service[,class]`},
+		{
+			Reader{Format: "xml"},
+			"",
+			`format is "xml": want csv, json, common, combined, or the log_format of the server`,
+		},
+		{Reader{Format: "$a$b"}, "", "format has nothing between $a and $b: want a text there"},
+		{Reader{Format: "$a ${b"}, "", `format is "$a ${b": want a name after each $, as in $status or ${status}`},
+		{Reader{Format: "$ a"}, "", `format is "$ a": want a name`},
+		{Reader{Delimiter: '|'}, "", "delimiter is '|': want a comma, a semicolon, a tab or a space"},
+		{
+			Reader{Service: "took"},
+			"at,took\n",
+			"log:1: arrival is missing: want a column, or a formula of columns; the columns are at, took",
+		},
+		{
+			Reader{Format: "combined"},
+			"",
+			"service is missing: want a column, or a formula of columns; the columns are remote_addr,",
+		},
+		{
+			Reader{Arrival: "ts"},
+			`{"ts": 1, "b": {"c": 2}}`,
+			"service is missing: want a column, or a formula of columns; the columns are b.c, ts",
+		},
+		{
+			Reader{Arrival: "ts", Service: "d"},
+			`{"ts": 1, "b": {"c": 2}}`,
+			`service needs column "d", which is not there; the columns are b.c, ts`,
+		},
+		{columns, "a,took\n0,1", `log:1: arrival needs column "at", which is not there; the columns are a, took`},
+		{columns, "a,b\n0,1", "log:1: arrival needs column \"at\", which is not there; the columns are a, b\nlog:1: service needs column \"took\", which is not there"},
+		{
+			Reader{Arrival: "at", Service: "0"},
+			"at\n0",
+			"log:1: service is 0, and there is no such column; the columns are at",
+		},
+		{
+			Reader{Arrival: "at", Service: "3"},
+			"at\n0",
+			"log:1: service is 3, and there is no such column; the columns are at",
+		},
+		{
+			Reader{Arrival: "at", Service: "1"},
+			`{"at": 0}`,
+			"service is 1, and there is no such column; the columns are at",
+		},
+		{Reader{Arrival: "1", Service: "col(3)"}, "0,1", "log:1: line has 2 columns: want at least 3"},
+		{Reader{Arrival: "at", Service: "0.1", Class: "at+1"}, "at\n0", `log:1: class is "at+1": want a column`},
+		{columns, "at,took\n0,1\n1,2,3", "log:3: line has 3 columns: want 2: at, took"},
+		{columns, "at,took\n0,1\n2026-03-01 12:00:00,2", `log:3: arrival (at) is "2026-03-01 12:00:00", and those before are times since the start: want all of them alike`},
+		{columns, "at,took\n0,\n1,-", "log:2: service (took) is \"\": want seconds, or a time with a unit such as 35ms, more than 0 and up to 10000h\nlog:3: service (took) is \"-\""},
+		{columns, "at,took\n0,0.000", "log:2: service (took) is 0s: want more than 0 and up to 10000h; where it was too short to be measured, max(took, 0.5*ms) has something"},
+		{
+			columns, "at,took\n2026-02-30T00:00:00Z,1",
+			`log:2: arrival (at) is "2026-02-30T00:00:00Z": want a date such as`,
+		},
+		{
+			columns, "at,took\n1999-03-01T00:00:00Z,1\n2026-03-01T00:00:00Z,1",
+			"log:3: arrival (at) is 236688h0m0s after that in line 2: want at most 10000h",
+		},
+		{columns, "at,took\n0,\"1\n1,2\n", `log:2: line is no CSV: extraneous or missing " in quoted-field`},
+		{columns, "\"at,took\n0,1", `log:1: heading is no CSV`},
+		{
+			Reader{Arrival: "at", Service: "2*x"},
+			"at,x\n0,y\n1,1s",
+			`log:2: service needs x, which is "y": want a number, or a time with a unit such as 35ms`,
+		},
+		{Reader{Arrival: "at", Service: "1/x"}, "at,x\n0,0", "log:2: service is +Inf seconds: want more than 0"},
+		{Reader{Arrival: "at-5", Service: "1"}, "at\n0", "log:2: arrival is -5s: want 0 to 10000h"},
+		{
+			Reader{Arrival: "at", Service: "x+"},
+			"at,x\n0,0",
+			`log:1: service is "x+", which is no formula at character 3: expected operand`,
+		},
+		{
+			Reader{Arrival: "at", Service: "0.1", Deadline: "d"},
+			"at,d\n3,-5s",
+			`log:2: deadline (d) is "-5s": want`,
+		},
+		{
+			Reader{Arrival: "at", Service: "0.1", Deadline: "d"},
+			"at,d\n3,1700000000",
+			"log:2: deadline (d) is a date, and the arrival is not: want a time",
+		},
+		{
+			Reader{Arrival: "at", Service: "0.1", Deadline: "d"},
+			"at,d\n1700000001,1700000000",
+			"log:2: deadline (d) is -1s: want more than 0 and up to 10000h after the arrival",
+		},
+		{
+			Reader{Format: "$at [$took]", Arrival: "at", Service: "took"},
+			"0 1",
+			`log:1: line has no " [" after $at: want the format of the log`,
+		},
+		{
+			Reader{Format: "$at [$took]", Arrival: "at", Service: "took"},
+			"0 [1] 2",
+			`log:1: line goes on with " 2": want the whole format of the log`,
+		},
+		{
+			Reader{Delimiter: ' ', Arrival: "1", Service: "2"},
+			`0 "1`,
+			`log:1: line has a " that is not closed: want "`,
+		},
+		{
+			Reader{Arrival: "ts", Service: "d"},
+			`{"ts": 1, "d": 1}` + "\n[]",
+			`log:2: line is no JSON object: json: cannot unmarshal array`,
+		},
+	} {
+		_, err := read(test.reader, test.log)
+		if err == nil || !strings.HasPrefix(err.Error(), test.want) {
+			t.Errorf("%+v of %q:\n got %v\nwant %s", test.reader, test.log, err, test.want)
+		}
+		if fault := new(fieldError); !errors.As(err, &fault) {
+			t.Errorf("%v has no field", err)
+		}
+	}
+}
+
+// TestReaderTellsAll checks that all problems are reported at once, or their number.
+func TestReaderTellsAll(t *testing.T) {
+	var log strings.Builder
+	for i := range 50 {
+		service := i
+		if i%2 == 0 {
+			service = -i - 1
+		}
+		fmt.Fprintf(&log, "%d,%d\n", i, service)
+	}
+	_, err := read(Reader{}, log.String())
+	told := strings.Split(err.Error(), "\n")
+	if len(told) != 21 || !strings.HasPrefix(told[0], "log:1: ") || !strings.HasPrefix(told[19], "log:39: ") ||
+		told[20] != "log: has 5 more problems" {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestReaderTellsOnce checks that the same problem in many lines is reported once.
+func TestReaderTellsOnce(t *testing.T) {
+	const wrong = "service is 0s: want more than 0 and up to 10000h"
+	for rows, want := range map[int]string{
+		1: "log:2: " + wrong,
+		2: "log:2: " + wrong + " (also in line 3)",
+		6: "log:2: " + wrong + " (also in lines 3, 4, 5, 6, 7)",
+		7: "log:2: " + wrong + " (also in 6 more lines, such as 3, 4, 5, 6, 7)",
+	} {
+		_, err := read(Reader{}, "0,1\n"+strings.Repeat("1,0\n", rows))
+		if err == nil || err.Error() != want || !errors.As(err, new(*fieldError)) {
+			t.Errorf("%d rows: %v, want %s", rows, err, want)
+		}
+	}
+	_, err := read(Reader{}, "0,1\n1,0\n2,-1\n3,0\n")
+	if want := "log:2: service is 0s: want more than 0 and up to 10000h (also in line 4)\nlog:3: service is -1s: want more than 0 and up to 10000h"; err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
+// TestResolution checks that requests of a log cut to seconds do not come all at once.
+func TestResolution(t *testing.T) {
+	times := func(r Reader, log string) (at []time.Duration) {
+		trace, err := read(r, log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range trace {
+			at = append(at, a.At)
+		}
+		return at
+	}
+	for _, test := range []struct {
+		reader Reader
+		log    string
+		want   []time.Duration
+	}{
+		{Reader{Arrival: "1", Service: "0.1"}, "1700000000\n1700000001\n1700000000\n", []time.Duration{
+			0, 500 * ms, time.Second,
+		}},
+		{Reader{Arrival: "1", Service: "0.1"}, "1700000000\n1700000000\n1700000001.5\n", []time.Duration{
+			0, 0, 1500 * ms,
+		}},
+		{Reader{Arrival: "1", Service: "0.1"}, "3\n3\n4\n", []time.Duration{
+			3 * time.Second, 3 * time.Second, 4 * time.Second,
+		}},
+		{Reader{Arrival: "1", Service: "0.1", Resolution: 100 * ms}, "3\n3\n4\n", []time.Duration{
+			3000 * ms, 3050 * ms, 4000 * ms,
+		}},
+		{Reader{Arrival: "1", Service: "0.1", Resolution: 1}, "1700000000\n1700000000\n", []time.Duration{0, 0}},
+		{Reader{Arrival: "1", Service: "0.1", AtEnd: true}, "0\n0.25\n", []time.Duration{0, 250 * ms}},
+		{Reader{Arrival: "1", Service: "2", AtEnd: true}, "1,0.5\n1,0.75\n", []time.Duration{250 * ms, 500 * ms}},
+	} {
+		if got := times(test.reader, test.log); !reflect.DeepEqual(got, test.want) {
+			t.Errorf("%+v of %q: %v, want %v", test.reader, test.log, got, test.want)
+		}
+	}
+}
