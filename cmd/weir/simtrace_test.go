@@ -22,26 +22,6 @@ func TestSimTrace(t *testing.T) {
 	contains(t, out, "trace, aimd(timeout=100ms), seed 1")
 }
 
-// TestSimTraceSpeeds: a load is relative to the server, a rate to the log, and each value is
-// a scenario.
-func TestSimTraceSpeeds(t *testing.T) {
-	// 4 requests of 100 ms within 300 ms: one worker at work
-	log := written(t, filepath.Join(t.TempDir(), "log.csv"), "at,took\n0,0.1\n0.1,0.1\n0.2,0.1\n0.3,0.1\n")
-	args := []string{"sim", "trace", log, "--arrival", "at", "--service", "took", "--slo", "1s"}
-	for _, test := range []struct{ args, want string }{
-		{"--cores 4", "log, rate x1 (load 0.25)"},
-		{"--workers 1 --rate 0.5,2", "log, rate x0.5 (load 0.5)\nlog, rate x2 (load 2)"},
-		{"--cores 2.5 --load 0.7,1", "log, load 0.7 (rate x1.75)\nlog, load 1 (rate x2.5)"},
-		{"--on usl-2x --load 1", "log, load 1 (rate x"},
-	} {
-		out := output(t, append(args, strings.Fields(test.args)...)...)
-		contains(t, out, strings.Split(test.want, "\n")...)
-		if lines, want := strings.Count(first(out), "\n"), 2+strings.Count(test.want, "\n"); lines != want {
-			t.Errorf("%s: %d lines, want %d:\n%s", test.args, lines, want, out)
-		}
-	}
-}
-
 // TestSimTraceSystem: cores are shared, workers are not; phases make a difference; deadlines
 // replace the SLO.
 func TestSimTraceSystem(t *testing.T) {

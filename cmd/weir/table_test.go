@@ -30,14 +30,3 @@ func TestTableFitsTheScreen(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", &out, want)
 	}
 }
-
-// No table of the simulator is wider than the screen.
-func TestTablesOfTheSimulatorFitTheScreen(t *testing.T) {
-	for _, command := range []string{
-		"sim list",
-		"sim run testdata/tiny.yaml --law fixed(60) --law little(alpha=0.3,probe=0.5) --seeds 2 --queue adaptive",
-		"sim run testdata/tiny.yaml --law fixed --every 1s",
-	} {
-		fits(t, output(t, strings.Fields(command)...))
-	}
-}
