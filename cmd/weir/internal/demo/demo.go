@@ -5,13 +5,16 @@ package demo
 
 import (
 	"context"
+	"fmt"
 	"io"
-	"sync"
+	"math/rand/v2"
+	"net/http"
 	"time"
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/internal/figures"
 	"github.com/weir-go/weir/law"
+	"github.com/weir-go/weir/weirhttp"
 )
 
 // The server: its capacity at full speed is workers/service, 100 a second.
@@ -58,6 +61,11 @@ func (c course) third() time.Duration { return time.Duration(c) / time.Duration(
 
 func (c course) phase(at time.Duration) int { return min(int(at/c.third()), len(phases)-1) }
 
+// fate draws the service time at the speed of the phase.
+func (c course) fate(r *rand.Rand, at time.Duration) (takes time.Duration, fails bool) {
+	return around(r, service) * 100 / time.Duration(phases[c.phase(at)].percent), false
+}
+
 // Config says how to run the demonstration.
 type Config struct {
 	Duration time.Duration // from Shortest to Longest
@@ -68,99 +76,53 @@ type Config struct {
 	Size func() (columns, rows int)
 }
 
+// lanes are the three servers, with their names and colours in the frame: without a limit;
+// with the limit that a load test on a good day would suggest, at which the server is at its
+// capacity and answers well within the deadline; and with one that knows the deadline of
+// answers, and nothing about the server.
+var lanes = [...]struct {
+	name, style string
+	limit       *weir.Config // nil for no limit
+}{
+	{"no limit", "31", nil},
+	{fmt.Sprintf("fixed limit %d", goodDay), yellow, &weir.Config{Name: "fixed", Law: law.Fixed{}, Initial: goodDay, Queue: queue}},
+	{"adaptive", "32", &weir.Config{Name: "adaptive", Law: aim, Queue: queue}},
+}
+
 // Run shows the demonstration. It ends by itself, or early with ctx.
 func Run(ctx context.Context, cfg Config) error {
-	c := course(cfg.Duration)
-	lanes, err := open(c)
-	if err != nil {
-		return err
-	}
-	defer lanes.close()
-
-	view := cfg.view()
-	view.begin(c)
-	ran := lanes.run(ctx, c, view)
-	view.end()
-	printer{cfg.Out, cfg.Color}.compare(lanes.all(), c, ran)
-	return nil
-}
-
-// lanes are the three compared lanes.
-type lanes struct {
-	none, fixed, adaptive *lane
-}
-
-func open(c course) (l lanes, err error) {
-	if l.none, err = noLimit(c); err != nil {
-		return l, err
-	}
-	if l.fixed, err = fixedLimit(c); err != nil {
-		l.close()
-		return l, err
-	}
-	if l.adaptive, err = adaptiveLimit(c); err != nil {
-		l.close()
-	}
-	return l, err
-}
-
-func (l lanes) all() []*lane { return []*lane{l.none, l.fixed, l.adaptive} }
-
-func (l lanes) close() {
-	for _, lane := range l.all() {
-		if lane != nil {
-			lane.close()
-		}
-	}
-}
-
-// run puts all three under the same load and watches them, until the last client has its
-// answer or ctx ends. It returns how far the load got.
-func (l lanes) run(ctx context.Context, c course, v view) time.Duration {
-	start := time.Now()
-	requests := arrivals(0, overload*workers/service.Seconds(), time.Duration(c))
-	var driving sync.WaitGroup
-	for _, lane := range l.all() {
-		driving.Go(func() { lane.load.drive(ctx, start, requests) })
-	}
-	answered := make(chan struct{})
-	go func() { driving.Wait(); close(answered) }()
-	l.watch(start, c, v, answered)
-	return min(time.Since(start), time.Duration(c))
-}
-
-// watch changes the speed and shows each second until all requests are answered.
-func (l lanes) watch(start time.Time, c course, v view, answered <-chan struct{}) {
-	tick := time.NewTicker(time.Second)
-	defer tick.Stop()
-	third := time.NewTicker(c.third())
-	defer third.Stop()
-	meter, before := figures.NewMeter(l.adaptive.lim), l.goodput()
-	for phase := 0; ; {
-		select {
-		case <-answered:
-			return
-		case <-third.C:
-			if phase++; phase < len(phases) {
-				l.setSpeed(phases[phase].percent)
+	length := course(cfg.Duration)
+	c := contest{start: time.Now(), arrivals: [][]time.Duration{arrivals(0, overload*workers/service.Seconds(), cfg.Duration)}}
+	defer c.close()
+	var meter *figures.Meter // of the last lane
+	for _, lane := range lanes {
+		p := newPool(c.start, workers, false)
+		var handler http.Handler = p.serve(length.fate)
+		if lane.limit != nil {
+			lim, err := weir.New(*lane.limit)
+			if err != nil {
+				return err
 			}
-		case now := <-tick.C:
-			after := l.goodput()
-			v.show(second{now.Sub(start), phase, meter.Read(), [3]int{
-				after[0] - before[0], after[1] - before[1], after[2] - before[2],
-			}})
-			before = after
+			defer lim.Close()
+			handler, meter = weirhttp.Limit(handler, weirhttp.One(lim)), figures.NewMeter(lim)
+		}
+		if err := c.enter(p, handler, manner{"", deadline, patience, len(phases), length.phase}); err != nil {
+			return err
 		}
 	}
-}
-
-func (l lanes) setSpeed(percent int64) {
-	for _, lane := range l.all() {
-		lane.backend.percent.Store(percent)
-	}
-}
-
-// goodput returns the number of timely answers so far, by lane.
-func (l lanes) goodput() [3]int {
-	return [3]int{l.none.load.sum(good), l.fixed.load.sum(good), l.adaptive.load.sum(good)}
+	view := cfg.view()
+	view.begin(length)
+	ran := c.run(ctx, cfg.Duration, func(at time.Duration, gained [][]int) {
+		s := second{at: at, phase: length.phase(at - time.Second/2), adaptive: meter.Read()}
+		if at-time.Second/2 >= cfg.Duration {
+			s.phase = len(phases)
+		}
+		for i := range lanes {
+			s.goodput[i] = gained[i][0]
+		}
+		view.show(s)
+	})
+	view.end()
+	printer{cfg.Out, cfg.Color}.compare(c, length, ran)
+	return nil
 }

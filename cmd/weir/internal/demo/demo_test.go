@@ -5,61 +5,14 @@ import (
 	"errors"
 	"math"
 	"net/http"
-	"net/http/httptest"
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/weir-go/weir/sim"
 )
-
-func TestBackendDoesItsCapacityAndNoMore(t *testing.T) {
-	for _, test := range []struct {
-		percent int64
-		want    float64 // per second
-	}{{100, 100}, {slow, 30}} {
-		synctest.Test(t, func(t *testing.T) {
-			b := newBackend(workers, service)
-			b.percent.Store(test.percent)
-			start := time.Now()
-			var all sync.WaitGroup
-			const requests = 1000
-			for range requests {
-				all.Go(func() { b.ServeHTTP(httptest.NewRecorder(), nil) })
-			}
-			all.Wait()
-			if got := requests / time.Since(start).Seconds(); math.Abs(got/test.want-1) > 0.02 {
-				t.Errorf("at %d%%: %.1f per second, want %.0f", test.percent, got, test.want)
-			}
-		})
-	}
-}
-
-func TestBackendServesInOrderOfArrival(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := newBackend(1, service)
-		var mu sync.Mutex
-		var served []int
-		var all sync.WaitGroup
-		for i := range 20 {
-			all.Go(func() {
-				b.ServeHTTP(httptest.NewRecorder(), nil)
-				mu.Lock()
-				served = append(served, i)
-				mu.Unlock()
-			})
-			synctest.Wait()
-		}
-		all.Wait()
-		if !slices.IsSorted(served) {
-			t.Errorf("served %v", served)
-		}
-	})
-}
 
 func TestArrivalsAreTheSameEveryTime(t *testing.T) {
 	at := arrivals(0, 150, 100*time.Second)

@@ -21,13 +21,6 @@ const (
 	leastHeight = 2
 )
 
-// shown are the lanes, with their names and colours in the frame.
-var shown = [...]struct{ name, style string }{
-	{"no limit", "31"},
-	{fmt.Sprintf("fixed limit %d", goodDay), yellow},
-	{adaptiveName, "32"},
-}
-
 // frame draws the run so far, in rows that fit the screen.
 func frame(c course, past []second, columns, rows int) (out []row) {
 	height, ofLimit := heights(rows)
@@ -38,7 +31,7 @@ func frame(c course, past []second, columns, rows int) (out []row) {
 		nil,
 		heads(width),
 	)
-	for lane, l := range shown {
+	for lane, l := range lanes {
 		values, total := make([]float64, len(past)), 0
 		for i, s := range past {
 			values[i] = float64(s.goodput[lane])

@@ -23,13 +23,15 @@ func (l *lateness) add(late time.Duration) {
 
 func (l lateness) mean() time.Duration { return l.sum / time.Duration(max(l.count, 1)) }
 
-// together is the lateness of several loads.
-func together(loads ...*load) (all lateness) {
-	for _, l := range loads {
-		l.mu.Lock()
-		all.sum += l.late.sum
-		all.count += l.late.count
-		l.mu.Unlock()
+// lateness is that of all loads.
+func (c *contest) lateness() (all lateness) {
+	for _, e := range c.entrants {
+		for _, l := range e.loads {
+			l.mu.Lock()
+			all.sum += l.late.sum
+			all.count += l.late.count
+			l.mu.Unlock()
+		}
 	}
 	return all
 }

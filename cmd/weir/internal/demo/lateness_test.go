@@ -13,10 +13,10 @@ func TestABusyMachineSaysSo(t *testing.T) {
 		100 * time.Millisecond: "This machine was too busy to trust this: timers 100ms late, bound 2.5ms.",
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			l := newLoad("http://127.0.0.1:0", manner{deadline, patience, 1, func(time.Duration) int { return 0 }})
+			l := newLoad("http://127.0.0.1:0", manner{"", deadline, patience, 1, func(time.Duration) int { return 0 }})
 			start := time.Now().Add(-held)
 			l.drive(t.Context(), start, []time.Duration{0, 0, 0})
-			if got := together(l, newLoad("", manner{})).reserve(); got != want {
+			if got := (&contest{entrants: []*entrant{{loads: []*load{l, newLoad("", manner{})}}}}).lateness().reserve(); got != want {
 				t.Errorf("held up for %v: %q, want %q", held, got, want)
 			}
 		})

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/weir-go/weir/internal/figures"
 )
 
 // The smallest screen for the live view.
@@ -18,6 +20,42 @@ const (
 	enterScreen = "\x1b[?1049h\x1b[?25l"
 	leaveScreen = "\x1b[?25h\x1b[?1049l"
 )
+
+// A second holds the figures of one second.
+type second struct {
+	at       time.Duration // its end
+	phase    int           // len(phases) when the load has ended and some clients still wait
+	adaptive figures.Line
+	goodput  [len(lanes)]int // timely answers
+}
+
+// A view shows the demonstration while it runs.
+type view interface {
+	begin(c course)
+	show(s second)
+	end()
+}
+
+// view returns a live view if the screen is large enough, and otherwise lines.
+func (cfg Config) view() view {
+	if cfg.Size != nil {
+		if columns, rows := cfg.Size(); columns >= leastColumns && rows >= leastRows {
+			return &live{printer: printer{cfg.Out, cfg.Color}, size: cfg.Size}
+		}
+	}
+	return lines{printer{cfg.Out, cfg.Color}}
+}
+
+// lines are a view of a line a second, for pipes and files.
+type lines struct{ printer }
+
+func (l lines) begin(c course) {
+	l.introduce(time.Duration(c))
+	l.heads()
+}
+
+func (l lines) show(s second) { l.second(s) }
+func (l lines) end()          {}
 
 // live is a view on a screen of its own, which disappears at the end.
 type live struct {

@@ -37,6 +37,7 @@ const (
 
 // manner describes the clients of a load and how to count them.
 type manner struct {
+	path     string
 	deadline time.Duration                  // an answer is useful until then
 	patience time.Duration                  // clients leave after that
 	parts    int                            // of the run, counted separately
@@ -59,7 +60,7 @@ type load struct {
 func newLoad(url string, m manner) *load {
 	return &load{
 		manner: m,
-		url:    url,
+		url:    url + m.path,
 		counts: make([][verdicts]int, m.parts),
 		client: &http.Client{Transport: &http.Transport{
 			MaxIdleConnsPerHost: 10_000, // so that no client waits for another connection to open
@@ -130,12 +131,16 @@ func (l *load) get(ctx context.Context) (status int, err error) {
 	return answer.StatusCode, err
 }
 
-// sum counts the verdicts over all parts.
-func (l *load) sum(v verdict) int {
+// counted returns the verdicts so far, by part.
+func (l *load) counted() [][verdicts]int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	total := 0
-	for _, part := range l.counts {
+	return slices.Clone(l.counts)
+}
+
+// sum counts the verdicts over all parts.
+func (l *load) sum(v verdict) (total int) {
+	for _, part := range l.counted() {
 		total += part[v]
 	}
 	return total

@@ -3,7 +3,6 @@ package demo
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
@@ -70,44 +69,58 @@ func (p printer) second(s second) {
 }
 
 // compare prints the closing table for the completed part of the run.
-func (p printer) compare(lanes []*lane, c course, ran time.Duration) {
-	if ran < time.Duration(c) {
-		fmt.Fprintf(p, "\nInterrupted after %v.\n", ran.Round(time.Second))
-	}
+func (p printer) compare(all contest, c course, ran time.Duration) {
+	p.interrupted(ran, time.Duration(c))
 	fmt.Fprintf(p, "\nAnswers within %v, per second:\n\n", deadline)
-	fmt.Fprintln(p, p.paint(bold, fmt.Sprintf("%-14s %7s  %6s %6s %6s  %10s %7s %6s %6s", "",
-		"overall", phases[0].name, phases[1].name, phases[2].name, "p99 served", "refused", "late", "failed")))
-	for _, l := range lanes {
-		row := l.row(c, ran)
-		if l.name == adaptiveName {
-			row = p.paint(bold, row)
+	t := closing{p, 14, 6}
+	t.head(phases[0].name, phases[1].name, phases[2].name)
+	for i, e := range all.entrants {
+		l := e.loads[0]
+		overall, parts := fmt.Sprintf("%.1f", float64(l.sum(good))/ran.Seconds()), make([]string, len(phases))
+		for phase, counts := range l.counted() {
+			parts[phase] = rate(counts[good], c.lasted(phase, ran))
 		}
-		fmt.Fprintln(p, row)
+		t.row(lanes[i].name, i == len(lanes)-1, l, overall, parts...)
 	}
 	fmt.Fprintln(p, p.paint(dim, possible(c, ran)))
-	fmt.Fprintln(p, together(loadsOf(lanes)...).reserve())
+	fmt.Fprintln(p, all.lateness().reserve())
 	fmt.Fprintln(p, "Late: answered after the deadline, or the client gave up.")
 }
 
-func loadsOf(lanes []*lane) (loads []*load) {
-	for _, l := range lanes {
-		loads = append(loads, l.load)
+func (p printer) interrupted(ran, during time.Duration) {
+	if ran < during {
+		fmt.Fprintf(p, "\nInterrupted after %v.\n", ran.Round(time.Second))
 	}
-	return loads
 }
 
-// row is the lane's line of the closing table.
-func (l *lane) row(c course, ran time.Duration) string {
-	l.load.mu.Lock()
-	counts := slices.Clone(l.load.counts)
-	l.load.mu.Unlock()
+// A closing table has the widths of names and of the parts of a run.
+type closing struct {
+	printer
+
+	names, parts int
+}
+
+func (t closing) line(name, overall string, parts []string, p99, refused, late, failed any) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%-14s %7.1f ", l.name, float64(l.load.sum(good))/ran.Seconds())
-	for phase := range phases {
-		fmt.Fprintf(&b, " %6s", rate(counts[phase][good], c.lasted(phase, ran)))
+	fmt.Fprintf(&b, "%-*s %7s ", t.names, name, overall)
+	for _, part := range parts {
+		fmt.Fprintf(&b, " %*s", t.parts, part)
 	}
-	fmt.Fprintf(&b, "  %10s %7d %6d %6d", figures.Latency(l.load.slowest()), l.load.sum(refused), l.load.sum(late), l.load.sum(broken))
+	fmt.Fprintf(&b, "  %10v %7v %6v %6v", p99, refused, late, failed)
 	return b.String()
+}
+
+func (t closing) head(parts ...string) {
+	fmt.Fprintln(t, t.paint(bold, t.line("", "overall", parts, "p99 served", "refused", "late", "failed")))
+}
+
+// row prints the line of a load.
+func (t closing) row(name string, stress bool, l *load, overall string, parts ...string) {
+	line := t.line(name, overall, parts, figures.Latency(l.slowest()), l.sum(refused), l.sum(late), l.sum(broken))
+	if stress {
+		line = t.paint(bold, line)
+	}
+	fmt.Fprintln(t, line)
 }
 
 // possible is the line of an ideal server.

@@ -1,18 +1,24 @@
 package demo
 
 import (
+	"context"
 	"math/rand/v2"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
+	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
+	"github.com/weir-go/weir/internal/figures"
 	"github.com/weir-go/weir/weirhttp"
 )
 
-// The shop's two routes share a pool of connections to one backend.
-const connections = 20
+// The shop's two routes share a pool of connections to one backend. Search can never have the
+// kept ones.
+const (
+	connections = 20
+	kept        = 5
+)
 
 // A route is a kind of request to the shop, and its needs.
 type route struct {
@@ -21,13 +27,14 @@ type route struct {
 	rate     float64
 	takes    time.Duration // holds a connection that long, plus or minus a fifth
 	deadline time.Duration // an answer is useful until then
+	hangs    bool          // in bursts most of its requests hang, and then fail
 }
 
-// search is slow. In a burst most of its requests hang, and then fail.
-var search = route{name: "search", pattern: "GET /search", rate: 40, takes: 150 * time.Millisecond, deadline: time.Second}
+// search is slow.
+var search = route{"search", "GET /search", 40, 150 * time.Millisecond, time.Second, true}
 
 // checkout is fast, and brings the shop its revenue.
-var checkout = route{name: "checkout", pattern: "GET /checkout", rate: 60, takes: 20 * time.Millisecond, deadline: 250 * time.Millisecond}
+var checkout = route{"checkout", "GET /checkout", 60, 20 * time.Millisecond, 250 * time.Millisecond, false}
 
 var routes = [...]*route{&search, &checkout}
 
@@ -52,68 +59,74 @@ func inBurst(at time.Duration) int {
 	return 0
 }
 
-// shop is a server whose routes wait for a connection, as with database/sql: in order, and
-// until the client has left.
-type shop struct {
-	pool   chan struct{} // full when all connections are taken
-	start  time.Time
-	closed chan struct{}
-
-	mu   sync.Mutex
-	rand *rand.Rand
-}
-
-func newShop(start time.Time) *shop {
-	return &shop{
-		pool:   make(chan struct{}, connections),
-		start:  start,
-		closed: make(chan struct{}),
-		rand:   rand.New(rand.NewPCG(seed, seed)),
-	}
-}
-
-// handler serves the routes, behind the bulkhead if there is one.
-func (s *shop) handler(set *bulkhead.Set) http.Handler {
-	mux := http.NewServeMux()
-	for _, r := range routes {
-		mux.HandleFunc(r.pattern, func(w http.ResponseWriter, req *http.Request) { s.serve(w, req, r) })
-	}
-	if set == nil {
-		return mux
-	}
-	return weirhttp.Limit(mux, weirhttp.ByRoute(mux, set))
-}
-
-func (s *shop) serve(w http.ResponseWriter, req *http.Request, r *route) {
-	select {
-	case s.pool <- struct{}{}:
-		defer func() { <-s.pool }()
-	case <-req.Context().Done():
-		return
-	case <-s.closed:
-		return
-	}
-	takes, fails := s.fate(r)
-	select {
-	case <-time.After(takes): // also if the client has left meanwhile
-	case <-s.closed:
-		return
-	}
-	if fails {
-		w.WriteHeader(http.StatusInternalServerError)
-		return
-	}
-	w.WriteHeader(http.StatusNoContent)
-}
-
 // fate draws the result of a request that has its connection.
-func (s *shop) fate(r *route) (takes time.Duration, fails bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if r == &search && inBurst(time.Since(s.start)) == 1 && s.rand.Float64() < burstShare {
+func (r *route) fate(random *rand.Rand, at time.Duration) (takes time.Duration, fails bool) {
+	if r.hangs && inBurst(at) == 1 && random.Float64() < burstShare {
 		return burstHangs, true
 	}
-	return time.Duration((0.8 + 0.4*s.rand.Float64()) * float64(r.takes)), false
+	return around(random, r.takes), false
 }
 
-func (s *shop) close() { close(s.closed) }
+// shop returns a server whose routes wait for a connection, as with database/sql: in order, and
+// until the client has left. It is behind the bulkhead if there is one.
+func shop(start time.Time, set *bulkhead.Set) (*pool, http.Handler) {
+	p, mux := newPool(start, connections, true), http.NewServeMux()
+	for _, r := range routes {
+		mux.HandleFunc(r.pattern, p.serve(r.fate))
+	}
+	if set == nil {
+		return p, mux
+	}
+	return p, weirhttp.Limit(mux, weirhttp.ByRoute(mux, set))
+}
+
+// compartments is the bulkhead: as many slots as connections, some of them reserved for
+// checkout. Requests wait briefly in front of the pool.
+var compartments = bulkhead.Config{
+	Max: connections,
+	ByKey: map[string]bulkhead.Compartment{
+		search.pattern:   {Config: weir.Config{Queue: queue}},
+		checkout.pattern: {Config: weir.Config{Queue: queue}, Reserved: kept},
+	},
+}
+
+// RunBulkhead shows the effect of a bulkhead on two identical servers side by side, one with
+// and one without. Each has a route that hangs and fails in bursts, and one that shares only
+// the pool of connections with it. It ends by itself, or early with ctx.
+func RunBulkhead(ctx context.Context, cfg Config) error {
+	set, err := bulkhead.New(compartments)
+	if err != nil {
+		return err
+	}
+	defer set.Close()
+	c := contest{start: time.Now()}
+	defer c.close()
+	var meters [len(routes)]*figures.Meter
+	for i, r := range routes {
+		meters[i] = figures.NewKeyMeter(set, r.pattern)
+		c.arrivals = append(c.arrivals, arrivals(uint64(i), r.rate, cfg.Duration))
+	}
+	for _, set := range []*bulkhead.Set{set, nil} {
+		p, handler := shop(c.start, set)
+		if err := c.enter(p, handler, manners()...); err != nil {
+			return err
+		}
+	}
+	out := printer{cfg.Out, cfg.Color}
+	out.introduceBulkhead(cfg.Duration)
+	ran := c.run(ctx, cfg.Duration, func(at time.Duration, gained [][]int) {
+		for i, r := range routes {
+			out.route(at, r, meters[i].Read(), gained[0][i], gained[1][i])
+		}
+	})
+	out.compareRoutes(c, ran, cfg.Duration)
+	return nil
+}
+
+// manners are those of the clients of the routes.
+func manners() (list []manner) {
+	for _, r := range routes {
+		list = append(list, manner{r.path(), r.deadline, patience, 2, inBurst})
+	}
+	return list
+}

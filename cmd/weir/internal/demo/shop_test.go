@@ -37,8 +37,7 @@ func TestBulkheadKeepsCheckoutServed(t *testing.T) {
 // served runs clients for four cycles and returns the number of good requests of each route.
 func served(t *testing.T, set *bulkhead.Set) (good [len(routes)]float64) {
 	start := time.Now()
-	s := newShop(start)
-	h := s.handler(set)
+	_, h := shop(start, set)
 	var all sync.WaitGroup
 	var mu sync.Mutex
 	for i, r := range routes {
@@ -64,14 +63,14 @@ func served(t *testing.T, set *bulkhead.Set) (good [len(routes)]float64) {
 
 func TestSearchHangsInBurstsOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newShop(time.Now())
+		p, _ := shop(time.Now(), nil)
 		for burst := range 2 {
 			failed := 0
 			for range 1000 {
-				if _, fails := s.fate(&search); fails {
+				if _, fails := p.draw(search.fate); fails {
 					failed++
 				}
-				if _, fails := s.fate(&checkout); fails {
+				if _, fails := p.draw(checkout.fate); fails {
 					t.Fatal("checkout fails")
 				}
 			}

@@ -2,7 +2,6 @@ package demo
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/weir-go/weir/internal/figures"
@@ -40,45 +39,34 @@ func (p printer) route(at time.Duration, r *route, line figures.Line, with, with
 	fmt.Fprintf(p, "%2.0f %-8s %s %v  %s %7d\n", at.Seconds(), r.name, state, line, p.paint(bold, fmt.Sprintf("%5d", with)), without)
 }
 
-// compareSides prints the closing table for the completed part of the run.
-func (p printer) compareSides(ran, during time.Duration, with, without *side) {
-	if ran < during {
-		fmt.Fprintf(p, "\nInterrupted after %v.\n", ran.Round(time.Second))
-	}
+// compareRoutes prints the closing table for the completed part of the run.
+func (p printer) compareRoutes(all contest, ran, during time.Duration) {
+	p.interrupted(ran, during)
 	fmt.Fprintf(p, "\nAnswered in time, of what was asked:\n\n")
-	fmt.Fprintln(p, p.paint(bold, fmt.Sprintf("%-17s %7s  %7s %7s  %10s %7s %6s %6s", "",
-		"overall", "well", "burst", "p99 served", "refused", "late", "failed")))
+	t := closing{p, 17, 7}
+	t.head("well", "burst")
 	for i, r := range routes {
-		fmt.Fprintln(p, p.paint(bold, with.loads[i].summary(r.name+", with")))
-		fmt.Fprintln(p, without.loads[i].summary(r.name+", without"))
+		for j, side := range []string{", with", ", without"} {
+			l := all.entrants[j].loads[i]
+			counts := l.counted()
+			t.row(r.name+side, j == 0, l, share(counts...), share(counts[0]), share(counts[1]))
+		}
 	}
-	fmt.Fprintln(p, together(slices.Concat(with.loads[:], without.loads[:])...).reserve())
+	fmt.Fprintln(p, all.lateness().reserve())
 	fmt.Fprintln(p, "Late: answered after the deadline, or the client gave up. What hangs in a burst\nfails in either.")
 }
 
-// summary is the load's line of the closing table.
-func (l *load) summary(name string) string {
-	l.mu.Lock()
-	counts := slices.Clone(l.counts)
-	l.mu.Unlock()
-	var total [verdicts]int
-	for _, part := range counts {
-		for v, n := range part {
-			total[v] += n
-		}
-	}
-	return fmt.Sprintf("%-17s %7s  %7s %7s  %10s %7d %6d %6d", name, share(total), share(counts[0]), share(counts[1]),
-		figures.Latency(l.slowest()), total[refused], total[late], total[broken])
-}
-
 // share is the share of good requests.
-func share(counts [verdicts]int) string {
-	all := 0
-	for _, n := range counts {
-		all += n
+func share(parts ...[verdicts]int) string {
+	answered, all := 0, 0
+	for _, counts := range parts {
+		answered += counts[good]
+		for _, n := range counts {
+			all += n
+		}
 	}
 	if all == 0 {
 		return "-"
 	}
-	return fmt.Sprintf("%.1f%%", 100*float64(counts[good])/float64(all))
+	return fmt.Sprintf("%.1f%%", 100*float64(answered)/float64(all))
 }
