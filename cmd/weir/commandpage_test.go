@@ -47,7 +47,7 @@ func TestCommandPage(t *testing.T) {
 		laws.WriteString(row(form.Name, aboutLaws[form.Name], strings.Join(settings, ", ")))
 	}
 	var all strings.Builder
-	for _, s := range columns {
+	for _, s := range columns() {
 		fmt.Fprintf(&all, "\n**%s**\n\n| column | |\n|---|---|\n%s", s.title, rows(s.columns))
 	}
 	page := string(text)

@@ -100,7 +100,7 @@ func TestLawsAreListedWhereTheyAreExplained(t *testing.T) {
 
 func TestTheExampleOfAScenarioRuns(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "checkout.yaml")
-	if err := os.WriteFile(file, []byte(exampleScenario), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(helpText("checkout.yaml")), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	contains(t, output(t, "sim", "run", file, "--every", "20s"), "checkout, setpoint, seed 1", "20", "40", "60")
@@ -123,7 +123,7 @@ func TestTheTraceTopicNamesFlags(t *testing.T) {
 
 // explained reports whether a section with the word in its title has the column.
 func explained(title, column string) bool {
-	return slices.ContainsFunc(columns, func(s section) bool {
+	return slices.ContainsFunc(columns(), func(s section) bool {
 		return strings.Contains(s.title, title) && slices.ContainsFunc(s.columns, func(d definition) bool {
 			return d.word == column || slices.Contains(strings.Split(d.word, ", "), column)
 		})

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"embed"
 	"fmt"
 	"io"
 	"maps"
@@ -52,19 +53,6 @@ suits your requests, weir sim trace LOG ... --choose says.
 	}
 }
 
-// exampleScenario is the file of a scenario.
-const exampleScenario = `name: checkout
-arrivals: {poisson: {rate: 240}}     # requests a second
-work: {exponential: {mean: 20ms}}    # what one takes on an idle server
-server: {pool: {workers: 5}}         # so 250 a second
-slo: 200ms                           # how long a client waits
-limiter: {law: setpoint, max: 100}
-phases:
-  - {length: 20s}
-  - {name: fault, length: 20s, speed: 0.3}
-  - {length: 20s}
-`
-
 func printScenarios(out io.Writer, _ *kong.Node) {
 	fmt.Fprint(out, "weir sim run takes the name of a scenario, or a file.\n\n")
 	listScenarios(out)
@@ -76,7 +64,7 @@ allowed. This one is a server that slows down for a third of the time:
 
 Package sim of the library documents all fields: go doc
 github.com/weir-go/weir/sim Scenario.
-`, strings.TrimSuffix(indented(exampleScenario), "\n"))
+`, strings.TrimSuffix(indented(helpText("checkout.yaml")), "\n"))
 }
 
 func listScenarios(out io.Writer) {
@@ -95,45 +83,18 @@ func indented(text string) string {
 	return out.String()
 }
 
-func printTrace(out io.Writer, _ *kong.Node) {
-	fmt.Fprint(out, `weir sim trace replays the requests of a log before a server that you describe.
+func printTrace(out io.Writer, _ *kong.Node) { fmt.Fprint(out, helpText("trace.txt")) }
 
-The log says when a request came and what it takes. Each flag is a column, by
-its name or its number from 1, or a formula of columns in seconds, with
-+ - * / ( ) min max and the units h m s ms us ns:
+//go:embed help
+var helpTexts embed.FS
 
-`)
-	define(out, []definition{
-		{"--arrival", "when it came: a date, seconds, ms, us or ns since 1970, or a time since the start"},
-		{"--time-is end", "--arrival is when it was answered, as access logs have it"},
-		{"--service", "how long the server works on it when it has nothing else to do"},
-		{"--class", "the kind of client, if --on has several"},
-		{"--deadline", "how long its client waits"},
-	})
-	fmt.Fprint(out, "\nFormats. A file may be compressed by gzip; - is the standard input:\n\n")
-	define(out, []definition{
-		{"CSV, JSON lines", "found out; --columns names the columns where the first line does not"},
-		{"nginx, Apache", "--format combined, and a formula for --service"},
-		{"nginx, with time", "--format 'combined $request_time' --service request_time --time-is end"},
-		{"Apache, with %D", "--format 'combined $micros' --service 'micros*us'"},
-		{"Caddy", "--arrival ts --service duration --time-is end"},
-	})
-	fmt.Fprint(out, "\nThe server:\n\n")
-	define(out, []definition{
-		{"--workers N", "works on N requests at once; the others wait"},
-		{"--cores N", "works on all at once, which share N cores"},
-		{"--on SCENARIO", "that of a scenario, with its clients and limiter"},
-		{"--slo TIME", "how long a client waits"},
-		{"--load 0.7,1,1.5", "send so much of what the server can do; --rate is relative to the log"},
-		{"--choose", "say which law suits"},
-	})
-	fmt.Fprint(out, `
-For example:
-
-  weir sim trace access.log --format 'combined $request_time' \
-    --service request_time --time-is end --workers 4 --slo 1s \
-    --load 0.7,1,1.5 --choose
-`)
+// helpText returns one of the files of the help.
+func helpText(name string) string {
+	text, err := helpTexts.ReadFile("help/" + name)
+	if err != nil {
+		panic(err) // a test prints all topics
+	}
+	return string(text)
 }
 
 // otherVariables are variables that set no flag.
