@@ -1,7 +1,5 @@
 package sim
 
-import "time"
-
 // A Curve is a server on which all jobs run at once, each at the speed that the function
 // gives for n of them: 1 is the speed of a job alone. It is the shortest way to define a
 // server:
@@ -13,9 +11,7 @@ type Curve func(n float64) float64
 
 // Station implements [Server].
 func (c Curve) Station() (Station, error) {
-	s := &shared{speed: c, conditions: well}
-	s.run(1)
-	return s, nil
+	return newStation(unbounded, c), nil
 }
 
 // Sharing is processor sharing: jobs beyond the number of Cores slow all of them
@@ -78,43 +74,4 @@ type Unbounded struct{}
 // Station implements [Server].
 func (Unbounded) Station() (Station, error) {
 	return Curve(func(float64) float64 { return 1 }).Station()
-}
-
-type shared struct {
-	progress
-	speed      Curve
-	conditions Conditions
-}
-
-func (s *shared) Start(now time.Duration, job Job, work time.Duration) {
-	s.pass(now)
-	s.add(job, work)
-	s.share()
-}
-
-func (s *shared) Next() time.Duration { return s.next }
-
-func (s *shared) Finish(now time.Duration) Job {
-	s.pass(now)
-	job := s.first()
-	s.share()
-	return job
-}
-
-func (s *shared) Abandon(now time.Duration, job Job) {
-	s.pass(now)
-	s.remove(job)
-	s.share()
-}
-
-func (s *shared) Change(now time.Duration, c Conditions) {
-	s.pass(now)
-	s.conditions = c
-	s.share()
-}
-
-// share sets the rate for the current number of jobs.
-func (s *shared) share() {
-	n := float64(max(1, len(s.heap))) / s.conditions.Workers
-	s.run(mul(s.conditions.Speed, s.speed(n)))
 }

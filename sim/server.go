@@ -35,6 +35,3 @@ type Conditions struct {
 	Speed   float64 // of all work, 1 for full; 0 stops it
 	Workers float64 // the share of workers that remain, 1 for all
 }
-
-// well is a server without a fault.
-var well = Conditions{Speed: 1, Workers: 1}
