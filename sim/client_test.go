@@ -54,13 +54,7 @@ func TestNothingHeavyIsLost(t *testing.T) {
 					{Length: time.Second, Load: 0.001},
 				}
 			})
-			e, err := newEngine(s, 1)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := e.run(); err != nil {
-				t.Fatal(err)
-			}
+			e := ran(t, s, 1)
 			sum := e.record.tally()
 			units := 0
 			for _, n := range e.nodes {
@@ -81,13 +75,7 @@ func TestHeavyWaiters(t *testing.T) {
 		s.Clients = []Client{{Weight: 7}}
 		s.Limiter.Queue.Size = 30
 	})
-	e, err := newEngine(s, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := e.run(); err != nil {
-		t.Fatal(err)
-	}
+	e := ran(t, s, 1)
 	if state := e.nodes[0].State(int64(e.now)); state.Queued == 0 || state.InFlight != 14 || e.record.inflight != 14 {
 		t.Errorf("%d queued, %d in flight, %d by our count, want two requests of 7",
 			state.Queued, state.InFlight, e.record.inflight)

@@ -20,9 +20,9 @@ type encodedOracle struct {
 	Width    time.Duration // of a bin
 }
 
-// MarshalBinary encodes an oracle for storage: finding one takes forty times as long as
-// trying a law.
-func (o *Oracle) MarshalBinary() ([]byte, error) {
+// MarshalJSON encodes an oracle for storage: finding one takes forty times as long as trying
+// a law.
+func (o *Oracle) MarshalJSON() ([]byte, error) {
 	e := encodedOracle{
 		Scenario: o.Scenario,
 		Regime:   o.Regime,
@@ -39,14 +39,14 @@ func (o *Oracle) MarshalBinary() ([]byte, error) {
 	return json.Marshal(e)
 }
 
-// UnmarshalBinary decodes the output of [Oracle.MarshalBinary].
-func (o *Oracle) UnmarshalBinary(data []byte) error {
+// UnmarshalJSON decodes the output of [Oracle.MarshalJSON].
+func (o *Oracle) UnmarshalJSON(data []byte) error {
 	var e encodedOracle
 	if err := json.Unmarshal(data, &e); err != nil {
 		return fmt.Errorf("sim: an oracle: %w", err)
 	}
 	if n := len(e.Cells); n != 0 && n != histogramCells || len(e.Bins)%3 != 0 || e.Width <= 0 || len(e.Phases) == 0 {
-		return fmt.Errorf("sim: an oracle has %d phases, %d cells and %d counts: want one written by MarshalBinary",
+		return fmt.Errorf("sim: an oracle has %d phases, %d cells and %d counts: want one written by MarshalJSON",
 			len(e.Phases), n, len(e.Bins))
 	}
 	*o = Oracle{

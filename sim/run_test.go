@@ -34,6 +34,19 @@ func mustRun(t testing.TB, s Scenario, l law.Law, seed uint64) *Result {
 	return r
 }
 
+// ran returns the engine of a simulation that has ended.
+func ran(t testing.TB, s Scenario, seed uint64) *engine {
+	t.Helper()
+	e, err := newEngine(s, seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := e.run(); err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
 // scenario reads a scenario of internal/suites, which imports this package.
 func scenario(t testing.TB, name string) Scenario {
 	t.Helper()
@@ -76,16 +89,10 @@ func TestLittle(t *testing.T) {
 			at += mul(5e6, r.Exp())
 			trace = append(trace, Arrival{At: time.Duration(at), Work: Exponential{Mean: 10 * ms}.Draw(r)})
 		}
-		e, err := newEngine(Scenario{
+		e := ran(t, Scenario{
 			Server: server, Trace: trace, SLO: time.Hour, Limiter: unlimited,
 			Phases: []Phase{{Length: 10 * time.Second}, {Length: time.Hour, Speed: 0.7}},
 		}, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := e.run(); err != nil {
-			t.Fatal(err)
-		}
 		p := e.record.phases
 		if done := p[0].tally().Good + p[1].tally().Good; done != len(trace) || e.record.inflight != 0 {
 			t.Fatalf("%T: %d of %d done", server, done, len(trace))
@@ -103,13 +110,7 @@ func TestNothingIsLost(t *testing.T) {
 		for _, queue := range []Queue{{}, {Size: 30, Timeout: 50 * ms}, {Adaptive: true}} {
 			s.Limiter.Queue = queue
 			shorten(&s, time.Second)
-			e, err := newEngine(s, 3)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := e.run(); err != nil {
-				t.Fatal(err)
-			}
+			e := ran(t, s, 3)
 			sum := e.record.tally()
 			inflight, queued := 0, 0
 			for _, n := range e.nodes {

@@ -39,7 +39,7 @@ func TestWithoutACommandThereIsHelp(t *testing.T) {
 }
 
 func TestHelpOfCommands(t *testing.T) {
-	for _, command := range []string{"", "proxy", "demo", "demo bulkhead", "sim run"} {
+	for _, command := range []string{"", "proxy", "demo", "demo bulkhead", "demo database", "sim run", "completion"} {
 		words := strings.Fields(command)
 		if got, want := helped(t, append([]string{"help"}, words...)...), helped(t, append(words, "--help")...); got != want {
 			t.Errorf("weir help %s:\n%s\nwant that of --help:\n%s", command, got, want)

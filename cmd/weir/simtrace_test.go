@@ -134,24 +134,6 @@ func TestSimTuneOfLog(t *testing.T) {
 	contains(t, out, "fixed(limit=4)", "fixed(limit=1)", "With seeds 2 to 2")
 }
 
-// TestSimTraceTellsAll: each problem of each log has a line.
-func TestSimTraceTellsAll(t *testing.T) {
-	dir := t.TempDir()
-	first := written(t, filepath.Join(dir, "a.csv"), "at,took\nx,y\n")
-	second := written(t, filepath.Join(dir, "b.csv"), "at,took\n1,1\n2,0\n")
-	var stdout, stderr bytes.Buffer
-	err := run(t.Context(), []string{"sim", "trace", first, second, "--workers", "1", "--slo", "1s", "--arrival", "at", "--service", "took"}, environmentOf(""), &stdout, &stderr)
-	if status := exitStatus(err, &stderr); status != 2 {
-		t.Errorf("exit status %d", status)
-	}
-	got := strings.Split(strings.ReplaceAll(stderr.String(), dir+string(filepath.Separator), ""), "\n")
-	for i, want := range []string{`weir: a.csv:2: arrival (at) is "x": want a date`, `weir: a.csv:2: service (took) is "y": want seconds`, "weir: b.csv:3: service (took) is 0s: want more than 0", ""} {
-		if i >= len(got) || !strings.HasPrefix(got[i], want) {
-			t.Fatalf("line %d of %q: want %s", i, got, want)
-		}
-	}
-}
-
 func TestSimTraceBadInput(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, text string) string { return written(t, filepath.Join(dir, name), text) }

@@ -18,47 +18,39 @@ type Cache string
 // Sweep returns the result of [sim.SweepOn] from the cache, or computes and stores it. An
 // error may also come from the file system.
 func (c Cache) Sweep(processors int, scenario sim.Scenario, seed uint64) (*sim.Oracle, error) {
-	path, ok := c.file(scenario, seed, "oracle")
-	if !ok {
-		return sim.SweepOn(processors, scenario, seed)
-	}
-	stored := new(sim.Oracle)
-	if data, err := os.ReadFile(path); err == nil && stored.UnmarshalBinary(data) == nil {
-		return stored, nil
-	}
-	oracle, err := sim.SweepOn(processors, scenario, seed)
-	if err != nil {
-		return nil, err
-	}
-	data, err := oracle.MarshalBinary()
-	if err != nil {
-		return nil, err
-	}
-	return oracle, c.store(data, path)
+	return cached(c, scenario, seed, "oracle", func(o *sim.Oracle) int { return len(o.Phases) },
+		func() (*sim.Oracle, error) { return sim.SweepOn(processors, scenario, seed) })
 }
 
 // Baseline returns the result of [sim.BaselineOf] from the cache, or computes and stores it.
 // An error may also come from the file system.
 func (c Cache) Baseline(scenario sim.Scenario, seed uint64) (*sim.Baseline, error) {
-	path, ok := c.file(scenario, seed, "baseline")
+	return cached(c, scenario, seed, "baseline", func(b *sim.Baseline) int { return len(b.Phases) },
+		func() (*sim.Baseline, error) { return sim.BaselineOf(scenario, seed) })
+}
+
+// cached takes a result with the phases of the scenario from its file, or else computes and
+// stores it.
+func cached[T any](c Cache, scenario sim.Scenario, seed uint64, what string, phases func(*T) int, compute func() (*T, error)) (*T, error) {
+	path, ok := c.file(scenario, seed, what)
 	if !ok {
-		return sim.BaselineOf(scenario, seed)
+		return compute()
 	}
-	stored := new(sim.Baseline)
+	stored := new(T)
 	if data, err := os.ReadFile(path); err == nil {
-		if json.Unmarshal(data, stored) == nil && len(stored.Phases) == len(scenario.Phases) {
+		if json.Unmarshal(data, stored) == nil && phases(stored) == len(scenario.Phases) {
 			return stored, nil
 		}
 	}
-	baseline, err := sim.BaselineOf(scenario, seed)
+	computed, err := compute()
 	if err != nil {
 		return nil, err
 	}
-	data, err := json.Marshal(baseline)
+	data, err := json.Marshal(computed)
 	if err != nil {
 		return nil, err
 	}
-	return baseline, c.store(data, path)
+	return computed, c.store(data, path)
 }
 
 // file returns the path of an oracle or a baseline, named after all its inputs. ok is false

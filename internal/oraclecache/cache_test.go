@@ -1,6 +1,7 @@
 package oraclecache_test
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -33,7 +34,7 @@ func TestCacheOfOracles(t *testing.T) {
 
 	forged := *first
 	forged.Phases = []sim.OraclePhase{{Limit: 77}}
-	data, err := forged.MarshalBinary()
+	data, err := json.Marshal(&forged)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -63,22 +63,13 @@ func (e *InputError) Unwrap() error { return e.Err }
 
 func (j Job) run(processors int) (o Outcome, err error) {
 	o.Job = j
-	for _, l := range j.Laws {
-		r, err := sim.Run(j.Scenario, l, j.Seed)
+	for _, c := range j.contenders() {
+		r, err := sim.Run(c.scenario, c.law, j.Seed)
 		if err != nil {
 			return o, &InputError{err}
 		}
+		r.Law = cmp.Or(c.name, r.Law)
 		o.Results = append(o.Results, r)
-	}
-	if j.Told {
-		for _, l := range told(j.Scenario) {
-			r, err := sim.Run(l.scenario, l.law, j.Seed)
-			if err != nil {
-				return o, &InputError{err}
-			}
-			r.Law = l.name
-			o.Results = append(o.Results, r)
-		}
 	}
 	if j.Unscored {
 		return o, nil
@@ -111,21 +102,28 @@ func (o *Outcome) score(r *sim.Result) (sim.Score, error) {
 	return score, err
 }
 
-type toldLaw struct {
-	name     string
-	law      law.Law
+// A contender is a law in a scenario.
+type contender struct {
 	scenario sim.Scenario
+	law      law.Law
+	name     string // defaults to the law
 }
 
-// told returns the laws that can use the deadline, by a setting or through the work. A target
-// at half of it leaves as much for variation.
-func told(s sim.Scenario) []toldLaw {
-	return []toldLaw{
-		{"setpoint(deadlines)", law.Setpoint{}, withDeadlines(s)},
-		{"setpoint(budget=slo)", law.Setpoint{Budget: s.SLO}, s},
-		{"pid(target=slo/2)", law.PID{Target: s.SLO / 2}, s},
-		{"band(target=slo/2)", law.Band{Target: s.SLO / 2}, s},
+// contenders are the laws of the job and, if Told, those that can use the deadline, by a
+// setting or through the work. A target at half of it leaves as much for variation.
+func (j Job) contenders() (list []contender) {
+	s := j.Scenario
+	for _, l := range j.Laws {
+		list = append(list, contender{s, l, ""})
 	}
+	if !j.Told {
+		return list
+	}
+	return append(list,
+		contender{withDeadlines(s), law.Setpoint{}, "setpoint(deadlines)"},
+		contender{s, law.Setpoint{Budget: s.SLO}, "setpoint(budget=slo)"},
+		contender{s, law.PID{Target: s.SLO / 2}, "pid(target=slo/2)"},
+		contender{s, law.Band{Target: s.SLO / 2}, "band(target=slo/2)"})
 }
 
 // withDeadlines makes all requests carry their deadlines.

@@ -24,24 +24,24 @@ func (c *Cell) add(s sim.Score) {
 		c.Worst = math.Inf(1)
 	}
 	c.seeds++
-	toward := func(mean *float64, v float64) { *mean += (v - *mean) / float64(c.seeds) }
-	toward(&c.Mean.Goodput, s.Goodput)
-	toward(&c.Mean.Uncapped, s.Uncapped)
-	for i, v := range s.Phases {
-		toward(&c.Mean.Phases[i], v)
+	of := figuresOf(&s)
+	for i, mean := range figuresOf(&c.Mean) {
+		*mean += (*of[i] - *mean) / float64(c.seeds)
 	}
-	toward(&c.Mean.P99Ratio, s.P99Ratio)
-	toward(&c.Mean.Convergence, s.Convergence)
-	toward(&c.Mean.LimitMean, s.LimitMean)
-	toward(&c.Mean.LimitCV, s.LimitCV)
-	toward(&c.Mean.Refused, s.Refused)
-	toward(&c.Mean.FalseRefused, s.FalseRefused)
-	toward(&c.Mean.Probed, s.Probed)
-	toward(&c.Mean.Late, s.Late)
-	toward(&c.Mean.StartGoodput, s.StartGoodput)
-	toward(&c.Mean.Jain, s.Jain)
 	c.harms.add(s.Harm)
 	c.Worst = min(c.Worst, s.Goodput)
+}
+
+// figuresOf returns the figures of a score that have a mean over seeds.
+func figuresOf(s *sim.Score) []*float64 {
+	list := []*float64{
+		&s.Goodput, &s.Uncapped, &s.P99Ratio, &s.Convergence, &s.LimitMean, &s.LimitCV,
+		&s.Refused, &s.FalseRefused, &s.Probed, &s.Late, &s.StartGoodput, &s.Jain,
+	}
+	for i := range s.Phases {
+		list = append(list, &s.Phases[i])
+	}
+	return list
 }
 
 // scored returns the phases after the start, or all if there are no others.
