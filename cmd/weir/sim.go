@@ -61,7 +61,7 @@ func (f outputFlags) form() form {
 	return asTable
 }
 
-// report runs the jobs, prints what the reporter makes of them, and draws the chart.
+// report runs the jobs, reports their outcomes, and draws the chart if there is a file for it.
 func (f outputFlags) report(ctx context.Context, s streams, jobs []simulate.Job, r reporter, draw func() (*chart.Chart, error)) error {
 	if err := checkPlot(f.Plot); err != nil {
 		return err
@@ -157,7 +157,7 @@ func (f seriesFlags) run(ctx context.Context, s streams, scenarios []sim.Scenari
 	return output.report(ctx, s, jobs, first, func() (*chart.Chart, error) { return simulate.ChartRun(first.outcomes, f.Panel...) })
 }
 
-// firstSeed keeps the outcomes of a seed, which are drawn.
+// firstSeed keeps the outcomes of the first seed, for the chart.
 type firstSeed struct {
 	reporter
 

@@ -55,8 +55,9 @@ func TestSimList(t *testing.T) {
 	}
 }
 
-// TestSimulatorPrints compares with the files of testdata/sim: a command, and below it what
-// the command prints. They have constant limits only, which no change of a law moves.
+// TestSimulatorPrints compares the output of commands with the files of testdata/sim, which
+// have the command in their first line. All limits are constant, so that no change of a law
+// changes the files.
 func TestSimulatorPrints(t *testing.T) {
 	files, err := filepath.Glob("testdata/sim/*.txt")
 	if err != nil || len(files) < 20 {

@@ -13,13 +13,13 @@ import (
 // A column of a table of the simulator. Printing the table and weir help columns both use it.
 type column[T any] struct {
 	head  string
-	in    tables   // that have it
+	in    tables   // that have it; all of them if it is 0
 	needs features // without which it is left out
 	text  func(row T) string
 	about string
 }
 
-// tables are the tables that share columns. All tables have a column of none.
+// tables are the tables that share columns. A column without any is in all of them.
 type tables uint8
 
 const (
@@ -65,7 +65,7 @@ func tableOf[T any](columns []column[T], left int, in tables, has features, rows
 	return t
 }
 
-// explanations are those of the columns.
+// explanations returns the explanation of each column.
 func explanations[T any](columns []column[T]) (list []definition) {
 	for _, c := range columns {
 		list = append(list, definition{c.head, c.about})

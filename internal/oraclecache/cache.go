@@ -29,7 +29,7 @@ func (c Cache) Baseline(scenario sim.Scenario, seed uint64) (*sim.Baseline, erro
 		func() (*sim.Baseline, error) { return sim.BaselineOf(scenario, seed) })
 }
 
-// cached takes a result with the phases of the scenario from its file, or else computes and
+// cached returns the stored result, if it has the phases of the scenario, or else computes and
 // stores it.
 func cached[T any](c Cache, scenario sim.Scenario, seed uint64, what string, phases func(*T) int, compute func() (*T, error)) (*T, error) {
 	path, ok := c.file(scenario, seed, what)

@@ -17,12 +17,10 @@ func (p *logParser) isHeading(cells []string) bool {
 	case p.heading > 0 || p.names != nil || len(cells) < p.least:
 		return false
 	}
-	_, badArrival := p.arrival.stamp(cells, &p.stamps)
-	_, badService := p.service.time(cells)
-	return badArrival != "" && badService != ""
+	return p.isForeign(cells)
 }
 
-// isForeign reports whether the first row cannot be in the simple format.
+// isForeign reports whether neither arrival nor service can be read from the first row.
 func (p *logParser) isForeign(cells []string) bool {
 	_, badArrival := p.arrival.stamp(cells, &p.stamps)
 	_, badService := p.service.time(cells)

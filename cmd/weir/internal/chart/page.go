@@ -51,42 +51,33 @@ func (p *page) printf(format string, args ...any) { fmt.Fprintf(p, format, args.
 
 // WriteTo writes the chart as SVG.
 func (c *Chart) WriteTo(w io.Writer) (int64, error) {
-	var p page
-	key := c.key()
-	top := float64(margin + len(key)*textHeight)
-	width, height := c.size(top)
-	p.printf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %s %s" width="%[1]s" height="%[2]s" font-family="sans-serif" font-size="11" role="img">`+"\n",
-		px(width), px(height))
-	p.printf("<title>%s</title>\n%s", html.EscapeString(c.Title), style)
-	p.printf(`<rect class="page" width="%s" height="%s"/>`+"\n", px(width), px(height))
-	for i, entry := range key {
-		p.entry(entry, margin, float64(margin+i*textHeight))
+	var plots page
+	top := float64(margin)
+	for _, entry := range c.key() {
+		plots.entry(entry, margin, top)
+		top += textHeight
 	}
 	for i, row := range c.Rows {
+		if i > 0 {
+			top += gap
+		}
 		above, below := around(row)
 		for column, plot := range row {
 			left := margin + axisWidth + float64(column)*(c.Width+axisWidth+gap)
-			p.plot(area{plot, left, top + above, c.Width, c.Height})
+			plots.plot(area{plot, left, top + above, c.Width, c.Height})
 		}
 		top += above + c.Height + below
-		if i < len(c.Rows)-1 {
-			top += gap
-		}
 	}
-	p.printf("</svg>\n")
-	return p.WriteTo(w)
-}
-
-// size is the size of the page, whose plots begin at top.
-func (c *Chart) size(top float64) (width, height float64) {
 	columns := float64(len(c.Rows[0]))
-	width = 2*margin + columns*(axisWidth+c.Width) + (columns-1)*gap
-	height = top + float64(len(c.Rows)-1)*gap + margin
-	for _, row := range c.Rows {
-		above, below := around(row)
-		height += above + c.Height + below
-	}
-	return width, height
+	width, height := px(2*margin+columns*(axisWidth+c.Width)+(columns-1)*gap), px(top+margin)
+
+	var p page
+	p.printf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %s %s" width="%[1]s" height="%[2]s" font-family="sans-serif" font-size="11" role="img">`+"\n",
+		width, height)
+	p.printf("<title>%s</title>\n%s", html.EscapeString(c.Title), style)
+	p.printf(`<rect class="page" width="%s" height="%s"/>`+"\n", width, height)
+	p.printf("%s</svg>\n", &plots)
+	return p.WriteTo(w)
 }
 
 // around returns the space that a row needs above and below its data areas.
