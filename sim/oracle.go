@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/weir-go/weir/internal/maxmin"
 	"github.com/weir-go/weir/internal/portable"
 	"github.com/weir-go/weir/law"
 )
@@ -117,7 +118,7 @@ func (s Scenario) swept(limit int, shared []stretch, seed uint64) (swept, error)
 	}
 	e.stretches = slices.Clone(shared)
 	for i := range e.stretches {
-		e.stretches[i].split(limit)
+		e.stretches[i].limits = maxmin.Split(limit, e.stretches[i].needs)
 	}
 	err = e.run()
 	return swept{limit, e.record.phases, e.record.bins, e.record.width}, err

@@ -2,11 +2,10 @@ package sim
 
 import (
 	"math"
-	"reflect"
-	"slices"
 	"testing"
 	"time"
 
+	"github.com/weir-go/weir/internal/maxmin"
 	"github.com/weir-go/weir/law"
 )
 
@@ -86,9 +85,8 @@ func TestLimiterFixed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, stretch := range complete.stretches(1) {
-		stretch.split(30)
-		if stretch.limits[1] != 0 || stretch.limits[0]+stretch.limits[2] != 30 {
-			t.Errorf("the oracle's limits are %v", stretch.limits)
+		if limits := maxmin.Split(30, stretch.needs); limits[1] != 0 || limits[0]+limits[2] != 30 {
+			t.Errorf("the oracle's limits are %v", limits)
 		}
 	}
 }
@@ -103,42 +101,6 @@ func TestLimiterSkew(t *testing.T) {
 	plain := replicated(nil)
 	if got := plain.clock(2, time.Second); got != time.Second {
 		t.Errorf("a clock without skew shows %v", got)
-	}
-}
-
-func TestMaxMin(t *testing.T) {
-	for _, test := range []struct {
-		total float64
-		needs []float64
-		want  []float64
-	}{
-		{12, []float64{10, 2, 10}, []float64{5, 2, 5}},
-		{9, []float64{10, 10, 10}, []float64{3, 3, 3}},
-		{40, []float64{10, 0, 10}, []float64{20, 0, 20}},
-		{5, []float64{0, 0}, []float64{0, 0}},
-	} {
-		if got := maxMin(test.total, test.needs); !reflect.DeepEqual(got, test.want) {
-			t.Errorf("%v among %v is %v, want %v", test.total, test.needs, got, test.want)
-		}
-	}
-}
-
-// TestSplit checks that the parts are integers with the right sum, except for the minimum of
-// each.
-func TestSplit(t *testing.T) {
-	for _, test := range []struct {
-		total int
-		needs []float64
-		want  []int
-	}{
-		{11, []float64{10, 2, 10}, []int{5, 2, 4}},
-		{2, []float64{4, 4, 0, 4}, []int{1, 1, 0, 1}},
-		{30, []float64{1, 100}, []int{1, 29}},
-	} {
-		s := stretch{needs: test.needs}
-		if s.split(test.total); !slices.Equal(s.limits, test.want) {
-			t.Errorf("%d among %v is %v, want %v", test.total, test.needs, s.limits, test.want)
-		}
 	}
 }
 

@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"cmp"
 	"math"
 	"slices"
 	"time"
@@ -74,52 +73,6 @@ func (t *stretch) need(s *Scenario, length time.Duration) {
 			t.needs[i] = 0
 		}
 	}
-}
-
-// split gives each limiter its part of the total, at least one.
-func (t *stretch) split(total int) {
-	fair := maxMin(float64(total), t.needs)
-	t.limits = make([]int, len(fair))
-	type rest struct {
-		limiter int
-		part    float64
-	}
-	var rests []rest
-	for i, part := range fair {
-		if t.needs[i] == 0 {
-			continue
-		}
-		t.limits[i] = max(1, int(part))
-		total -= t.limits[i]
-		rests = append(rests, rest{i, part - float64(t.limits[i])})
-	}
-	slices.SortStableFunc(rests, func(a, b rest) int { return cmp.Compare(b.part, a.part) })
-	for i := range min(max(0, total), len(rests)) {
-		t.limits[rests[i].limiter]++
-	}
-}
-
-// maxMin splits a total: a limiter that needs less than an equal share gets its need, and
-// the others share the rest equally. If the total exceeds all needs, the excess is divided
-// in proportion.
-func maxMin(total float64, needs []float64) []float64 {
-	parts := make([]float64, len(needs))
-	if all := sum(needs); all <= total {
-		for i, need := range needs {
-			parts[i] = need / max(all, math.SmallestNonzeroFloat64) * total
-		}
-		return parts
-	}
-	order := make([]int, len(needs))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(needs[a], needs[b]) })
-	for place, i := range order {
-		parts[i] = min(needs[i], total/float64(len(order)-place))
-		total -= parts[i]
-	}
-	return parts
 }
 
 // nextStretch returns the time at which the next stretch begins.

@@ -12,7 +12,7 @@ import (
 )
 
 // exactly are the packages that a simulation consists of.
-var exactly = []string{"internal/portable", "pid", "law", "internal/window", "internal/queue", "internal/virtual", "internal/admit", "sim", "internal/suites", "internal/tracelog"}
+var exactly = []string{"internal/portable", "pid", "law", "internal/window", "internal/queue", "internal/virtual", "internal/admit", "sim", "internal/suites", "internal/tracelog", "internal/maxmin"}
 
 // inexact are the functions of package math that some machines implement in assembly, or
 // with other instructions, and so with other last bits.

@@ -56,7 +56,8 @@ var mayImport = map[string]string{
 
 	"pool/sourcetest":   "pool",
 	"internal/tracelog": "",
-	"sim":               "internal/admit internal/queue internal/reply internal/settings internal/window law internal/portable internal/nearest internal/tracelog",
+	"internal/maxmin":   "",
+	"sim":               "internal/admit internal/queue internal/reply internal/settings internal/window law internal/portable internal/maxmin internal/nearest internal/tracelog",
 
 	"internal/suites":      "sim internal/portable internal/nearest",
 	"internal/oraclecache": "sim",
@@ -184,7 +185,7 @@ func TestPermissionsAreUsed(t *testing.T) {
 
 // untimed are the packages that take the time as an argument: the live limiter and the
 // simulator drive the same code, so it must not depend on either.
-var untimed = []string{"law", "pid", "internal/window", "internal/queue", "internal/virtual", "internal/admit", "sim", "internal/suites", "internal/tracelog"}
+var untimed = []string{"law", "pid", "internal/window", "internal/queue", "internal/virtual", "internal/admit", "sim", "internal/suites", "internal/tracelog", "internal/maxmin"}
 
 // impure are the imports that a control law must not have: a window in, a decision out.
 var impure = []string{"context", "math/rand", "math/rand/v2", "os", "sync", "sync/atomic"}
