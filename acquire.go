@@ -3,6 +3,7 @@ package weir
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/weir-go/weir/internal/admit"
 	"github.com/weir-go/weir/internal/deadline"
@@ -15,7 +16,7 @@ import (
 // The error matches [ErrRefused] if the work was refused. If ctx ended first the
 // error matches context.Cause(ctx) instead and is not a refusal. A nil ctx counts
 // as context.Background. It does not allocate unless it has to wait or refuse.
-func (l *Limiter) Acquire(ctx context.Context) (Permit, error) { return l.enter(ctx, 1) }
+func (l *Limiter) Acquire(ctx context.Context) (Permit, error) { return l.acquire(ctx, 1) }
 
 // AcquireN is Acquire for work that takes weight slots instead of one. A weight
 // above the limit is refused with [ErrTooHeavy], so Config.Initial should be at
@@ -24,57 +25,7 @@ func (l *Limiter) AcquireN(ctx context.Context, weight int) (Permit, error) {
 	if err := checkWeight(weight); err != nil {
 		return Permit{}, err
 	}
-	return l.enter(ctx, weight)
-}
-
-func checkWeight(slots int) error {
-	if slots < 1 || slots > maxSlots {
-		return invalid("weight", slots, fmt.Sprintf("1 to %d", maxSlots))
-	}
-	return nil
-}
-
-func (l *Limiter) enter(ctx context.Context, weight int) (Permit, error) {
-	if ctx == nil {
-		ctx = context.Background()
-	}
-	if ctx.Err() != nil {
-		l.leave()
-		return Permit{}, l.cancelled(ctx)
-	}
-	if cold := l.config.Load().cold; cold != nil {
-		return l.enterCold(ctx, weight, cold)
-	}
-	return l.acquire(ctx, 0, weight)
-}
-
-// enterCold is enter for a limiter with a cold setting.
-func (l *Limiter) enterCold(ctx context.Context, weight int, c *coldConfig) (p Permit, err error) {
-	if c.breaker != nil {
-		p, err = l.acquireWithBreaker(ctx, c.tenant(ctx), weight, c.breaker)
-	} else {
-		p, err = l.acquire(ctx, c.tenant(ctx), weight)
-	}
-	if err == nil {
-		c.sample(ctx, &p)
-	}
-	return p, err
-}
-
-func (l *Limiter) acquire(ctx context.Context, tenant uint16, weight int) (Permit, error) {
-	var fx admit.Effects
-	var ticket reply.Ticket
-	work := admit.Work{Weight: weight, Tenant: tenant, Deadline: deadline.Of(ctx)}
-	verdict := l.node.Acquire(&ticket, work, now(), &fx)
-	l.after(&fx, ticket)
-	switch verdict {
-	case reply.Admitted:
-		return Permit{limiter: l, ticket: ticket}, nil
-	case reply.MustWait:
-		return l.wait(ctx, tenant, weight)
-	default:
-		return Permit{}, l.refuse(verdict, fx.RetryAfter, fx.Seq)
-	}
+	return l.acquire(ctx, weight)
 }
 
 // TryAcquire is Acquire for work that will not wait. If there is no free slot, ok is false and the
@@ -82,43 +33,114 @@ func (l *Limiter) acquire(ctx context.Context, tenant uint16, weight int) (Permi
 // cancelled. A nil ctx counts as context.Background. Only a Breaker or an exemplar makes TryAcquire
 // allocate.
 func (l *Limiter) TryAcquire(ctx context.Context) (p Permit, ok bool) {
+	p, no := l.enter(ctx, admit.Work{Weight: 1, NoWait: true})
+	if no.verdict == reply.Admitted {
+		return p, true
+	}
+	l.reportRefusal(no)
+	return Permit{}, false
+}
+
+func (l *Limiter) acquire(ctx context.Context, weight int) (Permit, error) {
+	p, no := l.enter(ctx, admit.Work{Weight: weight})
+	if no.verdict == reply.Admitted {
+		return p, nil
+	}
+	return Permit{}, l.refuse(ctx, no)
+}
+
+// A refusal says why work was not admitted. The zero refusal is none.
+type refusal struct {
+	verdict    reply.Verdict // Cancelled if its caller is gone
+	retryAfter int64
+	seq        uint64
+}
+
+// enter returns a permit, or a refusal that its caller reports.
+func (l *Limiter) enter(ctx context.Context, w admit.Work) (Permit, refusal) {
 	if ctx == nil {
 		ctx = context.Background()
 	}
 	if ctx.Err() != nil {
-		l.leave()
-		return Permit{}, false
+		return Permit{}, l.cancel()
 	}
 	if cold := l.config.Load().cold; cold != nil {
-		return l.tryEnterCold(ctx, cold)
+		return l.enterCold(ctx, w, cold)
 	}
-	return l.tryAcquire(ctx, 0)
+	return l.admit(ctx, w)
 }
 
-// tryEnterCold is enterCold for work that will not wait.
-func (l *Limiter) tryEnterCold(ctx context.Context, c *coldConfig) (p Permit, ok bool) {
-	if c.breaker != nil {
-		p, ok = l.tryAcquireWithBreaker(ctx, c.tenant(ctx), c.breaker)
-	} else {
-		p, ok = l.tryAcquire(ctx, c.tenant(ctx))
+// enterCold is enter for a limiter with a cold setting. If anything panics or calls
+// runtime.Goexit, the permit is given back and the breaker gets Ignore.
+func (l *Limiter) enterCold(ctx context.Context, w admit.Work, c *coldConfig) (p Permit, no refusal) {
+	if c.tenants {
+		w.Tenant = tenantHash(ctx)
 	}
-	if ok {
-		c.sample(ctx, &p)
+	allowed, no := l.ask(ctx, c.breaker)
+	if no.verdict != reply.Admitted {
+		return Permit{}, no
 	}
-	return p, ok
+	handedOut := false
+	defer func() {
+		if !handedOut {
+			p.Release()
+			p = Permit{}
+			allowed.report(Ignore)
+		}
+	}()
+	p, no = l.admit(ctx, w)
+	if p.Waited() > 0 {
+		first := allowed
+		allowed = nil
+		first.report(Ignore)
+		allowed, no = l.ask(ctx, c.breaker)
+	}
+	if no.verdict != reply.Admitted {
+		return p, no
+	}
+	p.tell(c.exemplars.sample(ctx, p.ticket.Record.Start, allowed))
+	handedOut = true
+	return p, no
 }
 
-func (l *Limiter) tryAcquire(ctx context.Context, tenant uint16) (Permit, bool) {
-	work := admit.Work{Weight: 1, Tenant: tenant, Deadline: deadline.Of(ctx)}
+// admit asks the node.
+func (l *Limiter) admit(ctx context.Context, w admit.Work) (Permit, refusal) {
+	w.Deadline = deadline.Of(ctx)
 	var fx admit.Effects
 	var ticket reply.Ticket
-	verdict := l.node.TryAcquire(&ticket, work, now(), &fx)
+	verdict := l.node.Acquire(&ticket, w, now(), &fx)
 	l.after(&fx, ticket)
-	if verdict == reply.Admitted {
-		return Permit{limiter: l, ticket: ticket}, true
+	switch verdict {
+	case reply.Admitted:
+		return Permit{limiter: l, ticket: ticket}, refusal{}
+	case reply.MustWait:
+		return l.wait(ctx, w)
+	default:
+		return Permit{}, refusal{verdict, fx.RetryAfter, fx.Seq}
 	}
-	if conf := l.config.Load(); conf.onEvent != nil {
-		l.reportRefusal(conf, verdict, fx.RetryAfter, fx.Seq)
+}
+
+// cancel counts a caller that was gone before it could ask.
+func (l *Limiter) cancel() refusal {
+	var fx admit.Effects
+	l.node.Cancel(now(), &fx)
+	l.after(&fx, reply.Ticket{})
+	return refusal{verdict: reply.Cancelled}
+}
+
+// refuse reports a refusal and returns its error.
+func (l *Limiter) refuse(ctx context.Context, no refusal) error {
+	l.reportRefusal(no)
+	name := l.config.Load().name
+	if no.verdict == reply.Cancelled {
+		return fmt.Errorf("weir: limiter %q: cancelled before it was admitted: %w", name, context.Cause(ctx))
 	}
-	return Permit{}, false
+	return &RefusedError{Limiter: name, Reason: Reason(no.verdict), RetryAfter: time.Duration(no.retryAfter)}
+}
+
+func checkWeight(slots int) error {
+	if slots < 1 || slots > maxSlots {
+		return invalid("weight", slots, fmt.Sprintf("1 to %d", maxSlots))
+	}
+	return nil
 }

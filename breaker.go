@@ -25,67 +25,30 @@ type Breaker interface {
 	Allow(ctx context.Context) (done func(Outcome), err error)
 }
 
-// acquireWithBreaker is acquire with the permission of a breaker.
-func (l *Limiter) acquireWithBreaker(ctx context.Context, tenant uint16, weight int, b Breaker) (p Permit, err error) {
-	done, err := l.ask(ctx, b)
-	if err != nil {
-		return Permit{}, err
+// A permission gets the outcome of the work that a breaker allowed. It is nil if nothing asks for
+// the outcome.
+type permission func(Outcome)
+
+func (p permission) report(o Outcome) {
+	if p != nil {
+		p(o)
 	}
-	handedOut := false
-	defer func() {
-		if handedOut {
-			return
-		}
-		p.Release()
-		p = Permit{}
-		if done != nil {
-			done(Ignore)
-		}
-	}()
-	p, err = l.acquire(ctx, tenant, weight)
-	if err == nil && p.Waited() > 0 {
-		first := done
-		done = nil
-		first(Ignore)
-		done, err = l.ask(ctx, b)
-	}
-	if err == nil {
-		p.tell(done)
-		handedOut = true
-	}
-	return p, err
 }
 
-func (l *Limiter) tryAcquireWithBreaker(ctx context.Context, tenant uint16, b Breaker) (p Permit, ok bool) {
-	done, err := l.ask(ctx, b)
-	if err != nil {
-		return Permit{}, false
+// ask asks a breaker, which may be nil.
+func (l *Limiter) ask(ctx context.Context, b Breaker) (permission, refusal) {
+	if b == nil {
+		return nil, refusal{}
 	}
-	defer func() {
-		if !ok {
-			done(Ignore)
-		}
-	}()
-	if p, ok = l.tryAcquire(ctx, tenant); ok {
-		p.tell(done)
-	}
-	return p, ok
-}
-
-// ask returns the function to call with the outcome, or the refusal.
-func (l *Limiter) ask(ctx context.Context, b Breaker) (done func(Outcome), err error) {
-	done, err = b.Allow(ctx)
+	done, err := b.Allow(ctx)
 	if err == nil {
-		if done == nil {
-			done = func(Outcome) {}
-		}
-		return done, nil
+		return done, refusal{}
 	}
 	var fx admit.Effects
 	forbidden := l.node.Forbid(reply.BreakerOpen, now(), &fx)
 	l.after(&fx, reply.Ticket{})
 	if forbidden {
-		return nil, l.refuse(reply.BreakerOpen, 0, fx.Seq)
+		return nil, refusal{verdict: reply.BreakerOpen, seq: fx.Seq}
 	}
-	return func(Outcome) {}, nil
+	return nil, refusal{}
 }

@@ -29,7 +29,7 @@ func (l *Limiter) run(ctx context.Context, weight int, fn func(context.Context) 
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	permit, err := l.enter(ctx, weight)
+	permit, err := l.acquire(ctx, weight)
 	if err != nil {
 		return err
 	}

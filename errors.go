@@ -17,22 +17,20 @@ var ErrRefused = errors.New("weir: refused")
 // The refusals by reason; each also matches [ErrRefused], and ErrDeadline matches
 // context.DeadlineExceeded too.
 var (
-	ErrTenantShare  = refusal(ReasonTenantShare)
-	ErrQueueFull    = refusal(ReasonQueueFull)
-	ErrQueueTimeout = refusal(ReasonQueueTimeout)
-	ErrDeadline     = refusal(ReasonDeadline)
-	ErrTooHeavy     = refusal(ReasonTooHeavy)
-	ErrClosed       = refusal(ReasonClosed)
-	ErrBreakerOpen  = refusal(ReasonBreakerOpen)
-	ErrOverload     = refusal(ReasonOverload)
-	ErrLimitReached = refusal(ReasonLimitReached)
-	ErrPace         = refusal(ReasonPace)
-	ErrPushback     = refusal(ReasonPushback)
+	ErrTenantShare  error = sentinel{ReasonTenantShare}
+	ErrQueueFull    error = sentinel{ReasonQueueFull}
+	ErrQueueTimeout error = sentinel{ReasonQueueTimeout}
+	ErrDeadline     error = sentinel{ReasonDeadline}
+	ErrTooHeavy     error = sentinel{ReasonTooHeavy}
+	ErrClosed       error = sentinel{ReasonClosed}
+	ErrBreakerOpen  error = sentinel{ReasonBreakerOpen}
+	ErrOverload     error = sentinel{ReasonOverload}
+	ErrLimitReached error = sentinel{ReasonLimitReached}
+	ErrPace         error = sentinel{ReasonPace}
+	ErrPushback     error = sentinel{ReasonPushback}
 )
 
-// refusal returns the error that refusals for the reason match.
-func refusal(r Reason) error { return sentinel{r} }
-
+// A sentinel is the error that all refusals for the reason match.
 type sentinel struct{ reason Reason }
 
 func (s sentinel) Error() string { return ErrRefused.Error() + ": " + s.reason.String() }

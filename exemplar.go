@@ -35,33 +35,22 @@ func (e *exemplars) due(at int64) bool {
 	return (at >= next || next-at > sampleEvery) && e.next.CompareAndSwap(next, at+sampleEvery)
 }
 
-// sample makes the permit leave an exemplar if its work succeeds. If the user's function does
-// not return, the permit is given back.
-func (e *exemplars) sample(ctx context.Context, p *Permit) {
-	returned := false
-	defer func() {
-		if !returned {
-			p.Release()
-		}
-	}()
+// sample returns a permission for work that was just admitted. If an exemplar is due, it leaves
+// one when the work succeeds.
+func (e *exemplars) sample(ctx context.Context, start int64, allowed permission) permission {
+	if e == nil || !e.due(start) {
+		return allowed
+	}
 	label := e.label(ctx)
-	returned = true
 	if label == "" {
-		return
+		return allowed
 	}
-	start := p.ticket.Record.Start
-	var done func(Outcome)
-	if p.cold != nil {
-		done = p.cold.done
-	}
-	p.tell(func(o Outcome) {
+	return func(o Outcome) {
 		if o == Success {
 			e.keep(histogram.Exemplar{Label: label, Value: time.Duration(max(0, now()-start)), At: time.Now()})
 		}
-		if done != nil {
-			done(o)
-		}
-	})
+		allowed.report(o)
+	}
 }
 
 // keep keeps an exemplar in place of the last one of its octave.

@@ -2,9 +2,7 @@ package weir
 
 import (
 	"context"
-	"math"
 	"sync"
-	"time"
 
 	"github.com/weir-go/weir/internal/admit"
 	"github.com/weir-go/weir/internal/queue"
@@ -42,44 +40,38 @@ func (l *Limiter) Full(ctx context.Context) error {
 	if ctx == nil {
 		ctx = context.Background()
 	}
+	if no := l.full(ctx); no.verdict != reply.Admitted {
+		return l.refuse(ctx, no)
+	}
+	return nil
+}
+
+func (l *Limiter) full(ctx context.Context) refusal {
 	if ctx.Err() != nil {
-		l.leave()
-		return l.cancelled(ctx)
+		return l.cancel()
 	}
 	w := inquirers.Get().(*queue.Waiter)
 	defer inquirers.Put(w)
-	*w = queue.Waiter{}
+	*w = queue.Waiter{Weight: 1}
 	at := now()
 	describe(ctx, w, at)
 	if cold := l.config.Load().cold; cold != nil {
-		w.Tenant = cold.tenant(ctx)
-		if cold.breaker != nil {
-			done, err := l.ask(ctx, cold.breaker)
-			if err != nil {
-				return err
-			}
-			done(Ignore)
+		w.Tenant = tenantHash(ctx)
+		allowed, no := l.ask(ctx, cold.breaker)
+		if no.verdict != reply.Admitted {
+			return no
 		}
+		allowed.report(Ignore)
 	}
-	w.Weight = 1
 	var fx admit.Effects
 	verdict := l.node.Full(w, at, &fx)
 	l.after(&fx, reply.Ticket{})
 	if !verdict.Refused() {
-		return nil
+		return refusal{}
 	}
-	retryAfter, seq := w.Refusal()
-	return l.refuse(verdict, retryAfter, seq)
+	return refusal{verdict, w.RetryAfter, w.Seq}
 }
 
 // inquirers are waiters for questions. They are pooled, because a waiter passed to a queue
 // lives on the heap.
 var inquirers = sync.Pool{New: func() any { return new(queue.Waiter) }}
-
-// describe fills in the waiter's priority and deadline from its context.
-func describe(ctx context.Context, w *queue.Waiter, now int64) {
-	w.Lane = PriorityFrom(ctx).lane()
-	if deadline, ok := ctx.Deadline(); ok {
-		w.Deadline = now + min(int64(time.Until(deadline)), math.MaxInt64-now)
-	}
-}

@@ -24,7 +24,7 @@ type Permit struct {
 // or an exemplar.
 type permitCold struct {
 	waited time.Duration
-	done   func(Outcome) // nil without a breaker or an exemplar
+	done   permission // nil without a breaker or an exemplar
 }
 
 // Done gives the permit back and reports the outcome of the work: err is classified by
@@ -188,7 +188,10 @@ func (p Permit) Waited() time.Duration {
 }
 
 // tell makes the permit call done with the outcome of its work.
-func (p *Permit) tell(done func(Outcome)) {
+func (p *Permit) tell(done permission) {
+	if done == nil {
+		return
+	}
 	if p.cold == nil {
 		p.cold = &permitCold{}
 	}

@@ -63,19 +63,15 @@ func (l *Limiter) report(fx *admit.Effects) {
 	}
 }
 
-// refuse reports a refusal and returns its error.
-func (l *Limiter) refuse(v reply.Verdict, retryAfter int64, seq uint64) error {
+// reportRefusal reports work that was refused, but not work that was cancelled.
+func (l *Limiter) reportRefusal(no refusal) {
 	conf := l.config.Load()
-	if conf.onEvent != nil {
-		l.reportRefusal(conf, v, retryAfter, seq)
+	if conf.onEvent == nil || !no.verdict.Refused() {
+		return
 	}
-	return &RefusedError{Limiter: conf.name, Reason: Reason(v), RetryAfter: time.Duration(retryAfter)}
-}
-
-func (l *Limiter) reportRefusal(conf *config, v reply.Verdict, retryAfter int64, seq uint64) {
 	conf.onEvent(Event{
-		Seq: seq, At: time.Now(), Limiter: conf.name, Kind: Refused,
-		Reason: Reason(v), RetryAfter: time.Duration(retryAfter),
+		Seq: no.seq, At: time.Now(), Limiter: conf.name, Kind: Refused,
+		Reason: Reason(no.verdict), RetryAfter: time.Duration(no.retryAfter),
 	})
 }
 

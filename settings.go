@@ -1,7 +1,6 @@
 package weir
 
 import (
-	"context"
 	"time"
 
 	"github.com/weir-go/weir/internal/admit"
@@ -125,20 +124,4 @@ func (c *config) public(s admit.Settings) Config {
 		}
 	}
 	return full
-}
-
-// tenant returns the hash of the tenant of work under ctx, 0 without fairness between
-// tenants.
-func (c *coldConfig) tenant(ctx context.Context) uint16 {
-	if !c.tenants {
-		return 0
-	}
-	return tenantHash(ctx)
-}
-
-// sample makes work that was just admitted leave an exemplar if one is due.
-func (c *coldConfig) sample(ctx context.Context, p *Permit) {
-	if c.exemplars != nil && c.exemplars.due(p.ticket.Record.Start) {
-		c.exemplars.sample(ctx, p)
-	}
 }

@@ -2,7 +2,7 @@ package weir
 
 import (
 	"context"
-	"fmt"
+	"math"
 	"time"
 
 	"github.com/weir-go/weir/internal/admit"
@@ -38,21 +38,23 @@ func (w *waiter) Recheck() { w.ready <- recheck }
 func (w *waiter) expire() { w.ready <- expired }
 
 // wait queues for a permit.
-func (l *Limiter) wait(ctx context.Context, tenant uint16, weight int) (Permit, error) {
+func (l *Limiter) wait(ctx context.Context, work admit.Work) (Permit, refusal) {
 	w := &waiter{ready: make(chan news, 3)}
-	w.Owner, w.Weight, w.Tenant = w, weight, tenant
+	w.Owner, w.Weight, w.Tenant = w, work.Weight, work.Tenant
 	at := now()
 	describe(ctx, &w.Waiter, at)
-	verdict := l.queue(ctx, w, at)
-	switch verdict {
-	case reply.Admitted:
-		w.cold.waited = time.Duration(w.Queued)
-		return Permit{limiter: l, ticket: w.Ticket, cold: &w.cold}, nil
-	case reply.Cancelled:
-		return Permit{}, l.cancelled(ctx)
-	default:
-		retryAfter, seq := w.Refusal()
-		return Permit{}, l.refuse(verdict, retryAfter, seq)
+	if verdict := l.queue(ctx, w, at); verdict != reply.Admitted {
+		return Permit{}, refusal{verdict, w.RetryAfter, w.Seq}
+	}
+	w.cold.waited = time.Duration(w.Queued)
+	return Permit{limiter: l, ticket: w.Ticket, cold: &w.cold}, refusal{}
+}
+
+// describe fills in the waiter's priority and deadline from its context.
+func describe(ctx context.Context, w *queue.Waiter, now int64) {
+	w.Lane = PriorityFrom(ctx).lane()
+	if deadline, ok := ctx.Deadline(); ok {
+		w.Deadline = now + min(int64(time.Until(deadline)), math.MaxInt64-now)
 	}
 }
 
@@ -103,16 +105,4 @@ func (l *Limiter) await(ctx context.Context, w *waiter) reply.Verdict {
 			timer.Reset(w.Patience(now()))
 		}
 	}
-}
-
-// leave counts a caller that was gone before it could ask.
-func (l *Limiter) leave() {
-	var fx admit.Effects
-	l.node.Cancel(now(), &fx)
-	l.after(&fx, reply.Ticket{})
-}
-
-func (l *Limiter) cancelled(ctx context.Context) error {
-	return fmt.Errorf("weir: limiter %q: cancelled before it was admitted: %w",
-		l.config.Load().name, context.Cause(ctx))
 }

@@ -103,7 +103,7 @@ func (s *lawSizer) Next(Observation) (int64, Reason) {
 func (s *lawSizer) started(at time.Duration) reply.Ticket {
 	var fx admit.Effects // nothing waits here, and the shield has a law's panic
 	var ticket reply.Ticket
-	s.node.TryAcquire(&ticket, admit.Work{Weight: 1}, int64(at), &fx)
+	s.node.Acquire(&ticket, admit.Work{Weight: 1, NoWait: true}, int64(at), &fx)
 	return ticket
 }
 
@@ -111,7 +111,7 @@ func (s *lawSizer) started(at time.Duration) reply.Ticket {
 func (s *lawSizer) wanted(at time.Duration) {
 	var fx admit.Effects
 	var ticket reply.Ticket
-	if verdict := s.node.TryAcquire(&ticket, admit.Work{Weight: 1}, int64(at), &fx); verdict == reply.Admitted {
+	if verdict := s.node.Acquire(&ticket, admit.Work{Weight: 1, NoWait: true}, int64(at), &fx); verdict == reply.Admitted {
 		s.ended(ticket, at, window.Ignore) // another resource is short
 	}
 }

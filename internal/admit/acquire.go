@@ -9,22 +9,14 @@ type Work struct {
 	Weight   int
 	Tenant   uint16 // the hash of the tenant's name, 0 without one
 	Deadline int64  // on the scale of the node's time, 0 without one
+	NoWait   bool   // refuse the work if it would have to wait
 }
 
 // Acquire admits work and sets t to its ticket, or returns the reason why not. MustWait means
 // that the work has to queue: the caller then calls Join with a waiter.
+//
+// Work is admitted at once if it fits and no window is due. Only acquireSlow calls the law.
 func (n *Node) Acquire(t *reply.Ticket, w Work, now int64, fx *Effects) reply.Verdict {
-	return n.acquire(t, w, now, true, fx)
-}
-
-// TryAcquire is Acquire for work that will not wait.
-func (n *Node) TryAcquire(t *reply.Ticket, w Work, now int64, fx *Effects) reply.Verdict {
-	return n.acquire(t, w, now, false, fx)
-}
-
-// acquire admits work at once if it fits and no window is due. Only acquireSlow calls the
-// law.
-func (n *Node) acquire(t *reply.Ticket, w Work, now int64, patient bool, fx *Effects) reply.Verdict {
 	n.lock()
 	if n.contention != nil {
 		n.contention.arrive(w.Deadline, now)
@@ -38,20 +30,20 @@ func (n *Node) acquire(t *reply.Ticket, w Work, now int64, patient bool, fx *Eff
 		n.unlock()
 		return reply.Admitted
 	}
-	return n.acquireSlow(t, w, now, patient, fx)
+	return n.acquireSlow(t, w, now, fx)
 }
 
-// acquireSlow is the slow path of acquire. It unlocks even if the law calls runtime.Goexit.
-func (n *Node) acquireSlow(t *reply.Ticket, w Work, now int64, patient bool, fx *Effects) reply.Verdict {
+// acquireSlow is the slow path of Acquire. It unlocks even if the law calls runtime.Goexit.
+func (n *Node) acquireSlow(t *reply.Ticket, w Work, now int64, fx *Effects) reply.Verdict {
 	defer n.unlock()
 	now = n.advance(now, fx)
 	if n.flags&(shadow|closed) == shadow {
-		*t = n.acquireInShadow(w, now, patient, fx)
+		*t = n.acquireInShadow(w, now, fx)
 		return reply.Admitted
 	}
 	verdict := reply.Overload
 	if !n.sheds(w.Weight) {
-		verdict = n.consider(w.Weight, patient, now, fx)
+		verdict = n.consider(w.Weight, !w.NoWait, now, fx)
 	}
 	switch {
 	case verdict == reply.Admitted:

@@ -79,7 +79,7 @@ func (r *rig) acquire(weight int) reply.Verdict {
 
 func (r *rig) try(weight int) reply.Verdict {
 	now, fx := r.call()
-	verdict := r.node.TryAcquire(new(reply.Ticket), admit.Work{Weight: weight}, now, fx)
+	verdict := r.node.Acquire(new(reply.Ticket), admit.Work{Weight: weight, NoWait: true}, now, fx)
 	r.fx.Woken.Wake()
 	return verdict
 }

@@ -62,14 +62,14 @@ func (s *slots) endShadow(now int64, r reach) {
 }
 
 // acquireInShadow admits work and records the verdict that a live node would give.
-func (n *Node) acquireInShadow(w Work, now int64, patient bool, fx *Effects) reply.Ticket {
+func (n *Node) acquireInShadow(w Work, now int64, fx *Effects) reply.Ticket {
 	would := reply.Overload
 	if !n.sheds(w.Weight) {
 		would = n.arrive(int32(w.Weight), now)
 	}
 	if would == reply.MustWait {
 		most, patience := 0, int64(0)
-		if patient {
+		if !w.NoWait {
 			most, patience = n.conf.order.Bounds(n.view(now), n.conf.queueTimeout)
 		}
 		would = n.enqueueVirtual(int32(w.Weight), now, most, patience)

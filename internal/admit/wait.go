@@ -15,7 +15,7 @@ func (n *Node) Join(w *queue.Waiter, now int64, fx *Effects) reply.Verdict {
 	now = n.advance(now, fx)
 	w.Arrive(now)
 	if n.flags&(shadow|closed) == shadow {
-		w.Ticket = n.acquireInShadow(Work{Tenant: w.Tenant, Weight: w.Weight}, now, true, fx)
+		w.Ticket = n.acquireInShadow(Work{Tenant: w.Tenant, Weight: w.Weight}, now, fx)
 		w.Verdict = reply.Admitted
 		return reply.Admitted
 	}

@@ -104,7 +104,7 @@ func (n *modelNode) acquire() {
 		if patient {
 			got = n.Acquire(&ticket, admit.Work{Weight: weight}, now, fx)
 		} else {
-			got = n.TryAcquire(&ticket, admit.Work{Weight: weight}, now, fx)
+			got = n.Acquire(&ticket, admit.Work{Weight: weight, NoWait: true}, now, fx)
 		}
 	})
 	if want := n.refusal(weight, patient); got != want && !n.overtakes(want, got) {

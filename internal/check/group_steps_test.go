@@ -195,7 +195,7 @@ func (p *party) acquire() {
 		if patient {
 			got = p.Acquire(&g.ticket, admit.Work{Weight: g.Weight}, p.now, fx)
 		} else {
-			got = p.TryAcquire(&g.ticket, admit.Work{Weight: g.Weight}, p.now, fx)
+			got = p.Acquire(&g.ticket, admit.Work{Weight: g.Weight, NoWait: true}, p.now, fx)
 		}
 	})
 	otherwise := reply.LimitReached

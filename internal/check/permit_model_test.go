@@ -108,7 +108,7 @@ func (m *permitModel) acquire() {
 	tenant := uint16(rapid.IntRange(1, 2).Draw(m.T, "tenant"))
 	var verdict reply.Verdict
 	m.call(func(fx *admit.Effects) {
-		verdict = m.node.TryAcquire(&p.Ticket, admit.Work{Tenant: tenant, Weight: p.weight}, m.now, fx)
+		verdict = m.node.Acquire(&p.Ticket, admit.Work{Tenant: tenant, Weight: p.weight, NoWait: true}, m.now, fx)
 	})
 	if unmeasured, _ := m.running(); !m.settings.Shadow && verdict == reply.Admitted &&
 		unmeasured+p.weight > permitLimit {
