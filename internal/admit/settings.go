@@ -58,7 +58,7 @@ func confOf(s Settings) conf {
 		wall:         s.Wall,
 		lanes:        uint8(s.Lanes),
 		order:        s.Order,
-		queues:       s.Order.Queues(s.QueueSize),
+		queues:       s.Order.Size(s.QueueSize) > 0,
 	}
 }
 
@@ -86,8 +86,8 @@ func (c *conf) bounds(limit int32) law.Bounds {
 func span(d time.Duration) int64 { return min(max(int64(d), 0), 1<<60) }
 
 // newQueue returns an empty queue. If weighs is set, it sums the weight of its waiters.
-func (c *conf) newQueue(v queue.View, weighs bool) *queue.Queue {
-	q := queue.New(c.order, int(c.lanes), v)
+func (c *conf) newQueue(weighs bool) *queue.Queue {
+	q := queue.New(c.order, int(c.lanes))
 	if weighs {
 		q.Weigh(true)
 	}

@@ -70,7 +70,7 @@ func (n *Node) acquireInShadow(w Work, now int64, fx *Effects) reply.Ticket {
 	if would == reply.MustWait {
 		most, patience := 0, int64(0)
 		if !w.NoWait {
-			most, patience = n.conf.order.Bounds(n.view(now), n.conf.queueTimeout)
+			most, patience = n.conf.order.Size(int(n.conf.queueSize)), n.conf.queueTimeout
 		}
 		would = n.enqueueVirtual(int32(w.Weight), now, most, patience)
 	}
@@ -237,8 +237,7 @@ func (n *Node) catchUp(now int64, fx *Effects) {
 		const never = math.MaxInt64
 		ends, lapses, starts := v.Ends(n.inflight), int64(never), int64(never)
 		if p := v.Waiting.Oldest(); p != nil {
-			_, patience := n.conf.order.Bounds(n.view(n.last), n.conf.queueTimeout)
-			lapses = p.Since + patience
+			lapses = p.Since + n.conf.queueTimeout
 			if n.awaitsPace() {
 				starts = n.last + n.tokens().Delay(0)
 			}

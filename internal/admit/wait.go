@@ -40,7 +40,7 @@ func (n *Node) Join(w *queue.Waiter, now int64, fx *Effects) reply.Verdict {
 // enqueue joins w to the queue, or asks it in another way, and returns the queue's verdict.
 func (n *Node) enqueue(w *queue.Waiter, join joining, now int64, fx *Effects) reply.Verdict {
 	if n.queue == nil {
-		n.queue = n.conf.newQueue(n.view(now), n.flags&paced != 0)
+		n.queue = n.conf.newQueue(n.flags&paced != 0)
 	}
 	if n.flags&tenanted != 0 {
 		n.queue.ShuffleTenants(now, n.inflight)

@@ -1,9 +1,8 @@
 package queue
 
 import (
-	"math"
+	"container/heap"
 
-	"github.com/weir-go/weir/internal/portable"
 	"github.com/weir-go/weir/internal/reply"
 )
 
@@ -11,139 +10,103 @@ import (
 // first, and sheds the waiters that are above their target. Decision 0004 has the measurements.
 const Adaptive Order = 1
 
-type adaptive struct {
-	fifo
-	habits
-	lanes []laneState
-}
+type adaptive struct{ lanes []laneState }
 
-// habits are the time that callers give their work, and whether it differs.
-type habits struct {
-	budget float64 // the average, in nanoseconds
-	spread float64 // average distance from it
-}
+func newAdaptive(lanes int) discipline { return &adaptive{make([]laneState, lanes)} }
 
-func startAdaptive(q *Queue, v View) discipline {
-	a := &adaptive{lanes: make([]laneState, len(q.lanes))}
-	for i := range q.lanes {
-		for w := range q.lanes[i].all(byLane) {
-			w.latest = w.expires
-			if w.Deadline != noDeadline {
-				v.Now = w.joined
-				w.latest = q.latestStart(w, v)
-			}
-			a.lanes[i].push(w)
-		}
+// screen sets the latest time at which w's work must start: early enough to finish or, without
+// a deadline, before its time in the queue is up.
+func (a *adaptive) screen(w *Waiter, o outlook) reply.Verdict {
+	w.latest = w.expires
+	if w.HasDeadline() {
+		w.latest = w.Deadline - o.service
 	}
-	return a
-}
-
-const (
-	// defaultSize bounds the adaptive queue if no size is set.
-	defaultSize = 1000
-	// mixedSpread is the relative spread above which deadlines are mixed.
-	mixedSpread = 0.1
-	// arrivalWeight is the weight of one arrival in the averages.
-	arrivalWeight = 1.0 / 16
-)
-
-// boundsOfAdaptive are the settings. A size of 0 is the default size.
-func boundsOfAdaptive(v View, timeout int64) (most int, patience int64) {
-	if v.Size == 0 {
-		return defaultSize, timeout
-	}
-	return int(v.Size), timeout
-}
-
-// bound is the size, also if it was larger before: the excess is evicted.
-func (a *adaptive) bound(_ *Queue, _ *Waiter, v View) int {
-	most, _ := boundsOfAdaptive(v, 0)
-	return most
-}
-
-func (a *adaptive) screen(q *Queue, w *Waiter, v View) reply.Verdict {
-	w.latest = q.latestStart(w, v)
 	w.expires = min(w.expires, w.latest+1) // its timer fires even if nothing else happens
-	if w.HasDeadline() && (!q.InTime(w, v) || a.mixed() && !a.lanes[w.Lane].stands(v.Now) && !q.reachable(w, v)) {
+	expected := o.now + o.service
+	if o.mixed && !a.lanes[w.Lane].stands(o.now) {
+		expected += o.wait
+	}
+	if w.HasDeadline() && expected > w.Deadline {
 		return reply.Deadline
 	}
 	return reply.Waiting
 }
 
-func (a *adaptive) yields(among *lane, k kind) *Waiter { return among.oldest(k) }
-
-func (a *adaptive) next(q *Queue, v View) (next *Waiter, evicted Chain) {
-	evicted = a.dropLate(q, v.Now)
-	i := q.pickLane()
-	if i < 0 {
-		return nil, evicted
-	}
-	s := &a.lanes[i]
-	line, k := q.line(i)
+func (a *adaptive) next(l line, now int64) *Waiter {
+	s := &a.lanes[l.newest.Lane]
 	switch {
-	case s.stands(v.Now):
-		return line.newest, evicted
-	case k == byTenant:
-		return line.mostUrgent(k), evicted
+	case s.stands(now):
+		return l.newest
+	case l.kind == byTenant:
+		return l.mostUrgent()
 	}
-	return s.urgent[0], evicted
+	return s.urgent[0]
 }
 
-func (a *adaptive) quantile() float64 {
-	if a.mixed() {
-		return mixedQuantile
-	}
-	return likeQuantile
-}
-
-func (a *adaptive) added(w *Waiter)   { a.lanes[w.Lane].push(w) }
-func (a *adaptive) removed(w *Waiter) { a.lanes[w.Lane].remove(w) }
+func (a *adaptive) yields(l line) *Waiter { return l.oldest() }
 
 // gaveWay notes that the queue is full, and therefore standing: the oldest waiters are
 // evicted as fast as others come, so that none of them may be above its target.
 func (a *adaptive) gaveWay(w *Waiter, now int64) { a.lanes[w.Lane].noteShed(w, now) }
 
-func (a *adaptive) recall(h habits) { a.habits = h }
-
-func (a *adaptive) learn(w *Waiter, now int64) (before habits) {
-	before = a.habits
-	if w.Deadline == noDeadline {
-		return before
-	}
-	given := float64(w.Deadline - now)
-	if a.budget == 0 {
-		a.budget = given
-	}
-	a.spread = portable.Toward(a.spread, math.Abs(given-a.budget), arrivalWeight)
-	a.budget = portable.Toward(a.budget, given, arrivalWeight)
-	return before
-}
-
-// mixed reports whether deadlines differ.
-func (a *adaptive) mixed() bool { return a.spread > mixedSpread*a.budget }
-
-// latestStart is the latest time at which w's work must start: early enough to finish or,
-// without a deadline, before its time in the queue is up.
-func (q *Queue) latestStart(w *Waiter, v View) int64 {
-	if w.Deadline != noDeadline {
-		return w.Deadline - q.serviceTime(w, v)
-	}
-	return w.expires
-}
-
-// dropLate evicts the waiters that can no longer start in time, and, from standing queues,
-// the waiters above their target.
-func (a *adaptive) dropLate(q *Queue, now int64) (evicted Chain) {
+// late returns a waiter that can no longer start in time or, in a standing queue, is above its
+// target.
+func (a *adaptive) late(lanes []lane, now int64) *Waiter {
 	for i := range a.lanes {
 		s := &a.lanes[i]
-		for s.isLate(now) {
-			w := s.urgent[0]
-			q.evict(w, w.Expiry(), &evicted)
+		if s.isLate(now) {
+			return s.urgent[0]
 		}
-		for s.sheds(q.lanes[i].oldest(byLane), now) {
-			w := q.lanes[i].oldest(byLane)
-			q.evict(w, w.Expiry(), &evicted)
+		if oldest := lanes[i].oldest(byLane); s.sheds(oldest, now) {
+			return oldest
 		}
 	}
-	return evicted
+	return nil
 }
+
+func (a *adaptive) added(w *Waiter)   { heap.Push(&a.lanes[w.Lane].urgent, w) }
+func (a *adaptive) removed(w *Waiter) { heap.Remove(&a.lanes[w.Lane].urgent, w.position) }
+
+// A laneState is the adaptive order's state of a lane: which waiter must start first, and
+// whether the queue is standing. That is the idea of CoDel (Nichols and Jacobson, 2012): a
+// queue is standing if its wait has been above a target for an interval, and not because it
+// is long.
+type laneState struct {
+	urgent deadlines
+	above  int64 // since when the oldest waiter has been above its target; 0 if it is below
+	shed   int64 // when a waiter was last shed, and its target
+	target int64
+}
+
+// isLate reports whether the first waiter can no longer start in time.
+func (s *laneState) isLate(now int64) bool { return len(s.urgent) > 0 && s.urgent[0].latest < now }
+
+// stands reports whether the queue is standing. It is not if the clock was turned back.
+func (s *laneState) stands(now int64) bool { return now >= s.shed && now-s.shed < s.target }
+
+// sheds reports whether to shed the oldest waiter, which may be nil. The queue is standing
+// once its oldest waiters have been above their target for an interval, until none was for an
+// interval. The interval is the target.
+func (s *laneState) sheds(oldest *Waiter, now int64) bool {
+	if oldest == nil || now-oldest.joined <= oldest.target() {
+		s.above = 0
+		return false
+	}
+	target := oldest.target()
+	if s.above == 0 {
+		s.above = oldest.joined + target
+	}
+	if !s.stands(now) && now-s.above < target {
+		return false
+	}
+	s.noteShed(oldest, now)
+	return true
+}
+
+// noteShed makes the queue a standing one for an interval from now on.
+func (s *laneState) noteShed(w *Waiter, now int64) { s.shed, s.target = now, w.target() }
+
+// target is how long a waiter may wait in a standing queue: half of the time in which its work can
+// still start. Half of the caller's time would do only for quick work: if the work takes the other
+// half, no waiter is ever above such a target, because it is late before.
+func (w *Waiter) target() int64 { return (min(w.latest, w.joined+w.patience) - w.joined) / 2 }

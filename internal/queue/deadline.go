@@ -1,6 +1,48 @@
 package queue
 
-import "time"
+import (
+	"math"
+	"time"
+
+	"github.com/weir-go/weir/internal/portable"
+)
+
+// An outlook is what a newcomer has to expect if it joins.
+type outlook struct {
+	now  int64
+	pace int64 // how long the pace holds it back
+
+	// For work with a deadline.
+	wait    int64 // how long until it is served, behind the waiters ahead of it
+	service int64 // how long its work takes
+	mixed   bool  // the deadlines of callers differ
+}
+
+// outlook returns the outlook of w, which has not joined yet.
+func (q *Queue) outlook(w *Waiter, v View) outlook {
+	o := outlook{now: v.Now, pace: q.paceDelay(w.Lane, v)}
+	if !w.HasDeadline() {
+		return o
+	}
+	o.service, o.mixed, o.wait = q.serviceTime(w, v), q.cold.given.mixed(), o.pace
+	if rate := v.Measured.DrainRate(v.Now); rate > 0 {
+		o.wait = max(o.wait, int64(float64(q.ahead(w)+1)/rate*float64(time.Second)))
+	}
+	return o
+}
+
+// ahead counts the waiters that are served before w: those in the lanes above its own, and in
+// its own lane.
+func (q *Queue) ahead(w *Waiter) int {
+	ahead := 0
+	for i := range w.Lane {
+		ahead += int(q.lanes[i].length)
+	}
+	if t := q.tenants(); t != nil {
+		return ahead + t.ahead(w)
+	}
+	return ahead + int(q.lanes[w.Lane].length)
+}
 
 // A service is an estimate of how long work takes from dispatch.
 type service struct{ at, estimate int64 }
@@ -17,12 +59,15 @@ const (
 // serviceTime returns how long w's work is expected to take: at most half of w's time to its
 // deadline, see the package documentation.
 func (q *Queue) serviceTime(w *Waiter, v View) int64 {
-	s := &q.coldPart().service
-	if s.at == 0 || v.Now-s.at >= estimateEvery {
-		*s = service{at: max(1, v.Now)}
-		s.estimate = int64(v.Measured.Quantile(q.discipline.quantile()))
+	c := q.coldPart()
+	if s := &c.service; s.at == 0 || v.Now-s.at >= estimateEvery {
+		quantile := likeQuantile
+		if c.given.mixed() {
+			quantile = mixedQuantile
+		}
+		*s = service{at: max(1, v.Now), estimate: int64(v.Measured.Quantile(quantile))}
 	}
-	return min(s.estimate, (w.Deadline-w.joined)/2)
+	return min(c.service.estimate, (w.Deadline-w.joined)/2)
 }
 
 // InTime reports whether the work of w, which has a deadline, can finish by it if it starts now.
@@ -30,25 +75,32 @@ func (q *Queue) InTime(w *Waiter, v View) bool {
 	return v.Now+q.serviceTime(w, v) <= w.Deadline
 }
 
-// inFront counts the waiters in the lanes above that of w, and in its own lane. w has not
-// joined yet.
-func (q *Queue) inFront(w *Waiter) int {
-	ahead := 0
-	for i := range w.Lane {
-		ahead += int(q.lanes[i].length)
-	}
-	if t := q.tenants(); t != nil {
-		return ahead + t.ahead(w)
-	}
-	return ahead + int(q.lanes[w.Lane].length)
+// given is the time that callers give their work, and whether it differs. Only an order that
+// goes by deadlines learns it.
+type given struct {
+	budget float64 // the average, in nanoseconds
+	spread float64 // average distance from it
 }
 
-// reachable reports whether w, which has a deadline, can be served in time, behind the
-// waiters ahead of it.
-func (q *Queue) reachable(w *Waiter, v View) bool {
-	wait := q.paceDelay(w.Lane, v)
-	if rate := v.Measured.DrainRate(v.Now); rate > 0 {
-		wait = max(wait, int64(float64(q.discipline.ahead(q, w)+1)/rate*float64(time.Second)))
+const (
+	// mixedSpread is the relative spread above which deadlines are mixed.
+	mixedSpread = 0.1
+	// arrivalWeight is the weight of one arrival in the averages.
+	arrivalWeight = 1.0 / 16
+)
+
+// learn learns from a new waiter.
+func (q *Queue) learn(w *Waiter, now int64) {
+	if !w.HasDeadline() || !orders[q.order].deadlines {
+		return
 	}
-	return v.Now+wait+q.serviceTime(w, v) <= w.Deadline
+	g, budget := &q.coldPart().given, float64(w.Deadline-now)
+	if g.budget == 0 {
+		g.budget = budget
+	}
+	g.spread = portable.Toward(g.spread, math.Abs(budget-g.budget), arrivalWeight)
+	g.budget = portable.Toward(g.budget, budget, arrivalWeight)
 }
+
+// mixed reports whether deadlines differ.
+func (g given) mixed() bool { return g.spread > mixedSpread*g.budget }

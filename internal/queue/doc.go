@@ -10,7 +10,6 @@
 //   - [Queue.Join]: may this waiter wait, and which waiters give way for it?
 //   - [Queue.Refuse]: the same for a waiter that only asks.
 //   - [Queue.Next]: which waiter is served next?
-//   - ahead: how many are served before a newcomer, which decides whether its deadline can be met.
 //
 // Evicted waiters are returned as a [Chain], out of the queue and with their verdict. The
 // node counts them and notifies their owners.
@@ -24,10 +23,11 @@
 //
 // # Orders
 //
-// An [Order] decides the rest: which waiter of a lane, or of a tenant in it, is next, how
-// long the queue may be, and which waiter gives way. Each order is one file. To add one,
-// write that file, with a constant and a type that is a discipline, and add its line to the
-// table of orders.
+// An [Order] decides the rest: which waiter of a lane, or of a tenant in it, is next, and which
+// gives way. A newcomer to a full queue makes one waiter give way, itself or another. Each order
+// is one file. To add one, write that file, with a constant and a type that is a discipline, and
+// add its line to the table of orders. A discipline gets lines of waiters and values, such as
+// the outlook of a newcomer: how long it would wait, and how long its work takes.
 //
 // First in, first out is the plain order. The adaptive order serves the earliest deadline
 // first, and the newest first in a standing queue. A queue is standing once its oldest

@@ -7,41 +7,24 @@ const FIFO Order = 0
 
 type fifo struct{}
 
-func startFIFO(*Queue, View) discipline { return fifo{} }
-
-// boundsOfFIFO are the settings. A size of 0 is no queue.
-func boundsOfFIFO(v View, timeout int64) (most int, patience int64) { return int(v.Size), timeout }
-
-func (fifo) screen(q *Queue, w *Waiter, v View) reply.Verdict {
+func (fifo) screen(w *Waiter, o outlook) reply.Verdict {
 	switch {
-	case w.HasDeadline() && !q.reachable(w, v):
+	case w.HasDeadline() && o.now+o.wait+o.service > w.Deadline:
 		return reply.Deadline
-	case v.Now+q.paceDelay(w.Lane, v) >= w.expires:
+	case o.now+o.pace >= w.expires:
 		return reply.Paced // its time would be up before it is served
 	}
 	return reply.Waiting
 }
 
-// bound is the size, or the current length if the size was larger before.
-func (fifo) bound(q *Queue, _ *Waiter, v View) int { return int(max(v.Size, q.length)) }
+func (fifo) next(l line, _ int64) *Waiter { return l.oldest() }
 
-func (fifo) yields(among *lane, _ kind) *Waiter { return among.newest }
+func (fifo) yields(l line) *Waiter { return l.newest }
 
-// next returns the oldest waiter of the picked lane and tenant.
-func (fifo) next(q *Queue, _ View) (*Waiter, Chain) { return q.Oldest(), Chain{} }
+func (fifo) gaveWay(*Waiter, int64) {}
 
-func (fifo) ahead(q *Queue, w *Waiter) int { return q.inFront(w) }
+func (fifo) late([]lane, int64) *Waiter { return nil }
 
-func (fifo) quantile() float64 { return likeQuantile }
+func (fifo) added(*Waiter) {}
 
-// Oldest returns the oldest waiter of the picked lane and tenant, nil if nothing waits.
-func (q *Queue) Oldest() *Waiter {
-	i := q.pickLane()
-	if i < 0 {
-		return nil
-	}
-	if t := q.tenants(); t != nil {
-		return t.least(i).oldest(byTenant)
-	}
-	return q.lanes[i].oldest(byLane)
-}
+func (fifo) removed(*Waiter) {}

@@ -1,59 +1,7 @@
 package queue
 
-import "container/heap"
-
-// A laneState is the adaptive order's state of a lane: which waiter must start first, and
-// whether the queue is standing. That is the idea of CoDel (Nichols and Jacobson, 2012): a
-// queue is standing if its wait has been above a target for an interval, and not because it
-// is long.
-type laneState struct {
-	urgent deadlines
-	above  int64 // since when the oldest waiter has been above its target; 0 if it is below
-	shed   int64 // when a waiter was last shed, and its target
-	target int64
-}
-
-func (s *laneState) push(w *Waiter)   { heap.Push(&s.urgent, w) }
-func (s *laneState) remove(w *Waiter) { heap.Remove(&s.urgent, w.position) }
-
-// isLate reports whether the first waiter can no longer start in time.
-func (s *laneState) isLate(now int64) bool { return len(s.urgent) > 0 && s.urgent[0].latest < now }
-
-// stands reports whether the queue is standing. It is not if the clock was turned back.
-func (s *laneState) stands(now int64) bool { return now >= s.shed && now-s.shed < s.target }
-
-// sheds reports whether to shed the oldest waiter, which may be nil. The queue is standing
-// once its oldest waiters have been above their target for an interval, until none was for an
-// interval. The interval is the target.
-func (s *laneState) sheds(oldest *Waiter, now int64) bool {
-	if oldest == nil || now-oldest.joined <= oldest.target() {
-		s.above = 0
-		return false
-	}
-	target := oldest.target()
-	if s.above == 0 {
-		s.above = oldest.joined + target
-	}
-	if !s.stands(now) && now-s.above < target {
-		return false
-	}
-	s.noteShed(oldest, now)
-	return true
-}
-
-// noteShed makes the queue a standing one for an interval from now on.
-func (s *laneState) noteShed(w *Waiter, now int64) { s.shed, s.target = now, w.target() }
-
-// target is how long a waiter may wait in a standing queue: half of the time in which its work can
-// still start. Half of the caller's time would do only for quick work: if the work takes the other
-// half, no waiter is ever above such a target, because it is late before.
-func (w *Waiter) target() int64 { return (min(w.latest, w.joined+w.patience) - w.joined) / 2 }
-
 // deadlines is a heap of waiters, the first to start on top.
 type deadlines []*Waiter
-
-func (h deadlines) Len() int           { return len(h) }
-func (h deadlines) Less(i, j int) bool { return h[i].before(h[j]) }
 
 // before reports whether w must start before the other.
 func (w *Waiter) before(other *Waiter) bool {
@@ -63,16 +11,8 @@ func (w *Waiter) before(other *Waiter) bool {
 	return w.joined < other.joined
 }
 
-// mostUrgent returns the first waiter to start, in a lane that has no heap of its own.
-func (l *lane) mostUrgent(k kind) *Waiter {
-	first := l.oldest(k)
-	for w := range l.all(k) {
-		if w.before(first) {
-			first = w
-		}
-	}
-	return first
-}
+func (h deadlines) Len() int           { return len(h) }
+func (h deadlines) Less(i, j int) bool { return h[i].before(h[j]) }
 
 func (h deadlines) Swap(i, j int) {
 	h[i], h[j] = h[j], h[i]

@@ -54,6 +54,25 @@ func (l *lane) remove(w *Waiter, k kind) {
 	}
 }
 
+// A line is a lane, or the part of it that belongs to one tenant.
+type line struct {
+	*lane
+	kind kind
+}
+
+func (l line) oldest() *Waiter { return l.lane.oldest(l.kind) }
+
+// mostUrgent returns the first waiter to start.
+func (l line) mostUrgent() *Waiter {
+	first := l.oldest()
+	for w := range l.all(l.kind) {
+		if w.before(first) {
+			first = w
+		}
+	}
+	return first
+}
+
 // all iterates over the lane from the oldest to the newest. No waiter may leave meanwhile.
 func (l *lane) all(k kind) iter.Seq[*Waiter] {
 	return func(yield func(*Waiter) bool) {

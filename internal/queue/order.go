@@ -7,51 +7,35 @@ type Order uint8
 
 // orders has a line for each order.
 var orders = [...]struct {
-	start   func(*Queue, View) discipline // takes over the current waiters
-	bounds  func(v View, timeout int64) (most int, patience int64)
-	endless bool // a size of 0 does not mean no queue, and join decides when the queue is full
+	start     func(lanes int) discipline
+	size      int  // what a size of 0 means
+	deadlines bool // deadlines decide who is served, so it matters whether they differ
 }{
-	FIFO:     {startFIFO, boundsOfFIFO, false},
-	Adaptive: {startAdaptive, boundsOfAdaptive, true},
+	FIFO:     {start: func(int) discipline { return fifo{} }},
+	Adaptive: {start: newAdaptive, size: 1000, deadlines: true},
 }
 
-// Queues reports whether anything may wait in a queue of the given size.
-func (o Order) Queues(size int) bool { return size > 0 || orders[o].endless }
-
-// Bounds returns how many may wait, regardless of the drain rate, and for how long without a
-// deadline, which is the timeout or less.
-func (o Order) Bounds(v View, timeout int64) (most int, patience int64) {
-	return orders[o].bounds(v, timeout)
+// Size returns how many may wait with the given setting, where 0 means the default.
+func (o Order) Size(setting int) int {
+	if setting == 0 {
+		return orders[o].size
+	}
+	return setting
 }
 
-// A discipline is the order of one queue.
+// A discipline is the order of one queue. It sees waiters and lines of them, and not the queue.
 type discipline interface {
-	// screen returns Waiting, or the reason why w may not wait, even if others give way. It
-	// may shorten w's time and changes nothing else.
-	screen(q *Queue, w *Waiter, v View) reply.Verdict
-	// bound is how many may wait, including w, which has not joined yet. Beyond that, others
-	// or w give way.
-	bound(q *Queue, w *Waiter, v View) int
-	// yields returns the waiter that gives way, of the given line.
-	yields(among *lane, k kind) *Waiter
-	// next returns the waiter that is served next, nil if there is none. It may evict others.
-	next(q *Queue, v View) (*Waiter, Chain)
-	// ahead counts the waiters served before w, which has not joined yet.
-	ahead(q *Queue, w *Waiter) int
-
-	// quantile is the quantile of the latency used as the service time.
-	quantile() float64
-}
-
-// An observer is a discipline with state of its own, besides the lanes.
-type observer interface {
-	// learn learns from a new waiter. It returns the earlier state, for recall to restore.
-	learn(w *Waiter, now int64) habits
-	recall(habits)
+	// screen returns Waiting, or the reason why a newcomer may not wait, even if others give
+	// way. It may shorten w's time and changes nothing else.
+	screen(w *Waiter, o outlook) reply.Verdict
+	// next returns the waiter of a line that is served next.
+	next(l line, now int64) *Waiter
+	// yields returns the waiter of a line that gives way if the queue is too long.
+	yields(l line) *Waiter
 	// gaveWay is called for a waiter that was evicted for another.
 	gaveWay(w *Waiter, now int64)
-	// dropLate evicts the waiters whose time is up.
-	dropLate(q *Queue, now int64) Chain
+	// late returns a waiter that has waited for too long, nil if there is none.
+	late(lanes []lane, now int64) *Waiter
 	// added and removed are called for a waiter that joined or left the queue.
 	added(w *Waiter)
 	removed(w *Waiter)

@@ -55,17 +55,17 @@ func (q *Queue) forgetPicks() {
 
 // line returns the waiters eligible to be served next in the lane: those of the tenant with the
 // least running work or, without fairness, all.
-func (q *Queue) line(i int) (*lane, kind) {
+func (q *Queue) line(i int) line {
 	if t := q.tenants(); t != nil {
-		return t.least(i), byTenant
+		return line{t.least(i), byTenant}
 	}
-	return &q.lanes[i], byLane
+	return line{&q.lanes[i], byLane}
 }
 
 // evictable returns the waiters eligible to be evicted from a queue that is too long, now
 // that w has joined. They are in the lowest lane that has any, though the picked lane keeps
 // its last waiter; and within the lane, of the tenant with the most.
-func (q *Queue) evictable(w *Waiter) (*lane, kind) {
+func (q *Queue) evictable(w *Waiter) line {
 	picked := q.pickLane()
 	out := picked
 	for i := len(q.lanes) - 1; i >= 0; i-- {
@@ -75,7 +75,7 @@ func (q *Queue) evictable(w *Waiter) (*lane, kind) {
 		}
 	}
 	if t := q.tenants(); t != nil {
-		return t.most(out, w), byTenant
+		return line{t.most(out, w), byTenant}
 	}
-	return &q.lanes[out], byLane
+	return line{&q.lanes[out], byLane}
 }

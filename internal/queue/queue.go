@@ -6,8 +6,7 @@ import "github.com/weir-go/weir/internal/reply"
 // methods of a nil Queue answer as for an empty one.
 type Queue struct {
 	discipline discipline
-	observer   observer // the discipline, if it is one
-	cold       *cold    // nil until work with a deadline comes, tenants are set, or weights are kept
+	cold       *cold // nil until work with a deadline comes, tenants are set, or weights are kept
 	lanes      []lane
 	length     int32
 	order      Order
@@ -17,16 +16,16 @@ type Queue struct {
 // cold is the state that many queues do not need. It is separate because queues are many.
 type cold struct {
 	service  service
+	given    given
 	tenants  *tenants // nil without fairness between tenants
 	shuffled uint32   // number of shuffles of earlier tenants
 	weights  []int    // waiting in each lane, nil unless they are kept
 }
 
 // New returns an empty queue.
-func New(order Order, lanes int, v View) *Queue {
-	q := &Queue{lanes: make([]lane, max(1, lanes))}
-	q.start(order, v)
-	return q
+func New(order Order, lanes int) *Queue {
+	lanes = max(1, lanes)
+	return &Queue{lanes: make([]lane, lanes), order: order, discipline: orders[order].start(lanes)}
 }
 
 // coldPart allocates the rarely used state on first use.
@@ -39,15 +38,19 @@ func (q *Queue) coldPart() *cold {
 
 // SetOrder changes the order; the waiters keep their places.
 func (q *Queue) SetOrder(order Order, v View) {
-	if order != q.order {
-		q.start(order, v)
+	if order == q.order {
+		return
 	}
-}
-
-func (q *Queue) start(order Order, v View) {
-	q.discipline = orders[order].start(q, v)
-	q.observer, _ = q.discipline.(observer)
-	q.order = order
+	q.order, q.discipline = order, orders[order].start(len(q.lanes))
+	if q.cold != nil {
+		q.cold.given = given{}
+	}
+	for i := range q.lanes {
+		for w := range q.lanes[i].all(byLane) {
+			q.discipline.screen(w, q.outlook(w, v))
+			q.discipline.added(w)
+		}
+	}
 }
 
 // Len returns how many wait.
@@ -59,25 +62,36 @@ func (q *Queue) Len() int {
 }
 
 // Next returns the waiter that is served next, nil if there is none. It may evict others.
-func (q *Queue) Next(v View) (*Waiter, Chain) { return q.discipline.next(q, v) }
+func (q *Queue) Next(v View) (next *Waiter, evicted Chain) {
+	q.dropLate(v.Now, &evicted)
+	if i := q.pickLane(); i >= 0 {
+		next = q.discipline.next(q.line(i), v.Now)
+	}
+	return next, evicted
+}
 
-// Full reports whether one more would exceed the size, in an order that leaves that to the size.
-func (q *Queue) Full(size int32) bool { return !orders[q.order].endless && q.length >= size }
+// Oldest returns the oldest waiter of the picked lane and tenant, nil if nothing waits.
+func (q *Queue) Oldest() *Waiter {
+	if i := q.pickLane(); i >= 0 {
+		return q.line(i).oldest()
+	}
+	return nil
+}
+
+// Full reports whether one more would exceed the size, in an order that evicts nothing but
+// expired waiters.
+func (q *Queue) Full(size int32) bool { return orders[q.order].size == 0 && q.length >= size }
 
 // insert puts w at the end of its lane.
 func (q *Queue) insert(w *Waiter) {
 	q.link(w)
-	if q.observer != nil {
-		q.observer.added(w)
-	}
+	q.discipline.added(w)
 }
 
 // Remove takes w out of the queue.
 func (q *Queue) Remove(w *Waiter) {
 	q.unlink(w)
-	if q.observer != nil {
-		q.observer.removed(w)
-	}
+	q.discipline.removed(w)
 }
 
 // link is insert without notifying the order.
@@ -110,6 +124,13 @@ func (q *Queue) count(w *Waiter, by int32) {
 func (q *Queue) Take(w *Waiter) {
 	q.Remove(w)
 	q.recordService(w)
+}
+
+// dropLate evicts the waiters that are late in this order.
+func (q *Queue) dropLate(now int64, evicted *Chain) {
+	for w := q.discipline.late(q.lanes, now); w != nil; w = q.discipline.late(q.lanes, now) {
+		q.evict(w, w.Expiry(), evicted)
+	}
 }
 
 // Expire evicts the waiters whose time is up but whose own timer has not fired yet, so that
@@ -153,45 +174,4 @@ func (q *Queue) TurnBack(now int64) {
 	if t := q.cold.tenants; t != nil {
 		t.due = min(t.due, now+int64(shuffleEvery))
 	}
-}
-
-// Weigh begins or ends keeping the weight of the waiters in each lane. A node with a pace
-// needs it.
-func (q *Queue) Weigh(on bool) {
-	if !on {
-		if q.cold != nil {
-			q.cold.weights = nil
-		}
-		return
-	}
-	weights := make([]int, len(q.lanes))
-	for i := range q.lanes {
-		for w := range q.lanes[i].all(byLane) {
-			weights[i] += w.Weight
-		}
-	}
-	q.coldPart().weights = weights
-}
-
-// weighs reports whether weights are kept.
-func (q *Queue) weighs() bool { return q.cold != nil && q.cold.weights != nil }
-
-// weightUpTo is the weight of the waiters in a lane and the lanes above it, 0 if it is not
-// kept.
-func (q *Queue) weightUpTo(lane int) (weight int) {
-	if !q.weighs() {
-		return 0
-	}
-	for _, queued := range q.cold.weights[:lane+1] {
-		weight += queued
-	}
-	return weight
-}
-
-// Weight returns the weight of all waiters, 0 if it is not kept.
-func (q *Queue) Weight() int {
-	if q == nil {
-		return 0
-	}
-	return q.weightUpTo(len(q.lanes) - 1)
 }

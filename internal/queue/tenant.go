@@ -116,9 +116,6 @@ func (t *tenants) of(w *Waiter) int { return t.bucket(w.Tenant, t.shuffled) }
 // inLane returns the lines of a lane, by bucket.
 func (t *tenants) inLane(i int) []lane { return t.lines[i*len(t.running):][:len(t.running)] }
 
-// lineOf returns the line of w's lane and tenant.
-func (t *tenants) lineOf(w *Waiter) *lane { return &t.inLane(w.Lane)[t.of(w)] }
-
 func (t *tenants) join(w *Waiter) {
 	b := t.of(w)
 	t.inLane(w.Lane)[b].push(w, byTenant)
