@@ -17,17 +17,17 @@ type Work struct {
 //
 // Work is admitted at once if it fits and no window is due. Only acquireSlow calls the law.
 func (n *Node) Acquire(t *reply.Ticket, w Work, now int64, fx *Effects) reply.Verdict {
-	n.lock()
-	if n.contention != nil {
-		n.contention.arrive(w.Deadline, now)
+	n.slots.lock()
+	if n.slots.contention != nil {
+		n.slots.contention.arrive(w.Deadline, now)
 	}
-	if now < n.due && n.flags&^(holding|alone) == 0 && n.inflight+int64(w.Weight) <= int64(n.limit) &&
-		(n.member == nil || n.member.group.queue.empty() && n.member.hasRoom(int64(w.Weight))) {
+	if now < n.due && n.slots.flags&^(holding|alone) == 0 && n.slots.inflight+int64(w.Weight) <= int64(n.slots.limit) &&
+		(n.slots.member == nil || n.slots.member.group.queue.empty() && n.slots.member.hasRoom(int64(w.Weight))) {
 		now = n.flow(now)
-		*t = n.records().use(w.Weight, now).Ticket()
+		*t = n.slots.records().use(w.Weight, now).Ticket()
 		n.admitted++
-		n.take(w.Weight, now)
-		n.unlock()
+		n.slots.take(w.Weight, now)
+		n.slots.unlock()
 		return reply.Admitted
 	}
 	return n.acquireSlow(t, w, now, fx)
@@ -35,22 +35,22 @@ func (n *Node) Acquire(t *reply.Ticket, w Work, now int64, fx *Effects) reply.Ve
 
 // acquireSlow is the slow path of Acquire. It unlocks even if the law calls runtime.Goexit.
 func (n *Node) acquireSlow(t *reply.Ticket, w Work, now int64, fx *Effects) reply.Verdict {
-	defer n.unlock()
+	defer n.slots.unlock()
 	now = n.advance(now, fx)
-	if n.flags&(shadow|closed) == shadow {
+	if n.slots.flags&(shadow|closed) == shadow {
 		*t = n.acquireInShadow(w, now, fx)
 		return reply.Admitted
 	}
 	verdict := reply.Overload
-	if !n.sheds(w.Weight) {
+	if n.slots.flags&closed != 0 || !n.slots.pace().sheds(w.Weight) {
 		verdict = n.consider(w.Weight, !w.NoWait, now, fx)
 	}
 	switch {
 	case verdict == reply.Admitted:
 		*t = n.register(w.Tenant, w.Weight, now).Ticket()
-		n.take(w.Weight, now)
-		if n.member != nil {
-			n.member.group.serve(now, fx) // the shares changed, so other members may be first
+		n.slots.take(w.Weight, now)
+		if n.slots.member != nil {
+			n.slots.member.group.serve(now, fx) // the shares changed, so other members may be first
 		}
 	case verdict.Refused():
 		fx.RetryAfter = n.refuse(verdict, w.Weight)
@@ -61,22 +61,22 @@ func (n *Node) acquireSlow(t *reply.Ticket, w Work, now int64, fx *Effects) repl
 
 // consider decides on work that arrives now, behind the current waiters.
 func (n *Node) consider(weight int, patient bool, now int64, fx *Effects) reply.Verdict {
-	if n.flags&waiting != 0 && (n.inflight < int64(n.limit) || n.queue.Full(n.conf.queueSize)) {
+	if n.slots.flags&waiting != 0 && (n.slots.inflight < int64(n.slots.limit) || n.queue.Full(n.conf.queueSize)) {
 		n.turnAway(n.queue.Expire(now), fx)
 		n.serve(now, fx)
-	} else if n.member != nil && n.member.isHeldBack(int64(weight)) {
-		n.member.group.serve(now, fx)
+	} else if n.slots.member != nil && n.slots.member.isHeldBack(int64(weight)) {
+		n.slots.member.group.serve(now, fx)
 	}
 	switch {
-	case n.flags&closed != 0:
+	case n.slots.flags&closed != 0:
 		return reply.Closed
-	case n.staysAway(now):
+	case n.slots.contention.staysAway(now):
 		return reply.PushedBack
-	case n.tooHeavy(weight):
+	case n.slots.tooHeavy(weight):
 		return reply.TooHeavy
-	case n.flags&waiting == 0 && n.fits(weight):
+	case n.slots.flags&waiting == 0 && n.slots.fits(weight):
 		return reply.Admitted
-	case (!patient || !n.conf.queues) && n.awaitsPace():
+	case (!patient || !n.conf.queues) && n.slots.awaitsPace():
 		return reply.Paced
 	case !patient, !n.conf.queues:
 		return reply.LimitReached

@@ -7,10 +7,10 @@ import "math"
 // stays where it is, and applies again once the cap is above it. Waiters are served as the
 // cap allows.
 func (n *Node) SetCap(slots int, now int64, fx *Effects) {
-	n.lock()
-	defer n.unlock()
+	n.slots.lock()
+	defer n.slots.unlock()
 	now = n.advance(now, fx)
-	n.contended().coldPart().cap = int32(min(slots, math.MaxInt32))
-	n.flags.set(capped, true)
+	n.slots.contended().coldPart().cap = int32(min(slots, math.MaxInt32))
+	n.slots.flags.set(capped, true)
 	n.serve(now, fx)
 }

@@ -15,10 +15,10 @@ func (n *Node) turnBack(now int64) {
 	n.last = now
 	n.due -= back
 	n.expired -= back
-	if n.meter != nil {
-		n.meter.TurnBack(now)
+	if n.slots.meter != nil {
+		n.slots.meter.TurnBack(now)
 	}
-	if c := n.contention; c != nil {
+	if c := n.slots.contention; c != nil {
 		c.until = min(c.until, now)
 		if c.cold != nil {
 			c.cold.pushback.turnBack(now)
@@ -27,7 +27,7 @@ func (n *Node) turnBack(now int64) {
 	if n.queue != nil {
 		n.queue.TurnBack(now)
 	}
-	if n.flags&shadow != 0 {
-		n.virtual().TurnBack(now)
+	if n.slots.flags&shadow != 0 {
+		n.slots.double().TurnBack(now)
 	}
 }

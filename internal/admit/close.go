@@ -6,9 +6,9 @@ import (
 
 // Close refuses new arrivals and current waiters. Running work is left alone.
 func (n *Node) Close(now int64, fx *Effects) {
-	n.lock()
-	defer n.unlock()
-	n.flags.set(closed, true) // before the law may call runtime.Goexit
+	n.slots.lock()
+	defer n.slots.unlock()
+	n.slots.flags.set(closed, true) // before the law may call runtime.Goexit
 	now = n.advance(now, fx)
 	if n.queue.Len() > 0 {
 		n.turnAway(n.queue.Clear(reply.Closed), fx)
@@ -19,31 +19,39 @@ func (n *Node) Close(now int64, fx *Effects) {
 // Forbid counts work that was refused outside the node, with its verdict. The law does not
 // see it. It returns false for a shadow node, which only counts the refusal.
 func (n *Node) Forbid(v reply.Verdict, now int64, fx *Effects) bool {
-	n.lock()
-	defer n.unlock()
+	n.slots.lock()
+	defer n.slots.unlock()
 	n.advance(now, fx)
 	fx.Seq = n.events.next()
-	if n.flags&(shadow|closed) == shadow {
-		n.contended().coldPart().wouldRefuse++
+	if n.slots.flags&(shadow|closed) == shadow {
+		n.slots.contended().coldPart().wouldRefuse++
 		fx.Notable, fx.WouldRefuse = true, v
 		return false
 	}
-	n.contended().count(v)
+	n.slots.contended().count(v)
 	return true
 }
 
 // Drain refuses new arrivals. The channel is closed when all waiting and running work is
 // done.
 func (n *Node) Drain(now int64, fx *Effects) <-chan struct{} {
-	n.lock()
-	defer n.unlock()
-	n.flags.set(closed, true) // before the law may call runtime.Goexit
+	n.slots.lock()
+	defer n.slots.unlock()
+	n.slots.flags.set(closed, true) // before the law may call runtime.Goexit
 	now = n.advance(now, fx)
-	cold := n.contended().coldPart()
+	cold := n.slots.contended().coldPart()
 	if cold.empty == nil {
 		cold.empty = make(chan struct{})
 	}
 	empty := cold.empty
 	n.serve(now, fx)
 	return empty
+}
+
+// endDrain closes the channel that Drain returned if nothing runs or waits.
+func (n *Node) endDrain() {
+	if c := n.slots.contention; c != nil && c.cold != nil && c.cold.empty != nil && n.slots.running() == 0 && n.queue.Len() == 0 {
+		close(c.cold.empty)
+		c.cold.empty = nil
+	}
 }

@@ -7,28 +7,28 @@ import (
 
 // Done takes a ticket back. It reports whether the ticket was out; if not, nothing changes.
 func (n *Node) Done(t reply.Ticket, now int64, outcome window.Outcome, fx *Effects) bool {
-	n.lock()
+	n.slots.lock()
 	r := t.Out()
 	if r == nil {
-		n.unlock()
+		n.slots.unlock()
 		return false
 	}
-	if n.flags&shadow != 0 {
+	if n.slots.flags&shadow != 0 {
 		n.catchUp(now, fx)
 	}
 	now = n.flow(now)
-	if n.flags&shadow == 0 && n.saturated() && !n.awaitsPace() {
-		n.contended().completed(n.limit)
+	if n.slots.flags&shadow == 0 && n.slots.saturated() && !n.slots.awaitsPace() {
+		n.slots.contended().completed(n.slots.limit)
 	}
 	weight := int64(r.Weight)
 	fx.Heard = !r.Has(reply.Measured)
 	n.end(r, now, outcome)
-	if n.closes(n.meter, now) {
+	if n.closes(n.slots.meter, now) {
 		n.pass(weight, now, fx)
 		return true
 	}
 	n.handOn(weight, now, fx)
-	n.unlock()
+	n.slots.unlock()
 	return true
 }
 
@@ -36,26 +36,26 @@ func (n *Node) Done(t reply.Ticket, now int64, outcome window.Outcome, fx *Effec
 // law sees neither the work nor its slots. If the work was measured before, or has ended,
 // nothing changes.
 func (n *Node) Measure(t reply.Ticket, now int64, outcome window.Outcome, fx *Effects) {
-	n.lock()
+	n.slots.lock()
 	r := t.Out()
 	if r == nil || r.Has(reply.Measured) {
-		n.unlock()
+		n.slots.unlock()
 		return
 	}
 	weight := int64(r.Weight)
-	if n.flags&shadow != 0 {
+	if n.slots.flags&shadow != 0 {
 		n.catchUp(now, fx)
 	}
 	now = n.flow(now)
 	fx.Heard = true // before the law may call runtime.Goexit
-	if n.flags&shadow == 0 {
-		n.meter.Ended(r.Start, now, r.Weight, outcome)
-		n.hold(weight, n.conf.reach(n.decided, n.limit))
+	if n.slots.flags&shadow == 0 {
+		n.slots.meter.Done(r.Start, now, int(r.Weight), outcome)
+		n.slots.hold(weight, n.conf.reach(n.decided, n.slots.limit))
 	} else {
-		n.measureInShadow(r, now, outcome, n.conf.reach(n.decided, n.limit))
+		n.slots.double().measure(r, now, outcome, n.conf.reach(n.decided, n.slots.limit))
 	}
 	n.outcomes.count(outcome, &n.slots)
-	n.contended().coldPart().heard++
+	n.slots.contended().coldPart().heard++
 	r.Marks |= reply.Measured
 	n.pass(weight, now, fx)
 }
@@ -67,12 +67,12 @@ func (n *Node) pass(weight, now int64, fx *Effects) {
 	exits := true
 	defer func() {
 		n.handOn(weight, now, fx)
-		n.unlock()
+		n.slots.unlock()
 		if exits {
 			fx.Woken.Wake()
 		}
 	}()
-	if n.closes(n.meter, now) {
+	if n.closes(n.slots.meter, now) {
 		n.closeWindow(now, fx)
 	}
 	exits = false
@@ -82,12 +82,12 @@ func (n *Node) pass(weight, now int64, fx *Effects) {
 // picks, and is dropped once it has no state left.
 func (n *Node) handOn(weight, now int64, fx *Effects) {
 	switch {
-	case n.flags&^holding != 0:
+	case n.slots.flags&^holding != 0:
 		n.serve(now, fx)
-	case n.member != nil && !n.member.group.queue.empty():
-		n.member.offer(weight, now, fx)
+	case n.slots.member != nil && !n.slots.member.group.queue.empty():
+		n.slots.member.offer(weight, now, fx)
 	}
-	if n.inflight == 0 && n.queue != nil && n.queue.Len() == 0 && n.queue.Rest() {
+	if n.slots.inflight == 0 && n.queue != nil && n.queue.Len() == 0 && n.queue.Rest() {
 		n.queue = nil
 	}
 }
@@ -96,23 +96,23 @@ func (n *Node) handOn(weight, now int64, fx *Effects) {
 func (n *Node) end(r *reply.Record, now int64, outcome window.Outcome) {
 	measured := r.Has(reply.Measured)
 	switch {
-	case n.flags&shadow != 0:
-		n.endInShadow(r, now, outcome, n.conf.reach(n.decided, n.limit))
+	case n.slots.flags&shadow != 0:
+		n.slots.double().end(r, now, outcome, n.conf.reach(n.decided, n.slots.limit))
 	case measured:
-		n.free(int64(r.Weight))
-		n.hold(-int64(r.Weight), n.conf.reach(n.decided, n.limit))
+		n.slots.free(int64(r.Weight))
+		n.slots.hold(-int64(r.Weight), n.conf.reach(n.decided, n.slots.limit))
 	default:
-		n.free(int64(r.Weight))
-		n.meter.Ended(r.Start, now, r.Weight, outcome)
+		n.slots.free(int64(r.Weight))
+		n.slots.meter.Done(r.Start, now, int(r.Weight), outcome)
 	}
 	if r.Stamp != 0 {
 		n.queue.End(r)
 	}
 	n.completed++
 	if measured {
-		n.contention.cold.heard--
+		n.slots.contention.cold.heard--
 	} else {
 		n.outcomes.count(outcome, &n.slots)
 	}
-	n.records().retire(r)
+	n.slots.records().retire(r)
 }

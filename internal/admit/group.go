@@ -55,13 +55,13 @@ func (g *Group) InFlight() int {
 // running is the weight of the real work in flight.
 func (g *Group) running() (weight int) {
 	for _, m := range g.busy {
-		weight += int(m.node.running())
+		weight += int(m.node.slots.running())
 	}
 	return weight
 }
 
 // Has reports whether the node belongs to this group, or did until it was removed.
-func (g *Group) Has(n *Node) bool { return n.member != nil && n.member.group == g }
+func (g *Group) Has(n *Node) bool { return n.slots.member != nil && n.slots.member.group == g }
 
 // Resize changes the limit, which must leave room for the reserves. Running work is left
 // alone: above the new limit nothing starts until enough work has ended.
@@ -81,10 +81,10 @@ func (g *Group) Resize(limit int, now int64, fx *Effects) error {
 func (g *Group) Reserve(n *Node, least, most int, now int64, fx *Effects) {
 	lock(&g.mu)
 	defer g.mu.Unlock()
-	if !g.Has(n) || n.member.index == removed {
+	if !g.Has(n) || n.slots.member.index == removed {
 		return
 	}
-	m := n.member
+	m := n.slots.member
 	reserved := min(max(int64(m.reserved), int64(least)), int64(most), m.most())
 	if reserved != int64(m.reserved) {
 		m.set(int32(reserved), m.share)
@@ -99,15 +99,15 @@ var ErrBusy = errors.New("work runs or waits in it")
 func (g *Group) Remove(n *Node, now int64, fx *Effects) error {
 	lock(&g.mu)
 	defer g.mu.Unlock()
-	m := n.member
+	m := n.slots.member
 	switch {
 	case !g.Has(n) || m.index == removed:
 		return errStranger
-	case n.running() > 0 || n.flags&waiting != 0:
+	case n.slots.running() > 0 || n.slots.flags&waiting != 0:
 		return ErrBusy
 	}
 	n.setShadow(false, now, fx)
-	n.flags.set(closed, true)
+	n.slots.flags.set(closed, true)
 	m.set(0, m.share)
 	m.index = removed
 	g.members--
@@ -152,14 +152,14 @@ func (g *Group) State() GroupState {
 }
 
 func (m *member) state() MemberState {
-	entitled := min(m.entitled(), float64(m.node.ceiling()))
+	entitled := min(m.entitled(), float64(m.node.slots.ceiling()))
 	return MemberState{
 		Name:       m.name,
 		Allocation: Allocation{Reserved: int(m.reserved), Share: float64(m.share) / 1000},
-		InFlight:   int(m.node.running()),
+		InFlight:   int(m.node.slots.running()),
 		Queued:     m.node.queue.Len(),
 		Entitled:   entitled,
-		Borrowed:   max(0, float64(m.node.inflight)-entitled),
+		Borrowed:   max(0, float64(m.node.slots.inflight)-entitled),
 		Wait:       time.Duration(m.wait),
 	}
 }
@@ -171,7 +171,7 @@ func (g *Group) serve(now int64, fx *Effects) {
 		at := n.flow(now)
 		served := n.serveOne(at, fx)
 		m.standInQueue(at, fx)
-		n.endDrain(n.queue.Len())
+		n.endDrain()
 		if !served && g.first() == m {
 			return // it waits for more than is free, and nothing overtakes it
 		}
@@ -251,7 +251,7 @@ func (m *member) standInQueue(now int64, fx *Effects) {
 	n, queue := m.node, &m.group.queue
 	next := n.next(now, fx)
 	m.count()
-	if next != nil && n.admits(next.Weight) {
+	if next != nil && n.slots.admits(next.Weight) {
 		queue.put(m, int32(next.Weight))
 		return
 	}

@@ -8,14 +8,14 @@ import (
 
 // begin applies the first decision of a new controller.
 func (n *Node) begin(now int64, d law.Decision) {
-	n.limit = int32(n.conf.bounds(n.limit).Clamp(d.Limit, int(n.limit)))
+	n.slots.limit = int32(n.conf.bounds(n.slots.limit).Clamp(d.Limit, int(n.slots.limit)))
 	n.decided = newReason(d.Reason)
-	n.lookBack(n.plan(now, d.Next, 0, &n.conf, n.lookback))
+	n.slots.lookBack(n.plan(now, d.Next, 0, &n.conf, n.slots.lookback))
 }
 
 // advance moves the node's time on and closes the window if that is due.
 func (n *Node) advance(now int64, fx *Effects) int64 {
-	if n.flags&shadow != 0 {
+	if n.slots.flags&shadow != 0 {
 		n.catchUp(now, fx)
 	}
 	now = n.flow(now)
@@ -27,50 +27,50 @@ func (n *Node) advance(now int64, fx *Effects) int64 {
 
 // closeWindow lets the law decide if the window that is due has the samples for it.
 func (n *Node) closeWindow(now int64, fx *Effects) {
-	if n.meter == nil { // nothing ran yet: the first window begins now
+	if n.slots.meter == nil { // nothing ran yet: the first window begins now
 		n.due = now + n.conf.interval // in case the law calls runtime.Goexit
-		n.begin(now, first(n.control, n.conf.bounds(n.limit), fx))
+		n.begin(now, first(n.control, n.conf.bounds(n.slots.limit), fx))
 		return
 	}
-	if !n.ready(n.meter, now) {
+	if !n.ready(n.slots.meter, now) {
 		return
 	}
-	w := n.meter.Window(now, int(n.measuring()))
+	w := n.slots.meter.Window(now, int(n.slots.measuring()))
 	w.Min, w.Max = int(n.conf.min), int(n.conf.max)
-	w.Limit = max(int(n.limit)-n.decided.beside(n.held()), w.Min)
+	w.Limit = max(int(n.slots.limit)-n.decided.beside(n.slots.held()), w.Min)
 	w.MinSamples = int(n.minSamples)
 	if n.conf.wall != nil {
 		w.Closed = n.conf.wall()
 	}
-	w.Deadline, w.RetryAfter = n.contention.deadline(), time.Duration(n.contention.awayFor(now))
+	w.Deadline, w.RetryAfter = n.slots.contention.deadline(), time.Duration(n.slots.contention.awayFor(now))
 	n.due = now + n.conf.interval // in case the law calls runtime.Goexit: deferred calls must get past here
-	from := n.found(n.decided)
+	from := n.slots.found(n.decided)
 	d := ask(n.control, w, fx)
 	n.decided = newReason(d.Reason)
-	n.contention.expect(d.Next.MinDeadline)
-	found := int32(n.conf.bounds(n.limit).Clamp(d.Limit, w.Limit))
-	limit, _ := n.above(found, n.decided, n.conf.max)
-	changed := limit != n.limit
+	n.slots.contention.expect(d.Next.MinDeadline)
+	found := int32(n.conf.bounds(n.slots.limit).Clamp(d.Limit, w.Limit))
+	limit, _ := n.slots.above(found, n.decided, n.conf.max)
+	changed := limit != n.slots.limit
 	settle := int64(0)
 	if changed {
 		settle = span(d.Next.Settle)
 	}
-	n.lookBack(n.plan(now, d.Next, settle, &n.conf, n.lookback))
+	n.slots.lookBack(n.plan(now, d.Next, settle, &n.conf, n.slots.lookback))
 	if changed {
-		n.setFound(found, n.decided, n.conf.max)
+		n.slots.setFound(found, n.decided, n.conf.max)
 		n.change(now, from, d.Reason, fx)
 		n.serve(now, fx)
 	}
 	if changed || n.maxSamples > 0 {
-		n.meter.Restart(now, time.Duration(settle))
+		n.slots.meter.Restart(now, time.Duration(settle))
 	}
 }
 
 // change records a move of the law's limit and its reason.
 func (n *Node) change(now int64, from int32, why law.Reason, fx *Effects) {
-	next := n.found(n.decided)
-	if n.flags&shadow != 0 {
-		n.contention.cold.virtual.ForgetCredit()
+	next := n.slots.found(n.decided)
+	if n.slots.flags&shadow != 0 {
+		n.slots.contention.cold.virtual.ForgetCredit()
 	}
 	n.history.add(now, int(from), int(next), why)
 	if n.events.heard() {

@@ -21,4 +21,4 @@ func (m *measured) Quantile(p float64) time.Duration {
 func (m *measured) DrainRate(now int64) float64 { return m.contention.drainRate(now, m.lookback) }
 
 // Pace returns the pace at this moment.
-func (m *measured) Pace() queue.Pace { return (*slots)(m).tokens() }
+func (m *measured) Pace() queue.Pace { return (*slots)(m).pace().bucket() }

@@ -39,7 +39,7 @@ func (g *Group) join(n *Node, s Settings) error {
 	}
 	m.allocate(s)
 	g.members++
-	n.member = m
+	n.slots.member = m
 	return nil
 }
 
@@ -88,7 +88,7 @@ func (m *member) set(reserved, share int32) {
 
 // committed is the group's slots out of reach for others: the running work, and the rest of
 // the reserve.
-func (m *member) committed() int64 { return max(m.node.inflight, int64(m.reserved)) }
+func (m *member) committed() int64 { return max(m.node.slots.inflight, int64(m.reserved)) }
 
 // start is move for work that starts.
 func (m *member) start(weight int64) {
@@ -105,7 +105,7 @@ func (m *member) start(weight int64) {
 func (m *member) move(slots int64) {
 	g := m.group
 	g.committed -= m.committed()
-	m.node.inflight += slots
+	m.node.slots.inflight += slots
 	g.committed += m.committed()
 	g.inflight += slots
 	m.count()
@@ -124,7 +124,7 @@ func (m *member) busy() bool { return m.index >= 0 }
 // count when shares are weighed.
 func (m *member) count() {
 	n, g := m.node, m.group
-	busy := n.inflight > 0 || n.running() > 0 || n.flags&waiting != 0
+	busy := n.slots.inflight > 0 || n.slots.running() > 0 || n.slots.flags&waiting != 0
 	switch {
 	case busy == m.busy():
 		return
@@ -159,7 +159,7 @@ func (m *member) level() float64 {
 
 // borrowed is the work of the member beyond its reserve, with weight added, per share.
 func (m *member) borrowed(weight int64) float64 {
-	return float64(m.node.inflight+weight-int64(m.reserved)) / float64(m.share)
+	return float64(m.node.slots.inflight+weight-int64(m.reserved)) / float64(m.share)
 }
 
 // most is the weight of the heaviest work that the group will ever have room for.
@@ -171,7 +171,7 @@ func (m *member) excludes(weight int64) bool { return m.group.limit > 0 && weigh
 
 // grows is how much work of the given weight would add to committed.
 func (m *member) grows(weight int64) int64 {
-	return max(0, min(weight, m.node.inflight+weight-int64(m.reserved)))
+	return max(0, min(weight, m.node.slots.inflight+weight-int64(m.reserved)))
 }
 
 // hasRoom reports whether the group has room for work of the given weight.

@@ -7,7 +7,7 @@ import "github.com/weir-go/weir/internal/queue"
 // the last one counts as equal to it (see clock.go).
 type Node struct {
 	// The fields that every call uses come first.
-	slots
+	slots    slots
 	last     int64 // the time of the last call
 	admitted uint64
 	loop
@@ -29,15 +29,18 @@ func (n *Node) flow(now int64) int64 {
 	}
 	now = max(now, n.last)
 	limited := false
-	if n.saturated() && !n.awaitsPace() {
-		n.contended().pass(n.last, now, n.lookback)
-		limited = !n.awaitsGroup() && !n.awaitsCap()
+	if n.slots.saturated() && !n.slots.awaitsPace() {
+		n.slots.contended().pass(n.last, now, n.slots.lookback)
+		limited = !n.slots.awaitsGroup() && !n.slots.awaitsCap()
 	}
-	if n.meter != nil {
-		n.meter.Flow(now, int(n.measuring()), limited)
+	if n.slots.meter != nil {
+		n.slots.meter.Flow(now, int(n.slots.measuring()), limited)
 	}
-	if n.flags&(paced|shadow) != 0 {
-		n.flowCold(now-n.last, now)
+	if n.slots.flags&paced != 0 {
+		n.slots.pace().fill(now - n.last)
+	}
+	if n.slots.flags&shadow != 0 {
+		n.slots.double().Flow(now-n.last, now, n.slots.inflight, n.slots.limit)
 	}
 	n.last = now
 	return now
@@ -45,5 +48,5 @@ func (n *Node) flow(now int64) int64 {
 
 // view returns the node's state for the queue.
 func (n *Node) view(now int64) queue.View {
-	return queue.View{Now: now, Limit: max(1, n.ceiling()), Size: n.conf.queueSize, Measured: (*measured)(&n.slots)}
+	return queue.View{Now: now, Limit: max(1, n.slots.ceiling()), Size: n.conf.queueSize, Measured: (*measured)(&n.slots)}
 }

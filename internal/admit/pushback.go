@@ -8,10 +8,10 @@ const inARow = 32
 
 // Pushback notes that the downstream, which refuses work, named a time to stay away. A time
 // above half a minute counts as half a minute.
-func (s *slots) Pushback(after time.Duration, now int64) {
-	s.lock()
-	defer s.unlock()
-	p := &s.contended().coldPart().pushback
+func (n *Node) Pushback(after time.Duration, now int64) {
+	n.slots.lock()
+	defer n.slots.unlock()
+	p := &n.slots.contended().coldPart().pushback
 	p.after = min(int64(after), int64(longestRetryAfter*float64(time.Second)))
 	p.until = max(p.until, now+p.after)
 }
@@ -33,6 +33,6 @@ func (p *contention) awayFor(now int64) int64 {
 
 // staysAway reports whether to refuse work because the downstream would refuse it. One piece
 // of work in each tenth of the named time finds out when that ends.
-func (s *slots) staysAway(now int64) bool {
-	return s.flags&pushed != 0 && s.contention.awayFor(now) > 0 && now < s.contention.cold.pushback.next
+func (p *contention) staysAway(now int64) bool {
+	return p.awayFor(now) > 0 && now < p.cold.pushback.next
 }

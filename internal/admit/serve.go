@@ -12,14 +12,14 @@ import (
 func (n *Node) serve(now int64, fx *Effects) {
 	for n.serveOne(now, fx) {
 	}
-	if n.flags&shadow != 0 {
+	if n.slots.flags&shadow != 0 {
 		n.serveVirtual(now, fx)
 	}
-	if n.member != nil {
-		n.member.standInQueue(now, fx)
-		n.member.group.serve(now, fx)
+	if n.slots.member != nil {
+		n.slots.member.standInQueue(now, fx)
+		n.slots.member.group.serve(now, fx)
 	}
-	n.endDrain(n.queue.Len())
+	n.endDrain()
 }
 
 // serveOne answers one waiter if it can.
@@ -30,11 +30,11 @@ func (n *Node) serveOne(now int64, fx *Effects) bool {
 		return false
 	case now >= w.Expires():
 		n.reject(w, w.Expiry(), fx)
-	case n.tooHeavy(w.Weight):
+	case n.slots.tooHeavy(w.Weight):
 		n.reject(w, reply.TooHeavy, fx)
 	case w.HasDeadline() && !n.queue.InTime(w, n.view(now)):
 		n.reject(w, reply.Deadline, fx)
-	case !n.fits(w.Weight):
+	case !n.slots.fits(w.Weight):
 		n.recheckSooner(w, now, fx)
 		return false
 	default:
@@ -58,7 +58,7 @@ func (n *Node) next(now int64, fx *Effects) *queue.Waiter {
 // dispatch starts the work of a waiter in the queue and notifies its owner.
 func (n *Node) dispatch(w *queue.Waiter, now int64, fx *Effects) {
 	n.queue.Take(w)
-	n.flags.set(waiting, n.queue.Len() > 0)
+	n.slots.flags.set(waiting, n.queue.Len() > 0)
 	n.admit(w, now)
 	fx.Woken.Add(w)
 }
@@ -68,19 +68,19 @@ func (n *Node) dispatch(w *queue.Waiter, now int64, fx *Effects) {
 func (n *Node) admit(w *queue.Waiter, now int64) {
 	w.Verdict = reply.Admitted
 	w.Ticket = n.register(w.Tenant, w.Weight, now).Ticket()
-	n.take(w.Weight, now)
+	n.slots.take(w.Weight, now)
 	if waited := w.Waited(now); waited > 0 {
-		n.bookWait(waited)
-		n.meter.Queued(waited)
+		n.slots.bookWait(waited)
+		n.slots.meter.Queued(waited)
 		w.Queued = waited
 	}
 }
 
 // register returns the record of work that starts.
 func (n *Node) register(tenant uint16, weight int, now int64) *reply.Record {
-	r := n.records().use(weight, now)
+	r := n.slots.records().use(weight, now)
 	n.admitted++
-	if n.flags&tenanted != 0 {
+	if n.slots.flags&tenanted != 0 {
 		n.queue.Start(r, tenant)
 	}
 	return r
@@ -89,7 +89,7 @@ func (n *Node) register(tenant uint16, weight int, now int64) *reply.Record {
 // remove takes w out of the queue.
 func (n *Node) remove(w *queue.Waiter) {
 	n.queue.Remove(w)
-	n.flags.set(waiting, n.queue.Len() > 0)
+	n.slots.flags.set(waiting, n.queue.Len() > 0)
 }
 
 // reject takes a waiter out of the queue, declines it and notifies its owner.
@@ -101,7 +101,7 @@ func (n *Node) reject(w *queue.Waiter, why reply.Verdict, fx *Effects) {
 
 // turnAway declines the evicted waiters and notifies their owners.
 func (n *Node) turnAway(evicted queue.Chain, fx *Effects) {
-	n.flags.set(waiting, n.queue.Len() > 0)
+	n.slots.flags.set(waiting, n.queue.Len() > 0)
 	for w := range evicted.All() {
 		n.decline(w, w.Verdict)
 	}
@@ -112,7 +112,7 @@ func (n *Node) turnAway(evicted queue.Chain, fx *Effects) {
 func (n *Node) decline(w *queue.Waiter, why reply.Verdict) {
 	w.Verdict = why
 	if why == reply.Cancelled {
-		n.contended().cancelled++
+		n.slots.contended().cancelled++
 		return
 	}
 	w.RetryAfter, w.Seq = n.refuse(why, w.Weight), n.events.next()
@@ -120,16 +120,16 @@ func (n *Node) decline(w *queue.Waiter, why reply.Verdict) {
 
 // refuse counts a refusal and returns when to come back.
 func (n *Node) refuse(v reply.Verdict, weight int) int64 {
-	n.hear(v, weight)
-	n.contended().count(v)
+	n.slots.hear(v, weight)
+	n.slots.contended().count(v)
 	if v == reply.Closed {
 		return 0
 	}
 	if v == reply.PushedBack {
-		return n.contention.awayFor(n.last)
+		return n.slots.contention.awayFor(n.last)
 	}
 	ahead := backlog{max(int(n.admitted-n.completed), 1), n.queue.Len(), n.queue.Weight()}
-	return n.retryAfter(weight, ahead, n.last)
+	return n.slots.retryAfter(weight, ahead, n.last)
 }
 
 // soonest is the least time until a waiter looks again. It is notified of a better time only
@@ -140,10 +140,10 @@ const soonest = int64(time.Millisecond)
 // other call may come at that moment. The waiters behind it need no notice: once w starts,
 // the next one is first.
 func (n *Node) recheckSooner(w *queue.Waiter, now int64, fx *Effects) {
-	if n.onPace() {
+	if n.slots.pace().ready() {
 		return
 	}
-	due := now + max(n.tokens().Delay(0), soonest)
+	due := now + max(n.slots.pace().bucket().Delay(0), soonest)
 	if due+soonest >= w.RecheckAt {
 		return
 	}

@@ -9,17 +9,22 @@ import (
 	"github.com/weir-go/weir/internal/window"
 )
 
-// virtual returns the virtual work of a node in shadow mode.
-func (s *slots) virtual() *virtual.Work { return s.contention.cold.virtual }
+// A double is the virtual work of a node in shadow mode, and the slots that it takes.
+type double struct {
+	*virtual.Work
+	slots *slots
+}
+
+func (s *slots) double() double { return double{s.contention.cold.virtual, s} }
 
 // setShadow begins or ends shadow mode.
 func (n *Node) setShadow(on bool, now int64, fx *Effects) {
-	switch was := n.flags&shadow != 0; {
+	switch was := n.slots.flags&shadow != 0; {
 	case on && !was:
 		n.admitAll(now, fx)
-		n.beginShadow(now, n.conf.reach(n.decided, n.limit))
+		n.slots.beginShadow(now, n.conf.reach(n.decided, n.slots.limit))
 	case was && !on:
-		n.endShadow(now, n.conf.reach(n.decided, n.limit))
+		n.slots.endShadow(now, n.conf.reach(n.decided, n.slots.limit))
 	}
 }
 
@@ -52,7 +57,7 @@ func (s *slots) beginShadow(now int64, r reach) {
 
 // endShadow makes the real work count again. Work above the limit does not judge it.
 func (s *slots) endShadow(now int64, r reach) {
-	v := s.virtual()
+	v := s.double()
 	s.free(s.inflight - v.Running)
 	s.meter = v.Meter
 	s.setHeld(v.Held, r)
@@ -64,55 +69,54 @@ func (s *slots) endShadow(now int64, r reach) {
 // acquireInShadow admits work and records the verdict that a live node would give.
 func (n *Node) acquireInShadow(w Work, now int64, fx *Effects) reply.Ticket {
 	would := reply.Overload
-	if !n.sheds(w.Weight) {
-		would = n.arrive(int32(w.Weight), now)
+	if !n.slots.pace().sheds(w.Weight) {
+		would = n.slots.double().arrive(int32(w.Weight), now)
 	}
 	if would == reply.MustWait {
 		most, patience := 0, int64(0)
 		if !w.NoWait {
 			most, patience = n.conf.order.Size(int(n.conf.queueSize)), n.conf.queueTimeout
 		}
-		would = n.enqueueVirtual(int32(w.Weight), now, most, patience)
+		would = n.slots.double().enqueue(int32(w.Weight), now, most, patience)
 	}
 	if would.Refused() {
-		n.hear(would, w.Weight)
-		n.contention.cold.wouldRefuse++
+		n.slots.hear(would, w.Weight)
+		n.slots.contention.cold.wouldRefuse++
 		fx.Notable, fx.WouldRefuse, fx.Seq = true, would, n.events.next()
 	}
-	n.virtual().Start(w.Weight, now)
+	n.slots.double().Start(w.Weight, now)
 	r := n.register(w.Tenant, w.Weight, now)
 	if would == reply.Admitted {
 		r.Marks |= reply.Virtually
 	}
-	if n.member != nil {
-		n.member.count()
-		n.member.group.serve(now, fx)
+	if n.slots.member != nil {
+		n.slots.member.count()
+		n.slots.member.group.serve(now, fx)
 	}
 	return r.Ticket()
 }
 
 // arrive decides on virtual work that arrives.
-func (s *slots) arrive(weight int32, now int64) reply.Verdict {
+func (v double) arrive(weight int32, now int64) reply.Verdict {
 	switch {
-	case s.tooHeavy(int(weight)):
+	case v.slots.tooHeavy(int(weight)):
 		return reply.TooHeavy
-	case s.virtual().Waiting.Len() > 0 || !s.fits(int(weight)):
+	case v.Waiting.Len() > 0 || !v.slots.fits(int(weight)):
 		return reply.MustWait
 	}
-	s.startVirtual(weight, now)
+	v.begin(weight, now)
 	return reply.Admitted
 }
 
-// enqueueVirtual queues virtual work within the bounds on number and time, or returns the
+// enqueue queues virtual work within the bounds on number and time, or returns the
 // reason why not.
-func (s *slots) enqueueVirtual(weight int32, now int64, most int, patience int64) reply.Verdict {
-	v := s.virtual()
+func (v double) enqueue(weight int32, now int64, most int, patience int64) reply.Verdict {
 	switch {
-	case most == 0 && s.awaitsPace():
+	case most == 0 && v.slots.awaitsPace():
 		return reply.Paced
 	case most == 0:
 		return reply.LimitReached
-	case s.tokens().Delay(int(v.Queued)) >= patience:
+	case v.slots.pace().bucket().Delay(int(v.Queued)) >= patience:
 		return reply.Paced
 	case v.Waiting.Len() >= most:
 		return reply.QueueFull
@@ -121,108 +125,124 @@ func (s *slots) enqueueVirtual(weight int32, now int64, most int, patience int64
 	return reply.Waiting
 }
 
-func (s *slots) startVirtual(weight int32, now int64) {
-	s.virtual().Active.Push(now, weight)
-	s.take(int(weight), now)
+func (v double) begin(weight int32, now int64) {
+	v.Active.Push(now, weight)
+	v.slots.take(int(weight), now)
 }
 
-// endInShadow books the end of real work, and of virtual work with it.
-func (s *slots) endInShadow(r *reply.Record, now int64, outcome window.Outcome, limit reach) {
-	v := s.virtual()
+// end books the end of real work, and of virtual work with it.
+func (v double) end(r *reply.Record, now int64, outcome window.Outcome, limit reach) {
 	v.End(r, now, outcome)
 	if r.Has(reply.Measured) {
-		s.letGo(r, limit)
+		v.letGo(r, limit)
 	} else {
-		s.learnInShadow(r, now, outcome)
+		v.learn(r, now, outcome)
 	}
-	if s.member != nil {
-		s.member.count()
+	if v.slots.member != nil {
+		v.slots.member.count()
 	}
 }
 
-// measureInShadow books the outcome of real work that still runs, and of its virtual work,
+// measure books the outcome of real work that still runs, and of its virtual work,
 // which keeps its slots and ends in place of no other work.
-func (s *slots) measureInShadow(r *reply.Record, now int64, outcome window.Outcome, limit reach) {
-	v := s.virtual()
+func (v double) measure(r *reply.Record, now int64, outcome window.Outcome, limit reach) {
 	v.Measure(r, now, outcome)
 	own := v.Own(r)
 	if own == nil {
-		s.learnInShadow(r, now, outcome)
+		v.learn(r, now, outcome)
 		r.Marks &^= reply.Virtually
 		return
 	}
 	v.Learn(r, now, outcome)
-	s.meter.Ended(own.Since, now, own.Weight, outcome)
-	s.free(int64(own.Left - r.Weight))
-	s.hold(int64(r.Weight), limit)
+	v.slots.meter.Done(own.Since, now, int(own.Weight), outcome)
+	v.slots.free(int64(own.Left - r.Weight))
+	v.slots.hold(int64(r.Weight), limit)
 	v.Active.Remove(own)
+}
+
+// reweigh changes the weight of real work. It returns the change of its virtual work,
+// part of which may have ended.
+func (v double) reweigh(r *reply.Record, more int64) int64 {
+	v.Reweigh(r, more)
+	if r.Has(reply.Measured) {
+		if r.Has(reply.Virtually) {
+			return max(more, -v.slots.held())
+		}
+		return 0
+	}
+	own := v.Own(r)
+	if own == nil {
+		return 0
+	}
+	taken := max(more, 1-int64(own.Left))
+	own.Left += int32(taken)
+	own.Weight = max(own.Weight+int32(more), own.Left)
+	return taken
 }
 
 // letGo frees the slots of virtual work. They may be fewer than those of the real work, which
 // may have been measured before shadow mode began.
-func (s *slots) letGo(r *reply.Record, limit reach) {
+func (v double) letGo(r *reply.Record, limit reach) {
 	if r.Has(reply.Virtually) {
-		held := min(int64(r.Weight), s.held())
-		s.hold(-held, limit)
-		s.free(held)
+		held := min(int64(r.Weight), v.slots.held())
+		v.slots.hold(-held, limit)
+		v.slots.free(held)
 	}
 }
 
-// learnInShadow ends the virtual work of real work with a known outcome.
-func (s *slots) learnInShadow(r *reply.Record, now int64, outcome window.Outcome) {
-	v := s.virtual()
+// learn ends the virtual work of real work with a known outcome.
+func (v double) learn(r *reply.Record, now int64, outcome window.Outcome) {
 	switch own := v.Own(r); {
 	case own != nil:
-		s.endVirtual(own, own.Left, now, outcome)
+		v.finish(own, own.Left, now, outcome)
 	case outcome == window.Success, outcome == window.Failure: // the server did it
-		v.InPlace(r.Weight, now, func(p *virtual.Piece, part int32) { s.endVirtual(p, part, now, outcome) })
+		v.InPlace(r.Weight, now, func(p *virtual.Piece, part int32) { v.finish(p, part, now, outcome) })
 	}
 	v.Learn(r, now, outcome)
 }
 
-// endVirtual ends a part of a piece, and with the last part the piece.
-func (s *slots) endVirtual(p *virtual.Piece, part int32, now int64, outcome window.Outcome) {
-	v := s.virtual()
-	v.Charge(part, s.limit)
+// finish ends a part of a piece, and with the last part the piece.
+func (v double) finish(p *virtual.Piece, part int32, now int64, outcome window.Outcome) {
+	v.Charge(part, v.slots.limit)
 	last := part == p.Left
-	if last && s.saturated() && !s.awaitsPace() {
-		s.contended().completed(s.limit)
+	if last && v.slots.saturated() && !v.slots.awaitsPace() {
+		v.slots.contended().completed(v.slots.limit)
 	}
-	s.free(int64(part))
+	v.slots.free(int64(part))
 	p.Left -= part
 	if last {
-		s.meter.Ended(p.Since, now, p.Weight, outcome)
+		v.slots.meter.Done(p.Since, now, int(p.Weight), outcome)
 		v.Active.Remove(p)
 	}
 }
 
 // serveVirtual starts waiting virtual work that now has room.
 func (n *Node) serveVirtual(now int64, fx *Effects) {
-	v := n.virtual()
+	v := n.slots.double()
 	for p := v.Waiting.Oldest(); p != nil; p = v.Waiting.Oldest() {
 		weight := p.Weight
 		switch {
-		case n.tooHeavy(int(weight)):
+		case n.slots.tooHeavy(int(weight)):
 			n.lapse(reply.TooHeavy, fx)
 			continue
-		case !n.fits(int(weight)):
+		case !n.slots.fits(int(weight)):
 			return
 		}
 		waited := now - p.Since
 		v.Dequeue(p)
-		n.startVirtual(weight, now)
+		n.slots.double().begin(weight, now)
 		if waited > 0 {
-			n.bookWait(waited)
+			n.slots.bookWait(waited)
 		}
 	}
 }
 
 // lapse refuses the virtual work that has waited longest.
 func (n *Node) lapse(why reply.Verdict, fx *Effects) {
-	p := n.virtual().Waiting.Oldest()
-	n.hear(why, int(p.Weight))
-	n.virtual().Dequeue(p)
-	n.contention.cold.wouldRefuse++
+	p := n.slots.double().Waiting.Oldest()
+	n.slots.hear(why, int(p.Weight))
+	n.slots.double().Dequeue(p)
+	n.slots.contention.cold.wouldRefuse++
 	if seq := n.events.next(); fx.Lapsed == 0 {
 		fx.LapsedSeq = seq
 	}
@@ -232,14 +252,14 @@ func (n *Node) lapse(why reply.Verdict, fx *Effects) {
 
 // catchUp lets virtual work start, end and time out, each at its time, until now.
 func (n *Node) catchUp(now int64, fx *Effects) {
-	v := n.virtual()
+	v := n.slots.double()
 	for {
 		const never = math.MaxInt64
-		ends, lapses, starts := v.Ends(n.inflight), int64(never), int64(never)
+		ends, lapses, starts := v.Ends(n.slots.inflight), int64(never), int64(never)
 		if p := v.Waiting.Oldest(); p != nil {
 			lapses = p.Since + n.conf.queueTimeout
-			if n.awaitsPace() {
-				starts = n.last + n.tokens().Delay(0)
+			if n.slots.awaitsPace() {
+				starts = n.last + n.slots.pace().bucket().Delay(0)
 			}
 		}
 		at := min(ends, lapses, starts)
@@ -250,7 +270,7 @@ func (n *Node) catchUp(now int64, fx *Effects) {
 		switch at {
 		case ends:
 			p := v.Active.Oldest()
-			n.endVirtual(p, p.Left, n.last, window.Success)
+			n.slots.double().finish(p, p.Left, n.last, window.Success)
 		case lapses:
 			n.lapse(reply.QueueTimeout, fx)
 		}

@@ -4,7 +4,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/weir-go/weir/internal/queue"
 	"github.com/weir-go/weir/internal/reply"
 	"github.com/weir-go/weir/internal/window"
 )
@@ -55,7 +54,7 @@ func (s *slots) fits(weight int) bool {
 // admits reports whether the node's own limit, cap and pace have room for work of the given weight.
 func (s *slots) admits(weight int) bool {
 	room := s.inflight+int64(weight) <= int64(s.ceiling())
-	return (room || s.inflight == 0 && s.runsAlone(weight)) && s.onPace()
+	return (room || s.inflight == 0 && s.runsAlone(weight)) && s.pace().ready()
 }
 
 // ceiling is the most that may be in flight.
@@ -80,9 +79,7 @@ func (s *slots) tooHeavy(weight int) bool {
 
 // take takes slots, and the tokens of the pace.
 func (s *slots) take(weight int, now int64) {
-	if s.flags&paced != 0 {
-		s.owe(weight)
-	}
+	s.pace().owe(weight)
 	if s.flags&pushed != 0 {
 		s.contention.cold.pushback.send(now)
 	}
@@ -154,37 +151,14 @@ func (s *slots) lacksGroup(weight int) bool {
 }
 
 // awaitsPace reports whether work has to wait though the limit has room.
-func (s *slots) awaitsPace() bool { return s.inflight < int64(s.limit) && !s.onPace() }
+func (s *slots) awaitsPace() bool { return s.inflight < int64(s.limit) && !s.pace().ready() }
 
-// onPace reports whether the pace lets work start now.
-func (s *slots) onPace() bool { return !s.hasRate() || s.contention.cold.pacer.tokens >= -trace }
-
-func (s *slots) hasRate() bool { return s.flags&paced != 0 && s.contention.cold.pacer.Rate > 0 }
-
-// owe takes the tokens for work that starts.
-func (s *slots) owe(weight int) {
-	if s.hasRate() {
-		s.contention.cold.pacer.tokens -= float64(weight)
-	}
-}
-
-// sheds reports whether the pace refuses work of the given weight.
-func (s *slots) sheds(weight int) bool {
-	return s.flags&(paced|closed) == paced && s.contention.cold.pacer.sheds(weight)
-}
-
-// shedsNext reports whether sheds would be true.
-func (s *slots) shedsNext(weight int) bool {
-	return s.flags&(paced|closed) == paced && s.contention.cold.pacer.shedsNext(weight)
-}
-
-// tokens is the pace at this moment.
-func (s *slots) tokens() queue.Pace {
+// pace returns the pacer, nil without a pace.
+func (s *slots) pace() *pacer {
 	if s.flags&paced == 0 {
-		return queue.Pace{}
+		return nil
 	}
-	p := &s.contention.cold.pacer
-	return queue.Pace{Rate: p.Rate, Tokens: p.tokens}
+	return &s.contention.cold.pacer
 }
 
 // contended returns the node's contention, allocated on first use.
@@ -210,7 +184,7 @@ func (s *slots) bookWait(waited int64) {
 	case s.awaitsGroup():
 		m := s.member
 		m.wait += float32((float32(waited) - m.wait) / 16)
-	case s.awaitsCap(), s.hasRate() && s.inflight < int64(s.limit):
+	case s.awaitsCap(), s.pace().bounds() && s.inflight < int64(s.limit):
 	default:
 		s.meter.Waited(waited)
 	}
@@ -237,7 +211,7 @@ func (s *slots) retryAfter(weight int, b backlog, now int64) int64 {
 	if rate := s.turnover(b.running, now); rate > 0 {
 		seconds = float64(b.pieces+b.running) / rate
 	}
-	if pace := s.tokens(); pace.Rate > 0 {
+	if pace := s.pace().bucket(); pace.Rate > 0 {
 		owed := max(-pace.Tokens, float64(weight)) // the work that started may have been heavier
 		seconds = max(seconds, (float64(b.weight)+owed)/pace.Rate)
 	}
@@ -272,17 +246,6 @@ func (s *slots) realMeter() *window.Meter {
 	return s.meter
 }
 
-// flowCold books time for the rarely used state.
-func (s *slots) flowCold(elapsed, now int64) {
-	c := s.contention.cold
-	if s.flags&paced != 0 {
-		c.pacer.fill(elapsed)
-	}
-	if s.flags&shadow != 0 {
-		c.virtual.Flow(elapsed, now, s.inflight, s.limit)
-	}
-}
-
 // lookBack sets the look-back of the meters.
 func (s *slots) lookBack(lookback int64) {
 	if s.meter != nil {
@@ -290,13 +253,5 @@ func (s *slots) lookBack(lookback int64) {
 	}
 	if s.flags&shadow != 0 {
 		s.realMeter().SetLookback(time.Duration(lookback))
-	}
-}
-
-// endDrain closes the channel that Drain returned if nothing runs or waits.
-func (s *slots) endDrain(queued int) {
-	if c := s.contention; c != nil && c.cold != nil && c.cold.empty != nil && s.running() == 0 && queued == 0 {
-		close(c.cold.empty)
-		c.cold.empty = nil
 	}
 }

@@ -31,18 +31,18 @@ type State struct {
 
 // Idle reports whether nothing runs or waits in the node.
 func (n *Node) Idle() bool {
-	n.lock()
-	defer n.unlock()
-	return n.running() == 0 && n.queue.Len() == 0
+	n.slots.lock()
+	defer n.slots.unlock()
+	return n.slots.running() == 0 && n.queue.Len() == 0
 }
 
 // Settings returns the node's settings, apart from Applied and those of a node in a group.
 func (n *Node) Settings() Settings {
-	n.lock()
-	defer n.unlock()
+	n.slots.lock()
+	defer n.slots.unlock()
 	s := n.conf.settings()
-	s.Lookback = time.Duration(n.lookback)
-	s.Shadow, s.Cumulative, s.Observed = n.flags&shadow != 0, n.cumulative, n.events.observed
+	s.Lookback = time.Duration(n.slots.lookback)
+	s.Shadow, s.Cumulative, s.Observed = n.slots.flags&shadow != 0, n.slots.cumulative, n.events.observed
 	return s
 }
 
@@ -59,20 +59,20 @@ func (n *Node) State(now int64, copies ...*window.Cumulative) State {
 // from the raw measurements without the lock.
 func (n *Node) Read(now int64, raw *window.Raw, copies ...*window.Cumulative) State {
 	raw.Clear()
-	n.lock()
-	defer n.unlock()
+	n.slots.lock()
+	defer n.slots.unlock()
 	idle := n.last // since then the limit has held nothing back
-	if !n.saturated() || n.awaitsPace() {
+	if !n.slots.saturated() || n.slots.awaitsPace() {
 		idle = max(now, n.last)
 	}
 	s := State{
-		Limit:     int(n.ceiling()),
+		Limit:     int(n.slots.ceiling()),
 		Min:       int(n.conf.min),
 		Max:       int(n.conf.max),
-		InFlight:  int(n.running()),
+		InFlight:  int(n.slots.running()),
 		Queued:    n.queue.Len(),
-		Shadow:    n.flags&shadow != 0,
-		DrainRate: n.tokens().Bound(n.contention.drainRate(idle, n.lookback)),
+		Shadow:    n.slots.flags&shadow != 0,
+		DrainRate: n.slots.pace().bucket().Bound(n.slots.contention.drainRate(idle, n.slots.lookback)),
 		Admitted:  n.admitted,
 		Completed: n.completed,
 		Failed:    n.outcomes.failed,
@@ -83,17 +83,17 @@ func (n *Node) Read(now int64, raw *window.Raw, copies ...*window.Cumulative) St
 		Last:      n.history.last(),
 		Decided:   n.decided.public(),
 	}
-	if n.member != nil {
-		s.Member = n.member.state()
+	if n.slots.member != nil {
+		s.Member = n.slots.member.state()
 	}
-	if m := n.realMeter(); m != nil {
+	if m := n.slots.realMeter(); m != nil {
 		m.CopyRecent(raw, max(now, n.last))
 		s.Age = m.Age(max(now, n.last))
 		for _, c := range copies {
-			m.CopyTo(c, now, int(n.running()))
+			m.CopyTo(c, now, int(n.slots.running()))
 		}
 	}
-	if c := n.contention; c != nil {
+	if c := n.slots.contention; c != nil {
 		copy(s.Refused[reply.OverShare:], c.refused[:])
 		s.Cancelled = c.cancelled
 		if c.cold != nil {
@@ -108,7 +108,7 @@ func (n *Node) Read(now int64, raw *window.Raw, copies ...*window.Cumulative) St
 
 // History returns the last changes of the limit, oldest first.
 func (n *Node) History() []Change {
-	n.lock()
-	defer n.unlock()
-	return n.history.changes(int(n.found(n.decided)))
+	n.slots.lock()
+	defer n.slots.unlock()
+	return n.history.changes(int(n.slots.found(n.decided)))
 }

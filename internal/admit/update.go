@@ -16,12 +16,12 @@ func (n *Node) Init(s Settings, l law.Law, group *Group, now int64) error {
 		return err
 	}
 	n.control, n.last = control, now
-	n.limit = int32(s.Bounds.Initial)
-	n.conf, n.lookback = confOf(s), span(s.Lookback)
+	n.slots.limit = int32(s.Bounds.Initial)
+	n.conf, n.slots.lookback = confOf(s), span(s.Lookback)
 	n.events.observed = s.Observed
 	n.arrange(s, now)
 	n.setShadow(s.Shadow, now, nil) // nothing waits
-	n.accumulate(s.Cumulative)
+	n.slots.accumulate(s.Cumulative)
 	var fx Effects
 	n.begin(now, first(control, s.Bounds, &fx))
 	if fx.Panic != nil {
@@ -36,13 +36,13 @@ func (n *Node) Init(s Settings, l law.Law, group *Group, now int64) error {
 // arrange applies the settings to the queue. Waiters keep their places.
 func (n *Node) arrange(s Settings, now int64) {
 	if n.queue == nil && s.Tenants > 0 {
-		n.queue = n.conf.newQueue(n.flags&paced != 0)
+		n.queue = n.conf.newQueue(n.slots.flags&paced != 0)
 	}
 	if n.queue != nil {
 		n.queue.SetOrder(s.Order, n.view(now))
 		n.queue.SetTenants(s.Tenants, now)
 	}
-	n.flags.set(tenanted, s.Tenants > 0)
+	n.slots.flags.set(tenanted, s.Tenants > 0)
 }
 
 // Update applies new settings and a new law to a running node, or neither if the law or the
@@ -51,16 +51,16 @@ func (n *Node) arrange(s Settings, now int64) {
 // A law that panics after its controller is made does not keep the settings from being
 // applied.
 func (n *Node) Update(s Settings, l law.Law, now int64, fx *Effects) error {
-	n.lock()
-	defer n.unlock()
+	n.slots.lock()
+	defer n.slots.unlock()
 	bounds := s.Bounds
-	bounds.Initial = min(max(int(n.found(n.decided)), bounds.Min), bounds.Max)
+	bounds.Initial = min(max(int(n.slots.found(n.decided)), bounds.Min), bounds.Max)
 	fresh, err := controllerOf(l, bounds)
 	if err != nil {
 		return err
 	}
-	if n.member != nil {
-		if err := n.member.affords(s); err != nil {
+	if n.slots.member != nil {
+		if err := n.slots.member.affords(s); err != nil {
 			return err
 		}
 	}
@@ -74,43 +74,43 @@ func (n *Node) Update(s Settings, l law.Law, now int64, fx *Effects) error {
 	if s.Applied != nil {
 		s.Applied()
 	}
-	if n.flags&shadow != 0 {
+	if n.slots.flags&shadow != 0 {
 		n.catchUp(now, fx)
 	}
 	now = n.flow(now)
-	if n.member != nil {
-		n.member.allocate(s)
+	if n.slots.member != nil {
+		n.slots.member.allocate(s)
 	}
 	if n.minSamples == n.conf.minSamples { // not the law's own
 		n.minSamples = int32(s.MinSamples)
 	}
-	n.conf, n.lookback = confOf(s), span(s.Lookback)
+	n.conf, n.slots.lookback = confOf(s), span(s.Lookback)
 	n.events.observed = s.Observed
-	limit, from := n.limit, n.found(n.decided)
+	limit, from := n.slots.limit, n.slots.found(n.decided)
 	n.setShadow(s.Shadow, now, fx)
-	n.accumulate(s.Cumulative)
+	n.slots.accumulate(s.Cumulative)
 	n.arrange(s, now)
-	n.limit = int32(bounds.Initial)
+	n.slots.limit = int32(bounds.Initial)
 	why := law.Reason{Code: law.Configured}
 	if kept {
 		n.due = min(n.due, now+n.conf.interval)
-		n.expired = min(n.expired, now+n.lookback)
+		n.expired = min(n.expired, now+n.slots.lookback)
 	} else {
 		n.control, fx.Replaced = fresh, true
 		if n.begin(now, begun); begun.Reason.Code != law.NoReason {
 			why = begun.Reason
 		}
 	}
-	n.setFound(n.limit, n.decided, n.conf.max)
-	if n.found(n.decided) != from || fx.Replaced {
+	n.slots.setFound(n.slots.limit, n.decided, n.conf.max)
+	if n.slots.found(n.decided) != from || fx.Replaced {
 		n.change(now, from, why, fx)
 	}
-	if n.meter != nil && (n.limit != limit || fx.Replaced) {
-		n.meter.Restart(now, 0)
+	if n.slots.meter != nil && (n.slots.limit != limit || fx.Replaced) {
+		n.slots.meter.Restart(now, 0)
 	}
 	n.serve(now, fx)
-	if n.member != nil {
-		n.member.group.review(now, fx)
+	if n.slots.member != nil {
+		n.slots.member.group.review(now, fx)
 	}
 	return nil
 }
@@ -118,7 +118,7 @@ func (n *Node) Update(s Settings, l law.Law, now int64, fx *Effects) error {
 // Follow calls change under the lock. change updates the owner's list of readers of the node's
 // events, and reports whether there are any besides Settings.Observed. Updates keep that.
 func (n *Node) Follow(change func() bool) {
-	n.lock()
-	defer n.unlock()
+	n.slots.lock()
+	defer n.slots.unlock()
 	n.events.followed = change()
 }

@@ -9,12 +9,12 @@ import (
 // Join answers the waiter at once if possible, and otherwise queues it. Its owner is then
 // woken when it is answered, unless it leaves before.
 func (n *Node) Join(w *queue.Waiter, now int64, fx *Effects) reply.Verdict {
-	n.lock()
-	defer n.unlock()
+	n.slots.lock()
+	defer n.slots.unlock()
 	w.Verdict = reply.MustWait // in case the law calls runtime.Goexit: there is nothing to give back
 	now = n.advance(now, fx)
 	w.Arrive(now)
-	if n.flags&(shadow|closed) == shadow {
+	if n.slots.flags&(shadow|closed) == shadow {
 		w.Ticket = n.acquireInShadow(Work{Tenant: w.Tenant, Weight: w.Weight}, now, fx)
 		w.Verdict = reply.Admitted
 		return reply.Admitted
@@ -30,7 +30,7 @@ func (n *Node) Join(w *queue.Waiter, now int64, fx *Effects) reply.Verdict {
 		n.decline(w, verdict)
 	}
 	w.RecheckDue = true // its owner is about to get the answer
-	if n.inflight < int64(n.limit) || n.member != nil {
+	if n.slots.inflight < int64(n.slots.limit) || n.slots.member != nil {
 		n.serve(now, fx) // it may go ahead of heavier work
 	}
 	w.RecheckDue, w.Told = false, w.RecheckAt
@@ -40,13 +40,13 @@ func (n *Node) Join(w *queue.Waiter, now int64, fx *Effects) reply.Verdict {
 // enqueue joins w to the queue, or asks it in another way, and returns the queue's verdict.
 func (n *Node) enqueue(w *queue.Waiter, join joining, now int64, fx *Effects) reply.Verdict {
 	if n.queue == nil {
-		n.queue = n.conf.newQueue(n.flags&paced != 0)
+		n.queue = n.conf.newQueue(n.slots.flags&paced != 0)
 	}
-	if n.flags&tenanted != 0 {
-		n.queue.ShuffleTenants(now, n.inflight)
+	if n.slots.flags&tenanted != 0 {
+		n.queue.ShuffleTenants(now, n.slots.inflight)
 	}
 	verdict, evicted := join(n.queue, w, n.conf.queueTimeout, n.view(now))
-	n.flags.set(waiting, n.queue.Len() > 0)
+	n.slots.flags.set(waiting, n.queue.Len() > 0)
 	if !evicted.Empty() {
 		n.turnAway(evicted, fx)
 	}
@@ -61,8 +61,8 @@ type joining func(q *queue.Queue, w *queue.Waiter, timeout int64, v queue.View) 
 // woken as usual. But if it was admitted for a caller that is gone, its slot and its tokens of
 // the pace go to the next waiter. Totals never fall, so it counts as admitted and ignored.
 func (n *Node) Leave(w *queue.Waiter, why reply.Verdict, now int64, fx *Effects) reply.Verdict {
-	n.lock()
-	defer n.unlock()
+	n.slots.lock()
+	defer n.slots.unlock()
 	now = n.advance(now, fx)
 	switch {
 	case w.Verdict == reply.Waiting:
@@ -74,7 +74,7 @@ func (n *Node) Leave(w *queue.Waiter, why reply.Verdict, now int64, fx *Effects)
 	case w.Verdict == reply.Admitted && why == reply.Cancelled:
 		w.Verdict = reply.Cancelled
 		n.end(w.Ticket.Record, now, window.Ignore)
-		n.owe(-w.Weight)
+		n.slots.pace().owe(-w.Weight)
 	default:
 		why = w.Verdict
 	}
@@ -87,8 +87,8 @@ func (n *Node) Leave(w *queue.Waiter, why reply.Verdict, now int64, fx *Effects)
 // the queue leaves it; one that a pace holds back starts if it can, and otherwise keeps
 // waiting.
 func (n *Node) Recheck(w *queue.Waiter, told bool, now int64, fx *Effects) reply.Verdict {
-	n.lock()
-	defer n.unlock()
+	n.slots.lock()
+	defer n.slots.unlock()
 	underWay := w.RecheckDue && !told
 	now = n.advance(now, fx)
 	if w.Verdict == reply.Waiting && now >= w.Expires() {
@@ -96,11 +96,11 @@ func (n *Node) Recheck(w *queue.Waiter, told bool, now int64, fx *Effects) reply
 		n.decline(w, w.Expiry())
 	}
 	w.RecheckAt, w.RecheckDue = w.Expires(), true
-	if told && n.member != nil {
-		n.member.group.look(w)
+	if told && n.slots.member != nil {
+		n.slots.member.group.look(w)
 	}
 	n.serve(now, fx)
-	again := n.member != nil && n.member.group.onOffer() > 0 && n.member.group.offered.to == w
+	again := n.slots.member != nil && n.slots.member.group.onOffer() > 0 && n.slots.member.group.offered.to == w
 	w.RecheckDue, w.Told = underWay, w.RecheckAt
 	if again {
 		fx.Woken.Recheck(w)
@@ -110,8 +110,8 @@ func (n *Node) Recheck(w *queue.Waiter, told bool, now int64, fx *Effects) reply
 
 // Cancel counts a request of a caller that was gone before it could ask.
 func (n *Node) Cancel(now int64, fx *Effects) {
-	n.lock()
-	defer n.unlock()
+	n.slots.lock()
+	defer n.slots.unlock()
 	n.advance(now, fx)
-	n.contended().cancelled++
+	n.slots.contended().cancelled++
 }

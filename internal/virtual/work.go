@@ -51,13 +51,13 @@ func (v *Work) End(r *reply.Record, now int64, outcome window.Outcome) {
 	if r.Has(reply.Measured) {
 		v.hold(-int64(r.Weight))
 	} else {
-		v.Meter.Ended(r.Start, now, r.Weight, outcome)
+		v.Meter.Done(r.Start, now, int(r.Weight), outcome)
 	}
 }
 
 // Measure books the outcome of real work that still runs.
 func (v *Work) Measure(r *reply.Record, now int64, outcome window.Outcome) {
-	v.Meter.Ended(r.Start, now, r.Weight, outcome)
+	v.Meter.Done(r.Start, now, int(r.Weight), outcome)
 	v.hold(int64(r.Weight))
 }
 

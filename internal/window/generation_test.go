@@ -159,6 +159,7 @@ func TestEWMA(t *testing.T) {
 
 func TestImpossibleTimes(t *testing.T) {
 	m := New(1000, time.Second)
+	m.Flow(2000, 1, false)
 	m.Done(2000, 1500, 1, Success) // starts after it ends
 	m.Done(-1<<61, 1<<61, 1, Success)
 	w := m.Window(0, 0)

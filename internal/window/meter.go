@@ -139,8 +139,12 @@ func (m *Meter) add(t tally) {
 	m.current.add(t)
 }
 
-// Done records that work of the given weight and start has ended.
+// Done records that work of the given weight and start has ended. If the clock was turned back
+// since the start, which then lies ahead, the latency is unknown.
 func (m *Meter) Done(start, now int64, weight int, o Outcome) {
+	if start > m.last {
+		start, o = beforeAll, Ignore
+	}
 	m.ages.end(start)
 	if m.last >= m.from && o != Ignore && o != Overloaded {
 		m.ended(start, now, weight, o)

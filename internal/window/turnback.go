@@ -29,14 +29,5 @@ func (a *ages) turnBack(now int64) {
 	a.latest = uint32(now)
 }
 
-// BeforeAll is the start of work that began before the clock was turned back.
-const BeforeAll = math.MinInt64
-
-// Ended is [Meter.Done] for work that may have started before the clock was turned back. Its
-// latency is then unknown.
-func (m *Meter) Ended(start, now int64, weight int32, o Outcome) {
-	if start > now {
-		start, o = BeforeAll, Ignore
-	}
-	m.Done(start, now, int(weight), o)
-}
+// beforeAll is the start of work that began before the clock was turned back.
+const beforeAll = math.MinInt64
