@@ -123,7 +123,7 @@ func (l *Limiter) admit(ctx context.Context, w admit.Work) (Permit, refusal) {
 // cancel counts a caller that was gone before it could ask.
 func (l *Limiter) cancel() refusal {
 	var fx admit.Effects
-	l.node.Cancel(now(), &fx)
+	l.node.Forbid(reply.Cancelled, now(), &fx)
 	l.after(&fx, reply.Ticket{})
 	return refusal{verdict: reply.Cancelled}
 }

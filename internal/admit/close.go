@@ -16,17 +16,20 @@ func (n *Node) Close(now int64, fx *Effects) {
 	n.serve(now, fx)
 }
 
-// Forbid counts work that was refused outside the node, with its verdict. The law does not
-// see it. It returns false for a shadow node, which only counts the refusal.
+// Forbid counts work that was refused outside the node, or whose caller was gone before it could
+// ask. The law does not see it. It returns false for a refusal by a shadow node, which only counts
+// the refusal.
 func (n *Node) Forbid(v reply.Verdict, now int64, fx *Effects) bool {
 	n.slots.lock()
 	defer n.slots.unlock()
 	n.advance(now, fx)
-	fx.Seq = n.events.next()
-	if n.slots.flags&(shadow|closed) == shadow {
-		n.slots.contended().coldPart().wouldRefuse++
-		fx.Notable, fx.WouldRefuse = true, v
-		return false
+	if v.Refused() {
+		fx.Seq = n.events.next()
+		if n.slots.flags&(shadow|closed) == shadow {
+			n.slots.contended().coldPart().wouldRefuse++
+			fx.Notable, fx.WouldRefuse = true, v
+			return false
+		}
 	}
 	n.slots.contended().count(v)
 	return true
@@ -46,12 +49,4 @@ func (n *Node) Drain(now int64, fx *Effects) <-chan struct{} {
 	empty := cold.empty
 	n.serve(now, fx)
 	return empty
-}
-
-// endDrain closes the channel that Drain returned if nothing runs or waits.
-func (n *Node) endDrain() {
-	if c := n.slots.contention; c != nil && c.cold != nil && c.cold.empty != nil && n.slots.running() == 0 && n.queue.Len() == 0 {
-		close(c.cold.empty)
-		c.cold.empty = nil
-	}
 }

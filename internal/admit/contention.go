@@ -92,8 +92,14 @@ func (p *contention) completed(limit int32) {
 	p.since = 0
 }
 
-// count counts a request that was refused.
-func (p *contention) count(v reply.Verdict) { p.refused[v-reply.OverShare]++ }
+// count counts a request that was refused or cancelled.
+func (p *contention) count(v reply.Verdict) {
+	if v == reply.Cancelled {
+		p.cancelled++
+		return
+	}
+	p.refused[v-reply.OverShare]++
+}
 
 // drainRate returns completions per second of saturated time, 0 if unknown.
 func (p *contention) drainRate(now, lookback int64) float64 {

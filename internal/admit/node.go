@@ -1,6 +1,10 @@
 package admit
 
-import "github.com/weir-go/weir/internal/queue"
+import (
+	"time"
+
+	"github.com/weir-go/weir/internal/queue"
+)
 
 // A Node admits work up to a limit that a law moves. All its methods are safe for concurrent
 // use and take the time in nanoseconds on one monotonic scale. A time up to a second before
@@ -50,3 +54,20 @@ func (n *Node) flow(now int64) int64 {
 func (n *Node) view(now int64) queue.View {
 	return queue.View{Now: now, Limit: max(1, n.slots.ceiling()), Size: n.conf.queueSize, Measured: (*measured)(&n.slots)}
 }
+
+// measured is the view of slots that the queue gets.
+type measured slots
+
+// Quantile returns the recent latency at a quantile, 0 if nothing has completed.
+func (m *measured) Quantile(p float64) time.Duration {
+	if m.meter == nil {
+		return 0
+	}
+	return m.meter.Quantile(p)
+}
+
+// DrainRate returns completions per second of saturated time, 0 if unknown.
+func (m *measured) DrainRate(now int64) float64 { return m.contention.drainRate(now, m.lookback) }
+
+// Pace returns the pace at this moment.
+func (m *measured) Pace() queue.Pace { return (*slots)(m).pace().bucket() }

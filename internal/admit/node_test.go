@@ -85,7 +85,7 @@ func TestCountsByOutcome(t *testing.T) {
 		r.done(r.must(1), outcome)
 	}
 	now, fx := r.call()
-	r.node.Cancel(now, fx)
+	r.node.Forbid(reply.Cancelled, now, fx)
 	s := r.state()
 	if s.Admitted != 5 || s.Completed != 5 || s.Failed != 1 || s.TimedOut != 2 || s.Ignored != 1 || s.Cancelled != 1 {
 		t.Errorf("got %+v", s)

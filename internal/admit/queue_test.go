@@ -262,7 +262,7 @@ func TestHigherLimitServes(t *testing.T) {
 	want(t, reply.Waiting, first, second, third)
 	r.now = time.Second
 	now, fx := r.call() // any call closes the window
-	r.node.Cancel(now, fx)
+	r.node.Forbid(reply.Cancelled, now, fx)
 	fx.Woken.Wake()
 	want(t, reply.Admitted, first, second)
 	want(t, reply.Waiting, third)

@@ -22,24 +22,34 @@ func (n *Node) serve(now int64, fx *Effects) {
 	n.endDrain()
 }
 
+// endDrain closes the channel that Drain returned if nothing runs or waits.
+func (n *Node) endDrain() {
+	if c := n.slots.contention; c != nil && c.cold != nil && c.cold.empty != nil && n.slots.running() == 0 && n.queue.Len() == 0 {
+		close(c.cold.empty)
+		c.cold.empty = nil
+	}
+}
+
 // serveOne answers one waiter if it can.
 func (n *Node) serveOne(now int64, fx *Effects) bool {
 	w := n.next(now, fx)
-	switch {
-	case w == nil:
+	if w == nil {
 		return false
+	}
+	verdict := reply.Admitted
+	switch {
 	case now >= w.Expires():
-		n.reject(w, w.Expiry(), fx)
+		verdict = w.Expiry()
 	case n.slots.tooHeavy(w.Weight):
-		n.reject(w, reply.TooHeavy, fx)
+		verdict = reply.TooHeavy
 	case w.HasDeadline() && !n.queue.InTime(w, n.view(now)):
-		n.reject(w, reply.Deadline, fx)
+		verdict = reply.Deadline
 	case !n.slots.fits(w.Weight):
 		n.recheckSooner(w, now, fx)
 		return false
-	default:
-		n.dispatch(w, now, fx)
 	}
+	n.answer(w, verdict, now)
+	fx.Woken.Add(w)
 	return true
 }
 
@@ -55,12 +65,19 @@ func (n *Node) next(now int64, fx *Effects) *queue.Waiter {
 	return w
 }
 
-// dispatch starts the work of a waiter in the queue and notifies its owner.
-func (n *Node) dispatch(w *queue.Waiter, now int64, fx *Effects) {
-	n.queue.Take(w)
+// answer takes a waiter out of the queue and answers it.
+func (n *Node) answer(w *queue.Waiter, verdict reply.Verdict, now int64) {
+	if verdict == reply.Admitted {
+		n.queue.Take(w)
+	} else {
+		n.queue.Remove(w)
+	}
 	n.slots.flags.set(waiting, n.queue.Len() > 0)
-	n.admit(w, now)
-	fx.Woken.Add(w)
+	if verdict == reply.Admitted {
+		n.admit(w, now)
+	} else {
+		n.decline(w, verdict)
+	}
 }
 
 // admit starts the work of a waiter. Its latency counts from here: time in the queue says
@@ -86,19 +103,6 @@ func (n *Node) register(tenant uint16, weight int, now int64) *reply.Record {
 	return r
 }
 
-// remove takes w out of the queue.
-func (n *Node) remove(w *queue.Waiter) {
-	n.queue.Remove(w)
-	n.slots.flags.set(waiting, n.queue.Len() > 0)
-}
-
-// reject takes a waiter out of the queue, declines it and notifies its owner.
-func (n *Node) reject(w *queue.Waiter, why reply.Verdict, fx *Effects) {
-	n.remove(w)
-	n.decline(w, why)
-	fx.Woken.Add(w)
-}
-
 // turnAway declines the evicted waiters and notifies their owners.
 func (n *Node) turnAway(evicted queue.Chain, fx *Effects) {
 	n.slots.flags.set(waiting, n.queue.Len() > 0)
@@ -112,7 +116,7 @@ func (n *Node) turnAway(evicted queue.Chain, fx *Effects) {
 func (n *Node) decline(w *queue.Waiter, why reply.Verdict) {
 	w.Verdict = why
 	if why == reply.Cancelled {
-		n.slots.contended().cancelled++
+		n.slots.contended().count(why)
 		return
 	}
 	w.RetryAfter, w.Seq = n.refuse(why, w.Weight), n.events.next()

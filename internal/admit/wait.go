@@ -69,8 +69,7 @@ func (n *Node) Leave(w *queue.Waiter, why reply.Verdict, now int64, fx *Effects)
 		if why == reply.QueueTimeout {
 			why = w.Expiry()
 		}
-		n.remove(w)
-		n.decline(w, why)
+		n.answer(w, why, now)
 	case w.Verdict == reply.Admitted && why == reply.Cancelled:
 		w.Verdict = reply.Cancelled
 		n.end(w.Ticket.Record, now, window.Ignore)
@@ -92,8 +91,7 @@ func (n *Node) Recheck(w *queue.Waiter, told bool, now int64, fx *Effects) reply
 	underWay := w.RecheckDue && !told
 	now = n.advance(now, fx)
 	if w.Verdict == reply.Waiting && now >= w.Expires() {
-		n.remove(w)
-		n.decline(w, w.Expiry())
+		n.answer(w, w.Expiry(), now)
 	}
 	w.RecheckAt, w.RecheckDue = w.Expires(), true
 	if told && n.slots.member != nil {
@@ -106,12 +104,4 @@ func (n *Node) Recheck(w *queue.Waiter, told bool, now int64, fx *Effects) reply
 		fx.Woken.Recheck(w)
 	}
 	return w.Verdict
-}
-
-// Cancel counts a request of a caller that was gone before it could ask.
-func (n *Node) Cancel(now int64, fx *Effects) {
-	n.slots.lock()
-	defer n.slots.unlock()
-	n.advance(now, fx)
-	n.slots.contended().cancelled++
 }

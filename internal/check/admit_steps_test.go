@@ -282,7 +282,7 @@ func (n *modelNode) update(order *rapid.Generator[queue.Order]) {
 	l := n.law()
 	n.call(nil, func(now int64, fx *admit.Effects) {
 		// The window may close first, under the old bounds.
-		n.Cancel(now, fx)
+		n.Forbid(reply.Cancelled, now, fx)
 		n.requests++
 		n.cancelled++
 		n.settings = next

@@ -248,7 +248,7 @@ func (tw *twin) onlyAsk(node *admit.Node, s twinStep) {
 	case s.refused:
 		tw.request(node, s)
 	case !tw.refused:
-		tw.call(func(fx *admit.Effects) { node.Cancel(tw.now, fx) })
+		tw.call(func(fx *admit.Effects) { node.Forbid(reply.Cancelled, tw.now, fx) })
 		tw.now += int64(20 * time.Millisecond)
 	}
 }

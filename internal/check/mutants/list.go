@@ -5,7 +5,7 @@ package main
 // matters only where its package has the same code elsewhere.
 var mutants = []mutant{
 	// Admission, laws and measurement.
-	{"work under a pace is not charged for its weight", "internal/admit/pace.go", "\t\tp.tokens -= float64(weight)\n", "\t\tp.tokens--\n", "TestPaceDoesNotDependOnTheNumberOfCallers", ".", ""},
+	{"work under a pace is not charged for its weight", "internal/admit/pacer.go", "\t\tp.tokens -= float64(weight)\n", "\t\tp.tokens--\n", "TestPaceDoesNotDependOnTheNumberOfCallers", ".", ""},
 	{"an overload is taken for slower work", "law/setpoint_regulator.go", "portable.Log(h.r/r.latency) < helps*portable.Log(h.n/r.n)", "true", "TestSetpointFindsTheKnee", "./law", ""},
 	{"a probe is no deeper where there is a queue still", "law/setpoint_probe.go", "queue > queueing && !near", "queue > 100 && !near", "TestSetpointLooksForTheNoLoadLatency", "./law", ""},
 	{"a quota is taken for load", "law/setpoint_pushback.go", "t.refused > t.share/2*t.sent", "t.refused > t.share*t.sent*2", "TestSetpointTellsAQuotaFromLoad", "", ""},
@@ -159,7 +159,7 @@ var mutants = []mutant{
 	{"more is reserved than there is", "internal/admit/member.go", "\tleft := m.most()\n", "\tleft := m.group.limit\n", "TestReserveIsRaisedLive", "", ""},
 	{"reserves do not yield to a lower cap", "bulkhead/max.go", "return int(int64(own) * int64(slots) / int64(reserved))", "return own", "TestReservesYieldToMax", "", ""},
 	{"the law takes the cap for its limit", "internal/admit/node.go", "limited = !n.slots.awaitsGroup() && !n.slots.awaitsCap()", "limited = !n.slots.awaitsGroup()", "TestLawHearsNothingOfTheCap", ".", ""},
-	{"those who wait do not hear of a higher cap", "internal/admit/cap.go", "\tn.serve(now, fx)\n", "\t_ = now\n", "TestCapMovesWhileItIsInUse", ".", ""},
+	{"those who wait do not hear of a higher cap", "internal/admit/pace.go", "\tn.serve(now, fx)\n", "\t_ = now\n", "TestCapMovesWhileItIsInUse", ".", ""},
 	{"work is too heavy for a cap of 0", "internal/admit/member.go", "m.group.limit > 0 && weight > m.most()", "weight > m.most()", "TestMaxOfNothing", "./bulkhead", ""},
 	{"a key in use is evicted for one that is not", "bulkhead/dynamic.go", "!old.used.Swap(false) && old.shutIfIdle()", "old.shutIfIdle()", "TestKeysInUseAreNotEvicted", "", ""},
 	{"unknown keys have no bound", "bulkhead/dynamic.go", "return len(d.ring) >= maxKeys", "return false", "TestOverflowTakesWhatFindsNoRoom", "", ""},

@@ -1,0 +1,75 @@
+package admit
+
+import (
+	"time"
+
+	"github.com/weir-go/weir/internal/queue"
+)
+
+// A Pace bounds how fast work starts, besides how much of it may run. The zero
+// Pace bounds nothing.
+type Pace struct {
+	Rate   float64 // weight per second; 0 is no bound
+	Burst  float64 // weight that may start at once after a pause
+	Refuse float64 // share of the work that is refused, 0 to 1
+}
+
+// pacer is a token bucket that may be in debt: work starts when the debt is 0, and then adds
+// its weight to the debt. So work heavier than the burst starts as well, and the rate is
+// exact in the long run. A nil pacer bounds nothing.
+type pacer struct {
+	Pace
+	tokens float64
+	toShed float64 // weight still to refuse
+}
+
+// trace is the rounding that a wait for tokens may leave.
+const trace = 1e-6
+
+// fill adds the tokens since the last call.
+func (p *pacer) fill(elapsed int64) {
+	if p.Rate > 0 {
+		p.tokens = min(p.Burst, p.tokens+float64(p.Rate*float64(elapsed)/float64(time.Second)))
+	}
+}
+
+// bounds reports whether there is a pace with a rate.
+func (p *pacer) bounds() bool { return p != nil && p.Rate > 0 }
+
+// ready reports whether work may start now.
+func (p *pacer) ready() bool { return !p.bounds() || p.tokens >= -trace }
+
+// owe takes the tokens for work that starts.
+func (p *pacer) owe(weight int) {
+	if p.bounds() {
+		p.tokens -= float64(weight)
+	}
+}
+
+// bucket is the pace at this moment.
+func (p *pacer) bucket() queue.Pace {
+	if p == nil {
+		return queue.Pace{}
+	}
+	return queue.Pace{Rate: p.Rate, Tokens: p.tokens}
+}
+
+// sheds reports whether arriving work of the given weight is among the share to refuse.
+// Refusals are spread evenly, not drawn at random.
+func (p *pacer) sheds(weight int) bool {
+	if p == nil {
+		return false
+	}
+	p.toShed = p.withNext(weight)
+	if p.toShed < float64(weight) {
+		return false
+	}
+	p.toShed -= float64(weight)
+	return true
+}
+
+// shedsNext reports whether sheds would be true.
+func (p *pacer) shedsNext(weight int) bool { return p != nil && p.withNext(weight) >= float64(weight) }
+
+// withNext is the weight to refuse once work of the given weight has arrived.
+func (p *pacer) withNext(weight int) float64 { return p.toShed + float64(p.Refuse*float64(weight)) }
