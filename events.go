@@ -60,38 +60,28 @@ func (c *config) readers() []*reader {
 	return c.cold.readers
 }
 
-// hook is Config.OnEvent.
-func (c *config) hook() func(Event) {
-	if len(c.readers()) > 0 {
-		return c.cold.hook
-	}
-	return c.onEvent
-}
-
 // withReaders returns a config with the same settings and these readers.
 func (c *config) withReaders(readers []*reader) *config {
-	next, hook := *c, c.hook()
-	next.onEvent = hook
-	r := coldConfig{}
+	next, cold := *c, coldConfig{}
 	if c.cold != nil {
-		r = *c.cold
+		cold = *c.cold
 	}
-	r.readers, r.hook = readers, hook
-	if len(readers) > 0 {
-		next.onEvent = func(e Event) { tell(readers, hook, e) }
-	}
-	next.cold = r.ifNeeded()
+	cold.readers = readers
+	next.cold = cold.ifNeeded()
 	return &next
 }
 
-// tell sends the event to the readers before it calls the hook, which may panic.
-func tell(readers []*reader, hook func(Event), e Event) {
-	for _, r := range readers {
+// heard reports whether anything gets events.
+func (c *config) heard() bool { return c.onEvent != nil || len(c.readers()) > 0 }
+
+// tell sends an event to the readers before it calls the hook, which may panic.
+func (c *config) tell(e Event) {
+	for _, r := range c.readers() {
 		if e.Seq > 0 { // not of a call that began before there were readers
 			r.Tell(e)
 		}
 	}
-	if hook != nil {
-		hook(e)
+	if c.onEvent != nil {
+		c.onEvent(e)
 	}
 }

@@ -28,17 +28,16 @@ func now() int64 { return clock.Now() }
 
 // New returns a limiter, or an error that matches [ErrConfig] and names the setting, its
 // value and the allowed range.
-func New(c Config) (*Limiter, error) {
+func New(c Config) (*Limiter, error) { return newMember(c, nil, nil) }
+
+// newMember is New for a limiter with an allocation in a group.
+func newMember(c Config, g *admit.Group, a *admit.Allocation) (*Limiter, error) {
 	c, err := c.complete()
 	if err != nil {
 		return nil, err
 	}
-	return newLimiter(c, c.settings(), nil)
-}
-
-func newLimiter(c Config, s admit.Settings, g *admit.Group) (*Limiter, error) {
 	l := &Limiter{}
-	if err := l.node.Init(s, c.Law, g, now()); err != nil {
+	if err := l.node.Init(c.settings(a), c.Law, g, now()); err != nil {
 		return nil, fmt.Errorf("%w of limiter %q: %w", ErrConfig, c.Name, err)
 	}
 	l.config.Store(c.config())
@@ -79,16 +78,15 @@ func (l *Limiter) String() string { return wire.String(l.Snapshot()) }
 //
 // The error is one that [New] would return. If the law panics, so does Update: before any
 // change if the law's Controller method panicked, and otherwise after all of them.
-func (l *Limiter) Update(c Config) error {
+func (l *Limiter) Update(c Config) error { return l.updateMember(c, nil) }
+
+// updateMember is Update for a limiter that gets another allocation in its group.
+func (l *Limiter) updateMember(c Config, a *admit.Allocation) error {
 	c, err := c.complete()
 	if err != nil {
 		return err
 	}
-	return l.apply(c, c.settings())
-}
-
-func (l *Limiter) apply(c Config, s admit.Settings) error {
-	conf := c.config()
+	s, conf := c.settings(a), c.config()
 	s.Applied = func() { l.config.Store(conf.withReaders(l.config.Load().readers())) }
 	var fx admit.Effects
 	if err := l.node.Update(s, c.Law, now(), &fx); err != nil {

@@ -40,36 +40,36 @@ func (l *Limiter) finish(fx *admit.Effects, ticket reply.Ticket) {
 
 func (l *Limiter) report(fx *admit.Effects) {
 	conf := l.config.Load()
-	if conf.onEvent == nil {
+	if !conf.heard() {
 		return
 	}
 	e := Event{Seq: fx.Seq, At: time.Now(), Limiter: conf.name}
 	for i := range uint64(fx.Lapsed) {
-		conf.onEvent(Event{
+		conf.tell(Event{
 			Seq: fx.LapsedSeq + i, At: e.At, Limiter: conf.name, Kind: WouldRefuse,
 			Reason: ReasonQueueTimeout,
 		})
 	}
 	if fx.WouldRefuse != reply.Admitted {
 		e.Kind, e.Reason = WouldRefuse, Reason(fx.WouldRefuse)
-		conf.onEvent(e)
+		conf.tell(e)
 	}
 	if c := fx.Change; c != nil {
 		e = Event{Seq: c.Seq, At: wallTime(c.At), Limiter: conf.name, Kind: LimitChanged, Change: publicChange(*c)}
 		if fx.Replaced {
 			e.Kind = LawReplaced
 		}
-		conf.onEvent(e)
+		conf.tell(e)
 	}
 }
 
 // reportRefusal reports work that was refused, but not work that was cancelled.
 func (l *Limiter) reportRefusal(no refusal) {
 	conf := l.config.Load()
-	if conf.onEvent == nil || !no.verdict.Refused() {
+	if !conf.heard() || !no.verdict.Refused() {
 		return
 	}
-	conf.onEvent(Event{
+	conf.tell(Event{
 		Seq: no.seq, At: time.Now(), Limiter: conf.name, Kind: Refused,
 		Reason: Reason(no.verdict), RetryAfter: time.Duration(no.retryAfter),
 	})

@@ -8,9 +8,13 @@ import (
 
 func init() {
 	seam.Provide(seam.Limiters[*Limiter, Config, Snapshot, Event]{
-		Complete:  Config.complete,
-		New:       newMember,
-		Update:    (*Limiter).updateMember,
+		Complete: Config.complete,
+		New: func(c Config, g *admit.Group, s admit.Allocation) (*Limiter, error) {
+			return newMember(c, g, &s)
+		},
+		Update: func(l *Limiter, c Config, s admit.Allocation) error {
+			return l.updateMember(c, &s)
+		},
 		Node:      func(l *Limiter) *admit.Node { return &l.node },
 		SetPace:   (*Limiter).setPace,
 		NewReader: newReader,
@@ -19,26 +23,6 @@ func init() {
 		AddTotals: (*Snapshot).addTotals,
 		Sum:       sumOf,
 	})
-}
-
-func newMember(c Config, g *admit.Group, s admit.Allocation) (*Limiter, error) {
-	c, err := c.complete()
-	if err != nil {
-		return nil, err
-	}
-	settings := c.settings()
-	settings.Allocation = &s
-	return newLimiter(c, settings, g)
-}
-
-func (l *Limiter) updateMember(c Config, s admit.Allocation) error {
-	c, err := c.complete()
-	if err != nil {
-		return err
-	}
-	settings := c.settings()
-	settings.Allocation = &s
-	return l.apply(c, settings)
 }
 
 func (l *Limiter) setPace(p admit.Pace) {

@@ -15,8 +15,8 @@ type config struct {
 	law      law.Law
 	timeout  time.Duration
 	classify func(error) Outcome // nil for Classify
-	onEvent  func(Event)
-	cold     *coldConfig // nil for most
+	onEvent  func(Event)         // Config.OnEvent
+	cold     *coldConfig         // nil for most
 }
 
 // coldConfig is the part of a config that few limiters have. It is separate because limiters
@@ -26,9 +26,7 @@ type coldConfig struct {
 	tenants   bool
 	measures  bool       // Config.Histograms
 	exemplars *exemplars // nil without any
-
-	readers []*reader   // of Events
-	hook    func(Event) // with readers: Config.OnEvent, because config.onEvent then calls them too
+	readers   []*reader  // of Events
 }
 
 // ifNeeded returns nil for a limiter without any cold setting, which takes the fast path
@@ -40,9 +38,11 @@ func (c *coldConfig) ifNeeded() *coldConfig {
 	return c
 }
 
-// settings returns the core's part of a complete configuration. The rest is in config.
-func (c Config) settings() admit.Settings {
+// settings returns the core's part of a complete configuration, with an allocation in a group if
+// that is to change. The rest is in config.
+func (c Config) settings(a *admit.Allocation) admit.Settings {
 	return admit.Settings{
+		Allocation:   a,
 		Name:         c.Name,
 		Bounds:       law.Bounds{Min: c.Min, Max: c.Max, Initial: c.Initial},
 		Interval:     c.Interval,
@@ -114,7 +114,7 @@ func (c *config) public(s admit.Settings) Config {
 		},
 		Timeout:  c.timeout,
 		Classify: c.classify,
-		OnEvent:  c.hook(),
+		OnEvent:  c.onEvent,
 		Shadow:   s.Shadow,
 	}
 	if cold := c.cold; cold != nil {

@@ -156,20 +156,6 @@ func TestFullQueueStands(t *testing.T) {
 	want(t, reply.Admitted, waiting[3])
 }
 
-func TestOldestOfTheLowestLaneGivesWay(t *testing.T) {
-	r := newRig(t, 1, func(s *admit.Settings) { s.Order, s.QueueSize = queue.Adaptive, 4 })
-	r.must(1)
-	high := []*request{r.join(inLane(0)), r.join(inLane(0))}
-	lowOld, lowNew := r.join(inLane(2)), r.join(inLane(2))
-	high = append(high, r.join(inLane(0)))
-	want(t, reply.QueueFull, lowOld)
-	want(t, reply.Waiting, lowNew)
-	want(t, reply.Waiting, high...)
-	high = append(high, r.join(inLane(0)))
-	want(t, reply.QueueFull, lowNew, r.join(inLane(2)))
-	want(t, reply.Waiting, high...)
-}
-
 // With like deadlines a newcomer is as good as any; the oldest gives way. With mixed
 // deadlines a newcomer that cannot meet its own must not displace waiters that can.
 func TestHopelessNewcomerIsRefusedAmongMixedDeadlines(t *testing.T) {
@@ -190,16 +176,6 @@ func TestHopelessNewcomerIsRefusedAmongMixedDeadlines(t *testing.T) {
 		}
 		want(t, verdict, newcomer)
 	}
-}
-
-func TestLateWaitersAreDroppedInTime(t *testing.T) {
-	r := newRig(t, 2, adaptiveQueue)
-	ticket := r.learn(2, 20*ms)[0]
-	late, none, fine := r.join(due(r.now+50*ms), weighs(2)), r.join(weighs(2)), r.join(due(r.now+time.Second), weighs(2))
-	r.now += 90 * ms // a deadline less 20 ms
-	r.done(ticket, window.Ignore)
-	want(t, reply.Deadline, late)
-	want(t, reply.Waiting, none, fine)
 }
 
 // A lane that is served in time keeps its order while the one below it stands.

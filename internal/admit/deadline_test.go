@@ -105,29 +105,6 @@ func TestRetryAfterFromLatency(t *testing.T) {
 	within(t, "retry after", float64(r.fx.RetryAfter), float64(100*ms), 0.05)
 }
 
-// With four ahead at 10 ms each, a turn comes after 50 ms and the work takes 10.
-func TestDeadlineOnArrival(t *testing.T) {
-	r := newRig(t, 1, nil)
-	r.learn(1, 10*ms)
-	for range 4 {
-		r.join()
-	}
-	want(t, reply.Deadline, r.join(due(r.now+55*ms)))
-	want(t, reply.Waiting, r.join(due(r.now+65*ms)))
-	want(t, reply.Waiting, r.join()) // without a deadline
-}
-
-// Waiters in lower lanes are not ahead.
-func TestDeadlineOnArrivalLooksAtHigherLanesOnly(t *testing.T) {
-	r := newRig(t, 1, nil)
-	r.learn(1, 10*ms)
-	for range 4 {
-		r.join(inLane(1))
-	}
-	want(t, reply.Waiting, r.join(due(r.now+30*ms), inLane(0)))
-	want(t, reply.Deadline, r.join(due(r.now+30*ms), inLane(1)))
-}
-
 func TestDeadlineAtTheTurn(t *testing.T) {
 	r := newRig(t, 1, nil)
 	ticket := r.learn(1, 10*ms)[0]
@@ -136,15 +113,6 @@ func TestDeadlineAtTheTurn(t *testing.T) {
 	r.done(ticket, window.Success)
 	want(t, reply.Deadline, tight)
 	want(t, reply.Admitted, loose)
-}
-
-func TestPassedDeadlineIsNeverDispatched(t *testing.T) {
-	r := newRig(t, 1, nil)
-	ticket := r.must(1)
-	q := r.join(due(100 * ms))
-	r.now = 100*ms + 1
-	r.done(ticket, window.Ignore) // no latency is known
-	want(t, reply.Deadline, q)
 }
 
 // Work takes 1 s, a slot is free every 50 ms. Requests with a budget of 200 ms must still get

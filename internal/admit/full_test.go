@@ -29,38 +29,6 @@ func (r *rig) wantFull(verdict reply.Verdict, options ...func(*request)) {
 	}
 }
 
-// A waiter that would give way to a question keeps its place.
-func TestWhoGivesWayToAQuestionStepsBack(t *testing.T) {
-	for name, tenants := range map[string]int{"one tenant": 0, "tenants": 1024} {
-		t.Run(name, func(t *testing.T) {
-			r := newRig(t, 1, func(s *admit.Settings) {
-				s.Order, s.QueueSize = queue.Adaptive, 4
-				s.Tenants = tenants
-			})
-			ticket := r.must(1)
-			waiting := make([]*request, 4)
-			for i := range waiting {
-				waiting[i] = r.join(inLane(1), func(q *request) { q.Tenant = uint16(7 + i%2) })
-			}
-			want(t, reply.Waiting, waiting...)
-			for range 3 {
-				r.wantFull(reply.Waiting)
-				r.wantCounts(1, 4)
-			}
-			newcomer := r.join()
-			want(t, reply.Waiting, newcomer, waiting[3])
-			r.wantCounts(1, 4)
-			refused := r.state().Refused
-			if got := refused[reply.QueueFull] + refused[reply.OverShare]; got != 1 {
-				t.Errorf("%d gave way, want one", got)
-			}
-			r.now += ms
-			r.done(ticket, window.Success)
-			want(t, reply.Admitted, newcomer)
-		})
-	}
-}
-
 // Each refusal by Full teaches the adaptive queue the same as a refusal by Join. No
 // other answer teaches it anything.
 func TestQuestionsTeachNothing(t *testing.T) {
@@ -98,22 +66,6 @@ func TestQuestionsUnderAShareOfRefusals(t *testing.T) {
 	if refused != 25 {
 		t.Errorf("%d of 100 refused, want 25", refused)
 	}
-}
-
-// A question for light work does not move up the heavy work of its node in the queue.
-func TestQuestionsLeaveTheLineAsItIs(t *testing.T) {
-	g := admit.NewGroup(4)
-	settings := settings(4, func(s *admit.Settings) { s.QueueSize = 9; s.QueueTimeout = time.Hour })
-	a, b := newLawRig(t, &recorder{}, settings, g), newLawRig(t, &recorder{}, settings, g)
-	tickets := []*reply.Ticket{a.must(2), a.must(1), b.must(1)}
-	heavy := a.join(weighs(2))
-	light := b.join()
-	want(t, reply.Waiting, heavy, light)
-	a.wantFull(reply.Waiting)
-	b.wantFull(reply.Waiting)
-	b.done(tickets[2], window.Success)
-	want(t, reply.Admitted, light)
-	want(t, reply.Waiting, heavy)
 }
 
 func TestFullOfTheQueue(t *testing.T) {

@@ -40,23 +40,6 @@ func TestGroupCapsAllNodesTogether(t *testing.T) {
 	}
 }
 
-func TestGroupServesItsNodesInTurn(t *testing.T) {
-	_, n := newGroup(t, 1, 3)
-	ticket, owner := n[0].must(1), n[0]
-	var queue []*request
-	var owners []*rig
-	for _, node := range n {
-		for range 3 {
-			queue, owners = append(queue, node.join()), append(owners, node)
-		}
-	}
-	for _, i := range []int{0, 3, 6, 1, 4, 7, 2, 5, 8} {
-		owner.done(ticket, window.Success)
-		want(t, reply.Admitted, queue[i])
-		ticket, owner = queue[i].ticket(), owners[i]
-	}
-}
-
 // A node at its own limit does not keep the others from being served.
 func TestGroupPassesOverAFullNode(t *testing.T) {
 	small := allocation(0, 10) // with the better claim
@@ -77,19 +60,6 @@ func TestGroupForgetsNodesThatNobodyWaitsFor(t *testing.T) {
 	n[0].leave(gone, reply.Cancelled)
 	n[0].done(ticket, window.Success)
 	want(t, reply.Admitted, waits)
-}
-
-func TestGroupServesOnCancelAfterAdmission(t *testing.T) {
-	group, n := newGroup(t, 1, 2)
-	ticket := n[0].must(1)
-	gone, waits := n[0].join(), n[1].join()
-	n[0].done(ticket, window.Success)
-	want(t, reply.Admitted, gone)
-	n[0].leave(gone, reply.Cancelled)
-	want(t, reply.Admitted, waits)
-	if got := group.InFlight(); got != 1 {
-		t.Errorf("%d in flight", got)
-	}
 }
 
 // A call of another node answers the last waiter of a draining node.

@@ -119,51 +119,6 @@ func TestPeakCountsWhatIsHeld(t *testing.T) {
 	}
 }
 
-// In a group, held slots count against the group.
-func TestMeasureInGroup(t *testing.T) {
-	group := admit.NewGroup(3)
-	a, b := newLawRig(t, law.Fixed{}, settings(9, nil), group), newLawRig(t, law.Fixed{}, settings(9, nil), group)
-	held := a.must(2)
-	a.measure(held, window.Ignore)
-	b.must(1)
-	if got := b.try(1); got != reply.LimitReached || group.InFlight() != 3 {
-		t.Errorf("%v with %d in flight", got, group.InFlight())
-	}
-	a.done(held, window.Ignore)
-	b.must(2)
-}
-
-// In shadow mode the virtual work holds its slots like the real work, and frees them with it,
-// even if the mode changes meanwhile.
-func TestMeasureInShadow(t *testing.T) {
-	live := func(shadow bool) admit.Settings { return settings(2, func(s *admit.Settings) { s.Shadow = shadow }) }
-	r := newLawRig(t, law.Fixed{}, live(true), nil)
-	held, beyond := r.must(2), r.must(1)
-	r.measure(held, window.Ignore)
-	r.measure(beyond, window.Failure)
-	r.now = time.Minute
-	if s := r.state(); s.InFlight != 3 || s.Age != 0 || s.Ignored != 1 || s.Failed != 1 {
-		t.Errorf("%+v", s)
-	}
-	r.done(held, window.Ignore)
-	r.done(beyond, window.Ignore)
-	again := r.must(2)
-	if r.fx.WouldRefuse != reply.Admitted {
-		t.Errorf("with nothing in flight: %v", r.fx.WouldRefuse)
-	}
-	r.measure(again, window.Ignore)
-	for _, shadow := range []bool{false, true, false} {
-		r.update(live(shadow), law.Fixed{})
-		r.wantCounts(2, 0)
-	}
-	if got := r.try(1); got != reply.LimitReached {
-		t.Errorf("live, with 2 held: %v", got)
-	}
-	r.done(again, window.Ignore)
-	r.must(2)
-	r.wantCounts(2, 0)
-}
-
 // A law that calls runtime.Goexit at a Measure leaves the node unlocked, and the outcome
 // recorded once.
 func TestExitAtMeasure(t *testing.T) {

@@ -78,20 +78,6 @@ func TestReserveIsNeverLent(t *testing.T) {
 	want(t, reply.Waiting, waiting)
 }
 
-// Work that is partly within the reserve takes only the rest from the others.
-func TestWeightStraddlesTheReserve(t *testing.T) {
-	group, n := shareOut(t, 10, allocation(3, 1), allocation(0, 1))
-	n[1].hold(5)
-	n[0].must(2)
-	if got := n[0].try(4); got != reply.LimitReached {
-		t.Errorf("three of four were free: %v", got)
-	}
-	n[0].must(3)
-	if s := group.State(); s.InFlight != 10 || s.Lent != 7 || s.Reserved != 3 {
-		t.Errorf("%+v", s)
-	}
-}
-
 func TestWhoIsAloneBorrowsEverything(t *testing.T) {
 	_, n := shareOut(t, 10, allocation(0, 1), allocation(0, 9))
 	n[0].hold(10)
@@ -171,29 +157,6 @@ func TestReserveAboveTheMaximumIsRefused(t *testing.T) {
 	if _, err := admit.New(s, law.Fixed{}, admit.NewGroup(10), 0); err == nil ||
 		!strings.Contains(err.Error(), "Reserved is 3: want at most Max, which is 2") {
 		t.Errorf("got %v", err)
-	}
-}
-
-func TestNothingIsLeftForWhoReservesNothing(t *testing.T) {
-	_, n := shareOut(t, 2, allocation(0, 1), allocation(0, 1))
-	n[1].hold(2)
-	waiting := n[1].join()
-	n[0].update(allocation(2, 1), law.Fixed{})
-	want(t, reply.TooHeavy, waiting) // it would wait for ever
-}
-
-func TestShareIsChangedLive(t *testing.T) {
-	_, n := shareOut(t, 12, allocation(0, 1), allocation(0, 1))
-	running := n[0].hold(12)
-	owner := n[1].queue(10)
-	n[1].update(allocation(0, 3), law.Fixed{})
-	n[1].wantEntitled(9, 0)
-	n[0].queue(10)
-	for _, ticket := range running {
-		n[0].done(ticket, window.Success)
-	}
-	if got := admitted(owner); got != 9 {
-		t.Errorf("%d slots, want 9", got)
 	}
 }
 

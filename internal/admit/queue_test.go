@@ -7,7 +7,6 @@ import (
 	"github.com/weir-go/weir/internal/admit"
 	"github.com/weir-go/weir/internal/reply"
 	"github.com/weir-go/weir/internal/window"
-	"github.com/weir-go/weir/law"
 )
 
 func TestFirstInFirstOut(t *testing.T) {
@@ -89,14 +88,6 @@ func TestQueueSizeIsExact(t *testing.T) {
 	r.wantCounts(1, 2)
 }
 
-func TestNoQueueRefusesAtOnce(t *testing.T) {
-	r := newRig(t, 1, func(s *admit.Settings) { s.QueueSize = 0 })
-	r.must(1)
-	if got := r.acquire(1); got != reply.LimitReached {
-		t.Errorf("acquired: %v", got)
-	}
-}
-
 func TestLeavingMakesRoom(t *testing.T) {
 	r := newRig(t, 1, func(s *admit.Settings) { s.QueueSize = 3 })
 	ticket := r.must(1)
@@ -124,22 +115,6 @@ func TestLeavingLetsTheNextGo(t *testing.T) {
 	want(t, reply.Admitted, light)
 }
 
-func TestQueueTimeout(t *testing.T) {
-	r := newRig(t, 1, nil)
-	r.must(1)
-	q := r.join()
-	if got := q.Patience(int64(r.now)); got != time.Second {
-		t.Errorf("patience %v", got)
-	}
-	r.now = time.Second
-	if got := r.leave(q, reply.QueueTimeout); got != reply.QueueTimeout {
-		t.Errorf("left with %v", got)
-	}
-	if s := r.state(); s.Refused[reply.QueueTimeout] != 1 || s.Queued != 0 {
-		t.Errorf("%d timed out, %d queued", s.Refused[reply.QueueTimeout], s.Queued)
-	}
-}
-
 // A slot comes free just as the time of the first waiter is up: its owner's timer has not
 // fired yet.
 func TestNobodyIsDispatchedTooLate(t *testing.T) {
@@ -158,20 +133,6 @@ func TestNobodyIsDispatchedTooLate(t *testing.T) {
 	if s := r.state(); s.Refused[reply.QueueTimeout] != 1 {
 		t.Errorf("counted %d times", s.Refused[reply.QueueTimeout])
 	}
-}
-
-// Its timer fired just after it was admitted: it keeps the slot.
-func TestTimeoutAfterAdmissionKeepsTheSlot(t *testing.T) {
-	r := newRig(t, 1, nil)
-	ticket := r.must(1)
-	q := r.join()
-	r.done(ticket, window.Success)
-	if got := r.leave(q, reply.QueueTimeout); got != reply.Admitted {
-		t.Errorf("left with %v", got)
-	}
-	r.wantCounts(1, 0)
-	r.done(q.ticket(), window.Success)
-	r.wantCounts(0, 0)
 }
 
 // Its caller left just after it was admitted: the next waiter gets the slot.
@@ -205,54 +166,6 @@ func TestExpiredTakesNoPlace(t *testing.T) {
 	want(t, reply.QueueTimeout, expired)
 }
 
-// The waiter that did not fit has expired. A newcomer brings this to light, and is refused
-// itself.
-func TestRefusedNewcomerStillServes(t *testing.T) {
-	r := newRig(t, 3, nil)
-	r.must(2)
-	heavy := r.join(weighs(2))
-	r.now = 500 * ms
-	light := r.join()
-	r.now = time.Second
-	hopeless := r.join(due(900 * ms))
-	want(t, reply.QueueTimeout, heavy)
-	want(t, reply.Deadline, hopeless)
-	want(t, reply.Admitted, light)
-}
-
-// The same for a call that only asks whether it has to wait.
-func TestRefusedAcquireStillServes(t *testing.T) {
-	r := newRig(t, 2, nil)
-	r.must(1)
-	r.join(weighs(2))
-	r.now = 500 * ms
-	light := r.join()
-	r.update(settings(2, func(s *admit.Settings) { s.QueueSize = 1 }), law.Fixed{})
-	r.now = time.Second
-	r.acquire(1)
-	want(t, reply.Admitted, light)
-}
-
-func TestExpiredTakesNoSlot(t *testing.T) {
-	r := newRig(t, 2, nil)
-	r.must(1)
-	r.join(weighs(2))
-	r.update(settings(2, func(s *admit.Settings) { s.QueueSize = 0 }), law.Fixed{})
-	r.now = time.Second
-	if got := r.acquire(1); got != reply.Admitted {
-		t.Errorf("acquired: %v, though there is no waiter any more", got)
-	}
-}
-
-func TestPassedDeadlineTakesNoPlace(t *testing.T) {
-	r := newRig(t, 2, func(s *admit.Settings) { s.QueueSize = 1 })
-	r.must(1)
-	late := r.join(weighs(2), due(10*ms))
-	r.now = 20 * ms
-	want(t, reply.Admitted, r.join())
-	want(t, reply.Deadline, late)
-}
-
 func TestHigherLimitServes(t *testing.T) {
 	s := settings(1, func(s *admit.Settings) { s.QueueTimeout = time.Hour })
 	r := newLawRig(t, &recorder{limits: []float64{3}}, s, nil)
@@ -266,37 +179,4 @@ func TestHigherLimitServes(t *testing.T) {
 	fx.Woken.Wake()
 	want(t, reply.Admitted, first, second)
 	want(t, reply.Waiting, third)
-}
-
-// A lower limit interrupts nothing, starts nothing, and refuses work that has no room even
-// alone.
-func TestLowerLimit(t *testing.T) {
-	r := newRig(t, 3, nil)
-	running := []*reply.Ticket{r.must(1), r.must(1), r.must(1)}
-	heavy, light := r.join(weighs(3)), r.join()
-	r.update(settings(1, func(s *admit.Settings) { s.Bounds.Max = 1 }), law.Fixed{})
-	want(t, reply.TooHeavy, heavy)
-	for _, ticket := range running {
-		want(t, reply.Waiting, light)
-		r.done(ticket, window.Success)
-	}
-	want(t, reply.Admitted, light)
-	r.wantCounts(1, 0)
-}
-
-func TestDisciplineChangesUnderThoseWhoWait(t *testing.T) {
-	r := newRig(t, 1, nil)
-	r.now = time.Second
-	ticket := r.must(1)
-	first, second := r.join(), r.join()
-	r.update(settings(1, adaptiveQueue), law.Fixed{})
-	want(t, reply.Waiting, first, second)
-	third := r.join()
-	r.update(settings(1, nil), law.Fixed{})
-	for _, q := range []*request{first, second, third} {
-		want(t, reply.Waiting, q)
-		r.done(ticket, window.Success)
-		want(t, reply.Admitted, q)
-		ticket = q.ticket()
-	}
 }

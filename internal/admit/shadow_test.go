@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/internal/admit"
-	"github.com/weir-go/weir/internal/queue"
 	"github.com/weir-go/weir/internal/reply"
 	"github.com/weir-go/weir/internal/window"
 	"github.com/weir-go/weir/law"
@@ -281,15 +280,6 @@ func TestShadowQueue(t *testing.T) {
 	if s := r.state(); s.WouldRefuse != 4 || s.Queued != 0 {
 		t.Errorf("would refuse %d: want two at once and two in the queue", s.WouldRefuse)
 	}
-}
-
-// A queue under the adaptive discipline is bounded by its size.
-func TestShadowQueueIsAdaptive(t *testing.T) {
-	r := shadowRig(t, 2, func(s *admit.Settings) { s.Order, s.QueueSize = queue.Adaptive, 8 })
-	for range 2 + 8 {
-		r.wantWould(1, reply.Admitted)
-	}
-	r.wantWould(1, reply.QueueFull)
 }
 
 // Virtual work that waits for a pace starts when the pace lets it, even without a call at

@@ -9,22 +9,6 @@ import (
 	"github.com/weir-go/weir/internal/window"
 )
 
-// The owner gets the slots of finished borrowers, ahead of their own work, up to its part.
-func TestReturningOwnerGoesFirst(t *testing.T) {
-	_, n := shareOut(t, 10, allocation(0, 1), allocation(0, 1))
-	running := n[0].hold(10)
-	borrower, owner := n[0].queue(8), n[1].queue(8)
-	for i, ticket := range running {
-		n[0].done(ticket, window.Success)
-		if got, want := admitted(owner), min(i+1, 5); got != want {
-			t.Fatalf("after %d completions the owner has %d slots, want %d", i+1, got, want)
-		}
-	}
-	if got := admitted(borrower); got != 5 {
-		t.Errorf("the borrower has %d slots, want 5", got)
-	}
-}
-
 // Slots that an owner does not claim go to the others by share.
 func TestRestIsBalancedByShare(t *testing.T) {
 	_, n := shareOut(t, 12, allocation(0, 1), allocation(0, 1), allocation(0, 3))
@@ -167,18 +151,6 @@ func TestExpiredHoldsNobodyBackInAGroup(t *testing.T) {
 		t.Errorf("a newcomer: %v", got)
 	}
 	want(t, reply.QueueTimeout, heavy)
-}
-
-// A newcomer entitled to a free slot does not wait behind a member that is not.
-func TestNewcomerWithinItsPartPassesABorrower(t *testing.T) {
-	_, n := shareOut(t, 4, allocation(0, 1), allocation(0, 1))
-	running := n[0].hold(4)
-	n[0].join(weighs(2))
-	n[0].done(running[0], window.Success)
-	if got := n[0].state().InFlight; got != 3 {
-		t.Fatalf("%d in flight, want 3", got)
-	}
-	n[1].must(1)
 }
 
 // The member that holds less is next, even if it came to hold less when no slot came free.

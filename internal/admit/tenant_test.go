@@ -59,14 +59,6 @@ func (r *rig) wantNext(ticket *reply.Ticket, first, second uint16) *reply.Ticket
 	return next.ticket()
 }
 
-func TestLoneTenantMayUseEverything(t *testing.T) {
-	r := newRig(t, 4, tenants(disciplines["fifo"]))
-	r.starts(ann, 4)
-	want(t, reply.Waiting, r.join(from(ann)), r.join(from(ann)), r.join(from(ann)), r.join(from(ann)))
-	r.wantCounts(4, 4)
-	want(t, reply.QueueFull, r.join(from(ann))) // it costs no other tenant anything
-}
-
 func TestSlotGoesToTheTenantThatRunsLeast(t *testing.T) {
 	for name, discipline := range disciplines {
 		t.Run(name, func(t *testing.T) {
@@ -141,28 +133,6 @@ func TestTenantWithinItsShareDisplacesOneAbove(t *testing.T) {
 			r.wantCounts(4, 4)
 		})
 	}
-}
-
-// No waiter has more than a share: the newcomer is refused, but not for its own share.
-func TestFullQueueOfTenantsWithinTheirShare(t *testing.T) {
-	r := newRig(t, 10, tenants(func(s *admit.Settings) { s.QueueSize = 2 }))
-	r.starts(ann, 10)
-	queue := []*request{r.join(from(bob)), r.join(from(cid))}
-	want(t, reply.QueueFull, r.join(from(dan)))
-	want(t, reply.OverShare, r.join(from(ann)))
-	want(t, reply.Waiting, queue...)
-}
-
-func TestLanesComeBeforeTenants(t *testing.T) {
-	r := newRig(t, 3, tenants(disciplines["fifo"]))
-	tickets := r.starts(ann, 3)
-	low := r.join(from(bob), inLane(2))
-	high := []*request{r.join(from(ann)), r.join(from(ann)), r.join(from(ann))}
-	r.done(tickets[0], window.Ignore)
-	want(t, reply.Admitted, high[0])
-	r.join(from(ann))
-	r.join(from(ann)) // one too many
-	want(t, reply.QueueFull, low)
 }
 
 // The waiting work of a noisy tenant is not ahead of another tenant's work, and so no reason

@@ -60,15 +60,6 @@ func TestStarvationIsBounded(t *testing.T) {
 	}
 }
 
-// A lane that is served anyhow needs no share.
-func TestShareIsForTheLaneThatWentWithout(t *testing.T) {
-	r := newRig(t, 2, disciplines["fifo"])
-	r.must(1) // it is never idle
-	r.served(10, 0)
-	r.served(9, 1)
-	wantOrder(t, r.served(2, 0, 1, 2), 2, 0)
-}
-
 // A request that finds the node idle starts with all turns ahead, regardless of earlier ones.
 func TestIdleNodeForgetsTurns(t *testing.T) {
 	for name, discipline := range disciplines {

@@ -27,21 +27,6 @@ func TestLighterWorkLetsOthersIn(t *testing.T) {
 	r.wantCounts(4, 0)
 }
 
-// Heavier work may exceed the limit. Nothing starts until there is room again.
-func TestHeavierWorkMayExceedTheLimit(t *testing.T) {
-	r := newRig(t, 4, nil)
-	ticket, other := r.must(1), r.must(1)
-	r.reweigh(ticket, 9)
-	r.wantCounts(10, 0)
-	q := r.join()
-	r.done(other, window.Success)
-	want(t, reply.Waiting, q)
-	r.done(ticket, window.Success)
-	want(t, reply.Admitted, q)
-	r.reweigh(ticket, 5)
-	r.wantCounts(1, 0)
-}
-
 func TestCorrectedWeightIsPaced(t *testing.T) {
 	r := newRig(t, 100, nil)
 	now, fx := r.call()

@@ -2,7 +2,6 @@ package window
 
 import (
 	"testing"
-	"time"
 
 	"github.com/weir-go/weir/law"
 )
@@ -80,33 +79,5 @@ func (m *model) checkEnded(t *testing.T, w law.Window, from int64) {
 		if c.got < c.least || c.got > c.most {
 			t.Fatalf("%s: %d, want %d to %d", c.what, c.got, c.least, c.most)
 		}
-	}
-}
-
-// A burst that leaves the server idle for nine tenths of the time ran at its own height.
-func TestCrowdIsWhatABurstRanAmong(t *testing.T) {
-	m := New(0, time.Minute)
-	m.Restart(0, 0)
-	now := int64(0)
-	for range 10 {
-		m.Flow(now, 0, false)
-		for i := range 20 {
-			m.Start(now, i+1)
-		}
-		start := now
-		now += 10 * ms
-		m.Flow(now, 20, true)
-		for range 20 {
-			m.Done(start, now, 1, Success)
-		}
-		now += 90 * ms
-		m.Flow(now, 0, false)
-	}
-	w := m.Window(now, 0)
-	near(t, "in flight", w.InFlight, 2, 1e-9)
-	near(t, "crowd", w.Crowd, 20, 1e-9)
-	near(t, "held in flight", w.Held.InFlight, 20, 1e-9)
-	if w.Held.Elapsed != 100*time.Millisecond {
-		t.Errorf("held back for %v, want 100ms", w.Held.Elapsed)
 	}
 }

@@ -30,25 +30,6 @@ func TestLooksBackAtLeastHalf(t *testing.T) {
 	}
 }
 
-func TestPauseLeavesNothingStale(t *testing.T) {
-	m := New(0, time.Second)
-	steady(m, 2*second)
-	m.Refused()
-	m.Waited(5)
-	now := m.last + second + 1
-	if r := m.Recent(now); r.Samples != 0 || r.P95 != 0 || r.Mean != 0 || r.QueueWait != 0 {
-		t.Errorf("before anything happens again a snapshot sees %+v", r)
-	}
-	m.Flow(now, 3, true)
-	w := m.Window(now, 4)
-	if w.Samples+w.Refused+w.Waited != 0 || w.Elapsed != 0 || w.Quantile(1) != 0 || w.First != 3 {
-		t.Errorf("after a pause the law sees %+v", w)
-	}
-	if w.EWMA != time.Millisecond {
-		t.Errorf("EWMA %v, want what it was", w.EWMA)
-	}
-}
-
 func TestShortPauseKeepsTheRest(t *testing.T) {
 	m := New(0, time.Second)
 	steady(m, 750*ms)
@@ -61,22 +42,6 @@ func TestShortPauseKeepsTheRest(t *testing.T) {
 	}
 	if r := m.Recent(1500 * ms); r.Samples != 0 {
 		t.Errorf("a snapshot sees %d that are too old", r.Samples)
-	}
-}
-
-func TestFlow(t *testing.T) {
-	m := New(100, time.Second)
-	m.Flow(100, 7, true)
-	m.Flow(110, 2, false)
-	m.Flow(105, 1000, true) // backwards: nothing happens
-	m.Flow(140, 6, true)
-	m.Start(140, 8)
-	w := m.Window(140, 8)
-	if w.Elapsed != 40 || w.InFlight != 5 || w.Saturated != 0.75 {
-		t.Errorf("elapsed %d, in flight %v, saturated %v; want 40, 5, 0.75", w.Elapsed, w.InFlight, w.Saturated)
-	}
-	if w.First != 7 || w.Peak != 8 || w.Last != 8 {
-		t.Errorf("first %d, peak %d, last %d; want 7, 8, 8", w.First, w.Peak, w.Last)
 	}
 }
 

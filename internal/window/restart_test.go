@@ -5,27 +5,6 @@ import (
 	"time"
 )
 
-func TestRestartHidesWhatWas(t *testing.T) {
-	m := New(0, time.Second)
-	steady(m, 300*ms)
-	m.Waited(1)
-	m.Refused()
-	m.Done(0, m.last, 1, Failure)
-	m.Start(m.last, 9)
-	m.Restart(m.last, 0)
-	m.Flow(m.last, 4, true)
-	w := m.Window(m.last, 4)
-	if w.Completed()+w.Refused+w.Waited+m.Samples()+m.Completed() != 0 || w.Quantile(1) != 0 || w.Least != 0 {
-		t.Errorf("after a restart the law sees %+v", w)
-	}
-	if w.First != 4 || w.Peak != 4 || w.Elapsed != 0 || w.Saturated != 0 {
-		t.Errorf("measuring begins with %+v", w)
-	}
-	if r := m.Recent(m.last); r.Samples != 300 || r.Failures != 1 || r.P95 == 0 {
-		t.Errorf("a snapshot sees %+v", r)
-	}
-}
-
 func TestStragglersDoNotJudge(t *testing.T) {
 	m := New(0, time.Second)
 	steady(m, 300*ms)
@@ -50,25 +29,6 @@ func TestStragglersDoNotJudge(t *testing.T) {
 	m.Done(old, m.last, 1, Failure)
 	if w := m.Window(m.last, 0); w.Completed() != 1 {
 		t.Errorf("the law sees %d of an earlier limit", w.Completed()-1)
-	}
-}
-
-func TestSettlingIsNotMeasured(t *testing.T) {
-	m := New(0, time.Second)
-	m.Flow(50*ms, 3, true)
-	m.Restart(50*ms, 100*time.Millisecond)
-	m.Flow(100*ms, 30, true)
-	m.Start(100*ms, 31)
-	m.Refused()
-	m.Waited(5)
-	if w := m.Window(100*ms, 31); w.Elapsed != 0 || w.Refused+w.Waited != 0 {
-		t.Errorf("settling: %+v", w)
-	}
-	m.Flow(200*ms, 10, false) // measuring began at 150 ms
-	m.Flow(250*ms, 12, true)
-	w := m.Window(250*ms, 8)
-	if w.Elapsed != 100*time.Millisecond || w.InFlight != 11 || w.Saturated != 0.5 || w.First != 10 || w.Peak != 10 {
-		t.Errorf("%+v", w)
 	}
 }
 

@@ -264,7 +264,7 @@ var mutants = []mutant{
 
 	// Events.
 	{"an update ends subscriptions to events", "limiter.go", "l.config.Store(conf.withReaders(l.config.Load().readers()))", "l.config.Store(conf)", "TestEventsOfARunningLimiter", ".", ""},
-	{"a limiter that was subscribed to keeps to the long way", "events.go", "next.cold = r.ifNeeded()", "next.cold = &r", "TestMemoryAfterEvents", "./internal/bench", ""},
+	{"a limiter that was subscribed to keeps to the long way", "events.go", "next.cold = cold.ifNeeded()", "next.cold = &cold", "TestMemoryAfterEvents", ".", ""},
 	{"the events that a slow reader loses are not counted", "internal/feed/reader.go", "*r.lost(&e) += *r.lost(&oldest) + 1", "_ = oldest", "TestReaderLosesNothingUncounted", "./internal/feed", ""},
 	{"new keys of a set are not followed", "bulkhead/set.go", "\t\tlimiters.Follow(c.limiter, r)\n", "\t\t_ = r\n", "TestEventsOfAllKeys", "./bulkhead", ""},
 
