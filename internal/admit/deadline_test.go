@@ -105,16 +105,6 @@ func TestRetryAfterFromLatency(t *testing.T) {
 	within(t, "retry after", float64(r.fx.RetryAfter), float64(100*ms), 0.05)
 }
 
-func TestDeadlineAtTheTurn(t *testing.T) {
-	r := newRig(t, 1, nil)
-	ticket := r.learn(1, 10*ms)[0]
-	tight, loose := r.join(due(r.now+100*ms)), r.join(due(r.now+200*ms))
-	r.now += 95 * ms // 10 more would be too much
-	r.done(ticket, window.Success)
-	want(t, reply.Deadline, tight)
-	want(t, reply.Admitted, loose)
-}
-
 // Work takes 1 s, a slot is free every 50 ms. Requests with a budget of 200 ms must still get
 // a chance, or the node would never find out that work became faster.
 func TestServiceTimeIsAtMostHalfTheBudget(t *testing.T) {

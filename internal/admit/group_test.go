@@ -21,47 +21,6 @@ func newGroup(t *testing.T, limit, nodes int) (*admit.Group, []*rig) {
 	return group, rigs
 }
 
-func TestGroupCapsAllNodesTogether(t *testing.T) {
-	group, n := newGroup(t, 6, 2)
-	n[0].must(4)
-	n[1].must(2)
-	if got := n[1].try(1); got != reply.LimitReached {
-		t.Errorf("beyond the cap: %v", got)
-	}
-	if got := n[0].try(2); got != reply.LimitReached {
-		t.Errorf("beyond both: %v", got)
-	}
-	if got := group.InFlight(); got != 6 {
-		t.Errorf("%d in flight", got)
-	}
-	_, n = newGroup(t, 3, 1)
-	if got := n[0].acquire(4); got != reply.TooHeavy {
-		t.Errorf("heavier than the cap: %v", got)
-	}
-}
-
-// A node at its own limit does not keep the others from being served.
-func TestGroupPassesOverAFullNode(t *testing.T) {
-	small := allocation(0, 10) // with the better claim
-	small.Bounds.Initial = 1
-	_, n := shareOut(t, 6, small, allocation(0, 1))
-	n[0].must(1)
-	running := n[1].hold(5)
-	full, free := n[0].join(), n[1].join()
-	n[1].done(running[0], window.Success)
-	want(t, reply.Waiting, full)
-	want(t, reply.Admitted, free)
-}
-
-func TestGroupForgetsNodesThatNobodyWaitsFor(t *testing.T) {
-	_, n := newGroup(t, 1, 2)
-	ticket := n[0].must(1)
-	gone, waits := n[0].join(), n[1].join()
-	n[0].leave(gone, reply.Cancelled)
-	n[0].done(ticket, window.Success)
-	want(t, reply.Admitted, waits)
-}
-
 // A call of another node answers the last waiter of a draining node.
 func TestGroupEndsTheDrainOfAnyNode(t *testing.T) {
 	_, n := newGroup(t, 1, 2)

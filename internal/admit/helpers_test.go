@@ -100,12 +100,6 @@ func (r *rig) update(s admit.Settings, l law.Law) {
 	r.fx.Woken.Wake()
 }
 
-func (r *rig) closeNode() {
-	now, fx := r.call()
-	r.node.Close(now, fx)
-	r.fx.Woken.Wake()
-}
-
 func (r *rig) drain() <-chan struct{} {
 	now, fx := r.call()
 	drained := r.node.Drain(now, fx)

@@ -19,30 +19,6 @@ func (r *rig) measure(ticket *reply.Ticket, outcome window.Outcome) (heard bool)
 	return r.fx.Heard
 }
 
-// An outcome counts once, when it is recorded; the end of the work counts when the ticket is
-// back.
-func TestMeasureHearsOnce(t *testing.T) {
-	r := newRig(t, 2, nil)
-	ticket := r.must(1)
-	r.now = time.Second
-	if !r.measure(ticket, window.Failure) || r.measure(ticket, window.Timeout) {
-		t.Error("want the first outcome to be heard and the second not")
-	}
-	if s := r.state(); s.InFlight != 1 || s.Failed != 1 || s.Completed != 0 || s.TimedOut != 0 || s.Age != 0 {
-		t.Errorf("while it holds its slot: %+v", s)
-	}
-	r.now += time.Minute
-	if !r.done(ticket, window.Timeout) || r.fx.Heard || r.measure(ticket, window.Timeout) {
-		t.Error("want the ticket to be taken back, and no outcome to be heard")
-	}
-	if s := r.state(); s.InFlight != 0 || s.Failed != 1 || s.Completed != 1 || s.TimedOut != 0 {
-		t.Errorf("once it is back: %+v", s)
-	}
-	if !r.done(r.must(1), window.Success) || !r.fx.Heard {
-		t.Error("an outcome was not heard")
-	}
-}
-
 // The latency is the time until the outcome was recorded.
 func TestMeasureTakesTheTime(t *testing.T) {
 	r := newRig(t, 2, nil)
@@ -53,29 +29,6 @@ func TestMeasureTakesTheTime(t *testing.T) {
 	r.done(ticket, window.Success)
 	if got := r.state().Recent; got.Samples != 1 || got.Mean != 10*ms {
 		t.Errorf("%d samples, mean %v: want 1 and 10ms", got.Samples, got.Mean)
-	}
-}
-
-// The law sees the limit and the concurrency of the work it measures. The held slots come on
-// top, and a waiter gets the slot at once.
-func TestLawSeesNothingOfWhatIsHeld(t *testing.T) {
-	l := &recorder{}
-	r := newLawRig(t, l, settings(4, nil), nil)
-	held, others := r.must(3), r.must(1)
-	q := r.join(weighs(2))
-	r.measure(held, window.Ignore)
-	want(t, reply.Admitted, q)
-	if s := r.state(); s.Limit != 7 || s.InFlight != 6 || len(r.node.History()) != 0 {
-		t.Errorf("while it is held: %+v", s)
-	}
-	r.now = 1500 * ms
-	r.done(others, window.Success)
-	if w := l.last(); w.Limit != 4 || w.Last != 2 || w.First != 3 || w.InFlight != 3 || w.Age != 1500*ms {
-		t.Errorf("the law saw %+v", w)
-	}
-	r.done(held, window.Ignore)
-	if s := r.state(); s.Limit != 4 || s.InFlight != 2 {
-		t.Errorf("once it is back: %+v", s)
 	}
 }
 

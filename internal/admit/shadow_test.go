@@ -148,25 +148,6 @@ func (r *rig) wantWould(weight int, verdict reply.Verdict) *reply.Ticket {
 	return ticket
 }
 
-// Work that would have been refused holds no slot. Work that would have run frees its own.
-func TestShadowSlotEndsWithItsWork(t *testing.T) {
-	r := shadowRig(t, 2, nil)
-	first := r.wantWould(1, reply.Admitted)
-	r.now += ms
-	r.wantWould(1, reply.Admitted)
-	refused := r.wantWould(1, reply.LimitReached)
-	r.wantWould(3, reply.TooHeavy)
-	r.now += ms
-	r.done(refused, window.Success) // the latency without load is unknown
-	r.wantWould(1, reply.LimitReached)
-	r.done(first, window.Success)
-	r.wantWould(1, reply.Admitted)
-	r.wantWould(1, reply.LimitReached)
-	if s := r.state(); s.InFlight != 7 || s.WouldRefuse != 4 || s.Refused[reply.LimitReached] != 0 || !s.Shadow {
-		t.Errorf("%+v", s)
-	}
-}
-
 // hangs ends work of 10 ms without load, and then makes work that takes the whole limit hang.
 // It returns the first ticket and those of further work, which a live node would have
 // refused.
@@ -297,70 +278,6 @@ func TestShadowPace(t *testing.T) {
 	}
 	if got := r.state().WouldRefuse; got != 3 {
 		t.Errorf("would refuse %d: want 3", got)
-	}
-}
-
-// In a group, a node in shadow mode takes the slots of its virtual work. The other work costs
-// the other nodes nothing.
-func TestShadowInAGroup(t *testing.T) {
-	group, n := newGroup(t, 6, 1)
-	shadow := newLawRig(t, law.Fixed{}, settings(4, func(s *admit.Settings) { s.Shadow, s.QueueSize = true, 0 }), group)
-	var tickets []*reply.Ticket
-	for range 4 {
-		tickets = append(tickets, shadow.wantWould(1, reply.Admitted))
-	}
-	for range 10 {
-		tickets = append(tickets, shadow.wantWould(1, reply.LimitReached))
-	}
-	n[0].must(2)
-	if got := n[0].try(1); got != reply.LimitReached {
-		t.Errorf("beyond the cap: %v", got)
-	}
-	q := n[0].join()
-	if got := group.InFlight(); got != 16 || group.State().InFlight != 16 {
-		t.Errorf("%d really run", got)
-	}
-	shadow.done(tickets[13], window.Success)
-	want(t, reply.Waiting, q)
-	shadow.done(tickets[0], window.Success)
-	want(t, reply.Admitted, q)
-	shadow.wantWould(1, reply.LimitReached) // the cap is reached
-	for _, ticket := range tickets {
-		shadow.done(ticket, window.Success)
-	}
-	if got := group.InFlight(); got != 4 {
-		t.Errorf("%d really run, want 3 and 1", got)
-	}
-}
-
-// Work that runs when shadow mode begins counts in it, and work that runs when it ends counts
-// after it.
-func TestShadowBeginsAndEnds(t *testing.T) {
-	group := admit.NewGroup(100)
-	live := settings(3, func(s *admit.Settings) { s.QueueSize = 5 })
-	r := newLawRig(t, law.Fixed{}, live, group)
-	tickets := []*reply.Ticket{r.must(1), r.must(2)}
-	waits := r.join()
-	shadow := live
-	shadow.Shadow, shadow.QueueSize = true, 0
-	r.update(shadow, law.Fixed{})
-	want(t, reply.Admitted, waits)
-	r.wantWould(1, reply.LimitReached)
-	tickets = append(tickets, waits.ticket())
-	r.update(live, law.Fixed{})
-	if got := r.state().InFlight; got != 5 || group.InFlight() != 5 {
-		t.Fatalf("%d in flight, in the group %d, want 5", got, group.InFlight())
-	}
-	r.done(tickets[0], window.Success)
-	if got := r.try(1); got != reply.LimitReached {
-		t.Errorf("with 4 in flight: %v", got)
-	}
-	r.done(tickets[1], window.Success)
-	if got := r.try(1); got != reply.Admitted {
-		t.Errorf("with 2 in flight: %v", got)
-	}
-	if got := r.try(1); got != reply.LimitReached {
-		t.Errorf("with 3 in flight: %v", got)
 	}
 }
 

@@ -4,25 +4,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/weir-go/weir/internal/admit"
 	"github.com/weir-go/weir/internal/reply"
 	"github.com/weir-go/weir/internal/window"
 )
-
-// Slots that an owner does not claim go to the others by share.
-func TestRestIsBalancedByShare(t *testing.T) {
-	_, n := shareOut(t, 12, allocation(0, 1), allocation(0, 1), allocation(0, 3))
-	n[0].must(1)
-	running := n[1].hold(11)
-	n[2].queue(10)
-	n[1].queue(10)
-	for _, ticket := range running {
-		n[1].done(ticket, window.Success)
-	}
-	if a, b := n[1].state().InFlight, n[2].state().InFlight; a != 3 || b != 8 {
-		t.Errorf("%d and %d in flight, want 3 and 8 of the 11 that are left", a, b)
-	}
-}
 
 func TestEqualsAreServedInTurnByShare(t *testing.T) {
 	_, n := shareOut(t, 1, allocation(0, 1), allocation(0, 3))
@@ -63,58 +47,6 @@ func TestTurnsThatWereNeverDueAreNotMadeUpFor(t *testing.T) {
 	}
 }
 
-// Many members entitled to a fraction of a slot do not take the whole slots of another,
-// however long they hold theirs.
-func TestFractionsDoNotTakeWholeSlots(t *testing.T) {
-	allocations := []admit.Settings{allocation(0, 10)}
-	for range 10 {
-		allocations = append(allocations, allocation(0, 1))
-	}
-	_, n := shareOut(t, 10, allocations...)
-	large, small := n[0], n[1:]
-	running := large.hold(10)
-	var tiny []*request
-	for _, s := range small {
-		tiny = append(tiny, s.queue(2)...)
-	}
-	for range 20 { // its slots come back to it as long as it is within its part
-		large.queue(1)
-		large.done(running[0], window.Success)
-		running = running[1:]
-		if len(running) == 0 {
-			break
-		}
-	}
-	if got := large.state().InFlight; got != 5 {
-		t.Errorf("%d slots, want its 5 of 10", got)
-	}
-	if got := admitted(tiny); got != 5 {
-		t.Errorf("the others have %d, want 5", got)
-	}
-	for _, s := range small {
-		if got := s.state().InFlight; got > 1 {
-			t.Errorf("one has %d slots before others have one", got)
-		}
-	}
-}
-
-func TestHeavyWorkFirstInLineIsNotOvertaken(t *testing.T) {
-	_, n := shareOut(t, 6, allocation(0, 1), allocation(0, 1), allocation(2, 1))
-	running := n[0].hold(4)
-	heavy := n[1].join(weighs(3))
-	light := n[0].join()
-	n[0].done(running[0], window.Success)
-	n[0].done(running[1], window.Success)
-	want(t, reply.Waiting, heavy, light)
-	if got := n[0].try(1); got != reply.LimitReached {
-		t.Errorf("a newcomer overtakes: %v", got)
-	}
-	n[2].hold(2) // a reserve is not in its way
-	n[0].done(running[2], window.Success)
-	want(t, reply.Admitted, heavy)
-	want(t, reply.Waiting, light)
-}
-
 // Two members within their entitlements take turns, even if one is done sooner.
 func TestEqualClaimsAreServedInTurn(t *testing.T) {
 	_, n := shareOut(t, 6, allocation(0, 1), allocation(0, 1), allocation(0, 1))
@@ -151,24 +83,4 @@ func TestExpiredHoldsNobodyBackInAGroup(t *testing.T) {
 		t.Errorf("a newcomer: %v", got)
 	}
 	want(t, reply.QueueTimeout, heavy)
-}
-
-// The member that holds less is next, even if it came to hold less when no slot came free.
-func TestWhoHoldsLessMovesUp(t *testing.T) {
-	group, n := shareOut(t, 6, allocation(0, 1), allocation(0, 1), allocation(0, 1))
-	more, less, last := n[0].hold(3), n[1].hold(2), n[2].must(1)
-	first, second := n[0].join(), n[1].join()
-	var fx admit.Effects
-	if err := group.Resize(4, 0, &fx); err != nil {
-		t.Fatal(err)
-	}
-	n[0].done(more[0], window.Success)
-	n[0].done(more[1], window.Success)
-	want(t, reply.Waiting, first, second)
-	n[2].done(last, window.Success)
-	n[0].look(first)
-	want(t, reply.Admitted, first)
-	want(t, reply.Waiting, second)
-	n[1].done(less[0], window.Success)
-	want(t, reply.Admitted, second)
 }

@@ -59,18 +59,6 @@ func (r *rig) wantNext(ticket *reply.Ticket, first, second uint16) *reply.Ticket
 	return next.ticket()
 }
 
-func TestSlotGoesToTheTenantThatRunsLeast(t *testing.T) {
-	for name, discipline := range disciplines {
-		t.Run(name, func(t *testing.T) {
-			r := newRig(t, 4, tenants(discipline))
-			tickets := r.starts(ann, 3)
-			r.starts(bob, 1)
-			r.wantNext(tickets[0], ann, bob)
-			r.wantNext(tickets[1], bob, cid)
-		})
-	}
-}
-
 func TestTenantsTakeTurns(t *testing.T) {
 	for name, discipline := range disciplines {
 		t.Run(name, func(t *testing.T) {
@@ -98,39 +86,6 @@ func TestTenantsTakeTurns(t *testing.T) {
 					t.Errorf("tenant %d was served %d times of 30: want 7 or 8", tenant, n)
 				}
 			}
-		})
-	}
-}
-
-// A full queue evicts work of the tenant with the most: the newest or, under the adaptive
-// discipline, the oldest. The reason is in its refusal.
-func TestTenantWithinItsShareDisplacesOneAbove(t *testing.T) {
-	for name, discipline := range disciplines {
-		t.Run(name, func(t *testing.T) {
-			r := newRig(t, 4, tenants(discipline))
-			r.starts(ann, 4)
-			queue := []*request{r.join(from(ann)), r.join(from(ann)), r.join(from(ann)), r.join(from(ann))}
-			newcomer := r.join(from(bob))
-			want(t, reply.Waiting, newcomer)
-			out := 3
-			if name == "adaptive" {
-				out = 0
-			}
-			want(t, reply.OverShare, queue[out])
-			if queue[out].woken != 1 {
-				t.Errorf("woken %d times", queue[out].woken)
-			}
-			if s := r.state(); s.Refused[reply.OverShare] != 1 || s.Refused[reply.QueueFull] != 0 {
-				t.Errorf("refused: %v", s.Refused)
-			}
-			late := r.join(from(ann))
-			if name == "fifo" {
-				want(t, reply.OverShare, late)
-			} else {
-				want(t, reply.OverShare, queue[1])
-			}
-			want(t, reply.Waiting, newcomer)
-			r.wantCounts(4, 4)
 		})
 	}
 }

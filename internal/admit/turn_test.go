@@ -71,30 +71,6 @@ func TestIdleNodeForgetsTurns(t *testing.T) {
 	}
 }
 
-// A full queue evicts from the lowest lane, but not the waiter that is served next: the lane
-// would never get its share.
-func TestFullQueueGivesUpTheLowestLane(t *testing.T) {
-	for name, discipline := range disciplines {
-		t.Run(name, func(t *testing.T) {
-			r := newRig(t, 1, discipline)
-			r.must(1)
-			older, newer, middle := r.join(inLane(2)), r.join(inLane(2)), r.join(inLane(1))
-			higher := []*request{r.join(inLane(0))}
-			want(t, reply.Waiting, older, newer, middle)
-			if name == "adaptive" {
-				older, newer = newer, older
-			}
-			higher = append(higher, r.join(inLane(0)))
-			want(t, reply.QueueFull, newer, r.join(inLane(3)))
-			want(t, reply.Waiting, older, middle)
-			higher = append(higher, r.join(inLane(0)), r.join(inLane(0)))
-			want(t, reply.QueueFull, older, middle, r.join(inLane(1)))
-			want(t, reply.Waiting, higher...)
-			r.wantCounts(1, 4)
-		})
-	}
-}
-
 func TestFullQueueKeepsWhoseTurnItIs(t *testing.T) {
 	for name, discipline := range disciplines {
 		t.Run(name, func(t *testing.T) {

@@ -15,18 +15,6 @@ func (r *rig) reweigh(ticket *reply.Ticket, weight int) {
 	r.fx.Woken.Wake()
 }
 
-func TestLighterWorkLetsOthersIn(t *testing.T) {
-	r := newRig(t, 4, nil)
-	ticket := r.must(4)
-	first, second := r.join(), r.join(weighs(2))
-	r.reweigh(ticket, 3)
-	want(t, reply.Admitted, first)
-	want(t, reply.Waiting, second)
-	r.reweigh(ticket, 1)
-	want(t, reply.Admitted, second)
-	r.wantCounts(4, 0)
-}
-
 func TestCorrectedWeightIsPaced(t *testing.T) {
 	r := newRig(t, 100, nil)
 	now, fx := r.call()
