@@ -46,16 +46,6 @@ func (r *rig) queue(n int) []*request {
 	return requests
 }
 
-func admitted(requests []*request) int {
-	n := 0
-	for _, q := range requests {
-		if q.verdict() == reply.Admitted {
-			n++
-		}
-	}
-	return n
-}
-
 func TestReserveAboveTheMaximumIsRefused(t *testing.T) {
 	s := allocation(3, 1)
 	s.Bounds = law.Bounds{Min: 1, Max: 2, Initial: 1}

@@ -135,3 +135,18 @@ func (a *ages) oldest(now int64) time.Duration {
 	}
 	return time.Duration(max(0, now-a.starts[0]))
 }
+
+// turnBack makes all work in flight count as begun now.
+func (a *ages) turnBack(now int64) {
+	if a.n == 0 {
+		return
+	}
+	sum := uint32(0)
+	for i := range a.n {
+		sum += a.counts[i]
+	}
+	*a = noAges()
+	a.append(now)
+	a.counts[0] = sum
+	a.latest = uint32(now)
+}

@@ -124,11 +124,11 @@ func (m *Meter) Rise(inflight int) {
 
 // Waited records the time in the queue of the work that starts now.
 func (m *Meter) Waited(wait int64) {
-	m.add(tally{waits: 1, waited: float64(max(wait, 0))})
+	m.add(tally{events: events{waits: 1}, waited: float64(max(wait, 0))})
 }
 
 // Refused records that work was refused now.
-func (m *Meter) Refused() { m.add(tally{refused: 1}) }
+func (m *Meter) Refused() { m.add(tally{events: events{refused: 1}}) }
 
 // add counts an event of now: for the past while the meter settles.
 func (m *Meter) add(t tally) {
