@@ -88,9 +88,6 @@ func (v *Work) Own(r *reply.Record) *Piece {
 	return v.Active.find(r.Start, r.Weight)
 }
 
-// Latency returns the latency without load, 0 if unknown.
-func (v *Work) Latency() float64 { return v.unloaded.latency }
-
 // Enqueue puts virtual work into the queue.
 func (v *Work) Enqueue(now int64, weight int32) {
 	v.Waiting.Push(now, weight)
