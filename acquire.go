@@ -37,7 +37,9 @@ func (l *Limiter) TryAcquire(ctx context.Context) (p Permit, ok bool) {
 	if no.verdict == reply.Admitted {
 		return p, true
 	}
-	l.reportRefusal(no)
+	if conf := l.config.Load(); no.verdict.Refused() && conf.heard() {
+		conf.tellRefusal(no)
+	}
 	return Permit{}, false
 }
 
@@ -70,12 +72,20 @@ func (l *Limiter) enter(ctx context.Context, w admit.Work) (Permit, refusal) {
 	return l.admit(ctx, w)
 }
 
-// enterCold is enter for a limiter with a cold setting. If anything panics or calls
-// runtime.Goexit, the permit is given back and the breaker gets Ignore.
-func (l *Limiter) enterCold(ctx context.Context, w admit.Work, c *coldConfig) (p Permit, no refusal) {
+// enterCold is enter for a limiter with a cold setting.
+func (l *Limiter) enterCold(ctx context.Context, w admit.Work, c *coldConfig) (Permit, refusal) {
 	if c.tenants {
 		w.Tenant = tenantHash(ctx)
 	}
+	if c.breaker == nil && c.exemplars == nil {
+		return l.admit(ctx, w)
+	}
+	return l.enterObserved(ctx, w, c)
+}
+
+// enterObserved is enter for a limiter with a breaker or exemplars. If anything panics or calls
+// runtime.Goexit, the permit is given back and the breaker gets Ignore.
+func (l *Limiter) enterObserved(ctx context.Context, w admit.Work, c *coldConfig) (p Permit, no refusal) {
 	allowed, no := l.ask(ctx, c.breaker)
 	if no.verdict != reply.Admitted {
 		return Permit{}, no
@@ -109,7 +119,9 @@ func (l *Limiter) admit(ctx context.Context, w admit.Work) (Permit, refusal) {
 	var fx admit.Effects
 	var ticket reply.Ticket
 	verdict := l.node.Acquire(&ticket, w, now(), &fx)
-	l.after(&fx, ticket)
+	if !fx.None() {
+		l.finish(&fx, &ticket)
+	}
 	switch verdict {
 	case reply.Admitted:
 		return Permit{limiter: l, ticket: ticket}, refusal{}
@@ -124,18 +136,20 @@ func (l *Limiter) admit(ctx context.Context, w admit.Work) (Permit, refusal) {
 func (l *Limiter) cancel() refusal {
 	var fx admit.Effects
 	l.node.Forbid(reply.Cancelled, now(), &fx)
-	l.after(&fx, reply.Ticket{})
+	l.after(&fx)
 	return refusal{verdict: reply.Cancelled}
 }
 
 // refuse reports a refusal and returns its error.
 func (l *Limiter) refuse(ctx context.Context, no refusal) error {
-	l.reportRefusal(no)
-	name := l.config.Load().name
+	conf := l.config.Load()
 	if no.verdict == reply.Cancelled {
-		return fmt.Errorf("weir: limiter %q: cancelled before it was admitted: %w", name, context.Cause(ctx))
+		return fmt.Errorf("weir: limiter %q: cancelled before it was admitted: %w", conf.name, context.Cause(ctx))
 	}
-	return &RefusedError{Limiter: name, Reason: Reason(no.verdict), RetryAfter: time.Duration(no.retryAfter)}
+	if conf.heard() {
+		conf.tellRefusal(no)
+	}
+	return &RefusedError{Limiter: conf.name, Reason: Reason(no.verdict), RetryAfter: time.Duration(no.retryAfter)}
 }
 
 func checkWeight(slots int) error {

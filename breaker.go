@@ -46,7 +46,7 @@ func (l *Limiter) ask(ctx context.Context, b Breaker) (permission, refusal) {
 	}
 	var fx admit.Effects
 	forbidden := l.node.Forbid(reply.BreakerOpen, now(), &fx)
-	l.after(&fx, reply.Ticket{})
+	l.after(&fx)
 	if forbidden {
 		return nil, refusal{verdict: reply.BreakerOpen, seq: fx.Seq}
 	}

@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/reply"
 )
 
 // Do runs fn once it is admitted, on the caller's goroutine, and returns its error. The slot
@@ -25,13 +28,13 @@ func (l *Limiter) DoN(ctx context.Context, weight int, fn func(context.Context) 
 	return l.run(ctx, weight, fn)
 }
 
-func (l *Limiter) run(ctx context.Context, weight int, fn func(context.Context) error) error {
+func (l *Limiter) run(ctx context.Context, weight int, fn func(context.Context) error) (err error) {
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	permit, err := l.acquire(ctx, weight)
-	if err != nil {
-		return err
+	permit, no := l.enter(ctx, admit.Work{Weight: weight})
+	if no.verdict != reply.Admitted {
+		return l.refuse(ctx, no)
 	}
 	conf := l.config.Load()
 	outcome := Failure // unless fn returns

@@ -40,15 +40,8 @@ func (l *Limiter) Full(ctx context.Context) error {
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	if no := l.full(ctx); no.verdict != reply.Admitted {
-		return l.refuse(ctx, no)
-	}
-	return nil
-}
-
-func (l *Limiter) full(ctx context.Context) refusal {
 	if ctx.Err() != nil {
-		return l.cancel()
+		return l.refuse(ctx, l.cancel())
 	}
 	w := inquirers.Get().(*queue.Waiter)
 	defer inquirers.Put(w)
@@ -59,17 +52,17 @@ func (l *Limiter) full(ctx context.Context) refusal {
 		w.Tenant = tenantHash(ctx)
 		allowed, no := l.ask(ctx, cold.breaker)
 		if no.verdict != reply.Admitted {
-			return no
+			return l.refuse(ctx, no)
 		}
 		allowed.report(Ignore)
 	}
 	var fx admit.Effects
 	verdict := l.node.Full(w, at, &fx)
-	l.after(&fx, reply.Ticket{})
-	if !verdict.Refused() {
-		return refusal{}
+	l.after(&fx)
+	if verdict.Refused() {
+		return l.refuse(ctx, refusal{verdict, w.RetryAfter, w.Seq})
 	}
-	return refusal{verdict, w.RetryAfter, w.Seq}
+	return nil
 }
 
 // inquirers are waiters for questions. They are pooled, because a waiter passed to a queue

@@ -7,7 +7,6 @@ import (
 
 	"github.com/weir-go/weir/internal/admit"
 	"github.com/weir-go/weir/internal/clock"
-	"github.com/weir-go/weir/internal/reply"
 	"github.com/weir-go/weir/internal/window"
 	"github.com/weir-go/weir/internal/wire"
 )
@@ -92,7 +91,7 @@ func (l *Limiter) updateMember(c Config, a *admit.Allocation) error {
 	if err := l.node.Update(s, c.Law, now(), &fx); err != nil {
 		return fmt.Errorf("%w of limiter %q: %w", ErrConfig, c.Name, err)
 	}
-	l.after(&fx, reply.Ticket{})
+	l.after(&fx)
 	return nil
 }
 
@@ -112,7 +111,7 @@ func (l *Limiter) SetCap(slots int) error {
 	}
 	var fx admit.Effects
 	l.node.SetCap(slots, now(), &fx)
-	l.after(&fx, reply.Ticket{})
+	l.after(&fx)
 	return nil
 }
 
@@ -121,7 +120,7 @@ func (l *Limiter) SetCap(slots int) error {
 func (l *Limiter) Close() {
 	var fx admit.Effects
 	l.node.Close(now(), &fx)
-	l.after(&fx, reply.Ticket{})
+	l.after(&fx)
 }
 
 // Drain refuses new arrivals, with [ErrClosed], and lets waiting and running work finish. It
@@ -131,7 +130,7 @@ func (l *Limiter) Drain() { l.drain() }
 func (l *Limiter) drain() <-chan struct{} {
 	var fx admit.Effects
 	drained := l.node.Drain(now(), &fx)
-	l.after(&fx, reply.Ticket{})
+	l.after(&fx)
 	return drained
 }
 

@@ -96,7 +96,7 @@ func (p Permit) Finish(o Outcome) {
 	}
 	var fx admit.Effects
 	p.limiter.node.Done(p.ticket, now(), o.known(), &fx)
-	p.limiter.after(&fx, reply.Ticket{})
+	p.limiter.after(&fx)
 }
 
 // finishWithBreaker also reports the outcome to the breaker, even if a hook panics or a law
@@ -105,7 +105,7 @@ func (p Permit) finishWithBreaker(o Outcome) {
 	var fx admit.Effects
 	defer p.heard(&fx, o)
 	p.limiter.node.Done(p.ticket, now(), o.known(), &fx)
-	p.limiter.after(&fx, reply.Ticket{})
+	p.limiter.after(&fx)
 }
 
 // heard passes an outcome on if the limiter counted it.
@@ -157,7 +157,7 @@ func (p Permit) Measure(o Outcome) {
 		defer p.heard(&fx, o)
 	}
 	p.limiter.node.Measure(p.ticket, now(), o.known(), &fx)
-	p.limiter.after(&fx, reply.Ticket{})
+	p.limiter.after(&fx)
 }
 
 // SetWeight changes how many slots the work takes, from 1 to 1,000,000,000, at once: for work that
@@ -172,7 +172,7 @@ func (p Permit) SetWeight(slots int) error {
 	}
 	var fx admit.Effects
 	p.limiter.node.SetWeight(p.ticket, slots, now(), &fx)
-	p.limiter.after(&fx, reply.Ticket{})
+	p.limiter.after(&fx)
 	return nil
 }
 

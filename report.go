@@ -8,26 +8,25 @@ import (
 	"github.com/weir-go/weir/internal/window"
 )
 
-// after carries out the effects of a call into the core, without its lock. It is small enough
-// to be inlined.
-func (l *Limiter) after(fx *admit.Effects, ticket reply.Ticket) {
+// after carries out the effects of a call into the core, without its lock.
+func (l *Limiter) after(fx *admit.Effects) {
 	if !fx.None() {
-		l.finish(fx, ticket)
+		l.finish(fx, nil)
 	}
 }
 
-// finish wakes and reports. The ticket, unless zero, is one that the caller has not
+// finish wakes and reports. The ticket, unless nil, is one that the caller has not
 // seen yet: if a law or a hook panics, finish has to give it back.
-func (l *Limiter) finish(fx *admit.Effects, ticket reply.Ticket) {
+func (l *Limiter) finish(fx *admit.Effects, ticket *reply.Ticket) {
 	fx.Woken.Wake()
 	if !fx.Notable {
 		return
 	}
 	reported := false
 	defer func() {
-		if !reported {
+		if !reported && ticket != nil {
 			var rest admit.Effects
-			l.node.Done(ticket, now(), window.Ignore, &rest)
+			l.node.Done(*ticket, now(), window.Ignore, &rest)
 			rest.Woken.Wake()
 		}
 	}()
@@ -63,14 +62,10 @@ func (l *Limiter) report(fx *admit.Effects) {
 	}
 }
 
-// reportRefusal reports work that was refused, but not work that was cancelled.
-func (l *Limiter) reportRefusal(no refusal) {
-	conf := l.config.Load()
-	if !conf.heard() || !no.verdict.Refused() {
-		return
-	}
-	conf.tell(Event{
-		Seq: no.seq, At: time.Now(), Limiter: conf.name, Kind: Refused,
+// tellRefusal reports work that was refused.
+func (c *config) tellRefusal(no refusal) {
+	c.tell(Event{
+		Seq: no.seq, At: time.Now(), Limiter: c.name, Kind: Refused,
 		Reason: Reason(no.verdict), RetryAfter: time.Duration(no.retryAfter),
 	})
 }

@@ -2,7 +2,6 @@ package weir
 
 import (
 	"github.com/weir-go/weir/internal/admit"
-	"github.com/weir-go/weir/internal/reply"
 	"github.com/weir-go/weir/internal/seam"
 )
 
@@ -28,5 +27,5 @@ func init() {
 func (l *Limiter) setPace(p admit.Pace) {
 	var fx admit.Effects
 	l.node.SetPace(p, now(), &fx)
-	l.after(&fx, reply.Ticket{})
+	l.after(&fx)
 }

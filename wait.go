@@ -71,7 +71,7 @@ func (l *Limiter) queue(ctx context.Context, w *waiter, at int64) reply.Verdict 
 	}()
 	var fx admit.Effects
 	verdict := l.node.Join(&w.Waiter, at, &fx)
-	l.after(&fx, reply.Ticket{})
+	l.after(&fx)
 	if verdict == reply.Waiting {
 		verdict = l.await(ctx, w)
 	}
@@ -97,7 +97,7 @@ func (l *Limiter) await(ctx context.Context, w *waiter) reply.Verdict {
 		case <-ctx.Done():
 			verdict = l.node.Leave(&w.Waiter, reply.Cancelled, now(), &fx)
 		}
-		l.after(&fx, reply.Ticket{})
+		l.after(&fx)
 		if verdict != reply.Waiting {
 			return verdict
 		}

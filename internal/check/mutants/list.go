@@ -31,7 +31,7 @@ var mutants = []mutant{
 	{"the end of work wakes no waiter", "internal/admit/done.go", "\tcase n.slots.flags&^holding != 0:\n", "\tcase n.slots.flags&^(holding|waiting) != 0:\n", "TestPlainQueueAgainstModel", "./internal/check", ""},
 	{"a ticket can be given back twice", "internal/admit/records.go", "\tr.Generation++\n", "", "TestPermitsAgainstModel", "./internal/check", ""},
 	{"one more starts than the limit allows", "internal/admit/acquire.go", "n.slots.flags&^(holding|alone) == 0 && n.slots.inflight+int64(w.Weight) <= int64(n.slots.limit)", "n.slots.flags&^(holding|alone) == 0 && n.slots.inflight+int64(w.Weight) <= int64(n.slots.limit)+1", "TestNodeAgainstModel", "./internal/check", ""},
-	{"a downstream that refuses all is sent all", "internal/admit/acquire.go", "case n.slots.contention.staysAway(now):", "case false:", "TestPushback/all_of_late", ".", ""},
+	{"a downstream that refuses all is sent all", "internal/admit/acquire.go", "n.slots.contention.staysAway(now)", "false", "TestPushback/all_of_late", ".", ""},
 	{"a few refusals of the downstream are all", "internal/admit/pushback.go", "p.cold.pushback.row < inARow", "p.cold.pushback.row < inARow-1", "TestPushback/some_of_late", ".", ""},
 	{"a downstream that serves again is sent nothing", "internal/admit/outcomes.go", "\t\t\ts.flags.set(pushed, false)\n\t\t\ts.contention.cold.pushback = pushback{}\n", "", "TestPushbackEnds", ".", ""},
 	{"the deadlines of strangers are the budget", "internal/deadline/deadline.go", "; strange {", "; strange && false {", "TestDeadlinesReachTheLaw/strangers", ".", ""},
