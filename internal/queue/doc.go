@@ -33,8 +33,8 @@
 // first, and the newest first in a standing queue. A queue is standing once its oldest
 // waiters have waited for longer than their target for an interval. Then it sheds the waiters
 // above their target, until none was for an interval. The target and the interval are half of
-// the time in which the work can still start, or half of the timeout. A burst that drains in time is never shed,
-// however long its queue is. Decision 0004 has the measurements.
+// the time in which the work can still start, or half of the timeout. A burst that drains in
+// time is never shed, however long its queue is. Decision 0004 has the measurements.
 //
 // # Deadlines
 //

@@ -42,7 +42,7 @@ func uncrowded(t *tree) (complaints []string) {
 				most  int
 			}{
 				{"methods", methods[of], maxMethods[dir]},
-				{"methods with those of what it embeds", withPromoted(of, methods, embeds), maxShown},
+				{"methods, promoted ones included", withPromoted(of, methods, embeds), maxShown},
 			} {
 				if n := len(count.names); n > count.most {
 					complaints = append(complaints, fmt.Sprintf("%s.%s: has %d %s, functions that take one first included, "+
@@ -111,7 +111,7 @@ func TestTypesAreNotCrowded(t *testing.T) {
 		"pool/a.go", crowd.String(),
 		"pool/a_test.go", "package pool\nfunc (few) test() {}",
 		"law/a.go", crowd.String())
-	complains(t, uncrowded, []string{"pool.whole: has 72 methods with those"},
+	complains(t, uncrowded, []string{"pool.whole: has 72 methods, promoted ones included"},
 		"pool/a.go", "package pool; type whole struct { *part; other; field t }; func (whole) m() {}; type part struct { t }; type t int"+
 			strings.Repeat("; func (t) _() {}", 35)+"; func (part) p() {}"+strings.Repeat("; func (*other) _() {}", 35)+"; type other int",
 		"pool/b.go", "package pool; type named struct { part part }; func (named) m() {}")
