@@ -35,7 +35,7 @@ var mutants = []mutant{
 	{"a few refusals of the downstream are all", "internal/admit/pushback.go", "p.cold.pushback.row < inARow", "p.cold.pushback.row < inARow-1", "TestPushback/some_of_late", ".", ""},
 	{"a downstream that serves again is sent nothing", "internal/admit/outcomes.go", "\t\t\ts.flags.set(pushed, false)\n\t\t\ts.contention.cold.pushback = pushback{}\n", "", "TestPushbackEnds", ".", ""},
 	{"the deadlines of strangers are the budget", "internal/deadline/deadline.go", "; strange {", "; strange && false {", "TestDeadlinesReachTheLaw/strangers", ".", ""},
-	{"deadlines that no work can meet are the budget", "internal/admit/deadlines.go", "left > 0 && left >= d.least", "left > 0", "TestShortDeadlinesAreLeftOut", ".", ""},
+	{"deadlines that no work can meet are the budget", "internal/admit/deadlines.go", "left > 0 && left >= d.least", "left > 0", "TestDeadlinesReachTheLaw/short", ".", ""},
 	{"a newcomer overtakes those who wait", "internal/admit/acquire.go", "case n.slots.flags&waiting == 0 && n.slots.fits(weight):", "case n.slots.fits(weight):", "TestPlainQueueAgainstModel", "./internal/check", ""},
 	{"idle time counts as time in which work drains", "internal/admit/node.go", "if n.slots.saturated() && !n.slots.awaitsPace() {", "{", "TestDrainRateCountsSaturatedTimeOnly", "", ""},
 	{"whose time is up keeps a place", "internal/admit/acquire.go", "\t\tn.turnAway(n.queue.Expire(now), fx)\n\t\tn.serve(now, fx)\n", "", "TestPlainQueueAgainstModel", "./internal/check", ""},
@@ -113,7 +113,7 @@ var mutants = []mutant{
 	{"a refusal by Full is not counted", "internal/admit/wait.go", "\t\tn.decline(w, verdict)\n\t}\n\tif asked", "\t}\n\tif asked", "TestFullRefusesAsAcquireDoes", ".", ""},
 	{"Full does not know the tenant", "full.go", "w.Tenant = tenantHash(ctx)", "", "TestFullOfAContext", ".", ""},
 	{"Full does not know the priority", "wait.go", "w.Lane = PriorityFrom(ctx).lane()", "w.Lane = Normal.lane()", "TestFullOfAContext", ".", ""},
-	{"a question makes a compartment", "bulkhead/full.go", "c, err := h.lookUp((*Set).find)", "c, err := h.lookUp((*Set).enter)", "TestFullMakesNoCompartment", "./bulkhead", ""},
+	{"a question makes a compartment", "bulkhead/handle.go", "h.enter(false)", "h.enter(true)", "TestFullMakesNoCompartment", "./bulkhead", ""},
 	{"an unknown key is never full", "bulkhead/dynamic.go", "if (again || !c.used.Load()) && c.isIdle() {", "if again || !c.used.Load() {", "TestFullOfTheOverflow", "./bulkhead", ""},
 
 	// Shadow mode.
@@ -254,7 +254,7 @@ var mutants = []mutant{
 	{"two labels that are cut become one", "metrics/label.go", "return text + suffix", "return text", "TestLabelsAreShortAndDiffer", "", ""},
 	{"an exemplar function that does not return keeps the slot", "acquire.go", "p.Release()", "", "TestExemplarThatDoesNotReturn", "", ""},
 	{"every request is an exemplar", "exemplar.go", "return (at >= next || next-at > sampleEvery) && e.next.CompareAndSwap(next, at+sampleEvery)", "return at >= next || next-at > sampleEvery", "TestExemplarsAreFew", "", ""},
-	{"a sampled permit does not tell its breaker", "exemplar.go", "allowed.report(o)", "", "TestExemplarMayUseItsLimiter", "", ""},
+	{"a sampled permit does not tell its breaker", "exemplar.go", "allowed.report(o)", "", "TestExemplarBesideABreaker", "", ""},
 	{"a duration at a bound goes to the next bucket", "histogram/index.go", "v > mantissas[n]", "v >= mantissas[n]", "TestIndexIsExact", "", ""},
 	{"sums overflow", "internal/window/counts.go", "c.high += carry", "_ = carry", "TestSumDoesNotOverflow", "", ""},
 	{"the peak forgets the span before", "internal/window/cumulative.go", "return int(max(c.peak.now, c.peak.before))", "return int(c.peak.now)", "TestCumulativeIsTheNaiveModel", "", ""},
@@ -264,7 +264,7 @@ var mutants = []mutant{
 
 	// Events.
 	{"an update ends subscriptions to events", "limiter.go", "l.config.Store(conf.withReaders(l.config.Load().readers()))", "l.config.Store(conf)", "TestEventsOfARunningLimiter", ".", ""},
-	{"a limiter that was subscribed to keeps to the long way", "events.go", "next.cold = cold.ifNeeded()", "next.cold = &cold", "TestMemoryAfterEvents", ".", ""},
+	{"a limiter that was subscribed to keeps to the long way", "events.go", "next.cold = cold.ifNeeded()", "next.cold = &cold", "TestMemoryAfterEvents", "./internal/bench", ""},
 	{"the events that a slow reader loses are not counted", "internal/feed/reader.go", "*r.lost(&e) += *r.lost(&oldest) + 1", "_ = oldest", "TestReaderLosesNothingUncounted", "./internal/feed", ""},
 	{"new keys of a set are not followed", "bulkhead/set.go", "\t\tlimiters.Follow(c.limiter, r)\n", "\t\t_ = r\n", "TestEventsOfAllKeys", "./bulkhead", ""},
 
