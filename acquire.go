@@ -77,10 +77,10 @@ func (l *Limiter) enterCold(ctx context.Context, w admit.Work, c *coldConfig) (P
 	if c.tenants {
 		w.Tenant = tenantHash(ctx)
 	}
-	if c.breaker == nil && c.exemplars == nil {
-		return l.admit(ctx, w)
+	if c.breaker != nil || c.exemplars != nil {
+		return l.enterObserved(ctx, w, c)
 	}
-	return l.enterObserved(ctx, w, c)
+	return l.admit(ctx, w)
 }
 
 // enterObserved is enter for a limiter with a breaker or exemplars. If anything panics or calls
