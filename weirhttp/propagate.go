@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/headers"
 	"github.com/weir-go/weir/trust"
 )
 
@@ -116,25 +117,11 @@ func unheard(r *http.Request) *http.Request {
 	return r
 }
 
-// maxTimeout is the longest time to wait that is believed. Beyond it a timeout means nothing for a
-// request.
-const maxTimeout = 24 * time.Hour
-
 // received returns the context of a request whose headers are trusted.
 func received(r *http.Request) (context.Context, context.CancelFunc) {
 	ctx, cancel := r.Context(), context.CancelFunc(func() {})
-	if left, ok := timeout(r.Header); ok {
+	if left, ok := headers.Timeout(r.Header[TimeoutHeader]); ok {
 		ctx, cancel = context.WithTimeout(ctx, left)
 	}
 	return trust.Told(ctx, r.Header[PriorityHeader], r.Header[AttemptHeader]), cancel
-}
-
-// timeout returns the time in the header, if it is there once and no longer than is believed.
-func timeout(h http.Header) (time.Duration, bool) {
-	values := h[TimeoutHeader]
-	if len(values) != 1 {
-		return 0, false
-	}
-	ms, err := strconv.ParseUint(values[0], 10, 63)
-	return time.Duration(ms) * time.Millisecond, err == nil && ms <= uint64(maxTimeout.Milliseconds())
 }

@@ -27,18 +27,5 @@ func IsEvents(header http.Header) bool {
 	return strings.EqualFold(strings.TrimSpace(media), "text/event-stream")
 }
 
-// IsUpgrade reports whether a request asks for another protocol, by the test of
-// httputil.ReverseProxy.
-func IsUpgrade(header http.Header) bool {
-	if header.Get("Upgrade") == "" {
-		return false
-	}
-	for _, line := range header["Connection"] {
-		for token := range strings.SplitSeq(line, ",") {
-			if strings.EqualFold(strings.TrimSpace(token), "upgrade") {
-				return true
-			}
-		}
-	}
-	return false
-}
+// IsUpgrade reports whether a request asks for another protocol.
+func IsUpgrade(header http.Header) bool { return UpgradeTo(header) != "" }

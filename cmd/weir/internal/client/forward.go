@@ -1,6 +1,7 @@
 package client
 
 import (
+	"context"
 	"encoding/base64"
 	"net/http"
 	"strconv"
@@ -31,18 +32,17 @@ const (
 // address.
 const maxChain = 4 << 10
 
-// Forward sets the headers that describe the client to the upstream. in is the request as
-// received, out the one for the upstream, whose header it owns, as in
-// [net/http/httputil.ProxyRequest]. Call it last, because a client can have headers removed
-// by naming them in Connection.
-func (id *Identity) Forward(in, out *http.Request) {
-	h := out.Header
-	id.forwardAddresses(in, h)
+// Forward sets the headers that describe the client to the upstream in h, which begins as a copy
+// of the request's header. ctx is the request's own, with its place in the queue. Call Forward
+// last, because a client can have headers removed by naming them in Connection.
+func (id *Identity) Forward(ctx context.Context, in *http.Request, h http.Header) {
+	one := make(lines, 0, 8)
+	id.forwardAddresses(in, h, &one)
 	id.forwardCertificate(in, h)
-	id.forwardToWeir(in, h)
-	h[RequestIDHeader] = []string{id.RequestID}
+	id.forwardToWeir(ctx, h)
+	h[RequestIDHeader] = one.of(id.RequestID)
 	if id.traced {
-		h[traceparent] = []string{id.Trace.Traceparent()}
+		h[traceparent] = one.of(id.Trace.Traceparent())
 	}
 	if _, valid := spans.Parse(in.Header[traceparent]); !valid {
 		if !id.traced {
@@ -52,7 +52,17 @@ func (id *Identity) Forward(in, out *http.Request) {
 	}
 }
 
-func (id *Identity) forwardAddresses(in *http.Request, h http.Header) {
+// lines are values of headers in one allocation.
+type lines []string
+
+// of returns a header of one line.
+func (l *lines) of(value string) []string {
+	*l = append(*l, value)
+	n := len(*l)
+	return (*l)[n-1 : n : n]
+}
+
+func (id *Identity) forwardAddresses(in *http.Request, h http.Header, one *lines) {
 	peer, proto := "unknown", "http"
 	if id.Peer.IsValid() {
 		peer = id.Peer.String()
@@ -64,29 +74,34 @@ func (id *Identity) forwardAddresses(in *http.Request, h http.Header) {
 	if id.Address != id.Peer {
 		address = id.Address.String()
 	}
-	for _, name := range [...]string{forwardedFor, forwardedProto, forwardedHost, forwardedPort, forwarded} {
-		delete(h, name)
-	}
-	h[realIP] = []string{address}
-	h[forwardedFor] = []string{peer}
-	h[forwardedProto] = []string{proto}
-	h[forwardedHost] = []string{in.Host}
+	h[realIP] = one.of(address)
 	if !id.Trusted {
+		h[forwardedFor], h[forwardedProto], h[forwardedHost] = one.of(peer), one.of(proto), one.of(in.Host)
+		delete(h, forwardedPort)
+		delete(h, forwarded)
 		return
 	}
 
-	if chain, ok := joined(in.Header[forwardedFor]); ok {
-		h[forwardedFor] = []string{chain + ", " + peer}
-	} else if address != peer {
-		h[forwardedFor] = []string{address + ", " + peer}
+	switch chain, ok := joined(in.Header[forwardedFor]); {
+	case ok:
+		h[forwardedFor] = one.of(chain + ", " + peer)
+	case address != peer:
+		h[forwardedFor] = one.of(address + ", " + peer)
+	default:
+		h[forwardedFor] = one.of(peer)
 	}
+	delete(h, forwarded)
 	if chain, ok := joined(in.Header[forwarded]); ok {
-		h[forwarded] = []string{chain + ", " + elementOf(id.Peer, proto, in.Host)}
+		h[forwarded] = one.of(chain + ", " + elementOf(id.Peer, proto, in.Host))
 	}
-	for _, name := range [...]string{forwardedProto, forwardedHost, forwardedPort} {
-		if given := in.Header[name]; given != nil {
-			h[name] = given
-		}
+	if in.Header[forwardedPort] != nil { // Connection may have named it
+		h[forwardedPort] = in.Header[forwardedPort]
+	}
+	if h[forwardedProto] = in.Header[forwardedProto]; h[forwardedProto] == nil {
+		h[forwardedProto] = one.of(proto)
+	}
+	if h[forwardedHost] = in.Header[forwardedHost]; h[forwardedHost] == nil {
+		h[forwardedHost] = one.of(in.Host)
 	}
 }
 
@@ -122,17 +137,17 @@ func (id *Identity) verified(r *http.Request) bool {
 }
 
 // forwardToWeir sets the headers for the upstream's own limiter.
-func (id *Identity) forwardToWeir(in *http.Request, h http.Header) {
+func (id *Identity) forwardToWeir(ctx context.Context, h http.Header) {
 	delete(h, weirhttp.RefusedHeader)
 	delete(h, weirhttp.TimeoutHeader)
 	if !id.Trusted {
 		delete(h, weirhttp.PriorityHeader)
 		delete(h, weirhttp.AttemptHeader)
 	}
-	if p := weir.PriorityFrom(in.Context()); p != weir.Normal && h[weirhttp.PriorityHeader] == nil {
+	if p := weir.PriorityFrom(ctx); p != weir.Normal && h[weirhttp.PriorityHeader] == nil {
 		h[weirhttp.PriorityHeader] = []string{p.String()}
 	}
-	if deadline, ok := in.Context().Deadline(); ok {
+	if deadline, ok := ctx.Deadline(); ok {
 		left := max(time.Until(deadline).Milliseconds(), 0)
 		h[weirhttp.TimeoutHeader] = []string{strconv.FormatInt(left, 10)}
 	}

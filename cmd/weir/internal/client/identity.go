@@ -1,7 +1,6 @@
 package client
 
 import (
-	"context"
 	"crypto/rand"
 	"net/http"
 	"net/netip"
@@ -38,30 +37,13 @@ type Record struct {
 	Waited      time.Duration // in the queue
 }
 
-type identityKey struct{}
-
-// Of returns the identity of the request that ctx belongs to, or nil outside of [New]. The layers
-// below may fill in its Record.
-func Of(ctx context.Context) *Identity {
-	id, _ := ctx.Value(identityKey{}).(*Identity)
-	return id
-}
-
 // RequestIDHeader identifies a request on its way, and in the response.
 const RequestIDHeader = "X-Request-Id"
 
-// New returns a handler that runs next with the [Identity] of each request. A nil tracer
-// leaves traceparent unchanged. Requests keep their headers: [Identity.Forward] sets the
+// Identify returns the identity of a request on a listener that trusts the peers. A nil tracer
+// leaves traceparent unchanged. The request keeps its headers: [Identity.Forward] sets the
 // headers for the upstream.
-func New(next http.Handler, peers trust.Peers, tracer *spans.Tracer) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		id := identify(r, peers, tracer)
-		w.Header()[RequestIDHeader] = []string{id.RequestID}
-		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), identityKey{}, id)))
-	})
-}
-
-func identify(r *http.Request, peers trust.Peers, tracer *spans.Tracer) *Identity {
+func Identify(r *http.Request, peers trust.Peers, tracer *spans.Tracer) *Identity {
 	peer := trust.FromRequest(r)
 	id := &Identity{Peer: plain(peer.Addr), Trusted: peers != nil && peers(peer), Proto: "http", Host: r.Host}
 	id.Address = id.Peer

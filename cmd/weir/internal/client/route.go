@@ -9,46 +9,49 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/cmd/weir/internal/config"
+	"github.com/weir-go/weir/internal/headers"
 	"github.com/weir-go/weir/trust"
 	"github.com/weir-go/weir/weirhttp"
 )
 
-// Prioritize returns a handler that runs next with the priority and the tenant of a route. A
-// trusted client may set another priority and a timeout: see [weirhttp.Trust]. Call it within
-// [New], and outside of the handler that takes a slot.
-func Prioritize(next http.Handler, route config.Route) (http.Handler, error) {
-	priority := weir.Normal
-	if route.Priority != "" {
-		var known bool
-		if priority, known = trust.ParsePriority(route.Priority); !known {
-			return nil, fmt.Errorf("priority is %q: want critical, high, normal or low", route.Priority)
-		}
-	}
-	tenantOf, err := tenantBy(route.Tenant)
-	if err != nil {
-		return nil, err
-	}
-	next = weirhttp.Trust(next, func(r *http.Request) bool { return Of(r.Context()).Trusted })
-	if priority == weir.Normal && tenantOf == nil {
-		return next, nil
-	}
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		next.ServeHTTP(w, r.WithContext(placed(r, priority, tenantOf)))
-	}), nil
+// A Place is the place of a route's requests in the queue: their priority and their tenant.
+type Place struct {
+	priority weir.Priority
+	tenant   func(*http.Request, *Identity) string // nil for a route without tenants
 }
 
-// placed is the context of a request with its place in the queue.
-func placed(r *http.Request, priority weir.Priority, tenantOf func(*http.Request, *Identity) string) context.Context {
-	ctx := r.Context()
-	if tenantOf != nil {
-		if tenant := tenantOf(r, Of(ctx)); tenant != "" {
+// NewPlace returns the place that a route gives its requests.
+func NewPlace(route config.Route) (p Place, err error) {
+	p.priority = weir.Normal
+	if route.Priority != "" {
+		var known bool
+		if p.priority, known = trust.ParsePriority(route.Priority); !known {
+			return p, fmt.Errorf("priority is %q: want critical, high, normal or low", route.Priority)
+		}
+	}
+	p.tenant, err = tenantBy(route.Tenant)
+	return p, err
+}
+
+// Of returns the context of a request with its priority, its tenant and its deadline. A trusted
+// client may set another priority, and a timeout, as with [weirhttp.Trust].
+func (p Place) Of(r *http.Request, id *Identity) (context.Context, context.CancelFunc) {
+	ctx, cancel := r.Context(), context.CancelFunc(func() {})
+	if p.tenant != nil {
+		if tenant := p.tenant(r, id); tenant != "" {
 			ctx = weir.WithTenant(ctx, tenant)
 		}
 	}
-	if priority != weir.Normal {
-		ctx = weir.WithPriority(ctx, priority)
+	if p.priority != weir.Normal {
+		ctx = weir.WithPriority(ctx, p.priority)
 	}
-	return ctx
+	if !id.Trusted {
+		return ctx, cancel
+	}
+	if left, ok := headers.Timeout(r.Header[weirhttp.TimeoutHeader]); ok {
+		ctx, cancel = context.WithTimeout(ctx, left)
+	}
+	return trust.Told(ctx, r.Header[weirhttp.PriorityHeader], r.Header[weirhttp.AttemptHeader]), cancel
 }
 
 // tenantBy returns the function that names the tenant of a request, nil for a route without

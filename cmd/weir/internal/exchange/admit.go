@@ -7,90 +7,79 @@ import (
 	"math"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/slot"
 )
 
-// admit takes a slot of the gate. A conversation takes a stream slot instead. It also asks
-// the gate, so that an overloaded upstream begins no conversation, but returns the gate's
-// slot at once. An upload, whose body streams, holds a slot within the uploads' part of the
-// limit.
-func (x *exchange) admit(stream bool) (err error) {
-	ctx := x.in.Context()
+// A refusedError is the refusal of a slot to a request.
+type refusedError struct{ error }
+
+func (e refusedError) Unwrap() error { return e.error }
+
+// A noStreamError is the refusal of a stream to a response.
+type noStreamError struct{ error }
+
+func (e noStreamError) Unwrap() error { return e.error }
+
+// admit takes a slot of the gate. A conversation takes a stream slot instead. An upload, whose
+// body streams, holds a slot within the uploads' part of the limit.
+func (x *exchange) admit(streams bool) error {
 	switch {
-	case !stream:
-		x.permit, err = x.route.gate.Acquire(ctx)
-		x.slot.held = err == nil
-		return err
-	case !x.upgrade && !x.converses:
-		return x.admitUpload(ctx)
+	case x.upgrade:
+		return x.begin(slot.Of(x.shared.sockets))
+	case streams && x.converses:
+		return x.begin(x.routeStreams)
+	case streams:
+		return x.admitUpload()
 	}
-	of := x.shared.streams
-	if x.upgrade {
-		of = x.shared.sockets
-	}
-	release, err := x.takeStream(of)
-	if err != nil {
-		return err
-	}
-	x.slot.keep(release)
-	if x.permit, err = x.route.gate.Acquire(ctx); err != nil {
-		return err
-	}
-	x.permit.Release()
-	x.shared.counts.streamed.Add(1)
-	return nil
+	return x.slot.Hold(x.asked, x.route.gate, nil)
 }
 
-// takeStream takes a slot of a stream cap, within the route's part.
-func (x *exchange) takeStream(of *weir.Limiter) (release func(), err error) {
-	leave := func() {}
-	if of == x.shared.streams {
-		route := x.route.config.Pattern()
-		most := cmp.Or(int64(x.route.config.Streams), math.MaxInt64)
-		if !x.shared.streamsOf.Take(route, 1, most, math.MaxInt64) {
-			return nil, &weir.RefusedError{Limiter: "streams", Reason: weir.ReasonTenantShare}
-		}
-		leave = func() { x.shared.streamsOf.Give(route, 1) }
+// begin begins a stream.
+func (x *exchange) begin(of slot.Source) error {
+	err := x.slot.Begin(x.asked, of, x.route.gate)
+	if err == nil {
+		x.shared.counts.streamed.Add(1)
 	}
-	permit, err := of.Acquire(x.in.Context())
-	if err != nil {
-		leave()
-		return nil, err
-	}
-	return func() { permit.Release(); leave() }, nil
+	return err
 }
 
-// settle releases the gate's slot and reports the outcome of the upstream's work. It returns
-// false if the slot was not held.
-func (x *exchange) settle(o weir.Outcome) bool {
-	if !x.slot.release() {
-		return false
+// routeStreams takes a stream slot within the route's part.
+func (x *exchange) routeStreams(ctx context.Context) (permit weir.Permit, share func(), err error) {
+	route, of := x.route.config.Pattern(), &x.shared.streamsOf
+	most := cmp.Or(int64(x.route.config.Streams), math.MaxInt64)
+	if !of.Take(route, 1, most, math.MaxInt64) {
+		return permit, nil, &weir.RefusedError{Limiter: "streams", Reason: weir.ReasonTenantShare}
 	}
-	x.timeout.Stop()
-	if o == weir.Overloaded {
-		x.permit.Pushback(x.comeBack)
+	share = func() { of.Give(route, 1) }
+	if permit, err = x.shared.streams.Acquire(ctx); err != nil {
+		share()
 	}
-	x.permit.Finish(o)
-	return true
+	return permit, share, err
 }
 
-// becomeStream exchanges the gate's slot, if it is still held, for a stream slot. If there is
-// no stream slot, the gate's slot is released anyway, because the client may also read the
-// refusal slowly.
-func (x *exchange) becomeStream(of *weir.Limiter, o weir.Outcome) error {
-	if !x.settle(o) {
+// settle releases the gate's slot and reports the outcome of the upstream's work.
+func (x *exchange) settle(o weir.Outcome) {
+	if x.slot.Finish(slot.Outcome{Outcome: o, ComeBack: x.comeBack}) {
+		x.timeout.Stop()
+	}
+}
+
+// becomeStream exchanges the gate's slot, if it is still held, for a stream slot.
+func (x *exchange) becomeStream(of slot.Source, o weir.Outcome) error {
+	exchanged, err := x.slot.Exchange(x.asked, of, slot.Outcome{Outcome: o, ComeBack: x.comeBack})
+	if !exchanged {
 		return nil
 	}
-	release, err := x.takeStream(of)
+	x.timeout.Stop()
 	if err != nil && errors.Is(x.in.Context().Err(), context.Canceled) {
 		return errClientLeft
 	}
 	if err != nil {
 		x.shared.counts.noStream.Add(1)
-		x.slot.breakOff() // unless the header can still be replaced
+		x.broken.Store(true) // unless the header can still be replaced
 		return noStreamError{err}
 	}
 	x.shared.counts.exchanged.Add(1)
-	x.slot.keep(release)
 	if x.route.config.Leaves != leavesCancel { // otherwise the client is watched already
 		x.watch()
 	}
@@ -102,10 +91,5 @@ const leavesCancel = "cancel"
 
 // watch ends the request to the upstream when its client leaves.
 func (x *exchange) watch() {
-	x.slot.watch(context.AfterFunc(x.in.Context(), func() { x.cancel(errClientLeft) }))
+	context.AfterFunc(x.in.Context(), func() { x.cancel(errClientLeft) })
 }
-
-// A noStreamError is the refusal of a stream to a response.
-type noStreamError struct{ error }
-
-func (e noStreamError) Unwrap() error { return e.error }

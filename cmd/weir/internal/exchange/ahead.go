@@ -34,14 +34,14 @@ const (
 
 var errStopped = errors.New("the request is over")
 
-// readAhead starts reading. It returns nil if there is no memory.
-func readAhead(a *ahead, m *memory) *ahead {
+// start starts reading. It reports false if there is no memory.
+func (a *ahead) start(m *memory) bool {
 	a.buf.memory, a.news.L = m, &a.mu
 	if a.buf.room() == nil {
-		return nil
+		return false
 	}
 	go a.run()
-	return a
+	return true
 }
 
 func (a *ahead) run() {
@@ -178,6 +178,16 @@ func (a *ahead) isWhole() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return errors.Is(a.err, io.EOF)
+}
+
+// isReady reports whether a Read would not wait. It is false for a nil ahead.
+func (a *ahead) isReady() bool {
+	if a == nil {
+		return false
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.buf.size > 0 || a.err != nil
 }
 
 // size returns the number of bytes read.

@@ -13,10 +13,11 @@ func TestFailureOfABodyWithoutMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var m memory
 		m.bound.Store(firstChunk)
-		a := readAhead(&ahead{
+		a := &ahead{
 			src: strings.NewReader(strings.Repeat("x", 2*firstChunk)), bound: 10 * firstChunk,
 			over: func() error { return nil }, ended: func(error) {},
-		}, &m)
+		}
+		a.start(&m)
 		synctest.Wait()
 		if err := a.failure(); err != nil {
 			t.Errorf("failure: %v, want none", err)

@@ -219,7 +219,7 @@ func TestTenThousandBodies(t *testing.T) {
 				r, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, "/", io.LimitReader(zeros{}, size))
 				r.ContentLength = size
 				address := netip.AddrFrom4([4]byte{10, 0, 0, byte(i % clients)})
-				all[i] = &exchange{route: rt, shared: shared, setting: shared.setting.Load(), in: r, who: &client.Identity{Address: address}}
+				all[i] = &exchange{route: rt, shared: shared, setting: shared.setting.Load(), in: r, asked: r.Context(), who: &client.Identity{Address: address}}
 				stream, err := all[i].takeIn()
 				if err != nil {
 					t.Error(err)

@@ -18,6 +18,7 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/cmd/weir/internal/config"
+	"github.com/weir-go/weir/cmd/weir/internal/upstream"
 	"github.com/weir-go/weir/internal/limittest"
 )
 
@@ -44,9 +45,9 @@ type upstreamOf struct {
 	open *atomic.Int64 // unclosed response bodies
 }
 
-func (u upstreamOf) RoundTrip(r *http.Request) (*http.Response, error) {
+func (u upstreamOf) Send(ctx context.Context, r *http.Request, _ upstream.Caller) (*http.Response, error) {
 	r.URL.Scheme, r.URL.Host = u.to.Scheme, u.to.Host
-	res, err := u.Transport.RoundTrip(r)
+	res, err := u.Transport.RoundTrip(r.WithContext(ctx))
 	if err == nil && res.Body != http.NoBody {
 		u.open.Add(1)
 		body := &untilClosed{ReadCloser: res.Body, open: u.open}
@@ -117,7 +118,7 @@ func newRig(t *testing.T, limit int, h2c bool, upstream http.HandlerFunc, change
 		if rg.wrap != nil {
 			r.Body = rg.wrap(r)
 		}
-		rt.ServeHTTP(w, r)
+		rt.Serve(r.Context(), w, r, nil)
 	}))
 	t.Cleanup(func() {
 		end()

@@ -5,7 +5,6 @@ import (
 	"io"
 	"maps"
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/weir-go/weir/internal/headers"
@@ -16,35 +15,13 @@ import (
 // conversation or comes from a slow client. It delays a conversation once, at the beginning.
 const pause = 50 * time.Millisecond
 
-// An intake is the body of a request: the part read before the request took its slot, and the
-// rest. A transport may read it after the exchange has ended.
-type intake struct {
-	client  *http.Request
-	rest    io.Reader // from the client, nil if there is none
-	ahead   *ahead    // reads a body of unknown length
-	length  int64     // of the whole body, -1 if unknown
-	left    int64     // unread bytes of the client's body; -1 if unknown
-	read    bool      // the proxy has read some of the body, so the client received its 100 Continue
-	done    bool      // the client's body has been read to its end
-	trailer http.Header
-
-	reading sync.Mutex // held while a transport reads
-
-	mu       sync.Mutex
-	buf      buffer
-	file     *spool
-	finished bool  // the client's body has ended
-	failure  error // of the client's body
-	closed   bool
-	to       *http.Request // receives the trailers
-}
-
 // takeIn reads the body ahead, within its bounds. It reports whether the rest must be
 // streamed.
 func (x *exchange) takeIn() (stream bool, err error) {
 	r, b := x.in, &x.body
 	b.client, b.length, b.left, b.buf.memory = r, r.ContentLength, r.ContentLength, &x.shared.memory
-	b.buf.request, b.trailer = true, r.Trailer
+	b.buf.request, b.trailer = true, maps.Clone(r.Trailer) // the server writes to the request's own map
+	defer func() { b.failure = err }()
 	if x.route.config.GRPC != "" {
 		b.converse()
 	}
@@ -85,9 +62,6 @@ func (x *exchange) takeIn() (stream bool, err error) {
 func (x *exchange) takeAll() (stream bool, err error) {
 	b := &x.body
 	b.read = true
-	if b.length < 0 {
-		b.trailer = maps.Clone(b.client.Trailer) // because the server writes to the request's own map
-	}
 	for !b.done && err == nil {
 		var room []byte
 		if b.buf.size < x.request {
@@ -164,22 +138,20 @@ func short(err error) error {
 // meanwhile, its length is known.
 func (x *exchange) takeEarly() (stream bool, err error) {
 	b := &x.body
-	announced := maps.Clone(b.client.Trailer) // because the server writes to the request's own map
-	settled := make(chan error, 1)            // the result, nil if the body does not fit
+	settled := make(chan error, 1) // the result, nil if the body does not fit
 	settle := func(err error) {
 		select {
 		case settled <- err:
 		default:
 		}
 	}
-	a := readAhead(&ahead{
+	a := &ahead{
 		buf: buffer{request: true}, src: b.rest, bound: x.request, ended: settle,
 		over: func() error { settle(nil); return nil },
-	}, &x.shared.memory)
-	if a == nil {
+	}
+	if !a.start(&x.shared.memory) {
 		return true, nil
 	}
-	b.trailer = announced
 	b.ahead, b.read, b.rest = a, true, nil
 	// Otherwise the server would wait for the goroutine before it writes a header.
 	_ = http.NewResponseController(x.w).EnableFullDuplex()
@@ -203,136 +175,4 @@ func (x *exchange) takeEarly() (stream bool, err error) {
 		b.length = a.size()
 	}
 	return false, nil
-}
-
-// put makes b the body of the request to the upstream.
-func (b *intake) put(r *http.Request) {
-	if b.rest == nil && b.ahead == nil && b.buf.size == 0 {
-		return
-	}
-	r.Trailer = b.trailer
-	if r.ContentLength = b.length; b.length >= 0 {
-		r.TransferEncoding = nil
-	}
-	r.Body = b
-	if b.length == 0 {
-		r.Body = http.NoBody
-	}
-}
-
-// rewrite corrects the body headers of the upstream request.
-func (b *intake) rewrite(out *http.Request) {
-	if b.read {
-		out.Header.Del("Expect") // already answered
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.to = out
-}
-
-func (b *intake) Read(p []byte) (int, error) {
-	b.reading.Lock()
-	defer b.reading.Unlock()
-	if n, err := b.readBuffers(p); n > 0 || err != nil {
-		return n, err
-	}
-	var n int
-	var err error
-	switch {
-	case b.ahead != nil:
-		n, err = b.ahead.Read(p)
-	case b.done:
-		err = io.EOF
-	default:
-		n, err = b.rest.Read(p)
-	}
-	if err != nil {
-		b.ended(err)
-	}
-	return n, err
-}
-
-func (b *intake) readBuffers(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	switch {
-	case b.closed:
-		return 0, errStopped
-	case b.buf.size > 0:
-		return b.buf.read(p), nil
-	case b.file != nil:
-		n, err := b.file.Read(p)
-		if errors.Is(err, io.EOF) {
-			err = nil
-		}
-		return n, err
-	}
-	return 0, nil
-}
-
-// ended records the end of the client's body: its trailers or its error.
-func (b *intake) ended(err error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	switch {
-	case errors.Is(err, errStopped):
-	case !errors.Is(err, io.EOF):
-		b.failure = err
-	default:
-		b.finished = true
-		for name := range b.to.Trailer { // the announced trailers
-			b.to.Trailer[name] = b.client.Trailer[name]
-		}
-	}
-}
-
-// Close does nothing. The exchange frees the body.
-func (b *intake) Close() error { return nil }
-
-// failed returns the error of reading the client's body, or nil if none is known.
-func (b *intake) failed() error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.failure
-}
-
-// failedAtLast is failed for a client that is gone: it waits for the reader to get the error,
-// because the server cancels the request first.
-func (b *intake) failedAtLast() error {
-	if b.ahead != nil {
-		return b.ahead.failure()
-	}
-	b.reading.Lock()
-	defer b.reading.Unlock()
-	return b.failed()
-}
-
-// isStreaming reports whether a transport reads from the client directly.
-func (b *intake) isStreaming() bool { return b.rest != nil && !b.done }
-
-// isUnfinished reports whether the client's body has not been read to its end.
-func (b *intake) isUnfinished() bool {
-	if b.done {
-		return false
-	}
-	if b.ahead != nil {
-		return !b.ahead.isWhole()
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return !b.finished
-}
-
-// close frees the body.
-func (b *intake) close() {
-	if b.ahead != nil {
-		b.ahead.close()
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.closed = true
-	b.buf.free()
-	if b.file != nil {
-		b.file.close()
-	}
 }

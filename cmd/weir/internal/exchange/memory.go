@@ -114,12 +114,16 @@ func (b *buffer) read(p []byte) (n int) {
 	return n
 }
 
-// Read makes a buffer the body of a message.
-func (b *buffer) Read(p []byte) (int, error) {
-	if b.size == 0 {
-		return 0, io.EOF
+// WriteTo writes all unread bytes, and keeps their memory.
+func (b *buffer) WriteTo(w io.Writer) (n int64, err error) {
+	for c := b.first; c != nil && err == nil; c = c.next {
+		var wrote int
+		if c.from < c.to {
+			wrote, err = w.Write(c.bytes[c.from:c.to])
+		}
+		n += int64(wrote)
 	}
-	return b.read(p), nil
+	return n, err
 }
 
 // free frees all chunks.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/cmd/weir/internal/config"
+	"github.com/weir-go/weir/cmd/weir/internal/upstream"
 	"github.com/weir-go/weir/edge"
 	"github.com/weir-go/weir/internal/quota"
 	"github.com/weir-go/weir/law"
@@ -23,7 +24,8 @@ type Shared struct {
 
 	streams, sockets, events, exempt *weir.Limiter
 
-	finishing finishing
+	draining  context.Context //nolint:containedctx // ends when the proxy waits for its last requests
+	drain     context.CancelFunc
 	uploads   allUploads
 	streamsOf quota.Quota[string]     // by route
 	stored    quota.Quota[netip.Addr] // bytes in temporary files
@@ -52,6 +54,7 @@ func New(ctx context.Context, c *config.Config, onFault func(error)) (*Shared, e
 		onFault = func(error) {}
 	}
 	s := &Shared{life: ctx, onFault: onFault, pause: pause, create: createFile}
+	s.draining, s.drain = context.WithCancel(ctx)
 	for _, limit := range s.caps(c) {
 		lim, err := weir.New(limit.config())
 		if err != nil {
@@ -76,7 +79,7 @@ func (s *Shared) Update(c *config.Config) error {
 
 // Drain prepares the end of the proxy: from now on a request ends when its client leaves,
 // because the proxy would otherwise wait for it.
-func (s *Shared) Drain() { s.finishing.end() }
+func (s *Shared) Drain() { s.drain() }
 
 // Close refuses all further requests.
 func (s *Shared) Close() {
@@ -126,23 +129,29 @@ type Gate interface {
 	Snapshot() weir.Snapshot
 }
 
-// A Route is the handler of the requests of a route.
+// An Upstream sends a request, and returns the response once its header is there. The Request
+// of the response is the one that was sent. Send leaves the body of the request open.
+type Upstream interface {
+	Send(ctx context.Context, r *http.Request, caller upstream.Caller) (*http.Response, error)
+}
+
+// A Route answers the requests of a route.
 type Route struct {
 	shared   *Shared
 	gate     Gate
-	upstream http.RoundTripper
+	upstream Upstream
 	config   config.Route
 }
 
-// Route returns the handler of a route. Its requests take a slot of the gate, which an exempt
-// route does not need. They then go to the upstream, which sets the address of a request.
-// Refusals are answered as in package weirhttp.
-func (s *Shared) Route(gate Gate, upstream http.RoundTripper, c config.Route) (*Route, error) {
+// Route returns a route. Its requests take a slot of the gate, which an exempt route does not
+// need. They then go to the upstream, which sets the address of a request. Refusals are
+// answered as in package weirhttp.
+func (s *Shared) Route(gate Gate, to Upstream, c config.Route) (*Route, error) {
 	if c.Exempt {
 		gate = s.exempt
 	}
-	if edge.IsExempt(gate) || upstream == nil {
+	if edge.IsExempt(gate) || to == nil {
 		return nil, fmt.Errorf("exchange: the route to %q has no gate or no upstream", c.Upstream)
 	}
-	return &Route{shared: s, gate: gate, upstream: upstream, config: c}, nil
+	return &Route{shared: s, gate: gate, upstream: to, config: c}, nil
 }

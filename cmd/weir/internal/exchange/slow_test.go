@@ -133,8 +133,8 @@ func TestMemoryTakesNoMoreThanItsBound(t *testing.T) {
 	if b.room() != nil {
 		t.Error("there was room above the bound")
 	}
-	if got, _ := io.ReadAll(&b); len(got) != firstChunk+nextChunk {
-		t.Errorf("%d bytes", len(got))
+	if got := b.read(make([]byte, firstChunk+nextChunk+1)); got != firstChunk+nextChunk {
+		t.Errorf("%d bytes", got)
 	}
 	if used := m.used.Load(); used != nextChunk { // the last chunk stays
 		t.Errorf("%d bytes taken after reading, want %d", used, nextChunk)
@@ -212,7 +212,8 @@ func TestFailureWithoutMemory(t *testing.T) {
 	var m memory
 	m.bound.Store(firstChunk)
 	sender, body := io.Pipe()
-	a := readAhead(&ahead{src: sender, bound: 64 << 10, over: func() error { return nil }, ended: func(error) {}}, &m)
+	a := &ahead{src: sender, bound: 64 << 10, over: func() error { return nil }, ended: func(error) {}}
+	a.start(&m)
 	_, _ = body.Write(make([]byte, firstChunk))
 	if err := a.failure(); err != nil {
 		t.Error(err)

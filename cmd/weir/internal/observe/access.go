@@ -13,7 +13,7 @@ import (
 const maxAttributes = 14
 
 // write writes the line of a request.
-func write(access *slog.Logger, r *http.Request, id *client.Identity, x *response, ended time.Time) {
+func write(access *slog.Logger, r *http.Request, id *client.Identity, x *Response, ended time.Time) {
 	ctx := r.Context()
 	if !access.Enabled(ctx, slog.LevelInfo) {
 		return

@@ -1,7 +1,6 @@
 // Package observe reports requests: in an access log, in spans, and as figures on a terminal.
 //
-// Use [New] within client.New, which identifies the client, and outside of all handlers that
-// serve. The layers below fill in the client.Record of the request.
+// The layers that serve a request fill in the client.Record of its identity.
 //
 // # Access log
 //

@@ -9,47 +9,50 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/spans"
 )
 
-// New returns a handler that runs next and then writes a line to access and ends the span of the
-// request. Either may be nil.
-func New(next http.Handler, access *slog.Logger, tracer *spans.Tracer) http.Handler {
-	if access == nil && tracer == nil {
-		return next
-	}
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		id := client.Of(r.Context())
-		if access == nil && !id.Trace.Sampled() {
-			next.ServeHTTP(w, r)
-			return
-		}
-		x := &response{ResponseWriter: w, began: time.Now()}
-		done := false
-		defer func() { // also on a panic that cuts the connection
-			if done && x.status == 0 {
-				x.status = http.StatusOK
-			}
-			ended := time.Now()
-			if access != nil {
-				write(access, r, id, x, ended)
-			}
-			if id.Trace.Sampled() {
-				tracer.End(spanOf(r, id, x, ended))
-			}
-		}()
-		next.ServeHTTP(x, r)
-		done = true
-	})
+// An Observer writes a line to an access log and ends the span of each request. Either may be
+// nil.
+type Observer struct {
+	access *slog.Logger
+	tracer *spans.Tracer
 }
 
-// A response is the response as written so far.
-type response struct {
+// New returns an observer.
+func New(access *slog.Logger, tracer *spans.Tracer) Observer { return Observer{access, tracer} }
+
+// Begin returns the writer for a request that begins now, or nil if nobody observes it.
+func (o Observer) Begin(w http.ResponseWriter, id *client.Identity) *Response {
+	if o.access == nil && !id.Trace.Sampled() {
+		return nil
+	}
+	return &Response{ResponseWriter: w, observer: o, began: time.Now()}
+}
+
+// End reports a request that has ended: returned is false after a panic that cuts the
+// connection.
+func (x *Response) End(r *http.Request, id *client.Identity, returned bool) {
+	if returned && x.status == 0 {
+		x.status = http.StatusOK
+	}
+	ended := time.Now()
+	if x.observer.access != nil {
+		write(x.observer.access, r, id, x, ended)
+	}
+	if id.Trace.Sampled() {
+		x.observer.tracer.End(spanOf(r, id, x, ended))
+	}
+}
+
+// A Response is a response as written so far.
+type Response struct {
 	http.ResponseWriter
-	began  time.Time
-	status int // 0 before the header
-	bytes  int64
+	observer Observer
+	began    time.Time
+	status   int // 0 before the header
+	bytes    int64
 }
 
 // WriteHeader implements [http.ResponseWriter].
-func (x *response) WriteHeader(status int) {
+func (x *Response) WriteHeader(status int) {
 	if x.status == 0 && (status >= 200 || status == http.StatusSwitchingProtocols) { // the others are informational
 		x.status = status
 	}
@@ -57,7 +60,7 @@ func (x *response) WriteHeader(status int) {
 }
 
 // Write implements [http.ResponseWriter].
-func (x *response) Write(p []byte) (int, error) {
+func (x *Response) Write(p []byte) (int, error) {
 	if x.status == 0 {
 		x.status = http.StatusOK
 	}
@@ -67,7 +70,7 @@ func (x *response) Write(p []byte) (int, error) {
 }
 
 // Unwrap returns the underlying writer for http.ResponseController.
-func (x *response) Unwrap() http.ResponseWriter { return x.ResponseWriter }
+func (x *Response) Unwrap() http.ResponseWriter { return x.ResponseWriter }
 
 // The maximum lengths of texts that a client chooses. A host name has 253 bytes at most.
 const (
@@ -84,7 +87,7 @@ func cut(text string, longest int) string {
 	return text[:longest] + "..."
 }
 
-func spanOf(r *http.Request, id *client.Identity, x *response, ended time.Time) spans.Span {
+func spanOf(r *http.Request, id *client.Identity, x *Response, ended time.Time) spans.Span {
 	return spans.Span{
 		Context: id.Trace, Start: x.began, End: ended,
 		Method: cut(r.Method, maxMethod), Path: cut(r.URL.EscapedPath(), maxPath), Host: cut(id.Host, maxHost), Proto: id.Proto,

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -87,7 +86,7 @@ func (p *Proxy) open(life context.Context, c *config.Config) (err error) {
 	p.table.Store(first)
 	first.start()
 	for i, settings := range c.Listeners {
-		listener, err := listen.New(settings, p.handler(i), p.sparing)
+		listener, err := listen.New(settings, handler{p, i}, p.sparing)
 		if err != nil {
 			return &AddressError{fmt.Sprintf("listeners[%d].address", i), err}
 		}
@@ -107,16 +106,6 @@ func (e *AddressError) Error() string { return e.Setting + ": " + e.Err.Error() 
 
 // Unwrap returns the cause.
 func (e *AddressError) Unwrap() error { return e.Err }
-
-// handler serves the requests of a listener.
-func (p *Proxy) handler(listener int) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if p.stopping.Load() {
-			w.Header().Set("Connection", "close") // HTTP/2 sends a GOAWAY
-		}
-		p.table.Load().handlers[listener].ServeHTTP(w, r)
-	})
-}
 
 // hears returns the hook for limiter decisions.
 func (p *Proxy) hears(c *config.Config) func(weir.Event) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/weir-go/weir/cmd/weir/internal/client"
 	"github.com/weir-go/weir/cmd/weir/internal/config"
+	"github.com/weir-go/weir/cmd/weir/internal/exchange"
 )
 
 // A router finds the route of a request. Patterns have the form of [http.ServeMux], which does
@@ -18,11 +19,12 @@ type router struct {
 	exempt []string         // paths
 }
 
-// A route holds the handlers for the requests of a pattern.
+// A route answers the requests of a pattern.
 type route struct {
 	compartment string
-	limited     http.Handler
-	exempt      http.Handler
+	place       client.Place
+	limited     *exchange.Route // nil for an exempt route
+	exempt      *exchange.Route
 }
 
 func newRouter(exempt []string) *router {
@@ -35,29 +37,29 @@ func (rt *router) add(c config.Route, to route) {
 	rt.routes[pattern] = to
 }
 
-func (rt *router) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.Method == http.MethodConnect {
+// find returns the route of a request, and notes it in the record. Without a route it answers
+// the request.
+func (rt *router) find(w http.ResponseWriter, r *http.Request, record *client.Record) (to *exchange.Route, place client.Place, found bool) {
+	switch {
+	case r.Method == http.MethodConnect:
 		http.Error(w, "CONNECT is not served", http.StatusMethodNotAllowed)
-		return
-	}
-	if r.URL.Opaque != "" { // GET x:http://other/path: the upstream would receive the part after the colon
+		return nil, place, false
+	case r.URL.Opaque != "": // GET x:http://other/path: the upstream would receive the part after the colon
 		http.Error(w, "want a path, or a URL with a host", http.StatusBadRequest)
-		return
+		return nil, place, false
 	}
 	unmatched, pattern := rt.mux.Handler(plainHost(r))
-	to, found := rt.routes[pattern]
+	route, found := rt.routes[pattern]
 	if !found {
 		unmatched.ServeHTTP(w, r) // wrong path or method
-		return
+		return nil, place, false
 	}
-	record := &client.Of(r.Context()).Record
 	record.Route = pattern
-	if to.limited == nil || slices.Contains(rt.exempt, r.URL.Path) {
-		to.exempt.ServeHTTP(w, r)
-		return
+	if route.limited == nil || slices.Contains(rt.exempt, r.URL.Path) {
+		return route.exempt, route.place, true
 	}
-	record.Compartment = to.compartment
-	to.limited.ServeHTTP(w, r)
+	record.Compartment = route.compartment
+	return route.limited, route.place, true
 }
 
 // plainHost returns the request with its host in the form of patterns: in lower case, and

@@ -3,7 +3,6 @@ package proxy
 import (
 	"fmt"
 	"log/slog"
-	"net/http"
 
 	"github.com/weir-go/weir/cmd/weir/internal/client"
 	"github.com/weir-go/weir/cmd/weir/internal/config"
@@ -16,7 +15,9 @@ import (
 type table struct {
 	config   *config.Config
 	pools    map[string]*upstream.Pool
-	handlers []http.Handler // of the listeners
+	routes   *router
+	trusted  []trust.Peers // by the listeners
+	observer observe.Observer
 }
 
 // newTable makes the table of a configuration without other effects. Drop an unused table.
@@ -41,52 +42,47 @@ func (p *Proxy) fill(t, previous *table) error {
 		}
 		t.pools[name] = pool
 	}
-	routes := newRouter(t.config.Exempt.Paths)
+	t.routes = newRouter(t.config.Exempt.Paths)
 	for i, c := range t.config.Routes {
 		to, err := p.newRoute(c, t.pools[c.Upstream])
 		if err != nil {
 			return fmt.Errorf("routes[%d]: %w", i, err)
 		}
-		routes.add(c, to)
+		t.routes.add(c, to)
 	}
 	var access *slog.Logger // nil for none
 	if t.config.Log.Access {
 		access = p.log
 	}
-	served := observe.New(routes, access, p.tracer)
+	t.observer = observe.New(access, p.tracer)
 	for i, c := range t.config.Listeners {
 		trusted, err := trust.Networks(c.Trusted...)
 		if err != nil {
 			return fmt.Errorf("listeners[%d].trusted: %w", i, err)
 		}
-		t.handlers = append(t.handlers, client.New(served, trusted, p.tracer))
+		t.trusted = append(t.trusted, trusted)
 	}
 	return nil
 }
 
-// newRoute makes the handlers of a route: one within its compartment, and one exempt from it.
+// newRoute makes both forms of a route: one within its compartment, and one exempt from it.
 func (p *Proxy) newRoute(c config.Route, pool *upstream.Pool) (to route, err error) {
 	to.compartment = c.Compartment
+	if to.place, err = client.NewPlace(c); err != nil {
+		return to, err
+	}
 	if !c.Exempt {
-		if to.limited, err = p.newHandler(c, pool); err != nil {
+		gate, err := p.set.Handle(c.Compartment)
+		if err != nil {
+			return to, err
+		}
+		if to.limited, err = p.shared.Route(gate, pool, c); err != nil {
 			return to, err
 		}
 	}
 	c.Exempt = true
-	to.exempt, err = p.newHandler(c, pool)
+	to.exempt, err = p.shared.Route(nil, pool, c)
 	return to, err
-}
-
-func (p *Proxy) newHandler(c config.Route, pool *upstream.Pool) (http.Handler, error) {
-	gate, err := p.set.Handle(c.Compartment)
-	if err != nil && !c.Exempt {
-		return nil, err
-	}
-	handler, err := p.shared.Route(gate, pool, c)
-	if err != nil {
-		return nil, err
-	}
-	return client.Prioritize(handler, c)
 }
 
 // start starts the health checks of the table's upstreams.

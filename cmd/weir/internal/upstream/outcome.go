@@ -27,10 +27,10 @@ func failed(res *http.Response, asksLater bool) bool {
 
 // blames reports whether the missing response is the address's fault.
 func (s *sending) blames(err error) bool {
-	switch {
-	case s.Err() != nil: // the client has left, or its own deadline has passed
-		return errors.Is(context.Cause(s), weir.ErrExecutionTimeout)
-	case s.upload != nil && s.upload.failed():
+	switch ctx := s.out.Context(); {
+	case ctx.Err() != nil: // the client has left, or its own deadline has passed
+		return errors.Is(context.Cause(ctx), weir.ErrExecutionTimeout)
+	case s.caller.BodyFailed():
 		return false
 	}
 	// Otherwise net/http refused the request before it opened a connection.

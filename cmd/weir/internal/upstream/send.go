@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -11,31 +12,34 @@ import (
 // costs a client at most three connect timeouts.
 const maxTries = 3
 
-// RoundTrip sends a request to an address: to its scheme, host and base path, with the
-// configured Host or else its own. The Request of the response is the one that was sent. A
-// body with GetBody can be replayed; another body cannot, once it was read from.
-func (p *Pool) RoundTrip(req *http.Request) (*http.Response, error) {
-	s := newSending(req)
-	defer s.release()
+// Send sends a request to an address: to its scheme, host and base path, with the configured
+// Host or else its own. The Request of the response is the one that was sent. A request that
+// found no connection goes to another address: no transport reads a body without a connection.
+// The Close of a body must leave it open for that.
+func (p *Pool) Send(ctx context.Context, req *http.Request, caller Caller) (*http.Response, error) {
+	s := newSending(ctx, req, caller)
 	var tries [maxTries]*address
-	for n := 0; ; n++ {
+	var err error
+	for n := 0; n < maxTries; n++ {
 		a := p.choose(tries[:n])
 		if a == nil {
-			return nil, s.err
+			break
 		}
 		var res *http.Response
-		if res, s.err = p.send(s, a); s.err == nil {
+		if res, err = p.try(s, a); err == nil {
 			return res, nil
 		}
-		s.err = fmt.Errorf("upstream %s, %s: %w", p.name, a.text, s.err)
-		if tries[n] = a; n == maxTries-1 || !s.again() {
-			return nil, s.err
+		err = fmt.Errorf("upstream %s, %s: %w", p.name, a.text, err)
+		if !errors.As(err, new(*dialError)) || ctx.Err() != nil {
+			break
 		}
+		tries[n] = a
 	}
+	return nil, err
 }
 
-// send tries one address.
-func (p *Pool) send(s *sending, a *address) (*http.Response, error) {
+// try sends the request to one address.
+func (p *Pool) try(s *sending, a *address) (*http.Response, error) {
 	ejections := a.ejections.Load()
 	a.requests.Add(1)
 	a.inFlight.Add(1)
@@ -81,13 +85,4 @@ func (p *Pool) fail(a *address, why string, ejections uint64) {
 func (a *address) done() {
 	a.inFlight.Add(-1)
 	a.end()
-}
-
-// again reports whether the request can be sent to another address because no byte of it has
-// been sent.
-func (s *sending) again() bool {
-	if !errors.As(s.err, new(*dialError)) || s.Err() != nil {
-		return false
-	}
-	return s.rewind()
 }

@@ -1,7 +1,6 @@
 package exchange
 
 import (
-	"context"
 	"math"
 	"net/netip"
 	"sync"
@@ -68,44 +67,40 @@ func (a *allUploads) get(compartment string) (*uploads, error) {
 // admitUpload takes a slot for an upload, which holds it until its response begins. The gate
 // learns nothing from it: the client determines its duration, and a slot that waits for a
 // client is no load.
-func (x *exchange) admitUpload(ctx context.Context) error {
-	u, err := x.shared.uploads.get(x.route.config.Compartment)
-	if err != nil {
-		return err
-	}
+func (x *exchange) admitUpload() (err error) {
 	gate := x.route.gate.Snapshot()
-	if gate.Shadow { // refuses no request
-		return x.holdUpload(ctx, nil)
+	var share func()
+	if !gate.Shadow { // it refuses no request
+		if share, err = x.takeUploadShare(max(1, int(x.uploads*float64(gate.Limit)))); err != nil {
+			return err
+		}
 	}
-	part := max(1, int(x.uploads*float64(gate.Limit)))
-	who := x.address()
-	if !u.clients.Take(who, 1, int64(max(1, part/2)), math.MaxInt64) {
-		return &weir.RefusedError{Limiter: "uploads", Reason: weir.ReasonTenantShare}
-	}
-	if err := u.limiter.SetCap(part); err != nil {
+	if err := x.slot.Hold(x.asked, x.route.gate, share); err != nil {
 		return err
 	}
-	share, err := u.limiter.Acquire(ctx)
-	if err != nil {
-		u.clients.Give(who, 1)
-		return err
-	}
-	release := func() { share.Release(); u.clients.Give(who, 1) }
-	if err := x.holdUpload(ctx, release); err != nil {
-		release()
-		return err
-	}
+	x.slot.Measure(weir.Ignore)
+	x.shared.counts.streamed.Add(1)
 	return nil
 }
 
-// holdUpload takes a slot of the gate. Together with the slot, release, if not nil, returns
-// the upload's part.
-func (x *exchange) holdUpload(ctx context.Context, release func()) (err error) {
-	if x.permit, err = x.route.gate.Acquire(ctx); err != nil {
-		return err
+// takeUploadShare takes one of the slots that the uploads of a compartment may hold together.
+func (x *exchange) takeUploadShare(part int) (share func(), err error) {
+	u, err := x.shared.uploads.get(x.route.config.Compartment)
+	if err != nil {
+		return nil, err
 	}
-	x.permit.Measure(weir.Ignore)
-	x.slot.held, x.slot.part = true, release
-	x.shared.counts.streamed.Add(1)
-	return nil
+	who := x.address()
+	if !u.clients.Take(who, 1, int64(max(1, part/2)), math.MaxInt64) {
+		return nil, &weir.RefusedError{Limiter: "uploads", Reason: weir.ReasonTenantShare}
+	}
+	err = u.limiter.SetCap(part)
+	var permit weir.Permit
+	if err == nil {
+		permit, err = u.limiter.Acquire(x.asked)
+	}
+	if err != nil {
+		u.clients.Give(who, 1)
+		return nil, err
+	}
+	return func() { permit.Release(); u.clients.Give(who, 1) }, nil
 }

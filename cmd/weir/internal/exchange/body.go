@@ -1,0 +1,151 @@
+package exchange
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"sync"
+)
+
+// An intake is the body of a request: the part read before the request took its slot, and the
+// rest. A transport may read it after the exchange has ended.
+type intake struct {
+	client  *http.Request
+	rest    io.Reader // from the client, nil if there is none
+	ahead   *ahead    // reads a body of unknown length
+	length  int64     // of the whole body, -1 if unknown
+	left    int64     // unread bytes of the client's body; -1 if unknown
+	read    bool      // the proxy has read some of the body, so the client received its 100 Continue
+	done    bool      // the client's body has been read to its end
+	trailer http.Header
+
+	reading sync.Mutex // held while a transport reads
+
+	mu       sync.Mutex
+	buf      buffer
+	file     *spool
+	finished bool  // the client's body has ended
+	failure  error // of the client's body
+	closed   bool
+}
+
+// put makes b the body of the request to the upstream.
+func (b *intake) put(out *http.Request) {
+	if b.read {
+		delete(out.Header, "Expect") // already answered
+	}
+	if b.length == 0 || b.rest == nil && b.ahead == nil && b.buf.size == 0 {
+		return
+	}
+	out.Body, out.ContentLength, out.Trailer = b, b.length, b.trailer
+	if b.length < 0 {
+		out.TransferEncoding = b.client.TransferEncoding
+	}
+}
+
+func (b *intake) Read(p []byte) (int, error) {
+	b.reading.Lock()
+	defer b.reading.Unlock()
+	if n, err := b.readBuffers(p); n > 0 || err != nil {
+		return n, err
+	}
+	var n int
+	var err error
+	switch {
+	case b.ahead != nil:
+		n, err = b.ahead.Read(p)
+	case b.done:
+		err = io.EOF
+	default:
+		n, err = b.rest.Read(p)
+	}
+	if err != nil {
+		b.ended(err)
+	}
+	return n, err
+}
+
+func (b *intake) readBuffers(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case b.closed:
+		return 0, errStopped
+	case b.buf.size > 0:
+		return b.buf.read(p), nil
+	case b.file != nil:
+		n, err := b.file.Read(p)
+		if errors.Is(err, io.EOF) {
+			err = nil
+		}
+		return n, err
+	}
+	return 0, nil
+}
+
+// ended records the end of the client's body: its trailers or its error.
+func (b *intake) ended(err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case errors.Is(err, errStopped):
+	case !errors.Is(err, io.EOF):
+		b.failure = err
+	default:
+		b.finished = true
+		for name := range b.trailer { // the announced trailers
+			b.trailer[name] = b.client.Trailer[name]
+		}
+	}
+}
+
+// Close does nothing. The exchange frees the body.
+func (b *intake) Close() error { return nil }
+
+// failed returns the error of reading the client's body, or nil if none is known.
+func (b *intake) failed() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.failure
+}
+
+// failedAtLast is failed for a client that is gone: it waits for the reader to get the error,
+// because the server cancels the request first.
+func (b *intake) failedAtLast() error {
+	if b.ahead != nil {
+		return b.ahead.failure()
+	}
+	b.reading.Lock()
+	defer b.reading.Unlock()
+	return b.failed()
+}
+
+// isStreaming reports whether a transport reads from the client directly.
+func (b *intake) isStreaming() bool { return b.rest != nil && !b.done }
+
+// isUnfinished reports whether the client's body has not been read to its end.
+func (b *intake) isUnfinished() bool {
+	if b.done {
+		return false
+	}
+	if b.ahead != nil {
+		return !b.ahead.isWhole()
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return !b.finished
+}
+
+// close frees the body.
+func (b *intake) close() {
+	if b.ahead != nil {
+		b.ahead.close()
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.closed = true
+	b.buf.free()
+	if b.file != nil {
+		b.file.close()
+	}
+}

@@ -1,0 +1,127 @@
+package exchange
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/weirhttp"
+)
+
+// fail answers a request that gets no response of the upstream.
+func (x *exchange) fail(err error) {
+	x.hangUp()
+	if refused, ok := err.(refusedError); ok { //nolint:errorlint // serve returns it as it is
+		x.refuse(refused.error)
+		return
+	}
+	var cause error // of the end of the request to the upstream
+	if x.ctx != nil {
+		cause = context.Cause(x.ctx)
+	}
+	body := x.body.failed()
+	if errors.Is(cause, errClientLeft) {
+		body = x.body.failedAtLast()
+	}
+	_, noStream := errors.AsType[noStreamError](err)
+	switch {
+	case noStream:
+		x.status = http.StatusServiceUnavailable
+		weirhttp.RefuseResponse(x.w, x.in, err)
+	case errors.Is(cause, weir.ErrExecutionTimeout), errors.Is(cause, context.DeadlineExceeded):
+		x.shared.onFault(cause)
+		x.answer(http.StatusGatewayTimeout)
+	case body != nil:
+		x.answer(weirhttp.BodyStatus(x.in.Context(), body))
+	case errors.Is(err, errClientLeft), errors.Is(cause, errClientLeft):
+		x.answer(statusClientLeft)
+	case cause != nil: // the proxy ends
+		x.answer(http.StatusServiceUnavailable)
+	default:
+		x.shared.onFault(err)
+		x.answer(http.StatusBadGateway)
+	}
+}
+
+// refuse answers a request that got no slot.
+func (x *exchange) refuse(err error) {
+	if errors.Is(x.in.Context().Err(), context.Canceled) {
+		if body := x.body.failedAtLast(); body != nil {
+			x.answer(weirhttp.BodyStatus(x.in.Context(), body))
+			return
+		}
+		x.left.Store(true)
+	} else {
+		x.refusal = weir.ReasonDeadline
+		if refused, ok := errors.AsType[*weir.RefusedError](err); ok {
+			x.refusal = refused.Reason
+		}
+		if x.who != nil {
+			x.who.Record.Refused = x.refusal.String()
+		}
+	}
+	weirhttp.Refuse(x.w, x.in, err)
+}
+
+// answer answers in place of the upstream.
+func (x *exchange) answer(status int) {
+	x.status = status
+	if x.body.isStreaming() && x.body.isUnfinished() {
+		x.interrupt(-time.Second)
+	}
+	if status == statusClientLeft {
+		x.left.Store(true)
+		x.w.WriteHeader(status)
+		return
+	}
+	http.Error(x.w, http.StatusText(status), status)
+}
+
+// statusClientLeft is the status that nginx logs for a client that closed its request.
+const statusClientLeft = 499
+
+// linger is how long a client may keep sending a body after its response: net/http waits as
+// long before it closes such a connection, because a reset would overtake the response.
+const linger = 500 * time.Millisecond
+
+// hangUp closes the connection after the response if the body was not read to its end,
+// because the rest must not be read as another request: with full duplex, net/http leaves
+// that to the handler. HTTP/2 frames bodies.
+func (x *exchange) hangUp() {
+	if x.body.ahead != nil && x.in.ProtoMajor == 1 && x.body.isUnfinished() {
+		x.w.Header().Set("Connection", "close")
+	}
+}
+
+// interrupt ends the current read of the body, which the server would otherwise wait for
+// before it answers.
+func (x *exchange) interrupt(after time.Duration) {
+	_ = http.NewResponseController(x.w).SetReadDeadline(time.Now().Add(after))
+}
+
+// endRequest ends the reading of the client's body.
+func (x *exchange) endRequest() {
+	if x.body.ahead != nil {
+		switch {
+		case !x.body.isUnfinished():
+			x.body.ahead.stop()
+		case x.returned && x.in.ProtoMajor == 1:
+			_ = http.NewResponseController(x.w).Flush()
+			x.body.ahead.drop()
+			// Without a deadline: the listener extends it for a client that sends data.
+			over := time.AfterFunc(linger, x.stopReading)
+			defer over.Stop()
+		default:
+			x.stopReading()
+		}
+	}
+	x.body.close()
+}
+
+// stopReading ends the reading of the client's body, including the current read.
+func (x *exchange) stopReading() {
+	x.body.ahead.stop()
+	x.interrupt(-time.Second)
+}

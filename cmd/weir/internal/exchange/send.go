@@ -1,0 +1,125 @@
+package exchange
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/textproto"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/edge"
+	"github.com/weir-go/weir/internal/headers"
+	"github.com/weir-go/weir/internal/slot"
+)
+
+// send sends the request to the upstream, and returns the response once its header is there.
+func (x *exchange) send() (*http.Response, error) {
+	x.startTimeout()
+	if x.route.config.Leaves == leavesCancel || x.slot.State() != slot.Held {
+		x.watch()
+	} else { // goes on without its client until the proxy ends
+		x.undrained = context.AfterFunc(x.shared.draining, x.watch)
+	}
+	out, err := x.outgoing()
+	var res *http.Response
+	if err == nil {
+		res, err = x.route.upstream.Send(x.ctx, out, x)
+	}
+	x.early.Lock()
+	x.answered = true
+	x.early.Unlock()
+	if err != nil {
+		x.settle(x.outcome(err))
+		return nil, err
+	}
+	return res, nil
+}
+
+// startTimeout starts the timeout of the upstream: the route's, or the client's own if that is
+// earlier.
+func (x *exchange) startTimeout() {
+	x.ctx, x.cancel = context.WithCancelCause(x.shared.life)
+	cause, left := weir.ErrExecutionTimeout, time.Duration(x.route.config.Timeout)
+	if deadline, ok := x.asked.Deadline(); ok && (left == 0 || time.Until(deadline) < left) {
+		cause, left = context.DeadlineExceeded, max(time.Until(deadline), 1)
+	}
+	if left == 0 {
+		left = forever
+	}
+	x.timeout = time.AfterFunc(left, func() {
+		x.shared.counts.timedOut.Add(1)
+		x.cancel(cause)
+		// Now, because a transport waits for a read of the body, which the client may delay.
+		x.slot.Finish(slot.Outcome{Outcome: weir.Timeout})
+	})
+}
+
+// forever is a timeout that never ends.
+const forever = 1<<63 - 1
+
+// outgoing returns the request for the upstream. It shares the values of headers with the
+// client's request.
+func (x *exchange) outgoing() (*http.Request, error) {
+	in := x.in
+	protocol := headers.UpgradeTo(in.Header)
+	if !headers.IsPrintable(protocol) {
+		return nil, fmt.Errorf("client tried to switch to invalid protocol %q", protocol)
+	}
+	h := make(http.Header, len(in.Header)+headersOfClient)
+	maps.Copy(h, in.Header)
+	headers.RemoveHopByHop(h)
+	if headers.HasToken(in.Header["Te"], "trailers") {
+		h["Te"] = []string{"trailers"}
+	}
+	if protocol != "" {
+		h["Connection"], h["Upgrade"] = []string{"Upgrade"}, []string{protocol}
+	}
+	if _, ok := h["User-Agent"]; !ok {
+		h["User-Agent"] = nil // otherwise a transport sends its own
+	}
+	if x.who != nil {
+		x.who.Forward(x.asked, in, h)
+	}
+	x.url = *in.URL
+	x.url.RawQuery = headers.CleanQuery(x.url.RawQuery)
+	out := &http.Request{Method: in.Method, URL: &x.url, Header: h, Host: in.Host}
+	x.body.put(out)
+	return out, nil
+}
+
+// headersOfClient is the number of headers that a client.Identity adds at most.
+const headersOfClient = 12
+
+// Informed sends an informational response on to the client.
+func (x *exchange) Informed(status int, header textproto.MIMEHeader) error {
+	x.early.Lock()
+	defer x.early.Unlock()
+	if x.answered { // the response owns the writer
+		return nil
+	}
+	h := x.w.Header()
+	own := maps.Clone(h)
+	addAll(h, http.Header(header))
+	x.w.WriteHeader(status)
+	clear(h)
+	maps.Copy(h, own)
+	return nil
+}
+
+// BodyFailed reports whether the client's body could not be read.
+func (x *exchange) BodyFailed() bool { return x.body.failed() != nil }
+
+// outcome returns the outcome of work that failed with err.
+func (x *exchange) outcome(err error) weir.Outcome {
+	switch cause := context.Cause(x.ctx); {
+	case errors.Is(cause, weir.ErrExecutionTimeout), errors.Is(cause, context.DeadlineExceeded):
+		return weir.Timeout
+	case cause != nil: // the client left, or the proxy ends
+		return weir.Ignore
+	default:
+		return edge.ErrorOutcome(context.Background(), err)
+	}
+}

@@ -1,0 +1,42 @@
+package proxy
+
+import (
+	"net/http"
+
+	"github.com/weir-go/weir/cmd/weir/internal/client"
+)
+
+// A handler serves the requests of a listener.
+type handler struct {
+	proxy    *Proxy
+	listener int
+}
+
+// ServeHTTP identifies the client, finds the route of its request, and has the route answer.
+func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	p := h.proxy
+	if p.stopping.Load() {
+		w.Header().Set("Connection", "close") // HTTP/2 sends a GOAWAY
+	}
+	t := p.table.Load()
+	id := client.Identify(r, t.trusted[h.listener], p.tracer)
+	w.Header()[client.RequestIDHeader] = []string{id.RequestID}
+	if observed := t.observer.Begin(w, id); observed != nil {
+		returned := false
+		defer func() { observed.End(r, id, returned) }()
+		t.answer(observed, r, id)
+		returned = true
+		return
+	}
+	t.answer(w, r, id)
+}
+
+func (t *table) answer(w http.ResponseWriter, r *http.Request, id *client.Identity) {
+	route, place, found := t.routes.find(w, r, &id.Record)
+	if !found {
+		return
+	}
+	ctx, cancel := place.Of(r, id)
+	defer cancel()
+	route.Serve(ctx, w, r, id)
+}

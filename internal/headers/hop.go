@@ -1,0 +1,50 @@
+package headers
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// hopByHop are the headers that belong to one connection (RFC 9110, 7.6.1), whether or not
+// Connection names them: those of [httputil.ReverseProxy].
+var hopByHop = [...]string{
+	"Connection", "Proxy-Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization", "Te", "Trailer", "Transfer-Encoding", "Upgrade",
+}
+
+// RemoveHopByHop removes the headers that belong to one connection, and those that Connection
+// names.
+func RemoveHopByHop(h http.Header) {
+	for _, line := range h["Connection"] {
+		for name := range strings.SplitSeq(line, ",") {
+			h.Del(strings.Trim(name, " \t"))
+		}
+	}
+	for _, name := range hopByHop {
+		delete(h, name)
+	}
+}
+
+// HasToken reports whether the lines of a header list the token, in any case.
+func HasToken(lines []string, token string) bool {
+	for _, line := range lines {
+		if slices.ContainsFunc(strings.Split(line, ","), func(s string) bool { return strings.EqualFold(strings.Trim(s, " \t"), token) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// UpgradeTo returns the protocol to which a message wants to change its connection, or nothing.
+func UpgradeTo(h http.Header) string {
+	to := h.Get("Upgrade")
+	if to == "" || !HasToken(h["Connection"], "upgrade") {
+		return ""
+	}
+	return to
+}
+
+// IsPrintable reports whether a text has only printable characters of ASCII.
+func IsPrintable(text string) bool {
+	return !strings.ContainsFunc(text, func(c rune) bool { return c < ' ' || c > '~' })
+}
