@@ -56,7 +56,7 @@ func TestAddress(t *testing.T) {
 		"Forwarded, no end of quote": {"10.0.0.1:9", []string{"Forwarded", `for=198.51.100.7"`}, "10.0.0.1"},
 		"Unix socket":                {"@", []string{"X-Forwarded-For", "198.51.100.7"}, ""},
 	} {
-		id, _ := identified(t, from(c.remote, c.header...), inside(t), nil)
+		id := Identify(from(c.remote, c.header...), inside(t), nil)
 		want, _ := netip.ParseAddr(c.want)
 		if id.Address != want {
 			t.Errorf("%s: %v, want %v", what, id.Address, want)
@@ -91,7 +91,7 @@ func FuzzForwarded(f *testing.F) {
 					if line {
 						r.Header["X-Real-Ip"] = []string{left}
 					}
-					if id, _ := identified(t, r, peers, nil); id.Address != stranger {
+					if id := Identify(r, peers, nil); id.Address != stranger {
 						t.Errorf("%s: %q: %v, want %v", name, lines, id.Address, stranger)
 					}
 				}
@@ -108,7 +108,7 @@ func anything(t *testing.T, lines ...string) {
 	peers := inside(t)
 	r := from("10.0.0.1:9")
 	r.Header["X-Forwarded-For"] = lines
-	id, _ := identified(t, r, peers, nil)
+	id := Identify(r, peers, nil)
 	if id.Address == id.Peer {
 		return
 	}

@@ -38,22 +38,11 @@ func BenchmarkForward(b *testing.B) {
 			if run.header != nil {
 				remote = "10.0.0.1:9"
 			}
-			r, out := from(remote, run.header...), from("192.0.2.1:9")
-			header := http.Header{}
-			h := New(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-				empty(out.Header)
-				Of(r.Context()).Forward(r, out)
-			}), inside(b), run.tracer)
+			r, peers, h := from(remote, run.header...), inside(b), http.Header{}
 			for b.Loop() {
-				h.ServeHTTP(written{header}, r)
+				empty(h)
+				Identify(r, peers, run.tracer).Forward(r.Context(), r, h)
 			}
 		})
 	}
 }
-
-// written is a ResponseWriter that only keeps the header.
-type written struct{ header http.Header }
-
-func (w written) Header() http.Header       { return w.header }
-func (written) Write(p []byte) (int, error) { return len(p), nil }
-func (written) WriteHeader(int)             {}

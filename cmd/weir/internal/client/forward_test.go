@@ -2,7 +2,6 @@ package client
 
 import (
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -13,29 +12,12 @@ import (
 	"github.com/weir-go/weir/trust"
 )
 
-// told returns the header that the upstream receives for a client's header, through real
-// servers and connections.
-func told(t *testing.T, peers trust.Peers, tracer *spans.Tracer, route config.Route, header ...string) (seen, answer http.Header) {
+// told returns the header that the upstream receives for a header of a local client.
+func told(t *testing.T, peers trust.Peers, tracer *spans.Tracer, route config.Route, header ...string) (seen http.Header, id *Identity) {
 	t.Helper()
-	url, headers := upstream(t)
-	routed, err := Prioritize(forwarder(t, url), route)
-	if err != nil {
-		t.Fatal(err)
-	}
-	proxy := httptest.NewServer(New(routed, peers, tracer))
-	defer proxy.Close()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, proxy.URL, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Host = "shop.example"
-	add(r.Header, header)
-	w, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.Body.Close()
-	return headers(), w.Header
+	r := from("127.0.0.1:9", header...)
+	id = Identify(r, peers, tracer)
+	return forwardedBy(t, r, id, route), id
 }
 
 const given = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
@@ -50,7 +32,7 @@ var spoofed = []string{
 
 func TestStrangersAreNotBelieved(t *testing.T) {
 	for _, header := range [][]string{spoofed, append(spoofed[:len(spoofed):len(spoofed)], "Connection", "X-Forwarded-For, X-Real-IP, X-Request-Id")} {
-		seen, answer := told(t, nil, nil, config.Route{}, header...)
+		seen, id := told(t, nil, nil, config.Route{}, header...)
 		for name, want := range map[string]string{
 			"X-Forwarded-For": "127.0.0.1", "X-Forwarded-Proto": "http", "X-Forwarded-Host": "shop.example", "X-Real-IP": "127.0.0.1",
 			"X-Forwarded-Port": "", "Forwarded": "", "Client-Cert": "", "Client-Cert-Chain": "",
@@ -61,18 +43,21 @@ func TestStrangersAreNotBelieved(t *testing.T) {
 				t.Errorf("%s: %q, want %q", name, got, want)
 			}
 		}
-		id := answer.Values("X-Request-Id")
-		if len(id) != 1 || id[0] == "mine" || !slices.Equal(seen.Values("X-Request-Id"), id) {
-			t.Errorf("request %q, response %q", seen.Values("X-Request-Id"), id)
-		}
-		if answer.Get("Weir-Refused") != "" {
-			t.Error("the upstream's refusal passes for one of ours")
+		if id.RequestID == "mine" || !slices.Equal(seen.Values("X-Request-Id"), []string{id.RequestID}) {
+			t.Errorf("request %q, response %q", seen.Values("X-Request-Id"), id.RequestID)
 		}
 	}
 }
 
+func TestHeadersOfAnswers(t *testing.T) {
+	h := http.Header{"X-Request-Id": {"of the upstream"}, "Weir-Refused": {"queue full"}, "Etag": {"1"}}
+	if Answered(h); len(h) != 1 {
+		t.Errorf("%v: the upstream's refusal passes for one of ours", h)
+	}
+}
+
 func TestTrustedPeersAreBelieved(t *testing.T) {
-	seen, answer := told(t, inside(t), nil, config.Route{Priority: "low"}, spoofed...)
+	seen, id := told(t, inside(t), nil, config.Route{Priority: "low"}, spoofed...)
 	for name, want := range map[string]string{
 		"X-Forwarded-For": "198.51.100.7, 127.0.0.1", "X-Forwarded-Proto": "https", "X-Forwarded-Host": "admin.example", "X-Forwarded-Port": "443",
 		"X-Real-IP": "198.51.100.7", "Forwarded": `for=198.51.100.7, for=127.0.0.1;host="shop.example";proto=http`,
@@ -86,8 +71,8 @@ func TestTrustedPeersAreBelieved(t *testing.T) {
 	if left, err := time.ParseDuration(seen.Get("Weir-Timeout-Ms") + "ms"); err != nil || left >= time.Minute || left < 30*time.Second {
 		t.Errorf("%v left of a minute: %v", left, err)
 	}
-	if got := answer.Values("X-Request-Id"); !slices.Equal(got, []string{"mine"}) {
-		t.Errorf("the response has %q", got)
+	if id.RequestID != "mine" {
+		t.Errorf("the response has %q", id.RequestID)
 	}
 }
 
@@ -116,25 +101,9 @@ func TestChainForTheUpstream(t *testing.T) {
 
 func TestUnixSocketsHaveNoAddress(t *testing.T) {
 	r := from("@", spoofed...)
-	id, _ := identified(t, r, inside(t), nil)
-	out := r.Clone(t.Context())
-	id.Forward(r, out)
-	if got := out.Header.Get("X-Forwarded-For"); got != "unknown" || id.Trusted {
+	id := Identify(r, inside(t), nil)
+	if got := forwardedBy(t, r, id, config.Route{}).Get("X-Forwarded-For"); got != "unknown" || id.Trusted {
 		t.Errorf("%q, trusted %v", got, id.Trusted)
-	}
-}
-
-// An exempt route has no Prioritize, which removes some of these.
-func TestForwardTrustsAlone(t *testing.T) {
-	for remote, want := range map[string]string{"192.0.2.1:9": "", "10.0.0.1:9": "critical 2"} {
-		r := from(remote, spoofed...)
-		id, _ := identified(t, r, inside(t), nil)
-		out := r.Clone(t.Context())
-		id.Forward(r, out)
-		got := strings.TrimSpace(out.Header.Get("Weir-Priority") + " " + out.Header.Get("Weir-Attempt"))
-		if got != want || out.Header.Get("Weir-Timeout-Ms") != "" {
-			t.Errorf("%s: %q, timeout %q", remote, got, out.Header.Get("Weir-Timeout-Ms"))
-		}
 	}
 }
 
@@ -144,7 +113,7 @@ func TestElement(t *testing.T) {
 		"[2001:db8::1]:9": `for="[2001:db8::1]";host="a\"b\\";proto=http`,
 		"@":               `for=unknown;host="a\"b\\";proto=http`,
 	} {
-		id, _ := identified(t, from(remote), nil, nil)
+		id := Identify(from(remote), nil, nil)
 		if got := elementOf(id.Peer, "http", `a"b\`); got != want {
 			t.Errorf("%s: %s, want %s", remote, got, want)
 		}
@@ -156,12 +125,12 @@ func TestRequestID(t *testing.T) {
 		"4bf92f35-77b3:4d.a3+ce/92=;Root@x_y": true, strings.Repeat("a", maxRequestID): true,
 		strings.Repeat("a", maxRequestID+1): false, "": false, "a b": false, "a\"b": false, "a\x7fb": false, "ä": false, "a\tb": false,
 	} {
-		id, answer := identified(t, from("10.0.0.1:9", "X-Request-Id", text), inside(t), nil)
-		if (id.RequestID == text) != kept || !isPlain(id.RequestID) || answer.Get("X-Request-Id") != id.RequestID {
+		id := Identify(from("10.0.0.1:9", "X-Request-Id", text), inside(t), nil)
+		if (id.RequestID == text) != kept || !isPlain(id.RequestID) {
 			t.Errorf("%q: %q", text, id.RequestID)
 		}
 	}
-	if id, _ := identified(t, from("10.0.0.1:9", "X-Request-Id", "a", "X-Request-Id", "b"), inside(t), nil); len(id.RequestID) == 1 {
+	if id := Identify(from("10.0.0.1:9", "X-Request-Id", "a", "X-Request-Id", "b"), inside(t), nil); len(id.RequestID) == 1 {
 		t.Error("one of two")
 	}
 }

@@ -4,12 +4,11 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"testing"
 
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 	"github.com/weir-go/weir/cmd/weir/internal/spans"
+	"github.com/weir-go/weir/internal/headers"
 	"github.com/weir-go/weir/trust"
 )
 
@@ -21,14 +20,6 @@ func inside(t testing.TB) trust.Peers {
 		t.Fatal(err)
 	}
 	return peers
-}
-
-// identified returns the identity that New gives a request.
-func identified(t testing.TB, r *http.Request, peers trust.Peers, tracer *spans.Tracer) (id *Identity, answer http.Header) {
-	t.Helper()
-	w := httptest.NewRecorder()
-	New(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { id = Of(r.Context()) }), peers, tracer).ServeHTTP(w, r)
-	return id, w.Header()
 }
 
 // from returns a request from a peer.
@@ -46,34 +37,19 @@ func add(h http.Header, header []string) {
 	}
 }
 
-// forwarder forwards to the upstream as the proxy does.
-func forwarder(t testing.TB, upstream string) http.Handler {
+// forwardedBy returns the header for the upstream of a request within its route.
+func forwardedBy(t testing.TB, r *http.Request, id *Identity, route config.Route) http.Header {
 	t.Helper()
-	to, err := url.Parse(upstream)
+	place, err := NewPlace(route)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &httputil.ReverseProxy{
-		Rewrite: func(r *httputil.ProxyRequest) {
-			r.SetURL(to)
-			r.Out.Host = r.In.Host
-			Of(r.In.Context()).Forward(r.In, r.Out)
-		},
-		ModifyResponse: func(r *http.Response) error { Answered(r.Header); return nil },
-	}
-}
-
-// upstream is a server that records the headers it receives.
-func upstream(t testing.TB) (url string, seen func() http.Header) {
-	t.Helper()
-	headers := make(chan http.Header, 1)
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("X-Request-Id", "of the upstream")
-		w.Header().Set("Weir-Refused", "queue full")
-		headers <- r.Header
-	}))
-	t.Cleanup(s.Close)
-	return s.URL, func() http.Header { return <-headers }
+	ctx, cancel := place.Of(r, id)
+	defer cancel()
+	h := r.Header.Clone()
+	headers.RemoveHopByHop(h)
+	id.Forward(ctx, r, h)
+	return h
 }
 
 // tracer sends the spans of a share of all traces to an address without a collector.

@@ -17,13 +17,13 @@ import (
 // placedBy returns the context of a request within its route.
 func placedBy(t *testing.T, route config.Route, r *http.Request) context.Context {
 	t.Helper()
-	var below *http.Request
-	routed, err := Prioritize(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { below = r }), route)
+	place, err := NewPlace(route)
 	if err != nil {
 		t.Fatal(err)
 	}
-	New(routed, inside(t), nil).ServeHTTP(httptest.NewRecorder(), r)
-	return below.Context()
+	ctx, cancel := place.Of(r, Identify(r, inside(t), nil))
+	t.Cleanup(cancel)
+	return ctx
 }
 
 func TestPriority(t *testing.T) {
@@ -81,7 +81,7 @@ func TestTenant(t *testing.T) {
 
 func TestRoutesThatAreNone(t *testing.T) {
 	for _, route := range []config.Route{{Priority: "urgent"}, {Tenant: "header:"}, {Tenant: "cookie"}} {
-		if _, err := Prioritize(nil, route); err == nil || !strings.Contains(err.Error(), "want ") {
+		if _, err := NewPlace(route); err == nil || !strings.Contains(err.Error(), "want ") {
 			t.Errorf("%+v: %v", route, err)
 		}
 	}
@@ -109,20 +109,18 @@ func TestClientCertificates(t *testing.T) {
 		"trusted, certificate only":    {auth: tls.RequireAndVerifyClientCert, trusted: true, header: []string{"Client-Cert", ":AAAA:"}, want: ":AAAA:"},
 		"trusted, names a certificate": {auth: tls.RequireAndVerifyClientCert, trusted: true, header: []string{"X-Forwarded-For", "198.51.100.7", "Client-Cert", ":AAAA:"}, want: ":AAAA:"},
 	} {
-		url, headers := upstream(t)
-		forward, tenant := forwarder(t, url), ""
-		routed, err := Prioritize(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			tenant = weir.TenantFrom(r.Context())
-			forward.ServeHTTP(w, r)
-		}), config.Route{Tenant: "certificate"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		peers := inside(t)
+		peers, tenant, seen := inside(t), "", http.Header(nil)
 		if !c.trusted {
 			peers = nil
 		}
-		proxy := httptest.NewUnstartedServer(New(routed, peers, nil))
+		route := config.Route{Tenant: "certificate"}
+		proxy := httptest.NewUnstartedServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			id := Identify(r, peers, nil)
+			place, _ := NewPlace(route)
+			ctx, cancel := place.Of(r, id)
+			defer cancel()
+			tenant, seen = weir.TenantFrom(ctx), forwardedBy(t, r, id, route)
+		}))
 		proxy.TLS = &tls.Config{ClientAuth: c.auth, ClientCAs: authorities}
 		proxy.StartTLS()
 		transport := proxy.Client().Transport.(*http.Transport)
@@ -137,7 +135,6 @@ func TestClientCertificates(t *testing.T) {
 		}
 		w.Body.Close()
 		proxy.Close()
-		seen := headers()
 		if got := strings.Join(seen.Values("Client-Cert"), "|"); got != c.want {
 			t.Errorf("%s: %q, want %q", what, got, c.want)
 		}

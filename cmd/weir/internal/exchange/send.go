@@ -85,7 +85,11 @@ func (x *exchange) outgoing() (*http.Request, error) {
 	}
 	x.url = *in.URL
 	x.url.RawQuery = headers.CleanQuery(x.url.RawQuery)
-	out := &http.Request{Method: in.Method, URL: &x.url, Header: h, Host: in.Host}
+	// A transport waits for a 100 Continue only for a client of HTTP/1.1 or above.
+	out := &http.Request{
+		Method: in.Method, URL: &x.url, Header: h, Host: in.Host,
+		Proto: in.Proto, ProtoMajor: in.ProtoMajor, ProtoMinor: in.ProtoMinor,
+	}
 	x.body.put(out)
 	return out, nil
 }

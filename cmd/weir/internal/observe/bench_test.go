@@ -28,9 +28,9 @@ func BenchmarkAccess(b *testing.B) {
 	for name, access := range map[string]*slog.Logger{"line": logger, "none": nil} {
 		b.Run(name, func(b *testing.B) {
 			w := httptest.NewRecorder()
-			h := client.New(New(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-				client.Of(r.Context()).Record = client.Record{Route: "/search/{term}", Compartment: "search", Upstream: "http://10.0.0.9"}
-			}), access, nil), nil, nil)
+			h := observed(New(access, nil), nil, func(_ http.ResponseWriter, _ *http.Request, id *client.Identity) {
+				id.Record = client.Record{Route: "/search/{term}", Compartment: "search", Upstream: "http://10.0.0.9"}
+			})
 			for b.Loop() {
 				h.ServeHTTP(w, r)
 			}

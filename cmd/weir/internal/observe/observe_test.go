@@ -29,11 +29,29 @@ func (b *buffer) Write(p []byte) (int, error) { b.mu.Lock(); defer b.mu.Unlock()
 
 func (b *buffer) String() string { b.mu.Lock(); defer b.mu.Unlock(); return b.b.String() }
 
+// observed runs next as the proxy does.
+func observed(o Observer, tracer *spans.Tracer, next func(http.ResponseWriter, *http.Request, *client.Identity)) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		id := client.Identify(r, nil, tracer)
+		x := o.Begin(w, id)
+		if x == nil {
+			next(w, r, id)
+			return
+		}
+		returned := false
+		defer func() { x.End(r, id, returned) }()
+		next(x, r, id)
+		returned = true
+	})
+}
+
+func notFound(w http.ResponseWriter, r *http.Request, _ *client.Identity) { http.NotFound(w, r) }
+
 // logged sends requests and raw texts to a real server, and returns the lines of the log.
-func logged(t *testing.T, h http.HandlerFunc, raw ...string) (lines []map[string]any) {
+func logged(t *testing.T, h func(http.ResponseWriter, *http.Request, *client.Identity), raw ...string) (lines []map[string]any) {
 	t.Helper()
 	out := new(buffer)
-	s := httptest.NewServer(client.New(New(h, slog.New(slog.NewJSONHandler(out, nil)), nil), nil, nil))
+	s := httptest.NewServer(observed(New(slog.New(slog.NewJSONHandler(out, nil)), nil), nil, h))
 	s.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
 	for _, text := range raw {
 		conn, err := net.Dial("tcp", s.Listener.Addr().String())
@@ -63,8 +81,7 @@ func get(path string) string {
 }
 
 func TestAccess(t *testing.T) {
-	lines := logged(t, func(w http.ResponseWriter, r *http.Request) {
-		id := client.Of(r.Context())
+	lines := logged(t, func(w http.ResponseWriter, _ *http.Request, id *client.Identity) {
 		id.Record = client.Record{Route: "/search/{term}", Compartment: "search", Upstream: "http://10.0.0.9", Waited: 12 * time.Millisecond}
 		w.WriteHeader(http.StatusEarlyHints)
 		w.WriteHeader(http.StatusTeapot)
@@ -87,12 +104,12 @@ func TestAccess(t *testing.T) {
 }
 
 func TestAccessOfOddRequests(t *testing.T) {
-	h := func(w http.ResponseWriter, r *http.Request) {
+	h := func(w http.ResponseWriter, r *http.Request, id *client.Identity) {
 		switch r.URL.Path {
 		case "/cut":
 			panic(http.ErrAbortHandler)
 		case "/refused":
-			client.Of(r.Context()).Record.Refused = "queue full"
+			id.Record.Refused = "queue full"
 			w.WriteHeader(http.StatusServiceUnavailable)
 		case "/hijacked":
 			conn, _, err := http.NewResponseController(w).Hijack()
@@ -130,7 +147,7 @@ func TestAccessOfOddRequests(t *testing.T) {
 // In text format, too, a request writes one line.
 func TestNoLinesOfStrangers(t *testing.T) {
 	out := new(bytes.Buffer)
-	h := client.New(New(http.NotFoundHandler(), slog.New(slog.NewTextHandler(out, nil)), nil), nil, nil)
+	h := observed(New(slog.New(slog.NewTextHandler(out, nil)), nil), nil, notFound)
 	r := httptest.NewRequest(http.MethodGet, "/", nil)
 	r.Method, r.Host, r.URL.Path = "GET\nlevel=ERROR", "a\nlevel=ERROR\x1b[2J", "/\nlevel=ERROR\x1b[2J\u2028"
 	h.ServeHTTP(httptest.NewRecorder(), r)
@@ -151,7 +168,7 @@ func TestSpans(t *testing.T) {
 		t.Fatal(err)
 	}
 	out := new(bytes.Buffer)
-	h := client.New(New(http.NotFoundHandler(), slog.New(slog.NewTextHandler(out, nil)), tracer), nil, tracer)
+	h := observed(New(slog.New(slog.NewTextHandler(out, nil)), tracer), tracer, notFound)
 	r := httptest.NewRequest(http.MethodGet, "/tea", nil)
 	r.Header.Set("Traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00")
 	h.ServeHTTP(httptest.NewRecorder(), r)
@@ -175,7 +192,7 @@ func TestSpans(t *testing.T) {
 func TestNothingToWrite(t *testing.T) {
 	for what, access := range map[string]*slog.Logger{"none": nil, "a level above": slog.New(slog.NewTextHandler(panics{}, &slog.HandlerOptions{Level: slog.LevelWarn}))} {
 		w := httptest.NewRecorder()
-		client.New(New(http.NotFoundHandler(), access, nil), nil, nil).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
+		observed(New(access, nil), nil, notFound).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
 		if w.Code != http.StatusNotFound {
 			t.Errorf("%s: %d", what, w.Code)
 		}

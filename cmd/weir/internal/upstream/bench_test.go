@@ -31,11 +31,11 @@ func BenchmarkRoundTrip(b *testing.B) {
 			defer plain.CloseIdleConnections()
 			buffer := make([]byte, 32<<10) // the size of httputil.ReverseProxy
 			turn := 0
-			exchange := func(to http.RoundTripper) time.Duration {
+			exchange := func(roundTrip func(*http.Request) (*http.Response, error)) time.Duration {
 				turn++
-				req := httptest.NewRequestWithContext(traced(b.Context()), http.MethodGet, urls[turn%len(urls)], nil)
+				req := httptest.NewRequestWithContext(b.Context(), http.MethodGet, urls[turn%len(urls)], nil)
 				start := processorTime(b)
-				res, err := to.RoundTrip(req)
+				res, err := roundTrip(req)
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -43,14 +43,15 @@ func BenchmarkRoundTrip(b *testing.B) {
 				res.Body.Close()
 				return processorTime(b) - start
 			}
+			throughPool := func(req *http.Request) (*http.Response, error) { return roundTrip(pool, req) }
 			var byPool, byPlain time.Duration
 			for first := true; b.Loop(); first = !first {
 				if first {
-					byPool += exchange(pool)
+					byPool += exchange(throughPool)
 				}
-				byPlain += exchange(plain)
+				byPlain += exchange(plain.RoundTrip)
 				if !first {
-					byPool += exchange(pool)
+					byPool += exchange(throughPool)
 				}
 			}
 			b.ReportMetric(float64(byPool)/float64(byPlain), "x")
@@ -82,10 +83,10 @@ func BenchmarkOverhead(b *testing.B) {
 					return &own, nil
 				})
 			}
-			req := httptest.NewRequestWithContext(traced(b.Context()), http.MethodGet, "/", nil)
+			req := httptest.NewRequestWithContext(b.Context(), http.MethodGet, "/", nil)
 			b.ReportAllocs()
 			for b.Loop() {
-				res, err := p.RoundTrip(req)
+				res, err := roundTrip(p, req)
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -8,8 +8,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/http/httptrace"
-	"net/textproto"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -48,14 +46,12 @@ func TestExpect(t *testing.T) {
 			}()
 			req := httptest.NewRequest(http.MethodPost, "/", strings.NewReader("hello"))
 			req.Header.Set("Expect", "100-continue")
-			req = req.WithContext(httptrace.WithClientTrace(req.Context(), &httptrace.ClientTrace{
-				Got1xxResponse: func(code int, _ textproto.MIMEHeader) error {
-					t.Errorf("the client is told %d, though it is told so when its body is read", code)
-					return nil
-				},
-			}))
-			if status, err := send(p, req); status != http.StatusOK || err != nil {
-				t.Errorf("asks %v: status %d, %v", asks, status, err)
+			res, err := p.Send(t.Context(), req, caller{informed: func(code int) error {
+				t.Errorf("the client receives a %d, though the server sends its own when the body is read", code)
+				return nil
+			}})
+			if err != nil || res.StatusCode != http.StatusOK {
+				t.Errorf("asks %v: %v, %v", asks, res, err)
 			}
 		})
 	}

@@ -9,8 +9,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/http/httptrace"
-	"net/textproto"
 	"strings"
 	"testing"
 
@@ -63,10 +61,10 @@ func TestServersThatMisbehave(t *testing.T) {
 		"bad chunk":          {says("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nhello"), true, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			ctx, cancel := context.WithCancelCause(traced(t.Context()))
+			ctx, cancel := context.WithCancelCause(t.Context())
 			defer cancel(nil)
 			p, _ := started(t, defaults(serve(t, func(conn net.Conn) { test.handle(conn, func() { cancel(weir.ErrExecutionTimeout) }) })))
-			res, err := p.RoundTrip(httptest.NewRequestWithContext(ctx, http.MethodPost, "/", nil))
+			res, err := roundTrip(p, httptest.NewRequestWithContext(ctx, http.MethodPost, "/", nil))
 			if (err == nil) != test.inBody {
 				t.Fatalf("error %v before the body", err)
 			}
@@ -83,11 +81,6 @@ func TestServersThatMisbehave(t *testing.T) {
 			}
 		})
 	}
-}
-
-// traced returns a context with the same trace as httputil.ReverseProxy.
-func traced(ctx context.Context) context.Context {
-	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{Got1xxResponse: func(int, textproto.MIMEHeader) error { return nil }})
 }
 
 func endlessHeader(conn net.Conn) {
@@ -136,21 +129,19 @@ func TestEarlyResponsesArePassedOn(t *testing.T) {
 	}))
 	defer server.Close()
 	p, _ := started(t, defaults(server.URL))
-	early, connections := 0, 0
-	ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{
-		Got1xxResponse: func(int, textproto.MIMEHeader) error { early++; return nil },
-		GotConn:        func(httptrace.GotConnInfo) { connections++ },
-	})
-	if status, err := get(t, ctx, p); status != http.StatusOK || err != nil || early != maxEarly || connections != 1 {
-		t.Errorf("got %d, %v, %d early responses over %d connections; want 200 and %d over 1", status, err, early, connections, maxEarly)
+	early := 0
+	res, err := p.Send(t.Context(), httptest.NewRequest(http.MethodGet, "/", nil), caller{informed: func(int) error { early++; return nil }})
+	if err != nil || early != maxEarly {
+		t.Fatalf("%v, %d early responses, want %d", err, early, maxEarly)
 	}
+	res.Body.Close()
 }
 
 func TestARequestIsInFlightUntilItsBodyIsClosed(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "hello") }))
 	defer server.Close()
 	p, _ := started(t, defaults(server.URL))
-	res, err := p.RoundTrip(httptest.NewRequest(http.MethodGet, "/", nil))
+	res, err := roundTrip(p, httptest.NewRequest(http.MethodGet, "/", nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +154,7 @@ func TestARequestIsInFlightUntilItsBodyIsClosed(t *testing.T) {
 	if n := p.Snapshot()[0].InFlight; n != 0 {
 		t.Errorf("%d in flight after Close, want 0", n)
 	}
-	if res, err = p.RoundTrip(httptest.NewRequest(http.MethodHead, "/", nil)); err != nil || p.Snapshot()[0].InFlight != 0 {
+	if res, err = roundTrip(p, httptest.NewRequest(http.MethodHead, "/", nil)); err != nil || p.Snapshot()[0].InFlight != 0 {
 		t.Errorf("%v, %v: a response without a body is still in flight", res, err)
 	}
 }
@@ -176,7 +167,7 @@ func TestAnUpgradedConnectionCanBeWritten(t *testing.T) {
 	req := httptest.NewRequest(http.MethodGet, "/", nil)
 	req.Header.Set("Connection", "Upgrade")
 	req.Header.Set("Upgrade", "echo")
-	res, err := p.RoundTrip(req)
+	res, err := roundTrip(p, req)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/textproto"
 	"strings"
 	"sync"
 	"testing"
@@ -91,9 +92,28 @@ func get(t testing.TB, ctx context.Context, p *Pool) (status int, err error) {
 	return send(p, httptest.NewRequestWithContext(ctx, http.MethodGet, "/", nil))
 }
 
+// A caller keeps the informational responses to its request.
+type caller struct {
+	informed   func(int) error
+	bodyFailed bool
+}
+
+func (c caller) Informed(status int, _ textproto.MIMEHeader) error {
+	if c.informed == nil {
+		return nil
+	}
+	return c.informed(status)
+}
+
+func (c caller) BodyFailed() bool { return c.bodyFailed }
+
+func roundTrip(p *Pool, req *http.Request) (*http.Response, error) {
+	return p.Send(req.Context(), req, caller{})
+}
+
 // send sends a request and reads the whole response.
 func send(p *Pool, req *http.Request) (status int, err error) {
-	res, err := p.RoundTrip(req)
+	res, err := roundTrip(p, req)
 	if err != nil {
 		return 0, err
 	}

@@ -2,7 +2,6 @@ package upstream
 
 import (
 	"context"
-	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -97,22 +96,19 @@ func TestARequestThatCannotBeSentIsNoFailure(t *testing.T) {
 	}
 }
 
-type failing struct{ err error }
-
-func (f failing) Read([]byte) (int, error) { return 0, f.err }
-func (f failing) Close() error             { return nil }
-
 func TestABodyThatCannotBeReadIsNoFailure(t *testing.T) {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.Copy(io.Discard, r.Body) }))
-	defer server.Close()
-	p, _ := started(t, defaults(server.URL))
-	broken := errors.New("malformed chunk")
-	req := httptest.NewRequest(http.MethodPost, "/", failing{broken})
-	if _, err := send(p, req); !errors.Is(err, broken) {
-		t.Fatalf("error %v, want that of the body", err)
-	}
-	if s := p.Snapshot()[0]; s.Failures != 0 {
-		t.Errorf("want no failure: %+v", s)
+	p := fakes(t, 1)
+	p.pretend(0, func(r *http.Request) (*http.Response, error) {
+		gotConn(r)
+		return nil, io.ErrUnexpectedEOF
+	})
+	for failures, failed := range []bool{true, false} {
+		if _, err := p.Send(t.Context(), httptest.NewRequest(http.MethodPost, "/", nil), caller{bodyFailed: failed}); err == nil {
+			t.Fatal("no error")
+		}
+		if s := p.Snapshot()[0]; s.Failures != uint64(failures) {
+			t.Errorf("body failed %v: %+v", failed, s)
+		}
 	}
 }
 
@@ -136,7 +132,7 @@ func TestRetryAfterIsBounded(t *testing.T) {
 	} {
 		p := fakes(t, 1)
 		p.pretend(0, answer(http.StatusServiceUnavailable, "Retry-After", given, "Date", date(0)))
-		res, err := p.RoundTrip(httptest.NewRequest(http.MethodGet, "/", nil))
+		res, err := roundTrip(p, httptest.NewRequest(http.MethodGet, "/", nil))
 		if err != nil {
 			t.Fatal(err)
 		}

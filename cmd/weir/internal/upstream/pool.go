@@ -13,7 +13,7 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 )
 
-// A Pool is the set of an upstream's addresses. It is an [http.RoundTripper], and safe for
+// A Pool is the set of an upstream's addresses. It is safe for
 // concurrent use.
 type Pool struct {
 	name      string

@@ -52,7 +52,7 @@ func TestAReloadKeepsWhatIsKnown(t *testing.T) {
 	for p.Snapshot()[0].Requests == 0 || p.Snapshot()[1].EjectedUntil.IsZero() {
 		get(t, t.Context(), p)
 	}
-	held, err := p.RoundTrip(httptest.NewRequest(http.MethodGet, "/", nil))
+	held, err := roundTrip(p, httptest.NewRequest(http.MethodGet, "/", nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +147,7 @@ func TestCloseLeavesNothing(t *testing.T) {
 	c.Health.Path = "/"
 	p, _ := newPool(t, c, nil)
 	p.Start()
-	res, err := p.RoundTrip(httptest.NewRequest(http.MethodGet, "/", nil))
+	res, err := roundTrip(p, httptest.NewRequest(http.MethodGet, "/", nil))
 	if err != nil {
 		t.Fatal(err)
 	}

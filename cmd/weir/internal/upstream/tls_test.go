@@ -57,7 +57,7 @@ func secure(t testing.TB, a *certstest.Authority, name string, http2 bool) (url 
 
 // ask returns the answer of the pool's only server.
 func ask(p *Pool) (string, error) {
-	res, err := p.RoundTrip(httptest.NewRequest(http.MethodGet, "/", nil))
+	res, err := roundTrip(p, httptest.NewRequest(http.MethodGet, "/", nil))
 	if err != nil {
 		return "", err
 	}
