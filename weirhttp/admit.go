@@ -6,53 +6,27 @@ import (
 	"net/http"
 	"os"
 
-	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/internal/headers"
+	"github.com/weir-go/weir/internal/slot"
 )
 
-// admit returns the response of a request that is admitted, with its permit. An upload is a request
+// admit returns the response of a request that is admitted, with its slot. An upload is a request
 // of whose body more comes than was read ahead.
-func (h *handler) admit(w http.ResponseWriter, r *http.Request, gate Gate, upload bool) (res *response, err error) {
-	res = &response{server: w, ResponseWriter: w, ctx: r.Context(), firstByte: h.conf.FirstByte}
+func (h *handler) admit(w http.ResponseWriter, r *http.Request, gate Gate, upload bool) (*response, error) {
+	res := &response{server: w, ResponseWriter: w, ctx: r.Context(), firstByte: h.conf.FirstByte}
 	switch {
 	case h.conf.Streams == nil:
-		res.permit, err = gate.Acquire(r.Context())
-		return res, err
+		return res, res.slot.Hold(res.ctx, gate, nil)
 	case converses(r):
-		res.stream, res.firstByte = true, true
-		res.permit, err = admitStream(r.Context(), h.conf.Streams, gate)
-		return res, err
-	case upload:
-		res.permit, res.part, err = h.admitUpload(r.Context(), gate)
-	default:
-		res.permit, err = gate.Acquire(r.Context())
+		res.firstByte = true
+		return res, res.slot.Begin(res.ctx, slot.Of(h.conf.Streams), gate)
 	}
 	res.held = &held{ResponseWriter: w, res: res, conf: &h.conf, req: r}
 	res.ResponseWriter = res.held
-	return res, err
-}
-
-// admitStream returns a permit of the streams. The gate is asked too, so that an overloaded server
-// begins no streams, but its slot is given back at once: how long a stream takes says nothing of
-// the server.
-func admitStream(ctx context.Context, streams, gate Gate) (weir.Permit, error) {
-	permit, err := streams.Acquire(ctx)
-	if err != nil {
-		return permit, err
+	if upload {
+		return res, h.holdUpload(res, gate)
 	}
-	begun := false
-	defer func() {
-		if !begun {
-			permit.Release()
-		}
-	}()
-	once, err := gate.Acquire(ctx)
-	if err != nil {
-		return weir.Permit{}, err
-	}
-	once.Release()
-	begun = true
-	return permit, nil
+	return res, res.slot.Hold(res.ctx, gate, nil)
 }
 
 // converses reports whether the two sides of a request may take turns, by its headers:

@@ -5,12 +5,13 @@ import (
 	"net"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/slot"
 )
 
-// keepPermit returns a connection that was taken over as one that gives the permit back when it is
+// keepSlot returns a connection that was taken over as one that gives the slot back when it is
 // closed.
-func keepPermit(c net.Conn, permit weir.Permit) net.Conn {
-	kept := conn{c, permit}
+func keepSlot(c net.Conn, of *slot.Slot) net.Conn {
+	kept := conn{c, of}
 	if half, ok := c.(halfCloser); ok {
 		return halfConn{kept, half}
 	}
@@ -19,11 +20,11 @@ func keepPermit(c net.Conn, permit weir.Permit) net.Conn {
 
 type conn struct {
 	net.Conn
-	permit weir.Permit
+	slot *slot.Slot
 }
 
 func (c conn) Close() error {
-	c.permit.Release()
+	c.slot.Close(weir.Ignore)
 	return c.Conn.Close()
 }
 

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+
+	"github.com/weir-go/weir/internal/slot"
 )
 
 // A held response keeps its body until the handler has returned, so that its slot does not wait for
@@ -97,7 +99,7 @@ func (h *held) open() error {
 		return h.refused
 	}
 	if h.req.Method != http.MethodHead { // a client has no body to read slowly
-		if err := h.res.becomeStream(h.conf.Streams); err != nil {
+		if _, err := h.res.slot.Exchange(h.res.ctx, slot.Of(h.conf.Streams), slot.Outcome{Outcome: h.res.begun()}); err != nil {
 			h.refuse(err)
 			return err
 		}

@@ -3,11 +3,10 @@ package weirhttp
 import (
 	"net/http"
 	"slices"
-	"strconv"
-	"time"
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/edge"
+	"github.com/weir-go/weir/internal/headers"
 	"github.com/weir-go/weir/internal/quota"
 )
 
@@ -118,7 +117,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// Goexit is covered too.
 	returned := false
 	defer func() { res.end(returned) }()
-	TellWait(w.Header(), res.permit)
+	headers.TellWait(w.Header(), res.slot.Waited())
 	res.serve(h.next, r)
 	returned = true
 }
@@ -131,12 +130,4 @@ func passBack(outer, inner *http.Request) {
 
 // TellWait adds to the header of a response how long its request waited for the permit, if it did,
 // as [Limit] does.
-func TellWait(header http.Header, permit weir.Permit) {
-	if waited := permit.Waited(); waited > 0 {
-		header.Add("Server-Timing", "weir;dur="+milliseconds(waited))
-	}
-}
-
-func milliseconds(d time.Duration) string {
-	return strconv.FormatFloat(float64(d)/float64(time.Millisecond), 'f', 1, 64)
-}
+func TellWait(header http.Header, permit weir.Permit) { headers.TellWait(header, permit.Waited()) }

@@ -12,6 +12,7 @@ import (
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/edge"
 	"github.com/weir-go/weir/internal/headers"
+	"github.com/weir-go/weir/internal/slot"
 )
 
 // response is the ResponseWriter of a limited handler. It notes the status, measures the first
@@ -23,12 +24,10 @@ type response struct {
 	held                *held               // nil if nothing is held back
 	ctx                 context.Context     //nolint:containedctx // the request's, which a response has
 
-	permit    weir.Permit
-	part      func() // gives an upload's part of the limit back with the permit; nil for others
-	stream    bool   // the permit is one of Config.Streams
-	firstByte bool   // measures the latency to the first byte
-	status    int    // of the final header, 0 until it is written
-	hijacked  bool
+	slot      slot.Slot
+	firstByte bool // measures the latency to the first byte
+	status    int  // of the final header, 0 until it is written
+	hijacked  bool // the connection has the slot
 }
 
 // Unwrap serves [http.ResponseController]. Held bytes have to be flushed and taken over here,
@@ -66,7 +65,7 @@ func (r *response) first() {
 	r.note(http.StatusOK)
 	if r.firstByte && !headers.IsGRPC(r.Header()) {
 		r.firstByte = false
-		r.permit.Measure(r.begun())
+		r.slot.Measure(r.begun())
 	}
 }
 
@@ -97,20 +96,11 @@ func (r *response) serve(next http.Handler, req *http.Request) {
 // end gives the slot back, and then sends the held response.
 func (r *response) end(returned bool) {
 	if r.hijacked && returned {
-		return // the connection has the permit
+		return
 	}
-	r.finish(r.outcome(returned))
+	r.slot.Close(r.outcome(returned))
 	if r.held != nil && returned {
 		_ = r.held.send() // the server knows of a client that left
-	}
-}
-
-// finish gives the slot back.
-func (r *response) finish(o weir.Outcome) {
-	r.permit.Finish(o)
-	if r.part != nil {
-		r.part()
-		r.part = nil
 	}
 }
 
@@ -125,16 +115,6 @@ func (r *response) outcome(returned bool) weir.Outcome {
 	default:
 		return handledOutcome(r.status, r.Header())
 	}
-}
-
-// becomeStream exchanges the permit for one of the streams. If they have none left, the slot is
-// given back all the same, because the refused client may read that slowly, too.
-func (r *response) becomeStream(streams Gate) error {
-	permit, err := streams.Acquire(r.ctx)
-	permit.Measure(weir.Ignore)
-	r.finish(r.begun())
-	r.permit, r.stream = permit, true
-	return err
 }
 
 func (r *response) flush() error {
@@ -157,11 +137,11 @@ func (r *response) hijack() (net.Conn, *bufio.ReadWriter, error) {
 	if err != nil {
 		return conn, rw, err
 	}
-	if r.stream {
+	if r.slot.State() == slot.Stream {
 		r.hijacked = true
-		return keepPermit(conn, r.permit), rw, nil
+		return keepSlot(conn, &r.slot), rw, nil
 	}
-	r.permit.Release()
+	r.slot.Close(weir.Ignore)
 	return conn, rw, nil
 }
 

@@ -2,7 +2,6 @@ package weirhttp
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"io"
 	"math"
@@ -57,11 +56,10 @@ func (b *readBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// admitUpload returns a permit of the gate for a request whose client decides how long it takes,
-// and a function that gives its part of the limit back. All such requests of a gate hold a part of
-// its limit together, or as many slow ones as the limit would shut the service. They teach
-// nothing.
-func (h *handler) admitUpload(ctx context.Context, gate Gate) (permit weir.Permit, giveBack func(), err error) {
+// holdUpload takes a slot of the gate for a request whose client decides how long it takes. All
+// such requests of a gate hold a part of its limit together, or as many slow ones as the limit
+// would shut the service. The law learns nothing of them.
+func (h *handler) holdUpload(res *response, gate Gate) error {
 	var s weir.Snapshot // that of a gate which has none lets one in
 	if g, ok := gate.(interface{ Snapshot() weir.Snapshot }); ok {
 		s = g.Snapshot()
@@ -72,17 +70,9 @@ func (h *handler) admitUpload(ctx context.Context, gate Gate) (permit weir.Permi
 	}
 	// By name, because gates may be made anew for each request.
 	if !h.uploads.Take(s.Name, 1, part, math.MaxInt64) {
-		return permit, nil, &weir.RefusedError{Limiter: "uploads", Reason: weir.ReasonLimitReached}
+		return &weir.RefusedError{Limiter: "uploads", Reason: weir.ReasonLimitReached}
 	}
-	give := func() { h.uploads.Give(s.Name, 1) }
-	defer func() {
-		if giveBack == nil { // refused, or the gate panics
-			give()
-		}
-	}()
-	if permit, err = gate.Acquire(ctx); err != nil {
-		return permit, nil, err
-	}
-	permit.Measure(weir.Ignore)
-	return permit, give, nil
+	err := res.slot.Hold(res.ctx, gate, func() { h.uploads.Give(s.Name, 1) })
+	res.slot.Measure(weir.Ignore)
+	return err
 }
