@@ -72,7 +72,8 @@ var mayImport = map[string]string{
 	"retry":                ". edge internal/clock internal/settings internal/wire",
 	"internal/headers":     "",
 	"internal/quota":       "",
-	"weirhttp":             ". bulkhead edge internal/headers internal/quota internal/rpc internal/settings retry trust",
+	"internal/slot":        ". edge",
+	"weirhttp":             ". bulkhead edge internal/headers internal/quota internal/rpc internal/settings internal/slot retry trust",
 	"weirbreaker":          ".",
 	"shed":                 ". edge internal/settings load internal/wire",
 	"internal/routers":     "", // its examples are tests

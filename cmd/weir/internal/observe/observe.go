@@ -19,7 +19,7 @@ type Observer struct {
 // New returns an observer.
 func New(access *slog.Logger, tracer *spans.Tracer) Observer { return Observer{access, tracer} }
 
-// Begin returns the writer for a request that begins now, or nil if nobody observes it.
+// Begin returns the writer for a request that begins now, or nil if the request is not observed.
 func (o Observer) Begin(w http.ResponseWriter, id *client.Identity) *Response {
 	if o.access == nil && !id.Trace.Sampled() {
 		return nil
