@@ -54,7 +54,7 @@ func (x *exchange) copyBody(res *http.Response) {
 		x.copyRest(x.ahead, true)
 	case x.source != nil && x.source != http.NoBody && x.in.Method != http.MethodHead:
 		x.copyRest(x.source, res.ContentLength < 0 || headers.IsEvents(res.Header))
-		_ = x.source.Close() // now, for the trailers
+		x.closeSource() // now, for the trailers
 	}
 }
 

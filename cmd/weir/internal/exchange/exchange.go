@@ -40,7 +40,8 @@ type exchange struct {
 	early    sync.Mutex // held while an informational response is sent
 	answered bool       // there is a final response
 
-	source    io.ReadCloser // the upstream's body of the response
+	source    io.ReadCloser // the upstream's body of the response, nil once it is closed
+	sent      func()        // ends the request at the upstream, after the source
 	announced []string      // trailers
 	whole     buffer        // a response of known length
 	ahead     *ahead        // reads a response of unknown length
@@ -121,9 +122,7 @@ func (x *exchange) end() {
 	if x.undrained != nil {
 		x.undrained()
 	}
-	if x.source != nil { // after the cancellation; otherwise a transport would wait for the rest of a request's body
-		_ = x.source.Close()
-	}
+	x.closeSource() // after the cancellation; otherwise a transport would wait for the rest of a request's body
 	x.endRequest()
 	x.whole.free()
 	x.count()

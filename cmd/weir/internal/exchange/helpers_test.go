@@ -45,34 +45,13 @@ type upstreamOf struct {
 	open *atomic.Int64 // unclosed response bodies
 }
 
-func (u upstreamOf) Send(ctx context.Context, r *http.Request, _ upstream.Caller) (*http.Response, error) {
+func (u upstreamOf) Send(ctx context.Context, r *http.Request, _ upstream.Caller) (*http.Response, func(), error) {
 	r.URL.Scheme, r.URL.Host = u.to.Scheme, u.to.Host
 	res, err := u.Transport.RoundTrip(r.WithContext(ctx))
-	if err == nil && res.Body != http.NoBody {
+	if err == nil {
 		u.open.Add(1)
-		body := &untilClosed{ReadCloser: res.Body, open: u.open}
-		if conn, upgraded := res.Body.(io.Writer); upgraded {
-			res.Body = struct {
-				*untilClosed
-				io.Writer
-			}{body, conn}
-		} else {
-			res.Body = body
-		}
 	}
-	return res, err
-}
-
-// untilClosed is a body that counts as open until it is closed.
-type untilClosed struct {
-	io.ReadCloser
-	open  *atomic.Int64
-	close sync.Once
-}
-
-func (b *untilClosed) Close() error {
-	b.close.Do(func() { b.open.Add(-1) })
-	return b.ReadCloser.Close()
+	return res, func() { u.open.Add(-1) }, err
 }
 
 // settings returns the defaults that matter here, and a limit of 10.

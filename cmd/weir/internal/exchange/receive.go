@@ -19,7 +19,7 @@ import (
 // receive decides about the slot once the header of the response has arrived, before the client
 // receives any of it. The header of the response does not change any more after receive.
 func (x *exchange) receive(res *http.Response) error {
-	x.status, x.source = res.StatusCode, res.Body
+	x.status = res.StatusCode
 	client.Answered(res.Header)
 	headers.TellWait(res.Header, x.slot.Waited())
 	if x.who != nil {
@@ -93,8 +93,7 @@ func (x *exchange) readWhole(res *http.Response, begun weir.Outcome) error {
 		return err
 	}
 	x.settle(x.teaches(res.StatusCode, res.Header, res.Trailer))
-	_ = res.Body.Close()
-	x.source = nil
+	x.closeSource()
 	return nil
 }
 
@@ -129,7 +128,7 @@ func (x *exchange) readOn(res *http.Response, begun weir.Outcome) error {
 		}
 		if errors.Is(err, io.EOF) {
 			if !x.body.isUnfinished() { // otherwise a transport would wait for it
-				_ = res.Body.Close()
+				x.closeSource()
 			}
 			x.settle(x.teaches(res.StatusCode, res.Header, res.Trailer))
 			return

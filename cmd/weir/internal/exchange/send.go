@@ -26,7 +26,7 @@ func (x *exchange) send() (*http.Response, error) {
 	out, err := x.outgoing()
 	var res *http.Response
 	if err == nil {
-		res, err = x.route.upstream.Send(x.ctx, out, x)
+		res, x.sent, err = x.route.upstream.Send(x.ctx, out, x)
 	}
 	x.early.Lock()
 	x.answered = true
@@ -35,7 +35,17 @@ func (x *exchange) send() (*http.Response, error) {
 		x.settle(x.outcome(err))
 		return nil, err
 	}
+	x.source = res.Body
 	return res, nil
+}
+
+// closeSource closes the body of the response.
+func (x *exchange) closeSource() {
+	if x.source != nil {
+		_ = x.source.Close()
+		x.source = nil
+		x.sent()
+	}
 }
 
 // startTimeout starts the timeout of the upstream: the route's, or the client's own if that is

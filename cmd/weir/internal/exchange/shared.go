@@ -130,9 +130,10 @@ type Gate interface {
 }
 
 // An Upstream sends a request, and returns the response once its header is there. The Request
-// of the response is the one that was sent. Send leaves the body of the request open.
+// of the response is the one that was sent. Send leaves the body of the request open. Call done
+// once the body of the response is closed.
 type Upstream interface {
-	Send(ctx context.Context, r *http.Request, caller upstream.Caller) (*http.Response, error)
+	Send(ctx context.Context, r *http.Request, caller upstream.Caller) (res *http.Response, done func(), err error)
 }
 
 // A Route answers the requests of a route.

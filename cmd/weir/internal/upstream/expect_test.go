@@ -46,7 +46,7 @@ func TestExpect(t *testing.T) {
 			}()
 			req := httptest.NewRequest(http.MethodPost, "/", strings.NewReader("hello"))
 			req.Header.Set("Expect", "100-continue")
-			res, err := p.Send(t.Context(), req, caller{informed: func(code int) error {
+			res, _, err := p.Send(t.Context(), req, caller{informed: func(code int) error {
 				t.Errorf("the client receives a %d, though the server sends its own when the body is read", code)
 				return nil
 			}})

@@ -130,64 +130,29 @@ func TestEarlyResponsesArePassedOn(t *testing.T) {
 	defer server.Close()
 	p, _ := started(t, defaults(server.URL))
 	early := 0
-	res, err := p.Send(t.Context(), httptest.NewRequest(http.MethodGet, "/", nil), caller{informed: func(int) error { early++; return nil }})
+	res, done, err := p.Send(t.Context(), httptest.NewRequest(http.MethodGet, "/", nil), caller{informed: func(int) error { early++; return nil }})
 	if err != nil || early != maxEarly {
 		t.Fatalf("%v, %d early responses, want %d", err, early, maxEarly)
 	}
 	res.Body.Close()
+	done()
 }
 
-func TestARequestIsInFlightUntilItsBodyIsClosed(t *testing.T) {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "hello") }))
+func TestARequestIsInFlightUntilItIsDone(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	defer server.Close()
 	p, _ := started(t, defaults(server.URL))
-	res, err := roundTrip(p, httptest.NewRequest(http.MethodGet, "/", nil))
+	res, done, err := p.Send(t.Context(), httptest.NewRequest(http.MethodGet, "/", nil), caller{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	io.Copy(io.Discard, res.Body)
-	if n := p.Snapshot()[0].InFlight; n != 1 {
-		t.Errorf("%d in flight before Close, want 1", n)
-	}
 	res.Body.Close()
-	res.Body.Close()
-	if n := p.Snapshot()[0].InFlight; n != 0 {
-		t.Errorf("%d in flight after Close, want 0", n)
-	}
-	if res, err = roundTrip(p, httptest.NewRequest(http.MethodHead, "/", nil)); err != nil || p.Snapshot()[0].InFlight != 0 {
-		t.Errorf("%v, %v: a response without a body is still in flight", res, err)
-	}
-}
-
-func TestAnUpgradedConnectionCanBeWritten(t *testing.T) {
-	p, _ := started(t, defaults(serve(t, func(conn net.Conn) {
-		replies("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n")(conn)
-		io.Copy(conn, conn)
-	})))
-	req := httptest.NewRequest(http.MethodGet, "/", nil)
-	req.Header.Set("Connection", "Upgrade")
-	req.Header.Set("Upgrade", "echo")
-	res, err := roundTrip(p, req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	conn, ok := res.Body.(io.ReadWriteCloser)
-	if !ok {
-		t.Fatalf("the body of a 101 is %T, which cannot be written", res.Body)
-	}
-	io.WriteString(conn, "hello")
-	if err := conn.(interface{ CloseWrite() error }).CloseWrite(); err != nil {
-		t.Error(err)
-	}
-	if echo, err := io.ReadAll(conn); string(echo) != "hello" || err != nil {
-		t.Errorf("read %q, %v", echo, err)
-	}
 	if n := p.Snapshot()[0].InFlight; n != 1 {
-		t.Errorf("%d in flight, want the connection", n)
+		t.Errorf("%d in flight before done, want 1", n)
 	}
-	conn.Close()
+	done()
 	if n := p.Snapshot()[0].InFlight; n != 0 {
-		t.Errorf("%d in flight after Close", n)
+		t.Errorf("%d in flight after done, want 0", n)
 	}
 }
 

@@ -108,7 +108,26 @@ func (c caller) Informed(status int, _ textproto.MIMEHeader) error {
 func (c caller) BodyFailed() bool { return c.bodyFailed }
 
 func roundTrip(p *Pool, req *http.Request) (*http.Response, error) {
-	return p.Send(req.Context(), req, caller{})
+	res, done, err := p.Send(req.Context(), req, caller{})
+	if err == nil {
+		res.Body = &body{res.Body, done}
+	}
+	return res, err
+}
+
+// A body ends its request when it is closed.
+type body struct {
+	io.ReadCloser
+	done func()
+}
+
+func (b *body) Close() error {
+	err := b.ReadCloser.Close()
+	if b.done != nil {
+		b.done()
+		b.done = nil
+	}
+	return err
 }
 
 // send sends a request and reads the whole response.

@@ -103,7 +103,7 @@ func TestABodyThatCannotBeReadIsNoFailure(t *testing.T) {
 		return nil, io.ErrUnexpectedEOF
 	})
 	for failures, failed := range []bool{true, false} {
-		if _, err := p.Send(t.Context(), httptest.NewRequest(http.MethodPost, "/", nil), caller{bodyFailed: failed}); err == nil {
+		if _, _, err := p.Send(t.Context(), httptest.NewRequest(http.MethodPost, "/", nil), caller{bodyFailed: failed}); err == nil {
 			t.Fatal("no error")
 		}
 		if s := p.Snapshot()[0]; s.Failures != uint64(failures) {

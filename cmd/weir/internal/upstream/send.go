@@ -15,19 +15,18 @@ const maxTries = 3
 // Send sends a request to an address: to its scheme, host and base path, with the configured
 // Host or else its own. The Request of the response is the one that was sent. A request that
 // found no connection goes to another address: no transport reads a body without a connection.
-// The Close of a body must leave it open for that.
-func (p *Pool) Send(ctx context.Context, req *http.Request, caller Caller) (*http.Response, error) {
+// The Close of a body must leave it open for that. The request is in flight until done is
+// called, after the body of the response was closed.
+func (p *Pool) Send(ctx context.Context, req *http.Request, caller Caller) (res *http.Response, done func(), err error) {
 	s := newSending(ctx, req, caller)
 	var tries [maxTries]*address
-	var err error
 	for n := 0; n < maxTries; n++ {
 		a := p.choose(tries[:n])
 		if a == nil {
 			break
 		}
-		var res *http.Response
 		if res, err = p.try(s, a); err == nil {
-			return res, nil
+			return res, a.done, nil
 		}
 		err = fmt.Errorf("upstream %s, %s: %w", p.name, a.text, err)
 		if !errors.As(err, new(*dialError)) || ctx.Err() != nil {
@@ -35,7 +34,7 @@ func (p *Pool) Send(ctx context.Context, req *http.Request, caller Caller) (*htt
 		}
 		tries[n] = a
 	}
-	return nil, err
+	return nil, nil, err
 }
 
 // try sends the request to one address.
@@ -61,7 +60,6 @@ func (p *Pool) try(s *sending, a *address) (*http.Response, error) {
 	} else {
 		a.succeed(ejections)
 	}
-	res.Body = a.untilClosed(res.Body)
 	return res, nil
 }
 
