@@ -5,9 +5,6 @@ import (
 	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
-	"net/http/httptrace"
-	"net/textproto"
-	"slices"
 	"testing"
 
 	"github.com/weir-go/weir"
@@ -63,32 +60,5 @@ func TestServerKnowsOfTheForm(t *testing.T) {
 		if err := r.MultipartForm.RemoveAll(); err != nil {
 			t.Error(err)
 		}
-	}
-}
-
-// Informational headers come before the final header or not at all, also while that is held back.
-func TestNoInformationAfterTheHeader(t *testing.T) {
-	h, err := weirhttp.New(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.WriteHeader(http.StatusEarlyHints)
-		w.WriteHeader(http.StatusTeapot)
-		w.WriteHeader(http.StatusProcessing)
-	}), weirhttp.One(limittest.Fixed(t, 1, weir.Queue{})), weirhttp.Config{Streams: limittest.Fixed(t, 1, weir.Queue{})})
-	if err != nil {
-		t.Fatal(err)
-	}
-	server := httptest.NewServer(h)
-	defer server.Close()
-	var informed []int
-	ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{
-		Got1xxResponse: func(code int, _ textproto.MIMEHeader) error { informed = append(informed, code); return nil },
-	})
-	req, _ := http.NewRequestWithContext(ctx, http.MethodGet, server.URL, nil)
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	res.Body.Close()
-	if res.StatusCode != http.StatusTeapot || !slices.Equal(informed, []int{http.StatusEarlyHints}) {
-		t.Errorf("status %d after %v, want 418 after 103 alone", res.StatusCode, informed)
 	}
 }

@@ -45,8 +45,8 @@ func (p play) String() string {
 
 func writes(n int) step {
 	return step{name: fmt.Sprintf("write %d", n), does: func(w http.ResponseWriter, _ *http.Request) string {
-		_, _ = io.WriteString(w, strings.Repeat("x", n))
-		return ""
+		_, err := io.WriteString(w, strings.Repeat("x", n))
+		return fmt.Sprint(n > 0 && errors.Is(err, http.ErrBodyNotAllowed)) // of nothing, HTTP/1 and HTTP/2 differ
 	}}
 }
 
@@ -87,6 +87,9 @@ var repertoire = []step{
 		return ""
 	}},
 }
+
+// plainReader hides that a reader can write itself.
+type plainReader struct{ io.Reader }
 
 // invent makes a play up. It does not read after a status above 299: there the HTTP/2 client of
 // net/http stops sending, ends nothing, and both wait for each other, without a limit too.

@@ -44,6 +44,10 @@ func TestResponseOutcome(t *testing.T) {
 }
 
 func TestRefusalsOfHandlers(t *testing.T) {
+	h := http.Header{}
+	if weirhttp.TellWait(h, weir.Permit{}); len(h) != 0 {
+		t.Errorf("a request that did not wait: %v", h)
+	}
 	full := &weir.RefusedError{Limiter: "secret", Reason: weir.ReasonLimitReached, RetryAfter: time.Minute}
 	for name, c := range map[string]struct {
 		refuse                 func(http.ResponseWriter, *http.Request, error)

@@ -10,7 +10,6 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -18,95 +17,6 @@ import (
 	"github.com/weir-go/weir/internal/limittest"
 	"github.com/weir-go/weir/weirhttp"
 )
-
-// A held response reaches the client as the handler wrote it.
-func TestHeldResponsesAreWhole(t *testing.T) {
-	for name, start := range map[string]func(*httptest.Server){"HTTP/1": http1, "HTTP/2": http2} {
-		for _, size := range []int{0, 1, 99, 100, 101, 5000} {
-			for how, write := range map[string]func(http.ResponseWriter, string){
-				"at once": func(w http.ResponseWriter, text string) { _, _ = io.WriteString(w, text) },
-				"by bytes": func(w http.ResponseWriter, text string) {
-					for i := range len(text) {
-						_, _ = w.Write([]byte{text[i]})
-					}
-				},
-				"copied": func(w http.ResponseWriter, text string) {
-					_, _ = io.Copy(w, plainReader{strings.NewReader(text)})
-				},
-				"with known length": func(w http.ResponseWriter, text string) { _, _ = io.WriteString(w, text) },
-			} {
-				lim, streams := fixed(t, 1), pinned(t, 1)
-				srv := serve(t,
-					configured(t, lim, weirhttp.Config{Streams: streams, ResponseBuffer: 100},
-						func(w http.ResponseWriter, r *http.Request) {
-							w.Header().Set("Trailer", "X-Sum")
-							w.Header().Set("X-Header", "1")
-							if how == "with known length" {
-								w.Header().Set("Content-Length", strconv.Itoa(size))
-							}
-							w.WriteHeader(http.StatusCreated)
-							w.Header().Set("X-Header", "2") // too late
-							write(w, strings.Repeat("x", size))
-							w.Header().Set("X-Sum", "42")
-							w.Header().Set(http.TrailerPrefix+"X-Late", "43")
-						}), start)
-				res, text := get(t, srv.Client(), srv.URL)
-				<-srv.ended
-				got := fmt.Sprint(res.StatusCode, " ", len(text), res.Header["X-Header"], res.Trailer["X-Sum"],
-					res.Trailer["X-Late"])
-				want := fmt.Sprintf("201 %d [1] [42] [43]", size)
-				if how == "with known length" && name == "HTTP/1" { // which has trailers for chunks only
-					want = fmt.Sprintf("201 %d [1] [] []", size)
-				}
-				if got != want {
-					t.Errorf("%s, %d bytes %s: %s, want %s", name, size, how, got, want)
-				}
-				limittest.Check(t, lim, limittest.Taught{Succeeded: 1})
-				streamed := uint64(0)
-				if size > 100 {
-					streamed = 1
-				}
-				if s := streams.Snapshot(); s.Admitted != streamed || s.InFlight != 0 {
-					t.Errorf("%s, %d bytes %s: %d streams, %d of them in flight, want %d and 0",
-						name, size, how, s.Admitted, s.InFlight, streamed)
-				}
-			}
-		}
-	}
-}
-
-// plainReader hides that a reader can write itself.
-type plainReader struct{ io.Reader }
-
-func TestHeldResponsesWithoutABody(t *testing.T) {
-	streams := pinned(t, 1)
-	srv := serve(t,
-		configured(t, fixed(t, 1), weirhttp.Config{Streams: streams, ResponseBuffer: 10},
-			func(w http.ResponseWriter, r *http.Request) {
-				if r.URL.Path == "/none" {
-					w.WriteHeader(http.StatusNoContent)
-					if n, err := io.WriteString(w, "x"); n != 0 || !errors.Is(err, http.ErrBodyNotAllowed) {
-						t.Errorf("wrote %d to a 204, error %v", n, err)
-					}
-					return
-				}
-				_, _ = io.WriteString(w, strings.Repeat("x", 100))
-			}), http1)
-	for path, want := range map[string]int{"/none": 204, "/head": 200} {
-		res, err := srv.Client().Head(srv.URL + path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		res.Body.Close()
-		<-srv.ended
-		if res.StatusCode != want {
-			t.Errorf("%s: status %d, want %d", path, res.StatusCode, want)
-		}
-	}
-	if n := streams.Snapshot().Admitted; n != 0 {
-		t.Errorf("%d streams without a body", n)
-	}
-}
 
 // A handler that writes more than it announced gets an error, and the bytes before are sent.
 func TestHeldResponsesLongerThanAnnounced(t *testing.T) {
@@ -268,24 +178,6 @@ func TestHijackOfAHeldResponse(t *testing.T) {
 	limittest.Check(t, streams, limittest.Taught{Ignored: 1})
 }
 
-func TestPanicAfterHijackFreesTheSlot(t *testing.T) {
-	streams := pinned(t, 1)
-	srv := serve(t,
-		configured(t, fixed(t, 1), weirhttp.Config{Streams: streams}, func(w http.ResponseWriter, _ *http.Request) {
-			conn, _, err := w.(http.Hijacker).Hijack()
-			if err != nil {
-				t.Error(err)
-			}
-			defer func() { _ = conn.(interface{ NetConn() net.Conn }).NetConn().Close() }()
-			panic(http.ErrAbortHandler)
-		}), http1)
-	if res, err := srv.Client().Get(srv.URL); err == nil {
-		res.Body.Close()
-	}
-	<-srv.ended
-	checkInFlight(t, streams, 0)
-}
-
 func TestTenantOfARequest(t *testing.T) {
 	h := configured(t, fixed(t, 1), weirhttp.Config{Tenant: func(r *http.Request) string {
 		return r.URL.Query().Get("tenant")
@@ -296,30 +188,6 @@ func TestTenantOfARequest(t *testing.T) {
 		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, target, nil))
 		if w.Body.String() != want {
 			t.Errorf("%s: tenant %q, want %q", target, w.Body, want)
-		}
-	}
-}
-
-func TestSettingsOfStreams(t *testing.T) {
-	streams := pinned(t, 1)
-	for want, cfg := range map[string]weirhttp.Config{
-		"RequestBuffer is -1: want 0 (the default, 65536) or 1 to 1073741824": {
-			Streams:       streams,
-			RequestBuffer: -1,
-		},
-		"ResponseBuffer is 1073741825: want 0 (the default, 65536) or 1 to 1073741824": {
-			Streams:        streams,
-			ResponseBuffer: 1<<30 + 1,
-		},
-		"RequestBuffer is 10: want 0, or a gate in Streams for what does not fit": {RequestBuffer: 10},
-		"ResponseBuffer is 10: want 0, or a gate in Streams for what does not fit": {
-			Streams:        (*weir.Limiter)(nil),
-			ResponseBuffer: 10,
-		},
-	} {
-		_, err := weirhttp.New(status(200), weirhttp.One(streams), cfg)
-		if !errors.Is(err, weir.ErrConfig) || !strings.HasSuffix(err.Error(), want) {
-			t.Errorf("error %v, want %q", err, want)
 		}
 	}
 }

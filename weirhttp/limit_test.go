@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -217,23 +218,21 @@ func TestNilGateIsExempt(t *testing.T) {
 }
 
 func TestBadSettings(t *testing.T) {
-	one := weirhttp.One(fixed(t, 1))
-	for want, build := range map[string]func() (http.Handler, error){
-		"weir: invalid configuration: weirhttp: next is nil: want a handler": func() (http.Handler, error) {
-			return weirhttp.New(nil, one, weirhttp.Config{})
-		},
-		"weir: invalid configuration: weirhttp: gateFor is nil: want a function, such as One(limiter)": func() (http.Handler, error) {
-			return weirhttp.New(status(200), nil, weirhttp.Config{})
-		},
-		"weir: invalid configuration: weirhttp: Status is 200: want 0 (the default, 503) or 400 to 599": func() (http.Handler, error) {
-			return weirhttp.New(status(200), one, weirhttp.Config{Status: 200})
-		},
-		"weir: invalid configuration: weirhttp: Status is 600: want 0 (the default, 503) or 400 to 599": func() (http.Handler, error) {
-			return weirhttp.New(status(200), one, weirhttp.Config{Status: 600})
-		},
+	streams := pinned(t, 1)
+	for want, cfg := range map[string]weirhttp.Config{
+		"Status is 200: want 0 (the default, 503) or 400 to 599":                       {Status: 200},
+		"Status is 600: want 0 (the default, 503) or 400 to 599":                       {Status: 600},
+		"RequestBuffer is -1: want 0 (the default, 65536) or 1 to 1073741824":          {Streams: streams, RequestBuffer: -1},
+		"ResponseBuffer is 1073741825: want 0 (the default, 65536) or 1 to 1073741824": {Streams: streams, ResponseBuffer: 1<<30 + 1},
+		"RequestBuffer is 10: want 0, or a gate in Streams for what does not fit":      {RequestBuffer: 10},
+		"ResponseBuffer is 10: want 0, or a gate in Streams for what does not fit":     {Streams: (*weir.Limiter)(nil), ResponseBuffer: 10},
+		"Uploads is -0.1: want 0 (the default, 0.25) to 1":                             {Streams: streams, Uploads: -0.1},
+		"Uploads is 1.1: want 0 (the default, 0.25) to 1":                              {Streams: streams, Uploads: 1.1},
+		"Uploads is NaN: want 0 (the default, 0.25) to 1":                              {Streams: streams, Uploads: math.NaN()},
+		"Uploads is 0.5: want 0, or a gate in Streams":                                 {Uploads: 0.5},
 	} {
-		h, err := build()
-		if h != nil || !errors.Is(err, weir.ErrConfig) || err.Error() != want {
+		h, err := weirhttp.New(status(200), weirhttp.One(streams), cfg)
+		if h != nil || !errors.Is(err, weir.ErrConfig) || err.Error() != "weir: invalid configuration: weirhttp: "+want {
 			t.Errorf("got %v and error %q, want %q", h, err, want)
 		}
 	}

@@ -142,22 +142,6 @@ func TestTrustKeepsTheContext(t *testing.T) {
 	})
 }
 
-func TestTrustOfNothing(t *testing.T) {
-	for _, f := range []func(){
-		func() { weirhttp.Trust(nil, func(*http.Request) bool { return true }) },
-		func() { weirhttp.Trust(http.NotFoundHandler(), nil) },
-	} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Error("no panic")
-				}
-			}()
-			f()
-		}()
-	}
-}
-
 // TestFromClientToClient: the values for the first server reach the second.
 func TestFromClientToClient(t *testing.T) {
 	trust := func(h http.HandlerFunc) http.Handler {

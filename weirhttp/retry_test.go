@@ -442,15 +442,6 @@ func TestRetryThroughAPanic(t *testing.T) {
 	}
 }
 
-func TestRetryOfNothing(t *testing.T) {
-	defer func() {
-		if recover() == nil {
-			t.Error("no panic")
-		}
-	}()
-	weirhttp.RetryTransport(nil, nil)
-}
-
 func TestIdleConnectionsAreClosedBelow(t *testing.T) {
 	base := &idleCloser{}
 	(&http.Client{Transport: weirhttp.RetryTransport(weirhttp.Propagate(base),

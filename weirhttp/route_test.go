@@ -55,26 +55,6 @@ func TestEachRouteHasItsCompartment(t *testing.T) {
 	}
 }
 
-func TestByRouteNeedsBoth(t *testing.T) {
-	set, err := bulkhead.New(bulkhead.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, call := range map[string]func(){
-		"no mux": func() { weirhttp.ByRoute(nil, set) },
-		"no set": func() { weirhttp.ByRoute(http.NewServeMux(), nil) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			defer func() {
-				if recover() == nil {
-					t.Error("no panic")
-				}
-			}()
-			call()
-		})
-	}
-}
-
 func ExampleByRoute() {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /search/{term}", func(http.ResponseWriter, *http.Request) {})
@@ -116,26 +96,6 @@ func TestByKey(t *testing.T) {
 	}
 	if s := set.Snapshot(); s.ByKey["a"].Succeeded != 1 || s.ByKey["b"].Succeeded != 1 {
 		t.Errorf("%v", s.ByKey)
-	}
-}
-
-func TestByKeyNeedsBoth(t *testing.T) {
-	set, err := bulkhead.New(bulkhead.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, call := range map[string]func(){
-		"no set": func() { weirhttp.ByKey(nil, func(*http.Request) string { return "" }) },
-		"no key": func() { weirhttp.ByKey(set, nil) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			defer func() {
-				if recover() == nil {
-					t.Error("no panic")
-				}
-			}()
-			call()
-		})
 	}
 }
 

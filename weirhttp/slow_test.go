@@ -19,6 +19,7 @@ func site(w http.ResponseWriter, r *http.Request) {
 	case "/page":
 		fmt.Fprint(w, strings.Repeat("x", 50_000))
 	case "/file":
+		w.Header().Set("Content-Length", "500000")
 		fmt.Fprint(w, strings.Repeat("x", 500_000))
 	case "/upload":
 		n, _ := io.Copy(io.Discard, r.Body)

@@ -2,10 +2,8 @@ package weirhttp_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"math"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -131,25 +129,6 @@ func TestUploadsGiveTheirPartBack(t *testing.T) {
 			checkInFlight(t, lim, 0)
 			checkInFlight(t, streams, 0)
 		})
-	}
-}
-
-func TestRefusedUploadsGiveTheirPartBack(t *testing.T) {
-	lim := fixed(t, 1)
-	h := configured(t, lim, weirhttp.Config{Streams: pinned(t, 1), RequestBuffer: 1},
-		func(http.ResponseWriter, *http.Request) {})
-	upload := func() int {
-		w := httptest.NewRecorder()
-		h.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/", strings.NewReader("long")))
-		return w.Code
-	}
-	permit, _ := lim.TryAcquire(t.Context())
-	if status := upload(); status != http.StatusServiceUnavailable {
-		t.Errorf("status %d at a full limit", status)
-	}
-	permit.Release()
-	if status := upload(); status != http.StatusOK {
-		t.Errorf("status %d once there is room", status)
 	}
 }
 
@@ -296,20 +275,5 @@ func echoWords(w http.ResponseWriter, r *http.Request) {
 		}
 		_, _ = w.Write(word)
 		_ = both.Flush()
-	}
-}
-
-func TestSettingsOfUploads(t *testing.T) {
-	streams := pinned(t, 1)
-	for want, cfg := range map[string]weirhttp.Config{
-		"Uploads is -0.1: want 0 (the default, 0.25) to 1": {Streams: streams, Uploads: -0.1},
-		"Uploads is 1.1: want 0 (the default, 0.25) to 1":  {Streams: streams, Uploads: 1.1},
-		"Uploads is NaN: want 0 (the default, 0.25) to 1":  {Streams: streams, Uploads: math.NaN()},
-		"Uploads is 0.5: want 0, or a gate in Streams":     {Uploads: 0.5},
-	} {
-		_, err := weirhttp.New(status(200), weirhttp.One(streams), cfg)
-		if !errors.Is(err, weir.ErrConfig) || !strings.HasSuffix(err.Error(), want) {
-			t.Errorf("error %v, want %q", err, want)
-		}
 	}
 }

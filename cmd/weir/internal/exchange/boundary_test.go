@@ -1,7 +1,6 @@
 package exchange
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"net"
@@ -262,53 +261,5 @@ func atLeast(most *atomic.Int64, n int64) {
 		if old := most.Load(); n <= old || most.CompareAndSwap(old, n) {
 			return
 		}
-	}
-}
-
-// The same with connections, as many as a test may open: each body is answered or refused,
-// and none is lost.
-func TestManyBodiesAtOnce(t *testing.T) {
-	const bodies, size = 300, 100_000
-	rg := newRig(t, 8, false, echo, func(c *config.Config, _ *config.Route) {
-		c.Buffers.Memory, c.Buffers.Store, c.Buffers.File = mebibyte, 4*mebibyte, mebibyte
-	})
-	head, piece := framed(size, false)
-	type sender struct {
-		conn    net.Conn
-		answers *bufio.Reader
-	}
-	senders := make([]sender, bodies)
-	for i := range senders {
-		conn, answers := rg.dial(head)
-		senders[i] = sender{conn, answers}
-		go func() { _, _ = io.WriteString(conn, piece(strings.Repeat("x", size-1))) }()
-	}
-	rg.until("there is no more room", func() bool { c := rg.shared.Counts(); return c.Received == bodies && len(c.Refused) > 0 })
-	if c := rg.shared.Counts(); c.Memory > mebibyte || c.Stored > 4*mebibyte {
-		t.Errorf("%+v", c)
-	}
-	var answered, refused, cut atomic.Int64
-	var all sync.WaitGroup
-	for _, s := range senders {
-		all.Go(func() {
-			_, _ = io.WriteString(s.conn, "x")
-			res, err := http.ReadResponse(s.answers, nil)
-			switch {
-			case err != nil: // refused, and the connection was closed while the body was sent
-				cut.Add(1)
-			case res.StatusCode == http.StatusOK:
-				if n, err := io.Copy(io.Discard, res.Body); n == size && err == nil {
-					answered.Add(1)
-				}
-			case res.StatusCode == http.StatusServiceUnavailable:
-				refused.Add(1)
-			}
-			s.conn.Close()
-		})
-	}
-	all.Wait()
-	rg.idle()
-	if sum := answered.Load() + refused.Load() + cut.Load(); sum != bodies || answered.Load() < 10 {
-		t.Errorf("%d answered, %d refused, %d cut, of %d", answered.Load(), refused.Load(), cut.Load(), bodies)
 	}
 }

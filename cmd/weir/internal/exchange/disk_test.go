@@ -144,34 +144,6 @@ func ordinary(t *testing.T) string {
 	return name
 }
 
-// A folder may come back: later bodies are buffered in a file again.
-func TestFolderThatComesBack(t *testing.T) {
-	var folder string
-	rg := newRig(t, 8, false, echo, func(c *config.Config, _ *config.Route) { folder = c.Buffers.Directory })
-	body := strings.Repeat("x", 200_000)
-	for _, gone := range []bool{false, true, false} {
-		if err := os.Remove(folder); err == nil && !gone {
-			err = os.Mkdir(folder, 0o700)
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
-		before := rg.shared.Counts().Streamed
-		if status, _, err := read(rg.client(false).Post(rg.front.URL, "", strings.NewReader(body))); status != 200 || err != nil {
-			t.Errorf("status %d, %v", status, err)
-		}
-		rg.idle()
-		if streamed := rg.shared.Counts().Streamed > before; streamed != gone {
-			t.Errorf("gone %v: streamed %v", gone, streamed)
-		}
-		if gone {
-			if err := os.Mkdir(folder, 0o700); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-}
-
 // While a disk is slow, requests that do not need it proceed, and any number of requests that
 // wait for it hold no slot. Their clients may leave meanwhile.
 func TestSlowDisk(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httptrace"
 	"net/url"
 	"runtime"
 	"strings"
@@ -33,6 +34,7 @@ type rig struct {
 	gone     atomic.Int64                      // clients that the server knows have left, or that it has answered
 	end      context.CancelFunc                // ends the proxy
 	wrap     func(*http.Request) io.ReadCloser // replaces the body of a request, if not nil
+	allowed  time.Duration                     // the time that clients name, if not 0
 
 	mu     sync.Mutex
 	faults []error
@@ -45,8 +47,9 @@ type upstreamOf struct {
 	open *atomic.Int64 // unclosed response bodies
 }
 
-func (u upstreamOf) Send(ctx context.Context, r *http.Request, _ upstream.Caller) (*http.Response, func(), error) {
+func (u upstreamOf) Send(ctx context.Context, r *http.Request, caller upstream.Caller) (*http.Response, func(), error) {
 	r.URL.Scheme, r.URL.Host = u.to.Scheme, u.to.Host
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{Got1xxResponse: caller.Informed})
 	res, err := u.Transport.RoundTrip(r.WithContext(ctx))
 	if err == nil {
 		u.open.Add(1)
@@ -97,7 +100,12 @@ func newRig(t *testing.T, limit int, h2c bool, upstream http.HandlerFunc, change
 		if rg.wrap != nil {
 			r.Body = rg.wrap(r)
 		}
-		rt.Serve(r.Context(), w, r, nil)
+		ctx, cancel := r.Context(), context.CancelFunc(func() {})
+		if rg.allowed > 0 {
+			ctx, cancel = context.WithTimeout(ctx, rg.allowed)
+		}
+		defer cancel()
+		rt.Serve(ctx, w, r, nil)
 	}))
 	t.Cleanup(func() {
 		end()

@@ -144,22 +144,6 @@ func TestMemoryTakesNoMoreThanItsBound(t *testing.T) {
 	}
 }
 
-// If the disk is missing, bodies meant for files are streamed.
-func TestDiskThatFails(t *testing.T) {
-	rg := newRig(t, 10, false, echo, func(c *config.Config, _ *config.Route) {
-		c.Buffers.File, c.Buffers.Directory = 1<<20, filepath.Join(c.Buffers.Directory, "none")
-	})
-	text := strings.Repeat("0123456789", 20_000)
-	status, got, err := read(rg.client(false).Post(rg.front.URL, "text/plain", strings.NewReader(text)))
-	if status != 200 || got != text || err != nil {
-		t.Errorf("status %d, %d bytes, error %v", status, len(got), err)
-	}
-	rg.idle()
-	if c := rg.shared.Counts(); c.Streamed != 1 || len(rg.faults) != 1 {
-		t.Errorf("%+v, faults %v", c, rg.faults)
-	}
-}
-
 func TestFilesHaveNoName(t *testing.T) {
 	release := make(chan struct{})
 	var dir string
@@ -204,24 +188,6 @@ func TestExpectIsAnsweredByTheProxy(t *testing.T) {
 		if got, _ := io.ReadAll(res.Body); string(got) != "body" {
 			t.Errorf("%q", got)
 		}
-	}
-}
-
-// A client can leave while its body waits for memory that others hold.
-func TestFailureWithoutMemory(t *testing.T) {
-	var m memory
-	m.bound.Store(firstChunk)
-	sender, body := io.Pipe()
-	a := &ahead{src: sender, bound: 64 << 10, over: func() error { return nil }, ended: func(error) {}}
-	a.start(&m)
-	_, _ = body.Write(make([]byte, firstChunk))
-	if err := a.failure(); err != nil {
-		t.Error(err)
-	}
-	a.stop()
-	a.close()
-	if used := m.used.Load(); used != 0 {
-		t.Errorf("%d bytes are still taken", used)
 	}
 }
 

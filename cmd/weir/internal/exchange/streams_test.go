@@ -254,25 +254,6 @@ func TestUnaryCallsOfGRPC(t *testing.T) {
 	}
 }
 
-func TestTrailersOfRequests(t *testing.T) {
-	for _, h2c := range []bool{false, true} {
-		for _, size := range []int{10, 200_000} {
-			rg := newRig(t, 1, h2c, echo, nil)
-			req, _ := http.NewRequest(http.MethodPost, rg.front.URL, io.MultiReader(strings.NewReader(strings.Repeat("x", size))))
-			req.Trailer = http.Header{"After": {"all"}}
-			res, err := rg.client(h2c).Do(req)
-			if err != nil {
-				t.Fatal(err)
-			}
-			_, _ = io.Copy(io.Discard, res.Body)
-			res.Body.Close()
-			if got := res.Header.Get("Got-Trailer"); got != "all" {
-				t.Errorf("h2c %v, %d bytes: trailer %q", h2c, size, got)
-			}
-		}
-	}
-}
-
 // The unread rest of a body must not be read as a request.
 func TestRestOfABodyIsNoRequest(t *testing.T) {
 	asked := make(chan string, 10)

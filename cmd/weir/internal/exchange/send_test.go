@@ -1,0 +1,113 @@
+package exchange
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptrace"
+	"net/textproto"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir/internal/limittest"
+)
+
+// The upstream receives a request as a proxy has to send it.
+func TestHeadersForTheUpstream(t *testing.T) {
+	rg := newRig(t, 1, false, func(w http.ResponseWriter, r *http.Request) {
+		h := r.Header
+		fmt.Fprint(w, r.Host, r.URL.RawQuery, "|", h["Te"], h["Upgrade"], h["Keep-Alive"], h["Proxy-Connection"], h["X-Named"], h["User-Agent"], h["Accept"])
+	}, nil)
+	for head, want := range map[string]string{
+		"GET /?a=%zz&b=1 HTTP/1.1\r\nHost: h\r\nTE: gzip, trailers\r\nKeep-Alive: 5\r\nProxy-Connection: close\r\nAccept: a\r\nAccept: b\r\n": "hb=1|[trailers] [] [] [] [] [] [a b]",
+		"GET /?a=1;b=2&c=3 HTTP/1.1\r\nHost: h\r\nTE: gzip\r\nConnection: x-named, Upgrade\r\nX-Named: 1\r\nUser-Agent: me\r\n":               "hc=3|[] [] [] [] [] [me] []",
+		"GET /?a=%41&b=1 HTTP/1.1\r\nHost: h\r\nUpgrade: ignored\r\n":                                                                         "ha=%41&b=1|[] [] [] [] [] [] []",
+	} {
+		_, answers := rg.dial(head + "\r\n")
+		res, err := http.ReadResponse(answers, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, _ := io.ReadAll(res.Body); string(got) != want {
+			t.Errorf("%q: %s, want %s", head, got, want)
+		}
+	}
+}
+
+// Informational responses reach the client, and none of their headers stays in the final one.
+func TestInformationalResponses(t *testing.T) {
+	rg := newRig(t, 1, false, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Link", "</style.css>")
+		w.WriteHeader(http.StatusEarlyHints)
+		w.WriteHeader(http.StatusProcessing)
+		w.Header().Del("Link")
+		w.Header().Set("Connection", "x-hop")
+		w.Header().Set("X-Hop", "1")
+		w.WriteHeader(http.StatusTeapot)
+	}, nil)
+	var early []string
+	req, _ := http.NewRequestWithContext(httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{
+		Got1xxResponse: func(status int, h textproto.MIMEHeader) error {
+			early = append(early, fmt.Sprint(status, h["Link"]))
+			return nil
+		},
+	}), http.MethodGet, rg.front.URL, nil)
+	res, err := rg.client(false).Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Body.Close()
+	if got := strings.Join(early, " "); got != "103 [</style.css>] 102 [</style.css>]" || res.StatusCode != http.StatusTeapot {
+		t.Errorf("%s, then %d", got, res.StatusCode)
+	}
+	if res.Header["Link"] != nil || res.Header["X-Hop"] != nil {
+		t.Errorf("the response has %v", res.Header)
+	}
+}
+
+// Trailers reach the client, announced or not.
+func TestTrailersOfResponses(t *testing.T) {
+	rg := newRig(t, 1, false, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/announced" {
+			w.Header().Set("Trailer", "X-Sum")
+		}
+		_, _ = io.WriteString(w, "text")
+		w.(http.Flusher).Flush()
+		w.Header().Set(http.TrailerPrefix+"X-Sum", "1")
+	}, nil)
+	for _, path := range []string{"/announced", "/late"} {
+		res, err := rg.client(false).Get(rg.front.URL + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.Copy(io.Discard, res.Body)
+		res.Body.Close()
+		if got := res.Trailer.Get("X-Sum"); got != "1" {
+			t.Errorf("%s: trailer %q", path, got)
+		}
+	}
+}
+
+// A connection changes its protocol only as both sides want it.
+func TestUpgradesThatFail(t *testing.T) {
+	for asked, given := range map[string]string{"a": "b", "a\x7f": "a\x7f"} {
+		rg := newRig(t, 1, false, raw("HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: "+given+"\r\n\r\n"), nil)
+		_, answers := rg.dial("GET / HTTP/1.1\r\nHost: h\r\nConnection: upgrade\r\nUpgrade: " + asked + "\r\n\r\n")
+		if res, err := http.ReadResponse(answers, nil); err == nil && res.StatusCode < 400 {
+			t.Errorf("%q for %q: status %d", given, asked, res.StatusCode)
+		}
+		rg.idle()
+	}
+}
+
+// A client may have less time than the route.
+func TestDeadlineOfAClient(t *testing.T) {
+	up := &worker{release: make(chan struct{}), notices: true}
+	rg := newRig(t, 1, false, up.ServeHTTP, nil)
+	rg.allowed = 10 * time.Millisecond
+	if status, _, err := rg.get("/"); status != http.StatusGatewayTimeout || err != nil {
+		t.Errorf("status %d, %v", status, err)
+	}
+	rg.taught(limittest.Taught{TimedOut: 1})
+}
