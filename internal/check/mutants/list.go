@@ -303,7 +303,7 @@ var mutants = []mutant{
 	{"an upload teaches how long its client took", "weirhttp/upload.go", "res.slot.Measure(weir.Ignore)", "", "TestUploadsHoldTheirSlots", "", ""},
 	{"an upload keeps its part", "internal/slot/slot.go", "\tif share != nil {\n\t\tshare()\n\t}\n", "", "TestUploadsGiveTheirPartBack", "./weirhttp", ""},
 	{"a stream does not ask the gate", "internal/slot/slot.go", "once, err := gate.Acquire(ctx)", "once, err := weir.Permit{}, ctx.Err()", "TestStreamsAskTheGateToo", "./weirhttp", ""},
-	{"a refused stream keeps its slot of the streams", "internal/slot/slot.go", "if !begun {\n\t\t\ts.Close(weir.Ignore)\n\t\t}", "", "TestStreamsAskTheGateToo", "./weirhttp", ""},
+	{"a refused stream keeps its slot of the streams", "internal/slot/slot.go", "if !begun {\n\t\t\ts.Close(weir.Ignore)\n\t\t}", "_ = begun", "TestStreamsAskTheGateToo", "./weirhttp", ""},
 	{"the slot waits for the client to read", "weirhttp/response.go", "r.slot.Close(r.outcome(returned))\n\tif r.held", "defer r.slot.Close(r.outcome(returned))\n\tif r.held", "TestSlowClientsLeaveTheSlotsToOthers", "", ""},
 	{"a response that found no slot among the streams keeps its own", "internal/slot/slot.go", "give(permit, share, o.Outcome)\n\treturn true", "if to == Closed { give(permit, share, o.Outcome) }\n\treturn true", "TestStreamsAreCapped", "./weirhttp", ""},
 	{"a panic after Hijack keeps the slot", "weirhttp/response.go", "if r.hijacked && returned {", "if r.hijacked {", "TestHandlersThatDoNotReturn", "", ""},

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/cmd/weir/internal/client"
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 	"github.com/weir-go/weir/cmd/weir/internal/upstream"
 	"github.com/weir-go/weir/internal/limittest"
@@ -100,6 +101,7 @@ func newRig(t *testing.T, limit int, h2c bool, upstream http.HandlerFunc, change
 		if rg.wrap != nil {
 			r.Body = rg.wrap(r)
 		}
+		w.Header()[client.RequestIDHeader] = []string{"of the proxy"}
 		ctx, cancel := r.Context(), context.CancelFunc(func() {})
 		if rg.allowed > 0 {
 			ctx, cancel = context.WithTimeout(ctx, rg.allowed)

@@ -75,23 +75,6 @@ func TestChecksThatAreShedSayNothing(t *testing.T) {
 	})
 }
 
-func TestOfOneAddressNoneIsOut(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p, log := newPoolOf(t, 1)
-		p.config.Health.Path = "/"
-		p.pretend(0, answer(http.StatusBadGateway))
-		p.Start()
-		defer p.Close()
-		time.Sleep(time.Minute)
-		if s := p.Snapshot()[0]; s.Healthy || !s.InRotation || log.count("address of upstream is unhealthy") != 1 {
-			t.Errorf("want it unhealthy, and in rotation all the same: %+v", s)
-		}
-		if status, err := get(t, t.Context(), p); status != http.StatusBadGateway || err != nil {
-			t.Errorf("got %d, %v; want the answer of the only address", status, err)
-		}
-	})
-}
-
 // Reloads are more frequent than checks, and the checks continue.
 func TestReloadsDelayNoCheck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

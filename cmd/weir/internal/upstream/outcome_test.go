@@ -181,20 +181,6 @@ func TestEjectedAddressesGetNoRequests(t *testing.T) {
 	})
 }
 
-// A server that sheds load keeps its share of requests: otherwise the others would have to
-// take it on.
-func TestSheddingEjectsNothing(t *testing.T) {
-	p, log := newPoolOf(t, 2)
-	p.pretend(0, answer(http.StatusServiceUnavailable, "Retry-After", "1", "Weir-Refused", "queue full"))
-	p.pretend(1, answer(http.StatusOK))
-	for range 400 {
-		get(t, t.Context(), p)
-	}
-	if s := p.Snapshot()[0]; !s.InRotation || s.Requests < 100 || s.Failures != 0 || log.count("address of upstream is ejected") != 0 {
-		t.Errorf("a server that sheds: %+v", s)
-	}
-}
-
 func newPoolOf(t *testing.T, n int) (*Pool, *journal) {
 	t.Helper()
 	p := fakes(t, n)

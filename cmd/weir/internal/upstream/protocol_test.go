@@ -78,18 +78,6 @@ func TestHTTP2WithoutTLS(t *testing.T) {
 	}
 }
 
-func TestHTTP2ThatIsResetIsAFailure(t *testing.T) {
-	c := defaults(plainHTTP2(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
-	c.Protocol = "http2"
-	p, _ := started(t, c)
-	if _, err := ask(p); err == nil {
-		t.Fatal("no error")
-	}
-	if s := p.Snapshot()[0]; s.Failures != 1 {
-		t.Errorf("want one failure: %+v", s)
-	}
-}
-
 func TestUnixSocket(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "app.sock")
 	l, err := net.Listen("unix", path)

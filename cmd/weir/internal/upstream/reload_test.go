@@ -81,16 +81,6 @@ func TestAReloadKeepsWhatIsKnown(t *testing.T) {
 	until(t, "all connections closed", func() bool { return open.Load() == 0 })
 }
 
-// The results of the old pool's requests also apply to the new pool.
-func TestPoolsShareWhatTheyLearn(t *testing.T) {
-	p := fakes(t, 2)
-	next, _ := newPool(t, p.config, p)
-	p.addresses[0].fail("down", 0, ejectOfOne, time.Now())
-	if p.Snapshot()[0].InRotation || next.Snapshot()[0].InRotation {
-		t.Error("an address that one pool ejected is in rotation of another")
-	}
-}
-
 func TestADroppedPoolHarmsNothing(t *testing.T) {
 	url, all, _ := counting(t, echo)
 	c := defaults(url)

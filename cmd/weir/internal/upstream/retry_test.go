@@ -8,8 +8,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 )
@@ -113,62 +111,5 @@ func TestWhatWasSentIsNotSentAgain(t *testing.T) {
 				t.Errorf("%d tries, want %d", s[0].Requests+s[1].Requests, test.tries)
 			}
 		})
-	}
-}
-
-// One of three servers dies under load. Its running requests may fail; the other two servers
-// answer all others.
-func TestAKilledServerFailsWhatItHadAlone(t *testing.T) {
-	var servers []*httptest.Server
-	var addresses []string
-	var dead atomic.Bool
-	for range 3 {
-		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "hello") }))
-		defer s.Close()
-		servers, addresses = append(servers, s), append(addresses, s.URL)
-	}
-	p, _ := started(t, defaults(addresses...))
-	const clients, before, after = 32, 20, 100
-	var failed, failedAfter atomic.Int64
-	var all, ready sync.WaitGroup
-	killed := make(chan struct{})
-	ready.Add(clients)
-	for range clients {
-		all.Go(func() {
-			for i := range before + after {
-				if i == before {
-					ready.Done()
-				}
-				late := dead.Load()
-				if status, err := get(t, t.Context(), p); status != http.StatusOK || err != nil {
-					if late {
-						failedAfter.Add(1)
-						t.Log(err)
-					}
-					failed.Add(1)
-				}
-				if i == before+after/2 {
-					<-killed // so that some requests come after the kill
-				}
-			}
-		})
-	}
-	ready.Wait()
-	servers[0].Listener.Close()
-	servers[0].CloseClientConnections()
-	dead.Store(true)
-	close(killed)
-	all.Wait()
-	if failedAfter.Load() != 0 {
-		t.Errorf("%d requests failed that began after a server was killed", failedAfter.Load())
-	}
-	if failed.Load() > clients {
-		t.Errorf("%d requests failed, more than can have been under way", failed.Load())
-	}
-	t.Logf("%d of %d requests failed", failed.Load(), clients*(before+after))
-	for _, s := range p.Snapshot() {
-		if s.InFlight != 0 {
-			t.Errorf("%d in flight after the end", s.InFlight)
-		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -169,35 +168,4 @@ func TestTriedAddressesAreNotChosenAgain(t *testing.T) {
 	if p.choose(a) != nil {
 		t.Error("chose one of which all were tried")
 	}
-}
-
-// One of four servers takes ten times as long. With random choice it would get a quarter of
-// the requests.
-func TestASlowServerGetsLess(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := fakes(t, 4)
-		for i := range p.addresses {
-			p.pretend(i, func(*http.Request) (*http.Response, error) {
-				time.Sleep([]time.Duration{100, 10, 10, 10}[i] * time.Millisecond)
-				return response(http.StatusOK), nil
-			})
-		}
-		const all = 4000
-		var clients sync.WaitGroup
-		for range all {
-			clients.Go(func() { get(t, t.Context(), p) })
-			time.Sleep(time.Millisecond)
-		}
-		clients.Wait()
-		snapshot := p.Snapshot()
-		if slow := snapshot[0].Requests; slow > all/8 {
-			t.Errorf("the slow server got %d of %d requests, half of what it gets at random or more", slow, all)
-		}
-		for _, a := range snapshot {
-			t.Logf("%s: %d", a.URL, a.Requests)
-			if a.InFlight != 0 {
-				t.Errorf("%s: %d in flight after all ended", a.URL, a.InFlight)
-			}
-		}
-	})
 }
