@@ -10,7 +10,6 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -41,7 +40,7 @@ func BenchmarkExchange(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			rt, err := shared.Route(limittest.Fixed(b, 100, weir.Queue{}), upstreamOf{&http.Transport{MaxIdleConnsPerHost: 100, DisableCompression: true}, to, new(atomic.Int64)}, rc)
+			rt, err := shared.Route(limittest.Fixed(b, 100, weir.Queue{}), upstreamOf{&http.Transport{MaxIdleConnsPerHost: 100, DisableCompression: true}, to, new(rig)}, rc)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -26,6 +26,7 @@ type intake struct {
 	file     *spool
 	finished bool  // the client's body has ended
 	failure  error // of the client's body
+	lost     bool  // the file could not be read
 	closed   bool
 }
 
@@ -78,6 +79,7 @@ func (b *intake) readBuffers(p []byte) (int, error) {
 		if errors.Is(err, io.EOF) {
 			err = nil
 		}
+		b.lost = err != nil
 		return n, err
 	}
 	return 0, nil

@@ -240,6 +240,9 @@ func TestDiskThatLosesABody(t *testing.T) {
 		t.Errorf("status %d, %v, want 502", status, err)
 	}
 	rg.idle()
+	if n := rg.blamed.Load(); n != 0 {
+		t.Errorf("%d failures of the upstream", n)
+	}
 	select {
 	case w := <-whole:
 		if w {

@@ -32,6 +32,7 @@ type rig struct {
 	front    *httptest.Server
 	upstream *httptest.Server
 	open     atomic.Int64                      // bodies of its responses
+	blamed   atomic.Int64                      // errors that are its fault
 	gone     atomic.Int64                      // clients that the server knows have left, or that it has answered
 	end      context.CancelFunc                // ends the proxy
 	wrap     func(*http.Request) io.ReadCloser // replaces the body of a request, if not nil
@@ -45,17 +46,20 @@ type rig struct {
 type upstreamOf struct {
 	*http.Transport
 	to   *url.URL
-	open *atomic.Int64 // unclosed response bodies
+	rg   *rig
 }
 
 func (u upstreamOf) Send(ctx context.Context, r *http.Request, caller upstream.Caller) (*http.Response, func(), error) {
 	r.URL.Scheme, r.URL.Host = u.to.Scheme, u.to.Host
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{Got1xxResponse: caller.Informed})
 	res, err := u.Transport.RoundTrip(r.WithContext(ctx))
-	if err == nil {
-		u.open.Add(1)
+	switch {
+	case err == nil:
+		u.rg.open.Add(1)
+	case !caller.BodyFailed():
+		u.rg.blamed.Add(1)
 	}
-	return res, func() { u.open.Add(-1) }, err
+	return res, func() { u.rg.open.Add(-1) }, err
 }
 
 // settings returns the defaults that matter here, and a limit of 10.
@@ -92,7 +96,7 @@ func newRig(t *testing.T, limit int, h2c bool, upstream http.HandlerFunc, change
 	rg.upstream = serve(t, upstream)
 	to, _ := url.Parse(rg.upstream.URL)
 	transport := &http.Transport{MaxIdleConnsPerHost: 1000, DisableCompression: true, Protocols: protocols(h2c)}
-	rt, err := rg.shared.Route(rg.lim, upstreamOf{transport, to, &rg.open}, rc)
+	rt, err := rg.shared.Route(rg.lim, upstreamOf{transport, to, rg}, rc)
 	if err != nil {
 		t.Fatal(err)
 	}

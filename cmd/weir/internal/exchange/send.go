@@ -123,8 +123,13 @@ func (x *exchange) Informed(status int, header textproto.MIMEHeader) error {
 	return nil
 }
 
-// BodyFailed reports whether the client's body could not be read.
-func (x *exchange) BodyFailed() bool { return x.body.failed() != nil }
+// BodyFailed reports whether the body could not be read, from the client or from its file.
+func (x *exchange) BodyFailed() bool {
+	b := &x.body
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.lost || b.failure != nil
+}
 
 // outcome returns the outcome of work that failed with err.
 func (x *exchange) outcome(err error) weir.Outcome {
