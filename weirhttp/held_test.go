@@ -18,6 +18,35 @@ import (
 	"github.com/weir-go/weir/weirhttp"
 )
 
+// A held response reaches the client as the handler wrote it; TestHandlersBehindALimitAndWithout
+// has more ways to write.
+func TestHeldResponsesAreWhole(t *testing.T) {
+	for name, start := range map[string]func(*httptest.Server){"HTTP/1": http1, "HTTP/2": http2} {
+		for size, streamed := range map[int]uint64{0: 0, 100: 0, 101: 1} {
+			streams := pinned(t, 1)
+			cfg := weirhttp.Config{Streams: streams, ResponseBuffer: 100}
+			srv := serve(t, configured(t, fixed(t, 1), cfg, func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Trailer", "X-Sum")
+				w.Header().Set("X-Header", "1")
+				w.WriteHeader(http.StatusCreated)
+				w.Header().Set("X-Header", "2") // too late
+				_, _ = io.WriteString(w, strings.Repeat("x", size))
+				w.Header().Set("X-Sum", "42")
+				w.Header().Set(http.TrailerPrefix+"X-Late", "43")
+			}), start)
+			res, text := get(t, srv.Client(), srv.URL)
+			<-srv.ended
+			got := fmt.Sprint(res.StatusCode, " ", len(text), res.Header["X-Header"], res.Trailer["X-Sum"], res.Trailer["X-Late"])
+			if want := fmt.Sprintf("201 %d [1] [42] [43]", size); got != want {
+				t.Errorf("%s: %s, want %s", name, got, want)
+			}
+			if n := streams.Snapshot().Admitted; n != streamed {
+				t.Errorf("%s, %d bytes: %d streams, want %d", name, size, n, streamed)
+			}
+		}
+	}
+}
+
 // A handler that writes more than it announced gets an error, and the bytes before are sent.
 func TestHeldResponsesLongerThanAnnounced(t *testing.T) {
 	for _, streams := range []weirhttp.Gate{nil, pinned(t, 1)} { // without them, the server says it
