@@ -52,7 +52,7 @@ type upstreamOf struct {
 func (u upstreamOf) Send(ctx context.Context, r *http.Request, caller upstream.Caller) (*http.Response, func(), error) {
 	r.URL.Scheme, r.URL.Host = u.to.Scheme, u.to.Host
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{Got1xxResponse: caller.Informed})
-	res, err := u.Transport.RoundTrip(r.WithContext(ctx))
+	res, err := u.RoundTrip(r.WithContext(ctx))
 	switch {
 	case err == nil:
 		u.rg.open.Add(1)
