@@ -28,8 +28,8 @@
 // A response that gets no stream slot is replaced by a refusal, or broken off if its header
 // has been sent (decision 0033).
 //
-// A [Shared] holds the state of all routes: the caps, the memory, the counters. A [Route] is
-// the handler of the requests of one compartment. Their context already has the priority, the
-// tenant and the deadline of a request, and the header is already in the form for the
-// upstream.
+// A [Shared] holds the state of all routes: the caps, the memory, the counters. A [Route]
+// serves the requests of one compartment, in the order of its steps: intake.go reads the body,
+// admit.go takes a slot, send.go asks the upstream, receive.go decides about the slot, and
+// copy.go sends the response to the client; fail.go answers if a step fails.
 package exchange

@@ -3,10 +3,10 @@
 //
 // # The path of a request
 //
-// A listener (package listen) passes it to the table. The table identifies its client
-// (package client), logs it when it has ended (package observe), and finds its route
-// ([router]). The route sets its priority and tenant, and passes it through a slot of its
-// compartment to the upstream (package exchange).
+// A listener (package listen) passes it to serve.go, which takes the current table, identifies
+// the client (package client), logs the request when it has ended (package observe), and finds
+// its route ([router]). The route names its priority and tenant, and passes it through a slot
+// of its compartment to the upstream (package exchange).
 //
 // # Reload
 //

@@ -12,7 +12,7 @@ type handler struct {
 	listener int
 }
 
-// ServeHTTP identifies the client, finds the route of its request, and has the route answer.
+// ServeHTTP identifies the client and passes its request to its route.
 func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p := h.proxy
 	if p.stopping.Load() {
@@ -31,6 +31,7 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	t.answer(w, r, id)
 }
 
+// answer passes the request to its route.
 func (t *table) answer(w http.ResponseWriter, r *http.Request, id *client.Identity) {
 	route, place, found := t.routes.find(w, r, &id.Record)
 	if !found {

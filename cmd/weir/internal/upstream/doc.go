@@ -4,7 +4,7 @@
 //
 // A request goes to the one of two random addresses that has fewer requests in flight (M.
 // Mitzenmacher, The power of two choices in randomized load balancing, 2001). A request is in
-// flight until the body of its response is closed.
+// flight until its caller is done with the response.
 //
 // # Rotation
 //
