@@ -45,8 +45,8 @@ type rig struct {
 // upstreamOf sends requests to one server.
 type upstreamOf struct {
 	*http.Transport
-	to   *url.URL
-	rg   *rig
+	to *url.URL
+	rg *rig
 }
 
 func (u upstreamOf) Send(ctx context.Context, r *http.Request, caller upstream.Caller) (*http.Response, func(), error) {
