@@ -49,6 +49,10 @@ func TestLifeOfARequest(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.holds(t, "held", 1, 0, 1)
+	s.Measure(weir.Success)
+	if waited := s.Waited(); waited != 0 {
+		t.Errorf("waited %v for a free slot", waited)
+	}
 	if exchanged, err := s.Exchange(t.Context(), d.source, slot.Outcome{Outcome: weir.Success}); !exchanged || err != nil {
 		t.Fatal(exchanged, err)
 	}
@@ -92,6 +96,9 @@ func TestStreamAsksTheGate(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.holds(t, "begun", 0, 1, 1)
+	if err := new(slot.Slot).Begin(t.Context(), slot.Of(d.streams), d.gate); !errors.Is(err, weir.ErrRefused) {
+		t.Errorf("streams that are full: %v", err)
+	}
 	s.Close(weir.Ignore)
 	d.gate.Close()
 	if err := new(slot.Slot).Begin(t.Context(), d.source, d.gate); !errors.Is(err, weir.ErrRefused) {

@@ -13,8 +13,6 @@ import (
 // A refusedError is the refusal of a slot to a request.
 type refusedError struct{ error }
 
-func (e refusedError) Unwrap() error { return e.error }
-
 // A noStreamError is the refusal of a stream to a response.
 type noStreamError struct{ error }
 

@@ -58,9 +58,7 @@ func (x *exchange) refuse(err error) {
 		if refused, ok := errors.AsType[*weir.RefusedError](err); ok {
 			x.refusal = refused.Reason
 		}
-		if x.who != nil {
-			x.who.Record.Refused = x.refusal.String()
-		}
+		x.who.Record.Refused = x.refusal.String()
 	}
 	weirhttp.Refuse(x.w, x.in, err)
 }

@@ -111,7 +111,7 @@ func newRig(t *testing.T, limit int, h2c bool, upstream http.HandlerFunc, change
 			ctx, cancel = context.WithTimeout(ctx, rg.allowed)
 		}
 		defer cancel()
-		rt.Serve(ctx, w, r, nil)
+		rt.Serve(ctx, w, r, client.Identify(r, nil, nil))
 	}))
 	t.Cleanup(func() {
 		end()

@@ -22,10 +22,7 @@ func (x *exchange) receive(res *http.Response) error {
 	x.status = res.StatusCode
 	client.Answered(res.Header)
 	headers.TellWait(res.Header, x.slot.Waited())
-	if x.who != nil {
-		x.who.Record.Upstream = res.Request.URL.Host
-		x.who.Record.Waited = x.slot.Waited()
-	}
+	x.who.Record.Upstream, x.who.Record.Waited = res.Request.URL.Host, x.slot.Waited()
 	x.body.converse()
 	x.hangUp()
 	if res.StatusCode == http.StatusSwitchingProtocols {

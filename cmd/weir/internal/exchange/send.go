@@ -90,9 +90,7 @@ func (x *exchange) outgoing() (*http.Request, error) {
 	if _, ok := h["User-Agent"]; !ok {
 		h["User-Agent"] = nil // otherwise a transport sends its own
 	}
-	if x.who != nil {
-		x.who.Forward(x.asked, in, h)
-	}
+	x.who.Forward(x.asked, in, h)
 	x.url = *in.URL
 	x.url.RawQuery = headers.CleanQuery(x.url.RawQuery)
 	// A transport waits for a 100 Continue only for a client of HTTP/1.1 or above.

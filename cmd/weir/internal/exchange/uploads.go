@@ -22,9 +22,6 @@ type uploads struct {
 // address is the address by which quotas identify a client: for IPv6 the /64 network, because
 // a client may have all its addresses. It is zero behind a Unix socket.
 func (x *exchange) address() netip.Addr {
-	if x.who == nil {
-		return netip.Addr{}
-	}
 	address := x.who.Address.Unmap()
 	if address.Is6() {
 		network, _ := address.Prefix(64)
