@@ -45,7 +45,9 @@ func BenchmarkExchange(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { rt.Serve(r.Context(), w, r, client.Identify(r, nil, nil)) }))
+			front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				rt.Serve(r.Context(), w, r, client.Identify(r, nil, nil))
+			}))
 			defer front.Close()
 			client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 100, DisableCompression: true}}
 			used := map[string]time.Duration{}
