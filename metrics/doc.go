@@ -1,6 +1,6 @@
-// Package metrics is the table of what Weir shows to monitoring systems: names, units and labels,
-// and a [Reader] that fills it. The modules weirprom and weirotel render it for Prometheus and
-// OpenTelemetry. An exporter for another system starts here.
+// Package metrics is the table of all that Weir shows to monitoring systems: names, units and
+// labels, and a [Reader] that fills it. The modules weirprom and weirotel render it for Prometheus
+// and OpenTelemetry. An exporter for another system starts here.
 //
 //	reader, err := metrics.New(metrics.Sources{Limiters: []*weir.Limiter{lim}})
 //	...
@@ -10,11 +10,11 @@
 //
 // # Cardinality
 //
-// Every label has a bound. Names, outcomes and reasons are those of the configuration and of this
+// Every label has a bound. Names, outcomes and reasons come from the configuration and from this
 // module. Keys of a set come from outside: at most [Sources].MaxKeys unknown keys of each set have
-// series, in addition to those that its configuration names. The totals of a set include all keys.
-// A value that is longer than [MaxLabel] bytes, or no valid UTF-8, is cut or repaired, and ends in
-// a hash of the original, so that two of them stay two.
+// series, in addition to the keys that its configuration names. The totals of a set include all
+// keys. A value that is longer than [MaxLabel] bytes, or no valid UTF-8, is cut or repaired, and
+// ends in a hash of the original, so that two of them stay two.
 //
 // # Cost
 //

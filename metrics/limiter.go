@@ -7,7 +7,7 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// ofWork are the instruments of what admits work: a limiter, or one key of a set.
+// ofWork are the instruments of a source that admits work: a limiter, or one key of a set.
 type ofWork struct {
 	limit, least, most                  *Instrument
 	inFlight, peak, queued, age, target *Instrument
@@ -85,7 +85,7 @@ func newWorkLabels(labels ...string) workLabels {
 	return w
 }
 
-// read yields what a snapshot has.
+// read yields the values of a snapshot.
 func (w *ofWork) read(out output, s *weir.Snapshot, target time.Duration, l *workLabels) {
 	out.number(w.limit, float64(s.Limit), l.labels)
 	out.number(w.least, float64(s.Min), l.labels)

@@ -273,7 +273,7 @@ func TestTargets(t *testing.T) {
 	}
 }
 
-// What a governor has before it runs, what is in flight, and what is kept.
+// The budget of a governor before it runs, and the bytes in flight and kept.
 func TestGovernor(t *testing.T) {
 	gov, err := memory.New(memory.Config{Target: 64 << 20})
 	if err != nil {

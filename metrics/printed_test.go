@@ -18,8 +18,8 @@ import (
 	"github.com/weir-go/weir/throttle"
 )
 
-// What has a snapshot is printed as JSON while it works. The race detector looks for the fields
-// that are read without their lock.
+// Each type with a snapshot is printed as JSON while it works. The race detector looks for the
+// fields that are read without their lock.
 func TestSnapshotsArePrinted(t *testing.T) {
 	set := must(bulkhead.New(bulkhead.Config{MaxKeys: 2}))
 	slots := must(capacity.New(capacity.Vector{"slots": 1}))

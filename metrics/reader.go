@@ -73,8 +73,8 @@ func owners[T any](sources map[string]T) (all []owned[T]) {
 	return all
 }
 
-// Series calls yield with each instrument that Read may use and the name of its source: what
-// an exporter declares beforehand. It reads nothing.
+// Series calls yield with each instrument that Read may use and the name of its source, as
+// an exporter declares them beforehand. It reads nothing.
 func (r *Reader) Series(yield func(i *Instrument, source string)) {
 	each := func(instruments []*Instrument, labels []string) {
 		for _, i := range instruments {

@@ -19,8 +19,8 @@ import (
 // ErrConfig matches every error about [Sources].
 var ErrConfig = settings.ErrConfigOf("metrics")
 
-// Sources are what is shown. Limiters and throttles have names of their own; the others get theirs
-// here. The zero Sources shows nothing.
+// Sources are shown by a reader. Limiters and throttles have names of their own; the others get
+// theirs here. The zero Sources shows nothing.
 type Sources struct {
 	Limiters   []*weir.Limiter               // with names that differ: see weir.Config.Name
 	Sets       map[string]*bulkhead.Set      // by name, as all that follows
@@ -30,8 +30,8 @@ type Sources struct {
 	Monitors   map[string]*load.Monitor      // see Sets
 	Governors  map[string]*memory.Governor   // see Sets; a process has one at most
 
-	// MaxKeys is how many keys of each set have series of their own, besides those that the
-	// configuration of the set names. A key keeps its series until it is evicted; then, an hour
+	// MaxKeys is how many keys of each set have series of their own, besides the keys of
+	// its configuration. A key keeps its series until it is evicted; then, an hour
 	// after it got them at the earliest, the busiest that has none gets its place. Defaults to
 	// 100; below 0 means none.
 	MaxKeys int

@@ -47,7 +47,7 @@ type Instrument struct {
 
 	// Labels are the dimensions. The first is the name of the source.
 	Labels []Label
-	// Fixed are attributes that tell lines of one Name apart in OpenTelemetry.
+	// Fixed are attributes that separate lines of one Name in OpenTelemetry.
 	Fixed []Attribute
 }
 

@@ -7,7 +7,7 @@ import (
 	"github.com/weir-go/weir/throttle"
 )
 
-// ofThrottle are the instruments that only a throttle has. Its sides have those of a limiter, too.
+// ofThrottle are the instruments that only a throttle has. Its sides have a limiter's, too.
 type ofThrottle struct {
 	running, actions                 *Instrument
 	load, pace, bound, refuse, rate  *Instrument // of a side, as the rest

@@ -99,7 +99,7 @@ func open(ctx context.Context, spec connect.Spec, next connect.StreamingClientFu
 	return conn
 }
 
-// pushedBack returns an outcome, and tells the permit when to come back if the server said so.
+// pushedBack returns an outcome, and gives the permit the wait that the server asked for, if any.
 func pushedBack(permit weir.Permit, o weir.Outcome, err error) weir.Outcome {
 	if o == weir.Overloaded {
 		after, _ := RetryAfter(err)

@@ -21,6 +21,6 @@
 //     trusts, by [weirhttp.Trust] around the mux, which knows the connection as an interceptor does
 //     not. Deadlines Connect sends by itself.
 //
-// A message that is still being read holds no slot, so bound that time with those of
+// A message that is still being read holds no slot, so bound that time with the timeouts of
 // [net/http.Server].
 package weirconnect

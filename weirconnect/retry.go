@@ -20,8 +20,8 @@ type Retries struct{ client *retry.Client }
 // RetryClient returns Retries that send calls as client allows: its throttle refuses calls that the
 // downstream would refuse, and a call that was refused is sent again within the client's budget, no
 // sooner than the server says and only if its deadline leaves the time. Use a client for each
-// downstream, and give the interceptor before those of [LimitClient], so that each attempt asks for
-// a slot and none holds one while it waits. RetryClient panics if client is nil.
+// downstream, and give the interceptor before the ones of [LimitClient], so that each attempt asks
+// for a slot and none holds one while it waits. RetryClient panics if client is nil.
 //
 // A call is sent again if the server asks for it, by RetryInfo or the trailer
 // grpc-retry-pushback-ms, or a limiter of this client refused it. A procedure with an

@@ -31,8 +31,8 @@ func newClient(t testing.TB, cfg retry.Config) *retry.Client {
 	return c
 }
 
-// downstream is a server in memory that ends its first call as told, and all others well. It notes
-// what it gets.
+// downstream is a server in memory that ends its first call with an error, and all others well. It
+// notes its calls.
 type downstream struct {
 	err      error
 	at       []time.Time

@@ -37,9 +37,9 @@ func LimitClient(admitterFor func(fullMethod string) weir.Admitter, cfg ClientCo
 	return &ClientLimits{methods: rpc.NewMethods(admitterFor), streams: cfg.Streams.checked()}
 }
 
-// Options returns the interceptors as options for [grpc.NewClient]. They chain: those given to
-// NewClient before them run around them. Those of [RetryClient] belong before them, so that each
-// attempt asks for a slot.
+// Options returns the interceptors as options for [grpc.NewClient]. They chain: interceptors
+// that NewClient gets before them run around them. The option of [RetryClient] belongs before them,
+// so that each attempt asks for a slot.
 func (c *ClientLimits) Options() []grpc.DialOption {
 	return []grpc.DialOption{grpc.WithChainUnaryInterceptor(c.Unary), grpc.WithChainStreamInterceptor(c.Stream)}
 }
@@ -120,8 +120,8 @@ func withMetadata(ctx context.Context, key, value string) context.Context {
 	return metadata.NewOutgoingContext(ctx, sent)
 }
 
-// clientOutcome returns the outcome of a call that is over. Its server may have told when to come
-// back.
+// clientOutcome returns the outcome of a call that is over. Its server may have asked for a
+// wait.
 func clientOutcome(ctx context.Context, err error, told bool) weir.Outcome {
 	switch {
 	case ctx.Err() != nil:

@@ -19,8 +19,8 @@
 //   - RESOURCE_EXHAUSTED, and UNAVAILABLE with RetryInfo, is an overload on a client, for the server
 //     refused it. On a server it teaches nothing, since a quota of one caller says nothing about
 //     the server;
-//   - all other codes teach nothing: the caller was wrong, and being told so is fast. Nor does a
-//     caller that left.
+//   - all other codes teach nothing: the caller was wrong, and the refusal of a wrong call is fast.
+//     Nor does a caller that left.
 //
 // To choose a limiter for each call, choose by method ([ByMethod]). An admitter of your own may
 // choose by anything else that is in the context, such as the metadata.
@@ -48,8 +48,8 @@
 //
 // A client sends the priority of its context on ([trust.Key]). A server believes it only if
 // [ServerConfig].Trust says so of the connection: anybody can claim to be critical. Deadlines gRPC
-// carries by itself. Any deadline ends a call and its wait, but only that of a trusted peer tells
-// the law how much time there is: by short ones, others could be limited. But
+// carries by itself. Any deadline ends a call and its wait, but only the deadline of a trusted
+// peer shows the law how much time there is: by short ones, others could be limited. But
 // [weir.Adaptive] serves the earliest deadline first, so use [weir.FIFO] for callers that may lie.
 //
 // # Order of interceptors

@@ -44,8 +44,8 @@ func RetryClient(client *retry.Client) *Retries {
 }
 
 // Options returns the interceptor as an option for [grpc.NewClient], without the retries of a
-// service config, which would multiply with these. Give it before those of [LimitClient], so that
-// each attempt asks for a slot and none holds one while it waits.
+// service config, which would multiply with these. Give it before the options of [LimitClient],
+// so that each attempt asks for a slot and none holds one while it waits.
 func (r *Retries) Options() []grpc.DialOption {
 	return []grpc.DialOption{grpc.WithDisableRetry(), grpc.WithChainUnaryInterceptor(r.Unary)}
 }

@@ -36,8 +36,8 @@ func newClient(t testing.TB, cfg retry.Config) *retry.Client {
 	return c
 }
 
-// downstream is an invoker that ends its first call as told, and all others well. It notes what it
-// gets.
+// downstream is an invoker that ends its first call with an error, and all others well. It notes
+// its calls.
 type downstream struct {
 	err      error
 	pushback []string
@@ -293,7 +293,7 @@ func TestAttemptsOfPeers(t *testing.T) {
 	}
 }
 
-// The retries of a service config would multiply with those of the client.
+// The retries of a service config would multiply with the client's.
 func TestServiceConfigDoesNotRetry(t *testing.T) {
 	calls := 0
 	addr := start(t, &service{unary: func(context.Context) error {

@@ -153,8 +153,8 @@ func peerOf(ctx context.Context) (p trust.Peer, ok bool) {
 	return trust.FromAddr(from.Addr, nil), true
 }
 
-// attemptOf returns the number of the attempt that a client sent. gRPC's own retries count what
-// came before them.
+// attemptOf returns the number of the attempt that a client sent. gRPC's own retries count the
+// attempts before them.
 func attemptOf(ctx context.Context) []string {
 	if previous := metadata.ValueFromIncomingContext(ctx, previousKey); len(previous) == 1 {
 		if n, err := strconv.ParseUint(previous[0], 10, 31); err == nil {

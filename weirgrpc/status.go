@@ -15,7 +15,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 )
 
-// pushbackKey is the trailer by which a server tells a gRPC client when to retry, in milliseconds:
+// pushbackKey is the trailer with the wait that a server asks of a gRPC client, in milliseconds:
 // gRFC A6.
 const pushbackKey = "grpc-retry-pushback-ms"
 

@@ -7,7 +7,7 @@
 //	reader := sdkmetric.NewPeriodicReader(exporter, sdkmetric.WithProducer(producer))
 //
 // docs/metrics.md has the names, units and attributes; package metrics bounds the attributes. A
-// producer hands out what limiters count anyway, so no measurement is made twice, and histograms
+// producer hands out the counts of the limiters, so no measurement is made twice, and histograms
 // are exponential, of scale 3: the metric API has no instrument that observes a histogram.
 //
 // Counters and histograms are cumulative since the producer was made or since the limiter was,

@@ -46,7 +46,7 @@ func (p *Producer) Produce(ctx context.Context) ([]metricdata.ScopeMetrics, erro
 	return []metricdata.ScopeMetrics{{Scope: instrumentation.Scope{Name: scope}, Metrics: b.metrics}}, nil
 }
 
-// A batch gathers what was read by the name of the metric.
+// A batch gathers measurements by the name of the metric.
 type batch struct {
 	start, now time.Time
 	metrics    []metricdata.Metrics

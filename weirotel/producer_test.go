@@ -32,7 +32,7 @@ import (
 
 const traceID = "4bf92f3577b34da6a3ce929d0e0e4736"
 
-// collected is what the reader of the SDK gets from the sources.
+// collected returns the metrics that the reader of the SDK gets from the sources.
 func collected(t testing.TB, s metrics.Sources) map[string]metricdata.Metrics {
 	t.Helper()
 	producer, err := weirotel.New(s)

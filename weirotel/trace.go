@@ -25,14 +25,14 @@ const (
 	attributeWait       = "weir.queue.wait"  // in seconds
 )
 
-// Traced returns a gate that says on the span of the context what the gate did: an event when work
+// Traced returns a gate that adds the gate's actions to the span of the context: an event when work
 // is refused, with the limiter, the reason and when to come back; when it waited, and for how long;
 // and when its context ended first. Work that starts at once leaves no event. Without a span that
 // records it costs a look at the context.
 //
 //	handler = weirhttp.Limit(handler, weirhttp.One(weirotel.Traced(lim)))
 //
-// A nil gate, which exempts what it is asked for, stays nil: so Traced can wrap what
+// A nil gate, which exempts calls, stays nil: so Traced can wrap what
 // weirhttp.ByRoute returns.
 func Traced(g edge.Gate) edge.Gate {
 	if edge.IsExempt(g) {

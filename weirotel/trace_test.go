@@ -16,7 +16,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 )
 
-// events calls f with a span in its context and returns what f left on it.
+// events calls f with a span in its context and returns it with its events.
 func events(t testing.TB, ctx context.Context, f func(context.Context)) []sdktrace.Event {
 	t.Helper()
 	recorder := tracetest.NewSpanRecorder()

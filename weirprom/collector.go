@@ -13,7 +13,7 @@ type Collector struct {
 	err    error
 }
 
-// A series is what the metrics of one instrument and source have in common.
+// A series has the parts that the metrics of one instrument and source share.
 type series struct {
 	instrument *metrics.Instrument
 	source     string

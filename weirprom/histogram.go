@@ -53,7 +53,7 @@ func native(h *dto.Histogram, buckets []histogram.Bucket) {
 	}
 }
 
-// classic adds buckets that count all below them. What is above the last one is in the count only.
+// classic adds buckets that count all below them. Values above the last one are in the count only.
 func classic(h *dto.Histogram, buckets []histogram.Bucket) {
 	below := uint64(0)
 	for octave := lowest; octave <= highest; octave++ {

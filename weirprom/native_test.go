@@ -7,7 +7,7 @@ import (
 
 type family = dto.MetricFamily
 
-// nativeCounts unpacks the buckets of a native histogram, those that are not empty.
+// nativeCounts unpacks the buckets of a native histogram that are not empty.
 func nativeCounts(h *dto.Histogram) (buckets []histogram.Bucket) {
 	index, count, next := 0, int64(0), 0
 	for _, span := range h.GetPositiveSpan() {

@@ -89,7 +89,7 @@ func BenchmarkGather(b *testing.B) {
 	}
 }
 
-// collect does what a registry makes a collector and its metrics do, and drops it.
+// collect asks a collector and its metrics for all, as a registry does, and drops the result.
 func collect(c prometheus.Collector) {
 	collected := make(chan prometheus.Metric, 1000)
 	var all sync.WaitGroup

@@ -1,7 +1,7 @@
 // Package weirriver limits the jobs of River (github.com/riverqueue/river) with limiters that find
 // how many may run at once.
 //
-// River runs as many jobs as a number says, MaxWorkers. What the jobs call may take fewer at times,
+// River runs as many jobs as a number says, MaxWorkers. Their downstream may take fewer at times,
 // or more. A [Middleware] asks a gate before each job, a [*weir.Limiter] or the one of the job's
 // kind or queue, and tells it how the job ended:
 //

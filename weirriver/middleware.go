@@ -68,7 +68,7 @@ func (m *Middleware) priority(job *rivertype.JobRow) weir.Priority {
 	return m.Priority(job)
 }
 
-// comeBack is what River hears of a job that was not admitted.
+// comeBack is the error that River gets of a job that was not admitted.
 func comeBack(err error) error {
 	if !errors.Is(err, weir.ErrRefused) {
 		return err

@@ -21,8 +21,8 @@ func New[E any](size int, lost func(*E) *uint64) *Reader[E] {
 func (r *Reader[E]) Events() <-chan E { return r.events }
 
 // Tell hands over an event. In a full channel it takes the place of the oldest, and counts that as
-// lost: the newest event always arrives, so a reader that has read all of them has been told of all
-// that it lost.
+// lost: the newest event always arrives, so a reader that has read all of them knows of all that it
+// lost.
 func (r *Reader[E]) Tell(e E) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -22,7 +22,7 @@ type openLoop struct {
 	until   <-chan struct{}                           // ends the sending earlier, if it is not nil
 }
 
-// An answer is what became of a request.
+// An answer is the result of a request.
 type answer struct {
 	n       int
 	due     time.Duration // since the start
@@ -115,7 +115,7 @@ func (l openLoop) send(ctx context.Context, client *http.Client, n int, due time
 	return a
 }
 
-// good counts those that were answered well, in time, between two moments since the start.
+// good counts the requests that were answered well, in time, between two moments since the start.
 func good(answers []answer, from, to time.Duration) (n int) {
 	for _, a := range answers {
 		if a.ok() && a.ended() >= from && a.ended() < to {
@@ -127,7 +127,7 @@ func good(answers []answer, from, to time.Duration) (n int) {
 
 func (a answer) ok() bool { return a.err == nil && a.status == http.StatusOK }
 
-// quantile is that of the latencies of those that were answered well.
+// quantile returns a quantile of the latencies of good answers.
 func quantile(answers []answer, q float64) time.Duration {
 	var latencies []time.Duration
 	for _, a := range answers {

@@ -10,7 +10,7 @@ import (
 	"github.com/weir-go/weir/weirhttp"
 )
 
-// Gin has writers of its own, so what a handler writes has to be led back to the limited one.
+// Gin has writers of its own, which have to write to the limited one.
 func Example_gin() {
 	set, err := bulkhead.New(bulkhead.Config{Max: 20})
 	if err != nil {
@@ -47,7 +47,7 @@ func Example_gin() {
 	// 2 1
 }
 
-// A ginWriter is gin's, but what is written goes through the limited one.
+// A ginWriter is gin's, but writes to the limited one.
 type ginWriter struct {
 	gin.ResponseWriter
 	limited http.ResponseWriter

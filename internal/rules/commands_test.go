@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"go/ast"
 	"io/fs"
 	"path"
 	"regexp"
@@ -76,6 +77,7 @@ func documentedCommands(t *tree) (complaints []string) {
 	return complaints
 }
 
+// goRun checks that the program exists, and for the mutants that the words are in some names.
 func (t *tree) goRun(c documents.Command) (wrong []string) {
 	dir, _, _ := strings.Cut(c.Words[2], "@")
 	dir, ours := strings.CutPrefix(dir, modulePath+"/")
@@ -91,12 +93,9 @@ func (t *tree) goRun(c documents.Command) (wrong []string) {
 	if !ours && !t.reaches(c, dir) {
 		return []string{dir + " is not in go.work: want " + documents.WithAll + " before it"}
 	}
-	if dir != "internal/check/mutants" {
-		return nil
-	}
-	for i, word := range c.Words[3:] {
-		if c.Words[i+2] != "-since" && !strings.HasPrefix(word, "-") && !placeholder.MatchString(word) && !slices.ContainsFunc(t.mutantNames(), func(name string) bool { return strings.Contains(name, word) }) {
-			wrong = append(wrong, "no mutant is named like "+word)
+	if dir == "internal/check/mutants" && len(c.Words) == 4 && !placeholder.MatchString(c.Words[3]) {
+		if list, _ := fs.ReadFile(t.fsys, dir+"/list.go"); !strings.Contains(string(list), c.Words[3]) {
+			wrong = append(wrong, "no mutant is named like "+c.Words[3])
 		}
 	}
 	return wrong
@@ -129,13 +128,116 @@ func (t *tree) script(c documents.Command) (wrong []string) {
 	return wrong
 }
 
+// testFlags are the flags of go test that documents use.
+var testFlags = strings.Fields("run bench fuzz fuzztime skip count cpu benchtime timeout v race short benchmem failfast")
+
+// goTest checks that the packages have tests, that the patterns match some of them, and that the
+// flags are known.
+func (t *tree) goTest(c documents.Command) (wrong []string) {
+	var dirs []string // "" is the whole workspace
+	for _, word := range c.Words[2:] {
+		switch {
+		case word == "work":
+			dirs = append(dirs, "")
+		case strings.HasPrefix(word, "."):
+			dirs = append(dirs, path.Join(c.Dir, word))
+		}
+	}
+	if len(dirs) == 0 {
+		dirs = []string{c.Dir}
+	}
+	var tests []*ast.FuncDecl
+	for _, dir := range dirs {
+		here := t.testsIn(dir)
+		tests = append(tests, here...)
+		if dir != "" && !strings.HasSuffix(dir, "...") && len(here) == 0 {
+			return []string{"there is no test in " + dir}
+		}
+		if dir != "" && !t.reaches(c, dir) {
+			return []string{dir + " is not in go.work: want " + documents.WithAll + " before it"}
+		}
+	}
+	for i, word := range c.Words[2:] {
+		name, isFlag := strings.CutPrefix(word, "-")
+		name, _, _ = strings.Cut(name, "=")
+		value := append(c.Words, "")[i+3]
+		switch {
+		case !isFlag:
+		case name == "run" && value != "^$":
+			wrong = append(wrong, matched(c, "test", value, regexp.MustCompile("^(Test|Example|Fuzz)"), tests)...)
+		case name == "bench":
+			wrong = append(wrong, matched(c, "benchmark", value, regexp.MustCompile("^Benchmark"), tests)...)
+		case !slices.Contains(testFlags, name) && !slices.ContainsFunc(dirs, func(dir string) bool { return t.hasFlag(dir, name) }):
+			wrong = append(wrong, fmt.Sprintf("-%s is no flag of go test or of the tests in %s", name, strings.Join(dirs, " ")))
+		}
+	}
+	return wrong
+}
+
+// reaches reports whether the package is in a module that the command covers.
+func (t *tree) reaches(c documents.Command, dir string) bool {
+	module := dir
+	for module != "." && !slices.Contains(t.paths, path.Join(module, "go.mod")) {
+		module = path.Dir(module)
+	}
+	return c.All || slices.Contains(outside, module) || slices.Contains(append(t.workspace("go.work"), "."), module)
+}
+
+// matched demands that each alternative of a pattern matches a test of the kind.
+func matched(c documents.Command, what, pattern string, kind *regexp.Regexp, tests []*ast.FuncDecl) (wrong []string) {
+	for alternative := range strings.SplitSeq(pattern, "|") {
+		first, _, _ := strings.Cut(alternative, "/")
+		name, err := regexp.Compile(first)
+		if err != nil {
+			return []string{err.Error()}
+		}
+		found := 0
+		for _, f := range tests {
+			if kind.MatchString(f.Name.Name) && name.MatchString(f.Name.Name) {
+				found++
+				if mentions(f, "longtest") && !c.All {
+					wrong = append(wrong, f.Name.Name+" is skipped without "+documents.WithAll)
+				}
+			}
+		}
+		if found == 0 {
+			wrong = append(wrong, fmt.Sprintf("no %s matches %s", what, alternative))
+		}
+	}
+	return wrong
+}
+
+// testsIn returns the functions of the test files of a directory, or of all for "".
+func (t *tree) testsIn(dir string) (all []*ast.FuncDecl) {
+	for _, file := range t.sources {
+		if !file.test || file.dir != dir && dir != "" {
+			continue
+		}
+		for _, decl := range file.Decls {
+			if f, ok := decl.(*ast.FuncDecl); ok && f.Recv == nil {
+				all = append(all, f)
+			}
+		}
+	}
+	return all
+}
+
+// hasFlag reports whether the tests of a directory define the flag.
+func (t *tree) hasFlag(dir, name string) bool {
+	definition := regexp.MustCompile(`\bflag\.\w+\((&\w+, )?"` + regexp.QuoteMeta(name) + `"`)
+	return slices.ContainsFunc(t.sources, func(file source) bool {
+		text, _ := fs.ReadFile(t.fsys, file.path)
+		return file.test && file.dir == dir && definition.Match(text)
+	})
+}
+
 func TestDocumentedCommandsMatchSomething(t *testing.T) {
 	holds(t, documentedCommands)
 	complains(t, documentedCommands,
 		[]string{
-			"CONTRIBUTING.md:1: `go test ./sim -run Gone`: no test in sim matches Gone",
+			"CONTRIBUTING.md:1: `go test ./sim -run Gone`: no test matches Gone",
 			"CONTRIBUTING.md:2: `go test ./gone`: there is no test in gone",
-			"CONTRIBUTING.md:5: `go test -run X -bench Gone -seeds 3 ./sim`: no benchmark in sim matches Gone",
+			"CONTRIBUTING.md:5: `go test -run X -bench Gone -seeds 3 ./sim`: no benchmark matches Gone",
 			"CONTRIBUTING.md:5: `go test -run X -bench Gone -seeds 3 ./sim`: -seeds is no flag of go test or of the tests in sim",
 			"CONTRIBUTING.md:8: `go run ./internal/check/mutants timeout`: no mutant is named like timeout",
 			"CONTRIBUTING.md:9: `go run ./gone`: there is no program in gone",
@@ -143,13 +245,12 @@ func TestDocumentedCommandsMatchSomething(t *testing.T) {
 			"CONTRIBUTING.md:11: `go tool -modfile=tools/go.mod gone`: tools/go.mod has no tool gone",
 			"CONTRIBUTING.md:12: `scripts/gone`: there is no scripts/gone",
 			"CONTRIBUTING.md:12: `.ci/run --gone`: it knows no --gone",
-			"CONTRIBUTING.md:13: `go test ./sim -run X|Gone|Long`: no test in sim matches Gone",
+			"CONTRIBUTING.md:13: `go test ./sim -run X|Gone|Long`: no test matches Gone",
 			"CONTRIBUTING.md:13: `go test ./sim -run X|Gone|Long`: TestLong is skipped without scripts/all",
 			"CONTRIBUTING.md:14: `go run ./cmd/heavy`: cmd/heavy is not in go.work: want scripts/all before it",
 			"CONTRIBUTING.md:14: `go test ./cmd/heavy`: cmd/heavy is not in go.work",
-			"bench/peers/README.md:2: `go test -run Gone`: no test in bench/peers matches Gone",
-			"sim/a.go:5: `go test -run Gone ./sim`: no test in sim matches Gone",
-			"sim/a.go:6: `go test -run Lost ./sim`: no test in sim matches Lost",
+			"bench/peers/README.md:2: `go test -run Gone`: no test matches Gone",
+			"sim/a.go:5: `go test -run Gone ./sim`: no test matches Gone",
 		},
 		"CONTRIBUTING.md", "Run `go test ./sim -run Gone`, and `go test ./sim -run 'X|Example' -v -keys 3 -real`.\n"+
 			"    go test ./gone   # nothing\n```sh\ncd sim; go test -run X/a\ncd .; go test -run X -bench Gone -seeds 3 ./sim\ngo test ./sim\n```\n"+
@@ -164,8 +265,9 @@ func TestDocumentedCommandsMatchSomething(t *testing.T) {
 		"bench/peers/README.md", "```sh\ngo test -run Gone\ngo test -run Peer\n```\n",
 		"bench/peers/a_test.go", "package peers\nfunc TestPeer(t *T) {}",
 		".ci/run", "--fix", "tools/go.mod", "module tools\ntool (\n\texample.com/cmd/stat\n)\n",
-		"internal/check/mutants/list.go", "package main\nvar m = []mutant{{\"work is slow\", \"timeout.go\"}}",
-		"sim/a.go", "package sim\n// Says so:\n//\n//\tgo test -run X ./sim    well\n//\tgo test -run Gone ./sim\n// and `go test -run Lost ./sim`.\n",
+		"internal/check/mutants/list.go", "package main\nvar m = []mutant{{\"work is slow\"}}",
+		"internal/check/mutants/main.go", "package main\n",
+		"sim/a.go", "package sim\n// Says so:\n//\n//\tgo test -run X ./sim    well\n//\tgo test -run Gone ./sim\n// and `go test -run X ./sim`.\n",
 		"sim/a_test.go", "package sim\nimport \"flag\"\nvar a, b = flag.Int(\"keys\", 0, \"\"), flag.Bool(\"real\", false, \"\")\n"+
 			"func TestX(t *T) {}\nfunc ExampleX() {}\nfunc BenchmarkY(b *B) {}\nfunc TestLong(t *T) { longtest.Skip(t) }")
 }

@@ -2,60 +2,172 @@ package rules
 
 import (
 	"fmt"
+	"io/fs"
+	"maps"
+	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
 
-// dialect has the turns of phrase that hide the noun of a sentence, and how often they may come in
-// 1,000 words of comments. River has "what" 0.3 times.
-var dialect = []struct {
-	name   string
-	phrase *regexp.Regexp
-	most   float64
+// habits are turns of phrase that hide the noun of a sentence, and how often each may come in 1,000
+// words of comments, or of documents. The comments of River have "what" 0.3 times.
+var habits = []struct {
+	name                string
+	phrase              *regexp.Regexp
+	comments, documents float64
 }{
-	{"what", regexp.MustCompile(`(?i)\bwhat\b`), 1.6},
-	{"tell", regexp.MustCompile(`(?i)\b(?:tell|tells|told)\b`), 0.6},
-	{"those of, that or in", regexp.MustCompile(`(?i)\bthose (?:of|that|in)\b`), 0.65},
-	{"stand", regexp.MustCompile(`(?i)\b(?:stand|stands|stood)\b`), 0.25},
+	{"what", regexp.MustCompile(`(?i)\bwhat\b`), 1.5, 3.1},
+	{"tell", regexp.MustCompile(`(?i)\b(?:tell|tells|told)\b`), 0.3, 0.7},
+	{"those of, that or in", regexp.MustCompile(`(?i)\bthose (?:of|that|in)\b`), 0.3, 0.65},
+	{"stand", regexp.MustCompile(`(?i)\b(?:stand|stands|stood)\b`), 0.2, 0.35},
+	{"whom, lest or nobody", regexp.MustCompile(`(?i)\b(whom|lest|nobody|manieth|whose turn|of no matter|who is next)\b`), 0, 0},
 }
 
-var commentWord = regexp.MustCompile(`[A-Za-z']+`)
+// A package with more words of comments than large has bounds of its own, twice the others.
+const large = 3000
 
-// nounsNamed counts the dialect in the line comments of all folders together, and names the folder
-// that has most of it.
-func nounsNamed(t *tree) (complaints []string) {
-	words, counts := 0, make([]map[string]int, len(dialect))
-	for i := range counts {
-		counts[i] = map[string]int{}
+const allComments, allDocuments = "all comments", "all documents"
+
+// A prose counts words and habits.
+type prose struct {
+	words int
+	times []int    // of each of habits
+	last  []string // the last place of each
+}
+
+// dialect bounds the habits in all comments together, in those of each large package, and in the
+// documents. A comment is a line that begins with //, as scripts/size counts.
+func dialect(t *tree) (complaints []string) {
+	count := map[string]*prose{}
+	add := func(of, at, line string) {
+		if count[of] == nil {
+			count[of] = &prose{times: make([]int, len(habits)), last: make([]string, len(habits))}
+		}
+		p := count[of]
+		p.words += len(commentWord.FindAllString(line, -1))
+		for i, h := range habits {
+			if n := len(h.phrase.FindAllString(line, -1)); n > 0 {
+				p.times[i], p.last[i] = p.times[i]+n, at
+			}
+		}
+	}
+	each := func(file string, do func(at, line string)) {
+		text, _ := fs.ReadFile(t.fsys, file)
+		for i, line := range strings.Split(string(text), "\n") {
+			do(fmt.Sprintf("%s:%d", file, i+1), line)
+		}
 	}
 	for _, file := range t.sources {
-		for _, group := range file.Comments {
-			for line := range strings.SplitSeq(written(group), "\n") {
-				words += len(commentWord.FindAllString(line, -1))
-				for i, d := range dialect {
-					counts[i][file.dir] += len(d.phrase.FindAllString(line, -1))
-				}
+		each(file.path, func(at, line string) {
+			if strings.HasPrefix(strings.TrimLeft(line, " \t"), "//") {
+				add(file.dir, at, line)
+				add(allComments, at, line)
 			}
+		})
+	}
+	for _, name := range t.paths {
+		if path.Ext(name) == ".md" && path.Dir(name) == "docs" {
+			each(name, func(at, line string) { add(allDocuments, at, line) })
 		}
 	}
-	for i, d := range dialect {
-		all, worst := 0, ""
-		for dir, n := range counts[i] {
-			all += n
-			if n > counts[i][worst] || n == counts[i][worst] && dir < worst {
-				worst = dir
+	for _, of := range slices.Sorted(maps.Keys(count)) {
+		for i, h := range habits {
+			most := h.comments
+			switch {
+			case of == allDocuments:
+				most = h.documents
+			case of == allComments:
+			case count[of].words > large:
+				most *= 2
+			default:
+				continue
 			}
-		}
-		if rate := 1000 * float64(all) / float64(max(1, words)); rate > d.most {
-			complaints = append(complaints, fmt.Sprintf("%.2f times %q in 1,000 words of comments, at most %v are allowed: name the thing, first in %s", rate, d.name, d.most, worst))
+			if rate := 1000 * float64(count[of].times[i]) / float64(max(1, count[of].words)); rate > most {
+				complaints = append(complaints, fmt.Sprintf("%s: %.2f times %q in 1,000 words, at most %v are allowed (scripts/size has all): name the thing, as in %s",
+					of, rate, h.name, most, count[of].last[i]))
+			}
 		}
 	}
 	return complaints
 }
 
-func TestCommentsNameThings(t *testing.T) {
-	holds(t, nounsNamed)
-	complains(t, nounsNamed, []string{`125.00 times "what" in 1,000 words of comments, at most 1.6 are allowed: name the thing, first in a`},
-		"a/a.go", "// Package a is what it is.\npackage a\n", "b/b.go", "// Two.\npackage b\n\n// One.\n")
+var commentWord = regexp.MustCompile(`[A-Za-z']+`)
+
+func TestDialect(t *testing.T) {
+	holds(t, dialect)
+	complains(t, dialect, []string{
+		`all comments: 3.28 times "what" in 1,000 words, at most 1.5 are allowed (scripts/size has all): name the thing, as in b/b.go:10`,
+		`all documents: 500.00 times "whom`, `b: 3.29 times "what"`,
+	},
+		"a/a.go", "// Package a is no\n// package.\npackage a\n\nvar a = 1 // what whom\n",
+		"b/b.go", "// Package b"+strings.Repeat(" is what it is\n// "+strings.Repeat("so ", 300), 10)+"\npackage b\n",
+		"docs/a.md", "Nobody knows.", "a.md", "Nobody", "docs/results/a.md", "Nobody")
+}
+
+// mostWords is the upper bound for the average sentence length of a page.
+const mostWords = 20
+
+var (
+	fenced    = regexp.MustCompile("(?s)```.*?```")
+	image     = regexp.MustCompile(`!\[[^\]]*\]\([^)]*\)`)
+	target    = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
+	listed    = regexp.MustCompile(`^\s*([-*]|\d+\.)\s`)
+	sentence  = regexp.MustCompile(`[.!?]["*)]*(\s+|$)`)
+	wordChars = regexp.MustCompile(`[\p{L}\p{N}][\p{L}\p{N}'’.,%×/-]*`)
+)
+
+// shortSentences demands short sentences of every page that the site shows, except decisions.
+func shortSentences(t *tree) (complaints []string) {
+	for _, name := range t.paths {
+		if path.Ext(name) != ".md" || name == "CHANGELOG.md" || !slices.Contains([]string{".", "docs", "docs/results"}, path.Dir(name)) {
+			continue
+		}
+		text, _ := fs.ReadFile(t.fsys, name)
+		sentences, words := 0, 0
+		for _, paragraph := range paragraphs(string(text)) {
+			for _, s := range sentence.Split(paragraph, -1) {
+				if n := len(wordChars.FindAllString(s, -1)); n > 0 {
+					sentences, words = sentences+1, words+n
+				}
+			}
+		}
+		if length := float64(words) / float64(max(1, sentences)); length >= mostWords {
+			complaints = append(complaints, fmt.Sprintf("%s: %.1f words in the average sentence: want fewer than %d", name, length, mostWords))
+		}
+	}
+	return complaints
+}
+
+// paragraphs returns the paragraphs and the list items of a page. Code, tables and headings are not
+// sentences; a span of code counts as one word.
+func paragraphs(page string) (all []string) {
+	var now []string
+	end := func() {
+		all, now = append(all, strings.Join(now, " ")), nil
+	}
+	page = span.ReplaceAllString(fenced.ReplaceAllString(page, "\n\n"), "code")
+	page = target.ReplaceAllString(image.ReplaceAllString(page, ""), "$1")
+	for line := range strings.Lines(page) {
+		text := listed.ReplaceAllString(strings.TrimSpace(line), "")
+		if text == "" || strings.HasPrefix(line, "#") || strings.HasPrefix(text, "|") || strings.HasPrefix(line, "    ") {
+			end()
+			continue
+		}
+		if listed.MatchString(line) {
+			end()
+		}
+		now = append(now, text)
+	}
+	end()
+	return all
+}
+
+func TestSentencesAreShort(t *testing.T) {
+	holds(t, shortSentences)
+	long := strings.Repeat("word ", 20) + "end.\n"
+	complains(t, shortSentences, []string{"docs/a.md: 21.0 words in the average sentence: want fewer than 20"},
+		"docs/a.md", long, "docs/b.md", long+"\nShort.\n- And [this](a.md).\n\n```\n"+long+"```\n\n| "+long,
+		"docs/decisions/1.md", long, "docs/c.md", "# "+long+"\n`"+long+"`")
 }

@@ -10,18 +10,14 @@
 //     lines and a comment at most 100 columns; no test sleeps on the wall clock; no constructor
 //     starts a goroutine (code_test.go).
 //   - A type of internal/admit has at most 60 methods, one of pool at most 35
-//     (methods_test.go), and at most 8 pairs of files of internal/admit know each
-//     other's unexported names (coupling_test.go).
-//   - Every relative link in a document leads to a file (links_test.go), every
-//     link of a doc comment to a name (doclinks_test.go), every command in a document
-//     or a comment matches something (commands_test.go), and every name that a
-//     document shows as code exists (identifiers_test.go). Package internal/documents
-//     runs the commands and compiles the code.
-//   - Comments, documents and messages are in plain English (english_test.go), and
-//     comments name things (dialect_test.go).
-//   - An exported type with locks has a String method (printed_test.go).
-//   - An exported name of several packages means one thing in all of
-//     them (words_test.go).
+//     (methods_test.go).
+//   - Every relative link in a document leads to a file (links_test.go), every command in a
+//     document or a comment matches something (commands_test.go), and every name that a document
+//     shows as code, or a comment as a link, exists (identifiers_test.go). Package
+//     internal/documents runs the commands and compiles the code.
+//   - Comments and documents name their subjects, in short sentences (dialect_test.go).
+//   - An exported type with locks has a String method (printed_test.go); states and errors have
+//     one name, and constants a number (names_test.go).
 //   - The gate runs the long tests, and the tests that the race detector skips
 //     (unraced_test.go).
 //   - Code that the simulator drives rounds alike on every machine (exact_test.go).

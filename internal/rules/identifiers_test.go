@@ -20,6 +20,8 @@ var (
 	single    = regexp.MustCompile(`^\*?([A-Za-z]\w*)(\{\}|\(\))?$`)
 	mixedCase = regexp.MustCompile(`[a-z][A-Z]|^[A-Z]\w*[a-z]`)
 
+	version = regexp.MustCompile(`/v\d+$`)
+
 	alert = regexp.MustCompile(`- alert: (\w+)`) // a Prometheus rule
 )
 
@@ -31,9 +33,8 @@ var aboutCode = []string{"ARCHITECTURE.md", "CONTRIBUTING.md"}
 type dictionary struct {
 	words             map[string]bool            // all identifiers, including foreign ones
 	members           map[string]map[string]bool // of a package, or of a type
-	fields            map[string]bool
-	embedded          map[string][]string // types that a struct or an interface embeds
-	packages, foreign map[string]bool     // packages that users import, and foreign packages
+	loose             map[string]bool            // fields, and types that embed others: they may have any member
+	packages, foreign map[string]bool            // packages that users import, and foreign packages
 	folders           map[string]bool
 	files             []string
 	fsys              fs.FS
@@ -43,7 +44,7 @@ type dictionary struct {
 func (t *tree) dictionary() dictionary {
 	d := dictionary{
 		words:   map[string]bool{"By": true}, // OpenTelemetry's unit for bytes
-		members: map[string]map[string]bool{}, fields: map[string]bool{}, embedded: map[string][]string{},
+		members: map[string]map[string]bool{}, loose: map[string]bool{},
 		packages: map[string]bool{}, foreign: map[string]bool{}, folders: map[string]bool{}, files: t.paths, fsys: t.fsys,
 	}
 	for _, file := range t.sources {
@@ -53,7 +54,7 @@ func (t *tree) dictionary() dictionary {
 		d.files = append(slices.Clip(d.files), file.path)
 		for _, name := range file.imported() {
 			if !strings.HasPrefix(name, modulePath) {
-				d.foreign[path.Base(name)] = true
+				d.foreign[path.Base(version.ReplaceAllString(name, ""))] = true
 			}
 		}
 		for node := range ast.Preorder(file.File) {
@@ -107,16 +108,10 @@ func (d dictionary) member(of, name string) {
 func (d dictionary) field(of string, field *ast.Field) {
 	for _, name := range field.Names {
 		d.member(of, name.Name)
-		d.fields[name.Name] = true
+		d.loose[name.Name] = true
 	}
-	if len(field.Names) > 0 {
-		return
-	}
-	for node := range ast.Preorder(field.Type) {
-		if name, ok := node.(*ast.Ident); ok && name.Name != of {
-			d.member(of, name.Name)
-			d.embedded[of] = append(d.embedded[of], name.Name)
-		}
+	if len(field.Names) == 0 {
+		d.loose[of] = true
 	}
 }
 
@@ -164,10 +159,10 @@ func (d dictionary) has(of, name string, lower bool) bool {
 	if !lower && !ast.IsExported(of) && !d.packages[of] {
 		members = nil
 	}
-	if members == nil || d.fields[of] {
+	if members == nil || d.loose[of] {
 		return d.words[name] || d.foreign[of]
 	}
-	return members[name] || slices.ContainsFunc(d.embedded[of], func(inner string) bool { return d.has(inner, name, lower) })
+	return members[name]
 }
 
 func (d dictionary) exists(name string) bool {
@@ -226,5 +221,43 @@ func TestDocumentedNamesExist(t *testing.T) {
 		"deploy/alerts.yaml", "rules:\n  - alert: WeirStuck\n",
 		"CHANGELOG.md", "`law.Gone`", "docs/decisions/0001.md", "`law.Gone`",
 		"b.go", "package weir\nimport \"net/http\"\n", "load/b.go", "package load\n",
-		"law/a.go", "package law\ntype Band struct { Max int }\ntype Node struct { slots }\ntype slots struct { mu int }\ntype set int\nfunc acquire() { x.Close() }", "law/a/a.go", "package a")
+		"law/a.go", "package law\ntype Band struct { Max int }\ntype Node struct { mu int }\ntype set int\nfunc acquire() { x.Close() }", "law/a/a.go", "package a")
+}
+
+// asLink matches a link of a doc comment to a name.
+var asLink = regexp.MustCompile(`\B\[\*?(?:([a-z]\w*)\.)?([A-Z]\w*)(?:\.([A-Z]\w*))?\][^(:]`)
+
+// linked demands that comments link to names that exist. A link to another one shows its brackets.
+func linked(t *tree) (complaints []string) {
+	d := t.dictionary()
+	for _, file := range t.sources {
+		if file.test {
+			continue
+		}
+		for _, group := range file.Comments {
+			for _, comment := range group.List {
+				if strings.HasPrefix(comment.Text, "//\t") {
+					continue
+				}
+				for _, link := range asLink.FindAllStringSubmatch(comment.Text+" ", -1) {
+					of, name, member := link[1], link[2], link[3]
+					if of == "" {
+						of = file.Name.Name
+					}
+					if !d.foreign[of] && (!d.members[of][name] || member != "" && !d.has(name, member, true)) {
+						complaints = append(complaints, fmt.Sprintf("%s: a comment links to %s, which is no exported name: "+
+							"link to one, or leave out the brackets", t.at(comment), link[0][:len(link[0])-1]))
+					}
+				}
+			}
+		}
+	}
+	return complaints
+}
+
+func TestDocLinksLeadToNames(t *testing.T) {
+	holds(t, linked)
+	complains(t, linked, []string{"law/law.go:1: a comment links to [Gone]", "law/law.go:4: a comment links to [Law.Gone]", "law/law.go:4: a comment links to [law.Gone]"},
+		"law/law.go", "// Package law has a [Law] and a [Gone].\npackage law\nimport \"time\"\n// A Law has [Law.Next], [time.Time], [Law.Gone] and [law.Gone].\n"+
+			"//\n//\t[Code] is none\ntype Law struct{}\n\n// Next is next.\nfunc (Law) Next() {}\n")
 }

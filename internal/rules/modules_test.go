@@ -23,6 +23,7 @@ func (t *tree) workspace(name string) (dirs []string) {
 	return dirs
 }
 
+// modules demands that the workspaces have all modules, and that a go.mod needs only third parties.
 func modules(t *tree) (complaints []string) {
 	workspace := t.workspace("all.work")
 	for _, dir := range t.workspace("go.work") {
@@ -63,21 +64,20 @@ func modules(t *tree) (complaints []string) {
 func order(t *tree) (complaints []string) {
 	workspace := t.workspace("all.work")
 	place := func(dir string) int { // index of the innermost module that contains a directory
-		best := -1
-		for i, module := range workspace {
-			inside := module == "." || dir == module || strings.HasPrefix(dir, module+"/")
-			if inside && (best < 0 || len(module) > len(workspace[best]) || workspace[best] == ".") {
-				best = i
+		for ; ; dir = path.Dir(dir) {
+			if i := slices.Index(workspace, dir); i >= 0 || dir == "." {
+				return i
 			}
 		}
-		return best
 	}
 	for _, file := range t.sources {
-		own := place(file.dir)
+		if slices.ContainsFunc(outside, func(o string) bool { return strings.HasPrefix(file.dir+"/", o+"/") }) {
+			continue
+		}
 		for _, imported := range file.imported() {
 			dir, ours := ownPackage(imported)
-			if later := place(dir); ours && own >= 0 && later > own && !slices.ContainsFunc(outside, func(o string) bool { return strings.HasPrefix(file.dir+"/", o+"/") }) {
-				complaints = append(complaints, fmt.Sprintf("%s: imports %s, so ./%s must stand before ./%s in all.work: scripts/release publishes them in that order",
+			if own, later := place(file.dir), place(dir); ours && later > own {
+				complaints = append(complaints, fmt.Sprintf("%s: imports %s, so ./%s must come before ./%s in all.work: scripts/release publishes them in that order",
 					file.path, imported, workspace[later], workspace[own]))
 			}
 		}
@@ -85,10 +85,10 @@ func order(t *tree) (complaints []string) {
 	return complaints
 }
 
-func TestModulesStandAfterWhatTheyImport(t *testing.T) {
+func TestModulesComeAfterTheirImports(t *testing.T) {
 	holds(t, order)
 	complains(t, order,
-		[]string{"cmd/weir/main.go: imports github.com/weir-go/weir/weirprom/grafana, so ./weirprom must stand before ./cmd/weir"},
+		[]string{"cmd/weir/main.go: imports github.com/weir-go/weir/weirprom/grafana, so ./weirprom must come before ./cmd/weir"},
 		"all.work", "use (\n\t.\n\t./cmd/weir\n\t./weirprom\n)\n",
 		"cmd/weir/main.go", "package main\nimport (_ \"github.com/weir-go/weir/weirprom/grafana\"; _ \"github.com/weir-go/weir/law\")",
 		"law/a.go", "package law",

@@ -11,82 +11,81 @@ import (
 // printed demands a String method of exported types with locks or atomics. Package fmt reads
 // the fields of other types without their locks, so that printing one is a data race.
 func printed(t *tree) (complaints []string) {
-	types, inWords := map[string]typeIn{}, map[string]bool{} // by directory and name
+	locks, prints := map[string]string{}, map[string]bool{} // by directory and name
 	for _, file := range t.sources {
 		for _, decl := range file.Decls {
-			switch decl := decl.(type) {
-			case *ast.FuncDecl:
-				if decl.Recv != nil && decl.Name.Name == "String" {
-					inWords[file.dir+"."+receiver(decl)] = true
-				}
-			case *ast.GenDecl:
-				for _, spec := range decl.Specs {
-					if spec, ok := spec.(*ast.TypeSpec); ok && !file.test {
-						types[file.dir+"."+spec.Name.Name] = typeIn{file, spec.Type}
-					}
+			if method, ok := decl.(*ast.FuncDecl); ok && method.Recv != nil && method.Name.Name == "String" {
+				prints[file.dir+"."+receiver(method)] = true
+			}
+		}
+	}
+	for known := -1; known < len(locks); { // a type may contain one that comes later
+		known = len(locks)
+		for _, file := range t.sources {
+			for spec := range specs[*ast.TypeSpec](file.File) {
+				if lock := file.lock(spec.Type, locks); lock != "" && !file.test {
+					locks[file.dir+"."+spec.Name.Name] = lock
 				}
 			}
 		}
 	}
-	for _, file := range t.sources {
-		if file.test || isInternal(file.dir) || isProgram(file.dir) {
-			continue
-		}
-		ast.Inspect(file.File, func(node ast.Node) bool {
-			if spec, ok := node.(*ast.TypeSpec); ok && spec.Name.IsExported() && !inWords[file.dir+"."+spec.Name.Name] {
-				if lock := (typeIn{file, spec.Type}).lock(types); lock != "" {
-					complaints = append(complaints, fmt.Sprintf("%s: exported %s has a %s and no String method, so printing one is a data race: "+
-						"have String return the snapshot by internal/wire", t.at(spec), spec.Name.Name, lock))
-				}
+	for file := range t.public() {
+		for spec := range specs[*ast.TypeSpec](file.File) {
+			name := file.dir + "." + spec.Name.Name
+			if spec.Name.IsExported() && locks[name] != "" && !prints[name] {
+				complaints = append(complaints, fmt.Sprintf("%s: exported %s has a %s and no String method, so printing one is a data race: "+
+					"have String return the snapshot by internal/wire", t.at(spec), spec.Name.Name, locks[name]))
 			}
-			return true
-		})
+		}
 	}
 	return complaints
-}
-
-// A typeIn is a type expression in a file.
-type typeIn struct {
-	file source
-	expr ast.Expr
 }
 
 // lock returns the lock or atomic that fmt reads when it prints a value of the type, empty
 // without one. Behind a pointer fmt reads nothing. An embedded pointer still counts: its
 // locks guard the fields beside it.
-func (t typeIn) lock(types map[string]typeIn) string {
-	of := func(expr ast.Expr) string { return typeIn{t.file, expr}.lock(types) }
-	switch expr := t.expr.(type) {
-	case *ast.StructType:
-		for _, field := range expr.Fields.List {
-			inner := field.Type
-			if pointer, ok := inner.(*ast.StarExpr); ok && field.Names == nil {
-				inner = pointer.X
+func (s source) lock(expr ast.Expr, locks map[string]string) (found string) {
+	ast.Inspect(expr, func(node ast.Node) bool {
+		switch node := node.(type) {
+		case *ast.Field:
+			if pointer, ok := node.Type.(*ast.StarExpr); ok && node.Names == nil && found == "" {
+				found = s.lock(pointer.X, locks)
 			}
-			if lock := of(inner); lock != "" {
-				return lock
+			if found == "" {
+				found = s.lock(node.Type, locks)
 			}
+			return false
+		case *ast.StarExpr, *ast.FuncType, *ast.InterfaceType, *ast.ChanType:
+			return false
+		case *ast.MapType:
+			found = s.lock(node.Value, locks)
+			return false
+		case *ast.Ident:
+			if found == "" {
+				found = locks[s.dir+"."+node.Name]
+			}
+		case *ast.SelectorExpr:
+			found = s.lockOf(node, locks)
+			return false
 		}
-	case *ast.ArrayType:
-		return of(expr.Elt)
-	case *ast.MapType:
-		return of(expr.Value)
-	case *ast.IndexExpr:
-		return of(expr.X)
-	case *ast.Ident:
-		return types[t.file.dir+"."+expr.Name].lock(types)
-	case *ast.SelectorExpr:
-		for _, spec := range t.file.Imports {
-			imported, _ := strconv.Unquote(spec.Path.Value)
-			if name := expr.X.(*ast.Ident).Name; path.Base(imported) != name && (spec.Name == nil || spec.Name.Name != name) {
-				continue
-			}
-			if imported == "sync" || imported == "sync/atomic" {
-				return path.Base(imported) + "." + expr.Sel.Name
-			}
-			if dir, ours := ownPackage(imported); ours {
-				return types[dir+"."+expr.Sel.Name].lock(types)
-			}
+		return found == ""
+	})
+	return found
+}
+
+// lockOf returns the lock in a type of another package.
+func (s source) lockOf(name *ast.SelectorExpr, locks map[string]string) string {
+	for _, spec := range s.Imports {
+		imported, _ := strconv.Unquote(spec.Path.Value)
+		of := name.X.(*ast.Ident).Name
+		if path.Base(imported) != of && (spec.Name == nil || spec.Name.Name != of) {
+			continue
+		}
+		if imported == "sync" || imported == "sync/atomic" {
+			return path.Base(imported) + "." + name.Sel.Name
+		}
+		if dir, ours := ownPackage(imported); ours {
+			return locks[dir+"."+name.Sel.Name]
 		}
 	}
 	return ""

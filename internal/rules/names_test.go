@@ -1,0 +1,179 @@
+package rules
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"strings"
+	"testing"
+)
+
+// otherNames are the exported names that have a standard one, by their ends.
+var otherNames = []struct{ end, except, want string }{
+	{"State", "", "the state of a thing is its Snapshot"},
+	{"Status", "", "the state of a thing is its Snapshot"},
+	{"Usage", "", "the state of a thing is its Snapshot"},
+	{"Stats", "", "the state of a thing is its Snapshot"},
+	{"ErrInvalid", "load", "ErrInvalid is for a measured value that makes no sense: call it ErrConfig"},
+}
+
+// standardNames demands one name for one thing: in types, methods and errors. ErrConfig is of its
+// package's own kind, "<package>: invalid configuration", which matches package weir's.
+func standardNames(t *tree) (complaints []string) {
+	for file := range t.public() {
+		for _, name := range exported(file.File) {
+			for _, other := range otherNames {
+				if strings.HasSuffix(name.Name, other.end) && file.dir != other.except {
+					complaints = append(complaints, fmt.Sprintf("%s: exported %s: %s", t.at(name), name.Name, other.want))
+				}
+			}
+		}
+		for spec := range specs[*ast.ValueSpec](file.File) {
+			want := fmt.Sprintf("settings.ErrConfigOf(%q)", file.Name.Name)
+			if file.dir == "." {
+				want = "settings.ErrConfig"
+			}
+			if spec.Names[0].Name == "ErrConfig" && (len(spec.Values) == 0 || types.ExprString(spec.Values[0]) != want) {
+				complaints = append(complaints, fmt.Sprintf("%s: ErrConfig is of its own kind: want %s", t.at(spec), want))
+			}
+		}
+	}
+	return complaints
+}
+
+// exported returns the exported types, variables, constants and methods of exported types.
+func exported(file *ast.File) (names []*ast.Ident) {
+	for _, decl := range file.Decls {
+		if method, ok := decl.(*ast.FuncDecl); ok && method.Recv != nil && ast.IsExported(receiver(method)) && method.Name.IsExported() {
+			names = append(names, method.Name)
+		}
+		if decl, ok := decl.(*ast.GenDecl); ok {
+			for _, name := range declared(decl) {
+				if name.IsExported() {
+					names = append(names, name)
+				}
+			}
+		}
+	}
+	return names
+}
+
+// declared returns the names that a declaration adds to the package.
+func declared(decl ast.Decl) (names []*ast.Ident) {
+	switch decl := decl.(type) {
+	case *ast.FuncDecl:
+		if decl.Recv == nil {
+			names = append(names, decl.Name)
+		}
+	case *ast.GenDecl:
+		for _, spec := range decl.Specs {
+			switch spec := spec.(type) {
+			case *ast.TypeSpec:
+				names = append(names, spec.Name)
+			case *ast.ValueSpec:
+				names = append(names, spec.Names...)
+			}
+		}
+	}
+	return names
+}
+
+// receiver returns the name of the type of a method; for a function, the exported
+// placeholder "Func".
+func receiver(decl *ast.FuncDecl) string {
+	if decl.Recv == nil {
+		return "Func"
+	}
+	name := ""
+	ast.Inspect(decl.Recv.List[0].Type, func(node ast.Node) bool {
+		if ident, ok := node.(*ast.Ident); ok && name == "" {
+			name = ident.Name
+		}
+		return name == ""
+	})
+	return name
+}
+
+func TestNamesAreStandard(t *testing.T) {
+	holds(t, standardNames)
+	complains(t, standardNames, []string{
+		"law/a.go:2: exported ErrInvalid: ErrInvalid is for", "load/a.go:2: exported State: the state", "load/a.go:3: exported SideStatus",
+		"load/a.go:4: exported Usage", "pid/a.go:2: ErrConfig is of its own kind",
+	},
+		"law/a.go", "package law\nvar ErrInvalid = errors.New(\"law: invalid\")\nvar ErrConfig = settings.ErrConfigOf(\"law\")",
+		"load/a.go", `package load
+type State struct{}
+type SideStatus struct{}
+func (m *Monitor) Usage() int { return 0 }
+func (m *monitor) Usage() int { return 0 }
+func HTTPStatus() int { return 0 }
+type Statement struct{ Status int }
+var ErrInvalid error`,
+		"pid/a.go", "package pid\nvar ErrConfig = errors.New(\"pid: invalid\")")
+}
+
+// numbered demands that exported constants are declared with explicit values. A counted
+// constant, or one that takes the value of an internal one, changes its value when another
+// is inserted before it. That breaks stored values and compiled programs of users.
+func numbered(t *tree) (complaints []string) {
+	for file := range t.public() {
+		for _, decl := range file.Decls {
+			decl, ok := decl.(*ast.GenDecl)
+			if !ok || decl.Tok != token.CONST {
+				continue
+			}
+			for spec := range specs[*ast.ValueSpec](decl) {
+				for i, name := range spec.Names {
+					if name.IsExported() && (i >= len(spec.Values) || derived(file, spec.Values[i])) {
+						complaints = append(complaints, fmt.Sprintf("%s: exported constant %s has no value of its own: "+
+							"write its number, and hold it against an internal one by a test", t.at(name), name.Name))
+					}
+				}
+			}
+		}
+	}
+	return complaints
+}
+
+// derived reports whether the value of an expression depends on its position, or on an
+// unexported name.
+func derived(file source, value ast.Expr) (yes bool) {
+	ast.Inspect(value, func(node ast.Node) bool {
+		switch node := node.(type) {
+		case *ast.SelectorExpr:
+			for _, imported := range file.imported() {
+				of, _ := node.X.(*ast.Ident)
+				if dir, ours := ownPackage(imported); ours && isInternal(dir) && of != nil && strings.HasSuffix(dir, "/"+of.Name) {
+					yes = true
+				}
+			}
+			return false
+		case *ast.Ident:
+			yes = yes || node.Name == "iota" || types.Universe.Lookup(node.Name) == nil && !node.IsExported()
+		}
+		return true
+	})
+	return yes
+}
+
+func TestExportedConstantsAreNumbered(t *testing.T) {
+	holds(t, numbered)
+	complains(t, numbered, []string{"load/a.go:5: exported constant B", "load/a.go:6: exported constant C", "load/a.go:7: exported constant D", "load/a.go:8: exported constant E"},
+		"load/a.go", `package load
+import ("math"; "github.com/weir-go/weir/internal/reply")
+const (
+	A Kind = 1
+	B Kind = iota
+	C
+	D = Kind(reply.D)
+	E = e
+	F = math.MaxInt64
+	G = "g"
+	H = time.Duration(A) * 2
+	i = iota
+	J = -float64(2)
+)`,
+		"internal/reply/a.go", "package reply; const A = iota",
+		"load/a_test.go", "package load; const A = iota")
+}
