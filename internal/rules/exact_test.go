@@ -60,7 +60,7 @@ func fused(assembly string) (places []string) {
 // that it drives. It asks the compiler, which fuses across statements and inlined calls too, for
 // one kind of machine that has them.
 func TestSimulationIsTheSameOnEveryMachine(t *testing.T) {
-	const line = "\t0x0004 00004 (github.com/weir-go/weir/law/law.go:6)\tFMADDD\tF1, F0, F0, F0\n"
+	const line = "\t0x0004 00004 (github.com/weir-go/weir/law/law.go:6)\tFMADDD\tF1, F0, F2, F3\n"
 	if got, want := fused(line+"(math/a.go:2)\tFMADDD\t\n(github.com/weir-go/weir/sim/a.go:3)\tFADDD\t\n"+line), []string{"law/law.go:6"}; !slices.Equal(got, want) {
 		t.Fatalf("fused instructions at %q, want %q", got, want)
 	}
