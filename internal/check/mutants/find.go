@@ -16,24 +16,23 @@ type place struct {
 	file     string // from the root
 	text     string // of the whole file
 	from, to int
-	names    map[string]string // what stands for the names with a $
 }
 
-// find looks for the old code in the package of the mutant. It compares tokens, so neither
-// blanks, lines and comments count, nor in which file of the package it stands. If it
-// stands in several places, m.file has to say which file is meant, and only one may be there.
-func (m mutant) find(root string) (place, error) {
-	dir := m.file
-	if path.Ext(dir) == ".go" {
-		dir = path.Dir(dir)
+// dir returns the folder of the mutant's package.
+func (m mutant) dir() string {
+	if path.Ext(m.file) == ".go" {
+		return path.Dir(m.file)
 	}
-	names, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(dir), "*.go"))
+	return m.file
+}
+
+// find looks for the old code in the package of the mutant. It compares tokens, so blanks, lines
+// and comments do not count, nor does the file in the package. If the code occurs in several files,
+// m.file has to name one.
+func (m mutant) find(root string) (place, error) {
+	names, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(m.dir()), "*.go"))
 	if err != nil {
 		return place{}, err
-	}
-	pattern := tokens(strings.ReplaceAll(m.old, "$", wild))
-	if len(pattern) == 0 {
-		return place{}, fmt.Errorf("its old code is empty")
 	}
 	var found []place
 	for _, name := range names {
@@ -44,8 +43,8 @@ func (m mutant) find(root string) (place, error) {
 		if err != nil {
 			return place{}, err
 		}
-		for _, p := range match(string(text), pattern) {
-			p.file = path.Join(dir, filepath.Base(name))
+		for _, p := range match(string(text), m.old) {
+			p.file = path.Join(m.dir(), filepath.Base(name))
 			found = append(found, p)
 		}
 	}
@@ -53,25 +52,30 @@ func (m mutant) find(root string) (place, error) {
 		found = slices.DeleteFunc(found, func(p place) bool { return p.file != m.file })
 	}
 	if len(found) != 1 {
-		return place{}, fmt.Errorf("its old code stands %d times in %s, want once: adapt it to the code", len(found), m.file)
+		return place{}, fmt.Errorf("its old code occurs %d times in %s, want once: adapt it to the code", len(found), m.file)
 	}
 	return found[0], nil
 }
 
-// changed is the file with the new code in place of the old.
-func (p place) changed(replacement string) string {
-	for name, text := range p.names {
-		replacement = strings.ReplaceAll(replacement, "$"+strings.TrimPrefix(name, wild), text)
-	}
-	return p.text[:p.from] + replacement + p.text[p.to:]
+// changed returns a part of the file, from and to included, with the new code in place of the old.
+func (p place) changed(from, to int, replacement string) string {
+	return p.text[from:p.from] + replacement + p.text[p.to:to]
 }
 
-// wild begins the names that stand for any identifier: $x in a mutant.
-const wild = "anyIdentifier_"
+// match lists the places where the code has the tokens of the pattern.
+func match(code, pattern string) (all []place) {
+	have, want := tokens(code), tokens(pattern)
+	same := func(a, b piece) bool { return a.text == b.text }
+	for i := 0; len(want) > 0 && i+len(want) <= len(have); i++ {
+		if slices.EqualFunc(have[i:i+len(want)], want, same) {
+			all = append(all, place{text: code, from: have[i].from, to: have[i+len(want)-1].to})
+		}
+	}
+	return all
+}
 
 // A piece is one token of Go.
 type piece struct {
-	tok      token.Token
 	text     string
 	from, to int
 }
@@ -94,38 +98,6 @@ func tokens(code string) (all []piece) {
 			text = tok.String()
 		}
 		from := file.Offset(pos)
-		all = append(all, piece{tok, text, from, from + len(text)})
+		all = append(all, piece{text, from, from + len(text)})
 	}
-}
-
-// match lists the places of the code where the pattern stands.
-func match(code string, pattern []piece) (all []place) {
-	pieces := tokens(code)
-	for i := 0; i+len(pattern) <= len(pieces); i++ {
-		if names, ok := fits(pieces[i:], pattern); ok {
-			all = append(all, place{text: code, from: pieces[i].from, to: pieces[i+len(pattern)-1].to, names: names})
-		}
-	}
-	return all
-}
-
-// fits reports whether the pieces begin with the pattern, in which a wild name stands for the same
-// identifier wherever it occurs.
-func fits(pieces, pattern []piece) (names map[string]string, ok bool) {
-	names = map[string]string{}
-	for i, want := range pattern {
-		have := pieces[i]
-		switch {
-		case have.tok != want.tok:
-			return nil, false
-		case strings.HasPrefix(want.text, wild):
-			if known, bound := names[want.text]; bound && known != have.text {
-				return nil, false
-			}
-			names[want.text] = have.text
-		case have.text != want.text:
-			return nil, false
-		}
-	}
-	return names, true
 }

@@ -4,68 +4,71 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
 )
 
-// judge tries all mutants, two packages at a time, and says how each fared. It is an error if one
-// of them is not killed.
-func judge(root string, list []mutant) error {
-	const atOnce = 2 // a build and a test have threads of their own
-	verdicts := make([]chan error, len(list))
-	for i := range verdicts {
-		verdicts[i] = make(chan error, 1)
-	}
-	next := make(chan batch)
-	for range atOnce {
-		go func() {
-			for b := range next {
-				b.judge(root, func(i int, err error) { verdicts[i] <- err })
-			}
-		}()
-	}
-	go func() {
-		defer close(next)
-		for _, b := range batches(list) {
-			next <- b
-		}
-	}()
-	return tell(os.Stdout, list, func(i int) error { return <-verdicts[i] }, func(m mutant) error { return m.isKilled(root, lastPatience) })
+const (
+	// patience is how long a test may take, besides four times its usual time. It is more than the
+	// 20 s for which tests with servers wait for a condition, so that they fail by themselves.
+	patience = 30 * time.Second
+	// shortPatience bounds the wait for a mutant whose test is expected to hang.
+	shortPatience = 10 * time.Second
+)
+
+var (
+	errSurvived = errors.New("survived: no behaviour that this test checks depends on the changed code")
+	errHung     = errors.New("timed out: let the test fail by itself, or give the list the reason why it hangs")
+)
+
+// mayHang reports whether a verdict is that the test hung, and the list has a reason for it.
+func (m mutant) mayHang(err error) bool { return m.hangs != "" && errors.Is(err, errHung) }
+
+// A verdict is nil in err if the test killed the mutant.
+type verdict struct {
+	mutant
+	err error
 }
 
-// tell prints a line for each mutant, in the order of the list, and their numbers. A mutant that
-// survived, or whose test hung, is tried a second time, when nothing else runs: the first verdict
-// may be one of chance, or of a busy machine.
-func tell(w io.Writer, list []mutant, first func(i int) error, second func(mutant) error) error {
+// judge tries all mutants and prints the verdict on each. A mutant that survived, or whose test
+// hung, is tried a second time, when nothing else runs: on a busy machine a test may fail late. It
+// is an error if one is not killed.
+func judge(w io.Writer, root string, list []mutant) error {
 	var killed, late, hung, failed int
-	var doubtful []mutant
-	settle := func(m mutant, err error) {
+	var again []mutant
+	settle := func(v verdict) {
 		switch {
-		case err == nil:
+		case v.err == nil:
 			killed++
-			fmt.Fprintf(w, "killed  %s\n", m)
-		case m.mayHang(err):
+			fmt.Fprintf(w, "killed  %s\n", v.mutant)
+		case v.mayHang(v.err):
 			hung++
-			fmt.Fprintf(w, "hung    %s: as expected, for %s\n", m, m.hangs)
+			fmt.Fprintf(w, "hung    %s: as expected, for %s\n", v.mutant, v.hangs)
 		default:
 			failed++
-			fmt.Fprintf(w, "FAIL    %s: %v\n", m, err)
+			fmt.Fprintf(w, "FAIL    %s: %v\n", v.mutant, v.err)
 		}
 	}
-	for i, m := range list {
-		err := first(i)
-		if !m.mayHang(err) && (errors.Is(err, errSurvived) || errors.Is(err, errHung)) {
-			doubtful = append(doubtful, m)
-			fmt.Fprintf(w, "again   %s: %v\n", m, err)
+	for v := range try(root, list, patience) {
+		if !v.mayHang(v.err) && (errors.Is(v.err, errSurvived) || errors.Is(v.err, errHung)) {
+			again = append(again, v.mutant)
+			fmt.Fprintf(w, "again   %s: %v\n", v.mutant, v.err)
 			continue
 		}
-		settle(m, err)
+		settle(v)
 	}
-	for _, m := range doubtful {
-		err := second(m)
-		if err == nil {
+	for _, m := range again {
+		v := <-try(root, []mutant{m}, 4*patience)
+		if v.err == nil {
 			late++
 		}
-		settle(m, err)
+		settle(v)
 	}
 	fmt.Fprintf(w, "mutants: %d killed, %d of them at the second try; %d timed out as expected; %d not killed\n", killed, late, hung, failed)
 	if failed > 0 {
@@ -74,5 +77,112 @@ func tell(w io.Writer, list []mutant, first func(i int) error, second func(mutan
 	return nil
 }
 
-// mayHang reports whether a verdict is that the test hung, and the list says why it has to.
-func (m mutant) mayHang(err error) bool { return m.hangs != "" && errors.Is(err, errHung) }
+// try tries mutants, those of two test packages at a time, as a build and a test have threads of
+// their own. The largest package goes first.
+func try(root string, list []mutant, patience time.Duration) <-chan verdict {
+	groups := map[string][]mutant{}
+	for _, m := range list {
+		pkg := "./" + m.dir()
+		if m.in != "" {
+			pkg = m.in
+		}
+		groups[pkg] = append(groups[pkg], m)
+	}
+	next, verdicts := make(chan string, len(groups)), make(chan verdict, len(list))
+	for _, pkg := range slices.SortedFunc(maps.Keys(groups), func(a, b string) int { return len(groups[b]) - len(groups[a]) }) {
+		next <- pkg
+	}
+	close(next)
+	go func() {
+		defer close(verdicts)
+		var workers sync.WaitGroup
+		for range 2 {
+			workers.Go(func() {
+				for pkg := range next {
+					tryPackage(root, pkg, groups[pkg], patience, verdicts)
+				}
+			})
+		}
+		workers.Wait()
+	}()
+	return verdicts
+}
+
+// tryPackage tries the mutants that the tests of one package judge. They share a binary, as a build
+// takes seconds of processor time and most tests take hundredths. A mutant outside of functions
+// gets a binary of its own, and each if the shared one does not compile.
+func tryPackage(root, pkg string, list []mutant, patience time.Duration, verdicts chan<- verdict) {
+	var there []mutant
+	var places []place
+	for _, m := range list {
+		at, err := m.find(root)
+		if err == nil && at.changed(at.from, at.to, m.new) == at.text[at.from:at.to] {
+			err = errors.New("changes nothing: its new code is the old")
+		}
+		if err != nil {
+			verdicts <- verdict{m, err}
+			continue
+		}
+		there, places = append(there, m), append(places, at)
+	}
+	tmp, err := os.MkdirTemp("", "mutants")
+	defer os.RemoveAll(tmp)
+	files, woven := weave(there, places)
+	shared, broken := build(tmp, root, pkg, files)
+	if broken != nil {
+		woven = nil
+		shared, broken = build(tmp, root, pkg, nil)
+	}
+	usual := map[string]time.Duration{}
+	for i, m := range there {
+		err := errors.Join(err, broken)
+		b := shared
+		if err == nil {
+			err = shared.passes(m.test, usual)
+		}
+		if err == nil && !woven[i] {
+			b, err = build(tmp, root, pkg, map[string]string{places[i].file: places[i].changed(0, len(places[i].text), m.new)})
+		}
+		if err == nil {
+			most := patience
+			if m.hangs != "" {
+				most = shortPatience
+			}
+			err = b.kills(m.test, strconv.Itoa(i), most+4*usual[m.test])
+		}
+		verdicts <- verdict{m, err}
+	}
+}
+
+// passes runs a test without a mutant, and notes its usual time: only a test that passes there
+// proves anything when it fails elsewhere.
+func (b binary) passes(test string, usual map[string]time.Duration) error {
+	if usual[test] > 0 {
+		return nil
+	}
+	start := time.Now()
+	output, err := b.run(test, "", patience)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%s fails on the real code as well\n%s", test, output)
+	case !strings.Contains(output, "--- PASS: "+test+" "):
+		return fmt.Errorf("there is no %s in %s, or it was skipped", test, b.pkg)
+	}
+	usual[test] = time.Since(start)
+	return nil
+}
+
+// kills runs a test with a mutant. Only a test that ends with a failure kills it: one that could
+// not be started proves nothing, and one that hangs less than a failure.
+func (b binary) kills(test, mutant string, timeout time.Duration) error {
+	_, err := b.run(test, mutant, timeout)
+	switch exit := new(exec.ExitError); {
+	case err == nil:
+		return errSurvived
+	case errors.Is(err, errHung):
+		return err
+	case !errors.As(err, &exit):
+		return fmt.Errorf("the test did not run to its end: %w", err)
+	}
+	return nil
+}

@@ -1,8 +1,8 @@
 package main
 
 // mutants is the list. To add one, take code that has a test, break it as a tired colleague would,
-// and name the test. Blanks and line breaks do not count, and $x is any identifier. The file
-// matters only where its package has the same code elsewhere.
+// and name the test. Blanks and line breaks do not count. The file matters only where its package
+// has the same code elsewhere.
 var mutants = []mutant{
 	// Admission, laws and measurement.
 	{"work under a pace is not charged for its weight", "internal/admit/pacer.go", "\t\tp.tokens -= float64(weight)\n", "\t\tp.tokens--\n", "TestPaceDoesNotDependOnTheNumberOfCallers", ".", ""},

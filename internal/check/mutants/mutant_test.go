@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"maps"
 	"os"
 	"os/exec"
@@ -15,216 +14,110 @@ import (
 	"github.com/weir-go/weir/internal/longtest"
 )
 
-// The fixture is a module with one function, one test that holds it, and one
-// that does not.
-func TestVerdicts(t *testing.T) {
-	longtest.Skip(t)
-	root := t.TempDir()
+// module writes a module into a new folder: names and contents of files.
+func module(t *testing.T, files ...string) (root string) {
+	t.Helper()
+	root = t.TempDir()
 	t.Setenv("GOWORK", "off")
-	for name, text := range map[string]string{
-		"go.mod": "module fixture\n\ngo 1.26\n",
-		"max/max.go": "package max\n\nconst Least = 1\n\nfunc Max(a, b int) int {\n\tif a > b {\n\t\treturn a\n\t}\n\treturn b\n}\n\n" +
-			"var sum int\n\nfunc Add(n int) {\n\tsum += n\n}\n",
-		"max/a_test.go": "package max\n\nimport \"testing\"\n\n" +
-			"func TestMax(t *testing.T) {\n\tt.Run(\"left\", func(t *testing.T) {\n\t\tif Max(2, 1) != 2 {\n\t\t\tt.Fail()\n\t\t}\n\t})\n}\n\n" +
-			"func TestAdd(t *testing.T) {\n\tif Add(Least); sum != 1 {\n\t\tt.Fail()\n\t}\n}\n\n" +
-			"func TestNothing(t *testing.T) {}\n\nfunc TestRed(t *testing.T) { t.Fail() }\n\nfunc TestSkipped(t *testing.T) { t.Skip() }\n",
-	} {
-		file := filepath.Join(root, name)
+	for pair := range slices.Chunk(append(files, "go.mod", "module fixture\n\ngo 1.26\n"), 2) {
+		file := filepath.Join(root, pair[0])
 		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		if err := os.WriteFile(file, []byte(pair[1]), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	base := mutant{name: "wrong way round", file: "max/max.go", old: "a > b", new: "a < b", test: "TestMax"}
-	with := func(change func(*mutant)) mutant {
-		m := base
-		change(&m)
-		return m
-	}
-	cases := map[string]struct {
-		mutant
-		want string // part of the complaint; empty: killed
-	}{
-		"killed":              {base, ""},
-		"killed by a subtest": {with(func(m *mutant) { m.test = "TestMax/left" }), ""},
-		"test elsewhere":      {with(func(m *mutant) { m.in = "./..." }), ""},
-		"hangs or panics":     {with(func(m *mutant) { m.new = "a/(b-1) > b" }), ""},
-		"survives":            {with(func(m *mutant) { m.test = "TestNothing" }), "survived"},
-		"no such test":        {with(func(m *mutant) { m.test = "TestGone" }), "there is no TestGone"},
-		"skipped test":        {with(func(m *mutant) { m.test = "TestSkipped" }), "or it was skipped"},
-		"red anyway":          {with(func(m *mutant) { m.test = "TestRed" }), "fails on the real code as well"},
-		"stale":               {with(func(m *mutant) { m.old = "a >= b" }), "stands 0 times"},
-		"ambiguous":           {with(func(m *mutant) { m.old = "return" }), "stands 2 times"},
-		"changes nothing":     {with(func(m *mutant) { m.new = m.old }), "changes nothing"},
-		"does not compile":    {with(func(m *mutant) { m.new = "a >" }), "does not compile"},
-		"without a result":    {with(func(m *mutant) { m.old, m.new, m.test = "sum += n", "sum = -n", "TestAdd" }), ""},
-		"outside of code": {with(func(m *mutant) {
-			m.old, m.new, m.test = "Least = 1", "Least = 2", "TestAdd"
-		}), ""},
-		"elsewhere since": {with(func(m *mutant) { m.file = "max/gone.go" }), ""},
-		"by package":      {with(func(m *mutant) { m.file = "max" }), ""},
-		"other blanks": {with(func(m *mutant) {
-			m.old = "if a>b{\n\nreturn a}"
-			m.new = "if a < b { return a }"
-		}), ""},
-		"any names":         {with(func(m *mutant) { m.old, m.new = "$x > $y", "$x < $y" }), ""},
-		"names that differ": {with(func(m *mutant) { m.old, m.new = "$x > $x", "$x < $x" }), "stands 0 times"},
-		"no code":           {with(func(m *mutant) { m.old = " // a > b" }), "is empty"},
-		"no such package":   {with(func(m *mutant) { m.file = "gone/max.go" }), "directory not found"},
-	}
-	check := func(t *testing.T, err error, want string) {
-		t.Helper()
-		switch {
-		case want == "" && err != nil:
-			t.Errorf("want it killed, got: %v", err)
-		case want != "" && (err == nil || !strings.Contains(err.Error(), want)):
-			t.Errorf("got %v, want a complaint with %q", err, want)
-		}
-	}
+	return root
+}
+
+func TestVerdicts(t *testing.T) {
+	longtest.Skip(t)
+	root := module(t,
+		"max/max.go", "package max\n\nconst Least = 1\n\nfunc Max(a, b int) int {\n\tif a > b {\n\t\treturn a\n\t}\n\treturn b\n}\n\n"+
+			"var sum int\n\nfunc Add(n int) {\n\tsum += n\n}\n",
+		"max/a_test.go", "package max\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\n"+
+			"func TestMax(t *testing.T) {\n\tt.Run(\"left\", func(t *testing.T) {\n\t\tif Max(2, 1) != 2 {\n\t\t\tt.Fail()\n\t\t}\n\t})\n}\n\n"+
+			"func TestAdd(t *testing.T) {\n\tif Add(Least); sum != 1 {\n\t\tt.Fail()\n\t}\n}\n\n"+
+			"func TestHangs(t *testing.T) {\n\tif Max(2, 1) != 2 {\n\t\tselect {}\n\t}\n}\n\n"+
+			"func TestLate(t *testing.T) {\n\tif _, err := os.Stat(\"late\"); Max(2, 1) != 2 {\n\t\tif os.WriteFile(\"late\", nil, 0o600); err == nil {\n\t\t\tt.Fail()\n\t\t}\n\t}\n}\n\n"+
+			"func TestNothing(t *testing.T) {}\n\nfunc TestRed(t *testing.T) { t.Fail() }\n\nfunc TestSkipped(t *testing.T) { t.Skip() }\n",
+		"other/a_test.go", "package other\n\nimport (\n\t\"fixture/max\"\n\t\"testing\"\n)\n\nfunc TestMax(t *testing.T) {\n\tif max.Max(2, 1) != 2 {\n\t\tt.Fail()\n\t}\n}\n")
+	base := mutant{file: "max/max.go", old: "a > b", new: "a < b", test: "TestMax"}
 	var list []mutant
-	var wants []string
-	for name, c := range cases {
-		t.Run(name, func(t *testing.T) { check(t, c.judgeAlone(root), c.want) })
-		if name != "does not compile" { // which a test below has beside another
-			list, wants = append(list, c.mutant), append(wants, c.want)
+	want := map[string]string{} // the verdict by name, or a part of it
+	add := func(name, verdict string, change func(*mutant)) {
+		m := base
+		m.name = name
+		change(&m)
+		list, want[name] = append(list, m), verdict
+	}
+	add("killed", "killed", func(*mutant) {})
+	add("killed by a subtest", "killed", func(m *mutant) { m.test = "TestMax/left" })
+	add("test elsewhere", "killed", func(m *mutant) { m.in = "./other" })
+	add("panics", "killed", func(m *mutant) { m.new = "a/(b-1) > b" })
+	add("without a result", "killed", func(m *mutant) { m.old, m.new, m.test = "sum += n", "sum = -n", "TestAdd" })
+	add("outside of functions", "killed", func(m *mutant) { m.old, m.new, m.test = "Least = 1", "Least = 2", "TestAdd" })
+	add("of a file that is gone", "killed", func(m *mutant) { m.file = "max/gone.go" })
+	add("of a package", "killed", func(m *mutant) { m.file = "max" })
+	add("other blanks", "killed", func(m *mutant) { m.old, m.new = "if a>b{\n\nreturn a}", "if a < b { return a }" })
+	add("late", "killed", func(m *mutant) { m.test = "TestLate" })
+	add("hangs", "hung", func(m *mutant) { m.test, m.hangs = "TestHangs", "it waits" })
+	add("survives", "survived", func(m *mutant) { m.test = "TestNothing" })
+	add("no such test", "there is no TestGone", func(m *mutant) { m.test = "TestGone" })
+	add("skipped test", "or it was skipped", func(m *mutant) { m.test = "TestSkipped" })
+	add("red anyway", "fails on the real code as well", func(m *mutant) { m.test = "TestRed" })
+	add("stale", "occurs 0 times", func(m *mutant) { m.old = "a >= b" })
+	add("ambiguous", "occurs 2 times", func(m *mutant) { m.old = "return" })
+	add("no code", "occurs 0 times", func(m *mutant) { m.old = " // a > b" })
+	add("no such package", "occurs 0 times", func(m *mutant) { m.file = "gone/max.go" })
+	add("changes nothing", "changes nothing", func(m *mutant) { m.new = m.old })
+
+	check := func(summary string) {
+		t.Helper()
+		var said strings.Builder
+		err := judge(&said, root, list)
+		if !strings.HasSuffix(said.String(), "mutants: "+summary+"\n") || err == nil {
+			t.Errorf("got %v, %s, want %s", err, said.String(), summary)
+		}
+		for _, m := range list {
+			if !slices.ContainsFunc(strings.Split(said.String(), "\n"), func(line string) bool {
+				return strings.Contains(line, " "+m.name+" (") && strings.Contains(line, want[m.name])
+			}) {
+				t.Errorf("%s: want %q in\n%s", m.name, want[m.name], said.String())
+			}
 		}
 	}
-	t.Run("together", func(t *testing.T) {
-		for _, b := range batches(list) {
-			b.judge(root, func(i int, err error) { check(t, err, wants[i]) })
-		}
-	})
-	t.Run("beside one that does not compile", func(t *testing.T) {
-		wants := []string{"", cases["does not compile"].want}
-		batches([]mutant{base, cases["does not compile"].mutant})[0].judge(root, func(i int, err error) {
-			check(t, err, wants[i])
-		})
-	})
-	if err := judge(root, []mutant{base, base}); err != nil {
-		t.Errorf("judge: %v", err)
-	}
-	survivor := with(func(m *mutant) { m.test = "TestNothing" })
-	if err := judge(root, []mutant{base, survivor}); err == nil || err.Error() != "1 of 2 mutants were not killed" {
-		t.Errorf("judge: got %v, want a complaint about one mutant", err)
-	}
+	check("10 killed, 1 of them at the second try; 1 timed out as expected; 9 not killed")
+
+	// One that does not compile takes nothing from the others.
+	list = list[:1]
+	add("does not compile", "does not compile", func(m *mutant) { m.new = "a >" })
+	check("1 killed, 0 of them at the second try; 0 timed out as expected; 1 not killed")
 }
 
 // TestOnlyAFailureKills: a binary that cannot be started, as when memory is short, is no failure of
 // the test.
 func TestOnlyAFailureKills(t *testing.T) {
-	gone := testBinary{root: t.TempDir(), pkg: ".", file: filepath.Join(t.TempDir(), "gone")}
-	if err := gone.kills(mutant{test: "TestX"}, "0", time.Second); err == nil ||
-		!strings.Contains(err.Error(), "did not run to its end") {
+	gone := binary{root: t.TempDir(), pkg: ".", file: filepath.Join(t.TempDir(), "gone")}
+	if err := gone.kills("TestX", "0", time.Second); err == nil || !strings.Contains(err.Error(), "did not run to its end") {
 		t.Errorf("%v, want that the test did not run", err)
 	}
 }
 
-// TestAHangIsNoFailure: a test that does not come to an end is told apart from one that fails.
-func TestAHangIsNoFailure(t *testing.T) {
-	root := t.TempDir()
-	t.Setenv("GOWORK", "off")
-	for name, text := range map[string]string{
-		"go.mod":    "module fixture\n\ngo 1.26\n",
-		"a_test.go": "package a\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\nfunc TestA(t *testing.T) {\n\tswitch os.Getenv(\"" + selector + "\") {\n\tcase \"hangs\":\n\t\tselect {}\n\tcase \"fails\":\n\t\tt.Fail()\n\t}\n}\n",
-	} {
-		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	b := testBinary{root: root, pkg: ".", file: filepath.Join(root, "test")}
-	if _, err := b.build(root, nil); err != nil {
-		t.Fatal(err)
-	}
-	for name, want := range map[string]error{"hangs": errHung, "fails": nil, "neither": errSurvived} {
-		timeout := time.Minute
-		if name == "hangs" {
-			timeout = 100 * time.Millisecond
-		}
-		if err := b.kills(mutant{test: "TestA"}, name, timeout); !errors.Is(err, want) {
-			t.Errorf("%s: %v, want %v", name, err, want)
-		}
-	}
-}
-
-// TestTell: a mutant that survived or hung is tried again before it fails, and a hang is counted
-// apart.
-func TestTell(t *testing.T) {
-	other := errors.New("does not compile")
-	type tries struct {
-		hangs         string
-		first, second error
-	}
-	for _, c := range []struct {
-		tries []tries
-		want  string
-		err   bool
-	}{
-		{[]tries{{}, {}}, "2 killed, 0 of them at the second try; 0 timed out as expected; 0 not killed", false},
-		{
-			[]tries{{first: errSurvived}, {first: errHung}},
-			"2 killed, 2 of them at the second try; 0 timed out as expected; 0 not killed", false,
-		},
-		{
-			[]tries{{first: errSurvived, second: errSurvived}},
-			"0 killed, 0 of them at the second try; 0 timed out as expected; 1 not killed", true,
-		},
-		{
-			[]tries{{first: errHung, second: errHung}},
-			"0 killed, 0 of them at the second try; 0 timed out as expected; 1 not killed", true,
-		},
-		{
-			[]tries{{hangs: "it waits", first: errHung, second: other}},
-			"0 killed, 0 of them at the second try; 1 timed out as expected; 0 not killed", false,
-		},
-		{
-			[]tries{{hangs: "it waits", first: errSurvived, second: errHung}},
-			"0 killed, 0 of them at the second try; 1 timed out as expected; 0 not killed", false,
-		},
-		{[]tries{{hangs: "it waits"}}, "1 killed, 0 of them at the second try; 0 timed out as expected; 0 not killed", false},
-		{[]tries{{first: other}}, "0 killed, 0 of them at the second try; 0 timed out as expected; 1 not killed", true},
-	} {
-		var list []mutant
-		for i, try := range c.tries {
-			list = append(list, mutant{name: strconv.Itoa(i), hangs: try.hangs})
-		}
-		var said strings.Builder
-		err := tell(&said, list, func(i int) error { return c.tries[i].first }, func(m mutant) error {
-			i, _ := strconv.Atoi(m.name)
-			return c.tries[i].second
-		})
-		if !strings.Contains(said.String(), "mutants: "+c.want+"\n") || (err != nil) != c.err {
-			t.Errorf("%+v: got %v and\n%s\nwant %s", c.tries, err, said.String(), c.want)
-		}
-	}
-}
-
-func TestOnlyThoseOfFilesThatDiffer(t *testing.T) {
-	root := t.TempDir()
-	git := func(args ...string) {
-		t.Helper()
-		cmd := exec.Command("git", append([]string{
-			"-C", root, "-c", "user.name=a", "-c", "user.email=a@example.com",
-		}, args...)...)
+func TestMutantsOfFilesThatDiffer(t *testing.T) {
+	root := module(t, "a.go", "package p\n\nconst a = 1\n", "b.go", "package p\n\nconst b = 2\n")
+	for _, args := range []string{"init -q", "add .", "commit -q -m x"} {
+		cmd := exec.Command("git", append([]string{"-C", root, "-c", "user.name=a", "-c", "user.email=a@example.com"}, strings.Fields(args)...)...)
 		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("git %v: %v\n%s", args, err, out)
+			t.Fatalf("git %s: %v\n%s", args, err, out)
 		}
 	}
-	write := func(name, text string) {
-		t.Helper()
+	for name, text := range map[string]string{"b.go": "package p\n\nconst b = 3\n", "c.go": "package p\n\nconst c = 4\n"} {
 		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	write("a.go", "package p\n\nconst a = 1\n")
-	write("b.go", "package p\n\nconst b = 2\n")
-	git("init", "-q")
-	git("add", ".")
-	git("commit", "-q", "-m", "x")
-	write("b.go", "package p\n\nconst b = 3\n")
-	write("c.go", "package p\n\nconst c = 4\n")
 	files, err := differing(root, "HEAD")
 	if want := []string{"b.go", "c.go"}; err != nil || !slices.Equal(files, want) {
 		t.Fatalf("%q, %v, want %q", files, err, want)
@@ -249,30 +142,25 @@ func TestEveryMutantFindsItsPlace(t *testing.T) {
 	}
 }
 
-// TestWeave: that a mutant was judged alone would not show in its verdict.
+// TestWeave: that a mutant got a binary of its own would not show in its verdict.
 func TestWeave(t *testing.T) {
 	const text = "package p\n\nfunc f() int {\n\treturn 1\n}\n\nfunc g(n int) {\nloop:\n\tfor {\n\t\tbreak loop\n\t}\n}\n"
-	changed := func(name, from, to string) change {
-		at := match(text, tokens(from))[0]
+	var list []mutant
+	var places []place
+	for _, change := range [][2]string{{"return 1", "return 2"}, {"1", "3"}, {"for", "for range n"}, {"f", "h"}} {
+		at := match(text, change[0])[0]
 		at.file = "p/a.go"
-		return change{name, at, at.changed(to)}
+		list, places = append(list, mutant{new: change[1]}), append(places, at)
 	}
-	files, woven := weave([]change{
-		changed("a", "return 1", "return 2"), changed("b", "1", "3"),
-		changed("with a label", "for", "for range n"), changed("the name", "f", "h"),
-		changed("nothing", "1", "1"), changed("no Go", "1", "}"),
-	})
-	if want := map[string]bool{"a": true, "b": true}; !maps.Equal(woven, want) {
-		t.Errorf("woven are %v, want %v", woven, want)
+	files, woven := weave(list, places)
+	if want := map[int]bool{0: true, 1: true}; !maps.Equal(woven, want) {
+		t.Errorf("woven are %v, want %v: no label and no name", woven, want)
 	}
 	if len(files) != 2 || !strings.Contains(files["p/mutant_at_work.go"], "package p\n") {
 		t.Errorf("files %q", files)
 	}
-	for _, want := range []string{
-		"if mutantAtWork == \"a\" {\n\treturn 2\n", "if mutantAtWork == \"b\" {\n\treturn 3\n",
-		"}\n\n\treturn 1\n",
-	} {
-		if !strings.Contains(files["p/a.go"], want) {
+	for i, want := range []string{"\n\treturn 2\n", "\n\treturn 3\n"} {
+		if want = "if mutantAtWork == " + strconv.Quote(strconv.Itoa(i)) + " {" + want; !strings.Contains(files["p/a.go"], want) {
 			t.Errorf("no %q in\n%s", want, files["p/a.go"])
 		}
 	}
