@@ -2,8 +2,7 @@ package weirconnect
 
 import (
 	"context"
-	"errors"
-	"io"
+	"time"
 
 	"connectrpc.com/connect"
 	"github.com/weir-go/weir"
@@ -58,7 +57,10 @@ func (c *ClientLimits) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
 		outcome := weir.Failure // should next panic, or end its goroutine
 		defer func() { permit.Finish(outcome) }()
 		res, err := next(ctx, req)
-		outcome = pushedBack(permit, clientOutcome(ctx, err), err)
+		var after time.Duration
+		if outcome, after = clientOutcome(ctx, err); outcome == weir.Overloaded {
+			permit.Pushback(after)
+		}
 		return res, err
 	}
 }
@@ -99,33 +101,9 @@ func open(ctx context.Context, spec connect.Spec, next connect.StreamingClientFu
 	return conn
 }
 
-// pushedBack returns an outcome, and gives the permit the wait that the server asked for, if any.
-func pushedBack(permit weir.Permit, o weir.Outcome, err error) weir.Outcome {
-	if o == weir.Overloaded {
-		after, _ := RetryAfter(err)
-		permit.Pushback(after)
-	}
-	return o
-}
-
-// clientOutcome returns the outcome of a call that is over.
-func clientOutcome(ctx context.Context, err error) weir.Outcome {
-	switch {
-	case ctx.Err() != nil:
-		return edge.ContextOutcome(ctx)
-	case errors.Is(err, weir.ErrRefused): // by another limiter of this client
-		return weir.Overloaded
-	default:
-		_, told := RetryAfter(err)
-		return codeOf(err).ClientOutcome(told)
-	}
-}
-
-// streamOutcome is clientOutcome for the error of Receive, which is io.EOF at the end of a stream
-// that succeeded.
-func streamOutcome(ctx context.Context, err error) weir.Outcome {
-	if errors.Is(err, io.EOF) {
-		err = nil
-	}
-	return clientOutcome(ctx, err)
+// clientOutcome returns the outcome of a call that is over, and the wait that the server asked for,
+// if any.
+func clientOutcome(ctx context.Context, err error) (o weir.Outcome, after time.Duration) {
+	after, told := RetryAfter(err)
+	return rpc.OutcomeOnClient(ctx, err, codeOf(err), told), after
 }

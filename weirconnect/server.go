@@ -6,7 +6,6 @@ import (
 
 	"connectrpc.com/connect"
 	"github.com/weir-go/weir"
-	"github.com/weir-go/weir/edge"
 	"github.com/weir-go/weir/internal/deadline"
 	"github.com/weir-go/weir/internal/rpc"
 )
@@ -76,7 +75,7 @@ func (s *ServerLimits) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
 		outcome := weir.Failure
 		defer func() { permit.Finish(outcome) }()
 		res, err := next(ctx, req)
-		outcome = serverOutcome(ctx, err)
+		outcome = rpc.OutcomeOnServer(ctx, codeOf(err))
 		return res, err
 	}
 }
@@ -104,13 +103,4 @@ func (s *ServerLimits) WrapStreamingHandler(next connect.StreamingHandlerFunc) c
 // WrapStreamingClient returns next: ServerLimits does not limit clients.
 func (s *ServerLimits) WrapStreamingClient(next connect.StreamingClientFunc) connect.StreamingClientFunc {
 	return next
-}
-
-// serverOutcome returns the outcome of a call that its handler has ended. A client that left
-// teaches nothing, whatever became of its call.
-func serverOutcome(ctx context.Context, err error) weir.Outcome {
-	if ctx.Err() != nil {
-		return edge.ContextOutcome(ctx)
-	}
-	return codeOf(err).ServerOutcome()
 }

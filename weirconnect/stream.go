@@ -50,7 +50,7 @@ func (s *serverMessages) run(next connect.StreamingHandlerFunc) (err error) {
 	outcome := weir.Failure // should the handler panic, or end its goroutine
 	defer func() { s.turn.End(outcome) }()
 	err = next(s.ctx, s)
-	outcome = serverOutcome(s.ctx, err)
+	outcome = rpc.OutcomeOnServer(s.ctx, codeOf(err))
 	return err
 }
 
@@ -97,7 +97,8 @@ func (s *clientMessages) Receive(m any) error {
 		s.turn.Give(weir.Success)
 		return nil
 	}
-	s.end(streamOutcome(s.ctx, err))
+	outcome, _ := clientOutcome(s.ctx, err)
+	s.end(outcome)
 	return err
 }
 

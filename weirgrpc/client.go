@@ -2,12 +2,10 @@ package weirgrpc
 
 import (
 	"context"
-	"errors"
-	"io"
 	"slices"
+	"time"
 
 	"github.com/weir-go/weir"
-	"github.com/weir-go/weir/edge"
 	"github.com/weir-go/weir/internal/rpc"
 	"github.com/weir-go/weir/trust"
 	"google.golang.org/grpc"
@@ -61,7 +59,7 @@ func (c *ClientLimits) Unary(ctx context.Context, method string, req, reply any,
 	var trailer metadata.MD
 	err = invoker(ctx, method, req, reply, conn, append(slices.Clone(opts), grpc.Trailer(&trailer))...)
 	after, told := comeBack(err, trailer)
-	if outcome = clientOutcome(ctx, err, told); outcome == weir.Overloaded {
+	if outcome = rpc.OutcomeOnClient(ctx, err, codeOf(err), told); outcome == weir.Overloaded {
 		permit.Pushback(after)
 	}
 	return err
@@ -92,8 +90,8 @@ func (c *ClientLimits) Stream(ctx context.Context, desc *grpc.StreamDesc, conn *
 	defer func() { permit.Finish(outcome) }()
 	stream, err := streamer(ctx, desc, conn, method, opts...)
 	if outcome = weir.Ignore; err != nil {
-		after, told := RetryAfter(err)
-		if outcome = clientOutcome(ctx, err, told); outcome == weir.Overloaded {
+		var after time.Duration
+		if outcome, after = clientOutcome(ctx, err); outcome == weir.Overloaded {
 			permit.Pushback(after)
 		}
 	}
@@ -120,25 +118,8 @@ func withMetadata(ctx context.Context, key, value string) context.Context {
 	return metadata.NewOutgoingContext(ctx, sent)
 }
 
-// clientOutcome returns the outcome of a call that is over. Its server may have asked for a
-// wait.
-func clientOutcome(ctx context.Context, err error, told bool) weir.Outcome {
-	switch {
-	case ctx.Err() != nil:
-		return edge.ContextOutcome(ctx)
-	case errors.Is(err, weir.ErrRefused): // by another limiter of this client
-		return weir.Overloaded
-	default:
-		return codeOf(err).ClientOutcome(told)
-	}
-}
-
-// streamOutcome is clientOutcome for the error of RecvMsg, which is io.EOF at the end of a stream
-// that succeeded.
-func streamOutcome(ctx context.Context, err error) weir.Outcome {
-	if errors.Is(err, io.EOF) {
-		err = nil
-	}
-	_, told := RetryAfter(err)
-	return clientOutcome(ctx, err, told)
+// clientOutcome returns the outcome of a call that is over, by its error alone.
+func clientOutcome(ctx context.Context, err error) (o weir.Outcome, after time.Duration) {
+	after, told := RetryAfter(err)
+	return rpc.OutcomeOnClient(ctx, err, codeOf(err), told), after
 }

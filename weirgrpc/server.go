@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 
 	"github.com/weir-go/weir"
-	"github.com/weir-go/weir/edge"
 	"github.com/weir-go/weir/internal/deadline"
 	"github.com/weir-go/weir/internal/rpc"
 	"github.com/weir-go/weir/trust"
@@ -81,7 +80,7 @@ func (s *ServerLimits) Unary(ctx context.Context, req any, info *grpc.UnaryServe
 	outcome := weir.Failure
 	defer func() { permit.Finish(outcome) }()
 	resp, err = handler(ctx, req)
-	outcome = serverOutcome(ctx, err)
+	outcome = rpc.OutcomeOnServer(ctx, codeOf(err))
 	return resp, err
 }
 
@@ -162,13 +161,4 @@ func attemptOf(ctx context.Context) []string {
 		}
 	}
 	return metadata.ValueFromIncomingContext(ctx, trust.AttemptKey)
-}
-
-// serverOutcome returns the outcome of a call that its handler has ended. A client that left
-// teaches nothing, whatever became of its call.
-func serverOutcome(ctx context.Context, err error) weir.Outcome {
-	if ctx.Err() != nil {
-		return edge.ContextOutcome(ctx)
-	}
-	return codeOf(err).ServerOutcome()
 }

@@ -57,7 +57,7 @@ func (s *serverMessages) run(srv any, handler grpc.StreamHandler) (err error) {
 	outcome := weir.Failure // should the handler panic, or end its goroutine
 	defer func() { s.turn.End(outcome) }()
 	err = handler(srv, s)
-	outcome = serverOutcome(s.Context(), err)
+	outcome = rpc.OutcomeOnServer(s.Context(), codeOf(err))
 	return err
 }
 
@@ -96,7 +96,10 @@ type clientMessages struct {
 }
 
 // finish gives back the slot of the last message.
-func (s *clientMessages) finish(err error) { s.turn.End(streamOutcome(s.ctx, err)) }
+func (s *clientMessages) finish(err error) {
+	outcome, _ := clientOutcome(s.ctx, err)
+	s.turn.End(outcome)
+}
 
 func (s *clientMessages) SendMsg(m any) error {
 	if err := s.turn.Take(s.ctx, s.admitter); err != nil {
@@ -115,6 +118,6 @@ func (s *clientMessages) RecvMsg(m any) error {
 		s.turn.Give(weir.Success)
 		return nil
 	}
-	s.turn.End(streamOutcome(s.ctx, err))
+	s.finish(err)
 	return err
 }

@@ -1,6 +1,13 @@
 package rpc
 
-import "github.com/weir-go/weir"
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/edge"
+)
 
 // A Code is a status code of gRPC. Connect has the same numbers.
 type Code uint32
@@ -60,6 +67,29 @@ func (c Code) ClientOutcome(comeBack bool) weir.Outcome {
 		return weir.Overloaded
 	}
 	return outcomes[c.defined()].client
+}
+
+// OutcomeOnServer is ServerOutcome for a call that its handler has ended. A client that left
+// teaches nothing, whatever became of its call.
+func OutcomeOnServer(ctx context.Context, c Code) weir.Outcome {
+	if ctx.Err() != nil {
+		return edge.ContextOutcome(ctx)
+	}
+	return c.ServerOutcome()
+}
+
+// OutcomeOnClient is ClientOutcome for a call that ended with err and its code. A stream that
+// succeeded ends with io.EOF.
+func OutcomeOnClient(ctx context.Context, err error, c Code, comeBack bool) weir.Outcome {
+	switch {
+	case ctx.Err() != nil:
+		return edge.ContextOutcome(ctx)
+	case errors.Is(err, weir.ErrRefused): // by another limiter of this client
+		return weir.Overloaded
+	case errors.Is(err, io.EOF):
+		return weir.Success
+	}
+	return c.ClientOutcome(comeBack)
 }
 
 func (c Code) defined() Code {

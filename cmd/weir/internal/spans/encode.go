@@ -24,53 +24,6 @@ type Span struct {
 	Refused     string        // the reason, or empty
 }
 
-// The messages of OTLP in JSON: identifiers in hexadecimal digits, 64-bit numbers as text.
-type (
-	export struct {
-		ResourceSpans []resourceSpans `json:"resourceSpans"`
-	}
-	resourceSpans struct {
-		Resource   attributed   `json:"resource"`
-		ScopeSpans []scopeSpans `json:"scopeSpans"`
-	}
-	attributed struct {
-		Attributes attributes `json:"attributes"`
-	}
-	scopeSpans struct {
-		Scope scope  `json:"scope"`
-		Spans []span `json:"spans"`
-	}
-	scope struct {
-		Name string `json:"name"`
-	}
-	span struct {
-		TraceID    string     `json:"traceId"`
-		SpanID     string     `json:"spanId"`
-		Parent     string     `json:"parentSpanId,omitempty"`
-		Name       string     `json:"name"`
-		Kind       int        `json:"kind"`
-		Start      nanos      `json:"startTimeUnixNano"`
-		End        nanos      `json:"endTimeUnixNano"`
-		Attributes attributes `json:"attributes"`
-		Events     []event    `json:"events,omitempty"`
-		Status     *status    `json:"status,omitempty"`
-	}
-	event struct {
-		Time       nanos      `json:"timeUnixNano"`
-		Name       string     `json:"name"`
-		Attributes attributes `json:"attributes"`
-	}
-	status struct {
-		Code int `json:"code"`
-	}
-	attribute struct {
-		Key   string         `json:"key"`
-		Value map[string]any `json:"value"`
-	}
-	attributes []attribute
-	nanos      string
-)
-
 // Values of OTLP's enumerations.
 const (
 	kindServer  = 2
@@ -85,13 +38,21 @@ const (
 	attributeWait = "weir.queue.wait"
 )
 
-func nanosOf(t time.Time) nanos { return nanos(strconv.FormatInt(t.UnixNano(), 10)) }
+// An object is a message of OTLP in JSON: identifiers in hexadecimal digits, 64-bit numbers as text.
+type (
+	object     map[string]any
+	attributes []object
+)
+
+func (a *attributes) add(key, kind string, value any) {
+	*a = append(*a, object{"key": key, "value": object{kind: value}})
+}
 
 // text adds an attribute unless it is empty. It replaces invalid UTF-8, which would fail the
 // batch.
 func (a *attributes) text(key, value string) {
 	if value != "" {
-		*a = append(*a, attribute{key, map[string]any{"stringValue": strings.ToValidUTF8(value, "\uFFFD")}})
+		a.add(key, "stringValue", strings.ToValidUTF8(value, "\uFFFD"))
 	}
 }
 
@@ -99,15 +60,16 @@ func (a *attributes) text(key, value string) {
 func encode(service string, batch []Span) []byte {
 	var of attributes
 	of.text("service.name", service)
-	all := make([]span, len(batch))
+	all := make([]object, len(batch))
 	for i := range batch {
 		all[i] = batch[i].message()
 	}
-	body, err := json.Marshal(export{[]resourceSpans{{
-		Resource: attributed{of}, ScopeSpans: []scopeSpans{{scope{"github.com/weir-go/weir/cmd/weir"}, all}},
+	body, err := json.Marshal(object{"resourceSpans": []object{{
+		"resource":   object{"attributes": of},
+		"scopeSpans": []object{{"scope": object{"name": "github.com/weir-go/weir/cmd/weir"}, "spans": all}},
 	}}})
 	if err != nil {
-		panic("spans: " + err.Error()) // JSON can encode all the types above
+		panic("spans: " + err.Error()) // JSON can encode all the values above
 	}
 	return body
 }
@@ -119,23 +81,16 @@ var methods = map[string]bool{
 }
 
 // message returns a span with the names of OpenTelemetry's semantic conventions.
-func (s *Span) message() span {
-	m := span{
-		TraceID: s.Context.Trace.String(), SpanID: s.Context.Span.String(), Kind: kindServer,
-		Start: nanosOf(s.Start), End: nanosOf(s.End), Name: "HTTP",
-	}
-	if s.Context.Parent != (SpanID{}) {
-		m.Parent = s.Context.Parent.String()
-	}
-	a := &m.Attributes
+func (s *Span) message() object {
+	var a attributes
+	name := "HTTP"
 	if methods[s.Method] {
-		m.Name = s.Method
+		name = s.Method
 		a.text("http.request.method", s.Method)
 	} else {
 		a.text("http.request.method", "_OTHER")
 		a.text("http.request.method_original", s.Method)
 	}
-	m.Name = strings.TrimSpace(m.Name + " " + strings.ToValidUTF8(s.Route, "\uFFFD"))
 	a.text("url.path", s.Path)
 	a.text("url.scheme", s.Proto)
 	a.text("server.address", s.Host)
@@ -144,29 +99,40 @@ func (s *Span) message() span {
 	a.text("weir.upstream.address", s.Upstream)
 	a.text("weir.key", s.Compartment)
 	if s.Status != 0 {
-		*a = append(*a, attribute{"http.response.status_code", map[string]any{"intValue": strconv.Itoa(s.Status)}})
+		a.add("http.response.status_code", "intValue", strconv.Itoa(s.Status))
+	}
+	m := object{
+		"traceId": s.Context.Trace.String(), "spanId": s.Context.Span.String(), "kind": kindServer,
+		"name":              strings.TrimSpace(name + " " + strings.ToValidUTF8(s.Route, "\uFFFD")),
+		"startTimeUnixNano": nanosOf(s.Start), "endTimeUnixNano": nanosOf(s.End),
+	}
+	if s.Context.Parent != (SpanID{}) {
+		m["parentSpanId"] = s.Context.Parent.String()
 	}
 	if s.Status == 0 || s.Status >= http.StatusInternalServerError {
-		m.Status = &status{statusError}
+		m["status"] = object{"code": statusError}
 		a.text("error.type", strconv.Itoa(s.Status))
 	}
-	m.Events = s.events()
+	m["attributes"] = a
+	if decision, e := s.decision(); decision != "" {
+		m["events"] = []object{{"timeUnixNano": nanosOf(s.Start.Add(s.Waited)), "name": decision, "attributes": e}}
+	}
 	return m
 }
 
-// events returns the limiter's decisions as events.
-func (s *Span) events() (all []event) {
-	if s.Refused != "" {
-		e := event{Time: nanosOf(s.Start.Add(s.Waited)), Name: eventRefused}
-		e.Attributes.text(attributeName, s.Compartment)
-		e.Attributes.text("error.type", s.Refused)
-		return []event{e}
+// decision returns the limiter's decision as an event, without a name if the request started at
+// once.
+func (s *Span) decision() (name string, e attributes) {
+	switch {
+	case s.Refused != "":
+		e.text(attributeName, s.Compartment)
+		e.text("error.type", s.Refused)
+		return eventRefused, e
+	case s.Waited > 0:
+		e.add(attributeWait, "doubleValue", s.Waited.Seconds())
+		return eventQueued, e
 	}
-	if s.Waited > 0 {
-		return []event{{
-			Time: nanosOf(s.Start.Add(s.Waited)), Name: eventQueued,
-			Attributes: attributes{{attributeWait, map[string]any{"doubleValue": s.Waited.Seconds()}}},
-		}}
-	}
-	return nil
+	return "", nil
 }
+
+func nanosOf(t time.Time) string { return strconv.FormatInt(t.UnixNano(), 10) }

@@ -44,13 +44,12 @@ func (c *collector) seen() []int {
 
 func (c *collector) RoundTrip(r *http.Request) (*http.Response, error) {
 	body, _ := io.ReadAll(r.Body)
-	var got export
-	if err := json.Unmarshal(body, &got); err != nil {
-		return nil, err
+	if !json.Valid(body) {
+		return nil, errors.New("no JSON")
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.batches = append(c.batches, len(got.ResourceSpans[0].ScopeSpans[0].Spans))
+	c.batches = append(c.batches, bytes.Count(body, []byte(`"spanId"`)))
 	status := c.statuses[0]
 	if len(c.statuses) > 1 {
 		c.statuses = c.statuses[1:]

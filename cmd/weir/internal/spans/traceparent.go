@@ -1,6 +1,7 @@
 package spans
 
 import (
+	"encoding/binary"
 	"encoding/hex"
 	"math/rand/v2"
 )
@@ -96,26 +97,16 @@ func (c Context) Traceparent() string {
 // begin returns the beginning of a new trace.
 func begin() Context {
 	c := Context{flags: flagRandom}
-	for c.Trace == (TraceID{}) {
-		randomly(c.Trace[:])
-	}
+	binary.NativeEndian.PutUint64(c.Trace[:8], rand.Uint64())
+	binary.NativeEndian.PutUint64(c.Trace[8:], random())
 	return c
 }
 
 func newSpanID() (id SpanID) {
-	for id == (SpanID{}) {
-		randomly(id[:])
-	}
+	binary.NativeEndian.PutUint64(id[:], random())
 	return id
 }
 
-// randomly fills into with random bytes, eight at a time. Identifiers must differ, but need
-// not be secret.
-func randomly(into []byte) {
-	for i := 0; i < len(into); i += 8 {
-		n := rand.Uint64()
-		for j := range 8 {
-			into[i+j] = byte(n >> (8 * j))
-		}
-	}
-}
+// random returns a number that is not 0, as the zero identifiers are invalid. Identifiers must
+// differ, but need not be secret.
+func random() uint64 { return max(1, rand.Uint64()) }
