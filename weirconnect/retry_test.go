@@ -210,15 +210,6 @@ func TestThrottledCallIsNotSent(t *testing.T) {
 	}
 }
 
-func TestRetryOfNothing(t *testing.T) {
-	defer func() {
-		if recover() == nil {
-			t.Error("no panic")
-		}
-	}()
-	weirconnect.RetryClient(nil)
-}
-
 // TestRetryOverARealConnection by each protocol: a server that is full at first, and behind
 // [weirhttp.Trust].
 func TestRetryOverARealConnection(t *testing.T) {

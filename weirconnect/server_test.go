@@ -3,7 +3,10 @@ package weirconnect_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"net/http"
+	"runtime"
 	"strconv"
 	"testing"
 	"time"
@@ -12,6 +15,7 @@ import (
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
 	"github.com/weir-go/weir/internal/limittest"
+	"github.com/weir-go/weir/internal/longtest"
 	"github.com/weir-go/weir/weirconnect"
 	"github.com/weir-go/weir/weirhttp"
 )
@@ -201,21 +205,13 @@ func TestPriority(t *testing.T) {
 
 func TestMistakesPanic(t *testing.T) {
 	lim := limittest.Fixed(t, 1, weir.Queue{})
-	for name, mistake := range map[string]func(){
+	limittest.Panics(t, map[string]func(){
 		"no function":    func() { weirconnect.LimitServer(nil, weirconnect.ServerConfig{}) },
 		"Streams":        func() { weirconnect.LimitServer(weirconnect.One(lim), weirconnect.ServerConfig{Streams: 2}) },
 		"client":         func() { weirconnect.LimitClient(nil, weirconnect.ClientConfig{}) },
 		"client Streams": func() { weirconnect.LimitClient(weirconnect.One(lim), weirconnect.ClientConfig{Streams: 9}) },
-	} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("%s: no panic", name)
-				}
-			}()
-			mistake()
-		}()
-	}
+		"no client":      func() { weirconnect.RetryClient(nil) },
+	})
 }
 
 // The deadlines of clients do not count on a server, which does not know the clients.
@@ -236,4 +232,129 @@ func TestDeadlinesOfClients(t *testing.T) {
 	if <-lim.Counts {
 		t.Error("the deadline counts")
 	}
+}
+
+// TestHandlersThatPanicOrExit lose no slot. net/http ends the connection, or the stream of HTTP/2.
+func TestHandlersThatPanicOrExit(t *testing.T) {
+	for name, end := range map[string]func(){"panic": func() { panic(http.ErrAbortHandler) }, "goexit": runtime.Goexit} {
+		t.Run(name, func(t *testing.T) {
+			lim := limittest.Fixed(t, 2, weir.Queue{})
+			server := weirconnect.LimitServer(weirconnect.One(lim), weirconnect.ServerConfig{Streams: weirconnect.EachMessage})
+			working := make(chan struct{}, 2)
+			srv := start(t, &service{
+				unary: func(context.Context) error { working <- struct{}{}; end(); return nil },
+				stream: func(_ context.Context, s *echoServer) error {
+					_, _ = s.Receive()
+					working <- struct{}{}
+					end()
+					return nil
+				},
+			}, 2, server.Option())
+			ctx, leave := context.WithCancel(t.Context())
+			defer leave()
+			go func() { _ = call(ctx, caller(srv)) }()
+			_ = streamer(srv).CallBidiStream(ctx).Send(&bytes{})
+			<-working
+			<-working
+			limittest.Idle(t, lim)
+			limittest.Check(t, lim, limittest.Taught{Failed: 2})
+		})
+	}
+}
+
+// TestPeersThatLeave in the midst of a call or a stream, and one that sends half a request.
+func TestPeersThatLeave(t *testing.T) {
+	for _, version := range []int{1, 2} {
+		t.Run(fmt.Sprint("HTTP/", version), func(t *testing.T) {
+			lim := limittest.Fixed(t, 2, weir.Queue{})
+			server := weirconnect.LimitServer(weirconnect.One(lim), weirconnect.ServerConfig{Streams: weirconnect.EachMessage})
+			working := make(chan struct{}, 1)
+			srv := start(t, &service{unary: func(ctx context.Context) error { working <- struct{}{}; <-ctx.Done(); return nil }}, version, server.Option())
+			go func() { _ = call(t.Context(), caller(srv)) }()
+			<-working
+			half, sent := io.Pipe()
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, srv.URL+unaryCall, half)
+			if err != nil {
+				t.Fatal(err)
+			}
+			req.Header.Set("Content-Type", "application/proto")
+			go func() {
+				if res, err := srv.Client().Do(req); err == nil {
+					_ = res.Body.Close()
+				}
+			}()
+			_, _ = sent.Write([]byte{0x0a})
+			if n := lim.Snapshot().InFlight; n != 1 {
+				t.Errorf("in flight %d: half a request holds a slot", n)
+			}
+			srv.CloseClientConnections()
+			_ = sent.Close()
+			limittest.Idle(t, lim)
+			limittest.Check(t, lim, limittest.Taught{Ignored: 1})
+		})
+	}
+}
+
+// TestGiganticMessages are Connect's to refuse, before a slot is taken.
+func TestGiganticMessages(t *testing.T) {
+	lim := limittest.Fixed(t, 1, weir.Queue{})
+	server := weirconnect.LimitServer(weirconnect.One(lim), weirconnect.ServerConfig{})
+	srv := start(t, &service{}, 2, server.Option(), connect.WithReadMaxBytes(1<<20))
+	_, err := caller(srv).CallUnary(t.Context(), connect.NewRequest(&bytes{Value: make([]byte, 2<<20)}))
+	if connect.CodeOf(err) != connect.CodeResourceExhausted {
+		t.Errorf("%v", err)
+	}
+	if n := lim.Snapshot().Admitted; n != 0 {
+		t.Errorf("%d admitted", n)
+	}
+}
+
+// TestInventedProcedures are the mux's to refuse.
+func TestInventedProcedures(t *testing.T) {
+	asked := 0
+	server := weirconnect.LimitServer(func(string) weir.Admitter { asked++; return nil }, weirconnect.ServerConfig{})
+	srv := start(t, &service{}, 1, server.Option())
+	for i := range 10 {
+		err := call(t.Context(), connect.NewClient[bytes, bytes](srv.Client(), fmt.Sprintf("%s/invented/%d", srv.URL, i)))
+		if connect.CodeOf(err) != connect.CodeUnimplemented {
+			t.Errorf("%v", err)
+		}
+	}
+	if asked > 0 {
+		t.Errorf("asked for %d procedures", asked)
+	}
+}
+
+func TestCancelledCallsLeaveNothing(t *testing.T) { cancelCalls(t, 1000) }
+
+// TestManyCancelledCallsLeaveNothing takes ten times as long under the race detector.
+func TestManyCancelledCallsLeaveNothing(t *testing.T) {
+	longtest.Skip(t)
+	if raceEnabled {
+		t.Skip("see TestCancelledCallsLeaveNothing")
+	}
+	cancelCalls(t, 20_000)
+}
+
+func cancelCalls(t *testing.T, calls int) {
+	lim, ours := limittest.Fixed(t, 8, weir.Queue{Size: 8}), limittest.Fixed(t, 1000, weir.Queue{})
+	server := weirconnect.LimitServer(weirconnect.One(lim), weirconnect.ServerConfig{Streams: weirconnect.EachMessage})
+	limits := connect.WithInterceptors(weirconnect.LimitClient(weirconnect.One(ours), weirconnect.ClientConfig{Streams: weirconnect.EachMessage}))
+	srv := start(t, &service{unary: func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }}, 2, server.Option())
+	unary, streams := caller(srv, limits), streamer(srv, limits)
+	if err := call(t.Context(), connect.NewClient[bytes, bytes](srv.Client(), srv.URL+"/none")); err == nil {
+		t.Fatal("there is no such procedure")
+	}
+	limittest.CancelCalls(t, calls, func(ctx context.Context, i int) {
+		if i%4 > 0 {
+			_ = call(ctx, unary)
+			return
+		}
+		ctx, leave := context.WithCancel(ctx)
+		stream := streams.CallBidiStream(ctx)
+		_ = stream.Send(&bytes{})
+		leave()
+		_ = stream.CloseRequest() // or the HTTP client goes on waiting for what it sends
+		_ = stream.CloseResponse()
+	}, srv.Client().CloseIdleConnections, lim, ours)
 }

@@ -76,34 +76,6 @@ func TestEachMessage(t *testing.T) {
 	limittest.Check(t, lim, limittest.Taught{Succeeded: 3})
 }
 
-// TestCallerThatLeavesWithinAMessage teaches nothing, though the handler goes on with its stream.
-func TestCallerThatLeavesWithinAMessage(t *testing.T) {
-	for name, goOn := range map[string]func(*echoServer){
-		"receives": func(stream *echoServer) { _, _ = stream.Receive() },
-		"sends":    func(stream *echoServer) { _ = stream.Send(&bytes{}) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			lim := limittest.Fixed(t, 1, weir.Queue{})
-			ctx, leave := context.WithCancel(t.Context())
-			defer leave()
-			client := limited(t, &service{stream: func(ctx context.Context, stream *echoServer) error {
-				if _, err := stream.Receive(); err != nil {
-					return err
-				}
-				leave()
-				<-ctx.Done()
-				goOn(stream)
-				return nil
-			}}, lim, weirconnect.EachMessage)
-			stream := client.CallBidiStream(ctx)
-			_ = stream.Send(&bytes{})
-			_, _ = stream.Receive()
-			limittest.Idle(t, lim)
-			limittest.Check(t, lim, limittest.Taught{Ignored: 1})
-		})
-	}
-}
-
 // TestRefusedMessage ends the stream, if the handler returns the error.
 func TestRefusedMessage(t *testing.T) {
 	lim := limittest.Fixed(t, 1, weir.Queue{})
@@ -195,4 +167,35 @@ func TestClientStreams(t *testing.T) {
 		}
 		limittest.Check(t, lim, limittest.Taught{Ignored: 3})
 	})
+}
+
+// TestPeerThatNeverReads holds no slot while the server's sends block on it.
+func TestPeerThatNeverReads(t *testing.T) {
+	lim := limittest.Fixed(t, 1, weir.Queue{})
+	server := weirconnect.LimitServer(weirconnect.One(lim), weirconnect.ServerConfig{Streams: weirconnect.EachMessage})
+	sent, stopped := make(chan struct{}), make(chan error, 1)
+	srv := start(t, &service{stream: func(_ context.Context, s *echoServer) error {
+		_, err := s.Receive()
+		large := &bytes{Value: make([]byte, 1<<20)}
+		for i := 0; err == nil; i++ {
+			if i == 1 {
+				close(sent)
+			}
+			err = s.Send(large)
+		}
+		stopped <- err
+		return err
+	}}, 2, server.Option())
+	stream := streamer(srv, connect.WithAcceptCompression("gzip", nil, nil)).CallBidiStream(t.Context())
+	_ = stream.Send(&bytes{})
+	_, _ = stream.Receive()
+	<-sent
+	if n := lim.Snapshot().InFlight; n != 0 {
+		t.Errorf("in flight %d, want 0", n)
+	}
+	srv.CloseClientConnections()
+	if err := <-stopped; err == nil {
+		t.Error("it went on sending")
+	}
+	limittest.Idle(t, lim)
 }

@@ -223,22 +223,13 @@ func TestRetryThroughAPanic(t *testing.T) {
 	}
 }
 
-func TestRetryOfNothing(t *testing.T) {
-	defer func() {
-		if recover() == nil {
-			t.Error("no panic")
-		}
-	}()
-	weirgrpc.RetryClient(nil)
-}
-
 // TestRetryOverARealConnection: a server that is full at first, with its pushback, and an option of
 // the caller's own.
 func TestRetryOverARealConnection(t *testing.T) {
 	lim := limittest.Fixed(t, 1, weir.Queue{})
-	got := make(chan weir.Priority, 1)
+	s, got := seesPriority()
 	server := weirgrpc.LimitServer(weirgrpc.One(lim), weirgrpc.ServerConfig{Trust: networks(t, "127.0.0.1")})
-	addr := start(t, &service{unary: func(ctx context.Context) error { got <- weir.PriorityFrom(ctx); return nil }}, grpc.UnaryInterceptor(server.Unary))
+	addr := start(t, s, grpc.UnaryInterceptor(server.Unary))
 	rc := newClient(t, retry.Config{Backoff: time.Millisecond})
 	conn := dial(t, addr, weirgrpc.RetryClient(rc).Options()...)
 
@@ -263,33 +254,6 @@ func TestRetryOverARealConnection(t *testing.T) {
 	}
 	if s := rc.Snapshot(); s.Attempts != 2 || s.Retries != 1 {
 		t.Errorf("%+v", s)
-	}
-}
-
-// TestAttemptsOfPeers lower the priority, also gRPC's own, if the peer is trusted.
-func TestAttemptsOfPeers(t *testing.T) {
-	const own = "grpc-previous-rpc-attempts"
-	for _, c := range []struct {
-		trusted trust.Peers
-		sent    metadata.MD
-		want    weir.Priority
-	}{
-		{networks(t, "127.0.0.1"), metadata.MD{trust.AttemptKey: {"2"}}, weir.Low},
-		{networks(t, "127.0.0.1"), metadata.MD{trust.AttemptKey: {"2"}, trust.Key: {"critical"}}, weir.High},
-		{networks(t, "127.0.0.1"), metadata.MD{trust.AttemptKey: {"1"}}, weir.Normal},
-		{networks(t, "127.0.0.1"), metadata.MD{trust.AttemptKey: {"2", "2"}}, weir.Normal},
-		{networks(t, "127.0.0.1"), metadata.MD{own: {"1"}}, weir.Low},
-		{networks(t, "10.0.0.0/8"), metadata.MD{trust.AttemptKey: {"2"}, own: {"1"}}, weir.Normal},
-		{nil, metadata.MD{trust.AttemptKey: {"2"}, own: {"1"}}, weir.Normal},
-	} {
-		got := make(chan weir.Priority, 1)
-		client := limited(t, &service{unary: func(ctx context.Context) error { got <- weir.PriorityFrom(ctx); return nil }}, limittest.Fixed(t, 1, weir.Queue{}), weirgrpc.ServerConfig{Trust: c.trusted})
-		if _, err := client.UnaryCall(metadata.NewOutgoingContext(t.Context(), c.sent), &testpb.SimpleRequest{}); err != nil {
-			t.Fatal(err)
-		}
-		if p := <-got; p != c.want {
-			t.Errorf("%v: %v, want %v", c.sent, p, c.want)
-		}
 	}
 }
 

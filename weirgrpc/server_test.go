@@ -14,6 +14,7 @@ import (
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
 	"github.com/weir-go/weir/internal/limittest"
+	"github.com/weir-go/weir/internal/longtest"
 	"github.com/weir-go/weir/weirgrpc"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -245,7 +246,7 @@ func TestNilLimiterExempts(t *testing.T) {
 
 func TestMistakesPanic(t *testing.T) {
 	lim := limittest.Fixed(t, 1, weir.Queue{})
-	for name, mistake := range map[string]func(){
+	limittest.Panics(t, map[string]func(){
 		"no function":    func() { weirgrpc.LimitServer(nil, weirgrpc.ServerConfig{}) },
 		"One of nil":     func() { weirgrpc.One(nil) },
 		"One of no set":  func() { weirgrpc.One((*weir.Limiter)(nil)) },
@@ -253,14 +254,136 @@ func TestMistakesPanic(t *testing.T) {
 		"Streams":        func() { weirgrpc.LimitServer(weirgrpc.One(lim), weirgrpc.ServerConfig{Streams: 2}) },
 		"client":         func() { weirgrpc.LimitClient(nil, weirgrpc.ClientConfig{}) },
 		"client Streams": func() { weirgrpc.LimitClient(weirgrpc.One(lim), weirgrpc.ClientConfig{Streams: 9}) },
-	} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("%s: no panic", name)
+		"no client":      func() { weirgrpc.RetryClient(nil) },
+	})
+}
+
+// TestHandlersThatPanicOrExit lose no slot, where another interceptor recovers. gRPC never answers a
+// call whose handler ends its goroutine.
+func TestHandlersThatPanicOrExit(t *testing.T) {
+	for name, end := range map[string]func(){"panic": func() { panic("broken") }, "goexit": runtime.Goexit} {
+		t.Run(name, func(t *testing.T) {
+			lim := limittest.Fixed(t, 2, weir.Queue{})
+			server := weirgrpc.LimitServer(weirgrpc.One(lim), weirgrpc.ServerConfig{Streams: weirgrpc.EachMessage})
+			working := make(chan struct{}, 2)
+			work := func() { working <- struct{}{}; end() }
+			recovered := func(err *error) {
+				if r := recover(); r != nil {
+					*err = status.Error(codes.Internal, fmt.Sprint(r))
 				}
-			}()
-			mistake()
-		}()
+			}
+			client := testpb.NewBenchmarkServiceClient(dial(t, start(t, &service{
+				unary:  func(context.Context) error { work(); return nil },
+				stream: func(s echoServer) error { _, _ = s.Recv(); work(); return nil },
+			}, append([]grpc.ServerOption{
+				grpc.ChainUnaryInterceptor(func(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (_ any, err error) {
+					defer recovered(&err)
+					return next(ctx, req)
+				}),
+				grpc.ChainStreamInterceptor(func(srv any, s grpc.ServerStream, _ *grpc.StreamServerInfo, next grpc.StreamHandler) (err error) {
+					defer recovered(&err)
+					return next(srv, s)
+				}),
+			}, server.Options()...)...)))
+			ctx, leave := context.WithCancel(t.Context())
+			defer leave()
+			go func() { _, _ = client.UnaryCall(ctx, message) }()
+			_ = open(ctx, t, client).Send(message)
+			<-working
+			<-working
+			limittest.Idle(t, lim)
+			limittest.Check(t, lim, limittest.Taught{Failed: 2})
+		})
 	}
+}
+
+// TestGiganticMessages are gRPC's to refuse, before a slot is taken.
+func TestGiganticMessages(t *testing.T) {
+	lim := limittest.Fixed(t, 1, weir.Queue{})
+	client := limited(t, &service{}, lim, weirgrpc.ServerConfig{Streams: weirgrpc.EachMessage})
+	gigantic := &testpb.SimpleRequest{Payload: &testpb.Payload{Body: make([]byte, 5<<20)}}
+	if _, err := client.UnaryCall(t.Context(), gigantic); status.Code(err) != codes.ResourceExhausted {
+		t.Errorf("%v", err)
+	}
+	stream := open(t.Context(), t, client)
+	_ = stream.Send(gigantic)
+	if _, err := stream.Recv(); status.Code(err) != codes.ResourceExhausted {
+		t.Errorf("%v", err)
+	}
+	if n := lim.Snapshot().Admitted; n != 0 {
+		t.Errorf("%d admitted", n)
+	}
+}
+
+// TestInventedMethods open no compartment and are answered by gRPC, or by an UnknownServiceHandler
+// within the bound of the set.
+func TestInventedMethods(t *testing.T) {
+	for name, unknown := range map[string]bool{"unknown": false, "forwarded": true} {
+		t.Run(name, func(t *testing.T) {
+			const most = 3
+			set, err := bulkhead.New(bulkhead.Config{MaxKeys: most})
+			if err != nil {
+				t.Fatal(err)
+			}
+			asked := 0
+			byMethod := weirgrpc.ByMethod(set)
+			server := weirgrpc.LimitServer(func(method string) weir.Admitter { asked++; return byMethod(method) }, weirgrpc.ServerConfig{})
+			opts := server.Options()
+			want := codes.Unimplemented
+			if unknown {
+				want = codes.NotFound
+				opts = append(opts, grpc.UnknownServiceHandler(func(any, grpc.ServerStream) error { return status.Error(codes.NotFound, "") }))
+			}
+			conn := dial(t, start(t, &service{}, opts...))
+			const calls = 100
+			for i := range calls {
+				err := conn.Invoke(t.Context(), fmt.Sprintf("/invented/%d", i%50), message, &testpb.SimpleResponse{})
+				if status.Code(err) != want {
+					t.Fatalf("%v", err)
+				}
+			}
+			err = conn.Invoke(t.Context(), "/invented/"+strings.Repeat("x", bulkhead.MaxKeyLength), message, &testpb.SimpleResponse{})
+			if unknown {
+				want = codes.InvalidArgument
+			}
+			if status.Code(err) != want {
+				t.Errorf("a long one: %v", err)
+			}
+			if n := len(set.Snapshot().ByKey); n > most+1 { // bulkhead.Overflow is one
+				t.Errorf("%d compartments", n)
+			}
+			if !unknown && asked > 0 || unknown && asked != calls+1 {
+				t.Errorf("asked %d times: want never, or each time because it is not remembered", asked)
+			}
+		})
+	}
+}
+
+func TestCancelledCallsLeaveNothing(t *testing.T) { cancelCalls(t, 2000) }
+
+// TestManyCancelledCallsLeaveNothing takes ten times as long under the race detector.
+func TestManyCancelledCallsLeaveNothing(t *testing.T) {
+	longtest.Skip(t)
+	if raceEnabled {
+		t.Skip("see TestCancelledCallsLeaveNothing")
+	}
+	cancelCalls(t, 100_000)
+}
+
+func cancelCalls(t *testing.T, calls int) {
+	lim, ours := limittest.Fixed(t, 8, weir.Queue{Size: 8}), limittest.Fixed(t, 1000, weir.Queue{})
+	server := weirgrpc.LimitServer(weirgrpc.One(lim), weirgrpc.ServerConfig{Streams: weirgrpc.EachMessage})
+	limits := weirgrpc.LimitClient(weirgrpc.One(ours), weirgrpc.ClientConfig{Streams: weirgrpc.EachMessage})
+	addr := start(t, &service{unary: func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }}, server.Options()...)
+	client := testpb.NewBenchmarkServiceClient(dial(t, addr, limits.Options()...))
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, _ = client.UnaryCall(gone, message) // which connects
+	limittest.CancelCalls(t, calls, func(ctx context.Context, i int) {
+		if i%4 > 0 {
+			_, _ = client.UnaryCall(ctx, message)
+		} else if stream, err := client.StreamingCall(ctx); err == nil {
+			_ = stream.Send(message)
+		}
+	}, func() {}, lim, ours)
 }

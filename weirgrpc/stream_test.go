@@ -303,3 +303,64 @@ func TestClosedConnectionGivesTheSlotBack(t *testing.T) {
 	conn.Close()
 	limittest.Idle(t, lim)
 }
+
+// TestPeerThatNeverReads holds no slot while the server's sends block on it.
+func TestPeerThatNeverReads(t *testing.T) {
+	lim := limittest.Fixed(t, 1, weir.Queue{})
+	sent, stopped := make(chan struct{}), make(chan error, 1)
+	client := limited(t, &service{stream: func(s echoServer) error {
+		_, err := s.Recv()
+		large := &testpb.SimpleResponse{Payload: &testpb.Payload{Body: make([]byte, 1<<20)}}
+		for i := 0; err == nil; i++ {
+			if i == 1 {
+				close(sent)
+			}
+			err = s.Send(large)
+		}
+		stopped <- err
+		return err
+	}}, lim, weirgrpc.ServerConfig{Streams: weirgrpc.EachMessage})
+	ctx, leave := context.WithCancel(t.Context())
+	_ = open(ctx, t, client).Send(message)
+	<-sent
+	if _, err := client.UnaryCall(t.Context(), message); err != nil {
+		t.Errorf("another call: %v", err)
+	}
+	leave()
+	if err := <-stopped; err == nil {
+		t.Error("it went on sending")
+	}
+	limittest.Idle(t, lim)
+}
+
+// TestPeersThatLeave in the midst of a call or a stream.
+func TestPeersThatLeave(t *testing.T) {
+	lim := limittest.Fixed(t, 3, weir.Queue{})
+	server := weirgrpc.LimitServer(weirgrpc.One(lim), weirgrpc.ServerConfig{Streams: weirgrpc.EachMessage})
+	working := make(chan struct{}, 3)
+	addr := start(t, &service{
+		unary: func(ctx context.Context) error { working <- struct{}{}; <-ctx.Done(); return nil },
+		stream: func(s echoServer) error {
+			for {
+				if _, err := s.Recv(); err != nil {
+					return err
+				}
+				working <- struct{}{}
+			}
+		},
+	}, server.Options()...)
+	conn := dial(t, addr)
+	client := testpb.NewBenchmarkServiceClient(conn)
+	go func() { _, _ = client.UnaryCall(t.Context(), message) }()
+	for range 2 {
+		_ = open(t.Context(), t, client).Send(message)
+	}
+	for range 3 {
+		<-working
+	}
+	_ = conn.Close()
+	limittest.Idle(t, lim)
+	if s := lim.Snapshot(); s.Ignored < 1 || s.Failed != 0 || s.Succeeded > 2 { // the streams asked for the next message before
+		t.Errorf("%+v", s)
+	}
+}

@@ -1,64 +1,58 @@
-package weirgrpc_test
+package weirgrpc
 
 import (
-	"fmt"
-	"slices"
+	"context"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/weir-go/weir"
-	"github.com/weir-go/weir/internal/limittest"
-	"github.com/weir-go/weir/weirgrpc"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/codes"
-	testpb "google.golang.org/grpc/interop/grpc_testing"
-	"google.golang.org/grpc/status"
+	"google.golang.org/grpc/tap"
 )
 
-// BenchmarkRefusal prints how many times as many calls of 64 KB a tap refuses as an interceptor in
-// the same time, "x/interceptor", over real sockets.
-//
-//	scripts/all go test ./weirgrpc -run '^$' -bench Refusal
-func BenchmarkRefusal(b *testing.B) {
-	lim := limittest.Fixed(b, 1, weir.Queue{})
-	server := weirgrpc.LimitServer(weirgrpc.One(lim), weirgrpc.ServerConfig{})
-	connect := func(opts ...grpc.ServerOption) testpb.BenchmarkServiceClient {
-		client := testpb.NewBenchmarkServiceClient(dial(b, start(b, &service{}, opts...)))
-		if _, err := client.UnaryCall(b.Context(), message); err != nil {
-			b.Fatal(err)
+// TestTapLeavesABoundedNumberOfContexts, for gRPC does not cancel them: the rest is for the
+// interceptor to refuse.
+func TestTapLeavesABoundedNumberOfContexts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lim := weir.Must(weir.New(weir.Config{Max: 1}))
+		server := LimitServer(One(lim), ServerConfig{})
+		_, _ = server.Unary(t.Context(), nil, &grpc.UnaryServerInfo{FullMethod: "/a.B/C"},
+			func(context.Context, any) (any, error) { return nil, nil })
+		permit, err := lim.Acquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
 		}
-		return client
-	}
-	intercepted, tapped := connect(grpc.ChainUnaryInterceptor(server.Unary)), connect(server.Options()...)
-	defer limittest.Fill(b, lim)()
+		defer permit.Release()
+		refused := func(timeout time.Duration) bool {
+			ctx := t.Context()
+			if timeout > 0 {
+				var cancel context.CancelFunc
+				ctx, cancel = context.WithTimeout(ctx, timeout)
+				t.Cleanup(cancel) // gRPC calls it never
+			}
+			_, err := server.Tap(ctx, &tap.Info{FullMethodName: "/a.B/C"})
+			return err != nil
+		}
 
-	large := &testpb.SimpleRequest{Payload: &testpb.Payload{Body: make([]byte, 64<<10)}}
-	refused := func(client testpb.BenchmarkServiceClient, calls int) time.Duration {
-		const callers = 4
-		began, done := time.Now(), make(chan error, callers)
-		for range callers {
-			go func() {
-				var err error
-				for range calls/callers + 1 {
-					if _, e := client.UnaryCall(b.Context(), large); status.Code(e) != codes.ResourceExhausted {
-						err = fmt.Errorf("not refused: %v", e)
-					}
-				}
-				done <- err
-			}()
-		}
-		for range callers {
-			if err := <-done; err != nil {
-				b.Error(err)
+		server.left.Store(mostLeft - 1)
+		for _, step := range []struct {
+			name    string
+			timeout time.Duration
+			want    bool
+		}{
+			{"the last", time.Minute, true},
+			{"one more", time.Minute, false},
+			{"without a deadline", 0, true},
+		} {
+			if got := refused(step.timeout); got != step.want {
+				t.Errorf("%s: refused %v, want %v", step.name, got, step.want)
 			}
 		}
-		return time.Since(began)
-	}
-	const turns = 10
-	var ratios []float64
-	for range turns {
-		ratios = append(ratios, float64(refused(intercepted, b.N/turns))/float64(refused(tapped, b.N/turns)))
-	}
-	slices.Sort(ratios)
-	b.ReportMetric(ratios[turns/2], "x/interceptor")
+		time.Sleep(time.Minute) // the context of the last ends
+		synctest.Wait()
+		if !refused(time.Minute) {
+			t.Error("once one has ended: it passed")
+		}
+	})
 }

@@ -1,6 +1,8 @@
 package rpc_test
 
 import (
+	"context"
+	"io"
 	"testing"
 
 	"github.com/weir-go/weir"
@@ -38,6 +40,33 @@ func TestOutcomes(t *testing.T) {
 		}
 		if got := code.ClientOutcome(true); (got == weir.Overloaded) != (code == 8 || code == 14) {
 			t.Errorf("%d on a client that is told when to come back: %v", code, got)
+		}
+	}
+}
+
+// TestOutcomesOfContexts: a caller that left has no opinion, and a deadline that passed is a
+// timeout, whatever the code.
+func TestOutcomesOfContexts(t *testing.T) {
+	left, leave := context.WithCancel(t.Context())
+	leave()
+	late, cancel := context.WithTimeout(t.Context(), -1)
+	defer cancel()
+	for _, c := range []struct {
+		ctx            context.Context //nolint:containedctx // a table of calls
+		err            error
+		server, client weir.Outcome
+	}{
+		{left, nil, weir.Ignore, weir.Ignore},
+		{late, nil, weir.Timeout, weir.Timeout},
+		{t.Context(), nil, weir.Failure, weir.Overloaded},
+		{t.Context(), weir.ErrQueueFull, weir.Failure, weir.Overloaded},
+		{t.Context(), io.EOF, weir.Failure, weir.Success},
+	} {
+		if got := rpc.OutcomeOnServer(c.ctx, rpc.Unavailable); got != c.server {
+			t.Errorf("on a server: %v, want %v", got, c.server)
+		}
+		if got := rpc.OutcomeOnClient(c.ctx, c.err, rpc.Unavailable, true); got != c.client {
+			t.Errorf("on a client, %v: %v, want %v", c.err, got, c.client)
 		}
 	}
 }

@@ -47,15 +47,8 @@ func TestPriorityOfPeers(t *testing.T) {
 		"none":             {networks(t, "127.0.0.1"), nil, weir.Normal},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := make(chan weir.Priority, 1)
-			lim := limittest.Fixed(t, 1, weir.Queue{})
-			client := limited(t, &service{
-				unary: func(ctx context.Context) error { got <- weir.PriorityFrom(ctx); return nil },
-				stream: func(stream grpc.BidiStreamingServer[testpb.SimpleRequest, testpb.SimpleResponse]) error {
-					got <- weir.PriorityFrom(stream.Context())
-					return nil
-				},
-			}, lim, weirgrpc.ServerConfig{Trust: c.trusted})
+			s, got := seesPriority()
+			client := limited(t, s, limittest.Fixed(t, 1, weir.Queue{}), weirgrpc.ServerConfig{Trust: c.trusted})
 			ctx := metadata.NewOutgoingContext(t.Context(), metadata.MD{trust.Key: c.claims})
 			if _, err := client.UnaryCall(ctx, &testpb.SimpleRequest{}); err != nil {
 				t.Fatal(err)
@@ -136,24 +129,26 @@ func TestPriorityIsSentOn(t *testing.T) {
 
 // TestMutualTLS trusts a client whose certificate was verified.
 func TestMutualTLS(t *testing.T) {
-	ca := newAuthority(t)
+	known := selfSigned(t)
+	roots := x509.NewCertPool()
+	roots.AddCert(known.Leaf)
 	for name, c := range map[string]struct {
 		auth         tls.ClientAuthType
 		certificates []tls.Certificate
 		want         weir.Priority
 	}{
-		"verified":     {tls.VerifyClientCertIfGiven, []tls.Certificate{ca.issue(t, "client")}, weir.Critical},
+		"verified":     {tls.VerifyClientCertIfGiven, []tls.Certificate{known}, weir.Critical},
 		"none given":   {tls.VerifyClientCertIfGiven, nil, weir.Normal},
-		"not verified": {tls.RequireAnyClientCert, []tls.Certificate{newAuthority(t).issue(t, "stranger")}, weir.Normal},
+		"not verified": {tls.RequireAnyClientCert, []tls.Certificate{selfSigned(t)}, weir.Normal},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := make(chan weir.Priority, 1)
+			s, got := seesPriority()
 			server := weirgrpc.LimitServer(weirgrpc.One(limittest.Fixed(t, 1, weir.Queue{})), weirgrpc.ServerConfig{Trust: trust.Verified})
-			addr := start(t, &service{unary: func(ctx context.Context) error { got <- weir.PriorityFrom(ctx); return nil }},
+			addr := start(t, s,
 				append(server.Options(), grpc.Creds(credentials.NewTLS(&tls.Config{
-					Certificates: []tls.Certificate{ca.issue(t, "server")}, ClientAuth: c.auth, ClientCAs: ca.pool,
+					Certificates: []tls.Certificate{known}, ClientAuth: c.auth, ClientCAs: roots,
 				})))...)
-			conn := dial(t, addr, grpc.WithTransportCredentials(credentials.NewTLS(&tls.Config{RootCAs: ca.pool, Certificates: c.certificates})))
+			conn := dial(t, addr, grpc.WithTransportCredentials(credentials.NewTLS(&tls.Config{RootCAs: roots, Certificates: c.certificates})))
 			ctx := metadata.AppendToOutgoingContext(t.Context(), trust.Key, "critical")
 			if _, err := testpb.NewBenchmarkServiceClient(conn).UnaryCall(ctx, &testpb.SimpleRequest{}); err != nil {
 				t.Fatal(err)
@@ -165,46 +160,109 @@ func TestMutualTLS(t *testing.T) {
 	}
 }
 
-// authority signs certificates for 127.0.0.1.
-type authority struct {
-	cert *x509.Certificate
-	key  *ecdsa.PrivateKey
-	pool *x509.CertPool
+// seesPriority returns a service that sends the priority of each call and stream.
+func seesPriority() (*service, chan weir.Priority) {
+	got := make(chan weir.Priority, 1)
+	return &service{
+		unary:  func(ctx context.Context) error { got <- weir.PriorityFrom(ctx); return nil },
+		stream: func(s echoServer) error { got <- weir.PriorityFrom(s.Context()); return nil },
+	}, got
 }
 
-func newAuthority(t *testing.T) authority {
-	t.Helper()
-	a := authority{pool: x509.NewCertPool()}
-	self := &x509.Certificate{IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign}
-	signed := a.sign(t, self)
-	a.cert, a.key = signed.Leaf, signed.PrivateKey.(*ecdsa.PrivateKey)
-	a.pool.AddCert(a.cert)
-	return a
-}
-
-func (a authority) issue(t *testing.T, name string) tls.Certificate {
-	t.Helper()
-	return a.sign(t, &x509.Certificate{DNSNames: []string{name}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}})
-}
-
-func (a authority) sign(t *testing.T, c *x509.Certificate) tls.Certificate {
+// selfSigned returns a certificate for 127.0.0.1.
+func selfSigned(t *testing.T) tls.Certificate {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.SerialNumber, c.NotBefore, c.NotAfter = big.NewInt(1), time.Now().Add(-time.Hour), time.Now().Add(time.Hour)
-	parent, signer := a.cert, a.key
-	if parent == nil {
-		parent, signer = c, key
-	}
-	raw, err := x509.CreateCertificate(rand.Reader, c, parent, &key.PublicKey, signer)
+	c := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
+	raw, err := x509.CreateCertificate(rand.Reader, c, c, &key.PublicKey, key)
 	if err != nil {
 		t.Fatal(err)
 	}
-	leaf, err := x509.ParseCertificate(raw)
-	if err != nil {
+	if c, err = x509.ParseCertificate(raw); err != nil {
 		t.Fatal(err)
 	}
-	return tls.Certificate{Certificate: [][]byte{raw}, PrivateKey: key, Leaf: leaf}
+	return tls.Certificate{Certificate: [][]byte{raw}, PrivateKey: key, Leaf: c}
+}
+
+// TestDeadlinesOfPeers that are trusted count. That of a stream counts for none of its messages.
+func TestDeadlinesOfPeers(t *testing.T) {
+	for name, c := range map[string]struct {
+		trusted trust.Peers
+		want    bool
+	}{
+		"trusted":         {networks(t, "127.0.0.0/8"), true},
+		"of another net":  {networks(t, "10.0.0.0/8", "::1"), false},
+		"none is trusted": {nil, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			lim := limittest.Dated{Limiter: limittest.Fixed(t, 1, weir.Queue{}), Counts: make(chan bool, 1)}
+			client := limited(t, &service{}, lim, weirgrpc.ServerConfig{Trust: c.trusted})
+			ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+			defer cancel()
+			if _, err := client.UnaryCall(ctx, &testpb.SimpleRequest{}); err != nil {
+				t.Fatal(err)
+			}
+			if got := <-lim.Counts; got != c.want {
+				t.Errorf("a call: counts %v, want %v", got, c.want)
+			}
+			if _, err := client.StreamingCall(ctx); err != nil {
+				t.Fatal(err)
+			}
+			if <-lim.Counts {
+				t.Error("that of a stream counts")
+			}
+		})
+	}
+}
+
+// TestTrustIsAskedForDeadlines only: a call without one needs no look at its peer.
+func TestTrustIsAskedForDeadlines(t *testing.T) {
+	asked := 0
+	trusted := func(trust.Peer) bool { asked++; return true }
+	client := limited(t, &service{}, limittest.Fixed(t, 1, weir.Queue{}), weirgrpc.ServerConfig{Trust: trusted})
+	for want := range 2 {
+		ctx := context.Background()
+		if want > 0 {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeout(ctx, time.Hour)
+			defer cancel()
+		}
+		if _, err := client.UnaryCall(ctx, &testpb.SimpleRequest{}); err != nil {
+			t.Fatal(err)
+		}
+		if asked != want {
+			t.Errorf("asked %d times, want %d", asked, want)
+		}
+	}
+}
+
+// TestAttemptsOfPeers lower the priority, also gRPC's own, if the peer is trusted.
+func TestAttemptsOfPeers(t *testing.T) {
+	const own = "grpc-previous-rpc-attempts"
+	for _, c := range []struct {
+		trusted trust.Peers
+		sent    metadata.MD
+		want    weir.Priority
+	}{
+		{networks(t, "127.0.0.1"), metadata.MD{trust.AttemptKey: {"2"}}, weir.Low},
+		{networks(t, "127.0.0.1"), metadata.MD{trust.AttemptKey: {"2"}, trust.Key: {"critical"}}, weir.High},
+		{networks(t, "127.0.0.1"), metadata.MD{trust.AttemptKey: {"1"}}, weir.Normal},
+		{networks(t, "127.0.0.1"), metadata.MD{trust.AttemptKey: {"2", "2"}}, weir.Normal},
+		{networks(t, "127.0.0.1"), metadata.MD{own: {"1"}}, weir.Low},
+		{networks(t, "127.0.0.1"), metadata.MD{own: {"-1"}}, weir.Normal},
+		{networks(t, "10.0.0.0/8"), metadata.MD{trust.AttemptKey: {"2"}, own: {"1"}}, weir.Normal},
+		{nil, metadata.MD{trust.AttemptKey: {"2"}, own: {"1"}}, weir.Normal},
+	} {
+		s, got := seesPriority()
+		client := limited(t, s, limittest.Fixed(t, 1, weir.Queue{}), weirgrpc.ServerConfig{Trust: c.trusted})
+		if _, err := client.UnaryCall(metadata.NewOutgoingContext(t.Context(), c.sent), &testpb.SimpleRequest{}); err != nil {
+			t.Fatal(err)
+		}
+		if p := <-got; p != c.want {
+			t.Errorf("%v: %v, want %v", c.sent, p, c.want)
+		}
+	}
 }
