@@ -1,13 +1,9 @@
 package proxytest
 
 import (
-	"bufio"
 	"encoding/json"
 	"io"
 	"net/http"
-	"regexp"
-	"strconv"
-	"strings"
 	"testing"
 )
 
@@ -37,12 +33,9 @@ func get(t testing.TB, url string) (status int, body string) {
 	return answer.StatusCode, string(text)
 }
 
-// figures reads the metrics of weir.
+// figures reads the sums of weir's compartments.
 func (p peer) figures(t testing.TB) figures {
 	t.Helper()
-	if status, text := get(t, p.admin+"/metrics"); status == http.StatusOK {
-		return fromMetrics(t, text)
-	}
 	status, text := get(t, p.admin+"/-/weir/snapshot")
 	var s struct {
 		Limit     float64            `json:"limit"`
@@ -61,48 +54,6 @@ func (p peer) figures(t testing.TB) figures {
 		f.refused += n
 	}
 	return f
-}
-
-// sample is a line of Prometheus' text format.
-var sample = regexp.MustCompile(`^(\w+)(\{.*\})? (\S+)$`)
-
-// apart matches the limiters that only count streams or exempt requests, and a set's key for
-// all unknown keys.
-var apart = regexp.MustCompile(`(limiter|key)="(streams|websockets|events|exempt|\(overflow\))"`)
-
-// fromMetrics sums the compartments. Without a set, each is a limiter of its own.
-func fromMetrics(t testing.TB, text string) figures {
-	t.Helper()
-	if keys, found := sumOf(t, text, "weir_key_"); found {
-		return keys
-	}
-	all, _ := sumOf(t, text, "weir_")
-	return all
-}
-
-// sumOf sums the metrics whose names have the prefix, and reports whether there are any.
-func sumOf(t testing.TB, text, prefix string) (f figures, found bool) {
-	t.Helper()
-	into := map[string]*float64{
-		"limit": &f.limit, "in_flight": &f.inFlight, "queued": &f.queued, "admitted_total": &f.admitted,
-		"refused_total": &f.refused, "cancelled_total": &f.cancelled, "completed_total": &f.completed,
-	}
-	for lines := bufio.NewScanner(strings.NewReader(text)); lines.Scan(); {
-		m := sample.FindStringSubmatch(lines.Text())
-		if m == nil || apart.MatchString(m[2]) {
-			continue
-		}
-		name, ours := strings.CutPrefix(m[1], prefix)
-		if sum := into[name]; ours && sum != nil {
-			value, err := strconv.ParseFloat(m[3], 64)
-			if err != nil {
-				t.Fatalf("/metrics: %q: %v", lines.Text(), err)
-			}
-			*sum += value
-			found = true
-		}
-	}
-	return f, found
 }
 
 // seen returns how often the upstream received each request.
