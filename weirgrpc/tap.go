@@ -29,13 +29,13 @@ func (s *ServerLimits) Tap(ctx context.Context, info *tap.Info) (context.Context
 	if admitter == nil {
 		return ctx, nil
 	}
-	deadline, stays := ctx.Deadline()
-	if stays && s.left.Load() >= mostLeft {
+	deadline, hasDeadline := ctx.Deadline()
+	if hasDeadline && s.left.Load() >= mostLeft {
 		return ctx, nil
 	}
 	asking := s.withPriority(ctx)
 	if err := admitter.Full(asking); err != nil {
-		if stays {
+		if hasDeadline {
 			s.left.Add(1)
 			time.AfterFunc(time.Until(deadline), func() { s.left.Add(-1) }) // context.AfterFunc takes 1 KB
 		}

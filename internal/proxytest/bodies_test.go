@@ -22,7 +22,7 @@ var bodies = []struct {
 	size    int
 	chunked bool
 	slow    []slowKind
-	crowd   int
+	clients int
 	short   bool
 }{
 	{name: "60 kB", u: tenWorkers, times: 2, posts: 10, size: 60_000},
@@ -30,9 +30,9 @@ var bodies = []struct {
 	{name: "100 kB in chunks", u: tenWorkers, times: 2, posts: 10, size: 100_000, chunked: true, short: true},
 	{name: "1 MB", u: upstream{10, 500 * time.Millisecond, 500 * time.Millisecond}, times: 2, posts: 10, size: 1_000_000},
 	{name: "half GETs, half 100 kB", u: tenWorkers, times: 2, posts: 5, size: 100_000},
-	{name: "GETs beside 1,000 slow uploads", u: tenWorkers, times: 0.75, slow: []slowKind{slowLength}, crowd: 1000},
-	{name: "GETs beside 1,000 slow uploads in chunks", u: tenWorkers, times: 0.75, slow: []slowKind{slowChunks}, crowd: 1000, short: true},
-	{name: "GETs beside 20 slow uploads of 17 MiB", u: tenWorkers, times: 0.75, slow: []slowKind{slowLarge}, crowd: 20},
+	{name: "GETs beside 1,000 slow uploads", u: tenWorkers, times: 0.75, slow: []slowKind{slowLength}, clients: 1000},
+	{name: "GETs beside 1,000 slow uploads in chunks", u: tenWorkers, times: 0.75, slow: []slowKind{slowChunks}, clients: 1000, short: true},
+	{name: "GETs beside 20 slow uploads of 17 MiB", u: tenWorkers, times: 0.75, slow: []slowKind{slowLarge}, clients: 20},
 }
 
 // withBodies returns a function that sends the given number of POSTs out of ten requests.
@@ -72,7 +72,7 @@ func TestBodies(t *testing.T) {
 			for seed := range repeats {
 				t.Run("", func(t *testing.T) { // so that its processes end
 					p := g.start(t, startUpstream(t, c.u))
-					slow := gather(p, either(c.crowd, min(c.crowd, 100)), c.slow...)
+					slow := gather(p, either(c.clients, min(c.clients, 100)), c.slow...)
 					defer slow.disperse()
 					answers := openLoop{
 						rate: c.times * c.u.capacity(), during: during, timeout: deadline, seed: uint64(seed),

@@ -180,5 +180,5 @@ func TestClientWebSocket(t *testing.T) {
 	if err := conn.Close(websocket.StatusNormalClosure, ""); err != nil {
 		t.Error(err)
 	}
-	eventually(t, "the WebSocket holds no slot", func() bool { return p.figures(t).inFlight == 0 })
+	eventually(t, "the WebSocket holds no slot", func() bool { return p.counts(t).inFlight == 0 })
 }

@@ -31,13 +31,13 @@ func TestFaults(t *testing.T) {
 		{"reset", http.StatusOK, true},
 		{"long", http.StatusOK, false}, // the excess is ignored
 	} {
-		before, saw := p.figures(t), p.total(t, up)
+		before, saw := p.counts(t), p.total(t, up)
 		// Slower than the limit, which starts at 20, fills with requests of 300 ms each.
 		answers := openLoop{
 			rate: 40, during: time.Duration(each) * time.Second / 40, timeout: 5 * time.Second, request: onceEach(t, p.url+"/fault/"+f.kind),
 		}.run(t.Context())
-		eventually(t, "the slots come back", func() bool { return p.figures(t).inFlight == 0 })
-		after := p.figures(t)
+		eventually(t, "the slots come back", func() bool { return p.counts(t).inFlight == 0 })
+		after := p.counts(t)
 		counts := map[string]int{}
 		for _, a := range answers {
 			wanted := a.status == f.status && (a.err != nil) == f.broken

@@ -56,5 +56,5 @@ func TestClientGRPC(t *testing.T) {
 			call(ctx, client)
 		})
 	}
-	eventually(t, "no call holds a slot", func() bool { return p.figures(t).inFlight == 0 })
+	eventually(t, "no call holds a slot", func() bool { return p.counts(t).inFlight == 0 })
 }

@@ -25,8 +25,8 @@ type process struct {
 	output output
 }
 
-// patience is how long a process may take to start or stop on a busy machine.
-const patience = 30 * time.Second
+// startTimeout is how long a process may take to start or stop on a busy machine.
+const startTimeout = 30 * time.Second
 
 // start starts a program and stops it when the test ends.
 func start(t testing.TB, name, program string, args ...string) *process {
@@ -51,7 +51,7 @@ func start(t testing.TB, name, program string, args ...string) *process {
 func (p *process) await(t testing.TB, url string) {
 	t.Helper()
 	client := http.Client{Timeout: time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
-	for deadline := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(startTimeout); ; time.Sleep(20 * time.Millisecond) {
 		answer, err := client.Get(url)
 		if err == nil {
 			answer.Body.Close()
@@ -77,7 +77,7 @@ func (p *process) stop(t testing.TB) {
 	_ = p.cmd.Process.Signal(syscall.SIGTERM) // fails if it has ended, which is fine
 	select {
 	case <-p.exited:
-	case <-time.After(patience):
+	case <-time.After(startTimeout):
 		t.Errorf("%s does not end on SIGTERM", p.name)
 		p.kill()
 	}

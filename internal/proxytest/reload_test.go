@@ -145,7 +145,7 @@ func TestRestart(t *testing.T) {
 			p := proxies[n%2]
 			p.stop(t)
 			p.start(t)
-			eventually(t, "the balancer sends to it", func() bool { return p.figures(t).admitted > 0 })
+			eventually(t, "the balancer sends to it", func() bool { return p.counts(t).admitted > 0 })
 		}
 	})
 	account(t, answers, up)

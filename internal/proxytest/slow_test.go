@@ -15,7 +15,7 @@ type beside struct {
 	memory  float64 // megabytes
 }
 
-// runBeside sends six tenths of the upstream's capacity beside a crowd.
+// runBeside sends six tenths of the upstream's capacity beside slow clients.
 func runBeside(t *testing.T, clients int, during time.Duration, seed uint64, kinds ...slowKind) (r beside) {
 	t.Run("", func(t *testing.T) { // so that its processes end
 		u := upstream{20, 50 * time.Millisecond, 100 * time.Millisecond}
@@ -29,7 +29,7 @@ func runBeside(t *testing.T, clients int, during time.Duration, seed uint64, kin
 		var watcher sync.WaitGroup
 		watcher.Go(func() {
 			for wait(ctx, 200*time.Millisecond) {
-				limits = append(limits, p.figures(t).limit)
+				limits = append(limits, p.counts(t).limit)
 			}
 		})
 		answers := openLoop{

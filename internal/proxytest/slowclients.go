@@ -100,16 +100,16 @@ func wait(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// A crowd is a number of slow clients. A client whose connection was closed opens another.
-type crowd struct {
+// slowClients are connected until disperse. A client whose connection was closed opens another.
+type slowClients struct {
 	leave context.CancelFunc
 	all   sync.WaitGroup
 }
 
 // gather connects the clients, of the kinds in turn, within a second.
-func gather(p peer, clients int, kinds ...slowKind) *crowd {
+func gather(p peer, clients int, kinds ...slowKind) *slowClients {
 	ctx, leave := context.WithCancel(context.Background())
-	c := &crowd{leave: leave}
+	c := &slowClients{leave: leave}
 	address := strings.TrimPrefix(p.url, "http://")
 	dialer := net.Dialer{Control: func(_, _ string, conn syscall.RawConn) (err error) {
 		// A small buffer; otherwise the kernel would take a body of 16 KB from the proxy at
@@ -136,7 +136,7 @@ func gather(p peer, clients int, kinds ...slowKind) *crowd {
 }
 
 // disperse closes all connections.
-func (c *crowd) disperse() {
+func (c *slowClients) disperse() {
 	c.leave()
 	c.all.Wait()
 }

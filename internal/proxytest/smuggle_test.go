@@ -161,8 +161,8 @@ func say(t *testing.T, p peer, text string) string {
 	defer conn.Close()
 	go io.WriteString(conn, text)
 	_ = conn.SetReadDeadline(time.Now().Add(400 * time.Millisecond)) // long enough for an answer to a second request
-	heard, err := io.ReadAll(conn)
-	line, _, _ := strings.Cut(string(heard), "\r\n")
+	response, err := io.ReadAll(conn)
+	line, _, _ := strings.Cut(string(response), "\r\n")
 	switch {
 	case line != "":
 		return line

@@ -83,7 +83,7 @@ func TestSoak(t *testing.T) {
 	p.start(t)
 	eventually(t, "the upstream answers through the proxy", func() bool { status, _ := get(t, p.url+"/ready"); return status == 200 })
 	pause(time.Second)
-	before, files := p.figures(t), p.files(t)
+	before, files := p.counts(t), p.files(t)
 	goroutines, heap := p.remains(t)
 
 	s := &soaking{statuses: map[int]int{}}
@@ -104,8 +104,8 @@ func TestSoak(t *testing.T) {
 	all.Wait()
 	client.CloseIdleConnections()
 
-	eventually(t, "nothing is in flight", func() bool { f := p.figures(t); return f.inFlight == 0 && f.queued == 0 })
-	after := p.figures(t)
+	eventually(t, "nothing is in flight", func() bool { f := p.counts(t); return f.inFlight == 0 && f.queued == 0 })
+	after := p.counts(t)
 	tb := newTable(t, fmt.Sprintf("a soak of %v with kills of the upstream each %v", during, kills), "what", "how many")
 	tb.row("sent", s.sent.Load())
 	tb.row("clients that left", s.left.Load())

@@ -74,7 +74,7 @@ func pause(d time.Duration) { time.Sleep(d) }
 // eventually waits until done returns true.
 func eventually(t testing.TB, what string, done func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(patience); !done(); pause(20 * time.Millisecond) {
+	for deadline := time.Now().Add(startTimeout); !done(); pause(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("never: %s", what)
 		}

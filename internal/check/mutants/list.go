@@ -324,7 +324,7 @@ var mutants = []mutant{
 	{"a pushback forbids nothing", "weirgrpc/status.go", "return rpc.Pushback(values)", "after, _ = rpc.Pushback(values)\n\t\treturn after, true", "TestWhatIsSentAgain/pushback_forbids", "", ""},
 	{"a method that is declared counts as idempotent", "weirgrpc/retry.go", "options.GetIdempotencyLevel() != descriptorpb.MethodOptions_IDEMPOTENCY_UNKNOWN", "options.GetIdempotencyLevel() >= 0", "TestWhatIsSentAgain/not_declared_idempotent", "", ""},
 	{"gRPC's own retry is a first attempt", "weirgrpc/server.go", "strconv.FormatUint(n+1, 10)", "strconv.FormatUint(n, 10)", "TestAttemptsOfPeers", "", ""},
-	{"a tap leaves contexts without a bound", "weirgrpc/tap.go", "stays && s.left.Load() >= mostLeft", "stays && s.left.Load() > 2*mostLeft", "TestTapLeavesABoundedNumberOfContexts", "", ""},
+	{"a tap leaves contexts without a bound", "weirgrpc/tap.go", "hasDeadline && s.left.Load() >= mostLeft", "hasDeadline && s.left.Load() > 2*mostLeft", "TestTapLeavesABoundedNumberOfContexts", "", ""},
 	{"a tap remembers the methods that peers invent", "weirgrpc/tap.go", "s.methods.Known(info.FullMethodName)", "s.methods.Of(info.FullMethodName)", "TestInventedMethods", "", ""},
 	{"a request keeps the number of its last attempt", "weirconnect/retry.go", "defer req.Header().Del(weirhttp.AttemptHeader)", "", "TestWhatARetrySays", "", ""},
 	{"every procedure counts as idempotent", "weirconnect/retry.go", "spec.IdempotencyLevel != connect.IdempotencyUnknown", `spec.Procedure != ""`, "TestWhatIsSentAgain/unavailable", "", ""},

@@ -59,7 +59,7 @@ type Options struct {
 func New(c *config.Config, o Options) (*Proxy, error) {
 	life, cut := context.WithCancel(context.Background())
 	p := &Proxy{
-		log: o.Log, sparing: slog.New(observe.Sparing(o.Log.Handler())), onFault: o.OnFault, onEvent: o.OnEvent, read: o.Read,
+		log: o.Log, sparing: slog.New(observe.RateLimited(o.Log.Handler())), onFault: o.OnFault, onEvent: o.OnEvent, read: o.Read,
 		cut: cut, applied: time.Now(), overrides: map[string]override{},
 	}
 	if err := p.open(life, c); err != nil {

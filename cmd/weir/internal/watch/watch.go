@@ -80,7 +80,7 @@ func forward(ctx context.Context, watcher *fsnotify.Watcher, changed chan<- stru
 // debounce merges changes that follow one another, and reports each merged change for which
 // matters returns true.
 func debounce(ctx context.Context, changed <-chan struct{}, quiet, most time.Duration, matters func() bool) <-chan struct{} {
-	told := make(chan struct{}, 1)
+	reported := make(chan struct{}, 1)
 	go func() {
 		var calm, latest <-chan time.Time // nil without a pending change
 		for {
@@ -101,10 +101,10 @@ func debounce(ctx context.Context, changed <-chan struct{}, quiet, most time.Dur
 				continue
 			}
 			select {
-			case told <- struct{}{}:
+			case reported <- struct{}{}:
 			default: // the queued signal covers this change too
 			}
 		}
 	}()
-	return told
+	return reported
 }

@@ -7,16 +7,16 @@ import (
 	"testing"
 )
 
-// figures are the sums of the metrics of weir's limiters, without limiters that hold no slot
+// counts are the sums of weir's limiters, without limiters that hold no slot
 // for the upstream, such as the caps on streams.
-type figures struct {
+type counts struct {
 	limit, inFlight, queued      float64
 	admitted, refused, cancelled float64
 	completed                    float64 // with any outcome
 }
 
 // asked is the number of decided requests.
-func (f figures) asked() float64 { return f.admitted + f.refused + f.cancelled }
+func (f counts) asked() float64 { return f.admitted + f.refused + f.cancelled }
 
 // get fetches a page of the admin address.
 func get(t testing.TB, url string) (status int, body string) {
@@ -33,8 +33,8 @@ func get(t testing.TB, url string) (status int, body string) {
 	return answer.StatusCode, string(text)
 }
 
-// figures reads the sums of weir's compartments.
-func (p peer) figures(t testing.TB) figures {
+// counts reads the sums of weir's compartments.
+func (p peer) counts(t testing.TB) counts {
 	t.Helper()
 	status, text := get(t, p.admin+"/-/weir/snapshot")
 	var s struct {
@@ -49,7 +49,7 @@ func (p peer) figures(t testing.TB) figures {
 	if err := json.Unmarshal([]byte(text), &s); status != http.StatusOK || err != nil {
 		t.Fatalf("weir's snapshot: status %d, %v", status, err)
 	}
-	f := figures{limit: s.Limit, inFlight: s.InFlight, queued: s.Queued, admitted: s.Admitted, cancelled: s.Cancelled, completed: s.Completed}
+	f := counts{limit: s.Limit, inFlight: s.InFlight, queued: s.Queued, admitted: s.Admitted, cancelled: s.Cancelled, completed: s.Completed}
 	for _, n := range s.Refused {
 		f.refused += n
 	}

@@ -8,16 +8,16 @@ import (
 	"time"
 )
 
-func TestSparing(t *testing.T) {
+func TestRateLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		out := new(buffer)
-		log := slog.New(Sparing(slog.NewTextHandler(out, nil)))
+		log := slog.New(RateLimited(slog.NewTextHandler(out, nil)))
 		for range 100 {
 			log.Warn("a broken frame")
 			log.With("listener", ":8080").WithGroup("more").Warn("another")
 		}
-		if got := strings.Count(out.String(), "\n"); got != sparingly {
-			t.Errorf("%d lines of 200 in a second, want %d", got, sparingly)
+		if got := strings.Count(out.String(), "\n"); got != perSecond {
+			t.Errorf("%d lines of 200 in a second, want %d", got, perSecond)
 		}
 		time.Sleep(time.Second)
 		log.Warn("later")
