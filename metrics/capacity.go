@@ -15,11 +15,11 @@ func (c *ofCapacity) all() []*Instrument {
 }
 
 var forCapacity = &ofCapacity{
-	limit:     line(Gauge, "weir_capacity_limit", "weir.capacity.limit", "{unit}", "What there is of a resource, in the unit of its owner.", capacityOf, resource),
-	inUse:     line(Gauge, "weir_capacity_in_use", "weir.capacity.used", "{unit}", "What is taken of it.", capacityOf, resource),
-	withheld:  line(Gauge, "weir_capacity_withheld", "weir.capacity.withheld", "{unit}", "What is held back of it.", capacityOf, resource),
-	owed:      line(Gauge, "weir_capacity_owed", "weir.capacity.owed", "{unit}", "What is in use beyond the limit and comes off as work ends.", capacityOf, resource),
-	available: line(Gauge, "weir_capacity_available", "weir.capacity.available", "{unit}", "What is free of it.", capacityOf, resource),
+	limit:     line(Gauge, "weir_capacity_limit", "weir.capacity.limit", "{unit}", "Amount of a resource, in the unit of its owner.", capacityOf, resource),
+	inUse:     line(Gauge, "weir_capacity_in_use", "weir.capacity.used", "{unit}", "Amount that grants hold.", capacityOf, resource),
+	withheld:  line(Gauge, "weir_capacity_withheld", "weir.capacity.withheld", "{unit}", "Amount that is held back.", capacityOf, resource),
+	owed:      line(Gauge, "weir_capacity_owed", "weir.capacity.owed", "{unit}", "Amount in use beyond the limit, which comes off as work ends.", capacityOf, resource),
+	available: line(Gauge, "weir_capacity_available", "weir.capacity.available", "{unit}", "Amount that is free.", capacityOf, resource),
 	grants:    line(Gauge, "weir_capacity_grants", "weir.capacity.grants", "{grant}", "Grants that are out.", capacityOf),
 	waiting:   line(Gauge, "weir_capacity_waiting", "weir.capacity.waiting", "{request}", "Requests that wait.", capacityOf),
 }

@@ -258,8 +258,8 @@ func TestMistakesPanic(t *testing.T) {
 	})
 }
 
-// TestHandlersThatPanicOrExit lose no slot, where another interceptor recovers. gRPC never answers a
-// call whose handler ends its goroutine.
+// TestHandlersThatPanicOrExit lose no slot, where another interceptor recovers. gRPC never answers
+// a call whose handler ends its goroutine.
 func TestHandlersThatPanicOrExit(t *testing.T) {
 	for name, end := range map[string]func(){"panic": func() { panic("broken") }, "goexit": runtime.Goexit} {
 		t.Run(name, func(t *testing.T) {

@@ -18,10 +18,10 @@ var habits = []struct {
 	phrase              *regexp.Regexp
 	comments, documents float64
 }{
-	{"what", regexp.MustCompile(`(?i)\bwhat\b`), 1.5, 3.1},
-	{"tell", regexp.MustCompile(`(?i)\b(?:tell|tells|told)\b`), 0.3, 0.7},
-	{"those of, that or in", regexp.MustCompile(`(?i)\bthose (?:of|that|in)\b`), 0.3, 0.65},
-	{"stand", regexp.MustCompile(`(?i)\b(?:stand|stands|stood)\b`), 0.2, 0.35},
+	{"what", regexp.MustCompile(`(?i)\bwhat\b`), 1.5, 2},
+	{"tell", regexp.MustCompile(`(?i)\b(?:tell|tells|told)\b`), 0.3, 0.4},
+	{"those of, that or in", regexp.MustCompile(`(?i)\bthose (?:of|that|in)\b`), 0.3, 0.3},
+	{"stand", regexp.MustCompile(`(?i)\b(?:stand|stands|stood)\b`), 0.2, 0.25},
 	{"whom, lest or nobody", regexp.MustCompile(`(?i)\b(whom|lest|nobody|manieth|whose turn|of no matter|who is next)\b`), 0, 0},
 }
 

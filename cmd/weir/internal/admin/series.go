@@ -39,7 +39,7 @@ var (
 	broken    = counter("broken", "Responses that broke off.")
 	timeouts  = counter("timeouts", "Requests whose upstream took too long.")
 	streams   = counter("streams", "Requests and responses that became streams, by kind; none that found no slot.", "kind")
-	noStream  = counter("streams_refused", "Those that found no slot of the streams.")
+	noStream  = counter("streams_refused", "Streams that found no slot of the streams.")
 	memory    = gauge("buffer_bytes", "Memory that buffers take.")
 	files     = gauge("buffer_files", "Temporary files that buffers take.")
 	stored    = gauge("buffer_file_bytes", "Bytes in the temporary files of buffers.")
@@ -52,7 +52,7 @@ var (
 
 	reloads = counter("reloads", "Reloads of the configuration, by result.", "result")
 	applied = gauge("applied_timestamp_seconds", "When the configuration was applied.")
-	spansBy = counter("spans", "Sampled spans, by what became of them.", "result")
+	spansBy = counter("spans", "Sampled spans, by result.", "result")
 )
 
 // all returns the series.

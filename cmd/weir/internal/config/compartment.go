@@ -22,7 +22,7 @@ type Compartment struct {
 	Share    float64  `yaml:"share" default:"1" min:"0.001" max:"1000" help:"Its weight when all want more than the cap."`
 	Budget   Duration `yaml:"budget" help:"The p95 latency that it may take; while it is above, it loses slots. 0 is none."`
 	Breaker  *Breaker `yaml:"breaker,omitempty" help:"Refuses at once while the upstream fails."`
-	Shadow   bool     `yaml:"shadow" help:"Admits everything, and counts what would have been refused."`
+	Shadow   bool     `yaml:"shadow" help:"Admits everything, and counts the requests that it would have refused."`
 }
 
 // Queue holds waiting requests.
@@ -30,7 +30,7 @@ type Queue struct {
 	Size    int      `yaml:"size" default:"1000" help:"Requests that may wait; 0 refuses them at once."`
 	Timeout Duration `yaml:"timeout,omitempty" min:"1ms" help:"How long one may wait, and half as long while an adaptive queue stands. Defaults to 1s."`
 	Order   string   `yaml:"order" enum:"fifo,adaptive" default:"adaptive" help:"Order of service: adaptive serves the earliest deadline first, and once the oldest requests wait for longer than half of their time, the newest first; it then refuses the oldest."`
-	Tenants int      `yaml:"tenants" max:"1024" help:"How many tenants are told apart, so that each gets its share; 0 is none."`
+	Tenants int      `yaml:"tenants" max:"1024" help:"How many tenants have a share each; 0 is none."`
 }
 
 // Breaker opens when too many requests fail. A reload can add or remove a breaker, but keeps

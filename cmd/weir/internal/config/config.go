@@ -4,23 +4,23 @@ package config
 type Config struct {
 	Listeners    []Listener             `yaml:"listeners" live:"no" help:"Where clients connect. Defaults to one on :8080."`
 	Upstreams    map[string]Upstream    `yaml:"upstreams" required:"yes" help:"The servers behind the proxy, by name."`
-	Routes       []Route                `yaml:"routes" help:"Which requests go to which upstream and compartment. The most specific match wins, in whatever order they stand. Defaults to all requests to the only upstream."`
+	Routes       []Route                `yaml:"routes" help:"Which requests go to which upstream and compartment. The most specific match wins, in any order. Defaults to all requests to the only upstream."`
 	Compartments map[string]Compartment `yaml:"compartments" help:"The limits, by name. A route that names none has the compartment named after its upstream."`
 	Max          int                    `yaml:"max" live:"cap" help:"Cap on the requests that run in all compartments together; 0 is none. A reload can change a cap but neither bring nor remove one."`
-	Exempt       Exempt                 `yaml:"exempt" help:"Paths that no law limits, such as those of health checks."`
-	Streams      Streams                `yaml:"streams" help:"Caps on what may last: streams, WebSockets, event streams."`
-	Buffers      Buffers                `yaml:"buffers" help:"What slow clients may take of memory and disk."`
+	Exempt       Exempt                 `yaml:"exempt" help:"Paths that no law limits, such as health checks."`
+	Streams      Streams                `yaml:"streams" help:"Caps on long responses: streams, WebSockets, event streams."`
+	Buffers      Buffers                `yaml:"buffers" help:"How much memory and disk slow clients may take."`
 	Shutdown     Shutdown               `yaml:"shutdown" help:"How the proxy stops on SIGTERM."`
 	Admin        Admin                  `yaml:"admin" help:"Where operators look and change things."`
 	Probes       Probes                 `yaml:"probes" help:"Where a platform asks whether the proxy lives and is ready. Without an address the admin listener answers."`
-	Log          Log                    `yaml:"log" help:"What is written to the standard error, or, of figures, to a terminal."`
+	Log          Log                    `yaml:"log" help:"The log on the standard error, or figures on a terminal."`
 	Trace        Trace                  `yaml:"trace" help:"Where spans are sent."`
 }
 
 // Exempt selects requests that no law limits.
 type Exempt struct {
 	Paths []string `yaml:"paths" help:"Paths that are exempt, matched exactly."`
-	Max   int      `yaml:"max" default:"10" min:"1" help:"How many exempt requests may run at once, those of all exempt routes together."`
+	Max   int      `yaml:"max" default:"10" min:"1" help:"How many exempt requests may run at once, on all exempt routes together."`
 }
 
 // Streams caps responses and conversations whose length depends on the client. Their duration

@@ -11,7 +11,7 @@ import (
 // Listener is an address that clients connect to.
 type Listener struct {
 	Address       string     `yaml:"address" default:":8080" live:"no" help:"host:port, or unix:/path of a socket."`
-	Protocols     []string   `yaml:"protocols" enum:"http1,http2" default:"http1,http2" live:"no" help:"What is spoken. http2 needs TLS, or clients that know it beforehand (h2c)."`
+	Protocols     []string   `yaml:"protocols" enum:"http1,http2" default:"http1,http2" live:"no" help:"The versions of HTTP. http2 needs TLS, or clients that know it beforehand (h2c)."`
 	TLS           *ServerTLS `yaml:"tls,omitempty" live:"no" help:"Certificates. Without, connections are plain."`
 	ProxyProtocol []string   `yaml:"proxy_protocol" help:"Networks of balancers that begin each connection with the PROXY protocol, version 1 or 2. Other peers are refused."`
 	Trusted       []string   `yaml:"trusted" help:"Networks of proxies whose X-Forwarded-*, Forwarded, X-Real-IP, Weir-Priority, Weir-Timeout-Ms, request identifiers and traceparent are believed, such as 10.0.0.0/8."`
@@ -19,14 +19,14 @@ type Listener struct {
 
 	HeaderTimeout Duration `yaml:"header_timeout" default:"10s" live:"no" help:"How long a client may take to send its headers, or its part of a TLS handshake. 0 is any time."`
 	BodyTimeout   Duration `yaml:"body_timeout" default:"30s" help:"How long a client may stall while it sends or reads a body. 0 is any time."`
-	BodyRate      Bytes    `yaml:"body_rate" default:"240" max:"1GiB" help:"How many bytes a client must send of a body in each second that the proxy waits for it. One that falls behind by body_timeout gets a 408. 0 is any number, as is a body_timeout of 0. Calls of a route with grpc, and what is sent once the response has begun, need not keep it."`
+	BodyRate      Bytes    `yaml:"body_rate" default:"240" max:"1GiB" help:"How many bytes a client must send of a body in each second that the proxy waits for it. One that falls behind by body_timeout gets a 408. 0 is any number, as is a body_timeout of 0. Calls of a route with grpc, and a body that is still sent once the response has begun, need not keep it."`
 	IdleTimeout   Duration `yaml:"idle_timeout" default:"2m" live:"no" help:"How long a connection may stay without a request. 0 is any time."`
 
-	MaxConnections           int   `yaml:"max_connections" default:"10000" min:"1" help:"Connections of this listener; what comes above is closed at once."`
-	MaxConnectionsPerAddress int   `yaml:"max_connections_per_address" default:"0" help:"Those of one client address; 0 is any number. Trusted peers are not counted."`
+	MaxConnections           int   `yaml:"max_connections" default:"10000" min:"1" help:"Connections of this listener; one above is closed at once."`
+	MaxConnectionsPerAddress int   `yaml:"max_connections_per_address" default:"0" help:"Connections of one client address; 0 is any number. Trusted peers are not counted."`
 	MaxHeader                Bytes `yaml:"max_header" default:"64KiB" min:"1KiB" max:"16MiB" live:"no" help:"Size of a request's headers."`
 	MaxStreams               int   `yaml:"max_streams" default:"100" min:"1" live:"no" help:"Requests at a time on one connection of HTTP/2."`
-	MaxResets                int   `yaml:"max_resets" default:"1000" min:"1" help:"Requests that a client may reset on one connection of HTTP/2 before it is told to open another."`
+	MaxResets                int   `yaml:"max_resets" default:"1000" min:"1" help:"Requests that a client may reset on one connection of HTTP/2 before it has to open another."`
 }
 
 // ServerTLS is the proxy's own certificate and its demands on clients. The files are read

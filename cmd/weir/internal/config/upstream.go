@@ -23,7 +23,7 @@ type Upstream struct {
 
 // Health is an active check.
 type Health struct {
-	Path     string   `yaml:"path" help:"What is asked of each address with GET, such as /healthz; 200 to 399 is healthy. Without it nothing is asked."`
+	Path     string   `yaml:"path" help:"The path that a check gets from each address, such as /healthz; 200 to 399 is healthy. Without it there is no check."`
 	Interval Duration `yaml:"interval" default:"5s" min:"1ms" help:"How often."`
 	Timeout  Duration `yaml:"timeout" default:"1s" min:"1ms" help:"How long an answer may take."`
 	Failures int      `yaml:"failures" default:"3" min:"1" help:"Failures in a row that make an address unhealthy."`

@@ -38,7 +38,8 @@ const (
 	attributeWait = "weir.queue.wait"
 )
 
-// An object is a message of OTLP in JSON: identifiers in hexadecimal digits, 64-bit numbers as text.
+// An object is a message of OTLP in JSON: identifiers in hexadecimal digits, 64-bit numbers as
+// text.
 type (
 	object     map[string]any
 	attributes []object
