@@ -219,14 +219,3 @@ func TestTLSBehindTheProxyProtocol(t *testing.T) {
 		t.Errorf("%s", text)
 	}
 }
-
-func TestStalledReaderOfTLS(t *testing.T) {
-	ended := make(chan struct{})
-	s := startTLS(t, endless(ended), func(c *config.Listener) { c.BodyTimeout = short })
-	response, err := s.client().Get("https://" + s.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	<-ended
-	response.Body.Close()
-}
