@@ -114,8 +114,8 @@ func TestAdaptiveDropsTheLate(t *testing.T) {
 }
 
 // If the work takes half of its caller's time, the earliest deadline is always on the point of
-// becoming late, and whatever starts then ends late. Such a queue stands too: it has to serve the
-// newest.
+// becoming late, and whatever starts then ends late. Such a queue is standing too: it has to serve
+// the newest.
 func TestAdaptiveStandsWhereWorkTakesHalfOfTheTime(t *testing.T) {
 	b := newBench(Adaptive, 10, 1000, fixed{latency: 600 * time.Millisecond, rate: 20})
 	for range 100 { // 40 a second join, and 20 are served

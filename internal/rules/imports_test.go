@@ -80,7 +80,7 @@ var mayImport = map[string]string{
 
 	"trust":         ".",
 	"internal/rpc":  ". bulkhead edge internal/deadline retry",
-	"weirgrpc":      ". bulkhead edge internal/deadline internal/rpc retry trust",
+	"weirgrpc":      ". bulkhead internal/deadline internal/rpc retry trust",
 	"weirconnect":   ". bulkhead edge internal/deadline internal/rpc retry weirhttp",
 	"metrics":       ". bulkhead capacity histogram law load memory pool throttle internal/settings",
 	"weirprom":      "histogram metrics",
