@@ -77,6 +77,30 @@ func TestWindowClosesWhenAllIsRefused(t *testing.T) {
 	}
 }
 
+// Refused work is no sample. But if the downstream refuses everything, nothing else ever comes.
+func TestWindowClosesWhenTheDownstreamRefusesAll(t *testing.T) {
+	for _, c := range []struct {
+		served, refused, want int
+	}{
+		{0, 1, 0}, {0, 2, 1}, {1, 2, 0}, {2, 0, 1},
+	} {
+		l := &recorder{plan: law.Plan{MinSamples: 2, MaxAge: time.Hour}}
+		r := newLawRig(t, l, settings(5, nil), nil)
+		for i := range c.served + c.refused {
+			outcome := window.Overloaded
+			if i < c.served {
+				outcome = window.Success
+			}
+			r.done(r.must(1), outcome)
+		}
+		r.now += time.Second
+		r.try(1)
+		if l.closed() != c.want {
+			t.Errorf("%d served and %d refused: %d windows closed, want %d", c.served, c.refused, l.closed(), c.want)
+		}
+	}
+}
+
 func TestWindowClosesEarlyAtMaxSamples(t *testing.T) {
 	l := &recorder{plan: law.Plan{MaxSamples: 3}}
 	r := newLawRig(t, l, settings(5, nil), nil)

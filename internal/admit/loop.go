@@ -25,7 +25,11 @@ type loop struct {
 // enough stays open for the look-back and then closes all the same: the law must learn that
 // hardly anything completes.
 func (l *loop) ready(m *window.Meter, now int64) bool {
-	return l.completed(m) >= int(l.minSamples) || l.sampled(m) || now >= l.expired
+	n := l.completed(m)
+	if n == 0 { // so that the law soon learns that the downstream refuses everything
+		n = m.Overloaded()
+	}
+	return n >= int(l.minSamples) || l.sampled(m) || now >= l.expired
 }
 
 // completed is the number of samples that count towards the minimum.

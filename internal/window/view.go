@@ -92,6 +92,15 @@ func (m *Meter) Completed() int {
 	return n
 }
 
+// Overloaded counts the work in the law's window that the downstream refused.
+func (m *Meter) Overloaded() int {
+	n := int(m.current.overloaded)
+	if !m.alone {
+		n += int(m.cold.past.overloaded)
+	}
+	return n
+}
+
 // Carried counts the work that ended in the window and had started before it: such work is no
 // sample of the window.
 func (m *Meter) Carried() int {

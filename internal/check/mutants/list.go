@@ -76,6 +76,7 @@ var mutants = []mutant{
 	{"the lowest lane is served first", "internal/queue/pick.go", "starved >= 0 && q.picks >= picksForOne-1", "starved >= 0", "TestPlainQueueAgainstModel", "./internal/check", ""},
 	{"last in, first out", "internal/queue/fifo.go", "(fifo) next(l line, _ int64) *Waiter { return l.oldest() }", "(fifo) next(l line, _ int64) *Waiter { return l.newest }", "TestPlainQueueAgainstModel", "./internal/check", ""},
 	{"a queue in front of slow work never stands", "internal/queue/adaptive.go", "min(w.latest, w.joined+w.patience)", "min(w.Deadline, w.joined+w.patience)", "TestAdaptiveStandsWhereWorkTakesHalfOfTheTime", "", ""},
+	{"a downstream that refuses everything leaves the window open", "internal/admit/loop.go", "n = m.Overloaded()", "", "TestWindowClosesWhenTheDownstreamRefusesAll", "./internal/admit", ""},
 	{"the newcomer gives way instead of the oldest", "internal/queue/adaptive.go", "yields(l line) *Waiter { return l.oldest() }", "yields(l line) *Waiter { return l.newest }", "TestQueueSizeBoundsTheAdaptiveQueue", "./internal/admit", ""},
 	{"a lower lane never has its share", "internal/queue/pick.go", "q.picks >= picksForOne-1", "q.picks >= picksForOne", "TestStarvationIsBounded", "./internal/admit", ""},
 	{"the lowest lane alone has a share", "internal/queue/pick.go", "case starved < 0 || l.passed >= q.lanes[starved].passed:", "default:", "TestStarvationIsBounded", "./internal/admit", ""},
