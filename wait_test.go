@@ -248,7 +248,7 @@ func TestStandingQueueSaysWhy(t *testing.T) {
 		want         error
 	}{
 		{0, 500 * time.Millisecond, weir.ErrQueueTimeout},
-		{3 * time.Second, 500 * time.Millisecond, weir.ErrQueueTimeout}, // more than Queue.Timeout
+		{3 * time.Second, 500 * time.Millisecond, weir.ErrQueueTimeout},    // more than Queue.Timeout
 		{600 * time.Millisecond, 290 * time.Millisecond, weir.ErrDeadline}, // of which the work takes 20 ms
 	} {
 		synctest.Test(t, func(t *testing.T) {

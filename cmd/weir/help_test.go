@@ -133,7 +133,7 @@ func explained(title, column string) bool {
 // TestColumnsAreExplained reads the head of a line a second. The tables of the simulator are
 // made from their explanations.
 func TestColumnsAreExplained(t *testing.T) {
-	for _, column := range strings.Fields(figures.Header) {
+	for column := range strings.FieldsSeq(figures.Header) {
 		if !explained("a line a second", column) {
 			t.Errorf("weir help columns does not explain %q", column)
 		}

@@ -20,7 +20,7 @@ const maxTries = 3
 func (p *Pool) Send(ctx context.Context, req *http.Request, caller Caller) (res *http.Response, done func(), err error) {
 	s := newSending(ctx, req, caller)
 	var tries [maxTries]*address
-	for n := 0; n < maxTries; n++ {
+	for n := range maxTries {
 		a := p.choose(tries[:n])
 		if a == nil {
 			break
