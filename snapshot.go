@@ -33,6 +33,7 @@ type Snapshot struct {
 	QueueWait   time.Duration `wire:"queue_wait_ms"` // mean wait of work that had to wait for the limit
 	Age         time.Duration `wire:"age_ms"`        // age of the oldest work in flight; up to half too high
 	DrainRate   float64       `wire:"drain_rate"`    // completions per second while saturated; 0 if unknown or old
+	Deadline    time.Duration `wire:"deadline_ms"`   // time left to work when it arrived, a median; 0 if most has none, or the limit was never reached
 
 	Admitted   uint64            `wire:"admitted"`   // started
 	Completed  uint64            `wire:"completed"`  // ended with any outcome; the rest of Admitted runs now
@@ -95,7 +96,7 @@ func snapshotOf(name string, s admit.State, raw *window.Raw) Snapshot {
 		Name:  name,
 		Limit: s.Limit, Min: s.Min, Max: s.Max,
 		InFlight: s.InFlight, Queued: s.Queued, Shadow: s.Shadow,
-		Age: s.Age, DrainRate: s.DrainRate,
+		Age: s.Age, DrainRate: s.DrainRate, Deadline: s.Deadline,
 		Admitted: s.Admitted, Completed: s.Completed, Failed: s.Failed,
 		Succeeded: s.Succeeded, TimedOut: s.TimedOut, Ignored: s.Ignored, Overloaded: s.Overloaded, Cancelled: s.Cancelled,
 		Refused: map[Reason]uint64{}, WouldRefuse: s.WouldRefuse,

@@ -367,5 +367,8 @@ func deadlineHeard(t *testing.T, arrivals []time.Duration) (heard time.Duration)
 		time.Sleep(time.Second)
 		held[0].Done(nil)
 	}
+	if got := lim.Snapshot().Deadline; got != heard {
+		t.Errorf("the snapshot has a deadline of %v, the law's window %v", got, heard)
+	}
 	return heard
 }

@@ -11,7 +11,7 @@ import (
 type ofWork struct {
 	limit, least, most                  *Instrument
 	inFlight, peak, queued, age, target *Instrument
-	shadow                              *Instrument
+	deadline, shadow                    *Instrument
 	admitted, refused, cancelled        *Instrument
 	wouldRefuse, completed, changes     *Instrument
 	latency, wait                       *Instrument
@@ -19,7 +19,7 @@ type ofWork struct {
 
 func (w *ofWork) all() []*Instrument {
 	return []*Instrument{
-		w.limit, w.least, w.most, w.inFlight, w.peak, w.queued, w.age, w.target, w.shadow,
+		w.limit, w.least, w.most, w.inFlight, w.peak, w.queued, w.age, w.target, w.deadline, w.shadow,
 		w.admitted, w.refused, w.cancelled, w.wouldRefuse, w.completed, w.changes, w.latency, w.wait,
 	}
 }
@@ -48,6 +48,7 @@ func newOfWork(prom, otel string, labels ...Label) *ofWork {
 		queued:   gauge("queued", "queued", "{request}", "Work that waits."),
 		age:      gauge("oldest_age_seconds", "oldest.age", "s", "Age of the oldest work in flight; up to half too high."),
 		target:   gauge("target_seconds", "target", "s", "Latency that the law keeps the p95 at or below, if it has one."),
+		deadline: gauge("deadline_seconds", "deadline", "s", "Time that most work has left when it arrives; absent if most has no deadline."),
 		shadow:   gauge("shadow", "shadow", "1", "1 in shadow mode, in which nothing is refused."),
 
 		admitted:    counter("admitted", "requests", "Work that started.").as("weir.result", "admitted"),
@@ -96,6 +97,9 @@ func (w *ofWork) read(out output, s *weir.Snapshot, target time.Duration, l *wor
 	out.number(w.shadow, truth(s.Shadow), l.labels)
 	if target > 0 {
 		out.number(w.target, target.Seconds(), l.labels)
+	}
+	if s.Deadline > 0 {
+		out.number(w.deadline, s.Deadline.Seconds(), l.labels)
 	}
 
 	out.number(w.admitted, float64(s.Admitted), l.labels)

@@ -62,12 +62,25 @@ func everything(t testing.TB) metrics.Sources {
 		_ = set.Do(ctx, "GET /search", func(context.Context) error { time.Sleep(time.Millisecond); return errors.New("lost") })
 		_ = set.Do(ctx, "GET /unknown", func(context.Context) error { return nil })
 	}
+	dated, cancel := context.WithTimeout(ctx, time.Minute)
+	t.Cleanup(cancel)
+	search := must(set.Handle("GET /search"))(t)
+	held := make([]weir.Permit, search.Snapshot().Limit)
+	for i := range held {
+		held[i] = must(search.Acquire(ctx))(t)
+	}
+	for range 2 { // deadlines are read once the limit was reached
+		_, _ = search.TryAcquire(dated)
+	}
+	for _, permit := range held {
+		permit.Release()
+	}
 	first, _ := lim.Acquire(ctx)
 	second, _ := lim.Acquire(ctx)
 	_, _ = lim.TryAcquire(ctx)
 	waited := make(chan error)
 	go func() {
-		waited <- lim.Do(ctx, func(context.Context) error { return nil })
+		waited <- lim.Do(dated, func(context.Context) error { return nil })
 	}()
 	time.Sleep(10 * time.Millisecond)
 	first.Done(nil)

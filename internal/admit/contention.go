@@ -131,8 +131,7 @@ func (p *contention) addDeadline(deadline, now int64) {
 	c.deadlines.add(left)
 }
 
-// deadline is the median of the time that arrivals had left, 0 if most had no deadline. From
-// now on arrivals with less than the law's least time are left out.
+// deadline is the median of the time that arrivals had left, 0 if most had no deadline.
 func (p *contention) deadline() time.Duration {
 	if p == nil || !p.hasDeadlines() {
 		return 0

@@ -16,6 +16,7 @@ type State struct {
 	Recent           window.Recent
 	Age              time.Duration
 	DrainRate        float64
+	Deadline         time.Duration // as for the law
 	Member           MemberState // the zero one without a group
 
 	Admitted, Completed                  uint64
@@ -73,6 +74,7 @@ func (n *Node) Read(now int64, raw *window.Raw, copies ...*window.Cumulative) St
 		Queued:    n.queue.Len(),
 		Shadow:    n.slots.flags&shadow != 0,
 		DrainRate: n.slots.pace().bucket().Bound(n.slots.contention.drainRate(idle, n.slots.lookback)),
+		Deadline:  n.slots.contention.deadline(),
 		Admitted:  n.admitted,
 		Completed: n.completed,
 		Failed:    n.outcomes.failed,

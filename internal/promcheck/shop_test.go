@@ -20,10 +20,12 @@ import (
 )
 
 // A shop is a program that is well or in trouble. In trouble its work takes a hundred times
-// as long, and its store is first at its limit and then does not answer.
+// as long, and its store is first at its limit and then does not answer. The API that it calls
+// refuses half of the calls, and takes nearly as long as they may.
 type shop struct {
 	sick    atomic.Bool
 	gone    atomic.Bool // the store does not answer
+	calls   atomic.Uint64
 	sources metrics.Sources
 }
 
@@ -32,12 +34,35 @@ func (s *shop) work(ctx context.Context) error {
 	if s.sick.Load() {
 		took = 5 * time.Second
 	}
+	return sleep(ctx, took)
+}
+
+// sleep returns after a time, or when ctx ends.
+func sleep(ctx context.Context, took time.Duration) error {
 	select {
 	case <-time.After(took):
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// call calls the API.
+func (s *shop) call(ctx context.Context, lim *weir.Limiter) {
+	ctx, cancel := context.WithTimeout(ctx, 200*time.Millisecond)
+	defer cancel()
+	permit, err := lim.Acquire(ctx)
+	if err != nil {
+		return
+	}
+	took := 50 * time.Millisecond
+	if s.sick.Load() {
+		if took = 195 * time.Millisecond; s.calls.Add(1)%2 == 0 {
+			permit.Finish(weir.Overloaded)
+			return
+		}
+	}
+	permit.Done(sleep(ctx, took))
 }
 
 // Name implements load.Source.
@@ -71,6 +96,8 @@ func open(ctx context.Context, t *testing.T) *shop {
 	check(err)
 	trial, err := weir.New(weir.Config{Name: "trial", Min: 2, Max: 50, Law: band, Shadow: true, MinSamples: 2})
 	check(err)
+	api, err := weir.New(weir.Config{Name: "api", Max: 20, Initial: 20, Law: law.Fixed{}, Histograms: true, MinSamples: 2})
+	check(err)
 	routes, err := bulkhead.New(bulkhead.Config{
 		Max: 8, Default: bulkhead.Compartment{Config: weir.Config{Max: 6, Initial: 6, Law: law.Fixed{}}}, // so that one key can borrow
 	})
@@ -89,6 +116,7 @@ func open(ctx context.Context, t *testing.T) *shop {
 	for range 20 {
 		go repeat(ctx, func() { _ = search.Do(ctx, s.work) })
 		go repeat(ctx, func() { _ = trial.Do(ctx, s.work) })
+		go repeat(ctx, func() { s.call(ctx, api) })
 		go repeat(ctx, func() { _ = routes.Do(ctx, "GET /search", s.work) })
 	}
 	for range 3 {
@@ -96,7 +124,7 @@ func open(ctx context.Context, t *testing.T) *shop {
 	}
 	go repeat(ctx, func() { _ = writes.Do(ctx, throttle.Write, 1, s.work) })
 	s.sources = metrics.Sources{
-		Limiters:   []*weir.Limiter{search, trial},
+		Limiters:   []*weir.Limiter{search, trial, api},
 		Sets:       map[string]*bulkhead.Set{"routes": routes},
 		Throttles:  []*throttle.Throttle{writes},
 		Pools:      map[string]*pool.Pool{"jobs": jobs},
@@ -110,10 +138,7 @@ func open(ctx context.Context, t *testing.T) *shop {
 func repeat(ctx context.Context, f func()) {
 	for ctx.Err() == nil {
 		f()
-		select {
-		case <-time.After(500 * time.Millisecond):
-		case <-ctx.Done():
-		}
+		_ = sleep(ctx, 500*time.Millisecond)
 	}
 }
 
