@@ -88,10 +88,11 @@ func pushed(t *testing.T, times int, after time.Duration) *weir.Limiter {
 	return lim
 }
 
-// refuse reports refusals by the downstream, with a time to come back.
+// refuse reports refusals by the downstream, one in 40 ms, with a time to come back.
 func refuse(t *testing.T, lim *weir.Limiter, times int, after time.Duration) {
 	t.Helper()
 	for range times {
+		time.Sleep(40 * time.Millisecond)
 		permit, err := lim.Acquire(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -165,6 +166,33 @@ func TestPushbackEnds(t *testing.T) {
 	})
 }
 
+// A client whose work is always refused, however often it comes, does not stop others who succeed
+// once a second.
+func TestPushbackOfOneClient(t *testing.T) {
+	for _, every := range []time.Duration{0, 10 * time.Millisecond} {
+		t.Run(every.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				lim := pushed(t, 0, 0)
+				for range 40 {
+					for range 2 * inARow {
+						if permit, err := lim.Acquire(t.Context()); err == nil {
+							permit.Pushback(time.Hour)
+							permit.Finish(weir.Overloaded)
+						}
+						time.Sleep(every)
+					}
+					other, err := lim.Acquire(t.Context())
+					if err != nil {
+						t.Fatal(err)
+					}
+					time.Sleep(30 * time.Millisecond)
+					other.Done(nil)
+				}
+			})
+		})
+	}
+}
+
 // The law learns the time that is left.
 func TestPushbackReachesTheLaw(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -206,6 +234,7 @@ func TestPushbackOfAnInnerLimiter(t *testing.T) {
 		lim := pushed(t, 0, 0)
 		inner := &weir.RefusedError{Limiter: "inner", Reason: weir.ReasonQueueFull, RetryAfter: time.Second}
 		for i := range inARow {
+			time.Sleep(40 * time.Millisecond)
 			if i%2 == 0 {
 				_ = lim.Do(t.Context(), func(context.Context) error { return inner })
 				continue

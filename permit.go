@@ -119,9 +119,10 @@ func (p Permit) heard(fx *admit.Effects, o Outcome) {
 // Retry-After, or by RetryInfo of gRPC. The permit must still be given back, with
 // [Overloaded]. Done and [Limiter.Do] do both for a [*RefusedError].
 //
-// Once the downstream has refused 32 pieces of work in a row, the limiter refuses work itself
-// until that time ([ErrPushback]), and at most for 30 s. Meanwhile it sends one piece in each
-// tenth of the time, and all once one of them succeeds. A time of 0 or less changes nothing.
+// Once the downstream has refused all work for a second, and 32 pieces of it, the limiter
+// refuses work itself until that time ([ErrPushback]), and at most for 30 s. Meanwhile it sends
+// one piece in each tenth of the time, and all once one of them succeeds. A time of 0 or less
+// changes nothing.
 func (p Permit) Pushback(after time.Duration) {
 	if p.limiter != nil && after > 0 {
 		p.limiter.node.Pushback(after, now())

@@ -272,6 +272,7 @@ func TestServerThatRefusesAll(t *testing.T) {
 			})
 		request := clientRequest{connect.NewRequest(&durationpb.Duration{})}
 		for range 32 {
+			time.Sleep(40 * time.Millisecond)
 			_, _ = call(t.Context(), request)
 		}
 		if _, err := call(t.Context(), request); !errors.Is(err, weir.ErrPushback) {

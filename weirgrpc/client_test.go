@@ -181,6 +181,7 @@ func TestServerThatRefusesAll(t *testing.T) {
 						})
 				}
 				for range 32 {
+					time.Sleep(40 * time.Millisecond)
 					_ = call()
 				}
 				if after, _ := weirgrpc.RetryAfter(call()); after < 5*time.Second || after > 10*time.Second {

@@ -338,6 +338,7 @@ func TestServerThatRefusesAll(t *testing.T) {
 					return &http.Response{StatusCode: 429, Header: http.Header{"Retry-After": {retryAfter}}, Body: http.NoBody}, nil
 				}))
 				for range 32 {
+					time.Sleep(40 * time.Millisecond)
 					if _, err := client.Get("http://x/"); err != nil {
 						t.Fatal(err)
 					}

@@ -44,13 +44,16 @@ type pushback struct {
 	until int64  // when to come back
 	next  int64  // when to send one piece of work before that
 	row   uint32 // refusals in a row
+	since int64  // when the first of them came
 }
 
 // send notes that a piece of work starts.
 func (p *pushback) send(now int64) { p.next = now + p.after/10 }
 
 // turnBack ends a time that lies on the clock before it was turned back.
-func (p *pushback) turnBack(now int64) { p.until, p.next = min(p.until, now), min(p.next, now) }
+func (p *pushback) turnBack(now int64) {
+	p.until, p.next, p.since = min(p.until, now), min(p.next, now), min(p.since, now)
+}
 
 // coldPart allocates the rarely used state on first use.
 func (p *contention) coldPart() *cold {

@@ -6,12 +6,19 @@ import "time"
 // work. If it serves one piece in five, it refuses this many in a row once in 1,300 times.
 const inARow = 32
 
+// outage is how long the refusals in a row must last. A client whose work is always refused sends
+// 32 pieces between two successes of others, if it hurries.
+const outage = int64(time.Second)
+
 // Pushback notes that the downstream, which refuses work, named a time to stay away. A time
 // above half a minute counts as half a minute.
 func (n *Node) Pushback(after time.Duration, now int64) {
 	n.slots.lock()
 	defer n.slots.unlock()
 	p := &n.slots.contended().coldPart().pushback
+	if p.row == 0 {
+		p.since = now
+	}
 	p.after = min(int64(after), int64(longestRetryAfter*float64(time.Second)))
 	p.until = max(p.until, now+p.after)
 }
@@ -25,7 +32,7 @@ func (p *contention) refusedDownstream() {
 
 // awayFor is how long to stay away from the downstream, 0 if it serves some of the work.
 func (p *contention) awayFor(now int64) int64 {
-	if p == nil || p.cold == nil || p.cold.pushback.row < inARow {
+	if p == nil || p.cold == nil || p.cold.pushback.row < inARow || now-p.cold.pushback.since < outage {
 		return 0
 	}
 	return max(0, p.cold.pushback.until-now)

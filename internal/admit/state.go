@@ -17,7 +17,7 @@ type State struct {
 	Age              time.Duration
 	DrainRate        float64
 	Deadline         time.Duration // as for the law
-	Member           MemberState // the zero one without a group
+	Member           MemberState   // the zero one without a group
 
 	Admitted, Completed                  uint64
 	Succeeded, Failed, TimedOut, Ignored uint64 // outcomes recorded so far

@@ -33,6 +33,7 @@ var mutants = []mutant{
 	{"one more starts than the limit allows", "internal/admit/acquire.go", "n.slots.flags&^(holding|alone) == 0 && n.slots.inflight+int64(w.Weight) <= int64(n.slots.limit)", "n.slots.flags&^(holding|alone) == 0 && n.slots.inflight+int64(w.Weight) <= int64(n.slots.limit)+1", "TestNodeAgainstModel", "./internal/check", ""},
 	{"a downstream that refuses all is sent all", "internal/admit/acquire.go", "n.slots.contention.staysAway(now)", "false", "TestPushback/all_of_late", ".", ""},
 	{"a few refusals of the downstream are all", "internal/admit/pushback.go", "p.cold.pushback.row < inARow", "p.cold.pushback.row < inARow-1", "TestPushback/some_of_late", ".", ""},
+	{"a client that hurries stops all others", "internal/admit/pushback.go", "now-p.cold.pushback.since < outage", "false", "TestPushbackOfOneClient", ".", ""},
 	{"a downstream that serves again is sent nothing", "internal/admit/outcomes.go", "\t\t\ts.flags.set(pushed, false)\n\t\t\ts.contention.cold.pushback = pushback{}\n", "", "TestPushbackEnds", ".", ""},
 	{"the deadlines of strangers are the budget", "internal/deadline/deadline.go", "; strange {", "; strange && false {", "TestDeadlinesReachTheLaw/strangers", ".", ""},
 	{"deadlines that no work can meet are the budget", "internal/admit/deadlines.go", "left > 0 && left >= d.least", "left > 0", "TestDeadlinesReachTheLaw/short", ".", ""},
