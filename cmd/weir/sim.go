@@ -173,15 +173,16 @@ func (f *firstSeed) add(o simulate.Outcome) error {
 }
 
 type simSuiteCommand struct {
-	Named  bool `xor:"suite" required:"" help:"Run the named suite."`
-	Random int  `type:"repeats" xor:"suite" required:"" placeholder:"N" help:"Run so many random systems, drawn with seeds from --seed on."`
-	Harm   int  `type:"repeats" xor:"suite" required:"" placeholder:"N" help:"Run so many systems in which limiters do harm, drawn like random ones, and compare with no limit and a fixed 20 as well."`
-	Shared int  `type:"repeats" xor:"suite" required:"" placeholder:"N" help:"Run so many systems of 2 to 16 limiters before one server, drawn like random ones."`
+	Named    bool `xor:"suite" required:"" help:"Run the named suite."`
+	Random   int  `type:"repeats" xor:"suite" required:"" placeholder:"N" help:"Run so many random systems, drawn with seeds from --seed on."`
+	Harm     int  `type:"repeats" xor:"suite" required:"" placeholder:"N" help:"Run so many systems in which limiters do harm, drawn like random ones, and compare with no limit and a fixed 20 as well."`
+	Shared   int  `type:"repeats" xor:"suite" required:"" placeholder:"N" help:"Run so many systems of 2 to 16 limiters before one server, drawn like random ones."`
+	Pushback int  `type:"repeats" xor:"suite" required:"" placeholder:"N" help:"Run so many systems whose server refuses work above a limit that clients do not know, drawn like random ones."`
 
 	lawFlags
 	outputFlags
 	Summary bool     `help:"Print the summary of each law only: with --json one object a line, with null where there is nothing to compare."`
-	Regimes bool     `help:"Sum up each law in each regime as well, which --harm and --shared do anyway: the kinds of systems, or with --random those with several limiters apart."`
+	Regimes bool     `help:"Sum up each law in each regime as well, which --harm, --shared and --pushback do anyway: the kinds of systems, or with --random those with several limiters apart."`
 	Told    bool     `help:"Add setpoint with each scenario's SLO as the deadline of the work and as its budget, and pid and band with half of it as their target."`
 	With    []string `type:"existingfile" sep:"none" placeholder:"FILE" help:"Add these scores of other limiters, as --json prints them; may be repeated."`
 	Oracles string   `placeholder:"DIR" help:"Keep in this folder the best there is of each scenario and seed, which takes forty times as long as a law, and find it there next time. Empty it when weir is updated."`
@@ -198,7 +199,7 @@ func (c simSuiteCommand) Run(ctx context.Context, s streams) error {
 		shown = summaryOnly
 	}
 	r := newScores(s.out, c.form(), shown)
-	r.regimes = c.Regimes || c.Harm > 0 || c.Shared > 0
+	r.regimes = c.Regimes || c.Harm > 0 || c.Shared > 0 || c.Pushback > 0
 	others, err := simulate.ReadScores(c.With)
 	if err != nil {
 		return usageError{err}
@@ -222,6 +223,8 @@ func (c simSuiteCommand) scenarios() ([]sim.Scenario, error) {
 		count, draw = c.Harm, suites.Harm
 	case c.Shared > 0:
 		count, draw = c.Shared, suites.Shared
+	case c.Pushback > 0:
+		count, draw = c.Pushback, suites.Pushback
 	}
 	if c.Seed > math.MaxUint64-uint64(count) {
 		return nil, fmt.Errorf("--seed: %d: want room for %d more", c.Seed, count)

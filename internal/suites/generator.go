@@ -13,6 +13,7 @@ const (
 	randomStream = iota + 6
 	harmStream
 	sharedStream
+	pushbackStream
 )
 
 // A span is the range of a number that is drawn log-uniformly, so that 2 to 4 is as likely as
@@ -67,6 +68,15 @@ func (g generator) work(mean float64) sim.Work {
 	share := rounded(g.from(0.05, 0.5))
 	fast := mean / (1 + mul(9, share))
 	return sim.Bimodal{Fast: seconds(fast), Slow: seconds(10 * fast), Share: share}
+}
+
+// shortWork draws a distribution without outliers, with that mean in seconds.
+func (g generator) shortWork(mean float64) sim.Work {
+	return []sim.Work{
+		sim.Constant{Mean: seconds(mean)},
+		sim.Exponential{Mean: seconds(mean)},
+		sim.Lognormal{Mean: seconds(mean), CV: rounded(g.within(g.cv))},
+	}[g.N(3)]
 }
 
 // replicas are the ranges from which the limiters of a shared system are drawn.

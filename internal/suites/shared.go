@@ -24,11 +24,7 @@ func Shared(seed uint64) sim.Scenario {
 	}
 	var throughput float64
 	s.Server, throughput = g.server(size)
-	s.Work = []sim.Work{
-		sim.Constant{Mean: seconds(mean)},
-		sim.Exponential{Mean: seconds(mean)},
-		sim.Lognormal{Mean: seconds(mean), CV: rounded(g.within(g.cv))},
-	}[g.N(3)]
+	s.Work = g.shortWork(mean)
 	s.Arrivals = sim.Poisson{Rate: rounded(throughput / mean)}
 	few := usualReplicas
 	few.most = min(few.most, size)

@@ -62,10 +62,10 @@ func load(names ...string) []sim.Scenario {
 }
 
 // Drawn has the functions that draw a system: the same one for the same seed.
-var Drawn = map[string]func(seed uint64) sim.Scenario{"random": Random, "harm": Harm, "shared": Shared}
+var Drawn = map[string]func(seed uint64) sim.Scenario{"random": Random, "harm": Harm, "shared": Shared, "pushback": Pushback}
 
 // Lookup returns the scenario of that name among those of the package, or a drawn one:
-// "random-7", "harm-7" and "shared-7" have seed 7, with or without the suffix of their
+// "random-7", "harm-7", "shared-7" and "pushback-7" have seed 7, with or without the suffix of their
 // regime. An error lists the names.
 func Lookup(name string) (sim.Scenario, error) {
 	all := slices.Concat([]string{"kata"}, named, acceptance, []string{"priorities-3x"})
@@ -79,6 +79,6 @@ func Lookup(name string) (sim.Scenario, error) {
 			return s, nil
 		}
 	}
-	advice := nearest.Advice(name, append(all, "random-N", "harm-N", "shared-N with a seed N"))
+	advice := nearest.Advice(name, append(all, "random-N", "harm-N", "shared-N", "pushback-N with a seed N"))
 	return sim.Scenario{}, fmt.Errorf("unknown scenario %q: %s", name, advice)
 }

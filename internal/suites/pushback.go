@@ -1,0 +1,59 @@
+package suites
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/weir-go/weir/sim"
+)
+
+// Pushback returns a system whose server refuses work above a concurrency that its clients do
+// not know, and names a time to come back in half of the systems. Behind that limit is a server
+// that never becomes slower, or one of [Random]. In half of the systems the work carries its
+// deadline. The Regime names what is special: nothing, several limiters, a limit that grows, or a
+// client whose work is always refused.
+func Pushback(seed uint64) sim.Scenario {
+	g := generator{sim.NewRand(seed, pushbackStream), span{0.005, 0.04}, span{0.5, 2}}
+	kinds := []string{"alone", "replicas", "grows", "quota"}
+	kind := kinds[seed%uint64(len(kinds))]
+	size := math.Round(g.from(10, 150))
+	mean := max(g.from(0.01, 0.1), size/1500)
+	s := sim.Scenario{
+		Name:   fmt.Sprintf("pushback-%d-%s", seed, kind),
+		Regime: kind,
+		SLO:    seconds(mul(mean, g.from(3, 20))),
+		Server: sim.Unbounded{},
+	}
+	throughput, most := size, size
+	if g.N(2) == 0 {
+		s.Server, throughput = g.server(size)
+		most = math.Round(mul(size, g.from(1, 3)))
+	}
+	s.Work = g.shortWork(mean)
+	s.Arrivals = sim.Poisson{Rate: rounded(throughput / mean)}
+	refuse := sim.Refusals{Above: int(most)}
+	if g.N(2) == 0 {
+		refuse.RetryAfter = seconds(g.from(0.1, 30))
+	}
+	s.Clients = []sim.Client{{Deadlines: g.N(2) == 0}}
+	s.Phases = []sim.Phase{{Length: 60 * time.Second, Load: rounded(g.from(0.8, 2.5)), Refuse: refuse}}
+	switch kind {
+	case "replicas":
+		few := usualReplicas
+		few.most = min(few.most, size)
+		g.replicate(&s, few)
+	case "grows":
+		s.Phases[0].Length = 30 * time.Second
+		larger := s.Phases[0]
+		larger.Name = "grown"
+		larger.Refuse.Above = int(math.Round(mul(most, g.from(1.5, 3))))
+		s.Phases = append(s.Phases, larger)
+	case "quota":
+		over := s.Clients[0]
+		over.Name, over.Over, over.Share = "over its quota", true, rounded(g.from(0.02, 0.5))
+		s.Clients[0].Name = "others"
+		s.Clients = append(s.Clients, over)
+	}
+	return s
+}
