@@ -92,3 +92,29 @@ func TestSharedSystems(t *testing.T) {
 		t.Errorf("%v", seen)
 	}
 }
+
+func TestPushbackSystems(t *testing.T) {
+	seen := map[string]int{}
+	named, dated := 0, 0
+	for seed := range uint64(60) {
+		s := Pushback(seed)
+		seen[s.Regime]++
+		first, last := s.Phases[0].Refuse, s.Phases[len(s.Phases)-1].Refuse
+		if first.Above < 10 || (last.Above > first.Above) != (s.Regime == "grows") ||
+			(s.Limiters > 1) != (s.Regime == "replicas") || s.Clients[len(s.Clients)-1].Over != (s.Regime == "quota") {
+			t.Errorf("%+v", s)
+		}
+		if first.RetryAfter > 0 {
+			named++
+		}
+		if s.Clients[0].Deadlines {
+			dated++
+		}
+		if r, err := sim.Run(s, law.Fixed{Limit: 2 * first.Above}, 1); err != nil || s.Limiters < 2 && r.Pushed == 0 {
+			t.Errorf("%s: nothing is refused: %v", s.Name, err)
+		}
+	}
+	if len(seen) != 4 || named < 20 || named > 40 || dated < 20 || dated > 40 {
+		t.Errorf("regimes %v, %d name a time to come back, %d have deadlines", seen, named, dated)
+	}
+}
