@@ -45,6 +45,9 @@ type Score struct {
 	// have been refused anyway.
 	Probed float64 `json:"refused_probing"`
 
+	// Pushed is the share of the work sent to the server that it refused.
+	Pushed float64 `json:"pushed,omitempty"`
+
 	// Late is the share of answers without error that came after the SLO.
 	Late float64 `json:"late"`
 
@@ -77,6 +80,7 @@ func (o *Oracle) Score(r *Result) (Score, error) {
 		LimitMean: r.LimitMean, LimitCV: r.LimitCV,
 		Refused: ratio(float64(r.Refused), float64(r.Attempts)),
 		Probed:  ratio(float64(r.Probed), float64(r.Attempts)),
+		Pushed:  ratio(float64(r.Pushed), float64(r.Attempts-r.Refused-r.Cancelled)),
 		Late:    ratio(float64(r.Late), float64(r.Good+r.Late)),
 	}
 	var start, rest goodput

@@ -35,6 +35,7 @@ const (
 	queued features = 1 << iota // a queue may beat the oracle, which has none
 	harmed                      // with a baseline
 	shared                      // some scenarios have several limiters
+	pushed                      // servers refuse work
 )
 
 // tableOf prints the rows in one of the tables. With two columns on the left, it does not
@@ -91,6 +92,7 @@ var cellColumns = []column[*cell]{
 	{"cv", 0, 0, func(c *cell) string { return hundredths(c.Mean.LimitCV) }, "its coefficient of variation there: how restless it is"},
 	{"refused %", 0, 0, func(c *cell) string { return hundredths(100 * c.Mean.Refused) }, "requests that were refused, of all"},
 	{"false %", 0, 0, func(c *cell) string { return hundredths(100 * c.Mean.FalseRefused) }, "requests that were refused while the oracle had room for all"},
+	{"pushed %", 0, pushed, func(c *cell) string { return hundredths(100 * c.Mean.Pushed) }, "work that the server refused, of the work that was sent"},
 	{"late %", 0, 0, func(c *cell) string { return hundredths(100 * c.Mean.Late) }, "answers that came after the SLO"},
 	{"jain", 0, shared, func(c *cell) string { return hundredths(c.Mean.Jain) }, "with several limiters, how fair they are to one another: 1 if each gets its part"},
 	{"harm: share %", 0, harmed, func(c *cell) string { return tenths(c.Share()) }, "of what no limit or a fixed 20, whichever is better, has good, in the worst phase after the start"},
@@ -110,9 +112,10 @@ var summaryColumns = []column[summary]{
 	{"worst phase", byLaw | byTuning, 0, func(s summary) string { return tenths(s.WorstPhase) }, "goodput % of the worst phase, the mean over scenarios"},
 	{"worst seed/mean", byLaw, 0, func(s summary) string { return hundredths(s.Steady) }, "worst seed over goodput %, in the scenario where that is least"},
 	{"p99x median", byLaw | byTuning, 0, func(s summary) string { return hundredths(s.P99Ratio) }, "the median of p99x"},
-	{"conv s", byLaw | byTuning, 0, func(s summary) string { return tenths(s.Convergence) }, "the mean of conv s above, as are cv, false %, late % and jain"},
+	{"conv s", byLaw | byTuning, 0, func(s summary) string { return tenths(s.Convergence) }, "the mean of conv s above, as are cv, false %, pushed %, late % and jain"},
 	{"cv", byLaw | byTuning, 0, func(s summary) string { return hundredths(s.LimitCV) }, "see conv s"},
 	{"false %", 0, 0, func(s summary) string { return hundredths(100 * s.FalseRefused) }, "see conv s"},
+	{"pushed %", 0, pushed, func(s summary) string { return hundredths(100 * s.Pushed) }, "see conv s"},
 	{"late %", 0, 0, func(s summary) string { return hundredths(100 * s.Late) }, "see conv s"},
 	{"jain", byLaw | byRegime, shared, func(s summary) string { return decimals(float64(s.Jain), 3) }, "see conv s"},
 	{"worst jain", byLaw, shared, func(s summary) string { return decimals(float64(s.JainWorst), 3) }, "of the worst scenario"},

@@ -49,6 +49,9 @@ func (r *scores) add(o simulate.Outcome) error {
 		if s.Jain > 0 {
 			r.has |= shared
 		}
+		if s.Pushed > 0 {
+			r.has |= pushed
+		}
 	}
 	switch {
 	case r.parts == summaryOnly || r.form == asTable:

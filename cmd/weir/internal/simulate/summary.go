@@ -36,7 +36,7 @@ func (c *Cell) add(s sim.Score) {
 func figuresOf(s *sim.Score) []*float64 {
 	list := []*float64{
 		&s.Goodput, &s.Uncapped, &s.P99Ratio, &s.Convergence, &s.LimitMean, &s.LimitCV,
-		&s.Refused, &s.FalseRefused, &s.Probed, &s.Late, &s.StartGoodput, &s.Jain,
+		&s.Refused, &s.FalseRefused, &s.Probed, &s.Pushed, &s.Late, &s.StartGoodput, &s.Jain,
 	}
 	for i := range s.Phases {
 		list = append(list, &s.Phases[i])
@@ -117,6 +117,7 @@ type Summary struct {
 	LimitCV        float64 `json:"limit_cv"`
 	FalseRefused   float64 `json:"false_refused"`
 	Probed         float64 `json:"refused_probing"`
+	Pushed         float64 `json:"pushed"`
 	Late           float64 `json:"late"`
 	Margin         Figure  `json:"margin"`          // goodput above the first law's, scenario by scenario
 	MarginInterval Figure  `json:"margin_interval"` // as Interval
@@ -198,6 +199,7 @@ func summary(cells []*Cell) Summary {
 	s.Uncapped = average(func(c *Cell) float64 { return c.Mean.Uncapped })
 	s.Probed = average(func(c *Cell) float64 { return c.Mean.Probed })
 	s.FalseRefused = average(func(c *Cell) float64 { return c.Mean.FalseRefused })
+	s.Pushed = average(func(c *Cell) float64 { return c.Mean.Pushed })
 	s.Late = average(func(c *Cell) float64 { return c.Mean.Late })
 	for _, c := range cells {
 		if c.Mean.Goodput > 0 {
