@@ -315,7 +315,10 @@ func TestAdaptiveWaitersExpireAlone(t *testing.T) {
 // The law sees the median of the deadlines, if most work has one that counts: strangers' deadlines
 // and those below the law's minimum do not.
 func TestDeadlinesReachTheLaw(t *testing.T) {
-	const none, short, soon, late, years = 0, time.Millisecond, time.Minute, time.Hour, 200 * 365 * 24 * time.Hour
+	const (
+		none, past, tiny, short = 0, time.Nanosecond, time.Microsecond, time.Millisecond
+		soon, late, years       = time.Minute, time.Hour, 200 * 365 * 24 * time.Hour
+	)
 	for name, c := range map[string]struct {
 		arrivals []time.Duration // a deadline each, below 0 of a stranger
 		want     time.Duration
@@ -326,6 +329,8 @@ func TestDeadlinesReachTheLaw(t *testing.T) {
 		"most are late": {[]time.Duration{soon, late, late}, late},
 		"strangers":     {[]time.Duration{-soon, -soon, late}, none},
 		"short":         {[]time.Duration{short, short, short, short, short, short, late, none, none, none}, none},
+		"tiny":          {[]time.Duration{tiny, tiny, tiny, late, none, none}, none},
+		"past":          {[]time.Duration{past, past, past, late, none, none}, none},
 		"years":         {[]time.Duration{years}, years},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -361,6 +366,7 @@ func deadlineHeard(t *testing.T, arrivals []time.Duration) (heard time.Duration)
 					ctx = deadline.Stranger(ctx)
 				}
 			}
+			time.Sleep(time.Nanosecond)
 			_, _ = lim.TryAcquire(ctx)
 			cancel()
 		}
