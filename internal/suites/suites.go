@@ -65,8 +65,8 @@ func load(names ...string) []sim.Scenario {
 var Drawn = map[string]func(seed uint64) sim.Scenario{"random": Random, "harm": Harm, "shared": Shared, "pushback": Pushback}
 
 // Lookup returns the scenario of that name among those of the package, or a drawn one:
-// "random-7", "harm-7", "shared-7" and "pushback-7" have seed 7, with or without the suffix of their
-// regime. An error lists the names.
+// "random-7", "harm-7", "shared-7" and "pushback-7" have seed 7, with or without the suffix of
+// their regime. An error lists the names.
 func Lookup(name string) (sim.Scenario, error) {
 	all := slices.Concat([]string{"kata"}, named, acceptance, []string{"priorities-3x"})
 	if slices.Contains(all, name) {
