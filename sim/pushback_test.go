@@ -43,6 +43,8 @@ func refusingServers() []refusing {
 	outage := api(twenty/2, 1, Phase{Length: 30 * time.Second}, minute(Refusals{Share: 1}), Phase{Length: 30 * time.Second})
 	named := api(twenty/2, 1, Phase{Length: 30 * time.Second}, minute(Refusals{Share: 1, RetryAfter: 10 * time.Second}), Phase{Length: 30 * time.Second})
 	namedLimit := api(2*twenty, 1, minute(Refusals{Above: 20, RetryAfter: time.Second}))
+	floods := api(21*twenty/2, 1, minute(Refusals{RetryAfter: 10 * time.Second}))
+	floods.Clients, floods.Server = []Client{{}, {Share: 20, Over: true}}, WorkerPool{Workers: 20}
 	quick := minute(Refusals{Above: 20})
 	quick.ErrorTime = time.Microsecond
 	var flips []Phase
@@ -57,6 +59,7 @@ func refusingServers() []refusing {
 		{"100 a second, 2x", rate, 60 * 100, 0.15, 0.70, 0},
 		{"a client over its quota, 0.5x", quota, 60 * twenty / 2 * 0.95, 1, 0.97, 0},
 		{"a client over its quota, 2x", loaded, 60 * twenty, 1, 0.95, 0},
+		{"a client that floods, all refused, others 0.5x", floods, 60 * twenty / 2, 1, 0.98, 0},
 		{"one in a hundred, 0.5x", api(twenty/2, 1, minute(Refusals{Share: 0.01})), 60 * twenty / 2 * 0.99, 1, 0.98, 0},
 		{"all for a minute, 0.5x", outage, 60 * twenty / 2, 1, 0.98, 3 * time.Second},
 		{"all for a minute, 0.5x, to come back in 10 s", named, 60 * twenty / 2, 0.2, 0.98, 3 * time.Second},
