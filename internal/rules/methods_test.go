@@ -110,5 +110,5 @@ func TestTypesAreNotCrowded(t *testing.T) {
 	complains(t, uncrowded, []string{"pool.whole: has 72 methods, promoted ones included"},
 		"pool/a.go", "package pool; type whole struct { *part; other; field t }; func (whole) m() {}; type part struct { t }; type t int"+
 			strings.Repeat("; func (t) _() {}", 35)+"; func (part) p() {}"+strings.Repeat("; func (*other) _() {}", 35)+"; type other int",
-		"pool/b.go", "package pool; type named struct { part part }; func (named) m() {}")
+		"pool/b.go", "package pool; type named struct { of part }; func (named) m() {}")
 }

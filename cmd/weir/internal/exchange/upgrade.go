@@ -39,7 +39,7 @@ func (x *exchange) switchProtocols(res *http.Response) error {
 	go pipe(conn, upstream, ended)
 	go pipe(upstream, conn, ended)
 	if err := <-ended; err == nil { // one side may have closed its half alone
-		_ = <-ended
+		<-ended
 	}
 	return nil
 }
