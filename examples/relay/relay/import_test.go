@@ -134,6 +134,29 @@ func TestImportGoesOnFromItsJournal(t *testing.T) {
 	}
 }
 
+// A client that has the last line may use the journal again at once, even while the server still
+// reads the rest of the body.
+func TestLastLineOfAnImportReleasesItsJournal(t *testing.T) {
+	kept := &fake{beforeSave: func(*nostr.Event) error { return errors.New("no space left on device") }}
+	s := serve(t, relay.Config{Store: kept, Dir: t.TempDir()})
+	source, feed := io.Pipe()
+	defer feed.Close()
+	go feed.Write(lines(1))
+	r, err := http.Post(s.in+"/import?journal=a", "application/jsonl", source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Body.Close()
+	for d, last := json.NewDecoder(r.Body), (progress{}); last.Error == ""; {
+		if err := d.Decode(&last); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if status, _ := s.post("?journal=a", strings.NewReader("")); status != http.StatusOK {
+		t.Errorf("the import after it: %d, want 200", status)
+	}
+}
+
 func TestImportsThatAreRefused(t *testing.T) {
 	s := serve(t, relay.Config{Dir: t.TempDir()})
 	for query, want := range map[string]int{

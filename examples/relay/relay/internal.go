@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"path/filepath"
 	"regexp"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -90,7 +91,8 @@ func (s *Server) serveImport(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, fmt.Sprintf("an import with the journal %q runs: wait for its end, or choose another name", name), http.StatusConflict)
 		return
 	}
-	defer s.imports.Delete(name)
+	release := sync.OnceFunc(func() { s.imports.Delete(name) })
+	defer release()
 
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)
@@ -107,6 +109,7 @@ func (s *Server) serveImport(w http.ResponseWriter, r *http.Request) {
 		i.Journal = filepath.Join(s.conf.Dir, name+".journal")
 	}
 	end, err := s.Import(ctx, r.Body, i)
+	release() // before the last line: the client may go on with the same journal at once
 	last := line{Snapshot: end, Done: err == nil}
 	if err != nil {
 		last.Error = err.Error()

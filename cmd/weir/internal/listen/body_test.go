@@ -80,14 +80,14 @@ func TestBrokenBodyIsTheClientsFault(t *testing.T) {
 }
 
 func TestSlowSenderIsNoStalledOne(t *testing.T) {
-	l := start(t, sink, func(c *config.Listener) { c.BodyTimeout = 10 * short })
+	l := start(t, sink, func(c *config.Listener) { c.BodyTimeout = 20 * short })
 	for name, protocol := range map[string]func(*http.Protocols, bool){"h1": (*http.Protocols).SetHTTP1, "h2": (*http.Protocols).SetUnencryptedHTTP2} {
 		t.Run(name, func(t *testing.T) {
 			c, _ := client(t, protocol)
 			body, sender := io.Pipe()
 			go func() {
 				defer sender.Close()
-				for range 20 { // twice the time of a stall
+				for range 40 { // twice the time of a stall
 					_, _ = io.WriteString(sender, "b")
 					after(short, nil)
 				}
@@ -97,7 +97,7 @@ func TestSlowSenderIsNoStalledOne(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer response.Body.Close()
-			if text, err := io.ReadAll(response.Body); response.StatusCode != http.StatusOK || len(text) != 20 {
+			if text, err := io.ReadAll(response.Body); response.StatusCode != http.StatusOK || len(text) != 40 {
 				t.Errorf("status %d, %d bytes, %v", response.StatusCode, len(text), err)
 			}
 		})
