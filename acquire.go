@@ -93,9 +93,9 @@ func (l *Limiter) enterObserved(ctx context.Context, w admit.Work, c *coldConfig
 	handedOut := false
 	defer func() {
 		if !handedOut {
+			defer allowed.report(Ignore) // also if a hook panics
 			p.Release()
 			p = Permit{}
-			allowed.report(Ignore)
 		}
 	}()
 	p, no = l.admit(ctx, w)
