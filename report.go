@@ -42,23 +42,21 @@ func (l *Limiter) report(fx *admit.Effects) {
 	if !conf.heard() {
 		return
 	}
-	e := Event{Seq: fx.Seq, At: time.Now(), Limiter: conf.name}
-	for i := range uint64(fx.Lapsed) {
-		conf.tell(Event{
-			Seq: fx.LapsedSeq + i, At: e.At, Limiter: conf.name, Kind: WouldRefuse,
-			Reason: ReasonQueueTimeout,
-		})
-	}
-	if fx.WouldRefuse != reply.Admitted {
-		e.Kind, e.Reason = WouldRefuse, Reason(fx.WouldRefuse)
-		conf.tell(e)
+	refused := Event{At: time.Now(), Limiter: conf.name, Kind: WouldRefuse}
+	for _, l := range fx.Lapsed {
+		refused.Seq, refused.Reason = l.Seq, Reason(l.Why)
+		conf.tell(refused)
 	}
 	if c := fx.Change; c != nil {
-		e = Event{Seq: c.Seq, At: wallTime(c.At), Limiter: conf.name, Kind: LimitChanged, Change: publicChange(*c)}
+		e := Event{Seq: c.Seq, At: wallTime(c.At), Limiter: conf.name, Kind: LimitChanged, Change: publicChange(*c)}
 		if fx.Replaced {
 			e.Kind = LawReplaced
 		}
 		conf.tell(e)
+	}
+	if fx.WouldRefuse != reply.Admitted { // after a change, as their numbers say
+		refused.Seq, refused.Reason = fx.Seq, Reason(fx.WouldRefuse)
+		conf.tell(refused)
 	}
 }
 

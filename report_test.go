@@ -236,6 +236,39 @@ func TestShadowReportsReasons(t *testing.T) {
 	})
 }
 
+// Work that would time out before the limit moves, and work that is too heavy after that, have
+// events with numbers and reasons of their own.
+func TestShadowReportsReasonsAroundAChange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var j limittest.Journal
+		l := newLimiter(t, weir.Config{
+			Initial: 5, Max: 10, Interval: time.Second, Window: time.Second,
+			Law: script(func(w law.Window) law.Decision {
+				if w.Elapsed > 0 {
+					return law.Decision{Limit: 2}
+				}
+				return law.Decision{Limit: 5}
+			}),
+			Queue: weir.Queue{Size: 5, Timeout: time.Second}, Shadow: true, OnEvent: j.Note,
+		})
+		hold(t, l, 5)
+		for range 2 {
+			if _, err := l.AcquireN(t.Context(), 3); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(500 * time.Millisecond)
+		}
+		time.Sleep(200 * time.Millisecond)
+		setCap(t, l, 10) // the first time out at 1 s, and the limit falls at 1.2 s
+		j.Gapless(t)
+		would := j.Of(weir.WouldRefuse)
+		if len(would) != 2 || would[0].Seq != 1 || would[0].Reason != weir.ReasonQueueTimeout ||
+			would[1].Seq != 3 || would[1].Reason != weir.ReasonTooHeavy {
+			t.Errorf("%+v: want a timeout before the change, and work that is too heavy after it", would)
+		}
+	})
+}
+
 func TestShadowDoesNotOverflow(t *testing.T) {
 	l := newLimiter(t, weir.Config{Initial: 1, Law: law.Fixed{}, Shadow: true})
 	const heavy = 1_000_000_000

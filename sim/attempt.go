@@ -138,7 +138,7 @@ func (e *engine) after(limiter int32) {
 	if e.fx.Panic != nil {
 		e.broken = e.fx.Panic
 	}
-	e.record.now.would += int(e.fx.Lapsed)
+	e.record.now.would += len(e.fx.Lapsed)
 	if e.fx.WouldRefuse != reply.Admitted {
 		e.record.now.would++
 	}

@@ -15,9 +15,14 @@ type Effects struct {
 	Notable     bool          // one of the following, Change or Panic is set
 	Replaced    bool          // Change came with a law that starts afresh
 	Heard       bool          // an outcome was counted: not that of work measured before
-	Lapsed      int32         // on a shadow node, waiting work that would have been refused,
-	LapsedSeq   uint64        // and the number of the first of these refusals
 	WouldRefuse reply.Verdict // the verdict of a shadow node if it is not Admitted
+	Lapsed      []Lapse       // on a shadow node, waiting work that would have been refused
+}
+
+// A Lapse is the refusal of work that would have waited.
+type Lapse struct {
+	Why reply.Verdict
+	Seq uint64 // its number
 }
 
 // None reports whether there is nothing to do.

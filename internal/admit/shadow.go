@@ -116,11 +116,8 @@ func (n *Node) lapse(why reply.Verdict, fx *Effects) {
 	n.slots.hear(why, int(p.Weight))
 	n.slots.double().Dequeue(p)
 	n.slots.contention.cold.wouldRefuse++
-	if seq := n.events.next(); fx.Lapsed == 0 {
-		fx.LapsedSeq = seq
-	}
 	fx.Notable = true
-	fx.Lapsed++
+	fx.Lapsed = append(fx.Lapsed, Lapse{why, n.events.next()})
 }
 
 // catchUp lets virtual work start, end and time out, each at its time, until now.

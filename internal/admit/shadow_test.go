@@ -253,8 +253,9 @@ func TestShadowQueue(t *testing.T) {
 	r.wantWould(1, reply.QueueFull)
 	r.now += 700 * ms
 	r.done(second, window.Success)
-	if r.fx.Lapsed != 1 || r.fx.LapsedSeq != 3 { // the third after a second, the fourth not yet
-		t.Errorf("%d would have timed out, from number %d", r.fx.Lapsed, r.fx.LapsedSeq)
+	want := []admit.Lapse{{Why: reply.QueueTimeout, Seq: 3}} // the third after a second, the fourth not yet
+	if !slices.Equal(r.fx.Lapsed, want) {
+		t.Errorf("would have lapsed: %v", r.fx.Lapsed)
 	}
 	r.now += time.Second
 	r.done(third, window.Success)
