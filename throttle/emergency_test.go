@@ -1,10 +1,12 @@
 package throttle_test
 
 import (
+	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/throttle"
 )
 
@@ -55,5 +57,35 @@ func TestEmergencyEndsByItself(t *testing.T) {
 		if began < 5 || began-ended > 2 {
 			t.Errorf("%d events that it began, %d that it ended", began, ended)
 		}
+	})
+}
+
+// An emergency that was on when Run returned bounds no later answer.
+func TestEmergencyEndsWithRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &plant{}
+		p.says(1.2)
+		r := run(t, p, throttle.Config{Writes: throttle.Side{
+			Laws:        []throttle.LoadLaw{throttle.LinearRefusal{Soft: 100, Hard: 200}},
+			MaxInFlight: 1, Queue: weir.Queue{Size: 1, Timeout: time.Minute},
+		}})
+		pass(time.Second)
+		if !r.Snapshot().Writes.Emergency {
+			t.Fatal("no emergency")
+		}
+		r.stop()
+		pass(time.Minute)
+		permit, err := r.Start(t.Context(), throttle.Write, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		go func() { _, _ = r.Start(t.Context(), throttle.Write, 1) }()
+		pass(time.Second)
+		var refused *weir.RefusedError
+		if _, err := r.Start(t.Context(), throttle.Write, 1); !errors.As(err, &refused) || refused.RetryAfter < 100*time.Millisecond {
+			t.Errorf("%+v, after %v: want an answer for a full queue", err, refused.RetryAfter)
+		}
+		permit.Done(nil)
+		pass(time.Second)
 	})
 }

@@ -111,6 +111,14 @@ func (s *side) set(p Pace) {
 	}
 }
 
+// lift takes the pace away, and with it the end of an emergency.
+func (s *side) lift() {
+	s.set(Pace{})
+	answers := *s.comeback.answers.Load()
+	answers.until = time.Time{}
+	s.comeback.answers.Store(&answers)
+}
+
 func (s *side) snapshot() SideSnapshot {
 	snap, cost := s.measure()
 	p := &s.pacer

@@ -231,6 +231,6 @@ func (t *Throttle) lift() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for i := range t.sides {
-		t.sides[i].set(Pace{})
+		t.sides[i].lift()
 	}
 }
