@@ -53,9 +53,8 @@ const deniedFor = 30 * time.Second
 // start polls, unless the last poll has not returned yet or its system did not let the source in.
 func (f *feed) start(ctx context.Context) {
 	f.mu.Lock()
-	denied := time.Now().Before(f.deniedUntil)
-	f.mu.Unlock()
-	if denied {
+	defer f.mu.Unlock() // so that no poll returns after the look at deniedUntil
+	if time.Now().Before(f.deniedUntil) {
 		return
 	}
 	f.poller.Start(func() {

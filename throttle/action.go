@@ -91,9 +91,8 @@ func (t *Throttle) act(ctx context.Context, now time.Time) {
 // start calls the action, unless it is running or its last call is too recent.
 func (a *action) start(ctx context.Context, t *Throttle, l load.Level, now time.Time) {
 	t.mu.Lock()
-	recent := now.Sub(a.ended) < a.Every
-	t.mu.Unlock()
-	if recent {
+	defer t.mu.Unlock() // so that no call returns after the look at ended
+	if now.Sub(a.ended) < a.Every {
 		return
 	}
 	a.solo.Start(func() {
