@@ -24,7 +24,8 @@ func (q *Queue) outlook(w *Waiter, v View) outlook {
 	if !w.HasDeadline() {
 		return o
 	}
-	o.service, o.mixed, o.wait = q.serviceTime(w, v), q.cold.given.mixed(), o.pace
+	o.wait, o.service = o.pace, q.serviceTime(w, v)
+	o.mixed = q.cold.given.mixed()
 	if rate := v.Measured.DrainRate(v.Now); rate > 0 {
 		o.wait = max(o.wait, int64(float64(q.ahead(w)+1)/rate*float64(time.Second)))
 	}
