@@ -13,9 +13,9 @@ func (s *Set) Close() {
 	each(s.closing(), func(c *compartment) { c.limiter.Close() })
 }
 
-// Shutdown refuses all arrivals from now on and waits until all waiting and
-// runs is done. If ctx ends first it closes the set and returns an error that matches
-// context.Cause(ctx). A nil ctx counts as context.Background.
+// Shutdown refuses all arrivals from now on and waits until all waiting and running work is done.
+// If ctx ends first it closes the set and returns an error that matches context.Cause(ctx). A nil
+// ctx counts as context.Background.
 func (s *Set) Shutdown(ctx context.Context) error {
 	all := s.closing()
 	each(all, func(c *compartment) { c.limiter.Drain() })

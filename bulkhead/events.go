@@ -9,7 +9,7 @@ import (
 )
 
 // Events returns a channel of the events of all keys' limiters from now on, also of keys that are
-// yet to come too, and also where a key has an OnEvent of its own. It is otherwise as
+// yet to come, and of keys that have an OnEvent of their own. It is otherwise as
 // [weir.Limiter.Events]: the Set never waits for the reader, [weir.Event].Lost counts the events
 // that a reader missed, stop ends the subscription, and an update keeps it. [weir.Event].Limiter
 // names the key, and [weir.Event].Seq is the order of the events of one key.
