@@ -42,7 +42,7 @@ func (n *Node) acquireSlow(t *reply.Ticket, w Work, now int64, fx *Effects) repl
 		return reply.Admitted
 	}
 	verdict := reply.Overload
-	if n.slots.flags&closed != 0 || !n.slots.pace().sheds(w.Weight) {
+	if n.slots.flags&(paced|closed) != paced || !n.slots.pace().sheds(w.Weight) {
 		verdict = n.consider(w.Weight, !w.NoWait, now, fx)
 	}
 	switch {
