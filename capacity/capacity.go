@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sort"
 	"strings"
 	"sync"
 )
@@ -76,9 +77,8 @@ func build(limits Vector, parent *Capacity) (*Capacity, error) {
 
 // resource returns the resource of that name, nil if there is none at this level.
 func (c *Capacity) resource(name string) *resource {
-	i, found := slices.BinarySearchFunc(c.resources, name, func(r resource, name string) int {
-		return strings.Compare(r.name, name)
-	})
+	// Without the lock only the name may be read, so the search must not copy a resource.
+	i, found := sort.Find(len(c.resources), func(i int) int { return strings.Compare(name, c.resources[i].name) })
 	if !found {
 		return nil
 	}

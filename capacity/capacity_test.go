@@ -226,3 +226,22 @@ func TestChildTakesFromBoth(t *testing.T) {
 		t.Errorf("parent: %+v", u)
 	}
 }
+
+// A resource is found by its name without the lock, while others take and give back.
+func TestNamesAreFoundWhileWorkRuns(t *testing.T) {
+	c := must(capacity.New(capacity.Vector{"cpu": 2, "memory": 2}))
+	req := must(c.Request(capacity.Vector{"cpu": 1}))
+	var all sync.WaitGroup
+	all.Go(func() {
+		for range 100 {
+			if g, err := c.TryAcquire(req); err == nil {
+				g.Release()
+			}
+		}
+	})
+	for range 100 {
+		must(c.Request(capacity.Vector{"cpu": 1}))
+		c.Resource("cpu")
+	}
+	all.Wait()
+}
