@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/cmd/weir/internal/client"
 	"github.com/weir-go/weir/edge"
 	"github.com/weir-go/weir/internal/headers"
 	"github.com/weir-go/weir/internal/slot"
@@ -105,16 +106,19 @@ func (x *exchange) outgoing() (*http.Request, error) {
 // headersOfClient is the number of headers that a client.Identity adds at most.
 const headersOfClient = 12
 
-// Informed sends an informational response on to the client.
+// Informed sends an informational response on to the client, unless it speaks HTTP/1.0, which has
+// none.
 func (x *exchange) Informed(status int, header textproto.MIMEHeader) error {
 	x.early.Lock()
 	defer x.early.Unlock()
-	if x.answered { // the response owns the writer
+	if x.answered || !x.in.ProtoAtLeast(1, 1) { // the response owns the writer
 		return nil
 	}
-	h := x.w.Header()
+	h, more := x.w.Header(), http.Header(header)
+	client.Answered(more)
+	headers.RemoveHopByHop(more)
 	own := maps.Clone(h)
-	addAll(h, http.Header(header))
+	addAll(h, more)
 	x.w.WriteHeader(status)
 	clear(h)
 	maps.Copy(h, own)

@@ -89,6 +89,23 @@ func TestTrailersOfResponses(t *testing.T) {
 	}
 }
 
+// An informational response has no header of a connection, and none that only the proxy may set.
+// A client of HTTP/1.0 gets none (RFC 9110, 15.2): it takes the first response as the final one.
+func TestHeadersOfInformationalResponses(t *testing.T) {
+	rg := newRig(t, 1, false, raw("HTTP/1.1 103 Early Hints\r\nConnection: x-hop\r\nX-Hop: 1\r\nKeep-Alive: 5\r\nX-Request-Id: of the upstream\r\nLink: </a>\r\n\r\n"+
+		"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"), nil)
+	for version, want := range map[string]int{"1.1": http.StatusEarlyHints, "1.0": http.StatusOK} {
+		_, answers := rg.dial("GET / HTTP/" + version + "\r\nHost: h\r\n\r\n")
+		res, err := http.ReadResponse(answers, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res.StatusCode != want || res.Header["X-Hop"] != nil || res.Header["Keep-Alive"] != nil || len(res.Header["X-Request-Id"]) != 1 {
+			t.Errorf("HTTP/%s: status %d, %v", version, res.StatusCode, res.Header)
+		}
+	}
+}
+
 // A connection changes its protocol only as both sides want it.
 func TestUpgradesThatFail(t *testing.T) {
 	for asked, given := range map[string]string{"a": "b", "a\x7f": "a\x7f"} {
