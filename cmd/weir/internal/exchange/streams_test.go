@@ -3,6 +3,7 @@ package exchange
 import (
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -98,6 +99,29 @@ func TestUpgrade(t *testing.T) {
 		t.Error("the connection outlived the proxy")
 	}
 	rg.idle()
+}
+
+// What a client sends in its new protocol together with the request for it is not lost.
+func TestUpgradeOfAnEagerClient(t *testing.T) {
+	rg := newRig(t, 1, false, func(w http.ResponseWriter, _ *http.Request) {
+		conn, rw, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer conn.Close()
+		fmt.Fprint(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n")
+		_, _ = io.Copy(conn, rw)
+	}, nil)
+	conn, answers := rg.dial("GET / HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\nearly, ")
+	if res, err := http.ReadResponse(answers, nil); err != nil || res.StatusCode != 101 {
+		t.Fatal(res, err)
+	}
+	_, _ = io.WriteString(conn, "late")
+	_ = conn.(*net.TCPConn).CloseWrite()
+	if got, err := io.ReadAll(answers); err != nil || string(got) != "early, late" {
+		t.Errorf("%q, %v", got, err)
+	}
 }
 
 func TestMaxBody(t *testing.T) {

@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -37,7 +38,8 @@ func (x *exchange) switchProtocols(res *http.Response) error {
 	}
 	ended := make(chan error, 2)
 	go pipe(conn, upstream, ended)
-	go pipe(upstream, conn, ended)
+	early, _ := rw.Peek(rw.Reader.Buffered()) // the client did not wait for the 101
+	go pipe(upstream, io.MultiReader(bytes.NewReader(early), conn), ended)
 	if err := <-ended; err == nil { // one side may have closed its half alone
 		<-ended
 	}
