@@ -36,9 +36,12 @@ func HasToken(lines []string, token string) bool {
 }
 
 // UpgradeTo returns the protocol to which a message wants to change its connection, or nothing.
+// It ignores offers of HTTP/2 and TLS, which some clients make with any request. A server may
+// ignore them (RFC 9113, 3.1, and RFC 2817, 3.1).
 func UpgradeTo(h http.Header) string {
 	to := h.Get("Upgrade")
-	if to == "" || !HasToken(h["Connection"], "upgrade") {
+	name, _, _ := strings.Cut(to, "/")
+	if to == "" || strings.EqualFold(name, "h2c") || strings.EqualFold(name, "TLS") || !HasToken(h["Connection"], "upgrade") {
 		return ""
 	}
 	return to

@@ -23,6 +23,9 @@ func TestKinds(t *testing.T) {
 		{http.Header{"Connection": {"upgrade"}}, kinds{}},
 		{http.Header{"Upgrade": {"websocket"}}, kinds{}},
 		{http.Header{"Connection": {"upgraded"}, "Upgrade": {"websocket"}}, kinds{}},
+		{http.Header{"Connection": {"Upgrade, HTTP2-Settings"}, "Upgrade": {"h2c"}}, kinds{}},
+		{http.Header{"Connection": {"upgrade"}, "Upgrade": {"TLS/1.2"}}, kinds{}},
+		{http.Header{"Connection": {"upgrade"}, "Upgrade": {"TLSx/1.2"}}, kinds{upgrade: true}},
 	} {
 		if got := (kinds{
 			headers.IsGRPC(c.header), headers.IsEvents(c.header), headers.IsUpgrade(c.header),

@@ -108,7 +108,7 @@ func TestHeadersOfInformationalResponses(t *testing.T) {
 
 // A connection changes its protocol only as both sides want it.
 func TestUpgradesThatFail(t *testing.T) {
-	for asked, given := range map[string]string{"a": "b", "a\x7f": "a\x7f"} {
+	for asked, given := range map[string]string{"a": "b", "a\x7f": "a\x7f", "h2c": "h2c", "": "h2c"} {
 		rg := newRig(t, 1, false, raw("HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: "+given+"\r\n\r\n"), nil)
 		_, answers := rg.dial("GET / HTTP/1.1\r\nHost: h\r\nConnection: upgrade\r\nUpgrade: " + asked + "\r\n\r\n")
 		if res, err := http.ReadResponse(answers, nil); err == nil && res.StatusCode < 400 {

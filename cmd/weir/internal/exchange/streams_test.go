@@ -124,6 +124,21 @@ func TestUpgradeOfAnEagerClient(t *testing.T) {
 	}
 }
 
+// Java's client and curl --http2 offer h2c with any request, and Apache's client TLS. Such a
+// request is no WebSocket: it takes a slot of the gate, whose law learns from it.
+func TestOffersOfHTTP2AndTLSAreRequests(t *testing.T) {
+	rg := newRig(t, 1, false, func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprint(w, r.Header["Connection"], r.Header["Upgrade"], r.Header["Http2-Settings"])
+	}, nil)
+	for _, offer := range []string{"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__", "Connection: Upgrade\r\nUpgrade: TLS/1.2"} {
+		_, answers := rg.dial("GET / HTTP/1.1\r\nHost: h\r\n" + offer + "\r\n\r\n")
+		if status, body, err := read(http.ReadResponse(answers, nil)); status != 200 || body != "[] [] []" || err != nil {
+			t.Errorf("%q: status %d, the upstream received %q, %v", offer, status, body, err)
+		}
+	}
+	rg.taught(limittest.Taught{Succeeded: 2})
+}
+
 func TestMaxBody(t *testing.T) {
 	for _, known := range []bool{true, false} {
 		for _, size := range []int{100_000, 100_001} {

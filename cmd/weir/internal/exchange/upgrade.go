@@ -15,7 +15,7 @@ import (
 // now on, until one of them closes its connection.
 func (x *exchange) switchProtocols(res *http.Response) error {
 	asked, given := headers.UpgradeTo(x.in.Header), headers.UpgradeTo(res.Header)
-	if !strings.EqualFold(asked, given) || !headers.IsPrintable(given) {
+	if asked == "" || !strings.EqualFold(asked, given) || !headers.IsPrintable(given) {
 		return fmt.Errorf("the upstream switched to protocol %q when %q was requested", given, asked)
 	}
 	upstream, ok := res.Body.(io.ReadWriteCloser)
