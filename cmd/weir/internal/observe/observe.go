@@ -1,7 +1,9 @@
 package observe
 
 import (
+	"bufio"
 	"log/slog"
+	"net"
 	"net/http"
 	"time"
 
@@ -67,6 +69,16 @@ func (x *Response) Write(p []byte) (int, error) {
 	n, err := x.ResponseWriter.Write(p)
 	x.bytes += int64(n)
 	return n, err
+}
+
+// Hijack implements [http.Hijacker]. The proxy takes a connection over for another protocol, and
+// writes the 101 to it directly.
+func (x *Response) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	conn, rw, err := http.NewResponseController(x.ResponseWriter).Hijack()
+	if err == nil {
+		x.status = http.StatusSwitchingProtocols
+	}
+	return conn, rw, err
 }
 
 // Unwrap returns the underlying writer for http.ResponseController.
