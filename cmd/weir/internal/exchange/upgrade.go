@@ -40,8 +40,10 @@ func (x *exchange) switchProtocols(res *http.Response) error {
 	go pipe(conn, upstream, ended)
 	early, _ := rw.Peek(rw.Reader.Buffered()) // the client did not wait for the 101
 	go pipe(upstream, io.MultiReader(bytes.NewReader(early), conn), ended)
-	if err := <-ended; err == nil { // one side may have closed its half alone
-		<-ended
+	for range 2 { // one side may have closed its half alone
+		if err := <-ended; err != nil {
+			break
+		}
 	}
 	return nil
 }
