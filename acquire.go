@@ -16,7 +16,9 @@ import (
 // The error matches [ErrRefused] if the work was refused. If ctx ended first the
 // error matches context.Cause(ctx) instead and is not a refusal. A nil ctx counts
 // as context.Background. It does not allocate unless it has to wait or refuse.
-func (l *Limiter) Acquire(ctx context.Context) (Permit, error) { return l.acquire(ctx, 1) }
+func (l *Limiter) Acquire(ctx context.Context) (Permit, error) {
+	return l.acquire(ctx, admit.Work{Weight: 1})
+}
 
 // AcquireN is Acquire for work that takes weight slots instead of one. A weight
 // above the limit is refused with [ErrTooHeavy], so Config.Initial should be at
@@ -25,26 +27,17 @@ func (l *Limiter) AcquireN(ctx context.Context, weight int) (Permit, error) {
 	if err := checkWeight(weight); err != nil {
 		return Permit{}, err
 	}
-	return l.acquire(ctx, weight)
+	return l.acquire(ctx, admit.Work{Weight: weight})
 }
 
-// TryAcquire is Acquire for work that will not wait. If there is no free slot, ok is false and the
-// work counts as refused. If ctx has ended already, ok is false too and the work counts as
-// cancelled. A nil ctx counts as context.Background. Only a Breaker or an exemplar makes TryAcquire
-// allocate.
-func (l *Limiter) TryAcquire(ctx context.Context) (p Permit, ok bool) {
-	p, no := l.enter(ctx, admit.Work{Weight: 1, NoWait: true})
-	if no.verdict == reply.Admitted {
-		return p, true
-	}
-	if conf := l.config.Load(); no.verdict.Refused() && conf.heard() {
-		conf.tellRefusal(no)
-	}
-	return Permit{}, false
+// TryAcquire is Acquire for work that will not wait. It is refused with [ErrLimitReached] if there
+// is no free slot.
+func (l *Limiter) TryAcquire(ctx context.Context) (Permit, error) {
+	return l.acquire(ctx, admit.Work{Weight: 1, NoWait: true})
 }
 
-func (l *Limiter) acquire(ctx context.Context, weight int) (Permit, error) {
-	p, no := l.enter(ctx, admit.Work{Weight: weight})
+func (l *Limiter) acquire(ctx context.Context, w admit.Work) (Permit, error) {
+	p, no := l.enter(ctx, w)
 	if no.verdict == reply.Admitted {
 		return p, nil
 	}

@@ -57,9 +57,9 @@ func TestAllocations(t *testing.T) {
 		want float64
 	}{
 		{"TryAcquire and Done", func() {
-			permit, ok := l.TryAcquire(ctx)
-			if !ok {
-				t.Error("refused")
+			permit, err := l.TryAcquire(ctx)
+			if err != nil {
+				t.Error(err)
 			}
 			permit.Done(nil)
 		}, 0},
@@ -83,10 +83,10 @@ func TestAllocations(t *testing.T) {
 			}
 		}, 1},
 		{"TryAcquire, refused", func() {
-			if _, ok := full.TryAcquire(ctx); ok {
+			if _, err := full.TryAcquire(ctx); err == nil {
 				t.Error("admitted")
 			}
-		}, 0},
+		}, 1},
 	} {
 		for range 1000 { // the history fills up, the histogram finds its octaves
 			path.run()
@@ -144,8 +144,9 @@ func TestWithoutAQueueTheLimitIsReached(t *testing.T) {
 	}
 	queued := fixed(t, 1, weir.Queue{Size: 1})
 	_ = hold(t, queued, 1)
-	if _, ok := queued.TryAcquire(t.Context()); ok {
-		t.Fatal("admitted above the limit")
+	if _, err := queued.TryAcquire(t.Context()); !errors.Is(err, weir.ErrLimitReached) ||
+		errors.Is(err, weir.ErrQueueFull) {
+		t.Errorf("would not wait: %v", err)
 	}
 	for _, l := range []*weir.Limiter{plain, queued} {
 		if r := l.Snapshot().Refused; r[weir.ReasonLimitReached] != 1 || len(r) != 1 {
@@ -164,7 +165,7 @@ func TestWeightCountsInSlots(t *testing.T) {
 	if s := l.Snapshot(); s.InFlight != 10 || s.Admitted != 4 {
 		t.Errorf("%d in flight, %d admitted: want 10 and 4", s.InFlight, s.Admitted)
 	}
-	if _, ok := l.TryAcquire(t.Context()); ok {
+	if _, err := l.TryAcquire(t.Context()); err == nil {
 		t.Error("admitted above the limit")
 	}
 	heavy.Done(nil)
@@ -220,9 +221,10 @@ func TestTryAcquireUnderAContextThatEnded(t *testing.T) {
 	b := &breaker{}
 	l := newLimiter(t, weir.Config{Breaker: b, OnEvent: j.Note})
 	ended, cancel := context.WithCancelCause(t.Context())
-	cancel(errors.New("gone"))
-	if _, ok := l.TryAcquire(ended); ok {
-		t.Error("admitted")
+	gone := errors.New("gone")
+	cancel(gone)
+	if _, err := l.TryAcquire(ended); !errors.Is(err, gone) || errors.Is(err, weir.ErrRefused) {
+		t.Errorf("got %v: want the cause of the context", err)
 	}
 	s := l.Snapshot()
 	if s.Cancelled != 1 || s.RefusedTotal() != 0 || s.InFlight != 0 || b.allowed != 0 || len(j.Of(weir.Refused)) != 0 {
@@ -255,7 +257,7 @@ func TestBadInput(t *testing.T) {
 		want error
 	}{
 		"Acquire without a context":    {func() error { p, err := l.Acquire(noContext); p.Release(); return err }, nil},
-		"TryAcquire without a context": {func() error { p, _ := l.TryAcquire(noContext); p.Release(); return nil }, nil},
+		"TryAcquire without a context": {func() error { p, err := l.TryAcquire(noContext); p.Release(); return err }, nil},
 		"a nil context's values": {func() error {
 			if p, tenant := weir.PriorityFrom(noContext), weir.TenantFrom(noContext); p != weir.Normal || tenant != "" {
 				t.Errorf("priority %v, tenant %q", p, tenant)

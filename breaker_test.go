@@ -71,7 +71,7 @@ func TestOpenBreakerRefusesAtOnceWithItsReason(t *testing.T) {
 			refused.Reason != weir.ReasonBreakerOpen || err.Error() != `weir: limiter "search" refused: breaker open` {
 			t.Errorf("got %v", err)
 		}
-		if _, ok := l.TryAcquire(t.Context()); ok {
+		if _, err := l.TryAcquire(t.Context()); err == nil {
 			t.Error("admitted")
 		}
 		if s := l.Snapshot(); s.Refused[weir.ReasonBreakerOpen] != 2 || s.RefusedTotal() != 2 || s.Admitted != 0 {
@@ -112,7 +112,7 @@ func TestBreakerIsToldOfWorkThatNeverRan(t *testing.T) {
 		if _, err := l.Acquire(t.Context()); !errors.Is(err, weir.ErrQueueFull) {
 			t.Error(err)
 		}
-		if _, ok := l.TryAcquire(t.Context()); ok {
+		if _, err := l.TryAcquire(t.Context()); err == nil {
 			t.Error("admitted")
 		}
 		cancel()
@@ -190,7 +190,7 @@ func TestBreakerSeesTheContext(t *testing.T) {
 		if _, err := l.Acquire(weir.WithTenant(t.Context(), "broken")); !errors.Is(err, weir.ErrBreakerOpen) {
 			t.Error(err)
 		}
-		if _, ok := l.TryAcquire(weir.WithTenant(t.Context(), "broken")); ok {
+		if _, err := l.TryAcquire(weir.WithTenant(t.Context(), "broken")); err == nil {
 			t.Error("TryAcquire did not ask the breaker of its tenant")
 		}
 		held := hold(t, l, 1)
@@ -213,7 +213,7 @@ func TestBreakerThatWantsNoOutcome(t *testing.T) {
 	if _, err := l.Acquire(t.Context()); !errors.Is(err, weir.ErrRefused) {
 		t.Error(err)
 	}
-	if _, ok := l.TryAcquire(t.Context()); ok {
+	if _, err := l.TryAcquire(t.Context()); err == nil {
 		t.Error("admitted above the limit")
 	}
 	p.Done(nil)

@@ -212,17 +212,17 @@ func exercise(t *testing.T, l *weir.Limiter) {
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	for i := range 40 {
-		permit, ok := l.TryAcquire(t.Context())
+		permit, err := l.TryAcquire(t.Context())
 		if heavy, err := l.AcquireN(gone, 3); err == nil {
 			t.Errorf("admitted although cancelled: %v", &heavy)
 		}
 		s := l.Snapshot()
 		if s.Limit < s.Min || s.Limit > s.Max || s.Min < 1 || s.InFlight < 0 || s.Queued != 0 ||
-			!s.Shadow && s.InFlight > s.Limit || ok && s.InFlight != 1 {
+			!s.Shadow && s.InFlight > s.Limit || err == nil && s.InFlight != 1 {
 			t.Fatalf("%+v", s)
 		}
-		if !ok {
-			t.Fatalf("refused although idle: %v", l)
+		if err != nil {
+			t.Fatalf("%v although idle: %v", err, l)
 		}
 		if i%3 == 0 {
 			permit.Done(context.DeadlineExceeded)

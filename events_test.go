@@ -14,7 +14,7 @@ import (
 func refuseTimes(t testing.TB, l *weir.Limiter, n int) {
 	t.Helper()
 	for range n {
-		if _, ok := l.TryAcquire(t.Context()); ok {
+		if _, err := l.TryAcquire(t.Context()); err == nil {
 			t.Fatal("admitted")
 		}
 	}

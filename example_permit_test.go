@@ -172,8 +172,8 @@ func ExampleLimiter_SetCap() {
 		if err := lim.SetCap(part); err != nil {
 			fmt.Println(err)
 		}
-		permit, ok := lim.TryAcquire(context.Background())
-		fmt.Println(lim.Snapshot().Limit, ok)
+		permit, err := lim.TryAcquire(context.Background())
+		fmt.Println(lim.Snapshot().Limit, err == nil)
 		permit.Release()
 	}
 	// Output:

@@ -110,14 +110,14 @@ func ExampleLimiter_AcquireN() {
 func ExampleLimiter_TryAcquire() {
 	lim := weir.Must(weir.New(weir.Config{Name: "thumbnails", Max: 1}))
 	ctx := context.Background() // the context of the request
-	first, ok := lim.TryAcquire(ctx)
-	fmt.Println("first:", ok)
-	_, ok = lim.TryAcquire(ctx)
-	fmt.Println("second:", ok)
+	first, err := lim.TryAcquire(ctx)
+	fmt.Println("first:", err)
+	_, err = lim.TryAcquire(ctx)
+	fmt.Println("second:", err)
 	first.Done(nil)
 	// Output:
-	// first: true
-	// second: false
+	// first: <nil>
+	// second: weir: limiter "thumbnails" refused: limit reached
 }
 
 func ExampleLimiter_Config() {

@@ -17,7 +17,7 @@ type Admitter interface {
 	// Acquire waits for a permit, as [Limiter.Acquire] does.
 	Acquire(ctx context.Context) (Permit, error)
 	// TryAcquire does not wait, as [Limiter.TryAcquire] does not.
-	TryAcquire(ctx context.Context) (permit Permit, ok bool)
+	TryAcquire(ctx context.Context) (Permit, error)
 	// Full refuses work before it is read, as [Limiter.Full] does.
 	Full(ctx context.Context) error
 }

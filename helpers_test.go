@@ -42,9 +42,9 @@ func hold(t testing.TB, l *weir.Limiter, n int) []weir.Permit {
 	t.Helper()
 	permits := make([]weir.Permit, n)
 	for i := range permits {
-		permit, ok := l.TryAcquire(t.Context())
-		if !ok {
-			t.Fatalf("permit %d of %d was refused: %v", i+1, n, l)
+		permit, err := l.TryAcquire(t.Context())
+		if err != nil {
+			t.Fatalf("permit %d of %d: %v: %v", i+1, n, err, l)
 		}
 		permits[i] = permit
 	}

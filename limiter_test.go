@@ -140,7 +140,7 @@ func TestVerySlowWorkCutsTheLimit(t *testing.T) {
 			for range 50 {
 				callers.Go(func() {
 					for time.Now().Before(end) {
-						if p, ok := l.TryAcquire(t.Context()); ok {
+						if p, err := l.TryAcquire(t.Context()); err == nil {
 							time.Sleep(latency)
 							p.Done(nil)
 						} else {
@@ -280,7 +280,7 @@ func TestCapOfNothing(t *testing.T) {
 		setCap(t, l, 0)
 		waiting := ask(t.Context(), l, 3)
 		waits(t, waiting)
-		if _, ok := l.TryAcquire(t.Context()); ok {
+		if _, err := l.TryAcquire(t.Context()); err == nil {
 			t.Error("admitted above a cap of 0")
 		}
 		if _, err := l.Acquire(t.Context()); !errors.Is(err, weir.ErrQueueFull) {
@@ -345,7 +345,7 @@ func TestCloseRefusesWhatWaitsAndWhatArrives(t *testing.T) {
 			}
 		}
 		l.Close()
-		if _, ok := l.TryAcquire(t.Context()); ok {
+		if _, err := l.TryAcquire(t.Context()); err == nil {
 			t.Error("admitted by a closed limiter")
 		}
 		update(t, l, weir.Config{Shadow: true})

@@ -32,7 +32,7 @@ func TestCopiesAreBackOnce(t *testing.T) {
 	if s := l.Snapshot(); s.InFlight != 7 || s.Completed != 1 || s.Failed != 0 {
 		t.Errorf("%d in flight, %d completed, %d failed: want 7, 1 and 0", s.InFlight, s.Completed, s.Failed)
 	}
-	if _, ok := l.TryAcquire(t.Context()); ok {
+	if _, err := l.TryAcquire(t.Context()); err == nil {
 		t.Error("a copy won a slot")
 	}
 	for _, p := range append(others, heavy) {

@@ -136,7 +136,7 @@ func testHostile(t *testing.T, setup func(*weir.Config, func()), way string) {
 		_ = lim.Update(config)
 		stop()
 		_, _ = lim.AcquireN(t.Context(), 500)
-		if p, ok := lim.TryAcquire(t.Context()); ok {
+		if p, err := lim.TryAcquire(t.Context()); err == nil {
 			p.Done(nil)
 		}
 	})
@@ -146,13 +146,13 @@ func testHostile(t *testing.T, setup func(*weir.Config, func()), way string) {
 			_ = lim.Do(t.Context(), func(context.Context) error { time.Sleep(50 * time.Millisecond); return nil })
 		})
 		unwind(func() {
-			if p, ok := lim.TryAcquire(t.Context()); ok {
+			if p, err := lim.TryAcquire(t.Context()); err == nil {
 				time.Sleep(50 * time.Millisecond)
 				p.Done(errors.New("failed"))
 			}
 		})
 		unwind(func() {
-			if p, ok := lim.TryAcquire(t.Context()); ok {
+			if p, err := lim.TryAcquire(t.Context()); err == nil {
 				defer p.Release()
 				time.Sleep(50 * time.Millisecond)
 				p.Measure(weir.Success)

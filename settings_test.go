@@ -126,7 +126,7 @@ func TestUpdateLowerLimitInterruptsNothing(t *testing.T) {
 	held := hold(t, l, 5)
 	update(t, l, weir.Config{Max: 2, Law: law.Fixed{}})
 	for i, p := range held {
-		if _, ok := l.TryAcquire(t.Context()); ok {
+		if _, err := l.TryAcquire(t.Context()); err == nil {
 			t.Fatalf("admitted with %d in flight", 5-i)
 		}
 		if s := l.Snapshot(); s.InFlight != 5-i || s.Limit != 2 {
@@ -268,7 +268,7 @@ func TestUpdateOfTheModeServesWaiters(t *testing.T) {
 		c.Shadow = false
 		update(t, l, c)
 		for _, p := range []weir.Permit{above, held} {
-			if _, ok := l.TryAcquire(t.Context()); ok {
+			if _, err := l.TryAcquire(t.Context()); err == nil {
 				t.Error("admitted above the limit")
 			}
 			p.Done(nil)

@@ -43,7 +43,7 @@ func TestCloseRefusesEveryKey(t *testing.T) {
 		if err := s.Update(bulkhead.Config{Max: 10, ByKey: byKey{"brought": fixed(1, 0, 0)}}); err != nil {
 			t.Error(err)
 		}
-		if _, ok := s.TryAcquire(t.Context(), "brought"); ok {
+		if _, err := s.TryAcquire(t.Context(), "brought"); err == nil {
 			t.Error("an update opened a closed set")
 		}
 	})

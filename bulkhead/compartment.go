@@ -86,9 +86,9 @@ func (e entry) acquireN(ctx context.Context, weight int) (weir.Permit, error) {
 	return e.limiter.AcquireN(ctx, weight)
 }
 
-func (e entry) tryAcquire(ctx context.Context) (weir.Permit, bool) {
+func (e entry) tryAcquire(ctx context.Context) (weir.Permit, error) {
 	if e.err != nil {
-		return weir.Permit{}, false
+		return weir.Permit{}, e.err
 	}
 	defer e.leave()
 	return e.limiter.TryAcquire(ctx)

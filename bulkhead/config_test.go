@@ -127,7 +127,7 @@ func TestConfigGoesInAgain(t *testing.T) {
 	hold(t, s, "busy", 6) // law.Fixed{} follows Initial
 	hold(t, s, bulkhead.Overflow, 2)
 	for _, key := range []string{"busy", bulkhead.Overflow} {
-		if _, ok := s.TryAcquire(t.Context(), key); ok {
+		if _, err := s.TryAcquire(t.Context(), key); err == nil {
 			t.Errorf("%s has more than its slots", key)
 		}
 	}

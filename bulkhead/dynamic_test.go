@@ -62,11 +62,11 @@ func TestOverflowTakesWhatFindsNoRoom(t *testing.T) {
 	}
 	hold(t, s, "checkout", 1) // is out of their reach
 	h, _ := s.Handle("more0")
-	if _, ok := h.TryAcquire(t.Context()); ok {
+	if _, err := h.TryAcquire(t.Context()); err == nil {
 		t.Error("the overflow has more than its slots")
 	}
 	first[0].Done(nil)
-	if _, ok := h.TryAcquire(t.Context()); !ok { // and no longer in the overflow
+	if _, err := h.TryAcquire(t.Context()); err != nil { // and no longer in the overflow
 		t.Error("a handle stays in the overflow")
 	}
 	if k, ok := s.Snapshot().ByKey["more0"]; !ok || k.InFlight != 1 {

@@ -146,14 +146,14 @@ func ExampleSet_AcquireN() {
 
 func ExampleSet_TryAcquire() {
 	set := small()
-	first, ok := set.TryAcquire(context.Background(), "search")
-	fmt.Println(ok)
+	first, err := set.TryAcquire(context.Background(), "search")
+	fmt.Println(err)
 	defer first.Done(nil)
-	_, ok = set.TryAcquire(context.Background(), "search")
-	fmt.Println(ok)
+	_, err = set.TryAcquire(context.Background(), "search")
+	fmt.Println(err)
 	// Output:
-	// true
-	// false
+	// <nil>
+	// weir: limiter "search" refused: limit reached
 }
 
 func ExampleSet_Config() {
@@ -214,9 +214,9 @@ func ExampleSet_SetMax() {
 			fmt.Println(err)
 		}
 		s := set.Snapshot()
-		_, ok := set.TryAcquire(context.Background(), "checkout")
+		_, err := set.TryAcquire(context.Background(), "checkout")
 		fmt.Println(s.Max, "slots, reserved", s.ByKey["checkout"].Reserved, "and", s.ByKey["login"].Reserved,
-			"admitted:", ok)
+			"admitted:", err == nil)
 	}
 	// Output:
 	// 20 slots, reserved 8 and 4 admitted: true

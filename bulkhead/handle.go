@@ -85,7 +85,7 @@ func (h *Handle) AcquireN(ctx context.Context, weight int) (weir.Permit, error) 
 }
 
 // TryAcquire is [Set.TryAcquire] for the handle's key.
-func (h *Handle) TryAcquire(ctx context.Context) (weir.Permit, bool) {
+func (h *Handle) TryAcquire(ctx context.Context) (weir.Permit, error) {
 	return h.enter(true).tryAcquire(ctx)
 }
 

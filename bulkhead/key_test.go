@@ -24,7 +24,7 @@ func TestBadKeysAreRefused(t *testing.T) {
 				t.Errorf("%q: %+v", key, why)
 			}
 		}
-		if _, ok := s.TryAcquire(t.Context(), key); ok {
+		if _, err := s.TryAcquire(t.Context(), key); err == nil {
 			t.Error("admitted")
 		}
 	}

@@ -18,7 +18,7 @@ func TestMaxOfNothing(t *testing.T) {
 		if _, err := s.Acquire(t.Context(), "refused"); !errors.Is(err, weir.ErrLimitReached) {
 			t.Error(err)
 		}
-		if _, ok := s.TryAcquire(t.Context(), "waits"); ok {
+		if _, err := s.TryAcquire(t.Context(), "waits"); err == nil {
 			t.Error("admitted above a cap of 0")
 		}
 		waiting := ask(t.Context(), s, "waits")

@@ -146,10 +146,9 @@ func (s *Set) AcquireN(ctx context.Context, key string, weight int) (weir.Permit
 	return s.enter(key, true).acquireN(ctx, weight)
 }
 
-// TryAcquire is Acquire for work that will not wait: if there is no free slot it is
-// refused, and counted as such, at once. A bad key is refused too. Work whose context has ended
-// is counted as cancelled instead. A nil ctx counts as context.Background.
-func (s *Set) TryAcquire(ctx context.Context, key string) (weir.Permit, bool) {
+// TryAcquire is Acquire for work that will not wait. It is refused with [weir.ErrLimitReached] if
+// there is no free slot.
+func (s *Set) TryAcquire(ctx context.Context, key string) (weir.Permit, error) {
 	return s.enter(key, true).tryAcquire(ctx)
 }
 

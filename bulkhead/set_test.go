@@ -233,11 +233,11 @@ func testHostile(t *testing.T, callback callback, way string) {
 			}
 		}
 		for _, key := range []string{"elsewhere", "another", bulkhead.Overflow} {
-			if p, ok := s.TryAcquire(t.Context(), key); ok {
+			if p, err := s.TryAcquire(t.Context(), key); err == nil {
 				p.Done(nil)
 			}
 		}
-		if p, ok := handle.TryAcquire(t.Context()); ok {
+		if p, err := handle.TryAcquire(t.Context()); err == nil {
 			p.Done(nil)
 		}
 	}
@@ -265,7 +265,7 @@ func testHostile(t *testing.T, callback callback, way string) {
 				_ = s.Do(t.Context(), key, work(50*time.Millisecond))
 			})
 			limittest.Unwind(func() {
-				if p, ok := s.TryAcquire(t.Context(), key); ok {
+				if p, err := s.TryAcquire(t.Context(), key); err == nil {
 					time.Sleep(50 * time.Millisecond)
 					p.Done(errors.New("failed"))
 				}

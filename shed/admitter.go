@@ -60,9 +60,9 @@ func (a admitter) Do(ctx context.Context, fn func(context.Context) error) error 
 	return a.next.Do(ctx, fn)
 }
 
-func (a admitter) TryAcquire(ctx context.Context) (weir.Permit, bool) {
-	if a.shedder.Full(ctx) != nil {
-		return weir.Permit{}, false
+func (a admitter) TryAcquire(ctx context.Context) (weir.Permit, error) {
+	if err := a.shedder.Full(ctx); err != nil {
+		return weir.Permit{}, err
 	}
 	return a.next.TryAcquire(ctx)
 }

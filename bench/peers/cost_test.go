@@ -41,11 +41,11 @@ var ways = []way{
 	{"weir-TryAcquire", func() func() bool {
 		lim := weir.Must(weir.New(weir.Config{Min: room}))
 		return func() bool {
-			permit, ok := lim.TryAcquire(context.Background())
-			if ok {
+			permit, err := lim.TryAcquire(context.Background())
+			if err == nil {
 				permit.Done(nil)
 			}
-			return ok
+			return err == nil
 		}
 	}},
 	{"weir-Acquire", func() func() bool {

@@ -47,7 +47,7 @@ func BenchmarkAcquire(b *testing.B) {
 	work := func(context.Context) error { return nil }
 
 	full := weir.Must(weir.New(weir.Config{Max: 1}))
-	if _, ok := full.TryAcquire(context.Background()); !ok {
+	if _, err := full.TryAcquire(context.Background()); err != nil {
 		b.Fatal("the first permit was refused")
 	}
 	lim, doer := open(), open()
@@ -58,7 +58,7 @@ func BenchmarkAcquire(b *testing.B) {
 		pass func()
 	}{
 		{"TryAcquire+Done", func() {
-			if permit, ok := lim.TryAcquire(context.Background()); ok {
+			if permit, err := lim.TryAcquire(context.Background()); err == nil {
 				permit.Done(nil)
 			}
 		}},

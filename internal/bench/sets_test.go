@@ -22,7 +22,7 @@ func BenchmarkSet(b *testing.B) {
 	limiter := weir.Config{Min: 1000}
 	plain := weir.Must(weir.New(limiter))
 	try := func(int) {
-		if permit, ok := plain.TryAcquire(context.Background()); ok {
+		if permit, err := plain.TryAcquire(context.Background()); err == nil {
 			permit.Done(nil)
 		}
 	}
@@ -51,7 +51,7 @@ func BenchmarkSet(b *testing.B) {
 			plain, pass func(i int)
 		}{
 			{"TryAcquire+Done", try, func(i int) {
-				if permit, ok := set.TryAcquire(context.Background(), names[i%keys]); ok {
+				if permit, err := set.TryAcquire(context.Background(), names[i%keys]); err == nil {
 					permit.Done(nil)
 				}
 			}},
@@ -70,7 +70,7 @@ func BenchmarkSet(b *testing.B) {
 				func(i int) { _ = set.Do(ctx, names[i%keys], func(context.Context) error { return nil }) },
 			},
 			{"handle", try, func(i int) {
-				if permit, ok := handles[i%keys].TryAcquire(context.Background()); ok {
+				if permit, err := handles[i%keys].TryAcquire(context.Background()); err == nil {
 					permit.Done(nil)
 				}
 			}},
@@ -111,7 +111,7 @@ func inTurn(b *testing.B, goroutines int, floor, pass func(int)) {
 func BenchmarkGroup(b *testing.B) {
 	inside := seam.Of[*weir.Limiter, weir.Config, weir.Snapshot, weir.Event]()
 	pass := func(l *weir.Limiter) {
-		if permit, ok := l.TryAcquire(context.Background()); ok {
+		if permit, err := l.TryAcquire(context.Background()); err == nil {
 			permit.Done(nil)
 		}
 	}

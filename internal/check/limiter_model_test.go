@@ -232,9 +232,9 @@ func (h *hall) visit(c caller) {
 			h.turnedAway(ctx, err)
 		}
 	case "try":
-		permit, ok := h.TryAcquire(ctx)
-		if !ok {
-			h.refused.Add(1)
+		permit, err := h.TryAcquire(ctx)
+		if err != nil {
+			h.turnedAway(ctx, err)
 			return
 		}
 		permit.Done(h.work(c, 1))

@@ -33,9 +33,9 @@ func Hold(t testing.TB, s *bulkhead.Set, key string, n int) []weir.Permit {
 	t.Helper()
 	permits := make([]weir.Permit, n)
 	for i := range permits {
-		permit, ok := s.TryAcquire(t.Context(), key)
-		if !ok {
-			t.Fatalf("permit %d of %d for %q was refused: %+v", i+1, n, key, s.Snapshot().ByKey[key])
+		permit, err := s.TryAcquire(t.Context(), key)
+		if err != nil {
+			t.Fatalf("permit %d of %d for %q: %v: %+v", i+1, n, key, err, s.Snapshot().ByKey[key])
 		}
 		permits[i] = permit
 	}

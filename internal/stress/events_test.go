@@ -52,7 +52,7 @@ func TestEvents(t *testing.T) {
 						}
 					}
 				case 2, 3, 4, 5, 6, 7, 8, 9:
-					if p, ok := l.TryAcquire(t.Context()); ok {
+					if p, err := l.TryAcquire(t.Context()); err == nil {
 						p.Done(nil)
 					}
 				case 10, 11, 12, 13, 14, 15, 16, 17, 18, 19:
