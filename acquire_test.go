@@ -259,7 +259,7 @@ func TestBadInput(t *testing.T) {
 		"Acquire without a context":    {func() error { p, err := l.Acquire(noContext); p.Release(); return err }, nil},
 		"TryAcquire without a context": {func() error { p, err := l.TryAcquire(noContext); p.Release(); return err }, nil},
 		"a nil context's values": {func() error {
-			if p, tenant := weir.PriorityFrom(noContext), weir.TenantFrom(noContext); p != weir.Normal || tenant != "" {
+			if p, tenant := weir.PriorityFrom(noContext), weir.TenantFrom(noContext); p != weir.PriorityNormal || tenant != "" {
 				t.Errorf("priority %v, tenant %q", p, tenant)
 			}
 			return nil

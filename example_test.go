@@ -231,7 +231,7 @@ func ExampleLimiter_String() {
 
 func ExampleWithPriority() {
 	lim := weir.Must(weir.New(weir.Config{Name: "checkout", Queue: weir.Queue{Size: 100}}))
-	ctx := weir.WithPriority(context.Background(), weir.High) // goes ahead in the queue, if it has to wait
+	ctx := weir.WithPriority(context.Background(), weir.PriorityHigh) // goes ahead in the queue, if it has to wait
 	err := lim.Do(ctx, func(ctx context.Context) error {
 		fmt.Println("runs with priority", weir.PriorityFrom(ctx))
 		return nil

@@ -67,12 +67,12 @@ func TestFullOfAContext(t *testing.T) {
 		waiting := []<-chan answer{ask(acme, l, 1), ask(acme, l, 1)}
 		synctest.Wait()
 
-		soon, cancel := context.WithTimeout(weir.WithPriority(t.Context(), weir.High), 10*time.Millisecond)
+		soon, cancel := context.WithTimeout(weir.WithPriority(t.Context(), weir.PriorityHigh), 10*time.Millisecond)
 		defer cancel()
 		if err := l.Full(acme); !errors.Is(err, weir.ErrRefused) {
 			t.Errorf("the tenant that has most: %v", err)
 		}
-		if err := l.Full(weir.WithPriority(acme, weir.High)); err != nil {
+		if err := l.Full(weir.WithPriority(acme, weir.PriorityHigh)); err != nil {
 			t.Errorf("a higher priority: %v", err)
 		}
 		if err := l.Full(soon); !errors.Is(err, weir.ErrDeadline) {
@@ -120,10 +120,10 @@ func TestFullDoesNotAllocate(t *testing.T) {
 			l := fixed(t, 1, weir.Queue{Size: 4, Timeout: time.Hour, Discipline: d, Tenants: 64})
 			hold(t, l, 1)
 			for range 4 {
-				ask(weir.WithPriority(t.Context(), weir.Low), l, 1)
+				ask(weir.WithPriority(t.Context(), weir.PriorityLow), l, 1)
 			}
 			synctest.Wait()
-			ctx, end := context.WithTimeout(weir.WithPriority(t.Context(), weir.High), time.Hour)
+			ctx, end := context.WithTimeout(weir.WithPriority(t.Context(), weir.PriorityHigh), time.Hour)
 			defer end()
 			if n := testing.AllocsPerRun(100, func() {
 				if err := l.Full(ctx); err != nil {

@@ -335,7 +335,7 @@ func TestCloseRefusesWhatWaitsAndWhatArrives(t *testing.T) {
 		l := fixed(t, 1, weir.Queue{Size: 5, Discipline: weir.Adaptive})
 		held := hold(t, l, 1)
 		var waiting []<-chan answer
-		for _, p := range []weir.Priority{weir.Low, weir.Normal, weir.Critical} {
+		for _, p := range []weir.Priority{weir.PriorityLow, weir.PriorityNormal, weir.PriorityCritical} {
 			waiting = append(waiting, ask(weir.WithPriority(t.Context(), p), l, 1))
 		}
 		l.Close()

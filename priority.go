@@ -4,7 +4,7 @@ import "context"
 
 // A Priority orders work that has to queue: a higher one is served first, and a full queue
 // evicts the lowest for it. It means nothing while there is room below the limit. The zero
-// value is Normal.
+// value is PriorityNormal.
 //
 // Lower priorities do not starve: of every 20 slots that come free while they wait, one goes
 // to the lower priority that has gone longest without. So if all four wait all the time, the
@@ -13,18 +13,20 @@ type Priority int8
 
 // The priorities, highest first.
 const (
-	Critical Priority = -2
-	High     Priority = -1
-	Normal   Priority = 0
-	Low      Priority = 1
+	PriorityCritical Priority = -2
+	PriorityHigh     Priority = -1
+	PriorityNormal   Priority = 0
+	PriorityLow      Priority = 1
 )
 
 // lanes is how many priorities there are; each waits in a lane of its own.
-const lanes = int(Low-Critical) + 1
+const lanes = int(PriorityLow-PriorityCritical) + 1
 
 // lane returns the priority's lane, 0 for the highest. A value beyond either end counts as
 // that end.
-func (p Priority) lane() int { return int(min(max(p, Critical), Low) - Critical) }
+func (p Priority) lane() int {
+	return int(min(max(p, PriorityCritical), PriorityLow) - PriorityCritical)
+}
 
 // String returns the priority's name in lower case.
 func (p Priority) String() string {
@@ -42,10 +44,10 @@ func WithPriority(ctx context.Context, p Priority) context.Context {
 	return context.WithValue(ctx, priorityKey{}, p)
 }
 
-// PriorityFrom returns the priority that ctx carries, Normal if it carries none or is nil.
+// PriorityFrom returns the priority that ctx carries, PriorityNormal if it carries none or is nil.
 func PriorityFrom(ctx context.Context) Priority {
 	if ctx == nil {
-		return Normal
+		return PriorityNormal
 	}
 	p, _ := ctx.Value(priorityKey{}).(Priority)
 	return p

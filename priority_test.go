@@ -10,11 +10,11 @@ import (
 )
 
 func TestPriorityInTheContext(t *testing.T) {
-	if p := weir.PriorityFrom(t.Context()); p != weir.Normal {
+	if p := weir.PriorityFrom(t.Context()); p != weir.PriorityNormal {
 		t.Errorf("%v: want normal by default", p)
 	}
 	names := map[weir.Priority]string{
-		weir.Critical: "critical", weir.High: "high", weir.Normal: "normal", weir.Low: "low",
+		weir.PriorityCritical: "critical", weir.PriorityHigh: "high", weir.PriorityNormal: "normal", weir.PriorityLow: "low",
 		-128: "critical", 127: "low",
 	}
 	for p, name := range names {
@@ -34,8 +34,8 @@ func TestLowerPrioritiesDoNotStarve(t *testing.T) {
 				served := map[weir.Priority]int{}
 				end := time.Now().Add(1200*10*time.Millisecond + time.Millisecond)
 				for _, p := range []weir.Priority{
-					weir.Critical, weir.Critical, weir.Critical, weir.Critical, weir.Critical,
-					weir.Normal, weir.Low,
+					weir.PriorityCritical, weir.PriorityCritical, weir.PriorityCritical, weir.PriorityCritical, weir.PriorityCritical,
+					weir.PriorityNormal, weir.PriorityLow,
 				} {
 					go func() {
 						for time.Now().Before(end) {
@@ -52,7 +52,7 @@ func TestLowerPrioritiesDoNotStarve(t *testing.T) {
 				}
 				time.Sleep(time.Until(end) + time.Second)
 				synctest.Wait()
-				for _, p := range []weir.Priority{weir.Normal, weir.Low} {
+				for _, p := range []weir.Priority{weir.PriorityNormal, weir.PriorityLow} {
 					if n := served[p]; n < 28 || n > 32 {
 						t.Errorf("%v: served %d times of 1200: want 30", p, n)
 					}

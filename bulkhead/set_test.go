@@ -92,10 +92,10 @@ func TestOrderWithinAKey(t *testing.T) {
 				s := newSet(t, c)
 				held := hold(t, s, "a", 1)[0]
 				waiting := map[weir.Priority][]<-chan answer{}
-				for _, p := range []weir.Priority{weir.Low, weir.Normal, weir.Critical, weir.High, weir.Normal, weir.Low} {
+				for _, p := range []weir.Priority{weir.PriorityLow, weir.PriorityNormal, weir.PriorityCritical, weir.PriorityHigh, weir.PriorityNormal, weir.PriorityLow} {
 					waiting[p] = append(waiting[p], ask(weir.WithPriority(t.Context(), p), s, "a"))
 				}
-				for _, p := range []weir.Priority{weir.Critical, weir.High, weir.Normal, weir.Low} {
+				for _, p := range []weir.Priority{weir.PriorityCritical, weir.PriorityHigh, weir.PriorityNormal, weir.PriorityLow} {
 					for _, next := range waiting[p] {
 						held.Done(nil)
 						held = admitted(t, next)

@@ -290,7 +290,7 @@ func TestInWords(t *testing.T) {
 func TestCountingDoesNotAllocate(t *testing.T) {
 	budget, throttle := newBudget(t, retry.BudgetConfig{}), newThrottle(t, retry.ThrottleConfig{})
 	if n := testing.AllocsPerRun(1000, func() {
-		if ticket, ok := throttle.Begin(weir.Normal); ok {
+		if ticket, ok := throttle.Begin(weir.PriorityNormal); ok {
 			ticket.End(retry.Success)
 		}
 		budget.Deposit()

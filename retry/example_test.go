@@ -111,7 +111,7 @@ func ExampleNewThrottle() {
 	}
 	sent := 0
 	for range 1000 {
-		ticket, ok := throttle.Begin(weir.Normal)
+		ticket, ok := throttle.Begin(weir.PriorityNormal)
 		if !ok {
 			continue
 		}

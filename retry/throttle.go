@@ -46,7 +46,7 @@ type Throttle struct {
 	lanes [priorities]*lane // nil until used
 }
 
-const priorities = int(weir.Low-weir.Critical) + 1
+const priorities = int(weir.PriorityLow-weir.PriorityCritical) + 1
 
 // A lane is the throttle's state of one priority.
 type lane struct {
@@ -127,7 +127,7 @@ func (t *Throttle) send(p weir.Priority) Ticket {
 }
 
 func (t *Throttle) lane(p weir.Priority) *lane {
-	i := min(max(p, weir.Critical), weir.Low) - weir.Critical
+	i := min(max(p, weir.PriorityCritical), weir.PriorityLow) - weir.PriorityCritical
 	if t.lanes[i] == nil {
 		t.lanes[i] = &lane{window: newWindow[sentBucket](t.length)}
 	}

@@ -32,12 +32,12 @@ func sends(throttle *retry.Throttle, p weir.Priority, n int, o retry.Outcome) (s
 func TestThrottleLetsAHealthyDownstreamBe(t *testing.T) {
 	throttle := newThrottle(t, retry.ThrottleConfig{})
 	for range 100 { // just under half is refused
-		if n := sends(throttle, weir.Normal, 11, retry.Success) + sends(throttle, weir.Normal, 9,
+		if n := sends(throttle, weir.PriorityNormal, 11, retry.Success) + sends(throttle, weir.PriorityNormal, 9,
 			retry.Rejected); n != 20 {
 			t.Fatalf("%d of 20 sent", n)
 		}
 	}
-	if n := sends(throttle, weir.Normal, 1000, retry.Failure); n != 1000 {
+	if n := sends(throttle, weir.PriorityNormal, 1000, retry.Failure); n != 1000 {
 		t.Errorf("%d of 1000 sent, which fail for reasons other than load", n)
 	}
 }
@@ -51,7 +51,7 @@ func TestThrottleSendsKTimesWhatIsAccepted(t *testing.T) {
 			accept := 10
 			for range 100 {
 				time.Sleep(10 * time.Millisecond)
-				ticket, ok := throttle.Begin(weir.Normal)
+				ticket, ok := throttle.Begin(weir.PriorityNormal)
 				if !ok {
 					continue
 				}
@@ -79,7 +79,7 @@ func TestThrottleAtAColdStart(t *testing.T) {
 		for range 5 {
 			var tickets []retry.Ticket
 			for range 100 {
-				ticket, ok := throttle.Begin(weir.Normal)
+				ticket, ok := throttle.Begin(weir.PriorityNormal)
 				if !ok {
 					t.Fatal("refused, and the downstream refused nothing")
 				}
@@ -89,7 +89,7 @@ func TestThrottleAtAColdStart(t *testing.T) {
 			for i := range tickets {
 				tickets[i].End(retry.Success)
 				// Two, because a share of 0.9 refuses one of two calls at random.
-				if i == 0 && sends(throttle, weir.Normal, 2, retry.Success) < 2 {
+				if i == 0 && sends(throttle, weir.PriorityNormal, 2, retry.Success) < 2 {
 					t.Fatal("refused when the first of them was answered")
 				}
 			}
@@ -103,7 +103,7 @@ func TestThrottleSeesCallsThatHang(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		throttle := newThrottle(t, retry.ThrottleConfig{})
 		for range 60 * 50 {
-			ticket, ok := throttle.Begin(weir.Normal)
+			ticket, ok := throttle.Begin(weir.PriorityNormal)
 			if !ok {
 				t.Fatal("refused while all was well")
 			}
@@ -113,7 +113,7 @@ func TestThrottleSeesCallsThatHang(t *testing.T) {
 		hangs := time.Now()
 		for {
 			time.Sleep(20 * time.Millisecond)
-			if _, ok := throttle.Begin(weir.Normal); !ok {
+			if _, ok := throttle.Begin(weir.PriorityNormal); !ok {
 				break
 			}
 			if time.Since(hangs) > time.Minute {
@@ -137,7 +137,7 @@ func TestThrottleRecovers(t *testing.T) {
 			second := func(o retry.Outcome) (sent int) {
 				for range 100 {
 					time.Sleep(10 * time.Millisecond)
-					sent += sends(throttle, weir.Normal, 1, o)
+					sent += sends(throttle, weir.PriorityNormal, 1, o)
 				}
 				return sent
 			}
@@ -159,13 +159,13 @@ func TestThrottleRecovers(t *testing.T) {
 
 func TestThrottleTellsPrioritiesApart(t *testing.T) {
 	throttle := newThrottle(t, retry.ThrottleConfig{})
-	if n := sends(throttle, weir.Low, 1000, retry.Rejected); n > 200 {
+	if n := sends(throttle, weir.PriorityLow, 1000, retry.Rejected); n > 200 {
 		t.Errorf("%d low calls of 1000 sent, want about a tenth", n)
 	}
-	if n := sends(throttle, weir.Critical, 100, retry.Success); n != 100 {
+	if n := sends(throttle, weir.PriorityCritical, 100, retry.Success); n != 100 {
 		t.Errorf("%d critical calls of 100 sent", n)
 	}
-	if n := sends(throttle, weir.Low+100, 100, retry.Success) + sends(throttle, weir.Critical-100, 100,
+	if n := sends(throttle, weir.PriorityLow+100, 100, retry.Success) + sends(throttle, weir.PriorityCritical-100, 100,
 		retry.Success); n > 150 || n < 100 {
 		t.Errorf("%d sent with priorities beyond the ends, want a tenth of the low ones and all of the critical ones",
 			n)
@@ -175,20 +175,20 @@ func TestThrottleTellsPrioritiesApart(t *testing.T) {
 // A client with little traffic is not refused because one call of it failed.
 func TestThrottleNeedsSamples(t *testing.T) {
 	throttle := newThrottle(t, retry.ThrottleConfig{})
-	if n := sends(throttle, weir.Normal, 20, retry.Rejected); n != 20 {
+	if n := sends(throttle, weir.PriorityNormal, 20, retry.Rejected); n != 20 {
 		t.Errorf("%d of the first 20 sent", n)
 	}
-	if n := sends(throttle, weir.Normal, 100, retry.Rejected); n > 20 {
+	if n := sends(throttle, weir.PriorityNormal, 100, retry.Rejected); n > 20 {
 		t.Errorf("%d of the next 100 sent, want about a tenth", n)
 	}
 }
 
 func TestThrottleForgetsWhatWasIgnored(t *testing.T) {
 	throttle := newThrottle(t, retry.ThrottleConfig{})
-	if n := sends(throttle, weir.Normal, 1000, retry.Ignored); n != 1000 {
+	if n := sends(throttle, weir.PriorityNormal, 1000, retry.Ignored); n != 1000 {
 		t.Errorf("%d of 1000 sent, none of which says anything", n)
 	}
-	if n := sends(throttle, weir.Normal, 20, retry.Rejected); n != 20 {
+	if n := sends(throttle, weir.PriorityNormal, 20, retry.Rejected); n != 20 {
 		t.Errorf("%d of 20 sent", n)
 	}
 }
@@ -196,13 +196,13 @@ func TestThrottleForgetsWhatWasIgnored(t *testing.T) {
 func TestTicketEndsOnce(t *testing.T) {
 	throttle := newThrottle(t, retry.ThrottleConfig{})
 	for range 100 {
-		if ticket, ok := throttle.Begin(weir.Normal); ok {
+		if ticket, ok := throttle.Begin(weir.PriorityNormal); ok {
 			ticket.End(retry.Rejected)
 			ticket.End(retry.Success)
 			ticket.End(retry.Ignored)
 		}
 	}
-	if n := sends(throttle, weir.Normal, 100, retry.Rejected); n > 20 {
+	if n := sends(throttle, weir.PriorityNormal, 100, retry.Rejected); n > 20 {
 		t.Errorf("%d of 100 sent, want about a tenth: a later End counted", n)
 	}
 	new(retry.Ticket).End(retry.Success)

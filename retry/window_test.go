@@ -144,7 +144,7 @@ func testThrottleCounts(t *testing.T) {
 			if requests >= minSamples {
 				want = min(max(0, (requests-cfg.K*accepts)/(requests+1)), cfg.MaxReject)
 			}
-			l := throttle.lane(weir.Normal)
+			l := throttle.lane(weir.PriorityNormal)
 			l.window.advance(now)
 			if got := throttle.share(l, now); math.Abs(got-want) > 1e-9 {
 				t.Fatalf("seed %d, %+v: refuses %v, want %v of %v requests, %v accepted",
@@ -154,7 +154,7 @@ func testThrottleCounts(t *testing.T) {
 				refusing++
 			}
 			c := &call{begun: now}
-			if ticket, ok := throttle.Begin(weir.Normal); ok {
+			if ticket, ok := throttle.Begin(weir.PriorityNormal); ok {
 				running[c] = &ticket
 			} else {
 				c.ended = true
@@ -188,22 +188,22 @@ func TestClockTurnedBack(t *testing.T) {
 	}
 	spend()
 	for range 100 {
-		if ticket, ok := throttle.Begin(weir.Normal); ok {
+		if ticket, ok := throttle.Begin(weir.PriorityNormal); ok {
 			ticket.End(Rejected)
 		}
 	}
-	late, _ := throttle.Begin(weir.Critical)
+	late, _ := throttle.Begin(weir.PriorityCritical)
 	synctest.Test(t, func(t *testing.T) {
 		spend()
 		for range minSamples {
-			ticket, ok := throttle.Begin(weir.Normal)
+			ticket, ok := throttle.Begin(weir.PriorityNormal)
 			if !ok {
 				t.Fatal("refused for what happened later")
 			}
 			ticket.End(Success)
 		}
 		late.End(Success) // it began later, and is no call of this window
-		if l := throttle.lane(weir.Critical); *l.window.current() != (sentBucket{}) {
+		if l := throttle.lane(weir.PriorityCritical); *l.window.current() != (sentBucket{}) {
 			t.Errorf("%+v", *l.window.current())
 		}
 	})

@@ -26,7 +26,7 @@ func ExampleNew() {
 		return
 	}
 	lim := weir.Must(weir.New(weir.Config{}))
-	important := weir.WithPriority(ctx, weir.Critical)
+	important := weir.WithPriority(ctx, weir.PriorityCritical)
 	err = cpu.Admitter(lim).Do(important, func(context.Context) error {
 		fmt.Println("however busy")
 		return nil

@@ -67,8 +67,8 @@ func (s *Shedder) full(ctx context.Context, comesAgain bool) error {
 	if load < s.ranges[0].From {
 		return nil
 	}
-	priority := min(max(weir.PriorityFrom(ctx), weir.Critical), weir.Low)
-	if priority == weir.Critical || !s.refuses(priority, load, comesAgain) {
+	priority := min(max(weir.PriorityFrom(ctx), weir.PriorityCritical), weir.PriorityLow)
+	if priority == weir.PriorityCritical || !s.refuses(priority, load, comesAgain) {
 		return nil
 	}
 	return &weir.RefusedError{Limiter: s.name, Reason: weir.ReasonOverload, RetryAfter: retryAfter}
@@ -88,7 +88,7 @@ func (s *Shedder) load() float64 {
 
 // refuses spreads refusals evenly over the work of a priority.
 func (s *Shedder) refuses(p weir.Priority, load float64, comesAgain bool) bool {
-	i := int(weir.Low - p)
+	i := int(weir.PriorityLow - p)
 	share := s.ranges[i].share(load)
 	if share == 0 {
 		return false

@@ -60,7 +60,7 @@ func watched(t *testing.T, cfg shed.Config) (*shed.Shedder, func(load float64)) 
 func refused(t *testing.T, a weir.Admitter) (shares map[weir.Priority]int) {
 	t.Helper()
 	shares = map[weir.Priority]int{}
-	for p := weir.Critical - 1; p <= weir.Low+1; p++ {
+	for p := weir.PriorityCritical - 1; p <= weir.PriorityLow+1; p++ {
 		for range 100 {
 			permit, err := a.Acquire(weir.WithPriority(t.Context(), p))
 			if err != nil {
@@ -81,16 +81,16 @@ func TestTheLeastImportantIsShedFirst(t *testing.T) {
 			s, set := watched(t, shed.Config{})
 			set(load)
 			got := refused(t, s.Admitter(weir.Must(weir.New(weir.Config{}))))
-			for i, p := range []weir.Priority{weir.Low, weir.Normal, weir.High} {
+			for i, p := range []weir.Priority{weir.PriorityLow, weir.PriorityNormal, weir.PriorityHigh} {
 				if d := got[p] - want[i]; d < -1 || d > 1 {
 					t.Errorf("load %v: %d of 100 of %v refused, want %d", load, got[p], p, want[i])
 				}
 			}
-			if got[weir.Critical] != 0 || got[weir.Critical-1] != 0 || got[weir.Low+1] != got[weir.Low] && load != 1.1 {
+			if got[weir.PriorityCritical] != 0 || got[weir.PriorityCritical-1] != 0 || got[weir.PriorityLow+1] != got[weir.PriorityLow] && load != 1.1 {
 				t.Errorf("load %v: %v", load, got)
 			}
-			if snap := s.Snapshot(); snap.Load != load || snap.High != uint64(got[weir.High]) ||
-				snap.Low != uint64(got[weir.Low]+got[weir.Low+1]) {
+			if snap := s.Snapshot(); snap.Load != load || snap.High != uint64(got[weir.PriorityHigh]) ||
+				snap.Low != uint64(got[weir.PriorityLow]+got[weir.PriorityLow+1]) {
 				t.Errorf("load %v: snapshot %+v after %v", load, snap, got)
 			}
 		})
@@ -102,7 +102,7 @@ func TestSheddingIsSpread(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, set := watched(t, shed.Config{Low: shed.Mark{From: 1, To: 3}})
 		set(1.5)
-		low := weir.WithPriority(t.Context(), weir.Low)
+		low := weir.WithPriority(t.Context(), weir.PriorityLow)
 		var got strings.Builder
 		for range 12 {
 			if s.Full(low) != nil {
@@ -124,7 +124,7 @@ func TestAskingFirstShedsNoMore(t *testing.T) {
 		s, set := watched(t, shed.Config{Low: shed.Mark{From: 1, To: 3}})
 		set(1.5)
 		a := s.Admitter(weir.Must(weir.New(weir.Config{})))
-		low := weir.WithPriority(t.Context(), weir.Low)
+		low := weir.WithPriority(t.Context(), weir.PriorityLow)
 		for _, together := range []int{1, 100} {
 			before := s.Snapshot().Low
 			for range 400 / together {

@@ -30,7 +30,7 @@ func TestPriorityAndCost(t *testing.T) {
 		for _, c := range []struct {
 			name     string
 			priority weir.Priority
-		}{{"low", weir.Low}, {"high", weir.High}} {
+		}{{"low", weir.PriorityLow}, {"high", weir.PriorityHigh}} {
 			go func() {
 				op, err := r.Start(weir.WithPriority(t.Context(), c.priority), throttle.Write, 1)
 				order = append(order, c.name)
@@ -38,7 +38,7 @@ func TestPriorityAndCost(t *testing.T) {
 			}()
 			synctest.Wait()
 		}
-		if _, err := r.Start(weir.WithPriority(t.Context(), weir.Low), throttle.Write, 1); !errors.Is(err, weir.ErrQueueFull) {
+		if _, err := r.Start(weir.WithPriority(t.Context(), weir.PriorityLow), throttle.Write, 1); !errors.Is(err, weir.ErrQueueFull) {
 			t.Errorf("a full queue: %v", err)
 		}
 		pass(20 * time.Second)

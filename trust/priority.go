@@ -20,12 +20,12 @@ const (
 // ParsePriority reads the output of [weir.Priority.String]: critical, high, normal or low, in
 // upper or lower case.
 func ParsePriority(text string) (p weir.Priority, ok bool) {
-	for p := weir.Critical; p <= weir.Low; p++ {
+	for p := weir.PriorityCritical; p <= weir.PriorityLow; p++ {
 		if strings.EqualFold(p.String(), text) {
 			return p, true
 		}
 	}
-	return weir.Normal, false
+	return weir.PriorityNormal, false
 }
 
 // WithPriority returns ctx with the priority in the values of a peer's headers or metadata,
@@ -47,7 +47,7 @@ func Told(ctx context.Context, priority, attempt []string) context.Context {
 		p = weir.PriorityFrom(ctx)
 	}
 	if n, err := strconv.ParseUint(single(attempt), 10, 63); err == nil && n > 1 {
-		p, told = min(p+1, weir.Low), true
+		p, told = min(p+1, weir.PriorityLow), true
 	}
 	if !told {
 		return ctx

@@ -85,46 +85,46 @@ func TestWithPriority(t *testing.T) {
 		priority, attempt []string
 		want              weir.Priority
 	}{
-		"trusted":             {all, []string{"high"}, nil, weir.High},
-		"not trusted":         {none, []string{"high"}, nil, weir.Normal},
-		"nil":                 {nil, []string{"high"}, nil, weir.Normal},
-		"no value":            {all, nil, nil, weir.Normal},
-		"two":                 {all, []string{"high", "high"}, nil, weir.Normal},
-		"unknown":             {all, []string{"highest"}, nil, weir.Normal},
-		"first attempt":       {all, []string{"high"}, []string{"1"}, weir.High},
-		"retry":               {all, []string{"critical"}, []string{"2"}, weir.High},
-		"retry of a low one":  {all, []string{"low"}, []string{"2"}, weir.Low},
-		"retry of no name":    {all, nil, []string{"11"}, weir.Low},
-		"retry, not trusted":  {none, nil, []string{"2"}, weir.Normal},
-		"two attempts":        {all, nil, []string{"2", "2"}, weir.Normal},
-		"an attempt in words": {all, nil, []string{"two"}, weir.Normal},
-		"a negative attempt":  {all, nil, []string{"-2"}, weir.Normal},
-		"a signed attempt":    {all, nil, []string{"+2"}, weir.Normal},
-		"beyond 63 bits":      {all, nil, []string{"9223372036854775808"}, weir.Normal},
+		"trusted":             {all, []string{"high"}, nil, weir.PriorityHigh},
+		"not trusted":         {none, []string{"high"}, nil, weir.PriorityNormal},
+		"nil":                 {nil, []string{"high"}, nil, weir.PriorityNormal},
+		"no value":            {all, nil, nil, weir.PriorityNormal},
+		"two":                 {all, []string{"high", "high"}, nil, weir.PriorityNormal},
+		"unknown":             {all, []string{"highest"}, nil, weir.PriorityNormal},
+		"first attempt":       {all, []string{"high"}, []string{"1"}, weir.PriorityHigh},
+		"retry":               {all, []string{"critical"}, []string{"2"}, weir.PriorityHigh},
+		"retry of a low one":  {all, []string{"low"}, []string{"2"}, weir.PriorityLow},
+		"retry of no name":    {all, nil, []string{"11"}, weir.PriorityLow},
+		"retry, not trusted":  {none, nil, []string{"2"}, weir.PriorityNormal},
+		"two attempts":        {all, nil, []string{"2", "2"}, weir.PriorityNormal},
+		"an attempt in words": {all, nil, []string{"two"}, weir.PriorityNormal},
+		"a negative attempt":  {all, nil, []string{"-2"}, weir.PriorityNormal},
+		"a signed attempt":    {all, nil, []string{"+2"}, weir.PriorityNormal},
+		"beyond 63 bits":      {all, nil, []string{"9223372036854775808"}, weir.PriorityNormal},
 	} {
 		if got := weir.PriorityFrom(c.peers.WithPriority(t.Context(), trust.Peer{}, c.priority,
 			c.attempt)); got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}
-	low := weir.WithPriority(t.Context(), weir.Low)
-	if got := weir.PriorityFrom(all.WithPriority(low, trust.Peer{}, []string{"normal"}, nil)); got != weir.Normal {
+	low := weir.WithPriority(t.Context(), weir.PriorityLow)
+	if got := weir.PriorityFrom(all.WithPriority(low, trust.Peer{}, []string{"normal"}, nil)); got != weir.PriorityNormal {
 		t.Errorf("normal replaces low: %v", got)
 	}
-	high := weir.WithPriority(t.Context(), weir.High)
-	if got := weir.PriorityFrom(all.WithPriority(high, trust.Peer{}, nil, []string{"2"})); got != weir.Normal {
+	high := weir.WithPriority(t.Context(), weir.PriorityHigh)
+	if got := weir.PriorityFrom(all.WithPriority(high, trust.Peer{}, nil, []string{"2"})); got != weir.PriorityNormal {
 		t.Errorf("the retry of a high one: %v", got)
 	}
 }
 
 func TestParsePriority(t *testing.T) {
-	for p := weir.Critical; p <= weir.Low; p++ {
+	for p := weir.PriorityCritical; p <= weir.PriorityLow; p++ {
 		if got, ok := trust.ParsePriority(p.String()); got != p || !ok {
 			t.Errorf("%v: %v %v", p, got, ok)
 		}
 	}
 	for _, text := range []string{"", "Highest", "-2", " high", "high\x00"} {
-		if got, ok := trust.ParsePriority(text); got != weir.Normal || ok {
+		if got, ok := trust.ParsePriority(text); got != weir.PriorityNormal || ok {
 			t.Errorf("%q: %v %v", text, got, ok)
 		}
 	}

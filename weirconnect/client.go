@@ -43,7 +43,7 @@ func (c *ClientLimits) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
 		if !spec.IsClient {
 			return next(ctx, req)
 		}
-		if p := weir.PriorityFrom(ctx); p != weir.Normal {
+		if p := weir.PriorityFrom(ctx); p != weir.PriorityNormal {
 			req.Header().Set(weirhttp.PriorityHeader, p.String())
 		}
 		admitter := c.methods.Of(spec.Procedure)
@@ -95,7 +95,7 @@ func (c *ClientLimits) WrapStreamingHandler(next connect.StreamingHandlerFunc) c
 // open begins a stream that sends its priority on.
 func open(ctx context.Context, spec connect.Spec, next connect.StreamingClientFunc) connect.StreamingClientConn {
 	conn := next(ctx, spec)
-	if p := weir.PriorityFrom(ctx); p != weir.Normal {
+	if p := weir.PriorityFrom(ctx); p != weir.PriorityNormal {
 		conn.RequestHeader().Set(weirhttp.PriorityHeader, p.String())
 	}
 	return conn

@@ -48,7 +48,7 @@ func (r *Retries) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
 		if !req.Spec().IsClient {
 			return next(ctx, req)
 		}
-		if p := weir.PriorityFrom(ctx); p != weir.Normal {
+		if p := weir.PriorityFrom(ctx); p != weir.PriorityNormal {
 			req.Header().Set(weirhttp.PriorityHeader, p.String())
 		}
 		defer req.Header().Del(weirhttp.AttemptHeader) // the caller may send the request once more

@@ -132,7 +132,7 @@ func TestWhatARetrySays(t *testing.T) {
 		client := connect.NewClient[bytes, bytes](d, "http://x"+unaryCall, connect.WithInterceptors(weirconnect.RetryClient(d.retrying)))
 		req := connect.NewRequest(&bytes{})
 		for range 2 {
-			if _, err := client.CallUnary(weir.WithPriority(t.Context(), weir.High), req); err != nil {
+			if _, err := client.CallUnary(weir.WithPriority(t.Context(), weir.PriorityHigh), req); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -233,7 +233,7 @@ func TestRetryOverARealConnection(t *testing.T) {
 			if err := call(t.Context(), caller(srv, protocol, connect.WithInterceptors(weirconnect.RetryClient(rc), once))); err != nil {
 				t.Fatal(err)
 			}
-			if p := <-got; p != weir.Low {
+			if p := <-got; p != weir.PriorityLow {
 				t.Errorf("the retry has priority %v, want the next lower one, low", p)
 			}
 			if s := rc.Snapshot(); s.Attempts != 2 || s.Retries != 1 {

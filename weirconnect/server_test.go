@@ -177,7 +177,7 @@ func TestPriority(t *testing.T) {
 		stream: func(ctx context.Context, _ *echoServer) error { got <- weir.PriorityFrom(ctx); return nil },
 	}, 2)
 	limits := connect.WithInterceptors(weirconnect.LimitClient(weirconnect.One(limittest.Fixed(t, 1, weir.Queue{})), weirconnect.ClientConfig{}))
-	for _, want := range []weir.Priority{weir.Critical, weir.Normal, weir.Low} {
+	for _, want := range []weir.Priority{weir.PriorityCritical, weir.PriorityNormal, weir.PriorityLow} {
 		ctx := weir.WithPriority(t.Context(), want)
 		if err := call(ctx, caller(srv, limits)); err != nil {
 			t.Fatal(err)
@@ -198,7 +198,7 @@ func TestPriority(t *testing.T) {
 	if _, err := caller(srv).CallUnary(t.Context(), req); err != nil {
 		t.Fatal(err)
 	}
-	if p := <-got; p != weir.Normal {
+	if p := <-got; p != weir.PriorityNormal {
 		t.Errorf("of two values: %v", p)
 	}
 }

@@ -101,7 +101,7 @@ func (c *ClientLimits) Stream(ctx context.Context, desc *grpc.StreamDesc, conn *
 // sendPriority returns ctx with its priority, if it has one, in the metadata to send.
 func sendPriority(ctx context.Context) context.Context {
 	p := weir.PriorityFrom(ctx)
-	if p == weir.Normal {
+	if p == weir.PriorityNormal {
 		return ctx
 	}
 	return withMetadata(ctx, trust.Key, p.String())

@@ -38,13 +38,13 @@ func TestPriorityOfPeers(t *testing.T) {
 		claims  []string
 		want    weir.Priority
 	}{
-		"trusted":          {networks(t, "127.0.0.0/8"), []string{"critical"}, weir.Critical},
-		"of another net":   {networks(t, "10.0.0.0/8", "::1"), []string{"critical"}, weir.Normal},
-		"none is trusted":  {nil, []string{"critical"}, weir.Normal},
-		"no certificate":   {trust.Verified, []string{"critical"}, weir.Normal},
-		"two values":       {networks(t, "127.0.0.1"), []string{"critical", "low"}, weir.Normal},
-		"no such priority": {networks(t, "127.0.0.1"), []string{"-128"}, weir.Normal},
-		"none":             {networks(t, "127.0.0.1"), nil, weir.Normal},
+		"trusted":          {networks(t, "127.0.0.0/8"), []string{"critical"}, weir.PriorityCritical},
+		"of another net":   {networks(t, "10.0.0.0/8", "::1"), []string{"critical"}, weir.PriorityNormal},
+		"none is trusted":  {nil, []string{"critical"}, weir.PriorityNormal},
+		"no certificate":   {trust.Verified, []string{"critical"}, weir.PriorityNormal},
+		"two values":       {networks(t, "127.0.0.1"), []string{"critical", "low"}, weir.PriorityNormal},
+		"no such priority": {networks(t, "127.0.0.1"), []string{"-128"}, weir.PriorityNormal},
+		"none":             {networks(t, "127.0.0.1"), nil, weir.PriorityNormal},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, got := seesPriority()
@@ -68,7 +68,7 @@ func TestPriorityOfPeers(t *testing.T) {
 
 // TestTapAsksWithThePriority that a trusted peer sent: where there is room for it only, it passes.
 func TestTapAsksWithThePriority(t *testing.T) {
-	critical := onlyFor{limittest.Fixed(t, 2, weir.Queue{}), weir.Critical}
+	critical := onlyFor{limittest.Fixed(t, 2, weir.Queue{}), weir.PriorityCritical}
 	client := limited(t, &service{}, critical, weirgrpc.ServerConfig{Trust: networks(t, "127.0.0.1")})
 	call := func(priority string) error {
 		_, err := client.UnaryCall(metadata.AppendToOutgoingContext(t.Context(), trust.Key, priority), &testpb.SimpleRequest{})
@@ -109,9 +109,9 @@ func TestPriorityIsSentOn(t *testing.T) {
 	}})
 	limits := weirgrpc.LimitClient(weirgrpc.One(limittest.Fixed(t, 1, weir.Queue{})), weirgrpc.ClientConfig{})
 	client := testpb.NewBenchmarkServiceClient(dial(t, addr, limits.Options()...))
-	for _, p := range []weir.Priority{weir.Critical, weir.Normal, weir.Low} {
+	for _, p := range []weir.Priority{weir.PriorityCritical, weir.PriorityNormal, weir.PriorityLow} {
 		ctx := weir.WithPriority(t.Context(), p)
-		if p == weir.Critical {
+		if p == weir.PriorityCritical {
 			ctx = metadata.AppendToOutgoingContext(ctx, trust.Key, "low", "other", "kept")
 		}
 		if _, err := client.UnaryCall(ctx, &testpb.SimpleRequest{}); err != nil {
@@ -119,9 +119,9 @@ func TestPriorityIsSentOn(t *testing.T) {
 		}
 		got := <-claims
 		switch {
-		case p == weir.Normal && got != nil:
+		case p == weir.PriorityNormal && got != nil:
 			t.Errorf("normal: sent %q", got)
-		case p != weir.Normal && (len(got) != 1 || got[0] != p.String()):
+		case p != weir.PriorityNormal && (len(got) != 1 || got[0] != p.String()):
 			t.Errorf("%v: sent %q", p, got)
 		}
 	}
@@ -137,9 +137,9 @@ func TestMutualTLS(t *testing.T) {
 		certificates []tls.Certificate
 		want         weir.Priority
 	}{
-		"verified":     {tls.VerifyClientCertIfGiven, []tls.Certificate{known}, weir.Critical},
-		"none given":   {tls.VerifyClientCertIfGiven, nil, weir.Normal},
-		"not verified": {tls.RequireAnyClientCert, []tls.Certificate{selfSigned(t)}, weir.Normal},
+		"verified":     {tls.VerifyClientCertIfGiven, []tls.Certificate{known}, weir.PriorityCritical},
+		"none given":   {tls.VerifyClientCertIfGiven, nil, weir.PriorityNormal},
+		"not verified": {tls.RequireAnyClientCert, []tls.Certificate{selfSigned(t)}, weir.PriorityNormal},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, got := seesPriority()
@@ -247,14 +247,14 @@ func TestAttemptsOfPeers(t *testing.T) {
 		sent    metadata.MD
 		want    weir.Priority
 	}{
-		{networks(t, "127.0.0.1"), metadata.MD{trust.AttemptKey: {"2"}}, weir.Low},
-		{networks(t, "127.0.0.1"), metadata.MD{trust.AttemptKey: {"2"}, trust.Key: {"critical"}}, weir.High},
-		{networks(t, "127.0.0.1"), metadata.MD{trust.AttemptKey: {"1"}}, weir.Normal},
-		{networks(t, "127.0.0.1"), metadata.MD{trust.AttemptKey: {"2", "2"}}, weir.Normal},
-		{networks(t, "127.0.0.1"), metadata.MD{own: {"1"}}, weir.Low},
-		{networks(t, "127.0.0.1"), metadata.MD{own: {"-1"}}, weir.Normal},
-		{networks(t, "10.0.0.0/8"), metadata.MD{trust.AttemptKey: {"2"}, own: {"1"}}, weir.Normal},
-		{nil, metadata.MD{trust.AttemptKey: {"2"}, own: {"1"}}, weir.Normal},
+		{networks(t, "127.0.0.1"), metadata.MD{trust.AttemptKey: {"2"}}, weir.PriorityLow},
+		{networks(t, "127.0.0.1"), metadata.MD{trust.AttemptKey: {"2"}, trust.Key: {"critical"}}, weir.PriorityHigh},
+		{networks(t, "127.0.0.1"), metadata.MD{trust.AttemptKey: {"1"}}, weir.PriorityNormal},
+		{networks(t, "127.0.0.1"), metadata.MD{trust.AttemptKey: {"2", "2"}}, weir.PriorityNormal},
+		{networks(t, "127.0.0.1"), metadata.MD{own: {"1"}}, weir.PriorityLow},
+		{networks(t, "127.0.0.1"), metadata.MD{own: {"-1"}}, weir.PriorityNormal},
+		{networks(t, "10.0.0.0/8"), metadata.MD{trust.AttemptKey: {"2"}, own: {"1"}}, weir.PriorityNormal},
+		{nil, metadata.MD{trust.AttemptKey: {"2"}, own: {"1"}}, weir.PriorityNormal},
 	} {
 		s, got := seesPriority()
 		client := limited(t, s, limittest.Fixed(t, 1, weir.Queue{}), weirgrpc.ServerConfig{Trust: c.trusted})

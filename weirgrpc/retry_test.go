@@ -155,7 +155,7 @@ func TestWhatIsSentAgain(t *testing.T) {
 func TestWhatARetrySays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &downstream{err: says(codes.ResourceExhausted, 0)}
-		ctx := metadata.AppendToOutgoingContext(weir.WithPriority(t.Context(), weir.High), "other", "kept", trust.Key, "low")
+		ctx := metadata.AppendToOutgoingContext(weir.WithPriority(t.Context(), weir.PriorityHigh), "other", "kept", trust.Key, "low")
 		if err := weirgrpc.RetryClient(newClient(t, retry.Config{})).Unary(ctx, unaryCall, nil, nil, nil, d.invoke); err != nil || len(d.sent) != 2 {
 			t.Fatalf("%v after %d attempts", err, len(d.sent))
 		}
@@ -249,7 +249,7 @@ func TestRetryOverARealConnection(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p := <-got; p != weir.Low {
+	if p := <-got; p != weir.PriorityLow {
 		t.Errorf("the retry has priority %v, want the next lower one, low", p)
 	}
 	if s := rc.Snapshot(); s.Attempts != 2 || s.Retries != 1 {

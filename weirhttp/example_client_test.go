@@ -48,7 +48,7 @@ func ExamplePropagate() {
 	}))
 	defer downstream.Close()
 
-	ctx, cancel := context.WithTimeout(weir.WithPriority(context.Background(), weir.High), time.Minute)
+	ctx, cancel := context.WithTimeout(weir.WithPriority(context.Background(), weir.PriorityHigh), time.Minute)
 	defer cancel()
 	req, _ := http.NewRequestWithContext(ctx, http.MethodGet, downstream.URL, nil)
 	res, err := (&http.Client{Transport: weirhttp.Propagate(nil)}).Do(req)

@@ -53,7 +53,7 @@ func FuzzTrust(f *testing.F) {
 				weirhttp.PriorityHeader: {priority}, weirhttp.TimeoutHeader: {timeout},
 				weirhttp.AttemptHeader: {attempt},
 			})
-			if got.priority < weir.Critical || got.priority > weir.Low || got.left < -1 || got.left > 24*time.Hour ||
+			if got.priority < weir.PriorityCritical || got.priority > weir.PriorityLow || got.left < -1 || got.left > 24*time.Hour ||
 				got.headers != 3 {
 				t.Errorf("%+v", got)
 			}

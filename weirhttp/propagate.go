@@ -43,7 +43,7 @@ func (t propagator) RoundTrip(req *http.Request) (*http.Response, error) {
 	req = withHeader(req)
 	req.Header.Del(PriorityHeader)
 	req.Header.Del(TimeoutHeader)
-	if p := weir.PriorityFrom(ctx); p != weir.Normal {
+	if p := weir.PriorityFrom(ctx); p != weir.PriorityNormal {
 		req.Header.Set(PriorityHeader, p.String())
 	}
 	if deadline, ok := ctx.Deadline(); ok {

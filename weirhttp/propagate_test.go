@@ -20,11 +20,11 @@ func TestPropagate(t *testing.T) {
 		timeout  time.Duration // 0 for none
 		want     [2]string
 	}{
-		"nothing":         {weir.Normal, 0, [2]string{"", ""}},
-		"critical":        {weir.Critical, 0, [2]string{"critical", ""}},
+		"nothing":         {weir.PriorityNormal, 0, [2]string{"", ""}},
+		"critical":        {weir.PriorityCritical, 0, [2]string{"critical", ""}},
 		"beyond":          {100, 0, [2]string{"low", ""}},
-		"deadline":        {weir.Normal, 1500 * time.Microsecond, [2]string{"", "1"}},
-		"deadline passed": {weir.High, -time.Hour, [2]string{"high", "0"}},
+		"deadline":        {weir.PriorityNormal, 1500 * time.Microsecond, [2]string{"", "1"}},
+		"deadline passed": {weir.PriorityHigh, -time.Hour, [2]string{"high", "0"}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			ctx := weir.WithPriority(t.Context(), c.priority)
@@ -81,42 +81,42 @@ func behindTrust(trusted bool, ctx context.Context, header http.Header) (s seen)
 
 func TestTrust(t *testing.T) {
 	const p, ms, n = weirhttp.PriorityHeader, weirhttp.TimeoutHeader, weirhttp.AttemptHeader
-	nothing := seen{weir.Normal, -1, 1}
+	nothing := seen{weir.PriorityNormal, -1, 1}
 	for name, c := range map[string]struct {
 		header http.Header
 		want   seen
 	}{
-		"nothing":                  {http.Header{}, seen{weir.Normal, -1, 0}},
-		"critical":                 {http.Header{p: {"critical"}}, seen{weir.Critical, -1, 1}},
-		"LOW":                      {http.Header{p: {"LOW"}}, seen{weir.Low, -1, 1}},
+		"nothing":                  {http.Header{}, seen{weir.PriorityNormal, -1, 0}},
+		"critical":                 {http.Header{p: {"critical"}}, seen{weir.PriorityCritical, -1, 1}},
+		"LOW":                      {http.Header{p: {"LOW"}}, seen{weir.PriorityLow, -1, 1}},
 		"a priority of no name":    {http.Header{p: {"urgent"}}, nothing},
 		"a number":                 {http.Header{p: {"-2"}}, nothing},
 		"two priorities":           {http.Header{p: {"high", "critical"}}, nothing},
 		"a list of priorities":     {http.Header{p: {"high, critical"}}, nothing},
 		"no priority":              {http.Header{p: {}}, nothing},
 		"a long priority":          {http.Header{p: {strings.Repeat("critical", 1000)}}, nothing},
-		"time left":                {http.Header{ms: {"1500"}}, seen{weir.Normal, 1500 * time.Millisecond, 1}},
-		"no time left":             {http.Header{ms: {"0"}}, seen{weir.Normal, 0, 1}},
+		"time left":                {http.Header{ms: {"1500"}}, seen{weir.PriorityNormal, 1500 * time.Millisecond, 1}},
+		"no time left":             {http.Header{ms: {"0"}}, seen{weir.PriorityNormal, 0, 1}},
 		"negative time":            {http.Header{ms: {"-1"}}, nothing},
 		"time in words":            {http.Header{ms: {"1s"}}, nothing},
-		"a day":                    {http.Header{ms: {"86400000"}}, seen{weir.Normal, 24 * time.Hour, 1}},
+		"a day":                    {http.Header{ms: {"86400000"}}, seen{weir.PriorityNormal, 24 * time.Hour, 1}},
 		"more than a day":          {http.Header{ms: {"86400001"}}, nothing},
 		"more than a number holds": {http.Header{ms: {strings.Repeat("9", 100)}}, nothing},
 		"two times":                {http.Header{ms: {"1", "2"}}, nothing},
 		"a first attempt":          {http.Header{n: {"1"}}, nothing},
-		"a retry":                  {http.Header{n: {"2"}}, seen{weir.Low, -1, 1}},
-		"a critical retry":         {http.Header{n: {"3"}, p: {"critical"}}, seen{weir.High, -1, 2}},
-		"a low retry":              {http.Header{n: {"3"}, p: {"low"}}, seen{weir.Low, -1, 2}},
+		"a retry":                  {http.Header{n: {"2"}}, seen{weir.PriorityLow, -1, 1}},
+		"a critical retry":         {http.Header{n: {"3"}, p: {"critical"}}, seen{weir.PriorityHigh, -1, 2}},
+		"a low retry":              {http.Header{n: {"3"}, p: {"low"}}, seen{weir.PriorityLow, -1, 2}},
 		"an attempt of no number":  {http.Header{n: {"two"}}, nothing},
 		"all": {http.Header{n: {"2"}, p: {"High"}, ms: {"10"}}, seen{
-			weir.Normal, 10 * time.Millisecond, 3,
+			weir.PriorityNormal, 10 * time.Millisecond, 3,
 		}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			if got := behindTrust(true, t.Context(), c.header.Clone()); got != c.want {
 				t.Errorf("%s: %+v, want %+v", name, got, c.want)
 			}
-			if got := behindTrust(false, t.Context(), c.header.Clone()); got != (seen{weir.Normal, -1, 0}) {
+			if got := behindTrust(false, t.Context(), c.header.Clone()); got != (seen{weir.PriorityNormal, -1, 0}) {
 				t.Errorf("%s, not trusted: %+v, want nothing", name, got)
 			}
 		})
@@ -126,17 +126,17 @@ func TestTrust(t *testing.T) {
 // Values of an outer middleware hold where the client sends none, and the earlier deadline holds.
 func TestTrustKeepsTheContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithTimeout(weir.WithPriority(t.Context(), weir.High), time.Second)
+		ctx, cancel := context.WithTimeout(weir.WithPriority(t.Context(), weir.PriorityHigh), time.Second)
 		defer cancel()
 		header := http.Header{weirhttp.TimeoutHeader: {"5000"}}
-		if got := behindTrust(true, ctx, header); got != (seen{weir.High, time.Second, 1}) {
+		if got := behindTrust(true, ctx, header); got != (seen{weir.PriorityHigh, time.Second, 1}) {
 			t.Errorf("%+v", got)
 		}
 		header.Set(weirhttp.AttemptHeader, "2")
-		if got := behindTrust(true, ctx, header); got.priority != weir.Normal {
+		if got := behindTrust(true, ctx, header); got.priority != weir.PriorityNormal {
 			t.Errorf("a retry has priority %v, want the next lower one, normal", got.priority)
 		}
-		if got := behindTrust(false, ctx, header); got != (seen{weir.High, time.Second, 0}) {
+		if got := behindTrust(false, ctx, header); got != (seen{weir.PriorityHigh, time.Second, 0}) {
 			t.Errorf("%+v", got)
 		}
 	})
@@ -164,7 +164,7 @@ func TestFromClientToClient(t *testing.T) {
 			res.Body.Close()
 		}
 	}), http1)
-	ctx, cancel := context.WithTimeout(weir.WithPriority(t.Context(), weir.High), time.Minute)
+	ctx, cancel := context.WithTimeout(weir.WithPriority(t.Context(), weir.PriorityHigh), time.Minute)
 	defer cancel()
 	req, _ := http.NewRequestWithContext(ctx, http.MethodGet, front.URL, nil)
 	res, err := weirhttp.Propagate(nil).RoundTrip(req)
@@ -172,7 +172,7 @@ func TestFromClientToClient(t *testing.T) {
 		t.Fatal(err)
 	}
 	res.Body.Close()
-	if g := <-got; g != (told{weir.High, true}) {
+	if g := <-got; g != (told{weir.PriorityHigh, true}) {
 		t.Errorf("the second server was told %+v", g)
 	}
 }

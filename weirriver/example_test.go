@@ -73,7 +73,7 @@ func ExampleOne() {
 // All four of River's priorities, for a limiter that only has jobs.
 func ExamplePriorityOf() {
 	limit := &weirriver.Middleware{Priority: func(job *rivertype.JobRow) weir.Priority {
-		return weir.Critical + weir.Priority(job.Priority-1)
+		return weir.PriorityCritical + weir.Priority(job.Priority-1)
 	}}
 	for _, job := range []*rivertype.JobRow{{Priority: 1}, {Priority: 2}, {Priority: 4}} {
 		fmt.Println(weirriver.PriorityOf(job), limit.Priority(job))

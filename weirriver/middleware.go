@@ -94,12 +94,12 @@ func outcome(ctx context.Context, err error) weir.Outcome {
 	return edge.ErrorOutcome(ctx, err)
 }
 
-// PriorityOf returns [weir.Normal] for a job of River's priority 1, which jobs have by default, and
-// [weir.Low] for those of 2 to 4. So no job goes before live requests that share its limiter. River
+// PriorityOf returns [weir.PriorityNormal] for a job of River's priority 1, which jobs have by default, and
+// [weir.PriorityLow] for those of 2 to 4. So no job goes before live requests that share its limiter. River
 // has fetched the jobs in the order of their priorities before they get here.
 func PriorityOf(job *rivertype.JobRow) weir.Priority {
 	if job.Priority > river.PriorityDefault {
-		return weir.Low
+		return weir.PriorityLow
 	}
-	return weir.Normal
+	return weir.PriorityNormal
 }

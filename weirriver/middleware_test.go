@@ -154,7 +154,7 @@ func TestPriorities(t *testing.T) {
 		want     []int
 	}{
 		"by default":        {nil, []int{1, 4, 3, 2}},
-		"each its own lane": {func(j *rivertype.JobRow) weir.Priority { return weir.Critical + weir.Priority(j.Priority-1) }, []int{1, 2, 3, 4}},
+		"each its own lane": {func(j *rivertype.JobRow) weir.Priority { return weir.PriorityCritical + weir.Priority(j.Priority-1) }, []int{1, 2, 3, 4}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			lim, limit := fixed(1, weir.Queue{Size: 4, Timeout: time.Hour})

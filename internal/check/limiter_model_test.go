@@ -87,7 +87,7 @@ func drawCaller() *rapid.Generator[caller] {
 			Way:     rapid.SampledFrom([]string{"do", "panic", "fail", "acquire", "try", "twice"}).Draw(t, "way"),
 			Weight:  rapid.SampledFrom([]int{1, 1, 1, 2, 4}).Draw(t, "weight"),
 			Priority: rapid.SampledFrom([]weir.Priority{
-				weir.Critical, weir.High, weir.Normal, weir.Low,
+				weir.PriorityCritical, weir.PriorityHigh, weir.PriorityNormal, weir.PriorityLow,
 			}).Draw(t, "priority"),
 		}
 	})

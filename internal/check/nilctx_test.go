@@ -47,7 +47,7 @@ var none context.Context
 var takesContext = map[string]func(*testing.T){
 	"weir PriorityFrom": func(*testing.T) { weir.PriorityFrom(none) },
 	"weir TenantFrom":   func(*testing.T) { weir.TenantFrom(none) },
-	"weir WithPriority": func(*testing.T) { weir.WithPriority(none, weir.High) },
+	"weir WithPriority": func(*testing.T) { weir.WithPriority(none, weir.PriorityHigh) },
 	"weir WithTenant":   func(*testing.T) { weir.WithTenant(none, "a") },
 	"weir Do": func(t *testing.T) {
 		_, err := weir.Do(none, limiter(), func(ctx context.Context) (int, error) { return 1, ctx.Err() })

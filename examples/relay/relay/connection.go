@@ -89,7 +89,7 @@ func newConnection(s *Server, socket *websocket.Conn, r *http.Request, internal 
 	// The context of the request ends when the handler hijacks the socket.
 	ctx := weir.WithTenant(context.Background(), strconv.FormatUint(connected.Add(1), 10))
 	if internal {
-		ctx = weir.WithPriority(ctx, weir.High)
+		ctx = weir.WithPriority(ctx, weir.PriorityHigh)
 		c.rate.SetLimit(rate.Inf)
 	}
 	c.ctx, c.end = context.WithCancelCause(ctx)

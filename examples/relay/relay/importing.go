@@ -49,7 +49,7 @@ func (s *Server) Import(ctx context.Context, source io.Reader, i Import) (bulk.S
 		return bulk.Snapshot{}, cmp.Or(context.Cause(ctx), err)
 	}
 	defer end()
-	ctx = weir.WithPriority(weir.WithTenant(ctx, "import"), weir.Low)
+	ctx = weir.WithPriority(weir.WithTenant(ctx, "import"), weir.PriorityLow)
 	throttled := new(atomic.Int64)
 	return bulk.Run(ctx, lines, bulk.Config{
 		Write: func(ctx context.Context, l bulk.Line) error {

@@ -114,7 +114,7 @@ var mutants = []mutant{
 	{"a limiter in shadow mode is full", "internal/admit/wait.go", "n.slots.flags&(shadow|closed) == shadow {\n\t\treturn reply.Admitted\n", "false {\n\t\treturn reply.Admitted\n", "TestShadowIsNeverFull", ".", ""},
 	{"a refusal by Full is not counted", "internal/admit/wait.go", "\t\tn.decline(w, verdict)\n\t}\n\tif asked", "\t}\n\tif asked", "TestFullRefusesAsAcquireDoes", ".", ""},
 	{"Full does not know the tenant", "full.go", "w.Tenant = tenantHash(ctx)", "", "TestFullOfAContext", ".", ""},
-	{"Full does not know the priority", "wait.go", "w.Lane = PriorityFrom(ctx).lane()", "w.Lane = Normal.lane()", "TestFullOfAContext", ".", ""},
+	{"Full does not know the priority", "wait.go", "w.Lane = PriorityFrom(ctx).lane()", "w.Lane = PriorityNormal.lane()", "TestFullOfAContext", ".", ""},
 	{"a question makes a compartment", "bulkhead/handle.go", "h.enter(false)", "h.enter(true)", "TestFullMakesNoCompartment", "./bulkhead", ""},
 	{"an unknown key is never full", "bulkhead/dynamic.go", "if (again || !c.used.Load()) && c.isIdle() {", "if again || !c.used.Load() {", "TestFullOfTheOverflow", "./bulkhead", ""},
 
@@ -282,7 +282,7 @@ var mutants = []mutant{
 	{"an accept counts where it came", "retry/throttle.go", "b := w.slot(k.bucket)", "b := w.current()", "TestThrottleCountsAsItsModel", "", ""},
 	{"an accept outlasts its request", "retry/throttle.go", "if !w.holds(k.bucket) {\n\t\treturn\n\t}", "", "TestThrottleCountsAsItsModel", "", ""},
 	{"one call that failed is an opinion", "retry/throttle.go", "requests < minSamples", "requests < 1", "TestThrottleNeedsSamples", "", ""},
-	{"priorities share their counts", "retry/throttle.go", "min(max(p, weir.Critical), weir.Low) - weir.Critical", "min(max(p, weir.Critical), weir.Critical) - weir.Critical", "TestThrottleTellsPrioritiesApart", "", ""},
+	{"priorities share their counts", "retry/throttle.go", "min(max(p, weir.PriorityCritical), weir.PriorityLow) - weir.PriorityCritical", "min(max(p, weir.PriorityCritical), weir.PriorityCritical) - weir.PriorityCritical", "TestThrottleTellsPrioritiesApart", "", ""},
 	{"what was never sent is a request", "retry/throttle.go", "b.begun--", "b.ended++", "TestThrottleForgetsWhatWasIgnored", "", ""},
 	{"refusals have a rhythm", "retry/throttle.go", "if s.sum == 0 {\n\t\ts.mark = random()", "if s.sum == 0 {\n\t\ts.mark = 0.5", "TestSpreadHasNoRhythm", "", ""},
 	{"a second refusal of a stretch is lost", "retry/throttle.go", "s.owed--\n\treturn true", "s.owed = 0\n\treturn true", "TestSpreadIsEven", "", ""},
@@ -296,7 +296,7 @@ var mutants = []mutant{
 	{"a throttled request leaves its body open", "weirhttp/retry.go", "closeBody(try)", "", "TestThrottledRequestIsNotSent", "", ""},
 	{"whoever sends a priority has it", "weirhttp/propagate.go", "r.Header.Del(name)", "_ = name", "TestTrust", "", ""},
 	{"the server does not know of the form of a request that is not trusted", "weirhttp/propagate.go", "defer passBack(r, inner)", "", "TestServerKnowsOfTheForm", "", ""},
-	{"a retry is like a first attempt", "trust/priority.go", "min(p+1, weir.Low)", "min(p, weir.Low)", "TestServerRefusesRetriesFirst", "./weirhttp", ""},
+	{"a retry is like a first attempt", "trust/priority.go", "min(p+1, weir.PriorityLow)", "min(p, weir.PriorityLow)", "TestServerRefusesRetriesFirst", "./weirhttp", ""},
 	{"a priority from outside is passed on", "weirhttp/propagate.go", "req.Header.Del(PriorityHeader)", "", "TestPropagate", "", ""},
 
 	// Slow clients of weirhttp, and package shed.
@@ -316,7 +316,7 @@ var mutants = []mutant{
 	{"a failed call of gRPC is a success", "weirhttp/outcome.go", "headers.IsGRPC(header) && status == http.StatusOK", "headers.IsGRPC(header) && status == 0", "TestStatusInTrailersTeaches", "", ""},
 	{"a response that begins after its client left teaches its status", "weirhttp/response.go", "if r.ctx.Err() != nil {", "if false {", "TestFirstByteAfterTheClientLeftTeachesNothing", "", ""},
 	{"the first byte is not measured", "weirhttp/response.go", "r.slot.Measure(r.begun())", "", "TestFirstByte", "", ""},
-	{"critical work is shed", "shed/shed.go", "priority == weir.Critical || !s.refuses(priority, load, comesAgain)", "!s.refuses(max(priority, weir.High), load, comesAgain)", "TestTheLeastImportantIsShedFirst", "", ""},
+	{"critical work is shed", "shed/shed.go", "priority == weir.PriorityCritical || !s.refuses(priority, load, comesAgain)", "!s.refuses(max(priority, weir.PriorityHigh), load, comesAgain)", "TestTheLeastImportantIsShedFirst", "", ""},
 	{"work that is asked for twice is shed twice", "shed/shed.go", "if !comesAgain {", "if true {", "TestAskingFirstShedsNoMore", "", ""},
 	{"a level is kept for ever", "shed/shed.go", "known != nil && now.Sub(known.at).Abs() < freshness", "known != nil && known.at != now", "TestASignalThatIsLostShedsNothing", "", ""},
 	{"a level is kept while the clock is behind it", "shed/shed.go", "now.Sub(known.at).Abs() < freshness", "now.Sub(known.at) < freshness", "TestLevelFromBeforeTheClockWentBack", "", ""},

@@ -144,7 +144,7 @@ func (id *Identity) forwardToWeir(ctx context.Context, h http.Header) {
 		delete(h, weirhttp.PriorityHeader)
 		delete(h, weirhttp.AttemptHeader)
 	}
-	if p := weir.PriorityFrom(ctx); p != weir.Normal && h[weirhttp.PriorityHeader] == nil {
+	if p := weir.PriorityFrom(ctx); p != weir.PriorityNormal && h[weirhttp.PriorityHeader] == nil {
 		h[weirhttp.PriorityHeader] = []string{p.String()}
 	}
 	if deadline, ok := ctx.Deadline(); ok {

@@ -22,7 +22,7 @@ type Place struct {
 
 // NewPlace returns the place that a route gives its requests.
 func NewPlace(route config.Route) (p Place, err error) {
-	p.priority = weir.Normal
+	p.priority = weir.PriorityNormal
 	if route.Priority != "" {
 		var known bool
 		if p.priority, known = trust.ParsePriority(route.Priority); !known {
@@ -42,7 +42,7 @@ func (p Place) Of(r *http.Request, id *Identity) (context.Context, context.Cance
 			ctx = weir.WithTenant(ctx, tenant)
 		}
 	}
-	if p.priority != weir.Normal {
+	if p.priority != weir.PriorityNormal {
 		ctx = weir.WithPriority(ctx, p.priority)
 	}
 	if !id.Trusted {

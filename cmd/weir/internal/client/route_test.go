@@ -33,13 +33,13 @@ func TestPriority(t *testing.T) {
 		header []string
 		want   weir.Priority
 	}{
-		"none":                {"", "192.0.2.1:9", nil, weir.Normal},
-		"the route's":         {"low", "192.0.2.1:9", nil, weir.Low},
-		"a stranger's":        {"low", "192.0.2.1:9", []string{"Weir-Priority", "critical"}, weir.Low},
-		"a trusted one":       {"low", "10.0.0.1:9", []string{"Weir-Priority", "critical"}, weir.Critical},
-		"a trusted retry":     {"high", "10.0.0.1:9", []string{"Weir-Attempt", "2"}, weir.Normal},
-		"a stranger's retry":  {"high", "192.0.2.1:9", []string{"Weir-Attempt", "2"}, weir.High},
-		"a trusted one, none": {"high", "10.0.0.1:9", nil, weir.High},
+		"none":                {"", "192.0.2.1:9", nil, weir.PriorityNormal},
+		"the route's":         {"low", "192.0.2.1:9", nil, weir.PriorityLow},
+		"a stranger's":        {"low", "192.0.2.1:9", []string{"Weir-Priority", "critical"}, weir.PriorityLow},
+		"a trusted one":       {"low", "10.0.0.1:9", []string{"Weir-Priority", "critical"}, weir.PriorityCritical},
+		"a trusted retry":     {"high", "10.0.0.1:9", []string{"Weir-Attempt", "2"}, weir.PriorityNormal},
+		"a stranger's retry":  {"high", "192.0.2.1:9", []string{"Weir-Attempt", "2"}, weir.PriorityHigh},
+		"a trusted one, none": {"high", "10.0.0.1:9", nil, weir.PriorityHigh},
 	} {
 		if got := weir.PriorityFrom(placedBy(t, config.Route{Priority: c.route}, from(c.remote, c.header...))); got != c.want {
 			t.Errorf("%s: %v, want %v", what, got, c.want)
