@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/capacity"
 )
 
@@ -28,15 +29,27 @@ func TestAllOrNothing(t *testing.T) {
 	request := must(c.Request(capacity.Vector{"slots": 1, "memory_mb": 600}))
 	must(c.TryAcquire(request))
 	_, err := c.TryAcquire(request)
-	var refused *capacity.RefusedError
-	if !errors.As(err, &refused) || *refused != (capacity.RefusedError{
+	var refused *capacity.ShortageError
+	if !errors.As(err, &refused) || *refused != (capacity.ShortageError{
 		Reason: capacity.Short, Resource: "memory_mb", Requested: 600, Free: 400, Limit: 1000,
 	}) {
 		t.Errorf("refused for %+v", refused)
 	}
-	if !errors.Is(err, capacity.ErrShort) || !errors.Is(err, capacity.ErrRefused) ||
+	if !errors.Is(err, capacity.ErrShort) || !errors.Is(err, weir.ErrRefused) ||
 		errors.Is(err, capacity.ErrQueued) {
 		t.Errorf("%v matches the wrong errors", err)
+	}
+	if !errors.Is(capacity.ErrShort, weir.ErrRefused) || errors.Is(capacity.ErrShort, capacity.ErrQueued) {
+		t.Error("the error of a reason matches the wrong errors")
+	}
+	for err, want := range map[error]string{
+		capacity.ErrShort:     "capacity: refused: not enough is free",
+		capacity.ErrQueued:    "capacity: refused: others wait",
+		capacity.ErrNeverFits: "capacity: refused: above the limit",
+	} {
+		if err.Error() != want {
+			t.Errorf("%v, want %q", err, want)
+		}
 	}
 	if u := c.Resource("slots"); u != (capacity.ResourceSnapshot{Limit: 6, InUse: 1, Available: 5}) {
 		t.Errorf("half of it was taken: %+v", u)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/weir-go/weir/internal/reply"
 	"github.com/weir-go/weir/internal/settings"
 )
 
@@ -11,16 +12,21 @@ import (
 // sense: unknown, negative, of another capacity.
 var ErrConfig = settings.ErrConfigOf("capacity")
 
-// ErrRefused matches every refusal. Use errors.As with a [*RefusedError] for the
-// resource that is missing.
-var ErrRefused = errors.New("capacity: refused")
-
-// The refusals by reason; each also matches [ErrRefused].
+// The refusals by reason; each also matches weir.ErrRefused, as every refusal does. Use errors.As
+// with a [*ShortageError] for the resource that is missing.
 var (
-	ErrShort     = fmt.Errorf("%w: %v", ErrRefused, Short)
-	ErrQueued    = fmt.Errorf("%w: %v", ErrRefused, Queued)
-	ErrNeverFits = fmt.Errorf("%w: %v", ErrRefused, NeverFits)
+	ErrShort     error = sentinel{Short}
+	ErrQueued    error = sentinel{Queued}
+	ErrNeverFits error = sentinel{NeverFits}
 )
+
+// A sentinel is the error that all refusals for the reason match.
+type sentinel struct{ reason Reason }
+
+func (s sentinel) Error() string { return "capacity: refused: " + s.reason.String() }
+
+// Is makes errors.Is match weir.ErrRefused.
+func (sentinel) Is(target error) bool { return target == reply.ErrRefused }
 
 // ErrWaiting is the error of [Reservation.Take] before the reservation's turn has come, and
 // ErrCancelled its error after [Reservation.Cancel].
@@ -58,8 +64,8 @@ func (r Reason) String() string {
 	return fmt.Sprintf("Reason(%d)", uint8(r))
 }
 
-// A RefusedError says why a request was refused.
-type RefusedError struct {
+// A ShortageError says why a request was refused, and for want of which resource.
+type ShortageError struct {
 	Reason   Reason // why
 	Resource string // which; "" for Queued
 	// Level is 0 if the capacity that was asked refused, 1 if its parent did, and
@@ -71,7 +77,7 @@ type RefusedError struct {
 }
 
 // Error returns a sentence such as `capacity: refused: needs 3 of "slots", 1 free of 6`.
-func (e *RefusedError) Error() string {
+func (e *ShortageError) Error() string {
 	where := ""
 	switch {
 	case e.Level == 1:
@@ -91,18 +97,7 @@ func (e *RefusedError) Error() string {
 	}
 }
 
-// Is makes errors.Is match [ErrRefused] and the sentinel of the reason.
-func (e *RefusedError) Is(target error) bool {
-	return target == ErrRefused || target == e.Reason.sentinel()
-}
-
-func (r Reason) sentinel() error {
-	switch r {
-	case Short:
-		return ErrShort
-	case Queued:
-		return ErrQueued
-	default:
-		return ErrNeverFits
-	}
+// Is makes errors.Is match weir.ErrRefused and the error of the reason.
+func (e *ShortageError) Is(target error) bool {
+	return target == reply.ErrRefused || target == error(sentinel{e.Reason})
 }

@@ -10,7 +10,7 @@ type Grant struct {
 }
 
 // TryAcquire takes all that is needed if it is free and no reservation waits for it, in one
-// step. Otherwise it takes nothing and returns a [*RefusedError]. It does not
+// step. Otherwise it takes nothing and returns a [*ShortageError]. It does not
 // allocate unless it refuses.
 func (c *Capacity) TryAcquire(req *Request) (Grant, error) {
 	if err := c.checked(req); err != nil {
@@ -26,7 +26,7 @@ func (c *Capacity) TryAcquire(req *Request) (Grant, error) {
 }
 
 // try takes the resources unless somebody else than leave waits.
-func (c *Capacity) try(req *Request, leave *Reservation) (Grant, *RefusedError) {
+func (c *Capacity) try(req *Request, leave *Reservation) (Grant, *ShortageError) {
 	if c.timed {
 		c.refill()
 	}

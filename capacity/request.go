@@ -95,13 +95,13 @@ func (req *Request) short(level int) *amount {
 
 // refused says why the request cannot be met at once, though no waiter but leave may be passed. It
 // must be called under the lock, as that of an amount must: it describes the present state.
-func (req *Request) refused(leave *Reservation) *RefusedError {
+func (req *Request) refused(leave *Reservation) *ShortageError {
 	if a := req.impossible(); a != nil {
 		return a.refused(NeverFits)
 	}
 	for k, level := range req.of.path {
 		if first := level.queue.first; first != nil && first.reservation != leave {
-			return &RefusedError{Reason: Queued, Level: k}
+			return &ShortageError{Reason: Queued, Level: k}
 		}
 		if a := req.short(k); a != nil {
 			return a.refused(Short)
@@ -110,6 +110,6 @@ func (req *Request) refused(leave *Reservation) *RefusedError {
 	return nil
 }
 
-func (a *amount) refused(why Reason) *RefusedError {
-	return &RefusedError{why, a.name, a.level, a.units, a.free(), a.limit}
+func (a *amount) refused(why Reason) *ShortageError {
+	return &ShortageError{why, a.name, a.level, a.units, a.free(), a.limit}
 }

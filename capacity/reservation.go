@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/weir-go/weir/internal/reply"
 )
 
 // A Reservation is a request in the queue. It is [Capacity.Acquire] for callers that cannot block,
@@ -23,7 +25,7 @@ type Reservation struct {
 
 // Acquire takes all that is needed, waiting for its turn if need be. If ctx ends
 // first the error matches context.Cause(ctx); a nil ctx counts as
-// context.Background. A request above a limit is refused with a [*RefusedError] that
+// context.Background. A request above a limit is refused with a [*ShortageError] that
 // matches [ErrNeverFits], at once or when a lower limit has made it so. It does
 // not allocate unless it has to wait or refuse.
 func (c *Capacity) Acquire(ctx context.Context, req *Request) (Grant, error) {
@@ -34,7 +36,7 @@ func (c *Capacity) Acquire(ctx context.Context, req *Request) (Grant, error) {
 		return Grant{}, cancelled(ctx)
 	}
 	g, err := c.TryAcquire(req)
-	if err == nil || !errors.Is(err, ErrRefused) || errors.Is(err, ErrNeverFits) {
+	if err == nil || !errors.Is(err, reply.ErrRefused) || errors.Is(err, ErrNeverFits) {
 		return g, err
 	}
 	ready := make(chan struct{})
@@ -186,7 +188,7 @@ func (w *Reservation) advance(left *[]*Capacity) {
 	w.answer(c.take(w.request), nil, left)
 }
 
-func (w *Reservation) answer(g Grant, err *RefusedError, left *[]*Capacity) {
+func (w *Reservation) answer(g Grant, err *ShortageError, left *[]*Capacity) {
 	w.waiting, w.grant, w.err = false, g, nil
 	if err != nil {
 		w.err = err

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/capacity"
 )
 
@@ -84,7 +85,7 @@ func TestWhoLeavesLetsTheNextGo(t *testing.T) {
 		leave(bored)
 		l.expectAll(t, "large refused", "small")
 		taken.Release()
-		if _, err := c.Acquire(ctx, request(1)); !errors.Is(err, bored) || errors.Is(err, capacity.ErrRefused) {
+		if _, err := c.Acquire(ctx, request(1)); !errors.Is(err, bored) || errors.Is(err, weir.ErrRefused) {
 			t.Errorf("%v, want the cause", err)
 		}
 		if s := c.Snapshot(); s.Grants != 0 || s.Waiting != 0 {
@@ -106,7 +107,7 @@ func TestWhatCanNeverFitIsNotWaitedFor(t *testing.T) {
 		}
 		l.expectAll(t, "five refused", "one")
 		_, err := c.Acquire(t.Context(), five)
-		var refused *capacity.RefusedError
+		var refused *capacity.ShortageError
 		if !errors.As(err, &refused) || refused.Reason != capacity.NeverFits || refused.Resource != "slots" {
 			t.Errorf("at once: %v", err)
 		}

@@ -1,5 +1,10 @@
 package reply
 
+import "errors"
+
+// ErrRefused is exported by package weir: every refusal matches it, of the other packages too.
+var ErrRefused = errors.New("weir: refused")
+
 // The refusals. They have the same numbers as the exported reasons of package weir; a new one
 // takes the next.
 const (

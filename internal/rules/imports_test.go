@@ -46,7 +46,7 @@ var mayImport = map[string]string{
 	"internal/seam": "internal/admit internal/feed",
 
 	".":        "histogram internal/admit internal/clock internal/deadline internal/feed internal/queue internal/reply internal/seam internal/settings internal/window law internal/wire",
-	"capacity": "internal/isolate internal/trusted internal/settings internal/wire",
+	"capacity": "internal/isolate internal/reply internal/trusted internal/settings internal/wire",
 
 	"bulkhead": ". internal/admit internal/clock internal/feed internal/seam internal/settings law internal/wire",
 	"throttle": ". internal/admit internal/isolate internal/seam internal/settings law load pid internal/wire",

@@ -181,6 +181,7 @@ var mutants = []mutant{
 
 	// Packages capacity and pool.
 	{"capacity: one unit more is granted than there is", "capacity/grant.go", "if a := &req.amounts[i]; a.units > a.free() {", "if a := &req.amounts[i]; a.units > a.free()+1 {", "TestCapacityModel", "./internal/check", ""},
+	{"capacity: a refusal is none of package weir", "capacity/errors.go", "target == reply.ErrRefused || target == error(sentinel{e.Reason})", "target == error(sentinel{e.Reason})", "TestAllOrNothing", "", ""},
 	{"capacity: what is withheld is lent", "capacity/capacity.go", "return r.limit - r.withheld - r.used", "return r.limit - r.used", "TestShrinkIsOwedAndCollected", "", ""},
 	{"capacity: a grant gives back twice", "capacity/grant.go", "\tif p.number != number {\n\t\treturn false\n\t}\n", "", "TestReleaseIsIdempotent", "", ""},
 	{"capacity: a copy gives back the next grant of its page", "capacity/grant.go", "\tp.number++\n\tp.next = l.blank", "\tp.number--\n\tp.next = l.blank", "TestReleaseIsIdempotent", "", ""},
