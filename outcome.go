@@ -25,6 +25,11 @@ const (
 	Overloaded Outcome = 4
 )
 
+// String returns the outcome in lower case, as metrics have it.
+func (o Outcome) String() string {
+	return [...]string{"success", "failure", "timeout", "ignored", "overloaded"}[o.known()]
+}
+
 // Classify is the default of [Config].Classify: nil is a Success, a refusal by another
 // limiter is Overloaded, a cancellation by the caller is Ignore, a deadline exceeded is a
 // Timeout, and any other error is a Failure.

@@ -32,7 +32,15 @@ func TestClassification(t *testing.T) {
 		{os.ErrNotExist, weir.Failure},
 	} {
 		if got := weir.Classify(c.err); got != c.want {
-			t.Errorf("%v is classified as %d: want %d", c.err, got, c.want)
+			t.Errorf("%v is classified as %v: want %v", c.err, got, c.want)
+		}
+	}
+}
+
+func TestOutcomeInWords(t *testing.T) {
+	for o, want := range []string{"success", "failure", "timeout", "ignored", "overloaded", "ignored"} {
+		if got := weir.Outcome(o).String(); got != want {
+			t.Errorf("outcome %d is %q, want %q", o, got, want)
 		}
 	}
 }

@@ -79,8 +79,8 @@ func newWorkLabels(labels ...string) workLabels {
 	for i, reason := range reasons {
 		w.reasons[i] = join(labels, reason.String())
 	}
-	for i, outcome := range []string{"success", "failure", "timeout", "ignored", "overloaded"} {
-		w.outcomes[i] = join(labels, outcome)
+	for i := range w.outcomes {
+		w.outcomes[i] = join(labels, weir.Outcome(i).String())
 	}
 	w.directions = [2][]string{join(labels, "up"), join(labels, "down")}
 	return w

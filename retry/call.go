@@ -10,35 +10,14 @@ import (
 	"github.com/weir-go/weir/edge"
 )
 
-// An Outcome is the result of an attempt, as it concerns the downstream.
-type Outcome uint8
-
-// The outcomes of an attempt.
-const (
-	// Success: the downstream did the work. It is the zero value, so a Classify that returns
-	// an empty Answer causes no retry.
-	Success Outcome = 0
-	// Failure: the downstream took the work and answered with an error that says nothing about its
-	// load.
-	Failure Outcome = 1
-	// Rejected: the downstream refused it, or gave no answer: from outside, overload looks
-	// like a timeout or a broken connection.
-	Rejected Outcome = 2
-	// Ignored: it was never sent, or its caller left before the answer.
-	Ignored Outcome = 3
-)
-
-// String returns the outcome in lower case.
-func (o Outcome) String() string {
-	if names := [...]string{"success", "failure", "rejected", "ignored"}; int(o) < len(names) {
-		return names[o]
-	}
-	return "unknown"
-}
-
 // An Answer is the result of an attempt.
 type Answer struct {
-	Outcome    Outcome       // the outcome for the downstream
+	// Outcome is the outcome for the downstream. A [weir.Success] is not tried again, so a
+	// Classify that returns an empty Answer causes no retry. The throttle takes a success and a
+	// [weir.Failure] for accepted, [weir.Overloaded] and [weir.Timeout] for refused, and does not
+	// count [weir.Ignore], for an attempt that was never sent or whose caller left. Without an
+	// answer the outcome is Overloaded: from outside, overload looks like a broken connection.
+	Outcome    weir.Outcome
 	RetryAfter time.Duration // how long to stay away, as the downstream asked; 0 or less if it did not
 	Final      bool          // it must not be tried again
 }
@@ -84,7 +63,7 @@ func (c *Call) Again(ctx context.Context, a Answer) bool {
 	}
 	cl := c.client
 	c.ticket.End(a.Outcome)
-	if a.Outcome == Success {
+	if a.Outcome == weir.Success {
 		cl.budget.Deposit()
 		return false
 	}

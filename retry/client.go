@@ -116,12 +116,12 @@ func (c *Client) Do(ctx context.Context, attempt func(context.Context) error) er
 
 // try makes an attempt and ends it, also if it panics.
 func (c *Client) try(ctx context.Context, call *Call, attempt func(context.Context) error) (again bool, err error) {
-	answer := Answer{Outcome: Failure, Final: true}
+	answer := Answer{Outcome: weir.Failure, Final: true}
 	defer func() { again = call.Again(ctx, answer) }()
 	if err = attempt(ctx); err != nil {
 		answer = c.classify(err)
 	} else {
-		answer = Answer{Outcome: Success}
+		answer = Answer{Outcome: weir.Success}
 	}
 	return false, err
 }
@@ -132,18 +132,18 @@ func (c *Client) try(ctx context.Context, call *Call, attempt func(context.Conte
 func Classify(err error) Answer {
 	switch refused, known := errors.AsType[*weir.RefusedError](err); {
 	case err == nil:
-		return Answer{Outcome: Success}
+		return Answer{Outcome: weir.Success}
 	case known:
 		_, again := edge.RetryAfter(refused)
-		return Answer{Outcome: Rejected, RetryAfter: refused.RetryAfter, Final: !again}
+		return Answer{Outcome: weir.Overloaded, RetryAfter: refused.RetryAfter, Final: !again}
 	case errors.Is(err, weir.ErrRefused):
-		return Answer{Outcome: Rejected}
+		return Answer{Outcome: weir.Overloaded}
 	case errors.Is(err, context.Canceled):
-		return Answer{Outcome: Ignored, Final: true}
+		return Answer{Outcome: weir.Ignore, Final: true}
 	case errors.Is(err, context.DeadlineExceeded):
-		return Answer{Outcome: Rejected, Final: true}
+		return Answer{Outcome: weir.Timeout, Final: true}
 	default:
-		return Answer{Outcome: Failure, Final: true}
+		return Answer{Outcome: weir.Failure, Final: true}
 	}
 }
 

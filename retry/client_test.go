@@ -210,9 +210,9 @@ func TestPanicEndsTheAttempt(t *testing.T) {
 func TestClassifyOfOnesOwn(t *testing.T) {
 	client := newClient(t, retry.Config{Backoff: time.Millisecond, Classify: func(err error) retry.Answer {
 		if errors.Is(err, io.EOF) {
-			return retry.Answer{Outcome: retry.Success}
+			return retry.Answer{Outcome: weir.Success}
 		}
-		return retry.Answer{Outcome: retry.Failure}
+		return retry.Answer{Outcome: weir.Failure}
 	}})
 	synctest.Test(t, func(t *testing.T) {
 		s := &script{errs: []error{errors.New("odd"), io.EOF}}
@@ -275,8 +275,6 @@ func TestPartsThatWereNotMade(t *testing.T) {
 
 func TestInWords(t *testing.T) {
 	for value, want := range map[fmt.Stringer]string{
-		retry.Rejected: "rejected", retry.Success: "success", retry.Failure: "failure", retry.Ignored: "ignored",
-		retry.Outcome(99):                      "unknown",
 		newBudget(t, retry.BudgetConfig{}):     "a budget of 0.1 retries for each success and 10 besides in the window",
 		newThrottle(t, retry.ThrottleConfig{}): "a throttle that refuses up to 0.9 of the calls above 2 times the accepted ones of 30s",
 		newClient(t, retry.Config{}):           `{"attempts":0,"retries":0,"throttled":0,"over_budget":0}`,
@@ -291,7 +289,7 @@ func TestCountingDoesNotAllocate(t *testing.T) {
 	budget, throttle := newBudget(t, retry.BudgetConfig{}), newThrottle(t, retry.ThrottleConfig{})
 	if n := testing.AllocsPerRun(1000, func() {
 		if ticket, ok := throttle.Begin(weir.PriorityNormal); ok {
-			ticket.End(retry.Success)
+			ticket.End(weir.Success)
 		}
 		budget.Deposit()
 		budget.Withdraw()

@@ -45,9 +45,9 @@ func ExampleClient_Call() {
 			return
 		}
 		status := send(call.Attempt())
-		answer := retry.Answer{Outcome: retry.Success}
+		answer := retry.Answer{Outcome: weir.Success}
 		if status == "RESOURCE_EXHAUSTED" {
-			answer = retry.Answer{Outcome: retry.Rejected} // with the RetryAfter of the reply, if it has one
+			answer = retry.Answer{Outcome: weir.Overloaded} // with the RetryAfter of the reply, if it has one
 		}
 		fmt.Println(call.Attempt(), status)
 		if !call.Again(ctx, answer) {
@@ -70,7 +70,7 @@ func ExampleConfig_classify() {
 		Backoff: time.Millisecond,
 		Classify: func(err error) retry.Answer {
 			if errors.Is(err, errBusy) {
-				return retry.Answer{Outcome: retry.Rejected}
+				return retry.Answer{Outcome: weir.Overloaded}
 			}
 			return retry.Classify(err)
 		},
@@ -116,7 +116,7 @@ func ExampleNewThrottle() {
 			continue
 		}
 		sent++
-		ticket.End(retry.Rejected) // by a downstream that is down
+		ticket.End(weir.Overloaded) // by a downstream that is down
 	}
 	fmt.Println(sent < 200)
 	// Output: true
@@ -125,5 +125,5 @@ func ExampleNewThrottle() {
 func ExampleClassify() {
 	answer := retry.Classify(&weir.RefusedError{Reason: weir.ReasonQueueFull, RetryAfter: time.Second})
 	fmt.Println(answer.Outcome, answer.RetryAfter, answer.Final)
-	// Output: rejected 1s false
+	// Output: overloaded 1s false
 }

@@ -167,7 +167,7 @@ type Ticket struct {
 }
 
 // End records the outcome of the call. Only the first End counts.
-func (k *Ticket) End(o Outcome) {
+func (k *Ticket) End(o weir.Outcome) {
 	if k.throttle == nil {
 		return
 	}
@@ -184,14 +184,14 @@ func (k *Ticket) End(o Outcome) {
 		return // the clock was turned back, and the bucket is another one
 	}
 	switch o {
-	case Ignored:
-		b.begun--
-	case Success, Failure:
+	case weir.Success, weir.Failure:
 		b.ended++
 		b.accepted++
 		b.slowest = max(b.slowest, now-k.begun)
-	default:
+	case weir.Overloaded, weir.Timeout:
 		b.ended++
+	default:
+		b.begun--
 	}
 }
 

@@ -19,7 +19,7 @@ func newThrottle(t *testing.T, cfg retry.ThrottleConfig) *retry.Throttle {
 }
 
 // sends ends n calls with the outcome at once, and returns how many were sent.
-func sends(throttle *retry.Throttle, p weir.Priority, n int, o retry.Outcome) (sent int) {
+func sends(throttle *retry.Throttle, p weir.Priority, n int, o weir.Outcome) (sent int) {
 	for range n {
 		if ticket, ok := throttle.Begin(p); ok {
 			ticket.End(o)
@@ -32,12 +32,12 @@ func sends(throttle *retry.Throttle, p weir.Priority, n int, o retry.Outcome) (s
 func TestThrottleLetsAHealthyDownstreamBe(t *testing.T) {
 	throttle := newThrottle(t, retry.ThrottleConfig{})
 	for range 100 { // just under half is refused
-		if n := sends(throttle, weir.PriorityNormal, 11, retry.Success) + sends(throttle, weir.PriorityNormal, 9,
-			retry.Rejected); n != 20 {
+		if n := sends(throttle, weir.PriorityNormal, 11, weir.Success) + sends(throttle, weir.PriorityNormal, 9,
+			weir.Overloaded); n != 20 {
 			t.Fatalf("%d of 20 sent", n)
 		}
 	}
-	if n := sends(throttle, weir.PriorityNormal, 1000, retry.Failure); n != 1000 {
+	if n := sends(throttle, weir.PriorityNormal, 1000, weir.Failure); n != 1000 {
 		t.Errorf("%d of 1000 sent, which fail for reasons other than load", n)
 	}
 }
@@ -60,9 +60,9 @@ func TestThrottleSendsKTimesWhatIsAccepted(t *testing.T) {
 				}
 				if accept > 0 {
 					accept--
-					ticket.End(retry.Success)
+					ticket.End(weir.Success)
 				} else {
-					ticket.End(retry.Rejected)
+					ticket.End(weir.Overloaded)
 				}
 			}
 		}
@@ -87,9 +87,9 @@ func TestThrottleAtAColdStart(t *testing.T) {
 			}
 			time.Sleep(time.Second)
 			for i := range tickets {
-				tickets[i].End(retry.Success)
+				tickets[i].End(weir.Success)
 				// Two, because a share of 0.9 refuses one of two calls at random.
-				if i == 0 && sends(throttle, weir.PriorityNormal, 2, retry.Success) < 2 {
+				if i == 0 && sends(throttle, weir.PriorityNormal, 2, weir.Success) < 2 {
 					t.Fatal("refused when the first of them was answered")
 				}
 			}
@@ -108,7 +108,7 @@ func TestThrottleSeesCallsThatHang(t *testing.T) {
 				t.Fatal("refused while all was well")
 			}
 			time.Sleep(20 * time.Millisecond)
-			ticket.End(retry.Success)
+			ticket.End(weir.Success)
 		}
 		hangs := time.Now()
 		for {
@@ -134,7 +134,7 @@ func TestThrottleRecovers(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			throttle := newThrottle(t, retry.ThrottleConfig{MaxReject: most})
-			second := func(o retry.Outcome) (sent int) {
+			second := func(o weir.Outcome) (sent int) {
 				for range 100 {
 					time.Sleep(10 * time.Millisecond)
 					sent += sends(throttle, weir.PriorityNormal, 1, o)
@@ -143,10 +143,10 @@ func TestThrottleRecovers(t *testing.T) {
 			}
 			out := 0
 			for range 120 {
-				out += second(retry.Rejected)
+				out += second(weir.Overloaded)
 			}
 			took := 1
-			for second(retry.Success) < 95 {
+			for second(weir.Success) < 95 {
 				took++
 			}
 			t.Logf("MaxReject %v: %d of 12000 sent during the outage, %d s to recover", most, out, took)
@@ -159,14 +159,14 @@ func TestThrottleRecovers(t *testing.T) {
 
 func TestThrottleTellsPrioritiesApart(t *testing.T) {
 	throttle := newThrottle(t, retry.ThrottleConfig{})
-	if n := sends(throttle, weir.PriorityLow, 1000, retry.Rejected); n > 200 {
+	if n := sends(throttle, weir.PriorityLow, 1000, weir.Overloaded); n > 200 {
 		t.Errorf("%d low calls of 1000 sent, want about a tenth", n)
 	}
-	if n := sends(throttle, weir.PriorityCritical, 100, retry.Success); n != 100 {
+	if n := sends(throttle, weir.PriorityCritical, 100, weir.Success); n != 100 {
 		t.Errorf("%d critical calls of 100 sent", n)
 	}
-	if n := sends(throttle, weir.PriorityLow+100, 100, retry.Success) + sends(throttle, weir.PriorityCritical-100, 100,
-		retry.Success); n > 150 || n < 100 {
+	if n := sends(throttle, weir.PriorityLow+100, 100, weir.Success) + sends(throttle, weir.PriorityCritical-100, 100,
+		weir.Success); n > 150 || n < 100 {
 		t.Errorf("%d sent with priorities beyond the ends, want a tenth of the low ones and all of the critical ones",
 			n)
 	}
@@ -175,20 +175,20 @@ func TestThrottleTellsPrioritiesApart(t *testing.T) {
 // A client with little traffic is not refused because one call of it failed.
 func TestThrottleNeedsSamples(t *testing.T) {
 	throttle := newThrottle(t, retry.ThrottleConfig{})
-	if n := sends(throttle, weir.PriorityNormal, 20, retry.Rejected); n != 20 {
+	if n := sends(throttle, weir.PriorityNormal, 20, weir.Overloaded); n != 20 {
 		t.Errorf("%d of the first 20 sent", n)
 	}
-	if n := sends(throttle, weir.PriorityNormal, 100, retry.Rejected); n > 20 {
+	if n := sends(throttle, weir.PriorityNormal, 100, weir.Overloaded); n > 20 {
 		t.Errorf("%d of the next 100 sent, want about a tenth", n)
 	}
 }
 
 func TestThrottleForgetsWhatWasIgnored(t *testing.T) {
 	throttle := newThrottle(t, retry.ThrottleConfig{})
-	if n := sends(throttle, weir.PriorityNormal, 1000, retry.Ignored); n != 1000 {
+	if n := sends(throttle, weir.PriorityNormal, 1000, weir.Ignore); n != 1000 {
 		t.Errorf("%d of 1000 sent, none of which says anything", n)
 	}
-	if n := sends(throttle, weir.PriorityNormal, 20, retry.Rejected); n != 20 {
+	if n := sends(throttle, weir.PriorityNormal, 20, weir.Overloaded); n != 20 {
 		t.Errorf("%d of 20 sent", n)
 	}
 }
@@ -197,13 +197,13 @@ func TestTicketEndsOnce(t *testing.T) {
 	throttle := newThrottle(t, retry.ThrottleConfig{})
 	for range 100 {
 		if ticket, ok := throttle.Begin(weir.PriorityNormal); ok {
-			ticket.End(retry.Rejected)
-			ticket.End(retry.Success)
-			ticket.End(retry.Ignored)
+			ticket.End(weir.Overloaded)
+			ticket.End(weir.Success)
+			ticket.End(weir.Ignore)
 		}
 	}
-	if n := sends(throttle, weir.PriorityNormal, 100, retry.Rejected); n > 20 {
+	if n := sends(throttle, weir.PriorityNormal, 100, weir.Overloaded); n > 20 {
 		t.Errorf("%d of 100 sent, want about a tenth: a later End counted", n)
 	}
-	new(retry.Ticket).End(retry.Success)
+	new(retry.Ticket).End(weir.Success)
 }

@@ -120,9 +120,9 @@ func testThrottleCounts(t *testing.T) {
 					continue
 				}
 				c.took, c.ended, c.accepted = now-c.begun, true, r.Float64() < good
-				outcome := Rejected
+				outcome := weir.Overloaded
 				if c.accepted {
-					outcome = Success
+					outcome = weir.Success
 				}
 				ticket.End(outcome)
 				delete(running, c)
@@ -189,7 +189,7 @@ func TestClockTurnedBack(t *testing.T) {
 	spend()
 	for range 100 {
 		if ticket, ok := throttle.Begin(weir.PriorityNormal); ok {
-			ticket.End(Rejected)
+			ticket.End(weir.Overloaded)
 		}
 	}
 	late, _ := throttle.Begin(weir.PriorityCritical)
@@ -200,9 +200,9 @@ func TestClockTurnedBack(t *testing.T) {
 			if !ok {
 				t.Fatal("refused for what happened later")
 			}
-			ticket.End(Success)
+			ticket.End(weir.Success)
 		}
-		late.End(Success) // it began later, and is no call of this window
+		late.End(weir.Success) // it began later, and is no call of this window
 		if l := throttle.lane(weir.PriorityCritical); *l.window.current() != (sentBucket{}) {
 			t.Errorf("%+v", *l.window.current())
 		}

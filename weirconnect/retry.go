@@ -79,7 +79,7 @@ func (r *Retries) WrapStreamingHandler(next connect.StreamingHandlerFunc) connec
 
 // try makes an attempt and reports whether there is to be another one.
 func try(ctx context.Context, call *retry.Call, req connect.AnyRequest, next connect.UnaryFunc) (res connect.AnyResponse, again bool, err error) {
-	answer := retry.Answer{Outcome: retry.Failure, Final: true} // should next panic
+	answer := retry.Answer{Outcome: weir.Failure, Final: true} // should next panic
 	defer func() { again = call.Again(ctx, answer) }()
 	res, err = next(ctx, req)
 	answer = answerTo(req.Spec(), err)
@@ -90,7 +90,7 @@ func try(ctx context.Context, call *retry.Call, req connect.AnyRequest, next con
 // sent again.
 func answerTo(spec connect.Spec, err error) retry.Answer {
 	if err == nil {
-		return retry.Answer{Outcome: retry.Success}
+		return retry.Answer{Outcome: weir.Success}
 	}
 	after, mayRepeat := RetryAfter(err)
 	mayRepeat = mayRepeat || spec.IdempotencyLevel != connect.IdempotencyUnknown

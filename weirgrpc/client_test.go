@@ -147,8 +147,8 @@ func TestRetryAfter(t *testing.T) {
 // TestClassify: a refused call may come back when the server said, and not if it said nothing.
 func TestClassify(t *testing.T) {
 	for after, want := range map[time.Duration]retry.Answer{
-		time.Second: {Outcome: retry.Rejected, RetryAfter: time.Second},
-		-1:          {Outcome: retry.Rejected, Final: true},
+		time.Second: {Outcome: weir.Overloaded, RetryAfter: time.Second},
+		-1:          {Outcome: weir.Overloaded, Final: true},
 	} {
 		if got := weirgrpc.Classify(says(codes.ResourceExhausted, after)); got != want {
 			t.Errorf("after %v: %+v, want %+v", after, got, want)

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/internal/rpc"
 	"github.com/weir-go/weir/retry"
 	"github.com/weir-go/weir/trust"
@@ -74,7 +75,7 @@ func (r *Retries) Unary(ctx context.Context, method string, req, reply any, conn
 
 // try makes an attempt and reports whether there is to be another one.
 func try(ctx context.Context, call *retry.Call, method string, send func(context.Context, *metadata.MD) error) (again bool, err error) {
-	answer := retry.Answer{Outcome: retry.Failure, Final: true} // should send panic
+	answer := retry.Answer{Outcome: weir.Failure, Final: true} // should send panic
 	defer func() { again = call.Again(ctx, answer) }()
 	var trailer metadata.MD
 	err = send(ctx, &trailer)
@@ -86,7 +87,7 @@ func try(ctx context.Context, call *retry.Call, method string, send func(context
 // sent again.
 func answerTo(method string, err error, trailer metadata.MD) retry.Answer {
 	if err == nil {
-		return retry.Answer{Outcome: retry.Success}
+		return retry.Answer{Outcome: weir.Success}
 	}
 	after, mayRepeat := comeBack(err, trailer)
 	if len(trailer.Get(pushbackKey)) == 0 {

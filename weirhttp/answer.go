@@ -30,28 +30,28 @@ func responseAnswer(res *http.Response) (a retry.Answer, untouched bool) {
 	switch {
 	case responseOutcome(res) == weir.Overloaded:
 		after, _ := headers.RetryAfter(res.Header, time.Now())
-		return retry.Answer{Outcome: retry.Rejected, RetryAfter: after}, res.Header[RefusedHeader] != nil
+		return retry.Answer{Outcome: weir.Overloaded, RetryAfter: after}, res.Header[RefusedHeader] != nil
 	case res.StatusCode == http.StatusBadGateway, res.StatusCode == http.StatusGatewayTimeout:
-		return retry.Answer{Outcome: retry.Rejected}, false
+		return retry.Answer{Outcome: weir.Overloaded}, false
 	case res.StatusCode >= 500:
-		return retry.Answer{Outcome: retry.Failure, Final: true}, false
+		return retry.Answer{Outcome: weir.Failure, Final: true}, false
 	default:
-		return retry.Answer{Outcome: retry.Success}, false
+		return retry.Answer{Outcome: weir.Success}, false
 	}
 }
 
 func errorAnswer(ctx context.Context, err error) (a retry.Answer, untouched bool) {
 	switch refused, known := errors.AsType[*weir.RefusedError](err); {
 	case errors.Is(ctx.Err(), context.Canceled):
-		return retry.Answer{Outcome: retry.Ignored, Final: true}, false
+		return retry.Answer{Outcome: weir.Ignore, Final: true}, false
 	case known:
 		_, again := edge.RetryAfter(refused)
-		return retry.Answer{Outcome: retry.Ignored, RetryAfter: refused.RetryAfter, Final: !again}, true
+		return retry.Answer{Outcome: weir.Ignore, RetryAfter: refused.RetryAfter, Final: !again}, true
 	case errors.Is(err, weir.ErrRefused):
-		return retry.Answer{Outcome: retry.Ignored}, true
+		return retry.Answer{Outcome: weir.Ignore}, true
 	}
 	dial, ok := errors.AsType[*net.OpError](err)
-	return retry.Answer{Outcome: retry.Rejected}, ok && dial.Op == "dial"
+	return retry.Answer{Outcome: weir.Overloaded}, ok && dial.Op == "dial"
 }
 
 // idempotent reports whether a request may reach the downstream twice: by its method (RFC 9110,

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/retry"
 )
 
@@ -72,7 +73,7 @@ func (t *retrier) RoundTrip(req *http.Request) (*http.Response, error) {
 
 // send makes an attempt and reports whether there is to be another one.
 func (t *retrier) send(call *retry.Call, req *http.Request) (res *http.Response, again bool, err error) {
-	answer := retry.Answer{Outcome: retry.Failure, Final: true} // if base panics
+	answer := retry.Answer{Outcome: weir.Failure, Final: true} // if base panics
 	defer func() { again = call.Again(req.Context(), answer) }()
 	res, err = t.base.RoundTrip(req)
 	answer = answerTo(req, res, err)

@@ -164,7 +164,7 @@ var takesContext = map[string]func(*testing.T){
 	},
 	"retry *Call.Begin": func(t *testing.T) { succeeds(t, must(retry.New(retry.Config{})).Call().Begin(none)) },
 	"retry *Call.Again": func(t *testing.T) {
-		if !must(retry.New(retry.Config{})).Call().Again(none, retry.Answer{Outcome: retry.Rejected}) {
+		if !must(retry.New(retry.Config{})).Call().Again(none, retry.Answer{Outcome: weir.Overloaded}) {
 			t.Error("not again")
 		}
 	},

@@ -16,19 +16,19 @@ import (
 func Answer(err error, code Code, after time.Duration, mayRepeat bool) retry.Answer {
 	if refused, ok := errors.AsType[*weir.RefusedError](err); ok { // by a limiter of this client
 		_, again := edge.RetryAfter(refused)
-		return retry.Answer{Outcome: retry.Ignored, RetryAfter: refused.RetryAfter, Final: !again}
+		return retry.Answer{Outcome: weir.Ignore, RetryAfter: refused.RetryAfter, Final: !again}
 	}
 	switch {
 	case code == ResourceExhausted, code == Unavailable:
-		return retry.Answer{Outcome: retry.Rejected, RetryAfter: after, Final: !mayRepeat}
+		return retry.Answer{Outcome: weir.Overloaded, RetryAfter: after, Final: !mayRepeat}
 	case code == DeadlineExceeded:
-		return retry.Answer{Outcome: retry.Rejected, Final: true}
+		return retry.Answer{Outcome: weir.Timeout, Final: true}
 	case code == Canceled:
-		return retry.Answer{Outcome: retry.Ignored, Final: true}
+		return retry.Answer{Outcome: weir.Ignore, Final: true}
 	case code.ClientOutcome(false) == weir.Failure:
-		return retry.Answer{Outcome: retry.Failure, Final: true}
+		return retry.Answer{Outcome: weir.Failure, Final: true}
 	default: // done, or the caller's mistake
-		return retry.Answer{Outcome: retry.Success, Final: true}
+		return retry.Answer{Outcome: weir.Success, Final: true}
 	}
 }
 

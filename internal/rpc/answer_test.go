@@ -19,26 +19,26 @@ func TestAnswer(t *testing.T) {
 		again bool // may it repeat
 		want  retry.Answer
 	}{
-		{nil, rpc.OK, 0, false, retry.Answer{Outcome: retry.Success, Final: true}},
-		{theirs, rpc.NotFound, 0, false, retry.Answer{Outcome: retry.Success, Final: true}},
+		{nil, rpc.OK, 0, false, retry.Answer{Outcome: weir.Success, Final: true}},
+		{theirs, rpc.NotFound, 0, false, retry.Answer{Outcome: weir.Success, Final: true}},
 		{theirs, rpc.ResourceExhausted, time.Second, true, retry.Answer{
-			Outcome: retry.Rejected, RetryAfter: time.Second,
+			Outcome: weir.Overloaded, RetryAfter: time.Second,
 		}},
-		{theirs, rpc.ResourceExhausted, 0, false, retry.Answer{Outcome: retry.Rejected, Final: true}},
-		{theirs, rpc.Unavailable, time.Second, true, retry.Answer{Outcome: retry.Rejected, RetryAfter: time.Second}},
-		{theirs, rpc.Unavailable, 0, false, retry.Answer{Outcome: retry.Rejected, Final: true}},
-		{theirs, rpc.Unavailable, 0, true, retry.Answer{Outcome: retry.Rejected}},
-		{theirs, rpc.Internal, time.Second, true, retry.Answer{Outcome: retry.Failure, Final: true}},
-		{theirs, rpc.DeadlineExceeded, time.Second, true, retry.Answer{Outcome: retry.Rejected, Final: true}},
-		{theirs, rpc.Canceled, 0, false, retry.Answer{Outcome: retry.Ignored, Final: true}},
-		{theirs, rpc.Internal, 0, false, retry.Answer{Outcome: retry.Failure, Final: true}},
+		{theirs, rpc.ResourceExhausted, 0, false, retry.Answer{Outcome: weir.Overloaded, Final: true}},
+		{theirs, rpc.Unavailable, time.Second, true, retry.Answer{Outcome: weir.Overloaded, RetryAfter: time.Second}},
+		{theirs, rpc.Unavailable, 0, false, retry.Answer{Outcome: weir.Overloaded, Final: true}},
+		{theirs, rpc.Unavailable, 0, true, retry.Answer{Outcome: weir.Overloaded}},
+		{theirs, rpc.Internal, time.Second, true, retry.Answer{Outcome: weir.Failure, Final: true}},
+		{theirs, rpc.DeadlineExceeded, time.Second, true, retry.Answer{Outcome: weir.Timeout, Final: true}},
+		{theirs, rpc.Canceled, 0, false, retry.Answer{Outcome: weir.Ignore, Final: true}},
+		{theirs, rpc.Internal, 0, false, retry.Answer{Outcome: weir.Failure, Final: true}},
 		{
 			&weir.RefusedError{Reason: weir.ReasonQueueFull, RetryAfter: time.Second}, rpc.ResourceExhausted,
 			2 * time.Second, true,
-			retry.Answer{Outcome: retry.Ignored, RetryAfter: time.Second},
+			retry.Answer{Outcome: weir.Ignore, RetryAfter: time.Second},
 		},
 		{&weir.RefusedError{Reason: weir.ReasonBadKey}, rpc.InvalidArgument, 0, false, retry.Answer{
-			Outcome: retry.Ignored, Final: true,
+			Outcome: weir.Ignore, Final: true,
 		}},
 	} {
 		if got := rpc.Answer(c.err, c.code, c.after, c.again); got != c.want {

@@ -273,7 +273,7 @@ var mutants = []mutant{
 
 	// Package retry, and weirhttp on clients.
 	{"a retry needs no budget", "retry/call.go", "!cl.budget.Withdraw()", "cl.budget == nil", "TestRetriesEndWithTheBudget", "", ""},
-	{"retries are a share of the attempts", "retry/call.go", "if a.Outcome == Success {\n\t\tcl.budget.Deposit()\n\t\treturn false", "cl.budget.Deposit()\n\tif a.Outcome == Success {\n\t\treturn false", "TestRetriesEndWithTheBudget", "", ""},
+	{"retries are a share of the attempts", "retry/call.go", "if a.Outcome == weir.Success {\n\t\tcl.budget.Deposit()\n\t\treturn false", "cl.budget.Deposit()\n\tif a.Outcome == weir.Success {\n\t\treturn false", "TestRetriesEndWithTheBudget", "", ""},
 	{"a retry comes when the deadline has passed", "retry/call.go", "ok && c.wait >= time.Until(deadline)", "ok && c.wait < 0 && deadline.IsZero()", "TestDo/no_wait_beyond_the_deadline", "", ""},
 	{"a server may ask for any wait", "retry/call.go", "a.RetryAfter > cl.maxWait || ", "", "TestDo/a_long_wait_is_not", "", ""},
 	{"successes never leave the window", "retry/window.go", "*w.slot(n) = *new(B)", "_ = w.slot(n)", "TestBudgetCountsAsItsModel", "", ""},
