@@ -251,7 +251,7 @@ func (r *run) take(bytes int) (memory.Hold, error) {
 		return memory.Hold{}, context.Cause(r.ctx)
 	}
 	began := time.Now()
-	hold, err := r.conf.Memory.Take(r.ctx, bytes)
+	hold, err := r.conf.Memory.Acquire(r.ctx, bytes)
 	r.waited.Add(int64(time.Since(began)))
 	return hold, err
 }

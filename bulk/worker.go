@@ -80,7 +80,7 @@ func (r *run) pace() (weir.Permit, error) {
 	began := time.Now()
 	defer func() { r.throttled.Add(int64(time.Since(began))) }()
 	for {
-		permit, err := r.conf.Throttle.Start(r.ctx, throttle.Write, 1)
+		permit, err := r.conf.Throttle.Acquire(r.ctx, throttle.Write, 1)
 		if err == nil || !errors.Is(err, weir.ErrRefused) || errors.Is(err, weir.ErrClosed) {
 			return permit, err
 		}

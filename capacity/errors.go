@@ -28,7 +28,7 @@ func (s sentinel) Error() string { return "capacity: refused: " + s.reason.Strin
 // Is makes errors.Is match weir.ErrRefused.
 func (sentinel) Is(target error) bool { return target == reply.ErrRefused }
 
-// ErrWaiting is the error of [Reservation.Take] before the reservation's turn has come, and
+// ErrWaiting is the error of [Reservation.Grant] before the reservation's turn has come, and
 // ErrCancelled its error after [Reservation.Cancel].
 var (
 	ErrWaiting   = errors.New("capacity: the reservation is not answered yet")

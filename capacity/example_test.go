@@ -81,7 +81,7 @@ func ExampleCapacity_Reserve() {
 	fmt.Println(err)
 	small.Release()
 	running.Release()
-	grant, err := reservation.Take()
+	grant, err := reservation.Grant()
 	fmt.Println(err)
 	grant.Release()
 	// Output:

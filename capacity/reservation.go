@@ -44,12 +44,12 @@ func (c *Capacity) Acquire(ctx context.Context, req *Request) (Grant, error) {
 	if err != nil {
 		return Grant{}, err
 	}
-	if g, err := w.Take(); err == nil { // it came free in between
+	if g, err := w.Grant(); err == nil { // it came free in between
 		return g, nil
 	}
 	select {
 	case <-ready:
-		return w.Take()
+		return w.Grant()
 	case <-ctx.Done():
 		w.Cancel()
 		return Grant{}, cancelled(ctx)
@@ -103,9 +103,9 @@ func (c *Capacity) reserve(req *Request, wake func(), trusted bool) (*Reservatio
 	return w, nil
 }
 
-// Take returns the reservation's grant, or [ErrWaiting] if it is not answered yet, or why
+// Grant returns the reservation's grant, or [ErrWaiting] if it is not answered yet, or why
 // it was refused. It may be called again, and returns the same grant.
-func (w *Reservation) Take() (Grant, error) {
+func (w *Reservation) Grant() (Grant, error) {
 	c := w.request.of
 	c.mu.Lock()
 	defer c.mu.Unlock()

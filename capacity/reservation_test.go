@@ -201,16 +201,16 @@ func TestPassedChildStepsBack(t *testing.T) {
 	first := must(a.Reserve(must(a.Request(capacity.Vector{"slots": 2})), func() {}))
 	woken := 0
 	direct := must(parent.Reserve(must(parent.Request(nil)), func() { woken++ }))
-	if _, err := direct.Take(); !errors.Is(err, capacity.ErrWaiting) {
+	if _, err := direct.Grant(); !errors.Is(err, capacity.ErrWaiting) {
 		t.Errorf("%v: overtook the first at the parent", err)
 	}
 	passed := must(first.Backfill(must(a.Request(capacity.Vector{"slots": 1}))))
-	if _, err := direct.Take(); err != nil || woken != 1 {
+	if _, err := direct.Grant(); err != nil || woken != 1 {
 		t.Errorf("%v, woken %d times: want the parent free for others", err, woken)
 	}
 	taken.Release()
 	passed.Release()
-	if _, err := first.Take(); err != nil {
+	if _, err := first.Grant(); err != nil {
 		t.Error(err)
 	}
 }
@@ -220,7 +220,7 @@ func TestReservationLetsOthersBackfill(t *testing.T) {
 	taken := must(c.TryAcquire(request(3)))
 	woken := 0
 	w := must(c.Reserve(request(4), func() { woken++ }))
-	if _, err := w.Take(); !errors.Is(err, capacity.ErrWaiting) {
+	if _, err := w.Grant(); !errors.Is(err, capacity.ErrWaiting) {
 		t.Errorf("%v, want waiting", err)
 	}
 	behind := must(c.Reserve(request(1), func() {}))
@@ -233,19 +233,19 @@ func TestReservationLetsOthersBackfill(t *testing.T) {
 	}
 	taken.Release()
 	passed.Release()
-	grant, err := w.Take()
+	grant, err := w.Grant()
 	if err != nil || woken != 1 {
 		t.Errorf("%v, woken %d times", err, woken)
 	}
-	if _, err := behind.Take(); !errors.Is(err, capacity.ErrWaiting) {
+	if _, err := behind.Grant(); !errors.Is(err, capacity.ErrWaiting) {
 		t.Errorf("%v, want waiting", err)
 	}
 	grant.Release()
 	w.Cancel() // gives nothing back twice
-	if _, err := w.Take(); !errors.Is(err, capacity.ErrCancelled) {
+	if _, err := w.Grant(); !errors.Is(err, capacity.ErrCancelled) {
 		t.Errorf("%v, want cancelled", err)
 	}
-	if _, err := behind.Take(); err != nil {
+	if _, err := behind.Grant(); err != nil {
 		t.Error(err)
 	}
 	behind.Cancel() // gives its grant back
@@ -253,7 +253,7 @@ func TestReservationLetsOthersBackfill(t *testing.T) {
 		t.Errorf("left behind: %+v", s)
 	}
 	at := must(c.Reserve(request(4), func() {})) // answered at once
-	if _, err := at.Take(); err != nil {
+	if _, err := at.Grant(); err != nil {
 		t.Error(err)
 	}
 }

@@ -76,8 +76,8 @@ func TestWakeOfAnotherOwner(t *testing.T) {
 					t.Errorf("WakeErr is %v", s.WakeErr)
 				}
 				held.Release()
-				must(bad.Take()).Release()
-				must(good.Take()).Release()
+				must(bad.Grant()).Release()
+				must(good.Grant()).Release()
 				if s := c.Snapshot(); s.Grants != 0 || s.Waiting != 0 || s.Resources["slots"].InUse != 0 {
 					t.Errorf("lost: %+v", s)
 				}
@@ -96,7 +96,7 @@ func TestWakeOfAQuota(t *testing.T) {
 			bad := must(c.Reserve(request, wake))
 			time.Sleep(time.Second)
 			synctest.Wait()
-			if _, err := bad.Take(); err != nil || c.Snapshot().WakeErr == nil {
+			if _, err := bad.Grant(); err != nil || c.Snapshot().WakeErr == nil {
 				t.Errorf("%v, WakeErr is %v", err, c.Snapshot().WakeErr)
 			}
 		}

@@ -9,14 +9,14 @@ import (
 	"github.com/weir-go/weir/internal/settings"
 )
 
-// Take waits until the bytes fit into the budget, and takes them. Call it before the memory is
-// used. A request larger than the budget is admitted alone, when nothing else is in flight. Waiters
-// are admitted in the order of their calls.
+// Acquire waits until the bytes fit into the budget, and takes them. Call it before the memory is
+// used, and [Hold.Release] after. A request larger than the budget is admitted alone, when nothing
+// else is in flight. Waiters are admitted in the order of their calls.
 //
 // If ctx ends first, the error matches context.Cause(ctx); after Close it is [ErrClosed].
 // Negative bytes are an error that matches [ErrConfig]. A nil ctx counts as
-// context.Background. Take does not allocate unless it has to wait.
-func (g *Governor) Take(ctx context.Context, bytes int) (Hold, error) {
+// context.Background. Acquire does not allocate unless it has to wait.
+func (g *Governor) Acquire(ctx context.Context, bytes int) (Hold, error) {
 	if ctx == nil {
 		ctx = context.Background()
 	}
@@ -29,63 +29,71 @@ func (g *Governor) Take(ctx context.Context, bytes int) (Hold, error) {
 	if g.isClosed() {
 		return Hold{}, ErrClosed
 	}
-	w := g.budget.try(int64(bytes))
-	if w != nil {
-		if err := g.wait(ctx, w); err != nil {
-			return Hold{}, err
-		}
+	hold, w := g.budget.acquire(int64(bytes))
+	if w == nil {
+		return hold, nil
 	}
-	return Hold{&g.budget, int64(bytes)}, nil
+	return g.wait(ctx, w)
 }
 
-func (g *Governor) wait(ctx context.Context, w *waiter) (err error) {
+func (g *Governor) wait(ctx context.Context, w *waiter) (hold Hold, err error) {
 	began := time.Now()
 	defer func() { g.waited.Add(int64(time.Since(began))) }()
 	select {
 	case <-w.admitted:
-		return nil
+		return w.hold, nil
 	case <-ctx.Done():
 		err = context.Cause(ctx)
 	case <-g.closed:
 		err = ErrClosed
 	}
 	g.budget.leave(w)
-	return err
+	return Hold{}, err
 }
 
-// Keep takes bytes for as long as a client stays, such as those of a session, a subscription or a
-// queue of answers. It does not wait. The error is [ErrFull] if more than an eighth of the target
-// would be kept, or if the target leaves no room for work (a [Snapshot.Load] of 1); [ErrClosed]
-// after Close; and one that matches [ErrConfig] for negative bytes. Keep does not allocate.
+// TryAcquireKept takes bytes for as long as a client stays, such as those of a session, a
+// subscription or a queue of answers. It does not wait. The error is [ErrFull] if more than an
+// eighth of the target would be kept, or if the target leaves no room for work (a [Snapshot.Load]
+// of 1); [ErrClosed] after Close; and one that matches [ErrConfig] for negative bytes.
+// TryAcquireKept does not allocate.
 //
 // Kept bytes are not in flight: otherwise a client that stays would stop the import. A collection
-// leaves them in memory, so they make the budget of Take smaller.
-func (g *Governor) Keep(bytes int) (Hold, error) {
+// leaves them in memory, so they make the budget of Acquire smaller.
+func (g *Governor) TryAcquireKept(bytes int) (Hold, error) {
 	switch {
 	case bytes < 0:
 		return Hold{}, settings.Invalid(ErrConfig, "bytes", bytes, "0 or more")
 	case g.isClosed():
 		return Hold{}, ErrClosed
-	case !g.kept.keep(int64(bytes)):
+	}
+	hold, fits := g.kept.tryAcquire(int64(bytes))
+	if !fits {
 		return Hold{}, ErrFull
 	}
-	return Hold{&g.kept, int64(bytes)}, nil
+	return hold, nil
 }
 
-// A Hold is a number of bytes, in flight or kept. The zero Hold has none.
+// A Hold is a number of bytes, in flight or kept. Copies are for the same bytes. The zero Hold has
+// none.
 type Hold struct {
-	budget *budget
-	bytes  int64
+	record     *record
+	generation uint64
 }
 
-// Release gives the bytes back. A second Release of the same Hold does nothing; a copy of it must
-// not be released.
-func (h *Hold) Release() {
-	if h.budget == nil {
-		return
+// Release gives the bytes back. Another Release, of a copy too, does nothing. It may be called from
+// any goroutine.
+func (h Hold) Release() {
+	if h.record != nil {
+		h.record.budget.release(h)
 	}
-	h.budget.give(h.bytes)
-	*h = Hold{}
+}
+
+// A record is the budget's side of a hold. Another hold uses it once the bytes are back.
+type record struct {
+	budget     *budget
+	generation uint64 // how often it was given back
+	bytes      int64
+	next       *record // in the free list
 }
 
 // budget is a first-in-first-out queue for bytes. weir.Limiter and capacity.Capacity do not admit
@@ -95,38 +103,50 @@ type budget struct {
 	size     int64
 	inFlight int64
 	waiters  []*waiter
+	free     *record // the first of the free list
 }
 
 type waiter struct {
 	bytes    int64
 	admitted chan struct{} // closed once it is
+	hold     Hold          // from then on
 }
 
 // fits subtracts, because a sum with the largest number would be negative, and fit.
 func (b *budget) fits(bytes int64) bool { return b.inFlight == 0 || bytes <= b.size-b.inFlight }
 
-// keep takes bytes if they fit, also if nothing else is taken.
-func (b *budget) keep(bytes int64) bool {
+// tryAcquire takes bytes if they fit. It admits none alone that are more than the size.
+func (b *budget) tryAcquire(bytes int64) (_ Hold, fits bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	fits := bytes <= b.size-b.inFlight
-	if fits {
-		b.inFlight += bytes
+	if bytes > b.size-b.inFlight {
+		return Hold{}, false
 	}
-	return fits
+	return b.take(bytes), true
 }
 
-// try takes bytes, or returns a waiter in the queue.
-func (b *budget) try(bytes int64) *waiter {
+// acquire takes bytes, or returns a waiter in the queue.
+func (b *budget) acquire(bytes int64) (Hold, *waiter) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if len(b.waiters) == 0 && b.fits(bytes) {
-		b.inFlight += bytes
-		return nil
+		return b.take(bytes), nil
 	}
-	w := &waiter{bytes, make(chan struct{})}
+	w := &waiter{bytes: bytes, admitted: make(chan struct{})}
 	b.waiters = append(b.waiters, w)
-	return w
+	return Hold{}, w
+}
+
+// take takes bytes that fit.
+func (b *budget) take(bytes int64) Hold {
+	b.inFlight += bytes
+	r := b.free
+	if r == nil {
+		r = &record{budget: b}
+	}
+	b.free = r.next
+	r.bytes = bytes
+	return Hold{r, r.generation}
 }
 
 // leave removes a waiter from the queue, or gives back its bytes if it was admitted meanwhile.
@@ -136,16 +156,27 @@ func (b *budget) leave(w *waiter) {
 	if i := slices.Index(b.waiters, w); i >= 0 {
 		b.waiters = slices.Delete(b.waiters, i, i+1)
 	} else {
-		b.inFlight -= w.bytes
+		b.giveBack(w.hold)
 	}
 	b.admit()
 }
 
-func (b *budget) give(bytes int64) {
+func (b *budget) release(h Hold) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.inFlight -= bytes
+	b.giveBack(h)
 	b.admit()
+}
+
+// giveBack gives the bytes of a hold back, unless they are.
+func (b *budget) giveBack(h Hold) {
+	r := h.record
+	if r.generation != h.generation {
+		return
+	}
+	r.generation++
+	r.next, b.free = b.free, r
+	b.inFlight -= r.bytes
 }
 
 func (b *budget) resize(size int64) {
@@ -161,7 +192,7 @@ func (b *budget) admit() {
 		w := b.waiters[0]
 		b.waiters[0] = nil
 		b.waiters = b.waiters[1:]
-		b.inFlight += w.bytes
+		w.hold = b.take(w.bytes)
 		close(w.admitted)
 	}
 }

@@ -17,18 +17,20 @@ func TestKeepAgainstASum(t *testing.T) {
 	g, _ := governed(t, Config{Target: 16 << 20})
 	const most = 2 << 20
 	random := rand.New(rand.NewPCG(1, 2))
-	var held []Hold
+	var held, back []Hold
 	sum := 0
 	for range 10_000 {
+		if len(back) > 0 {
+			back[random.IntN(len(back))].Release() // does nothing, though another has its record
+		}
 		if random.IntN(3) == 0 && len(held) > 0 {
 			last := len(held) - 1
-			sum -= int(held[last].bytes)
+			sum -= int(held[last].record.bytes)
 			held[last].Release()
-			held[last].Release() // does nothing
-			held = held[:last]
+			held, back = held[:last], append(back, held[last])
 		} else {
 			bytes := random.IntN(most / 20)
-			h, err := g.Keep(bytes)
+			h, err := g.TryAcquireKept(bytes)
 			if fits := sum+bytes <= most; fits != (err == nil) || !fits && !errors.Is(err, ErrFull) {
 				t.Fatalf("%d bytes beside %d of %d: %v", bytes, sum, most, err)
 			}
@@ -53,32 +55,32 @@ func TestNothingIsKeptWithoutRoom(t *testing.T) {
 		}
 	}
 	step(100 * mib)
-	h, err := g.Keep(100 * mib)
+	h, err := g.TryAcquireKept(100 * mib)
 	if err != nil {
 		t.Fatal(err)
 	}
 	step(850 * mib)
-	if _, err := g.Keep(1); !errors.Is(err, ErrFull) {
+	if _, err := g.TryAcquireKept(1); !errors.Is(err, ErrFull) {
 		t.Errorf("at a load of %v: %v", g.Snapshot().Load(), err)
 	}
 	step(100 * mib)
-	if _, err := g.Keep(26 * mib); !errors.Is(err, ErrFull) {
+	if _, err := g.TryAcquireKept(26 * mib); !errors.Is(err, ErrFull) {
 		t.Errorf("above an eighth: %v", err)
 	}
 	h.Release()
-	if _, err := g.Keep(125 * mib); err != nil {
+	if _, err := g.TryAcquireKept(125 * mib); err != nil {
 		t.Errorf("an eighth: %v", err)
 	}
 }
 
 func TestKeepIsNotInFlight(t *testing.T) {
 	g, _ := governed(t, Config{Target: 16 << 20})
-	h, err := g.Keep(2 << 20)
+	h, err := g.TryAcquireKept(2 << 20)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer h.Release()
-	taken, err := g.Take(t.Context(), 16<<20/budgetShare)
+	taken, err := g.Acquire(t.Context(), 16<<20/budgetShare)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,50 +92,54 @@ func TestKeepIsNotInFlight(t *testing.T) {
 
 func TestKeepRefusesWhatIsNoSize(t *testing.T) {
 	g, _ := governed(t, Config{Target: 16 << 20})
-	h, err := g.Keep(0)
+	h, err := g.TryAcquireKept(0)
 	if err != nil {
 		t.Errorf("nothing: %v", err)
 	}
 	h.Release()
-	if _, err := g.Keep(-1); !errors.Is(err, ErrConfig) {
+	if _, err := g.TryAcquireKept(-1); !errors.Is(err, ErrConfig) {
 		t.Errorf("-1: %v", err)
 	}
-	one, err := g.Keep(1)
+	one, err := g.TryAcquireKept(1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := g.Keep(math.MaxInt); !errors.Is(err, ErrFull) {
+	if _, err := g.TryAcquireKept(math.MaxInt); !errors.Is(err, ErrFull) {
 		t.Errorf("the largest number: %v", err)
 	}
 	one.Release()
 	g.Close()
-	if _, err := g.Keep(1); !errors.Is(err, ErrClosed) {
+	if _, err := g.TryAcquireKept(1); !errors.Is(err, ErrClosed) {
 		t.Errorf("after Close: %v", err)
 	}
 }
 
 // A sum with the largest number is negative, and would fit.
 func TestBudgetOfTheLargestNumber(t *testing.T) {
-	b := budget{size: 100}
-	if b.try(1) != nil {
+	waits := func(b *budget, bytes int64) bool {
+		_, w := b.acquire(bytes)
+		return w != nil
+	}
+	b := &budget{size: 100}
+	if waits(b, 1) {
 		t.Fatal("a byte waits")
 	}
-	if b.try(math.MaxInt64) == nil {
+	if !waits(b, math.MaxInt64) {
 		t.Error("the largest number is in flight beside a byte")
 	}
-	alone := budget{size: 100}
-	if alone.try(math.MaxInt64) != nil {
+	alone := &budget{size: 100}
+	if waits(alone, math.MaxInt64) {
 		t.Fatal("it does not go alone")
 	}
-	if alone.try(1) == nil {
+	if !waits(alone, 1) {
 		t.Error("a byte is in flight beside the largest number")
 	}
 }
 
-func TestTakeWaitsForRoom(t *testing.T) {
+func TestAcquireWaitsForRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, _ := governed(t, Config{Target: 64 * mib}) // a budget of 1 MiB
-		first, err := g.Take(t.Context(), 900<<10)
+		first, err := g.Acquire(t.Context(), 900<<10)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -141,7 +147,7 @@ func TestTakeWaitsForRoom(t *testing.T) {
 		var all sync.WaitGroup
 		take := func(name string, bytes int) {
 			all.Go(func() {
-				hold, err := g.Take(t.Context(), bytes)
+				hold, err := g.Acquire(t.Context(), bytes)
 				if err != nil {
 					t.Error(err)
 				}
@@ -172,32 +178,32 @@ func TestTakeWaitsForRoom(t *testing.T) {
 	})
 }
 
-func TestTakeGivesUp(t *testing.T) {
+func TestAcquireGivesUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, _ := governed(t, Config{Target: 64 * mib})
-		hold, _ := g.Take(nil, mib) //nolint:staticcheck // a nil context counts as Background
+		hold, _ := g.Acquire(nil, mib) //nolint:staticcheck // a nil context counts as Background
 		why := errors.New("why")
 		ctx, stop := context.WithCancelCause(t.Context())
 		failed := make(chan error, 2)
-		go func() { _, err := g.Take(ctx, mib); failed <- err }()
+		go func() { _, err := g.Acquire(ctx, mib); failed <- err }()
 		synctest.Wait()
-		go func() { _, err := g.Take(t.Context(), 1); failed <- err }()
+		go func() { _, err := g.Acquire(t.Context(), 1); failed <- err }()
 		synctest.Wait()
 		stop(why)
 		if err := <-failed; !errors.Is(err, why) {
 			t.Errorf("%v, want the cause", err)
 		}
-		if _, err := g.Take(ctx, 1); !errors.Is(err, why) {
+		if _, err := g.Acquire(ctx, 1); !errors.Is(err, why) {
 			t.Errorf("of a context that has ended: %v", err)
 		}
 		g.Close()
 		if err := <-failed; !errors.Is(err, ErrClosed) {
 			t.Errorf("%v, want ErrClosed", err)
 		}
-		if _, err := g.Take(t.Context(), 1); !errors.Is(err, ErrClosed) {
+		if _, err := g.Acquire(t.Context(), 1); !errors.Is(err, ErrClosed) {
 			t.Errorf("%v, want ErrClosed", err)
 		}
-		if _, err := g.Take(t.Context(), -1); !errors.Is(err, ErrConfig) {
+		if _, err := g.Acquire(t.Context(), -1); !errors.Is(err, ErrConfig) {
 			t.Errorf("%v, want ErrConfig", err)
 		}
 		hold.Release()
@@ -210,15 +216,16 @@ func TestTakeGivesUp(t *testing.T) {
 // One that was admitted in the instant in which it gave up gives the bytes back.
 func TestWaiterAdmittedWhileItLeaves(t *testing.T) {
 	b := budget{size: 10}
-	b.try(10)
-	w := b.try(5)
-	b.give(10)
+	hold, _ := b.acquire(10)
+	_, w := b.acquire(5)
+	hold.Release()
 	b.leave(w)
 	if _, inFlight, waiting := b.snapshot(); inFlight != 0 || waiting != 0 {
 		t.Errorf("%d in flight, %d waiting", inFlight, waiting)
 	}
-	b.try(10)
-	w, next := b.try(9), b.try(0)
+	b.acquire(10)
+	_, w = b.acquire(9)
+	_, next := b.acquire(0)
 	b.leave(w)
 	select {
 	case <-next.admitted:

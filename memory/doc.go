@@ -4,11 +4,12 @@
 //	defer gov.Close()
 //	go gov.Run(ctx)
 //
-//	hold, err := gov.Take(ctx, len(line)) // before the line is copied
+//	hold, err := gov.Acquire(ctx, len(line)) // before the line is copied
 //	...
 //	hold.Release() // when its write is acknowledged
 //
-// Package bulk does this for lines from a reader. Other imports call Take and Release themselves.
+// Package bulk does this for lines from a reader. Other imports call Acquire and Release
+// themselves.
 //
 // # Why a budget of bytes
 //
@@ -38,8 +39,8 @@
 //
 // The bytes of an import come and go. The bytes of a server's clients stay: sessions,
 // subscriptions, answers that are not read. They are not of the budget, in which they would stop
-// the import, and waiting for them would have no end. [Governor.Keep] takes them or refuses them
-// at once:
+// the import, and waiting for them would have no end. [Governor.TryAcquireKept] takes them or
+// refuses them at once:
 //
 //	kept <= T/8, and nothing is added while room <= 0.10
 //

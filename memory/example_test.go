@@ -29,7 +29,7 @@ func Example() {
 
 	lines := bufio.NewScanner(strings.NewReader("one\ntwo\n"))
 	for lines.Scan() {
-		hold, err := gov.Take(ctx, len(lines.Bytes())) // before the line is copied
+		hold, err := gov.Acquire(ctx, len(lines.Bytes())) // before the line is copied
 		if err != nil {
 			fmt.Println(err)
 			return
@@ -44,19 +44,19 @@ func Example() {
 }
 
 // A server keeps bytes for each client, and refuses one that does not fit.
-func ExampleGovernor_Keep() {
+func ExampleGovernor_TryAcquireKept() {
 	gov, err := memory.New(memory.Config{Target: 64 << 20})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	defer gov.Close()
-	subscription, err := gov.Keep(6 << 20)
+	subscription, err := gov.TryAcquireKept(6 << 20)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	if _, err := gov.Keep(3 << 20); errors.Is(err, memory.ErrFull) {
+	if _, err := gov.TryAcquireKept(3 << 20); errors.Is(err, memory.ErrFull) {
 		fmt.Println("refused: come back later")
 	}
 	subscription.Release() // the client has left

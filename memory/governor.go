@@ -19,9 +19,9 @@ var (
 	ErrTaken = errors.New("memory: the process has a governor already: close it first, or share it")
 	// ErrRunning is the error of Run if the governor runs already.
 	ErrRunning = errors.New("memory: already running")
-	// ErrFull is the error of Keep if no more may be kept.
+	// ErrFull is the error of TryAcquireKept if no more may be kept.
 	ErrFull = errors.New("memory: no more may be kept: release what is, or set a larger Config.Target")
-	// ErrClosed is the error of Run, Take and Keep once the governor is closed.
+	// ErrClosed is the error of Run, Acquire and TryAcquireKept once the governor is closed.
 	ErrClosed = errors.New("memory: the governor is closed")
 )
 
@@ -80,9 +80,9 @@ func newGovernor(c Config, p process) *Governor {
 	return g
 }
 
-// Close ends Run, gives the runtime its memory limit back, and refuses the waiters of Take. After
-// it has returned, the process may have another governor. OnEvent may call it. A second call does
-// nothing.
+// Close ends Run, gives the runtime its memory limit back, and refuses the waiters of Acquire.
+// After it has returned, the process may have another governor. OnEvent may call it. A second call
+// does nothing.
 func (g *Governor) Close() {
 	g.deciding.Lock()
 	defer g.deciding.Unlock()

@@ -17,8 +17,8 @@ type Snapshot struct {
 	Budget    uint64        // how much may be in flight
 	InFlight  uint64        // how much is
 	Kept      uint64        // how much is kept
-	Waiting   int           // how many calls of Take wait
-	Waited    time.Duration // how long calls of Take have waited, together
+	Waiting   int           // how many calls of Acquire wait
+	Waited    time.Duration // how long calls of Acquire have waited, together
 	PagedOut  uint64        // pages of mapped files that Linux was asked to take back, together
 	Pressure  float64       // share of the last 10 s in which tasks waited for memory, 0 to 1; 0 where it is not known
 	TooSmall  bool          // the target is below the needs of the store

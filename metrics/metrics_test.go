@@ -280,12 +280,12 @@ func TestGovernor(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer gov.Close()
-	hold, err := gov.Take(t.Context(), 1000)
+	hold, err := gov.Acquire(t.Context(), 1000)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer hold.Release()
-	kept, err := gov.Keep(2000)
+	kept, err := gov.TryAcquireKept(2000)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -45,7 +45,7 @@ func TestSnapshotsArePrinted(t *testing.T) {
 			return err
 		}},
 		{governor, func() error {
-			hold, err := governor.Take(ctx, 1)
+			hold, err := governor.Acquire(ctx, 1)
 			defer hold.Release()
 			return err
 		}},

@@ -99,7 +99,7 @@ var callbacks = []callback{
 		for range 6 { // in front of the pool, so that it wakes them, and between its own
 			var w *capacity.Reservation
 			w = must(c.Capacity.Reserve(request, func() {
-				g, err := w.Take()
+				g, err := w.Grant()
 				if err == nil {
 					time.AfterFunc(time.Second, g.Release)
 				}
@@ -319,7 +319,7 @@ func TestWakeMayCallThePool(t *testing.T) {
 					if !woken.Load() {
 						t.Error("it was not woken")
 					}
-					must(w.Take()).Release()
+					must(w.Grant()).Release()
 					held.Release()
 					time.Sleep(10 * time.Second)
 					p.Drain()

@@ -35,7 +35,7 @@ func (p *place) take(it *item) (g capacity.Grant, err error) {
 		}
 		p.of, p.passed = it, 0
 	}
-	g, err = p.reservation.Take()
+	g, err = p.reservation.Grant()
 	waits := errors.Is(err, capacity.ErrWaiting)
 	if fresh {
 		p.waited = waits

@@ -26,7 +26,7 @@ func TestActionsAreRareAndHoldUpNothing(t *testing.T) {
 			t.Fatalf("%d calls", calls)
 		}
 		began := time.Now()
-		op, err := r.Start(t.Context(), throttle.Read, 1) // while it flushes
+		op, err := r.Acquire(t.Context(), throttle.Read, 1) // while it flushes
 		op.Done(err)
 		if took := time.Since(began); err != nil || took > 0 {
 			t.Errorf("an operation took %v: %v", took, err)

@@ -37,12 +37,12 @@ func (f *floor) add(delta int64) {
 	}
 }
 
-// BenchmarkStart prints an operation that nothing throttles as a multiple of the floor, measured in
-// turn with it. It compares the first quartiles of a hundred turns, because others on the machine
-// lengthen some.
+// BenchmarkAcquire prints an operation that nothing throttles as a multiple of the floor, measured
+// in turn with it. It compares the first quartiles of a hundred turns, because others on the
+// machine lengthen some.
 //
-//	go test -run '^$' -bench Start -cpu 1,2 -count 5 ./throttle
-func BenchmarkStart(b *testing.B) {
+//	go test -run '^$' -bench Acquire -cpu 1,2 -count 5 ./throttle
+func BenchmarkAcquire(b *testing.B) {
 	ctx := context.Background()
 	th, err := throttle.New(throttle.Config{})
 	if err != nil {
@@ -92,13 +92,13 @@ func BenchmarkStart(b *testing.B) {
 }
 
 func operation(ctx context.Context, th *throttle.Throttle, cost int) {
-	op, err := th.Start(ctx, throttle.Write, cost)
+	op, err := th.Acquire(ctx, throttle.Write, cost)
 	defer op.DoneWith(&err)
 }
 
 // ended is an operation that gives back with Done, which needs no defer.
 func ended(ctx context.Context, th *throttle.Throttle, cost int) {
-	op, err := th.Start(ctx, throttle.Write, cost)
+	op, err := th.Acquire(ctx, throttle.Write, cost)
 	op.Done(err)
 }
 

@@ -160,7 +160,7 @@ func TestConcurrencyLetsTheHeaviestIn(t *testing.T) {
 		})
 		for range 3 {
 			pass(5 * time.Second)
-			op, err := r.Start(t.Context(), throttle.Write, 500)
+			op, err := r.Acquire(t.Context(), throttle.Write, 500)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -185,10 +185,10 @@ func TestConcurrencyRefusesWhatIsTooHeavy(t *testing.T) {
 	for _, cost := range []int{1001, math.MaxInt} {
 		synctest.Test(t, func(t *testing.T) {
 			r := run(t, &plant{}, throttle.Config{Writes: throttle.Side{MaxInFlight: 1000}})
-			if _, err := r.Start(t.Context(), throttle.Write, cost); err == nil {
+			if _, err := r.Acquire(t.Context(), throttle.Write, cost); err == nil {
 				t.Errorf("a cost of %d was let in", cost)
 			}
-			op, err := r.Start(t.Context(), throttle.Write, 1000)
+			op, err := r.Acquire(t.Context(), throttle.Write, 1000)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -19,7 +19,7 @@ type Config struct {
 	// Name identifies the throttle in errors and events. Defaults to "throttle".
 	Name string
 
-	// Off makes the throttle free: Start neither waits, refuses nor measures.
+	// Off makes the throttle free: Acquire neither waits, refuses nor measures.
 	Off bool
 
 	// Monitor measures how close the database is to its limit. Without one, only the
@@ -45,7 +45,7 @@ type Config struct {
 	// OnEvent, if set, is called when a side loses or regains the signals that it
 	// goes by, when an emergency begins or ends, and when an action has run: by Run,
 	// one call at a time, outside all locks. It delays the next decision: keep it short.
-	// Start calls it too, for [NotRunning] and [MonitorNotRunning], once at most.
+	// Acquire calls it too, for [NotRunning] and [MonitorNotRunning], once at most.
 	OnEvent func(Event)
 }
 

@@ -78,7 +78,7 @@ func TestBadInput(t *testing.T) {
 	var none context.Context
 	start := func(op throttle.Op, cost int) func() error {
 		return func() error {
-			permit, err := th.Start(none, op, cost)
+			permit, err := th.Acquire(none, op, cost)
 			permit.Release()
 			return err
 		}
@@ -97,8 +97,8 @@ func TestBadInput(t *testing.T) {
 		"Do, no context":       {func() error { return th.Do(none, throttle.Write, 1, work) }, nil},
 		"Do, a bad operation":  {func() error { return th.Do(none, 9, 1, work) }, throttle.ErrConfig},
 		"Do, a bad cost":       {func() error { return th.Do(none, throttle.Read, -1, work) }, throttle.ErrConfig},
-		"a bad cost, off":      {func() error { _, err := off.Start(none, throttle.Write, -1); return err }, throttle.ErrConfig},
-		"a bad operation, off": {func() error { _, err := off.Start(none, 7, 1); return err }, throttle.ErrConfig},
+		"a bad cost, off":      {func() error { _, err := off.Acquire(none, throttle.Write, -1); return err }, throttle.ErrConfig},
+		"a bad operation, off": {func() error { _, err := off.Acquire(none, 7, 1); return err }, throttle.ErrConfig},
 		"unknown names":        {func() error { _ = throttle.Op(99).String() + throttle.Kind(99).String(); return nil }, nil},
 		"an empty event":       {func() error { _ = throttle.Event{}.String(); return nil }, nil},
 		"a hostile prefix":     {func() error { _, err := throttle.FromEnv("\x00=%"); return err }, nil},
@@ -126,7 +126,7 @@ func TestBadInput(t *testing.T) {
 	}
 	ended, cancel := context.WithTimeout(t.Context(), -time.Second)
 	defer cancel()
-	if _, err := th.Start(ended, throttle.Read, 1); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := th.Acquire(ended, throttle.Read, 1); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v", err)
 	}
 }

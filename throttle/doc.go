@@ -11,7 +11,7 @@
 //	go mon.Run(ctx)
 //	go th.Run(ctx)
 //
-//	op, err := th.Start(ctx, throttle.Write, 1) // waits for its turn
+//	op, err := th.Acquire(ctx, throttle.Write, 1) // waits for its turn
 //	if err != nil {
 //		return err // refused, or ctx has ended: nothing was started
 //	}
@@ -20,7 +20,7 @@
 // Reads and writes are paced apart. Each has one pace for the whole process,
 // so the total does not grow with the number of connections, and one
 // [weir.Limiter] that queues, refuses and measures. While nothing has to be
-// held back there is no pace, and Start costs as much as [weir.Limiter.Acquire].
+// held back there is no pace, and Acquire costs as much as [weir.Limiter.Acquire].
 // The default bound on running operations starts at four and doubles while they are all in use.
 //
 // # Mathematics

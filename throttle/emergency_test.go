@@ -75,14 +75,14 @@ func TestEmergencyEndsWithRun(t *testing.T) {
 		}
 		r.stop()
 		pass(time.Minute)
-		permit, err := r.Start(t.Context(), throttle.Write, 1)
+		permit, err := r.Acquire(t.Context(), throttle.Write, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		go func() { _, _ = r.Start(t.Context(), throttle.Write, 1) }()
+		go func() { _, _ = r.Acquire(t.Context(), throttle.Write, 1) }()
 		pass(time.Second)
 		var refused *weir.RefusedError
-		if _, err := r.Start(t.Context(), throttle.Write, 1); !errors.As(err, &refused) || refused.RetryAfter < 100*time.Millisecond {
+		if _, err := r.Acquire(t.Context(), throttle.Write, 1); !errors.As(err, &refused) || refused.RetryAfter < 100*time.Millisecond {
 			t.Errorf("%+v, after %v: want an answer for a full queue", err, refused.RetryAfter)
 		}
 		permit.Done(nil)

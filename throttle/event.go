@@ -32,7 +32,7 @@ const (
 	// ActionRan: an action has returned.
 	ActionRan Kind = 5
 	// NotRunning: an operation started a second after New or later, and Run was not at work yet,
-	// so that it was not paced. Start reports it once, on the operation's goroutine.
+	// so that it was not paced. Acquire reports it once, on the operation's goroutine.
 	NotRunning Kind = 6
 	// MonitorNotRunning: the same, but Run was at work and that of [Config].Monitor was not, so
 	// that the sides go by their symptoms.

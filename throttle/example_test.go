@@ -29,7 +29,7 @@ func Example() {
 	go func() { _ = th.Run(ctx) }()
 
 	save := func(ctx context.Context, event string) (err error) {
-		op, err := th.Start(ctx, throttle.Write, 1)
+		op, err := th.Acquire(ctx, throttle.Write, 1)
 		if err != nil {
 			return err
 		}
@@ -56,12 +56,12 @@ func ExampleThrottle_Do() {
 }
 
 // The cost of an operation is known once it is done: it is paced by the bytes that it wrote.
-func ExampleThrottle_Start() {
+func ExampleThrottle_Acquire() {
 	th, err := throttle.New(throttle.Config{})
 	if err != nil {
 		return
 	}
-	permit, err := th.Start(context.Background(), throttle.Write, 100)
+	permit, err := th.Acquire(context.Background(), throttle.Write, 100)
 	if err != nil {
 		return
 	}
@@ -72,14 +72,14 @@ func ExampleThrottle_Start() {
 	// Output: 8 <nil>
 }
 
-func ExampleThrottle_Start_refused() {
+func ExampleThrottle_Acquire_refused() {
 	th, err := throttle.New(throttle.Config{Name: "events"})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	th.Close()
-	_, err = th.Start(context.Background(), throttle.Write, 1)
+	_, err = th.Acquire(context.Background(), throttle.Write, 1)
 	var refused *weir.RefusedError
 	fmt.Println(errors.As(err, &refused), refused)
 	// Output: true weir: limiter "events Writes" refused: closed

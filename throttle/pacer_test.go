@@ -85,7 +85,7 @@ func TestFullSlotsAreNoLoad(t *testing.T) {
 			for i := range done {
 				clients.Go(func() {
 					for ctx.Err() == nil {
-						o, err := th.Start(ctx, op, 1)
+						o, err := th.Acquire(ctx, op, 1)
 						if err != nil {
 							time.Sleep(10 * time.Millisecond)
 							continue
@@ -128,7 +128,7 @@ func TestLatencyTargetSeesAStall(t *testing.T) {
 		p := &plant{}
 		p.says(0)
 		r := run(t, p, throttle.Config{Writes: throttle.Side{LatencyTarget: 10 * time.Millisecond}})
-		op, err := r.Start(t.Context(), throttle.Write, 1)
+		op, err := r.Acquire(t.Context(), throttle.Write, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -150,7 +150,7 @@ func TestLinearRefusal(t *testing.T) {
 			pass(300 * time.Millisecond)
 			refused := 0.0
 			for range 100 {
-				op, err := r.Start(t.Context(), throttle.Write, 1)
+				op, err := r.Acquire(t.Context(), throttle.Write, 1)
 				var why *weir.RefusedError
 				if errors.As(err, &why) && why.Reason == weir.ReasonOverload && errors.Is(err, weir.ErrRefused) {
 					refused++
@@ -197,10 +197,10 @@ func TestDecidesByTheClockBeforeTheWork(t *testing.T) {
 		if got := r.Snapshot().Writes.Pace.Rate; got < 0.99 || got > 1.01 {
 			t.Errorf("pace %v", got)
 		}
-		op, err := r.Start(t.Context(), throttle.Write, 1)
+		op, err := r.Acquire(t.Context(), throttle.Write, 1)
 		op.Done(err)
 		began := time.Now()
-		op, err = r.Start(t.Context(), throttle.Write, 1)
+		op, err = r.Acquire(t.Context(), throttle.Write, 1)
 		op.Done(err)
 		if got := time.Since(began); err != nil || got < 890*time.Millisecond {
 			t.Errorf("the second starts after %v: %v", got, err)

@@ -14,7 +14,7 @@ import (
 
 var limiters = seam.Of[*weir.Limiter, weir.Config, weir.Snapshot, weir.Event]()
 
-// A side is one kind of operations. Start uses it without a lock, which would cost as much as the
+// A side is one kind of operations. Acquire uses it without a lock, which would cost as much as the
 // limiter does: so it counts with atomics, and the comeback reads the answers of the last decision
 // through an atomic pointer. All that decides is in the pacer, under the lock of the throttle.
 type side struct {
@@ -55,8 +55,8 @@ func (s *side) init(op Op, conf Side, c Config) (err error) {
 	return nil
 }
 
-// start waits for the turn of an operation.
-func (s *side) start(ctx context.Context, cost int) (permit weir.Permit, err error) {
+// acquire waits for the turn of an operation.
+func (s *side) acquire(ctx context.Context, cost int) (permit weir.Permit, err error) {
 	if cost == 1 {
 		permit, err = s.limiter.Acquire(ctx)
 	} else {

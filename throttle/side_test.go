@@ -20,7 +20,7 @@ func TestPriorityAndCost(t *testing.T) {
 		p.says(5)
 		r := run(t, p, throttle.Config{Writes: throttle.Side{Queue: weir.Queue{Size: 2, Timeout: time.Hour}}})
 		pass(30 * time.Second)
-		op, err := r.Start(t.Context(), throttle.Write, 10) // 10 s of the pace
+		op, err := r.Acquire(t.Context(), throttle.Write, 10) // 10 s of the pace
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -32,13 +32,13 @@ func TestPriorityAndCost(t *testing.T) {
 			priority weir.Priority
 		}{{"low", weir.PriorityLow}, {"high", weir.PriorityHigh}} {
 			go func() {
-				op, err := r.Start(weir.WithPriority(t.Context(), c.priority), throttle.Write, 1)
+				op, err := r.Acquire(weir.WithPriority(t.Context(), c.priority), throttle.Write, 1)
 				order = append(order, c.name)
 				op.Done(err)
 			}()
 			synctest.Wait()
 		}
-		if _, err := r.Start(weir.WithPriority(t.Context(), weir.PriorityLow), throttle.Write, 1); !errors.Is(err, weir.ErrQueueFull) {
+		if _, err := r.Acquire(weir.WithPriority(t.Context(), weir.PriorityLow), throttle.Write, 1); !errors.Is(err, weir.ErrQueueFull) {
 			t.Errorf("a full queue: %v", err)
 		}
 		pass(20 * time.Second)
@@ -74,7 +74,7 @@ func TestCostWhileItIsCorrected(t *testing.T) {
 		for range callers {
 			all.Go(func() {
 				for range each {
-					p, err := th.Start(t.Context(), throttle.Write, charged)
+					p, err := th.Acquire(t.Context(), throttle.Write, charged)
 					if err != nil {
 						t.Error(err)
 						return
@@ -122,7 +122,7 @@ func TestStartIsCancellableAndKnowsDeadlines(t *testing.T) {
 		pass(30 * time.Second) // the slowest pace
 		for range 5 {
 			go func() {
-				op, _ := r.Start(t.Context(), throttle.Write, 1)
+				op, _ := r.Acquire(t.Context(), throttle.Write, 1)
 				op.Done(nil)
 			}()
 		}
@@ -130,13 +130,13 @@ func TestStartIsCancellableAndKnowsDeadlines(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 		defer cancel()
 		began := time.Now()
-		if _, err := r.Start(ctx, throttle.Write, 1); !errors.Is(err, weir.ErrDeadline) || time.Since(began) > 0 {
+		if _, err := r.Acquire(ctx, throttle.Write, 1); !errors.Is(err, weir.ErrDeadline) || time.Since(began) > 0 {
 			t.Errorf("a deadline that cannot be met: %v after %v", err, time.Since(began))
 		}
 		cause := errors.New("client gone")
 		ctx2, cancel2 := context.WithCancelCause(t.Context())
 		time.AfterFunc(100*time.Millisecond, func() { cancel2(cause) })
-		if _, err := r.Start(ctx2, throttle.Write, 1); !errors.Is(err, cause) || errors.Is(err, weir.ErrRefused) {
+		if _, err := r.Acquire(ctx2, throttle.Write, 1); !errors.Is(err, cause) || errors.Is(err, weir.ErrRefused) {
 			t.Errorf("cancelled: %v", err)
 		}
 		if got := time.Since(began); got != 100*time.Millisecond {

@@ -69,16 +69,16 @@ func New(c Config) (*Throttle, error) {
 	return t, nil
 }
 
-// Start waits for the turn of an operation of the given cost, 1 or more in a unit of
-// the caller's choice. It is called before the work, and the operation is ended with
+// Acquire waits for the turn of an operation of the given cost, 1 or more in a unit of
+// the caller's choice. It is called before the work, and the permit is given back with
 // Done, DoneWith or Release. Its real cost may be set with SetWeight before that, which
 // corrects its tokens of the pace.
 //
 // An operation that could start only after the deadline of ctx, or after it has waited for as long
 // as the queue allows, is refused at once, with an error that matches [weir.ErrRefused] and
 // [weir.RefusedError], whose RetryAfter is at most Emergency.Longest. If ctx ends first the error
-// matches context.Cause(ctx). Start does not allocate unless it has to wait or refuse.
-func (t *Throttle) Start(ctx context.Context, op Op, cost int) (permit weir.Permit, err error) {
+// matches context.Cause(ctx). Acquire does not allocate unless it has to wait or refuse.
+func (t *Throttle) Acquire(ctx context.Context, op Op, cost int) (permit weir.Permit, err error) {
 	if op > Write || cost < 1 {
 		return weir.Permit{}, misuse(op, cost)
 	}
@@ -88,7 +88,7 @@ func (t *Throttle) Start(ctx context.Context, op Op, cost int) (permit weir.Perm
 	if !t.checked.Load() {
 		t.checkRuns(op)
 	}
-	return t.sides[op].start(ctx, cost)
+	return t.sides[op].acquire(ctx, cost)
 }
 
 // beforeRun is how long after New an operation may start before Run does: the goroutine of a
@@ -125,7 +125,7 @@ func (t *Throttle) Do(ctx context.Context, op Op, cost int, fn func(context.Cont
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	permit, err := t.Start(ctx, op, cost)
+	permit, err := t.Acquire(ctx, op, cost)
 	if err != nil {
 		return err
 	}

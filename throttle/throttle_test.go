@@ -96,7 +96,7 @@ func TestStopsInAnyOrder(t *testing.T) {
 		th := throttled(t, throttle.Config{})
 		th.Close() // before Run
 		th.Close()
-		if _, err := th.Start(t.Context(), throttle.Read, 1); !errors.Is(err, weir.ErrClosed) {
+		if _, err := th.Acquire(t.Context(), throttle.Read, 1); !errors.Is(err, weir.ErrClosed) {
 			t.Errorf("closed: %v", err)
 		}
 		ended, cancel := context.WithCancel(t.Context())
@@ -247,7 +247,7 @@ func TestStartReportsWhatIsNotRunning(t *testing.T) {
 				}
 				th := throttled(t, conf)
 				start := func() {
-					op, err := th.Start(t.Context(), throttle.Write, 1)
+					op, err := th.Acquire(t.Context(), throttle.Write, 1)
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -84,7 +84,7 @@ func write(ctx context.Context, show crowd.Show, conf throttle.Config) (ended in
 	for range writers {
 		running.Go(func() {
 			for ctx.Err() == nil {
-				op, err := th.Start(ctx, throttle.Write, 1)
+				op, err := th.Acquire(ctx, throttle.Write, 1)
 				if err != nil {
 					return // the end: the queue has room for all, so none is refused
 				}

@@ -27,7 +27,7 @@ func TestNotRunning(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Second)
-		op, err := th.Start(t.Context(), throttle.Write, 1)
+		op, err := th.Acquire(t.Context(), throttle.Write, 1)
 		op.Done(err)
 		if want := []string{"throttle: writes: not running: call Run"}; !slices.Equal(said, want) {
 			t.Errorf("said %q, want %q", said, want)

@@ -94,7 +94,7 @@ func (m *capacityModel) collect() {
 		for _, l := range m.levels {
 			for len(l.waiting) > 0 {
 				w := l.waiting[0]
-				g, err := w.Take()
+				g, err := w.Grant()
 				if errors.Is(err, capacity.ErrWaiting) {
 					break
 				}
@@ -149,7 +149,7 @@ func (m *capacityModel) check() {
 			}
 		}
 		for i, w := range l.waiting {
-			if _, err := w.Take(); !errors.Is(err, capacity.ErrWaiting) {
+			if _, err := w.Grant(); !errors.Is(err, capacity.ErrWaiting) {
 				m.Fatalf("%v was served before %v", w.request, l.waiting[0].request)
 			}
 			if w.woken != 0 {
@@ -248,7 +248,7 @@ func (m *capacityModel) reserve() {
 	if w.Reservation, err = l.Reserve(n, func() { w.woken++ }); err != nil {
 		m.Fatal(err)
 	}
-	if g, err := w.Take(); err == nil {
+	if g, err := w.Grant(); err == nil {
 		if len(l.waiting) > 0 {
 			m.Fatal("overtook who waits")
 		}

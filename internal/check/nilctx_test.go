@@ -109,8 +109,8 @@ var takesContext = map[string]func(*testing.T){
 		admitted(t, func() (weir.Permit, error) { return handle().TryAcquire(none) })
 	},
 
-	"throttle *Throttle.Start": func(t *testing.T) {
-		admitted(t, func() (weir.Permit, error) { return newThrottle().Start(none, throttle.Read, 1) })
+	"throttle *Throttle.Acquire": func(t *testing.T) {
+		admitted(t, func() (weir.Permit, error) { return newThrottle().Acquire(none, throttle.Read, 1) })
 	},
 	"throttle *Throttle.Do": func(t *testing.T) {
 		succeeds(t, newThrottle().Do(none, throttle.Read, 1, func(ctx context.Context) error { return ctx.Err() }))
@@ -126,8 +126,8 @@ var takesContext = map[string]func(*testing.T){
 
 	"load *Pressure.Poll": func(*testing.T) { _, _ = new(load.Pressure).Poll(none) },
 
-	"memory *Governor.Take": func(t *testing.T) {
-		hold, err := governor(t).Take(none, 1)
+	"memory *Governor.Acquire": func(t *testing.T) {
+		hold, err := governor(t).Acquire(none, 1)
 		succeeds(t, err)
 		hold.Release()
 	},

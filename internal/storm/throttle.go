@@ -12,7 +12,7 @@ import (
 // Through returns a gate that admits operations of the given cost through a throttle.
 func Through(th *throttle.Throttle, op throttle.Op, cost int) Gate {
 	return func(ctx context.Context) (func(error), error) {
-		permit, err := th.Start(ctx, op, cost)
+		permit, err := th.Acquire(ctx, op, cost)
 		if err != nil {
 			return nil, err
 		}

@@ -79,9 +79,9 @@ func (s *Server) connect(w http.ResponseWriter, r *http.Request, internal bool) 
 func newConnection(s *Server, socket *websocket.Conn, r *http.Request, internal bool) *connection {
 	c := &connection{
 		server: s, socket: socket,
-		out:        newOutbox(s.conf.Outbox, &share{own: ownOutbox, keep: s.governor.Keep}),
-		kept:       share{own: ownSubscriptions, keep: s.governor.Keep},
-		incoming:   share{own: ownIncoming, keep: s.governor.Keep},
+		out:        newOutbox(s.conf.Outbox, &share{own: ownOutbox, keep: s.governor.TryAcquireKept}),
+		kept:       share{own: ownSubscriptions, keep: s.governor.TryAcquireKept},
+		incoming:   share{own: ownIncoming, keep: s.governor.TryAcquireKept},
 		rate:       rate.NewLimiter(rate.Limit(s.conf.MessageRate), int(math.Ceil(2*s.conf.MessageRate))),
 		publishing: make(chan struct{}, s.conf.Publishing),
 		identity:   identity{challenge: rand.Text(), url: ownURL(s.conf.URL, r)},

@@ -22,7 +22,7 @@
 // # Memory of clients
 //
 // A connection has a share of memory: bytes of its own, reserved for all connections in a
-// quarter of the target, and beyond them the bytes that memory.Governor.Keep admits.
+// quarter of the target, and beyond them the bytes that memory.Governor.TryAcquireKept admits.
 // Subscriptions are charged with their message, their filters and their places in the index. A
 // message to a client is charged until it is sent, and the slice of a query from before it is
 // read. A message of a client is charged while it is read, and an event until it is answered.

@@ -79,7 +79,7 @@ func (s *Server) verify(ctx context.Context, e *nostr.Event) error {
 // save waits for the throttle and writes an event. A write that has begun completes even if
 // the client has left: the store has then acknowledged the event.
 func (s *Server) save(ctx context.Context, e *nostr.Event) (outcome store.Outcome, err error) {
-	op, err := s.throttle.Start(ctx, throttle.Write, 1)
+	op, err := s.throttle.Acquire(ctx, throttle.Write, 1)
 	if err != nil {
 		return 0, err
 	}

@@ -39,7 +39,7 @@ func TestSharesAgainstSums(t *testing.T) {
 		shares := make([]share, 5)
 		taken := make([][]int, len(shares))
 		for i := range shares {
-			shares[i] = share{own: ownOutbox, keep: g.Keep}
+			shares[i] = share{own: ownOutbox, keep: g.TryAcquireKept}
 		}
 		sum := func(of []int) (sum int) {
 			for _, n := range of {
@@ -96,7 +96,7 @@ func TestOutboxesAgainstSums(t *testing.T) {
 		reserved := make([][]int, len(boxes))
 		sending := make([]*message, len(boxes))
 		for i := range boxes {
-			boxes[i] = newOutbox(limit, &share{own: ownOutbox, keep: g.Keep})
+			boxes[i] = newOutbox(limit, &share{own: ownOutbox, keep: g.TryAcquireKept})
 		}
 		which := rapid.IntRange(0, len(boxes)-1)
 		text := func(t *rapid.T, most int) []byte { return make([]byte, rapid.IntRange(0, most).Draw(t, "bytes")) }
@@ -193,14 +193,14 @@ func TestOutboxesAgainstSums(t *testing.T) {
 func TestConnectionsThatDoNotReadLeaveOthersTheirOwn(t *testing.T) {
 	g := governorOf(t, fewBytes)
 	for range 100 {
-		o := newOutbox(defaultOutbox, &share{own: ownOutbox, keep: g.Keep})
+		o := newOutbox(defaultOutbox, &share{own: ownOutbox, keep: g.TryAcquireKept})
 		for o.take(sliceBytes, defaultOutbox/2) { //nolint:revive // until it refuses
 		}
 	}
 	if kept := g.Snapshot().Kept; kept > fewBytes || kept < fewBytes-sliceBytes {
 		t.Fatalf("the governor keeps %d, want it full at %d", kept, fewBytes)
 	}
-	o := newOutbox(defaultOutbox, &share{own: ownOutbox, keep: g.Keep})
+	o := newOutbox(defaultOutbox, &share{own: ownOutbox, keep: g.TryAcquireKept})
 	n, err := o.reserve(t.Context())
 	if err != nil || n != leastSlice {
 		t.Fatalf("reserved %d, %v, want %d", n, err, leastSlice)
@@ -232,7 +232,7 @@ func TestConnectionsThatDoNotReadLeaveOthersTheirOwn(t *testing.T) {
 func TestMessagesAreReadInMemoryThatIsTaken(t *testing.T) {
 	g := governorOf(t, fewBytes)
 	for _, size := range []int{0, 1, leastMessage, leastMessage + 1, 3000, 100_000, fewBytes / 2} {
-		s := share{own: ownIncoming, keep: g.Keep}
+		s := share{own: ownIncoming, keep: g.TryAcquireKept}
 		want := bytes.Repeat([]byte("x"), size)
 		got, err := s.read(iotest.OneByteReader(bytes.NewReader(want)))
 		if err != nil || !bytes.Equal(got, want) || s.bytes != cap(got) {
@@ -243,7 +243,7 @@ func TestMessagesAreReadInMemoryThatIsTaken(t *testing.T) {
 			t.Errorf("%d bytes: %d are left, %d with the governor", size, s.bytes, g.Snapshot().Kept)
 		}
 	}
-	s := share{own: ownIncoming, keep: g.Keep}
+	s := share{own: ownIncoming, keep: g.TryAcquireKept}
 	if _, err := s.read(bytes.NewReader(make([]byte, fewBytes+ownIncoming+1))); !errors.Is(err, errNoMemory) || s.bytes != 0 {
 		t.Errorf("more than there is: %v, and %d are taken", err, s.bytes)
 	}

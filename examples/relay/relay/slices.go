@@ -33,7 +33,7 @@ func (s *Server) costOf(f nostr.Filter) int {
 
 // slice waits for the throttle and reads one slice. It skips a corrupt record.
 func (s *Server) slice(ctx context.Context, cost int, next func() (more bool, err error)) (more bool, err error) {
-	op, err := s.throttle.Start(ctx, throttle.Read, cost)
+	op, err := s.throttle.Acquire(ctx, throttle.Read, cost)
 	if err != nil {
 		return false, err
 	}

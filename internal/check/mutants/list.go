@@ -392,7 +392,8 @@ var mutants = []mutant{
 	{"garbage leaves nothing to mapped files", "memory/control.go", "if c.files {", "if false {", "TestGarbageMakesRoomForMappedFiles", "./memory", ""},
 	{"resident memory is looked at no more often than Run decides", "memory/pager.go", "lookEvery = 10 * time.Millisecond", "lookEvery = period", "TestFastStoreStaysInsideTheTarget", "./memory", ""},
 	{"pages are taken back in vain again and again", "memory/pager.go", "p.next = max(p.next, at+vainEvery)", "_ = at", "TestPagesAreTakenBackWhereResidentMemoryIsHigh", "./memory", ""},
-	{"what is kept is given back to what is in flight", "memory/budget.go", "return Hold{&g.kept, int64(bytes)}, nil", "return Hold{&g.budget, int64(bytes)}, nil", "TestKeepAgainstASum", "./memory", ""},
+	{"what is kept is in flight", "memory/budget.go", "g.kept.tryAcquire(int64(bytes))", "g.budget.tryAcquire(int64(bytes))", "TestKeepAgainstASum", "./memory", ""},
+	{"a copy of a hold gives back the bytes of the next", "memory/budget.go", "\tif r.generation != h.generation {\n\t\treturn\n\t}\n", "", "TestKeepAgainstASum", "./memory", ""},
 	{"the largest number fits, for its sum is negative", "memory/budget.go", "return b.inFlight == 0 || bytes <= b.size-b.inFlight", "return b.inFlight == 0 || b.inFlight+bytes <= b.size", "TestBudgetOfTheLargestNumber", "./memory", ""},
 	{"an import that stops keeps the bytes of its lines", "bulk/worker.go", "defer p.hold.Release() // of a line that was not acknowledged", "", "TestImportsThatStopGiveTheirBytesBack", "./bulk", ""},
 
