@@ -42,10 +42,10 @@ func (c *Call) Attempt() int { return c.attempt }
 // first one, the error is a [*weir.RefusedError] with [weir.ReasonOverload], and the call is
 // over; Again has approved each further one.
 func (c *Call) Begin(ctx context.Context) error {
-	cl, p := c.client, weir.PriorityFrom(ctx)
+	cl := c.client
 	if c.attempt > 0 {
-		c.ticket = cl.throttle.sent(p)
-	} else if ticket, ok := cl.throttle.Begin(p); ok {
+		c.ticket = cl.throttle.sent(weir.PriorityFrom(ctx))
+	} else if ticket, err := cl.throttle.TryAcquire(ctx); err == nil {
 		c.ticket = ticket
 	} else {
 		cl.count.throttled.Add(1)
@@ -62,7 +62,7 @@ func (c *Call) Again(ctx context.Context, a Answer) bool {
 		ctx = context.Background()
 	}
 	cl := c.client
-	c.ticket.End(a.Outcome)
+	c.ticket.Finish(a.Outcome)
 	if a.Outcome == weir.Success {
 		cl.budget.Deposit()
 		return false

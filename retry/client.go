@@ -19,7 +19,7 @@ type Config struct {
 	Name string
 
 	// Retries is the most retries of a call. Defaults to 2; up to 10. No value means no
-	// retries: for calls without retries use no Client, or a [Throttle] alone.
+	// retries: for calls without retries use no Client, or a [Throttler] alone.
 	Retries int
 
 	// Backoff is the mean pause before the first retry; it doubles with each one more, up to
@@ -35,9 +35,9 @@ type Config struct {
 	// budget of the zero BudgetConfig.
 	Budget *Budget
 
-	// Throttle refuses calls that the downstream would refuse. Clients of one downstream may
-	// share one. Defaults to a throttle of the zero ThrottleConfig.
-	Throttle *Throttle
+	// Throttler refuses calls that the downstream would refuse. Clients of one downstream may
+	// share one. Defaults to a throttle of the zero ThrottlerConfig.
+	Throttler *Throttler
 
 	// Classify maps the error of an attempt of [Client.Do] to an answer. Defaults to
 	// [Classify]. It is called concurrently.
@@ -51,7 +51,7 @@ type Client struct {
 	retries          int
 	backoff, maxWait time.Duration
 	budget           *Budget
-	throttle         *Throttle
+	throttle         *Throttler
 	classify         func(error) Answer
 
 	count struct{ attempts, retries, throttled, overBudget atomic.Uint64 }
@@ -61,7 +61,7 @@ type Client struct {
 func New(cfg Config) (*Client, error) {
 	c := &Client{
 		name: cmp.Or(cfg.Name, "client"), retries: cmp.Or(cfg.Retries, 2), maxWait: cmp.Or(cfg.MaxWait, 30*time.Second),
-		budget: cfg.Budget, throttle: cfg.Throttle, classify: cfg.Classify,
+		budget: cfg.Budget, throttle: cfg.Throttler, classify: cfg.Classify,
 	}
 	c.backoff = cmp.Or(cfg.Backoff, min(100*time.Millisecond, c.maxWait))
 	if c.retries < 0 || c.retries > 10 {
@@ -77,13 +77,13 @@ func New(cfg Config) (*Client, error) {
 	case c.budget != nil && c.budget.window.width == 0:
 		return nil, invalid("Budget", "the zero one", "nil or what NewBudget returned")
 	case c.throttle != nil && c.throttle.length == 0:
-		return nil, invalid("Throttle", "the zero one", "nil or what NewThrottle returned")
+		return nil, invalid("Throttler", "the zero one", "nil or what NewThrottler returned")
 	}
 	if c.budget == nil {
 		c.budget, _ = NewBudget(BudgetConfig{}) // valid
 	}
 	if c.throttle == nil {
-		c.throttle, _ = NewThrottle(ThrottleConfig{}) // valid
+		c.throttle, _ = NewThrottler(ThrottlerConfig{}) // valid
 	}
 	if c.classify == nil {
 		c.classify = Classify

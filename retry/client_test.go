@@ -235,16 +235,16 @@ func TestBadSettings(t *testing.T) {
 			_, err := retry.NewBudget(cfg)
 			check("Budget."+field, err)
 		}
-		for field, cfg := range map[string]retry.ThrottleConfig{"K": {K: bad}, "MaxReject": {MaxReject: bad}} {
-			_, err := retry.NewThrottle(cfg)
-			check("Throttle."+field, err)
+		for field, cfg := range map[string]retry.ThrottlerConfig{"K": {K: bad}, "MaxReject": {MaxReject: bad}} {
+			_, err := retry.NewThrottler(cfg)
+			check("Throttler."+field, err)
 		}
 	}
 	for _, bad := range []time.Duration{-1, 1, math.MinInt64, math.MaxInt64} {
 		_, err := retry.NewBudget(retry.BudgetConfig{Window: bad})
 		check("Budget.Window", err)
-		_, err = retry.NewThrottle(retry.ThrottleConfig{Window: bad})
-		check("Throttle.Window", err)
+		_, err = retry.NewThrottler(retry.ThrottlerConfig{Window: bad})
+		check("Throttler.Window", err)
 		for field, cfg := range map[string]retry.Config{"Backoff": {Backoff: bad}, "MaxWait": {MaxWait: bad}} {
 			_, err := retry.New(cfg)
 			check(field, err)
@@ -261,11 +261,11 @@ func TestBadSettings(t *testing.T) {
 	}
 }
 
-// A zero Budget or Throttle would divide by its window.
+// A zero Budget or Throttler would divide by its window.
 func TestPartsThatWereNotMade(t *testing.T) {
 	for want, cfg := range map[string]retry.Config{
-		"weir: invalid configuration: retry: Budget is the zero one: want nil or what NewBudget returned":     {Budget: &retry.Budget{}},
-		"weir: invalid configuration: retry: Throttle is the zero one: want nil or what NewThrottle returned": {Throttle: &retry.Throttle{}},
+		"weir: invalid configuration: retry: Budget is the zero one: want nil or what NewBudget returned":       {Budget: &retry.Budget{}},
+		"weir: invalid configuration: retry: Throttler is the zero one: want nil or what NewThrottler returned": {Throttler: &retry.Throttler{}},
 	} {
 		if _, err := retry.New(cfg); !errors.Is(err, weir.ErrConfig) || err.Error() != want {
 			t.Errorf("%v: want %q", err, want)
@@ -275,9 +275,9 @@ func TestPartsThatWereNotMade(t *testing.T) {
 
 func TestInWords(t *testing.T) {
 	for value, want := range map[fmt.Stringer]string{
-		newBudget(t, retry.BudgetConfig{}):     "a budget of 0.1 retries for each success and 10 besides in the window",
-		newThrottle(t, retry.ThrottleConfig{}): "a throttle that refuses up to 0.9 of the calls above 2 times the accepted ones of 30s",
-		newClient(t, retry.Config{}):           `{"attempts":0,"retries":0,"throttled":0,"over_budget":0}`,
+		newBudget(t, retry.BudgetConfig{}):      "a budget of 0.1 retries for each success and 10 besides in the window",
+		newThrottle(t, retry.ThrottlerConfig{}): "a throttle that refuses up to 0.9 of the calls above 2 times the accepted ones of 30s",
+		newClient(t, retry.Config{}):            `{"attempts":0,"retries":0,"throttled":0,"over_budget":0}`,
 	} {
 		if got := value.String(); got != want {
 			t.Errorf("%q, want %q", got, want)
@@ -286,10 +286,10 @@ func TestInWords(t *testing.T) {
 }
 
 func TestCountingDoesNotAllocate(t *testing.T) {
-	budget, throttle := newBudget(t, retry.BudgetConfig{}), newThrottle(t, retry.ThrottleConfig{})
+	budget, throttle := newBudget(t, retry.BudgetConfig{}), newThrottle(t, retry.ThrottlerConfig{})
 	if n := testing.AllocsPerRun(1000, func() {
-		if ticket, ok := throttle.Begin(weir.PriorityNormal); ok {
-			ticket.End(weir.Success)
+		if ticket, err := throttle.TryAcquire(t.Context()); err == nil {
+			ticket.Finish(weir.Success)
 		}
 		budget.Deposit()
 		budget.Withdraw()

@@ -37,7 +37,7 @@
 //
 // # Which calls are not worth sending
 //
-// A [Throttle] keeps two counts over its Window: the requests that the application made, and
+// A [Throttler] keeps two counts over its Window: the requests that the application made, and
 // the requests that the downstream accepted. It refuses the share
 //
 //	p = max(0, (requests - K*accepts) / (requests + 1)), at most MaxReject

@@ -103,20 +103,20 @@ func ExampleNewBudget() {
 }
 
 // A throttle for calls of your own.
-func ExampleNewThrottle() {
-	throttle, err := retry.NewThrottle(retry.ThrottleConfig{})
+func ExampleNewThrottler() {
+	throttle, err := retry.NewThrottler(retry.ThrottlerConfig{})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	sent := 0
 	for range 1000 {
-		ticket, ok := throttle.Begin(weir.PriorityNormal)
-		if !ok {
+		ticket, err := throttle.TryAcquire(context.Background())
+		if err != nil {
 			continue
 		}
 		sent++
-		ticket.End(weir.Overloaded) // by a downstream that is down
+		ticket.Finish(weir.Overloaded) // by a downstream that is down
 	}
 	fmt.Println(sent < 200)
 	// Output: true

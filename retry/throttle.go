@@ -2,6 +2,7 @@ package retry
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"sync"
@@ -16,9 +17,9 @@ import (
 // probability 1/2.
 const minSamples = 20
 
-// ThrottleConfig configures a [Throttle]. The zero ThrottleConfig works; 0 always means the
+// ThrottlerConfig configures a [Throttler]. The zero ThrottlerConfig works; 0 always means the
 // default.
-type ThrottleConfig struct {
+type ThrottlerConfig struct {
 	// K is how many calls are sent for each that is accepted. A smaller K sends less in vain
 	// but is slower to notice that the downstream accepts more. Defaults to 2; above 1 and up
 	// to 100.
@@ -33,11 +34,11 @@ type ThrottleConfig struct {
 	MaxReject float64
 }
 
-// A Throttle refuses calls that their downstream would refuse, before they are sent: the
+// A Throttler refuses calls that their downstream would refuse, before they are sent: the
 // adaptive throttling of the SRE book, with counts for each priority. Its methods are safe
-// for concurrent use and take time independent of the traffic. Make one with [NewThrottle];
-// the zero Throttle is not usable.
-type Throttle struct {
+// for concurrent use and take time independent of the traffic. Make one with [NewThrottler];
+// the zero Throttler is not usable.
+type Throttler struct {
 	k, most float64
 	length  time.Duration
 	random  func() float64
@@ -60,53 +61,55 @@ type sentBucket struct {
 	slowest                int64 // of accepted calls, from begin to end
 }
 
-// NewThrottle returns a throttle. Its error matches [weir.ErrConfig].
-func NewThrottle(cfg ThrottleConfig) (*Throttle, error) {
+// NewThrottler returns a throttle. Its error matches [weir.ErrConfig].
+func NewThrottler(cfg ThrottlerConfig) (*Throttler, error) {
 	cfg.K = cmp.Or(cfg.K, 2)
 	cfg.Window = cmp.Or(cfg.Window, 30*time.Second)
 	cfg.MaxReject = cmp.Or(cfg.MaxReject, 0.9)
 	if err := cmp.Or(
-		inRange("Throttle.K", cfg.K, 1, 100),
-		lasts("Throttle.Window", cfg.Window, time.Second, time.Hour),
-		inRange("Throttle.MaxReject", cfg.MaxReject, 0, 1),
+		inRange("Throttler.K", cfg.K, 1, 100),
+		lasts("Throttler.Window", cfg.Window, time.Second, time.Hour),
+		inRange("Throttler.MaxReject", cfg.MaxReject, 0, 1),
 	); err != nil {
 		return nil, err
 	}
-	return &Throttle{k: cfg.K, most: cfg.MaxReject, length: cfg.Window, random: rand.Float64}, nil
+	return &Throttler{k: cfg.K, most: cfg.MaxReject, length: cfg.Window, random: rand.Float64}, nil
 }
 
 // String returns the settings in words.
-func (t *Throttle) String() string {
+func (t *Throttler) String() string {
 	return fmt.Sprintf("a throttle that refuses up to %v of the calls above %v times the accepted ones of %v", t.most, t.k, t.length)
 }
 
-// Begin counts a call that is about to be sent and reports whether to send it. If so, call
-// [Ticket.End] with its outcome. A priority beyond either end counts as that end.
-func (t *Throttle) Begin(p weir.Priority) (Ticket, bool) {
+// TryAcquire counts a call that is about to be sent, with the [weir.Priority] of ctx. If it is to
+// be sent, call [Ticket.Finish] with its outcome. Otherwise the error is [weir.ErrOverload]. A nil
+// ctx counts as context.Background.
+func (t *Throttler) TryAcquire(ctx context.Context) (Ticket, error) {
+	p := weir.PriorityFrom(ctx)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.refuses(p) {
-		return Ticket{}, false
+		return Ticket{}, weir.ErrOverload
 	}
-	return t.send(p), true
+	return t.send(p), nil
 }
 
 // approves reports whether a later call will be sent, and if not counts it.
-func (t *Throttle) approves(p weir.Priority) bool {
+func (t *Throttler) approves(p weir.Priority) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return !t.refuses(p)
 }
 
 // sent counts a call that was approved.
-func (t *Throttle) sent(p weir.Priority) Ticket {
+func (t *Throttler) sent(p weir.Priority) Ticket {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.send(p)
 }
 
 // refuses reports whether the next call is refused, and if so counts it.
-func (t *Throttle) refuses(p weir.Priority) bool {
+func (t *Throttler) refuses(p weir.Priority) bool {
 	l, now := t.lane(p), clock.Now()
 	l.window.advance(now)
 	if !l.spread.next(t.share(l, now), t.random) {
@@ -119,14 +122,14 @@ func (t *Throttle) refuses(p weir.Priority) bool {
 }
 
 // send counts a call that is not refused.
-func (t *Throttle) send(p weir.Priority) Ticket {
+func (t *Throttler) send(p weir.Priority) Ticket {
 	l, now := t.lane(p), clock.Now()
 	l.window.advance(now)
 	l.window.current().begun++
 	return Ticket{t, l, l.window.newest, now}
 }
 
-func (t *Throttle) lane(p weir.Priority) *lane {
+func (t *Throttler) lane(p weir.Priority) *lane {
 	i := min(max(p, weir.PriorityCritical), weir.PriorityLow) - weir.PriorityCritical
 	if t.lanes[i] == nil {
 		t.lanes[i] = &lane{window: newWindow[sentBucket](t.length)}
@@ -135,7 +138,7 @@ func (t *Throttle) lane(p weir.Priority) *lane {
 }
 
 // share returns the share of calls to refuse.
-func (t *Throttle) share(l *lane, now int64) float64 {
+func (t *Throttler) share(l *lane, now int64) float64 {
 	w := &l.window
 	var sum sentBucket
 	for _, b := range w.ring {
@@ -157,17 +160,17 @@ func (t *Throttle) share(l *lane, now int64) float64 {
 	return min(max(p, 0), t.most)
 }
 
-// A Ticket is a call that a [Throttle] let pass. The zero Ticket is no call. It must not be used
-// concurrently.
+// A Ticket is a call that a [Throttler] let pass. The zero Ticket is no call. It must not be
+// copied, nor used concurrently.
 type Ticket struct {
-	throttle *Throttle
+	throttle *Throttler
 	lane     *lane
 	bucket   int64
 	begun    int64
 }
 
-// End records the outcome of the call. Only the first End counts.
-func (k *Ticket) End(o weir.Outcome) {
+// Finish records the outcome of the call. Only the first Finish counts.
+func (k *Ticket) Finish(o weir.Outcome) {
 	if k.throttle == nil {
 		return
 	}

@@ -1,6 +1,7 @@
 package retry_test
 
 import (
+	"context"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -9,9 +10,9 @@ import (
 	"github.com/weir-go/weir/retry"
 )
 
-func newThrottle(t *testing.T, cfg retry.ThrottleConfig) *retry.Throttle {
+func newThrottle(t *testing.T, cfg retry.ThrottlerConfig) *retry.Throttler {
 	t.Helper()
-	throttle, err := retry.NewThrottle(cfg)
+	throttle, err := retry.NewThrottler(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -19,10 +20,10 @@ func newThrottle(t *testing.T, cfg retry.ThrottleConfig) *retry.Throttle {
 }
 
 // sends ends n calls with the outcome at once, and returns how many were sent.
-func sends(throttle *retry.Throttle, p weir.Priority, n int, o weir.Outcome) (sent int) {
+func sends(throttle *retry.Throttler, p weir.Priority, n int, o weir.Outcome) (sent int) {
 	for range n {
-		if ticket, ok := throttle.Begin(p); ok {
-			ticket.End(o)
+		if ticket, err := throttle.TryAcquire(weir.WithPriority(context.Background(), p)); err == nil {
+			ticket.Finish(o)
 			sent++
 		}
 	}
@@ -30,7 +31,7 @@ func sends(throttle *retry.Throttle, p weir.Priority, n int, o weir.Outcome) (se
 }
 
 func TestThrottleLetsAHealthyDownstreamBe(t *testing.T) {
-	throttle := newThrottle(t, retry.ThrottleConfig{})
+	throttle := newThrottle(t, retry.ThrottlerConfig{})
 	for range 100 { // just under half is refused
 		if n := sends(throttle, weir.PriorityNormal, 11, weir.Success) + sends(throttle, weir.PriorityNormal, 9,
 			weir.Overloaded); n != 20 {
@@ -45,14 +46,14 @@ func TestThrottleLetsAHealthyDownstreamBe(t *testing.T) {
 // TestThrottleSendsKTimesWhatIsAccepted: of 100 calls a second the downstream accepts 10.
 func TestThrottleSendsKTimesWhatIsAccepted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		throttle := newThrottle(t, retry.ThrottleConfig{K: 2})
+		throttle := newThrottle(t, retry.ThrottlerConfig{K: 2})
 		sent := 0
 		for second := range 300 {
 			accept := 10
 			for range 100 {
 				time.Sleep(10 * time.Millisecond)
-				ticket, ok := throttle.Begin(weir.PriorityNormal)
-				if !ok {
+				ticket, err := throttle.TryAcquire(t.Context())
+				if err != nil {
 					continue
 				}
 				if second >= 100 {
@@ -60,9 +61,9 @@ func TestThrottleSendsKTimesWhatIsAccepted(t *testing.T) {
 				}
 				if accept > 0 {
 					accept--
-					ticket.End(weir.Success)
+					ticket.Finish(weir.Success)
 				} else {
-					ticket.End(weir.Overloaded)
+					ticket.Finish(weir.Overloaded)
 				}
 			}
 		}
@@ -75,19 +76,19 @@ func TestThrottleSendsKTimesWhatIsAccepted(t *testing.T) {
 // TestThrottleAtAColdStart: a hundred calls at once, which the downstream accepts a second later.
 func TestThrottleAtAColdStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		throttle := newThrottle(t, retry.ThrottleConfig{})
+		throttle := newThrottle(t, retry.ThrottlerConfig{})
 		for range 5 {
 			var tickets []retry.Ticket
 			for range 100 {
-				ticket, ok := throttle.Begin(weir.PriorityNormal)
-				if !ok {
+				ticket, err := throttle.TryAcquire(t.Context())
+				if err != nil {
 					t.Fatal("refused, and the downstream refused nothing")
 				}
 				tickets = append(tickets, ticket)
 			}
 			time.Sleep(time.Second)
 			for i := range tickets {
-				tickets[i].End(weir.Success)
+				tickets[i].Finish(weir.Success)
 				// Two, because a share of 0.9 refuses one of two calls at random.
 				if i == 0 && sends(throttle, weir.PriorityNormal, 2, weir.Success) < 2 {
 					t.Fatal("refused when the first of them was answered")
@@ -101,19 +102,19 @@ func TestThrottleAtAColdStart(t *testing.T) {
 // minute.
 func TestThrottleSeesCallsThatHang(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		throttle := newThrottle(t, retry.ThrottleConfig{})
+		throttle := newThrottle(t, retry.ThrottlerConfig{})
 		for range 60 * 50 {
-			ticket, ok := throttle.Begin(weir.PriorityNormal)
-			if !ok {
+			ticket, err := throttle.TryAcquire(t.Context())
+			if err != nil {
 				t.Fatal("refused while all was well")
 			}
 			time.Sleep(20 * time.Millisecond)
-			ticket.End(weir.Success)
+			ticket.Finish(weir.Success)
 		}
 		hangs := time.Now()
 		for {
 			time.Sleep(20 * time.Millisecond)
-			if _, ok := throttle.Begin(weir.PriorityNormal); !ok {
+			if _, err := throttle.TryAcquire(t.Context()); err != nil {
 				break
 			}
 			if time.Since(hangs) > time.Minute {
@@ -133,7 +134,7 @@ func TestThrottleRecovers(t *testing.T) {
 		1:   {1, 120, 100, 400},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			throttle := newThrottle(t, retry.ThrottleConfig{MaxReject: most})
+			throttle := newThrottle(t, retry.ThrottlerConfig{MaxReject: most})
 			second := func(o weir.Outcome) (sent int) {
 				for range 100 {
 					time.Sleep(10 * time.Millisecond)
@@ -158,7 +159,7 @@ func TestThrottleRecovers(t *testing.T) {
 }
 
 func TestThrottleTellsPrioritiesApart(t *testing.T) {
-	throttle := newThrottle(t, retry.ThrottleConfig{})
+	throttle := newThrottle(t, retry.ThrottlerConfig{})
 	if n := sends(throttle, weir.PriorityLow, 1000, weir.Overloaded); n > 200 {
 		t.Errorf("%d low calls of 1000 sent, want about a tenth", n)
 	}
@@ -174,7 +175,7 @@ func TestThrottleTellsPrioritiesApart(t *testing.T) {
 
 // A client with little traffic is not refused because one call of it failed.
 func TestThrottleNeedsSamples(t *testing.T) {
-	throttle := newThrottle(t, retry.ThrottleConfig{})
+	throttle := newThrottle(t, retry.ThrottlerConfig{})
 	if n := sends(throttle, weir.PriorityNormal, 20, weir.Overloaded); n != 20 {
 		t.Errorf("%d of the first 20 sent", n)
 	}
@@ -184,7 +185,7 @@ func TestThrottleNeedsSamples(t *testing.T) {
 }
 
 func TestThrottleForgetsWhatWasIgnored(t *testing.T) {
-	throttle := newThrottle(t, retry.ThrottleConfig{})
+	throttle := newThrottle(t, retry.ThrottlerConfig{})
 	if n := sends(throttle, weir.PriorityNormal, 1000, weir.Ignore); n != 1000 {
 		t.Errorf("%d of 1000 sent, none of which says anything", n)
 	}
@@ -193,17 +194,17 @@ func TestThrottleForgetsWhatWasIgnored(t *testing.T) {
 	}
 }
 
-func TestTicketEndsOnce(t *testing.T) {
-	throttle := newThrottle(t, retry.ThrottleConfig{})
+func TestTicketFinishesOnce(t *testing.T) {
+	throttle := newThrottle(t, retry.ThrottlerConfig{})
 	for range 100 {
-		if ticket, ok := throttle.Begin(weir.PriorityNormal); ok {
-			ticket.End(weir.Overloaded)
-			ticket.End(weir.Success)
-			ticket.End(weir.Ignore)
+		if ticket, err := throttle.TryAcquire(t.Context()); err == nil {
+			ticket.Finish(weir.Overloaded)
+			ticket.Finish(weir.Success)
+			ticket.Finish(weir.Ignore)
 		}
 	}
 	if n := sends(throttle, weir.PriorityNormal, 100, weir.Overloaded); n > 20 {
-		t.Errorf("%d of 100 sent, want about a tenth: a later End counted", n)
+		t.Errorf("%d of 100 sent, want about a tenth: a later Finish counted", n)
 	}
-	new(retry.Ticket).End(weir.Success)
+	new(retry.Ticket).Finish(weir.Success)
 }

@@ -99,12 +99,12 @@ func testThrottleCounts(t *testing.T) {
 	refusing := 0
 	for seed := range uint64(30) {
 		r := rand.New(rand.NewPCG(seed, 1))
-		cfg := ThrottleConfig{
+		cfg := ThrottlerConfig{
 			K:         1 + 2*r.Float64() + 1e-9,
 			Window:    time.Second + time.Duration(r.Int64N(int64(time.Minute))),
 			MaxReject: 0.5 + r.Float64()/2,
 		}
-		throttle, err := NewThrottle(cfg)
+		throttle, err := NewThrottler(cfg)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -124,7 +124,7 @@ func testThrottleCounts(t *testing.T) {
 				if c.accepted {
 					outcome = weir.Success
 				}
-				ticket.End(outcome)
+				ticket.Finish(outcome)
 				delete(running, c)
 			}
 			requests, accepts, slowest := 0.0, 0.0, int64(-1)
@@ -154,7 +154,7 @@ func testThrottleCounts(t *testing.T) {
 				refusing++
 			}
 			c := &call{begun: now}
-			if ticket, ok := throttle.Begin(weir.PriorityNormal); ok {
+			if ticket, err := throttle.TryAcquire(t.Context()); err == nil {
 				running[c] = &ticket
 			} else {
 				c.ended = true
@@ -173,7 +173,7 @@ func TestClockTurnedBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	throttle, err := NewThrottle(ThrottleConfig{})
+	throttle, err := NewThrottler(ThrottlerConfig{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,21 +188,21 @@ func TestClockTurnedBack(t *testing.T) {
 	}
 	spend()
 	for range 100 {
-		if ticket, ok := throttle.Begin(weir.PriorityNormal); ok {
-			ticket.End(weir.Overloaded)
+		if ticket, err := throttle.TryAcquire(t.Context()); err == nil {
+			ticket.Finish(weir.Overloaded)
 		}
 	}
-	late, _ := throttle.Begin(weir.PriorityCritical)
+	late, _ := throttle.TryAcquire(weir.WithPriority(t.Context(), weir.PriorityCritical))
 	synctest.Test(t, func(t *testing.T) {
 		spend()
 		for range minSamples {
-			ticket, ok := throttle.Begin(weir.PriorityNormal)
-			if !ok {
+			ticket, err := throttle.TryAcquire(t.Context())
+			if err != nil {
 				t.Fatal("refused for what happened later")
 			}
-			ticket.End(weir.Success)
+			ticket.Finish(weir.Success)
 		}
-		late.End(weir.Success) // it began later, and is no call of this window
+		late.Finish(weir.Success) // it began later, and is no call of this window
 		if l := throttle.lane(weir.PriorityCritical); *l.window.current() != (sentBucket{}) {
 			t.Errorf("%+v", *l.window.current())
 		}

@@ -118,11 +118,11 @@ func TestRetryStorm(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		budget   retry.BudgetConfig
-		throttle retry.ThrottleConfig
+		throttle retry.ThrottlerConfig
 		length   time.Duration
 	}{
-		{"budget and throttle", retry.BudgetConfig{}, retry.ThrottleConfig{}, stormLong},
-		{"neither", retry.BudgetConfig{Share: 1, MinPerSecond: 1000}, retry.ThrottleConfig{K: 100, MaxReject: 1e-9}, stormShort},
+		{"budget and throttle", retry.BudgetConfig{}, retry.ThrottlerConfig{}, stormLong},
+		{"neither", retry.BudgetConfig{Share: 1, MinPerSecond: 1000}, retry.ThrottlerConfig{K: 100, MaxReject: 1e-9}, stormShort},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := blow(t, c.length, func() []grpc.DialOption {
@@ -130,11 +130,11 @@ func TestRetryStorm(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				throttle, err := retry.NewThrottle(c.throttle)
+				throttle, err := retry.NewThrottler(c.throttle)
 				if err != nil {
 					t.Fatal(err)
 				}
-				return weirgrpc.RetryClient(newClient(t, retry.Config{Retries: 3, Budget: budget, Throttle: throttle})).Options()
+				return weirgrpc.RetryClient(newClient(t, retry.Config{Retries: 3, Budget: budget, Throttler: throttle})).Options()
 			})
 			attempts := s.perSecond(&s.attempts) / s.perSecond(&s.offered)
 			goodput := s.perSecond(&s.good) / calm.perSecond(&calm.good)

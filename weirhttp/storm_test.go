@@ -126,7 +126,7 @@ const (
 func TestRetryStorm(t *testing.T) {
 	var (
 		unbounded = retry.BudgetConfig{Share: 1, MinPerSecond: 1000}
-		off       = retry.ThrottleConfig{K: 100, MaxReject: 1e-9}
+		off       = retry.ThrottlerConfig{K: 100, MaxReject: 1e-9}
 		runs      = 1
 		least     = stormCollapse
 	)
@@ -138,14 +138,14 @@ func TestRetryStorm(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		budget   retry.BudgetConfig
-		throttle retry.ThrottleConfig
+		throttle retry.ThrottlerConfig
 		server   func(http.RoundTripper) http.RoundTripper
 		bounded  bool
 	}{
-		{"budget and throttle", retry.BudgetConfig{}, retry.ThrottleConfig{}, unsaid, true},
-		{"budget and throttle, server says when to come back", retry.BudgetConfig{}, retry.ThrottleConfig{}, said, true},
+		{"budget and throttle", retry.BudgetConfig{}, retry.ThrottlerConfig{}, unsaid, true},
+		{"budget and throttle, server says when to come back", retry.BudgetConfig{}, retry.ThrottlerConfig{}, said, true},
 		{"budget", retry.BudgetConfig{}, off, unsaid, true},
-		{"throttle", unbounded, retry.ThrottleConfig{}, unsaid, false},
+		{"throttle", unbounded, retry.ThrottlerConfig{}, unsaid, false},
 		{"neither", unbounded, off, unsaid, false},
 		{"neither, server says when to come back", unbounded, off, said, false},
 	} {
@@ -174,16 +174,16 @@ func TestRetryStorm(t *testing.T) {
 }
 
 // retries returns the transport of a client that tries again three times.
-func retries(t *testing.T, b retry.BudgetConfig, th retry.ThrottleConfig) *retry.Client {
+func retries(t *testing.T, b retry.BudgetConfig, th retry.ThrottlerConfig) *retry.Client {
 	budget, err := retry.NewBudget(b)
 	if err != nil {
 		t.Fatal(err)
 	}
-	throttle, err := retry.NewThrottle(th)
+	throttle, err := retry.NewThrottler(th)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return newClient(t, retry.Config{Retries: 3, Budget: budget, Throttle: throttle})
+	return newClient(t, retry.Config{Retries: 3, Budget: budget, Throttler: throttle})
 }
 
 func (s *storm) perSecond(n *atomic.Int64) float64 {

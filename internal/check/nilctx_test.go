@@ -162,6 +162,10 @@ var takesContext = map[string]func(*testing.T){
 	"retry *Client.Do": func(t *testing.T) {
 		succeeds(t, must(retry.New(retry.Config{})).Do(none, func(ctx context.Context) error { return ctx.Err() }))
 	},
+	"retry *Throttler.TryAcquire": func(t *testing.T) {
+		_, err := must(retry.NewThrottler(retry.ThrottlerConfig{})).TryAcquire(none)
+		succeeds(t, err)
+	},
 	"retry *Call.Begin": func(t *testing.T) { succeeds(t, must(retry.New(retry.Config{})).Call().Begin(none)) },
 	"retry *Call.Again": func(t *testing.T) {
 		if !must(retry.New(retry.Config{})).Call().Again(none, retry.Answer{Outcome: weir.Overloaded}) {
