@@ -51,9 +51,10 @@ type Config struct {
 
 // A Side is how reads, or writes, are throttled.
 type Side struct {
-	// Laws find the pace, and how much may run at once; the strictest counts. Default to one [PID],
-	// with gentler gains and a MaxDelay of 200 ms for reads, and one [Concurrency]. While signals
-	// are missing the first PID among them decides, or the default one if there is none.
+	// Laws find the pace, and how much may run at once; the strictest counts. Default to one
+	// [LoadPID], with gentler gains and a MaxDelay of 200 ms for reads, and one [Concurrency].
+	// While signals are missing the first LoadPID among them decides, or the default one if there
+	// is none.
 	Laws []LoadLaw
 
 	// LatencyTarget is the value to which the p95 of the latency, from the start of the work, is
@@ -146,7 +147,7 @@ func (c Config) usualTick() time.Duration {
 	return defaultTick
 }
 
-func (s Side) complete(otherwise PID) Side {
+func (s Side) complete(otherwise LoadPID) Side {
 	if len(s.Laws) == 0 {
 		s.Laws = []LoadLaw{otherwise, Concurrency{}}
 	}

@@ -15,7 +15,7 @@ import (
 
 func TestBadSettings(t *testing.T) {
 	nan := math.NaN()
-	pid := func(p throttle.PID) throttle.Config {
+	pid := func(p throttle.LoadPID) throttle.Config {
 		return throttle.Config{Reads: throttle.Side{Laws: []throttle.LoadLaw{p}}}
 	}
 	laws := func(l ...throttle.LoadLaw) throttle.Config {
@@ -33,12 +33,12 @@ func TestBadSettings(t *testing.T) {
 		{throttle.Config{Writes: throttle.Side{LatencyTarget: -1}}, "Writes.LatencyTarget"},
 		{throttle.Config{Writes: throttle.Side{MaxInFlight: -1}}, "Writes.MaxInFlight is -1: want 0"},
 		{throttle.Config{Reads: throttle.Side{Queue: weir.Queue{Size: -1}}}, "Reads"},
-		{pid(throttle.PID{Setpoint: nan}), "Setpoint"},
-		{pid(throttle.PID{Setpoint: -1}), "Setpoint"},
-		{pid(throttle.PID{Kp: -1}), ": Reads.Laws[0].Kp is -1: want 0 (the default) or more"},
-		{pid(throttle.PID{Ki: nan}), "Ki"},
-		{pid(throttle.PID{MaxDelay: -1}), "MaxDelay"},
-		{pid(throttle.PID{Filter: -1}), "Laws[0].Filter is -1ns: want 0"},
+		{pid(throttle.LoadPID{Setpoint: nan}), "Setpoint"},
+		{pid(throttle.LoadPID{Setpoint: -1}), "Setpoint"},
+		{pid(throttle.LoadPID{Kp: -1}), ": Reads.Laws[0].Kp is -1: want 0 (the default) or more"},
+		{pid(throttle.LoadPID{Ki: nan}), "Ki"},
+		{pid(throttle.LoadPID{MaxDelay: -1}), "MaxDelay"},
+		{pid(throttle.LoadPID{Filter: -1}), "Laws[0].Filter is -1ns: want 0"},
 		{laws(nil), "Laws[0]"},
 		{laws(throttle.DrainRate{Gain: -1}), ": Writes.Laws[0].Gain is -1: want 0 (the default) or more"},
 		{laws(throttle.DrainRate{Healthy: 1}), "Healthy"},

@@ -28,7 +28,7 @@
 // Every Tick each side of the throttle asks its laws for a rate r, in cost per
 // second, and takes the strictest answer.
 //
-// [PID] holds the load y, 0 idle and 1 at the limit, at a setpoint. The output u of
+// [LoadPID] holds the load y, 0 idle and 1 at the limit, at a setpoint. The output u of
 // the controller (package pid), 0 to 1, is the effort; it is spent on a logarithmic
 // scale between the flow f that was seen unpaced and the slowest pace s:
 //
@@ -58,8 +58,8 @@
 // to all at a hard one.
 //
 // A sample names the actuator that brings its readings down ([load.Actuator]). The default laws of
-// a side are a PID and a Concurrency. The PID goes by samples that name pace, as of memory and LSM
-// trees. It leaves those alone that name concurrency, as of PostgreSQL, Neo4j and pools of
+// a side are a LoadPID and a Concurrency. The LoadPID goes by samples that name pace, as of memory
+// and LSM trees. It leaves those alone that name concurrency, as of PostgreSQL, Neo4j and pools of
 // connections: the Concurrency brings their readings down.
 //
 // The pace is a token bucket that may be in debt by one operation, so an operation of
@@ -93,7 +93,7 @@
 //
 //   - A store whose limit no source sees. It needs a [Side].LatencyTarget, or a limiter.
 //   - Load that operations do not cause: the pace falls to its slowest for nothing.
-//     [PID].MaxDelay bounds it.
+//     [LoadPID].MaxDelay bounds it.
 //   - A drain that is measured too low: the pace may stay too low while the backlog is small.
 //     [DrainRate].MaxDelay bounds it, and holds at the limit of the store too.
 //   - A latency target below the latency of the idle store: the same.

@@ -89,9 +89,9 @@ func (e *environment) settings() Settings {
 	return s
 }
 
-// side reads the settings of one side, whose preset has one PID.
+// side reads the settings of one side, whose preset has one LoadPID.
 func (e *environment) side(name string, s *Side, setpoint float64) {
-	p := s.Laws[0].(PID)
+	p := s.Laws[0].(LoadPID)
 	p.Setpoint = cmp.Or(setpoint, p.Setpoint)
 	e.number(name+"_SETPOINT", &p.Setpoint, 0.01, 10)
 	e.number(name+"_KP", &p.Kp, 0, 1e6)

@@ -29,7 +29,7 @@ func TestEnv(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, r := s.Throttle.Writes.Laws[0].(PID), s.Throttle.Reads.Laws[0].(PID)
+	w, r := s.Throttle.Writes.Laws[0].(LoadPID), s.Throttle.Reads.Laws[0].(LoadPID)
 	if !s.Throttle.Off || s.MemoryTarget != 1000<<20 || s.Throttle.Tick != 50*time.Millisecond {
 		t.Errorf("%+v", s)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/weir-go/weir/pid"
 )
 
-// A LoadLaw finds how fast operations may start, by the load, or how many may run: [PID],
+// A LoadLaw finds how fast operations may start, by the load, or how many may run: [LoadPID],
 // [DrainRate], [LinearRefusal] or [Concurrency]. It is a plain value and may serve several
 // throttles.
 type LoadLaw interface {
@@ -75,7 +75,7 @@ func startLaws(op Op, field string, laws []LoadLaw, m *load.Monitor) (s sideLaws
 		}
 		s.all = append(s.all, started)
 		switch l.(type) {
-		case PID:
+		case LoadPID:
 			if !chosen {
 				fallback, chosen = l, true
 			}

@@ -215,7 +215,7 @@ func TestTotalDoesNotGrowWithWriters(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			p := &plant{}
 			p.says(5)
-			r := run(t, p, throttle.Config{Writes: throttle.Side{Laws: []throttle.LoadLaw{throttle.PID{MaxDelay: 10 * time.Millisecond}}}})
+			r := run(t, p, throttle.Config{Writes: throttle.Side{Laws: []throttle.LoadLaw{throttle.LoadPID{MaxDelay: 10 * time.Millisecond}}}})
 			pass(30 * time.Second)
 			writes = append(writes, r.closedLoop(writers, time.Millisecond, 10*time.Second))
 		})

@@ -10,10 +10,10 @@ import (
 	"github.com/weir-go/weir/pid"
 )
 
-// PID holds the load at a setpoint, see package pid for the controller and the
+// LoadPID holds the load at a setpoint, see package pid for the controller and the
 // package documentation for how its effort becomes a pace. It suits any signal
 // that falls when there is less work: memory, waits, transactions, latency.
-type PID struct {
+type LoadPID struct {
 	// Setpoint is the load to hold, more than 0. Defaults to 0.85.
 	Setpoint float64
 
@@ -33,12 +33,12 @@ type PID struct {
 // filters moved by 0.2 and 0.3 of the way with each sample; with a sample every 100
 // ms that is -100 ms / ln(1 - alpha), 448 and 280 ms.
 var (
-	writePID = PID{Setpoint: 0.85, Kp: 0.5, Ki: 0.1, Kd: 0.05, Filter: 450 * time.Millisecond, MaxDelay: time.Second}
-	readPID  = PID{Setpoint: 0.85, Kp: 0.3, Ki: 0.05, Kd: 0.02, Filter: 280 * time.Millisecond, MaxDelay: 200 * time.Millisecond}
+	writePID = LoadPID{Setpoint: 0.85, Kp: 0.5, Ki: 0.1, Kd: 0.05, Filter: 450 * time.Millisecond, MaxDelay: time.Second}
+	readPID  = LoadPID{Setpoint: 0.85, Kp: 0.3, Ki: 0.05, Kd: 0.02, Filter: 280 * time.Millisecond, MaxDelay: 200 * time.Millisecond}
 )
 
 // complete fills in the defaults.
-func (p PID) complete() PID {
+func (p LoadPID) complete() LoadPID {
 	if p.Kp == 0 && p.Ki == 0 && p.Kd == 0 {
 		p.Kp, p.Ki, p.Kd = writePID.Kp, writePID.Ki, writePID.Kd
 	}
@@ -49,7 +49,7 @@ func (p PID) complete() PID {
 }
 
 // check finds values out of range.
-func (p PID) check(field string) error {
+func (p LoadPID) check(field string) error {
 	return settings.First(
 		notNegative(field+".Setpoint", p.Setpoint),
 		notNegative(field+".Kp", p.Kp),
@@ -60,7 +60,7 @@ func (p PID) check(field string) error {
 	)
 }
 
-func (p PID) start(field string) (controller, error) {
+func (p LoadPID) start(field string) (controller, error) {
 	if err := p.check(field); err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func (p PID) start(field string) (controller, error) {
 	return &pidLaw{loop: loop, slowest: 1 / p.MaxDelay.Seconds()}, nil
 }
 
-// pidLaw is a PID at work.
+// pidLaw is a LoadPID at work.
 type pidLaw struct {
 	loop    *pid.Controller
 	slowest float64 // cost per second at full effort

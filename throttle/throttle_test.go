@@ -194,7 +194,7 @@ func TestStoreFailsUnderTheMonitor(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				p := &plant{}
 				p.says(0.2)
-				r := run(t, p, throttle.Config{Writes: throttle.Side{Laws: []throttle.LoadLaw{throttle.PID{}, throttle.DrainRate{}}}})
+				r := run(t, p, throttle.Config{Writes: throttle.Side{Laws: []throttle.LoadLaw{throttle.LoadPID{}, throttle.DrainRate{}}}})
 				r.closedLoop(5, 10*time.Millisecond, time.Second)
 				p.become(fail)
 				if got := r.closedLoop(5, 10*time.Millisecond, 5*time.Second); got < 2400 {

@@ -78,10 +78,10 @@ func compareOnWaits(t *testing.T, byHand bool, run func(*testing.T, func(context
 		{unthrottled, func(t *testing.T) result {
 			return run(t, func(context.Context) storm.Gate { return storm.Open })
 		}},
-		through(pidOnWaits, throttle.Side{Laws: []throttle.LoadLaw{throttle.PID{}}}),
+		through(pidOnWaits, throttle.Side{Laws: []throttle.LoadLaw{throttle.LoadPID{}}}),
 	}
 	if byHand {
-		sixteen := throttle.Side{Laws: []throttle.LoadLaw{throttle.PID{Setpoint: 1e9}}, MaxInFlight: 16}
+		sixteen := throttle.Side{Laws: []throttle.LoadLaw{throttle.LoadPID{Setpoint: 1e9}}, MaxInFlight: 16}
 		contenders = append(contenders, through(sixteenAtOnce, sixteen))
 	}
 	return compare(t, mixedColumns, append(contenders, through(byDefault, throttle.Side{}))...)
