@@ -67,7 +67,7 @@ func (c *Call) Again(ctx context.Context, a Answer) bool {
 		cl.budget.Deposit()
 		return false
 	}
-	if a.Final || c.attempt > cl.retries || a.RetryAfter > cl.maxWait || ctx.Err() != nil {
+	if a.Final || c.attempt >= cl.attempts || a.RetryAfter > cl.maxWait || ctx.Err() != nil {
 		return false
 	}
 	c.wait = cl.pause(c.attempt, a.RetryAfter)

@@ -18,9 +18,8 @@ type Config struct {
 	// Name identifies the downstream in errors. Defaults to "client".
 	Name string
 
-	// Retries is the most retries of a call. Defaults to 2; up to 10. No value means no
-	// retries: for calls without retries use no Client, or a [Throttler] alone.
-	Retries int
+	// Attempts is the most attempts of a call: 1 means no retries. Defaults to 3; up to 11.
+	Attempts int
 
 	// Backoff is the mean pause before the first retry; it doubles with each one more, up to
 	// MaxWait. Defaults to 100 ms; from 1 ms to MaxWait.
@@ -48,7 +47,7 @@ type Config struct {
 // with [New]; the zero Client is not usable.
 type Client struct {
 	name             string
-	retries          int
+	attempts         int
 	backoff, maxWait time.Duration
 	budget           *Budget
 	throttle         *Throttler
@@ -60,12 +59,12 @@ type Client struct {
 // New returns a client. Its error matches [weir.ErrConfig].
 func New(cfg Config) (*Client, error) {
 	c := &Client{
-		name: cmp.Or(cfg.Name, "client"), retries: cmp.Or(cfg.Retries, 2), maxWait: cmp.Or(cfg.MaxWait, 30*time.Second),
+		name: cmp.Or(cfg.Name, "client"), attempts: cmp.Or(cfg.Attempts, 3), maxWait: cmp.Or(cfg.MaxWait, 30*time.Second),
 		budget: cfg.Budget, throttle: cfg.Throttler, classify: cfg.Classify,
 	}
 	c.backoff = cmp.Or(cfg.Backoff, min(100*time.Millisecond, c.maxWait))
-	if c.retries < 0 || c.retries > 10 {
-		return nil, invalid("Retries", c.retries, "0 (the default, 2) or 1 to 10; without retries, use no Client")
+	if c.attempts < 1 || c.attempts > 11 {
+		return nil, invalid("Attempts", c.attempts, "0 (the default, 3), or 1 to 11")
 	}
 	if err := cmp.Or(
 		lasts("MaxWait", c.maxWait, time.Millisecond, time.Hour),

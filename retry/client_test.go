@@ -54,7 +54,7 @@ func TestDo(t *testing.T) {
 	odd, badKey := errors.New("odd"), &weir.RefusedError{Reason: weir.ReasonBadKey}
 	soon := refusal(0)
 	for name, c := range map[string]struct {
-		retries  int
+		most     int
 		timeout  time.Duration
 		errs     []error
 		attempts int
@@ -64,7 +64,8 @@ func TestDo(t *testing.T) {
 		"a refusal is tried again":      {0, 0, []error{soon}, 2, nil},
 		"two are":                       {0, 0, []error{soon, refusal(time.Second)}, 3, nil},
 		"three are not":                 {0, 0, []error{soon, soon, soon}, 3, weir.ErrQueueFull},
-		"three are if asked for":        {3, 0, []error{soon, soon, soon}, 4, nil},
+		"one is not without retries":    {1, 0, []error{soon}, 1, weir.ErrQueueFull},
+		"three are if asked for":        {4, 0, []error{soon, soon, soon}, 4, nil},
 		"another error is not":          {0, 0, []error{odd}, 1, odd},
 		"a plain refusal is":            {0, 0, []error{weir.ErrRefused}, 2, nil},
 		"a bad key is not":              {0, 0, []error{badKey}, 1, weir.ErrRefused},
@@ -84,7 +85,7 @@ func TestDo(t *testing.T) {
 					defer cancel()
 				}
 				s := &script{errs: c.errs}
-				client := newClient(t, retry.Config{Retries: c.retries})
+				client := newClient(t, retry.Config{Attempts: c.most})
 				err := client.Do(ctx, s.attempt)
 				if !errors.Is(err, c.want) || (err == nil) != (c.want == nil) {
 					t.Errorf("error %v, want %v", err, c.want)
@@ -111,7 +112,7 @@ func TestWaitsAreSpread(t *testing.T) {
 		"as long as it said":       {retry.Config{}, []error{refusal(10 * time.Second)}, 10 * time.Second, 20 * time.Second},
 		"backoff, if it is longer": {retry.Config{Backoff: 20 * time.Second}, []error{refusal(time.Millisecond)}, 10 * time.Second, 30 * time.Second},
 		"backoff up to MaxWait": {
-			retry.Config{Retries: 2, Backoff: 45 * time.Minute, MaxWait: time.Hour},
+			retry.Config{Attempts: 3, Backoff: 45 * time.Minute, MaxWait: time.Hour},
 			[]error{refusal(0), refusal(0)},
 			(45 + 60) * time.Minute / 2, 3 * (45 + 60) * time.Minute / 2,
 		},
@@ -250,9 +251,9 @@ func TestBadSettings(t *testing.T) {
 			check(field, err)
 		}
 	}
-	for _, bad := range []int{-1, 11, math.MinInt, math.MaxInt} {
-		_, err := retry.New(retry.Config{Retries: bad})
-		check("Retries", err)
+	for _, bad := range []int{-1, 12, math.MinInt, math.MaxInt} {
+		_, err := retry.New(retry.Config{Attempts: bad})
+		check("Attempts", err)
 	}
 	_, err := retry.New(retry.Config{MaxWait: time.Millisecond, Backoff: 2 * time.Millisecond})
 	check("Backoff", err)

@@ -12,7 +12,7 @@
 //
 // # When to come back
 //
-// A call is tried again at most Retries times. The nth retry waits for
+// A call is sent at most Attempts times. The nth retry waits for
 //
 //	Backoff * 2^(n-1) * (0.5 + u)
 //

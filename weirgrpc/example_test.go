@@ -138,7 +138,7 @@ func ExampleClassify() {
 
 // Each attempt asks the limiter for a slot.
 func ExampleRetryClient() {
-	downstream, _ := retry.New(retry.Config{Name: "billing", Retries: 1, Backoff: time.Millisecond})
+	downstream, _ := retry.New(retry.Config{Name: "billing", Attempts: 2, Backoff: time.Millisecond})
 	lim := weir.Must(weir.New(weir.Config{Name: "billing", Max: 1}))
 	opts := append(weirgrpc.RetryClient(downstream).Options(), weirgrpc.LimitClient(weirgrpc.One(lim), weirgrpc.ClientConfig{}).Options()...)
 	conn, err := grpc.NewClient("billing.internal:443", append(opts, grpc.WithTransportCredentials(insecure.NewCredentials()))...)

@@ -264,7 +264,7 @@ func TestServiceConfigDoesNotRetry(t *testing.T) {
 		calls++
 		return status.Error(codes.Unavailable, "no")
 	}})
-	retries := weirgrpc.RetryClient(newClient(t, retry.Config{Retries: 1, Backoff: time.Millisecond}))
+	retries := weirgrpc.RetryClient(newClient(t, retry.Config{Attempts: 2, Backoff: time.Millisecond}))
 	conn := dial(t, addr, append(retries.Options(), grpc.WithDefaultServiceConfig(`{"methodConfig": [{"name": [{}], "retryPolicy": {
 		"maxAttempts": 5, "initialBackoff": "0.001s", "maxBackoff": "0.001s", "backoffMultiplier": 1, "retryableStatusCodes": ["UNAVAILABLE"]}}]}`))...)
 	_, err := testpb.NewBenchmarkServiceClient(conn).UnaryCall(t.Context(), &testpb.SimpleRequest{})

@@ -134,7 +134,7 @@ func TestRetryStorm(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				return weirgrpc.RetryClient(newClient(t, retry.Config{Retries: 3, Budget: budget, Throttler: throttle})).Options()
+				return weirgrpc.RetryClient(newClient(t, retry.Config{Attempts: 4, Budget: budget, Throttler: throttle})).Options()
 			})
 			attempts := s.perSecond(&s.attempts) / s.perSecond(&s.offered)
 			goodput := s.perSecond(&s.good) / calm.perSecond(&calm.good)

@@ -212,7 +212,7 @@ func TestOnlyWhatDidNotRunIsSentAgain(t *testing.T) {
 					w := httptest.NewRecorder()
 					server.ServeHTTP(w, req)
 					return w.Result(), nil
-				}), newClient(t, retry.Config{Retries: 1}))
+				}), newClient(t, retry.Config{Attempts: 2}))
 				req, _ := http.NewRequest(http.MethodPost, "http://x/", strings.NewReader("order"))
 				if c.key != nil {
 					req.Header["Idempotency-Key"] = c.key
@@ -369,7 +369,7 @@ func TestCallersThatLeaveDoNotThrottle(t *testing.T) {
 }
 
 func TestThrottledRequestIsNotSent(t *testing.T) {
-	rc := newClient(t, retry.Config{Name: "search", Retries: 1, Backoff: time.Millisecond})
+	rc := newClient(t, retry.Config{Name: "search", Attempts: 2, Backoff: time.Millisecond})
 	sent := 0
 	client := &http.Client{Transport: weirhttp.RetryTransport(roundTrip(func(r *http.Request) (*http.Response, error) {
 		sent++

@@ -183,7 +183,7 @@ func retries(t *testing.T, b retry.BudgetConfig, th retry.ThrottlerConfig) *retr
 	if err != nil {
 		t.Fatal(err)
 	}
-	return newClient(t, retry.Config{Retries: 3, Budget: budget, Throttler: throttle})
+	return newClient(t, retry.Config{Attempts: 4, Budget: budget, Throttler: throttle})
 }
 
 func (s *storm) perSecond(n *atomic.Int64) float64 {
