@@ -77,6 +77,11 @@ func TestAllocations(t *testing.T) {
 				t.Error(err)
 			}
 		}, 0},
+		{"Do for a value", func() {
+			if _, err := weir.Do(ctx, l, func(context.Context) (int, error) { return 1, nil }); err != nil {
+				t.Error(err)
+			}
+		}, 0},
 		{"Acquire, refused", func() {
 			if _, err := full.Acquire(ctx); err == nil {
 				t.Error("admitted")

@@ -28,7 +28,7 @@ func (l *Limiter) DoN(ctx context.Context, weight int, fn func(context.Context) 
 	return l.run(ctx, weight, fn)
 }
 
-func (l *Limiter) run(ctx context.Context, weight int, fn func(context.Context) error) (err error) {
+func (l *Limiter) run(ctx context.Context, weight int, fn func(context.Context) error) error {
 	if ctx == nil {
 		ctx = context.Background()
 	}
@@ -36,9 +36,14 @@ func (l *Limiter) run(ctx context.Context, weight int, fn func(context.Context) 
 	if no.verdict != reply.Admitted {
 		return l.refuse(ctx, no)
 	}
-	conf := l.config.Load()
+	return permit.run(ctx, fn)
+}
+
+// run runs fn, and gives the permit back.
+func (p Permit) run(ctx context.Context, fn func(context.Context) error) (err error) {
+	conf := p.limiter.config.Load()
 	outcome := Failure // unless fn returns
-	defer func() { permit.finish(outcome, err) }()
+	defer func() { p.finish(outcome, err) }()
 	if conf.timeout > 0 {
 		err = doWithin(ctx, conf.timeout, fn)
 	} else {
@@ -48,10 +53,21 @@ func (l *Limiter) run(ctx context.Context, weight int, fn func(context.Context) 
 	return err
 }
 
-// Do is [Limiter.Do] for a function that returns a value.
-func Do[T any](ctx context.Context, l *Limiter, fn func(context.Context) (T, error)) (T, error) {
+// Do is [Limiter.Do] for any [Admitter] and a function that returns a value. A permit of a Limiter
+// brings its settings: [Config].Timeout and Classify.
+func Do[T any](ctx context.Context, a Admitter, fn func(context.Context) (T, error)) (T, error) {
 	var value T
-	err := l.Do(ctx, func(ctx context.Context) (err error) {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	permit, err := a.Acquire(ctx)
+	if err != nil {
+		return value, err
+	}
+	if permit.limiter == nil { // of an Admitter in a test
+		return fn(ctx)
+	}
+	err = permit.run(ctx, func(ctx context.Context) (err error) {
 		value, err = fn(ctx)
 		return err
 	})

@@ -205,17 +205,14 @@ func ExampleLimiter_Full() {
 
 // Code that admits work need not know whether it has a limiter or one key of a set.
 func ExampleAdmitter() {
-	serve := func(gate weir.Admitter, name string) error {
-		return gate.Do(context.Background(), func(context.Context) error {
-			fmt.Println("hello,", name)
-			return nil
+	greet := func(limit weir.Admitter, name string) (string, error) {
+		return weir.Do(context.Background(), limit, func(context.Context) (string, error) {
+			return "hello, " + name, nil
 		})
 	}
 	lim := weir.Must(weir.New(weir.Config{}))
-	fmt.Println(serve(lim, "world"))
-	// Output:
-	// hello, world
-	// <nil>
+	fmt.Println(greet(lim, "world"))
+	// Output: hello, world <nil>
 }
 
 func ExamplePermit_Pushback() {

@@ -9,19 +9,6 @@ import (
 	"github.com/weir-go/weir/internal/reply"
 )
 
-// An Admitter admits work: a [*Limiter], or one key of a set, such as the Handle of package
-// bulkhead. All methods are safe for concurrent use.
-type Admitter interface {
-	// Do runs fn once it is admitted, as [Limiter.Do] does.
-	Do(ctx context.Context, fn func(context.Context) error) error
-	// Acquire waits for a permit, as [Limiter.Acquire] does.
-	Acquire(ctx context.Context) (Permit, error)
-	// TryAcquire does not wait, as [Limiter.TryAcquire] does not.
-	TryAcquire(ctx context.Context) (Permit, error)
-	// Full refuses work before it is read, as [Limiter.Full] does.
-	Full(ctx context.Context) error
-}
-
 // Full reports whether to refuse work before any of it is read, as a tap of a gRPC server
 // does, or a proxy ahead of a body. It takes no slot and no place in the queue.
 //

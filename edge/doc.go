@@ -4,9 +4,9 @@
 // and weirconnect have others. Use edge to write one of your own, for a message queue or a
 // proxy.
 //
-// A server's adapter asks the [Gate] of a call for a permit, unless the call is [IsExempt].
-// It answers a refusal with [HTTPStatus] or [GRPCCode] and the time of [RetryAfter]: in whole
-// seconds, rounded up, in HTTP, and in milliseconds in the RetryInfo of gRPC. When the call
-// is over, it finishes the permit with [ContextOutcome] if the call's context has ended, and
-// otherwise with the outcome of the reply. A client's adapter uses [ErrorOutcome].
+// A server's adapter asks the [github.com/weir-go/weir.Admitter] of a call for a permit, unless the
+// call is [IsExempt]. It answers a refusal with [HTTPStatus] or [GRPCCode] and the time of
+// [RetryAfter]: in whole seconds, rounded up, in HTTP, and in milliseconds in the RetryInfo of
+// gRPC. When the call is over, it finishes the permit with [ContextOutcome] if the call's context
+// has ended, and otherwise with the outcome of the reply. A client's adapter uses [ErrorOutcome].
 package edge

@@ -13,11 +13,11 @@ import (
 
 // A small adapter: it admits a call, runs it, and reports its outcome.
 func Example() {
-	serve := func(ctx context.Context, gate edge.Gate, call func(context.Context) error) error {
-		if edge.IsExempt(gate) {
+	serve := func(ctx context.Context, admitter weir.Admitter, call func(context.Context) error) error {
+		if edge.IsExempt(admitter) {
 			return call(ctx)
 		}
-		permit, err := gate.Acquire(ctx)
+		permit, err := admitter.Acquire(ctx)
 		if err != nil {
 			return err
 		}

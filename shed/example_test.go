@@ -27,17 +27,14 @@ func ExampleNew() {
 	}
 	lim := weir.Must(weir.New(weir.Config{}))
 	important := weir.WithPriority(ctx, weir.PriorityCritical)
-	err = cpu.Admitter(lim).Do(important, func(context.Context) error {
-		fmt.Println("however busy")
-		return nil
+	greeting, err := weir.Do(important, cpu.Admitter(lim), func(context.Context) (string, error) {
+		return "however busy", nil
 	})
-	fmt.Println(err)
-	// Output:
-	// however busy
-	// <nil>
+	fmt.Println(greeting, err)
+	// Output: however busy <nil>
 }
 
-func ExampleShedder_Gate() {
+func ExampleShedder_Admitter() {
 	mon, err := load.New(load.Config{Feeds: []load.Feed{{Source: &load.Scheduler{}}}})
 	if err != nil {
 		fmt.Println(err)
@@ -58,7 +55,7 @@ func ExampleShedder_Gate() {
 		fmt.Println(err)
 		return
 	}
-	permit, err := s.Gate(handle).Acquire(context.Background()) // as returned by gateFor of package weirhttp
+	permit, err := s.Admitter(handle).Acquire(context.Background()) // as returned by admitterFor of package weirhttp
 	defer permit.Release()
 	fmt.Println(err, s.Snapshot().Normal)
 	// Output: <nil> 0

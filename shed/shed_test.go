@@ -130,12 +130,13 @@ func TestAskingFirstShedsNoMore(t *testing.T) {
 			for range 400 / together {
 				passed := 0
 				for range together {
-					if a.Full(low) == nil {
+					if weir.Full(low, a) == nil {
 						passed++
 					}
 				}
 				for range passed {
-					_ = a.Do(low, func(context.Context) error { return nil })
+					permit, _ := a.Acquire(low)
+					permit.Release()
 				}
 			}
 			if shed := s.Snapshot().Low - before; shed != 100 {
@@ -150,12 +151,12 @@ func TestShedWorkIsRefusedEverywhere(t *testing.T) {
 		s, set := watched(t, shed.Config{Name: "cpu"})
 		lim := weir.Must(weir.New(weir.Config{}))
 		a := s.Admitter(lim)
-		work := func(context.Context) error { return nil }
 		ask := func() []error {
-			_, acquired := s.Gate(lim).Acquire(nil) //nolint:staticcheck // a nil context is one of Normal
-			permit, tried := a.TryAcquire(t.Context())
-			permit.Release()
-			return []error{a.Do(t.Context(), work), a.Full(t.Context()), acquired, tried, s.Full(t.Context())}
+			one, first := a.Acquire(nil) //nolint:staticcheck // a nil context is one of PriorityNormal
+			one.Release()
+			heavy, second := weir.AcquireN(t.Context(), a, 2)
+			heavy.Release()
+			return []error{first, second, weir.Full(t.Context(), a), s.Full(t.Context())}
 		}
 		if errs := ask(); errors.Join(errs...) != nil {
 			t.Errorf("without load: %v", errs)
@@ -214,15 +215,15 @@ func TestBadSettings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Gate(nil) != nil || s.Gate((*weir.Limiter)(nil)) != nil {
+	if s.Admitter(nil) != nil || s.Admitter((*weir.Limiter)(nil)) != nil {
 		t.Error("what is exempt is shed")
 	}
-	defer func() {
-		if recover() == nil {
-			t.Error("no panic for a nil admitter")
+	lim := weir.Must(weir.New(weir.Config{Initial: 10}))
+	for next, want := range map[weir.Admitter]int{lim: 10, struct{ weir.Admitter }{lim}: 0} {
+		if got := s.Admitter(next).(interface{ Snapshot() weir.Snapshot }).Snapshot().Limit; got != want {
+			t.Errorf("a limit of %d, want %d", got, want)
 		}
-	}()
-	s.Admitter((*weir.Limiter)(nil))
+	}
 }
 
 func BenchmarkAdmit(b *testing.B) {

@@ -49,7 +49,7 @@ func (s *ServerLimits) Gate(ctx context.Context, spec connect.Spec, peer connect
 	if admitter == nil {
 		return ctx, nil
 	}
-	if err := admitter.Full(ctx); err != nil {
+	if err := weir.Full(ctx, admitter); err != nil {
 		return ctx, refusal(ctx, err, peer.Protocol)
 	}
 	return ctx, nil

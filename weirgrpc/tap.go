@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/weir-go/weir"
 	"google.golang.org/grpc/tap"
 )
 
@@ -34,7 +35,7 @@ func (s *ServerLimits) Tap(ctx context.Context, info *tap.Info) (context.Context
 		return ctx, nil
 	}
 	asking := s.withPriority(ctx)
-	if err := admitter.Full(asking); err != nil {
+	if err := weir.Full(asking, admitter); err != nil {
 		if hasDeadline {
 			s.left.Add(1)
 			time.AfterFunc(time.Until(deadline), func() { s.left.Add(-1) }) // context.AfterFunc takes 1 KB

@@ -6,27 +6,28 @@ import (
 	"net/http"
 	"os"
 
+	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/internal/headers"
 	"github.com/weir-go/weir/internal/slot"
 )
 
 // admit returns the response of a request that is admitted, with its slot. An upload is a request
 // of whose body more comes than was read ahead.
-func (h *handler) admit(w http.ResponseWriter, r *http.Request, gate Gate, upload bool) (*response, error) {
+func (h *handler) admit(w http.ResponseWriter, r *http.Request, admitter weir.Admitter, upload bool) (*response, error) {
 	res := &response{server: w, ResponseWriter: w, ctx: r.Context(), firstByte: h.conf.FirstByte}
 	switch {
 	case h.conf.Streams == nil:
-		return res, res.slot.Hold(res.ctx, gate, nil)
+		return res, res.slot.Hold(res.ctx, admitter, nil)
 	case converses(r):
 		res.firstByte = true
-		return res, res.slot.Begin(res.ctx, slot.Of(h.conf.Streams), gate)
+		return res, res.slot.Begin(res.ctx, slot.Of(h.conf.Streams), admitter)
 	}
 	res.held = &held{ResponseWriter: w, res: res, conf: &h.conf, req: r}
 	res.ResponseWriter = res.held
 	if upload {
-		return res, h.holdUpload(res, gate)
+		return res, h.holdUpload(res, admitter)
 	}
-	return res, res.slot.Hold(res.ctx, gate, nil)
+	return res, res.slot.Hold(res.ctx, admitter, nil)
 }
 
 // converses reports whether the two sides of a request may take turns, by its headers:

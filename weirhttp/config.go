@@ -22,7 +22,7 @@ type Config struct {
 	OnRefused func(w http.ResponseWriter, r *http.Request, err error)
 
 	// Tenant, if set, names the tenant of a request for [weir.WithTenant]; "" names none. It is
-	// called concurrently, and before gateFor. Name only authenticated clients, for a client
+	// called concurrently, and before admitterFor. Name only authenticated clients, for a client
 	// that may choose its tenant takes the share of many.
 	Tenant func(*http.Request) string
 
@@ -31,11 +31,11 @@ type Config struct {
 	// response of gRPC is measured at its end, because its status comes last.
 	FirstByte bool
 
-	// Streams, if set, keeps clients that send or read slowly from holding the slots of the gate.
-	// It admits conversations, and responses that do not fit into the buffer below, in place of the
-	// gate: see the package's documentation. Give it a limiter with law.Fixed and no queue. A nil
-	// *weir.Limiter counts as nil.
-	Streams Gate
+	// Streams, if set, keeps clients that send or read slowly from holding the slots of the
+	// admitter. It admits conversations, and responses that do not fit into the buffer below, in
+	// place of the admitter: see the package's documentation. Give it a limiter with law.Fixed and
+	// no queue. A nil *weir.Limiter counts as nil.
+	Streams weir.Admitter
 
 	// RequestBuffer is the longest body of a request, in bytes, that is read before the request
 	// takes a slot. ResponseBuffer is the longest body of a response that is held back until the
@@ -43,11 +43,11 @@ type Config struct {
 	// connections, not by the limit. Both default to 64 KB; from 1 byte to 1 GB.
 	RequestBuffer, ResponseBuffer int
 
-	// Uploads is the part of a gate's limit, but at least one slot, that requests hold together
-	// whose bodies do not fit RequestBuffer. It needs Streams. A gate says its limit and its name
-	// by a method Snapshot, as a [*weir.Limiter] does, and the gates of ByRoute and ByKey. Gates of
-	// one name share a part, and all gates without the method one slot. Defaults to 0.25; at most
-	// 1.
+	// Uploads is the part of an admitter's limit, but at least one slot, that requests hold
+	// together whose bodies do not fit RequestBuffer. It needs Streams. An admitter says its limit
+	// and its name by a method Snapshot, as a [*weir.Limiter] does, and the admitters of ByRoute
+	// and ByKey. Admitters of one name share a part, and all admitters without the method one slot.
+	// Defaults to 0.25; at most 1.
 	Uploads float64
 }
 
@@ -79,7 +79,7 @@ func (c Config) complete() (Config, error) {
 			return c, invalid(b.field, *b.bytes, "0 (the default, 65536) or 1 to 1073741824")
 		}
 		if *b.bytes > 0 && c.Streams == nil {
-			return c, invalid(b.field, *b.bytes, "0, or a gate in Streams for what does not fit")
+			return c, invalid(b.field, *b.bytes, "0, or an admitter in Streams for what does not fit")
 		}
 		*b.bytes = cmp.Or(*b.bytes, defaultBuffer)
 	}
@@ -87,7 +87,7 @@ func (c Config) complete() (Config, error) {
 		return c, invalid("Uploads", c.Uploads, "0 (the default, 0.25) to 1")
 	}
 	if c.Uploads > 0 && c.Streams == nil {
-		return c, invalid("Uploads", c.Uploads, "0, or a gate in Streams")
+		return c, invalid("Uploads", c.Uploads, "0, or an admitter in Streams")
 	}
 	c.Uploads = cmp.Or(c.Uploads, defaultUploads)
 	return c, nil

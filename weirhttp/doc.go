@@ -14,9 +14,9 @@
 //
 // # Outcomes
 //
-// A request takes a slot of its [Gate] before it runs and gives the slot back
-// when it is over. The release is also a measurement, so the package has
-// to see how the request ended:
+// A request takes a slot of its [github.com/weir-go/weir.Admitter] before it runs and gives the
+// slot back when it is over. The release is also a measurement, so the package has to see how the
+// request ended:
 //
 //   - a status below 400 is a success, and its latency is measured;
 //   - 503 is an overload: the server refused the work;
@@ -37,28 +37,28 @@
 //
 //   - The body of a request is read before the request takes a slot, up to [Config].RequestBuffer,
 //     whether its length is known or not.
-//   - A request with a longer body is an upload. It holds a slot of its gate while its handler runs,
-//     which waits for its client too, so all uploads of a gate together hold a part of the limit at
-//     most: [Config].Uploads, a quarter. The gate learns nothing of them, because their clients
-//     decide how long they take.
+//   - A request with a longer body is an upload. It holds a slot of its admitter while its handler
+//     runs, which waits for its client too, so all uploads of an admitter together hold a part of
+//     the limit at most: [Config].Uploads, a quarter. The admitter learns nothing of them, because
+//     their clients decide how long they take.
 //   - A response is held back until its handler has returned and its slot is free, up to
 //     [Config].ResponseBuffer.
 //   - A conversation, whose two sides may take turns, is a stream: a request that asks for an
 //     upgrade, or is of gRPC or of Connect's streams. It needs a slot of the streams to run, and
-//     asks the gate too, whose slot it gives back at once.
+//     asks the admitter too, whose slot it gives back at once.
 //   - A response becomes a stream when it exceeds the buffer, is flushed, or takes its connection
-//     over: it exchanges its slot for one of the streams, and the gate learns the latency to there.
-//     A stream holds its slot to its end; an upgraded connection, until it is closed.
+//     over: it exchanges its slot for one of the streams, and the admitter learns the latency to
+//     there. A stream holds its slot to its end; an upgraded connection, until it is closed.
 //
 // Other conversations would wait for each other, as the body is read first. Give their handlers a
-// Limit of their own, whose gate is that of the streams, and which has no Streams itself.
+// Limit of their own, whose admitter is that of the streams, and which has no Streams itself.
 //
 // A response that finds no slot among the streams is replaced by a refusal, the context of its
-// handler ends, and its writes fail. It does not keep its slot of the gate, or twenty slow readers
-// more would shut the service all the same. The refusal has no Retry-After, because the work was
-// done. So cap streams by what memory and connections allow (hundreds or thousands), not by what
-// the server can compute. Announce the length of a large response, and it is refused at its first
-// byte.
+// handler ends, and its writes fail. It does not keep its slot of the admitter, or twenty slow
+// readers more would shut the service all the same. The refusal has no Retry-After, because the
+// work was done. So cap streams by what memory and connections allow (hundreds or thousands), not
+// by what the server can compute. Announce the length of a large response, and it is refused at its
+// first byte.
 //
 // Held responses are the reason to set [net/http.Server].WriteTimeout and ReadTimeout, or deadlines
 // of a request: nothing else ends a client that stalls. Held responses take memory that the
@@ -73,8 +73,8 @@
 //     slot back at once and teaches nothing. Limit its messages one by one with
 //     the limiter's own Acquire; Config.Streams caps the connections.
 //   - A stream of server-sent events (Content-Type: text/event-stream) keeps its slot to the end,
-//     and is not measured if it succeeds. Set Config.Streams, or give streams a gate of their own:
-//     otherwise they fill the slots that short requests need.
+//     and is not measured if it succeeds. Set Config.Streams, or give streams an admitter of their
+//     own: otherwise they fill the slots that short requests need.
 //   - Flushing alone makes no stream: [net/http/httputil.ReverseProxy] flushes every chunked
 //     response. With Config.Streams it does make one, so a proxy needs as many slots for streams as
 //     its upstream sends chunked responses at a time. Anything else that is slow by design, such as

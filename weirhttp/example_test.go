@@ -42,7 +42,7 @@ func ExampleLimit_byRoute() {
 	limiters := map[string]*weir.Limiter{
 		"GET /search/{term}": weir.Must(weir.New(weir.Config{Name: "search", Max: 50})),
 	}
-	h := weirhttp.Limit(mux, func(r *http.Request) weirhttp.Gate {
+	h := weirhttp.Limit(mux, func(r *http.Request) weir.Admitter {
 		_, pattern := mux.Handler(r)
 		return limiters[pattern]
 	})
@@ -77,8 +77,8 @@ func ExampleNew() {
 
 func ExampleOne() {
 	lim := weir.Must(weir.New(weir.Config{}))
-	gateFor := weirhttp.One(lim)
-	fmt.Println(gateFor(httptest.NewRequest(http.MethodGet, "/any", nil)) == weirhttp.Gate(lim))
+	admitterFor := weirhttp.One(lim)
+	fmt.Println(admitterFor(httptest.NewRequest(http.MethodGet, "/any", nil)) == weir.Admitter(lim))
 	// Output: true
 }
 

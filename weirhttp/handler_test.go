@@ -87,7 +87,7 @@ func TestBodyStatus(t *testing.T) {
 	}
 }
 
-// A handler that passes requests on can ask a gate itself.
+// A handler that passes requests on can ask an admitter itself.
 func ExampleRefuse() {
 	lim, err := weir.New(weir.Config{Min: 1, Max: 1})
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 
 // A held response keeps its body until the handler has returned, so that its slot does not wait for
 // a client that reads slowly. One that does not fit, or is flushed, becomes a stream: it goes
-// through, and takes a slot of the streams in place of that of the gate.
+// through, and takes a slot of the streams in place of that of the admitter.
 type held struct {
 	http.ResponseWriter // the server's
 

@@ -49,7 +49,7 @@ func TestHeldResponsesAreWhole(t *testing.T) {
 
 // A handler that writes more than it announced gets an error, and the bytes before are sent.
 func TestHeldResponsesLongerThanAnnounced(t *testing.T) {
-	for _, streams := range []weirhttp.Gate{nil, pinned(t, 1)} { // without them, the server says it
+	for _, streams := range []weir.Admitter{nil, pinned(t, 1)} { // without them, the server says it
 		srv := serve(t, configured(t, fixed(t, 1), weirhttp.Config{Streams: streams}, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "5")
 			_, _ = io.WriteString(w, "hello")

@@ -22,7 +22,7 @@ func fixed(t *testing.T, limit int) *weir.Limiter {
 	return lim
 }
 
-// refusing is a gate that refuses with the given error.
+// refusing is an admitter that refuses with the given error.
 type refusing struct{ err error }
 
 func (g refusing) Acquire(context.Context) (weir.Permit, error) { return weir.Permit{}, g.err }
@@ -75,6 +75,6 @@ func get(t *testing.T, client *http.Client, url string) (*http.Response, string)
 	return res, string(text)
 }
 
-func limit(lim weirhttp.Gate, h http.HandlerFunc) http.Handler {
+func limit(lim weir.Admitter, h http.HandlerFunc) http.Handler {
 	return weirhttp.Limit(h, weirhttp.One(lim))
 }

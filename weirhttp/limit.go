@@ -10,14 +10,10 @@ import (
 	"github.com/weir-go/weir/internal/quota"
 )
 
-// A Gate admits requests: a [*weir.Limiter], or anything else that hands out
-// permits. Acquire must be safe for concurrent use.
-type Gate = edge.Gate
-
-// Limit returns a handler that runs next within the limit of the gate that
-// gateFor names for the request. A nil gate exempts the request; so does a
+// Limit returns a handler that runs next within the limit of the admitter that
+// admitterFor names for the request. A nil admitter exempts the request; so does a
 // nil *weir.Limiter, so that a look-up in a map of limiters can be returned as
-// it is. gateFor is called concurrently, and before anything is admitted:
+// it is. admitterFor is called concurrently, and before anything is admitted:
 // it has to be fast.
 //
 // A request whose key a bulkhead does not take is answered with 400. Any other refused request is
@@ -32,9 +28,9 @@ type Gate = edge.Gate
 // [http.Flusher], [http.Hijacker], [http.Pusher] and [io.ReaderFrom] as the one outside does (of
 // HTTP/1, HTTP/2, or a wrapper), and unwraps for [http.ResponseController].
 //
-// Limit panics if next or gateFor is nil. [New] has more settings.
-func Limit(next http.Handler, gateFor func(*http.Request) Gate) http.Handler {
-	h, err := New(next, gateFor, Config{})
+// Limit panics if next or admitterFor is nil. [New] has more settings.
+func Limit(next http.Handler, admitterFor func(*http.Request) weir.Admitter) http.Handler {
+	h, err := New(next, admitterFor, Config{})
 	if err != nil {
 		panic(err)
 	}
@@ -42,21 +38,21 @@ func Limit(next http.Handler, gateFor func(*http.Request) Gate) http.Handler {
 }
 
 // New is [Limit] with settings. Its error matches [weir.ErrConfig].
-func New(next http.Handler, gateFor func(*http.Request) Gate, cfg Config) (http.Handler, error) {
+func New(next http.Handler, admitterFor func(*http.Request) weir.Admitter, cfg Config) (http.Handler, error) {
 	if next == nil {
 		return nil, missing("next", "a handler")
 	}
-	if gateFor == nil {
-		return nil, missing("gateFor", aFunction)
+	if admitterFor == nil {
+		return nil, missing("admitterFor", aFunction)
 	}
 	cfg, err := cfg.complete()
 	if err != nil {
 		return nil, err
 	}
-	return &handler{next: next, gateFor: gateFor, conf: cfg}, nil
+	return &handler{next: next, admitterFor: admitterFor, conf: cfg}, nil
 }
 
-// aFunction names the allowed values of gateFor.
+// aFunction names the allowed values of admitterFor.
 const aFunction = "a function, such as One(limiter)"
 
 // missing is the error about an argument that is nil. New returns it. The other functions, which
@@ -65,31 +61,31 @@ func missing(argument, want string) error {
 	return invalid(argument, "nil", want)
 }
 
-// One returns a function for [Limit] and [Transport] that names the same gate
-// for every request. It panics if the gate is nil: that would limit nothing.
-func One(gate Gate) func(*http.Request) Gate {
-	if edge.IsExempt(gate) {
-		panic(missing("One: gate", "a limiter, or a gate of your own; Exempt names the paths without one"))
+// One returns a function for [Limit] and [Transport] that names the same admitter
+// for every request. It panics if the admitter is nil: that would limit nothing.
+func One(admitter weir.Admitter) func(*http.Request) weir.Admitter {
+	if edge.IsExempt(admitter) {
+		panic(missing("One: admitter", "a limiter, or an admitter of your own; Exempt names the paths without one"))
 	}
-	return func(*http.Request) Gate { return gate }
+	return func(*http.Request) weir.Admitter { return admitter }
 }
 
-// Exempt returns gateFor with the given paths exempt, such as the paths of
+// Exempt returns admitterFor with the given paths exempt, such as the paths of
 // health checks. A path matches r.URL.Path exactly: "/healthz" is neither
 // "/healthz/" nor "/healthz/db".
-func Exempt(gateFor func(*http.Request) Gate, paths ...string) func(*http.Request) Gate {
+func Exempt(admitterFor func(*http.Request) weir.Admitter, paths ...string) func(*http.Request) weir.Admitter {
 	paths = slices.Clone(paths)
-	return func(r *http.Request) Gate {
+	return func(r *http.Request) weir.Admitter {
 		if slices.Contains(paths, r.URL.Path) {
 			return nil
 		}
-		return gateFor(r)
+		return admitterFor(r)
 	}
 }
 
 type handler struct {
 	next    http.Handler
-	gateFor func(*http.Request) Gate
+	admitterFor func(*http.Request) weir.Admitter
 	conf    Config
 	uploads quota.Quota[string] // slots of uploads, by the name of their limiter
 }
@@ -98,8 +94,8 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	server := r
 	defer func() { passBack(server, r) }()
 	r = h.conf.withTenant(r)
-	gate := h.gateFor(r)
-	if edge.IsExempt(gate) {
+	admitter := h.admitterFor(r)
+	if edge.IsExempt(admitter) {
 		h.next.ServeHTTP(w, r)
 		return
 	}
@@ -108,7 +104,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(BodyStatus(r.Context(), err))
 		return
 	}
-	res, err := h.admit(w, r, gate, upload)
+	res, err := h.admit(w, r, admitter, upload)
 	if err != nil {
 		h.conf.refuse(w, r, err)
 		return

@@ -65,7 +65,7 @@ func TestStatusTeaches(t *testing.T) {
 		}, failure},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for _, streams := range []weirhttp.Gate{nil, pinned(t, 1)} {
+			for _, streams := range []weir.Admitter{nil, pinned(t, 1)} {
 				lim := fixed(t, 1)
 				srv := serve(t, configured(t, lim, weirhttp.Config{Streams: streams}, c.handler), http1)
 				get(t, srv.Client(), srv.URL)
@@ -182,8 +182,8 @@ func TestQueueWaitIsTold(t *testing.T) {
 }
 
 func TestExempt(t *testing.T) {
-	gateFor := weirhttp.Exempt(weirhttp.One(refusing{&weir.RefusedError{Reason: weir.ReasonQueueFull}}), "/healthz", "/readyz")
-	h := weirhttp.Limit(status(200), gateFor)
+	admitterFor := weirhttp.Exempt(weirhttp.One(refusing{&weir.RefusedError{Reason: weir.ReasonQueueFull}}), "/healthz", "/readyz")
+	h := weirhttp.Limit(status(200), admitterFor)
 	for target, want := range map[string]int{
 		"/healthz":        200,
 		"/readyz?verbose": 200,
@@ -203,14 +203,14 @@ func TestExempt(t *testing.T) {
 	}
 }
 
-func TestNilGateIsExempt(t *testing.T) {
+func TestNilAdmitterIsExempt(t *testing.T) {
 	limiters := map[string]*weir.Limiter{}
-	for name, gateFor := range map[string]func(*http.Request) weirhttp.Gate{
-		"nil":         func(*http.Request) weirhttp.Gate { return nil },
-		"nil limiter": func(r *http.Request) weirhttp.Gate { return limiters[r.URL.Path] },
+	for name, admitterFor := range map[string]func(*http.Request) weir.Admitter{
+		"nil":         func(*http.Request) weir.Admitter { return nil },
+		"nil limiter": func(r *http.Request) weir.Admitter { return limiters[r.URL.Path] },
 	} {
 		w := httptest.NewRecorder()
-		weirhttp.Limit(status(204), gateFor).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
+		weirhttp.Limit(status(204), admitterFor).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
 		if w.Code != 204 {
 			t.Errorf("%s: status %d, want 204", name, w.Code)
 		}
@@ -224,12 +224,12 @@ func TestBadSettings(t *testing.T) {
 		"Status is 600: want 0 (the default, 503) or 400 to 599":                       {Status: 600},
 		"RequestBuffer is -1: want 0 (the default, 65536) or 1 to 1073741824":          {Streams: streams, RequestBuffer: -1},
 		"ResponseBuffer is 1073741825: want 0 (the default, 65536) or 1 to 1073741824": {Streams: streams, ResponseBuffer: 1<<30 + 1},
-		"RequestBuffer is 10: want 0, or a gate in Streams for what does not fit":      {RequestBuffer: 10},
-		"ResponseBuffer is 10: want 0, or a gate in Streams for what does not fit":     {Streams: (*weir.Limiter)(nil), ResponseBuffer: 10},
+		"RequestBuffer is 10: want 0, or an admitter in Streams for what does not fit":      {RequestBuffer: 10},
+		"ResponseBuffer is 10: want 0, or an admitter in Streams for what does not fit":     {Streams: (*weir.Limiter)(nil), ResponseBuffer: 10},
 		"Uploads is -0.1: want 0 (the default, 0.25) to 1":                             {Streams: streams, Uploads: -0.1},
 		"Uploads is 1.1: want 0 (the default, 0.25) to 1":                              {Streams: streams, Uploads: 1.1},
 		"Uploads is NaN: want 0 (the default, 0.25) to 1":                              {Streams: streams, Uploads: math.NaN()},
-		"Uploads is 0.5: want 0, or a gate in Streams":                                 {Uploads: 0.5},
+		"Uploads is 0.5: want 0, or an admitter in Streams":                                 {Uploads: 0.5},
 	} {
 		h, err := weirhttp.New(status(200), weirhttp.One(streams), cfg)
 		if h != nil || !errors.Is(err, weir.ErrConfig) || err.Error() != "weir: invalid configuration: weirhttp: "+want {
@@ -250,10 +250,10 @@ func TestNilArguments(t *testing.T) {
 	const aSet = "one of bulkhead.New, whose error says why there is none"
 	for want, wire := range map[string]func(){
 		"next is nil: want a handler":                                   func() { weirhttp.Limit(nil, one) },
-		"gateFor is nil: want a function, such as One(limiter)":         func() { weirhttp.Limit(status(200), nil) },
-		"One: gate is nil: want a limiter":                              func() { weirhttp.One(nil) },
-		"One: gate is nil: want a limiter, or":                          func() { weirhttp.One((*weir.Limiter)(nil)) },
-		"Transport: gateFor is nil: want a function":                    func() { weirhttp.Transport(nil, nil) },
+		"admitterFor is nil: want a function, such as One(limiter)":         func() { weirhttp.Limit(status(200), nil) },
+		"One: admitter is nil: want a limiter":                              func() { weirhttp.One(nil) },
+		"One: admitter is nil: want a limiter, or":                          func() { weirhttp.One((*weir.Limiter)(nil)) },
+		"Transport: admitterFor is nil: want a function":                    func() { weirhttp.Transport(nil, nil) },
 		"RetryTransport: client is nil: want one of retry.New":          func() { weirhttp.RetryTransport(nil, nil) },
 		"Trust: next is nil: want a handler":                            func() { weirhttp.Trust(nil, trusted) },
 		"Trust: trusted is nil: want a function, such as Peers.Request": func() { weirhttp.Trust(mux, nil) },

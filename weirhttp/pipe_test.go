@@ -109,7 +109,7 @@ func pinned(t *testing.T, limit int) *weir.Limiter {
 }
 
 // configured is Limit with settings.
-func configured(t *testing.T, lim weirhttp.Gate, cfg weirhttp.Config, h http.HandlerFunc) http.Handler {
+func configured(t *testing.T, lim weir.Admitter, cfg weirhttp.Config, h http.HandlerFunc) http.Handler {
 	t.Helper()
 	handler, err := weirhttp.New(h, weirhttp.One(lim), cfg)
 	if err != nil {

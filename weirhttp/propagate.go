@@ -65,7 +65,7 @@ func withHeader(req *http.Request) *http.Request {
 // [TimeoutHeader] and [AttemptHeader], if trusted vouches for the request: with that priority, and
 // a context that ends when the client gives up. A retry has the next lower priority, so that a
 // queue refuses it before the first attempts. Other requests reach next without these headers, so
-// that later readers, such as a function that chooses a gate for retries, can rely on them.
+// that later readers, such as a function that chooses an admitter for retries, can rely on them.
 //
 // Vouch for a request by the address of its peer or its certificate, never by another header:
 // whoever can send "critical" will. Put Trust outside of [Limit]. An invalid value counts as none.

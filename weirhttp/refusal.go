@@ -20,8 +20,8 @@ const statusClientLeft = 499
 // pass on the header of its own downstream.
 const RefusedHeader = "Weir-Refused"
 
-// Refuse answers a request that a gate did not admit, as [Limit] does: with Acquire's error as its
-// reason, and with when to come back. It is for handlers that ask a gate themselves.
+// Refuse answers a request that an admitter did not admit, as [Limit] does: with Acquire's error as
+// its reason, and with when to come back. It is for handlers that ask an admitter themselves.
 func Refuse(w http.ResponseWriter, r *http.Request, err error) { unset.refuse(w, r, err) }
 
 // RefuseResponse answers a request that ran, and that gets no response because the streams had no

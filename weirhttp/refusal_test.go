@@ -21,8 +21,8 @@ import (
 func TestRefusal(t *testing.T) {
 	for name, start := range map[string]func(*httptest.Server){"HTTP/1": http1, "HTTP/2": http2} {
 		t.Run(name, func(t *testing.T) {
-			gate := refusing{&weir.RefusedError{Limiter: "secret", Reason: weir.ReasonQueueFull}}
-			srv := serve(t, limit(gate, func(http.ResponseWriter, *http.Request) { t.Error("it ran") }), start)
+			admitter := refusing{&weir.RefusedError{Limiter: "secret", Reason: weir.ReasonQueueFull}}
+			srv := serve(t, limit(admitter, func(http.ResponseWriter, *http.Request) { t.Error("it ran") }), start)
 			res, text := get(t, srv.Client(), srv.URL)
 			if res.StatusCode != http.StatusServiceUnavailable || text != "Service Unavailable: queue full\n" {
 				t.Errorf("status %d and body %q", res.StatusCode, text)
@@ -154,10 +154,10 @@ func TestBadKeyIsABadRequest(t *testing.T) {
 		t.Fatal(err)
 	}
 	var none *bulkhead.Handle
-	for name, gate := range map[string]weirhttp.Gate{"nil handle": none, "long key": longKey{set}} {
+	for name, admitter := range map[string]weir.Admitter{"nil handle": none, "long key": longKey{set}} {
 		w := httptest.NewRecorder()
-		weirhttp.Limit(http.NotFoundHandler(), func(*http.Request) weirhttp.Gate {
-			return gate
+		weirhttp.Limit(http.NotFoundHandler(), func(*http.Request) weir.Admitter {
+			return admitter
 		}).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
 		if w.Code != http.StatusBadRequest || w.Header().Get("Retry-After") != "" ||
 			!strings.Contains(w.Body.String(), "bad key") {
@@ -166,7 +166,7 @@ func TestBadKeyIsABadRequest(t *testing.T) {
 	}
 }
 
-// longKey is a gate that looks up a key which is too long.
+// longKey is an admitter that looks up a key which is too long.
 type longKey struct{ set *bulkhead.Set }
 
 func (g longKey) Acquire(ctx context.Context) (weir.Permit, error) {

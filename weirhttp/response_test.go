@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/internal/limittest"
 	"github.com/weir-go/weir/weirhttp"
 )
@@ -310,7 +311,7 @@ func TestCapabilitiesAreThoseOfTheServer(t *testing.T) {
 			rf
 		}{rw: plain},
 	} {
-		for _, streams := range []weirhttp.Gate{nil, pinned(t, 1)} {
+		for _, streams := range []weir.Admitter{nil, pinned(t, 1)} {
 			var got can
 			lim := configured(t, fixed(t, 1), weirhttp.Config{Streams: streams},
 				func(w http.ResponseWriter, _ *http.Request) {

@@ -16,14 +16,14 @@ import (
 //	http.ListenAndServe(":8080", weirhttp.Limit(mux, weirhttp.ByRoute(mux, set)))
 //
 // The mux is asked twice, here and when it serves. It panics if mux or set is nil.
-func ByRoute(mux *http.ServeMux, set *bulkhead.Set) func(*http.Request) Gate {
+func ByRoute(mux *http.ServeMux, set *bulkhead.Set) func(*http.Request) weir.Admitter {
 	if mux == nil {
 		panic(missing("ByRoute: mux", "the mux that Limit is put around"))
 	}
 	if set == nil {
 		panic(missing("ByRoute: set", aSet))
 	}
-	return func(r *http.Request) Gate {
+	return func(r *http.Request) weir.Admitter {
 		if _, pattern := mux.Handler(r); pattern != "" {
 			return compartment{set, pattern}
 		}
@@ -42,21 +42,21 @@ const aSet = "one of bulkhead.New, whose error says why there is none"
 //
 // A key that is empty or too long is refused with 400, as a set refuses it everywhere: were it
 // exempt, a client could leave out the parts of the key. To exempt a request, use [Exempt] or
-// return a nil gate from a function of your own. Requests that no route matches are best given one
-// key for all, such as "unmatched".
+// return a nil admitter from a function of your own. Requests that no route matches are best given
+// one key for all, such as "unmatched".
 //
 // key is called concurrently. ByKey panics if set or key is nil.
-func ByKey(set *bulkhead.Set, key func(*http.Request) string) func(*http.Request) Gate {
+func ByKey(set *bulkhead.Set, key func(*http.Request) string) func(*http.Request) weir.Admitter {
 	if set == nil {
 		panic(missing("ByKey: set", aSet))
 	}
 	if key == nil {
 		panic(missing("ByKey: key", "a function that names the key of a request"))
 	}
-	return func(r *http.Request) Gate { return compartment{set, key(r)} }
+	return func(r *http.Request) weir.Admitter { return compartment{set, key(r)} }
 }
 
-// A compartment is the gate of a key.
+// A compartment is the admitter of a key.
 type compartment struct {
 	set *bulkhead.Set
 	key string

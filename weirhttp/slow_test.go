@@ -152,7 +152,7 @@ func TestStreamsTeachTheirFirstByte(t *testing.T) {
 	})
 }
 
-// Streams that come when the server is overloaded are refused by the gate.
+// Streams that come when the server is overloaded are refused by the admitter.
 func TestStreamsAskTheGateToo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lim, streams := fixed(t, 1), pinned(t, 10)

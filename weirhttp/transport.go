@@ -12,29 +12,29 @@ import (
 )
 
 // Transport returns a RoundTripper that sends a request with base, or with
-// [http.DefaultTransport] if base is nil, within the limit of the gate that
-// gateFor names for the request. A nil gate exempts the request, as in
-// [Limit]. It is safe for concurrent use if base and gateFor are, and leaves
-// requests as they are. It panics if gateFor is nil.
+// [http.DefaultTransport] if base is nil, within the limit of the admitter that
+// admitterFor names for the request. A nil admitter exempts the request, as in
+// [Limit]. It is safe for concurrent use if base and admitterFor are, and leaves
+// requests as they are. It panics if admitterFor is nil.
 //
 // A refused request is never sent; its body is closed, and the error is that of
-// the gate: errors.As finds the [*weir.RefusedError] in the error that [http.Client]
+// the admitter: errors.As finds the [*weir.RefusedError] in the error that [http.Client]
 // returns.
 //
 // The slot is held until the response's body has been read to its end or
 // closed, or the request's context has ended, whichever comes first, and the
 // latency runs until then. A body that is neither read nor closed, under a
 // context without an end, keeps its slot as it keeps its connection.
-func Transport(base http.RoundTripper, gateFor func(*http.Request) Gate) http.RoundTripper {
-	if gateFor == nil {
-		panic(missing("Transport: gateFor", aFunction))
+func Transport(base http.RoundTripper, admitterFor func(*http.Request) weir.Admitter) http.RoundTripper {
+	if admitterFor == nil {
+		panic(missing("Transport: admitterFor", aFunction))
 	}
-	return &transport{base: on(base), gateFor: gateFor}
+	return &transport{base: on(base), admitterFor: admitterFor}
 }
 
 type transport struct {
 	base
-	gateFor func(*http.Request) Gate
+	admitterFor func(*http.Request) weir.Admitter
 }
 
 // base is the underlying RoundTripper.
@@ -56,13 +56,13 @@ func (b base) CloseIdleConnections() {
 }
 
 func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
-	gate := t.gateFor(req)
-	if edge.IsExempt(gate) {
+	admitter := t.admitterFor(req)
+	if edge.IsExempt(admitter) {
 		return t.base.RoundTrip(req)
 	}
 	b := &body{req: req, outcome: weir.Failure}
 	var err error
-	if b.permit, err = gate.Acquire(req.Context()); err != nil {
+	if b.permit, err = admitter.Acquire(req.Context()); err != nil {
 		closeBody(req)
 		return nil, err
 	}

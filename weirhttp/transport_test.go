@@ -23,7 +23,7 @@ type roundTrip func(*http.Request) (*http.Response, error)
 func (f roundTrip) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
 
 // through returns a client whose requests go through lim to base.
-func through(lim weirhttp.Gate, base http.RoundTripper) *http.Client {
+func through(lim weir.Admitter, base http.RoundTripper) *http.Client {
 	return &http.Client{
 		Transport:     weirhttp.Transport(base, weirhttp.One(lim)),
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },

@@ -56,23 +56,23 @@ func (b *readBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// holdUpload takes a slot of the gate for a request whose client decides how long it takes. All
-// such requests of a gate hold a part of its limit together, or as many slow ones as the limit
+// holdUpload takes a slot of the admitter for a request whose client decides how long it takes. All
+// such requests of an admitter hold a part of its limit together, or as many slow ones as the limit
 // would shut the service. The law learns nothing of them.
-func (h *handler) holdUpload(res *response, gate Gate) error {
-	var s weir.Snapshot // that of a gate which has none lets one in
-	if g, ok := gate.(interface{ Snapshot() weir.Snapshot }); ok {
+func (h *handler) holdUpload(res *response, admitter weir.Admitter) error {
+	var s weir.Snapshot // that of an admitter which has none lets one in
+	if g, ok := admitter.(interface{ Snapshot() weir.Snapshot }); ok {
 		s = g.Snapshot()
 	}
 	part := max(1, int64(h.conf.Uploads*float64(s.Limit)))
 	if s.Shadow {
 		part = math.MaxInt64
 	}
-	// By name, because gates may be made anew for each request.
+	// By name, because admitters may be made anew for each request.
 	if !h.uploads.Take(s.Name, 1, part, math.MaxInt64) {
 		return &weir.RefusedError{Limiter: "uploads", Reason: weir.ReasonLimitReached}
 	}
-	err := res.slot.Hold(res.ctx, gate, func() { h.uploads.Give(s.Name, 1) })
+	err := res.slot.Hold(res.ctx, admitter, func() { h.uploads.Give(s.Name, 1) })
 	res.slot.Measure(weir.Ignore)
 	return err
 }

@@ -145,8 +145,8 @@ func TestUploadsInShadowMode(t *testing.T) {
 	})
 }
 
-// Each gate has a part of its own, by its own limit. One whose limit is not known lets one upload
-// in at a time, also if it is another gate for each request.
+// Each admitter has a part of its own, by its own limit. One whose limit is not known lets one
+// upload in at a time, also if it is another admitter for each request.
 func TestEachGateHasItsUploads(t *testing.T) {
 	set, err := bulkhead.New(bulkhead.Config{
 		Max:   100,
@@ -165,13 +165,13 @@ func TestEachGateHasItsUploads(t *testing.T) {
 		t.Fatal(err)
 	}
 	limiter, hidden := fixed(t, 12), fixed(t, 100)
-	gates := map[string]func(r *http.Request) weirhttp.Gate{
+	admitters := map[string]func(r *http.Request) weir.Admitter{
 		"/key":  weirhttp.ByKey(set, func(r *http.Request) string { return r.URL.Query().Get("key") }),
-		"/shed": func(*http.Request) weirhttp.Gate { return shedder.Gate(limiter) },
-		"/own":  func(*http.Request) weirhttp.Gate { return gateFunc(hidden.Acquire) },
+		"/shed": func(*http.Request) weir.Admitter { return shedder.Admitter(limiter) },
+		"/own":  func(*http.Request) weir.Admitter { return admitterFunc(hidden.Acquire) },
 	}
 	h, err := weirhttp.New(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }),
-		func(r *http.Request) weirhttp.Gate { return gates[r.URL.Path](r) },
+		func(r *http.Request) weir.Admitter { return admitters[r.URL.Path](r) },
 		weirhttp.Config{Streams: pinned(t, 1), RequestBuffer: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -202,9 +202,9 @@ func TestEachGateHasItsUploads(t *testing.T) {
 	}
 }
 
-type gateFunc func(context.Context) (weir.Permit, error)
+type admitterFunc func(context.Context) (weir.Permit, error)
 
-func (g gateFunc) Acquire(ctx context.Context) (weir.Permit, error) { return g(ctx) }
+func (g admitterFunc) Acquire(ctx context.Context) (weir.Permit, error) { return g(ctx) }
 
 // Trailers reach the handler when it has read the body, whether they were announced or not, and
 // however much of the body was read ahead.
@@ -229,7 +229,7 @@ func TestTrailersOfBodiesReadAhead(t *testing.T) {
 }
 
 // A request is a conversation by its protocol, or has a Limit of its own with the streams as its
-// gate.
+// admitter.
 func TestConversations(t *testing.T) {
 	for path, content := range map[string]string{
 		"/own": "text/plain", "/grpc": "application/grpc", "/connect": "application/connect+json",

@@ -67,13 +67,13 @@ func ExampleNew_throttle() {
 // Refusals and waits show on the span of the request.
 func ExampleTraced() {
 	lim := weir.Must(weir.New(weir.Config{Name: "search"}))
-	gate := weirotel.Traced(lim) // weirhttp.One(gate), for an HTTP server
+	admitter := weirotel.Traced(lim) // weirhttp.One(admitter), for an HTTP server
 	lim.Close()
 
 	recorder := tracetest.NewSpanRecorder()
 	tracer := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(recorder)).Tracer("shop")
 	ctx, span := tracer.Start(context.Background(), "GET /search")
-	_, err := gate.Acquire(ctx)
+	_, err := admitter.Acquire(ctx)
 	span.End()
 	event := recorder.Ended()[0].Events()[0]
 	fmt.Println(err, event.Name, event.Attributes[1].Value.AsString())

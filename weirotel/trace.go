@@ -25,37 +25,63 @@ const (
 	attributeWait       = "weir.queue.wait"  // in seconds
 )
 
-// Traced returns a gate that adds the gate's actions to the span of the context: an event when work
+// Traced returns an admitter that adds its actions to the span of the context: an event when work
 // is refused, with the limiter, the reason and when to come back; when it waited, and for how long;
 // and when its context ended first. Work that starts at once leaves no event. Without a span that
 // records it costs a look at the context.
 //
 //	handler = weirhttp.Limit(handler, weirhttp.One(weirotel.Traced(lim)))
 //
-// A nil gate, which exempts calls, stays nil: so Traced can wrap what
+// A nil admitter, which exempts calls, stays nil: so Traced can wrap what
 // weirhttp.ByRoute returns.
-func Traced(g edge.Gate) edge.Gate {
-	if edge.IsExempt(g) {
+func Traced(next weir.Admitter) weir.Admitter {
+	if edge.IsExempt(next) {
 		return nil
 	}
-	return traced{g}
+	return traced{next}
 }
 
-type traced struct{ gate edge.Gate }
+type traced struct{ next weir.Admitter }
 
-// Acquire implements [edge.Gate].
+// Acquire implements [weir.Admitter].
 func (t traced) Acquire(ctx context.Context) (weir.Permit, error) {
-	permit, err := t.gate.Acquire(ctx)
+	permit, err := t.next.Acquire(ctx)
+	record(ctx, permit, err)
+	return permit, err
+}
+
+func (t traced) AcquireN(ctx context.Context, weight int) (weir.Permit, error) {
+	permit, err := weir.AcquireN(ctx, t.next, weight)
+	record(ctx, permit, err)
+	return permit, err
+}
+
+func (t traced) Full(ctx context.Context) error {
+	err := weir.Full(ctx, t.next)
+	record(ctx, weir.Permit{}, err)
+	return err
+}
+
+// Snapshot returns the limit of next for weirhttp, which lets uploads hold a part of it. It is zero
+// if next has none.
+func (t traced) Snapshot() weir.Snapshot {
+	if next, ok := t.next.(interface{ Snapshot() weir.Snapshot }); ok {
+		return next.Snapshot()
+	}
+	return weir.Snapshot{}
+}
+
+// record adds the event of an answer to the span of ctx, if it records.
+func record(ctx context.Context, permit weir.Permit, err error) {
 	span := trace.SpanFromContext(ctx)
 	if !span.IsRecording() {
-		return permit, err
+		return
 	}
-	if wait := permit.Waited(); err == nil && wait > 0 {
-		span.AddEvent(EventQueued, trace.WithAttributes(attribute.Float64(attributeWait, wait.Seconds())))
-	} else if err != nil {
+	if err != nil {
 		span.AddEvent(event(err))
+	} else if wait := permit.Waited(); wait > 0 {
+		span.AddEvent(EventQueued, trace.WithAttributes(attribute.Float64(attributeWait, wait.Seconds())))
 	}
-	return permit, err
 }
 
 // valid repairs text that came from outside, such as the key of a set: invalid UTF-8 fails the

@@ -10,7 +10,7 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
-	"github.com/weir-go/weir/edge"
+	"github.com/weir-go/weir/law"
 	"github.com/weir-go/weir/weirotel"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
@@ -34,14 +34,14 @@ func attributes(e sdktrace.Event) map[string]any {
 	return all
 }
 
-func TestSpanSaysWhatTheGateDid(t *testing.T) {
+func TestSpanSaysWhatTheAdmitterDid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lim := weir.Must(weir.New(weir.Config{Name: "search", Max: 1, Queue: weir.Queue{Size: 1, Timeout: time.Second}}))
-		gate := weirotel.Traced(lim)
+		admitter := weirotel.Traced(lim)
 		acquire := func(ctx context.Context) (weir.Permit, []sdktrace.Event, error) {
 			var permit weir.Permit
 			var err error
-			left := events(t, ctx, func(ctx context.Context) { permit, err = gate.Acquire(ctx) })
+			left := events(t, ctx, func(ctx context.Context) { permit, err = admitter.Acquire(ctx) })
 			return permit, left, err
 		}
 		first, left, err := acquire(t.Context())
@@ -78,6 +78,29 @@ func TestSpanSaysWhatTheGateDid(t *testing.T) {
 	})
 }
 
+// Traced passes on what else a limiter does, with its events.
+func TestTraceOfMoreThanAcquire(t *testing.T) {
+	lim := weir.Must(weir.New(weir.Config{Name: "search", Max: 3, Law: law.Fixed{}}))
+	admitter := weirotel.Traced(lim)
+	permit, err := weir.AcquireN(t.Context(), admitter, 3)
+	if s := admitter.(interface{ Snapshot() weir.Snapshot }).Snapshot(); err != nil || s.InFlight != 3 {
+		t.Errorf("%d in flight, want 3: %v", s.InFlight, err)
+	}
+	for name, ask := range map[string]func(context.Context) error{
+		"Full": func(ctx context.Context) error { return weir.Full(ctx, admitter) },
+		"AcquireN": func(ctx context.Context) error {
+			_, err := weir.AcquireN(ctx, admitter, 2)
+			return err
+		},
+	} {
+		left := events(t, t.Context(), func(ctx context.Context) { err = ask(ctx) })
+		if !errors.Is(err, weir.ErrLimitReached) || len(left) != 1 || left[0].Name != weirotel.EventRefused {
+			t.Errorf("%s: %v, %v: want a refusal", name, left, err)
+		}
+	}
+	permit.Release()
+}
+
 func TestTraceOfAKey(t *testing.T) {
 	set, err := bulkhead.New(bulkhead.Config{})
 	if err != nil {
@@ -95,9 +118,9 @@ func TestTraceOfAKey(t *testing.T) {
 }
 
 func TestTraceWithoutASpan(t *testing.T) {
-	gate := weirotel.Traced(weir.Must(weir.New(weir.Config{})))
+	admitter := weirotel.Traced(weir.Must(weir.New(weir.Config{})))
 	for _, ctx := range []context.Context{nil, t.Context()} {
-		permit, err := gate.Acquire(ctx)
+		permit, err := admitter.Acquire(ctx)
 		if err != nil {
 			t.Error(err)
 		}
@@ -105,19 +128,19 @@ func TestTraceWithoutASpan(t *testing.T) {
 	}
 }
 
-func TestTraceOfANilGateExempts(t *testing.T) {
+func TestTraceOfANilAdmitterExempts(t *testing.T) {
 	var none *weir.Limiter
-	for _, gate := range []edge.Gate{nil, none} {
-		if traced := weirotel.Traced(gate); traced != nil {
-			t.Errorf("Traced(%T) is %v: want nil", gate, traced)
+	for _, admitter := range []weir.Admitter{nil, none} {
+		if traced := weirotel.Traced(admitter); traced != nil {
+			t.Errorf("Traced(%T) is %v: want nil", admitter, traced)
 		}
 	}
 }
 
 func TestTraceDoesNotAllocateWithoutASpan(t *testing.T) {
-	gate, ctx := weirotel.Traced(weir.Must(weir.New(weir.Config{}))), t.Context()
+	admitter, ctx := weirotel.Traced(weir.Must(weir.New(weir.Config{}))), t.Context()
 	pass := func() {
-		if permit, err := gate.Acquire(ctx); err == nil {
+		if permit, err := admitter.Acquire(ctx); err == nil {
 			permit.Done(nil)
 		}
 	}

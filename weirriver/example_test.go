@@ -24,7 +24,7 @@ func Example() {
 	}))
 	config := &river.Config{
 		Queues:     map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: 50}},
-		Middleware: []rivertype.Middleware{&weirriver.Middleware{Gate: weirriver.One(search)}},
+		Middleware: []rivertype.Middleware{&weirriver.Middleware{Admitter: weirriver.One(search)}},
 	}
 	fmt.Println(config.Queues[river.QueueDefault].MaxWorkers, len(config.Middleware))
 	// Output: 50 1
@@ -36,7 +36,7 @@ func ExampleByKind() {
 	if err != nil {
 		return
 	}
-	limit := &weirriver.Middleware{Gate: weirriver.ByKind(set)}
+	limit := &weirriver.Middleware{Admitter: weirriver.ByKind(set)}
 	job := &rivertype.JobRow{Kind: "thumbnail", Priority: 1}
 	err = limit.Work(context.Background(), job, func(context.Context) error { return nil })
 	fmt.Println(err, set.Snapshot().ByKey["thumbnail"].Succeeded)
@@ -49,7 +49,7 @@ func ExampleByQueue() {
 	if err != nil {
 		return
 	}
-	limit := &weirriver.Middleware{Gate: weirriver.ByQueue(set)}
+	limit := &weirriver.Middleware{Admitter: weirriver.ByQueue(set)}
 	job := &rivertype.JobRow{Kind: "thumbnail", Queue: "images"}
 	err = limit.Work(context.Background(), job, func(context.Context) error { return nil })
 	fmt.Println(err, set.Snapshot().ByKey["images"].Succeeded)
@@ -59,7 +59,7 @@ func ExampleByQueue() {
 // A limiter without a queue has its jobs come back later, on a worker that is free by then.
 func ExampleOne() {
 	search := weir.Must(weir.New(weir.Config{Name: "search", Law: law.Fixed{Limit: 1}}))
-	limit := &weirriver.Middleware{Gate: weirriver.One(search)}
+	limit := &weirriver.Middleware{Admitter: weirriver.One(search)}
 	job := &rivertype.JobRow{Kind: "thumbnail"}
 	_ = limit.Work(context.Background(), job, func(ctx context.Context) error {
 		second := limit.Work(ctx, job, func(context.Context) error { return nil })

@@ -11,39 +11,40 @@ import (
 	"github.com/weir-go/weir/edge"
 )
 
-// A Middleware admits each job through a gate before it runs. It is a [rivertype.WorkerMiddleware]
-// for river.Config.Middleware, or for the Middleware method of one worker. Put it before middleware
-// that opens a transaction or counts the time of a job, because jobs may wait in it. The zero
-// Middleware limits nothing. Its methods are safe for concurrent use; its fields must not change
-// once it is in use.
+// A Middleware admits each job through an admitter before it runs. It is a
+// [rivertype.WorkerMiddleware] for river.Config.Middleware, or for the Middleware method of one
+// worker. Put it before middleware that opens a transaction or counts the time of a job, because
+// jobs may wait in it. The zero Middleware limits nothing. Its methods are safe for concurrent use;
+// its fields must not change once it is in use.
 type Middleware struct {
 	river.MiddlewareDefaults
 
-	// Gate names the gate of a job: [One], [ByKind], [ByQueue], or a function of your own, which is
-	// called concurrently. A job is exempt if it returns nil or a nil *weir.Limiter; so are all if
-	// Gate is nil.
-	Gate func(*rivertype.JobRow) edge.Gate
+	// Admitter names the admitter of a job: [One], [ByKind], [ByQueue], or a function of your own,
+	// which is called concurrently. A job is exempt if it returns nil or a nil *weir.Limiter; so
+	// are all if Admitter is nil.
+	Admitter func(*rivertype.JobRow) weir.Admitter
 
-	// Priority says with which priority a job waits in the gate's queue. Defaults to [PriorityOf].
+	// Priority says with which priority a job waits in the admitter's queue. Defaults to
+	// [PriorityOf].
 	Priority func(*rivertype.JobRow) weir.Priority
 }
 
-// Work implements [rivertype.WorkerMiddleware]. The job runs as soon as the gate admits it. If the
-// gate refuses it, Work returns River's error for a snooze of [edge.RetryAfter], and if the gate
-// will refuse it however late it comes, that refusal, which uses up an attempt. If ctx ends while
-// the job waits, Work returns an error that matches the cause, so that a client that stops puts the
-// job back.
+// Work implements [rivertype.WorkerMiddleware]. The job runs as soon as the admitter admits it. If
+// the admitter refuses it, Work returns River's error for a snooze of [edge.RetryAfter], and if the
+// admitter will refuse it however late it comes, that refusal, which uses up an attempt. If ctx
+// ends while the job waits, Work returns an error that matches the cause, so that a client that
+// stops puts the job back.
 //
 // The slot comes free when the job returns, panics or ends its goroutine. Its latency counts from
 // admission, if it succeeds. A job that snoozes or cancels itself, or is cancelled, teaches the
 // limiter nothing; one that panics, or ends its goroutine, has failed; for others see
 // [edge.ErrorOutcome].
 func (m *Middleware) Work(ctx context.Context, job *rivertype.JobRow, doInner func(context.Context) error) error {
-	gate := m.gate(job)
-	if edge.IsExempt(gate) {
+	admitter := m.admitter(job)
+	if edge.IsExempt(admitter) {
 		return doInner(ctx)
 	}
-	permit, err := gate.Acquire(weir.WithPriority(ctx, m.priority(job)))
+	permit, err := admitter.Acquire(weir.WithPriority(ctx, m.priority(job)))
 	if err != nil {
 		return comeBack(err)
 	}
@@ -54,11 +55,11 @@ func (m *Middleware) Work(ctx context.Context, job *rivertype.JobRow, doInner fu
 	return err
 }
 
-func (m *Middleware) gate(job *rivertype.JobRow) edge.Gate {
-	if m.Gate == nil {
+func (m *Middleware) admitter(job *rivertype.JobRow) weir.Admitter {
+	if m.Admitter == nil {
 		return nil
 	}
-	return m.Gate(job)
+	return m.Admitter(job)
 }
 
 func (m *Middleware) priority(job *rivertype.JobRow) weir.Priority {
@@ -94,9 +95,10 @@ func outcome(ctx context.Context, err error) weir.Outcome {
 	return edge.ErrorOutcome(ctx, err)
 }
 
-// PriorityOf returns [weir.PriorityNormal] for a job of River's priority 1, which jobs have by default, and
-// [weir.PriorityLow] for those of 2 to 4. So no job goes before live requests that share its limiter. River
-// has fetched the jobs in the order of their priorities before they get here.
+// PriorityOf returns [weir.PriorityNormal] for a job of River's priority 1, which jobs have by
+// default, and [weir.PriorityLow] for those of 2 to 4. So no job goes before live requests that
+// share its limiter. River has fetched the jobs in the order of their priorities before they get
+// here.
 func PriorityOf(job *rivertype.JobRow) weir.Priority {
 	if job.Priority > river.PriorityDefault {
 		return weir.PriorityLow

@@ -18,7 +18,6 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
-	"github.com/weir-go/weir/edge"
 	"github.com/weir-go/weir/law"
 	"github.com/weir-go/weir/weirriver"
 )
@@ -32,7 +31,7 @@ func returning(err error) func(context.Context) error {
 // fixed returns a limiter with a fixed limit, and the middleware before it.
 func fixed(limit int, queue weir.Queue) (*weir.Limiter, *weirriver.Middleware) {
 	lim := weir.Must(weir.New(weir.Config{Name: "images", Law: law.Fixed{Limit: limit}, Queue: queue}))
-	return lim, &weirriver.Middleware{Gate: weirriver.One(lim)}
+	return lim, &weirriver.Middleware{Admitter: weirriver.One(lim)}
 }
 
 func TestOutcomes(t *testing.T) {
@@ -120,7 +119,7 @@ func TestJobsThatNoLimiterTakesFail(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	limit := &weirriver.Middleware{Gate: weirriver.ByKind(set)}
+	limit := &weirriver.Middleware{Admitter: weirriver.ByKind(set)}
 	long := &rivertype.JobRow{Kind: strings.Repeat("x", 1000)}
 	if err := limit.Work(t.Context(), long, returning(nil)); !errors.Is(err, bulkhead.ErrKey) {
 		t.Errorf("got %v", err)
@@ -205,9 +204,9 @@ func TestLatencyIsOfTheJob(t *testing.T) {
 func TestExemptJobs(t *testing.T) {
 	none := map[string]*weir.Limiter{}
 	for name, limit := range map[string]*weirriver.Middleware{
-		"zero":        {},
-		"nil gate":    {Gate: func(*rivertype.JobRow) edge.Gate { return nil }},
-		"nil limiter": {Gate: func(job *rivertype.JobRow) edge.Gate { return none[job.Kind] }},
+		"zero":         {},
+		"nil admitter": {Admitter: func(*rivertype.JobRow) weir.Admitter { return nil }},
+		"nil limiter":  {Admitter: func(job *rivertype.JobRow) weir.Admitter { return none[job.Kind] }},
 	} {
 		ran := false
 		err := limit.Work(t.Context(), thumbnail, func(context.Context) error { ran = true; return nil })

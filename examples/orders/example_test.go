@@ -28,9 +28,8 @@ func Example_fake() {
 	// Output: [book] <nil>
 }
 
-// busy is an Admitter that refuses every permit. A call of any other method panics, because
-// the test does not expect it.
-type busy struct{ weir.Admitter }
+// busy is an Admitter that refuses every permit.
+type busy struct{}
 
 func (busy) Acquire(context.Context) (weir.Permit, error) {
 	return weir.Permit{}, &weir.RefusedError{Limiter: "orders", Reason: weir.ReasonQueueFull, RetryAfter: time.Second}

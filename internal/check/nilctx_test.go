@@ -53,6 +53,10 @@ var takesContext = map[string]func(*testing.T){
 		_, err := weir.Do(none, limiter(), func(ctx context.Context) (int, error) { return 1, ctx.Err() })
 		succeeds(t, err)
 	},
+	"weir AcquireN": func(t *testing.T) {
+		admitted(t, func() (weir.Permit, error) { return weir.AcquireN(none, limiter(), 1) })
+	},
+	"weir Full": func(t *testing.T) { succeeds(t, weir.Full(none, limiter())) },
 	"weir *Limiter.Do": func(t *testing.T) {
 		succeeds(t, limiter().Do(none, func(ctx context.Context) error { return ctx.Err() }))
 	},

@@ -64,7 +64,7 @@ func startRiver(t *testing.T, pool *pgxpool.Pool, queue string, lim *weir.Limite
 	client, err := river.NewClient(riverpgxv5.New(pool), &river.Config{
 		Queues:            map[string]river.QueueConfig{queue: {MaxWorkers: 20}},
 		Workers:           workers,
-		Middleware:        []rivertype.Middleware{&weirriver.Middleware{Gate: weirriver.One(lim)}},
+		Middleware:        []rivertype.Middleware{&weirriver.Middleware{Admitter: weirriver.One(lim)}},
 		Logger:            slog.New(slog.DiscardHandler),
 		FetchCooldown:     time.Millisecond,
 		FetchPollInterval: 10 * time.Millisecond,

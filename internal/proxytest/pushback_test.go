@@ -85,7 +85,7 @@ func overHTTP(_ testing.TB, _ peer, n int) func(http.RoundTripper) http.RoundTri
 	gates := limiters(n)
 	var turn atomic.Uint64
 	return func(base http.RoundTripper) http.RoundTripper {
-		return weirhttp.Transport(base, func(*http.Request) weirhttp.Gate { return gates[turn.Add(1)%uint64(n)] })
+		return weirhttp.Transport(base, func(*http.Request) weir.Admitter { return gates[turn.Add(1)%uint64(n)] })
 	}
 }
 

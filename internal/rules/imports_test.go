@@ -72,7 +72,7 @@ var mayImport = map[string]string{
 	"retry":                ". edge internal/clock internal/settings internal/wire",
 	"internal/headers":     "",
 	"internal/quota":       "",
-	"internal/slot":        ". edge",
+	"internal/slot":        ".",
 	"weirhttp":             ". bulkhead edge internal/headers internal/quota internal/rpc internal/settings internal/slot retry trust",
 	"weirbreaker":          ".",
 	"shed":                 ". edge internal/settings load internal/wire",

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
-	"github.com/weir-go/weir/edge"
 )
 
 // A State is the state of a slot.
@@ -25,7 +24,7 @@ const (
 type Source func(context.Context) (permit weir.Permit, share func(), err error)
 
 // Of returns the slots of a gate as a source.
-func Of(streams edge.Gate) Source {
+func Of(streams weir.Admitter) Source {
 	return func(ctx context.Context) (weir.Permit, func(), error) {
 		permit, err := streams.Acquire(ctx)
 		return permit, nil, err
@@ -44,7 +43,7 @@ type Slot struct {
 
 // Hold takes a slot of the gate. The share, such as an upload's part of the limit, is returned
 // with the slot, or at once if the gate has no slot; it may be nil.
-func (s *Slot) Hold(ctx context.Context, gate edge.Gate, share func()) error {
+func (s *Slot) Hold(ctx context.Context, gate weir.Admitter, share func()) error {
 	if share == nil {
 		permit, err := gate.Acquire(ctx)
 		if err == nil {
@@ -70,7 +69,7 @@ func (s *Slot) Hold(ctx context.Context, gate edge.Gate, share func()) error {
 // Begin takes a slot of the streams. It also asks the gate, so that an overloaded server begins
 // no stream, but returns the gate's slot at once: how long a stream lasts says nothing about
 // the server.
-func (s *Slot) Begin(ctx context.Context, streams Source, gate edge.Gate) error {
+func (s *Slot) Begin(ctx context.Context, streams Source, gate weir.Admitter) error {
 	permit, share, err := streams(ctx)
 	if err != nil {
 		return err

@@ -124,7 +124,7 @@ func (s *Shared) caps(c *config.Config) []fixed {
 // A Gate admits the requests of a compartment: a [*weir.Limiter], or the handle of a
 // bulkhead. Full returns the refusal that Acquire would return now.
 type Gate interface {
-	edge.Gate
+	weir.Admitter
 	Full(ctx context.Context) error
 	Snapshot() weir.Snapshot
 }

@@ -1,0 +1,43 @@
+package weir
+
+import "context"
+
+// An Admitter admits work: a [*Limiter], one key of a set, such as the Handle of package bulkhead,
+// or anything else that hands out permits. It is what the adapters to HTTP, gRPC and others take.
+//
+// An Admitter may have more of the methods of a Limiter. [Do], [AcquireN] and [Full] work with any:
+// they do without the methods that it lacks. One that wraps another passes them on with these
+// functions.
+type Admitter interface {
+	// Acquire waits for a permit, as [Limiter.Acquire] does. Its error is a refusal if it matches
+	// [ErrRefused]; otherwise ctx ended while it waited. It must be safe for concurrent use.
+	Acquire(ctx context.Context) (Permit, error)
+}
+
+// AcquireN is [Limiter.AcquireN] for any [Admitter]. One without an AcquireN admits the work as if
+// it had a weight of 1, and the permit gets the weight then ([Permit.SetWeight]).
+func AcquireN(ctx context.Context, a Admitter, weight int) (Permit, error) {
+	if heavy, ok := a.(interface {
+		AcquireN(ctx context.Context, weight int) (Permit, error)
+	}); ok {
+		return heavy.AcquireN(ctx, weight)
+	}
+	if err := checkWeight(weight); err != nil {
+		return Permit{}, err
+	}
+	permit, err := a.Acquire(ctx)
+	if err != nil {
+		return Permit{}, err
+	}
+	return permit, permit.SetWeight(weight)
+}
+
+// Full is [Limiter.Full] for any [Admitter]. One without a Full is never full: its Acquire decides.
+func Full(ctx context.Context, a Admitter) error {
+	if full, ok := a.(interface {
+		Full(ctx context.Context) error
+	}); ok {
+		return full.Full(ctx)
+	}
+	return nil
+}
