@@ -22,12 +22,9 @@ func BenchmarkStreams(b *testing.B) {
 		for size, text := range map[string][]byte{"1KB": make([]byte, 1<<10), "32KB": make([]byte, 32<<10)} {
 			b.Run(size+"/"+name, func(b *testing.B) {
 				lim := weir.Must(weir.New(weir.Config{}))
-				h, err := weirhttp.New(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				h := weirhttp.New(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 					_, _ = w.Write(text)
 				}), weirhttp.One(lim), cfg)
-				if err != nil {
-					b.Fatal(err)
-				}
 				req := httptest.NewRequest(http.MethodGet, "/", nil)
 				b.ReportAllocs()
 				for b.Loop() {

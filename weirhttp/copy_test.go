@@ -18,11 +18,7 @@ func TestServerKnowsOfTheForm(t *testing.T) {
 	streams := limittest.Fixed(t, 10, weir.Queue{})
 	limited := func(cfg weirhttp.Config) func(http.Handler) http.Handler {
 		return func(next http.Handler) http.Handler {
-			h, err := weirhttp.New(next, weirhttp.One(limittest.Fixed(t, 10, weir.Queue{})), cfg)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return h
+			return weirhttp.New(next, weirhttp.One(limittest.Fixed(t, 10, weir.Queue{})), cfg)
 		}
 	}
 	trusting := func(vouched bool) func(http.Handler) http.Handler {

@@ -55,17 +55,13 @@ func ExampleLimit_byRoute() {
 // A limit that is a caller's own quota is answered with 429, here as JSON.
 func ExampleNew() {
 	lim := weir.Must(weir.New(weir.Config{Name: "tenant 7", Max: 1}))
-	h, err := weirhttp.New(http.NotFoundHandler(), weirhttp.One(lim), weirhttp.Config{
+	h := weirhttp.New(http.NotFoundHandler(), weirhttp.One(lim), weirhttp.Config{
 		OnRefused: func(w http.ResponseWriter, _ *http.Request, err error) {
 			w.Header().Set("Content-Type", "application/json")
 			w.WriteHeader(http.StatusTooManyRequests)
 			_ = json.NewEncoder(w).Encode(map[string]string{"error": err.Error()})
 		},
 	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
 
 	permit, _ := lim.TryAcquire(context.Background()) // somebody else has the only slot
 	defer permit.Release()
@@ -132,17 +128,13 @@ func ExampleTransport() {
 func ExampleConfig_streams() {
 	lim := weir.Must(weir.New(weir.Config{Name: "api", Max: 200}))
 	streams := weir.Must(weir.New(weir.Config{Name: "streams", Law: law.Fixed{}, Initial: 1000, Max: 1000}))
-	h, err := weirhttp.New(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	h := weirhttp.New(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		fmt.Fprint(w, "data: 1\n\n")
 		fmt.Println(lim.Snapshot().InFlight, streams.Snapshot().InFlight)
 		_ = http.NewResponseController(w).Flush()
 		fmt.Println(lim.Snapshot().InFlight, streams.Snapshot().InFlight)
 	}), weirhttp.One(lim), weirhttp.Config{Streams: streams})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
 	h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil))
 	// Output:
 	// 1 0

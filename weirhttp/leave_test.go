@@ -27,16 +27,13 @@ func TestClientsThatLeave(t *testing.T) {
 			Initial: 8, Law: law.Fixed{}, Queue: weir.Queue{Size: 8, Timeout: time.Second},
 		}))
 		streams := weir.Must(weir.New(weir.Config{Initial: 8, Law: law.Fixed{}}))
-		h, err := weirhttp.New(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := weirhttp.New(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/stream" {
 				w.WriteHeader(http.StatusOK)
 				http.NewResponseController(w).Flush()
 			}
 			<-r.Context().Done()
 		}), weirhttp.One(lim), weirhttp.Config{Streams: streams})
-		if err != nil {
-			t.Fatal(err)
-		}
 		const clients = 32
 		var all sync.WaitGroup
 		for client := range clients {

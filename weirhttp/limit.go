@@ -30,33 +30,30 @@ import (
 //
 // Limit panics if next or admitterFor is nil. [New] has more settings.
 func Limit(next http.Handler, admitterFor func(*http.Request) weir.Admitter) http.Handler {
-	h, err := New(next, admitterFor, Config{})
-	if err != nil {
-		panic(err)
-	}
-	return h
+	return New(next, admitterFor, Config{})
 }
 
-// New is [Limit] with settings. Its error matches [weir.ErrConfig].
-func New(next http.Handler, admitterFor func(*http.Request) weir.Admitter, cfg Config) (http.Handler, error) {
+// New is [Limit] with settings. It panics if one is out of range, too, with an error that matches
+// [weir.ErrConfig].
+func New(next http.Handler, admitterFor func(*http.Request) weir.Admitter, cfg Config) http.Handler {
 	if next == nil {
-		return nil, missing("next", "a handler")
+		panic(missing("next", "a handler"))
 	}
 	if admitterFor == nil {
-		return nil, missing("admitterFor", aFunction)
+		panic(missing("admitterFor", aFunction))
 	}
 	cfg, err := cfg.complete()
 	if err != nil {
-		return nil, err
+		panic(err)
 	}
-	return &handler{next: next, admitterFor: admitterFor, conf: cfg}, nil
+	return &handler{next: next, admitterFor: admitterFor, conf: cfg}
 }
 
 // aFunction names the allowed values of admitterFor.
 const aFunction = "a function, such as One(limiter)"
 
-// missing is the error about an argument that is nil. New returns it. The other functions, which
-// are called where a program is put together, panic with it.
+// missing is the error about an argument that is nil. The functions of this package panic with it,
+// because they are called where a program is put together.
 func missing(argument, want string) error {
 	return invalid(argument, "nil", want)
 }
@@ -84,10 +81,10 @@ func Exempt(admitterFor func(*http.Request) weir.Admitter, paths ...string) func
 }
 
 type handler struct {
-	next    http.Handler
+	next        http.Handler
 	admitterFor func(*http.Request) weir.Admitter
-	conf    Config
-	uploads quota.Quota[string] // slots of uploads, by the name of their limiter
+	conf        Config
+	uploads     quota.Quota[string] // slots of uploads, by the name of their limiter
 }
 
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {

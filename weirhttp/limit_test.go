@@ -220,22 +220,32 @@ func TestNilAdmitterIsExempt(t *testing.T) {
 func TestBadSettings(t *testing.T) {
 	streams := pinned(t, 1)
 	for want, cfg := range map[string]weirhttp.Config{
-		"Status is 200: want 0 (the default, 503) or 400 to 599":                       {Status: 200},
-		"Status is 600: want 0 (the default, 503) or 400 to 599":                       {Status: 600},
-		"RequestBuffer is -1: want 0 (the default, 65536) or 1 to 1073741824":          {Streams: streams, RequestBuffer: -1},
-		"ResponseBuffer is 1073741825: want 0 (the default, 65536) or 1 to 1073741824": {Streams: streams, ResponseBuffer: 1<<30 + 1},
-		"RequestBuffer is 10: want 0, or an admitter in Streams for what does not fit":      {RequestBuffer: 10},
-		"ResponseBuffer is 10: want 0, or an admitter in Streams for what does not fit":     {Streams: (*weir.Limiter)(nil), ResponseBuffer: 10},
-		"Uploads is -0.1: want 0 (the default, 0.25) to 1":                             {Streams: streams, Uploads: -0.1},
-		"Uploads is 1.1: want 0 (the default, 0.25) to 1":                              {Streams: streams, Uploads: 1.1},
-		"Uploads is NaN: want 0 (the default, 0.25) to 1":                              {Streams: streams, Uploads: math.NaN()},
-		"Uploads is 0.5: want 0, or an admitter in Streams":                                 {Uploads: 0.5},
+		"Status is 200: want 0 (the default, 503) or 400 to 599":                        {Status: 200},
+		"Status is 600: want 0 (the default, 503) or 400 to 599":                        {Status: 600},
+		"RequestBuffer is -1: want 0 (the default, 65536) or 1 to 1073741824":           {Streams: streams, RequestBuffer: -1},
+		"ResponseBuffer is 1073741825: want 0 (the default, 65536) or 1 to 1073741824":  {Streams: streams, ResponseBuffer: 1<<30 + 1},
+		"RequestBuffer is 10: want 0, or an admitter in Streams for what does not fit":  {RequestBuffer: 10},
+		"ResponseBuffer is 10: want 0, or an admitter in Streams for what does not fit": {Streams: (*weir.Limiter)(nil), ResponseBuffer: 10},
+		"Uploads is -0.1: want 0 (the default, 0.25) to 1":                              {Streams: streams, Uploads: -0.1},
+		"Uploads is 1.1: want 0 (the default, 0.25) to 1":                               {Streams: streams, Uploads: 1.1},
+		"Uploads is NaN: want 0 (the default, 0.25) to 1":                               {Streams: streams, Uploads: math.NaN()},
+		"Uploads is 0.5: want 0, or an admitter in Streams":                             {Uploads: 0.5},
 	} {
-		h, err := weirhttp.New(status(200), weirhttp.One(streams), cfg)
-		if h != nil || !errors.Is(err, weir.ErrConfig) || err.Error() != "weir: invalid configuration: weirhttp: "+want {
-			t.Errorf("got %v and error %q, want %q", h, err, want)
-		}
+		panics(t, want, func() { weirhttp.New(status(200), weirhttp.One(streams), cfg) })
 	}
+}
+
+// panics fails the test unless the call panics with an error about a setting that begins with want.
+func panics(t *testing.T, want string, call func()) {
+	t.Helper()
+	defer func() {
+		err, _ := recover().(error)
+		if !errors.Is(err, weir.ErrConfig) ||
+			!strings.HasPrefix(err.Error(), "weir: invalid configuration: weirhttp: "+want) {
+			t.Errorf("a panic with %v, want %q", err, want)
+		}
+	}()
+	call()
 }
 
 // TestNilArguments: what is nil where a program is put together panics, with an error that says
@@ -250,10 +260,10 @@ func TestNilArguments(t *testing.T) {
 	const aSet = "one of bulkhead.New, whose error says why there is none"
 	for want, wire := range map[string]func(){
 		"next is nil: want a handler":                                   func() { weirhttp.Limit(nil, one) },
-		"admitterFor is nil: want a function, such as One(limiter)":         func() { weirhttp.Limit(status(200), nil) },
-		"One: admitter is nil: want a limiter":                              func() { weirhttp.One(nil) },
-		"One: admitter is nil: want a limiter, or":                          func() { weirhttp.One((*weir.Limiter)(nil)) },
-		"Transport: admitterFor is nil: want a function":                    func() { weirhttp.Transport(nil, nil) },
+		"admitterFor is nil: want a function, such as One(limiter)":     func() { weirhttp.Limit(status(200), nil) },
+		"One: admitter is nil: want a limiter":                          func() { weirhttp.One(nil) },
+		"One: admitter is nil: want a limiter, or":                      func() { weirhttp.One((*weir.Limiter)(nil)) },
+		"Transport: admitterFor is nil: want a function":                func() { weirhttp.Transport(nil, nil) },
 		"RetryTransport: client is nil: want one of retry.New":          func() { weirhttp.RetryTransport(nil, nil) },
 		"Trust: next is nil: want a handler":                            func() { weirhttp.Trust(nil, trusted) },
 		"Trust: trusted is nil: want a function, such as Peers.Request": func() { weirhttp.Trust(mux, nil) },
@@ -264,15 +274,6 @@ func TestNilArguments(t *testing.T) {
 		},
 		"ByKey: key is nil: want a function": func() { weirhttp.ByKey(set, nil) },
 	} {
-		func() {
-			defer func() {
-				err, _ := recover().(error)
-				if !errors.Is(err, weir.ErrConfig) ||
-					!strings.HasPrefix(err.Error(), "weir: invalid configuration: weirhttp: "+want) {
-					t.Errorf("a panic with %v, want %q", err, want)
-				}
-			}()
-			wire()
-		}()
+		panics(t, want, wire)
 	}
 }

@@ -111,11 +111,7 @@ func pinned(t *testing.T, limit int) *weir.Limiter {
 // configured is Limit with settings.
 func configured(t *testing.T, lim weir.Admitter, cfg weirhttp.Config, h http.HandlerFunc) http.Handler {
 	t.Helper()
-	handler, err := weirhttp.New(h, weirhttp.One(lim), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return handler
+	return weirhttp.New(h, weirhttp.One(lim), cfg)
 }
 
 // answerOn returns the response on a connection, without its body.

@@ -76,11 +76,8 @@ func TestRetryAfterIsSpread(t *testing.T) {
 }
 
 func TestRefusalStatus(t *testing.T) {
-	h, err := weirhttp.New(status(200), weirhttp.One(refusing{&weir.RefusedError{Reason: weir.ReasonQueueTimeout}}),
+	h := weirhttp.New(status(200), weirhttp.One(refusing{&weir.RefusedError{Reason: weir.ReasonQueueTimeout}}),
 		weirhttp.Config{Status: http.StatusTooManyRequests})
-	if err != nil {
-		t.Fatal(err)
-	}
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
 	if w.Code != 429 || w.Body.String() != "Too Many Requests: queue timeout\n" {
@@ -90,7 +87,7 @@ func TestRefusalStatus(t *testing.T) {
 
 func TestOnRefused(t *testing.T) {
 	refusal := &weir.RefusedError{Limiter: "search", Reason: weir.ReasonQueueFull, RetryAfter: 10 * time.Second}
-	h, err := weirhttp.New(status(200), weirhttp.One(refusing{fmt.Errorf("wrapped: %w", refusal)}), weirhttp.Config{
+	h := weirhttp.New(status(200), weirhttp.One(refusing{fmt.Errorf("wrapped: %w", refusal)}), weirhttp.Config{
 		OnRefused: func(w http.ResponseWriter, _ *http.Request, err error) {
 			if !errors.Is(err, weir.ErrRefused) {
 				t.Errorf("error %v, want a refusal", err)
@@ -98,9 +95,6 @@ func TestOnRefused(t *testing.T) {
 			w.WriteHeader(http.StatusTeapot)
 		},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
 	if seconds, _ := strconv.Atoi(w.Header().Get("Retry-After")); w.Code != 418 || seconds < 10 || seconds > 20 {

@@ -170,12 +170,9 @@ func TestEachGateHasItsUploads(t *testing.T) {
 		"/shed": func(*http.Request) weir.Admitter { return shedder.Admitter(limiter) },
 		"/own":  func(*http.Request) weir.Admitter { return admitterFunc(hidden.Acquire) },
 	}
-	h, err := weirhttp.New(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }),
+	h := weirhttp.New(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }),
 		func(r *http.Request) weir.Admitter { return admitters[r.URL.Path](r) },
 		weirhttp.Config{Streams: pinned(t, 1), RequestBuffer: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
 	for path, want := range map[string]int{"/key?key=a": 2, "/key?key=b": 5, "/shed": 3, "/own": 1} {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, leave := context.WithCancel(t.Context())
