@@ -122,8 +122,8 @@ func (tw *twin) call(do func(fx *admit.Effects)) {
 	if fx.Change != nil {
 		tw.note("change %+v", *fx.Change)
 	}
-	if fx.Lapsed > 0 {
-		tw.note("would refuse %d, from %d on", fx.Lapsed, fx.LapsedSeq)
+	for _, lapse := range fx.Lapsed {
+		tw.note("would refuse %d: %v", lapse.Seq, lapse.Why)
 	}
 	if fx.WouldRefuse != reply.Admitted {
 		tw.note("would refuse %d: %v", fx.Seq, fx.WouldRefuse)
