@@ -1,6 +1,7 @@
 package check
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -81,10 +82,12 @@ func (m *shadowModel) call(do func(fx *admit.Effects)) admit.Effects {
 	var fx admit.Effects
 	do(&fx)
 	fx.Woken.Wake()
-	if fx.Lapsed > 0 && fx.LapsedSeq == 0 || fx.Lapsed+int32(fx.WouldRefuse) > 0 && !fx.Notable {
+	unnumbered := func(l admit.Lapse) bool { return l.Seq == 0 || !l.Why.Refused() }
+	refused := len(fx.Lapsed) > 0 || fx.WouldRefuse != reply.Admitted
+	if slices.ContainsFunc(fx.Lapsed, unnumbered) || refused && !fx.Notable {
 		m.Fatalf("no caller will hear of %+v", fx)
 	}
-	m.would += uint64(fx.Lapsed)
+	m.would += uint64(len(fx.Lapsed))
 	if fx.WouldRefuse != reply.Admitted {
 		m.would++
 	}
