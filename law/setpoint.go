@@ -36,8 +36,8 @@ import "time"
 //     latency.
 //   - yield: the downstream refuses more than 4% of the work. The limit goes to the work that it
 //     served at a time, and rises again once it refuses less: by little first, then twice as far
-//     each time. If cuts do not lower the share, load is not its cause, and the law ignores it
-//     until the next tick.
+//     each time. If cuts do not lower the share, load is not its cause. The limit returns, and 4%
+//     counts from this share on, until a probe finds a lower one.
 //   - stays: long work holds the slots, and the work beside it is as quick as ever. The limit
 //     rises if it was reached.
 //   - unused: the limit was not reached. It stays, unless it is far above the peak.
@@ -59,7 +59,7 @@ import "time"
 //     the throughput.
 //   - A few requests in flight at a few a second: a probe takes seconds, and a change minutes.
 //   - A downstream that refuses everything in every other second: each flip looks like an overload
-//     that the cut before it has cured. It keeps three quarters of the goodput.
+//     that the cut before it has cured. It keeps four fifths of the goodput.
 //   - No wall clock: limiters of one server do not probe at the same time, and each measures its
 //     own share of the queue.
 //

@@ -10,7 +10,7 @@ import (
 type test struct {
 	running    bool
 	second     bool // this window looks at the same limit once more
-	steps      int
+	steps      uint8
 	from, last point   // before the probe, and before this step
 	rate       float64 // expected rate of completions
 	least      float64 // latency so far
@@ -45,11 +45,10 @@ func (c *setpointController) isTick(r reading) bool {
 		return false
 	}
 	k.heat = heat{}
-	k.push.tick()
 	from := k.recent.point()
 	recent := k.unreached < max(recently, float64(k.ticks.period)/1e9)
 	enough := !k.known || leastWindow*(1+k.variation) < k.probeSpan(from)*from.x
-	needed := k.push.ceiling == 0 || from.latency > c.goal() // the ceiling keeps the queue short
+	needed := k.push.ceiling == 0 || k.push.floor > 0 || from.latency > c.goal() // the ceiling keeps the queue short
 	return needed && recent && enough && k.pressed > pressedInTick && from.n > 1 && r.limit > 1
 }
 
@@ -103,6 +102,7 @@ func (c *setpointController) probe(r reading) Decision {
 		queue = portable.Log(t.last.latency/r.latency) / depth
 	}
 	t.least = min(t.least, r.latency)
+	k.push.probed(r)
 	near := k.known && r.latency > 0.85*k.noLoad && r.latency < 1.25*k.noLoad
 	lowest := r.n <= alone || r.limit <= 1
 	if !t.second && queue > queueing && !near && t.steps < mostSteps && !lowest {

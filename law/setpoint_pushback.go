@@ -9,40 +9,45 @@ import (
 // Pushback is the law's state of a downstream that refuses work. Refused work is a mark of
 // congestion, like a marked packet with ECN: it needs no latency, and all limiters of the
 // downstream see it at once.
+//
+// Load is not the cause of all refusals. A quota of one client is refused at any limit. This
+// share is the floor: cuts do not lower it, and the law answers only to the share above it.
 type pushback struct {
-	ceiling       float32 // of the limit, 0 if there is no ceiling
-	step          float32 // the next rise
-	steady        float32 // seconds since it moved
-	refused, sent float32 // recent work, faded
-	trial         trial
+	ceiling float32 // of the limit, 0 if there is no ceiling
+	step    float32 // the next rise
+	steady  float32 // seconds since it moved
+	floor   float32
+	recent  tally // faded
+	low     tally // under the lower limits of probes, since the floor moved
+	trial   trial
 }
 
-// A trial shows whether cuts lower the share of refused work.
+// A trial is a row of cuts that shows whether they lower the share.
 type trial struct {
-	share         float32 // refused before the first cut
-	target        float32 // before the first cut
-	refused, sent float32 // work since the last cut
-	cuts          uint8   // so far, 0 if there is no trial
-	quota         bool    // cuts did not lower the share: its cause is not load
-	quotas        uint8   // trials in a row with that result
-	ignored       uint8   // ticks until the next trial
+	tally                   // since the last cut or verdict
+	first           float32 // share above the floor after the first cut
+	target, ceiling float32 // before the first cut
+	cuts            uint8   // so far, 0 if there is no trial
+	climbing        bool    // before the first cut
 }
 
 const (
-	// tolerable is the share above which the limit is cut. The ceiling rises while less than
-	// half of this share is refused.
+	// tolerable is the share above the floor at which the limit is cut. The ceiling rises
+	// while less than half of this share is refused.
 	tolerable = 0.04
-	// leastPushback is the refused work that shows a share. enoughPushback is the refused
-	// work to expect before a verdict on a cut.
+	// leastPushback is the refused work that shows a share, enoughPushback that measures it.
 	leastPushback  = 3
 	enoughPushback = 12
 	pushbackMemory = 5.0 // seconds in which refused work fades
 	mostLate       = 2.5 * tolerable
-	// A trial ends after mostCuts cuts that do not halve the share. After a trial that found
-	// a quota, it ends after one.
-	mostCuts   = 3
-	mostQuotas = 3    // double the time to the next trial
-	leastCut   = 0.05 // of the limit
+	// Two cuts after the first have to lower the share to noHelp of it. Otherwise it is the
+	// floor.
+	mostCuts = 3
+	noHelp   = 0.7
+	// A cut after the first takes deepCut of the share off the limit, and at least leastCut.
+	// With a quarter, eight limiters of one downstream have 9% refused and not 5.
+	deepCut  = 1.0 / 3
+	leastCut = 0.05
 	// othersCut is how long other limiters of the downstream may take for their cuts, in
 	// seconds.
 	othersCut = 0.25
@@ -54,73 +59,99 @@ const (
 
 // measure learns from a window outside a probe.
 func (p *pushback) measure(r reading, noLoad float64) {
-	if p.trial.quota {
-		return
-	}
-	sent := float32(r.ended + r.overloaded)
-	kept := float32(portable.FiniteExp(-r.span / pushbackMemory))
-	p.refused, p.sent = float32(p.refused*kept)+float32(r.overloaded), float32(p.sent*kept)+sent
-	p.refused = min(p.refused, mostLate*p.sent) // or an outage would keep the ceiling for long
+	p.recent.fade(portable.FiniteExp(-r.span / pushbackMemory))
+	p.recent.add(r)
 	p.steady += float32(r.span)
-	if p.trial.cuts > 0 {
-		p.trial.refused, p.trial.sent = p.trial.refused+float32(r.overloaded), p.trial.sent+sent
-		if p.judged(noLoad) && !p.trial.failed() {
-			p.trial = trial{}
+	t := &p.trial
+	if t.cuts == 0 && p.isMeasured() {
+		t.tally = tally{}
+	}
+	t.add(r)
+	if t.cuts > 0 {
+		if p.isJudged(noLoad) && p.excess() < tolerable/2+t.deviation(p.floor) {
+			*t = trial{}
 		}
 		return
 	}
-	reached := r.saturated && r.limit >= math.Round(float64(p.ceiling))
-	if p.ceiling > 0 && reached && float64(p.steady) > max(riseEvery, 4*noLoad) && r.pushed < tolerable && p.refused < tolerable/2*p.sent {
+	p.recent.refused = min(p.recent.refused, float32((p.floor+mostLate)*p.recent.sent)) // or an outage would last
+	p.floor = min(p.floor, p.recent.share()+p.recent.deviation(p.floor))
+	if p.ceiling > 0 && p.isQuiet(r) && float64(p.steady) > max(riseEvery, 4*noLoad) {
 		p.ceiling += p.step
 		p.step *= 2
 		p.steady = 0
 	}
 }
 
-// rose reports whether the ceiling rose after the last window.
-func (p *pushback) rose() bool { return p.ceiling > 0 && p.steady == 0 && p.trial.cuts == 0 }
-
-// judged reports whether enough work came since the last cut to judge it.
-func (p *pushback) judged(noLoad float64) bool {
-	return p.trial.share*p.trial.sent >= enoughPushback && float64(p.steady) > max(othersCut, 2*noLoad)
+// isQuiet reports whether a limit at the ceiling is reached and little more is refused than the
+// floor explains.
+func (p *pushback) isQuiet(r reading) bool {
+	reached := r.saturated && r.limit >= math.Round(float64(p.ceiling))
+	return reached && !p.isLoud() && (p.floor > 0 || r.pushed < tolerable)
 }
 
-// failed reports whether more than half of the share is still refused.
-func (t *trial) failed() bool { return t.refused > t.share/2*t.sent }
+// isLoud reports whether the recent share is too high for the ceiling to rise.
+func (p *pushback) isLoud() bool {
+	return p.recent.share() >= p.floor+tolerable/2+p.recent.deviation(p.floor)
+}
+
+// rose reports whether the ceiling rose after the last window.
+func (p *pushback) rose() bool { return p.ceiling > 0 && p.steady == 0 && p.trial.cuts == 0 }
 
 // isPushedBack reports whether to cut the limit because the downstream refuses work.
 func (c *setpointController) isPushedBack(r reading) bool {
 	p := &c.regulator.push
+	t := &p.trial
 	switch {
-	case p.trial.quota:
-		return false
-	case p.trial.cuts > 0:
-		return p.judged(c.regulator.noLoad)
+	case t.cuts > 0:
+		return p.isJudged(c.regulator.noLoad)
+	case p.ceiling > 0 && p.steady > pushbackMemory && p.recent.refused >= enoughPushback && p.isLoud():
+		return true
+	case p.floor > 0:
+		return p.isMeasured() && t.share() > p.floor+tolerable+3*t.deviation(p.floor)
 	}
-	return r.overloaded >= leastPushback && r.pushed > tolerable
+	return r.overloaded >= leastPushback && r.pushed > tolerable+2*math.Sqrt(tolerable/(r.ended+r.overloaded))
 }
 
+// isMeasured reports whether enough work came to compare its share with the floor.
+func (p *pushback) isMeasured() bool {
+	return float32((p.floor+tolerable)*p.trial.sent) >= enoughPushback
+}
+
+// isJudged reports whether enough work came since the last cut to judge it.
+func (p *pushback) isJudged(noLoad float64) bool {
+	t := &p.trial
+	low := t.refused+1 < (p.floor+tolerable/2)*t.sent
+	return (low || t.refused >= enoughPushback) && float64(p.steady) > max(othersCut, 2*noLoad)
+}
+
+// excess is the share above the floor since the last cut.
+func (p *pushback) excess() float32 { return p.trial.share() - p.floor }
+
 // yield cuts the limit to the work that the downstream served at a time: further slots only
-// collect refusals. A trial of cuts that all fail restores the limit.
+// collect refusals. Cuts that do not help have found the floor, and the limit returns.
 func (c *setpointController) yield(r reading) Decision {
 	k := c.regulator
 	p, t := &k.push, &k.push.trial
+	excess := p.excess()
+	to := p.served(r)
 	switch {
 	case t.cuts == 0:
-		p.try(r, k.target)
-	case t.cuts == mostCuts || t.quotas > 0:
-		target, quotas := float64(t.target), min(t.quotas+1, mostQuotas)
-		*p = pushback{trial: trial{quota: true, quotas: quotas, ignored: 1<<quotas - 1}}
-		k.aim(target, r)
+		*t = trial{target: float32(k.target), ceiling: p.ceiling, climbing: k.climbing}
+	case r.limit <= r.min || t.cuts == mostCuts && excess > noHelp*t.first:
+		p.floor, p.ceiling, p.recent, p.low = t.share(), t.ceiling, t.tally, tally{}
+		k.climbing = t.climbing
+		k.aim(float64(t.target), r)
+		*t = trial{}
 		return c.steady(r)
-	}
-	cut := leastCut
-	if t.cuts > 0 {
-		cut = max(cut, float64(t.share)/4)
+	default:
+		if t.cuts == 1 || t.cuts == mostCuts {
+			t.first, t.cuts = excess, 1
+		}
+		to = math.Round(min(r.limit, r.peak) * (1 - max(leastCut, deepCut*float64(excess))))
 	}
 	t.cuts++
-	t.refused, t.sent, p.steady = 0, 0, 0
-	to := max(1, r.limit/2, min(p.served(r), r.limit-max(1, cut*r.limit)))
+	t.tally, p.steady = tally{}, 0
+	to = max(1, min(to, r.limit-max(1, leastCut*r.limit)))
 	p.ceiling, p.step = float32(to), float32(max(1, shareRise*math.Sqrt(to)))
 	k.climbing = false
 	k.aim(k.target, r)
@@ -128,12 +159,22 @@ func (c *setpointController) yield(r reading) Decision {
 	return Decision{Limit: to, Reason: Reason{Above, Pushback, r.pushed, tolerable}, Next: k.plan(r, to)}
 }
 
-// tick lets a new trial begin, some ticks after one that found a quota.
-func (p *pushback) tick() {
-	if t := &p.trial; t.ignored > 0 {
-		t.ignored--
-	} else {
-		t.quota = false
+// served is the work that the downstream served at a time. If the limit was not reached, a
+// small share is no reason to go from the peak to the mean.
+func (p *pushback) served(r reading) float64 {
+	if r.saturated {
+		return math.Round(r.n)
+	}
+	return math.Round(max(r.n, r.peak*(1-2*r.pushed), r.limit/2))
+}
+
+// probed learns from a window of a probe. A probe lowers all limits of the downstream, and with
+// them the part of the floor that was load after all.
+func (p *pushback) probed(r reading) {
+	p.low.add(r)
+	if p.floor*p.low.sent >= enoughPushback {
+		p.floor = min(p.floor, p.low.share()+p.low.deviation(p.floor))
+		p.low = tally{}
 	}
 }
 
@@ -144,25 +185,28 @@ func (p *pushback) forget(r reading, k *regulator) {
 	k.aim(target, r)
 }
 
-// try begins a trial. The share of one window may be high by chance, so a trial confirms it.
-func (p *pushback) try(r reading, target float64) {
-	sure := r.pushed - 2*math.Sqrt(r.pushed/(r.ended+r.overloaded))
-	p.trial.share = max(p.refused/p.sent, float32(sure))
-	p.trial.target = float32(target)
-}
-
-// served is the work that the downstream served at a time. If the limit was not reached, a
-// small share is no reason to go from the peak to the mean.
-func (p *pushback) served(r reading) float64 {
-	if r.saturated {
-		return math.Round(r.n)
-	}
-	return math.Round(max(r.n, r.peak*(1-float64(2*p.trial.share))))
-}
-
 // hurried plans the window after a rise of the ceiling: a slot too many costs refusals.
 func hurried(p Plan, latency float64) Plan {
 	p.Settle, p.Interval = 0, duration(max(leastSpan, min(latency, quickSpan)))
 	p.MinSamples, p.Carried = leastDone, true
 	return p
+}
+
+// A tally counts the work that was sent to the downstream and the part that it refused.
+type tally struct{ refused, sent float32 }
+
+func (t *tally) add(r reading) {
+	t.refused += float32(r.overloaded)
+	t.sent += float32(r.ended + r.overloaded)
+}
+
+func (t *tally) fade(kept float64) {
+	t.refused, t.sent = float32(t.refused*float32(kept)), float32(t.sent*float32(kept))
+}
+
+func (t *tally) share() float32 { return t.refused / max(t.sent, 1) }
+
+// deviation is a standard error of a share that is measured on this work.
+func (t *tally) deviation(share float32) float32 {
+	return float32(math.Sqrt(float64(share * (1 - share) / max(t.sent, 1))))
 }

@@ -26,7 +26,7 @@ func (f *refuser) show(c law.Controller) law.Decision {
 	}
 	d := c.Next(law.Window{
 		Limit: f.limit, Min: 1, Max: 1000, Elapsed: 100 * ms, Samples: 4 * served, Overloaded: refused, Waited: 100,
-		Mean: 25 * ms, Deviation: 10 * ms, InFlight: float64(served), Peak: f.limit, Last: f.limit,
+		Mean: 25 * ms, Deviation: 10 * ms, InFlight: float64(served), Peak: f.limit, First: f.limit, Last: f.limit,
 	})
 	f.limit = int(d.Limit)
 	return d
@@ -74,6 +74,72 @@ func TestSetpointTellsAQuotaFromLoad(t *testing.T) {
 	}
 	if yields == 0 || least < 60 || f.limit < 80 {
 		t.Errorf("%d cuts, down to %d, and %d in the end: want a trial, and the limit back", yields, least, f.limit)
+	}
+}
+
+// A quota and an overload are refused together: the law cuts what load causes, and no more.
+func TestSetpointFindsLoadAboveAQuota(t *testing.T) {
+	for _, quota := range []float64{0.03, 0.1, 0.3, 0.5} {
+		c, f := start(t, law.Setpoint{}), &refuser{above: 50, always: quota, limit: 80}
+		refused, limits := 0, 0
+		for i := range 600 {
+			f.show(c)
+			if i >= 200 {
+				limits += f.limit
+				if f.limit > f.above {
+					refused++
+				}
+			}
+		}
+		if mean := limits / 400; mean < 40 || mean > 55 || refused > 100 {
+			t.Errorf("a quota of %.0f%%: a limit of %d in the mean, and %d of 400 windows above 50, want near 50, and few", 100*quota, mean, refused)
+		}
+	}
+}
+
+// The floor of a quota that ends is forgotten.
+func TestSetpointForgetsAQuota(t *testing.T) {
+	c, f := start(t, law.Setpoint{}), &refuser{above: 100, always: 0.3, limit: 80}
+	for range 200 {
+		f.show(c)
+	}
+	f.always, f.above = 0, 50
+	for range 200 {
+		f.show(c)
+	}
+	if f.limit < 40 || f.limit > 60 {
+		t.Errorf("a limit of %d after the quota ended, want near 50", f.limit)
+	}
+}
+
+// A share that falls while a probe lowers the limits of all was load after all.
+func TestSetpointDoubtsAQuotaInProbes(t *testing.T) {
+	c, f := start(t, law.Setpoint{}), &refuser{always: 0.3, limit: 80}
+	probing, yields := false, 0
+	for i := range 800 {
+		f.always = 0.3
+		if probing {
+			f.always = 0
+		}
+		d := f.show(c)
+		probing = d.Reason.Code == law.Probing
+		if i > 200 && d.Reason.Signal == law.Pushback {
+			yields++
+		}
+	}
+	if yields < 5 {
+		t.Errorf("%d cuts in a minute, want one or more after each probe", yields)
+	}
+}
+
+// A limit of 1 has no room for a trial.
+func TestSetpointLeavesTheLeastLimit(t *testing.T) {
+	c, f := start(t, law.Setpoint{}), &refuser{above: 50, always: 0.3, limit: 1}
+	for range 200 {
+		f.show(c)
+	}
+	if f.limit < 40 {
+		t.Errorf("a limit of %d, want near 50", f.limit)
 	}
 }
 

@@ -203,7 +203,7 @@ func (c *setpointController) steer(r reading) Decision {
 		target := k.target
 		switch {
 		case k.climbing:
-			target = 2 * max(target, r.n)
+			target = 2 * max(target, r.n) * min(1, k.noLoad/r.latency)
 			if r.bursty {
 				target = max(target, float64(c.usual))
 			}
@@ -229,10 +229,10 @@ func (c *setpointController) steady(r reading) Decision {
 // Heat distinguishes a queue from slower work if the latency is far above the goal: it checks
 // whether the latency falls with the concurrency.
 type heat struct {
-	windows int     // hot windows in a row
 	n, r    float64 // before the cut
 	target  float64
-	slower  bool // the cut did not help
+	windows uint16 // hot windows in a row, at most 3
+	slower  bool   // the cut did not help
 }
 
 const (
@@ -255,7 +255,7 @@ func (c *setpointController) isHolding(r reading) bool {
 	case r.latency <= hot*goal:
 		h.windows = 0
 	default:
-		h.windows++
+		h.windows = min(h.windows+1, 3)
 		h.judge(r, k)
 		return h.windows == 1 || h.slower
 	}
