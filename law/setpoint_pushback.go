@@ -107,7 +107,7 @@ func (c *setpointController) isPushedBack(r reading) bool {
 	case p.ceiling > 0 && p.steady > pushbackMemory && p.recent.refused >= enoughPushback && p.isLoud():
 		return true
 	case p.floor > 0:
-		return p.isMeasured() && t.share() > p.floor+tolerable+3*t.deviation(p.floor)
+		return p.isMeasured() && t.share() > p.floor+tolerable+float32(3*t.deviation(p.floor))
 	}
 	return r.overloaded >= leastPushback && r.pushed > tolerable+2*math.Sqrt(tolerable/(r.ended+r.overloaded))
 }
