@@ -59,7 +59,7 @@ import "time"
 //     the throughput.
 //   - A few requests in flight at a few a second: a probe takes seconds, and a change minutes.
 //   - A downstream that refuses everything in every other second: each flip looks like an overload
-//     that the cut before it has cured. It keeps four fifths of the goodput.
+//     that the cut before it has cured. It keeps three quarters of the goodput.
 //   - No wall clock: limiters of one server do not probe at the same time, and each measures its
 //     own share of the queue.
 //
