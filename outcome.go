@@ -23,11 +23,14 @@ const (
 	// RESOURCE_EXHAUSTED, a refusal by another limiter. It counts in neither rate. A law
 	// lowers the limit by its share, and a breaker counts it as a failure.
 	Overloaded Outcome = 4
+	// Late is a Success whose caller had left before, such as a response that no client waits
+	// for. Its latency is measured. A law lowers the limit by its share, as with Overloaded.
+	Late Outcome = 5
 )
 
 // String returns the outcome in lower case, as metrics have it.
 func (o Outcome) String() string {
-	return [...]string{"success", "failure", "timeout", "ignored", "overloaded"}[o.known()]
+	return [...]string{"success", "failure", "timeout", "ignored", "overloaded", "late"}[o.known()]
 }
 
 // Classify is the default of [Config].Classify: nil is a Success, a refusal by another
@@ -50,7 +53,7 @@ func Classify(err error) Outcome {
 
 // known returns an outcome that the limiter knows; one out of range is Ignore.
 func (o Outcome) known() window.Outcome {
-	if o > Overloaded {
+	if o > Late {
 		o = Ignore
 	}
 	return window.Outcome(o)

@@ -38,11 +38,27 @@ func TestClassification(t *testing.T) {
 }
 
 func TestOutcomeInWords(t *testing.T) {
-	for o, want := range []string{"success", "failure", "timeout", "ignored", "overloaded", "ignored"} {
+	for o, want := range []string{"success", "failure", "timeout", "ignored", "overloaded", "late", "ignored"} {
 		if got := weir.Outcome(o).String(); got != want {
 			t.Errorf("outcome %d is %q, want %q", o, got, want)
 		}
 	}
+}
+
+func TestLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lim := weir.Must(weir.New(weir.Config{}))
+		permit, err := lim.Acquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		permit.Finish(weir.Late)
+		s := lim.Snapshot()
+		if s.Late != 1 || s.Succeeded != 0 || s.Completed != 1 || s.Mean != time.Second {
+			t.Errorf("%d late, %d succeeded, a mean of %v: want 1, 0, 1s", s.Late, s.Succeeded, s.Mean)
+		}
+	})
 }
 
 // A Classify of the caller's own gets the error that the work returned.

@@ -42,6 +42,7 @@ type Snapshot struct {
 	TimedOut   uint64            `wire:"timed_out"`  // timeouts, likewise
 	Ignored    uint64            `wire:"ignored"`    // ignored or released, likewise
 	Overloaded uint64            `wire:"overloaded"` // refused by the downstream, likewise
+	Late       uint64            `wire:"late"`       // successes whose caller had left, likewise; not in Succeeded
 	Cancelled  uint64            `wire:"cancelled"`  // left the queue by itself; if admitted in that instant, Ignored
 	Refused    map[Reason]uint64 `wire:"refused"`    // not admitted, by reason
 
@@ -98,7 +99,7 @@ func snapshotOf(name string, s admit.State, raw *window.Raw) Snapshot {
 		InFlight: s.InFlight, Queued: s.Queued, Shadow: s.Shadow,
 		Age: s.Age, DrainRate: s.DrainRate, Deadline: s.Deadline,
 		Admitted: s.Admitted, Completed: s.Completed, Failed: s.Failed,
-		Succeeded: s.Succeeded, TimedOut: s.TimedOut, Ignored: s.Ignored, Overloaded: s.Overloaded, Cancelled: s.Cancelled,
+		Succeeded: s.Succeeded, TimedOut: s.TimedOut, Ignored: s.Ignored, Overloaded: s.Overloaded, Late: s.Late, Cancelled: s.Cancelled,
 		Refused: map[Reason]uint64{}, WouldRefuse: s.WouldRefuse,
 		Raised: s.Raised, Cut: s.Cuts, Last: s.Last, Decision: s.Decided,
 		Reserved: s.Member.Reserved, Share: s.Member.Share,

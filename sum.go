@@ -54,6 +54,7 @@ func (s *Snapshot) addTotals(o Snapshot) {
 	s.TimedOut += o.TimedOut
 	s.Ignored += o.Ignored
 	s.Overloaded += o.Overloaded
+	s.Late += o.Late
 	s.Cancelled += o.Cancelled
 	s.WouldRefuse += o.WouldRefuse
 	s.Raised += o.Raised

@@ -78,6 +78,9 @@ type Window struct {
 	// Overloaded is the work that the downstream refused because of its load. It is not in
 	// the counts above.
 	Overloaded int
+	// Late is the work that succeeded after its caller had left. It is in Samples or Carried
+	// too.
+	Late int
 	// RetryAfter is how long a downstream that serves nothing asked to stay away.
 	RetryAfter time.Duration
 	Weight     int // weight of the work that succeeded, whenever it started

@@ -61,6 +61,7 @@ const (
 	Standing  Signal = 1008 // work waiting in a queue, estimated
 	Age       Signal = 1009 // age of the oldest work in flight
 	Pushback  Signal = 1010 // share of the work that the downstream refused
+	Lateness  Signal = 1011 // share of the work whose caller had left before it ended
 )
 
 // quantile names the quantile q, to a tenth of a percent.
@@ -171,6 +172,8 @@ func (s Signal) String() string {
 		return "oldest work"
 	case Pushback:
 		return "share refused downstream"
+	case Lateness:
+		return "share of callers that left"
 	}
 	if s > 1000 {
 		return "signal " + strconv.Itoa(int(s))
@@ -181,7 +184,7 @@ func (s Signal) String() string {
 // format writes a value of the signal in its unit, to three digits.
 func (s Signal) format(v float64) string {
 	switch s {
-	case Errors, Timeouts, Pushback:
+	case Errors, Timeouts, Pushback, Lateness:
 		return strconv.FormatFloat(100*v, 'g', 3, 64) + "%"
 	case Standing:
 		return strconv.FormatFloat(v, 'g', 3, 64)

@@ -34,7 +34,8 @@ import "time"
 //     goes to 0.85 B/R of the concurrency. The elasticity q = dln R/dln n classifies R there.
 //     Above 0.5 there is still a queue, and the limit is lowered again; else R is the no-load
 //     latency.
-//   - yield: the downstream refuses more than 4% of the work. The limit goes to the work that it
+//   - yield: the downstream refuses more than 4% of the work, or the callers of so much have left
+//     before it ended. The limit goes to the work that it
 //     served at a time, and rises again once it refuses less: by little first, then twice as far
 //     each time. If cuts do not lower the share, load is not its cause. The limit returns, and 4%
 //     counts from this share on, until a probe finds a lower one.

@@ -74,7 +74,7 @@ func (c *setpointController) measure(r reading) {
 			c.least = upper
 		}
 		c.calm = c.calm || !r.saturated && !r.filling
-		if !r.saturated && r.pushed <= tolerable {
+		if !r.saturated && r.marked <= tolerable {
 			return
 		}
 		c.regulator = newRegulator(r, c.least, c.calm)

@@ -73,7 +73,7 @@ func (p *pushback) measure(r reading, noLoad float64) {
 		}
 		return
 	}
-	p.recent.refused = min(p.recent.refused, float32((p.floor+mostLate)*p.recent.sent)) // or an outage would last
+	p.recent.marked = min(p.recent.marked, float32((p.floor+mostLate)*p.recent.sent)) // or an outage would last
 	p.floor = min(p.floor, p.recent.share()+p.recent.deviation(p.floor))
 	if p.ceiling > 0 && p.isQuiet(r) && float64(p.steady) > max(riseEvery, 4*noLoad) {
 		p.ceiling += p.step
@@ -86,7 +86,7 @@ func (p *pushback) measure(r reading, noLoad float64) {
 // floor explains.
 func (p *pushback) isQuiet(r reading) bool {
 	reached := r.saturated && r.limit >= math.Round(float64(p.ceiling))
-	return reached && !p.isLoud() && (p.floor > 0 || r.pushed < tolerable)
+	return reached && !p.isLoud() && (p.floor > 0 || r.marked < tolerable)
 }
 
 // isLoud reports whether the recent share is too high for the ceiling to rise.
@@ -104,12 +104,12 @@ func (c *setpointController) isPushedBack(r reading) bool {
 	switch {
 	case t.cuts > 0:
 		return p.isJudged(c.regulator.noLoad)
-	case p.ceiling > 0 && p.steady > pushbackMemory && p.recent.refused >= enoughPushback && p.isLoud():
+	case p.ceiling > 0 && p.steady > pushbackMemory && p.recent.marked >= enoughPushback && p.isLoud():
 		return true
 	case p.floor > 0:
 		return p.isMeasured() && t.share() > p.floor+tolerable+float32(3*t.deviation(p.floor))
 	}
-	return r.overloaded >= leastPushback && r.pushed > tolerable+2*math.Sqrt(tolerable/(r.ended+r.overloaded))
+	return r.overloaded+r.late >= leastPushback && r.marked > tolerable+2*math.Sqrt(tolerable/(r.ended+r.overloaded))
 }
 
 // isMeasured reports whether enough work came to compare its share with the floor.
@@ -120,8 +120,8 @@ func (p *pushback) isMeasured() bool {
 // isJudged reports whether enough work came since the last cut to judge it.
 func (p *pushback) isJudged(noLoad float64) bool {
 	t := &p.trial
-	low := t.refused+1 < (p.floor+tolerable/2)*t.sent
-	return (low || t.refused >= enoughPushback) && float64(p.steady) > max(othersCut, 2*noLoad)
+	low := t.marked+1 < (p.floor+tolerable/2)*t.sent
+	return (low || t.marked >= enoughPushback) && float64(p.steady) > max(othersCut, 2*noLoad)
 }
 
 // excess is the share above the floor since the last cut.
@@ -156,7 +156,11 @@ func (c *setpointController) yield(r reading) Decision {
 	k.climbing = false
 	k.aim(k.target, r)
 	to = r.allowed(k.limit())
-	return Decision{Limit: to, Reason: Reason{Above, Pushback, r.pushed, tolerable}, Next: k.plan(r, to)}
+	why := Reason{Above, Pushback, r.marked, tolerable}
+	if r.late > r.overloaded {
+		why.Signal = Lateness
+	}
+	return Decision{Limit: to, Reason: why, Next: k.plan(r, to)}
 }
 
 // served is the work that the downstream served at a time. If the limit was not reached, a
@@ -165,7 +169,7 @@ func (p *pushback) served(r reading) float64 {
 	if r.saturated {
 		return math.Round(r.n)
 	}
-	return math.Round(max(r.n, r.peak*(1-2*r.pushed), r.limit/2))
+	return math.Round(max(r.n, r.peak*(1-2*r.marked), r.limit/2))
 }
 
 // probed learns from a window of a probe. A probe lowers all limits of the downstream, and with
@@ -192,19 +196,19 @@ func hurried(p Plan, latency float64) Plan {
 	return p
 }
 
-// A tally counts the work that was sent to the downstream and the part that it refused.
-type tally struct{ refused, sent float32 }
+// A tally counts the work that was sent to the downstream and the marks of congestion.
+type tally struct{ marked, sent float32 }
 
 func (t *tally) add(r reading) {
-	t.refused += float32(r.overloaded)
+	t.marked += float32(r.overloaded + r.late)
 	t.sent += float32(r.ended + r.overloaded)
 }
 
 func (t *tally) fade(kept float64) {
-	t.refused, t.sent = float32(t.refused*float32(kept)), float32(t.sent*float32(kept))
+	t.marked, t.sent = float32(t.marked*float32(kept)), float32(t.sent*float32(kept))
 }
 
-func (t *tally) share() float32 { return t.refused / max(t.sent, 1) }
+func (t *tally) share() float32 { return t.marked / max(t.sent, 1) }
 
 // deviation is a standard error of a share that is measured on this work.
 func (t *tally) deviation(share float32) float32 {

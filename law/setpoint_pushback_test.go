@@ -132,6 +132,32 @@ func TestSetpointDoubtsAQuotaInProbes(t *testing.T) {
 	}
 }
 
+// Callers that leave are marks of an overload as well, if the limit was reached.
+func TestSetpointHearsOfCallersThatLeave(t *testing.T) {
+	c, limit, cuts := start(t, law.Setpoint{}), 20, 0
+	show := func(limit, waited int) law.Decision {
+		return c.Next(law.Window{
+			Limit: limit, Min: 1, Max: 1000, Elapsed: time.Second, Samples: 20, Late: 15, Waited: waited,
+			Mean: time.Second, Deviation: 10 * ms, InFlight: 20, Peak: 20, First: 20, Last: 20,
+		})
+	}
+	for range 10 {
+		d := show(limit, 20)
+		if limit = int(d.Limit); d.Reason.Signal == law.Lateness {
+			cuts++
+			if text := law.Explain(d.Reason, 20, 19); text != "share of callers that left 75% above 4%: cut 20 to 19" {
+				t.Error(text)
+			}
+		}
+	}
+	if cuts == 0 {
+		t.Error("no cut")
+	}
+	if d := show(50, 0); d.Reason.Signal == law.Lateness {
+		t.Errorf("%v of a limit that was not reached", d.Reason)
+	}
+}
+
 // A limit of 1 has no room for a trial.
 func TestSetpointLeavesTheLeastLimit(t *testing.T) {
 	c, f := start(t, law.Setpoint{}), &refuser{above: 50, always: 0.3, limit: 1}

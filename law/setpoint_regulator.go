@@ -59,7 +59,10 @@ func (k *regulator) measure(r reading) {
 		k.used = portable.Toward(k.used, min(max(r.n/r.limit, 0.6), 1), 0.3)
 	}
 	k.measureDeadline(r)
-	k.peak = max(k.peak*portable.FiniteExp(-r.span/max(peakDecay, 20*k.unit(r))), r.peak)
+	k.peak *= portable.FiniteExp(-r.span / max(peakDecay, 20*k.unit(r)))
+	if r.latency <= hot*tolerance*k.noLoad { // the peak of an overload asks for no room
+		k.peak = max(k.peak, r.peak)
+	}
 	if k.test.running {
 		return
 	}

@@ -51,6 +51,29 @@ func settled(t *testing.T, l law.Law, c curve, windows int, limit int) float64 {
 	return sum / float64(windows-windows/2)
 }
 
+// Work in flight rises to the limit in an overload. That says nothing of the room that bursts need.
+func TestSetpointForgetsThePeakOfAnOverload(t *testing.T) {
+	c, limit := start(t, law.Setpoint{}), 100
+	show := func(waited, inFlight, peak int, latency time.Duration) {
+		d := c.Next(law.Window{
+			Limit: limit, Min: 1, Max: 1000, Elapsed: time.Second, Samples: 100, Waited: waited,
+			Mean: latency, Sojourn: latency, Deviation: latency / 10,
+			InFlight: float64(inFlight), Crowd: float64(peak), Peak: peak, First: peak, Last: peak,
+		})
+		limit = int(d.Limit)
+	}
+	show(100, 10, 10, 100*ms)
+	for range 5 {
+		show(100, limit, limit, time.Second)
+	}
+	for range 5 {
+		show(0, 10, 20, 100*ms)
+	}
+	if limit > 35 {
+		t.Errorf("a limit of %d in bursts of 20, want half as much again", limit)
+	}
+}
+
 func TestSetpointFindsTheKnee(t *testing.T) {
 	pool := func(n float64) float64 { return 20 * min(n, 50) }
 	usl := func(n float64) float64 { return 64 * n / (1 + 0.02*(n-1) + 0.0005*n*(n-1)) } // peak at 44

@@ -68,7 +68,7 @@ func newOfWork(prom, otel string, labels ...Label) *ofWork {
 type workLabels struct {
 	labels     []string
 	reasons    [][]string // as weir.Reasons
-	outcomes   [5][]string
+	outcomes   [6][]string
 	directions [2][]string
 }
 
@@ -108,7 +108,7 @@ func (w *ofWork) read(out output, s *weir.Snapshot, target time.Duration, l *wor
 	}
 	out.number(w.cancelled, float64(s.Cancelled), l.labels)
 	out.number(w.wouldRefuse, float64(s.WouldRefuse), l.labels)
-	for i, n := range [...]uint64{s.Succeeded, s.Failed, s.TimedOut, s.Ignored, s.Overloaded} {
+	for i, n := range [...]uint64{s.Succeeded, s.Failed, s.TimedOut, s.Ignored, s.Overloaded, s.Late} {
 		out.number(w.completed, float64(n), l.outcomes[i])
 	}
 	for i, n := range [...]uint64{s.Raised, s.Cut} {

@@ -187,7 +187,7 @@ func (k *Ticket) Finish(o weir.Outcome) {
 		return // the clock was turned back, and the bucket is another one
 	}
 	switch o {
-	case weir.Success, weir.Failure:
+	case weir.Success, weir.Failure, weir.Late:
 		b.ended++
 		b.accepted++
 		b.slowest = max(b.slowest, now-k.begun)

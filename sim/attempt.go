@@ -209,6 +209,8 @@ func (e *engine) answered(slot int32) {
 		outcome = window.Failure
 	case late && client.TimeoutAtSLO:
 		outcome = window.Timeout
+	case late && client.Leaves:
+		outcome = window.Late
 	}
 	e.done(slot, outcome)
 	switch {

@@ -36,6 +36,10 @@ type Client struct {
 	// Deadlines attaches deadlines to its requests, so that the law receives them.
 	Deadlines bool `json:"deadlines,omitempty"`
 
+	// Leaves means that it leaves at its SLO. The work goes on, and the limiter learns of the
+	// departure when it ends, as in a proxy whose upstream knows nothing of it.
+	Leaves bool `json:"leaves,omitempty"`
+
 	// Over means that the client exceeds a quota of its own: the server refuses all of
 	// its requests.
 	Over bool `json:"over,omitempty"`

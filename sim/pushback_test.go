@@ -104,6 +104,26 @@ func TestPushback(t *testing.T) {
 	}
 }
 
+// Ten workers take half of the time that clients wait, and get twice their load. A limiter that
+// learns when a client leaves finds the time that they wait.
+func TestClientsThatLeave(t *testing.T) {
+	good := func(leaves bool) float64 {
+		r, err := Run(Scenario{
+			Arrivals: Poisson{Rate: 40}, Work: Constant{Mean: 500 * ms}, Server: WorkerPool{Workers: 10}, SLO: time.Second,
+			Clients: []Client{{Leaves: leaves}},
+			Limiter: Limiter{Queue: Queue{Size: 1000, Adaptive: true}},
+			Phases:  []Phase{{Length: 5 * time.Second}, {Length: time.Minute}},
+		}, law.Setpoint{}, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return float64(r.Phases[1].Good) / (60 * 20)
+	}
+	if told, untold := good(true), good(false); told < 0.85 || untold > 0.5 {
+		t.Errorf("goodput %.2f of the capacity, and %.2f of a limiter that does not learn of it: want most, and little", told, untold)
+	}
+}
+
 // recovered returns the time in the last phase until a second has 90% of the mean goodput of
 // its second half.
 func recovered(r *Result) time.Duration {

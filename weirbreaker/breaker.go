@@ -49,7 +49,7 @@ func (b *Breaker) Allow(context.Context) (done func(weir.Outcome), err error) {
 	}
 	return func(o weir.Outcome) {
 		switch o {
-		case weir.Success:
+		case weir.Success, weir.Late:
 			tell(nil)
 		case weir.Failure, weir.Timeout, weir.Overloaded:
 			tell(errFailed)

@@ -33,6 +33,7 @@ type cold struct {
 	held        int64         // with the flag holding; in shadow mode the weight of virtual work
 	excess      int64         // see held.go
 	overloaded  uint64        // pieces of work that the downstream refused
+	late        uint64        // pieces of work whose caller had left
 	pushback    pushback
 	heard       uint64     // pieces of work in flight that were measured
 	deadlines   *deadlines // nil until the first work with a deadline

@@ -113,7 +113,7 @@ func (v double) learn(r *reply.Record, now int64, outcome window.Outcome) {
 	switch own := v.Own(r); {
 	case own != nil:
 		v.finish(own, own.Left, now, outcome)
-	case outcome == window.Success, outcome == window.Failure: // the server did it
+	case outcome == window.Success, outcome == window.Late, outcome == window.Failure: // the server did it
 		v.InPlace(r.Weight, now, func(p *virtual.Piece, part int32) { v.finish(p, part, now, outcome) })
 	}
 	v.Learn(r, now, outcome)

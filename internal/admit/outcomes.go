@@ -2,14 +2,17 @@ package admit
 
 import "github.com/weir-go/weir/internal/window"
 
-// outcomes counts the work that did not succeed. Refusals by the downstream are counted in
-// the cold part, because few nodes have any.
+// outcomes counts the work that did not succeed. Refusals by the downstream and late work are
+// counted in the cold part, because few nodes have any.
 type outcomes struct {
 	failed, timedOut, ignored uint64
 }
 
 func (o *outcomes) count(outcome window.Outcome, s *slots) {
 	switch outcome {
+	case window.Late:
+		s.contended().coldPart().late++
+		fallthrough
 	case window.Success:
 		if s.flags&pushed != 0 {
 			s.flags.set(pushed, false)

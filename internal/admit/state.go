@@ -21,7 +21,7 @@ type State struct {
 
 	Admitted, Completed                  uint64
 	Succeeded, Failed, TimedOut, Ignored uint64 // outcomes recorded so far
-	Overloaded                           uint64 // likewise
+	Overloaded, Late                     uint64 // likewise
 	Cancelled                            uint64
 	Refused                              [reply.Refusals]uint64 // by verdict
 	WouldRefuse                          uint64
@@ -100,11 +100,11 @@ func (n *Node) Read(now int64, raw *window.Raw, copies ...*window.Cumulative) St
 		s.Cancelled = c.cancelled
 		if c.cold != nil {
 			s.WouldRefuse = c.cold.wouldRefuse
-			s.Overloaded = c.cold.overloaded
+			s.Overloaded, s.Late = c.cold.overloaded, c.cold.late
 			s.Succeeded = c.cold.heard
 		}
 	}
-	s.Succeeded += s.Completed - s.Failed - s.TimedOut - s.Ignored - s.Overloaded
+	s.Succeeded += s.Completed - s.Failed - s.TimedOut - s.Ignored - s.Overloaded - s.Late
 	return s
 }
 

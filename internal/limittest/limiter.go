@@ -39,13 +39,13 @@ func Fill(t testing.TB, lim *weir.Limiter) (empty func()) {
 }
 
 // Taught holds the outcomes that a limiter recorded.
-type Taught struct{ Succeeded, Failed, TimedOut, Ignored, Overloaded uint64 }
+type Taught struct{ Succeeded, Failed, TimedOut, Ignored, Overloaded, Late uint64 }
 
 // Check fails the test if the recorded outcomes differ from want or work is still in flight.
 func Check(t testing.TB, lim *weir.Limiter, want Taught) {
 	t.Helper()
 	s := lim.Snapshot()
-	got := Taught{s.Succeeded, s.Failed, s.TimedOut, s.Ignored, s.Overloaded}
+	got := Taught{s.Succeeded, s.Failed, s.TimedOut, s.Ignored, s.Overloaded, s.Late}
 	if got != want {
 		t.Errorf("taught %+v, want %+v", got, want)
 	}

@@ -37,7 +37,7 @@ const howToUpdate = "if that is meant, tell users in CHANGELOG.md and run go tes
 // mostExported is the largest number of lines of the API of the root, which newcomers read.
 // It was 189 when it included the needs of bulkhead and throttle (decision 0021), and 175
 // before ErrPace and its reason.
-const mostExported = 183
+const mostExported = 185
 
 // unchanged demands that the exports of the frozen packages match their golden files.
 func unchanged(t *tree) (complaints []string) {
@@ -269,7 +269,7 @@ func TestAPIOfTheRootIsSmall(t *testing.T) {
 		fmt.Fprintf(&source, "const C%03d int = 0\n", i)
 		fmt.Fprintf(&golden, "const C%03d int = 0\n", i)
 	}
-	complains(t, unchanged, []string{".: exports 184 lines, at most 183"}, "weir.go", source.String(), goldenOf("."), golden.String())
+	complains(t, unchanged, []string{".: exports 186 lines, at most 185"}, "weir.go", source.String(), goldenOf("."), golden.String())
 }
 
 // writeAPI writes the golden files.

@@ -77,7 +77,7 @@ func (v *Work) hold(weight int64) {
 
 // Learn counts the end of real work in the latency without load.
 func (v *Work) Learn(r *reply.Record, now int64, outcome window.Outcome) {
-	v.unloaded.end(r.Start, now, r.Weight, outcome == window.Success)
+	v.unloaded.end(r.Start, now, r.Weight, outcome == window.Success || outcome == window.Late)
 }
 
 // Own returns the virtual work that started with real work, nil if there was none or it is gone.

@@ -90,6 +90,21 @@ func TestStatistics(t *testing.T) {
 	}
 }
 
+// Late work is a success, and counted once more, whenever it started. Work that ends while the
+// window settles is not counted.
+func TestLate(t *testing.T) {
+	m := New(0, time.Minute)
+	m.Done(0, 10*ms, 1, Late)
+	m.Restart(20*ms, 5*time.Millisecond)
+	m.Done(0, 22*ms, 1, Late)
+	m.Flow(30*ms, 0, false)
+	m.Done(0, 30*ms, 1, Late)
+	m.Done(28*ms, 30*ms, 1, Late)
+	if w := m.Window(40*ms, 0); w.Late != 2 || w.Samples != 1 || w.Carried != 1 {
+		t.Errorf("%d late, %d samples, %d carried: want 2, 1, 1", w.Late, w.Samples, w.Carried)
+	}
+}
+
 // TestLatest: after a look-back without a success the average is an old one.
 func TestLatest(t *testing.T) {
 	m := New(0, time.Second)

@@ -15,6 +15,7 @@ const (
 	Timeout
 	Ignore     // not counted
 	Overloaded // the downstream refused it
+	Late       // a Success whose caller had left
 )
 
 const (
@@ -146,8 +147,15 @@ func (m *Meter) Done(start, now int64, weight int, o Outcome) {
 		start, o = beforeAll, Ignore
 	}
 	m.ages.end(start)
+	late := o == Late
+	if late {
+		o = Success
+	}
 	if m.last >= m.from && o != Ignore && o != Overloaded {
 		m.ended(start, now, weight, o)
+		if late {
+			m.current.late = plus(m.current.late, 1)
+		}
 	}
 	if o != Success {
 		m.fail(start, o)

@@ -14,6 +14,7 @@ type events struct {
 	held          uint32 // work that ended while the limit held work back
 	weight        uint32 // of the work that succeeded
 	overloaded    uint32 // work that the downstream refused
+	late          uint32 // successes whose caller had left, whenever they started
 }
 
 // most is the largest value of a count: it fits an int on every machine. A look-back of an
@@ -36,6 +37,7 @@ func (e *events) add(o events) {
 	e.held = plus(e.held, o.held)
 	e.weight = plus(e.weight, o.weight)
 	e.overloaded = plus(e.overloaded, o.overloaded)
+	e.late = plus(e.late, o.late)
 	e.waits = plus(e.waits, o.waits)
 	e.peak = max(e.peak, o.peak)
 }

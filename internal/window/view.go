@@ -29,6 +29,7 @@ func (m *Meter) Window(now int64, inflight int) law.Window {
 		Weight:   int(t.weight),
 
 		Overloaded: int(t.overloaded),
+		Late:       int(t.late),
 
 		Carried:       int(t.carried),
 		CarriedFailed: int(t.carriedFailed),

@@ -57,6 +57,9 @@ func (x *exchange) routeStreams(ctx context.Context) (permit weir.Permit, share 
 
 // settle releases the gate's slot and reports the outcome of the upstream's work.
 func (x *exchange) settle(o weir.Outcome) {
+	if o == weir.Success && errors.Is(x.in.Context().Err(), context.Canceled) {
+		o = weir.Late
+	}
 	if x.slot.Finish(slot.Outcome{Outcome: o, ComeBack: x.comeBack}) {
 		x.timeout.Stop()
 	}

@@ -74,7 +74,7 @@ func TestClientsThatLeaveDoNotPileUp(t *testing.T) {
 			}
 			rg.until("the server knows that the others have left", func() bool { return rg.gone.Load() == clients })
 			release()
-			rg.taught(limittest.Taught{Succeeded: limit})
+			rg.taught(limittest.Taught{Late: limit})
 			if most := up.most.Load(); most != limit {
 				t.Errorf("%s: the upstream had %d requests, want %d", path, most, limit)
 			}
@@ -215,7 +215,7 @@ func TestClientLeavesWithinAResponse(t *testing.T) {
 	}
 	conn.Close()
 	close(left)
-	rg.taught(limittest.Taught{Succeeded: 1})
+	rg.taught(limittest.Taught{Late: 1})
 	if c := rg.shared.Counts(); c.Left != 1 {
 		t.Errorf("%+v", c)
 	}

@@ -120,20 +120,21 @@ func (j Job) contenders() (list []contender) {
 		return list
 	}
 	return append(list,
-		contender{withDeadlines(s), law.Setpoint{}, "setpoint(deadlines)"},
+		contender{withClients(s, func(c *sim.Client) { c.Deadlines = true }), law.Setpoint{}, "setpoint(deadlines)"},
+		contender{withClients(s, func(c *sim.Client) { c.Leaves = true }), law.Setpoint{}, "setpoint(leaving)"},
 		contender{s, law.Setpoint{Budget: s.SLO}, "setpoint(budget=slo)"},
 		contender{s, law.PID{Target: s.SLO / 2}, "pid(target=slo/2)"},
 		contender{s, law.Band{Target: s.SLO / 2}, "band(target=slo/2)"})
 }
 
-// withDeadlines makes all requests carry their deadlines.
-func withDeadlines(s sim.Scenario) sim.Scenario {
+// withClients changes all clients of a scenario.
+func withClients(s sim.Scenario, change func(*sim.Client)) sim.Scenario {
 	s.Clients = slices.Clone(s.Clients)
 	if len(s.Clients) == 0 {
 		s.Clients = make([]sim.Client, 1)
 	}
 	for i := range s.Clients {
-		s.Clients[i].Deadlines = true
+		change(&s.Clients[i])
 	}
 	return s
 }
