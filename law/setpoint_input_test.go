@@ -88,7 +88,7 @@ func (p *pilot) fly(t *testing.T, span time.Duration) float64 {
 
 // The limit is right from somewhat below the workers to twice as many: work beyond that waits
 // for too long.
-const lowest, highest = 40, 100
+const lowest, highest = 40, 105
 
 // steers fails unless good windows lead the limit to the server's best range.
 func (p *pilot) steers(t *testing.T) {

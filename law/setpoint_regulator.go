@@ -206,7 +206,7 @@ func (c *setpointController) steer(r reading) Decision {
 		target := k.target
 		switch {
 		case k.climbing:
-			target = 2 * max(target, r.n) * min(1, k.noLoad/r.latency)
+			target = 2 * max(target, r.n) * min(1, math.Sqrt(k.noLoad/r.latency))
 			if r.bursty {
 				target = max(target, float64(c.usual))
 			}
