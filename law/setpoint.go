@@ -34,11 +34,11 @@ import "time"
 //     goes to 0.85 B/R of the concurrency. The elasticity q = dln R/dln n classifies R there.
 //     Above 0.5 there is still a queue, and the limit is lowered again; else R is the no-load
 //     latency.
-//   - yield: the downstream refuses more than 4% of the work, or the callers of so much have left
-//     before it ended. The limit goes to the work that it
-//     served at a time, and rises again once it refuses less: by little first, then twice as far
-//     each time. If cuts do not lower the share, load is not its cause. The limit returns, and 4%
-//     counts from this share on, until a probe finds a lower one.
+//   - yield: the downstream refuses more than 4% of the work, or the callers of so much work have
+//     left before it ended. The limit goes to the work that the downstream served at a time, or
+//     down by half of the late share. It rises again once the share is lower: by little first,
+//     then twice as far each time. If cuts do not lower the share, load is not its cause. The
+//     limit returns, and 4% counts from this share on, until a probe finds a lower one.
 //   - stays: long work holds the slots, and the work beside it is as quick as ever. The limit
 //     rises if it was reached.
 //   - unused: the limit was not reached. It stays, unless it is far above the peak.
@@ -74,8 +74,8 @@ import "time"
 //
 // J. Little: A Proof for the Queuing Formula L = λW, 1961. V. Jacobson: Congestion Avoidance
 // and Control, 1988, for the start. N. Cardwell and others: BBR, 2016, for probes of the
-// latency without load. D. Chiu and R. Jain, 1989, for a rise that makes shares equal. The
-// common ticks, and the elasticity of the latency in a probe, are our own.
+// latency without load. D. Chiu and R. Jain, 1989, for a rise that makes shares equal.
+// M. Alizadeh and others: DCTCP, 2010, for cuts by the share of marks. The common ticks, and the elasticity of the latency in a probe, are our own.
 type Setpoint struct {
 	// Budget is how long work may take from its start, not counting a wait in the limiter's
 	// queue. 0 means to use only the deadlines of the work.

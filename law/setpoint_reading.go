@@ -19,7 +19,7 @@ type reading struct {
 	age             float64 // of the oldest work in flight
 	failed          float64 // share of the work that ended
 	overloaded      float64 // work that the downstream refused
-	late            float64 // work whose caller left, if the limit was reached
+	late            float64 // work whose caller left
 	marked          float64 // share of both
 	deadline        float64 // time left to most work when it arrived, 0 without a deadline
 	fresh           float64 // mean latency of work that began and ended here, 0 if not representative
@@ -50,13 +50,11 @@ func readingOf(w Window) reading {
 		done:      float64(w.Samples + w.Carried),
 		ended:     float64(w.Completed() + w.Carried + w.CarriedFailed),
 		variation: -1, peak: float64(w.Peak), last: float64(w.Last), age: w.Age.Seconds(), failed: w.ErrorRate(),
-		overloaded: float64(w.Overloaded), marked: w.OverloadRate(), deadline: w.Deadline.Seconds(),
+		overloaded: float64(w.Overloaded), late: float64(w.Late),
+		deadline: w.Deadline.Seconds(),
 	}
 	r.saturated = float64(w.Refused+w.Waited) > heldBack*(r.ended+float64(w.Refused))
-	if r.saturated && r.ended > 0 { // callers that leave an unused limit do not wait for others
-		r.late = float64(w.Late)
-		r.marked = min(r.marked+r.late/r.ended, 1)
-	}
+	r.marked = min(w.OverloadRate()+r.late/max(r.ended, 1), 1)
 	r.filling = float64(w.Last) > float64(1.15*float64(w.First))+3
 	r.unfinished = burstRise*w.First < w.Peak && float64(w.Last) >= r.ended && w.Age < burstTail*w.Mean
 	if r.span > 0 && r.done >= leastDone && r.ended >= r.done && w.Samples >= 0 && w.Carried >= 0 {

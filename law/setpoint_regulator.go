@@ -66,7 +66,9 @@ func (k *regulator) measure(r reading) {
 	if k.test.running {
 		return
 	}
-	k.push.measure(r, k.noLoad)
+	if r.late == 0 || r.saturated { // callers that leave an unused limit say nothing about the limit
+		k.push.measure(r, k.noLoad)
+	}
 	k.recent.add(r)
 	k.unreached += r.span
 	reached := 0.0

@@ -124,6 +124,30 @@ func TestClientsThatLeave(t *testing.T) {
 	}
 }
 
+// Clients that leave at once are no mark of an overload. They must not cost the others their
+// share, with and without room for all.
+func TestClientsThatAlwaysLeave(t *testing.T) {
+	for _, c := range []struct{ load, share float64 }{{0.5, 0.3}, {0.9, 0.3}, {0.9, 0.7}, {1.2, 0.3}, {2, 0.3}} {
+		good := func(seed uint64, leaves bool) float64 {
+			r, err := Run(Scenario{
+				Arrivals: Poisson{Rate: c.load * 400}, Work: Exponential{Mean: 50 * ms},
+				Server: WorkerPool{Workers: 20}, SLO: time.Second,
+				Clients: []Client{{Share: 1 - c.share, Leaves: leaves}, {Share: c.share, SLO: ms, Leaves: leaves}},
+				Phases:  []Phase{{Length: time.Minute}},
+			}, law.Setpoint{}, seed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return float64(r.Clients[0].Good)
+		}
+		for seed := range uint64(5) {
+			if kept := good(seed, true) / good(seed, false); kept < 0.93 {
+				t.Errorf("load %.1f, %.1f leave, seed %d: the others keep %.3f of their goodput, want most", c.load, c.share, seed, kept)
+			}
+		}
+	}
+}
+
 // recovered returns the time in the last phase until a second has 90% of the mean goodput of
 // its second half.
 func recovered(r *Result) time.Duration {
