@@ -74,14 +74,24 @@ func (c *config) withReaders(readers []*reader) *config {
 // heard reports whether anything gets events.
 func (c *config) heard() bool { return c.onEvent != nil || len(c.readers()) > 0 }
 
-// tell sends an event to the readers before it calls the hook, which may panic.
-func (c *config) tell(e Event) {
-	for _, r := range c.readers() {
-		if e.Seq > 0 { // not of a call that began before there were readers
-			r.Tell(e)
+// tell sends events to the readers before it calls the hook, which may panic. The events after
+// that are sent before the panic continues.
+func (c *config) tell(events ...Event) {
+	sent := 0
+	defer func() {
+		if sent < len(events) {
+			c.tell(events[sent:]...)
 		}
-	}
-	if c.onEvent != nil {
-		c.onEvent(e)
+	}()
+	for _, e := range events {
+		sent++
+		for _, r := range c.readers() {
+			if e.Seq > 0 { // not of a call that began before there were readers
+				r.Tell(e)
+			}
+		}
+		if c.onEvent != nil {
+			c.onEvent(e)
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/internal/limittest"
@@ -139,4 +140,31 @@ func TestEventsReachReadersThoughTheHookPanics(t *testing.T) {
 	if got := drained(events); len(got) != 1 {
 		t.Errorf("%v", got)
 	}
+}
+
+// One call may cause several events: here two in a queue would have been refused.
+func TestAHookThatPanicsGetsTheOtherEventsOfACall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		heard := 0
+		l := newLimiter(t, weir.Config{
+			Initial: 1, Law: law.Fixed{}, Queue: weir.Queue{Size: 2}, Shadow: true,
+			OnEvent: func(weir.Event) { heard++; panic("odd") },
+		})
+		events, stop := l.Events(10)
+		defer stop()
+		for range 3 {
+			if _, err := l.Acquire(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(1001 * time.Millisecond)
+		var panicked any
+		func() {
+			defer func() { panicked = recover() }()
+			_, _ = l.Acquire(t.Context())
+		}()
+		if got := len(drained(events)); panicked != "odd" || heard != 2 || got != 2 {
+			t.Errorf("panicked with %v, %d calls of the hook, %d events: want 2 and 2", panicked, heard, got)
+		}
+	})
 }

@@ -42,22 +42,24 @@ func (l *Limiter) report(fx *admit.Effects) {
 	if !conf.heard() {
 		return
 	}
+	events := make([]Event, 0, len(fx.Lapsed)+2)
 	refused := Event{At: time.Now(), Limiter: conf.name, Kind: WouldRefuse}
 	for _, l := range fx.Lapsed {
 		refused.Seq, refused.Reason = l.Seq, Reason(l.Why)
-		conf.tell(refused)
+		events = append(events, refused)
 	}
 	if c := fx.Change; c != nil {
 		e := Event{Seq: c.Seq, At: wallTime(c.At), Limiter: conf.name, Kind: LimitChanged, Change: publicChange(*c)}
 		if fx.Replaced {
 			e.Kind = LawReplaced
 		}
-		conf.tell(e)
+		events = append(events, e)
 	}
 	if fx.WouldRefuse != reply.Admitted { // after a change, as their numbers say
 		refused.Seq, refused.Reason = fx.Seq, Reason(fx.WouldRefuse)
-		conf.tell(refused)
+		events = append(events, refused)
 	}
+	conf.tell(events...)
 }
 
 // tellRefusal reports work that was refused.

@@ -75,7 +75,8 @@ import "time"
 // J. Little: A Proof for the Queuing Formula L = λW, 1961. V. Jacobson: Congestion Avoidance
 // and Control, 1988, for the start. N. Cardwell and others: BBR, 2016, for probes of the
 // latency without load. D. Chiu and R. Jain, 1989, for a rise that makes shares equal.
-// M. Alizadeh and others: DCTCP, 2010, for cuts by the share of marks. The common ticks, and the elasticity of the latency in a probe, are our own.
+// M. Alizadeh and others: DCTCP, 2010, for cuts by the share of marks. The common ticks, and the
+// elasticity of the latency in a probe, are our own.
 type Setpoint struct {
 	// Budget is how long work may take from its start, not counting a wait in the limiter's
 	// queue. 0 means to use only the deadlines of the work.

@@ -128,7 +128,7 @@ var mutants = []mutant{
 	// Shadow mode.
 	{"in shadow mode only its own end gives a slot back", "internal/virtual/work.go", "able := int32(min(float64(weight), max(0, v.credit)))", "able := int32(0)", "TestShadowSlotEndsInPlaceOfWork", "./internal/admit", ""},
 	{"in shadow mode any end gives a slot back, however little the limit leaves to do", "internal/virtual/work.go", "able := int32(min(float64(weight), max(0, v.credit)))", "able := weight", "TestShadowRefusesWhatALiveNodeRefuses", "./internal/admit", ""},
-	{"in shadow mode work that timed out counts as done by the server", "internal/admit/shadow.go", "case outcome == window.Success, outcome == window.Late, outcome == window.Failure:", "default:", "TestShadowSlotEndsInPlaceOfWork", "", ""},
+	{"in shadow mode work that timed out counts as done by the server", "internal/admit/double.go", "case outcome == window.Success, outcome == window.Late, outcome == window.Failure:", "default:", "TestShadowSlotEndsInPlaceOfWork", "", ""},
 	{"in shadow mode what would have been refused takes the slot of its contemporary with it", "internal/virtual/work.go", "if !r.Has(reply.Virtually) {", "if r == nil {", "TestPermitsAgainstModel", "./internal/check", ""},
 	{"in shadow mode work ends as soon as it has started", "internal/virtual/work.go", "before := now - int64(v.youngest())", "before := now", "TestShadowSlotHasItsTime", "./internal/admit", ""},
 	{"in shadow mode credit is kept for another limit", "internal/virtual/work.go", "v.credit = min(v.credit, 0)", "v.credit += 0", "TestShadowForgetsCredit", "./internal/admit", ""},
