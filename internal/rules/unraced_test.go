@@ -22,7 +22,7 @@ const gate = ".ci/run"
 const allTests = "export WEIR_TESTS=all"
 
 // unraced matches the patterns and the packages of those tests in the gate.
-var unraced = regexp.MustCompile(`(?s)unraced=\((.*?)\)\ntests [^\n]*" (\.[^\n]*)\n`)
+var unraced = regexp.MustCompile(`(?s)unraced=\((.*?)\)\ngo test [^\n]*" (\.[^\n]*)\n`)
 
 // skipped demands that the gate runs all tests, and every test that detects the race
 // detector also without it, because its last step runs with the race detector.
@@ -72,7 +72,7 @@ func mentions(node ast.Node, name string) (found bool) {
 
 func TestTestsThatTheRaceDetectorSkipsAreRun(t *testing.T) {
 	holds(t, skipped)
-	const asks, end = "{ if raceEnabled { t.Skip() } }", ")\ntests -run \"$x\" . ./a\n"
+	const asks, end = "{ if raceEnabled { t.Skip() } }", ")\ngo test -run \"$x\" . ./a\n"
 	complains(t, skipped, []string{"a/a_test.go:3: TestB", "b/b_test.go:1: TestA", ".ci/run: no test matches TestGone"},
 		".ci/run", "export WEIR_TESTS=all\nunraced=(\n\t'TestA.*' TestGone\n"+end,
 		"a/a_test.go", "package a\nfunc TestA1(t *T) "+asks+"\nfunc TestB(t *T) "+asks+"\nfunc TestC(t *T) {}",
