@@ -9,6 +9,7 @@ import (
 	"github.com/weir-go/weir/internal/clock"
 	"github.com/weir-go/weir/internal/window"
 	"github.com/weir-go/weir/internal/wire"
+	"github.com/weir-go/weir/law"
 )
 
 // A Limiter admits work up to a limit on work in flight and moves that limit by its
@@ -81,6 +82,11 @@ func (l *Limiter) Update(c Config) error { return l.updateMember(c, nil) }
 
 // updateMember is Update for a limiter that gets another allocation in its group.
 func (l *Limiter) updateMember(c Config, a *admit.Allocation) error {
+	return l.update(c, a, law.Knowledge{})
+}
+
+// update applies a configuration. With knowledge, the law starts from it.
+func (l *Limiter) update(c Config, a *admit.Allocation, learned law.Knowledge) error {
 	c, err := c.complete()
 	if err != nil {
 		return err
@@ -88,7 +94,11 @@ func (l *Limiter) updateMember(c Config, a *admit.Allocation) error {
 	s, conf := c.settings(a), c.config()
 	s.Applied = func() { l.config.Store(conf.withReaders(l.config.Load().readers())) }
 	var fx admit.Effects
-	if err := l.node.Update(s, c.Law, now(), &fx); err != nil {
+	next := c.Law
+	if s.Resumed = learned.Limit; s.Resumed > 0 {
+		next = law.Resume(next, learned)
+	}
+	if err := l.node.Update(s, next, now(), &fx); err != nil {
 		return fmt.Errorf("%w of limiter %q: %w", ErrConfig, c.Name, err)
 	}
 	l.after(&fx)

@@ -62,6 +62,16 @@ func (k *keeper) Retune(l law.Law) bool {
 	return true
 }
 
+// Learned returns the knowledge of the law beneath.
+func (k *keeper) Learned(limit int) law.Knowledge { return law.Learned(k.own, limit) }
+
+// Resume has the law beneath resume.
+func (k *keeper) Resume(learned law.Knowledge) {
+	if own, ok := k.own.(law.Resumer); ok {
+		own.Resume(learned)
+	}
+}
+
 // Next cuts, gives back, or lets the key's own law decide.
 func (k *keeper) Next(w law.Window) law.Decision {
 	limit := float64(w.Limit)

@@ -37,3 +37,9 @@ func (c fixedController) Next(w Window) Decision {
 	limit := min(max(int(c), w.Min), w.Max)
 	return Decision{Limit: float64(limit), Reason: Reason{Code: Pinned}}
 }
+
+// Learned returns nothing: the limit comes from the settings.
+func (fixedController) Learned(int) Knowledge { return Knowledge{} }
+
+// Resume does nothing.
+func (fixedController) Resume(Knowledge) {}

@@ -33,7 +33,7 @@ func Start(l Law) int {
 // of the three may call its limiter, the set, or any other limiter of the set: that would
 // deadlock. A hook such as OnEvent may, because it runs after the lock is released.
 //
-// A Controller may also implement [Retuner].
+// A Controller may also implement [Retuner] and [Resumer].
 type Controller interface {
 	// Next decides the next limit from the last window. The first call, before any work, gets
 	// an empty window with only Limit, Min and Max set: there a law plans how the first

@@ -257,6 +257,6 @@ func (m *member) standInQueue(now int64, fx *Effects) {
 	}
 	queue.drop(m)
 	if next != nil {
-		n.recheckSooner(next, now, fx)
+		n.slots.recheckSooner(next, now, fx)
 	}
 }

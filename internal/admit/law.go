@@ -78,3 +78,10 @@ func (n *Node) change(now int64, from int32, why law.Reason, fx *Effects) {
 		fx.Change = &Change{At: now, From: int(from), To: int(next), Reason: why, Seq: n.events.next()}
 	}
 }
+
+// Learned returns the law's knowledge, from which another node may go on.
+func (n *Node) Learned() law.Knowledge {
+	n.slots.lock()
+	defer n.slots.unlock()
+	return law.Learned(n.control, int(n.slots.found(n.decided)))
+}

@@ -45,7 +45,7 @@ func (n *Node) serveOne(now int64, fx *Effects) bool {
 	case w.HasDeadline() && !n.queue.InTime(w, n.view(now)):
 		verdict = reply.Deadline
 	case !n.slots.fits(w.Weight):
-		n.recheckSooner(w, now, fx)
+		n.slots.recheckSooner(w, now, fx)
 		return false
 	}
 	n.answer(w, verdict, now)
@@ -143,11 +143,11 @@ const soonest = int64(time.Millisecond)
 // recheckSooner makes w, the first waiter, look again when the pace lets it start, because no
 // other call may come at that moment. The waiters behind it need no notice: once w starts,
 // the next one is first.
-func (n *Node) recheckSooner(w *queue.Waiter, now int64, fx *Effects) {
-	if n.slots.pace().ready() {
+func (s *slots) recheckSooner(w *queue.Waiter, now int64, fx *Effects) {
+	if s.pace().ready() {
 		return
 	}
-	due := now + max(n.slots.pace().bucket().Delay(0), soonest)
+	due := now + max(s.pace().bucket().Delay(0), soonest)
 	if due+soonest >= w.RecheckAt {
 		return
 	}

@@ -29,6 +29,9 @@ type Settings struct {
 	// configuration and the node's always come from the same update.
 	Applied func()
 
+	// Resumed is the limit from which an update goes on, 0 for the current one.
+	Resumed int
+
 	// For a node in a group.
 	Name       string      // in the group's state
 	Allocation *Allocation // nil to keep it, or for no reserve and a share of 1

@@ -1,6 +1,10 @@
 package admit
 
-import "github.com/weir-go/weir/law"
+import (
+	"cmp"
+
+	"github.com/weir-go/weir/law"
+)
 
 // New returns a node that starts at now. The group is nil for a node without one.
 func New(s Settings, l law.Law, group *Group, now int64) (*Node, error) {
@@ -54,7 +58,7 @@ func (n *Node) Update(s Settings, l law.Law, now int64, fx *Effects) error {
 	n.slots.lock()
 	defer n.slots.unlock()
 	bounds := s.Bounds
-	bounds.Initial = min(max(int(n.slots.found(n.decided)), bounds.Min), bounds.Max)
+	bounds.Initial = min(max(cmp.Or(s.Resumed, int(n.slots.found(n.decided))), bounds.Min), bounds.Max)
 	fresh, err := controllerOf(l, bounds)
 	if err != nil {
 		return err

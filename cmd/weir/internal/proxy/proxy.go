@@ -73,6 +73,9 @@ func (p *Proxy) open(life context.Context, c *config.Config) (err error) {
 	if p.set, err = bulkhead.New(p.limits(c, nil)); err != nil {
 		return err
 	}
+	if c.State != "" {
+		p.restore(c.State)
+	}
 	if p.shared, err = exchange.New(life, c, p.onFault); err != nil {
 		return err
 	}

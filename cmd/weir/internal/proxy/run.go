@@ -22,11 +22,14 @@ func (p *Proxy) Run(ctx context.Context) error {
 	for _, o := range p.operators {
 		go func() { failed <- o.server.Serve(o.listener) }()
 	}
-	tracing, stopTracing := context.WithCancel(context.Background())
-	var sent sync.WaitGroup
-	defer sent.Wait() // includes the spans of the last requests
-	defer stopTracing()
-	sent.Go(func() { p.tracer.Run(tracing) })
+	beside, stop := context.WithCancel(context.Background())
+	var rest sync.WaitGroup
+	defer rest.Wait() // includes the spans of the last requests, and what they taught the limits
+	defer stop()
+	rest.Go(func() { p.tracer.Run(beside) })
+	if file := p.table.Load().config.State; file != "" {
+		rest.Go(func() { p.keepState(beside, file) })
+	}
 	select {
 	case err := <-failed:
 		return err

@@ -1,0 +1,107 @@
+package bulkhead_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/bulkhead"
+	"github.com/weir-go/weir/law"
+)
+
+// A restored set has the limits of the one before, of named keys, of others and below a budget.
+func TestRestore(t *testing.T) {
+	conf := bulkhead.Config{
+		Max: 1000,
+		ByKey: map[string]bulkhead.Compartment{
+			"named":  {Config: weir.Config{Law: law.Gradient{}, Initial: 30, Max: 100}},
+			"budget": {Config: weir.Config{Law: law.Gradient{}, Initial: 40, Max: 100}, Budget: time.Second},
+			"fixed":  {Config: weir.Config{Law: law.Fixed{Limit: 50}, Max: 100}},
+		},
+		Default: bulkhead.Compartment{Config: weir.Config{Law: law.Gradient{}, Initial: 25, Max: 100}},
+	}
+	before := newSet(t, conf)
+	if err := before.Do(t.Context(), "other", func(context.Context) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	state := before.Save()
+	for key, k := range conf.ByKey {
+		k.Config.Initial, k.Config.Max = 0, 35
+		conf.ByKey[key] = k
+	}
+	conf.Default.Config.Initial = 0
+	after := newSet(t, conf)
+	if err := after.Restore(state); err != nil {
+		t.Fatal(err)
+	}
+	for key, want := range map[string]int{"named": 30, "budget": 35, "fixed": 35, "other": 25, "unknown": 20} {
+		if limit := limitOf(t, after, key); limit != want {
+			t.Errorf("%s: a limit of %d, want %d", key, limit, want)
+		}
+	}
+}
+
+func limitOf(t *testing.T, s *bulkhead.Set, key string) int {
+	t.Helper()
+	h, err := s.Handle(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h.Snapshot().Limit
+}
+
+func TestRestoreRefuses(t *testing.T) {
+	s := newSet(t, bulkhead.Config{ByKey: map[string]bulkhead.Compartment{"a": {}, "b": {}}})
+	many := make([]string, 1001)
+	for i := range many {
+		many[i] = fmt.Sprintf(`"%d":{}`, i)
+	}
+	for state, want := range map[string]string{
+		"":              "want what Save returned",
+		`{"version":3}`: "version 3, and this program reads 1",
+		`{"version":1,"keys":{` + strings.Join(many, ",") + `}}`:                                                               "1001 keys: want at most 1000",
+		`{"version":1,"keys":{"a":{"version":1,"law":"law.AIMD","limit":9},"b":{"version":1,"law":"law.Setpoint","limit":9}}}`: `"a": it is of law.AIMD`,
+	} {
+		if err := s.Restore([]byte(state)); !errors.Is(err, weir.ErrConfig) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", state, err, want)
+		}
+	}
+	if a, b := limitOf(t, s, "a"), limitOf(t, s, "b"); a != 4 || b != 9 {
+		t.Errorf("limits of %d and %d: want 4 and 9", a, b)
+	}
+}
+
+// A state has at most a thousand keys, first the named keys and the keys in use.
+func TestSaveOfManyKeys(t *testing.T) {
+	s := newSet(t, bulkhead.Config{ByKey: map[string]bulkhead.Compartment{"named": {}}})
+	for i := range 1500 {
+		if err := s.Do(t.Context(), fmt.Sprint(i), func(context.Context) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	state := string(s.Save())
+	if n := strings.Count(state, `"limit"`); n != 1000 || !strings.Contains(state, `"named"`) {
+		t.Errorf("%d keys", n)
+	}
+	if err := newSet(t, bulkhead.Config{}).Restore([]byte(state)); err != nil {
+		t.Error(err)
+	}
+}
+
+func FuzzRestore(f *testing.F) {
+	f.Add([]byte(`{"version":1,"keys":{"a":{"version":1,"law":"law.Setpoint","limit":9},"":{}}}`))
+	f.Fuzz(func(t *testing.T, state []byte) {
+		s := newSet(t, bulkhead.Config{Max: 100, MaxKeys: 10})
+		_ = s.Restore(state)
+		if err := s.Do(t.Context(), "a", func(context.Context) error { return nil }); err != nil {
+			t.Error(err)
+		}
+		if n := s.Snapshot().Total.InFlight; n != 0 {
+			t.Errorf("%d in flight", n)
+		}
+	})
+}
