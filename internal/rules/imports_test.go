@@ -57,6 +57,7 @@ var mayImport = map[string]string{
 	"pool/sourcetest":   "pool",
 	"internal/tracelog": "",
 	"internal/maxmin":   "",
+	"internal/lease":    "internal/maxmin",
 	"sim":               "internal/admit internal/queue internal/reply internal/settings internal/window law internal/portable internal/maxmin internal/nearest internal/tracelog",
 
 	"internal/suites":      "sim internal/portable internal/nearest",

@@ -419,4 +419,13 @@ var mutants = []mutant{
 	{"a slice that was short keeps what was reserved for it", "examples/relay/relay/outbox.go", "o.give(max(reserved-size, 0))", "_ = reserved", "TestOutboxesAgainstSums", "", ""},
 	{"clients are answered before the relay is at work", "examples/relay/relay/listener.go", "case <-s.opened:", "case <-s.opened:\n\tdefault:", "TestClientsWaitForRun", "", ""},
 	{"sockets that say nothing have no bound", "examples/relay/relay/listener.go", "if denied == nil {", "if denied == nil || true {", "TestSocketsThatAreRefused", "", ""},
+
+	// The shares of a fleet.
+	{"a share is lent before its loser confirms the loss", "internal/lease/booking.go", "most, keep := max(b.want.Held, b.want.Running), b.want.Keep", "most, keep := b.last().Share, b.want.Keep", "TestFleetStaysBelowTheCap", "./internal/check", ""},
+	{"a lease counts from its receipt", "internal/lease/member.go", "end := g.Answers + g.TTL", "end := now + g.TTL", "TestFleetStaysBelowTheCap", "./internal/check", ""},
+	{"running work is not counted", "internal/lease/booking.go", "max(b.want.Held, b.want.Running)", "b.want.Held", "TestFleetStaysBelowTheCap", "./internal/check", ""},
+	{"a new allocator raises before all have promised", "internal/lease/allocator.go", "raise = raise && (b.promised || now >= a.settled)", "", "TestFleetStaysBelowTheCap", "./internal/check", ""},
+	{"the last work of a silent member is not counted", "internal/lease/booking.go", "drift(c.TTL+c.Grace)", "drift(c.TTL)", "TestFleetStaysBelowTheCap", "./internal/check", ""},
+	{"a member accepts grants of an allocator that was followed", "internal/lease/member.go", "g.Epoch.Before(m.promised) || end <= now", "end <= now", "TestFleetStaysBelowTheCap", "./internal/check", ""},
+	{"a lease that has ended counts again", "internal/lease/booking.go", "&& g.Answers+g.TTL > b.want.Sent", "", "TestFleetStaysBelowTheCap", "./internal/check", ""},
 }

@@ -1,0 +1,149 @@
+package check
+
+import (
+	"container/heap"
+	"math"
+	"time"
+)
+
+// longestWork is that of the simulated work, and the grace of the fleet.
+const longestWork = 8 * time.Second
+
+// fleetEnds are the ends of the running work of a member, the next one first.
+type fleetEnds []time.Duration
+
+func (e fleetEnds) Len() int           { return len(e) }
+func (e fleetEnds) Less(i, j int) bool { return e[i] < e[j] }
+func (e fleetEnds) Swap(i, j int)      { e[i], e[j] = e[j], e[i] }
+func (e *fleetEnds) Push(x any)        { *e = append(*e, x.(time.Duration)) }
+func (e *fleetEnds) Pop() any {
+	last := (*e)[len(*e)-1]
+	*e = (*e)[:len(*e)-1]
+	return last
+}
+
+// work ends the work whose time is over and starts as much as the share allows.
+func (m *fleetMember) work() {
+	for len(m.ends) > 0 && m.ends[0] <= m.w.now {
+		heap.Pop(&m.ends)
+	}
+	for len(m.ends) < min(m.share, m.need) {
+		long := 200 * time.Millisecond * time.Duration(math.Pow(40, m.w.Float64()))
+		heap.Push(&m.ends, m.w.now+min(long, longestWork))
+	}
+	m.count()
+}
+
+// count updates what the member adds to the slots of the world. Work whose end came since the last
+// step counts until the next one, except where that would be above the cap.
+func (m *fleetMember) count() {
+	counts := max(m.share, len(m.ends))
+	m.w.slots += counts - m.counts
+	m.counts = counts
+	if m.w.slots > m.w.conf.Cap {
+		m.w.settle()
+	}
+}
+
+// settle ends all work whose time is over, and notes whether the cap is still passed.
+func (w *fleetWorld) settle() {
+	for _, m := range w.alive {
+		for len(m.ends) > 0 && m.ends[0] <= w.now {
+			heap.Pop(&m.ends)
+		}
+		counts := max(m.share, len(m.ends))
+		w.slots += counts - m.counts
+		m.counts = counts
+	}
+	w.worst = max(w.worst, w.slots-w.conf.Cap)
+}
+
+// demand gives a member a new need now and then: mostly below an equal part of the cap, sometimes
+// many times that.
+func (m *fleetMember) demand() {
+	if m.dead {
+		return
+	}
+	m.w.after(m.w.between(3*time.Second, 20*time.Second), m.demand)
+	if m.w.steady {
+		return
+	}
+	equal := float64(m.w.conf.Cap) / float64(len(m.w.alive))
+	m.need = int(m.w.ExpFloat64() * 0.6 * equal)
+	if m.w.IntN(8) == 0 {
+		m.need = int(equal * (2 + 10*m.w.Float64()))
+	}
+}
+
+// use adds up how much runs, and how much could.
+func (w *fleetWorld) use() {
+	running, need := 0, 0
+	for _, m := range w.alive {
+		running += len(m.ends)
+		need += m.need
+	}
+	w.used += float64(running)
+	w.useful += float64(min(need, w.conf.Cap))
+	w.after(time.Second, w.use)
+}
+
+// faults lets something go wrong every few seconds.
+func (w *fleetWorld) faults() {
+	m := w.alive[w.IntN(len(w.alive))]
+	leader := m
+	for _, other := range w.alive {
+		if other.node.Leads() {
+			leader = other
+		}
+	}
+	switch w.IntN(9) {
+	case 0, 1:
+		w.cutOff(m)
+	case 2:
+		w.cutOff(leader)
+	case 3:
+		leader.leave(false)
+		w.replace()
+	case 4:
+		m.leave(false)
+		w.replace()
+	case 5:
+		m.leave(true)
+		w.replace()
+	case 6:
+		w.goBack(w.between(0, 5*time.Second))
+	case 7: // the allocator is cut off, and dies as the store goes back
+		w.cutOff(m)
+		w.goBack(5 * time.Second)
+		leader.leave(false)
+		w.replace()
+	case 8:
+		leader.stop(w.between(time.Second, 30*time.Second))
+	}
+	w.after(w.between(3*time.Second, 40*time.Second), w.faults)
+}
+
+// cutOff keeps a member and the store apart for a while.
+func (w *fleetWorld) cutOff(m *fleetMember) {
+	m.cut = true
+	w.after(w.between(5*time.Second, 35*time.Second), func() {
+		if m.cut = false; !m.dead {
+			m.resync()
+		}
+	})
+}
+
+// stop stops a process for a while. It starts nothing meanwhile, so it counts with what runs.
+func (m *fleetMember) stop(d time.Duration) {
+	m.paused, m.share = true, 0
+	m.count()
+	m.w.after(d, func() {
+		if m.paused = false; !m.dead {
+			m.step()
+		}
+	})
+}
+
+func (w *fleetWorld) replace() {
+	w.after(w.between(time.Second, 5*time.Second), func() { w.join().demand() })
+}

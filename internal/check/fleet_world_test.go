@@ -1,0 +1,292 @@
+package check
+
+import (
+	"container/heap"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/weir-go/weir/internal/lease"
+)
+
+// A fleetWorld simulates the members of a fleet, their store, and the network between them. It runs
+// the protocol that package fleet runs. Only the events of its heap happen, in their order, so a
+// seed always gives the same run.
+type fleetWorld struct {
+	*rand.Rand
+	now    time.Duration
+	events fleetEvents
+	conf   lease.Config
+	store  fleetStore
+	alive  []*fleetMember
+	made   int
+	slots  int // shares, or running work where that is more: of all that live
+
+	steady bool // whether needs stay as they are
+
+	over       time.Duration // how long the slots were above the cap
+	worst      int           // by how much
+	used       float64       // slots that ran, times seconds
+	useful     float64       // that could have run
+	violations []string
+}
+
+type fleetEvent struct {
+	at time.Duration
+	do func()
+	n  int
+}
+
+type fleetEvents struct {
+	list []fleetEvent
+	n    int
+}
+
+func (e *fleetEvents) Len() int      { return len(e.list) }
+func (e *fleetEvents) Swap(i, j int) { e.list[i], e.list[j] = e.list[j], e.list[i] }
+func (e *fleetEvents) Push(x any)    { e.list = append(e.list, x.(fleetEvent)) }
+func (e *fleetEvents) Less(i, j int) bool {
+	a, b := e.list[i], e.list[j]
+	return a.at < b.at || a.at == b.at && a.n < b.n
+}
+
+func (e *fleetEvents) Pop() any {
+	last := e.list[len(e.list)-1]
+	e.list = e.list[:len(e.list)-1]
+	return last
+}
+
+func (w *fleetWorld) after(d time.Duration, do func()) {
+	w.events.n++
+	heap.Push(&w.events, fleetEvent{w.now + d, do, w.events.n})
+}
+
+// run lets the world go on until a moment.
+func (w *fleetWorld) run(until time.Duration) {
+	for len(w.events.list) > 0 && w.events.list[0].at <= until {
+		e := heap.Pop(&w.events).(fleetEvent)
+		if w.slots > w.conf.Cap {
+			w.over += e.at - w.now
+		}
+		w.now = e.at
+		e.do()
+	}
+	w.now = until
+}
+
+// between draws a duration.
+func (w *fleetWorld) between(least, most time.Duration) time.Duration {
+	return least + time.Duration(w.Float64()*float64(most-least))
+}
+
+// delay is that of one message: most take up to 100 ms, one in ten up to 2 s.
+func (w *fleetWorld) delay() time.Duration {
+	if w.IntN(10) > 0 {
+		return w.between(time.Millisecond, 100*time.Millisecond)
+	}
+	return w.between(0, 2*time.Second)
+}
+
+// lost says whether a message is lost: one in twenty.
+func (w *fleetWorld) lost() bool { return w.IntN(20) == 0 }
+
+// A fleetStore keeps the newest value of each key, and a journal of what they were before.
+type fleetStore struct {
+	entries map[string]lease.Entry
+	rev     uint64
+	journal []fleetChange
+}
+
+type fleetChange struct {
+	at     time.Duration
+	before lease.Entry
+	rev    uint64
+}
+
+// write applies a write, and sends it to those that watch the key.
+func (w *fleetWorld) write(x lease.Write) {
+	s := &w.store
+	before, known := s.entries[x.Key]
+	before.Key = x.Key
+	if x.Swap && (x.Rev != before.Rev || known != (x.Rev != 0)) {
+		return
+	}
+	s.journal = append(s.journal, fleetChange{w.now, before, s.rev})
+	s.rev++
+	entry := lease.Entry{Key: x.Key, Value: x.Value, Rev: s.rev}
+	if s.entries[x.Key] = entry; x.Value == nil {
+		delete(s.entries, x.Key)
+	}
+	for _, m := range w.alive {
+		if m.watches(x.Key) {
+			m.deliver(entry)
+		}
+	}
+}
+
+// goBack makes the store forget its last writes. Everybody who watches reads it anew.
+func (w *fleetWorld) goBack(by time.Duration) {
+	s := &w.store
+	for i := len(s.journal) - 1; i >= 0 && s.journal[i].at > w.now-by; i-- {
+		c := s.journal[i]
+		s.rev = c.rev
+		if s.entries[c.before.Key] = c.before; c.before.Value == nil {
+			delete(s.entries, c.before.Key)
+		}
+		s.journal = s.journal[:i]
+	}
+	for _, m := range w.alive {
+		m.resync()
+	}
+}
+
+// A fleetMember is a process: its node, its clock, and its work.
+type fleetMember struct {
+	w        *fleetWorld
+	id       string
+	grant    string // the key of its grant
+	node     *lease.Node
+	rate     float64 // of its clock
+	offset   time.Duration
+	need     int
+	share    int
+	ends     fleetEnds // of its running work
+	counts   int       // what it adds to the slots of the world
+	cut      bool      // off from the store
+	paused   bool
+	dead     bool
+	led      bool
+	tickings int
+}
+
+func (w *fleetWorld) join() *fleetMember {
+	w.made++
+	m := &fleetMember{w: w, id: fmt.Sprintf("m%05d", w.made), rate: 0.96 + 0.08*w.Float64(), offset: w.between(time.Second, time.Hour)}
+	conf := w.conf
+	conf.ID, m.grant = m.id, lease.GrantPrefix+m.id
+	m.node = lease.NewNode(conf, m.clock())
+	w.alive = append(w.alive, m)
+	m.resync()
+	m.tick()
+	return m
+}
+
+// leave ends a process: killed, or in order.
+func (m *fleetMember) leave(inOrder bool) {
+	if m.dead {
+		return
+	}
+	if inOrder {
+		m.send(m.node.Leave(m.clock(), 0))
+	}
+	m.dead, m.share, m.ends = true, 0, nil
+	m.count()
+	for i, other := range m.w.alive {
+		if other == m {
+			m.w.alive = append(m.w.alive[:i], m.w.alive[i+1:]...)
+			break
+		}
+	}
+}
+
+func (m *fleetMember) clock() time.Duration {
+	return m.offset + time.Duration(m.rate*float64(m.w.now))
+}
+
+func (m *fleetMember) watches(key string) bool {
+	return m.led || key == lease.LeaderKey || key == m.grant
+}
+
+// deliver sends an entry to the member. A leader that was lost is sent once more, as a connection
+// that breaks is made anew.
+func (m *fleetMember) deliver(e lease.Entry) {
+	if m.w.lost() {
+		if e.Key == lease.LeaderKey {
+			m.w.after(2*time.Second, func() { m.deliver(m.w.store.entries[e.Key]) })
+		}
+		return
+	}
+	m.receive(m.w.delay(), func() { m.read(e) })
+}
+
+// receive calls back when a message arrives, unless the member is dead or cut off by then. Messages
+// overtake each other.
+func (m *fleetMember) receive(delay time.Duration, do func()) {
+	m.w.after(delay, func() {
+		if !m.dead && !m.cut {
+			do()
+		}
+	})
+}
+
+// resync sends the present entries, as a watch does when it begins.
+func (m *fleetMember) resync() {
+	all, delay := m.led, m.w.delay()
+	for _, key := range m.w.store.keys() {
+		if e := m.w.store.entries[key]; m.watches(key) {
+			m.receive(delay, func() { m.read(e) })
+		}
+	}
+	m.receive(delay, func() { m.node.Synced(all) })
+}
+
+func (s *fleetStore) keys() []string { return slices.Sorted(maps.Keys(s.entries)) }
+
+func (m *fleetMember) read(e lease.Entry) {
+	if m.paused {
+		m.w.after(time.Second, func() { m.receive(0, func() { m.read(e) }) })
+		return
+	}
+	hurry, err := m.node.Read(m.clock(), e)
+	if err != nil {
+		m.w.violations = append(m.w.violations, err.Error())
+	}
+	if leads := m.node.Leads(); leads != m.led {
+		if m.led = leads; leads {
+			m.resync()
+		}
+	}
+	if hurry {
+		m.step()
+	}
+}
+
+// tick steps the node when it asked for that.
+func (m *fleetMember) tick() {
+	if !m.dead && !m.paused {
+		m.step()
+	}
+}
+
+func (m *fleetMember) schedule(d time.Duration) {
+	ticking := m.tickings
+	m.w.after(d, func() {
+		if ticking == m.tickings {
+			m.tick()
+		}
+	})
+}
+
+func (m *fleetMember) step() {
+	m.send(m.node.Tick(m.clock(), func(share int) lease.Load {
+		m.share = share
+		m.work()
+		return lease.Load{Need: m.need, Running: len(m.ends)}
+	}))
+	m.led = m.led && m.node.Leads()
+	m.tickings++
+	m.schedule(time.Duration(float64(m.node.Wake(m.clock())-m.clock())/m.rate) + time.Microsecond)
+}
+
+func (m *fleetMember) send(writes []lease.Write) {
+	if m.cut {
+		return
+	}
+	for _, x := range writes {
+		if !m.w.lost() {
+			m.w.after(m.w.delay(), func() { m.w.write(x) })
+		}
+	}
+}

@@ -1,0 +1,58 @@
+package lease
+
+import (
+	"hash/fnv"
+	"time"
+)
+
+// A ballot follows who leads, and stands for election when nobody does.
+type ballot struct {
+	leader Leader // as the store has it; the zero Leader if nobody leads
+	rev    uint64 // of its entry
+	seen   time.Duration
+	synced bool // whether the entry, or that there is none, was read
+	led    Epoch
+	asked  time.Duration // when this last wrote the entry
+	jitter time.Duration
+}
+
+// jitter keeps members from standing all at once, which would be a burst of writes and no harm.
+func jitter(c Config) time.Duration {
+	h := fnv.New32a()
+	h.Write([]byte(c.ID))
+	return time.Duration(uint64(h.Sum32()) * uint64(c.Refresh) >> 32)
+}
+
+func (b *ballot) read(now time.Duration, l Leader, rev uint64) {
+	b.leader, b.rev, b.seen = l, rev, now
+}
+
+// elected says whether the entry begins a new term of this node. After a store went back, it may
+// show an old term, which is over.
+func (b *ballot) elected(c Config, l Leader, promised Epoch) bool {
+	if l.Epoch.ID != c.ID || l.Epoch != promised || !b.led.Before(l.Epoch) {
+		return false
+	}
+	b.led = l.Epoch
+	return true
+}
+
+// campaign returns the write that renews or begins a term.
+func (b *ballot) campaign(c Config, now time.Duration, a *allocator, promised Epoch) (w Write, ok bool) {
+	if !b.synced || b.asked != 0 && now < b.asked+c.Refresh {
+		return Write{}, false
+	}
+	next := Leader{Sent: now}
+	switch {
+	case a != nil:
+		next.Epoch, next.Blind = a.epoch, max(0, a.blind-now)
+	case b.rev == 0:
+		next.Epoch, next.Blind = Epoch{promised.N + 1, c.ID}, c.wait()
+	case b.leader.Epoch.ID == c.ID, now >= b.seen+drift(c.term())+b.jitter:
+		next.Epoch, next.Blind = Epoch{promised.N + 1, c.ID}, b.leader.Blind
+	default:
+		return Write{}, false
+	}
+	b.asked = now
+	return Write{Key: LeaderKey, Value: encode(next), Swap: true, Rev: b.rev}, true
+}

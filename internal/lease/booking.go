@@ -1,0 +1,102 @@
+package lease
+
+import (
+	"slices"
+	"time"
+)
+
+// A booking is what the allocator knows of one member.
+type booking struct {
+	id       string
+	since    time.Duration // when this allocator first heard of it
+	heard    time.Duration // when it last did
+	want     Want
+	promised bool  // whether the want is of this epoch
+	past     int   // the Keep of its grants of earlier epochs
+	grants   []own // of this epoch: the last one, and those before it that are open
+	share    int   // that it should have now
+	target   int   // that it should have once there is room
+	occupied int   // that it may hold or run
+}
+
+// own is a grant that this allocator wrote, and when.
+type own struct {
+	Grant
+	at time.Duration
+}
+
+// last is the last grant, or the zero value.
+func (b *booking) last() own {
+	if len(b.grants) == 0 {
+		return own{}
+	}
+	return b.grants[len(b.grants)-1]
+}
+
+// hear takes a want, unless a later one came before it.
+func (b *booking) hear(now time.Duration, e Epoch, w Want) {
+	if w.Sent <= b.want.Sent {
+		return
+	}
+	b.want, b.heard, b.promised = w, now, w.Epoch == e
+	if b.promised {
+		newest := b.last().Number
+		b.grants = slices.DeleteFunc(b.grants, func(g own) bool { return !b.open(g) && g.Number != newest })
+	}
+}
+
+// open says whether the member may still apply a grant, or did so after its last want. Its own
+// stamps say when the lease was over.
+func (b *booking) open(g own) bool {
+	return g.Number > b.want.Applied && g.Answers+g.TTL > b.want.Sent
+}
+
+// until is when nothing that the member was granted can still be held or run.
+func (b *booking) until(c Config) time.Duration {
+	return max(b.heard, b.last().at) + drift(c.TTL+c.Grace)
+}
+
+// occupies is the most that the member may hold or run now.
+func (b *booking) occupies(now time.Duration, a *allocator, equal int) int {
+	most, keep := max(b.want.Held, b.want.Running), b.want.Keep
+	for _, g := range b.grants {
+		if b.open(g) {
+			most, keep = max(most, g.Share), max(keep, g.Keep)
+		}
+	}
+	switch {
+	case b.want.Refuse:
+		keep = 0
+	case !b.promised:
+		keep = max(keep, b.past, equal) // its last grants may be lost
+	}
+	if b.promised && now >= b.until(a.conf) || !b.promised && now >= a.settled {
+		return keep
+	}
+	return most
+}
+
+// due says whether to write a grant: for another share, and so that the lease does not end, sooner
+// while the last grant may be lost.
+func (b *booking) due(now time.Duration, c Config) bool {
+	last := b.last()
+	if last.Number == 0 || b.share != last.Share {
+		return true
+	}
+	if last.Number > b.want.Applied {
+		return now >= last.at+c.Refresh/2
+	}
+	return b.want.Sent > last.Answers && now >= last.at+c.TTL/5
+}
+
+func (b *booking) grant(now time.Duration, a *allocator, equal int) Write {
+	g := Grant{
+		Epoch: a.epoch, Number: a.number, Answers: b.want.Sent, TTL: a.conf.TTL,
+		Share: b.share, Keep: min(b.share, equal),
+	}
+	if b.want.Refuse {
+		g.Keep = 0
+	}
+	b.grants = append(b.grants, own{g, now})
+	return Write{Key: GrantPrefix + b.id, Value: encode(g)}
+}

@@ -1,0 +1,87 @@
+package lease
+
+import "time"
+
+// A member holds a share until its lease ends, and says what it needs.
+type member struct {
+	conf     Config
+	promised Epoch
+	applied  uint64 // the number of the last grant of that epoch
+	settled  bool   // whether there ever was one
+	lease    time.Duration
+	share    int
+	keep     int
+	sent     time.Duration // the last want; 0 before it
+	said     int           // the need in it
+	hurry    bool          // whether the allocator waits for the next
+}
+
+func newMember(c Config) member {
+	m := member{conf: c, share: c.Start, keep: c.Start}
+	switch c.Fallback {
+	case Local:
+		m.share = MostSlots
+	case Refuse:
+		m.keep = 0
+	}
+	return m
+}
+
+// promise accepts no grants of earlier epochs from now on.
+func (m *member) promise(e Epoch) {
+	if m.promised.Before(e) {
+		m.promised, m.applied, m.hurry = e, 0, true
+	}
+}
+
+// apply takes a grant. It says whether the share changed.
+func (m *member) apply(now time.Duration, g Grant) (changed bool) {
+	end := g.Answers + g.TTL
+	if g.Epoch.Before(m.promised) || end <= now {
+		return false
+	}
+	m.promise(g.Epoch)
+	if g.Number <= m.applied {
+		return false
+	}
+	before := m.share
+	m.applied, m.settled = g.Number, true
+	m.lease, m.share, m.keep = end, g.Share, g.Keep
+	m.hurry = m.hurry || m.share < before // the allocator gives away what this lost once it is confirmed
+	return m.share != before
+}
+
+// expire falls back at the end of the lease.
+func (m *member) expire(now time.Duration) {
+	if m.lease == 0 || now < m.lease {
+		return
+	}
+	m.lease = 0
+	switch m.conf.Fallback {
+	case Keep:
+		m.share = min(m.share, m.keep)
+	case Refuse:
+		m.share = 0
+	case Local:
+		m.share = MostSlots
+	}
+}
+
+// due says whether to send a want: each refresh, and at once when the allocator waits for it or the
+// need has risen by half.
+func (m *member) due(now time.Duration, load Load) bool {
+	return m.sent == 0 || m.hurry || now >= m.sent+m.conf.Refresh || 2*load.Need > 3*max(m.said, m.share)
+}
+
+func (m *member) want(now time.Duration, load Load) Want {
+	m.sent, m.said, m.hurry = now, load.Need, false
+	w := Want{
+		Epoch: m.promised, Applied: m.applied, Settled: m.settled, Sent: now,
+		Cap: m.conf.Cap, Weight: m.conf.Weight, Need: load.Need,
+		Held: m.share, Running: load.Running, Keep: m.keep, Refuse: m.conf.Fallback == Refuse,
+	}
+	if m.share == MostSlots { // on its own
+		w.Held = load.Running
+	}
+	return w
+}

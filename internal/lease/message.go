@@ -1,0 +1,135 @@
+package lease
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+)
+
+// The keys of a fleet.
+const (
+	LeaderKey   = "leader"
+	WantPrefix  = "want."
+	GrantPrefix = "grant."
+)
+
+// An Epoch is one term of one allocator. Later epochs win; the zero Epoch is before all.
+type Epoch struct {
+	N  uint64 `json:"n"`  // above all that the allocator had seen
+	ID string `json:"id"` // the allocator, so that no two epochs are equal
+}
+
+// Before says whether the epoch is earlier than another.
+func (e Epoch) Before(other Epoch) bool {
+	return cmp.Or(cmp.Compare(e.N, other.N), cmp.Compare(e.ID, other.ID)) < 0
+}
+
+// A Leader is the value of [LeaderKey].
+type Leader struct {
+	Epoch Epoch         `json:"epoch"`
+	Sent  time.Duration `json:"sent"`  // by the leader's clock, when it sent this
+	Blind time.Duration `json:"blind"` // how long nobody may be raised, because a past is unknown
+}
+
+// A Want is what a member says of itself.
+type Want struct {
+	Epoch   Epoch         `json:"epoch"`   // the latest that it knows; it accepts no grants of earlier ones
+	Applied uint64        `json:"applied"` // the number of the last grant of that epoch that it applied, or 0
+	Settled bool          `json:"settled"` // whether it ever applied one
+	Sent    time.Duration `json:"sent"`    // by the member's clock
+	Cap     int           `json:"cap"`     // of the fleet, as it is configured here
+	Weight  float64       `json:"weight"`  // for max-min fairness
+	Need    int           `json:"need"`    // slots that it could use
+	Held    int           `json:"held"`    // its share now
+	Running int           `json:"running"` // slots in use, which may be above Held after a decrease
+	Keep    int           `json:"keep"`    // the share that it falls back to
+	Refuse  bool          `json:"refuse"`  // whether it falls back to 0
+	Leaving bool          `json:"leaving"` // whether this is its last word, with nothing held or running
+}
+
+// A Grant is a share, for a time.
+type Grant struct {
+	Epoch   Epoch         `json:"epoch"`
+	Number  uint64        `json:"number"`  // counts the grants of an epoch
+	Answers time.Duration `json:"answers"` // Want.Sent of the want that it answers
+	TTL     time.Duration `json:"ttl"`     // how long it holds, from then on
+	Share   int           `json:"share"`
+	Keep    int           `json:"keep"` // the share to fall back to
+}
+
+// MostSlots bounds caps and shares, as those of a limiter are.
+const MostSlots = 1_000_000_000
+
+// longestValue bounds the size of a value: the longest of ours, with an id of 64 bytes, has half of it.
+const longestValue = 1024
+
+// encode returns a message as JSON.
+func encode(message any) []byte {
+	text, err := json.Marshal(message)
+	if err != nil {
+		panic(err) // no message has a value that JSON cannot say: Config.Weight is finite
+	}
+	return text
+}
+
+// decode reads a message that somebody else wrote.
+func decode[M interface{ check() error }](text []byte) (message M, err error) {
+	if len(text) > longestValue {
+		return message, fmt.Errorf("it has %d bytes: want at most %d", len(text), longestValue)
+	}
+	if err := json.Unmarshal(text, &message); err != nil {
+		return message, err
+	}
+	return message, message.check()
+}
+
+func (l Leader) check() error {
+	if l.Blind < 0 || l.Blind > 24*time.Hour {
+		return fmt.Errorf("it raises nobody for %v: want 0 to 24h", l.Blind)
+	}
+	return l.Epoch.check()
+}
+
+func (w Want) check() error {
+	if !(w.Weight > 0 && w.Weight <= math.MaxInt32) {
+		return fmt.Errorf("its weight is %v: want above 0", w.Weight)
+	}
+	return cmp.Or(w.Epoch.check(), slots(w.Cap, w.Need, w.Held, w.Running, w.Keep))
+}
+
+func (g Grant) check() error {
+	if g.TTL <= 0 || g.TTL > time.Hour {
+		return fmt.Errorf("its TTL is %v: want up to 1h", g.TTL)
+	}
+	return cmp.Or(g.Epoch.check(), slots(g.Share, g.Keep))
+}
+
+// check bounds the epochs that a foreign leader can force on the others: past it they could not count on.
+func (e Epoch) check() error {
+	if e.N >= 1<<62 {
+		return fmt.Errorf("its epoch is %d: want below 2^62", e.N)
+	}
+	return nil
+}
+
+func slots(values ...int) error {
+	for _, v := range values {
+		if v < 0 || v > MostSlots {
+			return fmt.Errorf("it has %d slots: want 0 to %d", v, MostSlots)
+		}
+	}
+	return nil
+}
+
+// A kind says which message a key has, and of which member.
+func kind(key string) (prefix, id string) {
+	for _, prefix := range []string{WantPrefix, GrantPrefix} {
+		if id, ok := strings.CutPrefix(key, prefix); ok {
+			return prefix, id
+		}
+	}
+	return key, ""
+}

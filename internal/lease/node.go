@@ -1,0 +1,190 @@
+package lease
+
+import "time"
+
+// A Fallback says what a member does when its lease has ended.
+type Fallback uint8
+
+const (
+	Keep   Fallback = iota // the smaller of its last share and an equal part of the cap
+	Refuse                 // 0
+	Local                  // no share: MostSlots
+)
+
+// A Config is complete: package fleet fills in its defaults and checks it.
+type Config struct {
+	ID       string // of this process and no other, ever
+	Cap      int
+	Weight   float64
+	Start    int // the share before the first grant
+	Fallback Fallback
+	Refresh  time.Duration // between wants
+	TTL      time.Duration // of a lease
+	Grace    time.Duration // the longest work
+	Forget   time.Duration // how long a silent member is counted
+}
+
+// term is how long an allocator may believe that it leads, without a word from the store: short
+// enough that the next one is elected before the leases end.
+func (c Config) term() time.Duration { return c.TTL / 2 }
+
+// drift is a duration of another's clock, by ours: clocks run apart by less than a tenth.
+func drift(d time.Duration) time.Duration { return d + d/10 }
+
+// wait is how long grants of earlier allocators, and the work that they let start, may last.
+func (c Config) wait() time.Duration { return drift(c.term() + c.TTL + c.Grace) }
+
+// An Entry is a value as the store has it. Without a key it says that all entries that there were
+// have been read; without a value, that the key has none.
+type Entry struct {
+	Key   string
+	Value []byte
+	Rev   uint64
+}
+
+// A Write is for the store. Without a value it deletes.
+type Write struct {
+	Key   string
+	Value []byte
+	Swap  bool   // only if the revision of the key is Rev; 0: it has no value
+	Rev   uint64 // see Swap
+}
+
+// A Load is what a process needs and runs, in slots.
+type Load struct{ Need, Running int }
+
+// A Node is one process. Its methods are not safe for concurrent use. Times are durations since
+// some moment before the node was made, by the clock of the process.
+type Node struct {
+	conf   Config
+	member member
+	ballot ballot
+	alloc  *allocator // nil while another leads
+}
+
+// NewNode returns the node of a process that is told of its own grant and of the leader.
+func NewNode(c Config, now time.Duration) *Node {
+	return &Node{conf: c, member: newMember(c), ballot: ballot{seen: now, jitter: jitter(c)}}
+}
+
+// Share is how much may run now.
+func (n *Node) Share() int { return n.member.share }
+
+// Leads says whether this is the allocator. As long as it leads, it reads the entries of all keys,
+// and first of all those that there are.
+func (n *Node) Leads() bool { return n.alloc != nil }
+
+// Wake is when to call Tick at the latest.
+func (n *Node) Wake(now time.Duration) time.Duration {
+	next := now + n.conf.Refresh/4 // the allocator's pace
+	if end := n.member.lease; end > now {
+		return min(next, end)
+	}
+	return next
+}
+
+// Read takes an entry of the store. It says whether Tick has to follow at once. The error is about a
+// value that is none of ours, and which changes nothing.
+func (n *Node) Read(now time.Duration, e Entry) (hurry bool, err error) {
+	prefix, id := kind(e.Key)
+	switch {
+	case e.Key == LeaderKey:
+		return n.readLeader(now, e)
+	case e.Value == nil: // nobody's word: members say that they leave
+	case prefix == GrantPrefix && id == n.conf.ID:
+		return n.readGrant(now, e.Value)
+	case n.alloc != nil && prefix == GrantPrefix:
+		g, err := decode[Grant](e.Value)
+		if err == nil {
+			n.alloc.readGrant(now, id, g)
+		}
+		return false, err
+	case n.alloc != nil && prefix == WantPrefix:
+		return false, n.readWant(now, id, e.Value)
+	}
+	return false, nil
+}
+
+// Synced says that Read got all entries that there were of the leader or, with all, of all keys.
+func (n *Node) Synced(all bool) {
+	n.ballot.synced = true
+	if all && n.alloc != nil {
+		n.alloc.synced = true
+	}
+}
+
+func (n *Node) readGrant(now time.Duration, value []byte) (hurry bool, err error) {
+	g, err := decode[Grant](value)
+	if err != nil {
+		return false, err
+	}
+	changed := n.member.apply(now, g)
+	n.abdicate(now)
+	return changed, nil
+}
+
+func (n *Node) readWant(now time.Duration, id string, value []byte) error {
+	w, err := decode[Want](value)
+	if err != nil {
+		return err
+	}
+	n.member.promise(w.Epoch)
+	if n.abdicate(now); n.alloc != nil {
+		n.alloc.readWant(now, id, w)
+	}
+	return nil
+}
+
+func (n *Node) readLeader(now time.Duration, e Entry) (hurry bool, err error) {
+	var l Leader
+	if e.Value == nil {
+		e.Rev = 0
+	} else if l, err = decode[Leader](e.Value); err != nil {
+		l = Leader{Blind: n.conf.wait()} // it can be replaced like an old one, and who led before is unknown
+	}
+	n.ballot.read(now, l, e.Rev)
+	before := n.member.promised
+	n.member.promise(l.Epoch)
+	if n.ballot.elected(n.conf, l, n.member.promised) {
+		n.alloc = newAllocator(n.conf, now, l)
+	}
+	n.abdicate(now)
+	return before != n.member.promised, err
+}
+
+// abdicate ends a leadership whose time is over, or which another has followed.
+func (n *Node) abdicate(now time.Duration) {
+	if n.alloc != nil && (n.alloc.epoch != n.member.promised || n.ballot.leader.Epoch != n.alloc.epoch ||
+		now >= n.ballot.leader.Sent+n.conf.term()) {
+		n.alloc = nil
+	}
+}
+
+// Tick returns the writes that are due. It calls use with the share that holds from now on; use
+// applies it and then measures the load.
+func (n *Node) Tick(now time.Duration, use func(share int) Load) []Write {
+	n.member.expire(now)
+	load := use(n.member.share)
+	var writes []Write
+	if n.member.due(now, load) {
+		writes = append(writes, Write{Key: WantPrefix + n.conf.ID, Value: encode(n.member.want(now, load))})
+	}
+	n.abdicate(now)
+	if n.alloc != nil {
+		writes = append(writes, n.alloc.allocate(now)...)
+	}
+	if w, ok := n.ballot.campaign(n.conf, now, n.alloc, n.member.promised); ok {
+		writes = append(writes, w)
+	}
+	return writes
+}
+
+// Leave returns the last writes of a member that holds nothing from now on. While its last work
+// runs, the allocator counts that as it does for a silent member.
+func (n *Node) Leave(now time.Duration, running int) []Write {
+	n.member.share, n.member.keep, n.member.lease = 0, 0, 0
+	n.alloc = nil
+	w := n.member.want(now, Load{Running: running})
+	w.Held, w.Refuse, w.Leaving = 0, true, running == 0
+	return []Write{{Key: WantPrefix + n.conf.ID, Value: encode(w)}}
+}
