@@ -26,8 +26,8 @@ func newFleetWorld(seed uint64, members, slots int, f lease.Fallback) *fleetWorl
 	return w
 }
 
-// TestFleetStaysBelowTheCap simulates fleets whose messages are late or lost, whose clocks run apart,
-// whose members and allocators are cut off, stopped and killed, and whose store forgets its last
+// TestFleetStaysBelowTheCap simulates fleets whose messages are late or lost and whose clocks run
+// apart. Members and allocators are cut off, stopped and killed, and the store forgets its last
 // seconds. The slots held, and those that run, never pass the cap.
 func TestFleetStaysBelowTheCap(t *testing.T) {
 	for _, fleet := range []struct{ members, slots, seeds int }{{3, 60, 40}, {30, 600, 8}, {300, 3000, 0}, {1000, 5000, 0}} {

@@ -19,7 +19,7 @@ type allocator struct {
 	conf     Config
 	epoch    Epoch
 	settled  time.Duration // when nothing of an earlier term can last
-	blind    time.Duration // until when nobody is raised
+	blind    time.Duration // until when no member is raised
 	synced   bool
 	number   uint64
 	bookings []*booking // by id

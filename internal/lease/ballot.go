@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// A ballot follows who leads, and stands for election when nobody does.
+// A ballot follows who leads, and stands for election when the leader is silent.
 type ballot struct {
-	leader Leader // as the store has it; the zero Leader if nobody leads
+	leader Leader // as the store has it; the zero Leader if there is none
 	rev    uint64 // of its entry
 	seen   time.Duration
 	synced bool // whether the entry, or that there is none, was read

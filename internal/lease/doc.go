@@ -16,17 +16,18 @@
 //
 // # Never above the cap
 //
-// The allocator counts for each member the slots that it may occupy: the larger of what it says that
-// it holds or runs, and of each grant that it has not confirmed. It raises a member only by slots
-// that nobody occupies. So a decrease comes first, the loser's next want confirms it, and then the
-// slots are given away. Running work is never interrupted; it occupies its slots until it ends.
+// The allocator counts for each member the slots that it may occupy: the larger of what it says
+// that it holds or runs, and of each grant that it has not confirmed. It raises a member only by
+// slots that are free. So a decrease comes first, the loser's next want confirms it, and
+// then the slots are given away. Running work is never interrupted; it occupies its slots until it
+// ends.
 //
 // # Time
 //
 // There is no common clock. Each want carries a stamp of the member's own clock, and the grant
 // repeats it: the lease ends TTL after that stamp, which is when the member sent the want. The
-// allocator counts from when it wrote the grant and adds a tenth. So the member stops first, as long
-// as clocks do not run apart by more than a tenth ([drift]).
+// allocator counts from when it wrote the grant and adds a tenth. So the member stops first, as
+// long as clocks do not run apart by more than a tenth ([drift]).
 //
 // # Silence
 //
@@ -37,12 +38,12 @@
 //
 // # A change of allocator
 //
-// A member that has not seen the leader renewed for half a TTL writes itself as leader, if the entry
-// has not changed since (compare and set). Its epoch is above all epochs that it knows. Whoever sees
-// the epoch promises, with its next want, to accept no grant of an earlier one. That want also says
-// what it holds. The new allocator raises nobody until all members have promised, or until the
-// grants of any predecessor must have run out: half a TTL in which the predecessor may believe that
-// it leads, a TTL, and Grace. It renews what a member holds at once.
+// A member that has not seen the leader renewed for half a TTL writes itself as leader, if the
+// entry has not changed since (compare and set). Its epoch is above all epochs that it knows.
+// Whoever sees the epoch promises, with its next want, to accept no grant of an earlier one. That
+// want also says what it holds. The new allocator raises no member until all members have promised,
+// or until the grants of any predecessor must have run out: half a TTL in which the predecessor
+// may believe that it leads, a TTL, and Grace. It renews what a member holds at once.
 //
 // # A store that goes back
 //

@@ -31,7 +31,7 @@ func (e Epoch) Before(other Epoch) bool {
 type Leader struct {
 	Epoch Epoch         `json:"epoch"`
 	Sent  time.Duration `json:"sent"`  // by the leader's clock, when it sent this
-	Blind time.Duration `json:"blind"` // how long nobody may be raised, because a past is unknown
+	Blind time.Duration `json:"blind"` // how long no member may be raised, because a past is unknown
 }
 
 // A Want is what a member says of itself.
@@ -63,7 +63,8 @@ type Grant struct {
 // MostSlots bounds caps and shares, as those of a limiter are.
 const MostSlots = 1_000_000_000
 
-// longestValue bounds the size of a value: the longest of ours, with an id of 64 bytes, has half of it.
+// longestValue bounds the size of a value. The longest of ours has half of it, with an id of 64
+// bytes.
 const longestValue = 1024
 
 // encode returns a message as JSON.
@@ -107,7 +108,7 @@ func (g Grant) check() error {
 	return cmp.Or(g.Epoch.check(), slots(g.Share, g.Keep))
 }
 
-// check bounds the epochs that a foreign leader can force on the others: past it they could not count on.
+// check bounds the epochs that a foreign leader can force on the others, which count on from it.
 func (e Epoch) check() error {
 	if e.N >= 1<<62 {
 		return fmt.Errorf("its epoch is %d: want below 2^62", e.N)

@@ -83,14 +83,14 @@ func (n *Node) Wake(now time.Duration) time.Duration {
 	return next
 }
 
-// Read takes an entry of the store. It says whether Tick has to follow at once. The error is about a
-// value that is none of ours, and which changes nothing.
+// Read takes an entry of the store. It says whether Tick has to follow at once. The error is about
+// a value that is none of ours, and which changes nothing.
 func (n *Node) Read(now time.Duration, e Entry) (hurry bool, err error) {
 	prefix, id := kind(e.Key)
 	switch {
 	case e.Key == LeaderKey:
 		return n.readLeader(now, e)
-	case e.Value == nil: // nobody's word: members say that they leave
+	case e.Value == nil: // no word of a member, which says that it leaves
 	case prefix == GrantPrefix && id == n.conf.ID:
 		return n.readGrant(now, e.Value)
 	case n.alloc != nil && prefix == GrantPrefix:

@@ -28,8 +28,8 @@ func TestShares(t *testing.T) {
 	}
 }
 
-// TestSharesHaveTheSum draws needs and weights: the sum is the total, and nobody below its need has
-// less, by weight, than somebody above its own need could give up.
+// TestSharesHaveTheSum draws needs and weights: the sum is the total, and a part below its
+// need is no less, by weight, than any other part without a slot.
 func TestSharesHaveTheSum(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {
