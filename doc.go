@@ -55,6 +55,7 @@
 //   - law: the control laws, and how to write one
 //   - weirhttp: handlers and clients of net/http; weirgrpc and weirconnect are modules of their own
 //   - bulkhead: a limiter for each key, under one cap that they share
+//   - fleet: a cap that processes share
 //   - retry: clients that try again within a budget
 //   - throttle: the pace of writes to a database
 //   - pool, capacity: tasks from a source, run as named resources allow

@@ -48,10 +48,17 @@ func TestReservesYieldToMax(t *testing.T) {
 		}
 	}
 	setMax(t, s, 5)
-	update(t, s, bulkhead.Config{Max: 13, ByKey: byKey{"a": open(1, 1), "c": open(12, 1)}})
-	snap := s.Snapshot()
-	if a, c := snap.ByKey["a"].Reserved, snap.ByKey["c"].Reserved; snap.Max != 13 || a != 1 || c != 12 {
-		t.Errorf("after an update of %d slots %d and %d are reserved, want 13, 1 and 12", snap.Max, a, c)
+	for _, c := range []struct{ max, slots, a, c int }{{13, 5, 0, 4}, {4, 4, 1, 3}, {13, 5, 0, 4}} {
+		reserve := min(12, c.max-1)
+		update(t, s, bulkhead.Config{Max: c.max, ByKey: byKey{"a": open(1, 1), "c": open(reserve, 1)}})
+		snap := s.Snapshot()
+		if a, other := snap.ByKey["a"].Reserved, snap.ByKey["c"].Reserved; snap.Max != c.slots || a != c.a || other != c.c {
+			t.Errorf("after an update to %d, %d and %d of %d slots are reserved, want %d and %d of %d", c.max, a, other, snap.Max, c.a, c.c, c.slots)
+		}
+	}
+	setMax(t, s, 13)
+	if snap := s.Snapshot(); snap.Max != 13 || snap.ByKey["a"].Reserved != 1 || snap.ByKey["c"].Reserved != 12 {
+		t.Errorf("%+v", snap)
 	}
 }
 

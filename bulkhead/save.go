@@ -23,7 +23,7 @@ type savedState struct {
 }
 
 // Save returns what the limiters of up to 1,000 keys have learned, as JSON of about 150 bytes a
-// key: first of the keys that [Config.ByKey] names, then of the keys in use. [Set.Restore] takes it
+// key: first of the keys that [Config].ByKey names, then of the keys in use. [Set.Restore] takes it
 // in another process, as after a restart.
 func (s *Set) Save() []byte {
 	saved := savedState{Version: stateVersion, Keys: map[string]json.RawMessage{}}
@@ -59,8 +59,8 @@ func (s *Set) latest(n int) []*compartment {
 }
 
 // Restore makes the keys go on from a state that [Set.Save] returned; see [weir.Limiter.Restore].
-// Call it before the set admits work. Keys that [Config.ByKey] does not name get compartments,
-// as far as [Config.MaxKeys] has room.
+// Call it before the set admits work. Keys that [Config].ByKey does not name get compartments,
+// as far as [Config].MaxKeys has room.
 //
 // The error matches [weir.ErrConfig]. Either the state is none, and the set is as before, or the
 // error names each key whose limiter has another law; all others are restored.

@@ -19,6 +19,7 @@ import (
 type Set struct {
 	group    group
 	updating sync.Mutex // one update at a time
+	capped   int        // by the last SetMax; guarded by updating
 	table    atomic.Pointer[table]
 	dynamic  dynamic
 }
@@ -31,9 +32,15 @@ type table struct {
 	byKey map[string]*compartment
 }
 
-// newTable returns a table of a complete configuration, still without compartments.
-func newTable(c Config) *table {
+// newTable returns a table of a complete configuration, still without compartments. The reserves
+// yield to a cap that is lower.
+func newTable(c Config, capped int) *table {
 	keys := c.forKeys()
+	for key, reserve := range c.reserves(capped) {
+		k := keys.ByKey[key]
+		k.Reserved = reserve
+		keys.ByKey[key] = k
+	}
 	return &table{given: c, conf: keys, byKey: make(map[string]*compartment, len(keys.ByKey))}
 }
 
@@ -52,8 +59,8 @@ func New(c Config) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Set{group: newGroup(c.Max), dynamic: dynamic{byKey: map[string]*compartment{}}}
-	t := newTable(c)
+	s := &Set{group: newGroup(c.Max), capped: mostSlots, dynamic: dynamic{byKey: map[string]*compartment{}}}
+	t := newTable(c, mostSlots)
 	for key, k := range t.conf.ByKey {
 		if t.byKey[key], err = s.open(key, k, k.allocation()); err != nil {
 			return nil, err

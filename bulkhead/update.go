@@ -21,8 +21,9 @@ import (
 // times out by its old settings, without its reserve, and then it goes. The same becomes
 // of unknown keys beyond a lower MaxKeys.
 //
-// A cap can be changed but not brought or removed. A closed set stays closed. An OnEvent
-// that is called for the update must not call Update, Close or Shutdown, which would wait for it.
+// A cap can be changed but not brought or removed. A lower one of [Set.SetMax] stays. A closed set
+// stays closed. An OnEvent that is called for the update must not call Update, Close or Shutdown,
+// which would wait for it.
 func (s *Set) Update(c Config) error {
 	c, err := c.complete()
 	if err != nil {
@@ -34,12 +35,12 @@ func (s *Set) Update(c Config) error {
 	if (c.Max == 0) != (old.conf.Max == 0) {
 		return invalid("Max", c.Max, fmt.Sprintf("0 if and only if it was: it is %d; make a new Set", old.conf.Max))
 	}
-	next := newTable(c)
+	next := newTable(c, s.capped)
 	all, err := s.replace(old, next)
 	if err != nil {
 		return err
 	}
-	if err := s.group.resize(c.Max); err != nil {
+	if err := s.group.resize(min(c.Max, s.capped)); err != nil {
 		return err
 	}
 	var failed []error

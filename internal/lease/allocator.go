@@ -73,7 +73,7 @@ func (a *allocator) allocate(now time.Duration) []Write {
 		b.occupied = b.occupies(now, a, equal)
 		free -= b.occupied
 		raise = raise && (b.promised || now >= a.settled)
-		if b.promised && now < b.heard+settling*a.conf.Refresh && (b.want.Settled || now >= b.since+settling*a.conf.Refresh) {
+		if b.promised && now < b.heard+settling*a.conf.Refresh && (b.want.Settled || now >= b.since+drift(settling*a.conf.Refresh)) {
 			live = append(live, b)
 		} else {
 			rest -= b.occupied

@@ -74,6 +74,12 @@ func (n *Node) Share() int { return n.member.share }
 // and first of all those that there are.
 func (n *Node) Leads() bool { return n.alloc != nil }
 
+// Leader is the term of the allocator, as far as this node knows.
+func (n *Node) Leader() Epoch { return n.ballot.leader.Epoch }
+
+// Leased reports whether the share is leased, and no fallback.
+func (n *Node) Leased() bool { return n.member.lease > 0 }
+
 // Wake is when to call Tick at the latest.
 func (n *Node) Wake(now time.Duration) time.Duration {
 	next := now + n.conf.Refresh/4 // the allocator's pace

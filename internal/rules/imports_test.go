@@ -52,6 +52,10 @@ var mayImport = map[string]string{
 	"throttle": ". internal/admit internal/isolate internal/seam internal/settings law load pid internal/wire",
 	"pool":     "capacity internal/admit internal/clock internal/dag internal/isolate internal/reply internal/settings internal/trusted internal/window law internal/wire", // a gate function connects it to a limiter
 
+	"fleet":           ". bulkhead internal/lease internal/wire",
+	"fleet/pgfleet":   ". fleet",
+	"fleet/storetest": "fleet",
+
 	"bulk": ". internal/isolate internal/settings memory throttle",
 
 	"pool/sourcetest":   "pool",

@@ -1,0 +1,65 @@
+package fleet
+
+import (
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/bulkhead"
+)
+
+// An Actuator keeps work within a share. A [Member] calls it from one goroutine.
+type Actuator interface {
+	// SetShare bounds the work in flight from now on. It may be called often with one value.
+	SetShare(slots int) error
+
+	// Load returns the slots in use, and how many the work that there is could use.
+	Load() (running, need int)
+}
+
+// Limiter keeps the work of a limiter within the share, by [weir.Limiter.SetCap].
+func Limiter(l *weir.Limiter) Actuator {
+	return &demand{set: l.SetCap, read: func() (weir.Snapshot, int) {
+		s := l.Snapshot()
+		return s, s.Limit
+	}}
+}
+
+// Set keeps the work of all keys of a set within the share, by [bulkhead.Set.SetMax]. The set needs
+// a [bulkhead.Config].Max.
+func Set(s *bulkhead.Set) Actuator {
+	return &demand{set: s.SetMax, read: func() (weir.Snapshot, int) {
+		all := s.Snapshot()
+		return all.Total, min(all.Total.Limit, all.Max)
+	}}
+}
+
+// A demand measures the slots that work could use.
+type demand struct {
+	set     func(int) error
+	read    func() (s weir.Snapshot, limit int) // limit: with the share
+	share   int
+	need    float64
+	refused uint64
+}
+
+// slower is the part of a need that is kept when less is needed, in each call of Load. A share that
+// follows each dip moves for nothing.
+const slower = 0.9
+
+func (d *demand) SetShare(slots int) error {
+	d.share = slots
+	return d.set(slots)
+}
+
+// Load counts running and waiting work. Refused work asks for twice the share, unless the limiter's
+// own law refuses it.
+func (d *demand) Load() (running, need int) {
+	s, limit := d.read()
+	now := float64(s.InFlight + s.Queued)
+	if refused := s.RefusedTotal(); refused > d.refused {
+		d.refused = refused
+		if limit >= d.share {
+			now = max(now, 2*float64(d.share), 1)
+		}
+	}
+	d.need = max(now, slower*d.need)
+	return s.InFlight, int(d.need)
+}

@@ -1,0 +1,128 @@
+package fleet
+
+import (
+	"cmp"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/lease"
+)
+
+// A Fallback is the share of a member whose lease has ended.
+type Fallback uint8
+
+const (
+	Keep   Fallback = 0 // the smaller of its last share and an equal part of the cap
+	Refuse Fallback = 1 // nothing
+	Local  Fallback = 2 // no bound: the cap holds no more
+)
+
+// A Config configures a [Member]. All members of a fleet need the same settings, but for ID, Weight
+// and Actuator. If the caps differ, the lowest counts.
+type Config struct {
+	// Store is what the members share.
+	Store Store
+
+	// Actuator keeps the work of this process within its share: [Limiter] or [Set].
+	Actuator Actuator
+
+	// Cap is the work in flight of all members together, from 0 to 1,000,000,000.
+	Cap int
+
+	// Start is the share before the first lease, which takes five refreshes, and TTL and a half and
+	// Grace in a new fleet. Members that have just joined may exceed the cap by their starts,
+	// because the others may hold all of it. So it defaults to 0: let a balancer wait until
+	// [Snapshot].Leased.
+	Start int
+
+	// Weight is for the fair shares of members that all want more. Defaults to 1.
+	Weight float64
+
+	// Fallback is the share once the lease has ended. Defaults to [Keep].
+	Fallback Fallback
+
+	// Refresh is how often a member speaks. Defaults to 1 s; from 50 ms to 1 minute.
+	Refresh time.Duration
+
+	// TTL is how long a lease lasts. Defaults to 10 refreshes; from 5 of them to 10 minutes.
+	TTL time.Duration
+
+	// Grace is the time that the longest work takes. Defaults to 30 s; up to 1 hour.
+	Grace time.Duration
+
+	// ID names the process, and no other process ever. Defaults to a random one; up to 64 bytes of
+	// a to z, 0 to 9 and hyphens.
+	ID string
+
+	// OnError, if set, is called when the store fails, from one goroutine at a time.
+	OnError func(error)
+}
+
+// complete fills in the defaults and checks the settings.
+func (c Config) complete() (Config, error) {
+	c.Weight = cmp.Or(c.Weight, 1)
+	c.Refresh = cmp.Or(c.Refresh, time.Second)
+	c.TTL = cmp.Or(c.TTL, 10*c.Refresh)
+	c.Grace = cmp.Or(c.Grace, 30*time.Second)
+	if c.ID == "" {
+		var id [12]byte
+		_, _ = rand.Read(id[:]) // never fails
+		c.ID = hex.EncodeToString(id[:])
+	}
+	if c.OnError == nil {
+		c.OnError = func(error) {}
+	}
+	return c, c.check()
+}
+
+func (c Config) check() error {
+	switch {
+	case c.Store == nil:
+		return invalid("Store is nil: want where the members meet")
+	case c.Actuator == nil:
+		return invalid("Actuator is nil: want fleet.Limiter or fleet.Set")
+	case c.Cap < 0 || c.Cap > lease.MostSlots:
+		return invalid("Cap is %d: want 0 to %d", c.Cap, lease.MostSlots)
+	case c.Start < 0 || c.Start > c.Cap:
+		return invalid("Start is %d: want 0 to Cap, which is %d", c.Start, c.Cap)
+	case !(c.Weight >= 0.001 && c.Weight <= 1000):
+		return invalid("Weight is %v: want 0.001 to 1000", c.Weight)
+	case c.Fallback > Local:
+		return invalid("Fallback is %d: want Keep, Refuse or Local", c.Fallback)
+	case c.Refresh < 50*time.Millisecond || c.Refresh > time.Minute:
+		return invalid("Refresh is %v: want 50ms to 1m", c.Refresh)
+	case c.TTL < 5*c.Refresh || c.TTL > 10*time.Minute:
+		return invalid("TTL is %v: want 5 refreshes, which are %v, to 10m", c.TTL, 5*c.Refresh)
+	case c.Grace < 0 || c.Grace > time.Hour:
+		return invalid("Grace is %v: want up to 1h", c.Grace)
+	case !isID(c.ID):
+		return invalid("ID is %q: want up to 64 bytes of a to z, 0 to 9 and hyphens", c.ID)
+	}
+	return nil
+}
+
+func invalid(format string, args ...any) error {
+	return fmt.Errorf("%w: fleet: %s", weir.ErrConfig, fmt.Sprintf(format, args...))
+}
+
+func isID(id string) bool {
+	for _, c := range id {
+		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' {
+			return false
+		}
+	}
+	return len(id) <= 64
+}
+
+// forgets is how long a silent member counts, in leases.
+const forgets = 60
+
+func (c Config) lease() lease.Config {
+	return lease.Config{
+		ID: c.ID, Cap: c.Cap, Weight: c.Weight, Start: c.Start, Fallback: lease.Fallback(c.Fallback),
+		Refresh: c.Refresh, TTL: c.TTL, Grace: c.Grace, Forget: forgets * c.TTL,
+	}
+}

@@ -1,0 +1,36 @@
+// Package fleet shares one cap among the processes of a fleet, so that together they never have
+// more work in flight than the cap.
+//
+// # Three ways
+//
+// [Divide] splits a cap by a number of processes that you know. It needs no store, and a process
+// that has little to do wastes its part. [Join] leases shares by demand: the members speak
+// through a [Store], one of them allocates, and each keeps its work within its share. No request
+// waits for the store.
+//
+// # The guarantee
+//
+// At any time the work in flight of all members is at most the cap, whatever happens to members,
+// messages, clocks and the store, as long as
+//
+//   - clocks run apart by less than a tenth,
+//   - no work takes longer than [Config].Grace,
+//   - no process stands still, as by SIGSTOP, for longer than its lease, and then starts work before
+//     its member notices,
+//   - the store loses at most its last five refreshes, or everything,
+//   - [Config].Start is 0.
+//
+// With [Local] the guarantee ends with the lease: each member then takes as much as its limiter
+// allows.
+//
+// # Time
+//
+// A share moves within two to five refreshes. If the store fails, shares stay until their leases
+// end, [Config].TTL later, and then [Config].Fallback holds. A new allocator, and a store without
+// any entries, raise no member for TTL and a half and Grace, because shares of before may still be
+// in use.
+//
+// # Sources
+//
+// internal/lease has the protocol, its sources and its simulation.
+package fleet

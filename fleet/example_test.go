@@ -1,0 +1,54 @@
+package fleet_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/bulkhead"
+	"github.com/weir-go/weir/fleet"
+	"github.com/weir-go/weir/fleet/storetest"
+)
+
+// Three processes share 100 connections equally.
+func ExampleDivide() {
+	fmt.Println(fleet.Divide(100, 3))
+	// Output: 33
+}
+
+// Processes share 100 connections by demand. A real store is in package pgfleet.
+func ExampleJoin() {
+	lim := weir.Must(weir.New(weir.Config{Name: "database"}))
+	member, err := fleet.Join(fleet.Config{
+		Store:    storetest.NewMemory(),
+		Actuator: fleet.Limiter(lim),
+		Cap:      100,
+		OnError:  func(err error) { log.Print(err) },
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	s := member.Snapshot() // ready to serve once s.Leased is true
+	fmt.Println(s.Share, s.Leased)
+
+	ctx := context.Background()
+	_ = lim.Shutdown(ctx)
+	_ = member.Leave(ctx)
+	// Output: 0 false
+}
+
+// All keys of a set share what this process has of the fleet's cap.
+func ExampleSet() {
+	set, err := bulkhead.New(bulkhead.Config{Max: 100})
+	if err != nil {
+		log.Fatal(err)
+	}
+	member, err := fleet.Join(fleet.Config{Store: storetest.NewMemory(), Actuator: fleet.Set(set), Cap: 100})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(set.Snapshot().Max)
+	_ = member.Leave(context.Background())
+	// Output: 0
+}

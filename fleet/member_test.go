@@ -1,0 +1,307 @@
+package fleet_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/bulkhead"
+	"github.com/weir-go/weir/fleet"
+	"github.com/weir-go/weir/fleet/storetest"
+	"github.com/weir-go/weir/internal/lease"
+	"github.com/weir-go/weir/law"
+)
+
+func TestMemory(t *testing.T) {
+	storetest.Test(t, func(*testing.T) fleet.Store { return storetest.NewMemory() })
+}
+
+// An app is a process of a fleet with work for some slots.
+type app struct {
+	*fleet.Member
+	lim  *weir.Limiter
+	held []weir.Permit
+}
+
+// A party is a fleet of apps on one store.
+type party struct {
+	t     *testing.T
+	store *storetest.Memory
+	conf  fleet.Config
+	apps  []*app
+}
+
+func newParty(t *testing.T, c fleet.Config) *party {
+	p := &party{t: t, store: storetest.NewMemory(), conf: c}
+	p.conf.Store = p.store
+	return p
+}
+
+func (p *party) join() *app {
+	p.t.Helper()
+	lim := weir.Must(weir.New(weir.Config{Max: 1000, Law: law.Fixed{Limit: 1000}}))
+	c := p.conf
+	c.ID, c.Actuator = fmt.Sprintf("app-%d", len(p.apps)), fleet.Limiter(lim)
+	m, err := fleet.Join(c)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	a := &app{Member: m, lim: lim}
+	p.apps = append(p.apps, a)
+	return a
+}
+
+// live passes time, in which each app tries to run as much as wants says. It checks the cap ten
+// times a second.
+func (p *party) live(d time.Duration, wants ...int) {
+	p.t.Helper()
+	for end := time.Now().Add(d); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+		running := 0
+		for i, a := range p.apps {
+			for len(a.held) > wants[i] {
+				a.held[0].Done(nil)
+				a.held = a.held[1:]
+			}
+			if len(a.held) > 0 { // work ends all the time
+				a.held[0].Done(nil)
+				a.held = a.held[1:]
+			}
+			for len(a.held) < wants[i] {
+				permit, err := a.lim.TryAcquire(p.t.Context())
+				if err != nil {
+					break
+				}
+				a.held = append(a.held, permit)
+			}
+			running += len(a.held)
+		}
+		if running > p.conf.Cap && p.conf.Fallback != fleet.Local {
+			p.t.Fatalf("%d run above the cap of %d", running, p.conf.Cap)
+		}
+	}
+}
+
+func (p *party) leave() {
+	for _, a := range p.apps {
+		for _, permit := range a.held {
+			permit.Done(nil)
+		}
+		if err := a.Leave(context.Background()); err != nil && !errors.Is(err, storetest.ErrDown) {
+			p.t.Error(err)
+		}
+	}
+}
+
+func (p *party) shares() (shares []int) {
+	for _, a := range p.apps {
+		shares = append(shares, a.Snapshot().Share)
+	}
+	return shares
+}
+
+var quick = fleet.Config{Cap: 30, Refresh: 100 * time.Millisecond, TTL: time.Second, Grace: 2 * time.Second}
+
+// Shares follow the demand: the one busy member gets most of the cap, and gives it back.
+func TestSharesFollowTheDemand(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newParty(t, quick)
+		defer p.leave()
+		for range 3 {
+			p.join()
+		}
+		p.live(10*time.Second, 50, 2, 2)
+		if s := p.shares(); s[0] < 20 {
+			t.Errorf("shares of %v with work for 50, 2 and 2: want most for the first", s)
+		}
+		p.live(5*time.Second, 50, 50, 50)
+		for _, share := range p.shares() {
+			if share < 9 || share > 11 {
+				t.Errorf("shares of %v with work for 50 each: want 10 each", p.shares())
+			}
+		}
+		p.live(5*time.Second, 2, 50, 2)
+		if s := p.shares(); s[1] < 20 {
+			t.Errorf("shares of %v with work for 2, 50 and 2: want most for the second", s)
+		}
+	})
+}
+
+// Once the store is lost, each member falls back at the end of its lease, and they go on when it is
+// there again.
+func TestStoreIsLost(t *testing.T) {
+	for fallback, want := range map[fleet.Fallback][]int{fleet.Keep: {10, 2}, fleet.Refuse: {0, 0}, fleet.Local: {1_000_000_000, 1_000_000_000}} {
+		synctest.Test(t, func(t *testing.T) {
+			c := quick
+			c.Fallback, c.Cap = fallback, 20
+			var mu sync.Mutex
+			faults := 0
+			c.OnError = func(error) { mu.Lock(); defer mu.Unlock(); faults++ }
+			p := newParty(t, c)
+			defer p.leave()
+			p.join()
+			p.join()
+			p.live(10*time.Second, 50, 1)
+			if s := p.shares(); s[0] < 15 {
+				t.Errorf("%d: shares of %v", fallback, s)
+			}
+			p.store.Fail(true)
+			p.live(5*time.Second, 50, 1)
+			if s := p.shares(); s[0] != want[0] || s[1] > want[1] || p.apps[0].Snapshot().Leased || p.apps[0].Snapshot().Err == "" {
+				t.Errorf("%d: shares of %v without the store, %+v: want %v at most", fallback, s, p.apps[0].Snapshot(), want)
+			}
+			p.store.Fail(false)
+			p.live(10*time.Second, 50, 1)
+			if s := p.shares(); s[0] < 15 || p.apps[0].Snapshot().Err != "" {
+				t.Errorf("%d: shares of %v with the store again, %+v", fallback, s, p.apps[0].Snapshot())
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if faults == 0 {
+				t.Error("no error is heard of")
+			}
+		})
+	}
+}
+
+// A member takes over when the allocator leaves, with a word or without one.
+func TestAllocatorLeaves(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newParty(t, quick)
+		defer p.leave()
+		for range 3 {
+			p.join()
+		}
+		p.live(10*time.Second, 20, 20, 2)
+		leader := p.apps[0].Snapshot().Leader
+		rest := p.apps[:0:0]
+		for _, a := range p.apps {
+			if a.Snapshot().ID == leader {
+				for _, permit := range a.held {
+					permit.Done(nil)
+				}
+				a.held = nil
+				if err := a.Leave(t.Context()); err != nil {
+					t.Error(err)
+				}
+			} else {
+				rest = append(rest, a)
+			}
+		}
+		if len(rest) != 2 {
+			t.Fatalf("leader %q", leader)
+		}
+		p.apps = rest
+		p.live(20*time.Second, 50, 50)
+		if s := p.shares(); s[0] != 15 || s[1] != 15 {
+			t.Errorf("shares of %v without the third: want 15 each", s)
+		}
+	})
+}
+
+// A store that forgets everything gives no member more than the cap.
+func TestStoreForgets(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newParty(t, quick)
+		defer p.leave()
+		for range 3 {
+			p.join()
+		}
+		p.live(10*time.Second, 50, 2, 2)
+		p.store.Set(nil)
+		p.live(10*time.Second, 50, 50, 2)
+		if s := p.shares(); s[0]+s[1] < 20 {
+			t.Errorf("shares of %v after that", s)
+		}
+	})
+}
+
+// Foreign entries change nothing, and are heard of.
+func TestForeignEntries(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := quick
+		var mu sync.Mutex
+		var faults []string
+		c.OnError = func(err error) { mu.Lock(); defer mu.Unlock(); faults = append(faults, err.Error()) }
+		p := newParty(t, c)
+		defer p.leave()
+		p.join()
+		p.live(5*time.Second, 5)
+		for key, value := range map[string]string{"grant.app-0": "{", "want.x": strings.Repeat("y", 2000), "grant.y": `{"ttl":-1}`, "other": "z"} {
+			if err := p.store.Write(t.Context(), fleet.Write{Key: key, Value: []byte(value)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		p.live(5*time.Second, 5)
+		mu.Lock()
+		defer mu.Unlock()
+		if s := p.apps[0].Snapshot(); !s.Leased || len(faults) < 3 {
+			t.Errorf("%+v, heard of %q", s, faults)
+		}
+	})
+}
+
+// The cap of a set is moved as that of a limiter is.
+func TestSetInAFleet(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, err := bulkhead.New(bulkhead.Config{Max: 100})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := quick
+		c.Store, c.Actuator, c.Start = storetest.NewMemory(), fleet.Set(s), 10
+		m, err := fleet.Join(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if limit := s.Snapshot().Max; limit != 10 {
+			t.Errorf("a cap of %d, want Start", limit)
+		}
+		time.Sleep(10 * time.Second)
+		if err := m.Leave(t.Context()); err != nil || s.Snapshot().Max != 0 {
+			t.Errorf("%v, a cap of %d after it left", err, s.Snapshot().Max)
+		}
+	})
+}
+
+func TestConfig(t *testing.T) {
+	lim := weir.Must(weir.New(weir.Config{}))
+	good := fleet.Config{Store: storetest.NewMemory(), Actuator: fleet.Limiter(lim), Cap: 20}
+	for want, change := range map[string]func(*fleet.Config){
+		"Store is nil":    func(c *fleet.Config) { c.Store = nil },
+		"Actuator is nil": func(c *fleet.Config) { c.Actuator = nil },
+		"Cap is -1":       func(c *fleet.Config) { c.Cap = -1 },
+		"Start is 21":     func(c *fleet.Config) { c.Start = 21 },
+		"Weight is -1":    func(c *fleet.Config) { c.Weight = -1 },
+		"Fallback is 9":   func(c *fleet.Config) { c.Fallback = 9 },
+		"Refresh is 1ms":  func(c *fleet.Config) { c.Refresh = time.Millisecond },
+		"TTL is 2s":       func(c *fleet.Config) { c.TTL = 2 * time.Second },
+		"Grace is -1s":    func(c *fleet.Config) { c.Grace = -time.Second },
+		`ID is "me.you"`:  func(c *fleet.Config) { c.ID = "me.you" },
+	} {
+		c := good
+		change(&c)
+		if m, err := fleet.Join(c); !errors.Is(err, weir.ErrConfig) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, %v: want %q", m, err, want)
+		}
+	}
+}
+
+func TestFallbacksAreThoseOfTheProtocol(t *testing.T) {
+	if fleet.Keep != fleet.Fallback(lease.Keep) || fleet.Refuse != fleet.Fallback(lease.Refuse) || fleet.Local != fleet.Fallback(lease.Local) {
+		t.Error("other numbers")
+	}
+}
+
+func TestDivide(t *testing.T) {
+	for _, c := range [][3]int{{20, 3, 6}, {20, 0, 20}, {2, 3, 0}, {-1, 3, 0}} {
+		if got := fleet.Divide(c[0], c[1]); got != c[2] {
+			t.Errorf("Divide(%d, %d) is %d, want %d", c[0], c[1], got, c[2])
+		}
+	}
+}

@@ -1,0 +1,19 @@
+// Package pgfleet keeps the entries of a fleet in a table of PostgreSQL, by way of database/sql.
+// It needs no driver of its own.
+//
+//	db, err := sql.Open("pgx", dsn)
+//	...
+//	store, err := pgfleet.New(ctx, db, pgfleet.Config{Fleet: "search"})
+//	...
+//	member, err := fleet.Join(fleet.Config{Store: store, ...})
+//
+// # Cost
+//
+// A member makes one or two small writes a second, and reads the entries of its watches several
+// times a second: two rows, and all rows of the fleet on the member that allocates.
+//
+// # Safety
+//
+// A row is a hint and no lock: package fleet keeps the cap although rows come late, or are lost in
+// a failover. A process that may write to the table can take all shares.
+package pgfleet

@@ -1,0 +1,150 @@
+package pgfleet
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/fleet"
+)
+
+// A Config configures a [Store].
+type Config struct {
+	// Fleet names the fleet: several may use one table. Up to 63 bytes, not empty.
+	Fleet string
+
+	// Poll is how often a watch reads its entries. Defaults to 250 ms; from 10 ms to 10 s.
+	Poll time.Duration
+
+	// ReadOnly leaves the schema alone, for roles that may not create tables. [Schema] has to be
+	// there.
+	ReadOnly bool
+}
+
+// Schema makes the table. It may be applied again.
+const Schema = `
+CREATE SEQUENCE IF NOT EXISTS weir_fleet_revision;
+CREATE TABLE IF NOT EXISTS weir_fleet (
+	fleet    text   NOT NULL,
+	key      text   NOT NULL,
+	value    bytea  NOT NULL,
+	revision bigint NOT NULL DEFAULT nextval('weir_fleet_revision'),
+	PRIMARY KEY (fleet, key)
+)`
+
+// A Store is a [fleet.Store]. Make one with [New]. It is safe for concurrent use.
+type Store struct {
+	db   *sql.DB
+	conf Config
+}
+
+// New returns a store, and applies [Schema] first. An error about a setting matches
+// [weir.ErrConfig]; the others come from the database.
+func New(ctx context.Context, db *sql.DB, c Config) (*Store, error) {
+	c.Poll = cmp.Or(c.Poll, 250*time.Millisecond)
+	switch {
+	case c.Fleet == "" || len(c.Fleet) > 63:
+		return nil, fmt.Errorf("%w: pgfleet: Fleet is %q: want 1 to 63 bytes", weir.ErrConfig, c.Fleet)
+	case c.Poll < 10*time.Millisecond || c.Poll > 10*time.Second:
+		return nil, fmt.Errorf("%w: pgfleet: Poll is %v: want 10ms to 10s", weir.ErrConfig, c.Poll)
+	}
+	if !c.ReadOnly {
+		if err := create(ctx, db); err != nil {
+			return nil, fmt.Errorf("pgfleet: cannot make the table weir_fleet: %w", err)
+		}
+	}
+	return &Store{db, c}, nil
+}
+
+// create makes the table, once at a time: PostgreSQL fails the second of two that do it together.
+func create(ctx context.Context, db *sql.DB) error {
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }() // does nothing after Commit
+	if _, err := tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock(hashtext('weir_fleet'))`); err != nil {
+		return err
+	}
+	for statement := range strings.SplitSeq(Schema, ";") { // drivers may take one at a time
+		if _, err := tx.ExecContext(ctx, statement); err != nil {
+			return err
+		}
+	}
+	return tx.Commit()
+}
+
+// Write applies a write.
+func (s *Store) Write(ctx context.Context, w fleet.Write) error {
+	if w.Rev > math.MaxInt64 {
+		return nil // no row has it
+	}
+	var err error
+	switch rev := int64(w.Rev); {
+	case w.Value == nil && w.Swap:
+		_, err = s.db.ExecContext(ctx, `DELETE FROM weir_fleet WHERE fleet = $1 AND key = $2 AND revision = $3`, s.conf.Fleet, w.Key, rev)
+	case w.Value == nil:
+		_, err = s.db.ExecContext(ctx, `DELETE FROM weir_fleet WHERE fleet = $1 AND key = $2`, s.conf.Fleet, w.Key)
+	case w.Swap && rev == 0:
+		_, err = s.db.ExecContext(ctx, `INSERT INTO weir_fleet (fleet, key, value) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`,
+			s.conf.Fleet, w.Key, w.Value)
+	case w.Swap:
+		_, err = s.db.ExecContext(ctx, `UPDATE weir_fleet SET value = $3, revision = nextval('weir_fleet_revision')
+			WHERE fleet = $1 AND key = $2 AND revision = $4`, s.conf.Fleet, w.Key, w.Value, rev)
+	default:
+		_, err = s.db.ExecContext(ctx, `INSERT INTO weir_fleet (fleet, key, value) VALUES ($1, $2, $3)
+			ON CONFLICT (fleet, key) DO UPDATE SET value = excluded.value, revision = excluded.revision`,
+			s.conf.Fleet, w.Key, w.Value)
+	}
+	return err
+}
+
+// Watch reads the entries with a prefix at each poll, and shows the changes.
+func (s *Store) Watch(ctx context.Context, prefix string, see func(fleet.Entry)) error {
+	var seen fleet.Changes
+	poll := time.NewTicker(s.conf.Poll)
+	defer poll.Stop()
+	for first := true; ; first = false {
+		entries, err := s.read(ctx, prefix)
+		if err != nil {
+			return err
+		}
+		seen.Show(entries, see)
+		if first {
+			see(fleet.Entry{})
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-poll.C:
+		}
+	}
+}
+
+func (s *Store) read(ctx context.Context, prefix string) (entries []fleet.Entry, err error) {
+	limited, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	like := strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(prefix) + "%"
+	rows, err := s.db.QueryContext(limited, `SELECT key, value, revision FROM weir_fleet WHERE fleet = $1 AND key LIKE $2`, s.conf.Fleet, like)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }() // Err has its error
+	for rows.Next() {
+		var e fleet.Entry
+		if err := rows.Scan(&e.Key, &e.Value, &e.Rev); err != nil {
+			return nil, err
+		}
+		entries = append(entries, e)
+	}
+	return entries, rows.Err()
+}
+
+// patience is how long a reading may take. A connection that hangs must not keep a watch from being
+// begun anew.
+const patience = 5 * time.Second

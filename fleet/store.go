@@ -1,0 +1,33 @@
+package fleet
+
+import "context"
+
+// A Store keeps the newest value of each key of one fleet and shows changes to watchers. A
+// process that can write to it can take all shares.
+//
+// Package storetest checks an implementation. All methods are safe for concurrent use.
+type Store interface {
+	// Write applies a write. A swap that does not apply is no error. Write gives up when ctx
+	// ends.
+	Write(ctx context.Context, w Write) error
+
+	// Watch calls see with each entry whose key begins with the prefix, then with the zero Entry,
+	// and from then on with each change, or at least the newest. It calls see from one goroutine.
+	// It returns when ctx ends or the store fails.
+	Watch(ctx context.Context, prefix string, see func(Entry)) error
+}
+
+// An Entry is a value in a store. A nil Value means that the key has none.
+type Entry struct {
+	Key   string // empty in the zero Entry
+	Value []byte // up to 1 KiB
+	Rev   uint64 // above 0; another one after each write of the key
+}
+
+// A Write is a new value for a key; a nil Value deletes the key.
+type Write struct {
+	Key   string // up to 80 bytes of a to z, 0 to 9, dots and hyphens
+	Value []byte // up to 1 KiB
+	Swap  bool   // apply it only if the key has the revision Rev, or no value if Rev is 0
+	Rev   uint64 // see Swap
+}

@@ -1,0 +1,108 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/weir-go/weir/fleet"
+)
+
+// A Memory is a store for members in one process: for tests. Make one with [NewMemory].
+type Memory struct {
+	mu      sync.Mutex
+	changed chan struct{} // closed by the next write
+	entries map[string]fleet.Entry
+	rev     uint64
+	fails   bool
+}
+
+// NewMemory returns an empty store.
+func NewMemory() *Memory {
+	return &Memory{changed: make(chan struct{}), entries: map[string]fleet.Entry{}}
+}
+
+// ErrDown is the error of a store that [Memory.Fail] has stopped.
+var ErrDown = errors.New("storetest: the store is down")
+
+// Fail stops the store, or lets it go on. While it is stopped, writes are lost and watches end.
+func (s *Memory) Fail(down bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fails = down
+	s.wake()
+}
+
+// Entries returns all entries that have a value, by key.
+func (s *Memory) Entries() map[string]fleet.Entry {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return maps.Clone(s.entries)
+}
+
+// Set replaces all entries, as a store does that was restored to an earlier state.
+func (s *Memory) Set(entries map[string]fleet.Entry) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.entries = map[string]fleet.Entry{}
+	maps.Copy(s.entries, entries)
+	s.wake()
+}
+
+func (s *Memory) wake() {
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+// String returns the number of entries.
+func (s *Memory) String() string { return fmt.Sprintf("%d entries", len(s.Entries())) }
+
+// Write applies a write.
+func (s *Memory) Write(_ context.Context, w fleet.Write) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.fails {
+		return ErrDown
+	}
+	if w.Swap && s.entries[w.Key].Rev != w.Rev {
+		return nil
+	}
+	s.rev++
+	if delete(s.entries, w.Key); w.Value != nil {
+		s.entries[w.Key] = fleet.Entry{Key: w.Key, Value: slices.Clone(w.Value), Rev: s.rev}
+	}
+	s.wake()
+	return nil
+}
+
+// Watch shows the entries with a prefix, and each change.
+func (s *Memory) Watch(ctx context.Context, prefix string, see func(fleet.Entry)) error {
+	var seen fleet.Changes
+	for first := true; ; first = false {
+		s.mu.Lock()
+		now, changed, fails := s.entries, s.changed, s.fails
+		entries := make([]fleet.Entry, 0, len(now))
+		for key, e := range now {
+			if strings.HasPrefix(key, prefix) {
+				entries = append(entries, e)
+			}
+		}
+		s.mu.Unlock()
+		if fails {
+			return ErrDown
+		}
+		seen.Show(entries, see)
+		if first {
+			see(fleet.Entry{})
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-changed:
+		}
+	}
+}
