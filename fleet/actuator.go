@@ -14,18 +14,19 @@ type Actuator interface {
 	Load() (running, need int)
 }
 
-// Limiter keeps the work of a limiter within the share, by [weir.Limiter.SetCap].
+// Limiter keeps the work of a limiter within the share, by [weir.Limiter.SetCap]. Nothing else
+// may move the cap.
 func Limiter(l *weir.Limiter) Actuator {
-	return &demand{set: l.SetCap, read: func() (weir.Snapshot, int) {
+	return &demand{share: -1, set: l.SetCap, read: func() (weir.Snapshot, int) {
 		s := l.Snapshot()
 		return s, s.Limit
 	}}
 }
 
 // Set keeps the work of all keys of a set within the share, by [bulkhead.Set.SetMax]. The set needs
-// a [bulkhead.Config].Max.
+// a [bulkhead.Config].Max, and nothing else may move the cap.
 func Set(s *bulkhead.Set) Actuator {
-	return &demand{set: s.SetMax, read: func() (weir.Snapshot, int) {
+	return &demand{share: -1, set: s.SetMax, read: func() (weir.Snapshot, int) {
 		all := s.Snapshot()
 		return all.Total, min(all.Total.Limit, all.Max)
 	}}
@@ -35,7 +36,7 @@ func Set(s *bulkhead.Set) Actuator {
 type demand struct {
 	set     func(int) error
 	read    func() (s weir.Snapshot, limit int) // limit: with the share
-	share   int
+	share   int                                 // -1 before the first
 	need    float64
 	refused uint64
 }
@@ -45,6 +46,9 @@ type demand struct {
 const slower = 0.9
 
 func (d *demand) SetShare(slots int) error {
+	if slots == d.share {
+		return nil
+	}
 	d.share = slots
 	return d.set(slots)
 }

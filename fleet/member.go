@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,6 +20,7 @@ type Member struct {
 	node  *lease.Node // of the goroutine run
 
 	seen chan sight
+	term int // counts the watches of all keys; of the goroutine run
 	out  outbox
 	stop context.CancelFunc
 	done chan struct{}
@@ -26,6 +28,7 @@ type Member struct {
 
 	mu       sync.Mutex
 	snapshot Snapshot
+	faults   [sources]string // of each the last error, empty while it works
 
 	reporting sync.Mutex
 }
@@ -41,12 +44,23 @@ type Snapshot struct {
 	Err    string // of the store, empty while it works
 }
 
-// A sight is an entry that a watch saw, or its end.
+// A source is a part of a store that may fail.
+type source uint8
+
+const (
+	leader source = iota // the watch of the leader
+	grant                // the watch of the own grant
+	all                  // the watch of all keys
+	writes
+	sources
+)
+
+// A sight is an entry that a watch saw.
 type sight struct {
 	entry  lease.Entry
 	synced bool // all entries that there were have been read
-	leader bool // of the watch of the leader
-	all    bool // of the watch of all keys
+	of     source
+	term   int // of the watch of all keys
 }
 
 // Join makes this process a member of a fleet, and bounds its work by [Config].Start before it
@@ -70,8 +84,8 @@ func Join(c Config) (*Member, error) {
 		stop()
 		return nil, err
 	}
-	m.rest.Go(func() { m.watch(ctx, lease.LeaderKey, sight{leader: true}) })
-	m.rest.Go(func() { m.watch(ctx, lease.GrantPrefix+c.ID, sight{}) })
+	m.rest.Go(func() { m.watch(ctx, lease.LeaderKey, sight{of: leader}) })
+	m.rest.Go(func() { m.watch(ctx, lease.GrantPrefix+c.ID, sight{of: grant}) })
 	m.rest.Go(func() { m.write(ctx) })
 	go m.run(ctx)
 	return m, nil
@@ -93,7 +107,12 @@ func (m *Member) String() string { return wire.String(m.Snapshot()) }
 func (m *Member) Leave(ctx context.Context) error {
 	m.stop()
 	<-m.done
-	m.rest.Wait()
+	ended := make(chan struct{})
+	go func() { m.rest.Wait(); close(ended) }()
+	select { // so that the last word is the last
+	case <-ended:
+	case <-ctx.Done():
+	}
 	err := m.conf.Actuator.SetShare(0)
 	running, _ := m.conf.Actuator.Load()
 	for _, w := range m.node.Leave(m.clock.now(), running) {
@@ -105,28 +124,30 @@ func (m *Member) Leave(ctx context.Context) error {
 // run passes entries and time to the node.
 func (m *Member) run(ctx context.Context) {
 	defer close(m.done)
-	all := context.CancelFunc(nil) // ends the watch of all keys
-	for {
+	unwatch := func() {} // ends the watch of all keys
+	defer func() { unwatch() }()
+	for led := false; ctx.Err() == nil; {
 		m.step()
-		if leads := m.node.Leads(); leads && all == nil {
-			var watched context.Context
-			watched, all = context.WithCancel(ctx)
-			m.rest.Go(func() { m.watch(watched, "", sight{all: true}) })
-		} else if !leads && all != nil {
-			all()
-			all = nil
+		if leads := m.node.Leads(); leads != led {
+			led = leads
+			if unwatch(); leads {
+				unwatch = m.follow(ctx)
+			}
 		}
 		now := m.clock.now()
 		wake := time.NewTimer(m.node.Wake(now) - now)
 		m.await(ctx, wake)
 		wake.Stop()
-		if ctx.Err() != nil {
-			if all != nil {
-				all()
-			}
-			return
-		}
 	}
+}
+
+// follow watches all keys, as an allocator does.
+func (m *Member) follow(ctx context.Context) (stop func()) {
+	m.term++
+	s := sight{of: all, term: m.term}
+	ctx, stop = context.WithCancel(ctx)
+	m.rest.Go(func() { m.watch(ctx, "", s) })
+	return stop
 }
 
 // await reads entries until the node has to act.
@@ -139,8 +160,11 @@ func (m *Member) await(ctx context.Context, wake *time.Timer) {
 		case <-wake.C:
 			return
 		case s := <-m.seen:
+			if s.of == all && s.term != m.term { // an earlier term must not end the wait of this one
+				continue
+			}
 			if s.synced {
-				m.node.Synced(s.all)
+				m.node.Synced(s.of == all)
 				continue
 			}
 			hurry, err := m.node.Read(m.clock.now(), s.entry)
@@ -160,11 +184,11 @@ func (m *Member) step() {
 	for _, w := range m.node.Tick(now, m.use) {
 		m.out.put(Write(w))
 	}
-	leader := m.node.Leader()
+	epoch := m.node.Leader()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.snapshot.Share, m.snapshot.Leased = m.node.Share(), m.node.Leased()
-	m.snapshot.Leader, m.snapshot.Epoch, m.snapshot.Leads = leader.ID, leader.N, m.node.Leads()
+	m.snapshot.Leader, m.snapshot.Epoch, m.snapshot.Leads = epoch.ID, epoch.N, m.node.Leads()
 }
 
 // use applies a share and then measures the load.
@@ -185,20 +209,23 @@ func (m *Member) watch(ctx context.Context, prefix string, s sight) {
 		}
 	}
 	for ctx.Err() == nil {
-		lead := false // there is a leader
+		led := false // there is a leader
 		err := m.conf.Store.Watch(ctx, prefix, func(e Entry) {
 			next := s
 			next.entry, next.synced = lease.Entry(e), e.Key == ""
-			lead = lead || e.Key == lease.LeaderKey
-			if next.synced && s.leader && !lead {
-				send(sight{entry: lease.Entry{Key: lease.LeaderKey}})
+			led = led || e.Key == lease.LeaderKey
+			if next.synced {
+				m.failed(s.of, nil)
+			}
+			if next.synced && s.of == leader && !led {
+				send(sight{of: leader, entry: lease.Entry{Key: lease.LeaderKey}})
 			}
 			send(next)
 		})
 		if ctx.Err() != nil {
 			return
 		}
-		m.failed(fmt.Errorf("fleet: the watch of the store ended, trying again: %w", err))
+		m.failed(s.of, fmt.Errorf("fleet: the watch of the store ended, trying again: %w", err))
 		pause(ctx, m.conf.Refresh)
 	}
 }
@@ -214,20 +241,21 @@ func (m *Member) write(ctx context.Context) {
 		err := m.conf.Store.Write(limited, w)
 		cancel()
 		if ctx.Err() == nil {
-			m.failed(err)
+			m.failed(writes, err)
 		}
 	}
 }
 
-// failed notes an error of the store, or that it works.
-func (m *Member) failed(err error) {
+// failed notes an error of a source, or that it works.
+func (m *Member) failed(of source, err error) {
 	text := ""
 	if err != nil {
 		text = err.Error()
 	}
 	m.mu.Lock()
-	fresh := text != "" && text != m.snapshot.Err
-	m.snapshot.Err = text
+	fresh := text != "" && text != m.faults[of]
+	m.faults[of] = text
+	m.snapshot.Err = cmp.Or(m.faults[:]...)
 	m.mu.Unlock()
 	if fresh {
 		m.report(err)

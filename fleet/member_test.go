@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -26,7 +28,49 @@ func TestMemory(t *testing.T) {
 type app struct {
 	*fleet.Member
 	lim  *weir.Limiter
+	line *line
 	held []weir.Permit
+}
+
+// A line is the way of one member to the store, which may be cut.
+type line struct {
+	*storetest.Memory
+
+	mu     sync.Mutex
+	cut    bool
+	ending map[*context.CancelFunc]bool // the watches
+}
+
+func (l *line) Write(ctx context.Context, w fleet.Write) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.cut {
+		return storetest.ErrDown
+	}
+	return l.Memory.Write(ctx, w)
+}
+
+func (l *line) Watch(ctx context.Context, prefix string, see func(fleet.Entry)) error {
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	l.mu.Lock()
+	cut := l.cut
+	l.ending[&end] = true
+	l.mu.Unlock()
+	if cut {
+		return storetest.ErrDown
+	}
+	return l.Memory.Watch(ctx, prefix, see)
+}
+
+func (l *line) set(cut bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.cut = cut
+	for end := range l.ending {
+		(*end)()
+		delete(l.ending, end)
+	}
 }
 
 // A party is a fleet of apps on one store.
@@ -35,6 +79,7 @@ type party struct {
 	store *storetest.Memory
 	conf  fleet.Config
 	apps  []*app
+	made  int
 }
 
 func newParty(t *testing.T, c fleet.Config) *party {
@@ -47,12 +92,14 @@ func (p *party) join() *app {
 	p.t.Helper()
 	lim := weir.Must(weir.New(weir.Config{Max: 1000, Law: law.Fixed{Limit: 1000}}))
 	c := p.conf
-	c.ID, c.Actuator = fmt.Sprintf("app-%d", len(p.apps)), fleet.Limiter(lim)
+	l := &line{Memory: p.store, ending: map[*context.CancelFunc]bool{}}
+	p.made++
+	c.ID, c.Actuator, c.Store = fmt.Sprintf("app-%d", p.made), fleet.Limiter(lim), l
 	m, err := fleet.Join(c)
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	a := &app{Member: m, lim: lim}
+	a := &app{Member: m, lim: lim, line: l}
 	p.apps = append(p.apps, a)
 	return a
 }
@@ -221,6 +268,62 @@ func TestStoreForgets(t *testing.T) {
 	})
 }
 
+// Members come and go, with a word or without one, lines are cut, and the store fails or goes back.
+// live checks the cap.
+func TestCapHoldsUnderFaults(t *testing.T) {
+	for seed := range uint64(20) {
+		synctest.Test(t, func(t *testing.T) {
+			r := rand.New(rand.NewPCG(seed, 0))
+			p := newParty(t, quick)
+			defer p.leave()
+			p.join()
+			for range 40 {
+				switch a := p.apps[r.IntN(len(p.apps))]; r.IntN(8) {
+				case 0, 1:
+					if len(p.apps) < 5 {
+						p.join()
+					}
+				case 2:
+					if len(p.apps) > 1 {
+						a.line.set(r.IntN(2) == 0) // a crash, if it is cut
+						p.drop(a)
+					}
+				case 3, 4:
+					a.line.set(true)
+				case 5:
+					before := p.store.Entries()
+					p.live(time.Duration(r.IntN(400))*time.Millisecond, p.wants(r)...)
+					p.store.Set(before)
+				case 6:
+					p.store.Fail(r.IntN(2) == 0)
+				default:
+					for _, a := range p.apps {
+						a.line.set(false)
+					}
+					p.store.Fail(false)
+				}
+				p.live(time.Duration(r.IntN(4000))*time.Millisecond, p.wants(r)...)
+			}
+		})
+	}
+}
+
+func (p *party) wants(r *rand.Rand) (wants []int) {
+	for range p.apps {
+		wants = append(wants, []int{0, 5, 50}[r.IntN(3)])
+	}
+	return wants
+}
+
+// drop ends an app, as well as its work.
+func (p *party) drop(a *app) {
+	for _, permit := range a.held {
+		permit.Done(nil)
+	}
+	_ = a.Leave(p.t.Context()) // not heard of if its line is cut
+	p.apps = slices.DeleteFunc(p.apps, func(other *app) bool { return other == a })
+}
+
 // Foreign entries change nothing, and are heard of.
 func TestForeignEntries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -232,7 +335,7 @@ func TestForeignEntries(t *testing.T) {
 		defer p.leave()
 		p.join()
 		p.live(5*time.Second, 5)
-		for key, value := range map[string]string{"grant.app-0": "{", "want.x": strings.Repeat("y", 2000), "grant.y": `{"ttl":-1}`, "other": "z"} {
+		for key, value := range map[string]string{"grant.app-1": "{", "want.x": strings.Repeat("y", 2000), "grant.y": `{"ttl":-1}`, "other": "z"} {
 			if err := p.store.Write(t.Context(), fleet.Write{Key: key, Value: []byte(value)}); err != nil {
 				t.Fatal(err)
 			}

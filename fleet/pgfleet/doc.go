@@ -12,6 +12,9 @@
 // A member makes one or two small writes a second, and reads the entries of its watches several
 // times a second: two rows, and all rows of the fleet on the member that allocates.
 //
+// Give it a pool of its own, of four connections: if it waited for the connections of an overloaded
+// service, the leases would end when they are needed.
+//
 // # Safety
 //
 // A row is a hint and no lock: package fleet keeps the cap although rows come late, or are lost in
