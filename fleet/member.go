@@ -201,7 +201,7 @@ func (m *Member) use(share int) lease.Load {
 }
 
 // watch follows keys, and begins anew when the store fails.
-func (m *Member) watch(ctx context.Context, prefix string, s sight) {
+func (m *Member) watch(ctx context.Context, key string, s sight) {
 	send := func(s sight) {
 		select {
 		case m.seen <- s:
@@ -210,7 +210,7 @@ func (m *Member) watch(ctx context.Context, prefix string, s sight) {
 	}
 	for ctx.Err() == nil {
 		led := false // there is a leader
-		err := m.conf.Store.Watch(ctx, prefix, func(e Entry) {
+		err := m.conf.Store.Watch(ctx, key, func(e Entry) {
 			next := s
 			next.entry, next.synced = lease.Entry(e), e.Key == ""
 			led = led || e.Key == lease.LeaderKey

@@ -50,7 +50,7 @@ func (l *line) Write(ctx context.Context, w fleet.Write) error {
 	return l.Memory.Write(ctx, w)
 }
 
-func (l *line) Watch(ctx context.Context, prefix string, see func(fleet.Entry)) error {
+func (l *line) Watch(ctx context.Context, key string, see func(fleet.Entry)) error {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
 	l.mu.Lock()
@@ -60,7 +60,7 @@ func (l *line) Watch(ctx context.Context, prefix string, see func(fleet.Entry)) 
 	if cut {
 		return storetest.ErrDown
 	}
-	return l.Memory.Watch(ctx, prefix, see)
+	return l.Memory.Watch(ctx, key, see)
 }
 
 func (l *line) set(cut bool) {

@@ -11,10 +11,11 @@ type Store interface {
 	// ends.
 	Write(ctx context.Context, w Write) error
 
-	// Watch calls see with each entry whose key begins with the prefix, then with the zero Entry,
-	// and from then on with each change, or at least the newest. It calls see from one goroutine.
-	// It returns when ctx ends or the store fails.
-	Watch(ctx context.Context, prefix string, see func(Entry)) error
+	// Watch calls see with each entry of a key, and of the keys that begin with it and a dot; of
+	// all keys if it is empty. Then it calls see with the zero Entry, and from then on with each
+	// change, or at least the newest. It calls see from one goroutine, and returns when ctx ends or
+	// the store fails.
+	Watch(ctx context.Context, key string, see func(Entry)) error
 }
 
 // An Entry is a value in a store. A nil Value means that the key has none.

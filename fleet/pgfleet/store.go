@@ -104,13 +104,13 @@ func (s *Store) Write(ctx context.Context, w fleet.Write) error {
 	return err
 }
 
-// Watch reads the entries with a prefix at each poll, and shows the changes.
-func (s *Store) Watch(ctx context.Context, prefix string, see func(fleet.Entry)) error {
+// Watch reads the entries below a key at each poll, and shows the changes.
+func (s *Store) Watch(ctx context.Context, key string, see func(fleet.Entry)) error {
 	var seen fleet.Changes
 	poll := time.NewTicker(s.conf.Poll)
 	defer poll.Stop()
 	for first := true; ; first = false {
-		entries, err := s.read(ctx, prefix)
+		entries, err := s.read(ctx, key)
 		if err != nil {
 			return err
 		}
@@ -126,11 +126,11 @@ func (s *Store) Watch(ctx context.Context, prefix string, see func(fleet.Entry))
 	}
 }
 
-func (s *Store) read(ctx context.Context, prefix string) (entries []fleet.Entry, err error) {
+func (s *Store) read(ctx context.Context, key string) (entries []fleet.Entry, err error) {
 	limited, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	like := strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(prefix) + "%"
-	rows, err := s.db.QueryContext(limited, `SELECT key, value, revision FROM weir_fleet WHERE fleet = $1 AND key LIKE $2`, s.conf.Fleet, like)
+	rows, err := s.db.QueryContext(limited, `SELECT key, value, revision FROM weir_fleet
+		WHERE fleet = $1 AND ($2 = '' OR key = $2 OR starts_with(key, $2 || '.'))`, s.conf.Fleet, key)
 	if err != nil {
 		return nil, err
 	}

@@ -79,15 +79,15 @@ func (s *Memory) Write(_ context.Context, w fleet.Write) error {
 	return nil
 }
 
-// Watch shows the entries with a prefix, and each change.
-func (s *Memory) Watch(ctx context.Context, prefix string, see func(fleet.Entry)) error {
+// Watch shows the entries below a key, and each change.
+func (s *Memory) Watch(ctx context.Context, below string, see func(fleet.Entry)) error {
 	var seen fleet.Changes
 	for first := true; ; first = false {
 		s.mu.Lock()
 		now, changed, fails := s.entries, s.changed, s.fails
 		entries := make([]fleet.Entry, 0, len(now))
 		for key, e := range now {
-			if strings.HasPrefix(key, prefix) {
+			if below == "" || key == below || strings.HasPrefix(key, below+".") {
 				entries = append(entries, e)
 			}
 		}

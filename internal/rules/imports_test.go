@@ -55,6 +55,7 @@ var mayImport = map[string]string{
 	"fleet":           ". bulkhead internal/lease internal/wire",
 	"fleet/pgfleet":   ". fleet",
 	"fleet/storetest": "fleet",
+	"fleet/natsfleet": ". fleet",
 
 	"bulk": ". internal/isolate internal/settings memory throttle",
 

@@ -1,0 +1,138 @@
+package natsfleet
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/fleet"
+)
+
+// A Config configures a [Store].
+type Config struct {
+	// Fleet names the fleet: 1 to 64 letters, digits, hyphens and underscores. The bucket is
+	// weir_fleet_ and the name.
+	Fleet string
+
+	// Replicas is on how many servers the bucket is. Defaults to 1; with 3 the loss of a server
+	// does no harm.
+	Replicas int
+
+	// ReadOnly uses a bucket that exists, for users that may not create one.
+	ReadOnly bool
+}
+
+// A Store is a [fleet.Store]. Make one with [New]. It is safe for concurrent use.
+type Store struct {
+	conn   *nats.Conn
+	bucket jetstream.KeyValue
+}
+
+// New returns a store, and makes its bucket first. An error about a setting matches
+// [weir.ErrConfig]; the others come from NATS.
+func New(ctx context.Context, js jetstream.JetStream, c Config) (*Store, error) {
+	c.Replicas = cmp.Or(c.Replicas, 1)
+	switch {
+	case !isName(c.Fleet):
+		return nil, fmt.Errorf("%w: natsfleet: Fleet is %q: want 1 to 64 letters, digits, hyphens and underscores", weir.ErrConfig, c.Fleet)
+	case c.Replicas < 1 || c.Replicas > 5:
+		return nil, fmt.Errorf("%w: natsfleet: Replicas is %d: want 1 to 5", weir.ErrConfig, c.Replicas)
+	}
+	name := "weir_fleet_" + c.Fleet
+	var bucket jetstream.KeyValue
+	var err error
+	if c.ReadOnly {
+		bucket, err = js.KeyValue(ctx, name)
+	} else {
+		bucket, err = js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: name, Replicas: c.Replicas})
+	}
+	if err != nil {
+		return nil, fmt.Errorf("natsfleet: cannot open the bucket %s: %w", name, err)
+	}
+	return &Store{js.Conn(), bucket}, nil
+}
+
+func isName(s string) bool {
+	for _, c := range s {
+		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '-' && c != '_' {
+			return false
+		}
+	}
+	return s != "" && len(s) <= 64
+}
+
+// Write applies a write.
+func (s *Store) Write(ctx context.Context, w fleet.Write) (err error) {
+	switch {
+	case w.Value == nil && w.Swap:
+		err = s.bucket.Purge(ctx, w.Key, jetstream.LastRevision(w.Rev))
+	case w.Value == nil:
+		err = s.bucket.Purge(ctx, w.Key)
+	case w.Swap && w.Rev == 0:
+		_, err = s.bucket.Create(ctx, w.Key, w.Value)
+	case w.Swap:
+		_, err = s.bucket.Update(ctx, w.Key, w.Value, w.Rev)
+	default:
+		_, err = s.bucket.Put(ctx, w.Key, w.Value)
+	}
+	if isLate(err) {
+		return nil
+	}
+	return err
+}
+
+// isLate reports whether another write came before a swap.
+func isLate(err error) bool {
+	var api *jetstream.APIError
+	return errors.Is(err, jetstream.ErrKeyExists) ||
+		errors.As(err, &api) && api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence
+}
+
+// errWatch is the error of a watch that NATS ended, or whose connection was lost. NATS itself would
+// go on, but only some twenty seconds after the connection is back.
+var errWatch = errors.New("natsfleet: the connection was lost")
+
+// Watch shows the entries below a key, and each change. It returns when the connection is lost.
+func (s *Store) Watch(ctx context.Context, key string, see func(fleet.Entry)) error {
+	keys := []string{key, strings.TrimPrefix(key+".>", ".")}
+	if key == "" {
+		keys = keys[1:]
+	}
+	lost := s.conn.StatusChanged(nats.RECONNECTING, nats.DISCONNECTED, nats.CLOSED)
+	defer s.conn.RemoveStatusListener(lost)
+	watcher, err := s.bucket.WatchFiltered(ctx, keys)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = watcher.Stop() }() // a subscription that is gone already
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-lost:
+			return errWatch
+		case e, ok := <-watcher.Updates():
+			if !ok {
+				return errWatch
+			}
+			see(entryOf(e))
+		}
+	}
+}
+
+// entryOf returns the zero Entry for nil, with which NATS ends the entries that there were.
+func entryOf(e jetstream.KeyValueEntry) fleet.Entry {
+	switch {
+	case e == nil:
+		return fleet.Entry{}
+	case e.Operation() != jetstream.KeyValuePut:
+		return fleet.Entry{Key: e.Key()}
+	}
+	return fleet.Entry{Key: e.Key(), Value: e.Value(), Rev: e.Revision()}
+}

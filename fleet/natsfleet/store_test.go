@@ -1,0 +1,128 @@
+package natsfleet_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/fleet"
+	"github.com/weir-go/weir/fleet/natsfleet"
+	"github.com/weir-go/weir/fleet/storetest"
+	"github.com/weir-go/weir/law"
+)
+
+// serve starts a NATS server in this process; stop ends it. At port -1 it takes a free one.
+func serve(t *testing.T, dir string, port int) (url string, at int, stop func()) {
+	t.Helper()
+	s, err := server.NewServer(&server.Options{
+		Host: "127.0.0.1", Port: port, JetStream: true, StoreDir: dir, NoSigs: true, NoLog: true,
+		Authorization: "secret",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Start()
+	if !s.ReadyForConnections(10 * time.Second) {
+		t.Fatal("the server does not start")
+	}
+	stop = func() { s.Shutdown(); s.WaitForShutdown() }
+	t.Cleanup(stop)
+	return s.ClientURL(), s.Addr().(*net.TCPAddr).Port, stop
+}
+
+func connect(t *testing.T, url string) jetstream.JetStream {
+	t.Helper()
+	conn, err := nats.Connect(url, nats.Token("secret"), nats.MaxReconnects(-1), nats.ReconnectWait(20*time.Millisecond))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(conn.Close)
+	js, err := jetstream.New(conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return js
+}
+
+func TestStore(t *testing.T) {
+	url, _, _ := serve(t, t.TempDir(), -1)
+	var n atomic.Int32
+	storetest.Test(t, func(t *testing.T) fleet.Store {
+		s, err := natsfleet.New(t.Context(), connect(t, url), natsfleet.Config{Fleet: fmt.Sprintf("test-%d", n.Add(1))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	})
+}
+
+func TestConfig(t *testing.T) {
+	url, _, _ := serve(t, t.TempDir(), -1)
+	js := connect(t, url)
+	for want, c := range map[string]natsfleet.Config{
+		`Fleet is ""`:    {},
+		`Fleet is "a.b"`: {Fleet: "a.b"},
+		"Replicas is 7":  {Fleet: "a", Replicas: 7},
+	} {
+		if _, err := natsfleet.New(t.Context(), js, c); !errors.Is(err, weir.ErrConfig) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	for want, c := range map[string]natsfleet.Config{
+		"cannot open the bucket weir_fleet_none: nats: bucket not found": {Fleet: "none", ReadOnly: true},
+		"cannot open the bucket weir_fleet_wide":                         {Fleet: "wide", Replicas: 3}, // of one server
+	} {
+		if _, err := natsfleet.New(t.Context(), js, c); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
+
+// A member keeps its lease through a restart of the server, or gets another one after it; without
+// the server it falls back.
+func TestServerRestarts(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "nats")
+	url, port, stop := serve(t, dir, -1)
+	store, err := natsfleet.New(t.Context(), connect(t, url), natsfleet.Config{Fleet: "search"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lim := weir.Must(weir.New(weir.Config{Law: law.Fixed{Limit: 100}}))
+	m, err := fleet.Join(fleet.Config{
+		Store: store, Actuator: fleet.Limiter(lim), Cap: 10, Fallback: fleet.Refuse,
+		Refresh: 100 * time.Millisecond, TTL: time.Second, Grace: 100 * time.Millisecond,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = m.Leave(context.Background()) }()
+	await(t, "a lease", m, func(s fleet.Snapshot) bool { return s.Leased && s.Share == 10 })
+	stop()
+	await(t, "its end", m, func(s fleet.Snapshot) bool { return !s.Leased && s.Share == 0 && s.Err != "" })
+	serve(t, dir, port)
+	await(t, "a lease after the restart", m, func(s fleet.Snapshot) bool { return s.Leased && s.Share == 10 && s.Err == "" })
+}
+
+func await(t *testing.T, text string, m *fleet.Member, is func(fleet.Snapshot) bool) {
+	t.Helper()
+	end := time.Now().Add(30 * time.Second)
+	for range time.Tick(time.Millisecond) {
+		if is(m.Snapshot()) {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("not within 30 s: %s, %+v", text, m.Snapshot())
+		}
+	}
+}
