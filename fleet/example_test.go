@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"time"
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
@@ -15,6 +16,21 @@ import (
 func ExampleDivide() {
 	fmt.Println(fleet.Divide(100, 3))
 	// Output: 33
+}
+
+// The processes behind a headless service of Kubernetes share 100 connections equally.
+func ExampleCounter() {
+	lim := weir.Must(weir.New(weir.Config{Name: "database"}))
+	counter := fleet.Counter{Host: "search.default.svc.cluster.local"}
+	go func() {
+		for range time.Tick(10 * time.Second) {
+			n, err := counter.Count(context.Background())
+			if err != nil {
+				log.Print(err) // n is the last number
+			}
+			_ = lim.SetCap(fleet.Divide(100, n))
+		}
+	}()
 }
 
 // Processes share 100 connections by demand. A real store is in package pgfleet.

@@ -50,7 +50,10 @@ func BenchmarkAcquire(b *testing.B) {
 	if _, err := full.TryAcquire(context.Background()); err != nil {
 		b.Fatal("the first permit was refused")
 	}
-	lim, doer := open(), open()
+	lim, doer, capped := open(), open(), open()
+	if err := capped.SetCap(500); err != nil { // as in a fleet
+		b.Fatal(err)
+	}
 	fair := weir.Must(weir.New(weir.Config{Min: 1000, Queue: weir.Queue{Size: 1, Tenants: 64}}))
 	ofTenant := weir.WithTenant(ctx, "acme")
 	for _, way := range []struct {
@@ -64,6 +67,11 @@ func BenchmarkAcquire(b *testing.B) {
 		}},
 		{"Acquire+Done", func() {
 			if permit, err := lim.Acquire(ctx); err == nil {
+				permit.Done(nil)
+			}
+		}},
+		{"Acquire+Done below a cap", func() {
+			if permit, err := capped.Acquire(ctx); err == nil {
 				permit.Done(nil)
 			}
 		}},
