@@ -18,7 +18,7 @@ func TestRestore(t *testing.T) {
 	conf := bulkhead.Config{
 		Max: 1000,
 		ByKey: map[string]bulkhead.Compartment{
-			"named":  {Config: weir.Config{Law: law.Gradient{}, Initial: 30, Max: 100}},
+			"named":  {Config: weir.Config{Law: law.Gradient{}, Initial: 30, Max: 100}, Reserved: 7, Share: 3},
 			"budget": {Config: weir.Config{Law: law.Gradient{}, Initial: 40, Max: 100}, Budget: time.Second},
 			"fixed":  {Config: weir.Config{Law: law.Fixed{Limit: 50}, Max: 100}},
 		},
@@ -42,6 +42,9 @@ func TestRestore(t *testing.T) {
 		if limit := limitOf(t, after, key); limit != want {
 			t.Errorf("%s: a limit of %d, want %d", key, limit, want)
 		}
+	}
+	if k := after.Snapshot().ByKey["named"]; k.Reserved != 7 {
+		t.Errorf("%d reserved, want 7 as before", k.Reserved)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log"
-	"time"
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
@@ -18,19 +17,16 @@ func ExampleDivide() {
 	// Output: 33
 }
 
-// The processes behind a headless service of Kubernetes share 100 connections equally.
+// The processes behind a name in DNS share 100 connections equally. Count again every few seconds.
 func ExampleCounter() {
 	lim := weir.Must(weir.New(weir.Config{Name: "database"}))
-	counter := fleet.Counter{Host: "search.default.svc.cluster.local"}
-	go func() {
-		for range time.Tick(10 * time.Second) {
-			n, err := counter.Count(context.Background())
-			if err != nil {
-				log.Print(err) // n is the last number
-			}
-			_ = lim.SetCap(fleet.Divide(100, n))
-		}
-	}()
+	counter := fleet.Counter{Host: "127.0.0.1"} // such as a headless service of Kubernetes
+	n, err := counter.Count(context.Background())
+	if err != nil {
+		log.Print(err) // n is the last number
+	}
+	fmt.Println(fleet.Divide(100, n), lim.SetCap(fleet.Divide(100, n)))
+	// Output: 100 <nil>
 }
 
 // Processes share 100 connections by demand. A real store is in package pgfleet.

@@ -81,6 +81,9 @@ func (s *Memory) Write(_ context.Context, w fleet.Write) error {
 
 // Watch shows the entries below a key, and each change.
 func (s *Memory) Watch(ctx context.Context, below string, see func(fleet.Entry)) error {
+	if ctx == nil {
+		ctx = context.Background()
+	}
 	var seen fleet.Changes
 	for first := true; ; first = false {
 		s.mu.Lock()

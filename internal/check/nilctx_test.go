@@ -19,6 +19,9 @@ import (
 	"github.com/weir-go/weir/bulkhead"
 	"github.com/weir-go/weir/capacity"
 	"github.com/weir-go/weir/edge"
+	"github.com/weir-go/weir/fleet"
+	"github.com/weir-go/weir/fleet/pgfleet"
+	"github.com/weir-go/weir/fleet/storetest"
 	"github.com/weir-go/weir/law"
 	"github.com/weir-go/weir/load"
 	"github.com/weir-go/weir/load/sqlload"
@@ -45,6 +48,26 @@ var none context.Context
 // takesContext has a call with a nil context for each exported function and method that
 // takes one, by package and name.
 var takesContext = map[string]func(*testing.T){
+	"fleet *Member.Leave": func(t *testing.T) {
+		m := must(fleet.Join(fleet.Config{Store: storetest.NewMemory(), Actuator: fleet.Limiter(limiter())}))
+		succeeds(t, m.Leave(none))
+	},
+	"fleet *Counter.Count": func(t *testing.T) {
+		_, err := (&fleet.Counter{Host: "127.0.0.1"}).Count(none)
+		succeeds(t, err)
+	},
+	"pgfleet New":          func(*testing.T) { _, _ = pgfleet.New(none, sql.OpenDB(unreachable{}), pgfleet.Config{Fleet: "a"}) },
+	"pgfleet *Store.Write": func(*testing.T) { _ = unreachableStore().Write(none, fleet.Write{Key: "a"}) },
+	"pgfleet *Store.Watch": func(*testing.T) { _ = unreachableStore().Watch(none, "a", func(fleet.Entry) {}) },
+	"storetest *Memory.Write": func(t *testing.T) {
+		succeeds(t, storetest.NewMemory().Write(none, fleet.Write{Key: "a"}))
+	},
+	"storetest *Memory.Watch": func(t *testing.T) {
+		s := storetest.NewMemory()
+		if err := s.Watch(none, "", func(fleet.Entry) { go s.Fail(true) }); !errors.Is(err, storetest.ErrDown) {
+			t.Error(err)
+		}
+	},
 	"weir PriorityFrom": func(*testing.T) { weir.PriorityFrom(none) },
 	"weir TenantFrom":   func(*testing.T) { weir.TenantFrom(none) },
 	"weir WithPriority": func(*testing.T) { weir.WithPriority(none, weir.PriorityHigh) },
@@ -223,6 +246,10 @@ func newPool(run func(context.Context) (any, error)) *pool.Pool {
 		Capacity: must(capacity.New(capacity.Vector{"slots": 1})),
 		Source:   pool.Slice([]pool.Task{{Key: "a", Run: run}}),
 	}))
+}
+
+func unreachableStore() *pgfleet.Store {
+	return must(pgfleet.New(none, sql.OpenDB(unreachable{}), pgfleet.Config{Fleet: "a", ReadOnly: true}))
 }
 
 // An unreachable database panics on a nil context as a driver would.
