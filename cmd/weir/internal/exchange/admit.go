@@ -90,7 +90,8 @@ func (x *exchange) becomeStream(of slot.Source, o weir.Outcome) error {
 // leavesCancel ends a request when its client leaves; see config.Route.Leaves.
 const leavesCancel = "cancel"
 
-// watch ends the request to the upstream when its client leaves.
+// watch ends the request to the upstream when its client leaves. The server ends the client's
+// context with each request, so nothing is kept for a connection that lasts.
 func (x *exchange) watch() {
 	context.AfterFunc(x.in.Context(), func() { x.cancel(errClientLeft) })
 }

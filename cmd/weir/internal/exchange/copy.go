@@ -15,6 +15,12 @@ import (
 func (x *exchange) copy(res *http.Response) {
 	h := x.w.Header()
 	addAll(h, res.Header)
+	if _, ok := h["Content-Type"]; !ok {
+		h["Content-Type"] = nil // otherwise net/http guesses one from the body
+	}
+	if res.StatusCode == http.StatusNoContent {
+		delete(h, "Content-Length") // clients of HTTP/2 would wait for that body
+	}
 	if len(x.announced) > 0 {
 		h.Add("Trailer", strings.Join(x.announced, ", "))
 	}

@@ -22,6 +22,7 @@ func TestHeadersForTheUpstream(t *testing.T) {
 	for head, want := range map[string]string{
 		"GET /?a=%zz&b=1 HTTP/1.1\r\nHost: h\r\nTE: gzip, trailers\r\nKeep-Alive: 5\r\nProxy-Connection: close\r\nAccept: a\r\nAccept: b\r\n": "hb=1|[trailers] [] [] [] [] [] [a b]",
 		"GET /?a=1;b=2&c=3 HTTP/1.1\r\nHost: h\r\nTE: gzip\r\nConnection: x-named, Upgrade\r\nX-Named: 1\r\nUser-Agent: me\r\n":               "hc=3|[] [] [] [] [] [me] []",
+		"GET /?a=1 HTTP/1.1\r\nHost: h\r\nConnection: close, x-named\r\nX-Named: 1\r\n":                                                       "ha=1|[] [] [] [] [] [] []",
 		"GET /?a=%41&b=1 HTTP/1.1\r\nHost: h\r\nUpgrade: ignored\r\n":                                                                         "ha=%41&b=1|[] [] [] [] [] [] []",
 	} {
 		_, answers := rg.dial(head + "\r\n")
@@ -103,6 +104,69 @@ func TestHeadersOfInformationalResponses(t *testing.T) {
 		if res.StatusCode != want || res.Header["X-Hop"] != nil || res.Header["Keep-Alive"] != nil || len(res.Header["X-Request-Id"]) != 1 {
 			t.Errorf("HTTP/%s: status %d, %v", version, res.StatusCode, res.Header)
 		}
+	}
+}
+
+// The headers of a connection end with it, whatever protocol the client speaks. The names
+// beside close are unknown: net/http deletes such a Connection header as it reads the response.
+func TestHeadersOfTheUpstreamsConnection(t *testing.T) {
+	for _, named := range []string{"x-hop", "keep-alive, X-Hop", "X-Hop ,"} {
+		rg := newRig(t, 1, false, raw("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: "+named+"\r\nX-Hop: 1\r\nKeep-Alive: 5\r\nX-End: 1\r\n\r\n"), nil)
+		for _, h2c := range []bool{false, true} {
+			res, err := rg.client(h2c).Get(rg.front.URL)
+			if err != nil {
+				t.Fatal(err)
+			}
+			res.Body.Close()
+			if h := res.Header; h["X-Hop"] != nil || h["Keep-Alive"] != nil || h["Connection"] != nil || h["X-End"] == nil {
+				t.Errorf("Connection: %s, HTTP/2 %v: %v", named, h2c, h)
+			}
+		}
+	}
+}
+
+// A 204 has no length (RFC 9110, 8.6): curl fails on HTTP/2 if it has one.
+func TestNoContentHasNoLength(t *testing.T) {
+	rg := newRig(t, 1, false, raw("HTTP/1.1 204 No Content\r\nContent-Length: 5\r\n\r\n"), nil)
+	for _, h2c := range []bool{false, true} {
+		res, err := rg.client(h2c).Get(rg.front.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		if res.StatusCode != http.StatusNoContent || res.Header["Content-Length"] != nil {
+			t.Errorf("HTTP/2 %v: status %d, %v", h2c, res.StatusCode, res.Header)
+		}
+	}
+}
+
+// What an upstream does not call a page must not become one.
+func TestContentTypeIsOfTheUpstream(t *testing.T) {
+	for _, length := range []string{"Content-Length: 6\r\n", ""} {
+		rg := newRig(t, 1, false, raw("HTTP/1.1 200 OK\r\n"+length+"\r\n<html>"), nil)
+		for _, h2c := range []bool{false, true} {
+			res, err := rg.client(h2c).Get(rg.front.URL)
+			if err != nil {
+				t.Fatal(err)
+			}
+			res.Body.Close()
+			if given, ok := res.Header["Content-Type"]; ok {
+				t.Errorf("HTTP/2 %v, %q: Content-Type %q", h2c, length, given)
+			}
+		}
+	}
+}
+
+// A response that changes the protocol belongs to this connection alone too.
+func TestHeadersOfAnUpgrade(t *testing.T) {
+	rg := newRig(t, 1, false, raw("HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade, x-hop\r\nUpgrade: a\r\nX-Hop: 1\r\nKeep-Alive: 5\r\nX-End: 1\r\n\r\n"), nil)
+	_, answers := rg.dial("GET / HTTP/1.1\r\nHost: h\r\nConnection: upgrade\r\nUpgrade: a\r\n\r\n")
+	res, err := http.ReadResponse(answers, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h := res.Header; res.StatusCode != 101 || h["X-Hop"] != nil || h["Keep-Alive"] != nil || h.Get("Connection") != "Upgrade" || h.Get("Upgrade") != "a" || h["X-End"] == nil {
+		t.Errorf("status %d, %v", res.StatusCode, h)
 	}
 }
 

@@ -28,6 +28,8 @@ func (x *exchange) switchProtocols(res *http.Response) error {
 	}
 	defer conn.Close()
 	defer context.AfterFunc(x.ctx, func() { _ = upstream.Close() })()
+	headers.RemoveHopByHop(res.Header)
+	res.Header["Connection"], res.Header["Upgrade"] = []string{"Upgrade"}, []string{given}
 	addAll(x.w.Header(), res.Header)
 	res.Header, res.Body = x.w.Header(), nil
 	if err := res.Write(rw); err != nil {
