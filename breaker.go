@@ -45,10 +45,10 @@ func (l *Limiter) ask(ctx context.Context, b Breaker) (permission, refusal) {
 		return done, refusal{}
 	}
 	var fx admit.Effects
-	forbidden := l.node.Forbid(reply.BreakerOpen, now(), &fx)
-	l.after(&fx)
-	if forbidden {
-		return nil, refusal{verdict: reply.BreakerOpen, seq: fx.Seq}
+	var no refusal
+	if l.node.Forbid(reply.BreakerOpen, now(), &fx) {
+		no = refusal{verdict: reply.BreakerOpen, seq: fx.Seq}
 	}
-	return nil, refusal{}
+	l.afterVerdict(&fx, no)
+	return nil, no
 }

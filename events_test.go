@@ -168,3 +168,29 @@ func TestAHookThatPanicsGetsTheOtherEventsOfACall(t *testing.T) {
 		}
 	})
 }
+
+// Here the window ends as work arrives, and the work is refused by the new limit.
+func TestAHookThatPanicsGetsTheRefusalAfterAChange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var j limittest.Journal
+		l := newLimiter(t, weir.Config{
+			Initial: 3, Law: script(func(w law.Window) law.Decision {
+				next := w.Limit
+				if w.Samples > 0 {
+					next = 2
+				}
+				return law.Decision{Limit: float64(next), Next: law.Plan{Interval: time.Second, MinSamples: 1}}
+			}),
+			OnEvent: func(e weir.Event) { j.Note(e); panic(e.Kind) },
+		})
+		hold(t, l, 2)
+		p, _ := l.TryAcquire(t.Context())
+		time.Sleep(10 * time.Millisecond)
+		p.Done(nil)
+		time.Sleep(2 * time.Second)
+		panicked, _ := limittest.Unwind(func() { _, _ = l.TryAcquire(t.Context()) })
+		if panicked == nil || len(j.Of(weir.LimitChanged)) != 1 || len(j.Of(weir.Refused)) != 1 {
+			t.Errorf("panicked with %v, heard %v: want a change and a refusal", panicked, j.Events)
+		}
+	})
+}

@@ -45,9 +45,10 @@ func (l *Limiter) Full(ctx context.Context) error {
 	}
 	var fx admit.Effects
 	verdict := l.node.Full(w, at, &fx)
-	l.after(&fx)
+	no := refusal{verdict, w.RetryAfter, w.Seq}
+	l.afterVerdict(&fx, no)
 	if verdict.Refused() {
-		return l.refuse(ctx, refusal{verdict, w.RetryAfter, w.Seq})
+		return l.refuse(ctx, no)
 	}
 	return nil
 }

@@ -10,24 +10,36 @@ import (
 
 // after carries out the effects of a call into the core, without its lock.
 func (l *Limiter) after(fx *admit.Effects) {
+	l.afterVerdict(fx, refusal{})
+}
+
+// afterVerdict is after for a call that decided on work. The caller reports the refusal, unless
+// a law or a hook panics.
+func (l *Limiter) afterVerdict(fx *admit.Effects, no refusal) {
 	if !fx.None() {
-		l.finish(fx, nil)
+		l.finish(fx, nil, no)
 	}
 }
 
-// finish wakes and reports. The ticket, unless nil, is one that the caller has not
-// seen yet: if a law or a hook panics, finish has to give it back.
-func (l *Limiter) finish(fx *admit.Effects, ticket *reply.Ticket) {
+// finish wakes and reports. The ticket, unless nil, and the refusal are not known to the caller
+// yet: if a law or a hook panics, finish gives the ticket back and reports the refusal.
+func (l *Limiter) finish(fx *admit.Effects, ticket *reply.Ticket, no refusal) {
 	fx.Woken.Wake()
 	if !fx.Notable {
 		return
 	}
 	reported := false
 	defer func() {
-		if !reported && ticket != nil {
+		if reported {
+			return
+		}
+		if ticket != nil {
 			var rest admit.Effects
 			l.node.Done(*ticket, now(), window.Ignore, &rest)
 			rest.Woken.Wake()
+		}
+		if no.verdict.Refused() {
+			l.config.Load().tellRefusal(no)
 		}
 	}()
 	l.report(fx)
