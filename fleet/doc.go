@@ -32,5 +32,5 @@
 //
 // # Sources
 //
-// internal/lease has the protocol, its sources and its simulation.
+// internal/lease has the protocol and its sources, internal/check its simulation.
 package fleet
