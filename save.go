@@ -25,7 +25,7 @@ type savedState struct {
 	NoLoad  time.Duration `json:"no_load_ns,omitempty"`
 }
 
-// Save returns what the limiter has learned, as JSON of less than 300 bytes: the limit and, with
+// Save returns the knowledge of the limiter, as JSON of less than 300 bytes: the limit and, with
 // [law.Setpoint], the latency without load. [Limiter.Restore] takes it in another process, as
 // after a restart. Keep it in a file, or anywhere else.
 func (l *Limiter) Save() []byte {

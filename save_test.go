@@ -88,6 +88,7 @@ func TestRestoreRefuses(t *testing.T) {
 		`{"version":2,"limit":20}`:      "version 2, and this program reads 1",
 		`{"version":1,"limit":-1}`:      "limit is -1: want 0 to 1000000000",
 		`{"version":1,"no_load_ns":-1}`: "no_load_ns is -1: want 0 to 86400000000000",
+
 		`{"version":1,"limit":9,"law":"law.AIMD"}`: "it is of law.AIMD, and the limiter has law.Setpoint: start without it",
 	} {
 		err := l.Restore([]byte(state))

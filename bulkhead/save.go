@@ -22,7 +22,7 @@ type savedState struct {
 	Keys    map[string]json.RawMessage `json:"keys"` // as weir.Limiter.Save returns it
 }
 
-// Save returns what the limiters of up to 1,000 keys have learned, as JSON of about 150 bytes a
+// Save returns the knowledge of the limiters of up to 1,000 keys, as JSON of about 150 bytes a
 // key: first of the keys that [Config].ByKey names, then of the keys in use. [Set.Restore] takes it
 // in another process, as after a restart.
 func (s *Set) Save() []byte {

@@ -10,7 +10,8 @@ import (
 type Changes struct{ revs map[string]uint64 }
 
 // Show calls see with each entry that is new or has another revision, and with an entry without a
-// value for each key that has gone.
+// value for each key that has gone. After the first reading it calls see with the zero Entry, as
+// [Store] asks.
 func (c *Changes) Show(entries []Entry, see func(Entry)) {
 	slices.SortFunc(entries, func(a, b Entry) int { return cmp.Compare(a.Key, b.Key) })
 	revs := make(map[string]uint64, len(entries))
@@ -23,6 +24,9 @@ func (c *Changes) Show(entries []Entry, see func(Entry)) {
 		if _, there := revs[key]; !there {
 			see(Entry{Key: key})
 		}
+	}
+	if c.revs == nil {
+		see(Entry{})
 	}
 	c.revs = revs
 }

@@ -23,7 +23,7 @@ const (
 // A Config configures a [Member]. All members of a fleet need the same settings, but for ID, Weight
 // and Actuator. If the caps differ, the lowest counts.
 type Config struct {
-	// Store is what the members share.
+	// Store is where the members meet.
 	Store Store
 
 	// Actuator keeps the work of this process within its share: [Limiter] or [Set].

@@ -135,11 +135,8 @@ func (p *party) live(d time.Duration, wants ...int) {
 }
 
 func (p *party) leave() {
-	for _, a := range p.apps {
-		for _, permit := range a.held {
-			permit.Done(nil)
-		}
-		if err := a.Leave(context.Background()); err != nil && !errors.Is(err, storetest.ErrDown) {
+	for _, a := range slices.Clone(p.apps) {
+		if err := p.drop(a); err != nil && !errors.Is(err, storetest.ErrDown) {
 			p.t.Error(err)
 		}
 	}
@@ -226,24 +223,16 @@ func TestAllocatorLeaves(t *testing.T) {
 		}
 		p.live(10*time.Second, 20, 20, 2)
 		leader := p.apps[0].Snapshot().Leader
-		rest := p.apps[:0:0]
-		for _, a := range p.apps {
+		for _, a := range slices.Clone(p.apps) {
 			if a.Snapshot().ID == leader {
-				for _, permit := range a.held {
-					permit.Done(nil)
-				}
-				a.held = nil
-				if err := a.Leave(t.Context()); err != nil {
+				if err := p.drop(a); err != nil {
 					t.Error(err)
 				}
-			} else {
-				rest = append(rest, a)
 			}
 		}
-		if len(rest) != 2 {
+		if len(p.apps) != 2 {
 			t.Fatalf("leader %q", leader)
 		}
-		p.apps = rest
 		p.live(20*time.Second, 50, 50)
 		if s := p.shares(); s[0] != 15 || s[1] != 15 {
 			t.Errorf("shares of %v without the third: want 15 each", s)
@@ -286,7 +275,7 @@ func TestCapHoldsUnderFaults(t *testing.T) {
 				case 2:
 					if len(p.apps) > 1 {
 						a.line.set(r.IntN(2) == 0) // a crash, if it is cut
-						p.drop(a)
+						_ = p.drop(a)              // not heard of if its line is cut
 					}
 				case 3, 4:
 					a.line.set(true)
@@ -316,12 +305,12 @@ func (p *party) wants(r *rand.Rand) (wants []int) {
 }
 
 // drop ends an app, as well as its work.
-func (p *party) drop(a *app) {
+func (p *party) drop(a *app) error {
 	for _, permit := range a.held {
 		permit.Done(nil)
 	}
-	_ = a.Leave(p.t.Context()) // not heard of if its line is cut
 	p.apps = slices.DeleteFunc(p.apps, func(other *app) bool { return other == a })
+	return a.Leave(context.Background())
 }
 
 // Foreign entries change nothing, and are heard of.

@@ -2,7 +2,7 @@ package law
 
 import "time"
 
-// Knowledge is what a law has learned about a downstream, for a limiter that takes over from
+// Knowledge is the knowledge of a law about a downstream, for a limiter that takes over from
 // another one, as after a restart.
 type Knowledge struct {
 	Limit  int           // to go on from, 0 if nothing was learned

@@ -118,15 +118,12 @@ func (s *Store) Watch(ctx context.Context, key string, see func(fleet.Entry)) er
 	var seen fleet.Changes
 	poll := time.NewTicker(s.conf.Poll)
 	defer poll.Stop()
-	for first := true; ; first = false {
+	for {
 		entries, err := s.read(ctx, key)
 		if err != nil {
 			return err
 		}
 		seen.Show(entries, see)
-		if first {
-			see(fleet.Entry{})
-		}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()

@@ -85,7 +85,7 @@ func (s *Memory) Watch(ctx context.Context, below string, see func(fleet.Entry))
 		ctx = context.Background()
 	}
 	var seen fleet.Changes
-	for first := true; ; first = false {
+	for {
 		s.mu.Lock()
 		now, changed, fails := s.entries, s.changed, s.fails
 		entries := make([]fleet.Entry, 0, len(now))
@@ -99,9 +99,6 @@ func (s *Memory) Watch(ctx context.Context, below string, see func(fleet.Entry))
 			return ErrDown
 		}
 		seen.Show(entries, see)
-		if first {
-			see(fleet.Entry{})
-		}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()

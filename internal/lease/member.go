@@ -2,7 +2,7 @@ package lease
 
 import "time"
 
-// A member holds a share until its lease ends, and says what it needs.
+// A member holds a share until its lease ends, and states its needs.
 type member struct {
 	conf     Config
 	promised Epoch

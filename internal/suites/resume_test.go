@@ -60,7 +60,7 @@ func mean(values []float64) (m float64) {
 	return m
 }
 
-// learn returns what the default law has learned at the end of a scenario.
+// learn returns the knowledge of the default law at the end of a scenario.
 func learn(t *testing.T, s sim.Scenario, seed uint64) law.Knowledge {
 	t.Helper()
 	var e errand
