@@ -15,6 +15,7 @@ import (
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
 	"github.com/weir-go/weir/capacity"
+	"github.com/weir-go/weir/internal/label"
 	"github.com/weir-go/weir/law"
 	"github.com/weir-go/weir/load"
 	"github.com/weir-go/weir/memory"
@@ -22,6 +23,12 @@ import (
 	"github.com/weir-go/weir/pool"
 	"github.com/weir-go/weir/throttle"
 )
+
+func TestLabelsAreCutToMaxLabel(t *testing.T) {
+	if metrics.MaxLabel != label.Max {
+		t.Errorf("MaxLabel is %d, labels are cut to %d", metrics.MaxLabel, label.Max)
+	}
+}
 
 // docs/metrics.md has each instrument in a line: | `weir_limit` | `weir.limiter.limit` | gauge |
 // ...

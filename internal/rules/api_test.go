@@ -21,7 +21,7 @@ import (
 var updateAPI = flag.Bool("update", false, "write the golden files of the exported API")
 
 // frozen are the packages whose exported API changes only deliberately.
-var frozen = strings.Fields(". bulk bulkhead capacity edge fleet fleet/pgfleet fleet/storetest histogram law load load/sqlload memory metrics pid pool retry shed sim throttle trust weirhttp")
+var frozen = strings.Fields(". bulk bulkhead capacity dash edge fleet fleet/pgfleet fleet/storetest histogram law load load/sqlload memory metrics pid pool retry shed sim throttle trust weirhttp")
 
 // goldenOf returns the golden file of a package's API.
 func goldenOf(dir string) string {

@@ -24,6 +24,8 @@ var mayImport = map[string]string{
 	"internal/pages":    "",
 	"internal/wire":     "",
 	"internal/nearest":  "",
+	"internal/label":    "",
+	"internal/access":   "",
 	"histogram":         "",
 
 	"pid":             "internal/portable internal/settings",
@@ -72,6 +74,7 @@ var mayImport = map[string]string{
 	"internal/limittest":   ". bulkhead internal/deadline law", // for tests
 	"internal/loadtest":    "load",                             // for tests
 	"internal/tcptest":     "",                                 // for tests
+	"internal/chromium":    "",                                 // for tests
 	"internal/bench":       "",                                 // tests only
 	"internal/stress":      "",                                 // tests only
 	"edge":                 ". internal/reply",
@@ -88,7 +91,8 @@ var mayImport = map[string]string{
 	"internal/rpc":  ". bulkhead edge internal/deadline retry",
 	"weirgrpc":      ". bulkhead internal/deadline internal/rpc retry trust",
 	"weirconnect":   ". bulkhead edge internal/deadline internal/rpc retry weirhttp",
-	"metrics":       ". bulkhead capacity histogram law load memory pool throttle internal/settings",
+	"metrics":       ". bulkhead capacity histogram internal/label law load memory pool throttle internal/settings",
+	"dash":          ". bulkhead internal/access internal/label law",
 	"weirprom":      "histogram metrics",
 	"weirotel":      ". edge histogram metrics",
 	"weirriver":     ". bulkhead edge",

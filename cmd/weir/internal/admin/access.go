@@ -1,32 +1,25 @@
 package admin
 
 import (
-	"crypto/sha256"
-	"crypto/subtle"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
-	"net/netip"
-	"slices"
-	"strings"
 
 	"github.com/weir-go/weir/cmd/weir/internal/config"
+	callers "github.com/weir-go/weir/internal/access"
 )
 
 // access decides which requests are served.
 type access struct {
 	token string   // file of the token; empty for none
-	hosts []string // names, in lower case
+	hosts []string // names
 	near  bool     // only this machine can connect: read requests need no token
 	local bool     // a Unix socket, which browsers cannot reach
 }
 
 func newAccess(settings config.Admin, address net.Addr) (*access, error) {
-	a := &access{token: settings.Token}
-	for _, name := range settings.Hosts {
-		a.hosts = append(a.hosts, strings.ToLower(name))
-	}
+	a := &access{token: settings.Token, hosts: settings.Hosts}
 	switch address := address.(type) {
 	case *net.UnixAddr:
 		a.near, a.local = true, true
@@ -75,21 +68,13 @@ func (a *access) bearer(next http.Handler) http.Handler {
 			http.Error(w, "the token of admin.token cannot be read", http.StatusInternalServerError) // do not reveal the path
 			return
 		}
-		if !brings(r, want) {
+		if !callers.Bearer(r, want) {
 			w.Header().Set("WWW-Authenticate", "Bearer")
 			http.Error(w, "want the token of admin.token: Authorization: Bearer TOKEN", http.StatusUnauthorized)
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
-}
-
-// brings reports whether a request has the token. It takes the same time for each wrong
-// token.
-func brings(r *http.Request, token string) bool {
-	scheme, given, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	wanted, got := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(strings.TrimSpace(given)))
-	return strings.EqualFold(scheme, "Bearer") && subtle.ConstantTimeCompare(wanted[:], got[:]) == 1
 }
 
 // errHost is the answer to a request for another host.
@@ -100,32 +85,10 @@ func (a *access) host(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
 		w.Header().Set("X-Content-Type-Options", "nosniff")
-		if !a.local && !a.known(r) {
+		if !a.local && !callers.Host(r, a.hosts) {
 			http.Error(w, fmt.Sprintf("host %q is not served here: %v", r.Host, errHost), http.StatusMisdirectedRequest)
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
-}
-
-func (a *access) known(r *http.Request) bool {
-	name := r.Host
-	if host, _, err := net.SplitHostPort(name); err == nil {
-		name = host
-	}
-	name = strings.ToLower(strings.TrimSuffix(strings.TrimPrefix(name, "["), "]"))
-	if name == "localhost" || slices.Contains(a.hosts, name) {
-		return true
-	}
-	addr, err := netip.ParseAddr(name)
-	return err == nil && (addr.IsLoopback() || addr.Unmap() == localAddress(r))
-}
-
-// localAddress is the local address of a request's connection.
-func localAddress(r *http.Request) netip.Addr {
-	tcp, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
-	if !ok {
-		return netip.Addr{}
-	}
-	return tcp.AddrPort().Addr().Unmap()
 }

@@ -1,8 +1,9 @@
-package main
+package chromium
 
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -12,14 +13,14 @@ import (
 	"testing"
 )
 
-// A browser is a Chromium controlled through pipes, by the few protocol calls that these
-// tests need: https://chromedevtools.github.io/devtools-protocol.
-type browser struct {
+// A Browser is a Chromium controlled through pipes.
+type Browser struct {
 	mu      sync.Mutex // guards the fields below
 	to      io.Writer
 	calls   int
 	answers map[int]chan answer
 	loaded  map[string]chan struct{} // by the session of the tab
+	errors  map[string][]string      // of a page's console, likewise
 }
 
 // An answer is a message from Chromium: the result of a call, or an event.
@@ -27,12 +28,20 @@ type answer struct {
 	ID        int             `json:"id"`
 	Method    string          `json:"method"`
 	SessionID string          `json:"sessionId"`
+	Params    json.RawMessage `json:"params"`
 	Result    json.RawMessage `json:"result"`
 	Error     *struct{ Message string }
 }
 
-// startBrowser starts Chromium until the test ends.
-func startBrowser(t *testing.T) *browser {
+// isError reports whether a message says that something is wrong in a page.
+func (a answer) isError() bool {
+	var logged struct{ Entry struct{ Level string } }
+	return a.Method == "Runtime.exceptionThrown" ||
+		a.Method == "Log.entryAdded" && json.Unmarshal(a.Params, &logged) == nil && logged.Entry.Level == "error"
+}
+
+// Start starts Chromium until the test ends.
+func Start(t testing.TB) *Browser {
 	t.Helper()
 	program := ""
 	for _, name := range []string{"chromium", "google-chrome", "chromium-browser"} {
@@ -60,13 +69,13 @@ func startBrowser(t *testing.T) *browser {
 	}
 	theirs.Close()
 	their2.Close()
-	b := &browser{to: to, answers: map[int]chan answer{}, loaded: map[string]chan struct{}{}}
+	b := &Browser{to: to, answers: map[int]chan answer{}, loaded: map[string]chan struct{}{}, errors: map[string][]string{}}
 	var reader sync.WaitGroup
 	reader.Go(func() { b.read(from) })
 	t.Cleanup(func() {
 		b.send(t, "", "Browser.close", nil)
 		reader.Wait()
-		cmd.Wait()
+		_ = cmd.Wait()
 		to.Close()
 		from.Close()
 	})
@@ -74,7 +83,7 @@ func startBrowser(t *testing.T) *browser {
 }
 
 // read dispatches the messages of Chromium until it ends.
-func (b *browser) read(from io.Reader) {
+func (b *Browser) read(from io.Reader) {
 	for r := bufio.NewReader(from); ; {
 		text, err := r.ReadBytes(0)
 		if err != nil {
@@ -87,6 +96,8 @@ func (b *browser) read(from io.Reader) {
 		b.mu.Lock()
 		if a.Method == "Page.loadEventFired" {
 			b.loaded[a.SessionID] <- struct{}{}
+		} else if a.isError() {
+			b.errors[a.SessionID] = append(b.errors[a.SessionID], string(a.Params))
 		} else if waiting := b.answers[a.ID]; waiting != nil {
 			waiting <- a
 			delete(b.answers, a.ID)
@@ -103,7 +114,7 @@ func (b *browser) read(from io.Reader) {
 
 // send calls a method, of a tab unless the session is empty, and returns a channel for the
 // answer.
-func (b *browser) send(t *testing.T, session, method string, params map[string]any) <-chan answer {
+func (b *Browser) send(t testing.TB, session, method string, params map[string]any) <-chan answer {
 	t.Helper()
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -129,10 +140,10 @@ func (b *browser) send(t *testing.T, session, method string, params map[string]a
 }
 
 // call calls a method and reads its result.
-func (b *browser) call(t *testing.T, session, method string, params map[string]any, result any) {
+func (b *Browser) call(t testing.TB, session, method string, params map[string]any, result any) {
 	t.Helper()
 	a, ok := <-b.send(t, session, method, params)
-	err := fmt.Errorf("Chromium ended")
+	err := errors.New("the browser has ended")
 	if ok {
 		err = nil
 		if a.Error != nil {
@@ -146,13 +157,14 @@ func (b *browser) call(t *testing.T, session, method string, params map[string]a
 	}
 }
 
-// A tab is a page of the browser.
-type tab struct {
-	*browser
+// A Tab is a page of the browser.
+type Tab struct {
+	*Browser
 	session string
 }
 
-func (b *browser) tab(t *testing.T) tab {
+// Tab opens a tab.
+func (b *Browser) Tab(t testing.TB) Tab {
 	t.Helper()
 	var made struct{ TargetID, SessionID string }
 	b.call(t, "", "Target.createTarget", map[string]any{"url": "about:blank"}, &made)
@@ -160,29 +172,42 @@ func (b *browser) tab(t *testing.T) tab {
 	b.mu.Lock()
 	b.loaded[made.SessionID] = make(chan struct{}, 8) // more than a tab loads at a time
 	b.mu.Unlock()
-	b.call(t, made.SessionID, "Page.enable", nil, nil)
-	return tab{b, made.SessionID}
+	for _, domain := range []string{"Page", "Runtime", "Log"} {
+		b.call(t, made.SessionID, domain+".enable", nil, nil)
+	}
+	return Tab{b, made.SessionID}
 }
 
-// open loads a page, and returns when its style and pictures are loaded.
-func (tab tab) open(t *testing.T, url string) {
+// Open loads a page, and returns when its style and pictures are loaded.
+func (tab Tab) Open(t testing.TB, url string) {
 	t.Helper()
 	tab.call(t, tab.session, "Page.navigate", map[string]any{"url": url}, nil)
-	tab.mu.Lock()
-	loaded := tab.loaded[tab.session]
-	tab.mu.Unlock()
-	<-loaded
+	<-tab.load()
 }
 
-// look sets the size of the window and the colour scheme.
-func (tab tab) look(t *testing.T, width, height int, scheme string) {
+// Follow runs a script that leads to another page, and returns when that is loaded.
+func (tab Tab) Follow(t testing.TB, script string) {
+	t.Helper()
+	tab.Eval(t, "void setTimeout(() => {"+script+"})", nil)
+	<-tab.load()
+}
+
+// load returns the channel of the tab's loaded pages.
+func (tab Tab) load() <-chan struct{} {
+	tab.mu.Lock()
+	defer tab.mu.Unlock()
+	return tab.loaded[tab.session]
+}
+
+// Look sets the size of the window and the colour scheme.
+func (tab Tab) Look(t testing.TB, width, height int, scheme string) {
 	t.Helper()
 	tab.call(t, tab.session, "Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false}, nil)
 	tab.call(t, tab.session, "Emulation.setEmulatedMedia", map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": scheme}}}, nil)
 }
 
-// eval runs a script in the page, and decodes the value that it returns or promises.
-func (tab tab) eval(t *testing.T, script string, result any) {
+// Eval runs a script in the page, and decodes the value that it returns or promises.
+func (tab Tab) Eval(t testing.TB, script string, result any) {
 	t.Helper()
 	var said struct {
 		Result           struct{ Value json.RawMessage }
@@ -199,12 +224,56 @@ func (tab tab) eval(t *testing.T, script string, result any) {
 	}
 }
 
-// screenshot writes a picture of the page from its top, up to a height.
-func (tab tab) screenshot(t *testing.T, file string) {
+// Screenshot writes a picture of the page from its top, up to the height of the window.
+func (tab Tab) Screenshot(t testing.TB, file string) {
 	t.Helper()
 	var shot struct{ Data []byte }
 	tab.call(t, tab.session, "Page.captureScreenshot", map[string]any{"format": "png"}, &shot)
-	if err := writeFile(file, shot.Data); err != nil {
+	err := os.MkdirAll(filepath.Dir(file), 0o777)
+	if err == nil {
+		err = os.WriteFile(file, shot.Data, 0o666)
+	}
+	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// Errors returns what the console of the page has complained about since the last call.
+func (tab Tab) Errors() []string {
+	tab.mu.Lock()
+	defer tab.mu.Unlock()
+	complaints := tab.errors[tab.session]
+	delete(tab.errors, tab.session)
+	return complaints
+}
+
+// Press presses a key of the keyboard, such as "Tab" or "Enter".
+func (tab Tab) Press(t testing.TB, key string) {
+	t.Helper()
+	down := map[string]any{"type": "keyDown", "key": key, "code": key}
+	if key == "Enter" {
+		down["text"] = "\r"
+	}
+	down["windowsVirtualKeyCode"] = map[string]int{"Tab": 9, "Enter": 13}[key]
+	tab.call(t, tab.session, "Input.dispatchKeyEvent", down, nil)
+	tab.call(t, tab.session, "Input.dispatchKeyEvent", map[string]any{"type": "keyUp", "key": key, "code": key}, nil)
+}
+
+// Wait waits until an expression is true in the page, up to 20 seconds.
+func (tab Tab) Wait(t testing.TB, expression string) {
+	t.Helper()
+	var ok bool
+	tab.Eval(t, `new Promise(done => {
+		const begun = Date.now();
+		(function look() {
+			if (`+expression+`) done(true);
+			else if (Date.now() - begun > 20000) done(false);
+			else setTimeout(look, 50);
+		})();
+	})`, &ok)
+	if !ok {
+		var text string
+		tab.Eval(t, "document.body.innerText.slice(0, 3000)", &text)
+		t.Fatalf("%s was not true within 20 s in the page, whose console has %q, and its text\n%s", expression, tab.Errors(), text)
 	}
 }

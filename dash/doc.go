@@ -1,0 +1,27 @@
+// Package dash shows limiters in a browser, live: the limit, the work in flight, the queue and the
+// p95 on one time axis, each change of the limit with its reason, and the refusals by reason. One
+// line adds it to a server:
+//
+//	http.Handle("/weir/", http.StripPrefix("/weir", d))
+//
+// The page needs nothing from elsewhere: its parts are in the binary. It works in light and dark,
+// on a phone and with the keyboard, and has its figures as a table for screen readers.
+//
+// # Cost
+//
+// While someone looks, the handler reads each limiter twice a second and keeps an hour of that, a
+// quarter of a megabyte for each limiter. A minute after the last page has left, it stops and
+// forgets all. Without a page it costs nothing. It shows at most 64 limiters and serves at
+// most 256 pages. A page that does not read for eight seconds is cut off.
+//
+// # Access
+//
+// To look takes the token of [Config].Token, unless [Config].Public is set. The page asks
+// for the token once and exchanges it for a cookie that scripts cannot read and that other sites
+// cannot send. A program sends it as "Authorization: Bearer TOKEN". A request for a host that is
+// not this machine, and not of [Config].Hosts, is refused, so that a foreign page cannot reach the
+// dashboard under a name of its own (DNS rebinding). The page runs no script but its own, and shows
+// names as text, cut to 128 bytes. It changes nothing.
+//
+// The charts are drawn by uPlot, https://github.com/leeoniya/uPlot (MIT).
+package dash

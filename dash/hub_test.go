@@ -1,0 +1,218 @@
+package dash
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/law"
+)
+
+// A world is limiters by name, and counts how often they are read.
+type world struct {
+	mu    sync.Mutex
+	snaps []weir.Snapshot
+	reads int
+}
+
+func (w *world) change(do func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	do()
+}
+
+func (w *world) read() []weir.Snapshot {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.reads++
+	return append([]weir.Snapshot{}, w.snaps...)
+}
+
+// next is the next message to a client with its last details, after half a second.
+func next(t *testing.T, c *client) (o overview, d details) {
+	t.Helper()
+	message, ok := <-c.messages
+	if !ok {
+		t.Fatal("cut off")
+	}
+	for part := range strings.SplitSeq(strings.TrimSpace(string(message)), "\n\n") {
+		head, data, _ := strings.Cut(part, "\ndata: ")
+		to := map[string]any{"event: overview": &o, "event: details": &d}[head]
+		if err := json.Unmarshal([]byte(data), to); err != nil {
+			t.Fatalf("%s: %v", part, err)
+		}
+	}
+	return o, d
+}
+
+// end closes a hub, and waits until it has stopped.
+func end(h *hub) {
+	h.close()
+	time.Sleep(every)
+}
+
+func join(t *testing.T, h *hub, limiter string) *client {
+	t.Helper()
+	c, err := h.join(limiter)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestClientsGetThePastAndThenEachReading(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{snaps: []weir.Snapshot{{Name: "b", Limit: 20, InFlight: 14, P95: 88 * time.Millisecond}, {Name: "a", Limit: 3}, {Name: "a", Limit: 4}}}
+		h := newHub(w.read)
+		defer end(h)
+		c := join(t, h, "b")
+		o, _ := next(t, c)
+		if fmt.Sprint(o) != "{[{a 3 0 0 0 0 false} {b 20 14 0 88 0 false}] 0}" {
+			t.Errorf("overview %v", o)
+		}
+		if _, d := next(t, c); !d.Whole || d.Name != "b" || len(d.Points) != 1 || fmt.Sprint(d.Points[0][1:]) != "[20 14 0 88 0]" {
+			t.Errorf("details %+v", d)
+		}
+
+		b := &w.snaps[0]
+		w.change(func() {
+			b.Limit, b.Cut, b.Last = 14, 1, law.Reason{Code: law.Above, Signal: law.P95, Have: 0.131, Want: 0.115}
+			b.Refused = map[weir.Reason]uint64{weir.ReasonQueueFull: 7}
+			b.Decision = b.Last
+		})
+		o, d := next(t, c)
+		if d.Whole || len(d.Points) != 1 || len(d.Changes) != 1 || d.Changes[0].Text != "p95 131ms above 115ms: cut 20 to 14" || d.Changes[0].Up || d.Changes[0].To != 14 {
+			t.Errorf("after a cut: %+v", d)
+		}
+		if fmt.Sprint(d.Refusals) != "[{queue full 7 14}]" || d.Decision != "p95 131ms above 115ms" || o.Limiters[1].Refused != 14 {
+			t.Errorf("refusals %v, decision %q, overview %v", d.Refusals, d.Decision, o)
+		}
+		w.change(func() { b.Limit, b.Raised = 18, 3 })
+		if _, d := next(t, c); len(d.Changes) != 1 || !strings.HasSuffix(d.Changes[0].Text, "raised 14 to 18 (in 3 changes, the last for this reason)") {
+			t.Errorf("after three changes: %+v", d.Changes)
+		}
+		w.change(func() { b.Limit = 5 })
+		if _, d := next(t, c); len(d.Changes) != 1 || d.Changes[0].Text != "the cap moved: 18 to 5" {
+			t.Errorf("after a cap: %+v", d.Changes)
+		}
+		if _, d := next(t, c); len(d.Changes) != 0 {
+			t.Errorf("without a change: %+v", d.Changes)
+		}
+		late := join(t, h, "nobody")
+		next(t, late)
+		if _, d := next(t, late); d.Name != "a" || len(d.Points) != 5 {
+			t.Errorf("a late client of an unknown limiter got %q with %d readings", d.Name, len(d.Points))
+		}
+		w.change(func() { w.snaps = w.snaps[1:] })
+		next(t, late)
+		for range 2 {
+			o, d = next(t, c)
+		}
+		if len(o.Limiters) != 1 || d.Name != "" {
+			t.Errorf("of a limiter that is gone: %v, %+v", o, d)
+		}
+	})
+}
+
+func TestNobodyLooksAndNothingIsRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{snaps: []weir.Snapshot{{Name: "a"}}}
+		h := newHub(w.read)
+		time.Sleep(time.Hour)
+		if w.reads > 0 {
+			t.Errorf("%d readings before the first client", w.reads)
+		}
+		c := join(t, h, "")
+		time.Sleep(3 * time.Second)
+		h.leave(c)
+		time.Sleep(linger / 2)
+		again := join(t, h, "")
+		next(t, again)
+		if _, d := next(t, again); len(d.Points) < 30 {
+			t.Errorf("%d readings kept while a page reloads", len(d.Points))
+		}
+		h.leave(again)
+		time.Sleep(2 * linger)
+		synctest.Wait()
+		before := w.reads
+		time.Sleep(time.Hour)
+		if w.reads != before || len(h.series) > 0 {
+			t.Errorf("%d readings, %d series, with nobody there", w.reads-before, len(h.series))
+		}
+	})
+}
+
+func TestSlowClientsAreCutOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{snaps: []weir.Snapshot{{Name: "a"}}}
+		h := newHub(w.read)
+		defer end(h)
+		slow, quick := join(t, h, ""), join(t, h, "")
+		next(t, quick)
+		for range 4 * mostBehind {
+			next(t, quick)
+		}
+		got := 0
+		for range slow.messages { // is closed
+			got++
+		}
+		if got != mostBehind {
+			t.Errorf("the slow client has %d messages, want %d", got, mostBehind)
+		}
+		h.leave(slow)
+		next(t, quick)
+	})
+}
+
+func TestClientsAndLimitersAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{}
+		for i := range mostLimiters + 3 {
+			w.snaps = append(w.snaps, weir.Snapshot{Name: fmt.Sprintf("%03d", i)})
+		}
+		h := newHub(w.read)
+		c := join(t, h, "")
+		if o, _ := next(t, c); len(o.Limiters) != mostLimiters || o.More != 3 || o.Limiters[0].Name != "000" {
+			t.Errorf("%d limiters from %q, %d more", len(o.Limiters), o.Limiters[0].Name, o.More)
+		}
+		for range mostClients - 1 {
+			join(t, h, "")
+		}
+		if _, err := h.join(""); err != errFull {
+			t.Errorf("one too many: %v", err)
+		}
+		h.leave(c)
+		join(t, h, "")
+		h.close()
+		if _, err := h.join(""); err != errClosed {
+			t.Errorf("after Close: %v", err)
+		}
+		end(h)
+	})
+}
+
+func TestHistoryIsBounded(t *testing.T) {
+	var s series
+	start := time.Now()
+	for i := range 2 * mostPoints {
+		s.add(start.Add(time.Duration(i)*every), &weir.Snapshot{Limit: i})
+	}
+	if n := len(s.points); n > mostPoints || n < mostPoints*8/10 {
+		t.Errorf("%d readings, want at most %d", n, mostPoints)
+	}
+	if last := s.points[len(s.points)-1]; last.limit != int32(2*mostPoints-1) {
+		t.Errorf("the last reading is %v", last)
+	}
+	if len(s.changes) > mostChanges {
+		t.Errorf("%d changes", len(s.changes))
+	}
+	s.add(start, &weir.Snapshot{}) // the clock was turned back, the counters too
+	if rate := s.rate(weir.Snapshot.RefusedTotal); rate != 0 {
+		t.Errorf("rate %v", rate)
+	}
+}

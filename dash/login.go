@@ -1,0 +1,92 @@
+package dash
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/weir-go/weir/internal/access"
+)
+
+const (
+	cookieName    = "weir_dash"
+	shortestToken = 16      // bytes, as of the proxy's admin.token
+	mostForm      = 8 << 10 // bytes of a form
+)
+
+// token returns the token, if it is one.
+func (h *Handler) token() (string, error) {
+	token, err := h.config.Token()
+	if err == nil && len(token) < shortestToken {
+		err = fmt.Errorf("the token has %d bytes: want %d or more", len(token), shortestToken)
+	}
+	return token, err
+}
+
+// session is the value of the cookie for a token. It says nothing about the token, and ends with
+// it.
+func session(token string) string {
+	mac := hmac.New(sha256.New, []byte(token))
+	mac.Write([]byte("weir dash"))
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
+// errNoToken is the answer to requests without the token.
+var errNoToken = errors.New("want the token: Authorization: Bearer TOKEN, or the cookie that the page gives for it")
+
+// mayLook says why a request may not look.
+func (h *Handler) mayLook(r *http.Request) error {
+	if h.config.Public {
+		return nil
+	}
+	token, err := h.token()
+	if err != nil {
+		return errors.New("the token cannot be read") // do not reveal from where
+	}
+	if access.Bearer(r, token) {
+		return nil
+	}
+	if cookie, err := r.Cookie(cookieName); err == nil && hmac.Equal([]byte(cookie.Value), []byte(session(token))) {
+		return nil
+	}
+	return errNoToken
+}
+
+// page serves the dashboard, or the form for the token.
+func (h *Handler) page(w http.ResponseWriter, r *http.Request) {
+	name, status := "dash.html", http.StatusOK
+	if h.mayLook(r) != nil {
+		name, status = "login.html", http.StatusUnauthorized
+	}
+	text, err := assets.ReadFile("assets/" + name)
+	if err != nil {
+		panic(err) // they are in the binary
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write(text) // fails only if the client left
+}
+
+// login exchanges the token for a cookie. Without a Path, the browser sends that only to the
+// dashboard.
+func (h *Handler) login(w http.ResponseWriter, r *http.Request) {
+	if h.config.Token == nil {
+		http.Error(w, "this dashboard needs no token", http.StatusNotFound)
+		return
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, mostForm)
+	token, err := h.token()
+	if err != nil || !access.Same(r.PostFormValue("token"), token) {
+		http.Error(w, "this is not the token: go back and try again", http.StatusUnauthorized)
+		return
+	}
+	http.SetCookie(w, &http.Cookie{
+		Name: cookieName, Value: session(token),
+		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: r.TLS != nil,
+	})
+	w.Header().Set("Location", "./") // http.Redirect would resolve it without a stripped prefix
+	w.WriteHeader(http.StatusSeeOther)
+}

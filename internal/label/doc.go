@@ -1,0 +1,2 @@
+// Package label cuts names that come from outside to the size of a label.
+package label
