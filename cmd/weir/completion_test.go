@@ -31,7 +31,7 @@ func TestComplete(t *testing.T) {
 		{"sim ", "list run suite trace tune"},
 		{"sim tr", "trace"},
 		{"demo --d", "--duration"},
-		{"demo bulkhead --", "--help --version --duration"},
+		{"demo bulkhead --", "--help --version --duration --open"},
 		{"proxy --queue", "--queue --queue-timeout --queue-order"},
 		{"proxy --queue-order ", "fifo adaptive"},
 		{"proxy --queue-order=a", "--queue-order=adaptive"},

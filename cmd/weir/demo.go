@@ -6,6 +6,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/cmd/weir/internal/demo"
 	"github.com/weir-go/weir/cmd/weir/internal/jobs"
 	"github.com/weir-go/weir/cmd/weir/internal/terminal"
@@ -26,27 +27,41 @@ func (capacityDemo) Run(ctx context.Context, s streams) error { return jobs.Run(
 
 type limitDemo struct {
 	Duration time.Duration `type:"span" default:"30s" placeholder:"TIME" help:"How long the load lasts (default ${default})."`
+	Open     bool          `help:"Show the limiters live in a browser as well, until Ctrl-C."`
 }
 
 type bulkheadDemo struct {
 	Duration time.Duration `type:"span" default:"24s" placeholder:"TIME" help:"How long the load lasts (default ${default}). Each burst comes after 3s and lasts 3s."`
+	Open     bool          `help:"Show the limiters live in a browser as well, until Ctrl-C."`
 }
 
 // Run shows the demonstration.
 func (c limitDemo) Run(ctx context.Context, s streams, env environ) error {
-	return showLoad(ctx, c.Duration, s, env, demo.Run)
+	return showLoad(ctx, c.Duration, c.Open, s, env, demo.Run)
 }
 
 // Run shows the demonstration.
 func (c bulkheadDemo) Run(ctx context.Context, s streams, env environ) error {
-	return showLoad(ctx, c.Duration, s, env, demo.RunBulkhead)
+	return showLoad(ctx, c.Duration, c.Open, s, env, demo.RunBulkhead)
 }
 
-func showLoad(ctx context.Context, duration time.Duration, s streams, env environ, run func(context.Context, demo.Config) error) error {
+func showLoad(ctx context.Context, duration time.Duration, open bool, s streams, env environ, run func(context.Context, demo.Config) error) error {
 	if shortest, longest := demo.Shortest, demo.Longest; duration < shortest || duration > longest {
 		return usageError{fmt.Errorf("--duration: %v: want %.0fs to %.0fs", duration, shortest.Seconds(), longest.Seconds())}
 	}
-	return run(ctx, demo.Config{Duration: duration, Out: s.out, Color: colors(s.out, env), Size: screenSize(s.out, env)})
+	settings := demo.Config{Duration: duration, Out: s.out, Color: colors(s.out, env), Size: screenSize(s.out, env)}
+	if !open {
+		return run(ctx, settings)
+	}
+	var seen window
+	defer seen.close()
+	settings.Look = func(read func() []weir.Snapshot) error { return seen.open(ctx, read, s.err, env) }
+	if err := run(ctx, settings); err != nil || ctx.Err() != nil {
+		return err
+	}
+	fmt.Fprintf(s.err, "weir: %s stays open until Ctrl-C\n", seen.address)
+	<-ctx.Done()
+	return nil
 }
 
 // screenSize returns a function that measures the screen, or nil if the output is no screen

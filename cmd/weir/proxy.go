@@ -157,6 +157,7 @@ func (c proxyCommand) greet(out io.Writer, settings *config.Config, p *proxy.Pro
 		fmt.Fprintf(out, "weir: state by curl --unix-socket %v http://localhost/-/weir/snapshot\n", operators[0])
 	default:
 		fmt.Fprintf(out, "weir: state on http://%v/-/weir/snapshot\n", operators[0])
+		fmt.Fprintf(out, "weir: live in a browser on http://%v/-/weir/dash/\n", operators[0])
 	}
 }
 

@@ -70,7 +70,7 @@ function build() {
 			legend: {show: false},
 			scales: {
 				x: {range: () => [since(), now()]},
-				y: {range: (_, low, high) => [0, Math.max(high * 1.1, 1)]},
+				y: {range: (_, low, high) => [0, Math.max(high * (panel.marks ? 1.3 : 1.1), 1)]},
 			},
 			axes: [panel.times ? axis : unlabelled, axis],
 			series: [{}, ...panel.series.map(([, , css, steps]) => ({

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -59,6 +60,36 @@ func TestWhoMayLook(t *testing.T) {
 	}
 	if status, _, _ := ask(t, far, call{path: "/metrics", host: "127.0.0.1", header: []string{"Authorization", "Bearer " + secret}}); status != 200 {
 		t.Errorf("the address of the connection: %d", status)
+	}
+}
+
+func TestWhoSeesTheDashboard(t *testing.T) {
+	p := newProxied(t).Proxy
+	near := serve(t, p, config.Admin{}, "tcp", "127.0.0.1:0")
+	far := serve(t, p, config.Admin{Token: tokenFile(t, secret), Hosts: []string{"admin.example"}}, "tcp", "0.0.0.0:0")
+	form := []string{"Content-Type", "application/x-www-form-urlencoded"}
+	_, _, login := ask(t, far, call{method: http.MethodPost, path: dashPath + "/login", body: "token=" + secret, header: form})
+	cookie, _, _ := strings.Cut(login.Get("Set-Cookie"), ";")
+	for what, c := range map[string]struct {
+		to     net.Addr
+		host   string
+		header []string
+		want   int
+	}{
+		"near":                {near, "", nil, 200},
+		"near, another name":  {near, "attacker.example", nil, 421},
+		"far":                 {far, "admin.example", nil, 401},
+		"far, token":          {far, "", with, 200},
+		"far, cookie":         {far, "admin.example", []string{"Cookie", cookie}, 200},
+		"far, another cookie": {far, "", []string{"Cookie", cookie + "x"}, 401},
+		"far, another name":   {far, "attacker.example", []string{"Cookie", cookie}, 421},
+	} {
+		if status, body, _ := ask(t, c.to, call{path: dashPath + "/", host: c.host, header: c.header}); status != c.want {
+			t.Errorf("%s: %d %.60s, want %d", what, status, body, c.want)
+		}
+	}
+	if got := (Proxy{State: p.State}).compartments(); len(got) != 1 || got[0].Name != "api" || got[0].Limit != 7 {
+		t.Errorf("shows %v", got)
 	}
 }
 

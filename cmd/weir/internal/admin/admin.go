@@ -54,8 +54,13 @@ func New(p Proxy, settings config.Admin, address net.Addr) (http.Handler, error)
 	operators.Handle("/", access.look(look))
 	operators.Handle("POST /-/weir/", access.change(change))
 
+	page, err := p.dashboard(access)
+	if err != nil {
+		return nil, err
+	}
 	all := http.NewServeMux()
 	all.Handle("/", access.host(operators))
+	all.Handle(dashPath+"/", http.StripPrefix(dashPath, page))
 	p.probe(all)
 	return all, nil
 }

@@ -5,6 +5,7 @@
 //	GET  /-/weir/snapshot                    state, as JSON
 //	GET  /-/weir/config                      the configuration as applied, as YAML
 //	GET  /-/weir/healthz                     200, or 503 while it stops
+//	GET  /-/weir/dash/                       the compartments in a browser, live
 //	GET  /metrics                            for Prometheus
 //	GET  /debug/pprof/                       profiles, if admin.pprof is on
 //	POST /-/weir/limits/{compartment}        {"pin": 20} holds the limit there, {"pin": null} lets the law decide again
@@ -18,9 +19,9 @@
 // # Access
 //
 // On a loopback address or a Unix socket, read requests need no token. Elsewhere they need
-// it, as "Authorization: Bearer TOKEN". Changes always need it, and are disabled without a
-// token. The file of the token is read for each request that needs it, so a new one applies
-// at once.
+// it, as "Authorization: Bearer TOKEN"; the page of /-/weir/dash/ asks for it. Changes always need
+// it, and are disabled without a token. The file of the token is read for each request that needs
+// it, so a new one applies at once.
 //
 // A page of another site can make a browser send requests to this machine. So the Host of a
 // request must be a loopback address, localhost, an address of the listener, or one of

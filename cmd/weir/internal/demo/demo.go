@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/dash"
 	"github.com/weir-go/weir/internal/figures"
 	"github.com/weir-go/weir/law"
 	"github.com/weir-go/weir/weirhttp"
@@ -72,8 +73,18 @@ type Config struct {
 	Out      io.Writer
 	Color    bool
 
+	// Look, if set, is called with what the demonstration limits, before the load begins.
+	Look func(read func() []weir.Snapshot) error
+
 	// Size returns the size of the screen behind Out; nil if Out is no screen.
 	Size func() (columns, rows int)
+}
+
+func (cfg Config) look(read func() []weir.Snapshot) error {
+	if cfg.Look == nil {
+		return nil
+	}
+	return cfg.Look(read)
 }
 
 // lanes are the three servers, with their names and colours in the frame: without a limit;
@@ -94,6 +105,7 @@ func Run(ctx context.Context, cfg Config) error {
 	length := course(cfg.Duration)
 	c := contest{start: time.Now(), arrivals: [][]time.Duration{arrivals(0, overload*workers/service.Seconds(), cfg.Duration)}}
 	defer c.close()
+	var limiters []*weir.Limiter
 	var meter *figures.Meter // of the last lane
 	for _, lane := range lanes {
 		p := newPool(c.start, workers, false)
@@ -104,11 +116,15 @@ func Run(ctx context.Context, cfg Config) error {
 				return err
 			}
 			defer lim.Close()
+			limiters = append(limiters, lim)
 			handler, meter = weirhttp.Limit(handler, weirhttp.One(lim)), figures.NewMeter(lim)
 		}
 		if err := c.enter(p, handler, manner{"", deadline, patience, len(phases), length.phase}); err != nil {
 			return err
 		}
+	}
+	if err := cfg.look(dash.Limiters(limiters...)); err != nil {
+		return err
 	}
 	view := cfg.view()
 	view.begin(length)

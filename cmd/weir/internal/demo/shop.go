@@ -9,6 +9,7 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
+	"github.com/weir-go/weir/dash"
 	"github.com/weir-go/weir/internal/figures"
 	"github.com/weir-go/weir/weirhttp"
 )
@@ -111,6 +112,9 @@ func RunBulkhead(ctx context.Context, cfg Config) error {
 		if err := c.enter(p, handler, manners()...); err != nil {
 			return err
 		}
+	}
+	if err := cfg.look(dash.Keys(set)); err != nil {
+		return err
 	}
 	out := printer{cfg.Out, cfg.Color}
 	out.introduceBulkhead(cfg.Duration)

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/weir-go/weir/internal/longtest"
+)
+
+func TestDemoOpensADashboard(t *testing.T) {
+	longtest.Skip(t)
+	for demo, limiters := range map[string][]string{"limit": {`"adaptive"`, `"fixed"`}, "bulkhead": {`"GET /search"`, `"GET /checkout"`}} {
+		t.Run(demo, func(t *testing.T) {
+			t.Parallel()
+			opened := filepath.Join(t.TempDir(), "opened")
+			script := opened + ".sh"
+			if err := os.WriteFile(script, fmt.Appendf(nil, "#!/bin/sh\nprintf %%s \"$1\" >%s\n", opened), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			messages, in := io.Pipe()
+			ended := make(chan error)
+			go func() {
+				ended <- run(ctx, []string{"demo", demo, "--open", "--duration", "3s"}, environmentOf("BROWSER="+script), io.Discard, in)
+			}()
+			lines := bufio.NewScanner(messages)
+			lines.Scan()
+			address, ok := strings.CutPrefix(lines.Text(), "weir: live on ")
+			if !ok {
+				t.Fatalf("said %q", lines.Text())
+			}
+			for _, limiter := range limiters {
+				if text := firstEvent(t, address+"events"); !strings.Contains(text, limiter) {
+					t.Errorf("no limiter %s in %s", limiter, text)
+				}
+			}
+			if lines.Scan(); lines.Text() != "weir: "+address+" stays open until Ctrl-C" {
+				t.Errorf("at the end: %q", lines.Text())
+			}
+			firstEvent(t, address+"events")
+			if got, _ := os.ReadFile(opened); string(got) != address {
+				t.Errorf("the browser got %q", got)
+			}
+			cancel()
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// firstEvent returns the data of the first event of a stream.
+func firstEvent(t *testing.T, address string) string {
+	t.Helper()
+	answer, err := http.Get(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	for lines := bufio.NewScanner(answer.Body); lines.Scan(); {
+		if data, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
+			return data
+		}
+	}
+	t.Fatalf("%s: %s without events", address, answer.Status)
+	return ""
+}
