@@ -247,14 +247,14 @@ func (tab Tab) Errors() []string {
 	return complaints
 }
 
-// Press presses a key of the keyboard, such as "Tab" or "Enter".
+// Press presses a key of the keyboard, such as "Tab", "Enter" or "Escape".
 func (tab Tab) Press(t testing.TB, key string) {
 	t.Helper()
 	down := map[string]any{"type": "keyDown", "key": key, "code": key}
 	if key == "Enter" {
 		down["text"] = "\r"
 	}
-	down["windowsVirtualKeyCode"] = map[string]int{"Tab": 9, "Enter": 13}[key]
+	down["windowsVirtualKeyCode"] = map[string]int{"Tab": 9, "Enter": 13, "Escape": 27}[key]
 	tab.call(t, tab.session, "Input.dispatchKeyEvent", down, nil)
 	tab.call(t, tab.session, "Input.dispatchKeyEvent", map[string]any{"type": "keyUp", "key": key, "code": key}, nil)
 }

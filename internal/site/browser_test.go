@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,6 +17,19 @@ var screenshots = flag.String("screenshots", "", "a `folder` for screenshots of 
 
 // The narrowest phones in use, and a laptop.
 var widths = []int{360, 1280}
+
+// hidden lists the tables of which a part is beyond the edge of their box.
+const hidden = `[...document.querySelectorAll('.scroll')].filter(e => e.scrollWidth > e.clientWidth).map(e => e.scrollWidth + ' px in ' + e.clientWidth + ': ' + e.innerText.slice(0, 60))`
+
+// noneHidden fails for each table that does not fit.
+func noneHidden(t *testing.T, tab chromium.Tab, what string) {
+	t.Helper()
+	var tables []string
+	tab.Eval(t, hidden, &tables)
+	for _, table := range tables {
+		t.Errorf("%s: a table does not fit: %s", what, table)
+	}
+}
 
 // shown are the pages to inspect closely: one of each kind, in both schemes.
 var shown = []string{"", "http/", "control/", "metrics/", "packages/", "packages/weirhttp/", "commands/weir-sim-run/", "decisions/", "decisions/0038-site/", "404.html"}
@@ -43,8 +57,14 @@ func TestPagesInABrowser(t *testing.T) {
 				tab.Look(t, widths[1], 900, "light")
 				tab.Open(t, address+path)
 				tab.Inspect(t, path, true)
+				noneHidden(t, tab, path)
 				tab.Look(t, widths[0], 800, "light")
-				tab.Inspect(t, fmt.Sprintf("%s at %d px", path, widths[0]), false)
+				what := fmt.Sprintf("%s at %d px", path, widths[0])
+				tab.Inspect(t, what, false)
+				noneHidden(t, tab, what)
+				for _, complaint := range tab.Errors() {
+					t.Errorf("%s: in the console: %s", path, complaint)
+				}
 			}
 		})
 	}
@@ -71,5 +91,38 @@ func TestPagesInBothSchemes(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+func TestSearchAndCopy(t *testing.T) {
+	_, dir := builtSite(t)
+	tab := chromium.Start(t).Tab(t)
+	tab.Look(t, 1280, 900, "light")
+	tab.Open(t, serve(t, dir)+"start/")
+	tab.Eval(t, "document.getElementById('site-query').focus()", nil)
+	for query, want := range map[string]string{
+		"bulkheads":      base + "bulkheads/",
+		"SetCap":         base + "packages/weir/#Limiter.SetCap",
+		"slow clients":   base + "http/#slow-clients",
+		"weir sim suite": base + "commands/weir-sim-suite/",
+		"DNS rebinding":  base + "packages/dash/#hdr-Access",
+		"zzyzx":          "",
+	} {
+		tab.Eval(t, fmt.Sprintf("(document.getElementById('site-query').value = %q, search())", query), nil)
+		var found []string
+		tab.Eval(t, "[...document.querySelectorAll('#site-found a')].map(a => a.getAttribute('href').replace(location.origin, ''))", &found)
+		if want == "" && len(found) > 0 || want != "" && !slices.Contains(found[:min(3, len(found))], want) {
+			t.Errorf("%q finds %.5q, want %s among the first three", query, found, want)
+		}
+	}
+	tab.Inspect(t, "with results", true)
+	tab.Press(t, "Escape")
+	tab.Wait(t, "document.getElementById('site-results').hidden")
+
+	tab.Eval(t, "document.querySelector('.copy').focus()", nil)
+	tab.Press(t, "Enter")
+	tab.Wait(t, "document.querySelector('.copy').textContent === 'Copied'")
+	for _, complaint := range tab.Errors() {
+		t.Errorf("in the console: %s", complaint)
 	}
 }

@@ -20,6 +20,8 @@ func (nodes) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 	r.Register(ast.KindCodeBlock, renderCode)
 	r.Register(ast.KindHeading, renderHeading)
 	r.Register(east.KindTable, renderTable)
+	r.Register(east.KindTableHeader, renderRow)
+	r.Register(east.KindTableRow, renderRow)
 	r.Register(east.KindTableCell, renderCell)
 }
 
@@ -38,33 +40,64 @@ func renderHeading(w util.BufWriter, source []byte, n ast.Node, entering bool) (
 	return ast.WalkContinue, nil
 }
 
-// renderTable puts a table into a box that scrolls on narrow screens, also by keyboard.
+// renderTable puts a table into a box that scrolls on narrow screens, also by keyboard. The roles
+// are for the narrowest ones, on which its rows are stacked, and are no table for a browser.
 func renderTable(w util.BufWriter, _ []byte, _ ast.Node, entering bool) (ast.WalkStatus, error) {
 	if entering {
-		fmt.Fprint(w, `<div class="scroll" role="group" aria-label="Table" tabindex="0"><table>`+"\n")
+		fmt.Fprint(w, `<div class="scroll" role="group" aria-label="Table" tabindex="0"><table role="table">`+"\n")
 	} else {
 		fmt.Fprint(w, "</table></div>\n")
 	}
 	return ast.WalkContinue, nil
 }
 
+func renderRow(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	part, first, last := "tbody", n.PreviousSibling() != nil && n.PreviousSibling().PreviousSibling() == nil, n.NextSibling() == nil
+	if n.Kind() == east.KindTableHeader {
+		part, first, last = "thead", true, true
+	}
+	switch {
+	case entering && first:
+		fmt.Fprintf(w, "<%s>\n<tr role=\"row\">\n", part)
+	case entering:
+		fmt.Fprint(w, "<tr role=\"row\">\n")
+	case last:
+		fmt.Fprintf(w, "</tr>\n</%s>\n", part)
+	default:
+		fmt.Fprint(w, "</tr>\n")
+	}
+	return ast.WalkContinue, nil
+}
+
 // renderCell makes a header without text a plain cell, because a screen reader has nothing to
-// announce for it.
-func renderCell(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
-	tag := "td"
+// announce for it. A cell has the text of its header, which stacked rows show.
+func renderCell(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	tag, role := "td", "cell"
 	if n.Parent().Kind() == east.KindTableHeader && n.HasChildren() {
-		tag = "th"
+		tag, role = "th", "columnheader"
 	}
 	if !entering {
 		fmt.Fprintf(w, "</%s>\n", tag)
 		return ast.WalkContinue, nil
 	}
+	fmt.Fprintf(w, `<%s role="%s"`, tag, role)
 	if align := n.(*east.TableCell).Alignment; align != east.AlignNone {
-		fmt.Fprintf(w, `<%s class="%s">`, tag, align)
-	} else {
-		fmt.Fprintf(w, "<%s>", tag)
+		fmt.Fprintf(w, ` class="%s"`, align)
 	}
+	if head := headOf(n); tag == "td" && head != nil && n.PreviousSibling() != nil && head.HasChildren() {
+		fmt.Fprintf(w, ` data-head="%s"`, html.EscapeString(plain(head, source)))
+	}
+	fmt.Fprint(w, ">")
 	return ast.WalkContinue, nil
+}
+
+// headOf is the header above a cell.
+func headOf(cell ast.Node) ast.Node {
+	head := cell.Parent().Parent().FirstChild().FirstChild()
+	for c := cell; c.PreviousSibling() != nil && head != nil; c = c.PreviousSibling() {
+		head = head.NextSibling()
+	}
+	return head
 }
 
 // renderCode highlights a block of code.

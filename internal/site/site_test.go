@@ -167,7 +167,10 @@ func TestTablesAndCode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{`tabindex="0"><table>`, "<td></td>", `<th class="right">b`, `<td class="right">d`, `<span class="k">func</span>`, "<code>&lt;plain&gt;</code>"} {
+	for _, want := range []string{
+		`tabindex="0"><table role="table">`, "<thead>\n<tr role=\"row\">\n<td role=\"cell\"></td>", `<th role="columnheader" class="right">b`,
+		`<td role="cell" class="right" data-head="b">d`, "</tr>\n</tbody>\n</table>", `<span class="k">func</span>`, "<code>&lt;plain&gt;</code>",
+	} {
 		if !strings.Contains(body, want) {
 			t.Errorf("there is no %s in\n%s", want, body)
 		}

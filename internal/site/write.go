@@ -14,6 +14,9 @@ import (
 type view struct {
 	*page
 	Base, Source   string
+	Address        string // where the page is published
+	Description    string // for search engines and previews
+	File           string // in the repository, if it has one
 	Sections       []viewSection
 	Parent         *page // of a page without a line in the navigation
 	Previous, Next *page
@@ -60,7 +63,21 @@ func (s *site) write(out string) error {
 			return err
 		}
 	}
-	return copyFile(filepath.Join(out, "style.css"), filepath.Join(s.root, "site/style.css"))
+	for _, name := range []string{"style.css", "site.js"} {
+		if err := copyFile(filepath.Join(out, name), filepath.Join(s.root, "site", name)); err != nil {
+			return err
+		}
+	}
+	for name, written := range map[string]func() ([]byte, error){"search.json": s.searchIndex, "sitemap.xml": s.sitemap} {
+		text, err := written()
+		if err == nil {
+			err = writeFile(filepath.Join(out, name), text)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // empty removes the folder of an earlier build. It fails for any other non-empty folder.
@@ -79,7 +96,7 @@ func empty(out string) error {
 const missingFile = "404.html"
 
 func (s *site) view(p *page) view {
-	v := view{page: p, Base: s.base}
+	v := view{page: p, Base: s.base, Address: origin + s.base + p.Path, Description: p.description(), File: p.file}
 	if p.file != "" {
 		v.Source = repository + "/blob/main/" + p.file
 	}

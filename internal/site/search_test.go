@@ -1,0 +1,47 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func TestEntriesOfTheSearch(t *testing.T) {
+	p := &page{Path: "a/", Title: "T", Body: `<h1 id="a">T</h1><p>One <b>two</b>.</p><h2 id="b">B <a href="#b">#</a></h2><p>three</p><ul><li>four</li></ul><style>no</style>`}
+	entries, err := p.entries()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "[{a/ T  T One two .} {a/ T b B three four}]"
+	if got := fmt.Sprint(entries); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func TestDescriptionIsCutAtAWord(t *testing.T) {
+	for body, want := range map[string]string{
+		"<h1>A</h1><p></p><p>One <b>two</b>.</p><p>no</p>": "One two.",
+		"<p>" + strings.Repeat("word ", 100) + "</p>":      strings.TrimSpace(strings.Repeat("word ", 32)) + " ...",
+		"<p>" + strings.Repeat("x", 200) + "</p>":          strings.Repeat("x", 160) + " ...",
+		"<p>" + strings.Repeat("\u00e9", 100) + "</p>":     strings.Repeat("\u00e9", 80) + " ...",
+		"<h1>A</h1>": "",
+	} {
+		p := &page{Body: markup(body)}
+		if got := p.description(); got != want {
+			t.Errorf("%.40s: got %q, want %q", body, got, want)
+		}
+	}
+}
+
+func TestSitemapHasEveryPage(t *testing.T) {
+	s := &site{base: "/weir/", pages: []*page{{Path: ""}, {Path: "http/"}}}
+	text, err := s.sitemap()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>https://weir-go.github.io/weir/</loc></url>` +
+		`<url><loc>https://weir-go.github.io/weir/http/</loc></url></urlset>`
+	if !strings.HasSuffix(string(text), want) {
+		t.Errorf("got %s", text)
+	}
+}
