@@ -7,13 +7,13 @@ import (
 )
 
 func TestEntriesOfTheSearch(t *testing.T) {
-	p := &page{Path: "a/", Title: "T", Body: `<h1 id="a">T</h1><p>One <b>two</b>.</p><h2 id="b">B <a href="#b">#</a></h2><p>three</p><ul><li>four</li></ul><style>no</style>`}
+	p := &page{Path: "a/", Title: "Title", Body: `<h1 id="t">Title</h1><p>One <b>two</b>.</p><h2 id="b">B <a href="#b">#</a></h2><p>three</p><ul><li>four</li></ul><style>no</style>`}
 	entries, err := p.entries()
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "[{a/ T  T One two .} {a/ T b B three four}]"
-	if got := fmt.Sprint(entries); got != want {
+	want := `[{"a/" "Title" "" "Title" "One two ."} {"a/" "Title" "b" "B" "three four"}]`
+	if got := fmt.Sprintf("%q", entries); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
