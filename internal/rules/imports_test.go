@@ -69,23 +69,26 @@ var mayImport = map[string]string{
 
 	"internal/suites":      "sim internal/portable internal/nearest",
 	"internal/oraclecache": "sim",
-	"internal/storm":       ". load throttle",
-	"internal/figures":     ". bulkhead",
-	"internal/limittest":   ". bulkhead internal/deadline law", // for tests
-	"internal/loadtest":    "load",                             // for tests
-	"internal/tcptest":     "",                                 // for tests
-	"internal/chromium":    "",                                 // for tests
-	"internal/bench":       "",                                 // tests only
-	"internal/stress":      "",                                 // tests only
-	"edge":                 ". internal/reply",
-	"retry":                ". edge internal/clock internal/settings internal/wire",
-	"internal/headers":     "",
-	"internal/quota":       "",
-	"internal/slot":        ".",
-	"weirhttp":             ". bulkhead edge internal/headers internal/quota internal/rpc internal/settings internal/slot retry trust",
-	"weirbreaker":          ".",
-	"shed":                 ". edge internal/settings load internal/wire",
-	"internal/routers":     "", // its examples are tests
+	"internal/playground":  "internal/suites law sim",
+
+	"internal/playground/wasm": "internal/playground",
+	"internal/storm":           ". load throttle",
+	"internal/figures":         ". bulkhead",
+	"internal/limittest":       ". bulkhead internal/deadline law", // for tests
+	"internal/loadtest":        "load",                             // for tests
+	"internal/tcptest":         "",                                 // for tests
+	"internal/chromium":        "",                                 // for tests
+	"internal/bench":           "",                                 // tests only
+	"internal/stress":          "",                                 // tests only
+	"edge":                     ". internal/reply",
+	"retry":                    ". edge internal/clock internal/settings internal/wire",
+	"internal/headers":         "",
+	"internal/quota":           "",
+	"internal/slot":            ".",
+	"weirhttp":                 ". bulkhead edge internal/headers internal/quota internal/rpc internal/settings internal/slot retry trust",
+	"weirbreaker":              ".",
+	"shed":                     ". edge internal/settings load internal/wire",
+	"internal/routers":         "", // its examples are tests
 
 	"trust":         ".",
 	"internal/rpc":  ". bulkhead edge internal/deadline retry",

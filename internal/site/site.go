@@ -17,6 +17,7 @@ type site struct {
 	pages      []*page // in the order of the navigation; the home page is the first
 	byFile     map[string]*page
 	assets     map[string]bool // pictures that pages show
+	playground bool            // has the page of the simulator
 }
 
 // load reads the pages of files, makes the other pages, and resolves the links.
@@ -119,6 +120,8 @@ func (s *site) fill(i *item) (err error) {
 		i.page, i.children, err = packagePages(s)
 	case i.Made == "commands":
 		i.page, i.children, err = commandPages(s)
+	case i.Made == "playground":
+		i.page = playgroundPage(s)
 	}
 	return err
 }

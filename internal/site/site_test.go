@@ -111,7 +111,7 @@ func TestBase(t *testing.T) {
 
 // TestNothingElseIsEmptied: a wrong -out removes no other files.
 func TestNothingElseIsEmptied(t *testing.T) {
-	root := repositoryOf(t, navFile, smallNav, "README.md", "# Home\n", "docs/a.md", "# A\n", "site/style.css", "")
+	root := repositoryOf(t, navFile, smallNav, "README.md", "# Home\n", "docs/a.md", "# A\n", "site/style.css", "", "site/site.js", "")
 	s, err := load(root, "/weir/")
 	if err != nil {
 		t.Fatal(err)

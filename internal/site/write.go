@@ -77,6 +77,9 @@ func (s *site) write(out string) error {
 			return err
 		}
 	}
+	if s.playground {
+		return s.writePlayground(filepath.Join(out, "playground"))
+	}
 	return nil
 }
 

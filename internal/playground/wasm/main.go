@@ -1,0 +1,22 @@
+//go:build js
+
+package main
+
+import (
+	"syscall/js"
+
+	"github.com/weir-go/weir/internal/playground"
+)
+
+func main() {
+	js.Global().Set("weirScenarios", js.FuncOf(func(js.Value, []js.Value) any { return string(playground.Scenarios()) }))
+	js.Global().Set("weirRun", js.FuncOf(func(_ js.Value, args []js.Value) any {
+		answer, err := playground.Handle([]byte(args[0].String()))
+		if err != nil {
+			return map[string]any{"error": err.Error()}
+		}
+		return map[string]any{"answer": string(answer)}
+	}))
+	js.Global().Call("weirReady")
+	select {} // the functions are called from now on
+}

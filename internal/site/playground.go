@@ -1,0 +1,47 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// playgroundPage adds the page of the simulator.
+func playgroundPage(s *site) *page {
+	p := &page{Path: "playground/", Title: "Playground", Short: "Playground", anchors: map[string]bool{}}
+	p.make = func() (markup, error) { return s.execute("playground", map[string]any{"Base": s.base}) }
+	s.add(p)
+	s.playground = true
+	return p
+}
+
+// writePlayground writes what the page loads: its scripts, uPlot, and the simulator compiled for
+// browsers.
+func (s *site) writePlayground(out string) error {
+	goroot, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		return fmt.Errorf("go env GOROOT: %w", err)
+	}
+	for _, from := range []string{
+		filepath.Join(s.root, "site/playground/playground.js"), filepath.Join(s.root, "site/playground/worker.js"),
+		filepath.Join(s.root, "dash/assets/uPlot.iife.min.js"), filepath.Join(s.root, "dash/assets/uPlot.min.css"),
+		filepath.Join(strings.TrimSpace(string(goroot)), "lib/wasm/wasm_exec.js"),
+	} {
+		if err := copyFile(filepath.Join(out, filepath.Base(from)), from); err != nil {
+			return err
+		}
+	}
+	program, err := filepath.Abs(filepath.Join(out, "weir.wasm"))
+	if err != nil {
+		return err
+	}
+	build := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", program, "./internal/playground/wasm")
+	build.Dir = s.root
+	build.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0")
+	if said, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("the simulator for browsers: %w: %s", err, said)
+	}
+	return nil
+}

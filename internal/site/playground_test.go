@@ -1,0 +1,73 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	"github.com/weir-go/weir/internal/chromium"
+	"github.com/weir-go/weir/internal/suites"
+	"github.com/weir-go/weir/law"
+	"github.com/weir-go/weir/sim"
+)
+
+// The page shows the figures of weir sim run, with the same bits.
+func TestPlaygroundAgreesWithTheCommand(t *testing.T) {
+	_, dir := builtSite(t)
+	address := serve(t, dir) + "playground/"
+	tab := chromium.Start(t).Tab(t)
+	tab.Look(t, 1280, 1800, "light")
+	tab.Open(t, address)
+	tab.Wait(t, "answer && !busy")
+	if *screenshots != "" {
+		tab.Screenshot(t, filepath.Join(*screenshots, "playground.png"))
+	}
+	tab.Inspect(t, "your system", true)
+	for _, scenario := range suites.Named()[:10] {
+		tab.Eval(t, fmt.Sprintf("location.hash = %q", scenario.Name), nil)
+		tab.Wait(t, fmt.Sprintf("!busy && answer.name === %q && plots.length === 4", scenario.Name))
+		var got [][3]float64
+		tab.Eval(t, "answer.runs.map(r => [r.good, r.refused, r.limit])", &got)
+		for i, text := range []string{"setpoint", "gradient2", "aimd", "fixed(200)"} {
+			l, err := law.Parse(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := sim.Run(scenario, l, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := [3]float64{float64(r.Good), float64(r.Refused), r.LimitMean}; got[i] != want {
+				t.Errorf("%s, %s: good, refused and mean limit are %v in the browser, want %v", scenario.Name, text, got[i], want)
+			}
+		}
+	}
+
+	// Sliders change the system, and a wrong one has an error for its reader.
+	tab.Eval(t, "location.hash = ''", nil)
+	tab.Wait(t, "!busy && answer.name === 'your system'")
+	var before, after json.RawMessage
+	tab.Eval(t, "answer.runs[0].good", &before)
+	tab.Eval(t, "(document.getElementById('workers').value = 20, document.getElementById('workers').dispatchEvent(new Event('input', {bubbles: true})))", nil)
+	tab.Wait(t, fmt.Sprintf("!busy && answer.runs[0].good !== %s", before))
+	tab.Eval(t, "answer.runs[0].good", &after)
+	t.Logf("in time: %s of 50 workers, %s of 20", before, after)
+	tab.Eval(t, "(document.getElementById('fixed').value = 0, document.getElementById('fixed').dispatchEvent(new Event('input', {bubbles: true})))", nil)
+	tab.Wait(t, "!busy && !document.getElementById('state').textContent.includes('took')")
+
+	var state string
+	tab.Eval(t, "(document.getElementById('fixed').value = 200, document.getElementById('fixed').dispatchEvent(new Event('input', {bubbles: true})))", nil)
+	tab.Wait(t, "!busy && document.getElementById('state').textContent.includes('took')")
+	tab.Eval(t, "document.getElementById('state').textContent", &state)
+	t.Log(state)
+	tab.Look(t, 360, 1800, "dark")
+	tab.Wait(t, "plots[0].width === document.getElementById('charts').clientWidth")
+	tab.Inspect(t, "your system at 360 px", true)
+	if *screenshots != "" {
+		tab.Screenshot(t, filepath.Join(*screenshots, "playground-360.png"))
+	}
+	for _, complaint := range tab.Errors() {
+		t.Errorf("in the console: %s", complaint)
+	}
+}
