@@ -321,6 +321,27 @@ func TestHostileNames(t *testing.T) {
 	}
 }
 
+// Work waits while a slot rests, and starts when the rest ends, although no other call comes.
+func TestWaiterStartsAfterARest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rests := script(func(w law.Window) law.Decision {
+			return law.Decision{Limit: float64(w.Limit), Next: law.Plan{Rest: time.Second}}
+		})
+		l := newLimiter(t, weir.Config{Law: rests, Max: 1, Queue: weir.Queue{Size: 1, Timeout: time.Hour}})
+		hold(t, l, 1)[0].Finish(weir.Overloaded)
+		if s := l.Snapshot(); s.Resting != 1 || s.InFlight != 0 {
+			t.Errorf("%d resting and %d in flight, want 1 and 0", s.Resting, s.InFlight)
+		}
+		began := time.Now()
+		p, err := l.Acquire(t.Context())
+		if took := time.Since(began); err != nil || took != time.Second {
+			t.Errorf("%v after %v, want a permit after 1s", err, took)
+		}
+		p.Done(nil)
+		balanced(t, l)
+	})
+}
+
 // Durations at the ends of their range overflow nothing.
 func TestLongestDurations(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

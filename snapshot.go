@@ -19,6 +19,7 @@ type Snapshot struct {
 	Min      int    `wire:"min"`       // the bounds of the limit
 	Max      int    `wire:"max"`       // see Min
 	InFlight int    `wire:"in_flight"` // weight of the running work
+	Resting  int    `wire:"resting"`   // slots that stay taken for a while after the downstream refused their work
 	Queued   int    `wire:"queued"`    // pieces of waiting work
 	Shadow   bool   `wire:"shadow"`    // Config.Shadow
 
@@ -96,7 +97,7 @@ func snapshotOf(name string, s admit.State, raw *window.Raw) Snapshot {
 	snap := Snapshot{
 		Name:  name,
 		Limit: s.Limit, Min: s.Min, Max: s.Max,
-		InFlight: s.InFlight, Queued: s.Queued, Shadow: s.Shadow,
+		InFlight: s.InFlight, Resting: s.Resting, Queued: s.Queued, Shadow: s.Shadow,
 		Age: s.Age, DrainRate: s.DrainRate, Deadline: s.Deadline,
 		Admitted: s.Admitted, Completed: s.Completed, Failed: s.Failed,
 		Succeeded: s.Succeeded, TimedOut: s.TimedOut, Ignored: s.Ignored, Overloaded: s.Overloaded, Late: s.Late, Cancelled: s.Cancelled,

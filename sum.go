@@ -30,6 +30,7 @@ func sumOf(limiters []*Limiter, each func(i int, s *Snapshot)) Snapshot {
 		sum.Min += s.Min
 		sum.Max += s.Max
 		sum.InFlight += s.InFlight
+		sum.Resting += s.Resting
 		sum.Queued += s.Queued
 		sum.DrainRate += s.DrainRate
 		sum.Reserved += s.Reserved

@@ -191,6 +191,11 @@ type Plan struct {
 	MaxAge     time.Duration // look no further back
 	Carried    bool          // count work that had started before measuring began among MinSamples
 
+	// Rest is how long the slot of work that the downstream refuses stays taken, from the start of
+	// the work. Refusals come at once: without a rest, one slot too many sends work as fast as the
+	// downstream refuses it.
+	Rest time.Duration
+
 	MinDeadline time.Duration // leave work that has less time left out of Window.Deadline
 }
 

@@ -50,9 +50,9 @@ func (e *engine) happen(ev event) {
 		return
 	}
 	switch ev.kind {
-	case queueTimeout:
+	case recheck:
 		if a.stage == waits {
-			e.leave(ev.slot, reply.QueueTimeout)
+			e.recheck(ev.slot)
 		}
 	case deadline:
 		e.giveUp(ev.slot)

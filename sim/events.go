@@ -15,10 +15,10 @@ type event struct {
 type eventKind uint8
 
 const (
-	queueTimeout eventKind = iota // its time in the limiter's queue is over
-	deadline                      // its client gives up: just after the SLO, because an answer at the SLO is in time
-	answer                        // the answer arrives
-	retry                         // it is tried again
+	recheck  eventKind = iota // it looks whether its time in the limiter's queue is over
+	deadline                  // its client gives up: just after the SLO, because an answer at the SLO is in time
+	answer                    // the answer arrives
+	retry                     // it is tried again
 )
 
 // events is a 4-ary heap of events, the next one on top.

@@ -18,6 +18,32 @@ type waiter struct {
 // Wake implements [queue.Waker]: the engine handles the waiter after its current call.
 func (w *waiter) Wake() { w.engine.woken = append(w.engine.woken, w) }
 
+// Recheck implements [queue.Waker].
+func (w *waiter) Recheck() {
+	w.RecheckDue, w.Told = false, w.RecheckAt
+	w.engine.later(w.slot, recheck, time.Duration(w.Told))
+}
+
+// recheck looks whether a waiter may start, or its time is over.
+func (e *engine) recheck(slot int32) {
+	a := &e.attempts[slot]
+	w, limiter := a.waiter, a.limiter
+	if int64(e.now) < w.Told {
+		return
+	}
+	e.fx = admit.Effects{}
+	verdict := e.nodes[limiter].Recheck(&w.Waiter, false, int64(e.now), &e.fx)
+	e.after(limiter)
+	switch {
+	case verdict == reply.Waiting:
+		if at := e.now + w.Patience(int64(e.now)); at < a.began+e.slo(a) {
+			e.later(slot, recheck, at)
+		}
+	case e.attempts[slot].waiter == w:
+		e.served(w)
+	}
+}
+
 // wait enters the queue.
 func (e *engine) wait(slot int32) {
 	a := &e.attempts[slot]
@@ -37,7 +63,7 @@ func (e *engine) wait(slot int32) {
 		a.timed = true
 		e.later(slot, deadline, ends+1)
 		if expires := e.now + w.Patience(int64(e.now)); expires < ends {
-			e.later(slot, queueTimeout, expires)
+			e.later(slot, recheck, expires)
 		}
 	}
 	e.after(a.limiter)

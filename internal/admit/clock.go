@@ -1,6 +1,9 @@
 package admit
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // farBack is how far a clock reading may lie before the last one and still count as equal to
 // it. Goroutines that read the clock in one order and lock in the other differ by less. A
@@ -22,6 +25,7 @@ func (n *Node) turnBack(now int64) {
 		c.until = min(c.until, now)
 		if c.cold != nil {
 			c.cold.pushback.turnBack(now)
+			n.slots.endRests(math.MaxInt64)
 		}
 	}
 	if n.queue != nil {

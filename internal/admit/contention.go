@@ -35,6 +35,8 @@ type cold struct {
 	overloaded  uint64        // pieces of work that the downstream refused
 	late        uint64        // pieces of work whose caller had left
 	pushback    pushback
+	rest        time.Duration // of the slot of refused work, as the law plans
+	rests       rests
 	heard       uint64     // pieces of work in flight that were measured
 	deadlines   *deadlines // nil until the first work with a deadline
 }

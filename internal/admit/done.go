@@ -104,6 +104,7 @@ func (n *Node) end(r *reply.Record, now int64, outcome window.Outcome) {
 	default:
 		n.slots.free(int64(r.Weight))
 		n.slots.meter.Done(r.Start, now, int(r.Weight), outcome)
+		n.slots.letRest(r, now, outcome)
 	}
 	if r.Stamp != 0 {
 		n.queue.End(r)

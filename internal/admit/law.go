@@ -11,6 +11,7 @@ func (n *Node) begin(now int64, d law.Decision) {
 	n.slots.limit = int32(n.conf.bounds(n.slots.limit).Clamp(d.Limit, int(n.slots.limit)))
 	n.decided = newReason(d.Reason)
 	n.slots.lookBack(n.plan(now, d.Next, 0, &n.conf, n.slots.lookback))
+	n.slots.planRest(d.Next.Rest)
 }
 
 // advance moves the node's time on and closes the window if that is due.
@@ -48,6 +49,7 @@ func (n *Node) closeWindow(now int64, fx *Effects) {
 	d := ask(n.control, w, fx)
 	n.decided = newReason(d.Reason)
 	n.slots.contention.expect(d.Next.MinDeadline)
+	n.slots.planRest(d.Next.Rest)
 	found := int32(n.conf.bounds(n.slots.limit).Clamp(d.Limit, w.Limit))
 	limit, _ := n.slots.above(found, n.decided, n.conf.max)
 	changed := limit != n.slots.limit

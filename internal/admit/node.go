@@ -46,6 +46,9 @@ func (n *Node) flow(now int64) int64 {
 	if n.slots.flags&shadow != 0 {
 		n.slots.double().Flow(now-n.last, now, n.slots.inflight, n.slots.limit)
 	}
+	if n.slots.flags&resting != 0 {
+		n.slots.endRests(now)
+	}
 	n.last = now
 	return now
 }

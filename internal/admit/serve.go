@@ -140,14 +140,19 @@ func (n *Node) refuse(v reply.Verdict, weight int) int64 {
 // if that is earlier by this much.
 const soonest = int64(time.Millisecond)
 
-// recheckSooner makes w, the first waiter, look again when the pace lets it start, because no
-// other call may come at that moment. The waiters behind it need no notice: once w starts,
-// the next one is first.
+// recheckSooner makes w, the first waiter, look again when the pace or a resting slot lets it
+// start, because no other call may come at that moment. The waiters behind it need no notice:
+// once w starts, the next one is first.
 func (s *slots) recheckSooner(w *queue.Waiter, now int64, fx *Effects) {
-	if s.pace().ready() {
+	var due int64
+	switch {
+	case !s.pace().ready():
+		due = now + max(s.pace().bucket().Delay(0), soonest)
+	case s.flags&resting != 0:
+		due = max(s.contention.cold.rests.next(), now+soonest)
+	default:
 		return
 	}
-	due := now + max(s.pace().bucket().Delay(0), soonest)
 	if due+soonest >= w.RecheckAt {
 		return
 	}

@@ -37,6 +37,7 @@ const (
 	holding // some work in flight was measured
 	alone   // work that is too heavy may run alone
 	pushed  // the downstream refused the last work with a telling outcome
+	resting // slots of refused work rest
 )
 
 func (f *flags) set(bit flags, on bool) {
@@ -53,7 +54,7 @@ func (s *slots) fits(weight int) bool {
 
 // admits reports whether the node's own limit, cap and pace have room for work of the given weight.
 func (s *slots) admits(weight int) bool {
-	room := s.inflight+int64(weight) <= int64(s.ceiling())
+	room := s.inflight+s.resting()+int64(weight) <= int64(s.ceiling())
 	return (room || s.inflight == 0 && s.runsAlone(weight)) && s.pace().ready()
 }
 
@@ -139,7 +140,9 @@ func (s *slots) free(weight int64) {
 }
 
 // saturated reports whether the limit, the group or the pace holds work back.
-func (s *slots) saturated() bool { return s.inflight >= int64(s.limit) || s.flags&waiting != 0 }
+func (s *slots) saturated() bool {
+	return s.inflight+s.resting() >= int64(s.limit) || s.flags&waiting != 0
+}
 
 // awaitsGroup reports whether the waiters wait only for the group.
 func (s *slots) awaitsGroup() bool { return s.member != nil && s.member.position.taken() }

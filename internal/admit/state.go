@@ -12,6 +12,7 @@ import (
 type State struct {
 	Limit, Min, Max  int
 	InFlight, Queued int
+	Resting          int // weight of the slots of refused work
 	Shadow           bool
 	Recent           window.Recent
 	Age              time.Duration
@@ -72,6 +73,7 @@ func (n *Node) Read(now int64, raw *window.Raw, copies ...*window.Cumulative) St
 		Max:       int(n.conf.max),
 		InFlight:  int(n.slots.running()),
 		Queued:    n.queue.Len(),
+		Resting:   int(n.slots.resting()),
 		Shadow:    n.slots.flags&shadow != 0,
 		DrainRate: n.slots.pace().bucket().Bound(n.slots.contention.drainRate(idle, n.slots.lookback)),
 		Deadline:  n.slots.contention.deadline(),

@@ -1,0 +1,72 @@
+package admit
+
+import (
+	"time"
+
+	"github.com/weir-go/weir/internal/reply"
+	"github.com/weir-go/weir/internal/window"
+)
+
+// Slots rest after work that the downstream refused, for as long as the law plans. A refusal
+// comes at once, so that a slot without rest sends many times the work of other slots, and
+// nearly all of it is refused. The law sees neither the resting slots nor their time.
+
+// rests are the slots that rest, the next one to end first.
+type rests struct {
+	list   []rest
+	weight int64
+}
+
+type rest struct {
+	until  int64
+	weight int32
+}
+
+// next is when the first rest ends.
+func (r *rests) next() int64 { return r.list[0].until }
+
+// planRest sets how long slots rest from now on, counted from the start of their work.
+func (s *slots) planRest(d time.Duration) {
+	if d > 0 || s.contention != nil && s.contention.cold != nil {
+		s.contended().coldPart().rest = max(d, 0)
+	}
+}
+
+// letRest lets the slots of work rest that has ended, if the downstream refused it.
+func (s *slots) letRest(r *reply.Record, now int64, o window.Outcome) {
+	if o != window.Overloaded || s.contention == nil || s.contention.cold == nil {
+		return
+	}
+	c := s.contention.cold
+	until := r.Start + int64(c.rest)
+	if until <= now {
+		return
+	}
+	if n := len(c.rests.list); n > 0 {
+		until = max(until, c.rests.list[n-1].until) // an earlier plan was longer
+	}
+	c.rests.list = append(c.rests.list, rest{until, r.Weight})
+	c.rests.weight += int64(r.Weight)
+	s.flags.set(resting, true)
+}
+
+// endRests ends the rests that are over.
+func (s *slots) endRests(now int64) {
+	r := &s.contention.cold.rests
+	for len(r.list) > 0 && r.next() <= now {
+		r.weight -= int64(r.list[0].weight)
+		r.list = r.list[1:]
+	}
+	if len(r.list) == 0 {
+		r.list = nil
+		s.flags.set(resting, false)
+	}
+}
+
+// resting is the weight of the resting slots.
+func (s *slots) resting() int64 {
+	if s.flags&resting == 0 {
+		return 0
+	}
+	return s.contention.cold.rests.weight
+}
