@@ -36,8 +36,7 @@ import "time"
 //     latency.
 //   - yield: the downstream refuses more than 4% of the work, or the callers of so much work have
 //     left before it ended. The limit goes to the work that the downstream served at a time, or
-//     down by half of the late share. It rises again once the share is lower: by little first,
-//     then twice as far each time. If cuts do not lower the share, load is not its cause. The
+//     down by half of the late share. If cuts do not lower the share, load is not its cause. The
 //     limit returns, and 4% counts from this share on, until a probe finds a lower one.
 //   - stays: long work holds the slots, and the work beside it is as quick as ever. The limit
 //     rises if it was reached.
@@ -46,6 +45,11 @@ import "time"
 //     the limit stays until the next tick.
 //   - steer: the target is multiplied by the square root of G/R, or by up to 2 if R is below
 //     1.3 B. Then sqrt(target)/4 is added, which makes the shares of replicas equal.
+//
+// After a yield the limit has a ceiling. From window to window it rises by one slot, then by two
+// and so on. A window with refused work takes 0.8 of that work off it, and 3%. Meanwhile the slot
+// of refused work rests for B ([Plan].Rest), so that the refused share is the share of slots that
+// are too many.
 //
 // A limiter starts with four slots, unless its configuration gives another number, and
 // doubles them from window to window until the latency rises or the limit is not reached: a
@@ -59,8 +63,8 @@ import "time"
 //   - A server whose latency rises long before its throughput stops rising: it keeps 80 to 90% of
 //     the throughput.
 //   - A few requests in flight at a few a second: a probe takes seconds, and a change minutes.
-//   - A downstream that refuses everything in every other second: each flip looks like an overload
-//     that the cut before it has cured. It keeps three quarters of the goodput.
+//   - Replicas of a downstream that serves one or two of their calls at a time: a cut by one of them
+//     hardly lowers what is refused, so that they take load for a quota.
 //   - No wall clock: limiters of one server do not probe at the same time, and each measures its
 //     own share of the queue.
 //
@@ -68,7 +72,7 @@ import "time"
 //
 // # Cost
 //
-// 112 bytes, and 312 more once the limit was reached. BenchmarkSetpoint measures a decision.
+// 120 bytes, and 320 more once the limit was reached. BenchmarkSetpoint measures a decision.
 //
 // # Sources
 //

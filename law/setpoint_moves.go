@@ -1,5 +1,7 @@
 package law
 
+import "math"
+
 // A setpointController costs little until the limit is first reached.
 type setpointController struct {
 	Setpoint
@@ -51,8 +53,11 @@ func (c *setpointController) Next(w Window) Decision {
 		i++
 	}
 	d := moves[i].make(c, r)
-	if c.regulator != nil {
-		d.Next.MinDeadline = duration(c.regulator.noLoad)
+	if k := c.regulator; k != nil {
+		if p := &k.push; p.ceiling > 0 { // also for moves that keep the limit
+			d.Limit = min(d.Limit, r.allowed(math.Round(float64(p.ceiling))))
+		}
+		d.Next.Rest, d.Next.MinDeadline = duration(k.push.rest(k.noLoad)), duration(k.noLoad)
 	}
 	if r.span > 0 {
 		c.planned = d.Next

@@ -10,53 +10,36 @@ import (
 // their callers have left. Both are marks of congestion, like a marked packet with ECN: they
 // need no latency, and all limiters of the downstream see them at once.
 //
+// The first marks start a trial. Once its cuts have lowered the share of refused work, the
+// ceiling rises until work is refused again, and falls by the refused work, as the window of
+// TCP does. Meanwhile the slot of refused work rests for a latency. Each slot then sends work
+// at one pace, and a window shows how many slots are too many. Without the rest, one slot too
+// many sends work as fast as the downstream refuses it.
+//
 // Load is not the cause of all marks. A quota of one client is refused at any limit, and some
 // callers leave at once. This share is the floor: cuts do not lower it, and the law answers only
 // to the share above it.
 type pushback struct {
 	ceiling float32 // of the limit, 0 if there is no ceiling
 	step    float32 // the next rise
-	steady  float32 // seconds since it moved
+	steady  float32 // seconds since a rise, or a cut of a trial
+	late    bool    // the last trial was due to late work
+	lowered bool    // the last window lowered the ceiling
 	floor   float32
 	recent  tally // faded
-	low     tally // under the lower limits of probes, since the floor moved
+	low     tally // in windows after cuts and in probes, since the last verdict
 	trial   trial
 }
 
-// A trial is a row of cuts that shows whether they lower the share.
-type trial struct {
-	tally                   // since the last cut or verdict
-	first           float32 // share above the floor after the first cut
-	target, ceiling float32 // before the first cut
-	cuts            uint8   // so far, 0 if there is no trial
-	climbing        bool    // before the first cut
-}
-
 const (
-	// tolerable is the share above the floor at which the limit is cut. The ceiling rises
-	// while less than half of this share is refused.
-	tolerable = 0.04
-	// leastPushback is the refused work that shows a share, enoughPushback that measures it.
-	leastPushback  = 3
-	enoughPushback = 12
 	pushbackMemory = 5.0 // seconds in which refused work fades
 	mostLate       = 2.5 * tolerable
-	// Two cuts after the first have to lower the share to noHelp of it. Otherwise it is the
-	// floor.
-	mostCuts = 3
-	noHelp   = 0.7
-	// A cut takes deepCut of the share off the limit, as DCTCP does, and at least leastCut. With
-	// a third, ten workers whose callers leave after two latencies have 54% of their capacity in
-	// seconds 5 to 17 and not 65.
-	deepCut  = 1.0 / 2
-	leastCut = 0.05
-	// othersCut is how long other limiters of the downstream may take for their cuts, in
-	// seconds.
-	othersCut = 0.25
-	// riseEvery is the time between rises, in seconds. With 0.3 a downstream that allows a
-	// rate refuses 8.5% and not 6.3; with 1, one that grew has 86% of its capacity and not
-	// 94.
-	riseEvery = 0.5
+	// A window with refused work takes cutRefused of that work off the ceiling. With 1, drawn
+	// downstreams serve 1.0 points less; with 0.6, one that allows a rate refuses 9.6% and not
+	// 7.1. The window also takes cutShare of the ceiling, so that larger limiters give more. With
+	// 0, eight limiters send 15% that is refused and not 4; with 0.06, drawn ones serve 1.4 less.
+	cutRefused = 0.8
+	cutShare   = 0.03
 )
 
 // measure learns from a window outside a probe.
@@ -75,20 +58,62 @@ func (p *pushback) measure(r reading, noLoad float64) {
 		}
 		return
 	}
-	p.recent.marked = min(p.recent.marked, float32((p.floor+mostLate)*p.recent.sent)) // or an outage would last
+	if !p.isSearching() { // an outage must not last
+		p.recent.marked = min(p.recent.marked, float32((p.floor+mostLate)*p.recent.sent))
+	}
 	p.lower(&p.recent)
-	if p.ceiling > 0 && p.isQuiet(r) && float64(p.steady) > max(riseEvery, 4*noLoad) {
-		p.ceiling += p.step
-		p.step *= 2
-		p.steady = 0
+	if p.ceiling > 0 {
+		p.judge(r)
+		p.adjust(r, noLoad)
 	}
 }
 
-// isQuiet reports whether a limit at the ceiling is reached and little more is refused than the
-// floor explains.
-func (p *pushback) isQuiet(r reading) bool {
-	reached := r.saturated && r.limit >= math.Round(float64(p.ceiling))
-	return reached && !p.isLoud() && (p.floor > 0 || r.marked < tolerable)
+// judge learns the floor from the windows after cuts, in which load refuses less work.
+func (p *pushback) judge(r reading) {
+	if !p.lowered {
+		return
+	}
+	p.low.add(r)
+	recent := p.recent.share()
+	if p.low.sent*recent < enoughPushback {
+		return
+	}
+	if share := p.low.share(); share-p.floor > noHelp*(recent-p.floor) {
+		p.floor = share
+	}
+	p.lower(&p.low)
+	p.low = tally{}
+}
+
+// adjust moves the ceiling: up by one slot, then by two and so on, until work is refused. Below
+// usualLimit slots the rises are smaller, since one slot is a large share of so few: with whole
+// slots, eight limiters of 20 slots send 27% that is refused, and not 13.
+func (p *pushback) adjust(r reading, noLoad float64) {
+	c, floor := float64(p.ceiling), float64(float64(p.floor)*(r.ended+r.overloaded))
+	refused := r.overloaded > floor+math.Sqrt(floor)
+	switch {
+	case refused:
+		cut := float64(cutRefused*(r.overloaded-floor)) + float64(cutShare*c)
+		c = max(1, c/2, c-max(1, cut))
+		p.step = 1
+	case p.isReached(r) && (!p.late || p.isQuiet(r, noLoad)):
+		c += float64(float64(p.step) * min(1, c/usualLimit))
+		p.step++
+		p.steady = 0
+	}
+	p.lowered = refused && math.Round(c) < r.limit
+	p.ceiling = float32(c)
+}
+
+// isReached reports whether the ceiling holds work back.
+func (p *pushback) isReached(r reading) bool {
+	return r.saturated && r.limit >= math.Round(float64(p.ceiling))
+}
+
+// isQuiet reports whether little work has been late since the last rise. Late work shows a rise
+// only after the time in the queue.
+func (p *pushback) isQuiet(r reading, noLoad float64) bool {
+	return float64(p.steady) > 4*noLoad && !p.isLoud() && (p.floor > 0 || r.marked < tolerable)
 }
 
 // isLoud reports whether the recent share is too high for the ceiling to rise.
@@ -99,100 +124,15 @@ func (p *pushback) isLoud() bool {
 // rose reports whether the ceiling rose after the last window.
 func (p *pushback) rose() bool { return p.ceiling > 0 && p.steady == 0 && p.trial.cuts == 0 }
 
-// isPushedBack reports whether to cut the limit because the downstream refuses work, or because
-// its answers come too late.
-func (c *setpointController) isPushedBack(r reading) bool {
-	p := &c.regulator.push
-	t := &p.trial
-	switch {
-	case t.cuts > 0:
-		return p.isJudged(c.regulator.noLoad)
-	case p.ceiling > 0 && p.steady > pushbackMemory && p.recent.marked >= enoughPushback && p.isLoud():
-		return true
-	case p.floor > 0:
-		return p.isMeasured() && t.share() > p.floor+tolerable+float32(3*t.deviation(p.floor))
-	}
-	marked := r.overloaded
-	if c.hasQueue(r) { // otherwise callers leave because they are impatient
-		marked += r.late
-	}
-	return marked >= leastPushback && r.marked > tolerable+2*math.Sqrt(tolerable/(r.ended+r.overloaded))
-}
+// isSearching reports whether the law looks for the most that the downstream does not refuse.
+func (p *pushback) isSearching() bool { return p.ceiling > 0 && !p.late && p.trial.cuts == 0 }
 
-// hasQueue reports whether late answers may be due to the limit. Until the latency rises, a start
-// has too few slots and not too many.
-func (c *setpointController) hasQueue(r reading) bool {
-	return r.saturated && (!c.regulator.climbing || r.latency > quickClimb*c.regulator.noLoad)
-}
-
-// isMeasured reports whether enough work came to compare its share with the floor.
-func (p *pushback) isMeasured() bool {
-	return float32((p.floor+tolerable)*p.trial.sent) >= enoughPushback
-}
-
-// isJudged reports whether enough work came since the last cut to judge it.
-func (p *pushback) isJudged(noLoad float64) bool {
-	t := &p.trial
-	low := t.marked+1 < (p.floor+tolerable/2)*t.sent
-	return (low || t.marked >= enoughPushback) && float64(p.steady) > max(othersCut, 2*noLoad)
-}
-
-// excess is the share above the floor since the last cut.
-func (p *pushback) excess() float32 { return p.trial.share() - p.floor }
-
-// yield cuts the limit. If the downstream refuses work, the first cut goes to the work that it
-// served at a time, since further slots only collect refusals.
-func (c *setpointController) yield(r reading) Decision {
-	k := c.regulator
-	p, t := &k.push, &k.push.trial
-	excess := p.excess()
-	if t.cuts == 0 { // the work before this window may have met no overload
-		excess = float32(r.marked) - p.floor
+// rest is how long the slot of refused work rests, in seconds.
+func (p *pushback) rest(noLoad float64) float64 {
+	if !p.isSearching() {
+		return 0
 	}
-	if t.cuts > 0 && r.limit <= r.min || t.cuts == mostCuts && excess > noHelp*t.first {
-		return c.restore(r)
-	}
-	to := math.Round(min(r.limit, r.peak) * (1 - max(leastCut, deepCut*float64(excess))))
-	switch t.cuts {
-	case 0:
-		*t = trial{target: float32(k.target), ceiling: p.ceiling, climbing: k.climbing}
-		if r.overloaded >= r.late {
-			to = p.served(r)
-		}
-	case 1, mostCuts:
-		t.first, t.cuts = excess, 1
-	}
-	t.cuts++
-	t.tally, p.steady = tally{}, 0
-	to = max(1, min(to, r.limit-max(1, leastCut*r.limit)))
-	p.ceiling, p.step = float32(to), float32(max(1, shareRise*math.Sqrt(to)))
-	k.climbing = false
-	k.aim(k.target, r)
-	to = r.allowed(k.limit())
-	why := Reason{Above, Pushback, r.marked, tolerable}
-	if r.late > r.overloaded {
-		why.Signal = Lateness
-	}
-	return Decision{Limit: to, Reason: why, Next: k.plan(r, to)}
-}
-
-// restore ends a trial whose cuts did not help. The share is the floor, and the limit returns.
-func (c *setpointController) restore(r reading) Decision {
-	k := c.regulator
-	p, t := &k.push, k.push.trial
-	p.floor, p.ceiling, p.recent, p.low, p.trial = t.share(), t.ceiling, t.tally, tally{}, trial{}
-	k.climbing = t.climbing
-	k.aim(float64(t.target), r)
-	return c.steady(r)
-}
-
-// served is the work that the downstream served at a time. If the limit was not reached, a
-// small share is no reason to go from the peak to the mean.
-func (p *pushback) served(r reading) float64 {
-	if r.saturated {
-		return math.Round(r.n)
-	}
-	return math.Round(max(r.n, r.peak*(1-2*r.marked), r.limit/2))
+	return noLoad * float64(1-p.floor)
 }
 
 // probed learns from a window of a probe. A probe lowers all limits of the downstream, and with
@@ -208,14 +148,7 @@ func (p *pushback) probed(r reading) {
 // lower lowers the floor to a share that is smaller.
 func (p *pushback) lower(t *tally) { p.floor = min(p.floor, t.share()+t.deviation(p.floor)) }
 
-// forget undoes the cuts of a trial, because nothing is served at all: no limit helps.
-func (p *pushback) forget(r reading, k *regulator) {
-	target := max(k.target, float64(p.trial.target))
-	*p = pushback{}
-	k.aim(target, r)
-}
-
-// hurried plans the window after a rise of the ceiling: a slot too many costs refusals.
+// hurried plans a window of one latency, in which each resting slot shows once.
 func hurried(p Plan, latency float64) Plan {
 	p.Settle, p.Interval = 0, duration(max(leastSpan, min(latency, quickSpan)))
 	p.MinSamples, p.Carried = leastDone, true

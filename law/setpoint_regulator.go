@@ -133,7 +133,7 @@ func (k *regulator) plan(r reading, to float64) Plan {
 	if k.push.ceiling > 0 {
 		p.Interval = min(p.Interval, duration(max(leastSpan, min(r.latency, quickSpan))))
 	}
-	if k.push.rose() {
+	if k.push.isSearching() || k.push.rose() {
 		p = hurried(p, k.noLoad)
 	}
 	return k.ticks.align(p, r.now)
@@ -216,6 +216,7 @@ func (c *setpointController) steer(r reading) Decision {
 			target *= min(2, ratio)
 		case ratio >= 1:
 			target *= math.Sqrt(ratio)
+		case k.push.isSearching() && r.latency < c.goal()*r.doubt(k.variation):
 		case k.pressed > pressing:
 			target = min(target, max(target*math.Sqrt(ratio), 0.5*r.n))
 		}
@@ -228,7 +229,11 @@ func (c *setpointController) steer(r reading) Decision {
 func (c *setpointController) steady(r reading) Decision {
 	k := c.regulator
 	to := r.allowed(k.limit())
-	return Decision{Limit: to, Reason: lean(Average, r.latency, c.goal(), r.limit, to), Next: k.plan(r, to)}
+	why := lean(Average, r.latency, c.goal(), r.limit, to)
+	if k.push.lowered && to < r.limit {
+		why = Reason{Above, Pushback, r.marked, float64(k.push.floor)}
+	}
+	return Decision{Limit: to, Reason: why, Next: k.plan(r, to)}
 }
 
 // Heat distinguishes a queue from slower work if the latency is far above the goal: it checks
