@@ -49,7 +49,7 @@ import "time"
 // After a yield the limit has a ceiling. From window to window it rises by one slot, then by two
 // and so on. A window with refused work takes 0.8 of that work off it, and 3%. Meanwhile the slot
 // of refused work rests for B ([Plan].Rest), so that the refused share is the share of slots that
-// are too many.
+// are too many. Below 20 slots, windows and rests are longer in proportion.
 //
 // A limiter starts with four slots, unless its configuration gives another number, and
 // doubles them from window to window until the latency rises or the limit is not reached: a
@@ -63,8 +63,10 @@ import "time"
 //   - A server whose latency rises long before its throughput stops rising: it keeps 80 to 90% of
 //     the throughput.
 //   - A few requests in flight at a few a second: a probe takes seconds, and a change minutes.
-//   - Replicas of a downstream that serves one or two of their calls at a time: a cut by one of them
-//     hardly lowers what is refused, so that they take load for a quota.
+//   - Replicas of a downstream that serves a few of their calls at a time: a cut by one of them hardly
+//     lowers what is refused, so that they may take load for a quota.
+//   - A downstream that refuses everything in every other second: each flip looks like an overload
+//     that the cut before it has cured. It keeps three quarters of the goodput.
 //   - No wall clock: limiters of one server do not probe at the same time, and each measures its
 //     own share of the queue.
 //

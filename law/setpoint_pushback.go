@@ -85,9 +85,7 @@ func (p *pushback) judge(r reading) {
 	p.low = tally{}
 }
 
-// adjust moves the ceiling: up by one slot, then by two and so on, until work is refused. Below
-// usualLimit slots the rises are smaller, since one slot is a large share of so few: with whole
-// slots, eight limiters of 20 slots send 27% that is refused, and not 13.
+// adjust moves the ceiling: up by one slot, then by two and so on, until work is refused.
 func (p *pushback) adjust(r reading, noLoad float64) {
 	c, floor := float64(p.ceiling), float64(float64(p.floor)*(r.ended+r.overloaded))
 	refused := r.overloaded > floor+math.Sqrt(floor)
@@ -97,7 +95,7 @@ func (p *pushback) adjust(r reading, noLoad float64) {
 		c = max(1, c/2, c-max(1, cut))
 		p.step = 1
 	case p.isReached(r) && (!p.late || p.isQuiet(r, noLoad)):
-		c += float64(float64(p.step) * min(1, c/usualLimit))
+		c += float64(p.step)
 		p.step++
 		p.steady = 0
 	}
@@ -127,12 +125,22 @@ func (p *pushback) rose() bool { return p.ceiling > 0 && p.steady == 0 && p.tria
 // isSearching reports whether the law looks for the most that the downstream does not refuse.
 func (p *pushback) isSearching() bool { return p.ceiling > 0 && !p.late && p.trial.cuts == 0 }
 
+// cycle is the length of a window, and of a rest without a floor, in seconds: one latency. Below
+// usualLimit slots it is longer, since one slot too many is a large share of so few. With one
+// latency, eight limiters of 20 slots send 27% that is refused, and not 6.
+func (p *pushback) cycle(noLoad float64) float64 {
+	if !p.isSearching() {
+		return noLoad
+	}
+	return max(noLoad, min(noLoad*usualLimit/float64(p.ceiling), quickSpan))
+}
+
 // rest is how long the slot of refused work rests, in seconds.
 func (p *pushback) rest(noLoad float64) float64 {
 	if !p.isSearching() {
 		return 0
 	}
-	return noLoad * float64(1-p.floor)
+	return p.cycle(noLoad) * float64(1-p.floor)
 }
 
 // probed learns from a window of a probe. A probe lowers all limits of the downstream, and with
@@ -148,9 +156,9 @@ func (p *pushback) probed(r reading) {
 // lower lowers the floor to a share that is smaller.
 func (p *pushback) lower(t *tally) { p.floor = min(p.floor, t.share()+t.deviation(p.floor)) }
 
-// hurried plans a window of one latency, in which each resting slot shows once.
-func hurried(p Plan, latency float64) Plan {
-	p.Settle, p.Interval = 0, duration(max(leastSpan, min(latency, quickSpan)))
+// hurried plans a window of the given length, in which each resting slot shows once.
+func hurried(p Plan, length float64) Plan {
+	p.Settle, p.Interval = 0, duration(max(leastSpan, length))
 	p.MinSamples, p.Carried = leastDone, true
 	return p
 }

@@ -134,7 +134,7 @@ func (k *regulator) plan(r reading, to float64) Plan {
 		p.Interval = min(p.Interval, duration(max(leastSpan, min(r.latency, quickSpan))))
 	}
 	if k.push.isSearching() || k.push.rose() {
-		p = hurried(p, k.noLoad)
+		p = hurried(p, k.push.cycle(k.noLoad))
 	}
 	return k.ticks.align(p, r.now)
 }
