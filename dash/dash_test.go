@@ -111,6 +111,14 @@ func TestNobodyLooksWithoutTheToken(t *testing.T) {
 	}
 }
 
+func TestLongFormsAreNotRead(t *testing.T) {
+	d := newDash(t, dash.Config{Read: dash.Limiters(), Token: secret})
+	got := ask(t, d, "POST", "http://localhost/login", "token="+token+"&more="+strings.Repeat("x", 1<<20), "Content-Type", "application/x-www-form-urlencoded")
+	if got.StatusCode != 401 {
+		t.Errorf("status %d", got.StatusCode)
+	}
+}
+
 func TestAnotherTokenEndsTheSession(t *testing.T) {
 	current, broken := token, error(nil)
 	d := newDash(t, dash.Config{Read: dash.Limiters(), Token: func() (string, error) { return current, broken }})

@@ -12,7 +12,10 @@
 // While someone looks, the handler reads each limiter twice a second and keeps an hour of that, a
 // quarter of a megabyte for each limiter. A minute after the last page has left, it stops and
 // forgets all. Without a page it costs nothing. It shows at most 64 limiters and serves at
-// most 256 pages. A page that does not read for eight seconds is cut off.
+// most 256 pages. A page that does not read for eight seconds is cut off. For 20 limiters and 200
+// pages it takes 0.2% of a core and 23 MB, clients included:
+//
+//	go test ./dash -run '^$' -bench 200Pages -cpu 1
 //
 // # Access
 //

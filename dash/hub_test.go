@@ -211,8 +211,18 @@ func TestHistoryIsBounded(t *testing.T) {
 	if len(s.changes) > mostChanges {
 		t.Errorf("%d changes", len(s.changes))
 	}
-	s.add(start, &weir.Snapshot{}) // the clock was turned back, the counters too
+}
+
+func TestRateOfAnotherLimiterOfThatName(t *testing.T) {
+	var s series
+	start := time.Now()
+	s.add(start, &weir.Snapshot{Refused: map[weir.Reason]uint64{weir.ReasonQueueFull: 9}})
+	s.add(start.Add(every), &weir.Snapshot{})
 	if rate := s.rate(weir.Snapshot.RefusedTotal); rate != 0 {
-		t.Errorf("rate %v", rate)
+		t.Errorf("rate %v after its counts began anew", rate)
+	}
+	s.add(start, &weir.Snapshot{Refused: map[weir.Reason]uint64{weir.ReasonQueueFull: 9}})
+	if rate := s.rate(weir.Snapshot.RefusedTotal); rate != 0 {
+		t.Errorf("rate %v after the clock was turned back", rate)
 	}
 }

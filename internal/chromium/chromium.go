@@ -277,3 +277,9 @@ func (tab Tab) Wait(t testing.TB, expression string) {
 		t.Fatalf("%s was not true within 20 s in the page, whose console has %q, and its text\n%s", expression, tab.Errors(), text)
 	}
 }
+
+// Prepare runs a script in each page that the tab opens from now on, before those of the page.
+func (tab Tab) Prepare(t testing.TB, script string) {
+	t.Helper()
+	tab.call(t, tab.session, "Page.addScriptToEvaluateOnNewDocument", map[string]any{"source": script}, nil)
+}

@@ -1,0 +1,79 @@
+package dash
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http/httptest"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir/internal/longtest"
+)
+
+// A client that stays and reads nothing loses its connection, and holds up nothing meanwhile. The
+// buffers of its connection take some megabytes first.
+func TestConnectionOfASlowReaderIsCut(t *testing.T) {
+	longtest.Skip(t)
+	h := busy(t, mostLimiters)
+	h.hub.running = true // by this test
+	server := httptest.NewServer(h)
+	slow, err := net.Dial("tcp", server.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer slow.Close()
+	fmt.Fprint(slow, "GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+	quick, err := server.Client().Get(server.URL + "/events")
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		defer quick.Body.Close()
+		_, _ = io.Copy(io.Discard, quick.Body)
+	}()
+	clients := func() (n, unread int) {
+		h.hub.mu.Lock()
+		defer h.hub.mu.Unlock()
+		for c := range h.hub.clients {
+			unread += len(c.messages)
+		}
+		return len(h.hub.clients), unread
+	}
+	for n, _ := clients(); n != 2; n, _ = clients() { // both have joined
+		runtime.Gosched()
+	}
+	begun := time.Now()
+	for n, unread := clients(); n == 2; {
+		h.hub.mu.Lock()
+		h.hub.sample(time.Now())
+		h.hub.send()
+		h.hub.mu.Unlock()
+		// The slow one's connection takes no more once messages stay unread.
+		before := unread
+		for spins := 0; spins < 100_000; spins++ {
+			if n, unread = clients(); n < 2 || unread <= before {
+				break
+			}
+			runtime.Gosched()
+		}
+		if time.Since(begun) > time.Minute {
+			t.Fatal("the slow client is still there")
+		}
+	}
+	if n, _ := clients(); n != 1 {
+		t.Errorf("%d clients are left, want the quick one", n)
+	}
+	h.Close()
+	ended := make(chan struct{})
+	go func() {
+		server.Close() // waits for the handler of the slow client, whose last write has a deadline
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-time.After(3 * patience):
+		t.Errorf("its handler has not ended after %v", 3*patience)
+	}
+}
