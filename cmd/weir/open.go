@@ -50,8 +50,8 @@ func (w *window) close() {
 	}
 }
 
-// browser returns the command that opens an address in the user's browser: that of the variable
-// BROWSER, or the one of the system.
+// browser returns the command that opens an address in the user's browser: the variable BROWSER
+// names it, or the system has one.
 func browser(env environ) (name string, args []string) {
 	switch own := env.get("BROWSER"); {
 	case own != "":

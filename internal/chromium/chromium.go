@@ -278,7 +278,7 @@ func (tab Tab) Wait(t testing.TB, expression string) {
 	}
 }
 
-// Prepare runs a script in each page that the tab opens from now on, before those of the page.
+// Prepare runs a script in each page that the tab opens from now on, before its own scripts.
 func (tab Tab) Prepare(t testing.TB, script string) {
 	t.Helper()
 	tab.call(t, tab.session, "Page.addScriptToEvaluateOnNewDocument", map[string]any{"source": script}, nil)

@@ -127,7 +127,7 @@ func RunBulkhead(ctx context.Context, cfg Config) error {
 	return nil
 }
 
-// manners are those of the clients of the routes.
+// manners is how the clients of the routes behave.
 func manners() (list []manner) {
 	for _, r := range routes {
 		list = append(list, manner{r.path(), r.deadline, patience, 2, inBurst})
