@@ -67,7 +67,7 @@ func TestDashboardInABrowser(t *testing.T) {
 	tab.Open(t, "http://"+at+"/")
 	tab.Inspect(t, "the form", true)
 	tab.Errors() // Chromium complains about the status 401
-	tab.Follow(t, `document.querySelector('input').value = '`+token+`'; document.querySelector('form').submit()`)
+	tab.Follow(t, `location.hash = '%'; document.querySelector('input').value = '`+token+`'; document.querySelector('form').submit()`)
 	tab.Wait(t, `document.getElementById('connection')?.textContent === 'Live'`)
 	var cookie string
 	if tab.Eval(t, "document.cookie", &cookie); cookie != "" {

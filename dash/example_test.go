@@ -49,7 +49,6 @@ func ExampleKeys() {
 	// Unordered output:
 	// /search
 	// /checkout
-	// (overflow)
 }
 
 func ExampleHandler_Close() {

@@ -75,7 +75,7 @@ func TestClientsGetThePastAndThenEachReading(t *testing.T) {
 		if fmt.Sprint(o) != "{[{a 3 0 0 0 0 false} {b 20 14 0 88 0 false}] 0}" {
 			t.Errorf("overview %v", o)
 		}
-		if _, d := next(t, c); !d.Whole || d.Name != "b" || len(d.Points) != 1 || fmt.Sprint(d.Points[0][1:]) != "[20 14 0 88 0]" {
+		if _, d := next(t, c); !d.Whole || d.Name != "b" || len(d.Points) != 1 || fmt.Sprint(d.Points[0][1:]) != "[20 14 0 88 0]" || d.Decision != "nothing to judge yet" {
 			t.Errorf("details %+v", d)
 		}
 

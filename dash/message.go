@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/law"
 )
 
 // An overview has all limiters in a line each.
@@ -84,7 +85,10 @@ func (s *series) details(d details, points []point, changes []change) []byte {
 		rate := s.rate(func(snap weir.Snapshot) uint64 { return snap.WouldRefuse })
 		d.Refusals = append(d.Refusals, refusal{"none, in shadow mode", s.last.WouldRefuse, rate})
 	}
-	d.Decision = s.last.Decision.String()
+	d.Decision = "nothing to judge yet"
+	if s.last.Decision.Code != law.NoReason {
+		d.Decision = s.last.Decision.String()
+	}
 	return event("details", d)
 }
 

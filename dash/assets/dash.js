@@ -216,10 +216,19 @@ function show(time) {
 
 let source, heard = Date.now();
 
+// chosen is the name in the address, which may have been typed.
+function chosen() {
+	try {
+		return decodeURIComponent(location.hash.slice(1));
+	} catch {
+		return '';
+	}
+}
+
 function connect() {
 	source?.close();
 	heard = Date.now();
-	source = new EventSource('events?limiter=' + encodeURIComponent(decodeURIComponent(location.hash.slice(1))));
+	source = new EventSource('events?limiter=' + encodeURIComponent(chosen()));
 	const on = (name, take) => source.addEventListener(name, e => {
 		heard = Date.now();
 		connection(true);

@@ -112,8 +112,7 @@ function shade(u) {
 
 // follow shows the scenario of the address: playground/#slow30.
 function follow() {
-	const name = decodeURIComponent(location.hash.slice(1));
-	$('scenario').value = name;
+	$('scenario').value = location.hash.slice(1); // names need no escape
 	if ($('scenario').selectedIndex < 0) $('scenario').value = '';
 	run();
 }
