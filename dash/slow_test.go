@@ -52,7 +52,7 @@ func TestConnectionOfASlowReaderIsCut(t *testing.T) {
 		h.hub.mu.Unlock()
 		// The slow one's connection takes no more once messages stay unread.
 		before := unread
-		for spins := 0; spins < 100_000; spins++ {
+		for range 100_000 {
 			if n, unread = clients(); n < 2 || unread <= before {
 				break
 			}

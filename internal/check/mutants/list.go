@@ -269,7 +269,7 @@ var mutants = []mutant{
 	// Histograms.
 	{"a sum counts what the limiter before measured", "internal/admit/state.go", "\traw.Clear()\n", "", "TestSumOfAnUnusedLimiter", ".", ""},
 	{"any number of keys has series", "metrics/set.go", "\t\t\troom--\n", "", "TestKeysAreBounded", "", ""},
-	{"two labels that are cut become one", "metrics/label.go", "return text + suffix", "return text", "TestLabelsAreShortAndDiffer", "", ""},
+	{"two labels that are cut become one", "internal/label/label.go", "return text + suffix", "return text", "TestLabelsAreShortAndDiffer", "./metrics", ""},
 	{"an exemplar function that does not return keeps the slot", "acquire.go", "p.Release()", "", "TestExemplarThatDoesNotReturn", "", ""},
 	{"every request is an exemplar", "exemplar.go", "return (at >= next || next-at > sampleEvery) && e.next.CompareAndSwap(next, at+sampleEvery)", "return at >= next || next-at > sampleEvery", "TestExemplarsAreFew", "", ""},
 	{"a sampled permit does not tell its breaker", "exemplar.go", "allowed.report(o)", "", "TestExemplarBesideABreaker", "", ""},
@@ -390,7 +390,14 @@ var mutants = []mutant{
 	{"a client is asked for its body twice", "cmd/weir/internal/upstream/sending.go", `code == http.StatusContinue && s.in.Header["Expect"] != nil`, "code == http.StatusOK", "TestExpect", "", ""},
 	{"a server that never asks for a body gets none", "cmd/weir/internal/upstream/connections.go", "expect    = time.Second", "expect    = time.Hour", "TestExpect", "", ""},
 	{"a change of the file is two reloads", "cmd/weir/proxy.go", "err == nil && bytes.Equal(now, applied)", "err != nil && bytes.Equal(now, applied)", "TestOneReloadForOneChange", "", ""},
-	{"the admin address answers to any name", "cmd/weir/internal/admin/access.go", "!a.local && !a.known(r)", "a.local && !a.known(r)", "TestWhoMayLook", "", ""},
+	{"the admin address answers to any name", "cmd/weir/internal/admin/access.go", "!a.local && !callers.Host(r, a.hosts)", "a.local && !callers.Host(r, a.hosts)", "TestWhoMayLook", "", ""},
+
+	// The dashboard.
+	{"the dashboard answers to any name", "dash/dash.go", "!access.Host(r, h.config.Hosts)", "r.Host == \"\"", "TestNobodyLooksWithoutTheToken", "", ""},
+	{"a foreign page signs in to the dashboard", "dash/dash.go", "http.NewCrossOriginProtection().Handler(mux)", "mux", "TestNobodyLooksWithoutTheToken", "", ""},
+	{"any cookie is a session", "dash/login.go", "hmac.Equal([]byte(cookie.Value), []byte(session(token)))", "cookie.Value != \"\"", "TestNobodyLooksWithoutTheToken", "", ""},
+	{"a page that does not read stays", "dash/hub.go", "if len(c.messages) == cap(c.messages) {\n\t\t\th.cut(c)\n", "if len(c.messages) == cap(c.messages) {\n", "TestSlowClientsAreCutOff", "", ""},
+	{"readings go on when nobody looks", "dash/hub.go", "now.Sub(lonely) >= linger", "now.Sub(lonely) >= 1000*linger", "TestNobodyLooksAndNothingIsRead", "", ""},
 
 	// Memory and imports.
 	{"a memory limit that is set just before Close is overwritten", "memory/limits.go", "l.noticed()\n\tl.set(min", "l.set(min", "TestLimitThatIsSetJustBeforeClose", "", ""},
