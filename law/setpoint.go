@@ -65,8 +65,6 @@ import "time"
 //   - A few requests in flight at a few a second: a probe takes seconds, and a change minutes.
 //   - Replicas of a downstream that serves a few of their calls at a time: a cut by one of them hardly
 //     lowers what is refused, so that they may take load for a quota.
-//   - A downstream that refuses everything in every other second: each flip looks like an overload
-//     that the cut before it has cured. It keeps three quarters of the goodput.
 //   - No wall clock: limiters of one server do not probe at the same time, and each measures its
 //     own share of the queue.
 //

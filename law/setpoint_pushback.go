@@ -25,6 +25,7 @@ type pushback struct {
 	steady  float32 // seconds since a rise, or a cut of a trial
 	late    bool    // the last trial was due to late work
 	lowered bool    // the last window lowered the ceiling
+	top     float32 // the ceiling before the cuts in a row
 	floor   float32
 	recent  tally // faded
 	low     tally // in windows after cuts and in probes, since the last verdict
@@ -91,6 +92,9 @@ func (p *pushback) adjust(r reading, noLoad float64) {
 	refused := r.overloaded > floor+math.Sqrt(floor)
 	switch {
 	case refused:
+		if p.step > 1 || !p.lowered {
+			p.top = p.ceiling
+		}
 		cut := float64(cutRefused*(r.overloaded-floor)) + float64(cutShare*c)
 		c = max(1, c/2, c-max(1, cut))
 		p.step = 1
@@ -101,6 +105,13 @@ func (p *pushback) adjust(r reading, noLoad float64) {
 	}
 	p.lowered = refused && math.Round(c) < r.limit
 	p.ceiling = float32(c)
+}
+
+// hasFallen reports whether cuts in a row have halved the ceiling. A trial then tells whether
+// load is the cause: without it, a quota of 20% that begins after an overload leaves 55% of the
+// goodput, and not 98.
+func (p *pushback) hasFallen() bool {
+	return p.isSearching() && p.lowered && p.floor < tolerable && p.ceiling >= 2 && p.ceiling < p.top/2
 }
 
 // isReached reports whether the ceiling holds work back.

@@ -39,6 +39,8 @@ func (c *setpointController) isPushedBack(r reading) bool {
 	switch {
 	case t.cuts > 0:
 		return p.isJudged(c.regulator.noLoad)
+	case p.hasFallen():
+		return true
 	case p.late && p.ceiling > 0 && p.steady > pushbackMemory && p.recent.marked >= enoughPushback && p.isLoud():
 		return true
 	case p.floor > 0:
@@ -91,6 +93,9 @@ func (c *setpointController) yield(r reading) Decision {
 	switch t.cuts {
 	case 0:
 		*t = trial{target: float32(k.target), ceiling: p.ceiling, climbing: k.climbing}
+		if p.hasFallen() {
+			t.target, t.ceiling = max(t.target, p.top), p.top
+		}
 		if r.overloaded >= r.late {
 			to = p.served(r)
 		}

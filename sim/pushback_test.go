@@ -40,6 +40,7 @@ func refusingServers() []refusing {
 	quota.Clients = []Client{{Share: 19}, {Share: 1, Over: true}}
 	loaded := api(2*twenty, 1, minute(Refusals{}))
 	loaded.Clients, loaded.Server = quota.Clients, WorkerPool{Workers: 20}
+	later := api(2*twenty, 1, Phase{Length: 30 * time.Second, Refuse: Refusals{Above: 20}}, minute(Refusals{Share: 0.2}))
 	outage := api(twenty/2, 1, Phase{Length: 30 * time.Second}, minute(Refusals{Share: 1}), Phase{Length: 30 * time.Second})
 	named := api(twenty/2, 1, Phase{Length: 30 * time.Second}, minute(Refusals{Share: 1, RetryAfter: 10 * time.Second}), Phase{Length: 30 * time.Second})
 	namedLimit := api(2*twenty, 1, minute(Refusals{Above: 20, RetryAfter: time.Second}))
@@ -57,17 +58,17 @@ func refusingServers() []refusing {
 		{"160 at once, eight limiters, 2x", eight, 60 * 8 * twenty, 0.06, 0.98, 0},
 		{"20 at once, eight limiters, 2x", api(2*twenty, 8, minute(Refusals{Above: 20})), 60 * twenty, 0.09, 0.94, 0},
 		{"eight limiters, unequal load", unequal, 60 * 8 * twenty, 0.08, 0.98, 0},
-		{"100 a second, 2x", rate, 60 * 100, 0.10, 0.87, 0},
+		{"100 a second, 2x", rate, 60 * 100, 0.10, 0.83, 0},
 		{"a client over its quota, 0.5x", quota, 60 * twenty / 2 * 0.95, 1, 0.98, 0},
 		{"a client over its quota, 2x", loaded, 60 * twenty, 1, 0.97, 0},
+		{"20 at once, then a fifth of all, 2x", later, 30*twenty + 0.8*60*2*twenty, 1, 0.95, 0},
 		{"a client that floods, all refused, others 0.5x", floods, 60 * twenty / 2, 1, 0.98, 0},
 		{"one in a hundred, 0.5x", api(twenty/2, 1, minute(Refusals{Share: 0.01})), 60 * twenty / 2 * 0.99, 1, 0.98, 0},
 		{"all for a minute, 0.5x", outage, 60 * twenty / 2, 1, 0.98, 3 * time.Second},
 		{"all for a minute, 0.5x, to come back in 10 s", named, 60 * twenty / 2, 0.2, 0.98, 3 * time.Second},
 		{"20 at once, 2x, refuses in a microsecond", api(2*twenty, 1, quick), 60 * twenty, 0.05, 0.96, 0},
-		// A window over a flip looks like an overload that the last cut has cured. A limit of
-		// 1000 keeps all.
-		{"all in every other second, 0.5x", api(twenty/2, 1, flips...), 30 * twenty / 2, 1, 0.65, 0},
+		// A window over a flip looks like an overload that the last cut has cured.
+		{"all in every other second, 0.5x", api(twenty/2, 1, flips...), 30 * twenty / 2, 1, 0.75, 0},
 		{"20 at once, 2x, to come back in 1 s", namedLimit, 60 * twenty, 0.05, 0.98, 0},
 	}
 }
