@@ -1,6 +1,7 @@
 package admit_test
 
 import (
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -8,7 +9,6 @@ import (
 	"github.com/weir-go/weir/internal/reply"
 	"github.com/weir-go/weir/internal/window"
 	"github.com/weir-go/weir/law"
-	"pgregory.net/rapid"
 )
 
 // A restful law keeps its limit, and lets the slots of refused work rest.
@@ -104,8 +104,10 @@ func TestRestsOfANewLaw(t *testing.T) {
 // After any calls, the node admits work exactly if the work in flight and the rests of a plain
 // list leave room.
 func TestRestsMatchAList(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		r := newRestfulRig(t, 6, 20*ms)
+	const limit = 6
+	random := rand.New(rand.NewPCG(59, 61))
+	for range 500 {
+		r := newRestfulRig(t, limit, 20*ms)
 		type piece struct {
 			ticket *reply.Ticket
 			start  time.Duration
@@ -113,7 +115,7 @@ func TestRestsMatchAList(t *testing.T) {
 		}
 		var running []piece
 		rests := map[time.Duration]int{}
-		weigh := func() (sum int) {
+		taken := func() (sum int) {
 			for until, weight := range rests {
 				if until > r.now {
 					sum += weight
@@ -124,29 +126,29 @@ func TestRestsMatchAList(t *testing.T) {
 			}
 			return sum
 		}
-		for range rapid.IntRange(1, 100).Draw(rt, "calls") {
-			r.now += time.Duration(rapid.IntRange(0, 8).Draw(rt, "ms")) * ms
-			if len(running) > 0 && rapid.Bool().Draw(rt, "end") {
+		for range 100 {
+			r.now += time.Duration(random.IntN(8)) * ms
+			if len(running) > 0 && random.IntN(2) == 0 {
 				p := running[0]
 				running = running[1:]
-				outcome := rapid.SampledFrom([]window.Outcome{window.Success, window.Overloaded}).Draw(rt, "outcome")
+				outcome := []window.Outcome{window.Success, window.Overloaded}[random.IntN(2)]
 				r.done(p.ticket, outcome)
 				if outcome == window.Overloaded {
 					rests[p.start+20*ms] += p.weight
 				}
 				continue
 			}
-			weight := rapid.IntRange(1, 3).Draw(rt, "weight")
-			fits := weigh()+weight <= 6
+			weight := 1 + random.IntN(3)
+			fits := taken()+weight <= limit
 			now, fx := r.call()
 			ticket := new(reply.Ticket)
 			got := r.node.Acquire(ticket, admit.Work{Weight: weight, NoWait: true}, now, fx)
 			if (got == reply.Admitted) != fits {
-				rt.Fatalf("at %v: %v of weight %d beside %d", r.now, got, weight, weigh())
+				t.Fatalf("at %v: %v of weight %d beside %d", r.now, got, weight, taken())
 			}
 			if fits {
 				running = append(running, piece{ticket, r.now, weight})
 			}
 		}
-	})
+	}
 }
