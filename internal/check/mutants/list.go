@@ -22,7 +22,7 @@ var mutants = []mutant{
 	{"slots of refused work do not rest", "internal/admit/rest.go", "until <= now", "until > 0", "TestSlotsOfRefusedWorkRest", "", ""},
 	{"a rest wakes no waiter", "internal/admit/serve.go", "case s.flags&resting != 0:", "case s == nil:", "TestWaiterStartsAfterARest", ".", ""},
 	{"the law plans no rest", "law/setpoint_pushback.go", "return p.cycle(noLoad) * float64(1-p.floor)", "return 0", "TestSetpointYieldsToPushback", "", ""},
-	{"a quota is not told from load after the trial", "law/setpoint_pushback.go", "p.floor = share\n", "_ = share\n", "TestSetpointFindsAQuotaLater", "", ""},
+	{"a quota is not told from load after the trial", "law/setpoint_pushback.go", "p.floor = share\n", "_ = share\n", "TestPushback", "./sim", ""},
 	{"the first window begins before there is work", "internal/admit/law.go", "n.begin(now, first(n.control, n.conf.bounds(n.slots.limit), fx))", "n.expired = now + n.slots.lookback", "TestFirstBurst", ".", ""},
 	{"a 503 is a failure", "weirhttp/outcome.go", "case status == http.StatusServiceUnavailable:\n\t\treturn weir.Overloaded\n", "", "TestStatusTeaches", "", ""},
 	{"a refusal by another limiter teaches nothing", "edge/outcome.go", "return weir.Overloaded", "return weir.Ignore", "TestErrorOutcome", "", ""},
