@@ -100,7 +100,7 @@ func helpText(name string) string {
 // otherVariables are variables that set no flag.
 var otherVariables = []definition{
 	{"NO_COLOR", "any value: no colours"},
-	{"BROWSER", "the command that opens an address for weir demo --open"},
+	{"BROWSER", "the command that opens an address for weir demo limit --open"},
 	{"TERM", "dumb: no live view, but plain lines"},
 	{"NOTIFY_SOCKET", "set by systemd: weir proxy tells it when it serves and when it stops"},
 	{"PATH", "where weir demo database looks for weir-storm, besides the folder of weir"},
