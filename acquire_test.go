@@ -7,8 +7,6 @@ import (
 	"log/slog"
 	"math"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -36,9 +34,6 @@ func TestAllocations(t *testing.T) {
 	measured.Histograms, measured.Exemplar = true, func(context.Context) string { return "" }
 	shadow := newLimiter(t, weir.Config{Max: 2, Law: moving, Interval: time.Nanosecond, MinSamples: 1, Shadow: true})
 	hold(t, shadow, 5)
-	subscribed := newLimiter(t, c)
-	_, stop := subscribed.Events(1)
-	stop()
 
 	ctx := t.Context()
 	pass := func(l *weir.Limiter, ctx context.Context, weight int) func() {
@@ -71,7 +66,6 @@ func TestAllocations(t *testing.T) {
 		{"Acquire and Done of a tenant", pass(newLimiter(t, fair), weir.WithTenant(ctx, "acme"), 1), 0},
 		{"Acquire and Done in shadow mode", pass(shadow, ctx, 1), 0},
 		{"Acquire and Done with histograms", pass(newLimiter(t, measured), ctx, 1), 0},
-		{"Acquire and Done after a subscription", pass(subscribed, ctx, 1), 0},
 		{"Do", func() {
 			if err := l.Do(ctx, work); err != nil {
 				t.Error(err)
@@ -107,116 +101,6 @@ func TestAllocations(t *testing.T) {
 	if s := l.Snapshot(); s.Raised < 1000 || len(l.History()) != 16 {
 		t.Errorf("raised %d times: want the limit to have moved all along", s.Raised)
 	}
-}
-
-func TestNeverExceedsTheHardCap(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := fixed(t, 3, weir.Queue{Size: 50, Timeout: time.Minute})
-		var running, most, served atomic.Int64
-		began := time.Now()
-		var all sync.WaitGroup
-		for range 50 {
-			all.Go(func() {
-				err := l.Do(t.Context(), func(context.Context) error {
-					most.Store(max(most.Load(), running.Add(1)))
-					time.Sleep(10 * time.Millisecond)
-					running.Add(-1)
-					return nil
-				})
-				if err == nil {
-					served.Add(1)
-				}
-			})
-		}
-		all.Wait()
-		if most.Load() != 3 || served.Load() != 50 {
-			t.Errorf("at most %d at once and %d served: want 3 and 50", most.Load(), served.Load())
-		}
-		if took := time.Since(began); took != 170*time.Millisecond {
-			t.Errorf("took %v: want 17 rounds of 10ms", took)
-		}
-		balanced(t, l)
-	})
-}
-
-// Without a queue, or for work that does not wait, the reason is not a full queue.
-func TestWithoutAQueueTheLimitIsReached(t *testing.T) {
-	plain := fixed(t, 1, weir.Queue{})
-	_ = hold(t, plain, 1)
-	if _, err := plain.Acquire(t.Context()); !errors.Is(err, weir.ErrLimitReached) ||
-		errors.Is(err, weir.ErrQueueFull) {
-		t.Errorf("without a queue: %v", err)
-	}
-	queued := fixed(t, 1, weir.Queue{Size: 1})
-	_ = hold(t, queued, 1)
-	if _, err := queued.TryAcquire(t.Context()); !errors.Is(err, weir.ErrLimitReached) ||
-		errors.Is(err, weir.ErrQueueFull) {
-		t.Errorf("would not wait: %v", err)
-	}
-	for _, l := range []*weir.Limiter{plain, queued} {
-		if r := l.Snapshot().Refused; r[weir.ReasonLimitReached] != 1 || len(r) != 1 {
-			t.Errorf("refused %v, want one because the limit was reached", r)
-		}
-	}
-}
-
-func TestWeightCountsInSlots(t *testing.T) {
-	l := fixed(t, 10, weir.Queue{})
-	heavy, err := l.AcquireN(t.Context(), 7)
-	if err != nil {
-		t.Fatal(err)
-	}
-	light := hold(t, l, 3)
-	if s := l.Snapshot(); s.InFlight != 10 || s.Admitted != 4 {
-		t.Errorf("%d in flight, %d admitted: want 10 and 4", s.InFlight, s.Admitted)
-	}
-	if _, err := l.TryAcquire(t.Context()); err == nil {
-		t.Error("admitted above the limit")
-	}
-	heavy.Done(nil)
-	if n := l.Snapshot().InFlight; n != 3 {
-		t.Errorf("%d in flight: want 3", n)
-	}
-	for _, p := range light {
-		p.Done(nil)
-	}
-	balanced(t, l)
-}
-
-func TestWeightAboveTheLimitIsRefusedAtOnce(t *testing.T) {
-	l := newLimiter(t, weir.Config{Initial: 3, Max: 10, Queue: weir.Queue{Size: 5}})
-	for _, weight := range []int{4, 10, 11, 1_000_000_000} {
-		_, err := l.AcquireN(t.Context(), weight)
-		if !errors.Is(err, weir.ErrTooHeavy) {
-			t.Errorf("weight %d: %v", weight, err)
-		}
-	}
-	if s := l.Snapshot(); s.Refused[weir.ReasonTooHeavy] != 4 {
-		t.Errorf("%v refused: want 4", s.Refused)
-	}
-}
-
-func TestWeightAboveALimitThatFell(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := weir.Config{Max: 5, Law: law.Fixed{}, Queue: weir.Queue{Size: 5, Timeout: time.Minute}}
-		l := newLimiter(t, c)
-		held := hold(t, l, 5)
-		heavy := ask(t.Context(), l, 4)
-		light := ask(t.Context(), l, 1)
-		c.Max = 3
-		update(t, l, c)
-		if a := now(t, heavy); !errors.Is(a.Err, weir.ErrTooHeavy) {
-			t.Errorf("%v: want it refused, for it would block the queue for ever", a.Err)
-		}
-		for i, p := range held {
-			if i < 3 {
-				waits(t, light)
-			}
-			p.Done(nil)
-		}
-		admitted(t, light).Done(nil)
-		balanced(t, l)
-	})
 }
 
 // Work under a context that has ended is cancelled, as by Acquire, and not refused: neither
@@ -342,21 +226,25 @@ func TestWaiterStartsAfterARest(t *testing.T) {
 	})
 }
 
-// Durations at the ends of their range overflow nothing.
-func TestLongestDurations(t *testing.T) {
+func TestWeightAboveALimitThatFell(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLimiter(t, weir.Config{
-			Max: 1, Interval: math.MaxInt64, Window: math.MaxInt64, Timeout: math.MaxInt64, MinSamples: 1_000_000_000,
-			Queue: weir.Queue{Size: 1_000_000_000, Timeout: math.MaxInt64, Tenants: 1024},
-		})
-		held := hold(t, l, 1)
-		ctx, cancel := context.WithDeadline(t.Context(), time.Unix(1<<40, 0))
-		defer cancel()
-		waiting := ask(ctx, l, 1)
-		waits(t, waiting)
-		time.Sleep(time.Hour)
-		held[0].Done(nil)
-		admitted(t, waiting).Done(nil)
+		c := weir.Config{Max: 5, Law: law.Fixed{}, Queue: weir.Queue{Size: 5, Timeout: time.Minute}}
+		l := newLimiter(t, c)
+		held := hold(t, l, 5)
+		heavy := ask(t.Context(), l, 4)
+		light := ask(t.Context(), l, 1)
+		c.Max = 3
+		update(t, l, c)
+		if a := now(t, heavy); !errors.Is(a.Err, weir.ErrTooHeavy) {
+			t.Errorf("%v: want it refused, for it would block the queue for ever", a.Err)
+		}
+		for i, p := range held {
+			if i < 3 {
+				waits(t, light)
+			}
+			p.Done(nil)
+		}
+		admitted(t, light).Done(nil)
 		balanced(t, l)
 	})
 }

@@ -57,47 +57,6 @@ func (b *breaker) heard(t testing.TB, want ...weir.Outcome) {
 	}
 }
 
-func TestOpenBreakerRefusesAtOnceWithItsReason(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var j limittest.Journal
-		b := &breaker{open: true}
-		l := newLimiter(t, weir.Config{
-			Name: "search", Max: 1, Law: law.Fixed{}, Breaker: b, OnEvent: j.Note,
-			Queue: weir.Queue{Size: 5},
-		})
-		_, err := l.Acquire(t.Context())
-		var refused *weir.RefusedError
-		if !errors.Is(err, weir.ErrBreakerOpen) || !errors.Is(err, weir.ErrRefused) || !errors.As(err, &refused) ||
-			refused.Reason != weir.ReasonBreakerOpen || err.Error() != `weir: limiter "search" refused: breaker open` {
-			t.Errorf("got %v", err)
-		}
-		if _, err := l.TryAcquire(t.Context()); err == nil {
-			t.Error("admitted")
-		}
-		if s := l.Snapshot(); s.Refused[weir.ReasonBreakerOpen] != 2 || s.RefusedTotal() != 2 || s.Admitted != 0 {
-			t.Errorf("%v", l)
-		}
-		j.Gapless(t)
-		if n := len(j.Of(weir.Refused)); n != 2 {
-			t.Errorf("%d events of a refusal", n)
-		}
-		b.heard(t)
-	})
-}
-
-func TestBreakerHearsTheLimitersOutcomes(t *testing.T) {
-	b := &breaker{}
-	l := newLimiter(t, weir.Config{Max: 3, Breaker: b})
-	_ = l.Do(t.Context(), func(context.Context) error { return nil })
-	_ = l.Do(t.Context(), func(context.Context) error { return errors.New("broken") })
-	_ = l.Do(t.Context(), func(context.Context) error { return context.DeadlineExceeded })
-	_ = l.Do(t.Context(), func(context.Context) error { return context.Canceled })
-	permit, _ := l.TryAcquire(t.Context())
-	permit.Done(nil)
-	permit.Done(errors.New("a second time"))
-	b.heard(t, weir.Success, weir.Failure, weir.Timeout, weir.Ignore, weir.Success)
-}
-
 // TestBreakerIsToldOfWorkThatNeverRan: otherwise the probes of a half-open breaker would run
 // out.
 func TestBreakerIsToldOfWorkThatNeverRan(t *testing.T) {
@@ -204,18 +163,4 @@ func TestBreakerSeesTheContext(t *testing.T) {
 		}
 		balanced(t, l)
 	})
-}
-
-// A breaker that wants no outcome returns no function.
-func TestBreakerThatWantsNoOutcome(t *testing.T) {
-	l := newLimiter(t, weir.Config{Max: 1, Breaker: perTenant{}})
-	p := hold(t, l, 1)[0]
-	if _, err := l.Acquire(t.Context()); !errors.Is(err, weir.ErrRefused) {
-		t.Error(err)
-	}
-	if _, err := l.TryAcquire(t.Context()); err == nil {
-		t.Error("admitted above the limit")
-	}
-	p.Done(nil)
-	balanced(t, l)
 }

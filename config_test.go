@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/weir-go/weir"
@@ -111,37 +110,6 @@ func TestConfigHasTheDefaults(t *testing.T) {
 			t.Errorf("%s: limit %d within %d to %d", name, s.Limit, s.Min, s.Max)
 		}
 	}
-}
-
-func TestConfigDefaultsAtWork(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := newLimiter(t, weir.Config{Queue: weir.Queue{Size: 1}})
-		hold(t, l, 4)
-		began := time.Now()
-		_, err := l.Acquire(t.Context())
-		if !errors.Is(err, weir.ErrQueueTimeout) || time.Since(began) != time.Second {
-			t.Errorf("%v after %v: want a queue timeout after 1 s", err, time.Since(began))
-		}
-		if _, err := newLimiter(t, weir.Config{Max: 1}).AcquireN(t.Context(), 2); err == nil {
-			t.Error("admitted above the maximum")
-		}
-	})
-	synctest.Test(t, func(t *testing.T) { // MinSamples 20, Interval 1 s
-		l := newLimiter(t, weir.Config{Law: band})
-		load(t.Context(), l, 19, 900*time.Millisecond, always(900*time.Millisecond))
-		time.Sleep(time.Second)
-		hold(t, l, 1)[0].Release()
-		if got := l.Snapshot().Limit; got != 20 {
-			t.Errorf("limit %d on 19 samples: want 20", got)
-		}
-		p := hold(t, l, 1)[0]
-		time.Sleep(900 * time.Millisecond)
-		p.Done(nil)
-		hold(t, l, 1)[0].Release()
-		if got := l.Snapshot().Limit; got != 14 {
-			t.Errorf("limit %d on 20 samples: want 14", got)
-		}
-	})
 }
 
 func TestMustPanics(t *testing.T) {

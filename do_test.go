@@ -13,20 +13,6 @@ import (
 	"github.com/weir-go/weir"
 )
 
-func TestDoRunsOnTheCallersGoroutineAndReturnsItsError(t *testing.T) {
-	l := fixed(t, 1, weir.Queue{})
-	boom := errors.New("boom")
-	var inFlight int
-	err := l.Do(t.Context(), func(context.Context) error {
-		inFlight = l.Snapshot().InFlight
-		return boom
-	})
-	if err != boom || inFlight != 1 {
-		t.Errorf("got %v with %d in flight: want the function's own error, and 1", err, inFlight)
-	}
-	balanced(t, l)
-}
-
 func TestDoGeneric(t *testing.T) {
 	l := fixed(t, 1, weir.Queue{})
 	boom := errors.New("boom")
@@ -41,22 +27,6 @@ func TestDoGeneric(t *testing.T) {
 	})
 	if n != 0 || !errors.Is(err, weir.ErrRefused) {
 		t.Errorf("got %d, %v", n, err)
-	}
-}
-
-func TestDoAlreadyCancelled(t *testing.T) {
-	l := fixed(t, 1, weir.Queue{Size: 1})
-	gone := errors.New("gone")
-	ctx, cancel := context.WithCancelCause(t.Context())
-	cancel(gone)
-	err := l.Do(ctx, func(context.Context) error {
-		t.Error("cancelled work ran")
-		return nil
-	})
-	s := l.Snapshot()
-	if !errors.Is(err, gone) || errors.Is(err, weir.ErrRefused) || s.Cancelled != 1 || s.RefusedTotal() != 0 ||
-		s.Admitted != 0 {
-		t.Errorf("%v; %v", err, l)
 	}
 }
 

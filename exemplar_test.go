@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
-	"github.com/weir-go/weir/law"
 )
 
 type traceKey struct{}
@@ -125,28 +124,4 @@ func TestExemplarThatDoesNotReturn(t *testing.T) {
 			})
 		}
 	}
-}
-
-// The breaker gets its outcome also if the hook panics when the permit is given back.
-func TestExemplarAndHookThatPanic(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b, limit := &breaker{}, 4.0
-		l := newLimiter(t, weir.Config{
-			Initial: 4, Max: 10, Breaker: b, Histograms: true,
-			Law: script(func(law.Window) law.Decision { return law.Decision{Limit: limit} }),
-			Exemplar: func(context.Context) string {
-				limit = 5
-				time.Sleep(time.Minute)
-				panic("boom")
-			},
-			OnEvent: func(weir.Event) { panic("bang") }, // of the change when the permit is back
-		})
-		if recovered, _ := unwind(func() { _, _ = l.Acquire(t.Context()) }); recovered != "bang" {
-			t.Errorf("recovered %v", recovered)
-		}
-		if s := l.Snapshot(); s.InFlight != 0 || s.Limit != 5 {
-			t.Errorf("%+v: want the slot back", s)
-		}
-		b.heard(t, weir.Ignore)
-	})
 }

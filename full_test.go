@@ -112,9 +112,7 @@ func TestFullOfAContext(t *testing.T) {
 
 // Nor does a question allocate if others would give way for it.
 func TestFullDoesNotAllocate(t *testing.T) {
-	if race.Enabled {
-		t.Skip("the race detector has pools forget at random")
-	}
+	race.Skip(t, "the race detector has pools forget at random")
 	for _, d := range []weir.Discipline{weir.FIFO, weir.Adaptive} {
 		synctest.Test(t, func(t *testing.T) {
 			l := fixed(t, 1, weir.Queue{Size: 4, Timeout: time.Hour, Discipline: d, Tenants: 64})

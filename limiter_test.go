@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -67,94 +66,6 @@ func TestFallsFastWhenLatencyIsHigh(t *testing.T) {
 			t.Errorf("first change: %q", change)
 		}
 	})
-}
-
-func TestHoldsWithinTheBand(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := bandOf100ms(t, 5)
-		var n atomic.Int64
-		wait := background(t, l, 30*time.Second, func() time.Duration {
-			return time.Duration(95+n.Add(7)%11) * time.Millisecond // 95 to 105 ms
-		})
-		wait()
-		if changes := l.History(); len(changes) > 0 {
-			t.Errorf("the limit moved: %v", changes)
-		}
-	})
-}
-
-func TestRecoversWithTheDownstream(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := bandOf100ms(t, 10)
-		var fast atomic.Bool
-		wait := background(t, l, 30*time.Second, func() time.Duration {
-			if fast.Load() {
-				return 40 * time.Millisecond
-			}
-			return 500 * time.Millisecond
-		})
-		time.Sleep(5 * time.Second)
-		low := l.Snapshot().Limit
-		fast.Store(true)
-		recovery := limits(l, 20, time.Second)
-		wait()
-		if low > 2 {
-			t.Errorf("limit %d after 5 s of slow work: want 2 or less", low)
-		}
-		if last := recovery[len(recovery)-1]; last != 10 || !slices.IsSorted(recovery[1:]) {
-			t.Errorf("limits %v after the recovery: want a steady rise to 10", recovery)
-		}
-		for i := 2; i < len(recovery); i++ {
-			if recovery[i] > recovery[i-1]+1 {
-				t.Errorf("limits %v: want one step at a time", recovery)
-			}
-		}
-	})
-}
-
-// Latencies are truncated to milliseconds, so fast services never adapt.
-func TestFastWorkIsMeasured(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := newLimiter(t, weir.Config{Initial: 4, Law: law.Band{Target: 200 * time.Microsecond}, MinSamples: 5})
-		load(t.Context(), l, 4, 1100*time.Millisecond, always(450*time.Microsecond))
-		s := l.Snapshot()
-		if s.Limit != 2 {
-			t.Errorf("limit %d: want it cut from 4 to 2", s.Limit)
-		}
-		for name, d := range map[string]time.Duration{"p50": s.P50, "p95": s.P95, "mean": s.Mean, "EWMA": s.EWMA} {
-			if d < 432*time.Microsecond || d > 468*time.Microsecond {
-				t.Errorf("%s %v: want 450us within 4%%", name, d)
-			}
-		}
-	})
-}
-
-// Work so slow that hardly any ends within the look-back must not freeze the limit at the
-// worst moment: all the evidence is for a cut.
-func TestVerySlowWorkCutsTheLimit(t *testing.T) {
-	for _, latency := range []time.Duration{5 * time.Second, 30 * time.Second, 5 * time.Minute} {
-		synctest.Test(t, func(t *testing.T) {
-			l := newLimiter(t, weir.Config{Law: band})
-			end := time.Now().Add(40 * time.Minute)
-			var callers sync.WaitGroup
-			for range 50 {
-				callers.Go(func() {
-					for time.Now().Before(end) {
-						if p, err := l.TryAcquire(t.Context()); err == nil {
-							time.Sleep(latency)
-							p.Done(nil)
-						} else {
-							time.Sleep(time.Second)
-						}
-					}
-				})
-			}
-			callers.Wait()
-			if s := l.Snapshot(); s.Limit != 1 {
-				t.Errorf("latency %v: limit %d, last changed for %v", latency, s.Limit, s.Last)
-			}
-		})
-	}
 }
 
 // Nothing at all ends.
@@ -306,8 +217,8 @@ func TestLawHearsNothingOfTheCap(t *testing.T) {
 			Queue: weir.Queue{Size: 5, Timeout: time.Minute},
 		})
 		setCap(t, l, 2)
-		load(t.Context(), l, 30, 3*time.Second, always(10*time.Millisecond))
-		if s := l.Snapshot(); s.Admitted < 550 || s.Admitted > 650 || s.RefusedTotal() == 0 || *h != (hears{}) {
+		load(t.Context(), l, 30, time.Second, always(10*time.Millisecond))
+		if s := l.Snapshot(); s.Admitted < 180 || s.Admitted > 220 || s.RefusedTotal() == 0 || *h != (hears{}) {
 			t.Errorf("after %d admitted and %d refused the law heard of %+v", s.Admitted, s.RefusedTotal(), *h)
 		}
 		setCap(t, l, 1000)

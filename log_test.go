@@ -1,22 +1,21 @@
 package weir_test
 
 import (
-	"bytes"
 	"fmt"
 	"log/slog"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/locked"
 	"github.com/weir-go/weir/law"
 )
 
 // textLog returns a logger and its output in this bubble, without the time.
 func textLog() (*slog.Logger, func() string) {
-	var b shared
+	var b locked.Buffer
 	logger := slog.New(slog.NewTextHandler(&b, &slog.HandlerOptions{
 		ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
 			if a.Key == slog.TimeKey {
@@ -27,22 +26,8 @@ func textLog() (*slog.Logger, func() string) {
 	}))
 	return logger, func() string {
 		synctest.Wait()
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		return b.text.String()
+		return b.String()
 	}
-}
-
-// shared is a buffer that goroutines share.
-type shared struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (s *shared) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.Write(p)
 }
 
 func lines(text string) []string {

@@ -11,36 +11,6 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// Copies are for the same work: the second to be given back does nothing, even while other
-// work uses the record of the first.
-func TestCopiesAreBackOnce(t *testing.T) {
-	l := fixed(t, 7, weir.Queue{})
-	p := hold(t, l, 1)[0]
-	heavy, err := l.AcquireN(t.Context(), 5)
-	if err != nil {
-		t.Fatal(err)
-	}
-	twin := p
-	p.Done(nil)
-	others := hold(t, l, 2)
-	for _, copied := range []weir.Permit{p, twin} {
-		copied.Done(errors.New("boom"))
-		copied.DoneWith(nil)
-		copied.Release()
-		copied.Finish(weir.Failure)
-	}
-	if s := l.Snapshot(); s.InFlight != 7 || s.Completed != 1 || s.Failed != 0 {
-		t.Errorf("%d in flight, %d completed, %d failed: want 7, 1 and 0", s.InFlight, s.Completed, s.Failed)
-	}
-	if _, err := l.TryAcquire(t.Context()); err == nil {
-		t.Error("a copy won a slot")
-	}
-	for _, p := range append(others, heavy) {
-		p.Done(nil)
-	}
-	balanced(t, l)
-}
-
 // The zero permit, such as the one that comes with a refusal, is back.
 func TestPermitZeroIsBack(t *testing.T) {
 	l := fixed(t, 1, weir.Queue{})
@@ -101,47 +71,11 @@ func TestOutcomeOutOfRangeIsIgnored(t *testing.T) {
 	balanced(t, l)
 }
 
-func TestReleaseTeachesNothing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var windows []law.Window
-		l := newLimiter(t, weir.Config{Law: watching(&windows), MinSamples: 1})
-		p := hold(t, l, 1)[0]
-		time.Sleep(time.Second)
-		p.Release()
-		s := l.Snapshot()
-		if s.Samples != 0 || s.EWMA != 0 || s.P95 != 0 || s.ErrorRate != 0 || s.Ignored != 1 || s.Completed != 1 {
-			t.Error(l)
-		}
-		p = hold(t, l, 1)[0]
-		time.Sleep(10 * time.Second)
-		p.Release()
-		for _, w := range windows {
-			if w.Completed() != 0 || w.Mean != 0 {
-				t.Errorf("the law was shown %+v", w)
-			}
-		}
-	})
-}
-
 // A permit is passed by value, which go vet accepts.
 func TestPermitIsSmall(t *testing.T) {
 	if size, most := unsafe.Sizeof(weir.Permit{}), 4*unsafe.Sizeof(uint64(0)); size > most {
 		t.Errorf("a permit takes %d bytes: want at most %d", size, most)
 	}
-}
-
-// A breaker gets the outcome when it is measured, and only then.
-func TestMeasureTellsTheBreaker(t *testing.T) {
-	b := &breaker{}
-	l := newLimiter(t, weir.Config{Breaker: b})
-	p := hold(t, l, 1)[0]
-	p.Measure(weir.Timeout)
-	b.heard(t, weir.Timeout)
-	p.Measure(weir.Success)
-	p.Done(errors.New("boom"))
-	p.Measure(weir.Success)
-	b.heard(t, weir.Timeout)
-	balanced(t, l)
 }
 
 // A hook that panics at a Measure or at a SetWeight does not keep the outcome from the

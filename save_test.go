@@ -62,22 +62,6 @@ func TestRestore(t *testing.T) {
 	})
 }
 
-// A limiter that learned nothing, and one with a fixed limit, change nothing in the next.
-func TestRestoreOfNothing(t *testing.T) {
-	for _, c := range []weir.Config{{}, {Law: law.Fixed{Limit: 30}}} {
-		state := newLimiter(t, c).Save()
-		if f, ok := c.Law.(law.Fixed); ok {
-			f.Limit = 40
-			c.Law = f
-		}
-		l := newLimiter(t, c)
-		before := l.Snapshot().Limit
-		if err := l.Restore(state); err != nil || l.Snapshot().Limit != before {
-			t.Errorf("%v: a limit of %d and then of %d", err, before, l.Snapshot().Limit)
-		}
-	}
-}
-
 func TestRestoreRefuses(t *testing.T) {
 	l := newLimiter(t, weir.Config{Name: "search"})
 	for state, want := range map[string]string{

@@ -121,50 +121,6 @@ func TestUpdateBoundsMoveTheLimit(t *testing.T) {
 	}
 }
 
-func TestUpdateLowerLimitInterruptsNothing(t *testing.T) {
-	l := fixed(t, 5, weir.Queue{})
-	held := hold(t, l, 5)
-	update(t, l, weir.Config{Max: 2, Law: law.Fixed{}})
-	for i, p := range held {
-		if _, err := l.TryAcquire(t.Context()); err == nil {
-			t.Fatalf("admitted with %d in flight", 5-i)
-		}
-		if s := l.Snapshot(); s.InFlight != 5-i || s.Limit != 2 {
-			t.Fatal(l)
-		}
-		if p.Done(nil); i == 3 {
-			break
-		}
-	}
-	hold(t, l, 1)
-}
-
-func TestUpdateOfTheSameLawKeepsItsCooldown(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var j limittest.Journal
-		c := weir.Config{Initial: 10, MinSamples: 1, Law: law.Band{Cooldown: 5 * time.Second}, OnEvent: j.Note}
-		l := newLimiter(t, c)
-		slow(t, l, 1250*time.Millisecond)
-		if got := l.Snapshot().Limit; got != 7 {
-			t.Fatalf("limit %d after the first window: want 7", got)
-		}
-		c.Law = law.Band{Cooldown: 5 * time.Second, Factor: 0.5}
-		update(t, l, c)
-		slow(t, l, 4*time.Second)
-		if got := l.Snapshot().Limit; got != 7 {
-			t.Errorf("limit %d while it cools down: want 7", got)
-		}
-		slow(t, l, 3*time.Second)
-		if got := l.Snapshot().Limit; got != 3 {
-			t.Errorf("limit %d after it: want 3, by the new factor", got)
-		}
-		if n := len(j.Of(weir.LawReplaced)); n != 0 {
-			t.Errorf("%d laws replaced: want none", n)
-		}
-		j.Gapless(t)
-	})
-}
-
 func TestUpdateToAnotherLawIsAnEvent(t *testing.T) {
 	var j limittest.Journal
 	c := weir.Config{Initial: 10, Law: law.Band{}, OnEvent: j.Note}
@@ -190,92 +146,6 @@ func TestUpdateComparesNoLaws(t *testing.T) {
 	l := newLimiter(t, c) // comparing functions panics
 	update(t, l, c)
 	update(t, l, c)
-}
-
-func TestUpdateToFixedPinsTheLimit(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := newLimiter(t, weir.Config{Initial: 10, Law: band, MinSamples: 1})
-		slow(t, l, 1250*time.Millisecond)
-		update(t, l, weir.Config{Law: law.Fixed{}, MinSamples: 1})
-		slow(t, l, 5*time.Second)
-		if got := l.Snapshot().Limit; got != 7 {
-			t.Errorf("limit %d: want it pinned at 7", got)
-		}
-		update(t, l, weir.Config{Law: law.Fixed{}, Min: 12, Max: 12, MinSamples: 1})
-		slow(t, l, 5*time.Second)
-		if got := l.Snapshot().Limit; got != 12 {
-			t.Errorf("limit %d: want it pinned at 12", got)
-		}
-		update(t, l, weir.Config{Law: band, MinSamples: 1})
-		slow(t, l, 1250*time.Millisecond)
-		if got := l.Snapshot().Limit; got != 8 {
-			t.Errorf("limit %d: want the law back at work, from 12", got)
-		}
-	})
-}
-
-func TestUpdateOfTheQueue(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := weir.Config{Max: 1, Queue: weir.Queue{Size: 2, Timeout: time.Minute}}
-		l := newLimiter(t, c)
-		held := hold(t, l, 1)
-		refused := func() bool {
-			c := ask(t.Context(), l, 1)
-			return len(c) > 0 && errors.Is((<-c).Err, weir.ErrQueueFull)
-		}
-		first, second := ask(t.Context(), l, 1), ask(t.Context(), l, 1)
-		if !refused() {
-			t.Error("a third waits in a queue of 2")
-		}
-		c.Queue.Size = 3
-		update(t, l, c)
-		if third := ask(t.Context(), l, 1); len(third) > 0 {
-			t.Error("a queue made longer has no more room")
-		}
-		c.Queue.Size = 1
-		update(t, l, c)
-		if s := l.Snapshot(); s.Queued != 3 {
-			t.Errorf("%d queued: want the three to stay", s.Queued)
-		}
-		if !refused() {
-			t.Error("a queue made shorter takes more")
-		}
-		held[0].Done(nil)
-		admitted(t, first).Done(nil)
-		admitted(t, second)
-		if !refused() {
-			t.Error("a queue of 1 takes a second")
-		}
-		l.Close()
-	})
-}
-
-// An update of the discipline keeps the waiters, shadow mode admits them, and the limit holds
-// again after it.
-func TestUpdateOfTheModeServesWaiters(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := weir.Config{Initial: 1, Law: law.Fixed{}, Queue: weir.Queue{Size: 9}}
-		l := newLimiter(t, c)
-		held := hold(t, l, 1)[0]
-		first, second := ask(t.Context(), l, 1), ask(t.Context(), l, 1)
-		c.Queue.Discipline = weir.Adaptive
-		update(t, l, c)
-		held.Done(nil)
-		held = admitted(t, first)
-		c.Shadow = true
-		update(t, l, c)
-		above := admitted(t, second)
-		c.Shadow = false
-		update(t, l, c)
-		for _, p := range []weir.Permit{above, held} {
-			if _, err := l.TryAcquire(t.Context()); err == nil {
-				t.Error("admitted above the limit")
-			}
-			p.Done(nil)
-		}
-		hold(t, l, 1)[0].Done(nil)
-		balanced(t, l)
-	})
 }
 
 // elsewhere is a law that does something when it starts.
@@ -400,4 +270,30 @@ func TestUpdateWithAPanicIsWhole(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestUpdateOfTheSameLawKeepsItsCooldown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var j limittest.Journal
+		c := weir.Config{Initial: 10, MinSamples: 1, Law: law.Band{Cooldown: 5 * time.Second}, OnEvent: j.Note}
+		l := newLimiter(t, c)
+		slow(t, l, 1250*time.Millisecond)
+		if got := l.Snapshot().Limit; got != 7 {
+			t.Fatalf("limit %d after the first window: want 7", got)
+		}
+		c.Law = law.Band{Cooldown: 5 * time.Second, Factor: 0.5}
+		update(t, l, c)
+		slow(t, l, 4*time.Second)
+		if got := l.Snapshot().Limit; got != 7 {
+			t.Errorf("limit %d while it cools down: want 7", got)
+		}
+		slow(t, l, 3*time.Second)
+		if got := l.Snapshot().Limit; got != 3 {
+			t.Errorf("limit %d after it: want 3, by the new factor", got)
+		}
+		if n := len(j.Of(weir.LawReplaced)); n != 0 {
+			t.Errorf("%d laws replaced: want none", n)
+		}
+		j.Gapless(t)
+	})
 }

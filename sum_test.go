@@ -95,18 +95,3 @@ func TestSumForgetsNoField(t *testing.T) {
 		}
 	})
 }
-
-func TestSumOfHistograms(t *testing.T) {
-	with := func() *weir.Limiter { return newLimiter(t, weir.Config{Histograms: true}) }
-	a, b, without := with(), with(), newLimiter(t, weir.Config{})
-	for _, l := range []*weir.Limiter{a, b, b, without} {
-		hold(t, l, 1)[0].Done(nil)
-	}
-	s := weir.Sum(a, b, without)
-	if s.Latencies.Count != 3 || s.QueueWaits.Count != 0 || s.Succeeded != 4 || s.Peak != 2 {
-		t.Errorf("%+v: want three latencies of four", s)
-	}
-	if s := weir.Sum(without); s.Latencies != nil || s.QueueWaits != nil {
-		t.Errorf("%+v: want no histograms", s)
-	}
-}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -45,56 +44,6 @@ func TestQueueTimeoutAndQueueFull(t *testing.T) {
 	})
 }
 
-// The capacity of the queue is checked, then used.
-func TestQueueIsNeverOverfull(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := fixed(t, 1, weir.Queue{Size: 10, Timeout: time.Second})
-		held := hold(t, l, 1)
-		var full, timeout atomic.Int64
-		var all sync.WaitGroup
-		// All find the queue empty; only then may the first of them join it.
-		ctx := gate{t.Context(), make(chan struct{})}
-		for range 2000 {
-			all.Go(func() {
-				switch _, err := l.Acquire(ctx); {
-				case errors.Is(err, weir.ErrQueueFull):
-					full.Add(1)
-				case errors.Is(err, weir.ErrQueueTimeout):
-					timeout.Add(1)
-				}
-			})
-		}
-		synctest.Wait()
-		if s := l.Snapshot(); s.Queued != 0 || s.RefusedTotal() != 0 {
-			t.Fatalf("they did not stop at the gate: %v", l)
-		}
-		close(ctx.open)
-		synctest.Wait()
-		if s := l.Snapshot(); s.Queued != 10 {
-			t.Errorf("%d queued: want 10", s.Queued)
-		}
-		all.Wait()
-		if full.Load() != 1990 || timeout.Load() != 10 {
-			t.Errorf("%d found the queue full, %d timed out: want 1990 and 10", full.Load(), timeout.Load())
-		}
-		held[0].Done(nil)
-		balanced(t, l)
-	})
-}
-
-// A gate is a context that blocks callers that read its priority, which a request does on its
-// way into the queue.
-type gate struct {
-	context.Context //nolint:containedctx // it is a context
-
-	open chan struct{}
-}
-
-func (g gate) Value(key any) any {
-	<-g.open
-	return g.Context.Value(key)
-}
-
 func TestCancelledWhileQueued(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := fixed(t, 1, weir.Queue{Size: 1})
@@ -112,20 +61,6 @@ func TestCancelledWhileQueued(t *testing.T) {
 		}
 		held[0].Done(nil)
 		balanced(t, l)
-	})
-}
-
-func TestCallersDeadlineWhileQueuedIsNoRefusal(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := fixed(t, 1, weir.Queue{Size: 1})
-		hold(t, l, 1)
-		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
-		defer cancel()
-		_, err := l.Acquire(ctx)
-		if s := l.Snapshot(); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, weir.ErrRefused) ||
-			s.Cancelled != 1 {
-			t.Errorf("%v, %d cancelled", err, s.Cancelled)
-		}
 	})
 }
 
@@ -174,72 +109,6 @@ func TestDeadlineThatCannotBeMetIsRefused(t *testing.T) {
 	}
 }
 
-func TestRetryAfterIsTheTimeToDrain(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := fixed(t, 1, weir.Queue{Size: 2})
-		busy(t, l)
-		hold(t, l, 1)
-		ask(t.Context(), l, 1)
-		ask(t.Context(), l, 1)
-		for range 3 {
-			_, err := l.Acquire(t.Context())
-			var r *weir.RefusedError
-			if !errors.As(err, &r) {
-				t.Fatal(err)
-			}
-			// two wait, at 10 a second; refusals do not count
-			if off := r.RetryAfter - 300*time.Millisecond; off.Abs() > time.Millisecond {
-				t.Errorf("come back after %v: want 300ms", r.RetryAfter)
-			}
-		}
-		synctest.Wait()
-		l.Close()
-		_, err := l.Acquire(t.Context())
-		var r *weir.RefusedError
-		if !errors.As(err, &r) || r.RetryAfter != 0 {
-			t.Errorf("%+v: a closed limiter does not reopen", r)
-		}
-	})
-}
-
-// A burst that drains in time is served whole and in order. Under twice its load the queue
-// stays standing: served work has waited for at most the target, and the slot is never idle.
-func TestAdaptiveShedsOnlyWhereAQueueStands(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		const took = 10 * time.Millisecond
-		l := fixed(t, 1, weir.Queue{Timeout: time.Second, Discipline: weir.Adaptive})
-		var longest atomic.Int64
-		for range 90 {
-			go func() { _ = l.Do(t.Context(), func(context.Context) error { time.Sleep(took); return nil }) }()
-		}
-		time.Sleep(time.Second)
-		if s := l.Snapshot(); s.Completed != 90 || s.Admitted != 90 {
-			t.Errorf("%d of a burst of 90 were served", s.Completed)
-		}
-		for began := time.Now(); time.Since(began) < 10*time.Second; time.Sleep(took / 2) {
-			go func() {
-				p, err := l.Acquire(t.Context())
-				if err != nil {
-					return
-				}
-				if time.Since(began) > 3*time.Second {
-					longest.Store(max(longest.Load(), int64(p.Waited())))
-				}
-				time.Sleep(took)
-				p.Done(nil)
-			}()
-		}
-		if s := l.Snapshot(); s.Completed-90 < 990 {
-			t.Errorf("%d served in 10s: want 1,000, as the slot is never idle", s.Completed-90)
-		}
-		if waited := time.Duration(longest.Load()); waited > 510*time.Millisecond {
-			t.Errorf("work that had waited for %v was served: want at most the target of 500ms", waited)
-		}
-		time.Sleep(2 * time.Second)
-		balanced(t, l)
-	})
-}
-
 // A standing queue sheds at half of the time in which work can still start, and its error names
 // that time.
 func TestStandingQueueSaysWhy(t *testing.T) {
@@ -286,30 +155,6 @@ func TestStandingQueueSaysWhy(t *testing.T) {
 			}
 		})
 	}
-}
-
-// A waiter under the adaptive discipline is answered in time even without any other call to
-// the limiter.
-func TestAdaptiveWaitersExpireAlone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := newLimiter(t, weir.Config{
-			Initial: 1, Law: law.Fixed{},
-			Queue: weir.Queue{Discipline: weir.Adaptive, Timeout: 10 * time.Second},
-		})
-		load(t.Context(), l, 1, time.Second, always(10*time.Millisecond))
-		hold(t, l, 1)
-
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		if _, err := l.Acquire(ctx); !errors.Is(err, weir.ErrDeadline) || ctx.Err() != nil {
-			t.Errorf("with a deadline: %v, want a refusal before it passes", err)
-		}
-		began := time.Now()
-		_, err := l.Acquire(t.Context())
-		if waited := time.Since(began); !errors.Is(err, weir.ErrQueueTimeout) || waited > 10*time.Second+time.Millisecond {
-			t.Errorf("without a deadline: %v after %v, want a queue timeout", err, waited)
-		}
-	})
 }
 
 // The law sees the median of the deadlines, if most work has one that counts: strangers' deadlines

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/weir-go/weir/bulkhead"
 )
@@ -72,21 +70,6 @@ func TestOverflowTakesWhatFindsNoRoom(t *testing.T) {
 	if k, ok := s.Snapshot().ByKey["more0"]; !ok || k.InFlight != 1 {
 		t.Errorf("%+v", k)
 	}
-}
-
-// TestWhoWaitsKeepsTheKey: a compartment in which somebody waits is not idle.
-func TestWhoWaitsKeepsTheKey(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newSet(t, bulkhead.Config{MaxKeys: 1, Default: fixed(1, 5, time.Minute)})
-		held := hold(t, s, "a", 1)
-		waiting := ask(t.Context(), s, "a")
-		hold(t, s, "b", 1)
-		held[0].Done(nil)
-		admitted(t, waiting).Done(nil)
-		if k := s.Snapshot().ByKey["a"]; k.Completed != 2 {
-			t.Errorf("%+v", k)
-		}
-	})
 }
 
 // A law panics as it is started: no other key was evicted for its key, and the set works as before.

@@ -94,25 +94,6 @@ func TestHandleOfNoSetRefuses(t *testing.T) {
 	}
 }
 
-func TestFullOfAKey(t *testing.T) {
-	s := newSet(t, bulkhead.Config{Default: fixed(1, 0, 0), ByKey: byKey{"checkout": fixed(1, 0, 0)}})
-	for _, key := range []string{"checkout", "a"} {
-		held := hold(t, s, key, 1)
-		var r *weir.RefusedError
-		if err := full(t, s, key); !errors.As(err, &r) || r.Limiter != key || r.Reason != weir.ReasonLimitReached {
-			t.Errorf("%s: %v", key, err)
-		}
-		if n := s.Snapshot().ByKey[key].Refused[weir.ReasonLimitReached]; n != 2 {
-			t.Errorf("%s: %d counted", key, n)
-		}
-		held[0].Done(nil)
-		if err := full(t, s, key); err != nil {
-			t.Errorf("%s: %v", key, err)
-		}
-	}
-	balanced(t, s)
-}
-
 // A question makes no compartment, and drives none out.
 func TestFullMakesNoCompartment(t *testing.T) {
 	s := newSet(t, bulkhead.Config{MaxKeys: 1, Max: 2, Default: fixed(2, 0, 0)})

@@ -80,34 +80,6 @@ func TestOneKeyOverloadedLeavesTheOtherAlone(t *testing.T) {
 	}
 }
 
-// Important work is served first within a key, and otherwise in the order of arrival, whichever of
-// the key's limit and the cap it waits for.
-func TestOrderWithinAKey(t *testing.T) {
-	for name, c := range map[string]bulkhead.Config{
-		"waits for its limit": {Default: fixed(1, 8, time.Minute)},
-		"waits for the cap":   {Max: 1, Default: fixed(5, 8, time.Minute)},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := newSet(t, c)
-				held := hold(t, s, "a", 1)[0]
-				waiting := map[weir.Priority][]<-chan answer{}
-				for _, p := range []weir.Priority{weir.PriorityLow, weir.PriorityNormal, weir.PriorityCritical, weir.PriorityHigh, weir.PriorityNormal, weir.PriorityLow} {
-					waiting[p] = append(waiting[p], ask(weir.WithPriority(t.Context(), p), s, "a"))
-				}
-				for _, p := range []weir.Priority{weir.PriorityCritical, weir.PriorityHigh, weir.PriorityNormal, weir.PriorityLow} {
-					for _, next := range waiting[p] {
-						held.Done(nil)
-						held = admitted(t, next)
-					}
-				}
-				held.Done(nil)
-				balanced(t, s)
-			})
-		})
-	}
-}
-
 // No argument makes a call panic or lose a slot.
 func TestBadInput(t *testing.T) {
 	s := newSet(t, bulkhead.Config{Max: 4, ByKey: byKey{"a": fixed(4, 0, 0)}})

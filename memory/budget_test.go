@@ -73,23 +73,6 @@ func TestNothingIsKeptWithoutRoom(t *testing.T) {
 	}
 }
 
-func TestKeepIsNotInFlight(t *testing.T) {
-	g, _ := governed(t, Config{Target: 16 << 20})
-	h, err := g.TryAcquireKept(2 << 20)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer h.Release()
-	taken, err := g.Acquire(t.Context(), 16<<20/budgetShare)
-	if err != nil {
-		t.Fatal(err)
-	}
-	taken.Release()
-	if s := g.Snapshot(); s.InFlight != 0 || s.Kept != 2<<20 {
-		t.Errorf("%d in flight and %d kept, want 0 and 2 MiB", s.InFlight, s.Kept)
-	}
-}
-
 func TestKeepRefusesWhatIsNoSize(t *testing.T) {
 	g, _ := governed(t, Config{Target: 16 << 20})
 	h, err := g.TryAcquireKept(0)

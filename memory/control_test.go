@@ -17,29 +17,6 @@ func steady(c *control, r reading, during time.Duration) (d decision) {
 	return d
 }
 
-func TestBudgetGoesByRoom(t *testing.T) {
-	const target = 1000 * mib // so that the limit is 900 MiB, and the whole budget target/64
-	for _, test := range []struct {
-		name string
-		r    reading
-		want int64
-	}{
-		{"nothing live", reading{}, target / 64},
-		{"room of 0.35", reading{live: 585 * mib}, target / 64},
-		{"room of 0.225", reading{live: 500 * mib, fixed: 197*mib + mib/2}, target / 128},
-		{"room of 0.10", reading{live: 810 * mib}, leastBudget},
-		{"above the limit", reading{live: 2000 * mib}, leastBudget},
-		{"garbage is no need", reading{anonymous: 990 * mib, resident: 990 * mib, runtime: 990 * mib, live: 100 * mib}, target / 64},
-		{"off-heap takes of the limit", reading{anonymous: 700 * mib, runtime: 300 * mib, live: 450 * mib}, leastBudget},
-		{"off-heap above the target", reading{anonymous: 2000 * mib, runtime: 100 * mib, live: 10 * mib}, leastBudget},
-	} {
-		c := control{target: target}
-		if got := c.step(test.r).budget; got < test.want-1 || got > test.want+1 {
-			t.Errorf("%s: budget %d, want %d", test.name, got, test.want)
-		}
-	}
-}
-
 func TestLimitLeavesATenthAndWhatIsOffHeap(t *testing.T) {
 	c := control{target: 1000 * mib}
 	if d := c.step(reading{anonymous: 300 * mib, runtime: 200 * mib}); d.limit != 800*mib {

@@ -206,23 +206,6 @@ func TestPanicEndsTheAttempt(t *testing.T) {
 	}
 }
 
-// A success that Classify returns for an error counts, and an error that it wants to retry is
-// tried again.
-func TestClassifyOfOnesOwn(t *testing.T) {
-	client := newClient(t, retry.Config{Backoff: time.Millisecond, Classify: func(err error) retry.Answer {
-		if errors.Is(err, io.EOF) {
-			return retry.Answer{Outcome: weir.Success}
-		}
-		return retry.Answer{Outcome: weir.Failure}
-	}})
-	synctest.Test(t, func(t *testing.T) {
-		s := &script{errs: []error{errors.New("odd"), io.EOF}}
-		if err := client.Do(t.Context(), s.attempt); err != io.EOF || len(s.at) != 2 {
-			t.Errorf("error %v after %d attempts", err, len(s.at))
-		}
-	})
-}
-
 func TestBadSettings(t *testing.T) {
 	check := func(field string, err error) {
 		t.Helper()

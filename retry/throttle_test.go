@@ -30,19 +30,6 @@ func sends(throttle *retry.Throttler, p weir.Priority, n int, o weir.Outcome) (s
 	return sent
 }
 
-func TestThrottleLetsAHealthyDownstreamBe(t *testing.T) {
-	throttle := newThrottle(t, retry.ThrottlerConfig{})
-	for range 100 { // just under half is refused
-		if n := sends(throttle, weir.PriorityNormal, 11, weir.Success) + sends(throttle, weir.PriorityNormal, 9,
-			weir.Overloaded); n != 20 {
-			t.Fatalf("%d of 20 sent", n)
-		}
-	}
-	if n := sends(throttle, weir.PriorityNormal, 1000, weir.Failure); n != 1000 {
-		t.Errorf("%d of 1000 sent, which fail for reasons other than load", n)
-	}
-}
-
 // TestThrottleSendsKTimesWhatIsAccepted: of 100 calls a second the downstream accepts 10.
 func TestThrottleSendsKTimesWhatIsAccepted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

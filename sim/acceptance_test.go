@@ -21,14 +21,9 @@ const (
 	replicasGood    = 90.0            // percent of the oracle's goodput after 20 s; target 95
 )
 
-const tooSlow = "too slow with the race detector, and nothing runs at the same time"
-
 // TestAcceptanceOverload checks that a limiter that starts in the midst of an overload, at
 // ten times the workers, recovers for good.
 func TestAcceptanceOverload(t *testing.T) {
-	if raceEnabled {
-		t.Skip(tooSlow)
-	}
 	const (
 		enough = 0.8 * 500
 		later  = 10 * time.Second
@@ -61,9 +56,6 @@ func TestAcceptanceOverload(t *testing.T) {
 // TestAcceptanceSlowdown checks work that takes three times as long while the server has
 // room for it: that is no overload, so every refusal is a false one.
 func TestAcceptanceSlowdown(t *testing.T) {
-	if raceEnabled {
-		t.Skip(tooSlow)
-	}
 	s := scenario(t, "accept-slowdown")
 	for seed := uint64(1); seed <= acceptanceSeeds; seed++ {
 		r := mustRun(t, s, law.Setpoint{}, seed)
@@ -81,9 +73,6 @@ func TestAcceptanceSlowdown(t *testing.T) {
 // bound: they need no limit, so after the limit had time to grow, every refusal is a false
 // one. With periodic batches, all seeds are the same.
 func TestAcceptanceFanout(t *testing.T) {
-	if raceEnabled {
-		t.Skip(tooSlow)
-	}
 	s := scenario(t, "accept-fanout")
 	for seed := uint64(1); seed <= acceptanceSeeds; seed++ {
 		refusedInFanout(t, s, seed, fanoutRefused)
@@ -108,9 +97,6 @@ func refusedInFanout(t *testing.T, s Scenario, seed uint64, most int) {
 // coordination.
 func TestAcceptanceReplicas(t *testing.T) {
 	longtest.Skip(t)
-	if raceEnabled {
-		t.Skip(tooSlow)
-	}
 	s := scenario(t, "accept-replicas")
 	for seed := uint64(1); seed <= acceptanceSeeds; seed++ {
 		steady := mustRun(t, s, law.Setpoint{}, seed).Phases[1]

@@ -144,9 +144,15 @@ func changing() []hazard {
 		Arrivals: Poisson{Rate: 60}, Work: Exponential{Mean: 250 * ms}, Server: WorkerPool{Workers: 10}, SLO: 1250 * ms,
 		Clients: []Client{{TimeoutAtSLO: true}}, Phases: []Phase{{Length: 2 * time.Minute}},
 	})
+	stopped := startsFor(20*time.Second, Scenario{ // by ten limiters that do not reach their limits
+		Arrivals: Poisson{Rate: 500}, Work: Exponential{Mean: 12 * ms}, Server: USL{Alpha: 0.02, Beta: 0.005}, SLO: 65 * ms,
+		Clients: []Client{{Cancel: true}}, Limiters: 10,
+		Phases: []Phase{{Length: 20 * time.Second, Load: 0.8}, {Length: 20 * time.Second, Load: 2, Speed: 0.5}, {Length: 20 * time.Second, Load: 0.8}},
+	})
 	delay, slow := Phase{Delay: 150 * ms}, Phase{Speed: 0.2}
 	return []hazard{
 		{"late answers told as timeouts, 1.5x", late, 0, []float64{91}},
+		{"ten limiters stop a server whose callers leave", stopped, 1, []float64{99, 92, 91}},
 		{"a delay is added, 0.8x", system(0.8, delay), 0, []float64{97, 88, 97}},
 		{"a delay is added, 1.3x", system(1.3, delay), 80, []float64{97, 97, 97}},
 		{"speed comes back, 0.8x", system(0.8, slow), 40, []float64{97, 82, 97}},

@@ -15,9 +15,6 @@ import (
 //	scripts/all go test -run TestPrioritiesUnderOverload -v ./sim
 func TestPrioritiesUnderOverload(t *testing.T) {
 	longtest.Skip(t)
-	if raceEnabled {
-		t.Skip("eight million requests take too long")
-	}
 	const seeds = 3
 	exact := scenario(t, "priorities-3x")
 	exact.Limiter.Initial = 50

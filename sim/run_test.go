@@ -370,9 +370,6 @@ func (*lifo) Change(time.Duration, Conditions) {}
 
 // TestServersOfOnesOwn checks that the mean latency does not depend on the order of service.
 func TestServersOfOnesOwn(t *testing.T) {
-	if raceEnabled {
-		t.Skip("see TestQueueingTheory")
-	}
 	r := mustRun(t, queueOf(&lifo{}, Exponential{Mean: 10 * ms}, 70), nil, 1)
 	within(t, "mean", r.Latency.Mean().Seconds(), 0.01/0.3)
 	fifo := mustRun(t, queueOf(WorkerPool{Workers: 1}, Exponential{Mean: 10 * ms}, 70), nil, 1)

@@ -31,9 +31,6 @@ const shadowOff = 3.0
 //	scripts/all go test ./sim -run ShadowAgreesWithLive -v -shadow 10 -shadowstart 2
 func TestShadowAgreesWithLive(t *testing.T) {
 	longtest.Skip(t)
-	if raceEnabled {
-		t.Skip(tooSlow)
-	}
 	laws := []string{"setpoint", "little", "gradient", "gradient2", "aimd(timeout=400ms)"}
 	servers := shadowServers[:keepThroughput]
 	if *shadowSeeds > 0 {

@@ -52,9 +52,6 @@ func sojourn(q float64, c int, l, m float64) float64 {
 
 // TestQueueingTheory compares means and quantiles of the latency with closed forms.
 func TestQueueingTheory(t *testing.T) {
-	if raceEnabled {
-		t.Skip("ten million requests take too long under the race detector, and a simulation has one goroutine")
-	}
 	const s = 0.01 // mean work in seconds
 	exponential, constant := Exponential{Mean: 10 * ms}, Constant{Mean: 10 * ms}
 	tests := []struct {

@@ -86,20 +86,10 @@ func TestWhatIsSentAgain(t *testing.T) {
 		again span // zero: it is not sent again
 	}{
 		"refused by a server":       {err: says(connect.CodeResourceExhausted, time.Second), again: second},
-		"refused, at once":          {err: says(connect.CodeResourceExhausted, 0), again: backoff},
-		"unavailable, come back":    {err: says(connect.CodeUnavailable, time.Second), again: second},
-		"quota":                     {err: says(connect.CodeResourceExhausted, none)},
 		"unavailable":               {err: says(connect.CodeUnavailable, none)},
-		"failed":                    {err: says(connect.CodeInternal, time.Second)},
-		"too late":                  {err: says(connect.CodeDeadlineExceeded, time.Second)},
-		"past MaxWait":              {err: says(connect.CodeResourceExhausted, 31*time.Second)},
-		"pushback":                  {err: says(connect.CodeUnavailable, none, "1000"), again: second},
 		"pushback before RetryInfo": {err: says(connect.CodeResourceExhausted, 5*time.Second, "1000"), again: second},
 		"pushback forbids":          {err: says(connect.CodeResourceExhausted, time.Second, "-1")},
-		"two pushbacks":             {err: says(connect.CodeResourceExhausted, time.Second, "1000", "1000")},
 		"read, unavailable":         {err: says(connect.CodeUnavailable, none), level: connect.IdempotencyNoSideEffects, again: backoff},
-		"idempotent, quota":         {err: says(connect.CodeResourceExhausted, none), level: connect.IdempotencyIdempotent, again: backoff},
-		"idempotent, failed":        {err: says(connect.CodeInternal, none), level: connect.IdempotencyIdempotent},
 		"idempotent, forbidden":     {err: says(connect.CodeUnavailable, none, "-1"), level: connect.IdempotencyIdempotent},
 		"done":                      {},
 	} {
@@ -144,28 +134,6 @@ func TestWhatARetrySays(t *testing.T) {
 			if !slices.Equal(got[weirhttp.PriorityHeader], []string{"high"}) || !slices.Equal(got[weirhttp.AttemptHeader], attempt) {
 				t.Errorf("attempt %d: sent %v", i+1, got)
 			}
-		}
-	})
-}
-
-// TestRetryAroundALimiter: each attempt asks for a slot, and none is held in a wait.
-func TestRetryAroundALimiter(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		lim := limittest.Fixed(t, 1, weir.Queue{})
-		empty := limittest.Fill(t, lim)
-		time.AfterFunc(20*time.Millisecond, empty)
-		d := newDownstream(t, says(connect.CodeResourceExhausted, 5*time.Second))
-		time.AfterFunc(3*time.Second, func() {
-			if n, sent := lim.Snapshot().InFlight, lim.Snapshot().Admitted; sent != 2 || n != 0 {
-				t.Errorf("%d calls admitted with what filled the limiter, %d slots taken in the wait", sent, n)
-			}
-		})
-		limits := weirconnect.LimitClient(weirconnect.One(lim), weirconnect.ClientConfig{})
-		if err := d.call(t.Context(), connect.WithInterceptors(limits)); err != nil || len(d.at) != 2 {
-			t.Errorf("%v after %d attempts", err, len(d.at))
-		}
-		if s := d.retrying.Snapshot(); s.Retries != 2 {
-			t.Errorf("%+v", s)
 		}
 	})
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
 	"github.com/weir-go/weir/internal/limittest"
-	"github.com/weir-go/weir/internal/longtest"
 	"github.com/weir-go/weir/weirconnect"
 	"github.com/weir-go/weir/weirhttp"
 )
@@ -29,27 +28,6 @@ var protocols = map[string]struct {
 	"connect, HTTP/2":    {2, nil},
 	"grpc, HTTP/2":       {2, []connect.ClientOption{connect.WithGRPC()}},
 	"grpc-web, HTTP/1.1": {1, []connect.ClientOption{connect.WithGRPCWeb()}},
-}
-
-func TestCallsAreLimitedAndMeasured(t *testing.T) {
-	for name, p := range protocols {
-		t.Run(name, func(t *testing.T) {
-			lim := limittest.Fixed(t, 1, weir.Queue{})
-			server := weirconnect.LimitServer(weirconnect.One(lim), weirconnect.ServerConfig{})
-			client := caller(start(t, &service{unary: func(context.Context) error {
-				if n := lim.Snapshot().InFlight; n != 1 {
-					t.Errorf("in flight %d, want 1", n)
-				}
-				return nil
-			}}, p.http, server.Option()), p.option...)
-			for range 3 {
-				if err := call(t.Context(), client); err != nil {
-					t.Fatal(err)
-				}
-			}
-			limittest.Check(t, lim, limittest.Taught{Succeeded: 3})
-		})
-	}
 }
 
 // TestRefusal shows the client's view of one, from the interceptor and from the gate.
@@ -82,40 +60,6 @@ func TestRefusal(t *testing.T) {
 					t.Errorf("refused %d, in flight %d", s.Refused[weir.ReasonLimitReached]-before, s.InFlight)
 				}
 			})
-		}
-	}
-}
-
-// TestRefusalCodes calls the interceptor without a server.
-func TestRefusalCodes(t *testing.T) {
-	closed := limittest.Fixed(t, 1, weir.Queue{})
-	closed.Close()
-	var none *bulkhead.Handle
-	gone, leave := context.WithCancel(t.Context())
-	leave()
-	late, cancel := context.WithTimeout(t.Context(), -1)
-	defer cancel()
-	for name, c := range map[string]struct {
-		ctx      context.Context //nolint:containedctx // a table of calls
-		admitter weir.Admitter
-		code     connect.Code
-		cause    error
-	}{
-		"closed":      {t.Context(), closed, connect.CodeUnavailable, weir.ErrClosed},
-		"bad key":     {t.Context(), none, connect.CodeInvalidArgument, bulkhead.ErrKey},
-		"client left": {gone, limittest.Fixed(t, 1, weir.Queue{}), connect.CodeCanceled, context.Canceled},
-		"deadline":    {late, limittest.Fixed(t, 1, weir.Queue{}), connect.CodeDeadlineExceeded, context.DeadlineExceeded},
-	} {
-		server := weirconnect.LimitServer(weirconnect.One(c.admitter), weirconnect.ServerConfig{})
-		_, err := server.WrapUnary(func(context.Context, connect.AnyRequest) (connect.AnyResponse, error) {
-			t.Errorf("%s: it ran", name)
-			return nil, nil
-		})(c.ctx, connect.NewRequest(&bytes{}))
-		if connect.CodeOf(err) != c.code || !errors.Is(err, c.cause) {
-			t.Errorf("%s: %v", name, err)
-		}
-		if _, ok := weirconnect.RetryAfter(err); ok {
-			t.Errorf("%s: is told to come back", name)
 		}
 	}
 }
@@ -326,15 +270,6 @@ func TestInventedProcedures(t *testing.T) {
 }
 
 func TestCancelledCallsLeaveNothing(t *testing.T) { cancelCalls(t, 1000) }
-
-// TestManyCancelledCallsLeaveNothing takes ten times as long under the race detector.
-func TestManyCancelledCallsLeaveNothing(t *testing.T) {
-	longtest.Skip(t)
-	if raceEnabled {
-		t.Skip("see TestCancelledCallsLeaveNothing")
-	}
-	cancelCalls(t, 20_000)
-}
 
 func cancelCalls(t *testing.T, calls int) {
 	lim, ours := limittest.Fixed(t, 8, weir.Queue{Size: 8}), limittest.Fixed(t, 1000, weir.Queue{})

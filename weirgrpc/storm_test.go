@@ -14,6 +14,7 @@ import (
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/internal/limittest"
 	"github.com/weir-go/weir/internal/longtest"
+	"github.com/weir-go/weir/internal/race"
 	"github.com/weir-go/weir/retry"
 	"github.com/weir-go/weir/weirgrpc"
 	"google.golang.org/grpc"
@@ -110,9 +111,7 @@ func (s *storm) call(client testpb.BenchmarkServiceClient) {
 // the bound is far from chance.
 func TestRetryStorm(t *testing.T) {
 	longtest.Skip(t)
-	if raceEnabled {
-		t.Skip("takes long under the race detector, and shares nothing that the other tests do not")
-	}
+	race.Skip(t, "takes long under the race detector, and shares nothing that the other tests do not")
 	calm := blow(t, stormLong, func() []grpc.DialOption { return nil })
 	t.Logf("no retries: %v", calm)
 	for _, c := range []struct {

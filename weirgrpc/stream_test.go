@@ -153,59 +153,6 @@ func TestHandlerThatReturnsAtWork(t *testing.T) {
 	limittest.Check(t, lim, limittest.Taught{Failed: 1})
 }
 
-// TestCallerThatLeavesWithinAMessage teaches nothing, though the handler goes on with its stream.
-func TestCallerThatLeavesWithinAMessage(t *testing.T) {
-	for name, goOn := range map[string]func(echoServer){
-		"receives": func(stream echoServer) { _, _ = stream.Recv() },
-		"sends":    func(stream echoServer) { _ = stream.Send(&testpb.SimpleResponse{}) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			lim := limittest.Fixed(t, 1, weir.Queue{})
-			ctx, leave := context.WithCancel(t.Context())
-			defer leave()
-			client := limited(t, &service{stream: func(stream echoServer) error {
-				if _, err := stream.Recv(); err != nil {
-					return err
-				}
-				leave()
-				<-stream.Context().Done()
-				goOn(stream)
-				return nil
-			}}, lim, weirgrpc.ServerConfig{Streams: weirgrpc.EachMessage})
-			stream := open(ctx, t, client)
-			_ = stream.Send(message)
-			_, _ = stream.Recv()
-			limittest.Idle(t, lim)
-			limittest.Check(t, lim, limittest.Taught{Ignored: 1})
-		})
-	}
-}
-
-// TestHandlerMayGoOnAfterARefusal: it is an error of Recv, and the next message is another
-// question.
-func TestHandlerMayGoOnAfterARefusal(t *testing.T) {
-	lim := limittest.Fixed(t, 1, weir.Queue{})
-	refused := make(chan error, 1)
-	client := limited(t, &service{stream: func(stream echoServer) error {
-		_, err := stream.Recv()
-		refused <- err
-		if _, err := stream.Recv(); err != nil {
-			return err
-		}
-		return stream.Send(&testpb.SimpleResponse{})
-	}}, lim, weirgrpc.ServerConfig{Streams: weirgrpc.EachMessage})
-	empty := limittest.Fill(t, lim)
-	stream := open(t.Context(), t, client)
-	_ = stream.Send(message)
-	if err := <-refused; !errors.Is(err, weir.ErrLimitReached) {
-		t.Errorf("%v", err)
-	}
-	empty()
-	exchange(t, stream)
-	limittest.Idle(t, lim)
-	limittest.Check(t, lim, limittest.Taught{Succeeded: 1, Ignored: 1})
-}
-
 // TestClientStreams teach the client's limiter by the answers.
 func TestClientStreams(t *testing.T) {
 	addr := start(t, &service{})
@@ -331,36 +278,4 @@ func TestPeerThatNeverReads(t *testing.T) {
 		t.Error("it went on sending")
 	}
 	limittest.Idle(t, lim)
-}
-
-// TestPeersThatLeave in the midst of a call or a stream.
-func TestPeersThatLeave(t *testing.T) {
-	lim := limittest.Fixed(t, 3, weir.Queue{})
-	server := weirgrpc.LimitServer(weirgrpc.One(lim), weirgrpc.ServerConfig{Streams: weirgrpc.EachMessage})
-	working := make(chan struct{}, 3)
-	addr := start(t, &service{
-		unary: func(ctx context.Context) error { working <- struct{}{}; <-ctx.Done(); return nil },
-		stream: func(s echoServer) error {
-			for {
-				if _, err := s.Recv(); err != nil {
-					return err
-				}
-				working <- struct{}{}
-			}
-		},
-	}, server.Options()...)
-	conn := dial(t, addr)
-	client := testpb.NewBenchmarkServiceClient(conn)
-	go func() { _, _ = client.UnaryCall(t.Context(), message) }()
-	for range 2 {
-		_ = open(t.Context(), t, client).Send(message)
-	}
-	for range 3 {
-		<-working
-	}
-	_ = conn.Close()
-	limittest.Idle(t, lim)
-	if s := lim.Snapshot(); s.Ignored < 1 || s.Failed != 0 || s.Succeeded > 2 { // the streams asked for the next message before
-		t.Errorf("%+v", s)
-	}
 }

@@ -17,7 +17,9 @@ func TestTapLeavesABoundedNumberOfContexts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lim := weir.Must(weir.New(weir.Config{Max: 1}))
 		server := LimitServer(One(lim), ServerConfig{})
-		_, _ = server.Unary(t.Context(), nil, &grpc.UnaryServerInfo{FullMethod: "/a.B/C"},
+		known, end := context.WithTimeout(t.Context(), time.Second) // of no peer
+		defer end()
+		_, _ = server.Unary(known, nil, &grpc.UnaryServerInfo{FullMethod: "/a.B/C"},
 			func(context.Context, any) (any, error) { return nil, nil })
 		permit, err := lim.Acquire(t.Context())
 		if err != nil {

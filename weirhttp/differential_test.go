@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/internal/longtest"
+	"github.com/weir-go/weir/internal/race"
 	"github.com/weir-go/weir/weirhttp"
 )
 
@@ -171,7 +172,7 @@ func (p play) perform(t *testing.T, http2 bool, wrap func(http.HandlerFunc) http
 // The bubble makes a play that hangs an error, and not a wait.
 func TestHandlersBehindALimitAndWithout(t *testing.T) {
 	plays, seed := 300, uint64(1)
-	if longtest.All() {
+	if longtest.All() && !race.Enabled {
 		plays, seed = 3000, rand.Uint64()
 	}
 	for i := range plays {

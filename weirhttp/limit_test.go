@@ -110,16 +110,6 @@ func TestPanicFreesTheSlot(t *testing.T) {
 	}
 }
 
-func TestPanicGoesUpAsItIs(t *testing.T) {
-	h := limit(fixed(t, 1), func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
-	defer func() {
-		if v := recover(); v != any(http.ErrAbortHandler) {
-			t.Errorf("recovered %v, want http.ErrAbortHandler", v)
-		}
-	}()
-	h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil))
-}
-
 func TestClientThatLeavesTeachesNothing(t *testing.T) {
 	for name, start := range map[string]func(*httptest.Server){"HTTP/1": http1, "HTTP/2": http2} {
 		t.Run(name, func(t *testing.T) {
@@ -144,24 +134,6 @@ func TestClientThatLeavesTeachesNothing(t *testing.T) {
 			limittest.Check(t, lim, limittest.Taught{Ignored: 1})
 		})
 	}
-}
-
-func TestDeadlineOfTheServerIsATimeout(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		lim := fixed(t, 1)
-		slow := limit(lim, func(_ http.ResponseWriter, r *http.Request) {
-			<-r.Context().Done()
-			time.Sleep(time.Second)
-		})
-		w := httptest.NewRecorder()
-		http.TimeoutHandler(slow, time.Second, "").ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
-		if w.Code != 503 {
-			t.Errorf("status %d, want 503", w.Code)
-		}
-		checkInFlight(t, lim, 1) // the work still runs
-		time.Sleep(2 * time.Second)
-		limittest.Check(t, lim, limittest.Taught{TimedOut: 1})
-	})
 }
 
 func TestQueueWaitIsTold(t *testing.T) {
@@ -199,20 +171,6 @@ func TestExempt(t *testing.T) {
 		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://example.com"+target, nil))
 		if w.Code != want {
 			t.Errorf("GET %s: status %d, want %d", target, w.Code, want)
-		}
-	}
-}
-
-func TestNilAdmitterIsExempt(t *testing.T) {
-	limiters := map[string]*weir.Limiter{}
-	for name, admitterFor := range map[string]func(*http.Request) weir.Admitter{
-		"nil":         func(*http.Request) weir.Admitter { return nil },
-		"nil limiter": func(r *http.Request) weir.Admitter { return limiters[r.URL.Path] },
-	} {
-		w := httptest.NewRecorder()
-		weirhttp.Limit(status(204), admitterFor).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
-		if w.Code != 204 {
-			t.Errorf("%s: status %d, want 204", name, w.Code)
 		}
 	}
 }

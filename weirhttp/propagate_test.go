@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
-	"github.com/weir-go/weir/retry"
 	"github.com/weir-go/weir/weirhttp"
 )
 
@@ -142,41 +141,6 @@ func TestTrustKeepsTheContext(t *testing.T) {
 	})
 }
 
-// TestFromClientToClient: the values for the first server reach the second.
-func TestFromClientToClient(t *testing.T) {
-	trust := func(h http.HandlerFunc) http.Handler {
-		return weirhttp.Trust(h, func(r *http.Request) bool { return strings.HasPrefix(r.RemoteAddr, "127.0.0.1:") })
-	}
-	type told struct {
-		priority weir.Priority
-		deadline bool
-	}
-	got := make(chan told, 2)
-	back := serve(t, trust(func(_ http.ResponseWriter, r *http.Request) {
-		_, deadline := r.Context().Deadline()
-		got <- told{weir.PriorityFrom(r.Context()), deadline}
-	}), http1)
-	front := serve(t, trust(func(w http.ResponseWriter, r *http.Request) {
-		req, _ := http.NewRequestWithContext(r.Context(), http.MethodGet, back.URL, nil)
-		if res, err := weirhttp.Propagate(nil).RoundTrip(req); err != nil {
-			t.Error(err)
-		} else {
-			res.Body.Close()
-		}
-	}), http1)
-	ctx, cancel := context.WithTimeout(weir.WithPriority(t.Context(), weir.PriorityHigh), time.Minute)
-	defer cancel()
-	req, _ := http.NewRequestWithContext(ctx, http.MethodGet, front.URL, nil)
-	res, err := weirhttp.Propagate(nil).RoundTrip(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	res.Body.Close()
-	if g := <-got; g != (told{weir.PriorityHigh, true}) {
-		t.Errorf("the second server was told %+v", g)
-	}
-}
-
 // TestServerRefusesRetriesFirst: in a full queue a first attempt takes the place of a retry.
 func TestServerRefusesRetriesFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -200,47 +164,6 @@ func TestServerRefusesRetriesFirst(t *testing.T) {
 		running, again, first := ask(""), ask("2"), ask("")
 		if a, b, c := <-again, <-running, <-first; a != 503 || b != 200 || c != 200 {
 			t.Errorf("the retry got %d, the running request %d, the first attempt behind it %d", a, b, c)
-		}
-	})
-}
-
-// TestRetryIsToldTheTimeThatIsLeft: each attempt has less.
-func TestRetryIsToldTheTimeThatIsLeft(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		d := &downstream{answers: []any{refuses(503, "1")}}
-		client := &http.Client{
-			Timeout:   5 * time.Second,
-			Transport: weirhttp.RetryTransport(weirhttp.Propagate(d), newClient(t, retry.Config{})),
-		}
-		res, err := client.Get("http://x/")
-		if err != nil {
-			t.Fatal(err)
-		}
-		res.Body.Close()
-		first, second := d.headers[0].Get(weirhttp.TimeoutHeader), d.headers[1].Get(weirhttp.TimeoutHeader)
-		if first != "5000" || len(second) != 4 || second > "4000" || second < "3000" {
-			t.Errorf("told of %s ms, then of %s ms", first, second)
-		}
-	})
-}
-
-// A request whose client has no time left is refused, not run.
-func TestNoTimeLeft(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		lim := fixed(t, 1)
-		permit, err := lim.Acquire(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer permit.Release()
-		server := weirhttp.Trust(limit(lim, func(http.ResponseWriter, *http.Request) {
-			t.Error("it ran")
-		}), func(*http.Request) bool { return true })
-		w, req := httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil)
-		req.Header.Set(weirhttp.TimeoutHeader, "0")
-		server.ServeHTTP(w, req)
-		if w.Code != 503 {
-			t.Errorf("status %d", w.Code)
 		}
 	})
 }

@@ -4,17 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/weir-go/weir"
-	"github.com/weir-go/weir/bulkhead"
 	"github.com/weir-go/weir/weirhttp"
 )
 
@@ -39,39 +36,6 @@ func TestRefusal(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-func TestRetryAfterIsSpread(t *testing.T) {
-	for _, c := range []struct {
-		drain       time.Duration
-		least, most int64
-	}{
-		{0, 1, 1},
-		{time.Millisecond, 1, 1},
-		{500 * time.Millisecond, 1, 1},
-		{time.Second, 1, 2},
-		{2500 * time.Millisecond, 3, 5},
-		{10 * time.Second, 10, 20},
-		{1 << 62, 4611686018, 9223372037},
-	} {
-		h := limit(refusing{&weir.RefusedError{Reason: weir.ReasonQueueFull, RetryAfter: c.drain}}, nil)
-		low, high := int64(math.MaxInt64), int64(0)
-		for range 1000 {
-			w := httptest.NewRecorder()
-			h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
-			seconds, err := strconv.ParseInt(w.Header().Get("Retry-After"), 10, 64)
-			if err != nil {
-				t.Fatal(err)
-			}
-			low, high = min(low, seconds), max(high, seconds)
-		}
-		if low < c.least || high > c.most {
-			t.Errorf("%v: Retry-After from %d to %d, want %d to %d", c.drain, low, high, c.least, c.most)
-		}
-		if middle := (c.least + c.most) / 2; c.drain > time.Second && (low > middle || high < middle) {
-			t.Errorf("%v: Retry-After from %d to %d is not spread over %d to %d", c.drain, low, high, c.least, c.most)
-		}
 	}
 }
 
@@ -140,29 +104,4 @@ func TestContextThatEndsInTheQueue(t *testing.T) {
 			})
 		})
 	}
-}
-
-func TestBadKeyIsABadRequest(t *testing.T) {
-	set, err := bulkhead.New(bulkhead.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var none *bulkhead.Handle
-	for name, admitter := range map[string]weir.Admitter{"nil handle": none, "long key": longKey{set}} {
-		w := httptest.NewRecorder()
-		weirhttp.Limit(http.NotFoundHandler(), func(*http.Request) weir.Admitter {
-			return admitter
-		}).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
-		if w.Code != http.StatusBadRequest || w.Header().Get("Retry-After") != "" ||
-			!strings.Contains(w.Body.String(), "bad key") {
-			t.Errorf("%s: %d %v %q", name, w.Code, w.Header(), w.Body)
-		}
-	}
-}
-
-// longKey is an admitter that looks up a key which is too long.
-type longKey struct{ set *bulkhead.Set }
-
-func (g longKey) Acquire(ctx context.Context) (weir.Permit, error) {
-	return g.set.Acquire(ctx, strings.Repeat("x", bulkhead.MaxKeyLength+1))
 }

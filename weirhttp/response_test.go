@@ -8,8 +8,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -128,27 +126,6 @@ func (u unwrapper) Header() http.Header         { return u.w.Header() }
 func (u unwrapper) Write(p []byte) (int, error) { return u.w.Write(p) }
 func (u unwrapper) WriteHeader(status int)      { u.w.WriteHeader(status) }
 func (u unwrapper) Unwrap() http.ResponseWriter { return u.w }
-
-func TestUpgradeThroughReverseProxy(t *testing.T) {
-	backend := serve(t, upgrade(byAssertion), http1)
-	target, _ := url.Parse(backend.URL)
-	in, out := fixed(t, 1), fixed(t, 1)
-	proxy := &httputil.ReverseProxy{
-		Rewrite:   func(r *httputil.ProxyRequest) { r.SetURL(target) },
-		Transport: weirhttp.Transport(nil, weirhttp.One(out)),
-	}
-	front := serve(t, weirhttp.Limit(proxy, weirhttp.One(in)), http1)
-	res, err := front.Client().Do(askUpgrade(t, front.URL))
-	if err != nil {
-		t.Fatal(err)
-	}
-	conn := echo(t, res)
-	limittest.Check(t, in, limittest.Taught{Ignored: 1})
-	limittest.Check(t, out, limittest.Taught{Ignored: 1})
-	conn.Close()
-	<-front.ended
-	<-backend.ended
-}
 
 func TestFailedHijackKeepsTheSlot(t *testing.T) {
 	lim := fixed(t, 1)

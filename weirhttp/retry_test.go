@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -288,29 +287,6 @@ func TestRetryOverARealConnection(t *testing.T) {
 	}
 }
 
-// A downstream that is not there did nothing, so even a POST may be sent again; one that breaks the
-// connection may have.
-func TestRetryOverABrokenConnection(t *testing.T) {
-	var attempts atomic.Int32
-	srv := serve(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
-		attempts.Add(1)
-		panic(http.ErrAbortHandler)
-	}), http1)
-	rc := newClient(t, retry.Config{Backoff: time.Millisecond})
-	client := &http.Client{Transport: weirhttp.RetryTransport(srv.Client().Transport, rc)}
-	if _, err := client.Post(srv.URL, "", strings.NewReader("x")); err == nil || attempts.Load() != 1 {
-		t.Errorf("POST: error %v after %d attempts", err, attempts.Load())
-	}
-	if _, err := client.Get(srv.URL); err == nil || attempts.Load() != 4 {
-		t.Errorf("GET: error %v after %d more attempts, want 3", err, attempts.Load()-1)
-	}
-	srv.Close()
-	before := rc.Snapshot().Retries
-	if _, err := client.Post(srv.URL, "", strings.NewReader("x")); err == nil || rc.Snapshot().Retries != before+2 {
-		t.Errorf("nothing listens: error %v after %d retries, want 2", err, rc.Snapshot().Retries-before)
-	}
-}
-
 func TestRetryKeepsToTheContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
@@ -395,62 +371,6 @@ func TestThrottledRequestIsNotSent(t *testing.T) {
 	if got := rc.Snapshot(); got.Throttled < 100 || got.Attempts != uint64(sent) {
 		t.Errorf("%+v, %d sent", got, sent)
 	}
-}
-
-// TestRetryAroundALimiter: while a retry waits it holds no slot, and a refusal of the limiter says
-// nothing of the downstream.
-func TestRetryAroundALimiter(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		lim := fixed(t, 1)
-		d := &downstream{answers: []any{refuses(503, "5")}}
-		client := &http.Client{Transport: weirhttp.RetryTransport(weirhttp.Transport(d, weirhttp.One(lim)),
-			newClient(t, retry.Config{}))}
-		time.AfterFunc(time.Second, func() { checkInFlight(t, lim, 0) })
-		res, err := client.Get("http://x/")
-		if err != nil || len(d.at) != 2 {
-			t.Fatalf("error %v after %d attempts", err, len(d.at))
-		}
-		res.Body.Close()
-
-		permit, err := lim.Acquire(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		time.AfterFunc(20*time.Millisecond, permit.Release)
-		res, err = client.Post("http://x/", "", strings.NewReader("x"))
-		if err != nil || len(d.at) != 3 {
-			t.Fatalf("error %v after %d attempts: a request that the limiter refused can be sent", err, len(d.at))
-		}
-		res.Body.Close()
-	})
-}
-
-func TestRetryThroughAPanic(t *testing.T) {
-	rc := newClient(t, retry.Config{})
-	func() {
-		defer func() {
-			if recover() != "boom" {
-				t.Error("the panic is lost")
-			}
-		}()
-		_, _ = (&http.Client{Transport: weirhttp.RetryTransport(roundTrip(func(*http.Request) (*http.Response, error) {
-			panic("boom")
-		}), rc)}).Get("http://x/")
-	}()
-	if got := rc.Snapshot(); got != (retry.Snapshot{Attempts: 1}) {
-		t.Errorf("%+v", got)
-	}
-}
-
-func TestIdleConnectionsAreClosedBelow(t *testing.T) {
-	base := &idleCloser{}
-	(&http.Client{Transport: weirhttp.RetryTransport(weirhttp.Propagate(base),
-		newClient(t, retry.Config{}))}).CloseIdleConnections()
-	if !base.closed {
-		t.Error("it did not reach the base")
-	}
-	(&http.Client{Transport: weirhttp.RetryTransport(weirhttp.Propagate(roundTrip(nil)),
-		newClient(t, retry.Config{}))}).CloseIdleConnections()
 }
 
 // bodiless answers with a refusal, and then with success, and never with a body.

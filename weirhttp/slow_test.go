@@ -74,18 +74,6 @@ func TestSlowClientsLeaveTheSlotsToOthers(t *testing.T) {
 	}
 }
 
-func TestSlowClientsWithoutStreams(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		lim := fixed(t, 10)
-		p := servePipes(t, limit(lim, site))
-		crowd(t, p)
-		checkInFlight(t, lim, 10)
-		if res, _ := get(t, p.client(t, false), "http://x/page"); res.StatusCode != http.StatusServiceUnavailable {
-			t.Errorf("status %d: the slow clients of this test hold no slots", res.StatusCode)
-		}
-	})
-}
-
 // A full cap refuses requests without a slot, and nothing else.
 func TestStreamsAreCapped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/internal/longtest"
+	"github.com/weir-go/weir/internal/race"
 	"github.com/weir-go/weir/retry"
 	"github.com/weir-go/weir/weirhttp"
 )
@@ -152,6 +153,7 @@ func TestRetryStorm(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			if !c.bounded || c.throttle == off {
 				longtest.Skip(t)
+				race.Skip(t, "takes half a minute under the race detector, and shares nothing more than the others")
 			}
 			runs := runs
 			if !c.bounded {

@@ -113,20 +113,6 @@ func TestUnreachableDownstreamIsAFailure(t *testing.T) {
 	limittest.Check(t, lim, limittest.Taught{Failed: 1})
 }
 
-func TestCallerThatGivesUpTeachesNothing(t *testing.T) {
-	lim := fixed(t, 1)
-	ctx, leave := context.WithCancelCause(t.Context())
-	srv := serve(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		leave(io.ErrClosedPipe) // net/http returns the cause, which says nothing of a cancellation
-		<-r.Context().Done()
-	}), http1)
-	req, _ := http.NewRequestWithContext(ctx, http.MethodGet, srv.URL, nil)
-	if _, err := through(lim, nil).Do(req); err == nil {
-		t.Error("no error")
-	}
-	limittest.Check(t, lim, limittest.Taught{Ignored: 1})
-}
-
 func TestPanicOfTheBaseFreesTheSlot(t *testing.T) {
 	lim := fixed(t, 1)
 	func() {

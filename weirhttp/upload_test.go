@@ -46,7 +46,7 @@ func TestUploadsHoldAPartOfTheLimit(t *testing.T) {
 						return
 					}
 					client := p.client(t, false)
-					for range 100 {
+					for range 10 {
 						if res, _ := get(t, client, "http://x/page"); res.StatusCode != http.StatusOK {
 							t.Fatalf("status %d beside them", res.StatusCode)
 						}

@@ -90,8 +90,8 @@ func must[T any](v T, err error) T {
 }
 
 // BenchmarkHandoff passes slots among a thousand goroutines, each of which yields once while
-// it holds one, and compares the result with a buffered channel: see the benchmark of that
-// name in the root package.
+// it holds one, and compares the result with a buffered channel used with the same care: a
+// cancellable context, a timer for each wait, and a try without either first.
 //
 //	go test -run '^$' -bench Handoff -benchtime 20x -cpu 1,2 -count 5
 func BenchmarkHandoff(b *testing.B) {

@@ -149,8 +149,7 @@ func (r *rig) wantWould(weight int, verdict reply.Verdict) *reply.Ticket {
 }
 
 // hangs ends work of 10 ms without load, and then makes work that takes the whole limit hang.
-// It returns the first ticket and those of further work, which a live node would have
-// refused.
+// It returns the first ticket, and the others of work that a live node would have refused.
 func (r *rig) hangs(limit, more int) (first *reply.Ticket, others []*reply.Ticket) {
 	for range 100 {
 		ticket := r.wantWould(1, reply.Admitted)

@@ -26,9 +26,7 @@ var memoryKeys = flag.Int("keys", 2000, "keys of TestMemoryOfAdaptiveKeys")
 // 145 MB, key and table included, also under a cap, which knows something of each; with
 // law.Setpoint, once the limit was reached, in 225 MB. Of 2000 a key takes 20 bytes more.
 func TestMemoryOfAdaptiveKeys(t *testing.T) {
-	if race.Enabled {
-		t.Skip("the race detector changes sizes")
-	}
+	race.Skip(t, "the race detector changes sizes")
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	for _, c := range []struct {
 		name   string

@@ -28,9 +28,7 @@ const (
 // TestMemory bounds the heap that a limiter takes, before and after use, with a law of a few
 // numbers and with law.Setpoint, which keeps its estimates.
 func TestMemory(t *testing.T) {
-	if race.Enabled {
-		t.Skip("the race detector changes sizes")
-	}
+	race.Skip(t, "the race detector changes sizes")
 	for _, c := range []struct {
 		law  law.Law
 		used int64
@@ -114,32 +112,9 @@ func use(t *testing.T, all *sync.WaitGroup, l *weir.Limiter, c law.Law, seed uin
 	})
 }
 
-// A subscription that has ended leaves nothing behind: the limiter is as small, and as quick, as
-// one without.
-func TestMemoryAfterEvents(t *testing.T) {
-	if race.Enabled {
-		t.Skip("the race detector changes sizes")
-	}
-	limiters := make([]*weir.Limiter, 2000)
-	for i := range limiters {
-		limiters[i] = weir.Must(weir.New(weir.Config{}))
-	}
-	before := limittest.Heap()
-	for _, l := range limiters {
-		_, stop := l.Events(1)
-		stop()
-	}
-	if left := (limittest.Heap() - before) / int64(len(limiters)); left > 16 {
-		t.Errorf("%d bytes for each limiter are left", left)
-	}
-	runtime.KeepAlive(limiters)
-}
-
 // TestMemoryOfTenants bounds the memory of a bucket of tenants.
 func TestMemoryOfTenants(t *testing.T) {
-	if race.Enabled {
-		t.Skip("the race detector changes sizes")
-	}
+	race.Skip(t, "the race detector changes sizes")
 	each := func(tenants int) int64 {
 		limiters := make([]*weir.Limiter, 500)
 		before := limittest.Heap()

@@ -116,11 +116,3 @@ func TestFiniteExpIsNeitherInfiniteNorZero(t *testing.T) {
 		t.Errorf("FiniteExp(0.7) = %v, want %v", got, Exp(0.7))
 	}
 }
-
-func TestPower(t *testing.T) {
-	for x := 1e-4; x < 10; x *= 1.5 {
-		if got, want := Power(x, -0.543), math.Pow(x, -0.543); math.Abs(got/want-1) > 1e-14 {
-			t.Errorf("Power(%v, -0.543) = %v, want %v", x, got, want)
-		}
-	}
-}

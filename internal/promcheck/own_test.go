@@ -10,6 +10,7 @@ type own struct {
 	closed, reloads     *prometheus.CounterVec
 	noStream            prometheus.Counter
 	spans               *prometheus.CounterVec
+	leased, storeUp     *prometheus.GaugeVec
 }
 
 func newOwn(reg prometheus.Registerer) *own {
@@ -18,8 +19,8 @@ func newOwn(reg prometheus.Registerer) *own {
 		reg.MustRegister(c)
 		return c
 	}
-	gauge := func(name string) *prometheus.GaugeVec {
-		g := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "weir_proxy_upstream_" + name}, []string{"upstream", "address"})
+	gauge := func(name string, labels ...string) *prometheus.GaugeVec {
+		g := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "weir_proxy_" + name}, labels)
 		reg.MustRegister(g)
 		return g
 	}
@@ -27,15 +28,16 @@ func newOwn(reg prometheus.Registerer) *own {
 	return &own{
 		requests: counter("upstream_requests", "upstream", "address").WithLabelValues(upstream, address),
 		failures: counter("upstream_failures", "upstream", "address").WithLabelValues(upstream, address),
-		healthy:  gauge("healthy"), inRotation: gauge("in_rotation"),
+		healthy:  gauge("upstream_healthy", "upstream", "address"), inRotation: gauge("upstream_in_rotation", "upstream", "address"),
 		closed: counter("connections_closed", "listener", "reason"), reloads: counter("reloads", "result"),
 		noStream: counter("streams_refused").WithLabelValues(),
 		spans:    counter("spans", "result"),
+		leased:   gauge("fleet_leased", "fleet"), storeUp: gauge("fleet_store_up", "fleet"),
 	}
 }
 
 // count adds one interval of a proxy with one reload and two addresses. The second address is
-// ejected while it is sick.
+// ejected while it is sick, and the store of its fleet is lost.
 func (o *own) count(sick bool) {
 	const often = 100
 	o.requests.Add(often)
@@ -43,9 +45,13 @@ func (o *own) count(sick bool) {
 	o.inRotation.WithLabelValues("api", "http://127.0.0.1:9000").Set(1)
 	o.healthy.WithLabelValues("api", "http://127.0.0.1:9001").Set(1)
 	o.inRotation.WithLabelValues("api", "http://127.0.0.1:9001").Set(1)
+	o.leased.WithLabelValues("shop").Set(1)
+	o.storeUp.WithLabelValues("shop").Set(1)
 	bad := 0.0
 	if sick {
 		bad = often
+		o.leased.WithLabelValues("shop").Set(0)
+		o.storeUp.WithLabelValues("shop").Set(0)
 		o.inRotation.WithLabelValues("api", "http://127.0.0.1:9001").Set(0)
 	}
 	o.failures.Add(0.9 * bad)

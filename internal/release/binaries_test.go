@@ -14,6 +14,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/weir-go/weir/internal/must"
 )
 
 // TestBinariesAreReproducible builds all files of a release twice, from empty caches and into
@@ -48,9 +50,7 @@ func TestBinariesAreReproducible(t *testing.T) {
 func files(t *testing.T, dir, commands, platforms string) string {
 	t.Helper()
 	emptyCaches(t)
-	if err := run([]string{"-commands", commands, "-platforms", platforms, "-out", dir, rehearsed}, io.Discard); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, run([]string{"-commands", commands, "-platforms", platforms, "-out", dir, rehearsed}, io.Discard))
 	summed(t, dir)
 	return dir
 }
@@ -90,10 +90,7 @@ func binaries(t *testing.T) (bill string) {
 // static checks that a binary needs no dynamic linker.
 func static(t *testing.T, name string) {
 	t.Helper()
-	file, err := elf.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Have(elf.Open(name))(t)
 	defer file.Close()
 	for _, p := range file.Progs {
 		if p.Type == elf.PT_INTERP {
@@ -127,10 +124,7 @@ func unpacked(t *testing.T, name string) map[string][]byte {
 func summed(t *testing.T, dir string) {
 	t.Helper()
 	var want strings.Builder
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must.Have(os.ReadDir(dir))(t)
 	for _, e := range entries {
 		if e.Name() != "SHA256SUMS" {
 			fmt.Fprintf(&want, "%x  %s\n", sha256.Sum256([]byte(read(t, filepath.Join(dir, e.Name())))), e.Name())

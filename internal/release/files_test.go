@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/weir-go/weir/internal/must"
 )
 
 var moment = time.Date(2026, 11, 22, 12, 0, 0, 0, time.FixedZone("", 3600))
@@ -27,27 +28,16 @@ func schemaOfBills(t *testing.T) *jsonschema.Schema {
 	for name, file := range map[string]string{
 		"bom-1.6.schema.json": "bom-1.6.schema.json", "spdx.schema.json": "spdx.schema.json", "jsf-0.82.schema.json": "jsf-0.82.schemax.json",
 	} {
-		text, err := jsonschema.UnmarshalJSON(strings.NewReader(read(t, filepath.Join(dir, "schema", file))))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := compiler.AddResource("http://cyclonedx.org/schema/"+name, text); err != nil {
-			t.Fatal(err)
-		}
+		text := must.Have(jsonschema.UnmarshalJSON(strings.NewReader(read(t, filepath.Join(dir, "schema", file)))))(t)
+		must.Do(t, compiler.AddResource("http://cyclonedx.org/schema/"+name, text))
 	}
-	schema, err := compiler.Compile("http://cyclonedx.org/schema/bom-1.6.schema.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	schema := must.Have(compiler.Compile("http://cyclonedx.org/schema/bom-1.6.schema.json"))(t)
 	return schema
 }
 
 func valid(t *testing.T, schema *jsonschema.Schema, bill string) {
 	t.Helper()
-	document, err := jsonschema.UnmarshalJSON(strings.NewReader(bill))
-	if err != nil {
-		t.Fatal(err)
-	}
+	document := must.Have(jsonschema.UnmarshalJSON(strings.NewReader(bill)))(t)
 	if err := schema.Validate(document); err != nil {
 		t.Error(err)
 	}
@@ -63,10 +53,7 @@ func madeUp() []binary {
 }
 
 func TestBillOfMaterials(t *testing.T) {
-	text, err := materials("v0.1.0", madeUp(), moment)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Have(materials("v0.1.0", madeUp(), moment))(t)
 	valid(t, schemaOfBills(t), string(text))
 	var bill struct {
 		Metadata     struct{ Timestamp string }
@@ -76,9 +63,7 @@ func TestBillOfMaterials(t *testing.T) {
 			DependsOn []string
 		}
 	}
-	if err := json.Unmarshal(text, &bill); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(text, &bill))
 	if bill.Metadata.Timestamp != "2026-11-22T11:00:00Z" {
 		t.Errorf("the timestamp is %s, want that of the version", bill.Metadata.Timestamp)
 	}
@@ -98,10 +83,7 @@ func TestBillOfMaterials(t *testing.T) {
 func TestArchivesAreTheSameAgain(t *testing.T) {
 	entries := []entry{{"LICENSES.txt", 0o644, []byte("all")}, {"weir.exe", 0o755, []byte("program")}}
 	for name, pack := range map[string]func([]entry, time.Time) ([]byte, error){"tar": tarball, "zip": zipped} {
-		first, err := pack(entries, moment)
-		if err != nil {
-			t.Fatal(err)
-		}
+		first := must.Have(pack(entries, moment))(t)
 		again, err := pack(entries, moment.UTC()) // on a machine in another time zone
 		if err != nil || !bytes.Equal(first, again) {
 			t.Errorf("%s: another archive (%v)", name, err)
@@ -110,10 +92,7 @@ func TestArchivesAreTheSameAgain(t *testing.T) {
 }
 
 func TestTarballHasPrograms(t *testing.T) {
-	text, err := tarball([]entry{{"weir", 0o755, []byte("program")}}, moment)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Have(tarball([]entry{{"weir", 0o755, []byte("program")}}, moment))(t)
 	name := filepath.Join(t.TempDir(), "weir")
 	write(t, name+".tar.gz", string(text), 0o644)
 	if files := unpacked(t, name); string(files["weir"]) != "program" {
@@ -122,18 +101,12 @@ func TestTarballHasPrograms(t *testing.T) {
 }
 
 func TestZipHasPrograms(t *testing.T) {
-	text, err := zipped([]entry{{"weir.exe", 0o755, []byte("program")}}, moment)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Have(zipped([]entry{{"weir.exe", 0o755, []byte("program")}}, moment))(t)
 	archive, err := zip.NewReader(bytes.NewReader(text), int64(len(text)))
 	if err != nil || len(archive.File) != 1 || archive.File[0].Mode() != 0o755 || !archive.File[0].Modified.Equal(moment) {
 		t.Fatalf("%+v (%v)", archive.File, err)
 	}
-	file, err := archive.File[0].Open()
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Have(archive.File[0].Open())(t)
 	if text, err := io.ReadAll(file); err != nil || string(text) != "program" {
 		t.Errorf("%q (%v)", text, err)
 	}
@@ -153,9 +126,7 @@ func TestModuleWithoutLicense(t *testing.T) {
 		if text, err := m.licenses(); err != nil || !strings.Contains(string(text), "text of "+name) {
 			t.Errorf("%s: %q (%v)", name, text, err)
 		}
-		if err := os.Remove(filepath.Join(dir, name)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(filepath.Join(dir, name)))
 	}
 }
 

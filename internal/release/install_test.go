@@ -20,6 +20,7 @@ import (
 // between, and compares the bytes of binaries.
 func TestInstall(t *testing.T) {
 	longtest.Skip(t)
+	t.Parallel()
 	r := rehearse(t)
 	r.resolveOnly(t)
 	if out, err := r.release(rehearsed, "--push"); err != nil {

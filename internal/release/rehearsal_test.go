@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/weir-go/weir/internal/must"
 )
 
 // rehearsed is the version that the tests release.
@@ -86,9 +88,7 @@ func (r rehearsal) modulesOfOthers(t *testing.T) string {
 	t.Helper()
 	own := path.Dir(modulePath)
 	for _, dir := range []string{own, filepath.Join("cache", "download", own), filepath.Join("cache", "vcs")} {
-		if err := os.RemoveAll(filepath.Join(r.modules, dir)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.RemoveAll(filepath.Join(r.modules, dir)))
 	}
 	return r.modules
 }
@@ -166,19 +166,12 @@ func copyFile(t *testing.T, from, to string) {
 
 func read(t *testing.T, name string) string {
 	t.Helper()
-	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Have(os.ReadFile(name))(t)
 	return string(text)
 }
 
 func write(t *testing.T, name, text string, mode os.FileMode) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, []byte(text), mode); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(name), 0o755))
+	must.Do(t, os.WriteFile(name, []byte(text), mode))
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/weir-go/weir/internal/longtest"
+	"github.com/weir-go/weir/internal/must"
 )
 
 var (
@@ -31,9 +32,7 @@ func TestRelease(t *testing.T) {
 	if out, err := r.release(rehearsed, "--push"); err == nil || !strings.Contains(out, "down for now") {
 		t.Fatalf("want the failure of the origin, got %v\n%s", err, out)
 	}
-	if err := os.Remove(hook); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(hook))
 	if out, err := r.release(rehearsed, "--push"); err != nil || !strings.Contains(out, "next: ") {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -86,10 +85,7 @@ func get(t *testing.T, env []string, module string) (dir string, packages []stri
 }
 
 func TestAllCommandsAreReleased(t *testing.T) {
-	directories, err := os.ReadDir(filepath.Join("..", "..", "cmd"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	directories := must.Have(os.ReadDir(filepath.Join("..", "..", "cmd")))(t)
 	var names []string
 	for _, d := range directories {
 		names = append(names, d.Name())
@@ -103,6 +99,7 @@ func TestAllCommandsAreReleased(t *testing.T) {
 // tags no version.
 func TestReleaseRefuses(t *testing.T) {
 	longtest.Skip(t)
+	t.Parallel()
 	r := rehearse(t)
 	refuses := func(want string, args ...string) {
 		t.Helper()

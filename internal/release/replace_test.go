@@ -15,6 +15,7 @@ import (
 // builds a program with the root module and another one.
 func TestReplace(t *testing.T) {
 	longtest.Skip(t)
+	t.Parallel()
 	tmp := t.TempDir()
 	root := strings.TrimSpace(output(t, ".", nil, "git", "rev-parse", "--show-toplevel"))
 	app, bin := filepath.Join(tmp, "app"), filepath.Join(tmp, "bin")

@@ -13,13 +13,14 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
 	"github.com/weir-go/weir/internal/limittest"
 	"github.com/weir-go/weir/internal/race"
 )
 
 // Keys come and go, settings change, the cap moves, and callers leave the queue: the cap holds at
-// every moment, a subscriber gets each refusal or a count of lost ones, and in the end all is back.
+// every moment, the hook gets each refusal, and in the end all is back.
 func TestSet(t *testing.T) {
 	for _, capped := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) { testSet(t, capped) })
@@ -49,15 +50,14 @@ func drawTable(r *rand.Rand, capped bool) bulkhead.Config {
 }
 
 func testSet(t *testing.T, capped bool) {
-	s := limittest.NewSet(t, drawTable(rand.New(rand.NewPCG(1, 1)), capped))
-	events, stop := s.Events(4)
-	var heard uint64
-	var reader, all sync.WaitGroup
-	reader.Go(func() {
-		for e := range events {
-			heard += 1 + e.Lost
-		}
-	})
+	var heard atomic.Uint64
+	table := func(r *rand.Rand) bulkhead.Config {
+		c := drawTable(r, capped)
+		c.OnEvent = func(weir.Event) { heard.Add(1) }
+		return c
+	}
+	s := limittest.NewSet(t, table(rand.New(rand.NewPCG(1, 1))))
+	var all sync.WaitGroup
 	var inFlight, started atomic.Int64
 	for w := range 24 {
 		all.Go(func() {
@@ -88,7 +88,7 @@ func testSet(t *testing.T, capped bool) {
 		r := rand.New(rand.NewPCG(3, 3))
 		for range 50 {
 			time.Sleep(time.Duration(1+r.IntN(10)) * time.Millisecond)
-			if err := s.Update(drawTable(r, capped)); err != nil {
+			if err := s.Update(table(r)); err != nil {
 				t.Error(err)
 			}
 			if capped {
@@ -96,24 +96,20 @@ func testSet(t *testing.T, capped bool) {
 					t.Error(err)
 				}
 			}
-			_, stop := s.Events(1)
 			s.Snapshot()
-			stop()
 		}
-		if err := s.Update(drawTable(r, capped)); err != nil {
+		if err := s.Update(table(r)); err != nil {
 			t.Error(err)
 		}
 	})
 	all.Wait()
-	stop()
-	reader.Wait()
 	total := s.Snapshot().Total
 	limittest.Balanced(t, total)
 	if got := total.Completed - total.Ignored; got != uint64(started.Load()) || got == 0 { // ignored: left in the instant of its admission
 		t.Errorf("%d completed, %d started", got, started.Load())
 	}
-	if want := total.RefusedTotal(); heard < want || want == 0 { // changes of limits are events too
-		t.Errorf("heard of %d events, of %d refusals", heard, want)
+	if want := total.RefusedTotal(); heard.Load() < want || want == 0 { // changes of limits are events too
+		t.Errorf("heard of %d events, of %d refusals", heard.Load(), want)
 	}
 	if n := s.Snapshot().Leaving; n != 0 {
 		t.Errorf("%d idle compartments did not go", n)

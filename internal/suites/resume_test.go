@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/internal/longtest"
-	"github.com/weir-go/weir/internal/race"
 	"github.com/weir-go/weir/law"
 	"github.com/weir-go/weir/sim"
 )
@@ -16,9 +15,6 @@ import (
 // become slower by three meanwhile. -v prints the figures of docs/results/restart.md.
 func TestResume(t *testing.T) {
 	longtest.Skip(t)
-	if race.Enabled {
-		t.Skip("simulates for minutes under the race detector")
-	}
 	const systems, parts = 20, 3
 	for _, speed := range []float64{1, 1.0 / 3} {
 		var fresh, resumed [parts][]float64

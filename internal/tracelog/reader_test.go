@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/weir-go/weir/internal/must"
 )
 
 const ms = time.Millisecond
@@ -297,10 +299,7 @@ func TestReaderTellsOnce(t *testing.T) {
 // TestResolution checks that requests of a log cut to seconds do not come all at once.
 func TestResolution(t *testing.T) {
 	times := func(r Reader, log string) (at []time.Duration) {
-		trace, err := read(r, log)
-		if err != nil {
-			t.Fatal(err)
-		}
+		trace := must.Have(read(r, log))(t)
 		for _, a := range trace {
 			at = append(at, a.At)
 		}

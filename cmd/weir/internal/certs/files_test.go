@@ -14,7 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/weir-go/weir/cmd/weir/internal/certs/certstest"
+	"github.com/weir-go/weir/internal/certstest"
+	"github.com/weir-go/weir/internal/must"
 )
 
 // rotated is a pair of files that a test changes, with their Files.
@@ -55,12 +56,8 @@ func (r *rotated) rotate(name string) {
 // write replaces a file in one step, as tools that rotate certificates do.
 func (r *rotated) write(name string, text []byte) {
 	r.t.Helper()
-	if err := os.WriteFile(name+".new", text, 0o600); err != nil {
-		r.t.Fatal(err)
-	}
-	if err := os.Rename(name+".new", name); err != nil {
-		r.t.Fatal(err)
-	}
+	must.Do(r.t, os.WriteFile(name+".new", text, 0o600))
+	must.Do(r.t, os.Rename(name+".new", name))
 }
 
 // is checks the certificate of a handshake at a later time.
@@ -99,9 +96,7 @@ func TestFilesAreReadAgainWhenTheyChange(t *testing.T) {
 		t.Errorf("logged %d times:\n%s", n, &r.log)
 	}
 
-	if err := os.Remove(r.key); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(r.key))
 	r.is("third", every)
 	r.write(r.key, key)
 	r.is("third", every)
@@ -138,9 +133,7 @@ func TestFilesOfKubernetes(t *testing.T) {
 	var paths []string
 	for _, name := range []string{"tls.crt", "tls.key"} {
 		paths = append(paths, filepath.Join(dir, name))
-		if err := os.Symlink(filepath.Join("..data", name), filepath.Join(dir, name)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Symlink(filepath.Join("..data", name), filepath.Join(dir, name)))
 	}
 	f, err := Open(func() (*tls.Config, error) {
 		pair, err := Pair(paths[0], paths[1])
@@ -158,9 +151,7 @@ func TestFilesOfKubernetes(t *testing.T) {
 	is("first")
 	exchange("second")
 	is("second")
-	if err := os.RemoveAll(filepath.Join(dir, "..second")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.RemoveAll(filepath.Join(dir, "..second")))
 	is("second") // dead links
 	exchange("third")
 	is("third")
@@ -169,6 +160,7 @@ func TestFilesOfKubernetes(t *testing.T) {
 // TestBadFilesWhileHandshakesGoOn: whatever happens to the files, each handshake has a
 // matching pair.
 func TestBadFilesWhileHandshakesGoOn(t *testing.T) {
+	t.Parallel()
 	r := rotating(t)
 	r.every = 0
 	stop := make(chan struct{})
@@ -188,10 +180,7 @@ func TestBadFilesWhileHandshakesGoOn(t *testing.T) {
 			}
 		})
 	}
-	whole, err := os.ReadFile(r.cert)
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := must.Have(os.ReadFile(r.cert))(t)
 	for range 20 {
 		r.write(r.cert, nil)
 		r.write(r.cert, []byte("garbage"))
@@ -199,9 +188,7 @@ func TestBadFilesWhileHandshakesGoOn(t *testing.T) {
 		if err := errors.Join(os.Remove(r.cert), os.Mkdir(r.cert, 0o700), r.Refresh()); err == nil {
 			t.Error("a folder in place of a file: no error")
 		}
-		if err := os.Remove(r.cert); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(r.cert))
 		r.rotate("next")
 	}
 	close(stop)
@@ -222,9 +209,7 @@ func TestHalfOfAuthorities(t *testing.T) {
 		"all": {slices.Concat(first, other), false}, "the first": {first, false},
 		"half of the second": {slices.Concat(first, other[:len(other)/2]), true}, "all but the last line": {slices.Concat(first, other[:len(other)-5]), true},
 	} {
-		if err := os.WriteFile(file, c.text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, c.text, 0o600))
 		if _, err := Authorities("tls.ca", file); (err != nil) != c.fails {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -234,10 +219,7 @@ func TestHalfOfAuthorities(t *testing.T) {
 // TestNoFiles: an upstream verified by the system's authorities has no files.
 func TestNoFiles(t *testing.T) {
 	reads := 0
-	f, err := Open(func() (*tls.Config, error) { reads++; return new(tls.Config), nil }, 0, slog.Default(), "", "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Have(Open(func() (*tls.Config, error) { reads++; return new(tls.Config), nil }, 0, slog.Default(), "", ""))(t)
 	if f.Latest() == nil || f.Refresh() != nil || reads != 1 {
 		t.Errorf("%v after %d reads, want settings that are read once", f.Latest(), reads)
 	}
@@ -252,9 +234,7 @@ func TestFilesThatCannotBeUsed(t *testing.T) {
 		t.Error(err)
 	}
 	empty := filepath.Join(t.TempDir(), "empty")
-	if err := os.WriteFile(empty, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(empty, nil, 0o600))
 	if _, err := Authorities("tls.ca", empty); err == nil || err.Error() != "tls.ca: "+empty+" has no certificate: want PEM" {
 		t.Error(err)
 	}
@@ -267,23 +247,15 @@ func TestFilesThatCannotBeUsed(t *testing.T) {
 // TestRewrittenInPlace: the size and the time of the file stay the same.
 func TestRewrittenInPlace(t *testing.T) {
 	r := rotating(t)
-	info, err := os.Stat(r.cert)
-	if err != nil {
-		t.Fatal(err)
-	}
-	first, err := os.ReadFile(r.cert)
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := must.Have(os.Stat(r.cert))(t)
+	first := must.Have(os.ReadFile(r.cert))(t)
 	cert, key := r.signed.Sign("other")
 	r.write(r.key, key)
 	size := max(len(first), len(cert))
 	rewrite := func(text []byte) {
 		t.Helper()
 		padded := append(text, bytes.Repeat([]byte("\n"), size-len(text))...)
-		if err := errors.Join(os.WriteFile(r.cert, padded, 0o600), os.Chtimes(r.cert, info.ModTime(), info.ModTime())); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(os.WriteFile(r.cert, padded, 0o600), os.Chtimes(r.cert, info.ModTime(), info.ModTime())))
 	}
 	rewrite(first)
 	r.is("first", every)

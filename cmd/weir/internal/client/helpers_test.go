@@ -9,16 +9,14 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 	"github.com/weir-go/weir/cmd/weir/internal/spans"
 	"github.com/weir-go/weir/internal/headers"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/trust"
 )
 
 // inside are the trusted networks of the tests.
 func inside(t testing.TB) trust.Peers {
 	t.Helper()
-	peers, err := trust.Networks("10.0.0.0/8", "fd00::/8", "127.0.0.0/8")
-	if err != nil {
-		t.Fatal(err)
-	}
+	peers := must.Have(trust.Networks("10.0.0.0/8", "fd00::/8", "127.0.0.0/8"))(t)
 	return peers
 }
 
@@ -40,10 +38,7 @@ func add(h http.Header, header []string) {
 // forwardedBy returns the header for the upstream of a request within its route.
 func forwardedBy(t testing.TB, r *http.Request, id *Identity, route config.Route) http.Header {
 	t.Helper()
-	place, err := NewPlace(route)
-	if err != nil {
-		t.Fatal(err)
-	}
+	place := must.Have(NewPlace(route))(t)
 	ctx, cancel := place.Of(r, id)
 	defer cancel()
 	h := r.Header.Clone()
@@ -55,9 +50,6 @@ func forwardedBy(t testing.TB, r *http.Request, id *Identity, route config.Route
 // tracer sends the spans of a share of all traces to an address without a collector.
 func tracer(t testing.TB, share float64) *spans.Tracer {
 	t.Helper()
-	tracer, err := spans.New(config.Trace{Endpoint: "http://127.0.0.1:1/v1/traces", Sample: share}, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	tracer := must.Have(spans.New(config.Trace{Endpoint: "http://127.0.0.1:1/v1/traces", Sample: share}, slog.New(slog.DiscardHandler)))(t)
 	return tracer
 }

@@ -10,17 +10,15 @@ import (
 	"testing"
 
 	"github.com/weir-go/weir"
-	"github.com/weir-go/weir/cmd/weir/internal/certs/certstest"
 	"github.com/weir-go/weir/cmd/weir/internal/config"
+	"github.com/weir-go/weir/internal/certstest"
+	"github.com/weir-go/weir/internal/must"
 )
 
 // placedBy returns the context of a request within its route.
 func placedBy(t *testing.T, route config.Route, r *http.Request) context.Context {
 	t.Helper()
-	place, err := NewPlace(route)
-	if err != nil {
-		t.Fatal(err)
-	}
+	place := must.Have(NewPlace(route))(t)
 	ctx, cancel := place.Of(r, Identify(r, inside(t), nil))
 	t.Cleanup(cancel)
 	return ctx
@@ -129,10 +127,7 @@ func TestClientCertificates(t *testing.T) {
 		}
 		r, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, proxy.URL, nil)
 		add(r.Header, c.header)
-		w, err := proxy.Client().Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := must.Have(proxy.Client().Do(r))(t)
 		w.Body.Close()
 		proxy.Close()
 		if got := strings.Join(seen.Values("Client-Cert"), "|"); got != c.want {

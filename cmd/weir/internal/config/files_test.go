@@ -6,8 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/weir-go/weir/cmd/weir/internal/certs/certstest"
 	"github.com/weir-go/weir/cmd/weir/internal/config"
+	"github.com/weir-go/weir/internal/certstest"
+	"github.com/weir-go/weir/internal/must"
 )
 
 // newPair creates a certificate and a key and returns their path without .pem and .key.
@@ -15,9 +16,7 @@ func newPair(t *testing.T) string {
 	t.Helper()
 	path := t.TempDir() + "/pair"
 	cert, key := certstest.New(t).Sign("pair")
-	if err := errors.Join(os.WriteFile(path+".pem", cert, 0o600), os.WriteFile(path+".key", key, 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.WriteFile(path+".pem", cert, 0o600), os.WriteFile(path+".key", key, 0o600)))
 	return path
 }
 

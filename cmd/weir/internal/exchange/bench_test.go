@@ -17,6 +17,7 @@ import (
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/cmd/weir/internal/client"
 	"github.com/weir-go/weir/internal/limittest"
+	"github.com/weir-go/weir/internal/must"
 )
 
 // BenchmarkExchange prints the processor time of a request, and of one through ReverseProxy
@@ -37,10 +38,7 @@ func BenchmarkExchange(b *testing.B) {
 			})
 			defer plain.Close()
 			c, rc := settings()
-			shared, err := New(context.Background(), &c, nil)
-			if err != nil {
-				b.Fatal(err)
-			}
+			shared := must.Have(New(context.Background(), &c, nil))(b)
 			rt, err := shared.Route(limittest.Fixed(b, 100, weir.Queue{}), upstreamOf{&http.Transport{MaxIdleConnsPerHost: 100, DisableCompression: true}, to, new(rig)}, rc)
 			if err != nil {
 				b.Fatal(err)
@@ -57,10 +55,7 @@ func BenchmarkExchange(b *testing.B) {
 				for _, address := range []string{upstream.URL, plain.URL, front.URL} {
 					before := processor()
 					for range turn {
-						res, err := client.Get(address)
-						if err != nil {
-							b.Fatal(err)
-						}
+						res := must.Have(client.Get(address))(b)
 						_, _ = io.Copy(io.Discard, res.Body)
 						res.Body.Close()
 					}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/weir-go/weir/cmd/weir/internal/client"
 	"github.com/weir-go/weir/cmd/weir/internal/config"
+	"github.com/weir-go/weir/internal/must"
 )
 
 // The sizes at which a body in these tests leaves memory, and the file.
@@ -136,10 +137,7 @@ func TestMoreThanTheLength(t *testing.T) {
 	for _, size := range sizes {
 		conn, answers := l.rg.dial(fmt.Sprintf("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: %d\r\n\r\n", size))
 		_, _ = io.WriteString(conn, strings.Repeat("x", size)+"GET\r\n\r\n")
-		res, err := http.ReadResponse(answers, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		res := must.Have(http.ReadResponse(answers, nil))(t)
 		body, _ := io.ReadAll(res.Body)
 		if want := fmt.Sprint(size, error(nil)); res.StatusCode != 200 || string(body) != want {
 			t.Errorf("%d bytes: status %d, %q, want %q", size, res.StatusCode, body, want)

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/cmd/weir/internal/config"
+	"github.com/weir-go/weir/internal/must"
 )
 
 // A disk is a disk for tests, with files in memory.
@@ -138,9 +139,7 @@ func TestNoRoomForBodies(t *testing.T) {
 // ordinary returns the name of a file.
 func ordinary(t *testing.T) string {
 	name := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(name, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(name, nil, 0o600))
 	return name
 }
 

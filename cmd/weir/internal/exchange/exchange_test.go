@@ -9,6 +9,7 @@ import (
 
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 	"github.com/weir-go/weir/internal/limittest"
+	"github.com/weir-go/weir/internal/must"
 )
 
 func TestBodiesArriveWhole(t *testing.T) {
@@ -23,10 +24,7 @@ func TestBodiesArriveWhole(t *testing.T) {
 						body = io.MultiReader(body)
 					}
 					req, _ := http.NewRequest(http.MethodPost, rg.front.URL, body)
-					res, err := rg.client(h2c).Do(req)
-					if err != nil {
-						t.Fatal(err)
-					}
+					res := must.Have(rg.client(h2c).Do(req))(t)
 					defer res.Body.Close()
 					got, err := io.ReadAll(res.Body)
 					if err != nil || string(got) != text {

@@ -22,6 +22,7 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 	"github.com/weir-go/weir/cmd/weir/internal/upstream"
 	"github.com/weir-go/weir/internal/limittest"
+	"github.com/weir-go/weir/internal/must"
 )
 
 // A rig is a route between two real servers.
@@ -96,10 +97,7 @@ func newRig(t *testing.T, limit int, h2c bool, upstream http.HandlerFunc, change
 	rg.upstream = serve(t, upstream)
 	to, _ := url.Parse(rg.upstream.URL)
 	transport := &http.Transport{MaxIdleConnsPerHost: 1000, DisableCompression: true, Protocols: protocols(h2c)}
-	rt, err := rg.shared.Route(rg.lim, upstreamOf{transport, to, rg}, rc)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rt := must.Have(rg.shared.Route(rg.lim, upstreamOf{transport, to, rg}, rc))(t)
 	rg.front = serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		context.AfterFunc(r.Context(), func() { rg.gone.Add(1) })
 		if rg.wrap != nil {
@@ -164,14 +162,9 @@ func read(res *http.Response, err error) (int, string, error) {
 // dial sends text on a new connection.
 func (rg *rig) dial(text string) (net.Conn, *bufio.Reader) {
 	rg.t.Helper()
-	conn, err := net.Dial("tcp", rg.front.Listener.Addr().String())
-	if err != nil {
-		rg.t.Fatal(err)
-	}
+	conn := must.Have(net.Dial("tcp", rg.front.Listener.Addr().String()))(rg.t)
 	rg.t.Cleanup(func() { conn.Close() })
-	if err := conn.SetDeadline(time.Now().Add(30 * time.Second)); err != nil {
-		rg.t.Fatal(err)
-	}
+	must.Do(rg.t, conn.SetDeadline(time.Now().Add(30*time.Second)))
 	if _, err := io.WriteString(conn, text); err != nil {
 		rg.t.Fatal(err)
 	}

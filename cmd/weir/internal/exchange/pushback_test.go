@@ -10,6 +10,7 @@ import (
 // An upstream that refuses all requests is sent few for the time that it names, however it frames
 // its answer.
 func TestUpstreamThatRefusesAll(t *testing.T) {
+	t.Parallel()
 	for name, answer := range map[string]func(http.ResponseWriter){
 		"no body":        func(http.ResponseWriter) {},
 		"known length":   func(w http.ResponseWriter) { _, _ = io.WriteString(w, "busy") },

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/internal/limittest"
+	"github.com/weir-go/weir/internal/must"
 )
 
 // The upstream receives a request as a proxy has to send it.
@@ -26,10 +27,7 @@ func TestHeadersForTheUpstream(t *testing.T) {
 		"GET /?a=%41&b=1 HTTP/1.1\r\nHost: h\r\nUpgrade: ignored\r\n":                                                                         "ha=%41&b=1|[] [] [] [] [] [] []",
 	} {
 		_, answers := rg.dial(head + "\r\n")
-		res, err := http.ReadResponse(answers, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		res := must.Have(http.ReadResponse(answers, nil))(t)
 		if got, _ := io.ReadAll(res.Body); string(got) != want {
 			t.Errorf("%q: %s, want %s", head, got, want)
 		}
@@ -54,10 +52,7 @@ func TestInformationalResponses(t *testing.T) {
 			return nil
 		},
 	}), http.MethodGet, rg.front.URL, nil)
-	res, err := rg.client(false).Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := must.Have(rg.client(false).Do(req))(t)
 	res.Body.Close()
 	if got := strings.Join(early, " "); got != "103 [</style.css>] 102 [</style.css>]" || res.StatusCode != http.StatusTeapot {
 		t.Errorf("%s, then %d", got, res.StatusCode)
@@ -78,10 +73,7 @@ func TestTrailersOfResponses(t *testing.T) {
 		w.Header().Set(http.TrailerPrefix+"X-Sum", "1")
 	}, nil)
 	for _, path := range []string{"/announced", "/late"} {
-		res, err := rg.client(false).Get(rg.front.URL + path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		res := must.Have(rg.client(false).Get(rg.front.URL + path))(t)
 		_, _ = io.Copy(io.Discard, res.Body)
 		res.Body.Close()
 		if got := res.Trailer.Get("X-Sum"); got != "1" {
@@ -97,10 +89,7 @@ func TestHeadersOfInformationalResponses(t *testing.T) {
 		"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"), nil)
 	for version, want := range map[string]int{"1.1": http.StatusEarlyHints, "1.0": http.StatusOK} {
 		_, answers := rg.dial("GET / HTTP/" + version + "\r\nHost: h\r\n\r\n")
-		res, err := http.ReadResponse(answers, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		res := must.Have(http.ReadResponse(answers, nil))(t)
 		if res.StatusCode != want || res.Header["X-Hop"] != nil || res.Header["Keep-Alive"] != nil || len(res.Header["X-Request-Id"]) != 1 {
 			t.Errorf("HTTP/%s: status %d, %v", version, res.StatusCode, res.Header)
 		}
@@ -113,10 +102,7 @@ func TestHeadersOfTheUpstreamsConnection(t *testing.T) {
 	for _, named := range []string{"x-hop", "keep-alive, X-Hop", "X-Hop ,"} {
 		rg := newRig(t, 1, false, raw("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: "+named+"\r\nX-Hop: 1\r\nKeep-Alive: 5\r\nX-End: 1\r\n\r\n"), nil)
 		for _, h2c := range []bool{false, true} {
-			res, err := rg.client(h2c).Get(rg.front.URL)
-			if err != nil {
-				t.Fatal(err)
-			}
+			res := must.Have(rg.client(h2c).Get(rg.front.URL))(t)
 			res.Body.Close()
 			if h := res.Header; h["X-Hop"] != nil || h["Keep-Alive"] != nil || h["Connection"] != nil || h["X-End"] == nil {
 				t.Errorf("Connection: %s, HTTP/2 %v: %v", named, h2c, h)
@@ -129,10 +115,7 @@ func TestHeadersOfTheUpstreamsConnection(t *testing.T) {
 func TestNoContentHasNoLength(t *testing.T) {
 	rg := newRig(t, 1, false, raw("HTTP/1.1 204 No Content\r\nContent-Length: 5\r\n\r\n"), nil)
 	for _, h2c := range []bool{false, true} {
-		res, err := rg.client(h2c).Get(rg.front.URL)
-		if err != nil {
-			t.Fatal(err)
-		}
+		res := must.Have(rg.client(h2c).Get(rg.front.URL))(t)
 		res.Body.Close()
 		if res.StatusCode != http.StatusNoContent || res.Header["Content-Length"] != nil {
 			t.Errorf("HTTP/2 %v: status %d, %v", h2c, res.StatusCode, res.Header)
@@ -145,10 +128,7 @@ func TestContentTypeIsOfTheUpstream(t *testing.T) {
 	for _, length := range []string{"Content-Length: 6\r\n", ""} {
 		rg := newRig(t, 1, false, raw("HTTP/1.1 200 OK\r\n"+length+"\r\n<html>"), nil)
 		for _, h2c := range []bool{false, true} {
-			res, err := rg.client(h2c).Get(rg.front.URL)
-			if err != nil {
-				t.Fatal(err)
-			}
+			res := must.Have(rg.client(h2c).Get(rg.front.URL))(t)
 			res.Body.Close()
 			if given, ok := res.Header["Content-Type"]; ok {
 				t.Errorf("HTTP/2 %v, %q: Content-Type %q", h2c, length, given)
@@ -161,10 +141,7 @@ func TestContentTypeIsOfTheUpstream(t *testing.T) {
 func TestHeadersOfAnUpgrade(t *testing.T) {
 	rg := newRig(t, 1, false, raw("HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade, x-hop\r\nUpgrade: a\r\nX-Hop: 1\r\nKeep-Alive: 5\r\nX-End: 1\r\n\r\n"), nil)
 	_, answers := rg.dial("GET / HTTP/1.1\r\nHost: h\r\nConnection: upgrade\r\nUpgrade: a\r\n\r\n")
-	res, err := http.ReadResponse(answers, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := must.Have(http.ReadResponse(answers, nil))(t)
 	if h := res.Header; res.StatusCode != 101 || h["X-Hop"] != nil || h["Keep-Alive"] != nil || h.Get("Connection") != "Upgrade" || h.Get("Upgrade") != "a" || h["X-End"] == nil {
 		t.Errorf("status %d, %v", res.StatusCode, h)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 	"github.com/weir-go/weir/internal/limittest"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/weirhttp"
 )
 
@@ -49,10 +50,7 @@ func TestNoStreamForAResponse(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	rg := newRig(t, 1, false, echo, func(_ *config.Config, r *config.Route) { r.Exempt = false })
 	rg.lim.Close()
-	res, err := rg.client(false).Get(rg.front.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := must.Have(rg.client(false).Get(rg.front.URL))(t)
 	res.Body.Close()
 	if res.StatusCode != 503 || res.Header.Get("Retry-After") == "" || res.Header.Get(weirhttp.RefusedHeader) != "closed" {
 		t.Errorf("status %d, %v", res.StatusCode, res.Header)
@@ -64,6 +62,7 @@ func TestRefusals(t *testing.T) {
 }
 
 func TestUpgrade(t *testing.T) {
+	t.Parallel()
 	rg := newRig(t, 1, false, func(w http.ResponseWriter, _ *http.Request) {
 		conn, rw, err := http.NewResponseController(w).Hijack()
 		if err != nil {
@@ -229,10 +228,7 @@ func TestConversations(t *testing.T) {
 				if kind == "known length" {
 					req.ContentLength = int64(len("ping" + "pong" + "!"))
 				}
-				res, err := rg.client(h2c).Do(req)
-				if err != nil {
-					t.Fatal(err)
-				}
+				res := must.Have(rg.client(h2c).Do(req))(t)
 				defer res.Body.Close()
 				for _, line := range []string{"ping", "pong"} {
 					_, _ = io.WriteString(to, line)
@@ -279,10 +275,7 @@ func TestUnaryCallsOfGRPC(t *testing.T) {
 			req, _ := http.NewRequest(http.MethodPost, rg.front.URL, io.MultiReader(strings.NewReader("message")))
 			req.Header.Set("Content-Type", "application/grpc")
 			req.Header.Set("Te", "trailers")
-			res, err := rg.client(true).Do(req)
-			if err != nil {
-				t.Fatal(err)
-			}
+			res := must.Have(rg.client(true).Do(req))(t)
 			body, err := io.ReadAll(res.Body)
 			res.Body.Close()
 			if string(body) != "message" || err != nil || res.Trailer.Get("Grpc-Status") != code {

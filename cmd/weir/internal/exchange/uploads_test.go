@@ -10,6 +10,7 @@ import (
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 	"github.com/weir-go/weir/internal/limittest"
+	"github.com/weir-go/weir/internal/must"
 )
 
 const mebibyte = 1 << 20
@@ -113,23 +114,11 @@ func TestStoreIsBounded(t *testing.T) {
 	rg.idle()
 }
 
-// A request that will be refused is refused before its client sends the body.
-func TestRefusedBeforeTheBodyIsAskedFor(t *testing.T) {
-	rg := newRig(t, 1, false, echo, nil)
-	rg.lim.Close()
-	_, answers := rg.dial("POST / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 10\r\n\r\n")
-	if res, err := http.ReadResponse(answers, nil); err != nil || res.StatusCode != http.StatusServiceUnavailable {
-		t.Errorf("%v, %v: want 503, and no 100 before", res, err)
-	}
-}
-
 // A compartment in shadow mode refuses no upload.
 func TestUploadsInShadowMode(t *testing.T) {
 	const crowd = 10
 	rg := newRig(t, 4, false, site, noBuffers)
-	if err := rg.lim.Update(weir.Config{Name: "tried", Min: 4, Max: 4, Shadow: true}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, rg.lim.Update(weir.Config{Name: "tried", Min: 4, Max: 4, Shadow: true}))
 	for range crowd {
 		rg.dial(upload)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 	"github.com/weir-go/weir/internal/limittest"
+	"github.com/weir-go/weir/internal/must"
 )
 
 // raw writes a raw answer on the connection and closes it.
@@ -101,6 +102,7 @@ func TestUpstreamThatIsNotThere(t *testing.T) {
 const timeout = 500 * time.Millisecond
 
 func TestTimeout(t *testing.T) {
+	t.Parallel()
 	for path, want := range map[string]int{"/": 504, "/known": 504, "/unknown": 200} {
 		t.Run(path, func(t *testing.T) {
 			rg := newRig(t, 1, false, func(w http.ResponseWriter, r *http.Request) {
@@ -128,6 +130,7 @@ func TestTimeout(t *testing.T) {
 
 // A stream may last longer than the timeout, which applies to the slot.
 func TestStreamsOutliveTheTimeout(t *testing.T) {
+	t.Parallel()
 	for _, header := range []string{"Content-Length: 100000", "Content-Type: text/event-stream"} {
 		release := make(chan struct{})
 		rg := newRig(t, 1, false, func(w http.ResponseWriter, _ *http.Request) {
@@ -141,10 +144,7 @@ func TestStreamsOutliveTheTimeout(t *testing.T) {
 			<-release
 			_, _ = w.Write(make([]byte, 50_000))
 		}, func(_ *config.Config, r *config.Route) { r.Timeout = config.Duration(timeout) })
-		res, err := rg.client(false).Get(rg.front.URL)
-		if err != nil {
-			t.Fatal(err)
-		}
+		res := must.Have(rg.client(false).Get(rg.front.URL))(t)
 		if n := rg.inFlight(); n != 0 {
 			t.Errorf("%s: %d in flight at the header", header, n)
 		}
@@ -162,6 +162,7 @@ func TestStreamsOutliveTheTimeout(t *testing.T) {
 // transport waits for the client before it gives up, but the connection to the upstream is
 // closed.
 func TestTimeoutOfAnUpload(t *testing.T) {
+	t.Parallel()
 	rg := newRig(t, 1, false, site, func(c *config.Config, r *config.Route) {
 		noBuffers(c, r)
 		r.Timeout = config.Duration(timeout)

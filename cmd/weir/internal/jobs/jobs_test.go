@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+
+	"github.com/weir-go/weir/internal/must"
 )
 
 const want = `24 jobs of 80ms to 300ms over 6 slots, 3 at first; one more above a backlog of 10, one less below 4.
@@ -33,9 +35,7 @@ adaptive    1.04 s       5.38 s            0.64 s
 func TestRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out strings.Builder
-		if err := Run(t.Context(), &out); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, Run(t.Context(), &out))
 		if out.String() != want {
 			t.Errorf("got\n%s\nwant\n%s", &out, want)
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/weir-go/weir/cmd/weir/internal/config"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/weirhttp"
 )
 
@@ -23,6 +24,7 @@ func sink(w http.ResponseWriter, r *http.Request) {
 }
 
 func TestStalledSender(t *testing.T) {
+	t.Parallel()
 	l := start(t, sink, func(c *config.Listener) { c.BodyTimeout = short })
 	for name, text := range map[string]string{
 		"length": "Content-Length: 10\r\n\r\nhalf",
@@ -55,10 +57,7 @@ func timesOutOverHTTP2(t *testing.T, l *Listener, send func(io.Writer)) {
 	body, sender := io.Pipe()
 	defer sender.Close()
 	go send(sender)
-	response, err := c.Post("http://"+l.Addr().String(), "text/plain", body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	response := must.Have(c.Post("http://"+l.Addr().String(), "text/plain", body))(t)
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusRequestTimeout {
 		t.Errorf("status %d, want 408", response.StatusCode)
@@ -80,6 +79,7 @@ func TestBrokenBodyIsTheClientsFault(t *testing.T) {
 }
 
 func TestSlowSenderIsNoStalledOne(t *testing.T) {
+	t.Parallel()
 	l := start(t, sink, func(c *config.Listener) { c.BodyTimeout = 20 * short })
 	for name, protocol := range map[string]func(*http.Protocols, bool){"h1": (*http.Protocols).SetHTTP1, "h2": (*http.Protocols).SetUnencryptedHTTP2} {
 		t.Run(name, func(t *testing.T) {
@@ -92,10 +92,7 @@ func TestSlowSenderIsNoStalledOne(t *testing.T) {
 					after(short, nil)
 				}
 			}()
-			response, err := c.Post("http://"+l.Addr().String(), "text/plain", body)
-			if err != nil {
-				t.Fatal(err)
-			}
+			response := must.Have(c.Post("http://"+l.Addr().String(), "text/plain", body))(t)
 			defer response.Body.Close()
 			if text, err := io.ReadAll(response.Body); response.StatusCode != http.StatusOK || len(text) != 40 {
 				t.Errorf("status %d, %d bytes, %v", response.StatusCode, len(text), err)
@@ -107,6 +104,7 @@ func TestSlowSenderIsNoStalledOne(t *testing.T) {
 // The client is still sending, and the handler ignores the body: net/http reads some of the
 // rest before it answers.
 func TestEarlyAnswerToStalledSender(t *testing.T) {
+	t.Parallel()
 	for _, size := range []int{0, 64 << 10} { // net/http does so after the handler, or when it sends the first part
 		l := start(t, func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(http.StatusServiceUnavailable)
@@ -123,6 +121,7 @@ func TestEarlyAnswerToStalledSender(t *testing.T) {
 }
 
 func TestSlowHandlerIsNoStalledClient(t *testing.T) {
+	t.Parallel()
 	ended := make(chan struct{})
 	l := start(t, func(w http.ResponseWriter, r *http.Request) {
 		text, err := io.ReadAll(r.Body)
@@ -142,10 +141,7 @@ func TestSlowHandlerIsNoStalledClient(t *testing.T) {
 		_, _ = io.WriteString(conn, "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\nbody")
 	}
 	c, _ := client(t, (*http.Protocols).SetUnencryptedHTTP2)
-	response, err := c.Post("http://"+l.Addr().String()+"/slow", "", strings.NewReader("body"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	response := must.Have(c.Post("http://"+l.Addr().String()+"/slow", "", strings.NewReader("body")))(t)
 	defer response.Body.Close()
 	if text, err := io.ReadAll(response.Body); string(text) != "body" {
 		t.Errorf("HTTP/2: %q, %v", text, err)
@@ -155,6 +151,7 @@ func TestSlowHandlerIsNoStalledClient(t *testing.T) {
 // A transport may read a request's body after its handler has returned. That must not set a
 // deadline for the next request.
 func TestReadAfterTheHandler(t *testing.T) {
+	t.Parallel()
 	bodies := make(chan io.Reader, 1)
 	l := start(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodGet {
@@ -218,6 +215,7 @@ func TestHijackedConnectionHasNoTimeLimits(t *testing.T) {
 }
 
 func TestHijackedConnectionMayNotReadForLong(t *testing.T) {
+	t.Parallel()
 	const size = 32 << 20 // more than fits into socket buffers
 	l := start(t, func(w http.ResponseWriter, _ *http.Request) {
 		conn, _, err := http.NewResponseController(w).Hijack()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 	"github.com/weir-go/weir/internal/longtest"
+	"github.com/weir-go/weir/internal/must"
 )
 
 // flood opens connections that each send text, and returns the open ones that were answered.
@@ -54,7 +55,7 @@ func TestCapOnConnections(t *testing.T) {
 	for _, conn := range conns[:10] {
 		conn.Close()
 	}
-	eventually(t, "their places are free", func() bool { return l.Counts().Open == 40 })
+	must.Happen(t, "their places are free", func() bool { return l.Counts().Open == 40 })
 }
 
 func TestIdleConnectionsGiveWay(t *testing.T) {
@@ -75,7 +76,7 @@ func TestIdleConnectionsOfHTTP2GiveWay(t *testing.T) {
 	l := start(t, hello, func(c *config.Listener) { c.MaxConnections = 1 })
 	for i := range 3 {
 		c, _ := client(t, (*http.Protocols).SetUnencryptedHTTP2)
-		eventually(t, "the one before is idle", func() bool {
+		must.Happen(t, "the one before is idle", func() bool {
 			l.mu.Lock()
 			defer l.mu.Unlock()
 			return i == 0 || l.idle.Len() == 1
@@ -94,15 +95,13 @@ func TestCapOnConnectionsOfAnAddress(t *testing.T) {
 		t.Errorf("%d of 10 answered, %+v; want 3", len(open), n)
 	}
 	open[0].Close()
-	eventually(t, "its place is free", func() bool { return l.Counts().Open == 2 })
+	must.Happen(t, "its place is free", func() bool { return l.Counts().Open == 2 })
 	if more := flood(t, l, 2, get); len(more) != 1 {
 		t.Errorf("%d of 2 answered, want 1", len(more))
 	}
 
 	change := settings(func(c *config.Listener) { limited(c); c.Trusted = []string{"127.0.0.0/8"} })
-	if err := l.Update(change); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, l.Update(change))
 	if more := flood(t, l, 10, get); len(more) != 10 {
 		t.Errorf("%d of 10 trusted ones answered", len(more))
 	}
@@ -127,19 +126,13 @@ func TestMemoryOfIdleConnections(t *testing.T) {
 	if longtest.All() {
 		n = 9000
 	}
-	plain, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	plain := must.Have(net.Listen("tcp", "127.0.0.1:0"))(t)
 	server := &http.Server{Handler: http.HandlerFunc(hello)}
 	go func() { _ = server.Serve(plain) }()
 	without := held(t, n, plain.Addr().String())
 	server.Close()
 
-	l, err := New(settings(func(c *config.Listener) { c.MaxConnectionsPerAddress = n + 1 }), http.HandlerFunc(hello), slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Have(New(settings(func(c *config.Listener) { c.MaxConnectionsPerAddress = n + 1 }), http.HandlerFunc(hello), slog.New(slog.DiscardHandler)))(t)
 	go func() { _ = l.Serve() }()
 	with := held(t, n, l.Addr().String())
 	l.Close()
@@ -156,10 +149,7 @@ func held(t *testing.T, n int, address string) uint64 {
 	conns := make([]net.Conn, n)
 	reply := make([]byte, 256)
 	for i := range conns {
-		conn, err := net.Dial("tcp", address)
-		if err != nil {
-			t.Fatal(err)
-		}
+		conn := must.Have(net.Dial("tcp", address))(t)
 		conns[i] = conn
 		_, _ = io.WriteString(conn, get)
 		if _, err := conn.Read(reply); err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/pires/go-proxyproto"
 
 	"github.com/weir-go/weir/cmd/weir/internal/config"
+	"github.com/weir-go/weir/internal/must"
 )
 
 // addresses answers with the client's address and the peer's.
@@ -24,10 +25,7 @@ func version2(t *testing.T, command proxyproto.ProtocolVersionAndCommand) string
 		SourceAddr:      &net.TCPAddr{IP: net.ParseIP("2001:db8::1"), Port: 5000},
 		DestinationAddr: &net.TCPAddr{IP: net.ParseIP("2001:db8::2"), Port: 80},
 	}
-	text, err := h.Format()
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Have(h.Format())(t)
 	return string(text)
 }
 
@@ -66,7 +64,7 @@ func TestProxyProtocolOfHealthChecks(t *testing.T) {
 	}
 	conn, _ := dial(t, l, "")
 	conn.Close() // a port check
-	eventually(t, "it is gone", func() bool { return l.Counts().Open <= 2 && l.Counts().Accepted == 3 })
+	must.Happen(t, "it is gone", func() bool { return l.Counts().Open <= 2 && l.Counts().Accepted == 3 })
 	if n := l.Counts(); n.BadHeader != 0 {
 		t.Errorf("%+v, want no bad header", n)
 	}
@@ -99,7 +97,7 @@ func TestSlowHeaderOfProxyProtocol(t *testing.T) {
 			t.Errorf("after %q: status %d", part, status)
 		}
 	}
-	eventually(t, "all are closed", func() bool { return l.Counts().Open == 0 })
+	must.Happen(t, "all are closed", func() bool { return l.Counts().Open == 0 })
 	if n := l.Counts(); n.BadHeader != 2 {
 		t.Errorf("%+v, want two bad headers", n)
 	}

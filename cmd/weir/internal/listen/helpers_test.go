@@ -7,18 +7,33 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"runtime"
+	"runtime/pprof"
 	"testing"
 	"time"
 
 	"github.com/weir-go/weir/cmd/weir/internal/config"
+	"github.com/weir-go/weir/internal/must"
 )
 
 // short is a time limit that a test waits for.
 const short = config.Duration(60 * time.Millisecond)
 
-// start serves on a free port until the test ends, and then checks for leaked goroutines.
-// Settings that change leaves alone are generous.
+// TestMain checks for goroutines that the tests have leaked.
+func TestMain(m *testing.M) {
+	before, status := runtime.NumGoroutine(), m.Run()
+	for deadline := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > before; runtime.Gosched() {
+		if time.Now().After(deadline) {
+			_ = pprof.Lookup("goroutine").WriteTo(os.Stderr, 1)
+			os.Exit(1)
+		}
+	}
+	os.Exit(status)
+}
+
+// start serves on a free port until the test ends. Settings that change leaves alone are
+// generous.
 func start(t testing.TB, next http.HandlerFunc, change func(*config.Listener)) *Listener {
 	t.Helper()
 	return startLogging(t, slog.New(slog.DiscardHandler), next, change)
@@ -26,11 +41,7 @@ func start(t testing.TB, next http.HandlerFunc, change func(*config.Listener)) *
 
 func startLogging(t testing.TB, log *slog.Logger, next http.HandlerFunc, change func(*config.Listener)) *Listener {
 	t.Helper()
-	before := runtime.NumGoroutine()
-	l, err := New(settings(change), next, log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Have(New(settings(change), next, log))(t)
 	served := make(chan error, 1)
 	go func() { served <- l.Serve() }()
 	t.Cleanup(func() {
@@ -40,7 +51,6 @@ func startLogging(t testing.TB, log *slog.Logger, next http.HandlerFunc, change 
 		if err := <-served; err != nil {
 			t.Errorf("Serve: %v", err)
 		}
-		eventually(t, "all goroutines have ended", func() bool { return runtime.NumGoroutine() <= before })
 		if n := l.Counts().Open; n != 0 {
 			t.Errorf("%d connections are still counted", n)
 		}
@@ -62,26 +72,12 @@ func settings(change func(*config.Listener)) config.Listener {
 
 func hello(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") }
 
-func eventually(t testing.TB, what string, done func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); !done(); runtime.Gosched() {
-		if time.Now().After(deadline) {
-			t.Fatalf("never: %s", what)
-		}
-	}
-}
-
 // dial opens a connection and sends text.
 func dial(t testing.TB, l *Listener, text string) (net.Conn, *bufio.Reader) {
 	t.Helper()
-	c, err := net.Dial(l.Addr().Network(), l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Have(net.Dial(l.Addr().Network(), l.Addr().String()))(t)
 	t.Cleanup(func() { c.Close() })
-	if err := c.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.SetDeadline(time.Now().Add(10*time.Second)))
 	if _, err := io.WriteString(c, text); err != nil {
 		t.Fatal(err)
 	}
@@ -100,10 +96,7 @@ func answer(t testing.TB, from *bufio.Reader) (status int, body string) {
 		}
 		return 0, ""
 	}
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Have(io.ReadAll(response.Body))(t)
 	return response.StatusCode, string(text)
 }
 
@@ -118,10 +111,7 @@ func client(t testing.TB, protocol func(*http.Protocols, bool)) (*http.Client, *
 
 func fetch(t testing.TB, c *http.Client, url string) (status int, body, proto string) {
 	t.Helper()
-	request, err := http.NewRequestWithContext(context.Background(), http.MethodGet, url, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	request := must.Have(http.NewRequestWithContext(context.Background(), http.MethodGet, url, nil))(t)
 	response, err := c.Do(request)
 	if err != nil {
 		return 0, err.Error(), ""

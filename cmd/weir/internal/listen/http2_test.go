@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/cmd/weir/internal/config"
+	"github.com/weir-go/weir/internal/must"
 )
 
 // Types of frames (RFC 9113, 6).
@@ -43,6 +44,7 @@ func readFrame(from *bufio.Reader) (kind byte, stream uint32, payload []byte, er
 }
 
 func TestRapidReset(t *testing.T) {
+	t.Parallel()
 	l := start(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, func(c *config.Listener) { c.MaxResets = 50 })
 	conn, answers := dial(t, l, preface+frame(setting, 0, 0, ""))
 	ended := make(chan struct{})
@@ -78,6 +80,7 @@ func TestRapidReset(t *testing.T) {
 // A client that resets too many requests, too slowly for net/http's own limit, gets a GOAWAY.
 // Its open requests are answered.
 func TestTooManyResets(t *testing.T) {
+	t.Parallel()
 	const most = 20
 	l := start(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.Host == "h" {
@@ -90,7 +93,7 @@ func TestTooManyResets(t *testing.T) {
 	for n := range uint64(most + 1) {
 		_, _ = io.WriteString(conn, request(stream))
 		_, _ = io.WriteString(conn, frame(reset, 0, stream, "\x00\x00\x00\x08"))
-		eventually(t, "the reset is counted", func() bool { return l.Counts().Resets == n+1 })
+		must.Happen(t, "the reset is counted", func() bool { return l.Counts().Resets == n+1 })
 		stream += 2
 	}
 	_, _ = io.WriteString(conn, frame(headers, 5, stream, "\x82\x86\x84\x41\x01i"))
@@ -138,6 +141,7 @@ func TestClosedWindow(t *testing.T) {
 
 // The streams wait for the connection, which the client reads slowly: no stream has stalled.
 func TestSlowConnectionStallsNoStream(t *testing.T) {
+	t.Parallel()
 	const size = 10 << 20
 	l := start(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, size)) },
 		func(c *config.Listener) { c.BodyTimeout = config.Duration(250 * time.Millisecond) })
@@ -175,6 +179,7 @@ func (r *slowReader) Read(p []byte) (int, error) {
 
 // net/http closes the connection, as doc.go says.
 func TestEndlessHeaders(t *testing.T) {
+	t.Parallel()
 	l := start(t, hello, func(c *config.Listener) { c.MaxHeader = 4 << 10 })
 	conn, answers := dial(t, l, preface+frame(setting, 0, 0, "")+frame(headers, 1, 1, "\x82\x86\x84\x41\x01h"))
 	done := make(chan struct{})

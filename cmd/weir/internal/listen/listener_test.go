@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/cmd/weir/internal/config"
+	"github.com/weir-go/weir/internal/must"
 )
 
 func TestProtocols(t *testing.T) {
@@ -43,20 +44,9 @@ func TestProtocols(t *testing.T) {
 	}
 }
 
-func TestAddressInUse(t *testing.T) {
-	l := start(t, hello, nil)
-	_, err := New(settings(func(c *config.Listener) { c.Address = l.Addr().String() }), http.NotFoundHandler(), slog.Default())
-	if err == nil || !strings.Contains(err.Error(), "address already in use") {
-		t.Errorf("a second listener: %v", err)
-	}
-}
-
 func TestUnixSocket(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s")
-	abandon, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	abandon := must.Have(net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"}))(t)
 	abandon.SetUnlinkOnClose(false)
 	abandon.Close()
 	onPath := func(c *config.Listener) { c.Address = "unix:" + path; c.MaxConnectionsPerAddress = 1 }
@@ -77,25 +67,25 @@ func TestUnixSocket(t *testing.T) {
 	if _, err := os.Stat(path); err == nil {
 		t.Error("the file is left")
 	}
-	if err := os.WriteFile(path, []byte("precious"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte("precious"), 0o600))
 	if _, err := New(settings(onPath), http.NotFoundHandler(), slog.Default()); err == nil {
 		t.Error("took the place of a file")
 	}
 }
 
 func TestStalledReaderOfUnixSocket(t *testing.T) {
+	t.Parallel()
 	ended := make(chan struct{})
 	l := start(t, endless(ended), func(c *config.Listener) {
 		c.Address, c.BodyTimeout = "unix:"+filepath.Join(t.TempDir(), "s"), short
 	})
 	dial(t, l, get)
 	<-ended
-	eventually(t, "it is closed", func() bool { return l.Counts().Open == 0 })
+	must.Happen(t, "it is closed", func() bool { return l.Counts().Open == 0 })
 }
 
 func TestSlowHeaders(t *testing.T) {
+	t.Parallel()
 	l := start(t, hello, func(c *config.Listener) { c.HeaderTimeout = short })
 	for _, part := range []string{"", "GET ", "GET / HTTP/1.1\r\nHost: h\r\n", "PRI * HTTP/2.0\r\n"} {
 		_, answers := dial(t, l, part)
@@ -103,7 +93,7 @@ func TestSlowHeaders(t *testing.T) {
 			t.Errorf("after %q: status %d", part, status)
 		}
 	}
-	eventually(t, "all are closed", func() bool { return l.Counts().Open == 0 })
+	must.Happen(t, "all are closed", func() bool { return l.Counts().Open == 0 })
 }
 
 func TestIdleTimeout(t *testing.T) {
@@ -116,6 +106,7 @@ func TestIdleTimeout(t *testing.T) {
 }
 
 func TestLongHeaders(t *testing.T) {
+	t.Parallel()
 	l := start(t, hello, func(c *config.Listener) { c.MaxHeader = 10 << 10 })
 	_, answers := dial(t, l, "GET / HTTP/1.1\r\nHost: h\r\nX: "+strings.Repeat("x", 20<<10)+"\r\n\r\n")
 	if status, _ := answer(t, answers); status != http.StatusRequestHeaderFieldsTooLarge {
@@ -145,7 +136,7 @@ func TestShutdownAnswersWhatRuns(t *testing.T) {
 			<-running
 			down := make(chan error, 1)
 			go func() { down <- l.Shutdown(context.Background()) }()
-			eventually(t, "no connection is taken", func() bool {
+			must.Happen(t, "no connection is taken", func() bool {
 				conn, err := net.Dial("tcp", l.Addr().String())
 				if err == nil {
 					conn.Close()
@@ -188,7 +179,7 @@ func TestPanicIsLogged(t *testing.T) {
 	if status, _ := answer(t, answers); status != 0 {
 		t.Errorf("status %d", status)
 	}
-	eventually(t, "the connection is closed", func() bool { return l.Counts().Open == 0 })
+	must.Happen(t, "the connection is closed", func() bool { return l.Counts().Open == 0 })
 	if !strings.Contains(text.String(), "panic serving") {
 		t.Errorf("logged %q", text.String())
 	}

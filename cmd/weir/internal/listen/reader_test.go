@@ -3,12 +3,12 @@ package listen
 import (
 	"io"
 	"net/http"
-	"runtime"
 	"testing"
 	"time"
 
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 	"github.com/weir-go/weir/internal/longtest"
+	"github.com/weir-go/weir/internal/must"
 )
 
 // endless writes until a write fails, and then closes the channel.
@@ -24,21 +24,20 @@ func endless(ended chan struct{}) http.HandlerFunc {
 }
 
 func TestStalledReader(t *testing.T) {
+	t.Parallel()
 	ended := make(chan struct{})
 	l := start(t, endless(ended), func(c *config.Listener) { c.BodyTimeout = short })
 	dial(t, l, get) // and never reads
 	<-ended
-	eventually(t, "it is closed and counted", func() bool { n := l.Counts(); return n.Open == 0 && n.Stalled == 1 })
+	must.Happen(t, "it is closed and counted", func() bool { n := l.Counts(); return n.Open == 0 && n.Stalled == 1 })
 }
 
 func TestStalledReaderOfHTTP2(t *testing.T) {
+	t.Parallel()
 	ended := make(chan struct{})
 	l := start(t, endless(ended), func(c *config.Listener) { c.BodyTimeout = short })
 	c, _ := client(t, (*http.Protocols).SetUnencryptedHTTP2)
-	response, err := c.Get("http://" + l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	response := must.Have(c.Get("http://" + l.Addr().String()))(t)
 	<-ended // the client has a window for each stream, and does not read
 	response.Body.Close()
 	if n := l.Counts(); n.Stalled != 1 || n.Open != 1 || n.Resets != 0 {
@@ -49,6 +48,7 @@ func TestStalledReaderOfHTTP2(t *testing.T) {
 // A write lasts until the client has read the data in the socket, which is longer than a
 // client may stall.
 func TestSlowReaderIsNoStalledOne(t *testing.T) {
+	t.Parallel()
 	const stall = 250 * time.Millisecond // a busy machine may delay the reader for a second
 	size := 12 << 20
 	l := start(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -70,9 +70,7 @@ func TestSlowReaderIsNoStalledOne(t *testing.T) {
 				if read += n; err != nil && read < size {
 					t.Fatalf("cut after %d bytes and %v: %v", read, time.Since(begun), err)
 				}
-				for due := begun.Add(3 * readersPatience * stall * time.Duration(read) / time.Duration(size)); time.Now().Before(due); {
-					runtime.Gosched() // 10 MB/s
-				}
+				<-time.After(time.Until(begun.Add(3 * readersPatience * stall * time.Duration(read) / time.Duration(size)))) // 4 MB/s
 			}
 		})
 	}

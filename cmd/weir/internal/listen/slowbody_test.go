@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/cmd/weir/internal/config"
+	"github.com/weir-go/weir/internal/must"
 )
 
 // hasty requires 100 KB/s.
@@ -30,12 +31,14 @@ func trickle(to io.Writer, piece string) {
 }
 
 func TestSlowSender(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct{ text, piece string }{
 		"length":    {"Content-Length: 1000000\r\n\r\n", "x"},
 		"chunks":    {"Transfer-Encoding: chunked\r\n\r\n", "1\r\nx\r\n"},
 		"one chunk": {"Transfer-Encoding: chunked\r\n\r\n100000\r\n", "x"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			l := start(t, sink, patient)
 			conn, answers := dial(t, l, "POST / HTTP/1.1\r\nHost: h\r\n"+test.text)
 			go trickle(conn, test.piece)
@@ -45,12 +48,13 @@ func TestSlowSender(t *testing.T) {
 			if _, err := answers.ReadByte(); err == nil {
 				t.Error("the connection goes on")
 			}
-			eventually(t, "it is closed and counted", func() bool { n := l.Counts(); return n.Open == 0 && n.Slow == 1 && n.Stalled == 0 })
+			must.Happen(t, "it is closed and counted", func() bool { n := l.Counts(); return n.Open == 0 && n.Slow == 1 && n.Stalled == 0 })
 		})
 	}
 }
 
 func TestSlowSenderOfHTTP2(t *testing.T) {
+	t.Parallel()
 	l := start(t, sink, patient)
 	timesOutOverHTTP2(t, l, func(to io.Writer) { trickle(to, "x") })
 	if n := l.Counts(); n.Slow != 1 {
@@ -76,10 +80,7 @@ func TestSlowUpstreamIsNoSlowSender(t *testing.T) {
 	for name, protocol := range map[string]func(*http.Protocols, bool){"h1": (*http.Protocols).SetHTTP1, "h2": (*http.Protocols).SetUnencryptedHTTP2} {
 		t.Run(name, func(t *testing.T) {
 			c, _ := client(t, protocol)
-			response, err := c.Post("http://"+l.Addr().String(), "", strings.NewReader(strings.Repeat("x", size/pieces*pieces)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			response := must.Have(c.Post("http://"+l.Addr().String(), "", strings.NewReader(strings.Repeat("x", size/pieces*pieces))))(t)
 			response.Body.Close()
 			if response.StatusCode != http.StatusOK {
 				t.Errorf("status %d", response.StatusCode)
@@ -114,7 +115,7 @@ func TestStarvedBodyIsNotSlow(t *testing.T) {
 		go post("/unread", strings.NewReader(strings.Repeat("x", streamWindow+1)))
 	}
 	var one *conn
-	eventually(t, "the window is closed", func() bool {
+	must.Happen(t, "the window is closed", func() bool {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		for one = range l.conns {
@@ -123,7 +124,7 @@ func TestStarvedBodyIsNotSlow(t *testing.T) {
 		return false
 	})
 	go post("/", strings.NewReader(strings.Repeat("x", 1000)))
-	eventually(t, "the fifth body is waited for", func() bool { return one.awaited.Load() == 1 })
+	must.Happen(t, "the fifth body is waited for", func() bool { return one.awaited.Load() == 1 })
 	after(12*short, nil)
 	close(unread)
 	for range connectionWindow/streamWindow + 1 {
@@ -161,6 +162,7 @@ func sendSlowly(to net.Conn, text string, pace config.Duration) {
 
 // A reload changes the rate of bodies that are being read.
 func TestRateChanges(t *testing.T) {
+	t.Parallel()
 	begun := make(chan struct{})
 	l := start(t, func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.ReadFull(r.Body, make([]byte, 4))
@@ -170,9 +172,7 @@ func TestRateChanges(t *testing.T) {
 	conn, answers := dial(t, l, "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1000000\r\n\r\nhalf")
 	<-begun
 	changed := settings(hasty)
-	if err := l.Update(changed); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, l.Update(changed))
 	go trickle(conn, "x")
 	if status, _ := answer(t, answers); status != http.StatusRequestTimeout {
 		t.Errorf("status %d, want 408", status)
@@ -181,6 +181,7 @@ func TestRateChanges(t *testing.T) {
 
 // net/http reads a whole chunk if it fits, so this is one read.
 func TestSlowChunkIsNotStalled(t *testing.T) {
+	t.Parallel()
 	l := start(t, sink, func(c *config.Listener) { c.BodyTimeout = 10 * short })
 	conn, answers := dial(t, l, "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n14\r\n")
 	sendSlowly(conn, strings.Repeat("x", 20)+"\r\n0\r\n\r\n", short)

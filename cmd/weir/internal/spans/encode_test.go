@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/weir-go/weir/internal/must"
 )
 
 var update = flag.Bool("update", false, "write testdata/export.json")
@@ -43,20 +45,13 @@ func all(t *testing.T) []Span {
 
 func TestEncoding(t *testing.T) {
 	var got bytes.Buffer
-	if err := json.Indent(&got, encode("shop", all(t)), "", "  "); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Indent(&got, encode("shop", all(t)), "", "  "))
 	got.WriteByte('\n')
 	const file = "testdata/export.json"
 	if *update {
-		if err := os.WriteFile(file, got.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, got.Bytes(), 0o644))
 	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Have(os.ReadFile(file))(t)
 	if !bytes.Equal(got.Bytes(), want) {
 		t.Errorf("%s differs; if that is meant, write it with -update:\n%s", file, got.Bytes())
 	}

@@ -17,14 +17,12 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/cmd/weir/internal/config"
+	"github.com/weir-go/weir/internal/must"
 )
 
 func tracer(t *testing.T, share float64) *Tracer {
 	t.Helper()
-	tracer, err := New(config.Trace{Endpoint: "http://collector.example/v1/traces", Sample: share, Service: "shop"}, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	tracer := must.Have(New(config.Trace{Endpoint: "http://collector.example/v1/traces", Sample: share, Service: "shop"}, slog.New(slog.DiscardHandler)))(t)
 	return tracer
 }
 
@@ -191,10 +189,7 @@ func TestCollectorThatIsReal(t *testing.T) {
 		got <- r.Method + " " + r.URL.Path + " " + r.Header.Get("Content-Type") + " " + string(body)
 	}))
 	defer s.Close()
-	tr, err := New(config.Trace{Endpoint: s.URL + "/v1/traces", Sample: 1, Service: "shop"}, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	tr := must.Have(New(config.Trace{Endpoint: s.URL + "/v1/traces", Sample: 1, Service: "shop"}, slog.New(slog.DiscardHandler)))(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	tr.end(1)
 	cancel()

@@ -11,8 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/weir-go/weir/cmd/weir/internal/certs/certstest"
 	"github.com/weir-go/weir/cmd/weir/internal/config"
+	"github.com/weir-go/weir/internal/certstest"
+	"github.com/weir-go/weir/internal/must"
 )
 
 func TestHTTP2ByTLS(t *testing.T) {
@@ -80,10 +81,7 @@ func TestHTTP2WithoutTLS(t *testing.T) {
 
 func TestUnixSocket(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "app.sock")
-	l, err := net.Listen("unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Have(net.Listen("unix", path))(t)
 	s := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, r.Host+r.URL.Path) })}
 	go s.Serve(l)
 	defer s.Close()

@@ -14,8 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/weir-go/weir/cmd/weir/internal/certs/certstest"
 	"github.com/weir-go/weir/cmd/weir/internal/config"
+	"github.com/weir-go/weir/internal/certstest"
+	"github.com/weir-go/weir/internal/must"
 )
 
 // A folder holds files whose changes are always detected, however quick.
@@ -29,9 +30,7 @@ func (f *folder) write(name string, text []byte) (path string) {
 	f.Helper()
 	path = filepath.Join(f.path, name)
 	f.changes += time.Second
-	if err := errors.Join(os.WriteFile(path, text, 0o600), os.Chtimes(path, time.Time{}, time.Unix(0, 0).Add(f.changes))); err != nil {
-		f.Fatal(err)
-	}
+	must.Do(f, errors.Join(os.WriteFile(path, text, 0o600), os.Chtimes(path, time.Time{}, time.Unix(0, 0).Add(f.changes))))
 	return path
 }
 

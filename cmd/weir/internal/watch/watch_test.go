@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/weir-go/weir/internal/must"
 )
 
 func TestChangesInAGroupAreOne(t *testing.T) {
@@ -50,31 +52,28 @@ func TestChangesInAGroupAreOne(t *testing.T) {
 
 func TestFile(t *testing.T) {
 	dir := t.TempDir()
-	must(t, os.Mkdir(filepath.Join(dir, "..1"), 0o755))
-	must(t, os.Symlink("..1", filepath.Join(dir, "..data")))
-	must(t, os.Symlink(filepath.Join("..data", "weir.yaml"), filepath.Join(dir, "weir.yaml")))
+	must.Do(t, os.Mkdir(filepath.Join(dir, "..1"), 0o755))
+	must.Do(t, os.Symlink("..1", filepath.Join(dir, "..data")))
+	must.Do(t, os.Symlink(filepath.Join("..data", "weir.yaml"), filepath.Join(dir, "weir.yaml")))
 	write(t, filepath.Join(dir, "..1", "weir.yaml"), "a")
 	file := filepath.Join(dir, "weir.yaml")
-	changed, err := File(t.Context(), file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	changed := must.Have(File(t.Context(), file))(t)
 	for _, change := range []struct {
 		name string
 		make func()
 	}{
 		{"exchanged by Kubernetes", func() {
-			must(t, os.Mkdir(filepath.Join(dir, "..2"), 0o755))
+			must.Do(t, os.Mkdir(filepath.Join(dir, "..2"), 0o755))
 			write(t, filepath.Join(dir, "..2", "weir.yaml"), "b")
-			must(t, os.Symlink("..2", filepath.Join(dir, "..data_tmp")))
-			must(t, os.Rename(filepath.Join(dir, "..data_tmp"), filepath.Join(dir, "..data")))
+			must.Do(t, os.Symlink("..2", filepath.Join(dir, "..data_tmp")))
+			must.Do(t, os.Rename(filepath.Join(dir, "..data_tmp"), filepath.Join(dir, "..data")))
 		}},
 		{"replaced by an editor", func() {
 			write(t, file+".new", "c")
-			must(t, os.Rename(file+".new", file))
+			must.Do(t, os.Rename(file+".new", file))
 		}},
 		{"written", func() { write(t, file, "d") }},
-		{"removed", func() { must(t, os.Remove(file)) }},
+		{"removed", func() { must.Do(t, os.Remove(file)) }},
 	} {
 		change.make()
 		select {
@@ -108,12 +107,5 @@ func TestNoDirectory(t *testing.T) {
 
 func write(t *testing.T, file, text string) {
 	t.Helper()
-	must(t, os.WriteFile(file, []byte(text), 0o600))
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte(text), 0o600))
 }

@@ -15,17 +15,19 @@ import (
 	"time"
 )
 
-// An Authority signs certificates for an hour.
+// An Authority signs certificates.
 type Authority struct {
+	Until time.Time // the end of the certificates that it signs from now on
+
 	t    testing.TB
 	cert *x509.Certificate
 	key  *ecdsa.PrivateKey
 }
 
-// New creates an authority.
+// New creates an authority that signs for an hour.
 func New(t testing.TB) *Authority {
 	t.Helper()
-	a := &Authority{t: t}
+	a := &Authority{t: t, Until: time.Now().Add(time.Hour)}
 	template := a.template("authority")
 	template.IsCA, template.KeyUsage = true, x509.KeyUsageCertSign
 	a.key = a.newKey()
@@ -72,7 +74,7 @@ func (a *Authority) Pool() *x509.CertPool {
 func (a *Authority) template(name string) *x509.Certificate {
 	return &x509.Certificate{
 		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: name}, BasicConstraintsValid: true,
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: a.Until,
 		DNSNames: []string{name}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
 	}

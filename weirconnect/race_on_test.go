@@ -1,5 +1,0 @@
-//go:build race
-
-package weirconnect_test
-
-const raceEnabled = true

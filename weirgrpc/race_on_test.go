@@ -1,5 +1,0 @@
-//go:build race
-
-package weirgrpc_test
-
-const raceEnabled = true
