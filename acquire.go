@@ -139,9 +139,7 @@ func (l *Limiter) refuse(ctx context.Context, no refusal) error {
 	if no.verdict == reply.Cancelled {
 		return fmt.Errorf("weir: limiter %q: cancelled before it was admitted: %w", conf.name, context.Cause(ctx))
 	}
-	if conf.heard() {
-		conf.tellRefusal(no)
-	}
+	conf.tellRefusal(no)
 	return &RefusedError{Limiter: conf.name, Reason: Reason(no.verdict), RetryAfter: time.Duration(no.retryAfter)}
 }
 

@@ -7,8 +7,8 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// An Event is a change or a refusal by a limiter, with its reason. See [Config].OnEvent,
-// [Limiter.Events], and [Log] for a handler that writes events to a log.
+// An Event is a change or a refusal by a limiter, with its reason. See [Config].OnEvent, and [Log]
+// for a handler that writes events to a log.
 type Event struct {
 	Seq     uint64    // position in the order of this limiter's events, from 1
 	At      time.Time // when it happened
@@ -21,10 +21,6 @@ type Event struct {
 	// Reason is set for Refused and WouldRefuse, RetryAfter for Refused.
 	Reason     Reason
 	RetryAfter time.Duration
-
-	// Lost is how many events a slow reader of [Limiter.Events] missed since the last event
-	// it got.
-	Lost uint64
 }
 
 // A Kind is a kind of [Event].

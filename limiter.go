@@ -92,7 +92,7 @@ func (l *Limiter) update(c Config, a *admit.Allocation, learned law.Knowledge) e
 		return err
 	}
 	s, conf := c.settings(a), c.config()
-	s.Applied = func() { l.config.Store(conf.withReaders(l.config.Load().readers())) }
+	s.Applied = func() { l.config.Store(conf) }
 	var fx admit.Effects
 	next := c.Law
 	if s.Resumed = learned.Limit; s.Resumed > 0 {

@@ -51,7 +51,7 @@ func (l *Limiter) finish(fx *admit.Effects, ticket *reply.Ticket, no refusal) {
 
 func (l *Limiter) report(fx *admit.Effects) {
 	conf := l.config.Load()
-	if !conf.heard() {
+	if conf.onEvent == nil {
 		return
 	}
 	events := make([]Event, 0, len(fx.Lapsed)+2)
@@ -74,8 +74,26 @@ func (l *Limiter) report(fx *admit.Effects) {
 	conf.tell(events...)
 }
 
-// tellRefusal reports work that was refused.
+// tell calls the hook with each event. If it panics, it gets the other events before the panic
+// continues.
+func (c *config) tell(events ...Event) {
+	told := 0
+	defer func() {
+		if told < len(events) {
+			c.tell(events[told:]...)
+		}
+	}()
+	for _, e := range events {
+		told++
+		c.onEvent(e)
+	}
+}
+
+// tellRefusal reports work that was refused, if there is a hook.
 func (c *config) tellRefusal(no refusal) {
+	if c.onEvent == nil {
+		return
+	}
 	c.tell(Event{
 		Seq: no.seq, At: time.Now(), Limiter: c.name, Kind: Refused,
 		Reason: Reason(no.verdict), RetryAfter: time.Duration(no.retryAfter),

@@ -132,9 +132,7 @@ func testHostile(t *testing.T, setup func(*weir.Config, func()), way string) {
 		nested.Add(1)
 		defer nested.Add(-1)
 		_, _ = lim.String(), lim.History()
-		_, stop := lim.Events(1)
 		_ = lim.Update(config)
-		stop()
 		_, _ = lim.AcquireN(t.Context(), 500)
 		if p, err := lim.TryAcquire(t.Context()); err == nil {
 			p.Done(nil)
@@ -173,33 +171,6 @@ func testHostile(t *testing.T, setup func(*weir.Config, func()), way string) {
 		t.Error("it was never called")
 	}
 	balanced(t, lim)
-}
-
-func TestShadowAdmitsAllAndReports(t *testing.T) {
-	var j limittest.Journal
-	l := newLimiter(t, weir.Config{Name: "s", Max: 2, Shadow: true, OnEvent: j.Note})
-	permits := hold(t, l, 5)
-	permit, err := l.Acquire(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := l.Snapshot()
-	if !s.Shadow || s.InFlight != 6 || s.Admitted != 6 || s.WouldRefuse != 4 || s.RefusedTotal() != 0 || s.Limit != 2 {
-		t.Error(l)
-	}
-	would := j.Of(weir.WouldRefuse)
-	if len(would) != 4 || len(j.Events) != 4 {
-		t.Fatalf("%d events of 4 that would have been refused", len(would))
-	}
-	if e := would[0]; e.Reason != weir.ReasonLimitReached || e.String() != "s: would refuse: limit reached" {
-		t.Errorf("event %q", e)
-	}
-	j.Gapless(t)
-	for _, p := range permits {
-		p.Done(nil)
-	}
-	permit.Done(nil)
-	balanced(t, l)
 }
 
 // A shadow limiter reports the refusals of a live limiter, when that would refuse.
@@ -350,4 +321,55 @@ func TestWaiterThatDoesNotReturn(t *testing.T) {
 			})
 		})
 	}
+}
+
+// One call may cause several events: here two in a queue would have been refused.
+func TestAHookThatPanicsGetsTheOtherEventsOfACall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		heard := 0
+		l := newLimiter(t, weir.Config{
+			Initial: 1, Law: law.Fixed{}, Queue: weir.Queue{Size: 2}, Shadow: true,
+			OnEvent: func(weir.Event) { heard++; panic("odd") },
+		})
+		for range 3 {
+			if _, err := l.Acquire(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(1001 * time.Millisecond)
+		var panicked any
+		func() {
+			defer func() { panicked = recover() }()
+			_, _ = l.Acquire(t.Context())
+		}()
+		if panicked != "odd" || heard != 2 {
+			t.Errorf("panicked with %v, %d calls of the hook: want 2", panicked, heard)
+		}
+	})
+}
+
+// Here the window ends as work arrives, and the work is refused by the new limit.
+func TestAHookThatPanicsGetsTheRefusalAfterAChange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var j limittest.Journal
+		l := newLimiter(t, weir.Config{
+			Initial: 3, Law: script(func(w law.Window) law.Decision {
+				next := w.Limit
+				if w.Samples > 0 {
+					next = 2
+				}
+				return law.Decision{Limit: float64(next), Next: law.Plan{Interval: time.Second, MinSamples: 1}}
+			}),
+			OnEvent: func(e weir.Event) { j.Note(e); panic(e.Kind) },
+		})
+		hold(t, l, 2)
+		p, _ := l.TryAcquire(t.Context())
+		time.Sleep(10 * time.Millisecond)
+		p.Done(nil)
+		time.Sleep(2 * time.Second)
+		panicked, _ := limittest.Unwind(func() { _, _ = l.TryAcquire(t.Context()) })
+		if panicked == nil || len(j.Of(weir.LimitChanged)) != 1 || len(j.Of(weir.Refused)) != 1 {
+			t.Errorf("panicked with %v, heard %v: want a change and a refusal", panicked, j.Events)
+		}
+	})
 }

@@ -6,7 +6,7 @@ import (
 )
 
 func init() {
-	seam.Provide(seam.Limiters[*Limiter, Config, Snapshot, Event]{
+	seam.Provide(seam.Limiters[*Limiter, Config, Snapshot]{
 		Complete: Config.complete,
 		New: func(c Config, g *admit.Group, s admit.Allocation) (*Limiter, error) {
 			return newMember(c, g, &s)
@@ -16,9 +16,6 @@ func init() {
 		},
 		Node:      func(l *Limiter) *admit.Node { return &l.node },
 		SetPace:   (*Limiter).setPace,
-		NewReader: newReader,
-		Follow:    (*Limiter).follow,
-		Unfollow:  (*Limiter).unfollow,
 		AddTotals: (*Snapshot).addTotals,
 		Sum:       sumOf,
 	})

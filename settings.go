@@ -26,13 +26,12 @@ type coldConfig struct {
 	tenants   bool
 	measures  bool       // Config.Histograms
 	exemplars *exemplars // nil without any
-	readers   []*reader  // of Events
 }
 
 // ifNeeded returns nil for a limiter without any cold setting, which takes the fast path
 // through Acquire.
 func (c *coldConfig) ifNeeded() *coldConfig {
-	if c.breaker == nil && !c.tenants && !c.measures && len(c.readers) == 0 {
+	if c.breaker == nil && !c.tenants && !c.measures {
 		return nil
 	}
 	return c

@@ -10,6 +10,7 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
+	"github.com/weir-go/weir/internal/limittest"
 	"github.com/weir-go/weir/law"
 )
 
@@ -59,21 +60,6 @@ func TestConfigErrorsNameTheFieldTheValueAndTheRange(t *testing.T) {
 type none struct{}
 
 func (none) Controller(law.Bounds) (law.Controller, error) { return nil, nil }
-
-func TestZeroConfigWorks(t *testing.T) {
-	s := newSet(t, bulkhead.Config{})
-	if err := s.Do(t.Context(), "anything", work(0)); err != nil {
-		t.Error(err)
-	}
-	snap := s.Snapshot()
-	k, ok := snap.ByKey["anything"]
-	if !ok || k.Name != "anything" || k.Completed != 1 || snap.Unknown != 1 || snap.MaxKeys != 10_000 || snap.Max != 0 {
-		t.Errorf("%+v", snap)
-	}
-	if _, ok := snap.ByKey[bulkhead.Overflow]; !ok {
-		t.Error("no overflow")
-	}
-}
 
 func TestConfigHasTheDefaults(t *testing.T) {
 	usual := weir.Must(weir.New(weir.Config{})).Config()
@@ -147,5 +133,39 @@ func TestTheConfigIsCopied(t *testing.T) {
 	hold(t, s, "a", 3)
 	if len(c.ByKey) != 0 {
 		t.Error("the map was written to")
+	}
+}
+
+// TestOneHookForAllKeys: but for keys that have their own, also after an update.
+func TestOneHookForAllKeys(t *testing.T) {
+	var all, own limittest.Journal
+	c := bulkhead.Config{
+		Max: 10, OnEvent: all.Note, Default: fixed(1, 0, 0),
+		ByKey: byKey{"named": fixed(1, 0, 0), "private": fixed(1, 0, 0)},
+	}
+	private := c.ByKey["private"]
+	private.Config.OnEvent = own.Note
+	c.ByKey["private"] = private
+	s := newSet(t, c)
+	refuse := func() (heard []string) {
+		for _, key := range []string{"named", "private", "unknown"} {
+			s.TryAcquire(t.Context(), key)
+			s.TryAcquire(t.Context(), key)
+		}
+		for _, e := range all.Of(weir.Refused) {
+			heard = append(heard, e.Limiter)
+		}
+		return heard
+	}
+	if got := refuse(); len(got) != 2 || got[0] != "named" || got[1] != "unknown" {
+		t.Errorf("heard of %q", got)
+	}
+	if got := own.Of(weir.Refused); len(got) != 1 || got[0].Limiter != "private" {
+		t.Errorf("the key's own heard %v", got)
+	}
+	c.OnEvent = nil
+	update(t, s, c)
+	if got := refuse(); len(got) != 2 {
+		t.Errorf("an update left the hook: heard of %q", got)
 	}
 }

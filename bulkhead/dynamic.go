@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"github.com/weir-go/weir"
-	"github.com/weir-go/weir/internal/feed"
 )
 
 // dynamic has the compartments of keys that the configuration does not name.
@@ -20,8 +19,6 @@ type dynamic struct {
 	leaving []*compartment // are shut, and go when their work is done
 	evicted uint64
 	past    weir.Snapshot // totals of removed compartments
-
-	readers []*feed.Reader[weir.Event] // of all compartments, also of named keys
 }
 
 // mostLooks is how many compartments add looks at to find one that can go. It bounds the cost of a

@@ -7,7 +7,7 @@ import (
 	"github.com/weir-go/weir/internal/seam"
 )
 
-var limiters = seam.Of[*weir.Limiter, weir.Config, weir.Snapshot, weir.Event]()
+var limiters = seam.Of[*weir.Limiter, weir.Config, weir.Snapshot]()
 
 func idle(l *weir.Limiter) bool { return limiters.Node(l).Idle() }
 

@@ -75,13 +75,8 @@ func New(c Config) (*Set, error) {
 func (s *Set) open(key string, k Compartment, allocation admit.Allocation) (*compartment, error) {
 	c := &compartment{key: key, breaker: k.newBreaker(key)}
 	var err error
-	if c.limiter, err = s.group.open(k.settings(key, c.breaker), allocation); err != nil {
-		return c, err
-	}
-	for _, r := range s.dynamic.readers {
-		limiters.Follow(c.limiter, r)
-	}
-	return c, nil
+	c.limiter, err = s.group.open(k.settings(key, c.breaker), allocation)
+	return c, err
 }
 
 // enter enters the compartment that admits work of the key. If the key has none, enter makes it, or

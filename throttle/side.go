@@ -12,7 +12,7 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-var limiters = seam.Of[*weir.Limiter, weir.Config, weir.Snapshot, weir.Event]()
+var limiters = seam.Of[*weir.Limiter, weir.Config, weir.Snapshot]()
 
 // A side is one kind of operations. Acquire uses it without a lock, which would cost as much as the
 // limiter does: so it counts with atomics, and the comeback reads the answers of the last decision

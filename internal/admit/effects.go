@@ -32,16 +32,13 @@ func (fx *Effects) None() bool { return fx.Woken.None() && !fx.Notable }
 type events struct {
 	last     uint64
 	observed bool // Settings.Observed
-	followed bool // there are other readers too; updates keep this
 }
 
-// next returns the number of an event, 0 if there are no readers.
+// next returns the number of an event, 0 if nothing observes them.
 func (e *events) next() uint64 {
-	if !e.heard() {
+	if !e.observed {
 		return 0
 	}
 	e.last++
 	return e.last
 }
-
-func (e *events) heard() bool { return e.observed || e.followed }

@@ -75,7 +75,7 @@ func (n *Node) change(now int64, from int32, why law.Reason, fx *Effects) {
 		n.slots.contention.cold.virtual.ForgetCredit()
 	}
 	n.history.add(now, int(from), int(next), why)
-	if n.events.heard() {
+	if n.events.observed {
 		fx.Notable = true
 		fx.Change = &Change{At: now, From: int(from), To: int(next), Reason: why, Seq: n.events.next()}
 	}

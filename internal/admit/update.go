@@ -118,11 +118,3 @@ func (n *Node) Update(s Settings, l law.Law, now int64, fx *Effects) error {
 	}
 	return nil
 }
-
-// Follow calls change under the lock. change updates the owner's list of readers of the node's
-// events, and reports whether there are any besides Settings.Observed. Updates keep that.
-func (n *Node) Follow(change func() bool) {
-	n.slots.lock()
-	defer n.slots.unlock()
-	n.events.followed = change()
-}

@@ -109,7 +109,7 @@ func inTurn(b *testing.B, goroutines int, floor, pass func(int)) {
 //
 //	go test -run '^$' -bench 'Group$' -count 5 ./internal/bench
 func BenchmarkGroup(b *testing.B) {
-	inside := seam.Of[*weir.Limiter, weir.Config, weir.Snapshot, weir.Event]()
+	inside := seam.Of[*weir.Limiter, weir.Config, weir.Snapshot]()
 	pass := func(l *weir.Limiter) {
 		if permit, err := l.TryAcquire(context.Background()); err == nil {
 			permit.Done(nil)

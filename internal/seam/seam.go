@@ -4,12 +4,11 @@ import (
 	"fmt"
 
 	"github.com/weir-go/weir/internal/admit"
-	"github.com/weir-go/weir/internal/feed"
 )
 
-// Limiters is the access that package weir provides: L is *weir.Limiter, C is weir.Config, S
-// is weir.Snapshot and E is weir.Event.
-type Limiters[L, C, S, E any] struct {
+// Limiters is the access that package weir provides: L is *weir.Limiter, C is weir.Config and S is
+// weir.Snapshot.
+type Limiters[L, C, S any] struct {
 	// Complete returns the configuration with its defaults, or the error of weir.New. It does not
 	// check the law.
 	Complete func(c C) (C, error)
@@ -26,12 +25,6 @@ type Limiters[L, C, S, E any] struct {
 	// SetPace replaces the pace. Its values must be in range.
 	SetPace func(l L, p admit.Pace)
 
-	// NewReader returns a reader with the buffer of weir.Limiter.Events. Follow subscribes a
-	// reader; Unfollow removes it.
-	NewReader func(size int) *feed.Reader[E]
-	Follow    func(l L, r *feed.Reader[E])
-	Unfollow  func(l L, r *feed.Reader[E])
-
 	// AddTotals adds the counts of another snapshot since its limiter was made.
 	AddTotals func(sum *S, s S)
 
@@ -42,11 +35,11 @@ type Limiters[L, C, S, E any] struct {
 var provided any
 
 // Provide is called once, by package weir.
-func Provide[L, C, S, E any](l Limiters[L, C, S, E]) { provided = l }
+func Provide[L, C, S any](l Limiters[L, C, S]) { provided = l }
 
 // Of returns the access that package weir provided. It panics if weir provided other types.
-func Of[L, C, S, E any]() Limiters[L, C, S, E] {
-	l, ok := provided.(Limiters[L, C, S, E])
+func Of[L, C, S any]() Limiters[L, C, S] {
+	l, ok := provided.(Limiters[L, C, S])
 	if !ok {
 		panic(fmt.Sprintf("seam: asked for a %T, but package weir provided a %T", l, provided))
 	}
