@@ -75,7 +75,7 @@ const (
 	ReasonClosed Reason = 7
 	// ReasonBreakerOpen: Config.Breaker did not allow it.
 	ReasonBreakerOpen Reason = 8
-	// ReasonOverload: it was among the share of the work that a throttle turns away.
+	// ReasonOverload: package shed or package retry turned it away.
 	ReasonOverload Reason = 9
 	// ReasonLimitReached: the limit or the cap of a bulkhead had no room, and there is no
 	// queue, or the work would not wait ([Limiter.TryAcquire]).

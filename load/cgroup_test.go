@@ -1,7 +1,6 @@
 package load
 
 import (
-	"errors"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -12,25 +11,6 @@ import (
 var versions = map[string]string{
 	"version 1": "5:memory:/app\n4:cpu,cpuacct:/app\n1:name=systemd:/app\n",
 	"hybrid":    "5:memory:/app\n4:cpu,cpuacct:/app\n1:name=systemd:/app\n0::/app\n",
-}
-
-func TestCgroupVersion1(t *testing.T) {
-	const dir = "sys/fs/cgroup/memory/app/"
-	for name, own := range versions {
-		fsys := files("proc/self/cgroup", own, "sys/fs/cgroup/unified/app/cgroup.procs", "",
-			dir+"memory.limit_in_bytes", "1000\n", dir+"memory.usage_in_bytes", "900\n",
-			dir+"memory.stat", "inactive_file 1\ntotal_inactive_file 300\n")
-		if r := poll(t, &Cgroup{fsys: fsys})["cgroup memory"]; r.Load() != 0.6 {
-			t.Errorf("%s: %+v", name, r)
-		}
-		fsys[dir+"memory.limit_in_bytes"].Data = []byte("9223372036854771712\n") // the kernel's value for none
-		if _, err := (&Cgroup{fsys: fsys}).Poll(t.Context()); !errors.Is(err, ErrUnavailable) {
-			t.Errorf("%s without a limit: %v", name, err)
-		}
-		if r := poll(t, &Cgroup{Target: 1200, fsys: fsys})["cgroup memory"]; r.Load() != 0.5 {
-			t.Errorf("%s with a target: %+v", name, r)
-		}
-	}
 }
 
 // In a container the root of the mount is its own group, whatever the name outside.

@@ -2,7 +2,6 @@ package load_test
 
 import (
 	"errors"
-	"math"
 	"strings"
 	"testing"
 	"time"
@@ -28,7 +27,6 @@ func TestConfigIsChecked(t *testing.T) {
 		{load.Config{}, "Feeds is empty"},
 		{load.Config{Feeds: []load.Feed{{}}}, "Feeds[0].Source"},
 		{load.Config{Feeds: []load.Feed{{Source: a}, {Source: a}}}, `Feeds[1] is named "a"`},
-		{with(func(c *load.Config) { c.Combine = 2 }), "Combine(2)"},
 		{with(func(c *load.Config) { c.Interval = -1 }), "Interval"},
 		{with(func(c *load.Config) { c.Timeout = -1 }), "Timeout"},
 		{with(func(c *load.Config) { c.MaxAge = -1 }), "MaxAge"},
@@ -36,9 +34,6 @@ func TestConfigIsChecked(t *testing.T) {
 		{feed(load.Feed{Timeout: -1}), "Feeds[0].Timeout"},
 		{feed(load.Feed{MaxAge: -1}), "Feeds[0].MaxAge"},
 		{feed(load.Feed{MaxAge: time.Millisecond}), "at least its Interval"},
-		{feed(load.Feed{Weight: -1}), "Feeds[0].Weight is -1"},
-		{feed(load.Feed{Weight: math.NaN()}), "Feeds[0].Weight is NaN"},
-		{feed(load.Feed{Weight: 1e300}), "Feeds[0].Weight is 1e+300: want 0 (the default) to 1e+09"},
 	} {
 		if _, err := load.New(c.conf); !errors.Is(err, load.ErrConfig) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v, want %q", c.conf, err, c.want)

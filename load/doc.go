@@ -21,8 +21,7 @@
 //
 // so that signals in bytes, tables and seconds compare. Several combine by the
 // worst bottleneck, the maximum: a store that stalls is not half as bad because the
-// heap is half empty. A weighted sum, w1 load1 + w2 load2 + ..., is available for
-// signals that replace each other; it masks a single bottleneck.
+// heap is half empty. A weighted sum would mask a single bottleneck.
 //
 // # Age
 //

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -65,25 +64,6 @@ func TestStaleAndBack(t *testing.T) {
 }
 
 func sample(readings ...load.Reading) load.Sample { return load.Sample{Readings: readings} }
-
-func TestUnavailableIsNotStale(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s, other := &script{name: "a"}, &script{name: "b"}
-		s.do(func(context.Context) (load.Sample, error) { return load.Sample{}, load.ErrUnavailable })
-		other.answer(reading("b", 0.1, 1))
-		w := start(t, load.Config{Feeds: []load.Feed{{Source: s}, {Source: other}}})
-		pass(10 * time.Second)
-		if l := w.Level(load.All); l.Degraded || !l.Valid || l.Load != 0.1 {
-			t.Errorf("%+v", l)
-		}
-		if got := w.kinds(); len(got) != 1 || got[0] != load.WentMissing {
-			t.Errorf("events %v", got)
-		}
-		if got := w.events[0].String(); strings.Count(got, "unavailable") != 1 || !strings.HasPrefix(got, w.events[0].Source+": ") {
-			t.Errorf("it says %q", got)
-		}
-	})
-}
 
 // A poll that ignores its context holds up neither the other feeds, nor the
 // report, nor the end of Run; and it is not called again before it returns.

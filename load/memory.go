@@ -3,9 +3,7 @@ package load
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"io/fs"
-	"math"
 	"os"
 	"runtime/metrics"
 )
@@ -59,20 +57,4 @@ func read(names ...string) []metrics.Sample {
 	}
 	metrics.Read(samples)
 	return samples
-}
-
-// GoMemory is the memory that counts towards the runtime's own limit (GOMEMLIMIT) against that.
-// Near it the program collects garbage all the time. It is unavailable where no limit is set.
-type GoMemory struct{}
-
-// Name returns "go memory".
-func (GoMemory) Name() string { return "go memory" }
-
-// Poll implements [Source].
-func (GoMemory) Poll(context.Context) (Sample, error) {
-	most := read("/gc/gomemlimit:bytes")[0].Value.Uint64()
-	if most >= math.MaxInt64 {
-		return Sample{}, fmt.Errorf("%w: GOMEMLIMIT is not set", ErrUnavailable)
-	}
-	return one(Reading{Name: "go memory", Value: float64(held()), Unit: Bytes, Limit: float64(most)}), nil
 }

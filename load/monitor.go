@@ -122,7 +122,6 @@ func (m *Monitor) LevelBy(scope Scope, a Actuator) Level {
 func (m *Monitor) LevelOf(scope Scope, counts func(FeedSnapshot) bool) Level {
 	now := time.Now()
 	var l Level
-	var mean, weights, worst float64
 	for _, f := range m.feeds {
 		s, _ := f.status(now)
 		if s.Missing || !counts(s) {
@@ -133,16 +132,10 @@ func (m *Monitor) LevelOf(scope Scope, counts func(FeedSnapshot) bool) Level {
 		if !concerned {
 			continue
 		}
-		weights += f.Weight
-		mean += (r.Load() - mean) * (f.Weight / weights) // never more than the worst: a sum may overflow
-		if !l.Valid || r.Load() > worst {
-			worst, l.Source, l.Worst = r.Load(), f.name, r
+		if !l.Valid || r.Load() > l.Load {
+			l.Load, l.Source, l.Worst = r.Load(), f.name, r
 		}
 		l.Valid = true
-	}
-	l.Load = worst
-	if m.conf.Combine == WeightedSum && l.Valid {
-		l.Load = mean
 	}
 	return l
 }

@@ -109,37 +109,6 @@ func TestWorstBottleneck(t *testing.T) {
 	})
 }
 
-func TestWeightedSumMasks(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store, memory := &script{name: "store"}, &script{name: "memory"}
-		store.answer(reading("tables", 15, 15))
-		memory.answer(reading("heap", 0.3, 1))
-		w := start(t, load.Config{Combine: load.WeightedSum, Feeds: []load.Feed{{Source: memory, Weight: 0.7}, {Source: store, Weight: 0.3}}})
-		pass(time.Millisecond)
-		if l := w.Level(load.All); math.Abs(l.Load-0.51) > 1e-9 {
-			t.Errorf("%+v, want the 0.51 of the documentation", l)
-		}
-	})
-}
-
-// Loads too large to be added up make a load all the same, however large or small the weights.
-func TestWeightedSumOfHugeLoads(t *testing.T) {
-	for _, weight := range []float64{math.SmallestNonzeroFloat64, 1e9} {
-		synctest.Test(t, func(t *testing.T) {
-			store, memory := &script{name: "store"}, &script{name: "memory"}
-			store.answer(reading("tables", math.MaxFloat64, 1))
-			memory.answer(reading("heap", math.MaxFloat64, 1))
-			w := start(t, load.Config{Combine: load.WeightedSum, Feeds: []load.Feed{
-				{Source: memory, Weight: weight}, {Source: store, Weight: weight},
-			}})
-			pass(time.Millisecond)
-			if l := w.Level(load.All); l.Load != math.MaxFloat64 {
-				t.Errorf("a load of %v, want that of either", l.Load)
-			}
-		})
-	}
-}
-
 func TestRunTwiceAndAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &script{name: "a"}
@@ -166,18 +135,4 @@ func TestRunTwiceAndAgain(t *testing.T) {
 		cancel()
 		<-w.ended
 	})
-}
-
-func TestNobodyRan(t *testing.T) {
-	s := &script{name: "a"}
-	m, err := load.New(load.Config{Feeds: []load.Feed{{Source: s}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if l := m.Level(load.All); l.Valid || !l.Degraded {
-		t.Errorf("%+v", l)
-	}
-	if _, _, ok := m.Drain(); ok {
-		t.Error("a drain from nowhere")
-	}
 }

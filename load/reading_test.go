@@ -35,7 +35,7 @@ func TestBadInput(t *testing.T) {
 			}
 		}
 	}
-	_ = load.Scope(99).String() + load.Unit(99).String() + load.Kind(99).String() + load.Combine(99).String() + load.Event{}.String()
+	_ = load.Scope(99).String() + load.Unit(99).String() + load.Kind(99).String() + load.Event{}.String()
 	if _, concerned := (load.FeedSnapshot{}).Worst(99); concerned {
 		t.Error("an unknown scope concerns a source that said nothing")
 	}

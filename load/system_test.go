@@ -4,7 +4,6 @@ import (
 	"errors"
 	"math"
 	"os"
-	"runtime/debug"
 	"runtime/metrics"
 	"testing"
 	"testing/fstest"
@@ -72,16 +71,6 @@ func TestCgroup(t *testing.T) {
 	}
 	if _, err := (&Cgroup{fsys: files("proc/self/cgroup", "0::/app", group+"memory.max", "many")}).Poll(t.Context()); err == nil || errors.Is(err, ErrUnavailable) {
 		t.Errorf("a limit that is no number: %v", err)
-	}
-}
-
-func TestGoMemory(t *testing.T) {
-	if _, err := (GoMemory{}).Poll(t.Context()); !errors.Is(err, ErrUnavailable) {
-		t.Errorf("without GOMEMLIMIT: %v", err)
-	}
-	defer debug.SetMemoryLimit(debug.SetMemoryLimit(8 << 30))
-	if r := poll(t, GoMemory{})["go memory"]; r.Limit != 8<<30 || r.Value < 1<<16 {
-		t.Errorf("%+v", r)
 	}
 }
 

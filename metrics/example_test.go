@@ -24,6 +24,7 @@ func ExampleNew() {
 	// weir_limit_min [search] 1
 	// weir_limit_max [search] 100000
 	// weir_in_flight [search] 0
+	// weir_resting [search] 0
 	// weir_queued [search] 0
 	// weir_oldest_age_seconds [search] 0
 	// weir_shadow [search] 0

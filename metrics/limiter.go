@@ -9,17 +9,17 @@ import (
 
 // ofWork are the instruments of a source that admits work: a limiter, or one key of a set.
 type ofWork struct {
-	limit, least, most                  *Instrument
-	inFlight, peak, queued, age, target *Instrument
-	deadline, shadow                    *Instrument
-	admitted, refused, cancelled        *Instrument
-	wouldRefuse, completed, changes     *Instrument
-	latency, wait                       *Instrument
+	limit, least, most              *Instrument
+	inFlight, peak, resting, queued *Instrument
+	age, target, deadline, shadow   *Instrument
+	admitted, refused, cancelled    *Instrument
+	wouldRefuse, completed, changes *Instrument
+	latency, wait                   *Instrument
 }
 
 func (w *ofWork) all() []*Instrument {
 	return []*Instrument{
-		w.limit, w.least, w.most, w.inFlight, w.peak, w.queued, w.age, w.target, w.deadline, w.shadow,
+		w.limit, w.least, w.most, w.inFlight, w.peak, w.resting, w.queued, w.age, w.target, w.deadline, w.shadow,
 		w.admitted, w.refused, w.cancelled, w.wouldRefuse, w.completed, w.changes, w.latency, w.wait,
 	}
 }
@@ -45,6 +45,7 @@ func newOfWork(prom, otel string, labels ...Label) *ofWork {
 		most:     gauge("limit_max", "limit.max", "{request}", "Upper bound of the limit."),
 		inFlight: gauge("in_flight", "active", "{request}", "Work in flight, by weight."),
 		peak:     gauge("in_flight_peak", "active.peak", "{request}", "Most work in flight in the last one to two minutes; needs Config.Histograms."),
+		resting:  gauge("resting", "resting", "{request}", "Slots that stay taken for a while after the downstream refused their work."),
 		queued:   gauge("queued", "queued", "{request}", "Work that waits."),
 		age:      gauge("oldest_age_seconds", "oldest.age", "s", "Age of the oldest work in flight; up to half too high."),
 		target:   gauge("target_seconds", "target", "s", "Latency that the law keeps the p95 at or below, if it has one."),
@@ -92,6 +93,7 @@ func (w *ofWork) read(out output, s *weir.Snapshot, target time.Duration, l *wor
 	out.number(w.least, float64(s.Min), l.labels)
 	out.number(w.most, float64(s.Max), l.labels)
 	out.number(w.inFlight, float64(s.InFlight), l.labels)
+	out.number(w.resting, float64(s.Resting), l.labels)
 	out.number(w.queued, float64(s.Queued), l.labels)
 	out.number(w.age, s.Age.Seconds(), l.labels)
 	out.number(w.shadow, truth(s.Shadow), l.labels)

@@ -60,7 +60,6 @@ var (
 	direction    = Label{"direction", "weir.direction"}
 	throttling   = Label{"throttle", "weir.throttle.name"}
 	side         = Label{"side", "weir.throttle.side"}
-	action       = Label{"action", "weir.throttle.action"}
 	poolName     = Label{"pool", "weir.pool.name"}
 	state        = Label{"state", "weir.pool.state"}
 	capacityOf   = Label{"capacity", "weir.capacity.name"}

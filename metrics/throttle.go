@@ -1,34 +1,27 @@
 package metrics
 
-import (
-	"maps"
-	"slices"
-
-	"github.com/weir-go/weir/throttle"
-)
+import "github.com/weir-go/weir/throttle"
 
 // ofThrottle are the instruments that only a throttle has. Its sides have a limiter's, too.
 type ofThrottle struct {
-	running, actions                 *Instrument
-	load, pace, bound, refuse, rate  *Instrument // of a side, as the rest
+	running                          *Instrument
+	load, pace, bound, rate          *Instrument // of a side, as the rest
 	degraded, emergency              *Instrument
 	cost, waits, waited, emergencies *Instrument
 }
 
 func (t *ofThrottle) all() []*Instrument {
 	return []*Instrument{
-		t.running, t.actions, t.load, t.pace, t.bound, t.refuse, t.rate,
+		t.running, t.load, t.pace, t.bound, t.rate,
 		t.degraded, t.emergency, t.cost, t.waits, t.waited, t.emergencies,
 	}
 }
 
 var forThrottle = &ofThrottle{
 	running:     line(Gauge, "weir_throttle_running", "weir.throttle.running", "1", "1 while Run is at work.", throttling),
-	actions:     line(Counter, "weir_throttle_actions_total", "weir.throttle.actions", "{action}", "How often an action ran.", throttling, action),
 	load:        line(Gauge, "weir_throttle_load", "weir.throttle.load", "1", "Load that the laws went by: 1 at the limit.", throttling, side),
 	pace:        line(Gauge, "weir_throttle_pace", "weir.throttle.pace", "{cost}/s", "Cost that may start per second; 0 while nothing bounds it.", throttling, side),
 	bound:       line(Gauge, "weir_throttle_bound", "weir.throttle.bound", "{cost}", "Cost that may run at once; 0 while nothing bounds it.", throttling, side),
-	refuse:      line(Gauge, "weir_throttle_refused_ratio", "weir.throttle.refused.share", "1", "Share of the operations that is refused, 0 to 1.", throttling, side),
 	rate:        line(Gauge, "weir_throttle_rate", "weir.throttle.rate", "{cost}/s", "Cost that started per second, over about a second.", throttling, side),
 	degraded:    line(Gauge, "weir_throttle_degraded", "weir.throttle.degraded", "1", "1 while signals are missing and symptoms count.", throttling, side),
 	emergency:   line(Gauge, "weir_throttle_emergency", "weir.throttle.emergency", "1", "1 during an emergency.", throttling, side),
@@ -61,15 +54,11 @@ func newThrottled(t *throttle.Throttle) *throttled {
 func (t *throttled) read(out output) {
 	st := t.source.Snapshot()
 	out.number(forThrottle.running, truth(st.Running), t.labels)
-	for _, name := range slices.Sorted(maps.Keys(st.Actions)) {
-		out.with(forThrottle.actions, float64(st.Actions[name]), t.labels, clean(name))
-	}
 	for i, s := range [...]throttle.SideSnapshot{st.Reads, st.Writes} {
 		labels := t.sides[i]
 		out.number(forThrottle.load, s.Load, labels)
 		out.number(forThrottle.pace, s.Pace.Rate, labels)
 		out.number(forThrottle.bound, float64(s.MaxInFlight), labels)
-		out.number(forThrottle.refuse, s.Pace.Refuse, labels)
 		out.number(forThrottle.rate, s.Rate, labels)
 		out.number(forThrottle.degraded, truth(s.Degraded), labels)
 		out.number(forThrottle.emergency, truth(s.Emergency), labels)

@@ -35,7 +35,6 @@ type answers struct {
 	room  time.Time     // when the queue has room for another waiter
 	paced time.Duration // the competition from then on
 	full  time.Duration // the competition for a place in a full queue
-	shed  time.Duration // the competition while a share is refused
 	until time.Time     // the latest end of the emergency; the zero time without one
 }
 
@@ -91,7 +90,6 @@ func (c *comeback) learn(snap weir.Snapshot, pace Pace, each float64, now time.T
 		room:  now.Add(time.Duration(room * float64(time.Second))),
 		paced: c.competition(places),
 		full:  c.competition(lets),
-		shed:  c.bounded(again.Seconds() / (1 - pace.Refuse)),
 	}
 }
 
@@ -145,8 +143,6 @@ func (c *comeback) correct(r *weir.RefusedError, now time.Time) {
 		r.RetryAfter = max(max(0, a.room.Sub(now))+a.paced, least)
 	case weir.ReasonQueueFull:
 		r.RetryAfter = max(a.full, least)
-	case weir.ReasonOverload:
-		r.RetryAfter = a.shed
 	}
 	r.RetryAfter = max(min(r.RetryAfter, most), again)
 }

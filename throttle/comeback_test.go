@@ -24,11 +24,10 @@ func TestComeback(t *testing.T) {
 		{weir.ReasonPace, 30 * time.Second, -700 * time.Millisecond, 0, 200 * time.Millisecond},
 		{weir.ReasonQueueFull, 30 * time.Second, 0, 0, 150 * time.Millisecond},
 		{weir.ReasonQueueFull, 200 * time.Millisecond, 0, 0, 100 * time.Millisecond},
-		{weir.ReasonOverload, 5 * time.Second, 0, 0, 60 * time.Millisecond},
 		{weir.ReasonQueueTimeout, 30 * time.Second, 0, 0, 10 * time.Second},
 		{weir.ReasonQueueFull, 0, 0, -time.Second, 10 * time.Millisecond},
 	} {
-		a := answers{room: now.Add(test.room), paced: 200 * time.Millisecond, full: 50 * time.Millisecond, shed: 60 * time.Millisecond}
+		a := answers{room: now.Add(test.room), paced: 200 * time.Millisecond, full: 50 * time.Millisecond}
 		if test.until != 0 {
 			a.until = now.Add(test.until)
 		}
@@ -42,49 +41,6 @@ func TestComeback(t *testing.T) {
 		if counted := c.refused.Load() == 1; counted != (test.reason != weir.ReasonQueueTimeout) {
 			t.Errorf("%v: counted as a rival: %v", test.reason, counted)
 		}
-	}
-}
-
-// The competition takes the longer the more rivals there are, and the fewer places.
-func TestComebackLearns(t *testing.T) {
-	const tick = 100 * time.Millisecond
-	now := time.Unix(1000, 0)
-	for _, test := range []struct {
-		name              string
-		rivals            uint64 // refused in a tick
-		rate, before      float64
-		refuse            float64
-		queued            int
-		each              float64
-		room, paced, shed time.Duration
-	}{
-		{"no rivals", 0, 10, 10, 0, 9, 1, 0, 74 * time.Millisecond, 7 * time.Millisecond},
-		{"1000 rivals a second", 100, 10, 10, 0, 9, 1, 0, 707 * time.Millisecond, 7 * time.Millisecond},
-		{"work of twice the cost", 100, 20, 20, 0, 9, 2, 0, 707 * time.Millisecond, 7 * time.Millisecond},
-		{"a quarter of the pace", 0, 10, 40, 0, 40, 1, 753 * time.Millisecond, 22 * time.Millisecond, 7 * time.Millisecond},
-		{"nine tenths are refused", 0, 10, 10, 0.9, 9, 1, 0, 74 * time.Millisecond, 70 * time.Millisecond},
-		{"all are refused", 0, 10, 10, 1, 9, 1, 0, 74 * time.Millisecond, 10 * time.Second},
-	} {
-		c := comeback{patience: time.Second, longest: 10 * time.Second}
-		s := weir.Snapshot{Queued: test.queued}
-		var a answers
-		for i := range 101 { // 10 are let in a second
-			rate := test.before
-			if i == 100 {
-				rate = test.rate
-			}
-			s.Admitted++
-			c.refused.Add(test.rivals)
-			a = c.learn(s, Pace{Rate: rate, Refuse: test.refuse}, test.each, now, tick)
-		}
-		check := func(what string, got, want time.Duration) {
-			if math.Abs(float64(got-want)) > 0.05*float64(want) {
-				t.Errorf("%s: %s is %v, want %v", test.name, what, got, want)
-			}
-		}
-		check("room", a.room.Sub(now), test.room)
-		check("the competition", a.paced, test.paced)
-		check("a share's", a.shed, test.shed)
 	}
 }
 

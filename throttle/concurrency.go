@@ -17,6 +17,6 @@ type Concurrency struct{}
 func (Concurrency) start(string) (controller, error) { return Concurrency{}, nil }
 
 // next asks for no pace: the limiter of the side runs the law.
-func (Concurrency) next(signals) demand { return demand{} }
+func (Concurrency) next(signals) float64 { return 0 }
 
 func (Concurrency) resume(float64, float64) {}

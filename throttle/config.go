@@ -35,16 +35,13 @@ type Config struct {
 	// Tick is how often the laws decide. Defaults to 100 ms, or to 20 ms with a [DrainRate].
 	Tick time.Duration
 
-	// Actions are remedies for a high load besides pacing.
-	Actions []Action
-
 	// Classify says what the error of an operation means for the database.
 	// Defaults to [weir.Classify].
 	Classify func(error) weir.Outcome
 
 	// OnEvent, if set, is called when a side loses or regains the signals that it
-	// goes by, when an emergency begins or ends, and when an action has run: by Run,
-	// one call at a time, outside all locks. It delays the next decision: keep it short.
+	// goes by, and when an emergency begins or ends: by Run, one call at a time, outside all
+	// locks. It delays the next decision: keep it short.
 	// Acquire calls it too, for [NotRunning] and [MonitorNotRunning], once at most.
 	OnEvent func(Event)
 }
@@ -93,16 +90,14 @@ var ErrRunning = errors.New("throttle: already running")
 
 // Defaults of [Config].
 const (
-	defaultTick        = 100 * time.Millisecond
-	drainTick          = 20 * time.Millisecond // as often as its source is polled
-	defaultQueueSize   = 1000
-	defaultInFlight    = settings.MaxSlots
-	defaultEnter       = 1
-	defaultLeave       = 0.9
-	defaultLongest     = 10 * time.Second
-	defaultShare       = 0.25
-	defaultAbove       = 0.9
-	defaultActionEvery = 10 * time.Second
+	defaultTick      = 100 * time.Millisecond
+	drainTick        = 20 * time.Millisecond // as often as its source is polled
+	defaultQueueSize = 1000
+	defaultInFlight  = settings.MaxSlots
+	defaultEnter     = 1
+	defaultLeave     = 0.9
+	defaultLongest   = 10 * time.Second
+	defaultShare     = 0.25
 )
 
 // complete checks the settings and fills in the defaults.
@@ -132,9 +127,7 @@ func (c Config) complete() (Config, error) {
 	c.Tick = cmp.Or(c.Tick, c.usualTick())
 	c.Reads = c.Reads.complete(readPID)
 	c.Writes = c.Writes.complete(writePID)
-	actions, err := completeActions(c.Actions, c.Monitor)
-	c.Actions = actions
-	return c, err
+	return c, nil
 }
 
 // usualTick is how often the laws decide if it is not said.

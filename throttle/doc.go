@@ -54,9 +54,6 @@
 // [Concurrency] bounds the cost that runs at once by [law.Setpoint], the law of every limiter. It
 // goes by the latency of the side's own operations, with or without readings of the database.
 //
-// [LinearRefusal] refuses a share of the work, from none at a soft limit of the load
-// to all at a hard one.
-//
 // A sample names the actuator that brings its readings down ([load.Actuator]). The default laws of
 // a side are a LoadPID and a Concurrency. The LoadPID goes by samples that name pace, as of memory
 // and LSM trees. It leaves those alone that name concurrency, as of PostgreSQL, Neo4j and pools of
@@ -84,8 +81,8 @@
 //
 // An operation that the pace would let start later than it may wait is refused with [weir.ErrPace].
 // RetryAfter says when one more would have a place in the queue, not when all that waits has
-// started, and is at most Emergency.Longest. On seven simulated stores 81 to 100% of the
-// answers, and 88% of all, are within a factor of three of when an equal operation, asked for each
+// started, and is at most Emergency.Longest. On six simulated stores 83 to 100% of the
+// answers, and 89% of all, are within a factor of three of when an equal operation, asked for each
 // 10 ms, is first let in (TestRetryAfterIsRight). Where many compete for few places
 // it is chance who gets one, and no answer would be right more often than two times of three.
 //
@@ -103,7 +100,6 @@
 //
 //   - Tokens from the compaction of level 0, because "write completed" does not mean "work
 //     done"; unlimited while healthy: CockroachDB, pkg/util/admission, io_load_listener.go.
-//   - Refusal from a soft to a hard limit of pending bytes; a limiter seeded from the
-//     recent flow: TiKV, flow_controller, 2021.
+//   - A limiter seeded from the recent flow: TiKV, flow_controller, 2021.
 //   - PID: see package pid.
 package throttle

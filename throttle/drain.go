@@ -98,21 +98,21 @@ type drainLaw struct {
 	healthyFor time.Duration
 }
 
-func (l *drainLaw) next(s signals) demand {
+func (l *drainLaw) next(s signals) float64 {
 	l.cost += s.cost
 	if !s.fresh {
 		l.seen = false // the time in between is unknown
-		return demand{}
+		return 0
 	}
 	l.book(s)
 	eased := max(l.healthyFor-l.patience(), 0)
 	if l.paid.per <= 0 || l.paid.sum <= 0 || eased >= doublings*doublesIn {
-		return demand{}
+		return 0
 	}
 	drain := l.drain(s.drain)
 	rate := drain * l.steer(s.drain) * math.Exp2(eased.Seconds()/doublesIn.Seconds())
 	rate = max(min(rate, drain*l.brake(s.drain)), drain*leastFactor)
-	return demand{rate: max(rate*l.paid.sum/l.paid.per, 1/l.MaxDelay.Seconds())}
+	return max(rate*l.paid.sum/l.paid.per, 1/l.MaxDelay.Seconds())
 }
 
 // steer is the share of the drain rate that brings the mean of the backlog to its target.

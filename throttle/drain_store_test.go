@@ -48,23 +48,23 @@ func tree() *lsm {
 }
 
 func TestDrainRateFollowsTheStore(t *testing.T) {
-	for _, writers := range []int{20, 200} {
+	for _, writers := range []int{10, 100} {
 		synctest.Test(t, func(t *testing.T) {
 			r := run(t, &tree().plant, throttle.Config{Writes: throttle.Side{Laws: []throttle.LoadLaw{throttle.DrainRate{}}}})
-			r.closedLoop(writers, 10*time.Millisecond, 20*time.Second)
+			r.closedLoop(writers, 10*time.Millisecond, 10*time.Second)
 			stalled := 0
 			writes := int64(0)
-			for range 60 {
+			for range 30 {
 				writes += r.closedLoop(writers, 10*time.Millisecond, 500*time.Millisecond)
 				if r.Snapshot().Writes.Level.Load >= 1 {
 					stalled++
 				}
 			}
 			if stalled > 0 {
-				t.Errorf("%d writers: at the stall in %d of 60 samples", writers, stalled)
+				t.Errorf("%d writers: at the stall in %d of 30 samples", writers, stalled)
 			}
-			if writes < 13_500 || writes > 16_500 {
-				t.Errorf("%d writers: %d writes in 30 s, want about the 15000 that are digested", writers, writes)
+			if writes < 6_750 || writes > 8_250 {
+				t.Errorf("%d writers: %d writes in 15 s, want about the 7500 that are digested", writers, writes)
 			}
 		})
 	}
@@ -78,11 +78,11 @@ func TestDrainRateBrakesBeforeTheLimit(t *testing.T) {
 			store := tree()
 			store.limit = limit
 			r := run(t, &store.plant, throttle.Config{Writes: throttle.Side{Laws: []throttle.LoadLaw{throttle.DrainRate{}}}})
-			r.closedLoop(200, 10*time.Millisecond, 20*time.Second)
+			r.closedLoop(100, 10*time.Millisecond, 10*time.Second)
 			most := int64(0)
 			store.stuck.Store(true)
 			for range 30 {
-				r.closedLoop(200, 10*time.Millisecond, 100*time.Millisecond)
+				r.closedLoop(100, 10*time.Millisecond, 100*time.Millisecond)
 				most = max(most, store.tables.Load())
 			}
 			if knows, stalled := limit > 0, most >= 15; knows == stalled {
@@ -99,16 +99,16 @@ func TestDrainRateAfterLostSignals(t *testing.T) {
 		p := tree()
 		healthy := p.poll
 		r := run(t, &p.plant, throttle.Config{Writes: throttle.Side{Laws: []throttle.LoadLaw{throttle.DrainRate{}}}})
-		r.closedLoop(40, 10*time.Millisecond, 20*time.Second)
+		r.closedLoop(15, 10*time.Millisecond, 20*time.Second)
 		p.become(func() (load.Sample, error) {
 			_, _ = healthy() // it goes on
 			return load.Sample{}, errors.New("no answer")
 		})
-		r.closedLoop(40, 10*time.Millisecond, 30*time.Second)
+		r.closedLoop(15, 10*time.Millisecond, 30*time.Second)
 		p.become(healthy)
 		paceless := 0
 		for range 40 {
-			r.closedLoop(40, 10*time.Millisecond, 500*time.Millisecond)
+			r.closedLoop(15, 10*time.Millisecond, 500*time.Millisecond)
 			if rate := r.Snapshot().Writes.Pace.Rate; rate == 0 || rate > 5000 {
 				paceless++
 			}

@@ -47,10 +47,10 @@ func (e *emergency) until() time.Time {
 	return e.since.Add(e.Longest)
 }
 
-// demand is the pace that the emergency asks for.
-func (e *emergency) demand() demand {
+// bound is the rate that the emergency asks for, 0 without one.
+func (e *emergency) bound() float64 {
 	if !e.on {
-		return demand{}
+		return 0
 	}
-	return demand{rate: e.rate}
+	return e.rate
 }

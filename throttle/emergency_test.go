@@ -16,7 +16,7 @@ func TestEmergencyEndsByItself(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &plant{}
 		p.says(0.5)
-		r := run(t, p, throttle.Config{Writes: throttle.Side{Laws: []throttle.LoadLaw{throttle.LinearRefusal{Soft: 100, Hard: 200}}}})
+		r := run(t, p, throttle.Config{Writes: throttle.Side{Laws: []throttle.LoadLaw{throttle.LoadPID{Setpoint: 100}}}})
 		r.closedLoop(10, 10*time.Millisecond, 5*time.Second)
 		p.says(1.2)
 		pass(time.Second)
@@ -66,7 +66,7 @@ func TestEmergencyEndsWithRun(t *testing.T) {
 		p := &plant{}
 		p.says(1.2)
 		r := run(t, p, throttle.Config{Writes: throttle.Side{
-			Laws:        []throttle.LoadLaw{throttle.LinearRefusal{Soft: 100, Hard: 200}},
+			Laws:        []throttle.LoadLaw{throttle.LoadPID{Setpoint: 100}},
 			MaxInFlight: 1, Queue: weir.Queue{Size: 1, Timeout: time.Minute},
 		}})
 		pass(time.Second)

@@ -12,10 +12,9 @@ type Event struct {
 	At       time.Time  // when
 	Throttle string     // Config.Name
 	Kind     Kind       // the kind of the act
-	Op       Op         // to which operations, except for ActionRan
+	Op       Op         // to which operations
 	Level    load.Level // the load at that moment
-	Action   string     // the action, for ActionRan
-	Err      error      // of the action, or of the signal that is lost
+	Err      error      // of the signal that is lost
 }
 
 // A Kind is a kind of [Event].
@@ -29,14 +28,12 @@ const (
 	// EmergencyBegan and EmergencyEnded: see [Emergency].
 	EmergencyBegan Kind = 3
 	EmergencyEnded Kind = 4 // see EmergencyBegan
-	// ActionRan: an action has returned.
-	ActionRan Kind = 5
 	// NotRunning: an operation started a second after New or later, and Run was not at work yet,
 	// so that it was not paced. Acquire reports it once, on the operation's goroutine.
-	NotRunning Kind = 6
+	NotRunning Kind = 5
 	// MonitorNotRunning: the same, but Run was at work and that of [Config].Monitor was not, so
 	// that the sides go by their symptoms.
-	MonitorNotRunning Kind = 7
+	MonitorNotRunning Kind = 6
 )
 
 // String returns it in words.
@@ -50,8 +47,6 @@ func (k Kind) String() string {
 		return "emergency began"
 	case EmergencyEnded:
 		return "emergency ended"
-	case ActionRan:
-		return "action ran"
 	case NotRunning:
 		return "not running"
 	case MonitorNotRunning:
@@ -63,10 +58,6 @@ func (k Kind) String() string {
 // String describes the event in one line.
 func (e Event) String() string {
 	switch {
-	case e.Kind == ActionRan && e.Err != nil:
-		return fmt.Sprintf("%s: %s failed: %v", e.Throttle, e.Action, e.Err)
-	case e.Kind == ActionRan:
-		return fmt.Sprintf("%s: ran %s", e.Throttle, e.Action)
 	case e.Kind == NotRunning:
 		return fmt.Sprintf("%s: %vs: %v: call Run", e.Throttle, e.Op, e.Kind)
 	case e.Kind == MonitorNotRunning:

@@ -105,7 +105,6 @@ func (store) TellsDrain() bool                          { return true }
 func (store) Poll(context.Context) (load.Sample, error) { return load.Sample{}, nil }
 
 func ExampleConfig() {
-	flush := func(context.Context) error { return nil } // the store's own
 	mon, err := load.New(load.Config{Feeds: []load.Feed{
 		{Source: store{}},
 		{Source: &load.Memory{}},
@@ -118,10 +117,9 @@ func ExampleConfig() {
 		Monitor: mon,
 		Reads:   throttle.Side{LatencyTarget: 100 * time.Millisecond},
 		Writes: throttle.Side{
-			Laws:  []throttle.LoadLaw{throttle.DrainRate{}, throttle.LinearRefusal{Soft: 0.9, Hard: 1.2}},
+			Laws:  []throttle.LoadLaw{throttle.DrainRate{}, throttle.Concurrency{}},
 			Queue: weir.Queue{Size: 5000, Timeout: 10 * time.Second, Discipline: weir.Adaptive},
 		},
-		Actions: []throttle.Action{{Name: "flush", Do: flush, Above: 0.95, Every: time.Minute}, throttle.FreeMemory("memory")},
 		OnEvent: func(e throttle.Event) { fmt.Println(e) },
 	})
 	fmt.Println(err)

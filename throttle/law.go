@@ -1,7 +1,6 @@
 package throttle
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"time"
@@ -11,8 +10,7 @@ import (
 )
 
 // A LoadLaw finds how fast operations may start, by the load, or how many may run: [LoadPID],
-// [DrainRate], [LinearRefusal] or [Concurrency]. It is a plain value and may serve several
-// throttles.
+// [DrainRate] or [Concurrency]. It is a plain value and may serve several throttles.
 type LoadLaw interface {
 	// start returns the state of the law, or an error that matches ErrConfig and names a setting
 	// below the field, where the law is.
@@ -21,7 +19,8 @@ type LoadLaw interface {
 
 // A controller is a law at work. It is not safe for concurrent use.
 type controller interface {
-	next(s signals) demand
+	// next returns the rate that the law asks for, in cost per second, 0 for no bound.
+	next(s signals) float64
 	// resume starts afresh from the rate of another law, 0 for no bound, and a flow.
 	resume(rate, flow float64)
 }
@@ -37,19 +36,12 @@ type signals struct {
 	fresh bool // whether drain is new
 }
 
-// A demand is the output of a law. The zero demand asks for nothing.
-type demand struct {
-	rate   float64 // cost per second, 0 for no bound
-	refuse float64 // share to refuse
-}
-
-// strictest returns a demand that satisfies both.
-func (d demand) strictest(other demand) demand {
-	d.refuse = max(d.refuse, other.refuse)
-	if d.rate == 0 || other.rate > 0 && other.rate < d.rate {
-		d.rate = other.rate
+// stricter returns the rate that satisfies both, in cost per second; 0 is no bound.
+func stricter(a, b float64) float64 {
+	if a == 0 || b > 0 && b < a {
+		return b
 	}
-	return d
+	return a
 }
 
 // sideLaws are the laws of a side at work.
@@ -96,15 +88,15 @@ func startLaws(op Op, field string, laws []LoadLaw, m *load.Monitor) (s sideLaws
 	return s, nil
 }
 
-// next is the strictest demand of the laws or, while signals are missing, that of the fallback.
-func (s *sideLaws) next(in signals, degraded bool) (d demand) {
+// next is the strictest rate of the laws or, while signals are missing, that of the fallback.
+func (s *sideLaws) next(in signals, degraded bool) (rate float64) {
 	if degraded {
 		return s.fallback.next(in)
 	}
 	for _, l := range s.all {
-		d = d.strictest(l.next(in))
+		rate = stricter(rate, l.next(in))
 	}
-	return d
+	return rate
 }
 
 // resume lets the laws continue from a pace.
@@ -134,31 +126,6 @@ func (s *sideLaws) terms(degraded bool) pid.Snapshot {
 	}
 	return pid.Snapshot{}
 }
-
-// LinearRefusal refuses a share of the operations that rises from none at a load of
-// Soft to all at Hard, with [weir.ErrOverload]. It is for callers that would
-// prefer a refusal to a wait, and beside another law for the excess that pacing cannot hold.
-type LinearRefusal struct {
-	Soft float64 // load from which some are refused. Defaults to 0.9
-	Hard float64 // load from which all are. Defaults to 1.1
-}
-
-func (l LinearRefusal) start(field string) (controller, error) {
-	l.Soft, l.Hard = cmp.Or(l.Soft, 0.9), cmp.Or(l.Hard, 1.1)
-	if !(l.Soft > 0) || math.IsInf(l.Soft, 1) {
-		return nil, invalid(field+".Soft", l.Soft, "more than 0")
-	}
-	if !(l.Hard > l.Soft) || math.IsInf(l.Hard, 1) {
-		return nil, invalid(field+".Hard", l.Hard, fmt.Sprintf("more than Soft, which is %v", l.Soft))
-	}
-	return l, nil
-}
-
-func (l LinearRefusal) next(s signals) demand {
-	return demand{refuse: min(max((s.load-l.Soft)/(l.Hard-l.Soft), 0), 1)}
-}
-
-func (LinearRefusal) resume(float64, float64) {}
 
 // share is how much of the way a first-order lag goes within dt.
 func share(dt, tau time.Duration) float64 {

@@ -61,11 +61,11 @@ func (p *pacer) decide(snap weir.Snapshot, cost uint64, now time.Time, dt time.D
 	if e := p.notify(now); e.Kind != 0 {
 		events = append(events, e)
 	}
-	wanted := p.laws.next(in, p.seen.degraded).strictest(demand{rate: p.ease(dt)})
+	wanted := stricter(p.laws.next(in, p.seen.degraded), p.ease(dt))
 	if kind := p.emergency.judge(alarm, p.flow, now); kind != 0 {
 		events = append(events, Event{At: now, Op: p.op, Kind: kind, Level: p.seen.level})
 	}
-	return p.paceOf(wanted.strictest(p.emergency.demand())), events
+	return p.paceOf(stricter(wanted, p.emergency.bound())), events
 }
 
 // admitted returns the cost admitted since the last decision.
@@ -132,13 +132,13 @@ func (p *pacer) ease(dt time.Duration) float64 {
 	return p.held
 }
 
-// paceOf returns the pace that a demand asks for. Numbers beyond all sense leave it as it is.
-func (p *pacer) paceOf(d demand) Pace {
-	if math.IsNaN(d.rate) || math.IsInf(d.rate, 0) {
+// paceOf returns the pace of a rate. Numbers beyond all sense leave it as it is.
+func (p *pacer) paceOf(rate float64) Pace {
+	if math.IsNaN(rate) || math.IsInf(rate, 0) {
 		return p.pace
 	}
 	// The inflow between two decisions must not overflow.
-	return Pace{Rate: d.rate, Burst: min(d.rate*p.tick.Seconds(), math.MaxFloat64), Refuse: d.refuse}
+	return Pace{Rate: rate, Burst: min(rate*p.tick.Seconds(), math.MaxFloat64)}
 }
 
 // enough is how many latencies make a quantile. A slow pace leaves fewer, whose mean then counts.

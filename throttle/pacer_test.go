@@ -3,15 +3,12 @@ package throttle_test
 import (
 	"context"
 	"errors"
-	"math"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/load"
 	"github.com/weir-go/weir/throttle"
 )
@@ -55,73 +52,6 @@ func TestBands(t *testing.T) {
 	}
 }
 
-// The bound of the default Concurrency starts with four at once, so a few wait at first.
-func TestNothingIsPacedAtEase(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := &plant{}
-		p.says(0.3)
-		r := run(t, p, throttle.Config{})
-		if got := r.closedLoop(10, 10*time.Millisecond, 5*time.Second); got < 4_900 {
-			t.Errorf("%d writes in 5 s, want all 5000", got)
-		}
-		if s := r.Snapshot(); s.Writes.Pace != (throttle.Pace{}) || s.Writes.Throttled > 20 || s.Writes.Degraded {
-			t.Errorf("%+v", s.Writes)
-		}
-	})
-}
-
-// TestFullSlotsAreNoLoad: a bound on concurrency that clients keep full is no sign that the
-// database is overloaded.
-func TestFullSlotsAreNoLoad(t *testing.T) {
-	for _, op := range []throttle.Op{throttle.Read, throttle.Write} {
-		synctest.Test(t, func(t *testing.T) {
-			side := throttle.Side{MaxInFlight: 4, Queue: weir.Queue{Size: 64, Timeout: 5 * time.Second}}
-			th := throttled(t, throttle.Config{Reads: side, Writes: side})
-			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-			defer cancel()
-			go th.Run(ctx)
-			done := make([]int, 16)
-			var clients sync.WaitGroup
-			for i := range done {
-				clients.Go(func() {
-					for ctx.Err() == nil {
-						o, err := th.Acquire(ctx, op, 1)
-						if err != nil {
-							time.Sleep(10 * time.Millisecond)
-							continue
-						}
-						time.Sleep(10 * time.Millisecond)
-						o.Done(nil)
-						done[i]++
-					}
-				})
-			}
-			<-ctx.Done()
-			clients.Wait()
-			sum := 0
-			for _, n := range done {
-				sum += n
-			}
-			t.Logf("%v: %d done of %d", op, sum, 30*400)
-			if sum < 30*400*9/10 {
-				t.Errorf("%v: %d done, want nearly %d: 4 at a time for 10 ms", op, sum, 30*400)
-			}
-		})
-	}
-}
-
-func TestLatencyTarget(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := &plant{}
-		p.says(0)
-		r := run(t, p, throttle.Config{Writes: throttle.Side{LatencyTarget: 10 * time.Millisecond}})
-		r.closedLoop(20, 30*time.Millisecond, 5*time.Second)
-		if s := r.Snapshot().Writes; s.Pace.Rate == 0 || s.Load < 2 {
-			t.Errorf("30 ms against a target of 10: pace %+v at a load of %v", s.Pace, s.Load)
-		}
-	})
-}
-
 // A stall completes nothing, so only the age of running operations shows it.
 func TestLatencyTargetSeesAStall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -140,36 +70,12 @@ func TestLatencyTargetSeesAStall(t *testing.T) {
 	})
 }
 
-func TestLinearRefusal(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := &plant{}
-		p.says(0.95)
-		r := run(t, p, throttle.Config{Writes: throttle.Side{Laws: []throttle.LoadLaw{throttle.LinearRefusal{Soft: 0.9, Hard: 1.1}}}})
-		for _, want := range []struct{ load, refused float64 }{{0.95, 0.25}, {0.9, 0}, {0.2, 0}, {1.1, 1}, {3, 1}, {1, 0.5}} {
-			p.says(want.load)
-			pass(300 * time.Millisecond)
-			refused := 0.0
-			for range 100 {
-				op, err := r.Acquire(t.Context(), throttle.Write, 1)
-				var why *weir.RefusedError
-				if errors.As(err, &why) && why.Reason == weir.ReasonOverload && errors.Is(err, weir.ErrRefused) {
-					refused++
-				}
-				op.Done(nil)
-			}
-			if math.Abs(refused-100*want.refused) > 1 {
-				t.Errorf("at a load of %v: %v%% refused, want %v", want.load, refused, 100*want.refused)
-			}
-		}
-	})
-}
-
 // Without a monitor the laws that were asked for go by the latency target.
 func TestLawsWithoutAMonitor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		th := throttled(t, throttle.Config{Writes: throttle.Side{
 			LatencyTarget: 10 * time.Millisecond,
-			Laws:          []throttle.LoadLaw{throttle.LinearRefusal{Soft: 0.5, Hard: 1}},
+			Laws:          []throttle.LoadLaw{throttle.LoadPID{}},
 		}})
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
@@ -180,7 +86,7 @@ func TestLawsWithoutAMonitor(t *testing.T) {
 				return nil
 			})
 		}
-		if s := th.Snapshot().Writes; s.Degraded || s.Limiter.Refused[weir.ReasonOverload] == 0 {
+		if s := th.Snapshot().Writes; s.Degraded || s.Pace.Rate == 0 {
 			t.Errorf("%+v", s)
 		}
 	})

@@ -89,12 +89,11 @@ const flowMemory = time.Minute
 // there is something to control.
 const headroom = 2
 
-func (l *pidLaw) next(s signals) demand {
+func (l *pidLaw) next(s signals) float64 {
 	if l.loop.Snapshot().Output == 0 {
 		l.fastest = max(s.flow, l.fastest*(1-share(s.dt, flowMemory)))
 	}
-	effort := l.loop.Update(s.load, s.dt)
-	return demand{rate: l.rate(effort)}
+	return l.rate(l.loop.Update(s.load, s.dt))
 }
 
 // rate is the pace for an effort, on a logarithmic scale.

@@ -50,7 +50,7 @@ func steady(rate float64) func(time.Duration) float64 {
 	return func(time.Duration) float64 { return rate }
 }
 
-// Each plant is written to by 40 writers who could write 4000/s. The PID holds the
+// Each plant is written to by 10 writers who could write 1000/s. The PID holds the
 // load, and writes the drained amount.
 func TestPIDOnPlants(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -73,8 +73,8 @@ func TestPIDOnPlants(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := run(t, c.tank.plant(), throttle.Config{Emergency: throttle.Emergency{Enter: 1e9}})
-				r.closedLoop(40, 10*time.Millisecond, time.Minute)
-				writes := float64(r.closedLoop(40, 10*time.Millisecond, 20*time.Second))
+				r.closedLoop(10, 10*time.Millisecond, time.Minute)
+				writes := float64(r.closedLoop(10, 10*time.Millisecond, 20*time.Second))
 				s := r.Snapshot().Writes
 				if math.Abs(s.Level.Load-0.85) > c.within {
 					t.Errorf("a load of %v, want 0.85 within %v", s.Level.Load, c.within)
@@ -88,24 +88,4 @@ func TestPIDOnPlants(t *testing.T) {
 			})
 		})
 	}
-}
-
-// While the sensor does not answer the symptoms pace; then the load is held again.
-func TestFrozenSensor(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		k := tank{drain: steady(200), stuck: func(at time.Duration) bool { return at > 30*time.Second && at < 60*time.Second }}
-		r := run(t, k.plant(), throttle.Config{Emergency: throttle.Emergency{Enter: 1e9}})
-		r.closedLoop(40, 10*time.Millisecond, 28*time.Second)
-		before := r.Snapshot().Writes.Pace.Rate
-		r.closedLoop(40, 10*time.Millisecond, 5*time.Second)
-		s := r.Snapshot().Writes
-		if !s.Degraded || before == 0 {
-			t.Fatalf("%+v", s)
-		}
-		r.closedLoop(40, 10*time.Millisecond, 90*time.Second)
-		s = r.Snapshot().Writes
-		if s.Degraded || math.Abs(s.Level.Load-0.85) > 0.15 || math.Abs(s.PID.I) > 2 {
-			t.Errorf("a minute after the sensor is back: a load of %v, %+v", s.Level.Load, s.PID)
-		}
-	})
 }

@@ -16,7 +16,6 @@ type Snapshot struct {
 	Running       bool                // whether Run is at work
 	Reads, Writes SideSnapshot        // the two sides
 	Feeds         []load.FeedSnapshot // the last answers of the monitor's feeds
-	Actions       map[string]uint64   // how often each action has run
 }
 
 // A SideSnapshot is one side of a [Snapshot]. Totals count since the throttle was made.
@@ -49,13 +48,9 @@ func (t *Throttle) Snapshot() Snapshot {
 	snap := Snapshot{
 		Name: t.conf.Name, Off: t.conf.Off, Running: t.running.Load(),
 		Reads: t.sides[Read].snapshot(), Writes: t.sides[Write].snapshot(),
-		Actions: map[string]uint64{},
 	}
 	if t.conf.Monitor != nil {
 		snap.Feeds = t.conf.Monitor.Snapshot()
-	}
-	for _, a := range t.actions {
-		snap.Actions[a.Name] = a.runs
 	}
 	return snap
 }

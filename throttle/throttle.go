@@ -39,15 +39,13 @@ func (o Op) String() string {
 type Throttle struct {
 	conf    Config
 	sides   [ops]side
-	actions []*action
 	running atomic.Bool
 	made    time.Time
 	checked atomic.Bool // an operation started with Run and the monitor at work, or without, which was reported
 	hook    isolate.Hook[Event]
 
-	mu     sync.Mutex // guards the pacers, the counts of actions and the next two; never held while a hook runs
-	last   time.Time  // when the pacers decided last
-	events []Event    // to be reported once mu is free
+	mu   sync.Mutex // guards the pacers; never held while a hook runs
+	last time.Time  // when the pacers decided last
 }
 
 // New returns a throttle, or an error that matches [ErrConfig]. It starts nothing,
@@ -62,9 +60,6 @@ func New(c Config) (*Throttle, error) {
 		if err := t.sides[op].init(Op(op), s, c); err != nil {
 			return nil, err
 		}
-	}
-	for _, a := range c.Actions {
-		t.actions = append(t.actions, &action{Action: a})
 	}
 	return t, nil
 }
@@ -152,14 +147,10 @@ func (t *Throttle) Close() {
 	}
 }
 
-// farewell is how long Run waits for an action whose context has ended.
-const farewell = time.Second
-
 // Run decides on the pace, every Tick until ctx ends, and then lifts it and returns nil: what waits
-// goes on, unless the throttle is closed first. An action that has not returned a second later is
-// left behind and named in the error, as is an OnEvent that panicked or ended its goroutine: the
-// decisions went on. While the throttle runs already, Run returns [ErrRunning]; afterwards it may
-// run again. A nil ctx counts as context.Background.
+// goes on, unless the throttle is closed first. An OnEvent that panicked or ended its goroutine is
+// named in the error: the decisions went on. While the throttle runs already, Run returns
+// [ErrRunning]; afterwards it may run again. A nil ctx counts as context.Background.
 func (t *Throttle) Run(ctx context.Context) error {
 	if ctx == nil {
 		ctx = context.Background()
@@ -179,11 +170,9 @@ func (t *Throttle) Run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			t.lift()
-			err := t.leftBehind()
-			t.report()
-			return errors.Join(err, t.hook.Failure())
+			return t.hook.Failure()
 		case <-ticker.C:
-			t.step(ctx)
+			t.step()
 		}
 	}
 }
@@ -199,26 +188,17 @@ func (t *Throttle) begin() {
 }
 
 // step decides once.
-func (t *Throttle) step(ctx context.Context) {
+func (t *Throttle) step() {
 	t.mu.Lock()
 	now := time.Now()
 	dt := now.Sub(t.last)
 	t.last = now
+	var events []Event
 	if dt > 0 {
 		for i := range t.sides {
-			t.events = append(t.events, t.sides[i].step(now, dt)...)
+			events = append(events, t.sides[i].step(now, dt)...)
 		}
 	}
-	t.mu.Unlock()
-	t.report()
-	t.act(ctx, now)
-}
-
-// report reports the events since it was last called.
-func (t *Throttle) report() {
-	t.mu.Lock()
-	events := t.events
-	t.events = nil
 	t.mu.Unlock()
 	for _, e := range events {
 		e.Throttle = t.conf.Name

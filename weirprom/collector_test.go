@@ -18,6 +18,7 @@ import (
 	"github.com/prometheus/common/model"
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/metrics"
 	"github.com/weir-go/weir/weirprom"
 )
@@ -108,7 +109,7 @@ func TestLint(t *testing.T) {
 
 func TestNamesAreTakenOnce(t *testing.T) {
 	search := func() *weir.Limiter { return weir.Must(weir.New(weir.Config{Name: "search"})) }
-	set := must(bulkhead.New(bulkhead.Config{}))(t)
+	set := must.Have(bulkhead.New(bulkhead.Config{}))(t)
 	one := weirprom.New(metrics.Sources{Limiters: []*weir.Limiter{search()}})
 	for name, c := range map[string]struct {
 		more *weirprom.Collector
@@ -158,7 +159,7 @@ func TestCollectorsStandBesideEachOther(t *testing.T) {
 }
 
 func TestHostileLabels(t *testing.T) {
-	set := must(bulkhead.New(bulkhead.Config{}))(t)
+	set := must.Have(bulkhead.New(bulkhead.Config{}))(t)
 	long := strings.Repeat("ä", bulkhead.MaxKeyLength/2)
 	for _, key := range []string{"\xff\xfe", "\xff\xfd", long, long[:len(long)-2] + "ö", "\"} 1\nweir_limit{limiter=\"x\"", "\x00", "key\\"} {
 		_ = set.Do(t.Context(), key, func(context.Context) error { return nil })
@@ -199,7 +200,7 @@ func TestClosedLimiterIsCollected(t *testing.T) {
 
 // Keys come and go, limiters work and are updated, and two registries scrape.
 func TestScrapesWhileKeysComeAndGo(t *testing.T) {
-	set := must(bulkhead.New(bulkhead.Config{Max: 50, MaxKeys: 20, Default: bulkhead.Compartment{Config: weir.Config{Histograms: true}}}))(t)
+	set := must.Have(bulkhead.New(bulkhead.Config{Max: 50, MaxKeys: 20, Default: bulkhead.Compartment{Config: weir.Config{Histograms: true}}}))(t)
 	s := metrics.Sources{Sets: map[string]*bulkhead.Set{"routes": set}, MaxKeys: 10}
 	work, stop := context.WithCancel(t.Context())
 	ended := make(chan struct{})

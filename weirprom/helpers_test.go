@@ -10,6 +10,7 @@ import (
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
 	"github.com/weir-go/weir/capacity"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
 	"github.com/weir-go/weir/load"
 	"github.com/weir-go/weir/memory"
@@ -17,17 +18,6 @@ import (
 	"github.com/weir-go/weir/pool"
 	"github.com/weir-go/weir/throttle"
 )
-
-// must returns a value, or fails the test.
-func must[T any](v T, err error) func(testing.TB) T {
-	return func(t testing.TB) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
-	}
-}
 
 // backlog is a source of load.
 type backlog struct{}
@@ -54,7 +44,7 @@ func everything(t testing.TB) metrics.Sources {
 		Queue:    weir.Queue{Size: 10, Timeout: time.Second},
 		Exemplar: func(context.Context) string { return "4bf92f3577b34da6a3ce929d0e0e4736" },
 	}))
-	set := must(bulkhead.New(bulkhead.Config{Max: 10, ByKey: map[string]bulkhead.Compartment{
+	set := must.Have(bulkhead.New(bulkhead.Config{Max: 10, ByKey: map[string]bulkhead.Compartment{
 		"GET /search": {Reserved: 2, Budget: time.Second, Config: weir.Config{Histograms: true}},
 	}}))(t)
 	for range 3 {
@@ -64,10 +54,10 @@ func everything(t testing.TB) metrics.Sources {
 	}
 	dated, cancel := context.WithTimeout(ctx, time.Minute)
 	t.Cleanup(cancel)
-	search := must(set.Handle("GET /search"))(t)
+	search := must.Have(set.Handle("GET /search"))(t)
 	held := make([]weir.Permit, search.Snapshot().Limit)
 	for i := range held {
-		held[i] = must(search.Acquire(ctx))(t)
+		held[i] = must.Have(search.Acquire(ctx))(t)
 	}
 	for range 2 { // deadlines are read once the limit was reached
 		_, _ = search.TryAcquire(dated)
@@ -89,7 +79,7 @@ func everything(t testing.TB) metrics.Sources {
 	}
 	t.Cleanup(func() { second.Done(nil) })
 
-	mon := must(load.New(load.Config{Feeds: []load.Feed{{Source: backlog{}}}}))(t)
+	mon := must.Have(load.New(load.Config{Feeds: []load.Feed{{Source: backlog{}}}}))(t)
 	run, stop := context.WithCancel(ctx)
 	ended := make(chan error)
 	go func() { ended <- mon.Run(run) }()
@@ -99,13 +89,11 @@ func everything(t testing.TB) metrics.Sources {
 		t.Fatal(err)
 	}
 
-	th := must(throttle.New(throttle.Config{Name: "db", Monitor: mon, Actions: []throttle.Action{
-		{Name: "free memory", Source: "store", Every: time.Minute, Do: func(context.Context) error { return nil }},
-	}}))(t)
+	th := must.Have(throttle.New(throttle.Config{Name: "db", Monitor: mon}))(t)
 	_ = th.Do(ctx, throttle.Write, 3, func(context.Context) error { return nil })
 
-	slots := must(capacity.New(capacity.Vector{"slots": 6}))(t)
-	jobs := must(pool.New(pool.Config{Capacity: slots, Source: pool.Slice(nil)}))(t)
+	slots := must.Have(capacity.New(capacity.Vector{"slots": 6}))(t)
+	jobs := must.Have(pool.New(pool.Config{Capacity: slots, Source: pool.Slice(nil)}))(t)
 	gov, err := memory.New(memory.Config{Target: 64 << 20})
 	if err != nil {
 		t.Fatal(err)

@@ -17,6 +17,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 	"github.com/weir-go/weir/bulkhead"
 	"github.com/weir-go/weir/histogram"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/metrics"
 	"github.com/weir-go/weir/weirprom"
 )
@@ -108,7 +109,7 @@ func collect(c prometheus.Collector) {
 // many is a set with keys that have all done some work.
 func many(b *testing.B, c bulkhead.Config) (set *bulkhead.Set, names []string) {
 	c.MaxKeys, c.Default.Config.Histograms = keys, true
-	set = must(bulkhead.New(c))(b)
+	set = must.Have(bulkhead.New(c))(b)
 	for i := range keys {
 		names = append(names, "key "+strconv.Itoa(i))
 		for range 30 {

@@ -21,7 +21,7 @@ func (n *Node) Acquire(t *reply.Ticket, w Work, now int64, fx *Effects) reply.Ve
 	if n.slots.contention != nil {
 		n.slots.contention.arrive(w.Deadline, now)
 	}
-	if now < n.due && n.slots.flags&^(holding|alone) == 0 && n.slots.inflight+int64(w.Weight) <= int64(n.slots.limit) &&
+	if now < n.due && n.slots.flags&^(holding|alone|capped) == 0 && n.slots.inflight+int64(w.Weight) <= int64(n.slots.ceiling()) &&
 		(n.slots.member == nil || n.slots.member.group.queue.empty() && n.slots.member.hasRoom(int64(w.Weight))) {
 		now = n.flow(now)
 		*t = n.slots.records().use(w.Weight, now).Ticket()
@@ -41,10 +41,7 @@ func (n *Node) acquireSlow(t *reply.Ticket, w Work, now int64, fx *Effects) repl
 		*t = n.acquireInShadow(w, now, fx)
 		return reply.Admitted
 	}
-	verdict := reply.Overload
-	if n.slots.flags&(paced|closed) != paced || !n.slots.pace().sheds(w.Weight) {
-		verdict = n.consider(w.Weight, !w.NoWait, now, fx)
-	}
+	verdict := n.consider(w.Weight, !w.NoWait, now, fx)
 	switch {
 	case verdict == reply.Admitted:
 		*t = n.register(w.Tenant, w.Weight, now).Ticket()

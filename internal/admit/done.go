@@ -82,7 +82,7 @@ func (n *Node) pass(weight, now int64, fx *Effects) {
 // picks, and is dropped once it has no state left.
 func (n *Node) handOn(weight, now int64, fx *Effects) {
 	switch {
-	case n.slots.flags&^holding != 0:
+	case n.slots.flags&^(holding|capped) != 0:
 		n.serve(now, fx)
 	case n.slots.member != nil && !n.slots.member.group.queue.empty():
 		n.slots.member.offer(weight, now, fx)

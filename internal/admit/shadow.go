@@ -61,10 +61,7 @@ func (s *slots) endShadow(now int64, r reach) {
 
 // acquireInShadow admits work and records the verdict that a live node would give.
 func (n *Node) acquireInShadow(w Work, now int64, fx *Effects) reply.Ticket {
-	would := reply.Overload
-	if !n.slots.pace().sheds(w.Weight) {
-		would = n.slots.double().arrive(int32(w.Weight), now)
-	}
+	would := n.slots.double().arrive(int32(w.Weight), now)
 	if would == reply.MustWait {
 		most, patience := 0, int64(0)
 		if !w.NoWait {

@@ -48,18 +48,12 @@ func (n *Node) Full(w *queue.Waiter, now int64, fx *Effects) reply.Verdict {
 		return reply.Admitted
 	}
 	w.Arrive(now)
-	verdict := reply.Overload
-	if n.slots.flags&closed != 0 || !n.slots.pace().shedsNext(w.Weight) {
-		verdict = n.consider(w.Weight, true, now, fx)
-	}
+	verdict := n.consider(w.Weight, true, now, fx)
 	asked := verdict == reply.MustWait
 	if asked {
 		verdict = n.enqueue(w, (*queue.Queue).Refuse, now, fx)
 	}
 	if verdict.Refused() {
-		if n.slots.flags&closed == 0 {
-			n.slots.pace().sheds(w.Weight) // books its arrival
-		}
 		n.decline(w, verdict)
 	}
 	if asked && verdict.Refused() && (n.slots.inflight < int64(n.slots.limit) || n.slots.member != nil) {

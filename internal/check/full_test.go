@@ -130,9 +130,8 @@ func (p twinPlan) drawStep(t *rapid.T) twinStep {
 		s.settings = p.drawSettings(t)
 	case "pace":
 		s.pace = admit.Pace{
-			Rate:   rapid.SampledFrom([]float64{0, 1, 100}).Draw(t, "rate"),
-			Burst:  rapid.SampledFrom([]float64{1, 5}).Draw(t, "burst"),
-			Refuse: rapid.SampledFrom([]float64{0, 0.1, 0.5, 1}).Draw(t, "refuse"),
+			Rate:  rapid.SampledFrom([]float64{0, 1, 100}).Draw(t, "rate"),
+			Burst: rapid.SampledFrom([]float64{1, 5}).Draw(t, "burst"),
 		}
 	case "end":
 		if !oneIn(t, 10, "ends") {

@@ -147,7 +147,6 @@ var takesContext = map[string]func(*testing.T){
 	"load *Monitor.Run":    func(t *testing.T) { runs(t, monitor().Run, load.ErrRunning) },
 	"load *CPU.Poll":       func(*testing.T) { _, _ = new(load.CPU).Poll(none) },
 	"load *Cgroup.Poll":    func(*testing.T) { _, _ = new(load.Cgroup).Poll(none) },
-	"load GoMemory.Poll":   func(*testing.T) { _, _ = load.GoMemory{}.Poll(none) },
 	"load *Memory.Poll":    func(*testing.T) { _, _ = new(load.Memory).Poll(none) },
 	"load *Scheduler.Poll": func(*testing.T) { _, _ = new(load.Scheduler).Poll(none) },
 
@@ -227,7 +226,7 @@ func set() *bulkhead.Set {
 func handle() *bulkhead.Handle { return must(set().Handle("k")) }
 
 func monitor() *load.Monitor {
-	return must(load.New(load.Config{Feeds: []load.Feed{{Source: load.GoMemory{}}}}))
+	return must(load.New(load.Config{Feeds: []load.Feed{{Source: new(load.CPU)}}}))
 }
 
 // governor returns the governor of the process until the test ends.

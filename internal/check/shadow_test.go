@@ -154,9 +154,8 @@ func (m *shadowModel) change() {
 	if rapid.Bool().Draw(m.T, "pace") {
 		m.call(func(fx *admit.Effects) {
 			m.node.SetPace(admit.Pace{
-				Rate:   rapid.SampledFrom([]float64{0, 1, 100}).Draw(m.T, "rate"),
-				Burst:  float64(rapid.IntRange(0, 2).Draw(m.T, "burst")),
-				Refuse: rapid.SampledFrom([]float64{0, 0, 0.5}).Draw(m.T, "refuse"),
+				Rate:  rapid.SampledFrom([]float64{0, 1, 100}).Draw(m.T, "rate"),
+				Burst: float64(rapid.IntRange(0, 2).Draw(m.T, "burst")),
 			}, m.now, fx)
 		})
 		return

@@ -83,9 +83,6 @@ func Expm1(x float64) float64 {
 // FiniteExp is e^x, as if x were from -700 to 700: what comes is neither infinite nor 0.
 func FiniteExp(x float64) float64 { return Exp(min(max(x, -700), 700)) }
 
-// Power is x^a for a positive x, neither infinite nor 0.
-func Power(x, a float64) float64 { return FiniteExp(a * Log(x)) }
-
 // SinTurn is the sine of a turn's fraction, which may be any finite number.
 func SinTurn(turn float64) float64 {
 	x := turn - math.Floor(turn+0.5) // within half a turn of 0
