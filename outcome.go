@@ -26,15 +26,19 @@ const (
 	// Late is a Success whose caller had left before, such as a response that no client waits
 	// for. Its latency is measured. A law lowers the limit by its share, as with Overloaded.
 	Late Outcome = 5
+	// Abandoned is work whose caller left before it ended, so that its latency is unknown. It
+	// counts in neither rate. A law may lower the limit if hardly anything else ends.
+	// [Snapshot].Ignored includes it.
+	Abandoned Outcome = 6
 )
 
 // String returns the outcome in lower case, as metrics have it.
 func (o Outcome) String() string {
-	return [...]string{"success", "failure", "timeout", "ignored", "overloaded", "late"}[o.known()]
+	return [...]string{"success", "failure", "timeout", "ignored", "overloaded", "late", "abandoned"}[o.known()]
 }
 
 // Classify is the default of [Config].Classify: nil is a Success, a refusal by another
-// limiter is Overloaded, a cancellation by the caller is Ignore, a deadline exceeded is a
+// limiter is Overloaded, a cancellation by the caller is Abandoned, a deadline exceeded is a
 // Timeout, and any other error is a Failure.
 func Classify(err error) Outcome {
 	switch {
@@ -45,7 +49,7 @@ func Classify(err error) Outcome {
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, ErrExecutionTimeout):
 		return Timeout
 	case errors.Is(err, context.Canceled):
-		return Ignore
+		return Abandoned
 	default:
 		return Failure
 	}
@@ -53,7 +57,7 @@ func Classify(err error) Outcome {
 
 // known returns an outcome that the limiter knows; one out of range is Ignore.
 func (o Outcome) known() window.Outcome {
-	if o > Late {
+	if o > Abandoned {
 		o = Ignore
 	}
 	return window.Outcome(o)

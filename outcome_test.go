@@ -19,8 +19,8 @@ func TestClassification(t *testing.T) {
 		want weir.Outcome
 	}{
 		{nil, weir.Success},
-		{context.Canceled, weir.Ignore},
-		{fmt.Errorf("query: %w", context.Canceled), weir.Ignore},
+		{context.Canceled, weir.Abandoned},
+		{fmt.Errorf("query: %w", context.Canceled), weir.Abandoned},
 		{context.DeadlineExceeded, weir.Timeout},
 		{fmt.Errorf("query: %w", context.DeadlineExceeded), weir.Timeout},
 		{weir.ErrExecutionTimeout, weir.Timeout},
@@ -38,7 +38,7 @@ func TestClassification(t *testing.T) {
 }
 
 func TestOutcomeInWords(t *testing.T) {
-	for o, want := range []string{"success", "failure", "timeout", "ignored", "overloaded", "late", "ignored"} {
+	for o, want := range []string{"success", "failure", "timeout", "ignored", "overloaded", "late", "abandoned", "ignored"} {
 		if got := weir.Outcome(o).String(); got != want {
 			t.Errorf("outcome %d is %q, want %q", o, got, want)
 		}

@@ -95,12 +95,12 @@ func TestErrorOutcome(t *testing.T) {
 		want weir.Outcome
 	}{
 		{"going on", errors.New("odd"), weir.Failure},
-		{"going on", context.Canceled, weir.Ignore},
+		{"going on", context.Canceled, weir.Abandoned},
 		{"going on", weir.ErrQueueFull, weir.Overloaded},
 		{"going on", os.ErrDeadlineExceeded, weir.Timeout},
 		{"going on", &net.OpError{Err: os.ErrDeadlineExceeded}, weir.Timeout},
 		{"going on", &net.OpError{Err: errors.New("reset")}, weir.Failure},
-		{"left", errors.New("odd"), weir.Ignore},
+		{"left", errors.New("odd"), weir.Abandoned},
 		{"late", errors.New("odd"), weir.Timeout},
 	} {
 		if got := edge.ErrorOutcome(contexts[c.in], c.err); got != c.want {

@@ -63,7 +63,7 @@ func ExampleIsExempt() {
 func ExampleContextOutcome() {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	fmt.Println(edge.ContextOutcome(ctx) == weir.Ignore)
+	fmt.Println(edge.ContextOutcome(ctx) == weir.Abandoned)
 	// Output: true
 }
 

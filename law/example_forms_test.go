@@ -16,5 +16,5 @@ func ExampleForms() {
 	}
 	// Output:
 	// budget 0s or more
-	// without climb|burst|fail|recover|yield|tick|look|stays|hold
+	// without climb|burst|fail|yield|tick|look|stays|hold
 }

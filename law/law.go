@@ -81,6 +81,8 @@ type Window struct {
 	// Late is the work that succeeded after its caller had left. It is in Samples or Carried
 	// too.
 	Late int
+	// Abandoned is the work whose caller left before it ended. It is in no other count.
+	Abandoned int
 	// RetryAfter is how long a downstream that serves nothing asked to stay away.
 	RetryAfter time.Duration
 	Weight     int // weight of the work that succeeded, whenever it started

@@ -105,7 +105,7 @@ func TestParseErrors(t *testing.T) {
 		{"fixed(6.5)", `law: fixed: limit "6.5": want a whole number`},
 		{"fixed(0)", `law: fixed: limit 0 out of range: want more than 0, or leave it out for the limit that the limiter starts from`},
 		{"setpoint(0s)", `law: setpoint: budget 0s out of range: want more than 0, or leave it out for none`},
-		{"setpoint(without=all)", `law: setpoint: without "all": want climb, burst, fail, recover, yield, tick, look, stays or hold`},
+		{"setpoint(without=all)", `law: setpoint: without "all": want climb, burst, fail, yield, tick, look, stays or hold`},
 		{"gradient(queue=0)", `law: gradient: queue 0 out of range: want more than 0, or leave it out for the square root of the limit`},
 		{"band(max_cut=0)", `law: band: max_cut 0 out of range: want more than 0, or leave it out for no bound`},
 		{"pid(min_samples=0)", `law: pid: min_samples 0 out of range: want more than 0, or leave it out for the limiter's own`},

@@ -99,6 +99,9 @@ func (r Reason) String() string {
 	case Probing:
 		return "measuring without load"
 	case Rebased:
+		if r.Have == r.Want { // the value from before is not known
+			return r.Signal.String() + " " + r.Signal.format(r.Have)
+		}
 		return r.compare("after")
 	case Configured:
 		return "configuration changed"

@@ -26,6 +26,7 @@ func TestReasonString(t *testing.T) {
 		{law.Reason{Code: law.Unused, Signal: 950, Have: 0.088, Want: 0.09}, "p95 88ms below 90ms, limit not used"},
 		{law.Reason{Code: law.Pinned}, "pinned"},
 		{law.Reason{Code: law.Probing}, "measuring without load"},
+		{law.Reason{Code: law.Rebased, Signal: law.NoLoad, Have: 0.15, Want: 0.15}, "no-load latency 150ms"},
 		{law.Reason{Code: law.Rebased, Signal: law.NoLoad, Have: 0.15, Want: 0.05}, "no-load latency 150ms after 50ms"},
 		{law.Reason{Code: law.Above, Signal: law.Timeouts, Have: 0.12, Want: 0}, "timeout rate 12% above 0%"},
 		{law.Reason{Code: law.Above, Signal: law.Standing, Have: 12, Want: 6}, "standing queue 12 above 6"},

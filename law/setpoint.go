@@ -27,8 +27,9 @@ import "time"
 // The first move that fits answers the window:
 //
 //   - wait: too little work ended. After a fan-out to an idle server, the law waits for the rest.
-//   - fail: nothing succeeds and the limit is full of work that hangs: it is halved. Once some
-//     work succeeds, the limit is restored.
+//   - fail: hardly anything succeeds, and the work hangs until it times out or its callers leave.
+//     The limit goes to half of the work in flight, even if it was not reached. Once work succeeds
+//     again, the limit climbs as in a start.
 //   - leave: the limit was never reached, so there is no evidence against it.
 //   - probe: at a tick, and if work in a limiter that has just started takes long. The limit
 //     goes to 0.85 B/R of the concurrency. The elasticity q = dln R/dln n classifies R there.

@@ -9,7 +9,6 @@ type setpointController struct {
 	regulator *regulator // once the limit was reached
 	least     float64    // least latency so far, in seconds
 	usual     float32    // limit for bursts on an idle server and for long work
-	healthy   float32    // limit before everything failed, 0 while something succeeds
 	calm      bool       // a window was neither saturated nor filling, so least is without load
 }
 
@@ -26,7 +25,6 @@ var moves = [...]setpointMove{
 	{"burst", (*setpointController).isUnfinished, (*setpointController).extend},
 	{"fail", (*setpointController).isFailing, (*setpointController).fail},
 	{"wait", (*setpointController).hasTooLittle, (*setpointController).wait},
-	{"recover", (*setpointController).hasRecovered, (*setpointController).recover},
 	{"leave", (*setpointController).isUnreached, (*setpointController).leave},
 	{"probe", (*setpointController).isProbing, (*setpointController).probe},
 	{"yield", (*setpointController).isPushedBack, (*setpointController).yield},
@@ -39,7 +37,7 @@ var moves = [...]setpointMove{
 }
 
 // optionalMoves can be switched off.
-var optionalMoves = []string{"climb", "burst", "fail", "recover", "yield", "tick", "look", "stays", "hold"}
+var optionalMoves = []string{"climb", "burst", "fail", "yield", "tick", "look", "stays", "hold"}
 
 // Retune takes new settings and keeps the state.
 func (c *setpointController) Retune(l Law) bool { return retuned(&c.Setpoint, l) }
@@ -124,15 +122,33 @@ func (c *setpointController) extend(r reading) Decision {
 	return Decision{Limit: r.limit, Reason: Reason{TooFew, NoSignal, r.ended, r.last}, Next: r.extended()}
 }
 
-func (c *setpointController) isFailing(r reading) bool { return r.done == 0 && r.ended >= leastWindow }
+// isFailing reports whether hardly anything succeeds.
+func (c *setpointController) isFailing(r reading) bool {
+	return r.done < leastDone && (r.ended >= leastWindow || r.ended+r.abandoned >= leastWindow && c.hangs(r))
+}
 
-// fail answers a window in which nothing succeeded. Work that fails at once needs no lower limit.
+// hangs reports whether the work that ended took longer than the target latency.
+func (c *setpointController) hangs(r reading) bool {
+	noLoad := c.least
+	if k := c.regulator; k != nil {
+		noLoad = k.noLoad
+	}
+	return noLoad > 0 && r.stay > tolerance*noLoad
+}
+
+// fail answers a window in which hardly anything succeeds. Work that fails at once needs no lower
+// limit. Work that hangs does, even if the limit is not reached: many limiters that each have a few
+// slots too many can stop a server. Once work succeeds again, the limit climbs as in a start.
 func (c *setpointController) fail(r reading) Decision {
-	if !r.saturated {
+	if !r.saturated && !c.hangs(r) {
 		return Decision{Limit: r.limit, Reason: Reason{Unused, Errors, r.failed, 0}, Next: afresh}
 	}
-	c.healthy = max(c.healthy, float32(r.limit))
-	return Decision{Limit: r.allowed(r.limit / 2), Reason: Reason{Above, Errors, r.failed, 0}, Next: afresh}
+	to := r.allowed(min(r.limit, r.peak) / 2)
+	if k := c.regulator; k != nil {
+		k.test.running, k.climbing = false, c.Without != "climb"
+		k.aim(to*k.used, r)
+	}
+	return Decision{Limit: to, Reason: Reason{Above, Errors, r.failed, 0}, Next: afresh}
 }
 
 func (c *setpointController) hasTooLittle(r reading) bool { return !r.isPoint() }
@@ -149,18 +165,6 @@ func (c *setpointController) wait(r reading) Decision {
 	p := r.patient()
 	p.MaxAge = max(p.MaxAge, c.planned.MaxAge/2)
 	return Decision{Limit: limit, Reason: Reason{TooFew, NoSignal, r.done, leastDone}, Next: p}
-}
-
-func (c *setpointController) hasRecovered(reading) bool { return c.healthy > 0 }
-
-// recover returns to the limit before everything failed: otherwise three to four seconds of
-// refusals follow each outage.
-func (c *setpointController) recover(r reading) Decision {
-	limit := r.allowed(float64(c.healthy))
-	c.healthy = 0
-	p := afresh
-	p.Carried, p.MinSamples = true, leastDone
-	return Decision{Limit: limit, Reason: Reason{Rebased, Errors, r.failed, 1}, Next: p}
 }
 
 func (c *setpointController) isUnreached(reading) bool { return c.regulator == nil }

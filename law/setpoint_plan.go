@@ -45,8 +45,13 @@ var afresh = Plan{
 func (r reading) patient() Plan {
 	p := afresh
 	p.MinSamples, p.Carried = leastDone, true
+	ended := r.ended + r.abandoned
+	if ended > r.done { // so that the next window shows whether work hangs
+		p.MinSamples = leastWindow
+	}
 	p.Interval = max(p.Interval, min(duration(r.age), mostPatience))
-	p.MaxAge = max(p.MaxAge, 2*min(duration(max(r.age, r.span)), mostPatience))
+	enough := r.span * float64(p.MinSamples) / max(ended, 1)
+	p.MaxAge = max(p.MaxAge, 2*min(duration(max(r.age, r.span, enough)), mostPatience))
 	return p
 }
 

@@ -101,7 +101,7 @@ func TestSetpointWithoutAMove(t *testing.T) {
 		if form.Name != "setpoint" {
 			continue
 		}
-		for _, name := range []string{"climb", "burst", "fail", "recover", "tick", "look", "hold"} {
+		for _, name := range []string{"climb", "burst", "fail", "tick", "look", "hold"} {
 			p := newPilot(t, law.Bounds{Min: 1, Max: 1000, Initial: 20})
 			p.replace(t, law.Setpoint{Without: name})
 			if mean := p.fly(t, 30*time.Second); mean < 20 {

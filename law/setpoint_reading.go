@@ -23,6 +23,8 @@ type reading struct {
 	marked          float64 // share of both
 	deadline        float64 // time left to most work when it arrived, 0 without a deadline
 	fresh           float64 // mean latency of work that began and ended here, 0 if not representative
+	abandoned       float64 // work whose caller left before it ended
+	stay            float64 // how long all this work was in flight, by Little's law
 	saturated       bool    // the limit held work back
 	bursty          bool    // work came in bursts that left the server idle between
 	filling         bool    // work in flight rose meanwhile
@@ -51,10 +53,12 @@ func readingOf(w Window) reading {
 		ended:     float64(w.Completed() + w.Carried + w.CarriedFailed),
 		variation: -1, peak: float64(w.Peak), last: float64(w.Last), age: w.Age.Seconds(), failed: w.ErrorRate(),
 		overloaded: float64(w.Overloaded), late: float64(w.Late),
-		deadline: w.Deadline.Seconds(),
+		abandoned: float64(w.Abandoned),
+		deadline:  w.Deadline.Seconds(),
 	}
 	r.saturated = float64(w.Refused+w.Waited) > heldBack*(r.ended+float64(w.Refused))
 	r.marked = min(w.OverloadRate()+r.late/max(r.ended, 1), 1)
+	r.stay = finite(w.InFlight, 0) * r.span / max(r.ended+r.abandoned, 1)
 	r.filling = float64(w.Last) > float64(1.15*float64(w.First))+3
 	r.unfinished = burstRise*w.First < w.Peak && float64(w.Last) >= r.ended && w.Age < burstTail*w.Mean
 	if r.span > 0 && r.done >= leastDone && r.ended >= r.done && w.Samples >= 0 && w.Carried >= 0 {

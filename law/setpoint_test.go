@@ -106,7 +106,7 @@ func TestSetpointLeavesAnUnusedLimit(t *testing.T) {
 
 func TestSetpointCutsWhatOnlyHangs(t *testing.T) {
 	c := start(t, law.Setpoint{})
-	w := law.Window{Limit: 20, Min: 1, Max: 100, Elapsed: time.Second, Timeouts: 30, InFlight: 20, Refused: 10}
+	w := law.Window{Limit: 20, Min: 1, Max: 100, Elapsed: time.Second, Timeouts: 30, InFlight: 20, Peak: 20, Refused: 10}
 	if d := c.Next(w); d.Limit != 10 || d.Reason.Signal != law.Errors {
 		t.Errorf("%v to %v", d.Reason, d.Limit)
 	}
@@ -114,9 +114,81 @@ func TestSetpointCutsWhatOnlyHangs(t *testing.T) {
 	if d := c.Next(w); d.Limit != 5 {
 		t.Errorf("%v to %v", d.Reason, d.Limit)
 	}
-	w = law.Window{Limit: 5, Min: 1, Max: 100, Elapsed: time.Second, Samples: 30, InFlight: 5}
-	if d := c.Next(w); d.Limit != 20 {
-		t.Errorf("back to %v after the outage, want 20", d.Limit)
+	limit := 5
+	for range 4 { // windows in which the server is quick again
+		limit = int(c.Next(law.Window{
+			Limit: limit, Min: 1, Max: 100, Elapsed: 50 * ms, Samples: limit, Refused: 10,
+			InFlight: float64(limit), Crowd: float64(limit), Peak: limit, Mean: 50 * ms, Sojourn: 50 * ms,
+		}).Limit)
+	}
+	if limit < 40 {
+		t.Errorf("a limit of %d after the outage, want it to double from 5 in each window", limit)
+	}
+}
+
+// Limiters of one server can stop it together though none of them reaches its limit. Each then
+// sees work that only hangs: it times out, or its callers leave.
+func TestSetpointCutsHangingWorkBelowTheLimit(t *testing.T) {
+	for name, lost := range map[string]law.Window{
+		"timeouts":       {Timeouts: 30},
+		"callers leave":  {Abandoned: 30},
+		"one is in time": {Timeouts: 20, Abandoned: 10, Samples: 1, Mean: 900 * ms},
+	} {
+		for _, reached := range []int{0, 10} { // refusals before, with which the law measures on
+			c := start(t, law.Setpoint{})
+			c.Next(law.Window{
+				Limit: 20, Min: 1, Max: 100, Elapsed: time.Second, Samples: 100, Refused: reached,
+				InFlight: 5, Crowd: 5, Peak: 8, Mean: 50 * ms, Sojourn: 50 * ms,
+			})
+			w := lost
+			w.Limit, w.Min, w.Max, w.Elapsed, w.InFlight, w.Peak = 20, 1, 100, 3*time.Second, 10, 12
+			if d := c.Next(w); d.Limit != 6 {
+				t.Errorf("%s: %v to %v, want 6: half of the peak", name, d.Reason, d.Limit)
+			}
+			w.InFlight = 0.1
+			if d := c.Next(w); d.Limit < 20 {
+				t.Errorf("%s at once: %v to %v, want the limit kept", name, d.Reason, d.Limit)
+			}
+		}
+	}
+}
+
+// After a collapse the limit doubles from where it is, and does not jump to where it was.
+func TestSetpointClimbsAfterACollapse(t *testing.T) {
+	c, limit := start(t, law.Setpoint{}), 20
+	show := func(w law.Window) {
+		w.Limit, w.Min, w.Max, w.InFlight, w.Crowd, w.Peak = limit, 1, 100, float64(limit), float64(limit), limit
+		limit = int(c.Next(w).Limit)
+	}
+	quick := law.Window{Elapsed: 100 * ms, Samples: 40, Refused: 10, Mean: 50 * ms, Sojourn: 50 * ms}
+	show(quick)
+	show(law.Window{Elapsed: time.Second, Timeouts: 30, Refused: 10})
+	for range 2 {
+		quick.Samples = 2 * limit
+		from := limit
+		if show(quick); limit < 2*from || limit > 2*from+2 {
+			t.Errorf("from %d to %d, want it doubled", from, limit)
+		}
+	}
+}
+
+// Streams end when their clients leave. If nothing else ends, the law knows no usual latency.
+func TestSetpointLeavesStreams(t *testing.T) {
+	w := law.Window{
+		Limit: 20, Min: 1, Max: 100, Elapsed: time.Minute, Abandoned: 30, Refused: 10, InFlight: 20, Peak: 20, Age: time.Hour,
+	}
+	if d := start(t, law.Setpoint{}).Next(w); d.Limit != 20 {
+		t.Errorf("%v to %v, want the limit kept", d.Reason, d.Limit)
+	}
+}
+
+// After a window in which two callers left, the next one lasts until ten have, however slow.
+func TestSetpointWaitsToSeeWorkHang(t *testing.T) {
+	w := law.Window{
+		Limit: 4, Min: 1, Max: 100, Elapsed: 2 * time.Second, Abandoned: 2, Refused: 10, InFlight: 4, Peak: 4, Age: 1900 * ms,
+	}
+	if d := start(t, law.Setpoint{}).Next(w); d.Next.MinSamples != 10 || d.Next.MaxAge < 10*time.Second {
+		t.Errorf("plan %+v, want ten samples within 10 s or more", d.Next)
 	}
 }
 

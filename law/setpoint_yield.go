@@ -93,8 +93,11 @@ func (c *setpointController) yield(r reading) Decision {
 	switch t.cuts {
 	case 0:
 		*t = trial{target: float32(k.target), ceiling: p.ceiling, climbing: k.climbing}
-		if p.hasFallen() {
+		if p.hasFallen() { // these were the cuts
 			t.target, t.ceiling = max(t.target, p.top), p.top
+			t.first, t.cuts = p.recent.share()-p.floor, mostCuts-1
+			p.steady = 0
+			return c.steady(r)
 		}
 		if r.overloaded >= r.late {
 			to = p.served(r)

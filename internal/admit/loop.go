@@ -26,8 +26,8 @@ type loop struct {
 // hardly anything completes.
 func (l *loop) ready(m *window.Meter, now int64) bool {
 	n := l.completed(m)
-	if n == 0 { // so that the law soon learns that the downstream refuses everything
-		n = m.Overloaded()
+	if n == 0 { // so that the law soon learns that the downstream serves nothing
+		n = m.Lost()
 	}
 	return n >= int(l.minSamples) || l.sampled(m) || now >= l.expired
 }

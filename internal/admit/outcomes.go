@@ -22,7 +22,7 @@ func (o *outcomes) count(outcome window.Outcome, s *slots) {
 		o.failed++
 	case window.Timeout:
 		o.timedOut++
-	case window.Ignore:
+	case window.Ignore, window.Abandoned:
 		o.ignored++
 	case window.Overloaded:
 		s.flags.set(pushed, true)

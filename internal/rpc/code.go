@@ -38,7 +38,7 @@ const (
 // count that as its own failure, but the client's limiter must.
 var outcomes = [...]struct{ server, client weir.Outcome }{
 	OK:                 {weir.Success, weir.Success},
-	Canceled:           {weir.Ignore, weir.Ignore},
+	Canceled:           {weir.Abandoned, weir.Abandoned},
 	Unknown:            {weir.Failure, weir.Failure}, // the code of an error without one
 	InvalidArgument:    {weir.Ignore, weir.Ignore},
 	DeadlineExceeded:   {weir.Timeout, weir.Timeout},

@@ -44,7 +44,7 @@ func (m *Meter) begin(inflight int) {
 
 // enter notes the work in flight at the beginning of the current generation.
 func (m *Meter) enter(inflight int) {
-	m.first[m.side] = bounded(inflight)
+	m.current.first = bounded(inflight)
 	m.current.peak = max(m.current.peak, bounded(inflight))
 }
 

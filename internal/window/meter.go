@@ -16,6 +16,7 @@ const (
 	Ignore     // not counted
 	Overloaded // the downstream refused it
 	Late       // a Success whose caller had left
+	Abandoned  // its caller left before it ended
 )
 
 const (
@@ -41,13 +42,12 @@ type Meter struct {
 
 	cumulative *Cumulative // nil unless asked for
 
-	first   [2]uint32 // work in flight when each side's generation began
-	average float32   // moving average of latency
-	beside  uint32    // work in flight outside the meter
-	side    uint8     // the current generation's side of the sketch
-	begun   bool      // the time is past from
-	alone   bool      // the law sees the current generation only
-	held    bool      // the limit held work back until the last call of Flow
+	average float32 // moving average of latency
+	beside  uint32  // work in flight outside the meter
+	side    uint8   // the current generation's side of the sketch
+	begun   bool    // the time is past from
+	alone   bool    // the law sees the current generation only
+	held    bool    // the limit held work back until the last call of Flow
 }
 
 // cold is the part of a Meter that only turns, restarts and reads touch.
@@ -151,7 +151,10 @@ func (m *Meter) Done(start, now int64, weight int, o Outcome) {
 	if late {
 		o = Success
 	}
-	if m.last >= m.from && o != Ignore && o != Overloaded {
+	if m.last >= m.from && o == Abandoned {
+		m.current.abandoned = plus(m.current.abandoned, 1)
+	}
+	if m.last >= m.from && o != Ignore && o != Overloaded && o != Abandoned {
 		m.ended(start, now, weight, o)
 		if late {
 			m.current.late = plus(m.current.late, 1)

@@ -77,7 +77,7 @@ func (m *model) step(r *rand.Rand) {
 	case n < 45 && len(m.running) < 20:
 		m.start()
 	case n < 92 && len(m.running) > 0:
-		m.done(r.IntN(len(m.running)), Outcome(r.IntN(10)/7*r.IntN(4)))
+		m.done(r.IntN(len(m.running)), []Outcome{Success, Failure, Timeout, Ignore, Abandoned}[r.IntN(10)/7*r.IntN(5)])
 	case n < 95:
 		m.waits = append(m.waits, event{m.now, r.Int64N(second)})
 		m.meter.Waited(m.waits[len(m.waits)-1].value)
@@ -117,6 +117,9 @@ func (m *model) check(t *testing.T) {
 		if got < least || got > most {
 			t.Fatalf("%d of outcome %d, want %d to %d", got, o, least, most)
 		}
+	}
+	if least, most := m.count(Abandoned, from+1, math.MinInt64), m.count(Abandoned, from, math.MinInt64); w.Abandoned < least || w.Abandoned > most {
+		t.Fatalf("%d abandoned, want %d to %d", w.Abandoned, least, most)
 	}
 	m.checkFlow(t, w, from)
 	m.checkCrowd(t, w, from)

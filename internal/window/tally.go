@@ -7,6 +7,7 @@ type events struct {
 	samples, failures, timeouts, refused uint32
 
 	waits uint32 // work that queued before it started
+	first uint32 // work in flight at the beginning
 	peak  uint32 // most work in flight at once
 
 	carried       uint32 // successes of work that started under an earlier limit
@@ -15,6 +16,7 @@ type events struct {
 	weight        uint32 // of the work that succeeded
 	overloaded    uint32 // work that the downstream refused
 	late          uint32 // successes whose caller had left, whenever they started
+	abandoned     uint32 // work whose caller left before it ended, likewise
 }
 
 // most is the largest value of a count: it fits an int on every machine. A look-back of an
@@ -38,6 +40,7 @@ func (e *events) add(o events) {
 	e.weight = plus(e.weight, o.weight)
 	e.overloaded = plus(e.overloaded, o.overloaded)
 	e.late = plus(e.late, o.late)
+	e.abandoned = plus(e.abandoned, o.abandoned)
 	e.waits = plus(e.waits, o.waits)
 	e.peak = max(e.peak, o.peak)
 }
@@ -103,7 +106,7 @@ func (t *tally) deviation() float64 {
 	return math.Sqrt(max(0, t.squares/float64(max(1, t.samples))-product(mean, mean)))
 }
 
-// A summary is a tally in 80 bytes. It keeps mean and deviation rather than the two sums,
+// A summary is a tally in 92 bytes. It keeps mean and deviation rather than the two sums,
 // whose difference would be lost in the rounding to 32 bits.
 type summary struct {
 	area, crowd, heldArea, saturated, waited float32

@@ -11,10 +11,10 @@ import (
 // Limit and bounds are left to the caller. Latencies is only valid until the next call of any
 // method that writes.
 func (m *Meter) Window(now int64, inflight int) law.Window {
-	t, from, first := m.current, m.from, m.first[m.side]
+	t, from, first := m.current, m.from, m.current.first
 	if !m.alone {
 		t.add(m.cold.past.tally())
-		from, first = m.cold.from, m.first[1-m.side]
+		from, first = m.cold.from, m.cold.past.first
 	}
 	if !m.begun {
 		first = bounded(inflight)
@@ -30,6 +30,7 @@ func (m *Meter) Window(now int64, inflight int) law.Window {
 
 		Overloaded: int(t.overloaded),
 		Late:       int(t.late),
+		Abandoned:  int(t.abandoned),
 
 		Carried:       int(t.carried),
 		CarriedFailed: int(t.carriedFailed),
@@ -93,11 +94,11 @@ func (m *Meter) Completed() int {
 	return n
 }
 
-// Overloaded counts the work in the law's window that the downstream refused.
-func (m *Meter) Overloaded() int {
-	n := int(m.current.overloaded)
+// Lost counts the work in the law's window that the downstream refused or whose caller left.
+func (m *Meter) Lost() int {
+	n := int(m.current.overloaded) + int(m.current.abandoned)
 	if !m.alone {
-		n += int(m.cold.past.overloaded)
+		n += int(m.cold.past.overloaded) + int(m.cold.past.abandoned)
 	}
 	return n
 }

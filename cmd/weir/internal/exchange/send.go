@@ -139,7 +139,7 @@ func (x *exchange) outcome(err error) weir.Outcome {
 	case errors.Is(cause, weir.ErrExecutionTimeout), errors.Is(cause, context.DeadlineExceeded):
 		return weir.Timeout
 	case cause != nil: // the client left, or the proxy ends
-		return weir.Ignore
+		return weir.Abandoned
 	default:
 		return edge.ErrorOutcome(context.Background(), err)
 	}
