@@ -86,4 +86,10 @@ func parseState(state []byte) (s savedState, err error) {
 // mostNoLoad is the largest no-load latency of a saved state.
 const mostNoLoad = 24 * time.Hour
 
-func typeOf(l law.Law) string { return fmt.Sprintf("%T", l) }
+// typeOf names the law that learns: one that only passes on what another learns has its states.
+func typeOf(l law.Law) string {
+	if outer, ok := l.(interface{ Unwrap() law.Law }); ok {
+		l = outer.Unwrap()
+	}
+	return fmt.Sprintf("%T", l)
+}

@@ -20,8 +20,8 @@ const (
 	Local  Fallback = 2 // no bound: the cap holds no more
 )
 
-// A Config configures a [Member]. All members of a fleet need the same settings, but for ID, Weight
-// and Actuator. If the caps differ, the lowest counts.
+// A Config configures a [Member]. All members of a fleet need the same settings, but for ID,
+// Weight, Actuator and Learner. If the caps differ, the lowest counts.
 type Config struct {
 	// Store is where the members meet.
 	Store Store
@@ -29,6 +29,8 @@ type Config struct {
 	// Actuator keeps the work of this process within its share: [Limiter] or [Set].
 	Actuator Actuator
 
+	// Learner, if set, is the law of the actuator's limiter. All members with one learn together.
+	Learner *Learner
 	// Cap is the work in flight of all members together, from 0 to 1,000,000,000.
 	Cap int
 

@@ -9,6 +9,7 @@ import (
 	"github.com/weir-go/weir/bulkhead"
 	"github.com/weir-go/weir/fleet"
 	"github.com/weir-go/weir/fleet/storetest"
+	"github.com/weir-go/weir/law"
 )
 
 // Three processes share 100 connections equally.
@@ -50,6 +51,30 @@ func ExampleJoin() {
 	// Output: 0 false
 }
 
+// Processes before one database find its limit together, as one limiter would. The cap is only a
+// bound here, and needs no fallback.
+func ExampleLearn() {
+	learner := fleet.Learn(law.Setpoint{})
+	lim := weir.Must(weir.New(weir.Config{Name: "database", Law: learner}))
+	member, err := fleet.Join(fleet.Config{
+		Store:    storetest.NewMemory(),
+		Actuator: fleet.Limiter(lim),
+		Learner:  learner,
+		Cap:      10_000,
+		Fallback: fleet.Local,
+		OnError:  func(err error) { log.Print(err) },
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(lim.Snapshot().Limit)
+
+	ctx := context.Background()
+	_ = lim.Shutdown(ctx)
+	_ = member.Leave(ctx)
+	// Output: 2
+}
+
 // All keys of a set share what this process has of the fleet's cap.
 func ExampleSet() {
 	set, err := bulkhead.New(bulkhead.Config{Max: 100})
@@ -63,4 +88,20 @@ func ExampleSet() {
 	fmt.Println(set.Snapshot().Max)
 	_ = member.Leave(context.Background())
 	// Output: 0
+}
+
+// A process begins with what those before it have learned. Without a disk that outlives it, the
+// store has the state.
+func ExampleSaveState() {
+	ctx, store := context.Background(), storetest.NewMemory()
+	lim := weir.Must(weir.New(weir.Config{Name: "database"}))
+	state, err := fleet.LoadState(ctx, store, "database")
+	if err == nil && state != nil {
+		err = lim.Restore(state)
+	}
+	if err != nil {
+		log.Print(err) // it starts afresh
+	}
+	fmt.Println(fleet.SaveState(ctx, store, "database", lim.Save())) // each minute, and at the end
+	// Output: <nil>
 }

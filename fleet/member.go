@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -35,13 +36,14 @@ type Member struct {
 
 // A Snapshot is the state of a member.
 type Snapshot struct {
-	ID     string // of the member
-	Share  int    // of the cap; 1,000,000,000 without a bound, see [Local]
-	Leased bool   // false before the first lease, and after its end
-	Leader string // ID of the member that allocates, as far as this one knows
-	Epoch  uint64 // of its term
-	Leads  bool   // this member allocates
-	Err    string // of the store, empty while it works
+	ID      string // of the member
+	Share   int    // of the cap; 1,000,000,000 without a bound, see [Local]
+	Leased  bool   // false before the first lease, and after its end
+	Members int    // in the fleet when the last lease began; 0 before the first
+	Leader  string // ID of the member that allocates, as far as this one knows
+	Epoch   uint64 // of its term
+	Leads   bool   // this member allocates
+	Err     string // of the store, empty while it works
 }
 
 // A source is a part of a store that may fail.
@@ -149,7 +151,10 @@ func (m *Member) follow(ctx context.Context) (stop func()) {
 	m.term++
 	s := sight{of: all, term: m.term}
 	ctx, stop = context.WithCancel(ctx)
-	m.rest.Go(func() { m.watch(ctx, "", s) })
+	m.rest.Go(func() {
+		m.watch(ctx, "", s)
+		m.failed(all, nil) // an error of a watch that has ended is over
+	})
 	return stop
 }
 
@@ -187,10 +192,13 @@ func (m *Member) step() {
 	for _, w := range m.node.Tick(now, m.use) {
 		m.out.put(Write(w))
 	}
+	if advice, ok := m.node.Advice(); ok && m.conf.Learner != nil {
+		m.conf.Learner.advise(advice)
+	}
 	epoch := m.node.Leader()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.snapshot.Share, m.snapshot.Leased = m.node.Share(), m.node.Leased()
+	m.snapshot.Share, m.snapshot.Leased, m.snapshot.Members = m.node.Share(), m.node.Leased(), m.node.Members()
 	m.snapshot.Leader, m.snapshot.Epoch, m.snapshot.Leads = epoch.ID, epoch.N, m.node.Leads()
 }
 
@@ -200,7 +208,7 @@ func (m *Member) use(share int) lease.Load {
 		m.report(err)
 	}
 	running, need := m.conf.Actuator.Load()
-	return lease.Load{Running: running, Need: min(need, m.conf.Cap)}
+	return lease.Load{Running: running, Need: min(need, m.conf.Cap), Report: m.conf.Learner.last()}
 }
 
 // watch follows keys, and begins anew when the store fails.
@@ -243,6 +251,9 @@ func (m *Member) write(ctx context.Context) {
 		limited, cancel := context.WithTimeout(ctx, m.conf.Refresh)
 		err := m.conf.Store.Write(limited, w)
 		cancel()
+		if err != nil {
+			err = fmt.Errorf("fleet: a write to the store failed: %w", err)
+		}
 		if ctx.Err() == nil {
 			m.failed(writes, err)
 		}
@@ -256,7 +267,7 @@ func (m *Member) failed(of source, err error) {
 		text = err.Error()
 	}
 	m.mu.Lock()
-	fresh := text != "" && text != m.faults[of]
+	fresh := text != "" && !slices.Contains(m.faults[:], text)
 	m.faults[of] = text
 	m.snapshot.Err = cmp.Or(m.faults[:]...)
 	m.mu.Unlock()

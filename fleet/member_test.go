@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -38,7 +39,8 @@ type line struct {
 
 	mu     sync.Mutex
 	cut    bool
-	ending map[*context.CancelFunc]bool // the watches
+	ending map[*context.CancelFunc]bool                           // the watches
+	all    func(ctx context.Context, see func(fleet.Entry)) error // in place of the watch of all keys
 }
 
 func (l *line) Write(ctx context.Context, w fleet.Write) error {
@@ -54,11 +56,14 @@ func (l *line) Watch(ctx context.Context, key string, see func(fleet.Entry)) err
 	ctx, end := context.WithCancel(ctx)
 	defer end()
 	l.mu.Lock()
-	cut := l.cut
+	cut, all := l.cut, l.all
 	l.ending[&end] = true
 	l.mu.Unlock()
 	if cut {
 		return storetest.ErrDown
+	}
+	if key == "" && all != nil {
+		return all(ctx, see)
 	}
 	return l.Memory.Watch(ctx, key, see)
 }
@@ -222,6 +227,11 @@ func TestAllocatorLeaves(t *testing.T) {
 			p.join()
 		}
 		p.live(10*time.Second, 20, 20, 2)
+		for _, a := range p.apps {
+			if n := a.Snapshot().Members; n != 3 {
+				t.Errorf("a member counts %d: want 3", n)
+			}
+		}
 		leader := p.apps[0].Snapshot().Leader
 		for _, a := range slices.Clone(p.apps) {
 			if a.Snapshot().ID == leader {
@@ -236,6 +246,9 @@ func TestAllocatorLeaves(t *testing.T) {
 		p.live(20*time.Second, 50, 50)
 		if s := p.shares(); s[0] != 15 || s[1] != 15 {
 			t.Errorf("shares of %v without the third: want 15 each", s)
+		}
+		if n := p.apps[0].Snapshot().Members; n != 2 {
+			t.Errorf("%d members without the third: want 2", n)
 		}
 	})
 }
@@ -311,6 +324,74 @@ func (p *party) drop(a *app) error {
 	}
 	p.apps = slices.DeleteFunc(p.apps, func(other *app) bool { return other == a })
 	return a.Leave(context.Background())
+}
+
+// An allocator that was cut off follows the next one, and has no error of its own watch any more.
+func TestAllocatorIsCutOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newParty(t, quick)
+		defer p.leave()
+		p.join()
+		p.live(8*time.Second, 5)
+		p.join()
+		p.live(3*time.Second, 5, 5)
+		first := p.apps[0]
+		if !first.Snapshot().Leads {
+			t.Fatalf("%+v does not lead", first.Snapshot())
+		}
+		first.line.set(true)
+		p.live(5*time.Second, 5, 5)
+		first.line.set(false)
+		p.live(5*time.Second, 5, 5)
+		if s := first.Snapshot(); s.Leads || !s.Leased || s.Err != "" {
+			t.Errorf("back in the fleet it has %+v", s)
+		}
+	})
+}
+
+// The watch of an earlier term may end late. That it has shown all entries is not true of the watch
+// of the next term, for which the allocator has to wait.
+func TestWatchOfAnEarlierTerm(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newParty(t, quick)
+		defer p.leave()
+		first := p.join()
+		again := make(chan struct{})
+		var watches atomic.Int32
+		first.line.mu.Lock()
+		first.line.all = func(ctx context.Context, see func(fleet.Entry)) error {
+			if watches.Add(1) > 1 { // shows the member itself, but not the others, and never all
+				close(again)
+				return p.store.Watch(ctx, "want.app-1", func(e fleet.Entry) {
+					if e.Key != "" {
+						see(e)
+					}
+				})
+			}
+			err := p.store.Watch(ctx, "", see)
+			<-again
+			for range 100 {
+				see(fleet.Entry{})
+			}
+			return err
+		}
+		first.line.mu.Unlock()
+		p.live(8*time.Second, 50)
+		second := p.join()
+		p.live(5*time.Second, 50, 50)
+		first.line.set(true)
+		p.live(5*time.Second, 50, 50)
+		first.line.set(false)
+		p.live(3*time.Second, 50, 50)
+		if !second.Snapshot().Leads || watches.Load() != 1 {
+			t.Fatalf("%+v does not lead", second.Snapshot())
+		}
+		second.line.set(true) // it goes on with its share
+		p.live(5*time.Second, 50, 50)
+		if !first.Snapshot().Leads || watches.Load() != 2 {
+			t.Errorf("%+v does not lead again", first.Snapshot())
+		}
+	})
 }
 
 // Foreign entries change nothing, and are heard of.

@@ -10,6 +10,7 @@ type setpointController struct {
 	least     float64    // least latency so far, in seconds
 	usual     float32    // limit for bursts on an idle server and for long work
 	calm      bool       // a window was neither saturated nor filling, so least is without load
+	members   uint16     // limiters that learn together, 0 if this one is alone
 }
 
 // A setpointMove answers a window that it fits.

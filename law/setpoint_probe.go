@@ -24,7 +24,6 @@ const (
 	// 0.6 score the same.
 	queueing   = 0.5
 	leastDepth = 0.1 // a smaller step of ln n says nothing
-	alone      = 1.2 // concurrency without a queue of one's own
 	// mostRise is the factor by which one probe may raise the no-load latency. Without common
 	// ticks replicas measure their own share of the queue, and 4 costs shared servers 9
 	// points more.
@@ -47,7 +46,7 @@ func (c *setpointController) isTick(r reading) bool {
 	k.heat = heat{}
 	from := k.recent.point()
 	recent := k.unreached < max(recently, float64(k.ticks.period)/1e9)
-	enough := !k.known || leastWindow*(1+k.variation) < k.probeSpan(from)*from.x
+	enough := !k.known || c.leastInProbe()*(1+k.variation) < c.probeSpan(from)*from.x
 	needed := k.push.ceiling == 0 || k.push.floor > 0 || from.latency > c.goal() // the ceiling keeps the queue short
 	return needed && recent && enough && k.pressed > pressedInTick && from.n > 1 && r.limit > 1
 }
@@ -83,7 +82,7 @@ func (c *setpointController) step(r reading, n float64) Decision {
 
 func (c *setpointController) probing(r reading, to float64) Decision {
 	k := c.regulator
-	return Decision{Limit: r.allowed(to), Reason: Reason{Probing, Average, r.latency, k.noLoad}, Next: k.probePlan()}
+	return Decision{Limit: r.allowed(to), Reason: Reason{Probing, Average, r.latency, k.noLoad}, Next: c.probePlan()}
 }
 
 func (c *setpointController) isProbing(reading) bool { return c.regulator.test.running }
@@ -93,7 +92,7 @@ func (c *setpointController) probe(r reading) Decision {
 	k := c.regulator
 	t := &k.test
 	depth := portable.Log(t.last.n / r.n)
-	if r.done < leastWindow && k.known || depth < leastDepth && !t.second {
+	if r.done < c.leastInProbe() && k.known || depth < leastDepth && !t.second {
 		t.running = false
 		return c.steady(r)
 	}
@@ -104,7 +103,7 @@ func (c *setpointController) probe(r reading) Decision {
 	t.least = min(t.least, r.latency)
 	k.push.probed(r)
 	near := k.known && r.latency > 0.85*k.noLoad && r.latency < 1.25*k.noLoad
-	lowest := r.n <= alone || r.limit <= 1
+	lowest := r.n <= 1 || r.limit <= 1
 	if !t.second && queue > queueing && !near && t.steps < mostSteps && !lowest {
 		t.last, t.area, t.done = point{r.n, r.x, r.latency}, 0, 0
 		return c.step(r, r.n)
@@ -159,9 +158,16 @@ func (c *setpointController) finish(r reading) Decision {
 	return Decision{Limit: to, Reason: Reason{Rebased, NoLoad, k.noLoad, k.noLoad}, Next: k.plan(r, to)}
 }
 
-// probeSpan is how long a probe is measured, in seconds.
-func (k *regulator) probeSpan(p point) float64 {
-	good, least := float64(goodDone), 0.1
+// leastInProbe is how many completions a probe of a known latency needs.
+func (c *setpointController) leastInProbe() float64 {
+	return max(leastWindow/c.others(), leastDone)
+}
+
+// probeSpan is how long a probe is measured, in seconds. Limiters that learn together measure the
+// latency together.
+func (c *setpointController) probeSpan(p point) float64 {
+	k := c.regulator
+	good, least := max(goodDone/c.others(), fewInProbe), 0.1
 	if !k.known {
 		good, least = firstDone, leastSpan
 	}
@@ -171,10 +177,11 @@ func (k *regulator) probeSpan(p point) float64 {
 
 // probePlan measures a step once the work in flight is down to the lowered limit. Settling for less
 // than 1.5 latencies costs eight replicas 2 points.
-func (k *regulator) probePlan() Plan {
+func (c *setpointController) probePlan() Plan {
+	k := c.regulator
 	last := k.test.last
 	last.x = k.test.rate
-	p, span := afresh, k.probeSpan(last)
+	p, span := afresh, c.probeSpan(last)
 	p.Carried = true
 	if !k.known {
 		p.MinSamples = leastDone

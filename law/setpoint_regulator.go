@@ -36,7 +36,8 @@ const (
 	quickClimb = 1.3
 	// climbEnds is the latency, in no-load latencies, at which a start stops doubling.
 	climbEnds = 1.4
-	// shareRise times the root of the target is added in each window.
+	// shareRise times the root of the target is added in each window. Limiters that learn together
+	// add as much as one would.
 	shareRise = 0.25
 	// pressing is the share of reached windows above which the target may fall. Without, 122 of
 	// 15,000 requests are refused when work becomes three times as slow.
@@ -220,7 +221,7 @@ func (c *setpointController) steer(r reading) Decision {
 		case k.pressed > pressing:
 			target = min(target, max(target*math.Sqrt(ratio), 0.5*r.n))
 		}
-		k.aim(target+float64(shareRise*math.Sqrt(target)), r)
+		k.aim(target+float64(shareRise*math.Sqrt(target/c.others())), r)
 	}
 	return c.steady(r)
 }

@@ -93,11 +93,10 @@ func (s *Store) Write(ctx context.Context, w fleet.Write) (err error) {
 	return err
 }
 
-// isLate reports whether another write came before a swap.
+// isLate reports whether another write came before a swap. One server and several have other codes
+// for that, and Create another error than Update and Purge.
 func isLate(err error) bool {
-	var api *jetstream.APIError
-	return errors.Is(err, jetstream.ErrKeyExists) ||
-		errors.As(err, &api) && api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence
+	return errors.Is(err, jetstream.ErrKeyExists) || errors.Is(err, jetstream.ErrKeyRevisionMismatch)
 }
 
 // errWatch is the error of a watch that NATS ended, or whose connection was lost. NATS itself would

@@ -12,6 +12,9 @@
 // A member makes one or two small writes a second, and reads the entries of its watches several
 // times a second: two rows, and all rows of the fleet on the member that allocates.
 //
+// It polls and does not LISTEN: database/sql has no call that waits for a notification, a failover
+// or a pooler between transactions loses notifications, and the poll would have to stay for these.
+//
 // Give it a pool of its own, of four connections: if it waited for the connections of an overloaded
 // service, the leases would end when they are needed.
 //

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/internal/lease"
+	"github.com/weir-go/weir/law"
 )
 
 // A fleetWorld simulates the members of a fleet, their store, and the network between them. It runs
@@ -273,7 +274,11 @@ func (m *fleetMember) step() {
 	m.send(m.node.Tick(m.clock(), func(share int) lease.Load {
 		m.share = share
 		m.work()
-		return lease.Load{Need: m.need, Running: len(m.ends)}
+		load := lease.Load{Need: m.need, Running: len(m.ends)}
+		if m.need%2 == 1 { // such a member learns with others
+			load.Report = &law.Report{Target: float64(m.need), Rate: 1, Reached: true}
+		}
+		return load
 	}))
 	m.led = m.led && m.node.Leads()
 	m.tickings++

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/internal/maxmin"
+	"github.com/weir-go/weir/law"
 )
 
 // mostMembers bounds the memory of an allocator; more are not admitted.
@@ -68,10 +69,14 @@ func (a *allocator) allocate(now time.Duration) []Write {
 	equal := total / max(1, len(a.bookings))
 	free, rest := total, total // after all that is occupied; after the part of it that takes no part
 	raise := a.synced && now >= a.blind
+	members := 0
 	var live []*booking
 	for _, b := range a.bookings {
 		b.occupied = b.occupies(now, a, equal)
 		free -= b.occupied
+		if now < b.heard+drift(a.conf.TTL) {
+			members++
+		}
 		raise = raise && (b.promised || now >= a.settled)
 		if b.promised && now < b.heard+settling*a.conf.Refresh && (b.want.Settled || now >= b.since+drift(settling*a.conf.Refresh)) {
 			live = append(live, b)
@@ -84,13 +89,38 @@ func (a *allocator) allocate(now time.Duration) []Write {
 		free = 0
 	}
 	give(live, free)
+	a.advise(now)
 	for _, b := range live {
 		if b.due(now, a.conf) {
 			a.number++
-			writes = append(writes, b.grant(now, a, equal))
+			writes = append(writes, b.grant(now, a, equal, members))
 		}
 	}
 	return writes
+}
+
+// advise lets the laws of the members learn from one another. A report counts for a TTL.
+func (a *allocator) advise(now time.Duration) {
+	var speakers []*booking
+	var reports []law.Report
+	for _, b := range a.bookings {
+		if b.advice = nil; b.reported > 0 && now < b.reported+a.conf.TTL {
+			speakers, reports = append(speakers, b), append(reports, b.report)
+		} else {
+			b.about = 0
+		}
+	}
+	if len(reports) == 0 {
+		return
+	}
+	advice := law.Advise(reports)
+	common := law.Advice{Members: len(reports), NoLoad: advice[0].NoLoad}
+	for _, b := range a.bookings {
+		b.advice = &common
+	}
+	for i, b := range speakers {
+		b.advice = &advice[i]
+	}
 }
 
 // total is the lowest cap that a member is configured with.

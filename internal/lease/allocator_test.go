@@ -8,11 +8,20 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/internal/lease"
+	"github.com/weir-go/weir/law"
 )
 
 // BenchmarkAllocator measures a second of an allocator of 1,000 members, of which each says what it
-// needs: the processor time, and the messages and bytes that it writes.
+// needs: the processor time, and the messages and bytes that it writes. Members that learn together
+// also report.
 func BenchmarkAllocator(b *testing.B) {
+	b.Run("sharing", func(b *testing.B) { benchmarkAllocator(b, nil) })
+	b.Run("learning", func(b *testing.B) {
+		benchmarkAllocator(b, &law.Report{NoLoad: 20 * time.Millisecond, Target: 5, Rate: 100, Reached: true})
+	})
+}
+
+func benchmarkAllocator(b *testing.B, report *law.Report) {
 	const members = 1000
 	now := time.Second
 	n := lease.NewNode(lease.Config{
@@ -35,7 +44,7 @@ func BenchmarkAllocator(b *testing.B) {
 			g := applied[id]
 			want, err := json.Marshal(lease.Want{
 				Epoch: n.Leader(), Applied: g.Number, Settled: true, Sent: now, Cap: 5000, Weight: 1,
-				Need: (m + i/10) % 20, Held: g.Share, Running: g.Share, Keep: g.Keep,
+				Need: (m + i/10) % 20, Held: g.Share, Running: g.Share, Keep: g.Keep, Report: report,
 			})
 			if err != nil {
 				b.Fatal(err)

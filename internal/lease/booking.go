@@ -3,6 +3,8 @@ package lease
 import (
 	"slices"
 	"time"
+
+	"github.com/weir-go/weir/law"
 )
 
 // A booking is what the allocator knows of one member.
@@ -17,6 +19,11 @@ type booking struct {
 	share    int   // that it should have now
 	target   int   // that it should have once there is room
 	occupied int   // that it may hold or run
+
+	report   law.Report    // the last
+	reported time.Duration // when it came, 0 if none did
+	about    time.Duration // Want.Sent of that want, 0 if the report is too old
+	advice   *law.Advice   // nil if nobody reports
 }
 
 // own is a grant that this allocator wrote, and when.
@@ -39,6 +46,9 @@ func (b *booking) hear(now time.Duration, e Epoch, w Want) {
 		return
 	}
 	b.want, b.heard, b.promised = w, now, w.Epoch == e
+	if w.Report != nil {
+		b.report, b.reported, b.about = *w.Report, now, w.Sent
+	}
 	if b.promised {
 		newest := b.last().Number
 		b.grants = slices.DeleteFunc(b.grants, func(g own) bool { return !b.open(g) && g.Number != newest })
@@ -84,15 +94,20 @@ func (b *booking) due(now time.Duration, c Config) bool {
 		return true
 	}
 	if last.Number > b.want.Applied {
-		return now >= last.at+c.Refresh/2
+		wait := c.Refresh / 2
+		if b.reported > 0 && b.want.Held == last.Share { // only advice is open, and the next report brings more
+			wait = 2 * c.Refresh
+		}
+		return now >= last.at+wait
 	}
-	return b.want.Sent > last.Answers && now >= last.at+c.TTL/5
+	return b.want.Sent > last.Answers && now >= last.at+c.TTL/5 || b.reported > last.at
 }
 
-func (b *booking) grant(now time.Duration, a *allocator, equal int) Write {
+func (b *booking) grant(now time.Duration, a *allocator, equal, members int) Write {
 	g := Grant{
 		Epoch: a.epoch, Number: a.number, Answers: b.want.Sent, TTL: a.conf.TTL,
-		Share: b.share, Keep: min(b.share, equal),
+		Share: b.share, Keep: min(b.share, equal), Members: members,
+		Advice: b.advice, About: b.about,
 	}
 	if b.want.Refuse {
 		g.Keep = 0

@@ -1,6 +1,10 @@
 package lease
 
-import "time"
+import (
+	"time"
+
+	"github.com/weir-go/weir/law"
+)
 
 // A member holds a share until its lease ends, and states its needs.
 type member struct {
@@ -11,9 +15,13 @@ type member struct {
 	lease    time.Duration
 	share    int
 	keep     int
+	members  int           // of the fleet, as of the last grant
 	sent     time.Duration // the last want; 0 before it
 	said     int           // the need in it
 	hurry    bool          // whether the allocator waits for the next
+	reported *law.Report   // the last
+	advice   *law.Advice   // not taken yet
+	advised  time.Duration // when the last advice came, 0 if the law is alone
 }
 
 func newMember(c Config) member {
@@ -46,9 +54,17 @@ func (m *member) apply(now time.Duration, g Grant) (changed bool) {
 	}
 	before := m.share
 	m.applied, m.settled = g.Number, true
-	m.lease, m.share, m.keep = end, g.Share, g.Keep
+	m.lease, m.share, m.keep, m.members = end, g.Share, g.Keep, g.Members
+	m.hear(now, g)
 	m.hurry = m.hurry || m.share < before // the allocator gives away what this lost once it is confirmed
 	return m.share != before
+}
+
+// hear takes advice, unless it is about a report of before the last advice took effect.
+func (m *member) hear(now time.Duration, g Grant) {
+	if g.Advice != nil && (m.advised == 0 || g.About > m.advised) {
+		m.advice, m.advised = g.Advice, now
+	}
 }
 
 // expire falls back at the end of the lease.
@@ -57,6 +73,9 @@ func (m *member) expire(now time.Duration) {
 		return
 	}
 	m.lease = 0
+	if m.advised > 0 {
+		m.advice, m.advised = &law.Advice{}, 0
+	}
 	switch m.conf.Fallback {
 	case Keep:
 		m.share = min(m.share, m.keep)
@@ -82,6 +101,9 @@ func (m *member) want(now time.Duration, load Load) Want {
 	}
 	if m.share == MostSlots { // on its own
 		w.Held = load.Running
+	}
+	if load.Report != m.reported {
+		m.reported, w.Report = load.Report, load.Report
 	}
 	return w
 }

@@ -7,6 +7,8 @@ import (
 	"math"
 	"strings"
 	"time"
+
+	"github.com/weir-go/weir/law"
 )
 
 // The keys of a fleet.
@@ -48,6 +50,8 @@ type Want struct {
 	Keep    int           `json:"keep"`    // the share that it falls back to
 	Refuse  bool          `json:"refuse"`  // whether it falls back to 0
 	Leaving bool          `json:"leaving"` // whether this is its last word, with nothing held or running
+
+	Report *law.Report `json:"report,omitempty"` // of its law, if there is a new one
 }
 
 // A Grant is a share, for a time.
@@ -57,7 +61,11 @@ type Grant struct {
 	Answers time.Duration `json:"answers"` // Want.Sent of the want that it answers
 	TTL     time.Duration `json:"ttl"`     // how long it holds, from then on
 	Share   int           `json:"share"`
-	Keep    int           `json:"keep"` // the share to fall back to
+	Keep    int           `json:"keep"`    // the share to fall back to
+	Members int           `json:"members"` // that the allocator heard of within a TTL
+
+	Advice *law.Advice   `json:"advice,omitempty"` // for its law
+	About  time.Duration `json:"about,omitempty"`  // Want.Sent of the report that the advice is about, 0 if about none
 }
 
 // MostSlots bounds caps and shares, as those of a limiter are.
@@ -98,6 +106,9 @@ func (w Want) check() error {
 	if !(w.Weight > 0 && w.Weight <= math.MaxInt32) {
 		return fmt.Errorf("its weight is %v: want above 0", w.Weight)
 	}
+	if w.Report != nil && !w.Report.Valid() {
+		return fmt.Errorf("its report is %+v: want numbers from 0 to %d", *w.Report, math.MaxInt32)
+	}
 	return cmp.Or(w.Epoch.check(), slots(w.Cap, w.Need, w.Held, w.Running, w.Keep))
 }
 
@@ -105,7 +116,10 @@ func (g Grant) check() error {
 	if g.TTL <= 0 || g.TTL > time.Hour {
 		return fmt.Errorf("its TTL is %v: want up to 1h", g.TTL)
 	}
-	return cmp.Or(g.Epoch.check(), slots(g.Share, g.Keep))
+	if g.Advice != nil && !g.Advice.Valid() {
+		return fmt.Errorf("its advice is %+v: want numbers from 0 to %d", *g.Advice, math.MaxInt32)
+	}
+	return cmp.Or(g.Epoch.check(), slots(g.Share, g.Keep, g.Members))
 }
 
 // check bounds the epochs that a foreign leader can force on the others, which count on from it.

@@ -1,6 +1,10 @@
 package lease
 
-import "time"
+import (
+	"time"
+
+	"github.com/weir-go/weir/law"
+)
 
 // A Fallback says what a member does when its lease has ended.
 type Fallback uint8
@@ -51,7 +55,10 @@ type Write struct {
 }
 
 // A Load is what a process needs and runs, in slots.
-type Load struct{ Need, Running int }
+type Load struct {
+	Need, Running int
+	Report        *law.Report // of its law, another pointer for another report; nil without one
+}
 
 // A Node is one process. Its methods are not safe for concurrent use. Times are durations since
 // some moment before the node was made, by the clock of the process.
@@ -79,6 +86,20 @@ func (n *Node) Leader() Epoch { return n.ballot.leader.Epoch }
 
 // Leased reports whether the share is leased, and no fallback.
 func (n *Node) Leased() bool { return n.member.lease > 0 }
+
+// Members is how many members the allocator knew when it wrote the last grant; 0 before that.
+func (n *Node) Members() int { return n.member.members }
+
+// Advice returns advice for the law of this process, once. It is the zero Advice when the lease has
+// ended: then the law is alone.
+func (n *Node) Advice() (a law.Advice, ok bool) {
+	advice := n.member.advice
+	if advice == nil {
+		return law.Advice{}, false
+	}
+	n.member.advice = nil
+	return *advice, true
+}
 
 // Wake is when to call Tick at the latest.
 func (n *Node) Wake(now time.Duration) time.Duration {

@@ -1,0 +1,112 @@
+package fleet
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/weir-go/weir/law"
+)
+
+// A Learner is the law of a limiter that learns together with those of the other members: the
+// [weir.Config].Law of one limiter, and the [Config].Learner of its member. Make one with [Learn].
+// All methods are safe for concurrent use.
+//
+// The limiter goes by its own windows, at once. The reports of the others only take away the
+// differences between them: in the latency without load, in the fair parts, and in how long each
+// has to measure. A new member takes over the latency without load. Without the store, the limiter
+// goes on alone from where it is, once its lease has ended.
+type Learner struct {
+	law law.Setpoint
+
+	mu      sync.Mutex
+	report  law.Report
+	fresh   bool        // the report is newer than said
+	said    *law.Report // for the store, nil if there is none since the last advice
+	advice  law.Advice
+	advised bool // the controller has not taken the advice yet
+}
+
+// Learn returns a learner with the settings of the default law. Its limiter starts with two slots
+// and not four, unless [weir.Config].Initial says otherwise.
+func Learn(l law.Setpoint) *Learner { return &Learner{law: l} }
+
+// slowStart is the initial limit: limiters that start together find out only later how many they
+// are. With three, shared systems score 0.4 points less.
+const slowStart = 2
+
+// Start returns the limit to start from.
+func (*Learner) Start() int { return slowStart }
+
+// String returns the text of the law.
+func (l *Learner) String() string { return fmt.Sprint(l.law) }
+
+// Unwrap returns the law. [weir.Limiter.Restore] takes what a limiter with the law alone has saved,
+// and the other way round.
+func (l *Learner) Unwrap() law.Law { return l.law }
+
+// Controller starts the law.
+func (l *Learner) Controller(b law.Bounds) (law.Controller, error) {
+	c, err := l.law.Controller(b)
+	if err != nil {
+		return nil, err
+	}
+	return &learning{c.(apt), l}, nil
+}
+
+// apt is a controller of the default law.
+type apt interface {
+	law.Peer
+	law.Resumer
+	law.Retuner
+}
+
+// learning is a controller that passes reports and advice.
+type learning struct {
+	apt
+	learner *Learner
+}
+
+// Next takes the advice that there is and reports on the window.
+func (c *learning) Next(w law.Window) law.Decision {
+	l := c.learner
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.advised {
+		c.Advise(l.advice)
+		l.advised = false
+	}
+	d := c.apt.Next(w)
+	if w.Elapsed > 0 {
+		l.report, l.fresh = c.Report(), true
+	}
+	return d
+}
+
+// Retune takes new settings if the law is a Learner again.
+func (c *learning) Retune(to law.Law) bool {
+	l, ok := to.(*Learner)
+	return ok && l == c.learner && c.apt.Retune(l.law)
+}
+
+// advise passes advice to the controller. Reports from before it are of no use any more.
+func (l *Learner) advise(a law.Advice) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.advice, l.advised = a, true
+	l.fresh, l.said = false, nil
+}
+
+// last returns the report of the last window, or nil. It is the same pointer until there is a new
+// one.
+func (l *Learner) last() *law.Report {
+	if l == nil {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.fresh {
+		r := l.report
+		l.said, l.fresh = &r, false
+	}
+	return l.said
+}

@@ -1,0 +1,133 @@
+package fleet_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/fleet"
+	"github.com/weir-go/weir/fleet/storetest"
+	"github.com/weir-go/weir/law"
+)
+
+// A crew is a fleet whose members learn together. Each sends work every 2.5 ms to one downstream
+// with ten workers, which take 20 ms.
+type crew struct {
+	t       *testing.T
+	store   *storetest.Memory
+	workers chan bool
+	limits  []*weir.Limiter
+	members []*fleet.Member
+	done    atomic.Int64
+}
+
+func (c *crew) join() {
+	c.t.Helper()
+	learner := fleet.Learn(law.Setpoint{})
+	lim := weir.Must(weir.New(weir.Config{Law: learner}))
+	m, err := fleet.Join(fleet.Config{
+		Store: c.store, Actuator: fleet.Limiter(lim), Learner: learner, ID: fmt.Sprintf("m%d", len(c.members)),
+		Cap: 1000, Fallback: fleet.Local, Refresh: 200 * time.Millisecond, TTL: 2 * time.Second,
+	})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.limits, c.members = append(c.limits, lim), append(c.members, m)
+}
+
+// live sends work, and returns how much was done in a second.
+func (c *crew) live(d time.Duration) float64 {
+	before := c.done.Load()
+	for end := time.Now().Add(d); time.Now().Before(end); time.Sleep(2500 * time.Microsecond) {
+		for _, lim := range c.limits {
+			permit, err := lim.TryAcquire(c.t.Context())
+			if err != nil {
+				continue
+			}
+			go func() {
+				c.workers <- true
+				time.Sleep(20 * time.Millisecond)
+				<-c.workers
+				c.done.Add(1)
+				permit.Done(nil)
+			}()
+		}
+	}
+	return float64(c.done.Load()-before) / d.Seconds()
+}
+
+func (c *crew) leave() {
+	for i, m := range c.members {
+		ctx, cancel := context.WithTimeout(c.t.Context(), time.Second)
+		_ = c.limits[i].Shutdown(ctx)
+		_ = m.Leave(ctx)
+		cancel()
+	}
+}
+
+// noLoad returns the latencies without load that the limiters have found.
+func (c *crew) noLoad() (found []time.Duration) {
+	for _, lim := range c.limits {
+		var state struct {
+			NoLoad time.Duration `json:"no_load_ns"`
+		}
+		if err := json.Unmarshal(lim.Save(), &state); err != nil {
+			c.t.Fatal(err)
+		}
+		found = append(found, state.NoLoad)
+	}
+	return found
+}
+
+// keepsItsKnowledge updates a limiter, and restores its state in another one.
+func (c *crew) keepsItsKnowledge() {
+	c.t.Helper()
+	lim, before := c.limits[0], c.noLoad()[0]
+	if err := lim.Update(lim.Config()); err != nil || c.noLoad()[0] != before {
+		c.t.Errorf("%v; after an update %v without load: want %v", err, c.noLoad()[0], before)
+	}
+	state := lim.Save()
+	for _, l := range []law.Law{law.Setpoint{}, fleet.Learn(law.Setpoint{})} {
+		next := weir.Must(weir.New(weir.Config{Law: l}))
+		if err := next.Restore(state); err != nil || next.Snapshot().Limit != lim.Snapshot().Limit {
+			c.t.Errorf("%v; after a restart a limit of %d: want %d", err, next.Snapshot().Limit, lim.Snapshot().Limit)
+		}
+		state = next.Save() // so that the learner goes on from the law alone
+	}
+}
+
+// A member that joins others in an overload sees no latency without load, and learns it from them.
+// Without the store all go on from where they are.
+func TestMembersLearnTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &crew{t: t, store: storetest.NewMemory(), workers: make(chan bool, 10)}
+		defer c.leave()
+		for range 4 {
+			c.join()
+		}
+		c.live(13 * time.Second)
+		c.join()
+		c.live(2 * time.Second)
+		for i, found := range c.noLoad() {
+			if found < 15*time.Millisecond || found > 30*time.Millisecond {
+				t.Errorf("member %d has a latency without load of %v: want 20 ms, or some more", i, found)
+			}
+		}
+		c.live(8 * time.Second)
+		for i, lim := range c.limits {
+			if s := lim.Snapshot(); s.Limit < 2 || s.Limit > 7 {
+				t.Errorf("member %d has a limit of %d: want an equal part of 10 to 25", i, s.Limit)
+			}
+		}
+		c.keepsItsKnowledge()
+		c.store.Fail(true)
+		if rate := c.live(10 * time.Second); rate < 450 {
+			t.Errorf("%.0f a second without the store: want 450 to 500", rate)
+		}
+	})
+}

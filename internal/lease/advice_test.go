@@ -1,0 +1,142 @@
+package lease_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir/internal/lease"
+	"github.com/weir-go/weir/law"
+)
+
+var told = lease.Config{
+	ID: "a", Cap: 10, Weight: 1, Fallback: lease.Local, Refresh: time.Second, TTL: 10 * time.Second, Grace: time.Second, Forget: time.Hour,
+}
+
+func value(t *testing.T, message any) []byte {
+	t.Helper()
+	text, err := json.Marshal(message)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// TestAllocatorAdvises: a report of a member comes back as advice about it, for a TTL. A member
+// without a report learns the latency.
+func TestAllocatorAdvises(t *testing.T) {
+	now := time.Second
+	n := lease.NewNode(told, now)
+	n.Synced(false)
+	rev := uint64(0)
+	read := func(key string, text []byte) {
+		rev++
+		if _, err := n.Read(now, lease.Entry{Key: key, Value: text, Rev: rev}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sent, reports := map[string]time.Duration{}, map[string]*law.Report{}
+	grants := map[string]lease.Grant{}
+	second := func() {
+		for _, id := range []string{"b", "c", "idle"} {
+			g := grants[id]
+			sent[id] = now
+			read(lease.WantPrefix+id, value(t, lease.Want{
+				Epoch: n.Leader(), Applied: g.Number, Settled: true, Sent: now, Cap: 10, Weight: 1, Need: 1, Held: g.Share, Report: reports[id],
+			}))
+		}
+		for _, w := range n.Tick(now, func(int) lease.Load { return lease.Load{} }) {
+			if id, grant := strings.CutPrefix(w.Key, lease.GrantPrefix); grant && id != "a" {
+				var g lease.Grant
+				if err := json.Unmarshal(w.Value, &g); err != nil {
+					t.Fatal(err)
+				}
+				grants[id] = g
+				continue
+			}
+			read(w.Key, w.Value)
+		}
+		now += time.Second
+	}
+	for range 30 {
+		second()
+	}
+	if g := grants["b"]; g.Number == 0 || g.Advice != nil {
+		t.Fatalf("%+v without a report", g)
+	}
+	reports["b"] = &law.Report{NoLoad: 20 * time.Millisecond, Target: 10, Rate: 100, Reached: true}
+	reports["c"] = &law.Report{NoLoad: 40 * time.Millisecond, Target: 30, Rate: 100, Reached: true}
+	for range 5 {
+		second()
+	}
+	g := grants["c"]
+	if g.Advice == nil || *g.Advice != (law.Advice{Members: 2, NoLoad: 20 * time.Millisecond, Slower: 0.5, Share: 2.0 / 3}) {
+		t.Fatalf("%+v", g.Advice)
+	}
+	if g.About == 0 || g.About < sent["c"]-time.Second {
+		t.Errorf("advice about the report of %v: the last was sent at %v", g.About, sent["c"])
+	}
+	if g := grants["idle"]; g.Advice == nil || *g.Advice != (law.Advice{Members: 2, NoLoad: 20 * time.Millisecond}) || g.About != 0 {
+		t.Errorf("%+v for a member without a report", g.Advice)
+	}
+	reports = nil
+	for range 15 {
+		second()
+	}
+	if g := grants["c"]; g.Advice != nil {
+		t.Errorf("%+v 15 s after the last report", g.Advice)
+	}
+}
+
+// TestMemberTakesAdvice: once, unless it is about a report of before the last advice, and until the
+// lease ends.
+func TestMemberTakesAdvice(t *testing.T) {
+	now := time.Second
+	n := lease.NewNode(told, now)
+	number := uint64(0)
+	grant := func(answers, about time.Duration) (law.Advice, bool) {
+		number++
+		_, err := n.Read(now, lease.Entry{Key: lease.GrantPrefix + "a", Rev: number, Value: value(t, lease.Grant{
+			Epoch: lease.Epoch{N: 1, ID: "b"}, Number: number, Answers: answers, TTL: told.TTL, Share: 1,
+			Advice: &law.Advice{Members: int(number)}, About: about,
+		})})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n.Advice()
+	}
+	if a, ok := grant(now, 0); !ok || a.Members != 1 {
+		t.Errorf("%+v, %v: want the first advice", a, ok)
+	}
+	if a, ok := n.Advice(); ok {
+		t.Errorf("%+v for the second time", a)
+	}
+	now += 2 * time.Second
+	if a, ok := grant(now, 500*time.Millisecond); ok {
+		t.Errorf("%+v about a report of before the last advice", a)
+	}
+	if a, ok := grant(now, now-time.Millisecond); !ok || a.Members != 3 {
+		t.Errorf("%+v, %v about the last report", a, ok)
+	}
+	use := func(int) lease.Load { return lease.Load{} }
+	n.Tick(now, use)
+	if a, ok := n.Advice(); ok {
+		t.Errorf("%+v while the lease lasts", a)
+	}
+	n.Tick(now+told.TTL, use)
+	if a, ok := n.Advice(); !ok || a != (law.Advice{}) {
+		t.Errorf("%+v, %v after the lease: want none", a, ok)
+	}
+}
+
+// TestForeignReports: numbers that no law has are errors.
+func TestForeignReports(t *testing.T) {
+	n := lease.NewNode(told, time.Second)
+	_, err := n.Read(time.Second, lease.Entry{Key: lease.GrantPrefix + "a", Rev: 1, Value: value(t, lease.Grant{
+		Epoch: lease.Epoch{N: 1, ID: "b"}, Number: 1, Answers: time.Second, TTL: told.TTL, Share: 1, Advice: &law.Advice{Slower: -1},
+	})})
+	if err == nil || n.Share() == 1 {
+		t.Errorf("%v, and a share of %d", err, n.Share())
+	}
+}

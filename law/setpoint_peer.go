@@ -1,0 +1,58 @@
+package law
+
+import (
+	"math"
+
+	"github.com/weir-go/weir/internal/portable"
+)
+
+const (
+	// fairGain is the share of a difference to the fair target that a limiter gives up at once, as
+	// a power. With 0.5 Jain's index is 0.006 lower, with 1 shared systems score 0.3 points less.
+	fairGain = 0.7
+	// mostAdvised bounds the factor of one correction.
+	mostAdvised = 4
+	// fewInProbe is the completions that a probe needs at least when others probe too.
+	fewInProbe = 8
+)
+
+// Report returns the state for the other limiters of the downstream. Before the limit was reached
+// nothing is known.
+func (c *setpointController) Report() Report {
+	k := c.regulator
+	if k == nil {
+		return Report{}
+	}
+	r := Report{Target: k.target, Reached: k.pressed > pressing && !k.climbing}
+	if k.known {
+		r.NoLoad = duration(k.noLoad)
+	}
+	if k.recent.span > 0 {
+		r.Rate = k.recent.work / k.recent.span
+	}
+	return r
+}
+
+// Advise takes away the differences to the other limiters. A probe must not mix two no-load
+// latencies, so it takes nothing.
+func (c *setpointController) Advise(a Advice) {
+	c.members = uint16(min(max(a.Members, 0), math.MaxUint16))
+	k := c.regulator
+	switch {
+	case a.NoLoad <= 0:
+	case k == nil:
+		c.least, c.calm = a.NoLoad.Seconds(), true
+	case k.test.running:
+		return
+	case !k.known:
+		k.noLoad, k.known = a.NoLoad.Seconds(), true
+	case a.Slower > 0:
+		k.noLoad *= min(max(a.Slower, 1.0/mostAdvised), mostAdvised)
+	}
+	if k != nil && !k.test.running && a.Share > 0 && k.push.ceiling == 0 {
+		k.target *= portable.Exp(fairGain * portable.Log(min(max(a.Share, 1.0/mostAdvised), mostAdvised)))
+	}
+}
+
+// others is the number of limiters that share the downstream, as far as it is known.
+func (c *setpointController) others() float64 { return max(1, float64(c.members)) }
