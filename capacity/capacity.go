@@ -24,7 +24,6 @@ type Capacity struct {
 	quota     *quota      // nil: resources come back when work ends
 	queue     queue       // waiters that are short here
 	ledger    ledger
-	wakeErr   error // of the last wake that failed
 }
 
 // A tree is the state that a capacity shares with its parent, its children and theirs.
@@ -134,11 +133,9 @@ func (c *Capacity) change(name string, change func(*resource) error) error {
 		return err
 	}
 	c.mu.Lock()
-	var woken *Reservation
+	defer c.mu.Unlock()
 	if err = change(r); err == nil {
-		woken = c.settle()
+		c.settle()
 	}
-	c.mu.Unlock()
-	woken.wake()
 	return err
 }

@@ -25,10 +25,10 @@
 //
 // # The order
 //
-// Reservations are served in order of arrival, and none overtakes: while one
-// waits, [Capacity.TryAcquire] is refused as well. The needs of the first are left to
-// gather, so that a large request is not starved by small ones. A [Reservation] is a
-// place in that order, and its owner may backfill: let others of its own pass.
+// Waiters are served in order of arrival, and none overtakes: while one waits,
+// [Capacity.TryAcquire] is refused as well. The needs of the first are left to
+// gather, so that a large request is not starved by small ones. A pool, whose tasks
+// wait in one place of that order, may backfill: let others of its own pass.
 //
 // # Parents and quotas
 //

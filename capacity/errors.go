@@ -1,7 +1,6 @@
 package capacity
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/weir-go/weir/internal/reply"
@@ -27,16 +26,6 @@ func (s sentinel) Error() string { return "capacity: refused: " + s.reason.Strin
 
 // Is makes errors.Is match weir.ErrRefused.
 func (sentinel) Is(target error) bool { return target == reply.ErrRefused }
-
-// ErrWaiting is the error of [Reservation.Grant] before the reservation's turn has come, and
-// ErrCancelled its error after [Reservation.Cancel].
-var (
-	ErrWaiting   = errors.New("capacity: the reservation is not answered yet")
-	ErrCancelled = errors.New("capacity: the reservation was cancelled")
-)
-
-// ErrWake matches [Snapshot].WakeErr.
-var ErrWake = errors.New("capacity: the wake of a reservation failed")
 
 // A Reason says why a request was refused.
 type Reason uint8

@@ -69,23 +69,3 @@ func ExampleNewQuota() {
 	// Output:
 	// 4 slots, 99 calls
 }
-
-func ExampleCapacity_Reserve() {
-	c, _ := capacity.New(capacity.Vector{"slots": 4})
-	one, _ := c.Request(capacity.Vector{"slots": 1})
-	all, _ := c.Request(capacity.Vector{"slots": 4})
-	running, _ := c.TryAcquire(one)
-
-	reservation, _ := c.Reserve(all, func() { fmt.Println("its turn has come") })
-	small, err := reservation.Backfill(one) // uses free resources meanwhile
-	fmt.Println(err)
-	small.Release()
-	running.Release()
-	grant, err := reservation.Grant()
-	fmt.Println(err)
-	grant.Release()
-	// Output:
-	// <nil>
-	// its turn has come
-	// <nil>
-}

@@ -26,7 +26,7 @@ func (c *Capacity) TryAcquire(req *Request) (Grant, error) {
 }
 
 // try takes the resources unless somebody else than leave waits.
-func (c *Capacity) try(req *Request, leave *Reservation) (Grant, *ShortageError) {
+func (c *Capacity) try(req *Request, leave *reservation) (Grant, *ShortageError) {
 	if c.timed {
 		c.refill()
 	}
@@ -42,7 +42,7 @@ func (c *Capacity) try(req *Request, leave *Reservation) (Grant, *ShortageError)
 }
 
 // overtakes reports whether somebody else than leave waits in the path.
-func (c *Capacity) overtakes(leave *Reservation) bool {
+func (c *Capacity) overtakes(leave *reservation) bool {
 	for _, level := range c.path {
 		if first := level.queue.first; first != nil && first.reservation != leave {
 			return true
@@ -68,17 +68,13 @@ func (g Grant) Release() {
 	}
 	c := g.request.of
 	c.mu.Lock()
-	var woken *Reservation
 	if c.ledger.strike(g.page, g.number) {
 		g.request.giveBack()
 		if c.waiting > 0 {
-			woken = c.settle()
+			c.settle()
 		}
 	}
 	c.mu.Unlock()
-	if woken != nil {
-		woken.wake()
-	}
 }
 
 func (req *Request) giveBack() {

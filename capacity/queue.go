@@ -8,12 +8,12 @@ type queue struct {
 
 // A seat is a reservation's place in a queue.
 type seat struct {
-	reservation *Reservation
+	reservation *reservation
 	prev, next  *seat
 	taken       bool
 }
 
-func (q *queue) push(w *Reservation, level int) {
+func (q *queue) push(w *reservation, level int) {
 	s := &w.seats[level]
 	*s = seat{reservation: w, prev: q.last, taken: true}
 	if q.last == nil {

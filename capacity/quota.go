@@ -88,12 +88,11 @@ func (c *Capacity) arm() {
 	next := q.start.Add(time.Duration(q.done+1) * q.every)
 	time.AfterFunc(time.Until(next), func() {
 		c.mu.Lock()
+		defer c.mu.Unlock()
 		q.armed = false
-		woken := c.settle()
+		c.settle()
 		if c.queue.first != nil {
 			c.arm()
 		}
-		c.mu.Unlock()
-		woken.wake()
 	})
 }

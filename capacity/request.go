@@ -95,7 +95,7 @@ func (req *Request) short(level int) *amount {
 
 // refused says why the request cannot be met at once, though no waiter but leave may be passed. It
 // must be called under the lock, as that of an amount must: it describes the present state.
-func (req *Request) refused(leave *Reservation) *ShortageError {
+func (req *Request) refused(leave *reservation) *ShortageError {
 	if a := req.impossible(); a != nil {
 		return a.refused(NeverFits)
 	}

@@ -6,21 +6,30 @@ import (
 	"fmt"
 
 	"github.com/weir-go/weir/internal/reply"
+	"github.com/weir-go/weir/internal/trusted"
 )
 
-// A Reservation is a request in the queue. It is [Capacity.Acquire] for callers that cannot block,
-// such as a scheduler.
-type Reservation struct {
+// A reservation is a request in the queue: see package trusted.
+type reservation struct {
 	request *Request
-	wakes   func()
-	trusted bool // wakes is ours
 	// All below is guarded by the lock of the tree.
+	wake    func() // is called when the reservation is answered
 	seats   []seat // one for each level; taken from the lowest up
 	only    [1]seat
 	waiting bool
 	grant   Grant
-	err     error        // ErrWaiting while it waits
-	next    *Reservation // among those to wake
+	err     error // ErrWaiting while it waits
+}
+
+//nolint:gochecknoinits // a seam has to be set before it is used
+func init() {
+	trusted.Provide(func(c *Capacity, req *Request, wake func()) (trusted.Reservation[*Request, Grant], error) {
+		w, err := c.reserve(req, wake)
+		if err != nil {
+			return nil, err // and not a nil *reservation
+		}
+		return w, nil
+	})
 }
 
 // Acquire takes all that is needed, waiting for its turn if need be. If ctx ends
@@ -40,7 +49,7 @@ func (c *Capacity) Acquire(ctx context.Context, req *Request) (Grant, error) {
 		return g, err
 	}
 	ready := make(chan struct{})
-	w, err := c.reserveTrusted(req, func() { close(ready) })
+	w, err := c.reserve(req, func() { close(ready) })
 	if err != nil {
 		return Grant{}, err
 	}
@@ -60,30 +69,11 @@ func cancelled(ctx context.Context) error {
 	return fmt.Errorf("capacity: cancelled before it was granted: %w", context.Cause(ctx))
 }
 
-// Reserve joins the queue. If the request fits at once, the reservation is answered when Reserve
-// returns, and wake is never called. Otherwise wake is called once, when the reservation
-// is answered, on a goroutine of its own and outside of locks. Whoever made the answer
-// possible waits for wake, so it must not block. A wake that panics or ends its goroutine
-// changes nothing for others: see [Snapshot].WakeErr. An owner that loses interest
-// must call Cancel. The errors are those of [Capacity.Acquire], and one that matches
-// [ErrConfig] if wake is nil.
-func (c *Capacity) Reserve(req *Request, wake func()) (*Reservation, error) {
-	return c.reserve(req, wake, false)
-}
-
-// reserveTrusted is Reserve with a wake that neither blocks nor panics nor ends its goroutine.
-func (c *Capacity) reserveTrusted(req *Request, wake func()) (*Reservation, error) {
-	return c.reserve(req, wake, true)
-}
-
-func (c *Capacity) reserve(req *Request, wake func(), trusted bool) (*Reservation, error) {
+func (c *Capacity) reserve(req *Request, wake func()) (*reservation, error) {
 	if err := c.checked(req); err != nil {
 		return nil, err
 	}
-	if wake == nil {
-		return nil, fmt.Errorf("%w: wake is nil: want a function, which may do nothing", ErrConfig)
-	}
-	w := &Reservation{request: req, wakes: wake, trusted: trusted, waiting: true, err: ErrWaiting}
+	w := &reservation{request: req, waiting: true, err: trusted.ErrWaiting}
 	if w.seats = w.only[:]; len(c.path) > 1 {
 		w.seats = make([]seat, len(c.path))
 	}
@@ -100,71 +90,55 @@ func (c *Capacity) reserve(req *Request, wake func(), trusted bool) (*Reservatio
 	if c.queue.first.reservation == w {
 		w.advance(nil) // alone here: its fate moves no other reservation
 	}
+	w.wake = wake
 	return w, nil
 }
 
-// Grant returns the reservation's grant, or [ErrWaiting] if it is not answered yet, or why
-// it was refused. It may be called again, and returns the same grant.
-func (w *Reservation) Grant() (Grant, error) {
+// Grant implements [trusted.Reservation].
+func (w *reservation) Grant() (Grant, error) {
 	c := w.request.of
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return w.grant, w.err
 }
 
-// Cancel leaves the queue, or gives the reservation's grant back.
-func (w *Reservation) Cancel() { call(w.cancel()) }
-
-// cancel is Cancel without the wakes of other owners, which it returns.
-func (w *Reservation) cancel() (wake func()) {
+// Cancel implements [trusted.Reservation].
+func (w *reservation) Cancel() {
 	c := w.request.of
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	waited, g := w.waiting, w.grant
-	w.waiting, w.grant, w.err = false, Grant{}, ErrCancelled
+	w.waiting, w.grant, w.err = false, Grant{}, trusted.ErrCancelled
 	switch {
 	case waited:
 		w.leave(0, nil)
 	case g.request != nil && c.ledger.strike(g.page, g.number):
 		g.request.giveBack()
 	default:
-		return nil
+		return
 	}
-	return c.settle().waker()
+	c.settle()
 }
 
-// Backfill takes the resources of another request of the reservation's owner while the reservation
-// itself goes on waiting: the only way to overtake, and at the expense of the reservation only. It
-// is refused as [Capacity.TryAcquire] is, also if others wait in front of the reservation. An owner
-// that backfills without bound starves its reservation.
-func (w *Reservation) Backfill(req *Request) (Grant, error) {
-	g, wake, err := w.backfill(req)
-	call(wake)
-	return g, err
-}
-
-// backfill is Backfill without the wakes of other owners, which it returns.
-func (w *Reservation) backfill(req *Request) (g Grant, wake func(), err error) {
+// Backfill implements [trusted.Reservation].
+func (w *reservation) Backfill(req *Request) (Grant, error) {
 	c := w.request.of
-	if err := c.checked(req); err != nil {
-		return Grant{}, nil, err
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	g, refused := c.try(req, w)
 	if refused != nil {
-		return Grant{}, nil, refused
+		return Grant{}, refused
 	}
 	if w.waiting {
-		wake = c.settle().waker() // the reservation may be short at its own level now, and must not block those above
+		c.settle() // the reservation may be short at its own level now, and must not block those above
 	}
-	return g, wake, nil
+	return g, nil
 }
 
 // advance is called for the first in the queue of a level. It goes as far as it can:
 // through the queues of the levels above, and if it fits everywhere, to its grant.
 // Levels that it leaves are added to left.
-func (w *Reservation) advance(left *[]*Capacity) {
+func (w *reservation) advance(left *[]*Capacity) {
 	c := w.request.of
 	for k, level := range c.path {
 		if !w.seats[k].taken {
@@ -188,16 +162,19 @@ func (w *Reservation) advance(left *[]*Capacity) {
 	w.answer(c.take(w.request), nil, left)
 }
 
-func (w *Reservation) answer(g Grant, err *ShortageError, left *[]*Capacity) {
+func (w *reservation) answer(g Grant, err *ShortageError, left *[]*Capacity) {
 	w.waiting, w.grant, w.err = false, g, nil
 	if err != nil {
 		w.err = err
 	}
 	w.leave(0, left)
+	if w.wake != nil {
+		w.wake()
+	}
 }
 
 // leave gives up the seats from a level up.
-func (w *Reservation) leave(from int, left *[]*Capacity) {
+func (w *reservation) leave(from int, left *[]*Capacity) {
 	if from == 0 {
 		w.request.of.waiting--
 	}
@@ -213,8 +190,8 @@ func (w *Reservation) leave(from int, left *[]*Capacity) {
 }
 
 // settle serves the waiters in the path of c after something changed there, and the waiters that
-// can proceed because of that. It returns the reservations to wake, chained.
-func (c *Capacity) settle() (woken *Reservation) {
+// can proceed because of that.
+func (c *Capacity) settle() {
 	if c.timed {
 		c.refill()
 	}
@@ -222,28 +199,11 @@ func (c *Capacity) settle() (woken *Reservation) {
 	for len(c.left) > 0 {
 		level := c.left[len(c.left)-1]
 		c.left = c.left[:len(c.left)-1]
-		for {
-			first := level.queue.first
-			if first == nil {
-				break
-			}
-			w := first.reservation
-			w.advance(&c.left)
-			if !w.waiting {
-				w.next, woken = woken, w
-			}
+		for first := level.queue.first; first != nil; first = level.queue.first {
+			first.reservation.advance(&c.left)
 			if level.queue.first == first {
 				break
 			}
 		}
 	}
-	return woken.reversed()
-}
-
-// reversed puts the first to be served first.
-func (w *Reservation) reversed() (chain *Reservation) {
-	for w != nil {
-		w.next, chain, w = chain, w, w.next
-	}
-	return chain
 }

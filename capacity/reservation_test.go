@@ -10,7 +10,10 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/capacity"
+	"github.com/weir-go/weir/internal/trusted"
 )
+
+var reserve = trusted.Of[*capacity.Capacity, *capacity.Request, capacity.Grant]()
 
 // line holds the waiters of c, in the order in which they were served.
 type line struct {
@@ -111,8 +114,10 @@ func TestWhatCanNeverFitIsNotWaitedFor(t *testing.T) {
 		if !errors.As(err, &refused) || refused.Reason != capacity.NeverFits || refused.Resource != "slots" {
 			t.Errorf("at once: %v", err)
 		}
-		if _, err := c.TryAcquire(five); !errors.Is(err, capacity.ErrNeverFits) {
-			t.Errorf("at once: %v", err)
+		_, tried := c.TryAcquire(five)
+		_, reserved := reserve(c, five, func() {})
+		if !errors.Is(tried, capacity.ErrNeverFits) || !errors.Is(reserved, capacity.ErrNeverFits) {
+			t.Errorf("at once: %v, %v", tried, reserved)
 		}
 		taken.Release()
 	})
@@ -198,10 +203,10 @@ func TestPassedChildStepsBack(t *testing.T) {
 	parent, request := slots(t, 3)
 	a := must(parent.Child(capacity.Vector{"slots": 2}))
 	taken := must(parent.TryAcquire(request(2)))
-	first := must(a.Reserve(must(a.Request(capacity.Vector{"slots": 2})), func() {}))
+	first := must(reserve(a, must(a.Request(capacity.Vector{"slots": 2})), func() {}))
 	woken := 0
-	direct := must(parent.Reserve(must(parent.Request(nil)), func() { woken++ }))
-	if _, err := direct.Grant(); !errors.Is(err, capacity.ErrWaiting) {
+	direct := must(reserve(parent, must(parent.Request(nil)), func() { woken++ }))
+	if _, err := direct.Grant(); !errors.Is(err, trusted.ErrWaiting) {
 		t.Errorf("%v: overtook the first at the parent", err)
 	}
 	passed := must(first.Backfill(must(a.Request(capacity.Vector{"slots": 1}))))
@@ -219,11 +224,11 @@ func TestReservationLetsOthersBackfill(t *testing.T) {
 	c, request := slots(t, 4)
 	taken := must(c.TryAcquire(request(3)))
 	woken := 0
-	w := must(c.Reserve(request(4), func() { woken++ }))
-	if _, err := w.Grant(); !errors.Is(err, capacity.ErrWaiting) {
+	w := must(reserve(c, request(4), func() { woken++ }))
+	if _, err := w.Grant(); !errors.Is(err, trusted.ErrWaiting) {
 		t.Errorf("%v, want waiting", err)
 	}
-	behind := must(c.Reserve(request(1), func() {}))
+	behind := must(reserve(c, request(1), func() {}))
 	if _, err := behind.Backfill(request(1)); !errors.Is(err, capacity.ErrQueued) {
 		t.Errorf("%v: passed who waits in front", err)
 	}
@@ -237,12 +242,12 @@ func TestReservationLetsOthersBackfill(t *testing.T) {
 	if err != nil || woken != 1 {
 		t.Errorf("%v, woken %d times", err, woken)
 	}
-	if _, err := behind.Grant(); !errors.Is(err, capacity.ErrWaiting) {
+	if _, err := behind.Grant(); !errors.Is(err, trusted.ErrWaiting) {
 		t.Errorf("%v, want waiting", err)
 	}
 	grant.Release()
 	w.Cancel() // gives nothing back twice
-	if _, err := w.Grant(); !errors.Is(err, capacity.ErrCancelled) {
+	if _, err := w.Grant(); !errors.Is(err, trusted.ErrCancelled) {
 		t.Errorf("%v, want cancelled", err)
 	}
 	if _, err := behind.Grant(); err != nil {
@@ -252,7 +257,7 @@ func TestReservationLetsOthersBackfill(t *testing.T) {
 	if s := c.Snapshot(); s.Grants != 0 || s.Resources["slots"].InUse != 0 {
 		t.Errorf("left behind: %+v", s)
 	}
-	at := must(c.Reserve(request(4), func() {})) // answered at once
+	at := must(reserve(c, request(4), func() {})) // answered at once
 	if _, err := at.Grant(); err != nil {
 		t.Error(err)
 	}

@@ -13,23 +13,11 @@ type ResourceSnapshot struct {
 	Available int64 // free
 }
 
-// Utilisation is the share of the limit that is in use: 0 to 1, above 1 while a shrink
-// of the limit is owed, and 0 if there is no limit to use.
-func (u ResourceSnapshot) Utilisation() float64 {
-	if u.Limit == 0 {
-		return 0
-	}
-	return float64(u.InUse) / float64(u.Limit)
-}
-
 // A Snapshot is the state of a capacity at one moment.
 type Snapshot struct {
 	Resources map[string]ResourceSnapshot // by name; without the parent's
 	Grants    int                         // grants of this capacity that are out; of a quota too
 	Waiting   int                         // requests that wait here, also of children
-	// WakeErr says how the last wake of a reservation failed that panicked or ended its
-	// goroutine. It matches [ErrWake], and is nil if none did.
-	WakeErr error
 }
 
 // Resource returns the state of one resource now, all zero for a name that is unknown.
@@ -56,7 +44,7 @@ func (c *Capacity) Snapshot() Snapshot {
 	for i := range c.resources {
 		s.Resources[c.resources[i].name] = c.resources[i].snapshot()
 	}
-	s.Grants, s.Waiting, s.WakeErr = c.ledger.out(), c.queue.length, c.wakeErr
+	s.Grants, s.Waiting = c.ledger.out(), c.queue.length
 	return s
 }
 

@@ -117,7 +117,7 @@ func (b *board) stop(why error, fx *effects) {
 // too.
 func (b *board) dismiss(why error, fx *effects) {
 	b.stopped = true
-	b.place.leave(fx)
+	b.place.leave()
 	waiting := slices.Concat(b.ready.all(), b.resting)
 	for _, it := range b.blocked {
 		waiting = append(waiting, it)

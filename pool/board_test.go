@@ -60,9 +60,6 @@ func (m *boardModel) perform(fx *effects) {
 	for it := fx.start.take(); it != nil; it = fx.start.take() {
 		m.run(it)
 	}
-	for _, wake := range fx.wakes {
-		m.later(func(*boardModel) { wake() })
-	}
 	for _, e := range fx.ends {
 		m.later(func(m *boardModel) { m.call(func(fx *effects) { m.settled(e.Event, fx) }) })
 	}

@@ -6,7 +6,6 @@ import (
 	"io"
 	"runtime"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -92,21 +91,6 @@ var callbacks = []callback{
 				asked = true
 			})},
 		}
-	}},
-	{name: "wake of another owner", setup: func(c *pool.Config, act func()) {
-		request := must(c.Capacity.Request(capacity.Vector{"slots": 3}))
-		held := must(c.Capacity.TryAcquire(request))
-		for range 6 { // in front of the pool, so that it wakes them, and between its own
-			var w *capacity.Reservation
-			w = must(c.Capacity.Reserve(request, func() {
-				g, err := w.Grant()
-				if err == nil {
-					time.AfterFunc(time.Second, g.Release)
-				}
-				act()
-			}))
-		}
-		time.AfterFunc(time.Second, held.Release)
 	}},
 }
 
@@ -271,64 +255,6 @@ func TestSequenceThatFailsAtItsEnd(t *testing.T) {
 				}
 				if !errors.Is(last, pool.ErrSource) || c.Resource("slots").Available != 2 {
 					t.Errorf("%v, %+v", last, c.Resource("slots"))
-				}
-			})
-		})
-	}
-}
-
-// TestWakeMayCallThePool: whatever the pool does that lets another owner in front, it holds no lock
-// while a wake runs.
-func TestWakeMayCallThePool(t *testing.T) {
-	for name, way := range map[string]func(p *pool.Pool, cancel func(), more chan pool.Task){
-		"drained":   func(p *pool.Pool, _ func(), _ chan pool.Task) { p.Drain() },
-		"cancelled": func(_ *pool.Pool, cancel func(), _ chan pool.Task) { cancel() },
-		"more urgent": func(_ *pool.Pool, _ func(), more chan pool.Task) {
-			more <- pool.Task{Key: "urgent", Priority: 9, Run: three()[0].Run}
-		},
-		"resized": func(*pool.Pool, func(), chan pool.Task) { time.Sleep(time.Second) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				ctx, cancel := context.WithCancel(t.Context())
-				defer cancel()
-				c := slots(4)
-				more := make(chan pool.Task, 2)
-				large := task("large", time.Second, nil)
-				large.Cost = capacity.Vector{"slots": 3}
-				more <- large
-				held := must(c.TryAcquire(must(c.Request(capacity.Vector{"slots": 2}))))
-				config := pool.Config{Capacity: c, Source: pool.Chan(more)}
-				if name == "resized" { // to the task, which is then granted, and the other behind it
-					config.Scaler = hostileScaler{
-						func() pool.Plan { return pool.Plan{Initial: 2, Min: 1, Max: 4, Period: time.Second} },
-						func() {},
-					}
-					held.Release()
-				}
-				p := must(pool.New(config))
-				var woken atomic.Bool
-				go func() {
-					synctest.Wait() // the pool is in the queue
-					w := must(c.Reserve(must(c.Request(capacity.Vector{"slots": 1})), func() {
-						p.Snapshot()
-						woken.Store(true)
-					}))
-					way(p, cancel, more)
-					time.Sleep(10 * time.Second)
-					if !woken.Load() {
-						t.Error("it was not woken")
-					}
-					must(w.Grant()).Release()
-					held.Release()
-					time.Sleep(10 * time.Second)
-					p.Drain()
-				}()
-				for range p.Run(ctx) {
-				}
-				time.Sleep(time.Minute)
-				if s := c.Snapshot(); s.Grants != 0 || s.Waiting != 0 {
-					t.Errorf("lost: %+v", s)
 				}
 			})
 		})

@@ -19,20 +19,12 @@ type effects struct {
 
 	ends   []ending // tasks that ended and have a lease
 	cancel error    // ends the context of the tasks, unless nil
-	wakes  []func() // of other owners of the capacity
 	short  bool     // a task waits for capacity: the laws must know
 
 	stopClaims bool // ends the context of the claims
 	needTasks  bool // wakes the feeder,
 	timers     bool // the goroutine of the timers,
 	events     bool // and the reader
-}
-
-// wake adds a wake, unless it is nil.
-func (fx *effects) wake(wake func()) {
-	if wake != nil {
-		fx.wakes = append(fx.wakes, wake)
-	}
 }
 
 // A line is items in order, chained by next.

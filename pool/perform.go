@@ -13,9 +13,6 @@ func (r *run) perform(fx *effects) {
 	if fx.stopClaims {
 		r.stopClaims()
 	}
-	for _, wake := range fx.wakes {
-		wake()
-	}
 	if fx.spawn {
 		r.helpers.Go(r.startWorker)
 	}

@@ -7,20 +7,20 @@ import (
 	"github.com/weir-go/weir/internal/trusted"
 )
 
-var reservations = trusted.Of[*capacity.Capacity, *capacity.Request, *capacity.Reservation, capacity.Grant]()
+var reserve = trusted.Of[*capacity.Capacity, *capacity.Request, capacity.Grant]()
 
 // A place is the place of a board in the queue of its capacity, for its first task. It is
 // part of the board.
 type place struct {
 	in          *capacity.Capacity
-	wake        func()                // is called when the reservation was answered
-	reservation *capacity.Reservation // nil: none
+	wake        func()                                                 // is called when the reservation was answered
+	reservation trusted.Reservation[*capacity.Request, capacity.Grant] // nil: none
 	of          *item
 	passed      int  // by how many tasks
 	waited      bool // the last reservation had to
 }
 
-// take returns the grant of an item, or [capacity.ErrWaiting] and keeps the place, or why the item
+// take returns the grant of an item, or [trusted.ErrWaiting] and keeps the place, or why the item
 // can never have one. It must have left the place of another item.
 func (p *place) take(it *item) (g capacity.Grant, err error) {
 	fresh := p.reservation == nil
@@ -30,13 +30,13 @@ func (p *place) take(it *item) (g capacity.Grant, err error) {
 				return g, err
 			}
 		}
-		if p.reservation, err = reservations.Reserve(p.in, it.request, p.wake); err != nil {
+		if p.reservation, err = reserve(p.in, it.request, p.wake); err != nil {
 			return g, err
 		}
 		p.of, p.passed = it, 0
 	}
 	g, err = p.reservation.Grant()
-	waits := errors.Is(err, capacity.ErrWaiting)
+	waits := errors.Is(err, trusted.ErrWaiting)
 	if fresh {
 		p.waited = waits
 	}
@@ -47,21 +47,17 @@ func (p *place) take(it *item) (g capacity.Grant, err error) {
 }
 
 // pass takes the grant of an item that overtakes the one of the place.
-func (p *place) pass(it *item, fx *effects) (g capacity.Grant, err error) {
-	g, wake, err := reservations.Backfill(p.reservation, it.request)
-	if err != nil {
-		return g, err
+func (p *place) pass(it *item) (g capacity.Grant, err error) {
+	if g, err = p.reservation.Backfill(it.request); err == nil {
+		p.passed++
 	}
-	fx.wake(wake)
-	p.passed++
-	return g, nil
+	return g, err
 }
 
 // leave gives the place up, if there is one.
-func (p *place) leave(fx *effects) {
-	if p.reservation == nil {
-		return
+func (p *place) leave() {
+	if p.reservation != nil {
+		p.reservation.Cancel()
+		p.reservation, p.of = nil, nil
 	}
-	fx.wake(reservations.Cancel(p.reservation))
-	p.reservation, p.of = nil, nil
 }

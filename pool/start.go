@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/weir-go/weir/capacity"
+	"github.com/weir-go/weir/internal/trusted"
 )
 
 // start starts ready tasks that fit, and asks for tasks when few are left.
@@ -14,8 +15,13 @@ func (b *board) start(m moment, fx *effects) {
 		}
 	}
 	if b.ready.len() == 0 {
-		b.place.leave(fx)
+		b.place.leave()
 	}
+	b.ask(fx)
+}
+
+// ask asks for tasks if few are left.
+func (b *board) ask(fx *effects) {
 	if !b.sourceDone && b.ready.len()+len(b.resting) <= b.conf.Lookahead/2 {
 		fx.needTasks = true
 	}
@@ -26,14 +32,14 @@ func (b *board) start(m moment, fx *effects) {
 func (b *board) startFirst(m moment, fx *effects) bool {
 	first := b.ready.first()
 	if b.place.of != first { // another has come, of higher priority
-		b.place.leave(fx)
+		b.place.leave()
 	}
 	g, err := b.place.take(first)
 	switch {
 	case err == nil:
 		b.ready.take()
 		b.book(first, g, m, fx)
-	case errors.Is(err, capacity.ErrWaiting):
+	case errors.Is(err, trusted.ErrWaiting):
 		fx.short = !b.backfill(first, m, fx)
 		return !fx.short
 	default: // a limit fell below its need
@@ -74,7 +80,7 @@ func (b *board) backfill(first *item, m moment, fx *effects) (started bool) {
 	for !started && len(short) <= b.conf.Backfill && b.ready.len() > 0 {
 		it := b.ready.take()
 		if it.request != first.request {
-			if g, err := b.place.pass(it, fx); err == nil {
+			if g, err := b.place.pass(it); err == nil {
 				b.book(it, g, m, fx)
 				started = true
 				continue

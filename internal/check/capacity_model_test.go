@@ -6,8 +6,11 @@ import (
 	"testing"
 
 	"github.com/weir-go/weir/capacity"
+	"github.com/weir-go/weir/internal/trusted"
 	"pgregory.net/rapid"
 )
+
+var reserve = trusted.Of[*capacity.Capacity, *capacity.Request, capacity.Grant]()
 
 // A modelLevel is an observer of one capacity: it knows its amounts, and the waiting
 // reservations in order of arrival. It judges every answer.
@@ -20,7 +23,7 @@ type modelLevel struct {
 }
 
 type modelReservation struct {
-	*capacity.Reservation
+	trusted.Reservation[*capacity.Request, capacity.Grant]
 	at      *modelLevel
 	request capacity.Vector
 	woken   int
@@ -95,7 +98,7 @@ func (m *capacityModel) collect() {
 			for len(l.waiting) > 0 {
 				w := l.waiting[0]
 				g, err := w.Grant()
-				if errors.Is(err, capacity.ErrWaiting) {
+				if errors.Is(err, trusted.ErrWaiting) {
 					break
 				}
 				switch {
@@ -149,7 +152,7 @@ func (m *capacityModel) check() {
 			}
 		}
 		for i, w := range l.waiting {
-			if _, err := w.Grant(); !errors.Is(err, capacity.ErrWaiting) {
+			if _, err := w.Grant(); !errors.Is(err, trusted.ErrWaiting) {
 				m.Fatalf("%v was served before %v", w.request, l.waiting[0].request)
 			}
 			if w.woken != 0 {
@@ -245,7 +248,7 @@ func (m *capacityModel) reserve() {
 	}
 	w := &modelReservation{at: l, request: v}
 	var err error
-	if w.Reservation, err = l.Reserve(n, func() { w.woken++ }); err != nil {
+	if w.Reservation, err = reserve(l.Capacity, n, func() { w.woken++ }); err != nil {
 		m.Fatal(err)
 	}
 	if g, err := w.Grant(); err == nil {

@@ -1,24 +1,44 @@
-// Package trusted gives package pool the parts of package capacity that users do not need.
+// Package trusted gives package pool the reservations of package capacity, which users do not
+// need: a wake of theirs would have to be called without a lock, and on a goroutine of its own.
 package trusted
 
-// Reservations is the access to reservations that package capacity provides: C is
-// *capacity.Capacity, R is *capacity.Request, W is *capacity.Reservation and G is capacity.Grant.
-type Reservations[C, R, W, G any] struct {
-	// Reserve is Capacity.Reserve with a wake that neither blocks nor panics nor ends its
-	// goroutine. Such a wake runs on the goroutine that releases. The wake of a user runs on one of
-	// its own, which costs a full pool about as much as all the rest of a task.
-	Reserve func(c C, request R, wake func()) (W, error)
+import "errors"
 
-	// Cancel and Backfill are the methods of a reservation that may be called under a lock: instead
-	// of waking other owners they return a function that does, nil if there is none to wake.
-	Cancel   func(w W) (wake func())
-	Backfill func(w W, request R) (grant G, wake func(), err error)
+// ErrWaiting is the error of a reservation before its turn has come, and ErrCancelled its error
+// after Cancel.
+var (
+	ErrWaiting   = errors.New("capacity: the reservation is not answered yet")
+	ErrCancelled = errors.New("capacity: the reservation was cancelled")
+)
+
+// A Reservation is a request in the queue of a capacity: Capacity.Acquire for a scheduler, which
+// cannot block. R is *capacity.Request and G is capacity.Grant.
+type Reservation[R, G any] interface {
+	// Grant returns the grant, or ErrWaiting if the reservation is not answered yet, or why it was
+	// refused. It may be called again, and returns the same grant.
+	Grant() (G, error)
+
+	// Cancel leaves the queue, or gives the grant back.
+	Cancel()
+
+	// Backfill takes the resources of another request of the owner while the reservation itself
+	// goes on waiting: the only way to overtake, and at the expense of the reservation only. It is
+	// refused as TryAcquire is, also if others wait in front of the reservation. An owner that
+	// backfills without bound starves its reservation.
+	Backfill(request R) (G, error)
 }
+
+// Reserve joins the queue of a capacity, which C is. If the request fits at once, the reservation
+// is answered when Reserve returns, and wake is never called. Otherwise wake is called once, when
+// the reservation is answered, under the lock of the capacity: it must neither block nor panic. It
+// fails as Acquire does.
+type Reserve[C, R, G any] func(c C, request R, wake func()) (Reservation[R, G], error)
 
 var provided any
 
 // Provide is called once, by package capacity.
-func Provide[C, R, W, G any](r Reservations[C, R, W, G]) { provided = r }
+func Provide[C, R, G any](reserve Reserve[C, R, G]) { provided = reserve }
 
-// Of returns the access that package capacity provided. It panics if capacity provided other types.
-func Of[C, R, W, G any]() Reservations[C, R, W, G] { return provided.(Reservations[C, R, W, G]) }
+// Of returns the function that package capacity provided. It panics if capacity provided other
+// types.
+func Of[C, R, G any]() Reserve[C, R, G] { return provided.(Reserve[C, R, G]) }
