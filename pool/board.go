@@ -13,8 +13,7 @@ import (
 
 // A board knows all claimed tasks, and decides their fate. It has no
 // goroutine, lock or clock, and calls no code of users: it is given the time and the
-// events, and returns effects. It takes the needs of tasks from the capacity itself; the wakes of
-// other owners are effects.
+// events, and returns effects. It takes the needs of tasks from the capacity itself.
 //
 // A run has one and guards it by its lock.
 type board struct {
@@ -29,7 +28,8 @@ type board struct {
 	resting  resting
 	running  []*item
 	blocked  map[string]*item
-	settling int // leases that are being given back
+	settling int   // leases that are being given back
+	most     int64 // how many tasks the source lets the pool hold; 0: any number
 
 	idle       time.Duration // since when the feeder waits for the source; 0: it does not
 	sourceDone bool          // nothing more is claimed
@@ -41,7 +41,8 @@ type board struct {
 	completed, failed, cancelled uint64
 
 	abandoned []string
-	history   []Decision
+	history   []Decision // changes
+	decisions []Decision // the last one for each resource
 }
 
 // newBoard returns an empty board. It calls wake when the place in the queue of the capacity
@@ -168,14 +169,19 @@ func (b *board) wanted(resource string) int64 {
 }
 
 // decided publishes a decision on a size, and returns the size: at least the first task's need
-// while nothing runs that could make room, up to most.
-func (b *board) decided(d Decision, most int64, err error, fx *effects) int64 {
+// while nothing runs that could make room, up to the most.
+func (b *board) decided(d Decision, err error, fx *effects) int64 {
 	if room := b.wanted(d.Resource); len(b.running) == 0 && room > d.To {
-		d.To, d.Reason = min(room, most), Reason{Code: Room, Signal: "cost", Have: float64(room)}
+		d.To, d.Reason = min(room, d.Most), Reason{Code: Room, Signal: "cost", Have: float64(room)}
 	}
 	if d.To != d.From {
 		b.history = append(b.history, d)
 		b.history = b.history[max(0, len(b.history)-16):]
+	}
+	if i := slices.IndexFunc(b.decisions, func(o Decision) bool { return o.Resource == d.Resource }); i >= 0 {
+		b.decisions[i] = d
+	} else {
+		b.decisions = append(b.decisions, d)
 	}
 	b.publish(Event{Kind: Decided, Decision: &d, Err: err}, fx)
 	return d.To
@@ -186,6 +192,7 @@ func (b *board) snapshot() Snapshot {
 	return Snapshot{
 		Running: len(b.running), Ready: b.ready.len(), Blocked: len(b.blocked), Resting: len(b.resting),
 		Completed: b.completed, Failed: b.failed, Cancelled: b.cancelled, Abandoned: slices.Clone(b.abandoned),
+		Decisions: slices.Clone(b.decisions),
 	}
 }
 

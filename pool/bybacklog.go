@@ -2,7 +2,6 @@ package pool
 
 import (
 	"fmt"
-	"math"
 	"time"
 )
 
@@ -55,41 +54,10 @@ func (b ByBacklog) Sizer(limit int64) (Sizer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &backlogSizer{stepper, b.High, b.Low, b.Per}, nil
+	return &markSizer{stepper: stepper, high: b.High, low: b.Low, per: b.Per, signal: backlog}, nil
 }
 
-type backlogSizer struct {
-	stepper
-	high, low, per int64
-}
-
-// Next implements [Sizer].
-func (s *backlogSizer) Next(r Observation) (int64, Reason) {
-	count := r.Backlog.Count
-	why := Reason{Code: Within, Signal: "backlog", Have: float64(count)}
-	switch {
-	case count > s.high && r.Running > 0 && r.Wanted > 0 && r.InUse+r.Wanted <= r.Size:
-		why.Code = Unused
-		if rest := r.Size - r.InUse - r.Wanted; rest > 0 {
-			return s.step(r, -rest, why) // others may use it
-		}
-	case count > s.high:
-		why.Code, why.Want = Above, float64(s.high)
-		return s.step(r, s.up(count-s.high), why)
-	case count < s.low:
-		why.Code, why.Want = Below, float64(s.low)
-		return s.step(r, -s.by, why)
-	}
-	return r.Size, why
-}
-
-// up returns the step for a backlog above the mark by the given amount.
-func (s *backlogSizer) up(above int64) int64 {
-	if s.per == 0 {
-		return s.by
-	}
-	if steps := above/s.per + 1; steps < math.MaxInt64/2/s.by-1 {
-		return min(steps*s.by, s.plan.Max)
-	}
-	return s.plan.Max
+// backlog is how many tasks wait to start.
+func backlog(d Depth) (value int64, r Reason) {
+	return d.Count, Reason{Signal: "backlog", Have: float64(d.Count)}
 }

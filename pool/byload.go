@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"time"
@@ -17,6 +18,9 @@ type ByLoad struct {
 	//
 	// and any other number will do: the depth of a broker's queue, the CPU.
 	Measure func() (value float64, valid bool)
+
+	// Signal names the signal in reasons, such as "cpu". Defaults to "load".
+	Signal string
 
 	// High and Low are the marks. Default to 0.85 and 0.7 of High.
 	High, Low float64
@@ -51,22 +55,23 @@ func (l ByLoad) Sizer(limit int64) (Sizer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &loadSizer{stepper, l.Measure, l.High, l.Low}, nil
+	return &loadSizer{stepper, l.Measure, cmp.Or(l.Signal, "load"), l.High, l.Low}, nil
 }
 
 type loadSizer struct {
 	stepper
 	measure   func() (float64, bool)
+	signal    string
 	high, low float64
 }
 
 // Next implements [Sizer].
 func (s *loadSizer) Next(r Observation) (int64, Reason) {
 	value, valid := s.measure()
-	why := Reason{Code: Within, Signal: "load", Have: value}
+	why := Reason{Code: Within, Signal: s.signal, Have: value}
 	switch {
 	case !valid || math.IsNaN(value):
-		why = Reason{Code: Unknown, Signal: "load"}
+		why = Reason{Code: Unknown, Signal: s.signal}
 		if r.Size > s.plan.Initial {
 			size, _ := s.step(r, -min(s.by, r.Size-s.plan.Initial), why)
 			return size, why

@@ -55,9 +55,16 @@ type Config struct {
 	// Retry is for tasks that do not say.
 	Retry Retry
 
-	// Redeliver is the delay with which the lease of a failed task is given back.
-	// Defaults to 30 s.
-	Redeliver time.Duration
+	// Redeliver is the delay with which the lease of a failed task is given back. It doubles with
+	// each delivery that the source counts, up to MaxRedeliver. Default to 30 s and 1 h.
+	Redeliver, MaxRedeliver time.Duration
+
+	// MaxAttempts is how often a task may be delivered, by a source that counts
+	// ([Delivery].Attempt). One that fails at its last delivery is rejected, as one whose error
+	// is [Permanent]; one that comes once more, because its worker died each time, is
+	// rejected without a run ([ErrAttempts]). A task that the end of a run gave
+	// back was delivered too. Defaults to 0: no bound.
+	MaxAttempts int
 
 	// StopOnError ends the run at the first task that fails for good. Otherwise the
 	// run goes on.
@@ -104,8 +111,15 @@ func (c *Config) completeNumbers() error {
 		number("History", &c.History, 10_000),
 		duration("Aging", &c.Aging, 10*time.Second),
 		duration("Redeliver", &c.Redeliver, 30*time.Second),
+		duration("MaxRedeliver", &c.MaxRedeliver, max(time.Hour, c.Redeliver)),
+		settings.NotNegative(ErrConfig, "MaxAttempts", c.MaxAttempts, "0 (no bound) or more"),
 		duration("Grace", &c.Grace, 30*time.Second),
 	)
+}
+
+// redelivery is the delay with which the lease of an item that failed goes back.
+func (c *Config) redelivery(it *item) time.Duration {
+	return Retry{Backoff: c.Redeliver, Max: c.MaxRedeliver}.rest(it.delivered)
 }
 
 func number(field string, value *int, otherwise int) error {

@@ -32,9 +32,10 @@
 // # Delivery
 //
 // A [Lease] is extended while its task waits and runs. It is acknowledged when the task
-// succeeded, or failed in a way that another attempt cannot mend ([Permanent]); given
-// back after [Config].Redeliver when it failed; and given back at once when it was cut
-// short. So each task runs at least once, and may run twice.
+// succeeded; rejected when it failed in a way that another attempt cannot mend ([Permanent]), or
+// for the last time ([Config].MaxAttempts); given back after [Config].Redeliver when it failed;
+// and given back at once when it was cut short. So each task runs at least once, and may run
+// twice.
 //
 // # Sources
 //

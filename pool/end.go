@@ -64,7 +64,8 @@ func (b *board) succeed(it *item, e Event, m moment, fx *effects) {
 // fail ends an item for good, and with it its dependents.
 func (b *board) fail(it *item, e Event, fx *effects) {
 	b.failed++
-	b.conclude(it, e, b.conf.Redeliver, fx)
+	it.last = b.conf.MaxAttempts > 0 && it.delivered >= b.conf.MaxAttempts
+	b.conclude(it, e, b.conf.redelivery(it), fx)
 	if it.Key != "" {
 		why := &causedError{ErrDependency, fmt.Sprintf("it waits for %q, which failed", it.Key), e.Err}
 		b.failDependents(it.Key, why, fx)
@@ -79,7 +80,7 @@ func (b *board) failDependents(key string, why error, fx *effects) {
 	for _, other := range b.graph.Fail(key) {
 		if it := b.blocked[other]; it != nil {
 			delete(b.blocked, other)
-			b.conclude(it, Event{Kind: Cancelled, Err: why}, b.conf.Redeliver, fx)
+			b.conclude(it, Event{Kind: Cancelled, Err: why}, b.conf.redelivery(it), fx)
 		}
 	}
 }
@@ -103,7 +104,7 @@ func (b *board) refused(it *item, e Event, m moment, fx *effects) {
 		b.interrupted(it, e, fx)
 		return
 	}
-	e.Kind, e.Key, e.Attempt, e.Waited, e.Took = Deferred, it.Key, it.attempt, it.waited, 0
+	e.Kind, e.Key, e.Attempt, e.Waited, e.Took = Deferred, it.Key, it.attempts(), it.waited, 0
 	e.Rest = b.backoff.refuse(m.at)
 	b.publish(e, fx)
 	it.since = m.at
@@ -113,7 +114,7 @@ func (b *board) refused(it *item, e Event, m moment, fx *effects) {
 
 // retry puts an item aside for another attempt.
 func (b *board) retry(it *item, e Event, m moment, fx *effects) {
-	e.Kind, e.Key, e.Attempt, e.Waited = Retrying, it.Key, it.attempt, it.waited
+	e.Kind, e.Key, e.Attempt, e.Waited = Retrying, it.Key, it.attempts(), it.waited
 	e.Rest = it.Retry.rest(it.attempt)
 	b.publish(e, fx)
 	it.since = m.at + e.Rest
@@ -126,7 +127,7 @@ func (b *board) conclude(it *item, e Event, redeliver time.Duration, fx *effects
 	if e.Kind == Cancelled {
 		b.cancelled++
 	}
-	e.Key, e.Attempt, e.Waited = it.Key, it.attempt, it.waited
+	e.Key, e.Attempt, e.Waited = it.Key, it.attempts(), it.waited
 	if it.lease == nil {
 		b.publish(e, fx)
 		return
@@ -139,5 +140,6 @@ func (b *board) conclude(it *item, e Event, redeliver time.Duration, fx *effects
 func (b *board) settled(e Event, fx *effects) {
 	b.publish(e, fx)
 	b.settling--
+	b.ask(fx)
 	b.checkFinished(fx)
 }

@@ -24,6 +24,8 @@ var (
 	ErrAbandoned = errors.New("pool: left behind what did not end in time")
 	// ErrDrained: [Pool.Drain] was called before the task started.
 	ErrDrained = errors.New("pool: drained before it started")
+	// ErrAttempts: the source has delivered the task more often than [Config].MaxAttempts.
+	ErrAttempts = errors.New("pool: delivered too often")
 	// ErrDependency: a task that this one comes After failed or never came, or waits for this one.
 	ErrDependency = errors.New("pool: dependency")
 	// ErrDuplicate: another task of the same key is not finished yet.
@@ -53,7 +55,8 @@ func (e *PanicError) Unwrap() error {
 }
 
 // Permanent marks an error that another attempt cannot mend: the task is not retried,
-// and its lease is acknowledged instead of given back. It returns nil for nil.
+// and its lease is rejected instead of given back, or acknowledged if it is no [Rejecter]. It
+// returns nil for nil.
 func Permanent(err error) error {
 	if err == nil {
 		return nil

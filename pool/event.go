@@ -13,7 +13,11 @@ type Event struct {
 	Key     string // of the task
 	Value   any    // the task's result (Done) or report (Progress)
 	Err     error  // why (Failed, Cancelled, Retrying, Deferred); with Done or Decided, the error
-	Attempt int    // which attempt it was, from 1
+	Attempt int    // which attempt it was, from 1; each earlier delivery counts as one
+
+	// Rejected is whether the source keeps the task as a dead letter (Failed). Otherwise it is
+	// delivered again, unless the error is [Permanent].
+	Rejected bool
 
 	Waited time.Duration // from when it could start to when it did, all attempts together
 	Took   time.Duration // how long the attempt ran
@@ -88,7 +92,7 @@ func Report(ctx context.Context, value any) {
 		ctx = context.Background()
 	}
 	if it, ok := ctx.Value(itemKey{}).(*item); ok {
-		it.run.report(ctx, Event{Kind: Progress, Key: it.Key, Value: value, Attempt: it.attempt})
+		it.run.report(ctx, Event{Kind: Progress, Key: it.Key, Value: value, Attempt: it.attempts()})
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/weir-go/weir/law"
 	"github.com/weir-go/weir/load"
 	"github.com/weir-go/weir/pool"
+	"github.com/weir-go/weir/pool/sourcetest"
 )
 
 func ExamplePool_Run() {
@@ -62,6 +63,13 @@ func ExampleByBacklog() {
 	size, why := sizer.Next(pool.Observation{Size: 3, Backlog: pool.Depth{Count: 24}})
 	fmt.Println(pool.Decision{Resource: "slots", From: 3, To: size, Reason: why})
 	// Output: slots: backlog 24 above 10: raised 3 to 4
+}
+
+func ExampleByAge() {
+	sizer, _ := pool.ByAge{High: time.Minute, Initial: 3}.Sizer(6)
+	size, why := sizer.Next(pool.Observation{Size: 3, Backlog: pool.Depth{Count: 24, Oldest: 2 * time.Minute}})
+	fmt.Println(pool.Decision{Resource: "slots", From: 3, To: size, Reason: why})
+	// Output: slots: oldest task waits 120 s above 60 s: raised 3 to 4
 }
 
 func ExampleByLoad() {
@@ -159,6 +167,24 @@ func ExamplePermanent() {
 	// 1 attempt
 }
 
+func ExampleRejecter() {
+	source := sourcetest.NewMemory(time.Minute, []pool.Task{{Key: "letter", Run: func(context.Context) (any, error) {
+		return nil, errors.New("no such address")
+	}}})
+	c, _ := capacity.New(capacity.Vector{"slots": 1})
+	p, _ := pool.New(pool.Config{Capacity: c, Source: source, Redeliver: time.Millisecond, MaxAttempts: 2})
+	for ev := range p.Run(context.Background()) {
+		fmt.Println(ev, "- attempt", ev.Attempt)
+	}
+	for _, dead := range source.DeadLetters() {
+		fmt.Println("dead:", dead.Task.Key, "-", dead.Reason)
+	}
+	// Output:
+	// letter: failed: no such address - attempt 1
+	// letter: failed: no such address - attempt 2
+	// dead: letter - no such address
+}
+
 func ExamplePool_Drain() {
 	c, _ := capacity.New(capacity.Vector{"slots": 1})
 	var p *pool.Pool
@@ -177,8 +203,8 @@ func ExamplePool_Drain() {
 
 func ExampleMinOf() {
 	cpu := func() (float64, bool) { return 0.9, true }
-	sizer, _ := pool.MinOf{pool.ByBacklog{}, pool.ByLoad{Measure: cpu}}.Sizer(6)
+	sizer, _ := pool.MinOf{pool.ByBacklog{}, pool.ByLoad{Signal: "cpu", Measure: cpu}}.Sizer(6)
 	size, why := sizer.Next(pool.Observation{Size: 3, Backlog: pool.Depth{Count: 24}})
 	fmt.Println(size, why)
-	// Output: 2 load 0.9 above 0.85
+	// Output: 2 cpu 0.9 above 0.85
 }

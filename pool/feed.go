@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"runtime/debug"
 	"time"
 )
@@ -17,18 +18,19 @@ func (r *run) feed() {
 	case <-time.After(r.scaling.shortest()): // the source has no news
 	}
 	var claimed []Delivery
+	handOn := func(d Delivery) { claimed = append(claimed, d) }
 	why := fmt.Errorf("%w: Claim: %w", ErrSource, ErrExited)
 	defer func() { // also if Claim ends this goroutine
 		r.add(claimed)
 		r.update(func(b *board, _ moment, fx *effects) { b.end(why, fx) })
 	}()
 	for {
-		room := r.room()
+		room, err := r.room()
 		if room == 0 {
-			why = r.endOf(nil)
+			why = r.endOf(err)
 			return
 		}
-		if over, err := r.claim(room, &claimed); err != nil {
+		if over, err := r.claim(room, handOn); err != nil {
 			why = nil
 			if !over {
 				why = r.endOf(err)
@@ -53,17 +55,21 @@ func (r *run) endOf(err error) error {
 }
 
 // room waits until there is room for more tasks, and returns for how many: none when no more
-// are wanted.
-func (r *run) room() int {
+// are wanted, or with an error of the source.
+func (r *run) room() (int, error) {
 	for {
+		if err := r.hear(); err != nil {
+			return 0, err
+		}
 		r.mu.Lock()
 		n, over := r.board.room(r.moment(now()))
 		r.mu.Unlock()
+		over = over || r.claims.Err() != nil
 		switch {
-		case over || r.claims.Err() != nil:
-			return 0
+		case over:
+			return 0, nil
 		case n > 0:
-			return n
+			return n, nil
 		}
 		select {
 		case <-r.needTasks:
@@ -72,26 +78,50 @@ func (r *run) room() int {
 	}
 }
 
-// A readySource has its tasks at hand, so that several can be claimed without keeping the
-// first waiting.
-type readySource interface {
-	claimUpTo(ctx context.Context, n int, claimed *[]Delivery) error
+// hear lets the source hear the size, if it has changed.
+func (r *run) hear() error {
+	source, ok := r.conf.Source.(Sized)
+	if !ok {
+		return nil
+	}
+	size := r.size()
+	if size == r.heard {
+		return nil
+	}
+	r.heard = size
+	var most int64
+	if err := isolated(func() { most = max(source.Resize(size), 1) }); err != nil {
+		return fmt.Errorf("in Resize: %w", err)
+	}
+	r.update(func(b *board, _ moment, _ *effects) { b.most = most })
+	return nil
+}
+
+// size is how many tasks of the default cost may run at once, at least 1.
+func (r *run) size() int64 {
+	least := int64(math.MaxInt64)
+	for name, each := range r.conf.Cost {
+		if each > 0 {
+			least = min(least, given(r.conf.Capacity.Resource(name))/each)
+		}
+	}
+	return max(least, 1)
 }
 
 // claim asks the source, whose panic is an error. It may claim tasks and return an error, and
 // reports whether that says that the source has ended.
-func (r *run) claim(room int, claimed *[]Delivery) (over bool, err error) {
+func (r *run) claim(room int, handOn func(Delivery)) (over bool, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			over, err = false, fmt.Errorf("Claim: %w", &PanicError{p, debug.Stack()})
 		}
 	}()
-	if s, ok := r.conf.Source.(readySource); ok {
-		err = s.claimUpTo(r.claims, room, claimed)
+	if s, ok := r.conf.Source.(Batcher); ok {
+		err = s.ClaimUpTo(r.claims, room, handOn)
 	} else {
 		var d Delivery
 		if d, err = r.conf.Source.Claim(r.claims); err == nil {
-			*claimed = append(*claimed, d)
+			handOn(d)
 		}
 	}
 	return errors.Is(err, io.EOF), err
@@ -111,7 +141,7 @@ func (r *run) add(claimed []Delivery) {
 
 // prepare makes an item of a claimed task, or says why it can never run.
 func (r *run) prepare(it *item, d Delivery) (err error) {
-	it.Task, it.run, it.Context = d.Task, r, r.ctx
+	it.Task, it.run, it.Context, it.delivered = d.Task, r, r.ctx, max(d.Attempt, 0)
 	if d.Lease != nil {
 		ctx, cancel := context.WithCancelCause(r.ctx)
 		it.Context = ctx
@@ -121,6 +151,9 @@ func (r *run) prepare(it *item, d Delivery) (err error) {
 	it.request = r.cost
 	if err := it.check(); err != nil {
 		return err
+	}
+	if most := r.conf.MaxAttempts; most > 0 && d.Attempt > most {
+		return fmt.Errorf("%w: for the time %d, where MaxAttempts is %d", ErrAttempts, d.Attempt, most)
 	}
 	it.Retry = it.Retry.orDefault(r.conf.Retry)
 	if it.Cost != nil {

@@ -13,10 +13,22 @@ func (b *board) room(m moment) (n int, over bool) {
 		return 0, true
 	}
 	n = max(0, b.conf.Lookahead-b.ready.len()-len(b.resting))
-	if n > 0 {
+	if b.most > 0 {
+		n = int(min(int64(n), b.free()))
+	}
+	if n > 0 && b.idle == 0 {
 		b.idle = m.at
 	}
 	return n, false
+}
+
+// free is how many more tasks a source that bounds them lets the pool hold.
+func (b *board) free() int64 {
+	free := max(0, b.most-int64(b.left()))
+	if b.left() == len(b.blocked) { // or they would wait for ever
+		free = max(free, 1)
+	}
+	return free
 }
 
 // add takes in items that were claimed, each with an error if it can never run.
@@ -64,9 +76,9 @@ func (b *board) refuse(it *item, why error, fx *effects) {
 	case errors.Is(why, dag.ErrDuplicate):
 		b.failed++ // its twin is in the graph, and stays
 		err = fmt.Errorf("%w: %q: %w", ErrDuplicate, it.Key, why)
-		b.conclude(it, Event{Kind: Failed, Err: err}, b.conf.Redeliver, fx)
+		b.conclude(it, Event{Kind: Failed, Err: err}, b.conf.redelivery(it), fx)
 	case errors.As(why, &failed):
-		b.conclude(it, Event{Kind: Cancelled, Err: err}, b.conf.Redeliver, fx)
+		b.conclude(it, Event{Kind: Cancelled, Err: err}, b.conf.redelivery(it), fx)
 		b.failDependents(it.Key, err, fx)
 	default:
 		b.fail(it, Event{Kind: Failed, Err: Permanent(err)}, fx)

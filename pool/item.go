@@ -23,10 +23,16 @@ type item struct {
 	score   int64         // lower goes first
 	since   time.Duration // when it could start, or may start again
 	waited  time.Duration
-	attempt int
-	index   int // among the running items
-	tickets []reply.Ticket
+	attempt int  // of this delivery
+	last    bool // it failed for the last time that it is delivered
+	index   int  // among the running items
+
+	delivered int // how often; 0: not known
+	tickets   []reply.Ticket
 }
+
+// attempts counts this attempt and the earlier deliveries, each for one.
+func (it *item) attempts() int { return it.attempt + max(0, it.delivered-1) }
 
 // Value makes Report find the task.
 func (it *item) Value(key any) any {

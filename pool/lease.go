@@ -8,6 +8,8 @@ import (
 	"time"
 )
 
+var errHangs = errors.New("the call of Extend did not return in time")
+
 // A lease keeps the claim of a task alive until it is settled.
 type lease struct {
 	Lease
@@ -56,30 +58,54 @@ func (l *lease) extend(ctx context.Context) {
 	l.mu.Lock()
 	over, until := l.settled || l.lost != nil, l.until
 	l.mu.Unlock()
-	if over {
+	at := now()
+	if over || at >= until {
 		return
 	}
-	at := now()
 	within, cancel := context.WithTimeout(ctx, min(until-at, l.share(tryFor)))
 	defer cancel()
-	var err error
-	gone := false
-	if exit := isolated(func() { err = l.Extend(within, l.length); gone = errors.Is(err, ErrLeaseLost) }); exit != nil {
-		err = fmt.Errorf("%w: Extend: %w", ErrSource, exit)
-	}
+	result := l.try(within)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
 	case l.settled || l.lost != nil:
-	case gone:
-		l.giveUp(err)
-	case err != nil:
-		l.failed = err
+	case result.gone:
+		l.giveUp(result.err)
+	case result.err != nil:
+		l.failed = result.err
 		l.next.Reset(l.share(retryAfter))
 	default:
 		l.until, l.failed = at+l.kept(), nil
 		l.end.Reset(l.until - now())
 		l.next.Reset(l.share(extendAfter))
+	}
+}
+
+// A try is how one to extend a lease ended.
+type try struct {
+	err  error
+	gone bool // the source says that the lease is lost
+}
+
+// try tries to extend the lease once. A call that outlives its context is left behind.
+func (l *lease) try(ctx context.Context) try {
+	returned := make(chan try, 1)
+	go func() {
+		var t try
+		exit := isolated(func() {
+			t.err = l.Extend(ctx, l.length)
+			t.gone = errors.Is(t.err, ErrLeaseLost)
+		})
+		if exit != nil {
+			t = try{err: fmt.Errorf("%w: Extend: %w", ErrSource, exit)}
+		}
+		returned <- t
+	}()
+	select {
+	case t := <-returned:
+		return t
+	case <-ctx.Done():
+		return try{err: errHangs}
 	}
 }
 
@@ -106,7 +132,7 @@ func (l *lease) giveUp(why error) {
 }
 
 // settle ends the lease with the task's result, and returns why it could not.
-func (l *lease) settle(ctx context.Context, grace time.Duration, end func(context.Context) error) (err error) {
+func (l *lease) settle(ctx context.Context, grace time.Duration, end func(context.Context) error) error {
 	l.mu.Lock()
 	l.settled = true
 	if l.next != nil {
@@ -121,8 +147,5 @@ func (l *lease) settle(ctx context.Context, grace time.Duration, end func(contex
 	}
 	within, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
 	defer cancel()
-	if exit := isolated(func() { err = end(within) }); exit != nil {
-		err = fmt.Errorf("%w: the end of a lease: %w", ErrSource, exit)
-	}
-	return err
+	return end(within)
 }

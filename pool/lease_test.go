@@ -61,10 +61,11 @@ type extending struct {
 	extend func(ctx context.Context, l pool.Lease, by time.Duration) error
 }
 
-func (s extending) Claim(ctx context.Context) (pool.Delivery, error) {
-	d, err := s.MemorySource.Claim(ctx)
-	d.Lease = extendingLease{d.Lease, s.extend}
-	return d, err
+func (s extending) ClaimUpTo(ctx context.Context, n int, handOn func(pool.Delivery)) error {
+	return s.MemorySource.ClaimUpTo(ctx, n, func(d pool.Delivery) {
+		d.Lease = extendingLease{d.Lease, s.extend}
+		handOn(d)
+	})
 }
 
 type extendingLease struct {
@@ -115,30 +116,38 @@ func TestLostLeaseEndsItsTask(t *testing.T) {
 // TestLeaseOutlivesAFailure: as long as the lease runs, its task does, whether calls to extend it
 // fail or hang.
 func TestLeaseOutlivesAFailure(t *testing.T) {
-	tries := 0
+	var tries atomic.Int64
 	for name, extend := range map[string]func(ctx context.Context, l pool.Lease, by time.Duration) error{
 		"two fail after each success": func(ctx context.Context, l pool.Lease, by time.Duration) error {
-			if tries++; tries%3 != 0 {
+			if tries.Add(1)%3 != 0 {
 				return errTask
 			}
 			return l.Extend(ctx, by)
 		},
 		"each second one hangs": func(ctx context.Context, l pool.Lease, by time.Duration) error {
-			if tries++; tries%2 == 1 {
+			if tries.Add(1)%2 == 1 {
 				<-ctx.Done()
 				return ctx.Err()
+			}
+			return l.Extend(ctx, by)
+		},
+		"each second one hangs for good": func(ctx context.Context, l pool.Lease, by time.Duration) error {
+			if tries.Add(1)%2 == 1 {
+				time.Sleep(2 * time.Hour)
+				return nil
 			}
 			return l.Extend(ctx, by)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				tries = 0
+				tries.Store(0)
 				memory := sourcetest.NewMemory(time.Minute, []pool.Task{task("a", time.Hour, nil)})
 				run(t, pool.Config{Capacity: slots(1), Source: extending{memory, extend}}).expect(t, "a done", nil)
-				if memory.Left() != 0 || tries < 60 {
-					t.Errorf("%d left, extended %d times", memory.Left(), tries)
+				if memory.Left() != 0 || tries.Load() < 60 {
+					t.Errorf("%d left, extended %d times", memory.Left(), tries.Load())
 				}
+				time.Sleep(2 * time.Hour) // until all have returned
 			})
 		})
 	}

@@ -1,10 +1,5 @@
 package pool
 
-import (
-	"context"
-	"fmt"
-)
-
 // perform performs the effects of a call of the board. No lock may be held.
 func (r *run) perform(fx *effects) {
 	if fx.cancel != nil {
@@ -31,19 +26,4 @@ func (r *run) perform(fx *effects) {
 	if fx.events {
 		signal(r.readable)
 	}
-}
-
-// settle ends the lease of a task and then has its last event published.
-func (r *run) settle(e ending) {
-	end := func(ctx context.Context) error {
-		if e.Err == nil || isPermanent(e.Err) {
-			return e.lease.Acknowledge(ctx)
-		}
-		return e.lease.GiveBack(ctx, e.redeliver)
-	}
-	err := e.lease.settle(r.ctx, r.conf.Grace, end)
-	if err != nil && e.Err == nil {
-		e.Err = fmt.Errorf("not acknowledged: %w", err)
-	}
-	r.update(func(b *board, _ moment, fx *effects) { b.settled(e.Event, fx) })
 }

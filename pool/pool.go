@@ -101,6 +101,8 @@ type Snapshot struct {
 	Failed    uint64   // tasks that failed for good
 	Cancelled uint64   // tasks that were claimed and did not start
 	Abandoned []string // tasks left behind when the run ended
+
+	Decisions []Decision // the last one for each resource, by name
 }
 
 // Snapshot returns the state now.

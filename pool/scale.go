@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/weir-go/weir/internal/window"
@@ -13,7 +14,10 @@ import (
 type scaling struct {
 	*run
 	began time.Duration
-	asked chan answer // is answered by the source
+	asked chan answer   // is answered by the source
+	last  answer        // its last answer
+	heard time.Duration // when that came, 0 if none did
+	more  atomic.Bool   // a Sized source has tasks that it keeps until there is room
 }
 
 // An answer is the source's report of its backlog.
@@ -48,6 +52,8 @@ func (s *scaling) loop() {
 func (s *scaling) decideDue() (next time.Duration) {
 	at := now()
 	depth := s.depth()
+	_, sized := s.conf.Source.(Sized)
+	s.more.Store(sized && depth.Count > 0)
 	next = time.Hour
 	for _, each := range s.sizers {
 		if each.due <= at {
@@ -77,32 +83,35 @@ func (s *scaling) depth() answer {
 	return a
 }
 
-// ask asks the source for its backlog, which is nothing if it does not answer in time. It is
-// not asked again before it has answered, and a late answer is out of date.
+// ask asks the source for its backlog. One that takes longer than a period is not asked again
+// before it has answered. Its last answer counts for some periods, and then it has nothing.
 func (s *scaling) ask() answer {
-	if s.asked != nil {
-		select {
-		case <-s.asked:
-		default:
-			return answer{}
-		}
+	period := s.shortest()
+	if s.asked == nil {
+		within, cancel := context.WithTimeout(s.ctx, fresh*period)
+		asked := make(chan answer, 1)
+		s.asked = asked
+		s.helpers.Go(func() {
+			defer cancel()
+			asked <- s.backlog(within)
+		})
 	}
-	within, cancel := context.WithTimeout(s.ctx, s.shortest())
-	asked := make(chan answer, 1)
-	s.asked = asked
-	s.helpers.Go(func() {
-		defer cancel()
-		asked <- s.backlog(within)
-	})
-	<-within.Done() // after an answer at once
+	wait := time.NewTimer(period)
+	defer wait.Stop()
 	select {
-	case a := <-asked:
-		s.asked = nil
-		return a
-	default:
-		return answer{}
+	case s.last = <-s.asked:
+		s.asked, s.heard = nil, now()
+	case <-wait.C:
+	case <-s.ctx.Done():
 	}
+	if s.heard == 0 || now()-s.heard >= fresh*period {
+		return answer{err: fmt.Errorf("%w: Backlog: no answer yet, or none within %v", ErrSource, fresh*period)}
+	}
+	return s.last
 }
+
+// fresh is how many periods an answer counts.
+const fresh = 10
 
 func (s *scaling) backlog(ctx context.Context) (a answer) {
 	exit := isolated(func() {
@@ -134,12 +143,15 @@ func (s *scaling) decide(each *sizing, at time.Duration, depth answer) {
 	size, why, err := each.next(observed)
 	d := Decision{
 		At: time.Now(), Resource: each.resource, From: each.size, To: size, Reason: why,
-		Backlog: depth.Depth, Completed: observed.Completed,
+		Most: usage.Limit - each.before, Backlog: depth.Depth, Completed: observed.Completed,
 	}
 	s.update(func(b *board, _ moment, fx *effects) {
-		size = b.decided(d, usage.Limit-each.before, errors.Join(depth.err, err), fx)
+		size = b.decided(d, errors.Join(depth.err, err), fx)
 	})
 	each.apply(size)
+	if size != d.From {
+		signal(s.needTasks) // a source hears of it
+	}
 }
 
 // restore restores the amounts withheld before the run.
@@ -175,6 +187,9 @@ func (s *scaling) ended(it *item, at time.Duration, a attempt) {
 		outcome = window.Failure
 	}
 	for i, l := range s.laws {
+		if s.more.Load() { // no task waits here that would show that the limit holds work back
+			l.wanted(at)
+		}
 		l.ended(it.tickets[i], at, outcome)
 	}
 	it.tickets = it.tickets[:0]

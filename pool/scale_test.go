@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"github.com/weir-go/weir/capacity"
 	"github.com/weir-go/weir/law"
 	"github.com/weir-go/weir/pool"
+	"github.com/weir-go/weir/pool/sourcetest"
 )
 
 // sizes asks a sizer for decisions on backlogs, one a second, and returns them with their reasons.
@@ -154,6 +156,10 @@ func TestBadSettings(t *testing.T) {
 		{with(pool.ByBacklog{Per: -1}), "ByBacklog.Per is -1: want 0 (none) or more"},
 		{with(pool.ByBacklog{Period: -1}), "ByBacklog.Period is -1ns: want 0 (the default, 1s) or more"},
 		{with(pool.ByBacklog{Cooldown: -1}), "ByBacklog.Cooldown is -1ns: want 0 (none) or more"},
+		{with(pool.ByAge{High: -1}), "ByAge.High is -1ns: want 0 (the default, 10s) to 1000h0m0s"},
+		{with(pool.ByAge{Low: time.Hour}), "ByAge.Low is 1h0m0s: want 0 (the default) or less than High, which is 10s"},
+		{with(pool.ByAge{Per: -1}), "ByAge.Per is -1ns: want 0 (none) or more"},
+		{with(pool.ByAge{Step: 7}), "ByAge.Step is 7: want 0 (the default, 1) or up to the limit, which is 6"},
 		{with(pool.ByLoad{}), "ByLoad.Measure is nil: want a function"},
 		{
 			with(pool.ByLoad{Measure: measure, High: 0.5, Low: 0.6}),
@@ -268,6 +274,38 @@ func TestBacklogThatLies(t *testing.T) {
 	}
 }
 
+// A source that answers late is asked no sooner, and has what it last had for a while.
+func TestBacklogThatIsLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked := 0
+		source := &faulty{tasks: 1000, backlog: func(ctx context.Context) (pool.Depth, error) {
+			if asked++; asked > 3 {
+				<-ctx.Done()
+			}
+			time.Sleep(2500 * time.Millisecond)
+			return pool.Depth{Count: 700}, ctx.Err()
+		}}
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		defer cancel()
+		p := must(pool.New(pool.Config{Capacity: slots(6), Source: source, Scaler: pool.ByBacklog{High: 1e6, Low: 1, Period: time.Second}}))
+		var known strings.Builder // at each decision
+		for ev := range p.Run(ctx) {
+			switch {
+			case ev.Kind != pool.Decided:
+			case ev.Decision.Backlog.Count >= 700 && ev.Err == nil:
+				known.WriteString("k")
+			case errors.Is(ev.Err, pool.ErrSource):
+				known.WriteString("-")
+			default:
+				t.Errorf("a backlog of %d, %v", ev.Decision.Backlog.Count, ev.Err)
+			}
+		}
+		if !regexp.MustCompile(`^-{1,3}k{14,18}-{8,14}$`).MatchString(known.String()) {
+			t.Errorf("the backlog is known at %s: want from the first answer until 10 s after the last", known.String())
+		}
+	})
+}
+
 func TestBacklogThatIgnoresItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
@@ -289,6 +327,9 @@ func TestBacklogThatIgnoresItsContext(t *testing.T) {
 				done++
 			case pool.Decided:
 				size = ev.Decision.To
+				if !errors.Is(ev.Err, pool.ErrSource) {
+					t.Errorf("%v: %v, want that the backlog is not known", ev, ev.Err)
+				}
 			}
 		}
 		if done != 3 || size != 1 || !errors.Is(last, pool.ErrAbandoned) || c.Resource("slots").Available != 6 {
@@ -331,6 +372,51 @@ func TestDefaultLawIsThatOfALimiter(t *testing.T) {
 		}
 	})
 }
+
+// A source that bounds how much is held leaves no task to wait in the pool: the law sees by the
+// backlog that its limit holds work back, and not once that is gone.
+func TestLawGrowsWithASizedSource(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var tasks []pool.Task
+		for i := range 1000 {
+			tasks = append(tasks, task(fmt.Sprint(i), 50*time.Millisecond, nil))
+		}
+		began, most := time.Now(), int64(0)
+		c := pool.Config{Capacity: slots(100), Source: sourcetest.NewMemory(time.Minute, tasks), Scaler: pool.ByLaw{}}
+		run(t, c, func(_ *pool.Pool, e pool.Event) {
+			if e.Kind == pool.Decided {
+				most = max(most, e.Decision.To)
+			}
+		})
+		if took := time.Since(began); most < 50 || took > 5*time.Second {
+			t.Errorf("up to %d tasks at once, in %v: want most of 100, in a few seconds", most, took)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		tasks, most := make(chan pool.Task), int64(0)
+		go func() {
+			for range 1000 { // three at once, no backlog
+				tasks <- task("", 50*time.Millisecond, nil)
+				time.Sleep(16 * time.Millisecond)
+			}
+			close(tasks)
+		}()
+		c := pool.Config{Capacity: slots(100), Source: bounded{pool.Chan(tasks)}, Scaler: pool.ByLaw{}}
+		run(t, c, func(_ *pool.Pool, e pool.Event) {
+			if e.Kind == pool.Decided {
+				most = max(most, e.Decision.To)
+			}
+		})
+		if most > 4 {
+			t.Errorf("up to %d tasks at once, want 4: nothing waits", most)
+		}
+	})
+}
+
+// bounded is a source that has as many tasks held as can run.
+type bounded struct{ pool.Source }
+
+func (bounded) Resize(size int64) int64 { return size }
 
 // watching is a law that keeps its limit and shows its windows.
 type watching func(law.Window)

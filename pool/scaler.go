@@ -3,6 +3,7 @@ package pool
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/weir-go/weir/law"
@@ -12,7 +13,7 @@ import (
 // back. It is a plain value whose fields are settings; one Scaler may size any number
 // of resources, each by a [Sizer] of its own.
 //
-// [ByBacklog], [ByLoad], [ByLaw] and [ByLatency] are scalers; [MinOf] combines them.
+// [ByBacklog], [ByAge], [ByLoad], [ByLaw] and [ByLatency] are scalers; [MinOf] combines them.
 type Scaler interface {
 	// Sizer starts the scaler for a resource with that limit. A setting out of
 	// range is an error that names it.
@@ -51,6 +52,7 @@ type Decision struct {
 	At        time.Time // when
 	Resource  string    // its name
 	From, To  int64     // the size before and after
+	Most      int64     // the size that it could have; the rest of it is the reserve
 	Reason    Reason    // why
 	Backlog   Depth     // as it was decided on
 	Completed uint64    // likewise
@@ -70,9 +72,10 @@ func (d Decision) String() string {
 // A Reason explains a decision: which signal stood where.
 type Reason struct {
 	Code   Code       // how the signal stood
-	Signal string     // the measured quantity: "backlog", "load", "cost"
+	Signal string     // the measured quantity: "backlog", "oldest task waits", "load", "cost"
 	Have   float64    // the measured value,
 	Want   float64    // and its target
+	Unit   string     // of both; "" for a number
 	Law    law.Reason // with LawDecided: the law's own
 }
 
@@ -95,7 +98,9 @@ const (
 
 // String returns the reason as a phrase, such as "backlog 24 above 10".
 func (r Reason) String() string {
-	number := func(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) }
+	number := func(v float64) string {
+		return strings.TrimSuffix(strconv.FormatFloat(v, 'g', 4, 64)+" "+r.Unit, " ")
+	}
 	switch r.Code {
 	case Above:
 		return r.Signal + " " + number(r.Have) + " above " + number(r.Want)

@@ -27,7 +27,7 @@ type sizing struct {
 func newSizings(c Config) (all []*sizing, err error) {
 	for _, name := range slices.Sorted(maps.Keys(c.Scalers)) {
 		usage := c.Capacity.Resource(name)
-		s := &sizing{resource: name, in: c.Capacity, before: usage.Limit - usage.InUse - usage.Available + usage.Owed}
+		s := &sizing{resource: name, in: c.Capacity, before: usage.Limit - given(usage)}
 		limit := usage.Limit - s.before
 		if s.sizer, err = c.Scalers[name].Sizer(limit); err != nil {
 			return nil, err
@@ -46,6 +46,9 @@ func newSizings(c Config) (all []*sizing, err error) {
 	}
 	return all, nil
 }
+
+// given is how much of a resource is not withheld.
+func given(u capacity.ResourceSnapshot) int64 { return u.InUse + u.Available - u.Owed }
 
 func (p Plan) fits(limit int64) bool {
 	return p.Period > 0 && 0 <= p.Min && p.Min <= p.Initial && p.Initial <= p.Max && p.Max <= limit

@@ -11,21 +11,36 @@ import (
 
 // A Source is where tasks come from. The pool calls Claim from one goroutine and
 // Backlog from another. Package sourcetest tests a Source.
+//
+// A Source may do more: [Batcher] and [Sized] say it of the source, and [Rejecter] of a [Lease].
 type Source interface {
 	// Claim takes the next task, waiting until there is one. It returns io.EOF when no
 	// more will come, and an error soon after ctx ends. With an error it has
 	// claimed nothing.
 	Claim(ctx context.Context) (Delivery, error)
-	// Backlog returns how much could be claimed now. It changes nothing. One that takes
-	// longer than a scaler's period counts as 0.
+	// Backlog returns how much could be claimed now. It changes nothing. While it takes longer than
+	// a scaler's period, its last answer counts. After ten periods ctx ends, and no answer counts.
 	Backlog(ctx context.Context) (Depth, error)
 }
 
-// A Peeker is a [Source] that can show the next result of Claim. That is no promise:
-// another may claim it first. It reports false if there is nothing now.
-type Peeker interface {
-	// Peek changes nothing, and does not wait.
-	Peek(ctx context.Context) (Task, bool, error)
+// A Batcher is a [Source] that claims several tasks at a time. The pool then calls ClaimUpTo in
+// place of Claim.
+type Batcher interface {
+	// ClaimUpTo hands on from 1 to n tasks, each as soon as it is claimed, on its own goroutine.
+	// It waits for the first as Claim does, and for no other; after a while it may return
+	// without a task, and is called again. The tasks that it handed on are claimed, whatever
+	// it returns: io.EOF when no more will come, and an error soon after ctx ends.
+	ClaimUpTo(ctx context.Context, n int, handOn func(Delivery)) error
+}
+
+// A Sized source hears the size of its pool, and bounds how many tasks the pool holds.
+type Sized interface {
+	// Resize hears how many tasks of the default cost may run at once, 1 or more, and returns
+	// how many the pool may hold: that were claimed and have not ended. Less than 1
+	// counts as 1. The pool calls it on the goroutine of Claim, before the first claim and
+	// before the next after a change. Above the bound the pool claims only when all
+	// that it holds waits for tasks that have not come.
+	Resize(size int64) (most int64)
 }
 
 // A Depth is the backlog of a source.
@@ -38,6 +53,9 @@ type Depth struct {
 // A Delivery is a task that was claimed.
 type Delivery struct {
 	Task Task // the task
+	// Attempt counts how often the source has delivered the task, with this time. 0 if that is
+	// not known.
+	Attempt int
 	// Lease is nil if the task is the pool's for good.
 	Lease Lease
 	// LeaseTime is how long the lease lasts unless it is extended, which the pool
@@ -46,8 +64,8 @@ type Delivery struct {
 }
 
 // A Lease is the right to work on a task that the source has not forgotten yet. It ends
-// with Acknowledge or GiveBack, whichever comes first; a later call is an error
-// and changes nothing.
+// with Acknowledge, GiveBack or Reject ([Rejecter]), whichever comes first; a later call is an
+// error and changes nothing.
 type Lease interface {
 	// Acknowledge has the source forget the task.
 	Acknowledge(ctx context.Context) error
@@ -55,8 +73,14 @@ type Lease interface {
 	GiveBack(ctx context.Context, delay time.Duration) error
 	// Extend makes the lease last for the duration from now. An error that matches
 	// [ErrLeaseLost] ends the work; after any other the pool tries again until the
-	// lease has run out.
+	// lease has run out. A call that ignores the end of ctx is left behind, and costs one try.
 	Extend(ctx context.Context, by time.Duration) error
+}
+
+// A Rejecter is a [Lease] whose task can become a dead letter.
+type Rejecter interface {
+	// Reject has the source keep the task apart with the reason, and deliver it no more.
+	Reject(ctx context.Context, reason error) error
 }
 
 // Slice returns a source of these tasks, whose backlog is exact.
@@ -79,28 +103,15 @@ func (s *slice) Claim(ctx context.Context) (Delivery, error) {
 	return Delivery{Task: s.tasks[i]}, nil
 }
 
-func (s *slice) claimUpTo(ctx context.Context, n int, claimed *[]Delivery) error {
-	return claimUpTo(ctx, s, n, claimed)
-}
-
-// claimUpTo claims one by one from a source that never waits. Tasks that it has claimed when the
-// source fails are not lost.
-func claimUpTo(ctx context.Context, s Source, n int, claimed *[]Delivery) error {
+func (s *slice) ClaimUpTo(ctx context.Context, n int, handOn func(Delivery)) error {
 	for range n {
 		d, err := s.Claim(ctx)
 		if err != nil {
 			return err
 		}
-		*claimed = append(*claimed, d)
+		handOn(d)
 	}
 	return nil
-}
-
-func (s *slice) Peek(context.Context) (Task, bool, error) {
-	if i := s.next.Load(); i < int64(len(s.tasks)) {
-		return s.tasks[i], true, nil
-	}
-	return Task{}, false, nil
 }
 
 func (s *slice) Backlog(context.Context) (Depth, error) {
@@ -150,14 +161,11 @@ type seq struct {
 }
 
 func (s *seq) Claim(ctx context.Context) (d Delivery, err error) {
-	var claimed []Delivery
-	if err = s.claimUpTo(ctx, 1, &claimed); err == nil {
-		d = claimed[0]
-	}
+	err = s.ClaimUpTo(ctx, 1, func(claimed Delivery) { d = claimed })
 	return d, err
 }
 
-func (s *seq) claimUpTo(ctx context.Context, n int, claimed *[]Delivery) error {
+func (s *seq) ClaimUpTo(ctx context.Context, n int, handOn func(Delivery)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.next == nil && !s.over {
@@ -172,7 +180,7 @@ func (s *seq) claimUpTo(ctx context.Context, n int, claimed *[]Delivery) error {
 		}
 		task, ok := s.next()
 		if s.over = !ok; ok {
-			*claimed = append(*claimed, Delivery{Task: task})
+			handOn(Delivery{Task: task})
 		}
 	}
 	if s.over {

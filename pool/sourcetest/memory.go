@@ -16,20 +16,30 @@ import (
 var ErrLost = errors.New("sourcetest: the lease has ended")
 
 // MemorySource is a source in memory whose tasks are leased. It ends when all are
-// acknowledged. Make one with [NewMemory].
+// acknowledged or rejected. A pool holds no more of its tasks than it can run. Make one with
+// [NewMemory].
 type MemorySource struct {
 	length time.Duration
 
 	mu      sync.Mutex
 	entries []*entry
+	dead    []DeadLetter
 	changed chan struct{} // closed and replaced when one may have become free
+}
+
+// A DeadLetter is a task that was rejected, and why.
+type DeadLetter struct {
+	Task   pool.Task // the task
+	Reason error     // the reason
 }
 
 type entry struct {
 	task  pool.Task
 	since time.Time
 	free  time.Time // when it may be claimed
-	turn  int       // counts its leases
+	turn  int       // counts its leases, and how they ended
+
+	delivered int
 }
 
 // NewMemory returns a source of these tasks, whose leases last for length unless they are
@@ -51,27 +61,27 @@ func (m *MemorySource) String() string {
 }
 
 // Claim implements [pool.Source].
-func (m *MemorySource) Claim(ctx context.Context) (pool.Delivery, error) {
+func (m *MemorySource) Claim(ctx context.Context) (d pool.Delivery, err error) {
+	err = m.ClaimUpTo(ctx, 1, func(claimed pool.Delivery) { d = claimed })
+	return d, err
+}
+
+// ClaimUpTo implements [pool.Batcher].
+func (m *MemorySource) ClaimUpTo(ctx context.Context, n int, handOn func(pool.Delivery)) error {
 	for {
 		if ctx.Err() != nil {
-			return pool.Delivery{}, context.Cause(ctx)
+			return context.Cause(ctx)
 		}
-		m.mu.Lock()
-		if len(m.entries) == 0 {
-			m.mu.Unlock()
-			return pool.Delivery{}, io.EOF
+		claimed, rest, changed := m.take(n)
+		switch {
+		case len(claimed) > 0:
+			for _, d := range claimed {
+				handOn(d)
+			}
+			return nil
+		case changed == nil:
+			return io.EOF
 		}
-		next := slices.MinFunc(m.entries, func(a, b *entry) int { return a.free.Compare(b.free) })
-		rest := time.Until(next.free)
-		if rest <= 0 {
-			next.turn++
-			next.free = time.Now().Add(m.length)
-			lease := &lease{m, next, next.turn}
-			m.mu.Unlock()
-			return pool.Delivery{Task: next.task, Lease: lease, LeaseTime: m.length}, nil
-		}
-		changed := m.changed
-		m.mu.Unlock()
 		timer := time.NewTimer(rest)
 		select {
 		case <-timer.C:
@@ -82,17 +92,31 @@ func (m *MemorySource) Claim(ctx context.Context) (pool.Delivery, error) {
 	}
 }
 
-// Peek implements [pool.Peeker].
-func (m *MemorySource) Peek(context.Context) (pool.Task, bool, error) {
+// take claims up to n tasks. If none is free it returns how long to rest, unless there is a change
+// before, and a nil channel if there will be none.
+func (m *MemorySource) take(n int) (claimed []pool.Delivery, rest time.Duration, changed <-chan struct{}) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, e := range m.entries {
-		if time.Until(e.free) <= 0 {
-			return e.task, true, nil
+	for len(m.entries) > 0 && len(claimed) < n {
+		next := slices.MinFunc(m.entries, func(a, b *entry) int { return a.free.Compare(b.free) })
+		if rest = time.Until(next.free); rest > 0 {
+			break
 		}
+		next.turn++
+		next.delivered++
+		next.free = time.Now().Add(m.length)
+		claimed = append(claimed, pool.Delivery{
+			Task: next.task, Attempt: next.delivered, Lease: &lease{m, next, next.turn}, LeaseTime: m.length,
+		})
 	}
-	return pool.Task{}, false, nil
+	if len(m.entries) > 0 {
+		changed = m.changed
+	}
+	return claimed, rest, changed
 }
+
+// Resize implements [pool.Sized].
+func (m *MemorySource) Resize(size int64) (most int64) { return size }
 
 // Backlog implements [pool.Source].
 func (m *MemorySource) Backlog(context.Context) (d pool.Depth, _ error) {
@@ -108,7 +132,14 @@ func (m *MemorySource) Backlog(context.Context) (d pool.Depth, _ error) {
 	return d, nil
 }
 
-// Left counts the tasks that are not acknowledged.
+// DeadLetters returns the tasks that were rejected, oldest first.
+func (m *MemorySource) DeadLetters() []DeadLetter {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.dead)
+}
+
+// Left counts the tasks that are neither acknowledged nor rejected.
 func (m *MemorySource) Left() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -136,11 +167,19 @@ func (l *lease) do(change func()) error {
 }
 
 // Acknowledge implements [pool.Lease].
-func (l *lease) Acknowledge(context.Context) error {
+func (l *lease) Acknowledge(context.Context) error { return l.do(l.remove) }
+
+// Reject implements [pool.Rejecter].
+func (l *lease) Reject(_ context.Context, reason error) error {
 	return l.do(func() {
-		l.e.turn++
-		l.of.entries = slices.DeleteFunc(l.of.entries, func(e *entry) bool { return e == l.e })
+		l.remove()
+		l.of.dead = append(l.of.dead, DeadLetter{l.e.task, reason})
 	})
+}
+
+func (l *lease) remove() {
+	l.e.turn++
+	l.of.entries = slices.DeleteFunc(l.of.entries, func(e *entry) bool { return e == l.e })
 }
 
 // GiveBack implements [pool.Lease].

@@ -24,20 +24,26 @@ type Config struct {
 	Patience time.Duration
 }
 
-// Run tests a source.
+// Run tests a source, and each further ability that it has: [pool.Batcher], [pool.Sized],
+// [pool.Rejecter] of its leases, [pool.Delivery].Attempt, [pool.Depth].Oldest.
 func Run(t *testing.T, c Config) {
 	if c.Patience == 0 {
 		c.Patience = 5 * time.Second
 	}
 	t.Run("each task once", c.once)
 	t.Run("backlog", c.backlog)
-	t.Run("peek", c.peek)
+	t.Run("oldest", c.oldest)
+	t.Run("batches", c.batches)
+	t.Run("cancelled batch", c.cancelledBatch)
+	t.Run("size", c.size)
 	t.Run("cancelled", c.cancelled)
 	if c.Leased {
 		t.Run("given back", c.givenBack)
 		t.Run("given back later", c.later)
 		t.Run("extended", c.extended)
 		t.Run("lost", c.lost)
+		t.Run("attempts", c.attempts)
+		t.Run("rejected", c.rejected)
 	}
 }
 
@@ -90,11 +96,7 @@ func (c Config) once(t *testing.T) {
 			if err := d.Lease.Acknowledge(t.Context()); err != nil {
 				t.Errorf("Acknowledge: %v", err)
 			}
-			if d.Lease.Acknowledge(t.Context()) == nil ||
-				d.Lease.GiveBack(t.Context(), 0) == nil ||
-				d.Lease.Extend(t.Context(), time.Hour) == nil {
-				t.Error("a lease that has ended: no error")
-			}
+			ended(t, d.Lease)
 		}
 	}
 	slices.Sort(got)
@@ -102,6 +104,17 @@ func (c Config) once(t *testing.T) {
 		t.Errorf("claimed %q, want %q", got, want)
 	}
 	c.none(t, s)
+}
+
+// ended demands that a lease has.
+func ended(t *testing.T, l pool.Lease) {
+	t.Helper()
+	if l.Acknowledge(t.Context()) == nil || l.GiveBack(t.Context(), 0) == nil || l.Extend(t.Context(), time.Hour) == nil {
+		t.Error("a lease that has ended: no error")
+	}
+	if r, ok := l.(pool.Rejecter); ok && r.Reject(t.Context(), errReason) == nil {
+		t.Error("Reject of a lease that has ended: no error")
+	}
 }
 
 func (c Config) backlog(t *testing.T) {
@@ -120,27 +133,6 @@ func (c Config) backlog(t *testing.T) {
 		if claimed < n {
 			c.claim(t, s)
 		}
-	}
-}
-
-func (c Config) peek(t *testing.T) {
-	s, _ := c.open(t, 2)
-	p, ok := s.(pool.Peeker)
-	if !ok {
-		t.Skip("it does not peek")
-	}
-	for range 2 {
-		first, found, err := p.Peek(t.Context())
-		again, _, _ := p.Peek(t.Context())
-		if err != nil || !found || first.Key != again.Key {
-			t.Errorf("Peek: %q and then %q, %v, %v: want the same", first.Key, again.Key, found, err)
-		}
-		if d := c.claim(t, s); d.Task.Key != first.Key {
-			t.Errorf("claimed %q after a look at %q, alone", d.Task.Key, first.Key)
-		}
-	}
-	if task, found, err := p.Peek(t.Context()); found || err != nil {
-		t.Errorf("Peek: %q, %v: want nothing", task.Key, err)
 	}
 }
 

@@ -1,0 +1,168 @@
+package pool_test
+
+import (
+	"context"
+	"flag"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/weir-go/weir/capacity"
+	"github.com/weir-go/weir/internal/longtest"
+	"github.com/weir-go/weir/internal/race"
+	"github.com/weir-go/weir/law"
+	"github.com/weir-go/weir/pool"
+)
+
+var (
+	phase = flag.Duration("phase", time.Minute, "how long a phase of TestDownstreamThatSlowsDown lasts")
+	seeds = flag.Uint64("seeds", 1, "how many it tries")
+)
+
+// A downstream runs so many pieces of work at once, first come first served; the others wait. In
+// the second phase of three each takes longer.
+type downstream struct {
+	slots   int
+	takes   time.Duration // on average
+	slower  float64       // by which factor in the second phase
+	timeout time.Duration // of a job, with its wait
+}
+
+// A trial is a downstream at work, and what it did by phase.
+type trial struct {
+	downstream
+	free  chan struct{}
+	began time.Time
+
+	mu   sync.Mutex
+	rng  *rand.Rand
+	done [3]int
+	late [3]int
+}
+
+func (d *trial) phase() int { return min(int(time.Since(d.began) / *phase), 2) }
+
+// serve does a job.
+func (d *trial) serve(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, d.timeout)
+	defer cancel()
+	began := d.phase()
+	err := d.try(ctx)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err == nil {
+		d.done[d.phase()]++
+	} else {
+		d.late[began]++
+	}
+	return err
+}
+
+func (d *trial) try(ctx context.Context) error {
+	select {
+	case d.free <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-d.free }()
+	d.mu.Lock()
+	takes := (0.5 + d.rng.Float64()) * float64(d.takes)
+	d.mu.Unlock()
+	if d.phase() == 1 {
+		takes *= d.slower
+	}
+	select {
+	case <-time.After(time.Duration(takes)):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// try runs endless jobs through workers for three phases.
+func (d downstream) try(t *testing.T, workers int, size int, scaler pool.Scaler, seed uint64) (r *trial) {
+	synctest.Test(t, func(t *testing.T) {
+		r = &trial{
+			downstream: d, free: make(chan struct{}, d.slots), began: time.Now(), rng: rand.New(rand.NewPCG(seed, 0)),
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 3**phase)
+		defer cancel()
+		var all sync.WaitGroup
+		for range workers {
+			all.Go(func() {
+				c := must(capacity.New(capacity.Vector{"slots": int64(size)}))
+				source := pool.Seq(func(yield func(pool.Task) bool) {
+					for yield(pool.Task{Run: func(ctx context.Context) (any, error) { return nil, r.serve(ctx) }}) {
+					}
+				})
+				for range must(pool.New(pool.Config{Capacity: c, Source: source, Scaler: scaler})).Run(ctx) {
+				}
+			})
+		}
+		all.Wait()
+	})
+	return r
+}
+
+// of is the share of another's throughput in a phase.
+func (d *trial) of(other *trial, phase int) float64 {
+	return float64(d.done[phase]) / float64(other.done[phase])
+}
+
+// lateness is the share of jobs that timed out in the phases.
+func (d *trial) lateness(phases ...int) float64 {
+	late, all := 0, 0
+	for _, i := range phases {
+		late, all = late+d.late[i], all+d.late[i]+d.done[i]
+	}
+	return float64(late) / float64(all)
+}
+
+// TestDownstreamThatSlowsDown: a downstream slows down and comes back. Workers that know nothing of
+// each other do about as much in each phase as the best fixed size, and hardly a job times out,
+// where five times that size loses many. The scaler was chosen on the first downstream, from about
+// twenty; the other two were tried afterwards, and long jobs have it climb too slowly.
+//
+//	scripts/all go test ./pool -run SlowsDown -v -seeds 5 -phase 3m
+func TestDownstreamThatSlowsDown(t *testing.T) {
+	longtest.Skip(t)
+	race.Skip(t, "takes long under the race detector, and shares nothing that the other tests do not")
+	for _, test := range []struct {
+		name string
+		downstream
+		least float64 // of the best fixed size in any phase
+	}{
+		{"20 slots", downstream{20, 100 * time.Millisecond, 10. / 3, time.Second}, 0.95},
+		{"quick jobs", downstream{12, 40 * time.Millisecond, 2, 400 * time.Millisecond}, 0.95},
+		{"long jobs", downstream{40, 500 * time.Millisecond, 4, 5 * time.Second}, 0.5},
+	} {
+		sizing := pool.MinOf{
+			pool.ByLaw{Law: law.Little{}, Initial: 10},
+			pool.ByLaw{Law: law.Band{Target: test.timeout / 2, MaxErrorRate: 0.01, Proportional: true}, Initial: 20},
+		}
+		for _, workers := range []int{1, 4} {
+			for seed := range *seeds {
+				best := test.try(t, workers, test.slots/workers, nil, seed)
+				fixed := test.try(t, workers, 5*test.slots/workers, nil, seed)
+				usual := test.try(t, workers, 5*test.slots, pool.ByLaw{}, seed)
+				sized := test.try(t, workers, 5*test.slots, sizing, seed)
+				t.Logf("%s, %d workers, seed %d: %.2f, %.2f and %.2f of the best fixed size, %.2f%% time out; "+
+					"of five times that size %.2f, %.2f and %.2f, and %.0f%% while it is slow; "+
+					"of the default law %.2f, %.2f and %.2f, and %.0f%% while it is slow",
+					test.name, workers, seed, sized.of(best, 0), sized.of(best, 1), sized.of(best, 2),
+					100*sized.lateness(0, 1, 2), fixed.of(best, 0), fixed.of(best, 1), fixed.of(best, 2), 100*fixed.lateness(1),
+					usual.of(best, 0), usual.of(best, 1), usual.of(best, 2), 100*usual.lateness(1))
+				for i := range sized.done {
+					if sized.of(best, i) < test.least {
+						t.Errorf("phase %d: %.2f of the best fixed size, want %.2f", i, sized.of(best, i), test.least)
+					}
+				}
+				if sized.lateness(0, 1, 2) > 0.015 || fixed.lateness(1) < 0.2 {
+					t.Error("too many jobs time out, or five times the best size is no problem")
+				}
+			}
+		}
+	}
+}
