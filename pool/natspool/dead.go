@@ -1,0 +1,139 @@
+package natspool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// The headers that a dead letter has beside the headers of its job.
+const (
+	headReason  = "Weir-Reason"
+	headSubject = "Weir-Subject"
+	headID      = "Weir-Job"
+)
+
+// longestReason bounds the text of a reason, in bytes.
+const longestReason = 1024
+
+func (q *Queue) deadSubject(job string) string { return "weir.dead." + q.conf.Stream + "." + job }
+
+// bury puts a job into the stream of dead letters, once. One that is so large that no header fits
+// in is kept without its reason.
+func (q *Queue) bury(ctx context.Context, m jetstream.Msg, meta *jetstream.MsgMetadata, reason error) error {
+	id := strconv.FormatUint(meta.Sequence.Stream, 10)
+	out := &nats.Msg{Subject: q.deadSubject(id), Data: m.Data(), Header: maps.Clone(m.Headers())}
+	if out.Header == nil {
+		out.Header = nats.Header{}
+	}
+	out.Header.Set(headReason, oneLine(reason.Error()))
+	out.Header.Set(headSubject, m.Subject())
+	out.Header.Set(headID, jobOf(m, meta).ID)
+	// The number may come again in a stream that was made anew, the time does not.
+	out.Header.Set(jetstream.MsgIDHeader, fmt.Sprintf("%s at %d", id, meta.Timestamp.UnixNano()))
+	_, err := q.js.PublishMsg(ctx, out)
+	if errors.Is(err, nats.ErrMaxPayload) {
+		out.Header = maps.Clone(m.Headers())
+		_, err = q.js.PublishMsg(ctx, out)
+	}
+	if err != nil {
+		return fmt.Errorf("natspool: cannot put job %s among the dead letters: %w", id, err)
+	}
+	return nil
+}
+
+// oneLine makes a reason fit into a header.
+func oneLine(reason string) string {
+	reason = strings.Join(strings.Fields(strings.ToValidUTF8(reason, "?")), " ")
+	if len(reason) > longestReason {
+		reason = strings.ToValidUTF8(reason[:longestReason], "") + "..."
+	}
+	return reason
+}
+
+// A DeadLetter is a job that was rejected.
+type DeadLetter struct {
+	Job    Job       // the job; its Attempt is 0
+	Number uint64    // among the dead letters, for [Queue.Requeue]
+	Reason string    // why, in one line of up to about a kilobyte; "" if it did not fit in
+	At     time.Time // when it was rejected
+}
+
+// DeadLetters returns the dead letters, oldest first. An error ends them.
+func (q *Queue) DeadLetters(ctx context.Context) iter.Seq2[DeadLetter, error] {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	return func(yield func(DeadLetter, error) bool) {
+		for next := uint64(1); ; {
+			m, err := q.dead.GetMsg(ctx, next, jetstream.WithGetMsgSubject(q.deadSubject("*")))
+			switch {
+			case errors.Is(err, jetstream.ErrMsgNotFound):
+				return
+			case err != nil:
+				yield(DeadLetter{}, fmt.Errorf("natspool: the dead letters of %s: %w", q.conf.Stream, err))
+				return
+			case !yield(q.letterOf(m), nil):
+				return
+			}
+			next = m.Sequence + 1
+		}
+	}
+}
+
+// letterOf reads a dead letter.
+func (q *Queue) letterOf(m *jetstream.RawStreamMsg) DeadLetter {
+	l := DeadLetter{
+		Number: m.Sequence, At: m.Time, Reason: m.Header.Get(headReason),
+		Job: Job{ID: m.Header.Get(headID), Data: m.Data, Header: maps.Clone(m.Header), Subject: m.Header.Get(headSubject)},
+	}
+	if l.Job.ID == "" { // it had no room for headers
+		l.Job.ID = strings.TrimPrefix(m.Subject, q.deadSubject(""))
+	}
+	if l.Job.Subject == "" {
+		l.Job.Subject = q.subject
+	}
+	for _, name := range []string{headReason, headSubject, headID, jetstream.MsgIDHeader} {
+		l.Job.Header.Del(name)
+	}
+	return l
+}
+
+// Requeue adds the job of a dead letter to the stream again, as a new job, and removes the letter.
+// One that is gone is an error that matches jetstream.ErrMsgNotFound.
+func (q *Queue) Requeue(ctx context.Context, number uint64) error {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	m, err := q.dead.GetMsg(ctx, number)
+	if err != nil {
+		return fmt.Errorf("natspool: dead letter %d of %s: %w", number, q.conf.Stream, err)
+	}
+	l := q.letterOf(m)
+	out := &nats.Msg{Subject: l.Job.Subject, Data: l.Job.Data, Header: maps.Clone(l.Job.Header)}
+	if out.Header == nil {
+		out.Header = nats.Header{}
+	}
+	out.Header.Set(headID, l.Job.ID)
+	out.Header.Set(jetstream.MsgIDHeader, fmt.Sprintf("dead letter %d at %d", number, m.Time.UnixNano()))
+	_, err = q.js.PublishMsg(ctx, out)
+	if errors.Is(err, nats.ErrMaxPayload) {
+		out.Header = l.Job.Header
+		_, err = q.js.PublishMsg(ctx, out)
+	}
+	if err == nil {
+		err = q.dead.DeleteMsg(ctx, number)
+	}
+	if err != nil {
+		return fmt.Errorf("natspool: cannot requeue dead letter %d of %s: %w", number, q.conf.Stream, err)
+	}
+	return nil
+}

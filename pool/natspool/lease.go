@@ -1,0 +1,165 @@
+package natspool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/weir-go/weir/pool"
+)
+
+// A lease is a delivery that is not acknowledged. JetStream takes an answer to any delivery of a
+// message, however old, and InProgress always means another AckWait. So the lease counts its time
+// itself, and sends InProgress again and again while it lasts longer than that.
+type lease struct {
+	queue *Queue
+	msg   jetstream.Msg
+	meta  *jetstream.MsgMetadata
+
+	mu    sync.Mutex
+	ended bool
+	until time.Time   // when it is over
+	kept  time.Time   // until when the server keeps it, as far as is known
+	beat  *time.Timer // sends InProgress; nil unless it is needed
+}
+
+var errEnded = errors.New("natspool: the lease has ended")
+
+// over is why the lease is over, nil if it is not. It is called under the lock.
+func (l *lease) over(now time.Time) error {
+	switch {
+	case l.ended:
+		return errEnded
+	case !now.Before(l.until) || !now.Before(l.kept):
+		return fmt.Errorf("%w: its time was over", pool.ErrLeaseLost)
+	}
+	return nil
+}
+
+// Extend implements [pool.Lease].
+func (l *lease) Extend(ctx context.Context, by time.Duration) error {
+	now := time.Now()
+	l.mu.Lock()
+	err := l.over(now)
+	l.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	if err := l.send(ctx, "+WPI"); err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.over(time.Now()); err != nil {
+		return err
+	}
+	l.until, l.kept = now.Add(by), now.Add(l.queue.lease)
+	l.beatLater()
+	return nil
+}
+
+// beatLater has InProgress sent once more if the lease lasts longer than the server keeps it. It is
+// called under the lock.
+func (l *lease) beatLater() {
+	if l.beat != nil {
+		l.beat.Stop()
+	}
+	if l.until.After(l.kept) {
+		l.beat = time.AfterFunc(l.queue.lease/3, l.goOn)
+	}
+}
+
+// goOn extends the lease at the server.
+func (l *lease) goOn() {
+	now := time.Now()
+	ctx, cancel := context.WithTimeout(context.Background(), l.queue.lease/4)
+	defer cancel()
+	err := l.send(ctx, "+WPI")
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.over(time.Now()) != nil {
+		return
+	}
+	if err == nil {
+		l.kept = now.Add(l.queue.lease)
+	}
+	l.beatLater()
+}
+
+// end ends the lease, and returns when it would have been over.
+func (l *lease) end() (until time.Time, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.over(time.Now()); err != nil {
+		return until, err
+	}
+	l.ended = true
+	if l.beat != nil {
+		l.beat.Stop()
+	}
+	return l.kept, nil
+}
+
+// Acknowledge implements [pool.Lease]. It returns when the server has it.
+func (l *lease) Acknowledge(ctx context.Context) error {
+	until, err := l.end()
+	if err != nil {
+		return err
+	}
+	return insist(ctx, until, func() error { return l.queue.acks.confirm(ctx, l) })
+}
+
+// GiveBack implements [pool.Lease].
+func (l *lease) GiveBack(ctx context.Context, delay time.Duration) error {
+	if _, err := l.end(); err != nil {
+		return err
+	}
+	if delay <= 0 {
+		return l.send(ctx, "-NAK")
+	}
+	return l.send(ctx, fmt.Sprintf(`-NAK {"delay": %d}`, delay))
+}
+
+// Reject implements [pool.Rejecter]: the job is a dead letter before the stream forgets it.
+func (l *lease) Reject(ctx context.Context, reason error) error {
+	until, err := l.end()
+	if err != nil {
+		return err
+	}
+	if err := l.queue.bury(ctx, l.msg, l.meta, reason); err != nil {
+		return err
+	}
+	return insist(ctx, until, func() error {
+		within, cancel := context.WithTimeout(ctx, answerTime)
+		defer cancel()
+		return l.send(within, "+TERM")
+	})
+}
+
+// send sends an answer, and waits for the server's.
+func (l *lease) send(ctx context.Context, answer string) error {
+	_, err := l.queue.js.Conn().RequestWithContext(ctx, l.msg.Reply(), []byte(answer))
+	if err != nil {
+		return fmt.Errorf("natspool: %s of job %d: %w", answer, l.meta.Sequence.Stream, err)
+	}
+	return nil
+}
+
+// insist sends an answer until the server has it: one that comes twice does no harm.
+func insist(ctx context.Context, until time.Time, send func() error) error {
+	for {
+		err := send()
+		if err == nil || time.Until(until) < pause {
+			return err
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return err
+		}
+	}
+}

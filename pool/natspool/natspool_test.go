@@ -1,0 +1,95 @@
+package natspool_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir/pool"
+	"github.com/weir-go/weir/pool/natspool"
+	"github.com/weir-go/weir/pool/sourcetest"
+)
+
+// local opens a folder of its own.
+func local(t testing.TB, dir string) *natspool.Local {
+	t.Helper()
+	l, err := natspool.Open(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	return l
+}
+
+func queue(t testing.TB, l *natspool.Local, c natspool.Config) *natspool.Queue {
+	t.Helper()
+	q, err := natspool.New(t.Context(), l.JetStream(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return q
+}
+
+func TestSource(t *testing.T) {
+	l := local(t, t.TempDir())
+	var n atomic.Int32
+	sourcetest.Run(t, sourcetest.Config{
+		Leased: true, Patience: 2 * time.Second,
+		Open: func(t *testing.T, tasks []pool.Task) pool.Source {
+			q := queue(t, l, natspool.Config{Stream: fmt.Sprintf("test-%d", n.Add(1)), Lease: 500 * time.Millisecond})
+			for _, task := range tasks {
+				if err := q.Add(t.Context(), task.Key, []byte(task.Key)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			return q.Source(func(j natspool.Job) pool.Task { return pool.Task{Key: j.ID} })
+		},
+	})
+}
+
+func TestConfig(t *testing.T) {
+	l := local(t, t.TempDir())
+	for want, c := range map[string]natspool.Config{
+		`Stream is ""`:    {},
+		`Stream is "a.b"`: {Stream: "a.b"},
+		`Consumer is "*"`: {Stream: "a", Consumer: "*"},
+		"Replicas is 7":   {Stream: "a", Replicas: 7},
+		"Lease is 1ns":    {Stream: "a", Lease: 1},
+		"MaxHeld is -1":   {Stream: "a", MaxHeld: -1},
+	} {
+		if _, err := natspool.New(t.Context(), l.JetStream(), c); !errors.Is(err, pool.ErrConfig) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	wide := natspool.Config{Stream: "wide", Replicas: 3} // of one server
+	if _, err := natspool.New(t.Context(), l.JetStream(), wide); err == nil || !strings.Contains(err.Error(), "cannot open the stream wide") {
+		t.Errorf("%v", err)
+	}
+}
+
+func snapshot(t testing.TB, q *natspool.Queue) natspool.Snapshot {
+	t.Helper()
+	s, err := q.Snapshot(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func add(t testing.TB, q *natspool.Queue, ids ...string) {
+	t.Helper()
+	for _, id := range ids {
+		if err := q.Add(t.Context(), id, []byte("the job "+id)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// done is a task that succeeds, by the identifier of its job.
+func done(j natspool.Job) pool.Task {
+	return pool.Task{Key: j.ID, Run: func(context.Context) (any, error) { return nil, nil }}
+}

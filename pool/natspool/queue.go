@@ -1,0 +1,224 @@
+package natspool
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/weir-go/weir/pool"
+)
+
+// A Config configures a [Queue]. 0 means the default.
+type Config struct {
+	// Stream names the stream: 1 to 64 letters, digits, hyphens and underscores. One that
+	// exists is used as it is. Otherwise it is made, on disk, and keeps each job until it is
+	// acknowledged; its jobs are messages to weir.jobs. and the name.
+	Stream string
+
+	// Consumer names the durable consumer that all processes of the queue share. Defaults to
+	// "weir".
+	Consumer string
+
+	// Replicas is on how many servers streams are that are made: 1 to 5. Defaults to 1; with 3 the
+	// loss of a server does no harm.
+	Replicas int
+
+	// Lease is how long a job belongs to a process that no longer extends it: the AckWait of the
+	// consumer, 100 ms to 1 h. Defaults to that of a consumer that exists, or else 30 s.
+	Lease time.Duration
+
+	// MaxHeld is how many jobs all processes may hold together: the MaxAckPending of the consumer.
+	// Set it above the sum of their sizes; jobs that wait to be delivered again count.
+	// Defaults to 65,536.
+	MaxHeld int
+
+	// Waiting, if set, is called with an error when the queue begins to wait for NATS, and with nil
+	// when that is over. It must not block.
+	Waiting func(error)
+}
+
+// A Queue is a stream of jobs. Make one with [New]. It is safe for concurrent use.
+type Queue struct {
+	conf     Config
+	js       jetstream.JetStream
+	stream   jetstream.Stream
+	dead     jetstream.Stream
+	consumer jetstream.Consumer
+	subject  string
+	lease    time.Duration
+	acks     *acks
+}
+
+// A Job is a message of the stream.
+type Job struct {
+	// ID names it, also when it comes again from the dead letters: its Nats-Msg-Id if it was sent
+	// with one, and otherwise its number in the stream.
+	ID      string
+	Data    []byte      // as it was sent
+	Header  nats.Header // as it was sent; nil if there is none
+	Subject string      // to which it was sent
+	Attempt int         // how often it was delivered, with this time; 0 of a dead letter
+	Added   time.Time   // when the stream took it
+}
+
+var name = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+
+// withDefaults checks the settings and fills in the defaults, but for the Lease.
+func (c Config) withDefaults() (Config, error) {
+	c.Consumer = cmp.Or(c.Consumer, "weir")
+	c.Replicas = cmp.Or(c.Replicas, 1)
+	c.MaxHeld = cmp.Or(c.MaxHeld, 65_536)
+	const names = "1 to 64 letters, digits, hyphens and underscores"
+	switch {
+	case !name.MatchString(c.Stream):
+		return c, invalid("Stream", strconv.Quote(c.Stream), names)
+	case !name.MatchString(c.Consumer):
+		return c, invalid("Consumer", strconv.Quote(c.Consumer), names)
+	case c.Replicas < 1 || c.Replicas > 5:
+		return c, invalid("Replicas", c.Replicas, "0 (the default, 1) to 5")
+	case c.Lease != 0 && (c.Lease < 100*time.Millisecond || c.Lease > time.Hour):
+		return c, invalid("Lease", c.Lease, "0 (the default) or 100ms to 1h")
+	case c.MaxHeld < 1:
+		return c, invalid("MaxHeld", c.MaxHeld, "0 (the default, 65536) or more")
+	}
+	return c, nil
+}
+
+func invalid(field string, value any, want string) error {
+	return fmt.Errorf("%w: natspool: %s is %v: want %s", pool.ErrConfig, field, value, want)
+}
+
+// New returns a queue, and makes first what it needs of the stream, its consumer and the stream of
+// its dead letters, whose name is that of the stream and _dead. An error about a setting matches
+// [pool.ErrConfig]; the others come from NATS.
+func New(ctx context.Context, js jetstream.JetStream, c Config) (*Queue, error) {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	c, err := c.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	q := &Queue{conf: c, js: js, acks: &acks{}}
+	q.stream, err = open(ctx, js, jetstream.StreamConfig{
+		Name: c.Stream, Subjects: []string{"weir.jobs." + c.Stream}, Retention: jetstream.WorkQueuePolicy,
+		Discard: jetstream.DiscardNew, Replicas: c.Replicas,
+	})
+	if err != nil {
+		return nil, err
+	}
+	q.dead, err = open(ctx, js, jetstream.StreamConfig{
+		Name: c.Stream + "_dead", Subjects: []string{q.deadSubject("*")}, Discard: jetstream.DiscardNew,
+		Replicas: c.Replicas, Duplicates: 24 * time.Hour,
+	})
+	if err != nil {
+		return nil, err
+	}
+	q.subject = "weir.jobs." + c.Stream
+	if subjects := q.stream.CachedInfo().Config.Subjects; len(subjects) > 0 {
+		q.subject = subjects[0]
+	}
+	return q, q.consume(ctx)
+}
+
+// open opens a stream, and makes it if there is none.
+func open(ctx context.Context, js jetstream.JetStream, c jetstream.StreamConfig) (jetstream.Stream, error) {
+	s, err := js.Stream(ctx, c.Name)
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		s, err = js.CreateStream(ctx, c)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("natspool: cannot open the stream %s: %w", c.Name, err)
+	}
+	return s, nil
+}
+
+// consume opens the consumer.
+func (q *Queue) consume(ctx context.Context) error {
+	q.lease = q.conf.Lease
+	old, err := q.stream.Consumer(ctx, q.conf.Consumer)
+	if err == nil && q.lease == 0 {
+		q.lease = old.CachedInfo().Config.AckWait
+	}
+	q.lease = cmp.Or(q.lease, 30*time.Second)
+	q.consumer, err = q.stream.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{
+		Durable: q.conf.Consumer, AckPolicy: jetstream.AckExplicitPolicy, AckWait: q.lease,
+		MaxAckPending: q.conf.MaxHeld, MaxDeliver: -1,
+	})
+	if err != nil {
+		return fmt.Errorf("natspool: cannot open the consumer %s of the stream %s: %w", q.conf.Consumer, q.conf.Stream, err)
+	}
+	return nil
+}
+
+// Add adds a job and returns when the stream has it. A second one with the same ID within two
+// minutes, or as long as the stream says, is dropped; "" is no ID.
+func (q *Queue) Add(ctx context.Context, id string, data []byte) error {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	if strings.ContainsAny(q.subject, "*>") {
+		return fmt.Errorf("natspool: the stream %s takes subjects such as %s: publish to one of them",
+			q.conf.Stream, q.subject)
+	}
+	var opts []jetstream.PublishOpt
+	if id != "" {
+		opts = append(opts, jetstream.WithMsgID(id))
+	}
+	_, err := q.js.Publish(ctx, q.subject, data, opts...)
+	if errors.Is(err, nats.ErrMaxPayload) {
+		err = fmt.Errorf("%w: it has %d bytes, want at most %d", err, len(data), q.js.Conn().MaxPayload())
+	}
+	if err != nil {
+		return fmt.Errorf("natspool: cannot add a job to the stream %s: %w", q.conf.Stream, err)
+	}
+	return nil
+}
+
+// A Snapshot is how many jobs a queue has.
+type Snapshot struct {
+	Waiting int64 // were not delivered yet
+	Held    int64 // were delivered and not acknowledged: they run, or wait to be delivered again
+	Dead    int64 // dead letters
+}
+
+// Snapshot returns the state now. The server may count a job that was just added a moment later.
+func (q *Queue) Snapshot(ctx context.Context) (s Snapshot, err error) {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	consumer, err := q.consumer.Info(ctx)
+	if err != nil {
+		return s, fmt.Errorf("natspool: the state of the stream %s: %w", q.conf.Stream, err)
+	}
+	dead, err := q.dead.Info(ctx)
+	if err != nil {
+		return s, fmt.Errorf("natspool: the state of the dead letters of %s: %w", q.conf.Stream, err)
+	}
+	return Snapshot{
+		Waiting: int64(consumer.NumPending), //nolint:gosec // both counts of messages
+		Held:    int64(consumer.NumAckPending),
+		Dead:    int64(dead.State.Msgs), //nolint:gosec // likewise
+	}, nil
+}
+
+// jobOf reads a message.
+func jobOf(m jetstream.Msg, meta *jetstream.MsgMetadata) Job {
+	id := cmp.Or(m.Headers().Get(headID), m.Headers().Get(jetstream.MsgIDHeader))
+	if id == "" {
+		id = strconv.FormatUint(meta.Sequence.Stream, 10)
+	}
+	return Job{
+		ID: id, Data: m.Data(), Header: m.Headers(), Subject: m.Subject(),
+		Attempt: int(meta.NumDelivered), //nolint:gosec // a count of deliveries
+		Added:   meta.Timestamp,
+	}
+}

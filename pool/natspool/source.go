@@ -1,0 +1,218 @@
+package natspool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/weir-go/weir/pool"
+)
+
+// Source returns the queue as the source of a pool, which makes a task of each job. A task without
+// a Key gets the job's number in the stream for one. A panic of the function rejects the job.
+//
+// The source never ends. While NATS cannot be reached it waits, and [Config].Waiting hears of it.
+// A stream or consumer that was deleted ends the run.
+//
+// Its backlog is an estimate: jobs that wait to be delivered again are not in it.
+func (q *Queue) Source(task func(Job) pool.Task) pool.Source { return &source{Queue: q, task: task} }
+
+type source struct {
+	*Queue
+	task func(Job) pool.Task
+
+	troubled bool // Waiting was called with an error; of the claiming goroutine
+
+	mu   sync.Mutex
+	next uint64    // the number of the first job that was not delivered when it was last looked for
+	from time.Time // since when it waits
+}
+
+// A pull that finds nothing waits so long for the first job. Between two of them the pool can
+// change its mind on how many it wants.
+const patience = time.Second
+
+// pause is from one try to the next while NATS cannot be reached.
+const pause = 200 * time.Millisecond
+
+// Claim implements [pool.Source].
+func (s *source) Claim(ctx context.Context) (d pool.Delivery, err error) {
+	for err == nil && d.Lease == nil {
+		err = s.ClaimUpTo(ctx, 1, func(claimed pool.Delivery) { d = claimed })
+	}
+	return d, err
+}
+
+// ClaimUpTo implements [pool.Batcher]: it takes the jobs that are there, and waits for one if there
+// are none.
+func (s *source) ClaimUpTo(ctx context.Context, n int, handOn func(pool.Delivery)) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if !s.js.Conn().IsConnected() { // a claim would only wait to be sent
+		return s.endure(ctx, errLost)
+	}
+	began, got := time.Now(), 0
+	batch, err := s.consumer.FetchNoWait(n)
+	if err == nil {
+		for m := range batch.Messages() {
+			handOn(s.delivery(m))
+			got++
+		}
+		err = batch.Error()
+	}
+	if err == nil && got == 0 {
+		got, err = s.await(ctx, handOn)
+	}
+	if err == nil && got == 0 && time.Since(began) > 2*patience {
+		err = s.answers(ctx)
+	}
+	switch {
+	case ctx.Err() != nil && got == 0:
+		return context.Cause(ctx)
+	case got > 0 || err == nil:
+		s.fares(nil)
+		return nil
+	}
+	return s.endure(ctx, err)
+}
+
+// await waits for a job.
+func (s *source) await(ctx context.Context, handOn func(pool.Delivery)) (got int, err error) {
+	batch, err := s.consumer.Fetch(1, jetstream.FetchMaxWait(patience))
+	if err != nil {
+		return 0, err
+	}
+	select {
+	case m, ok := <-batch.Messages():
+		if !ok {
+			return 0, batch.Error()
+		}
+		handOn(s.delivery(m))
+		return 1, nil
+	case <-ctx.Done():
+		go func() { // one may be on its way, at the price of one attempt
+			for m := range batch.Messages() {
+				_ = m.Nak() // or its lease runs out
+			}
+		}()
+		return 0, context.Cause(ctx)
+	}
+}
+
+// errLost is why a queue waits whose connection is lost.
+var errLost = errors.New("the connection is lost")
+
+// answers asks the server for a sign of life: a claim takes its silence for an empty stream.
+func (s *source) answers(ctx context.Context) error {
+	if !s.js.Conn().IsConnected() {
+		return errLost
+	}
+	within, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
+	_, err := s.consumer.Info(within)
+	return err
+}
+
+// endure waits a while after an error, or returns it if no patience would help.
+func (s *source) endure(ctx context.Context, err error) error {
+	cause := err
+	if !errors.Is(err, context.DeadlineExceeded) {
+		cause = s.answers(ctx)
+	}
+	if errors.Is(cause, jetstream.ErrConsumerNotFound) || errors.Is(cause, jetstream.ErrStreamNotFound) {
+		return fmt.Errorf("natspool: the stream %s: %w", s.conf.Stream, cause)
+	}
+	if s.js.Conn().IsClosed() {
+		return fmt.Errorf("natspool: the stream %s: %w", s.conf.Stream, err)
+	}
+	s.fares(err)
+	select {
+	case <-time.After(pause):
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// fares lets Waiting hear how it fares with NATS, when that changes.
+func (s *source) fares(err error) {
+	if s.troubled == (err != nil) {
+		return
+	}
+	s.troubled = err != nil
+	if s.conf.Waiting == nil {
+		return
+	}
+	if err != nil {
+		err = fmt.Errorf("natspool: the stream %s waits for NATS: %w", s.conf.Stream, err)
+	}
+	s.conf.Waiting(err)
+}
+
+// delivery makes a delivery of a message.
+func (s *source) delivery(m jetstream.Msg) pool.Delivery {
+	at := time.Now()
+	meta, err := m.Metadata()
+	if err != nil { // a message that no consumer sent
+		meta = &jetstream.MsgMetadata{Timestamp: at}
+	}
+	l := &lease{queue: s.Queue, msg: m, meta: meta, until: at.Add(s.lease), kept: at.Add(s.lease)}
+	job := jobOf(m, meta)
+	task := s.taskOf(job)
+	if task.Key == "" {
+		task.Key = strconv.FormatUint(meta.Sequence.Stream, 10)
+	}
+	return pool.Delivery{Task: task, Attempt: job.Attempt, Lease: l, LeaseTime: s.lease}
+}
+
+// taskOf makes a task of a job. A panic is the end of it.
+func (s *source) taskOf(job Job) (task pool.Task) {
+	defer func() {
+		if p := recover(); p != nil {
+			err := pool.Permanent(fmt.Errorf("natspool: the task of job %s: %w", job.ID, &pool.PanicError{Value: p, Stack: debug.Stack()}))
+			task = pool.Task{Run: func(context.Context) (any, error) { return nil, err }}
+		}
+	}()
+	return s.task(job)
+}
+
+// Resize implements [pool.Sized].
+func (s *source) Resize(size int64) (most int64) { return min(size, int64(s.conf.MaxHeld)) }
+
+// Backlog implements [pool.Source].
+func (s *source) Backlog(ctx context.Context) (pool.Depth, error) {
+	info, err := s.consumer.Info(ctx)
+	if err != nil {
+		return pool.Depth{}, err
+	}
+	d := pool.Depth{Count: int64(info.NumPending)} //nolint:gosec // a count of messages
+	if d.Count > 0 {
+		d.Oldest, err = s.oldest(ctx, info.Delivered.Stream+1)
+	}
+	return d, err
+}
+
+// oldest is how long the first job from a number on has waited. It asks for the job once: nothing
+// else of JetStream knows when it came.
+func (s *source) oldest(ctx context.Context, from uint64) (time.Duration, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.next != from {
+		m, err := s.stream.GetMsg(ctx, from, jetstream.WithGetMsgSubject(">"))
+		if errors.Is(err, jetstream.ErrMsgNotFound) {
+			return 0, nil // it was claimed meanwhile
+		}
+		if err != nil {
+			return 0, err
+		}
+		s.next, s.from = from, m.Time
+	}
+	return max(0, time.Since(s.from)), nil
+}
