@@ -44,11 +44,12 @@ func New(lim *weir.Limiter) *Slots {
 func (s *Slots) ReserveSlot(ctx context.Context, _ worker.SlotReservationInfo) (*worker.SlotPermit, error) {
 	again := time.NewTimer(lookAgain)
 	defer again.Stop()
-	for ctx.Err() == nil {
+	for pressed := false; ctx.Err() == nil; {
 		permit, back := s.reserve()
 		if permit != nil {
 			return permit, nil
 		}
+		pressed = pressed || s.press(ctx)
 		select {
 		case <-ctx.Done():
 		case <-back:
@@ -57,6 +58,18 @@ func (s *Slots) ReserveSlot(ctx context.Context, _ worker.SlotReservationInfo) (
 		again.Reset(lookAgain)
 	}
 	return nil, ctx.Err()
+}
+
+// press counts a refusal if all of the limit is in use, and returns whether it was: a law raises no
+// limit that holds nothing back, and does not see that a poller waits.
+func (s *Slots) press(ctx context.Context) (full bool) {
+	if state := s.lim.Snapshot(); state.InFlight < state.Limit {
+		return false // the last slots may still be on their way to activities
+	}
+	if permit, err := s.lim.TryAcquire(ctx); err == nil { // work has ended meanwhile
+		permit.Finish(weir.Ignore)
+	}
+	return true
 }
 
 // TryReserveSlot implements [worker.SlotSupplier]: it returns nil if there is no room now.

@@ -107,6 +107,32 @@ func TestOtherWorkTakesRoom(t *testing.T) {
 	})
 }
 
+// TestPollerPressesOnce has a poller wait for a minute. Its worker polls with the only slot at
+// first, and works then.
+func TestPollerPressesOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lim, slots := fixed(1)
+		reserve(t, slots)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		var poller sync.WaitGroup
+		poller.Go(func() { _, _ = slots.ReserveSlot(ctx, nil) })
+		time.Sleep(time.Second)
+		if s := lim.Snapshot(); len(s.Refused) != 0 {
+			t.Errorf("refused %v while the worker polls", s.Refused)
+		}
+		work, err := lim.Acquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		poller.Wait()
+		work.Release()
+		if s := lim.Snapshot(); len(s.Refused) != 1 || s.Refused[weir.ReasonLimitReached] != 1 {
+			t.Errorf("refused %v, want one for the limit", s.Refused)
+		}
+	})
+}
+
 func TestSlotsFollowTheLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lim, slots := fixed(4)
