@@ -10,6 +10,8 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/demo"
 	"github.com/weir-go/weir/cmd/weir/internal/jobs"
 	"github.com/weir-go/weir/cmd/weir/internal/terminal"
+	"github.com/weir-go/weir/dash"
+	"github.com/weir-go/weir/internal/browser"
 )
 
 type demoCommand struct {
@@ -53,13 +55,20 @@ func showLoad(ctx context.Context, duration time.Duration, open bool, s streams,
 	if !open {
 		return run(ctx, settings)
 	}
-	var seen window
-	defer seen.close()
-	settings.Look = func(read func() []weir.Snapshot) error { return seen.open(ctx, read, s.err, env) }
+	var address string
+	end := func() {}
+	defer func() { end() }()
+	settings.Look = func(read func() []weir.Snapshot) error {
+		page, err := dash.New(dash.Config{Read: read, Public: true})
+		if err == nil {
+			address, end, err = browser.Show(ctx, "dashboard", page, env.get("BROWSER"), s.err)
+		}
+		return err
+	}
 	if err := run(ctx, settings); err != nil || ctx.Err() != nil {
 		return err
 	}
-	fmt.Fprintf(s.err, "weir: %s stays open until Ctrl-C\n", seen.address)
+	fmt.Fprintf(s.err, "weir: %s stays open until Ctrl-C\n", address)
 	<-ctx.Done()
 	return nil
 }

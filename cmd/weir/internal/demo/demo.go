@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/cmd/weir/internal/terminal"
 	"github.com/weir-go/weir/dash"
 	"github.com/weir-go/weir/internal/figures"
 	"github.com/weir-go/weir/law"
@@ -95,9 +96,9 @@ var lanes = [...]struct {
 	name, style string
 	limit       *weir.Config // nil for no limit
 }{
-	{"no limit", "31", nil},
-	{fmt.Sprintf("fixed limit %d", goodDay), yellow, &weir.Config{Name: "fixed", Law: law.Fixed{}, Initial: goodDay, Queue: queue}},
-	{"adaptive", "32", &weir.Config{Name: "adaptive", Law: aim, Queue: queue}},
+	{"no limit", terminal.Red, nil},
+	{fmt.Sprintf("fixed limit %d", goodDay), terminal.Yellow, &weir.Config{Name: "fixed", Law: law.Fixed{}, Initial: goodDay, Queue: queue, Histograms: true}},
+	{"adaptive", terminal.Green, &weir.Config{Name: "adaptive", Law: aim, Queue: queue, Histograms: true}},
 }
 
 // Run shows the demonstration. It ends by itself, or early with ctx.

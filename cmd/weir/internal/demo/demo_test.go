@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weir-go/weir/internal/must"
+	"github.com/weir-go/weir/internal/race"
 	"github.com/weir-go/weir/sim"
 )
 
@@ -57,9 +59,7 @@ func TestJudge(t *testing.T) {
 func TestInterruptedDemoComparesWhatRan(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
 	out := &watched{want: "\n 1 full", found: interrupt}
-	if err := Run(ctx, Config{Duration: Longest, Out: out, Color: true}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Run(ctx, Config{Duration: Longest, Out: out, Color: true}))
 	if !regexp.MustCompile(`\nInterrupted after [1-9]\d?s\.\n`).MatchString(out.String()) {
 		t.Errorf("it does not say after how many seconds it was interrupted:\n%s", out)
 	}
@@ -88,6 +88,7 @@ func (w *watched) Write(p []byte) (int, error) {
 // TestAdaptiveSettles simulates the adaptive lane: 5 s into each phase, it answers nine
 // tenths of the server's capacity.
 func TestAdaptiveSettles(t *testing.T) {
+	race.Skip(t, "simulates for long under the race detector, on one goroutine")
 	const settling, length = 5 * time.Second, 10 * time.Second
 	s := sim.Scenario{
 		Name:     "demo",
@@ -105,10 +106,7 @@ func TestAdaptiveSettles(t *testing.T) {
 	for i, p := range phases {
 		good := 0
 		for seed := range uint64(seeds) {
-			result, err := sim.Run(s, nil, seed)
-			if err != nil {
-				t.Fatal(err)
-			}
+			result := must.Have(sim.Run(s, nil, seed))(t)
 			good += result.Phases[2*i+1].Good
 		}
 		can := float64(capacity()) * float64(p.percent) / 100 * (length - settling).Seconds() * seeds

@@ -2,9 +2,11 @@ package demo
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
+	"github.com/weir-go/weir/cmd/weir/internal/terminal"
 	"github.com/weir-go/weir/internal/figures"
 )
 
@@ -26,7 +28,7 @@ func frame(c course, past []second, columns, rows int) (out []row) {
 	height, ofLimit := heights(rows)
 	width := max(columns-nameColumns-figureColumns, 1)
 	out = append(out,
-		row{{bold, "weir demo"}, {"", fmt.Sprintf(": three servers for %d requests a second, each asked for %.0f", capacity(), overload*float64(capacity()))}},
+		row{terminal.In(terminal.Bold, "weir demo"), terminal.In("", fmt.Sprintf(": three servers for %d requests a second, each asked for %.0f", capacity(), overload*float64(capacity())))},
 		progress(c, past),
 		nil,
 		heads(width),
@@ -64,37 +66,37 @@ func progress(c course, past []second) row {
 		at, phase = past[len(past)-1].at, past[len(past)-1].phase
 	}
 	done := min(int(width*at/time.Duration(c)), width)
-	r := plain(fmt.Sprintf("%2.0f of %.0f s [%s%s]  ", min(at, time.Duration(c)).Seconds(), time.Duration(c).Seconds(),
+	r := terminal.Plain(fmt.Sprintf("%2.0f of %.0f s [%s%s]  ", min(at, time.Duration(c)).Seconds(), time.Duration(c).Seconds(),
 		strings.Repeat("#", done), strings.Repeat(".", width-done)))
 	switch {
 	case phase >= len(phases):
-		return append(r, piece{dim, "the load has ended, some clients still wait"})
+		return append(r, terminal.In(terminal.Dim, "the load has ended, some clients still wait"))
 	case phases[phase].percent < 100:
-		return append(r, piece{yellow, fmt.Sprintf("all servers are slow: %d%% of their speed", phases[phase].percent)})
+		return append(r, terminal.In(terminal.Yellow, fmt.Sprintf("all servers are slow: %d%% of their speed", phases[phase].percent)))
 	}
-	return append(r, piece{"", "all servers have their full speed"})
+	return append(r, terminal.In("", "all servers have their full speed"))
 }
 
 // heads names the phases above their parts of the charts.
 func heads(width int) row {
-	r := row{{dim, fmt.Sprintf("%-*s", nameColumns, "in time, 1/s")}}
+	r := row{terminal.In(terminal.Dim, fmt.Sprintf("%-*s", nameColumns, "in time, 1/s"))}
 	for i, p := range phases {
 		from, to := i*width/len(phases), (i+1)*width/len(phases)
-		r = append(r, piece{dim, fmt.Sprintf("%-*s", to-from, "|"+p.name)})
+		r = append(r, terminal.In(terminal.Dim, fmt.Sprintf("%-*s", to-from, "|"+p.name)))
 	}
-	return append(r, piece{dim, fmt.Sprintf("%*s%*s", figureColumns/2, "now", figureColumns/2, "mean")})
+	return append(r, terminal.In(terminal.Dim, fmt.Sprintf("%*s%*s", figureColumns/2, "now", figureColumns/2, "mean")))
 }
 
 // labelled puts a name before the rows of a chart, and figures after the last.
 func labelled(name, style string, chart []string, figures ...string) (rows []row) {
 	for i, line := range chart {
-		r := row{{"", strings.Repeat(" ", nameColumns)}, {style, line}}
+		r := row{terminal.In("", strings.Repeat(" ", nameColumns)), terminal.In(style, line)}
 		if i == 0 {
-			r[0] = piece{bold, fmt.Sprintf("%-*s", nameColumns, name)}
+			r[0] = terminal.In(terminal.Bold, fmt.Sprintf("%-*s", nameColumns, name))
 		}
 		if i == len(chart)-1 {
 			for _, f := range figures {
-				r = append(r, piece{"", fmt.Sprintf("%*s", figureColumns/2, f)})
+				r = append(r, terminal.In("", fmt.Sprintf("%*s", figureColumns/2, f)))
 			}
 		}
 		rows = append(rows, r)
@@ -109,7 +111,7 @@ func limits(c course, past []second, width, height int) []row {
 		values[i] = float64(s.adaptive.Limit)
 		highest, now = max(highest, values[i]), fmt.Sprint(s.adaptive.Limit)
 	}
-	return labelled("adaptive limit", "36", columnsOf(c, values, highest, width, height), now)
+	return labelled("adaptive limit", terminal.Cyan, columnsOf(c, values, highest, width, height), now)
 }
 
 // latest returns the figures of the adaptive lane in the last second.
@@ -119,37 +121,22 @@ func latest(past []second) []row {
 		line = past[len(past)-1].adaptive
 	}
 	return []row{
-		plain(fmt.Sprintf("adaptive: %d in flight, %d queued, p95 %s, %.0f admitted/s, %.0f refused/s",
+		terminal.Plain(fmt.Sprintf("adaptive: %d in flight, %d queued, p95 %s, %.0f admitted/s, %.0f refused/s",
 			line.InFlight, line.Queued, figures.Latency(line.P95), line.Admitted, line.Refused)),
-		{{dim, "last change: " + line.Change}},
-		{{dim, "Ctrl-C ends it early. A table of all follows."}},
+		{terminal.In(terminal.Dim, "last change: "+line.Change)},
+		{terminal.In(terminal.Dim, "Ctrl-C ends it early. A table of all follows.")},
 	}
 }
-
-// eighths are the heights of a column within one row.
-var eighths = []rune(" ▁▂▃▄▅▆▇█")
 
 // columnsOf draws a value a second over the whole course, from top to bottom.
 func columnsOf(c course, values []float64, most float64, width, height int) []string {
 	seconds := max(int(time.Duration(c)/time.Second), 1)
-	full := len(eighths) - 1
-	rows := make([]string, height)
-	for row := range rows {
-		var line strings.Builder
-		below := (height - 1 - row) * full // eighths
-		for column := range width {
-			i := column * seconds / width
-			if i >= len(values) {
-				line.WriteRune(' ')
-				continue
-			}
-			tall := int(values[i]/most*float64(height*full) + 0.5)
-			if row == height-1 {
-				tall = max(tall, 1) // show at least that time has passed
-			}
-			line.WriteRune(eighths[min(max(tall-below, 0), full)])
+	columns := make([]float64, width)
+	for column := range columns {
+		columns[column] = math.NaN()
+		if i := column * seconds / width; i < len(values) {
+			columns[column] = values[i]
 		}
-		rows[row] = line.String()
 	}
-	return rows
+	return terminal.Bars(columns, most, height)
 }

@@ -1,10 +1,9 @@
 package demo
 
 import (
-	"strings"
 	"time"
-	"unicode/utf8"
 
+	"github.com/weir-go/weir/cmd/weir/internal/terminal"
 	"github.com/weir-go/weir/internal/figures"
 )
 
@@ -12,13 +11,6 @@ import (
 const (
 	leastColumns = 80
 	leastRows    = 24
-)
-
-// The sequences that switch to the other screen of a terminal and hide the cursor, and back
-// (xterm's private modes).
-const (
-	enterScreen = "\x1b[?1049h\x1b[?25l"
-	leaveScreen = "\x1b[?25h\x1b[?1049l"
 )
 
 // A second holds the figures of one second.
@@ -68,7 +60,7 @@ type live struct {
 
 func (l *live) begin(c course) {
 	l.course = c
-	l.write(enterScreen)
+	l.write(terminal.Enter)
 	l.draw()
 }
 
@@ -79,7 +71,7 @@ func (l *live) show(s second) {
 
 // end restores the screen and prints the introduction of the table.
 func (l *live) end() {
-	l.write(leaveScreen)
+	l.write(terminal.Leave)
 	l.introduce(time.Duration(l.course))
 }
 
@@ -87,57 +79,7 @@ func (l *live) end() {
 // change it.
 func (l *live) draw() {
 	columns, rows := l.size()
-	var out strings.Builder
-	out.WriteString("\x1b[H")
-	for i, line := range fitting(frame(l.course, l.past, columns, rows), rows) {
-		if i > 0 {
-			out.WriteString("\r\n")
-		}
-		out.WriteString(line.cut(columns).paint(l.printer) + "\x1b[K")
-	}
-	out.WriteString("\x1b[J")
-	l.write(out.String())
+	l.write(terminal.Draw(frame(l.course, l.past, columns, rows), columns, rows, l.color))
 }
 
-// fitting drops the last rows if the screen is too small, as after it has shrunk. The last
-// row of the screen stays free: some terminals scroll after it.
-func fitting(frame []row, rows int) []row { return frame[:min(len(frame), max(rows-1, 0))] }
-
-// A row is a line of the frame, in pieces of one style each.
-type row []piece
-
-type piece struct{ style, text string }
-
-func plain(text string) row { return row{{"", text}} }
-
-// cut cuts the row at the edge of the screen, because a longer one would wrap.
-func (r row) cut(columns int) (short row) {
-	for _, p := range r {
-		letters := []rune(p.text)
-		if len(letters) > columns {
-			letters = letters[:max(columns, 0)]
-		}
-		columns -= len(letters)
-		short = append(short, piece{p.style, string(letters)})
-	}
-	return short
-}
-
-func (r row) paint(p printer) string {
-	var out strings.Builder
-	for _, piece := range r {
-		if piece.style == "" {
-			out.WriteString(piece.text)
-		} else {
-			out.WriteString(p.paint(piece.style, piece.text))
-		}
-	}
-	return out.String()
-}
-
-func (r row) width() (n int) {
-	for _, p := range r {
-		n += utf8.RuneCountInString(p.text)
-	}
-	return n
-}
+type row = terminal.Row

@@ -9,7 +9,9 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/weir-go/weir/cmd/weir/internal/terminal"
 	"github.com/weir-go/weir/internal/figures"
+	"github.com/weir-go/weir/internal/must"
 )
 
 // seconds are the first n of a run, with a limit that grows.
@@ -38,10 +40,10 @@ func TestFramesFitTheScreen(t *testing.T) {
 						t.Errorf("%d rows on a screen of %d", len(lines), rows)
 					}
 					for i, line := range lines {
-						if w := line.width(); w > columns && i != len(lines)-2 {
+						if w := width(line); w > columns && i != len(lines)-2 {
 							t.Errorf("%d columns on a screen of %d: %v", w, columns, line)
 						}
-						if w := line.cut(columns).width(); w > columns {
+						if w := width(line.Cut(columns)); w > columns {
 							t.Errorf("cut to %d columns of %d: %v", w, columns, line)
 						}
 					}
@@ -97,7 +99,7 @@ adaptive: 1000 in flight, 1000 queued, p95 60.0s, 999 admitted/s, 999 refused/s
 	var got strings.Builder
 	c := course(30 * time.Second)
 	for _, line := range frame(c, seconds(c, 15), leastColumns, leastRows) {
-		fmt.Fprintln(&got, strings.TrimRight(line.paint(printer{}), " "))
+		fmt.Fprintln(&got, strings.TrimRight(line.Paint(false), " "))
 	}
 	if text, _, _ := strings.Cut(got.String(), "last change"); text != want {
 		t.Errorf("got\n%swant\n%s", text, want)
@@ -110,11 +112,9 @@ func TestLiveViewLeavesTheScreenBeforeTheTable(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
 	out := &watched{want: "\x1b[J\x1b[H", found: interrupt} // the second frame
 	size := func() (columns, rows int) { return 80, 24 }
-	if err := Run(ctx, Config{Duration: Longest, Out: out, Size: size}); err != nil {
-		t.Fatal(err)
-	}
-	frames, after, found := strings.Cut(out.String(), leaveScreen)
-	if !found || !strings.HasPrefix(frames, enterScreen) {
+	must.Do(t, Run(ctx, Config{Duration: Longest, Out: out, Size: size}))
+	frames, after, found := strings.Cut(out.String(), terminal.Leave)
+	if !found || !strings.HasPrefix(frames, terminal.Enter) {
 		t.Fatalf("does not enter the other screen, or does not leave it: %q", out)
 	}
 	for _, want := range []string{"Three servers on loopback", "Interrupted after ", "p99 served", "\nadaptive "} {
@@ -157,4 +157,12 @@ func TestTextsFitEightyColumns(t *testing.T) {
 			t.Errorf("%d columns: %s", n, line)
 		}
 	}
+}
+
+// width is the columns of a row.
+func width(r row) (n int) {
+	for _, p := range r {
+		n += utf8.RuneCountInString(p.Text)
+	}
+	return n
 }

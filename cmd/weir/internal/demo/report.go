@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/weir-go/weir/cmd/weir/internal/terminal"
 	"github.com/weir-go/weir/internal/figures"
 )
 
@@ -18,18 +19,7 @@ type printer struct {
 
 func (p printer) write(text string) { _, _ = io.WriteString(p, text) } // a failed write cannot be reported anywhere
 
-const (
-	bold   = "1"
-	yellow = "33"
-	dim    = "2"
-)
-
-func (p printer) paint(style, text string) string {
-	if !p.color {
-		return text
-	}
-	return "\x1b[" + style + "m" + text + "\x1b[0m"
-}
+func (p printer) paint(style, text string) string { return terminal.Paint(style, text, p.color) }
 
 // introduce explains the comparison.
 func (p printer) introduce(duration time.Duration) {
@@ -49,23 +39,23 @@ fixed and adapt have a queue of %d, for %v at most.
 
 // heads prints the heads of the lines a second.
 func (p printer) heads() {
-	fmt.Fprintln(p, p.paint(dim, fmt.Sprintf("\n%8s%-*s  in time/s", "", len(figures.Header), "adaptive lane")))
-	fmt.Fprintln(p, p.paint(bold, fmt.Sprintf(" s speed %s none fixed adapt  last change of the limit", figures.Header)))
+	fmt.Fprintln(p, p.paint(terminal.Dim, fmt.Sprintf("\n%8s%-*s  in time/s", "", len(figures.Header), "adaptive lane")))
+	fmt.Fprintln(p, p.paint(terminal.Bold, fmt.Sprintf(" s speed %s none fixed adapt  last change of the limit", figures.Header)))
 }
 
 func capacity() int { return int(workers / service.Seconds()) }
 
 // second prints the last second.
 func (p printer) second(s second) {
-	name := p.paint(dim, "idle ") // the load has ended, some clients still wait
+	name := p.paint(terminal.Dim, "idle ") // the load has ended, some clients still wait
 	if s.phase < len(phases) {
 		name = fmt.Sprintf("%-5s", phases[s.phase].name)
 		if phases[s.phase].percent < 100 {
-			name = p.paint(yellow, name)
+			name = p.paint(terminal.Yellow, name)
 		}
 	}
 	fmt.Fprintf(p, "%2.0f %s %v %4d %5d %s  %s\n", s.at.Seconds(), name, s.adaptive,
-		s.goodput[0], s.goodput[1], p.paint(bold, fmt.Sprintf("%5d", s.goodput[2])), s.adaptive.Change)
+		s.goodput[0], s.goodput[1], p.paint(terminal.Bold, fmt.Sprintf("%5d", s.goodput[2])), s.adaptive.Change)
 }
 
 // compare prints the closing table for the completed part of the run.
@@ -82,7 +72,7 @@ func (p printer) compare(all contest, c course, ran time.Duration) {
 		}
 		t.row(lanes[i].name, i == len(lanes)-1, l, overall, parts...)
 	}
-	fmt.Fprintln(p, p.paint(dim, possible(c, ran)))
+	fmt.Fprintln(p, p.paint(terminal.Dim, possible(c, ran)))
 	fmt.Fprintln(p, all.lateness().reserve())
 	fmt.Fprintln(p, "Late: answered after the deadline, or the client gave up.")
 }
@@ -111,14 +101,14 @@ func (t closing) line(name, overall string, parts []string, p99, refused, late, 
 }
 
 func (t closing) head(parts ...string) {
-	fmt.Fprintln(t, t.paint(bold, t.line("", "overall", parts, "p99 served", "refused", "late", "failed")))
+	fmt.Fprintln(t, t.paint(terminal.Bold, t.line("", "overall", parts, "p99 served", "refused", "late", "failed")))
 }
 
 // row prints the line of a load.
 func (t closing) row(name string, stress bool, l *load, overall string, parts ...string) {
 	line := t.line(name, overall, parts, figures.Latency(l.slowest()), l.sum(refused), l.sum(late), l.sum(broken))
 	if stress {
-		line = t.paint(bold, line)
+		line = t.paint(terminal.Bold, line)
 	}
 	fmt.Fprintln(t, line)
 }

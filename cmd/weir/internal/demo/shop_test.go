@@ -10,16 +10,14 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/bulkhead"
+	"github.com/weir-go/weir/internal/must"
 )
 
 // The demonstration's claim holds for the servers themselves, without sockets and clocks: in
 // bursts the bulkhead keeps checkout unaffected, and search loses nothing by it.
 func TestBulkheadKeepsCheckoutServed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		set, err := bulkhead.New(compartments)
-		if err != nil {
-			t.Fatal(err)
-		}
+		set := must.Have(bulkhead.New(compartments))(t)
 		with, without := served(t, set), served(t, nil)
 		t.Logf("good with %.3v, without %.3v", with, without)
 		if with[1] < 0.99 {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/weir-go/weir/cmd/weir/internal/terminal"
 	"github.com/weir-go/weir/internal/figures"
 )
 
@@ -26,17 +27,17 @@ checkout alone, the others for whoever asks first, and each route has a queue of
 		burstEvery, burstEvery/2, 100*burstShare, burstHangs,
 		checkout.rate, checkout.takes, checkout.need(), checkout.deadline,
 		patience, connections, kept, queue.Size, queue.Timeout)
-	fmt.Fprintln(p, p.paint(dim, fmt.Sprintf("%19s%-*s  in time/s", "", len(figures.Header), "with the bulkhead")))
-	fmt.Fprintln(p, p.paint(bold, fmt.Sprintf(" s route    search %s   with without", figures.Header)))
+	fmt.Fprintln(p, p.paint(terminal.Dim, fmt.Sprintf("%19s%-*s  in time/s", "", len(figures.Header), "with the bulkhead")))
+	fmt.Fprintln(p, p.paint(terminal.Bold, fmt.Sprintf(" s route    search %s   with without", figures.Header)))
 }
 
 // route prints the last second of a route.
 func (p printer) route(at time.Duration, r *route, line figures.Line, with, without int) {
 	state := "well  "
 	if inBurst(at-time.Second/2) == 1 {
-		state = p.paint(yellow, "burst ")
+		state = p.paint(terminal.Yellow, "burst ")
 	}
-	fmt.Fprintf(p, "%2.0f %-8s %s %v  %s %7d\n", at.Seconds(), r.name, state, line, p.paint(bold, fmt.Sprintf("%5d", with)), without)
+	fmt.Fprintf(p, "%2.0f %-8s %s %v  %s %7d\n", at.Seconds(), r.name, state, line, p.paint(terminal.Bold, fmt.Sprintf("%5d", with)), without)
 }
 
 // compareRoutes prints the closing table for the completed part of the run.

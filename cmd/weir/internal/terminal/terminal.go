@@ -1,4 +1,4 @@
-// Package terminal reads the size of terminals.
+// Package terminal reads the size of terminals, and draws on them.
 package terminal
 
 import "os"

@@ -1,8 +1,11 @@
 package terminal
 
 import (
+	"math"
 	"os"
 	"testing"
+
+	"github.com/weir-go/weir/internal/must"
 )
 
 func TestFilesAreNoTerminals(t *testing.T) {
@@ -12,14 +15,31 @@ func TestFilesAreNoTerminals(t *testing.T) {
 	}
 	defer r.Close()
 	defer w.Close()
-	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	null := must.Have(os.OpenFile(os.DevNull, os.O_WRONLY, 0))(t)
 	defer null.Close()
 	for _, file := range []*os.File{w, null} {
 		if _, _, ok := Size(file); ok || Is(file) {
 			t.Errorf("%s is taken for a terminal", file.Name())
 		}
+	}
+}
+
+func TestClean(t *testing.T) {
+	if got := Clean("\x1b[31mäb\u202e\nü\x9b2J"); got != "[31mäbü\ufffd2J" {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestDrawKeepsTheLastRowFree(t *testing.T) {
+	frame := []Row{{In(Bold, "ab"), In("", "cd")}, Plain("x"), Plain("y")}
+	if got, want := Draw(frame, 3, 3, true), "\x1b[H\x1b[K\x1b[1mab\x1b[0mc\r\n\x1b[Kx\x1b[J"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+func TestBars(t *testing.T) {
+	got := Bars([]float64{math.NaN(), 0, 8, 16, 99}, 16, 2)
+	if got[0] != "   ██" || got[1] != " ▁███" {
+		t.Errorf("%q", got)
 	}
 }

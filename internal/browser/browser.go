@@ -1,0 +1,45 @@
+package browser
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os/exec"
+	"runtime"
+	"time"
+)
+
+// Show serves a page on a loopback address, prints the address, and opens the user's browser: own
+// is its command, or "" for the command of the system. Without a browser, the user can still follow
+// the address. Only this machine can connect; the page has to refuse requests of foreign pages.
+func Show(ctx context.Context, what string, page http.Handler, own string, messages io.Writer) (address string, end func(), err error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", nil, err
+	}
+	address = fmt.Sprintf("http://%v/", listener.Addr())
+	server := &http.Server{Handler: page, ReadHeaderTimeout: time.Minute}
+	go func() { _ = server.Serve(listener) }() // until the end
+	fmt.Fprintf(messages, "weir: the %s is on %s\n", what, address)
+	name, args := command(own)
+	// The browser outlives this command.
+	if cmd := exec.CommandContext(context.WithoutCancel(ctx), name, append(args, address)...); cmd.Start() == nil {
+		go func() { _ = cmd.Wait() }()
+	}
+	return address, func() { _ = server.Close() }, nil
+}
+
+// command returns the command that opens an address in the user's browser.
+func command(own string) (name string, args []string) {
+	switch {
+	case own != "":
+		return own, nil
+	case runtime.GOOS == "darwin":
+		return "open", nil
+	case runtime.GOOS == "windows":
+		return "rundll32", []string{"url.dll,FileProtocolHandler"}
+	}
+	return "xdg-open", nil
+}

@@ -1,0 +1,2 @@
+// Package browser shows a dashboard in the user's browser, for the commands.
+package browser
