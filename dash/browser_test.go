@@ -8,11 +8,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/dash"
 	"github.com/weir-go/weir/internal/chromium"
 	"github.com/weir-go/weir/internal/longtest"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
 )
 
@@ -28,10 +30,7 @@ var hostile = []string{`<img src=x onerror="window.broken = true">`, `"';alert(1
 // serve serves a dashboard at an address until stop.
 func serve(t *testing.T, address string, d *dash.Handler) (at string, stop func()) {
 	t.Helper()
-	listener, err := net.Listen("tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Have(net.Listen("tcp", address))(t)
 	server := &http.Server{Handler: d}
 	go server.Serve(listener)
 	stop = func() {
@@ -44,22 +43,27 @@ func serve(t *testing.T, address string, d *dash.Handler) (at string, stop func(
 
 func newDash(t *testing.T, c dash.Config) *dash.Handler {
 	t.Helper()
-	d, err := dash.New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Have(dash.New(c))(t)
 	return d
 }
 
 func TestDashboardInABrowser(t *testing.T) {
 	longtest.Skip(t)
+	t.Parallel()
 	settings := weir.Config{Name: "search", Law: law.Fixed{}, Initial: 4}
 	search := weir.Must(weir.New(settings))
 	limiters := []*weir.Limiter{search}
 	for _, name := range hostile {
 		limiters = append(limiters, weir.Must(weir.New(weir.Config{Name: name})))
 	}
-	config := dash.Config{Read: dash.Limiters(limiters...), Token: secret}
+	var refusals dash.Refusals
+	config := dash.Config{Read: dash.Limiters(limiters...), Token: secret, Refusals: &refusals, Pin: func(name string, limit *int) error {
+		if limit == nil || name != "search" {
+			return fmt.Errorf("%s: <b>cannot</b>", name)
+		}
+		settings.Min, settings.Initial = *limit, *limit
+		return search.Update(settings)
+	}}
 	at, stop := serve(t, "127.0.0.1:0", newDash(t, config))
 	tab := chromium.Start(t).Tab(t)
 
@@ -82,31 +86,26 @@ func TestDashboardInABrowser(t *testing.T) {
 
 	// Work, refusals, and a change of the limit with its reason.
 	for range 4 {
-		permit, err := search.Acquire(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		permit := must.Have(search.Acquire(t.Context()))(t)
 		defer permit.Done(nil)
 	}
-	if _, err := search.Acquire(t.Context()); err == nil {
-		t.Fatal("no refusal")
+	for _, id := range append(hostile, "r-1") {
+		_, err := search.Acquire(weir.WithTenant(t.Context(), hostile[0]))
+		refusals.Add(weir.WithTenant(t.Context(), hostile[0]), id, err)
 	}
-	settings.Min, settings.Initial = 9, 9
-	if err := search.Update(settings); err != nil {
-		t.Fatal(err)
-	}
+	tab.Wait(t, `document.querySelectorAll('#requests tbody tr').length === 5`)
+	tab.Eval(t, `(document.getElementById('find').value = 'r-', document.getElementById('find').dispatchEvent(new Event('input')))`, nil)
+	tab.Wait(t, `document.querySelector('#requests tbody').innerText.replace(/\s+/g, ' ').match(/^r-1 .* search limit reached <img/)`)
+	tab.Eval(t, `document.getElementById('pin').elements.limit.focus()`, nil)
+	tab.Eval(t, `document.getElementById('pin').elements.limit.value = 9`, nil)
+	tab.Press(t, "Enter")
+	tab.Wait(t, `document.getElementById('pinned').textContent === 'Pinned at 9.'`)
 	tab.Wait(t, `document.getElementById('changes').textContent.includes('pinned: raised 4 to 9')`)
-	tab.Wait(t, `document.getElementById('refusals').textContent.includes('limit reached1')`)
+	tab.Wait(t, `document.getElementById('refusals').textContent.includes('limit reached5')`)
 	tab.Wait(t, `charts.every(c => c.plot.data[0].length === readings[at].length) && readings[inFlight].at(-1) === 4`)
 	// The limit, work in flight and the mark are in the colours of the first chart.
 	for _, css := range []string{"limit", "work"} {
-		tab.Wait(t, fmt.Sprintf(`(() => {
-			const {ctx} = charts[0].plot, {width, height} = ctx.canvas, n = parseInt(getComputedStyle(document.documentElement).getPropertyValue('--%s').slice(1), 16);
-			const pixels = ctx.getImageData(0, 0, width, height).data;
-			let found = 0;
-			for (let i = 0; i < pixels.length; i += 4) if ((pixels[i] << 16 | pixels[i + 1] << 8 | pixels[i + 2]) === n) found++;
-			return found > 20;
-		})()`, css))
+		tab.Drawn(t, "charts[0].plot.ctx.canvas", css)
 	}
 
 	// A change in the list leads to its moment.
@@ -117,17 +116,7 @@ func TestDashboardInABrowser(t *testing.T) {
 	tab.Press(t, "Enter")
 	tab.Wait(t, `document.querySelectorAll('#figures tbody tr').length > 2`)
 
-	for _, width := range []int{1280, 360} {
-		for _, scheme := range []string{"light", "dark"} {
-			what := fmt.Sprintf("dash-%d-%s", width, scheme)
-			tab.Look(t, width, 1400, scheme)
-			tab.Wait(t, `charts.every(c => c.plot.width === c.place.clientWidth)`)
-			tab.Inspect(t, what, true)
-			if *screenshots != "" {
-				tab.Screenshot(t, filepath.Join(*screenshots, what+".png"))
-			}
-		}
-	}
+	tab.Views(t, "dash", 2600, `charts.every(c => c.plot.width === c.place.clientWidth)`, *screenshots)
 	var broken bool
 	if tab.Eval(t, "window.broken === true || document.querySelector('img') != null", &broken); broken {
 		t.Error("a name became markup")
@@ -135,6 +124,9 @@ func TestDashboardInABrowser(t *testing.T) {
 	for _, complaint := range tab.Errors() {
 		t.Errorf("in the console: %s", complaint)
 	}
+	tab.Eval(t, `document.querySelector('#pin [value=unpin]').click()`, nil)
+	tab.Wait(t, `document.getElementById('pinned').textContent.includes('search: <b>cannot</b>')`)
+	tab.Errors() // Chromium complains about the status 422
 
 	// The connection is lost, and comes back.
 	stop()
@@ -145,4 +137,54 @@ func TestDashboardInABrowser(t *testing.T) {
 	}
 	serve(t, at, newDash(t, config))
 	tab.Wait(t, `document.getElementById('connection').textContent === 'Live' && document.getElementById('name').textContent === 'search'`)
+}
+
+// The event of the connection shows that it is lost, without the timer that watches over silence.
+func TestLostConnectionIsShownAtOnce(t *testing.T) {
+	longtest.Skip(t)
+	t.Parallel()
+	config := dash.Config{Read: dash.Limiters(weir.Must(weir.New(weir.Config{Name: "search"}))), Public: true}
+	at, stop := serve(t, "127.0.0.1:0", newDash(t, config))
+	tab := chromium.Start(t).Tab(t)
+	tab.Prepare(t, "window.setInterval = () => 0")
+	tab.Open(t, "http://"+at+"/")
+	tab.Wait(t, `document.getElementById('connection').textContent === 'Live'`)
+	stop()
+	tab.Wait(t, `document.getElementById('connection').textContent.startsWith('Connection lost')`)
+}
+
+func TestRecordingInABrowser(t *testing.T) {
+	longtest.Skip(t)
+	t.Parallel()
+	var file strings.Builder
+	file.WriteString(`{"weir":"recording","version":1}` + "\n" + `{"overview":{"limiters":[{"name":"search","limit":14}]}}` + "\n")
+	begun := time.Date(2026, 3, 4, 5, 0, 0, 0, time.UTC)
+	for i := range 4 * 7200 { // four hours: more than a live page keeps
+		change := ""
+		if i == 300 {
+			change = fmt.Sprintf(`{"at":%d,"to":14,"why":"p95 above target","text":"<b>p95</b> 131ms above 115ms: cut 20 to 14"}`, begun.Add(150*time.Second).UnixMilli())
+		}
+		fmt.Fprintf(&file, `{"details":{"name":"search","points":[[%d,%d,%d,2,0,40,88,100,60,40]],"changes":[%s],"refusals":[{"reason":"queue full","total":%d,"rate":40}],"decision":"p95 above target"}}`+"\n",
+			begun.Add(time.Duration(i)*time.Second/2).UnixMilli(), 20-min(i/300, 1)*6, 10+i%5, change, 20*i)
+	}
+	page := must.Have(dash.Replay(strings.NewReader(file.String()), dash.Config{Public: true}))(t)
+	at, _ := serve(t, "127.0.0.1:0", page)
+	tab := chromium.Start(t).Tab(t)
+	tab.Look(t, 1280, 1200, "light")
+	tab.Open(t, "http://"+at+"/")
+	tab.Wait(t, `document.getElementById('connection').textContent.startsWith('Recording from ') && readings[limit].length === 4 * 7200`)
+	tab.Eval(t, `document.querySelector('#changes button').focus()`, nil)
+	tab.Press(t, "Enter")
+	tab.Wait(t, `document.getElementById('moment').textContent.includes('limit 14') && document.getElementById('moment').textContent.includes('<b>p95</b>')`)
+	// Silence does not count as a lost connection.
+	tab.Wait(t, `performance.now() > 8000`)
+	tab.Wait(t, `document.getElementById('connection').textContent.startsWith('Recording from ')`)
+	tab.Wait(t, `document.body.innerText.includes('The law at the end: p95 above target')`)
+	tab.Inspect(t, "a recording", true)
+	if *screenshots != "" {
+		tab.Screenshot(t, filepath.Join(*screenshots, "dash-recording.png"))
+	}
+	for _, complaint := range tab.Errors() {
+		t.Errorf("in the console: %s", complaint)
+	}
 }

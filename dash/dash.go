@@ -9,19 +9,38 @@ import (
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
 	"github.com/weir-go/weir/internal/access"
+	"github.com/weir-go/weir/internal/uplot"
+	"github.com/weir-go/weir/pool"
 )
 
 // Config says what a dashboard shows, and which requests may look.
 type Config struct {
 	// Read returns the state of all that is shown: see [Limiters] and [Keys]. It is called by one
-	// goroutine at a time. Of snapshots with the same name only the first is shown. Required.
+	// goroutine at a time. Of snapshots with the same name only the first is shown. Required,
+	// unless there are Pools.
 	Read func() []weir.Snapshot
+
+	// Pools are shown by name as limiters are: the size is the limit, and the backlog is the queue.
+	// The default is none.
+	Pools map[string]*pool.Pool
+
+	// Tables returns the state of other sources, as Read does: see [Throttles]. At most 64 tables
+	// of 64 rows are shown. The default is none.
+	Tables func() []Table
+
+	// Refusals are shown to viewers with the token. The default is none.
+	Refusals *Refusals
+
+	// Pin fixes the limit of the limiter of a name, or lets its law decide again if the limit is
+	// nil. The name is as shown: at most 128 bytes of UTF-8, to which longer names are cut. The
+	// page offers that to viewers with the token. The default is that a page changes nothing.
+	Pin func(limiter string, limit *int) error
 
 	// Token returns the token that lets someone look, of 16 bytes or more. It is called for each
 	// request, so the token can change. Required, unless Public is set.
 	Token func() (string, error)
 
-	// Public lets everyone look who reaches the handler.
+	// Public lets everyone look who reaches the handler. Refusals and Pin still take the token.
 	Public bool
 
 	// Hosts are the names by which browsers reach the handler, without ports. A loopback
@@ -69,13 +88,23 @@ var assets embed.FS
 
 // New returns a dashboard, or an error that matches [weir.ErrConfig] and names the field.
 func New(c Config) (*Handler, error) {
-	if c.Read == nil {
+	if c.Read == nil && len(c.Pools) == 0 {
 		return nil, fmt.Errorf("%w: dash: Read is nil: want what to show, such as dash.Limiters(lim)", weir.ErrConfig)
 	}
+	if c.Read == nil {
+		c.Read = Limiters()
+	}
+	hub := newHub(c.Read)
+	hub.pools, hub.tables, hub.refusals = c.Pools, c.Tables, c.Refusals
+	return serve(c, hub)
+}
+
+// serve returns the handler of a hub.
+func serve(c Config, hub *hub) (*Handler, error) {
 	if c.Token == nil && !c.Public {
 		return nil, fmt.Errorf("%w: dash: Token is nil: want a function that returns the token, or Public: true", weir.ErrConfig)
 	}
-	h := &Handler{config: c, hub: newHub(c.Read)}
+	h := &Handler{config: c, hub: hub}
 	if c.Token != nil {
 		if _, err := h.token(); err != nil {
 			return nil, fmt.Errorf("%w: dash: %w", weir.ErrConfig, err)
@@ -87,10 +116,12 @@ func New(c Config) (*Handler, error) {
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", h.page)
+	mux.HandleFunc("GET /login", func(w http.ResponseWriter, _ *http.Request) { send(w, "login.html", http.StatusOK) })
 	mux.HandleFunc("POST /login", h.login)
+	mux.HandleFunc("POST /pin", h.pin)
 	mux.HandleFunc("GET /events", h.events)
-	for _, name := range []string{"dash.js", "dash.css", "uPlot.iife.min.js", "uPlot.min.css"} {
-		mux.Handle("GET /"+name, http.FileServerFS(parts))
+	for name, in := range map[string]fs.FS{"dash.js": parts, "dash.css": parts, "uPlot.iife.min.js": uplot.Files, "uPlot.min.css": uplot.Files} {
+		mux.Handle("GET /"+name, http.FileServerFS(in))
 	}
 	h.inside = http.NewCrossOriginProtection().Handler(mux)
 	return h, nil

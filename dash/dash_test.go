@@ -13,6 +13,7 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/dash"
+	"github.com/weir-go/weir/internal/must"
 )
 
 // A leaver is a client that leaves after the first message of a stream.
@@ -39,10 +40,7 @@ func ask(t *testing.T, d http.Handler, method, target, body string, header ...st
 
 func read(t *testing.T, r *http.Response) string {
 	t.Helper()
-	text, err := io.ReadAll(r.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Have(io.ReadAll(r.Body))(t)
 	return string(text)
 }
 
@@ -158,10 +156,7 @@ func TestPublicDashboardStreams(t *testing.T) {
 	lim := weir.Must(weir.New(weir.Config{Name: "search"}))
 	d := newDash(t, dash.Config{Read: dash.Limiters(lim), Public: true})
 	at, _ := serve(t, "127.0.0.1:0", d)
-	got, err := http.Get("http://" + at + "/events?limiter=search")
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Have(http.Get("http://" + at + "/events?limiter=search"))(t)
 	defer got.Body.Close()
 	if kind := got.Header.Get("Content-Type"); kind != "text/event-stream" {
 		t.Errorf("type %q", kind)
@@ -180,6 +175,26 @@ func TestPublicDashboardStreams(t *testing.T) {
 	}
 	if got := ask(t, d, "POST", "http://localhost/login", ""); got.StatusCode != 404 {
 		t.Errorf("login without a token: %d", got.StatusCode)
+	}
+}
+
+func TestThousandConnectionsAreBounded(t *testing.T) {
+	d := newDash(t, dash.Config{Read: dash.Limiters(), Public: true})
+	at, _ := serve(t, "127.0.0.1:0", d)
+	client := &http.Client{Transport: &http.Transport{}}
+	counts := map[int]int{}
+	for range 1000 {
+		got, err := client.Get("http://" + at + "/events")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer got.Body.Close()
+		if counts[got.StatusCode]++; got.StatusCode == 503 && got.Header.Get("Retry-After") == "" {
+			t.Fatal("refused without Retry-After")
+		}
+	}
+	if counts[200] != 256 || counts[503] != 744 {
+		t.Errorf("answers by status: %v", counts)
 	}
 }
 

@@ -5,10 +5,12 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"strings"
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
 	"github.com/weir-go/weir/dash"
+	"github.com/weir-go/weir/throttle"
 )
 
 func Example() {
@@ -36,6 +38,38 @@ func ExampleNew() {
 	d.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "http://localhost/", nil))
 	fmt.Println(answer.Code, answer.Header().Get("Content-Type"))
 	// Output: 200 text/html; charset=utf-8
+}
+
+func ExampleReplay() {
+	recorded := `{"weir":"recording","version":1}
+{"details":{"name":"search","whole":true,"points":[[1772600400000,20,9,0,0,40,88.5,100,100,0]]}}
+`
+	d, err := dash.Replay(strings.NewReader(recorded), dash.Config{Public: true})
+	if err != nil {
+		panic(err)
+	}
+	answer := httptest.NewRecorder()
+	d.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "http://localhost/", nil))
+	fmt.Println(answer.Code)
+
+	_, err = dash.Replay(strings.NewReader(recorded[:80]), dash.Config{Public: true})
+	fmt.Println(err)
+	// Output:
+	// 200
+	// weir: invalid configuration: dash: line 2: is cut off: want it removed, or the rest of the file
+}
+
+func ExampleThrottles() {
+	db, err := throttle.New(throttle.Config{Name: "db"})
+	if err != nil {
+		panic(err)
+	}
+	for _, table := range dash.Throttles(db)() {
+		fmt.Println(table.Name, table.Rows[2])
+	}
+	// Output:
+	// db reads [admitted/s 0.0]
+	// db writes [admitted/s 0.0]
 }
 
 func ExampleKeys() {

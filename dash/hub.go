@@ -9,36 +9,53 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/internal/label"
+	"github.com/weir-go/weir/internal/recording"
+	"github.com/weir-go/weir/pool"
 )
 
 const (
-	every        = 500 * time.Millisecond // between two readings
-	linger       = time.Minute            // how long readings go on without a client, as while it reloads
-	mostClients  = 256
-	mostLimiters = 64
-	mostBehind   = 16 // messages that a client has not read yet: eight seconds
+	every         = 500 * time.Millisecond // between two readings
+	linger        = time.Minute            // how long readings go on without a client, as while it reloads
+	mostClients   = 256
+	mostRecorders = 4 // clients that get the details of all limiters
+	mostLimiters  = 64
+	mostBehind    = 16 // messages that a client has not read yet: eight seconds
 )
 
 var (
-	errFull   = errors.New("too many pages look at this dashboard: want 256 or fewer")
-	errClosed = errors.New("this dashboard is closed")
+	errFull     = errors.New("too many pages look at this dashboard: want 256 or fewer")
+	errRecorded = errors.New("four others record this dashboard: want one of them ended")
+	errClosed   = errors.New("this dashboard is closed")
 )
+
+// A view says which details a client gets.
+type view struct {
+	limiter string
+	all     bool // of all limiters
+	trusted bool // and the requests that were refused
+}
 
 // A client is a page that looks, or another reader of the events.
 type client struct {
-	limiter  string      // whose details it gets
+	view
 	messages chan []byte // closed when the client is cut off
 }
 
 // A hub reads the limiters while it has clients, keeps what it read, and sends it to them. A
 // client never holds up the others.
 type hub struct {
-	read func() []weir.Snapshot
+	read     func() []weir.Snapshot
+	pools    map[string]*pool.Pool
+	tables   func() []Table       // of other sources; nil for none
+	refusals *Refusals            // nil for none
+	recorded *recording.Recording // shown instead, if there is one
 
 	mu      sync.Mutex // guards the fields below
 	clients map[*client]struct{}
 	series  map[string]*series // by label
 	more    int                // limiters that are not shown
+	others  []recording.Table
+	refused requests
 	running bool
 	closed  bool
 }
@@ -47,9 +64,9 @@ func newHub(read func() []weir.Snapshot) *hub {
 	return &hub{read: read, clients: map[*client]struct{}{}, series: map[string]*series{}}
 }
 
-// join adds a client that looks at a limiter, or at the first one if the name is not known. Its
-// first messages hold all that has been read so far.
-func (h *hub) join(limiter string) (*client, error) {
+// join adds a client. It looks at the first limiter if the name of its own is not known. Its first
+// message has all that has been read so far.
+func (h *hub) join(v view) (*client, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {
@@ -57,6 +74,11 @@ func (h *hub) join(limiter string) (*client, error) {
 		return nil, errClosed
 	case len(h.clients) >= mostClients:
 		return nil, errFull
+	case v.all && h.recorders() >= mostRecorders:
+		return nil, errRecorded
+	}
+	if h.recorded != nil {
+		return h.replay(v), nil
 	}
 	if !h.running {
 		h.running = true
@@ -64,16 +86,28 @@ func (h *hub) join(limiter string) (*client, error) {
 		go h.run()
 	}
 	names := h.names()
-	if !slices.Contains(names, limiter) && len(names) > 0 {
-		limiter = names[0]
+	if !slices.Contains(names, v.limiter) && len(names) > 0 {
+		v.limiter = names[0]
 	}
-	c := &client{limiter, make(chan []byte, mostBehind)}
-	c.messages <- h.overview(names)
-	if s := h.series[limiter]; s != nil {
-		c.messages <- s.past(limiter)
-	}
+	return h.add(v, h.message(h.overview(names), v, (*series).past, h.refused.kept)), nil
+}
+
+// add adds a client with its first message.
+func (h *hub) add(v view, first []byte) *client {
+	c := &client{v, make(chan []byte, mostBehind)}
+	c.messages <- first
 	h.clients[c] = struct{}{}
-	return c, nil
+	return c
+}
+
+// recorders counts the clients that get the details of all limiters.
+func (h *hub) recorders() (n int) {
+	for c := range h.clients {
+		if c.all {
+			n++
+		}
+	}
+	return n
 }
 
 func (h *hub) leave(c *client) {
@@ -108,7 +142,7 @@ func (h *hub) run() {
 			lonely = now
 		} else if h.closed || now.Sub(lonely) >= linger {
 			h.running = false
-			h.series = map[string]*series{}
+			h.series, h.refused = map[string]*series{}, requests{}
 			h.mu.Unlock()
 			return
 		}
@@ -126,6 +160,15 @@ func (h *hub) sample(now time.Time) {
 			present[name] = &snap
 		}
 	}
+	var tables []Table
+	moves := map[string][]pool.Decision{}
+	for _, name := range slices.Sorted(maps.Keys(h.pools)) {
+		state := h.pools[name].Snapshot()
+		if label := label.Clean(name); present[label] == nil {
+			present[label], moves[label] = poolReading(state), resized(state, h.pools[name].History())
+		}
+		tables = append(tables, poolTable(name, state))
+	}
 	shown := slices.Sorted(maps.Keys(present))
 	h.more = max(len(shown)-mostLimiters, 0)
 	read := map[string]*series{}
@@ -134,28 +177,50 @@ func (h *hub) sample(now time.Time) {
 			read[name] = &series{}
 		}
 		read[name].add(now, present[name])
+		if all, ok := moves[name]; ok {
+			read[name].decided(all)
+		}
 	}
 	h.series = read
+	if h.tables != nil {
+		tables = append(tables, h.tables()...)
+	}
+	h.others = cut(tables)
+	h.refused.read(h.refusals)
 }
 
 // send sends the last reading to all clients, and cuts off those that are far behind.
 func (h *hub) send() {
-	overview, details := h.overview(h.names()), map[string][]byte{}
+	overview, messages := h.overview(h.names()), map[view][]byte{}
 	for c := range h.clients {
 		if len(c.messages) == cap(c.messages) {
 			h.cut(c)
 			continue
 		}
-		message := details[c.limiter]
-		if message == nil {
-			message = overview
-			if s := h.series[c.limiter]; s != nil {
-				message = slices.Concat(overview, s.latest(c.limiter))
-			}
-			details[c.limiter] = message
+		if messages[c.view] == nil {
+			messages[c.view] = h.message(overview, c.view, (*series).latest, h.refused.latest)
 		}
-		c.messages <- message
+		c.messages <- messages[c.view]
 	}
+}
+
+// message is the overview with a part of the details that a view has, and refused requests.
+func (h *hub) message(overview []byte, v view, part func(s *series, name string) []byte, refused []recording.Request) []byte {
+	message := slices.Clone(overview)
+	for _, name := range h.names() {
+		if v.all || name == v.limiter {
+			message = append(message, part(h.series[name], name)...)
+		}
+	}
+	return append(message, v.requests(refused)...)
+}
+
+// requests is the event with refused requests, which only some may see.
+func (v view) requests(refused []recording.Request) []byte {
+	if !v.trusted || len(refused) == 0 {
+		return nil
+	}
+	return event("requests", refused)
 }
 
 func (h *hub) names() []string { return slices.Sorted(maps.Keys(h.series)) }

@@ -8,8 +8,11 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode/utf8"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/must"
+	"github.com/weir-go/weir/internal/recording"
 	"github.com/weir-go/weir/law"
 )
 
@@ -34,7 +37,7 @@ func (w *world) read() []weir.Snapshot {
 }
 
 // next is the next message to a client with its last details, after half a second.
-func next(t *testing.T, c *client) (o overview, d details) {
+func next(t *testing.T, c *client) (o recording.Overview, d recording.Details) {
 	t.Helper()
 	message, ok := <-c.messages
 	if !ok {
@@ -58,24 +61,21 @@ func end(h *hub) {
 
 func join(t *testing.T, h *hub, limiter string) *client {
 	t.Helper()
-	c, err := h.join(limiter)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Have(h.join(view{limiter: limiter}))(t)
 	return c
 }
 
 func TestClientsGetThePastAndThenEachReading(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{snaps: []weir.Snapshot{{Name: "b", Limit: 20, InFlight: 14, P95: 88 * time.Millisecond}, {Name: "a", Limit: 3}, {Name: "a", Limit: 4}}}
+		w := &world{snaps: []weir.Snapshot{{Name: "b", Limit: 20, InFlight: 14, Resting: 2, Reserved: 2, Entitled: 12.5, Borrowed: 1.5, P50: 40 * time.Millisecond, P95: 88 * time.Millisecond}, {Name: "a", Limit: 3}, {Name: "a", Limit: 4}}}
 		h := newHub(w.read)
 		defer end(h)
 		c := join(t, h, "b")
-		o, _ := next(t, c)
-		if fmt.Sprint(o) != "{[{a 3 0 0 0 0 false} {b 20 14 0 88 0 false}] 0}" {
+		o, d := next(t, c)
+		if fmt.Sprint(o) != "{[{a 3 0 0 0 0 false false 0 0 0} {b 20 14 0 88 0 false false 2 12.5 1.5}] 0 []}" { //nolint:dupword // two fields
 			t.Errorf("overview %v", o)
 		}
-		if _, d := next(t, c); !d.Whole || d.Name != "b" || len(d.Points) != 1 || fmt.Sprint(d.Points[0][1:]) != "[20 14 0 88 0]" || d.Decision != "nothing to judge yet" {
+		if p := d.Points[0]; !d.Whole || d.Name != "b" || len(d.Points) != 1 || p.Limit != 20 || p.InFlight != 14 || p.Resting != 2 || p.P95 != 88 || p.P50 != 40 || d.Decision != "nothing to judge yet" {
 			t.Errorf("details %+v", d)
 		}
 
@@ -84,12 +84,13 @@ func TestClientsGetThePastAndThenEachReading(t *testing.T) {
 			b.Limit, b.Cut, b.Last = 14, 1, law.Reason{Code: law.Above, Signal: law.P95, Have: 0.131, Want: 0.115}
 			b.Refused = map[weir.Reason]uint64{weir.ReasonQueueFull: 7}
 			b.Decision = b.Last
+			b.Admitted, b.Completed = 20, 6
 		})
-		o, d := next(t, c)
+		o, d = next(t, c)
 		if d.Whole || len(d.Points) != 1 || len(d.Changes) != 1 || d.Changes[0].Text != "p95 131ms above 115ms: cut 20 to 14" || d.Changes[0].Up || d.Changes[0].To != 14 {
 			t.Errorf("after a cut: %+v", d)
 		}
-		if fmt.Sprint(d.Refusals) != "[{queue full 7 14}]" || d.Decision != "p95 131ms above 115ms" || o.Limiters[1].Refused != 14 {
+		if fmt.Sprint(d.Refusals) != "[{queue full 7 14}]" || d.Decision != "p95 131ms above 115ms" || o.Limiters[1].Refused != 14 || d.Points[0].Arrived != 54 || d.Points[0].Completed != 12 {
 			t.Errorf("refusals %v, decision %q, overview %v", d.Refusals, d.Decision, o)
 		}
 		w.change(func() { b.Limit, b.Raised = 18, 3 })
@@ -104,15 +105,11 @@ func TestClientsGetThePastAndThenEachReading(t *testing.T) {
 			t.Errorf("without a change: %+v", d.Changes)
 		}
 		late := join(t, h, "nobody")
-		next(t, late)
 		if _, d := next(t, late); d.Name != "a" || len(d.Points) != 5 {
 			t.Errorf("a late client of an unknown limiter got %q with %d readings", d.Name, len(d.Points))
 		}
 		w.change(func() { w.snaps = w.snaps[1:] })
-		next(t, late)
-		for range 2 {
-			o, d = next(t, c)
-		}
+		o, d = next(t, c)
 		if len(o.Limiters) != 1 || d.Name != "" {
 			t.Errorf("of a limiter that is gone: %v, %+v", o, d)
 		}
@@ -132,7 +129,6 @@ func TestNobodyLooksAndNothingIsRead(t *testing.T) {
 		h.leave(c)
 		time.Sleep(linger / 2)
 		again := join(t, h, "")
-		next(t, again)
 		if _, d := next(t, again); len(d.Points) < 30 {
 			t.Errorf("%d readings kept while a page reloads", len(d.Points))
 		}
@@ -153,7 +149,6 @@ func TestSlowClientsAreCutOff(t *testing.T) {
 		h := newHub(w.read)
 		defer end(h)
 		slow, quick := join(t, h, ""), join(t, h, "")
-		next(t, quick)
 		for range 4 * mostBehind {
 			next(t, quick)
 		}
@@ -185,13 +180,13 @@ func TestClientsAndLimitersAreBounded(t *testing.T) {
 		for range mostClients - 1 {
 			join(t, h, "")
 		}
-		if _, err := h.join(""); err != errFull {
+		if _, err := h.join(view{}); err != errFull {
 			t.Errorf("one too many: %v", err)
 		}
 		h.leave(c)
 		join(t, h, "")
 		h.close()
-		if _, err := h.join(""); err != errClosed {
+		if _, err := h.join(view{}); err != errClosed {
 			t.Errorf("after Close: %v", err)
 		}
 		end(h)
@@ -207,11 +202,26 @@ func TestHistoryIsBounded(t *testing.T) {
 	if n := len(s.points); n > mostPoints || n < mostPoints*8/10 {
 		t.Errorf("%d readings, want at most %d", n, mostPoints)
 	}
-	if last := s.points[len(s.points)-1]; last.limit != int32(2*mostPoints-1) {
+	if last := s.points[len(s.points)-1]; last.Limit != int32(2*mostPoints-1) {
 		t.Errorf("the last reading is %v", last)
 	}
 	if len(s.changes) > mostChanges {
 		t.Errorf("%d changes", len(s.changes))
+	}
+}
+
+func TestTablesAreCut(t *testing.T) {
+	var all []Table
+	for range 70 {
+		all = append(all, Table{strings.Repeat("x", 200), make([][2]string, 70)})
+	}
+	all[0].Rows[0] = [2]string{strings.Repeat("y", 200), "\xff"}
+	got := cut(all)
+	if len(got) != 64 || len(got[0].Rows) != 64 || len(got[0].Name) != 128 || len(got[0].Rows[0][0]) != 128 || !utf8.ValidString(got[0].Rows[0][1]) {
+		t.Errorf("%d tables, of which the first is %+v", len(got), got[0])
+	}
+	if len(all[0].Rows[0][0]) != 200 {
+		t.Error("the caller's table was changed")
 	}
 }
 

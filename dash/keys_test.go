@@ -6,13 +6,11 @@ import (
 
 	"github.com/weir-go/weir/bulkhead"
 	"github.com/weir-go/weir/dash"
+	"github.com/weir-go/weir/internal/must"
 )
 
 func TestOverflowIsShownOnceItHadWork(t *testing.T) {
-	set, err := bulkhead.New(bulkhead.Config{MaxKeys: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := must.Have(bulkhead.New(bulkhead.Config{MaxKeys: 1}))(t)
 	read := dash.Keys(set)
 	if got := read(); len(got) != 0 {
 		t.Errorf("at first: %v", got)

@@ -42,6 +42,14 @@ func (h *Handler) mayLook(r *http.Request) error {
 	if h.config.Public {
 		return nil
 	}
+	return h.trusts(r)
+}
+
+// trusts says why a request may not do what takes the token.
+func (h *Handler) trusts(r *http.Request) error {
+	if h.config.Token == nil {
+		return errors.New("this dashboard has no token")
+	}
 	token, err := h.token()
 	if err != nil {
 		return errors.New("the token cannot be read") // do not reveal from where
@@ -57,10 +65,14 @@ func (h *Handler) mayLook(r *http.Request) error {
 
 // page serves the dashboard, or the form for the token.
 func (h *Handler) page(w http.ResponseWriter, r *http.Request) {
-	name, status := "dash.html", http.StatusOK
 	if h.mayLook(r) != nil {
-		name, status = "login.html", http.StatusUnauthorized
+		send(w, "login.html", http.StatusUnauthorized)
+		return
 	}
+	send(w, "dash.html", http.StatusOK)
+}
+
+func send(w http.ResponseWriter, name string, status int) {
 	text, err := assets.ReadFile("assets/" + name)
 	if err != nil {
 		panic(err) // they are in the binary

@@ -3,53 +3,21 @@ package dash
 import (
 	"encoding/json"
 	"fmt"
-	"math"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/recording"
 	"github.com/weir-go/weir/law"
 )
 
-// An overview has all limiters in a line each.
-type overview struct {
-	Limiters []line `json:"limiters"`
-	More     int    `json:"more"` // limiters that are not shown
-}
-
-type line struct {
-	Name     string  `json:"name"`
-	Limit    int     `json:"limit"`
-	InFlight int     `json:"inFlight"`
-	Queued   int     `json:"queued"`
-	P95      float64 `json:"p95"`     // in milliseconds
-	Refused  float64 `json:"refused"` // a second
-	Shadow   bool    `json:"shadow"`
-}
-
-// Details are of one limiter: all that is kept, or what came since the last message.
-type details struct {
-	Name     string    `json:"name"`
-	Whole    bool      `json:"whole"` // all that is kept
-	Points   [][6]any  `json:"points"`
-	Changes  []change  `json:"changes"`
-	Refusals []refusal `json:"refusals"`
-	Decision string    `json:"decision"` // the last one of the law
-}
-
-// A refusal is the count of a reason for which work was refused.
-type refusal struct {
-	Reason string  `json:"reason"`
-	Total  uint64  `json:"total"`
-	Rate   float64 `json:"rate"` // a second
-}
-
 func (h *hub) overview(names []string) []byte {
-	o := overview{Limiters: []line{}, More: h.more}
+	o := recording.Overview{Limiters: []recording.Line{}, More: h.more, Tables: h.others}
 	for _, name := range names {
 		s := h.series[name]
 		p := s.points[len(s.points)-1]
-		o.Limiters = append(o.Limiters, line{
+		o.Limiters = append(o.Limiters, recording.Line{
 			Name: name, Limit: s.last.Limit, InFlight: s.last.InFlight, Queued: s.last.Queued,
-			P95: tenths(p.p95), Refused: tenths(p.refused), Shadow: s.last.Shadow,
+			P95: recording.Tenths(float64(p.P95)), Refused: recording.Tenths(float64(p.Refused)), Shadow: s.last.Shadow,
+			Pool: s.pool, Reserved: s.last.Reserved, Entitled: s.last.Entitled, Borrowed: s.last.Borrowed,
 		})
 	}
 	return event("overview", o)
@@ -57,33 +25,35 @@ func (h *hub) overview(names []string) []byte {
 
 // past is the message with all that is kept.
 func (s *series) past(name string) []byte {
-	return s.details(details{Name: name, Whole: true}, s.points, s.changes)
+	return s.details(recording.Details{Name: name, Whole: true, Heat: s.heat.columns}, s.points, s.changes)
 }
 
 // latest is the message with the last reading.
 func (s *series) latest(name string) []byte {
-	var changes []change
+	d := recording.Details{Name: name}
+	if n := len(s.heat.columns); s.heated {
+		d.Heat = s.heat.columns[n-1:]
+	}
+	var changes []recording.Change
 	if s.changed {
 		changes = s.changes[len(s.changes)-1:]
 	}
-	return s.details(details{Name: name}, s.points[len(s.points)-1:], changes)
+	return s.details(d, s.points[len(s.points)-1:], changes)
 }
 
-func (s *series) details(d details, points []point, changes []change) []byte {
-	for _, p := range points {
-		d.Points = append(d.Points, [6]any{p.at, p.limit, p.inFlight, p.queued, tenths(p.p95), tenths(p.refused)})
-	}
-	d.Changes = append([]change{}, changes...)
-	d.Refusals = []refusal{}
+func (s *series) details(d recording.Details, points []recording.Point, changes []recording.Change) []byte {
+	d.Points, d.Belief = points, s.belief
+	d.Changes = append([]recording.Change{}, changes...)
+	d.Refusals = []recording.Refusal{}
 	for _, reason := range weir.Reasons() {
 		if total := s.last.Refused[reason]; total > 0 {
 			rate := s.rate(func(snap weir.Snapshot) uint64 { return snap.Refused[reason] })
-			d.Refusals = append(d.Refusals, refusal{reason.String(), total, rate})
+			d.Refusals = append(d.Refusals, recording.Refusal{Reason: reason.String(), Total: total, Rate: rate})
 		}
 	}
 	if s.last.WouldRefuse > 0 {
 		rate := s.rate(func(snap weir.Snapshot) uint64 { return snap.WouldRefuse })
-		d.Refusals = append(d.Refusals, refusal{"none, in shadow mode", s.last.WouldRefuse, rate})
+		d.Refusals = append(d.Refusals, recording.Refusal{Reason: "none, in shadow mode", Total: s.last.WouldRefuse, Rate: rate})
 	}
 	d.Decision = "nothing to judge yet"
 	if s.last.Decision.Code != law.NoReason {
@@ -91,8 +61,6 @@ func (s *series) details(d details, points []point, changes []change) []byte {
 	}
 	return event("details", d)
 }
-
-func tenths(x float32) float64 { return math.Round(float64(x)*10) / 10 }
 
 // event writes a server-sent event. The text is one line, because JSON escapes line breaks.
 func event(name string, value any) []byte {

@@ -11,8 +11,10 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/histogram"
 	"github.com/weir-go/weir/internal/chromium"
 	"github.com/weir-go/weir/internal/longtest"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/internal/race"
 	"github.com/weir-go/weir/law"
 )
@@ -23,11 +25,16 @@ func busy(t testing.TB, limiters int) *Handler {
 	n := 0
 	h, err := New(Config{Public: true, Read: func() (snaps []weir.Snapshot) {
 		n++
+		latencies := histogram.Snapshot{Count: uint64(10 * n)}
+		for i := range 10 {
+			latencies.Buckets = append(latencies.Buckets, histogram.Bucket{Index: 4*i - 40, Count: uint64(n)})
+		}
 		for i := range limiters {
 			snaps = append(snaps, weir.Snapshot{
 				Name: fmt.Sprintf("limiter %02d", i), Limit: 20 + n/10%7, InFlight: 10 + n%13, Queued: n % 5, P95: time.Duration(80+n%40) * time.Millisecond,
 				Raised: uint64(n / 10), Last: law.Reason{Code: law.Above, Signal: law.P95, Have: 0.131, Want: 0.115},
-				Refused: map[weir.Reason]uint64{weir.ReasonQueueFull: uint64(n), weir.ReasonDeadline: uint64(n / 2)},
+				Refused:   map[weir.Reason]uint64{weir.ReasonQueueFull: uint64(n), weir.ReasonDeadline: uint64(n / 2)},
+				Latencies: &latencies,
 			})
 		}
 		return snaps
@@ -65,6 +72,7 @@ func TestPageIsQuick(t *testing.T) {
 			else requestAnimationFrame(look);
 		})();`)
 	var first, longest []float64
+	// The best of five loads, because the machine may be busy.
 	for range 5 {
 		tab.Open(t, server.URL)
 		tab.Wait(t, "drawn !== undefined && readings[0].at(-1) - readings[0][0] > 3600 - 360 && performance.now() - drawn > 2000")
@@ -72,16 +80,12 @@ func TestPageIsQuick(t *testing.T) {
 		tab.Eval(t, "drawn - performance.getEntriesByType('navigation')[0].responseStart", &took)
 		tab.Eval(t, "Math.max(0, ...long.filter(([start]) => start > drawn).map(([, duration]) => duration))", &most)
 		first, longest = append(first, took), append(longest, most)
+		if slices.Min(first) <= 200 && slices.Min(longest) == 0 {
+			t.Logf("first chart after %.0f ms", first)
+			return
+		}
 	}
-	slices.Sort(first)
-	t.Logf("first chart after %.0f ms; longest tasks of two seconds after that, from 50 ms on: %.0f ms", first, longest)
-	// The best of the loads, because the machine may be busy.
-	if first[0] > 200 {
-		t.Errorf("the first chart is there after %.0f ms, want 200 at most", first[0])
-	}
-	if most := slices.Min(longest); most > 0 {
-		t.Errorf("a task takes %.0f ms, want less than 50", most)
-	}
+	t.Errorf("the first chart is there after %.0f ms, want 200 at most; tasks take %.0f ms, want less than 50", first, longest)
 }
 
 // One reading of 20 limiters, sent to 200 pages, two of which come in a second. It includes the
@@ -94,10 +98,7 @@ func BenchmarkReadingFor200Pages(b *testing.B) {
 	h.hub.running = true // by the benchmark
 	var reading sync.WaitGroup
 	for range pages {
-		answer, err := server.Client().Get(server.URL + "/events")
-		if err != nil {
-			b.Fatal(err)
-		}
+		answer := must.Have(server.Client().Get(server.URL + "/events"))(b)
 		reading.Go(func() {
 			defer answer.Body.Close()
 			_, _ = io.Copy(io.Discard, answer.Body)

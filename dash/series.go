@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/recording"
 	"github.com/weir-go/weir/law"
 )
 
@@ -13,31 +14,18 @@ const (
 	mostChanges = 500 // of the limit
 )
 
-// A point is one reading, in the order of the charts.
-type point struct {
-	at                      int64 // in milliseconds of Unix time
-	limit, inFlight, queued int32
-	p95                     float32 // in milliseconds
-	refused                 float32 // a second
-}
-
-// A change is one of the limit, in words. Between two readings there may be several; they count as
-// one with the last reason.
-type change struct {
-	At   int64  `json:"at"`
-	To   int    `json:"to"`
-	Up   bool   `json:"up"`
-	Why  string `json:"why"`
-	Text string `json:"text"`
-}
-
 // A series is what has been read of one limiter.
 type series struct {
-	points  []point
-	changes []change
+	points  []recording.Point
+	changes []recording.Change
+	heat    heat
+	belief  recording.Belief
 	last    *weir.Snapshot
 	before  *weir.Snapshot // the reading before the last one; nil if there is none
 	changed bool           // at the last reading
+	pool    bool           // of a pool
+	moved   time.Time      // the last change of a pool's size
+	heated  bool           // there is another column of the heat map since then
 	at      time.Time      // of the last reading
 	between float64        // the seconds between these two
 }
@@ -46,15 +34,38 @@ type series struct {
 func (s *series) add(now time.Time, snap *weir.Snapshot) {
 	s.before, s.last = s.last, snap
 	s.at, s.between = now, now.Sub(s.at).Seconds()
-	s.points = append(s.points, point{
-		at: now.UnixMilli(), limit: int32(snap.Limit), inFlight: int32(snap.InFlight), queued: int32(snap.Queued),
-		p95: float32(snap.P95.Seconds() * 1000), refused: float32(s.rate(weir.Snapshot.RefusedTotal)),
+	arrived := func(snap weir.Snapshot) uint64 { return snap.Admitted + snap.RefusedTotal() + snap.Cancelled }
+	completed := func(snap weir.Snapshot) uint64 { return snap.Completed }
+	s.points = append(s.points, recording.Point{
+		At:    now.UnixMilli(),
+		Limit: int32(snap.Limit), InFlight: int32(snap.InFlight), Queued: int32(snap.Queued), Resting: int32(snap.Resting),
+		P50: float32(snap.P50.Seconds() * 1000), P95: float32(snap.P95.Seconds() * 1000),
+		Arrived: float32(s.rate(arrived)), Completed: float32(s.rate(completed)), Refused: float32(s.rate(weir.Snapshot.RefusedTotal)),
 	})
 	s.points = newest(s.points, mostPoints)
+	s.heated = s.heat.add(now, snap.Latencies)
+	if s.replaced() {
+		s.belief = recording.Belief{}
+	}
+	if s.before == nil || s.before.Decision != snap.Decision {
+		s.belief = believe(s.belief, now, snap.Decision)
+	}
 	c, changed := s.change(now)
 	if s.changed = changed; changed {
 		s.changes = newest(append(s.changes, c), mostChanges)
 	}
+}
+
+// replaced reports whether another law decides since the reading before, or another limiter of that
+// name.
+func (s *series) replaced() bool {
+	switch {
+	case s.before == nil:
+		return false
+	case s.last.Completed < s.before.Completed:
+		return true
+	}
+	return s.last.Last.Code == law.Configured && s.before.Last.Code != law.Configured
 }
 
 // newest drops the oldest elements beyond a number, some at a time.
@@ -78,12 +89,12 @@ func (s *series) rate(count func(weir.Snapshot) uint64) float64 {
 }
 
 // change is the change of the limit between the last two readings.
-func (s *series) change(now time.Time) (c change, changed bool) {
+func (s *series) change(now time.Time) (c recording.Change, changed bool) {
 	if s.before == nil || s.before.Limit == s.last.Limit {
-		return change{}, false
+		return c, false
 	}
 	from, to := s.before.Limit, s.last.Limit
-	c = change{At: now.UnixMilli(), To: to, Up: to > from}
+	c = recording.Change{At: now.UnixMilli(), To: to, Up: to > from}
 	moves := s.last.Raised + s.last.Cut - s.before.Raised - s.before.Cut
 	if moves == 0 {
 		c.Why = "the cap moved"

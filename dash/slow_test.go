@@ -10,25 +10,21 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/internal/longtest"
+	"github.com/weir-go/weir/internal/must"
 )
 
 // A client that stays and reads nothing loses its connection, and holds up nothing meanwhile. The
 // buffers of its connection take some megabytes first.
 func TestConnectionOfASlowReaderIsCut(t *testing.T) {
 	longtest.Skip(t)
+	t.Parallel()
 	h := busy(t, mostLimiters)
 	h.hub.running = true // by this test
 	server := httptest.NewServer(h)
-	slow, err := net.Dial("tcp", server.Listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	slow := must.Have(net.Dial("tcp", server.Listener.Addr().String()))(t)
 	defer slow.Close()
 	fmt.Fprint(slow, "GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
-	quick, err := server.Client().Get(server.URL + "/events")
-	if err != nil {
-		t.Fatal(err)
-	}
+	quick := must.Have(server.Client().Get(server.URL + "/events"))(t)
 	go func() {
 		defer quick.Body.Close()
 		_, _ = io.Copy(io.Discard, quick.Body)

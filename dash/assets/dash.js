@@ -1,6 +1,6 @@
 'use strict';
 
-const hour = 3600; // seconds of readings that the page keeps
+let kept = 3600; // seconds of readings that the page keeps; all of a recording
 const silence = 5000; // milliseconds without a message after which the connection counts as lost
 const mostListed = 100; // changes in the list, and rows of the table of figures
 
@@ -8,12 +8,14 @@ const $ = id => document.getElementById(id);
 const clock = seconds => new Date(seconds * 1000).toLocaleTimeString();
 
 // Columns of readings, in the order of the messages; the time is in seconds.
-let readings, changes;
-const at = 0, limit = 1, inFlight = 2, queued = 3, p95 = 4, refused = 5;
+let readings, changes, heat, belief;
+const [at, limit, inFlight, queued, resting, p50, p95, arrived, completed, refused] = Array(10).keys();
 
 function clear() {
-	readings = [[], [], [], [], [], []];
+	readings = Array.from({length: 10}, () => []);
 	changes = [];
+	heat = []; // columns: the time, then pairs of a cell and its count
+	belief = {};
 	$('changes').replaceChildren();
 }
 
@@ -35,30 +37,62 @@ function row(name, ...values) {
 
 const panels = [
 	{what: 'Limit and work in flight', series: [['limit', limit, 'limit', true], ['in flight', inFlight, 'work']], marks: true, height: 200},
-	{what: 'Waiting work, and refusals a second', series: [['queued', queued, 'queue'], ['refused/s', refused, 'refused']], height: 110},
-	{what: 'Latency of 95% of the work in milliseconds', series: [['p95, ms', p95, 'latency']], times: true, height: 150},
+	{what: 'Waiting work, and slots that rest after the downstream refused their work', series: [['queued', queued, 'queue'], ['resting', resting, 'refused']], height: 90},
+	{what: 'Requests a second', series: [['arrived/s', arrived, 'limit'], ['completed/s', completed, 'work'], ['refused/s', refused, 'refused']], height: 110},
+	{what: 'Heat map of the latency in milliseconds', series: [['how many took how long, with the p95 in ms', p95, 'latency']], heat: true, height: 150},
+	{what: 'Latency in milliseconds', series: [['p50, ms', p50, 'quiet'], ['p95, ms', p95, 'latency']], times: true, height: 150},
 ];
-let charts = [];
+// Curves over the work in flight: means of the readings with as much of it.
+const curves = [
+	{what: 'Throughput over the work in flight', name: 'completed/s', column: completed, css: 'work'},
+	{what: 'Median of the latency over the work in flight', name: 'p50, ms', column: p50, css: 'latency', believed: true},
+];
+let charts = [], curved = [];
+// The names of a pool's series.
+const ofPools = {limit: 'size', queued: 'backlog', resting: 'reserve'};
+let pooled = false;
 
 const now = () => readings[at].at(-1) ?? Date.now() / 1000;
 const span = () => Number($('span').value);
 // since is the first moment of the charts: they fill up from the first reading on.
 const since = () => Math.max(now() - span(), Math.min(readings[at][0] ?? now(), now() - 30));
+// means groups the readings by the work in flight: rows of that, the number of readings, and the
+// mean of each curve. The first reading of all has no rates yet.
+function means() {
+	const first = Math.max(readings[at].findIndex(t => t >= since()), 1), shown = readings[inFlight].slice(first);
+	const step = Math.ceil(shown.reduce((a, b) => Math.max(a, b), 1) / mostListed), groups = new Map();
+	shown.forEach((n, i) => {
+		const key = Math.ceil(n / step) * step;
+		if (!groups.has(key)) groups.set(key, {n: 0, sums: curves.map(() => [0, 0])});
+		const group = groups.get(key);
+		group.n++;
+		curves.forEach((c, j) => {
+			const v = readings[c.column][first + i];
+			if (v != null) group.sums[j] = [group.sums[j][0] + v, group.sums[j][1] + 1];
+		});
+	});
+	return [...groups].sort((a, b) => a[0] - b[0]).map(([key, {n, sums}]) => [key, n, ...sums.map(([sum, n]) => n ? Math.round(sum / n * 10) / 10 : null)]);
+}
+
 const data = panel => [readings[at], ...panel.series.map(s => readings[s[1]])];
+
+function colors() {
+	const style = getComputedStyle(document.documentElement);
+	const color = name => style.getPropertyValue('--' + name);
+	return {color, axis: {stroke: color('quiet'), grid: {stroke: color('line'), width: 1}, ticks: {show: false}, size: 50}};
+}
 
 function build() {
 	charts.forEach(c => c.plot.destroy());
 	$('charts').replaceChildren();
-	const style = getComputedStyle(document.documentElement);
-	const color = name => style.getPropertyValue('--' + name);
-	const axis = {stroke: color('quiet'), grid: {stroke: color('line'), width: 1}, ticks: {show: false}, size: 50};
+	const {color, axis} = colors();
 	const unlabelled = {...axis, values: [], size: 10};
-	charts = panels.map(panel => {
+	charts = panels.filter(panel => !panel.heat || heat.length).map(panel => {
 		const figure = document.createElement('figure');
 		const caption = document.createElement('figcaption');
 		const values = panel.series.map(([name, , css]) => {
 			const value = element('b', '', {class: css});
-			caption.append(caption.childNodes.length ? ' · ' : '', element('span', name, {class: css}), ' ', value);
+			caption.append(caption.childNodes.length ? ' · ' : '', element('span', pooled && ofPools[name] || name, {class: css}), ' ', value);
 			return value;
 		});
 		const place = element('div', '', {role: 'img', 'aria-label': panel.what + ' over time'});
@@ -70,20 +104,110 @@ function build() {
 			legend: {show: false},
 			scales: {
 				x: {range: () => [since(), now()]},
-				y: {range: (_, low, high) => [0, Math.max(high * (panel.marks ? 1.3 : 1.1), 1)]},
+				y: panel.heat ? {distr: 3, log: 2, range: heatRange} : {range: (_, low, high) => [0, Math.max(high * (panel.marks ? 1.3 : 1.1), 1)]},
 			},
-			axes: [panel.times ? axis : unlabelled, axis],
+			axes: [panel.times ? axis : unlabelled, panel.heat ? {...axis, splits: doublings} : axis],
 			series: [{}, ...panel.series.map(([, , css, steps]) => ({
 				stroke: color(css), width: 2, points: {show: false}, spanGaps: false,
 				paths: steps ? uPlot.paths.stepped({align: 1}) : undefined,
 			}))],
 			hooks: {
+				drawClear: panel.heat ? [u => warm(u, color('queue'))] : [],
 				draw: panel.marks ? [u => mark(u, color)] : [],
 				setCursor: panel.marks ? [u => say(u.cursor.idx)] : [],
 			},
 		}, data(panel), place);
 		return {panel, plot, place, values};
 	});
+	curved.forEach(c => c.plot.destroy());
+	curved = [];
+}
+
+function buildCurves() {
+	const {color, axis} = colors();
+	$('curves').replaceChildren();
+	const places = curves.map(({what, name, css}) => {
+		const figure = document.createElement('figure'), place = element('div', '', {role: 'img', 'aria-label': what});
+		const caption = element('figcaption', what + ': ');
+		caption.append(element('b', name, {class: css}));
+		figure.append(caption, place);
+		$('curves').append(figure);
+		return place;
+	});
+	return curves.map(({css, believed}, i) => { // once all places have their width
+		const place = places[i], plot = new uPlot({
+			width: place.clientWidth, height: 200, cursor: {drag: {x: false, y: false}}, legend: {show: false},
+			scales: {
+				x: {time: false, range: (_, low, high) => [0, Math.max(high, readings[limit].at(-1) ?? 0, 1) * 1.05]},
+				y: {range: (_, low, high) => [0, Math.max(high * 1.1, believed && belief.target * 1.1 || 0, 1)]},
+			},
+			axes: [axis, axis],
+			series: [{}, {stroke: color(css), width: 1, spanGaps: true, points: {show: true, size: 5, fill: color(css)}}],
+			hooks: {draw: [u => {
+				rule(u, 'x', readings[limit].at(-1) ?? 0, 'limit', color('limit'));
+				if (believed && belief.noLoad) rule(u, 'y', belief.noLoad, 'no-load latency', color('work'));
+				if (believed && belief.target) rule(u, 'y', belief.target, 'target', color('queue'));
+			}]},
+		}, [[], []], place);
+		return {plot, place};
+	});
+}
+
+// rule draws a value of an axis as a line across a curve.
+function rule(u, axis, value, text, color) {
+	const at = u.valToPos(value, axis, true), ctx = u.ctx, {left, top, width, height} = u.bbox, gap = 4 * devicePixelRatio;
+	ctx.save();
+	ctx.strokeStyle = ctx.fillStyle = color;
+	ctx.setLineDash([4 * devicePixelRatio, 4 * devicePixelRatio]);
+	ctx.beginPath();
+	ctx.moveTo(axis === 'x' ? at : left, axis === 'x' ? top : at);
+	ctx.lineTo(axis === 'x' ? at : left + width, axis === 'x' ? top + height : at);
+	ctx.stroke();
+	ctx.font = `${12 * devicePixelRatio}px system-ui, sans-serif`;
+	ctx.textAlign = axis === 'x' ? 'right' : 'left';
+	ctx.fillText(text, axis === 'x' ? at - gap : left + gap, axis === 'x' ? top + 3 * gap : at - gap);
+	ctx.restore();
+}
+
+// The heat map: a cell n has the latencies up to upTo(n) milliseconds.
+
+const upTo = cell => 1000 * 2 ** (cell / 2);
+const heatShown = () => heat.filter(column => column[at] > since());
+
+function heatRange() {
+	let low = Infinity, high = -Infinity;
+	for (const [, ...cells] of heatShown()) {
+		low = Math.min(low, cells.at(0) ?? low);
+		high = Math.max(high, cells.at(-2) ?? high);
+	}
+	return low > high ? [1, 1000] : [upTo(low - 1), upTo(high)];
+}
+
+// doublings are the labels of the heat map: at most six powers of two.
+function doublings(u) {
+	const first = Math.ceil(Math.log2(u.scales.y.min)), last = Math.floor(Math.log2(u.scales.y.max)), step = Math.ceil((last - first + 1) / 6), all = [];
+	for (let n = first; n <= last; n += step) all.push(Number((2 ** n).toPrecision(3)));
+	return all;
+}
+
+function warm(u, color) {
+	const shown = heatShown(), ctx = u.ctx;
+	let most = 1;
+	for (const column of shown) for (let i = 2; i < column.length; i += 2) most = Math.max(most, column[i]);
+	ctx.save();
+	ctx.fillStyle = color;
+	let before = 0; // the end of the column before
+	for (const column of shown) {
+		const begun = column[at] - before < 10 ? before : column[at] - 5;
+		before = column[at];
+		const from = u.valToPos(Math.max(begun, since()), 'x', true), to = u.valToPos(column[at], 'x', true);
+		for (let i = 1; i < column.length; i += 2) {
+			const top = u.valToPos(upTo(column[i]), 'y', true), bottom = u.valToPos(upTo(column[i] - 1), 'y', true);
+			ctx.globalAlpha = 0.15 + 0.85 * Math.sqrt(column[i + 1] / most);
+			ctx.fillRect(from, top, to - from, bottom - top);
+		}
+	}
+	ctx.restore();
 }
 
 // mark draws a triangle for each change of the limit, up or down, and its reason where there is
@@ -125,7 +249,7 @@ function say(i) {
 	}
 	const r = readings.map(column => column[i]);
 	const cause = changes.findLast(c => c.at <= r[at]);
-	$('moment').textContent = `${clock(r[at])}: limit ${r[limit]}, ${r[inFlight]} in flight, ${r[queued]} queued, p95 ${r[p95] ?? '-'} ms, ${r[refused]} refused/s` +
+	$('moment').textContent = `${clock(r[at])}: limit ${r[limit]}, ${r[inFlight]} in flight, ${r[queued]} queued, ` + (r[resting] ? `${r[resting]} resting, ` : '') + `p95 ${r[p95] ?? '-'} ms, ${r[refused]} refused/s` +
 		(cause ? `. Since ${clock(cause.at)}: ${cause.text}` : '');
 }
 
@@ -135,7 +259,20 @@ function draw() {
 		plot.setData(data(panel));
 		panel.series.forEach((s, i) => values[i].textContent = readings[s[1]].at(-1) ?? '-');
 	}
+	later ||= setTimeout(drawCurves, 100); // the charts come first
 }
+
+let later;
+
+function drawCurves() {
+	later = 0;
+	if (!curved.length) curved = buildCurves();
+	const rows = means();
+	curved.forEach(({plot}, i) => plot.setData([rows.map(r => r[0]), rows.map(r => r[2 + i])]));
+	if ($('concurrency').open) $('concurrency').querySelector('tbody').replaceChildren(...rows.map(r => row(r[0], ...r.slice(1).map(v => v ?? '-'))));
+}
+
+const listed = [limit, inFlight, resting, queued, p50, p95, arrived, completed, refused]; // columns of the table
 
 function fillFigures() {
 	if (!$('figures').open) return;
@@ -143,13 +280,30 @@ function fillFigures() {
 	const step = Math.max(1, Math.ceil((readings[at].length - first) / mostListed));
 	const rows = [];
 	for (let i = readings[at].length - 1; first >= 0 && i >= first; i -= step)
-		rows.push(row(clock(readings[at][i]), ...readings.slice(1).map(column => column[i] ?? '-')));
+		rows.push(row(clock(readings[at][i]), ...listed.map(column => readings[column][i] ?? '-')));
 	$('figures').querySelector('tbody').replaceChildren(...rows);
 }
 
 // Messages.
 
-function overview({limiters, more}) {
+let tabled = '[]';
+
+// others shows the tables of sources that are no limiters.
+function others(tables = []) {
+	const text = JSON.stringify(tables);
+	if (text === tabled) return;
+	tabled = text;
+	$('tables').replaceChildren(...tables.map(({name, rows}) => {
+		const section = document.createElement('section'), table = document.createElement('table'), body = document.createElement('tbody');
+		body.append(...(rows ?? []).map(r => row(...r)));
+		table.append(body);
+		section.append(element('h2', name || '(no name)'), table);
+		return section;
+	}));
+}
+
+function overview({limiters, more, tables}) {
+	others(tables);
 	const body = $('limiters').tBodies[0];
 	const same = body.rows.length === limiters.length && limiters.every((l, i) => body.rows[i].dataset.name === l.name);
 	if (!same) body.replaceChildren(...limiters.map(l => {
@@ -161,18 +315,23 @@ function overview({limiters, more}) {
 	limiters.forEach((l, i) => {
 		[l.limit + (l.shadow ? ' (shadow)' : ''), l.inFlight, l.queued, l.p95 || '-', l.refused].forEach((v, j) => body.rows[i].cells[j + 1].textContent = v);
 	});
+	pools = limiters.filter(l => l.pool).map(l => l.name);
+	const sharing = limiters.filter(l => l.entitled);
+	$('shares').hidden = !sharing.length;
+	$('shares').querySelector('tbody').replaceChildren(...sharing.map(l => row(l.name || '(no name)', l.inFlight, l.reserved ?? 0, Math.round(l.entitled * 10) / 10, Math.round((l.borrowed ?? 0) * 10) / 10)));
 	$('more').hidden = !more;
 	$('more').textContent = `${more} more are not shown.`;
 	if (shown != null && !limiters.some(l => l.name === shown)) $('decision').textContent = 'this limiter is gone';
 }
 
-let shown;
+let shown, pools = [];
 
 function details(d) {
 	if (d.whole) {
 		clear();
 		shown = d.name;
 		$('name').textContent = d.name || '(no name)';
+		$('pinned').textContent = '';
 		for (const tr of $('limiters').tBodies[0].rows) {
 			if (tr.dataset.name === shown) tr.setAttribute('aria-current', 'true');
 			else tr.removeAttribute('aria-current');
@@ -180,17 +339,37 @@ function details(d) {
 	}
 	for (const p of d.points) {
 		p[at] /= 1000;
-		p[p95] ||= null; // nothing has succeeded
+		p[p50] ||= null; // nothing has succeeded
+		p[p95] ||= null;
 		p.forEach((v, i) => readings[i].push(v));
 	}
-	const old = readings[at].findIndex(t => t >= now() - hour);
+	const old = readings[at].findIndex(t => t >= now() - kept);
 	if (old > 600) readings.forEach(column => column.splice(0, old)); // some at a time
+	for (const column of d.heat ?? []) {
+		column[at] /= 1000;
+		heat.push(column);
+	}
+	if (heat.length && heat[0][at] < now() - kept - 600) heat = heat.filter(column => column[at] >= now() - kept);
+	if (charts.some(c => c.panel.heat) !== heat.length > 0 || pooled !== pools.includes(shown)) {
+		pooled = pools.includes(shown);
+		build();
+	}
+	offerPin();
 	$('decision').textContent = d.decision;
+	belief = d.belief ?? {};
+	$('belief').textContent = believed();
 	$('refusals').tBodies[0].replaceChildren(...d.refusals.map(r => row(r.reason, r.total, Math.round(r.rate * 10) / 10)));
 	$('refusals').hidden = !d.refusals.length;
 	$('none').hidden = d.refusals.length > 0;
 	d.changes.forEach(addChange);
 	draw();
+}
+
+// believed says what the law takes for granted, and how fresh that is.
+function believed() {
+	const {noLoad, at: measured, target, signal} = belief;
+	return (noLoad ? `It takes ${noLoad} ms for the latency without load` + (measured ? `, measured at ${clock(measured / 1000)}. ` : '. ') : '') +
+		(target ? `Its target is ${target} ms of the ${signal}.` : '');
 }
 
 function addChange(c) {
@@ -212,9 +391,64 @@ function show(time) {
 	say(i);
 }
 
+// recorded shows a recording: all of it is there at once, and nothing follows.
+function recorded({from, to}) {
+	kept = Infinity;
+	live = `Recording from ${moment(from)} to ${moment(to)}`;
+	heard = Infinity;
+	$('all').hidden = $('all').disabled = false;
+	$('span').value = $('all').value;
+	$('when').textContent = 'at the end';
+	connection(true);
+}
+
+// What takes the token.
+
+let refusedRequests = [], mayPin = false;
+
+function access({login, pin}) {
+	$('login').hidden = !login;
+	mayPin = pin;
+	offerPin();
+	refusedRequests = [];
+	listRequests();
+}
+
+// offerPin shows the form that pins a limit. A pool has none.
+function offerPin() {
+	$('pin').hidden = !mayPin || shown == null || pools.includes(shown);
+}
+
+function addRequests(all) {
+	refusedRequests = [...refusedRequests, ...all].slice(-256);
+	listRequests();
+}
+
+function listRequests() {
+	const text = $('find').value.trim();
+	$('requests').hidden = !refusedRequests.length;
+	$('requests').querySelector('tbody').replaceChildren(...refusedRequests
+		.filter(r => [r.id, r.limiter, r.tenant ?? ''].some(field => field.includes(text)))
+		.reverse().slice(0, mostListed).map(r => row(r.id || '(none)', clock(r.at / 1000), r.limiter || '(no name)', r.reason, r.tenant ?? '-')));
+}
+
+async function pinLimit(event) {
+	event.preventDefault();
+	const limiter = shown, limit = event.submitter?.value === 'unpin' ? '' : $('pin').elements.limit.value;
+	let text;
+	try {
+		const answer = await fetch('pin', {method: 'POST', body: new URLSearchParams({limiter, limit})});
+		text = !answer.ok ? await answer.text() : limit ? `Pinned at ${limit}.` : 'The law decides.';
+	} catch (error) {
+		text = 'The dashboard does not answer: ' + error.message;
+	}
+	if (limiter === shown) $('pinned').textContent = text;
+}
+
 // The connection.
 
-let source, heard = Date.now();
+let source, heard = Date.now(), live = 'Live';
+const moment = ms => new Date(ms).toLocaleString();
 
 // chosen is the name in the address, which may have been typed.
 function chosen() {
@@ -230,21 +464,24 @@ function connect() {
 	heard = Date.now();
 	source = new EventSource('events?limiter=' + encodeURIComponent(chosen()));
 	const on = (name, take) => source.addEventListener(name, e => {
-		heard = Date.now();
+		heard = Math.max(heard, Date.now());
 		connection(true);
 		take(JSON.parse(e.data));
 	});
+	on('access', access);
+	on('recording', recorded);
+	on('requests', addRequests);
 	on('overview', overview);
 	on('details', details);
 	source.onerror = () => connection(false);
 }
 
-function connection(live) {
+function connection(there) {
 	const text = $('connection');
-	if (live === (text.textContent === 'Live')) return;
-	if (!live && text.className === 'lost') return;
-	text.className = live ? '' : 'lost';
-	text.textContent = live ? 'Live' : `Connection lost at ${clock(Date.now() / 1000)}. Trying again.`;
+	if (there === (text.textContent === live)) return;
+	if (!there && text.className === 'lost') return;
+	text.className = there ? '' : 'lost';
+	text.textContent = there ? live : `Connection lost at ${clock(Date.now() / 1000)}. Trying again.`;
 }
 
 // A browser does not try again after an answer with an error, and does not notice a dead network.
@@ -263,6 +500,12 @@ connect();
 addEventListener('hashchange', connect);
 $('span').onchange = () => { draw(); fillFigures(); };
 $('figures').ontoggle = fillFigures;
+$('concurrency').ontoggle = draw;
+$('find').oninput = listRequests;
+$('pin').onsubmit = pinLimit;
 document.addEventListener('visibilitychange', draw);
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => { build(); draw(); });
-new ResizeObserver(() => charts.forEach(c => c.plot.setSize({width: c.place.clientWidth, height: c.panel.height}))).observe($('charts'));
+new ResizeObserver(() => {
+	charts.forEach(c => c.plot.setSize({width: c.place.clientWidth, height: c.panel.height}));
+	curved.forEach(c => c.plot.setSize({width: c.place.clientWidth, height: 200}));
+}).observe($('charts'));

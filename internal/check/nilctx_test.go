@@ -18,6 +18,7 @@ import (
 	"github.com/weir-go/weir/bulk"
 	"github.com/weir-go/weir/bulkhead"
 	"github.com/weir-go/weir/capacity"
+	"github.com/weir-go/weir/dash"
 	"github.com/weir-go/weir/edge"
 	"github.com/weir-go/weir/fleet"
 	"github.com/weir-go/weir/fleet/pgfleet"
@@ -48,10 +49,13 @@ var none context.Context
 // takesContext has a call with a nil context for each exported function and method that
 // takes one, by package and name.
 var takesContext = map[string]func(*testing.T){
+	"dash *Refusals.Add": func(*testing.T) { new(dash.Refusals).Add(none, "", &weir.RefusedError{}) },
 	"fleet *Member.Leave": func(t *testing.T) {
 		m := must(fleet.Join(fleet.Config{Store: storetest.NewMemory(), Actuator: fleet.Limiter(limiter())}))
 		succeeds(t, m.Leave(none))
 	},
+	"fleet SaveState": func(*testing.T) { _ = fleet.SaveState(none, storetest.NewMemory(), "a", []byte("{}")) },
+	"fleet LoadState": func(*testing.T) { _, _ = fleet.LoadState(none, storetest.NewMemory(), "a") },
 	"fleet *Counter.Count": func(t *testing.T) {
 		_, err := (&fleet.Counter{Host: "127.0.0.1"}).Count(none)
 		succeeds(t, err)

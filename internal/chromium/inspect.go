@@ -1,6 +1,7 @@
 package chromium
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -51,4 +52,33 @@ func (tab Tab) Inspect(t testing.TB, what string, axe bool) {
 	for _, v := range violations {
 		t.Errorf("%s: %s: %s, at %d places, the first: %s\n%s", what, v.ID, v.Help, len(v.Nodes), v.Nodes[0].HTML, v.Nodes[0].FailureSummary)
 	}
+}
+
+// Views inspects a page at the widths of a laptop and of the narrowest phones in use, in both
+// schemes, each once ready is true. With a folder it takes screenshots.
+func (tab Tab) Views(t testing.TB, name string, height int, ready, folder string) {
+	t.Helper()
+	for _, width := range []int{1280, 360} {
+		for _, scheme := range []string{"light", "dark"} {
+			what := fmt.Sprintf("%s-%d-%s", name, width, scheme)
+			tab.Look(t, width, height, scheme)
+			tab.Wait(t, ready)
+			tab.Inspect(t, what, true)
+			if folder != "" {
+				tab.Screenshot(t, filepath.Join(folder, what+".png"))
+			}
+		}
+	}
+}
+
+// Drawn waits until a canvas has some pixels in the colour of a variable of the style.
+func (tab Tab) Drawn(t testing.TB, canvas, variable string) {
+	t.Helper()
+	tab.Wait(t, fmt.Sprintf(`(() => {
+		const canvas = %s, n = parseInt(getComputedStyle(document.documentElement).getPropertyValue('--%s').slice(1), 16);
+		const pixels = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
+		let found = 0;
+		for (let i = 0; i < pixels.length; i += 4) if ((pixels[i] << 16 | pixels[i + 1] << 8 | pixels[i + 2]) === n) found++;
+		return found > 10;
+	})()`, canvas, variable))
 }

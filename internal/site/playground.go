@@ -8,10 +8,19 @@ import (
 	"strings"
 )
 
+// playgroundAssets are the parts of the page that weir sim serve has too.
+const playgroundAssets = "internal/playground/page/assets"
+
 // playgroundPage adds the page of the simulator.
 func playgroundPage(s *site) *page {
 	p := &page{Path: "playground/", Title: "Playground", Short: "Playground", anchors: map[string]bool{}}
-	p.make = func() (markup, error) { return s.execute("playground", map[string]any{"Base": s.base}) }
+	p.make = func() (markup, error) {
+		text, err := os.ReadFile(filepath.Join(s.root, playgroundAssets, "playground.html"))
+		if err != nil {
+			return "", err
+		}
+		return s.execute("playground", map[string]any{"Base": s.base, "Playground": markup(text)})
+	}
 	s.add(p)
 	s.playground = true
 	return p
@@ -25,8 +34,9 @@ func (s *site) writePlayground(out string) error {
 		return fmt.Errorf("go env GOROOT: %w", err)
 	}
 	for _, from := range []string{
-		filepath.Join(s.root, "site/playground/playground.js"), filepath.Join(s.root, "site/playground/worker.js"),
-		filepath.Join(s.root, "dash/assets/uPlot.iife.min.js"), filepath.Join(s.root, "dash/assets/uPlot.min.css"),
+		filepath.Join(s.root, playgroundAssets, "playground.js"), filepath.Join(s.root, playgroundAssets, "playground.css"),
+		filepath.Join(s.root, "site/playground/worker.js"),
+		filepath.Join(s.root, "internal/uplot/uPlot.iife.min.js"), filepath.Join(s.root, "internal/uplot/uPlot.min.css"),
 		filepath.Join(strings.TrimSpace(string(goroot)), "lib/wasm/wasm_exec.js"),
 	} {
 		if err := copyFile(filepath.Join(out, filepath.Base(from)), from); err != nil {

@@ -1,0 +1,54 @@
+package dash
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/recording"
+	"github.com/weir-go/weir/law"
+)
+
+func TestBeliefComesFromDecisions(t *testing.T) {
+	var b recording.Belief
+	now := time.UnixMilli(5000)
+	for i, c := range []struct {
+		decision law.Reason
+		want     string
+	}{
+		{law.Reason{Code: law.TooFew, Have: 3, Want: 10}, "{0 0 0 }"},
+		{law.Reason{Code: law.Unused, Signal: law.Average, Have: 0.04, Want: 0.04}, "{0 0 0 }"},
+		{law.Reason{Code: law.Above, Signal: law.Average, Have: 0.1, Want: 0.066}, "{0 0 66 average}"},
+		{law.Reason{Code: law.Probing, Signal: law.Average, Have: 0.1, Want: 0.04}, "{40 0 66 average}"},
+		{law.Reason{Code: law.Rebased, Signal: law.NoLoad, Have: 0.05, Want: 0.05}, "{50 5000 66 average}"},
+		{law.Reason{Code: law.Above, Signal: law.Pushback, Have: 0.1, Want: 0.04}, "{50 5000 66 average}"},
+		{law.Reason{Code: law.Within, Signal: law.P95, Have: 0.1, Want: 0.08}, "{50 5000 80 p95}"},
+		{law.Reason{Code: law.TooFew, Have: 3, Want: 10}, "{50 5000 80 p95}"},
+		{law.Reason{Code: law.Pinned}, "{0 0 0 }"},
+	} {
+		if b = believe(b, now, c.decision); fmt.Sprint(b) != c.want {
+			t.Errorf("%d: %v: %v, want %s", i, c.decision, b, c.want)
+		}
+	}
+}
+
+// Another law, or another limiter of that name, does not have the beliefs of the one before.
+func TestBeliefEndsWithItsLaw(t *testing.T) {
+	above := law.Reason{Code: law.Above, Signal: law.P95, Have: 0.1, Want: 0.08}
+	for what, c := range map[string]struct {
+		after weir.Snapshot
+		want  string
+	}{
+		"the same law":    {weir.Snapshot{Completed: 20, Last: above}, "{0 0 80 p95}"},
+		"another law":     {weir.Snapshot{Completed: 20, Last: law.Reason{Code: law.Configured}}, "{0 0 0 }"},
+		"another limiter": {weir.Snapshot{Completed: 3}, "{0 0 0 }"},
+	} {
+		var s series
+		s.add(time.UnixMilli(1000), &weir.Snapshot{Completed: 10, Last: above, Decision: above})
+		s.add(time.UnixMilli(1500), &c.after)
+		if got := fmt.Sprint(s.belief); got != c.want {
+			t.Errorf("%s: %s, want %s", what, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,77 @@
+package dash_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/capacity"
+	"github.com/weir-go/weir/dash"
+	"github.com/weir-go/weir/histogram"
+	"github.com/weir-go/weir/internal/chromium"
+	"github.com/weir-go/weir/internal/longtest"
+	"github.com/weir-go/weir/internal/must"
+	"github.com/weir-go/weir/law"
+	"github.com/weir-go/weir/pool"
+	"github.com/weir-go/weir/throttle"
+)
+
+// The curves over the work in flight, the slots at rest, and the shares of a set with a cap.
+func TestCurvesAndSharesInABrowser(t *testing.T) {
+	longtest.Skip(t)
+	n := 0
+	decisions := []law.Reason{
+		{Code: law.Rebased, Signal: law.NoLoad, Have: 0.0301, Want: 0.0301},
+		{Code: law.Above, Signal: law.Average, Have: 0.09, Want: 0.05},
+	}
+	db := must.Have(throttle.New(throttle.Config{Name: "db"}))(t)
+	tables := func() []dash.Table {
+		return append(dash.Throttles(db)(), dash.Table{Name: hostile[0], Rows: [][2]string{{hostile[1], strings.Repeat("x", 1<<20)}}})
+	}
+	mails := must.Have(pool.New(pool.Config{Capacity: must.Have(capacity.New(capacity.Vector{"slots": 2}))(t), Source: pool.Slice(nil)}))(t)
+	d := newDash(t, dash.Config{Public: true, Pools: map[string]*pool.Pool{"mails": mails}, Tables: tables, Read: func() []weir.Snapshot {
+		n++
+		busy, latencies := 1+n%5, histogram.Snapshot{Count: uint64(20 * n)}
+		for i := range 8 {
+			latencies.Buckets = append(latencies.Buckets, histogram.Bucket{Index: 4*i - 40, Count: uint64(n * (8 - i))})
+		}
+		return []weir.Snapshot{
+			{
+				Name: "search", Limit: 8, InFlight: busy, Resting: 2, P50: time.Duration(30+busy) * time.Millisecond, P95: 88 * time.Millisecond,
+				Admitted: uint64(10 * n), Completed: uint64(10 * n), Reserved: 2, Entitled: 5.25, Borrowed: 1, Latencies: &latencies, Decision: decisions[n/2%2],
+			},
+			{Name: `<b>"alone"`},
+		}
+	}})
+	at, _ := serve(t, "127.0.0.1:0", d)
+	tab := chromium.Start(t).Tab(t)
+	tab.Look(t, 1280, 900, "light")
+	tab.Open(t, "http://"+at+"/#search")
+	tab.Wait(t, `document.getElementById('name').textContent === 'search' && curved.length === 2 && curved[0].plot.data[0].join() === '1,2,3,4,5' && curved[1].plot.data[1].join() === '31,32,33,34,35'`)
+	tab.Wait(t, `document.getElementById('shares').innerText.replace(/\s+/g, ' ').endsWith('Borrowed search '+readings[inFlight].at(-1)+' 2 5.3 1')`)
+	tab.Wait(t, `document.querySelectorAll('#tables table').length === 4 && document.getElementById('tables').innerText.includes('db writes') && document.querySelector('#tables img') == null`)
+	tab.Wait(t, `readings[resting].at(-1) === 2`)
+	tab.Eval(t, `document.querySelector('#concurrency summary').focus()`, nil)
+	tab.Press(t, "Enter")
+	tab.Wait(t, `document.querySelectorAll('#concurrency tbody tr').length === 5 && document.querySelector('#concurrency tbody tr').lastChild.textContent === '31'`)
+	// What the law believes, and the heat map.
+	tab.Wait(t, `document.getElementById('belief').textContent.match(/^It takes 30.1 ms for the latency without load, measured at .*Its target is 50 ms of the average/)`)
+	tab.Wait(t, `heat.length > 1 && heat[0].slice(1, 5).join() === '-10,80,-9,70' && charts.length === 5`)
+	tab.Wait(t, `charts[3].panel.heat && charts[3].plot.scales.y.min < 32 && charts[3].plot.scales.y.max > 350`)
+	for i, css := range []string{"work", "latency"} {
+		tab.Drawn(t, fmt.Sprintf("curved[%d].plot.ctx.canvas", i), css)
+	}
+	tab.Drawn(t, "charts[3].plot.ctx.canvas", "queue") // the fullest cells of the heat map
+	tab.Drawn(t, "curved[1].plot.ctx.canvas", "work")  // the no-load latency
+	tab.Drawn(t, "curved[1].plot.ctx.canvas", "queue") // the target
+	tab.Views(t, "curves", 2600, `curved.length === 2 && curved.every(c => c.plot.width === c.place.clientWidth)`, *screenshots)
+	tab.Eval(t, "location.hash = 'mails'", nil)
+	tab.Wait(t, `document.getElementById('charts').innerText.replace(/\s+/g, ' ').startsWith('size 0 · in flight 0 backlog 0 · reserve 0')`)
+	tab.Eval(t, "location.hash = 'search'", nil)
+	tab.Wait(t, `document.getElementById('charts').innerText.startsWith('limit 8')`)
+	for _, complaint := range tab.Errors() {
+		t.Errorf("in the console: %s", complaint)
+	}
+}

@@ -1,0 +1,77 @@
+package dash
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/label"
+	"github.com/weir-go/weir/internal/recording"
+)
+
+// Refusals keeps why the last 256 requests were refused, by their identifiers, for
+// [Config].Refusals. The zero value is empty. It is safe for concurrent use.
+type Refusals struct {
+	mu   sync.Mutex
+	kept [recording.MostRequests]recording.Request // a ring
+	sum  uint64                                    // how many there were
+}
+
+// Add keeps the request with an identifier and the tenant of its context, if err is a
+// [*weir.RefusedError]. Texts are cut to 128 bytes. To answer refused
+// requests with weirhttp:
+//
+//	OnRefused: func(w http.ResponseWriter, r *http.Request, err error) {
+//		refusals.Add(r.Context(), r.Header.Get("X-Request-Id"), err)
+//		weirhttp.RefuseResponse(w, r, err)
+//	}
+func (r *Refusals) Add(ctx context.Context, id string, err error) {
+	no, ok := errors.AsType[*weir.RefusedError](err)
+	if !ok {
+		return
+	}
+	request := recording.Request{
+		At: time.Now().UnixMilli(), ID: label.Clean(id), Limiter: label.Clean(no.Limiter),
+		Reason: no.Reason.String(), Tenant: label.Clean(weir.TenantFrom(ctx)),
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.kept[r.sum%uint64(len(r.kept))] = request
+	r.sum++
+}
+
+// String says how many refusals there were.
+func (r *Refusals) String() string {
+	_, sum := r.since(0)
+	return fmt.Sprintf("%d refusals", sum)
+}
+
+// since returns the kept requests after the first n of all, the oldest first, and how many there
+// were in all.
+func (r *Refusals) since(n uint64) (requests []recording.Request, sum uint64) {
+	if r == nil {
+		return nil, 0
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	size := uint64(len(r.kept))
+	for n = max(n, r.sum-min(r.sum, size)); n < r.sum; n++ {
+		requests = append(requests, r.kept[n%size])
+	}
+	return requests, r.sum
+}
+
+// requests are the refusals that a dashboard has read.
+type requests struct {
+	kept, latest []recording.Request // all, and the part of the last reading
+	sum          uint64              // of the requests of r so far
+}
+
+func (q *requests) read(r *Refusals) {
+	q.latest, q.sum = r.since(q.sum)
+	q.kept = append(q.kept, q.latest...)
+	q.kept = q.kept[max(0, len(q.kept)-recording.MostRequests):]
+}

@@ -1,0 +1,45 @@
+package dash
+
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/recording"
+)
+
+// Replay returns a dashboard that shows a recording of weir record instead of [Config].Read, which
+// it does not need. It reads the recording to its end and keeps it: a third of a megabyte for each
+// hour of a limiter, and at most two million readings. Without [Config].Token, all who may look see
+// the identifiers of requests that the recording has. An error matches [weir.ErrConfig]; one about
+// the recording names the line.
+func Replay(from io.Reader, c Config) (*Handler, error) {
+	all, err := recording.Load(from)
+	if err != nil {
+		return nil, fmt.Errorf("%w: dash: %w", weir.ErrConfig, err)
+	}
+	hub := newHub(nil)
+	hub.recorded = all
+	return serve(c, hub)
+}
+
+// replay adds a client, which gets the whole recording of a limiter at once.
+func (h *hub) replay(v view) *client {
+	type span struct {
+		From int64 `json:"from"`
+		To   int64 `json:"to"`
+	}
+	from, to := h.recorded.Span()
+	overview := h.recorded.Overview()
+	if h.recorded.Limiters[v.limiter] == nil {
+		v.limiter = overview.Limiters[0].Name
+	}
+	first := slices.Concat(event("recording", span{from, to}), event("overview", overview))
+	for _, l := range overview.Limiters {
+		if v.all || l.Name == v.limiter {
+			first = append(first, event("details", h.recorded.Limiters[l.Name])...)
+		}
+	}
+	return h.add(v, append(first, v.requests(h.recorded.Requests)...))
+}

@@ -1,0 +1,133 @@
+package recording
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+)
+
+const (
+	// Version is the version of the format that this package writes, and the only one it reads.
+	Version = 1
+	// MostReadings is how many readings, changes, columns and requests a recording has at most, of
+	// all limiters together: 12 hours of 20 limiters.
+	MostReadings = 2_000_000
+
+	longestLine = 4 << 20 // bytes: an hour of one limiter is less than one MB
+)
+
+// header is the first line.
+type header struct {
+	Weir    string `json:"weir"` // kind
+	Version int    `json:"version"`
+}
+
+const kind = "recording"
+
+// Beginning is how a recording begins.
+const Beginning = `{"weir":"` + kind + `"`
+
+// A Reader reads a recording. Its errors name the line.
+type Reader struct {
+	in       *bufio.Reader
+	line     int
+	readings int
+}
+
+// NewReader reads the first line.
+func NewReader(in io.Reader) (*Reader, error) {
+	r := &Reader{in: bufio.NewReaderSize(in, 1<<16)}
+	var first header
+	text, err := r.next()
+	if err == nil {
+		err = r.decode(text, &first)
+	}
+	switch {
+	case errors.Is(err, io.EOF):
+		return nil, errors.New("the recording is empty: want a file of weir record")
+	case err != nil:
+		return nil, err
+	case first.Weir != kind:
+		return nil, errors.New("line 1: is no recording: want a file of weir record, which begins with " + Beginning)
+	case first.Version != Version:
+		return nil, fmt.Errorf("line 1: version %d of recordings: want %d, or another version of weir", first.Version, Version)
+	}
+	return r, nil
+}
+
+// Next returns the next message. The error after the last one is io.EOF.
+func (r *Reader) Next() (m Message, err error) {
+	text, err := r.next()
+	if err != nil {
+		return m, err
+	}
+	if err := r.decode(text, &m); err != nil {
+		return m, err
+	}
+	if err := m.check(); err != nil {
+		return m, fmt.Errorf("line %d: %w", r.line, err)
+	}
+	if r.readings += m.size(); r.readings > MostReadings {
+		return m, fmt.Errorf("line %d: more than %d readings: want a shorter recording", r.line, MostReadings)
+	}
+	return m, nil
+}
+
+// next reads a line.
+func (r *Reader) next() (line []byte, err error) {
+	r.line++
+	for {
+		part, err := r.in.ReadSlice('\n')
+		line = append(line, part...)
+		switch {
+		case len(line) > longestLine:
+			return nil, fmt.Errorf("line %d: longer than %d bytes", r.line, longestLine)
+		case errors.Is(err, bufio.ErrBufferFull):
+			continue
+		case errors.Is(err, io.EOF) && len(line) > 0:
+			return nil, fmt.Errorf("line %d: is cut off: want it removed, or the rest of the file", r.line)
+		}
+		return line, err
+	}
+}
+
+// decode reads a line of JSON without unknown members.
+func (r *Reader) decode(line []byte, to any) error {
+	in := json.NewDecoder(bytes.NewReader(line))
+	in.DisallowUnknownFields()
+	err := in.Decode(to)
+	if err == nil && in.More() {
+		err = errors.New("has more than one value")
+	}
+	if err != nil {
+		return fmt.Errorf("line %d: %w", r.line, err)
+	}
+	return nil
+}
+
+// Parse reads an event of a dashboard, and checks it as a [Reader] does. known is false for an
+// event that is no message.
+func Parse(event string, data []byte) (m Message, known bool, err error) {
+	switch event {
+	case "overview":
+		m.Overview = new(Overview)
+		err = json.Unmarshal(data, m.Overview)
+	case "details":
+		m.Details = new(Details)
+		err = json.Unmarshal(data, m.Details)
+	case "requests":
+		err = json.Unmarshal(data, &m.Requests)
+	default:
+		return m, false, nil
+	}
+	if err == nil {
+		err = m.check()
+	}
+	if err != nil {
+		return m, true, fmt.Errorf("%s of the dashboard: %w", event, err)
+	}
+	return m, true, nil
+}

@@ -1,0 +1,191 @@
+package recording
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/weir-go/weir/internal/must"
+)
+
+const first = `{"weir":"recording","version":1}` + "\n"
+
+// reading is a line with the details of limiter a.
+func reading(whole bool, at ...int) string {
+	var points []string
+	for _, at := range at {
+		points = append(points, fmt.Sprintf("[%d,20,9,1,2,40,88.5,100,60,40]", at))
+	}
+	return fmt.Sprintf(`{"details":{"name":"a","whole":%v,"points":[%s],"changes":[],"refusals":[],"decision":"x"}}`+"\n", whole, strings.Join(points, ","))
+}
+
+func TestWrittenIsRead(t *testing.T) {
+	var file bytes.Buffer
+	w := must.Have(NewWriter(&file))(t)
+	p := Point{At: 1, Limit: 2, InFlight: 3, Queued: 4, Resting: 5, P50: 6.5, P95: 7.1, Arrived: 8, Completed: 9, Refused: 10}
+	messages := []Message{
+		{Overview: &Overview{Limiters: []Line{{Name: "a", Limit: 2, P95: 7.1, Shadow: true}}, More: 3}},
+		{Details: &Details{Name: "a", Points: []Point{p}, Changes: []Change{{1, 2, true, "why", "text"}}, Refusals: []Refusal{{"full", 7, 1.5}}, Decision: "held", Heat: []Column{{1, []Cell{{-6, 5}, {0, 1<<32 - 1}}}}, Belief: Belief{40.1, 1, 66, "average"}}},
+		{Requests: []Request{{At: 1, ID: "r-1", Limiter: "a", Reason: "queue full", Tenant: "b"}}},
+	}
+	for _, m := range messages {
+		if full, err := w.Write(m); full || err != nil {
+			t.Fatal(full, err)
+		}
+	}
+	r, err := NewReader(&file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range messages {
+		got, err := r.Next()
+		if err != nil || got.Overview != nil && fmt.Sprint(*got.Overview) != fmt.Sprint(*want.Overview) || got.Details != nil && fmt.Sprint(*got.Details) != fmt.Sprint(*want.Details) || fmt.Sprint(got.Requests) != fmt.Sprint(want.Requests) {
+			t.Errorf("read %+v, %v", got, err)
+		}
+	}
+	if _, err := r.Next(); !errors.Is(err, io.EOF) {
+		t.Errorf("after the end: %v", err)
+	}
+}
+
+func TestHostileRecordingsAreRefusedWithTheLine(t *testing.T) {
+	details := func(part string) string { return first + `{"details":{"name":"a",` + part + "}}\n" }
+	for _, c := range [][2]string{
+		{"", "the recording is empty"},
+		{`{"weir":"recording","version":2}` + "\n", "line 1: version 2 of recordings: want 1"},
+		{`{"weir":"oracles","version":1}` + "\n", "line 1: is no recording"},
+		{"arrival,service\n", "line 1: invalid character"},
+		{first, "line 2: the recording ends without a reading"},
+		{first + "{}\n", "line 2: is no message"},
+		{first + reading(true, 1) + "null\n", "line 3: is no message"},
+		{first + reading(true, 1) + reading(false, 2)[:60], "line 3: is cut off"},
+		{first + reading(true, 1)[:60] + "\n", "line 2: unexpected EOF"},
+		{first + "{} {}\n", "line 2: has more than one value"},
+		{first + `{"details":{"html":"<script>"}}` + "\n", `line 2: json: unknown field "html"`},
+		{first + reading(true, 2, 1), "line 2: has the reading of 1 after that of 2"},
+		{first + reading(true, 1) + reading(false, 1), "line 3: has the reading of 1 after that of 1"},
+		{first + strings.Repeat("x", longestLine) + "\n", fmt.Sprintf("line 2: longer than %d bytes", longestLine)},
+		{details(`"points":[[1,2,3]]`), "line 2: a reading has 3 numbers: want 10"},
+		{details(`"points":[[1,-2,0,0,0,0,0,0,0,0]]`), "line 2: number 2 of a reading is -2"},
+		{details(`"points":[[1,4e9,0,0,0,0,0,0,0,0]]`), "line 2: number 2 of a reading is 4e+09"},
+		{details(`"points":[[1,2,0,0,0,0,0,1e999,0,0]]`), "line 2: json"},
+		{details(`"changes":[{"at":-1}]`), "line 2: has the time -1"},
+		{details(`"heat":[[1,2]]`), "line 2: a column has 2 numbers: want an odd number"},
+		{details(`"heat":[[1,2,-3]]`), "line 2: a column has -3 at 2"},
+		{details(`"heat":[[1,1000,1]]`), "line 2: a column has 1 at 1000"},
+		{details(`"heat":[[-1]]`), "line 2: has the time -1"},
+		{details(`"heat":[[2],[2]]`), "line 2: has the column of 2 after that of 2"},
+		{details(`"belief":{"noLoad":-1}`), "line 2: has the belief"},
+		{first + `{"requests":[]}` + "\n", "line 2: is no message"},
+		{first + `{"requests":[{"at":-1}]}` + "\n", "line 2: has the time -1"},
+		{first + `{"requests":[{"id":"` + strings.Repeat("x", 129) + `"}]}` + "\n", "line 2: has a name of 129 bytes"},
+		{first + `{"requests":[` + strings.Repeat(`{},`, MostRequests) + `{}]}` + "\n", "line 2: has 257 requests: want 256"},
+		{details(`"decision":"` + strings.Repeat("x", 2000) + `"`), "line 2: has a text of 2000 bytes: want 1024"},
+		{first + `{"details":{"name":"` + strings.Repeat("x", 129), "line 2: is cut off"},
+		{first + `{"overview":{"limiters":[{"name":"` + strings.Repeat("x", 129) + `"}]}}` + "\n", "line 2: has a name of 129 bytes: want 128"},
+		{first + `{"overview":{"tables":[` + strings.Repeat(`{},`, 64) + `{}]}}` + "\n", "line 2: has 65 tables: want 64"},
+		{first + `{"overview":{"tables":[{"rows":[` + strings.Repeat(`["",""],`, 64) + `["",""]]}]}}` + "\n", "line 2: has a table of 65 rows: want 64"},
+		{first + `{"overview":{"tables":[{"rows":[["` + strings.Repeat("x", 129) + `",""]]}]}}` + "\n", "line 2: has a name of 129 bytes: want 128"},
+	} {
+		if _, err := Load(strings.NewReader(c[0])); err == nil || !strings.HasPrefix(err.Error(), c[1]) {
+			t.Errorf("%.80q: %v, want %s", c[0], err, c[1])
+		}
+	}
+}
+
+func TestRecordingsAreBounded(t *testing.T) {
+	var limiters strings.Builder
+	limiters.WriteString(first)
+	for i := range mostLimiters + 1 {
+		fmt.Fprintf(&limiters, `{"details":{"name":"%d"}}`+"\n", i)
+	}
+	want := fmt.Sprintf("line %d: has the limiter number %d: want %d at most", mostLimiters+2, mostLimiters+1, mostLimiters)
+	if _, err := Load(strings.NewReader(limiters.String())); err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+	r := &Reader{in: bufio.NewReader(strings.NewReader(reading(true, 1, 2))), readings: MostReadings - 1}
+	if _, err := r.Next(); err == nil || !strings.Contains(err.Error(), "more than 2000000 readings") {
+		t.Errorf("too many readings: %v", err)
+	}
+	w := &Writer{out: io.Discard, readings: MostReadings - 1}
+	for _, points := range [][]Point{{{At: 1}, {At: 2}}, {{At: 1}}} {
+		if full, err := w.Write(Message{Details: &Details{Points: points}}); full != (len(points) == 2) || err != nil {
+			t.Errorf("%d readings: full %v, %v", len(points), full, err)
+		}
+	}
+	if _, err := w.Write(Message{}); err == nil {
+		t.Error("an empty message was written")
+	}
+}
+
+// After a lost connection a dashboard sends what it has again.
+func TestRepeatedReadingsCountOnce(t *testing.T) {
+	heat := func(whole bool, columns string) string {
+		return fmt.Sprintf(`{"details":{"name":"a","whole":%v,"heat":[%s]}}`+"\n", whole, columns)
+	}
+	requests := func(ids ...string) string {
+		return `{"requests":[{"at":1,"id":"` + strings.Join(ids, `"},{"at":1,"id":"`) + `"}]}` + "\n"
+	}
+	all, err := Load(strings.NewReader(first + reading(true, 1, 2) + reading(false, 3) + reading(true, 2, 3, 4) + reading(false, 5) +
+		heat(true, "[1],[2]") + heat(true, "[2],[3]") + requests("a", "b") + requests("b", "c")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, r := len(all.Limiters["a"].Heat), all.Requests; n != 3 || len(r) != 3 || r[2].ID != "c" {
+		t.Errorf("%d columns, requests %v", n, r)
+	}
+	if n := len(all.Limiters["a"].Points); n != 5 {
+		t.Errorf("%d readings, want 5", n)
+	}
+	if from, to := all.Span(); from != 1 || to != 5 {
+		t.Errorf("from %d to %d", from, to)
+	}
+}
+
+func TestTraceHasTheRequests(t *testing.T) {
+	all := must.Have(Load(strings.NewReader(first + reading(true, 1000, 1500, 2000, 99000))))(t)
+	var out strings.Builder
+	must.Do(t, all.Trace("", &out))
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	// 100 a second for two halves of a second, and for one second of the gap.
+	if len(lines) != 1+50+50+100 || lines[0] != "arrival,service,p50,p95" || lines[1] != "0.000000,40ms,40ms,88.5ms" || lines[2] != "0.010000,40ms,40ms,88.5ms" || !strings.HasPrefix(lines[101], "97.0") {
+		t.Errorf("%d lines: %q", len(lines), lines[:3])
+	}
+	for name, want := range map[string]string{"b": `has no limiter "b": want --limiter with one of "a"`} {
+		if err := all.Trace(name, io.Discard); err == nil || err.Error() != want {
+			t.Errorf("%q: %v, want %s", name, err, want)
+		}
+	}
+	d := all.Limiters["a"]
+	d.Points[1].Arrived = 1e12
+	if err := all.Trace("a", io.Discard); err == nil || !strings.Contains(err.Error(), "had 5e+11 requests") {
+		t.Errorf("too many requests: %v", err)
+	}
+	d.Points = d.Points[:1]
+	if err := all.Trace("a", io.Discard); err == nil || !strings.Contains(err.Error(), "no request") {
+		t.Errorf("without a request: %v", err)
+	}
+	d.Points[0].P50 = 0
+	if err := all.Trace("a", io.Discard); err == nil || !strings.Contains(err.Error(), "no latency") {
+		t.Errorf("without a latency: %v", err)
+	}
+}
+
+func FuzzLoad(f *testing.F) {
+	f.Add(first + reading(true, 1, 2) + reading(false, 3))
+	f.Fuzz(func(t *testing.T, text string) {
+		all, err := Load(strings.NewReader(text))
+		if err != nil {
+			return
+		}
+		all.Overview()
+		all.Span()
+		for name := range all.Limiters {
+			_ = all.Trace(name, io.Discard)
+		}
+	})
+}

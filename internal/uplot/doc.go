@@ -1,0 +1,2 @@
+// Package uplot has uPlot, which draws charts in browsers: https://github.com/leeoniya/uPlot (MIT).
+package uplot
