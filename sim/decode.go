@@ -1,10 +1,12 @@
 package sim
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"reflect"
 	"slices"
 	"strconv"
@@ -27,14 +29,14 @@ func ParseScenario(file string, text []byte) (Scenario, error) {
 func ParseSystem(file string, text []byte) (Scenario, error) { return parseScenario(file, text, true) }
 
 func parseScenario(file string, text []byte, part bool) (Scenario, error) {
-	root, err := readJSON(file, text)
-	if err != nil {
+	d := decoder{file: file, text: text, json: json.NewDecoder(bytes.NewReader(text)), lines: map[string]int{}, line: 1, part: part}
+	d.json.UseNumber()
+	var s Scenario
+	if err := d.value("", reflect.ValueOf(&s).Elem(), ""); err != nil {
 		return Scenario{}, err
 	}
-	d := decoder{file: file, lines: map[string]int{}, part: part}
-	var s Scenario
-	if err := d.value("", root, reflect.ValueOf(&s).Elem(), ""); err != nil {
-		return Scenario{}, err
+	if _, err := d.json.Token(); !errors.Is(err, io.EOF) {
+		return Scenario{}, d.fault("JSON", "has more after its end")
 	}
 	whole := s
 	if part {
@@ -59,11 +61,42 @@ func (s Scenario) filled() Scenario {
 	return s
 }
 
-// A decoder fills Go values from nodes.
+// A decoder reads JSON into Go values, token by token, and keeps the line of each field: package
+// json does not, and an error in a file of a hundred lines needs one.
 type decoder struct {
 	file  string
+	text  []byte
+	json  *json.Decoder
 	lines map[string]int // line of each field in the file
 	part  bool           // fields of the scenario may be missing
+
+	line, counted int // the line and offset that lineAt has reached
+}
+
+// token reads the next token, which belongs to the value at the path.
+func (d *decoder) token(path string) (json.Token, error) {
+	token, err := d.json.Token()
+	var syntax *json.SyntaxError
+	switch {
+	case errors.As(err, &syntax):
+		return nil, d.fault(cmp.Or(path, "JSON"), "is wrong: %v", syntax)
+	case err != nil: // io.EOF, or io.ErrUnexpectedEOF
+		return nil, d.fault("JSON", "ends too early")
+	}
+	return token, nil
+}
+
+// lineAt returns the line of an offset, which is no smaller than the last one: each line is counted
+// once.
+func (d *decoder) lineAt(offset int) int {
+	d.line += bytes.Count(d.text[d.counted:offset], []byte("\n"))
+	d.counted = offset
+	return d.line
+}
+
+// fault is an error at the line of the last token.
+func (d *decoder) fault(path, format string, args ...any) error {
+	return &FieldError{File: d.file, Line: d.lineAt(int(d.json.InputOffset())), Field: path, Problem: fmt.Sprintf(format, args...)}
 }
 
 // locate adds file and line to an error about a field: the line of the innermost enclosing
@@ -80,174 +113,191 @@ func (d *decoder) locate(err error) error {
 	return &FieldError{File: d.file, Line: max(1, d.lines[path]), Field: fault.Field, Problem: fault.Problem}
 }
 
-func (d *decoder) fault(n *jsonValue, path, format string, args ...any) error {
-	return &FieldError{File: d.file, Line: n.line, Field: path, Problem: fmt.Sprintf(format, args...)}
+// unlike is the error for a value of the wrong type, which begins with the token.
+func (d *decoder) unlike(token json.Token, path, want string) error {
+	switch token := token.(type) {
+	case json.Delim:
+		is := map[json.Delim]string{'{': "an object", '[': "a list"}[token]
+		return d.fault(path, "is %s: want %s", is, want)
+	case nil:
+		return d.fault(path, "is null: want %s", want)
+	case string:
+		return d.fault(path, "is %q: want %s", token, want)
+	}
+	return d.fault(path, "is %v: want %s", token, want)
 }
 
-// unknown is the error for a member with an unknown name.
-func (d *decoder) unknown(m jsonMember, path string, known []string) error {
-	return &FieldError{File: d.file, Line: m.line, Field: path, Problem: "is unknown: " + nearest.Advice(m.name, known)}
-}
-
-// unlike is the error for a value of the wrong type.
-func (d *decoder) unlike(n *jsonValue, path, want string) error {
-	switch n.shape {
-	case object:
-		return d.fault(n, path, "is an object: want %s", want)
-	case array:
-		return d.fault(n, path, "is a list: want %s", want)
+// value reads a value into a field with a range tag.
+func (d *decoder) value(path string, to reflect.Value, tag string) error {
+	token, err := d.token(path)
+	if err != nil {
+		return err
 	}
-	if n.scalar == nil {
-		return d.fault(n, path, "is null: want %s", want)
-	}
-	if text, ok := n.scalar.(string); ok {
-		return d.fault(n, path, "is %q: want %s", text, want)
-	}
-	return d.fault(n, path, "is %v: want %s", n.scalar, want)
-}
-
-// value decodes a node into a field with a range tag.
-func (d *decoder) value(path string, n *jsonValue, to reflect.Value, tag string) error {
-	d.lines[path] = n.line
+	d.lines[path] = d.lineAt(int(d.json.InputOffset()))
 	switch {
 	case to.Type() == durationType:
-		return d.duration(path, n, to)
+		return d.duration(path, token, to)
 	case to.Type() == lawType:
-		return d.law(path, n, to)
+		return d.law(path, token, to)
 	}
 	switch to.Kind() {
 	case reflect.Struct:
-		return d.fields(path, n, to)
+		return d.fields(path, token, to)
 	case reflect.Slice:
-		return d.items(path, n, to, tag)
+		return d.items(path, token, to, tag)
 	case reflect.Interface:
-		return d.kind(path, n, to)
+		return d.kind(path, token, to)
 	case reflect.String:
-		text, ok := n.scalar.(string)
+		text, ok := token.(string)
 		if !ok {
-			return d.unlike(n, path, "a text")
+			return d.unlike(token, path, "a text")
 		}
 		to.SetString(text)
 	case reflect.Bool:
-		on, ok := n.scalar.(bool)
+		on, ok := token.(bool)
 		if !ok {
-			return d.unlike(n, path, "true or false")
+			return d.unlike(token, path, "true or false")
 		}
 		to.SetBool(on)
 	case reflect.Int:
-		number, _ := n.scalar.(json.Number)
+		number, _ := token.(json.Number)
 		whole, err := strconv.Atoi(string(number))
 		if err != nil {
-			return d.unlike(n, path, "a whole number, "+rangeOf(tag).String())
+			return d.unlike(token, path, "a whole number, "+rangeOf(tag).String())
 		}
 		to.SetInt(int64(whole))
 	case reflect.Float64:
-		number, _ := n.scalar.(json.Number)
+		number, _ := token.(json.Number)
 		v, err := strconv.ParseFloat(string(number), 64)
 		if err != nil {
-			return d.unlike(n, path, "a number, "+rangeOf(tag).String())
+			return d.unlike(token, path, "a number, "+rangeOf(tag).String())
 		}
 		to.SetFloat(v)
 	}
 	return nil
 }
 
-func (d *decoder) duration(path string, n *jsonValue, to reflect.Value) error {
-	text, _ := n.scalar.(string)
+func (d *decoder) duration(path string, token json.Token, to reflect.Value) error {
+	text, _ := token.(string)
 	v, err := time.ParseDuration(text)
 	if err != nil {
-		return d.unlike(n, path, `a duration such as "250ms"`)
+		return d.unlike(token, path, `a duration such as "250ms"`)
 	}
 	to.SetInt(int64(v))
 	return nil
 }
 
-func (d *decoder) law(path string, n *jsonValue, to reflect.Value) error {
-	text, ok := n.scalar.(string)
+func (d *decoder) law(path string, token json.Token, to reflect.Value) error {
+	text, ok := token.(string)
 	if !ok {
-		return d.unlike(n, path, `a law such as "band(target=200ms)"`)
+		return d.unlike(token, path, `a law such as "band(target=200ms)"`)
 	}
 	l, err := law.Parse(text)
 	if err != nil {
-		return d.fault(n, path, "is %q: %v", text, err)
+		return d.fault(path, "is %q: %v", text, err)
 	}
 	to.Set(reflect.ValueOf(l))
 	return nil
 }
 
-func (d *decoder) fields(path string, n *jsonValue, to reflect.Value) error {
-	if n.shape != object {
-		return d.unlike(n, cmp.Or(path, "scenario"), "an object")
+func (d *decoder) fields(path string, token json.Token, to reflect.Value) error {
+	if token != json.Delim('{') {
+		return d.unlike(token, cmp.Or(path, "scenario"), "an object")
 	}
 	var names, given []string
-	for f := range to.Type().Fields() {
-		if name := jsonName(f); name != "" {
-			names = append(names, name)
+	fields := map[string]int{}
+	for i := range to.NumField() {
+		if name := jsonName(to.Type().Field(i)); name != "" {
+			names, fields[name] = append(names, name), i
 		}
 	}
-	for _, m := range n.members {
-		inner := inside(path, m.name)
-		given = append(given, m.name)
-		if inner == "$schema" {
-			continue // for editors
-		}
-		if !slices.Contains(names, m.name) {
-			return d.unknown(m, inner, names)
-		}
-		for f, field := range to.Fields() {
-			if jsonName(f) != m.name {
-				continue
-			}
-			if err := d.value(inner, m.value, field, f.Tag.Get("range")); err != nil {
-				return err
-			}
-		}
-	}
-	for f := range to.Type().Fields() {
-		if name := jsonName(f); name != "" && !optional(f) && !slices.Contains(given, name) && (path != "" || !d.part) {
-			want := ""
-			switch t := f.Type; {
-			case kinds[t] != nil:
-				want = ": want " + nearest.Alternatives(kindNames(t))
-			case f.Tag.Get("range") != "":
-				want = ": want " + rangeOf(f.Tag.Get("range")).String()
-			}
-			return d.fault(n, inside(path, name), "is missing%s", want)
-		}
-	}
-	return nil
-}
-
-func (d *decoder) items(path string, n *jsonValue, to reflect.Value, tag string) error {
-	if n.shape != array {
-		return d.unlike(n, path, "a list")
-	}
-	to.Set(reflect.MakeSlice(to.Type(), len(n.items), len(n.items)))
-	for i, item := range n.items {
-		if err := d.value(fmt.Sprintf("%s[%d]", path, i), item, to.Index(i), tag); err != nil {
+	for d.json.More() {
+		token, err := d.token(path)
+		if err != nil {
 			return err
 		}
+		name, _ := token.(string) // the decoder takes nothing else
+		inner := inside(path, name)
+		i, known := fields[name]
+		switch {
+		case slices.Contains(given, name):
+			return d.fault("JSON", "has %q twice", name)
+		case inner == "$schema": // for editors
+			err = d.value(inner, reflect.ValueOf(new(string)).Elem(), "")
+		case !known:
+			return d.fault(inner, "is unknown: %s", nearest.Advice(name, names))
+		default:
+			err = d.value(inner, to.Field(i), to.Type().Field(i).Tag.Get("range"))
+		}
+		if err != nil {
+			return err
+		}
+		given = append(given, name)
 	}
-	return nil
+	if _, err := d.token(path); err != nil {
+		return err
+	}
+	return d.missing(path, to.Type(), given)
 }
 
-func (d *decoder) kind(path string, n *jsonValue, to reflect.Value) error {
-	known := kindNames(to.Type())
-	want := "an object with one key: " + nearest.Alternatives(known)
-	if n.shape != object || len(n.members) != 1 {
-		return d.unlike(n, path, want)
-	}
-	m := n.members[0]
-	for _, k := range kinds[to.Type()] {
-		if k.name != m.name {
+// missing returns an error unless all required fields are given.
+func (d *decoder) missing(path string, of reflect.Type, given []string) error {
+	for f := range of.Fields() {
+		name := jsonName(f)
+		if name == "" || optional(f) || slices.Contains(given, name) || path == "" && d.part {
 			continue
 		}
-		v := reflect.New(reflect.TypeOf(k.zero)).Elem()
-		if err := d.value(path+"."+m.name, m.value, v, ""); err != nil {
+		want := ""
+		switch t := f.Type; {
+		case kinds[t] != nil:
+			want = ": want " + nearest.Alternatives(kindNames(t))
+		case f.Tag.Get("range") != "":
+			want = ": want " + rangeOf(f.Tag.Get("range")).String()
+		}
+		return &FieldError{File: d.file, Line: d.lines[path], Field: inside(path, name), Problem: "is missing" + want}
+	}
+	return nil
+}
+
+func (d *decoder) items(path string, token json.Token, to reflect.Value, tag string) error {
+	if token != json.Delim('[') {
+		return d.unlike(token, path, "a list")
+	}
+	to.Set(reflect.MakeSlice(to.Type(), 0, 0))
+	for d.json.More() {
+		item := reflect.New(to.Type().Elem()).Elem()
+		if err := d.value(fmt.Sprintf("%s[%d]", path, to.Len()), item, tag); err != nil {
 			return err
 		}
-		to.Set(v)
-		return nil
+		to.Set(reflect.Append(to, item))
 	}
-	return d.unknown(m, path+"."+m.name, known)
+	_, err := d.token(path)
+	return err
+}
+
+func (d *decoder) kind(path string, token json.Token, to reflect.Value) error {
+	known := kindNames(to.Type())
+	want := "an object with one key: " + nearest.Alternatives(known)
+	if token != json.Delim('{') || !d.json.More() {
+		return d.unlike(token, path, want)
+	}
+	key, err := d.token(path)
+	if err != nil {
+		return err
+	}
+	name, _ := key.(string)
+	i := slices.IndexFunc(kinds[to.Type()], func(k kind) bool { return k.name == name })
+	if i < 0 {
+		return d.fault(path+"."+name, "is unknown: %s", nearest.Advice(name, known))
+	}
+	v := reflect.New(reflect.TypeOf(kinds[to.Type()][i].zero)).Elem()
+	if err := d.value(path+"."+name, v, ""); err != nil {
+		return err
+	}
+	if d.json.More() {
+		return d.unlike(token, path, want)
+	}
+	to.Set(v)
+	_, err = d.token(path)
+	return err
 }

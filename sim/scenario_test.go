@@ -10,7 +10,7 @@ import (
 )
 
 // plain is a scenario in JSON, one field a line.
-const plain = `{
+const plain = `{ "$schema": "x",
 "name": "plain",
 "arrivals": {"poisson": {"rate": 100}},
 "work": {"exponential": {"mean": "10ms"}},
@@ -35,6 +35,7 @@ func TestScenarioErrors(t *testing.T) {
 		{`"rate": 100`, `"rate": -1`, "f.json:3: arrivals.poisson.rate is -1: want more than 0 to 1e8"},
 		{`"rate": 100`, `"rate": 0`, "f.json:3: arrivals.poisson.rate is 0: want more than 0"},
 		{`"rate": 100`, `"rate": NaN`, "f.json:3: arrivals.poisson.rate is wrong: invalid character 'N'"},
+		{`"rate": 100`, `"rate":` + "\n\nNaN", "f.json:5: arrivals.poisson.rate is wrong: invalid character 'N'"},
 		{`"speed": 0.5`, `"speed": -Inf`, "f.json:10: phases[1].speed is wrong: invalid character 'I'"},
 		{`"slo": "100ms",`, `"slo": "100ms"`, "f.json:7: JSON is wrong: invalid character '\"'"},
 		{`"rate": 100`, `"rate": 1e999`, "f.json:3: arrivals.poisson.rate is 1e999: want a number, more than 0 to 1e8"},
@@ -100,11 +101,18 @@ func TestScenarioErrors(t *testing.T) {
 		{`"name": "plain"`, `"name": "a", "sample": "1us"`, "f.json:2: sample is 1µs: want 1ms to 10000h"},
 		{`"name": "plain"`, `"name": "a", "name": "b"`, `f.json:2: JSON has "name" twice`},
 		{`"name": "plain",`, ``, "f.json:1: name is missing"},
+		{`"server": {"pool": {"workers": 2}},`, ``, "f.json:1: server is missing: want pool, "},
+		{`"$schema": "x"`, `"$schema": `, "f.json:1: $schema is wrong: invalid character ','"},
+		{`"$schema": "x"`, `"$schema": 5`, "f.json:1: $schema is 5: want a text"},
 		{`"name": "plain"`, `"name": null`, "f.json:2: name is null: want a text"},
+		{`"law": "band(target=50ms)"`, `"law": 5`, `f.json:7: limiter.law is 5: want a law such as`},
+		{`"law": "band(target=50ms)"`, `"shadow": 1`, "f.json:7: limiter.shadow is 1: want true or false"},
+		{`{"workers": 2}`, `{"workers": 2}, "usl": {}`, "f.json:5: server is an object: want an object with one key: pool, "},
+		{`"phases": [`, `"limiter_shares": 1, "phases": [`, "f.json:8: limiter_shares is 1: want a list"},
 		{plain, ``, "f.json:1: JSON ends too early"},
 		{plain, `[]`, "f.json:1: scenario is a list: want an object"},
 		{plain, plain + "{}", "f.json:12: JSON has more after its end"},
-		{plain, strings.Repeat("[", 100), "f.json:1: JSON is nested too deeply"},
+		{plain, strings.Repeat("[", 100), "f.json:1: scenario is a list: want an object"},
 		{
 			plain[strings.Index(plain, `"phases"`):], `"phases": []}`,
 			"f.json:8: phases is empty: want at least one phase",
@@ -115,6 +123,15 @@ func TestScenarioErrors(t *testing.T) {
 		var fault *FieldError
 		if err == nil || !strings.HasPrefix(err.Error(), test.want) || !errors.As(err, &fault) {
 			t.Errorf("%s:\n got %v\nwant %s", test.with, err, test.want)
+		}
+	}
+}
+
+// TestScenariosCutShort checks that a file that was not written to its end is no scenario.
+func TestScenariosCutShort(t *testing.T) {
+	for end := range len(plain) {
+		if _, err := ParseScenario("f.json", []byte(plain[:end])); err == nil || !strings.HasPrefix(err.Error(), "f.json:") {
+			t.Errorf("%s: %v", plain[:end], err)
 		}
 	}
 }

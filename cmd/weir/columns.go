@@ -21,7 +21,7 @@ terminal, or elsewhere into 80 columns, follow below the others.
 `
 
 // columns returns the sections of weir help columns: tables made of columns, and then
-// those of help/columns.txt, whose lines are "column | explanation" below a title.
+// the tables of help/columns.txt, whose lines are "column | explanation" below a title.
 func columns() []section {
 	sections := []section{
 		{"weir sim run, suite and trace: a line for each scenario and law", explanations(cellColumns)},
@@ -50,7 +50,7 @@ func printColumns(out io.Writer, _ *kong.Node) {
 	}
 }
 
-// tuningExplanations refer to those of weir sim suite.
+// tuningExplanations refer to the explanations for weir sim suite.
 func tuningExplanations() []definition {
 	list := []definition{{"law", "the law with the setting"}, {"mean %", "these columns are those of weir sim suite"}}
 	for _, c := range summaryColumns {

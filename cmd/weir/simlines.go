@@ -50,7 +50,7 @@ func printLines[T any](p *linePrinter, list []T) error {
 	return out.Error()
 }
 
-// csvFields returns the fields of a line with their names in JSON, except those that only
+// csvFields returns the fields of a line with their names in JSON, without fields that only
 // JSON can have.
 func csvFields(t reflect.Type) (fields []reflect.StructField) {
 	for _, f := range reflect.VisibleFields(t) {

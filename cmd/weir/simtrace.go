@@ -20,6 +20,7 @@ type logFlags struct {
 	TimeIs     string        `group:"The log" enum:"start,end" default:"start" help:"What --arrival is the time of, start or end: access logs have when the answer was sent (default ${default})."`
 	Resolution time.Duration `group:"The log" type:"span" placeholder:"TIME" help:"Spread requests of equal time evenly over so long. Defaults to 1s for dates without a fraction."`
 	Service    string        `group:"The log" placeholder:"FORMULA" help:"Service time: a column, or a formula in seconds such as '0.02 + 0.00005*prompt_tokens + 30*ms*output_tokens'."`
+	Limiter    string        `group:"The log" placeholder:"NAME" help:"The limiter whose requests are meant, in a file of weir record that has several."`
 	Class      string        `group:"The log" placeholder:"COLUMN" help:"The kind of client, one of those of --on."`
 	Deadline   string        `group:"The log" placeholder:"FORMULA" help:"How long its client waits: a time, or a date until which it does."`
 }
@@ -73,7 +74,7 @@ func (f systemFlags) replay(file string, log logFlags) ([]sim.Scenario, error) {
 	if err != nil {
 		return nil, err
 	}
-	recording := simulate.Recording{File: file, Reader: log.reader(), Loads: f.Load, Rates: f.Rate}
+	recording := simulate.Recording{File: file, Reader: log.reader(), Limiter: log.Limiter, Loads: f.Load, Rates: f.Rate}
 	if f.Phases != "" {
 		faulty, err := simulate.LoadSystem(f.Phases)
 		if err != nil {

@@ -100,10 +100,10 @@ func helpText(name string) string {
 // otherVariables are variables that set no flag.
 var otherVariables = []definition{
 	{"NO_COLOR", "any value: no colours"},
-	{"BROWSER", "the command that opens an address for weir demo limit --open"},
+	{"BROWSER", "the command that opens an address for weir demo limit --open and weir replay"},
 	{"TERM", "dumb: no live view, but plain lines"},
 	{"NOTIFY_SOCKET", "set by systemd: weir proxy tells it when it serves and when it stops"},
-	{"PATH", "where weir demo database looks for weir-storm, besides the folder of weir"},
+	{"PATH", "where weir looks for weir-storm, weir-fleet and weir-work, besides its own folder"},
 }
 
 func printEnvironment(out io.Writer, root *kong.Node) {
@@ -133,11 +133,11 @@ Others:
 
 // exitCodes are the exit statuses of weir.
 var exitCodes = []definition{
-	{"0", "done. A proxy or a demonstration that was asked to stop by Ctrl-C or SIGTERM is done, too"},
+	{"0", "done. A proxy, a worker, a recording or a demonstration that was asked to stop by Ctrl-C or SIGTERM is done, too"},
 	{fmt.Sprint(statusFailed), "something went wrong, or the output could not be written: what is on the standard error says what"},
 	{fmt.Sprint(statusUsage), "the command line, a variable, a file or an address is wrong: nothing was started"},
 	{fmt.Sprint(statusInterrupted), "a simulation was interrupted by Ctrl-C or SIGTERM"},
-	{"others", "those of weir-storm, which weir demo database starts"},
+	{"others", "those of weir-storm, which weir demo database starts. weir-work, for jobs, has the codes above"},
 }
 
 func printExitCodes(out io.Writer, _ *kong.Node) { define(out, exitCodes) }

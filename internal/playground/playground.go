@@ -1,6 +1,7 @@
 package playground
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -56,8 +57,8 @@ type Change struct {
 	Text string  `json:"text"`
 }
 
-// Handle answers a request.
-func Handle(request []byte) ([]byte, error) {
+// Handle answers a request. It begins no run after the context has ended.
+func Handle(ctx context.Context, request []byte) ([]byte, error) {
 	var r Request
 	if err := json.Unmarshal(request, &r); err != nil {
 		return nil, fmt.Errorf("playground: the request: %w", err)
@@ -73,6 +74,9 @@ func Handle(request []byte) ([]byte, error) {
 		start += phase.Length
 	}
 	for _, text := range r.Laws {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		l, err := law.Parse(text)
 		if err != nil {
 			return nil, err

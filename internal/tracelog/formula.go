@@ -51,9 +51,9 @@ func (f *formula) compile(e ast.Expr) (value func([]float64) float64, problem st
 	case *ast.ParenExpr:
 		return f.compile(e.X)
 	case *ast.UnaryExpr:
-		return f.unary(e)
+		return f.binary(e.Op, &ast.BasicLit{Kind: token.INT, Value: "0"}, e.X)
 	case *ast.BinaryExpr:
-		return f.binary(e)
+		return f.binary(e.Op, e.X, e.Y)
 	case *ast.CallExpr:
 		return f.call(e)
 	case *ast.BasicLit:
@@ -104,39 +104,38 @@ func (f *formula) column(name string, number int) func([]float64) float64 {
 	return func(values []float64) float64 { return values[i] }
 }
 
-func (f *formula) unary(e *ast.UnaryExpr) (value func([]float64) float64, problem string) {
-	x, problem := f.compile(e.X)
-	switch {
-	case problem != "":
-		return nil, problem
-	case e.Op == token.SUB:
-		return func(v []float64) float64 { return -x(v) }, ""
-	case e.Op == token.ADD:
-		return x, ""
-	}
-	return nil, fmt.Sprintf("%s is unknown: want %s", e.Op, formulaParts)
+var operators = map[token.Token]func(a, b float64) float64{
+	token.ADD: func(a, b float64) float64 { return a + b },
+	token.SUB: func(a, b float64) float64 { return a - b },
+	token.MUL: mul,
+	token.QUO: func(a, b float64) float64 { return a / b },
 }
 
-func (f *formula) binary(e *ast.BinaryExpr) (value func([]float64) float64, problem string) {
-	x, problem := f.compile(e.X)
-	if problem != "" {
-		return nil, problem
+func (f *formula) binary(op token.Token, x, y ast.Expr) (value func([]float64) float64, problem string) {
+	value, problem = f.fold(operators[op], x, y)
+	if problem == "" && operators[op] == nil {
+		problem = fmt.Sprintf("%s is unknown: want %s", op, formulaParts)
 	}
-	y, problem := f.compile(e.Y)
-	if problem != "" {
-		return nil, problem
+	return value, problem
+}
+
+// fold returns a function that combines the values of expressions, from left to right.
+func (f *formula) fold(combine func(a, b float64) float64, of ...ast.Expr) (value func([]float64) float64, problem string) {
+	var each []func([]float64) float64
+	for _, e := range of {
+		x, problem := f.compile(e)
+		if problem != "" {
+			return nil, problem
+		}
+		each = append(each, x)
 	}
-	switch e.Op {
-	case token.ADD:
-		return func(v []float64) float64 { return x(v) + y(v) }, ""
-	case token.SUB:
-		return func(v []float64) float64 { return x(v) - y(v) }, ""
-	case token.MUL:
-		return func(v []float64) float64 { return mul(x(v), y(v)) }, ""
-	case token.QUO:
-		return func(v []float64) float64 { return x(v) / y(v) }, ""
-	}
-	return nil, fmt.Sprintf("%s is unknown: want %s", e.Op, formulaParts)
+	return func(values []float64) float64 {
+		result := each[0](values)
+		for _, x := range each[1:] {
+			result = combine(result, x(values))
+		}
+		return result
+	}, ""
 }
 
 // call compiles min, max and col.
@@ -148,26 +147,12 @@ func (f *formula) call(e *ast.CallExpr) (value func([]float64) float64, problem 
 		}
 		return f.column(fmt.Sprintf("col(%d)", number), number), ""
 	}
-	fold := map[string]func(a, b float64) float64{"min": math.Min, "max": math.Max}
+	combine := map[string]func(a, b float64) float64{"min": math.Min, "max": math.Max}
 	name, _ := columnName(e.Fun)
-	if fold[name] == nil || len(e.Args) == 0 {
+	if combine[name] == nil || len(e.Args) == 0 {
 		return nil, fmt.Sprintf("character %d: want min(...), max(...) or col(3)", e.Pos())
 	}
-	var of []func([]float64) float64
-	for _, arg := range e.Args {
-		x, problem := f.compile(arg)
-		if problem != "" {
-			return nil, problem
-		}
-		of = append(of, x)
-	}
-	return func(values []float64) float64 {
-		result := of[0](values)
-		for _, x := range of[1:] {
-			result = fold[name](result, x(values))
-		}
-		return result
-	}, ""
+	return f.fold(combine[name], e.Args...)
 }
 
 // isNumbered reports whether an expression is col(3).

@@ -134,11 +134,19 @@ func set(v reflect.Value, text string) error {
 		v.SetInt(int64(parsed))
 		return err
 	case reflect.Float64:
-		parsed, err := strconv.ParseFloat(text, 64)
+		parsed, err := parseDecimal(text)
 		v.SetFloat(parsed)
 		return err
 	}
 	return nil
+}
+
+// parseDecimal reads any number of YAML that is decimal. It refuses 1_000, as strconv.Atoi does.
+func parseDecimal(text string) (float64, error) {
+	if strings.Contains(text, "_") {
+		return 0, strconv.ErrSyntax
+	}
+	return strconv.ParseFloat(text, 64)
 }
 
 // New returns a T with the defaults of its fields, such as New[Route](), as if read from an

@@ -1,6 +1,7 @@
 package config_test
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -12,11 +13,12 @@ import (
 
 	"github.com/weir-go/weir/bulkhead"
 	"github.com/weir-go/weir/cmd/weir/internal/config"
+	"github.com/weir-go/weir/internal/must"
 )
 
 // FuzzParse checks that no text makes Parse panic or take long, that each line of an error
 // names the file or the variable, that the limits of a valid configuration are accepted, and
-// that it is the same when written and read again.
+// that it is the same when written and read again; and that JSON makes JSON.
 func FuzzParse(f *testing.F) {
 	for _, pattern := range []string{"testdata/good/*.yaml", "testdata/bad/*.yaml", "../../../../deploy/weir.yaml"} {
 		files, err := filepath.Glob(pattern)
@@ -24,10 +26,7 @@ func FuzzParse(f *testing.F) {
 			f.Fatal(err)
 		}
 		for _, file := range files {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				f.Fatal(err)
-			}
+			text := must.Have(os.ReadFile(file))(f)
 			f.Add(string(text), "log")
 		}
 	}
@@ -39,6 +38,9 @@ func FuzzParse(f *testing.F) {
 		f.Add(text, text)
 	}
 	f.Fuzz(func(t *testing.T, text, variable string) {
+		if made, err := config.JSON("w", []byte(text)); err == nil && len(made) > 0 && !json.Valid(made) {
+			t.Errorf("no JSON: %s", made)
+		}
 		start := time.Now()
 		read, err := config.Parse("w", []byte(text), []string{"WEIR__LOG=" + variable})
 		if took := time.Since(start); took > 10*time.Second { // a third of a second on an idle machine
@@ -55,10 +57,7 @@ func FuzzParse(f *testing.F) {
 		if _, err := bulkhead.New(read.Bulkhead()); err != nil {
 			t.Error(err)
 		}
-		written, err := yaml.Marshal(read)
-		if err != nil {
-			t.Fatal(err)
-		}
+		written := must.Have(yaml.Marshal(read))(t)
 		again, err := config.Parse("again", written, nil)
 		if err != nil {
 			t.Fatalf("%v in\n%s", err, written)

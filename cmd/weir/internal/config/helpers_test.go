@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/weir-go/weir/cmd/weir/internal/config"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
 )
 
@@ -14,10 +15,7 @@ const small = "upstreams:\n  api: {addresses: [\"http://10.0.0.1:9000\"]}\n"
 
 func parsed(t *testing.T, text string, environ ...string) *config.Config {
 	t.Helper()
-	c, err := config.Parse("w", []byte(text), environ)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Have(config.Parse("w", []byte(text), environ))(t)
 	return c
 }
 
@@ -37,9 +35,7 @@ func refused(t *testing.T, err error, want string) {
 func write(t *testing.T, name, text string) string {
 	t.Helper()
 	path := t.TempDir() + "/" + name
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/goccy/go-yaml"
@@ -11,8 +12,6 @@ import (
 	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
-
-	"github.com/weir-go/weir/cmd/weir/internal/yamladvice"
 )
 
 const (
@@ -42,7 +41,7 @@ func read(origin place, field string, source []byte, wrong *faults) *node {
 		if syntax := yaml.Error(nil); errors.As(err, &syntax) && syntax.GetToken() != nil {
 			at, problem = placed(origin, syntax.GetToken()), syntax.GetMessage()
 		}
-		wrong.add(at, field, "is no YAML: %s", yamladvice.To(problem))
+		wrong.add(at, field, "is no YAML: %s", advised(problem))
 		return nil
 	}
 	var value *node
@@ -137,6 +136,14 @@ func nested(before token.Tokens, t *token.Token, dashes int) int {
 		return dashes + 1
 	}
 	return 1
+}
+
+// advised adds advice to a complaint of the parser.
+func advised(complaint string) string {
+	if strings.Contains(complaint, `'`+"\t"+`'`) {
+		return "a line begins with a tab: want blanks"
+	}
+	return complaint + ": want lines of the same list or object to begin in the same column, and each bracket and quote to have an end"
 }
 
 // parse turns a panic of the parser into an error. Some texts that are no YAML have caused

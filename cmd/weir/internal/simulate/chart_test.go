@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/cmd/weir/internal/chart"
+	"github.com/weir-go/weir/internal/must"
+	"github.com/weir-go/weir/internal/race"
 	"github.com/weir-go/weir/internal/suites"
 	"github.com/weir-go/weir/law"
 	"github.com/weir-go/weir/sim"
@@ -38,10 +40,7 @@ func overloaded() sim.Scenario {
 // charted returns the plots of the first scenario by the text beside their axis.
 func charted(t *testing.T, scenarios ...sim.Scenario) (*chart.Chart, map[string]chart.Plot) {
 	t.Helper()
-	c, err := ChartRun(outcomes(t, scenarios...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Have(ChartRun(outcomes(t, scenarios...)))(t)
 	plots := map[string]chart.Plot{}
 	for _, row := range c.Rows {
 		plots[row[0].Y] = row[0]
@@ -111,6 +110,7 @@ func TestLatencyStandsBesideTheSLO(t *testing.T) {
 }
 
 func TestChartOfASuite(t *testing.T) {
+	race.Skip(t, "simulates for half a minute under the race detector; TestOutcomesComeInOrder runs as many jobs at once")
 	var cells Cells
 	for _, o := range outcomes(t, suites.Random(8), overloaded()) {
 		cells.Add(o)

@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/weir-go/weir/cmd/weir/internal/config"
 	"github.com/weir-go/weir/cmd/weir/internal/paths"
 	"github.com/weir-go/weir/internal/suites"
 	"github.com/weir-go/weir/sim"
@@ -41,15 +42,14 @@ func load(scenario string, parse func(string, []byte) (sim.Scenario, error)) (si
 		return sim.Scenario{}, fmt.Errorf("%s: is no text in UTF-8: want a scenario: weir help scenarios shows one", scenario)
 	}
 	if extension != ".json" {
-		if text, err = jsonOf(scenario, text); err != nil {
+		if text, err = config.JSON(scenario, text); err == nil && len(text) == 0 {
+			err = fmt.Errorf("%s: is empty: want a scenario: weir help scenarios shows one", scenario)
+		}
+		if err != nil {
 			return sim.Scenario{}, err
 		}
 	}
-	parsed, err := parse(scenario, text)
-	if fault := new(sim.FieldError); extension != ".json" && errors.As(err, &fault) && fault.Field == "JSON" {
-		fault.Field = "YAML"
-	}
-	return parsed, err
+	return parse(scenario, text)
 }
 
 // Length is the duration of the scenario.

@@ -7,21 +7,17 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/sim"
 )
 
 func TestScores(t *testing.T) {
 	write := func(text string) string {
 		name := filepath.Join(t.TempDir(), "scores.jsonl")
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(name, []byte(text), 0o600))
 		return name
 	}
-	line, err := json.Marshal(sim.Score{Scenario: "shop", Law: "theirs", Seed: 7, Goodput: 90})
-	if err != nil {
-		t.Fatal(err)
-	}
+	line := must.Have(json.Marshal(sim.Score{Scenario: "shop", Law: "theirs", Seed: 7, Goodput: 90}))(t)
 	all, err := ReadScores([]string{write(string(line) + "\n")})
 	if got := all.Of("shop", 7); err != nil || len(got) != 1 || got[0].Law != "theirs" || got[0].Goodput != 90 {
 		t.Errorf("%+v, %v", got, err)

@@ -5,69 +5,30 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
 	"github.com/weir-go/weir/sim"
 )
 
-func TestYAMLKeepsItsLines(t *testing.T) {
-	const text = `# a comment
-name: x
-
-list:
-  - a: 1
-    b: [2, 3.5,
-      true]
-  -
-    c: ~
-text: |
-  one
-  two
-quoted: "say \"so\""
-`
-	const want = `
-{"name":"x",
-
-"list":
-[{"a":1,
-"b":[2,3.5,
-true]},
-
-{"c":null}],
-"text":"one\ntwo\n",
-
-
-"quoted":"say \"so\""}`
-	got, err := jsonOf("x.yaml", []byte(text))
-	if err != nil || string(got) != want {
-		t.Errorf("%v\n%s", err, got)
-	}
-}
-
-func TestYAMLRefuses(t *testing.T) {
+func TestScenariosThatAreNone(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                   "f.yaml:1: YAML is empty: want a scenario",
-		"a: 1\n---\nb: 2\n":  "f.yaml:3: YAML has more after its end: want one document",
-		"a: 1\nb: &x 2\n":    `f.yaml:2: YAML has "&": want plain values, lists and objects`,
-		"a: 1\nb: !!str 2\n": `f.yaml:2: YAML has "!!str": want plain values, lists and objects`,
-		"a: 1\n<<: {b: 2}\n": `f.yaml:2: YAML has "<<": want plain values, lists and objects`,
-		"a: 1\nb: [1":        "f.yaml:2: YAML is wrong: sequence end token ']' not found: want lines of the same list or object to begin in the same column, and each bracket and quote to have an end",
-		"a:\n\tb: 1":         "f.yaml:2: YAML is wrong: a line begins with a tab: want blanks",
+		"":                "is empty: want a scenario",
+		"a: 1\nb: &x 2\n": `f.yaml:2:4: has an anchor ("&"): want plain values, lists and objects`,
+		"name: 5":         "f.yaml:1: name is 5: want a text",
+		"- a":             "f.yaml:1: scenario is a list: want an object",
 	} {
-		_, err := jsonOf("f.yaml", []byte(text))
-		if err == nil || err.Error() != want {
+		file := filepath.Join(t.TempDir(), "f.yaml")
+		must.Do(t, os.WriteFile(file, []byte(text), 0o600))
+		if _, err := Load(file); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
 	}
-}
-
-func FuzzYAML(f *testing.F) {
-	f.Add("a: [1, {b: 2}]\n- x")
-	f.Add("? a\n: b")
-	f.Fuzz(func(_ *testing.T, text string) { _, _ = jsonOf("f.yaml", []byte(text)) })
 }
 
 // tiny is a scenario of a second.

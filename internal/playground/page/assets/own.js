@@ -1,0 +1,2 @@
+'use strict';
+const $ = id => document.getElementById(id);
