@@ -17,7 +17,8 @@ import (
 // for most users: docs/decisions/0019.
 type companion struct {
 	name string
-	path string // found by find
+	path string   // found by find
+	env  []string // besides that of weir
 }
 
 // find looks for the command beside weir and then on the PATH.
@@ -31,7 +32,7 @@ func find(name string) (companion, error) {
 			continue
 		}
 		if path, err := exec.LookPath(filepath.Join(dir, name)); err == nil {
-			return companion{name, path}, nil
+			return companion{name: name, path: path}, nil
 		}
 	}
 	return companion{}, fmt.Errorf("%s is not installed: want it beside weir or on the PATH: "+
@@ -49,13 +50,21 @@ func release() string {
 // grace is how long an interrupted companion has to exit.
 const grace = 5 * time.Second
 
+// command prepares the start of the companion.
+func (c companion) command(ctx context.Context, s streams, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, c.path, args...)
+	cmd.Env = append(os.Environ(), c.env...)
+	cmd.Stdout, cmd.Stderr = s.out, s.err
+	cmd.WaitDelay = grace
+	return cmd
+}
+
 // run starts the companion and waits for it; the end of ctx interrupts it. The companion
 // prints its own errors, so the returned error carries only its status.
 func (c companion) run(ctx context.Context, in io.Reader, s streams, args ...string) error {
-	cmd := exec.CommandContext(ctx, c.path, args...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, s.out, s.err
+	cmd := c.command(ctx, s, args...)
+	cmd.Stdin = in
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	cmd.WaitDelay = grace
 	err := cmd.Run()
 	if ended := new(exec.ExitError); errors.As(err, &ended) && ended.Exited() {
 		return saidError(ended.ExitCode())
@@ -64,6 +73,17 @@ func (c companion) run(ctx context.Context, in io.Reader, s streams, args ...str
 		return fmt.Errorf("%s: %w", c.name, err)
 	}
 	return nil
+}
+
+// become has the companion take the place of weir, where the system can do that: there is one
+// process then, which gets each signal once and may take its time to end.
+func (c companion) become(ctx context.Context, s streams) error {
+	if s.out == os.Stdout && s.err == os.Stderr {
+		if err := replace(c.path, []string{c.name}, append(os.Environ(), c.env...)); !errors.Is(err, errors.ErrUnsupported) {
+			return fmt.Errorf("%s: %w", c.path, err)
+		}
+	}
+	return c.run(ctx, os.Stdin, s)
 }
 
 // A saidError is the exit status of a companion that has printed its own error.

@@ -47,7 +47,14 @@ func (c proxyCommand) Run(ctx context.Context, command *kong.Context, s streams,
 		return usageError{err}
 	}
 	log := newProxyLog(settings.Log, s)
-	p, err := proxy.New(settings, proxy.Options{Log: log.Logger, Read: read, OnFault: log.faults.Add, OnEvent: log.onEvent()})
+	store, stopStore, err := startFleetStore(settings.Fleet, log.Logger, s.err)
+	if err != nil {
+		return err
+	}
+	defer stopStore()
+	p, err := proxy.New(settings, proxy.Options{
+		Log: log.Logger, Read: read, OnFault: log.faults.Add, OnEvent: log.onEvent(), Store: store,
+	})
 	if err != nil {
 		return usageError{c.named(err)}
 	}

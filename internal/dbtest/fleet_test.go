@@ -3,7 +3,10 @@ package dbtest
 import (
 	"context"
 	"fmt"
+	"os/exec"
+	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -13,6 +16,8 @@ import (
 	"github.com/weir-go/weir/fleet"
 	"github.com/weir-go/weir/fleet/pgfleet"
 	"github.com/weir-go/weir/fleet/storetest"
+	"github.com/weir-go/weir/internal/must"
+	"github.com/weir-go/weir/internal/pipe"
 	"github.com/weir-go/weir/law"
 )
 
@@ -32,6 +37,69 @@ func TestFleet(t *testing.T) {
 	}
 	t.Run("the store", func(t *testing.T) { storetest.Test(t, open) })
 	t.Run("a cap", func(t *testing.T) { fleetKeepsItsCap(t, s, open) })
+	t.Run("the companion of a proxy", func(t *testing.T) { companionServesTheStore(t, s) })
+}
+
+// companionServesTheStore runs weir-fleet as "weir proxy" does. It makes the table again after a
+// failover to a server without it.
+func companionServesTheStore(t *testing.T, s *Server) {
+	program := filepath.Join(t.TempDir(), "weir-fleet")
+	if said, err := exec.Command("go", "build", "-o", program, "github.com/weir-go/weir/cmd/weir-fleet").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, said)
+	}
+	n := 0
+	open := func(t *testing.T) fleet.Store {
+		n++
+		cmd := exec.Command(program, "-name", fmt.Sprintf("companion-%d", n), "-store", postgresURL(s.Address(), "weir"))
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		store := pipe.New(out, in)
+		ended := make(chan error, 1)
+		go func() { _ = store.Run(); ended <- cmd.Wait() }()
+		t.Cleanup(func() {
+			in.Close()
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+		})
+		return store
+	}
+	storetest.Test(t, open)
+	store := open(t)
+	write := func() error { return store.Write(t.Context(), fleet.Write{Key: "a", Value: []byte("1")}) }
+	if err := write(); err != nil {
+		t.Fatal(err)
+	}
+	Exec(t, OpenPostgres(t, s, "weir"), "DROP TABLE weir_fleet")
+	if err := write(); err == nil || !strings.Contains(err.Error(), "weir_fleet") {
+		t.Errorf("%v, want that the table is gone", err)
+	}
+	end := time.Now().Add(30 * time.Second)
+	for range time.Tick(10 * time.Millisecond) {
+		if err := write(); err == nil {
+			break
+		} else if time.Now().After(end) {
+			t.Fatalf("not within 30 s: the table is there again; %v", err)
+		}
+	}
+}
+
+// joined has a limiter lease a share of a cap.
+func joined(t *testing.T, store fleet.Store, lim *weir.Limiter, limit int) *fleet.Member {
+	t.Helper()
+	return must.Have(fleet.Join(fleet.Config{
+		Store: store, Actuator: fleet.Limiter(lim), Cap: limit,
+		Refresh: 100 * time.Millisecond, TTL: time.Second, Grace: 100 * time.Millisecond,
+	}))(t)
 }
 
 // fleetKeepsItsCap has three members with work for all of the cap, through a restart of the server
@@ -62,13 +130,7 @@ func fleetKeepsItsCap(t *testing.T, s *Server, open func(*testing.T) fleet.Store
 	var party []*fleet.Member
 	for range members {
 		lim := weir.Must(weir.New(weir.Config{Max: 100, Law: law.Fixed{Limit: 100}, Queue: weir.Queue{Size: 100}}))
-		m, err := fleet.Join(fleet.Config{
-			Store: store, Actuator: fleet.Limiter(lim), Cap: limit,
-			Refresh: 100 * time.Millisecond, TTL: time.Second, Grace: 100 * time.Millisecond,
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := joined(t, store, lim, limit)
 		party = append(party, m)
 		defer func() {
 			if err := m.Leave(context.Background()); err != nil {

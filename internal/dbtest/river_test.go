@@ -41,6 +41,7 @@ func TestRiver(t *testing.T) {
 	t.Run("refused jobs come back and no attempt is used up", func(t *testing.T) { riverSnoozes(t, pool) })
 	t.Run("jobs that panic give their slots back", func(t *testing.T) { riverPanics(t, pool) })
 	t.Run("waiting jobs go back when the client stops", func(t *testing.T) { riverStops(t, pool) })
+	t.Run("two clients share a cap", func(t *testing.T) { riverFleet(t, s, pool) })
 }
 
 // riverArgs are the arguments of a job.
@@ -217,7 +218,8 @@ func riverStops(t *testing.T, pool *pgxpool.Pool) {
 		}
 	}
 	permit.Release()
-	if s := lim.Snapshot(); others != 0 || s.Cancelled != 5 || s.InFlight != 0 || s.Queued != 0 {
+	// A client that stops may fetch a job again that went back.
+	if s := lim.Snapshot(); others != 0 || s.Cancelled < 5 || s.InFlight != 0 || s.Queued != 0 {
 		t.Errorf("%d jobs ended otherwise, %d cancelled, %d in flight, %d queued", others, s.Cancelled, s.InFlight, s.Queued)
 	}
 }

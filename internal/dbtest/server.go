@@ -1,7 +1,6 @@
 package dbtest
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -12,11 +11,11 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/weir-go/weir/internal/locked"
 	"github.com/weir-go/weir/internal/longtest"
 )
 
@@ -28,7 +27,7 @@ type Server struct {
 
 	process *exec.Cmd
 	exited  chan struct{}
-	output  output
+	output  locked.Buffer
 }
 
 // patience is the longest time for a server to answer. A JVM on a busy machine is slow.
@@ -171,24 +170,4 @@ func (s *Server) signalAll(t testing.TB, what syscall.Signal) {
 		pid, _ := strconv.Atoi(child)
 		_ = syscall.Kill(pid, what) // a process that has just ended is fine too
 	}
-}
-
-// output keeps the output of a process. It is safe for concurrent use.
-type output struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-// Write implements [io.Writer].
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.text.Write(p)
-}
-
-// String returns all output.
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.text.String()
 }

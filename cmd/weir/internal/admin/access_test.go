@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/weir-go/weir/cmd/weir/internal/config"
+	"github.com/weir-go/weir/internal/must"
 )
 
 func TestWhoMayLook(t *testing.T) {
@@ -105,15 +106,11 @@ func TestTokenIsReadAgain(t *testing.T) {
 		t.Fatalf("first token: %d", got)
 	}
 	next := strings.Repeat("n", len(secret))
-	if err := os.WriteFile(file, []byte(next), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte(next), 0o600))
 	if first, second := status(secret), status(next); first != 401 || second != 200 {
 		t.Errorf("old token %d, new one %d", first, second)
 	}
-	if err := os.Remove(file); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(file))
 	if got := status(next); got != 500 {
 		t.Errorf("no file: %d, want 500", got)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/weir-go/weir/cmd/weir/internal/config"
+	"github.com/weir-go/weir/dash"
 )
 
 // A Proxy is the operators' interface to the proxy. All functions are called concurrently.
@@ -19,6 +20,8 @@ type Proxy struct {
 	Config  func() any // as applied, with yaml tags
 	Metrics prometheus.Gatherer
 	Ready   func() error // the reason if it is not ready
+
+	Refusals *dash.Refusals // of the last requests
 
 	Reload func() error
 	// Pin fixes the limit of a compartment; a nil limit lets the law decide again. The errors

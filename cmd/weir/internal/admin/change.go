@@ -26,12 +26,19 @@ func (p Proxy) pin(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	if limit != nil && (*limit < 0 || *limit > settings.MaxSlots) {
-		http.Error(w, fmt.Sprintf("pin is %d: want 0 to %d, or null", *limit, settings.MaxSlots), http.StatusBadRequest)
+	if err := checkPin(limit); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
 	name := r.PathValue("compartment")
 	answer(w, p.Pin(name, limit), map[string]any{"compartment": name, "pin": limit, "until": until})
+}
+
+func checkPin(limit *int) error {
+	if limit != nil && (*limit < 1 || *limit > settings.MaxSlots) {
+		return fmt.Errorf("pin is %d: want 1 to %d, or null", *limit, settings.MaxSlots)
+	}
+	return nil
 }
 
 func (p Proxy) shadow(w http.ResponseWriter, r *http.Request) {

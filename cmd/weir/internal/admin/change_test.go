@@ -28,8 +28,8 @@ func TestChanges(t *testing.T) {
 	}
 	change("/-/weir/limits/a%2Fb", `{"pin": 1}`, 200, `"a/b"`)
 	change("/-/weir/limits/other", `{"pin": 20}`, 404, "there is api")
-	change("/-/weir/limits/api", `{"pin": -1}`, 400, "want 0 to 1000000000")
-	change("/-/weir/limits/api", `{"pin": 1000000001}`, 400, "want 0 to 1000000000")
+	change("/-/weir/limits/api", `{"pin": 0}`, 400, "want 1 to 1000000000")
+	change("/-/weir/limits/api", `{"pin": 1000000001}`, 400, "want 1 to 1000000000")
 
 	change("/-/weir/shadow/api", `{"shadow": true}`, 200, `"shadow": true`)
 	if !p.shadow {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/cmd/weir/internal/config"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/metrics"
 )
 
@@ -25,9 +26,7 @@ const secret = "0123456789abcdef"
 func tokenFile(t *testing.T, token string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "token")
-	if err := os.WriteFile(file, []byte(token+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte(token+"\n"), 0o600))
 	return file
 }
 
@@ -44,10 +43,7 @@ func newProxied(t *testing.T) *proxied {
 	t.Helper()
 	p := new(proxied)
 	lim := weir.Must(weir.New(weir.Config{Name: "api", Initial: 7}))
-	gatherer, err := Metrics(metrics.Sources{Limiters: []*weir.Limiter{lim}}, figured)
-	if err != nil {
-		t.Fatal(err)
-	}
+	gatherer := must.Have(Metrics(metrics.Sources{Limiters: []*weir.Limiter{lim}}, figured))(t)
 	known := func(name string) error {
 		if name != "api" && name != "a/b" {
 			return fmt.Errorf("%w: %q; there is api", ErrCompartment, name)
@@ -78,14 +74,8 @@ func newProxied(t *testing.T) *proxied {
 // serve runs a listener with New's handler until the test ends, and returns its address.
 func serve(t *testing.T, p Proxy, settings config.Admin, network, address string) net.Addr {
 	t.Helper()
-	listener, err := net.Listen(network, address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	h, err := New(p, settings, listener.Addr())
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Have(net.Listen(network, address))(t)
+	h := must.Have(New(p, settings, listener.Addr()))(t)
 	s := &httptest.Server{Listener: listener, Config: &http.Server{Handler: h}}
 	s.Start()
 	t.Cleanup(s.Close)
@@ -108,10 +98,7 @@ func ask(t *testing.T, to net.Addr, c call) (status int, body string, header htt
 	if method == "" {
 		method = http.MethodGet
 	}
-	r, err := http.NewRequestWithContext(t.Context(), method, "http://localhost"+c.path, strings.NewReader(c.body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Have(http.NewRequestWithContext(t.Context(), method, "http://localhost"+c.path, strings.NewReader(c.body)))(t)
 	r.Host = c.host
 	for i := 0; i < len(c.header); i += 2 {
 		r.Header.Set(c.header[i], c.header[i+1])
@@ -122,15 +109,9 @@ func ask(t *testing.T, to net.Addr, c call) (status int, body string, header htt
 		}
 		return new(net.Dialer).DialContext(ctx, to.Network(), to.String())
 	}, DisableKeepAlives: true}
-	w, err := transport.RoundTrip(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Have(transport.RoundTrip(r))(t)
 	defer w.Body.Close()
-	text, err := io.ReadAll(w.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Have(io.ReadAll(w.Body))(t)
 	return w.StatusCode, string(text), w.Header
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/listen"
 	"github.com/weir-go/weir/cmd/weir/internal/spans"
 	"github.com/weir-go/weir/cmd/weir/internal/upstream"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/metrics"
 )
 
@@ -30,9 +31,7 @@ func TestSnapshot(t *testing.T) {
 		Refused      map[string]int
 		Compartments map[string]struct{ Limit int }
 	}
-	if err := json.Unmarshal([]byte(body), &got); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(body), &got))
 	if got.Name != "api" || got.Limit != 7 || got.Refused == nil || got.Compartments["api"].Limit != 7 {
 		t.Errorf("%+v in\n%s", got, body)
 	}
@@ -104,6 +103,7 @@ func figured() Figures {
 		Upstreams: map[string][]upstream.Address{"api": {
 			{URL: "http://127.0.0.1:9000", InFlight: 21, Requests: 22, Failures: 23, Healthy: true}, {URL: "\xff"},
 		}},
+		Fleet:   &Fleet{Name: "shop", Cap: 32, Members: 33, Share: 34, Leased: true, Epoch: 35, Error: "down"},
 		Reloads: 24, ReloadsRefused: 25, Applied: time.Unix(26, 0), Spans: spans.Counts{Sent: 27, Dropped: 28, Failed: 29},
 	}
 }
@@ -114,10 +114,7 @@ func TestMetrics(t *testing.T) {
 	at := serve(t, p, config.Admin{}, "tcp", "127.0.0.1:0")
 	_, body, _ := ask(t, at, call{path: "/metrics"})
 	parser := expfmt.NewTextParser(model.UTF8Validation)
-	families, err := parser.TextToMetricFamilies(strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	families := must.Have(parser.TextToMetricFamilies(strings.NewReader(body)))(t)
 	for _, name := range []string{"weir_limit", "go_goroutines", "process_cpu_seconds_total"} {
 		if families[name] == nil {
 			t.Errorf("%s is missing", name)
@@ -128,7 +125,7 @@ func TestMetrics(t *testing.T) {
 			t.Errorf("%s and %s are one family in OpenMetrics", name, base)
 		}
 	}
-	for _, s := range all() {
+	for _, s := range all {
 		if families[s.name] == nil {
 			t.Errorf("%s is missing", s.name)
 		}
@@ -155,6 +152,9 @@ func TestMetrics(t *testing.T) {
 		`weir_proxy_upstream_in_rotation{address="http://127.0.0.1:9000",upstream="api"} 0`,
 		`weir_proxy_reloads_total{result="applied"} 24`, `weir_proxy_reloads_total{result="refused"} 25`, `weir_proxy_applied_timestamp_seconds 26`,
 		`weir_proxy_spans_total{result="sent"} 27`, `weir_proxy_spans_total{result="dropped"} 28`, `weir_proxy_spans_total{result="failed"} 29`,
+		`weir_proxy_fleet_cap{fleet="shop"} 32`, `weir_proxy_fleet_members{fleet="shop"} 33`, `weir_proxy_fleet_share{fleet="shop"} 34`,
+		`weir_proxy_fleet_epoch{fleet="shop"} 35`, `weir_proxy_fleet_leased{fleet="shop"} 1`, `weir_proxy_fleet_allocates{fleet="shop"} 0`,
+		`weir_proxy_fleet_store_up{fleet="shop"} 0`,
 	} {
 		if !strings.Contains(body, "\n"+line+"\n") {
 			t.Errorf("no line %s", line)
@@ -178,33 +178,24 @@ func TestMetricsOfOneName(t *testing.T) {
 // Before any event, the gatherer has no series with unknown labels, and no time of a
 // configuration.
 func TestFiguresOfNothing(t *testing.T) {
-	g, err := Metrics(metrics.Sources{}, func() Figures { return Figures{} })
-	if err != nil {
-		t.Fatal(err)
-	}
-	families, err := g.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Have(Metrics(metrics.Sources{}, func() Figures { return Figures{} }))(t)
+	families := must.Have(g.Gather())(t)
 	for _, family := range families {
-		if family.GetName() == applied.name {
+		if family.GetName() == "weir_proxy_applied_timestamp_seconds" {
 			t.Error("no configuration was applied")
 		}
 	}
 }
 
 func TestDocumentHasTheSeries(t *testing.T) {
-	text, err := os.ReadFile("../../../../docs/metrics.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, s := range all() {
+	text := must.Have(os.ReadFile("../../../../docs/metrics.md"))(t)
+	for _, s := range all {
 		if !strings.Contains(string(text), s.row()) {
 			t.Errorf("docs/metrics.md lacks\n%s", s.row())
 		}
 	}
-	if lines := strings.Count(string(text), "\n| `weir_proxy_"); lines != len(all()) {
-		t.Errorf("docs/metrics.md has %d series of the proxy: want %d", lines, len(all()))
+	if lines := strings.Count(string(text), "\n| `weir_proxy_"); lines != len(all) {
+		t.Errorf("docs/metrics.md has %d series of the proxy: want %d", lines, len(all))
 	}
 }
 

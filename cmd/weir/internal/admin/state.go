@@ -27,8 +27,23 @@ type Parts struct {
 	Upstreams    map[string][]upstream.Address `json:"upstreams"`
 	Listeners    map[string]listen.Counts      `json:"listeners"` // counts of connections
 	Exchanges    exchange.Counts               `json:"exchanges"` // counts of requests
-	Applied      time.Time                     `json:"applied"`   // when the configuration was applied
+	Fleet        *Fleet                        `json:"fleet,omitempty"`
+	Applied      time.Time                     `json:"applied"` // when the configuration was applied
 	LastReload   string                        `json:"last_reload_error,omitempty"`
+}
+
+// A Fleet is the proxy's membership in a fleet.
+type Fleet struct {
+	Name      string `json:"name"`
+	Cap       int    `json:"cap"`
+	Member    string `json:"member"` // the ID of this proxy
+	Members   int    `json:"members"`
+	Share     int    `json:"share"`
+	Leased    bool   `json:"leased"`
+	Allocator string `json:"allocator"` // the ID of the member that divides the cap
+	Allocates bool   `json:"allocates"`
+	Epoch     uint64 `json:"epoch"`
+	Error     string `json:"error,omitempty"` // of the store
 }
 
 // MarshalJSON implements [json.Marshaler].

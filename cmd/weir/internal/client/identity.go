@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/cmd/weir/internal/spans"
 	"github.com/weir-go/weir/trust"
 )
@@ -33,8 +34,16 @@ type Record struct {
 	Route       string        // its pattern
 	Compartment string        // its name
 	Upstream    string        // the address that answered
-	Refused     string        // the reason for which Weir refused it, or empty
+	Refused     weir.Reason   // why Weir refused it; 0 if it did not
 	Waited      time.Duration // in the queue
+}
+
+// Refusal returns the reason for which Weir refused the request, or "".
+func (r Record) Refusal() string {
+	if r.Refused == 0 {
+		return ""
+	}
+	return r.Refused.String()
 }
 
 // RequestIDHeader identifies a request on its way, and in the response.

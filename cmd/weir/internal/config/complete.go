@@ -16,6 +16,7 @@ func (c *Config) complete(places map[string]place, wrong *faults) {
 	for i := range c.Routes {
 		c.completeRoute(&c.Routes[i])
 	}
+	c.completeFleet()
 	check := &checker{c, places, wrong}
 	check.tags(reflect.ValueOf(c).Elem(), field{}, "")
 	check.listeners()
@@ -24,6 +25,7 @@ func (c *Config) complete(places map[string]place, wrong *faults) {
 	check.routes()
 	check.patterns()
 	check.compartments()
+	check.fleet()
 	check.operation()
 }
 

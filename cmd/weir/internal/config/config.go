@@ -7,6 +7,7 @@ type Config struct {
 	Routes       []Route                `yaml:"routes" help:"Which requests go to which upstream and compartment. The most specific match wins, in any order. Defaults to all requests to the only upstream."`
 	Compartments map[string]Compartment `yaml:"compartments" help:"The limits, by name. A route that names none has the compartment named after its upstream."`
 	Max          int                    `yaml:"max" live:"cap" help:"Cap on the requests that run in all compartments together; 0 is none. A reload can change a cap but neither bring nor remove one."`
+	Fleet        *Fleet                 `yaml:"fleet,omitempty" live:"no" help:"A cap that several proxies share, through weir-fleet, which is a program of its own."`
 	Exempt       Exempt                 `yaml:"exempt" help:"Paths that no law limits, such as health checks."`
 	Streams      Streams                `yaml:"streams" help:"Caps on long responses: streams, WebSockets, event streams."`
 	Buffers      Buffers                `yaml:"buffers" help:"How much memory and disk slow clients may take."`

@@ -66,7 +66,7 @@ func TestBadEnvironment(t *testing.T) {
 	for _, test := range []struct{ variable, want string }{
 		{"WEIR__LOG__COLOR=1", `WEIR__LOG__COLOR: has an unknown part "COLOR": want format, access or decisions`},
 		{"WEIR__LOGS=1", `WEIR__LOGS: has an unknown part "LOGS": did you mean log?`},
-		{"WEIR__=1", `WEIR__: has an unknown part "": want listeners, upstreams, routes, compartments, max, exempt, streams, buffers, shutdown, state, admin, probes, log or trace`},
+		{"WEIR__=1", `WEIR__: has an unknown part "": want listeners, upstreams, routes, compartments, max, fleet, exempt, streams, buffers, shutdown, state, admin, probes, log or trace`},
 		{"WEIR__LOG__FORMAT__X=1", `WEIR__LOG__FORMAT__X: goes on after log.format, which is a text: want a setting`},
 		{"WEIR__LOG__FORMAT=xml", `WEIR__LOG__FORMAT: log.format is "xml": want auto, text or json`},
 		{"WEIR__LOG__FORMAT=", `WEIR__LOG__FORMAT: log.format is empty: want auto, text or json; leave it out for its default`},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/weir-go/weir/bulkhead"
 	"github.com/weir-go/weir/cmd/weir/internal/config"
+	"github.com/weir-go/weir/internal/must"
 )
 
 func ExampleParse() {
@@ -62,9 +63,7 @@ func TestLoad(t *testing.T) {
 	_, err = config.Load(long, nil)
 	refused(t, err, long+": has 1048577 bytes: want 1048576 at most")
 	locked := write(t, "locked", small)
-	if err := os.Chmod(locked, 0); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(locked, 0))
 	if _, err := os.ReadFile(locked); err != nil { // root can read it
 		_, err = config.Load(locked, nil)
 		refused(t, err, locked+": permission denied: want a file with a configuration")

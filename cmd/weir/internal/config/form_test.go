@@ -13,7 +13,7 @@ func TestForm(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
 		{"", "w: upstreams is missing: want an object of names"},
 		{"# nothing\n", "w: upstreams is missing: want an object of names"},
-		{"- a\n", "w:1:1: is a list: want an object with listeners, upstreams, routes, compartments, max, exempt, streams, buffers, shutdown, state, admin, probes, log or trace"},
+		{"- a\n", "w:1:1: is a list: want an object with listeners, upstreams, routes, compartments, max, fleet, exempt, streams, buffers, shutdown, state, admin, probes, log or trace"},
 		{"\xef\xbb\xbf" + small, "w: begins with a byte order mark: save it as UTF-8 without one"},
 		{"\xff\xfeu\x00", "w: is UTF-16: save it as UTF-8"},
 		{"\xfe\xff\x00u", "w: is UTF-16: save it as UTF-8"},
@@ -24,7 +24,7 @@ func TestForm(t *testing.T) {
 		{"a: [b", "w:1:4: is no YAML: sequence end token ']' not found: want lines of the same list or object to begin in the same column, and each bracket and quote to have an end"},
 		{"a: b\n c: d\n", "w:1:4: is no YAML: mapping value is not allowed in this context: want lines of the same list or object to begin in the same column, and each bracket and quote to have an end"},
 		{"a:\n\tb: 1\n", "w:2:1: is no YAML: a line begins with a tab: want blanks"},
-		{"a: b\n---\nc: d\n", "w:1:1: a is unknown: want listeners, upstreams, routes, compartments, max, exempt, streams, buffers, shutdown, state, admin, probes, log or trace\n" +
+		{"a: b\n---\nc: d\n", "w:1:1: a is unknown: want listeners, upstreams, routes, compartments, max, fleet, exempt, streams, buffers, shutdown, state, admin, probes, log or trace\n" +
 			"w:3:1: has more after its end: want one document"},
 		{"a: &x 1\nb: *x\nc: !!str 1\nd:\n  <<: {}\n? e\n: 1\n", "w:1:4: has an anchor (\"&\"): want plain values, lists and objects\n" +
 			"w:2:4: has an alias (\"*\"): want plain values, lists and objects\n" +
@@ -34,7 +34,7 @@ func TestForm(t *testing.T) {
 		{"%YAML 1.2\n---\na: b\n", "w:1:1: has a directive (\"%\"): want plain values, lists and objects"},
 		{"a: " + strings.Repeat("[", 21), "w:1:24: is nested too deeply: want 20 levels at most"},
 		{"a:\n" + strings.Repeat("- ", 21), "w:2:41: is nested too deeply: want 20 levels at most"},
-		{small + "a:\n" + strings.Repeat("-\n", 21), "w:3:1: a is unknown: want listeners, upstreams, routes, compartments, max, exempt, streams, buffers, shutdown, state, admin, probes, log or trace"},
+		{small + "a:\n" + strings.Repeat("-\n", 21), "w:3:1: a is unknown: want listeners, upstreams, routes, compartments, max, fleet, exempt, streams, buffers, shutdown, state, admin, probes, log or trace"},
 		{small + "routes:\n" + strings.Repeat("- ", 20) + "a", "w:4:3: routes[0] is a list: want an object with host, path, method, grpc, upstream, compartment, exempt, priority, tenant, timeout, client_leaves, pushback, max_body, body or streams\n" +
 			"w:4:41: routes" + strings.Repeat("[0]", 20) + " is nested too deeply: want 20 levels at most"},
 	} {

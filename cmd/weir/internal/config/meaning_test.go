@@ -64,6 +64,20 @@ func TestMeaning(t *testing.T) {
 		{small + "compartments: {api: {queue: {size: 1, tenants: 8}}}\nroutes:\n  - {tenant: certificate}\n  - {path: /a, tenant: 'header:X'}\n", "w:5:14: routes[0].tenant is \"certificate\": want none without tls.client_ca in a listener\n" +
 			"w:6:24: routes[1].tenant is \"header:X\": want none without trusted in a listener"},
 
+		// A fleet
+		{small + "fleet: {}\n", "w:3:8: fleet.name is missing: want a text\nw:3:8: fleet.store is missing: want a text\nw:3:8: fleet.cap is missing: want a whole number from 1 to 1000000000"},
+		{small + "max: 5\nfleet: {name: a.b, store: 'redis://a', cap: 20, ttl: 3s, fallback: stay, replicas: 7}\n", "w:3:6: max is 5: want none beside fleet, whose cap is 20\n" +
+			"w:4:15: fleet.name is \"a.b\": want 1 to 63 letters, digits, - and _\n" +
+			"w:4:27: fleet.store is \"redis://a\": want nats://host:4222 or postgres://user@host/database\n" +
+			"w:4:54: fleet.ttl is 3s: want at least 5 refreshes, which are 5s\n" +
+			"w:4:68: fleet.fallback is \"stay\": want keep, refuse or local\n" +
+			"w:4:84: fleet.replicas is 7: want a whole number from 1 to 5"},
+		{small + "fleet: {name: a, store: 'nats://me:secret@a:4222', cap: 20}\n", "w:3:25: fleet.store has a password: want it in a file that fleet.credentials names"},
+		{small + "fleet: {name: a, store: 'postgres://a/b?password=x', cap: 20, tls: {ca: x}}\n", "w:3:25: fleet.store has a password: want it in a file that fleet.credentials names\n" +
+			"w:3:68: fleet.tls is set for PostgreSQL: want sslmode, sslrootcert, sslcert and sslkey in fleet.store"},
+		{small + "routes: [{timeout: 0s}]\nfleet: {name: a, store: 'nats://a:4222,nats://b:4222', cap: 20, credentials: gone}\n", "w:4:8: fleet.grace is missing, and a route has no timeout: want the time of the longest request\n" +
+			"w:4:78: fleet.credentials is \"gone\": no such file or directory: want a file"},
+
 		// Compartments
 		{small + "compartments:\n  apj: {}\n", "w:4:8: compartments.apj has no route: did you mean api?"},
 		{small + "compartments:\n  api: {law: bond}\n", "w:4:14: compartments.api.law is \"bond\": " + strings.TrimPrefix(refusalOf("bond"), "law: ")},

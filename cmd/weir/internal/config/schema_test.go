@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/weir-go/weir/internal/must"
 )
 
 // durationForm matches the non-negative durations of time.ParseDuration.
@@ -136,10 +138,7 @@ func TestSchemaIsUpToDate(t *testing.T) {
 	delete(d, "Config")
 	root["$schema"], root["$defs"] = "https://json-schema.org/draft/2020-12/schema", d
 	root["$id"], root["title"] = "https://github.com/weir-go/weir/raw/main/cmd/weir/internal/config/schema.json", "The file of weir proxy"
-	made, err := json.MarshalIndent(root, "", "  ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := must.Have(json.MarshalIndent(root, "", "  "))(t)
 	golden(t, "schema.json", string(made)+"\n")
 	if !*update && string(Schema()) != string(made)+"\n" {
 		t.Error("Schema returns something else")

@@ -10,6 +10,7 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/cmd/weir/internal/config"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
 )
 
@@ -71,9 +72,7 @@ func TestDefaults(t *testing.T) {
 	api := config.New[config.Upstream]()
 	api.Addresses = []string{"http://10.0.0.1:9000"}
 	made.Upstreams = map[string]config.Upstream{"api": api}
-	if err := made.Complete(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, made.Complete())
 	if !reflect.DeepEqual(read, &made) {
 		t.Errorf("\nread %+v\nmade %+v", read, &made)
 	}
@@ -143,14 +142,8 @@ compartments:
 
 // TestApplied: the printed configuration, read again, is the same.
 func TestApplied(t *testing.T) {
-	read, err := config.Load("testdata/good/full.yaml", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := yaml.Marshal(read)
-	if err != nil {
-		t.Fatal(err)
-	}
+	read := must.Have(config.Load("testdata/good/full.yaml", nil))(t)
+	text := must.Have(yaml.Marshal(read))(t)
 	again, err := config.Parse("again", text, nil)
 	if err != nil {
 		t.Fatalf("%v in\n%s", err, text)

@@ -58,7 +58,7 @@ func (x *exchange) refuse(err error) {
 		if refused, ok := errors.AsType[*weir.RefusedError](err); ok {
 			x.refusal = refused.Reason
 		}
-		x.who.Record.Refused = x.refusal.String()
+		x.who.Record.Refused = x.refusal
 	}
 	weirhttp.Refuse(x.w, x.in, err)
 }

@@ -30,7 +30,7 @@ func write(access *slog.Logger, r *http.Request, id *client.Identity, x *Respons
 		l.all = append(l.all, slog.Float64("wait", wait.Seconds()))
 	}
 	l.text("upstream", id.Record.Upstream)
-	l.text("refused", id.Record.Refused)
+	l.text("refused", id.Record.Refusal())
 	l.text("request_id", id.RequestID)
 	if id.Trace.Trace != (spans.TraceID{}) {
 		l.text("trace_id", id.Trace.Trace.String())

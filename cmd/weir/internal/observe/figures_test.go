@@ -13,13 +13,14 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/internal/figures"
+	"github.com/weir-go/weir/internal/locked"
 	"github.com/weir-go/weir/law"
 )
 
 func TestPrintFigures(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lim := weir.Must(weir.New(weir.Config{Law: law.Fixed{}, Initial: 3}))
-		out, problems, faults := new(buffer), new(buffer), new(Faults)
+		out, problems, faults := new(locked.Buffer), new(locked.Buffer), new(Faults)
 		ctx, stop := context.WithCancel(t.Context())
 		var printing sync.WaitGroup
 		printing.Go(func() { PrintFigures(ctx, out, problems, figures.NewMeter(lim), faults) })
@@ -42,7 +43,7 @@ func TestPrintFigures(t *testing.T) {
 
 func TestFaultsAreOneLineASecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		out, faults := new(buffer), new(Faults)
+		out, faults := new(locked.Buffer), new(Faults)
 		ctx, stop := context.WithCancel(t.Context())
 		var logging sync.WaitGroup
 		logging.Go(func() { faults.Log(ctx, slog.New(slog.NewTextHandler(out, nil))) })
@@ -82,11 +83,11 @@ func TestFiguresFitOnAScreen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lim := weir.Must(weir.New(weir.Config{Law: law.Fixed{}, Initial: 3}))
 		change := "checkout 36: elasticity 0.0957 near 0.1 " + strings.Repeat("ß", screen)
-		out := new(buffer)
+		out := new(locked.Buffer)
 		ctx, stop := context.WithCancel(t.Context())
 		var printing sync.WaitGroup
 		meter := figures.NewTotalMeter(lim.Snapshot, func() string { return change })
-		printing.Go(func() { PrintFigures(ctx, out, new(buffer), meter, new(Faults)) })
+		printing.Go(func() { PrintFigures(ctx, out, new(locked.Buffer), meter, new(Faults)) })
 		time.Sleep(time.Second + time.Millisecond)
 		stop()
 		printing.Wait()

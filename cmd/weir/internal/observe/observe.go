@@ -104,7 +104,7 @@ func spanOf(r *http.Request, id *client.Identity, x *Response, ended time.Time) 
 		Context: id.Trace, Start: x.began, End: ended,
 		Method: cut(r.Method, maxMethod), Path: cut(r.URL.EscapedPath(), maxPath), Host: cut(id.Host, maxHost), Proto: id.Proto,
 		Client: addressOf(id), Status: x.status, Route: id.Record.Route,
-		Compartment: id.Record.Compartment, Upstream: id.Record.Upstream, Waited: id.Record.Waited, Refused: id.Record.Refused,
+		Compartment: id.Record.Compartment, Upstream: id.Record.Upstream, Waited: id.Record.Waited, Refused: id.Record.Refusal(),
 	}
 }
 

@@ -14,20 +14,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/cmd/weir/internal/client"
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 	"github.com/weir-go/weir/cmd/weir/internal/spans"
+	"github.com/weir-go/weir/internal/locked"
+	"github.com/weir-go/weir/internal/must"
 )
-
-// A buffer can be written by the server while the test reads it.
-type buffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (b *buffer) Write(p []byte) (int, error) { b.mu.Lock(); defer b.mu.Unlock(); return b.b.Write(p) }
-
-func (b *buffer) String() string { b.mu.Lock(); defer b.mu.Unlock(); return b.b.String() }
 
 // observed runs next as the proxy does.
 func observed(o Observer, tracer *spans.Tracer, next func(http.ResponseWriter, *http.Request, *client.Identity)) http.Handler {
@@ -50,14 +43,17 @@ func notFound(w http.ResponseWriter, r *http.Request, _ *client.Identity) { http
 // logged sends requests and raw texts to a real server, and returns the lines of the log.
 func logged(t *testing.T, h func(http.ResponseWriter, *http.Request, *client.Identity), raw ...string) (lines []map[string]any) {
 	t.Helper()
-	out := new(buffer)
-	s := httptest.NewServer(observed(New(slog.New(slog.NewJSONHandler(out, nil)), nil), nil, h))
+	out := new(locked.Buffer)
+	logs := observed(New(slog.New(slog.NewJSONHandler(out, nil)), nil), nil, h)
+	var running sync.WaitGroup // Close waits for no hijacked connection
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		running.Add(1)
+		defer running.Done()
+		logs.ServeHTTP(w, r)
+	}))
 	s.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
 	for _, text := range raw {
-		conn, err := net.Dial("tcp", s.Listener.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
+		conn := must.Have(net.Dial("tcp", s.Listener.Addr().String()))(t)
 		if _, err := io.WriteString(conn, text); err != nil {
 			t.Fatal(err)
 		}
@@ -65,6 +61,7 @@ func logged(t *testing.T, h func(http.ResponseWriter, *http.Request, *client.Ide
 		conn.Close()
 	}
 	s.Close()
+	running.Wait()
 	for line := range strings.Lines(out.String()) {
 		var got map[string]any
 		if err := json.Unmarshal([]byte(line), &got); err != nil {
@@ -109,7 +106,7 @@ func TestAccessOfOddRequests(t *testing.T) {
 		case "/cut":
 			panic(http.ErrAbortHandler)
 		case "/refused":
-			id.Record.Refused = "queue full"
+			id.Record.Refused = weir.ReasonQueueFull
 			w.WriteHeader(http.StatusServiceUnavailable)
 		case "/hijacked":
 			conn, _, err := http.NewResponseController(w).Hijack()
@@ -163,10 +160,7 @@ func TestSpans(t *testing.T) {
 		got <- string(body)
 	}))
 	defer collector.Close()
-	tracer, err := spans.New(config.Trace{Endpoint: collector.URL, Sample: 1}, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	tracer := must.Have(spans.New(config.Trace{Endpoint: collector.URL, Sample: 1}, slog.New(slog.DiscardHandler)))(t)
 	out := new(bytes.Buffer)
 	h := observed(New(slog.New(slog.NewTextHandler(out, nil)), tracer), tracer, notFound)
 	r := httptest.NewRequest(http.MethodGet, "/tea", nil)

@@ -6,11 +6,13 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/weir-go/weir/internal/locked"
 )
 
 func TestRateLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		out := new(buffer)
+		out := new(locked.Buffer)
 		log := slog.New(RateLimited(slog.NewTextHandler(out, nil)))
 		for range 100 {
 			log.Warn("a broken frame")

@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/weir-go/weir/fleet/storetest"
+	"github.com/weir-go/weir/internal/must"
 )
 
 var (
@@ -16,12 +19,9 @@ var (
 // TestAlertsNameWhatIsServed: /metrics has each series in deploy/alerts.yaml, with the label
 // values that it selects.
 func TestAlertsNameWhatIsServed(t *testing.T) {
-	rules, err := os.ReadFile("../../../../deploy/alerts.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	rules := must.Have(os.ReadFile("../../../../deploy/alerts.yaml"))(t)
 	a, _ := named(t, "a")
-	lines := strings.Split(start(t, file(a, "")).metrics(), "\n")
+	lines := strings.Split(startIn(t, addresses+file(a, quickFleet), storetest.NewMemory()).metrics(), "\n")
 	seen := 0
 	for _, expr := range exprs.FindAllStringSubmatch(string(rules), -1) {
 		for _, m := range selectors.FindAllStringSubmatch(expr[1], -1) {

@@ -10,23 +10,19 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/weir-go/weir/internal/must"
 )
 
 // ask announces a body and waits for permission to send it.
 func ask(t *testing.T, address, path, framing string) (conn net.Conn, answers *bufio.Reader, status int) {
 	t.Helper()
-	conn, err := net.Dial("tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn = must.Have(net.Dial("tcp", address))(t)
 	t.Cleanup(func() { conn.Close() })
 	_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
 	fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\n%s\r\n\r\n", path, framing)
 	answers = bufio.NewReader(conn)
-	res, err := http.ReadResponse(answers, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := must.Have(http.ReadResponse(answers, nil))(t)
 	return conn, answers, res.StatusCode
 }
 

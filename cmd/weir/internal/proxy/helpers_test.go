@@ -10,9 +10,11 @@ import (
 	"net/http/httptest"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/weir-go/weir/cmd/weir/internal/config"
+	"github.com/weir-go/weir/fleet"
+	"github.com/weir-go/weir/internal/locked"
+	"github.com/weir-go/weir/internal/must"
 )
 
 // running is a proxy that serves until the test ends.
@@ -23,6 +25,7 @@ type running struct {
 	admin   string
 	stop    context.CancelFunc
 	ended   chan error
+	said    *locked.Buffer // its log
 
 	mu   sync.Mutex
 	file string // read by a reload
@@ -44,13 +47,19 @@ func start(t *testing.T, file string) *running {
 // startAt runs a proxy with a whole file.
 func startAt(t *testing.T, file string) *running {
 	t.Helper()
-	r := &running{t: t, ended: make(chan error, 1)}
+	return startIn(t, file, nil)
+}
+
+// startIn runs a proxy of a fleet with a whole file.
+func startIn(t *testing.T, file string, store fleet.Store) *running {
+	t.Helper()
+	r := &running{t: t, ended: make(chan error, 1), said: new(locked.Buffer)}
 	r.write(file)
 	c, err := r.parse()
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Proxy, err = New(c, Options{Log: discard, Read: r.parse})
+	r.Proxy, err = New(c, Options{Log: slog.New(slog.NewTextHandler(r.said, nil)), Read: r.parse, Store: store})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,54 +96,31 @@ func (r *running) reload(file string) error {
 
 func (r *running) get(path string) (status int, body string) {
 	r.t.Helper()
-	answer, err := http.Get("http://" + r.address + path)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	return r.fetch(r.address + path)
+}
+
+func (r *running) fetch(url string) (status int, body string) {
+	r.t.Helper()
+	answer := must.Have(http.Get("http://" + url))(r.t)
 	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	text := must.Have(io.ReadAll(answer.Body))(r.t)
 	return answer.StatusCode, string(text)
 }
 
 // metrics returns the page that Prometheus scrapes.
 func (r *running) metrics() string {
 	r.t.Helper()
-	answer, err := http.Get("http://" + r.admin + "/metrics")
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	return string(text)
+	_, text := r.fetch(r.admin + "/metrics")
+	return text
 }
 
 // state returns the state served by the admin address.
 func (r *running) state() (s map[string]any) {
 	r.t.Helper()
-	answer, err := http.Get("http://" + r.admin + "/-/weir/snapshot")
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	if err := json.NewDecoder(answer.Body).Decode(&s); err != nil {
-		r.t.Fatal(err)
+	if _, text := r.fetch(r.admin + "/-/weir/snapshot"); json.Unmarshal([]byte(text), &s) != nil {
+		r.t.Fatal(text)
 	}
 	return s
-}
-
-func eventually(t *testing.T, what string, done func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); !done(); {
-		if time.Now().After(deadline) {
-			t.Fatalf("never: %s", what)
-		}
-	}
 }
 
 // named starts an upstream that answers with its name, and /hold once it is released.

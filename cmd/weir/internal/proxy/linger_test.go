@@ -8,6 +8,8 @@ import (
 	"net/http/httptest"
 	"testing"
 	"time"
+
+	"github.com/weir-go/weir/internal/must"
 )
 
 // After its answer, a client cannot keep the proxy busy with an endless request body.
@@ -22,14 +24,9 @@ func TestRequestThatNeverEndsAfterItsAnswer(t *testing.T) {
 	}))
 	defer server.CloseClientConnections()
 	r := start(t, file(server.URL, "routes: [{path: /, body: stream}]"))
-	conn, err := net.Dial("tcp", r.address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Have(net.Dial("tcp", r.address))(t)
 	defer conn.Close()
-	if err := conn.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, conn.SetDeadline(time.Now().Add(10*time.Second)))
 	fmt.Fprint(conn, "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n")
 	ended := make(chan struct{})
 	go func() {
@@ -40,7 +37,7 @@ func TestRequestThatNeverEndsAfterItsAnswer(t *testing.T) {
 			}
 		}
 	}()
-	eventually(t, "the request is over", func() bool { c := r.shared.Counts(); return c.Answered["4xx"] == 1 })
+	must.Happen(t, "the request is over", func() bool { c := r.shared.Counts(); return c.Answered["4xx"] == 1 })
 	conn.Close()
 	<-ended
 }

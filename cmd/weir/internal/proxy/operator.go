@@ -35,7 +35,7 @@ func (p *Proxy) openOperators(c *config.Config) error {
 	}
 	seen := admin.Proxy{
 		State: p.state, Config: func() any { return p.table.Load().config }, Metrics: known{gathered}, Ready: p.ready,
-		Reload: p.Reload, Pin: p.Pin, Shadow: p.Shadow,
+		Refusals: &p.refusals, Reload: p.Reload, Pin: p.Pin, Shadow: p.Shadow,
 	}
 	if c.Admin.Address != "none" {
 		err := p.openOperator("admin.address", c.Admin.Address, func(c *config.Config, at net.Addr) (http.Handler, error) {
@@ -124,7 +124,7 @@ func (p *Proxy) state() admin.State {
 	s := admin.State{Total: all.Total, Parts: admin.Parts{
 		Cap: all.Max, Compartments: all.ByKey, Caps: map[string]weir.Snapshot{},
 		Pinned: map[string]int{}, Upstreams: f.Upstreams, Listeners: f.Listeners, Exchanges: f.Exchanges,
-		Applied: f.Applied,
+		Applied: f.Applied, Fleet: f.Fleet,
 	}}
 	for _, lim := range p.shared.Caps() {
 		limit := lim.Snapshot()
@@ -146,6 +146,7 @@ func (p *Proxy) state() admin.State {
 func (p *Proxy) figures() admin.Figures {
 	f := admin.Figures{
 		Listeners: map[string]listen.Counts{}, Upstreams: map[string][]upstream.Address{}, Exchanges: p.shared.Counts(),
+		Fleet: p.fleet.figures(),
 	}
 	for _, l := range p.listeners {
 		f.Listeners[l.Addr().String()] = l.Counts()

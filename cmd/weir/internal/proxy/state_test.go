@@ -1,9 +1,15 @@
 package proxy
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/weir-go/weir/bulkhead"
+	"github.com/weir-go/weir/internal/must"
 )
 
 // A proxy goes on from the limits of the one before.
@@ -20,9 +26,7 @@ func TestStateSurvivesARestart(t *testing.T) {
 			t.Errorf("%q: a limit of %d, want %d", c.more, limit, c.want)
 		}
 		r.stop()
-		if err := <-r.ended; err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, <-r.ended)
 	}
 	if info, err := os.Stat(state); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info, err)
@@ -34,9 +38,7 @@ func TestStateThatCannotBeUsed(t *testing.T) {
 	a, release := named(t, "a")
 	release()
 	garbage := filepath.Join(t.TempDir(), "garbage")
-	if err := os.WriteFile(garbage, []byte("limits"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(garbage, []byte("limits"), 0o600))
 	for _, state := range []string{garbage, t.TempDir(), filepath.Join(t.TempDir(), "none", "state")} {
 		r := start(t, file(a, "state: "+state))
 		if status, _ := r.get("/"); status != 200 {
@@ -47,4 +49,27 @@ func TestStateThatCannotBeUsed(t *testing.T) {
 			t.Errorf("%s: %v", state, err)
 		}
 	}
+}
+
+// A proxy that is killed loses a minute of what its limits have learned at most.
+func TestStateIsSavedEachMinute(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		set := must.Have(bulkhead.New(bulkhead.Config{}))(t)
+		p := &Proxy{log: discard, set: set}
+		file := filepath.Join(t.TempDir(), "state")
+		ctx, stop := context.WithCancel(t.Context())
+		go p.keepState(ctx, file)
+		for range 2 {
+			time.Sleep(saveEvery)
+			synctest.Wait()
+			if err := os.Remove(file); err != nil {
+				t.Errorf("after a minute: %v", err)
+			}
+		}
+		stop()
+		synctest.Wait()
+		if err := os.Remove(file); err != nil {
+			t.Errorf("at the end: %v", err)
+		}
+	})
 }

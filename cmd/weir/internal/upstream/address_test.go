@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+
+	"github.com/weir-go/weir/internal/must"
 )
 
 func TestAddresses(t *testing.T) {
@@ -50,10 +52,7 @@ func TestLocateStaysBelowTheBasePath(t *testing.T) {
 		"/../x": "/api/x", "/%2e%2e/x": "/api/x", "/..%2fx": "/api/x", "/y/../../x": "/api/x", "/..": "/api/",
 		"/..x/y%2Fz": "/api/..x/y%2Fz",
 	} {
-		u, err := url.Parse(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		u := must.Have(url.Parse(path))(t)
 		a.locate(u)
 		if got := u.EscapedPath(); got != want {
 			t.Errorf("%s: %s, want %s", path, got, want)
@@ -80,10 +79,7 @@ func FuzzLocate(f *testing.F) {
 		u.User, u.Fragment, u.RawFragment = nil, "", ""
 		got := *u
 		a.locate(&got)
-		target, err := url.Parse(base)
-		if err != nil {
-			t.Fatal(err)
-		}
+		target := must.Have(url.Parse(base))(t)
 		want := &httputil.ProxyRequest{Out: &http.Request{URL: u, Header: http.Header{}}}
 		want.SetURL(target)
 		if a.raw == "" { // ReverseProxy adds a slash, which net/http adds when it sends

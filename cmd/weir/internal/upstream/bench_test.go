@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/weir-go/weir/internal/must"
 )
 
 // BenchmarkRoundTrip sends requests in turn through a pool of three addresses and through a
@@ -35,10 +37,7 @@ func BenchmarkRoundTrip(b *testing.B) {
 				turn++
 				req := httptest.NewRequestWithContext(b.Context(), http.MethodGet, urls[turn%len(urls)], nil)
 				start := processorTime(b)
-				res, err := roundTrip(req)
-				if err != nil {
-					b.Fatal(err)
-				}
+				res := must.Have(roundTrip(req))(b)
 				io.CopyBuffer(struct{ io.Writer }{io.Discard}, struct{ io.Reader }{res.Body}, buffer)
 				res.Body.Close()
 				return processorTime(b) - start
@@ -64,9 +63,7 @@ func BenchmarkRoundTrip(b *testing.B) {
 // processorTime is the processor time of the process, which other processes do not affect.
 func processorTime(b *testing.B) time.Duration {
 	var usage syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, syscall.Getrusage(syscall.RUSAGE_SELF, &usage))
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
@@ -86,10 +83,7 @@ func BenchmarkOverhead(b *testing.B) {
 			req := httptest.NewRequestWithContext(b.Context(), http.MethodGet, "/", nil)
 			b.ReportAllocs()
 			for b.Loop() {
-				res, err := roundTrip(p, req)
-				if err != nil {
-					b.Fatal(err)
-				}
+				res := must.Have(roundTrip(p, req))(b)
 				res.Body.Close()
 			}
 		})

@@ -44,6 +44,7 @@ func settingsOf(c config.Upstream) settings {
 // connections are the connections to an address, with the settings for new ones.
 type connections struct {
 	transport http.RoundTripper
+	checks    http.RoundTripper // over HTTP/1, each check has a connection of its own
 	settings  settings
 	pools     atomic.Int64 // pools that use them
 	running   atomic.Int64 // requests on them
@@ -78,7 +79,14 @@ func newConnections(a *address, s settings, log *slog.Logger) (*connections, err
 		d.files = files
 		t.DialTLSContext = d.dialTLS
 	}
-	return &connections{transport: t, settings: s}, nil
+	checks := t
+	if !s.http2 {
+		// net/http gives a connection back before the caller has the response without a body. A
+		// check that takes it then, and is cancelled, would end that response.
+		checks = t.Clone()
+		checks.DisableKeepAlives = true
+	}
+	return &connections{transport: t, checks: checks, settings: s}, nil
 }
 
 // release ends a pool's use.

@@ -47,7 +47,7 @@ func (p *Pool) checkUntil(ctx context.Context, a *address) {
 	}
 }
 
-// ask sends one check, over the same connections as requests.
+// ask sends one check.
 func (p *Pool) ask(ctx context.Context, a *address) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(p.config.Health.Timeout))
 	defer cancel()
@@ -57,14 +57,11 @@ func (p *Pool) ask(ctx context.Context, a *address) error {
 		URL:    &url.URL{Path: path, RawQuery: query},
 		Header: http.Header{"User-Agent": {"weir-health"}},
 		Host:   p.config.Host,
-		// When a check is cancelled, net/http may already have given its HTTP/1 connection to
-		// a request, which would then fail.
-		Close: !a.settings.http2,
 	}
 	a.locate(req.URL)
 	a.begin()
 	defer a.end()
-	res, err := a.transport.RoundTrip(req.WithContext(ctx))
+	res, err := a.checks.RoundTrip(req.WithContext(ctx))
 	if err != nil {
 		return err
 	}

@@ -55,7 +55,7 @@ func TestChecksTakeAnAddressOutAndBack(t *testing.T) {
 				t.Errorf("%d: not back after 2 good checks: %+v", sick, s)
 			}
 			if log.count("address of upstream is unhealthy") != 1 || log.count("address of upstream is healthy") != 1 {
-				t.Errorf("%d: want each change in the log once:\n%s", sick, log.text.String())
+				t.Errorf("%d: want each change in the log once:\n%s", sick, log)
 			}
 		})
 	}

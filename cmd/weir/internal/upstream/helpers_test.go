@@ -1,7 +1,6 @@
 package upstream
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"log/slog"
@@ -9,11 +8,12 @@ import (
 	"net/http/httptest"
 	"net/textproto"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/weir-go/weir/cmd/weir/internal/config"
+	"github.com/weir-go/weir/internal/locked"
+	"github.com/weir-go/weir/internal/must"
 )
 
 // defaults is an upstream with the file's defaults.
@@ -31,31 +31,15 @@ func defaults(addresses ...string) config.Upstream {
 }
 
 // A journal keeps log messages.
-type journal struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (j *journal) Write(p []byte) (int, error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.text.Write(p)
-}
+type journal struct{ locked.Buffer }
 
 // count returns how often a message was logged.
-func (j *journal) count(message string) int {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return strings.Count(j.text.String(), `msg="`+message+`"`)
-}
+func (j *journal) count(message string) int { return strings.Count(j.String(), `msg="`+message+`"`) }
 
 func newPool(t testing.TB, c config.Upstream, previous *Pool) (*Pool, *journal) {
 	t.Helper()
 	j := new(journal)
-	p, err := New("api", c, previous, slog.New(slog.NewTextHandler(j, nil)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Have(New("api", c, previous, slog.New(slog.NewTextHandler(j, nil))))(t)
 	return p, j
 }
 
@@ -75,7 +59,7 @@ func (f fake) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // pretend replaces the connections to an address by a fake.
 func (p *Pool) pretend(i int, f fake) {
-	p.addresses[i].connections = &connections{transport: f}
+	p.addresses[i].connections = &connections{transport: f, checks: f}
 	p.addresses[i].pools.Add(1)
 }
 

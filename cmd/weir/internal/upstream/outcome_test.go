@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/must"
 )
 
 // failuresOf sends a request to a fake, and returns the number of counted failures.
@@ -132,10 +133,7 @@ func TestRetryAfterIsBounded(t *testing.T) {
 	} {
 		p := fakes(t, 1)
 		p.pretend(0, answer(http.StatusServiceUnavailable, "Retry-After", given, "Date", date(0)))
-		res, err := roundTrip(p, httptest.NewRequest(http.MethodGet, "/", nil))
-		if err != nil {
-			t.Fatal(err)
-		}
+		res := must.Have(roundTrip(p, httptest.NewRequest(http.MethodGet, "/", nil)))(t)
 		res.Body.Close()
 		if got := strings.Join(res.Header.Values("Retry-After"), ","); got != want {
 			t.Errorf("Retry-After %q was passed on as %q, want %q", given, got, want)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/cmd/weir/internal/config"
+	"github.com/weir-go/weir/internal/must"
 )
 
 // counting starts a server that counts its connections, both all and open ones.
@@ -34,16 +35,6 @@ func counting(t testing.TB, handler http.HandlerFunc) (url string, all, open *at
 	return s.URL, all, open
 }
 
-// until polls until happened returns true.
-func until(t testing.TB, what string, happened func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !happened(); runtime.Gosched() {
-		if time.Now().After(deadline) {
-			t.Fatalf("after 30 s: not %s", what)
-		}
-	}
-}
-
 func TestAReloadKeepsWhatIsKnown(t *testing.T) {
 	url, all, open := counting(t, echo)
 	c := defaults(url, "http://127.0.0.1:1")
@@ -52,10 +43,7 @@ func TestAReloadKeepsWhatIsKnown(t *testing.T) {
 	for p.Snapshot()[0].Requests == 0 || p.Snapshot()[1].EjectedUntil.IsZero() {
 		get(t, t.Context(), p)
 	}
-	held, err := roundTrip(p, httptest.NewRequest(http.MethodGet, "/", nil))
-	if err != nil {
-		t.Fatal(err)
-	}
+	held := must.Have(roundTrip(p, httptest.NewRequest(http.MethodGet, "/", nil)))(t)
 	before := p.Snapshot()
 	c.Addresses = []string{"http://127.0.0.1:1", url, "http://127.0.0.1:2"}
 	c.Host = "other"
@@ -78,7 +66,7 @@ func TestAReloadKeepsWhatIsKnown(t *testing.T) {
 		t.Errorf("a request that came to the old pool: %v", err)
 	}
 	next.Close()
-	until(t, "all connections closed", func() bool { return open.Load() == 0 })
+	must.Happen(t, "all connections closed", func() bool { return open.Load() == 0 })
 }
 
 func TestADroppedPoolHarmsNothing(t *testing.T) {
@@ -116,7 +104,7 @@ func TestOtherSettingsNeedOtherConnections(t *testing.T) {
 		next, _ := newPool(t, c, p)
 		p.Close()
 		p = next
-		until(t, "the old connection closed", func() bool { return open.Load() == 0 })
+		must.Happen(t, "the old connection closed", func() bool { return open.Load() == 0 })
 		if s := p.Snapshot()[0]; s.Requests != uint64(i+1) || all.Load() != int64(i+1) {
 			t.Errorf("change %d: %d connections, %+v", i, all.Load(), s)
 		}
@@ -137,18 +125,15 @@ func TestCloseLeavesNothing(t *testing.T) {
 	c.Health.Path = "/"
 	p, _ := newPool(t, c, nil)
 	p.Start()
-	res, err := roundTrip(p, httptest.NewRequest(http.MethodGet, "/", nil))
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := must.Have(roundTrip(p, httptest.NewRequest(http.MethodGet, "/", nil)))(t)
 	p.Close()
 	close(release)
 	if text, err := io.ReadAll(res.Body); string(text) != "hello" || err != nil {
 		t.Errorf("the request that was under way got %q, %v", text, err)
 	}
 	res.Body.Close()
-	until(t, "all connections closed", func() bool { return open.Load() == 0 })
-	until(t, "as many goroutines as before", func() bool { return runtime.NumGoroutine() <= before+1 }) // of the server
+	must.Happen(t, "all connections closed", func() bool { return open.Load() == 0 })
+	must.Happen(t, "as many goroutines as before", func() bool { return runtime.NumGoroutine() <= before+1 }) // of the server
 }
 
 // Pools are replaced while requests run, and no request fails.
@@ -182,7 +167,7 @@ func TestReloadsUnderLoad(t *testing.T) {
 		current.Store(next)
 		p.Close()
 		p = next
-		until(t, "used", func() bool { return p.Snapshot()[0].Requests > 0 })
+		must.Happen(t, "used", func() bool { return p.Snapshot()[0].Requests > 0 })
 	}
 	stop.Store(true)
 	clients.Wait()
@@ -192,5 +177,5 @@ func TestReloadsUnderLoad(t *testing.T) {
 			t.Errorf("after the end: %+v", s)
 		}
 	}
-	until(t, "all connections closed", func() bool { return openFirst.Load()+openSecond.Load() == 0 })
+	must.Happen(t, "all connections closed", func() bool { return openFirst.Load()+openSecond.Load() == 0 })
 }

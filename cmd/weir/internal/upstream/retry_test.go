@@ -10,15 +10,14 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/weir-go/weir/internal/must"
 )
 
 // refusing returns an address without a listener.
 func refusing(t testing.TB) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Have(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer l.Close()
 	return "http://" + l.Addr().String()
 }
@@ -32,10 +31,7 @@ func TestNoConnectionIsTriedElsewhere(t *testing.T) {
 	c.Eject.Failures = 0
 	p, _ := started(t, c)
 	for range 50 {
-		res, err := roundTrip(p, httptest.NewRequest(http.MethodPost, "/", openBody{strings.NewReader("hello")}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		res := must.Have(roundTrip(p, httptest.NewRequest(http.MethodPost, "/", openBody{strings.NewReader("hello")})))(t)
 		got, _ := io.ReadAll(res.Body)
 		res.Body.Close()
 		if string(got) != "hello" {

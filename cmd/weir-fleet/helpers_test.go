@@ -1,0 +1,48 @@
+package main
+
+import (
+	"crypto/tls"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/weir-go/weir/internal/must"
+)
+
+const token = "0123456789abcdef"
+
+// serveNATS starts a server with JetStream in this process until the test ends.
+func serveNATS(t *testing.T, secure *tls.Config) (address string, stop func()) {
+	t.Helper()
+	return serveNATSAt(t, -1, token, secure)
+}
+
+func serveNATSAt(t *testing.T, port int, token string, secure *tls.Config) (address string, stop func()) {
+	t.Helper()
+	s, err := server.NewServer(&server.Options{
+		Host: "127.0.0.1", Port: port, JetStream: true, StoreDir: t.TempDir(), NoSigs: true, NoLog: true,
+		Authorization: token, TLSConfig: secure, TLSTimeout: 2,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Start()
+	if !s.ReadyForConnections(10 * time.Second) {
+		t.Fatal("the server does not start")
+	}
+	stop = func() { s.Shutdown(); s.WaitForShutdown() }
+	t.Cleanup(stop)
+	return fmt.Sprintf("127.0.0.1:%d", s.Addr().(*net.TCPAddr).Port), stop
+}
+
+// fileOf writes a file of the test.
+func fileOf(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	must.Do(t, os.WriteFile(path, []byte(text), 0o600))
+	return path
+}

@@ -1,0 +1,179 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/weir-go/weir/fleet"
+	"github.com/weir-go/weir/fleet/storetest"
+	"github.com/weir-go/weir/internal/certstest"
+	"github.com/weir-go/weir/internal/longtest"
+	"github.com/weir-go/weir/internal/must"
+	"github.com/weir-go/weir/internal/pipe"
+)
+
+// open runs the companion in this process until the test ends.
+func open(t *testing.T, args ...string) *pipe.Store {
+	t.Helper()
+	requests, asks := io.Pipe()
+	answers, answering := io.Pipe()
+	ended := make(chan error, 1)
+	go func() { ended <- run(args, requests, answering, io.Discard); answering.Close() }()
+	store := pipe.New(answers, asks)
+	go func() { _ = store.Run() }()
+	t.Cleanup(func() {
+		asks.Close()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	return store
+}
+
+func TestStoreInNATS(t *testing.T) {
+	address, _ := serveNATS(t, nil)
+	credentials := fileOf(t, "token", token)
+	var n atomic.Int32
+	storetest.Test(t, func(t *testing.T) fleet.Store {
+		return open(t, "-name", fmt.Sprintf("test-%d", n.Add(1)), "-store", "nats://"+address, "-credentials", credentials)
+	})
+}
+
+// Calls say why there is no store, and work once the cause is gone.
+func TestWrongCredentials(t *testing.T) {
+	address, _ := serveNATS(t, nil)
+	credentials := fileOf(t, "token", "wrong")
+	s := open(t, "-name", "shop", "-store", "nats://"+address, "-credentials", credentials)
+	write := func() error { return s.Write(t.Context(), fleet.Write{Key: "a", Value: []byte("1")}) }
+	if err := write(); err == nil || !strings.Contains(err.Error(), "cannot connect to nats://"+address+": nats: Authorization Violation") {
+		t.Errorf("%v, want that the credentials are wrong", err)
+	}
+	must.Do(t, os.WriteFile(credentials, []byte(token), 0o600))
+	must.Happen(t, "it works with other credentials", func() bool { return write() == nil })
+}
+
+// A server that returns with other credentials, or with a certificate that has expired, is named as
+// the cause until the files fit again.
+func TestServerReturns(t *testing.T) {
+	longtest.Skip(t)
+	good, authority := certified(t, time.Now().Add(time.Hour))
+	expired, _ := certified(t, time.Now().Add(-time.Hour))
+	address, stop := serveNATS(t, good)
+	_, text, _ := net.SplitHostPort(address)
+	port, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, "-name", "shop", "-store", "tls://"+address, "-ca", authority, "-credentials", fileOf(t, "token", token))
+	var last atomic.Value
+	go func() { // as a member does
+		for t.Context().Err() == nil {
+			err := s.Watch(t.Context(), "", func(fleet.Entry) { last.Store("works") })
+			last.Store(fmt.Sprint(err))
+			<-time.After(20 * time.Millisecond)
+		}
+	}()
+	says := func(want string) func() bool {
+		return func() bool { return strings.Contains(fmt.Sprint(last.Load()), want) }
+	}
+	must.Happen(t, "it works", says("works"))
+	stop()
+	must.Happen(t, "it says that there is no server", says("no connection to tls://"+address+": the server does not answer"))
+	_, stop = serveNATSAt(t, port, "another", good)
+	must.Happen(t, "it says that the credentials are wrong", says("Authorization Violation"))
+	stop()
+	_, stop = serveNATSAt(t, port, token, expired)
+	must.Happen(t, "it says that the certificate is not to be trusted", says("certificate"))
+	stop()
+	serveNATSAt(t, port, token, good)
+	must.Happen(t, "it works again", says("works"))
+}
+
+// certified returns the settings of a server on 127.0.0.1 with a certificate that is valid until
+// then, and the file of its authority.
+func certified(t *testing.T, until time.Time) (secure *tls.Config, authority string) {
+	t.Helper()
+	a := certstest.New(t)
+	authority = fileOf(t, "ca.pem", string(a.PEM()))
+	a.Until = until
+	return &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{a.Pair("nats")}}, authority
+}
+
+func TestCertificates(t *testing.T) {
+	for until, want := range map[time.Duration]string{time.Hour: "", -time.Hour: "certificate has expired"} {
+		secure, authority := certified(t, time.Now().Add(until))
+		address, _ := serveNATS(t, secure)
+		s := open(t, "-name", "shop", "-store", "tls://"+address, "-ca", authority, "-credentials", fileOf(t, "token", token))
+		err := s.Write(t.Context(), fleet.Write{Key: "a", Value: []byte("1")})
+		if (err != nil) != (want != "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
+
+func TestNoServer(t *testing.T) {
+	for store, want := range map[string]string{
+		"nats://127.0.0.1:1":                             "cannot connect to nats://127.0.0.1:1: nats: no servers available",
+		"postgres://me@127.0.0.1:1/weir?sslmode=disable": "cannot make the table weir_fleet: failed to connect to `user=me database=weir`",
+	} {
+		err := open(t, "-name", "shop", "-store", store).Watch(t.Context(), "", func(fleet.Entry) {})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
+
+func TestBadInput(t *testing.T) {
+	for args, want := range map[string]string{
+		"-store redis://a": `-store is "redis://a": want nats://host:4222 or postgres://user@host/database`,
+		"-store postgres://me@a/b?sslmode=x -credentials gone": "-store: cannot parse",
+		"-shop":                 "flag provided but not defined: -shop",
+		"-store nats://a:1 now": "unexpected argument now: want only flags",
+	} {
+		err := run(strings.Fields(args), strings.NewReader(""), io.Discard, io.Discard)
+		if !errors.As(err, new(usageError)) || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", args, err, want)
+		}
+	}
+}
+
+// A store that fails is opened anew, as its table or bucket may be gone, but not for a caller that
+// has left.
+func TestStoreIsOpenedAnew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := storetest.NewMemory()
+		var opened atomic.Int32
+		l := newLink()
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		go l.keep(ctx, func(context.Context) (fleet.Store, error) { opened.Add(1); return store, nil })
+		gone, leave := context.WithCancel(t.Context())
+		go leave()
+		_ = l.Watch(gone, "", func(fleet.Entry) {})
+		time.Sleep(10 * pause)
+		if n := opened.Load(); n != 1 {
+			t.Errorf("opened %d times, want once", n)
+		}
+		store.Fail(true)
+		for range 3 {
+			if err := l.Write(t.Context(), fleet.Write{Key: "a"}); !errors.Is(err, storetest.ErrDown) {
+				t.Errorf("%v, want %v", err, storetest.ErrDown)
+			}
+		}
+		time.Sleep(10 * pause)
+		if n := opened.Load(); n < 2 || n > 3 {
+			t.Errorf("opened %d times, want it once more, or twice", n)
+		}
+	})
+}

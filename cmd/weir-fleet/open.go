@@ -1,0 +1,133 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/weir-go/weir/fleet"
+	"github.com/weir-go/weir/fleet/natsfleet"
+	"github.com/weir-go/weir/fleet/pgfleet"
+)
+
+// An opener connects to a store if need be, and makes its table or bucket if that is gone.
+type opener func(context.Context) (fleet.Store, error)
+
+func (c config) opener() (opener, error) {
+	scheme, _, _ := strings.Cut(c.store, "://")
+	switch scheme {
+	case "nats", "tls":
+		return c.nats(), nil
+	case "postgres", "postgresql":
+		return c.postgres()
+	}
+	return nil, fmt.Errorf("-store is %q: want nats://host:4222 or postgres://user@host/database", c.store)
+}
+
+// connections is how many a store in PostgreSQL may take: one write and three watches.
+const connections = 4
+
+func (c config) postgres() (opener, error) {
+	settings, err := pgx.ParseConfig(c.store)
+	if err != nil {
+		return nil, fmt.Errorf("-store: %w", err) // without the password, if there is one
+	}
+	db := stdlib.OpenDB(*settings, stdlib.OptionBeforeConnect(func(_ context.Context, settings *pgx.ConnConfig) error {
+		secret, err := c.secret()
+		settings.Password = cmp.Or(secret, settings.Password)
+		return err
+	}))
+	db.SetMaxOpenConns(connections)
+	return func(ctx context.Context) (fleet.Store, error) {
+		return pgfleet.New(ctx, db, pgfleet.Config{Fleet: c.name})
+	}, nil
+}
+
+// nats connects at the first call. From then on the client finds a server again by itself, with the
+// files as they are then.
+func (c config) nats() opener {
+	var conn *nats.Conn // of one goroutine: link.keep
+	return func(ctx context.Context) (fleet.Store, error) {
+		if conn == nil || conn.IsClosed() {
+			made, err := c.connect()
+			if err != nil {
+				return nil, fmt.Errorf("cannot connect to %s: %w", c.store, err)
+			}
+			conn = made
+		}
+		if !conn.IsConnected() {
+			return nil, fmt.Errorf("no connection to %s: %w", c.store, cmp.Or(conn.LastError(), errSilent))
+		}
+		js, err := jetstream.New(conn)
+		if err != nil {
+			return nil, err
+		}
+		return natsfleet.New(ctx, js, natsfleet.Config{Fleet: c.name, Replicas: c.replicas})
+	}
+}
+
+// errSilent is why there is no connection if the client knows no other cause.
+var errSilent = errors.New("the server does not answer")
+
+func (c config) connect() (*nats.Conn, error) {
+	options := []nats.Option{
+		nats.Name("weir-fleet " + c.name), nats.MaxReconnects(-1), nats.ReconnectWait(pause), nats.IgnoreAuthErrorAbort(),
+		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // calls have the error
+		nats.Timeout(openTimeout), nats.PingInterval(2 * time.Second), nats.MaxPingsOutstanding(2),
+	}
+	if strings.HasPrefix(c.store, "tls://") || c.authorities != "" || c.certificate != "" {
+		options = append(options, nats.Secure(&tls.Config{ServerName: c.host, MinVersion: tls.VersionTLS12}))
+	}
+	if c.authorities != "" {
+		options = append(options, nats.RootCAs(c.authorities))
+	}
+	if c.certificate != "" {
+		options = append(options, nats.ClientCert(c.certificate, c.key))
+	}
+	identity, err := c.identity()
+	if err != nil {
+		return nil, err
+	}
+	return nats.Connect(c.store, append(options, identity...)...)
+}
+
+// identity returns how a client shows who it is: by the credentials of NATS, by a password if the
+// URL has a user, or by a token. A file that cannot be read later is an empty password.
+func (c config) identity() ([]nats.Option, error) {
+	secret, err := c.secret()
+	if err != nil || secret == "" {
+		return nil, err
+	}
+	latest := func() string { text, _ := c.secret(); return text }
+	_, rest, _ := strings.Cut(c.store, "://")
+	user, _, named := strings.Cut(rest, "@")
+	switch {
+	case strings.Contains(secret, "BEGIN NATS USER JWT"):
+		return []nats.Option{nats.UserCredentials(c.credentials)}, nil
+	case named:
+		return []nats.Option{nats.UserInfoHandler(func() (string, string) { return user, latest() })}, nil
+	}
+	return []nats.Option{nats.TokenHandler(latest)}, nil
+}
+
+// secret reads the file of credentials.
+func (c config) secret() (string, error) {
+	if c.credentials == "" {
+		return "", nil
+	}
+	text, err := os.ReadFile(c.credentials)
+	if err != nil {
+		return "", fmt.Errorf("-credentials: %w", err)
+	}
+	return strings.TrimSpace(string(text)), nil
+}

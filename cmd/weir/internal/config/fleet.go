@@ -1,0 +1,111 @@
+package config
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/weir-go/weir/cmd/weir/internal/paths"
+	"github.com/weir-go/weir/fleet"
+)
+
+// Fleet shares a cap with other proxies.
+type Fleet struct {
+	Name        string    `yaml:"name" required:"yes" help:"The fleet, the same in all of its proxies: 1 to 63 letters, digits, - and _."`
+	Store       string    `yaml:"store" required:"yes" help:"Where the proxies meet: nats://host:4222, or tls://host:4222, several with commas between them; or postgres://user@host/database. A password or token is in credentials."`
+	Credentials string    `yaml:"credentials" help:"File with the password of the user in store, or with the token or the credentials (.creds) of NATS."`
+	TLS         ClientTLS `yaml:"tls" help:"For NATS. For PostgreSQL, store has sslmode, sslrootcert, sslcert and sslkey."`
+	Replicas    int       `yaml:"replicas" default:"1" min:"1" max:"5" help:"On how many servers of NATS the entries are kept. 3 outlive the loss of one."`
+
+	Cap      int      `yaml:"cap" required:"yes" min:"1" help:"Cap on the requests that run in all compartments of all proxies together. The lowest counts, if they differ."`
+	Weight   float64  `yaml:"weight" default:"1" min:"0.001" max:"1000" help:"Weight of this proxy when all want more than the cap."`
+	Fallback string   `yaml:"fallback" enum:"keep,refuse,local" default:"keep" help:"Without the store for longer than ttl: keep the smaller of the share and an equal part of the cap, refuse all requests, or go on with the local limits alone, which may exceed the cap."`
+	Refresh  Duration `yaml:"refresh" default:"1s" min:"50ms" max:"1m" help:"How often a proxy speaks. A share moves within two to five of them."`
+	TTL      Duration `yaml:"ttl,omitempty" min:"250ms" max:"10m" help:"How long a share lasts without the store. Defaults to 10 refreshes, at least 5."`
+	Grace    Duration `yaml:"grace,omitempty" min:"1ms" max:"1h" help:"How long the longest request may run: a lost proxy is counted for that much longer. Defaults to the longest timeout of a route."`
+}
+
+// Join returns the settings of the proxy's [fleet.Member], without its store and actuator.
+func (f Fleet) Join() fleet.Config {
+	fallbacks := map[string]fleet.Fallback{"keep": fleet.Keep, "refuse": fleet.Refuse, "local": fleet.Local}
+	return fleet.Config{
+		Cap: f.Cap, Weight: f.Weight, Fallback: fallbacks[f.Fallback],
+		Refresh: time.Duration(f.Refresh), TTL: time.Duration(f.TTL), Grace: time.Duration(f.Grace),
+	}
+}
+
+// completeFleet sets what follows from the rest of the configuration. The set of compartments needs
+// a cap of its own, which the fleet's share moves.
+func (c *Config) completeFleet() {
+	f := c.Fleet
+	if f == nil {
+		return
+	}
+	if c.Max == 0 {
+		c.Max = f.Cap
+	}
+	if f.TTL == 0 {
+		f.TTL = 10 * f.Refresh
+	}
+	if f.Grace == 0 {
+		f.Grace = c.longest()
+	}
+}
+
+// longest returns the longest timeout of the routes, or 0 if a route has none.
+func (c *Config) longest() (most Duration) {
+	for _, r := range c.Routes {
+		if r.Timeout == 0 && !r.Exempt {
+			return 0
+		}
+		most = max(most, r.Timeout)
+	}
+	return most
+}
+
+var (
+	fleetName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,63}$`)
+	storeForm = regexp.MustCompile(`^((nats|tls)://[^\s/,]+(,(nats|tls)://[^\s/,]+)*|postgres(ql)?://[^\s/]+/\S+)$`)
+	secret    = regexp.MustCompile(`://[^/@]*:[^/@]*@|[?&]password=`)
+)
+
+func (c *checker) fleet() {
+	f := c.Fleet
+	if f == nil {
+		return
+	}
+	if f.Name != "" && !fleetName.MatchString(f.Name) {
+		c.isnt("fleet.name", f.Name, "1 to 63 letters, digits, - and _")
+	}
+	if c.Max != f.Cap {
+		c.isnt("max", c.Max, "none beside fleet, whose cap is "+show(f.Cap))
+	}
+	switch {
+	case secret.MatchString(f.Store): // which the error must not show
+		c.refuse("fleet.store", "has a password: want it in a file that fleet.credentials names")
+	case f.Store != "" && !storeForm.MatchString(f.Store):
+		c.isnt("fleet.store", f.Store, "nats://host:4222 or postgres://user@host/database")
+	}
+	if f.Credentials != "" {
+		if _, err := os.ReadFile(f.Credentials); err != nil {
+			c.refuse("fleet.credentials", "is %s: %v: want a file", quoted(f.Credentials), paths.Cause(err))
+		}
+	}
+	if f.TLS != (ClientTLS{}) && strings.HasPrefix(f.Store, "postgres") {
+		c.refuse("fleet.tls", "is set for PostgreSQL: want sslmode, sslrootcert, sslcert and sslkey in fleet.store")
+	}
+	if f.TLS.Certificate != "" || f.TLS.Key != "" {
+		c.keyPair("fleet.tls", f.TLS.Certificate, f.TLS.Key)
+	}
+	c.authorities("fleet.tls.ca", f.TLS.CA)
+	if f.TTL != 0 && f.TTL < 5*f.Refresh {
+		c.isnt("fleet.ttl", f.TTL, "at least 5 refreshes, which are "+(5*f.Refresh).String())
+	}
+	switch {
+	case f.Grace == 0 && !c.faults.touch("routes"):
+		c.refuse("fleet.grace", "is missing, and a route has no timeout: want the time of the longest request")
+	case f.Grace > Duration(time.Hour):
+		c.isnt("fleet.grace", f.Grace, "at most 1h: the default is the longest timeout of a route")
+	}
+}

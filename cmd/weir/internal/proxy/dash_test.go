@@ -1,0 +1,89 @@
+package proxy
+
+import (
+	"bufio"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/weir-go/weir/internal/must"
+)
+
+// An operator pins a limit on the dashboard, and finds there why a request was refused. Without the
+// token, the page of a loopback address only shows limiters and upstreams.
+func TestOperatorsPinAndFindRequestsOnTheDashboard(t *testing.T) {
+	const token = "0123456789abcdef"
+	secret := filepath.Join(t.TempDir(), "token")
+	must.Do(t, os.WriteFile(secret, []byte(token), 0o600))
+	a, release := named(t, "a")
+	r := startAt(t, "listeners: [{address: \"127.0.0.1:0\"}]\nadmin: {address: \"127.0.0.1:0\", token: "+secret+"}\n"+file(a, ""))
+	call := func(method, path, form, token string) *http.Response {
+		t.Helper()
+		request := must.Have(http.NewRequestWithContext(t.Context(), method, "http://"+r.admin+"/-/weir/dash/"+path, strings.NewReader(form)))(t)
+		request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		request.Header.Set("Authorization", "Bearer "+token)
+		answer := must.Have(http.DefaultClient.Do(request))(t)
+		t.Cleanup(func() { answer.Body.Close() })
+		return answer
+	}
+	pin := func(limit, token string) (status int, body string) {
+		answer := call("POST", "pin", url.Values{"limiter": {"api"}, "limit": {limit}}.Encode(), token)
+		text, _ := io.ReadAll(answer.Body)
+		return answer.StatusCode, string(text)
+	}
+	// shown is the part of the events before the second overview.
+	shown := func(token string) string {
+		var text strings.Builder
+		lines := bufio.NewScanner(call("GET", "events", "", token).Body)
+		for overviews := 0; lines.Scan(); {
+			if lines.Text() == "event: overview" {
+				if overviews++; overviews == 2 {
+					break
+				}
+			}
+			text.WriteString(lines.Text() + "\n")
+		}
+		return text.String()
+	}
+	if status, body := pin("1", "wrong"); status != 401 {
+		t.Errorf("pinned without the token: %d %s", status, body)
+	}
+	if status, body := pin("3000000000", token); status != 422 {
+		t.Errorf("pinned far too high: %d %s", status, body)
+	}
+	if status, body := pin("1", token); status != 204 {
+		t.Fatalf("not pinned: %d %s", status, body)
+	}
+	held := make(chan struct{})
+	go func() {
+		defer close(held)
+		r.get("/hold")
+	}()
+	defer func() {
+		release()
+		<-held
+	}()
+	must.Happen(t, "the slot is taken", func() bool { return r.Snapshot().Total.InFlight == 1 })
+	answer := must.Have(http.Get("http://" + r.address + "/"))(t)
+	answer.Body.Close()
+	if answer.StatusCode != 503 {
+		t.Fatalf("status %d beside a request that takes the only slot", answer.StatusCode)
+	}
+	want := `"id":"` + answer.Header.Get("X-Request-Id") + `","limiter":"api","reason":`
+	if text := shown(token); !strings.Contains(text, want) {
+		t.Errorf("no %s in %s", want, text)
+	}
+	if text := shown(""); strings.Contains(text, `"id":`) || !strings.Contains(text, `{"name":"upstream`) || !strings.Contains(text, "in rotation, 1 in flight, 0 of 1 failed") {
+		t.Errorf("without the token: %s", text)
+	}
+	if status, body := pin("", token); status != 204 {
+		t.Errorf("not unpinned: %d %s", status, body)
+	}
+	if pinned := r.state()["pinned"]; pinned != nil {
+		t.Errorf("still pinned: %v", pinned)
+	}
+}
