@@ -1,0 +1,154 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/weir-go/weir/pool"
+)
+
+// ErrStart matches the error of a command that could not be started, which says nothing of the job.
+var ErrStart = errors.New("the command cannot be started")
+
+// rejected is the status that rejects a job: EX_DATAERR of sysexits.h.
+const rejected = 65
+
+// A Job is the input of a command.
+type Job struct {
+	ID      string
+	Attempt int // from 1
+	Payload []byte
+}
+
+// A Command is run for each job. Run is safe for concurrent use.
+type Command struct {
+	Args    []string      // the program and its arguments
+	Timeout time.Duration // how long an attempt may take; 0 is without end
+	Grace   time.Duration // from SIGTERM to SIGKILL
+	Guard   *Guard        // nil: none
+}
+
+// Run runs the command for a job. The error of a status, a signal or the time limit has the last
+// lines of the output.
+func (c *Command) Run(ctx context.Context, job Job) error {
+	if c.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, c.Timeout, timeoutError(c.Timeout))
+		defer cancel()
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	p, err := c.start(job)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrStart, err)
+	}
+	ended, cut := make(chan struct{}), false
+	go func() { err = p.cmd.Wait(); close(ended) }()
+	select {
+	case <-ended:
+	case <-ctx.Done():
+		cut = true
+	}
+	end(p.cmd.Process, c.Grace)
+	<-ended
+	if cut {
+		err = context.Cause(ctx)
+	}
+	c.Guard.forget(p.cmd.Process.Pid)
+	p.payload.Close()
+	return outcome(err, p.output.end())
+}
+
+// A process is a command that runs.
+type process struct {
+	cmd     *exec.Cmd
+	payload *os.File
+	output  *output
+}
+
+// start starts the command. Its input and output are files, because package exec waits for every
+// process that holds the end of one of its own pipes.
+func (c *Command) start(job Job) (p process, err error) {
+	p.cmd = exec.Command(c.Args[0], c.Args[1:]...) //nolint:gosec // the user names it
+	p.cmd.Env = environment(os.Environ(), job)
+	own(p.cmd)
+	input, payload, err := os.Pipe()
+	if err != nil {
+		return p, err
+	}
+	defer input.Close()
+	read, written, err := os.Pipe()
+	if err != nil {
+		return p, errors.Join(err, payload.Close())
+	}
+	defer written.Close()
+	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = input, written, written
+	if err := p.cmd.Start(); err != nil {
+		return p, errors.Join(err, payload.Close(), read.Close())
+	}
+	p.payload, p.output = payload, keep(read)
+	if err := c.Guard.watch(p.cmd.Process.Pid); err != nil {
+		kill(p.cmd.Process.Pid)
+		return p, errors.Join(err, p.cmd.Wait(), payload.Close())
+	}
+	go func() {
+		_, _ = payload.Write(job.Payload) // a command need not read all of it
+		payload.Close()
+	}()
+	return p, nil
+}
+
+// prefix begins the variables that commands do not inherit: the queue's credentials are no
+// business of a job, and a job that runs weir has an identifier of its own.
+const prefix = "WEIR_"
+
+// environment is the environment of a command.
+func environment(inherited []string, job Job) []string {
+	env := make([]string, 0, len(inherited)+2)
+	for _, variable := range inherited {
+		if !strings.HasPrefix(variable, prefix) {
+			env = append(env, variable)
+		}
+	}
+	id := strings.ReplaceAll(job.ID, "\x00", "") // which no variable can hold
+	return append(env, prefix+"JOB_ID="+id, prefix+"JOB_ATTEMPT="+strconv.Itoa(job.Attempt))
+}
+
+// outcome adds the last lines of the output to the error, and marks one that no other attempt
+// can mend.
+func outcome(err error, last string) error {
+	if err == nil {
+		return nil
+	}
+	if last != "" {
+		err = &failure{err, last}
+	}
+	if ended := new(exec.ExitError); errors.As(err, &ended) && ended.ExitCode() == rejected {
+		return pool.Permanent(err)
+	}
+	return err
+}
+
+// A failure is an error with the last lines of the output.
+type failure struct {
+	err  error
+	last string
+}
+
+func (f *failure) Error() string { return fmt.Sprintf("%v: %s", f.err, f.last) }
+func (f *failure) Unwrap() error { return f.err }
+
+// A timeoutError is the time limit that an attempt has reached. A law takes it for a timeout.
+type timeoutError time.Duration
+
+func (e timeoutError) Error() string {
+	return fmt.Sprintf("not done after %v, the time limit", time.Duration(e))
+}
+func (timeoutError) Is(target error) bool { return target == context.DeadlineExceeded }

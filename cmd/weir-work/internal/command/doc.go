@@ -1,0 +1,23 @@
+// Package command runs a command for each job of a queue.
+//
+// # What a command gets
+//
+// The payload on its standard input, and the environment of this process without the variables
+// that begin with WEIR_, plus two: WEIR_JOB_ID and WEIR_JOB_ATTEMPT, which counts from 1. Nothing
+// else of a job reaches the environment.
+//
+// # Its end
+//
+// Status 0 is success, status 65 rejects the job for good ([pool.Permanent]), and any other end is
+// a failure that may be tried again. The standard output and error are read to their end, and the
+// last lines of both together go into the error.
+//
+// # Its processes
+//
+// A command and all that it starts are a process group, which ends with it: after the command has
+// ended, at its time limit, and when the context ends, the group gets SIGTERM, then time to clean
+// up, then SIGKILL. When this process dies, whatever kills it, a guard kills the groups: a process
+// that [StartGuard] starts, which notices by the end of a pipe. A process that leaves its group, as
+// daemons do by setsid, is out of reach. Other systems than Unix have no groups: only the command
+// itself is killed there.
+package command

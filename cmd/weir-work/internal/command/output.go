@@ -1,0 +1,75 @@
+package command
+
+import (
+	"io"
+	"os"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// The bounds of the output: what is kept, the lines of it that an error has, and how long a line
+// is. A process that has left the group may keep the output open: it is read for lateOutput more.
+const (
+	keptOutput = 4 << 10
+	lastLines  = 5
+	longLine   = 200
+	lateOutput = time.Second
+)
+
+// An output keeps the end of all that a command writes.
+type output struct {
+	file *os.File
+	done chan struct{}
+	kept []byte
+}
+
+// keep reads the file to its end.
+func keep(file *os.File) *output {
+	o := &output{file: file, done: make(chan struct{})}
+	go func() {
+		defer close(o.done)
+		_, _ = io.Copy(o, file)
+	}()
+	return o
+}
+
+// Write implements [io.Writer].
+func (o *output) Write(p []byte) (int, error) {
+	o.kept = append(o.kept, p[max(0, len(p)-keptOutput):]...)
+	o.kept = append(o.kept[:0], o.kept[max(0, len(o.kept)-keptOutput):]...)
+	return len(p), nil
+}
+
+// end returns the last lines, once the processes that write have ended.
+func (o *output) end() string {
+	_ = o.file.SetReadDeadline(time.Now().Add(lateOutput))
+	<-o.done
+	o.file.Close()
+	return last(string(o.kept))
+}
+
+// last returns the last lines of a text in one line, without what a terminal would act upon.
+func last(text string) string {
+	var lines []string
+	for line := range strings.Lines(strings.ToValidUTF8(text, "?")) {
+		line = strings.Map(printable, strings.TrimSpace(line))
+		if runes := []rune(line); len(runes) > longLine {
+			line = string(runes[:longLine]) + "..."
+		}
+		if line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines[max(0, len(lines)-lastLines):], " | ")
+}
+
+func printable(r rune) rune {
+	switch {
+	case r == '\t':
+		return ' '
+	case !unicode.IsPrint(r):
+		return '?'
+	}
+	return r
+}

@@ -1,0 +1,160 @@
+// Package worker runs the jobs of a source by a pool whose size a law finds, and shows it.
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/weir-go/weir/capacity"
+	"github.com/weir-go/weir/cmd/weir-work/internal/command"
+	"github.com/weir-go/weir/cmd/weir-work/internal/view"
+	"github.com/weir-go/weir/pool"
+)
+
+// Config configures a worker.
+type Config struct {
+	Source   pool.Source
+	View     view.View
+	Max      int64           // jobs at once, at most
+	Attempts int             // deliveries of a job before it becomes a dead letter
+	Backoff  time.Duration   // before the second delivery; doubles up to an hour
+	Grace    time.Duration   // that jobs have when the context ends
+	Stop     <-chan struct{} // is closed when no more is to be claimed
+	Trouble  func() error    // what the source waits for now
+
+	// Look is called with the pool before it runs.
+	Look func(*pool.Pool) error
+}
+
+// Run runs jobs until Stop is closed and what ran has ended, until ctx ends, or until the source
+// or the start of a command fails.
+func Run(ctx context.Context, c Config) error {
+	slots, err := capacity.New(capacity.Vector{"jobs": c.Max})
+	if err != nil {
+		return err
+	}
+	p, err := pool.New(pool.Config{
+		Capacity: slots, Source: c.Source, Scaler: pool.ByLaw{},
+		MaxAttempts: c.Attempts, Redeliver: c.Backoff, Grace: c.Grace,
+		Lookahead: lookahead,
+	})
+	if err != nil {
+		return err
+	}
+	if err := c.Look(p); err != nil {
+		return err
+	}
+	w := &worker{Config: c, pool: p, figures: view.Figures{Max: c.Max, Size: c.Max}}
+	return w.run(ctx)
+}
+
+// lookahead is how many jobs are claimed ahead of their start. Others could start these sooner, and
+// a command takes longer than a claim.
+const lookahead = 4
+
+type worker struct {
+	Config
+	pool    *pool.Pool
+	figures view.Figures
+	fault   error // of the start of a command
+	trouble error // of the source, as it was shown
+}
+
+// run handles the events of the pool, the clock and the wish to stop on one goroutine.
+func (w *worker) run(ctx context.Context) error {
+	events, end := make(chan pool.Event), make(chan error, 1)
+	go func() {
+		defer close(events)
+		for e, err := range w.pool.Run(ctx) {
+			if err != nil {
+				end <- err
+				return
+			}
+			events <- e
+		}
+		end <- nil
+	}()
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	defer w.View.Close()
+	stop := w.Stop
+	for {
+		select {
+		case e, more := <-events:
+			if !more {
+				w.show(time.Now())
+				return errors.Join(w.fault, <-end)
+			}
+			w.handle(e)
+		case at := <-tick.C:
+			w.show(at)
+		case <-stop:
+			stop = nil
+			w.drain()
+		}
+	}
+}
+
+// drain claims no more. From then on the source is not asked for its backlog.
+func (w *worker) drain() {
+	w.figures.Stopping = true
+	w.pool.Drain()
+}
+
+func (w *worker) show(at time.Time) {
+	w.figures.At, w.figures.Running = at, w.pool.Snapshot().Running
+	trouble := w.Trouble()
+	switch {
+	case trouble != nil && w.trouble == nil:
+		w.View.Note(at, trouble.Error())
+	case trouble == nil && w.trouble != nil:
+		w.View.Note(at, "the source is back")
+	}
+	w.trouble = trouble
+	shown := w.figures
+	if trouble != nil {
+		shown.Fault = trouble
+	}
+	w.View.Show(shown)
+}
+
+func (w *worker) handle(e pool.Event) {
+	switch e.Kind {
+	case pool.Decided:
+		w.decided(*e.Decision, e.Err)
+	case pool.Done:
+		w.figures.Done++
+		if e.Err != nil { // its end did not reach the source
+			w.note(e, "is done, and may run again: ")
+		}
+	case pool.Failed:
+		w.figures.Failed++
+		if e.Rejected {
+			w.figures.Rejected++
+			w.note(e, "is a dead letter: ")
+		} else {
+			w.note(e, "")
+		}
+		if errors.Is(e.Err, command.ErrStart) && w.fault == nil {
+			w.fault = e.Err
+			w.drain()
+		}
+	}
+}
+
+func (w *worker) decided(d pool.Decision, err error) {
+	f := &w.figures
+	if f.Stopping {
+		return
+	}
+	f.Size, f.Reason, f.Backlog, f.Fault = d.To, d.Reason.String(), d.Backlog, err
+	if d.From != d.To {
+		f.Change = d.String()
+	}
+}
+
+func (w *worker) note(e pool.Event, what string) {
+	w.View.Note(time.Now(), fmt.Sprintf("job %s, attempt %d, %s%v", e.Key, e.Attempt, what, e.Err))
+}

@@ -1,0 +1,92 @@
+// Command weir-work is the part of weir that needs a server of NATS: its commands about jobs. It is
+// not used by itself.
+//
+//	weir work --stream mails -- ./send-mail      becomes weir-work, and runs a command for each job
+//	weir enqueue --stream mails ann@example.com  becomes weir-work, and adds a job
+//	weir jobs --stream mails                     becomes weir-work, and lists jobs
+//
+// weir reads the command line, and hands it over in the environment. weir-work stands apart from
+// weir because it contains the server, whose modules most who use weir do without.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/weir-go/weir/cmd/weir-work/internal/command"
+	"github.com/weir-go/weir/internal/handover"
+)
+
+// asGuard is the argument that makes this program the guard of the commands of another.
+const asGuard = "guard"
+
+func main() {
+	if len(os.Args) == 2 && os.Args[1] == asGuard {
+		command.Watch(os.Stdin)
+		return
+	}
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	s := streams{os.Stdin, os.Stdout, os.Stderr}
+	os.Exit(exitStatus(run(signals, os.Getenv(handover.Variable), s), os.Stderr))
+}
+
+// streams are the input and the outputs of a command.
+type streams struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
+// A usageError is a fault in what was asked for.
+type usageError struct{ error }
+
+// exitStatus reports err and returns the status to exit with, as weir does: 2 if it was asked
+// wrongly, 1 if it went wrong.
+func exitStatus(err error, stderr io.Writer) int {
+	if err == nil {
+		return 0
+	}
+	fmt.Fprintln(stderr, "weir-work:", err)
+	if errors.As(err, new(usageError)) {
+		return 2
+	}
+	return 1
+}
+
+// errStopped is why jobs are cut short.
+var errStopped = errors.New("stopped before all jobs had ended: they come back")
+
+// run does what was asked. A worker stops at the first signal, and is cut short at the second; all
+// else ends at the first.
+func run(signals <-chan os.Signal, asked string, s streams) error {
+	request, err := handover.Decode(asked)
+	if err != nil {
+		return usageError{fmt.Errorf("%w: weir starts this program: see weir help work, enqueue and jobs", err)}
+	}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	stop := make(chan struct{})
+	go func() {
+		<-signals
+		if close(stop); request.Work != nil {
+			<-signals
+		}
+		cancel(errStopped)
+	}()
+	switch {
+	case request.Work != nil:
+		return work(ctx, stop, *request.Work, s)
+	case request.Enqueue != nil:
+		return enqueue(ctx, *request.Enqueue, s)
+	case request.Requeue != nil:
+		return requeue(ctx, *request.Requeue, s)
+	case request.Jobs != nil:
+		return list(ctx, *request.Jobs, s)
+	}
+	return usageError{errors.New("nothing was asked: weir and weir-work must be of one version")}
+}

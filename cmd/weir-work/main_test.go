@@ -1,0 +1,330 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir/internal/handover"
+	"github.com/weir-go/weir/internal/locked"
+	"github.com/weir-go/weir/internal/longtest"
+	"github.com/weir-go/weir/internal/must"
+	"github.com/weir-go/weir/pool/natspool"
+)
+
+// TestMain is the program itself where this one was started as its guard, or by weir.
+func TestMain(m *testing.M) {
+	if os.Getenv(handover.Variable) != "" || len(os.Args) == 2 && os.Args[1] == asGuard {
+		main()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// said runs a request, and returns what it printed.
+func said(t *testing.T, r handover.Request, in string) string {
+	t.Helper()
+	var out bytes.Buffer
+	if err := run(nil, encoded(t, r), streams{strings.NewReader(in), &out, &out}); err != nil {
+		t.Fatalf("%v; printed %s", err, &out)
+	}
+	return out.String()
+}
+
+func encoded(t *testing.T, r handover.Request) string {
+	t.Helper()
+	text := must.Have(r.Encode())(t)
+	return strings.TrimPrefix(text, handover.Variable+"=")
+}
+
+func folder(t *testing.T) handover.Queue {
+	t.Helper()
+	return handover.Queue{Stream: "orders", Embedded: filepath.Join(t.TempDir(), "q")}
+}
+
+// script is a worker that runs a shell script for each job.
+func script(at handover.Queue, text string) *handover.Work {
+	return &handover.Work{
+		Queue: at, Max: 20, Timeout: time.Minute, Grace: 50 * time.Millisecond, Attempts: 10, Backoff: 10 * time.Millisecond,
+		Command: []string{"sh", "-c", text},
+	}
+}
+
+// firstEvents returns a dashboard's events until those of the first reading.
+func firstEvents(t *testing.T, address string) (text string) {
+	t.Helper()
+	answer := must.Have(http.Get(address + "events"))(t)
+	defer answer.Body.Close()
+	for lines := bufio.NewScanner(answer.Body); !strings.Contains(text, "event: details") && lines.Scan(); {
+		text += lines.Text() + "\n"
+	}
+	return text
+}
+
+// TestJobs takes jobs through their life: added, done, rejected, tried again.
+func TestJobs(t *testing.T) {
+	at := folder(t)
+	for in, r := range map[string]*handover.Enqueue{
+		"one\n\ntwo\nbad": {Queue: at, Lines: true},
+		"three\n":         {Queue: at},
+		"":                {Queue: at, Payload: []string{"four", "five"}},
+	} {
+		if got := said(t, handover.Request{Enqueue: r}, in); !strings.HasSuffix(got, " added to orders in "+at.Embedded+"\n") {
+			t.Error(got)
+		}
+	}
+	jobs := handover.Request{Jobs: &handover.Jobs{Queue: at, Limit: 10}}
+	if got := said(t, jobs, ""); !strings.Contains(got, "\n6 waiting, 0 running or resting before another attempt, 0 dead letters\n") {
+		t.Error(got)
+	}
+
+	dir := t.TempDir()
+	signals, ended := make(chan os.Signal, 1), make(chan error, 1)
+	var out, notes locked.Buffer
+	work := script(at, `cd `+dir+`; read job; case $job in bad) echo no such customer; [ -e good ] || exit 65;; four) echo soon; [ $WEIR_JOB_ATTEMPT = 2 ] || exit 1;; esac; : >"done-$job"`)
+	work.Open = true
+	t.Setenv("BROWSER", "true")
+	go func() { ended <- run(signals, encoded(t, handover.Request{Work: work}), streams{nil, &out, &notes}) }()
+	done := func() string {
+		all := must.Have(filepath.Glob(dir + "/done-*"))(t)
+		for i := range all {
+			all[i] = strings.TrimPrefix(all[i], dir+"/done-")
+		}
+		return strings.Join(all, " ")
+	}
+	const idle = "\n0 waiting, 0 running or resting before another attempt, "
+	must.Happen(t, "all but the bad job are done", func() bool {
+		return done() == "five four one three two" && strings.Contains(said(t, jobs, ""), idle+"1 dead letter\n")
+	})
+	letters := said(t, jobs, "")
+	if !regexp.MustCompile(`\nletter +job +rejected +reason\n1 +"\d" +2\S+Z +exit status 65: no such customer\n$`).MatchString(letters) {
+		t.Error(letters)
+	}
+	must.Do(t, os.WriteFile(dir+"/good", nil, 0o600))
+	if got := said(t, handover.Request{Requeue: &handover.Requeue{Queue: at, ID: []string{"1"}}}, ""); got != "1 dead letter requeued\n" {
+		t.Error(got)
+	}
+	must.Happen(t, "the bad job is done", func() bool {
+		return done() == "bad five four one three two" && strings.Contains(said(t, jobs, ""), idle+"0 dead letters\n")
+	})
+	address := regexp.MustCompile(`weir: the dashboard is on (http://127\.0\.0\.1:\d+/)`).FindStringSubmatch(notes.String())
+	if address == nil {
+		t.Fatalf("no dashboard in %s", &notes)
+	}
+	if first := firstEvents(t, address[1]); !strings.Contains(first, `"name":"orders"`) || !strings.Contains(first, `["completed","6"]`) {
+		t.Errorf("the dashboard shows %s", first)
+	}
+	signals <- os.Interrupt
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if got := out.String(); !strings.Contains(got, "; done 6, failed 2, dead letters 1; end stopped\n") {
+		t.Error(got)
+	}
+	for _, want := range []string{"attempt 1, is a dead letter: exit status 65: no such customer\n", "attempt 1, exit status 1: soon\n"} {
+		if !strings.Contains(notes.String(), want) {
+			t.Errorf("no %q in %s", want, &notes)
+		}
+	}
+}
+
+// TestSecondSignal: it ends the jobs, and they come back.
+func TestSecondSignal(t *testing.T) {
+	at := folder(t)
+	prepare(t, at, time.Second)
+	said(t, handover.Request{Enqueue: &handover.Enqueue{Queue: at, Payload: []string{"a", "b"}}}, "")
+	dir := t.TempDir()
+	signals, ended := make(chan os.Signal), make(chan error, 1)
+	work := script(at, `: >`+dir+`/$WEIR_JOB_ID-$WEIR_JOB_ATTEMPT; exec sleep 60`)
+	go func() {
+		ended <- run(signals, encoded(t, handover.Request{Work: work}), streams{nil, new(locked.Buffer), new(locked.Buffer)})
+	}()
+	must.Happen(t, "both run", func() bool { all, _ := filepath.Glob(dir + "/*-1"); return len(all) == 2 })
+	signals <- os.Interrupt
+	signals <- os.Interrupt
+	if err := <-ended; !errors.Is(err, errStopped) {
+		t.Errorf("%v, want %v", err, errStopped)
+	}
+	work.Command[2] = `: >` + dir + `/$WEIR_JOB_ID-again`
+	go func() {
+		ended <- run(signals, encoded(t, handover.Request{Work: work}), streams{nil, new(locked.Buffer), new(locked.Buffer)})
+	}()
+	must.Happen(t, "both run again", func() bool { all, _ := filepath.Glob(dir + "/*-again"); return len(all) == 2 })
+	signals <- os.Interrupt
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestBadInput(t *testing.T) {
+	at := folder(t)
+	for want, asked := range map[string]string{
+		"WEIR_WORK_REQUEST: unexpected end of JSON input: weir starts this program": "",
+		"nothing was asked": "{}",
+
+		`exec: "/no/such": stat /no/such: no such file or directory: want a command that can be run`: encoded(t, handover.Request{Work: &handover.Work{Queue: at, Max: 1, Command: []string{"/no/such"}}}),
+
+		`"x" is no dead letter: want a number`: encoded(t, handover.Request{Requeue: &handover.Requeue{Queue: at, ID: []string{"x"}}}),
+		"--nats: ":                             encoded(t, handover.Request{Jobs: &handover.Jobs{Queue: handover.Queue{Stream: "a", Nats: "nats://127.0.0.1:1"}}}),
+		`natspool: Stream is "a b"`:            encoded(t, handover.Request{Jobs: &handover.Jobs{Queue: handover.Queue{Stream: "a b", Embedded: at.Embedded}}}),
+		"maximum payload exceeded: it has 2000000 bytes, want at most 1048576": encoded(t, handover.Request{Enqueue: &handover.Enqueue{Queue: at, Payload: []string{strings.Repeat("x", 2_000_000)}}}),
+		"0 dead letters requeued, then: natspool: dead letter 7 of orders":     encoded(t, handover.Request{Requeue: &handover.Requeue{Queue: at, ID: []string{"7"}}}),
+	} {
+		if err := run(nil, asked, streams{strings.NewReader(""), new(locked.Buffer), new(locked.Buffer)}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	wrong := encoded(t, handover.Request{Jobs: &handover.Jobs{Queue: handover.Queue{Stream: "a b", Embedded: at.Embedded}}})
+	if status := exitStatus(run(nil, wrong, streams{nil, new(locked.Buffer), new(locked.Buffer)}), new(locked.Buffer)); status != 2 {
+		t.Errorf("status %d for a stream that cannot be, want 2", status)
+	}
+}
+
+// TestJobThatKillsItsWorker: it is a dead letter once it has had its attempts, also one of the
+// largest size, and other jobs get through.
+func TestJobThatKillsItsWorker(t *testing.T) {
+	longtest.Skip(t)
+	at := folder(t)
+	prepare(t, at, time.Second)
+	said(t, handover.Request{Enqueue: &handover.Enqueue{Queue: at, Payload: []string{"evil\n" + strings.Repeat("x", 1<<20-5), "good"}}}, "")
+	work := script(at, `read job; [ $job = good ] || kill -9 $PPID`) // reads no more of it
+	work.Attempts = 2
+	for range work.Attempts {
+		if err := start(t, work).Wait(); err == nil || err.Error() != "signal: killed" {
+			t.Fatalf("the worker ended with %v", err)
+		}
+	}
+	signals, ended := make(chan os.Signal, 1), make(chan error, 1)
+	var notes locked.Buffer
+	go func() {
+		ended <- run(signals, encoded(t, handover.Request{Work: work}), streams{nil, new(locked.Buffer), &notes})
+	}()
+	must.Happen(t, "a dead letter", func() bool {
+		return strings.Contains(notes.String(), " is a dead letter: pool: delivered too often: for the time 3, where MaxAttempts is 2\n")
+	})
+	signals <- os.Interrupt
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+// TestWorkerWithTheServerIsKilled: another worker of the folder takes the server over.
+func TestWorkerWithTheServerIsKilled(t *testing.T) {
+	longtest.Skip(t)
+	at := folder(t)
+	prepare(t, at, 2*time.Second)
+	const jobs = 300
+	said(t, handover.Request{Enqueue: &handover.Enqueue{Queue: at, Lines: true}}, strings.Repeat("x\n", jobs))
+	dir := t.TempDir()
+	by := func(name string) int { all, _ := filepath.Glob(dir + "/*-" + name); return len(all) }
+	work := func(name string) *handover.Work {
+		return script(at, `sleep 0.05; : >`+dir+`/$WEIR_JOB_ID-`+name)
+	}
+	first := start(t, work("first"))
+	must.Happen(t, "the first does jobs", func() bool { return by("first") > 0 })
+	signals, ended := make(chan os.Signal, 1), make(chan error, 1)
+	go func() {
+		ended <- run(signals, encoded(t, handover.Request{Work: work("second")}), streams{nil, new(locked.Buffer), new(locked.Buffer)})
+	}()
+	must.Happen(t, "the second does jobs", func() bool { return by("second") > 0 })
+	must.Do(t, first.Process.Kill())
+	must.Happen(t, "the second does the rest", func() bool { return by("first")+by("second") >= jobs })
+	signals <- os.Interrupt
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+// TestServerRestarts: a worker of a server elsewhere says once that it waits, and goes on when the
+// server is back.
+func TestServerRestarts(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "server")
+	server, url := serve(t, dir)
+	at := handover.Queue{Stream: "orders", Nats: url}
+	said(t, handover.Request{Enqueue: &handover.Enqueue{Queue: at, Payload: []string{"a"}}}, "")
+	done := t.TempDir()
+	signals, ended := make(chan os.Signal, 1), make(chan error, 1)
+	var out, notes locked.Buffer
+	work := script(at, `read job; : >`+done+`/$job`)
+	go func() { ended <- run(signals, encoded(t, handover.Request{Work: work}), streams{nil, &out, &notes}) }()
+	is := func(job string) func() bool {
+		return func() bool { _, err := os.Stat(filepath.Join(done, job)); return err == nil }
+	}
+	must.Happen(t, "a job is done", is("a"))
+	must.Do(t, server.Close())
+	must.Happen(t, "the worker says that it waits", func() bool { return strings.Contains(notes.String(), "waits for NATS") })
+	_, again := serve(t, dir)
+	if again != url {
+		t.Skipf("another program has taken the port: %s is now %s", url, again)
+	}
+	must.Happen(t, "the worker says that the server is back", func() bool { return strings.HasSuffix(notes.String(), "the source is back\n") })
+	said(t, handover.Request{Enqueue: &handover.Enqueue{Queue: at, Payload: []string{"b"}}}, "")
+	must.Happen(t, "a job is done after that", is("b"))
+	signals <- os.Interrupt
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if n := strings.Count(notes.String(), "waits for NATS"); n != 1 {
+		t.Errorf("it says %d times that it waits:\n%s", n, &notes)
+	}
+}
+
+// serve runs a server until the test ends.
+func serve(t *testing.T, dir string) (server *natspool.Local, url string) {
+	t.Helper()
+	server = must.Have(natspool.Open(t.Context(), dir))(t)
+	t.Cleanup(func() { _ = server.Close() })
+	text := must.Have(os.ReadFile(filepath.Join(dir, "access.json")))(t)
+	var access struct {
+		Port  int
+		Token string
+	}
+	must.Do(t, json.Unmarshal(text, &access))
+	return server, fmt.Sprintf("nats://%s@127.0.0.1:%d", access.Token, access.Port)
+}
+
+// prepare makes the stream with a lease that is short.
+func prepare(t *testing.T, at handover.Queue, lease time.Duration) {
+	t.Helper()
+	local := must.Have(natspool.Open(t.Context(), at.Embedded))(t)
+	if _, err := natspool.New(t.Context(), local.JetStream(), natspool.Config{Stream: at.Stream, Lease: lease}); err != nil {
+		t.Fatal(err)
+	}
+	must.Do(t, local.Close())
+}
+
+// start starts a worker as a process.
+func start(t *testing.T, work *handover.Work) *exec.Cmd {
+	t.Helper()
+	cmd := exec.CommandContext(context.Background(), os.Args[0]) //nolint:gosec // this program
+	cmd.Env = append(os.Environ(), handover.Variable+"="+encoded(t, handover.Request{Work: work}))
+	cmd.Stdout, cmd.Stderr = t.Output(), t.Output()
+	must.Do(t, cmd.Start())
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	return cmd
+}
+
+// gone reports whether a process has ended, also if its parent has not heard of it.
+func gone(pid string) bool {
+	n, err := strconv.Atoi(pid)
+	if err != nil || syscall.Kill(n, 0) != nil {
+		return true
+	}
+	stat, err := os.ReadFile("/proc/" + pid + "/stat")
+	return err == nil && strings.Contains(string(stat), ") Z ")
+}

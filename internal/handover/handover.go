@@ -1,0 +1,80 @@
+package handover
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// Variable is the variable of the environment that has a [Request] as JSON. It may hold
+// credentials, which arguments would show to every user of the machine.
+const Variable = "WEIR_WORK_REQUEST"
+
+// A Queue is where jobs are. The tags are those of kong, which reads the command line of weir.
+type Queue struct {
+	Stream   string `required:"" placeholder:"NAME" help:"Name of the stream of jobs. It is made if there is none."`
+	Nats     string `xor:"server" placeholder:"URL" help:"Server of NATS with JetStream, such as nats://10.0.0.5:4222; several with commas."`
+	Creds    string `placeholder:"FILE" type:"existingfile" help:"Credentials for --nats."`
+	Embedded string `xor:"server" placeholder:"DIR" help:"Folder of a server within weir, for the processes of this machine. Defaults to weir-jobs, without --nats."`
+}
+
+// Work asks for a worker.
+type Work struct {
+	Queue
+
+	Max      int           `type:"count" default:"100" placeholder:"N" help:"Jobs at once, at most (default ${default}). How many fare best is found by a law."`
+	Timeout  time.Duration `type:"pause" default:"1h" placeholder:"TIME" help:"How long an attempt may take (default ${default}); 0 is without end."`
+	Grace    time.Duration `type:"span" default:"10s" placeholder:"TIME" help:"From SIGTERM to SIGKILL (default ${default})."`
+	Attempts int           `type:"count" default:"10" placeholder:"N" help:"Attempts before a job becomes a dead letter (default ${default})."`
+	Backoff  time.Duration `type:"span" default:"10s" placeholder:"TIME" help:"Rest after the first attempt (default ${default}), which doubles up to an hour."`
+	Open     bool          `help:"Show the worker live in a browser as well."`
+
+	Command []string `arg:"" passthrough:"" help:"The command, after --, with its arguments. It gets the payload on its standard input, WEIR_JOB_ID and WEIR_JOB_ATTEMPT."`
+}
+
+// Enqueue asks for new jobs.
+type Enqueue struct {
+	Queue
+
+	Lines bool `help:"Make a job of each line of the standard input."`
+
+	Payload []string `arg:"" optional:"" help:"Payloads, one for each job. Without any, the standard input is the payload of one job."`
+}
+
+// Jobs asks for the state of a stream.
+type Jobs struct {
+	Queue
+
+	Limit int `type:"size" default:"10" placeholder:"N" help:"Dead letters to list, the oldest first (default ${default})."`
+}
+
+// Requeue asks for dead letters to be tried again.
+type Requeue struct {
+	Queue
+
+	All bool `help:"Requeue all dead letters."`
+
+	ID []string `arg:"" optional:"" name:"id" help:"Dead letters, as weir jobs lists them."`
+}
+
+// A Request is one of them.
+type Request struct {
+	Work    *Work    `json:",omitempty"`
+	Enqueue *Enqueue `json:",omitempty"`
+	Jobs    *Jobs    `json:",omitempty"`
+	Requeue *Requeue `json:",omitempty"`
+}
+
+// Encode returns the variable for the environment, as NAME=value.
+func (r Request) Encode() (string, error) {
+	text, err := json.Marshal(r)
+	return Variable + "=" + string(text), err
+}
+
+// Decode reads a request from the value of the variable.
+func Decode(value string) (r Request, err error) {
+	if err := json.Unmarshal([]byte(value), &r); err != nil {
+		return r, fmt.Errorf("%s: %w", Variable, err)
+	}
+	return r, nil
+}
