@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
-	"io"
 	"testing"
 )
 
@@ -12,34 +10,22 @@ func TestCheckCountsWhatThereIs(t *testing.T) {
 		{"internal/config/testdata/good/small.yaml", " is valid: 1 listener, 1 upstream, 1 route, 1 compartment\n"},
 		{"../../deploy/weir.yaml", " is valid: 1 listener, 2 upstreams, 6 routes, 3 compartments\n"},
 	} {
-		var stdout bytes.Buffer
-		if err := run(t.Context(), []string{"check", test.file}, environmentOf(""), &stdout, io.Discard); err != nil {
-			t.Error(err)
-		}
-		if got := stdout.String(); got != test.file+test.want {
+		if got := output(t, "check", test.file); got != test.file+test.want {
 			t.Error(got)
 		}
 	}
 }
 
 func TestCheckHearsTheEnvironment(t *testing.T) {
-	var stdout, stderr bytes.Buffer
-	err := run(t.Context(), []string{"check", "internal/config/testdata/good/small.yaml"}, environmentOf("WEIR__LOG__FORMAT=xml"), &stdout, &stderr)
-	if status := exitStatus(err, &stderr); status != 2 || stdout.Len() > 0 {
-		t.Errorf("status %d, stdout %q", status, &stdout)
-	}
-	if got, want := stderr.String(), "weir: WEIR__LOG__FORMAT: log.format is \"xml\": want auto, text or json\n"; got != want {
-		t.Errorf("\n got %s\nwant %s", got, want)
+	status, printed, said := ran(t, environmentOf("WEIR__LOG__FORMAT=xml"), "check", "internal/config/testdata/good/small.yaml")
+	if status != 2 || printed != "" || said != "weir: WEIR__LOG__FORMAT: log.format is \"xml\": want auto, text or json\n" {
+		t.Errorf("status %d, stdout %q, stderr %q", status, printed, said)
 	}
 }
 
 func TestSchemaIsJSON(t *testing.T) {
-	var stdout bytes.Buffer
-	if err := run(t.Context(), []string{"schema"}, environmentOf(""), &stdout, io.Discard); err != nil {
-		t.Fatal(err)
-	}
 	var schema struct{ Title string }
-	if err := json.Unmarshal(stdout.Bytes(), &schema); err != nil || schema.Title != "The file of weir proxy" {
+	if err := json.Unmarshal([]byte(output(t, "schema")), &schema); err != nil || schema.Title != "The file of weir proxy" {
 		t.Errorf("%v: %q", err, schema.Title)
 	}
 }

@@ -1,12 +1,17 @@
 package main
 
 import (
-	"bytes"
 	"context"
+	"errors"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
+
+	"github.com/weir-go/weir/internal/must"
 )
 
 // installed puts a shell script on the PATH in place of a companion.
@@ -21,13 +26,9 @@ func installed(t *testing.T, name, script string) {
 
 func TestDatabaseDemoIsACommandOfItsOwn(t *testing.T) {
 	installed(t, "weir-storm", `echo "$@"; echo "weir-storm: too short" >&2; exit 2`)
-	var stdout, stderr bytes.Buffer
-	err := run(t.Context(), []string{"demo", "database", "--duration", "1s"}, environmentOf(""), &stdout, &stderr)
-	if status := exitStatus(err, &stderr); status != 2 {
-		t.Errorf("status %d, want that of the command: 2", status)
-	}
-	if got, want := stdout.String()+stderr.String(), "-duration 1s\nweir-storm: too short\n"; got != want {
-		t.Errorf("%q, want %q", got, want)
+	status, printed, said := ran(t, nil, "demo", "database", "--duration", "1s")
+	if status != 2 || printed != "-duration 1s\n" || said != "weir-storm: too short\n" {
+		t.Errorf("status %d, want that of the command: 2; %s%s", status, printed, said)
 	}
 }
 
@@ -39,15 +40,11 @@ func TestCompanionThatIsNotInstalled(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", "."+string(filepath.ListSeparator)+t.TempDir())
-	var stdout, stderr bytes.Buffer
-	err := run(t.Context(), []string{"demo", "database"}, environmentOf(""), &stdout, &stderr)
-	if status := exitStatus(err, &stderr); status != 1 {
-		t.Errorf("status %d, want 1", status)
-	}
+	status, printed, said := ran(t, nil, "demo", "database")
 	const want = "weir: weir-storm is not installed: want it beside weir or on the PATH: " +
 		"go install github.com/weir-go/weir/cmd/weir-storm@latest, or in a checkout: scripts/all go install ./cmd/weir-storm\n"
-	if stderr.String() != want || stdout.Len() > 0 {
-		t.Errorf("%s%s, want %s", &stdout, &stderr, want)
+	if status != 1 || said != want || printed != "" {
+		t.Errorf("status %d, want 1; %s%s, want %s", status, printed, said, want)
 	}
 }
 
@@ -69,4 +66,37 @@ func TestInterruptReachesTheCompanion(t *testing.T) {
 		t.Errorf("after the interrupt: %q, %v", rest, err)
 	}
 	<-ended
+}
+
+// TestJobsAreForACommandOfItsOwn: it gets the flags, with their defaults and variables, in the
+// environment, where other users of the machine see no credentials.
+func TestJobsAreForACommandOfItsOwn(t *testing.T) {
+	installed(t, "weir-work", `echo "$#"; echo "$WEIR_WORK_REQUEST"; exit 3`)
+	const queue = `"Stream":"orders","Nats":"nats://u:p@h","Creds":"","Embedded":""`
+	for command, want := range map[string]string{
+		"work --timeout 0 -- ./handle --all -x": `{"Work":{` + queue + `,"Max":100,"Timeout":0,"Grace":10000000000,"Attempts":10,"Backoff":10000000000,"Open":false,"Command":["./handle","--all","-x"]}}`,
+		"enqueue a b":                           `{"Enqueue":{` + queue + `,"Lines":false,"Payload":["a","b"]}}`,
+		"jobs":                                  `{"Jobs":{` + queue + `,"Limit":10}}`,
+		"jobs requeue 7":                        `{"Requeue":{` + queue + `,"All":false,"ID":["7"]}}`,
+	} {
+		status, printed, said := ran(t, environ{"WEIR_NATS=nats://u:p@h", "WEIR_STREAM=orders"}, strings.Fields(command)...)
+		if status != 3 || printed+said != "0\n"+want+"\n" {
+			t.Errorf("%s: status %d, want that of weir-work: 3; got %s%s want %s", command, status, printed, said, want)
+		}
+	}
+}
+
+// TestWeirBecomesTheCompanion: there is one process, which gets each signal once.
+func TestWeirBecomesTheCompanion(t *testing.T) {
+	installed(t, "weir-work", `echo "$PPID"; exit 3`)
+	self := must.Have(os.Executable())(t)
+	weir := exec.Command(self)
+	weir.Args = []string{"weir", "jobs", "--stream", "orders"}
+	said, err := weir.Output()
+	if ended := new(exec.ExitError); !errors.As(err, &ended) || ended.ExitCode() != 3 {
+		t.Errorf("%v, want the status of weir-work: 3", err)
+	}
+	if got, want := strings.TrimSpace(string(said)), strconv.Itoa(os.Getpid()); got != want {
+		t.Errorf("the parent of weir-work is process %s, want %s, that of weir", got, want)
+	}
 }

@@ -130,7 +130,7 @@ func valuesOf(value *kong.Value) (all []candidate) {
 		for _, t := range topics {
 			all = append(all, candidate{t.name, t.about})
 		}
-	case "file", "config", "plot", "with", "oracles":
+	case "file", "source", "config", "plot", "with", "oracles", "embedded", "creds", "token":
 		return []candidate{files}
 	case "panel":
 		return words(simulate.Panels()...)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/internal/longtest"
+	"github.com/weir-go/weir/internal/must"
 )
 
 // TestMain runs the command itself if the test binary was started under the name weir.
@@ -26,9 +27,10 @@ func TestComplete(t *testing.T) {
 		words string // separated by one blank
 		want  string
 	}{
-		{"", "proxy check schema demo sim version completion help"},
+		{"", "proxy check schema demo work enqueue jobs top record replay sim version completion help"},
 		{"s", "schema sim"},
-		{"sim ", "list run suite trace tune"},
+		{"record --token ", ":files"},
+		{"sim ", "list run suite trace tune serve"},
 		{"sim tr", "trace"},
 		{"demo --d", "--duration"},
 		{"demo bulkhead --", "--help --version --duration --open"},
@@ -50,11 +52,13 @@ func TestComplete(t *testing.T) {
 		{"sim run kata --law little kat", "kata-2x kata :files"},
 		{"sim trace a.log --delimiter s", "semicolon space"},
 		{"completion ", "bash zsh fish"},
+		{"jobs ", "list requeue"},
+		{"work --embedded ", ":files"},
 		{"help l", "laws"},
-		{"bogus ", "proxy check schema demo sim version completion help"},
+		{"bogus ", "proxy check schema demo work enqueue jobs top record replay sim version completion help"},
 	} {
 		var got []string
-		out := helped(t, append([]string{"complete", "--"}, strings.Split(test.words, " ")...)...)
+		out := output(t, append([]string{"complete", "--"}, strings.Split(test.words, " ")...)...)
 		for line := range strings.Lines(out) {
 			word, _, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
 			got = append(got, word)
@@ -66,7 +70,7 @@ func TestComplete(t *testing.T) {
 			t.Errorf("%q: %q, want %q", test.words, got, want)
 		}
 	}
-	contains(t, helped(t, "complete", "--", "proxy", "--law", "s"), "setpoint\tholds the latency")
+	contains(t, output(t, "complete", "--", "proxy", "--law", "s"), "setpoint\tholds the latency")
 }
 
 // inShell runs a script in a shell that finds this program on the PATH as weir, and returns
@@ -77,14 +81,9 @@ func inShell(t *testing.T, shell, script string, args ...string) string {
 	if _, err := exec.LookPath(shell); err != nil {
 		t.Skipf("%s is not installed: scripts/shells install", shell)
 	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := must.Have(os.Executable())(t)
 	bin := t.TempDir()
-	if err := os.Symlink(self, filepath.Join(bin, "weir")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink(self, filepath.Join(bin, "weir")))
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, shell, append(args, script)...)

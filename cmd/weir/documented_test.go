@@ -13,7 +13,7 @@ import (
 
 // documented matches a weir command in a document, at the beginning of a line or in
 // backquotes.
-var documented = regexp.MustCompile("(?m)(?:^ *|`)((?:go run \\./cmd/)?weir (?:proxy|check|schema|demo|sim|version|help|completion)\\b[^`\n#|>]*)")
+var documented = regexp.MustCompile("(?m)(?:^ *|`)((?:go run \\./cmd/)?weir (?:proxy|check|schema|demo|work|enqueue|jobs|sim|version|help|completion)\\b[^`\n#|>]*)")
 
 var (
 	// shortened matches commands that omit a value or continue on the next line.
@@ -25,6 +25,7 @@ var (
 
 // TestDocumentedCommandsParse: the commands and flags in documents exist.
 func TestDocumentedCommandsParse(t *testing.T) {
+	t.Parallel()
 	root := filepath.Join("..", "..")
 	if _, err := os.Stat(filepath.Join(root, "go.work")); errors.Is(err, fs.ErrNotExist) {
 		t.Skip("this module is alone, without the documents")

@@ -66,8 +66,8 @@ func variables(root *kong.Node) map[string][]string {
 
 // notFlags matches variables that set no flag of weir: the variables of the proxy's file,
 // which are checked with the file; the variables that Kubernetes sets for a service named
-// weir; and the variables of weir's tests.
-var notFlags = regexp.MustCompile(`^WEIR_(_.*|(.*_)?SERVICE_HOST|(.*_)?SERVICE_PORT(_.*)?|(.*_)?PORT(_\d+_.*)?|TESTS|TRIALS)$`)
+// weir; the variables of a job that runs weir; and the variables of weir's tests.
+var notFlags = regexp.MustCompile(`^WEIR_(_.*|JOB_.*|(.*_)?SERVICE_HOST|(.*_)?SERVICE_PORT(_.*)?|(.*_)?PORT(_\d+_.*)?|TESTS|TRIALS)$`)
 
 // unknown complains of variables that have weir's prefix and set nothing. They are no errors,
 // because they may be meant for a newer version.

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"io"
 	"strings"
 	"testing"
 )
@@ -11,35 +9,32 @@ func TestVariablesThatSetNothingAreReported(t *testing.T) {
 	env := environ{
 		"HOME=/", "WEIR_QUEUE=3", "WEIR_QUEUE_TIMOUT=1s", "WEIR_NOTHING=", "WEIR_HELP=1", "WEIR__LOG__FORMAT=json", "WEIR_TESTS=all",
 		// set by Kubernetes beside services named weir and weir-admin
-		"WEIR_SERVICE_HOST=10.0.0.1", "WEIR_SERVICE_PORT=80", "WEIR_SERVICE_PORT_HTTP=80", "WEIR_PORT=tcp://10.0.0.1:80",
+		"WEIR_SERVICE_HOST=10.0.0.1", "WEIR_JOB_ID=7", "WEIR_SERVICE_PORT=80", "WEIR_SERVICE_PORT_HTTP=80", "WEIR_PORT=tcp://10.0.0.1:80",
 		"WEIR_PORT_80_TCP=tcp://10.0.0.1:80", "WEIR_PORT_80_TCP_ADDR=10.0.0.1", "WEIR_ADMIN_SERVICE_HOST=10.0.0.1", "WEIR_ADMIN_PORT_80_TCP_PROTO=tcp",
 	}
-	var stderr bytes.Buffer
-	if err := run(t.Context(), []string{"sim", "list"}, env, io.Discard, &stderr); err != nil {
-		t.Error(err)
-	}
+	status, _, said := ran(t, env, "sim", "list")
 	const want = `weir: WEIR_QUEUE_TIMOUT in the environment sets nothing: did you mean WEIR_QUEUE_TIMEOUT?
 weir: WEIR_NOTHING in the environment sets nothing: see weir help environment
 weir: WEIR_HELP in the environment sets nothing: see weir help environment
 `
-	if stderr.String() != want {
-		t.Errorf("got\n%swant\n%s", &stderr, want)
+	if status != 0 || said != want {
+		t.Errorf("status %d, got\n%swant\n%s", status, said, want)
 	}
 }
 
 func TestTheEnvironmentIsListed(t *testing.T) {
-	text := helped(t, "help", "environment")
+	text := output(t, "help", "environment")
 	for _, line := range []string{
 		"  WEIR_QUEUE           proxy, sim run, sim suite, sim trace\n",
 		"  WEIR_TO              proxy\n",
-		"  WEIR_DURATION        demo limit, demo bulkhead, demo database\n",
+		"  WEIR_DURATION        demo limit, demo bulkhead, demo database, record\n",
 		"  NO_COLOR ",
 	} {
 		if !strings.Contains(text, line) {
 			t.Errorf("no line %q in\n%s", line, text)
 		}
 	}
-	contains(t, helped(t, "proxy", "--help"), "Print the version.", "($WEIR_QUEUE_TIMEOUT).")
+	contains(t, output(t, "proxy", "--help"), "Print the version.", "($WEIR_QUEUE_TIMEOUT).")
 	for _, none := range []string{"WEIR_HELP", "WEIR_VERSION"} {
 		if strings.Contains(text, none) {
 			t.Errorf("%s sets nothing", none)

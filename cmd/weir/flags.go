@@ -14,6 +14,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/weir-go/weir/cmd/weir/internal/config"
+	"github.com/weir-go/weir/cmd/weir/internal/events"
 	"github.com/weir-go/weir/law"
 	"github.com/weir-go/weir/sim"
 )
@@ -63,6 +64,7 @@ func mappers() []kong.Option {
 		named("span", duration(func(d time.Duration) bool { return d > 0 }, "a time above 0, such as 500ms")),
 		named("pause", duration(func(d time.Duration) bool { return d >= 0 }, "a time such as 30s, or 0 for none")),
 		named("upstream", checked(url.Parse, isUpstream, "a URL such as http://127.0.0.1:9000")),
+		named("dashboard", events.Parse),
 		named("plot", checked(asIs, func(s string) bool { return filepath.Ext(s) == ".svg" }, "a file that ends in .svg")),
 		typed(checked(asIs[path], func(p path) bool { return strings.HasPrefix(string(p), "/") }, "a path such as /healthz")),
 		typed(law.Parse),

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -15,24 +13,14 @@ import (
 	"testing"
 
 	"github.com/weir-go/weir/internal/figures"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/sim"
 )
-
-// helped returns the output of a command.
-func helped(t *testing.T, args ...string) string {
-	t.Helper()
-	var stdout, stderr bytes.Buffer
-	err := run(t.Context(), args, nil, &stdout, &stderr)
-	if status := exitStatus(err, &stderr); status != 0 || stderr.Len() > 0 {
-		t.Fatalf("weir %s: status %d, %s", strings.Join(args, " "), status, &stderr)
-	}
-	return stdout.String()
-}
 
 func TestWithoutACommandThereIsHelp(t *testing.T) {
 	for _, group := range []string{"", "sim"} {
 		alone, asked := strings.Fields(group), append(strings.Fields(group), "--help")
-		if got, want := helped(t, alone...), helped(t, asked...); got != want {
+		if got, want := output(t, alone...), output(t, asked...); got != want {
 			t.Errorf("weir %s:\n%s\nwant that of --help:\n%s", group, got, want)
 		}
 	}
@@ -41,7 +29,7 @@ func TestWithoutACommandThereIsHelp(t *testing.T) {
 func TestHelpOfCommands(t *testing.T) {
 	for _, command := range []string{"", "proxy", "demo", "demo bulkhead", "demo database", "sim run", "completion"} {
 		words := strings.Fields(command)
-		if got, want := helped(t, append([]string{"help"}, words...)...), helped(t, append(words, "--help")...); got != want {
+		if got, want := output(t, append([]string{"help"}, words...)...), output(t, append(words, "--help")...); got != want {
 			t.Errorf("weir help %s:\n%s\nwant that of --help:\n%s", command, got, want)
 		}
 	}
@@ -49,29 +37,28 @@ func TestHelpOfCommands(t *testing.T) {
 		"bogus": "", "sim bogus": "", "complete": "", "laws bogus": "laws",
 		"lwas": "laws", "colunms": "columns", "dmeo": "demo", "sim tace": "trace", "sim tace kata": "trace",
 	} {
-		var stderr bytes.Buffer
-		err := run(t.Context(), append([]string{"help"}, strings.Fields(wrong)...), nil, io.Discard, &stderr)
+		status, _, said := ran(t, nil, append([]string{"help"}, strings.Fields(wrong)...)...)
 		want := fmt.Sprintf("weir: no help on %q: did you mean %s?\n", wrong, meant)
 		switch {
 		case wrong == "sim bogus":
-			want = "weir: no help on \"sim bogus\": want list, run, suite, trace or tune\n"
+			want = "weir: no help on \"sim bogus\": want list, run, suite, trace, tune or serve\n"
 		case meant == "":
-			want = fmt.Sprintf("weir: no help on %q: want proxy, check, schema, demo, sim, version, completion, help, ", wrong) +
+			want = fmt.Sprintf("weir: no help on %q: want proxy, check, schema, demo, work, enqueue, jobs, top, record, replay, sim, version, completion, help, ", wrong) +
 				"laws, scenarios, trace, columns, environment or exit-codes\n"
 		}
-		if status := exitStatus(err, &stderr); status != statusUsage || stderr.String() != want {
-			t.Errorf("%v: status %d, %s, want %s", wrong, status, &stderr, want)
+		if status != statusUsage || said != want {
+			t.Errorf("%v: status %d, %s, want %s", wrong, status, said, want)
 		}
 	}
 }
 
 func TestTopicsFitAScreen(t *testing.T) {
-	overview := helped(t)
+	overview := output(t)
 	for _, topic := range topics {
 		if !strings.Contains(overview, "\n  "+topic.name) {
 			t.Errorf("the help of weir does not name the topic %s", topic.name)
 		}
-		text := helped(t, "help", topic.name)
+		text := output(t, "help", topic.name)
 		fits(t, text)
 		if strings.Contains(text, " \n") {
 			t.Errorf("%s has blanks at the end of a line:\n%s", topic.name, text)
@@ -80,7 +67,7 @@ func TestTopicsFitAScreen(t *testing.T) {
 }
 
 func TestLawsAreListedWhereTheyAreExplained(t *testing.T) {
-	text := helped(t, "help", "laws")
+	text := output(t, "help", "laws")
 	for _, name := range lawNames() {
 		if aboutLaws[name] == "" || !strings.Contains(text, "\n  "+name+"  ") {
 			t.Errorf("no word about %s in:\n%s", name, text)
@@ -91,7 +78,7 @@ func TestLawsAreListedWhereTheyAreExplained(t *testing.T) {
 	}
 	contains(t, text, "little", "alpha", "0 or more, by default 0.3", "setpoint", "without", "climb|burst")
 	for _, command := range []string{"proxy", "sim run", "sim suite", "sim trace", "sim tune"} {
-		help := strings.Join(strings.Fields(helped(t, append(strings.Fields(command), "--help")...)), " ")
+		help := strings.Join(strings.Fields(output(t, append(strings.Fields(command), "--help")...)), " ")
 		if list := strings.Join(lawNames(), ", "); !strings.Contains(help, list) {
 			t.Errorf("%s: --law does not list %s", command, list)
 		}
@@ -100,16 +87,14 @@ func TestLawsAreListedWhereTheyAreExplained(t *testing.T) {
 
 func TestTheExampleOfAScenarioRuns(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "checkout.yaml")
-	if err := os.WriteFile(file, []byte(helpText("checkout.yaml")), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte(helpText("checkout.yaml")), 0o600))
 	contains(t, output(t, "sim", "run", file, "--every", "20s"), "checkout, setpoint, seed 1", "20", "40", "60")
-	contains(t, helped(t, "help", "scenarios"), "slow30", "kata", "name: checkout\n", "    - {name: fault,")
+	contains(t, output(t, "help", "scenarios"), "slow30", "kata", "name: checkout\n", "    - {name: fault,")
 }
 
 // TestTheTraceTopicNamesFlags: each flag named in the topic exists.
 func TestTheTraceTopicNamesFlags(t *testing.T) {
-	text, help := helped(t, "help", "trace"), helped(t, "sim", "trace", "--help")
+	text, help := output(t, "help", "trace"), output(t, "sim", "trace", "--help")
 	flags := regexp.MustCompile(`--[a-z-]+`).FindAllString(text, -1)
 	if len(flags) < 20 {
 		t.Fatalf("flags %v", flags)
@@ -153,14 +138,9 @@ func TestFieldsAreExplained(t *testing.T) {
 		{"--summary", fieldNames(reflect.TypeFor[summary]()), tuning{}},
 		{"--every and --csv", fieldNames(reflect.TypeFor[moment]()), moment{}},
 	} {
-		text, err := json.Marshal(test.line)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Have(json.Marshal(test.line))(t)
 		var fields map[string]any
-		if err := json.Unmarshal(text, &fields); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(text, &fields))
 		for _, name := range slices.AppendSeq(test.columns, maps.Keys(fields)) {
 			if !explained(test.title, name) {
 				t.Errorf("weir help columns does not explain %s of %s", name, test.title)

@@ -8,14 +8,18 @@
 //	weir demo bulkhead                      the same for a slow route beside a fast one
 //	weir demo capacity                      a pool of jobs that sizes itself
 //	weir demo database                      the same for a throttle before a database (needs weir-storm)
+//	weir work --stream mails -- ./send-mail a command for each job of a stream (needs weir-work)
+//	weir top 127.0.0.1:8081                 what a dashboard shows, on a terminal
+//	weir record 127.0.0.1:8081 a.jsonl      what a dashboard shows, in a file
+//	weir replay a.jsonl                     that file in a browser
 //	weir sim run kata --law band            a control law against a simulated service
 //	weir sim trace access.log ... --choose  which law suits the requests of a log
 //
 //	weir help                               the commands and the other help topics
 //
 // Every flag can also be set through the environment: --queue-timeout is WEIR_QUEUE_TIMEOUT.
-// So can every setting of the file: docs/proxy-config.md. docs/command.md has the
-// environment, the exit codes, completion and the columns of all tables.
+// So can every setting of the file: docs/proxy-config.md. weir help columns, environment and
+// exit-codes explain its tables, variables and exit codes.
 package main
 
 import (
@@ -38,6 +42,12 @@ type commands struct {
 	Check   checkCommand   `cmd:"" help:"Say what is wrong with a configuration of the proxy."`
 	Schema  schemaCommand  `cmd:"" help:"Print the JSON schema of the proxy's configuration, for editors."`
 	Demo    demoCommand    `cmd:"" help:"Show what a limit, a bulkhead, a pool that sizes itself or a throttle is worth."`
+	Work    workCommand    `cmd:"" help:"Run a command for each job of a stream, as many at once as fare well."`
+	Enqueue enqueueCommand `cmd:"" help:"Add jobs to a stream."`
+	Jobs    jobsCommand    `cmd:"" help:"Show the jobs of a stream, and try dead letters again."`
+	Top     topCommand     `cmd:"" help:"Show a dashboard on this terminal."`
+	Record  recordCommand  `cmd:"" help:"Record what a dashboard shows."`
+	Replay  replayCommand  `cmd:"" help:"Show a recording in a browser."`
 	Sim     simCommand     `cmd:"" help:"Simulate control laws on scenarios, random systems and traces."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 

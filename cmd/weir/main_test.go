@@ -30,13 +30,13 @@ func TestBadInput(t *testing.T) {
 		{args: []string{"proxy"}, want: `want --to=URL of the server to protect, or --config=FILE`},
 		{args: proxy("--mox", "3"), want: `unknown flag --mox, did you mean one of "--to", "--min", "--max"?`},
 		{args: proxy("extra"), want: `unexpected argument extra: see weir proxy --help`},
-		{args: []string{"bogus"}, want: `unexpected argument bogus: want proxy, check, schema, demo, sim, version, completion or help`},
+		{args: []string{"bogus"}, want: `unexpected argument bogus: want proxy, check, schema, demo, work, enqueue, jobs, top, record, replay, sim, version, completion or help`},
 		{args: []string{"demo", "bogus"}, want: `unexpected argument bogus: want limit, bulkhead, capacity or database`},
 		{args: []string{"sim", "--plot", "x.svg"}, want: `unknown flag --plot: it belongs to weir sim run, weir sim suite, weir sim trace`},
 		{args: []string{"--to", "http://h"}, want: `unknown flag --to: it belongs to weir proxy`},
 		{args: []string{"sim", "--bogus"}, want: `unknown flag --bogus: see weir sim --help`},
 		{args: []string{"sim", "kata", "--plot", "x.svg"}, want: `unexpected argument kata: did you mean weir sim run kata?`},
-		{args: []string{"sim", "bogus"}, want: `unexpected argument bogus: want list, run, suite, trace or tune`},
+		{args: []string{"sim", "bogus"}, want: `unexpected argument bogus: want list, run, suite, trace, tune or serve`},
 		{args: []string{"--versiom"}, want: `unknown flag --versiom, did you mean "--version"?`},
 
 		{args: []string{"proxy", "--to", "http://"}, want: `--to: "http://": want a URL such as http://127.0.0.1:9000`},
@@ -71,6 +71,14 @@ func TestBadInput(t *testing.T) {
 		{args: proxy("--listen", "nowhere"), want: `--listen is "nowhere": want host:port such as :8080, or unix:/path of a socket`},
 		{args: proxy("--listen", "127.0.0.1:0", "--admin", taken), want: `--admin: listen tcp ` + taken + `: bind: address already in use: want one that no other process listens on`},
 
+		{args: []string{"work", "--", "true"}, want: `missing flags: --stream=NAME`},
+		{args: []string{"work", "--stream", "a"}, want: `expected "<command> ...": see weir work --help`},
+		{args: []string{"work", "--stream", "a", "--"}, want: `no command: want one after --, as in weir work --stream mails -- ./send-mail`},
+		{args: []string{"work", "--stream", "a", "--nats", "b", "--embedded", "c", "--", "true"}, want: `--nats and --embedded can't be used together`},
+		{args: []string{"enqueue", "--stream", "a", "--lines", "b"}, want: `--lines and payloads: want either of them`},
+		{args: []string{"jobs", "requeue", "--stream", "a"}, want: `want either the dead letters to requeue, as weir jobs lists them, or --all`},
+		{args: []string{"jobs", "requeue", "--stream", "a", "--all", "7"}, want: `want either the dead letters to requeue, as weir jobs lists them, or --all`},
+
 		{args: []string{"check"}, want: `expected "<file>": see weir check --help`},
 		{args: []string{"check", "testdata/none.yaml"}, want: `testdata/none.yaml: no such file or directory: want a file with a configuration`},
 		{args: []string{"check", "testdata"}, want: `testdata: is a directory: want a file with a configuration`},
@@ -79,7 +87,7 @@ func TestBadInput(t *testing.T) {
 			"\nweir: " + `testdata/wrong.yaml:4:15: log.format is "xml": want auto, text or json`},
 		{args: []string{"proxy", "http://127.0.0.1:9000"}, want: `unexpected argument http://127.0.0.1:9000: did you mean --to http://127.0.0.1:9000?`},
 		{args: []string{"demo", "bulkhed"}, want: `unexpected argument bulkhed: did you mean bulkhead?`},
-		{args: []string{"help", ""}, want: `no help on "": want proxy, check, schema, demo, sim, version, completion, help, laws, scenarios, trace, columns, environment or exit-codes`},
+		{args: []string{"help", ""}, want: `no help on "": want proxy, check, schema, demo, work, enqueue, jobs, top, record, replay, sim, version, completion, help, laws, scenarios, trace, columns, environment or exit-codes`},
 		{args: []string{"schema", "extra"}, want: `unexpected argument extra: see weir schema --help`},
 
 		{args: []string{"demo", "--duration", "1s"}, want: `--duration: 1s: want 3s to 60s`},
@@ -88,43 +96,31 @@ func TestBadInput(t *testing.T) {
 		{args: []string{"demo", "--duration", "long"}, want: `--duration: "long": want a time above 0, such as 500ms`},
 	} {
 		t.Run(strings.Join(append(test.args, test.env), " "), func(t *testing.T) {
-			var stdout, stderr bytes.Buffer
-			err := run(t.Context(), test.args, environmentOf(test.env), &stdout, &stderr)
-			if status := exitStatus(err, &stderr); status != 2 {
-				t.Errorf("exit status %d, want 2", status)
-			}
-			if got, want := stderr.String(), "weir: "+test.want+"\n"; got != want {
-				t.Errorf("stderr:\n got %s\nwant %s", got, want)
-			}
-			if stdout.Len() > 0 {
-				t.Errorf("stdout: %s", &stdout)
+			status, printed, said := ran(t, environmentOf(test.env), test.args...)
+			if want := "weir: " + test.want + "\n"; status != 2 || said != want || printed != "" {
+				t.Errorf("exit status %d, want 2; stderr:\n got %s\nwant %s\nstdout: %s", status, said, want, printed)
 			}
 		})
 	}
 }
 
 func TestBulkheadDemoEndsWithAComparison(t *testing.T) {
-	var stdout bytes.Buffer
-	if err := run(t.Context(), []string{"demo", "bulkhead"}, environmentOf("WEIR_DURATION=3s"), &stdout, io.Discard); err != nil {
-		t.Fatal(err)
-	}
-	fits(t, stdout.String())
+	t.Parallel()
+	status, out, _ := ran(t, environmentOf("WEIR_DURATION=3s"), "demo", "bulkhead")
+	fits(t, out)
 	for _, want := range []string{"pool of 20 connections,\nfor 3s", "\n 1 search   well", "\n 1 checkout well", "\ncheckout, without"} {
-		if !strings.Contains(stdout.String(), want) {
-			t.Errorf("no %q in:\n%s", want, &stdout)
+		if status != 0 || !strings.Contains(out, want) {
+			t.Errorf("status %d, no %q in:\n%s", status, want, out)
 		}
 	}
 }
 
 func TestDemoEndsWithAComparison(t *testing.T) {
-	var stdout bytes.Buffer
-	if err := run(t.Context(), []string{"demo"}, environmentOf("WEIR_DURATION=3s"), &stdout, io.Discard); err != nil {
-		t.Fatal(err)
-	}
-	out := stdout.String()
+	t.Parallel()
+	status, out, _ := ran(t, environmentOf("WEIR_DURATION=3s"), "demo")
 	for _, want := range []string{"for 3s", "slow", "p99 served", "no limit", "fixed limit", "adaptive", "possible"} {
-		if !strings.Contains(out, want) {
-			t.Errorf("no %q in the output", want)
+		if status != 0 || !strings.Contains(out, want) {
+			t.Errorf("status %d, no %q in the output", status, want)
 		}
 	}
 	if strings.Contains(out, "\x1b") {
@@ -139,10 +135,28 @@ func TestDemoEndsWithAComparison(t *testing.T) {
 
 func TestVersion(t *testing.T) {
 	for _, args := range []string{"version", "--version", "sim --version"} {
-		if out := helped(t, strings.Fields(args)...); !strings.HasPrefix(out, "weir ") {
+		if out := output(t, strings.Fields(args)...); !strings.HasPrefix(out, "weir ") {
 			t.Errorf("%s: %s", args, out)
 		}
 	}
+}
+
+// ran runs the command, and returns its exit status and its outputs.
+func ran(t *testing.T, env environ, args ...string) (status int, stdout, stderr string) {
+	t.Helper()
+	var printed, said bytes.Buffer
+	status = exitStatus(run(t.Context(), args, env, &printed, &said), &said)
+	return status, printed.String(), said.String()
+}
+
+// output returns the output of a command that says nothing else.
+func output(t *testing.T, args ...string) string {
+	t.Helper()
+	status, printed, said := ran(t, nil, args...)
+	if status != 0 || said != "" {
+		t.Fatalf("weir %s: status %d, %s", strings.Join(args, " "), status, said)
+	}
+	return printed
 }
 
 // fits checks that each line of a text fits the narrowest screen.

@@ -6,98 +6,93 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/weir-go/weir/cmd/weir/internal/config"
+	"github.com/weir-go/weir/internal/must"
 )
 
-func TestProxyPassesRequestsOn(t *testing.T) {
-	backend := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+// Flags are short for a file.
+func TestFlagsAreSettings(t *testing.T) {
+	args := strings.Fields("proxy --to http://h/base --listen 127.0.0.1:0 --admin= --exempt /healthz --exempt /readyz --timeout 20ms " +
+		"--min 2 --max 9 --initial 3 --law fixed(limit=4) --interval 2s --window 20s --min-samples 7 --queue 5 --queue-timeout 3s --queue-order fifo --shadow " +
+		"--header-timeout 1s --body-timeout 2s --idle-timeout 3s --grace 4s")
+	parser := must.Have(newParser(environmentOf(""), io.Discard, io.Discard, func(int) {}))(t)
+	command := must.Have(parser.Parse(args))(t)
+	got, _, err := command.Selected().Target.Interface().(proxyCommand).settings(command, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := config.Parse("weir.yaml", []byte(`
+listeners: [{address: "127.0.0.1:0", header_timeout: 1s, body_timeout: 2s, idle_timeout: 3s}]
+upstreams: {proxy: {addresses: ["http://h/base"]}}
+routes: [{timeout: 20ms}]
+compartments:
+  proxy:
+    {min: 2, max: 9, initial: 3, law: fixed(limit=4), interval: 2s, window: 20s, min_samples: 7, queue: {size: 5, timeout: 3s, order: fifo}, shadow: true}
+exempt: {paths: [/healthz, /readyz]}
+admin: {address: none}
+shutdown: {grace: 4s}
+`), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("the flags are\n%+v\nand the file is\n%+v", got, want)
+	}
+}
+
+// A proxy says where it serves and where its state is, and ends after its grace, which it names as
+// the flag.
+func TestProxyOfFlags(t *testing.T) {
+	asked := make(chan string, 1)
+	backend := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		fmt.Fprintf(w, "%s %s %s %s %s", r.Method, r.URL, r.Host, r.Header.Get("X-Forwarded-For"), body)
+		asked <- fmt.Sprintf("%s %s %s %s %s", r.Method, r.URL, r.Host, r.Header.Get("X-Forwarded-For"), body)
+		<-r.Context().Done()
 	}))
 	defer backend.Close()
-	p := startProxy(t, backend.URL+"/base")
-
-	answer, err := http.Post("http://"+p.address+"/a/b?c=d", "text/plain", strings.NewReader("body"))
-	if err != nil {
-		t.Fatal(err)
+	ctx, stop := context.WithCancel(t.Context())
+	out, in := io.Pipe()
+	defer out.Close()
+	ended := make(chan error, 1)
+	go func() {
+		args := []string{"proxy", "--to", backend.URL + "/base", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--grace", "20ms"}
+		ended <- run(ctx, args, environmentOf(""), in, io.Discard)
+	}()
+	lines := bufio.NewScanner(out)
+	said := func(before string) string {
+		lines.Scan()
+		_, address, found := strings.Cut(lines.Text(), before)
+		if !found {
+			t.Fatalf("said %q", lines.Text())
+		}
+		return address
 	}
-	defer answer.Body.Close()
-	got, _ := io.ReadAll(answer.Body)
-	if want := "POST /base/a/b?c=d " + p.address + " 127.0.0.1 body"; string(got) != want {
+	address, snapshot, page := said("weir: limiting "+backend.URL+"/base on "), said("weir: state on "), said("weir: live in a browser on ")
+	go io.Copy(io.Discard, out)
+
+	go http.Post("http://"+address+"/a/b?c=d", "text/plain", strings.NewReader("body"))
+	if got, want := <-asked, "POST /base/a/b?c=d "+address+" 127.0.0.1 body"; got != want {
 		t.Errorf("the backend saw\n%s, want\n%s", got, want)
 	}
-	p.until("the request is counted", func(s state) bool { return s.Completed == 1 && s.Failed == 0 && s.InFlight == 0 })
-}
-
-func TestRefusal(t *testing.T) {
-	backend, release := holding(t)
-	defer release()
-	p := startProxy(t, backend, "--max", "1", "--queue", "0", "--exempt", "/healthz")
-	go p.ask(t.Context(), p.address, "/hold")
-	p.until("one is in flight", func(s state) bool { return s.InFlight == 1 })
-
-	answer, err := p.ask(t.Context(), p.address, "/")
-	if err != nil {
-		t.Fatal(err)
+	for url, want := range map[string]string{snapshot: `"in_flight":1,`, page: "<html"} {
+		answer := must.Have(http.Get(url))(t)
+		text, _ := io.ReadAll(answer.Body)
+		answer.Body.Close()
+		if !strings.Contains(strings.ReplaceAll(string(text), " ", ""), want) {
+			t.Errorf("%s: no %s in\n%s", url, want, text)
+		}
 	}
-	answer.Body.Close()
-	if answer.StatusCode != http.StatusServiceUnavailable || answer.Header.Get("Retry-After") == "" {
-		t.Errorf("answer: %s, Retry-After %q", answer.Status, answer.Header.Get("Retry-After"))
-	}
-	if refused := p.state().Refused["limit reached"]; refused != 1 {
-		t.Errorf("%d counted as refused, want 1", refused)
-	}
-	if status, _ := p.get(p.address, "/healthz"); status != http.StatusOK {
-		t.Errorf("the exempt path: status %d", status)
-	}
-	if status, _ := p.get(p.admin, "/-/weir/healthz"); status != http.StatusOK {
-		t.Errorf("shedding is healthy: status %d", status)
-	}
-}
-
-func TestExecutionTimeout(t *testing.T) {
-	backend, _ := holding(t)
-	p := startProxy(t, backend, "--timeout", "20ms")
-	if status, _ := p.get(p.address, "/hold"); status != http.StatusGatewayTimeout {
-		t.Errorf("status %d, want 504", status)
-	}
-	p.until("it counts as a timeout", func(s state) bool { return s.TimedOut == 1 && s.InFlight == 0 })
-}
-
-func TestShutdownEndsAfterItsGrace(t *testing.T) {
-	backend, _ := holding(t)
-	p := startProxy(t, backend, "--grace", "20ms")
-	go p.ask(context.Background(), p.address, "/hold")
-	p.until("it is in flight", func(s state) bool { return s.InFlight == 1 })
-
-	p.stop()
-	err := p.wait()
+	stop()
+	err := <-ended
 	if status := exitStatus(err, io.Discard); status != 1 || !strings.Contains(err.Error(), "--grace, which is 20ms") {
 		t.Errorf("exit status %d with %v", status, err)
-	}
-}
-
-func TestBodyTimeout(t *testing.T) {
-	backend, _ := holding(t)
-	p := startProxy(t, backend, "--body-timeout", "20ms")
-	conn, err := net.Dial("tcp", p.address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	fmt.Fprint(conn, "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\nhalf")
-	answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	answer.Body.Close()
-	if answer.StatusCode != http.StatusRequestTimeout {
-		t.Errorf("status %d, want 408", answer.StatusCode)
 	}
 }
 
@@ -108,9 +103,7 @@ func TestAdminOnASocket(t *testing.T) {
 	stop()
 	out := new(bytes.Buffer)
 	args := []string{"proxy", "--to", "http://127.0.0.1:1", "--listen", "127.0.0.1:0", "--admin", "unix:" + socket}
-	if err := run(ctx, args, environmentOf(""), out, io.Discard); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, run(ctx, args, environmentOf(""), out, io.Discard))
 	if want := "curl --unix-socket " + socket + " http://localhost/-/weir/snapshot\n"; !strings.Contains(out.String(), want) {
 		t.Errorf("%s, want %s", out, want)
 	}

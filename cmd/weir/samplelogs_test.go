@@ -12,10 +12,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/sim"
 )
 
-var update = flag.Bool("update", false, "write the sample logs, the output of the commands in docs/traces.md and docs/results/traces.md, and docs/command.md")
+var update = flag.Bool("update", false, "write the sample logs, and the output of the commands in docs/traces.md and docs/results/traces.md")
 
 // sampleLogs are the logs of docs/traces.md. They are synthetic: requests arrive
 // independently, and nothing queued while they were recorded.
@@ -31,9 +32,7 @@ func TestSampleLogs(t *testing.T) {
 		file := filepath.Join("testdata", "logs", name)
 		text := write(new(sim.Rand))
 		if *update {
-			if err := os.WriteFile(file, text, 0o666); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(file, text, 0o666))
 		}
 		if have, err := os.ReadFile(file); err != nil || !bytes.Equal(have, text) {
 			t.Errorf("%s is not what is written here: run go test ./cmd/weir -run SampleLogs -update (%v)", file, err)

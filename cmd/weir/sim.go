@@ -26,6 +26,7 @@ type simCommand struct {
 	Suite simSuiteCommand `cmd:"" help:"Run laws on the named suite or on random systems, and sum up."`
 	Trace simTraceCommand `cmd:"" help:"Run laws on requests that were recorded."`
 	Tune  simTuneCommand  `cmd:"" help:"Search the settings of a law, and say what they would gain."`
+	Serve simServeCommand `cmd:"" help:"Bend a server with sliders, in a browser: the playground of the site, without a network."`
 }
 
 type lawFlags struct {

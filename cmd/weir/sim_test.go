@@ -5,7 +5,6 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,21 +12,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/weir-go/weir/internal/must"
+	"github.com/weir-go/weir/internal/race"
 	"github.com/weir-go/weir/internal/suites"
 )
-
-// output returns the output of the command.
-func output(t *testing.T, args ...string) string {
-	t.Helper()
-	var stdout, stderr bytes.Buffer
-	if err := run(t.Context(), args, environmentOf(""), &stdout, &stderr); err != nil {
-		t.Fatalf("weir %s: %v", strings.Join(args, " "), err)
-	}
-	if stderr.Len() > 0 {
-		t.Errorf("progress without a terminal: %q", &stderr)
-	}
-	return stdout.String()
-}
 
 // contains checks that the words occur in the output, in that order.
 func contains(t *testing.T, out string, words ...string) {
@@ -48,6 +36,10 @@ func first(table string) string {
 	return strings.TrimSuffix(part, "\n") + "\n"
 }
 
+// simulates is why tests of the simulator skip the race detector, with which they would take
+// minutes: package simulate has the goroutines, and tests of its own.
+const simulates = "simulates for long under the race detector"
+
 func TestSimList(t *testing.T) {
 	out := "\n" + output(t, "sim", "list")
 	for _, scenario := range suites.All() {
@@ -59,28 +51,29 @@ func TestSimList(t *testing.T) {
 // have the command in their first line. All limits are constant, so that no change of a law
 // changes the files.
 func TestSimulatorPrints(t *testing.T) {
+	race.Skip(t, simulates)
 	files, err := filepath.Glob("testdata/sim/*.txt")
 	if err != nil || len(files) < 20 {
 		t.Fatalf("%d files, %v", len(files), err)
 	}
 	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		command, want, _ := strings.Cut(string(text), "\n")
-		got := output(t, arguments(command)...)
-		if *update {
-			written(t, file, command+"\n"+got)
-			continue
-		}
-		if got != want {
-			t.Errorf("%s: if that is meant, go test ./cmd/weir -run SimulatorPrints -update\n%s\nwant\n%s", command, got, want)
-		}
-		if !strings.Contains(command, "--json") && !strings.Contains(command, "--csv") {
-			table, _, _ := strings.Cut(got, "\nWith seeds")
-			fits(t, table)
-		}
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			t.Parallel()
+			text := must.Have(os.ReadFile(file))(t)
+			command, want, _ := strings.Cut(string(text), "\n")
+			got := output(t, arguments(command)...)
+			if *update {
+				written(t, file, command+"\n"+got)
+				return
+			}
+			if got != want {
+				t.Errorf("%s: if that is meant, go test ./cmd/weir -run SimulatorPrints -update\n%s\nwant\n%s", command, got, want)
+			}
+			if !strings.Contains(command, "--json") && !strings.Contains(command, "--csv") {
+				table, _, _ := strings.Cut(got, "\nWith seeds")
+				fits(t, table)
+			}
+		})
 	}
 }
 
@@ -88,16 +81,16 @@ func TestSimulatorPrints(t *testing.T) {
 const cheap = "253"
 
 func TestSimSummary(t *testing.T) {
-	args := []string{"sim", "suite", "--random", "2", "--seed", cheap, "--law", "fixed(limit=1)", "--law", "fixed(limit=30)", "--summary"}
+	t.Parallel()
+	race.Skip(t, simulates)
+	args := []string{"sim", "suite", "--random", "2", "--seed", cheap, "--law", "fixed(limit=1)", "--law", "fixed(limit=30)", "--summary", "--oracles", t.TempDir()}
 	if out := output(t, args...); strings.Contains(out, "random-") || strings.Count(first(out), "\n") != 3 {
 		t.Errorf("more than the summary:\n%s", out)
 	}
 	var summaries []map[string]any
 	for line := range strings.Lines(output(t, append(args, "--json")...)) {
 		var summary map[string]any
-		if err := json.Unmarshal([]byte(line), &summary); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(line), &summary))
 		summaries = append(summaries, summary)
 	}
 	if len(summaries) != 2 || summaries[0]["margin"] != nil || summaries[1]["margin"].(float64) <= 0 || summaries[1]["scenarios"] != 2.0 {
@@ -120,24 +113,24 @@ func TestSimSummary(t *testing.T) {
 
 // TestSimSuiteWithOthers writes scores and oracles to files and reads them again.
 func TestSimSuiteWithOthers(t *testing.T) {
+	t.Parallel()
+	race.Skip(t, simulates)
 	args := []string{"sim", "suite", "--random", "1", "--seed", cheap, "--oracles", t.TempDir()}
 	others := filepath.Join(t.TempDir(), "others.jsonl")
 	alone := output(t, append(args, "--law", "fixed(limit=30)", "--json")...)
-	if err := os.WriteFile(others, []byte(strings.Replace(alone, "fixed(limit=30)", "theirs", 1)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(others, []byte(strings.Replace(alone, "fixed(limit=30)", "theirs", 1)), 0o600))
 	out := output(t, append(args, "--law", "fixed(limit=30)", "--told", "--with", others, "--summary")...)
 	contains(t, out, "setpoint(budget=slo)", "pid(target=slo/2)", "theirs", "+0.0")
 	broken := filepath.Join(t.TempDir(), "broken.jsonl")
-	if err := os.WriteFile(broken, []byte("{}"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := run(t.Context(), append(args, "--with", broken), environmentOf(""), io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "score 1 has no scenario") {
-		t.Error(err)
+	must.Do(t, os.WriteFile(broken, []byte("{}"), 0o600))
+	if status, _, said := ran(t, nil, append(args, "--with", broken)...); status != statusUsage || !strings.Contains(said, "score 1 has no scenario") {
+		t.Errorf("status %d, %s", status, said)
 	}
 }
 
 func TestSimTuneJSON(t *testing.T) {
+	t.Parallel()
+	race.Skip(t, simulates)
 	var got []string
 	for line := range strings.Lines(output(t, "sim", "tune", "testdata/tiny.yaml", "--law", "fixed(limit=1)", "--vary", "limit=1,5,8", "--seeds", "2", "--json")) {
 		var l struct {
@@ -147,9 +140,7 @@ func TestSimTuneJSON(t *testing.T) {
 			Goodput     float64  `json:"goodput_pct"`
 			Margin      *float64 `json:"margin"`
 		}
-		if err := json.Unmarshal([]byte(line), &l); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(line), &l))
 		if l.Goodput <= 0 || (l.Margin == nil) != (l.Law == "fixed(limit=1)") {
 			t.Errorf("line %s", line)
 		}
@@ -165,6 +156,8 @@ func TestSimTuneJSON(t *testing.T) {
 }
 
 func TestSimPlots(t *testing.T) {
+	t.Parallel()
+	race.Skip(t, simulates)
 	file := filepath.Join(t.TempDir(), "chart.svg")
 	for _, test := range []struct {
 		args []string
@@ -184,10 +177,7 @@ func TestSimPlots(t *testing.T) {
 		},
 	} {
 		output(t, append(test.args, "--plot", file)...)
-		drawn, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		drawn := must.Have(os.ReadFile(file))(t)
 		contains(t, string(drawn), test.want...)
 	}
 }
@@ -195,10 +185,7 @@ func TestSimPlots(t *testing.T) {
 func TestSimPlotsOnlyThePanelsThatAreNamed(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "chart.svg")
 	output(t, "sim", "run", "testdata/tiny.yaml", "--law", "fixed", "--plot", file, "--panel", "latency,goodput")
-	drawn, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	drawn := must.Have(os.ReadFile(file))(t)
 	contains(t, string(drawn), "goodput, 1/s", "time, s", "p99, ms")
 	for _, other := range []string{">limit<", ">in flight<", "throughput, 1/s"} {
 		if strings.Contains(string(drawn), other) {
@@ -212,19 +199,16 @@ func TestSimPlotsOnlyThePanelsThatAreNamed(t *testing.T) {
 func TestPlotsAreCheckedBeforeTheSimulation(t *testing.T) {
 	dir := t.TempDir()
 	taken := filepath.Join(dir, "taken.svg")
-	if err := os.Mkdir(taken, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(taken, 0o700))
 	for file, want := range map[string]string{
 		filepath.Join(dir, "gone", "chart.svg"): "no folder: want one that exists",
 		taken:                                   "cannot be written",
 		filepath.Join(dir, strings.Repeat("x", 300)+".svg"): "cannot be written",
 	} {
 		for _, command := range [][]string{{"run", "kata"}, {"suite", "--named"}} {
-			var stdout, stderr bytes.Buffer
-			err := run(t.Context(), append([]string{"sim"}, append(command, "--plot", file)...), nil, &stdout, &stderr)
-			if status := exitStatus(err, &stderr); status != statusUsage || !strings.Contains(stderr.String(), want) || stdout.Len() > 0 {
-				t.Errorf("status %d, %s%s", status, &stderr, &stdout)
+			status, printed, said := ran(t, nil, append([]string{"sim"}, append(command, "--plot", file)...)...)
+			if status != statusUsage || !strings.Contains(said, want) || printed != "" {
+				t.Errorf("status %d, %s%s", status, said, printed)
 			}
 		}
 	}
@@ -273,9 +257,9 @@ func TestSimBadInput(t *testing.T) {
 		{"sim run " + broken("a.yaml", "workers: 0.5", "wrokers: 0.5"), "a.yaml:15: " + onePhase + ".wrokers is unknown: did you mean workers?"},
 		{"sim run " + broken("b.yaml", "rate: 240", "rate: -1"), "b.yaml:3: arrivals.poisson.rate is -1: want more than 0 to 1e8"},
 		{"sim run " + broken("c.yaml", "length: 1s", "length: 0s"), "c.yaml:14: " + onePhase + ".length is 0s: want 1ms to 10000h"},
-		{"sim run " + broken("d.yaml", "rate: 240", "rate: .nan"), `d.yaml:3: arrivals.poisson.rate is ".nan": want a number, more than 0 to 1e8`},
+		{"sim run " + broken("d.yaml", "rate: 240", "rate: .nan"), `d.yaml:3:28: arrivals.poisson.rate is .nan: want a decimal number, such as 10 or 0.5`},
 		{"sim run " + broken("e.yaml", "aimd(", "amid("), `e.yaml:10: limiter.law is "amid(timeout=100ms)": law: unknown law "amid": did you mean aimd?`},
-		{"sim run " + broken("f.yaml", "slo:", "name:"), `f.yaml:9: YAML has "name" twice`},
+		{"sim run " + broken("f.yaml", "slo:", "name:"), `f.yaml:9:1: name is there a second time (the first is on line 2)`},
 		{"sim run " + broken("g.yaml", "phases:", "phases: ["), `g.yaml:`},
 		{"sim run " + written(t, filepath.Join(dir, "h.json"), "{\n\"nome\": 1}"), "h.json:2: nome is unknown: did you mean name?"},
 		{"sim run kata --law bond", `--law: law: unknown law "bond": did you mean band?`},
@@ -297,25 +281,16 @@ func TestSimBadInput(t *testing.T) {
 		{"sim tune kata --law fixed --vary limit", `--vary: "limit": want a setting and its values, such as alpha=0.1,0.3,0.5`},
 		{"sim tune kata --law fixed --vary nope=1", `--vary: "fixed(nope=1)": law: fixed: unknown setting "nope": want limit`},
 	} {
-		var stdout, stderr bytes.Buffer
-		err := run(t.Context(), strings.Fields(test.args), environmentOf(""), &stdout, &stderr)
-		if status := exitStatus(err, &stderr); status != 2 {
-			t.Errorf("%s: exit status %d, want 2", test.args, status)
-		}
-		got := strings.ReplaceAll(stderr.String(), dir+string(filepath.Separator), "")
-		if !strings.HasPrefix(got, "weir: "+test.want) || strings.Count(got, "\n") != 1 {
-			t.Errorf("%s:\n got %swant weir: %s", test.args, got, test.want)
-		}
-		if stdout.Len() > 0 {
-			t.Errorf("%s: stdout: %s", test.args, &stdout)
+		status, printed, said := ran(t, nil, strings.Fields(test.args)...)
+		said = strings.ReplaceAll(said, dir+string(filepath.Separator), "")
+		if status != 2 || printed != "" || !strings.HasPrefix(said, "weir: "+test.want) || strings.Count(said, "\n") != 1 {
+			t.Errorf("%s: exit status %d, want 2\n got %s%swant weir: %s", test.args, status, printed, said, test.want)
 		}
 	}
 }
 
 func written(t *testing.T, file, text string) string {
 	t.Helper()
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte(text), 0o600))
 	return file
 }

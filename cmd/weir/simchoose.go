@@ -63,7 +63,7 @@ func (c *choice) end() error {
 // mostColumns is the largest number of scenarios that have a column each.
 const mostColumns = 6
 
-// columns returns those of all scenarios together, and then one for each.
+// columns returns the columns of all scenarios together, and then one for each.
 func (c *choice) columns(of summary) []column[summary] {
 	columns := slices.Clone(choiceColumns)
 	if of.Scenarios > mostColumns {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -13,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/weir-go/weir/cmd/weir/internal/simulate"
+	"github.com/weir-go/weir/internal/must"
+	"github.com/weir-go/weir/internal/race"
 )
 
 func TestSimTrace(t *testing.T) {
@@ -42,9 +43,7 @@ func TestSimTraceSystem(t *testing.T) {
 		// the whole trace is one interval
 		var m moment
 		out := output(t, strings.Fields("sim trace "+log+" --arrival at --service took --law fixed --every 6s --json "+test.args)...)
-		if err := json.Unmarshal([]byte(out), &m); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(out), &m))
 		if good := 6 * m.Good; math.Abs(good-test.good) > 1e-9 {
 			t.Errorf("%s: %v good, want %v", test.args, good, test.good)
 		}
@@ -52,10 +51,7 @@ func TestSimTraceSystem(t *testing.T) {
 }
 
 func TestSimTraceFromStandardInput(t *testing.T) {
-	in, err := os.Open("testdata/trace.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := must.Have(os.Open("testdata/trace.csv"))(t)
 	defer func(before *os.File) { os.Stdin = before }(os.Stdin)
 	os.Stdin = in
 	contains(t, output(t, "sim", "trace", "-", "--workers", "4", "--slo", "200ms"), "stdin", "setpoint")
@@ -63,10 +59,7 @@ func TestSimTraceFromStandardInput(t *testing.T) {
 
 // TestSimTraceOfGzip: a rotated, compressed log can be read directly.
 func TestSimTraceOfGzip(t *testing.T) {
-	plain, err := os.ReadFile("testdata/trace.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
+	plain := must.Have(os.ReadFile("testdata/trace.csv"))(t)
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
 	if _, err := w.Write(plain); err != nil || w.Close() != nil {
@@ -78,14 +71,15 @@ func TestSimTraceOfGzip(t *testing.T) {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 	written(t, file, packed.String()[:packed.Len()/2])
-	if err := run(t.Context(), args, environmentOf(""), io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "unexpected EOF") {
-		t.Errorf("half of it: %v", err)
+	if status, _, said := ran(t, nil, args...); status == 0 || !strings.Contains(said, "unexpected EOF") {
+		t.Errorf("half of it: status %d, %s", status, said)
 	}
 }
 
 // TestSimTraceChoose: several logs weigh more than one, and a law on the command line is
 // among the candidates.
 func TestSimTraceChoose(t *testing.T) {
+	race.Skip(t, simulates)
 	flags := strings.Fields("--slo 1s --workers 4 --arrival received_ms --service service_us*us --choose")
 	one := output(t, append([]string{"sim", "trace", "testdata/logs/requests.csv", "--law", "fixed(limit=1)", "--law", "little"}, flags...)...)
 	contains(t, one, "goodput %", "over the default", "fixed(limit=1)", "rate x1 (load", "Choose ")
@@ -130,6 +124,7 @@ func TestChosen(t *testing.T) {
 }
 
 func TestSimTuneOfLog(t *testing.T) {
+	race.Skip(t, simulates)
 	out := output(t, strings.Fields("sim tune testdata/logs/caddy.jsonl --arrival ts --service duration --time-is end --workers 4 --slo 500ms --load 0.7,1.5 --law fixed(limit=1) --vary limit=4 --seeds 1")...)
 	contains(t, out, "fixed(limit=4)", "fixed(limit=1)", "With seeds 2 to 2")
 }
@@ -161,14 +156,10 @@ func TestSimTraceBadInput(t *testing.T) {
 		{file("d.csv", "at,until\n0,1\n1,-\n2,\n") + " --arrival at --service 0.1 --deadline until --cores 1", "--slo is missing: want how long a client waits, such as 400ms, for the 2 requests without a deadline of their own"},
 		{log + "--cores 1 --slo 1s --service took*", `service is "took*", which is no formula at character 6: expected operand`},
 	} {
-		var stdout, stderr bytes.Buffer
-		err := run(t.Context(), append([]string{"sim", "trace"}, strings.Fields(test.args)...), environmentOf(""), &stdout, &stderr)
-		if status := exitStatus(err, &stderr); status != 2 || stdout.Len() > 0 {
-			t.Errorf("%s: exit status %d, %s", test.args, status, &stdout)
-		}
-		got := strings.ReplaceAll(stderr.String(), dir+string(filepath.Separator), "")
-		if !strings.HasPrefix(strings.TrimPrefix(got, "weir: "), test.want) && !strings.Contains(got, ": "+test.want) {
-			t.Errorf("%s:\n got %swant weir: %s", test.args, got, test.want)
+		status, printed, said := ran(t, nil, append([]string{"sim", "trace"}, strings.Fields(test.args)...)...)
+		said = strings.ReplaceAll(said, dir+string(filepath.Separator), "")
+		if status != 2 || printed != "" || !strings.Contains(said, ": "+test.want) {
+			t.Errorf("%s: exit status %d, want 2\n got %s%swant weir: %s", test.args, status, printed, said, test.want)
 		}
 	}
 }

@@ -3,6 +3,8 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"github.com/weir-go/weir/internal/must"
 )
 
 // A table that is wider than the screen continues below, with the left columns repeated.
@@ -12,9 +14,7 @@ func TestTableFitsTheScreen(t *testing.T) {
 	wide.row("law", "mean %", strings.Repeat("a", 32), strings.Repeat("b", 33), "± c", strings.Repeat("d", 90), "e")
 	wide.row("little", "9.5", "1", "2", "3", "4", "")
 	var out strings.Builder
-	if err := wide.write(&out); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, wide.write(&out))
 	want := "law     mean %  " + strings.Repeat("a", 32) + "\n" +
 		"little     9.5  " + strings.Repeat(" ", 31) + "1\n" +
 		"\n" +

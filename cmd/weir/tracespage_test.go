@@ -15,6 +15,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/weir-go/weir/internal/must"
+	"github.com/weir-go/weir/internal/race"
 	"github.com/weir-go/weir/sim"
 )
 
@@ -24,16 +26,14 @@ var session = regexp.MustCompile("(?s)```sh\n(weir [^`]*?)\n```\n\n```text\n(.*?
 // TestTracesPage runs every command of docs/traces.md and docs/results/traces.md, and compares the
 // output.
 func TestTracesPage(t *testing.T) {
+	race.Skip(t, simulates)
 	for _, name := range []string{"docs/traces.md", "docs/results/traces.md"} {
 		t.Run(name, func(t *testing.T) { comparePage(t, name) })
 	}
 }
 
 func comparePage(t *testing.T, name string) {
-	page, err := filepath.Abs(filepath.Join("..", "..", filepath.FromSlash(name)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Have(filepath.Abs(filepath.Join("..", "..", filepath.FromSlash(name))))(t)
 	text, err := os.ReadFile(page)
 	if errors.Is(err, fs.ErrNotExist) {
 		t.Skip("this module is alone, without the documents")
@@ -54,9 +54,7 @@ func comparePage(t *testing.T, name string) {
 		t.Errorf("%d of %d commands have their output below them", ran, commands)
 	}
 	if *update {
-		if err := os.WriteFile(page, renewed, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(page, renewed, 0o666))
 		return
 	}
 	was, is := strings.Split(string(text), "\n"), strings.Split(string(renewed), "\n")
@@ -84,6 +82,8 @@ var logs = flag.Int("logs", 2, "compare so many sample logs of one service")
 // TestOneLogIsOneDraw: logs of the same service, of two minutes each, disagree about a law.
 // Run it with -v -logs 8 to see by how much; docs/traces.md has the figures.
 func TestOneLogIsOneDraw(t *testing.T) {
+	t.Parallel()
+	race.Skip(t, simulates)
 	r := new(sim.Rand)
 	means, firsts := map[string][]float64{}, map[string]int{}
 	for range *logs {
@@ -93,9 +93,7 @@ func TestOneLogIsOneDraw(t *testing.T) {
 		sums := map[string]float64{}
 		for line := range strings.Lines(out) {
 			var score sim.Score
-			if err := json.Unmarshal([]byte(line), &score); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal([]byte(line), &score))
 			sums[score.Law] += score.Goodput / 3
 		}
 		first := slices.MaxFunc(slices.Sorted(maps.Keys(sums)), func(a, b string) int { return cmp.Compare(sums[a], sums[b]) })

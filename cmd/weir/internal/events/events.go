@@ -1,0 +1,170 @@
+// Package events reads the live events of a dashboard.
+package events
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/weir-go/weir/internal/recording"
+)
+
+const (
+	silence = 5 * time.Second // without an event, after which a connection counts as lost
+	pause   = 2 * time.Second // before another try
+
+	longestEvent = 4 << 20 // bytes: an hour of one limiter is less than one MB
+	longestError = 1 << 10
+)
+
+// A Dashboard is the address of one.
+type Dashboard struct {
+	URL   *url.URL
+	Token string // empty for none
+}
+
+// proxyPath is the dashboard of weir proxy on its admin address.
+const proxyPath = "/-/weir/dash/"
+
+// Parse reads an address: a URL, or a host and port.
+func Parse(text string) (*url.URL, error) {
+	if !strings.Contains(text, "://") {
+		text = "http://" + text
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return nil, fmt.Errorf("%q: want the address of a dashboard, such as 127.0.0.1:8081 or https://api.example.com/weir/", text)
+	}
+	return u, nil
+}
+
+// A RefusedError is a dashboard's answer that another try would not change.
+type RefusedError struct {
+	status int
+	text   string
+}
+
+// Error implements error, with advice.
+func (e RefusedError) Error() string {
+	switch e.status {
+	case http.StatusNotFound:
+		return "there is no dashboard: want the address of its page"
+	case http.StatusUnauthorized:
+		return "the dashboard wants its token: want --token FILE with it"
+	}
+	return fmt.Sprintf("status %d: %q", e.status, e.text)
+}
+
+// Follow hands on all messages with a query, and connects again when the connection is lost. It
+// returns when ctx ends, with an error of take, or with a [RefusedError]. lost is called when a
+// connection is lost, or cannot be made.
+func (d Dashboard) Follow(ctx context.Context, query url.Values, take func(recording.Message) error, lost func(error)) error {
+	for {
+		err := d.connect(ctx, query, take)
+		var refused RefusedError
+		if errors.As(err, &refused) && refused.status == http.StatusNotFound && strings.Trim(d.URL.Path, "/") == "" {
+			d.URL = d.URL.ResolveReference(&url.URL{Path: proxyPath})
+			continue
+		}
+		var own takeError
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case errors.As(err, &own):
+			return own.error
+		case errors.As(err, &refused) && refused.status < http.StatusInternalServerError:
+			return refused
+		}
+		lost(err)
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(pause):
+		}
+	}
+}
+
+// A takeError is an error of the function that takes messages.
+type takeError struct{ error }
+
+// client follows no redirection, which could lead the token elsewhere.
+var client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+
+// connect hands on the messages of one connection.
+func (d Dashboard) connect(ctx context.Context, query url.Values, take func(recording.Message) error) error {
+	ctx, cut := context.WithCancelCause(ctx)
+	defer cut(nil)
+	quiet := time.AfterFunc(silence, func() { cut(fmt.Errorf("nothing came for %v", silence)) })
+	defer quiet.Stop()
+	target := d.URL.JoinPath("events")
+	target.RawQuery = query.Encode()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), nil)
+	if err != nil {
+		return err
+	}
+	if d.Token != "" {
+		request.Header.Set("Authorization", "Bearer "+d.Token)
+	}
+	answer, err := client.Do(request)
+	if err != nil {
+		return cause(ctx, err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK || answer.Header.Get("Content-Type") != "text/event-stream" {
+		text, _ := io.ReadAll(io.LimitReader(answer.Body, longestError))
+		if answer.StatusCode == http.StatusOK {
+			return RefusedError{http.StatusNotFound, ""}
+		}
+		return RefusedError{answer.StatusCode, strings.TrimSpace(string(text))}
+	}
+	return cause(ctx, read(answer.Body, func(event string, data []byte) error {
+		quiet.Reset(silence)
+		if event == "recording" { // all of it comes at once, and nothing later
+			quiet.Stop()
+		}
+		m, known, err := recording.Parse(event, data)
+		if err != nil || !known {
+			return err
+		}
+		if err := take(m); err != nil {
+			return takeError{err}
+		}
+		return nil
+	}))
+}
+
+// cause prefers the reason for which a connection was cut.
+func cause(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// read cuts a stream into events: https://html.spec.whatwg.org/multipage/server-sent-events.html,
+// as far as a dashboard uses it.
+func read(in io.Reader, take func(event string, data []byte) error) error {
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, longestEvent)
+	event := ""
+	for lines.Scan() {
+		if name, ok := bytes.CutPrefix(lines.Bytes(), []byte("event: ")); ok {
+			event = string(name)
+		} else if data, ok := bytes.CutPrefix(lines.Bytes(), []byte("data: ")); ok {
+			if err := take(event, data); err != nil {
+				return err
+			}
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return err
+	}
+	return errors.New("the dashboard ended the stream")
+}

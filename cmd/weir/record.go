@@ -1,0 +1,123 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"time"
+
+	"github.com/weir-go/weir/cmd/weir/internal/config"
+	"github.com/weir-go/weir/cmd/weir/internal/events"
+	"github.com/weir-go/weir/cmd/weir/internal/paths"
+	"github.com/weir-go/weir/dash"
+	"github.com/weir-go/weir/internal/browser"
+	"github.com/weir-go/weir/internal/recording"
+)
+
+// lookFlags are the flags of commands that read a dashboard.
+type lookFlags struct {
+	Token string `placeholder:"FILE" help:"File with the token of the dashboard, if it wants one."`
+}
+
+// at returns the dashboard at an address.
+func (f lookFlags) at(address *url.URL) (events.Dashboard, error) {
+	d := events.Dashboard{URL: address}
+	if f.Token != "" {
+		token, err := config.ReadToken(f.Token)
+		if err != nil {
+			return d, usageError{fmt.Errorf("--token: %s: %w", f.Token, err)}
+		}
+		d.Token = token
+	}
+	return d, nil
+}
+
+type recordCommand struct {
+	Address *url.URL `arg:"" type:"dashboard" help:"Address of a dashboard: a URL, or host and port, such as the admin address of weir proxy."`
+	File    string   `arg:"" help:"File to write. It must not exist yet."`
+
+	lookFlags
+	Duration time.Duration `type:"span" default:"1h" placeholder:"TIME" help:"How long to record (default ${default}); Ctrl-C ends it earlier. The hour before is recorded too, as far as the dashboard has it."`
+}
+
+// errRecorded ends a recording that is long enough.
+var errRecorded = errors.New("recorded")
+
+// Run records until the time is up, or ctx ends.
+func (c recordCommand) Run(ctx context.Context, s streams) error {
+	from, err := c.at(c.Address)
+	if err != nil {
+		return err
+	}
+	file, err := os.OpenFile(c.File, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) // it has names
+	if errors.Is(err, fs.ErrExist) {
+		return usageError{fmt.Errorf("%s: is there already: want a new file", c.File)}
+	}
+	if err != nil {
+		return usageError{fmt.Errorf("%s: %w: want a new file", c.File, paths.Cause(err))}
+	}
+	fmt.Fprintf(s.err, "weir: recording %s for %v, or until Ctrl-C\n", c.Address, c.Duration)
+	until, end := context.WithTimeoutCause(ctx, c.Duration, errRecorded)
+	defer end()
+	messages, err := c.record(until, from, file, s)
+	err = errors.Join(err, file.Close())
+	if messages == 0 {
+		return errors.Join(cmp.Or(err, errors.New("nothing was recorded: the dashboard did not answer")), os.Remove(c.File))
+	}
+	if err == nil {
+		_, err = fmt.Fprintf(s.out, "%s has %d messages: weir replay %s shows them\n", c.File, messages, c.File)
+	}
+	return err
+}
+
+// record writes to the file and counts the messages.
+func (c recordCommand) record(ctx context.Context, from events.Dashboard, file io.Writer, s streams) (messages int, err error) {
+	w, err := recording.NewWriter(file)
+	if err != nil {
+		return 0, err
+	}
+	err = from.Follow(ctx, url.Values{"all": {"1"}}, func(m recording.Message) error {
+		full, err := w.Write(m)
+		if full {
+			fmt.Fprintf(s.err, "weir: %s is full: it has %d readings\n", c.File, recording.MostReadings)
+			return errRecorded
+		}
+		if err == nil {
+			messages++
+		}
+		return err
+	}, func(err error) { fmt.Fprintf(s.err, "weir: connection lost: %v; trying again\n", err) })
+	if errors.Is(err, errRecorded) || errors.Is(err, context.Canceled) {
+		err = nil
+	}
+	return messages, err
+}
+
+type replayCommand struct {
+	File string `arg:"" help:"Recording of weir record."`
+}
+
+// Run shows the recording in a browser until ctx ends.
+func (c replayCommand) Run(ctx context.Context, s streams, env environ) error {
+	file, err := os.Open(c.File)
+	if err != nil {
+		return usageError{fmt.Errorf("%s: %w: want a file of weir record", c.File, paths.Cause(err))}
+	}
+	defer file.Close()
+	page, err := dash.Replay(file, dash.Config{Public: true})
+	if err != nil {
+		return usageError{fmt.Errorf("%s: %w", c.File, err)}
+	}
+	_, end, err := browser.Show(ctx, "dashboard", page, env.get("BROWSER"), s.err)
+	if err != nil {
+		return err
+	}
+	defer end()
+	<-ctx.Done()
+	return nil
+}

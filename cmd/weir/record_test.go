@@ -1,0 +1,159 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/dash"
+	"github.com/weir-go/weir/internal/must"
+	"github.com/weir-go/weir/internal/recording"
+)
+
+const dashToken = "0123456789abcdef"
+
+// serveDash serves a dashboard of two limiters that wants a token, and writes the token to a file.
+func serveDash(t *testing.T) (address, tokenFile string) {
+	t.Helper()
+	var limiters []*weir.Limiter
+	for _, name := range []string{"search", "\x1b[2Jevil"} {
+		limiters = append(limiters, weir.Must(weir.New(weir.Config{Name: name})))
+	}
+	page := must.Have(dash.New(dash.Config{Read: dash.Limiters(limiters...), Token: func() (string, error) { return dashToken, nil }}))(t)
+	server := httptest.NewServer(page)
+	t.Cleanup(func() { page.Close(); server.Close() })
+	tokenFile = filepath.Join(t.TempDir(), "token")
+	written(t, tokenFile, dashToken+"\n")
+	return server.URL, tokenFile
+}
+
+func TestRecordWritesAFileThatOpens(t *testing.T) {
+	t.Parallel()
+	address, token := serveDash(t)
+	file := filepath.Join(t.TempDir(), "a.jsonl")
+	status, out, said := ran(t, nil, "record", address, file, "--token", token, "--duration", "1200ms")
+	if status != 0 || !strings.Contains(out, "weir replay "+file) {
+		t.Errorf("status %d, said %q, %q", status, out, said)
+	}
+	in := must.Have(os.Open(file))(t)
+	defer in.Close()
+	all, err := recording.Load(in)
+	if err != nil || len(all.Limiters) != 2 || len(all.Limiters["search"].Points) < 2 {
+		t.Errorf("%+v, %v", all, err)
+	}
+	if info, err := in.Stat(); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+}
+
+func TestRecordSaysWhyItCannot(t *testing.T) {
+	address, token := serveDash(t)
+	dir := t.TempDir()
+	there := filepath.Join(dir, "there")
+	written(t, there, "precious")
+	for want, args := range map[string][]string{
+		"wants its token: want --token":           {address, filepath.Join(dir, "new")},
+		"is there already":                        {address, there, "--token", token},
+		"no such file or directory: want a new":   {address, filepath.Join(dir, "no", "new"), "--token", token},
+		"want a file with a token":                {address, filepath.Join(dir, "new"), "--token", filepath.Join(dir, "none")},
+		"want the address of a dashboard":         {"ftp://a", filepath.Join(dir, "new")},
+		"nothing was recorded: the dashboard did": {"127.0.0.1:1", filepath.Join(dir, "new"), "--duration", "10ms"},
+		"the recording is empty: want a file":     nil,
+	} {
+		args = append([]string{"record"}, args...)
+		if len(args) == 1 {
+			written(t, there+"2", "")
+			args = []string{"replay", there + "2"}
+		}
+		if status, _, said := ran(t, nil, args...); status == 0 || !strings.Contains(said, want) {
+			t.Errorf("%v: status %d, %s, want %s", args, status, said, want)
+		}
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, "new")); len(left) > 0 {
+		t.Errorf("a file without messages is left: %v", left)
+	}
+	if text, _ := os.ReadFile(there); string(text) != "precious" {
+		t.Error("a file was overwritten")
+	}
+}
+
+const tape = `{"weir":"recording","version":1}
+{"details":{"name":"a","whole":true,"points":[[1000,9,4,0,0,20,40,0,0,0],[1500,9,4,0,0,22,40,100,90,0],[2000,9,4,0,0,20,40,100,90,0]],"changes":[],"refusals":[],"decision":"x"}}
+{"details":{"name":"b","whole":true,"points":[[1000,9,4,0,0,20,40,0,0,0]],"changes":[],"refusals":[],"decision":"x"}}
+`
+
+func TestReplayOpensARecording(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "a.jsonl")
+	written(t, file, tape)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	messages := make(lineWriter, 1)
+	ended := make(chan error)
+	go func() { ended <- run(ctx, []string{"replay", file}, environmentOf("BROWSER=true"), messages, messages) }()
+	address, ok := strings.CutPrefix(<-messages, "weir: the dashboard is on ")
+	if !ok {
+		t.Fatalf("said %q", address)
+	}
+	if text := firstEvent(t, strings.TrimSpace(address)+"events"); text != `{"from":1000,"to":2000}` {
+		t.Errorf("event %s", text)
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+// A lineWriter hands on what is written.
+type lineWriter chan string
+
+func (w lineWriter) Write(p []byte) (int, error) {
+	w <- string(p)
+	return len(p), nil
+}
+
+// Each command that reads a recording names the line that is wrong. TestTopPlaysARecording has top.
+func TestWrongRecordingsAreRefusedWithTheLine(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "a.jsonl")
+	last := strings.Count(tape, "\n") + 1
+	for text, why := range map[string]string{
+		"\x00":                    "is cut off",
+		"<script>\n":              "invalid character",
+		`{"requests":[{}]}` + "x": "is cut off",
+		`{"exec":"rm"}` + "\n":    `unknown field "exec"`,
+	} {
+		written(t, file, tape+text)
+		want := fmt.Sprintf("line %d: ", last)
+		for _, args := range [][]string{{"replay", file}, {"sim", "trace", file, "--limiter", "a", "--workers", "4", "--slo", "300ms"}} {
+			status, _, said := ran(t, nil, args...)
+			if status != statusUsage || !strings.Contains(said, want) || !strings.Contains(said, why) {
+				t.Errorf("%.10q: %v: status %d, %s, want %s%s", text, args, status, said, want, why)
+			}
+		}
+	}
+}
+
+func TestRecordingIsATrace(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "a.jsonl")
+	written(t, file, tape)
+	out := output(t, "sim", "trace", file, "--limiter", "a", "--workers", "4", "--slo", "300ms", "--csv")
+	if !strings.Contains(out, "\na,setpoint,") {
+		t.Errorf("ran\n%s", out)
+	}
+	csv := filepath.Join(t.TempDir(), "a.csv")
+	written(t, csv, "0,20ms\n1,20ms\n")
+	for want, args := range map[string][]string{
+		"a.csv has no limiters":                                {csv, "--limiter", "a"},
+		`has no limiter "": want --limiter with one of "a, b"`: {file},
+		`limiter "b" had no request`:                           {file, "--limiter", "b"},
+	} {
+		status, _, said := ran(t, nil, append([]string{"sim", "trace", "--workers", "4", "--slo", "300ms"}, args...)...)
+		if status == 0 || !strings.Contains(said, want) {
+			t.Errorf("%v: status %d, %s, want %s", args, status, said, want)
+		}
+	}
+}
