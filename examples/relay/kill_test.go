@@ -8,56 +8,14 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/nbd-wtf/go-nostr"
-
-	"github.com/weir-go/weir/examples/internal/importtest"
 )
 
-var kills = flag.Int("kills", 3, "how often the tests of kills kill a relay")
-
-// TestKilledImportGoesOn kills an import at random instants: each time the store has the
-// events that the journal counts, and in the end the same events as after an import without
-// kills.
-func TestKilledImportGoesOn(t *testing.T) {
-	n := 1000 * *kills
-	file, dir := generate(t, n, 1, unsigned), t.TempDir()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := slices.Collect(bytes.Lines(text))
-	whole, killed := filepath.Join(dir, "whole"), filepath.Join(dir, "killed")
-	began := time.Now()
-	if out, err := process(t, "import", "-store", whole, "-trusted", file).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	const start = 300 * time.Millisecond // of the process
-	longest := start + time.Since(began)/time.Duration(*kills)
-	for i := range *kills {
-		importer := process(t, "import", "-store", killed, "-trusted", file)
-		if complaints := importtest.Kill(t, importer, rand.N(longest)); strings.Contains(complaints, "relay: ") {
-			t.Fatalf("before it was killed: %s", complaints)
-		}
-		acknowledged := importtest.Acknowledged(t, filepath.Join(killed+".imports", "1.jsonl.journal"))
-		var events []*nostr.Event
-		for _, line := range lines[:acknowledged] {
-			events = append(events, parse(t, bytes.TrimSpace(line)))
-		}
-		known(t, killed, events)
-		t.Logf("kill %d: %d of %d lines are acknowledged", i+1, acknowledged, n)
-	}
-	if out, err := process(t, "import", "-store", killed, "-trusted", file).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	if have, want := exported(t, killed), exported(t, whole); !slices.Equal(have, want) {
-		t.Errorf("%d events after %d kills, want the %d of an import without", len(have), *kills, len(want))
-	}
-}
+var kills = flag.Int("kills", 3, "how often TestKilledRelayKeepsWhatItAcknowledged kills the relay")
 
 // TestKilledRelayKeepsWhatItAcknowledged kills a relay while clients publish: events
 // answered with OK are there after a restart.

@@ -4,7 +4,6 @@
 //	relay serve            answers clients
 //	relay import FILE      reads events into the store, or into a relay that runs
 //	relay export           writes all events
-//	relay stat             prints statistics of the store
 //	relay gen N            makes events to try it with
 //
 // The exit status is 0, 1 if something went wrong, and 2 if the command was wrong.
@@ -44,9 +43,8 @@ type command struct {
 
 var commands = []command{
 	{"serve", "", "answer clients", declareServe},
-	{"import", "FILE|-", "read events, one as JSON a line: plain, gzip or zstd", declareImport},
+	{"import", "FILE|-", "read events, one as JSON a line", declareImport},
 	{"export", "", "write all events as JSON lines, the newest first", declareExport},
-	{"stat", "", "say what the store holds", declareStat},
 	{"gen", "N", "write N valid, signed events as JSON lines", declareGen},
 }
 

@@ -97,7 +97,7 @@ func parse(t *testing.T, line []byte) *nostr.Event {
 }
 
 // known checks that the store has acknowledged events: it saves them again, and each is a
-// duplicate, or was replaced or deleted.
+// duplicate, or was replaced.
 func known(t *testing.T, dir string, acknowledged []*nostr.Event) {
 	t.Helper()
 	events, err := store.Open(store.Options{Dir: dir})
@@ -112,12 +112,11 @@ func known(t *testing.T, dir string, acknowledged []*nostr.Event) {
 	}
 }
 
-// TestExportIsImportedAgain checks that an import of an export gives the same store, also
-// compressed and through another relay.
+// TestExportIsImportedAgain checks that an import of an export gives the same store.
 func TestExportIsImportedAgain(t *testing.T) {
-	file, dir := generate(t, 1000, 1, signed), t.TempDir()
+	file, dir := generate(t, 300, 1, signed), t.TempDir()
 	first, second := filepath.Join(dir, "first"), filepath.Join(dir, "second")
-	if out := relayed(t, "import", "-store", first, file); !strings.HasSuffix(out, "1000 lines are in, 0 of them rejected\n") {
+	if out := relayed(t, "import", "-store", first, file); !strings.HasSuffix(out, "300 lines are in, 0 of them rejected\n") {
 		t.Errorf("import said %q", out)
 	}
 	want := exported(t, first)
@@ -125,15 +124,9 @@ func TestExportIsImportedAgain(t *testing.T) {
 	if err := os.WriteFile(again, []byte(strings.Join(want, "")), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.Command("gzip", again).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	relayed(t, "import", "-store", second, "-trusted", again+".gz")
+	relayed(t, "import", "-store", second, "-trusted", again)
 	if have := exported(t, second); !slices.Equal(have, want) {
 		t.Errorf("%d events, want the %d of the first store", len(have), len(want))
-	}
-	if stat := relayed(t, "stat", "-store", second); !strings.HasPrefix(stat, "events") || !strings.Contains(stat, "  kind 30023 ") {
-		t.Errorf("stat said\n%s", stat)
 	}
 }
 
@@ -176,13 +169,11 @@ func TestWhatIsWrongIsSaid(t *testing.T) {
 		{[]string{"import", "-store", dir, "nowhere"}, "nowhere: no such file", 1},
 		{[]string{"import", "-to", "localhost:7778", os.DevNull}, "want the internal URL", 2},
 		{[]string{"serve", "-memory", "1"}, "-memory is 1: want 64 to", 2},
-		{[]string{"stat", "-store", dir + "x"}, "-store: ", 1},
-		{[]string{"serve", "-store", dir, "-auth-to-write"}, "AuthToWrite", 2},
+		{[]string{"export", "-store", dir + "x"}, "-store: ", 1},
 		{[]string{"serve", "now"}, `unexpected argument "now"`, 2},
 		{[]string{"serve", "-lisen", "x"}, "flag provided but not defined: -lisen: see relay serve -help", 2},
 		{[]string{"serve", "-store", dir, "-listen", "256.0.0.1:1"}, "-listen: ", 1},
 		{[]string{"serve", "-store", dir, "-reads", "-1"}, "Reads is -1: want 0", 2},
-		{[]string{"serve", "-store", dir, "-pubkey", "npub1x"}, "PubKey is \"npub1x\"", 2},
 		{[]string{"serve", "-listen", "", "-internal", ""}, "-listen and -internal are both empty", 2},
 		{[]string{"import", "-journal", "../x", os.DevNull}, "-journal is \"../x\": want 1 to 64 letters", 2},
 		{[]string{"import", "-store", dir, "main.go"}, "no line was an event", 1},
@@ -198,16 +189,16 @@ func TestWhatIsWrongIsSaid(t *testing.T) {
 
 func TestSettingsFromTheEnvironment(t *testing.T) {
 	t.Setenv("RELAY_MEMORY", "lots")
-	err := run(t.Context(), []string{"stat"}, streams{})
+	err := run(t.Context(), []string{"export"}, streams{})
 	if err == nil || !strings.Contains(err.Error(), `RELAY_MEMORY is "lots"`) {
 		t.Errorf("%v, want what is wrong with RELAY_MEMORY", err)
 	}
 	t.Setenv("RELAY_MEMORY", "1")
 	t.Setenv("RELAY_STORE", t.TempDir())
-	if err := run(t.Context(), []string{"stat"}, streams{}); err == nil || !strings.Contains(err.Error(), "-memory is 1") {
+	if err := run(t.Context(), []string{"export"}, streams{}); err == nil || !strings.Contains(err.Error(), "-memory is 1") {
 		t.Errorf("%v, want what is wrong with the memory", err)
 	}
-	relayed(t, "stat", "-memory", "64") // an argument overrides the environment
+	relayed(t, "export", "-memory", "64") // an argument overrides the environment
 }
 
 // TestMistakesBesideARelay tries a second process on the relay's store, and an import sent

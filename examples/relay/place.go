@@ -109,7 +109,7 @@ var widen = sync.OnceValue(func() (processors int) {
 	return processors
 })
 
-// reclaimEvery is the interval at which the store frees the disk space of deleted events.
+// reclaimEvery is the interval at which the store frees the disk space of replaced events.
 // The store learns of it from compactions, which take minutes to report it.
 const reclaimEvery = 5 * time.Minute
 
@@ -124,9 +124,9 @@ func reclaim(ctx context.Context, events *store.Store, log *slog.Logger) {
 		case <-tick.C:
 		}
 		if files, err := events.Reclaim(ctx); err != nil && ctx.Err() == nil {
-			log.Error("the room of deleted events was not given back", "error", err)
+			log.Error("the room of replaced events was not given back", "error", err)
 		} else if files > 0 {
-			log.Info("gave back the room of deleted events", "files", files)
+			log.Info("gave back the room of replaced events", "files", files)
 		}
 	}
 }

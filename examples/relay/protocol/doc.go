@@ -1,6 +1,6 @@
 // Package protocol implements the protocol between a relay and its clients: events, filters
-// and messages of NIP-01 and of the NIPs that build on it (09 deletion, 42 authentication, 45
-// counts, 70 protected events). Events, filters and messages are the types of go-nostr, which
+// and messages of NIP-01 and of the NIPs that build on it (45 counts, 70 protected
+// events). Events, filters and messages are the types of go-nostr, which
 // also computes hashes and checks signatures.
 //
 // Parsing is strict and bounded. Messages of clients are untrusted: an error explains the

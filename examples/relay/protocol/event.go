@@ -3,7 +3,6 @@ package protocol
 import (
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/nbd-wtf/go-nostr"
 )
@@ -22,7 +21,8 @@ func Verify(e *nostr.Event) error {
 	return nil
 }
 
-// Protected reports whether only the author may publish the event, having authenticated (NIP-70).
+// Protected reports whether only the author may publish the event (NIP-70). Clients of this relay
+// do not authenticate, so it takes none.
 func Protected(e *nostr.Event) bool {
 	return slices.ContainsFunc(e.Tags, func(t nostr.Tag) bool { return len(t) == 1 && t[0] == "-" })
 }
@@ -47,20 +47,6 @@ type Address struct {
 // String returns the form of an a tag.
 func (a Address) String() string { return strconv.Itoa(a.Kind) + ":" + a.PubKey + ":" + a.D }
 
-// ParseAddress reads the form of an a tag, and reports whether it is the address of a replaceable
-// or addressable event.
-func ParseAddress(text string) (a Address, ok bool) {
-	kind, rest, _ := strings.Cut(text, ":")
-	author, d, _ := strings.Cut(rest, ":")
-	number, err := strconv.ParseUint(kind, 10, 16)
-	if err != nil || !IsHex(author, 64) {
-		return a, false
-	}
-	a = Address{int(number), author, d}
-	e := nostr.Event{Kind: a.Kind}
-	return a, e.IsAddressable() || e.IsReplaceable() && d == ""
-}
-
 // AddressOf returns the address of a replaceable or addressable event, and whether it has one.
 func AddressOf(e *nostr.Event) (Address, bool) {
 	switch {
@@ -70,23 +56,4 @@ func AddressOf(e *nostr.Event) (Address, bool) {
 		return Address{Kind: e.Kind, PubKey: e.PubKey, D: first(e, "d")}, true
 	}
 	return Address{}, false
-}
-
-// Deletions returns the events and addresses that a deletion (NIP-09) names in its e and a
-// tags. The caller must ignore events of other authors; the addresses are all of the
-// deletion's author. Malformed tags are skipped.
-func Deletions(e *nostr.Event) (ids []string, addresses []Address) {
-	for _, tag := range e.Tags {
-		switch tag.Key() {
-		case "e":
-			if IsHex(tag.Value(), 64) {
-				ids = append(ids, tag.Value())
-			}
-		case "a":
-			if address, ok := ParseAddress(tag.Value()); ok && address.PubKey == e.PubKey {
-				addresses = append(addresses, address)
-			}
-		}
-	}
-	return ids, addresses
 }

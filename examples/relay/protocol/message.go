@@ -16,10 +16,10 @@ type ParseError struct {
 // Error returns the reason.
 func (e *ParseError) Error() string { return e.Reason }
 
-const messages = "EVENT, REQ, COUNT, CLOSE or AUTH"
+const messages = "EVENT, REQ, COUNT or CLOSE"
 
-// ParseMessage parses a message of a client: an EVENT, REQ, COUNT, CLOSE or AUTH. It verifies
-// no event. The filters of a COUNT have no limit. An error is a *ParseError. [ParseEvent]
+// ParseMessage parses a message of a client: an EVENT, REQ, COUNT or CLOSE. It verifies no
+// event. The filters of a COUNT have no limit. An error is a *ParseError. [ParseEvent]
 // describes the rules for events, and filters have the same.
 func ParseMessage(text []byte, l Limits) (nostr.Envelope, error) {
 	p := parser{limits: l.WithDefaults()}
@@ -40,8 +40,8 @@ func ParseMessage(text []byte, l Limits) (nostr.Envelope, error) {
 		return nil, notice(p.err)
 	}
 	switch label := p.string(parts[0]); label {
-	case "EVENT", "AUTH":
-		return p.withEvent(label, parts[1:])
+	case "EVENT":
+		return p.withEvent(parts[1:])
 	case "REQ", "COUNT", "CLOSE":
 		return p.withSubscription(label, parts[1:])
 	default:
@@ -54,10 +54,10 @@ func notice(err error) *ParseError {
 	return &ParseError{err.Error(), Encode("NOTICE", err.Error())}
 }
 
-// withEvent reads the event of an EVENT or AUTH.
-func (p *parser) withEvent(label string, parts []gjson.Result) (nostr.Envelope, error) {
+// withEvent reads the event of an EVENT.
+func (p *parser) withEvent(parts []gjson.Result) (nostr.Envelope, error) {
 	if len(parts) == 0 {
-		p.fail("%s without an event", label)
+		p.fail("EVENT without an event")
 		return nil, notice(p.err)
 	}
 	e := p.event(parts[0])
@@ -69,9 +69,6 @@ func (p *parser) withEvent(label string, parts []gjson.Result) (nostr.Envelope, 
 			return nil, &ParseError{p.err.Error(), Encode("OK", id.Str, false, p.err.Error())}
 		}
 		return nil, notice(p.err)
-	}
-	if label == "AUTH" {
-		return &nostr.AuthEnvelope{Event: e}, nil
 	}
 	return &nostr.EventEnvelope{Event: e}, nil
 }

@@ -71,15 +71,14 @@ func TestRefusals(t *testing.T) {
 
 		// The form of a message.
 		{` {}`, notice + `invalid: want an array"]`},
-		{`[]`, notice + `invalid: the message is empty: want EVENT, REQ, COUNT, CLOSE or AUTH"]`},
+		{`[]`, notice + `invalid: the message is empty: want EVENT, REQ, COUNT or CLOSE"]`},
 		{`[1]`, notice + `invalid: want a string"]`},
-		{`["HELLO\u0000"]`, notice + `invalid: unknown message \"HELLO\\x00\": want EVENT, REQ, COUNT, CLOSE or AUTH"]`},
+		{`["HELLO\u0000"]`, notice + `invalid: unknown message \"HELLO\\x00\": want EVENT, REQ, COUNT or CLOSE"]`},
 		{`["CLOSE"]`, notice + `invalid: CLOSE without a subscription"]`},
 		{`["CLOSE","s","s"]`, notice + `invalid: want nothing after the subscription"]`},
 		{`["REQ"]`, notice + `invalid: REQ without a subscription"]`},
 		{`["EVENT"]`, notice + `invalid: EVENT without an event"]`},
-		{`["AUTH"]`, notice + `invalid: AUTH without an event"]`},
-		{`["AUTH","challenge"]`, notice + `invalid: want an object"]`},
+		{`["EVENT","id"]`, notice + `invalid: want an object"]`},
 		{`["EVENT",` + event("", "") + `,{}]`, ok + `invalid: want nothing after the event"]`},
 		{`["REQ","",{}]`, notice + `invalid: the subscription has 0 characters: want 1 to 5"]`},
 		{`["REQ","äöüßéx",{}]`, notice + `invalid: the subscription has 6 characters: want 1 to 5"]`},
@@ -147,7 +146,6 @@ func TestMessages(t *testing.T) {
 	kinds := []int{1}
 	for _, test := range []struct{ sent, want nostr.Envelope }{
 		{&nostr.EventEnvelope{Event: e}, &nostr.EventEnvelope{Event: e}},
-		{&nostr.AuthEnvelope{Event: e}, &nostr.AuthEnvelope{Event: e}},
 		{&closing, &closing},
 		{
 			&nostr.ReqEnvelope{SubscriptionID: "s", Filters: filters},
@@ -202,7 +200,7 @@ func TestMemoryOfMessages(t *testing.T) {
 
 func FuzzParseMessage(f *testing.F) {
 	for _, seed := range []string{
-		`["EVENT",` + event("", "") + `]`, `["AUTH",` + event("kind", "22242") + `]`, `["REQ","s",{"kinds":[1]},{}]`,
+		`["EVENT",` + event("", "") + `]`, `["REQ","s",{"kinds":[1]},{}]`,
 		`["COUNT","s",{}]`, `["CLOSE","s"]`, `["EVENT",{"id":"` + id + `"}]`, `["REQ","s",{"#ab":[]}]`, `[]`,
 	} {
 		f.Add([]byte(seed))

@@ -9,14 +9,12 @@ import (
 // The word before the colon of a reason. Programs tell the reasons of OK and CLOSED apart by
 // it.
 const (
-	Duplicate    = "duplicate"     // the relay has the event
-	Blocked      = "blocked"       // the author or the address is not welcome
-	RateLimited  = "rate-limited"  // too much at once: come back later
-	Invalid      = "invalid"       // the message is wrong
-	Restricted   = "restricted"    // the client is known and may not do this
-	AuthRequired = "auth-required" // the client has to authenticate
-	Unsupported  = "unsupported"   // the relay cannot do this
-	Failed       = "error"         // the relay cannot do this now
+	Duplicate   = "duplicate"    // the relay has the event
+	Blocked     = "blocked"      // the author or the address is not welcome
+	RateLimited = "rate-limited" // too much at once: come back later
+	Invalid     = "invalid"      // the message is wrong
+	Unsupported = "unsupported"  // the relay cannot do this
+	Failed      = "error"        // the relay cannot do this now
 )
 
 // Reason returns a reason of OK or CLOSED: the prefix, a colon, and a text for people.

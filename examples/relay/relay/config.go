@@ -4,10 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"log/slog"
-	"net/http"
-	"net/url"
 	"runtime"
-	"strconv"
 	"time"
 
 	"github.com/weir-go/weir/bulk"
@@ -43,18 +40,8 @@ type Config struct {
 	// Marks are the marks of imports in the store: see bulk.Config. Optional.
 	Marks bulk.Marks
 
-	// Name, Description, Contact and PubKey name the operator in the information
-	// document. PubKey is 64 hexadecimal digits, or "".
-	Name, Description, Contact, PubKey string
-
-	// URL is the relay's own, such as "wss://relay.example.com", which clients sign when
-	// they authenticate. Defaults to the host of the request, which suits a relay
-	// without a proxy.
-	URL string
-	// AuthToWrite accepts events only from authenticated clients. It needs a URL: the
-	// client chooses the host of its request, and another relay could forward events
-	// that its clients signed for it.
-	AuthToWrite bool
+	// Name is the relay's in the information document.
+	Name string
 
 	// Limits bound messages.
 	Limits protocol.Limits
@@ -71,9 +58,6 @@ type Config struct {
 	// quarter more than Connections, so that sockets that fetch the information
 	// document, or stay silent, do not displace connections.
 	Sockets int
-	// Address returns the address that a connection counts for. Defaults to the address
-	// of the peer. Behind a proxy, return the address that the proxy vouches for.
-	Address func(*http.Request) string
 
 	// MessageRate is the number of messages read per second from a connection, by
 	// default 100, after a burst of twice as many. A message counts once more for each 4
@@ -154,15 +138,6 @@ func (c Config) complete() (Config, error) {
 	}
 	if c.Outbox < leastOutbox {
 		return c, invalid("Outbox", c.Outbox, fmt.Sprintf("0 (the default) or at least %d bytes", leastOutbox))
-	}
-	if u, err := url.Parse(c.URL); c.URL != "" && (err != nil || u.Scheme != "ws" && u.Scheme != "wss" || u.Host == "") {
-		return c, invalid("URL", c.URL, `"" (the host of the request) or one with ws:// or wss://`)
-	}
-	if c.PubKey != "" && !protocol.IsHex(c.PubKey, 64) {
-		return c, invalid("PubKey", strconv.Quote(c.PubKey), `"" (none) or 64 hexadecimal digits; not npub1...`)
-	}
-	if c.AuthToWrite && c.URL == "" {
-		return c, invalid("AuthToWrite", true, "a URL, which clients sign")
 	}
 	if c.Logger == nil {
 		c.Logger = slog.Default()

@@ -2,7 +2,6 @@ package relay
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -33,7 +32,6 @@ type connection struct {
 	kept     share         // of memory, for its subscriptions
 	incoming share         // of memory, for messages being read and events being processed
 	rate     *rate.Limiter // of messages
-	identity identity
 
 	steps      atomic.Int64  // even while it reads, odd while it processes a message
 	publishing chan struct{} // an element for each event being processed
@@ -68,7 +66,7 @@ func (s *Server) connect(w http.ResponseWriter, r *http.Request, internal bool) 
 	}
 	defer func() { _ = socket.CloseNow() }()
 	socket.SetReadLimit(int64(s.conf.Limits.WithDefaults().Message))
-	c := newConnection(s, socket, r, internal)
+	c := newConnection(s, socket, internal)
 	defer c.end(nil)
 	defer context.AfterFunc(s.closing, c.goodbye)()
 	s.counts.connections.Inc()
@@ -76,7 +74,7 @@ func (s *Server) connect(w http.ResponseWriter, r *http.Request, internal bool) 
 	c.serve()
 }
 
-func newConnection(s *Server, socket *websocket.Conn, r *http.Request, internal bool) *connection {
+func newConnection(s *Server, socket *websocket.Conn, internal bool) *connection {
 	c := &connection{
 		server: s, socket: socket,
 		out:        newOutbox(s.conf.Outbox, &share{own: ownOutbox, keep: s.governor.TryAcquireKept}),
@@ -84,7 +82,6 @@ func newConnection(s *Server, socket *websocket.Conn, r *http.Request, internal 
 		incoming:   share{own: ownIncoming, keep: s.governor.TryAcquireKept},
 		rate:       rate.NewLimiter(rate.Limit(s.conf.MessageRate), int(math.Ceil(2*s.conf.MessageRate))),
 		publishing: make(chan struct{}, s.conf.Publishing),
-		identity:   identity{challenge: rand.Text(), url: ownURL(s.conf.URL, r)},
 	}
 	// The context of the request ends when the handler hijacks the socket.
 	ctx := weir.WithTenant(context.Background(), strconv.FormatUint(connected.Add(1), 10))
@@ -102,7 +99,6 @@ func (c *connection) serve() {
 	var others sync.WaitGroup
 	others.Go(c.write)
 	others.Go(c.keepAlive)
-	c.answer("AUTH", c.identity.challenge)
 	err := c.read()
 	if !c.isLeaving() { // otherwise goodbye ends it
 		c.end(err)
@@ -201,8 +197,6 @@ func (c *connection) dispatch(kind websocket.MessageType, text []byte) (later bo
 		c.queries.count(m.SubscriptionID, m.Filters, len(text))
 	case *nostr.CloseEnvelope:
 		c.queries.close(string(*m))
-	case *nostr.AuthEnvelope:
-		c.authenticate(&m.Event)
 	}
 	return false
 }

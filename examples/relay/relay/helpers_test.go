@@ -180,8 +180,7 @@ func waitOpen(t *testing.T, internal string) {
 // client is a connection that sends and receives text.
 type client struct {
 	*websocket.Conn
-	t         *testing.T
-	challenge string
+	t *testing.T
 }
 
 func (s *served) client() *client { return connect(s.t, s.url, nil) }
@@ -194,9 +193,7 @@ func connect(t *testing.T, url string, through *http.Client) *client {
 	}
 	socket.SetReadLimit(1 << 20)
 	t.Cleanup(func() { socket.CloseNow() })
-	c := &client{Conn: socket, t: t}
-	c.challenge = c.want("AUTH")[1].(string)
-	return c
+	return &client{Conn: socket, t: t}
 }
 
 func (c *client) send(text string) {

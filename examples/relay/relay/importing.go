@@ -1,7 +1,6 @@
 package relay
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,7 +21,6 @@ type Import struct {
 	Trusted    bool                // do not verify ids and signatures
 	Journal    string              // path, as of bulk.Config
 	Rejects    string              // path, as of bulk.Config
-	Size       int64               // of the source in bytes, decompressed; 0 if not known
 	OnProgress func(bulk.Snapshot) // called once a second
 }
 
@@ -35,28 +33,23 @@ const (
 	leastRetry, mostRetry = 10 * time.Millisecond, time.Second // after a refusal
 )
 
-// Import imports events, one JSON object a line: plain, gzip or zstd. It shares the
+// Import imports events, one JSON object a line. It shares the
 // throttle, the verification and the memory of the server with its clients, which have
 // precedence: an import has a low priority, and retries refused operations. Events of an
 // import are not sent to subscriptions.
 //
 // It rejects a line that is not an event, an event that the relay does not keep, and an
-// event that its author did not sign. An event that exists already, was replaced or was
-// deleted is not an error. Otherwise it behaves like bulk.Run.
+// event that its author did not sign. An event that exists already or was replaced is not an
+// error. Otherwise it behaves like bulk.Run.
 func (s *Server) Import(ctx context.Context, source io.Reader, i Import) (bulk.Snapshot, error) {
-	lines, end, err := Decompress(source)
-	if err != nil { // the end of ctx may have ended the source
-		return bulk.Snapshot{}, cmp.Or(context.Cause(ctx), err)
-	}
-	defer end()
 	ctx = weir.WithPriority(weir.WithTenant(ctx, "import"), weir.PriorityLow)
 	throttled := new(atomic.Int64)
-	return bulk.Run(ctx, lines, bulk.Config{
+	return bulk.Run(ctx, source, bulk.Config{
 		Write: func(ctx context.Context, l bulk.Line) error {
 			return s.importLine(ctx, l, i.Trusted, throttled)
 		},
 		Workers: importWorkers, MaxLine: s.conf.Limits.WithDefaults().Message,
-		Memory: s.governor, Journal: i.Journal, Rejects: i.Rejects, Marks: s.conf.Marks, Sync: s.conf.Sync, Size: i.Size,
+		Memory: s.governor, Journal: i.Journal, Rejects: i.Rejects, Marks: s.conf.Marks, Sync: s.conf.Sync,
 		OnProgress: s.progress(i.OnProgress, throttled),
 	})
 }
@@ -99,10 +92,7 @@ func (s *Server) importLine(ctx context.Context, l bulk.Line, trusted bool, thro
 }
 
 func (s *Server) importable(e *nostr.Event) error {
-	switch {
-	case e.Kind == nostr.KindClientAuthentication:
-		return protocol.Errorf(protocol.Invalid, "kind %d is for AUTH", e.Kind)
-	case e.IsEphemeral():
+	if e.IsEphemeral() {
 		return protocol.Errorf(protocol.Invalid, "kind %d is ephemeral: it is not kept", e.Kind)
 	}
 	return s.conf.Limits.CheckTime(e, time.Now())

@@ -10,7 +10,7 @@ import (
 )
 
 // supported lists the NIPs that the relay implements.
-var supported = []int{1, 9, 11, 42, 45, 70}
+var supported = []int{1, 11, 45, 70}
 
 // inform answers a request that is not a WebSocket handshake: with the information document
 // if the client accepts it.
@@ -39,13 +39,13 @@ func (s *Server) inform(w http.ResponseWriter, r *http.Request) {
 func (s *Server) information() map[string]any {
 	c, l := s.conf, s.conf.Limits.WithDefaults()
 	document := map[string]any{
-		"name": c.Name, "description": c.Description, "contact": c.Contact, "pubkey": c.PubKey,
-		"supported_nips": supported, "software": "https://github.com/weir-go/weir",
+		"name": c.Name, "supported_nips": supported,
+		"software": "https://github.com/weir-go/weir",
 		"limitation": map[string]any{
 			"max_message_length": l.Message, "max_content_length": l.Content, "max_event_tags": l.Tags,
 			"max_subscriptions": c.Subscriptions, "max_subid_length": l.Subscription, "max_filters": l.Filters,
 			"max_limit": l.Limit, "default_limit": l.Limit, "created_at_upper_limit": int(l.Future / time.Second),
-			"auth_required": false, "payment_required": false, "restricted_writes": c.AuthToWrite,
+			"auth_required": false, "payment_required": false, "restricted_writes": false,
 		},
 	}
 	maps.DeleteFunc(document, func(_ string, value any) bool { return value == "" })

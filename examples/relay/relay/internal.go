@@ -22,7 +22,7 @@ import (
 //
 //	GET /metrics    for Prometheus
 //	GET /health     200 while the relay is open
-//	POST /import    events, one a line: plain, gzip or zstd; the answer reports the progress as JSON lines
+//	POST /import    events, one a line; the answer reports the progress as JSON lines
 //	GET /           WebSocket without a rate, and not counted among the connections; its work goes before that of the public
 //
 // For an import, ?journal=NAME keeps a journal, so that the same source resumes after a

@@ -90,10 +90,6 @@ func TestSocketsThatAreRefused(t *testing.T) {
 	}{
 		"in all":     {relay.Config{Connections: 2, Sockets: 3}, http.StatusServiceUnavailable},
 		"by address": {relay.Config{ConnectionsPerAddress: 3}, http.StatusTooManyRequests},
-		"behind a proxy": {relay.Config{
-			Connections: 2, Sockets: 3, ConnectionsPerAddress: 1,
-			Address: func(r *http.Request) string { return r.Header.Get("X-Real-IP") },
-		}, http.StatusServiceUnavailable},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, address := listening(t, test.conf)

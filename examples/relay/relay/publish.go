@@ -17,7 +17,7 @@ import (
 // the answer to the client.
 func (c *connection) publish(e *nostr.Event) (ok bool, reason string) {
 	s := c.server
-	if reason := c.allowed(e); reason != "" {
+	if reason := s.allowed(e); reason != "" {
 		s.counts.refused(allowing)
 		return false, reason
 	}
@@ -48,19 +48,14 @@ func (c *connection) publish(e *nostr.Event) (ok bool, reason string) {
 	return answerTo(outcome)
 }
 
-// allowed returns the reason why this client may not publish an event, "" if it may. It is
+// allowed returns the reason why no client may publish an event, "" if it may. It is
 // cheap, so it comes before verification.
-func (c *connection) allowed(e *nostr.Event) string {
-	if err := c.server.conf.Limits.CheckTime(e, time.Now()); err != nil {
+func (s *Server) allowed(e *nostr.Event) string {
+	if err := s.conf.Limits.CheckTime(e, time.Now()); err != nil {
 		return err.Error()
 	}
-	switch {
-	case e.Kind == nostr.KindClientAuthentication:
-		return protocol.Reason(protocol.Invalid, "kind %d is for AUTH", e.Kind)
-	case protocol.Protected(e) && !c.identity.is(e.PubKey):
-		return c.challenge("only its author may publish a protected event")
-	case c.server.conf.AuthToWrite && !c.identity.known():
-		return c.challenge("this relay takes events from clients that have authenticated")
+	if protocol.Protected(e) {
+		return protocol.Reason(protocol.Blocked, "this relay takes no protected events")
 	}
 	return ""
 }
@@ -99,8 +94,6 @@ func answerTo(o store.Outcome) (ok bool, reason string) {
 		return true, protocol.Reason(protocol.Duplicate, "the event is here")
 	case store.Superseded:
 		return false, protocol.Reason(protocol.Duplicate, "a newer version is here")
-	case store.Deleted:
-		return false, protocol.Reason(protocol.Blocked, "its author had the event deleted")
 	}
 	return true, ""
 }

@@ -47,8 +47,7 @@ func TestEventsThatAreRefused(t *testing.T) {
 		"altered":       {altered, "invalid:*", "verification"},
 		"forged":        {forged, "invalid:*", "verification"},
 		"future":        {future, "invalid: created_at*", "permission"},
-		"an AUTH":       {someone.event(22242, ""), "invalid:*", "permission"},
-		"protected":     {someone.event(1, "", nostr.Tag{"-"}), "auth-required:*", "permission"},
+		"protected":     {someone.event(1, "", nostr.Tag{"-"}), "blocked:*", "permission"},
 		"of 3,000 tags": {someone.event(1, "", slices.Repeat(nostr.Tags{{"t", "x"}}, 3000)...), "invalid:*", "parsing"},
 		"of 70 KB":      {someone.event(1, strings.Repeat("x", 70_000)), "invalid:*", "parsing"},
 	} {
@@ -57,9 +56,6 @@ func TestEventsThatAreRefused(t *testing.T) {
 			s := serve(t, relay.Config{Store: kept})
 			c := s.client()
 			c.send(eventMessage(test.event))
-			if name == "protected" {
-				c.want("AUTH", c.challenge)
-			}
 			c.want("OK", test.event.ID, false, test.reason)
 			if kept.len() > 0 {
 				t.Error("it was saved")
@@ -83,38 +79,6 @@ func TestMessageThatIsTooLongEndsTheConnection(t *testing.T) {
 	if got := s.metric(`relay_refused_total{stage="size"}`); got != "1" {
 		t.Errorf("%s are counted, want 1", got)
 	}
-}
-
-func TestAuthentication(t *testing.T) {
-	const url = "wss://relay.example.com"
-	s := serve(t, relay.Config{AuthToWrite: true, URL: url})
-	c := s.client()
-	e := someone.event(1, "protected", nostr.Tag{"-"})
-	c.send(eventMessage(e))
-	c.want("AUTH", c.challenge)
-	c.want("OK", e.ID, false, "auth-required:*")
-
-	auth := func(challenge, url string) *nostr.Event {
-		return someone.event(22242, "", nostr.Tag{"challenge", challenge}, nostr.Tag{"relay", url})
-	}
-	for _, wrong := range []*nostr.Event{auth("other", url), auth(c.challenge, "wss://other.example.com"), someone.event(1, "")} {
-		c.send(`["AUTH",` + wrong.String() + `]`)
-		c.want("OK", wrong.ID, false, "invalid:*")
-	}
-	forged := auth(c.challenge, url)
-	forged.Sig = e.Sig
-	c.send(`["AUTH",` + forged.String() + `]`)
-	c.want("OK", forged.ID, false, "invalid:*")
-
-	right := auth(c.challenge, url)
-	c.send(`["AUTH",` + right.String() + `]`)
-	c.want("OK", right.ID, true)
-	c.publish(e)
-
-	stranger := author(nostr.GeneratePrivateKey()).event(1, "of another", nostr.Tag{"-"})
-	c.send(eventMessage(stranger))
-	c.want("AUTH", c.challenge)
-	c.want("OK", stranger.ID, false, "auth-required:*")
 }
 
 // TestStoreThatFails checks that the client learns nothing of the store, and that a full disk,

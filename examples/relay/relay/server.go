@@ -76,13 +76,9 @@ func New(c Config) (*Server, error) {
 		return nil, err
 	}
 	s.admission = newAdmission(s.conf.Connections, s.conf.ConnectionsPerAddress, rate.Limit(s.conf.ConnectionRate))
-	perAddress := s.conf.ConnectionsPerAddress
-	if s.conf.Address != nil { // all sockets are of a proxy
-		perAddress = s.conf.Sockets
-	}
 	// The rate of sockets is not bounded: a client that only asks for the information
 	// document does not count as a new connection.
-	s.sockets = newAdmission(s.conf.Sockets, perAddress, rate.Inf)
+	s.sockets = newAdmission(s.conf.Sockets, s.conf.ConnectionsPerAddress, rate.Inf)
 	s.counts = newCounts(s)
 	return s, nil
 }
@@ -205,7 +201,7 @@ func (s *Server) Handler() http.Handler {
 			s.inform(w, r)
 			return
 		}
-		address := s.addressOf(r)
+		address := addressOf(r.RemoteAddr)
 		if denied := s.admission.enter(address); denied != nil {
 			s.counts.refused(admitting)
 			denied.answer(w)
@@ -214,12 +210,4 @@ func (s *Server) Handler() http.Handler {
 		defer s.admission.leave(address)
 		s.connect(w, r, false)
 	})
-}
-
-// addressOf returns the address that a connection counts for.
-func (s *Server) addressOf(r *http.Request) string {
-	if s.conf.Address != nil {
-		return s.conf.Address(r)
-	}
-	return addressOf(r.RemoteAddr)
 }

@@ -194,7 +194,7 @@ func TestConnectionsThatDoNotReadLeaveOthersTheirOwn(t *testing.T) {
 	g := governorOf(t, fewBytes)
 	for range 100 {
 		o := newOutbox(defaultOutbox, &share{own: ownOutbox, keep: g.TryAcquireKept})
-		for o.take(sliceBytes, defaultOutbox/2) { //nolint:revive // until it refuses
+		for o.take(sliceBytes, defaultOutbox/2) { // until it refuses
 		}
 	}
 	if kept := g.Snapshot().Kept; kept > fewBytes || kept < fewBytes-sliceBytes {

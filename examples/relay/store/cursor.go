@@ -63,8 +63,8 @@ func Cost(f nostr.Filter) int {
 // Next reads about the given number of keys and passes their events to emit, until emit
 // returns false: emit has then taken that event and wants no more now. Next reports whether
 // there may be more. The next call continues after the last event, even if events were saved
-// or deleted meanwhile: no event comes twice, and an event that was there from the start is
-// missed only if it was replaced or deleted.
+// meanwhile: no event comes twice, and an event that was there from the start is
+// missed only if it was replaced.
 //
 // A call is one transaction, and its duration is bounded by keys, which counts index entries
 // and records. Emit runs inside it, and must not block.

@@ -12,10 +12,7 @@
 // # Rules
 //
 // Save applies the protocol's rules in one transaction, whatever the order in which events
-// arrive. It keeps the newest version of a replaceable or addressable event. A deletion
-// (kind 5) removes the events that it names of the same author, and leaves a mark, so that a
-// later import does not restore them. A deletion cannot be deleted. An older version does
-// not replace a deleted one, neither by Save nor by an import.
+// arrive. It keeps the newest version of a replaceable or addressable event.
 //
 // # Durability
 //
@@ -27,6 +24,6 @@
 //
 // # Limits
 //
-// A filter finds an event by the first 2,000 different values of its single-letter tags, and
-// a deletion names at most 2,000 events: a transaction holds no more.
+// A filter finds an event by the first 2,000 different values of its single-letter tags: a
+// transaction holds no more.
 package store

@@ -25,8 +25,6 @@ import (
 //	inKinds     kind, stamp          kind
 //	inTags      letter, hash, stamp  kind
 //	inVersions  address              stamp of the newest version that came
-//	goneID      ID, author           none: the author had the event deleted
-//	goneTo      address              time: the author had the versions up to it deleted
 //	ofImports   ID of an import      how many of its lines are in
 //	layout      none                 number of this layout
 //
@@ -40,8 +38,6 @@ const (
 	inKinds    = 'k'
 	inTags     = 't'
 	inVersions = 'v'
-	goneID     = 'd'
-	goneTo     = 'D'
 	ofImports  = 'm'
 	layout     = 'l'
 )

@@ -122,7 +122,7 @@ func (s *Store) Sync() error {
 	return s.db.Sync()
 }
 
-// Reclaim frees the disk space of replaced and deleted events in the value log: it rewrites
+// Reclaim frees the disk space of replaced events in the value log: it rewrites
 // files with half or more garbage, and returns their number. It learns of garbage from
 // compactions, which are delayed. A relay calls it every few minutes. It uses the disk for
 // about a second per file, and ends early, between two files, with ctx.

@@ -7,22 +7,11 @@ import (
 
 	"github.com/nbd-wtf/go-nostr"
 
-	"github.com/weir-go/weir/examples/relay/protocol"
 	"github.com/weir-go/weir/examples/relay/store"
 )
 
 func event(n, author int, created nostr.Timestamp, kind int, tags ...nostr.Tag) nostr.Event {
 	return nostr.Event{ID: idOf(n), PubKey: authorOf(author), CreatedAt: created, Kind: kind, Tags: tags}
-}
-
-func deletion(n, author int, created nostr.Timestamp, tags ...nostr.Tag) nostr.Event {
-	return event(n, author, created, nostr.KindDeletion, tags...)
-}
-
-func ofID(n int) nostr.Tag { return nostr.Tag{"e", idOf(n)} }
-
-func ofArticle(author int) nostr.Tag {
-	return nostr.Tag{"a", protocol.Address{Kind: 30023, PubKey: authorOf(author), D: "x"}.String()}
 }
 
 func article(n, author int, created nostr.Timestamp) nostr.Event {
@@ -47,36 +36,6 @@ func TestRules(t *testing.T) {
 		},
 		"versions of a second": {
 			[]step{{article(2, 1, 10), store.Saved}, {article(3, 1, 10), store.Superseded}, {article(1, 1, 10), store.Saved}}, "1",
-		},
-		"a deletion keeps out": {
-			[]step{{event(1, 1, 10, 1), store.Saved}, {deletion(2, 1, 20, ofID(1)), store.Saved}, {event(1, 1, 10, 1), store.Deleted}}, "2",
-		},
-		"a deletion before the event": {
-			[]step{{deletion(2, 1, 20, ofID(1)), store.Saved}, {event(1, 1, 10, 1), store.Deleted}}, "2",
-		},
-		"a deletion by another": {
-			[]step{{event(1, 1, 10, 1), store.Saved}, {deletion(2, 2, 20, ofID(1), ofID(3)), store.Saved}, {event(3, 1, 10, 1), store.Saved}}, "2 1 3",
-		},
-		"a deletion of a deletion": {
-			[]step{{deletion(1, 1, 10), store.Saved}, {deletion(2, 1, 20, ofID(1), ofID(3)), store.Saved}, {deletion(3, 1, 5), store.Saved}}, "2 1 3",
-		},
-		"a deletion of versions": {
-			[]step{{article(1, 1, 20), store.Saved}, {deletion(2, 1, 20, ofArticle(1)), store.Saved}, {article(3, 1, 20), store.Deleted}, {article(4, 1, 21), store.Saved}}, "4 2",
-		},
-		"a deletion of the same second": {
-			[]step{{article(1, 1, 20), store.Saved}, {deletion(2, 1, 20, ofArticle(1)), store.Saved}}, "2",
-		},
-		"a deletion of earlier versions": {
-			[]step{{article(1, 1, 21), store.Saved}, {deletion(2, 1, 20, ofArticle(1)), store.Saved}}, "1 2",
-		},
-		"an earlier deletion after a later one": {
-			[]step{{deletion(1, 1, 20, ofArticle(1)), store.Saved}, {deletion(2, 1, 10, ofArticle(1)), store.Saved}, {article(3, 1, 15), store.Deleted}}, "1 2",
-		},
-		"a version after the deletion of a later one": {
-			[]step{{article(1, 1, 20), store.Saved}, {deletion(2, 1, 30, ofID(1)), store.Saved}, {article(3, 1, 10), store.Superseded}, {article(4, 1, 21), store.Saved}}, "2 4",
-		},
-		"a version whose deletion came first": {
-			[]step{{article(3, 1, 10), store.Saved}, {deletion(2, 1, 30, ofID(1)), store.Saved}, {article(1, 1, 20), store.Deleted}, {article(4, 1, 15), store.Superseded}}, "2",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -21,11 +21,10 @@ const (
 	Saved      Outcome = 1 // it is in the store
 	Duplicate  Outcome = 2 // it was already stored
 	Superseded Outcome = 3 // a newer version is stored
-	Deleted    Outcome = 4 // its author has deleted it
-	Ephemeral  Outcome = 5 // its kind is not kept
+	Ephemeral  Outcome = 4 // its kind is not kept
 )
 
-var outcomes = [...]string{Saved: "saved", Duplicate: "duplicate", Superseded: "superseded", Deleted: "deleted", Ephemeral: "ephemeral"}
+var outcomes = [...]string{Saved: "saved", Duplicate: "duplicate", Superseded: "superseded", Ephemeral: "ephemeral"}
 
 // String returns the outcome in a word.
 func (o Outcome) String() string {
@@ -37,22 +36,16 @@ func (o Outcome) String() string {
 
 // Save adds an event to the store, and applies its effect on other events by the rules of
 // the package. The caller has verified it. Concurrent calls are safe, even with versions of
-// the same event and deletions: the result equals some sequential order.
+// the same event: the result equals some sequential order.
 //
 // The error is that of ctx, [ErrClosed], [ErrFull], an error of Badger, or reports that the
-// event has a kind above 65,535 or deletes more than 2,000. The event has then not been
-// saved, but if it deletes more than fits in a transaction, some of the deleted events may
-// be gone.
+// event has a kind above 65,535. The event has then not been saved.
 func (s *Store) Save(ctx context.Context, e *nostr.Event) (Outcome, error) {
 	if e.Kind < 0 || e.Kind > math.MaxUint16 {
 		return 0, fmt.Errorf("store: kind %d: want 0 to 65535", e.Kind)
 	}
 	if e.IsEphemeral() {
 		return Ephemeral, nil
-	}
-	named, err := namedBy(e)
-	if err != nil {
-		return 0, err
 	}
 	if err := s.enter(); err != nil {
 		return 0, err
@@ -61,39 +54,14 @@ func (s *Store) Save(ctx context.Context, e *nostr.Event) (Outcome, error) {
 	if err := badgerload.Space(s.conf); err != nil {
 		return 0, fmt.Errorf("%w: %w", ErrFull, err)
 	}
-	for {
-		var outcome Outcome
-		var doomed []stamp
-		err := s.update(ctx, func(tx *badger.Txn) (err error) {
-			if outcome, err = refuse(tx, e); outcome == Deleted && err == nil {
-				return supersede(tx, e)
-			}
-			if outcome != 0 || err != nil {
-				return err
-			}
-			if doomed, err = named.mark(tx); err != nil {
-				return err
-			}
-			for _, d := range doomed {
-				if err := remove(tx, d); err != nil {
-					return err
-				}
-			}
-			outcome = Saved
-			return add(tx, e)
-		})
-		if err == nil {
-			return outcome, nil
+	var outcome Outcome
+	return outcome, s.update(ctx, func(tx *badger.Txn) (err error) {
+		if outcome, err = refuse(tx, e); outcome != 0 || err != nil {
+			return err
 		}
-		if len(doomed) == 0 || !errors.Is(err, badger.ErrTxnTooBig) {
-			return 0, err
-		}
-		for _, d := range doomed {
-			if err := s.update(ctx, func(tx *badger.Txn) error { return remove(tx, d) }); err != nil {
-				return 0, err
-			}
-		}
-	}
+		outcome = Saved
+		return add(tx, e)
+	})
 }
 
 // update runs a transaction, and repeats it after a conflict.
@@ -114,9 +82,6 @@ func refuse(tx *badger.Txn, e *nostr.Event) (Outcome, error) {
 	if found, err := valueOf(tx, key(inIDs, raw(e.ID))); err != nil || found != nil {
 		return Duplicate, err
 	}
-	if gone, err := isDeleted(tx, e); err != nil || gone {
-		return Deleted, err
-	}
 	if address, ok := protocol.AddressOf(e); ok {
 		newest, found, err := newestOf(tx, address)
 		if err != nil || found && newest.before(stampOf(e)) {
@@ -126,8 +91,7 @@ func refuse(tx *badger.Txn, e *nostr.Event) (Outcome, error) {
 	return 0, nil
 }
 
-// newestOf returns the stamp of the newest version ever saved at an address, even if it was
-// deleted since: an older one does not replace it.
+// newestOf returns the stamp of the newest version saved at an address.
 func newestOf(tx *badger.Txn, a protocol.Address) (newest stamp, found bool, err error) {
 	value, err := valueOf(tx, addressKey(inVersions, a))
 	if err != nil || value == nil {
@@ -160,9 +124,7 @@ func add(tx *badger.Txn, e *nostr.Event) error {
 	return nil
 }
 
-// supersede removes the older version if this one is the newest. A version that its author
-// has deleted supersedes too, so that the result does not depend on whether the version or
-// its deletion came first.
+// supersede removes the older version, which this one replaces.
 func supersede(tx *badger.Txn, e *nostr.Event) error {
 	address, ok := protocol.AddressOf(e)
 	if !ok {
@@ -170,7 +132,7 @@ func supersede(tx *badger.Txn, e *nostr.Event) error {
 	}
 	s := stampOf(e)
 	newest, found, err := newestOf(tx, address)
-	if err != nil || found && newest.before(s) {
+	if err != nil {
 		return err
 	}
 	if found {
