@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
+	"github.com/weir-go/weir/internal/certstest"
+	"github.com/weir-go/weir/internal/must"
 )
 
 // curl runs curl and returns the version of HTTP, the status and the size of the answer.
@@ -65,22 +67,24 @@ func TestClientCurlHTTP2(t *testing.T) {
 	curls(t, "1.1", "--http1.1", plain.url)
 
 	secure := newConfigured(t, up)
-	certificate, key := selfSigned(t)
+	authority, folder := certstest.New(t), t.TempDir()
+	ca, certificate, key := folder+"/ca.pem", folder+"/certificate.pem", folder+"/key.pem"
+	signed, secret := authority.Sign("weir")
+	write(t, ca, string(authority.PEM()))
+	write(t, certificate, string(signed))
+	write(t, key, string(secret))
 	secure.write(t, "")
 	encrypt(t, secure.file, certificate, key)
 	secure.start(t)
 	url := strings.Replace(secure.url, "http:", "https:", 1)
-	curls(t, "2", "--cacert", certificate, url)
-	curls(t, "1.1", "--http1.1", "--cacert", certificate, url)
+	curls(t, "2", "--cacert", ca, url)
+	curls(t, "1.1", "--http1.1", "--cacert", ca, url)
 }
 
 // encrypt adds a certificate to the only listener of a file.
 func encrypt(t *testing.T, file, certificate, key string) {
 	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Have(os.ReadFile(file))(t)
 	tls := fmt.Sprintf("    tls: {certificate: %q, key: %q}\nupstreams:", certificate, key)
 	write(t, file, strings.Replace(string(text), "upstreams:", tls, 1))
 }
@@ -170,9 +174,7 @@ func TestClientWebSocket(t *testing.T) {
 	conn.SetReadLimit(2 << 20)
 	for n := range 100 {
 		sent := bytes.Repeat([]byte{byte(n)}, 1+n*n*100) // up to a megabyte
-		if err := conn.Write(ctx, websocket.MessageBinary, sent); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, conn.Write(ctx, websocket.MessageBinary, sent))
 		if _, got, err := conn.Read(ctx); err != nil || !bytes.Equal(got, sent) {
 			t.Fatalf("message %d of %d bytes came back with %d, %v", n, len(sent), len(got), err)
 		}
@@ -180,5 +182,5 @@ func TestClientWebSocket(t *testing.T) {
 	if err := conn.Close(websocket.StatusNormalClosure, ""); err != nil {
 		t.Error(err)
 	}
-	eventually(t, "the WebSocket holds no slot", func() bool { return p.counts(t).inFlight == 0 })
+	must.Happen(t, "the WebSocket holds no slot", func() bool { return p.counts(t).inFlight == 0 })
 }

@@ -11,8 +11,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weir-go/weir/internal/must"
 	apps "k8s.io/api/apps/v1"
 	core "k8s.io/api/core/v1"
+	network "k8s.io/api/networking/v1"
 	policy "k8s.io/api/policy/v1"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 	gateway "sigs.k8s.io/gateway-api/apis/v1"
@@ -23,10 +25,7 @@ import (
 // field is an error.
 func manifests(t *testing.T, name string) (all []any) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(root(), "deploy", "kubernetes", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Have(os.ReadFile(filepath.Join(root(), "deploy", "kubernetes", name)))(t)
 	for i, document := range bytes.Split(text, []byte("\n---\n")) {
 		var head struct{ APIVersion, Kind string }
 		if err := yaml.Unmarshal(document, &head); err != nil {
@@ -42,6 +41,8 @@ func manifests(t *testing.T, name string) (all []any) {
 			into = new(apps.Deployment)
 		case "policy/v1 PodDisruptionBudget":
 			into = new(policy.PodDisruptionBudget)
+		case "networking.k8s.io/v1 NetworkPolicy":
+			into = new(network.NetworkPolicy)
 		case "gateway.networking.k8s.io/v1 HTTPRoute":
 			into = new(gateway.HTTPRoute)
 		default:
@@ -55,14 +56,14 @@ func manifests(t *testing.T, name string) (all []any) {
 	return all
 }
 
-var examples = []string{"sidecar.yaml", "gateway.yaml"}
+var examples = []string{"sidecar.yaml", "gateway.yaml", "fleet.yaml"}
 
 // TestManifests decodes the examples as Kubernetes would, and checks the references between
 // them.
 func TestManifests(t *testing.T) {
 	for _, name := range examples {
 		t.Run(name, func(t *testing.T) {
-			var deployment *apps.Deployment
+			var deployment *apps.Deployment // weir's is the last
 			var config *core.ConfigMap
 			var service *core.Service
 			for _, m := range manifests(t, name) {
@@ -111,9 +112,7 @@ func stops(t *testing.T, pod core.PodSpec, file string, sidecar bool) {
 	var c struct {
 		Shutdown struct{ Wait, Grace meta.Duration }
 	}
-	if err := yaml.Unmarshal([]byte(file), &c); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, yaml.Unmarshal([]byte(file), &c))
 	wait, grace := c.Shutdown.Wait.Duration, c.Shutdown.Grace.Duration
 	if sidecar != (wait == 0) {
 		t.Errorf("weir waits for %v", wait)
@@ -158,10 +157,7 @@ func TestUnit(t *testing.T) {
 	if err != nil {
 		t.Skip("no systemd-analyze")
 	}
-	text, err := os.ReadFile(filepath.Join(root(), "deploy", "weir.service"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Have(os.ReadFile(filepath.Join(root(), "deploy", "weir.service")))(t)
 	file := filepath.Join(t.TempDir(), "weir.service")
 	write(t, file, strings.ReplaceAll(string(text), "/usr/local/bin/weir", program(t, "weir"))) // systemd checks that the program exists
 	if said, err := exec.Command(analyze, "verify", file).CombinedOutput(); err != nil || len(said) > 0 {
@@ -173,10 +169,7 @@ func TestUnit(t *testing.T) {
 // image without a C library.
 func TestContainer(t *testing.T) {
 	trial(t)
-	text, err := os.ReadFile(filepath.Join(root(), "deploy", "Containerfile"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Have(os.ReadFile(filepath.Join(root(), "deploy", "Containerfile")))(t)
 	file := filepath.Join(t.TempDir(), "weir")
 	_, command, found := strings.Cut(string(text), "RUN ")
 	command, _, _ = strings.Cut(command, "\n")

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weir-go/weir/internal/must"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/interop"
@@ -17,10 +18,7 @@ import (
 // message.
 func TestClientGRPC(t *testing.T) {
 	trial(t)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Have(net.Listen("tcp", "127.0.0.1:0"))(t)
 	server := grpc.NewServer()
 	testgrpc.RegisterTestServiceServer(server, interop.NewTestServer())
 	go func() { _ = server.Serve(l) }() // until it is stopped
@@ -30,10 +28,7 @@ func TestClientGRPC(t *testing.T) {
 	p.protocol = "http2"
 	p.write(t, "routes:\n  - {grpc: grpc.testing.TestService/*}\n")
 	p.start(t)
-	conn, err := grpc.NewClient(p.address, grpc.WithTransportCredentials(insecure.NewCredentials()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Have(grpc.NewClient(p.address, grpc.WithTransportCredentials(insecure.NewCredentials())))(t)
 	defer conn.Close()
 	client := testgrpc.NewTestServiceClient(conn)
 	for name, call := range map[string]func(context.Context, testgrpc.TestServiceClient, ...grpc.CallOption){
@@ -56,5 +51,5 @@ func TestClientGRPC(t *testing.T) {
 			call(ctx, client)
 		})
 	}
-	eventually(t, "no call holds a slot", func() bool { return p.counts(t).inFlight == 0 })
+	must.Happen(t, "no call holds a slot", func() bool { return p.counts(t).inFlight == 0 })
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/summerwind/h2spec"
 	"github.com/summerwind/h2spec/config"
+	"github.com/weir-go/weir/internal/must"
 )
 
 // TestClientH2spec checks the listener against the specification of HTTP/2: it must pass
@@ -61,10 +62,7 @@ func specified(t *testing.T, url string, timeout time.Duration) (passed map[stri
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Have(os.ReadFile(file))(t)
 	var report struct {
 		Suites []struct {
 			Name  string `xml:"package,attr"`
@@ -75,9 +73,7 @@ func specified(t *testing.T, url string, timeout time.Duration) (passed map[stri
 			} `xml:"testcase"`
 		} `xml:"testsuite"`
 	}
-	if err := xml.Unmarshal(text, &report); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, xml.Unmarshal(text, &report))
 	passed = map[string]bool{}
 	for _, suite := range report.Suites {
 		for _, c := range suite.Cases {

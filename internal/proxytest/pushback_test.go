@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/weirgrpc"
 	"github.com/weir-go/weir/weirhttp"
 	"google.golang.org/grpc"
@@ -49,10 +50,7 @@ func startUnlimited(t testing.TB) peer { return startUpstream(t, upstream{worker
 // startGRPC starts a gRPC server, which answers RESOURCE_EXHAUSTED beyond a concurrency.
 func startGRPC(t testing.TB, limit int64) peer {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Have(net.Listen("tcp", "127.0.0.1:0"))(t)
 	var running atomic.Int64
 	server := grpc.NewServer(grpc.UnaryInterceptor(func(ctx context.Context, req any, _ *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
 		defer running.Add(-1)
@@ -94,10 +92,7 @@ func overHTTP(_ testing.TB, _ peer, n int) func(http.RoundTripper) http.RoundTri
 func overGRPC(t testing.TB, p peer, n int) func(http.RoundTripper) http.RoundTripper {
 	t.Helper()
 	dial := func(opts ...grpc.DialOption) testgrpc.TestServiceClient {
-		conn, err := grpc.NewClient(p.url[len("http://"):], append(opts, grpc.WithTransportCredentials(insecure.NewCredentials()))...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		conn := must.Have(grpc.NewClient(p.url[len("http://"):], append(opts, grpc.WithTransportCredentials(insecure.NewCredentials()))...))(t)
 		t.Cleanup(func() { conn.Close() })
 		return testgrpc.NewTestServiceClient(conn)
 	}

@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/weir-go/weir/internal/must"
 )
 
 // onceEach creates requests that no client or proxy may send twice: they are no GET, and each
@@ -111,7 +113,7 @@ streams: {max: %s}
 			p.write(t, text)
 			began := time.Now()
 			p.signal(t, syscall.SIGHUP)
-			eventually(t, "the file is in force", func() bool { return p.applied(t, marker) })
+			must.Happen(t, "the file is in force", func() bool { return p.applied(t, marker) })
 			took = append(took, time.Since(began))
 		}
 	})
@@ -145,7 +147,7 @@ func TestRestart(t *testing.T) {
 			p := proxies[n%2]
 			p.stop(t)
 			p.start(t)
-			eventually(t, "the balancer sends to it", func() bool { return p.counts(t).admitted > 0 })
+			must.Happen(t, "the balancer sends to it", func() bool { return p.counts(t).admitted > 0 })
 		}
 	})
 	account(t, answers, up)

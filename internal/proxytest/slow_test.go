@@ -6,6 +6,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/weir-go/weir/internal/must"
 )
 
 // beside is the result of a run beside slow clients.
@@ -89,7 +91,7 @@ func TestIdleConnections(t *testing.T) {
 				before := p.memory(t)
 				c := gather(p, connections, idle)
 				defer c.disperse()
-				eventually(t, "all connections are open", func() bool { return p.files(t) >= connections })
+				must.Happen(t, "all connections are open", func() bool { return p.files(t) >= connections })
 				pause(either(5*time.Second, time.Second)) // for the garbage collector
 				more[p.name] = append(more[p.name], float64(p.memory(t)-before)/1e6)
 				if pair == 0 {

@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/weir-go/weir/internal/must"
 )
 
 // soaking counts the requests of a soak and the answers that its clients got.
@@ -81,7 +83,7 @@ func TestSoak(t *testing.T) {
 	p := newConfigured(t, up)
 	p.write(t, "compartments:\n  api: {queue: {size: 20}}\n")
 	p.start(t)
-	eventually(t, "the upstream answers through the proxy", func() bool { status, _ := get(t, p.url+"/ready"); return status == 200 })
+	must.Happen(t, "the upstream answers through the proxy", func() bool { status, _ := get(t, p.url+"/ready"); return status == 200 })
 	pause(time.Second)
 	before, files := p.counts(t), p.files(t)
 	goroutines, heap := p.remains(t)
@@ -104,7 +106,7 @@ func TestSoak(t *testing.T) {
 	all.Wait()
 	client.CloseIdleConnections()
 
-	eventually(t, "nothing is in flight", func() bool { f := p.counts(t); return f.inFlight == 0 && f.queued == 0 })
+	must.Happen(t, "nothing is in flight", func() bool { f := p.counts(t); return f.inFlight == 0 && f.queued == 0 })
 	after := p.counts(t)
 	tb := newTable(t, fmt.Sprintf("a soak of %v with kills of the upstream each %v", during, kills), "what", "how many")
 	tb.row("sent", s.sent.Load())
@@ -124,7 +126,7 @@ func TestSoak(t *testing.T) {
 	// Idle connections to the upstream are kept, so there are more after a soak than before.
 	tb.row("files before", files)
 	tb.row("files after", p.files(t))
-	eventually(t, "the goroutines of the soak have ended", func() bool { now, _ := p.remains(t); return now <= goroutines+2*keptConnections })
+	must.Happen(t, "the goroutines of the soak have ended", func() bool { now, _ := p.remains(t); return now <= goroutines+2*keptConnections })
 	now, left := p.remains(t)
 	tb.row("goroutines before", goroutines)
 	tb.row("goroutines after", now)

@@ -70,13 +70,3 @@ func (tb *table) row(cells ...any) {
 
 // pause sleeps: trials run real processes.
 func pause(d time.Duration) { time.Sleep(d) }
-
-// eventually waits until done returns true.
-func eventually(t testing.TB, what string, done func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(startTimeout); !done(); pause(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("never: %s", what)
-		}
-	}
-}

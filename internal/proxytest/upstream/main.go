@@ -9,7 +9,6 @@
 //	/slow?for=1s    a chunk at once and one at the end
 //	/events         an event each 100 ms, until the client leaves
 //	/socket         a WebSocket that sends no messages
-//	/fault/KIND     breaks HTTP, by the kinds of faults.go
 //	/-/speed?of=0.3 from now on work runs at 30% of its speed
 //	/-/seen         how often each value of the header Trial-Id was seen, as JSON
 package main
@@ -87,7 +86,6 @@ func (s *server) handler() http.Handler {
 	mux.HandleFunc("/slow", slow)
 	mux.HandleFunc("/events", events)
 	mux.HandleFunc("/socket", socket)
-	mux.HandleFunc("/fault/{kind}", fault)
 	mux.HandleFunc("/ready", func(http.ResponseWriter, *http.Request) {})
 	mux.HandleFunc("/-/speed", s.setSpeed)
 	mux.Handle("/-/seen", &s.seen)
