@@ -32,7 +32,7 @@ type reader struct {
 
 // programs lists the programs that the lines run, to be built.
 func programs(lines []Line) (folders []string) {
-	folders = []string{"./cmd/weir"}
+	folders = []string{"./cmd/weir", "./cmd/weir-work"}
 	for _, l := range lines {
 		commands, _ := Commands(l.At, l.Dir, l.Text)
 		for _, c := range commands {
@@ -66,6 +66,7 @@ func newReader(dir string, folders []string) (*reader, error) {
 	scores := []byte(`{"scenario":"det-1.5x","law":"another","seed":21,"goodput_pct":50}` + "\n")
 	return r, errors.Join(
 		os.WriteFile(filepath.Join(dir, "work/weir.yaml"), example, 0o600),
+		os.WriteFile(filepath.Join(dir, "work/send-mail"), []byte("#!/bin/sh\nexit 0\n"), 0o700), //nolint:gosec // it is run
 		os.WriteFile(filepath.Join(dir, "work/random-peers.jsonl"), scores, 0o600),
 		os.WriteFile(filepath.Join(dir, "work/named-peers.jsonl"), scores, 0o600))
 }

@@ -36,8 +36,8 @@ const howToUpdate = "if that is meant, tell users in CHANGELOG.md and run go tes
 
 // mostExported is the largest number of lines of the API of the root, which newcomers read.
 // It was 189 when it included the needs of bulkhead and throttle (decision 0021), 185 before
-// saved states, and 187 before resting slots.
-const mostExported = 188
+// saved states, 187 before resting slots, and 188 before work that its caller abandoned.
+const mostExported = 189
 
 // unchanged demands that the exports of the frozen packages match their golden files.
 func unchanged(t *tree) (complaints []string) {
@@ -269,7 +269,7 @@ func TestAPIOfTheRootIsSmall(t *testing.T) {
 		fmt.Fprintf(&source, "const C%03d int = 0\n", i)
 		fmt.Fprintf(&golden, "const C%03d int = 0\n", i)
 	}
-	complains(t, unchanged, []string{".: exports 189 lines, at most 188"}, "weir.go", source.String(), goldenOf("."), golden.String())
+	complains(t, unchanged, []string{".: exports 190 lines, at most 189"}, "weir.go", source.String(), goldenOf("."), golden.String())
 }
 
 // writeAPI writes the golden files.

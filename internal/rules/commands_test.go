@@ -222,6 +222,15 @@ func (t *tree) testsIn(dir string) (all []*ast.FuncDecl) {
 	return all
 }
 
+func mentions(node ast.Node, name string) bool {
+	for n := range ast.Preorder(node) {
+		if id, ok := n.(*ast.Ident); ok && id.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
 // hasFlag reports whether the tests of a directory define the flag.
 func (t *tree) hasFlag(dir, name string) bool {
 	definition := regexp.MustCompile(`\bflag\.\w+\((&\w+, )?"` + regexp.QuoteMeta(name) + `"`)

@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,40 +8,6 @@ import (
 	"slices"
 	"testing"
 )
-
-// exactly are the packages that a simulation consists of.
-var exactly = []string{"internal/portable", "pid", "law", "internal/window", "internal/queue", "internal/virtual", "internal/admit", "sim", "internal/suites", "internal/tracelog", "internal/maxmin"}
-
-// inexact are the functions of package math that some machines implement in assembly, or
-// with other instructions, and so with other last bits.
-var inexact = []string{
-	"Acos", "Acosh", "Asin", "Asinh", "Atan", "Atan2", "Atanh", "Cbrt", "Cos", "Cosh", "Erf", "Erfc", "Erfcinv", "Erfinv",
-	"Exp", "Exp2", "Expm1", "Gamma", "Hypot", "J0", "J1", "Jn", "Lgamma", "Log", "Log10", "Log1p", "Log2", "Pow",
-	"Sin", "Sincos", "Sinh", "Tan", "Tanh", "Y0", "Y1", "Yn",
-}
-
-// portable forbids them.
-func portable(t *tree) (complaints []string) {
-	for _, file := range t.sources {
-		if file.test || !slices.Contains(exactly, file.dir) {
-			continue
-		}
-		for _, use := range file.uses("math", inexact...) {
-			complaints = append(complaints, fmt.Sprintf("%s: this function of package math differs between machines in its last bits: "+
-				"for a seed to give the same result on all of them, take that of internal/portable, or add it there", t.at(use)))
-		}
-	}
-	return complaints
-}
-
-func TestSimulationNeedsNoInexactFunctions(t *testing.T) {
-	holds(t, portable)
-	complains(t, portable, []string{"law/a.go:3", "pid/a.go:3"},
-		"law/a.go", "package law\nimport \"math\"\nvar _ = math.Exp(1) + math.Sqrt(2)",
-		"pid/a.go", "package pid\nimport m \"math\"\nvar _ = m.Log1p",
-		"law/a_test.go", "package law\nimport \"math\"\nvar _ = math.Exp(1)",
-		"weir.go", "package weir; import \"math\"; var _ = math.Exp(1)")
-}
 
 // fusion matches a line of assembly that computes a product and a sum in one instruction.
 var fusion = regexp.MustCompile(`\(` + modulePath + `/([^()\t]+:\d+)\)\tFN?M(ADD|SUB)[SD]\t`)

@@ -18,8 +18,9 @@ const (
 	// patience is how long a test may take, besides four times its usual time. It is more than the
 	// 20 s for which tests with servers wait for a condition, so that they fail by themselves.
 	patience = 30 * time.Second
-	// shortPatience bounds the wait for a mutant whose test is expected to hang.
-	shortPatience = 10 * time.Second
+	// hangPatience is how long a test that is expected to hang on a mutant goes on, besides four
+	// times its usual time of tenths of a second, until it is said to hang.
+	hangPatience = 10 * time.Second
 )
 
 var (
@@ -27,36 +28,33 @@ var (
 	errHung     = errors.New("timed out: let the test fail by itself, or give the list the reason why it hangs")
 )
 
-// mayHang reports whether a verdict is that the test hung, and the list has a reason for it.
-func (m mutant) mayHang(err error) bool { return m.hangs != "" && errors.Is(err, errHung) }
-
-// A verdict is nil in err if the test killed the mutant.
+// A verdict is nil in err if the test killed the mutant, or hung for the reason in the list.
 type verdict struct {
 	mutant
-	err error
+	err  error
+	hung bool // for the reason in the list
 }
 
 // judge tries all mutants and prints the verdict on each. A mutant that survived, or whose test
 // hung, is tried a second time, when nothing else runs: on a busy machine a test may fail late. It
 // is an error if one is not killed.
 func judge(w io.Writer, root string, list []mutant) error {
-	var killed, late, hung, failed int
+	hung, failed := 0, 0
 	var again []mutant
 	settle := func(v verdict) {
 		switch {
-		case v.err == nil:
-			killed++
-			fmt.Fprintf(w, "killed  %s\n", v.mutant)
-		case v.mayHang(v.err):
+		case v.err != nil:
+			failed++
+			fmt.Fprintf(w, "FAIL    %s: %v\n", v.mutant, v.err)
+		case v.hung:
 			hung++
 			fmt.Fprintf(w, "hung    %s: as expected, for %s\n", v.mutant, v.hangs)
 		default:
-			failed++
-			fmt.Fprintf(w, "FAIL    %s: %v\n", v.mutant, v.err)
+			fmt.Fprintf(w, "killed  %s\n", v.mutant)
 		}
 	}
 	for v := range try(root, list, patience) {
-		if !v.mayHang(v.err) && (errors.Is(v.err, errSurvived) || errors.Is(v.err, errHung)) {
+		if errors.Is(v.err, errSurvived) || errors.Is(v.err, errHung) {
 			again = append(again, v.mutant)
 			fmt.Fprintf(w, "again   %s: %v\n", v.mutant, v.err)
 			continue
@@ -64,13 +62,9 @@ func judge(w io.Writer, root string, list []mutant) error {
 		settle(v)
 	}
 	for _, m := range again {
-		v := <-try(root, []mutant{m}, 4*patience)
-		if v.err == nil {
-			late++
-		}
-		settle(v)
+		settle(<-try(root, []mutant{m}, 4*patience))
 	}
-	fmt.Fprintf(w, "mutants: %d killed, %d of them at the second try; %d timed out as expected; %d not killed\n", killed, late, hung, failed)
+	fmt.Fprintf(w, "mutants: %d killed, %d of them by a hang, as expected; %d at the second try or not at all, %d not killed\n", len(list)-failed, hung, len(again), failed)
 	if failed > 0 {
 		return fmt.Errorf("%d of %d mutants were not killed", failed, len(list))
 	}
@@ -120,13 +114,15 @@ func tryPackage(root, pkg string, list []mutant, patience time.Duration, verdict
 			err = errors.New("changes nothing: its new code is the old")
 		}
 		if err != nil {
-			verdicts <- verdict{m, err}
+			verdicts <- verdict{mutant: m, err: err}
 			continue
 		}
 		there, places = append(there, m), append(places, at)
 	}
 	tmp, err := os.MkdirTemp("", "mutants")
 	defer os.RemoveAll(tmp)
+	var hanging sync.WaitGroup
+	defer hanging.Wait()
 	files, woven := weave(there, places)
 	shared, broken := build(tmp, root, pkg, files)
 	if broken != nil {
@@ -143,14 +139,15 @@ func tryPackage(root, pkg string, list []mutant, patience time.Duration, verdict
 		if err == nil && !woven[i] {
 			b, err = build(tmp, root, pkg, map[string]string{places[i].file: places[i].changed(0, len(places[i].text), m.new)})
 		}
-		if err == nil {
-			most := patience
-			if m.hangs != "" {
-				most = shortPatience
-			}
-			err = b.kills(m.test, strconv.Itoa(i), most+4*usual[m.test])
+		most := 4 * usual[m.test]
+		switch {
+		case err != nil:
+			verdicts <- verdict{mutant: m, err: err}
+		case m.hangs != "": // the others need not wait for it
+			hanging.Go(func() { verdicts <- b.hangs(m, strconv.Itoa(i), most+hangPatience) })
+		default:
+			verdicts <- verdict{mutant: m, err: b.kills(m.test, strconv.Itoa(i), most+patience)}
 		}
-		verdicts <- verdict{m, err}
 	}
 }
 
@@ -185,4 +182,13 @@ func (b binary) kills(test, mutant string, timeout time.Duration) error {
 		return fmt.Errorf("the test did not run to its end: %w", err)
 	}
 	return nil
+}
+
+// hangs is kills for a mutant whose test is expected to hang.
+func (b binary) hangs(m mutant, number string, timeout time.Duration) verdict {
+	err := b.kills(m.test, number, timeout)
+	if errors.Is(err, errHung) {
+		return verdict{mutant: m, hung: true}
+	}
+	return verdict{mutant: m, err: err}
 }

@@ -36,9 +36,10 @@ func TestVerdicts(t *testing.T) {
 	root := module(t,
 		"max/max.go", "package max\n\nconst Least = 1\n\nfunc Max(a, b int) int {\n\tif a > b {\n\t\treturn a\n\t}\n\treturn b\n}\n\n"+
 			"var sum int\n\nfunc Add(n int) {\n\tsum += n\n}\n",
-		"max/a_test.go", "package max\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\n"+
+		"max/a_test.go", "package max\n\nimport (\n\t\"os\"\n\t\"testing\"\n\t\"time\"\n)\n\n"+
 			"func TestMax(t *testing.T) {\n\tt.Run(\"left\", func(t *testing.T) {\n\t\tif Max(2, 1) != 2 {\n\t\t\tt.Fail()\n\t\t}\n\t})\n}\n\n"+
 			"func TestAdd(t *testing.T) {\n\tif Add(Least); sum != 1 {\n\t\tt.Fail()\n\t}\n}\n\n"+
+			"func TestSlow(t *testing.T) {\n\tif Max(2, 1) != 2 {\n\t\ttime.Sleep(4 * time.Second)\n\t}\n}\n\n"+
 			"func TestHangs(t *testing.T) {\n\tif Max(2, 1) != 2 {\n\t\tselect {}\n\t}\n}\n\n"+
 			"func TestLate(t *testing.T) {\n\tif _, err := os.Stat(\"late\"); Max(2, 1) != 2 {\n\t\tif os.WriteFile(\"late\", nil, 0o600); err == nil {\n\t\t\tt.Fail()\n\t\t}\n\t}\n}\n\n"+
 			"func TestNothing(t *testing.T) {}\n\nfunc TestRed(t *testing.T) { t.Fail() }\n\nfunc TestSkipped(t *testing.T) { t.Skip() }\n",
@@ -62,7 +63,8 @@ func TestVerdicts(t *testing.T) {
 	add("of a package", "killed", func(m *mutant) { m.file = "max" })
 	add("other blanks", "killed", func(m *mutant) { m.old, m.new = "if a>b{\n\nreturn a}", "if a < b { return a }" })
 	add("late", "killed", func(m *mutant) { m.test = "TestLate" })
-	add("hangs", "hung", func(m *mutant) { m.test, m.hangs = "TestHangs", "it waits" })
+	add("hangs", "hung ", func(m *mutant) { m.test, m.hangs = "TestHangs", "it waits" })
+	add("is slow", "survived", func(m *mutant) { m.test, m.hangs = "TestSlow", "it waits" })
 	add("survives", "survived", func(m *mutant) { m.test = "TestNothing" })
 	add("no such test", "there is no TestGone", func(m *mutant) { m.test = "TestGone" })
 	add("skipped test", "or it was skipped", func(m *mutant) { m.test = "TestSkipped" })
@@ -88,12 +90,12 @@ func TestVerdicts(t *testing.T) {
 			}
 		}
 	}
-	check("10 killed, 1 of them at the second try; 1 timed out as expected; 9 not killed")
+	check("11 killed, 1 of them by a hang, as expected; 3 at the second try or not at all, 10 not killed")
 
 	// One that does not compile takes nothing from the others.
 	list = list[:1]
 	add("does not compile", "does not compile", func(m *mutant) { m.new = "a >" })
-	check("1 killed, 0 of them at the second try; 0 timed out as expected; 1 not killed")
+	check("1 killed, 0 of them by a hang, as expected; 0 at the second try or not at all, 1 not killed")
 }
 
 // TestOnlyAFailureKills: a binary that cannot be started, as when memory is short, is no failure of
