@@ -32,7 +32,7 @@ func noneHidden(t *testing.T, tab chromium.Tab, what string) {
 }
 
 // shown are the pages to inspect closely: one of each kind, in both schemes.
-var shown = []string{"", "http/", "control/", "metrics/", "packages/", "packages/weirhttp/", "commands/weir-sim-run/", "decisions/", "decisions/0038-site/", "404.html"}
+var shown = []string{"", "http/", "control/", "metrics/", "packages/", "packages/weirhttp/", "commands/weir-sim-run/", "commands/weir-help-columns/", "decisions/", "decisions/0038-site/", "404.html"}
 
 // serve serves a built site until the end of the test, and returns its address.
 func serve(t *testing.T, dir string) string {
@@ -43,8 +43,8 @@ func serve(t *testing.T, dir string) string {
 }
 
 func TestPagesInABrowser(t *testing.T) {
-	s, dir := builtSite(t)
-	address := serve(t, dir)
+	s := builtSite(t)
+	address := serve(t, s.dir)
 	browser := chromium.Start(t)
 
 	const tabs = 2 // one loads while the other computes
@@ -71,8 +71,7 @@ func TestPagesInABrowser(t *testing.T) {
 }
 
 func TestPagesInBothSchemes(t *testing.T) {
-	_, dir := builtSite(t)
-	address := serve(t, dir)
+	address := serve(t, builtSite(t).dir)
 	tab := chromium.Start(t).Tab(t)
 	for _, path := range shown {
 		for _, width := range widths {
@@ -95,7 +94,7 @@ func TestPagesInBothSchemes(t *testing.T) {
 }
 
 func TestSearchAndCopy(t *testing.T) {
-	_, dir := builtSite(t)
+	dir := builtSite(t).dir
 	tab := chromium.Start(t).Tab(t)
 	tab.Look(t, 1280, 900, "light")
 	tab.Open(t, serve(t, dir)+"start/")

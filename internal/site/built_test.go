@@ -14,26 +14,43 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/weir-go/weir/internal/longtest"
+	"github.com/weir-go/weir/internal/must"
 )
 
 // base is not "/", so that the test finds addresses without it.
 const base = "/weir/"
 
-var wholeSite = sync.OnceValues(func() (*site, error) { return load("../..", base) })
+// A built is the site of the repository in a folder, which no test changes.
+type built struct {
+	*site
+	dir string
+}
 
-// builtSite writes the site of the repository into a folder, and returns the folder.
-func builtSite(t *testing.T) (*site, string) {
+var buildOnce = sync.OnceValues(func() (b built, err error) {
+	if b.site, err = load("../..", base); err != nil {
+		return b, err
+	}
+	if b.dir, err = os.MkdirTemp("", "weir-site-"); err != nil {
+		return b, err
+	}
+	return b, b.write(b.dir)
+})
+
+func TestMain(m *testing.M) {
+	status := m.Run()
+	if longtest.All() {
+		b, _ := buildOnce() // a test has failed if there was an error
+		_ = os.RemoveAll(b.dir)
+	}
+	os.Exit(status)
+}
+
+// builtSite builds the site, for all tests that use it together.
+func builtSite(t *testing.T) built {
 	t.Helper()
 	longtest.Skip(t)
-	s, err := wholeSite()
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	if err := s.write(dir); err != nil {
-		t.Fatal(err)
-	}
-	return s, dir
+	b := must.Have(buildOnce())(t)
+	return b
 }
 
 // A file is an HTML file of the built site.
@@ -48,10 +65,7 @@ type file struct {
 // parseFile reads the links and anchors of a page.
 func parseFile(t *testing.T, text []byte) file {
 	t.Helper()
-	root, err := html.Parse(bytes.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := must.Have(html.Parse(bytes.NewReader(text)))(t)
 	f := file{size: len(text), ids: map[string]bool{}}
 	for n := range root.Descendants() {
 		for _, a := range n.Attr {
@@ -123,8 +137,7 @@ func broken(from string, pages map[string]file, sizes map[string]int) (complaint
 }
 
 func TestLinksOfTheSiteLeadSomewhere(t *testing.T) {
-	_, dir := builtSite(t)
-	pages, sizes := readSite(t, dir)
+	pages, sizes := readSite(t, builtSite(t).dir)
 	if len(pages) < 100 {
 		t.Errorf("%d pages: want those of the documents, the packages and the commands", len(pages))
 	}
@@ -149,17 +162,24 @@ func TestBrokenLinksAreFound(t *testing.T) {
 	}
 }
 
-// mostBytes is the largest size of a page with all the resources that a browser loads for it.
-const mostBytes = 200_000
+// mostBytes is the largest size of a page with all the resources that a browser loads for it at
+// once. An animation is loaded when the reader comes to it, and may have mostAnimated bytes.
+const (
+	mostBytes    = 200_000
+	mostAnimated = 500_000
+)
 
 func TestPagesAreLight(t *testing.T) {
-	_, dir := builtSite(t)
-	pages, sizes := readSite(t, dir)
+	pages, sizes := readSite(t, builtSite(t).dir)
 	heaviest, heavy := "", 0
 	for address, page := range pages {
 		size := page.size
 		for _, part := range page.loads {
-			size += sizes[part]
+			if path.Ext(part) != ".gif" {
+				size += sizes[part]
+			} else if sizes[part] > mostAnimated {
+				t.Errorf("%s: the animation %s has %d bytes, want at most %d", address, part, sizes[part], mostAnimated)
+			}
 		}
 		if size > mostBytes {
 			t.Errorf("%s: %d bytes with its style and pictures, want at most %d", address, size, mostBytes)

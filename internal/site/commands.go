@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -14,11 +15,11 @@ type command struct {
 	Name, Path, Help string
 }
 
-// listed finds the commands in the help of weir.
-var listed = regexp.MustCompile(`(?m)^  ([a-z]+(?: [a-z]+)?)  `)
+// listed finds the commands, and the other topics, in the help of weir.
+var listed = regexp.MustCompile(`(?m)^  ([a-z-]+(?: [a-z]+)?)  `)
 
-// readCommands builds weir and reads its help. The description of weir-storm comes from its
-// package comment, because it takes minutes to build.
+// readCommands builds weir and reads its help. The descriptions of its companions come from their
+// package comments, because they take minutes to build.
 func readCommands(root string) ([]command, error) {
 	bin, err := os.MkdirTemp("", "weir-site")
 	if err != nil {
@@ -37,22 +38,32 @@ func readCommands(root string) ([]command, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, list, _ := strings.Cut(overview, "Commands:")
-	list, _, _ = strings.Cut(list, "\n\n")
 	commands := []command{{"weir", "commands/weir/", overview}}
-	for _, found := range listed.FindAllStringSubmatch(list, -1) {
-		text, err := help(strings.Fields(found[1])...)
-		if err != nil {
-			return nil, fmt.Errorf("weir help %s: %w", found[1], err)
+	_, list, _ := strings.Cut(overview, "Commands:")
+	list, topics, _ := strings.Cut(list, "TOPIC:")
+	for _, of := range []struct{ prefix, list string }{{"weir ", list}, {"weir help ", topics}} {
+		for _, found := range listed.FindAllStringSubmatch(of.list, -1) {
+			text, err := help(strings.Fields(found[1])...)
+			if err != nil {
+				return nil, fmt.Errorf("weir help %s: %w", found[1], err)
+			}
+			name := of.prefix + found[1]
+			commands = append(commands, command{name, "commands/" + strings.ReplaceAll(name, " ", "-") + "/", text})
 		}
-		commands = append(commands, command{"weir " + found[1], "commands/weir-" + strings.ReplaceAll(found[1], " ", "-") + "/", text})
 	}
-	storm, err := readPackage(filepath.Join(root, "cmd/weir-storm"), modulePath+"/cmd/weir-storm")
-	if err != nil {
-		return nil, err
+	for _, name := range []string{"weir-fleet", "weir-storm", "weir-work"} {
+		companion, err := readPackage(filepath.Join(root, "cmd", name), modulePath+"/cmd/"+name)
+		if err != nil {
+			return nil, err
+		}
+		said := companion.Printer().Text(companion.Parser().Parse(companion.Doc))
+		path := "commands/" + name + "/"
+		if slices.ContainsFunc(commands, func(c command) bool { return c.Path == path }) { // as weir work has
+			path = "commands/program-" + name + "/"
+		}
+		commands = append(commands, command{name, path, strings.TrimRight(string(said), "\n")})
 	}
-	said := storm.Printer().Text(storm.Parser().Parse(storm.Doc))
-	return append(commands, command{"weir-storm", "commands/weir-storm/", strings.TrimRight(string(said), "\n")}), nil
+	return commands, nil
 }
 
 // commandPages adds the list of commands, and a page for each.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/weir-go/weir/internal/chromium"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/internal/suites"
 	"github.com/weir-go/weir/law"
 	"github.com/weir-go/weir/sim"
@@ -14,8 +15,7 @@ import (
 
 // The page shows the figures of weir sim run, with the same bits.
 func TestPlaygroundAgreesWithTheCommand(t *testing.T) {
-	_, dir := builtSite(t)
-	address := serve(t, dir) + "playground/"
+	address := serve(t, builtSite(t).dir) + "playground/"
 	tab := chromium.Start(t).Tab(t)
 	tab.Look(t, 1280, 1800, "light")
 	tab.Open(t, address)
@@ -30,14 +30,8 @@ func TestPlaygroundAgreesWithTheCommand(t *testing.T) {
 		var got [][3]float64
 		tab.Eval(t, "answer.runs.map(r => [r.good, r.refused, r.limit])", &got)
 		for i, text := range []string{"setpoint", "gradient2", "aimd", "fixed(200)"} {
-			l, err := law.Parse(text)
-			if err != nil {
-				t.Fatal(err)
-			}
-			r, err := sim.Run(scenario, l, 1)
-			if err != nil {
-				t.Fatal(err)
-			}
+			l := must.Have(law.Parse(text))(t)
+			r := must.Have(sim.Run(scenario, l, 1))(t)
 			if want := [3]float64{float64(r.Good), float64(r.Refused), r.LimitMean}; got[i] != want {
 				t.Errorf("%s, %s: good, refused and mean limit are %v in the browser, want %v", scenario.Name, text, got[i], want)
 			}

@@ -4,14 +4,13 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/weir-go/weir/internal/must"
 )
 
 func TestEntriesOfTheSearch(t *testing.T) {
 	p := &page{Path: "a/", Title: "Title", Body: `<h1 id="t">Title</h1><p>One <b>two</b>.</p><h2 id="b">B <a href="#b">#</a></h2><p>three</p><ul><li>four</li></ul><style>no</style>`}
-	entries, err := p.entries()
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must.Have(p.entries())(t)
 	want := `[{"a/" "Title" "" "Title" "One two ."} {"a/" "Title" "b" "B" "three four"}]`
 	if got := fmt.Sprintf("%q", entries); got != want {
 		t.Errorf("got %s, want %s", got, want)
@@ -35,10 +34,7 @@ func TestDescriptionIsCutAtAWord(t *testing.T) {
 
 func TestSitemapHasEveryPage(t *testing.T) {
 	s := &site{base: "/weir/", pages: []*page{{Path: ""}, {Path: "http/"}}}
-	text, err := s.sitemap()
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Have(s.sitemap())(t)
 	want := `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>https://weir-go.github.io/weir/</loc></url>` +
 		`<url><loc>https://weir-go.github.io/weir/http/</loc></url></urlset>`
 	if !strings.HasSuffix(string(text), want) {

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/weir-go/weir/internal/must"
 )
 
 // repositoryOf writes a small repository: pairs of a file and its text.
@@ -12,13 +14,9 @@ func repositoryOf(t *testing.T, files ...string) string {
 	t.Helper()
 	root := t.TempDir()
 	for i := 0; i < len(files); i += 2 {
-		if err := writeFile(filepath.Join(root, files[i]), []byte(files[i+1])); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, writeFile(filepath.Join(root, files[i]), []byte(files[i+1])))
 	}
-	if err := os.CopyFS(filepath.Join(root, "site/layouts"), os.DirFS("../../site/layouts")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.CopyFS(filepath.Join(root, "site/layouts"), os.DirFS("../../site/layouts")))
 	return root
 }
 
@@ -54,8 +52,11 @@ func TestLinksBecomeThoseOfTheSite(t *testing.T) {
 		`<IMG SRC = "p.svg" alt="x=y">`:      `<IMG SRC = "/weir/docs/p.svg" alt="x=y">`,
 		"![x](p.jpg)":                        `<img src="/weir/docs/p.jpg" alt="x">`,
 		"![x](https://example.com/badge)":    `<img src="https://example.com/badge" alt="x">`,
+		"![x](q.svg)":                        `<img src="/weir/docs/q.svg" alt="x" width="746" height="604">`,
+		"![x](r.gif)":                        `<img src="/weir/docs/r.gif" alt="x" width="3" height="2" loading="lazy">`,
 	} {
-		body, err := loadSmall(t, "# A\n\n"+link+"\n", "docs/p.svg", "<svg/>", "docs/p.jpg", "", "law/aimd.go", "package law")
+		body, err := loadSmall(t, "# A\n\n"+link+"\n", "docs/p.svg", "<svg/>",
+			"docs/q.svg", `<svg viewBox="0 0 746 604" width="746" height="604"/>`, "docs/r.gif", "GIF89a\x03\x00\x02\x00\x80\x00\x00"+strings.Repeat("\x00", 6), "docs/p.jpg", "", "law/aimd.go", "package law")
 		if err != nil || !strings.Contains(body, want) {
 			t.Errorf("%s: got %s and the error %v, want %s", link, body, err, want)
 		}
@@ -112,10 +113,7 @@ func TestBase(t *testing.T) {
 // TestNothingElseIsEmptied: a wrong -out removes no other files.
 func TestNothingElseIsEmptied(t *testing.T) {
 	root := repositoryOf(t, navFile, smallNav, "README.md", "# Home\n", "docs/a.md", "# A\n", "site/style.css", "", "site/site.js", "")
-	s, err := load(root, "/weir/")
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Have(load(root, "/weir/"))(t)
 	if err := s.write(root); err == nil || !strings.Contains(err.Error(), "it has files and is no site") {
 		t.Errorf("into the repository: %v", err)
 	}
@@ -151,10 +149,7 @@ func TestHostileMarkdown(t *testing.T) {
 }
 
 func TestAnchorsAreThoseOfGitHub(t *testing.T) {
-	p, err := parse("a.md", []byte("# Weir's `Do(ctx)`, *again*\n## a_b - c\n## a_b - c\n## 0.5 % of [all](x.md)\n## Über\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Have(parse("a.md", []byte("# Weir's `Do(ctx)`, *again*\n## a_b - c\n## a_b - c\n## 0.5 % of [all](x.md)\n## Über\n")))(t)
 	for _, want := range []string{"weirs-doctx-again", "a_b---c", "a_b---c-1", "05--of-all", "über"} {
 		if !p.anchors[want] {
 			t.Errorf("there is no anchor %s among %v", want, p.anchors)
@@ -163,10 +158,7 @@ func TestAnchorsAreThoseOfGitHub(t *testing.T) {
 }
 
 func TestTablesAndCode(t *testing.T) {
-	body, err := loadSmall(t, "# A\n\n| | b |\n|---|--:|\n| c | d |\n\n```go\nfunc f() {}\n```\n\n```\n<plain>\n```\n")
-	if err != nil {
-		t.Fatal(err)
-	}
+	body := must.Have(loadSmall(t, "# A\n\n| | b |\n|---|--:|\n| c | d |\n\n```go\nfunc f() {}\n```\n\n```\n<plain>\n```\n"))(t)
 	for _, want := range []string{
 		`tabindex="0"><table role="table">`, "<thead>\n<tr role=\"row\">\n<td role=\"cell\"></td>", `<th role="columnheader" class="right">b`,
 		`<td role="cell" class="right" data-head="b">d`, "</tr>\n</tbody>\n</table>", `<span class="k">func</span>`, "<code>&lt;plain&gt;</code>",
@@ -183,10 +175,7 @@ func TestPackagePage(t *testing.T) {
 		"law/law.go", "package law\n\n// T is a type. It is long.\ntype T struct {\n\t// Most is the highest limit, see [T.M].\n\tMost int\n\tlow int\n}\n\n// New makes one. It is quick.\nfunc New() T { return T{} }\n\n// M is a method like [New].\nfunc (T) M() {}\n\nconst (\n\t// A is one.\n\tA = 1\n\tb = 2\n)\n",
 		"law/law_test.go", "package law_test\n\nimport (\n\t\"fmt\"\n\n\t\"github.com/weir-go/weir/law\"\n)\n\nfunc ExampleNew() {\n\tfmt.Println(law.New())\n\t// Output: {0 0}\n}\n",
 		"law/internal/no.go", "package no\n", "cmd/no/no.go", "package main\n")
-	s, err := load(root, "/weir/")
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Have(load(root, "/weir/"))(t)
 	if len(s.pages) != 4 {
 		t.Fatalf("%d pages, want home, A, packages and law", len(s.pages))
 	}
