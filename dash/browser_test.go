@@ -102,7 +102,7 @@ func TestDashboardInABrowser(t *testing.T) {
 	tab.Wait(t, `document.getElementById('pinned').textContent === 'Pinned at 9.'`)
 	tab.Wait(t, `document.getElementById('changes').textContent.includes('pinned: raised 4 to 9')`)
 	tab.Wait(t, `document.getElementById('refusals').textContent.includes('limit reached5')`)
-	tab.Wait(t, `charts.every(c => c.plot.data[0].length === readings[at].length) && readings[inFlight].at(-1) === 4`)
+	tab.Wait(t, `charts.every(c => c.plot?.data[0].length === readings[at].length) && readings[inFlight].at(-1) === 4`)
 	// The limit, work in flight and the mark are in the colours of the first chart.
 	for _, css := range []string{"limit", "work"} {
 		tab.Drawn(t, "charts[0].plot.ctx.canvas", css)
@@ -116,7 +116,7 @@ func TestDashboardInABrowser(t *testing.T) {
 	tab.Press(t, "Enter")
 	tab.Wait(t, `document.querySelectorAll('#figures tbody tr').length > 2`)
 
-	tab.Views(t, "dash", 2600, `charts.every(c => c.plot.width === c.place.clientWidth)`, *screenshots)
+	tab.Views(t, "dash", 2600, `[...charts, ...curved].every(c => c.plot?.width === c.place.clientWidth)`, *screenshots)
 	var broken bool
 	if tab.Eval(t, "window.broken === true || document.querySelector('img') != null", &broken); broken {
 		t.Error("a name became markup")

@@ -48,9 +48,10 @@ const curves = [
 	{what: 'Median of the latency over the work in flight', name: 'p50, ms', column: p50, css: 'latency', believed: true},
 ];
 let charts = [], curved = [];
+let due = [], frame = 0; // the charts to be drawn, and the frame of the next one
 // The names of a pool's series.
 const ofPools = {limit: 'size', queued: 'backlog', resting: 'reserve'};
-let pooled = false;
+let pooled = false, heated = false;
 
 const now = () => readings[at].at(-1) ?? Date.now() / 1000;
 const span = () => Number($('span').value);
@@ -74,83 +75,86 @@ function means() {
 	return [...groups].sort((a, b) => a[0] - b[0]).map(([key, {n, sums}]) => [key, n, ...sums.map(([sum, n]) => n ? Math.round(sum / n * 10) / 10 : null)]);
 }
 
-const data = panel => [readings[at], ...panel.series.map(s => readings[s[1]])];
-
 function colors() {
 	const style = getComputedStyle(document.documentElement);
 	const color = name => style.getPropertyValue('--' + name);
 	return {color, axis: {stroke: color('quiet'), grid: {stroke: color('line'), width: 1}, ticks: {show: false}, size: 50}};
 }
 
+// build makes the figures of the charts, and draw the charts in them.
 function build() {
-	charts.forEach(c => c.plot.destroy());
-	$('charts').replaceChildren();
+	[...charts, ...curved].forEach(c => c.plot?.destroy());
+	due = [];
 	const {color, axis} = colors();
 	const unlabelled = {...axis, values: [], size: 10};
+	$('charts').replaceChildren();
 	charts = panels.filter(panel => !panel.heat || heat.length).map(panel => {
-		const figure = document.createElement('figure');
-		const caption = document.createElement('figcaption');
+		const caption = element('figcaption', '');
 		const values = panel.series.map(([name, , css]) => {
 			const value = element('b', '', {class: css});
 			caption.append(caption.childNodes.length ? ' · ' : '', element('span', pooled && ofPools[name] || name, {class: css}), ' ', value);
 			return value;
 		});
-		const place = element('div', '', {role: 'img', 'aria-label': panel.what + ' over time'});
-		figure.append(caption, place);
-		$('charts').append(figure);
-		const plot = new uPlot({
-			width: place.clientWidth, height: panel.height,
-			cursor: {sync: {key: 'time'}, drag: {x: false, y: false}, y: false},
-			legend: {show: false},
-			scales: {
-				x: {range: () => [since(), now()]},
-				y: panel.heat ? {distr: 3, log: 2, range: heatRange} : {range: (_, low, high) => [0, Math.max(high * (panel.marks ? 1.3 : 1.1), 1)]},
-			},
-			axes: [panel.times ? axis : unlabelled, panel.heat ? {...axis, splits: doublings} : axis],
-			series: [{}, ...panel.series.map(([, , css, steps]) => ({
-				stroke: color(css), width: 2, points: {show: false}, spanGaps: false,
-				paths: steps ? uPlot.paths.stepped({align: 1}) : undefined,
-			}))],
-			hooks: {
-				drawClear: panel.heat ? [u => warm(u, color('queue'))] : [],
-				draw: panel.marks ? [u => mark(u, color)] : [],
-				setCursor: panel.marks ? [u => say(u.cursor.idx)] : [],
-			},
-		}, data(panel), place);
-		return {panel, plot, place, values};
+		return chart('charts', panel.height, panel.what + ' over time', caption, c => {
+			panel.series.forEach((s, i) => values[i].textContent = readings[s[1]].at(-1) ?? '-');
+			plot(c, [readings[at], ...panel.series.map(s => readings[s[1]])], {
+				cursor: {sync: {key: 'time'}, drag: {x: false, y: false}, y: false},
+				scales: {
+					x: {range: () => [since(), now()]},
+					y: panel.heat ? {distr: 3, log: 2, range: heatRange} : {range: (_, low, high) => [0, Math.max(high * (panel.marks ? 1.3 : 1.1), 1)]},
+				},
+				axes: [panel.times ? axis : unlabelled, panel.heat ? {...axis, splits: doublings} : axis],
+				series: [{}, ...panel.series.map(([, , css, steps]) => ({
+					stroke: color(css), width: 2, points: {show: false}, spanGaps: false,
+					paths: steps ? uPlot.paths.stepped({align: 1}) : undefined,
+				}))],
+				hooks: {
+					drawClear: panel.heat ? [u => warm(u, color('queue'))] : [],
+					draw: panel.marks ? [u => mark(u, color)] : [],
+					setCursor: panel.marks ? [u => say(u.cursor.idx)] : [],
+				},
+			});
+		});
 	});
-	curved.forEach(c => c.plot.destroy());
-	curved = [];
-}
-
-function buildCurves() {
-	const {color, axis} = colors();
+	let rows; // of both curves
 	$('curves').replaceChildren();
-	const places = curves.map(({what, name, css}) => {
-		const figure = document.createElement('figure'), place = element('div', '', {role: 'img', 'aria-label': what});
+	curved = curves.map(({what, name, css, believed}, i) => {
 		const caption = element('figcaption', what + ': ');
 		caption.append(element('b', name, {class: css}));
-		figure.append(caption, place);
-		$('curves').append(figure);
-		return place;
+		return chart('curves', 200, what, caption, c => {
+			if (i === 0) fillCurves(rows = means());
+			plot(c, [rows.map(r => r[0]), rows.map(r => r[2 + i])], {
+				cursor: {drag: {x: false, y: false}},
+				scales: {
+					x: {time: false, range: (_, low, high) => [0, Math.max(high, readings[limit].at(-1) ?? 0, 1) * 1.05]},
+					y: {range: (_, low, high) => [0, Math.max(high * 1.1, believed && belief.target * 1.1 || 0, 1)]},
+				},
+				axes: [axis, axis],
+				series: [{}, {stroke: color(css), width: 1, spanGaps: true, points: {show: true, size: 5, fill: color(css)}}],
+				hooks: {draw: [u => {
+					rule(u, 'x', readings[limit].at(-1) ?? 0, 'limit', color('limit'));
+					if (believed && belief.noLoad) rule(u, 'y', belief.noLoad, 'no-load latency', color('work'));
+					if (believed && belief.target) rule(u, 'y', belief.target, 'target', color('queue'));
+				}]},
+			});
+		});
 	});
-	return curves.map(({css, believed}, i) => { // once all places have their width
-		const place = places[i], plot = new uPlot({
-			width: place.clientWidth, height: 200, cursor: {drag: {x: false, y: false}}, legend: {show: false},
-			scales: {
-				x: {time: false, range: (_, low, high) => [0, Math.max(high, readings[limit].at(-1) ?? 0, 1) * 1.05]},
-				y: {range: (_, low, high) => [0, Math.max(high * 1.1, believed && belief.target * 1.1 || 0, 1)]},
-			},
-			axes: [axis, axis],
-			series: [{}, {stroke: color(css), width: 1, spanGaps: true, points: {show: true, size: 5, fill: color(css)}}],
-			hooks: {draw: [u => {
-				rule(u, 'x', readings[limit].at(-1) ?? 0, 'limit', color('limit'));
-				if (believed && belief.noLoad) rule(u, 'y', belief.noLoad, 'no-load latency', color('work'));
-				if (believed && belief.target) rule(u, 'y', belief.target, 'target', color('queue'));
-			}]},
-		}, [[], []], place);
-		return {plot, place};
-	});
+	draw();
+}
+
+// chart adds a figure with the place of a chart.
+function chart(parent, height, what, caption, draw) {
+	const figure = element('figure', ''), place = element('div', '', {role: 'img', 'aria-label': what});
+	place.style.minHeight = height + 'px';
+	figure.append(caption, place);
+	$(parent).append(figure);
+	return {place, height, draw};
+}
+
+// plot shows data in a chart, which has its options from the first time on.
+function plot(c, data, options) {
+	if (c.plot) c.plot.setData(data);
+	else c.plot = new uPlot({...options, width: c.place.clientWidth, height: c.height, legend: {show: false}}, data, c.place);
 }
 
 // rule draws a value of an axis as a line across a curve.
@@ -253,22 +257,21 @@ function say(i) {
 		(cause ? `. Since ${clock(cause.at)}: ${cause.text}` : '');
 }
 
+// draw has each chart drawn in a frame of its own, because all of them take too long for one.
 function draw() {
 	if (document.hidden) return;
-	for (const {panel, plot, values} of charts) {
-		plot.setData(data(panel));
-		panel.series.forEach((s, i) => values[i].textContent = readings[s[1]].at(-1) ?? '-');
-	}
-	later ||= setTimeout(drawCurves, 100); // the charts come first
+	due.push(...[...charts, ...curved].filter(c => !due.includes(c)));
+	frame ||= requestAnimationFrame(drawNext);
 }
 
-let later;
+function drawNext() {
+	frame = 0;
+	const c = due.shift();
+	c?.draw(c);
+	if (due.length) frame = requestAnimationFrame(drawNext);
+}
 
-function drawCurves() {
-	later = 0;
-	if (!curved.length) curved = buildCurves();
-	const rows = means();
-	curved.forEach(({plot}, i) => plot.setData([rows.map(r => r[0]), rows.map(r => r[2 + i])]));
+function fillCurves(rows) {
 	if ($('concurrency').open) $('concurrency').querySelector('tbody').replaceChildren(...rows.map(r => row(r[0], ...r.slice(1).map(v => v ?? '-'))));
 }
 
@@ -350,7 +353,8 @@ function details(d) {
 		heat.push(column);
 	}
 	if (heat.length && heat[0][at] < now() - kept - 600) heat = heat.filter(column => column[at] >= now() - kept);
-	if (charts.some(c => c.panel.heat) !== heat.length > 0 || pooled !== pools.includes(shown)) {
+	if (!charts.length || heated !== heat.length > 0 || pooled !== pools.includes(shown)) {
+		heated = heat.length > 0;
 		pooled = pools.includes(shown);
 		build();
 	}
@@ -361,7 +365,7 @@ function details(d) {
 	$('refusals').tBodies[0].replaceChildren(...d.refusals.map(r => row(r.reason, r.total, Math.round(r.rate * 10) / 10)));
 	$('refusals').hidden = !d.refusals.length;
 	$('none').hidden = d.refusals.length > 0;
-	d.changes.forEach(addChange);
+	addChanges(d.changes);
 	draw();
 }
 
@@ -372,22 +376,23 @@ function believed() {
 		(target ? `Its target is ${target} ms of the ${signal}.` : '');
 }
 
-function addChange(c) {
-	c.at /= 1000;
-	changes.push(c);
-	if (changes.length > 1000) changes.splice(0, 500);
-	const item = document.createElement('li'), button = document.createElement('button');
-	button.append(element('time', clock(c.at)), ' ' + c.text);
-	button.onclick = () => show(c.at);
-	item.append(button);
-	$('changes').prepend(item);
-	if ($('changes').children.length > mostListed) $('changes').lastChild.remove();
+function addChanges(all) {
+	all.forEach(c => c.at /= 1000);
+	changes = [...changes, ...all].slice(-1000);
+	$('changes').prepend(...all.slice(-mostListed).reverse().map(c => {
+		const item = document.createElement('li'), button = document.createElement('button');
+		button.append(element('time', clock(c.at)), ' ' + c.text);
+		button.onclick = () => show(c.at);
+		item.append(button);
+		return item;
+	}));
+	while ($('changes').children.length > mostListed) $('changes').lastChild.remove();
 }
 
 // show puts the cursor of the charts at a moment.
 function show(time) {
 	const i = readings[at].findIndex(t => t >= time);
-	for (const {plot} of charts) plot.setCursor({left: plot.valToPos(time, 'x'), top: 0}, false);
+	for (const {plot} of charts) plot?.setCursor({left: plot.valToPos(time, 'x'), top: 0}, false);
 	say(i);
 }
 
@@ -495,7 +500,6 @@ setInterval(() => {
 }, 2000);
 
 clear();
-build();
 connect();
 addEventListener('hashchange', connect);
 $('span').onchange = () => { draw(); fillFigures(); };
@@ -504,8 +508,7 @@ $('concurrency').ontoggle = draw;
 $('find').oninput = listRequests;
 $('pin').onsubmit = pinLimit;
 document.addEventListener('visibilitychange', draw);
-matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => { build(); draw(); });
-new ResizeObserver(() => {
-	charts.forEach(c => c.plot.setSize({width: c.place.clientWidth, height: c.panel.height}));
-	curved.forEach(c => c.plot.setSize({width: c.place.clientWidth, height: 200}));
-}).observe($('charts'));
+matchMedia('(prefers-color-scheme: dark)').addEventListener('change', build);
+new ResizeObserver(() => [...charts, ...curved].forEach(({plot, place, height}) => {
+	if (plot && plot.width !== place.clientWidth) plot.setSize({width: place.clientWidth, height});
+})).observe($('charts'));
