@@ -9,19 +9,15 @@ import (
 
 // ofWork are the instruments of a source that admits work: a limiter, or one key of a set.
 type ofWork struct {
-	limit, least, most              *Instrument
-	inFlight, peak, resting, queued *Instrument
-	age, target, deadline, shadow   *Instrument
-	admitted, refused, cancelled    *Instrument
-	wouldRefuse, completed, changes *Instrument
-	latency, wait                   *Instrument
+	columns[weir.Snapshot]
+
+	peak, target, deadline      *Instrument // some sources have none
+	refused, completed, changes *Instrument // with a label more
+	latency, wait               *Instrument
 }
 
 func (w *ofWork) all() []*Instrument {
-	return []*Instrument{
-		w.limit, w.least, w.most, w.inFlight, w.peak, w.resting, w.queued, w.age, w.target, w.deadline, w.shadow,
-		w.admitted, w.refused, w.cancelled, w.wouldRefuse, w.completed, w.changes, w.latency, w.wait,
-	}
+	return append(w.columns.all(), w.peak, w.target, w.deadline, w.refused, w.completed, w.changes, w.latency, w.wait)
 }
 
 var (
@@ -40,23 +36,26 @@ func newOfWork(prom, otel string, labels ...Label) *ofWork {
 		return line(Distribution, prom+name+"_seconds", otel+dotted, "s", help, labels...)
 	}
 	return &ofWork{
-		limit:    gauge("limit", "limit", "{request}", "Work that may be in flight now, by weight."),
-		least:    gauge("limit_min", "limit.min", "{request}", "Lower bound of the limit."),
-		most:     gauge("limit_max", "limit.max", "{request}", "Upper bound of the limit."),
-		inFlight: gauge("in_flight", "active", "{request}", "Work in flight, by weight."),
+		columns: columns[weir.Snapshot]{
+			{gauge("limit", "limit", "{request}", "Work that may be in flight now, by weight."), func(s *weir.Snapshot) float64 { return float64(s.Limit) }},
+			{gauge("limit_min", "limit.min", "{request}", "Lower bound of the limit."), func(s *weir.Snapshot) float64 { return float64(s.Min) }},
+			{gauge("limit_max", "limit.max", "{request}", "Upper bound of the limit."), func(s *weir.Snapshot) float64 { return float64(s.Max) }},
+			{gauge("in_flight", "active", "{request}", "Work in flight, by weight."), func(s *weir.Snapshot) float64 { return float64(s.InFlight) }},
+			{gauge("resting", "resting", "{request}", "Slots that stay taken for a while after the downstream refused their work."), func(s *weir.Snapshot) float64 { return float64(s.Resting) }},
+			{gauge("queued", "queued", "{request}", "Work that waits."), func(s *weir.Snapshot) float64 { return float64(s.Queued) }},
+			{gauge("oldest_age_seconds", "oldest.age", "s", "Age of the oldest work in flight; up to half too high."), func(s *weir.Snapshot) float64 { return s.Age.Seconds() }},
+			{gauge("shadow", "shadow", "1", "1 in shadow mode, in which nothing is refused."), func(s *weir.Snapshot) float64 { return truth(s.Shadow) }},
+			{counter("admitted", "requests", "Work that started.").as("weir.result", "admitted"), func(s *weir.Snapshot) float64 { return float64(s.Admitted) }},
+			{counter("cancelled", "requests", "Work that its caller left while it waited.").as("weir.result", "cancelled"), func(s *weir.Snapshot) float64 { return float64(s.Cancelled) }},
+			{counter("would_refuse", "shadow.refusals", "Work that started in shadow mode only."), func(s *weir.Snapshot) float64 { return float64(s.WouldRefuse) }},
+		},
+
 		peak:     gauge("in_flight_peak", "active.peak", "{request}", "Most work in flight in the last one to two minutes; needs Config.Histograms."),
-		resting:  gauge("resting", "resting", "{request}", "Slots that stay taken for a while after the downstream refused their work."),
-		queued:   gauge("queued", "queued", "{request}", "Work that waits."),
-		age:      gauge("oldest_age_seconds", "oldest.age", "s", "Age of the oldest work in flight; up to half too high."),
 		target:   gauge("target_seconds", "target", "s", "Latency that the law keeps the p95 at or below, if it has one."),
 		deadline: gauge("deadline_seconds", "deadline", "s", "Time that most work has left when it arrives; absent if most has no deadline."),
-		shadow:   gauge("shadow", "shadow", "1", "1 in shadow mode, in which nothing is refused."),
 
-		admitted:    counter("admitted", "requests", "Work that started.").as("weir.result", "admitted"),
-		refused:     counter("refused", "requests", "Work that was refused, by reason.", reason).as("weir.result", "refused"),
-		cancelled:   counter("cancelled", "requests", "Work that its caller left while it waited.").as("weir.result", "cancelled"),
-		wouldRefuse: counter("would_refuse", "shadow.refusals", "Work that started in shadow mode only."),
-		completed:   counter("completed", "completions", "Work that ended, by outcome.", outcome),
+		refused:   counter("refused", "requests", "Work that was refused, by reason.", reason).as("weir.result", "refused"),
+		completed: counter("completed", "completions", "Work that ended, by outcome.", outcome),
 		changes: line(Counter, prom+"limit_changes_total", otel+"changes", "{change}", "Changes of the limit, by direction.",
 			append(labels[:len(labels):len(labels)], direction)...),
 
@@ -89,34 +88,22 @@ func newWorkLabels(labels ...string) workLabels {
 
 // read yields the values of a snapshot.
 func (w *ofWork) read(out output, s *weir.Snapshot, target time.Duration, l *workLabels) {
-	out.number(w.limit, float64(s.Limit), l.labels)
-	out.number(w.least, float64(s.Min), l.labels)
-	out.number(w.most, float64(s.Max), l.labels)
-	out.number(w.inFlight, float64(s.InFlight), l.labels)
-	out.number(w.resting, float64(s.Resting), l.labels)
-	out.number(w.queued, float64(s.Queued), l.labels)
-	out.number(w.age, s.Age.Seconds(), l.labels)
-	out.number(w.shadow, truth(s.Shadow), l.labels)
+	w.columns.read(out, s, l.labels)
 	if target > 0 {
 		out.number(w.target, target.Seconds(), l.labels)
 	}
 	if s.Deadline > 0 {
 		out.number(w.deadline, s.Deadline.Seconds(), l.labels)
 	}
-
-	out.number(w.admitted, float64(s.Admitted), l.labels)
 	for i, reason := range reasons {
 		out.number(w.refused, float64(s.Refused[reason]), l.reasons[i])
 	}
-	out.number(w.cancelled, float64(s.Cancelled), l.labels)
-	out.number(w.wouldRefuse, float64(s.WouldRefuse), l.labels)
 	for i, n := range [...]uint64{s.Succeeded, s.Failed, s.TimedOut, s.Ignored, s.Overloaded, s.Late} {
 		out.number(w.completed, float64(n), l.outcomes[i])
 	}
 	for i, n := range [...]uint64{s.Raised, s.Cut} {
 		out.number(w.changes, float64(n), l.directions[i])
 	}
-
 	out.histogram(w.latency, s.Latencies, l.labels)
 	out.histogram(w.wait, s.QueueWaits, l.labels)
 }
@@ -138,6 +125,8 @@ type limiter struct {
 func newLimiter(l *weir.Limiter) *limiter {
 	return &limiter{l, newWorkLabels(clean(l.Config().Name))}
 }
+
+func (l *limiter) series(declare func([]*Instrument, string)) { declare(forLimiter.all(), l.labels[0]) }
 
 func (l *limiter) read(out output) {
 	snap := l.Snapshot()

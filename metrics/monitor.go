@@ -2,55 +2,51 @@ package metrics
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/weir-go/weir/load"
 )
 
-// ofMonitor are the instruments of a monitor.
-type ofMonitor struct {
-	load, running               *Instrument
-	age, stale, polls, failures *Instrument // of a source
-	value, valueLoad            *Instrument // of a reading
+var (
+	monitorLoad    = line(Gauge, "weir_monitor_load", "weir.monitor.load", "1", "How close the system is to its limit: 1 at the limit. Absent while nothing is known.", monitorName)
+	monitorRunning = line(Gauge, "weir_monitor_running", "weir.monitor.running", "1", "1 while Run is at work.", monitorName)
+	sourceAge      = line(Gauge, "weir_monitor_age_seconds", "weir.monitor.age", "s", "Age of the newest valid reading of a source.", monitorName, source)
+)
+
+var forSource = columns[load.FeedSnapshot]{
+	{line(Gauge, "weir_monitor_stale", "weir.monitor.stale", "1", "1 if a source gave no valid reading for too long.", monitorName, source), func(s *load.FeedSnapshot) float64 { return truth(errors.Is(s.Err, load.ErrStale)) }},
+	{line(Counter, "weir_monitor_polls_total", "weir.monitor.polls", "{poll}", "Polls of a source that returned.", monitorName, source), func(s *load.FeedSnapshot) float64 { return float64(s.Polls) }},
+	{line(Counter, "weir_monitor_poll_failures_total", "weir.monitor.poll.failures", "{poll}", "Polls without a valid reading.", monitorName, source), func(s *load.FeedSnapshot) float64 { return float64(s.Failures) }},
 }
 
-func (m *ofMonitor) all() []*Instrument {
-	return []*Instrument{m.load, m.running, m.age, m.stale, m.polls, m.failures, m.value, m.valueLoad}
+var forReading = columns[load.Reading]{
+	{line(Gauge, "weir_monitor_reading", "weir.monitor.reading.value", "{unit}", "A reading, in its own unit.", monitorName, source, reading), func(r *load.Reading) float64 { return r.Value }},
+	{line(Gauge, "weir_monitor_reading_load", "weir.monitor.reading.load", "1", "Load of a reading: 1 at its limit.", monitorName, source, reading), func(r *load.Reading) float64 { return r.Load() }},
 }
 
-var forMonitor = &ofMonitor{
-	load:      line(Gauge, "weir_monitor_load", "weir.monitor.load", "1", "How close the system is to its limit: 1 at the limit. Absent while nothing is known.", monitorName),
-	running:   line(Gauge, "weir_monitor_running", "weir.monitor.running", "1", "1 while Run is at work.", monitorName),
-	age:       line(Gauge, "weir_monitor_age_seconds", "weir.monitor.age", "s", "Age of the newest valid reading of a source.", monitorName, source),
-	stale:     line(Gauge, "weir_monitor_stale", "weir.monitor.stale", "1", "1 if a source gave no valid reading for too long.", monitorName, source),
-	polls:     line(Counter, "weir_monitor_polls_total", "weir.monitor.polls", "{poll}", "Polls of a source that returned.", monitorName, source),
-	failures:  line(Counter, "weir_monitor_poll_failures_total", "weir.monitor.poll.failures", "{poll}", "Polls without a valid reading.", monitorName, source),
-	value:     line(Gauge, "weir_monitor_reading", "weir.monitor.reading.value", "{unit}", "A reading, in its own unit.", monitorName, source, reading),
-	valueLoad: line(Gauge, "weir_monitor_reading_load", "weir.monitor.reading.load", "1", "Load of a reading: 1 at its limit.", monitorName, source, reading),
-}
+var forMonitor = slices.Concat([]*Instrument{monitorLoad, monitorRunning, sourceAge}, forSource.all(), forReading.all())
 
 // maxReadings bounds the readings of a source that have series: their names come from the source.
 const maxReadings = 32
 
-func readMonitor(out output, m owned[*load.Monitor]) {
-	if level := m.source.Level(load.All); level.Valid {
-		out.number(forMonitor.load, level.Load, m.labels)
+func readMonitor(out output, m *load.Monitor, labels []string) {
+	if level := m.Level(load.All); level.Valid {
+		out.number(monitorLoad, level.Load, labels)
 	}
-	out.number(forMonitor.running, truth(m.source.Running()), m.labels)
+	out.number(monitorRunning, truth(m.Running()), labels)
 	taken := map[string]bool{}
-	for _, s := range m.source.Snapshot() {
+	for _, s := range m.Snapshot() {
 		name := clean(s.Source)
 		if taken[name] || s.Missing {
 			continue
 		}
 		taken[name] = true
-		labels := join(m.labels, name)
+		of := join(labels, name)
 		if s.Polls > s.Failures {
-			out.number(forMonitor.age, s.Age.Seconds(), labels)
+			out.number(sourceAge, s.Age.Seconds(), of)
 		}
-		out.number(forMonitor.stale, truth(errors.Is(s.Err, load.ErrStale)), labels)
-		out.number(forMonitor.polls, float64(s.Polls), labels)
-		out.number(forMonitor.failures, float64(s.Failures), labels)
-		readReadings(out, s.Readings, labels)
+		forSource.read(out, &s, of)
+		readReadings(out, s.Readings, of)
 	}
 }
 
@@ -63,8 +59,6 @@ func readReadings(out output, readings []load.Reading, labels []string) {
 			continue
 		}
 		taken[value] = true
-		l := join(labels, value)
-		out.number(forMonitor.value, r.Value, l)
-		out.number(forMonitor.valueLoad, r.Load(), l)
+		forReading.read(out, &r, join(labels, value))
 	}
 }

@@ -3,14 +3,8 @@ package metrics
 import (
 	"maps"
 	"slices"
-	"sync"
 
-	"github.com/weir-go/weir/bulkhead"
-	"github.com/weir-go/weir/capacity"
 	"github.com/weir-go/weir/histogram"
-	"github.com/weir-go/weir/load"
-	"github.com/weir-go/weir/memory"
-	"github.com/weir-go/weir/pool"
 )
 
 // A Measurement is one value of an [Instrument], or one distribution.
@@ -24,14 +18,12 @@ type Measurement struct {
 
 // A Reader reads its sources. Make one with [New]. It is safe for concurrent use, by any number of
 // readers.
-type Reader struct {
-	limiters   []*limiter
-	sets       []*set
-	throttles  []*throttled
-	pools      []owned[*pool.Pool]
-	capacities []owned[*capacity.Capacity]
-	monitors   []owned[*load.Monitor]
-	governors  []owned[*memory.Governor]
+type Reader struct{ parts []part }
+
+// A part is a source with its series.
+type part interface {
+	series(declare func(of []*Instrument, source string))
+	read(out output)
 }
 
 // owned is a source with its name as a label.
@@ -49,20 +41,37 @@ func New(s Sources) (*Reader, error) {
 	if s.MaxKeys == 0 {
 		s.MaxKeys = defaultKeys
 	}
-	r := &Reader{
-		pools: owners(s.Pools), capacities: owners(s.Capacities),
-		monitors: owners(s.Monitors), governors: owners(s.Governors),
-	}
+	r := new(Reader)
 	for _, l := range s.Limiters {
-		r.limiters = append(r.limiters, newLimiter(l))
+		r.parts = append(r.parts, newLimiter(l))
 	}
 	for _, o := range owners(s.Sets) {
-		r.sets = append(r.sets, newSet(o, max(0, s.MaxKeys)))
+		r.parts = append(r.parts, newSet(o, max(0, s.MaxKeys)))
 	}
 	for _, t := range s.Throttles {
-		r.throttles = append(r.throttles, newThrottled(t))
+		r.parts = append(r.parts, newThrottled(t))
 	}
+	add(r, s.Pools, forPool, readPool)
+	add(r, s.Capacities, slices.Concat(forResource.all(), forCapacity.all()), readCapacity)
+	add(r, s.Monitors, forMonitor, readMonitor)
+	add(r, s.Governors, forGovernor.all(), readGovernor)
 	return r, nil
+}
+
+// simple is a source whose series all have its name.
+type simple[T any] struct {
+	owned[T]
+	instruments []*Instrument
+	values      func(out output, source T, labels []string)
+}
+
+func (s simple[T]) series(declare func([]*Instrument, string)) { declare(s.instruments, s.labels[0]) }
+func (s simple[T]) read(out output)                            { s.values(out, s.source, s.labels) }
+
+func add[T any](r *Reader, sources map[string]T, of []*Instrument, values func(output, T, []string)) {
+	for _, o := range owners(sources) {
+		r.parts = append(r.parts, simple[T]{o, of, values})
+	}
 }
 
 // owners returns the sources in the order of their names.
@@ -76,63 +85,20 @@ func owners[T any](sources map[string]T) (all []owned[T]) {
 // Series calls yield with each instrument that Read may use and the name of its source, as
 // an exporter declares them beforehand. It reads nothing.
 func (r *Reader) Series(yield func(i *Instrument, source string)) {
-	each := func(instruments []*Instrument, labels []string) {
-		for _, i := range instruments {
-			yield(i, labels[0])
-		}
-	}
-	for _, l := range r.limiters {
-		each(forLimiter.all(), l.labels)
-	}
-	for _, s := range r.sets {
-		each(forLimiter.all(), s.labels)
-		each(forKey.all(), s.labels)
-		each(forSet.all(), s.labels)
-	}
-	for _, t := range r.throttles {
-		each(forThrottle.all(), t.labels)
-		for _, name := range t.limiters {
-			each(forLimiter.all(), []string{name})
-		}
-	}
-	for _, p := range r.pools {
-		each(forPool.all(), p.labels)
-	}
-	for _, c := range r.capacities {
-		each(forCapacity.all(), c.labels)
-	}
-	for _, m := range r.monitors {
-		each(forMonitor.all(), m.labels)
-	}
-	for _, g := range r.governors {
-		each(forGovernor.all(), g.labels)
+	for _, p := range r.parts {
+		p.series(func(of []*Instrument, source string) {
+			for _, i := range of {
+				yield(i, source)
+			}
+		})
 	}
 }
 
 // Read reads all sources and calls yield with each point, one at a time. Points of one instrument
 // differ in their values.
 func (r *Reader) Read(yield func(Measurement)) {
-	out := output(yield)
-	for _, l := range r.limiters {
-		l.read(out)
-	}
-	for _, s := range r.sets {
-		s.read(out)
-	}
-	for _, t := range r.throttles {
-		t.read(out)
-	}
-	for _, p := range r.pools {
-		readPool(out, p)
-	}
-	for _, c := range r.capacities {
-		readCapacity(out, c)
-	}
-	for _, m := range r.monitors {
-		readMonitor(out, m)
-	}
-	for _, g := range r.governors {
-		readGovernor(out, g)
+	for _, p := range r.parts {
+		p.read(yield)
 	}
 }
 
@@ -164,13 +130,4 @@ func truth(b bool) float64 {
 		return 1
 	}
 	return 0
-}
-
-// set is a bulkhead.Set, and which of its keys have series.
-type set struct {
-	owned[*bulkhead.Set]
-	most int
-
-	mu     sync.Mutex
-	places map[string]*keyLabels
 }

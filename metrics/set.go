@@ -4,29 +4,35 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"sync"
 	"time"
 
+	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
 )
 
-// ofSet are the instruments that only a set has.
-type ofSet struct {
-	slots, keys, leaving, evicted *Instrument
-	reserved, entitled, borrowed  *Instrument // of a key
+var setCap = line(Gauge, "weir_set_cap", "weir.set.cap", "{request}", "Work that may be in flight in all keys together; absent without a cap.", limiterName)
+
+var forSet = columns[bulkhead.Snapshot]{
+	{line(Gauge, "weir_set_unknown_keys", "weir.set.keys.unknown", "{key}", "Keys that the configuration does not name.", limiterName), func(s *bulkhead.Snapshot) float64 { return float64(s.Unknown) }},
+	{line(Gauge, "weir_set_leaving_keys", "weir.set.keys.leaving", "{key}", "Keys that an update took away and that still have work.", limiterName), func(s *bulkhead.Snapshot) float64 { return float64(s.Leaving) }},
+	{line(Counter, "weir_set_evicted_keys_total", "weir.set.keys.evicted", "{key}", "Unknown keys that gave way to others.", limiterName), func(s *bulkhead.Snapshot) float64 { return float64(s.Evicted) }},
 }
 
-func (s *ofSet) all() []*Instrument {
-	return []*Instrument{s.slots, s.keys, s.leaving, s.evicted, s.reserved, s.entitled, s.borrowed}
+// forShare has the slots of a key, if the set has a cap.
+var forShare = columns[weir.Snapshot]{
+	{line(Gauge, "weir_key_reserved", "weir.key.reserved", "{request}", "Slots of the cap that are kept for the key.", limiterName, key), func(k *weir.Snapshot) float64 { return float64(k.Reserved) }},
+	{line(Gauge, "weir_key_entitled", "weir.key.entitled", "{request}", "Slots of the cap that the key has a right to now.", limiterName, key), func(k *weir.Snapshot) float64 { return k.Entitled }},
+	{line(Gauge, "weir_key_borrowed", "weir.key.borrowed", "{request}", "Slots in flight beyond those.", limiterName, key), func(k *weir.Snapshot) float64 { return k.Borrowed }},
 }
 
-var forSet = &ofSet{
-	slots:    line(Gauge, "weir_set_cap", "weir.set.cap", "{request}", "Work that may be in flight in all keys together; absent without a cap.", limiterName),
-	keys:     line(Gauge, "weir_set_unknown_keys", "weir.set.keys.unknown", "{key}", "Keys that the configuration does not name.", limiterName),
-	leaving:  line(Gauge, "weir_set_leaving_keys", "weir.set.keys.leaving", "{key}", "Keys that an update took away and that still have work.", limiterName),
-	evicted:  line(Counter, "weir_set_evicted_keys_total", "weir.set.keys.evicted", "{key}", "Unknown keys that gave way to others.", limiterName),
-	reserved: line(Gauge, "weir_key_reserved", "weir.key.reserved", "{request}", "Slots of the cap that are kept for the key.", limiterName, key),
-	entitled: line(Gauge, "weir_key_entitled", "weir.key.entitled", "{request}", "Slots of the cap that the key has a right to now.", limiterName, key),
-	borrowed: line(Gauge, "weir_key_borrowed", "weir.key.borrowed", "{request}", "Slots in flight beyond those.", limiterName, key),
+// set is a bulkhead.Set, and which of its keys have series.
+type set struct {
+	owned[*bulkhead.Set]
+	most int
+
+	mu     sync.Mutex
+	places map[string]*keyLabels
 }
 
 // keyLabels are the labels of a key that has series.
@@ -45,25 +51,24 @@ func newSet(o owned[*bulkhead.Set], most int) *set {
 	return &set{owned: o, most: most, places: map[string]*keyLabels{}}
 }
 
+func (s *set) series(declare func([]*Instrument, string)) {
+	declare(slices.Concat(forLimiter.all(), forKey.all(), []*Instrument{setCap}, forSet.all(), forShare.all()), s.labels[0])
+}
+
 func (s *set) read(out output) {
 	snap, conf := s.source.Snapshot(), s.source.Config()
 	total := newWorkLabels(s.labels...)
 	forLimiter.read(out, &snap.Total, 0, &total)
 	if conf.Max > 0 {
-		out.number(forSet.slots, float64(snap.Max), s.labels)
+		out.number(setCap, float64(snap.Max), s.labels)
 	}
-	out.number(forSet.keys, float64(snap.Unknown), s.labels)
-	out.number(forSet.leaving, float64(snap.Leaving), s.labels)
-	out.number(forSet.evicted, float64(snap.Evicted), s.labels)
-
+	forSet.read(out, &snap, s.labels)
 	for name, place := range s.seat(&snap, &conf) {
 		k := snap.ByKey[name]
 		forKey.read(out, &k, targetOfKey(&conf, name), &place.workLabels)
 		forKey.readPeak(out, &k, &place.workLabels)
 		if conf.Max > 0 {
-			out.number(forSet.reserved, float64(k.Reserved), place.labels)
-			out.number(forSet.entitled, k.Entitled, place.labels)
-			out.number(forSet.borrowed, k.Borrowed, place.labels)
+			forShare.read(out, &k, place.labels)
 		}
 	}
 }

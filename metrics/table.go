@@ -73,8 +73,8 @@ var (
 // Table returns all instruments, in the order of docs/metrics.md. They are shared: do not change
 // them.
 func Table() []*Instrument {
-	return slices.Concat(forLimiter.all(), forSet.all(), forKey.all(),
-		forThrottle.all(), forPool.all(), forCapacity.all(), forMonitor.all(), forGovernor.all())
+	return slices.Concat(forLimiter.all(), []*Instrument{setCap}, forSet.all(), forShare.all(), forKey.all(),
+		[]*Instrument{throttleRunning}, forSide.all(), forPool, forResource.all(), forCapacity.all(), forMonitor, forGovernor.all())
 }
 
 // line is one line of the table.
@@ -86,4 +86,24 @@ func line(kind InstrumentKind, prometheus, name, unit, help string, labels ...La
 func (i *Instrument) as(name, value string) *Instrument {
 	i.Fixed = append(i.Fixed, Attribute{name, value})
 	return i
+}
+
+// columns are instruments with their values in a snapshot.
+type columns[S any] []struct {
+	*Instrument
+	of func(*S) float64
+}
+
+func (c columns[S]) all() []*Instrument {
+	all := make([]*Instrument, len(c))
+	for i, column := range c {
+		all[i] = column.Instrument
+	}
+	return all
+}
+
+func (c columns[S]) read(out output, s *S, labels []string) {
+	for _, column := range c {
+		out.number(column.Instrument, column.of(s), labels)
+	}
 }
