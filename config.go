@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/internal/settings"
+	"github.com/weir-go/weir/internal/wire"
 	"github.com/weir-go/weir/law"
 )
 
@@ -140,16 +141,10 @@ const (
 	Adaptive Discipline = 1
 )
 
+var disciplines = [...]string{FIFO: "fifo", Adaptive: "adaptive"}
+
 // String returns "fifo" or "adaptive".
-func (d Discipline) String() string {
-	switch d {
-	case FIFO:
-		return "fifo"
-	case Adaptive:
-		return "adaptive"
-	}
-	return fmt.Sprintf("Discipline(%d)", uint8(d))
-}
+func (d Discipline) String() string { return wire.Word(disciplines[:], d, "Discipline") }
 
 const (
 	maxTenants = 1024

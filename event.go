@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/weir-go/weir/internal/wire"
 	"github.com/weir-go/weir/law"
 )
 
@@ -39,20 +40,10 @@ const (
 	WouldRefuse Kind = 4
 )
 
+var kinds = [...]string{LimitChanged: "limit changed", LawReplaced: "law replaced", Refused: "refused", WouldRefuse: "would refuse"}
+
 // String returns the kind in words.
-func (k Kind) String() string {
-	switch k {
-	case LimitChanged:
-		return "limit changed"
-	case LawReplaced:
-		return "law replaced"
-	case Refused:
-		return "refused"
-	case WouldRefuse:
-		return "would refuse"
-	}
-	return fmt.Sprintf("Kind(%d)", uint8(k))
-}
+func (k Kind) String() string { return wire.Word(kinds[:], k, "Kind") }
 
 // String describes the event in one line.
 func (e Event) String() string {

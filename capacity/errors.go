@@ -5,6 +5,7 @@ import (
 
 	"github.com/weir-go/weir/internal/reply"
 	"github.com/weir-go/weir/internal/settings"
+	"github.com/weir-go/weir/internal/wire"
 )
 
 // ErrConfig matches every error about a resource or an amount that makes no
@@ -40,18 +41,10 @@ const (
 	NeverFits Reason = 3
 )
 
+var reasons = [...]string{Short: "not enough is free", Queued: "others wait", NeverFits: "above the limit"}
+
 // String returns the reason in words.
-func (r Reason) String() string {
-	switch r {
-	case Short:
-		return "not enough is free"
-	case Queued:
-		return "others wait"
-	case NeverFits:
-		return "above the limit"
-	}
-	return fmt.Sprintf("Reason(%d)", uint8(r))
-}
+func (r Reason) String() string { return wire.Word(reasons[:], r, "Reason") }
 
 // A ShortageError says why a request was refused, and for want of which resource.
 type ShortageError struct {

@@ -3,6 +3,8 @@ package load
 import (
 	"fmt"
 	"time"
+
+	"github.com/weir-go/weir/internal/wire"
 )
 
 // An Event says that a feed became stale, or that it answers again.
@@ -36,15 +38,7 @@ const (
 	CameBack Kind = 3
 )
 
+var kinds = [...]string{WentStale: "stale", WentMissing: "unavailable", CameBack: "answers again"}
+
 // String returns the kind in words.
-func (k Kind) String() string {
-	switch k {
-	case WentStale:
-		return "stale"
-	case WentMissing:
-		return "unavailable"
-	case CameBack:
-		return "answers again"
-	}
-	return fmt.Sprintf("Kind(%d)", uint8(k))
-}
+func (k Kind) String() string { return wire.Word(kinds[:], k, "Kind") }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"time"
+
+	"github.com/weir-go/weir/internal/wire"
 )
 
 // A Reading is one signal as a source measured it.
@@ -69,20 +71,10 @@ const (
 	Share   Unit = 3 // of a whole, 0 to 1
 )
 
+var units = [...]string{Count: "count", Bytes: "bytes", Seconds: "seconds", Share: "share"}
+
 // String returns the name of the unit.
-func (u Unit) String() string {
-	switch u {
-	case Count:
-		return "count"
-	case Bytes:
-		return "bytes"
-	case Seconds:
-		return "seconds"
-	case Share:
-		return "share"
-	}
-	return fmt.Sprintf("Unit(%d)", uint8(u))
-}
+func (u Unit) String() string { return wire.Word(units[:], u, "Unit") }
 
 func (u Unit) format(v float64) string {
 	switch {
@@ -106,18 +98,10 @@ const (
 	Writes Scope = 2 // writes only
 )
 
+var scopes = [...]string{All: "all", Reads: "reads", Writes: "writes"}
+
 // String returns the name of the scope.
-func (s Scope) String() string {
-	switch s {
-	case All:
-		return "all"
-	case Reads:
-		return "reads"
-	case Writes:
-		return "writes"
-	}
-	return fmt.Sprintf("Scope(%d)", uint8(s))
-}
+func (s Scope) String() string { return wire.Word(scopes[:], s, "Scope") }
 
 // concerns reports whether a reading of scope s matters to work of scope of.
 func (s Scope) concerns(of Scope) bool { return s == All || of == All || s == of }

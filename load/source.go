@@ -3,9 +3,9 @@ package load
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/weir-go/weir/internal/settings"
+	"github.com/weir-go/weir/internal/wire"
 )
 
 // A Source measures one system. A [Monitor] calls it from one goroutine at a
@@ -52,16 +52,10 @@ const (
 	ByConcurrency Actuator = 1
 )
 
+var actuators = [...]string{ByPace: "pace", ByConcurrency: "concurrency"}
+
 // String returns "pace" or "concurrency".
-func (a Actuator) String() string {
-	switch a {
-	case ByPace:
-		return "pace"
-	case ByConcurrency:
-		return "concurrency"
-	}
-	return fmt.Sprintf("Actuator(%d)", uint8(a))
-}
+func (a Actuator) String() string { return wire.Word(actuators[:], a, "Actuator") }
 
 // A Drain is the state of a store that digests writes later, as an LSM tree does by
 // compaction, has digested and has still to digest. Any unit will do, tables or

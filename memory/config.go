@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/internal/settings"
+	"github.com/weir-go/weir/internal/wire"
 	"github.com/weir-go/weir/load"
 )
 
@@ -81,16 +82,10 @@ const (
 	TargetSuffices Kind = 2
 )
 
+var kinds = [...]string{TargetTooSmall: "target too small", TargetSuffices: "target suffices"}
+
 // String returns "target too small" or "target suffices".
-func (k Kind) String() string {
-	switch k {
-	case TargetTooSmall:
-		return "target too small"
-	case TargetSuffices:
-		return "target suffices"
-	}
-	return fmt.Sprintf("Kind(%d)", uint8(k))
-}
+func (k Kind) String() string { return wire.Word(kinds[:], k, "Kind") }
 
 // String describes the event in one line.
 func (e Event) String() string {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/weir-go/weir/internal/wire"
 )
 
 // An Event is the result of a task, or the decision of a scaler. Every task that was
@@ -48,26 +50,18 @@ const (
 	Decided Kind = 7
 )
 
-// String returns the kind in lower case.
-func (k Kind) String() string {
-	switch k {
-	case Progress:
-		return "progress"
-	case Done:
-		return "done"
-	case Failed:
-		return "failed"
-	case Cancelled:
-		return "cancelled"
-	case Retrying:
-		return "retrying"
-	case Deferred:
-		return "deferred"
-	case Decided:
-		return "decided"
-	}
-	return fmt.Sprintf("Kind(%d)", uint8(k))
+var kinds = [...]string{
+	Progress:  "progress",
+	Done:      "done",
+	Failed:    "failed",
+	Cancelled: "cancelled",
+	Retrying:  "retrying",
+	Deferred:  "deferred",
+	Decided:   "decided",
 }
+
+// String returns the kind in lower case.
+func (k Kind) String() string { return wire.Word(kinds[:], k, "Kind") }
 
 // String describes the event in one line.
 func (e Event) String() string {

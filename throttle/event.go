@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/weir-go/weir/internal/wire"
 	"github.com/weir-go/weir/load"
 )
 
@@ -36,24 +37,17 @@ const (
 	MonitorNotRunning Kind = 6
 )
 
-// String returns it in words.
-func (k Kind) String() string {
-	switch k {
-	case Degraded:
-		return "degraded"
-	case Restored:
-		return "restored"
-	case EmergencyBegan:
-		return "emergency began"
-	case EmergencyEnded:
-		return "emergency ended"
-	case NotRunning:
-		return "not running"
-	case MonitorNotRunning:
-		return "monitor not running"
-	}
-	return fmt.Sprintf("Kind(%d)", uint8(k))
+var kinds = [...]string{
+	Degraded:          "degraded",
+	Restored:          "restored",
+	EmergencyBegan:    "emergency began",
+	EmergencyEnded:    "emergency ended",
+	NotRunning:        "not running",
+	MonitorNotRunning: "monitor not running",
 }
+
+// String returns it in words.
+func (k Kind) String() string { return wire.Word(kinds[:], k, "Kind") }
 
 // String describes the event in one line.
 func (e Event) String() string {

@@ -3,13 +3,13 @@ package throttle
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/internal/isolate"
+	"github.com/weir-go/weir/internal/wire"
 )
 
 // An Op says whether an operation reads or writes.
@@ -23,16 +23,10 @@ const (
 
 const ops = int(Write) + 1
 
+var opNames = [...]string{Read: "read", Write: "write"}
+
 // String returns "read" or "write".
-func (o Op) String() string {
-	switch o {
-	case Read:
-		return "read"
-	case Write:
-		return "write"
-	}
-	return fmt.Sprintf("Op(%d)", uint8(o))
-}
+func (o Op) String() string { return wire.Word(opNames[:], o, "Op") }
 
 // A Throttle paces operations on a database. Make one with [New] and have its owner call Run; the
 // zero Throttle is not usable. All methods are safe for concurrent use.
