@@ -61,6 +61,7 @@ func walk(m *model, nodes int, order *rapid.Generator[queue.Order]) {
 		"regret":  on((*modelNode).regret),
 		"pass":    on((*modelNode).pass),
 		"update":  on(func(n *modelNode) { n.update(order) }),
+		"ask":     on((*modelNode).ask),
 		"end":     on((*modelNode).end),
 	})
 }
@@ -121,7 +122,8 @@ func (n *modelNode) acquire() {
 	}
 }
 
-func (n *modelNode) join() {
+// drawWaiter returns a request that has not joined.
+func (n *modelNode) drawWaiter() *modelWaiter {
 	w := &modelWaiter{node: n, adaptive: n.settings.Order == queue.Adaptive}
 	w.Owner = w
 	w.Weight = rapid.SampledFrom([]int{1, 1, 1, 2, 3, 4}).Draw(n.T, "weight")
@@ -129,19 +131,40 @@ func (n *modelNode) join() {
 	w.Deadline = rapid.SampledFrom([]int64{
 		0, 0, far, n.now + 1, n.now - 1, n.now + int64(time.Millisecond), n.now + int64(time.Second),
 	}).Draw(n.T, "deadline")
+	w.due = w.Deadline
+	return w
+}
+
+func (n *modelNode) join() { n.submit(n.drawWaiter()) }
+
+// submit has a request join, and returns the answer.
+func (n *modelNode) submit(w *modelWaiter) reply.Verdict {
 	n.requests++
 	n.waiters = append(n.waiters, w)
-	w.due = w.Deadline
 	var got reply.Verdict
 	n.call(w, func(now int64, fx *admit.Effects) {
 		w.expires = max(now, n.last) + int64(n.settings.QueueTimeout)
 		got = n.Join(&w.Waiter, now, fx)
 	})
 	if got == reply.Waiting {
-		return // if it was answered meanwhile, that was judged already
+		return got // if it was answered meanwhile, that was judged already
 	}
-	full := n.settings.Order == queue.Adaptive || len(n.waiters) > n.settings.QueueSize && n.givesWay(w)
+	full := n.givesWay(w)
 	n.remove(w)
+	n.judgeAnswer(w, got, full)
+	if got == reply.Admitted {
+		n.inFlight += w.Weight
+		n.answered = append(n.answered, w)
+	} else {
+		n.refused[got]++
+	}
+	return got
+}
+
+// judgeAnswer checks the answer to a newcomer that does not wait. yields reports whether a full
+// queue would give it up.
+func (n *modelNode) judgeAnswer(w *modelWaiter, got reply.Verdict, yields bool) {
+	full := n.settings.Order == queue.Adaptive || len(n.waiters) >= n.settings.QueueSize && yields
 	want := n.refusal(w.Weight, true)
 	switch {
 	case got == want && got != reply.MustWait:
@@ -151,11 +174,27 @@ func (n *modelNode) join() {
 	default:
 		n.Fatalf("joined: %v, want %v", got, want)
 	}
-	if got == reply.Admitted {
-		n.inFlight += w.Weight
-		n.answered = append(n.answered, w)
-	} else {
-		n.refused[got]++
+}
+
+// ask asks whether the node is full for work, which then joins unless it was refused.
+func (n *modelNode) ask() {
+	w := n.drawWaiter()
+	question := w.Waiter
+	var foreseen reply.Verdict
+	var at int64
+	n.call(nil, func(now int64, fx *admit.Effects) { at, foreseen = now, n.Full(&question, now, fx) })
+	if foreseen.Refused() {
+		n.requests++
+		n.refused[foreseen]++
+		n.waiters = append(n.waiters, w)
+		yields := n.givesWay(w)
+		n.remove(w)
+		n.judgeAnswer(w, foreseen, yields)
+		return
+	}
+	n.check()
+	if got := n.submit(w); at == n.now && got != foreseen {
+		n.Fatalf("joined: %v, but Full said %v", got, foreseen)
 	}
 }
 

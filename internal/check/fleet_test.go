@@ -14,7 +14,7 @@ import (
 var fleetSeeds = flag.Int("fleet-seeds", 0, "seeds of each simulated fleet")
 
 func newFleetWorld(seed uint64, members, slots int, f lease.Fallback) *fleetWorld {
-	w := &fleetWorld{Rand: rand.New(rand.NewPCG(seed, uint64(members)))}
+	w := &fleetWorld{Rand: rand.New(rand.NewPCG(seed, uint64(members))), owners: map[string]*fleetMember{}}
 	w.store.entries = map[string]lease.Entry{}
 	w.conf = lease.Config{
 		Cap: slots, Weight: 1, Fallback: f,

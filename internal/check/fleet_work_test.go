@@ -128,7 +128,7 @@ func (w *fleetWorld) cutOff(m *fleetMember) {
 	m.cut = true
 	w.after(w.between(5*time.Second, 35*time.Second), func() {
 		if m.cut = false; !m.dead {
-			m.resync()
+			m.resync(w.store.keys())
 		}
 	})
 }

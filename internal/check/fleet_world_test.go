@@ -22,6 +22,7 @@ type fleetWorld struct {
 	conf   lease.Config
 	store  fleetStore
 	alive  []*fleetMember
+	owners map[string]*fleetMember // of grants, by their key
 	made   int
 	slots  int // shares, or running work where that is more: of all that live
 
@@ -120,8 +121,9 @@ func (w *fleetWorld) write(x lease.Write) {
 	if s.entries[x.Key] = entry; x.Value == nil {
 		delete(s.entries, x.Key)
 	}
+	owner := w.owners[x.Key]
 	for _, m := range w.alive {
-		if m.watches(x.Key) {
+		if m == owner || m.led || x.Key == lease.LeaderKey {
 			m.deliver(entry)
 		}
 	}
@@ -138,8 +140,9 @@ func (w *fleetWorld) goBack(by time.Duration) {
 		}
 		s.journal = s.journal[:i]
 	}
+	keys := s.keys()
 	for _, m := range w.alive {
-		m.resync()
+		m.resync(keys)
 	}
 }
 
@@ -168,8 +171,8 @@ func (w *fleetWorld) join() *fleetMember {
 	conf := w.conf
 	conf.ID, m.grant = m.id, lease.GrantPrefix+m.id
 	m.node = lease.NewNode(conf, m.clock())
-	w.alive = append(w.alive, m)
-	m.resync()
+	w.alive, w.owners[m.grant] = append(w.alive, m), m
+	m.resync(w.store.keys())
 	m.tick()
 	return m
 }
@@ -196,10 +199,6 @@ func (m *fleetMember) clock() time.Duration {
 	return m.offset + time.Duration(m.rate*float64(m.w.now))
 }
 
-func (m *fleetMember) watches(key string) bool {
-	return m.led || key == lease.LeaderKey || key == m.grant
-}
-
 // deliver sends an entry to the member. A leader that was lost is sent once more, as a connection
 // that breaks is made anew.
 func (m *fleetMember) deliver(e lease.Entry) {
@@ -223,10 +222,11 @@ func (m *fleetMember) receive(delay time.Duration, do func()) {
 }
 
 // resync sends the present entries, as a watch does when it begins.
-func (m *fleetMember) resync() {
+func (m *fleetMember) resync(keys []string) {
 	all, delay := m.led, m.w.delay()
-	for _, key := range m.w.store.keys() {
-		if e := m.w.store.entries[key]; m.watches(key) {
+	for _, key := range keys {
+		if all || key == m.grant || key == lease.LeaderKey {
+			e := m.w.store.entries[key]
 			m.receive(delay, func() { m.read(e) })
 		}
 	}
@@ -246,7 +246,7 @@ func (m *fleetMember) read(e lease.Entry) {
 	}
 	if leads := m.node.Leads(); leads != m.led {
 		if m.led = leads; leads {
-			m.resync()
+			m.resync(m.w.store.keys())
 		}
 	}
 	if hurry {

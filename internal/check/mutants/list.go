@@ -123,8 +123,8 @@ var mutants = []mutant{
 	{"work ahead in higher lanes is not ahead", "internal/queue/deadline.go", "ahead += int(q.lanes[i].length)", "ahead += 0 * i", "TestDeadlineBehindWhatIsAhead", "", ""},
 
 	// Full, which asks without taking a slot.
-	{"a question stays in the queue", "internal/queue/join.go", "defer q.unlink(w)", "", "TestFullAnswersAsAcquireDoes", "./internal/check", ""},
-	{"a question teaches what deadlines callers have", "internal/queue/join.go", "defer func() { q.cold.given = before }()", "_ = before", "TestFullAnswersAsAcquireDoes", "./internal/check", ""},
+	{"a question stays in the queue", "internal/queue/join.go", "defer q.unlink(w)", "", "TestRefuseAnswersAsJoinDoes", "./internal/queue", ""},
+	{"a question teaches what deadlines callers have", "internal/queue/join.go", "defer func() { q.cold.given = before }()", "_ = before", "TestRefuseAnswersAsJoinDoes", "./internal/queue", ""},
 	{"a limiter in shadow mode is full", "internal/admit/wait.go", "n.slots.flags&(shadow|closed) == shadow {\n\t\treturn reply.Admitted\n", "false {\n\t\treturn reply.Admitted\n", "TestShadowIsNeverFull", ".", ""},
 	{"a refusal by Full is not counted", "internal/admit/wait.go", "\t\tn.decline(w, verdict)\n\t}\n\tif asked", "\t}\n\tif asked", "TestFullRefusesAsAcquireDoes", ".", ""},
 	{"Full does not know the tenant", "full.go", "w.Tenant = tenantHash(ctx)", "", "TestFullOfAContext", ".", ""},
