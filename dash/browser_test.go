@@ -57,11 +57,14 @@ func TestDashboardInABrowser(t *testing.T) {
 		limiters = append(limiters, weir.Must(weir.New(weir.Config{Name: name})))
 	}
 	var refusals dash.Refusals
-	config := dash.Config{Read: dash.Limiters(limiters...), Token: secret, Refusals: &refusals, Pin: func(name string, limit *int) error {
-		if limit == nil || name != "search" {
+	config := dash.Config{Read: dash.Limiters(limiters...), Token: secret, Refusals: &refusals, Law: func(name string, l law.Law) error {
+		if l == nil || name != "search" {
 			return fmt.Errorf("%s: <b>cannot</b>", name)
 		}
-		settings.Min, settings.Initial = *limit, *limit
+		settings.Law = l
+		return search.Update(settings)
+	}, Shadow: func(_ string, on bool) error {
+		settings.Shadow = on
 		return search.Update(settings)
 	}}
 	at, stop := serve(t, "127.0.0.1:0", newDash(t, config))
@@ -99,7 +102,7 @@ func TestDashboardInABrowser(t *testing.T) {
 	tab.Eval(t, `document.getElementById('pin').elements.limit.focus()`, nil)
 	tab.Eval(t, `document.getElementById('pin').elements.limit.value = 9`, nil)
 	tab.Press(t, "Enter")
-	tab.Wait(t, `document.getElementById('pinned').textContent === 'Pinned at 9.'`)
+	tab.Wait(t, `document.getElementById('changed').textContent === 'Pinned at 9.'`)
 	tab.Wait(t, `document.getElementById('changes').textContent.includes('pinned: raised 4 to 9')`)
 	tab.Wait(t, `document.getElementById('refusals').textContent.includes('limit reached5')`)
 	tab.Wait(t, `charts.every(c => c.plot?.data[0].length === readings[at].length) && readings[inFlight].at(-1) === 4`)
@@ -124,8 +127,14 @@ func TestDashboardInABrowser(t *testing.T) {
 	for _, complaint := range tab.Errors() {
 		t.Errorf("in the console: %s", complaint)
 	}
-	tab.Eval(t, `document.querySelector('#pin [value=unpin]').click()`, nil)
-	tab.Wait(t, `document.getElementById('pinned').textContent.includes('search: <b>cannot</b>')`)
+	tab.Eval(t, `document.querySelector('#shadow button').click()`, nil)
+	tab.Wait(t, `document.querySelector('#limiters').innerText.includes('(shadow)') && document.querySelector('#shadow button').textContent === 'Turn shadow mode off'`)
+	tab.Eval(t, `document.querySelector('#law [value=own]').click()`, nil)
+	tab.Wait(t, `document.getElementById('changed').textContent.includes('search: <b>cannot</b>')`)
+	tab.Eval(t, `(document.getElementById('law').elements.law.value = '<i>', document.querySelector('#law button').click())`, nil)
+	tab.Wait(t, `document.getElementById('changed').textContent.includes('unknown law "<i>"')`)
+	tab.Eval(t, `(document.getElementById('law').elements.law.value = 'aimd', document.querySelector('#law button').click())`, nil)
+	tab.Wait(t, `document.getElementById('changed').textContent === 'aimd decides.'`)
 	tab.Errors() // Chromium complains about the status 422
 
 	// The connection is lost, and comes back.

@@ -10,6 +10,7 @@ import (
 	"github.com/weir-go/weir/bulkhead"
 	"github.com/weir-go/weir/internal/access"
 	"github.com/weir-go/weir/internal/uplot"
+	"github.com/weir-go/weir/law"
 	"github.com/weir-go/weir/pool"
 )
 
@@ -28,19 +29,28 @@ type Config struct {
 	// of 64 rows are shown. The default is none.
 	Tables func() []Table
 
+	// Tenants returns more limiters, as Read does, whose names are of people or customers: only
+	// viewers with the token see them. The default is none.
+	Tenants func() []weir.Snapshot
+
 	// Refusals are shown to viewers with the token. The default is none.
 	Refusals *Refusals
 
-	// Pin fixes the limit of the limiter of a name, or lets its law decide again if the limit is
+	// Law puts another law in place of that of the limiter of a name, or its own again if it is
 	// nil. The name is as shown: at most 128 bytes of UTF-8, to which longer names are cut. The
-	// page offers that to viewers with the token. The default is that a page changes nothing.
-	Pin func(limiter string, limit *int) error
+	// page offers that, and to pin a limit by [law.Fixed], to viewers with the token. The default
+	// is that a page changes no law.
+	Law func(limiter string, l law.Law) error
+
+	// Shadow turns the shadow mode of a limiter on or off, likewise.
+	Shadow func(limiter string, on bool) error
 
 	// Token returns the token that lets someone look, of 16 bytes or more. It is called for each
 	// request, so the token can change. Required, unless Public is set.
 	Token func() (string, error)
 
-	// Public lets everyone look who reaches the handler. Refusals and Pin still take the token.
+	// Public lets everyone look who reaches the handler. Tenants, Refusals, Law and Shadow still
+	// take the token.
 	Public bool
 
 	// Hosts are the names by which browsers reach the handler, without ports. A loopback
@@ -95,7 +105,7 @@ func New(c Config) (*Handler, error) {
 		c.Read = Limiters()
 	}
 	hub := newHub(c.Read)
-	hub.pools, hub.tables, hub.refusals = c.Pools, c.Tables, c.Refusals
+	hub.tenants, hub.pools, hub.tables, hub.refusals = c.Tenants, c.Pools, c.Tables, c.Refusals
 	return serve(c, hub)
 }
 
@@ -118,7 +128,7 @@ func serve(c Config, hub *hub) (*Handler, error) {
 	mux.HandleFunc("GET /{$}", h.page)
 	mux.HandleFunc("GET /login", func(w http.ResponseWriter, _ *http.Request) { send(w, "login.html", http.StatusOK) })
 	mux.HandleFunc("POST /login", h.login)
-	mux.HandleFunc("POST /pin", h.pin)
+	mux.HandleFunc("POST /change", h.change)
 	mux.HandleFunc("GET /events", h.events)
 	for name, in := range map[string]fs.FS{"dash.js": parts, "dash.css": parts, "uPlot.iife.min.js": uplot.Files, "uPlot.min.css": uplot.Files} {
 		mux.Handle("GET /"+name, http.FileServerFS(in))

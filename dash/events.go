@@ -8,14 +8,19 @@ import (
 // patience is how long a client may take to read a message before its connection is closed.
 const patience = 10 * time.Second
 
+// recheck is how often the right to look is checked again while a stream lasts.
+const recheck = 5 * time.Second
+
 // rights are the forms that the page shows.
 type rights struct {
-	Login bool `json:"login"`
-	Pin   bool `json:"pin"`
+	Login  bool `json:"login"`
+	Law    bool `json:"law"`
+	Shadow bool `json:"shadow"`
 }
 
 // events streams the state of all limiters, and the details of one, as server-sent events:
-// https://html.spec.whatwg.org/multipage/server-sent-events.html.
+// https://html.spec.whatwg.org/multipage/server-sent-events.html. It ends when the token of the
+// request is no longer the one: the page connects again, with the rights that are left.
 func (h *Handler) events(w http.ResponseWriter, r *http.Request) {
 	if err := h.mayLook(r); err != nil {
 		w.Header().Set("WWW-Authenticate", "Bearer")
@@ -36,11 +41,19 @@ func (h *Handler) events(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no") // nginx passes it on at once
 	out := http.NewResponseController(w)
-	_, _ = w.Write(event("access", rights{Login: !trusted && h.config.Token != nil, Pin: trusted && h.config.Pin != nil}))
+	_, _ = w.Write(event("access", rights{
+		Login: !trusted && h.config.Token != nil, Law: trusted && h.config.Law != nil, Shadow: trusted && h.config.Shadow != nil,
+	}))
+	again := time.NewTicker(recheck)
+	defer again.Stop()
 	for {
 		select {
 		case <-r.Context().Done():
 			return
+		case <-again.C:
+			if (h.trusts(r) == nil) != trusted {
+				return
+			}
 		case message, ok := <-c.messages:
 			if !ok {
 				return

@@ -2,13 +2,11 @@ package dash
 
 import (
 	"errors"
-	"maps"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/weir-go/weir"
-	"github.com/weir-go/weir/internal/label"
 	"github.com/weir-go/weir/internal/recording"
 	"github.com/weir-go/weir/pool"
 )
@@ -32,7 +30,7 @@ var (
 type view struct {
 	limiter string
 	all     bool // of all limiters
-	trusted bool // and the requests that were refused
+	trusted bool // and tenants, and the requests that were refused
 }
 
 // A client is a page that looks, or another reader of the events.
@@ -45,6 +43,7 @@ type client struct {
 // client never holds up the others.
 type hub struct {
 	read     func() []weir.Snapshot
+	tenants  func() []weir.Snapshot // as read; nil for none
 	pools    map[string]*pool.Pool
 	tables   func() []Table       // of other sources; nil for none
 	refusals *Refusals            // nil for none
@@ -53,7 +52,7 @@ type hub struct {
 	mu      sync.Mutex // guards the fields below
 	clients map[*client]struct{}
 	series  map[string]*series // by label
-	more    int                // limiters that are not shown
+	more    map[bool]int       // limiters that are not shown to those with trust, and without
 	others  []recording.Table
 	refused requests
 	running bool
@@ -85,11 +84,11 @@ func (h *hub) join(v view) (*client, error) {
 		h.sample(time.Now())
 		go h.run()
 	}
-	names := h.names()
+	names := h.names(v)
 	if !slices.Contains(names, v.limiter) && len(names) > 0 {
 		v.limiter = names[0]
 	}
-	return h.add(v, h.message(h.overview(names), v, (*series).past, h.refused.kept)), nil
+	return h.add(v, h.message(h.overview(v), v, (*series).past, h.refused.kept)), nil
 }
 
 // add adds a client with its first message.
@@ -152,53 +151,19 @@ func (h *hub) run() {
 	}
 }
 
-// sample reads the limiters. Those that are gone are forgotten.
-func (h *hub) sample(now time.Time) {
-	present := map[string]*weir.Snapshot{}
-	for _, snap := range h.read() {
-		if name := label.Clean(snap.Name); present[name] == nil {
-			present[name] = &snap
-		}
-	}
-	var tables []Table
-	moves := map[string][]pool.Decision{}
-	for _, name := range slices.Sorted(maps.Keys(h.pools)) {
-		state := h.pools[name].Snapshot()
-		if label := label.Clean(name); present[label] == nil {
-			present[label], moves[label] = poolReading(state), resized(state, h.pools[name].History())
-		}
-		tables = append(tables, poolTable(name, state))
-	}
-	shown := slices.Sorted(maps.Keys(present))
-	h.more = max(len(shown)-mostLimiters, 0)
-	read := map[string]*series{}
-	for _, name := range shown[:len(shown)-h.more] {
-		if read[name] = h.series[name]; read[name] == nil {
-			read[name] = &series{}
-		}
-		read[name].add(now, present[name])
-		if all, ok := moves[name]; ok {
-			read[name].decided(all)
-		}
-	}
-	h.series = read
-	if h.tables != nil {
-		tables = append(tables, h.tables()...)
-	}
-	h.others = cut(tables)
-	h.refused.read(h.refusals)
-}
-
 // send sends the last reading to all clients, and cuts off those that are far behind.
 func (h *hub) send() {
-	overview, messages := h.overview(h.names()), map[view][]byte{}
+	overviews, messages := map[bool][]byte{}, map[view][]byte{}
 	for c := range h.clients {
 		if len(c.messages) == cap(c.messages) {
 			h.cut(c)
 			continue
 		}
 		if messages[c.view] == nil {
-			messages[c.view] = h.message(overview, c.view, (*series).latest, h.refused.latest)
+			if overviews[c.trusted] == nil {
+				overviews[c.trusted] = h.overview(c.view)
+			}
+			messages[c.view] = h.message(overviews[c.trusted], c.view, (*series).latest, h.refused.latest)
 		}
 		c.messages <- messages[c.view]
 	}
@@ -207,7 +172,7 @@ func (h *hub) send() {
 // message is the overview with a part of the details that a view has, and refused requests.
 func (h *hub) message(overview []byte, v view, part func(s *series, name string) []byte, refused []recording.Request) []byte {
 	message := slices.Clone(overview)
-	for _, name := range h.names() {
+	for _, name := range h.names(v) {
 		if v.all || name == v.limiter {
 			message = append(message, part(h.series[name], name)...)
 		}
@@ -223,4 +188,13 @@ func (v view) requests(refused []recording.Request) []byte {
 	return event("requests", refused)
 }
 
-func (h *hub) names() []string { return slices.Sorted(maps.Keys(h.series)) }
+// names are those of the limiters that a view may have.
+func (h *hub) names(v view) (names []string) {
+	for name, s := range h.series {
+		if v.trusted || !s.tenant {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}

@@ -9,9 +9,9 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-func (h *hub) overview(names []string) []byte {
-	o := recording.Overview{Limiters: []recording.Line{}, More: h.more, Tables: h.others}
-	for _, name := range names {
+func (h *hub) overview(v view) []byte {
+	o := recording.Overview{Limiters: []recording.Line{}, More: h.more[v.trusted], Tables: h.others}
+	for _, name := range h.names(v) {
 		s := h.series[name]
 		p := s.points[len(s.points)-1]
 		o.Limiters = append(o.Limiters, recording.Line{

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"strings"
 	"testing"
 
@@ -27,12 +26,12 @@ func TestIdentifiersNeedTheToken(t *testing.T) {
 		"nothing":       nil,
 		"another token": {"Authorization", "Bearer " + token + "x"},
 	} {
-		if text := events(header...); strings.Contains(text, "r-1") || strings.Contains(text, "acme") || !strings.Contains(text, `{"login":true,"pin":false}`) {
+		if text := events(header...); strings.Contains(text, "r-1") || strings.Contains(text, "acme") || !strings.Contains(text, `{"login":true,"law":false,"shadow":false}`) {
 			t.Errorf("with %s: %s", what, text)
 		}
 	}
 	text := events("Authorization", "Bearer "+token)
-	if !strings.Contains(text, `"id":"r-1","limiter":"search","reason":"queue full","tenant":"acme"`) || strings.Contains(text, "no refusal") || !strings.Contains(text, `{"login":false,"pin":false}`) {
+	if !strings.Contains(text, `"id":"r-1","limiter":"search","reason":"queue full","tenant":"acme"`) || strings.Contains(text, "no refusal") || !strings.Contains(text, `{"login":false,"law":false,"shadow":false}`) {
 		t.Errorf("with the token: %s", text)
 	}
 }
@@ -71,54 +70,5 @@ func TestIdentifiersOfARecording(t *testing.T) {
 		if text := read(t, ask(t, d, "GET", "http://localhost/events", "")); strings.Contains(text, "r-1") != c.want {
 			t.Errorf("%s: %s", what, text)
 		}
-	}
-}
-
-func TestPinNeedsTheToken(t *testing.T) {
-	var pinned []string
-	config := dash.Config{Read: dash.Limiters(), Token: secret, Public: true, Pin: func(name string, limit *int) error {
-		if name == "gone" {
-			return errors.New("no such limiter")
-		}
-		text := "law"
-		if limit != nil {
-			text = fmt.Sprint(*limit)
-		}
-		pinned = append(pinned, name+" "+text)
-		return nil
-	}}
-	d := newDash(t, config)
-	login := ask(t, d, "POST", "http://localhost/login", "token="+token, "Content-Type", "application/x-www-form-urlencoded")
-	cookie, _, _ := strings.Cut(login.Header.Get("Set-Cookie"), ";")
-	for _, c := range []struct {
-		what, body string
-		header     []string
-		status     int
-	}{
-		{"nothing", "limiter=a&limit=3", nil, 401},
-		{"another token", "limiter=a&limit=3", []string{"Authorization", "Bearer " + token + "x"}, 401},
-		{"a foreign page", "limiter=a&limit=3", []string{"Cookie", cookie, "Origin", "http://attacker.example"}, 403},
-		{"another site", "limiter=a&limit=3", []string{"Cookie", cookie, "Sec-Fetch-Site", "cross-site"}, 403},
-		{"no limit", "limiter=a", []string{"Cookie", cookie}, 400},
-		{"a huge form", "limiter=a&limit=&x=" + strings.Repeat("x", 1<<20), []string{"Cookie", cookie}, 400},
-		{"a wrong limit", "limiter=a&limit=0", []string{"Cookie", cookie}, 400},
-		{"an unknown limiter", "limiter=gone&limit=1", []string{"Cookie", cookie}, 422},
-		{"the cookie", "limiter=a&limit=3", []string{"Cookie", cookie, "Origin", "http://localhost"}, 204},
-		{"the token", "limiter=b&limit=", []string{"Authorization", "Bearer " + token}, 204},
-	} {
-		got := ask(t, d, "POST", "http://localhost/pin", c.body, append(c.header, "Content-Type", "application/x-www-form-urlencoded")...)
-		if got.StatusCode != c.status {
-			t.Errorf("%s: %d %s, want %d", c.what, got.StatusCode, read(t, got), c.status)
-		}
-	}
-	if got := ask(t, d, "POST", "http://attacker.example/pin", "limiter=a&limit=3", "Authorization", "Bearer "+token); got.StatusCode != http.StatusMisdirectedRequest {
-		t.Errorf("DNS rebinding: %d", got.StatusCode)
-	}
-	if fmt.Sprint(pinned) != "[a 3 b law]" {
-		t.Errorf("pinned %q", pinned)
-	}
-	config.Pin = nil
-	if got := ask(t, newDash(t, config), "POST", "http://localhost/pin", "limiter=a&limit=3", "Authorization", "Bearer "+token); got.StatusCode != http.StatusNotFound {
-		t.Errorf("without Pin: %d", got.StatusCode)
 	}
 }

@@ -319,6 +319,7 @@ function overview({limiters, more, tables}) {
 		[l.limit + (l.shadow ? ' (shadow)' : ''), l.inFlight, l.queued, l.p95 || '-', l.refused].forEach((v, j) => body.rows[i].cells[j + 1].textContent = v);
 	});
 	pools = limiters.filter(l => l.pool).map(l => l.name);
+	shadowed = limiters.filter(l => l.shadow).map(l => l.name);
 	const sharing = limiters.filter(l => l.entitled);
 	$('shares').hidden = !sharing.length;
 	$('shares').querySelector('tbody').replaceChildren(...sharing.map(l => row(l.name || '(no name)', l.inFlight, l.reserved ?? 0, Math.round(l.entitled * 10) / 10, Math.round((l.borrowed ?? 0) * 10) / 10)));
@@ -327,14 +328,14 @@ function overview({limiters, more, tables}) {
 	if (shown != null && !limiters.some(l => l.name === shown)) $('decision').textContent = 'this limiter is gone';
 }
 
-let shown, pools = [];
+let shown, pools = [], shadowed = [];
 
 function details(d) {
 	if (d.whole) {
 		clear();
 		shown = d.name;
 		$('name').textContent = d.name || '(no name)';
-		$('pinned').textContent = '';
+		$('changed').textContent = '';
 		for (const tr of $('limiters').tBodies[0].rows) {
 			if (tr.dataset.name === shown) tr.setAttribute('aria-current', 'true');
 			else tr.removeAttribute('aria-current');
@@ -358,7 +359,7 @@ function details(d) {
 		pooled = pools.includes(shown);
 		build();
 	}
-	offerPin();
+	offer();
 	$('decision').textContent = d.decision;
 	belief = d.belief ?? {};
 	$('belief').textContent = believed();
@@ -409,19 +410,22 @@ function recorded({from, to}) {
 
 // What takes the token.
 
-let refusedRequests = [], mayPin = false;
+let refusedRequests = [], may = {};
 
-function access({login, pin}) {
-	$('login').hidden = !login;
-	mayPin = pin;
-	offerPin();
+function access(rights) {
+	may = rights;
+	$('login').hidden = !may.login;
+	offer();
 	refusedRequests = [];
 	listRequests();
 }
 
-// offerPin shows the form that pins a limit. A pool has none.
-function offerPin() {
-	$('pin').hidden = !mayPin || shown == null || pools.includes(shown);
+// offer shows the forms that change a limiter. A pool has none.
+function offer() {
+	const none = shown == null || pools.includes(shown);
+	$('pin').hidden = $('law').hidden = none || !may.law;
+	$('shadow').hidden = none || !may.shadow;
+	$('shadow').firstChild.textContent = `Turn shadow mode ${shadowed.includes(shown) ? 'off' : 'on'}`;
 }
 
 function addRequests(all) {
@@ -437,17 +441,24 @@ function listRequests() {
 		.reverse().slice(0, mostListed).map(r => row(r.id || '(none)', clock(r.at / 1000), r.limiter || '(no name)', r.reason, r.tenant ?? '-')));
 }
 
-async function pinLimit(event) {
+// The answers to the forms, with what they ask for.
+const forms = {
+	pin: form => [`Pinned at ${form.elements.limit.value}.`, {law: `fixed(${form.elements.limit.value})`}],
+	law: (form, own) => own ? ['Its own law decides.', {law: ''}] : [`${form.elements.law.value} decides.`, {law: form.elements.law.value}],
+	shadow: () => shadowed.includes(shown) ? ['Shadow mode is off.', {shadow: false}] : ['Shadow mode is on.', {shadow: true}],
+};
+
+async function change(event) {
 	event.preventDefault();
-	const limiter = shown, limit = event.submitter?.value === 'unpin' ? '' : $('pin').elements.limit.value;
+	const limiter = shown, [done, fields] = forms[event.target.id](event.target, event.submitter?.value);
 	let text;
 	try {
-		const answer = await fetch('pin', {method: 'POST', body: new URLSearchParams({limiter, limit})});
-		text = !answer.ok ? await answer.text() : limit ? `Pinned at ${limit}.` : 'The law decides.';
+		const answer = await fetch('change', {method: 'POST', body: new URLSearchParams({limiter, ...fields})});
+		text = answer.ok ? done : await answer.text();
 	} catch (error) {
 		text = 'The dashboard does not answer: ' + error.message;
 	}
-	if (limiter === shown) $('pinned').textContent = text;
+	if (limiter === shown) $('changed').textContent = text;
 }
 
 // The connection.
@@ -506,7 +517,7 @@ $('span').onchange = () => { draw(); fillFigures(); };
 $('figures').ontoggle = fillFigures;
 $('concurrency').ontoggle = draw;
 $('find').oninput = listRequests;
-$('pin').onsubmit = pinLimit;
+$('change').onsubmit = change;
 document.addEventListener('visibilitychange', draw);
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', build);
 new ResizeObserver(() => [...charts, ...curved].forEach(({plot, place, height}) => {

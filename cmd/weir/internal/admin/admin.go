@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 	"github.com/weir-go/weir/dash"
+	"github.com/weir-go/weir/law"
 )
 
 // A Proxy is the operators' interface to the proxy. All functions are called concurrently.
@@ -24,9 +25,9 @@ type Proxy struct {
 	Refusals *dash.Refusals // of the last requests
 
 	Reload func() error
-	// Pin fixes the limit of a compartment; a nil limit lets the law decide again. The errors
-	// of Pin and Shadow match [ErrCompartment] if there is no such compartment.
-	Pin    func(compartment string, limit *int) error
+	// Law gives a compartment another law; nil is its own again. The errors of Law and Shadow match
+	// [ErrCompartment] if there is no such compartment.
+	Law    func(compartment string, l law.Law) error
 	Shadow func(compartment string, on bool) error
 }
 

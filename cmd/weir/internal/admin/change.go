@@ -10,6 +10,7 @@ import (
 	"net/http"
 
 	"github.com/weir-go/weir/internal/settings"
+	"github.com/weir-go/weir/law"
 )
 
 // ErrCompartment matches the error of a change to a compartment that does not exist.
@@ -26,19 +27,16 @@ func (p Proxy) pin(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	if err := checkPin(limit); err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
-		return
+	var l law.Law
+	if limit != nil {
+		if *limit < 1 || *limit > settings.MaxSlots {
+			http.Error(w, fmt.Sprintf("pin is %d: want 1 to %d, or null", *limit, settings.MaxSlots), http.StatusBadRequest)
+			return
+		}
+		l = law.Fixed{Limit: *limit}
 	}
 	name := r.PathValue("compartment")
-	answer(w, p.Pin(name, limit), map[string]any{"compartment": name, "pin": limit, "until": until})
-}
-
-func checkPin(limit *int) error {
-	if limit != nil && (*limit < 1 || *limit > settings.MaxSlots) {
-		return fmt.Errorf("pin is %d: want 1 to %d, or null", *limit, settings.MaxSlots)
-	}
-	return nil
+	answer(w, p.Law(name, l), map[string]any{"compartment": name, "pin": limit, "until": until})
 }
 
 func (p Proxy) shadow(w http.ResponseWriter, r *http.Request) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/weir-go/weir/cmd/weir/internal/config"
+	"github.com/weir-go/weir/law"
 )
 
 func TestChanges(t *testing.T) {
@@ -19,12 +20,12 @@ func TestChanges(t *testing.T) {
 		}
 	}
 	change("/-/weir/limits/api", `{"pin": 20}`, 200, `"until": "the next reload or restart"`)
-	if p.limit == nil || *p.limit != 20 {
-		t.Errorf("pinned to %v", p.limit)
+	if p.law != (law.Fixed{Limit: 20}) {
+		t.Errorf("pinned to %v", p.law)
 	}
 	change("/-/weir/limits/api", `{"pin": null}`, 200, `"pin": null`)
-	if p.limit != nil {
-		t.Errorf("still pinned to %v", *p.limit)
+	if p.law != nil {
+		t.Errorf("still pinned to %v", p.law)
 	}
 	change("/-/weir/limits/a%2Fb", `{"pin": 1}`, 200, `"a/b"`)
 	change("/-/weir/limits/other", `{"pin": 20}`, 404, "there is api")
@@ -80,7 +81,7 @@ func TestWhoMayChange(t *testing.T) {
 			if status, body, _ := ask(t, at, call{method: http.MethodPost, path: c.path, body: c.body, header: by.header}); status != by.want {
 				t.Errorf("%s: %s: %d %s, want %d", c.path, what, status, body, by.want)
 			}
-			if by.want != 200 && (p.reloads > 0 || p.limit != nil && *p.limit != 1) {
+			if by.want != 200 && (p.reloads > 0 || p.law != nil && p.law != (law.Fixed{Limit: 1})) {
 				t.Errorf("%s: %s: it was done", c.path, what)
 			}
 		}

@@ -19,12 +19,7 @@ func (p Proxy) dashboard(a *access) (http.Handler, error) {
 	settings := dash.Config{Read: p.compartments, Tables: p.tables, Refusals: p.Refusals, Public: a.near, Hosts: a.hosts}
 	if a.token != "" {
 		settings.Token = func() (string, error) { return config.ReadToken(a.token) }
-		settings.Pin = func(compartment string, limit *int) error {
-			if err := checkPin(limit); err != nil {
-				return err
-			}
-			return p.Pin(compartment, limit)
-		}
+		settings.Law, settings.Shadow = p.Law, p.Shadow
 	}
 	return dash.New(settings)
 }

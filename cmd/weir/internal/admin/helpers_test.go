@@ -16,6 +16,7 @@ import (
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 	"github.com/weir-go/weir/internal/must"
+	"github.com/weir-go/weir/law"
 	"github.com/weir-go/weir/metrics"
 )
 
@@ -33,7 +34,7 @@ func tokenFile(t *testing.T, token string) string {
 // proxied is a proxy with one compartment, "api", and the changes made to it.
 type proxied struct {
 	Proxy
-	limit   *int
+	law     law.Law
 	shadow  bool
 	reloads int
 	down    error
@@ -65,7 +66,7 @@ func newProxied(t *testing.T) *proxied {
 			}
 			return nil
 		},
-		Pin:    func(name string, limit *int) error { p.limit = limit; return known(name) },
+		Law:    func(name string, l law.Law) error { p.law = l; return known(name) },
 		Shadow: func(name string, on bool) error { p.shadow = on; return known(name) },
 	}
 	return p

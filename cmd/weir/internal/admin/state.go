@@ -23,6 +23,7 @@ type Parts struct {
 	Cap          int                           `json:"cap,omitempty"` // of all compartments together
 	Compartments map[string]weir.Snapshot      `json:"compartments"`
 	Pinned       map[string]int                `json:"pinned,omitempty"` // limits fixed by an operator, by compartment
+	Laws         map[string]string             `json:"laws,omitempty"`   // other laws of an operator, likewise
 	Caps         map[string]weir.Snapshot      `json:"caps"`             // of exempt requests, streams, WebSockets and event streams
 	Upstreams    map[string][]upstream.Address `json:"upstreams"`
 	Listeners    map[string]listen.Counts      `json:"listeners"` // counts of connections

@@ -31,7 +31,7 @@ func TestOperatorsPinAndFindRequestsOnTheDashboard(t *testing.T) {
 		return answer
 	}
 	pin := func(limit, token string) (status int, body string) {
-		answer := call("POST", "pin", url.Values{"limiter": {"api"}, "limit": {limit}}.Encode(), token)
+		answer := call("POST", "change", url.Values{"limiter": {"api"}, "law": {"fixed(" + limit + ")"}}.Encode(), token)
 		text, _ := io.ReadAll(answer.Body)
 		return answer.StatusCode, string(text)
 	}

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -35,7 +36,7 @@ func (p *Proxy) openOperators(c *config.Config) error {
 	}
 	seen := admin.Proxy{
 		State: p.state, Config: func() any { return p.table.Load().config }, Metrics: known{gathered}, Ready: p.ready,
-		Refusals: &p.refusals, Reload: p.Reload, Pin: p.Pin, Shadow: p.Shadow,
+		Refusals: &p.refusals, Reload: p.Reload, Law: p.Law, Shadow: p.Shadow,
 	}
 	if c.Admin.Address != "none" {
 		err := p.openOperator("admin.address", c.Admin.Address, func(c *config.Config, at net.Addr) (http.Handler, error) {
@@ -123,7 +124,7 @@ func (p *Proxy) state() admin.State {
 	all, f := p.Snapshot(), p.figures()
 	s := admin.State{Total: all.Total, Parts: admin.Parts{
 		Cap: all.Max, Compartments: all.ByKey, Caps: map[string]weir.Snapshot{},
-		Pinned: map[string]int{}, Upstreams: f.Upstreams, Listeners: f.Listeners, Exchanges: f.Exchanges,
+		Pinned: map[string]int{}, Laws: map[string]string{}, Upstreams: f.Upstreams, Listeners: f.Listeners, Exchanges: f.Exchanges,
 		Applied: f.Applied, Fleet: f.Fleet,
 	}}
 	for _, lim := range p.shared.Caps() {
@@ -136,8 +137,10 @@ func (p *Proxy) state() admin.State {
 		s.LastReload = p.lastReload.Error()
 	}
 	for name, o := range p.overrides {
-		if o.pin != nil {
-			s.Pinned[name] = *o.pin
+		if pin := o.pin(); pin > 0 {
+			s.Pinned[name] = pin
+		} else if o.law != nil {
+			s.Laws[name] = fmt.Sprint(o.law)
 		}
 	}
 	return s

@@ -90,8 +90,14 @@ func (p *Proxy) reloaded(err error) {
 
 // An override is an operator's setting for a compartment, which replaces the configuration's.
 type override struct {
-	pin    *int
+	law    law.Law // nil for its own
 	shadow *bool
+}
+
+// pin is the limit that the operator has fixed, or 0.
+func (o override) pin() int {
+	fixed, _ := o.law.(law.Fixed)
+	return fixed.Limit
 }
 
 // limits returns the limits of the configuration with the operators' overrides.
@@ -100,9 +106,11 @@ func (p *Proxy) limits(c *config.Config, overrides map[string]override) bulkhead
 	limits.OnEvent = p.hears(c)
 	for name, o := range overrides {
 		compartment := limits.ByKey[name]
-		if o.pin != nil {
-			compartment.Config.Law, compartment.Config.Initial = law.Fixed{Limit: *o.pin}, *o.pin
-			compartment.Budget = 0
+		if o.law != nil {
+			compartment.Config.Law = o.law
+		}
+		if pin := o.pin(); pin > 0 {
+			compartment.Config.Initial, compartment.Budget = pin, 0
 		}
 		if o.shadow != nil {
 			compartment.Config.Shadow = *o.shadow
@@ -112,9 +120,9 @@ func (p *Proxy) limits(c *config.Config, overrides map[string]override) bulkhead
 	return limits
 }
 
-// Pin fixes the limit of a compartment until the next reload; nil lets its law decide again.
-func (p *Proxy) Pin(compartment string, limit *int) error {
-	return p.override(compartment, func(o *override) { o.pin = limit })
+// Law gives a compartment another law until the next reload; nil is its own again.
+func (p *Proxy) Law(compartment string, l law.Law) error {
+	return p.override(compartment, func(o *override) { o.law = l })
 }
 
 // Shadow turns the shadow mode of a compartment on or off until the next reload.
@@ -137,7 +145,7 @@ func (p *Proxy) override(compartment string, change func(*override)) error {
 		return err
 	}
 	p.setOverrides(changed)
-	p.log.Warn("changed by an operator", "compartment", compartment, "pin", o.pin, "shadow", o.shadow)
+	p.log.Warn("changed by an operator", "compartment", compartment, "law", fmt.Sprint(o.law), "shadow", o.shadow)
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/weir-go/weir/internal/must"
+	"github.com/weir-go/weir/law"
 )
 
 // file has one upstream and one more line.
@@ -107,8 +108,7 @@ func TestReloadUnderLoadLosesNothing(t *testing.T) {
 func TestOperatorsHoldALimit(t *testing.T) {
 	a, _ := named(t, "a")
 	r := start(t, file(a, ""))
-	three := 3
-	must.Do(t, r.Pin("api", &three))
+	must.Do(t, r.Law("api", law.Fixed{Limit: 3}))
 	must.Do(t, r.Shadow("api", true))
 	if s := r.Snapshot().ByKey["api"]; s.Limit != 3 || !s.Shadow {
 		t.Errorf("limit %d, shadow %v", s.Limit, s.Shadow)
@@ -116,7 +116,14 @@ func TestOperatorsHoldALimit(t *testing.T) {
 	if pinned := fmt.Sprint(r.state()["pinned"]); pinned != "map[api:3]" {
 		t.Errorf("the state says that pinned is %s", pinned)
 	}
-	must.Do(t, r.Pin("api", nil))
+	must.Do(t, r.Law("api", law.AIMD{}))
+	if s := r.state(); fmt.Sprint(s["laws"]) != "map[api:aimd]" || s["pinned"] != nil {
+		t.Errorf("the state has the laws %v, and pinned %v", s["laws"], s["pinned"])
+	}
+	must.Do(t, r.Law("api", nil))
+	if laws := r.state()["laws"]; laws != nil {
+		t.Errorf("its own law decides again, and the state has %v", laws)
+	}
 	if s := r.Snapshot().ByKey["api"]; !s.Shadow {
 		t.Error("letting the law decide again has ended the shadow mode")
 	}
@@ -124,7 +131,7 @@ func TestOperatorsHoldALimit(t *testing.T) {
 	if s := r.Snapshot().ByKey["api"]; s.Shadow {
 		t.Error("a reload leaves the shadow mode on")
 	}
-	if err := r.Pin("gone", &three); err == nil {
+	if err := r.Law("gone", law.Fixed{Limit: 3}); err == nil {
 		t.Error("want an error for a compartment that is not there")
 	}
 }

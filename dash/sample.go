@@ -1,0 +1,93 @@
+package dash
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/label"
+	"github.com/weir-go/weir/pool"
+)
+
+// A reading is the state of all that is shown, by name.
+type reading struct {
+	limiters map[string]*weir.Snapshot
+	tenants  map[string]bool            // of the limiters
+	moves    map[string][]pool.Decision // of those that are pools
+	tables   []Table
+}
+
+// reading reads all that is shown. Of limiters with the same name it has the first, and tenants
+// come last.
+func (h *hub) reading() reading {
+	r := reading{limiters: map[string]*weir.Snapshot{}, tenants: map[string]bool{}, moves: map[string][]pool.Decision{}}
+	for _, snap := range h.read() {
+		r.add(snap)
+	}
+	for _, name := range slices.Sorted(maps.Keys(h.pools)) {
+		state := h.pools[name].Snapshot()
+		snap := poolReading(state)
+		snap.Name = name
+		if label, ok := r.add(*snap); ok {
+			r.moves[label] = resized(state, h.pools[name].History())
+		}
+		r.tables = append(r.tables, poolTable(name, state))
+	}
+	if h.tenants != nil {
+		for _, snap := range h.tenants() {
+			if label, ok := r.add(snap); ok {
+				r.tenants[label] = true
+			}
+		}
+	}
+	if h.tables != nil {
+		r.tables = append(r.tables, h.tables()...)
+	}
+	return r
+}
+
+// add adds a limiter unless there is one of its name.
+func (r reading) add(snap weir.Snapshot) (name string, ok bool) {
+	name = label.Clean(snap.Name)
+	if r.limiters[name] != nil {
+		return name, false
+	}
+	r.limiters[name] = &snap
+	return name, true
+}
+
+// shown returns the names of the limiters that have room, tenants last.
+func (r reading) shown() []string {
+	names := slices.Sorted(maps.Keys(r.limiters))
+	slices.SortStableFunc(names, func(a, b string) int {
+		switch {
+		case r.tenants[a] == r.tenants[b]:
+			return 0
+		case r.tenants[a]:
+			return 1
+		}
+		return -1
+	})
+	return names[:min(len(names), mostLimiters)]
+}
+
+// sample keeps a reading. Limiters that are gone are forgotten.
+func (h *hub) sample(now time.Time) {
+	r := h.reading()
+	read := map[string]*series{}
+	for _, name := range r.shown() {
+		if read[name] = h.series[name]; read[name] == nil {
+			read[name] = &series{}
+		}
+		read[name].tenant = r.tenants[name]
+		read[name].add(now, r.limiters[name])
+		if all, ok := r.moves[name]; ok {
+			read[name].decided(all)
+		}
+	}
+	all := len(r.limiters)
+	h.more = map[bool]int{true: all - len(read), false: max(all-len(r.tenants)-mostLimiters, 0)}
+	h.series, h.others = read, cut(r.tables)
+	h.refused.read(h.refusals)
+}
