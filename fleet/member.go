@@ -69,7 +69,7 @@ type sight struct {
 // returns. It needs no answer of the store: until there is one the member keeps that share. An
 // error matches [weir.ErrConfig] and names the setting.
 //
-// A member has a goroutine for itself, one for its writes and one for each of up to three watches
+// A member has a goroutine for itself, three for its writes and one for each of up to three watches
 // of the store. [Member.Leave] ends them.
 func Join(c Config) (*Member, error) {
 	c, err := c.complete()
@@ -88,7 +88,9 @@ func Join(c Config) (*Member, error) {
 	}
 	m.rest.Go(func() { m.watch(ctx, lease.LeaderKey, sight{of: leader}) })
 	m.rest.Go(func() { m.watch(ctx, lease.GrantPrefix+c.ID, sight{of: grant}) })
-	m.rest.Go(func() { m.write(ctx) })
+	for range writers {
+		m.rest.Go(func() { m.write(ctx) })
+	}
 	go m.run(ctx)
 	return m, nil
 }
@@ -241,16 +243,23 @@ func (m *Member) watch(ctx context.Context, key string, s sight) {
 	}
 }
 
-// write sends the newest write of each key.
+// writers is how many writes of a member are on their way at once. An allocator has its want, its
+// term and grants, and a slow store is usually no slower for three of them.
+const writers = 3
+
+// write sends the newest write of each key. A write may take longer than a refresh, since a slow
+// store is better than none: one that is given up costs the store as much, and PostgreSQL a
+// connection too. After a quarter of a lease, the next one still comes in time.
 func (m *Member) write(ctx context.Context) {
 	for {
 		w, ok := m.out.take(ctx)
 		if !ok {
 			return
 		}
-		limited, cancel := context.WithTimeout(ctx, m.conf.Refresh)
+		limited, cancel := context.WithTimeout(ctx, m.conf.TTL/4)
 		err := m.conf.Store.Write(limited, w)
 		cancel()
+		m.out.sent(w, err == nil)
 		if err != nil {
 			err = fmt.Errorf("fleet: a write to the store failed: %w", err)
 		}

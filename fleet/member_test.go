@@ -93,13 +93,16 @@ func newParty(t *testing.T, c fleet.Config) *party {
 	return p
 }
 
-func (p *party) join() *app {
+func (p *party) join(with ...func(*fleet.Config)) *app {
 	p.t.Helper()
 	lim := weir.Must(weir.New(weir.Config{Max: 1000, Law: law.Fixed{Limit: 1000}}))
 	c := p.conf
 	l := &line{Memory: p.store, ending: map[*context.CancelFunc]bool{}}
 	p.made++
 	c.ID, c.Actuator, c.Store = fmt.Sprintf("app-%d", p.made), fleet.Limiter(lim), l
+	for _, set := range with {
+		set(&c)
+	}
 	m, err := fleet.Join(c)
 	if err != nil {
 		p.t.Fatal(err)

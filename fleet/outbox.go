@@ -2,34 +2,46 @@ package fleet
 
 import (
 	"context"
+	"slices"
 	"sync"
 )
 
 // An outbox keeps the newest write of each key until it is sent, so that a slow store holds up
-// nothing and gets nothing stale.
+// nothing and gets nothing stale. It gives out one write of a key at a time, so that an older one
+// cannot come last. Swaps of several revisions may be on their way: at most one of them applies.
 type outbox struct {
 	mu     sync.Mutex
-	order  []string
+	order  []string // of the writes that wait
 	writes map[string]Write
+	busy   map[string][]Write // those on their way
 	some   chan struct{}
 }
 
-func newOutbox() outbox { return outbox{writes: map[string]Write{}, some: make(chan struct{}, 1)} }
+func newOutbox() outbox {
+	return outbox{writes: map[string]Write{}, busy: map[string][]Write{}, some: make(chan struct{}, 1)}
+}
 
 func (o *outbox) put(w Write) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if _, waits := o.writes[w.Key]; !waits {
+	if _, waits := o.writes[w.Key]; !waits && w.Swap { // a term is for all members
+		o.order = slices.Insert(o.order, 0, w.Key)
+	} else if !waits {
 		o.order = append(o.order, w.Key)
 	}
 	o.writes[w.Key] = w
+	o.wake()
+}
+
+// wake has one of those that wait in take look again. Whoever takes a write wakes the next.
+func (o *outbox) wake() {
 	select {
 	case o.some <- struct{}{}:
 	default:
 	}
 }
 
-// take waits for a write, and returns false when ctx ends.
+// take waits for a write, and returns false when ctx ends. Call sent once the write has ended.
 func (o *outbox) take(ctx context.Context) (Write, bool) {
 	for {
 		if w, ok := o.first(); ok {
@@ -46,11 +58,40 @@ func (o *outbox) take(ctx context.Context) (Write, bool) {
 func (o *outbox) first() (Write, bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if len(o.order) == 0 {
+	i := slices.IndexFunc(o.order, func(key string) bool { return o.free(o.writes[key]) })
+	if i < 0 {
 		return Write{}, false
 	}
-	w := o.writes[o.order[0]]
+	w := o.writes[o.order[i]]
 	delete(o.writes, w.Key)
-	o.order = o.order[1:]
+	o.order = slices.Delete(o.order, i, i+1)
+	o.busy[w.Key] = append(o.busy[w.Key], w)
+	if len(o.order) > 0 {
+		o.wake()
+	}
 	return w, true
+}
+
+// free says whether a write may go while others of its key are on their way.
+func (o *outbox) free(w Write) bool {
+	return !slices.ContainsFunc(o.busy[w.Key], func(other Write) bool { return !w.Swap || !other.Swap || w.Rev == other.Rev })
+}
+
+// sent says that a write has ended, and whether the store has answered it. A swap that waits for
+// the same revision can no longer apply, and would only hold up the next one.
+func (o *outbox) sent(w Write, answered bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	same := func(other Write) bool { return other.Swap == w.Swap && other.Rev == w.Rev }
+	if o.busy[w.Key] = slices.DeleteFunc(o.busy[w.Key], same); len(o.busy[w.Key]) == 0 {
+		delete(o.busy, w.Key)
+	}
+	if next, waits := o.writes[w.Key]; !waits {
+		return
+	} else if answered && w.Swap && same(next) {
+		delete(o.writes, w.Key)
+		o.order = slices.DeleteFunc(o.order, func(key string) bool { return key == w.Key })
+		return
+	}
+	o.wake()
 }

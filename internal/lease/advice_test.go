@@ -130,6 +130,48 @@ func TestMemberTakesAdvice(t *testing.T) {
 	}
 }
 
+// TestReportIsRepeated: a store may show only every other want, so each has the report until there
+// is advice, and no older one once the law has taken that.
+func TestReportIsRepeated(t *testing.T) {
+	now := time.Second
+	n := lease.NewNode(told, now)
+	report := &law.Report{NoLoad: time.Millisecond, Rate: 1}
+	reports := func() bool {
+		now += told.Refresh
+		for _, w := range n.Tick(now, func(int) lease.Load { return lease.Load{Report: report} }) {
+			if w.Key == lease.WantPrefix+"a" {
+				return strings.Contains(string(w.Value), "no_load")
+			}
+		}
+		t.Fatal("no want in a refresh")
+		return false
+	}
+	for range 2 {
+		if !reports() {
+			t.Error("no report in a want before advice")
+		}
+	}
+	_, err := n.Read(now, lease.Entry{Key: lease.GrantPrefix + "a", Rev: 1, Value: value(t, lease.Grant{
+		Epoch: lease.Epoch{N: 1, ID: "b"}, Number: 1, Answers: now, TTL: told.TTL, Share: 1, Advice: &law.Advice{Members: 1}, About: now,
+	})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	answered := report
+	if report = new(*report); reports() {
+		t.Error("a report before the law has taken advice, which is about an earlier one")
+	}
+	if _, ok := n.Advice(); !ok {
+		t.Fatal("no advice")
+	}
+	if report = answered; reports() {
+		t.Error("a report of before the advice")
+	}
+	if report = new(*report); !reports() {
+		t.Error("no report after the advice")
+	}
+}
+
 // TestForeignReports: numbers that no law has are errors.
 func TestForeignReports(t *testing.T) {
 	n := lease.NewNode(told, time.Second)

@@ -20,6 +20,7 @@ type member struct {
 	said     int           // the need in it
 	hurry    bool          // whether the allocator waits for the next
 	reported *law.Report   // the last
+	answered *law.Report   // the last when advice came
 	advice   *law.Advice   // not taken yet
 	advised  time.Duration // when the last advice came, 0 if the law is alone
 }
@@ -63,7 +64,7 @@ func (m *member) apply(now time.Duration, g Grant) (changed bool) {
 // hear takes advice, unless it is about a report of before the last advice took effect.
 func (m *member) hear(now time.Duration, g Grant) {
 	if g.Advice != nil && (m.advised == 0 || g.About > m.advised) {
-		m.advice, m.advised = g.Advice, now
+		m.advice, m.advised, m.answered = g.Advice, now, m.reported
 	}
 }
 
@@ -102,7 +103,9 @@ func (m *member) want(now time.Duration, load Load) Want {
 	if m.share == MostSlots { // on its own
 		w.Held = load.Running
 	}
-	if load.Report != m.reported {
+	// A report is in each want until there is advice, as a store may show only the newest want.
+	// While the law has not taken advice, its reports are of before that.
+	if load.Report != m.answered && m.advice == nil {
 		m.reported, w.Report = load.Report, load.Report
 	}
 	return w

@@ -179,6 +179,8 @@ var mutants = []mutant{
 	{"a member keeps its work above its share", "fleet/member.go", "m.conf.Actuator.SetShare(share)", "error(nil)", "TestSharesFollowTheDemand", "", ""},
 	{"an allocator heeds the watch of an earlier term", "fleet/member.go", "s.of == all && s.term != m.term", "false", "TestWatchOfAnEarlierTerm", "", ""},
 	{"the state is saved at the end only", "cmd/weir/internal/proxy/state.go", "case <-often.C:", "case <-make(chan int):", "TestStateIsSavedEachMinute", "", ""},
+	{"a write is given up after a refresh", "fleet/member.go", "m.conf.TTL/4", "m.conf.Refresh", "TestStoreIsSlow", "", ""},
+	{"an older write of a key comes last", "fleet/outbox.go", "!w.Swap || !other.Swap || w.Rev == other.Rev", "false", "TestStoreIsSlow", "", ""},
 	{"a reading that hangs keeps a watch", "fleet/pgfleet/store.go", "context.WithTimeout(ctx, patience)", "context.WithCancel(ctx)", "TestServerHangs", "", ""},
 	{"the law takes the cap for its limit", "internal/admit/node.go", "limited = !n.slots.awaitsGroup() && !n.slots.awaitsCap()", "limited = !n.slots.awaitsGroup()", "TestLawHearsNothingOfTheCap", ".", ""},
 	{"those who wait do not hear of a higher cap", "internal/admit/pace.go", "\tn.slots.flags.set(capped, true)\n\tn.serve(now, fx)\n", "\tn.slots.flags.set(capped, true)\n", "TestCapMovesWhileItIsInUse", ".", ""},
@@ -465,6 +467,7 @@ var mutants = []mutant{
 
 	// The shares of a fleet.
 	{"a share is lent before its loser confirms the loss", "internal/lease/booking.go", "most, keep := max(b.want.Held, b.want.Running), b.want.Keep", "most, keep := b.last().Share, b.want.Keep", "TestFleetStaysBelowTheCap", "./internal/check", ""},
+	{"a report is in one want only", "internal/lease/member.go", "load.Report != m.answered && m.advice == nil", "load.Report != m.reported", "TestReportIsRepeated", "", ""},
 	{"a lease counts from its receipt", "internal/lease/member.go", "end := g.Answers + g.TTL", "end := now + g.TTL", "TestFleetStaysBelowTheCap", "./internal/check", ""},
 	{"running work is not counted", "internal/lease/booking.go", "max(b.want.Held, b.want.Running)", "b.want.Held", "TestFleetStaysBelowTheCap", "./internal/check", ""},
 	{"a new allocator raises before all have promised", "internal/lease/allocator.go", "raise = raise && (b.promised || now >= a.settled)", "", "TestFleetStaysBelowTheCap", "./internal/check", ""},
