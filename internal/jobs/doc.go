@@ -1,3 +1,3 @@
-// Package jobs has the examples of docs/jobs.md with the job runners that they are for. Nothing
-// else imports it, so no user of the library downloads these.
+// Package jobs has the examples that docs/jobs.md links to, with the job runners that they are for.
+// Nothing else imports it, so no user of the library downloads these.
 package jobs
