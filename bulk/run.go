@@ -35,9 +35,7 @@ var errDone = errors.New("bulk: done")
 // abandons writes that have not returned 10 s after the import stopped, and a read after 1 s; the
 // error says so.
 func Run(ctx context.Context, source io.Reader, c Config) (Snapshot, error) {
-	if ctx == nil {
-		ctx = context.Background()
-	}
+	ctx = cmp.Or(ctx, context.Background())
 	c, err := c.complete()
 	if err != nil {
 		return Snapshot{}, err

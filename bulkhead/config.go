@@ -87,9 +87,7 @@ const (
 
 // complete checks the configuration and fills in the defaults.
 func (c Config) complete() (Config, error) {
-	if c.MaxKeys == 0 {
-		c.MaxKeys = defaultMaxKeys
-	}
+	c.MaxKeys = cmp.Or(c.MaxKeys, defaultMaxKeys)
 	if c.MaxKeys < 0 || c.MaxKeys > mostKeys {
 		return c, invalid("MaxKeys", c.MaxKeys, fmt.Sprintf("0 (the default, %d) or 1 to %d", defaultMaxKeys, mostKeys))
 	}
@@ -186,9 +184,7 @@ func starts(l law.Law, b law.Bounds) error {
 // settings returns the settings of the key's limiter.
 func (k Compartment) settings(key string, breaker *lateBreaker) weir.Config {
 	c := k.Config
-	if c.Name == "" {
-		c.Name = key
-	}
+	c.Name = cmp.Or(c.Name, key)
 	if breaker != nil {
 		c.Breaker = breaker
 	}

@@ -33,9 +33,7 @@ type Counter struct {
 // Count asks DNS and returns the largest number within Keep. It is at least 1. With an error, which
 // comes from DNS, the number is the last one.
 func (c *Counter) Count(ctx context.Context) (int, error) {
-	if ctx == nil {
-		ctx = context.Background()
-	}
+	ctx = cmp.Or(ctx, context.Background())
 	resolver := c.Resolver
 	if resolver == nil {
 		resolver = net.DefaultResolver

@@ -109,9 +109,7 @@ func (m *Member) String() string { return wire.String(m.Snapshot()) }
 // [weir.Limiter.Shutdown]; work that still runs keeps its slots until [Config].Grace is over. Leave
 // tells the others so until ctx ends, and returns the error of the store.
 func (m *Member) Leave(ctx context.Context) error {
-	if ctx == nil {
-		ctx = context.Background()
-	}
+	ctx = cmp.Or(ctx, context.Background())
 	m.stop()
 	<-m.done
 	ended := make(chan struct{})

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"errors"
 )
@@ -17,9 +18,7 @@ const longestState = 1024
 //
 // An error about the name or the size matches [weir.ErrConfig]; the others come from the store.
 func SaveState(ctx context.Context, s Store, name string, state []byte) error {
-	if ctx == nil {
-		ctx = context.Background()
-	}
+	ctx = cmp.Or(ctx, context.Background())
 	switch {
 	case name == "" || !isID(name):
 		return invalid("the name of the state is %q: want 1 to 64 bytes of a to z, 0 to 9 and hyphens", name)
@@ -32,9 +31,7 @@ func SaveState(ctx context.Context, s Store, name string, state []byte) error {
 // LoadState returns the state that [SaveState] kept, or nil if there is none.
 // [weir.Limiter.Restore] takes it. It gives up when ctx ends.
 func LoadState(ctx context.Context, s Store, name string) (state []byte, err error) {
-	if ctx == nil {
-		ctx = context.Background()
-	}
+	ctx = cmp.Or(ctx, context.Background())
 	within, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	err = s.Watch(within, statePrefix+name, func(e Entry) {

@@ -62,7 +62,7 @@ func (c Config) complete() (Config, error) {
 		}
 		names[name] = true
 		at := fmt.Sprintf("Feeds[%d].", i)
-		if err := settings.First(
+		if err := cmp.Or(
 			notNegative("Interval", c.Interval),
 			notNegative("Timeout", c.Timeout),
 			notNegative("MaxAge", c.MaxAge),

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,9 +45,7 @@ const farewell = time.Second
 // afterwards it may run again. A source that was left behind is polled again once it has returned.
 // A nil ctx counts as context.Background.
 func (m *Monitor) Run(ctx context.Context) error {
-	if ctx == nil {
-		ctx = context.Background()
-	}
+	ctx = cmp.Or(ctx, context.Background())
 	if !m.running.CompareAndSwap(false, true) {
 		return ErrRunning
 	}

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -126,9 +127,7 @@ func (g *Governor) isClosed() bool {
 // that of GOMEMLIMIT, or the one that the program set itself, also meanwhile. While the governor
 // runs, Run returns [ErrRunning]. A nil ctx counts as context.Background.
 func (g *Governor) Run(ctx context.Context) error {
-	if ctx == nil {
-		ctx = context.Background()
-	}
+	ctx = cmp.Or(ctx, context.Background())
 	if g.isClosed() {
 		return ErrClosed
 	}

@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -38,9 +39,7 @@ func New(s Sources) (*Reader, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
-	if s.MaxKeys == 0 {
-		s.MaxKeys = defaultKeys
-	}
+	s.MaxKeys = cmp.Or(s.MaxKeys, defaultKeys)
 	r := new(Reader)
 	for _, l := range s.Limiters {
 		r.parts = append(r.parts, newLimiter(l))

@@ -1,6 +1,7 @@
 package pid
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"time"
@@ -45,7 +46,7 @@ const defaultMaxStep = time.Second
 
 // complete returns the settings with every default filled in.
 func (c Config) complete() (Config, error) {
-	if err := settings.First(
+	if err := cmp.Or(
 		notNegative("Kp", c.Kp),
 		notNegative("Ki", c.Ki),
 		notNegative("Kd", c.Kd),
@@ -69,9 +70,7 @@ func (c Config) complete() (Config, error) {
 	if c.Min >= c.Max {
 		return c, settings.Invalid(ErrConfig, "Min", c.Min, fmt.Sprintf("less than Max, which is %v", c.Max))
 	}
-	if c.MaxStep == 0 {
-		c.MaxStep = defaultMaxStep
-	}
+	c.MaxStep = cmp.Or(c.MaxStep, defaultMaxStep)
 	return c, nil
 }
 

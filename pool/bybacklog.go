@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 )
@@ -38,12 +39,8 @@ func (b ByBacklog) Sizer(limit int64) (Sizer, error) {
 	if b.High < 0 {
 		return nil, invalid("High", b.High, "0 (the default, 10) or more")
 	}
-	if b.High == 0 {
-		b.High = 10
-	}
-	if b.Low == 0 {
-		b.Low = b.High / 5 * 2
-	}
+	b.High = cmp.Or(b.High, 10)
+	b.Low = cmp.Or(b.Low, b.High/5*2)
 	if b.Low < 0 || b.Low >= b.High {
 		return nil, invalid("Low", b.Low, fmt.Sprintf("0 (the default) or less than High, which is %d", b.High))
 	}

@@ -41,12 +41,8 @@ func (l ByLoad) Sizer(limit int64) (Sizer, error) {
 	if l.Measure == nil {
 		return nil, invalid("ByLoad.Measure", "nil", "a function")
 	}
-	if l.High == 0 {
-		l.High = 0.85
-	}
-	if l.Low == 0 {
-		l.Low = 0.7 * l.High
-	}
+	l.High = cmp.Or(l.High, 0.85)
+	l.Low = cmp.Or(l.Low, 0.7*l.High)
 	if !(l.Low > 0 && l.Low < l.High) || math.IsInf(l.High, 0) {
 		return nil, fmt.Errorf("%w: ByLoad.Low and ByLoad.High are %v and %v: want above 0, finite, and Low below High",
 			ErrConfig, l.Low, l.High)

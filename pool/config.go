@@ -104,7 +104,7 @@ func (c Config) withDefaults() (Config, error) {
 
 // completeNumbers checks the numbers and durations, and fills in zeros.
 func (c *Config) completeNumbers() error {
-	return settings.First(
+	return cmp.Or(
 		number("Lookahead", &c.Lookahead, 64),
 		number("Backfill", &c.Backfill, 16),
 		number("Buffer", &c.Buffer, 1024),

@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -82,9 +83,7 @@ func (e Event) String() string {
 // reader of the events is too far behind it waits, until ctx ends. Outside of a
 // task it does nothing.
 func Report(ctx context.Context, value any) {
-	if ctx == nil {
-		ctx = context.Background()
-	}
+	ctx = cmp.Or(ctx, context.Background())
 	if it, ok := ctx.Value(itemKey{}).(*item); ok {
 		it.run.report(ctx, Event{Kind: Progress, Key: it.Key, Value: value, Attempt: it.attempts()})
 	}

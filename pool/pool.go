@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -63,9 +64,7 @@ func (p *Pool) Run(ctx context.Context) iter.Seq2[Event, error] {
 			yield(Event{}, ErrUsed)
 			return
 		}
-		if ctx == nil {
-			ctx = context.Background()
-		}
+		ctx = cmp.Or(ctx, context.Background())
 		r := newRun(p, ctx)
 		p.current.Store(r)
 		if p.drained.Load() {

@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 )
@@ -8,27 +9,19 @@ import (
 // complete fills in the defaults of the plan of a named scaler.
 func (p Plan) complete(name string, limit int64) (Plan, error) {
 	invalid := func(field string, value any, want string) error { return invalid(name+"."+field, value, want) }
-	if p.Max == 0 {
-		p.Max = limit
-	}
+	p.Max = cmp.Or(p.Max, limit)
 	if p.Max < 0 || p.Max > limit {
 		return p, invalid("Max", p.Max, fmt.Sprintf("0 (the default) or up to the limit, which is %d", limit))
 	}
-	if p.Min == 0 {
-		p.Min = min(1, p.Max)
-	}
+	p.Min = cmp.Or(p.Min, min(1, p.Max))
 	if p.Min < 0 || p.Min > p.Max {
 		return p, invalid("Min", p.Min, fmt.Sprintf("0 (the default, 1) or up to Max, which is %d", p.Max))
 	}
-	if p.Initial == 0 {
-		p.Initial = p.Min
-	}
+	p.Initial = cmp.Or(p.Initial, p.Min)
 	if p.Initial < p.Min || p.Initial > p.Max {
 		return p, invalid("Initial", p.Initial, fmt.Sprintf("from Min to Max, which are %d and %d", p.Min, p.Max))
 	}
-	if p.Period == 0 {
-		p.Period = time.Second
-	}
+	p.Period = cmp.Or(p.Period, time.Second)
 	if p.Period < 0 {
 		return p, invalid("Period", p.Period, "0 (the default, 1s) or more")
 	}
@@ -65,9 +58,7 @@ func stepsWithin(field string, units *int64, limit int64) error {
 	if *units < 0 || *units > limit {
 		return invalid(field, *units, fmt.Sprintf("0 (the default, 1) or up to the limit, which is %d", limit))
 	}
-	if *units == 0 {
-		*units = 1
-	}
+	*units = cmp.Or(*units, 1)
 	return nil
 }
 

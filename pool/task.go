@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -70,15 +71,9 @@ func (r Retry) check(name string) error {
 }
 
 func (r Retry) orDefault(d Retry) Retry {
-	if r.Attempts == 0 {
-		r.Attempts = d.Attempts
-	}
-	if r.Backoff == 0 {
-		r.Backoff = d.Backoff
-	}
-	if r.Max == 0 {
-		r.Max = max(d.Max, r.Backoff)
-	}
+	r.Attempts = cmp.Or(r.Attempts, d.Attempts)
+	r.Backoff = cmp.Or(r.Backoff, d.Backoff)
+	r.Max = cmp.Or(r.Max, max(d.Max, r.Backoff))
 	return r
 }
 

@@ -1,6 +1,7 @@
 package retry
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"math/rand/v2"
@@ -58,9 +59,7 @@ func (c *Call) Begin(ctx context.Context) error {
 
 // Again ends the attempt and reports whether to make another one, after [Call.Wait].
 func (c *Call) Again(ctx context.Context, a Answer) bool {
-	if ctx == nil {
-		ctx = context.Background()
-	}
+	ctx = cmp.Or(ctx, context.Background())
 	cl := c.client
 	c.ticket.Finish(a.Outcome)
 	if a.Outcome == weir.Success {
@@ -88,9 +87,7 @@ func (c *Call) Again(ctx context.Context, a Answer) bool {
 
 // Wait waits until it is time for the next attempt, or returns the cause of the context's end.
 func (c *Call) Wait(ctx context.Context) error {
-	if ctx == nil {
-		ctx = context.Background()
-	}
+	ctx = cmp.Or(ctx, context.Background())
 	timer := time.NewTimer(c.wait)
 	defer timer.Stop()
 	select {

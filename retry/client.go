@@ -95,9 +95,7 @@ func New(cfg Config) (*Client, error) {
 // did not allow an attempt, or the cause of the context's end if that came while Do waited.
 // The context's [weir.Priority] is the call's. A nil ctx counts as context.Background.
 func (c *Client) Do(ctx context.Context, attempt func(context.Context) error) error {
-	if ctx == nil {
-		ctx = context.Background()
-	}
+	ctx = cmp.Or(ctx, context.Background())
 	call := c.Call()
 	for {
 		if err := call.Begin(ctx); err != nil {

@@ -103,7 +103,7 @@ const (
 // complete checks the settings and fills in the defaults.
 func (c Config) complete() (Config, error) {
 	e := &c.Emergency
-	if err := settings.First(
+	if err := cmp.Or(
 		notNegative("Tick", c.Tick),
 		notNegative("Reads.LatencyTarget", c.Reads.LatencyTarget),
 		notNegative("Writes.LatencyTarget", c.Writes.LatencyTarget),

@@ -5,7 +5,6 @@ import (
 	"math"
 	"time"
 
-	"github.com/weir-go/weir/internal/settings"
 	"github.com/weir-go/weir/load"
 )
 
@@ -75,7 +74,7 @@ func (d DrainRate) start(field string) (controller, error) {
 	if !(d.Healthy > 0 && d.Healthy < 1) {
 		return nil, invalid(field+".Healthy", d.Healthy, "0 (the default) to less than 1")
 	}
-	err := settings.First(
+	err := cmp.Or(
 		notNegative(field+".Gain", d.Gain),
 		notNegative(field+".Smoothing", d.Smoothing),
 		notNegative(field+".MaxDelay", d.MaxDelay),

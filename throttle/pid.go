@@ -6,7 +6,6 @@ import (
 	"math"
 	"time"
 
-	"github.com/weir-go/weir/internal/settings"
 	"github.com/weir-go/weir/pid"
 )
 
@@ -50,7 +49,7 @@ func (p LoadPID) complete() LoadPID {
 
 // check finds values out of range.
 func (p LoadPID) check(field string) error {
-	return settings.First(
+	return cmp.Or(
 		notNegative(field+".Setpoint", p.Setpoint),
 		notNegative(field+".Kp", p.Kp),
 		notNegative(field+".Ki", p.Ki),

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -126,9 +127,7 @@ func (v *viewer) play(ctx context.Context, file io.Reader, c topCommand) error {
 			return usageError{fmt.Errorf("%s: %w", c.Source, err)}
 		}
 		if d := m.Details; d != nil {
-			if c.Limiter == "" {
-				c.Limiter = d.Name
-			}
+			c.Limiter = cmp.Or(c.Limiter, d.Name)
 			if d.Name != c.Limiter || len(d.Points) == 0 {
 				continue
 			}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -55,9 +56,7 @@ func (i *importing) source(name string, in io.Reader) (io.ReadCloser, error) {
 	if name == "-" {
 		return io.NopCloser(in), nil
 	}
-	if i.journal == "" {
-		i.journal = filepath.Base(name)
-	}
+	i.journal = cmp.Or(i.journal, filepath.Base(name))
 	return os.Open(name)
 }
 
@@ -66,9 +65,7 @@ func (i *importing) load(ctx context.Context, source io.Reader, std streams) err
 	conf := relay.Config{Logger: slog.New(slog.NewTextHandler(std.err, nil))}
 	return i.run(ctx, conf, func(ctx context.Context, server *relay.Server) error {
 		name := i.journal
-		if name == "" {
-			name = "import"
-		}
+		name = cmp.Or(name, "import")
 		job := relay.Import{
 			Trusted: i.trusted, Rejects: filepath.Join(i.imports(), name+".rejects"),
 			OnProgress: func(now bulk.Snapshot) { fmt.Fprintln(std.out, now) },

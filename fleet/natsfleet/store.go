@@ -37,9 +37,7 @@ type Store struct {
 // New returns a store, and makes its bucket first. An error about a setting matches
 // [weir.ErrConfig]; the others come from NATS.
 func New(ctx context.Context, js jetstream.JetStream, c Config) (*Store, error) {
-	if ctx == nil {
-		ctx = context.Background()
-	}
+	ctx = cmp.Or(ctx, context.Background())
 	c.Replicas = cmp.Or(c.Replicas, 1)
 	switch {
 	case !isName(c.Fleet):
@@ -72,9 +70,7 @@ func isName(s string) bool {
 
 // Write applies a write.
 func (s *Store) Write(ctx context.Context, w fleet.Write) (err error) {
-	if ctx == nil {
-		ctx = context.Background()
-	}
+	ctx = cmp.Or(ctx, context.Background())
 	switch {
 	case w.Value == nil && w.Swap:
 		err = s.bucket.Purge(ctx, w.Key, jetstream.LastRevision(w.Rev))
@@ -105,9 +101,7 @@ var errWatch = errors.New("natsfleet: the connection was lost")
 
 // Watch shows the entries below a key, and each change. It returns when the connection is lost.
 func (s *Store) Watch(ctx context.Context, key string, see func(fleet.Entry)) error {
-	if ctx == nil {
-		ctx = context.Background()
-	}
+	ctx = cmp.Or(ctx, context.Background())
 	keys := []string{key, strings.TrimPrefix(key+".>", ".")}
 	if key == "" {
 		keys = keys[1:]

@@ -46,9 +46,7 @@ type Store struct {
 // New returns a store, and applies [Schema] first. An error about a setting matches
 // [weir.ErrConfig]; the others come from the database.
 func New(ctx context.Context, db *sql.DB, c Config) (*Store, error) {
-	if ctx == nil {
-		ctx = context.Background()
-	}
+	ctx = cmp.Or(ctx, context.Background())
 	c.Poll = cmp.Or(c.Poll, 250*time.Millisecond)
 	switch {
 	case c.Fleet == "" || len(c.Fleet) > 63:
@@ -84,9 +82,7 @@ func create(ctx context.Context, db *sql.DB) error {
 
 // Write applies a write.
 func (s *Store) Write(ctx context.Context, w fleet.Write) error {
-	if ctx == nil {
-		ctx = context.Background()
-	}
+	ctx = cmp.Or(ctx, context.Background())
 	if w.Rev > math.MaxInt64 {
 		return nil // no row has it
 	}
@@ -112,9 +108,7 @@ func (s *Store) Write(ctx context.Context, w fleet.Write) error {
 
 // Watch reads the entries below a key at each poll, and shows the changes.
 func (s *Store) Watch(ctx context.Context, key string, see func(fleet.Entry)) error {
-	if ctx == nil {
-		ctx = context.Background()
-	}
+	ctx = cmp.Or(ctx, context.Background())
 	var seen fleet.Changes
 	poll := time.NewTicker(s.conf.Poll)
 	defer poll.Stop()

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -81,9 +82,7 @@ func (s *Memory) Write(_ context.Context, w fleet.Write) error {
 
 // Watch shows the entries below a key, and each change.
 func (s *Memory) Watch(ctx context.Context, below string, see func(fleet.Entry)) error {
-	if ctx == nil {
-		ctx = context.Background()
-	}
+	ctx = cmp.Or(ctx, context.Background())
 	var seen fleet.Changes
 	for {
 		s.mu.Lock()

@@ -16,13 +16,3 @@ func NotNegative[N Number](of error, field string, value N, want string) error {
 	}
 	return Invalid(of, field, value, want)
 }
-
-// First returns the first error that is not nil.
-func First(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}

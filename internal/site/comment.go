@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"go/doc/comment"
 	"path"
 	"regexp"
@@ -19,9 +20,7 @@ func (s *site) comment(p *goPackage, text string, level int) (markup, error) {
 	}
 	printer.DocLinkURL = func(link *comment.DocLink) string {
 		importPath, id := link.ImportPath, link.Name
-		if importPath == "" {
-			importPath = p.ImportPath
-		}
+		importPath = cmp.Or(importPath, p.ImportPath)
 		if link.Recv != "" {
 			id = link.Recv + "." + id
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"go/ast"
 	"go/doc"
 	"strings"
@@ -44,9 +45,7 @@ func (p *goPackage) names() (names []name) {
 		for _, spec := range v.Decl.Specs {
 			spec := spec.(*ast.ValueSpec)
 			said := strings.Join(strings.Fields(spec.Doc.Text()+spec.Comment.Text()), " ")
-			if said == "" {
-				said = v.Doc
-			}
+			said = cmp.Or(said, v.Doc)
 			for _, ident := range spec.Names {
 				if ident.IsExported() {
 					names = append(names, name{kind, ident.Name, p.Synopsis(said), of})

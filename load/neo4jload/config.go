@@ -57,7 +57,7 @@ func (c Config) complete() (Config, error) {
 		return c, settings.Invalid(ErrConfig, "URI", "empty", "one such as neo4j://localhost:7687")
 	}
 	const otherwise = "0 (the default) or more"
-	if err := settings.First(
+	if err := cmp.Or(
 		settings.NotNegative(ErrConfig, "Running", c.Running, otherwise),
 		settings.NotNegative(ErrConfig, "Blocked", c.Blocked, otherwise),
 		settings.NotNegative(ErrConfig, "Connections", c.Connections, otherwise),

@@ -1,6 +1,7 @@
 package neo4jload
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -46,9 +47,7 @@ func New(c Config) (*Source, error) {
 
 // Close closes the connection, once a Poll that is under way has returned or ctx has ended.
 func (s *Source) Close(ctx context.Context) error {
-	if ctx == nil {
-		ctx = context.Background()
-	}
+	ctx = cmp.Or(ctx, context.Background())
 	select {
 	case s.busy <- struct{}{}:
 		defer func() { <-s.busy }()
@@ -81,9 +80,7 @@ RETURN sum(CASE WHEN userAgent = $self THEN 0 ELSE 1 END) AS connections`
 
 // Poll implements [load.Source]. A nil ctx counts as context.Background.
 func (s *Source) Poll(ctx context.Context) (load.Sample, error) {
-	if ctx == nil {
-		ctx = context.Background()
-	}
+	ctx = cmp.Or(ctx, context.Background())
 	select {
 	case s.busy <- struct{}{}:
 		defer func() { <-s.busy }()

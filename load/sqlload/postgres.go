@@ -1,6 +1,7 @@
 package sqlload
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -70,9 +71,7 @@ WHERE datname = current_database() AND pid <> pg_backend_pid()`
 
 // Poll implements [load.Source]. A nil ctx counts as context.Background.
 func (p *Postgres) Poll(ctx context.Context) (load.Sample, error) {
-	if ctx == nil {
-		ctx = context.Background()
-	}
+	ctx = cmp.Or(ctx, context.Background())
 	var active, locked, io, internal, hidden float64
 	err := p.query(ctx, &active, &locked, &io, &internal, &hidden)
 	if err != nil {

@@ -1,6 +1,7 @@
 package natspool
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -69,9 +70,7 @@ type DeadLetter struct {
 
 // DeadLetters returns the dead letters, oldest first. An error ends them.
 func (q *Queue) DeadLetters(ctx context.Context) iter.Seq2[DeadLetter, error] {
-	if ctx == nil {
-		ctx = context.Background()
-	}
+	ctx = cmp.Or(ctx, context.Background())
 	return func(yield func(DeadLetter, error) bool) {
 		for next := uint64(1); ; {
 			m, err := q.dead.GetMsg(ctx, next, jetstream.WithGetMsgSubject(q.deadSubject("*")))
@@ -98,9 +97,7 @@ func (q *Queue) letterOf(m *jetstream.RawStreamMsg) DeadLetter {
 	if l.Job.ID == "" { // it had no room for headers
 		l.Job.ID = strings.TrimPrefix(m.Subject, q.deadSubject(""))
 	}
-	if l.Job.Subject == "" {
-		l.Job.Subject = q.subject
-	}
+	l.Job.Subject = cmp.Or(l.Job.Subject, q.subject)
 	for _, name := range []string{headReason, headSubject, headID, jetstream.MsgIDHeader} {
 		l.Job.Header.Del(name)
 	}
@@ -110,9 +107,7 @@ func (q *Queue) letterOf(m *jetstream.RawStreamMsg) DeadLetter {
 // Requeue adds the job of a dead letter to the stream again, as a new job, and removes the letter.
 // One that is gone is an error that matches jetstream.ErrMsgNotFound.
 func (q *Queue) Requeue(ctx context.Context, number uint64) error {
-	if ctx == nil {
-		ctx = context.Background()
-	}
+	ctx = cmp.Or(ctx, context.Background())
 	m, err := q.dead.GetMsg(ctx, number)
 	if err != nil {
 		return fmt.Errorf("natspool: dead letter %d of %s: %w", number, q.conf.Stream, err)

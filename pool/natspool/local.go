@@ -36,9 +36,7 @@ type Local struct {
 // The server listens on 127.0.0.1 only, and asks for a token that is in the folder, in a file
 // that only its user may read. It keeps its data on disk.
 func Open(ctx context.Context, dir string) (*Local, error) {
-	if ctx == nil {
-		ctx = context.Background()
-	}
+	ctx = cmp.Or(ctx, context.Background())
 	l, err := openLocal(ctx, dir)
 	if err != nil {
 		return nil, fmt.Errorf("natspool: the folder %s: %w", dir, err)

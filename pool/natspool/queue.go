@@ -100,9 +100,7 @@ func invalid(field string, value any, want string) error {
 // its dead letters, whose name is that of the stream and _dead. An error about a setting matches
 // [pool.ErrConfig]; the others come from NATS.
 func New(ctx context.Context, js jetstream.JetStream, c Config) (*Queue, error) {
-	if ctx == nil {
-		ctx = context.Background()
-	}
+	ctx = cmp.Or(ctx, context.Background())
 	c, err := c.withDefaults()
 	if err != nil {
 		return nil, err
@@ -162,9 +160,7 @@ func (q *Queue) consume(ctx context.Context) error {
 // Add adds a job and returns when the stream has it. A second one with the same ID within two
 // minutes, or as long as the stream says, is dropped; "" is no ID.
 func (q *Queue) Add(ctx context.Context, id string, data []byte) error {
-	if ctx == nil {
-		ctx = context.Background()
-	}
+	ctx = cmp.Or(ctx, context.Background())
 	if strings.ContainsAny(q.subject, "*>") {
 		return fmt.Errorf("natspool: the stream %s takes subjects such as %s: publish to one of them",
 			q.conf.Stream, q.subject)
@@ -192,9 +188,7 @@ type Snapshot struct {
 
 // Snapshot returns the state now. The server may count a job that was just added a moment later.
 func (q *Queue) Snapshot(ctx context.Context) (s Snapshot, err error) {
-	if ctx == nil {
-		ctx = context.Background()
-	}
+	ctx = cmp.Or(ctx, context.Background())
 	consumer, err := q.consumer.Info(ctx)
 	if err != nil {
 		return s, fmt.Errorf("natspool: the state of the stream %s: %w", q.conf.Stream, err)

@@ -1,6 +1,7 @@
 package sourcetest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,9 +28,7 @@ type Config struct {
 // Run tests a source, and each further ability that it has: [pool.Batcher], [pool.Sized],
 // [pool.Rejecter] of its leases, [pool.Delivery].Attempt, [pool.Depth].Oldest.
 func Run(t *testing.T, c Config) {
-	if c.Patience == 0 {
-		c.Patience = 5 * time.Second
-	}
+	c.Patience = cmp.Or(c.Patience, 5*time.Second)
 	t.Run("each task once", c.once)
 	t.Run("backlog", c.backlog)
 	t.Run("oldest", c.oldest)

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"os"
 	"regexp"
 	"strings"
@@ -42,15 +43,9 @@ func (c *Config) completeFleet() {
 	if f == nil {
 		return
 	}
-	if c.Max == 0 {
-		c.Max = f.Cap
-	}
-	if f.TTL == 0 {
-		f.TTL = 10 * f.Refresh
-	}
-	if f.Grace == 0 {
-		f.Grace = c.longest()
-	}
+	c.Max = cmp.Or(c.Max, f.Cap)
+	f.TTL = cmp.Or(f.TTL, 10*f.Refresh)
+	f.Grace = cmp.Or(f.Grace, c.longest())
 }
 
 // longest returns the longest timeout of the routes, or 0 if a route has none.

@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,9 +58,7 @@ func (x *exchange) startTimeout() {
 	if deadline, ok := x.asked.Deadline(); ok && (left == 0 || time.Until(deadline) < left) {
 		cause, left = context.DeadlineExceeded, max(time.Until(deadline), 1)
 	}
-	if left == 0 {
-		left = forever
-	}
+	left = cmp.Or(left, forever)
 	x.timeout = time.AfterFunc(left, func() {
 		x.shared.counts.timedOut.Add(1)
 		x.cancel(cause)

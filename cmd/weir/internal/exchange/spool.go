@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 	"net/netip"
@@ -21,9 +22,7 @@ func storeOf(c config.Buffers) int64 {
 		return int64(c.Store)
 	}
 	directory := c.Directory
-	if directory == "" {
-		directory = os.TempDir()
-	}
+	directory = cmp.Or(directory, os.TempDir())
 	free, inMemory := space(directory)
 	if inMemory {
 		free = min(free, 2*int64(c.Memory))

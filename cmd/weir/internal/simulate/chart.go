@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -151,9 +152,7 @@ func phases(o Outcome) (all []chart.Phase) {
 	}
 	for i, phase := range o.Results[0].Phases {
 		name := phase.Name
-		if name == "" {
-			name = fmt.Sprintf("phase %d", i+1)
-		}
+		name = cmp.Or(name, fmt.Sprintf("phase %d", i+1))
 		all = append(all, chart.Phase{
 			Name: name, From: phase.Start.Seconds(), To: (phase.Start + phase.Length).Seconds(), Shaded: i%2 == 1,
 		})
