@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -12,12 +13,21 @@ import (
 // nil, it uses the scenario's own. The same scenario, law and seed always give the same
 // result.
 func Run(s Scenario, l law.Law, seed uint64) (*Result, error) {
+	return RunContext(context.Background(), s, l, seed)
+}
+
+// RunContext is [Run] that gives up when the context ends. Its error then matches that of the
+// context.
+func RunContext(ctx context.Context, s Scenario, l law.Law, seed uint64) (*Result, error) {
 	if l != nil {
 		s.Limiter.Law = l
 	}
 	e, err := newEngine(s, seed)
 	if err != nil {
 		return nil, err
+	}
+	if ctx != nil {
+		e.left = ctx.Err
 	}
 	return e.simulate(lawText(e.scenario.Limiter.Law), seed)
 }
@@ -56,7 +66,8 @@ type engine struct {
 	door     door
 
 	record record
-	broken error // the law panicked
+	broken error        // the law panicked, or the caller left
+	left   func() error // an error once the caller has left; nil if it always stays
 }
 
 func newEngine(s Scenario, seed uint64) (*engine, error) {
@@ -100,7 +111,12 @@ func prepare(s Scenario, seed uint64) (*engine, error) {
 
 // run processes events in time order, and simultaneous events in the order of the cases.
 func (e *engine) run() error {
-	for e.broken == nil {
+	for n := 0; e.broken == nil; n++ {
+		if n%1024 == 0 && e.left != nil {
+			if e.broken = e.left(); e.broken != nil {
+				break
+			}
+		}
 		fault, done, event := e.faults.next, e.station.Next(), e.events.next()
 		at := min(fault, done, event, e.traffic.next.at, e.nextStretch())
 		if at >= e.end {

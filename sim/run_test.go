@@ -2,6 +2,8 @@ package sim
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -152,6 +154,33 @@ func TestRunsAreEqual(t *testing.T) {
 }
 
 // TestGolden notices changes in the behavior of the core or the simulation.
+// A run ends with its context, and meanwhile is the one without.
+func TestRunEndsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	r, err := RunContext(ctx, steady(800, nil), law.Fixed{Limit: 10}, 1)
+	if want := mustRun(t, steady(800, nil), law.Fixed{Limit: 10}, 1); err != nil || r.Good != want.Good {
+		t.Errorf("%v with a context, %v without", r, want)
+	}
+	asked := 0
+	_, err = RunContext(ctx, steady(800, nil), leaving{func() {
+		asked++
+		cancel()
+	}}, 1)
+	if !errors.Is(err, context.Canceled) || asked == 0 || asked > 20 {
+		t.Errorf("asked the law %d times: %v", asked, err)
+	}
+}
+
+// leaving is a fixed law whose caller leaves when it is asked.
+type leaving struct{ leave func() }
+
+func (l leaving) Controller(law.Bounds) (law.Controller, error) { return l, nil }
+
+func (l leaving) Next(law.Window) law.Decision {
+	l.leave()
+	return law.Decision{Limit: 10}
+}
+
 func TestGolden(t *testing.T) {
 	names := []string{"exp-1.5x", "usl-2x", "slow30", "retry-storm", "8clients", "cancel30", "kata"}
 	golden(t, "testdata/golden.txt", tallies(t, names, law.Fixed{}, law.Band{Target: 150 * ms}))

@@ -30,6 +30,7 @@ import (
 	"github.com/weir-go/weir/pool"
 	"github.com/weir-go/weir/retry"
 	"github.com/weir-go/weir/shed"
+	"github.com/weir-go/weir/sim"
 	"github.com/weir-go/weir/throttle"
 	"github.com/weir-go/weir/trust"
 	"github.com/weir-go/weir/weirhttp"
@@ -72,6 +73,7 @@ var takesContext = map[string]func(*testing.T){
 			t.Error(err)
 		}
 	},
+	"sim RunContext":    func(*testing.T) { _, _ = sim.RunContext(none, sim.Scenario{}, nil, 1) },
 	"weir PriorityFrom": func(*testing.T) { weir.PriorityFrom(none) },
 	"weir TenantFrom":   func(*testing.T) { weir.TenantFrom(none) },
 	"weir WithPriority": func(*testing.T) { weir.WithPriority(none, weir.PriorityHigh) },

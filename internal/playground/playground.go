@@ -57,7 +57,7 @@ type Change struct {
 	Text string  `json:"text"`
 }
 
-// Handle answers a request. It begins no run after the context has ended.
+// Handle answers a request. It gives up when the context ends.
 func Handle(ctx context.Context, request []byte) ([]byte, error) {
 	var r Request
 	if err := json.Unmarshal(request, &r); err != nil {
@@ -74,14 +74,11 @@ func Handle(ctx context.Context, request []byte) ([]byte, error) {
 		start += phase.Length
 	}
 	for _, text := range r.Laws {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
 		l, err := law.Parse(text)
 		if err != nil {
 			return nil, err
 		}
-		result, err := sim.Run(scenario, l, r.Seed)
+		result, err := sim.RunContext(ctx, scenario, l, r.Seed)
 		if err != nil {
 			return nil, err
 		}

@@ -6,6 +6,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"github.com/weir-go/weir/internal/playground"
 )
 
 // playgroundAssets are the parts of the page that weir sim serve has too.
@@ -42,6 +44,9 @@ func (s *site) writePlayground(out string) error {
 		if err := copyFile(filepath.Join(out, filepath.Base(from)), from); err != nil {
 			return err
 		}
+	}
+	if err := os.WriteFile(filepath.Join(out, "scenarios.json"), playground.Scenarios(), 0o666); err != nil {
+		return err
 	}
 	program, err := filepath.Abs(filepath.Join(out, "weir.wasm"))
 	if err != nil {

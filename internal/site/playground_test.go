@@ -19,7 +19,13 @@ func TestPlaygroundAgreesWithTheCommand(t *testing.T) {
 	tab := chromium.Start(t).Tab(t)
 	tab.Look(t, 1280, 1800, "light")
 	tab.Open(t, address)
-	tab.Wait(t, "answer && !busy")
+	tab.Wait(t, "document.querySelectorAll('#scenario option').length > 20 && !worker")
+	tab.Inspect(t, "before a run", true)
+	if *screenshots != "" {
+		tab.Screenshot(t, filepath.Join(*screenshots, "playground-begin.png"))
+	}
+	tab.Eval(t, "document.getElementById('run').click()", nil)
+	tab.Wait(t, "answer && !busy && plots.length === 4")
 	if *screenshots != "" {
 		tab.Screenshot(t, filepath.Join(*screenshots, "playground.png"))
 	}

@@ -3,17 +3,19 @@
 
 importScripts('wasm_exec.js');
 
-const ready = new Promise(resolve => self.weirReady = resolve);
 const go = new Go();
-WebAssembly.instantiateStreaming(fetch('weir.wasm'), go.importObject).then(({instance}) => {
-	go.run(instance);
-	return ready;
-}).then(
-	() => postMessage({scenarios: JSON.parse(weirScenarios())}),
-	error => postMessage({error: 'the simulator does not load: ' + error.message}));
+const ready = new Promise((resolve, reject) => {
+	self.weirReady = resolve;
+	WebAssembly.instantiateStreaming(fetch('weir.wasm'), go.importObject).then(({instance}) => go.run(instance)).catch(reject);
+});
 
 onmessage = async ({data: request}) => {
-	await ready;
+	try {
+		await ready;
+	} catch (error) {
+		postMessage({error: 'the simulator does not load: ' + error.message});
+		return;
+	}
 	const begun = performance.now();
 	const {answer, error} = weirRun(JSON.stringify(request));
 	postMessage(error ? {error} : {answer: JSON.parse(answer), took: performance.now() - begun});

@@ -30,7 +30,7 @@ func New() http.Handler {
 	}
 	mux.Handle("GET /uPlot.iife.min.js", http.FileServerFS(uplot.Files))
 	mux.Handle("GET /uPlot.min.css", http.FileServerFS(uplot.Files))
-	mux.HandleFunc("GET /scenarios", func(w http.ResponseWriter, _ *http.Request) {
+	mux.HandleFunc("GET /scenarios.json", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write(playground.Scenarios())
 	})
@@ -63,7 +63,7 @@ func index(w http.ResponseWriter, _ *http.Request) {
 // A runner has a slot for each simulation that may run.
 type runner chan struct{}
 
-// ServeHTTP runs a simulation unless its client leaves before its turn.
+// ServeHTTP runs a simulation in its turn, as long as its client stays.
 func (slots runner) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	request, err := io.ReadAll(http.MaxBytesReader(w, r.Body, longestRequest))
 	var answer []byte

@@ -10,7 +10,6 @@ import (
 )
 
 func main() {
-	js.Global().Set("weirScenarios", js.FuncOf(func(js.Value, []js.Value) any { return string(playground.Scenarios()) }))
 	js.Global().Set("weirRun", js.FuncOf(func(_ js.Value, args []js.Value) any {
 		answer, err := playground.Handle(context.Background(), []byte(args[0].String()))
 		if err != nil {

@@ -1,10 +1,6 @@
 'use strict';
 // Has weir sim serve run the simulator, in place of the worker of the site.
 
-fetch('scenarios').then(r => r.json()).then(
-	scenarios => postMessage({scenarios}),
-	error => postMessage({error: 'the simulator does not answer: ' + error.message}));
-
 onmessage = async ({data: request}) => {
 	const begun = performance.now();
 	try {

@@ -33,13 +33,27 @@ function request() {
 	return {laws, seed: value('seed'), ...(scenario ? {scenario} : {system: system()})};
 }
 
-const worker = new Worker(document.currentScript.src.replace(/[^/]*$/, 'worker.js'));
-let busy = false, again = false, answer;
+const folder = document.currentScript.src.replace(/[^/]*$/, '');
+let worker, charting, busy = false, again = false, answer;
 
-// run asks the worker; while it works, only the last of further changes counts.
-function run() {
+function label() {
 	for (const output of document.querySelectorAll('#controls output')) output.textContent = $(output.htmlFor[0]).value;
 	$('own').disabled = Boolean($('scenario').value);
+}
+
+// run asks the worker, which loads the simulator and the charts at first; while it works, only the last of
+// further changes counts.
+function run() {
+	label();
+	if (!worker) {
+		const script = element('script', '', {src: folder + 'uPlot.iife.min.js'});
+		charting = new Promise(resolve => script.onload = resolve);
+		document.head.append(script, element('link', '', {rel: 'stylesheet', href: folder + 'uPlot.min.css'}));
+		worker = new Worker(folder + 'worker.js');
+		worker.onmessage = ran;
+		$('state').textContent = 'The simulator loads.';
+		$('results').hidden = false;
+	}
 	if (busy) {
 		again = true;
 		return;
@@ -48,12 +62,8 @@ function run() {
 	worker.postMessage(request());
 }
 
-worker.onmessage = ({data}) => {
-	if (data.scenarios) {
-		$('scenario').append(...data.scenarios.map(s => element('option', s.name, {value: s.name})));
-		follow();
-		return;
-	}
+async function ran({data}) {
+	await charting;
 	busy = false;
 	if (again) {
 		again = false;
@@ -66,7 +76,7 @@ worker.onmessage = ({data}) => {
 	answer = data.answer;
 	$('state').textContent = `${answer.runs.length} runs of ${answer.runs[0].points.length} simulated seconds took ${Math.round(data.took)} ms here.`;
 	show();
-};
+}
 
 let plots = [];
 
@@ -110,14 +120,20 @@ function shade(u) {
 	u.ctx.restore();
 }
 
-// follow shows the scenario of the address: playground/#slow30.
+// follow chooses the scenario of the address: playground/#slow30.
 function follow() {
 	$('scenario').value = location.hash.slice(1); // names need no escape
 	if ($('scenario').selectedIndex < 0) $('scenario').value = '';
-	run();
+	if ($('scenario').value || worker) run();
 }
 
+label();
+fetch(folder + 'scenarios.json').then(r => r.json()).then(all => {
+	$('scenario').append(...all.map(s => element('option', s.name, {value: s.name})));
+	follow();
+});
 addEventListener('hashchange', follow);
+$('run').onclick = run;
 $('scenario').onchange = () => location.hash = $('scenario').value;
 $('controls').oninput = event => event.target.id !== 'scenario' && run();
 $('controls').onsubmit = event => event.preventDefault();
