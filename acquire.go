@@ -106,7 +106,6 @@ func (l *Limiter) enterObserved(ctx context.Context, w admit.Work, c *coldConfig
 	return p, no
 }
 
-// admit asks the node.
 func (l *Limiter) admit(ctx context.Context, w admit.Work) (Permit, refusal) {
 	w.Deadline = deadline.Of(ctx)
 	var fx admit.Effects
@@ -133,7 +132,6 @@ func (l *Limiter) cancel() refusal {
 	return refusal{verdict: reply.Cancelled}
 }
 
-// refuse reports a refusal and returns its error.
 func (l *Limiter) refuse(ctx context.Context, no refusal) error {
 	conf := l.config.Load()
 	if no.verdict == reply.Cancelled {

@@ -16,7 +16,6 @@ const stateVersion = 1
 // downstream may have changed meanwhile, so the rest of the state is only a guess.
 const staleState = time.Hour
 
-// savedState is a saved state as JSON.
 type savedState struct {
 	Version int           `json:"version"`
 	Saved   time.Time     `json:"saved"`

@@ -40,7 +40,6 @@ func TenantFrom(ctx context.Context) string {
 	return t.id
 }
 
-// tenantHash returns the hash of the tenant that ctx carries.
 func tenantHash(ctx context.Context) uint16 {
 	t, _ := ctx.Value(tenantKey{}).(tenant)
 	return t.hash

@@ -10,7 +10,6 @@ import (
 	"github.com/weir-go/weir/internal/reply"
 )
 
-// A waiter is a goroutine that waits for a permit.
 type waiter struct {
 	queue.Waiter
 	cold  permitCold // of its permit
@@ -46,7 +45,6 @@ func (w *waiter) refusal(verdict reply.Verdict) refusal {
 	return refusal{verdict, w.RetryAfter, w.Seq}
 }
 
-// wait queues for a permit.
 func (l *Limiter) wait(ctx context.Context, work admit.Work) (Permit, refusal) {
 	w := &waiter{ready: make(chan news, 3)}
 	w.Owner, w.Weight, w.Tenant = w, work.Weight, work.Tenant

@@ -55,7 +55,6 @@ func (l *lines) next() (pending, error) {
 	return pending{}, l.failed(err)
 }
 
-// failed is the error of a source.
 func (l *lines) failed(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.EOF

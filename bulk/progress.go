@@ -36,7 +36,6 @@ func (s Snapshot) String() string {
 	return text
 }
 
-// meter measures rates.
 type meter struct {
 	size    int64
 	resumed int64

@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 )
 
-// reject is a line of the file of rejects.
 type reject struct {
 	Line    int64  `json:"line"`
 	Byte    int64  `json:"byte"` // of its first byte in the source
@@ -34,7 +33,6 @@ func (p *pending) rejection(why error) []byte {
 	return append(text, '\n')
 }
 
-// rejects is the file of rejects.
 type rejects struct {
 	file *os.File // nil if there is none
 	size int64

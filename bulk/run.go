@@ -243,7 +243,6 @@ func (r *run) hand(p *pending) bool {
 	}
 }
 
-// take waits for bytes in flight.
 func (r *run) take(bytes int) (memory.Hold, error) {
 	if r.conf.Memory == nil {
 		return memory.Hold{}, context.Cause(r.ctx)
@@ -254,7 +253,6 @@ func (r *run) take(bytes int) (memory.Hold, error) {
 	return hold, err
 }
 
-// tell calls OnProgress.
 func (r *run) tell() error {
 	if r.conf.OnProgress == nil {
 		return nil

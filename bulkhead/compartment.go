@@ -45,10 +45,8 @@ func (c *compartment) touch() {
 // shut refuses all who come from now on.
 func (c *compartment) shut() { c.callers.Add(gone) }
 
-// isIdle reports whether the compartment is not in use.
 func (c *compartment) isIdle() bool { return c.callers.Load() == 0 && idle(c.limiter) }
 
-// shutIfIdle shuts a compartment that is not in use.
 func (c *compartment) shutIfIdle() bool {
 	if !idle(c.limiter) || !c.callers.CompareAndSwap(0, gone) {
 		return false

@@ -181,7 +181,6 @@ func starts(l law.Law, b law.Bounds) error {
 	return err
 }
 
-// settings returns the settings of the key's limiter.
 func (k Compartment) settings(key string, breaker *lateBreaker) weir.Config {
 	c := k.Config
 	c.Name = cmp.Or(c.Name, key)

@@ -13,7 +13,6 @@ const MaxKeyLength = 256
 // with [weir.ReasonBadKey].
 var ErrKey = fmt.Errorf("%w: bulkhead: key", weir.ErrRefused)
 
-// keyError is the refusal of a key.
 type keyError struct {
 	refused weir.RefusedError
 	problem string

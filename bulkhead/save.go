@@ -16,7 +16,6 @@ const mostSaved = 1000
 // stateVersion is the version of the form of a saved state.
 const stateVersion = 1
 
-// savedState is a saved state as JSON.
 type savedState struct {
 	Version int                        `json:"version"`
 	Keys    map[string]json.RawMessage `json:"keys"` // as weir.Limiter.Save returns it

@@ -90,7 +90,6 @@ func (s *Set) enter(key string, create bool) entry {
 	}
 }
 
-// find returns the compartment of the key.
 func (s *Set) find(key string, create bool) (*compartment, error) {
 	c := s.table.Load().byKey[key]
 	if c == nil {

@@ -84,7 +84,6 @@ func (c *Capacity) resource(name string) *resource {
 	return &c.resources[i]
 }
 
-// names returns the names of the resources at this level.
 func (c *Capacity) names() (names []string) {
 	for i := range c.resources {
 		names = append(names, c.resources[i].name)

@@ -118,7 +118,6 @@ func (l *ledger) strike(index uint32, number uint64) bool {
 	return true
 }
 
-// out counts the grants that are out.
 func (l *ledger) out() (n int) {
 	for i := range l.pages {
 		n += int(l.pages[i].number & 1)

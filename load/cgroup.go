@@ -56,7 +56,6 @@ type controlGroup struct {
 	v1  bool
 }
 
-// groupOf finds the group with a controller.
 func groupOf(fsys fs.FS, controller string) (controlGroup, error) {
 	text, err := fs.ReadFile(fsys, "proc/self/cgroup")
 	if err != nil {

@@ -137,7 +137,6 @@ func (b *budget) acquire(bytes int64) (Hold, *waiter) {
 	return Hold{}, w
 }
 
-// take takes bytes that fit.
 func (b *budget) take(bytes int64) Hold {
 	b.inFlight += bytes
 	r := b.free

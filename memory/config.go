@@ -54,7 +54,6 @@ func (c Config) complete() (Config, error) {
 	return c, nil
 }
 
-// groupTarget is the default target.
 func groupTarget(group load.Source) uint64 {
 	sample, err := group.Poll(context.Background())
 	if err != nil || len(sample.Readings) == 0 || !(sample.Readings[0].Limit < 1<<62) {

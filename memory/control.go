@@ -46,7 +46,6 @@ type reading struct {
 	pressure  float64       // share of time in which tasks wait for memory
 }
 
-// A decision follows from a reading.
 type decision struct {
 	limit   int64   // for the runtime
 	budget  int64   // bytes in flight

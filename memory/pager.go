@@ -28,7 +28,6 @@ type pager struct {
 	next   time.Duration // not before, since any moment
 }
 
-// due reports whether to take pages back.
 func (p *pager) due(at time.Duration, r residence, pressure float64) bool {
 	above := float64(r.all) > pageAbove*float64(p.target)
 	if at < p.next || r.ofFiles() < p.target/pageLeast || !above && pressure < pressed {

@@ -123,7 +123,6 @@ func (o output) histogram(i *Instrument, h *histogram.Snapshot, labels []string)
 // join returns labels with more of them, and leaves the first slice alone.
 func join(labels []string, more ...string) []string { return slices.Concat(labels, more) }
 
-// truth is 1 or 0.
 func truth(b bool) float64 {
 	if b {
 		return 1

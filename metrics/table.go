@@ -77,7 +77,6 @@ func Table() []*Instrument {
 		[]*Instrument{throttleRunning}, forSide.all(), forPool, forResource.all(), forCapacity.all(), forMonitor, forGovernor.all())
 }
 
-// line is one line of the table.
 func line(kind InstrumentKind, prometheus, name, unit, help string, labels ...Label) *Instrument {
 	return &Instrument{Prometheus: prometheus, Name: name, Unit: unit, Help: help, Kind: kind, Labels: labels}
 }

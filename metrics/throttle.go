@@ -17,7 +17,6 @@ var forSide = columns[throttle.SideSnapshot]{
 	{line(Counter, "weir_throttle_emergencies_total", "weir.throttle.emergencies", "{emergency}", "Emergencies that began.", throttling, side), func(s *throttle.SideSnapshot) float64 { return float64(s.Emergencies) }},
 }
 
-// throttled is a throttle with its labels.
 type throttled struct {
 	owned[*throttle.Throttle]
 	sides    [2][]string

@@ -187,7 +187,6 @@ func (b *board) decided(d Decision, err error, fx *effects) int64 {
 	return d.To
 }
 
-// snapshot is the state now.
 func (b *board) snapshot() Snapshot {
 	return Snapshot{
 		Running: len(b.running), Ready: b.ready.len(), Blocked: len(b.blocked), Resting: len(b.resting),

@@ -127,7 +127,6 @@ func (r *run) claim(room int, handOn func(Delivery)) (over bool, err error) {
 	return errors.Is(err, io.EOF), err
 }
 
-// add takes tasks in.
 func (r *run) add(claimed []Delivery) {
 	if len(claimed) == 0 {
 		return

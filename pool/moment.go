@@ -30,7 +30,6 @@ type effects struct {
 // A line is items in order, chained by next.
 type line struct{ first, last *item }
 
-// add appends another line.
 func (l *line) add(other line) {
 	switch {
 	case other.first == nil:

@@ -7,7 +7,6 @@ type outbox struct {
 	closed bool // there is no reader any more
 }
 
-// publish adds an event.
 func (o *outbox) publish(e Event, fx *effects) {
 	if o.closed {
 		return
@@ -18,7 +17,6 @@ func (o *outbox) publish(e Event, fx *effects) {
 	}
 }
 
-// offer adds an event if there is room.
 func (o *outbox) offer(e Event, fx *effects) bool {
 	if o.full(0) {
 		return false

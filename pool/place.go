@@ -54,7 +54,6 @@ func (p *place) pass(it *item) (g capacity.Grant, err error) {
 	return g, err
 }
 
-// leave gives the place up, if there is one.
 func (p *place) leave() {
 	if p.reservation != nil {
 		p.reservation.Cancel()

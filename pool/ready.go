@@ -42,7 +42,6 @@ func (r *ready) first() *item {
 	return r.aside[0]
 }
 
-// take removes the first.
 func (r *ready) take() (it *item) {
 	if r.inLine() {
 		it = r.line[r.head]
@@ -65,7 +64,6 @@ func (r *ready) inLine() bool {
 // all are the ready items, in no order.
 func (r *ready) all() []*item { return append(r.line[r.head:len(r.line):len(r.line)], r.aside...) }
 
-// byRank is a heap.
 type byRank []*item
 
 func (r byRank) Len() int           { return len(r) }

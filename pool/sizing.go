@@ -11,7 +11,6 @@ import (
 	"github.com/weir-go/weir/capacity"
 )
 
-// A sizing is the scaling of one resource.
 type sizing struct {
 	resource string
 	in       *capacity.Capacity

@@ -77,7 +77,6 @@ func (r Retry) orDefault(d Retry) Retry {
 	return r
 }
 
-// rest is the time between an attempt and the next.
 func (r Retry) rest(attempt int) time.Duration {
 	rest := r.Backoff
 	for range attempt - 1 {

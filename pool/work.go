@@ -32,7 +32,6 @@ func (r *run) work(it *item) {
 	exited = false
 }
 
-// An attempt is the result of one.
 type attempt struct {
 	value     any
 	err       error

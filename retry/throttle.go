@@ -137,7 +137,6 @@ func (t *Throttler) lane(p weir.Priority) *lane {
 	return t.lanes[i]
 }
 
-// share returns the share of calls to refuse.
 func (t *Throttler) share(l *lane, now int64) float64 {
 	w := &l.window
 	var sum sentBucket

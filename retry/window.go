@@ -37,10 +37,8 @@ func (w *window[B]) slot(number int64) *B {
 	return &w.ring[number%buckets]
 }
 
-// current returns the newest bucket.
 func (w *window[B]) current() *B { return w.slot(w.newest) }
 
-// holds reports whether a bucket is in the window.
 func (w *window[B]) holds(number int64) bool {
 	return number <= w.newest && number > w.newest-buckets
 }

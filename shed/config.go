@@ -53,7 +53,6 @@ func (c Config) ranges() (ranges [3]Mark, err error) {
 	return ranges, nil
 }
 
-// share returns the share of the work that a load refuses.
 func (r Mark) share(load float64) float64 {
 	switch {
 	case load < r.From:

@@ -27,7 +27,6 @@ type Shedder struct {
 	owing [3]float64 // the sum of the shares, less the refusals
 }
 
-// A level is a reading of the monitor.
 type level struct {
 	at   time.Time
 	load float64 // 0 if unknown

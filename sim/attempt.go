@@ -78,7 +78,6 @@ func (e *engine) arrive(r request) {
 	e.attempt(e.slot(attempt{request: r, began: e.now}))
 }
 
-// slot stores the attempt in a free slot and returns the slot.
 func (e *engine) slot(a attempt) int32 {
 	if last := len(e.free) - 1; last >= 0 {
 		slot := e.free[last]
@@ -121,7 +120,6 @@ func (e *engine) attempt(slot int32) {
 	e.after(a.limiter)
 }
 
-// asks returns the request of an attempt to its limiter.
 func (e *engine) asks(a *attempt) admit.Work {
 	w := admit.Work{Weight: e.weight(a)}
 	if e.scenario.Clients[a.client].Deadlines {

@@ -31,7 +31,6 @@ func (e event) before(o event) bool {
 	return e.at < o.at || e.at == o.at && e.order < o.order
 }
 
-// next returns the time of the next event.
 func (q *events) next() time.Duration {
 	if len(q.heap) == 0 {
 		return Never

@@ -87,7 +87,6 @@ func (g *fixedGate) Acquire(time.Duration) (done func(time.Duration, Outcome), a
 
 func (g *fixedGate) Limit() int { return g.limit }
 
-// gated holds the gates of a simulation.
 type gated struct {
 	gates []Gate
 	dones []func(time.Duration, Outcome) // of the admitted attempts, by slot
@@ -102,7 +101,6 @@ func (e *engine) pass(then time.Duration) {
 	e.now = then
 }
 
-// ask asks a gate for an attempt.
 func (g *gated) ask(e *engine, slot int32) {
 	limiter := e.attempts[slot].limiter
 	done, admitted := g.gates[limiter].Acquire(e.now)
@@ -118,14 +116,12 @@ func (g *gated) ask(e *engine, slot int32) {
 	e.dispatch(slot)
 }
 
-// tell reports the end of an attempt to its gate.
 func (g *gated) tell(e *engine, slot int32, how window.Outcome) {
 	g.dones[slot](e.now, Outcome(how))
 	g.dones[slot] = nil
 	g.noteLimit(e, e.attempts[slot].limiter)
 }
 
-// noteLimit records the limit of a gate.
 func (g *gated) noteLimit(e *engine, limiter int32) {
 	from, to := e.record.limits[limiter], g.gates[limiter].Limit()
 	if from != to {

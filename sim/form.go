@@ -101,7 +101,6 @@ func optional(f reflect.StructField) bool {
 	return strings.Contains(f.Tag.Get("json"), ",omit")
 }
 
-// An interval is the range of a field.
 type interval struct {
 	low, high         float64
 	lowOut, highOut   bool // the bound itself is excluded

@@ -109,7 +109,6 @@ func (s *Scenario) highest() int {
 	return cmp.Or(s.OracleMax, min(most*max(1, s.Limiters), max(most, usualHighest)))
 }
 
-// swept runs the scenario under one of them.
 func (s Scenario) swept(limit int, shared []stretch, seed uint64) (swept, error) {
 	s.Limiter.Initial = limit
 	e, err := newEngine(s, seed)

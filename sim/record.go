@@ -22,7 +22,6 @@ func binWidth(end time.Duration) time.Duration {
 	return time.Duration(max(1, times)) * binned
 }
 
-// A record is the measurements of a simulation.
 type record struct {
 	phases []phaseRecord
 	now    *phaseRecord

@@ -9,7 +9,6 @@ type door struct {
 	filled  time.Duration // the time of the last update of tokens
 }
 
-// refuses reports whether the server refuses a request.
 func (e *engine) refuses(a *attempt, phase *Phase) bool {
 	client, d, r := &e.scenario.Clients[a.client], &e.door, phase.Refuse
 	switch {

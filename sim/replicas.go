@@ -34,7 +34,6 @@ func (s *Scenario) replicated() error {
 	return nil
 }
 
-// starts returns the time at which a limiter starts.
 func (s *Scenario) starts(limiter int32) time.Duration {
 	if s.LimiterStarts == nil {
 		return 0
@@ -58,7 +57,6 @@ func (s *Scenario) clock(limiter int32, now time.Duration) time.Duration {
 	return now + ofSeconds(s.LimiterSkew[limiter])
 }
 
-// replica returns the settings of one of the limiters.
 func (s *Scenario) replica(limiter int) Limiter {
 	l := s.Limiter
 	if fixed := s.pinned(limiter); fixed > 0 {

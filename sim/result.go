@@ -135,7 +135,6 @@ func (e *engine) result(law string, seed uint64) *Result {
 	return r
 }
 
-// lawText returns the text of the law, or its type.
 func lawText(l law.Law) string {
 	if s, ok := l.(fmt.Stringer); ok {
 		return s.String()

@@ -41,7 +41,6 @@ func (e *engine) simulate(law string, seed uint64) (*Result, error) {
 	return e.result(law, seed), nil
 }
 
-// An engine is a running simulation.
 type engine struct {
 	scenario Scenario // complete
 	now, end time.Duration
@@ -158,7 +157,6 @@ func (e *engine) change() {
 	}
 }
 
-// phase returns the current phase.
 func (e *engine) phase() *Phase { return &e.scenario.Phases[e.faults.phase] }
 
 // faults follows the phases and their pauses.

@@ -21,7 +21,6 @@ type stretch struct {
 	limits []int     // under the current total
 }
 
-// stretches returns the stretches of a complete scenario.
 func (s *Scenario) stretches(seed uint64) []stretch {
 	times := []time.Duration{0}
 	end := time.Duration(0)
@@ -75,7 +74,6 @@ func (t *stretch) need(s *Scenario, length time.Duration) {
 	}
 }
 
-// nextStretch returns the time at which the next stretch begins.
 func (e *engine) nextStretch() time.Duration {
 	if len(e.stretches) == 0 {
 		return Never

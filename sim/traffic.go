@@ -12,7 +12,6 @@ type request struct {
 	limiter int32
 }
 
-// traffic is the sequence of requests.
 type traffic struct {
 	next request
 
@@ -55,7 +54,6 @@ func (t *traffic) advance() {
 	}
 }
 
-// take returns the request that comes now.
 func (t *traffic) take(now time.Duration) request {
 	if t.source != nil {
 		return t.send(now)
@@ -99,7 +97,6 @@ func (t *traffic) space() float64 {
 	return space
 }
 
-// arrive returns the time of the next arrival.
 func (t *traffic) arrive() time.Duration {
 	now, wanted := t.next.at, t.space()
 	if t.together {

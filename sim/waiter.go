@@ -44,7 +44,6 @@ func (e *engine) recheck(slot int32) {
 	}
 }
 
-// wait enters the queue.
 func (e *engine) wait(slot int32) {
 	a := &e.attempts[slot]
 	client := &e.scenario.Clients[a.client]
@@ -69,7 +68,6 @@ func (e *engine) wait(slot int32) {
 	e.after(a.limiter)
 }
 
-// waiter returns an unused waiter.
 func (e *engine) waiter() *waiter {
 	if last := len(e.waiters) - 1; last >= 0 {
 		w := e.waiters[last]

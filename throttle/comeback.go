@@ -30,7 +30,6 @@ type comeback struct {
 	since       time.Duration // since a decision last saw an admission
 }
 
-// answers are the results of a decision.
 type answers struct {
 	room  time.Time     // when the queue has room for another waiter
 	paced time.Duration // the competition from then on
@@ -125,7 +124,6 @@ func (c *comeback) bounded(mean float64) time.Duration {
 	return time.Duration(min(likely*mean, c.longest.Seconds()) * float64(time.Second))
 }
 
-// correct replaces the time in a refusal.
 func (c *comeback) correct(r *weir.RefusedError, now time.Time) {
 	a := c.answers.Load()
 	most := c.longest

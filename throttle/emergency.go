@@ -6,7 +6,6 @@ import (
 	"github.com/weir-go/weir/load"
 )
 
-// emergency is the state of an Emergency.
 type emergency struct {
 	Emergency
 	on    bool

@@ -138,7 +138,6 @@ func set[T any](e *environment, name string, into *T, want string, parse func(st
 	*into = value
 }
 
-// within returns an error for a value out of range.
 func within[T cmp.Ordered](value, least, most T, err error) (T, error) {
 	if inside := value >= least && value <= most; err == nil && !inside { // NaN is not
 		err = strconv.ErrRange
@@ -164,7 +163,6 @@ func (e *environment) whole(name string, into *int, least, most int) {
 	})
 }
 
-// milliseconds reads a duration.
 func (e *environment) milliseconds(name string, into *time.Duration, shortest, longest time.Duration) {
 	least, most := shortest.Seconds()*1000, longest.Seconds()*1000
 	set(e, name, into, fmt.Sprintf("a number from %v to %v", least, most), func(text string) (time.Duration, error) {

@@ -25,7 +25,6 @@ type controller interface {
 	resume(rate, flow float64)
 }
 
-// signals are the inputs of a law.
 type signals struct {
 	dt   time.Duration // since the last decision
 	load float64       // finite, 0 or more
@@ -44,7 +43,6 @@ func stricter(a, b float64) float64 {
 	return a
 }
 
-// sideLaws are the laws of a side at work.
 type sideLaws struct {
 	all      []controller
 	fallback *pidLaw // decides while signals are missing

@@ -53,7 +53,6 @@ func (p *pacer) begin(cost uint64) {
 	p.laws.resume(0, p.flow)
 }
 
-// decide returns the next pace, and the events.
 func (p *pacer) decide(snap weir.Snapshot, cost uint64, now time.Time, dt time.Duration) (next Pace, events []Event) {
 	since := p.admitted(cost, dt)
 	in := signals{dt: dt, cost: since, flow: p.flow}

@@ -36,7 +36,6 @@ var (
 	readPID  = LoadPID{Setpoint: 0.85, Kp: 0.3, Ki: 0.05, Kd: 0.02, Filter: 280 * time.Millisecond, MaxDelay: 200 * time.Millisecond}
 )
 
-// complete fills in the defaults.
 func (p LoadPID) complete() LoadPID {
 	if p.Kp == 0 && p.Ki == 0 && p.Kd == 0 {
 		p.Kp, p.Ki, p.Kd = writePID.Kp, writePID.Ki, writePID.Kd

@@ -103,7 +103,6 @@ func (s *side) step(now time.Time, dt time.Duration) []Event {
 	return events
 }
 
-// set sets the pace.
 func (s *side) set(p Pace) {
 	if p != s.pacer.pace {
 		s.pacer.pace = p

@@ -181,7 +181,6 @@ func (t *Throttle) begin() {
 	}
 }
 
-// step decides once.
 func (t *Throttle) step() {
 	t.mu.Lock()
 	now := time.Now()

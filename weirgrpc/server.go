@@ -140,7 +140,6 @@ func (s *ServerLimits) withDeadline(ctx context.Context) context.Context {
 	return deadline.Stranger(ctx)
 }
 
-// peerOf returns the peer of a call.
 func peerOf(ctx context.Context) (p trust.Peer, ok bool) {
 	from, ok := peer.FromContext(ctx)
 	if !ok {

@@ -97,7 +97,6 @@ func invalid(setting string, value any, want string) error {
 	return settings.Invalid(weir.ErrConfig, "weirhttp: "+setting, value, want)
 }
 
-// withTenant returns the request with its tenant in its context.
 func (c Config) withTenant(r *http.Request) *http.Request {
 	if c.Tenant == nil {
 		return r

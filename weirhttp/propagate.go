@@ -52,7 +52,6 @@ func (t propagator) RoundTrip(req *http.Request) (*http.Response, error) {
 	return t.base.RoundTrip(req)
 }
 
-// withHeader returns the request with a header of its own.
 func withHeader(req *http.Request) *http.Request {
 	req = req.WithContext(req.Context())
 	if req.Header = req.Header.Clone(); req.Header == nil {
@@ -108,7 +107,6 @@ func propagated(h http.Header) bool {
 	return false
 }
 
-// unheard returns the request without the headers.
 func unheard(r *http.Request) *http.Request {
 	r = withHeader(r)
 	for _, name := range propagation {

@@ -77,7 +77,6 @@ func (r *response) begun() weir.Outcome {
 	return beginOutcome(r.status)
 }
 
-// serve runs the handler.
 func (r *response) serve(next http.Handler, req *http.Request) {
 	if r.held != nil {
 		ctx, stop := context.WithCancelCause(req.Context())

@@ -86,7 +86,6 @@ func closeBody(req *http.Request) {
 	}
 }
 
-// resend returns the request for another attempt.
 func resend(req *http.Request, attempt int) (*http.Request, error) {
 	try := withHeader(req)
 	try.Header.Set(AttemptHeader, strconv.Itoa(attempt))

@@ -56,7 +56,6 @@ func ByKey(set *bulkhead.Set, key func(*http.Request) string) func(*http.Request
 	return func(r *http.Request) weir.Admitter { return compartment{set, key(r)} }
 }
 
-// A compartment is the admitter of a key.
 type compartment struct {
 	set *bulkhead.Set
 	key string

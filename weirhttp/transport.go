@@ -37,7 +37,6 @@ type transport struct {
 	admitterFor func(*http.Request) weir.Admitter
 }
 
-// base is the underlying RoundTripper.
 type base struct{ http.RoundTripper }
 
 // on returns the base of a RoundTripper, or http.DefaultTransport if it is nil.

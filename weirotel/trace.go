@@ -88,7 +88,6 @@ func record(ctx context.Context, permit weir.Permit, err error) {
 // export of all spans.
 func valid(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }
 
-// event is the event of an error.
 func event(err error) (string, trace.EventOption) {
 	var refused *weir.RefusedError
 	if !errors.As(err, &refused) {

@@ -37,7 +37,6 @@ func byKey(set *bulkhead.Set, key func(*rivertype.JobRow) string) func(*rivertyp
 	return func(job *rivertype.JobRow) weir.Admitter { return keyed{set, key(job)} }
 }
 
-// keyed is the admitter of a key.
 type keyed struct {
 	set *bulkhead.Set
 	key string

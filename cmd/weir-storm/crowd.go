@@ -27,7 +27,6 @@ type crowd struct {
 	fault    error
 }
 
-// run writes until ctx ends.
 func (c *crowd) run(ctx context.Context) {
 	storm.Clients{
 		Number: writers,

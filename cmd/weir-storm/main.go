@@ -41,7 +41,6 @@ func exitStatus(err error, stderr io.Writer) int {
 	return 1
 }
 
-// A usageError is a fault in what was asked for.
 type usageError struct{ error }
 
 func run(ctx context.Context, args []string, out io.Writer, color bool) error {

@@ -22,7 +22,6 @@ func (p printer) bold(text string) string {
 	return "\x1b[1m" + text + "\x1b[0m"
 }
 
-// introduce says what is about to happen.
 func (p printer) introduce(each time.Duration) {
 	fmt.Fprintf(p, `%d writers write documents of %d KiB to random keys of a Badger store, as fast as it lets them, for %v.
 Then again in a fresh store, behind a throttle that paces writes at what the store really digests.
@@ -105,7 +104,6 @@ func (c *crowd) sum(name string, ran time.Duration) row {
 	}
 }
 
-// compare prints the closing table.
 func (p printer) compare(rows []row) {
 	fmt.Fprintln(p, p.bold(fmt.Sprintf("%-12s %9s %13s %9s %14s %9s %14s %8s", "",
 		"writes/s", "database p50", "p99", "with wait p50", "p99", "at the stall", "refused")))

@@ -42,7 +42,6 @@ type streams struct {
 	out, err io.Writer
 }
 
-// A usageError is a fault in what was asked for.
 type usageError struct{ error }
 
 // exitStatus reports err and returns the status to exit with, as weir does: 2 if it was asked

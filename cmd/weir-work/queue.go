@@ -46,7 +46,6 @@ func open(ctx context.Context, at handover.Queue, waiting func(error)) (*connect
 	return c, nil
 }
 
-// join makes the connection that of a queue.
 func (c *connection) join(ctx context.Context, js jetstream.JetStream, config natspool.Config) (err error) {
 	if c.Queue, err = natspool.New(ctx, js, config); err != nil {
 		err = fmt.Errorf("%s: %w", c.where, err)

@@ -50,7 +50,6 @@ func release() string {
 // grace is how long an interrupted companion has to exit.
 const grace = 5 * time.Second
 
-// command prepares the start of the companion.
 func (c companion) command(ctx context.Context, s streams, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, c.path, args...)
 	cmd.Env = append(os.Environ(), c.env...)

@@ -10,7 +10,6 @@ import (
 	"github.com/weir-go/weir/internal/suites"
 )
 
-// A candidate is a possible completion of a word.
 type candidate struct{ word, about string }
 
 // files asks the shell to complete file names.
@@ -152,7 +151,6 @@ func words(names ...string) (all []candidate) {
 	return all
 }
 
-// beginning keeps the candidates that start with the word.
 func beginning(word string, all []candidate) []candidate {
 	return slices.DeleteFunc(all, func(c candidate) bool { return c != files && !strings.HasPrefix(c.word, word) })
 }

@@ -37,7 +37,6 @@ type limitFlags struct {
 	Shadow bool `help:"Admit everything, and count what would have been refused."`
 }
 
-// compartment returns the limit that the flags describe.
 func (f limitFlags) compartment() config.Compartment {
 	c := config.New[config.Compartment]()
 	c.Min, c.Max, c.Initial, c.MinSamples = f.Min, f.Max, f.Initial, f.MinSamples
@@ -161,7 +160,6 @@ func parseVariable(text string) (v variable, err error) {
 	return v, err
 }
 
-// delimiter separates columns.
 type delimiter rune
 
 func parseDelimiter(text string) (delimiter, error) {

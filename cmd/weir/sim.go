@@ -213,7 +213,6 @@ func (c simSuiteCommand) Run(ctx context.Context, s streams) error {
 	return c.report(ctx, s, jobs, r, func() (*chart.Chart, error) { return simulate.ChartSuite(&r.cells), nil })
 }
 
-// scenarios returns the scenarios of the suite.
 func (c simSuiteCommand) scenarios() ([]sim.Scenario, error) {
 	if c.Named {
 		return suites.Named(), nil

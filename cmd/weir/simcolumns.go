@@ -66,7 +66,6 @@ func tableOf[T any](columns []column[T], left int, in tables, has features, rows
 	return t
 }
 
-// explanations returns the explanation of each column.
 func explanations[T any](columns []column[T]) (list []definition) {
 	for _, c := range columns {
 		list = append(list, definition{c.head, c.about})
@@ -148,7 +147,6 @@ var momentColumns = []column[moment]{
 	{"refused/s", 0, 0, func(m moment) string { return whole(m.Refused) }, "requests that were refused a second, since the line above"},
 }
 
-// margin returns the margin as text, empty if there is none.
 func margin(s summary) string {
 	if math.IsNaN(float64(s.Margin)) {
 		return ""

@@ -12,7 +12,6 @@ import (
 	"github.com/weir-go/weir/sim"
 )
 
-// A form is an output format.
 type form int
 
 const (
@@ -28,7 +27,6 @@ type linePrinter struct {
 	headed bool
 }
 
-// printLines prints a line for each element.
 func printLines[T any](p *linePrinter, list []T) error {
 	if p.form == asJSON {
 		for _, line := range list {

@@ -14,7 +14,6 @@ type reporter interface {
 	end() error
 }
 
-// scores reports the scores of laws.
 type scores struct {
 	linePrinter
 

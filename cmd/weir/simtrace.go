@@ -10,7 +10,6 @@ import (
 	"github.com/weir-go/weir/sim"
 )
 
-// logFlags say how to read a log.
 type logFlags struct {
 	Format    string    `group:"The log" placeholder:"FORMAT" help:"How a line is written: csv, json (an object a line), common or combined (access logs), or an access log's format with its variables, such as 'combined $$request_time'. Defaults to json if it begins with {, and csv otherwise."`
 	Delimiter delimiter `group:"The log" placeholder:"KIND" help:"What separates the columns of csv: comma, semicolon, tab or space. Defaults to what the first line has."`
@@ -68,7 +67,6 @@ func (f systemFlags) system(deadlines bool) (s sim.Scenario, err error) {
 	return s, nil
 }
 
-// replay returns the scenarios that send the requests of a log to the system.
 func (f systemFlags) replay(file string, log logFlags) ([]sim.Scenario, error) {
 	system, err := f.system(log.Deadline != "")
 	if err != nil {

@@ -88,7 +88,6 @@ func (c simTuneCommand) say(s streams, format string, args ...any) error {
 	return err
 }
 
-// A tuning is a line of JSON.
 type tuning struct {
 	simulate.Summary
 

@@ -59,7 +59,6 @@ func (t *table) write(to io.Writer) error {
 	return err
 }
 
-// widths returns the widths of the columns.
 func (t *table) widths() (widths []int) {
 	for _, row := range t.rows {
 		for i, field := range row {

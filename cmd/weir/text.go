@@ -10,7 +10,6 @@ import (
 // screen is the width of weir's texts in columns, that of the narrowest terminal in use.
 const screen = 80
 
-// A definition is a word with its meaning.
 type definition struct{ word, meaning string }
 
 // define writes a list of definitions with aligned meanings.
@@ -36,7 +35,6 @@ func define(out io.Writer, list []definition) {
 	}
 }
 
-// wrapped breaks a text into lines.
 func wrapped(text string, width int) (lines []string) {
 	line := ""
 	for word := range strings.FieldsSeq(text) {

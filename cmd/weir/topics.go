@@ -88,7 +88,6 @@ func printTrace(out io.Writer, _ *kong.Node) { fmt.Fprint(out, helpText("trace.t
 //go:embed help
 var helpTexts embed.FS
 
-// helpText returns one of the files of the help.
 func helpText(name string) string {
 	text, err := helpTexts.ReadFile("help/" + name)
 	if err != nil {

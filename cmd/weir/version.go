@@ -14,7 +14,6 @@ type versionCommand struct{}
 // Run prints the version.
 func (versionCommand) Run(s streams) error { return printVersion(s.out) }
 
-// versionFlag is --version.
 type versionFlag bool
 
 // BeforeReset prints the version before other flags are parsed.

@@ -66,7 +66,6 @@ func run(ctx context.Context, show crowd.Show) error {
 	return nil
 }
 
-// serve starts the server and the clients.
 func serve(ctx context.Context, show crowd.Show, srv *grpc.Server, lim *weir.Limiter) (crowd.Tally, error) {
 	listener, dial, err := show.Listen()
 	if err != nil {

@@ -59,7 +59,6 @@ func run(ctx context.Context, show crowd.Show) error {
 	return nil
 }
 
-// serve starts a server and the clients.
 func serve(ctx context.Context, show crowd.Show, h http.Handler, lim *weir.Limiter) (crowd.Tally, error) {
 	listener, dial, err := show.Listen()
 	if err != nil {

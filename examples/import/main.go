@@ -32,7 +32,6 @@ func main() {
 	}
 }
 
-// settings holds the flags.
 type settings struct {
 	store, key, file string
 	target           uint64 // in bytes
@@ -78,7 +77,6 @@ func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error 
 	return s.load(ctx, in, out)
 }
 
-// load imports the records from in.
 func (s settings) load(ctx context.Context, in io.Reader, out io.Writer) (err error) {
 	options := badgerload.Sized(badger.DefaultOptions(s.store).WithLogger(nil), s.target)
 	if err := badgerload.Space(options); err != nil {

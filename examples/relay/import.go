@@ -18,7 +18,6 @@ import (
 	"github.com/weir-go/weir/examples/relay/relay"
 )
 
-// importing holds the flags of import.
 type importing struct {
 	place
 	to, journal string
@@ -60,7 +59,6 @@ func (i *importing) source(name string, in io.Reader) (io.ReadCloser, error) {
 	return os.Open(name)
 }
 
-// load imports into the store.
 func (i *importing) load(ctx context.Context, source io.Reader, std streams) error {
 	conf := relay.Config{Logger: slog.New(slog.NewTextHandler(std.err, nil))}
 	return i.run(ctx, conf, func(ctx context.Context, server *relay.Server) error {

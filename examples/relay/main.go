@@ -29,7 +29,6 @@ func main() {
 	os.Exit(status(err, os.Stderr))
 }
 
-// streams holds the standard streams.
 type streams struct {
 	in       io.Reader
 	out, err io.Writer

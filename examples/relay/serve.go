@@ -13,7 +13,6 @@ import (
 	"github.com/weir-go/weir/examples/relay/relay"
 )
 
-// serving holds the flags of serve.
 type serving struct {
 	place
 	listen, internal string

@@ -119,7 +119,6 @@ func (v double) learn(r *reply.Record, now int64, outcome window.Outcome) {
 	v.Learn(r, now, outcome)
 }
 
-// finish ends a part of a piece, and with the last part the piece.
 func (v double) finish(p *virtual.Piece, part int32, now int64, outcome window.Outcome) {
 	v.Charge(part, v.slots.limit)
 	last := part == p.Left

@@ -73,7 +73,6 @@ func (h *history) last() law.Reason {
 	return h.entries[len(h.entries)-1].why.public()
 }
 
-// changes returns the changes that led to the limit.
 func (h *history) changes(limit int) []Change {
 	all := make([]Change, len(h.entries))
 	to := limit

@@ -48,7 +48,6 @@ func (l *loop) sampled(m *window.Meter) bool {
 // closes reports whether the window is due, or closes early.
 func (l *loop) closes(m *window.Meter, now int64) bool { return now >= l.due || l.sampled(m) }
 
-// controllerOf starts a law.
 func controllerOf(l law.Law, b law.Bounds) (law.Controller, error) {
 	control, err := l.Controller(b)
 	if err == nil && control == nil {

@@ -29,7 +29,6 @@ const (
 	removed = -2
 )
 
-// join makes n a member of the group.
 func (g *Group) join(n *Node, s Settings) error {
 	lock(&g.mu)
 	defer g.mu.Unlock()
@@ -73,7 +72,6 @@ func (m *member) allotted(s Settings) (reserved, share int32) {
 	return int32(s.Allocation.Reserved), max(1, int32(math.Round(1000*s.Allocation.Share)))
 }
 
-// set changes the reserve and the share.
 func (m *member) set(reserved, share int32) {
 	g := m.group
 	g.reserved += int64(reserved - m.reserved)

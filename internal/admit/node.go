@@ -53,7 +53,6 @@ func (n *Node) flow(now int64) int64 {
 	return now
 }
 
-// view returns the node's state for the queue.
 func (n *Node) view(now int64) queue.View {
 	return queue.View{Now: now, Limit: max(1, n.slots.ceiling()), Size: n.conf.queueSize, Measured: (*measured)(&n.slots)}
 }

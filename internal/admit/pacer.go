@@ -31,7 +31,6 @@ func (p *pacer) fill(elapsed int64) {
 	}
 }
 
-// bounds reports whether there is a pace with a rate.
 func (p *pacer) bounds() bool { return p != nil && p.Rate > 0 }
 
 // ready reports whether work may start now.
@@ -44,7 +43,6 @@ func (p *pacer) owe(weight int) {
 	}
 }
 
-// bucket is the pace at this moment.
 func (p *pacer) bucket() queue.Pace {
 	if p == nil {
 		return queue.Pace{}

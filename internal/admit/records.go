@@ -12,7 +12,6 @@ type records struct{ top *reply.Record }
 // bytes, a whole record.
 const mostFree = 64
 
-// use returns the record of work that starts.
 func (f *records) use(weight int, now int64) *reply.Record {
 	r := f.top
 	if r == nil {

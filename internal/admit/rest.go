@@ -22,7 +22,6 @@ type rest struct {
 	weight int32
 }
 
-// next is when the first rest ends.
 func (r *rests) next() int64 { return r.list[0].until }
 
 // planRest sets how long slots rest from now on, counted from the start of their work.
@@ -50,7 +49,6 @@ func (s *slots) letRest(r *reply.Record, now int64, o window.Outcome) {
 	s.flags.set(resting, true)
 }
 
-// endRests ends the rests that are over.
 func (s *slots) endRests(now int64) {
 	r := &s.contention.cold.rests
 	for len(r.list) > 0 && r.next() <= now {
@@ -63,7 +61,6 @@ func (s *slots) endRests(now int64) {
 	}
 }
 
-// resting is the weight of the resting slots.
 func (s *slots) resting() int64 {
 	if s.flags&resting == 0 {
 		return 0

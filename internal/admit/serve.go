@@ -93,7 +93,6 @@ func (n *Node) admit(w *queue.Waiter, now int64) {
 	}
 }
 
-// register returns the record of work that starts.
 func (n *Node) register(tenant uint16, weight int, now int64) *reply.Record {
 	r := n.slots.records().use(weight, now)
 	n.admitted++

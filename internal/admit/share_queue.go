@@ -54,7 +54,6 @@ func (q *shareQueue) isFirst(m *member, weight int32, level float64) bool {
 	return by.before(m, other)
 }
 
-// put queues m with work of the given weight.
 func (q *shareQueue) put(m *member, weight int32) {
 	p := &m.position
 	switch {
@@ -69,7 +68,6 @@ func (q *shareQueue) put(m *member, weight int32) {
 	}
 }
 
-// drop takes m out of the queue.
 func (q *shareQueue) drop(m *member) {
 	if m.position.taken() {
 		heap.Remove(&q.claims, int(m.position.at[byClaim]))
@@ -87,7 +85,6 @@ func (q *shareQueue) fix(m *member) {
 	}
 }
 
-// serve notes that m is served.
 func (q *shareQueue) serve(m *member, level float64) {
 	p := &m.position
 	q.arrivals++
@@ -101,7 +98,6 @@ func (q *shareQueue) serve(m *member, level float64) {
 // claim is the slots per share that m would hold with its next work.
 func (m *member) claim() float64 { return m.borrowed(int64(m.position.weight)) }
 
-// An order is a way to order members.
 type order uint8
 
 const (
@@ -126,7 +122,6 @@ func (o order) before(a, b *member) bool {
 	return a.position.arrival < b.position.arrival
 }
 
-// A memberHeap is a heap of members.
 type memberHeap struct {
 	members []*member
 	by      order

@@ -130,7 +130,6 @@ func (s *slots) accumulate(on bool) {
 	}
 }
 
-// free gives slots back.
 func (s *slots) free(weight int64) {
 	if s.member == nil {
 		s.inflight -= weight
@@ -249,7 +248,6 @@ func (s *slots) realMeter() *window.Meter {
 	return s.meter
 }
 
-// lookBack sets the look-back of the meters.
 func (s *slots) lookBack(lookback int64) {
 	if s.meter != nil {
 		s.meter.SetLookback(time.Duration(lookback))

@@ -84,7 +84,6 @@ func (c *Woken) Wake() {
 	}
 }
 
-// evict takes a waiter out of the queue with a verdict.
 func (q *Queue) evict(w *Waiter, why reply.Verdict, out *Chain) {
 	q.Remove(w)
 	w.Verdict = why

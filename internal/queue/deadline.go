@@ -90,7 +90,6 @@ const (
 	arrivalWeight = 1.0 / 16
 )
 
-// learn learns from a new waiter.
 func (q *Queue) learn(w *Waiter, now int64) {
 	if !w.HasDeadline() || !orders[q.order].deadlines {
 		return

@@ -22,7 +22,6 @@ const (
 // link is a waiter's place in a ring.
 type link struct{ prev, next *Waiter }
 
-// oldest returns the oldest waiter, nil if the lane is empty.
 func (l *lane) oldest(k kind) *Waiter {
 	if l.newest == nil {
 		return nil

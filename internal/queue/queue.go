@@ -112,7 +112,6 @@ func (q *Queue) unlink(w *Waiter) {
 	q.count(w, -1)
 }
 
-// count counts w in or out.
 func (q *Queue) count(w *Waiter, by int32) {
 	q.length += by
 	if q.weighs() {

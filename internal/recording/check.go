@@ -42,7 +42,6 @@ func (p *Point) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// check says what is wrong with a message.
 func (m Message) check() error {
 	switch o, d, r := m.Overview != nil, m.Details != nil, len(m.Requests) > 0; {
 	case o && !d && !r:

@@ -19,7 +19,6 @@ const (
 	longestLine = 4 << 20 // bytes: an hour of one limiter is less than one MB
 )
 
-// header is the first line.
 type header struct {
 	Weir    string `json:"weir"` // kind
 	Version int    `json:"version"`
@@ -76,7 +75,6 @@ func (r *Reader) Next() (m Message, err error) {
 	return m, nil
 }
 
-// next reads a line.
 func (r *Reader) next() (line []byte, err error) {
 	r.line++
 	for {

@@ -55,7 +55,6 @@ func each(points []Point, do func(i int, from, gap, requests float64)) {
 	}
 }
 
-// limiter finds a limiter by name.
 func (all *Recording) limiter(name string) (*Details, error) {
 	names := slices.Sorted(maps.Keys(all.Limiters))
 	if name == "" && len(names) == 1 {

@@ -13,7 +13,6 @@ import (
 	"time"
 )
 
-// An entry is a file of an archive.
 type entry struct {
 	name string
 	mode fs.FileMode

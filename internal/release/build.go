@@ -24,14 +24,12 @@ type release struct {
 	log       io.Writer
 }
 
-// A binary is a built command.
 type binary struct {
 	name string // name in the archive
 	text []byte
 	info *buildinfo.BuildInfo
 }
 
-// files builds all of them.
 func (r release) files() error {
 	published, err := r.published()
 	if err != nil {

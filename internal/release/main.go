@@ -26,7 +26,6 @@ func main() {
 	}
 }
 
-// modulePath is the path of the root module.
 const modulePath = "github.com/weir-go/weir"
 
 // The defaults of the flags.

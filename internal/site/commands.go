@@ -10,7 +10,6 @@ import (
 	"strings"
 )
 
-// A command is a command of weir, with its help.
 type command struct {
 	Name, Path, Help string
 }

@@ -46,7 +46,6 @@ func (s *site) comment(p *goPackage, text string, level int) (markup, error) {
 	return markup(b.String()), nil
 }
 
-// packagePage is the page of a package, or nil.
 func (s *site) packagePage(importPath string) *page {
 	rest, ours := strings.CutPrefix(importPath, modulePath)
 	if !ours {

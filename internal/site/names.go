@@ -7,7 +7,6 @@ import (
 	"strings"
 )
 
-// A name is an exported name of a package.
 type name struct {
 	Kind, ID, First string // First is the first sentence of its comment
 	Of              bool   // belongs to the type above
@@ -39,7 +38,6 @@ func (p *goPackage) visit(group func(kind string, v *doc.Value, of bool), single
 	}
 }
 
-// names lists the exported names of a package.
 func (p *goPackage) names() (names []name) {
 	p.visit(func(kind string, v *doc.Value, of bool) {
 		for _, spec := range v.Decl.Specs {

@@ -15,7 +15,6 @@ import (
 // navFile is the only list of the site's pages that are files.
 const navFile = "site/data/nav.yaml"
 
-// A nav is the navigation in navFile.
 type nav struct {
 	Home     string    `yaml:"home"`
 	Sections []section `yaml:"sections"`

@@ -74,7 +74,6 @@ func (p *goPackage) relative() string {
 	return strings.TrimPrefix(strings.TrimPrefix(p.ImportPath, modulePath), "/")
 }
 
-// title is the name of the package for readers.
 func (p *goPackage) title() string {
 	if rel := p.relative(); rel != "" {
 		return rel
@@ -110,7 +109,6 @@ func packagePages(s *site) (index *page, pages []*page, err error) {
 	return index, pages, nil
 }
 
-// packageBody is the page of a package.
 func (s *site) packageBody(p *goPackage, made *page) (markup, error) {
 	opening, err := s.comment(p, p.Doc, 2)
 	if err != nil {

@@ -9,7 +9,6 @@ import (
 // markup is HTML that needs no escaping.
 type markup = template.HTML
 
-// A page is a page of the site.
 type page struct {
 	Path  string // below the base, with a slash at its end; "" is the home page
 	Title string // its first heading

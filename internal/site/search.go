@@ -84,7 +84,6 @@ func within(n *html.Node, tags ...string) bool {
 	return false
 }
 
-// said is the text of a node.
 func said(n *html.Node) string {
 	var b strings.Builder
 	for n := range n.Descendants() {

@@ -74,7 +74,6 @@ func (s *site) distinct() error {
 	return errors.Join(wrong...)
 }
 
-// read adds the page of a file.
 func (s *site) read(file string) (*page, error) {
 	text, err := os.ReadFile(filepath.Join(s.root, file))
 	if err != nil {

@@ -127,7 +127,6 @@ func (s *site) writePage(file string, v view) error {
 	return writeFile(file, []byte(text))
 }
 
-// execute renders a layout of site/layouts.
 func (s *site) execute(layout string, data any) (markup, error) {
 	var b bytes.Buffer
 	if err := s.layouts.ExecuteTemplate(&b, layout+".html", data); err != nil {

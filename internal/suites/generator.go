@@ -28,7 +28,6 @@ type generator struct {
 	cv    span // coefficient of variation of lognormal work
 }
 
-// from draws a number.
 func (g generator) from(low, high float64) float64 {
 	return mul(low, portable.Exp(mul(g.Float64(), portable.Log(high/low))))
 }

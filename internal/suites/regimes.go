@@ -94,7 +94,6 @@ func (d *draft) bursts() {
 	d.phase(d.from(0.05, 1.2), nil)
 }
 
-// burstsOf returns bursts with that mean rate.
 func burstsOf(rate, factor, calm, burst float64) sim.Bursts {
 	mean := (calm + mul(factor, burst)) / (calm + burst)
 	return sim.Bursts{Rate: significant(rate / mean), Factor: factor, Calm: seconds(calm), Burst: seconds(burst)}

@@ -62,7 +62,6 @@ func parseTemplate(format string) (t template, problem string) {
 	return t, ""
 }
 
-// cut cuts a line.
 func (t template) cut(line string) (cells []string, problem string) {
 	rest, ok := strings.CutPrefix(line, strings.TrimLeft(t.texts[0], " "))
 	for i, name := range t.names {

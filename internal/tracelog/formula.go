@@ -45,7 +45,6 @@ func parseFormula(text string) (f *formula, problem string) {
 	return f, ""
 }
 
-// compile returns a function that computes the value of an expression.
 func (f *formula) compile(e ast.Expr) (value func([]float64) float64, problem string) {
 	switch e := e.(type) {
 	case *ast.ParenExpr:
@@ -94,7 +93,6 @@ func columnName(e ast.Expr) (name string, quoted bool) {
 	return "", false
 }
 
-// column returns a function that selects the value of a column.
 func (f *formula) column(name string, number int) func([]float64) float64 {
 	i := slices.Index(f.names, name)
 	if i < 0 {

@@ -11,7 +11,6 @@ import (
 	"strings"
 )
 
-// A logParser reads one log.
 type logParser struct {
 	Reader
 
@@ -118,7 +117,6 @@ func (p *logParser) openAccessLog(in io.Reader) error {
 	return nil
 }
 
-// wanted returns the names of the referenced columns.
 func (p *logParser) wanted() (names []string) {
 	for _, text := range []string{p.Arrival, p.Service, p.Class, p.Deadline} {
 		formula, problem := parseFormula(text)

@@ -16,7 +16,6 @@ type problems struct {
 	others int // beyond the list
 }
 
-// A problem is an error with the lines that have it.
 type problem struct {
 	line        int // the first one
 	field, text string

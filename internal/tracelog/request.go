@@ -55,7 +55,6 @@ func (p *logParser) misfit(cells []string) (problem string) {
 	return ""
 }
 
-// request adds the request of a row.
 func (p *logParser) request(cells []string, line int) {
 	before := p.count
 	at, problem := p.arrival.stamp(cells, &p.stamps)
@@ -93,7 +92,6 @@ func (p *logParser) request(cells []string, line int) {
 	p.requests = append(p.requests, a)
 }
 
-// seen is an arrival and its line.
 type seen struct {
 	at   int64
 	line int
@@ -125,7 +123,6 @@ func (p *logParser) patience(cells []string, a Request) (d time.Duration, proble
 	return d, problem
 }
 
-// known returns the interned class.
 func (p *logParser) known(class string) string {
 	if _, ok := p.classes[class]; !ok {
 		class = strings.Clone(class)

@@ -18,7 +18,6 @@ type source struct {
 	values  []float64
 }
 
-// bind finds the columns.
 func (p *logParser) bind() {
 	if p.simple {
 		p.arrival = &source{label: "arrival", column: 0}
@@ -88,7 +87,6 @@ func (p *logParser) keys() []string {
 	return keysOf(object)
 }
 
-// choice returns the available columns.
 func (p *logParser) choice() string {
 	names := p.names
 	if p.Format == "json" {
@@ -139,7 +137,6 @@ func (s *source) time(cells []string) (d time.Duration, problem string) {
 	return d, problem
 }
 
-// compute returns the value of the formula.
 func (s *source) compute(cells []string) (seconds float64, problem string) {
 	for i, column := range s.columns {
 		text := strings.TrimSpace(cells[column])

@@ -17,7 +17,6 @@ type table interface {
 	next() (cells []string, line int, problem string, err error)
 }
 
-// csvTable is a table of CSV.
 type csvTable struct{ *csv.Reader }
 
 func newCSV(r io.Reader, delimiter rune) csvTable {

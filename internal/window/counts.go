@@ -22,7 +22,6 @@ type Counts struct {
 	low, high uint64           // sum in nanoseconds
 }
 
-// add counts a duration.
 func (c *Counts) add(d time.Duration) {
 	index := histogram.Index(d)
 	bit := uint64(1) << ((index>>histogram.Schema - lowestRow) & 63)

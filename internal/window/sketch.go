@@ -46,7 +46,6 @@ type sketch struct {
 	carries *carry
 }
 
-// add counts one latency.
 func (h *sketch) add(side uint8, latency int64) {
 	v := uint64(min(max(latency, shortest), longest))
 	octave := bits.Len64(v) - 1

@@ -2,7 +2,6 @@ package window
 
 import "math"
 
-// events counts the events of a generation.
 type events struct {
 	samples, failures, timeouts, refused uint32
 
@@ -60,7 +59,6 @@ type tally struct {
 	events
 }
 
-// succeed counts a success.
 func (t *tally) succeed(latency int64) {
 	if t.samples == most {
 		return
@@ -74,7 +72,6 @@ func (t *tally) succeed(latency int64) {
 	t.squares += product(v, v)
 }
 
-// add adds the measurements of another tally.
 func (t *tally) add(o tally) {
 	if o.samples > 0 && (t.samples == 0 || o.least < t.least) {
 		t.least = o.least
@@ -100,7 +97,6 @@ func product(a, b float64) float64 { return float64(a * b) }
 
 func (t *tally) mean() float64 { return t.sum / float64(max(1, t.samples)) }
 
-// deviation is the standard deviation of the latencies.
 func (t *tally) deviation() float64 {
 	mean := t.mean()
 	return math.Sqrt(max(0, t.squares/float64(max(1, t.samples))-product(mean, mean)))

@@ -206,7 +206,6 @@ func (m *Meter) Latest() time.Duration {
 	return 0
 }
 
-// wait is the mean time in the queue.
 func (t *tally) wait() time.Duration { return round(t.waited / float64(max(1, t.waits))) }
 
 // round is for durations that are not negative.

@@ -134,7 +134,6 @@ func (s *Source) ask(ctx context.Context, session neo4j.SessionWithContext, quer
 	return records[0], nil
 }
 
-// collect runs a query.
 func (s *Source) collect(ctx context.Context, session neo4j.SessionWithContext, query string) ([]*neo4j.Record, error) {
 	self := map[string]any{"self": s.mark}
 	result, err := session.Run(ctx, query, self, neo4j.WithTxMetadata(map[string]any{"weir": s.mark}))

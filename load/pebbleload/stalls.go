@@ -15,7 +15,6 @@ type stalls struct {
 	asked   time.Time
 }
 
-// listener returns a listener that records the stalls of a store.
 func (s *stalls) listener() pebble.EventListener {
 	return pebble.EventListener{
 		WriteStallBegin: func(pebble.WriteStallBeginInfo) { s.begin(time.Now()) },

@@ -88,7 +88,6 @@ func (q *Queue) DeadLetters(ctx context.Context) iter.Seq2[DeadLetter, error] {
 	}
 }
 
-// letterOf reads a dead letter.
 func (q *Queue) letterOf(m *jetstream.RawStreamMsg) DeadLetter {
 	l := DeadLetter{
 		Number: m.Sequence, At: m.Time, Reason: m.Header.Get(headReason),

@@ -139,7 +139,6 @@ func open(ctx context.Context, js jetstream.JetStream, c jetstream.StreamConfig)
 	return s, nil
 }
 
-// consume opens the consumer.
 func (q *Queue) consume(ctx context.Context) error {
 	q.lease = q.conf.Lease
 	old, err := q.stream.Consumer(ctx, q.conf.Consumer)

@@ -83,7 +83,6 @@ func (s *source) ClaimUpTo(ctx context.Context, n int, handOn func(pool.Delivery
 	return s.endure(ctx, err)
 }
 
-// await waits for a job.
 func (s *source) await(ctx context.Context, handOn func(pool.Delivery)) (got int, err error) {
 	batch, err := s.consumer.Fetch(1, jetstream.FetchMaxWait(patience))
 	if err != nil {
@@ -156,7 +155,6 @@ func (s *source) fares(err error) {
 	s.conf.Waiting(err)
 }
 
-// delivery makes a delivery of a message.
 func (s *source) delivery(m jetstream.Msg) pool.Delivery {
 	at := time.Now()
 	meta, err := m.Metadata()

@@ -29,7 +29,6 @@ type Generator struct {
 	oldest  int     // index of the oldest event, when the ring is full
 }
 
-// An author signs events.
 type author struct {
 	secret *btcec.PrivateKey
 	key    string
@@ -115,7 +114,6 @@ func (g *Generator) author() *author {
 	return g.numbered(int(x * n >> 20))
 }
 
-// numbered returns an author by number.
 func (g *Generator) numbered(i int) *author {
 	if g.authors[i] == nil {
 		text := binary.BigEndian.AppendUint64([]byte("author"), g.seed)

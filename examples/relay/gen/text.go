@@ -11,7 +11,6 @@ var words = strings.Fields(`the of and to in is that it for was on are as with t
 
 func (g *Generator) word() string { return words[g.random.IntN(len(words))] }
 
-// text returns words with punctuation.
 func (g *Generator) text(count int) string {
 	var b strings.Builder
 	for i := range count {

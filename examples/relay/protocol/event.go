@@ -27,7 +27,6 @@ func Protected(e *nostr.Event) bool {
 	return slices.ContainsFunc(e.Tags, func(t nostr.Tag) bool { return len(t) == 1 && t[0] == "-" })
 }
 
-// first returns the value of the first tag of a name.
 func first(e *nostr.Event, name string) string {
 	for _, t := range e.Tags {
 		if t.Key() == name {

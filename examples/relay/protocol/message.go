@@ -54,7 +54,6 @@ func notice(err error) *ParseError {
 	return &ParseError{err.Error(), Encode("NOTICE", err.Error())}
 }
 
-// withEvent reads the event of an EVENT.
 func (p *parser) withEvent(parts []gjson.Result) (nostr.Envelope, error) {
 	if len(parts) == 0 {
 		p.fail("EVENT without an event")

@@ -58,7 +58,6 @@ func (p *parser) failAs(prefix, format string, args ...any) {
 	p.err = Errorf(prefix, format, args...)
 }
 
-// event reads an event.
 func (p *parser) event(v gjson.Result) (e nostr.Event) {
 	p.object(v, func(field string, v gjson.Result) (known bool) {
 		switch field {

@@ -72,7 +72,6 @@ func (a *admission) leave(address string) {
 	}
 }
 
-// answer writes the refusal as an HTTP response.
 func (d *denial) answer(w http.ResponseWriter) {
 	w.Header().Set("Retry-After", strconv.Itoa(wholeSeconds(d.after)))
 	http.Error(w, d.text, d.status)

@@ -50,7 +50,6 @@ func isUpgrade(r *http.Request) bool {
 	return strings.EqualFold(r.Header.Get("Upgrade"), "websocket")
 }
 
-// connect serves a connection until it ends.
 func (s *Server) connect(w http.ResponseWriter, r *http.Request, internal bool) {
 	if !s.begin() {
 		(&denial{http.StatusServiceUnavailable, comeBack, "the relay is closed"}).answer(w)
@@ -226,7 +225,6 @@ func (c *connection) answer(label string, elements ...any) {
 // message.
 func (c *connection) send(text []byte) { _ = c.out.put(c.ctx, message{text: text}) }
 
-// write writes the messages of the outbox.
 func (c *connection) write() {
 	var buffer []byte
 	for {

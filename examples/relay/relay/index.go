@@ -53,7 +53,6 @@ func (x index) remove(q *query) {
 	}
 }
 
-// wanting returns the subscriptions that match an event.
 func (x index) wanting(e *nostr.Event) (wanting []*query) {
 	asked := map[*query]struct{}{}
 	for h := range headingsOfEvent(e) {
@@ -79,7 +78,6 @@ func matchesAny(filters nostr.Filters, e *nostr.Event) bool {
 	return false
 }
 
-// headingsOf returns the headings of filters.
 func headingsOf(filters nostr.Filters) (headings []heading) {
 	under := func(of byte, values []string) {
 		for _, v := range values {

@@ -70,7 +70,6 @@ type line struct {
 	Error         string `json:",omitempty"` // in the last line, otherwise
 }
 
-// serveImport imports the body of a request.
 func (s *Server) serveImport(w http.ResponseWriter, r *http.Request) {
 	asked := r.URL.Query()
 	journal := asked.Get("journal")

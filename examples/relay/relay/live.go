@@ -83,7 +83,6 @@ func (x *query) goLive(stored map[string]bool) error {
 	}
 }
 
-// release sends held events.
 func (x *query) release(waiting []held, stored map[string]bool) error {
 	for _, h := range waiting {
 		if stored[h.id] {

@@ -51,7 +51,6 @@ func (q *queries) subscribe(id string, filters nostr.Filters, text int) {
 	q.ask(x, text)
 }
 
-// count answers a COUNT.
 func (q *queries) count(id string, filters nostr.Filters, text int) {
 	x := newQuery(q.conn, id, filters)
 	x.counts = true
@@ -112,7 +111,6 @@ func (q *queries) enter(x *query, text int) (at stage, reason string) {
 	return "", ""
 }
 
-// close ends the subscription with an id, if there is one.
 func (q *queries) close(id string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -162,7 +162,6 @@ func (s *Server) Run(ctx context.Context) error {
 	return err
 }
 
-// wait waits for connections and imports.
 func (s *Server) wait() error {
 	done := make(chan struct{})
 	go func() {

@@ -89,7 +89,6 @@ func (s *share) grow(text []byte) ([]byte, error) {
 	return append(make([]byte, 0, next), text...), nil
 }
 
-// discard releases all bytes.
 func (s *share) discard() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -97,7 +96,6 @@ func (s *share) discard() {
 	s.release(0)
 }
 
-// give releases bytes that were taken.
 func (s *share) give(bytes int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -137,7 +137,6 @@ func (s *sentIDs) charge() error {
 
 func (s *sentIDs) forget() { s.memory.give(s.size) }
 
-// count answers a COUNT.
 func (x *query) count() error {
 	s, n := x.conn.server, 0
 	for i, f := range x.filters {

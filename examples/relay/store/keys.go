@@ -66,7 +66,6 @@ func (s stamp) before(other stamp) bool { return bytes.Compare(s[:], other[:]) <
 // invert maps later times to smaller numbers, including times before 1970.
 func invert(created nostr.Timestamp) uint64 { return uint64(created) ^ math.MaxInt64 }
 
-// key joins the parts of a key.
 func key(table byte, parts ...[]byte) []byte {
 	k := make([]byte, 1, 80) // most are shorter
 	k[0] = table

@@ -66,7 +66,6 @@ func (c *Command) Run(ctx context.Context, job Job) error {
 	return outcome(err, p.output.end())
 }
 
-// A process is a command that runs.
 type process struct {
 	cmd     *exec.Cmd
 	payload *os.File
@@ -109,7 +108,6 @@ func (c *Command) start(job Job) (p process, err error) {
 // business of a job, and a job that runs weir has an identifier of its own.
 const prefix = "WEIR_"
 
-// environment is the environment of a command.
 func environment(inherited []string, job Job) []string {
 	env := make([]string, 0, len(inherited)+2)
 	for _, variable := range inherited {

@@ -24,7 +24,6 @@ type output struct {
 	kept []byte
 }
 
-// keep reads the file to its end.
 func keep(file *os.File) *output {
 	o := &output{file: file, done: make(chan struct{})}
 	go func() {

@@ -60,7 +60,6 @@ func (c course) rates() (ended, falls float64) {
 	return float64(last.ended()-first.ended()) / seconds, float64(first.Backlog.Count-last.Backlog.Count) / seconds
 }
 
-// rate describes the rate of attempts.
 func (c course) rate() string {
 	ended, _ := c.rates()
 	return number(ended) + "/s"
@@ -91,7 +90,6 @@ func (c course) end() string {
 	return "not in sight: the backlog does not fall"
 }
 
-// backlog describes the backlog.
 func (f Figures) backlog() string {
 	if f.Fault != nil {
 		return "not known: " + f.Fault.Error()
@@ -115,7 +113,6 @@ func count[T int64 | uint64](n T) string {
 	return text
 }
 
-// number renders a rate.
 func number(v float64) string {
 	if v < 10 {
 		return fmt.Sprintf("%.1f", v)

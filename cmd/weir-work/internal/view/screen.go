@@ -86,7 +86,6 @@ const (
 	mostRecent = 200
 )
 
-// frame returns the lines for a screen with that many rows.
 func (s *screen) frame(rows int) []string {
 	f := s.course[len(s.course)-1]
 	out := []string{

@@ -54,7 +54,6 @@ func (g withoutTwins) Gather() ([]*dto.MetricFamily, error) {
 	return slices.DeleteFunc(all, func(f *dto.MetricFamily) bool { return f.GetName() == "go_memstats_alloc_bytes_total" }), err
 }
 
-// A collector collects figures.
 type collector func() Figures
 
 // Describe implements [prometheus.Collector].

@@ -72,7 +72,6 @@ func (p *page) phases(a area) {
 	}
 }
 
-// stroke draws a line through points of the page.
 func (p *page) stroke(line Line, points ...Point) {
 	paint := fmt.Sprintf(`stroke="%s" stroke-width="1.6"`, hue(line.Colour))
 	if line.Dashes != "" {
@@ -96,7 +95,6 @@ var shapes = []string{
 	"M-1 -.4H-.4V-1H.4V-.4H1V.4H.4V1H-.4V.4H-1Z", // cross
 }
 
-// mark draws a mark of a cloud.
 func (p *page) mark(colour int, x, y, radius, opacity float64) {
 	p.printf(`<path fill="%s" fill-opacity="%v" transform="translate(%s %s) scale(%v)" d="%s"/>`+"\n",
 		hue(colour), opacity, px(x), px(y), radius, shapes[colour%len(shapes)])

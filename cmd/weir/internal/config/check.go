@@ -130,7 +130,6 @@ func (c *checker) scalar(v reflect.Value, f field, path string) {
 	}
 }
 
-// bound parses a bound from a tag.
 func bound(t reflect.Type, text string) reflect.Value {
 	v := reflect.New(t).Elem()
 	if err := set(v, text); err != nil {

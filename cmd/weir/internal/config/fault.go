@@ -36,7 +36,6 @@ func line(at place) string {
 	return fmt.Sprintf(" (the first is on line %d)", at.line)
 }
 
-// A fault is one error of a configuration.
 type fault struct {
 	place
 	field   string // such as routes[2].upstream; "" for the file as a whole
@@ -50,7 +49,6 @@ func (f *fault) Error() string {
 	return f.String() + f.field + " " + f.problem
 }
 
-// faults are the errors found.
 type faults []*fault
 
 func (f *faults) add(at place, field, format string, args ...any) {
@@ -88,7 +86,6 @@ func within(field, other string) bool {
 	return is && (rest == "" || other == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-// join appends a name to the path of a field.
 func join(path, name string) string {
 	switch {
 	case !plain.MatchString(name):

@@ -117,7 +117,6 @@ func names(fields []field) []string {
 	return names
 }
 
-// set parses a text into a scalar.
 func set(v reflect.Value, text string) error {
 	if reader, ok := v.Addr().Interface().(encoding.TextUnmarshaler); ok {
 		return reader.UnmarshalText([]byte(text))

@@ -33,7 +33,6 @@ func (c *checker) readable(path, file string) bool {
 	return err == nil
 }
 
-// authorities checks a file of certificates, if one is named.
 func (c *checker) authorities(path, file string) {
 	if file == "" || !c.readable(path, file) {
 		return

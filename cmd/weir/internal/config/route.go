@@ -68,7 +68,6 @@ var (
 	tenantPattern = regexp.MustCompile("^(address|certificate|header:[!#$%&'*+.^_`|~0-9A-Za-z-]+)$")
 )
 
-// match checks the conditions of a route.
 func (c *checker) match(r Route, path string) {
 	if r.Host != "" && !hostPattern.MatchString(r.Host) {
 		c.isnt(path+".host", r.Host, "a host in lower case and without a port, such as api.example.com")
@@ -94,7 +93,6 @@ func (c *checker) match(r Route, path string) {
 	}
 }
 
-// slot checks the compartment of a route.
 func (c *checker) slot(r Route, path string) {
 	_, own := c.Compartments[r.Compartment]
 	_, upstream := c.Upstreams[r.Compartment]

@@ -90,7 +90,6 @@ func isHost(text string) bool {
 	return u.Port() == "" || err == nil && n > 0
 }
 
-// isPath reports whether a text is the path of a request.
 func isPath(text string) bool {
 	u, err := url.ParseRequestURI(text)
 	return err == nil && strings.HasPrefix(text, "/") && u.RawQuery == "" && !strings.ContainsAny(text, "?# ")

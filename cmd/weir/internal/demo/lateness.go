@@ -23,7 +23,6 @@ func (l *lateness) add(late time.Duration) {
 
 func (l lateness) mean() time.Duration { return l.sum / time.Duration(max(l.count, 1)) }
 
-// lateness is that of all loads.
 func (c *contest) lateness() (all lateness) {
 	for _, e := range c.entrants {
 		for _, l := range e.loads {

@@ -131,7 +131,6 @@ func (l *load) get(ctx context.Context) (status int, err error) {
 	return answer.StatusCode, err
 }
 
-// counted returns the verdicts so far, by part.
 func (l *load) counted() [][verdicts]int {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -21,7 +21,6 @@ func (p printer) write(text string) { _, _ = io.WriteString(p, text) } // a fail
 
 func (p printer) paint(style, text string) string { return terminal.Paint(style, text, p.color) }
 
-// introduce explains the comparison.
 func (p printer) introduce(duration time.Duration) {
 	fmt.Fprintf(p, `Three servers on loopback, %d workers each: about %d requests/s at full speed.
 Each gets the same %.0f requests/s for %v. In the middle third all of them
@@ -37,7 +36,6 @@ fixed and adapt have a queue of %d, for %v at most.
 `, workers, capacity(), overload*float64(capacity()), duration, slow, deadline, patience, goodDay, aim, queue.Size, queue.Timeout)
 }
 
-// heads prints the heads of the lines a second.
 func (p printer) heads() {
 	fmt.Fprintln(p, p.paint(terminal.Dim, fmt.Sprintf("\n%8s%-*s  in time/s", "", len(figures.Header), "adaptive lane")))
 	fmt.Fprintln(p, p.paint(terminal.Bold, fmt.Sprintf(" s speed %s none fixed adapt  last change of the limit", figures.Header)))
@@ -45,7 +43,6 @@ func (p printer) heads() {
 
 func capacity() int { return int(workers / service.Seconds()) }
 
-// second prints the last second.
 func (p printer) second(s second) {
 	name := p.paint(terminal.Dim, "idle ") // the load has ended, some clients still wait
 	if s.phase < len(phases) {
@@ -104,7 +101,6 @@ func (t closing) head(parts ...string) {
 	fmt.Fprintln(t, t.paint(terminal.Bold, t.line("", "overall", parts, "p99 served", "refused", "late", "failed")))
 }
 
-// row prints the line of a load.
 func (t closing) row(name string, stress bool, l *load, overall string, parts ...string) {
 	line := t.line(name, overall, parts, figures.Latency(l.slowest()), l.sum(refused), l.sum(late), l.sum(broken))
 	if stress {
@@ -133,7 +129,6 @@ func rate(count int, during time.Duration) string {
 	return fmt.Sprintf("%.1f", float64(count)/during.Seconds())
 }
 
-// lasted is the completed part of the phase.
 func (c course) lasted(phase int, ran time.Duration) time.Duration {
 	begin := time.Duration(phase) * c.third()
 	return min(max(ran-begin, 0), c.third())

@@ -39,7 +39,6 @@ var checkout = route{"checkout", "GET /checkout", 60, 20 * time.Millisecond, 250
 
 var routes = [...]*route{&search, &checkout}
 
-// path is the path that the clients request.
 func (r *route) path() string { return strings.TrimPrefix(r.pattern, http.MethodGet+" ") }
 
 // need is the number of connections that the route keeps busy.

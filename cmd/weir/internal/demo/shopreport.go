@@ -31,7 +31,6 @@ checkout alone, the others for whoever asks first, and each route has a queue of
 	fmt.Fprintln(p, p.paint(terminal.Bold, fmt.Sprintf(" s route    search %s   with without", figures.Header)))
 }
 
-// route prints the last second of a route.
 func (p printer) route(at time.Duration, r *route, line figures.Line, with, without int) {
 	state := "well  "
 	if inBurst(at-time.Second/2) == 1 {
@@ -57,7 +56,6 @@ func (p printer) compareRoutes(all contest, ran, during time.Duration) {
 	fmt.Fprintln(p, "Late: answered after the deadline, or the client gave up. What hangs in a burst\nfails in either.")
 }
 
-// share is the share of good requests.
 func share(parts ...[verdicts]int) string {
 	answered, all := 0, 0
 	for _, counts := range parts {

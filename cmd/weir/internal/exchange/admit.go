@@ -32,7 +32,6 @@ func (x *exchange) admit(streams bool) error {
 	return x.slot.Hold(x.asked, x.route.gate, nil)
 }
 
-// begin begins a stream.
 func (x *exchange) begin(of slot.Source) error {
 	err := x.slot.Begin(x.asked, of, x.route.gate)
 	if err == nil {

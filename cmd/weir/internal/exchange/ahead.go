@@ -190,7 +190,6 @@ func (a *ahead) isReady() bool {
 	return a.buf.size > 0 || a.err != nil
 }
 
-// size returns the number of bytes read.
 func (a *ahead) size() int64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -138,7 +138,6 @@ func (b *intake) isUnfinished() bool {
 	return !b.finished
 }
 
-// close frees the body.
 func (b *intake) close() {
 	if b.ahead != nil {
 		b.ahead.close()

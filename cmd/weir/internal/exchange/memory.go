@@ -126,7 +126,6 @@ func (b *buffer) WriteTo(w io.Writer) (n int64, err error) {
 	return n, err
 }
 
-// free frees all chunks.
 func (b *buffer) free() {
 	for b.first != nil {
 		c := b.first

@@ -132,7 +132,6 @@ func (x *exchange) BodyFailed() bool {
 	return b.lost || b.failure != nil
 }
 
-// outcome returns the outcome of work that failed with err.
 func (x *exchange) outcome(err error) weir.Outcome {
 	switch cause := context.Cause(x.ctx); {
 	case errors.Is(cause, weir.ErrExecutionTimeout), errors.Is(cause, context.DeadlineExceeded):

@@ -56,7 +56,6 @@ func Run(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
-// A result is the cost of a run.
 type result struct {
 	took, held, busy time.Duration // held and busy are multiplied by slots
 }

@@ -53,7 +53,6 @@ func (s *stream) Unwrap() http.ResponseWriter { return s.ResponseWriter }
 // moved reports whether the stream waits for the connection, which has its own watch.
 func (s *stream) moved() bool { return s.conn.writing.waiting() }
 
-// cut resets the stream.
 func (s *stream) cut() {
 	s.wasCut = true
 	s.conn.listener.counters.stalled.Add(1)

@@ -12,7 +12,6 @@ import (
 // maxAttributes is the largest number of attributes of a line.
 const maxAttributes = 14
 
-// write writes the line of a request.
 func write(access *slog.Logger, r *http.Request, id *client.Identity, x *Response, ended time.Time) {
 	ctx := r.Context()
 	if !access.Enabled(ctx, slog.LevelInfo) {
@@ -40,7 +39,6 @@ func write(access *slog.Logger, r *http.Request, id *client.Identity, x *Respons
 	_ = access.Handler().Handle(ctx, record)
 }
 
-// A line is a line of the log.
 type line struct{ all []slog.Attr }
 
 // text adds an attribute unless it is empty.

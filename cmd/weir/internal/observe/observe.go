@@ -91,7 +91,6 @@ const (
 	maxPath   = 1024
 )
 
-// cut shortens a text.
 func cut(text string, longest int) string {
 	if len(text) <= longest {
 		return text

@@ -32,7 +32,6 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.answer(t, w, r, id)
 }
 
-// answer passes the request to its route.
 func (p *Proxy) answer(t *table, w http.ResponseWriter, r *http.Request, id *client.Identity) {
 	route, place, found := t.routes.find(w, r, &id.Record)
 	if !found {

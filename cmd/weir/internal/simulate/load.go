@@ -68,7 +68,6 @@ func check(s sim.Scenario) error {
 	return err
 }
 
-// located adds the file to an error that has none.
 func located(file string, err error) error {
 	var fault *sim.FieldError
 	if errors.As(err, &fault) && fault.File == "" {

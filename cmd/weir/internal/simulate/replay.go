@@ -123,7 +123,6 @@ func (r Recording) read() (sim.Trace, error) {
 	return r.Reader.Parse(r.name(), log)
 }
 
-// recorded reads a file of weir record.
 func (r Recording) recorded(in io.Reader) (sim.Trace, error) {
 	all, err := recording.Load(in)
 	if err != nil {
@@ -141,7 +140,6 @@ func (r Recording) recorded(in io.Reader) (sim.Trace, error) {
 // gzipped is the beginning of every gzip file.
 const gzipped = "\x1f\x8b"
 
-// name is the name of the log.
 func (r Recording) name() string {
 	if r.File == "-" {
 		return "stdin"
@@ -164,7 +162,6 @@ func patience(t sim.Trace) (longest time.Duration, err error) {
 	return longest, nil
 }
 
-// replay returns the scenario that sends the requests to the system.
 func (r Recording) replay(system sim.Scenario, t sim.Trace) (sim.Scenario, error) {
 	system.Trace, system.Phases = t, []sim.Phase{{Length: max(t.Length(), time.Millisecond)}}
 	if t.Length() > longest || t.Length() < 0 {
@@ -179,7 +176,6 @@ func (r Recording) replay(system sim.Scenario, t sim.Trace) (sim.Scenario, error
 	return system, located(r.name(), check(system))
 }
 
-// longest is the longest duration of a scenario.
 const longest = 10000 * time.Hour
 
 // over fits phases to a trace: the last one ends with the trace.

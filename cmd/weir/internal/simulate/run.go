@@ -127,7 +127,6 @@ func (j Job) contenders() (list []contender) {
 		contender{s, law.Band{Target: s.SLO / 2}, "band(target=slo/2)"})
 }
 
-// withClients changes all clients of a scenario.
 func withClients(s sim.Scenario, change func(*sim.Client)) sim.Scenario {
 	s.Clients = slices.Clone(s.Clients)
 	if len(s.Clients) == 0 {

@@ -57,7 +57,6 @@ func (a *attributes) text(key, value string) {
 	}
 }
 
-// encode returns a batch as JSON.
 func encode(service string, batch []Span) []byte {
 	var of attributes
 	of.text("service.name", service)

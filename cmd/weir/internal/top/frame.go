@@ -19,7 +19,6 @@ const (
 	leastChanges = 2  // rows
 )
 
-// A measure is one of the charts.
 type measure struct {
 	name, style string
 	value       func(recording.Point) float32
@@ -50,7 +49,6 @@ func (s *Screen) Frame(columns, rows int) (out []row) {
 	return append(out, s.changes(rows-1-len(out))...)
 }
 
-// named is a name as text.
 func named(name string) string {
 	if name = terminal.Clean(name); name == "" {
 		return "(no name)"
@@ -58,7 +56,6 @@ func named(name string) string {
 	return name
 }
 
-// list has the limiters in a line each.
 func (s *Screen) list(most int) []row {
 	line := func(l, figures string) string {
 		letters := []rune(l)
@@ -122,7 +119,6 @@ func (s *Screen) chart(m measure, height, width int) []row {
 	return rows
 }
 
-// refusals has the reasons in a line.
 func (s *Screen) refusals() []row {
 	var parts []string
 	for _, r := range s.shown.Refusals {

@@ -19,7 +19,6 @@ const mostRead = 64 << 10
 // unhealthy.
 var errSheds = errors.New("the server sheds load")
 
-// checkUntil checks an address until the context ends.
 func (p *Pool) checkUntil(ctx context.Context, a *address) {
 	for {
 		if wait := a.checkIn(time.Duration(p.config.Health.Interval), time.Now()); wait > 0 {
@@ -47,7 +46,6 @@ func (p *Pool) checkUntil(ctx context.Context, a *address) {
 	}
 }
 
-// ask sends one check.
 func (p *Pool) ask(ctx context.Context, a *address) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(p.config.Health.Timeout))
 	defer cancel()

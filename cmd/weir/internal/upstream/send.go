@@ -37,7 +37,6 @@ func (p *Pool) Send(ctx context.Context, req *http.Request, caller Caller) (res 
 	return nil, nil, err
 }
 
-// try sends the request to one address.
 func (p *Pool) try(s *sending, a *address) (*http.Response, error) {
 	ejections := a.ejections.Load()
 	a.requests.Add(1)
@@ -72,7 +71,6 @@ func checkStatus(res *http.Response) error {
 	return fmt.Errorf("the response has status %d: want 100 to 999", res.StatusCode)
 }
 
-// fail records that a request failed.
 func (p *Pool) fail(a *address, why string, ejections uint64) {
 	if a.fail(why, ejections, p.config.Eject, time.Now()) {
 		p.log.Warn("address of upstream is ejected", "address", a.text, "for", time.Duration(p.config.Eject.For).String(), "error", why)

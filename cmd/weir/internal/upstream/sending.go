@@ -43,7 +43,6 @@ func newSending(ctx context.Context, req *http.Request, caller Caller) *sending 
 	return s
 }
 
-// to returns the request for an address.
 func (s *sending) to(a *address, host string) *http.Request {
 	s.url = *s.in.URL
 	a.locate(&s.url)
