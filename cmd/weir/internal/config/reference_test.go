@@ -17,10 +17,9 @@ editor completes names:
 
 ` + "```yaml\n# yaml-language-server: $schema=weir.schema.json\n```" + `
 
-The file is UTF-8, with plain values, lists and objects: anchors, aliases, merge keys, tags, and
-several documents are refused. So are unknown names, names that are there twice, and values left
-empty. It has 1 MiB and 30,000 names, values and signs at most. A text with a colon between
-brackets, such as a URL in a list on one line, takes quotes.
+The file has plain values, lists and objects: anchors, aliases, merge keys, tags, and several
+documents are refused. A text with a colon between brackets, such as a URL in a list on one line,
+takes quotes.
 
 ## The environment
 
@@ -30,8 +29,7 @@ have numbers from 0, and the number of items adds one. The value is YAML.
 
 ` + "```sh\nWEIR__UPSTREAMS__API__ADDRESSES='[\"http://10.0.0.1:9000\"]'\nWEIR__LISTENERS__0__ADDRESS=:9090\n```" + `
 
-An upstream or compartment that the file does not have is added with its name in lower case. A
-variable with an unknown path is an error.
+An upstream or compartment that the file does not have is added with its name in lower case.
 
 ## Settings
 
