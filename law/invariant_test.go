@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"testing"
 	"time"
 
@@ -56,26 +57,34 @@ func anyWindow(r *rand.Rand) law.Window {
 	return w
 }
 
+// For any measurements, a law's answer is an integer limit within the bounds, with a reason in
+// finite numbers, and another controller with the same input gives the same answer.
 func TestLimitStaysWithinBounds(t *testing.T) {
 	for _, l := range everyLaw {
-		r := rand.New(rand.NewPCG(1, 2))
-		b := law.Bounds{Min: 3, Max: 50, Initial: 20}
-		c, err := l.Controller(b)
-		if err != nil {
-			t.Fatalf("%v: %v", l, err)
-		}
-		limit := b.Initial
-		for range 5_000 {
-			w := anyWindow(r)
-			w.Limit, w.Min, w.Max = limit, b.Min, b.Max
-			d := c.Next(w)
-			if !(d.Limit >= float64(b.Min) && d.Limit <= float64(b.Max)) || d.Limit != math.Trunc(d.Limit) {
-				t.Fatalf("%v: limit %v from %+v", l, d.Limit, w)
+		usual := reflect.ValueOf(l).IsZero() // others have settings beyond all reason
+		for _, b := range []law.Bounds{{Min: 3, Max: 50, Initial: 20}, {Min: 1, Max: 1, Initial: 1}, {Min: 100, Max: 1000, Initial: 1000}} {
+			r := rand.New(rand.NewPCG(1, 2))
+			c, err := l.Controller(b)
+			again, errAgain := l.Controller(b)
+			if err != nil || errAgain != nil {
+				t.Fatalf("%v: %v, %v", l, err, errAgain)
 			}
-			if math.IsNaN(d.Reason.Have+d.Reason.Want) || d.Reason.String() == "" {
-				t.Fatalf("%v: reason %+v from %+v", l, d.Reason, w)
+			limit := b.Initial
+			for range 5_000 {
+				w := anyWindow(r)
+				w.Limit, w.Min, w.Max = limit, b.Min, b.Max
+				d := c.Next(w)
+				if d.Limit != float64(b.Clamp(d.Limit, 0)) {
+					t.Fatalf("%v: limit %v from %+v", l, d.Limit, w)
+				}
+				if sum := d.Reason.Have + d.Reason.Want; math.IsNaN(sum) || math.IsInf(sum, 0) && usual || d.Reason.String() == "" {
+					t.Fatalf("%v: reason %+v from %+v", l, d.Reason, w)
+				}
+				if other := again.Next(w); other != d {
+					t.Fatalf("%v: %+v and then %+v", l, d, other)
+				}
+				limit = int(d.Limit)
 			}
-			limit = int(d.Limit)
 		}
 	}
 }

@@ -9,92 +9,12 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whatever a law answers, including infinities and NaN, the applied limit lies within the
-// bounds.
-func TestClampedLimitIsWithinBounds(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		low := rapid.IntRange(1, 1000).Draw(t, "min")
-		bounds := law.Bounds{Min: low, Max: rapid.IntRange(low, 2000).Draw(t, "max")}
-		limit := rapid.Float64().Draw(t, "limit")
-		fallback := rapid.Int().Draw(t, "fallback")
-
-		if got := bounds.Clamp(limit, fallback); got < bounds.Min || got > bounds.Max {
-			t.Fatalf("Clamp(%v, %d) = %d, want %d to %d", limit, fallback, got, bounds.Min, bounds.Max)
-		}
-	})
-}
-
-var laws = []law.Law{
-	law.Fixed{},
-	law.Band{},
-	law.AIMD{},
-	law.Gradient{},
-	law.Gradient2{},
-	law.Vegas{},
-	law.Little{},
-	law.PID{},
-	law.Setpoint{},
-	law.Setpoint{Budget: 100 * time.Millisecond},
-}
-
 func controller(t *rapid.T, l law.Law, b law.Bounds) law.Controller {
 	c, err := l.Controller(b)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return c
-}
-
-// anyWindow returns a window with any values that its types can hold.
-func anyWindow(t *rapid.T, limit int, b law.Bounds) law.Window {
-	count := func(name string) int { return rapid.IntRange(0, 1<<30).Draw(t, name) }
-	span := func(name string) time.Duration { return time.Duration(rapid.Int64().Draw(t, name)) }
-	w := law.Window{
-		Limit: limit, Min: b.Min, Max: b.Max,
-		Elapsed: span("elapsed"), MinSamples: count("min samples"),
-		Samples: count("samples"), Failures: count("failures"), Timeouts: count("timeouts"),
-		Refused: count("refused"), Carried: count("carried"),
-		Mean: span("mean"), Deviation: span("deviation"), Least: span("least"), EWMA: span("ewma"),
-		InFlight: anyFloat(t, "in flight"), Peak: count("peak"), First: count("first"), Last: count("last"),
-		Age:    span("age"),
-		Waited: count("waited"), QueueWait: span("queue wait"), Saturated: anyFloat(t, "saturated"),
-	}
-	if rapid.Bool().Draw(t, "latencies") {
-		w.Latencies = law.SortedOf(span("latency"), span("latency"))
-	}
-	return w
-}
-
-func anyFloat(t *rapid.T, name string) float64 {
-	return rapid.OneOf(rapid.Float64(), rapid.SampledFrom([]float64{
-		math.NaN(), math.Inf(1), math.Inf(-1),
-	})).Draw(t, name)
-}
-
-// For any measurements, a law's answer is an integer limit within the bounds, with a reason
-// in finite numbers, and another controller with the same input gives the same answer.
-func TestLawsAnswerWithinBounds(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		l := rapid.SampledFrom(laws).Draw(t, "law")
-		low := rapid.IntRange(1, 100).Draw(t, "min")
-		b := law.Bounds{Min: low, Max: rapid.IntRange(low, 1000).Draw(t, "max")}
-		b.Initial = rapid.IntRange(b.Min, b.Max).Draw(t, "initial")
-		one, two, limit := controller(t, l, b), controller(t, l, b), b.Initial
-		for range rapid.IntRange(1, 20).Draw(t, "windows") {
-			w := anyWindow(t, limit, b)
-			d := one.Next(w)
-			if d.Limit != float64(b.Clamp(d.Limit, 0)) {
-				t.Fatalf("%v: limit %v, want a whole number from %d to %d", l, d.Limit, b.Min, b.Max)
-			}
-			if sum := d.Reason.Have + d.Reason.Want; math.IsNaN(sum) || math.IsInf(sum, 0) {
-				t.Fatalf("%v: %+v", l, d.Reason)
-			}
-			if again := two.Next(w); again != d {
-				t.Fatalf("%v: %+v and then %+v", l, d, again)
-			}
-			limit = int(d.Limit)
-		}
-	})
 }
 
 // tickless is Setpoint without ticks, which depend on the wall clock.

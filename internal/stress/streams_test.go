@@ -10,6 +10,7 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/internal/limittest"
+	"github.com/weir-go/weir/internal/race"
 )
 
 // A service is a pool of workers behind a limiter with the default law. Requests come at random,
@@ -100,7 +101,11 @@ func beside(t *testing.T, n int, seed uint64, measure func(weir.Permit)) (good, 
 // their slots and when all end at once. Streams that are not take most of it.
 func TestStreamsBesideRequests(t *testing.T) {
 	ignored := func(p weir.Permit) { p.Measure(weir.Ignore) }
-	for seed := range uint64(3) {
+	seeds := uint64(3)
+	if race.Enabled {
+		seeds = 1 // each takes five seconds there
+	}
+	for seed := range seeds {
 		alone, _, usual := beside(t, 0, seed, nil)
 		good, late, s := beside(t, streams, seed, ignored)
 		t.Logf("good %v, late %v, limit %d, age %v; without streams good %v, limit %d",

@@ -77,7 +77,7 @@ func dial(t testing.TB, l *Listener, text string) (net.Conn, *bufio.Reader) {
 	t.Helper()
 	c := must.Have(net.Dial(l.Addr().Network(), l.Addr().String()))(t)
 	t.Cleanup(func() { c.Close() })
-	must.Do(t, c.SetDeadline(time.Now().Add(10*time.Second)))
+	must.Do(t, c.SetDeadline(time.Now().Add(time.Minute)))
 	if _, err := io.WriteString(c, text); err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func answer(t testing.TB, from *bufio.Reader) (status int, body string) {
 	response, err := http.ReadResponse(from, nil)
 	if err != nil {
 		if timeout, ok := err.(net.Error); ok && timeout.Timeout() {
-			t.Fatal("no answer in ten seconds")
+			t.Fatal("no answer in a minute")
 		}
 		return 0, ""
 	}

@@ -19,7 +19,7 @@ func ask(t *testing.T, address, path, framing string) (conn net.Conn, answers *b
 	t.Helper()
 	conn = must.Have(net.Dial("tcp", address))(t)
 	t.Cleanup(func() { conn.Close() })
-	_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
+	_ = conn.SetDeadline(time.Now().Add(time.Minute))
 	fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\n%s\r\n\r\n", path, framing)
 	answers = bufio.NewReader(conn)
 	res := must.Have(http.ReadResponse(answers, nil))(t)

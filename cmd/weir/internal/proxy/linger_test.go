@@ -26,7 +26,7 @@ func TestRequestThatNeverEndsAfterItsAnswer(t *testing.T) {
 	r := start(t, file(server.URL, "routes: [{path: /, body: stream}]"))
 	conn := must.Have(net.Dial("tcp", r.address))(t)
 	defer conn.Close()
-	must.Do(t, conn.SetDeadline(time.Now().Add(10*time.Second)))
+	must.Do(t, conn.SetDeadline(time.Now().Add(time.Minute)))
 	fmt.Fprint(conn, "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n")
 	ended := make(chan struct{})
 	go func() {

@@ -106,7 +106,7 @@ func (r *running) ask2(fields []string, body string) string {
 	r.t.Helper()
 	conn := must.Have(net.Dial("tcp", r.address))(r.t)
 	defer conn.Close()
-	_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
+	_ = conn.SetDeadline(time.Now().Add(time.Minute))
 	var block strings.Builder // of literals (RFC 7541, 6.2.2)
 	for i, field := range fields {
 		if i%2 == 0 {

@@ -177,7 +177,7 @@ func (r *running) say(text string, piece int) string {
 		r.t.Fatal(err)
 	}
 	defer conn.Close()
-	_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
+	_ = conn.SetDeadline(time.Now().Add(time.Minute))
 	go func() {
 		for part := range slices.Chunk([]byte(text), piece) {
 			_, _ = conn.Write(part) // fails if the proxy has closed

@@ -1,7 +1,6 @@
 package store_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -12,51 +11,6 @@ import (
 
 func event(n, author int, created nostr.Timestamp, kind int, tags ...nostr.Tag) nostr.Event {
 	return nostr.Event{ID: idOf(n), PubKey: authorOf(author), CreatedAt: created, Kind: kind, Tags: tags}
-}
-
-func article(n, author int, created nostr.Timestamp) nostr.Event {
-	return event(n, author, created, 30023, nostr.Tag{"d", "x"}, nostr.Tag{"t", fmt.Sprint(n)})
-}
-
-// TestRules saves events one after the other. TestStoreIsTheModel saves them in all orders.
-func TestRules(t *testing.T) {
-	type step struct {
-		event nostr.Event
-		want  store.Outcome
-	}
-	for name, test := range map[string]struct {
-		steps []step
-		left  string // IDs, the newest first
-	}{
-		"a double": {
-			[]step{{event(1, 1, 10, 1), store.Saved}, {event(1, 1, 10, 1), store.Duplicate}}, "1",
-		},
-		"versions": {
-			[]step{{article(1, 1, 20), store.Saved}, {article(2, 1, 10), store.Superseded}, {article(3, 1, 30), store.Saved}, {article(4, 2, 5), store.Saved}}, "3 4",
-		},
-		"versions of a second": {
-			[]step{{article(2, 1, 10), store.Saved}, {article(3, 1, 10), store.Superseded}, {article(1, 1, 10), store.Saved}}, "1",
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := open(t, store.Options{Dir: t.TempDir()})
-			for _, step := range test.steps {
-				save(t, s, step.event, step.want)
-			}
-			for index, f := range map[string]nostr.Filter{
-				"time": everything,
-				"kind": {Kinds: []int{1, 5, 30023}},
-				"ID":   {IDs: manyIDs(10)},
-			} {
-				if got := numbers(all(t, s, f, 100)); got != test.left {
-					t.Errorf("by %s it has %q, want %q", index, got, test.left)
-				}
-				if n := len(strings.Fields(test.left)); count(t, s, f, 100) != n {
-					t.Errorf("by %s it counts others than %d", index, n)
-				}
-			}
-		})
-	}
 }
 
 // numbers returns the numbers of events made by idOf.
