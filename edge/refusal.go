@@ -54,3 +54,12 @@ func HTTPStatus(r weir.Reason) int { return reply.Verdict(r).HTTP() }
 //
 //	status.Error(codes.Code(edge.GRPCCode(refused.Reason)), refused.Error())
 func GRPCCode(r weir.Reason) uint32 { return reply.Verdict(r).GRPC() }
+
+// IsExempt reports whether an admitter limits nothing: nil, or a nil *weir.Limiter, which a look-up
+// in a map of limiters returns for a call that has none.
+func IsExempt(a weir.Admitter) bool {
+	if lim, ok := a.(*weir.Limiter); ok {
+		return lim == nil
+	}
+	return a == nil
+}

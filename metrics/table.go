@@ -1,6 +1,10 @@
 package metrics
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/weir-go/weir/internal/label"
+)
 
 // An InstrumentKind is a kind of [Instrument].
 type InstrumentKind uint8
@@ -106,3 +110,8 @@ func (c columns[S]) read(out output, s *S, labels []string) {
 		out.number(column.Instrument, column.of(s), labels)
 	}
 }
+
+// MaxLabel is how many bytes the value of a label has at most.
+const MaxLabel = 128
+
+func clean(text string) string { return label.Clean(text) }

@@ -1,7 +1,6 @@
 package pool
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -64,7 +63,9 @@ func (p *Pool) Run(ctx context.Context) iter.Seq2[Event, error] {
 			yield(Event{}, ErrUsed)
 			return
 		}
-		ctx = cmp.Or(ctx, context.Background())
+		if ctx == nil {
+			ctx = context.Background()
+		}
 		r := newRun(p, ctx)
 		p.current.Store(r)
 		if p.drained.Load() {

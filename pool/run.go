@@ -168,3 +168,56 @@ func (r *run) gone() bool {
 	}
 	return true
 }
+
+// perform performs the effects of a call of the board. No lock may be held.
+func (r *run) perform(fx *effects) {
+	if fx.cancel != nil {
+		r.cancel(fx.cancel)
+	}
+	if fx.stopClaims {
+		r.stopClaims()
+	}
+	if fx.spawn {
+		r.helpers.Go(r.startWorker)
+	}
+	if fx.short {
+		r.scaling.wanted()
+	}
+	for _, e := range fx.ends {
+		r.helpers.Go(func() { r.settle(e) })
+	}
+	if fx.needTasks {
+		signal(r.needTasks)
+	}
+	if fx.timers {
+		signal(r.timersDue)
+	}
+	if fx.events {
+		signal(r.readable)
+	}
+}
+
+// timers waits for changes that no task or reader causes: a place in the queue that has come up
+// while none of ours ended, rests that are over, and the end of the context.
+func (r *run) timers() {
+	alarm := time.NewTimer(time.Hour)
+	defer alarm.Stop()
+	for {
+		var next time.Duration
+		var finished bool
+		r.update(func(b *board, m moment, fx *effects) { next, finished = b.due(m, fx), b.finished() })
+		if finished {
+			return
+		}
+		alarm.Reset(next)
+		select {
+		case <-r.timersDue:
+		case <-alarm.C:
+		case <-r.ctx.Done():
+			if r.outer.Err() != nil {
+				r.stop(context.Cause(r.outer))
+			}
+			return
+		}
+	}
+}

@@ -1,9 +1,11 @@
 package pool
 
 import (
+	"errors"
 	"fmt"
 	"sync/atomic"
 
+	"github.com/weir-go/weir/internal/isolate"
 	"github.com/weir-go/weir/law"
 )
 
@@ -45,4 +47,17 @@ func (s shielded) Next(w law.Window) (d law.Decision) {
 		return law.Decision{Limit: float64(w.Limit)}
 	}
 	return d
+}
+
+// isolated calls code of a user on a goroutine of its own and waits for it. A panic or the end of
+// that goroutine is an error of this package.
+func isolated(call func()) error {
+	err := isolate.Call(call)
+	if p := new(isolate.PanicError); errors.As(err, &p) {
+		return &PanicError{p.Value, p.Stack}
+	}
+	if err != nil {
+		return ErrExited
+	}
+	return nil
 }

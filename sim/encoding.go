@@ -9,30 +9,22 @@ import (
 // encodedOracle is an [Oracle] on disk. A histogram has thousands of cells, and only
 // hundreds are not zero; the others take two bytes.
 type encodedOracle struct {
-	Scenario string
-	Regime   string
-	Seed     uint64
-	Phases   []OraclePhase
-	Cells    []uint32
-	Count    uint64
-	Sum      time.Duration
-	Bins     []uint32      // good, refused, lost, and again
-	Width    time.Duration // of a bin
+	plainOracle // for its exported fields
+
+	Cells []uint32
+	Count uint64
+	Sum   time.Duration
+	Bins  []uint32      // good, refused, lost, and again
+	Width time.Duration // of a bin
 }
+
+type plainOracle Oracle
 
 // MarshalJSON encodes an oracle for storage: finding one takes forty times as long as trying
 // a law.
 func (o *Oracle) MarshalJSON() ([]byte, error) {
-	e := encodedOracle{
-		Scenario: o.Scenario,
-		Regime:   o.Regime,
-		Seed:     o.Seed,
-		Phases:   o.Phases,
-		Cells:    o.latency.cells,
-		Count:    o.latency.count,
-		Sum:      o.latency.sum,
-		Width:    o.width,
-	}
+	h := &o.latency
+	e := encodedOracle{plainOracle: plainOracle(*o), Cells: h.cells, Count: h.count, Sum: h.sum, Width: o.width}
 	for _, b := range o.bins {
 		e.Bins = append(e.Bins, b.good, b.refused, b.lost)
 	}
@@ -49,14 +41,8 @@ func (o *Oracle) UnmarshalJSON(data []byte) error {
 		return fmt.Errorf("sim: an oracle has %d phases, %d cells and %d counts: want one written by MarshalJSON",
 			len(e.Phases), n, len(e.Bins))
 	}
-	*o = Oracle{
-		Scenario: e.Scenario,
-		Regime:   e.Regime,
-		Seed:     e.Seed,
-		Phases:   e.Phases,
-		latency:  Histogram{e.Cells, e.Count, e.Sum},
-		width:    e.Width,
-	}
+	*o = Oracle(e.plainOracle)
+	o.latency, o.width = Histogram{e.Cells, e.Count, e.Sum}, e.Width
 	for i := 0; i < len(e.Bins); i += 3 {
 		o.bins = append(o.bins, bin{e.Bins[i], e.Bins[i+1], e.Bins[i+2]})
 	}

@@ -1,7 +1,10 @@
 package weirprom
 
 import (
+	_ "embed" // for the files
+
 	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/weir-go/weir/metrics"
 )
 
@@ -62,3 +65,13 @@ func (c *Collector) Collect(collected chan<- prometheus.Metric) {
 		collected <- &metric{desc: desc, point: p}
 	})
 }
+
+// Dashboard is dashboard.json, for Grafana to import.
+//
+//go:embed dashboard.json
+var Dashboard string
+
+// Alerts is alerts.yaml, a file of rules for Prometheus.
+//
+//go:embed alerts.yaml
+var Alerts string

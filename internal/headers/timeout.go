@@ -1,6 +1,7 @@
 package headers
 
 import (
+	"net/http"
 	"strconv"
 	"time"
 )
@@ -17,4 +18,11 @@ func Timeout(lines []string) (time.Duration, bool) {
 	}
 	ms, err := strconv.ParseUint(lines[0], 10, 63)
 	return time.Duration(ms) * time.Millisecond, err == nil && ms <= uint64(maxTimeout.Milliseconds())
+}
+
+// TellWait adds to a response how long its request waited for a slot, if it did.
+func TellWait(h http.Header, waited time.Duration) {
+	if waited > 0 {
+		h.Add("Server-Timing", "weir;dur="+strconv.FormatFloat(float64(waited)/float64(time.Millisecond), 'f', 1, 64))
+	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/nbd-wtf/go-nostr"
 
 	"github.com/weir-go/weir/examples/relay/protocol"
+	"github.com/weir-go/weir/internal/wire"
 	"github.com/weir-go/weir/load/badgerload"
 )
 
@@ -27,12 +28,7 @@ const (
 var outcomes = [...]string{Saved: "saved", Duplicate: "duplicate", Superseded: "superseded", Ephemeral: "ephemeral"}
 
 // String returns the outcome in a word.
-func (o Outcome) String() string {
-	if int(o) < len(outcomes) && outcomes[o] != "" {
-		return outcomes[o]
-	}
-	return fmt.Sprintf("Outcome(%d)", o)
-}
+func (o Outcome) String() string { return wire.Word(outcomes[:], o, "Outcome") }
 
 // Save adds an event to the store, and applies its effect on other events by the rules of
 // the package. The caller has verified it. Concurrent calls are safe, even with versions of
