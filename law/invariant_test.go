@@ -30,6 +30,7 @@ var everyLaw = []law.Law{
 	law.Setpoint{},
 	law.Setpoint{Budget: 300 * ms},
 	law.Setpoint{Budget: 1},
+	law.Setpoint{Budget: math.MaxInt64},
 	law.Vegas{},
 	law.Vegas{Alpha: 1e-300, Beta: 1e300, Threshold: 1e-300, Probe: 1e-300},
 	law.Little{},
@@ -61,6 +62,7 @@ func anyWindow(r *rand.Rand) law.Window {
 // finite numbers, and another controller with the same input gives the same answer.
 func TestLimitStaysWithinBounds(t *testing.T) {
 	for _, l := range everyLaw {
+		_, planned := l.(law.Setpoint)
 		usual := reflect.ValueOf(l).IsZero() // others have settings beyond all reason
 		for _, b := range []law.Bounds{{Min: 3, Max: 50, Initial: 20}, {Min: 1, Max: 1, Initial: 1}, {Min: 100, Max: 1000, Initial: 1000}} {
 			r := rand.New(rand.NewPCG(1, 2))
@@ -82,6 +84,9 @@ func TestLimitStaysWithinBounds(t *testing.T) {
 				}
 				if other := again.Next(w); other != d {
 					t.Fatalf("%v: %+v and then %+v", l, d, other)
+				}
+				if p := d.Next; planned && (p.Interval <= 0 || p.Settle < 0 || p.MaxAge < p.Interval || p.MinSamples <= 0) {
+					t.Fatalf("%v: plan %+v from %+v", l, p, w)
 				}
 				limit = int(d.Limit)
 			}

@@ -2,7 +2,6 @@ package law_test
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -196,34 +195,6 @@ func TestSetpointLeavesWhatFailsAtOnce(t *testing.T) {
 	w := law.Window{Limit: 20, Min: 1, Max: 100, Elapsed: time.Second, Failures: 30, InFlight: 0.1}
 	if d := start(t, law.Setpoint{}).Next(w); d.Limit != 20 || d.Reason.Signal != law.Errors {
 		t.Errorf("%v to %v", d.Reason, d.Limit)
-	}
-}
-
-func TestSetpointStaysWithinBoundsAndIsDeterministic(t *testing.T) {
-	for _, l := range []law.Law{
-		law.Setpoint{},
-		law.Setpoint{Budget: 1},
-		law.Setpoint{Budget: 100 * ms},
-		law.Setpoint{Budget: math.MaxInt64},
-	} {
-		r := rand.New(rand.NewPCG(1, 2))
-		one, two, limit := start(t, l), start(t, l), 20
-		for range 5_000 {
-			w := anyWindow(r)
-			w.Limit, w.Min, w.Max = limit, 3, 50
-			d := one.Next(w)
-			if again := two.Next(w); again != d {
-				t.Fatalf("%v: %+v and then %+v from %+v", l, d, again, w)
-			}
-			if !(d.Limit >= 3 && d.Limit <= 50) || d.Limit != math.Trunc(d.Limit) ||
-				math.IsNaN(d.Reason.Have+d.Reason.Want) {
-				t.Fatalf("%v: limit %v, %+v from %+v", l, d.Limit, d.Reason, w)
-			}
-			if p := d.Next; p.Interval <= 0 || p.Settle < 0 || p.MaxAge < p.Interval || p.MinSamples <= 0 {
-				t.Fatalf("%v: plan %+v from %+v", l, p, w)
-			}
-			limit = int(d.Limit)
-		}
 	}
 }
 
