@@ -56,29 +56,3 @@ func TestHigherLimitServes(t *testing.T) {
 	want(t, reply.Admitted, first, second)
 	want(t, reply.Waiting, third)
 }
-
-// An expired waiter still in the queue takes no place from a newcomer.
-func TestExpiredTakesNoPlace(t *testing.T) {
-	r := newRig(t, 1, func(s *admit.Settings) { s.QueueSize = 1 })
-	r.must(1)
-	expired := r.join()
-	r.now = time.Second
-	if got := r.acquire(1); got != reply.MustWait {
-		t.Errorf("acquired: %v", got)
-	}
-	want(t, reply.Waiting, r.join())
-	want(t, reply.QueueTimeout, expired)
-}
-
-// A light request of a higher lane goes ahead of a heavy one that does not fit.
-func TestHigherLanePassesWhatDoesNotFit(t *testing.T) {
-	r := newRig(t, 2, nil)
-	r.must(1)
-	heavy := r.join(weighs(2), inLane(1))
-	light := r.join(inLane(0))
-	want(t, reply.Waiting, heavy)
-	want(t, reply.Admitted, light)
-	if light.woken != 1 {
-		t.Errorf("woken %d times", light.woken)
-	}
-}
