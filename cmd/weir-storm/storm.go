@@ -32,9 +32,9 @@ const (
 // lanes are the two that are compared. They run in turn: side by side, each would have what
 // the other leaves of the machine.
 var lanes = [...]struct {
-	name  string
-	guard guard
-}{{"no throttle", unguarded}, {"drain rate", throttled}}
+	name      string
+	throttled bool
+}{{"no throttle", false}, {"drain rate", true}}
 
 // show runs both storms, for so long together. It ends by itself, or early with ctx.
 func show(ctx context.Context, duration time.Duration, out printer) error {
@@ -42,7 +42,7 @@ func show(ctx context.Context, duration time.Duration, out printer) error {
 	out.introduce(each)
 	var rows []row
 	for i := 0; i < len(lanes) && ctx.Err() == nil; i++ {
-		row, err := weather(ctx, lanes[i].name, each, lanes[i].guard, out)
+		row, err := weather(ctx, lanes[i].name, each, lanes[i].throttled, out)
 		if err != nil {
 			return err
 		}
@@ -53,7 +53,7 @@ func show(ctx context.Context, duration time.Duration, out printer) error {
 }
 
 // weather lets the storm rage in a fresh store.
-func weather(ctx context.Context, name string, during time.Duration, g guard, out printer) (r row, err error) {
+func weather(ctx context.Context, name string, during time.Duration, throttled bool, out printer) (r row, err error) {
 	dir, err := os.MkdirTemp("", "weir-demo-")
 	if err != nil {
 		return r, err
@@ -69,7 +69,10 @@ func weather(ctx context.Context, name string, during time.Duration, g guard, ou
 	ctx, cancel := context.WithCancel(ctx) // and no deadline, by which the throttle would refuse at once
 	defer cancel()
 	defer time.AfterFunc(during, cancel).Stop()
-	th, err := g(ctx, db)
+	th, err := throttle.New(throttle.Config{Off: true}) // it neither waits nor measures
+	if throttled {
+		th, err = storm.DrainRate(ctx, badgerload.New(db), writers, 1)
+	}
 	if err != nil {
 		return r, err
 	}
@@ -77,16 +80,4 @@ func weather(ctx context.Context, name string, during time.Duration, g guard, ou
 	done := make(chan struct{})
 	go func() { c.run(ctx); close(done) }()
 	return out.watch(name, c, done), nil
-}
-
-// A guard returns the throttle that stands before a store, which runs until ctx ends.
-type guard func(context.Context, *badger.DB) (*throttle.Throttle, error)
-
-// unguarded is a throttle that is off: it neither waits nor measures.
-func unguarded(context.Context, *badger.DB) (*throttle.Throttle, error) {
-	return throttle.New(throttle.Config{Off: true})
-}
-
-func throttled(ctx context.Context, db *badger.DB) (*throttle.Throttle, error) {
-	return storm.DrainRate(ctx, badgerload.New(db), writers, 1)
 }
