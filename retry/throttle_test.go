@@ -160,17 +160,6 @@ func TestThrottleTellsPrioritiesApart(t *testing.T) {
 	}
 }
 
-// A client with little traffic is not refused because one call of it failed.
-func TestThrottleNeedsSamples(t *testing.T) {
-	throttle := newThrottle(t, retry.ThrottlerConfig{})
-	if n := sends(throttle, weir.PriorityNormal, 20, weir.Overloaded); n != 20 {
-		t.Errorf("%d of the first 20 sent", n)
-	}
-	if n := sends(throttle, weir.PriorityNormal, 100, weir.Overloaded); n > 20 {
-		t.Errorf("%d of the next 100 sent, want about a tenth", n)
-	}
-}
-
 func TestThrottleForgetsWhatWasIgnored(t *testing.T) {
 	throttle := newThrottle(t, retry.ThrottlerConfig{})
 	if n := sends(throttle, weir.PriorityNormal, 1000, weir.Ignore); n != 1000 {

@@ -33,33 +33,6 @@ func turns(n []*rig, waiting [][]*request, owner int, ticket *reply.Ticket, time
 	return served
 }
 
-// While a holds more than the others, the others take turns. Once it holds no more, it has no
-// turns to make up for.
-func TestTurnsThatWereNeverDueAreNotMadeUpFor(t *testing.T) {
-	_, n := shareOut(t, 2, allocation(0, 1), allocation(0, 1), allocation(0, 1))
-	running := n[0].hold(2)
-	waiting := [][]*request{n[0].queue(5), n[1].queue(9), n[2].queue(9)}
-	if served := turns(n, waiting, 0, running[0], 9); served != "bcbcbcbcb" {
-		t.Fatalf("served %q", served)
-	}
-	if served := turns(n, waiting, 0, running[1], 4); served != "acac" {
-		t.Errorf("served %q, want one turn each", served)
-	}
-}
-
-// Two members within their entitlements take turns, even if one is done sooner.
-func TestEqualClaimsAreServedInTurn(t *testing.T) {
-	_, n := shareOut(t, 6, allocation(0, 1), allocation(0, 1), allocation(0, 1))
-	running := n[2].hold(6)
-	queues := [][]*request{n[0].queue(3), n[1].queue(3)}
-	n[2].done(running[0], window.Success)
-	want(t, reply.Admitted, queues[0][0])
-	n[0].done(queues[0][0].ticket(), window.Success)
-	want(t, reply.Admitted, queues[1][0])
-	n[1].done(queues[1][0].ticket(), window.Success)
-	want(t, reply.Admitted, queues[0][1])
-}
-
 // One more busy member leaves less to the others: here the heavy work would no longer be
 // within its node's entitlement, and the light work goes first.
 func TestOneMoreAtWorkChangesTheTurn(t *testing.T) {

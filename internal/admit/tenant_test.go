@@ -1,7 +1,6 @@
 package admit_test
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
@@ -140,27 +139,6 @@ func TestDisciplineWithinATenant(t *testing.T) {
 		want(t, reply.Admitted, newer)
 		want(t, reply.Waiting, older)
 	})
-}
-
-// The new buckets also count running work, so it is never forgotten: the buckets stay for as
-// long as work runs that the next ones do not count.
-func TestShuffleKnowsWhatRuns(t *testing.T) {
-	for _, roles := range [][2]uint16{{ann, bob}, {bob, ann}} {
-		t.Run(fmt.Sprint(roles), func(t *testing.T) {
-			much, little := roles[0], roles[1]
-			r := newRig(t, 6, tenants())
-			tickets := r.starts(much, 4)
-			r.starts(little, 1)
-			spare := r.starts(cid, 1)[0]
-			for range 40 {
-				r.now += 2500 * ms
-				spare = r.wantNext(spare, much, cid)
-			}
-			r.done(tickets[0], window.Ignore)
-			spare = r.starts(cid, 1)[0] // much runs 3, little 1, cid 2
-			r.wantNext(spare, much, little)
-		})
-	}
 }
 
 func TestTenantsThatMeetPartAgain(t *testing.T) {
