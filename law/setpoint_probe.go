@@ -47,7 +47,8 @@ func (c *setpointController) isTick(r reading) bool {
 	from := k.recent.point()
 	recent := k.unreached < max(recently, float64(k.ticks.period)/1e9)
 	enough := !k.known || c.leastInProbe()*(1+k.variation) < c.probeSpan(from)*from.x
-	needed := k.push.ceiling == 0 || k.push.floor > 0 || from.latency > c.goal() // the ceiling keeps the queue short
+	// A ceiling keeps the queue short. A low floor may be due to chance.
+	needed := k.push.ceiling == 0 || k.push.floor > tolerable || from.latency > c.goal()
 	return needed && recent && enough && k.pressed > pressedInTick && from.n > 1 && r.limit > 1
 }
 

@@ -21,11 +21,11 @@ import (
 // to the share above it.
 type pushback struct {
 	ceiling float32 // of the limit, 0 if there is no ceiling
-	step    float32 // the next rise
+	step    float32 // the next rise below top
 	steady  float32 // seconds since a rise, or a cut of a trial
 	late    bool    // the last trial was due to late work
 	lowered bool    // the last window lowered the ceiling
-	top     float32 // the ceiling before the cuts in a row
+	top     float32 // the ceiling at which work was refused, smoothed; 0 if it is not known
 	floor   float32
 	recent  tally // faded
 	low     tally // in windows after cuts and in probes, since the last verdict
@@ -36,11 +36,14 @@ const (
 	pushbackMemory = 5.0 // seconds in which refused work fades
 	mostLate       = 2.5 * tolerable
 	// A window with refused work takes cutRefused of that work off the ceiling. With 1, drawn
-	// downstreams serve 1.0 points less; with 0.6, one that allows a rate refuses 9.6% and not
-	// 7.1. The window also takes cutShare of the ceiling, so that larger limiters give more. With
-	// 0, eight limiters send 15% that is refused and not 4; with 0.06, drawn ones serve 1.4 less.
+	// downstreams serve 0.6 points less; with 0.5, one that allows a rate refuses 9.3% and not
+	// 6.3. The window also takes cutShare of the ceiling, so that larger limiters give more. With
+	// 0, eight limiters send 8% that is refused and not 3; with 0.06, they serve 0.8 points less.
 	cutRefused = 0.8
 	cutShare   = 0.03
+	// riseShare is the rise in a window, as a share of the ceiling, above the ceiling at which work
+	// was refused. With 0.3, eight limiters send 16% that is refused and not 3.
+	riseShare = 0.03
 )
 
 // measure learns from a window outside a probe.
@@ -55,7 +58,8 @@ func (p *pushback) measure(r reading, noLoad float64) {
 	t.add(r)
 	if t.cuts > 0 {
 		if p.isJudged(noLoad) && p.excess() < tolerable/2+t.deviation(p.floor) {
-			*t = trial{}
+			p.lower(&t.tally)
+			*t, p.lowered = trial{}, false // or the trial would begin anew
 		}
 		return
 	}
@@ -86,25 +90,35 @@ func (p *pushback) judge(r reading) {
 	p.low = tally{}
 }
 
-// adjust moves the ceiling: up by one slot, then by two and so on, until work is refused.
+// adjust moves the ceiling: up until work is refused, and down by the refused work.
 func (p *pushback) adjust(r reading, noLoad float64) {
 	c, floor := float64(p.ceiling), float64(float64(p.floor)*(r.ended+r.overloaded))
 	refused := r.overloaded > floor+math.Sqrt(floor)
 	switch {
 	case refused:
 		if p.step > 1 || !p.lowered {
-			p.top = p.ceiling
+			p.top = max(p.ceiling, (p.top+p.ceiling)/2)
 		}
 		cut := float64(cutRefused*(r.overloaded-floor)) + float64(cutShare*c)
 		c = max(1, c/2, c-max(1, cut))
 		p.step = 1
 	case p.isReached(r) && (!p.late || p.isQuiet(r, noLoad)):
-		c += float64(p.step)
+		c += p.rise()
 		p.step++
 		p.steady = 0
 	}
 	p.lowered = refused && math.Round(c) < r.limit
 	p.ceiling = float32(c)
+}
+
+// rise is the next rise of the ceiling: one slot, then two and so on, up to the ceiling at which
+// work was refused. Above it the ceiling rises slowly.
+func (p *pushback) rise() float64 {
+	rise := max(1, float64(riseShare*float64(p.ceiling)))
+	if p.top == 0 || p.ceiling < p.top {
+		rise = max(rise, float64(p.step))
+	}
+	return rise
 }
 
 // hasFallen reports whether cuts in a row have halved the ceiling. A trial then tells whether

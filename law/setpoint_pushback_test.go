@@ -123,6 +123,29 @@ func TestSetpointFindsAQuotaLater(t *testing.T) {
 	}
 }
 
+// A capacity that falls to a fifth at once is no quota, and the ceiling rises again once the capacity
+// is back.
+func TestSetpointFollowsAFallOfTheCapacity(t *testing.T) {
+	c, f := start(t, law.Setpoint{}), &refuser{above: 50, limit: 80}
+	for range 200 {
+		f.show(c)
+	}
+	f.above = 10
+	for range 60 {
+		f.show(c)
+	}
+	if f.limit > 15 {
+		t.Errorf("a limit of %d, want near 10", f.limit)
+	}
+	f.above = 50
+	for range 60 {
+		f.show(c)
+	}
+	if f.limit < 45 {
+		t.Errorf("a limit of %d after the capacity came back, want near 50", f.limit)
+	}
+}
+
 // The floor of a quota that ends is forgotten.
 func TestSetpointForgetsAQuota(t *testing.T) {
 	c, f := start(t, law.Setpoint{}), &refuser{above: 100, always: 0.3, limit: 80}

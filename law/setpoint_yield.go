@@ -93,11 +93,9 @@ func (c *setpointController) yield(r reading) Decision {
 	switch t.cuts {
 	case 0:
 		*t = trial{target: float32(k.target), ceiling: p.ceiling, climbing: k.climbing}
-		if p.hasFallen() { // these were the cuts
+		if p.hasFallen() { // these were the first cuts
 			t.target, t.ceiling = max(t.target, p.top), p.top
-			t.first, t.cuts = p.recent.share()-p.floor, mostCuts-1
-			p.steady = 0
-			return c.steady(r)
+			t.first, t.cuts = p.recent.share()-p.floor, mostCuts-2
 		}
 		if r.overloaded >= r.late {
 			to = p.served(r)

@@ -19,7 +19,7 @@ var mutants = []mutant{
 	{"the peak of an overload asks for room", "law/setpoint_regulator.go", "if r.latency <= hot*tolerance*k.noLoad {", "if true {", "TestSetpointForgetsThePeakOfAnOverload", "", ""},
 	{"a client that left teaches nothing more", "cmd/weir/internal/exchange/admit.go", "o = weir.Late", "", "TestClientsThatLeaveDoNotPileUp", "", ""},
 	{"late work is no success", "internal/window/meter.go", "\t\to = Success\n\t}\n\tif m.last", "\t}\n\tif m.last", "TestLate", "", ""},
-	{"a ceiling stays", "law/setpoint_pushback.go", "c += float64(p.step)", "c += 0", "TestSetpointYieldsToPushback", "", ""},
+	{"a ceiling stays", "law/setpoint_pushback.go", "c += p.rise()", "c += 0", "TestSetpointYieldsToPushback", "", ""},
 	{"a quota after an overload is taken for load", "law/setpoint_pushback.go", "p.ceiling < p.top/2", "p.ceiling < 0", "TestPushback", "./sim", ""},
 	{"a ceiling does not fall", "law/setpoint_pushback.go", "c-max(1, cut)", "c+0*cut", "TestSetpointYieldsToPushback", "", ""},
 	{"slots of refused work do not rest", "internal/admit/rest.go", "until <= now", "until > 0", "TestSlotsOfRefusedWorkRest", "", ""},
