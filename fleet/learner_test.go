@@ -12,6 +12,7 @@ import (
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/fleet"
 	"github.com/weir-go/weir/fleet/storetest"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
 )
 
@@ -70,32 +71,33 @@ func (c *crew) leave() {
 	}
 }
 
-// noLoad returns the latencies without load that the limiters have found.
-func (c *crew) noLoad() (found []time.Duration) {
+// A finding is what a limiter has learned. Its limit is another one while it probes.
+type finding struct {
+	Limit  int           `json:"limit"`
+	NoLoad time.Duration `json:"no_load_ns"`
+}
+
+func (c *crew) findings() (all []finding) {
 	for _, lim := range c.limits {
-		var state struct {
-			NoLoad time.Duration `json:"no_load_ns"`
-		}
-		if err := json.Unmarshal(lim.Save(), &state); err != nil {
-			c.t.Fatal(err)
-		}
-		found = append(found, state.NoLoad)
+		var f finding
+		must.Do(c.t, json.Unmarshal(lim.Save(), &f))
+		all = append(all, f)
 	}
-	return found
+	return all
 }
 
 // keepsItsKnowledge updates a limiter, and restores its state in another one.
 func (c *crew) keepsItsKnowledge() {
 	c.t.Helper()
-	lim, before := c.limits[0], c.noLoad()[0]
-	if err := lim.Update(lim.Config()); err != nil || c.noLoad()[0] != before {
-		c.t.Errorf("%v; after an update %v without load: want %v", err, c.noLoad()[0], before)
+	lim, before := c.limits[0], c.findings()[0]
+	if err := lim.Update(lim.Config()); err != nil || c.findings()[0] != before {
+		c.t.Errorf("%v; after an update %+v: want %+v", err, c.findings()[0], before)
 	}
 	state := lim.Save()
 	for _, l := range []law.Law{law.Setpoint{}, fleet.Learn(law.Setpoint{})} {
 		next := weir.Must(weir.New(weir.Config{Law: l}))
-		if err := next.Restore(state); err != nil || next.Snapshot().Limit != lim.Snapshot().Limit {
-			c.t.Errorf("%v; after a restart a limit of %d: want %d", err, next.Snapshot().Limit, lim.Snapshot().Limit)
+		if err := next.Restore(state); err != nil || next.Snapshot().Limit != before.Limit {
+			c.t.Errorf("%v; after a restart a limit of %d: want %d", err, next.Snapshot().Limit, before.Limit)
 		}
 		state = next.Save() // so that the learner goes on from the law alone
 	}
@@ -113,15 +115,15 @@ func TestMembersLearnTogether(t *testing.T) {
 		c.live(13 * time.Second)
 		c.join()
 		c.live(2 * time.Second)
-		for i, found := range c.noLoad() {
-			if found < 15*time.Millisecond || found > 30*time.Millisecond {
-				t.Errorf("member %d has a latency without load of %v: want 20 ms, or some more", i, found)
+		for i, found := range c.findings() {
+			if found.NoLoad < 15*time.Millisecond || found.NoLoad > 30*time.Millisecond {
+				t.Errorf("member %d has a latency without load of %v: want 20 ms, or some more", i, found.NoLoad)
 			}
 		}
 		c.live(8 * time.Second)
-		for i, lim := range c.limits {
-			if s := lim.Snapshot(); s.Limit < 2 || s.Limit > 7 {
-				t.Errorf("member %d has a limit of %d: want an equal part of 10 to 25", i, s.Limit)
+		for i, found := range c.findings() {
+			if found.Limit < 2 || found.Limit > 7 {
+				t.Errorf("member %d has a limit of %d: want an equal part of 10 to 25", i, found.Limit)
 			}
 		}
 		c.keepsItsKnowledge()

@@ -36,7 +36,7 @@ type Advice struct {
 	Members int           `json:"members"` // limiters that take part
 	NoLoad  time.Duration `json:"no_load"` // latency without load by all reports, 0 if unknown
 	Slower  float64       `json:"slower"`  // NoLoad in units of the limiter's own, 0 if either is unknown
-	Share   float64       `json:"share"`   // the fair target in units of the limiter's own, 0 if it is not reached
+	Share   float64       `json:"share"`   // the fair target in units of the limiter's own, 0 if it needs no more
 }
 
 // Valid reports whether the numbers of an advice are possible.
@@ -59,7 +59,7 @@ func Advise(reports []Report) []Advice {
 		if noLoad > 0 && r.NoLoad > 0 {
 			a.Slower = float64(noLoad) / float64(r.NoLoad)
 		}
-		if r.Reached && r.Target > 0 {
+		if r.Target > 0 && (r.Reached || r.Target > fair) {
 			a.Share = fair / r.Target
 		}
 		advice[i] = a

@@ -22,7 +22,7 @@ func ExampleAdvise() {
 	// Output:
 	// of 3: no load 20ms, times 1.0, share 0.67
 	// of 3: no load 20ms, times 0.5, share 2.00
-	// of 3: no load 20ms, times 1.0, share 0.00
+	// of 3: no load 20ms, times 1.0, share 0.80
 }
 
 func TestAdviceWithoutKnowledge(t *testing.T) {
@@ -71,6 +71,38 @@ func TestAdviceIsRelative(t *testing.T) {
 		t.Errorf("from %+v to %+v at half", before, now)
 	}
 	p.steers(t)
+}
+
+// unreached is a window of a limit that is not used up, while the others make the downstream slow.
+func (p *pilot) unreached() law.Window {
+	w := p.window()
+	w.InFlight, w.Crowd, w.Peak, w.Refused, w.Saturated = float64(p.limit)/2, float64(p.limit)/2, p.limit/2, 0, 0
+	w.Mean, w.Sojourn, w.Least = 150*ms, 150*ms, 140*ms
+	w.Samples = int(w.InFlight * w.Elapsed.Seconds() / w.Mean.Seconds())
+	w.Weight = w.Samples
+	return w
+}
+
+// TestAdviceForAnUnusedLimit: the limit of a member that joined in an overload falls to its fair
+// part, though it is not reached.
+func TestAdviceForAnUnusedLimit(t *testing.T) {
+	p, peer := taught(t)
+	for range 20 {
+		p.show(t, p.unreached())
+	}
+	before := p.limit
+	if p.show(t, p.unreached()); p.limit != before {
+		t.Fatalf("from %d to %d without advice", before, p.limit)
+	}
+	r := peer.Report()
+	if r.Reached {
+		t.Fatalf("%+v of a limit that is not reached", r)
+	}
+	advice := law.Advise([]law.Report{r, {NoLoad: 50 * ms, Target: r.Target / 2, Rate: r.Rate, Reached: true}})
+	peer.Advise(advice[0])
+	if p.show(t, p.unreached()); p.limit >= before || p.limit < before/2 {
+		t.Errorf("from %d to %d: want most of the way to half", before, p.limit)
+	}
 }
 
 // TestAdviceForTheStart: a law that has not reached its limit takes over the latency.

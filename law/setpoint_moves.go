@@ -11,6 +11,7 @@ type setpointController struct {
 	usual     float32    // limit for bursts on an idle server and for long work
 	calm      bool       // a window was neither saturated nor filling, so least is without load
 	members   uint16     // limiters that learn together, 0 if this one is alone
+	part      float64    // the fair target of a limit that is not reached, 0 if none
 }
 
 // A setpointMove answers a window that it fits.

@@ -23,7 +23,7 @@ func (c *setpointController) Report() Report {
 	if k == nil {
 		return Report{}
 	}
-	r := Report{Target: k.target, Reached: k.pressed > pressing && !k.climbing}
+	r := Report{Target: k.target, Reached: k.isReached()}
 	if k.known {
 		r.NoLoad = duration(k.noLoad)
 	}
@@ -49,8 +49,15 @@ func (c *setpointController) Advise(a Advice) {
 	case a.Slower > 0:
 		k.noLoad *= min(max(a.Slower, 1.0/mostAdvised), mostAdvised)
 	}
-	if k != nil && !k.test.running && a.Share > 0 && k.push.ceiling == 0 {
-		k.target *= portable.Exp(fairGain * portable.Log(min(max(a.Share, 1.0/mostAdvised), mostAdvised)))
+	c.part = 0
+	if k == nil || k.test.running || k.push.ceiling > 0 || !(a.Share > 0) { // it may be NaN
+		return
+	}
+	fair := k.target * portable.Exp(fairGain*portable.Log(min(max(a.Share, 1.0/mostAdvised), mostAdvised)))
+	if k.isReached() {
+		k.target = fair
+	} else {
+		c.part = fair
 	}
 }
 

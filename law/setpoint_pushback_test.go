@@ -123,7 +123,7 @@ func TestSetpointFindsAQuotaLater(t *testing.T) {
 	}
 }
 
-// A capacity that falls to a fifth at once is no quota, and the ceiling rises again once the capacity
+// A capacity that falls to a fifth at once is no quota. The ceiling rises again once the capacity
 // is back.
 func TestSetpointFollowsAFallOfTheCapacity(t *testing.T) {
 	c, f := start(t, law.Setpoint{}), &refuser{above: 50, limit: 80}

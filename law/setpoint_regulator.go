@@ -95,6 +95,9 @@ func (k *regulator) measureDeadline(r reading) {
 	k.dated = portable.Toward(k.dated, has, 0.2)
 }
 
+// isReached reports whether the work needs all of the limit.
+func (k *regulator) isReached() bool { return k.pressed > pressing && !k.climbing }
+
 // unit is the latency in which windows are measured. In an overload, windows in units of the
 // latency itself would last as long as the queue that they should detect.
 func (k *regulator) unit(r reading) float64 { return min(r.latency, 3*k.noLoad) }
@@ -190,6 +193,9 @@ func (c *setpointController) leaveUnused(r reading) Decision {
 		k.heat = heat{}
 	}
 	switch enough := max(usualLimit, idleHeadroom*k.peak); {
+	case c.part > 0 && r.latency > goal: // the others lack what this has
+		to = min(to, c.part/k.used)
+		c.part = 0
 	case r.bursty && k.variation < 0.5 && r.upper(k.variation) < quickClimb*k.noLoad:
 		to = max(to, math.Ceil(1.5*k.peak/k.used))
 	case r.limit > enough && r.latency <= goal:

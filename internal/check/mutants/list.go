@@ -19,6 +19,7 @@ var mutants = []mutant{
 	{"the peak of an overload asks for room", "law/setpoint_regulator.go", "if r.latency <= hot*tolerance*k.noLoad {", "if true {", "TestSetpointForgetsThePeakOfAnOverload", "", ""},
 	{"a client that left teaches nothing more", "cmd/weir/internal/exchange/admit.go", "o = weir.Late", "", "TestClientsThatLeaveDoNotPileUp", "", ""},
 	{"late work is no success", "internal/window/meter.go", "\t\to = Success\n\t}\n\tif m.last", "\t}\n\tif m.last", "TestLate", "", ""},
+	{"a limit that is not reached takes no advice", "law/setpoint_peer.go", "c.part = fair", "_ = fair", "TestAdviceForAnUnusedLimit", "", ""},
 	{"a ceiling stays", "law/setpoint_pushback.go", "c += p.rise()", "c += 0", "TestSetpointYieldsToPushback", "", ""},
 	{"a quota after an overload is taken for load", "law/setpoint_pushback.go", "p.ceiling < p.top/2", "p.ceiling < 0", "TestPushback", "./sim", ""},
 	{"a ceiling does not fall", "law/setpoint_pushback.go", "c-max(1, cut)", "c+0*cut", "TestSetpointYieldsToPushback", "", ""},
