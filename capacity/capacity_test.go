@@ -78,6 +78,53 @@ func TestReleaseIsIdempotent(t *testing.T) {
 	}
 }
 
+func TestShrinkIsOwedAndCollected(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		shrink func(*capacity.Capacity) error
+	}{
+		{"limit", func(c *capacity.Capacity) error { return c.SetLimit("slots", 2) }},
+		{"withhold", func(c *capacity.Capacity) error { return c.Withhold("slots", 4) }},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c, request := slots(t, 6)
+			var grants []capacity.Grant
+			for range 6 {
+				grants = append(grants, must(c.TryAcquire(request(1))))
+			}
+			if err := test.shrink(c); err != nil {
+				t.Fatal(err)
+			}
+			for owed := int64(4); owed > 0; owed-- {
+				if u := c.Resource("slots"); u.Owed != owed || u.Available != 0 ||
+					u.InUse+u.Withheld > max(u.Limit, u.InUse) {
+					t.Errorf("%d owed: %+v", owed, u)
+				}
+				grants[owed].Release()
+				if _, err := c.TryAcquire(request(1)); err == nil {
+					t.Error("something started before the debt was paid")
+				}
+			}
+			grants[0].Release()
+			must(c.TryAcquire(request(1)))
+			if u := c.Resource("slots"); u.Owed != 0 || u.InUse != 2 {
+				t.Errorf("collected: %+v", u)
+			}
+		})
+	}
+}
+
+func TestLowerLimitCutsWhatIsWithheld(t *testing.T) {
+	c, request := slots(t, 6)
+	if err := errors.Join(c.Withhold("slots", 5), c.SetLimit("slots", 3), c.SetLimit("slots", 6)); err != nil {
+		t.Fatal(err)
+	}
+	if u := c.Resource("slots"); u.Withheld != 3 || u.Available != 3 {
+		t.Errorf("%+v, want 3 withheld", u)
+	}
+	must(c.TryAcquire(request(3)))
+}
+
 func TestBadInput(t *testing.T) {
 	c, request := slots(t, 6)
 	child := must(c.Child(capacity.Vector{"jobs": 2}))
@@ -158,6 +205,34 @@ func TestNothingIsNeededOfWhatIsZero(t *testing.T) {
 	c := must(capacity.New(capacity.Vector{"slots": 0, "memory_mb": 10}))
 	for _, v := range []capacity.Vector{nil, {}, {"slots": 0}, {"slots": 0, "memory_mb": 10}} {
 		must(c.TryAcquire(must(c.Request(v)))).Release()
+	}
+}
+
+func TestChildTakesFromBoth(t *testing.T) {
+	parent := must(capacity.New(capacity.Vector{"slots": 3, "memory_mb": 100}))
+	a, b := must(parent.Child(capacity.Vector{"slots": 2})), must(parent.Child(capacity.Vector{"slots": 2}))
+	needA := must(a.Request(capacity.Vector{"slots": 1, "memory_mb": 10}))
+	needB := must(b.Request(capacity.Vector{"slots": 1}))
+	first := must(a.TryAcquire(needA))
+	must(a.TryAcquire(needA))
+	_, err := a.TryAcquire(needA)
+	if want := `capacity: refused: needs 1 of "slots", 0 free of 2`; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+	must(b.TryAcquire(needB))
+	_, err = b.TryAcquire(needB)
+	if want := `capacity: refused: needs 1 of "slots" of the parent, 0 free of 3`; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+	if u := b.Resource("slots"); u.InUse != 1 {
+		t.Errorf("the child kept what its parent refused: %+v", u)
+	}
+	first.Release()
+	if u := parent.Resource("memory_mb"); u.InUse != 10 {
+		t.Errorf("parent: %+v", u)
+	}
+	if u := parent.Resource("slots"); u.InUse != 2 {
+		t.Errorf("parent: %+v", u)
 	}
 }
 
