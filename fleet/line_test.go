@@ -1,0 +1,118 @@
+package fleet_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/weir-go/weir/fleet"
+	"github.com/weir-go/weir/fleet/storetest"
+)
+
+// A line is the way of one member to the store. It may be cut in one direction or in both.
+type line struct {
+	*storetest.Memory
+
+	mu     sync.Mutex
+	mute   bool                                                   // writes fail
+	deaf   bool                                                   // watches fail
+	ending map[*context.CancelFunc]bool                           // the watches
+	all    func(ctx context.Context, see func(fleet.Entry)) error // in place of the watch of all keys
+}
+
+func (l *line) Write(ctx context.Context, w fleet.Write) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.mute {
+		return storetest.ErrDown
+	}
+	return l.Memory.Write(ctx, w)
+}
+
+func (l *line) Watch(ctx context.Context, key string, see func(fleet.Entry)) error {
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	l.mu.Lock()
+	deaf, all := l.deaf, l.all
+	l.ending[&end] = true
+	l.mu.Unlock()
+	if deaf {
+		return storetest.ErrDown
+	}
+	if key == "" && all != nil {
+		return all(ctx, see)
+	}
+	return l.Memory.Watch(ctx, key, see)
+}
+
+// set cuts both directions, or joins them.
+func (l *line) set(cut bool) { l.cut(cut, cut) }
+
+func (l *line) cut(mute, deaf bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.mute, l.deaf = mute, deaf
+	for end := range l.ending {
+		(*end)()
+		delete(l.ending, end)
+	}
+}
+
+// An allocator that was cut off follows the next one, and has no error of its own watch any more.
+func TestAllocatorIsCutOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newParty(t, quick)
+		defer p.leave()
+		p.join()
+		p.live(8*time.Second, 5)
+		p.join()
+		p.live(3*time.Second, 5, 5)
+		first := p.apps[0]
+		if !first.Snapshot().Leads {
+			t.Fatalf("%+v does not lead", first.Snapshot())
+		}
+		first.line.set(true)
+		p.live(5*time.Second, 5, 5)
+		first.line.set(false)
+		p.live(5*time.Second, 5, 5)
+		if s := first.Snapshot(); s.Leads || !s.Leased || s.Err != "" {
+			t.Errorf("back in the fleet it has %+v", s)
+		}
+	})
+}
+
+// An allocator whose line is cut in one direction leads no more. The others share the cap, once the
+// lease of its part has ended.
+func TestLineIsCutInOneDirection(t *testing.T) {
+	for name, sides := range map[string]struct{ mute, deaf bool }{"writes fail": {mute: true}, "watches fail": {deaf: true}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := quick
+				c.Fallback = fleet.Refuse
+				p := newParty(t, c)
+				defer p.leave()
+				p.join()
+				p.live(8*time.Second, 50)
+				p.join()
+				p.join()
+				p.live(5*time.Second, 50, 50, 50)
+				first := p.apps[0]
+				if !first.Snapshot().Leads {
+					t.Fatalf("%+v does not lead", first.Snapshot())
+				}
+				first.line.cut(sides.mute, sides.deaf)
+				p.live(20*time.Second, 0, 50, 50)
+				if s := p.shares(); s[1] < 13 || s[2] < 13 || !p.apps[1].Snapshot().Leads && !p.apps[2].Snapshot().Leads {
+					t.Errorf("shares of %v while the allocator is cut off: want about half each; %+v", s, p.apps[1].Snapshot())
+				}
+				first.line.cut(false, false)
+				p.live(10*time.Second, 50, 50, 50)
+				if s := p.shares(); s[0] < 9 || s[1] < 9 || s[2] < 9 {
+					t.Errorf("shares of %v with the line whole again: want 10 each", s)
+				}
+			})
+		})
+	}
+}
