@@ -77,10 +77,11 @@ func (h *hub) sample(now time.Time) {
 	r := h.reading()
 	read := map[string]*series{}
 	for _, name := range r.shown() {
-		if read[name] = h.series[name]; read[name] == nil {
-			read[name] = &series{}
+		old, tenant := h.series[name], r.tenants[name]
+		if old == nil || old.tenant != tenant { // the past of a tenant is not for all
+			old = &series{tenant: tenant}
 		}
-		read[name].tenant = r.tenants[name]
+		read[name] = old
 		read[name].add(now, r.limiters[name])
 		if all, ok := r.moves[name]; ok {
 			read[name].decided(all)

@@ -74,8 +74,7 @@ var (
 	reading      = Label{"reading", "weir.monitor.reading"}
 )
 
-// Table returns all instruments, in the order of docs/metrics.md. They are shared: do not change
-// them.
+// Table returns all instruments. They are shared: do not change them.
 func Table() []*Instrument {
 	return slices.Concat(forLimiter.all(), []*Instrument{setCap}, forSet.all(), forShare.all(), forKey.all(),
 		[]*Instrument{throttleRunning}, forSide.all(), forPool, forResource.all(), forCapacity.all(), forMonitor, forGovernor.all())

@@ -153,7 +153,6 @@ func TestRunsAreEqual(t *testing.T) {
 	}
 }
 
-// TestGolden notices changes in the behavior of the core or the simulation.
 // A run ends with its context, and meanwhile is the one without.
 func TestRunEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
@@ -181,6 +180,7 @@ func (l leaving) Next(law.Window) law.Decision {
 	return law.Decision{Limit: 10}
 }
 
+// TestGolden notices changes in the behavior of the core or the simulation.
 func TestGolden(t *testing.T) {
 	names := []string{"exp-1.5x", "usl-2x", "slow30", "retry-storm", "8clients", "cancel30", "kata"}
 	golden(t, "testdata/golden.txt", tallies(t, names, law.Fixed{}, law.Band{Target: 150 * ms}))

@@ -34,8 +34,8 @@ func (c config) opener() (opener, error) {
 	return nil, fmt.Errorf("-store is %q: want nats://host:4222 or postgres://user@host/database", c.store)
 }
 
-// connections is how many a store in PostgreSQL may take: one write and three watches.
-const connections = 4
+// connections is how many a store in PostgreSQL may take: three writes and three watches.
+const connections = 6
 
 func (c config) postgres() (opener, error) {
 	settings, err := pgx.ParseConfig(c.store)

@@ -15,7 +15,7 @@
 // It polls and does not LISTEN: database/sql has no call that waits for a notification, a failover
 // or a pooler between transactions loses notifications, and the poll would have to stay for these.
 //
-// Give it a pool of its own, of four connections: if it waited for the connections of an overloaded
+// Give it a pool of its own, of six connections: if it waited for the connections of an overloaded
 // service, the leases would end when they are needed.
 //
 // # Safety

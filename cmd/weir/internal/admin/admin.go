@@ -66,8 +66,17 @@ func New(p Proxy, settings config.Admin, address net.Addr) (http.Handler, error)
 	all.Handle("/", access.host(operators))
 	all.Handle(dashPath+"/", http.StripPrefix(dashPath, page))
 	p.probe(all)
-	return all, nil
+	return handler{all, page}, nil
 }
+
+// A handler serves operators.
+type handler struct {
+	http.Handler
+	page *dash.Handler
+}
+
+// Close ends the streams of the dashboard. Their trust is that of the configuration before.
+func (h handler) Close() { h.page.Close() }
 
 // MetricsHandler serves metrics in the formats that Prometheus asks for.
 func MetricsHandler(from prometheus.Gatherer) http.Handler {

@@ -3,7 +3,6 @@ package admin
 import (
 	"fmt"
 	"maps"
-	"net/http"
 	"slices"
 
 	"github.com/weir-go/weir"
@@ -15,7 +14,7 @@ const dashPath = "/-/weir/dash"
 
 // dashboard returns the page of the compartments, with the access of the requests that only read.
 // A browser cannot send the token in a header, so the page asks for it.
-func (p Proxy) dashboard(a *access) (http.Handler, error) {
+func (p Proxy) dashboard(a *access) (*dash.Handler, error) {
 	settings := dash.Config{Read: p.compartments, Tables: p.tables, Refusals: p.Refusals, Public: a.near, Hosts: a.hosts}
 	if a.token != "" {
 		settings.Token = func() (string, error) { return config.ReadToken(a.token) }

@@ -72,7 +72,7 @@ func TestProxyProtocolOfHealthChecks(t *testing.T) {
 
 func TestProxyProtocolOfOthers(t *testing.T) {
 	l := start(t, addresses, func(c *config.Listener) { c.ProxyProtocol = []string{"10.0.0.0/8"} })
-	_, answers := dial(t, l, "")
+	_, answers := dial(t, l, "PROXY TCP4 192.0.2.1 192.0.2.2 5000 80\r\n"+get)
 	if _, err := answers.ReadByte(); err == nil {
 		t.Error("a peer that is no balancer was served")
 	}

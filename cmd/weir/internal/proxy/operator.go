@@ -74,7 +74,13 @@ func (p *Proxy) operatorHandlers(c *config.Config) (handlers []http.Handler, err
 
 func (p *Proxy) serveOperators(handlers []http.Handler) {
 	for i := range handlers {
-		p.operators[i].current.Store(&handlers[i])
+		old := p.operators[i].current.Swap(&handlers[i])
+		if old == nil {
+			continue
+		}
+		if replaced, ok := (*old).(interface{ Close() }); ok {
+			replaced.Close()
+		}
 	}
 }
 

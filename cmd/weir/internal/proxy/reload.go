@@ -14,7 +14,7 @@ import (
 )
 
 // Reload reads the configuration again and applies it, whole or not at all. It resets the
-// pins and shadow modes that operators set. An error, which is also logged, leaves everything
+// laws and shadow modes that operators set. An error, which is also logged, leaves everything
 // unchanged.
 func (p *Proxy) Reload() error {
 	p.changing.Lock()

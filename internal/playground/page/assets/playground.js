@@ -47,10 +47,14 @@ function run() {
 	label();
 	if (!worker) {
 		const script = element('script', '', {src: folder + 'uPlot.iife.min.js'});
-		charting = new Promise(resolve => script.onload = resolve);
+		charting = new Promise((resolve, reject) => {
+			script.onload = resolve;
+			script.onerror = () => reject(new Error('the charts do not load'));
+		});
 		document.head.append(script, element('link', '', {rel: 'stylesheet', href: folder + 'uPlot.min.css'}));
 		worker = new Worker(folder + 'worker.js');
 		worker.onmessage = ran;
+		worker.onerror = failed;
 		$('state').textContent = 'The simulator loads.';
 		$('results').hidden = false;
 	}
@@ -63,7 +67,11 @@ function run() {
 }
 
 async function ran({data}) {
-	await charting;
+	try {
+		await charting;
+	} catch (error) {
+		return failed(error);
+	}
 	busy = false;
 	if (again) {
 		again = false;
@@ -76,6 +84,14 @@ async function ran({data}) {
 	answer = data.answer;
 	$('state').textContent = `${answer.runs.length} runs of ${answer.runs[0].points.length} simulated seconds took ${Math.round(data.took)} ms here.`;
 	show();
+}
+
+// failed says why, so that the next run loads all again.
+function failed(error) {
+	$('state').textContent = error.message || 'the simulator does not load';
+	worker.terminate();
+	worker = undefined;
+	busy = again = false;
 }
 
 let plots = [];
@@ -131,7 +147,7 @@ label();
 fetch(folder + 'scenarios.json').then(r => r.json()).then(all => {
 	$('scenario').append(...all.map(s => element('option', s.name, {value: s.name})));
 	follow();
-});
+}).catch(error => $('state').textContent = 'The scenarios do not load: ' + error.message);
 addEventListener('hashchange', follow);
 $('run').onclick = run;
 $('scenario').onchange = () => location.hash = $('scenario').value;
