@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"bufio"
+	"context"
 	"io"
 	"net/http"
 	"net/url"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/weir-go/weir/internal/must"
 )
@@ -85,5 +87,29 @@ func TestOperatorsPinAndFindRequestsOnTheDashboard(t *testing.T) {
 	}
 	if pinned := r.state()["pinned"]; pinned != nil {
 		t.Errorf("still pinned: %v", pinned)
+	}
+}
+
+// A reload with the token in another file ends the streams of those with the old token.
+func TestReloadEndsTheStreamsOfTheDashboard(t *testing.T) {
+	dir := t.TempDir()
+	a, _ := named(t, "a")
+	with := func(token string) string {
+		path := filepath.Join(dir, token)
+		must.Do(t, os.WriteFile(path, []byte(token), 0o600))
+		return "listeners: [{address: \"127.0.0.1:0\"}]\nadmin: {address: \"127.0.0.1:0\", token: " + path + "}\n" + file(a, "")
+	}
+	r := startAt(t, with("0123456789abcdef"))
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	request := must.Have(http.NewRequestWithContext(ctx, http.MethodGet, "http://"+r.admin+"/-/weir/dash/events", http.NoBody))(t)
+	request.Header.Set("Authorization", "Bearer 0123456789abcdef")
+	answer := must.Have(http.DefaultClient.Do(request))(t)
+	defer answer.Body.Close()
+	must.Have(answer.Body.Read(make([]byte, 1)))(t)
+	r.write(with("fedcba9876543210"))
+	must.Do(t, r.Reload())
+	if _, err := io.Copy(io.Discard, answer.Body); err != nil {
+		t.Errorf("%v, want the end of the stream", err)
 	}
 }
