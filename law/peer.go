@@ -50,7 +50,8 @@ func (a Advice) Valid() bool {
 const pooled = 0.3
 
 // Advise returns the advice for each of the reports, in their order. The fair target is the mean of
-// the limiters whose limit is reached: the others have as much as they need.
+// the limiters whose limit is reached. The others have as much as they need, so that advice only
+// lowers their targets.
 func Advise(reports []Report) []Advice {
 	noLoad, fair := poolNoLoad(reports), fairTarget(reports)
 	advice := make([]Advice, len(reports))

@@ -89,7 +89,7 @@ async function ran({data}) {
 // failed says why, so that the next run loads all again.
 function failed(error) {
 	$('state').textContent = error.message || 'the simulator does not load';
-	worker.terminate();
+	worker?.terminate(); // both the charts and the simulator may fail
 	worker = undefined;
 	busy = again = false;
 }
