@@ -96,7 +96,7 @@ func ExampleImport() {
 	// Output: {Setpoint:0.7 Kp:0.5 Ki:0.15 Kd:0.05 Filter:450ms MaxDelay:1s}
 }
 
-// A store is the source of a store that reports its digestion, as badgerload and pebbleload have
+// A store is the source of a store that reports its digestion, as badgerload has
 // one.
 type store struct{}
 

@@ -28,7 +28,6 @@ var foreign = map[string]string{
 	"message":    "github.com/ThreeDotsLabs/watermill/message",
 	"neo4j":      "github.com/neo4j/neo4j-go-driver/v5/neo4j",
 	"nostr":      "github.com/nbd-wtf/go-nostr",
-	"pebble":     "github.com/cockroachdb/pebble/v2",
 	"pgx":        "github.com/jackc/pgx/v5",
 	"prometheus": "github.com/prometheus/client_golang/prometheus",
 	"promhttp":   "github.com/prometheus/client_golang/prometheus/promhttp",

@@ -34,7 +34,6 @@ var mayImport = map[string]string{
 	"load/sqlload":    "load",
 	"load/badgerload": "load",
 	"load/neo4jload":  "load internal/settings",
-	"load/pebbleload": "load",
 	"memory":          "internal/isolate internal/pages internal/settings load internal/wire",
 
 	"law":             "pid internal/portable internal/settings internal/nearest",

@@ -22,9 +22,6 @@ var heldOutColumns = []string{"writes/s", "database p99", "with wait p50", "with
 // TestHeldOutBadger runs storms on Badger with which the laws were not tuned.
 func TestHeldOutBadger(t *testing.T) { heldOut(t, openBadger) }
 
-// TestHeldOutPebble is the same on Pebble.
-func TestHeldOutPebble(t *testing.T) { heldOut(t, openPebble) }
-
 func heldOut(t *testing.T, open func(*testing.T, variant) store) {
 	for _, v := range variants(*seed) {
 		if *repeats == 0 {

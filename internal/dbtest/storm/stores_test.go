@@ -5,17 +5,14 @@ import (
 	"encoding/binary"
 	"errors"
 	"math/rand/v2"
-	"sync/atomic"
 	"testing"
 
-	"github.com/cockroachdb/pebble/v2"
 	"github.com/dgraph-io/badger/v4"
 	"github.com/dgraph-io/badger/v4/options"
 
 	"github.com/weir-go/weir/internal/storm"
 	"github.com/weir-go/weir/load"
 	"github.com/weir-go/weir/load/badgerload"
-	"github.com/weir-go/weir/load/pebbleload"
 )
 
 // A store is the target of a variant.
@@ -101,58 +98,4 @@ func fillBadger(t *testing.T, o badger.Options, v variant) {
 	if err := b.Flush(); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// openPebble is openBadger for Pebble.
-func openPebble(t *testing.T, v variant) store {
-	var stalled atomic.Bool
-	o := &pebble.Options{
-		MemTableSize: uint64(v.memtable), Logger: quietLogger{},
-		EventListener: &pebble.EventListener{
-			WriteStallBegin: func(pebble.WriteStallBeginInfo) { stalled.Store(true) },
-			WriteStallEnd:   func() { stalled.Store(false) },
-		},
-	}
-	db, source, err := pebbleload.Open(t.TempDir(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	set := func(documents int) error {
-		b := db.NewBatch()
-		defer b.Close()
-		for range documents {
-			if err := b.Set(v.key(), storm.Part(v.stock, v.size), nil); err != nil {
-				return err
-			}
-		}
-		return b.Commit(pebble.NoSync)
-	}
-	for written := int64(0); written < v.data; written += int64(v.size) {
-		if err := set(1); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return store{
-		source: source,
-		write:  func(v variant) error { return set(v.batch) },
-		read: func() error {
-			_, closer, err := db.Get(v.key())
-			if errors.Is(err, pebble.ErrNotFound) {
-				return nil
-			} else if err != nil {
-				return err
-			}
-			return closer.Close()
-		},
-		full:  stalled.Load,
-		close: func() { _ = db.Close() },
-	}
-}
-
-type quietLogger struct{}
-
-func (quietLogger) Infof(string, ...any)  {}
-func (quietLogger) Errorf(string, ...any) {}
-func (quietLogger) Fatalf(format string, args ...any) {
-	pebble.DefaultLogger.Fatalf(format, args...)
 }
