@@ -2,10 +2,7 @@ module github.com/weir-go/weir/cmd/weir-work
 
 go 1.26.0
 
-require (
-	github.com/nats-io/nats.go v1.55.0
-	golang.org/x/term v0.47.0
-)
+require github.com/nats-io/nats.go v1.55.0
 
 require (
 	github.com/antithesishq/antithesis-sdk-go v0.8.0-default-no-op // indirect

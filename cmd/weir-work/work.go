@@ -9,8 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/term"
-
 	"github.com/weir-go/weir/cmd/weir-work/internal/command"
 	"github.com/weir-go/weir/cmd/weir-work/internal/view"
 	"github.com/weir-go/weir/cmd/weir-work/internal/worker"
@@ -52,7 +50,7 @@ func work(ctx context.Context, stop <-chan struct{}, w handover.Work, s streams)
 			return shown.open(ctx, p, w.Stream, s.err)
 		},
 		Source: q.Source(func(j natspool.Job) pool.Task { return task(c, j) }),
-		View:   viewOn(s, w.Stream+" in "+q.where),
+		View:   view.Lines(s.out, s.err),
 		Max:    int64(w.Max), Attempts: w.Attempts, Backoff: w.Backoff, Grace: w.Grace + toSettle, Stop: stop,
 		Trouble: func() error {
 			if err := trouble.Load(); err != nil {
@@ -85,33 +83,4 @@ func task(c command.Command, j natspool.Job) pool.Task {
 	return pool.Task{Run: func(ctx context.Context) (any, error) {
 		return nil, c.Run(ctx, command.Job{ID: j.ID, Attempt: j.Attempt, Payload: j.Data})
 	}}
-}
-
-// viewOn returns a screen for a terminal that is large enough, and otherwise lines.
-func viewOn(s streams, title string) view.View {
-	size := screen(s.out)
-	if size == nil {
-		return view.Lines(s.out, s.err)
-	}
-	if columns, rows := size(); columns < view.LeastColumns || rows < view.LeastRows {
-		return view.Lines(s.out, s.err)
-	}
-	log := s.err
-	if screen(log) != nil {
-		log = io.Discard // it would be written over the screen
-	}
-	return view.Screen{Out: s.out, Title: title, Color: os.Getenv("NO_COLOR") == "", Size: size, Log: log}.Open()
-}
-
-// screen returns a function that measures the screen behind an output, nil if there is none that
-// can be drawn on.
-func screen(out io.Writer) func() (columns, rows int) {
-	file, ok := out.(*os.File)
-	if !ok || os.Getenv("TERM") == "dumb" || !term.IsTerminal(int(file.Fd())) {
-		return nil
-	}
-	return func() (columns, rows int) {
-		columns, rows, _ = term.GetSize(int(file.Fd()))
-		return columns, rows
-	}
 }

@@ -24,37 +24,29 @@ func installed(t *testing.T, name, script string) {
 	t.Setenv("PATH", dir+string(filepath.ListSeparator)+os.Getenv("PATH"))
 }
 
-func TestDatabaseDemoIsACommandOfItsOwn(t *testing.T) {
-	installed(t, "weir-storm", `echo "$@"; echo "weir-storm: too short" >&2; exit 2`)
-	status, printed, said := ran(t, nil, "demo", "database", "--duration", "1s")
-	if status != 2 || printed != "-duration 1s\n" || said != "weir-storm: too short\n" {
-		t.Errorf("status %d, want that of the command: 2; %s%s", status, printed, said)
-	}
-}
-
 func TestCompanionThatIsNotInstalled(t *testing.T) {
 	here := t.TempDir()
 	t.Chdir(here)
 	installed(t, "other", "")
-	if err := os.WriteFile("weir-storm", []byte("#!/bin/sh\n"), 0o700); err != nil { //nolint:gosec // it could be run
+	if err := os.WriteFile("weir-work", []byte("#!/bin/sh\n"), 0o700); err != nil { //nolint:gosec // it could be run
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", "."+string(filepath.ListSeparator)+t.TempDir())
-	status, printed, said := ran(t, nil, "demo", "database")
-	const want = "weir: weir-storm is not installed: want it beside weir or on the PATH: " +
-		"go install github.com/weir-go/weir/cmd/weir-storm@latest, or in a checkout: scripts/all go install ./cmd/weir-storm\n"
+	status, printed, said := ran(t, nil, "jobs", "--stream", "orders")
+	const want = "weir: weir-work is not installed: want it beside weir or on the PATH: " +
+		"go install github.com/weir-go/weir/cmd/weir-work@latest, or in a checkout: scripts/all go install ./cmd/weir-work\n"
 	if status != 1 || said != want || printed != "" {
 		t.Errorf("status %d, want 1; %s%s, want %s", status, printed, said, want)
 	}
 }
 
 func TestInterruptReachesTheCompanion(t *testing.T) {
-	installed(t, "weir-storm", `trap 'kill $!; echo compared; exit 0' INT; sleep 60 >/dev/null 2>&1 & echo started; wait`)
+	installed(t, "weir-work", `trap 'kill $!; echo compared; exit 0' INT; sleep 60 >/dev/null 2>&1 & echo started; wait`)
 	ctx, interrupt := context.WithCancel(t.Context())
 	out, in := io.Pipe()
 	ended := make(chan error, 1)
 	go func() {
-		ended <- run(ctx, []string{"demo", "database"}, environmentOf(""), in, io.Discard)
+		ended <- run(ctx, []string{"jobs", "--stream", "orders"}, environmentOf(""), in, io.Discard)
 		in.Close()
 	}()
 	first := make([]byte, len("started\n"))

@@ -8,7 +8,6 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/cmd/weir/internal/demo"
-	"github.com/weir-go/weir/cmd/weir/internal/jobs"
 	"github.com/weir-go/weir/cmd/weir/internal/terminal"
 	"github.com/weir-go/weir/dash"
 	"github.com/weir-go/weir/internal/browser"
@@ -17,15 +16,7 @@ import (
 type demoCommand struct {
 	Limit    limitDemo    `cmd:"" default:"withargs" help:"An overloaded server without a limit, with a wrong one, and with an adaptive one (the default)."`
 	Bulkhead bulkheadDemo `cmd:"" help:"A fast route beside one that hangs and fails, with and without a bulkhead."`
-	Capacity capacityDemo `cmd:"" help:"24 jobs in a pool that sizes itself by its backlog, and at fixed sizes."`
-	Database databaseDemo `cmd:"" help:"A storm of writes on an embedded Badger, without a throttle and with one."`
 }
-
-// capacityDemo has no flags.
-type capacityDemo struct{}
-
-// Run shows the pool.
-func (capacityDemo) Run(ctx context.Context, s streams) error { return jobs.Run(ctx, s.out) }
 
 type limitDemo struct {
 	Duration time.Duration `type:"span" default:"30s" placeholder:"TIME" help:"How long the load lasts (default ${default})."`
@@ -84,19 +75,6 @@ func screenSize(out io.Writer, env environ) func() (columns, rows int) {
 		columns, rows, _ = terminal.Size(file)
 		return columns, rows
 	}
-}
-
-type databaseDemo struct {
-	Duration time.Duration `type:"span" default:"50s" placeholder:"TIME" help:"How long both storms last together (default ${default})."`
-}
-
-// Run starts weir-storm, which shows the demonstration.
-func (c databaseDemo) Run(ctx context.Context, s streams) error {
-	storm, err := find("weir-storm")
-	if err != nil {
-		return err
-	}
-	return storm.run(ctx, nil, s.unwatched(), "-duration", c.Duration.String())
 }
 
 func colors(out io.Writer, env environ) bool {

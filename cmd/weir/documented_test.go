@@ -13,7 +13,7 @@ import (
 
 // documented matches a weir command in a document, at the beginning of a line or in
 // backquotes.
-var documented = regexp.MustCompile("(?m)(?:^ *|`)((?:go run \\./cmd/)?weir (?:proxy|check|schema|demo|work|enqueue|jobs|sim|version|help|completion)\\b[^`\n#|>]*)")
+var documented = regexp.MustCompile("(?m)(?:^ *|`)((?:go run \\./cmd/)?weir (?:proxy|check|schema|demo|work|enqueue|jobs|sim|version|help)\\b[^`\n#|>]*)")
 
 var (
 	// shortened matches commands that omit a value or continue on the next line.

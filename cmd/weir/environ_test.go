@@ -27,7 +27,7 @@ func TestTheEnvironmentIsListed(t *testing.T) {
 	for _, line := range []string{
 		"  WEIR_QUEUE           proxy, sim run, sim suite, sim trace\n",
 		"  WEIR_TO              proxy\n",
-		"  WEIR_DURATION        demo limit, demo bulkhead, demo database, record\n",
+		"  WEIR_DURATION        demo limit, demo bulkhead, record\n",
 		"  NO_COLOR ",
 	} {
 		if !strings.Contains(text, line) {

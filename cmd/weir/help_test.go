@@ -27,14 +27,14 @@ func TestWithoutACommandThereIsHelp(t *testing.T) {
 }
 
 func TestHelpOfCommands(t *testing.T) {
-	for _, command := range []string{"", "proxy", "demo", "demo bulkhead", "demo database", "sim run", "completion"} {
+	for _, command := range []string{"", "proxy", "demo", "demo bulkhead", "sim run"} {
 		words := strings.Fields(command)
 		if got, want := output(t, append([]string{"help"}, words...)...), output(t, append(words, "--help")...); got != want {
 			t.Errorf("weir help %s:\n%s\nwant that of --help:\n%s", command, got, want)
 		}
 	}
 	for wrong, meant := range map[string]string{
-		"bogus": "", "sim bogus": "", "complete": "", "laws bogus": "laws",
+		"bogus": "", "sim bogus": "", "laws bogus": "laws",
 		"lwas": "laws", "colunms": "columns", "dmeo": "demo", "sim tace": "trace", "sim tace kata": "trace",
 	} {
 		status, _, said := ran(t, nil, append([]string{"help"}, strings.Fields(wrong)...)...)
@@ -43,7 +43,7 @@ func TestHelpOfCommands(t *testing.T) {
 		case wrong == "sim bogus":
 			want = "weir: no help on \"sim bogus\": want list, run, suite, trace, tune or serve\n"
 		case meant == "":
-			want = fmt.Sprintf("weir: no help on %q: want proxy, check, schema, demo, work, enqueue, jobs, top, record, replay, sim, version, completion, help, ", wrong) +
+			want = fmt.Sprintf("weir: no help on %q: want proxy, check, schema, demo, work, enqueue, jobs, record, replay, sim, version, help, ", wrong) +
 				"laws, scenarios, trace, columns, environment or exit-codes\n"
 		}
 		if status != statusUsage || said != want {

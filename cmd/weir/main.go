@@ -6,10 +6,7 @@
 //	weir schema                             its JSON schema, for editors
 //	weir demo                               a comparison with and without a limit in half a minute
 //	weir demo bulkhead                      the same for a slow route beside a fast one
-//	weir demo capacity                      a pool of jobs that sizes itself
-//	weir demo database                      the same for a throttle before a database (needs weir-storm)
 //	weir work --stream mails -- ./send-mail a command for each job of a stream (needs weir-work)
-//	weir top 127.0.0.1:8081                 what a dashboard shows, on a terminal
 //	weir record 127.0.0.1:8081 a.jsonl      what a dashboard shows, in a file
 //	weir replay a.jsonl                     that file in a browser
 //	weir sim run kata --law band            a control law against a simulated service
@@ -41,19 +38,15 @@ type commands struct {
 	Proxy   proxyCommand   `cmd:"" help:"Limit what reaches the server behind this reverse proxy."`
 	Check   checkCommand   `cmd:"" help:"Say what is wrong with a configuration of the proxy."`
 	Schema  schemaCommand  `cmd:"" help:"Print the JSON schema of the proxy's configuration, for editors."`
-	Demo    demoCommand    `cmd:"" help:"Show what a limit, a bulkhead, a pool that sizes itself or a throttle is worth."`
+	Demo    demoCommand    `cmd:"" help:"Show what a limit or a bulkhead is worth."`
 	Work    workCommand    `cmd:"" help:"Run a command for each job of a stream, as many at once as fare well."`
 	Enqueue enqueueCommand `cmd:"" help:"Add jobs to a stream."`
 	Jobs    jobsCommand    `cmd:"" help:"Show the jobs of a stream, and try dead letters again."`
-	Top     topCommand     `cmd:"" help:"Show a dashboard on this terminal."`
 	Record  recordCommand  `cmd:"" help:"Record what a dashboard shows."`
 	Replay  replayCommand  `cmd:"" help:"Show a recording in a browser."`
 	Sim     simCommand     `cmd:"" help:"Simulate control laws on scenarios, random systems and traces."`
 	Version versionCommand `cmd:"" help:"Print the version."`
-
-	Completion completionCommand `cmd:"" help:"Print the completion of a shell: bash, zsh or fish."`
-	Complete   completeCommand   `cmd:"" hidden:""`
-	Help       helpCommand       `cmd:"" help:"Print the help of a command or on a topic."`
+	Help    helpCommand    `cmd:"" help:"Print the help of a command or on a topic."`
 
 	Overview    helpOfGroup `cmd:"" default:"1" hidden:""`
 	VersionFlag versionFlag `name:"version" help:"Print the version."`

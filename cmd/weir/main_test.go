@@ -7,12 +7,22 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"github.com/weir-go/weir/law"
 )
+
+// TestMain runs the command itself if the test binary was started under the name weir.
+func TestMain(m *testing.M) {
+	if filepath.Base(os.Args[0]) == "weir" {
+		main()
+	}
+	os.Exit(m.Run())
+}
 
 func TestBadInput(t *testing.T) {
 	backend := httptest.NewServer(http.NotFoundHandler())
@@ -30,8 +40,8 @@ func TestBadInput(t *testing.T) {
 		{args: []string{"proxy"}, want: `want --to=URL of the server to protect, or --config=FILE`},
 		{args: proxy("--mox", "3"), want: `unknown flag --mox, did you mean one of "--to", "--min", "--max"?`},
 		{args: proxy("extra"), want: `unexpected argument extra: see weir proxy --help`},
-		{args: []string{"bogus"}, want: `unexpected argument bogus: want proxy, check, schema, demo, work, enqueue, jobs, top, record, replay, sim, version, completion or help`},
-		{args: []string{"demo", "bogus"}, want: `unexpected argument bogus: want limit, bulkhead, capacity or database`},
+		{args: []string{"bogus"}, want: `unexpected argument bogus: want proxy, check, schema, demo, work, enqueue, jobs, record, replay, sim, version or help`},
+		{args: []string{"demo", "bogus"}, want: `unexpected argument bogus: want limit or bulkhead`},
 		{args: []string{"sim", "--plot", "x.svg"}, want: `unknown flag --plot: it belongs to weir sim run, weir sim suite, weir sim trace`},
 		{args: []string{"--to", "http://h"}, want: `unknown flag --to: it belongs to weir proxy`},
 		{args: []string{"sim", "--bogus"}, want: `unknown flag --bogus: see weir sim --help`},
@@ -87,12 +97,12 @@ func TestBadInput(t *testing.T) {
 			"\nweir: " + `testdata/wrong.yaml:4:15: log.format is "xml": want auto, text or json`},
 		{args: []string{"proxy", "http://127.0.0.1:9000"}, want: `unexpected argument http://127.0.0.1:9000: did you mean --to http://127.0.0.1:9000?`},
 		{args: []string{"demo", "bulkhed"}, want: `unexpected argument bulkhed: did you mean bulkhead?`},
-		{args: []string{"help", ""}, want: `no help on "": want proxy, check, schema, demo, work, enqueue, jobs, top, record, replay, sim, version, completion, help, laws, scenarios, trace, columns, environment or exit-codes`},
+		{args: []string{"help", ""}, want: `no help on "": want proxy, check, schema, demo, work, enqueue, jobs, record, replay, sim, version, help, laws, scenarios, trace, columns, environment or exit-codes`},
 		{args: []string{"schema", "extra"}, want: `unexpected argument extra: see weir schema --help`},
 
 		{args: []string{"demo", "--duration", "1s"}, want: `--duration: 1s: want 3s to 60s`},
 		{args: []string{"demo", "--duration", "1h"}, want: `--duration: 1h0m0s: want 3s to 60s`},
-		{args: []string{"demo", "database", "--duration", "0s"}, want: `--duration: "0s": want a time above 0, such as 500ms`},
+		{args: []string{"demo", "bulkhead", "--duration", "0s"}, want: `--duration: "0s": want a time above 0, such as 500ms`},
 		{args: []string{"demo", "--duration", "long"}, want: `--duration: "long": want a time above 0, such as 500ms`},
 	} {
 		t.Run(strings.Join(append(test.args, test.env), " "), func(t *testing.T) {

@@ -102,7 +102,7 @@ var otherVariables = []definition{
 	{"BROWSER", "the command that opens an address for weir demo limit --open and weir replay"},
 	{"TERM", "dumb: no live view, but plain lines"},
 	{"NOTIFY_SOCKET", "set by systemd: weir proxy tells it when it serves and when it stops"},
-	{"PATH", "where weir looks for weir-storm, weir-fleet and weir-work, besides its own folder"},
+	{"PATH", "where weir looks for weir-fleet and weir-work, besides its own folder"},
 }
 
 func printEnvironment(out io.Writer, root *kong.Node) {
@@ -136,7 +136,6 @@ var exitCodes = []definition{
 	{fmt.Sprint(statusFailed), "something went wrong, or the output could not be written: what is on the standard error says what"},
 	{fmt.Sprint(statusUsage), "the command line, a variable, a file or an address is wrong: nothing was started"},
 	{fmt.Sprint(statusInterrupted), "a simulation was interrupted by Ctrl-C or SIGTERM"},
-	{"others", "those of weir-storm, which weir demo database starts. weir-work, for jobs, has the codes above"},
 }
 
 func printExitCodes(out io.Writer, _ *kong.Node) { define(out, exitCodes) }

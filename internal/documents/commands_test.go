@@ -30,12 +30,12 @@ var (
 	isShell = map[string]bool{"sh": true, "bash": true, "console": true}
 
 	ourPrograms  = regexp.MustCompile(`(^|[ (])(?:scripts/all )?(?:go run \./(?:\w+/)+([\w-]+)|\./(weir)\b)`)
-	weirCommand  = regexp.MustCompile(`^(weir|source <\(weir) `)
-	onlyName     = regexp.MustCompile(`^weir( proxy.*| check| demo( [a-z]+)?| work| enqueue| jobs| record| replay| top| sim( run| suite| trace| tune)?)?$`)
+	weirCommand  = regexp.MustCompile(`^weir `)
+	onlyName     = regexp.MustCompile(`^weir( proxy.*| check| demo( [a-z]+)?| work| enqueue| jobs| record| replay| sim( run| suite| trace| tune)?)?$`)
 	elidedWords  = regexp.MustCompile(` \.\.\.$`)
 	unended      = regexp.MustCompile(` \.\.\. |\[| --[a-z-]+$| [A-Z]+$`)
 	startsServer = regexp.MustCompile(`^weir proxy .*--(to|config) `)
-	startsDemo   = regexp.MustCompile(`^weir demo\b|^(weir-storm|http|worker|grpc|writer)\b`)
+	startsDemo   = regexp.MustCompile(`^weir demo\b|^(http|worker|grpc|writer)\b`)
 	asksServer   = regexp.MustCompile(`^(curl|jq) `)
 )
 
@@ -171,7 +171,7 @@ func runWrong(t *testing.T, r *reader) {
 
 		{r.runs, "weir help laws", ""},
 		{r.runs, "weir sim suite --named", ""},
-		{r.watches, "weir demo capacity", ""},
+		{r.watches, "weir demo bulkhead", ""},
 	} {
 		got := ""
 		if err := test.do(t.Context(), test.text); err != nil {
@@ -185,7 +185,7 @@ func runWrong(t *testing.T, r *reader) {
 
 func TestWays(t *testing.T) {
 	document := "Run `weir sim` or `weir sim run slow30`, as `weir.New` does; `weir sim trace a.log ... --choose`, `weir proxy --law 'fixed(3)'`, `weir proxy --to URL`.\n" +
-		"```sh\nscripts/all go run ./cmd/weir-storm   # a storm\nweir sim run slow30 \\\n    --law little ...  # and so on\n" +
+		"```sh\nscripts/all go run ./examples/writer   # a storm\nweir sim run slow30 \\\n    --law little ...  # and so on\n" +
 		"go run ./cmd/weir demo\n./weir proxy --listen :8080 --to http://b\ncurl -s http://a |\n    jq .\ngone --flag\ngo test ./sim\ncd sim\ngo run .\nA_1=b\n```\n" +
 		"```text\ngone\n```\n"
 	want := []string{
@@ -194,7 +194,7 @@ func TestWays(t *testing.T) {
 		"a.md:1 is a name: there is help on it: weir sim trace a.log ... --choose",
 		"a.md:1 is a name: there is help on it: weir proxy --law 'fixed(3)'",
 		"a.md:1 is a name: there is help on it: weir proxy --to URL",
-		"a.md:3 runs until it prints its first line: weir-storm",
+		"a.md:3 runs until it prints its first line: writer",
 		"a.md:4 runs to its end, or for a while: weir sim run slow30 --law little",
 		"a.md:6 runs until it prints its first line: weir demo",
 		"a.md:7 serves requests: weir proxy --listen :8080 --to http://b",

@@ -11,13 +11,12 @@ var elsewhere = []struct {
 	command *regexp.Regexp
 	where   string
 }{
-	{regexp.MustCompile(`^go (-C \S+ )?(test|tool|vet) |^\.ci/run|^scripts/(databases|proxies|shells|tidy)|^go run \./internal/check/mutants`), "the gate"},
+	{regexp.MustCompile(`^go (-C \S+ )?(test|tool|vet) |^\.ci/run|^scripts/(databases|proxies|tidy)|^go run \./internal/check/mutants`), "the gate"},
 	{regexp.MustCompile(`^scripts/(release|first-build|first-look)|^go (-C \S+ )?(get|install) |^git clone|^go run \./internal/release`), "TestRelease of internal/release, with a module proxy of its own"},
 	{regexp.MustCompile(`^go mod `), "TestReplace of internal/release"},
-	{regexp.MustCompile(`^weir (record|replay|top|sim trace) .*(incident\.jsonl|--limiter search)`), "TestRecordWritesAFileThatOpens, TestReplayOpensARecording, TestTopInATerminal, TestTopPlaysARecording and TestRecordingIsATrace of cmd/weir"},
+	{regexp.MustCompile(`^weir (record|replay|sim trace) .*(incident\.jsonl|--limiter search)`), "TestRecordWritesAFileThatOpens, TestReplayOpensARecording and TestRecordingIsATrace of cmd/weir"},
 	{regexp.MustCompile(`^weir sim trace (access\.log|llm\.csv|requests\.csv) .*(--choose|--on|InputTokens)`), "TestTracesPage of cmd/weir, which compares what they print"},
 	{regexp.MustCompile(`^go build -o relay-bin|^\./relay-bin |^go run \./examples/import`), "the tests of these examples, which import, are killed and import again"},
-	{regexp.MustCompile(`^source .*completion zsh`), "the tests of completion in cmd/weir, which have all shells"},
 	{regexp.MustCompile(`^go build -o weir `), "here, before all others"},
 	{regexp.MustCompile(`^openssl |^change|^curl -s -H|^seq |^xargs |^sort|^uniq|^curl .*(/orders|/limit)`), "by hand: they need a file in /etc, or the program of the page under load"},
 }

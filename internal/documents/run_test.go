@@ -47,7 +47,7 @@ func programs(lines []Line) (folders []string) {
 // newReader builds the programs, all at once.
 func newReader(dir string, folders []string) (*reader, error) {
 	r := &reader{dir: dir}
-	for _, folder := range []string{"home/.config/fish/completions", "bin", "work/docs/control"} {
+	for _, folder := range []string{"home", "bin", "work/docs/control"} {
 		if err := os.MkdirAll(filepath.Join(dir, folder), 0o755); err != nil { //nolint:gosec // for our programs
 			return nil, err
 		}

@@ -30,7 +30,7 @@ const modulePath = "github.com/weir-go/weir"
 
 // The defaults of the flags.
 const (
-	allCommands  = "weir,weir-fleet,weir-storm,weir-work"
+	allCommands  = "weir,weir-fleet,weir-work"
 	allPlatforms = "linux/amd64,linux/arm64,darwin/amd64,darwin/arm64,windows/amd64,windows/arm64"
 )
 

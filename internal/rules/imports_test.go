@@ -15,7 +15,6 @@ var mayImport = map[string]string{
 	"internal/portable": "",
 	"internal/dag":      "",
 	"internal/longtest": "",
-	"internal/tmux":     "",
 	"internal/race":     "",
 	"internal/isolate":  "",
 	"internal/trusted":  "",

@@ -157,7 +157,7 @@ func downloads(t *tree) (complaints []string) {
 		name := path.Join(dir, "go.mod")
 		for _, module := range requires(t.fsys, name) {
 			if !slices.Contains(strings.Fields(allowed), module) {
-				complaints = append(complaints, fmt.Sprintf("%s: requires %s: what needs it becomes a module of its own, as cmd/weir-storm is, "+
+				complaints = append(complaints, fmt.Sprintf("%s: requires %s: what needs it becomes a module of its own, as cmd/weir-fleet is, "+
 					"or is worth the time of everyone's first build (allowed here: %q; see scripts/first-build)", name, module, allowed))
 			}
 		}

@@ -50,7 +50,7 @@ func readCommands(root string) ([]command, error) {
 			commands = append(commands, command{name, "commands/" + strings.ReplaceAll(name, " ", "-") + "/", text})
 		}
 	}
-	for _, name := range []string{"weir-fleet", "weir-storm", "weir-work"} {
+	for _, name := range []string{"weir-fleet", "weir-work"} {
 		companion, err := readPackage(filepath.Join(root, "cmd", name), modulePath+"/cmd/"+name)
 		if err != nil {
 			return nil, err

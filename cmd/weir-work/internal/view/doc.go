@@ -1,3 +1,2 @@
-// Package view shows a worker: a line from time to time, or a screen that is drawn anew each
-// second.
+// Package view prints the state of a worker, a line from time to time.
 package view

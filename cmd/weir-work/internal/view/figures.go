@@ -14,10 +14,9 @@ type Figures struct {
 	Backlog pool.Depth // of the stream; jobs that run are no part of it
 	Fault   error      // why the backlog is not known
 
-	Running   int
-	Size, Max int64  // how many may run, now and at most
-	Reason    string // of the size
-	Change    string // the last change of the size
+	Running int
+	Size    int64  // how many may run
+	Reason  string // of the size
 
 	Stopping bool // no more is claimed
 

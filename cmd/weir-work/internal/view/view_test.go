@@ -3,11 +3,8 @@ package view
 import (
 	"bytes"
 	"errors"
-	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
-	"unicode/utf8"
 
 	"github.com/weir-go/weir/pool"
 )
@@ -16,8 +13,8 @@ import (
 func at(seconds int, backlog int64, done uint64) Figures {
 	return Figures{
 		At:      time.Date(2026, 3, 1, 12, 0, seconds, 0, time.UTC),
-		Backlog: pool.Depth{Count: backlog, Exact: true}, Running: 38, Size: 42, Max: 100, Reason: "p50 12ms below 20ms",
-		Change: "jobs: p50 11ms below 20ms: raised 38 to 42", Done: done,
+		Backlog: pool.Depth{Count: backlog, Exact: true}, Running: 38, Size: 42, Reason: "p50 12ms below 20ms",
+		Done: done,
 	}
 }
 
@@ -67,68 +64,5 @@ func TestLines(t *testing.T) {
 	}
 	if want := "12:00:13Z job 7, attempt 2, exit status 1\n"; notes.String() != want {
 		t.Errorf("notes %q, want %q", &notes, want)
-	}
-}
-
-func TestFrame(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var out, notes bytes.Buffer
-		v := Screen{
-			Out: &out, Log: &notes, Title: "orders on nats://127.0.0.1:4222",
-			Size: func() (int, int) { return 80, 24 },
-		}.Open()
-		for i := range 300 {
-			v.Note(time.Now(), "job "+strings.Repeat("long ", i))
-		}
-		time.Sleep(200 * time.Second)
-		f := at(0, 12_345, 40_211)
-		f.At, f.Backlog.Oldest, f.Backlog.Exact = time.Now(), 3*time.Minute, false
-		v.Show(f)
-		_, frame, _ := strings.Cut(out.String(), home)
-		lines := strings.Split(strings.ReplaceAll(strings.ReplaceAll(frame, restOfLine, ""), restOfAll, ""), "\r\n")
-		if len(lines) > LeastRows-1 {
-			t.Errorf("%d lines", len(lines))
-		}
-		for _, line := range lines {
-			if utf8.RuneCountInString(line) > LeastColumns {
-				t.Errorf("longer than the screen: %q", line)
-			}
-		}
-		if got, want := strings.Join(lines[:10], "\n"), `orders on nats://127.0.0.1:4222, for 3 min 20 s
-
-backlog   about 12,345, the oldest for 3 min 0 s
-running   38 of 42, at most 100
-size      p50 12ms below 20ms
-          jobs: p50 11ms below 20ms: raised 38 to 42
-rate      0.0/s
-end       not known yet: no attempt has ended lately
-ended     40,211 done, 0 attempts failed, 0 dead letters
-`; got != want {
-			t.Errorf("got\n%s\nwant\n%s", got, want)
-		}
-		if last := lines[len(lines)-1]; !strings.HasPrefix(last, "Ctrl-C claims no more") {
-			t.Errorf("the last line is %q", last)
-		}
-		v.Close()
-		if _, after, _ := strings.Cut(out.String(), leaveScreen); !strings.HasPrefix(after, "00:03:20Z backlog about 12,345") {
-			t.Errorf("after the screen: %q", after)
-		}
-		if n := strings.Count(notes.String(), "\n"); n != 300 {
-			t.Errorf("%d notes in the log, want all 300", n)
-		}
-	})
-}
-
-func TestSmallAndColouredScreens(t *testing.T) {
-	for _, rows := range []int{0, 1, 5, 13, 24, 200} {
-		var out bytes.Buffer
-		v := Screen{Out: &out, Log: new(bytes.Buffer), Color: true, Size: func() (int, int) { return 30, rows }}.Open()
-		v.Show(at(0, 1, 1))
-		if n := strings.Count(out.String(), "\r\n"); n >= max(rows-1, 1) {
-			t.Errorf("%d line breaks in %d rows", n, rows)
-		}
-		if bold := strings.Contains(out.String(), "\x1b[1mbacklog   \x1b[0m1"); bold != (rows > 4) {
-			t.Errorf("%d rows: bold names %v", rows, bold)
-		}
 	}
 }

@@ -46,7 +46,7 @@ func Run(ctx context.Context, c Config) error {
 	if err := c.Look(p); err != nil {
 		return err
 	}
-	w := &worker{Config: c, pool: p, figures: view.Figures{Max: c.Max, Size: c.Max}}
+	w := &worker{Config: c, pool: p, figures: view.Figures{Size: c.Max}}
 	return w.run(ctx)
 }
 
@@ -150,9 +150,6 @@ func (w *worker) decided(d pool.Decision, err error) {
 		return
 	}
 	f.Size, f.Reason, f.Backlog, f.Fault = d.To, d.Reason.String(), d.Backlog, err
-	if d.From != d.To {
-		f.Change = d.String()
-	}
 }
 
 func (w *worker) note(e pool.Event, what string) {

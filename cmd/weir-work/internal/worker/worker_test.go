@@ -70,7 +70,7 @@ func TestWorker(t *testing.T) {
 		var v seen
 		must.Do(t, Run(t.Context(), config(source, &v)))
 		f := v.last
-		if f.Done != 98 || f.Failed != 5 || f.Rejected != 2 || f.Running != 0 || f.Backlog.Count != 0 || f.Max != 10 || f.Reason == "" {
+		if f.Done != 98 || f.Failed != 5 || f.Rejected != 2 || f.Running != 0 || f.Backlog.Count != 0 || f.Reason == "" {
 			t.Errorf("%+v", f)
 		}
 		if left, dead := source.Left(), len(source.DeadLetters()); left != 0 || dead != 2 || !v.closed {

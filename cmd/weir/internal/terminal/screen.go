@@ -3,7 +3,6 @@ package terminal
 import (
 	"math"
 	"strings"
-	"unicode"
 )
 
 // The sequences that switch to the other screen of a terminal, hide the cursor and do not wrap long
@@ -34,17 +33,6 @@ func In(style, text string) Piece { return Piece{style, text} }
 
 // Plain is a row in the default style.
 func Plain(text string) Row { return Row{{"", text}} }
-
-// Clean drops the control characters of a text from outside, and the characters that change how
-// others are shown.
-func Clean(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return -1
-	}, text)
-}
 
 // Draw returns the sequences that draw rows over the last frame. The last row of the screen stays
 // free: some terminals scroll after it.

@@ -24,12 +24,6 @@ func TestFilesAreNoTerminals(t *testing.T) {
 	}
 }
 
-func TestClean(t *testing.T) {
-	if got := Clean("\x1b[31mäb\u202e\nü\x9b2J"); got != "[31mäbü\ufffd2J" {
-		t.Errorf("%q", got)
-	}
-}
-
 func TestDrawKeepsTheLastRowFree(t *testing.T) {
 	frame := []Row{{In(Bold, "ab"), In("", "cd")}, Plain("x"), Plain("y")}
 	if got, want := Draw(frame, 3, 3, true), "\x1b[H\x1b[K\x1b[1mab\x1b[0mc\r\n\x1b[Kx\x1b[J"; got != want {
