@@ -9,27 +9,35 @@ import (
 // statePrefix begins the keys of saved states, which no member reads.
 const statePrefix = "state."
 
-// longestState is the size of the longest value.
-const longestState = 1024
+// longestState is the size of the longest state. A set of 1,000 keys has less.
+const longestState = 512 << 10
 
-// SaveState keeps the state of a limiter in the store: what [weir.Limiter.Save] returned, for the
-// limiters of that name in other processes and later. The last one to write counts. The state of a
-// set of more than a few keys does not fit into a store.
+// SaveState keeps a state in the store: what [weir.Limiter.Save] or [bulkhead.Set.Save] returned,
+// for the limiters or sets of that name in other processes and later. The last one to write counts.
+// The state of a set has up to 400 KB, so it is enough that the member saves it that leads.
 //
 // An error about the name or the size matches [weir.ErrConfig]; the others come from the store.
 func SaveState(ctx context.Context, s Store, name string, state []byte) error {
 	ctx = cmp.Or(ctx, context.Background())
+	if err := checkState(name, state); err != nil {
+		return err
+	}
+	return s.Write(ctx, Write{Key: statePrefix + name, Value: state})
+}
+
+func checkState(name string, state []byte) error {
 	switch {
 	case name == "" || !isID(name):
 		return invalid("the name of the state is %q: want 1 to 64 bytes of a to z, 0 to 9 and hyphens", name)
 	case len(state) == 0 || len(state) > longestState:
 		return invalid("the state of %s has %d bytes: want 1 to %d", name, len(state), longestState)
 	}
-	return s.Write(ctx, Write{Key: statePrefix + name, Value: state})
+	return nil
 }
 
 // LoadState returns the state that [SaveState] kept, or nil if there is none.
-// [weir.Limiter.Restore] takes it. It gives up when ctx ends.
+// [weir.Limiter.Restore] or [bulkhead.Set.Restore] takes it. It gives up when ctx ends. Errors are
+// as of SaveState.
 func LoadState(ctx context.Context, s Store, name string) (state []byte, err error) {
 	ctx = cmp.Or(ctx, context.Background())
 	within, stop := context.WithCancelCause(ctx)
@@ -42,10 +50,13 @@ func LoadState(ctx context.Context, s Store, name string) (state []byte, err err
 			stop(errRead)
 		}
 	})
-	if errors.Is(context.Cause(within), errRead) {
-		return state, nil
+	switch {
+	case !errors.Is(context.Cause(within), errRead):
+		return nil, err
+	case state == nil:
+		return nil, nil
 	}
-	return nil, err
+	return state, checkState(name, state)
 }
 
 // errRead ends a watch that has shown all entries.

@@ -17,7 +17,7 @@ func TestBadStates(t *testing.T) {
 		{"", "{}", `the name of the state is ""`},
 		{"a.b", "{}", `the name of the state is "a.b"`},
 		{"a", "", "the state of a has 0 bytes"},
-		{"a", strings.Repeat("x", 1025), "the state of a has 1025 bytes"},
+		{"a", strings.Repeat("x", 512<<10+1), "the state of a has 524289 bytes"},
 	} {
 		err := fleet.SaveState(t.Context(), store, c.name, []byte(c.state))
 		if !errors.Is(err, weir.ErrConfig) || !strings.Contains(err.Error(), c.want) {

@@ -12,23 +12,23 @@ type Store interface {
 	Write(ctx context.Context, w Write) error
 
 	// Watch calls see with each entry of a key, and of the keys that begin with it and a dot; of
-	// all keys if it is empty. Then it calls see with the zero Entry, and from then on with each
-	// change, or at least the newest. It calls see from one goroutine, and returns when ctx ends or
-	// the store fails.
+	// all keys but those that begin with "state." if it is empty. Then it calls see with the zero
+	// Entry, and from then on with each change, or at least the newest. It calls see from one
+	// goroutine, and returns when ctx ends or the store fails.
 	Watch(ctx context.Context, key string, see func(Entry)) error
 }
 
 // An Entry is a value in a store. A nil Value means that the key has none.
 type Entry struct {
 	Key   string // empty in the zero Entry
-	Value []byte // up to 1 KiB
+	Value []byte // up to 1 KiB; up to 512 KiB if the key begins with "state."
 	Rev   uint64 // above 0; another one after each write of the key
 }
 
 // A Write is a new value for a key; a nil Value deletes the key.
 type Write struct {
 	Key   string // up to 80 bytes of a to z, 0 to 9, dots and hyphens
-	Value []byte // up to 1 KiB
+	Value []byte // as long as that of an Entry
 	Swap  bool   // apply it only if the key has the revision Rev, or no value if Rev is 0
 	Rev   uint64 // see Swap
 }

@@ -123,7 +123,9 @@ func (s *Store) Watch(ctx context.Context, key string, see func(fleet.Entry)) er
 			if !ok {
 				return errWatch
 			}
-			see(entryOf(e))
+			if e == nil || key != "" || !strings.HasPrefix(e.Key(), "state.") {
+				see(entryOf(e))
+			}
 		}
 	}
 }

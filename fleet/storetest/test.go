@@ -25,6 +25,8 @@ func Test(t *testing.T, open func(t *testing.T) fleet.Store) {
 		"one of many swaps applies":         races,
 		"many keys":                         many,
 		"a saved state":                     saves,
+		"a state of a set":                  savesSet,
+		"states that are none":              refuses,
 		"members learn together":            learns,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, open(t)) })
@@ -191,17 +193,4 @@ func many(t *testing.T, s fleet.Store) {
 	}
 	v := follow(t, s, "want")
 	v.await(t, "all keys are there", func() bool { return len(v.entries) == keys })
-}
-
-func saves(t *testing.T, s fleet.Store) {
-	for _, want := range []string{"", "{1}", "{2}"} {
-		if want != "" {
-			if err := fleet.SaveState(t.Context(), s, "search", []byte(want)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if got, err := fleet.LoadState(t.Context(), s, "search"); err != nil || string(got) != want {
-			t.Errorf("the state is %q, %v: want %q", got, err, want)
-		}
-	}
 }

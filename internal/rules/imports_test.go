@@ -54,7 +54,7 @@ var mayImport = map[string]string{
 
 	"fleet":           ". bulkhead internal/lease internal/wire law",
 	"fleet/pgfleet":   ". fleet",
-	"fleet/storetest": "fleet . law",
+	"fleet/storetest": "fleet . bulkhead law",
 	"fleet/natsfleet": ". fleet",
 
 	"bulk": ". internal/isolate internal/settings memory throttle",
