@@ -28,7 +28,6 @@ func columns() []section {
 		{"weir sim suite: a line for each law, and with --regimes for each regime and law", explanations(summaryColumns)},
 		{"weir sim run and trace with --every: a line for each moment", explanations(momentColumns)},
 		{"weir sim trace with --choose: a line for each law, the best first", explanations(choiceColumns)},
-		{"weir sim tune: a line for each setting of the law, the best first", tuningExplanations()},
 	}
 	for part := range strings.SplitSeq(helpText("columns.txt"), "\n\n") {
 		title, lines, _ := strings.Cut(part, "\n")
@@ -48,15 +47,4 @@ func printColumns(out io.Writer, _ *kong.Node) {
 		fmt.Fprintf(out, "\n%s\n\n", s.title)
 		define(out, s.columns)
 	}
-}
-
-// tuningExplanations refer to the explanations for weir sim suite.
-func tuningExplanations() []definition {
-	list := []definition{{"law", "the law with the setting"}, {"mean %", "these columns are those of weir sim suite"}}
-	for _, c := range summaryColumns {
-		if c.in&byTuning != 0 || c.in == 0 && c.head != "law" && c.head != "mean %" {
-			list = append(list, definition{c.head, "see mean %"})
-		}
-	}
-	return list
 }

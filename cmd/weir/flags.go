@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"path/filepath"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -68,7 +67,6 @@ func mappers() []kong.Option {
 		typed(checked(asIs[path], func(p path) bool { return strings.HasPrefix(string(p), "/") }, "a path such as /healthz")),
 		typed(law.Parse),
 		typed(parseFactors),
-		typed(parseVariable),
 		typed(parseQueue),
 		typed(parseDelimiter),
 	}
@@ -143,21 +141,6 @@ func parseFactors(text string) (list factors, err error) {
 		list = append(list, v)
 	}
 	return list, nil
-}
-
-// A variable is a setting of a law and the values to try.
-type variable struct {
-	name   string
-	values []string
-}
-
-func parseVariable(text string) (v variable, err error) {
-	name, values, found := strings.Cut(text, "=")
-	v = variable{strings.TrimSpace(name), strings.Split(values, ",")}
-	if !found || v.name == "" || slices.Contains(v.values, "") {
-		err = fmt.Errorf("%q: want a setting and its values, such as alpha=0.1,0.3,0.5", text)
-	}
-	return v, err
 }
 
 type delimiter rune

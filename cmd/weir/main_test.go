@@ -46,7 +46,7 @@ func TestBadInput(t *testing.T) {
 		{args: []string{"--to", "http://h"}, want: `unknown flag --to: it belongs to weir proxy`},
 		{args: []string{"sim", "--bogus"}, want: `unknown flag --bogus: see weir sim --help`},
 		{args: []string{"sim", "kata", "--plot", "x.svg"}, want: `unexpected argument kata: did you mean weir sim run kata?`},
-		{args: []string{"sim", "bogus"}, want: `unexpected argument bogus: want list, run, suite, trace, tune or serve`},
+		{args: []string{"sim", "bogus"}, want: `unexpected argument bogus: want list, run, suite, trace or serve`},
 		{args: []string{"--versiom"}, want: `unknown flag --versiom, did you mean "--version"?`},
 
 		{args: []string{"proxy", "--to", "http://"}, want: `--to: "http://": want a URL such as http://127.0.0.1:9000`},

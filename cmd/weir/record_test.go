@@ -140,8 +140,8 @@ func TestWrongRecordingsAreRefusedWithTheLine(t *testing.T) {
 func TestRecordingIsATrace(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a.jsonl")
 	written(t, file, tape)
-	out := output(t, "sim", "trace", file, "--limiter", "a", "--workers", "4", "--slo", "300ms", "--csv")
-	if !strings.Contains(out, "\na,setpoint,") {
+	out := output(t, "sim", "trace", file, "--limiter", "a", "--workers", "4", "--slo", "300ms", "--json")
+	if !strings.Contains(out, `"scenario":"a","law":"setpoint"`) {
 		t.Errorf("ran\n%s", out)
 	}
 	csv := filepath.Join(t.TempDir(), "a.csv")

@@ -25,7 +25,6 @@ type simCommand struct {
 	Run   simRunCommand   `cmd:"" help:"Run laws on scenarios."`
 	Suite simSuiteCommand `cmd:"" help:"Run laws on the named suite or on random systems, and sum up."`
 	Trace simTraceCommand `cmd:"" help:"Run laws on requests that were recorded."`
-	Tune  simTuneCommand  `cmd:"" help:"Search the settings of a law, and say what they would gain."`
 	Serve simServeCommand `cmd:"" help:"Bend a server with sliders, in a browser: the playground of the site, without a network."`
 }
 
@@ -47,19 +46,8 @@ func (f lawFlags) jobs(scenarios []sim.Scenario) []simulate.Job {
 }
 
 type outputFlags struct {
-	JSON bool   `name:"json" xor:"form" help:"Print one JSON object a line for each law and seed."`
-	CSV  bool   `name:"csv" xor:"form" help:"Print the same as CSV."`
+	JSON bool   `name:"json" help:"Print one JSON object a line for each law and seed."`
 	Plot string `type:"plot" placeholder:"FILE" help:"Draw it to this file too, as SVG, which browsers show."`
-}
-
-func (f outputFlags) form() form {
-	switch {
-	case f.JSON:
-		return asJSON
-	case f.CSV:
-		return asCSV
-	}
-	return asTable
 }
 
 // report runs the jobs, reports their outcomes, and draws the chart if there is a file for it.
@@ -127,7 +115,7 @@ func (c simRunCommand) Run(ctx context.Context, s streams) error {
 		}
 		scenarios[i] = scenario
 	}
-	return c.run(ctx, s, scenarios, c.lawFlags, c.outputFlags, newScores(s.out, c.form(), noSummary))
+	return c.run(ctx, s, scenarios, c.lawFlags, c.outputFlags, newScores(s.out, c.JSON, noSummary))
 }
 
 // run prints and draws the results of run and trace. With Every, it prints a time series
@@ -152,7 +140,7 @@ func (f seriesFlags) run(ctx context.Context, s streams, scenarios []sim.Scenari
 		jobs[i].Unscored = f.Every > 0 && output.Plot == ""
 	}
 	if f.Every > 0 {
-		r = &series{linePrinter{out: s.out, form: output.form()}}
+		r = &series{out: s.out, json: output.JSON}
 	}
 	first := &firstSeed{reporter: r, seed: laws.Seed}
 	return output.report(ctx, s, jobs, first, func() (*chart.Chart, error) { return simulate.ChartRun(first.outcomes, f.Panel...) })
@@ -199,7 +187,7 @@ func (c simSuiteCommand) Run(ctx context.Context, s streams) error {
 	if c.Summary {
 		shown = summaryOnly
 	}
-	r := newScores(s.out, c.form(), shown)
+	r := newScores(s.out, c.JSON, shown)
 	r.regimes = c.Regimes || c.Harm > 0 || c.Shared > 0 || c.Pushback > 0
 	others, err := simulate.ReadScores(c.With)
 	if err != nil {

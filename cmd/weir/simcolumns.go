@@ -25,7 +25,6 @@ type tables uint8
 const (
 	byLaw tables = 1 << iota
 	byRegime
-	byTuning
 )
 
 // features are properties of outcomes that not all of them have.
@@ -108,11 +107,11 @@ var summaryColumns = []column[summary]{
 	{"uncapped %", byLaw, queued, func(s summary) string { return tenths(s.Uncapped) }, "the mean of uncapped %"},
 	{"p10", byLaw | byRegime, 0, func(s summary) string { return tenths(s.Tenth) }, "goodput % of the scenario below which a tenth of them are"},
 	{"worst", 0, 0, func(s summary) string { return tenths(s.Worst) }, "goodput % of the worst scenario"},
-	{"worst phase", byLaw | byTuning, 0, func(s summary) string { return tenths(s.WorstPhase) }, "goodput % of the worst phase, the mean over scenarios"},
+	{"worst phase", byLaw, 0, func(s summary) string { return tenths(s.WorstPhase) }, "goodput % of the worst phase, the mean over scenarios"},
 	{"worst seed/mean", byLaw, 0, func(s summary) string { return hundredths(s.Steady) }, "worst seed over goodput %, in the scenario where that is least"},
-	{"p99x median", byLaw | byTuning, 0, func(s summary) string { return hundredths(s.P99Ratio) }, "the median of p99x"},
-	{"conv s", byLaw | byTuning, 0, func(s summary) string { return tenths(s.Convergence) }, "the mean of conv s above, as are cv, false %, pushed %, late % and jain"},
-	{"cv", byLaw | byTuning, 0, func(s summary) string { return hundredths(s.LimitCV) }, "see conv s"},
+	{"p99x median", byLaw, 0, func(s summary) string { return hundredths(s.P99Ratio) }, "the median of p99x"},
+	{"conv s", byLaw, 0, func(s summary) string { return tenths(s.Convergence) }, "the mean of conv s above, as are cv, false %, pushed %, late % and jain"},
+	{"cv", byLaw, 0, func(s summary) string { return hundredths(s.LimitCV) }, "see conv s"},
 	{"false %", 0, 0, func(s summary) string { return hundredths(100 * s.FalseRefused) }, "see conv s"},
 	{"pushed %", 0, pushed, func(s summary) string { return hundredths(100 * s.Pushed) }, "see conv s"},
 	{"late %", 0, 0, func(s summary) string { return hundredths(100 * s.Late) }, "see conv s"},

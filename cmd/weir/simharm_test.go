@@ -1,11 +1,11 @@
 package main
 
 import (
-	"encoding/csv"
-	"reflect"
+	"encoding/json"
 	"strings"
 	"testing"
 
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/internal/suites"
 )
 
@@ -16,28 +16,17 @@ func TestSimHarm(t *testing.T) {
 	if again := output(t, args...); again != out {
 		t.Errorf("with the cache:\n%s\n%s", again, out)
 	}
-	rows, err := csv.NewReader(strings.NewReader(output(t, append(args, "--csv", "--summary")...))).ReadAll()
-	if err != nil || len(rows) != 1+2+2*2 || len(rows[1]) != len(fieldNames(reflect.TypeFor[summary]())) {
-		t.Fatalf("%v, %v", rows, err)
+	type line struct {
+		Regime string
+		Worst  *float64 `json:"harm_worst_pct"`
 	}
-	worst := columnOf(t, rows, "harm_worst_pct")
-	if regimes := columnOf(t, rows, "regime"); regimes[0] != "" || regimes[2] != suites.Harm(544).Regime || worst[1] == "" {
-		t.Errorf("regimes %v, worst %v", regimes, worst)
+	var lines []line
+	for text := range strings.Lines(output(t, append(args, "--json", "--summary")...)) {
+		var l line
+		must.Do(t, json.Unmarshal([]byte(text), &l))
+		lines = append(lines, l)
 	}
-}
-
-// columnOf returns the column with a heading.
-func columnOf(t *testing.T, rows [][]string, name string) (fields []string) {
-	t.Helper()
-	for i, heading := range rows[0] {
-		for _, row := range rows[1:] {
-			if heading == name {
-				fields = append(fields, row[i])
-			}
-		}
+	if len(lines) != 2+2*2 || lines[0].Regime != "" || lines[2].Regime != suites.Harm(544).Regime || lines[1].Worst == nil {
+		t.Errorf("%+v", lines)
 	}
-	if fields == nil {
-		t.Fatalf("no column %s in %v", name, rows[0])
-	}
-	return fields
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 
@@ -15,8 +16,8 @@ type reporter interface {
 }
 
 type scores struct {
-	linePrinter
-
+	out     io.Writer
+	json    bool
 	parts   parts
 	regimes bool // sums up each regime too
 	has     features
@@ -32,8 +33,8 @@ const (
 	summaryOnly
 )
 
-func newScores(out io.Writer, form form, parts parts) *scores {
-	return &scores{linePrinter: linePrinter{out: out, form: form}, parts: parts}
+func newScores(out io.Writer, json bool, parts parts) *scores {
+	return &scores{out: out, json: json, parts: parts}
 }
 
 func (r *scores) add(o simulate.Outcome) error {
@@ -52,20 +53,17 @@ func (r *scores) add(o simulate.Outcome) error {
 			r.has |= pushed
 		}
 	}
-	switch {
-	case r.parts == summaryOnly || r.form == asTable:
+	if r.parts == summaryOnly || !r.json {
 		return nil
-	case r.form == asCSV:
-		return printLines(&r.linePrinter, csvScores(o.Scores))
 	}
-	return printLines(&r.linePrinter, o.Scores)
+	return printLines(r.out, o.Scores)
 }
 
 func (r *scores) end() error {
 	switch {
 	case r.parts == summaryOnly:
 		return r.sumUp()
-	case r.form != asTable:
+	case r.json:
 		return nil
 	}
 	err := tableOf(cellColumns, 2, 0, r.has, r.cells.List()).write(r.out)
@@ -83,12 +81,22 @@ func (r *scores) sumUp() error {
 	if r.regimes {
 		regimes = r.cells.Regimes()
 	}
-	if r.form != asTable {
-		return printLines(&r.linePrinter, append(summaries, regimes...))
+	if r.json {
+		return printLines(r.out, append(summaries, regimes...))
 	}
 	if err := tableOf(summaryColumns, 1, byLaw, r.has, summaries).write(r.out); err != nil || regimes == nil {
 		return err
 	}
 	fmt.Fprintln(r.out)
 	return tableOf(summaryColumns, 2, byRegime, r.has, regimes).write(r.out)
+}
+
+// printLines prints one JSON object a line.
+func printLines[T any](out io.Writer, list []T) error {
+	for _, line := range list {
+		if err := json.NewEncoder(out).Encode(line); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/weir-go/weir/cmd/weir/internal/simulate"
@@ -45,7 +46,11 @@ func moments(r *sim.Result, every time.Duration) []moment {
 }
 
 // series reports figures over time.
-type series struct{ linePrinter }
+type series struct {
+	out   io.Writer
+	json  bool
+	begun bool
+}
 
 func (r *series) add(o simulate.Outcome) error {
 	for _, result := range o.Results {
@@ -58,14 +63,14 @@ func (r *series) add(o simulate.Outcome) error {
 
 func (r *series) result(list []moment) error {
 	switch {
-	case r.form != asTable:
-		return printLines(&r.linePrinter, list)
+	case r.json:
+		return printLines(r.out, list)
 	case len(list) == 0:
 		return nil
-	case r.headed:
+	case r.begun:
 		fmt.Fprintln(r.out)
 	}
-	r.headed = true
+	r.begun = true
 	fmt.Fprintf(r.out, "%s, %s, seed %d\n", list[0].Scenario, list[0].Law, list[0].Seed)
 	return tableOf(momentColumns, 0, 0, 0, list).write(r.out)
 }

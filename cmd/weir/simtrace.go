@@ -107,13 +107,13 @@ func (c simTraceCommand) Run(ctx context.Context, s streams) error {
 	if err := errors.Join(wrong...); err != nil {
 		return usageError{err}
 	}
-	var report reporter = newScores(s.out, c.form(), noSummary)
+	var report reporter = newScores(s.out, c.JSON, noSummary)
 	if c.Choose {
 		if c.Every > 0 {
 			return usageError{errors.New("--choose: goes by scores, of which --every prints none: want one of them")}
 		}
 		c.Law = contenders(c.Law, scenarios[0].SLO)
-		if c.form() == asTable {
+		if !c.JSON {
 			report = &choice{out: s.out}
 		}
 	}

@@ -123,12 +123,6 @@ func TestChosen(t *testing.T) {
 	}
 }
 
-func TestSimTuneOfLog(t *testing.T) {
-	race.Skip(t, simulates)
-	out := output(t, strings.Fields("sim tune testdata/logs/caddy.jsonl --arrival ts --service duration --time-is end --workers 4 --slo 500ms --load 0.7,1.5 --law fixed(limit=1) --vary limit=4 --seeds 1")...)
-	contains(t, out, "fixed(limit=4)", "fixed(limit=1)", "With seeds 2 to 2")
-}
-
 func TestSimTraceBadInput(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, text string) string { return written(t, filepath.Join(dir, name), text) }

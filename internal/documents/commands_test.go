@@ -31,7 +31,7 @@ var (
 
 	ourPrograms  = regexp.MustCompile(`(^|[ (])(?:scripts/all )?(?:go run \./(?:\w+/)+([\w-]+)|\./(weir)\b)`)
 	weirCommand  = regexp.MustCompile(`^weir `)
-	onlyName     = regexp.MustCompile(`^weir( proxy.*| check| demo( [a-z]+)?| work| enqueue| jobs| record| replay| sim( run| suite| trace| tune)?)?$`)
+	onlyName     = regexp.MustCompile(`^weir( proxy.*| check| demo( [a-z]+)?| work| enqueue| jobs| record| replay| sim( run| suite| trace)?)?$`)
 	elidedWords  = regexp.MustCompile(` \.\.\.$`)
 	unended      = regexp.MustCompile(` \.\.\. |\[| --[a-z-]+$| [A-Z]+$`)
 	startsServer = regexp.MustCompile(`^weir proxy .*--(to|config) `)
