@@ -17,6 +17,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/weir-go/weir/internal/pipe"
 )
@@ -43,6 +44,7 @@ type config struct {
 	name, store, credentials            string
 	authorities, certificate, key, host string
 	replicas                            int
+	refresh                             time.Duration
 }
 
 func run(args []string, in io.Reader, out, help io.Writer) error {
@@ -57,6 +59,7 @@ func run(args []string, in io.Reader, out, help io.Writer) error {
 	flags.StringVar(&c.key, "key", "", "file of its key")
 	flags.StringVar(&c.host, "server-name", "", "name that the certificate of NATS must have")
 	flags.IntVar(&c.replicas, "replicas", 1, "on how many servers of NATS the entries are kept")
+	flags.DurationVar(&c.refresh, "refresh", time.Second, "how often a member speaks: rows of PostgreSQL are read four times as often")
 	err := flags.Parse(args)
 	switch {
 	case errors.Is(err, flag.ErrHelp):

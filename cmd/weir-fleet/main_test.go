@@ -125,9 +125,10 @@ func TestCertificates(t *testing.T) {
 func TestNoServer(t *testing.T) {
 	for store, want := range map[string]string{
 		"nats://127.0.0.1:1":                             "cannot connect to nats://127.0.0.1:1: nats: no servers available",
+		"postgres://me@127.0.0.1:1/weir -refresh 1ms":    "Refresh is 1ms: want 50ms",
 		"postgres://me@127.0.0.1:1/weir?sslmode=disable": "cannot make the table weir_fleet: failed to connect to `user=me database=weir`",
 	} {
-		err := open(t, "-name", "shop", "-store", store).Watch(t.Context(), "", func(fleet.Entry) {})
+		err := open(t, append([]string{"-name", "shop", "-store"}, strings.Fields(store)...)...).Watch(t.Context(), "", func(fleet.Entry) {})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}

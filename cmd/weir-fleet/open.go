@@ -49,7 +49,7 @@ func (c config) postgres() (opener, error) {
 	}))
 	db.SetMaxOpenConns(connections)
 	return func(ctx context.Context) (fleet.Store, error) {
-		return pgfleet.New(ctx, db, pgfleet.Config{Fleet: c.name})
+		return pgfleet.New(ctx, db, pgfleet.Config{Fleet: c.name, Refresh: c.refresh})
 	}, nil
 }
 

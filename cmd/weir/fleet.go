@@ -48,7 +48,7 @@ func startFleetStore(c *config.Fleet, log *slog.Logger, stderr io.Writer) (store
 }
 
 func fleetArgs(c *config.Fleet) []string {
-	args := []string{"-name", c.Name, "-store", c.Store, "-replicas", strconv.Itoa(c.Replicas)}
+	args := []string{"-name", c.Name, "-store", c.Store, "-replicas", strconv.Itoa(c.Replicas), "-refresh", c.Refresh.String()}
 	for _, flag := range [][2]string{
 		{"-credentials", c.Credentials}, {"-ca", c.TLS.CA}, {"-certificate", c.TLS.Certificate}, {"-key", c.TLS.Key}, {"-server-name", c.TLS.ServerName},
 	} {

@@ -54,7 +54,7 @@ func TestCompanionIsStartedAgain(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
-	want := "-name shop -store nats://127.0.0.1:1 -replicas 1 -credentials " + os.Args[0] + " -server-name nats"
+	want := "-name shop -store nats://127.0.0.1:1 -replicas 1 -refresh 1s -credentials " + os.Args[0] + " -server-name nats"
 	if got := lines(); len(got) != 3 || got[0] != want || got[1] != want || got[2] != "ended" {
 		t.Errorf("the companion says %q", got)
 	}

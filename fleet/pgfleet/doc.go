@@ -9,8 +9,8 @@
 //
 // # Cost
 //
-// A member makes one or two small writes a second, and reads the entries of its watches several
-// times a second: two rows, and all rows of the fleet on the member that allocates.
+// A member makes one or two small writes in a refresh, and reads the entries of its watches four
+// times: two rows, and all rows of the fleet on the member that allocates.
 //
 // It polls and does not LISTEN: database/sql has no call that waits for a notification, a failover
 // or a pooler between transactions loses notifications, and the poll would have to stay for these.

@@ -18,8 +18,9 @@ type Config struct {
 	// Fleet names the fleet: several may use one table. Up to 63 bytes, not empty.
 	Fleet string
 
-	// Poll is how often a watch reads its entries. Defaults to 250 ms; from 10 ms to 10 s.
-	Poll time.Duration
+	// Refresh is that of the members: a watch reads its entries four times as often. Defaults to
+	// 1 s, as theirs; from 50 ms to 1 minute.
+	Refresh time.Duration
 
 	// ReadOnly leaves the schema alone, for roles that may not create tables. [Schema] has to be
 	// there.
@@ -47,12 +48,12 @@ type Store struct {
 // [weir.ErrConfig]; the others come from the database.
 func New(ctx context.Context, db *sql.DB, c Config) (*Store, error) {
 	ctx = cmp.Or(ctx, context.Background())
-	c.Poll = cmp.Or(c.Poll, 250*time.Millisecond)
+	c.Refresh = cmp.Or(c.Refresh, time.Second)
 	switch {
 	case c.Fleet == "" || len(c.Fleet) > 63:
 		return nil, fmt.Errorf("%w: pgfleet: Fleet is %q: want 1 to 63 bytes", weir.ErrConfig, c.Fleet)
-	case c.Poll < 10*time.Millisecond || c.Poll > 10*time.Second:
-		return nil, fmt.Errorf("%w: pgfleet: Poll is %v: want 10ms to 10s", weir.ErrConfig, c.Poll)
+	case c.Refresh < 50*time.Millisecond || c.Refresh > time.Minute:
+		return nil, fmt.Errorf("%w: pgfleet: Refresh is %v: want 50ms to 1m", weir.ErrConfig, c.Refresh)
 	}
 	if !c.ReadOnly {
 		if err := create(ctx, db); err != nil {
@@ -110,7 +111,7 @@ func (s *Store) Write(ctx context.Context, w fleet.Write) error {
 func (s *Store) Watch(ctx context.Context, key string, see func(fleet.Entry)) error {
 	ctx = cmp.Or(ctx, context.Background())
 	var seen fleet.Changes
-	poll := time.NewTicker(s.conf.Poll)
+	poll := time.NewTicker(s.conf.Refresh / 4)
 	defer poll.Stop()
 	for {
 		entries, err := s.read(ctx, key)

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"io"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -18,14 +19,51 @@ import (
 // TestFleet of internal/dbtest runs the store on a real server.
 func TestConfig(t *testing.T) {
 	for want, c := range map[string]pgfleet.Config{
-		`Fleet is ""`: {},
-		"Poll is 1ms": {Fleet: "search", Poll: time.Millisecond},
-		"Poll is 1m":  {Fleet: "search", Poll: time.Minute},
+		`Fleet is ""`:    {},
+		"Refresh is 1ms": {Fleet: "search", Refresh: time.Millisecond},
+		"Refresh is 1h":  {Fleet: "search", Refresh: time.Hour},
 	} {
 		if _, err := pgfleet.New(t.Context(), nil, c); !errors.Is(err, weir.ErrConfig) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
+}
+
+// A watch reads four times in a refresh.
+func TestPolls(t *testing.T) {
+	for refresh, want := range map[time.Duration]int{0: 41, 200 * time.Millisecond: 201, time.Minute: 1} {
+		synctest.Test(t, func(t *testing.T) {
+			server := &empty{}
+			db := sql.OpenDB(server)
+			defer db.Close()
+			store, err := pgfleet.New(t.Context(), db, pgfleet.Config{Fleet: "search", Refresh: refresh, ReadOnly: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, stop := context.WithTimeout(t.Context(), 10*time.Second+time.Millisecond)
+			defer stop()
+			if err := store.Watch(ctx, "", func(fleet.Entry) {}); !errors.Is(err, context.DeadlineExceeded) || server.reads != want {
+				t.Errorf("%v, and %d reads in 10 s of a refresh of %v: want %d", err, server.reads, refresh, want)
+			}
+		})
+	}
+}
+
+// empty is a server without rows.
+type empty struct {
+	driver.Conn
+	reads int
+}
+
+func (e *empty) Connect(context.Context) (driver.Conn, error) { return e, nil }
+func (*empty) Driver() driver.Driver                          { return nil }
+func (*empty) Close() error                                   { return nil }
+func (*empty) Columns() []string                              { return nil }
+func (*empty) Next([]driver.Value) error                      { return io.EOF }
+
+func (e *empty) QueryContext(context.Context, string, []driver.NamedValue) (driver.Rows, error) {
+	e.reads++
+	return e, nil
 }
 
 // A watch ends when a server does not answer, so that a member can begin it anew.

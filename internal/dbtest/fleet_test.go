@@ -28,7 +28,7 @@ func TestFleet(t *testing.T) {
 	open := func(t *testing.T) fleet.Store {
 		stores++
 		store, err := pgfleet.New(t.Context(), OpenPostgres(t, s, "weir"), pgfleet.Config{
-			Fleet: fmt.Sprintf("fleet_%d%%", stores), Poll: 20 * time.Millisecond,
+			Fleet: fmt.Sprintf("fleet_%d%%", stores), Refresh: 100 * time.Millisecond,
 		})
 		if err != nil {
 			t.Fatal(err)
