@@ -11,10 +11,9 @@ type checkCommand struct {
 	File string `arg:"" help:"Configuration of the proxy, such as weir.yaml."`
 }
 
-// Run checks the file as the proxy would read it, including the environment variables that
-// override its settings.
-func (c checkCommand) Run(s streams, env environ) error {
-	checked, err := config.Load(c.File, env)
+// Run checks the file as the proxy would read it.
+func (c checkCommand) Run(s streams) error {
+	checked, err := config.Load(c.File)
 	if err != nil {
 		return usageError{err}
 	}

@@ -16,13 +16,6 @@ func TestCheckCountsWhatThereIs(t *testing.T) {
 	}
 }
 
-func TestCheckHearsTheEnvironment(t *testing.T) {
-	status, printed, said := ran(t, environmentOf("WEIR__LOG__FORMAT=xml"), "check", "internal/config/testdata/good/small.yaml")
-	if status != 2 || printed != "" || said != "weir: WEIR__LOG__FORMAT: log.format is \"xml\": want auto, text or json\n" {
-		t.Errorf("status %d, stdout %q, stderr %q", status, printed, said)
-	}
-}
-
 func TestSchemaIsJSON(t *testing.T) {
 	var schema struct{ Title string }
 	if err := json.Unmarshal([]byte(output(t, "schema")), &schema); err != nil || schema.Title != "The file of weir proxy" {

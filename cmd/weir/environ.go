@@ -25,8 +25,7 @@ func (e environ) get(name string) string {
 	return ""
 }
 
-// prefix begins weir's variables. The variables for the proxy's file have a second
-// underscore.
+// prefix begins weir's variables.
 const prefix = "WEIR_"
 
 // variableOf names the variable that sets a flag. It is empty for a flag that only prints
@@ -64,10 +63,9 @@ func variables(root *kong.Node) map[string][]string {
 	return found
 }
 
-// notFlags matches variables that set no flag of weir: the variables of the proxy's file,
-// which are checked with the file; the variables that Kubernetes sets for a service named
-// weir; the variables of a job that runs weir; and the variables of weir's tests.
-var notFlags = regexp.MustCompile(`^WEIR_(_.*|JOB_.*|(.*_)?SERVICE_HOST|(.*_)?SERVICE_PORT(_.*)?|(.*_)?PORT(_\d+_.*)?|TESTS|TRIALS)$`)
+// notFlags matches variables that set no flag of weir: those that Kubernetes sets for a service
+// named weir; the variables of a job that runs weir; and the variables of weir's tests.
+var notFlags = regexp.MustCompile(`^WEIR_(JOB_.*|(.*_)?SERVICE_HOST|(.*_)?SERVICE_PORT(_.*)?|(.*_)?PORT(_\d+_.*)?|TESTS|TRIALS)$`)
 
 // unknown complains of variables that have weir's prefix and set nothing. They are no errors,
 // because they may be meant for a newer version.

@@ -7,7 +7,7 @@ import (
 
 func TestVariablesThatSetNothingAreReported(t *testing.T) {
 	env := environ{
-		"HOME=/", "WEIR_QUEUE=3", "WEIR_QUEUE_TIMOUT=1s", "WEIR_NOTHING=", "WEIR_HELP=1", "WEIR__LOG__FORMAT=json", "WEIR_TESTS=all",
+		"HOME=/", "WEIR_QUEUE=3", "WEIR_QUEUE_TIMOUT=1s", "WEIR_NOTHING=", "WEIR_HELP=1", "WEIR_TESTS=all",
 		// set by Kubernetes beside services named weir and weir-admin
 		"WEIR_SERVICE_HOST=10.0.0.1", "WEIR_JOB_ID=7", "WEIR_SERVICE_PORT=80", "WEIR_SERVICE_PORT_HTTP=80", "WEIR_PORT=tcp://10.0.0.1:80",
 		"WEIR_PORT_80_TCP=tcp://10.0.0.1:80", "WEIR_PORT_80_TCP_ADDR=10.0.0.1", "WEIR_ADMIN_SERVICE_HOST=10.0.0.1", "WEIR_ADMIN_PORT_80_TCP_PROTO=tcp",

@@ -15,8 +15,7 @@
 //	weir help                               the commands and the other help topics
 //
 // Every flag can also be set through the environment: --queue-timeout is WEIR_QUEUE_TIMEOUT.
-// So can every setting of the file: docs/proxy-config.md. weir help columns, environment and
-// exit-codes explain its tables, variables and exit codes.
+// weir help columns, environment and exit-codes explain its tables, variables and exit codes.
 package main
 
 import (

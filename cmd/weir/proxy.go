@@ -42,7 +42,7 @@ type proxyCommand struct {
 // Run serves until ctx ends, then waits for the requests in flight.
 func (c proxyCommand) Run(ctx context.Context, command *kong.Context, s streams, env environ) error {
 	s = s.unwatched()
-	settings, read, err := c.settings(command, env)
+	settings, read, err := c.settings(command)
 	if err != nil {
 		return usageError{err}
 	}
@@ -71,13 +71,13 @@ func (c proxyCommand) Run(ctx context.Context, command *kong.Context, s streams,
 
 // settings returns the proxy's configuration, and a function that reads it again if it is in
 // a file.
-func (c proxyCommand) settings(command *kong.Context, env environ) (settings *config.Config, read func() (*config.Config, error), err error) {
+func (c proxyCommand) settings(command *kong.Context) (settings *config.Config, read func() (*config.Config, error), err error) {
 	switch given := givenFlags(command); {
 	case c.Config != "" && len(given) > 1:
 		given = slices.DeleteFunc(given, func(flag string) bool { return flag == "--config" })
 		return nil, nil, fmt.Errorf("%s beside --config: want it in %s", strings.Join(given, ", "), c.Config)
 	case c.Config != "":
-		read = func() (*config.Config, error) { return config.Load(c.Config, env) }
+		read = func() (*config.Config, error) { return config.Load(c.Config) }
 		settings, err = read()
 		return settings, read, err
 	case c.To == nil:

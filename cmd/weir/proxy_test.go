@@ -24,7 +24,7 @@ func TestFlagsAreSettings(t *testing.T) {
 		"--header-timeout 1s --body-timeout 2s --idle-timeout 3s --grace 4s")
 	parser := must.Have(newParser(environmentOf(""), io.Discard, io.Discard, func(int) {}))(t)
 	command := must.Have(parser.Parse(args))(t)
-	got, _, err := command.Selected().Target.Interface().(proxyCommand).settings(command, nil)
+	got, _, err := command.Selected().Target.Interface().(proxyCommand).settings(command)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ compartments:
 exempt: {paths: [/healthz, /readyz]}
 admin: {address: none}
 shutdown: {grace: 4s}
-`), nil)
+`))
 	if err != nil {
 		t.Fatal(err)
 	}

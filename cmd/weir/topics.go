@@ -118,12 +118,6 @@ WEIR_ and sets nothing is reported.
 	}
 	define(out, list)
 	fmt.Fprint(out, `
-A setting of the proxy's file is set by its path, with two underscores before
-each part:
-
-  WEIR__UPSTREAMS__API__ADDRESSES='["http://10.0.0.1:9000"]'
-  WEIR__LISTENERS__0__ADDRESS=:9090
-
 Others:
 
 `)

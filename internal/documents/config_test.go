@@ -11,30 +11,19 @@ import (
 	"testing"
 )
 
-var (
-	onlyComments  = regexp.MustCompile(`^(\s*(#.*)?\n)*$`)
-	onlyVariables = regexp.MustCompile(`^(WEIR__\w+=.*\n)+$`)
-)
+var onlyComments = regexp.MustCompile(`^(\s*(#.*)?\n)*$`)
 
-// checks runs weir check on a configuration of the proxy, or on variables that replace
-// settings.
+// checks runs weir check on a configuration of the proxy.
 func (r *reader) checks(ctx context.Context, dir string, b Block) error {
-	text, variables := b.Text, []string(nil)
-	switch {
-	case onlyComments.MatchString(text):
+	if onlyComments.MatchString(b.Text) {
 		return nil
-	case isShell[b.Language]:
-		variables = strings.Split(strings.ReplaceAll(strings.TrimSpace(text), "'", ""), "\n")
-		text = "upstreams: {api: {addresses: ['http://127.0.0.1:1']}}\n"
 	}
 	// Empty lines above the text make its line numbers match the document.
 	file := filepath.Join(dir, "weir.yaml")
-	if err := os.WriteFile(file, []byte(strings.Repeat("\n", b.Line)+text), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(strings.Repeat("\n", b.Line)+b.Text), 0o600); err != nil {
 		return err
 	}
-	c := r.command(ctx, "weir check '"+file+"'")
-	c.Env = append(c.Env, variables...)
-	out, err := c.CombinedOutput()
+	out, err := r.command(ctx, "weir check '"+file+"'").CombinedOutput()
 	if err != nil {
 		err = fmt.Errorf("%s: this is no configuration of the proxy:\n%s", b.At(), strings.ReplaceAll(strings.TrimSpace(string(out)), file, b.Document))
 	}
@@ -43,22 +32,15 @@ func (r *reader) checks(ctx context.Context, dir string, b Block) error {
 
 // checkAll checks every configuration in the documents, and then a wrong one.
 func checkAll(t *testing.T, r *reader) {
-	for _, b := range blocksOf(t, "yaml", "sh") {
-		if isShell[b.Language] && !onlyVariables.MatchString(b.Text) {
-			continue
-		}
+	for _, b := range blocksOf(t, "yaml") {
 		if err := r.checks(t.Context(), t.TempDir(), b); err != nil {
 			t.Error(err)
 		}
 	}
-	document := "Text.\n\n```yaml\nupstreams:\n  api: {}\ngone: 1\n```\n```sh\nWEIR__GONE=1\n```\n"
-	for i, want := range []string{
-		"a.md:3: this is no configuration of the proxy:\nweir: a.md:5:8: upstreams.api.addresses is missing: want a list\nweir: a.md:6:1: gone is unknown",
-		"a.md:8: this is no configuration of the proxy:\nweir: WEIR__GONE",
-	} {
-		if err := r.checks(t.Context(), t.TempDir(), Blocks("a.md", document)[i]); err == nil || !strings.HasPrefix(err.Error(), want) {
-			t.Errorf("got %v, want an error that begins with %q", err, want)
-		}
+	document := "Text.\n\n```yaml\nupstreams:\n  api: {}\ngone: 1\n```\n"
+	const want = "a.md:3: this is no configuration of the proxy:\nweir: a.md:5:8: upstreams.api.addresses is missing: want a list\nweir: a.md:6:1: gone is unknown"
+	if err := r.checks(t.Context(), t.TempDir(), Blocks("a.md", document)[0]); err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("got %v, want an error that begins with %q", err, want)
 	}
 }
 

@@ -8,7 +8,9 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 )
 
@@ -46,17 +48,23 @@ func (s *stage) moved(text string) string {
 	).Replace(text)
 }
 
-// begins starts a proxy on the stage. The variables set the addresses that a line or a file
-// sets or leaves to defaults.
+// begins starts a proxy on the stage. The variables set the addresses that a line sets or leaves to
+// defaults; a file gets them instead.
 func (s *stage) begins(ctx context.Context, r *reader, text string) (stop func() error, err error) {
-	variables := []string{"WEIR_LISTEN=" + s.listen, "WEIR_ADMIN=" + s.admin}
-	if strings.Contains(text, "--config") {
-		variables = []string{
-			"WEIR__LISTENERS__0__ADDRESS=" + s.listen, "WEIR__ADMIN__ADDRESS=" + s.admin, "WEIR__PROBES__ADDRESS=127.0.0.1:0",
-			fmt.Sprintf("WEIR__UPSTREAMS__SHOP__ADDRESSES=[%q]", s.backend.URL),
-		}
+	if !strings.Contains(text, "--config") {
+		return r.starts(ctx, s.moved(text), "state on", "WEIR_LISTEN="+s.listen, "WEIR_ADMIN="+s.admin)
 	}
-	return r.starts(ctx, s.moved(text), "state on", variables...)
+	file := filepath.Join(r.dir, "work", "weir.yaml")
+	settings, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	moved := strings.NewReplacer(`":8080"`, s.listen, "127.0.0.1:8081", s.admin, ":8082", "127.0.0.1:0",
+		"http://127.0.0.1:9000", s.backend.URL, `, "http://127.0.0.1:9001"`, "").Replace(string(settings))
+	if err := os.WriteFile(file, []byte(moved), 0o600); err != nil {
+		return nil, err
+	}
+	return r.starts(ctx, text, "state on")
 }
 
 // serves starts the proxy, requests a page and stops it.

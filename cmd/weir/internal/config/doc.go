@@ -21,6 +21,5 @@
 // # Errors
 //
 // An error names the file, the line and column, the field, the value, and the allowed values.
-// For a value of the environment it names the variable instead of the line. All errors are
-// reported at once, except in a file that is no YAML.
+// All errors are reported at once, except in a file that is no YAML.
 package config

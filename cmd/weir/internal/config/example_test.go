@@ -12,13 +12,13 @@ import (
 )
 
 func ExampleParse() {
-	c, err := config.Parse("weir.yaml", []byte(`upstreams: {api: {addresses: ["http://10.0.0.1:9000"]}}`), []string{"WEIR__LISTENERS__0__ADDRESS=:9090"})
+	c, err := config.Parse("weir.yaml", []byte(`upstreams: {api: {addresses: ["http://10.0.0.1:9000"]}}`))
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	fmt.Println(c.Listeners[0].Address, c.Routes[0].Pattern(), c.Routes[0].Upstream, c.Routes[0].Compartment)
-	// Output: :9090 / api api
+	// Output: :8080 / api api
 }
 
 func ExampleConfig_Complete() {
@@ -40,7 +40,7 @@ func TestFilesOfTheRepository(t *testing.T) {
 			t.Errorf("%s: %d files, %v", pattern, len(files), err)
 		}
 		for _, file := range files {
-			c, err := config.Load(file, nil)
+			c, err := config.Load(file)
 			if (err == nil) != valid {
 				t.Errorf("%s: %v", file, err)
 			}
@@ -55,17 +55,17 @@ func TestFilesOfTheRepository(t *testing.T) {
 
 func TestLoad(t *testing.T) {
 	dir := t.TempDir()
-	_, err := config.Load(dir+"/none", nil)
+	_, err := config.Load(dir + "/none")
 	refused(t, err, dir+"/none: no such file or directory: want a file with a configuration")
-	_, err = config.Load(dir, nil)
+	_, err = config.Load(dir)
 	refused(t, err, dir+": is a directory: want a file with a configuration")
 	long := write(t, "long", string(make([]byte, 1<<20+5)))
-	_, err = config.Load(long, nil)
+	_, err = config.Load(long)
 	refused(t, err, long+": has 1048577 bytes: want 1048576 at most")
 	locked := write(t, "locked", small)
 	must.Do(t, os.Chmod(locked, 0))
 	if _, err := os.ReadFile(locked); err != nil { // root can read it
-		_, err = config.Load(locked, nil)
+		_, err = config.Load(locked)
 		refused(t, err, locked+": permission denied: want a file with a configuration")
 	}
 }

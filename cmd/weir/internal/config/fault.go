@@ -8,18 +8,15 @@ import (
 	"strings"
 )
 
-// A place is the origin of a value: a file with a line and column, or an environment
-// variable. It is zero for a value set in Go.
+// A place is the origin of a value: a file with a line and column. It is zero for a value set in
+// Go.
 type place struct {
 	file         string
 	line, column int
-	variable     string
 }
 
 func (p place) String() string {
 	switch {
-	case p.variable != "":
-		return p.variable + ": "
 	case p.line > 0:
 		return fmt.Sprintf("%s:%d:%d: ", p.file, p.line, p.column)
 	case p.file != "":
@@ -55,10 +52,10 @@ func (f *faults) add(at place, field, format string, args ...any) {
 	*f = append(*f, &fault{at, field, fmt.Sprintf(format, args...)})
 }
 
-// err joins the faults, sorted by line; faults of the environment come last.
+// err joins the faults, sorted by line.
 func (f faults) err() error {
 	slices.SortStableFunc(f, func(a, b *fault) int {
-		return cmp.Or(cmp.Compare(a.variable, b.variable), cmp.Compare(a.line, b.line), cmp.Compare(a.column, b.column))
+		return cmp.Or(cmp.Compare(a.line, b.line), cmp.Compare(a.column, b.column))
 	})
 	errs := make([]error, len(f))
 	for i, one := range f {
@@ -70,7 +67,7 @@ func (f faults) err() error {
 // cover reports whether the field or an object around it has a fault, which may explain any
 // other fault of the field.
 func (f faults) cover(field string) bool {
-	return slices.ContainsFunc(f, func(one *fault) bool { return (one.field != "" || one.variable == "") && within(field, one.field) })
+	return slices.ContainsFunc(f, func(one *fault) bool { return within(field, one.field) })
 }
 
 // touch reports whether one of the fields, a value in it, or an object around it has a fault.

@@ -42,7 +42,7 @@ func TestFiles(t *testing.T) {
 		{"buffers: {directory: TOKEN}", `buffers.directory is "TOKEN": want a directory that exists`},
 	} {
 		t.Run(test.text, func(t *testing.T) {
-			_, err := config.Parse("w", []byte(fill.Replace(test.text)+"\n"+small), nil)
+			_, err := config.Parse("w", []byte(fill.Replace(test.text)+"\n"+small))
 			if test.want == "" && err != nil {
 				t.Error(err)
 			}

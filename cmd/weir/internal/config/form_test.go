@@ -39,7 +39,7 @@ func TestForm(t *testing.T) {
 			"w:4:41: routes" + strings.Repeat("[0]", 20) + " is nested too deeply: want 20 levels at most"},
 	} {
 		t.Run(fmt.Sprintf("%.20q", test.text), func(t *testing.T) {
-			_, err := config.Parse("w", []byte(test.text), nil)
+			_, err := config.Parse("w", []byte(test.text))
 			refused(t, err, test.want)
 		})
 	}
@@ -79,7 +79,7 @@ func TestFields(t *testing.T) {
 		{"upstreams: {-a: {addresses: []}}\n", "w:1:17: upstreams.-a has a wrong name: want a name of 1 to 100 letters, digits, dots, - and _, the first a letter or a digit"},
 	} {
 		t.Run(strings.ReplaceAll(test.text, small, ""), func(t *testing.T) {
-			_, err := config.Parse("w", []byte(test.text), nil)
+			_, err := config.Parse("w", []byte(test.text))
 			refused(t, err, test.want)
 		})
 	}

@@ -13,9 +13,9 @@ import (
 // small is the smallest configuration.
 const small = "upstreams:\n  api: {addresses: [\"http://10.0.0.1:9000\"]}\n"
 
-func parsed(t *testing.T, text string, environ ...string) *config.Config {
+func parsed(t *testing.T, text string) *config.Config {
 	t.Helper()
-	c := must.Have(config.Parse("w", []byte(text), environ))(t)
+	c := must.Have(config.Parse("w", []byte(text)))(t)
 	return c
 }
 

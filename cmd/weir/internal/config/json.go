@@ -12,7 +12,7 @@ import (
 // that no field of a [Config] takes, such as 0x10. An empty text stays empty.
 func JSON(file string, source []byte) ([]byte, error) {
 	wrong := new(faults)
-	root := read(place{file: file}, "", source, wrong)
+	root := read(place{file: file}, source, wrong)
 	w := &jsonWriter{line: 1, faults: wrong}
 	if root != nil {
 		w.value(root, "")
@@ -54,7 +54,7 @@ func (w *jsonWriter) value(n *node, path string) {
 		w.write(n.at, numberJSON(n.text))
 	case boolean:
 		w.write(n.at, n.text)
-	case null, absent:
+	case null:
 		w.write(n.at, "null")
 	}
 }

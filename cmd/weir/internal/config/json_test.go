@@ -56,7 +56,7 @@ func TestNumbersHaveOneValue(t *testing.T) {
 			wrong := new(faults)
 			want, got := reflect.New(kind), reflect.New(kind)
 			d := decoder{places: map[string]place{}, faults: wrong}
-			d.value(read(place{file: "x.yaml"}, "", []byte(text), wrong), want.Elem(), field{}, "")
+			d.value(read(place{file: "x.yaml"}, []byte(text), wrong), want.Elem(), field{}, "")
 			err := refused
 			if err == nil {
 				err = json.Unmarshal(made, got.Interface())

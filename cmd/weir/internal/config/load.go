@@ -9,13 +9,13 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/paths"
 )
 
-// Load reads a configuration file and applies the settings of the environment: see [Parse].
-func Load(path string, environ []string) (*Config, error) {
+// Load reads a configuration file: see [Parse].
+func Load(path string) (*Config, error) {
 	source, err := readUpTo(path, longest+1) // one byte more, so that Parse refuses a longer file
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w: want a file with a configuration", path, paths.Cause(err))
 	}
-	return Parse(path, source, environ)
+	return Parse(path, source)
 }
 
 // readUpTo reads the beginning of a file.
@@ -28,24 +28,18 @@ func readUpTo(path string, most int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, most))
 }
 
-// Parse reads a configuration from the text of a file. Variables in environ, NAME=value,
-// replace settings of the file: their names are WEIR and the path to the setting with two
-// underscores between its parts, as WEIR__UPSTREAMS__API__ADDRESSES or
-// WEIR__LISTENERS__0__ADDRESS, and their values are YAML.
-//
-// The configuration is complete: missing settings have their defaults. The error has one line
-// for each fault.
-func Parse(file string, source []byte, environ []string) (*Config, error) {
+// Parse reads a configuration from the text of a file. The configuration is complete: missing
+// settings have their defaults. The error has one line for each fault.
+func Parse(file string, source []byte) (*Config, error) {
 	wrong := new(faults)
 	origin := place{file: file}
-	root := read(origin, "", source, wrong)
+	root := read(origin, source, wrong)
 	if root == nil && len(*wrong) > 0 {
 		return nil, wrong.err()
 	}
 	if root == nil {
 		root = &node{kind: object, at: origin}
 	}
-	override(root, environ, wrong)
 
 	made := New[Config]()
 	d := decoder{places: map[string]place{}, faults: wrong}

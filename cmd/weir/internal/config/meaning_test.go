@@ -110,7 +110,7 @@ func TestMeaning(t *testing.T) {
 		{small + "trace: {endpoint: 'x:1'}\n", "w:3:19: trace.endpoint is \"x:1\": want a URL such as http://127.0.0.1:4318/v1/traces"},
 	} {
 		t.Run(strings.ReplaceAll(test.text, small, ""), func(t *testing.T) {
-			_, err := config.Parse("w", []byte(test.text), nil)
+			_, err := config.Parse("w", []byte(test.text))
 			refused(t, err, test.want)
 		})
 	}
@@ -127,7 +127,7 @@ func TestAccepted(t *testing.T) {
 		small + "exempt: {paths: [/]}\n",
 		small + "routes: [{path: /a/}, {path: '/a/{b}'}, {path: '/a/{b}', method: GET}, {path: '/a/{b}', host: c.example}]\n",
 	} {
-		if _, err := config.Parse("w", []byte(text), nil); err != nil {
+		if _, err := config.Parse("w", []byte(text)); err != nil {
 			t.Errorf("%s: %v", text, err)
 		}
 	}

@@ -16,7 +16,6 @@ const (
 	number
 	boolean
 	null
-	absent // unless a variable sets a value
 )
 
 // A node is a value of YAML with its place.
@@ -80,11 +79,8 @@ type builder struct {
 }
 
 func (b builder) place(n ast.Node) place {
-	at := b.origin
-	if at.variable == "" {
-		position := n.GetToken().Position
-		at.line, at.column = position.Line, position.Column
-	}
+	at, position := b.origin, n.GetToken().Position
+	at.line, at.column = position.Line, position.Column
 	return at
 }
 

@@ -26,13 +26,13 @@ const (
 // read returns the value of a YAML text, or nil if it is empty or has a fault. It refuses
 // features that no configuration needs and that YAML parsers disagree about: anchors and
 // aliases, merge keys, tags, keys that are no plain words, directives, several documents.
-func read(origin place, field string, source []byte, wrong *faults) *node {
+func read(origin place, source []byte, wrong *faults) *node {
 	if problem := unreadable(source); problem != "" {
-		wrong.add(origin, field, "%s", problem)
+		wrong.add(origin, "", "%s", problem)
 		return nil
 	}
 	tokens := lexer.Tokenize(string(source))
-	if !acceptable(origin, field, tokens, wrong) {
+	if !acceptable(origin, tokens, wrong) {
 		return nil
 	}
 	parsed, err := parse(tokens)
@@ -41,7 +41,7 @@ func read(origin place, field string, source []byte, wrong *faults) *node {
 		if syntax := yaml.Error(nil); errors.As(err, &syntax) && syntax.GetToken() != nil {
 			at, problem = placed(origin, syntax.GetToken()), syntax.GetMessage()
 		}
-		wrong.add(at, field, "is no YAML: %s", advised(problem))
+		wrong.add(at, "", "is no YAML: %s", advised(problem))
 		return nil
 	}
 	var value *node
@@ -49,11 +49,11 @@ func read(origin place, field string, source []byte, wrong *faults) *node {
 		if document.Body == nil {
 			continue
 		}
-		switch found := (builder{origin, wrong}).node(document.Body, field, 0); {
+		switch found := (builder{origin, wrong}).node(document.Body, "", 0); {
 		case value == nil:
 			value = found
 		case found != nil:
-			wrong.add(found.at, field, "has more after its end: want one document")
+			wrong.add(found.at, "", "has more after its end: want one document")
 		}
 	}
 	return value
@@ -84,7 +84,7 @@ func unreadable(source []byte) string {
 }
 
 func placed(origin place, t *token.Token) place {
-	if origin.variable == "" && t.Position != nil {
+	if t.Position != nil {
 		origin.line, origin.column = t.Position.Line, t.Position.Column
 	}
 	return origin
@@ -101,9 +101,9 @@ var unwanted = map[token.Type]string{
 }
 
 // acceptable reports whether the tokens may be parsed, and adds a fault if not.
-func acceptable(origin place, field string, tokens token.Tokens, wrong *faults) bool {
+func acceptable(origin place, tokens token.Tokens, wrong *faults) bool {
 	if len(tokens) > mostTokens {
-		wrong.add(origin, field, "has %d names, values and signs: want %d at most", len(tokens), mostTokens)
+		wrong.add(origin, "", "has %d names, values and signs: want %d at most", len(tokens), mostTokens)
 		return false
 	}
 	before, depth, dashes := len(*wrong), 0, 0
@@ -116,11 +116,11 @@ func acceptable(origin place, field string, tokens token.Tokens, wrong *faults) 
 			depth--
 		}
 		if max(depth, dashes) > deepest {
-			wrong.add(placed(origin, t), field, "is nested too deeply: want %d levels at most", deepest)
+			wrong.add(placed(origin, t), "", "is nested too deeply: want %d levels at most", deepest)
 			return false
 		}
 		if what := unwanted[t.Type]; what != "" {
-			wrong.add(placed(origin, t), field, "has %s (%s): want plain values, lists and objects", what, quoted(t.Value))
+			wrong.add(placed(origin, t), "", "has %s (%s): want plain values, lists and objects", what, quoted(t.Value))
 		}
 	}
 	return len(*wrong) == before

@@ -21,16 +21,6 @@ The file has plain values, lists and objects: anchors, aliases, merge keys, tags
 documents are refused. A text with a colon between brackets, such as a URL in a list on one line,
 takes quotes.
 
-## The environment
-
-A variable replaces one value. Its name is WEIR and the path to the value, with two underscores
-between the parts; capitals do not count, and a dot or a hyphen is an underscore. Items of a list
-have numbers from 0, and the number of items adds one. The value is YAML.
-
-` + "```sh\nWEIR__UPSTREAMS__API__ADDRESSES='[\"http://10.0.0.1:9000\"]'\nWEIR__LISTENERS__0__ADDRESS=:9090\n```" + `
-
-An upstream or compartment that the file does not have is added with its name in lower case.
-
 ## Settings
 
 A reload applies all but those with "yes" below *Restart*. In a list of objects with "number" their

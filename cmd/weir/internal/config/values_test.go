@@ -142,9 +142,9 @@ compartments:
 
 // TestApplied: the printed configuration, read again, is the same.
 func TestApplied(t *testing.T) {
-	read := must.Have(config.Load("testdata/good/full.yaml", nil))(t)
+	read := must.Have(config.Load("testdata/good/full.yaml"))(t)
 	text := must.Have(yaml.Marshal(read))(t)
-	again, err := config.Parse("again", text, nil)
+	again, err := config.Parse("again", text)
 	if err != nil {
 		t.Fatalf("%v in\n%s", err, text)
 	}

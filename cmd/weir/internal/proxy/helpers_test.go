@@ -85,7 +85,7 @@ func (r *running) write(file string) {
 func (r *running) parse() (*config.Config, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return config.Parse("weir.yaml", []byte(r.file), nil)
+	return config.Parse("weir.yaml", []byte(r.file))
 }
 
 // reload applies another file.

@@ -113,7 +113,7 @@ func TestAddressInUse(t *testing.T) {
 		"admin.address":        fmt.Sprintf("listeners: [{address: \"127.0.0.1:0\"}]\nadmin: {address: %q}", taken.Addr()),
 		"probes.address":       fmt.Sprintf("listeners: [{address: \"127.0.0.1:0\"}]\nadmin: {address: none}\nprobes: {address: %q}", taken.Addr()),
 	} {
-		c, err := config.Parse("weir.yaml", []byte(text+"\n"+file("http://127.0.0.1:1", "")), nil)
+		c, err := config.Parse("weir.yaml", []byte(text+"\n"+file("http://127.0.0.1:1", "")))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -126,7 +126,7 @@ func TestAddressInUse(t *testing.T) {
 
 func TestServerFails(t *testing.T) {
 	a, _ := named(t, "a")
-	c := must.Have(config.Parse("weir.yaml", []byte(addresses+file(a, "")), nil))(t)
+	c := must.Have(config.Parse("weir.yaml", []byte(addresses+file(a, ""))))(t)
 	p := must.Have(New(c, Options{Log: discard}))(t)
 	_ = p.operators[0].listener.Close()
 	if err := p.Run(context.Background()); err == nil {
