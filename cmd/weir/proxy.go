@@ -53,14 +53,14 @@ func (c proxyCommand) Run(ctx context.Context, command *kong.Context, s streams,
 	}
 	defer stopStore()
 	p, err := proxy.New(settings, proxy.Options{
-		Log: log.Logger, Read: read, OnFault: log.faults.Add, OnEvent: log.onEvent(), Store: store,
+		Log: log.Logger, Read: read, OnFault: log.faults.Add, Store: store,
 	})
 	if err != nil {
 		return usageError{c.named(err)}
 	}
 	c.greet(s.out, settings, p)
 	defer c.reloadOnChange(ctx, p, log.Logger)()
-	stop := log.write(s, p)
+	stop := log.write()
 	ended := announce(ctx, env, log.Logger)
 	err = c.named(p.Run(ctx))
 	ended()

@@ -57,12 +57,6 @@ func NewMeter(lim *weir.Limiter) *Meter {
 	})
 }
 
-// NewTotalMeter is NewMeter for several limiters, whose sum total returns. change describes
-// the last change of a limit.
-func NewTotalMeter(total func() weir.Snapshot, change func() string) *Meter {
-	return start(total, change)
-}
-
 // NewKeyMeter is NewMeter for a key of a set. It does not report changes of the limit.
 func NewKeyMeter(set *bulkhead.Set, key string) *Meter {
 	return start(

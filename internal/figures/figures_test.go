@@ -44,25 +44,19 @@ func TestShadowModeCountsAsRefused(t *testing.T) {
 	})
 }
 
-func TestMeterOfASet(t *testing.T) {
+func TestMeterOfAKey(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		set, err := bulkhead.New(bulkhead.Config{Default: bulkhead.Compartment{Config: weir.Config{
-			Law: law.Fixed{}, Initial: 2,
-		}}})
+		set, err := bulkhead.New(bulkhead.Config{Default: bulkhead.Compartment{Config: weir.Config{Law: law.Fixed{}, Initial: 2}}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		meter := NewTotalMeter(func() weir.Snapshot {
-			return set.Snapshot().Total
-		}, func() string { return "a: 2 to 3" })
+		meter := NewKeyMeter(set, "a")
 		for _, key := range []string{"a", "a", "a", "b"} {
 			set.TryAcquire(t.Context(), key)
 		}
 		time.Sleep(time.Second)
-		if got, want := meter.Read(), (Line{
-			Limit: 6, InFlight: 3, Admitted: 3, Refused: 1, Change: "a: 2 to 3",
-		}); got != want {
-			t.Errorf("%+v, want %+v", got, want) // the overflow key also has a limit
+		if got, want := meter.Read(), (Line{Limit: 2, InFlight: 2, Admitted: 2, Refused: 1}); got != want {
+			t.Errorf("%+v, want %+v", got, want)
 		}
 	})
 }

@@ -46,20 +46,6 @@ func (a *access) look(next http.Handler) http.Handler {
 	return a.bearer(next)
 }
 
-// change serves requests that change the proxy.
-func (a *access) change(next http.Handler) http.Handler {
-	if a.token == "" {
-		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			http.Error(w, "changes need a token, and there is none: set admin.token to a file with one", http.StatusForbidden)
-		})
-	}
-	foreign := http.NewCrossOriginProtection()
-	foreign.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		http.Error(w, "a browser sent this for another site: changes come from this address or from no browser", http.StatusForbidden)
-	}))
-	return foreign.Handler(a.bearer(next))
-}
-
 // bearer serves requests with the token.
 func (a *access) bearer(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

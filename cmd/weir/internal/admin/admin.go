@@ -24,9 +24,7 @@ type Proxy struct {
 
 	Refusals *dash.Refusals // of the last requests
 
-	Reload func() error
-	// Law gives a compartment another law; nil is its own again. The errors of Law and Shadow match
-	// [ErrCompartment] if there is no such compartment.
+	// Law gives a compartment another law; nil is its own again.
 	Law    func(compartment string, l law.Law) error
 	Shadow func(compartment string, on bool) error
 }
@@ -38,7 +36,7 @@ func New(p Proxy, settings config.Admin, address net.Addr) (http.Handler, error)
 	if err != nil {
 		return nil, err
 	}
-	look, change := http.NewServeMux(), http.NewServeMux()
+	look := http.NewServeMux()
 	look.HandleFunc("GET /-/weir/snapshot", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, p.State()) })
 	look.HandleFunc("GET /-/weir/config", p.writeConfig)
 	look.HandleFunc("GET /-/weir/healthz", p.ready)
@@ -50,20 +48,12 @@ func New(p Proxy, settings config.Admin, address net.Addr) (http.Handler, error)
 		look.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
 		look.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
 	}
-	change.HandleFunc("POST /-/weir/limits/{compartment}", p.pin)
-	change.HandleFunc("POST /-/weir/shadow/{compartment}", p.shadow)
-	change.HandleFunc("POST /-/weir/reload", p.reload)
-
-	operators := http.NewServeMux()
-	operators.Handle("/", access.look(look))
-	operators.Handle("POST /-/weir/", access.change(change))
-
 	page, err := p.dashboard(access)
 	if err != nil {
 		return nil, err
 	}
 	all := http.NewServeMux()
-	all.Handle("/", access.host(operators))
+	all.Handle("/", access.host(access.look(look)))
 	all.Handle(dashPath+"/", http.StripPrefix(dashPath, page))
 	p.probe(all)
 	return handler{all, page}, nil

@@ -8,11 +8,7 @@
 //	GET  /-/weir/dash/                       the compartments in a browser, live
 //	GET  /metrics                            for Prometheus
 //	GET  /debug/pprof/                       profiles, if admin.pprof is on
-//	POST /-/weir/limits/{compartment}        {"pin": 20} holds the limit there, {"pin": null} lets the law decide again
-//	POST /-/weir/shadow/{compartment}        {"shadow": true} refuses nothing, {"shadow": false} limits again
-//	POST /-/weir/reload                      reads the configuration again
-//
-// Pins and shadow mode override the configuration until the next reload or restart.
+//	POST /-/weir/dash/change                 a form with limiter, and law or shadow, until the next reload or restart
 //
 // For platforms, made by [Probes]: /live, /ready, and, if configured, /metrics.
 //
@@ -26,6 +22,6 @@
 // A page of another site can make a browser send requests to this machine. So the Host of a
 // request must be a loopback address, localhost, an address of the listener, or one of
 // admin.hosts; an attacker's name that resolves to this machine is refused. Changes are
-// refused if a browser sends them for another site, and must be JSON, which no form can send.
+// refused if a browser sends them for another site.
 // The probes check none of this, because they reveal nothing.
 package admin

@@ -2,8 +2,6 @@ package admin
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -16,7 +14,6 @@ import (
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 	"github.com/weir-go/weir/internal/must"
-	"github.com/weir-go/weir/law"
 	"github.com/weir-go/weir/metrics"
 )
 
@@ -31,13 +28,10 @@ func tokenFile(t *testing.T, token string) string {
 	return file
 }
 
-// proxied is a proxy with one compartment, "api", and the changes made to it.
+// proxied is a proxy with one compartment, "api".
 type proxied struct {
 	Proxy
-	law     law.Law
-	shadow  bool
-	reloads int
-	down    error
+	down error
 }
 
 func newProxied(t *testing.T) *proxied {
@@ -45,12 +39,6 @@ func newProxied(t *testing.T) *proxied {
 	p := new(proxied)
 	lim := weir.Must(weir.New(weir.Config{Name: "api", Initial: 7}))
 	gatherer := must.Have(Metrics(metrics.Sources{Limiters: []*weir.Limiter{lim}}, figured))(t)
-	known := func(name string) error {
-		if name != "api" && name != "a/b" {
-			return fmt.Errorf("%w: %q; there is api", ErrCompartment, name)
-		}
-		return nil
-	}
 	p.Proxy = Proxy{
 		State: func() State {
 			return State{Total: lim.Snapshot(), Parts: Parts{Compartments: map[string]weir.Snapshot{"api": lim.Snapshot()}}}
@@ -60,14 +48,6 @@ func newProxied(t *testing.T) *proxied {
 		},
 		Metrics: gatherer,
 		Ready:   func() error { return p.down },
-		Reload: func() error {
-			if p.reloads++; p.reloads > 1 {
-				return errors.New("weir.yaml:3:7: max is -1: want 0 or more")
-			}
-			return nil
-		},
-		Law:    func(name string, l law.Law) error { p.law = l; return known(name) },
-		Shadow: func(name string, on bool) error { p.shadow = on; return known(name) },
 	}
 	return p
 }

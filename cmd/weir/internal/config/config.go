@@ -15,7 +15,7 @@ type Config struct {
 	State        string                 `yaml:"state" live:"no" help:"A file in which the proxy keeps what the limits have learned, for its next start. Defaults to none."`
 	Admin        Admin                  `yaml:"admin" help:"Where operators look and change things."`
 	Probes       Probes                 `yaml:"probes" help:"Where a platform asks whether the proxy lives and is ready. Without an address the admin listener answers."`
-	Log          Log                    `yaml:"log" help:"The log on the standard error, or figures on a terminal."`
+	Log          Log                    `yaml:"log" help:"The log on the standard error."`
 	Trace        Trace                  `yaml:"trace" help:"Where spans are sent."`
 }
 

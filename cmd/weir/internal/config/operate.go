@@ -26,7 +26,7 @@ type Probes struct {
 
 // Log is the proxy's log.
 type Log struct {
-	Format    string `yaml:"format" enum:"auto,text,json" default:"auto" live:"no" help:"auto is figures, one line a second, on a terminal, and json otherwise."`
+	Format    string `yaml:"format" enum:"auto,text,json" default:"auto" live:"no" help:"auto is text on a terminal, and json otherwise."`
 	Access    bool   `yaml:"access" help:"One line for each request."`
 	Decisions bool   `yaml:"decisions" default:"true" help:"Changes of limits with their reasons, and refusals as one line a second."`
 }

@@ -1,4 +1,4 @@
-// Package observe reports requests: in an access log, in spans, and as figures on a terminal.
+// Package observe reports requests: in an access log and in spans.
 //
 // The layers that serve a request fill in the client.Record of its identity.
 //

@@ -57,8 +57,7 @@ func visible(r rune) rune {
 	return unicode.ReplacementChar
 }
 
-// Log writes the sentence to log, at most once a second, until ctx ends, as [PrintFigures]
-// does on a terminal.
+// Log writes the sentence to log, at most once a second, until ctx ends.
 func (f *Faults) Log(ctx context.Context, log *slog.Logger) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()

@@ -14,7 +14,6 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 	"github.com/weir-go/weir/cmd/weir/internal/listen"
 	"github.com/weir-go/weir/cmd/weir/internal/upstream"
-	"github.com/weir-go/weir/internal/figures"
 	"github.com/weir-go/weir/metrics"
 )
 
@@ -36,7 +35,7 @@ func (p *Proxy) openOperators(c *config.Config) error {
 	}
 	seen := admin.Proxy{
 		State: p.state, Config: func() any { return p.table.Load().config }, Metrics: known{gathered}, Ready: p.ready,
-		Refusals: &p.refusals, Reload: p.Reload, Law: p.Law, Shadow: p.Shadow,
+		Refusals: &p.refusals, Law: p.Law, Shadow: p.Shadow,
 	}
 	if c.Admin.Address != "none" {
 		err := p.openOperator("admin.address", c.Admin.Address, func(c *config.Config, at net.Addr) (http.Handler, error) {
@@ -120,11 +119,6 @@ func (p *Proxy) Addresses() (listeners, operators []net.Addr) {
 
 // Snapshot returns the state of all compartments.
 func (p *Proxy) Snapshot() bulkhead.Snapshot { return withoutOverflow(p.set.Snapshot()) }
-
-// Meter reads figures of all compartments. change describes the last change of a limit.
-func (p *Proxy) Meter(change func() string) *figures.Meter {
-	return figures.NewTotalMeter(func() weir.Snapshot { return p.Snapshot().Total }, change)
-}
 
 func (p *Proxy) state() admin.State {
 	all, f := p.Snapshot(), p.figures()

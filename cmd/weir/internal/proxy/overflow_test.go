@@ -10,8 +10,8 @@ import (
 func TestUnknownKeysAreInNoFigure(t *testing.T) {
 	a, _ := named(t, "a")
 	r := start(t, file(a, "compartments: {api: {min: 2, initial: 7, max: 30}}"))
-	if line := r.Meter(func() string { return "" }).Read(); line.Limit != 7 {
-		t.Errorf("the terminal shows a limit of %d, want 7", line.Limit)
+	if limit := r.Snapshot().Total.Limit; limit != 7 {
+		t.Errorf("a limit of %d, want 7", limit)
 	}
 	text := r.metrics()
 	if strings.Contains(text, "overflow") {

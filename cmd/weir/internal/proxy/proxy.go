@@ -25,7 +25,6 @@ type Proxy struct {
 	log     *slog.Logger
 	sparing *slog.Logger // for events that clients can cause
 	onFault func(error)
-	onEvent func(weir.Event)
 	read    func() (*config.Config, error) // nil without a file
 	tracer  *spans.Tracer                  // nil if no spans are sent
 	fleet   *membership                    // nil without a fleet
@@ -54,7 +53,6 @@ type Proxy struct {
 type Options struct {
 	Log     *slog.Logger
 	OnFault func(error)                    // is called for each failure of an upstream, concurrently
-	OnEvent func(weir.Event)               // is called for each decision of a limiter, concurrently, instead of logging it
 	Read    func() (*config.Config, error) // reads the configuration again; nil without a file
 	Store   fleet.Store                    // of the fleet, if there is one; it has to outlive Run
 }
@@ -64,7 +62,7 @@ type Options struct {
 func New(c *config.Config, o Options) (*Proxy, error) {
 	life, cut := context.WithCancel(context.Background())
 	p := &Proxy{
-		log: o.Log, sparing: slog.New(observe.RateLimited(o.Log.Handler())), onFault: o.OnFault, onEvent: o.OnEvent, read: o.Read,
+		log: o.Log, sparing: slog.New(observe.RateLimited(o.Log.Handler())), onFault: o.OnFault, read: o.Read,
 		cut: cut, applied: time.Now(), overrides: map[string]override{},
 	}
 	if err := p.open(life, c, o.Store); err != nil {
@@ -122,8 +120,8 @@ func (e *AddressError) Unwrap() error { return e.Err }
 
 // hears returns the hook for limiter decisions.
 func (p *Proxy) hears(c *config.Config) func(weir.Event) {
-	if p.onEvent != nil || !c.Log.Decisions {
-		return p.onEvent
+	if !c.Log.Decisions {
+		return nil
 	}
 	return weir.Log(p.log)
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/bulkhead"
-	"github.com/weir-go/weir/cmd/weir/internal/admin"
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 	"github.com/weir-go/weir/law"
 )
@@ -135,7 +134,7 @@ func (p *Proxy) override(compartment string, change func(*override)) error {
 	defer p.changing.Unlock()
 	c := p.table.Load().config
 	if _, ok := c.Bulkhead().ByKey[compartment]; !ok {
-		return fmt.Errorf("%w: %q", admin.ErrCompartment, compartment)
+		return fmt.Errorf("no such compartment: %q", compartment)
 	}
 	changed := maps.Clone(p.overrides)
 	o := changed[compartment]
