@@ -90,12 +90,7 @@ func (w *fleetWorld) use() {
 // faults lets something go wrong every few seconds.
 func (w *fleetWorld) faults() {
 	m := w.alive[w.IntN(len(w.alive))]
-	leader := m
-	for _, other := range w.alive {
-		if other.node.Leads() {
-			leader = other
-		}
-	}
+	leader := w.leader(m)
 	switch w.IntN(9) {
 	case 0, 1:
 		w.cutOff(m)
@@ -121,6 +116,26 @@ func (w *fleetWorld) faults() {
 		leader.stop(w.between(time.Second, 30*time.Second))
 	}
 	w.after(w.between(3*time.Second, 40*time.Second), w.faults)
+}
+
+// leader returns the allocator, or the other member if there is none.
+func (w *fleetWorld) leader(other *fleetMember) *fleetMember {
+	for _, m := range w.alive {
+		if m.node.Leads() {
+			other = m
+		}
+	}
+	return other
+}
+
+// jumps sets a clock an hour forward every few seconds, that of the allocator each other time.
+func (w *fleetWorld) jumps() {
+	m := w.alive[w.IntN(len(w.alive))]
+	if w.IntN(2) == 0 {
+		m = w.leader(m)
+	}
+	m.offset += time.Hour
+	w.after(w.between(5*time.Second, 30*time.Second), w.jumps)
 }
 
 // cutOff keeps a member and the store apart for a while.

@@ -17,6 +17,7 @@ import (
 // seed always gives the same run.
 type fleetWorld struct {
 	*rand.Rand
+	seed   uint64
 	now    time.Duration
 	events fleetEvents
 	conf   lease.Config

@@ -102,9 +102,9 @@ func joined(t *testing.T, store fleet.Store, lim *weir.Limiter, limit int) *flee
 	}))(t)
 }
 
-// fleetKeepsItsCap has three members with work for all of the cap, through a restart of the server
-// and the loss of all entries. At no time runs more than the cap, and the cap is used again each
-// time.
+// fleetKeepsItsCap has three members with work for all of the cap, through a restart of the server,
+// the loss of all entries, and a failover to a server without a table, whose revisions begin anew.
+// At no time runs more than the cap, and the cap is used again each time.
 func fleetKeepsItsCap(t *testing.T, s *Server, open func(*testing.T) fleet.Store) {
 	const limit, members = 12, 3
 	store := open(t)
@@ -177,6 +177,13 @@ func fleetKeepsItsCap(t *testing.T, s *Server, open func(*testing.T) fleet.Store
 	}
 	await("an allocator without any entries", each(func(s fleet.Snapshot) bool { return s.Epoch > before && s.Leased }))
 	await("all slots are used without any entries", full)
+	db := OpenPostgres(t, s, "weir")
+	Exec(t, db, "DROP TABLE weir_fleet")
+	Exec(t, db, "DROP SEQUENCE weir_fleet_revision")
+	await("the members say that there is no table", each(func(s fleet.Snapshot) bool { return !s.Leased && strings.Contains(s.Err, "weir_fleet") }))
+	must.Have(pgfleet.New(t.Context(), db, pgfleet.Config{Fleet: "another"}))(t) // as each process does that starts
+	await("leases from an empty server", each(func(s fleet.Snapshot) bool { return s.Leased && s.Err == "" }))
+	await("all slots are used with an empty server", full)
 	if n := most.Load(); n > limit {
 		t.Errorf("%d ran at once above the cap of %d", n, limit)
 	}

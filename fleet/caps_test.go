@@ -1,0 +1,107 @@
+package fleet_test
+
+import (
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/bulkhead"
+	"github.com/weir-go/weir/fleet"
+	"github.com/weir-go/weir/fleet/storetest"
+	"github.com/weir-go/weir/law"
+)
+
+// A cap of 0 is a lease of nothing. One above all limits is shared as well, and moves no limit.
+func TestCapsOfNothingAndOfAll(t *testing.T) {
+	for limit, wants := range map[int]int{0: 0, 1_000_000_000: 50} {
+		synctest.Test(t, func(t *testing.T) {
+			c := quick
+			c.Cap = limit
+			p := newParty(t, c)
+			defer p.leave()
+			p.join()
+			p.join()
+			p.live(10*time.Second, 50, 50)
+			for _, a := range p.apps {
+				if s := a.Snapshot(); !s.Leased || s.Share > limit || len(a.held) != wants || a.lim.Snapshot().Limit != min(s.Share, 1000) {
+					t.Errorf("a cap of %d: %d run of 50, a limit of %d, %+v", limit, len(a.held), a.lim.Snapshot().Limit, s)
+				}
+			}
+		})
+	}
+}
+
+// A cap below the reserves of a set holds: the reserves yield.
+func TestCapBelowTheReserves(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		half := bulkhead.Compartment{Config: weir.Config{Law: law.Fixed{Limit: 50}, Max: 50}, Reserved: 20}
+		s, err := bulkhead.New(bulkhead.Config{Max: 100, ByKey: map[string]bulkhead.Compartment{"a": half, "b": half}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := quick
+		c.Store, c.Actuator, c.Cap = storetest.NewMemory(), fleet.Set(s), 5
+		m, err := fleet.Join(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = m.Leave(t.Context()) }()
+		ran := map[string]int{}
+		for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+			clear(ran)
+			var held []weir.Permit
+			for range 50 {
+				for _, key := range []string{"a", "b"} {
+					permit, err := s.TryAcquire(t.Context(), key)
+					if err == nil {
+						ran[key]++
+						held = append(held, permit)
+					} else if !errors.Is(err, weir.ErrRefused) {
+						t.Fatal(err)
+					}
+				}
+			}
+			if len(held) > 5 {
+				t.Fatalf("%v run above the cap of 5", ran)
+			}
+			for _, permit := range held {
+				permit.Done(nil)
+			}
+		}
+		if ran["a"]+ran["b"] != 5 || ran["a"] < 2 || ran["b"] < 2 || !m.Snapshot().Leased {
+			t.Errorf("%v run of a cap of 5, with reserves of 20 each; %+v", ran, m.Snapshot())
+		}
+	})
+}
+
+// Members of two fleets with one name, as in a deployment of another cap: the lowest cap counts as
+// long as one of its members is there.
+func TestCapsThatDiffer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newParty(t, quick)
+		defer p.leave()
+		p.join()
+		p.join()
+		p.live(10*time.Second, 50, 50)
+		if s := p.shares(); s[0]+s[1] != 30 {
+			t.Errorf("shares of %v of a cap of 30", s)
+		}
+		low := p.join(func(c *fleet.Config) { c.Cap = 10 })
+		p.live(5*time.Second, 50, 50, 50)
+		p.conf.Cap = 10
+		p.live(10*time.Second, 50, 50, 50)
+		if s := p.shares(); s[0]+s[1]+s[2] != 10 || s[2] < 3 {
+			t.Errorf("shares of %v beside a member with a cap of 10", s)
+		}
+		p.conf.Cap = 30
+		if err := p.drop(low); err != nil {
+			t.Fatal(err)
+		}
+		p.live(10*time.Second, 50, 50)
+		if s := p.shares(); s[0]+s[1] != 30 {
+			t.Errorf("shares of %v once that member has left", s)
+		}
+	})
+}
