@@ -17,7 +17,7 @@ function score(entry, words) {
 		if (!points) return 0;
 		sum += points;
 	}
-	return sum + (entry.p.startsWith('packages/') ? 0 : 6); // guides first
+	return sum;
 }
 
 // excerpt is the text around the first of the words that is in it.

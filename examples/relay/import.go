@@ -3,50 +3,50 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
-	"log/slog"
-	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/weir-go/weir/bulk"
-	"github.com/weir-go/weir/examples/relay/relay"
+	"github.com/weir-go/weir/examples/relay/protocol"
+	"github.com/weir-go/weir/examples/relay/store"
+	"github.com/weir-go/weir/load"
+	"github.com/weir-go/weir/load/badgerload"
+	"github.com/weir-go/weir/memory"
+	"github.com/weir-go/weir/throttle"
 )
+
+// importWrites is the number of lines that are verified and written at once.
+const importWrites = 8
 
 type importing struct {
 	place
-	to, journal string
-	trusted     bool
+	journal string
+	trusted bool
 }
 
 func declareImport(flags *flag.FlagSet) func(context.Context, []string, streams) error {
 	i := new(importing)
 	i.declare(flags)
-	i.declareThrottle(flags)
-	flags.StringVar(&i.to, "to", "", "internal `URL` of a relay that runs, such as http://localhost:7778. Empty to open the store")
 	flags.StringVar(&i.journal, "journal", "", "`name` by which the same import goes on after a kill. Empty for the file's name, and for none with -")
-	flags.BoolVar(&i.trusted, "trusted", false, "do not verify ids and signatures, as of a file that export wrote")
+	flags.BoolVar(&i.trusted, "trusted", false, "do not verify ids and signatures")
 	return func(ctx context.Context, args []string, std streams) error {
 		if len(args) != 1 {
 			return usageError{fmt.Errorf("import: %d arguments: want one file, or - for the standard input", len(args))}
 		}
-		if i.journal != "" && !relay.Named(i.journal) {
-			return usageError{fmt.Errorf("import: -journal is %q: want %s", i.journal, relay.NameWanted)}
+		if i.journal != filepath.Base(i.journal) && i.journal != "" {
+			return usageError{fmt.Errorf("import: -journal is %q: want the name of a file", i.journal)}
 		}
 		source, err := i.source(args[0], std.in)
 		if err != nil {
 			return err
 		}
 		defer source.Close()
-		if i.to != "" {
-			return i.send(ctx, source, std.out)
-		}
-		return i.load(ctx, source, std)
+		return i.open(func(events *store.Store) error { return i.load(ctx, events, source, std.out) })
 	}
 }
 
@@ -59,21 +59,76 @@ func (i *importing) source(name string, in io.Reader) (io.ReadCloser, error) {
 	return os.Open(name)
 }
 
-func (i *importing) load(ctx context.Context, source io.Reader, std streams) error {
-	conf := relay.Config{Logger: slog.New(slog.NewTextHandler(std.err, nil))}
-	return i.run(ctx, conf, func(ctx context.Context, server *relay.Server) error {
-		name := i.journal
-		name = cmp.Or(name, "import")
-		job := relay.Import{
-			Trusted: i.trusted, Rejects: filepath.Join(i.imports(), name+".rejects"),
-			OnProgress: func(now bulk.Snapshot) { fmt.Fprintln(std.out, now) },
-		}
-		if i.journal != "" {
-			job.Journal = filepath.Join(i.imports(), i.journal+".journal")
-		}
-		end, err := server.Import(ctx, source, job)
-		return errors.Join(report(std.out, end, job.Rejects), err)
+func (i *importing) load(ctx context.Context, events *store.Store, source io.Reader, out io.Writer) error {
+	widen()
+	files := i.dir + ".imports" // the directory of the journals and rejects
+	if err := os.MkdirAll(files, 0o700); err != nil {
+		return err
+	}
+	monitor, err := load.New(load.Config{Feeds: []load.Feed{{Source: badgerload.New(events.DB())}}})
+	if err != nil {
+		return err
+	}
+	pace, err := throttle.New(throttle.Config{
+		Monitor: monitor, Off: !i.throttle,
+		Writes: throttle.Side{MaxInFlight: importWrites, Laws: []throttle.LoadLaw{throttle.DrainRate{}}},
 	})
+	if err != nil {
+		return err
+	}
+	mapped, err := badgerload.Mapped(events.DB())
+	if err != nil {
+		return err
+	}
+	governor, err := memory.New(memory.Config{
+		Target: i.megabytes << 20, Mapped: mapped,
+		OnEvent: func(e memory.Event) { fmt.Fprintln(out, e) },
+	})
+	if err != nil {
+		return err
+	}
+	defer governor.Close()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	for _, run := range []func(context.Context) error{monitor.Run, pace.Run, governor.Run} {
+		go func() { _ = run(ctx) }()
+	}
+	job := bulk.Config{
+		Write:   func(ctx context.Context, l bulk.Line) error { return i.write(ctx, events, l) },
+		Workers: 2 * importWrites, MaxLine: protocol.Limits{}.WithDefaults().Message,
+		Memory: governor, Throttle: pace, Sync: events.Sync,
+		Rejects:    filepath.Join(files, cmp.Or(i.journal, "import")+".rejects"),
+		OnProgress: func(now bulk.Snapshot) { fmt.Fprintln(out, now) },
+	}
+	if i.journal != "" {
+		job.Journal, job.Marks = filepath.Join(files, i.journal+".journal"), events.Marks()
+	}
+	end, err := bulk.Run(ctx, source, job)
+	return errors.Join(report(out, end, job.Rejects), err)
+}
+
+// write verifies and saves the event of a line. It rejects a line that is not an event, an event
+// that the relay does not keep, and one that its author did not sign. An event that exists
+// already or was replaced is not an error.
+func (i *importing) write(ctx context.Context, events *store.Store, l bulk.Line) error {
+	limits := protocol.Limits{}
+	e, err := protocol.ParseEvent(l.Text, limits)
+	switch {
+	case err != nil:
+		return bulk.Reject(err)
+	case e.IsEphemeral():
+		return bulk.Reject(protocol.Errorf(protocol.Invalid, "kind %d is ephemeral: it is not kept", e.Kind))
+	}
+	if err := limits.CheckTime(&e, time.Now()); err != nil {
+		return bulk.Reject(err)
+	}
+	if !i.trusted {
+		if err := protocol.Verify(&e); err != nil {
+			return bulk.Reject(err)
+		}
+	}
+	_, err = events.Save(ctx, &e)
+	return err
 }
 
 // report prints the result. An import with nothing but rejects is an error: the file has
@@ -88,59 +143,4 @@ func report(out io.Writer, end bulk.Snapshot, rejects string) error {
 		return errors.New("import: no line was an event that this relay keeps")
 	}
 	return nil
-}
-
-// send makes a running relay import the source.
-func (i *importing) send(ctx context.Context, source io.Reader, out io.Writer) error {
-	to, err := url.Parse(i.to)
-	if err != nil || to.Host == "" || to.Scheme != "http" && to.Scheme != "https" {
-		return usageError{fmt.Errorf("import: -to is %q: want the internal URL of a relay, such as http://localhost:7778", i.to)}
-	}
-	to = to.JoinPath("import")
-	query := url.Values{}
-	if i.journal != "" {
-		query.Set("journal", i.journal)
-	}
-	if i.trusted {
-		query.Set("trusted", "true")
-	}
-	to.RawQuery = query.Encode()
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, to.String(), source)
-	if err != nil {
-		return err
-	}
-	answer, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return err
-	}
-	defer answer.Body.Close()
-	if answer.StatusCode == http.StatusMethodNotAllowed { // the address is the listener for clients
-		return fmt.Errorf("import: -to is %q: want the relay's -internal address, such as http://localhost:7778", i.to)
-	}
-	if answer.StatusCode != http.StatusOK {
-		text, _ := io.ReadAll(io.LimitReader(answer.Body, 1<<10))
-		return fmt.Errorf("%s: %s: %s", to, answer.Status, text)
-	}
-	return follow(answer.Body, out)
-}
-
-// follow prints the reports in the answer until its end.
-func follow(answer io.Reader, out io.Writer) error {
-	lines := json.NewDecoder(answer)
-	for {
-		var now struct {
-			bulk.Snapshot
-			Done  bool
-			Error string
-		}
-		switch err := lines.Decode(&now); {
-		case err != nil:
-			return fmt.Errorf("the relay broke off: run the import again, and it goes on from its journal: %w", err)
-		case now.Error != "":
-			return errors.New(now.Error)
-		case now.Done:
-			return report(out, now.Snapshot, "the relay's directory of imports")
-		}
-		fmt.Fprintln(out, now.Snapshot)
-	}
 }

@@ -1,9 +1,9 @@
-// Relay is a Nostr relay on Badger that stays responsive while it imports millions of events.
+// Relay is a Nostr relay on Badger that stays responsive under floods, and imports millions of
+// events in bounded memory.
 // README.md explains how.
 //
 //	relay serve            answers clients
-//	relay import FILE      reads events into the store, or into a relay that runs
-//	relay export           writes all events
+//	relay import FILE      reads events into the store
 //	relay gen N            makes events to try it with
 //
 // The exit status is 0, 1 if something went wrong, and 2 if the command was wrong.
@@ -43,7 +43,6 @@ type command struct {
 var commands = []command{
 	{"serve", "", "answer clients", declareServe},
 	{"import", "FILE|-", "read events, one as JSON a line", declareImport},
-	{"export", "", "write all events as JSON lines, the newest first", declareExport},
 	{"gen", "N", "write N valid, signed events as JSON lines", declareGen},
 }
 
@@ -89,8 +88,8 @@ func run(ctx context.Context, args []string, std streams) error {
 	return do(ctx, flags.Args(), std)
 }
 
-// settings sets the flags from the environment, -store from RELAY_STORE and -import-rate
-// from RELAY_IMPORT_RATE, and then from the arguments.
+// settings sets the flags from the environment, -store from RELAY_STORE and
+// -message-rate from RELAY_MESSAGE_RATE, and then from the arguments.
 func settings(flags *flag.FlagSet, args []string) (err error) {
 	flags.VisitAll(func(f *flag.Flag) {
 		name := "RELAY_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
@@ -114,7 +113,7 @@ func names() (names []string) {
 }
 
 func usage(out io.Writer) {
-	fmt.Fprintln(out, "Relay is a Nostr relay on Badger that stays responsive while it imports.")
+	fmt.Fprintln(out, "Relay is a Nostr relay on Badger that stays responsive under floods.")
 	fmt.Fprintln(out)
 	for _, c := range commands {
 		fmt.Fprintf(out, "  relay %-15s %s\n", strings.TrimSpace(c.name+" "+c.args), c.does)

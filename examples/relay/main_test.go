@@ -12,7 +12,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dgraph-io/badger/v4"
 	"github.com/nbd-wtf/go-nostr"
 
 	"github.com/weir-go/weir/examples/relay/gen"
@@ -80,10 +79,21 @@ func generate(t *testing.T, n int, seed uint64, next func(*gen.Generator) nostr.
 	return name
 }
 
-// exported returns the lines of an export, sorted.
-func exported(t *testing.T, dir string) []string {
+// idsIn returns the ids of the events in a store.
+func idsIn(t *testing.T, dir string) (ids []string) {
 	t.Helper()
-	return slices.Sorted(strings.Lines(relayed(t, "export", "-store", dir)))
+	events, err := store.Open(store.Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer events.Close()
+	cursor := events.Query(nostr.Filter{})
+	for more := true; more; {
+		if more, err = cursor.Next(1000, func(e *nostr.Event) bool { ids = append(ids, e.ID); return true }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return ids
 }
 
 // parse returns the event of a line.
@@ -112,24 +122,6 @@ func known(t *testing.T, dir string, acknowledged []*nostr.Event) {
 	}
 }
 
-// TestExportIsImportedAgain checks that an import of an export gives the same store.
-func TestExportIsImportedAgain(t *testing.T) {
-	file, dir := generate(t, 300, 1, signed), t.TempDir()
-	first, second := filepath.Join(dir, "first"), filepath.Join(dir, "second")
-	if out := relayed(t, "import", "-store", first, file); !strings.HasSuffix(out, "300 lines are in, 0 of them rejected\n") {
-		t.Errorf("import said %q", out)
-	}
-	want := exported(t, first)
-	again := filepath.Join(dir, "again.jsonl")
-	if err := os.WriteFile(again, []byte(strings.Join(want, "")), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	relayed(t, "import", "-store", second, "-trusted", again)
-	if have := exported(t, second); !slices.Equal(have, want) {
-		t.Errorf("%d events, want the %d of the first store", len(have), len(want))
-	}
-}
-
 // TestImportIntoAStoreThatWasRemoved checks that the journal, which is beside the store,
 // survives its removal.
 func TestImportIntoAStoreThatWasRemoved(t *testing.T) {
@@ -139,20 +131,14 @@ func TestImportIntoAStoreThatWasRemoved(t *testing.T) {
 	if err := os.RemoveAll(dir); err != nil {
 		t.Fatal(err)
 	}
-	refuses := func(args ...string) {
-		t.Helper()
-		err := run(t.Context(), append(append([]string{"import"}, args...), file), streams{strings.NewReader(""), io.Discard, io.Discard})
-		if err == nil || !strings.Contains(err.Error(), "remove the journal") {
-			t.Errorf("%v, want that the store is not that of the journal", err)
-		}
+	err := run(t.Context(), []string{"import", "-store", dir, file}, streams{strings.NewReader(""), io.Discard, io.Discard})
+	if err == nil || !strings.Contains(err.Error(), "remove the journal") {
+		t.Errorf("%v, want that the store is not that of the journal", err)
 	}
-	refuses("-store", dir)
-	r := serve(t, dir)
-	refuses("-to", "http://"+r.internal)
 	if err := os.Remove(filepath.Join(dir+".imports", "1.jsonl.journal")); err != nil {
 		t.Fatal(err)
 	}
-	if out := relayed(t, "import", "-to", "http://"+r.internal, file); !strings.HasSuffix(out, "100 lines are in, 0 of them rejected\n") {
+	if out := relayed(t, "import", "-store", dir, file); !strings.HasSuffix(out, "100 lines are in, 0 of them rejected\n") {
 		t.Errorf("import said %q", out)
 	}
 }
@@ -167,15 +153,13 @@ func TestWhatIsWrongIsSaid(t *testing.T) {
 		{[]string{"sreve"}, `unknown command "sreve": want serve, import`, 2},
 		{[]string{"import"}, "want one file", 2},
 		{[]string{"import", "-store", dir, "nowhere"}, "nowhere: no such file", 1},
-		{[]string{"import", "-to", "localhost:7778", os.DevNull}, "want the internal URL", 2},
 		{[]string{"serve", "-memory", "1"}, "-memory is 1: want 64 to", 2},
-		{[]string{"export", "-store", dir + "x"}, "-store: ", 1},
 		{[]string{"serve", "now"}, `unexpected argument "now"`, 2},
 		{[]string{"serve", "-lisen", "x"}, "flag provided but not defined: -lisen: see relay serve -help", 2},
 		{[]string{"serve", "-store", dir, "-listen", "256.0.0.1:1"}, "-listen: ", 1},
 		{[]string{"serve", "-store", dir, "-reads", "-1"}, "Reads is -1: want 0", 2},
 		{[]string{"serve", "-listen", "", "-internal", ""}, "-listen and -internal are both empty", 2},
-		{[]string{"import", "-journal", "../x", os.DevNull}, "-journal is \"../x\": want 1 to 64 letters", 2},
+		{[]string{"import", "-journal", "../x", os.DevNull}, "-journal is \"../x\": want the name of a file", 2},
 		{[]string{"import", "-store", dir, "main.go"}, "no line was an event", 1},
 		{[]string{"gen", "many"}, `"many": want how many`, 2},
 	} {
@@ -189,75 +173,58 @@ func TestWhatIsWrongIsSaid(t *testing.T) {
 
 func TestSettingsFromTheEnvironment(t *testing.T) {
 	t.Setenv("RELAY_MEMORY", "lots")
-	err := run(t.Context(), []string{"export"}, streams{})
+	err := run(t.Context(), []string{"import", os.DevNull}, streams{})
 	if err == nil || !strings.Contains(err.Error(), `RELAY_MEMORY is "lots"`) {
 		t.Errorf("%v, want what is wrong with RELAY_MEMORY", err)
 	}
 	t.Setenv("RELAY_MEMORY", "1")
 	t.Setenv("RELAY_STORE", t.TempDir())
-	if err := run(t.Context(), []string{"export"}, streams{}); err == nil || !strings.Contains(err.Error(), "-memory is 1") {
+	if err := run(t.Context(), []string{"import", os.DevNull}, streams{}); err == nil || !strings.Contains(err.Error(), "-memory is 1") {
 		t.Errorf("%v, want what is wrong with the memory", err)
 	}
-	relayed(t, "export", "-memory", "64") // an argument overrides the environment
+	relayed(t, "import", "-memory", "64", os.DevNull) // an argument overrides the environment
 }
 
-// TestMistakesBesideARelay tries a second process on the relay's store, and an import sent
-// to the address for clients.
-func TestMistakesBesideARelay(t *testing.T) {
+// TestImportBesideARelay tries a second process on the relay's store.
+func TestImportBesideARelay(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
-	r := serve(t, dir)
-	file := generate(t, 1, 1, signed)
-	for want, args := range map[string][]string{
-		"stop it, or import into a relay that runs with -to": {"import", "-store", dir, file},
-		"want the relay's -internal address":                 {"import", "-to", "http://" + r.public, file},
-	} {
-		if err := run(t.Context(), args, streams{strings.NewReader(""), io.Discard, io.Discard}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("relay %v: %v, want %q", args, err, want)
-		}
+	serve(t, dir)
+	err := run(t.Context(), []string{"import", "-store", dir, generate(t, 1, 1, signed)}, streams{strings.NewReader(""), io.Discard, io.Discard})
+	if err == nil || !strings.Contains(err.Error(), "stop it first") {
+		t.Errorf("%v, want that the relay has the store", err)
 	}
 }
 
-// TestImportIntoARelayThatIsNew checks that the first import over HTTP finds a directory for
-// its journal.
-func TestImportIntoARelayThatIsNew(t *testing.T) {
-	r := serve(t, filepath.Join(t.TempDir(), "store"))
-	if out := relayed(t, "import", "-to", "http://"+r.internal, generate(t, 10, 1, signed)); !strings.HasSuffix(out, "10 lines are in, 0 of them rejected\n") {
-		t.Errorf("import said %q", out)
-	}
-}
-
-// TestExportGoesOnAfterACorruptRecord checks that a corrupt record loses only its event, and
-// that the export still fails.
-func TestExportGoesOnAfterACorruptRecord(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "store")
-	relayed(t, "import", "-store", dir, generate(t, 100, 1, signed))
-	whole := len(exported(t, dir))
-	damage(t, dir)
-	var out, complaints bytes.Buffer
-	err := run(t.Context(), []string{"export", "-store", dir}, streams{nil, &out, &complaints})
-	if err == nil || !strings.Contains(err.Error(), "1 corrupt left out") || !strings.Contains(complaints.String(), "leaves out a record") {
-		t.Errorf("%v, %q, want that one record is corrupt", err, &complaints)
-	}
-	if lines := bytes.Count(out.Bytes(), []byte("\n")); lines != whole-1 {
-		t.Errorf("%d events of %d, want all but one", lines, whole)
-	}
-}
-
-// damage truncates the second record of a store.
-func damage(t *testing.T, dir string) {
-	t.Helper()
-	events, err := store.Open(store.Options{Dir: dir})
+// TestImportKeepsWhatItRejects checks that a line that is no event, and an event that is forged or
+// ephemeral, are kept apart, and that a trusted file is not verified.
+func TestImportKeepsWhatItRejects(t *testing.T) {
+	dir := t.TempDir()
+	text, err := os.ReadFile(generate(t, 2, 1, signed))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer events.Close()
-	if err := events.DB().Update(func(tx *badger.Txn) error {
-		it := tx.NewIterator(badger.IteratorOptions{Prefix: []byte("r")})
-		defer it.Close()
-		it.Rewind()
-		it.Next()
-		return tx.Set(it.Item().KeyCopy(nil), []byte("short"))
-	}); err != nil {
+	forged := parse(t, bytes.SplitN(text, []byte("\n"), 2)[0])
+	forged.Content += "altered"
+	ephemeral := *forged
+	ephemeral.Kind = 20_000
+	for _, e := range []*nostr.Event{forged, &ephemeral} {
+		text = append(protocol.AppendJSON(text, e), '\n')
+	}
+	file := filepath.Join(dir, "events")
+	if err := os.WriteFile(file, append(text, "{\n"...), 0o600); err != nil {
 		t.Fatal(err)
+	}
+	for flag, want := range map[string]string{"-trusted=false": "5 lines are in, 3 of them rejected", "-trusted": "5 lines are in, 2 of them rejected"} {
+		to := filepath.Join(dir, flag)
+		if out := relayed(t, "import", "-store", to, flag, file); !strings.Contains(out, want) {
+			t.Errorf("%s: %q, want %q", flag, out, want)
+		}
+		rejects, err := os.ReadFile(filepath.Join(to+".imports", "events.rejects"))
+		if err != nil || !bytes.Contains(rejects, []byte("ephemeral")) || !bytes.Contains(rejects, []byte(`"line":5`)) {
+			t.Errorf("%s: %s, %v, want the ephemeral event and line 5", flag, rejects, err)
+		}
+		if have := len(idsIn(t, to)); have != 2 && flag != "-trusted" {
+			t.Errorf("%s: %d events, want 2", flag, have)
+		}
 	}
 }

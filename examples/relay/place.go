@@ -26,23 +26,11 @@ type place struct {
 func (p *place) declare(flags *flag.FlagSet) {
 	flags.StringVar(&p.dir, "store", "relay-store", "`directory` of the store, which one process at a time has open")
 	flags.Uint64Var(&p.megabytes, "memory", 512, "target for the memory of the process, in `MiB`")
-}
-
-// declareThrottle declares -throttle for the commands that write.
-func (p *place) declareThrottle(flags *flag.FlagSet) {
 	flags.BoolVar(&p.throttle, "throttle", true, "throttle the store; false shows what that is worth")
 }
 
 // leastMegabytes is twice the memory that an idle store with its smallest tables needs.
 const leastMegabytes = 64
-
-// existing is open for commands that read: it does not create a store for a mistyped path.
-func (p *place) existing(do func(*store.Store) error) error {
-	if _, err := os.Stat(p.dir); err != nil {
-		return fmt.Errorf("-store: %w", err)
-	}
-	return p.open(do)
-}
 
 // open calls do with the store, and closes it.
 func (p *place) open(do func(*store.Store) error) (err error) {
@@ -51,7 +39,7 @@ func (p *place) open(do func(*store.Store) error) (err error) {
 	}
 	events, err := store.Open(store.Options{Dir: p.dir, Memory: p.megabytes << 20})
 	if err != nil && strings.Contains(err.Error(), "Another process is using") { // Badger has no error value for it
-		return fmt.Errorf("%w: stop it, or import into a relay that runs with -to", err)
+		return fmt.Errorf("%w: stop it first", err)
 	}
 	if err != nil {
 		return err
@@ -60,16 +48,10 @@ func (p *place) open(do func(*store.Store) error) (err error) {
 	return do(events)
 }
 
-// imports is the directory of the journals and rejects of imports.
-func (p *place) imports() string { return p.dir + ".imports" }
-
 // run calls do with a relay that runs on the store, until do returns.
 func (p *place) run(ctx context.Context, c relay.Config, do func(context.Context, *relay.Server) error) error {
 	return p.open(func(events *store.Store) error {
-		if err := os.MkdirAll(p.imports(), 0o700); err != nil {
-			return err
-		}
-		c.Dir, c.Memory, c.Unthrottled, c.Processors = p.imports(), p.megabytes<<20, !p.throttle, widen()
+		c.Memory, c.Unthrottled, c.Processors = p.megabytes<<20, !p.throttle, widen()
 		c, err := relay.Badger(c, events)
 		if err != nil {
 			return err
@@ -94,9 +76,8 @@ func (p *place) run(ctx context.Context, c relay.Config, do func(context.Context
 
 // threads is the number of threads that run Go code for each processor. With one, a
 // goroutine that answers a client waits in the queue of Go's scheduler behind goroutines
-// that compact and import, each of which runs for up to 10 ms; the system prefers a thread
-// of its own, because it has slept. Some of the other goroutines block a processor while the
-// system reads a page of a mapped file. TestWhileImporting measures the effect.
+// that verify, compact and read for others, each of which runs for up to 10 ms; the system
+// prefers a thread of its own, because it has slept. TestFloods measures the effect.
 const threads = 4
 
 // widen runs Go code on more threads than there are processors, unless the environment sets

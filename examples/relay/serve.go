@@ -22,9 +22,8 @@ type serving struct {
 func declareServe(flags *flag.FlagSet) func(context.Context, []string, streams) error {
 	s := new(serving)
 	s.declare(flags)
-	s.declareThrottle(flags)
 	flags.StringVar(&s.listen, "listen", "localhost:7777", "`address` for clients. Empty for none")
-	flags.StringVar(&s.internal, "internal", "localhost:7778", "`address` for imports, metrics and clients without a rate; nothing public may reach it. Empty for none")
+	flags.StringVar(&s.internal, "internal", "localhost:7778", "`address` for metrics and clients without a rate; nothing public may reach it. Empty for none")
 	flags.StringVar(&s.conf.Name, "name", "Weir relay", "`name` in the information document")
 	flags.IntVar(&s.conf.Connections, "connections", 0, "how many there may be; 0 for 4000, or fewer if -memory has no room for them")
 	flags.IntVar(&s.conf.Sockets, "sockets", 0, "how many there may be, those included that have sent no request; 0 for a quarter more than connections")

@@ -4,16 +4,14 @@ import (
 	"fmt"
 	"html"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/alecthomas/chroma/v2"
 	"github.com/alecthomas/chroma/v2/lexers"
 )
 
-// highlight writes highlighted code, or plain code if the language is unknown. The first
-// occurrence of each of the names becomes an anchor.
-func highlight(w io.Writer, language, code string, names ...string) error {
+// highlight writes highlighted code, or plain code if the language is unknown.
+func highlight(w io.Writer, language, code string) error {
 	tokens := []chroma.Token{{Value: code}}
 	if lexer := lexers.Get(language); lexer != nil {
 		found, err := chroma.Coalesce(lexer).Tokenise(nil, code)
@@ -27,9 +25,6 @@ func highlight(w io.Writer, language, code string, names ...string) error {
 		said := html.EscapeString(token.Value)
 		if class := class(token.Type); class != "" {
 			said = fmt.Sprintf(`<span class="%s">%s</span>`, class, said)
-		} else if i := slices.Index(names, token.Value); i >= 0 {
-			said = fmt.Sprintf(`<span id="%s">%[1]s</span>`, said)
-			names = slices.Delete(slices.Clone(names), i, i+1)
 		}
 		b.WriteString(said)
 	}
@@ -37,8 +32,7 @@ func highlight(w io.Writer, language, code string, names ...string) error {
 	return err
 }
 
-// class is the class of a token that site/style.css colours. Few have one: with a class for
-// each kind of token, the page of package weir was 159 KB instead of 62.
+// class is the class of a token that site/style.css colours. Few have one.
 func class(of chroma.TokenType) string {
 	switch {
 	case of.InCategory(chroma.Keyword):

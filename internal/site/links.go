@@ -18,18 +18,14 @@ import (
 // repository is the target of links to files that are no page.
 const repository = "https://github.com/weir-go/weir"
 
+// reference has the documentation of the packages.
+const reference = "https://pkg.go.dev/github.com/weir-go/weir/"
+
 // external matches addresses that are not changed.
 var external = regexp.MustCompile(`^([a-z]+:|//)`)
 
 // attribute finds the addresses in HTML.
 var attribute = regexp.MustCompile(`(?i)\b(?:src|href|srcset)\s*=\s*(?:"[^"]*"|'[^']*')`)
-
-// unquoted finds the tags whose addresses attribute does not find, after quoted strings are
-// removed.
-var (
-	unquoted = regexp.MustCompile(`(?i)<[a-z][^<>]*\b(?:src|href|srcset)\s*=\s*[^\s"'<>]+`)
-	quoted   = regexp.MustCompile(`"[^"]*"|'[^']*'`)
-)
 
 // resolve replaces the links and pictures of a page by their addresses on the site.
 func (s *site) resolve(p *page) error {
@@ -67,10 +63,6 @@ func (s *site) resolve(p *page) error {
 	})
 	for _, n := range raw {
 		text := htmlOf(n, p.markdown)
-		if tag := unquoted.Find(quoted.ReplaceAll(text, []byte(`""`))); tag != nil {
-			value := tag[bytes.LastIndexByte(tag, '=')+1:]
-			complain(value, fmt.Errorf("has the address %s in a tag without quotes: want =\"%[1]s\"", bytes.TrimSpace(value)))
-		}
 		text = attribute.ReplaceAllFunc(text, func(found []byte) []byte {
 			of := s.picture
 			if bytes.EqualFold(found[:1], []byte("h")) { // href
@@ -141,10 +133,8 @@ func (s *site) address(p *page, target string) (string, error) {
 		fragment = "#" + fragment
 	}
 	to := s.byFile[file]
-	for _, opening := range []string{"README.md", "doc.go"} { // of a folder
-		if to == nil {
-			to = s.byFile[path.Join(file, opening)]
-		}
+	if to == nil { // a folder
+		to = s.byFile[path.Join(file, "README.md")]
 	}
 	if to != nil {
 		if fragment != "" && !to.anchors[fragment[1:]] {
@@ -159,6 +149,8 @@ func (s *site) address(p *page, target string) (string, error) {
 	switch {
 	case err != nil:
 		return "", fmt.Errorf("links to %s, but there is no %s", target, file)
+	case path.Base(file) == "doc.go":
+		return reference + path.Dir(file) + fragment, nil
 	case info.IsDir():
 		return repository + "/tree/main/" + file + fragment, nil
 	case pictures[path.Ext(file)]:

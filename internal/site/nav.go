@@ -31,7 +31,7 @@ type item struct {
 	Title string `yaml:"title"`
 	File  string `yaml:"file"`
 	Below string `yaml:"below"` // a pattern: the matching files are pages that this one links to, with their own titles
-	Made  string `yaml:"made"`  // "packages", "commands" or "playground"
+	Made  string `yaml:"made"`  // "playground"
 
 	page     *page
 	children []*page
@@ -98,8 +98,8 @@ func (i item) check() error {
 		return fmt.Errorf("%q: has files below (%s) and no file that leads to them: add it", i.Title, i.Below)
 	case i.File != "" && i.Made != "":
 		return fmt.Errorf("%q: names the file %s and is made (%s): leave one", i.Title, i.File, i.Made)
-	case i.File == "" && i.Made != "packages" && i.Made != "commands" && i.Made != "playground":
-		return fmt.Errorf("%q: names no file and nothing that is made: want packages, commands or playground", i.Title)
+	case i.File == "" && i.Made != "playground":
+		return fmt.Errorf("%q: names no file and nothing that is made: want playground", i.Title)
 	}
 	return nil
 }

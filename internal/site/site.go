@@ -115,10 +115,6 @@ func (s *site) fill(i *item) (err error) {
 			}
 			i.children = append(i.children, child)
 		}
-	case i.Made == "packages":
-		i.page, i.children, err = packagePages(s)
-	case i.Made == "commands":
-		i.page, i.children, err = commandPages(s)
 	case i.Made == "playground":
 		i.page = playgroundPage(s)
 	}

@@ -28,14 +28,14 @@ type Cursor interface {
 	Count(keys int) (n int, more bool, err error)
 }
 
-// Badger completes the settings for a store in Badger: its load sources, its mapped files,
-// its sync, and the marks of its imports. The caller closes the store after the server's Run
+// Badger completes the settings for a store in Badger: its load sources and its mapped
+// files. The caller closes the store after the server's Run
 // has returned.
 func Badger(c Config, s *store.Store) (_ Config, err error) {
 	if c.Mapped, err = badgerload.Mapped(s.DB()); err != nil {
 		return c, err
 	}
-	c.Store, c.Sources, c.Sync, c.Marks = inBadger{s}, []load.Source{badgerload.New(s.DB())}, s.Sync, s.Marks()
+	c.Store, c.Sources = inBadger{s}, []load.Source{badgerload.New(s.DB())}
 	return c, nil
 }
 

@@ -7,7 +7,6 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/weir-go/weir/bulk"
 	"github.com/weir-go/weir/examples/relay/protocol"
 	"github.com/weir-go/weir/internal/settings"
 	"github.com/weir-go/weir/load"
@@ -31,14 +30,6 @@ type Config struct {
 	// lists the files that the store maps.
 	Memory uint64
 	Mapped []string
-
-	// Dir is the directory of the journals and rejects of imports over HTTP. If it is
-	// empty, there are no such imports.
-	Dir string
-	// Sync makes acknowledged events durable: see bulk.Config. Optional.
-	Sync func() error
-	// Marks are the marks of imports in the store: see bulk.Config. Optional.
-	Marks bulk.Marks
 
 	// Name is the relay's in the information document.
 	Name string

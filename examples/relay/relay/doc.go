@@ -29,7 +29,6 @@
 //
 // # Internal traffic
 //
-// Imports, metrics and clients without a rate use the handler of another listener
-// ([Server.Internal]). No header makes a request internal. An import has a low priority: its
-// writes start when no client's write waits, except for one slot of twenty.
+// Metrics and clients without a rate use the handler of another listener ([Server.Internal]). No
+// header makes a request internal.
 package relay

@@ -30,7 +30,6 @@ type Server struct {
 	registry  *registry
 	counts    *counts
 	failing   rate.Sometimes // logs that events are not saved: on a full disk, that is all of them
-	imports   sync.Map       // names of the imports that run over HTTP: two with the same journal would destroy it
 
 	closing context.Context //nolint:containedctx // ends when the server closes
 	close   context.CancelFunc
@@ -39,7 +38,7 @@ type Server struct {
 	isOpen  bool          // Run has started, and its context has not ended
 	opened  chan struct{} // closed by the first Run when it has started
 	opening sync.Once
-	work    sync.WaitGroup // connections and imports
+	work    sync.WaitGroup // connections
 }
 
 // New returns a server that answers 503 until Run is called. Until Run has returned it owns
@@ -128,13 +127,13 @@ func newVerifier(c Config) (*weir.Limiter, error) {
 	return weir.New(weir.Config{Name: "verification", Min: n, Max: n, Law: law.Fixed{}, Queue: fairQueue(), Histograms: true})
 }
 
-// farewell is the time that Run waits at its end for connections and imports. A client that
+// farewell is the time that Run waits at its end for connections. A client that
 // does not answer a close frame takes 5 s.
 const farewell = 15 * time.Second
 
 // Run paces the work until ctx ends. Then it accepts no more connections, completes the
-// writes in progress, notifies the clients, stops imports, whose journals record where to
-// resume, and returns nil or the first failure. A server runs once.
+// writes in progress, notifies the clients, and returns nil or the first failure. A server
+// runs once.
 func (s *Server) Run(ctx context.Context) error {
 	defer s.governor.Close()
 	machinery, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -172,7 +171,7 @@ func (s *Server) wait() error {
 	case <-done:
 		return nil
 	case <-time.After(farewell):
-		return fmt.Errorf("relay: connections or imports did not end within %v", farewell)
+		return fmt.Errorf("relay: connections did not end within %v", farewell)
 	}
 }
 
