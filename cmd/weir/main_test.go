@@ -42,7 +42,7 @@ func TestBadInput(t *testing.T) {
 		{args: proxy("extra"), want: `unexpected argument extra: see weir proxy --help`},
 		{args: []string{"bogus"}, want: `unexpected argument bogus: want proxy, check, schema, demo, work, enqueue, jobs, record, replay, sim, version or help`},
 		{args: []string{"demo", "bogus"}, want: `unexpected argument bogus: want limit or bulkhead`},
-		{args: []string{"sim", "--plot", "x.svg"}, want: `unknown flag --plot: it belongs to weir sim run, weir sim suite, weir sim trace`},
+		{args: []string{"sim", "--plot", "x.svg"}, want: `unknown flag --plot: it belongs to weir sim run, weir sim trace`},
 		{args: []string{"--to", "http://h"}, want: `unknown flag --to: it belongs to weir proxy`},
 		{args: []string{"sim", "--bogus"}, want: `unknown flag --bogus: see weir sim --help`},
 		{args: []string{"sim", "kata", "--plot", "x.svg"}, want: `unexpected argument kata: did you mean weir sim run kata?`},

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/weir-go/weir/cmd/weir/internal/chart"
 	"github.com/weir-go/weir/cmd/weir/internal/simulate"
 	"github.com/weir-go/weir/internal/nearest"
 	"github.com/weir-go/weir/internal/oraclecache"
@@ -46,31 +45,21 @@ func (f lawFlags) jobs(scenarios []sim.Scenario) []simulate.Job {
 }
 
 type outputFlags struct {
-	JSON bool   `name:"json" help:"Print one JSON object a line for each law and seed."`
-	Plot string `type:"plot" placeholder:"FILE" help:"Draw it to this file too, as SVG, which browsers show."`
+	JSON bool `name:"json" help:"Print one JSON object a line for each law and seed."`
 }
 
-// report runs the jobs, reports their outcomes, and draws the chart if there is a file for it.
-func (f outputFlags) report(ctx context.Context, s streams, jobs []simulate.Job, r reporter, draw func() (*chart.Chart, error)) error {
-	if err := checkPlot(f.Plot); err != nil {
-		return err
-	}
+// report runs the jobs and reports their outcomes.
+func report(ctx context.Context, s streams, jobs []simulate.Job, r reporter) error {
 	if err := simulated(ctx, s, jobs, r.add); err != nil {
 		return err
 	}
-	if err := r.end(); err != nil || f.Plot == "" {
-		return err
-	}
-	drawn, err := draw()
-	if err != nil {
-		return err
-	}
-	return plot(drawn, f.Plot)
+	return r.end()
 }
 
 // seriesFlags select the figures to show over time.
 type seriesFlags struct {
 	Every time.Duration `type:"span" placeholder:"TIME" help:"Print limit, in flight, queued, p95, admitted and refused so often, and no scores."`
+	Plot  string        `type:"plot" placeholder:"FILE" help:"Draw it to this file too, as SVG, which browsers show."`
 	Panel panels        `placeholder:"NAME,..." help:"What --plot draws: ${panels}. Defaults to all of them."`
 }
 
@@ -122,9 +111,9 @@ func (c simRunCommand) Run(ctx context.Context, s streams) error {
 // instead of the report.
 func (f seriesFlags) run(ctx context.Context, s streams, scenarios []sim.Scenario, laws lawFlags, output outputFlags, r reporter) error {
 	switch {
-	case len(f.Panel) > 0 && output.Plot == "":
+	case len(f.Panel) > 0 && f.Plot == "":
 		return usageError{errors.New("--panel: says what --plot draws: want --plot FILE as well")}
-	case output.Plot != "" && len(scenarios) > simulate.MostPlotted:
+	case f.Plot != "" && len(scenarios) > simulate.MostPlotted:
 		return usageError{fmt.Errorf("--plot: %d scenarios: want %d at most", len(scenarios), simulate.MostPlotted)}
 	}
 	for i := range scenarios {
@@ -137,13 +126,23 @@ func (f seriesFlags) run(ctx context.Context, s streams, scenarios []sim.Scenari
 	}
 	jobs := laws.jobs(scenarios)
 	for i := range jobs {
-		jobs[i].Unscored = f.Every > 0 && output.Plot == ""
+		jobs[i].Unscored = f.Every > 0 && f.Plot == ""
 	}
 	if f.Every > 0 {
 		r = &series{out: s.out, json: output.JSON}
 	}
 	first := &firstSeed{reporter: r, seed: laws.Seed}
-	return output.report(ctx, s, jobs, first, func() (*chart.Chart, error) { return simulate.ChartRun(first.outcomes, f.Panel...) })
+	if err := checkPlot(f.Plot); err != nil {
+		return err
+	}
+	if err := report(ctx, s, jobs, first); err != nil || f.Plot == "" {
+		return err
+	}
+	drawn, err := simulate.ChartRun(first.outcomes, f.Panel...)
+	if err != nil {
+		return err
+	}
+	return plot(drawn, f.Plot)
 }
 
 // firstSeed keeps the outcomes of the first seed, for the chart.
@@ -198,7 +197,7 @@ func (c simSuiteCommand) Run(ctx context.Context, s streams) error {
 		jobs[i].Oracles, jobs[i].Told, jobs[i].Harm = oraclecache.Cache(c.Oracles), c.Told, c.Harm > 0
 		jobs[i].With = others.Of(jobs[i].Scenario.Name, jobs[i].Seed)
 	}
-	return c.report(ctx, s, jobs, r, func() (*chart.Chart, error) { return simulate.ChartSuite(&r.cells), nil })
+	return report(ctx, s, jobs, r)
 }
 
 func (c simSuiteCommand) scenarios() ([]sim.Scenario, error) {

@@ -123,10 +123,6 @@ func TestSimPlots(t *testing.T) {
 			[]string{"little, vegas on tiny, bare", "the oracle", "the SLO", "tiny, seed 3", "bare, seed 3", "goodput", "p99, ms"},
 		},
 		{
-			[]string{"sim", "suite", "--random", "2", "--seed", cheap, "--law", "fixed", "--law", "little"},
-			[]string{"fixed: goodput", "little: goodput", "p99 over the oracle"},
-		},
-		{
 			[]string{"sim", "trace", "testdata/trace.csv", "--on", "testdata/tiny.yaml", "--every", "100ms"},
 			[]string{"the oracle", "seed 1", "limit", "p99, ms"},
 		},
@@ -160,11 +156,9 @@ func TestPlotsAreCheckedBeforeTheSimulation(t *testing.T) {
 		taken:                                   "cannot be written",
 		filepath.Join(dir, strings.Repeat("x", 300)+".svg"): "cannot be written",
 	} {
-		for _, command := range [][]string{{"run", "kata"}, {"suite", "--named"}} {
-			status, printed, said := ran(t, nil, append([]string{"sim"}, append(command, "--plot", file)...)...)
-			if status != statusUsage || !strings.Contains(said, want) || printed != "" {
-				t.Errorf("status %d, %s%s", status, said, printed)
-			}
+		status, printed, said := ran(t, nil, "sim", "run", "kata", "--plot", file)
+		if status != statusUsage || !strings.Contains(said, want) || printed != "" {
+			t.Errorf("status %d, %s%s", status, said, printed)
 		}
 	}
 	had := written(t, filepath.Join(dir, "had.svg"), "before")

@@ -10,12 +10,9 @@ type Chart struct {
 
 // A Plot is a pair of axes with its data. Data outside of the axes is cut off.
 type Plot struct {
-	Title, X, Y string // texts above, below and beside the axes
-	Logarithmic bool   // of the X axis
-	XMin, XMax  float64
-	YMin, YMax  float64
+	Title, X, Y string  // texts above, below and beside the axes
+	XMax, YMax  float64 // from 0
 	Lines       []Line
-	Clouds      []Cloud
 	Phases      []Phase
 }
 
@@ -35,14 +32,6 @@ const (
 	Dashed Dashes = "6 4"
 	Dotted Dashes = "2 3"
 )
-
-// A Cloud is a small mark for each point, and a large one for their summary.
-type Cloud struct {
-	Name   string
-	Colour int // index of colour and shape
-	Points []Point
-	Centre Point
-}
 
 // A Point is a place on the axes.
 type Point struct{ X, Y float64 }

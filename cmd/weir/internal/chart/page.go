@@ -94,41 +94,24 @@ func around(row []Plot) (above, below float64) {
 	return above, below
 }
 
-// An entry of the key explains a line or a mark.
-type entry struct {
-	name string
-	line Line // with dashes or a colour
-	mark bool // a mark instead of a line
-}
-
-// key lists the entries for all lines and marks of the chart, each name once.
-func (c *Chart) key() (entries []entry) {
-	add := func(e entry) {
-		if !slices.ContainsFunc(entries, func(had entry) bool { return had.name == e.name }) {
-			entries = append(entries, e)
-		}
-	}
+// key lists the lines of the chart, each name once.
+func (c *Chart) key() (entries []Line) {
 	for _, row := range c.Rows {
 		for _, plot := range row {
 			for _, line := range plot.Lines {
-				add(entry{name: line.Name, line: line})
-			}
-			for _, cloud := range plot.Clouds {
-				add(entry{name: cloud.Name, line: Line{Colour: cloud.Colour}, mark: true})
+				if !slices.ContainsFunc(entries, func(had Line) bool { return had.Name == line.Name }) {
+					entries = append(entries, line)
+				}
 			}
 		}
 	}
 	return entries
 }
 
-func (p *page) entry(e entry, x, y float64) {
+func (p *page) entry(line Line, x, y float64) {
 	y += textHeight / 2
-	if e.mark {
-		p.mark(e.line.Colour, x+12, y, 4, 1)
-	} else {
-		p.stroke(e.line, Point{x, y}, Point{x + 24, y})
-	}
-	p.printf(`<text x="%s" y="%s">%s</text>`+"\n", px(x+32), px(y+4), html.EscapeString(e.name))
+	p.stroke(line, Point{x, y}, Point{x + 24, y})
+	p.printf(`<text x="%s" y="%s">%s</text>`+"\n", px(x+32), px(y+4), html.EscapeString(line.Name))
 }
 
 // px writes a length to a tenth of a pixel.

@@ -26,12 +26,6 @@ func (p *page) plot(a area) {
 		}
 		p.stroke(line, points...)
 	}
-	for _, cloud := range a.Clouds {
-		for _, at := range cloud.Points {
-			p.mark(cloud.Colour, a.x(at.X), a.y(at.Y), 2.5, 0.45)
-		}
-		p.mark(cloud.Colour, a.x(cloud.Centre.X), a.y(cloud.Centre.Y), 6, 1)
-	}
 	p.printf("</g>\n")
 	p.printf(`<rect class="frame" x="%s" y="%s" width="%s" height="%s"/>`+"\n", px(a.left), px(a.top), px(a.width), px(a.height))
 }
@@ -82,20 +76,4 @@ func (p *page) stroke(line Line, points ...Point) {
 		fmt.Fprintf(&d, " %s,%s", px(at.X), px(at.Y))
 	}
 	p.printf(`<polyline fill="none" %s stroke-linejoin="round" points="%s"/>`+"\n", paint, strings.TrimSpace(d.String()))
-}
-
-// shapes distinguish laws without colours: each is a path around its centre, one unit from it
-// to its edge.
-var shapes = []string{
-	"M1 0A1 1 0 1 1 -1 0A1 1 0 1 1 1 0Z",         // circle
-	"M-.9 -.9H.9V.9H-.9Z",                        // square
-	"M0 -1.1L1 .8H-1Z",                           // triangle
-	"M0 -1.2L1.2 0L0 1.2L-1.2 0Z",                // diamond
-	"M0 1.1L1 -.8H-1Z",                           // triangle on its tip
-	"M-1 -.4H-.4V-1H.4V-.4H1V.4H.4V1H-.4V.4H-1Z", // cross
-}
-
-func (p *page) mark(colour int, x, y, radius, opacity float64) {
-	p.printf(`<path fill="%s" fill-opacity="%v" transform="translate(%s %s) scale(%v)" d="%s"/>`+"\n",
-		hue(colour), opacity, px(x), px(y), radius, shapes[colour%len(shapes)])
 }

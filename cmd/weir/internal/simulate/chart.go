@@ -159,34 +159,3 @@ func phases(o Outcome) (all []chart.Phase) {
 	}
 	return all
 }
-
-// ChartSuite shows goodput against p99x, a small mark for each scenario and a large one for
-// each law's mean and median.
-func ChartSuite(cells *Cells) *chart.Chart {
-	p := chart.Plot{
-		Title: "Goodput against p99: the best is at the top left",
-		X:     "p99 over the oracle's (log scale)", Y: "goodput, % of the oracle's", Logarithmic: true,
-	}
-	for i, summary := range cells.Summaries() {
-		cloud := chart.Cloud{
-			Name:   fmt.Sprintf("%s: goodput %.1f%%, p99 %.2f times the oracle's", summary.Law, summary.Goodput, summary.P99Ratio),
-			Colour: i,
-			Centre: chart.Point{X: drawable(summary.P99Ratio), Y: summary.Goodput},
-		}
-		for _, c := range cells.byLaw()[i] {
-			cloud.Points = append(cloud.Points, chart.Point{X: drawable(c.Mean.P99Ratio), Y: c.Mean.Goodput})
-		}
-		p.Clouds = append(p.Clouds, cloud)
-	}
-	p.XMin, p.XMax, p.YMin = p.Clouds[0].Centre.X, p.Clouds[0].Centre.X, p.Clouds[0].Centre.Y
-	for _, cloud := range p.Clouds {
-		for _, at := range append(cloud.Points, cloud.Centre) {
-			p.XMin, p.XMax, p.YMin = min(p.XMin, at.X), max(p.XMax, at.X), min(p.YMin, at.Y)
-		}
-	}
-	p.XMin, p.XMax, p.YMax = p.XMin/1.1, p.XMax*1.1, 102
-	return &chart.Chart{Title: p.Title, Width: 660, Height: 400, Rows: [][]chart.Plot{{p}}}
-}
-
-// drawable keeps a ratio on a logarithmic axis. The ratio is 0 without answers.
-func drawable(ratio float64) float64 { return max(ratio, 0.1) }

@@ -2,14 +2,11 @@ package simulate
 
 import (
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/weir-go/weir/cmd/weir/internal/chart"
 	"github.com/weir-go/weir/internal/must"
-	"github.com/weir-go/weir/internal/race"
-	"github.com/weir-go/weir/internal/suites"
 	"github.com/weir-go/weir/law"
 	"github.com/weir-go/weir/sim"
 )
@@ -106,24 +103,5 @@ func TestLatencyStandsBesideTheSLO(t *testing.T) {
 	}
 	if latency.YMax != 400 {
 		t.Errorf("the axis ends at %v ms, want four times the SLO: latency is far above", latency.YMax)
-	}
-}
-
-func TestChartOfASuite(t *testing.T) {
-	race.Skip(t, "simulates for half a minute under the race detector; TestOutcomesComeInOrder runs as many jobs at once")
-	var cells Cells
-	for _, o := range outcomes(t, suites.Random(8), overloaded()) {
-		cells.Add(o)
-	}
-	suite := ChartSuite(&cells).Rows[0][0]
-	if len(suite.Clouds) != 2 || len(suite.Clouds[0].Points) != 2 || !strings.HasPrefix(suite.Clouds[1].Name, "fixed(limit=60): ") || !suite.Logarithmic {
-		t.Errorf("want a cloud of two points for each law: %+v", suite)
-	}
-	for _, cloud := range suite.Clouds {
-		for _, at := range append(cloud.Points, cloud.Centre) {
-			if at.X < suite.XMin || at.X > suite.XMax || at.Y < suite.YMin || at.Y > suite.YMax {
-				t.Errorf("%v is outside the axes %+v", at, suite)
-			}
-		}
 	}
 }
