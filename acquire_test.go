@@ -225,26 +225,3 @@ func TestWaiterStartsAfterARest(t *testing.T) {
 		balanced(t, l)
 	})
 }
-
-func TestWeightAboveALimitThatFell(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := weir.Config{Max: 5, Law: law.Fixed{}, Queue: weir.Queue{Size: 5, Timeout: time.Minute}}
-		l := newLimiter(t, c)
-		held := hold(t, l, 5)
-		heavy := ask(t.Context(), l, 4)
-		light := ask(t.Context(), l, 1)
-		c.Max = 3
-		update(t, l, c)
-		if a := now(t, heavy); !errors.Is(a.Err, weir.ErrTooHeavy) {
-			t.Errorf("%v: want it refused, for it would block the queue for ever", a.Err)
-		}
-		for i, p := range held {
-			if i < 3 {
-				waits(t, light)
-			}
-			p.Done(nil)
-		}
-		admitted(t, light).Done(nil)
-		balanced(t, l)
-	})
-}

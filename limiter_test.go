@@ -3,7 +3,6 @@ package weir_test
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -13,60 +12,6 @@ import (
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/law"
 )
-
-func bandOf100ms(t *testing.T, initial int) *weir.Limiter {
-	t.Helper()
-	return newLimiter(t, weir.Config{
-		Name: "band", Min: 1, Max: 10, Initial: initial,
-		Law:        law.Band{Target: 100 * time.Millisecond, Tolerance: 0.1, Factor: 0.7},
-		MinSamples: 5,
-		Queue:      weir.Queue{Size: 100, Timeout: time.Minute},
-	})
-}
-
-// background keeps 20 callers at work on the limiter for the given time, and returns once the
-// clock is between two intervals.
-func background(t *testing.T, l *weir.Limiter, lasting time.Duration, latency func() time.Duration) (wait func()) {
-	var all sync.WaitGroup
-	all.Go(func() { load(t.Context(), l, 20, lasting, latency) })
-	time.Sleep(500 * time.Millisecond)
-	return all.Wait
-}
-
-func TestRisesWhenLatencyIsLow(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := bandOf100ms(t, 2)
-		wait := background(t, l, 12*time.Second, always(40*time.Millisecond))
-		got := limits(l, 11, time.Second)
-		if want := []int{2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 10}; !slices.Equal(got, want) {
-			t.Errorf("limits %v: want %v", got, want)
-		}
-		wait()
-		if s := l.Snapshot(); s.Raised != 8 || s.Cut != 0 {
-			t.Errorf("raised %d times and cut %d times: want 8 and 0", s.Raised, s.Cut)
-		}
-		balanced(t, l)
-	})
-}
-
-func TestFallsFastWhenLatencyIsHigh(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := bandOf100ms(t, 10)
-		wait := background(t, l, 16*time.Second, always(500*time.Millisecond))
-		got := limits(l, 4, time.Second)
-		if want := []int{10, 7, 4, 2}; !slices.Equal(got, want) {
-			t.Errorf("limits %v: want %v", got, want)
-		}
-		wait()
-		if got := l.Snapshot().Limit; got != 1 {
-			t.Errorf("limit %d in the end: want 1, the minimum", got)
-		}
-		change := l.History()[0].String()
-		if !strings.HasPrefix(change, "p95 ") || !strings.HasSuffix(change, "ms above 110ms: cut 10 to 7") {
-			t.Errorf("first change: %q", change)
-		}
-	})
-}
 
 // Nothing at all ends.
 func TestStuckWorkCutsTheLimit(t *testing.T) {
@@ -363,18 +308,3 @@ func load(ctx context.Context, l *weir.Limiter, workers int, lasting time.Durati
 }
 
 func always(d time.Duration) func() time.Duration { return func() time.Duration { return d } }
-
-// limits reads the limit n times, one interval apart.
-func limits(l *weir.Limiter, n int, interval time.Duration) []int {
-	read := make([]int, n)
-	for i := range read {
-		read[i] = l.Snapshot().Limit
-		time.Sleep(interval)
-	}
-	return read
-}
-
-// slow keeps a limiter busy with work far above its target.
-func slow(t *testing.T, l *weir.Limiter, lasting time.Duration) {
-	load(t.Context(), l, 4, lasting, always(250*time.Millisecond))
-}

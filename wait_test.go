@@ -13,37 +13,6 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-func TestQueueTimeoutAndQueueFull(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := fixed(t, 1, weir.Queue{Size: 1, Timeout: 20 * time.Millisecond})
-		began := time.Now()
-		var all sync.WaitGroup
-		job := func(want error, after time.Duration) {
-			ran := false
-			all.Go(func() {
-				err := l.Do(t.Context(), func(context.Context) error {
-					ran = true
-					time.Sleep(100 * time.Millisecond)
-					return nil
-				})
-				if !errors.Is(err, want) || ran != (want == nil) || time.Since(began) != after {
-					t.Errorf("%v after %v, ran: %v; want %v after %v", err, time.Since(began), ran, want, after)
-				}
-			})
-			synctest.Wait()
-		}
-		job(nil, 100*time.Millisecond)
-		job(weir.ErrQueueTimeout, 20*time.Millisecond)
-		job(weir.ErrQueueFull, 0)
-		all.Wait()
-		s := l.Snapshot()
-		if s.Admitted != 1 || s.Refused[weir.ReasonQueueTimeout] != 1 || s.Refused[weir.ReasonQueueFull] != 1 {
-			t.Errorf("admitted %d, refused %v: want one each", s.Admitted, s.Refused)
-		}
-		balanced(t, l)
-	})
-}
-
 func TestCancelledWhileQueued(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := fixed(t, 1, weir.Queue{Size: 1})

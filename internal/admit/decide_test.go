@@ -174,29 +174,6 @@ func TestEarlierWorkDoesNotJudgeTheNewLimit(t *testing.T) {
 	}
 }
 
-func TestDecisionsAreClamped(t *testing.T) {
-	for _, c := range []struct {
-		decision float64
-		want     int
-	}{
-		{7.9, 7},
-		{1e300, 100},
-		{math.Inf(1), 100},
-		{-3, 2},
-		{math.Inf(-1), 2},
-		{math.NaN(), 5},
-	} {
-		l := &recorder{limits: []float64{c.decision}}
-		r := newLawRig(t, l, settings(5, func(s *admit.Settings) { s.Bounds.Min = 2 }), nil)
-		r.done(r.must(1), window.Success)
-		r.now = time.Second
-		r.try(1)
-		if got := r.state().Limit; got != c.want {
-			t.Errorf("%v became %d, want %d", c.decision, got, c.want)
-		}
-	}
-}
-
 func TestAbsurdPlansAreBounded(t *testing.T) {
 	endless := law.Plan{Settle: math.MaxInt64, Interval: math.MaxInt64, MaxAge: math.MaxInt64}
 	for name, plan := range map[string]law.Plan{
