@@ -9,7 +9,10 @@ import (
 	"strconv"
 
 	"github.com/weir-go/weir/examples/relay/gen"
+	"github.com/weir-go/weir/examples/relay/protocol"
 )
+
+const authors = 10_000
 
 func declareGen(flags *flag.FlagSet) func(context.Context, []string, streams) error {
 	seed := flags.Uint64("seed", 1, "the same `number` makes the same events")
@@ -22,6 +25,15 @@ func declareGen(flags *flag.FlagSet) func(context.Context, []string, streams) er
 			return usageError{fmt.Errorf("gen: %q: want how many events, 0 or more", args[0])}
 		}
 		out := bufio.NewWriter(std.out)
-		return errors.Join(gen.Write(ctx, out, n, *seed), out.Flush())
+		g := gen.New(*seed, authors)
+		var line []byte
+		for ; n > 0 && ctx.Err() == nil; n-- {
+			e := g.Next()
+			line = append(protocol.AppendJSON(line[:0], &e), '\n')
+			if _, err := out.Write(line); err != nil {
+				return err
+			}
+		}
+		return errors.Join(ctx.Err(), out.Flush())
 	}
 }

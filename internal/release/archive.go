@@ -19,7 +19,7 @@ type entry struct {
 	text []byte
 }
 
-// write writes the archive of a platform, and its bill of materials beside it.
+// write writes the archive of a platform.
 func (r release) write(p platform, built []binary, at time.Time) error {
 	licenses, err := licenses(built)
 	if err != nil {
@@ -37,15 +37,8 @@ func (r release) write(p platform, built []binary, at time.Time) error {
 	if err != nil {
 		return err
 	}
-	bill, err := materials(r.version, built, at)
-	if err != nil {
-		return err
-	}
-	name := filepath.Join(r.dir, fmt.Sprintf("weir_%s_%s", r.version, p))
-	if err := os.WriteFile(name+suffix, archive, 0o644); err != nil {
-		return err
-	}
-	return os.WriteFile(name+".cdx.json", bill, 0o644)
+	name := fmt.Sprintf("weir_%s_%s%s", r.version, p, suffix)
+	return os.WriteFile(filepath.Join(r.dir, name), archive, 0o644)
 }
 
 // tarball packs files for Unix, without traces of the machine or its user.

@@ -24,7 +24,7 @@ func TestBinariesAreReproducible(t *testing.T) {
 	if !*builds {
 		t.Skip("compiles both commands twelve times: -builds runs it")
 	}
-	r, schema := rehearse(t), schemaOfBills(t)
+	r := rehearse(t)
 	r.resolveOnly(t)
 	if out, err := r.release(rehearsed, "--push"); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -37,12 +37,9 @@ func TestBinariesAreReproducible(t *testing.T) {
 	if a, b := read(t, filepath.Join(first, "SHA256SUMS")), read(t, filepath.Join(second, "SHA256SUMS")); a != b {
 		t.Errorf("not the same bytes:\n%s\n%s", a, b)
 	}
-	bills, err := filepath.Glob(filepath.Join(first, "*.cdx.json"))
-	if want := strings.Count(allPlatforms, ",") + 1; err != nil || len(bills) != want {
-		t.Errorf("%d bills of materials (%v), want %d", len(bills), err, want)
-	}
-	for _, bill := range bills {
-		valid(t, schema, read(t, bill))
+	archives, err := filepath.Glob(filepath.Join(first, "weir_*"))
+	if want := strings.Count(allPlatforms, ",") + 1; err != nil || len(archives) != want {
+		t.Errorf("%d archives (%v), want %d", len(archives), err, want)
 	}
 }
 
@@ -57,7 +54,7 @@ func files(t *testing.T, dir, commands, platforms string) string {
 
 // binaries installs the command as a user does and builds the files of the release for this
 // platform, each from its own empty caches. The bytes of the command must be the same.
-func binaries(t *testing.T) (bill string) {
+func binaries(t *testing.T) {
 	t.Helper()
 	bin := t.TempDir()
 	emptyCaches(t)
@@ -84,7 +81,6 @@ func binaries(t *testing.T) (bill string) {
 	if err := run([]string{"-out", dist, rehearsed}, io.Discard); err == nil || !strings.Contains(err.Error(), "is not empty") {
 		t.Errorf("a second time into the same directory: %v", err)
 	}
-	return read(t, host+".cdx.json")
 }
 
 // static checks that a binary needs no dynamic linker.

@@ -3,82 +3,17 @@ package main
 import (
 	"archive/zip"
 	"bytes"
-	"debug/buildinfo"
-	"encoding/json"
 	"io"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/weir-go/weir/internal/must"
 )
 
 var moment = time.Date(2026, 11, 22, 12, 0, 0, 0, time.FixedZone("", 3600))
-
-// schemaOfBills is the schema of CycloneDX 1.6, from its library.
-func schemaOfBills(t *testing.T) *jsonschema.Schema {
-	t.Helper()
-	dir := strings.TrimSpace(output(t, ".", nil, "go", "list", "-m", "-f", "{{.Dir}}", "github.com/CycloneDX/cyclonedx-go"))
-	compiler := jsonschema.NewCompiler()
-	compiler.AssertFormat()
-	for name, file := range map[string]string{
-		"bom-1.6.schema.json": "bom-1.6.schema.json", "spdx.schema.json": "spdx.schema.json", "jsf-0.82.schema.json": "jsf-0.82.schemax.json",
-	} {
-		text := must.Have(jsonschema.UnmarshalJSON(strings.NewReader(read(t, filepath.Join(dir, "schema", file)))))(t)
-		must.Do(t, compiler.AddResource("http://cyclonedx.org/schema/"+name, text))
-	}
-	schema := must.Have(compiler.Compile("http://cyclonedx.org/schema/bom-1.6.schema.json"))(t)
-	return schema
-}
-
-func valid(t *testing.T, schema *jsonschema.Schema, bill string) {
-	t.Helper()
-	document := must.Have(jsonschema.UnmarshalJSON(strings.NewReader(bill)))(t)
-	if err := schema.Validate(document); err != nil {
-		t.Error(err)
-	}
-}
-
-// madeUp are two binaries that have a module in common.
-func madeUp() []binary {
-	yaml := &debug.Module{Path: "example.com/yaml", Version: "v1.2.3", Sum: "h1:" + strings.Repeat("A", 43) + "="}
-	info := func(name string) *buildinfo.BuildInfo {
-		return &buildinfo.BuildInfo{GoVersion: "go1.26.8", Main: debug.Module{Path: modulePath + "/cmd/" + name, Version: "v0.1.0"}, Deps: []*debug.Module{yaml}}
-	}
-	return []binary{{"weir", []byte("first"), info("weir")}, {"weir-plot", []byte("second"), info("weir-plot")}}
-}
-
-func TestBillOfMaterials(t *testing.T) {
-	text := must.Have(materials("v0.1.0", madeUp(), moment))(t)
-	valid(t, schemaOfBills(t), string(text))
-	var bill struct {
-		Metadata     struct{ Timestamp string }
-		Components   []struct{ Type, Name, Version, Purl string }
-		Dependencies []struct {
-			Ref       string
-			DependsOn []string
-		}
-	}
-	must.Do(t, json.Unmarshal(text, &bill))
-	if bill.Metadata.Timestamp != "2026-11-22T11:00:00Z" {
-		t.Errorf("the timestamp is %s, want that of the version", bill.Metadata.Timestamp)
-	}
-	var purls []string
-	for _, c := range bill.Components {
-		purls = append(purls, c.Purl)
-	}
-	own := "pkg:golang/" + modulePath + "/cmd/"
-	if got, want := strings.Join(purls, " "), own+"weir@v0.1.0 "+own+"weir-plot@v0.1.0 pkg:golang/std@1.26.8 pkg:golang/example.com/yaml@v1.2.3"; got != want {
-		t.Errorf("components %s, want %s", got, want)
-	}
-	if got, want := strings.Join(bill.Dependencies[0].DependsOn, " "), "pkg:golang/std@1.26.8 pkg:golang/example.com/yaml@v1.2.3"; got != want {
-		t.Errorf("the first depends on %s, want %s", got, want)
-	}
-}
 
 func TestArchivesAreTheSameAgain(t *testing.T) {
 	entries := []entry{{"LICENSES.txt", 0o644, []byte("all")}, {"weir.exe", 0o755, []byte("program")}}

@@ -2,17 +2,34 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"runtime/debug"
+	"slices"
 	"strings"
 )
 
 // licensed matches the names of files whose text must accompany a binary.
 var licensed = regexp.MustCompile(`(?i)^(un)?(licen[cs]e|copying|copyright|notice|patents)([-.][a-z0-9-]+)*$`)
+
+// modulesIn lists the modules that are in the binaries, each once.
+func modulesIn(built []binary) (all []debug.Module) {
+	for _, b := range built {
+		all = append(all, b.info.Main)
+		for _, dep := range b.info.Deps {
+			all = append(all, *dep)
+		}
+	}
+	slices.SortFunc(all, func(a, b debug.Module) int {
+		return cmp.Or(strings.Compare(a.Path, b.Path), strings.Compare(a.Version, b.Version))
+	})
+	return slices.Compact(all)
+}
 
 // licenses collects the license texts of Go and of the modules in the binaries.
 func licenses(built []binary) ([]byte, error) {

@@ -1,12 +1,12 @@
 // Command release builds the files of a version that scripts/release has published: for each
-// platform an archive of the commands, with licenses, and its bill of materials (CycloneDX);
-// and the checksums of all.
+// platform an archive of the commands, with licenses; and the checksums of all. The modules in a
+// binary are printed by go version -m.
 //
 //	scripts/all go run ./internal/release -out dist v0.1.0
 //
 // It installs from the module proxy, as users do, and not from the working tree. The same Go
 // version produces the same bytes on any machine. So does `CGO_ENABLED=0 go install
-// -trimpath` of a command, whose checksum is in the bill of materials.
+// -trimpath` of a command.
 package main
 
 import (

@@ -25,7 +25,7 @@ func TestRelease(t *testing.T) {
 	if !*wholly && !*builds {
 		t.Skip("takes five minutes: -rehearse runs it")
 	}
-	r, schema := rehearse(t), schemaOfBills(t)
+	r := rehearse(t)
 
 	hook := filepath.Join(r.origin, "hooks", "update")
 	write(t, hook, "#!/bin/sh\ncase $1 in refs/tags/weirgrpc/*) echo down for now >&2; exit 1 ;; esac\n", 0o755)
@@ -56,7 +56,7 @@ func TestRelease(t *testing.T) {
 		}
 	})
 	r.use(t, env)
-	valid(t, schema, binaries(t))
+	binaries(t)
 }
 
 // get imports all importable packages of a module into a new one, and checks that every

@@ -1,9 +1,6 @@
 package gen_test
 
 import (
-	"bytes"
-	"context"
-	"errors"
 	"fmt"
 	"reflect"
 	"strings"
@@ -20,14 +17,7 @@ func ExampleGenerator() {
 	// Output: 1 <nil>
 }
 
-func ExampleWrite() {
-	var file bytes.Buffer
-	err := gen.Write(context.Background(), &file, 3, 1)
-	fmt.Println(bytes.Count(file.Bytes(), []byte("\n")), err)
-	// Output: 3 <nil>
-}
-
-// few is more than a batch. Signing takes milliseconds under the race detector.
+// few has each kind. Signing takes milliseconds under the race detector.
 const few = 140
 
 func TestEventsAreGenuine(t *testing.T) {
@@ -71,48 +61,15 @@ func TestUnsignedEventsAreTheSame(t *testing.T) {
 	}
 }
 
-func TestTheSameSeedGivesTheSameLines(t *testing.T) {
-	lines := func(n int, seed uint64) []byte {
-		var b bytes.Buffer
-		if err := gen.Write(t.Context(), &b, n, seed); err != nil {
-			t.Fatal(err)
+func TestTheSameSeedGivesTheSameEvents(t *testing.T) {
+	one, again, other := gen.New(1, 20), gen.New(1, 20), gen.New(2, 20)
+	for range 20 {
+		want := one.Next()
+		if got := again.Next(); !reflect.DeepEqual(got, want) {
+			t.Errorf("got %v, want %v", got, want)
 		}
-		return b.Bytes()
-	}
-	all := lines(few, 1)
-	if got := lines(20, 1); !bytes.HasPrefix(all, got) {
-		t.Error("fewer lines are not the first ones")
-	}
-	if got := lines(20, 2); bytes.HasPrefix(all, got) {
-		t.Error("the same lines for another seed")
-	}
-
-	var one []byte
-	g := gen.New(1, 10_000)
-	for range few {
-		e := g.Next()
-		one = append(protocol.AppendJSON(one, &e), '\n')
-	}
-	if !bytes.Equal(one, all) {
-		t.Error("other lines than those of a Generator")
-	}
-}
-
-type brokenDisk struct{ problem error }
-
-func (w brokenDisk) Write([]byte) (int, error) { return 0, w.problem }
-
-func TestWriteEnds(t *testing.T) {
-	full := errors.New("disk full")
-	if err := gen.Write(t.Context(), brokenDisk{full}, 1<<30, 1); !errors.Is(err, full) {
-		t.Errorf("%v", err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if err := gen.Write(ctx, &bytes.Buffer{}, 1<<30, 1); !errors.Is(err, context.Canceled) {
-		t.Errorf("%v", err)
-	}
-	if err := gen.Write(t.Context(), brokenDisk{full}, 0, 1); err != nil {
-		t.Errorf("%v for no events", err)
+		if got := other.Next(); got.ID == want.ID {
+			t.Errorf("%v of another seed", got)
+		}
 	}
 }

@@ -1,7 +1,6 @@
 package relay_test
 
 import (
-	"bufio"
 	"context"
 	"net"
 	"net/http"
@@ -84,15 +83,9 @@ func TestClientsWaitForRun(t *testing.T) {
 
 // Silent sockets are bounded: in total, and by address.
 func TestSocketsThatAreRefused(t *testing.T) {
-	for name, test := range map[string]struct {
-		conf   relay.Config
-		status int
-	}{
-		"in all":     {relay.Config{Connections: 2, Sockets: 3}, http.StatusServiceUnavailable},
-		"by address": {relay.Config{ConnectionsPerAddress: 3}, http.StatusTooManyRequests},
-	} {
+	for name, conf := range map[string]relay.Config{"in all": {Connections: 2, Sockets: 3}, "by address": {ConnectionsPerAddress: 3}} {
 		t.Run(name, func(t *testing.T) {
-			s, address := listening(t, test.conf)
+			s, address := listening(t, conf)
 			var silent []net.Conn
 			for range 3 {
 				silent = append(silent, dialed(t, address))
@@ -105,13 +98,8 @@ func TestSocketsThatAreRefused(t *testing.T) {
 					t.Fatal("a socket more than there may be is let in")
 				}
 			}
-			answer, err := http.ReadResponse(bufio.NewReader(refused), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			answer.Body.Close()
-			if after, _ := strconv.Atoi(answer.Header.Get("Retry-After")); answer.StatusCode != test.status || after < 1 {
-				t.Errorf("%d, Retry-After %d, want %d", answer.StatusCode, after, test.status)
+			if _, err := refused.Read(make([]byte, 1)); err == nil {
+				t.Error("a socket more than there may be has an answer")
 			}
 			if got := s.metric(`relay_refused_total{stage="socket"}`); got != "1" {
 				t.Errorf("%s are counted, want 1", got)
