@@ -19,7 +19,9 @@ import (
 	"github.com/weir-go/weir/fleet"
 	"github.com/weir-go/weir/fleet/natsfleet"
 	"github.com/weir-go/weir/fleet/storetest"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
+	"github.com/weir-go/weir/pool/natspool"
 )
 
 // serve starts a NATS server in this process; stop ends it. At port -1 it takes a free one.
@@ -86,6 +88,25 @@ func TestConfig(t *testing.T) {
 		if _, err := natsfleet.New(t.Context(), js, c); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
+	}
+}
+
+// Processes of one machine meet in a server that one of them runs in a folder.
+func TestServerInAFolder(t *testing.T) {
+	dir := t.TempDir()
+	stores := make([]fleet.Store, 2)
+	for i := range stores {
+		local, err := natspool.Open(t.Context(), dir)
+		if errors.Is(err, errors.ErrUnsupported) {
+			t.Skip(err)
+		}
+		must.Do(t, err)
+		t.Cleanup(func() { _ = local.Close() })
+		stores[i] = must.Have(natsfleet.New(t.Context(), local.JetStream(), natsfleet.Config{Fleet: "search"}))(t)
+	}
+	must.Do(t, fleet.SaveState(t.Context(), stores[0], "search", []byte("{}")))
+	if state, err := fleet.LoadState(t.Context(), stores[1], "search"); err != nil || string(state) != "{}" {
+		t.Errorf("another process sees %q, %v", state, err)
 	}
 }
 
