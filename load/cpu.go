@@ -4,64 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
-	"math"
-	"runtime/metrics"
 	"time"
 )
-
-// Scheduler is how long runnable goroutines wait for a processor: the p99 since the last poll
-// against a limit. It is the earliest sign that the CPU of this process is short.
-type Scheduler struct {
-	// Limit is the wait at which the CPU is taken to be at its limit. Defaults to
-	// 1 ms, as CockroachDB has it.
-	Limit time.Duration
-
-	before []uint64
-}
-
-const schedulerQuantile = 0.99
-
-// Name returns "scheduler".
-func (*Scheduler) Name() string { return "scheduler" }
-
-// Poll implements [Source].
-func (s *Scheduler) Poll(context.Context) (Sample, error) {
-	value := read("/sched/latencies:seconds")[0].Value
-	if value.Kind() != metrics.KindFloat64Histogram {
-		return Sample{}, fmt.Errorf("%w: the runtime tells no scheduling latencies", ErrUnavailable)
-	}
-	h := value.Float64Histogram()
-	wait := s.quantile(h)
-	limit := cmp.Or(s.Limit, time.Millisecond)
-	return one(Reading{Name: "scheduling latency", Value: wait, Unit: Seconds, Limit: limit.Seconds()}), nil
-}
-
-// quantile is the quantile of the counts since the last call, as the upper bound of its bucket.
-func (s *Scheduler) quantile(h *metrics.Float64Histogram) float64 {
-	counts := make([]uint64, len(h.Counts))
-	var total uint64
-	for i, n := range h.Counts {
-		counts[i] = n
-		if len(s.before) == len(h.Counts) {
-			counts[i] -= s.before[i]
-		}
-		total += counts[i]
-	}
-	s.before = append(s.before[:0], h.Counts...)
-	rank := uint64(math.Ceil(schedulerQuantile * float64(total)))
-	for i, n := range counts {
-		if n > 0 && n >= rank {
-			if bound := h.Buckets[i+1]; !math.IsInf(bound, 1) {
-				return bound
-			}
-			return h.Buckets[i]
-		}
-		rank -= min(rank, n)
-	}
-	return 0
-}
 
 // CPU is the share of the processors that is in use: on Linux that of the machine
 // or, if it is nearer to its limit, of the quota of this process's control group,

@@ -41,5 +41,4 @@
 //
 //   - Worst bottleneck: CockroachDB admission control, TiKV flow control and MongoDB flow control
 //     combine so.
-//   - Scheduler latency as a load signal, p99 against 1 ms: CockroachDB, "setpoint CPU control", 2022.
 package load

@@ -2,9 +2,7 @@ package load
 
 import (
 	"errors"
-	"math"
 	"os"
-	"runtime/metrics"
 	"testing"
 	"testing/fstest"
 )
@@ -93,24 +91,4 @@ func TestCPU(t *testing.T) {
 	}
 	elsewhere := &CPU{fsys: files()}
 	poll(t, elsewhere)
-}
-
-func TestScheduler(t *testing.T) {
-	poll(t, &Scheduler{})
-	s := &Scheduler{}
-	h := &metrics.Float64Histogram{Counts: []uint64{50, 0, 0}, Buckets: []float64{0, 1e-3, 1e-2, math.Inf(1)}}
-	if got := s.quantile(h); got != 1e-3 {
-		t.Error(got)
-	}
-	h.Counts = []uint64{148, 2, 0}
-	if got := s.quantile(h); got != 1e-2 {
-		t.Errorf("2 of 100 since: %v", got)
-	}
-	h.Counts = []uint64{148, 2, 5}
-	if got := s.quantile(h); got != 1e-2 {
-		t.Errorf("the last bucket has no end: %v", got)
-	}
-	if got := s.quantile(h); got != 0 {
-		t.Errorf("nothing since: %v", got)
-	}
 }

@@ -26,7 +26,7 @@ func TestSnapshotsArePrinted(t *testing.T) {
 	tasks := must(pool.New(pool.Config{Capacity: slots, Source: pool.Slice([]pool.Task{{Run: func(context.Context) (any, error) { return nil, nil }}})}))
 	governor := must(memory.New(memory.Config{Target: 64 << 20}))
 	defer governor.Close()
-	monitor := must(load.New(load.Config{Feeds: []load.Feed{{Source: &load.Scheduler{}}}}))
+	monitor := must(load.New(load.Config{Feeds: []load.Feed{{Source: &load.CPU{}}}}))
 	pace := must(throttle.New(throttle.Config{Monitor: monitor}))
 	shedder := must(shed.New(monitor, shed.Config{}))
 	client := must(retry.New(retry.Config{}))

@@ -150,11 +150,10 @@ var takesContext = map[string]func(*testing.T){
 	},
 	"throttle *Throttle.Run": func(t *testing.T) { runs(t, newThrottle().Run, throttle.ErrRunning) },
 
-	"load *Monitor.Run":    func(t *testing.T) { runs(t, monitor().Run, load.ErrRunning) },
-	"load *CPU.Poll":       func(*testing.T) { _, _ = new(load.CPU).Poll(none) },
-	"load *Cgroup.Poll":    func(*testing.T) { _, _ = new(load.Cgroup).Poll(none) },
-	"load *Memory.Poll":    func(*testing.T) { _, _ = new(load.Memory).Poll(none) },
-	"load *Scheduler.Poll": func(*testing.T) { _, _ = new(load.Scheduler).Poll(none) },
+	"load *Monitor.Run": func(t *testing.T) { runs(t, monitor().Run, load.ErrRunning) },
+	"load *CPU.Poll":    func(*testing.T) { _, _ = new(load.CPU).Poll(none) },
+	"load *Cgroup.Poll": func(*testing.T) { _, _ = new(load.Cgroup).Poll(none) },
+	"load *Memory.Poll": func(*testing.T) { _, _ = new(load.Memory).Poll(none) },
 
 	"load *Pressure.Poll": func(*testing.T) { _, _ = new(load.Pressure).Poll(none) },
 

@@ -10,7 +10,7 @@ import (
 // The documents promise short examples: readers who compare libraries read an example to its
 // end.
 func TestExamplesAreUnder100Lines(t *testing.T) {
-	for _, name := range []string{"http", "grpc", "worker", "writer"} {
+	for _, name := range []string{"http", "worker", "writer"} {
 		path := filepath.Join("..", "..", name, "main.go")
 		source, err := os.ReadFile(path)
 		if err != nil {
