@@ -173,40 +173,6 @@ func testHostile(t *testing.T, setup func(*weir.Config, func()), way string) {
 	balanced(t, lim)
 }
 
-// A shadow limiter reports the refusals of a live limiter, when that would refuse.
-func TestShadowReportsReasons(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var j limittest.Journal
-		l := newLimiter(t, weir.Config{
-			Initial: 1, Law: law.Fixed{}, Queue: weir.Queue{Size: 2}, Shadow: true, OnEvent: j.Note,
-		})
-		acquire := func(n, weight int) {
-			for range n {
-				if _, err := l.AcquireN(t.Context(), weight); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
-		acquire(1, 10)
-		acquire(1, 1)
-		hold(t, l, 1) // would not have waited
-		acquire(3, 1)
-		time.Sleep(1001 * time.Millisecond)
-		acquire(1, 1)
-		var reasons []weir.Reason
-		for _, e := range j.Of(weir.WouldRefuse) {
-			reasons = append(reasons, e.Reason)
-		}
-		want := []weir.Reason{
-			weir.ReasonTooHeavy, weir.ReasonLimitReached, weir.ReasonQueueFull, weir.ReasonQueueTimeout, weir.ReasonQueueTimeout,
-		}
-		if !slices.Equal(reasons, want) || l.Snapshot().WouldRefuse != 5 {
-			t.Errorf("would refuse for %v: want %v", reasons, want)
-		}
-		j.Gapless(t)
-	})
-}
-
 // Work that would time out before the limit moves, and work that is too heavy after that, have
 // events with numbers and reasons of their own.
 func TestShadowReportsReasonsAroundAChange(t *testing.T) {

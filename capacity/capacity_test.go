@@ -208,34 +208,6 @@ func TestNothingIsNeededOfWhatIsZero(t *testing.T) {
 	}
 }
 
-func TestChildTakesFromBoth(t *testing.T) {
-	parent := must(capacity.New(capacity.Vector{"slots": 3, "memory_mb": 100}))
-	a, b := must(parent.Child(capacity.Vector{"slots": 2})), must(parent.Child(capacity.Vector{"slots": 2}))
-	needA := must(a.Request(capacity.Vector{"slots": 1, "memory_mb": 10}))
-	needB := must(b.Request(capacity.Vector{"slots": 1}))
-	first := must(a.TryAcquire(needA))
-	must(a.TryAcquire(needA))
-	_, err := a.TryAcquire(needA)
-	if want := `capacity: refused: needs 1 of "slots", 0 free of 2`; err == nil || err.Error() != want {
-		t.Errorf("%v, want %s", err, want)
-	}
-	must(b.TryAcquire(needB))
-	_, err = b.TryAcquire(needB)
-	if want := `capacity: refused: needs 1 of "slots" of the parent, 0 free of 3`; err == nil || err.Error() != want {
-		t.Errorf("%v, want %s", err, want)
-	}
-	if u := b.Resource("slots"); u.InUse != 1 {
-		t.Errorf("the child kept what its parent refused: %+v", u)
-	}
-	first.Release()
-	if u := parent.Resource("memory_mb"); u.InUse != 10 {
-		t.Errorf("parent: %+v", u)
-	}
-	if u := parent.Resource("slots"); u.InUse != 2 {
-		t.Errorf("parent: %+v", u)
-	}
-}
-
 // A resource is found by its name without the lock, while others take and give back.
 func TestNamesAreFoundWhileWorkRuns(t *testing.T) {
 	c := must(capacity.New(capacity.Vector{"cpu": 2, "memory": 2}))

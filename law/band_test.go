@@ -253,16 +253,3 @@ func TestBandRetune(t *testing.T) {
 		t.Errorf("limit %v after a retune to 1s, want 21", d.Limit)
 	}
 }
-
-func TestFixed(t *testing.T) {
-	c := start(t, law.Fixed{})
-	for _, limit := range []int{20, 7} {
-		d := next(c, limit, latency(500*ms))
-		if d.Limit != 20 || d.Reason.String() != "pinned" {
-			t.Errorf("from %d: %v to %v", limit, d.Reason, d.Limit)
-		}
-	}
-	if d := c.Next(law.Window{Limit: 20, Min: 1, Max: 9}); d.Limit != 9 {
-		t.Errorf("limit %v with a maximum of 9", d.Limit)
-	}
-}

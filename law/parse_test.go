@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -35,6 +36,10 @@ func TestParse(t *testing.T) {
 		{everyText, every, everyText},
 		{"fixed(60)", law.Fixed{Limit: 60}, "fixed(limit=60)"},
 		{"fixed( limit = 60 )", law.Fixed{Limit: 60}, "fixed(limit=60)"},
+		{"setpoint", law.Setpoint{}, ""},
+		{"setpoint(300ms)", law.Setpoint{Budget: 300 * ms}, "setpoint(budget=300ms)"},
+		{" setpoint ( budget = 1.5s )", law.Setpoint{Budget: 1500 * ms}, "setpoint(budget=1.5s)"},
+		{"setpoint(without=hold)", law.Setpoint{Without: "hold"}, ""},
 		{
 			"aimd(backoff=0.5,timeout=1s,max_timeout_rate=0.1,step=2,min_samples=3,max_samples=4)",
 			law.AIMD{Backoff: 0.5, Timeout: time.Second, MaxTimeoutRate: 0.1, Step: 2, MinSamples: 3, MaxSamples: 4},
@@ -105,6 +110,7 @@ func TestParseErrors(t *testing.T) {
 		{"fixed(6.5)", `law: fixed: limit "6.5": want a whole number`},
 		{"fixed(0)", `law: fixed: limit 0 out of range: want more than 0, or leave it out for the limit that the limiter starts from`},
 		{"setpoint(0s)", `law: setpoint: budget 0s out of range: want more than 0, or leave it out for none`},
+		{"setpoint(budget=-1s)", `law: setpoint: budget -1s out of range: want 0s or more`},
 		{"setpoint(without=all)", `law: setpoint: without "all": want climb, burst, fail, yield, tick, look, stays or hold`},
 		{"gradient(queue=0)", `law: gradient: queue 0 out of range: want more than 0, or leave it out for the square root of the limit`},
 		{"band(max_cut=0)", `law: band: max_cut 0 out of range: want more than 0, or leave it out for no bound`},
@@ -148,14 +154,17 @@ func FuzzParse(f *testing.F) {
 		"little(alpha=0.3,ema=0.1)", "little(alpha=1e300)", "pid(target=200ms,ki=0.5)", "pid(kp=1e308,kd=1e308)",
 		"band(a=b,a=b)", "band(((", "band)(", "fixed(x)", "band(tolerance=inf)",
 		"setpoint", "setpoint(budget=300ms)", "setpoint(budget=0)",
+		" ", "\x00", "\xff", "(", ")", "()", "band(", "band)", "band()(", "band(=)", "band(target)", "band(target=)",
+		"band(target=1ms,target=2ms)", "fixed(-1)", "fixed(99999999999999999999)", "fixed(1e309)", "band(tolerance=NaN)",
+		"no such law", strings.Repeat("(", 1<<16), "band(" + strings.Repeat("x", 1<<16) + "=1)",
 	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		l, err := law.Parse(text)
 		if err != nil {
-			if l != nil || !errors.Is(err, law.ErrConfig) {
-				t.Fatalf("%v, %v", l, err)
+			if l != nil || !errors.Is(err, law.ErrConfig) || strings.Contains(err.Error(), "\n") {
+				t.Fatalf("%v, %.80v", l, err)
 			}
 			return
 		}

@@ -214,36 +214,6 @@ func TestSetpointDoesNotWaitForSlowWork(t *testing.T) {
 	}
 }
 
-func TestSetpointDoesNotAllocate(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
-	c := start(t, law.Setpoint{Budget: 100 * ms})
-	w := curve{func(n float64) float64 { return 20 * min(n, 50) }, 1500}.window(r, 20)
-	if n := testing.AllocsPerRun(200, func() { c.Next(w) }); n != 0 {
-		t.Errorf("%v allocations", n)
-	}
-}
-
-func TestSetpointParse(t *testing.T) {
-	for text, want := range map[string]law.Setpoint{
-		"setpoint":                    {},
-		"setpoint(budget=300ms)":      {Budget: 300 * ms},
-		" setpoint ( budget = 1.5s )": {Budget: 1500 * ms},
-		"setpoint(300ms)":             {Budget: 300 * ms},
-		"setpoint(without=hold)":      {Without: "hold"},
-	} {
-		got, err := law.Parse(text)
-		if err != nil || got != law.Law(want) {
-			t.Errorf("%q: %v, %v", text, got, err)
-		}
-		if again, err := law.Parse(fmt.Sprint(want)); err != nil || again != law.Law(want) {
-			t.Errorf("%v became %v, %v", want, again, err)
-		}
-	}
-	if _, err := law.Parse("setpoint(budget=-1s)"); err == nil {
-		t.Error("a negative budget was taken")
-	}
-}
-
 func TestSetpointRetune(t *testing.T) {
 	c := start(t, law.Setpoint{}).(law.Retuner)
 	if !c.Retune(law.Setpoint{Budget: ms}) || c.Retune(law.Setpoint{Budget: -1}) || c.Retune(law.Fixed{}) {

@@ -37,6 +37,9 @@ func TestControllerSizes(t *testing.T) {
 		"vegas":     {unsafe.Sizeof(vegasController{}), 64},
 		"little":    {unsafe.Sizeof(littleController{}), 112},
 		"pid":       {unsafe.Sizeof(pidController{}) + unsafe.Sizeof(pid.Controller{}), 304},
+
+		"setpoint":                     {unsafe.Sizeof(setpointController{}), 120},
+		"setpoint's limit was reached": {unsafe.Sizeof(regulator{}), 320},
 	} {
 		if test.size > test.most {
 			t.Errorf("%s: %d bytes, want at most %d", name, test.size, test.most)

@@ -106,14 +106,6 @@ func TestLoadScaler(t *testing.T) {
 	}
 }
 
-func TestMinOfTakesTheLeast(t *testing.T) {
-	busy := pool.ByLoad{Measure: func() (float64, bool) { return 0.8, true }, Initial: 3}
-	got := sizes(t, pool.MinOf{pool.ByBacklog{Initial: 4}, busy}, 6, 20, 0)
-	if want := []string{"3: load 0.8 between the marks", "2: backlog 0 below 4"}; !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
-	}
-}
-
 func TestBadSettings(t *testing.T) {
 	c := slots(6)
 	source := pool.Slice(nil)

@@ -458,20 +458,3 @@ func TestAllocations(t *testing.T) {
 		t.Errorf("%v allocations for 14,000 requests more", long-short)
 	}
 }
-
-func BenchmarkRun(b *testing.B) {
-	for _, name := range []string{"exp-under.8", "exp-1.5x", "ps-1.5x", "retry-storm"} {
-		s := scenario(b, name)
-		for _, queue := range []Queue{{}, {Adaptive: true}} {
-			b.Run(fmt.Sprintf("%s/adaptive=%t", name, queue.Adaptive), func(b *testing.B) {
-				s.Limiter.Queue, s.Limiter.Initial = queue, 60
-				requests := 0
-				b.ReportAllocs()
-				for b.Loop() {
-					requests += mustRun(b, s, law.Band{Target: 200 * ms}, 1).Attempts
-				}
-				b.ReportMetric(float64(requests)/b.Elapsed().Seconds(), "requests/s")
-			})
-		}
-	}
-}

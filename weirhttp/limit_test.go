@@ -84,32 +84,6 @@ func status(codes ...int) http.HandlerFunc {
 	}
 }
 
-func TestPanicFreesTheSlot(t *testing.T) {
-	for name, value := range map[string]any{"value": "boom", "abort": http.ErrAbortHandler} {
-		t.Run(name, func(t *testing.T) {
-			const slots = 3
-			lim := fixed(t, slots)
-			srv := serve(t, limit(lim, func(_ http.ResponseWriter, r *http.Request) {
-				if r.URL.Path == "/panic" {
-					panic(value)
-				}
-			}), http1)
-			for range slots + 1 {
-				if res, err := srv.Client().Post(srv.URL+"/panic", "", nil); err == nil {
-					res.Body.Close()
-					t.Fatalf("status %d from a handler that panicked", res.StatusCode)
-				}
-				<-srv.ended
-			}
-			if res, _ := get(t, srv.Client(), srv.URL); res.StatusCode != http.StatusOK {
-				t.Errorf("status %d after the panics, want 200", res.StatusCode)
-			}
-			<-srv.ended
-			limittest.Check(t, lim, limittest.Taught{Succeeded: 1, Failed: slots + 1})
-		})
-	}
-}
-
 func TestClientThatLeavesTeachesNothing(t *testing.T) {
 	for name, start := range map[string]func(*httptest.Server){"HTTP/1": http1, "HTTP/2": http2} {
 		t.Run(name, func(t *testing.T) {

@@ -103,16 +103,6 @@ func TestErrorTeaches(t *testing.T) {
 	}
 }
 
-func TestUnreachableDownstreamIsAFailure(t *testing.T) {
-	lim := fixed(t, 1)
-	srv := serve(t, status(200), http1)
-	srv.Close()
-	if _, err := through(lim, nil).Get(srv.URL); err == nil {
-		t.Error("no error")
-	}
-	limittest.Check(t, lim, limittest.Taught{Failed: 1})
-}
-
 func TestPanicOfTheBaseFreesTheSlot(t *testing.T) {
 	lim := fixed(t, 1)
 	func() {

@@ -188,16 +188,6 @@ func TestHostileLabels(t *testing.T) {
 	}
 }
 
-func TestClosedLimiterIsCollected(t *testing.T) {
-	lim := weir.Must(weir.New(weir.Config{Name: "search"}))
-	lim.Close()
-	_, _ = lim.TryAcquire(t.Context())
-	text := gathered(t, metrics.Sources{Limiters: []*weir.Limiter{lim}}, expfmt.NewFormat(expfmt.TypeTextPlain))
-	if want := `weir_refused_total{limiter="search",reason="closed"} 1`; !strings.Contains(text, want) {
-		t.Errorf("no %s in\n%s", want, text)
-	}
-}
-
 // Keys come and go, limiters work and are updated, and two registries scrape.
 func TestScrapesWhileKeysComeAndGo(t *testing.T) {
 	set := must.Have(bulkhead.New(bulkhead.Config{Max: 50, MaxKeys: 20, Default: bulkhead.Compartment{Config: weir.Config{Histograms: true}}}))(t)

@@ -216,34 +216,6 @@ func TestPanickingLawHoldsTheLimit(t *testing.T) {
 	}
 }
 
-func TestUpdateTakesEffectInTheOpenWindow(t *testing.T) {
-	long := settings(5, func(s *admit.Settings) { s.Interval, s.Lookback = time.Hour, time.Hour })
-	r := newLawRig(t, law.Band{Target: ms}, long, nil)
-	r.update(settings(5, nil), law.Band{Target: ms}) // can be retuned
-	for range 50 {
-		ticket := r.must(1)
-		r.now += 100 * ms
-		r.done(ticket, window.Success)
-	}
-	if got := r.state().Limit; got == 5 {
-		t.Error("the window of an hour is still open")
-	}
-}
-
-// Updates that come more often than windows close must not keep them open.
-func TestFrequentUpdatesDoNotStopTheLaw(t *testing.T) {
-	r := newLawRig(t, law.Band{Target: ms}, settings(5, nil), nil)
-	for range 50 {
-		ticket := r.must(1)
-		r.now += 100 * ms
-		r.done(ticket, window.Success)
-		r.update(settings(5, nil), law.Band{Target: ms})
-	}
-	if got := r.state().Limit; got == 5 {
-		t.Error("the law never decided")
-	}
-}
-
 func TestUpdateReportsEveryChange(t *testing.T) {
 	s := settings(5, func(s *admit.Settings) { s.Observed = true })
 	r := newLawRig(t, &recorder{limits: []float64{7}}, s, nil)
@@ -281,16 +253,29 @@ func TestHistoryKeepsTheLastChanges(t *testing.T) {
 	}
 }
 
-func TestUpdateOfMinSamplesActsNow(t *testing.T) {
-	many := settings(5, func(s *admit.Settings) { s.MinSamples = 1000 })
-	r := newLawRig(t, law.Band{Target: ms}, many, nil)
-	r.update(settings(5, nil), law.Band{Target: ms})
-	for range 12 {
-		ticket := r.must(1)
-		r.now += 100 * ms
-		r.done(ticket, window.Success)
-	}
-	if got := r.state().Limit; got == 5 {
-		t.Error("the window still waits for a thousand samples")
+// An update takes effect in the open window, and updates that come more often than windows close
+// do not keep them open.
+func TestUpdatesDoNotStopTheLaw(t *testing.T) {
+	for name, c := range map[string]struct {
+		from  admit.Settings
+		often bool
+	}{
+		"a window of an hour": {settings(5, func(s *admit.Settings) { s.Interval, s.Lookback = time.Hour, time.Hour }), false},
+		"a thousand samples":  {settings(5, func(s *admit.Settings) { s.MinSamples = 1000 }), false},
+		"frequent updates":    {settings(5, nil), true},
+	} {
+		r := newLawRig(t, law.Band{Target: ms}, c.from, nil)
+		r.update(settings(5, nil), law.Band{Target: ms}) // can be retuned
+		for range 12 {
+			ticket := r.must(1)
+			r.now += 100 * ms
+			r.done(ticket, window.Success)
+			if c.often {
+				r.update(settings(5, nil), law.Band{Target: ms})
+			}
+		}
+		if got := r.state().Limit; got == 5 {
+			t.Errorf("%s: the law never decided", name)
+		}
 	}
 }

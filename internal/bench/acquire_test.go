@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
-	"github.com/weir-go/weir/law"
 )
 
 // The floor is the least work of any code that caps concurrency and measures latency: a
@@ -93,27 +92,6 @@ func BenchmarkAcquire(b *testing.B) {
 				againstFloor(b, goroutines, way.pass)
 			})
 		}
-	}
-}
-
-// BenchmarkDeadline prints the cost of a deadline in the context, at a limit that was
-// reached.
-func BenchmarkDeadline(b *testing.B) {
-	lim := weir.Must(weir.New(weir.Config{Min: 1, Max: 1, Law: law.Fixed{}}))
-	held, _ := lim.TryAcquire(b.Context())
-	_, _ = lim.TryAcquire(b.Context())
-	held.Done(nil)
-	dated, cancel := context.WithTimeout(b.Context(), time.Hour)
-	defer cancel()
-	for i, ctx := range []context.Context{b.Context(), dated} {
-		b.Run([]string{"none", "an hour"}[i], func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				if permit, err := lim.Acquire(ctx); err == nil {
-					permit.Done(nil)
-				}
-			}
-		})
 	}
 }
 

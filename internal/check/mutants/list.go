@@ -234,7 +234,7 @@ var mutants = []mutant{
 	{"weirtemporal: a poller that waits presses no limit", "weirtemporal/slots.go", "pressed || s.press(ctx)", "pressed || false", "TestTuners", "", ""},
 	{"weirtemporal: a poller looks once whether to press the limit", "weirtemporal/slots.go", "pressed || s.press(ctx)", "pressed || s.press(ctx) || true", "TestTuners", "", ""},
 	{"weirtemporal: a poller presses the limit at each look", "weirtemporal/slots.go", "pressed || s.press(ctx)", "s.press(ctx) && pressed", "TestPollerPressesOnce", "", ""},
-	{"pool: the most careless scaler holds", "pool/minof.go", "i == 0 || size < least {", "i == 0 || size > least {", "TestMinOfTakesTheLeast", "", ""},
+	{"pool: the most careless scaler holds", "pool/minof.go", "i == 0 || size < least {", "i == 0 || size > least {", "TestLeastOfAllSignals", "", ""},
 	{"pool: a cycle is added", "internal/dag/graph.go", "way != nil {\n\t\t\t\treturn false, &CycleError", "way == nil && false {\n\t\t\t\treturn false, &CycleError", "TestGraphModel", "./internal/check", ""},
 	{"pool: a failed task's lease is acknowledged", "pool/settle.go", "case e.Err == nil, forGood && !rejects:", "case e.Err != nil, forGood && !rejects:", "TestLeases", "", ""},
 	{"pool: an answer about the backlog is waited for", "pool/scale.go", "case <-wait.C:", "case <-make(chan int):", "TestBacklogThatIgnoresItsContext", "", ""},

@@ -2,16 +2,7 @@ package law
 
 import (
 	"testing"
-	"unsafe"
 )
-
-func TestSetpointSize(t *testing.T) {
-	idle, active := unsafe.Sizeof(setpointController{}), unsafe.Sizeof(regulator{})
-	if idle > 120 || active > 320 {
-		t.Errorf("%d bytes idle, %d more once the limit was reached: want at most 120 and 320", idle, active)
-	}
-	t.Log(idle, active)
-}
 
 func BenchmarkSetpoint(b *testing.B) {
 	for _, l := range []Setpoint{{}, {Budget: 300e6}} {
