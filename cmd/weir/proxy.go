@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/url"
 	"os"
 	"os/signal"
@@ -19,7 +18,6 @@ import (
 
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 	"github.com/weir-go/weir/cmd/weir/internal/proxy"
-	"github.com/weir-go/weir/cmd/weir/internal/watch"
 )
 
 type proxyCommand struct {
@@ -59,7 +57,7 @@ func (c proxyCommand) Run(ctx context.Context, command *kong.Context, s streams,
 		return usageError{c.named(err)}
 	}
 	c.greet(s.out, settings, p)
-	defer c.reloadOnChange(ctx, p, log.Logger)()
+	defer c.reloadOnChange(ctx, p)()
 	stop := log.write()
 	ended := announce(ctx, env, log.Logger)
 	err = c.named(p.Run(ctx))
@@ -168,38 +166,44 @@ func (c proxyCommand) greet(out io.Writer, settings *config.Config, p *proxy.Pro
 	}
 }
 
+// lookEvery is how often the proxy looks whether its file has changed.
+const lookEvery = time.Second
+
 // reloadOnChange reloads the file on SIGHUP and when it changes.
-func (c proxyCommand) reloadOnChange(ctx context.Context, p *proxy.Proxy, log *slog.Logger) (stop func()) {
+func (c proxyCommand) reloadOnChange(ctx context.Context, p *proxy.Proxy) (stop func()) {
 	if c.Config == "" {
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	hangup := make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
-	changed, err := watch.File(ctx, c.Config)
-	if err != nil {
-		log.Warn("changes of the file are not seen, only SIGHUP is", "error", err)
+	look := time.NewTicker(lookEvery)
+	read := func() []byte {
+		text, _ := os.ReadFile(c.Config) // an unreadable file counts as empty
+		return text
 	}
-	read := func() ([]byte, error) { return os.ReadFile(c.Config) }
-	go eachChange(ctx, hangup, changed, read, func() { _ = p.Reload() }) // Reload logs its result
-	return func() { signal.Stop(hangup); cancel() }
+	go eachChange(ctx, hangup, look.C, read, func() { _ = p.Reload() }) // Reload logs its result
+	return func() { signal.Stop(hangup); look.Stop(); cancel() }
 }
 
-// eachChange calls reload on each hangup, and when the file has changed since the last
-// reload.
-func eachChange(ctx context.Context, hangup <-chan os.Signal, changed <-chan struct{}, read func() ([]byte, error), reload func()) {
-	var applied []byte // the contents of the file at the last reload
+// eachChange calls reload on each hangup, and when the file has changed since the last reload and
+// is the same at two looks: a script may still write it.
+func eachChange(ctx context.Context, hangup <-chan os.Signal, look <-chan time.Time, read func() []byte, reload func()) {
+	applied := read() // the contents of the file at the last reload
+	seen := applied
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-hangup:
-		case <-changed:
-			if now, err := read(); err == nil && bytes.Equal(now, applied) {
-				continue // already reloaded on SIGHUP
+		case <-look:
+			before := seen
+			seen = read()
+			if !bytes.Equal(seen, before) || bytes.Equal(seen, applied) {
+				continue
 			}
 		}
-		applied, _ = read()
+		applied = read()
 		reload()
 	}
 }

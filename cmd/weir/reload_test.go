@@ -5,6 +5,7 @@ import (
 	"syscall"
 	"testing"
 	"testing/synctest"
+	"time"
 )
 
 // A change of the file causes one reload, even if the script that writes it also sends
@@ -13,25 +14,31 @@ import (
 func TestOneReloadForOneChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		file, reloads := "a", 0
-		hangup, changed := make(chan os.Signal), make(chan struct{})
-		go eachChange(t.Context(), hangup, changed, func() ([]byte, error) { return []byte(file), nil }, func() { reloads++ })
+		hangup, look := make(chan os.Signal), make(chan time.Time)
+		go eachChange(t.Context(), hangup, look, func() []byte { return []byte(file) }, func() { reloads++ })
+		synctest.Wait()
 		for _, step := range []struct {
 			file   string
 			hangup bool
 			want   int
 		}{
 			{"b", true, 1},  // a script writes the file and sends SIGHUP,
-			{"b", false, 1}, // and the watch sees the same change
-			{"c", false, 2},
-			{"c", true, 3},
-			{"c", true, 4},
+			{"b", false, 1}, // and two looks see the same change
+			{"b", false, 1},
+			{"c", false, 1}, // still being written
+			{"d", false, 1},
+			{"d", false, 2},
+			{"d", false, 2},
+			{"d", true, 3},
+			{"d", true, 4},
+			{"b", false, 4},
 			{"b", false, 5},
 		} {
 			file = step.file
 			if step.hangup {
 				hangup <- syscall.SIGHUP
 			} else {
-				changed <- struct{}{}
+				look <- time.Now()
 			}
 			if synctest.Wait(); reloads != step.want {
 				t.Errorf("%+v: %d reloads", step, reloads)
