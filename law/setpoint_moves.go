@@ -164,9 +164,7 @@ func (c *setpointController) wait(r reading) Decision {
 	if c.regulator == nil && r.age > slowWork {
 		limit = r.allowed(max(limit, float64(c.usual)))
 	}
-	p := r.patient()
-	p.MaxAge = max(p.MaxAge, c.planned.MaxAge/2)
-	return Decision{Limit: limit, Reason: Reason{TooFew, NoSignal, r.done, leastDone}, Next: p}
+	return Decision{Limit: limit, Reason: Reason{TooFew, NoSignal, r.done, leastDone}, Next: r.patient()}
 }
 
 func (c *setpointController) isUnreached(reading) bool { return c.regulator == nil }

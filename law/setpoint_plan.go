@@ -13,8 +13,7 @@ const (
 	leastSettle = 0.01 // seconds
 	leastSpan   = 0.02 // seconds
 	quickSpan   = 1.0  // seconds that a window may always last, and
-	slowSpan    = 3.0  // if fewer than slowDone end in that time
-	quickAge    = 3.0  // seconds in which a window may always wait for samples
+	slowSpan    = 3.0  // if fewer than slowDone end in that time, and may wait for samples
 	// firstAge is the same for the first window. With 3 s, work of 4.4 s keeps 46% and not
 	// 97.
 	firstAge = 10 * time.Second
@@ -37,7 +36,7 @@ var afresh = Plan{
 	Interval:   duration(leastSpan),
 	MinSamples: leastWindow,
 	MaxSamples: math.MaxInt32, // so that each window is measured afresh
-	MaxAge:     duration(quickAge),
+	MaxAge:     duration(slowSpan),
 }
 
 // patient plans the window after one in which too little ended: it waits for the age of the
@@ -70,13 +69,13 @@ func (r reading) extended() Plan {
 // are measured.
 func (r reading) plan(to, unit float64) Plan {
 	rate := r.ended / r.span
-	quick := max(quickSpan, min(2*r.latency, 2*unit))
-	span := max(min(r.latency, quick), enoughDone/rate)
-	span = min(span, max(quick, min(slowDone/rate, max(slowSpan, 2*unit))))
+	usual := max(quickSpan, min(2*r.latency, 2*unit))
+	span := max(min(r.latency, usual), enoughDone/rate)
+	span = min(span, max(usual, min(slowDone/rate, max(slowSpan, 2*unit))))
 	span = max(span, leastSpan)
 	p := afresh
 	p.Interval = duration(span)
-	p.MaxAge = duration(max(quickAge, 3*span, 6/rate))
+	p.MaxAge = duration(max(slowSpan, 3*span, 6/rate))
 	// No work that takes longer than the window begins and ends in it. A law that waited for
 	// such work would never decide.
 	p.Carried = r.latency > span

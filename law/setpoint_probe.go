@@ -9,8 +9,7 @@ import (
 // A test is a probe: the limit is lowered for a few latencies, to see the latency without a queue.
 type test struct {
 	running    bool
-	second     bool // this window looks at the same limit once more
-	steps      uint8
+	second     bool    // this window looks at the same limit once more
 	from, last point   // before the probe, and before this step
 	rate       float64 // expected rate of completions
 	least      float64 // latency so far
@@ -18,7 +17,6 @@ type test struct {
 }
 
 const (
-	mostSteps  = 6
 	firstDepth = 0.5 // share of the concurrency left by a step while the no-load latency is unknown
 	// queueing is the elasticity of the latency above which there is still a queue. 0.3 to
 	// 0.6 score the same.
@@ -29,12 +27,8 @@ const (
 	// points more.
 	mostRise     = 4
 	mostRiseOwn  = 1.3
-	firstRise    = 1.5  // of the first probe, over the latency of the first window
 	goodDone     = 25   // completions of constant work in a probe, and twice as many of exponential
-	firstDone    = 5    // the same at the start, to detect a factor of two
 	longWork     = 0.25 // seconds of latency from which a start looks before it climbs
-	longFew      = 20   // completions in a window that make that unnecessary
-	recently     = 10.0 // seconds, or a tick, since a limiter that takes part reached its limit
 	probeSettles = 1.5  // latencies
 )
 
@@ -45,11 +39,10 @@ func (c *setpointController) isTick(r reading) bool {
 	}
 	k.heat = heat{}
 	from := k.recent.point()
-	recent := k.unreached < max(recently, float64(k.ticks.period)/1e9)
 	enough := !k.known || c.leastInProbe()*(1+k.variation) < c.probeSpan(from)*from.x
 	// A ceiling keeps the queue short. A low floor may be due to chance.
 	needed := k.push.ceiling == 0 || k.push.floor > tolerable || from.latency > c.goal()
-	return needed && recent && enough && k.pressed > pressedInTick && from.n > 1 && r.limit > 1
+	return needed && enough && k.pressed > pressedInTick && from.n > 1 && r.limit > 1
 }
 
 // isDoubtful reports whether a limiter that has just started may see only the latency of an
@@ -57,8 +50,7 @@ func (c *setpointController) isTick(r reading) bool {
 func (c *setpointController) isDoubtful(r reading) bool {
 	k := c.regulator
 	lasting := r.saturated && !r.bursty && 2*r.last >= r.limit
-	quick := k.climbing && (r.done >= longFew || r.latency <= longWork)
-	return !k.known && lasting && !quick && r.limit > 1
+	return !k.known && lasting && !(k.climbing && r.latency <= longWork) && r.limit > 1
 }
 
 // lower begins a probe.
@@ -77,7 +69,6 @@ func (c *setpointController) step(r reading, n float64) Decision {
 	}
 	to := max(1, math.Round(min(r.limit, 1.1*n)*depth))
 	t.rate = t.last.x * min(1, to/t.last.n)
-	t.steps++
 	return c.probing(r, to)
 }
 
@@ -105,7 +96,7 @@ func (c *setpointController) probe(r reading) Decision {
 	k.push.probed(r)
 	near := k.known && r.latency > 0.85*k.noLoad && r.latency < 1.25*k.noLoad
 	lowest := r.n <= 1 || r.limit <= 1
-	if !t.second && queue > queueing && !near && t.steps < mostSteps && !lowest {
+	if !t.second && queue > queueing && !near && !lowest {
 		t.last, t.area, t.done = point{r.n, r.x, r.latency}, 0, 0
 		return c.step(r, r.n)
 	}
@@ -137,7 +128,7 @@ func (k *regulator) learn(r reading, empty bool) {
 	}
 	switch {
 	case !k.known && empty:
-		k.noLoad, k.known = min(t.area/t.done, firstRise*k.noLoad), true
+		k.noLoad, k.known = min(t.area/t.done, hot*k.noLoad), true
 	case t.least < k.noLoad:
 		k.noLoad = min(k.noLoad, t.least*r.doubt(k.variation))
 	case empty:
@@ -168,9 +159,9 @@ func (c *setpointController) leastInProbe() float64 {
 // latency together.
 func (c *setpointController) probeSpan(p point) float64 {
 	k := c.regulator
-	good, least := max(goodDone/c.others(), fewInProbe), 0.1
+	good, least := max(goodDone/c.others(), leastWindow), 0.1
 	if !k.known {
-		good, least = firstDone, leastSpan
+		good, least = leastWindow/2, leastSpan
 	}
 	span := max(p.latency, good*(1+k.variation)/p.x, least)
 	return min(span, max(quickSpan, 2*min(p.latency, 3*k.noLoad)))
@@ -188,7 +179,7 @@ func (c *setpointController) probePlan() Plan {
 		p.MinSamples = leastDone
 	}
 	p.Interval = duration(span)
-	p.MaxAge = duration(max(quickAge, 4*span, 6/k.test.last.x))
+	p.MaxAge = duration(max(slowSpan, 4*span, 6/k.test.last.x))
 	p.Settle = duration(probeSettles * last.latency)
 	return p
 }

@@ -16,7 +16,6 @@ type regulator struct {
 	variation float64 // squared coefficient of variation of the latency, smoothed
 	peak      float64 // most work in flight, decaying
 	pressed   float64 // share of windows in which the limit was reached, smoothed
-	unreached float64 // time since the limit was last reached
 	deadline  float64 // time left to arriving work, smoothed
 	dated     float64 // share of windows in which most work had a deadline, smoothed
 	recent    sums
@@ -32,10 +31,9 @@ const (
 	tolerance = 1.65
 	// followDown is the share of a lower latency that the no-load latency takes over.
 	followDown = 0.2
-	// quickClimb is the latency, in no-load latencies, below which the target may double.
-	quickClimb = 1.3
-	// climbEnds is the latency, in no-load latencies, at which a start stops doubling.
-	climbEnds = 1.4
+	// quick is the latency, in no-load latencies, up to which there is hardly a queue: a start
+	// doubles, the target may too, and long work may hold the slots.
+	quick = 1.3
 	// shareRise times the root of the target is added in each window. Limiters that learn together
 	// add as much as one would.
 	shareRise = 0.25
@@ -44,7 +42,7 @@ const (
 	pressing = 0.25
 	// pressedInTick is the same for a probe at a tick: with 0.05 it is 136.
 	pressedInTick = 0.15
-	peakDecay     = 10.0 // seconds
+	memory        = 10.0 // seconds in which peaks and refusals fade
 	idleHeadroom  = 4    // peaks above which a limit that is not reached falls
 )
 
@@ -60,7 +58,7 @@ func (k *regulator) measure(r reading) {
 		k.used = portable.Toward(k.used, min(max(r.n/r.limit, 0.6), 1), 0.3)
 	}
 	k.measureDeadline(r)
-	k.peak *= portable.FiniteExp(-r.span / max(peakDecay, 20*k.unit(r)))
+	k.peak *= portable.FiniteExp(-r.span / max(memory, 20*k.unit(r)))
 	if r.latency <= hot*tolerance*k.noLoad { // the peak of an overload asks for no room
 		k.peak = max(k.peak, r.peak)
 	}
@@ -71,15 +69,14 @@ func (k *regulator) measure(r reading) {
 		k.push.measure(r, k.noLoad)
 	}
 	k.recent.add(r)
-	k.unreached += r.span
 	reached := 0.0
 	if r.saturated && !r.bursty {
-		k.unreached, reached = 0, 1
+		reached = 1
 	}
 	k.pressed = portable.Toward(k.pressed, reached, 0.1)
 	k.noLoad = min(k.noLoad, portable.Toward(k.noLoad, r.upper(max(1, k.variation)), followDown))
 	k.known = k.known || !r.saturated && !r.filling
-	if k.climbing && (!r.saturated || r.latency > climbEnds*k.noLoad*r.doubt(k.variation)) {
+	if k.climbing && (!r.saturated || r.latency > quick*k.noLoad*r.doubt(k.variation)) {
 		k.climbing, k.known = false, true
 	}
 }
@@ -157,10 +154,8 @@ func (c *setpointController) goal() float64 {
 }
 
 const (
-	// asQuick is the factor by which fresh work may exceed the no-load latency, and longStay
-	// the factor by which the latency must exceed that of fresh work, for long work to count
-	// as holding the slots.
-	asQuick      = 1.5
+	// longStay is the factor by which the latency must exceed that of quick work for long work to
+	// count as holding the slots.
 	longStay     = 2
 	roomForStays = 1.1 // growth of a limit that long work fills
 )
@@ -169,7 +164,7 @@ const (
 // server slows the short work too. If one request in a hundred takes 5 s and not 5 ms, this
 // move keeps 99% of the goodput instead of 85.
 func (c *setpointController) isHeldByStays(r reading) bool {
-	return r.fresh > 0 && r.fresh < asQuick*c.regulator.noLoad && r.latency > longStay*r.fresh
+	return r.fresh > 0 && r.fresh < quick*c.regulator.noLoad && r.latency > longStay*r.fresh
 }
 
 // makeRoom raises a limit that long work fills.
@@ -179,7 +174,7 @@ func (c *setpointController) makeRoom(r reading) Decision {
 		to = r.allowed(math.Ceil(to * roomForStays))
 		k.aim(to*k.used, r)
 	}
-	why := lean(Average, r.fresh, asQuick*k.noLoad, r.limit, to)
+	why := lean(Average, r.fresh, quick*k.noLoad, r.limit, to)
 	return Decision{Limit: to, Reason: why, Next: k.plan(r, to)}
 }
 
@@ -196,7 +191,7 @@ func (c *setpointController) leaveUnused(r reading) Decision {
 	case c.part > 0 && r.latency > goal: // the others lack what this has
 		to = min(to, c.part/k.used)
 		c.part = 0
-	case r.bursty && k.variation < 0.5 && r.upper(k.variation) < quickClimb*k.noLoad:
+	case r.bursty && k.variation < 0.5 && r.upper(k.variation) < quick*k.noLoad:
 		to = max(to, math.Ceil(1.5*k.peak/k.used))
 	case r.limit > enough && r.latency <= goal:
 		to = max(usualLimit, 3*k.peak)
@@ -219,7 +214,7 @@ func (c *setpointController) steer(r reading) Decision {
 			if r.bursty {
 				target = max(target, float64(c.usual))
 			}
-		case r.latency < quickClimb*k.noLoad:
+		case r.latency < quick*k.noLoad:
 			target *= min(2, ratio)
 		case ratio >= 1:
 			target *= math.Sqrt(ratio)
@@ -253,7 +248,10 @@ type heat struct {
 }
 
 const (
-	hot = 1.5 // goals above which a window is hot
+	// hot is the factor above the target latency, or above that of the first window in the first
+	// probe, that is no chance. With 1.3 in the first probe, one start of 30 inside an overload
+	// takes 8 s.
+	hot = 1.5
 	// helps is the elasticity of the latency below which a cut did not help, measured once
 	// the concurrency is below lowEnough of its value before.
 	helps     = 0.3
