@@ -33,7 +33,8 @@ type pushback struct {
 }
 
 const (
-	mostLate = 2.5 * tolerable
+	pushbackMemory = 5.0 // seconds in which refused work fades
+	mostLate       = 2.5 * tolerable
 	// A window with refused work takes cutRefused of that work off the ceiling. With 1, drawn
 	// downstreams serve 0.6 points less; with 0.5, one that allows a rate refuses 9.3% and not
 	// 6.3. The window also takes cutShare of the ceiling, so that larger limiters give more. With
@@ -47,7 +48,7 @@ const (
 
 // measure learns from a window outside a probe.
 func (p *pushback) measure(r reading, noLoad float64) {
-	p.recent.fade(portable.FiniteExp(-r.span / memory))
+	p.recent.fade(portable.FiniteExp(-r.span / pushbackMemory))
 	p.recent.add(r)
 	p.steady += float32(r.span)
 	t := &p.trial
@@ -68,7 +69,7 @@ func (p *pushback) measure(r reading, noLoad float64) {
 	p.lower(&p.recent)
 	if p.ceiling > 0 {
 		p.judge(r)
-		p.adjust(r)
+		p.adjust(r, noLoad)
 	}
 }
 
@@ -79,7 +80,7 @@ func (p *pushback) judge(r reading) {
 	}
 	p.low.add(r)
 	recent := p.recent.share()
-	if p.low.sent*recent < leastWindow {
+	if p.low.sent*recent < enoughPushback {
 		return
 	}
 	if share := p.low.share(); share-p.floor > noHelp*(recent-p.floor) {
@@ -90,7 +91,7 @@ func (p *pushback) judge(r reading) {
 }
 
 // adjust moves the ceiling: up until work is refused, and down by the refused work.
-func (p *pushback) adjust(r reading) {
+func (p *pushback) adjust(r reading, noLoad float64) {
 	c, floor := float64(p.ceiling), float64(float64(p.floor)*(r.ended+r.overloaded))
 	refused := r.overloaded > floor+math.Sqrt(floor)
 	switch {
@@ -101,7 +102,7 @@ func (p *pushback) adjust(r reading) {
 		cut := float64(cutRefused*(r.overloaded-floor)) + float64(cutShare*c)
 		c = max(1, c/2, c-max(1, cut))
 		p.step = 1
-	case p.isReached(r) && (!p.late || !p.isLoud()):
+	case p.isReached(r) && (!p.late || p.isQuiet(r, noLoad)):
 		c += p.rise()
 		p.step++
 		p.steady = 0
@@ -131,6 +132,12 @@ func (p *pushback) hasFallen() bool {
 // isReached reports whether the ceiling holds work back.
 func (p *pushback) isReached(r reading) bool {
 	return r.saturated && r.limit >= math.Round(float64(p.ceiling))
+}
+
+// isQuiet reports whether little work has been late since the last rise. Late work shows a rise
+// only after the time in the queue.
+func (p *pushback) isQuiet(r reading, noLoad float64) bool {
+	return float64(p.steady) > 4*noLoad && !p.isLoud() && (p.floor > 0 || r.marked < tolerable)
 }
 
 // isLoud reports whether the recent share is too high for the ceiling to rise.
@@ -166,7 +173,7 @@ func (p *pushback) rest(noLoad float64) float64 {
 // them the part of the floor that was load after all.
 func (p *pushback) probed(r reading) {
 	p.low.add(r)
-	if p.floor*p.low.sent >= leastWindow {
+	if p.floor*p.low.sent >= enoughPushback {
 		p.lower(&p.low)
 		p.low = tally{}
 	}

@@ -42,7 +42,7 @@ const (
 	pressing = 0.25
 	// pressedInTick is the same for a probe at a tick: with 0.05 it is 136.
 	pressedInTick = 0.15
-	memory        = 10.0 // seconds in which peaks and refusals fade
+	peakDecay     = 10.0 // seconds
 	idleHeadroom  = 4    // peaks above which a limit that is not reached falls
 )
 
@@ -58,7 +58,7 @@ func (k *regulator) measure(r reading) {
 		k.used = portable.Toward(k.used, min(max(r.n/r.limit, 0.6), 1), 0.3)
 	}
 	k.measureDeadline(r)
-	k.peak *= portable.FiniteExp(-r.span / max(memory, 20*k.unit(r)))
+	k.peak *= portable.FiniteExp(-r.span / max(peakDecay, 20*k.unit(r)))
 	if r.latency <= hot*tolerance*k.noLoad { // the peak of an overload asks for no room
 		k.peak = max(k.peak, r.peak)
 	}

@@ -14,16 +14,21 @@ type trial struct {
 const (
 	// tolerable is the share above the floor at which a trial begins.
 	tolerable = 0.04
-	// leastPushback is the refused work that shows a share.
-	leastPushback = 3
+	// leastPushback is the refused work that shows a share, enoughPushback that measures it.
+	leastPushback  = 3
+	enoughPushback = 12
 	// Two cuts after the first have to lower the share to noHelp of it. Otherwise it is the
 	// floor.
 	mostCuts = 3
 	noHelp   = 0.7
-	// A cut takes deepCut of the share off the limit, as DCTCP does. With a third, ten workers
-	// whose callers leave after two latencies have 54% of their capacity in seconds 5 to 17 and
-	// not 65.
-	deepCut = 1.0 / 2
+	// A cut takes deepCut of the share off the limit, as DCTCP does, and at least leastCut. With
+	// a third, ten workers whose callers leave after two latencies have 54% of their capacity in
+	// seconds 5 to 17 and not 65.
+	deepCut  = 1.0 / 2
+	leastCut = 0.05
+	// othersCut is how long other limiters of the downstream may take for their cuts, in
+	// seconds.
+	othersCut = 0.25
 )
 
 // isPushedBack reports whether to cut the limit because the downstream refuses work, or because
@@ -36,7 +41,7 @@ func (c *setpointController) isPushedBack(r reading) bool {
 		return p.isJudged(c.regulator.noLoad)
 	case p.hasFallen():
 		return true
-	case p.late && p.ceiling > 0 && p.steady > memory && p.recent.marked >= leastWindow && p.isLoud():
+	case p.late && p.ceiling > 0 && p.steady > pushbackMemory && p.recent.marked >= enoughPushback && p.isLoud():
 		return true
 	case p.floor > 0:
 		return p.isMeasured() && t.share() > p.floor+tolerable+float32(3*t.deviation(p.floor))
@@ -59,14 +64,14 @@ func (c *setpointController) hasQueue(r reading) bool {
 
 // isMeasured reports whether enough work came to compare its share with the floor.
 func (p *pushback) isMeasured() bool {
-	return float32((p.floor+tolerable)*p.trial.sent) >= leastWindow
+	return float32((p.floor+tolerable)*p.trial.sent) >= enoughPushback
 }
 
 // isJudged reports whether enough work came since the last cut to judge it.
 func (p *pushback) isJudged(noLoad float64) bool {
 	t := &p.trial
 	low := t.marked+1 < (p.floor+tolerable/2)*t.sent
-	return (low || t.marked >= leastWindow) && float64(p.steady) > 2*noLoad
+	return (low || t.marked >= enoughPushback) && float64(p.steady) > max(othersCut, 2*noLoad)
 }
 
 // excess is the share above the floor since the last cut.
@@ -84,7 +89,7 @@ func (c *setpointController) yield(r reading) Decision {
 	if t.cuts > 0 && r.limit <= r.min || t.cuts == mostCuts && excess > noHelp*t.first {
 		return c.restore(r)
 	}
-	to := math.Round(min(r.limit, r.peak) * (1 - max(cutShare, deepCut*float64(excess))))
+	to := math.Round(min(r.limit, r.peak) * (1 - max(leastCut, deepCut*float64(excess))))
 	switch t.cuts {
 	case 0:
 		*t = trial{target: float32(k.target), ceiling: p.ceiling, climbing: k.climbing}
@@ -100,7 +105,7 @@ func (c *setpointController) yield(r reading) Decision {
 	}
 	t.cuts++
 	t.tally, p.steady = tally{}, 0
-	to = max(1, min(to, r.limit-max(1, cutShare*r.limit)))
+	to = max(1, min(to, r.limit-max(1, leastCut*r.limit)))
 	p.ceiling, p.step = float32(to), 1
 	k.climbing = false
 	k.aim(k.target, r)

@@ -35,7 +35,7 @@ func ExampleNew() {
 }
 
 func ExampleShedder_Admitter() {
-	mon, err := load.New(load.Config{Feeds: []load.Feed{{Source: &load.Scheduler{}}}})
+	mon, err := load.New(load.Config{Feeds: []load.Feed{{Source: &load.CPU{}}}})
 	if err != nil {
 		fmt.Println(err)
 		return

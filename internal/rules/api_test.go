@@ -10,11 +10,14 @@ import (
 	"go/types"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -102,7 +105,30 @@ type checker struct {
 }
 
 func newChecker(t *tree) *checker {
-	return &checker{t, importer.ForCompiler(t.fset, "gc", nil), map[string]*types.Package{}}
+	exports := sync.OnceValue(t.standardExports)
+	others := importer.ForCompiler(t.fset, "gc", func(name string) (io.ReadCloser, error) { return os.Open(exports()[name]) })
+	return &checker{t, others, map[string]*types.Package{}}
+}
+
+// standardExports returns the files of exports of the imported standard packages. Without them the
+// importer starts the go command for each package, which takes 40 s.
+func (t *tree) standardExports() map[string]string {
+	names := map[string]bool{}
+	for _, file := range t.sources {
+		for _, spec := range file.Imports {
+			name, _ := strconv.Unquote(spec.Path.Value)
+			names[name] = true
+		}
+	}
+	maps.DeleteFunc(names, func(name string, _ bool) bool { return name == "C" || strings.Contains(name, ".") })
+	list := append([]string{"list", "-e", "-export", "-f", "{{.ImportPath}} {{.Export}}"}, slices.Sorted(maps.Keys(names))...)
+	printed, _ := exec.Command("go", list...).Output() // an import that is missing fails, and says its name
+	files := map[string]string{}
+	for line := range strings.Lines(string(printed)) {
+		name, file, _ := strings.Cut(strings.TrimSpace(line), " ")
+		files[name] = file
+	}
+	return files
 }
 
 // Import implements [types.Importer].

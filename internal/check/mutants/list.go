@@ -12,7 +12,7 @@ var mutants = []mutant{
 	{"the limit returns at once into the overload", "law/setpoint_moves.go", "k.aim(to*k.used, r)\n\t}\n\treturn Decision{Limit: to, Reason: Reason{Above, Errors", "}\n\treturn Decision{Limit: to, Reason: Reason{Above, Errors", "TestSetpointClimbsAfterACollapse", "./law", ""},
 	{"a probe is no deeper where there is a queue still", "law/setpoint_probe.go", "queue > queueing && !near", "queue > 100 && !near", "TestSetpointLooksForTheNoLoadLatency", "./law", ""},
 	{"a quota is taken for load", "law/setpoint_yield.go", "excess > noHelp*t.first", "excess > 2*t.first", "TestSetpointTellsAQuotaFromLoad", "", ""},
-	{"a share that a probe lowers is a quota", "law/setpoint_pushback.go", "p.floor*p.low.sent >= leastWindow", "p.floor*p.low.sent < 0", "TestSetpointDoubtsAQuotaInProbes", "", ""},
+	{"a share that a probe lowers is a quota", "law/setpoint_pushback.go", "p.floor*p.low.sent >= enoughPushback", "p.floor*p.low.sent < 0", "TestSetpointDoubtsAQuotaInProbes", "", ""},
 	{"a quota hides an overload", "law/setpoint_yield.go", "t.share() > p.floor+tolerable", "t.share() > 2*p.floor+tolerable", "TestSetpointFindsLoadAboveAQuota", "", ""},
 	{"callers that leave a limit with room are marks of an overload", "law/setpoint_yield.go", "return r.saturated && (!c", "return (!c", "TestSetpointHearsOfCallersThatLeave", "", ""},
 	{"callers that leave at once are marks of an overload", "law/setpoint_regulator.go", "if r.late == 0 || r.saturated {", "if true {", "TestClientsThatAlwaysLeave", "./sim", ""},
