@@ -2,6 +2,8 @@ package fleet_test
 
 import (
 	"errors"
+	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -80,7 +82,11 @@ func TestCapBelowTheReserves(t *testing.T) {
 // long as one of its members is there.
 func TestCapsThatDiffer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newParty(t, quick)
+		var mu sync.Mutex
+		var reports []string
+		c := quick
+		c.OnError = func(err error) { mu.Lock(); defer mu.Unlock(); reports = append(reports, err.Error()) }
+		p := newParty(t, c)
 		defer p.leave()
 		p.join()
 		p.join()
@@ -102,6 +108,11 @@ func TestCapsThatDiffer(t *testing.T) {
 		p.live(10*time.Second, 50, 50)
 		if s := p.shares(); s[0]+s[1] != 30 {
 			t.Errorf("shares of %v once that member has left", s)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if want := "caps from 10 to 30"; len(reports) != 1 || !strings.Contains(reports[0], want) {
+			t.Errorf("reports %q: want one of %s", reports, want)
 		}
 	})
 }

@@ -59,7 +59,8 @@ type Config struct {
 	// a to z, 0 to 9 and hyphens.
 	ID string
 
-	// OnError, if set, is called when the store fails, from one goroutine at a time.
+	// OnError, if set, is called when the store fails, and by the member that allocates when caps
+	// differ, from one goroutine at a time.
 	OnError func(error)
 }
 

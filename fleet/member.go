@@ -21,7 +21,8 @@ type Member struct {
 	node  *lease.Node // of the goroutine run
 
 	seen chan sight
-	term int // counts the watches of all keys; of the goroutine run
+	term int  // counts the watches of all keys; of the goroutine run
+	caps caps // of the goroutine run
 	out  outbox
 	stop context.CancelFunc
 	done chan struct{}
@@ -195,11 +196,24 @@ func (m *Member) step() {
 	if advice, ok := m.node.Advice(); ok && m.conf.Learner != nil {
 		m.conf.Learner.advise(advice)
 	}
+	m.compareCaps()
 	epoch := m.node.Leader()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.snapshot.Share, m.snapshot.Leased, m.snapshot.Members = m.node.Share(), m.node.Leased(), m.node.Members()
 	m.snapshot.Leader, m.snapshot.Epoch, m.snapshot.Leads = epoch.ID, epoch.N, m.node.Leads()
+}
+
+// caps are those of the members with the lowest and with the highest one.
+type caps struct{ lowest, highest int }
+
+// compareCaps reports once that members have different caps.
+func (m *Member) compareCaps() {
+	before := m.caps
+	m.caps.lowest, m.caps.highest = m.node.Caps()
+	if m.caps != before && m.caps.lowest != m.caps.highest {
+		m.report(fmt.Errorf("fleet: the members have caps from %d to %d: the lowest counts, until all have the same", m.caps.lowest, m.caps.highest))
+	}
 }
 
 // use applies a share and then measures the load.

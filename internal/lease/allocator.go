@@ -65,7 +65,7 @@ func (a *allocator) readGrant(now time.Duration, id string, g Grant) {
 // allocate returns the grants that are due, and forgets members.
 func (a *allocator) allocate(now time.Duration) []Write {
 	writes := a.forget(now)
-	total := a.total()
+	total, _ := a.caps()
 	equal := total / max(1, len(a.bookings))
 	free, rest := total, total // after all that is occupied; after the part of it that takes no part
 	raise := a.synced && now >= a.blind
@@ -123,15 +123,15 @@ func (a *allocator) advise(now time.Duration) {
 	}
 }
 
-// total is the lowest cap that a member is configured with.
-func (a *allocator) total() int {
-	total := a.conf.Cap
+// caps returns the lowest and the highest cap that a member is configured with. The lowest counts.
+func (a *allocator) caps() (lowest, highest int) {
+	lowest, highest = a.conf.Cap, a.conf.Cap
 	for _, b := range a.bookings {
 		if b.promised {
-			total = min(total, b.want.Cap)
+			lowest, highest = min(lowest, b.want.Cap), max(highest, b.want.Cap)
 		}
 	}
-	return total
+	return lowest, highest
 }
 
 // forget drops members that have left or were silent for too long.

@@ -87,6 +87,15 @@ func (n *Node) Leader() Epoch { return n.ballot.leader.Epoch }
 // Leased reports whether the share is leased, and no fallback.
 func (n *Node) Leased() bool { return n.member.lease > 0 }
 
+// Caps returns the lowest and the highest cap of the members, as far as this node knows: an allocator
+// knows all.
+func (n *Node) Caps() (lowest, highest int) {
+	if n.alloc == nil {
+		return n.conf.Cap, n.conf.Cap
+	}
+	return n.alloc.caps()
+}
+
 // Members is how many members the allocator knew when it wrote the last grant; 0 before that.
 func (n *Node) Members() int { return n.member.members }
 

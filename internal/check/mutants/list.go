@@ -481,6 +481,6 @@ var mutants = []mutant{
 	{"a probe takes advice", "law/setpoint_peer.go", "case k.test.running:\n\t\treturn\n", "", "TestProbeTakesNoAdvice", "", ""},
 	{"an allocator whose clock jumped leads on", "internal/lease/node.go", "n.ballot.leader.Epoch != n.alloc.epoch ||\n\t\tnow >= n.ballot.leader.Sent+n.conf.term()", "n.ballot.leader.Epoch != n.alloc.epoch", "TestFleetClocksJump", "./internal/check", ""},
 	{"a clock that is set back counts", "fleet/clock.go", "now.Round(0).Sub(c.last.Round(0)), 0)", "now.Round(0).Sub(c.last.Round(0)))", "TestClockJumps", "", ""},
-	{"the lowest cap of a fleet does not count", "internal/lease/allocator.go", "total = min(total, b.want.Cap)", "total = max(total, b.want.Cap)", "TestCapsThatDiffer", "./fleet", ""},
+	{"the lowest cap of a fleet does not count", "internal/lease/allocator.go", "lowest, highest = min(lowest, b.want.Cap), max", "lowest, highest = max(lowest, b.want.Cap), max", "TestCapsThatDiffer", "./fleet", ""},
 	{"a lease that has ended counts again", "internal/lease/booking.go", "&& g.Answers+g.TTL > b.want.Sent", "", "TestFleetStaysBelowTheCap", "./internal/check", ""},
 }

@@ -25,7 +25,7 @@ func (p *Proxy) join(c *config.Fleet, store fleet.Store) error {
 	settings := c.Join()
 	settings.Store, settings.Actuator = store, fleet.Set(p.set)
 	settings.OnError = func(err error) {
-		p.log.Warn("the fleet's store does not work: the share stays until its lease ends, and then fleet.fallback holds", "error", err)
+		p.log.Warn("the fleet has a fault: while its store does not answer, the share stays until its lease ends, and then fleet.fallback holds", "error", err)
 	}
 	member, err := fleet.Join(settings)
 	if err != nil {
