@@ -151,7 +151,7 @@ func (h *hub) run() {
 	}
 }
 
-// send sends the last reading to all clients, and cuts off those that are far behind.
+// send sends the last reading to all clients, and cuts off clients far behind.
 func (h *hub) send() {
 	overviews, messages := map[bool][]byte{}, map[view][]byte{}
 	for c := range h.clients {
@@ -188,7 +188,7 @@ func (v view) requests(refused []recording.Request) []byte {
 	return event("requests", refused)
 }
 
-// names are those of the limiters that a view may have.
+// names are the names of the limiters that a view may have.
 func (h *hub) names(v view) (names []string) {
 	for name, s := range h.series {
 		if v.trusted || !s.tenant {

@@ -204,7 +204,7 @@ func (m *Member) step() {
 	m.snapshot.Leader, m.snapshot.Epoch, m.snapshot.Leads = epoch.ID, epoch.N, m.node.Leads()
 }
 
-// caps are those of the members with the lowest and with the highest one.
+// caps has the lowest and the highest cap of the members.
 type caps struct{ lowest, highest int }
 
 // compareCaps reports once that members have different caps.

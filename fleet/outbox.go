@@ -33,7 +33,7 @@ func (o *outbox) put(w Write) {
 	o.wake()
 }
 
-// wake has one of those that wait in take look again. Whoever takes a write wakes the next.
+// wake makes one waiting take look again. Whoever takes a write wakes the next.
 func (o *outbox) wake() {
 	select {
 	case o.some <- struct{}{}:

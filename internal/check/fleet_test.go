@@ -28,7 +28,7 @@ func newFleetWorld(seed uint64, members, slots int, f lease.Fallback) *fleetWorl
 
 // TestFleetStaysBelowTheCap simulates fleets whose messages are late or lost and whose clocks run
 // apart. Members and allocators are cut off, stopped and killed, and the store forgets its last
-// seconds. The slots held, and those that run, never pass the cap.
+// seconds. Neither the held nor the running slots ever pass the cap.
 func TestFleetStaysBelowTheCap(t *testing.T) {
 	staysBelowTheCap(t, 3, 60, 150) // the rarest mutant dies at seed 101
 	staysBelowTheCap(t, 30, 600, 8)

@@ -108,7 +108,7 @@ type fleetChange struct {
 	rev    uint64
 }
 
-// write applies a write, and sends it to those that watch the key.
+// write applies a write, and sends it to the watchers of the key.
 func (w *fleetWorld) write(x lease.Write) {
 	s := &w.store
 	before, known := s.entries[x.Key]

@@ -5,7 +5,7 @@
 // # Parties
 //
 // Each process is a member. One of them is also the allocator. They speak through a store, which
-// keeps the newest value of each key and tells those that watch it:
+// keeps the newest value of each key and sends it to the watchers:
 //
 //	leader      who allocates: an [Epoch], renewed each second
 //	want.<id>   what a member needs, holds and runs: a [Want], each second

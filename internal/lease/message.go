@@ -68,7 +68,7 @@ type Grant struct {
 	About  time.Duration `json:"about,omitempty"`  // Want.Sent of the report that the advice is about, 0 if about none
 }
 
-// MostSlots bounds caps and shares, as those of a limiter are.
+// MostSlots bounds caps and shares, as a limiter bounds its own.
 const MostSlots = 1_000_000_000
 
 // longestValue bounds the size of a value. The longest of ours has half of it, with an id of 64

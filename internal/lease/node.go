@@ -78,7 +78,7 @@ func NewNode(c Config, now time.Duration) *Node {
 func (n *Node) Share() int { return n.member.share }
 
 // Leads says whether this is the allocator. As long as it leads, it reads the entries of all keys,
-// and first of all those that there are.
+// and first of all the present ones.
 func (n *Node) Leads() bool { return n.alloc != nil }
 
 // Leader is the term of the allocator, as far as this node knows.
@@ -87,8 +87,8 @@ func (n *Node) Leader() Epoch { return n.ballot.leader.Epoch }
 // Leased reports whether the share is leased, and no fallback.
 func (n *Node) Leased() bool { return n.member.lease > 0 }
 
-// Caps returns the lowest and the highest cap of the members, as far as this node knows: an allocator
-// knows all.
+// Caps returns the lowest and the highest cap of the members, as far as this node knows. An
+// allocator knows all.
 func (n *Node) Caps() (lowest, highest int) {
 	if n.alloc == nil {
 		return n.conf.Cap, n.conf.Cap
