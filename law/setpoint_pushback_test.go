@@ -191,14 +191,14 @@ func TestSetpointHearsOfCallersThatLeave(t *testing.T) {
 			Mean: latency, Deviation: latency / 100, InFlight: 20, Peak: 20, First: 20, Last: 20,
 		})
 	}
-	if d := show(limit, 20, time.Second/2); d.Reason.Signal == law.Lateness {
+	if d := show(limit, 20, time.Second/10); d.Reason.Signal == law.Lateness {
 		t.Errorf("%v of a start without a queue", d.Reason)
 	}
-	if d := show(limit, 0, time.Second); d.Reason.Signal == law.Lateness {
+	if d := show(limit, 0, time.Second/5); d.Reason.Signal == law.Lateness {
 		t.Errorf("%v of a limit that was not reached", d.Reason)
 	}
 	for range 10 {
-		d := show(limit, 20, time.Second)
+		d := show(limit, 20, time.Second/5)
 		if limit = int(d.Limit); d.Reason.Signal == law.Lateness {
 			cuts++
 			if text := law.Explain(d.Reason, 20, 19); text != "share of callers that left 75% above 4%: cut 20 to 19" {
