@@ -13,7 +13,8 @@ import (
 func TestRecovery(t *testing.T) {
 	trial(t)
 	const slow = 0.3
-	phase, settled, seeds := either(15*time.Second, 3*time.Second), either(5*time.Second, 2*time.Second), either(8, 1)
+	// A tick of the default law, of which there is one in 4 s, belongs to what settles.
+	phase, settled, seeds := either(15*time.Second, 7*time.Second), 5*time.Second, either(8, 1)
 	u := tenWorkers
 	tb := newTable(t, fmt.Sprintf("goodput within %v as a share of the capacity then, at %.0f requests a second, medians of %d and the least; phases of %v without their first %v",
 		deadline, 1.5*u.capacity(), seeds, phase, settled),
