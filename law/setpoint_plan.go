@@ -69,9 +69,9 @@ func (r reading) extended() Plan {
 // are measured.
 func (r reading) plan(to, unit float64) Plan {
 	rate := r.ended / r.span
-	usual := max(quickSpan, min(2*r.latency, 2*unit))
-	span := max(min(r.latency, usual), enoughDone/rate)
-	span = min(span, max(usual, min(slowDone/rate, max(slowSpan, 2*unit))))
+	quick := max(quickSpan, min(2*r.latency, 2*unit))
+	span := max(min(r.latency, quick), enoughDone/rate)
+	span = min(span, max(quick, min(slowDone/rate, max(slowSpan, 2*unit))))
 	span = max(span, leastSpan)
 	p := afresh
 	p.Interval = duration(span)

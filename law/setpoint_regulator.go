@@ -31,9 +31,9 @@ const (
 	tolerance = 1.65
 	// followDown is the share of a lower latency that the no-load latency takes over.
 	followDown = 0.2
-	// quick is the latency, in no-load latencies, up to which there is hardly a queue: a start
+	// nearNoLoad is the latency, in no-load latencies, up to which there is hardly a queue: a start
 	// doubles, the target may too, and long work may hold the slots.
-	quick = 1.3
+	nearNoLoad = 1.3
 	// shareRise times the root of the target is added in each window. Limiters that learn together
 	// add as much as one would.
 	shareRise = 0.25
@@ -76,7 +76,7 @@ func (k *regulator) measure(r reading) {
 	k.pressed = portable.Toward(k.pressed, reached, 0.1)
 	k.noLoad = min(k.noLoad, portable.Toward(k.noLoad, r.upper(max(1, k.variation)), followDown))
 	k.known = k.known || !r.saturated && !r.filling
-	if k.climbing && (!r.saturated || r.latency > quick*k.noLoad*r.doubt(k.variation)) {
+	if k.climbing && (!r.saturated || r.latency > nearNoLoad*k.noLoad*r.doubt(k.variation)) {
 		k.climbing, k.known = false, true
 	}
 }
@@ -164,7 +164,7 @@ const (
 // server slows the short work too. If one request in a hundred takes 5 s and not 5 ms, this
 // move keeps 99% of the goodput instead of 85.
 func (c *setpointController) isHeldByStays(r reading) bool {
-	return r.fresh > 0 && r.fresh < quick*c.regulator.noLoad && r.latency > longStay*r.fresh
+	return r.fresh > 0 && r.fresh < nearNoLoad*c.regulator.noLoad && r.latency > longStay*r.fresh
 }
 
 // makeRoom raises a limit that long work fills.
@@ -174,7 +174,7 @@ func (c *setpointController) makeRoom(r reading) Decision {
 		to = r.allowed(math.Ceil(to * roomForStays))
 		k.aim(to*k.used, r)
 	}
-	why := lean(Average, r.fresh, quick*k.noLoad, r.limit, to)
+	why := lean(Average, r.fresh, nearNoLoad*k.noLoad, r.limit, to)
 	return Decision{Limit: to, Reason: why, Next: k.plan(r, to)}
 }
 
@@ -191,7 +191,7 @@ func (c *setpointController) leaveUnused(r reading) Decision {
 	case c.part > 0 && r.latency > goal: // the others lack what this has
 		to = min(to, c.part/k.used)
 		c.part = 0
-	case r.bursty && k.variation < 0.5 && r.upper(k.variation) < quick*k.noLoad:
+	case r.bursty && k.variation < 0.5 && r.upper(k.variation) < nearNoLoad*k.noLoad:
 		to = max(to, math.Ceil(1.5*k.peak/k.used))
 	case r.limit > enough && r.latency <= goal:
 		to = max(usualLimit, 3*k.peak)
@@ -214,7 +214,7 @@ func (c *setpointController) steer(r reading) Decision {
 			if r.bursty {
 				target = max(target, float64(c.usual))
 			}
-		case r.latency < quick*k.noLoad:
+		case r.latency < nearNoLoad*k.noLoad:
 			target *= min(2, ratio)
 		case ratio >= 1:
 			target *= math.Sqrt(ratio)

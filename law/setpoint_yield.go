@@ -59,7 +59,7 @@ func (c *setpointController) isPushedBack(r reading) bool {
 // hasQueue reports whether late answers may be due to the limit. Until the latency rises, a start
 // has too few slots and not too many.
 func (c *setpointController) hasQueue(r reading) bool {
-	return r.saturated && (!c.regulator.climbing || r.latency > quick*c.regulator.noLoad)
+	return r.saturated && (!c.regulator.climbing || r.latency > nearNoLoad*c.regulator.noLoad)
 }
 
 // isMeasured reports whether enough work came to compare its share with the floor.

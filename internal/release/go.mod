@@ -1,3 +1,0 @@
-module github.com/weir-go/weir/internal/release
-
-go 1.26.0
