@@ -9,6 +9,7 @@ import (
 
 	"github.com/weir-go/weir/fleet"
 	"github.com/weir-go/weir/fleet/storetest"
+	"github.com/weir-go/weir/internal/lease"
 )
 
 // A line is the way of one member to the store. It may be cut in one direction or in both.
@@ -41,7 +42,7 @@ func (l *line) Watch(ctx context.Context, key string, see func(fleet.Entry)) err
 	if deaf {
 		return storetest.ErrDown
 	}
-	if key == "" && all != nil {
+	if key == lease.AllKeys && all != nil {
 		return all(ctx, see)
 	}
 	return l.Memory.Watch(ctx, key, see)

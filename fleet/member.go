@@ -153,7 +153,7 @@ func (m *Member) follow(ctx context.Context) (stop func()) {
 	s := sight{of: all, term: m.term}
 	ctx, stop = context.WithCancel(ctx)
 	m.rest.Go(func() {
-		m.watch(ctx, "", s)
+		m.watch(ctx, lease.AllKeys, s)
 		m.failed(all, nil) // an error of a watch that has ended is over
 	})
 	return stop

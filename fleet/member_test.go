@@ -297,13 +297,13 @@ func TestWatchOfAnEarlierTerm(t *testing.T) {
 		first.line.all = func(ctx context.Context, see func(fleet.Entry)) error {
 			if watches.Add(1) > 1 { // shows the member itself, but not the others, and never all
 				close(again)
-				return p.store.Watch(ctx, "want.app-1", func(e fleet.Entry) {
+				return p.store.Watch(ctx, lease.WantPrefix+"app-1", func(e fleet.Entry) {
 					if e.Key != "" {
 						see(e)
 					}
 				})
 			}
-			err := p.store.Watch(ctx, "", see)
+			err := p.store.Watch(ctx, lease.AllKeys, see)
 			<-again
 			for range 100 {
 				see(fleet.Entry{})
@@ -340,7 +340,9 @@ func TestForeignEntries(t *testing.T) {
 		defer p.leave()
 		p.join()
 		p.live(5*time.Second, 5)
-		for key, value := range map[string]string{"grant.app-1": "{", "want.x": strings.Repeat("y", 2000), "grant.y": `{"ttl":-1}`, "other": "z"} {
+		for key, value := range map[string]string{
+			lease.GrantPrefix + "app-1": "{", lease.WantPrefix + "x": strings.Repeat("y", 2000), lease.GrantPrefix + "y": `{"ttl":-1}`, "other": "z",
+		} {
 			if err := p.store.Write(t.Context(), fleet.Write{Key: key, Value: []byte(value)}); err != nil {
 				t.Fatal(err)
 			}

@@ -12,9 +12,9 @@ type Store interface {
 	Write(ctx context.Context, w Write) error
 
 	// Watch calls see with each entry of a key, and of the keys that begin with it and a dot; of
-	// all keys but those that begin with "state." if it is empty. Then it calls see with the zero
-	// Entry, and from then on with each change, or at least the newest. It calls see from one
-	// goroutine, and returns when ctx ends or the store fails.
+	// all keys if it is empty. Then it calls see with the zero Entry, and from then on with each
+	// change, or at least the newest. It calls see from one goroutine, and returns when ctx ends or
+	// the store fails.
 	Watch(ctx context.Context, key string, see func(Entry)) error
 }
 

@@ -123,9 +123,7 @@ func (s *Store) Watch(ctx context.Context, key string, see func(fleet.Entry)) er
 			if !ok {
 				return errWatch
 			}
-			if e == nil || key != "" || !strings.HasPrefix(e.Key(), "state.") {
-				see(entryOf(e))
-			}
+			see(entryOf(e))
 		}
 	}
 }

@@ -131,7 +131,7 @@ func (s *Store) read(ctx context.Context, key string) (entries []fleet.Entry, er
 	limited, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	rows, err := s.db.QueryContext(limited, `SELECT key, value, revision FROM weir_fleet
-		WHERE fleet = $1 AND ($2 = '' AND NOT starts_with(key, 'state.') OR key = $2 OR starts_with(key, $2 || '.'))`, s.conf.Fleet, key)
+		WHERE fleet = $1 AND ($2 = '' OR key = $2 OR starts_with(key, $2 || '.'))`, s.conf.Fleet, key)
 	if err != nil {
 		return nil, err
 	}

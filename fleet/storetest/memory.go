@@ -89,7 +89,7 @@ func (s *Memory) Watch(ctx context.Context, below string, see func(fleet.Entry))
 		now, changed, fails := s.entries, s.changed, s.fails
 		entries := make([]fleet.Entry, 0, len(now))
 		for key, e := range now {
-			if below == "" && !strings.HasPrefix(key, "state.") || key == below || strings.HasPrefix(key, below+".") {
+			if below == "" || key == below || strings.HasPrefix(key, below+".") {
 				entries = append(entries, e)
 			}
 		}

@@ -26,9 +26,9 @@ func saves(t *testing.T, s fleet.Store) {
 	}
 }
 
-// savesSet keeps the largest state of a set, which no watch of all keys shows.
+// savesSet keeps the largest state of a set, which the watch of an allocator does not show.
 func savesSet(t *testing.T, s fleet.Store) {
-	all := follow(t, s, "")
+	all := follow(t, s, "lease")
 	keys := make([]string, 999) // and the overflow
 	before := newSet(t, 25, law.Gradient{})
 	for i := range keys {
@@ -51,12 +51,12 @@ func savesSet(t *testing.T, s fleet.Store) {
 			t.Fatalf("the limit of key %s is %d: want 25", strings.TrimLeft(key, "0"), limit)
 		}
 	}
-	put(t, s, "want.a", "after")
-	all.shows(t, "want.a", "after")
+	put(t, s, "lease.want.a", "after")
+	all.shows(t, "lease.want.a", "after")
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	if len(all.entries) != 1 {
-		t.Errorf("a watch of all keys shows %d: want 1, and no state", len(all.entries))
+		t.Errorf("the watch of an allocator shows %d: want 1, and no state", len(all.entries))
 	}
 }
 

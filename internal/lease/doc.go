@@ -7,9 +7,9 @@
 // Each process is a member. One of them is also the allocator. They speak through a store, which
 // keeps the newest value of each key and sends it to the watchers:
 //
-//	leader      who allocates: an [Epoch], renewed each second
-//	want.<id>   what a member needs, holds and runs: a [Want], each second
-//	grant.<id>  the share of a member: a [Grant], in answer to a want
+//	lease.leader      who allocates: an [Epoch], renewed each second
+//	lease.want.<id>   what a member needs, holds and runs: a [Want], each second
+//	lease.grant.<id>  the share of a member: a [Grant], in answer to a want
 //
 // A member watches its own grant and the leader, the allocator watches all. Delays, lost messages
 // and stale reads cost time and nothing else.

@@ -11,11 +11,13 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// The keys of a fleet.
+// The keys of a fleet. All are below one, which an allocator watches, apart from other entries of
+// the store.
 const (
-	LeaderKey   = "leader"
-	WantPrefix  = "want."
-	GrantPrefix = "grant."
+	AllKeys     = "lease"
+	LeaderKey   = AllKeys + ".leader"
+	WantPrefix  = AllKeys + ".want."
+	GrantPrefix = AllKeys + ".grant."
 )
 
 // An Epoch is one term of one allocator. Later epochs win; the zero Epoch is before all.

@@ -9,9 +9,9 @@ import (
 
 // No entry of a store breaks a node, or gives the node a share that no grant can have.
 func FuzzRead(f *testing.F) {
-	f.Add("leader", []byte(`{"epoch":{"n":1,"id":"me"},"sent":1,"blind":0}`), "grant.me", []byte(`{"epoch":{"n":1,"id":"me"},"number":1,"answers":1,"ttl":10000000000,"share":5,"keep":1}`))
-	f.Add("want.other", []byte(`{"epoch":{"n":9,"id":"x"},"weight":1,"need":5,"held":3,"sent":2}`), "leader", []byte(`{`))
-	f.Add("leader", []byte(`{"epoch":{"n":4611686018427387903,"id":""},"blind":86400000000000}`), "leader", []byte(nil))
+	f.Add(lease.LeaderKey, []byte(`{"epoch":{"n":1,"id":"me"},"sent":1,"blind":0}`), lease.GrantPrefix+"me", []byte(`{"epoch":{"n":1,"id":"me"},"number":1,"answers":1,"ttl":10000000000,"share":5,"keep":1}`))
+	f.Add(lease.WantPrefix+"other", []byte(`{"epoch":{"n":9,"id":"x"},"weight":1,"need":5,"held":3,"sent":2}`), lease.LeaderKey, []byte(`{`))
+	f.Add(lease.LeaderKey, []byte(`{"epoch":{"n":4611686018427387903,"id":""},"blind":86400000000000}`), lease.LeaderKey, []byte(nil))
 	f.Fuzz(func(t *testing.T, key1 string, value1 []byte, key2 string, value2 []byte) {
 		now := time.Second
 		n := lease.NewNode(lease.Config{
