@@ -17,12 +17,13 @@ import (
 
 	"github.com/weir-go/weir/internal/locked"
 	"github.com/weir-go/weir/internal/longtest"
+	"github.com/weir-go/weir/internal/tcptest"
 )
 
 // A Server is a database server in a process of its own.
 type Server struct {
 	kind, dir string
-	port      int
+	address   string
 	ready     func(context.Context) error // whether it answers
 
 	process *exec.Cmd
@@ -42,7 +43,7 @@ func start(t testing.TB, kind string, ready func(ctx context.Context, address st
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	s := &Server{kind: kind, dir: dir, port: freePort(t)}
+	s := &Server{kind: kind, dir: dir, address: tcptest.FreeAddress(t)}
 	s.ready = func(ctx context.Context) error { return ready(ctx, s.Address()) }
 	t.Cleanup(func() { s.Stop(t) })
 	if err := s.run(); err != nil {
@@ -51,25 +52,18 @@ func start(t testing.TB, kind string, ready func(ctx context.Context, address st
 	return s
 }
 
-// freePort returns a port that was free a moment ago.
-func freePort(t testing.TB) int {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
-}
-
 // Address returns the host and the port.
-func (s *Server) Address() string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(s.port)) }
+func (s *Server) Address() string { return s.address }
 
 // run starts the process and waits until the server answers.
 func (s *Server) run() error {
 	_, here, _, _ := runtime.Caller(0)
 	script := filepath.Join(filepath.Dir(here), "..", "..", "scripts", "databases")
-	s.process = exec.Command(script, s.kind, s.dir, strconv.Itoa(s.port))
+	_, port, err := net.SplitHostPort(s.address)
+	if err != nil {
+		return err
+	}
+	s.process = exec.Command(script, s.kind, s.dir, port)
 	s.process.Stdout, s.process.Stderr = &s.output, &s.output
 	s.process.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // an interrupt goes only to the test, which then stops it
 	if err := s.process.Start(); err != nil {

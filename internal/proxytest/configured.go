@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/weir-go/weir/internal/tcptest"
 )
 
 // A configured is a weir proxy with a configuration file that a test may change.
@@ -22,7 +24,7 @@ type configured struct {
 func newConfigured(t testing.TB, to ...peer) *configured {
 	t.Helper()
 	c := &configured{
-		file: filepath.Join(t.TempDir(), "weir.yaml"), probes: freeAddress(t), address: freeAddress(t), operate: freeAddress(t), protocol: "http1",
+		file: filepath.Join(t.TempDir(), "weir.yaml"), probes: tcptest.FreeAddress(t), address: tcptest.FreeAddress(t), operate: tcptest.FreeAddress(t), protocol: "http1",
 	}
 	for _, up := range to {
 		c.to = append(c.to, up.url)

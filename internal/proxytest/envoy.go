@@ -6,6 +6,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/weir-go/weir/internal/tcptest"
 )
 
 // hasEnvoy reports whether Envoy is installed. It is not a Debian package, so a trial runs
@@ -33,7 +35,7 @@ const (
 // startEnvoy starts Envoy with its adaptive concurrency filter and no other effective bound.
 func startEnvoy(t testing.TB, to peer, settings string) peer {
 	t.Helper()
-	address := freeAddress(t)
+	address := tcptest.FreeAddress(t)
 	file := filepath.Join(t.TempDir(), "envoy.yaml")
 	write(t, file, fmt.Sprintf(`static_resources:
   listeners:

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/weir-go/weir/internal/tcptest"
 )
 
 // A peer is a running proxy, or the running upstream itself.
@@ -31,7 +33,7 @@ func (u upstream) capacity() float64 {
 // startUpstream starts an upstream at a free address.
 func startUpstream(t testing.TB, u upstream) peer {
 	t.Helper()
-	return startUpstreamAt(t, u, freeAddress(t))
+	return startUpstreamAt(t, u, tcptest.FreeAddress(t))
 }
 
 func startUpstreamAt(t testing.TB, u upstream, address string) peer {
@@ -46,7 +48,7 @@ func startUpstreamAt(t testing.TB, u upstream, address string) peer {
 // startPlain starts the reverse proxy of the standard library.
 func startPlain(t testing.TB, to peer) peer {
 	t.Helper()
-	address := freeAddress(t)
+	address := tcptest.FreeAddress(t)
 	p := peer{url: "http://" + address}
 	p.process = start(t, "ReverseProxy", program(t, "plain"), "-listen", address, "-to", to.url)
 	p.await(t, p.url+"/ready")
@@ -56,7 +58,7 @@ func startPlain(t testing.TB, to peer) peer {
 // startWeir starts weir proxy with its default flags and the given ones.
 func startWeir(t testing.TB, to peer, flags ...string) peer {
 	t.Helper()
-	address, admin := freeAddress(t), freeAddress(t)
+	address, admin := tcptest.FreeAddress(t), tcptest.FreeAddress(t)
 	p := peer{url: "http://" + address, admin: "http://" + admin}
 	p.process = start(t, "weir", program(t, "weir"), append([]string{"proxy", "--to", to.url, "--listen", address, "--admin", admin}, flags...)...)
 	p.await(t, p.url+"/ready")
@@ -87,7 +89,7 @@ func startHAProxy(t testing.TB, to peer, maxconn int, queue time.Duration) peer 
 // startHAProxyBefore starts HAProxy before servers, each a line of its configuration.
 func startHAProxyBefore(t testing.TB, queue time.Duration, servers ...string) peer {
 	t.Helper()
-	address := freeAddress(t)
+	address := tcptest.FreeAddress(t)
 	file := filepath.Join(t.TempDir(), "haproxy.cfg")
 	write(t, file, fmt.Sprintf(`global
   maxconn 9000
@@ -128,7 +130,7 @@ func startNginx(t testing.TB, to peer, limit int) peer {
 // startNginxWith starts nginx with directives for http and for the location.
 func startNginxWith(t testing.TB, to peer, all, bound string) peer {
 	t.Helper()
-	address, dir, user := freeAddress(t), t.TempDir(), ""
+	address, dir, user := tcptest.FreeAddress(t), t.TempDir(), ""
 	if os.Getuid() == 0 {
 		user = "user root;" // the folder is the test's own
 	}

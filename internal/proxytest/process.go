@@ -3,7 +3,6 @@ package proxytest
 import (
 	"bytes"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -164,17 +163,6 @@ func (p *process) files(t testing.TB) int {
 		t.Fatalf("%s: %v", p.name, err)
 	}
 	return len(open)
-}
-
-// freeAddress returns an address that was free a moment ago.
-func freeAddress(t testing.TB) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }
 
 // output keeps the end of a process's output.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/internal/must"
+	"github.com/weir-go/weir/internal/tcptest"
 )
 
 // soaking counts the requests of a soak and the answers that its clients got.
@@ -78,7 +79,7 @@ func TestSoak(t *testing.T) {
 	trial(t)
 	during, kills := either(8*time.Minute, 6*time.Second), either(10*time.Second, 2*time.Second)
 	u := upstream{20, 20 * time.Millisecond, 60 * time.Millisecond}
-	address := freeAddress(t)
+	address := tcptest.FreeAddress(t)
 	up := startUpstreamAt(t, u, address)
 	p := newConfigured(t, up)
 	p.write(t, "compartments:\n  api: {queue: {size: 20}}\n")

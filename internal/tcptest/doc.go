@@ -1,2 +1,2 @@
-// Package tcptest runs servers of raw connections for tests.
+// Package tcptest has servers of raw connections and free addresses for tests.
 package tcptest

@@ -2,7 +2,6 @@ package natspool_test
 
 import (
 	"fmt"
-	"net"
 	"net/url"
 	"path/filepath"
 	"testing"
@@ -13,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/weir-go/weir/internal/longtest"
+	"github.com/weir-go/weir/internal/tcptest"
 	"github.com/weir-go/weir/pool"
 	"github.com/weir-go/weir/pool/natspool"
 )
@@ -22,7 +22,7 @@ func cluster(t *testing.T) (nodes map[string]*server.Server, urls string) {
 	t.Helper()
 	var routes []*url.URL
 	for range 3 {
-		routes = append(routes, &url.URL{Scheme: "nats", Host: fmt.Sprint("127.0.0.1:", freePort(t))})
+		routes = append(routes, &url.URL{Scheme: "nats", Host: tcptest.FreeAddress(t)})
 	}
 	nodes = map[string]*server.Server{}
 	dir := t.TempDir()
@@ -51,17 +51,6 @@ func cluster(t *testing.T) (nodes map[string]*server.Server, urls string) {
 		urls += "," + s.ClientURL()
 	}
 	return nodes, urls[1:]
-}
-
-// freePort is free until somebody takes it.
-func freePort(t *testing.T) int {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
 }
 
 // TestNodeStops: of three nodes the one that leads stops while the pool runs. Every job succeeds,

@@ -13,6 +13,7 @@ import (
 
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 	"github.com/weir-go/weir/internal/must"
+	"github.com/weir-go/weir/internal/tcptest"
 )
 
 // counted is named with a counter of requests.
@@ -26,17 +27,13 @@ func counted(t *testing.T, name string, received *atomic.Int64) (address string,
 }
 
 func TestStartsWhileTheUpstreamIsDown(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := listener.Addr().String()
-	listener.Close()
+	address := tcptest.FreeAddress(t)
 	r := start(t, file("http://"+address, ""))
 	if status, _ := r.get("/"); status != http.StatusBadGateway {
 		t.Errorf("down: status %d, want 502", status)
 	}
-	if listener, err = net.Listen("tcp", address); err != nil {
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
 		t.Fatal(err)
 	}
 	back := &httptest.Server{Listener: listener, Config: &http.Server{Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})}}

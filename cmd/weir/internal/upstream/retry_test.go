@@ -12,14 +12,13 @@ import (
 	"testing"
 
 	"github.com/weir-go/weir/internal/must"
+	"github.com/weir-go/weir/internal/tcptest"
 )
 
 // refusing returns an address without a listener.
 func refusing(t testing.TB) string {
 	t.Helper()
-	l := must.Have(net.Listen("tcp", "127.0.0.1:0"))(t)
-	defer l.Close()
-	return "http://" + l.Addr().String()
+	return "http://" + tcptest.FreeAddress(t)
 }
 
 func echo(w http.ResponseWriter, r *http.Request) { io.Copy(w, r.Body) }
