@@ -9,15 +9,14 @@ import (
 	"github.com/weir-go/weir/sim"
 )
 
-// A log of requests to a language model has no service time, but it has tokens: a formula
-// computes the time from them.
+// A log of requests may have any columns. The times of this one are in milliseconds.
 func ExampleTraceReader() {
-	const log = `TIMESTAMP,ContextTokens,GeneratedTokens
-2023-11-16 18:15:46.6805900,374,44
-2023-11-16 18:15:50.9951690,396,109
-2023-11-16 18:15:51.2225670,879,55
+	const log = `TIMESTAMP,took_ms
+2023-11-16 18:15:46.6805900,1359
+2023-11-16 18:15:50.9951690,3310
+2023-11-16 18:15:51.2225670,1714
 `
-	reader := sim.TraceReader{Arrival: "TIMESTAMP", Service: "20*ms + 0.05*ms*ContextTokens + 30*ms*GeneratedTokens"}
+	reader := sim.TraceReader{Arrival: "TIMESTAMP", Service: "took_ms*ms"}
 	trace, err := reader.Parse("llm.csv", strings.NewReader(log))
 	if err != nil {
 		fmt.Println(err)

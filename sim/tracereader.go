@@ -2,7 +2,6 @@ package sim
 
 import (
 	"io"
-	"time"
 
 	"github.com/weir-go/weir/internal/tracelog"
 )
@@ -11,32 +10,22 @@ import (
 // arrival time, service time and, optionally, class, in this order; a first line that begins
 // with "arrival" is a heading.
 //
-// Arrival, Service, Class and Deadline select the column of each value: by its name, by its
-// number from 1, or by a formula in seconds. A formula consists of numbers, columns, + - *
-// /, parentheses, min and max, the units h, m, s, ms, us and ns, as in "20*ms +
-// 0.00005*prompt_tokens", and col(3) for the third column. A column whose name would have
-// another meaning is quoted there; a dot selects a member of a JSON object. If any of them
-// is set, Arrival and Service must be.
+// Arrival, Service, Class and Deadline select the column of each value: by its name, or by its
+// number from 1. A unit may follow, as in "took*us": h, m, s, ms, us or ns, of the numbers in
+// that column. A dot selects a member of a JSON object. If any of them is set, Arrival and
+// Service must be.
 //
 // A value is seconds, or has a unit ("35ms"). A point in time may also be a date, in ISO
 // 8601 or in the form of access logs, in UTC without a zone, or seconds, milliseconds,
-// microseconds or nanoseconds since 1970. A trace of dates begins at its first request.
+// microseconds or nanoseconds since 1970. A trace of dates begins at its first request. Where
+// all are whole seconds, requests of the same second are spread evenly over it.
 type TraceReader struct {
 	// Format is the format of a line: "csv", "json" (an object a line), or an access
 	// log: "common", "combined", or a log_format of nginx, such as "combined
 	// $request_time", that names its columns. Empty means json if the log begins with {,
-	// and csv otherwise.
+	// and csv otherwise. A comma separates the columns of csv, unless the first line has a
+	// tab or a semicolon; it has their names, if a column is selected by its name.
 	Format string
-
-	// Delimiter separates the columns of csv: a comma, a semicolon, a tab or a space.
-	// Any number of spaces separates columns, and quotes and brackets hold one together.
-	// 0 means a comma in the zero TraceReader; otherwise a tab if the first line has one
-	// outside of quotes, or else a semicolon, a comma or a space.
-	Delimiter rune
-
-	// Columns names the columns of csv. By default the first line does, if a column is
-	// referenced by its name.
-	Columns []string
 
 	// Arrival is the arrival time of a request. In an access log it defaults to
 	// $time_local, $time_iso8601 or $msec.
@@ -55,11 +44,6 @@ type TraceReader struct {
 	// AtEnd means that Arrival is the time at which the answer was sent, as in access
 	// logs: the request came earlier by the service time.
 	AtEnd bool
-
-	// Resolution is the resolution of arrival times: requests of equal time are spread
-	// evenly over it. Defaults to a second if all are dates without a fraction, and
-	// otherwise to 0.
-	Resolution time.Duration
 }
 
 // Parse reads a trace; the file's name is for errors. It sorts requests by arrival. An error

@@ -68,7 +68,6 @@ func mappers() []kong.Option {
 		typed(law.Parse),
 		typed(parseFactors),
 		typed(parseQueue),
-		typed(parseDelimiter),
 	}
 }
 
@@ -141,14 +140,4 @@ func parseFactors(text string) (list factors, err error) {
 		list = append(list, v)
 	}
 	return list, nil
-}
-
-type delimiter rune
-
-func parseDelimiter(text string) (delimiter, error) {
-	d, known := map[string]delimiter{"comma": ',', "semicolon": ';', "tab": '\t', "space": ' '}[text]
-	if !known {
-		return d, fmt.Errorf("%q: want comma, semicolon, tab or space", text)
-	}
-	return d, nil
 }

@@ -92,16 +92,18 @@ func sampleJSONLog(r *sim.Rand) []byte {
 }
 
 // sampleTokens has the columns of the traces of Azure's language models: a request's arrival
-// and its numbers of input and output tokens.
+// and its numbers of input and output tokens. The service time is computed from them.
 func sampleTokens(r *sim.Rand) []byte {
-	log := bytes.NewBufferString("TIMESTAMP,ContextTokens,GeneratedTokens\n")
+	log := bytes.NewBufferString("TIMESTAMP,ContextTokens,GeneratedTokens,service\n")
 	at := time.Duration(0)
 	for range 1500 {
 		at += time.Duration(r.Exp() / 2 * float64(time.Second))
 		tokens := func(mean time.Duration, cv float64) int {
 			return 1 + int(sim.Lognormal{Mean: mean * time.Microsecond, CV: cv}.Draw(r)/time.Microsecond)
 		}
-		fmt.Fprintf(log, "%s0,%d,%d\n", midday.Add(at).Format("2006-01-02 15:04:05.000000"), tokens(1000, 1), tokens(140, 0.74))
+		in, out := tokens(1000, 1), tokens(140, 0.74)
+		service := 0.02 + 0.00005*float64(in) + 0.03*float64(out)
+		fmt.Fprintf(log, "%s0,%d,%d,%.5f\n", midday.Add(at).Format("2006-01-02 15:04:05.000000"), in, out, service)
 	}
 	return log.Bytes()
 }

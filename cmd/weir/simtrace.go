@@ -11,24 +11,21 @@ import (
 )
 
 type logFlags struct {
-	Format    string    `group:"The log" placeholder:"FORMAT" help:"How a line is written: csv, json (an object a line), common or combined (access logs), or an access log's format with its variables, such as 'combined $$request_time'. Defaults to json if it begins with {, and csv otherwise."`
-	Delimiter delimiter `group:"The log" placeholder:"KIND" help:"What separates the columns of csv: comma, semicolon, tab or space. Defaults to what the first line has."`
-	Columns   []string  `group:"The log" placeholder:"NAME,..." help:"Names of the columns of csv that has none in its first line."`
+	Format string `group:"The log" placeholder:"FORMAT" help:"How a line is written: csv, json (an object a line), common or combined (access logs), or an access log's format with its variables, such as 'combined $$request_time'. Defaults to json if it begins with {, and csv otherwise."`
 
-	Arrival    string        `group:"The log" placeholder:"COLUMN" help:"Arrival time: a column, by its name or its number from 1, or a formula. A date, seconds, ms, us or ns since 1970, or a time since the start."`
-	TimeIs     string        `group:"The log" enum:"start,end" default:"start" help:"What --arrival is the time of, start or end: access logs have when the answer was sent (default ${default})."`
-	Resolution time.Duration `group:"The log" type:"span" placeholder:"TIME" help:"Spread requests of equal time evenly over so long. Defaults to 1s for dates without a fraction."`
-	Service    string        `group:"The log" placeholder:"FORMULA" help:"Service time: a column, or a formula in seconds such as '0.02 + 0.00005*prompt_tokens + 30*ms*output_tokens'."`
-	Limiter    string        `group:"The log" placeholder:"NAME" help:"The limiter whose requests are meant, in a file of weir record that has several."`
-	Class      string        `group:"The log" placeholder:"COLUMN" help:"The kind of client, one of those of --on."`
-	Deadline   string        `group:"The log" placeholder:"FORMULA" help:"How long its client waits: a time, or a date until which it does."`
+	Arrival  string `group:"The log" placeholder:"COLUMN" help:"Arrival time: a column, by its name or its number from 1. A date, seconds, ms, us or ns since 1970, or a time since the start."`
+	TimeIs   string `group:"The log" enum:"start,end" default:"start" help:"What --arrival is the time of, start or end: access logs have when the answer was sent (default ${default})."`
+	Service  string `group:"The log" placeholder:"COLUMN" help:"Service time: a column in seconds, or with its unit, such as 'took*us'."`
+	Limiter  string `group:"The log" placeholder:"NAME" help:"The limiter whose requests are meant, in a file of weir record that has several."`
+	Class    string `group:"The log" placeholder:"COLUMN" help:"The kind of client, one of those of --on."`
+	Deadline string `group:"The log" placeholder:"COLUMN" help:"How long its client waits: a time, or a date until which it does."`
 }
 
 func (f logFlags) reader() sim.TraceReader {
 	return sim.TraceReader{
-		Format: f.Format, Delimiter: rune(f.Delimiter), Columns: f.Columns,
+		Format:  f.Format,
 		Arrival: f.Arrival, Service: f.Service, Class: f.Class, Deadline: f.Deadline,
-		AtEnd: f.TimeIs == "end", Resolution: f.Resolution,
+		AtEnd: f.TimeIs == "end",
 	}
 }
 

@@ -19,8 +19,4 @@ func TestAccessLog(t *testing.T) {
 	if cells, problem := template.cut(line); problem != "" || !reflect.DeepEqual(cells, want) {
 		t.Errorf("%q, %s", cells, problem)
 	}
-	want = []string{"a b", `c \" d`, "", "e[f"}
-	if cells, problem := words(` [a b]   "c \" d" "" e[f `); problem != "" || !reflect.DeepEqual(cells, want) {
-		t.Errorf("%q, %s", cells, problem)
-	}
 }

@@ -18,7 +18,7 @@ type logParser struct {
 	first   string   // its first line, which determines the format
 	table   table    // the log, cut into columns
 	names   []string // of the columns, if they have any
-	heading int      // the line of the names, 0 if they come from elsewhere
+	heading int      // the line of the names, 0 if the log has none
 	rows    int      // number read, without the heading
 	least   int      // columns that a row needs
 
@@ -43,7 +43,7 @@ func (p *logParser) open(in *bufio.Reader) error {
 	}
 	start, _ := in.Peek(in.Size())
 	p.first, _, _ = strings.Cut(strings.TrimLeft(string(start), " \r\n"), "\n")
-	p.simple = p.Arrival+p.Service+p.Class+p.Deadline == "" && p.Columns == nil && (p.Format == "" || p.Format == "csv")
+	p.simple = p.Arrival+p.Service+p.Class+p.Deadline == "" && (p.Format == "" || p.Format == "csv")
 	switch {
 	case p.Format == "" && !p.simple && strings.HasPrefix(p.first, "{"), p.Format == "json":
 		p.Format = "json"
@@ -66,24 +66,16 @@ var quoted = regexp.MustCompile(`"[^"]*"`)
 
 // openCSV detects delimiter and heading.
 func (p *logParser) openCSV(in io.Reader) error {
-	if p.Delimiter == 0 {
-		p.Delimiter = ','
-		bare := quoted.ReplaceAllString(p.first, "")
-		inBare := func(r rune) bool { return strings.ContainsRune(bare, r) }
-		if i := strings.IndexFunc("\t;, ", inBare); i >= 0 && !p.simple {
-			p.Delimiter = rune("\t;, "[i])
+	delimiter := ','
+	if bare := quoted.ReplaceAllString(p.first, ""); !p.simple {
+		for _, other := range ";\t" {
+			if strings.ContainsRune(bare, other) {
+				delimiter = other
+			}
 		}
 	}
-	switch p.Delimiter {
-	case ' ':
-		p.table = newLines(in, words)
-	case ',', ';', '\t':
-		p.table = newCSV(in, p.Delimiter)
-	default:
-		return p.fault("", 0, "delimiter", fmt.Sprintf("is %q: want a comma, a semicolon, a tab or a space", p.Delimiter))
-	}
-	p.names = p.Columns
-	if p.names != nil || len(p.wanted()) == 0 {
+	p.table = newCSV(in, delimiter)
+	if len(p.wanted()) == 0 {
 		return nil
 	}
 	cells, line, problem, err := p.table.next()
@@ -117,19 +109,12 @@ func (p *logParser) openAccessLog(in io.Reader) error {
 	return nil
 }
 
+// wanted returns the columns that are selected by name.
 func (p *logParser) wanted() (names []string) {
 	for _, text := range []string{p.Arrival, p.Service, p.Class, p.Deadline} {
-		formula, problem := parseFormula(text)
-		switch _, err := strconv.Atoi(text); {
-		case text == "" || err == nil:
-		case problem != "":
-			names = append(names, text)
-		default:
-			for i, name := range formula.names {
-				if formula.numbers[i] == 0 {
-					names = append(names, name)
-				}
-			}
+		name, _ := cutUnit(text)
+		if _, err := strconv.Atoi(name); err != nil && text != "" {
+			names = append(names, name)
 		}
 	}
 	return names

@@ -3,7 +3,6 @@ package tracelog
 import (
 	"errors"
 	"fmt"
-	"strings"
 )
 
 // problems collects the errors of a file. All are counted, and as many kept as a user would
@@ -20,19 +19,15 @@ type problem struct {
 	line        int // the first one
 	field, text string
 	count       int
-	more        []string // lines after the first
 }
 
-const (
-	mostProblems = 20
-	mostLines    = 5
-)
+const mostProblems = 20
 
 func (p *problems) add(line int, field, text string) {
 	p.count++
 	for _, known := range p.list {
 		if known.field == field && known.text == text {
-			known.add(line)
+			known.count++
 			return
 		}
 	}
@@ -40,27 +35,18 @@ func (p *problems) add(line int, field, text string) {
 		p.others++
 		return
 	}
-	p.list = append(p.list, &problem{line: line, field: field, text: text, count: 1})
+	p.list = append(p.list, &problem{line, field, text, 1})
 }
 
-func (p *problem) add(line int) {
-	p.count++
-	if len(p.more) < mostLines {
-		p.more = append(p.more, fmt.Sprint(line))
-	}
-}
-
-// String returns the problem, and the other lines that have it.
+// String returns the problem, and the number of other lines that have it.
 func (p *problem) String() string {
-	switch more := p.count - 1; {
-	case more == 1:
-		return fmt.Sprintf("%s (also in line %s)", p.text, p.more[0])
-	case more == len(p.more) && more > 0:
-		return fmt.Sprintf("%s (also in lines %s)", p.text, strings.Join(p.more, ", "))
-	case more > 0:
-		return fmt.Sprintf("%s (also in %d more lines, such as %s)", p.text, more, strings.Join(p.more, ", "))
+	switch p.count {
+	case 1:
+		return p.text
+	case 2:
+		return p.text + " (also in another line)"
 	}
-	return p.text
+	return fmt.Sprintf("%s (also in %d more lines)", p.text, p.count-1)
 }
 
 // err returns nil without problems, and a single problem as it is.

@@ -10,15 +10,12 @@ import (
 
 // A Reader has the fields of sim.TraceReader, which documents them.
 type Reader struct {
-	Format     string
-	Delimiter  rune
-	Columns    []string
-	Arrival    string
-	Service    string
-	Class      string
-	Deadline   string
-	AtEnd      bool
-	Resolution time.Duration
+	Format   string
+	Arrival  string
+	Service  string
+	Class    string
+	Deadline string
+	AtEnd    bool
 }
 
 // A Request has the fields of sim.Arrival.

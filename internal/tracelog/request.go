@@ -22,8 +22,8 @@ func (p *logParser) isHeading(cells []string) bool {
 
 // isForeign reports whether neither arrival nor service can be read from the first row.
 func (p *logParser) isForeign(cells []string) bool {
-	_, badArrival := p.arrival.stamp(cells, &p.stamps)
-	_, badService := p.service.time(cells)
+	_, badArrival := p.stamps.parse(p.arrival.text(cells))
+	_, badService := parseTime(p.service.text(cells), false)
 	return badArrival != "" && badService != ""
 }
 
@@ -57,7 +57,7 @@ func (p *logParser) misfit(cells []string) (problem string) {
 
 func (p *logParser) request(cells []string, line int) {
 	before := p.count
-	at, problem := p.arrival.stamp(cells, &p.stamps)
+	at, problem := p.stamps.parse(p.arrival.text(cells))
 	switch {
 	case problem != "":
 		p.add(line, p.arrival.label, problem)
@@ -67,7 +67,7 @@ func (p *logParser) request(cells []string, line int) {
 		p.add(line, p.arrival.label, fmt.Sprintf("is %q, and those before %s: want all of them alike",
 			p.arrival.text(cells), kindOfStamp[p.dates]))
 	}
-	work, problem := p.service.time(cells)
+	work, problem := parseTime(p.service.text(cells), false)
 	if problem != "" {
 		p.add(line, p.service.label, problem)
 	}
@@ -101,10 +101,11 @@ var kindOfStamp = map[bool]string{true: "are dates", false: "are times since the
 
 // patience reads the time that the client of a request waits.
 func (p *logParser) patience(cells []string, a Request) (d time.Duration, problem string) {
-	if text := p.deadline.text(cells); p.deadline.column >= 0 && (text == "" || text == "-") {
+	text := p.deadline.text(cells)
+	if text == "" || text == "-" {
 		return 0, ""
 	}
-	until, problem := p.deadline.stamp(cells, &p.stamps)
+	until, problem := p.stamps.parse(text)
 	d = time.Duration(until.ns)
 	switch {
 	case problem != "":
@@ -146,7 +147,9 @@ func (p *logParser) trace() ([]Request, error) {
 	}
 	byArrival := func(a, b Request) int { return cmp.Compare(a.At, b.At) }
 	slices.SortStableFunc(t, byArrival)
-	spread(t, p.resolution())
+	if p.inSeconds() {
+		spread(t)
+	}
 	if p.AtEnd {
 		for i := range t {
 			t[i].At -= t[i].Work
@@ -161,24 +164,21 @@ func (p *logParser) trace() ([]Request, error) {
 	return t, nil
 }
 
-// resolution returns the resolution of arrival times, as far as it is known.
-func (p *logParser) resolution() time.Duration {
+// inSeconds reports whether the arrival times are dates in whole seconds.
+func (p *logParser) inSeconds() bool {
 	fraction := func(a Request) bool { return a.At%time.Second != 0 }
-	if p.Resolution == 0 && p.dates && !slices.ContainsFunc(p.requests, fraction) {
-		return time.Second
-	}
-	return p.Resolution
+	return p.dates && !slices.ContainsFunc(p.requests, fraction)
 }
 
-// spread spreads the requests of equal time evenly over the given duration.
-func spread(t []Request, over time.Duration) {
+// spread spreads the requests of equal time evenly over a second.
+func spread(t []Request) {
 	for from := 0; from < len(t); {
 		same := from
 		for same < len(t) && t[same].At == t[from].At {
 			same++
 		}
 		for i := range t[from:same] {
-			t[from+i].At += time.Duration(int64(over) / int64(same-from) * int64(i))
+			t[from+i].At += time.Duration(int64(time.Second) / int64(same-from) * int64(i))
 		}
 		from = same
 	}

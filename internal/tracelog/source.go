@@ -8,14 +8,11 @@ import (
 	"time"
 )
 
-// A source is the location of a value in a row.
+// A source is the column of a value.
 type source struct {
-	label   string   // its name in errors
-	name    string   // of its column, if it has a name
-	column  int      // number of its column, -1 if it is computed
-	formula *formula // that computes it
-	columns []int    // arguments of the formula
-	values  []float64
+	label  string // its name in errors
+	column int
+	unit   time.Duration // of its numbers, 0 for the usual one
 }
 
 func (p *logParser) bind() {
@@ -30,55 +27,45 @@ func (p *logParser) bind() {
 	p.class, p.deadline = p.source("class", p.Class), p.source("deadline", p.Deadline)
 	for _, s := range []*source{p.arrival, p.service, p.class, p.deadline} {
 		if s != nil {
-			p.least = max(p.least, s.column+1, slices.Max(append(s.columns, -1))+1)
+			p.least = max(p.least, s.column+1)
 		}
 	}
 }
 
-// source finds the columns of one value.
+// source finds the column of one value.
 func (p *logParser) source(field, text string) *source {
 	required := field == "arrival" || field == "service"
-	if text == "" {
-		if required {
-			p.add(p.heading, field, "is missing: want a column, or a formula of columns"+p.choice())
-		}
+	name, unit := cutUnit(text)
+	column := slices.Index(p.names, name)
+	number, err := strconv.Atoi(name)
+	switch {
+	case text == "" && required:
+		p.add(p.heading, field, "is missing: want a column"+p.choice())
 		return nil
-	}
-	if i := slices.Index(p.names, text); i >= 0 && p.Format != "json" {
-		return &source{label: fmt.Sprintf("%s (%s)", field, text), name: text, column: i}
-	}
-	if number, err := strconv.Atoi(text); err == nil {
-		if number < 1 || p.Format == "json" || p.heading > 0 && number > len(p.names) {
-			p.add(p.heading, field, fmt.Sprintf("is %s, and there is no such column%s", text, p.choice()))
-		}
-		return &source{label: fmt.Sprintf("%s (column %d)", field, number), column: number - 1}
-	}
-	f, problem := parseFormula(text)
-	if problem != "" && p.Format != "json" {
-		p.add(p.heading, field, problem+p.choice())
+	case text == "":
 		return nil
+	case p.Format == "json" && required && !slices.Contains(p.keys(), name):
+		column = -1 // the first line does not have it
+	case column < 0 && err == nil && p.Format != "json" && (p.heading == 0 || number <= len(p.names)):
+		column = number - 1
 	}
-	if problem != "" {
-		f = &formula{names: []string{text}, numbers: []int{0}, plain: true}
+	if column < 0 {
+		p.add(p.heading, field, fmt.Sprintf("is %q, and there is no such column%s", text, p.choice()))
 	}
-	s := &source{label: field, column: -1, formula: f, values: make([]float64, len(f.names))}
-	for i, name := range f.names {
-		column := f.numbers[i] - 1
-		if column < 0 {
-			column = slices.Index(p.names, name)
-		}
-		if column < 0 || required && p.Format == "json" && !slices.Contains(p.keys(), name) {
-			p.add(p.heading, field, fmt.Sprintf("needs column %q, which is not there%s", name, p.choice()))
-		}
-		s.columns = append(s.columns, column)
+	return &source{fmt.Sprintf("%s (%s)", field, name), column, unit}
+}
+
+var units = map[string]time.Duration{
+	"ns": time.Nanosecond, "us": time.Microsecond, "ms": time.Millisecond, "s": time.Second, "m": time.Minute, "h": time.Hour,
+}
+
+// cutUnit splits "column*us" into the column and the unit of its numbers.
+func cutUnit(text string) (name string, unit time.Duration) {
+	star := strings.LastIndexByte(text, '*')
+	if unit = units[text[star+1:]]; star >= 0 && unit > 0 {
+		return text[:star], unit
 	}
-	if field == "class" && !f.plain {
-		p.add(p.heading, field, fmt.Sprintf("is %q: want a column", text))
-	}
-	if f.plain {
-		s.column, s.name, s.label = s.columns[0], f.names[0], fmt.Sprintf("%s (%s)", field, f.names[0])
-	}
-	return s
+	return text, 0
 }
 
 // keys returns the names of the members in the first line of JSON.
@@ -98,57 +85,11 @@ func (p *logParser) choice() string {
 	return "; the columns are " + strings.Join(names, ", ")
 }
 
+// text returns the value of a row, in seconds if it is a number.
 func (s *source) text(cells []string) string {
-	if s.column < 0 {
-		return ""
+	text := strings.TrimSpace(cells[s.column])
+	if v, err := strconv.ParseFloat(text, 64); err == nil && s.unit > 0 {
+		return strconv.FormatFloat(mul(v, s.unit.Seconds()), 'g', -1, 64)
 	}
-	return strings.TrimSpace(cells[s.column])
-}
-
-// stamp reads a point in time.
-func (s *source) stamp(cells []string, stamps *stamps) (at stamp, problem string) {
-	if s.column >= 0 {
-		return stamps.parse(cells[s.column])
-	}
-	seconds, problem := s.compute(cells)
-	if problem != "" {
-		return at, problem
-	}
-	if seconds >= firstEpoch && seconds < lastEpoch {
-		return stamp{int64(mul(seconds, 1e9)), true}, ""
-	}
-	d, problem := timeOf(seconds, true)
-	return stamp{ns: int64(d)}, problem
-}
-
-// time reads a time that is more than 0.
-func (s *source) time(cells []string) (d time.Duration, problem string) {
-	if s.column >= 0 {
-		d, problem = parseTime(cells[s.column], false)
-	} else {
-		var seconds float64
-		if seconds, problem = s.compute(cells); problem == "" {
-			d, problem = timeOf(seconds, false)
-		}
-	}
-	if s.name != "" && strings.HasPrefix(problem, "is 0s") {
-		problem += fmt.Sprintf("; where it was too short to be measured, max(%s, 0.5*ms) has something", s.name)
-	}
-	return d, problem
-}
-
-func (s *source) compute(cells []string) (seconds float64, problem string) {
-	for i, column := range s.columns {
-		text := strings.TrimSpace(cells[column])
-		v, err := strconv.ParseFloat(text, 64)
-		if d, bad := time.ParseDuration(text); err != nil && bad == nil {
-			v, err = d.Seconds(), nil
-		}
-		if err != nil {
-			return 0, fmt.Sprintf("needs %s, which is %q: want a number, or a time with a unit such as 35ms",
-				s.formula.names[i], text)
-		}
-		s.values[i] = v
-	}
-	return s.formula.value(s.values), ""
+	return text
 }

@@ -69,27 +69,6 @@ func (t *lines) next() (cells []string, line int, problem string, err error) {
 	return nil, t.line, "", io.EOF
 }
 
-// words cuts a line at its spaces, except those in quotes or in brackets.
-func words(line string) (cells []string, problem string) {
-	for line = strings.TrimLeft(line, " \t"); line != ""; line = strings.TrimLeft(line, " \t") {
-		closing := map[byte]string{'"': `"`, '[': "]"}[line[0]]
-		if closing == "" {
-			end := strings.IndexAny(line, " \t")
-			if end < 0 {
-				end = len(line)
-			}
-			cells, line = append(cells, line[:end]), line[end:]
-			continue
-		}
-		end := indexOf(line[1:], closing)
-		if end < 0 {
-			return nil, fmt.Sprintf("has a %c that is not closed: want %s", line[0], closing)
-		}
-		cells, line = append(cells, line[1:1+end]), line[1+end+1:]
-	}
-	return cells, ""
-}
-
 // indexOf returns the index of the text in the line, and skips escaped quotes if the text
 // begins with one.
 func indexOf(line, text string) int {

@@ -118,15 +118,6 @@ func parseTime(text string, zero bool) (d time.Duration, problem string) {
 	return d, timeProblem(d, zero)
 }
 
-// timeOf converts computed seconds to a time.
-func timeOf(seconds float64, zero bool) (d time.Duration, problem string) {
-	if !(math.Abs(seconds) < firstEpoch) {
-		return 0, fmt.Sprintf("is %v seconds: want %s", seconds, rangeOfTime(zero))
-	}
-	d = time.Duration(math.Round(mul(seconds, 1e9)))
-	return d, timeProblem(d, zero)
-}
-
 func timeProblem(d time.Duration, zero bool) string {
 	if d < 0 || d > longest || d == 0 && !zero {
 		return fmt.Sprintf("is %v: want %s", d, rangeOfTime(zero))
