@@ -42,7 +42,7 @@ func showLoad(ctx context.Context, duration time.Duration, open bool, s streams,
 	if shortest, longest := demo.Shortest, demo.Longest; duration < shortest || duration > longest {
 		return usageError{fmt.Errorf("--duration: %v: want %.0fs to %.0fs", duration, shortest.Seconds(), longest.Seconds())}
 	}
-	settings := demo.Config{Duration: duration, Out: s.out, Color: colors(s.out, env), Size: screenSize(s.out, env)}
+	settings := demo.Config{Duration: duration, Out: s.out, Color: colors(s.out, env)}
 	if !open {
 		return run(ctx, settings)
 	}
@@ -62,19 +62,6 @@ func showLoad(ctx context.Context, duration time.Duration, open bool, s streams,
 	fmt.Fprintf(s.err, "weir: %s stays open until Ctrl-C\n", address)
 	<-ctx.Done()
 	return nil
-}
-
-// screenSize returns a function that measures the screen, or nil if the output is no screen
-// that can be drawn on.
-func screenSize(out io.Writer, env environ) func() (columns, rows int) {
-	file := fileOf(out)
-	if file == nil || env.get("TERM") == "dumb" || !terminal.Is(file) {
-		return nil
-	}
-	return func() (columns, rows int) {
-		columns, rows, _ = terminal.Size(file)
-		return columns, rows
-	}
 }
 
 func colors(out io.Writer, env environ) bool {

@@ -100,7 +100,6 @@ func helpText(name string) string {
 var otherVariables = []definition{
 	{"NO_COLOR", "any value: no colours"},
 	{"BROWSER", "the command that opens an address for weir demo limit --open and weir replay"},
-	{"TERM", "dumb: no live view, but plain lines"},
 	{"NOTIFY_SOCKET", "set by systemd: weir proxy tells it when it serves and when it stops"},
 	{"PATH", "where weir looks for weir-fleet and weir-work, besides its own folder"},
 }

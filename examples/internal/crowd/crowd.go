@@ -36,7 +36,7 @@ type score struct {
 }
 
 // tooLate is the mean lateness of the timers at which a query of the examples, of 40 ms,
-// takes 5% longer. `weir demo` uses the same bound.
+// takes 5% longer.
 const tooLate = 2 * time.Millisecond
 
 // Run prints a line a second and returns the counts of the second half, after the limit has

@@ -430,7 +430,6 @@ var mutants = []mutant{
 	{"a recording has unknown members", "internal/recording/reader.go", "in.DisallowUnknownFields()", "", "TestHostileRecordingsAreRefusedWithTheLine", "", ""},
 	{"a recording has readings twice", "internal/recording/recording.go", "return p.At <= last", "return false", "TestRepeatedReadingsCountOnce", "", ""},
 	{"the token follows a redirection", "cmd/weir/internal/events/events.go", "return http.ErrUseLastResponse", "return nil", "TestAnswersThatAnotherTryWouldNotChange", "", ""},
-	{"a frame fills the last row of a terminal", "cmd/weir/internal/terminal/screen.go", "frame[:min(len(frame), max(rows-1, 0))]", "frame[:min(len(frame), max(rows, 0))]", "TestDrawKeepsTheLastRowFree", "", ""},
 
 	// Memory and imports.
 	{"a memory limit that is set just before Close is overwritten", "memory/limits.go", "l.noticed()\n\tl.set(min", "l.set(min", "TestLimitThatIsSetJustBeforeClose", "", ""},

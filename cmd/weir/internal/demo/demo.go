@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
-	"github.com/weir-go/weir/cmd/weir/internal/terminal"
 	"github.com/weir-go/weir/dash"
 	"github.com/weir-go/weir/internal/figures"
 	"github.com/weir-go/weir/law"
@@ -76,9 +75,6 @@ type Config struct {
 
 	// Look, if set, is called with what the demonstration limits, before the load begins.
 	Look func(read func() []weir.Snapshot) error
-
-	// Size returns the size of the screen behind Out; nil if Out is no screen.
-	Size func() (columns, rows int)
 }
 
 func (cfg Config) look(read func() []weir.Snapshot) error {
@@ -88,17 +84,16 @@ func (cfg Config) look(read func() []weir.Snapshot) error {
 	return cfg.Look(read)
 }
 
-// lanes are the three servers, with their names and colours in the frame: without a limit;
-// with the limit that a load test on a good day would suggest, at which the server is at its
-// capacity and answers well within the deadline; and with one that knows the deadline of
-// answers, and nothing about the server.
+// lanes are the three servers: without a limit; with the limit that a load test on a good day
+// would suggest, at which the server is at its capacity and answers well within the deadline;
+// and with one that knows the deadline of answers, and nothing about the server.
 var lanes = [...]struct {
-	name, style string
-	limit       *weir.Config // nil for no limit
+	name  string
+	limit *weir.Config // nil for no limit
 }{
-	{"no limit", terminal.Red, nil},
-	{fmt.Sprintf("fixed limit %d", goodDay), terminal.Yellow, &weir.Config{Name: "fixed", Law: law.Fixed{}, Initial: goodDay, Queue: queue, Histograms: true}},
-	{"adaptive", terminal.Green, &weir.Config{Name: "adaptive", Law: aim, Queue: queue, Histograms: true}},
+	{"no limit", nil},
+	{fmt.Sprintf("fixed limit %d", goodDay), &weir.Config{Name: "fixed", Law: law.Fixed{}, Initial: goodDay, Queue: queue, Histograms: true}},
+	{"adaptive", &weir.Config{Name: "adaptive", Law: aim, Queue: queue, Histograms: true}},
 }
 
 // Run shows the demonstration. It ends by itself, or early with ctx.
@@ -127,8 +122,8 @@ func Run(ctx context.Context, cfg Config) error {
 	if err := cfg.look(dash.Limiters(limiters...)); err != nil {
 		return err
 	}
-	view := cfg.view()
-	view.begin(length)
+	out := printer{cfg.Out, cfg.Color}
+	out.introduce(cfg.Duration)
 	ran := c.run(ctx, cfg.Duration, func(at time.Duration, gained [][]int) {
 		s := second{at: at, phase: length.phase(at - time.Second/2), adaptive: meter.Read()}
 		if at-time.Second/2 >= cfg.Duration {
@@ -137,9 +132,8 @@ func Run(ctx context.Context, cfg Config) error {
 		for i := range lanes {
 			s.goodput[i] = gained[i][0]
 		}
-		view.show(s)
+		out.second(s)
 	})
-	view.end()
-	printer{cfg.Out, cfg.Color}.compare(c, length, ran)
+	out.compare(c, length, ran)
 	return nil
 }

@@ -10,7 +10,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
+	"github.com/weir-go/weir/internal/figures"
 	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/internal/race"
 	"github.com/weir-go/weir/sim"
@@ -113,6 +115,20 @@ func TestAdaptiveSettles(t *testing.T) {
 		t.Logf("%s: %.1f%%", p.name, 100*float64(good)/can)
 		if float64(good) < 0.9*can {
 			t.Errorf("phase %d, %s: %d good answers of %.0f possible: want 90%%", i, p.name, good, can)
+		}
+	}
+}
+
+// TestTextsFitEightyColumns uses the longest duration.
+func TestTextsFitEightyColumns(t *testing.T) {
+	var out strings.Builder
+	p := printer{Writer: &out}
+	p.introduce(59999 * time.Millisecond)
+	p.introduceBulkhead(59999 * time.Millisecond)
+	p.second(second{at: 59 * time.Second, adaptive: figures.Line{Limit: 100, P95: time.Second}})
+	for line := range strings.Lines(out.String()) {
+		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 80 && !strings.Contains(line, "last change") {
+			t.Errorf("%d columns: %s", n, line)
 		}
 	}
 }

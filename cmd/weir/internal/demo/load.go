@@ -54,7 +54,6 @@ type load struct {
 	mu     sync.Mutex
 	counts [][verdicts]int // by part
 	served []time.Duration // latencies of answers, good or late
-	late   lateness        // of its arrivals
 }
 
 func newLoad(url string, m manner) *load {
@@ -76,9 +75,6 @@ func (l *load) drive(ctx context.Context, start time.Time, arrivals []time.Durat
 	for _, at := range arrivals {
 		select {
 		case <-time.After(time.Until(start.Add(at))):
-			l.mu.Lock()
-			l.late.add(time.Since(start.Add(at)))
-			l.mu.Unlock()
 			pending.Go(func() { l.ask(ctx, start.Add(at), at) })
 		case <-ctx.Done():
 			return

@@ -17,10 +17,17 @@ type printer struct {
 	color bool
 }
 
-func (p printer) write(text string) { _, _ = io.WriteString(p, text) } // a failed write cannot be reported anywhere
-
 func (p printer) paint(style, text string) string { return terminal.Paint(style, text, p.color) }
 
+// A second holds the figures of one second.
+type second struct {
+	at       time.Duration // its end
+	phase    int           // len(phases) when the load has ended and some clients still wait
+	adaptive figures.Line
+	goodput  [len(lanes)]int // timely answers
+}
+
+// introduce explains the demonstration.
 func (p printer) introduce(duration time.Duration) {
 	fmt.Fprintf(p, `Three servers on loopback, %d workers each: about %d requests/s at full speed.
 Each gets the same %.0f requests/s for %v. In the middle third all of them
@@ -34,9 +41,6 @@ after %v, but what a server has accepted it still works off.
 
 fixed and adapt have a queue of %d, for %v at most.
 `, workers, capacity(), overload*float64(capacity()), duration, slow, deadline, patience, goodDay, aim, queue.Size, queue.Timeout)
-}
-
-func (p printer) heads() {
 	fmt.Fprintln(p, p.paint(terminal.Dim, fmt.Sprintf("\n%8s%-*s  in time/s", "", len(figures.Header), "adaptive lane")))
 	fmt.Fprintln(p, p.paint(terminal.Bold, fmt.Sprintf(" s speed %s none fixed adapt  last change of the limit", figures.Header)))
 }
@@ -70,8 +74,7 @@ func (p printer) compare(all contest, c course, ran time.Duration) {
 		t.row(lanes[i].name, i == len(lanes)-1, l, overall, parts...)
 	}
 	fmt.Fprintln(p, p.paint(terminal.Dim, possible(c, ran)))
-	fmt.Fprintln(p, all.lateness().reserve())
-	fmt.Fprintln(p, "Late: answered after the deadline, or the client gave up.")
+	fmt.Fprintln(p, "\nLate: answered after the deadline, or the client gave up.")
 }
 
 func (p printer) interrupted(ran, during time.Duration) {

@@ -52,8 +52,7 @@ func (p printer) compareRoutes(all contest, ran, during time.Duration) {
 			t.row(r.name+side, j == 0, l, share(counts...), share(counts[0]), share(counts[1]))
 		}
 	}
-	fmt.Fprintln(p, all.lateness().reserve())
-	fmt.Fprintln(p, "Late: answered after the deadline, or the client gave up. What hangs in a burst\nfails in either.")
+	fmt.Fprintln(p, "\nLate: answered after the deadline, or the client gave up. What hangs in a burst\nfails in either.")
 }
 
 func share(parts ...[verdicts]int) string {

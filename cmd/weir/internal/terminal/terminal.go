@@ -1,4 +1,4 @@
-// Package terminal reads the size of terminals, and draws on them.
+// Package terminal reads the size of terminals, and writes in colours.
 package terminal
 
 import "os"
