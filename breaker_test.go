@@ -20,7 +20,6 @@ type breaker struct {
 	open    bool
 	allowed int
 	told    []weir.Outcome
-	panics  weir.Outcome // when it gets this one, unless that is the zero Outcome
 }
 
 func (b *breaker) Allow(context.Context) (func(weir.Outcome), error) {
@@ -34,9 +33,6 @@ func (b *breaker) Allow(context.Context) (func(weir.Outcome), error) {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		b.told = append(b.told, o)
-		if o == b.panics && o != weir.Success {
-			panic("boom")
-		}
 	}, nil
 }
 
@@ -94,40 +90,6 @@ func TestBreakerInShadowIsOnlyReported(t *testing.T) {
 	}
 	if e := j.Of(weir.WouldRefuse); len(e) != 1 || e[0].Reason != weir.ReasonBreakerOpen {
 		t.Errorf("%v", j.Events)
-	}
-}
-
-// The breaker opens while work waits, and the hook or the breaker panics then: each permission
-// still gets one outcome.
-func TestWaiterWhoseBreakerOpens(t *testing.T) {
-	for _, panics := range []string{"the hook", "the breaker"} {
-		t.Run(panics, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				b := &breaker{}
-				c := weir.Config{Max: 1, Law: law.Fixed{}, Breaker: b, Queue: weir.Queue{Size: 1, Timeout: time.Minute}}
-				if panics == "the hook" {
-					c.OnEvent = func(weir.Event) { panic("boom") }
-				} else {
-					b.panics = weir.Ignore
-				}
-				l := newLimiter(t, c)
-				held := hold(t, l, 1)
-				gone := make(chan any)
-				go func() {
-					recovered, _ := unwind(func() { _, _ = l.Acquire(t.Context()) })
-					gone <- recovered
-				}()
-				synctest.Wait()
-				b.set(true)
-				time.Sleep(time.Second)
-				held[0].Done(nil)
-				if <-gone == nil {
-					t.Error("it did not panic")
-				}
-				b.heard(t, weir.Success, weir.Ignore)
-				balanced(t, l)
-			})
-		})
 	}
 }
 

@@ -12,19 +12,6 @@ import (
 	"github.com/weir-go/weir/internal/window"
 )
 
-func TestRefusedErrorTellsAll(t *testing.T) {
-	l := newLimiter(t, weir.Config{Name: "search", Max: 1})
-	hold(t, l, 1)
-	_, err := l.Acquire(t.Context())
-	var r *weir.RefusedError
-	if !errors.As(err, &r) || r.Limiter != "search" || r.Reason != weir.ReasonLimitReached || r.RetryAfter != 0 {
-		t.Errorf("%+v", err)
-	}
-	if got, want := err.Error(), `weir: limiter "search" refused: limit reached`; got != want {
-		t.Errorf("%q: want %q", got, want)
-	}
-}
-
 func TestRefusalsMatchTheirReasonOnly(t *testing.T) {
 	all := map[weir.Reason]error{
 		weir.ReasonQueueFull: weir.ErrQueueFull, weir.ReasonQueueTimeout: weir.ErrQueueTimeout,

@@ -186,36 +186,6 @@ func TestCapOutOfRange(t *testing.T) {
 	}
 }
 
-func TestCloseRefusesWhatWaitsAndWhatArrives(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := fixed(t, 1, weir.Queue{Size: 5, Discipline: weir.Adaptive})
-		held := hold(t, l, 1)
-		var waiting []<-chan answer
-		for _, p := range []weir.Priority{weir.PriorityLow, weir.PriorityNormal, weir.PriorityCritical} {
-			waiting = append(waiting, ask(weir.WithPriority(t.Context(), p), l, 1))
-		}
-		l.Close()
-		for _, w := range waiting {
-			if a := now(t, w); !errors.Is(a.Err, weir.ErrClosed) || a.After != 0 {
-				t.Errorf("%v after %v", a.Err, a.After)
-			}
-		}
-		l.Close()
-		if _, err := l.TryAcquire(t.Context()); err == nil {
-			t.Error("admitted by a closed limiter")
-		}
-		update(t, l, weir.Config{Shadow: true})
-		if _, err := l.Acquire(t.Context()); !errors.Is(err, weir.ErrClosed) {
-			t.Errorf("%v: want it to stay closed", err)
-		}
-		if s := l.Snapshot(); s.InFlight != 1 || s.Queued != 0 || s.Refused[weir.ReasonClosed] != 5 {
-			t.Error(l)
-		}
-		held[0].Done(nil)
-		balanced(t, l)
-	})
-}
-
 func TestShutdownDrains(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := fixed(t, 1, weir.Queue{Size: 5, Timeout: time.Minute})

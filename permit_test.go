@@ -39,26 +39,6 @@ func TestPermitZeroIsBack(t *testing.T) {
 	}
 }
 
-func TestDoneWithReadsTheErrorLate(t *testing.T) {
-	l := fixed(t, 1, weir.Queue{})
-	work := func(result error) (err error) {
-		permit, err := l.Acquire(t.Context())
-		if err != nil {
-			return err
-		}
-		defer permit.DoneWith(&err)
-		return result
-	}
-	if work(nil) != nil || work(errors.New("boom")) == nil {
-		t.Error("the error was lost")
-	}
-	hold(t, l, 1)[0].DoneWith(nil)
-	if s := l.Snapshot(); s.Failed != 1 || s.Samples != 2 {
-		t.Errorf("%d failed, %d succeeded: want 1 and 2", s.Failed, s.Samples)
-	}
-	balanced(t, l)
-}
-
 func TestOutcomeOutOfRangeIsIgnored(t *testing.T) {
 	l := fixed(t, 2, weir.Queue{})
 	permits := hold(t, l, 2)

@@ -17,48 +17,6 @@ import (
 
 var _ expvar.Var = (*weir.Limiter)(nil)
 
-func TestSnapshotTellsAll(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := newLimiter(t, weir.Config{
-			Name: "search", Initial: 2, Max: 10, Law: law.Fixed{},
-			Queue: weir.Queue{Size: 1, Timeout: time.Second},
-		})
-		for range 10 {
-			held := hold(t, l, 2)
-			time.Sleep(50 * time.Millisecond)
-			held[0].Done(nil)
-			held[1].Done(nil)
-		}
-		hold(t, l, 2)
-		time.Sleep(100 * time.Millisecond)
-		ask(t.Context(), l, 1)
-		if _, err := l.TryAcquire(t.Context()); err == nil {
-			t.Fatal("admitted above the limit")
-		}
-		s := l.Snapshot()
-		for _, d := range []time.Duration{s.P50, s.P95, s.P99} {
-			if d < 48*time.Millisecond || d > 52*time.Millisecond {
-				t.Errorf("quantile %v: want 50ms within 4%%", d)
-			}
-		}
-		if s.Age < 100*time.Millisecond || s.Age > 150*time.Millisecond {
-			t.Errorf("age %v: want 100ms", s.Age)
-		}
-		want := weir.Snapshot{
-			Name: "search", Limit: 2, Min: 1, Max: 10, InFlight: 2, Queued: 1,
-			Samples: 20, Mean: 50 * time.Millisecond, EWMA: 50 * time.Millisecond,
-			Admitted: 22, Completed: 20,
-		}
-		if s.Name != want.Name || s.Limit != want.Limit || s.Min != want.Min || s.Max != want.Max ||
-			s.InFlight != want.InFlight ||
-			s.Queued != want.Queued || s.Samples != want.Samples || s.Mean != want.Mean || s.EWMA != want.EWMA ||
-			s.Admitted != want.Admitted || s.Completed != want.Completed || s.RefusedTotal() != 1 {
-			t.Errorf("%+v: want %+v and one refused", s, want)
-		}
-		l.Close()
-	})
-}
-
 func TestQueueWaitIsNotInTheLatency(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var windows []law.Window

@@ -3,7 +3,6 @@ package weir_test
 import (
 	"context"
 	"errors"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,26 +11,6 @@ import (
 	"github.com/weir-go/weir/internal/deadline"
 	"github.com/weir-go/weir/law"
 )
-
-func TestCancelledWhileQueued(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := fixed(t, 1, weir.Queue{Size: 1})
-		held := hold(t, l, 1)
-		gone := errors.New("gone")
-		ctx, cancel := context.WithCancelCause(t.Context())
-		waiting := ask(ctx, l, 1)
-		waits(t, waiting)
-		cancel(gone)
-		if a := now(t, waiting); !errors.Is(a.Err, gone) || errors.Is(a.Err, weir.ErrRefused) || a.After != 0 {
-			t.Errorf("%v after %v", a.Err, a.After)
-		}
-		if s := l.Snapshot(); s.Cancelled != 1 || s.RefusedTotal() != 0 || s.Queued != 0 || s.Admitted != 1 {
-			t.Error(l)
-		}
-		held[0].Done(nil)
-		balanced(t, l)
-	})
-}
 
 // busy makes a limiter of one slot measure work of 100 ms.
 func busy(t *testing.T, l *weir.Limiter) {
@@ -74,54 +53,6 @@ func TestDeadlineThatCannotBeMetIsRefused(t *testing.T) {
 					t.Error(l)
 				}
 			})
-		})
-	}
-}
-
-// A standing queue sheds at half of the time in which work can still start, and its error names
-// that time.
-func TestStandingQueueSaysWhy(t *testing.T) {
-	for _, c := range []struct {
-		given, waits time.Duration
-		want         error
-	}{
-		{0, 500 * time.Millisecond, weir.ErrQueueTimeout},
-		{3 * time.Second, 500 * time.Millisecond, weir.ErrQueueTimeout},    // more than Queue.Timeout
-		{600 * time.Millisecond, 290 * time.Millisecond, weir.ErrDeadline}, // of which the work takes 20 ms
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			lim := weir.Must(weir.New(weir.Config{
-				Law: law.Fixed{}, Initial: 1, Queue: weir.Queue{Discipline: weir.Adaptive, Timeout: time.Second},
-			}))
-			var all sync.WaitGroup
-			defer all.Wait()
-			for n := range 400 {
-				stands := n > 250 // the wait has been above the target for the interval
-				all.Go(func() {
-					ctx := t.Context()
-					if c.given > 0 {
-						var cancel func()
-						ctx, cancel = context.WithTimeout(ctx, c.given)
-						defer cancel()
-					}
-					began := time.Now()
-					permit, err := lim.Acquire(ctx)
-					waited := time.Since(began)
-					if err == nil {
-						time.Sleep(20 * time.Millisecond) // twice as much comes
-						permit.Done(nil)
-						return
-					}
-					if !errors.Is(err, c.want) || waited < c.waits || stands && waited > c.waits+50*time.Millisecond {
-						t.Errorf("given %v: %v after %v, want %v after %v", c.given, err, waited, c.want, c.waits)
-					}
-				})
-				time.Sleep(10 * time.Millisecond)
-			}
-			all.Wait()
-			if lim.Snapshot().Refused == nil {
-				t.Error("nothing was refused")
-			}
 		})
 	}
 }

@@ -71,32 +71,3 @@ func TestOverflowTakesWhatFindsNoRoom(t *testing.T) {
 		t.Errorf("%+v", k)
 	}
 }
-
-// A law panics as it is started: no other key was evicted for its key, and the set works as before.
-func TestFailedCreationChangesNothing(t *testing.T) {
-	var fail bool
-	c := bulkhead.Config{MaxKeys: 3, Max: 10, Default: fixed(1, 0, 0)}
-	c.Default.Config.Law = starting(func() error {
-		if fail {
-			panic("boom")
-		}
-		return nil
-	})
-	s := newSet(t, c)
-	for i := range 3 {
-		hold(t, s, fmt.Sprint(i), 1)[0].Done(nil)
-	}
-	fail = true
-	leaves(t, func() { s.TryAcquire(t.Context(), "bad") })
-	fail = false
-	if snap := s.Snapshot(); snap.Unknown != 3 || snap.Evicted != 0 {
-		t.Errorf("%d keys, %d evicted: want 3 and none", snap.Unknown, snap.Evicted)
-	}
-	for i := range 6 {
-		hold(t, s, fmt.Sprint("new", i), 1)[0].Done(nil)
-	}
-	if snap := s.Snapshot(); snap.Unknown != 3 || snap.ByKey[bulkhead.Overflow].Admitted != 0 {
-		t.Errorf("%+v", snap)
-	}
-	balanced(t, s)
-}

@@ -33,30 +33,3 @@ func TestBadKeysAreRefused(t *testing.T) {
 		t.Errorf("%d keys, want 1", n)
 	}
 }
-
-// FuzzKeys uses any strings as keys: they are admitted or refused for their length, are
-// distinguished, and never grow the table beyond its bound.
-func FuzzKeys(f *testing.F) {
-	f.Add("search", "checkout")
-	f.Add("", bulkhead.Overflow)
-	f.Add("\x00\xff", "\x00")
-	f.Add(strings.Repeat("é", 128), strings.Repeat("x", 257))
-	f.Fuzz(func(t *testing.T, a, b string) {
-		s := newSet(t, bulkhead.Config{MaxKeys: 2, Max: 5, Default: fixed(1, 0, 0)})
-		for _, key := range []string{a, b} {
-			permit, err := s.Acquire(t.Context(), key)
-			switch bad := key == "" || len(key) > bulkhead.MaxKeyLength; {
-			case bad && !errors.Is(err, bulkhead.ErrKey):
-				t.Errorf("%q: %v", key, err)
-			case !bad && (err != nil) != (a == b && key == b && s.Snapshot().ByKey[key].RefusedTotal() > 0):
-				t.Errorf("%q: %v", key, err)
-			case !bad && s.Snapshot().ByKey[key].InFlight != 1:
-				t.Errorf("%q is not in the table", key)
-			}
-			defer permit.Done(nil)
-		}
-		if n := len(s.Snapshot().ByKey); n > 3 {
-			t.Errorf("%d compartments", n)
-		}
-	})
-}

@@ -114,17 +114,6 @@ func TestShrinkIsOwedAndCollected(t *testing.T) {
 	}
 }
 
-func TestLowerLimitCutsWhatIsWithheld(t *testing.T) {
-	c, request := slots(t, 6)
-	if err := errors.Join(c.Withhold("slots", 5), c.SetLimit("slots", 3), c.SetLimit("slots", 6)); err != nil {
-		t.Fatal(err)
-	}
-	if u := c.Resource("slots"); u.Withheld != 3 || u.Available != 3 {
-		t.Errorf("%+v, want 3 withheld", u)
-	}
-	must(c.TryAcquire(request(3)))
-}
-
 func TestBadInput(t *testing.T) {
 	c, request := slots(t, 6)
 	child := must(c.Child(capacity.Vector{"jobs": 2}))

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
@@ -226,53 +225,6 @@ func TestStoreForgets(t *testing.T) {
 			t.Errorf("shares of %v after that", s)
 		}
 	})
-}
-
-// Members come and go, with a word or without one, lines are cut, and the store fails or goes back.
-// live checks the cap.
-func TestCapHoldsUnderFaults(t *testing.T) {
-	for seed := range uint64(20) {
-		synctest.Test(t, func(t *testing.T) {
-			r := rand.New(rand.NewPCG(seed, 0))
-			p := newParty(t, quick)
-			defer p.leave()
-			p.join()
-			for range 40 {
-				switch a := p.apps[r.IntN(len(p.apps))]; r.IntN(8) {
-				case 0, 1:
-					if len(p.apps) < 5 {
-						p.join()
-					}
-				case 2:
-					if len(p.apps) > 1 {
-						a.line.set(r.IntN(2) == 0) // a crash, if it is cut
-						_ = p.drop(a)              // not heard of if its line is cut
-					}
-				case 3, 4:
-					a.line.cut(r.IntN(3) > 0, r.IntN(3) > 0)
-				case 5:
-					before := p.store.Entries()
-					p.live(time.Duration(r.IntN(400))*time.Millisecond, p.wants(r)...)
-					p.store.Set(before)
-				case 6:
-					p.store.Fail(r.IntN(2) == 0)
-				default:
-					for _, a := range p.apps {
-						a.line.set(false)
-					}
-					p.store.Fail(false)
-				}
-				p.live(time.Duration(r.IntN(4000))*time.Millisecond, p.wants(r)...)
-			}
-		})
-	}
-}
-
-func (p *party) wants(r *rand.Rand) (wants []int) {
-	for range p.apps {
-		wants = append(wants, []int{0, 5, 50}[r.IntN(3)])
-	}
-	return wants
 }
 
 // drop ends an app, as well as its work.

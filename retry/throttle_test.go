@@ -30,36 +30,6 @@ func sends(throttle *retry.Throttler, p weir.Priority, n int, o weir.Outcome) (s
 	return sent
 }
 
-// TestThrottleSendsKTimesWhatIsAccepted: of 100 calls a second the downstream accepts 10.
-func TestThrottleSendsKTimesWhatIsAccepted(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		throttle := newThrottle(t, retry.ThrottlerConfig{K: 2})
-		sent := 0
-		for second := range 300 {
-			accept := 10
-			for range 100 {
-				time.Sleep(10 * time.Millisecond)
-				ticket, err := throttle.TryAcquire(t.Context())
-				if err != nil {
-					continue
-				}
-				if second >= 100 {
-					sent++
-				}
-				if accept > 0 {
-					accept--
-					ticket.Finish(weir.Success)
-				} else {
-					ticket.Finish(weir.Overloaded)
-				}
-			}
-		}
-		if sent < 200*18 || sent > 200*22 {
-			t.Errorf("%.1f sent a second, want about 20", float64(sent)/200)
-		}
-	})
-}
-
 // TestThrottleAtAColdStart: a hundred calls at once, which the downstream accepts a second later.
 func TestThrottleAtAColdStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -224,30 +223,4 @@ func TestBadSettings(t *testing.T) {
 			t.Errorf("a limit of %d, want %d", got, want)
 		}
 	}
-}
-
-func BenchmarkAdmit(b *testing.B) {
-	source := &dial{}
-	mon, err := load.New(load.Config{Feeds: []load.Feed{{Source: source}}})
-	if err != nil {
-		b.Fatal(err)
-	}
-	go func() { _ = mon.Run(b.Context()) }()
-	for !mon.Level(load.All).Valid {
-		runtime.Gosched()
-	}
-	s, err := shed.New(mon, shed.Config{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Run("Full", func(b *testing.B) {
-		for b.Loop() {
-			_ = s.Full(b.Context())
-		}
-	})
-	b.Run("Level", func(b *testing.B) {
-		for b.Loop() {
-			mon.Level(load.All)
-		}
-	})
 }

@@ -22,35 +22,6 @@ func TestClockALittleBack(t *testing.T) {
 	}
 }
 
-// Beyond a second measurement restarts: work that ran by then is no sample, and its age
-// counts from there.
-func TestClockFarBack(t *testing.T) {
-	r := newRig(t, 4, nil)
-	r.now = 3600 * time.Second
-	before := []*struct{ at time.Duration }{{0}, {10 * time.Second}}
-	var running []func()
-	for _, b := range before {
-		r.now += b.at
-		ticket := r.must(1)
-		running = append(running, func() { r.done(ticket, window.Success) })
-	}
-	r.now = 5 * time.Second
-	fresh := r.must(1)
-	r.now += 200 * ms
-	if age := r.state().Age; age < 200*ms || age > 201*ms {
-		t.Errorf("age %v, want 200ms", age)
-	}
-	r.done(fresh, window.Success)
-	for _, done := range running {
-		done()
-	}
-	s := r.state()
-	if s.Recent.Samples != 1 || s.Recent.Mean != 200*ms || s.Age != 0 {
-		t.Errorf("%d samples of %v, age %v: want one of 200ms", s.Recent.Samples, s.Recent.Mean, s.Age)
-	}
-	r.wantCounts(0, 0)
-}
-
 // A time to come back that lies beyond the clock that was turned back is over.
 func TestClockFarBackEndsPushback(t *testing.T) {
 	r := newRig(t, 4, nil)

@@ -1,8 +1,6 @@
 package admit_test
 
 import (
-	"runtime"
-	"sync"
 	"testing"
 	"time"
 
@@ -69,30 +67,5 @@ func TestPeakCountsWhatIsHeld(t *testing.T) {
 	r.node.State(int64(r.now), &c)
 	if c.Peak() != 5 {
 		t.Errorf("later, peak %d: want 5", c.Peak())
-	}
-}
-
-// A law that calls runtime.Goexit at a Measure leaves the node unlocked, and the outcome
-// recorded once.
-func TestExitAtMeasure(t *testing.T) {
-	exits := false
-	r := newLawRig(t, lawFunc(func(w law.Window) law.Decision {
-		if exits {
-			runtime.Goexit()
-		}
-		return law.Decision{Limit: float64(w.Limit)}
-	}), settings(2, nil), nil)
-	ticket := r.must(1)
-	r.now, exits = 2*time.Second, true
-	var all sync.WaitGroup
-	all.Go(func() { r.measure(ticket, window.Failure) })
-	all.Wait()
-	exits = false
-	if r.measure(ticket, window.Failure) {
-		t.Error("heard again")
-	}
-	r.done(ticket, window.Success)
-	if s := r.state(); s.InFlight != 0 || s.Failed != 1 || s.Completed != 1 {
-		t.Errorf("%+v", s)
 	}
 }

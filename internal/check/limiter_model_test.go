@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/limittest"
 	"github.com/weir-go/weir/law"
 	"pgregory.net/rapid"
 )
@@ -32,14 +33,24 @@ type change struct {
 }
 
 // For any callers of a live limiter, however they leave: the work in flight stays within the
-// limit, every caller gets an answer, and nothing remains.
+// limit, every caller gets an answer, the hook gets each refusal once, and nothing remains.
 func TestLimiterAnswersEverybody(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		config := drawConfig().Draw(rt, "config")
 		callers := rapid.SliceOfN(drawCaller(), 10, 40).Draw(rt, "callers")
 		changes := rapid.SliceOfN(drawChange(), 0, 4).Draw(rt, "changes")
+		observed := rapid.Bool().Draw(rt, "observed")
 		var problem error
-		synctest.Test(t, func(*testing.T) { problem = crowd(config, callers, changes) })
+		synctest.Test(t, func(t *testing.T) {
+			var hook *limittest.Journal
+			if observed {
+				hook = &limittest.Journal{}
+			}
+			problem = crowd(config, callers, changes, hook)
+			if hook != nil {
+				hook.Gapless(t)
+			}
+		})
 		if problem != nil {
 			rt.Fatal(problem)
 		}
@@ -62,13 +73,11 @@ func drawConfig() *rapid.Generator[weir.Config] {
 			},
 			Interval:   10 * time.Millisecond,
 			MinSamples: 2,
+			Histograms: true,
 			Timeout:    rapid.SampledFrom([]time.Duration{0, 5 * time.Millisecond}).Draw(t, "timeout"),
 		}
 		if c.Queue.Size == 0 && c.Queue.Discipline == weir.FIFO {
 			c.Queue.Timeout = 0 // there is no queue
-		}
-		if rapid.Bool().Draw(t, "observed") {
-			c.OnEvent = func(weir.Event) {}
 		}
 		return c
 	})
@@ -127,12 +136,19 @@ func (h *hall) fail(format string, args ...any) {
 	}
 }
 
-// crowd runs all callers and returns the first fault.
-func crowd(config weir.Config, callers []caller, changes []change) error {
-	h := &hall{Limiter: weir.Must(weir.New(config)), most: int64(config.Max)}
-	for _, c := range changes {
-		h.most = max(h.most, int64(c.Config.Max))
+// crowd runs all callers, beside a hook if it is not nil, and returns the first fault.
+func crowd(config weir.Config, callers []caller, changes []change, hook *limittest.Journal) error {
+	most := int64(config.Max)
+	for i, c := range changes {
+		most = max(most, int64(c.Config.Max))
+		if hook != nil {
+			changes[i].Config.OnEvent = hook.Note
+		}
 	}
+	if hook != nil {
+		config.OnEvent = hook.Note
+	}
+	h := &hall{Limiter: weir.Must(weir.New(config)), most: most}
 	var everybody sync.WaitGroup
 	for _, c := range callers {
 		everybody.Go(func() {
@@ -166,6 +182,8 @@ func crowd(config weir.Config, callers []caller, changes []change) error {
 	case refused != h.refused.Load() || s.Cancelled > h.givenUp.Load():
 		h.fail("%d refused and %d cancelled, but %d and %d were told so", refused, s.Cancelled, h.refused.Load(),
 			h.givenUp.Load())
+	case hook != nil && uint64(len(hook.Of(weir.Refused))) != refused:
+		h.fail("%d events of %d refusals", len(hook.Of(weir.Refused)), refused)
 	}
 	return h.problem
 }
@@ -192,6 +210,9 @@ func (h *hall) work(c caller, weight int) error {
 	h.admitted.Add(1)
 	if now := h.inside.Add(int64(weight)); now > h.most {
 		h.fail("%d run at once, the limit was never above %d", now, h.most)
+	}
+	if s := h.Snapshot(); s.Peak < s.InFlight || s.Latencies.Count != s.Succeeded {
+		h.fail("%+v: want a snapshot of one moment", s)
 	}
 	time.Sleep(c.Work)
 	h.inside.Add(-int64(weight))

@@ -30,32 +30,6 @@ func TestLooksBackAtLeastHalf(t *testing.T) {
 	}
 }
 
-func TestShortPauseKeepsTheRest(t *testing.T) {
-	m := New(0, time.Second)
-	steady(m, 750*ms)
-	m.Flow(1400*ms, 0, false)
-	if n := m.Samples(); n != 250 && n != 251 {
-		t.Errorf("%d samples since 500 ms, want 250", n)
-	}
-	if r := m.Recent(1499 * ms); r.Samples != m.Samples() {
-		t.Errorf("a snapshot sees %d, want %d", r.Samples, m.Samples())
-	}
-	if r := m.Recent(1500 * ms); r.Samples != 0 {
-		t.Errorf("a snapshot sees %d that are too old", r.Samples)
-	}
-}
-
-func TestFirstMovesWithTheLookback(t *testing.T) {
-	m := New(0, time.Second)
-	m.Flow(0, 1, false)
-	m.Flow(400*ms, 1, false)
-	m.Flow(600*ms, 2, false)
-	m.Flow(1200*ms, 3, false)
-	if w := m.Window(m.last, 9); w.First != 2 || w.Elapsed != 700*time.Millisecond {
-		t.Errorf("first %d of %v, want 2 of 700ms", w.First, w.Elapsed)
-	}
-}
-
 func TestStatistics(t *testing.T) {
 	m := New(0, time.Minute)
 	m.Flow(second, 0, false)
@@ -125,18 +99,6 @@ func TestLatest(t *testing.T) {
 	}
 }
 
-func TestEWMA(t *testing.T) {
-	m := New(0, time.Second)
-	if m.EWMA() != 0 {
-		t.Errorf("EWMA %v of nothing", m.EWMA())
-	}
-	record(m, 16*time.Millisecond, 32*time.Millisecond)
-	m.Restart(0, 0)
-	if m.EWMA() != 17*time.Millisecond {
-		t.Errorf("EWMA %v, want 17ms", m.EWMA())
-	}
-}
-
 func TestImpossibleTimes(t *testing.T) {
 	m := New(1000, time.Second)
 	m.Flow(2000, 1, false)
@@ -191,65 +153,5 @@ func TestSmallDeviation(t *testing.T) {
 	m.rotate(0, 0)
 	if d := m.Window(0, 0).Deviation; d < 990 || d > 1010 {
 		t.Errorf("deviation %v, want 1µs", d)
-	}
-}
-
-// Work of an earlier limit counts in a snapshot only.
-func TestStragglersDoNotJudge(t *testing.T) {
-	m := New(0, time.Second)
-	steady(m, 300*ms)
-	old := m.last
-	m.Restart(old, 100*time.Millisecond)
-	settling := old + 50*ms
-	m.Flow(old+150*ms, 1, false)
-	m.Done(old, m.last, 1, Success)
-	m.Done(settling, m.last, 1, Timeout)
-	if w := m.Window(m.last, 0); w.Completed() != 0 {
-		t.Errorf("the law sees %d of an earlier limit", w.Completed())
-	}
-	if r := m.Recent(m.last); r.Samples != 301 || r.Timeouts != 1 || m.Quantile(1) < 140*time.Millisecond {
-		t.Errorf("a snapshot sees %+v", r)
-	}
-	m.Done(old+100*ms, m.last, 1, Success)
-	if m.Samples() != 1 {
-		t.Errorf("the law sees %d of its limit, want 1", m.Samples())
-	}
-	m.Flow(old+650*ms, 1, false) // rotates: the law sees the past generation again
-	m.Done(old, m.last, 1, Success)
-	m.Done(old, m.last, 1, Failure)
-	if w := m.Window(m.last, 0); w.Completed() != 1 {
-		t.Errorf("the law sees %d of an earlier limit", w.Completed()-1)
-	}
-}
-
-// TestSnapshotSurvivesOneRestart sees at least a quarter of the look-back, at any time of the
-// restart.
-func TestSnapshotSurvivesOneRestart(t *testing.T) {
-	for at := second; at < 2*second; at += 10 * ms {
-		m := New(0, time.Second)
-		steady(m, at)
-		m.Restart(at, 0)
-		for range 200 {
-			steady(m, m.last+10*ms)
-			if n := m.Recent(m.last).Samples; n < 250 || n > 1000 {
-				t.Fatalf("restart at %d: %d samples of the last second", at/ms, n)
-			}
-		}
-	}
-}
-
-// TestSnapshotSurvivesManyRestarts sees far more than one of the short windows that a law
-// may ask for.
-func TestSnapshotSurvivesManyRestarts(t *testing.T) {
-	m := New(0, time.Second)
-	most, sum, rounds := 0, 0, 1000
-	for i := range rounds {
-		steady(m, m.last+int64(i%37)*ms)
-		n := m.Recent(m.last).Samples
-		most, sum = max(most, n), sum+n
-		m.Restart(m.last, 0)
-	}
-	if most < 900 || most > 1000 || sum/rounds < 400 {
-		t.Errorf("at most %d, on average %d of the last 1000", most, sum/rounds)
 	}
 }

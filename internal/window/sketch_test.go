@@ -3,7 +3,6 @@ package window
 import (
 	"encoding/binary"
 	"math"
-	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -31,36 +30,6 @@ func checkQuantiles(t *testing.T, got law.Latencies, latencies []time.Duration) 
 func record(m *Meter, latencies ...time.Duration) {
 	for _, v := range latencies {
 		m.Done(m.last-int64(v), m.last, 1, Success)
-	}
-}
-
-func TestQuantiles(t *testing.T) {
-	r := rand.New(rand.NewPCG(5, 6))
-	distributions := map[string]func(i int) float64{
-		"constant":    func(int) float64 { return 10e6 },
-		"ramp":        func(i int) float64 { return float64(i) * 1e4 },
-		"uniform":     func(int) float64 { return r.Float64() * 1e9 },
-		"exponential": func(int) float64 { return r.ExpFloat64() * 5e6 },
-		"lognormal":   func(int) float64 { return float64(lognormalOf(r)) },
-		"pareto":      func(int) float64 { return 1e6 / (1 - r.Float64()) },
-		"two peaks":   func(i int) float64 { return []float64{1e6, 3e9}[i%10/9] + r.Float64()*1e5 },
-		"log-uniform": func(int) float64 { return math.Exp(r.Float64() * 30) },
-		"edges":       func(i int) float64 { return float64(int64(1)<<(i%42) - int64(i/42%2)) },
-		"outside":     func(i int) float64 { return []float64{0, 1e18}[i%2] },
-	}
-	for name, next := range distributions {
-		for _, n := range []int{0, 1, 2, 19, 100, 5000} {
-			m := New(0, time.Hour)
-			var all []time.Duration
-			for i := range n {
-				all = append(all, time.Duration(next(i)))
-			}
-			record(m, all...)
-			t.Run(name, func(t *testing.T) {
-				checkQuantiles(t, m, all)
-				checkQuantiles(t, m.Window(0, 0), all)
-			})
-		}
 	}
 }
 
