@@ -25,9 +25,9 @@ weir: WEIR_HELP in the environment sets nothing: see weir help environment
 func TestTheEnvironmentIsListed(t *testing.T) {
 	text := output(t, "help", "environment")
 	for _, line := range []string{
-		"  WEIR_QUEUE           proxy, sim run, sim suite, sim trace\n",
-		"  WEIR_TO              proxy\n",
-		"  WEIR_DURATION        demo limit, demo bulkhead, record\n",
+		"  WEIR_QUEUE          proxy, sim run, sim suite, sim trace\n",
+		"  WEIR_TO             proxy\n",
+		"  WEIR_DURATION       demo limit, demo bulkhead, record\n",
 		"  NO_COLOR ",
 	} {
 		if !strings.Contains(text, line) {

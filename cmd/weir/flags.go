@@ -12,41 +12,10 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/weir-go/weir/cmd/weir/internal/config"
 	"github.com/weir-go/weir/cmd/weir/internal/events"
 	"github.com/weir-go/weir/law"
 	"github.com/weir-go/weir/sim"
 )
-
-// limitFlags are the settings of the limiter. A missing flag is zero, which means the
-// library's default; an explicit zero is only accepted where zero is a valid setting.
-type limitFlags struct {
-	Law        law.Law       `placeholder:"LAW" help:"Control law that finds the limit: ${laws}. Defaults to setpoint, which needs no target. See weir help laws."`
-	Min        int           `type:"count" placeholder:"N" help:"Least limit. Defaults to 1."`
-	Max        int           `type:"count" placeholder:"N" help:"Greatest limit. Defaults to 100000."`
-	Initial    int           `type:"count" placeholder:"N" help:"Limit to start from. Defaults to 4 with setpoint, to 20 with other laws."`
-	Interval   time.Duration `type:"span" placeholder:"TIME" help:"How often the law decides. Defaults to 1s."`
-	Window     time.Duration `type:"span" placeholder:"TIME" help:"How far back it looks. Defaults to 10s."`
-	MinSamples int           `type:"count" placeholder:"N" help:"Answers that a decision takes at least. Defaults to 20."`
-
-	Queue        int           `type:"size" default:"1000" placeholder:"N" help:"Requests that may wait for a slot (default ${default}); 0 refuses them at once."`
-	QueueTimeout time.Duration `type:"span" placeholder:"TIME" help:"How long one may wait. Defaults to 1s."`
-	QueueOrder   string        `enum:"fifo,adaptive" default:"adaptive" help:"Which request is served next: fifo, or adaptive (the newest first once the queue stands; the default)."`
-
-	Shadow bool `help:"Admit everything, and count what would have been refused."`
-}
-
-func (f limitFlags) compartment() config.Compartment {
-	c := config.New[config.Compartment]()
-	c.Min, c.Max, c.Initial, c.MinSamples = f.Min, f.Max, f.Initial, f.MinSamples
-	if f.Law != nil {
-		c.Law = config.Law{Law: f.Law}
-	}
-	c.Interval, c.Window = config.Duration(f.Interval), config.Duration(f.Window)
-	c.Queue = config.Queue{Size: f.Queue, Timeout: config.Duration(f.QueueTimeout), Order: f.QueueOrder}
-	c.Shadow = f.Shadow
-	return c
-}
 
 // mappers read the values of flags. A name is that of the tag "type".
 func mappers() []kong.Option {
@@ -64,15 +33,11 @@ func mappers() []kong.Option {
 		named("upstream", checked(url.Parse, isUpstream, "a URL such as http://127.0.0.1:9000")),
 		named("dashboard", events.Parse),
 		named("plot", checked(asIs, func(s string) bool { return filepath.Ext(s) == ".svg" }, "a file that ends in .svg")),
-		typed(checked(asIs[path], func(p path) bool { return strings.HasPrefix(string(p), "/") }, "a path such as /healthz")),
 		typed(law.Parse),
 		typed(parseFactors),
 		typed(parseQueue),
 	}
 }
-
-// path is the path of a URL.
-type path string
 
 func asIs[T ~string](text T) (T, error) { return text, nil }
 

@@ -7,8 +7,6 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
-
-	"github.com/weir-go/weir/internal/nearest"
 )
 
 // A topic is a subject of weir help that is no command.
@@ -26,13 +24,6 @@ var topics = []topic{
 	{"exit-codes", "how weir ends", printExitCodes},
 }
 
-func topicNames() (names []string) {
-	for _, t := range topics {
-		names = append(names, t.name)
-	}
-	return names
-}
-
 type helpCommand struct {
 	Topic []string `arg:"" optional:"" help:"A command, such as sim run, or a topic: laws, scenarios, trace, columns, environment or exit-codes."`
 }
@@ -47,23 +38,14 @@ func (c helpCommand) Run(command *kong.Context, s streams, env environ) error {
 		}
 	}
 	node := root
-	for at, name := range c.Topic {
+	for _, name := range c.Topic {
 		i := slices.IndexFunc(node.Children, func(n *kong.Node) bool { return n.Name == name && !n.Hidden })
 		if i < 0 {
-			return usageError{c.unknown(at, node)}
+			return usageError{fmt.Errorf("no help on %q: want one of the words that weir help lists", strings.Join(c.Topic, " "))}
 		}
 		node = node.Children[i]
 	}
 	return helpOf(c.Topic, s, env)
-}
-
-// unknown lists the words that are allowed in place of an unknown one.
-func (c helpCommand) unknown(at int, command *kong.Node) error {
-	known := namesOf(command)
-	if at == 0 {
-		known = append(known, topicNames()...)
-	}
-	return fmt.Errorf("no help on %q: %s", strings.Join(c.Topic, " "), nearest.Advice(c.Topic[at], known))
 }
 
 // helpOfGroup prints the help of a group of commands that was called without a command.

@@ -31,19 +31,9 @@ func TestHelpOfCommands(t *testing.T) {
 			t.Errorf("weir help %s:\n%s\nwant that of --help:\n%s", command, got, want)
 		}
 	}
-	for wrong, meant := range map[string]string{
-		"bogus": "", "sim bogus": "", "laws bogus": "laws",
-		"lwas": "laws", "colunms": "columns", "dmeo": "demo", "sim tace": "trace", "sim tace kata": "trace",
-	} {
+	for _, wrong := range []string{"bogus", "sim bogus", "laws bogus"} {
 		status, _, said := ran(t, nil, append([]string{"help"}, strings.Fields(wrong)...)...)
-		want := fmt.Sprintf("weir: no help on %q: did you mean %s?\n", wrong, meant)
-		switch {
-		case wrong == "sim bogus":
-			want = "weir: no help on \"sim bogus\": want list, run, suite, trace or serve\n"
-		case meant == "":
-			want = fmt.Sprintf("weir: no help on %q: want proxy, check, schema, demo, work, enqueue, jobs, record, replay, sim, version, help, ", wrong) +
-				"laws, scenarios, trace, columns, environment or exit-codes\n"
-		}
+		want := fmt.Sprintf("weir: no help on %q: want one of the words that weir help lists\n", wrong)
 		if status != statusUsage || said != want {
 			t.Errorf("%v: status %d, %s, want %s", wrong, status, said, want)
 		}

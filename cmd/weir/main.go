@@ -25,6 +25,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"regexp"
 	"strings"
 	"syscall"
 
@@ -81,7 +82,7 @@ func runOn(ctx context.Context, args []string, env environ, stdout, stderr io.Wr
 		return nil
 	}
 	if err != nil {
-		return usageError{withAdvice(err)}
+		return usageError{withHelp(err)}
 	}
 	for _, complaint := range env.unknown(parser.Model.Node) {
 		fmt.Fprintln(stderr, "weir:", complaint)
@@ -107,6 +108,20 @@ func newParser(env environ, stdout, stderr io.Writer, exit func(int)) (*kong.Kon
 		kong.Resolvers(env.resolver()),
 		kong.WithHyphenPrefixedParameters(true), // reports "--min -5" as a bad value
 	)...)
+}
+
+// withHelp adds where the allowed words are listed to an error about an unknown or missing word.
+func withHelp(err error) error {
+	parse, ok := errors.AsType[*kong.ParseError](err)
+	aboutWord := regexp.MustCompile(`^(unexpected argument|unknown flag|expected) [^,]*$`)
+	if !ok || !aboutWord.MatchString(err.Error()) {
+		return err
+	}
+	node := parse.Context.Model.Node
+	if selected := parse.Context.Selected(); selected != nil {
+		node = selected
+	}
+	return fmt.Errorf("%w: see %s --help", err, node.FullPath())
 }
 
 // streams are the outputs of a command: results and errors.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 	"github.com/weir-go/weir/cmd/weir/internal/proxy"
+	"github.com/weir-go/weir/law"
 )
 
 type proxyCommand struct {
@@ -26,15 +28,19 @@ type proxyCommand struct {
 	To      *url.URL      `type:"upstream" placeholder:"URL" help:"Server to protect, such as http://127.0.0.1:9000."`
 	Listen  string        `default:":8080" placeholder:"ADDRESS" help:"Address to serve on (default ${default})."`
 	Admin   string        `default:"127.0.0.1:8081" placeholder:"ADDRESS" help:"Address of /metrics and /-/weir/snapshot (default ${default}); empty for none."`
-	Exempt  []path        `placeholder:"PATH" help:"Path that no law limits, such as a health check. Repeatable; matched exactly."`
 	Timeout time.Duration `type:"pause" default:"1m" placeholder:"TIME" help:"How long the upstream may take to answer before the client gets a 504 (default ${default}); 0 is any time. Does not end streams."`
 
 	limitFlags `group:"The limit:"`
+}
 
-	HeaderTimeout time.Duration `type:"pause" default:"10s" placeholder:"TIME" help:"How long a client may take to send its headers (default ${default})."`
-	BodyTimeout   time.Duration `type:"pause" default:"30s" placeholder:"TIME" help:"How long a client may stall while it sends or reads a body (default ${default})."`
-	IdleTimeout   time.Duration `type:"pause" default:"2m" placeholder:"TIME" help:"How long a client's connection may stay idle (default ${default})."`
-	Grace         time.Duration `type:"pause" default:"30s" placeholder:"TIME" help:"How long running requests may take to finish on SIGTERM (default ${default})."`
+// limitFlags are the settings of the limiter. A missing flag is zero, which means the
+// library's default; an explicit zero is only accepted where zero is a valid setting.
+type limitFlags struct {
+	Law          law.Law       `placeholder:"LAW" help:"Control law that finds the limit: ${laws}. Defaults to setpoint, which needs no target. See weir help laws."`
+	Max          int           `type:"count" placeholder:"N" help:"Greatest limit. Defaults to 100000."`
+	Queue        int           `type:"size" default:"1000" placeholder:"N" help:"Requests that may wait for a slot (default ${default}); 0 refuses them at once."`
+	QueueTimeout time.Duration `type:"span" placeholder:"TIME" help:"How long one may wait. Defaults to 1s."`
+	Shadow       bool          `help:"Admit everything, and count what would have been refused."`
 }
 
 // Run serves until ctx ends, then waits for the requests in flight.
@@ -100,27 +106,23 @@ func (c proxyCommand) oneUpstream() *config.Config {
 	settings := config.New[config.Config]()
 	listener := config.New[config.Listener]()
 	listener.Address = c.Listen
-	listener.HeaderTimeout = config.Duration(c.HeaderTimeout)
-	listener.BodyTimeout = config.Duration(c.BodyTimeout)
-	listener.IdleTimeout = config.Duration(c.IdleTimeout)
 	settings.Listeners = []config.Listener{listener}
 
 	server := config.New[config.Upstream]()
 	server.Addresses = []string{c.To.String()}
 	settings.Upstreams = map[string]config.Upstream{upstreamName: server}
-	settings.Compartments = map[string]config.Compartment{upstreamName: c.compartment()}
+	limit := config.New[config.Compartment]()
+	if c.Law != nil {
+		limit.Law = config.Law{Law: c.Law}
+	}
+	limit.Max, limit.Shadow = c.Max, c.Shadow
+	limit.Queue.Size, limit.Queue.Timeout = c.Queue, config.Duration(c.QueueTimeout)
+	settings.Compartments = map[string]config.Compartment{upstreamName: limit}
 
 	all := config.New[config.Route]()
 	all.Timeout = config.Duration(c.Timeout)
 	settings.Routes = []config.Route{all}
-	for _, p := range c.Exempt {
-		settings.Exempt.Paths = append(settings.Exempt.Paths, string(p))
-	}
-	settings.Admin.Address = c.Admin
-	if c.Admin == "" {
-		settings.Admin.Address = "none"
-	}
-	settings.Shutdown.Grace = config.Duration(c.Grace)
+	settings.Admin.Address = cmp.Or(c.Admin, "none")
 	return &settings
 }
 
@@ -129,10 +131,8 @@ const upstreamName = "proxy"
 
 // flags maps settings of the configuration to the flags that set them.
 var flags = strings.NewReplacer(
-	"listeners[0].address", "--listen", "admin.address", "--admin", "shutdown.grace", "--grace", "routes[0].timeout", "--timeout",
-	"exempt.paths", "--exempt", "upstreams.proxy.addresses[0]", "--to",
-	"compartments.proxy.min_samples", "--min-samples", "compartments.proxy.queue.size", "--queue",
-	"compartments.proxy.queue.timeout", "--queue-timeout", "compartments.proxy.", "--",
+	"listeners[0].address", "--listen", "admin.address", "--admin", "upstreams.proxy.addresses[0]", "--to",
+	"compartments.proxy.queue.size", "--queue", "compartments.proxy.queue.timeout", "--queue-timeout", "compartments.proxy.", "--",
 )
 
 // named rewrites an error about settings in terms of flags if the user gave flags.

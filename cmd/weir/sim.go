@@ -131,18 +131,27 @@ func (f seriesFlags) run(ctx context.Context, s streams, scenarios []sim.Scenari
 	if f.Every > 0 {
 		r = &series{out: s.out, json: output.JSON}
 	}
-	first := &firstSeed{reporter: r, seed: laws.Seed}
-	if err := checkPlot(f.Plot); err != nil {
+	if f.Plot == "" {
+		return report(ctx, s, jobs, r)
+	}
+	picture, err := openPlot(f.Plot)
+	if err != nil {
 		return err
 	}
-	if err := report(ctx, s, jobs, first); err != nil || f.Plot == "" {
+	defer picture.Close()
+	first := &firstSeed{reporter: r, seed: laws.Seed}
+	if err := report(ctx, s, jobs, first); err != nil {
 		return err
 	}
 	drawn, err := simulate.ChartRun(first.outcomes, f.Panel...)
 	if err != nil {
 		return err
 	}
-	return plot(drawn, f.Plot)
+	if err := picture.Truncate(0); err != nil {
+		return err
+	}
+	_, err = drawn.WriteTo(picture)
+	return err
 }
 
 // firstSeed keeps the outcomes of the first seed, for the chart.
@@ -223,16 +232,16 @@ func (c simSuiteCommand) scenarios() ([]sim.Scenario, error) {
 	return scenarios, nil
 }
 
-// simulated runs the jobs, with a progress bar on a terminal.
+// simulated runs the jobs, and shows on a terminal how many have ended.
 func simulated(ctx context.Context, s streams, jobs []simulate.Job, each func(simulate.Outcome) error) error {
 	var progress func(int)
 	if isTerminal(s.err) {
-		bar := progressBar{out: s.err, total: len(jobs)}
-		defer bar.clear()
-		progress = bar.show
+		const blank = "\r\x1b[K" // back to the beginning of the line, which is erased (ECMA-48)
+		defer fmt.Fprint(s.err, blank)
+		progress = func(done int) { fmt.Fprintf(s.err, "%s%d of %d simulated", blank, done, len(jobs)) }
 		report := each
 		each = func(o simulate.Outcome) error {
-			bar.clear() // each may print to the same terminal
+			fmt.Fprint(s.err, blank) // each may print to the same terminal
 			return report(o)
 		}
 	}
