@@ -32,14 +32,10 @@ type importing struct {
 func declareImport(flags *flag.FlagSet) func(context.Context, []string, streams) error {
 	i := new(importing)
 	i.declare(flags)
-	flags.StringVar(&i.journal, "journal", "", "`name` by which the same import goes on after a kill. Empty for the file's name, and for none with -")
 	flags.BoolVar(&i.trusted, "trusted", false, "do not verify ids and signatures")
 	return func(ctx context.Context, args []string, std streams) error {
 		if len(args) != 1 {
 			return usageError{fmt.Errorf("import: %d arguments: want one file, or - for the standard input", len(args))}
-		}
-		if i.journal != filepath.Base(i.journal) && i.journal != "" {
-			return usageError{fmt.Errorf("import: -journal is %q: want the name of a file", i.journal)}
 		}
 		source, err := i.source(args[0], std.in)
 		if err != nil {
@@ -50,12 +46,12 @@ func declareImport(flags *flag.FlagSet) func(context.Context, []string, streams)
 	}
 }
 
-// source opens the file. The journal gets the name of the file unless a flag names it.
+// source opens the file. The journal has its name; the standard input has none, and no journal.
 func (i *importing) source(name string, in io.Reader) (io.ReadCloser, error) {
 	if name == "-" {
 		return io.NopCloser(in), nil
 	}
-	i.journal = cmp.Or(i.journal, filepath.Base(name))
+	i.journal = filepath.Base(name)
 	return os.Open(name)
 }
 

@@ -68,7 +68,7 @@ func run(ctx context.Context, args []string, std streams) error {
 	}
 	i := slices.IndexFunc(commands, func(c command) bool { return c.name == args[0] })
 	if i < 0 {
-		return usageError{fmt.Errorf("unknown command %q: want %s", args[0], strings.Join(names(), ", "))}
+		return usageError{fmt.Errorf("unknown command %q: see relay help", args[0])}
 	}
 	c := commands[i]
 	flags := flag.NewFlagSet("relay "+c.name, flag.ContinueOnError)
@@ -103,13 +103,6 @@ func settings(flags *flag.FlagSet, args []string) (err error) {
 		return err
 	}
 	return flags.Parse(args)
-}
-
-func names() (names []string) {
-	for _, c := range commands {
-		names = append(names, c.name)
-	}
-	return names
 }
 
 func usage(out io.Writer) {

@@ -90,13 +90,9 @@ var widen = sync.OnceValue(func() (processors int) {
 	return processors
 })
 
-// reclaimEvery is the interval at which the store frees the disk space of replaced events.
-// The store learns of it from compactions, which take minutes to report it.
-const reclaimEvery = 5 * time.Minute
-
-// reclaim frees disk space until ctx ends.
+// reclaim frees the disk space of replaced events until ctx ends.
 func reclaim(ctx context.Context, events *store.Store, log *slog.Logger) {
-	tick := time.NewTicker(reclaimEvery)
+	tick := time.NewTicker(time.Minute)
 	defer tick.Stop()
 	for {
 		select {
@@ -104,10 +100,8 @@ func reclaim(ctx context.Context, events *store.Store, log *slog.Logger) {
 			return
 		case <-tick.C:
 		}
-		if files, err := events.Reclaim(ctx); err != nil && ctx.Err() == nil {
+		if err := events.Reclaim(); err != nil && ctx.Err() == nil {
 			log.Error("the room of replaced events was not given back", "error", err)
-		} else if files > 0 {
-			log.Info("gave back the room of replaced events", "files", files)
 		}
 	}
 }

@@ -26,7 +26,6 @@ func declareServe(flags *flag.FlagSet) func(context.Context, []string, streams) 
 	flags.StringVar(&s.internal, "internal", "localhost:7778", "`address` for metrics and clients without a rate; nothing public may reach it. Empty for none")
 	flags.StringVar(&s.conf.Name, "name", "Weir relay", "`name` in the information document")
 	flags.IntVar(&s.conf.Connections, "connections", 0, "how many there may be; 0 for 4000, or fewer if -memory has no room for them")
-	flags.IntVar(&s.conf.Sockets, "sockets", 0, "how many there may be, those included that have sent no request; 0 for a quarter more than connections")
 	flags.IntVar(&s.conf.ConnectionsPerAddress, "connections-per-address", 0, "how many of one address; 0 for 64")
 	flags.Float64Var(&s.conf.ConnectionRate, "connection-rate", 0, "new ones per second; 0 for 200")
 	flags.Float64Var(&s.conf.MessageRate, "message-rate", 0, "messages of a connection per second; 0 for 100")
@@ -48,7 +47,7 @@ func (s *serving) serve(ctx context.Context, server *relay.Server) error {
 	failed := make(chan error, 2)
 	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
-	internal := &http.Server{Handler: server.Internal(), ReadHeaderTimeout: headerTimeout, IdleTimeout: time.Minute, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug)}
+	internal := &http.Server{Handler: server.Internal(), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug)}
 	defer internal.Close()
 	for _, l := range []struct {
 		name, address string
@@ -75,7 +74,3 @@ func (s *serving) serve(ctx context.Context, server *relay.Server) error {
 		return nil
 	}
 }
-
-// headerTimeout is for the internal listener, which does not bound the time of a body: an
-// import takes long.
-const headerTimeout = 10 * time.Second

@@ -1,7 +1,6 @@
 package gen
 
 import (
-	"encoding/json"
 	"strconv"
 
 	"github.com/nbd-wtf/go-nostr"
@@ -12,14 +11,11 @@ var shares = []struct {
 	of   int
 	fill func(*Generator, *draft)
 }{
-	{360, (*Generator).note},
-	{200, (*Generator).reply},
-	{300, (*Generator).reaction},
-	{60, (*Generator).repost},
-	{30, (*Generator).metadata},
-	{25, (*Generator).contacts},
+	{380, (*Generator).note},
+	{230, (*Generator).reply},
+	{350, (*Generator).reaction},
+	{35, (*Generator).contacts},
 	{5, (*Generator).article},
-	{20, (*Generator).deletion},
 }
 
 // fill makes a draft an event of a random kind.
@@ -53,24 +49,12 @@ func (g *Generator) reply(d *draft) {
 	d.Tags = append(d.Tags, nostr.Tag{"e", about.ID, "wss://relay.example.com", "root"}, nostr.Tag{"p", about.PubKey})
 }
 
+var reactions = []string{"+", "+", "+", "-", "❤️", "🤙"}
+
 func (g *Generator) reaction(d *draft) {
 	about := g.event()
-	d.Kind, d.Content = 7, g.oneOf("+", "+", "+", "-", "❤️", "🤙")
+	d.Kind, d.Content = 7, reactions[g.random.IntN(len(reactions))]
 	d.Tags = nostr.Tags{{"e", about.ID}, {"p", about.PubKey}, {"k", strconv.Itoa(about.Kind)}}
-}
-
-func (g *Generator) repost(d *draft) {
-	about := g.event()
-	d.Kind = 6
-	d.Tags = nostr.Tags{{"e", about.ID, "wss://relay.example.com"}, {"p", about.PubKey}}
-}
-
-func (g *Generator) metadata(d *draft) {
-	name := g.word()
-	content, _ := json.Marshal(map[string]string{
-		"name": name, "about": g.text(g.between(5, 30)), "picture": "https://example.com/" + name + ".jpg", "nip05": name + "@example.com",
-	})
-	d.Kind, d.Content = 0, string(content)
 }
 
 // contacts makes a list of authors: a few hundred, up to a thousand.
@@ -93,16 +77,7 @@ func (g *Generator) article(d *draft) {
 	}
 }
 
-// deletion makes a deletion by the author of the deleted event.
-func (g *Generator) deletion(d *draft) {
-	about := g.event()
-	d.by, d.Kind = about.by, nostr.KindDeletion
-	d.Tags = nostr.Tags{{"e", about.ID}, {"k", strconv.Itoa(about.Kind)}}
-}
-
 // event returns a random recent event.
 func (g *Generator) event() draft { return g.events[g.random.IntN(len(g.events))] }
 
 func (g *Generator) between(low, high int) int { return low + g.random.IntN(high-low+1) }
-
-func (g *Generator) oneOf(texts ...string) string { return texts[g.random.IntN(len(texts))] }

@@ -1,7 +1,6 @@
 // Package protocol implements the protocol between a relay and its clients: events, filters
-// and messages of NIP-01 and of the NIPs that build on it (45 counts, 70 protected
-// events). Events, filters and messages are the types of go-nostr, which
-// also computes hashes and checks signatures.
+// and messages of NIP-01, and the counts of NIP-45. Events, filters and messages are the types of
+// go-nostr, which also computes hashes and checks signatures.
 //
 // Parsing is strict and bounded. Messages of clients are untrusted: an error explains the
 // fault in the protocol's words, and no message takes more memory than five times the

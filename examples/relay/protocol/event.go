@@ -1,7 +1,6 @@
 package protocol
 
 import (
-	"slices"
 	"strconv"
 
 	"github.com/nbd-wtf/go-nostr"
@@ -19,12 +18,6 @@ func Verify(e *nostr.Event) error {
 		return Errorf(Invalid, "the signature is not that of the author")
 	}
 	return nil
-}
-
-// Protected reports whether only the author may publish the event (NIP-70). Clients of this relay
-// do not authenticate, so it takes none.
-func Protected(e *nostr.Event) bool {
-	return slices.ContainsFunc(e.Tags, func(t nostr.Tag) bool { return len(t) == 1 && t[0] == "-" })
 }
 
 func first(e *nostr.Event, name string) string {

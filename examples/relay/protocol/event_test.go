@@ -153,22 +153,6 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-func TestProtected(t *testing.T) {
-	for _, test := range []struct {
-		tags nostr.Tags
-		want bool
-	}{
-		{nil, false},
-		{nostr.Tags{{"-"}}, true},
-		{nostr.Tags{{"-", "x"}, {}}, false},
-		{nostr.Tags{{"t", "x"}, {"-"}}, true},
-	} {
-		if got := protocol.Protected(&nostr.Event{Tags: test.tags}); got != test.want {
-			t.Errorf("%v: protected is %v", test.tags, got)
-		}
-	}
-}
-
 func TestCheckTime(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0)
 	for ahead, want := range map[time.Duration]string{

@@ -91,7 +91,13 @@ func (p *parser) withSubscription(label string, parts []gjson.Result) (nostr.Env
 		m := nostr.CloseEnvelope(id)
 		return &m, nil
 	}
-	filters := p.filters(label, parts[1:])
+	if len(parts) == 1 {
+		p.fail("%s without a filter", label)
+	}
+	var filters nostr.Filters
+	for _, part := range parts[1:] {
+		filters = append(filters, p.filter(part))
+	}
 	if p.err != nil {
 		return nil, &ParseError{p.err.Error(), Encode("CLOSED", id, p.err.Error())}
 	}
@@ -102,14 +108,4 @@ func (p *parser) withSubscription(label string, parts []gjson.Result) (nostr.Env
 		return &nostr.CountEnvelope{SubscriptionID: id, Filters: filters}, nil
 	}
 	return &nostr.ReqEnvelope{SubscriptionID: id, Filters: filters}, nil
-}
-
-func (p *parser) filters(label string, parts []gjson.Result) (filters nostr.Filters) {
-	if len(parts) == 0 {
-		p.fail("%s without a filter", label)
-	}
-	for _, part := range parts {
-		filters = append(filters, p.filter(part))
-	}
-	return filters
 }

@@ -101,9 +101,9 @@ func TestRefusals(t *testing.T) {
 		{`["REQ","s",{"#e":[],"#\u0065":[]}]`, closed + `invalid: \"#e\": the field is there twice"]`},
 		{`["REQ","s",{"#e":["a"],"#p":["a","b","c"]}]`, closed + `invalid: \"#p\": more than 3 values in a filter"]`},
 		{`["REQ","s",{"#e":[1]}]`, closed + `invalid: \"#e\": want a string"]`},
-		{`["REQ","s",{"#ee":[]}]`, closed + `unsupported: \"#ee\": only tags of a single letter are indexed"]`},
-		{`["REQ","s",{"#1":[]}]`, closed + `unsupported: \"#1\": only tags of a single letter are indexed"]`},
-		{`["REQ","s",{"#":[]}]`, closed + `unsupported: \"#\": only tags of a single letter are indexed"]`},
+		{`["REQ","s",{"#ee":[]}]`, closed + `invalid: \"#ee\": only tags of a single letter are indexed"]`},
+		{`["REQ","s",{"#1":[]}]`, closed + `invalid: \"#1\": only tags of a single letter are indexed"]`},
+		{`["REQ","s",{"#":[]}]`, closed + `invalid: \"#\": only tags of a single letter are indexed"]`},
 
 		// Events.
 		{`["EVENT",` + event("sig", "") + `]`, ok + `invalid: the event has no field \"sig\""]`},

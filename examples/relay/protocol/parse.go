@@ -45,9 +45,7 @@ type parser struct {
 }
 
 // fail keeps the first error.
-func (p *parser) fail(format string, args ...any) { p.failAs(Invalid, format, args...) }
-
-func (p *parser) failAs(prefix, format string, args ...any) {
+func (p *parser) fail(format string, args ...any) {
 	if p.err != nil {
 		return
 	}
@@ -55,7 +53,7 @@ func (p *parser) failAs(prefix, format string, args ...any) {
 		format = "%.40q: " + format
 		args = append([]any{p.field}, args...)
 	}
-	p.err = Errorf(prefix, format, args...)
+	p.err = Errorf(Invalid, format, args...)
 }
 
 func (p *parser) event(v gjson.Result) (e nostr.Event) {
@@ -143,7 +141,7 @@ func (p *parser) filter(v gjson.Result) nostr.Filter {
 				return false
 			}
 			if len(name) != 1 || !isLetter(name[0]) {
-				p.failAs(Unsupported, "only tags of a single letter are indexed")
+				p.fail("only tags of a single letter are indexed")
 			}
 			if f.Tags == nil {
 				f.Tags = nostr.TagMap{}

@@ -10,10 +10,8 @@ import (
 // it.
 const (
 	Duplicate   = "duplicate"    // the relay has the event
-	Blocked     = "blocked"      // the author or the address is not welcome
 	RateLimited = "rate-limited" // too much at once: come back later
 	Invalid     = "invalid"      // the message is wrong
-	Unsupported = "unsupported"  // the relay cannot do this
 	Failed      = "error"        // the relay cannot do this now
 )
 

@@ -70,7 +70,7 @@ func TestInformation(t *testing.T) {
 	answer := ask(http.MethodGet, "application/nostr+json")
 	const want = `{"limitation":{"auth_required":false,"created_at_upper_limit":900,"default_limit":77,"max_content_length":65536,"max_event_tags":2000,` +
 		`"max_filters":10,"max_limit":77,"max_message_length":131072,"max_subid_length":64,"max_subscriptions":7,"payment_required":false,"restricted_writes":false},` +
-		`"name":"a relay","software":"https://github.com/weir-go/weir","supported_nips":[1,11,45,70]}` + "\n"
+		`"name":"a relay","software":"https://github.com/weir-go/weir","supported_nips":[1,11,45]}` + "\n"
 	if got, err := io.ReadAll(answer.Body); err != nil || string(got) != want {
 		t.Errorf("%v: got %s\nwant %s", err, got, want)
 	}
@@ -94,7 +94,7 @@ func TestConfigurationsThatAreRefused(t *testing.T) {
 	}
 	for field, wrong := range map[string]any{
 		"Connections": -1, "ConnectionsPerAddress": 1_000_001, "ConnectionRate": -1.0, "MessageRate": 1e7,
-		"Publishing": -1, "Processors": -1, "Sockets": -1, "Queries": 10_001, "Subscriptions": -5, "Reads": -1, "Writes": 10_001, "Slice": -1, "Outbox": 100,
+		"Publishing": -1, "Processors": -1, "Queries": 10_001, "Subscriptions": -5, "Reads": -1, "Writes": 10_001, "Slice": -1, "Outbox": 100,
 		"Ping": -time.Second, "Stall": -time.Second,
 	} {
 		c := relay.Config{Store: &fake{}}

@@ -44,11 +44,6 @@ type Config struct {
 	// default 200. The internal listener neither counts nor bounds connections.
 	Connections, ConnectionsPerAddress int
 	ConnectionRate                     float64
-	// Sockets is the maximum number of sockets, including sockets without a request yet:
-	// see [Server.Serve]. It is at least Connections, and up to 1,000,000. Defaults to a
-	// quarter more than Connections, so that sockets that fetch the information
-	// document, or stay silent, do not displace connections.
-	Sockets int
 
 	// MessageRate is the number of messages read per second from a connection, by
 	// default 100, after a burst of twice as many. A message counts once more for each 4
@@ -112,7 +107,6 @@ func (c Config) complete() (Config, error) {
 		within("Connections", &c.Connections, defaultConnections, mostConnections),
 		within("ConnectionsPerAddress", &c.ConnectionsPerAddress, 64, mostConnections),
 		within("ConnectionRate", &c.ConnectionRate, 200, 1e6),
-		within("Sockets", &c.Sockets, 0, mostConnections),
 		within("MessageRate", &c.MessageRate, 100, 1e6),
 		within("Publishing", &c.Publishing, 8, mostPerConn),
 		within("Queries", &c.Queries, 4, mostPerConn),
@@ -155,26 +149,22 @@ const (
 	// its own shares. TestConnectionsWeighWhatTheyTake measures the goroutines and
 	// buffers.
 	perConnection = 36<<10 + ownSubscriptions + ownOutbox + ownIncoming
-
-	perSocket = 4 // Connections divided by it is the number of further sockets
 )
 
-// bounded bounds connections by a memory target, and sockets by connections. asked is the
-// number of connections that the user set, or 0.
+// bounded bounds connections by a memory target. asked is the number of connections that the
+// user set, or 0.
 func (c Config) bounded(asked int, target uint64) (Config, error) {
 	room := int(min(target/connectionShare/perConnection, mostConnections))
 	if asked > room {
 		return c, invalid("Connections", asked, fmt.Sprintf("0 (the default) to %d, for which a quarter of Memory, %d MiB, has room", room, target>>20))
 	}
 	c.Connections = min(c.Connections, room)
-	if c.Sockets == 0 {
-		c.Sockets = c.Connections + (c.Connections+perSocket-1)/perSocket
-	}
-	if c.Sockets < c.Connections {
-		return c, invalid("Sockets", c.Sockets, fmt.Sprintf("0 (the default), or at least Connections, %d", c.Connections))
-	}
 	return c, nil
 }
+
+// sockets returns the maximum number of sockets: a quarter more than connections, so that
+// sockets that fetch the information document, or stay silent, do not displace connections.
+func (c Config) sockets() int { return c.Connections + (c.Connections+3)/4 }
 
 // busy returns the amount of CPU-bound work that runs at once: one processor stays free, so
 // that short tasks do not wait. With twice as many reads as processors, ten floods raised

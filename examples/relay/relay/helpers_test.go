@@ -28,7 +28,6 @@ import (
 // before each slice of a query.
 type fake struct {
 	beforeSave func(*nostr.Event) error
-	afterSave  func(*nostr.Event)
 	beforeNext func(nostr.Filter) error
 
 	mu     sync.Mutex
@@ -36,9 +35,6 @@ type fake struct {
 }
 
 func (s *fake) Save(_ context.Context, e *nostr.Event) (store.Outcome, error) {
-	if s.afterSave != nil {
-		defer s.afterSave(e) // without the lock
-	}
 	if s.beforeSave != nil {
 		if err := s.beforeSave(e); err != nil {
 			return 0, err
@@ -94,11 +90,6 @@ func (c *fakeCursor) Next(keys int, emit func(*nostr.Event) bool) (more bool, er
 		}
 	}
 	return len(c.rest) > 0 && c.left != 0, nil
-}
-
-func (c *fakeCursor) Count(keys int) (n int, more bool, err error) {
-	more, err = c.Next(keys, func(*nostr.Event) bool { n++; return true })
-	return n, more, err
 }
 
 // idle is the source of an idle store.

@@ -3,14 +3,13 @@ package relay
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"net/http"
 	"strings"
 	"time"
 )
 
 // supported lists the NIPs that the relay implements.
-var supported = []int{1, 11, 45, 70}
+var supported = []int{1, 11, 45}
 
 // inform answers a request that is not a WebSocket handshake: with the information document
 // if the client accepts it.
@@ -38,7 +37,7 @@ func (s *Server) inform(w http.ResponseWriter, r *http.Request) {
 // information returns the document of NIP-11. go-nostr's type lacks two of the limits.
 func (s *Server) information() map[string]any {
 	c, l := s.conf, s.conf.Limits.WithDefaults()
-	document := map[string]any{
+	return map[string]any{
 		"name": c.Name, "supported_nips": supported,
 		"software": "https://github.com/weir-go/weir",
 		"limitation": map[string]any{
@@ -48,6 +47,4 @@ func (s *Server) information() map[string]any {
 			"auth_required": false, "payment_required": false, "restricted_writes": false,
 		},
 	}
-	maps.DeleteFunc(document, func(_ string, value any) bool { return value == "" })
-	return document
 }

@@ -9,20 +9,19 @@ import (
 	"time"
 )
 
-const (
-	headerTimeout  = 10 * time.Second // a browser on a slow network sends its request within a few seconds
-	requestTimeout = headerTimeout    // the public sends no bodies; a WebSocket connection sets its own deadlines
-	idleTimeout    = headerTimeout    // between two requests for the information document
-)
+// requestTimeout bounds a request, and the time between two: a browser on a slow network sends its
+// request within a few seconds, and the public sends no bodies. A WebSocket connection sets its own
+// deadlines.
+const requestTimeout = 10 * time.Second
 
 // Serve serves clients on a listener until ctx ends, and returns nil, or until the listener
 // fails. Clients that connect before Run has started wait for it instead of receiving a 503.
-// Serve bounds sockets that have not sent a request, which a handler does not see. A socket
-// above Config.Sockets, or above Config.ConnectionsPerAddress of one address, is closed, and so
-// is one that sends no complete request within 10 s.
+// Serve bounds sockets that have not sent a request, which a handler does not see. It closes
+// those above a quarter more than Config.Connections, or above Config.ConnectionsPerAddress of
+// one address, and those that send no complete request within 10 s.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	server := &http.Server{
-		Handler: s.Handler(), ReadHeaderTimeout: headerTimeout, ReadTimeout: requestTimeout, IdleTimeout: idleTimeout,
+		Handler: s.Handler(), ReadTimeout: requestTimeout, IdleTimeout: requestTimeout,
 		ErrorLog: slog.NewLogLogger(s.conf.Logger.Handler(), slog.LevelDebug),
 	}
 	defer server.Close()

@@ -83,7 +83,7 @@ func TestClientsWaitForRun(t *testing.T) {
 
 // Silent sockets are bounded: in total, and by address.
 func TestSocketsThatAreRefused(t *testing.T) {
-	for name, conf := range map[string]relay.Config{"in all": {Connections: 2, Sockets: 3}, "by address": {ConnectionsPerAddress: 3}} {
+	for name, conf := range map[string]relay.Config{"in all": {Connections: 2}, "by address": {ConnectionsPerAddress: 3}} {
 		t.Run(name, func(t *testing.T) {
 			s, address := listening(t, conf)
 			var silent []net.Conn

@@ -20,7 +20,7 @@ const (
 	sizing      stage = "size"
 	pacing      stage = "rate" // read later, not refused
 	parsing     stage = "parsing"
-	allowing    stage = "permission"
+	dating      stage = "time"
 	verifying   stage = "verification"
 	writing     stage = "write"
 	subscribing stage = "subscription"
@@ -30,7 +30,7 @@ const (
 	delivering  stage = "delivery" // slow and dead clients, which were dropped
 )
 
-var stages = []stage{accepting, admitting, sizing, pacing, parsing, allowing, verifying, writing, subscribing, counting, keeping, querying, delivering}
+var stages = []stage{accepting, admitting, sizing, pacing, parsing, dating, verifying, writing, subscribing, counting, keeping, querying, delivering}
 
 // counts holds the relay's own metrics. Its throttle, limiter and monitor have others.
 type counts struct {

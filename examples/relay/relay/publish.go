@@ -17,9 +17,9 @@ import (
 // the answer to the client.
 func (c *connection) publish(e *nostr.Event) (ok bool, reason string) {
 	s := c.server
-	if reason := s.allowed(e); reason != "" {
-		s.counts.refused(allowing)
-		return false, reason
+	if err := s.conf.Limits.CheckTime(e, time.Now()); err != nil { // cheap, so before verification
+		s.counts.refused(dating)
+		return false, err.Error()
 	}
 	if err := s.verify(c.ctx, e); err != nil {
 		s.counts.refused(verifying)
@@ -29,8 +29,6 @@ func (c *connection) publish(e *nostr.Event) (ok bool, reason string) {
 		s.registry.publish(e)
 		return true, ""
 	}
-	s.registry.begin(e.ID)
-	defer s.registry.end(e.ID)
 	outcome, err := s.save(c.ctx, e)
 	switch {
 	case errors.Is(err, weir.ErrRefused):
@@ -46,18 +44,6 @@ func (c *connection) publish(e *nostr.Event) (ok bool, reason string) {
 		s.registry.publish(e)
 	}
 	return answerTo(outcome)
-}
-
-// allowed returns the reason why no client may publish an event, "" if it may. It is
-// cheap, so it comes before verification.
-func (s *Server) allowed(e *nostr.Event) string {
-	if err := s.conf.Limits.CheckTime(e, time.Now()); err != nil {
-		return err.Error()
-	}
-	if protocol.Protected(e) {
-		return protocol.Reason(protocol.Blocked, "this relay takes no protected events")
-	}
-	return ""
 }
 
 // verify checks the signature. Under overload each connection gets its fair share of

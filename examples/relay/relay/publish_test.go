@@ -46,8 +46,7 @@ func TestEventsThatAreRefused(t *testing.T) {
 	}{
 		"altered":       {altered, "invalid:*", "verification"},
 		"forged":        {forged, "invalid:*", "verification"},
-		"future":        {future, "invalid: created_at*", "permission"},
-		"protected":     {someone.event(1, "", nostr.Tag{"-"}), "blocked:*", "permission"},
+		"future":        {future, "invalid: created_at*", "time"},
 		"of 3,000 tags": {someone.event(1, "", slices.Repeat(nostr.Tags{{"t", "x"}}, 3000)...), "invalid:*", "parsing"},
 		"of 70 KB":      {someone.event(1, strings.Repeat("x", 70_000)), "invalid:*", "parsing"},
 	} {

@@ -24,7 +24,7 @@ type query struct {
 	removed  bool            // under the lock of the connection's queries
 	ctx      context.Context //nolint:containedctx // ends with the query
 	end      context.CancelCauseFunc
-	live     live
+	head     []byte // start of a message with an event, unless it is a COUNT
 }
 
 // queries holds the queries of a connection. Few read the store at once; the others wait here,
@@ -47,7 +47,7 @@ func (q *queries) subscribe(id string, filters nostr.Filters, text int) {
 	q.close(id)
 	x := newQuery(q.conn, id, filters)
 	x.headings = headingsOf(filters)
-	x.live.head = protocol.EventHead(id)
+	x.head = protocol.EventHead(id)
 	q.ask(x, text)
 }
 
@@ -134,7 +134,6 @@ func (q *queries) remove(x *query) {
 		q.filed -= len(x.headings)
 		q.conn.server.registry.remove(x)
 		q.conn.server.counts.subscriptions.Dec()
-		x.forget()
 	}
 	q.conn.kept.give(x.weight)
 }
@@ -184,8 +183,6 @@ func (q *queries) perform(x *query) {
 	switch {
 	case err == nil, errors.Is(cause, errClosed), q.conn.ctx.Err() != nil:
 		return
-	case errors.Is(cause, errBehind):
-		at, reason = delivering, protocol.Reason(protocol.Failed, "more was published than can wait while stored events are sent: ask again")
 	case errors.Is(err, errNoMemory):
 		at, reason = keeping, noMemory("the answer")
 	case errors.Is(err, weir.ErrRefused):

@@ -50,10 +50,14 @@ func New(c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{conf: c, registry: newRegistry(), failing: rate.Sometimes{Interval: time.Minute}, opened: make(chan struct{})}
+	s := &Server{conf: c, registry: &registry{index: index{}}, failing: rate.Sometimes{Interval: time.Minute}, opened: make(chan struct{})}
 	s.closing, s.close = context.WithCancel(context.Background())
-	if len(c.Sources) > 0 {
-		if s.monitor, err = load.New(load.Config{Feeds: feeds(c.Sources)}); err != nil {
+	var feeds []load.Feed
+	for _, source := range c.Sources {
+		feeds = append(feeds, load.Feed{Source: source})
+	}
+	if feeds != nil {
+		if s.monitor, err = load.New(load.Config{Feeds: feeds}); err != nil {
 			return nil, err
 		}
 	}
@@ -77,16 +81,9 @@ func New(c Config) (*Server, error) {
 	s.admission = newAdmission(s.conf.Connections, s.conf.ConnectionsPerAddress, rate.Limit(s.conf.ConnectionRate))
 	// The rate of sockets is not bounded: a client that only asks for the information
 	// document does not count as a new connection.
-	s.sockets = newAdmission(s.conf.Sockets, s.conf.ConnectionsPerAddress, rate.Inf)
+	s.sockets = newAdmission(s.conf.sockets(), s.conf.ConnectionsPerAddress, rate.Inf)
 	s.counts = newCounts(s)
 	return s, nil
-}
-
-func feeds(sources []load.Source) (feeds []load.Feed) {
-	for _, source := range sources {
-		feeds = append(feeds, load.Feed{Source: source})
-	}
-	return feeds
 }
 
 const (

@@ -3,7 +3,6 @@ package relay
 import (
 	"context"
 	"errors"
-	"strings"
 
 	"github.com/nbd-wtf/go-nostr"
 
@@ -46,25 +45,20 @@ func (s *Server) slice(ctx context.Context, cost int, next func() (more bool, er
 	return more, err
 }
 
-// sendStored sends the stored events that match a subscription, an EOSE, and the events
-// published meanwhile. It sends no event twice.
+// sendStored sends the stored events that match a subscription, and an EOSE. An event that
+// matches several filters is sent for each of them.
 func (x *query) sendStored() error {
-	sent := sentIDs{ids: map[string]bool{}, memory: x.conn.out.memory}
-	defer sent.forget()
 	for _, f := range x.filters {
-		if err := x.sendMatching(f, &sent); err != nil {
+		if err := x.sendMatching(f); err != nil {
 			return err
 		}
 	}
-	if err := x.conn.out.put(x.ctx, message{text: protocol.Encode("EOSE", x.id)}); err != nil {
-		return err
-	}
-	return x.goLive(sent.ids)
+	return x.conn.out.put(x.ctx, message{text: protocol.Encode("EOSE", x.id)})
 }
 
 // sendMatching sends the events that match one filter, up to its limit. It waits for room
 // before it reads the next slice.
-func (x *query) sendMatching(f nostr.Filter, sent *sentIDs) error {
+func (x *query) sendMatching(f nostr.Filter) error {
 	s, out := x.conn.server, x.conn.out
 	cursor, cost := s.conf.Store.Query(f), s.costOf(f)
 	for more := !f.LimitZero; more; cost = 1 {
@@ -74,12 +68,9 @@ func (x *query) sendMatching(f nostr.Filter, sent *sentIDs) error {
 		}
 		var batch [][]byte
 		more, err = s.slice(x.ctx, cost, func() (more bool, err error) {
-			batch, more, err = x.batch(cursor, room, sent)
+			batch, more, err = x.batch(cursor, room)
 			return more, err
 		})
-		if err == nil {
-			err = sent.charge()
-		}
 		if err != nil {
 			out.unreserve(room)
 			return err
@@ -91,51 +82,17 @@ func (x *query) sendMatching(f nostr.Filter, sent *sentIDs) error {
 	return nil
 }
 
-// batch reads a slice of events that were not sent yet, and stops after the event that fills
-// the room.
-func (x *query) batch(cursor Cursor, room int, sent *sentIDs) (batch [][]byte, more bool, err error) {
+// batch reads a slice of events, and stops after the event that fills the room.
+func (x *query) batch(cursor Cursor, room int) (batch [][]byte, more bool, err error) {
 	size := 0
 	more, err = cursor.Next(x.conn.server.conf.Slice, func(e *nostr.Event) bool {
-		if sent.add(e.ID) {
-			text := protocol.EventMessage(x.id, e)
-			batch = append(batch, text)
-			size += message{text: text}.size()
-		}
+		text := protocol.EventMessage(x.id, e)
+		batch = append(batch, text)
+		size += message{text: text}.size()
 		return size < room
 	})
 	return batch, more, err
 }
-
-// sentIDs holds the ids of the stored events sent to a subscription.
-type sentIDs struct {
-	ids    map[string]bool
-	memory *share // of the outbox
-	size   int    // bytes taken
-}
-
-// perSent is the memory of an id in a map, on average between two doublings.
-const perSent = 112
-
-// add reports whether the id is new.
-func (s *sentIDs) add(id string) bool {
-	if s.ids[id] {
-		return false
-	}
-	s.ids[strings.Clone(id)] = true // not with its event
-	return true
-}
-
-// charge takes memory for the ids added since the last call.
-func (s *sentIDs) charge() error {
-	more := perSent*len(s.ids) - s.size
-	if !s.memory.take(more) {
-		return errNoMemory
-	}
-	s.size += more
-	return nil
-}
-
-func (s *sentIDs) forget() { s.memory.give(s.size) }
 
 func (x *query) count() error {
 	s, n := x.conn.server, 0
@@ -144,9 +101,12 @@ func (x *query) count() error {
 		for more := true; more; cost = 1 {
 			var err error
 			more, err = s.slice(x.ctx, cost, func() (bool, error) {
-				found, more, err := countSlice(cursor, s.conf.Slice, x.filters[:i])
-				n += found
-				return more, err
+				return cursor.Next(s.conf.Slice, func(e *nostr.Event) bool {
+					if !matchesAny(x.filters[:i], e) { // else counted
+						n++
+					}
+					return true
+				})
 			})
 			if err != nil {
 				return err
@@ -154,19 +114,4 @@ func (x *query) count() error {
 		}
 	}
 	return x.conn.out.put(x.ctx, message{text: protocol.Encode("COUNT", x.id, map[string]int{"count": n})})
-}
-
-// countSlice counts the events of a slice that no earlier filter has counted. The first
-// filter need not read the events.
-func countSlice(c Cursor, keys int, before nostr.Filters) (n int, more bool, err error) {
-	if len(before) == 0 {
-		return c.Count(keys)
-	}
-	more, err = c.Next(keys, func(e *nostr.Event) bool {
-		if !matchesAny(before, e) {
-			n++
-		}
-		return true
-	})
-	return n, more, err
 }

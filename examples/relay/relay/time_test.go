@@ -3,7 +3,6 @@ package relay_test
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"fmt"
 	"net"
 	"net/http"
@@ -281,31 +280,5 @@ func TestEndOfTheRelayWithAClientThatDoesNotRead(t *testing.T) {
 			t.Errorf("the end took %v", took)
 		}
 		_ = dead
-	})
-}
-
-func TestTooMuchIsPublishedWhileStoredEventsAreRead(t *testing.T) {
-	kept, _ := filled(t, 1, "")
-	inBubble(t, relay.Config{Store: kept, Outbox: 10_000, MessageRate: 1000}, func(t *testing.T, b *bubble) {
-		entered, leave := make(chan struct{}, 1), make(chan struct{})
-		kept.beforeNext = func(nostr.Filter) error { entered <- struct{}{}; <-leave; return nil }
-		c, other := b.client(), b.client()
-		c.send(`["REQ","all",{}]`)
-		<-entered
-		for range 12 {
-			other.publish(someone.event(20_000, strings.Repeat("x", 1000)))
-		}
-		close(leave)
-		for {
-			m := c.receive()
-			if m[0] == "CLOSED" && strings.HasPrefix(m[2].(string), "error: more was published") {
-				break
-			}
-			if text, _ := json.Marshal(m); m[0] != "EVENT" {
-				t.Fatalf("%s", text)
-			}
-		}
-		c.CloseNow()
-		other.CloseNow()
 	})
 }

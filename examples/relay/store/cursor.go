@@ -16,7 +16,6 @@ type Cursor struct {
 	store  *Store
 	filter nostr.Filter
 	index  []byte // common prefix of all keys of the ranges
-	exact  bool   // of the plan
 	left   int    // of the limit, negative for no bound
 
 	ids   []string // still to be looked up
@@ -38,7 +37,7 @@ func (s *Store) Query(f nostr.Filter) *Cursor {
 		return c
 	}
 	p := planOf(&f)
-	c.ids, c.exact = p.ids, p.exact
+	c.ids = p.ids
 	for _, prefix := range p.prefixes {
 		c.dry = append(c.dry, newSpan(prefix, &f, firstWindow(c.left, len(p.prefixes))))
 		c.index = prefix[:1]
@@ -77,31 +76,11 @@ func (c *Cursor) Next(keys int, emit func(*nostr.Event) bool) (more bool, err er
 		if e == nil {
 			return true, err
 		}
-		c.taken()
+		if c.left > 0 {
+			c.left--
+		}
 		return emit(e), nil
 	})
-}
-
-// Count is Next for a caller that only needs the number of events: n counts the events of
-// this call. It reads no records if the index suffices.
-func (c *Cursor) Count(keys int) (n int, more bool, err error) {
-	more, err = c.walk(keys, func(tx *badger.Txn, s stamp) (bool, error) {
-		if !c.exact {
-			if e, err := c.match(tx, s); e == nil {
-				return true, err
-			}
-		}
-		c.taken()
-		n++
-		return true, nil
-	})
-	return n, more, err
-}
-
-func (c *Cursor) taken() {
-	if c.left > 0 {
-		c.left--
-	}
 }
 
 // match returns the event of a stamp, nil if it does not match or was removed.
@@ -115,7 +94,7 @@ func (c *Cursor) match(tx *badger.Txn, s stamp) (e *nostr.Event, err error) {
 	}
 	err = item.Value(func(record []byte) error {
 		decoded, err := decode(s, record)
-		if err == nil && (c.exact || protocol.Matches(&c.filter, &decoded)) {
+		if err == nil && protocol.Matches(&c.filter, &decoded) {
 			e = &decoded
 		}
 		return err
@@ -141,7 +120,11 @@ func (c *Cursor) walk(keys int, visit func(*badger.Txn, stamp) (goOn bool, err e
 		return true, nil
 	}
 	r := reads{tx: tx, index: c.index, filter: &c.filter}
-	defer r.close()
+	defer func() {
+		if r.it != nil {
+			r.it.Close()
+		}
+	}()
 	for c.left != 0 {
 		switch {
 		case len(c.dry) == 0 && len(c.heads) == 0:

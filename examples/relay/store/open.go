@@ -2,8 +2,6 @@ package store
 
 import (
 	"cmp"
-	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"sync"
@@ -34,8 +32,6 @@ const (
 	// transaction has slightly more than 4,000 entries: with 2 MiB, the memtable of a
 	// store sized to less than 256 MiB, a contact list of 2,000 could not be replaced.
 	leastMemtable = 4 << 20
-
-	layoutNumber = 1
 )
 
 // A Store keeps events. Its methods are safe for concurrent use.
@@ -63,27 +59,7 @@ func Open(o Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}
-	if err := checkLayout(db); err != nil {
-		return nil, errors.Join(fmt.Errorf("store: %s: %w", o.Dir, err), db.Close())
-	}
 	return &Store{db: db, conf: conf}, nil
-}
-
-// checkLayout marks a new store, and refuses one that another program wrote.
-func checkLayout(db *badger.DB) error {
-	return db.Update(func(tx *badger.Txn) error {
-		number, err := valueOf(tx, key(layout))
-		switch {
-		case err != nil:
-			return err
-		case number == nil:
-			return tx.Set(key(layout), binary.AppendUvarint(nil, layoutNumber))
-		}
-		if n, _ := binary.Uvarint(number); n != layoutNumber {
-			return fmt.Errorf("its layout is %d, and this program knows %d: export it with the program that wrote it, and import that into an empty directory", n, layoutNumber)
-		}
-		return nil
-	})
 }
 
 // Close waits for the reads and writes in progress and closes the store. Later calls return
@@ -121,24 +97,19 @@ func (s *Store) Sync() error {
 	return s.db.Sync()
 }
 
-// Reclaim frees the disk space of replaced events in the value log: it rewrites
-// files with half or more garbage, and returns their number. It learns of garbage from
-// compactions, which are delayed. A relay calls it every few minutes. It uses the disk for
-// about a second per file, and ends early, between two files, with ctx.
-func (s *Store) Reclaim(ctx context.Context) (files int, err error) {
+// Reclaim frees the disk space of replaced events in the value log: it rewrites a file with half
+// or more garbage, if there is one, which uses the disk for about a second. It learns of garbage
+// from compactions, which are delayed. A relay calls it every minute.
+func (s *Store) Reclaim() error {
 	const garbage = 0.5
 	if err := s.enter(); err != nil {
-		return 0, err
+		return err
 	}
 	defer s.users.Done()
-	for ; ctx.Err() == nil; files++ {
-		if err := s.db.RunValueLogGC(garbage); errors.Is(err, badger.ErrNoRewrite) {
-			return files, nil
-		} else if err != nil {
-			return files, fmt.Errorf("store: %w", err)
-		}
+	if err := s.db.RunValueLogGC(garbage); err != nil && !errors.Is(err, badger.ErrNoRewrite) {
+		return fmt.Errorf("store: %w", err)
 	}
-	return files, ctx.Err()
+	return nil
 }
 
 // Marks returns the marks that imports leave in the store.

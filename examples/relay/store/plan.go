@@ -11,7 +11,6 @@ import (
 type plan struct {
 	ids      []string // of the filter, if it has any
 	prefixes [][]byte // of ranges, all in the same index
-	exact    bool     // every entry of the ranges with the right kind matches: no need to read its record
 }
 
 // A cursor has to look at all ranges before it knows which event is the newest.
@@ -32,7 +31,7 @@ const (
 // and tags, because a kind may have half of all events.
 func planOf(f *nostr.Filter) plan {
 	if f.IDs != nil {
-		return plan{ids: f.IDs, exact: f.Authors == nil && f.Kinds == nil && len(f.Tags) == 0}
+		return plan{ids: f.IDs}
 	}
 	var best plan
 	if f.Authors != nil {
@@ -40,7 +39,7 @@ func planOf(f *nostr.Filter) plan {
 	}
 	for _, letter := range slices.Sorted(maps.Keys(f.Tags)) {
 		if values := f.Tags[letter]; best.prefixes == nil || len(values) < len(best.prefixes) {
-			best = byTag(f, letter, values)
+			best = byTag(letter, values)
 		}
 	}
 	if best.prefixes == nil {
@@ -50,7 +49,7 @@ func planOf(f *nostr.Filter) plan {
 }
 
 func byTime(f *nostr.Filter) plan {
-	p := plan{prefixes: [][]byte{key(inRecords)}, exact: true}
+	p := plan{prefixes: [][]byte{key(inRecords)}}
 	if f.Kinds != nil {
 		p.prefixes = nil
 		for _, kind := range f.Kinds {
@@ -61,7 +60,7 @@ func byTime(f *nostr.Filter) plan {
 }
 
 func byAuthors(f *nostr.Filter) plan {
-	p := plan{exact: len(f.Tags) == 0}
+	var p plan
 	both := f.Kinds != nil && len(f.Authors)*len(f.Kinds) <= mostSpans(f.Kinds)
 	for _, author := range f.Authors {
 		if !both {
@@ -83,8 +82,8 @@ func mostSpans(kinds []int) int {
 	return maxSpans
 }
 
-func byTag(f *nostr.Filter, letter string, values []string) plan {
-	p := plan{exact: f.Authors == nil && len(f.Tags) == 1}
+func byTag(letter string, values []string) plan {
+	var p plan
 	for _, value := range values {
 		p.prefixes = append(p.prefixes, tagPrefix(letter, value))
 	}

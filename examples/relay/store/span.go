@@ -119,12 +119,6 @@ type reads struct {
 	at     *span // the span at the iterator's position
 }
 
-func (r *reads) close() {
-	if r.it != nil {
-		r.it.Close()
-	}
-}
-
 // read reads at most n more keys of a span.
 func (r *reads) read(s *span, n int) (read int, err error) {
 	if r.it == nil {
