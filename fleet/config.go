@@ -60,7 +60,8 @@ type Config struct {
 	ID string
 
 	// OnError, if set, is called when the store fails, and by the member that allocates when caps
-	// differ, from one goroutine at a time.
+	// differ, one call at a time. The member does not wait for it, and drops errors while sixteen
+	// wait. It may call [Member.Leave], which does not wait for it either.
 	OnError func(error)
 }
 
@@ -74,9 +75,6 @@ func (c Config) complete() (Config, error) {
 		var id [12]byte
 		_, _ = rand.Read(id[:]) // never fails
 		c.ID = hex.EncodeToString(id[:])
-	}
-	if c.OnError == nil {
-		c.OnError = func(error) {}
 	}
 	return c, c.check()
 }

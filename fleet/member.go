@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/weir-go/weir/internal/isolate"
 	"github.com/weir-go/weir/internal/lease"
 	"github.com/weir-go/weir/internal/wire"
 )
@@ -32,7 +33,8 @@ type Member struct {
 	snapshot Snapshot
 	faults   [sources]string // of each the last error, empty while it works
 
-	reporting sync.Mutex
+	reports chan error // for OnError
+	hook    isolate.Hook[error]
 }
 
 // A Snapshot is the state of a member.
@@ -70,8 +72,8 @@ type sight struct {
 // returns. It needs no answer of the store: until there is one the member keeps that share. An
 // error matches [weir.ErrConfig] and names the setting.
 //
-// A member has a goroutine for itself, three for its writes and one for each of up to three watches
-// of the store. [Member.Leave] ends them.
+// A member has a goroutine for itself, one for OnError, three for its writes and one for each of up
+// to three watches of the store. [Member.Leave] ends them.
 func Join(c Config) (*Member, error) {
 	c, err := c.complete()
 	if err != nil {
@@ -80,6 +82,7 @@ func Join(c Config) (*Member, error) {
 	ctx, stop := context.WithCancel(context.Background())
 	m := &Member{
 		conf: c, clock: newClock(), seen: make(chan sight), out: newOutbox(), stop: stop, done: make(chan struct{}),
+		reports: make(chan error, mostReports), hook: isolate.Hook[error]{Name: "fleet: OnError", Call: c.OnError},
 	}
 	m.node = lease.NewNode(c.lease(), m.clock.now())
 	m.snapshot = Snapshot{ID: c.ID, Share: m.node.Share()}
@@ -93,6 +96,7 @@ func Join(c Config) (*Member, error) {
 		m.rest.Go(func() { m.write(ctx) })
 	}
 	go m.run(ctx)
+	go m.tell(ctx)
 	return m, nil
 }
 
@@ -108,7 +112,8 @@ func (m *Member) String() string { return wire.String(m.Snapshot()) }
 
 // Leave gives the share back: nothing starts any more. Call it once the work has ended, as after
 // [weir.Limiter.Shutdown]; work that still runs keeps its slots until [Config].Grace is over. Leave
-// tells the others so until ctx ends, and returns the error of the store.
+// tells the others so until ctx ends, and returns the error of the store, and of an OnError that
+// panicked or ended its goroutine.
 func (m *Member) Leave(ctx context.Context) error {
 	ctx = cmp.Or(ctx, context.Background())
 	m.stop()
@@ -119,7 +124,7 @@ func (m *Member) Leave(ctx context.Context) error {
 	case <-ended:
 	case <-ctx.Done():
 	}
-	err := m.conf.Actuator.SetShare(0)
+	err := errors.Join(m.conf.Actuator.SetShare(0), m.hook.Failure())
 	running, _ := m.conf.Actuator.Load()
 	for _, w := range m.node.Leave(m.clock.now(), running) {
 		err = errors.Join(err, m.conf.Store.Write(ctx, Write(w)))
@@ -295,13 +300,6 @@ func (m *Member) failed(of source, err error) {
 	if fresh {
 		m.report(err)
 	}
-}
-
-// report calls the hook, from one goroutine at a time.
-func (m *Member) report(err error) {
-	m.reporting.Lock()
-	defer m.reporting.Unlock()
-	m.conf.OnError(err)
 }
 
 func pause(ctx context.Context, d time.Duration) {

@@ -52,7 +52,7 @@ var mayImport = map[string]string{
 	"throttle": ". internal/admit internal/isolate internal/seam internal/settings law load pid internal/wire",
 	"pool":     "capacity internal/admit internal/clock internal/dag internal/isolate internal/reply internal/settings internal/trusted internal/window law internal/wire", // a gate function connects it to a limiter
 
-	"fleet":           ". bulkhead internal/lease internal/wire law",
+	"fleet":           ". bulkhead internal/isolate internal/lease internal/wire law",
 	"fleet/pgfleet":   ". fleet",
 	"fleet/storetest": "fleet . bulkhead law",
 	"fleet/natsfleet": ". fleet",
@@ -102,7 +102,7 @@ var mayImport = map[string]string{
 	"weirgrpc":           ". bulkhead internal/deadline internal/rpc retry trust",
 	"weirconnect":        ". bulkhead edge internal/deadline internal/rpc retry weirhttp",
 	"metrics":            ". bulkhead capacity histogram internal/label law load memory pool throttle internal/settings",
-	"dash":               ". bulkhead histogram internal/access internal/label internal/recording internal/uplot law pool throttle",
+	"dash":               ". bulkhead histogram internal/access internal/isolate internal/label internal/recording internal/uplot law pool throttle",
 	"internal/recording": "internal/label",
 	"weirprom":           "histogram metrics",
 	"weirotel":           ". edge histogram metrics",

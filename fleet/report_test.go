@@ -1,0 +1,90 @@
+package fleet_test
+
+import (
+	"context"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/weir-go/weir/fleet"
+	"github.com/weir-go/weir/internal/lease"
+)
+
+// disturb brings an entry that the member that allocates reports.
+func (p *party) disturb() {
+	p.t.Helper()
+	if err := p.store.Write(p.t.Context(), fleet.Write{Key: lease.WantPrefix + "x", Value: []byte("{")}); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// A member that waited for its OnError would keep its share after its lease, and the others would
+// run above the cap.
+func TestOnErrorStands(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := quick
+		c.Fallback = fleet.Refuse
+		stands := make(chan struct{})
+		var called atomic.Bool
+		c.OnError = func(error) {
+			if called.CompareAndSwap(false, true) {
+				<-stands
+			}
+		}
+		p := newParty(t, c)
+		defer p.leave()
+		defer close(stands)
+		p.join()
+		p.join()
+		p.live(10*time.Second, 50, 50)
+		p.disturb()
+		p.live(20*time.Second, 50, 50)
+		if s := p.shares(); s[0]+s[1] != 30 || !called.Load() {
+			t.Errorf("shares of %v of a cap of 30", s)
+		}
+	})
+}
+
+// OnError may leave the fleet.
+func TestOnErrorLeaves(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newParty(t, quick)
+		var a *app
+		left := make(chan error, 1)
+		a = p.join(func(c *fleet.Config) { c.OnError = func(error) { left <- a.Leave(context.Background()) } })
+		p.live(5*time.Second, 5)
+		p.disturb()
+		time.Sleep(time.Second)
+		if len(left) == 0 {
+			t.Fatal("Leave does not return in OnError")
+		}
+		if err := <-left; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// An OnError that panics ends neither the process nor the member, and Leave reports it.
+func TestOnErrorFails(t *testing.T) {
+	for want, fail := range map[string]func(error){
+		"OnError panicked: boom":      func(error) { panic("boom") },
+		"OnError ended its goroutine": func(error) { runtime.Goexit() },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			p := newParty(t, quick)
+			a := p.join(func(c *fleet.Config) { c.OnError = fail })
+			p.live(5*time.Second, 5)
+			p.disturb()
+			p.live(5*time.Second, 5)
+			if s := a.Snapshot(); !s.Leased || s.Share == 0 {
+				t.Errorf("%+v: want a lease", s)
+			}
+			if err := p.drop(a); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("Leave returned %v, want %q", err, want)
+			}
+		})
+	}
+}
