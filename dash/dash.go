@@ -17,7 +17,8 @@ import (
 // Config says what a dashboard shows, and which requests may look.
 type Config struct {
 	// Read returns the state of all that is shown: see [Limiters] and [Keys]. It is called by one
-	// goroutine at a time. Of snapshots with the same name only the first is shown. Required,
+	// goroutine at a time. Of snapshots with the same name only the first is shown. If Read,
+	// Tables or Tenants panics, the log says so, and the page shows the last state. Required,
 	// unless there are Pools.
 	Read func() []weir.Snapshot
 

@@ -55,6 +55,7 @@ type hub struct {
 	more    map[bool]int       // limiters that are not shown to those with trust, and without
 	others  []recording.Table
 	refused requests
+	fault   string // how the last reading failed; empty if it did not
 	running bool
 	closed  bool
 }

@@ -1,12 +1,16 @@
 package dash
 
 import (
+	"errors"
+	"log/slog"
 	"maps"
 	"slices"
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/isolate"
 	"github.com/weir-go/weir/internal/label"
+	"github.com/weir-go/weir/internal/recording"
 	"github.com/weir-go/weir/pool"
 )
 
@@ -72,9 +76,15 @@ func (r reading) shown() []string {
 	return names[:min(len(names), mostLimiters)]
 }
 
-// sample keeps a reading. Limiters that are gone are forgotten.
+// sample keeps a reading. Limiters that are gone are forgotten. After a panic of a function of the
+// user, the page keeps what was read before.
 func (h *hub) sample(now time.Time) {
-	r := h.reading()
+	var r reading
+	if err := isolate.Call(func() { r = h.reading() }); err != nil {
+		h.unread(err)
+		return
+	}
+	h.fault = ""
 	read := map[string]*series{}
 	for _, name := range r.shown() {
 		old, tenant := h.series[name], r.tenants[name]
@@ -91,4 +101,19 @@ func (h *hub) sample(now time.Time) {
 	h.more = map[bool]int{true: all - len(read), false: max(all-len(r.tenants)-mostLimiters, 0)}
 	h.series, h.others = read, cut(r.tables)
 	h.refused.read(h.refusals)
+}
+
+// unread shows that a function of the user has failed, and logs how when that changes: the page may
+// be public.
+func (h *hub) unread(err error) {
+	h.others = []recording.Table{{Name: "not read", Rows: [][2]string{{"why", "a function of dash.Config failed: see the log"}}}}
+	if h.fault == err.Error() {
+		return
+	}
+	h.fault = err.Error()
+	var stack []byte
+	if p, ok := errors.AsType[*isolate.PanicError](err); ok {
+		stack = p.Stack
+	}
+	slog.Error("dash: a function of dash.Config "+h.fault, "stack", string(stack))
 }
