@@ -122,16 +122,6 @@ func TestQueueStandsNoMore(t *testing.T) {
 	wantOrder(t, r.order(running, first, second), 0, 1)
 }
 
-// However long a queue is, a burst that drains in time is served whole.
-func TestBurstIsNotShed(t *testing.T) {
-	r := newRig(t, 10, adaptiveQueue)
-	r.must(10)
-	for range 500 {
-		want(t, reply.Waiting, r.join())
-	}
-	r.wantCounts(10, 500)
-}
-
 func TestQueueSizeBoundsTheAdaptiveQueue(t *testing.T) {
 	r := newRig(t, 2, func(s *admit.Settings) { s.Order, s.QueueSize = queue.Adaptive, 3 })
 	r.must(2)
@@ -154,41 +144,4 @@ func TestFullQueueStands(t *testing.T) {
 	want(t, reply.QueueFull, waiting[0])
 	r.done(running, window.Ignore)
 	want(t, reply.Admitted, waiting[3])
-}
-
-// With like deadlines a newcomer is as good as any; the oldest gives way. With mixed
-// deadlines a newcomer that cannot meet its own must not displace waiters that can.
-func TestHopelessNewcomerIsRefusedAmongMixedDeadlines(t *testing.T) {
-	for _, mixed := range []bool{false, true} {
-		r := newRig(t, 4, adaptiveQueue)
-		r.learn(4, 40*ms)
-		for i := range 6 {
-			if mixed {
-				r.join(due(r.now + time.Duration(1+i)*time.Second))
-			} else {
-				r.join(due(r.now + 60*ms))
-			}
-		}
-		newcomer := r.join(due(r.now + 60*ms)) // six ahead take as long as it has
-		verdict := reply.Waiting
-		if mixed {
-			verdict = reply.Deadline
-		}
-		want(t, verdict, newcomer)
-	}
-}
-
-// A lane that is served in time keeps its order while the one below it stands.
-func TestLaneKeepsItsOrderUnlessItStands(t *testing.T) {
-	r := newRig(t, 1, adaptiveQueue)
-	running := r.must(1)
-	var low []*request
-	for range 8 { // one of the high lane is served for each of the low
-		low = append(low, r.join(inLane(1)), r.join(inLane(1)), r.join(inLane(1)))
-		r.now += 200 * ms
-		running = r.turn(running, low)
-	}
-	first, second := r.join(inLane(0)), r.join(inLane(0))
-	lowOlder, lowNewer := r.join(inLane(1)), r.join(inLane(1))
-	wantOrder(t, r.order(running, first, second, lowOlder, lowNewer), 0, 1, 3, 2)
 }

@@ -49,25 +49,3 @@ func TestGroupNeverTurnsBackTime(t *testing.T) {
 		t.Errorf("it waited %v", time.Duration(waited))
 	}
 }
-
-// Time that passes in calls of other nodes counts as saturated all the same.
-func TestGroupKeepsDrainRates(t *testing.T) {
-	_, n := newGroup(t, 2, 2)
-	tickets := []*reply.Ticket{n[0].must(1), n[1].must(1)}
-	waiting := make([][]*request, len(n))
-	for i := range n {
-		waiting[i] = []*request{n[i].join()}
-	}
-	for range 100 {
-		for i := range n {
-			n[0].now += 5 * ms
-			n[1].now = n[0].now
-			waiting[i] = append(waiting[i], n[i].join())
-			n[i].done(tickets[i], window.Success)
-			tickets[i], waiting[i] = waiting[i][0].ticket(), waiting[i][1:]
-		}
-	}
-	for i := range n {
-		within(t, "rate", n[i].state().DrainRate, 100, 0.05)
-	}
-}

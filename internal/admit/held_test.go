@@ -54,26 +54,6 @@ func TestLimitOutlivesWhatIsHeld(t *testing.T) {
 	}
 }
 
-// An update also counts from the law's limit.
-func TestUpdateWhileMaxIsHeld(t *testing.T) {
-	bounds := func(most int) admit.Settings {
-		return settings(4, func(s *admit.Settings) { s.Bounds.Max = most })
-	}
-	r := newLawRig(t, &recorder{}, bounds(6), nil)
-	held := r.holdAll(6)
-	r.update(bounds(50), &recorder{})
-	if got := r.state().Limit; got != 10 {
-		t.Errorf("limit %d: want 4 above the 6 that are held", got)
-	}
-	r.update(bounds(6), &recorder{})
-	for _, ticket := range held {
-		r.done(ticket, window.Success)
-	}
-	if got := r.state().Limit; got != 4 {
-		t.Errorf("limit %d once all is back: want 4", got)
-	}
-}
-
 // The history and the events report the law's limit, regardless of held slots.
 func TestChangesLeaveOutWhatIsHeld(t *testing.T) {
 	r := newLawRig(t, lawFunc(func(w law.Window) law.Decision {

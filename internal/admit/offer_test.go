@@ -87,24 +87,3 @@ func TestSlotOfAnOwnerThatRanAloneIsOffered(t *testing.T) {
 	want(t, reply.Waiting, waiting)
 	n[0].must(1)
 }
-
-// The borrower may be notified and gone; the next call of any node lends the slot.
-func TestOfferIsNotLost(t *testing.T) {
-	n, ticket, waiting := lender(t)
-	other := n[1].join()
-	n[0].done(ticket, window.Success)
-	n[1].leave(waiting, reply.Cancelled)
-	want(t, reply.Admitted, other)
-}
-
-// Slots that the owner borrowed, or that others are entitled to, are handed on at once.
-func TestOnlyTheOwnersPartIsOffered(t *testing.T) {
-	_, n := shareOut(t, 4, allocation(0, 1), allocation(0, 1))
-	running := n[0].hold(4)
-	waiting := n[1].join()
-	n[0].done(running[0], window.Success)
-	want(t, reply.Admitted, waiting)
-	if waiting.rechecked != 0 {
-		t.Errorf("rechecked %d times", waiting.rechecked)
-	}
-}

@@ -118,29 +118,6 @@ func (r *rig) starting(tenant uint16, times int) {
 	}
 }
 
-// Within one tenant the discipline decides.
-func TestDisciplineWithinATenant(t *testing.T) {
-	t.Run("fifo", func(t *testing.T) {
-		r := newRig(t, 1, tenants())
-		ticket := r.starts(ann, 1)[0]
-		wantOrder(t, r.order(ticket, r.join(from(bob)), r.join(from(bob)), r.join(from(bob))), 0, 1, 2)
-	})
-	t.Run("earliest deadline", func(t *testing.T) {
-		r := newRig(t, 1, tenants(adaptiveQueue))
-		ticket := r.starts(ann, 1)[0]
-		late, early, middle := r.join(from(bob), due(300*ms)), r.join(from(bob), due(100*ms)), r.join(from(bob), due(200*ms))
-		r.now += ms
-		wantOrder(t, r.order(ticket, late, early, middle), 1, 2, 0)
-	})
-	t.Run("newest", func(t *testing.T) {
-		r, running := standing(t, tenants(adaptiveQueue, func(s *admit.Settings) { s.QueueTimeout = time.Second }))
-		older, newer := r.join(from(bob)), r.join(from(bob))
-		r.done(running, window.Ignore)
-		want(t, reply.Admitted, newer)
-		want(t, reply.Waiting, older)
-	})
-}
-
 func TestTenantsThatMeetPartAgain(t *testing.T) {
 	const epochs, pairs = 12, 40
 	met := 0
@@ -200,15 +177,4 @@ func TestTenantsChangeUnderThoseWhoWait(t *testing.T) {
 	r.wantCounts(0, 0)
 	tickets = r.starts(ann, 4)
 	r.wantNext(tickets[0], ann, bob) // nothing of the earlier state is left
-}
-
-func TestTenantsTakeNoMemoryOfTheirOwn(t *testing.T) {
-	r := newRig(t, 10, tenants())
-	tenant := uint16(0)
-	if n := testing.AllocsPerRun(1000, func() {
-		tenant++
-		r.done(r.starts(tenant, 1)[0], window.Ignore)
-	}); n > 2 { // the list of tickets and the ticket that the rig keeps
-		t.Errorf("%v allocations", n)
-	}
 }

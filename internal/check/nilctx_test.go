@@ -61,12 +61,10 @@ var takesContext = map[string]func(*testing.T){
 		_, err := (&fleet.Counter{Host: "127.0.0.1"}).Count(none)
 		succeeds(t, err)
 	},
-	"pgfleet New":          func(*testing.T) { _, _ = pgfleet.New(none, sql.OpenDB(unreachable{}), pgfleet.Config{Fleet: "a"}) },
-	"pgfleet *Store.Write": func(*testing.T) { _ = unreachableStore().Write(none, fleet.Write{Key: "a"}) },
-	"pgfleet *Store.Watch": func(*testing.T) { _ = unreachableStore().Watch(none, "a", func(fleet.Entry) {}) },
-	"storetest *Memory.Write": func(t *testing.T) {
-		succeeds(t, storetest.NewMemory().Write(none, fleet.Write{Key: "a"}))
-	},
+	"pgfleet New":             func(*testing.T) { _, _ = pgfleet.New(none, sql.OpenDB(unreachable{}), pgfleet.Config{Fleet: "a"}) },
+	"pgfleet *Store.Write":    func(*testing.T) { _ = unreachableStore().Write(none, fleet.Write{Key: "a"}) },
+	"pgfleet *Store.Watch":    func(*testing.T) { _ = unreachableStore().Watch(none, "a", func(fleet.Entry) {}) },
+	"storetest *Memory.Write": succeeding(func() error { return storetest.NewMemory().Write(none, fleet.Write{Key: "a"}) }),
 	"storetest *Memory.Watch": func(t *testing.T) {
 		s := storetest.NewMemory()
 		if err := s.Watch(none, "", func(fleet.Entry) { go s.Fail(true) }); !errors.Is(err, storetest.ErrDown) {
@@ -82,73 +80,37 @@ var takesContext = map[string]func(*testing.T){
 		_, err := weir.Do(none, limiter(), func(ctx context.Context) (int, error) { return 1, ctx.Err() })
 		succeeds(t, err)
 	},
-	"weir AcquireN": func(t *testing.T) {
-		admitted(t, func() (weir.Permit, error) { return weir.AcquireN(none, limiter(), 1) })
-	},
-	"weir Full": func(t *testing.T) { succeeds(t, weir.Full(none, limiter())) },
-	"weir *Limiter.Do": func(t *testing.T) {
-		succeeds(t, limiter().Do(none, func(ctx context.Context) error { return ctx.Err() }))
-	},
-	"weir *Limiter.Acquire": func(t *testing.T) {
-		admitted(t, func() (weir.Permit, error) { return limiter().Acquire(none) })
-	},
-	"weir *Limiter.AcquireN": func(t *testing.T) {
-		admitted(t, func() (weir.Permit, error) { return limiter().AcquireN(none, 1) })
-	},
-	"weir *Limiter.DoN": func(t *testing.T) {
-		succeeds(t, limiter().DoN(none, 1, func(ctx context.Context) error { return ctx.Err() }))
-	},
-	"weir *Limiter.Full": func(t *testing.T) { succeeds(t, limiter().Full(none)) },
-	"weir *Limiter.TryAcquire": func(t *testing.T) {
-		admitted(t, func() (weir.Permit, error) { return limiter().TryAcquire(none) })
-	},
-	"weir *Limiter.Shutdown": func(t *testing.T) { succeeds(t, limiter().Shutdown(none)) },
+	"weir AcquireN":            admits(func() (weir.Permit, error) { return weir.AcquireN(none, limiter(), 1) }),
+	"weir Full":                succeeding(func() error { return weir.Full(none, limiter()) }),
+	"weir *Limiter.Do":         succeeding(func() error { return limiter().Do(none, alive) }),
+	"weir *Limiter.Acquire":    admits(func() (weir.Permit, error) { return limiter().Acquire(none) }),
+	"weir *Limiter.AcquireN":   admits(func() (weir.Permit, error) { return limiter().AcquireN(none, 1) }),
+	"weir *Limiter.DoN":        succeeding(func() error { return limiter().DoN(none, 1, alive) }),
+	"weir *Limiter.Full":       succeeding(func() error { return limiter().Full(none) }),
+	"weir *Limiter.TryAcquire": admits(func() (weir.Permit, error) { return limiter().TryAcquire(none) }),
+	"weir *Limiter.Shutdown":   succeeding(func() error { return limiter().Shutdown(none) }),
 
 	"bulkhead Do": func(t *testing.T) {
 		_, err := bulkhead.Do(none, set(), "k", func(ctx context.Context) (int, error) { return 1, ctx.Err() })
 		succeeds(t, err)
 	},
-	"bulkhead *Set.Do": func(t *testing.T) {
-		succeeds(t, set().Do(none, "k", func(ctx context.Context) error { return ctx.Err() }))
-	},
-	"bulkhead *Set.Acquire": func(t *testing.T) {
-		admitted(t, func() (weir.Permit, error) { return set().Acquire(none, "k") })
-	},
-	"bulkhead *Set.AcquireN": func(t *testing.T) {
-		admitted(t, func() (weir.Permit, error) { return set().AcquireN(none, "k", 1) })
-	},
-	"bulkhead *Set.DoN": func(t *testing.T) {
-		succeeds(t, set().DoN(none, "k", 1, func(ctx context.Context) error { return ctx.Err() }))
-	},
-	"bulkhead *Set.Full": func(t *testing.T) { succeeds(t, set().Full(none, "k")) },
-	"bulkhead *Set.TryAcquire": func(t *testing.T) {
-		admitted(t, func() (weir.Permit, error) { return set().TryAcquire(none, "k") })
-	},
-	"bulkhead *Set.Shutdown": func(t *testing.T) { succeeds(t, set().Shutdown(none)) },
-	"bulkhead *Handle.Do": func(t *testing.T) {
-		succeeds(t, handle().Do(none, func(ctx context.Context) error { return ctx.Err() }))
-	},
-	"bulkhead *Handle.Acquire": func(t *testing.T) {
-		admitted(t, func() (weir.Permit, error) { return handle().Acquire(none) })
-	},
-	"bulkhead *Handle.AcquireN": func(t *testing.T) {
-		admitted(t, func() (weir.Permit, error) { return handle().AcquireN(none, 1) })
-	},
-	"bulkhead *Handle.DoN": func(t *testing.T) {
-		succeeds(t, handle().DoN(none, 1, func(ctx context.Context) error { return ctx.Err() }))
-	},
-	"bulkhead *Handle.Full": func(t *testing.T) { succeeds(t, handle().Full(none)) },
-	"bulkhead *Handle.TryAcquire": func(t *testing.T) {
-		admitted(t, func() (weir.Permit, error) { return handle().TryAcquire(none) })
-	},
+	"bulkhead *Set.Do":            succeeding(func() error { return set().Do(none, "k", alive) }),
+	"bulkhead *Set.Acquire":       admits(func() (weir.Permit, error) { return set().Acquire(none, "k") }),
+	"bulkhead *Set.AcquireN":      admits(func() (weir.Permit, error) { return set().AcquireN(none, "k", 1) }),
+	"bulkhead *Set.DoN":           succeeding(func() error { return set().DoN(none, "k", 1, alive) }),
+	"bulkhead *Set.Full":          succeeding(func() error { return set().Full(none, "k") }),
+	"bulkhead *Set.TryAcquire":    admits(func() (weir.Permit, error) { return set().TryAcquire(none, "k") }),
+	"bulkhead *Set.Shutdown":      succeeding(func() error { return set().Shutdown(none) }),
+	"bulkhead *Handle.Do":         succeeding(func() error { return handle().Do(none, alive) }),
+	"bulkhead *Handle.Acquire":    admits(func() (weir.Permit, error) { return handle().Acquire(none) }),
+	"bulkhead *Handle.AcquireN":   admits(func() (weir.Permit, error) { return handle().AcquireN(none, 1) }),
+	"bulkhead *Handle.DoN":        succeeding(func() error { return handle().DoN(none, 1, alive) }),
+	"bulkhead *Handle.Full":       succeeding(func() error { return handle().Full(none) }),
+	"bulkhead *Handle.TryAcquire": admits(func() (weir.Permit, error) { return handle().TryAcquire(none) }),
 
-	"throttle *Throttle.Acquire": func(t *testing.T) {
-		admitted(t, func() (weir.Permit, error) { return newThrottle().Acquire(none, throttle.Read, 1) })
-	},
-	"throttle *Throttle.Do": func(t *testing.T) {
-		succeeds(t, newThrottle().Do(none, throttle.Read, 1, func(ctx context.Context) error { return ctx.Err() }))
-	},
-	"throttle *Throttle.Run": func(t *testing.T) { runs(t, newThrottle().Run, throttle.ErrRunning) },
+	"throttle *Throttle.Acquire": admits(func() (weir.Permit, error) { return newThrottle().Acquire(none, throttle.Read, 1) }),
+	"throttle *Throttle.Do":      succeeding(func() error { return newThrottle().Do(none, throttle.Read, 1, alive) }),
+	"throttle *Throttle.Run":     func(t *testing.T) { runs(t, newThrottle().Run, throttle.ErrRunning) },
 
 	"load *Monitor.Run": func(t *testing.T) { runs(t, monitor().Run, load.ErrRunning) },
 	"load *CPU.Poll":    func(*testing.T) { _, _ = new(load.CPU).Poll(none) },
@@ -190,22 +152,20 @@ var takesContext = map[string]func(*testing.T){
 	},
 	"pool Report": func(*testing.T) { pool.Report(none, 1) },
 
-	"retry *Client.Do": func(t *testing.T) {
-		succeeds(t, must(retry.New(retry.Config{})).Do(none, func(ctx context.Context) error { return ctx.Err() }))
-	},
+	"retry *Client.Do": succeeding(func() error { return must(retry.New(retry.Config{})).Do(none, alive) }),
 	"retry *Throttler.TryAcquire": func(t *testing.T) {
 		_, err := must(retry.NewThrottler(retry.ThrottlerConfig{})).TryAcquire(none)
 		succeeds(t, err)
 	},
-	"retry *Call.Begin": func(t *testing.T) { succeeds(t, must(retry.New(retry.Config{})).Call().Begin(none)) },
+	"retry *Call.Begin": succeeding(func() error { return must(retry.New(retry.Config{})).Call().Begin(none) }),
 	"retry *Call.Again": func(t *testing.T) {
 		if !must(retry.New(retry.Config{})).Call().Again(none, retry.Answer{Outcome: weir.Overloaded}) {
 			t.Error("not again")
 		}
 	},
-	"retry *Call.Wait": func(t *testing.T) { succeeds(t, must(retry.New(retry.Config{})).Call().Wait(none)) },
+	"retry *Call.Wait": succeeding(func() error { return must(retry.New(retry.Config{})).Call().Wait(none) }),
 
-	"shed *Shedder.Full": func(t *testing.T) { succeeds(t, must(shed.New(monitor(), shed.Config{})).Full(none)) },
+	"shed *Shedder.Full": succeeding(func() error { return must(shed.New(monitor(), shed.Config{})).Full(none) }),
 
 	"trust Told": func(*testing.T) { trust.Told(none, []string{"high"}, []string{"2"}) },
 	"trust Peers.WithPriority": func(*testing.T) {
@@ -271,12 +231,20 @@ func succeeds(t *testing.T, err error) {
 	}
 }
 
-func admitted(t *testing.T, acquire func() (weir.Permit, error)) {
-	t.Helper()
-	p, err := acquire()
-	succeeds(t, err)
-	p.Release()
+func succeeding(call func() error) func(*testing.T) {
+	return func(t *testing.T) { succeeds(t, call()) }
 }
+
+func admits(acquire func() (weir.Permit, error)) func(*testing.T) {
+	return func(t *testing.T) {
+		p, err := acquire()
+		succeeds(t, err)
+		p.Release()
+	}
+}
+
+// alive is work that fails under a context that has ended.
+func alive(ctx context.Context) error { return ctx.Err() }
 
 // runs starts a loop twice, which nothing ends: the second call fails because the first one
 // runs. A panic of the loop would end the test.

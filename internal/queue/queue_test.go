@@ -63,23 +63,6 @@ func wantChain(t *testing.T, c Chain, why reply.Verdict, want ...*Waiter) {
 	}
 }
 
-func TestFIFO(t *testing.T) {
-	b := newBench(FIFO, 1, 3, fixed{})
-	low, _ := b.join(2, 0)
-	first, _ := b.join(1, 0)
-	second, _ := b.join(1, 0)
-	high, evicted := b.join(0, 0)
-	wantChain(t, evicted, reply.QueueFull, low)
-	late, evicted := b.join(1, 0)
-	wantChain(t, evicted, reply.QueueFull)
-	if late.Verdict != reply.QueueFull {
-		t.Errorf("one more than fits: %v", late.Verdict)
-	}
-	if got := []*Waiter{b.serve(t), b.serve(t), b.serve(t)}; !slices.Equal(got, []*Waiter{high, first, second}) {
-		t.Error("not served by lane and in order")
-	}
-}
-
 func TestDeadlineBehindWhatIsAhead(t *testing.T) {
 	for _, order := range []Order{FIFO, Adaptive} {
 		b := newBench(order, 10, 100, fixed{latency: time.Millisecond, rate: 10})

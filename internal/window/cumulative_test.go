@@ -149,24 +149,3 @@ func TestAccumulateOnRequestOnly(t *testing.T) {
 	m.Accumulate(false, 0)
 	expect(0, 0, 0)
 }
-
-func TestCumulativeDoesNotAllocate(t *testing.T) {
-	m := New(0, time.Second)
-	m.Accumulate(true, 0)
-	c := NewCumulative()
-	now := int64(0)
-	everything := func() {
-		now += ms
-		m.Flow(now, 1, false)
-		m.Start(now, 2)
-		m.Queued(1000 << (now / ms % 10))
-		m.Done(now-1000<<(now/ms%12), now, 1, Success)
-		m.CopyTo(c, now, 1)
-	}
-	for range 100 {
-		everything()
-	}
-	if n := testing.AllocsPerRun(1000, everything); n != 0 {
-		t.Errorf("%v allocations", n)
-	}
-}

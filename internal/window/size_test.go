@@ -20,31 +20,6 @@ func TestMeterSize(t *testing.T) {
 	}
 }
 
-// TestMeterHeap fills both generations of many meters, each with latencies of its own.
-func TestMeterHeap(t *testing.T) {
-	const meters, limit = 10_000, 288 + 96 + 208 // the last for eleven octaves
-	r := rand.New(rand.NewPCG(3, 4))
-	all := make([]*Meter, meters)
-	before := heap()
-	for i := range all {
-		all[i] = New(0, 10*time.Second)
-		for n := range int64(300) {
-			now := n * 30 * ms
-			all[i].Flow(now, 1, false)
-			all[i].Start(now, 1)
-			all[i].Done(now-lognormalOf(r), now, 1, Success)
-		}
-	}
-	each := (heap() - before) / meters
-	t.Logf("Meter %d, cold %d, heap %d bytes", unsafe.Sizeof(Meter{}), unsafe.Sizeof(cold{}), each)
-	if each > limit {
-		t.Errorf("a meter takes %d bytes, want at most %d", each, limit)
-	}
-	if all[0].cold.past.samples == 0 || all[0].current.samples == 0 {
-		t.Error("the test is to fill both generations")
-	}
-}
-
 // TestCumulativeHeap adds the memory of a meter that accumulates, with latencies in eleven
 // octaves and no waits.
 func TestCumulativeHeap(t *testing.T) {

@@ -10,8 +10,9 @@ import (
 	"github.com/weir-go/weir/load/badgerload"
 )
 
+// A store opens whatever the target: without a cache of blocks, Badger panics.
 func TestSizedFitsTheTarget(t *testing.T) {
-	for _, target := range []uint64{1 << 20, 256 << 20, 512 << 20, 1500 << 20, 1 << 40} {
+	for _, target := range []uint64{0, 1, 1 << 20, 256 << 20, 512 << 20, 1500 << 20, 1 << 40} {
 		o := badgerload.Sized(badger.DefaultOptions(t.TempDir()).WithLogger(nil), target)
 		if held := int64(o.NumMemtables)*o.MemTableSize + o.BlockCacheSize; target >= 256<<20 && uint64(held) > target/8 {
 			t.Errorf("target %d: memtables and the cache take %d", target, held)
@@ -67,18 +68,5 @@ func TestMappedFilesAreThoseOfTheStore(t *testing.T) {
 	inMemory := open(t, badger.DefaultOptions("").WithInMemory(true).WithLogger(nil))
 	if patterns, err := badgerload.Mapped(inMemory); err != nil || len(patterns) > 0 {
 		t.Errorf("a store in memory: %q, %v", patterns, err)
-	}
-}
-
-// A store opens whatever the target: without a cache of blocks, Badger panics.
-func TestSizedToNothing(t *testing.T) {
-	for _, target := range []uint64{0, 1, 1 << 20} {
-		db, err := badger.Open(badgerload.Sized(badger.DefaultOptions(t.TempDir()).WithLogger(nil), target))
-		if err != nil {
-			t.Fatalf("a target of %d: %v", target, err)
-		}
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
 	}
 }

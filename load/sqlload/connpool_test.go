@@ -20,7 +20,15 @@ func loads(t *testing.T, s load.Source) map[string]float64 {
 	return loads
 }
 
-func TestPoolWait(t *testing.T) {
+func ExamplePool() {
+	db := new(server).open(new(testing.T), 10)
+	mon, err := load.New(load.Config{Feeds: []load.Feed{{Source: &sqlload.ConnPool{DB: db, MaxWait: 50 * time.Millisecond}}}})
+	fmt.Println(mon != nil, err)
+	// Output: true <nil>
+}
+
+// A wait that outlasts many polls shows while it lasts, and whole when it ends.
+func TestPoolThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := new(server).open(t, 1)
 		defer db.Close()
@@ -35,41 +43,6 @@ func TestPoolWait(t *testing.T) {
 		if got := loads(t, p); got["connections in use"] != 0.8 {
 			t.Errorf("all in use: %v", got)
 		}
-		go func() {
-			if c, err := db.Conn(t.Context()); err == nil {
-				c.Close()
-			}
-		}()
-		time.Sleep(2 * time.Second)
-		held.Close()
-		synctest.Wait()
-		if got := loads(t, p); got["wait for a connection"] != 2 {
-			t.Errorf("one waited for 2 s: %v", got)
-		}
-		if got := loads(t, p); got["wait for a connection"] != 0 {
-			t.Errorf("no connection since: %v", got)
-		}
-	})
-}
-
-func ExamplePool() {
-	db := new(server).open(new(testing.T), 10)
-	mon, err := load.New(load.Config{Feeds: []load.Feed{{Source: &sqlload.ConnPool{DB: db, MaxWait: 50 * time.Millisecond}}}})
-	fmt.Println(mon != nil, err)
-	// Output: true <nil>
-}
-
-// A wait that outlasts many polls shows while it lasts, and whole when it ends.
-func TestPoolThatHangs(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		db := new(server).open(t, 1)
-		defer db.Close()
-		p := &sqlload.ConnPool{DB: db, MaxWait: time.Second}
-		held, err := db.Conn(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		loads(t, p)
 		go func() {
 			if c, err := db.Conn(t.Context()); err == nil {
 				c.Close()
