@@ -133,7 +133,7 @@ func TestJobs(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
-	if got := out.String(); !strings.Contains(got, "; done 6, failed 2, dead letters 1; end stopped\n") {
+	if got := out.String(); !strings.Contains(got, "; done 6, failed 2, dead letters 1\n") {
 		t.Error(got)
 	}
 	for _, want := range []string{"attempt 1, is a dead letter: exit status 65: no such customer\n", "attempt 1, exit status 1: soon\n"} {

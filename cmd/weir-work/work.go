@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/cmd/weir-work/internal/command"
-	"github.com/weir-go/weir/cmd/weir-work/internal/view"
 	"github.com/weir-go/weir/cmd/weir-work/internal/worker"
 	"github.com/weir-go/weir/dash"
 	"github.com/weir-go/weir/internal/browser"
@@ -50,8 +49,8 @@ func work(ctx context.Context, stop <-chan struct{}, w handover.Work, s streams)
 			return shown.open(ctx, p, w.Stream, s.err)
 		},
 		Source: q.Source(func(j natspool.Job) pool.Task { return task(c, j) }),
-		View:   view.Lines(s.out, s.err),
-		Max:    int64(w.Max), Attempts: w.Attempts, Backoff: w.Backoff, Grace: w.Grace + toSettle, Stop: stop,
+		Out:    s.out, Notes: s.err,
+		Max: int64(w.Max), Attempts: w.Attempts, Backoff: w.Backoff, Grace: w.Grace + toSettle, Stop: stop,
 		Trouble: func() error {
 			if err := trouble.Load(); err != nil {
 				return *err

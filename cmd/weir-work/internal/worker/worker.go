@@ -1,22 +1,23 @@
-// Package worker runs the jobs of a source by a pool whose size a law finds, and shows it.
+// Package worker runs the jobs of a source by a pool whose size a law finds, and prints its state.
 package worker
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/weir-go/weir/capacity"
 	"github.com/weir-go/weir/cmd/weir-work/internal/command"
-	"github.com/weir-go/weir/cmd/weir-work/internal/view"
 	"github.com/weir-go/weir/pool"
 )
 
 // Config configures a worker.
 type Config struct {
 	Source   pool.Source
-	View     view.View
+	Out      io.Writer       // gets a line from time to time
+	Notes    io.Writer       // gets a line about each attempt that fails
 	Max      int64           // jobs at once, at most
 	Attempts int             // deliveries of a job before it becomes a dead letter
 	Backoff  time.Duration   // before the second delivery; doubles up to an hour
@@ -46,7 +47,7 @@ func Run(ctx context.Context, c Config) error {
 	if err := c.Look(p); err != nil {
 		return err
 	}
-	w := &worker{Config: c, pool: p, figures: view.Figures{Size: c.Max}}
+	w := &worker{Config: c, pool: p, figures: figures{size: c.Max}}
 	return w.run(ctx)
 }
 
@@ -56,10 +57,12 @@ const lookahead = 4
 
 type worker struct {
 	Config
-	pool    *pool.Pool
-	figures view.Figures
-	fault   error // of the start of a command
-	trouble error // of the source, as it was shown
+	pool     *pool.Pool
+	figures  figures
+	stopping bool
+	fault    error     // of the start of a command
+	trouble  error     // of the source, as it was shown
+	printed  time.Time // the last line
 }
 
 // run handles the events of the pool, the clock and the wish to stop on one goroutine.
@@ -78,18 +81,19 @@ func (w *worker) run(ctx context.Context) error {
 	}()
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
-	defer w.View.Close()
 	stop := w.Stop
 	for {
 		select {
 		case e, more := <-events:
 			if !more {
-				w.show(time.Now())
+				now := time.Now()
+				w.look(now)
+				w.print(now)
 				return errors.Join(w.fault, <-end)
 			}
 			w.handle(e)
 		case at := <-tick.C:
-			w.show(at)
+			w.look(at)
 		case <-stop:
 			stop = nil
 			w.drain()
@@ -99,25 +103,8 @@ func (w *worker) run(ctx context.Context) error {
 
 // drain claims no more. From then on the source is not asked for its backlog.
 func (w *worker) drain() {
-	w.figures.Stopping = true
+	w.stopping = true
 	w.pool.Drain()
-}
-
-func (w *worker) show(at time.Time) {
-	w.figures.At, w.figures.Running = at, w.pool.Snapshot().Running
-	trouble := w.Trouble()
-	switch {
-	case trouble != nil && w.trouble == nil:
-		w.View.Note(at, trouble.Error())
-	case trouble == nil && w.trouble != nil:
-		w.View.Note(at, "the source is back")
-	}
-	w.trouble = trouble
-	shown := w.figures
-	if trouble != nil {
-		shown.Fault = trouble
-	}
-	w.View.Show(shown)
 }
 
 func (w *worker) handle(e pool.Event) {
@@ -125,14 +112,14 @@ func (w *worker) handle(e pool.Event) {
 	case pool.Decided:
 		w.decided(*e.Decision, e.Err)
 	case pool.Done:
-		w.figures.Done++
+		w.figures.done++
 		if e.Err != nil { // its end did not reach the source
 			w.note(e, "is done, and may run again: ")
 		}
 	case pool.Failed:
-		w.figures.Failed++
+		w.figures.failed++
 		if e.Rejected {
-			w.figures.Rejected++
+			w.figures.rejected++
 			w.note(e, "is a dead letter: ")
 		} else {
 			w.note(e, "")
@@ -145,13 +132,12 @@ func (w *worker) handle(e pool.Event) {
 }
 
 func (w *worker) decided(d pool.Decision, err error) {
-	f := &w.figures
-	if f.Stopping {
-		return
+	if !w.stopping {
+		f := &w.figures
+		f.size, f.reason, f.backlog, f.fault = d.To, d.Reason.String(), d.Backlog, err
 	}
-	f.Size, f.Reason, f.Backlog, f.Fault = d.To, d.Reason.String(), d.Backlog, err
 }
 
 func (w *worker) note(e pool.Event, what string) {
-	w.View.Note(time.Now(), fmt.Sprintf("job %s, attempt %d, %s%v", e.Key, e.Attempt, what, e.Err))
+	w.say(time.Now(), fmt.Sprintf("job %s, attempt %d, %s%v", e.Key, e.Attempt, what, e.Err))
 }

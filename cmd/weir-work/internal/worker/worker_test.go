@@ -4,33 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/weir-go/weir/cmd/weir-work/internal/command"
-	"github.com/weir-go/weir/cmd/weir-work/internal/view"
 	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/pool"
 	"github.com/weir-go/weir/pool/sourcetest"
 )
-
-// seen is a view that remembers.
-type seen struct {
-	last   view.Figures
-	notes  []string
-	closed bool
-	faults int
-}
-
-func (s *seen) Show(f view.Figures) {
-	if s.last = f; f.Fault != nil {
-		s.faults++
-	}
-}
-func (s *seen) Note(_ time.Time, text string) { s.notes = append(s.notes, text) }
-func (s *seen) Close()                        { s.closed = true }
 
 // tasks returns n tasks that take a second and end with the errors that fail returns.
 func tasks(n int, fail func(i, attempt int) error) (all []pool.Task) {
@@ -49,8 +34,8 @@ func tasks(n int, fail func(i, attempt int) error) (all []pool.Task) {
 	return all
 }
 
-func config(source pool.Source, v view.View) Config {
-	return Config{Source: source, View: v, Max: 10, Attempts: 3, Backoff: time.Second, Grace: 5 * time.Second, Trouble: func() error { return nil }, Look: func(*pool.Pool) error { return nil }}
+func config(source pool.Source, out, notes io.Writer) Config {
+	return Config{Source: source, Out: out, Notes: notes, Max: 10, Attempts: 3, Backoff: time.Second, Grace: 5 * time.Second, Trouble: func() error { return nil }, Look: func(*pool.Pool) error { return nil }}
 }
 
 func TestWorker(t *testing.T) {
@@ -67,19 +52,20 @@ func TestWorker(t *testing.T) {
 			}
 			return nil
 		}))
-		var v seen
-		must.Do(t, Run(t.Context(), config(source, &v)))
-		f := v.last
-		if f.Done != 98 || f.Failed != 5 || f.Rejected != 2 || f.Running != 0 || f.Backlog.Count != 0 || f.Reason == "" {
-			t.Errorf("%+v", f)
+		var out, notes strings.Builder
+		must.Do(t, Run(t.Context(), config(source, &out, &notes)))
+		if lines := out.String(); !regexp.MustCompile(`Z backlog 0; running 0 of \d+ \(.+\); done 98, failed 5, dead letters 2\n$`).MatchString(lines) {
+			t.Error(lines)
 		}
-		if left, dead := source.Left(), len(source.DeadLetters()); left != 0 || dead != 2 || !v.closed {
-			t.Errorf("%d left, %d dead letters, closed: %v", left, dead, v.closed)
+		if n := strings.Count(out.String(), "\n"); n < 2 {
+			t.Errorf("%d lines, want one each ten seconds", n)
 		}
-		notes := strings.Join(v.notes, "\n")
+		if left, dead := source.Left(), len(source.DeadLetters()); left != 0 || dead != 2 {
+			t.Errorf("%d left, %d dead letters", left, dead)
+		}
 		for _, want := range []string{"job 7, attempt 1, bad", "job 7, attempt 3, is a dead letter: bad", "job 8, attempt 1, is a dead letter: bad", "job 9, attempt 1, bad"} {
-			if !strings.Contains(notes, want) {
-				t.Errorf("no %q in %s", want, notes)
+			if !strings.Contains(notes.String(), want+"\n") {
+				t.Errorf("no %q in %s", want, &notes)
 			}
 		}
 	})
@@ -89,30 +75,29 @@ func TestWorker(t *testing.T) {
 func TestStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		source := sourcetest.NewMemory(time.Minute, tasks(100, func(int, int) error { return nil }))
-		var v seen
-		c := config(source, &v)
+		var out strings.Builder
+		c := config(source, &out, io.Discard)
 		stop := make(chan struct{})
 		c.Stop = stop
 		time.AfterFunc(2500*time.Millisecond, func() { close(stop) })
 		if err := Run(t.Context(), c); err != nil {
 			t.Error(err)
 		}
-		if done := int(v.last.Done); v.last.Failed != 0 || !v.last.Stopping || int(v.last.Backlog.Count) < 100-done || done < 3 || done > 30 || source.Left() != 100-done {
-			t.Errorf("%d done, %d failed, %d left", done, v.last.Failed, source.Left())
+		if done := 100 - source.Left(); done < 3 || done > 30 || !strings.HasSuffix(out.String(), fmt.Sprintf("; done %d, failed 0, dead letters 0\n", done)) {
+			t.Errorf("%d done, and in the end %s", done, &out)
 		}
 	})
 }
 
-// TestTrouble: it is noted once, and shown while it lasts.
+// TestTrouble: it is noted once, and is in the lines while it lasts.
 func TestTrouble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		source := sourcetest.NewMemory(time.Minute, tasks(100, func(int, int) error { return nil }))
-		var v seen
-		c := config(source, &v)
-		began, faults := time.Now(), 0
+		var out, notes strings.Builder
+		c := config(source, &out, &notes)
+		began := time.Now()
 		c.Trouble = func() error {
-			if since := time.Since(began); since > 2*time.Second && since < 5*time.Second {
-				faults++
+			if since := time.Since(began); since > 2*time.Second && since < 12*time.Second {
 				return errors.New("no server")
 			}
 			return nil
@@ -120,8 +105,8 @@ func TestTrouble(t *testing.T) {
 		if err := Run(t.Context(), c); err != nil {
 			t.Error(err)
 		}
-		if notes := strings.Join(v.notes, ", "); notes != "no server, the source is back" || faults < 2 || v.faults != faults {
-			t.Errorf("notes %q; %d faults, %d of them shown", notes, faults, v.faults)
+		if !regexp.MustCompile(`^\S+Z no server\n\S+Z the source is back\n$`).MatchString(notes.String()) || strings.Count(out.String(), " backlog not known: no server; ") != 1 {
+			t.Errorf("notes %s; lines %s", &notes, &out)
 		}
 	})
 }
@@ -133,7 +118,7 @@ func TestCut(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		why := errors.New("stopped")
 		time.AfterFunc(500*time.Millisecond, func() { cancel(why) })
-		if err := Run(ctx, config(source, new(seen))); !errors.Is(err, why) {
+		if err := Run(ctx, config(source, io.Discard, io.Discard)); !errors.Is(err, why) {
 			t.Errorf("%v, want %v", err, why)
 		}
 		if d, err := source.Backlog(t.Context()); err != nil || d.Count != 100 {
@@ -146,7 +131,7 @@ func TestCut(t *testing.T) {
 func TestCommandThatIsGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		source := sourcetest.NewMemory(time.Minute, tasks(100, func(int, int) error { return command.ErrStart }))
-		if err := Run(t.Context(), config(source, new(seen))); !errors.Is(err, command.ErrStart) {
+		if err := Run(t.Context(), config(source, io.Discard, io.Discard)); !errors.Is(err, command.ErrStart) {
 			t.Errorf("%v, want %v", err, command.ErrStart)
 		}
 		if left := source.Left(); left != 100 || len(source.DeadLetters()) > 0 {
@@ -156,7 +141,7 @@ func TestCommandThatIsGone(t *testing.T) {
 }
 
 func TestConfig(t *testing.T) {
-	c := config(pool.Slice(nil), new(seen))
+	c := config(pool.Slice(nil), io.Discard, io.Discard)
 	c.Max = 0
 	if err := Run(t.Context(), c); err == nil {
 		t.Error("no error about a Max of 0")
