@@ -17,9 +17,7 @@ const maxHops = 32
 func origin(h http.Header, peer netip.Addr, peers trust.Peers) (client netip.Addr, said bool) {
 	switch {
 	case h[forwardedFor] != nil:
-		return walk(h[forwardedFor], lastListed, parseNode, peer, peers), true
-	case h[forwarded] != nil:
-		return walk(h[forwarded], lastElement, forOf, peer, peers), true
+		return walk(h[forwardedFor], peer, peers), true
 	case h[realIP] != nil:
 		if addr, ok := parseNode(single(h[realIP])); ok {
 			return addr, true
@@ -30,16 +28,13 @@ func origin(h http.Header, peer netip.Addr, peers trust.Peers) (client netip.Add
 }
 
 // walk walks a chain from its right end to the first element that is untrusted or no address.
-// last splits off the last element of a header line; addressOf reads its address.
-func walk(lines []string, last func(string) (before, element string, more bool), addressOf func(string) (netip.Addr, bool),
-	known netip.Addr, peers trust.Peers,
-) netip.Addr {
+func walk(lines []string, known netip.Addr, peers trust.Peers) netip.Addr {
 	hops := 0
 	for i := len(lines) - 1; i >= 0; i-- {
 		for before, more := lines[i], true; more; hops++ {
 			var element string
-			before, element, more = last(before)
-			addr, ok := addressOf(element)
+			before, element, more = lastListed(before)
+			addr, ok := parseNode(element)
 			if !ok || hops == maxHops {
 				return known
 			}

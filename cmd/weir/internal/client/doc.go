@@ -9,7 +9,7 @@
 //	X-Forwarded-Proto, -Host         of this connection        kept, or of this connection
 //	X-Forwarded-Port                 dropped                   kept
 //	X-Real-IP                        the peer                  the client's address
-//	Forwarded                        dropped                   an element is appended, if it came with one
+//	Forwarded                        dropped                   dropped
 //	X-Request-Id                     a new one                 kept if it is plain, or a new one
 //	Client-Cert, Client-Cert-Chain   the verified certificate  kept; of the connection if the peer is the client
 //	Weir-Priority, Weir-Attempt      dropped                   kept
@@ -22,7 +22,6 @@
 // It is the right-most untrusted address of the chain: each trusted hop vouches for the hop
 // on its left, and for no hop further left. If a hop is not an address ("unknown", an
 // obfuscated name, garbage), the client's address is the trusted hop that named it. The chain
-// is X-Forwarded-For; without it Forwarded (RFC 7239), which is also read from its right end,
-// so that a stranger's open quote hides no element; without both, X-Real-IP. A trusted proxy
-// that sets only one of them must remove X-Forwarded-For, or strangers choose its contents.
+// is X-Forwarded-For; without it, X-Real-IP counts. A trusted proxy that sets only X-Real-IP must
+// remove X-Forwarded-For, or strangers choose its contents.
 package client

@@ -75,10 +75,10 @@ func (id *Identity) forwardAddresses(in *http.Request, h http.Header, one *lines
 		address = id.Address.String()
 	}
 	h[realIP] = one.of(address)
+	delete(h, forwarded) // nobody here reads or checks it
 	if !id.Trusted {
 		h[forwardedFor], h[forwardedProto], h[forwardedHost] = one.of(peer), one.of(proto), one.of(in.Host)
 		delete(h, forwardedPort)
-		delete(h, forwarded)
 		return
 	}
 
@@ -89,10 +89,6 @@ func (id *Identity) forwardAddresses(in *http.Request, h http.Header, one *lines
 		h[forwardedFor] = one.of(address + ", " + peer)
 	default:
 		h[forwardedFor] = one.of(peer)
-	}
-	delete(h, forwarded)
-	if chain, ok := joined(in.Header[forwarded]); ok {
-		h[forwarded] = one.of(chain + ", " + elementOf(id.Peer, proto, in.Host))
 	}
 	if in.Header[forwardedPort] != nil { // Connection may have named it
 		h[forwardedPort] = in.Header[forwardedPort]

@@ -14,7 +14,7 @@ type Listener struct {
 	Protocols     []string   `yaml:"protocols" enum:"http1,http2" default:"http1,http2" live:"no" help:"The versions of HTTP. http2 needs TLS, or clients that know it beforehand (h2c)."`
 	TLS           *ServerTLS `yaml:"tls,omitempty" live:"no" help:"Certificates. Without, connections are plain."`
 	ProxyProtocol []string   `yaml:"proxy_protocol" help:"Networks of balancers that begin each connection with the PROXY protocol, version 1 or 2. Other peers are refused."`
-	Trusted       []string   `yaml:"trusted" help:"Networks of proxies whose X-Forwarded-*, Forwarded, X-Real-IP, Weir-Priority, Weir-Timeout-Ms, request identifiers and traceparent are believed, such as 10.0.0.0/8."`
+	Trusted       []string   `yaml:"trusted" help:"Networks of proxies whose X-Forwarded-*, X-Real-IP, Weir-Priority, Weir-Timeout-Ms, request identifiers and traceparent are believed, such as 10.0.0.0/8."`
 	Underscores   bool       `yaml:"underscores" help:"Passes headers and trailers on whose names have underscores. CGI and WSGI take X_Forwarded_For for X-Forwarded-For, so that they are dropped unless this is set."`
 
 	HeaderTimeout Duration `yaml:"header_timeout" default:"10s" live:"no" help:"How long a client may take to send its headers, or its part of a TLS handshake. 0 is any time."`
