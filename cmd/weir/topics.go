@@ -57,7 +57,7 @@ func printScenarios(out io.Writer, _ *kong.Node) {
 	fmt.Fprint(out, "weir sim run takes the name of a scenario, or a file.\n\n")
 	listScenarios(out)
 	fmt.Fprintf(out, `
-A file ends in .json, .yaml or .yml. Its errors name the line and what is
+A file ends in .json, .yaml or .yml. Its errors name the field and what is
 allowed. This one is a server that slows down for a third of the time:
 
 %s

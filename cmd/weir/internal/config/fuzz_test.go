@@ -1,7 +1,6 @@
 package config_test
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -38,9 +37,6 @@ func FuzzParse(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if made, err := config.JSON("w", []byte(text)); err == nil && len(made) > 0 && !json.Valid(made) {
-			t.Errorf("no JSON: %s", made)
-		}
 		start := time.Now()
 		read, err := config.Parse("w", []byte(text))
 		if took := time.Since(start); took > 10*time.Second { // a third of a second on an idle machine

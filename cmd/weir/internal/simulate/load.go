@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -8,7 +9,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/weir-go/weir/cmd/weir/internal/config"
+	"github.com/goccy/go-yaml"
+
 	"github.com/weir-go/weir/cmd/weir/internal/paths"
 	"github.com/weir-go/weir/internal/suites"
 	"github.com/weir-go/weir/sim"
@@ -35,21 +37,38 @@ func load(scenario string, parse func(string, []byte) (sim.Scenario, error)) (si
 		return s, nil
 	}
 	text, err := os.ReadFile(scenario)
-	if err != nil {
+	switch {
+	case err != nil:
 		return sim.Scenario{}, fmt.Errorf("%s: %w: want a scenario: weir help scenarios shows one", scenario, paths.Cause(err))
-	}
-	if !utf8.Valid(text) {
+	case !utf8.Valid(text):
 		return sim.Scenario{}, fmt.Errorf("%s: is no text in UTF-8: want a scenario: weir help scenarios shows one", scenario)
+	case extension == ".json":
+		return parse(scenario, text)
 	}
-	if extension != ".json" {
-		if text, err = config.JSON(scenario, text); err == nil && len(text) == 0 {
-			err = fmt.Errorf("%s: is empty: want a scenario: weir help scenarios shows one", scenario)
-		}
-		if err != nil {
-			return sim.Scenario{}, err
-		}
+	if text, err = jsonOf(scenario, text); err != nil {
+		return sim.Scenario{}, err
 	}
-	return parse(scenario, text)
+	s, err := parse(scenario, text)
+	if wrong, ok := errors.AsType[*sim.FieldError](err); ok { // its line is that of the JSON
+		err = fmt.Errorf("%s: %s %s", scenario, wrong.Field, wrong.Problem)
+	}
+	return s, err
+}
+
+// jsonOf translates YAML to JSON.
+func jsonOf(file string, text []byte) ([]byte, error) {
+	made, err := yaml.YAMLToJSON(text)
+	if syntax := yaml.Error(nil); errors.As(err, &syntax) && syntax.GetToken() != nil {
+		at := syntax.GetToken().Position
+		return nil, fmt.Errorf("%s:%d:%d: is no YAML: %s", file, at.Line, at.Column, syntax.GetMessage())
+	}
+	if err == nil && string(bytes.TrimSpace(made)) == "null" {
+		err = errors.New("is empty: want a scenario: weir help scenarios shows one")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return made, nil
 }
 
 // Length is the duration of the scenario.
