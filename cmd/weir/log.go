@@ -1,22 +1,15 @@
 package main
 
 import (
-	"context"
-	"log"
 	"log/slog"
-	"sync"
 
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 	"github.com/weir-go/weir/cmd/weir/internal/observe"
 )
 
-// A proxyLog is the proxy's log on the standard error.
-type proxyLog struct {
-	*slog.Logger
-	faults observe.Faults
-}
-
-func newProxyLog(c config.Log, s streams) *proxyLog {
+// newLog returns the proxy's log on the standard error. The messages of net/http about upstreams
+// go there too, a few a second.
+func newLog(c config.Log, s streams) *slog.Logger {
 	var handler slog.Handler
 	switch {
 	case c.Format == "text", c.Format == "auto" && isTerminal(s.err):
@@ -24,7 +17,8 @@ func newProxyLog(c config.Log, s streams) *proxyLog {
 	default:
 		handler = slog.NewJSONHandler(s.err, &slog.HandlerOptions{ReplaceAttr: inSeconds})
 	}
-	return &proxyLog{Logger: slog.New(handler)}
+	slog.SetDefault(slog.New(observe.RateLimited(handler)))
+	return slog.New(handler)
 }
 
 // inSeconds writes durations in seconds, as the access log does. The default of slog is
@@ -34,20 +28,4 @@ func inSeconds(_ []string, a slog.Attr) slog.Attr {
 		return slog.Float64(a.Key, a.Value.Duration().Seconds())
 	}
 	return a
-}
-
-// write logs the failures of upstreams until stop is called, net/http's messages about them too.
-func (l *proxyLog) write() (stop func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	before, flags := log.Writer(), log.Flags()
-	log.SetOutput(&l.faults)
-	log.SetFlags(0)
-	var writing sync.WaitGroup
-	writing.Go(func() { l.faults.Log(ctx, l.Logger) })
-	return func() {
-		cancel()
-		writing.Wait()
-		log.SetOutput(before)
-		log.SetFlags(flags)
-	}
 }

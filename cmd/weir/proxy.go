@@ -50,25 +50,21 @@ func (c proxyCommand) Run(ctx context.Context, command *kong.Context, s streams,
 	if err != nil {
 		return usageError{err}
 	}
-	log := newProxyLog(settings.Log, s)
-	store, stopStore, err := startFleetStore(settings.Fleet, log.Logger, s.err)
+	log := newLog(settings.Log, s)
+	store, stopStore, err := startFleetStore(settings.Fleet, log, s.err)
 	if err != nil {
 		return err
 	}
 	defer stopStore()
-	p, err := proxy.New(settings, proxy.Options{
-		Log: log.Logger, Read: read, OnFault: log.faults.Add, Store: store,
-	})
+	p, err := proxy.New(settings, proxy.Options{Log: log, Read: read, Store: store})
 	if err != nil {
 		return usageError{c.named(err)}
 	}
 	c.greet(s.out, settings, p)
 	defer c.reloadOnChange(ctx, p)()
-	stop := log.write()
-	ended := announce(ctx, env, log.Logger)
+	ended := announce(ctx, env, log)
 	err = c.named(p.Run(ctx))
 	ended()
-	stop()
 	fmt.Fprintf(s.out, "weir: stopped with %d requests answered\n", p.Snapshot().Total.Completed)
 	return err
 }

@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"errors"
 	"log/slog"
 	"strings"
 	"testing"
@@ -29,6 +30,10 @@ func TestRateLimited(t *testing.T) {
 		log.Warn("once more")
 		if got, want := out.String(), "msg=\"once more\"\n"; !strings.HasSuffix(got, want) {
 			t.Errorf("the last line of\n%s\nwant %s", got, want)
+		}
+		log.Warn("failed", "error", errors.New("bad header \x1b[2J")) // an upstream chooses part of the text
+		if got := out.String(); strings.Contains(got, "\x1b") {
+			t.Errorf("moves the cursor: %q", got)
 		}
 	})
 }

@@ -23,8 +23,7 @@ import (
 // A Proxy serves requests as configured. Create one with [New].
 type Proxy struct {
 	log     *slog.Logger
-	sparing *slog.Logger // for events that clients can cause
-	onFault func(error)
+	sparing *slog.Logger                   // for events that clients can cause
 	read    func() (*config.Config, error) // nil without a file
 	tracer  *spans.Tracer                  // nil if no spans are sent
 	fleet   *membership                    // nil without a fleet
@@ -51,10 +50,9 @@ type Proxy struct {
 
 // Options are the needs of a proxy besides its configuration.
 type Options struct {
-	Log     *slog.Logger
-	OnFault func(error)                    // is called for each failure of an upstream, concurrently
-	Read    func() (*config.Config, error) // reads the configuration again; nil without a file
-	Store   fleet.Store                    // of the fleet, if there is one; it has to outlive Run
+	Log   *slog.Logger
+	Read  func() (*config.Config, error) // reads the configuration again; nil without a file
+	Store fleet.Store                    // of the fleet, if there is one; it has to outlive Run
 }
 
 // New opens the addresses of a complete configuration. No upstream needs to be up. An error
@@ -62,7 +60,7 @@ type Options struct {
 func New(c *config.Config, o Options) (*Proxy, error) {
 	life, cut := context.WithCancel(context.Background())
 	p := &Proxy{
-		log: o.Log, sparing: slog.New(observe.RateLimited(o.Log.Handler())), onFault: o.OnFault, read: o.Read,
+		log: o.Log, sparing: slog.New(observe.RateLimited(o.Log.Handler())), read: o.Read,
 		cut: cut, applied: time.Now(), overrides: map[string]override{},
 	}
 	if err := p.open(life, c, o.Store); err != nil {
@@ -84,7 +82,9 @@ func (p *Proxy) open(life context.Context, c *config.Config, store fleet.Store) 
 			return err
 		}
 	}
-	if p.shared, err = exchange.New(life, c, p.onFault); err != nil {
+	faults := slog.New(observe.RateLimited(p.log.Handler())) // apart, so that no client hides an outage
+	failed := func(err error) { faults.Warn("request failed", "error", err) }
+	if p.shared, err = exchange.New(life, c, failed); err != nil {
 		return err
 	}
 	if p.tracer, err = spans.New(c.Trace, p.log); err != nil {
