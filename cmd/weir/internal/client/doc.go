@@ -9,7 +9,7 @@
 //	X-Forwarded-Proto, -Host         of this connection        kept, or of this connection
 //	X-Forwarded-Port                 dropped                   kept
 //	X-Real-IP                        the peer                  the client's address
-//	Forwarded                        dropped                   dropped
+//	Forwarded                        dropped                   likewise
 //	X-Request-Id                     a new one                 kept if it is plain, or a new one
 //	Client-Cert, Client-Cert-Chain   the verified certificate  kept; of the connection if the peer is the client
 //	Weir-Priority, Weir-Attempt      dropped                   kept

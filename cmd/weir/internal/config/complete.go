@@ -51,16 +51,6 @@ func (c *Config) completeRoute(r *Route) {
 
 // operation checks the sections without names.
 func (c *checker) operation() {
-	seen := map[string]bool{}
-	for i, path := range c.Exempt.Paths {
-		switch at := item("exempt.paths", i); {
-		case !isPath(path):
-			c.isnt(at, path, wantPath)
-		case seen[path]:
-			c.refuse(at, "is %s, as one before it is", quoted(path))
-		}
-		seen[path] = true
-	}
 	if c.Buffers.Request > c.Buffers.Memory {
 		c.isnt("buffers.request", c.Buffers.Request, "at most buffers.memory, which is "+c.Buffers.Memory.String())
 	}

@@ -8,7 +8,7 @@ type Config struct {
 	Compartments map[string]Compartment `yaml:"compartments" help:"The limits, by name. A route that names none has the compartment named after its upstream."`
 	Max          int                    `yaml:"max" live:"cap" help:"Cap on the requests that run in all compartments together; 0 is none. A reload can change a cap but neither bring nor remove one."`
 	Fleet        *Fleet                 `yaml:"fleet,omitempty" live:"no" help:"A cap that several proxies share, through weir-fleet, which is a program of its own."`
-	Exempt       Exempt                 `yaml:"exempt" help:"Paths that no law limits, such as health checks."`
+	Exempt       Exempt                 `yaml:"exempt" help:"The cap of the routes that no law limits."`
 	Streams      Streams                `yaml:"streams" help:"Caps on long responses: streams, WebSockets, event streams."`
 	Buffers      Buffers                `yaml:"buffers" help:"How much memory and disk slow clients may take."`
 	Shutdown     Shutdown               `yaml:"shutdown" help:"How the proxy stops on SIGTERM."`
@@ -19,10 +19,9 @@ type Config struct {
 	Trace        Trace                  `yaml:"trace" help:"Where spans are sent."`
 }
 
-// Exempt selects requests that no law limits.
+// Exempt caps the requests that no law limits.
 type Exempt struct {
-	Paths []string `yaml:"paths" help:"Paths that are exempt, matched exactly."`
-	Max   int      `yaml:"max" default:"10" min:"1" help:"How many exempt requests may run at once, on all exempt routes together."`
+	Max int `yaml:"max" default:"10" min:"1" help:"How many exempt requests may run at once, on all exempt routes together."`
 }
 
 // Streams caps responses and conversations whose length depends on the client. Their duration

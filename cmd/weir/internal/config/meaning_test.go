@@ -97,9 +97,6 @@ func TestMeaning(t *testing.T) {
 		{small + "compartments:\n  api: {law: fixed(5), breaker: {failures: 0}}\n", "w:4:44: compartments.api.breaker.failures is 0: want a whole number from 1 to 1000000000"},
 
 		// The rest
-		{small + "exempt: {paths: [healthz, /a, /a, '/a?b']}\n", "w:3:18: exempt.paths[0] is \"healthz\": want a path such as /healthz\n" +
-			"w:3:31: exempt.paths[2] is \"/a\", as one before it is\n" +
-			"w:3:35: exempt.paths[3] is \"/a?b\": want a path such as /healthz"},
 		{small + "buffers: {memory: 1KiB}\n", "w:3:10: buffers.request is 64KiB: want at most buffers.memory, which is 1KiB\n" +
 			"w:3:10: buffers.response is 64KiB: want at most buffers.memory, which is 1KiB"},
 		{small + "admin: {address: ':8081'}\n", "w:3:18: admin.address is \":8081\": want a loopback address, a socket, or a token in admin.token"},
@@ -124,7 +121,6 @@ func TestAccepted(t *testing.T) {
 		small + "admin: {address: '[::1]:1'}\n",
 		small + "admin: {address: 'unix:/run/weir-admin.sock'}\n",
 		small + "  web: {addresses: ['http://b:80/base']}\nroutes: [{upstream: api, compartment: web}]\n",
-		small + "exempt: {paths: [/]}\n",
 		small + "routes: [{path: /a/}, {path: '/a/{b}'}, {path: '/a/{b}', method: GET}, {path: '/a/{b}', host: c.example}]\n",
 	} {
 		if _, err := config.Parse("w", []byte(text)); err != nil {

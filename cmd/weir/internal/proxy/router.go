@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/weir-go/weir/cmd/weir/internal/client"
@@ -16,19 +15,17 @@ import (
 type router struct {
 	mux    *http.ServeMux
 	routes map[string]route // by pattern
-	exempt []string         // paths
 }
 
 // A route answers the requests of a pattern.
 type route struct {
-	compartment string
+	*exchange.Route
+	compartment string // empty for an exempt route
 	place       client.Place
-	limited     *exchange.Route // nil for an exempt route
-	exempt      *exchange.Route
 }
 
-func newRouter(exempt []string) *router {
-	return &router{mux: http.NewServeMux(), routes: map[string]route{}, exempt: exempt}
+func newRouter() *router {
+	return &router{mux: http.NewServeMux(), routes: map[string]route{}}
 }
 
 func (rt *router) add(c config.Route, to route) {
@@ -39,27 +36,23 @@ func (rt *router) add(c config.Route, to route) {
 
 // find returns the route of a request, and notes it in the record. Without a route it answers
 // the request.
-func (rt *router) find(w http.ResponseWriter, r *http.Request, record *client.Record) (to *exchange.Route, place client.Place, found bool) {
+func (rt *router) find(w http.ResponseWriter, r *http.Request, record *client.Record) (to route, found bool) {
 	switch {
 	case r.Method == http.MethodConnect:
 		http.Error(w, "CONNECT is not served", http.StatusMethodNotAllowed)
-		return nil, place, false
+		return to, false
 	case r.URL.Opaque != "": // GET x:http://other/path: the upstream would receive the part after the colon
 		http.Error(w, "want a path, or a URL with a host", http.StatusBadRequest)
-		return nil, place, false
+		return to, false
 	}
 	unmatched, pattern := rt.mux.Handler(plainHost(r))
-	route, found := rt.routes[pattern]
+	to, found = rt.routes[pattern]
 	if !found {
 		unmatched.ServeHTTP(w, r) // wrong path or method
-		return nil, place, false
+		return to, false
 	}
-	record.Route = pattern
-	if route.limited == nil || slices.Contains(rt.exempt, r.URL.Path) {
-		return route.exempt, route.place, true
-	}
-	record.Compartment = route.compartment
-	return route.limited, route.place, true
+	record.Route, record.Compartment = pattern, to.compartment
+	return to, true
 }
 
 // plainHost returns the request with its host in the form of patterns: in lower case, and

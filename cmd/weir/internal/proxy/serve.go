@@ -33,11 +33,11 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *Proxy) answer(t *table, w http.ResponseWriter, r *http.Request, id *client.Identity) {
-	route, place, found := t.routes.find(w, r, &id.Record)
+	route, found := t.routes.find(w, r, &id.Record)
 	if !found {
 		return
 	}
-	ctx, cancel := place.Of(r, id)
+	ctx, cancel := route.place.Of(r, id)
 	defer cancel()
 	route.Serve(ctx, w, r, id)
 	if no := id.Record.Refused; no != 0 {

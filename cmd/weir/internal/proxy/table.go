@@ -6,6 +6,7 @@ import (
 
 	"github.com/weir-go/weir/cmd/weir/internal/client"
 	"github.com/weir-go/weir/cmd/weir/internal/config"
+	"github.com/weir-go/weir/cmd/weir/internal/exchange"
 	"github.com/weir-go/weir/cmd/weir/internal/observe"
 	"github.com/weir-go/weir/cmd/weir/internal/upstream"
 	"github.com/weir-go/weir/trust"
@@ -42,7 +43,7 @@ func (p *Proxy) fill(t, previous *table) error {
 		}
 		t.pools[name] = pool
 	}
-	t.routes = newRouter(t.config.Exempt.Paths)
+	t.routes = newRouter()
 	for i, c := range t.config.Routes {
 		to, err := p.newRoute(c, t.pools[c.Upstream])
 		if err != nil {
@@ -65,23 +66,18 @@ func (p *Proxy) fill(t, previous *table) error {
 	return nil
 }
 
-// newRoute makes both forms of a route: one within its compartment, and one exempt from it.
 func (p *Proxy) newRoute(c config.Route, pool *upstream.Pool) (to route, err error) {
 	to.compartment = c.Compartment
 	if to.place, err = client.NewPlace(c); err != nil {
 		return to, err
 	}
+	var gate exchange.Gate
 	if !c.Exempt {
-		gate, err := p.set.Handle(c.Compartment)
-		if err != nil {
-			return to, err
-		}
-		if to.limited, err = p.shared.Route(gate, pool, c); err != nil {
+		if gate, err = p.set.Handle(c.Compartment); err != nil {
 			return to, err
 		}
 	}
-	c.Exempt = true
-	to.exempt, err = p.shared.Route(nil, pool, c)
+	to.Route, err = p.shared.Route(gate, pool, c)
 	return to, err
 }
 
