@@ -1,8 +1,6 @@
 package sim
 
 import (
-	"encoding/json"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -200,33 +198,5 @@ func TestSource(t *testing.T) {
 	if _, err := Run(s, nil, 1); err == nil ||
 		!strings.Contains(err.Error(), "source is set beside a trace or limiter_starts") {
 		t.Error(err)
-	}
-}
-
-// everything returns a scenario with the fields that no scenario of the package uses.
-func everything() Scenario {
-	return steady(1, func(s *Scenario) {
-		s.Arrivals, s.Work, s.Server = Batches{Rate: 80, Size: 16, Periodic: true}, Pareto{Mean: time.Second, Alpha: 1.5}, Unbounded{}
-		s.Clients = []Client{{Weight: 3, Slow: ms, TimeoutAtSLO: true}}
-		s.Limiters, s.LimiterShares, s.LimiterStarts = 2, []float64{1, 2.5}, []float64{0, 6.529}
-		s.LimiterFixed, s.LimiterSkew, s.OracleMax = []int{25, 0}, []float64{0.0177, -0.5}, 77
-		s.Phases = append(s.Phases, Phase{Length: time.Second, Down: true, Work: Constant{Mean: 10 * time.Minute}})
-	})
-}
-
-func TestEverythingReadsTheSame(t *testing.T) {
-	for _, arrivals := range []Arrivals{
-		Batches{Rate: 20, Size: 25}, OnOff{Rate: 3, On: time.Second, Off: 9 * time.Second},
-	} {
-		s := everything()
-		s.Arrivals = arrivals
-		text, err := json.Marshal(s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		again, err := ParseScenario("f", text)
-		if err != nil || !reflect.DeepEqual(again, s) {
-			t.Errorf("%v\n%+v\n%+v", err, s, again)
-		}
 	}
 }

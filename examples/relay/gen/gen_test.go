@@ -60,16 +60,3 @@ func TestUnsignedEventsAreTheSame(t *testing.T) {
 		}
 	}
 }
-
-func TestTheSameSeedGivesTheSameEvents(t *testing.T) {
-	one, again, other := gen.New(1, 20), gen.New(1, 20), gen.New(2, 20)
-	for range 20 {
-		want := one.Next()
-		if got := again.Next(); !reflect.DeepEqual(got, want) {
-			t.Errorf("got %v, want %v", got, want)
-		}
-		if got := other.Next(); got.ID == want.ID {
-			t.Errorf("%v of another seed", got)
-		}
-	}
-}

@@ -209,23 +209,3 @@ func ExampleVerify() {
 	// hello <nil>
 	// invalid: the id is not the hash of the event
 }
-
-// oneKilobyte returns an event of about a kilobyte, with a reply's tags and a text with
-// escapes.
-func oneKilobyte(b *testing.B) *nostr.Event {
-	e := signed(b, nostr.Event{
-		CreatedAt: 1_700_000_000, Kind: 1,
-		Tags:    nostr.Tags{{"e", id, "wss://relay.example.com", "root"}, {"p", key}, {"t", "weir"}},
-		Content: strings.Repeat("a \"line\" of text, and one more\n", 12),
-	})
-	return &e
-}
-
-func BenchmarkVerify(b *testing.B) {
-	e := oneKilobyte(b)
-	for b.Loop() {
-		if err := protocol.Verify(e); err != nil {
-			b.Fatal(err)
-		}
-	}
-}

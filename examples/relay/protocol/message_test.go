@@ -235,21 +235,3 @@ func ExampleParseMessage() {
 	// [{"kinds":[1],"limit":20}]
 	// ["CLOSED","feed","invalid: \"kinds\": want an integer from 0 to 65535"]
 }
-
-func BenchmarkParseMessage(b *testing.B) {
-	text := []byte(`["EVENT",` + string(protocol.AppendJSON(nil, oneKilobyte(b))) + `]`)
-	for name, parse := range map[string]func() bool{
-		"ours":     func() bool { _, err := protocol.ParseMessage(text, protocol.Limits{}); return err == nil },
-		"go-nostr": func() bool { return nostr.ParseMessage(text) != nil },
-	} {
-		b.Run(name, func(b *testing.B) {
-			b.SetBytes(int64(len(text)))
-			b.ReportAllocs()
-			for b.Loop() {
-				if !parse() {
-					b.Fatal("not parsed")
-				}
-			}
-		})
-	}
-}

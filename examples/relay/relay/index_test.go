@@ -93,29 +93,3 @@ func drawEvent(t *rapid.T) nostr.Event {
 	}
 	return e
 }
-
-// BenchmarkIndex finds the subscriptions of an event among 20,000 with an author each, and for
-// comparison matches all of them.
-func BenchmarkIndex(b *testing.B) {
-	x := index{}
-	var all []*query
-	for i := range 20_000 {
-		q := &query{filters: nostr.Filters{{Kinds: []int{1}, Authors: []string{fmt.Sprintf("%064d", i)}}}}
-		q.headings = headingsOf(q.filters)
-		x.add(q)
-		all = append(all, q)
-	}
-	e := nostr.Event{PubKey: fmt.Sprintf("%064d", 7), Kind: 1, Tags: nostr.Tags{{"e", "x"}, {"p", "y"}}}
-	b.Run("index", func(b *testing.B) {
-		for b.Loop() {
-			x.wanting(&e)
-		}
-	})
-	b.Run("all", func(b *testing.B) {
-		for b.Loop() {
-			for _, q := range all {
-				matchesAny(q.filters, &e)
-			}
-		}
-	})
-}

@@ -68,6 +68,16 @@ func TestCursorWhileEventsArrive(t *testing.T) {
 	})
 }
 
+// An event with two of the values that a filter names is in two ranges.
+func TestEventInTwoRanges(t *testing.T) {
+	s := open(t, store.Options{Dir: t.TempDir()})
+	tags := nostr.Tags{{"t", "x"}, {"t", "y"}}
+	save(t, s, nostr.Event{ID: idOf(1), PubKey: authorOf(1), CreatedAt: 1, Kind: 1, Tags: tags}, store.Saved)
+	if found := all(t, s, nostr.Filter{Tags: nostr.TagMap{"t": {"x", "y"}}}, 3); len(found) != 1 {
+		t.Errorf("it is found %d times", len(found))
+	}
+}
+
 // TestEventsThatVanish replaces events that a cursor has read ahead.
 func TestEventsThatVanish(t *testing.T) {
 	s := open(t, store.Options{Dir: t.TempDir()})

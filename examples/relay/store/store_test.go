@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -15,6 +17,16 @@ import (
 	"github.com/weir-go/weir/examples/relay/store"
 	"github.com/weir-go/weir/internal/longtest"
 )
+
+// TestMain runs few property tests, each of which opens stores, unless all tests are asked for.
+func TestMain(m *testing.M) {
+	if !longtest.All() {
+		if err := flag.Set("rapid.checks", "20"); err != nil {
+			panic(err)
+		}
+	}
+	os.Exit(m.Run())
+}
 
 func open(t *testing.T, o store.Options) *store.Store {
 	t.Helper()

@@ -88,15 +88,6 @@ func TestPushbackOfARoute(t *testing.T) {
 	rg.taught(limittest.Taught{Overloaded: 1})
 }
 
-func TestUpstreamThatIsNotThere(t *testing.T) {
-	rg := newRig(t, 1, false, echo, nil)
-	rg.upstream.Close()
-	if status, _, _ := rg.get("/"); status != 502 {
-		t.Errorf("status %d, want 502", status)
-	}
-	rg.taught(limittest.Taught{Failed: 1})
-}
-
 // timeout is for tests whose upstream responds within it: a busy machine sometimes needs 0.1
 // s.
 const timeout = 500 * time.Millisecond

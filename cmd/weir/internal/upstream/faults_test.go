@@ -3,7 +3,6 @@ package upstream
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -153,25 +152,5 @@ func TestARequestIsInFlightUntilItIsDone(t *testing.T) {
 	done()
 	if n := p.Snapshot()[0].InFlight; n != 0 {
 		t.Errorf("%d in flight after done, want 0", n)
-	}
-}
-
-func TestAClientThatLeavesIsNoFailure(t *testing.T) {
-	arrived := make(chan struct{})
-	p, _ := started(t, defaults(serve(t, func(conn net.Conn) {
-		replies("")(conn)
-		close(arrived)
-		io.Copy(io.Discard, conn)
-	})))
-	ctx, leave := context.WithCancel(t.Context())
-	go func() {
-		<-arrived
-		leave()
-	}()
-	if _, err := get(t, ctx, p); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v, want that the client has left", err)
-	}
-	if s := p.Snapshot()[0]; s.Failures != 0 || s.InFlight != 0 {
-		t.Errorf("want no failure and nothing in flight: %+v", s)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"net/http/httptrace"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/weir-go/weir"
@@ -139,44 +138,6 @@ func TestRetryAfterIsBounded(t *testing.T) {
 			t.Errorf("Retry-After %q was passed on as %q, want %q", given, got, want)
 		}
 	}
-}
-
-func TestEjectedAddressesGetNoRequests(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p, log := newPoolOf(t, 3)
-		status := http.StatusBadGateway
-		for i := range 3 {
-			p.pretend(i, func(*http.Request) (*http.Response, error) {
-				if i == 0 {
-					return response(status), nil
-				}
-				return response(http.StatusOK), nil
-			})
-		}
-		for p.Snapshot()[0].EjectedUntil.IsZero() {
-			get(t, t.Context(), p)
-		}
-		if n := p.Snapshot()[0].Requests; n != 5 {
-			t.Errorf("ejected after %d failures, want 5", n)
-		}
-		for range 300 {
-			if status, err := get(t, t.Context(), p); status != http.StatusOK || err != nil {
-				t.Fatal(status, err)
-			}
-		}
-		status = http.StatusOK
-		time.Sleep(10 * time.Second)
-		for range 300 {
-			get(t, t.Context(), p)
-		}
-		s := p.Snapshot()[0]
-		if s.Requests == 5 || !s.InRotation || !s.EjectedUntil.IsZero() {
-			t.Errorf("not back: %+v", s)
-		}
-		if n := log.count("address of upstream is ejected"); n != 1 {
-			t.Errorf("logged %d times, want once", n)
-		}
-	})
 }
 
 func newPoolOf(t *testing.T, n int) (*Pool, *journal) {

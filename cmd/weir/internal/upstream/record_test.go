@@ -4,7 +4,6 @@ import (
 	"errors"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/weir-go/weir/cmd/weir/internal/config"
@@ -108,25 +107,6 @@ func TestChecksInARowChangeHealth(t *testing.T) {
 	if sick, _, _ := r.sick(false, noon); sick {
 		t.Error("sick by checks that are switched off")
 	}
-}
-
-// Two pools share the same record between Start of one and Close of the other.
-func TestOneCheckInAnInterval(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r, start, checks := newRecord(), time.Now(), 0
-		for time.Since(start) < 1000*time.Second {
-			var wait time.Duration
-			for range 2 {
-				if wait = r.checkIn(5*time.Second, time.Now()); wait == 0 {
-					checks++
-				}
-			}
-			time.Sleep(wait)
-		}
-		if checks < 195 || checks > 205 {
-			t.Errorf("%d checks in 200 intervals", checks)
-		}
-	})
 }
 
 func TestAShorterIntervalHoldsAtOnce(t *testing.T) {
