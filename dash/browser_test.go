@@ -43,8 +43,7 @@ func serve(t *testing.T, address string, d *dash.Handler) (at string, stop func(
 
 func newDash(t *testing.T, c dash.Config) *dash.Handler {
 	t.Helper()
-	d := must.Have(dash.New(c))(t)
-	return d
+	return must.Have(dash.New(c))(t)
 }
 
 func TestDashboardInABrowser(t *testing.T) {

@@ -177,10 +177,7 @@ func TestThousandConnectionsAreBounded(t *testing.T) {
 	client := &http.Client{Transport: &http.Transport{}}
 	counts := map[int]int{}
 	for range 1000 {
-		got, err := client.Get("http://" + at + "/events")
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Have(client.Get("http://" + at + "/events"))(t)
 		defer got.Body.Close()
 		if counts[got.StatusCode]++; got.StatusCode == 503 && got.Header.Get("Retry-After") == "" {
 			t.Fatal("refused without Retry-After")

@@ -61,8 +61,7 @@ func end(h *hub) {
 
 func join(t *testing.T, h *hub, limiter string) *client {
 	t.Helper()
-	c := must.Have(h.join(view{limiter: limiter}))(t)
-	return c
+	return must.Have(h.join(view{limiter: limiter}))(t)
 }
 
 func TestClientsGetThePastAndThenEachReading(t *testing.T) {

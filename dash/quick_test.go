@@ -23,7 +23,7 @@ import (
 func busy(t testing.TB, limiters int) *Handler {
 	t.Helper()
 	n := 0
-	h, err := New(Config{Public: true, Read: func() (snaps []weir.Snapshot) {
+	h := must.Have(New(Config{Public: true, Read: func() (snaps []weir.Snapshot) {
 		n++
 		latencies := histogram.Snapshot{Count: uint64(10 * n)}
 		for i := range 10 {
@@ -38,10 +38,7 @@ func busy(t testing.TB, limiters int) *Handler {
 			})
 		}
 		return snaps
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}}))(t)
 	h.hub.mu.Lock()
 	defer h.hub.mu.Unlock()
 	now := time.Now()

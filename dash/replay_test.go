@@ -19,10 +19,7 @@ const recorded = `{"weir":"recording","version":1}
 `
 
 func TestReplayShowsTheWholeRecording(t *testing.T) {
-	h, err := Replay(strings.NewReader(recorded), Config{Public: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := must.Have(Replay(strings.NewReader(recorded), Config{Public: true}))(t)
 	for limiter, want := range map[string]int{"b": 2, "nobody": 1} {
 		c := must.Have(h.hub.join(view{limiter: limiter}))(t)
 		message := string(<-c.messages)

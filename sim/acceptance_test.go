@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/internal/longtest"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
 )
 
@@ -116,16 +117,10 @@ func TestAcceptanceReplicas(t *testing.T) {
 func steadyAtBest(t *testing.T, s Scenario, seed uint64) (best int) {
 	t.Helper()
 	s.Limiter = Limiter{Law: law.Fixed{}}
-	complete, err := s.complete()
-	if err != nil {
-		t.Fatal(err)
-	}
+	complete := must.Have(s.complete())(t)
 	shared := complete.stretches(seed)
 	for limit := 70; limit <= 170; limit += 20 {
-		run, err := s.swept(limit, shared, seed)
-		if err != nil {
-			t.Fatal(err)
-		}
+		run := must.Have(s.swept(limit, shared, seed))(t)
 		best = max(best, run.good(1))
 	}
 	return best

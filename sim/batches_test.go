@@ -4,15 +4,14 @@ import (
 	"math"
 	"testing"
 	"time"
+
+	"github.com/weir-go/weir/internal/must"
 )
 
 // arrivalsOf returns the arrivals of ten seconds.
 func arrivalsOf(t *testing.T, change func(*Scenario)) (requests []request) {
 	t.Helper()
-	s, err := steady(1, change).complete()
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Have(steady(1, change).complete())(t)
 	for at := newTraffic(&s, 1); at.next.at != Never; at.advance() {
 		requests = append(requests, at.next)
 	}

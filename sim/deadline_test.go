@@ -5,16 +5,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
 )
 
 // meanLimit returns the mean of the limit after ten seconds.
 func meanLimit(t *testing.T, s Scenario, l law.Law) float64 {
 	t.Helper()
-	result, err := Run(s, l, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	result := must.Have(Run(s, l, 1))(t)
 	sum, n := 0.0, 0.0
 	for _, p := range result.Series {
 		if p.At > 10*time.Second {

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/internal/suites"
 	"github.com/weir-go/weir/law"
 	"github.com/weir-go/weir/sim"
@@ -45,17 +46,11 @@ func TestForeignLikeOurs(t *testing.T) {
 			s.Phases[i].Length = min(s.Phases[i].Length, time.Second)
 		}
 		s.Limiter.Initial = 150
-		want, err := sim.Run(s, law.Fixed{}, 3)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := must.Have(sim.Run(s, law.Fixed{}, 3))(t)
 		told := map[sim.Outcome]int{}
-		got, err := sim.RunForeign(s, sim.Foreign{Name: "fixed", New: func(l sim.Limiter) sim.Gate {
+		got := must.Have(sim.RunForeign(s, sim.Foreign{Name: "fixed", New: func(l sim.Limiter) sim.Gate {
 			return &constant{limit: l.Initial, told: told, clock: func(time.Duration) {}}
-		}}, 3)
-		if err != nil {
-			t.Fatal(err)
-		}
+		}}, 3))(t)
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %+v, want %+v", s.Name, got.Tally, want.Tally)
 		}
@@ -69,10 +64,7 @@ func TestForeignLikeOurs(t *testing.T) {
 // TestForeignClock checks that in a bubble a limiter reads the clock of the simulation.
 func TestForeignClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, err := suites.Lookup("cancel30")
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Have(suites.Lookup("cancel30"))(t)
 		start, calls := time.Now(), 0
 		r, err := sim.RunForeign(s, sim.Foreign{Sleep: time.Sleep, New: func(sim.Limiter) sim.Gate {
 			return &constant{limit: 30, told: map[sim.Outcome]int{}, clock: func(now time.Duration) {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/weir-go/weir/internal/longtest"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
 )
 
@@ -56,15 +57,9 @@ func TestHazards(t *testing.T) {
 // kept returns the share that Setpoint keeps in each phase after the start, in percent.
 func (h *hazard) kept(t *testing.T, seed uint64) (shares []float64) {
 	t.Helper()
-	baseline, err := BaselineOf(h.system, seed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	baseline := must.Have(BaselineOf(h.system, seed))(t)
 	result := mustRun(t, h.system, law.Setpoint{Without: *without}, seed)
-	compared, err := baseline.Compare(result)
-	if err != nil {
-		t.Fatal(err)
-	}
+	compared := must.Have(baseline.Compare(result))(t)
 	suited := h.suited(t, seed)
 	for i, good := range compared.Good {
 		if result.Phases[i].Start >= h.system.Start {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
 	"github.com/weir-go/weir/weirhttp"
 )
@@ -43,14 +44,8 @@ type observed struct {
 // openSite starts the server. run stops it.
 func openSite(t *testing.T, s Scenario, l law.Law, seed uint64) *site {
 	t.Helper()
-	s, err := s.complete()
-	if err != nil {
-		t.Fatal(err)
-	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	s = must.Have(s.complete())(t)
+	listener := must.Have(net.Listen("tcp", "127.0.0.1:0"))(t)
 	e := &site{
 		scenario: s,
 		workers:  make(chan time.Duration, s.Server.(WorkerPool).Workers),
@@ -66,13 +61,10 @@ func openSite(t *testing.T, s Scenario, l law.Law, seed uint64) *site {
 	e.requests = requestsOf(s, seed)
 	replicas := http.NewServeMux()
 	for i := range s.Limiters {
-		limiter, err := weir.New(weir.Config{
+		limiter := must.Have(weir.New(weir.Config{
 			Law: l, Min: s.Limiter.Min, Max: s.Limiter.Max, Initial: s.Limiter.Initial,
 			Interval: s.Limiter.Interval, Window: s.Limiter.Window, MinSamples: s.Limiter.MinSamples,
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))(t)
 		replicas.Handle(fmt.Sprintf("/%d/{number}", i), weirhttp.Limit(e, weirhttp.One(limiter)))
 	}
 	e.server = &http.Server{Handler: replicas, ReadHeaderTimeout: time.Minute}

@@ -11,6 +11,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
 )
 
@@ -106,10 +107,7 @@ func newContest(t *testing.T, s Scenario, laws ...string) *contest {
 	t.Helper()
 	c := &contest{scenario: s, together: max(1, int(bearable/perSecond(s)))}
 	for _, text := range append([]string{fmt.Sprintf("fixed(%d)", bestConstant(t, s))}, laws...) {
-		l, err := law.Parse(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := must.Have(law.Parse(text))(t)
 		c.rivals = append(c.rivals, &rival{law: l})
 	}
 	for shake := range uint64(shakes) {
@@ -155,10 +153,7 @@ func bestConstant(t *testing.T, s Scenario) (limit int) {
 // goodWhenShaken returns the good answers if each request comes a millisecond or two later.
 func goodWhenShaken(t *testing.T, s Scenario, l law.Law, seed, shake uint64) float64 {
 	t.Helper()
-	complete, err := s.complete()
-	if err != nil {
-		t.Fatal(err)
-	}
+	complete := must.Have(s.complete())(t)
 	late := NewRand(seed, 1000+shake)
 	for _, r := range requestsOf(complete, seed) {
 		s.Trace = append(s.Trace, Arrival{At: r.at + nanoseconds(mul(float64(ms), late.Exp())), Work: r.work})

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
 	"github.com/weir-go/weir/sim"
 )
@@ -38,17 +39,14 @@ func TestSameAsLive(t *testing.T) {
 
 func sameAsLive(t *testing.T, trace sim.Trace, l law.Law, queue weir.Queue) {
 	t.Helper()
-	simulated, err := sim.Run(sim.Scenario{
+	simulated := must.Have(sim.Run(sim.Scenario{
 		Name: "live", Trace: trace, Server: sim.WorkerPool{Workers: 1e5}, SLO: time.Hour,
 		Clients: []sim.Client{{Untold: true}}, // like a context without a deadline
 		Limiter: sim.Limiter{Initial: 4, Window: 2 * time.Second, Queue: sim.Queue{
 			Size: queue.Size, Timeout: queue.Timeout, Adaptive: queue.Discipline == weir.Adaptive,
 		}},
 		Phases: []sim.Phase{{Length: time.Minute}},
-	}, l, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, l, 1))(t)
 	changes, refused := live(t, trace, weir.Config{Initial: 4, Law: l, Window: 2 * time.Second, Queue: queue})
 	var want []weir.Change
 	for _, c := range simulated.Changes {

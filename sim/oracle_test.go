@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/weir-go/weir/internal/must"
 )
 
 func TestSweptLimits(t *testing.T) {
@@ -28,10 +30,7 @@ func TestOracle(t *testing.T) {
 	s := steady(2000, func(s *Scenario) {
 		s.Phases = []Phase{{Length: 3 * time.Second}, {Length: 3 * time.Second, Workers: 0.3}}
 	})
-	o, err := Sweep(s, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := must.Have(Sweep(s, 1))(t)
 	for i, p := range o.Phases {
 		workers := []int{10, 3}[i]
 		if p.Smallest < workers || p.Smallest > workers+2 || p.Limit < p.Smallest ||
@@ -47,14 +46,8 @@ func TestKeptOracle(t *testing.T) {
 			{Length: 2 * time.Second}, {Length: time.Second, Workers: 0.3},
 		}
 	})
-	o, err := Sweep(s, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := json.Marshal(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := must.Have(Sweep(s, 1))(t)
+	data := must.Have(json.Marshal(o))(t)
 	var kept Oracle
 	if err := json.Unmarshal(data, &kept); err != nil || !reflect.DeepEqual(&kept, o) {
 		t.Errorf("%v, or not what was written", err)
@@ -72,10 +65,7 @@ func TestSweepOnManyProcessors(t *testing.T) {
 			{Length: time.Second}, {Length: time.Second, Workers: 0.3},
 		}
 	})
-	one, err := Sweep(s, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	one := must.Have(Sweep(s, 1))(t)
 	for _, processors := range []int{2, 100} {
 		if many, err := SweepOn(processors, s, 1); err != nil || !reflect.DeepEqual(many, one) {
 			t.Errorf("on %d processors: %+v, want %+v: %v", processors, many, one, err)

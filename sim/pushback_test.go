@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
 )
 
@@ -85,10 +86,7 @@ func TestPushback(t *testing.T) {
 		for i, l := range laws {
 			var share, good, back, jain float64
 			for seed := range seeds {
-				result, err := Run(r.scenario, l, seed+1)
-				if err != nil {
-					t.Fatal(err)
-				}
+				result := must.Have(Run(r.scenario, l, seed+1))(t)
 				var sum Tally
 				for _, p := range result.Phases[1:] {
 					sum.add(p.Tally)
@@ -110,15 +108,12 @@ func TestPushback(t *testing.T) {
 // learns when a client leaves finds the time that they wait.
 func TestClientsThatLeave(t *testing.T) {
 	good := func(leaves bool) float64 {
-		r, err := Run(Scenario{
+		r := must.Have(Run(Scenario{
 			Arrivals: Poisson{Rate: 40}, Work: Constant{Mean: 500 * ms}, Server: WorkerPool{Workers: 10}, SLO: time.Second,
 			Clients: []Client{{Leaves: leaves}},
 			Limiter: Limiter{Queue: Queue{Size: 1000, Adaptive: true}},
 			Phases:  []Phase{{Length: 5 * time.Second}, {Length: time.Minute}},
-		}, law.Setpoint{}, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		}, law.Setpoint{}, 1))(t)
 		return float64(r.Phases[1].Good) / (60 * 20)
 	}
 	if told, untold := good(true), good(false); told < 0.85 || untold > 0.5 {
@@ -131,15 +126,12 @@ func TestClientsThatLeave(t *testing.T) {
 func TestClientsThatAlwaysLeave(t *testing.T) {
 	for _, c := range []struct{ load, share float64 }{{0.5, 0.3}, {0.9, 0.3}, {0.9, 0.7}, {1.2, 0.3}, {2, 0.3}} {
 		good := func(seed uint64, leaves bool) float64 {
-			r, err := Run(Scenario{
+			r := must.Have(Run(Scenario{
 				Arrivals: Poisson{Rate: c.load * 400}, Work: Exponential{Mean: 50 * ms},
 				Server: WorkerPool{Workers: 20}, SLO: time.Second,
 				Clients: []Client{{Share: 1 - c.share, Leaves: leaves}, {Share: c.share, SLO: ms, Leaves: leaves}},
 				Phases:  []Phase{{Length: time.Minute}},
-			}, law.Setpoint{}, seed)
-			if err != nil {
-				t.Fatal(err)
-			}
+			}, law.Setpoint{}, seed))(t)
 			return float64(r.Clients[0].Good)
 		}
 		for seed := range uint64(5) {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/internal/maxmin"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
 )
 
@@ -38,10 +39,7 @@ func TestLimiterStarts(t *testing.T) {
 		s.LimiterStarts = []float64{0, 2.5, 9}
 		s.Phases = []Phase{{Length: 2500 * ms}, {Length: 6500 * ms}, {Length: time.Second}}
 	})
-	foreign, err := RunForeign(s, Foreign{New: func(Limiter) Gate { return &fixedGate{limit: 20} }}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	foreign := must.Have(RunForeign(s, Foreign{New: func(Limiter) Gate { return &fixedGate{limit: 20} }}, 1))(t)
 	for _, r := range []*Result{mustRun(t, s, nil, 1), foreign} {
 		for phase, present := range []int{1, 2, 3} {
 			for i, l := range r.Phases[phase].Limiters {
@@ -69,10 +67,7 @@ func TestLimiterFixed(t *testing.T) {
 			t.Fatalf("%+v", c)
 		}
 	}
-	e, err := newEngine(s, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Have(newEngine(s, 1))(t)
 	if limit := e.nodes[1].State(0).Limit; limit != 70 {
 		t.Errorf("pinned to %d", limit)
 	}
@@ -80,10 +75,7 @@ func TestLimiterFixed(t *testing.T) {
 	if err != nil || foreign.Law != "*sim.fixedGate" || foreign.LimitMean != 80.0/3 {
 		t.Errorf("%v, law %q, limit %v", err, foreign.Law, foreign.LimitMean)
 	}
-	complete, err := s.complete()
-	if err != nil {
-		t.Fatal(err)
-	}
+	complete := must.Have(s.complete())(t)
 	for _, stretch := range complete.stretches(1) {
 		if limits := maxmin.Split(30, stretch.needs); limits[1] != 0 || limits[0]+limits[2] != 30 {
 			t.Errorf("the oracle's limits are %v", limits)
@@ -107,19 +99,13 @@ func TestLimiterSkew(t *testing.T) {
 // TestSharedOracle checks that it is as good as the oracle of one limiter, less the cost of
 // dividing the limit, including late starts and unequal demand.
 func TestSharedOracle(t *testing.T) {
-	one, err := Sweep(steady(2000, nil), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	one := must.Have(Sweep(steady(2000, nil), 1))(t)
 	for _, s := range []Scenario{
 		replicated(nil),
 		replicated(func(s *Scenario) { s.LimiterShares = []float64{8, 1, 1} }),
 		replicated(func(s *Scenario) { s.LimiterStarts, s.Arrivals = []float64{0, 0, 5}, Poisson{Rate: 3000} }),
 	} {
-		o, err := Sweep(s, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		o := must.Have(Sweep(s, 1))(t)
 		if share := float64(o.Phases[0].Good) / float64(one.Phases[0].Good); share < 0.98 || share > 1.01 {
 			t.Errorf("shares %v, starts %v: %+v, %.3f of one limiter's %+v",
 				s.LimiterShares, s.LimiterStarts, o.Phases[0], share, one.Phases[0])

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
 )
 
@@ -29,38 +30,22 @@ func steady(rate float64, change func(*Scenario)) Scenario {
 
 func mustRun(t testing.TB, s Scenario, l law.Law, seed uint64) *Result {
 	t.Helper()
-	r, err := Run(s, l, seed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return must.Have(Run(s, l, seed))(t)
 }
 
 // ran returns the engine of a simulation that has ended.
 func ran(t testing.TB, s Scenario, seed uint64) *engine {
 	t.Helper()
-	e, err := newEngine(s, seed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := e.run(); err != nil {
-		t.Fatal(err)
-	}
+	e := must.Have(newEngine(s, seed))(t)
+	must.Do(t, e.run())
 	return e
 }
 
 // scenario reads a scenario of internal/suites, which imports this package.
 func scenario(t testing.TB, name string) Scenario {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "internal", "suites", "scenarios", name+".json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := ParseScenario(name, text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	text := must.Have(os.ReadFile(filepath.Join("..", "internal", "suites", "scenarios", name+".json")))(t)
+	return must.Have(ParseScenario(name, text))(t)
 }
 
 // scenarios reads all of them.

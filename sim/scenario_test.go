@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/weir-go/weir/internal/must"
 )
 
 // plain is a scenario in JSON, one field a line.
@@ -25,9 +27,7 @@ const plain = `{ "$schema": "x",
 }`
 
 func TestScenarioErrors(t *testing.T) {
-	if _, err := ParseScenario("plain.json", []byte(plain)); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(ParseScenario("plain.json", []byte(plain)))(t)
 	for _, test := range []struct{ old, with, want string }{
 		{`"slo"`, `"sol"`, "f.json:6: sol is unknown: want name, about, arrivals, "},
 		{`"workers": 2`, `"worker": 2`, "f.json:5: server.pool.worker is unknown: did you mean workers?"},
@@ -216,10 +216,7 @@ func rare() (all []Scenario) {
 func FuzzParseScenario(f *testing.F) {
 	f.Add([]byte(plain))
 	for _, s := range append(scenarios(f), rare()...) {
-		text, err := s.MarshalJSON()
-		if err != nil {
-			f.Fatal(err)
-		}
+		text := must.Have(s.MarshalJSON())(f)
 		if again, err := ParseScenario("f", text); err != nil || !reflect.DeepEqual(again, s) {
 			f.Fatalf("%v\n%+v\n%+v", err, s, again)
 		}
@@ -233,10 +230,7 @@ func FuzzParseScenario(f *testing.F) {
 			}
 			return
 		}
-		again, err := s.MarshalJSON()
-		if err != nil {
-			t.Fatal(err)
-		}
+		again := must.Have(s.MarshalJSON())(t)
 		if same, err := ParseScenario("f", again); err != nil || !reflect.DeepEqual(s, same) {
 			t.Fatalf("%v\n%s\n%s", err, text, again)
 		}

@@ -10,6 +10,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/weir-go/weir/internal/must"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -18,15 +20,10 @@ var update = flag.Bool("update", false, "write the golden files anew")
 func golden(t *testing.T, file string, got []byte) {
 	t.Helper()
 	if *update {
-		if err := os.WriteFile(file, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, got, 0o644))
 		return
 	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Have(os.ReadFile(file))(t)
 	is, was := strings.Split(string(got), "\n"), strings.Split(string(want), "\n")
 	for i := range max(len(is), len(was)) {
 		if i >= len(is) || i >= len(was) || is[i] != was[i] {
@@ -44,10 +41,7 @@ func TestSchema(t *testing.T) {
 	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 	root["title"] = "A scenario of weir's simulator"
 	root["properties"].(map[string]any)["$schema"] = map[string]any{"type": "string"}
-	text, err := json.MarshalIndent(root, "", "\t")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Have(json.MarshalIndent(root, "", "\t"))(t)
 	golden(t, "scenario.schema.json", append(text, '\n'))
 }
 

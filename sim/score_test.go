@@ -5,20 +5,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
 )
 
 func mustScore(t testing.TB, s Scenario, l law.Law) Score {
 	t.Helper()
-	o, err := Sweep(s, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	score, err := o.Score(mustRun(t, s, l, 1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return score
+	o := must.Have(Sweep(s, 1))(t)
+	return must.Have(o.Score(mustRun(t, s, l, 1)))(t)
 }
 
 func TestScore(t *testing.T) {
@@ -58,10 +52,7 @@ func TestScoreIsCapped(t *testing.T) {
 
 func TestScoreNeedsItsOracle(t *testing.T) {
 	s := steady(100, nil)
-	o, err := Sweep(s, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := must.Have(Sweep(s, 1))(t)
 	if _, err := o.Score(mustRun(t, s, nil, 2)); err == nil ||
 		!strings.Contains(err.Error(), "with seed 2 cannot be scored") {
 		t.Error(err)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/internal/longtest"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
 )
 
@@ -102,10 +103,7 @@ func (server shadowServer) refuses(t *testing.T, load float64, text string, shad
 		text = "fixed"
 		fmt.Sscan(limit, &s.Limiter.Initial)
 	}
-	l, err := law.Parse(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Have(law.Parse(text))(t)
 	refused, requests := 0, 0
 	for seed := range max(2, *shadowSeeds) {
 		p := mustRun(t, s, l, uint64(seed+1)).Phases[2]

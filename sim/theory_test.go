@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
 )
 
@@ -96,10 +97,7 @@ func TestQueueingTheory(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			r, err := Run(test.scenario, nil, 1)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := must.Have(Run(test.scenario, nil, 1))(t)
 			within(t, "mean", r.Latency.Mean().Seconds(), test.mean)
 			for q, want := range test.quantiles {
 				within(t, "quantile", r.Latency.Quantile(q).Seconds(), want)

@@ -4,6 +4,8 @@ import (
 	"math"
 	"testing"
 	"time"
+
+	"github.com/weir-go/weir/internal/must"
 )
 
 func TestCapacity(t *testing.T) {
@@ -21,10 +23,7 @@ func TestCapacity(t *testing.T) {
 		// the throughput of any n jobs is at most that, and of one n nearly that
 		best := 0.0
 		for n := 1; n <= 2000 && test.server != Server(WorkerPool{Workers: 7}); n++ {
-			station, err := test.server.Station()
-			if err != nil {
-				t.Fatal(err)
-			}
+			station := must.Have(test.server.Station())(t)
 			for job := range n {
 				station.Start(0, Job(job), time.Second)
 			}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sony/gobreaker/v2"
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
 	"github.com/weir-go/weir/weirbreaker"
 )
@@ -87,18 +88,12 @@ func TestProbesAreNotUsedUp(t *testing.T) {
 			Timeout: time.Second, ReadyToTrip: func(gobreaker.Counts) bool { return true },
 		})
 		l := weir.Must(weir.New(weir.Config{Initial: 1, Law: law.Fixed{}, Breaker: b}))
-		slow, err := l.Acquire(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		slow := must.Have(l.Acquire(t.Context()))(t)
 		if _, err := l.Acquire(t.Context()); !errors.Is(err, weir.ErrLimitReached) {
 			t.Error(err)
 		}
 		// Another user of the breaker trips it.
-		tell, err := b.Allow(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		tell := must.Have(b.Allow(t.Context()))(t)
 		tell(weir.Timeout)
 		time.Sleep(time.Second + 1)
 		for range 5 {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"connectrpc.com/connect"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/trust"
 	"github.com/weir-go/weir/weirhttp"
 	"google.golang.org/protobuf/types/known/wrapperspb"
@@ -74,10 +75,7 @@ func start(t testing.TB, s *service, version int, opts ...connect.HandlerOption)
 	mux.Handle(unaryCall, connect.NewUnaryHandler(unaryCall, s.call, opts...))
 	mux.Handle(pingPong, connect.NewBidiStreamHandler(pingPong, s.echo, opts...))
 	mux.Handle(upload, connect.NewClientStreamHandler(upload, s.take, opts...))
-	peers, err := trust.Networks("127.0.0.1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	peers := must.Have(trust.Networks("127.0.0.1"))(t)
 	srv := httptest.NewUnstartedServer(weirhttp.Trust(mux, peers.Request))
 	srv.Config.ErrorLog = log.New(io.Discard, "", 0)
 	srv.EnableHTTP2 = version == 2
@@ -110,20 +108,14 @@ func call(ctx context.Context, client *connect.Client[bytes, bytes]) error {
 // exchange sends a message and waits for the answer.
 func exchange(t *testing.T, stream *echoClient) {
 	t.Helper()
-	if err := stream.Send(&bytes{}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := stream.Receive(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, stream.Send(&bytes{}))
+	must.Have(stream.Receive())(t)
 }
 
 // finish ends a stream as a client that is through.
 func finish(t *testing.T, stream *echoClient) {
 	t.Helper()
-	if err := stream.CloseRequest(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, stream.CloseRequest())
 	if _, err := stream.Receive(); !errors.Is(err, io.EOF) {
 		t.Errorf("the end: %v, want io.EOF", err)
 	}

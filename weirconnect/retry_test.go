@@ -14,6 +14,7 @@ import (
 	"connectrpc.com/connect"
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/internal/limittest"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/retry"
 	"github.com/weir-go/weir/trust"
 	"github.com/weir-go/weir/weirconnect"
@@ -24,11 +25,7 @@ import (
 
 func newClient(t testing.TB, cfg retry.Config) *retry.Client {
 	t.Helper()
-	c, err := retry.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return must.Have(retry.New(cfg))(t)
 }
 
 // downstream is a server in memory that ends its first call with an error, and all others well. It
@@ -122,9 +119,7 @@ func TestWhatARetrySays(t *testing.T) {
 		client := connect.NewClient[bytes, bytes](d, "http://x"+unaryCall, connect.WithInterceptors(weirconnect.RetryClient(d.retrying)))
 		req := connect.NewRequest(&bytes{})
 		for range 2 {
-			if _, err := client.CallUnary(weir.WithPriority(t.Context(), weir.PriorityHigh), req); err != nil {
-				t.Fatal(err)
-			}
+			must.Have(client.CallUnary(weir.WithPriority(t.Context(), weir.PriorityHigh), req))(t)
 		}
 		if len(d.sent) != 3 {
 			t.Fatalf("%d attempts", len(d.sent))
@@ -198,9 +193,7 @@ func TestRetryOverARealConnection(t *testing.T) {
 					return res, err
 				}
 			})
-			if err := call(t.Context(), caller(srv, protocol, connect.WithInterceptors(weirconnect.RetryClient(rc), once))); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, call(t.Context(), caller(srv, protocol, connect.WithInterceptors(weirconnect.RetryClient(rc), once))))
 			if p := <-got; p != weir.PriorityLow {
 				t.Errorf("the retry has priority %v, want the next lower one, low", p)
 			}

@@ -15,6 +15,7 @@ import (
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
 	"github.com/weir-go/weir/internal/limittest"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/weirconnect"
 	"github.com/weir-go/weir/weirhttp"
 )
@@ -87,15 +88,9 @@ func TestHandlersTeachByTheirCode(t *testing.T) {
 }
 
 func TestByMethodAndExempt(t *testing.T) {
-	set, err := bulkhead.New(bulkhead.Config{Default: bulkhead.Compartment{Config: weir.Config{Min: 1, Max: 1}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := must.Have(bulkhead.New(bulkhead.Config{Default: bulkhead.Compartment{Config: weir.Config{Min: 1, Max: 1}}}))(t)
 	for _, key := range []string{unaryCall, upload} {
-		permit, err := set.Acquire(t.Context(), key)
-		if err != nil {
-			t.Fatal(err)
-		}
+		permit := must.Have(set.Acquire(t.Context(), key))(t)
 		defer permit.Release()
 	}
 	server := weirconnect.LimitServer(weirconnect.Exempt(weirconnect.ByMethod(set), upload), weirconnect.ServerConfig{})
@@ -123,9 +118,7 @@ func TestPriority(t *testing.T) {
 	limits := connect.WithInterceptors(weirconnect.LimitClient(weirconnect.One(limittest.Fixed(t, 1, weir.Queue{})), weirconnect.ClientConfig{}))
 	for _, want := range []weir.Priority{weir.PriorityCritical, weir.PriorityNormal, weir.PriorityLow} {
 		ctx := weir.WithPriority(t.Context(), want)
-		if err := call(ctx, caller(srv, limits)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, call(ctx, caller(srv, limits)))
 		if p := <-got; p != want {
 			t.Errorf("a call: %v, want %v", p, want)
 		}
@@ -139,9 +132,7 @@ func TestPriority(t *testing.T) {
 	}
 	req := connect.NewRequest(&bytes{})
 	req.Header()[weirhttp.PriorityHeader] = []string{"critical", "critical"}
-	if _, err := caller(srv).CallUnary(t.Context(), req); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(caller(srv).CallUnary(t.Context(), req))(t)
 	if p := <-got; p != weir.PriorityNormal {
 		t.Errorf("of two values: %v", p)
 	}
@@ -170,9 +161,7 @@ func TestDeadlinesOfClients(t *testing.T) {
 	}}, 2, server.Option()))
 	ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 	defer cancel()
-	if err := call(ctx, client); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, call(ctx, client))
 	if <-lim.Counts {
 		t.Error("the deadline counts")
 	}
@@ -217,10 +206,7 @@ func TestPeersThatLeave(t *testing.T) {
 			go func() { _ = call(t.Context(), caller(srv)) }()
 			<-working
 			half, sent := io.Pipe()
-			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, srv.URL+unaryCall, half)
-			if err != nil {
-				t.Fatal(err)
-			}
+			req := must.Have(http.NewRequestWithContext(t.Context(), http.MethodPost, srv.URL+unaryCall, half))(t)
 			req.Header.Set("Content-Type", "application/proto")
 			go func() {
 				if res, err := srv.Client().Do(req); err == nil {

@@ -9,6 +9,7 @@ import (
 	"connectrpc.com/connect"
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/internal/limittest"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/weirconnect"
 )
 
@@ -123,16 +124,12 @@ func TestClientStreams(t *testing.T) {
 		client := streamer(srv, limits(lim, weirconnect.EachMessage))
 		stream := client.CallBidiStream(t.Context())
 		exchange(t, stream)
-		if err := stream.Send(&bytes{}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, stream.Send(&bytes{}))
 		other := client.CallBidiStream(t.Context())
 		if err := other.Send(&bytes{}); !errors.Is(err, weir.ErrLimitReached) {
 			t.Errorf("beside it: %v", err)
 		}
-		if _, err := stream.Receive(); err != nil {
-			t.Fatal(err)
-		}
+		must.Have(stream.Receive())(t)
 		exchange(t, other)
 		finish(t, stream)
 		finish(t, other)
@@ -155,16 +152,12 @@ func TestClientStreams(t *testing.T) {
 		lim := limittest.Fixed(t, 1, weir.Queue{})
 		stream := connect.NewClient[bytes, bytes](srv.Client(), srv.URL+upload, limits(lim, weirconnect.EachMessage)).CallClientStream(t.Context())
 		for range 3 {
-			if err := stream.Send(&bytes{}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, stream.Send(&bytes{}))
 			if n := lim.Snapshot().InFlight; n != 0 {
 				t.Errorf("in flight %d once it is sent", n)
 			}
 		}
-		if _, err := stream.CloseAndReceive(); err != nil {
-			t.Fatal(err)
-		}
+		must.Have(stream.CloseAndReceive())(t)
 		limittest.Check(t, lim, limittest.Taught{Ignored: 3})
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
 	"github.com/weir-go/weir/internal/limittest"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/weirgrpc"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -23,14 +24,8 @@ import (
 //	scripts/all go test ./weirgrpc -run '^$' -bench Unary
 func BenchmarkUnary(b *testing.B) {
 	lim := weir.Must(weir.New(weir.Config{}))
-	set, err := bulkhead.New(bulkhead.Config{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	key, err := set.Handle(unaryCall)
-	if err != nil {
-		b.Fatal(err)
-	}
+	set := must.Have(bulkhead.New(bulkhead.Config{}))(b)
+	key := must.Have(set.Handle(unaryCall))(b)
 	ctx, cancel := context.WithCancel(b.Context()) // as in a server, where each call can be cancelled
 	defer cancel()
 	for _, c := range []struct {
@@ -97,9 +92,7 @@ func BenchmarkRefusal(b *testing.B) {
 	server := weirgrpc.LimitServer(weirgrpc.One(lim), weirgrpc.ServerConfig{})
 	connect := func(opts ...grpc.ServerOption) testpb.BenchmarkServiceClient {
 		client := testpb.NewBenchmarkServiceClient(dial(b, start(b, &service{}, opts...)))
-		if _, err := client.UnaryCall(b.Context(), message); err != nil {
-			b.Fatal(err)
-		}
+		must.Have(client.UnaryCall(b.Context(), message))(b)
 		return client
 	}
 	intercepted, tapped := connect(grpc.ChainUnaryInterceptor(server.Unary)), connect(server.Options()...)

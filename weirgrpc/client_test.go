@@ -10,6 +10,7 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/internal/limittest"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/retry"
 	"github.com/weir-go/weir/weirgrpc"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
@@ -40,9 +41,7 @@ func TestClientOfAServer(t *testing.T) {
 	server := weirgrpc.LimitServer(weirgrpc.One(theirs), weirgrpc.ServerConfig{})
 	limits := weirgrpc.LimitClient(weirgrpc.One(ours), weirgrpc.ClientConfig{})
 	client := testpb.NewBenchmarkServiceClient(dial(t, start(t, &service{}, server.Options()...), limits.Options()...))
-	if _, err := client.UnaryCall(t.Context(), &testpb.SimpleRequest{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(client.UnaryCall(t.Context(), &testpb.SimpleRequest{}))(t)
 	defer limittest.Fill(t, theirs)()
 	_, err := client.UnaryCall(t.Context(), &testpb.SimpleRequest{})
 	if errors.Is(err, weir.ErrRefused) || status.Code(err) != codes.ResourceExhausted {
@@ -53,10 +52,7 @@ func TestClientOfAServer(t *testing.T) {
 
 func TestRetryAfter(t *testing.T) {
 	with := func(delay *durationpb.Duration) error {
-		s, err := status.New(codes.ResourceExhausted, "").WithDetails(&errdetails.DebugInfo{}, &errdetails.RetryInfo{RetryDelay: delay})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Have(status.New(codes.ResourceExhausted, "").WithDetails(&errdetails.DebugInfo{}, &errdetails.RetryInfo{RetryDelay: delay}))(t)
 		return fmt.Errorf("wrapped: %w", s.Err())
 	}
 	for _, c := range []struct {

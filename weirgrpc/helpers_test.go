@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/weirgrpc"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
@@ -74,10 +75,7 @@ func (s *service) StreamingFromClient(stream grpc.ClientStreamingServer[testpb.S
 // start runs a real server on a real socket and returns its address.
 func start(t testing.TB, s *service, opts ...grpc.ServerOption) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Have(net.Listen("tcp", "127.0.0.1:0"))(t)
 	srv := grpc.NewServer(opts...)
 	testpb.RegisterBenchmarkServiceServer(srv, s)
 	healthpb.RegisterHealthServer(srv, health.NewServer())
@@ -89,10 +87,7 @@ func start(t testing.TB, s *service, opts ...grpc.ServerOption) string {
 // dial returns a connection to a server that start runs.
 func dial(t testing.TB, addr string, opts ...grpc.DialOption) *grpc.ClientConn {
 	t.Helper()
-	conn, err := grpc.NewClient(addr, append([]grpc.DialOption{grpc.WithTransportCredentials(insecure.NewCredentials())}, opts...)...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Have(grpc.NewClient(addr, append([]grpc.DialOption{grpc.WithTransportCredentials(insecure.NewCredentials())}, opts...)...))(t)
 	t.Cleanup(func() { _ = conn.Close() })
 	return conn
 }

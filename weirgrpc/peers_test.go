@@ -9,6 +9,7 @@ import (
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/internal/certstest"
 	"github.com/weir-go/weir/internal/limittest"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/trust"
 	"github.com/weir-go/weir/weirgrpc"
 	"google.golang.org/grpc"
@@ -19,11 +20,7 @@ import (
 
 func networks(t testing.TB, prefixes ...string) trust.Peers {
 	t.Helper()
-	peers, err := trust.Networks(prefixes...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return peers
+	return must.Have(trust.Networks(prefixes...))(t)
 }
 
 // TestPriorityOfPeers is that of the handler's context, when a client claims to be critical.
@@ -42,15 +39,11 @@ func TestPriorityOfPeers(t *testing.T) {
 			s, got := seesPriority()
 			client := limited(t, s, limittest.Fixed(t, 1, weir.Queue{}), weirgrpc.ServerConfig{Trust: c.trusted})
 			ctx := metadata.NewOutgoingContext(t.Context(), metadata.MD{trust.Key: c.claims})
-			if _, err := client.UnaryCall(ctx, &testpb.SimpleRequest{}); err != nil {
-				t.Fatal(err)
-			}
+			must.Have(client.UnaryCall(ctx, &testpb.SimpleRequest{}))(t)
 			if p := <-got; p != c.want {
 				t.Errorf("a call: %v, want %v", p, c.want)
 			}
-			if _, err := client.StreamingCall(ctx); err != nil {
-				t.Fatal(err)
-			}
+			must.Have(client.StreamingCall(ctx))(t)
 			if p := <-got; p != c.want {
 				t.Errorf("a stream: %v, want %v", p, c.want)
 			}
@@ -106,9 +99,7 @@ func TestPriorityIsSentOn(t *testing.T) {
 		if p == weir.PriorityCritical {
 			ctx = metadata.AppendToOutgoingContext(ctx, trust.Key, "low", "other", "kept")
 		}
-		if _, err := client.UnaryCall(ctx, &testpb.SimpleRequest{}); err != nil {
-			t.Fatal(err)
-		}
+		must.Have(client.UnaryCall(ctx, &testpb.SimpleRequest{}))(t)
 		got := <-claims
 		switch {
 		case p == weir.PriorityNormal && got != nil:
@@ -141,9 +132,7 @@ func TestMutualTLS(t *testing.T) {
 				})))...)
 			conn := dial(t, addr, grpc.WithTransportCredentials(credentials.NewTLS(&tls.Config{RootCAs: roots, Certificates: c.certificates})))
 			ctx := metadata.AppendToOutgoingContext(t.Context(), trust.Key, "critical")
-			if _, err := testpb.NewBenchmarkServiceClient(conn).UnaryCall(ctx, &testpb.SimpleRequest{}); err != nil {
-				t.Fatal(err)
-			}
+			must.Have(testpb.NewBenchmarkServiceClient(conn).UnaryCall(ctx, &testpb.SimpleRequest{}))(t)
 			if p := <-got; p != c.want {
 				t.Errorf("%v, want %v", p, c.want)
 			}
@@ -175,15 +164,11 @@ func TestDeadlinesOfPeers(t *testing.T) {
 			client := limited(t, &service{}, lim, weirgrpc.ServerConfig{Trust: c.trusted})
 			ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 			defer cancel()
-			if _, err := client.UnaryCall(ctx, &testpb.SimpleRequest{}); err != nil {
-				t.Fatal(err)
-			}
+			must.Have(client.UnaryCall(ctx, &testpb.SimpleRequest{}))(t)
 			if got := <-lim.Counts; got != c.want {
 				t.Errorf("a call: counts %v, want %v", got, c.want)
 			}
-			if _, err := client.StreamingCall(ctx); err != nil {
-				t.Fatal(err)
-			}
+			must.Have(client.StreamingCall(ctx))(t)
 			if <-lim.Counts {
 				t.Error("that of a stream counts")
 			}
@@ -207,9 +192,7 @@ func TestAttemptsOfPeers(t *testing.T) {
 	} {
 		s, got := seesPriority()
 		client := limited(t, s, limittest.Fixed(t, 1, weir.Queue{}), weirgrpc.ServerConfig{Trust: c.trusted})
-		if _, err := client.UnaryCall(metadata.NewOutgoingContext(t.Context(), c.sent), &testpb.SimpleRequest{}); err != nil {
-			t.Fatal(err)
-		}
+		must.Have(client.UnaryCall(metadata.NewOutgoingContext(t.Context(), c.sent), &testpb.SimpleRequest{}))(t)
 		if p := <-got; p != c.want {
 			t.Errorf("%v: %v, want %v", c.sent, p, c.want)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/internal/limittest"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/retry"
 	"github.com/weir-go/weir/trust"
 	"github.com/weir-go/weir/weirgrpc"
@@ -29,11 +30,7 @@ import (
 
 func newClient(t testing.TB, cfg retry.Config) *retry.Client {
 	t.Helper()
-	c, err := retry.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return must.Have(retry.New(cfg))(t)
 }
 
 // downstream is an invoker that ends its first call with an error, and all others well. It notes
@@ -208,15 +205,12 @@ func TestRetryOverARealConnection(t *testing.T) {
 		<-refused
 		empty()
 	}()
-	_, err := testpb.NewBenchmarkServiceClient(conn).UnaryCall(t.Context(), &testpb.SimpleRequest{}, grpc.OnFinish(func(error) {
+	must.Have(testpb.NewBenchmarkServiceClient(conn).UnaryCall(t.Context(), &testpb.SimpleRequest{}, grpc.OnFinish(func(error) {
 		if !seen {
 			close(refused)
 		}
 		seen = true
-	}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	})))(t)
 	if p := <-got; p != weir.PriorityLow {
 		t.Errorf("the retry has priority %v, want the next lower one, low", p)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
 	"github.com/weir-go/weir/internal/limittest"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/weirgrpc"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -50,9 +51,7 @@ func TestRefusal(t *testing.T) {
 	for name, opts := range map[string][]grpc.ServerOption{"interceptor": {unary}, "tap": server.Options()} {
 		t.Run(name, func(t *testing.T) {
 			client := testpb.NewBenchmarkServiceClient(dial(t, start(t, &service{}, opts...)))
-			if _, err := client.UnaryCall(t.Context(), &testpb.SimpleRequest{}); err != nil {
-				t.Fatal(err)
-			}
+			must.Have(client.UnaryCall(t.Context(), &testpb.SimpleRequest{}))(t)
 			defer limittest.Fill(t, lim)()
 			before := lim.Snapshot()
 

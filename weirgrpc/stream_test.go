@@ -8,6 +8,7 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/internal/limittest"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/weirgrpc"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -26,30 +27,20 @@ var message = &testpb.SimpleRequest{}
 // open begins a stream.
 func open(ctx context.Context, t *testing.T, client testpb.BenchmarkServiceClient) echoClient {
 	t.Helper()
-	stream, err := client.StreamingCall(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return stream
+	return must.Have(client.StreamingCall(ctx))(t)
 }
 
 // exchange sends a message and waits for the answer.
 func exchange(t *testing.T, stream echoClient) {
 	t.Helper()
-	if err := stream.Send(message); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := stream.Recv(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, stream.Send(message))
+	must.Have(stream.Recv())(t)
 }
 
 // finish ends a stream as a client that is through.
 func finish(t *testing.T, stream echoClient) {
 	t.Helper()
-	if err := stream.CloseSend(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, stream.CloseSend())
 	if _, err := stream.Recv(); err != io.EOF {
 		t.Errorf("the end: %v, want io.EOF", err)
 	}
@@ -178,9 +169,7 @@ func TestClientStreams(t *testing.T) {
 		client := connect(lim, weirgrpc.EachMessage)
 		stream := open(t.Context(), t, client)
 		exchange(t, stream)
-		if err := stream.Send(message); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, stream.Send(message))
 		if n := lim.Snapshot().InFlight; n != 1 {
 			t.Errorf("in flight %d, want 1", n)
 		}
@@ -188,9 +177,7 @@ func TestClientStreams(t *testing.T) {
 		if err := other.Send(message); !errors.Is(err, weir.ErrLimitReached) {
 			t.Errorf("beside it: %v", err)
 		}
-		if _, err := stream.Recv(); err != nil {
-			t.Fatal(err)
-		}
+		must.Have(stream.Recv())(t)
 		exchange(t, other)
 		finish(t, stream)
 		finish(t, other)
@@ -200,30 +187,21 @@ func TestClientStreams(t *testing.T) {
 		lim := limittest.Fixed(t, 1, weir.Queue{})
 		ctx, leave := context.WithCancel(t.Context())
 		stream := open(ctx, t, connect(lim, weirgrpc.EachMessage))
-		if err := stream.Send(message); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, stream.Send(message))
 		leave() // and neither sends nor receives again
 		limittest.Idle(t, lim)
 		limittest.Check(t, lim, limittest.Taught{Ignored: 1})
 	})
 	t.Run("from the client only", func(t *testing.T) {
 		lim := limittest.Fixed(t, 1, weir.Queue{})
-		stream, err := connect(lim, weirgrpc.EachMessage).StreamingFromClient(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		stream := must.Have(connect(lim, weirgrpc.EachMessage).StreamingFromClient(t.Context()))(t)
 		for range 3 {
-			if err := stream.Send(message); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, stream.Send(message))
 			if n := lim.Snapshot().InFlight; n != 0 {
 				t.Errorf("in flight %d once it is sent", n)
 			}
 		}
-		if _, err := stream.CloseAndRecv(); err != nil {
-			t.Fatal(err)
-		}
+		must.Have(stream.CloseAndRecv())(t)
 		limittest.Check(t, lim, limittest.Taught{Ignored: 3})
 	})
 }
@@ -240,9 +218,7 @@ func TestClosedConnectionGivesTheSlotBack(t *testing.T) {
 		return err
 	}}), limits.Options()...)
 	stream := open(context.Background(), t, testpb.NewBenchmarkServiceClient(conn))
-	if err := stream.Send(message); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, stream.Send(message))
 	<-got
 	if n := lim.Snapshot().InFlight; n != 1 {
 		t.Fatalf("%d in flight, want the message", n)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/must"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/tap"
 )
@@ -21,10 +22,7 @@ func TestTapLeavesABoundedNumberOfContexts(t *testing.T) {
 		defer end()
 		_, _ = server.Unary(known, nil, &grpc.UnaryServerInfo{FullMethod: "/a.B/C"},
 			func(context.Context, any) (any, error) { return nil, nil })
-		permit, err := lim.Acquire(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		permit := must.Have(lim.Acquire(t.Context()))(t)
 		defer permit.Release()
 		refused := func(timeout time.Duration) bool {
 			ctx := t.Context()

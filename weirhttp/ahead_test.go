@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/internal/limittest"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/weirhttp"
 )
 
@@ -34,10 +35,7 @@ func TestBodiesAreReadAhead(t *testing.T) {
 					text := strings.Repeat("x", size)
 					req, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://x/", strings.NewReader(text))
 					req.Header.Set("Expect", "100-continue")
-					res, err := p.client(t, http2).Do(req)
-					if err != nil {
-						t.Fatal(err)
-					}
+					res := must.Have(p.client(t, http2).Do(req))(t)
 					defer res.Body.Close()
 					got, _ := io.ReadAll(res.Body)
 					if want := text + "<nil>"; !strings.HasPrefix(string(got), text) ||

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/retry"
 	"github.com/weir-go/weir/weirhttp"
 )
@@ -29,10 +30,7 @@ func TestRefusalWithABodyThatStalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		body := make(stalled)
 		d := &downstream{answers: []any{&http.Response{StatusCode: 503, Header: http.Header{}, Body: body}}}
-		res, err := (&http.Client{Transport: weirhttp.RetryTransport(d, newClient(t, retry.Config{}))}).Get("http://x/")
-		if err != nil {
-			t.Fatal(err)
-		}
+		res := must.Have((&http.Client{Transport: weirhttp.RetryTransport(d, newClient(t, retry.Config{}))}).Get("http://x/"))(t)
 		res.Body.Close()
 		if waited := d.at[1].Sub(d.at[0]); waited > 250*time.Millisecond {
 			t.Errorf("waited for %v, want at most a tenth of a second more than the backoff", waited)
@@ -51,10 +49,7 @@ func TestRefusalWithAnEndlessBody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		body := &endless{}
 		d := &downstream{answers: []any{&http.Response{StatusCode: 503, Header: http.Header{}, Body: body}}}
-		res, err := (&http.Client{Transport: weirhttp.RetryTransport(d, newClient(t, retry.Config{}))}).Get("http://x/")
-		if err != nil {
-			t.Fatal(err)
-		}
+		res := must.Have((&http.Client{Transport: weirhttp.RetryTransport(d, newClient(t, retry.Config{}))}).Get("http://x/"))(t)
 		res.Body.Close()
 		if body.read > 8<<10 || body.closed != 1 {
 			t.Errorf("%d bytes read, closed %d times", body.read, body.closed)

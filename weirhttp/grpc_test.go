@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/weir-go/weir/internal/limittest"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/weirhttp"
 )
 
@@ -56,10 +57,7 @@ func TestStatusInTrailersTeaches(t *testing.T) {
 					srv := serve(t, configured(t, lim, cfg, grpcAnswer(code, how)), http2)
 					client := &http.Client{Transport: weirhttp.Transport(srv.Client().Transport, weirhttp.One(out))}
 					for range calls {
-						res, err := client.Post(srv.URL, "application/grpc+proto", strings.NewReader("message"))
-						if err != nil {
-							t.Fatal(err)
-						}
+						res := must.Have(client.Post(srv.URL, "application/grpc+proto", strings.NewReader("message")))(t)
 						_, _ = io.Copy(io.Discard, res.Body)
 						res.Body.Close()
 						<-srv.ended

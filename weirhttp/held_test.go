@@ -15,6 +15,7 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/internal/limittest"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/weirhttp"
 )
 
@@ -57,10 +58,7 @@ func TestHeldResponsesLongerThanAnnounced(t *testing.T) {
 				t.Errorf("held %v: wrote %d more, error %v", streams != nil, n, err)
 			}
 		}), http1)
-		res, err := srv.Client().Get(srv.URL)
-		if err != nil {
-			t.Fatal(err)
-		}
+		res := must.Have(srv.Client().Get(srv.URL))(t)
 		body, err := io.ReadAll(res.Body)
 		res.Body.Close()
 		if string(body) != "hello" || err != nil {
@@ -129,10 +127,7 @@ func TestUpgradesAreStreams(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			lim, streams := fixed(t, 1), pinned(t, 1)
 			srv := serve(t, configured(t, lim, weirhttp.Config{Streams: streams}, upgrade(hijack)), http1)
-			res, err := srv.Client().Do(askUpgrade(t, srv.URL))
-			if err != nil {
-				t.Fatal(err)
-			}
+			res := must.Have(srv.Client().Do(askUpgrade(t, srv.URL)))(t)
 			conn := echo(t, res)
 			limittest.Check(t, lim, limittest.Taught{Ignored: 1})
 			checkInFlight(t, streams, 1)
@@ -140,10 +135,7 @@ func TestUpgradesAreStreams(t *testing.T) {
 				t.Errorf("status %d beside an upgraded connection, want 200", res.StatusCode)
 			}
 			<-srv.ended
-			second, err := srv.Client().Do(askUpgrade(t, srv.URL))
-			if err != nil {
-				t.Fatal(err)
-			}
+			second := must.Have(srv.Client().Do(askUpgrade(t, srv.URL)))(t)
 			second.Body.Close()
 			<-srv.ended
 			if second.StatusCode != http.StatusServiceUnavailable {
@@ -164,10 +156,7 @@ func TestUpgradeThroughReverseProxyIsAStream(t *testing.T) {
 	lim, streams := fixed(t, 1), pinned(t, 1)
 	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }}
 	front := serve(t, configured(t, lim, weirhttp.Config{Streams: streams}, proxy.ServeHTTP), http1)
-	res, err := front.Client().Do(askUpgrade(t, front.URL))
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := must.Have(front.Client().Do(askUpgrade(t, front.URL)))(t)
 	conn := echo(t, res)
 	checkInFlight(t, streams, 1)
 	conn.Close()

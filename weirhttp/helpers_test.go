@@ -9,17 +9,14 @@ import (
 	"testing"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/weirhttp"
 )
 
 // fixed returns a limiter whose limit stays where it is.
 func fixed(t *testing.T, limit int) *weir.Limiter {
 	t.Helper()
-	lim, err := weir.New(weir.Config{Name: "test", Min: limit, Max: limit})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return lim
+	return must.Have(weir.New(weir.Config{Name: "test", Min: limit, Max: limit}))(t)
 }
 
 // refusing is an admitter that refuses with the given error.
@@ -63,15 +60,9 @@ func http2(s *httptest.Server) {
 // get returns the response with its body read and closed.
 func get(t *testing.T, client *http.Client, url string) (*http.Response, string) {
 	t.Helper()
-	res, err := client.Get(url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := must.Have(client.Get(url))(t)
 	defer res.Body.Close()
-	text, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Have(io.ReadAll(res.Body))(t)
 	return res, string(text)
 }
 

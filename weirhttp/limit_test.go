@@ -16,6 +16,7 @@ import (
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
 	"github.com/weir-go/weir/internal/limittest"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/weirhttp"
 )
 
@@ -184,10 +185,7 @@ func panics(t *testing.T, want string, call func()) {
 // what it wants, of one form.
 func TestNilArguments(t *testing.T) {
 	one, mux := weirhttp.One(fixed(t, 1)), http.NewServeMux()
-	set, err := bulkhead.New(bulkhead.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := must.Have(bulkhead.New(bulkhead.Config{}))(t)
 	trusted := func(*http.Request) bool { return true }
 	const aSet = "one of bulkhead.New, whose error says why there is none"
 	for want, wire := range map[string]func(){

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
 	"github.com/weir-go/weir/weirhttp"
 )
@@ -78,9 +79,7 @@ func (p *pipes) dial(t *testing.T) net.Conn {
 func (p *pipes) send(t *testing.T, text string) net.Conn {
 	t.Helper()
 	conn := p.dial(t)
-	if _, err := io.WriteString(conn, text); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(io.WriteString(conn, text))(t)
 	return conn
 }
 
@@ -101,11 +100,7 @@ func (p *pipes) client(t *testing.T, http2 bool) *http.Client {
 // pinned returns a limiter for a number of things that stay.
 func pinned(t *testing.T, limit int) *weir.Limiter {
 	t.Helper()
-	lim, err := weir.New(weir.Config{Name: "streams", Law: law.Fixed{}, Initial: limit, Max: limit})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return lim
+	return must.Have(weir.New(weir.Config{Name: "streams", Law: law.Fixed{}, Initial: limit, Max: limit}))(t)
 }
 
 // configured is Limit with settings.
@@ -117,9 +112,5 @@ func configured(t *testing.T, lim weir.Admitter, cfg weirhttp.Config, h http.Han
 // answerOn returns the response on a connection, without its body.
 func answerOn(t *testing.T, conn net.Conn) *http.Response {
 	t.Helper()
-	res, err := http.ReadResponse(bufio.NewReader(conn), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return res
+	return must.Have(http.ReadResponse(bufio.NewReader(conn), nil))(t)
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/weirhttp"
 )
 
@@ -36,10 +37,7 @@ func TestPropagate(t *testing.T) {
 			req.Header.Set(weirhttp.PriorityHeader, "spoofed") // came in from elsewhere
 			req.Header.Add(weirhttp.TimeoutHeader, "spoofed")
 			d := &downstream{}
-			res, err := weirhttp.Propagate(d).RoundTrip(req)
-			if err != nil {
-				t.Fatal(err)
-			}
+			res := must.Have(weirhttp.Propagate(d).RoundTrip(req))(t)
 			res.Body.Close()
 			if got := [2]string{
 				d.headers[0].Get(weirhttp.PriorityHeader), d.headers[0].Get(weirhttp.TimeoutHeader),

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/weirhttp"
 )
 
@@ -82,10 +83,7 @@ func TestContextThatEndsInTheQueue(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				lim := weir.Must(weir.New(weir.Config{Min: 1, Max: 1, Queue: weir.Queue{Size: 1}}))
 				h := limit(lim, func(http.ResponseWriter, *http.Request) { t.Error("it ran") })
-				permit, err := lim.Acquire(t.Context())
-				if err != nil {
-					t.Fatal(err)
-				}
+				permit := must.Have(lim.Acquire(t.Context()))(t)
 				defer permit.Release()
 
 				ctx, leave := c.until(t.Context())

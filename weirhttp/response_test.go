@@ -16,6 +16,7 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/internal/limittest"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/weirhttp"
 )
 
@@ -61,10 +62,7 @@ func byController(w http.ResponseWriter) (net.Conn, *bufio.ReadWriter, error) {
 
 func askUpgrade(t *testing.T, url string) *http.Request {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	req := must.Have(http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil))(t)
 	req.Header.Set("Connection", "Upgrade")
 	req.Header.Set("Upgrade", "echo")
 	return req
@@ -101,10 +99,7 @@ func TestUpgradeGivesTheSlotBack(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			lim := fixed(t, 1)
 			srv := serve(t, c.around(limit(lim, upgrade(c.hijack))), http1)
-			res, err := srv.Client().Do(askUpgrade(t, srv.URL))
-			if err != nil {
-				t.Fatal(err)
-			}
+			res := must.Have(srv.Client().Do(askUpgrade(t, srv.URL)))(t)
 			conn := echo(t, res)
 			limittest.Check(t, lim, limittest.Taught{Ignored: 1}) // and it is still open
 
@@ -171,10 +166,7 @@ func TestFlushReachesTheClient(t *testing.T) {
 					t.Error(err)
 				}
 			}), http1)
-			res, err := srv.Client().Get(srv.URL)
-			if err != nil {
-				t.Fatal(err)
-			}
+			res := must.Have(srv.Client().Get(srv.URL))(t)
 			defer res.Body.Close()
 			lines := bufio.NewReader(res.Body)
 			if line, err := lines.ReadString('\n'); line != "one\n" {
@@ -193,9 +185,7 @@ func TestFlushReachesTheClient(t *testing.T) {
 
 func TestReadFromReachesTheServer(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(path, []byte(strings.Repeat("weir ", 100_000)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(strings.Repeat("weir ", 100_000)), 0o600))
 	lim := fixed(t, 1)
 	var used *readerFrom
 	h := limit(lim, func(w http.ResponseWriter, r *http.Request) { http.ServeFile(w, r, path) })

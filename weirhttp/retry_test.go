@@ -15,17 +15,14 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/retry"
 	"github.com/weir-go/weir/weirhttp"
 )
 
 func newClient(t *testing.T, cfg retry.Config) *retry.Client {
 	t.Helper()
-	c, err := retry.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return must.Have(retry.New(cfg))(t)
 }
 
 // A downstream is a base that answers with one thing after the other, and then with 200. It notes
@@ -201,10 +198,7 @@ func TestOnlyWhatDidNotRunIsSentAgain(t *testing.T) {
 					w.WriteHeader(http.StatusServiceUnavailable)
 				})
 				if c.full {
-					permit, err := lim.Acquire(t.Context())
-					if err != nil {
-						t.Fatal(err)
-					}
+					permit := must.Have(lim.Acquire(t.Context()))(t)
 					time.AfterFunc(10*time.Millisecond, permit.Release)
 				}
 				client := weirhttp.RetryTransport(roundTrip(func(req *http.Request) (*http.Response, error) {
@@ -230,10 +224,7 @@ func TestOnlyWhatDidNotRunIsSentAgain(t *testing.T) {
 func TestBodyWithoutGetBody(t *testing.T) {
 	d := &downstream{answers: []any{refuses(503, "1")}}
 	req, _ := http.NewRequest(http.MethodPut, "http://x/", io.MultiReader(strings.NewReader("stream")))
-	res, err := weirhttp.RetryTransport(d, newClient(t, retry.Config{})).RoundTrip(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := must.Have(weirhttp.RetryTransport(d, newClient(t, retry.Config{})).RoundTrip(req))(t)
 	text, _ := io.ReadAll(res.Body)
 	if len(d.bodies) != 1 || d.bodies[0] != "stream" || res.StatusCode != 503 || string(text) != "no" {
 		t.Errorf("bodies %q, status %d, answer %q", d.bodies, res.StatusCode, text)
@@ -267,10 +258,7 @@ func TestRetryOverARealConnection(t *testing.T) {
 			}), start)
 			client := &http.Client{Transport: weirhttp.RetryTransport(srv.Client().Transport,
 				newClient(t, retry.Config{Backoff: time.Millisecond}))}
-			res, err := client.Post(srv.URL, "text/plain", bytes.NewBufferString("order"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			res := must.Have(client.Post(srv.URL, "text/plain", bytes.NewBufferString("order")))(t)
 			res.Body.Close()
 			if len(got) != 2 {
 				t.Fatalf("%d attempts, want 2", len(got))

@@ -11,6 +11,7 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
 	"github.com/weir-go/weir/weirhttp"
 )
@@ -23,12 +24,9 @@ func ask(h http.Handler, method, path string) int {
 }
 
 func TestEachRouteHasItsCompartment(t *testing.T) {
-	set, err := bulkhead.New(bulkhead.Config{Default: bulkhead.Compartment{Config: weir.Config{
+	set := must.Have(bulkhead.New(bulkhead.Config{Default: bulkhead.Compartment{Config: weir.Config{
 		Law: law.Fixed{}, Initial: 1,
-	}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}}}))(t)
 	mux := http.NewServeMux()
 	h := weirhttp.Limit(mux, weirhttp.ByRoute(mux, set))
 	mux.HandleFunc("GET /checkout", func(http.ResponseWriter, *http.Request) {})
@@ -77,10 +75,7 @@ func ExampleByRoute() {
 }
 
 func TestByKey(t *testing.T) {
-	set, err := bulkhead.New(bulkhead.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := must.Have(bulkhead.New(bulkhead.Config{}))(t)
 	h := weirhttp.Limit(status(204), weirhttp.ByKey(set, func(r *http.Request) string {
 		return r.URL.Query().Get("key")
 	}))

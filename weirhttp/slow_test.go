@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 
 	"github.com/weir-go/weir/internal/limittest"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/weirhttp"
 )
 
@@ -100,10 +101,7 @@ func TestStreamsAreCapped(t *testing.T) {
 			}
 		}
 		for _, refused := range []*http.Request{conversation(t), upload(t)} {
-			res, err := client.Do(refused)
-			if err != nil {
-				t.Fatal(err)
-			}
+			res := must.Have(client.Do(refused))(t)
 			res.Body.Close()
 			if res.StatusCode != 503 || res.Header.Get("Retry-After") == "" ||
 				res.Header.Get(weirhttp.RefusedHeader) == "" {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/internal/longtest"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/internal/race"
 	"github.com/weir-go/weir/retry"
 	"github.com/weir-go/weir/weirhttp"
@@ -177,14 +178,8 @@ func TestRetryStorm(t *testing.T) {
 
 // retries returns the transport of a client that tries again three times.
 func retries(t *testing.T, b retry.BudgetConfig, th retry.ThrottlerConfig) *retry.Client {
-	budget, err := retry.NewBudget(b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	throttle, err := retry.NewThrottler(th)
-	if err != nil {
-		t.Fatal(err)
-	}
+	budget := must.Have(retry.NewBudget(b))(t)
+	throttle := must.Have(retry.NewThrottler(th))(t)
 	return newClient(t, retry.Config{Attempts: 4, Budget: budget, Throttler: throttle})
 }
 

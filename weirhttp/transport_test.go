@@ -15,6 +15,7 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/internal/limittest"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/weirhttp"
 )
 
@@ -67,10 +68,7 @@ func TestResponseTeaches(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			lim := fixed(t, 1)
 			srv := serve(t, c.handler, http1)
-			res, err := through(lim, srv.Client().Transport).Get(srv.URL)
-			if err != nil {
-				t.Fatal(err)
-			}
+			res := must.Have(through(lim, srv.Client().Transport).Get(srv.URL))(t)
 			readAll(res.Body)
 			limittest.Check(t, lim, c.want)
 			res.Body.Close()
@@ -126,10 +124,7 @@ func TestSlotIsHeldUntilTheBodyEnds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			lim := fixed(t, 1)
 			client := through(lim, answer(200, strings.NewReader("hello")))
-			res, err := client.Get("http://x/")
-			if err != nil {
-				t.Fatal(err)
-			}
+			res := must.Have(client.Get("http://x/"))(t)
 			checkInFlight(t, lim, 1)
 			if _, err := client.Get("http://x/"); !errors.Is(err, weir.ErrRefused) {
 				t.Errorf("error %v while the body is open, want a refusal", err)
@@ -161,10 +156,7 @@ func TestForgottenBodyIsFreedWithItsContext(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 				defer cancel()
 				req, _ := http.NewRequestWithContext(ctx, http.MethodGet, "http://x/", nil)
-				res, err := through(lim, answer(200, strings.NewReader("hello"))).Do(req)
-				if err != nil {
-					t.Fatal(err)
-				}
+				res := must.Have(through(lim, answer(200, strings.NewReader("hello"))).Do(req))(t)
 				checkInFlight(t, lim, 1)
 				if name == "cancelled" {
 					cancel()
@@ -198,12 +190,9 @@ func (b interrupted) Close() error {
 func TestClosingUnderAReaderBlamesNobody(t *testing.T) {
 	lim := fixed(t, 1)
 	b := interrupted{make(chan struct{}), make(chan struct{}), make(chan struct{})}
-	res, err := through(lim, roundTrip(func(*http.Request) (*http.Response, error) {
+	res := must.Have(through(lim, roundTrip(func(*http.Request) (*http.Response, error) {
 		return &http.Response{StatusCode: http.StatusOK, Body: b}, nil
-	})).Get("http://x/")
-	if err != nil {
-		t.Fatal(err)
-	}
+	})).Get("http://x/"))(t)
 	go func() {
 		defer close(b.failed)
 		if _, err := res.Body.Read(make([]byte, 1)); !errors.Is(err, net.ErrClosed) {
@@ -218,10 +207,7 @@ func TestClosingUnderAReaderBlamesNobody(t *testing.T) {
 func TestNoBodyHoldsNoSlot(t *testing.T) {
 	lim := fixed(t, 1)
 	srv := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "ok") }), http1)
-	res, err := through(lim, nil).Head(srv.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := must.Have(through(lim, nil).Head(srv.URL))(t)
 	defer res.Body.Close()
 	limittest.Check(t, lim, limittest.Taught{Succeeded: 1})
 }
@@ -259,24 +245,18 @@ func TestTransportExempt(t *testing.T) {
 	transport := weirhttp.Transport(answer(200, strings.NewReader("ok")),
 		weirhttp.Exempt(weirhttp.One(refusing{weir.ErrQueueFull}), "/healthz"))
 	req, _ := http.NewRequest(http.MethodGet, "http://x/healthz", nil)
-	res, err := transport.RoundTrip(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := must.Have(transport.RoundTrip(req))(t)
 	res.Body.Close()
 }
 
 func TestRequestIsPassedAsItIs(t *testing.T) {
 	req, _ := http.NewRequest(http.MethodGet, "http://x/", nil)
-	res, err := weirhttp.Transport(roundTrip(func(got *http.Request) (*http.Response, error) {
+	res := must.Have(weirhttp.Transport(roundTrip(func(got *http.Request) (*http.Response, error) {
 		if got != req {
 			t.Error("another request")
 		}
 		return answer(200, strings.NewReader("ok"))(got)
-	}), weirhttp.One(fixed(t, 1))).RoundTrip(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	}), weirhttp.One(fixed(t, 1))).RoundTrip(req))(t)
 	res.Body.Close()
 }
 
@@ -315,9 +295,7 @@ func TestServerThatRefusesAll(t *testing.T) {
 				}))
 				for range 32 {
 					time.Sleep(40 * time.Millisecond)
-					if _, err := client.Get("http://x/"); err != nil {
-						t.Fatal(err)
-					}
+					must.Have(client.Get("http://x/"))(t)
 				}
 				_, err := client.Get("http://x/")
 				if refused, ok := errors.AsType[*weir.RefusedError](err); ok != (want > 0) || ok && refused.RetryAfter != want {

@@ -13,6 +13,7 @@ import (
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
 	"github.com/weir-go/weir/internal/limittest"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/load"
 	"github.com/weir-go/weir/shed"
 	"github.com/weir-go/weir/weirhttp"
@@ -148,22 +149,13 @@ func TestUploadsInShadowMode(t *testing.T) {
 // Each admitter has a part of its own, by its own limit. One whose limit is not known lets one
 // upload in at a time, also if it is another admitter for each request.
 func TestEachGateHasItsUploads(t *testing.T) {
-	set, err := bulkhead.New(bulkhead.Config{
+	set := must.Have(bulkhead.New(bulkhead.Config{
 		Max:   100,
 		ByKey: map[string]bulkhead.Compartment{"a": {Config: weir.Config{Min: 8, Max: 8}}, "b": {Config: weir.Config{Min: 20, Max: 20}}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	defer set.Close()
-	monitor, err := load.New(load.Config{Feeds: []load.Feed{{Source: &load.CPU{}}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	shedder, err := shed.New(monitor, shed.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	monitor := must.Have(load.New(load.Config{Feeds: []load.Feed{{Source: &load.CPU{}}}}))(t)
+	shedder := must.Have(shed.New(monitor, shed.Config{}))(t)
 	limiter, hidden := fixed(t, 12), fixed(t, 100)
 	admitters := map[string]func(r *http.Request) weir.Admitter{
 		"/key":  weirhttp.ByKey(set, func(r *http.Request) string { return r.URL.Query().Get("key") }),
@@ -242,10 +234,7 @@ func TestConversations(t *testing.T) {
 				req, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://x"+path, body)
 				req.Header.Set("Content-Type", content)
 				go func() { _, _ = io.WriteString(say, "hello") }()
-				res, err := p.client(t, http2).Do(req)
-				if err != nil {
-					t.Fatal(err)
-				}
+				res := must.Have(p.client(t, http2).Do(req))(t)
 				word := make([]byte, 5)
 				if _, err := io.ReadFull(res.Body, word); err != nil || string(word) != "hello" {
 					t.Errorf("%s: %q, %v", path, word, err)

@@ -19,6 +19,7 @@ import (
 	"github.com/weir-go/weir/bulkhead"
 	"github.com/weir-go/weir/capacity"
 	"github.com/weir-go/weir/histogram"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/load"
 	"github.com/weir-go/weir/memory"
 	"github.com/weir-go/weir/metrics"
@@ -35,16 +36,11 @@ const traceID = "4bf92f3577b34da6a3ce929d0e0e4736"
 // collected returns the metrics that the reader of the SDK gets from the sources.
 func collected(t testing.TB, s metrics.Sources) map[string]metricdata.Metrics {
 	t.Helper()
-	producer, err := weirotel.New(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	producer := must.Have(weirotel.New(s))(t)
 	reader := sdkmetric.NewManualReader(sdkmetric.WithProducer(producer))
 	sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader))
 	var all metricdata.ResourceMetrics
-	if err := reader.Collect(t.Context(), &all); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, reader.Collect(t.Context(), &all))
 	byName := map[string]metricdata.Metrics{}
 	for _, scope := range all.ScopeMetrics {
 		for _, m := range scope.Metrics {
@@ -78,31 +74,13 @@ func points(m metricdata.Metrics) (all []string) {
 }
 
 func everything(t testing.TB) metrics.Sources {
-	set, err := bulkhead.New(bulkhead.Config{Max: 10, Default: bulkhead.Compartment{Config: weir.Config{Histograms: true}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := must.Have(bulkhead.New(bulkhead.Config{Max: 10, Default: bulkhead.Compartment{Config: weir.Config{Histograms: true}}}))(t)
 	_ = set.Do(t.Context(), "GET /search", func(context.Context) error { return nil })
-	mon, err := load.New(load.Config{Feeds: []load.Feed{{Source: &load.Memory{}}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	th, err := throttle.New(throttle.Config{Name: "db", Monitor: mon})
-	if err != nil {
-		t.Fatal(err)
-	}
-	slots, err := capacity.New(capacity.Vector{"slots": 6})
-	if err != nil {
-		t.Fatal(err)
-	}
-	jobs, err := pool.New(pool.Config{Capacity: slots, Source: pool.Slice(nil)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	gov, err := memory.New(memory.Config{Target: 64 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
+	mon := must.Have(load.New(load.Config{Feeds: []load.Feed{{Source: &load.Memory{}}}}))(t)
+	th := must.Have(throttle.New(throttle.Config{Name: "db", Monitor: mon}))(t)
+	slots := must.Have(capacity.New(capacity.Vector{"slots": 6}))(t)
+	jobs := must.Have(pool.New(pool.Config{Capacity: slots, Source: pool.Slice(nil)}))(t)
+	gov := must.Have(memory.New(memory.Config{Target: 64 << 20}))(t)
 	t.Cleanup(gov.Close)
 	return metrics.Sources{
 		Limiters:   []*weir.Limiter{weir.Must(weir.New(weir.Config{Name: "search", Histograms: true}))},
@@ -118,10 +96,7 @@ func everything(t testing.TB) metrics.Sources {
 // Each measurement of the reader is a data point, with attributes of its own.
 func TestEveryMeasurementIsProduced(t *testing.T) {
 	s := everything(t)
-	reader, err := metrics.New(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	reader := must.Have(metrics.New(s))(t)
 	want, kinds := map[string]int{}, map[string]metrics.InstrumentKind{}
 	reader.Read(func(m metrics.Measurement) {
 		want[m.Instrument.Name]++
@@ -211,10 +186,7 @@ func TestErrors(t *testing.T) {
 	if _, err := weirotel.New(metrics.Sources{Limiters: []*weir.Limiter{nil}}); !errors.Is(err, metrics.ErrConfig) || !strings.Contains(err.Error(), "Limiters[0] is nil") {
 		t.Errorf("error %v: want one that names the limiter", err)
 	}
-	p, err := weirotel.New(metrics.Sources{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Have(weirotel.New(metrics.Sources{}))(t)
 	if got, err := p.Produce(t.Context()); got != nil || err != nil {
 		t.Errorf("%v, %v of no sources", got, err)
 	}
@@ -227,10 +199,7 @@ func TestErrors(t *testing.T) {
 
 func TestReadersAtOnce(t *testing.T) {
 	s := everything(t)
-	p, err := weirotel.New(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Have(weirotel.New(s))(t)
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
 	"github.com/weir-go/weir/weirotel"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
@@ -102,14 +103,8 @@ func TestTraceOfMoreThanAcquire(t *testing.T) {
 }
 
 func TestTraceOfAKey(t *testing.T) {
-	set, err := bulkhead.New(bulkhead.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	handle, err := set.Handle("\xff")
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := must.Have(bulkhead.New(bulkhead.Config{}))(t)
+	handle := must.Have(set.Handle("\xff"))(t)
 	set.Close()
 	left := events(t, t.Context(), func(ctx context.Context) { _, _ = weirotel.Traced(handle).Acquire(ctx) })
 	if len(left) != 1 || !utf8.ValidString(attributes(left[0])["weir.limiter.name"].(string)) {

@@ -30,19 +30,12 @@ var update = flag.Bool("update", false, "write the golden files")
 func gathered(t testing.TB, s metrics.Sources, format expfmt.Format) string {
 	t.Helper()
 	reg := prometheus.NewPedanticRegistry()
-	if err := reg.Register(weirprom.New(s)); err != nil {
-		t.Fatal(err)
-	}
-	families, err := reg.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, reg.Register(weirprom.New(s)))
+	families := must.Have(reg.Gather())(t)
 	var text bytes.Buffer
 	encoder := expfmt.NewEncoder(&text, format)
 	for _, family := range families {
-		if err := encoder.Encode(family); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, encoder.Encode(family))
 	}
 	if c, ok := encoder.(expfmt.Closer); ok {
 		_ = c.Close()
@@ -61,14 +54,9 @@ func TestGolden(t *testing.T) {
 				got := gathered(t, s, format)
 				file := "testdata/" + name + ".golden"
 				if *update {
-					if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, os.WriteFile(file, []byte(got), 0o600))
 				}
-				want, err := os.ReadFile(file)
-				if err != nil {
-					t.Fatal(err)
-				}
+				want := must.Have(os.ReadFile(file))(t)
 				if got != string(want) {
 					t.Errorf("a scrape differs from %s: if that is meant, go test -run Golden -update. Got\n%s", file, got)
 				}
@@ -78,15 +66,9 @@ func TestGolden(t *testing.T) {
 }
 
 func TestGoldenIsParsed(t *testing.T) {
-	text, err := os.ReadFile("testdata/text.golden")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Have(os.ReadFile("testdata/text.golden"))(t)
 	parser := expfmt.NewTextParser(model.UTF8Validation)
-	families, err := parser.TextToMetricFamilies(bytes.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	families := must.Have(parser.TextToMetricFamilies(bytes.NewReader(text)))(t)
 	refused := families["weir_refused_total"].GetMetric()
 	if want := 4 * len(weir.Reasons()); len(refused) != want { // a limiter, a set, two sides of a throttle
 		t.Errorf("%d series of refusals: want %d, one of each reason", len(refused), want)
@@ -171,10 +153,7 @@ func TestHostileLabels(t *testing.T) {
 	s := metrics.Sources{Limiters: []*weir.Limiter{lim}, Sets: map[string]*bulkhead.Set{"\xff": set}}
 	text := gathered(t, s, expfmt.NewFormat(expfmt.TypeTextPlain))
 	parser := expfmt.NewTextParser(model.UTF8Validation)
-	families, err := parser.TextToMetricFamilies(strings.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	families := must.Have(parser.TextToMetricFamilies(strings.NewReader(text)))(t)
 	if n := len(families["weir_key_limit"].GetMetric()); n != 7+1 { // the overflow
 		t.Errorf("%d keys have series: want 8", n)
 	}
@@ -239,10 +218,7 @@ func TestHistogramsAreClassicAndNative(t *testing.T) {
 		}
 		reg := prometheus.NewPedanticRegistry()
 		reg.MustRegister(weirprom.New(metrics.Sources{Limiters: []*weir.Limiter{lim}}))
-		families, err := reg.Gather()
-		if err != nil {
-			t.Fatal(err)
-		}
+		families := must.Have(reg.Gather())(t)
 		i := slices.IndexFunc(families, func(f *family) bool { return f.GetName() == "weir_latency_seconds" })
 		h := families[i].GetMetric()[0].GetHistogram()
 		for _, b := range h.GetBucket() {

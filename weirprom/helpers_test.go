@@ -94,10 +94,7 @@ func everything(t testing.TB) metrics.Sources {
 
 	slots := must.Have(capacity.New(capacity.Vector{"slots": 6}))(t)
 	jobs := must.Have(pool.New(pool.Config{Capacity: slots, Source: pool.Slice(nil)}))(t)
-	gov, err := memory.New(memory.Config{Target: 64 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
+	gov := must.Have(memory.New(memory.Config{Target: 64 << 20}))(t)
 	t.Cleanup(gov.Close)
 	return metrics.Sources{
 		Limiters:   []*weir.Limiter{lim},

@@ -18,6 +18,7 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
 	"github.com/weir-go/weir/weirriver"
 )
@@ -115,10 +116,7 @@ func TestRefusedJobsAreSnoozed(t *testing.T) {
 }
 
 func TestJobsThatNoLimiterTakesFail(t *testing.T) {
-	set, err := bulkhead.New(bulkhead.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := must.Have(bulkhead.New(bulkhead.Config{}))(t)
 	limit := &weirriver.Middleware{Admitter: weirriver.ByKind(set)}
 	long := &rivertype.JobRow{Kind: strings.Repeat("x", 1000)}
 	if err := limit.Work(t.Context(), long, returning(nil)); !errors.Is(err, bulkhead.ErrKey) {
@@ -129,10 +127,7 @@ func TestJobsThatNoLimiterTakesFail(t *testing.T) {
 func TestWaitingJobsEndWithTheirContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lim, limit := fixed(1, weir.Queue{Size: 1, Timeout: time.Hour})
-		permit, err := lim.Acquire(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		permit := must.Have(lim.Acquire(t.Context()))(t)
 		ctx, cancel := context.WithCancelCause(t.Context())
 		stop := errors.New("stop")
 		time.AfterFunc(time.Minute, func() { cancel(stop) })
@@ -158,10 +153,7 @@ func TestPriorities(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			lim, limit := fixed(1, weir.Queue{Size: 4, Timeout: time.Hour})
 			limit.Priority = c.priority
-			permit, err := lim.Acquire(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			permit := must.Have(lim.Acquire(t.Context()))(t)
 			var order []int
 			var jobs sync.WaitGroup
 			for _, p := range []int{4, 3, 2, 1} {

@@ -15,6 +15,8 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/weir-go/weir/internal/must"
 )
 
 // A frontend is the part of a Temporal server that a worker of activities talks to: it hands out
@@ -33,16 +35,10 @@ func newFrontend(t *testing.T) (*frontend, client.Client) {
 	f := &frontend{tasks: make(chan string, 1000), answered: make(chan struct{}, 1000)}
 	server := grpc.NewServer()
 	workflowservice.RegisterWorkflowServiceServer(server, f)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Have(net.Listen("tcp", "127.0.0.1:0"))(t)
 	go func() { _ = server.Serve(listener) }()
 	t.Cleanup(server.Stop)
-	c, err := client.Dial(client.Options{HostPort: listener.Addr().String(), Logger: silent{}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Have(client.Dial(client.Options{HostPort: listener.Addr().String(), Logger: silent{}}))(t)
 	t.Cleanup(c.Close)
 	return f, c
 }

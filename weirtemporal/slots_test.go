@@ -16,6 +16,7 @@ import (
 	"go.temporal.io/sdk/worker"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
 	"github.com/weir-go/weir/weirtemporal"
 )
@@ -36,11 +37,7 @@ func (r released) Permit() *worker.SlotPermit { return r.permit }
 
 func reserve(t *testing.T, slots *weirtemporal.Slots) *worker.SlotPermit {
 	t.Helper()
-	permit, err := slots.ReserveSlot(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return permit
+	return must.Have(slots.ReserveSlot(t.Context(), nil))(t)
 }
 
 // environment is the SDK's environment for tests of activities, with the interceptor.
@@ -78,10 +75,7 @@ func TestPollingIsNoLatency(t *testing.T) {
 func TestOtherWorkTakesRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lim, slots := fixed(2)
-		other, err := lim.Acquire(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		other := must.Have(lim.Acquire(t.Context()))(t)
 		mine := reserve(t, slots)
 		if slots.TryReserveSlot(nil) != nil {
 			t.Error("a third slot")
@@ -121,10 +115,7 @@ func TestPollerPressesOnce(t *testing.T) {
 		if s := lim.Snapshot(); len(s.Refused) != 0 {
 			t.Errorf("refused %v while the worker polls", s.Refused)
 		}
-		work, err := lim.Acquire(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		work := must.Have(lim.Acquire(t.Context()))(t)
 		poller.Wait()
 		work.Release()
 		if s := lim.Snapshot(); len(s.Refused) != 1 || s.Refused[weir.ReasonLimitReached] != 1 {
@@ -144,9 +135,7 @@ func TestSlotsFollowTheLimit(t *testing.T) {
 			more.Go(func() { reserve(t, slots) })
 		}
 		synctest.Wait()
-		if err := lim.Update(weir.Config{Name: "database", Law: law.Fixed{Limit: 6}}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, lim.Update(weir.Config{Name: "database", Law: law.Fixed{Limit: 6}}))
 		more.Wait()
 		if slots.TryReserveSlot(nil) != nil {
 			t.Error("a seventh slot")

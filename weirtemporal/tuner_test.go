@@ -13,6 +13,7 @@ import (
 	"go.temporal.io/sdk/worker"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/must"
 )
 
 // phase is how long the downstream is fast, slow, and fast again.
@@ -88,10 +89,7 @@ func try(t *testing.T, supplier func() (worker.SlotSupplier, error)) *trial {
 		d.free, d.began = make(chan struct{}, 20), time.Now()
 		ctx, stop := context.WithTimeout(t.Context(), 3*phase)
 		defer stop()
-		s, err := supplier()
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Have(supplier())(t)
 		var all sync.WaitGroup
 		for ctx.Err() == nil {
 			permit, err := s.ReserveSlot(ctx, reservation{trial: d})

@@ -26,9 +26,7 @@ func startWorker(t *testing.T, slots *weirtemporal.Slots, activities map[string]
 	for name, run := range activities {
 		w.RegisterActivityWithOptions(run, activity.RegisterOptions{Name: name})
 	}
-	if err := w.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Start())
 	t.Cleanup(w.Stop)
 	return f
 }

@@ -23,13 +23,10 @@ func serveNATS(t *testing.T, secure *tls.Config) (address string, stop func()) {
 
 func serveNATSAt(t *testing.T, port int, token string, secure *tls.Config) (address string, stop func()) {
 	t.Helper()
-	s, err := server.NewServer(&server.Options{
+	s := must.Have(server.NewServer(&server.Options{
 		Host: "127.0.0.1", Port: port, JetStream: true, StoreDir: t.TempDir(), NoSigs: true, NoLog: true,
 		Authorization: token, TLSConfig: secure, TLSTimeout: 2,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	s.Start()
 	if !s.ReadyForConnections(10 * time.Second) {
 		t.Fatal("the server does not start")

@@ -71,10 +71,7 @@ func TestServerReturns(t *testing.T) {
 	expired, _ := certified(t, time.Now().Add(-time.Hour))
 	address, stop := serveNATS(t, good)
 	_, text, _ := net.SplitHostPort(address)
-	port, err := strconv.Atoi(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	port := must.Have(strconv.Atoi(text))(t)
 	s := open(t, "-name", "shop", "-store", "tls://"+address, "-ca", authority, "-credentials", fileOf(t, "token", token))
 	var last atomic.Value
 	go func() { // as a member does

@@ -302,9 +302,7 @@ func serve(t *testing.T, dir string) (server *natspool.Local, url string) {
 func prepare(t *testing.T, at handover.Queue, lease time.Duration) {
 	t.Helper()
 	local := must.Have(natspool.Open(t.Context(), at.Embedded))(t)
-	if _, err := natspool.New(t.Context(), local.JetStream(), natspool.Config{Stream: at.Stream, Lease: lease}); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(natspool.New(t.Context(), local.JetStream(), natspool.Config{Stream: at.Stream, Lease: lease}))(t)
 	must.Do(t, local.Close())
 }
 

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/internal/chromium"
+	"github.com/weir-go/weir/internal/must"
 )
 
 var animation = flag.String("animation", "", "a `file` for an animation of the dashboard during weir demo limit, as GIF; it takes a minute")
@@ -53,26 +54,16 @@ func TestAnimation(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "frame.png")
 	for tick := time.Tick(eachFrame); len(shots) < frames; <-tick {
 		tab.Screenshot(t, file)
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		shot, err := png.Decode(bytes.NewReader(text))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Have(os.ReadFile(file))(t)
+		shot := must.Have(png.Decode(bytes.NewReader(text)))(t)
 		shots = append(shots, shot)
 	}
 	var out bytes.Buffer
-	if err := gif.EncodeAll(&out, animate(shots)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, gif.EncodeAll(&out, animate(shots)))
 	if out.Len() > mostBytes {
 		t.Errorf("%d bytes, want at most %d", out.Len(), mostBytes)
 	}
-	if err := os.WriteFile(*animation, out.Bytes(), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(*animation, out.Bytes(), 0o666))
 	t.Logf("%d frames, %d bytes", len(shots), out.Len())
 }
 

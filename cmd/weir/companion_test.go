@@ -50,9 +50,7 @@ func TestInterruptReachesTheCompanion(t *testing.T) {
 		in.Close()
 	}()
 	first := make([]byte, len("started\n"))
-	if _, err := io.ReadFull(out, first); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(io.ReadFull(out, first))(t)
 	interrupt()
 	if rest, err := io.ReadAll(out); err != nil || string(rest) != "compared\n" {
 		t.Errorf("after the interrupt: %q, %v", rest, err)

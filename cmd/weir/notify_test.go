@@ -6,15 +6,14 @@ import (
 	"net"
 	"path/filepath"
 	"testing"
+
+	"github.com/weir-go/weir/internal/must"
 )
 
 // systemd starts dependent units once the proxy listens.
 func TestNotify(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "notify")
-	listener, err := net.ListenPacket("unixgram", socket)
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Have(net.ListenPacket("unixgram", socket))(t)
 	defer listener.Close()
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()

@@ -166,10 +166,7 @@ func TestPlotsAreCheckedBeforeTheSimulation(t *testing.T) {
 
 func TestSimBadInput(t *testing.T) {
 	dir := t.TempDir()
-	tiny, err := os.ReadFile("testdata/tiny.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	tiny := must.Have(os.ReadFile("testdata/tiny.yaml"))(t)
 	broken := func(name, old, replacement string) string {
 		t.Helper()
 		if !bytes.Contains(tiny, []byte(old)) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/weir-go/weir/examples/internal/importtest"
 	"github.com/weir-go/weir/internal/longtest"
+	"github.com/weir-go/weir/internal/must"
 )
 
 // TestFullDisk imports until the disk is full. It runs in a process of its own because
@@ -25,9 +26,7 @@ func TestFullDisk(t *testing.T) {
 		c := self(t, importing, "-store", store, "-target", "256", file)
 		var out bytes.Buffer
 		c.Stdout, c.Stderr = &out, &out
-		if err := c.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.Start())
 		stuck := time.AfterFunc(10*time.Minute, func() { _ = c.Process.Kill() })
 		defer stuck.Stop()
 		err = c.Wait()

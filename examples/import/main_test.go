@@ -17,6 +17,7 @@ import (
 	"github.com/dgraph-io/badger/v4"
 
 	"github.com/weir-go/weir/examples/internal/importtest"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/load/badgerload"
 )
 
@@ -52,10 +53,7 @@ func exit(err error) {
 
 func self(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
-	name, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	name := must.Have(os.Executable())(t)
 	return exec.Command(name, args...)
 }
 
@@ -74,9 +72,7 @@ func source(t *testing.T, n int) string {
 		fmt.Fprintf(&text, "{\"id\":\"%d\",\"text\":%q}\n", i, strings.Repeat("x", 200+i%1800))
 	}
 	name := filepath.Join(t.TempDir(), "lines")
-	if err := os.WriteFile(name, text.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(name, text.Bytes(), 0o600))
 	return name
 }
 
@@ -144,10 +140,7 @@ func TestKilledImportGoesOn(t *testing.T) {
 	if keys := inStore(t, store, n); keys != n-n/badEvery {
 		t.Errorf("%d records, want %d: each once", keys, n-n/badEvery)
 	}
-	rejects, err := os.ReadFile(store + ".rejects")
-	if err != nil {
-		t.Fatal(err)
-	}
+	rejects := must.Have(os.ReadFile(store + ".rejects"))(t)
 	i := 0
 	for text := range strings.Lines(string(rejects)) {
 		i++

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/examples/internal/importtest"
+	"github.com/weir-go/weir/internal/must"
 )
 
 const (
@@ -30,9 +31,7 @@ func TestToldToEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	ended := start(t, c)
-	if _, err := in.Write([]byte("{\"id\":\"a\"}\n{\"id\":\"b\"}\n{\"id\":")); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(in.Write([]byte("{\"id\":\"a\"}\n{\"id\":\"b\"}\n{\"id\":")))(t)
 	tick := time.NewTicker(asksAgain)
 	defer tick.Stop()
 	for importtest.Acknowledged(t, store+".journal") < 2 {
@@ -42,9 +41,7 @@ func TestToldToEnd(t *testing.T) {
 			t.Fatalf("%v: %s", err, &out)
 		}
 	}
-	if err := c.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Process.Signal(syscall.SIGTERM))
 	err = <-ended
 	if said := out.String(); err == nil || !strings.Contains(said, "2 lines are in, 0 of them rejected\n") || !strings.Contains(said, "terminated signal received") {
 		t.Errorf("%v: %s", err, said)
@@ -80,9 +77,7 @@ func TestInterruptedBeforeItReads(t *testing.T) {
 // is stuck.
 func start(t *testing.T, c *exec.Cmd) <-chan error {
 	t.Helper()
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Start())
 	stuck := time.AfterFunc(patience, func() { _ = c.Process.Kill() })
 	ended := make(chan error, 1)
 	go func() {

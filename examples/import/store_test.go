@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/weir-go/weir/bulk"
+	"github.com/weir-go/weir/internal/must"
 )
 
 // TestMistakesAboutTheStore removes a store, or restores an older copy: the journal counts
@@ -26,38 +27,27 @@ func TestMistakesAboutTheStore(t *testing.T) {
 	const n = 60
 	all := source(t, n)
 	half := filepath.Join(dir, "half") // of the lines
-	text, err := os.ReadFile(all)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(half, slices.Concat(slices.Collect(bytes.Lines(text))[:n/2]...), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	text := must.Have(os.ReadFile(all))(t)
+	must.Do(t, os.WriteFile(half, slices.Concat(slices.Collect(bytes.Lines(text))[:n/2]...), 0o600))
 	for _, file := range []string{half, all} {
 		if out, err := load(file); err != nil {
 			t.Fatal(err, out)
 		}
 		if file == half {
-			if err := os.CopyFS(older, os.DirFS(store)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.CopyFS(older, os.DirFS(store)))
 		}
 	}
 	for want, put := range map[string]func() error{
 		"0:":  func() error { return nil },                               // removed
 		"30:": func() error { return os.CopyFS(store, os.DirFS(older)) }, // restored
 	} {
-		if err := errors.Join(os.RemoveAll(store), put()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(os.RemoveAll(store), put()))
 		want = store + ".journal says that 60 lines are in, and the store's mark says " + want
 		if out, err := load(all); !errors.Is(err, bulk.ErrStore) || !strings.Contains(err.Error(), want) || !strings.Contains(out, "0 lines are in") {
 			t.Errorf("%v, %s, want ErrStore with %s", err, out, want)
 		}
 	}
-	if err := os.Remove(store + ".journal"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(store+".journal"))
 	if out, err := load(all); err != nil {
 		t.Errorf("begun anew: %v, %s", err, out)
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/weir-go/weir/bulk"
 	"github.com/weir-go/weir/examples/internal/importtest"
 	"github.com/weir-go/weir/internal/longtest"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/internal/storm"
 	"github.com/weir-go/weir/load/badgerload"
 	"github.com/weir-go/weir/memory"
@@ -219,10 +220,7 @@ func TestStoreThatNeedsMoreThanTheTarget(t *testing.T) {
 func sizes(t *testing.T) (all []int) {
 	t.Helper()
 	for text := range strings.FieldsSeq(*targets) {
-		size, err := strconv.Atoi(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		size := must.Have(strconv.Atoi(text))(t)
 		all = append(all, size)
 	}
 	return all

@@ -12,6 +12,7 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/examples/orders"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
 	"github.com/weir-go/weir/retry"
 	"github.com/weir-go/weir/weirhttp"
@@ -40,10 +41,7 @@ func answers(statuses ...int) *http.Client { return &http.Client{Transport: scri
 // Retries under synctest: a wait of seconds takes no time, and can be measured exactly.
 func TestPaymentIsTriedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client, err := retry.New(retry.Config{Name: "payments"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		client := must.Have(retry.New(retry.Config{Name: "payments"}))(t)
 		s := &orders.Service{
 			Limit:    weir.Must(weir.New(weir.Config{Name: "payments"})),
 			Payments: &http.Client{Transport: weirhttp.RetryTransport(script(503, 200), client)},

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/examples/relay/protocol"
+	"github.com/weir-go/weir/internal/must"
 )
 
 var (
@@ -64,9 +65,7 @@ func floods(t *testing.T, address string) *exec.Cmd {
 	p := process(t)
 	p.Args = append([]string{"nice", "-n", "19", p.Path}, flooding, address)
 	p.Path = "/usr/bin/nice"
-	if err := p.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.Start())
 	t.Cleanup(func() { _ = p.Process.Kill() })
 	return p
 }
@@ -115,15 +114,10 @@ func TestConnectionsThatNeverRead(t *testing.T) {
 	relayed(t, "import", "-store", dir, "-trusted", file)
 	r := serve(t, dir, "-memory", "256", "-connections-per-address", "10000", "-connection-rate", "100000")
 	for range *silent {
-		c, err := dial(t.Context(), r.public)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Have(dial(t.Context(), r.public))(t)
 		defer c.close()
 		for s := range 10 {
-			if err := c.send(t.Context(), fmt.Appendf(nil, `["REQ","%d",{"limit":%d}]`, s, protocol.Limits{}.WithDefaults().Limit)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, c.send(t.Context(), fmt.Appendf(nil, `["REQ","%d",{"limit":%d}]`, s, protocol.Limits{}.WithDefaults().Limit)))
 		}
 	}
 	<-time.After(*lasts) // their queries fill their buffers

@@ -15,6 +15,7 @@ import (
 
 	"github.com/weir-go/weir/examples/internal/importtest"
 	"github.com/weir-go/weir/examples/relay/gen"
+	"github.com/weir-go/weir/internal/must"
 )
 
 var (
@@ -31,9 +32,7 @@ func TestImports(t *testing.T) {
 		t.Skip("takes minutes: -events 500000 runs it")
 	}
 	file := filepath.Join(t.TempDir(), "events.jsonl")
-	if err := os.WriteFile(file, []byte(relayed(t, "gen", strconv.Itoa(*events))), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte(relayed(t, "gen", strconv.Itoa(*events))), 0o600))
 	for _, args := range [][]string{{"-trusted", "-throttle=false"}, {"-trusted"}, {}} {
 		p := process(t, append(append([]string{"import", "-memory", "512", "-store", filepath.Join(t.TempDir(), "store")}, args...), file)...)
 		began := time.Now()
@@ -62,10 +61,7 @@ func liveEvents(n int) (events []*nostr.Event) {
 // event.
 func someFilters(t *testing.T, file string) (filters []string) {
 	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Have(os.ReadFile(file))(t)
 	for line := range strings.Lines(string(text)) {
 		e := parse(t, []byte(strings.TrimSpace(line)))
 		filters = append(filters,

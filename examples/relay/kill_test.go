@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/nbd-wtf/go-nostr"
+
+	"github.com/weir-go/weir/internal/must"
 )
 
 var kills = flag.Int("kills", 3, "how often TestKilledRelayKeepsWhatItAcknowledged kills the relay")
@@ -20,10 +22,7 @@ var kills = flag.Int("kills", 3, "how often TestKilledRelayKeepsWhatItAcknowledg
 // TestKilledRelayKeepsWhatItAcknowledged kills a relay while clients publish: events
 // answered with OK are there after a restart.
 func TestKilledRelayKeepsWhatItAcknowledged(t *testing.T) {
-	text, err := os.ReadFile(generate(t, 1000**kills, 1, signed))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Have(os.ReadFile(generate(t, 1000**kills, 1, signed)))(t)
 	events := make(chan *nostr.Event, 1000**kills)
 	for line := range bytes.Lines(text) {
 		events <- parse(t, bytes.TrimSpace(line))
@@ -45,9 +44,7 @@ func TestKilledRelayKeepsWhatItAcknowledged(t *testing.T) {
 			}
 		}
 		<-time.After(rand.N(2 * time.Second))
-		if err := r.process.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, r.process.Process.Kill())
 		r.wait()
 		stop()
 		acknowledged = append(acknowledged, <-published...)

@@ -17,6 +17,7 @@ import (
 	"github.com/weir-go/weir/examples/relay/gen"
 	"github.com/weir-go/weir/examples/relay/protocol"
 	"github.com/weir-go/weir/examples/relay/store"
+	"github.com/weir-go/weir/internal/must"
 )
 
 // Tests run this program as a child process with one of these as the first argument.
@@ -41,10 +42,7 @@ func TestMain(m *testing.M) {
 // process returns a relay command that runs in a child process.
 func process(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
-	name, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	name := must.Have(os.Executable())(t)
 	return exec.Command(name, append([]string{itself}, args...)...)
 }
 
@@ -73,9 +71,7 @@ func generate(t *testing.T, n int, seed uint64, next func(*gen.Generator) nostr.
 		e := next(g)
 		text = append(protocol.AppendJSON(text, &e), '\n')
 	}
-	if err := os.WriteFile(name, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(name, text, 0o600))
 	return name
 }
 
@@ -99,10 +95,7 @@ func idsIn(t *testing.T, dir string) (ids []string) {
 // parse returns the event of a line.
 func parse(t *testing.T, line []byte) *nostr.Event {
 	t.Helper()
-	e, err := protocol.ParseEvent(line, protocol.Limits{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Have(protocol.ParseEvent(line, protocol.Limits{}))(t)
 	return &e
 }
 
@@ -110,10 +103,7 @@ func parse(t *testing.T, line []byte) *nostr.Event {
 // duplicate, or was replaced.
 func known(t *testing.T, dir string, acknowledged []*nostr.Event) {
 	t.Helper()
-	events, err := store.Open(store.Options{Dir: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	events := must.Have(store.Open(store.Options{Dir: dir}))(t)
 	defer events.Close()
 	for i, e := range acknowledged {
 		if outcome, err := events.Save(context.Background(), e); err != nil || outcome == store.Saved {
@@ -128,16 +118,12 @@ func TestImportIntoAStoreThatWasRemoved(t *testing.T) {
 	file, dir := generate(t, 100, 1, signed), filepath.Join(t.TempDir(), "store")
 	relayed(t, "import", "-store", dir, file)
 	relayed(t, "import", "-store", dir, file) // resumes after the last line
-	if err := os.RemoveAll(dir); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.RemoveAll(dir))
 	err := run(t.Context(), []string{"import", "-store", dir, file}, streams{strings.NewReader(""), io.Discard, io.Discard})
 	if err == nil || !strings.Contains(err.Error(), "remove the journal") {
 		t.Errorf("%v, want that the store is not that of the journal", err)
 	}
-	if err := os.Remove(filepath.Join(dir+".imports", "1.jsonl.journal")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(filepath.Join(dir+".imports", "1.jsonl.journal")))
 	if out := relayed(t, "import", "-store", dir, file); !strings.HasSuffix(out, "100 lines are in, 0 of them rejected\n") {
 		t.Errorf("import said %q", out)
 	}
@@ -198,10 +184,7 @@ func TestImportBesideARelay(t *testing.T) {
 // ephemeral, are kept apart, and that a trusted file is not verified.
 func TestImportKeepsWhatItRejects(t *testing.T) {
 	dir := t.TempDir()
-	text, err := os.ReadFile(generate(t, 2, 1, signed))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Have(os.ReadFile(generate(t, 2, 1, signed)))(t)
 	forged := parse(t, bytes.SplitN(text, []byte("\n"), 2)[0])
 	forged.Content += "altered"
 	ephemeral := *forged
@@ -210,9 +193,7 @@ func TestImportKeepsWhatItRejects(t *testing.T) {
 		text = append(protocol.AppendJSON(text, e), '\n')
 	}
 	file := filepath.Join(dir, "events")
-	if err := os.WriteFile(file, append(text, "{\n"...), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, append(text, "{\n"...), 0o600))
 	for flag, want := range map[string]string{"-trusted=false": "5 lines are in, 3 of them rejected", "-trusted": "5 lines are in, 2 of them rejected"} {
 		to := filepath.Join(dir, flag)
 		if out := relayed(t, "import", "-store", to, flag, file); !strings.Contains(out, want) {

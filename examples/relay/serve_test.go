@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/weir-go/weir/examples/internal/importtest"
+	"github.com/weir-go/weir/internal/must"
 )
 
 // A running is a relay in a process of its own.
@@ -25,13 +26,8 @@ var listening = regexp.MustCompile(`for=(\w+) address=(\S+)`)
 func serve(t *testing.T, dir string, args ...string) running {
 	t.Helper()
 	r := running{process: process(t, append([]string{"serve", "-store", dir, "-listen", "localhost:0", "-internal", "localhost:0"}, args...)...)}
-	complaints, err := r.process.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := r.process.Start(); err != nil {
-		t.Fatal(err)
-	}
+	complaints := must.Have(r.process.StderrPipe())(t)
+	must.Do(t, r.process.Start())
 	lines := bufio.NewScanner(complaints)
 	for r.internal == "" && lines.Scan() {
 		switch address := listening.FindStringSubmatch(lines.Text()); {
@@ -67,9 +63,7 @@ func serve(t *testing.T, dir string, args ...string) running {
 // stop ends the relay as an operator would, and returns its peak memory.
 func (r running) stop(t *testing.T) importtest.Peak {
 	t.Helper()
-	if err := r.process.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.process.Process.Signal(syscall.SIGTERM))
 	r.wait()
 	return r.memory()
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/internal/playground"
 )
 
@@ -14,14 +15,9 @@ const system = `{"name": "mine", "slo": "400ms", "arrivals": {"poisson": {"rate"
 	"server": {"pool": {"workers": 4}}, "phases": [{"length": "5s"}, {"name": "slow", "length": "5s", "speed": 0.5}]}`
 
 func TestRunsOfASystem(t *testing.T) {
-	text, err := playground.Handle(t.Context(), []byte(`{"system": `+system+`, "laws": ["setpoint", "fixed(2)"], "seed": 3}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Have(playground.Handle(t.Context(), []byte(`{"system": `+system+`, "laws": ["setpoint", "fixed(2)"], "seed": 3}`)))(t)
 	var a playground.Answer
-	if err := json.Unmarshal(text, &a); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(text, &a))
 	if a.Name != "mine" || a.SLO != 400 || len(a.Phases) != 2 || a.Phases[1] != (playground.Phase{Name: "slow", Start: 5}) || len(a.Runs) != 2 {
 		t.Fatalf("%.300s", text)
 	}
@@ -63,9 +59,7 @@ func TestNoRunWithoutAClient(t *testing.T) {
 
 func TestScenariosAreListed(t *testing.T) {
 	var list []struct{ Name, About string }
-	if err := json.Unmarshal(playground.Scenarios(), &list); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(playground.Scenarios(), &list))
 	if len(list) < 20 || list[0].Name == "" || list[0].About == "" {
 		t.Errorf("%v", list)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/rulefmt"
 	"github.com/prometheus/prometheus/promql/parser"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/metrics"
 	"github.com/weir-go/weir/weirprom"
 )
@@ -39,9 +40,7 @@ func panels(t *testing.T) map[string][]string {
 			Targets []struct{ Expr string }
 		}
 	}
-	if err := json.Unmarshal([]byte(weirprom.Dashboard), &dashboard); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(weirprom.Dashboard), &dashboard))
 	variables := strings.NewReplacer("$__rate_interval", "1m", "$limiter", ".*", "$job", ".*")
 	all := map[string][]string{}
 	for _, panel := range dashboard.Panels {

@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/prometheus/model/rulefmt"
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
 	"github.com/weir-go/weir/metrics"
 	"github.com/weir-go/weir/weirprom"
@@ -23,10 +24,7 @@ import (
 // TestProxyAlerts: each alert of deploy/alerts.yaml is silent while a proxy is well and fires when
 // its upstream is in trouble.
 func TestProxyAlerts(t *testing.T) {
-	text, err := os.ReadFile("../../deploy/alerts.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Have(os.ReadFile("../../deploy/alerts.yaml"))(t)
 	groups, errs := rulefmt.Parse(text, false, model.UTF8Validation, promQL, slog.Default())
 	if len(errs) > 0 {
 		t.Fatal(errs)
@@ -55,14 +53,8 @@ func recordProxy(t *testing.T) recording {
 		band := law.Band{Target: 100 * time.Millisecond}
 		limited := weir.Config{Min: 2, Max: 50, Law: band, MinSamples: 2, Queue: weir.Queue{Size: 20, Timeout: time.Second}}
 		shadow := weir.Config{Min: 2, Max: 50, Law: band, MinSamples: 2, Shadow: true}
-		set, err := bulkhead.New(bulkhead.Config{ByKey: map[string]bulkhead.Compartment{"api": {Config: limited}, "trial": {Config: shadow}}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		streams, err := weir.New(weir.Config{Name: "streams", Law: law.Fixed{}, Initial: 10, Max: 10})
-		if err != nil {
-			t.Fatal(err)
-		}
+		set := must.Have(bulkhead.New(bulkhead.Config{ByKey: map[string]bulkhead.Compartment{"api": {Config: limited}, "trial": {Config: shadow}}}))(t)
+		streams := must.Have(weir.New(weir.Config{Name: "streams", Law: law.Fixed{}, Initial: 10, Max: 10}))(t)
 		var sick atomic.Bool
 		var failed atomic.Int64
 		work := func(ctx context.Context) error {
@@ -102,9 +94,7 @@ func recordProxy(t *testing.T) recording {
 			t.Fatal(err)
 		}
 		for range 10 {
-			if _, err := streams.Acquire(ctx); err != nil {
-				t.Fatal(err)
-			}
+			must.Have(streams.Acquire(ctx))(t)
 		}
 		r.end = scrape()
 		stuck.Done(nil)

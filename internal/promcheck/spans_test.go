@@ -8,19 +8,16 @@ import (
 	common "go.opentelemetry.io/proto/otlp/common/v1"
 	trace "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/encoding/protojson"
+
+	"github.com/weir-go/weir/internal/must"
 )
 
 // TestSpansAreOTLP decodes the spans that weir proxy sends, as written by its own test, with
 // the official types. An unknown field is an error.
 func TestSpansAreOTLP(t *testing.T) {
-	text, err := os.ReadFile("../../cmd/weir/internal/spans/testdata/export.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Have(os.ReadFile("../../cmd/weir/internal/spans/testdata/export.json"))(t)
 	var got trace.TracesData
-	if err := protojson.Unmarshal(text, &got); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, protojson.Unmarshal(text, &got))
 	if name := value(got.ResourceSpans[0].Resource.Attributes, "service.name").GetStringValue(); name != "shop" {
 		t.Errorf("service %q", name)
 	}

@@ -18,6 +18,8 @@ import (
 	"github.com/prometheus/prometheus/tsdb/chunkenc"
 	"github.com/prometheus/prometheus/tsdb/chunks"
 	"github.com/prometheus/prometheus/util/annotations"
+
+	"github.com/weir-go/weir/internal/must"
 )
 
 // A sample is a number or a native histogram.
@@ -66,16 +68,11 @@ func newDatabase() *database {
 // does. native selects native histograms instead of classic ones.
 func (d *database) scrape(t testing.TB, g prometheus.Gatherer, native bool) {
 	t.Helper()
-	families, err := g.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	families := must.Have(g.Gather())(t)
 	var wire bytes.Buffer
 	encoder := expfmt.NewEncoder(&wire, expfmt.NewFormat(expfmt.TypeProtoDelim))
 	for _, family := range families {
-		if err := encoder.Encode(family); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, encoder.Encode(family))
 	}
 	p, now := textparse.NewProtobufParser(wire.Bytes(), !native, !native, false, false, d.symbols), time.Now().UnixMilli()
 	for {
@@ -93,9 +90,7 @@ func (d *database) scrape(t testing.TB, g prometheus.Gatherer, native bool) {
 		case textparse.EntryHistogram:
 			_, _, s.h, _ = p.Histogram()
 			s.h = s.h.Copy()
-			if err := s.h.Validate(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.h.Validate())
 		default:
 			continue
 		}
@@ -162,10 +157,7 @@ var engine = promql.NewEngine(promql.EngineOpts{MaxSamples: 1e7, Timeout: time.M
 // query evaluates an expression at one moment.
 func (d *database) query(t testing.TB, expr string, at time.Time) promql.Vector {
 	t.Helper()
-	q, err := engine.NewInstantQuery(context.Background(), d, nil, expr, at)
-	if err != nil {
-		t.Fatal(err)
-	}
+	q := must.Have(engine.NewInstantQuery(context.Background(), d, nil, expr, at))(t)
 	defer q.Close()
 	result := q.Exec(context.Background())
 	vector, err := result.Vector()

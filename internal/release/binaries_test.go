@@ -99,10 +99,7 @@ func static(t *testing.T, name string) {
 func unpacked(t *testing.T, name string) map[string][]byte {
 	t.Helper()
 	files := map[string][]byte{}
-	compressed, err := gzip.NewReader(strings.NewReader(read(t, name+".tar.gz")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	compressed := must.Have(gzip.NewReader(strings.NewReader(read(t, name+".tar.gz"))))(t)
 	for archive := tar.NewReader(compressed); ; {
 		header, err := archive.Next()
 		if errors.Is(err, io.EOF) {

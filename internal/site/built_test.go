@@ -49,8 +49,7 @@ func TestMain(m *testing.M) {
 func builtSite(t *testing.T) built {
 	t.Helper()
 	longtest.Skip(t)
-	b := must.Have(buildOnce())(t)
-	return b
+	return must.Have(buildOnce())(t)
 }
 
 // A file is an HTML file of the built site.

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
 	"github.com/weir-go/weir/sim"
 )
@@ -59,10 +60,7 @@ func TestHarmSystems(t *testing.T) {
 		if s.Limiters > 64 || s.Limiter != (sim.Limiter{}) {
 			t.Errorf("%s: %d limiters, %+v", s.Name, s.Limiters, s.Limiter)
 		}
-		r, err := sim.Run(s, law.Fixed{Limit: 1}, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Have(sim.Run(s, law.Fixed{Limit: 1}, 1))(t)
 		if r.Requests > 200_000 || r.Requests < 20 {
 			t.Errorf("%s: %d requests", s.Name, r.Requests)
 		}

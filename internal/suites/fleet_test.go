@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/internal/longtest"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/internal/oraclecache"
 	"github.com/weir-go/weir/law"
 	"github.com/weir-go/weir/sim"
@@ -50,14 +51,8 @@ func TestFleets(t *testing.T) {
 				if how.one {
 					s = joined(s)
 				}
-				o, err := oraclecache.Cache(*oracles).Sweep(2, s, seeds[suite][i])
-				if err != nil {
-					t.Fatal(err)
-				}
-				score, err := o.Score(run(t, s, how.law(), seeds[suite][i]))
-				if err != nil {
-					t.Fatal(err)
-				}
+				o := must.Have(oraclecache.Cache(*oracles).Sweep(2, s, seeds[suite][i]))(t)
+				score := must.Have(o.Score(run(t, s, how.law(), seeds[suite][i])))(t)
 				good = append(good, score.Goodput)
 				if score.Jain > 0 {
 					jain = append(jain, score.Jain)
@@ -73,10 +68,7 @@ func TestFleets(t *testing.T) {
 // TestFleets are the figures.
 func TestLearningTogether(t *testing.T) {
 	for _, name := range []string{"shared-47", "shared-46", "random-36", "random-90"} {
-		s, err := Lookup(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Have(Lookup(name))(t)
 		alone, together := run(t, s, law.Setpoint{}, 1), run(t, s, &talk{delay: time.Second}, 1)
 		t.Logf("%s: good answers: alone %d, together %d", s.Name, alone.Good, together.Good)
 		if 100*together.Good < 105*alone.Good {
@@ -109,11 +101,7 @@ func TestStoreLost(t *testing.T) {
 
 func run(t *testing.T, s sim.Scenario, l law.Law, seed uint64) *sim.Result {
 	t.Helper()
-	r, err := sim.Run(s, l, seed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return must.Have(sim.Run(s, l, seed))(t)
 }
 
 // joined is the same system with one limiter in place of all that have a law.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/internal/longtest"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
 	"github.com/weir-go/weir/sim"
 )
@@ -27,10 +28,7 @@ func TestResume(t *testing.T) {
 			s.Phases = []sim.Phase{
 				{Length: time.Second, Speed: speed}, {Length: 4 * time.Second, Speed: speed}, {Length: 15 * time.Second, Speed: speed},
 			}
-			oracle, err := sim.Sweep(s, seed)
-			if err != nil {
-				t.Fatal(err)
-			}
+			oracle := must.Have(sim.Sweep(s, seed))(t)
 			a, b := score(t, oracle, s, law.Setpoint{}, seed), score(t, oracle, s, law.Resume(law.Setpoint{}, learned), seed)
 			for i := range parts {
 				fresh[i], resumed[i] = append(fresh[i], a[i]), append(resumed[i], b[i])
@@ -60,10 +58,7 @@ func mean(values []float64) (m float64) {
 func learn(t *testing.T, s sim.Scenario, seed uint64) law.Knowledge {
 	t.Helper()
 	var e errand
-	r, err := sim.Run(s, &e, seed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Have(sim.Run(s, &e, seed))(t)
 	return law.Learned(e.controller, r.Series[len(r.Series)-1].Limit)
 }
 
@@ -79,13 +74,7 @@ func (*errand) Start() int { return law.Start(law.Setpoint{}) }
 
 func score(t *testing.T, o *sim.Oracle, s sim.Scenario, l law.Law, seed uint64) []float64 {
 	t.Helper()
-	r, err := sim.Run(s, l, seed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	score, err := o.Score(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Have(sim.Run(s, l, seed))(t)
+	score := must.Have(o.Score(r))(t)
 	return score.Phases
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
 	"github.com/weir-go/weir/sim"
 )
@@ -26,10 +27,7 @@ func TestRoundTrip(t *testing.T) {
 		}
 	}
 	for _, s := range all {
-		text, err := json.Marshal(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Have(json.Marshal(s))(t)
 		again, err := sim.ParseScenario(s.Name, text)
 		if err != nil || !reflect.DeepEqual(again, s) {
 			t.Fatalf("%v\n%+v\n%+v\n%s", err, s, again, text)
@@ -70,18 +68,9 @@ func TestCalibration(t *testing.T) {
 	}
 	sum, least := 0.0, 100.0
 	for _, s := range Named() {
-		oracle, err := sim.Sweep(s, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		result, err := sim.Run(s, law.Fixed{Limit: 60}, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c, err := oracle.Score(result)
-		if err != nil {
-			t.Fatal(err)
-		}
+		oracle := must.Have(sim.Sweep(s, 1))(t)
+		result := must.Have(sim.Run(s, law.Fixed{Limit: 60}, 1))(t)
+		c := must.Have(oracle.Score(result))(t)
 		t.Logf("%+v", c)
 		sum, least = sum+c.Goodput, min(least, c.Goodput)
 	}

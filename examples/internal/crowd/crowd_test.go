@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/must"
 )
 
 func TestWhatIsWrongIsSaid(t *testing.T) {
@@ -96,9 +97,7 @@ func TestABusyMachineSaysSo(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			c := Crowd{Rate: 10, Patience: time.Second, Call: func(context.Context) error { return nil }}
 			var out bytes.Buffer
-			if _, err := c.Run(t.Context(), slowWriter{&out, held}, 4*time.Second); err != nil {
-				t.Fatal(err)
-			}
+			must.Have(c.Run(t.Context(), slowWriter{&out, held}, 4*time.Second))(t)
 			if got := strings.Contains(out.String(), "too busy to trust this"); got != want {
 				t.Errorf("held up for %v, it says so: %v, want %v:\n%s", held, got, want, &out)
 			}

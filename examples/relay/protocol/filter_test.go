@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/weir-go/weir/examples/relay/protocol"
+	"github.com/weir-go/weir/internal/must"
 )
 
 // filterOf returns the filter of a REQ.
@@ -51,10 +52,7 @@ func TestFilters(t *testing.T) {
 }
 
 func TestMatches(t *testing.T) {
-	e, err := protocol.ParseEvent([]byte(event("tags", `[["e","a"],["e","b","x"],["ee","c"],["p"],[]]`)), protocol.Limits{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Have(protocol.ParseEvent([]byte(event("tags", `[["e","a"],["e","b","x"],["ee","c"],["p"],[]]`)), protocol.Limits{}))(t)
 	for text, want := range map[string]bool{
 		`{}`: true,
 		`{"ids":["` + id + `"],"authors":["` + key + `"],"kinds":[0,1],"since":1700000000,"until":1700000000,"#e":["b","z"]}`: true,

@@ -12,6 +12,7 @@ import (
 	"github.com/nbd-wtf/go-nostr"
 
 	"github.com/weir-go/weir/examples/relay/protocol"
+	"github.com/weir-go/weir/internal/must"
 )
 
 var (
@@ -156,10 +157,7 @@ func TestMessages(t *testing.T) {
 			&nostr.CountEnvelope{SubscriptionID: "s", Filters: nostr.Filters{{Kinds: kinds}, {}, {}, {}}},
 		},
 	} {
-		text, err := test.sent.MarshalJSON()
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Have(test.sent.MarshalJSON())(t)
 		if got, err := protocol.ParseMessage(text, protocol.Limits{}); err != nil || !reflect.DeepEqual(got, test.want) {
 			t.Errorf("%s is read as %+v, %v, want %+v", text, got, err, test.want)
 		}

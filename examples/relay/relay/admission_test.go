@@ -15,6 +15,7 @@ import (
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/examples/relay/protocol"
 	"github.com/weir-go/weir/examples/relay/relay"
+	"github.com/weir-go/weir/internal/must"
 )
 
 func TestConnectionsThatAreRefused(t *testing.T) {
@@ -60,10 +61,7 @@ func TestInformation(t *testing.T) {
 	ask := func(method, accept string) *http.Response {
 		r, _ := http.NewRequestWithContext(t.Context(), method, s.url, nil)
 		r.Header.Set("Accept", accept)
-		answer, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		answer := must.Have(http.DefaultClient.Do(r))(t)
 		t.Cleanup(func() { answer.Body.Close() })
 		return answer
 	}

@@ -12,19 +12,14 @@ import (
 
 	"github.com/weir-go/weir/examples/relay/relay"
 	"github.com/weir-go/weir/examples/relay/store"
+	"github.com/weir-go/weir/internal/must"
 )
 
 // inBadger serves a store in Badger.
 func inBadger(t *testing.T) *served {
 	t.Helper()
-	events, err := store.Open(store.Options{Dir: t.TempDir(), Memory: 256 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := relay.Badger(relay.Config{}, events)
-	if err != nil {
-		t.Fatal(err)
-	}
+	events := must.Have(store.Open(store.Options{Dir: t.TempDir(), Memory: 256 << 20}))(t)
+	c := must.Have(relay.Badger(relay.Config{}, events))(t)
 	t.Cleanup(func() {
 		if err := events.Close(); err != nil {
 			t.Error(err)
@@ -52,10 +47,7 @@ func TestMain(m *testing.M) {
 
 func TestGoNostrClient(t *testing.T) {
 	s := inBadger(t)
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := must.Have(os.Executable())(t)
 	client := exec.CommandContext(t.Context(), program)
 	client.Env = append(os.Environ(), asClient+"="+strings.Replace(s.url, "http", "ws", 1), "GORACE=exitcode=0")
 	if out, err := client.Output(); err != nil {

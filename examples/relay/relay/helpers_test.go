@@ -21,6 +21,7 @@ import (
 	"github.com/weir-go/weir/examples/relay/protocol"
 	"github.com/weir-go/weir/examples/relay/relay"
 	"github.com/weir-go/weir/examples/relay/store"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/load"
 )
 
@@ -126,10 +127,7 @@ func build(t *testing.T, c relay.Config) (*relay.Server, func()) {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
-	s, err := relay.New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Have(relay.New(c))(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
@@ -157,10 +155,7 @@ func serve(t *testing.T, c relay.Config) *served {
 func waitOpen(t *testing.T, internal string) {
 	t.Helper()
 	for {
-		r, err := http.Get(internal + "/health")
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Have(http.Get(internal + "/health"))(t)
 		r.Body.Close()
 		if r.StatusCode == http.StatusOK {
 			return
@@ -189,9 +184,7 @@ func connect(t *testing.T, url string, through *http.Client) *client {
 
 func (c *client) send(text string) {
 	c.t.Helper()
-	if err := c.Write(c.t.Context(), websocket.MessageText, []byte(text)); err != nil {
-		c.t.Fatal(err)
-	}
+	must.Do(c.t, c.Write(c.t.Context(), websocket.MessageText, []byte(text)))
 }
 
 // receive returns the next message.
@@ -267,15 +260,9 @@ func (a author) sign(e *nostr.Event) {
 // metric returns the value of a series from /metrics.
 func (s *served) metric(series string) string {
 	s.t.Helper()
-	r, err := http.Get(s.in + "/metrics")
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	r := must.Have(http.Get(s.in + "/metrics"))(s.t)
 	defer r.Body.Close()
-	text, err := io.ReadAll(r.Body)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	text := must.Have(io.ReadAll(r.Body))(s.t)
 	for line := range strings.Lines(string(text)) {
 		if value, ok := strings.CutPrefix(line, series+" "); ok {
 			return strings.TrimSpace(value)

@@ -10,6 +10,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/weir-go/weir/examples/relay/relay"
+	"github.com/weir-go/weir/internal/must"
 )
 
 func TestInternalListener(t *testing.T) {
@@ -21,10 +22,7 @@ func TestInternalListener(t *testing.T) {
 		c.publish(someone.event(20_000, ""))
 	}
 	for _, name := range []string{"relay_connections", "weir_throttle_load", "weir_in_flight", "weir_governor_target_bytes"} {
-		r, err := http.Get(s.in + "/metrics")
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Have(http.Get(s.in + "/metrics"))(t)
 		text, _ := io.ReadAll(r.Body)
 		r.Body.Close()
 		if !bytes.Contains(text, []byte("\n"+name)) {
@@ -37,15 +35,9 @@ func TestInternalListener(t *testing.T) {
 // listener refuses it.
 func TestInternalListenerRefusesPages(t *testing.T) {
 	s := serve(t, relay.Config{})
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.in+"/metrics", strings.NewReader(""))
-	if err != nil {
-		t.Fatal(err)
-	}
+	request := must.Have(http.NewRequestWithContext(t.Context(), http.MethodPost, s.in+"/metrics", strings.NewReader("")))(t)
 	request.Header.Set("Origin", "https://page.example")
-	answer, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	answer := must.Have(http.DefaultClient.Do(request))(t)
 	answer.Body.Close()
 	if answer.StatusCode != http.StatusForbidden {
 		t.Errorf("a page that posts: %s, want 403", answer.Status)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/examples/relay/relay"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/load"
 )
 
@@ -19,10 +20,7 @@ import (
 func listening(t *testing.T, c relay.Config) (s *served, address string) {
 	t.Helper()
 	s = serve(t, c)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Have(net.Listen("tcp", "127.0.0.1:0"))(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(ctx, l) }()
@@ -37,10 +35,7 @@ func listening(t *testing.T, c relay.Config) (s *served, address string) {
 
 func dialed(t *testing.T, address string) net.Conn {
 	t.Helper()
-	c, err := net.Dial("tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Have(net.Dial("tcp", address))(t)
 	t.Cleanup(func() { c.Close() })
 	return c
 }
@@ -48,10 +43,7 @@ func dialed(t *testing.T, address string) net.Conn {
 // TestClientsWaitForRun checks that a program may listen before Run has started.
 func TestClientsWaitForRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, err := relay.New(relay.Config{Store: &fake{}, Sources: []load.Source{idle{}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Have(relay.New(relay.Config{Store: &fake{}, Sources: []load.Source{idle{}}}))(t)
 		ctx, stop := context.WithCancel(t.Context())
 		p := &pipes{make(chan net.Conn), make(chan struct{})}
 		accepted := make(chan net.Conn, 1)
@@ -169,10 +161,7 @@ func TestSocketsThatSendNoWholeRequest(t *testing.T) {
 // A listener that fails ends Serve.
 func TestListenerThatFails(t *testing.T) {
 	s := serve(t, relay.Config{})
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Have(net.Listen("tcp", "127.0.0.1:0"))(t)
 	l.Close()
 	if err := s.Serve(t.Context(), l); err == nil {
 		t.Error("no error")
@@ -195,9 +184,7 @@ func TestConnectionsWeighWhatTheyTake(t *testing.T) {
 	for range connections {
 		c := dialed(t, address)
 		_, _ = c.Write([]byte("GET / HTTP/1.1\r\nHost: relay\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"))
-		if _, err := c.Read(make([]byte, 1)); err != nil {
-			t.Fatal(err)
-		}
+		must.Have(c.Read(make([]byte, 1)))(t)
 	}
 	for s.metric("relay_connections") != strconv.Itoa(connections) {
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/examples/relay/relay"
+	"github.com/weir-go/weir/internal/must"
 )
 
 // manyKinds returns a subscription to the given number of kinds, of 408 bytes each: with
@@ -86,9 +87,7 @@ func TestSubscriptionsThatDoNotFitAreRefused(t *testing.T) {
 // kept returns the bytes that the governor keeps for clients.
 func (s *served) kept() (bytes float64) {
 	s.t.Helper()
-	if _, err := fmt.Sscan(s.metric(`weir_governor_kept_bytes{governor="relay"}`), &bytes); err != nil {
-		s.t.Fatal(err)
-	}
+	must.Have(fmt.Sscan(s.metric(`weir_governor_kept_bytes{governor="relay"}`), &bytes))(s.t)
 	return bytes
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/weir-go/weir/examples/relay/protocol"
 	"github.com/weir-go/weir/examples/relay/relay"
+	"github.com/weir-go/weir/internal/must"
 )
 
 func TestEventIsAcknowledgedOnceItIsSaved(t *testing.T) {
@@ -109,9 +110,7 @@ func TestMessagesThatAreRefused(t *testing.T) {
 	c.want("NOTICE", "invalid:*")
 	c.send(`["REQ","a",{"kinds":"x"}]`)
 	c.want("CLOSED", "a", "invalid:*")
-	if err := c.Write(t.Context(), websocket.MessageBinary, []byte(`["REQ","a",{}]`)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Write(t.Context(), websocket.MessageBinary, []byte(`["REQ","a",{}]`)))
 	c.want("NOTICE", "invalid: a binary frame*")
 	c.publish(someone.event(1, "the connection goes on"))
 	if got := s.metric(`relay_refused_total{stage="parsing"}`); got != "3" {

@@ -9,6 +9,7 @@ import (
 	"github.com/nbd-wtf/go-nostr"
 
 	"github.com/weir-go/weir/examples/relay/protocol"
+	"github.com/weir-go/weir/internal/must"
 )
 
 // heap returns the size of the live heap.
@@ -23,10 +24,7 @@ func heap() int {
 // unserved returns a connection of which no query is performed.
 func unserved(t *testing.T) *connection {
 	t.Helper()
-	s, err := New(Config{Store: inBadger{}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Have(New(Config{Store: inBadger{}}))(t)
 	t.Cleanup(s.governor.Close)
 	c := &connection{server: s, ctx: t.Context(), kept: share{own: 1 << 30}, out: newOutbox(defaultOutbox, &share{}), leaving: true}
 	c.queries.conn, c.queries.open = c, map[string]*query{}
@@ -71,10 +69,7 @@ func TestQueriesWeighWhatTheyTake(t *testing.T) {
 			}
 			before := heap()
 			for _, text := range messages {
-				m, err := protocol.ParseMessage(text, protocol.Limits{})
-				if err != nil {
-					t.Fatal(err)
-				}
+				m := must.Have(protocol.ParseMessage(text, protocol.Limits{}))(t)
 				req := m.(*nostr.ReqEnvelope)
 				c.queries.subscribe(req.SubscriptionID, req.Filters, len(text))
 				c.queries.filed = 0 // as if each had a connection of its own

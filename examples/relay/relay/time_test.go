@@ -17,6 +17,7 @@ import (
 
 	"github.com/weir-go/weir/examples/relay/protocol"
 	"github.com/weir-go/weir/examples/relay/relay"
+	"github.com/weir-go/weir/internal/must"
 )
 
 // pipes is a listener whose connections are pipes, so that a synctest bubble detects when
@@ -205,10 +206,7 @@ func TestLiveEventsForAClientThatDoesNotRead(t *testing.T) {
 func TestMessageThatIsNeverFinished(t *testing.T) {
 	inBubble(t, relay.Config{}, func(t *testing.T, b *bubble) {
 		c := b.client()
-		w, err := c.Writer(t.Context(), websocket.MessageText)
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := must.Have(c.Writer(t.Context(), websocket.MessageText))(t)
 		began := time.Now()
 		_, _ = w.Write([]byte(`["EVENT",`))
 		_, _ = w.Write([]byte(strings.Repeat(" ", 10_000)))

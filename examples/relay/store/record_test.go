@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/nbd-wtf/go-nostr"
+
+	"github.com/weir-go/weir/internal/must"
 )
 
 var (
@@ -74,10 +76,7 @@ func FuzzDecode(f *testing.F) {
 }
 
 func TestFullDiskIsForeseen(t *testing.T) {
-	s, err := Open(Options{Dir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Have(Open(Options{Dir: t.TempDir()}))(t)
 	defer s.Close()
 	was := s.conf.MemTableSize
 	s.conf.MemTableSize = 1 << 55 // more than any disk holds

@@ -16,6 +16,7 @@ import (
 	"github.com/weir-go/weir/examples/internal/importtest"
 	"github.com/weir-go/weir/examples/relay/store"
 	"github.com/weir-go/weir/internal/longtest"
+	"github.com/weir-go/weir/internal/must"
 )
 
 // TestMain runs few property tests, each of which opens stores, unless all tests are asked for.
@@ -30,10 +31,7 @@ func TestMain(m *testing.M) {
 
 func open(t *testing.T, o store.Options) *store.Store {
 	t.Helper()
-	s, err := store.Open(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Have(store.Open(o))(t)
 	t.Cleanup(func() { _ = s.Close() }) // a test may have closed it
 	return s
 }
@@ -100,9 +98,7 @@ func TestAfterClose(t *testing.T) {
 	if err := s.Reclaim(); err != nil {
 		t.Error(err)
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Close())
 	for name, use := range map[string]func() error{
 		"Save":    func() error { _, err := s.Save(t.Context(), complete(&nostr.Event{Kind: 1})); return err },
 		"Next":    func() error { _, err := cursor.Next(1, nil); return err },
@@ -214,9 +210,7 @@ func TestFullDisk(t *testing.T) {
 	if n := len(all(t, s, everything, 1000)); n != saved {
 		t.Errorf("%d events, want %d", n, saved)
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Close())
 	if s = open(t, store.Options{Dir: dir, Memory: 64 << 20}); len(all(t, s, everything, 1000)) != saved {
 		t.Errorf("after reopening not %d events", saved)
 	}

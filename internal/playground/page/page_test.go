@@ -13,6 +13,7 @@ import (
 
 	"github.com/weir-go/weir/internal/chromium"
 	"github.com/weir-go/weir/internal/longtest"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/internal/playground"
 	"github.com/weir-go/weir/internal/race"
 )
@@ -34,9 +35,7 @@ func TestPlaygroundWithoutANetwork(t *testing.T) {
 		t.Fatal(err)
 	}
 	var want playground.Answer
-	if err := json.Unmarshal(text, &want); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(text, &want))
 	for i, r := range want.Runs {
 		tab.Wait(t, fmt.Sprintf("answer.runs[%d].good === %d && answer.runs[%d].refused === %d", i, r.Good, i, r.Refused))
 	}

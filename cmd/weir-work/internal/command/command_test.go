@@ -183,9 +183,7 @@ func TestWorkerIsKilled(t *testing.T) {
 	leader, child := filepath.Join(dir, "leader"), filepath.Join(dir, "child")
 	must.Happen(t, "both have written", func() bool { return written(leader) && written(child) })
 	must.Do(t, worker.Kill())
-	if _, err := worker.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(worker.Wait())(t)
 	for _, file := range []string{leader, child} {
 		must.Happen(t, "it has ended", func() bool { return gone(number(t, file)) })
 	}
@@ -222,8 +220,7 @@ func written(file string) bool {
 func number(t *testing.T, file string) int {
 	t.Helper()
 	text := must.Have(os.ReadFile(file))(t)
-	n := must.Have(strconv.Atoi(strings.TrimSpace(string(text))))(t)
-	return n
+	return must.Have(strconv.Atoi(strings.TrimSpace(string(text))))(t)
 }
 
 // gone reports whether a process has ended, also if its parent has not heard of it.

@@ -43,10 +43,7 @@ func TestSnapshot(t *testing.T) {
 // A field of Parts with the same name as one of a snapshot would hide it.
 func TestStateHasNoNameTwice(t *testing.T) {
 	names := map[string]bool{}
-	text, err := json.Marshal(State{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Have(json.Marshal(State{}))(t)
 	in := json.NewDecoder(bytes.NewReader(text))
 	for depth := 0; ; {
 		token, err := in.Token()

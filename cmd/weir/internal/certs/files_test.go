@@ -122,12 +122,10 @@ func TestFilesOfKubernetes(t *testing.T) {
 		t.Helper()
 		folder, link := filepath.Join(dir, ".."+name), filepath.Join(dir, "..data_tmp")
 		cert, key := signed.Sign(name)
-		if err := errors.Join(
+		must.Do(t, errors.Join(
 			os.Mkdir(folder, 0o700), os.WriteFile(filepath.Join(folder, "tls.crt"), cert, 0o600), os.WriteFile(filepath.Join(folder, "tls.key"), key, 0o600),
 			os.Symlink(".."+name, link), os.Rename(link, filepath.Join(dir, "..data")),
-		); err != nil {
-			t.Fatal(err)
-		}
+		))
 	}
 	exchange("first")
 	var paths []string
@@ -135,13 +133,10 @@ func TestFilesOfKubernetes(t *testing.T) {
 		paths = append(paths, filepath.Join(dir, name))
 		must.Do(t, os.Symlink(filepath.Join("..data", name), filepath.Join(dir, name)))
 	}
-	f, err := Open(func() (*tls.Config, error) {
+	f := must.Have(Open(func() (*tls.Config, error) {
 		pair, err := Pair(paths[0], paths[1])
 		return &tls.Config{Certificates: pair}, err
-	}, 0, slog.New(slog.DiscardHandler), paths...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, 0, slog.New(slog.DiscardHandler), paths...))(t)
 	is := func(want string) {
 		t.Helper()
 		if got := f.Latest().Certificates[0].Leaf.Subject.CommonName; got != want {

@@ -16,8 +16,7 @@ import (
 // inside are the trusted networks of the tests.
 func inside(t testing.TB) trust.Peers {
 	t.Helper()
-	peers := must.Have(trust.Networks("10.0.0.0/8", "fd00::/8", "127.0.0.0/8"))(t)
-	return peers
+	return must.Have(trust.Networks("10.0.0.0/8", "fd00::/8", "127.0.0.0/8"))(t)
 }
 
 // from returns a request from a peer.
@@ -50,6 +49,5 @@ func forwardedBy(t testing.TB, r *http.Request, id *Identity, route config.Route
 // tracer sends the spans of a share of all traces to an address without a collector.
 func tracer(t testing.TB, share float64) *spans.Tracer {
 	t.Helper()
-	tracer := must.Have(spans.New(config.Trace{Endpoint: "http://127.0.0.1:1/v1/traces", Sample: share}, slog.New(slog.DiscardHandler)))(t)
-	return tracer
+	return must.Have(spans.New(config.Trace{Endpoint: "http://127.0.0.1:1/v1/traces", Sample: share}, slog.New(slog.DiscardHandler)))(t)
 }

@@ -15,8 +15,7 @@ const small = "upstreams:\n  api: {addresses: [\"http://10.0.0.1:9000\"]}\n"
 
 func parsed(t *testing.T, text string) *config.Config {
 	t.Helper()
-	c := must.Have(config.Parse("w", []byte(text)))(t)
-	return c
+	return must.Have(config.Parse("w", []byte(text)))(t)
 }
 
 // refused fails the test unless the error has exactly the given lines.

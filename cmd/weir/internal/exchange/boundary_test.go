@@ -200,10 +200,7 @@ func TestTenThousandBodies(t *testing.T) {
 	const bodies, clients, size = 10_000, 100, 30_000
 	c, rc := settings()
 	c.Buffers.Memory, c.Buffers.Store, c.Buffers.File = 8*mebibyte, 32*mebibyte, mebibyte
-	shared, err := New(t.Context(), &c, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	shared := must.Have(New(t.Context(), &c, nil))(t)
 	d := &disk{room: 1 << 40}
 	shared.create = d.create
 	rt := &Route{shared: shared, config: rc}

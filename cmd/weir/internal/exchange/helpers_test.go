@@ -165,9 +165,7 @@ func (rg *rig) dial(text string) (net.Conn, *bufio.Reader) {
 	conn := must.Have(net.Dial("tcp", rg.front.Listener.Addr().String()))(rg.t)
 	rg.t.Cleanup(func() { conn.Close() })
 	must.Do(rg.t, conn.SetDeadline(time.Now().Add(30*time.Second)))
-	if _, err := io.WriteString(conn, text); err != nil {
-		rg.t.Fatal(err)
-	}
+	must.Have(io.WriteString(conn, text))(rg.t)
 	return conn, bufio.NewReader(conn)
 }
 

@@ -152,9 +152,7 @@ func held(t *testing.T, n int, address string) uint64 {
 		conn := must.Have(net.Dial("tcp", address))(t)
 		conns[i] = conn
 		_, _ = io.WriteString(conn, get)
-		if _, err := conn.Read(reply); err != nil {
-			t.Fatal(err)
-		}
+		must.Have(conn.Read(reply))(t)
 	}
 	after := inUse()
 	for _, conn := range conns {

@@ -86,9 +86,7 @@ func TestBodiesThatLookLikeHeads(t *testing.T) {
 		got <- string(page)
 	}, nil)
 	conn, answers := dial(t, l, "GET / HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n")
-	if _, err := http.ReadResponse(answers, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(http.ReadResponse(answers, nil))(t)
 	_, _ = io.WriteString(conn, bad)
 	if text := <-got; text != bad {
 		t.Errorf("after the upgrade %q", text)

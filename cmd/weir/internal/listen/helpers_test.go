@@ -78,9 +78,7 @@ func dial(t testing.TB, l *Listener, text string) (net.Conn, *bufio.Reader) {
 	c := must.Have(net.Dial(l.Addr().Network(), l.Addr().String()))(t)
 	t.Cleanup(func() { c.Close() })
 	must.Do(t, c.SetDeadline(time.Now().Add(time.Minute)))
-	if _, err := io.WriteString(c, text); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(io.WriteString(c, text))(t)
 	return c, bufio.NewReader(c)
 }
 

@@ -59,10 +59,7 @@ func TestSlowReaderIsNoStalledOne(t *testing.T) {
 	for name, protocol := range map[string]func(*http.Protocols, bool){"h1": (*http.Protocols).SetHTTP1, "h2": (*http.Protocols).SetUnencryptedHTTP2} {
 		t.Run(name, func(t *testing.T) {
 			c, _ := client(t, protocol)
-			response, err := c.Get("http://" + l.Addr().String())
-			if err != nil {
-				t.Fatal(err)
-			}
+			response := must.Have(c.Get("http://" + l.Addr().String()))(t)
 			defer response.Body.Close()
 			read, begun := 0, time.Now()
 			for part := make([]byte, 256<<10); read < size; {

@@ -54,9 +54,7 @@ func logged(t *testing.T, h func(http.ResponseWriter, *http.Request, *client.Ide
 	s.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
 	for _, text := range raw {
 		conn := must.Have(net.Dial("tcp", s.Listener.Addr().String()))(t)
-		if _, err := io.WriteString(conn, text); err != nil {
-			t.Fatal(err)
-		}
+		must.Have(io.WriteString(conn, text))(t)
 		_, _ = io.Copy(io.Discard, conn)
 		conn.Close()
 	}

@@ -55,14 +55,8 @@ func startIn(t *testing.T, file string, store fleet.Store) *running {
 	t.Helper()
 	r := &running{t: t, ended: make(chan error, 1), said: new(locked.Buffer)}
 	r.write(file)
-	c, err := r.parse()
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Proxy, err = New(c, Options{Log: slog.New(slog.NewTextHandler(r.said, nil)), Read: r.parse, Store: store})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Have(r.parse())(t)
+	r.Proxy = must.Have(New(c, Options{Log: slog.New(slog.NewTextHandler(r.said, nil)), Read: r.parse, Store: store}))(t)
 	listeners, operators := r.Addresses()
 	r.address, r.admin = listeners[0].String(), operators[0].String()
 	ctx, stop := context.WithCancel(context.Background())

@@ -32,10 +32,7 @@ func TestStartsWhileTheUpstreamIsDown(t *testing.T) {
 	if status, _ := r.get("/"); status != http.StatusBadGateway {
 		t.Errorf("down: status %d, want 502", status)
 	}
-	listener, err := net.Listen("tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Have(net.Listen("tcp", address))(t)
 	back := &httptest.Server{Listener: listener, Config: &http.Server{Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})}}
 	back.Start()
 	defer back.Close()
@@ -100,10 +97,7 @@ func TestGraceEnds(t *testing.T) {
 }
 
 func TestAddressInUse(t *testing.T) {
-	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	taken := must.Have(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer taken.Close()
 	for setting, text := range map[string]string{
 		"listeners[0].address": fmt.Sprintf("listeners: [{address: %q}]\nadmin: {address: none}", taken.Addr()),

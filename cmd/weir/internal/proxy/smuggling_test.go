@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/weir-go/weir/internal/must"
 )
 
 // A probe is a text from one client and its expected results. answers are the statuses, and
@@ -172,10 +174,7 @@ func TestProbes(t *testing.T) {
 // connection is closed.
 func (r *running) say(text string, piece int) string {
 	r.t.Helper()
-	conn, err := net.Dial("tcp", r.address)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	conn := must.Have(net.Dial("tcp", r.address))(r.t)
 	defer conn.Close()
 	_ = conn.SetDeadline(time.Now().Add(time.Minute))
 	go func() {

@@ -22,8 +22,7 @@ import (
 
 func tracer(t *testing.T, share float64) *Tracer {
 	t.Helper()
-	tracer := must.Have(New(config.Trace{Endpoint: "http://collector.example/v1/traces", Sample: share, Service: "shop"}, slog.New(slog.DiscardHandler)))(t)
-	return tracer
+	return must.Have(New(config.Trace{Endpoint: "http://collector.example/v1/traces", Sample: share, Service: "shop"}, slog.New(slog.DiscardHandler)))(t)
 }
 
 // A collector answers with the statuses in turn, then repeats the last; 0 means no answer.

@@ -44,10 +44,7 @@ func TestAddresses(t *testing.T) {
 
 // Clients cannot reach paths above the base path, however they write them.
 func TestLocateStaysBelowTheBasePath(t *testing.T) {
-	a, err := parseAddress("http://a/api")
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Have(parseAddress("http://a/api"))(t)
 	for path, want := range map[string]string{
 		"/../x": "/api/x", "/%2e%2e/x": "/api/x", "/..%2fx": "/api/x", "/y/../../x": "/api/x", "/..": "/api/",
 		"/..x/y%2Fz": "/api/..x/y%2Fz",
