@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 )
@@ -13,32 +12,11 @@ type checkCommand struct {
 
 // Run checks the file as the proxy would read it.
 func (c checkCommand) Run(s streams) error {
-	checked, err := config.Load(c.File)
-	if err != nil {
+	if _, err := config.Load(c.File); err != nil {
 		return usageError{err}
 	}
-	_, err = fmt.Fprintf(s.out, "%s is valid: %s\n", c.File, counts(checked))
+	_, err := fmt.Fprintf(s.out, "%s is valid\n", c.File)
 	return err
-}
-
-func counts(c *config.Config) string {
-	var parts []string
-	for _, part := range []struct {
-		name  string
-		count int
-	}{
-		{"listener", len(c.Listeners)},
-		{"upstream", len(c.Upstreams)},
-		{"route", len(c.Routes)},
-		{"compartment", len(c.Bulkhead().ByKey)},
-	} {
-		plural := "s"
-		if part.count == 1 {
-			plural = ""
-		}
-		parts = append(parts, fmt.Sprintf("%d %s%s", part.count, part.name, plural))
-	}
-	return strings.Join(parts, ", ")
 }
 
 type schemaCommand struct{}

@@ -5,14 +5,10 @@ import (
 	"testing"
 )
 
-func TestCheckCountsWhatThereIs(t *testing.T) {
-	for _, test := range []struct{ file, want string }{
-		{"internal/config/testdata/good/small.yaml", " is valid: 1 listener, 1 upstream, 1 route, 1 compartment\n"},
-		{"../../deploy/weir.yaml", " is valid: 1 listener, 2 upstreams, 6 routes, 3 compartments\n"},
-	} {
-		if got := output(t, "check", test.file); got != test.file+test.want {
-			t.Error(got)
-		}
+func TestCheckSaysThatAFileIsValid(t *testing.T) {
+	const file = "internal/config/testdata/good/small.yaml"
+	if got := output(t, "check", file); got != file+" is valid\n" {
+		t.Error(got)
 	}
 }
 

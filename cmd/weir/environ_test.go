@@ -12,7 +12,7 @@ func TestVariablesThatSetNothingAreReported(t *testing.T) {
 		"WEIR_SERVICE_HOST=10.0.0.1", "WEIR_JOB_ID=7", "WEIR_SERVICE_PORT=80", "WEIR_SERVICE_PORT_HTTP=80", "WEIR_PORT=tcp://10.0.0.1:80",
 		"WEIR_PORT_80_TCP=tcp://10.0.0.1:80", "WEIR_PORT_80_TCP_ADDR=10.0.0.1", "WEIR_ADMIN_SERVICE_HOST=10.0.0.1", "WEIR_ADMIN_PORT_80_TCP_PROTO=tcp",
 	}
-	status, _, said := ran(t, env, "sim", "list")
+	status, _, said := ran(t, env, "help", "exit-codes")
 	const want = `weir: WEIR_QUEUE_TIMOUT in the environment sets nothing: did you mean WEIR_QUEUE_TIMEOUT?
 weir: WEIR_NOTHING in the environment sets nothing: see weir help environment
 weir: WEIR_HELP in the environment sets nothing: see weir help environment

@@ -45,7 +45,6 @@ type commands struct {
 	Record  recordCommand  `cmd:"" help:"Record what a dashboard shows."`
 	Replay  replayCommand  `cmd:"" help:"Show a recording in a browser."`
 	Sim     simCommand     `cmd:"" help:"Simulate control laws on scenarios, random systems and traces."`
-	Version versionCommand `cmd:"" help:"Print the version."`
 	Help    helpCommand    `cmd:"" help:"Print the help of a command or on a topic."`
 
 	Overview    helpOfGroup `cmd:"" default:"1" hidden:""`

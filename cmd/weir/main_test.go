@@ -136,7 +136,7 @@ func TestDemoEndsWithAComparison(t *testing.T) {
 }
 
 func TestVersion(t *testing.T) {
-	for _, args := range []string{"version", "--version", "sim --version"} {
+	for _, args := range []string{"--version", "sim --version"} {
 		if out := output(t, strings.Fields(args)...); !strings.HasPrefix(out, "weir ") {
 			t.Errorf("%s: %s", args, out)
 		}

@@ -21,8 +21,8 @@ var errFull = errors.New("no space left on device")
 func TestOutputThatCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	for _, command := range []string{
-		"", "help", "help laws", "help sim run", "--help", "sim --help", "--version", "version", "schema", "check internal/config/testdata/good/small.yaml",
-		"sim list", "sim run testdata/tiny.yaml --law fixed", "sim run testdata/tiny.yaml --law fixed --every 1s --json",
+		"", "help", "help laws", "help sim run", "--help", "sim --help", "--version", "schema", "check internal/config/testdata/good/small.yaml",
+		"sim run testdata/tiny.yaml --law fixed", "sim run testdata/tiny.yaml --law fixed --every 1s --json",
 		"demo", "demo bulkhead",
 	} {
 		t.Run(command, func(t *testing.T) {

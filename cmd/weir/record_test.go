@@ -116,7 +116,6 @@ func (w lineWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Each command that reads a recording names the line that is wrong. TestTopPlaysARecording has top.
 func TestWrongRecordingsAreRefusedWithTheLine(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a.jsonl")
 	last := strings.Count(tape, "\n") + 1
@@ -128,32 +127,9 @@ func TestWrongRecordingsAreRefusedWithTheLine(t *testing.T) {
 	} {
 		written(t, file, tape+text)
 		want := fmt.Sprintf("line %d: ", last)
-		for _, args := range [][]string{{"replay", file}, {"sim", "trace", file, "--limiter", "a", "--workers", "4", "--slo", "300ms"}} {
-			status, _, said := ran(t, nil, args...)
-			if status != statusUsage || !strings.Contains(said, want) || !strings.Contains(said, why) {
-				t.Errorf("%.10q: %v: status %d, %s, want %s%s", text, args, status, said, want, why)
-			}
-		}
-	}
-}
-
-func TestRecordingIsATrace(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "a.jsonl")
-	written(t, file, tape)
-	out := output(t, "sim", "trace", file, "--limiter", "a", "--workers", "4", "--slo", "300ms", "--json")
-	if !strings.Contains(out, `"scenario":"a","law":"setpoint"`) {
-		t.Errorf("ran\n%s", out)
-	}
-	csv := filepath.Join(t.TempDir(), "a.csv")
-	written(t, csv, "0,20ms\n1,20ms\n")
-	for want, args := range map[string][]string{
-		"a.csv has no limiters":                                {csv, "--limiter", "a"},
-		`has no limiter "": want --limiter with one of "a, b"`: {file},
-		`limiter "b" had no request`:                           {file, "--limiter", "b"},
-	} {
-		status, _, said := ran(t, nil, append([]string{"sim", "trace", "--workers", "4", "--slo", "300ms"}, args...)...)
-		if status == 0 || !strings.Contains(said, want) {
-			t.Errorf("%v: status %d, %s, want %s", args, status, said, want)
+		status, _, said := ran(t, nil, "replay", file)
+		if status != statusUsage || !strings.Contains(said, want) || !strings.Contains(said, why) {
+			t.Errorf("%.10q: status %d, %s, want %s%s", text, status, said, want, why)
 		}
 	}
 }

@@ -20,7 +20,6 @@ import (
 type simCommand struct {
 	Overview helpOfGroup `cmd:"" default:"1" hidden:""`
 
-	List  simListCommand  `cmd:"" help:"List the scenarios that come with weir."`
 	Run   simRunCommand   `cmd:"" help:"Run laws on scenarios."`
 	Suite simSuiteCommand `cmd:"" help:"Run laws on the named suite or on random systems, and sum up."`
 	Trace simTraceCommand `cmd:"" help:"Run laws on requests that were recorded."`
@@ -75,14 +74,6 @@ func (p *panels) UnmarshalText(text []byte) error {
 		}
 		*p = append(*p, name)
 	}
-	return nil
-}
-
-type simListCommand struct{}
-
-// Run lists the scenarios.
-func (simListCommand) Run(s streams) error { //nolint:unparam // Kong wants an error
-	listScenarios(s.out)
 	return nil
 }
 

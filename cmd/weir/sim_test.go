@@ -37,7 +37,7 @@ func first(table string) string {
 const simulates = "simulates for long under the race detector"
 
 func TestSimList(t *testing.T) {
-	out := "\n" + output(t, "sim", "list")
+	out := "\n" + output(t, "help", "scenarios")
 	for _, scenario := range suites.All() {
 		contains(t, out, "\n  "+scenario.Name+" ")
 	}

@@ -16,7 +16,6 @@ type logFlags struct {
 	Arrival  string `group:"The log" placeholder:"COLUMN" help:"Arrival time: a column, by its name or its number from 1. A date, seconds, ms, us or ns since 1970, or a time since the start."`
 	TimeIs   string `group:"The log" enum:"start,end" default:"start" help:"What --arrival is the time of, start or end: access logs have when the answer was sent (default ${default})."`
 	Service  string `group:"The log" placeholder:"COLUMN" help:"Service time: a column in seconds, or with its unit, such as 'took*us'."`
-	Limiter  string `group:"The log" placeholder:"NAME" help:"The limiter whose requests are meant, in a file of weir record that has several."`
 	Class    string `group:"The log" placeholder:"COLUMN" help:"The kind of client, one of those of --on."`
 	Deadline string `group:"The log" placeholder:"COLUMN" help:"How long its client waits: a time, or a date until which it does."`
 }
@@ -69,7 +68,7 @@ func (f systemFlags) replay(file string, log logFlags) ([]sim.Scenario, error) {
 	if err != nil {
 		return nil, err
 	}
-	recording := simulate.Recording{File: file, Reader: log.reader(), Limiter: log.Limiter, Loads: f.Load, Rates: f.Rate}
+	recording := simulate.Recording{File: file, Reader: log.reader(), Loads: f.Load, Rates: f.Rate}
 	if f.Phases != "" {
 		faulty, err := simulate.LoadSystem(f.Phases)
 		if err != nil {

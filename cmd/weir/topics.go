@@ -55,7 +55,11 @@ suits your requests, weir sim trace LOG ... --choose says.
 
 func printScenarios(out io.Writer, _ *kong.Node) {
 	fmt.Fprint(out, "weir sim run takes the name of a scenario, or a file.\n\n")
-	listScenarios(out)
+	var list []definition
+	for _, s := range suites.All() {
+		list = append(list, definition{s.Name, s.About})
+	}
+	define(out, list)
 	fmt.Fprintf(out, `
 A file ends in .json, .yaml or .yml. Its errors name the field and what is
 allowed. This one is a server that slows down for a third of the time:
@@ -65,14 +69,6 @@ allowed. This one is a server that slows down for a third of the time:
 Package sim of the library documents all fields: go doc
 github.com/weir-go/weir/sim Scenario.
 `, strings.TrimSuffix(indented(helpText("checkout.yaml")), "\n"))
-}
-
-func listScenarios(out io.Writer) {
-	var list []definition
-	for _, s := range suites.All() {
-		list = append(list, definition{s.Name, s.About})
-	}
-	define(out, list)
 }
 
 func indented(text string) string {

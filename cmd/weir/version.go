@@ -9,11 +9,6 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-type versionCommand struct{}
-
-// Run prints the version.
-func (versionCommand) Run(s streams) error { return printVersion(s.out) }
-
 type versionFlag bool
 
 // BeforeReset prints the version before other flags are parsed.

@@ -182,7 +182,7 @@ func TestContainer(t *testing.T) {
 	if said, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v\n%s", command, err, said)
 	}
-	if said, err := exec.Command("env", "-i", file, "version").CombinedOutput(); err != nil {
+	if said, err := exec.Command("env", "-i", file, "--version").CombinedOutput(); err != nil {
 		t.Errorf("weir version: %v\n%s", err, said)
 	}
 	if said, _ := exec.Command("ldd", file).CombinedOutput(); !strings.Contains(string(said), "not a dynamic executable") {

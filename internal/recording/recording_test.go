@@ -146,35 +146,6 @@ func TestRepeatedReadingsCountOnce(t *testing.T) {
 	}
 }
 
-func TestTraceHasTheRequests(t *testing.T) {
-	all := must.Have(Load(strings.NewReader(first + reading(true, 1000, 1500, 2000, 99000))))(t)
-	var out strings.Builder
-	must.Do(t, all.Trace("", &out))
-	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
-	// 100 a second for two halves of a second, and for one second of the gap.
-	if len(lines) != 1+50+50+100 || lines[0] != "arrival,service,p50,p95" || lines[1] != "0.000000,40ms,40ms,88.5ms" || lines[2] != "0.010000,40ms,40ms,88.5ms" || !strings.HasPrefix(lines[101], "97.0") {
-		t.Errorf("%d lines: %q", len(lines), lines[:3])
-	}
-	for name, want := range map[string]string{"b": `has no limiter "b": want --limiter with one of "a"`} {
-		if err := all.Trace(name, io.Discard); err == nil || err.Error() != want {
-			t.Errorf("%q: %v, want %s", name, err, want)
-		}
-	}
-	d := all.Limiters["a"]
-	d.Points[1].Arrived = 1e12
-	if err := all.Trace("a", io.Discard); err == nil || !strings.Contains(err.Error(), "had 5e+11 requests") {
-		t.Errorf("too many requests: %v", err)
-	}
-	d.Points = d.Points[:1]
-	if err := all.Trace("a", io.Discard); err == nil || !strings.Contains(err.Error(), "no request") {
-		t.Errorf("without a request: %v", err)
-	}
-	d.Points[0].P50 = 0
-	if err := all.Trace("a", io.Discard); err == nil || !strings.Contains(err.Error(), "no latency") {
-		t.Errorf("without a latency: %v", err)
-	}
-}
-
 func FuzzLoad(f *testing.F) {
 	f.Add(first + reading(true, 1, 2) + reading(false, 3))
 	f.Fuzz(func(t *testing.T, text string) {
@@ -184,8 +155,5 @@ func FuzzLoad(f *testing.F) {
 		}
 		all.Overview()
 		all.Span()
-		for name := range all.Limiters {
-			_ = all.Trace(name, io.Discard)
-		}
 	})
 }

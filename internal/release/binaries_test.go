@@ -60,7 +60,7 @@ func binaries(t *testing.T) {
 	emptyCaches(t)
 	output(t, bin, []string{"GOBIN=" + bin}, "go", "install", "-trimpath", modulePath+"/cmd/weir@"+rehearsed)
 	installed := filepath.Join(bin, "weir")
-	if said := output(t, bin, nil, installed, "version"); !strings.HasPrefix(said, "weir "+rehearsed+" ") {
+	if said := output(t, bin, nil, installed, "--version"); !strings.HasPrefix(said, "weir "+rehearsed+" ") {
 		t.Errorf("it says %q of its version, want %s", said, rehearsed)
 	}
 	if runtime.GOOS == "linux" {

@@ -32,7 +32,7 @@ func TestReplace(t *testing.T) {
 	}
 	output(t, tmp, env, "bash", "-euc", blocks[0])
 	commit := strings.TrimSpace(output(t, filepath.Join(tmp, "weir"), nil, "git", "rev-parse", "--short=12", "HEAD"))
-	if said := output(t, tmp, nil, filepath.Join(bin, "weir"), "version"); !strings.Contains(said, commit) {
+	if said := output(t, tmp, nil, filepath.Join(bin, "weir"), "--version"); !strings.Contains(said, commit) {
 		t.Errorf("weir version says %q, want the commit %s", said, commit)
 	}
 	output(t, app, env, "go", "mod", "init", "example.com/app")

@@ -2,8 +2,6 @@ package simulate
 
 import (
 	"bufio"
-	"bytes"
-	"cmp"
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -16,15 +14,13 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/cmd/weir/internal/paths"
-	"github.com/weir-go/weir/internal/recording"
 	"github.com/weir-go/weir/sim"
 )
 
 // A Recording is a log of requests, with the settings to replay it.
 type Recording struct {
-	File    string // "-" for standard input
-	Reader  sim.TraceReader
-	Limiter string // the limiter whose requests are meant, in a file of weir record
+	File   string // "-" for standard input
+	Reader sim.TraceReader
 
 	// Loads and Rates are the speeds, as multiples of the server's capacity and of the
 	// recorded rate. Each of them is a scenario; without any there is one, at the recorded
@@ -114,27 +110,7 @@ func (r Recording) read() (sim.Trace, error) {
 		}
 		log = bufio.NewReader(plain)
 	}
-	if beginning, _ := log.Peek(len(recording.Beginning)); string(beginning) == recording.Beginning {
-		return r.recorded(log)
-	}
-	if r.Limiter != "" {
-		return nil, fmt.Errorf("--limiter: %s has no limiters: want it left out, or a file of weir record", r.name())
-	}
 	return r.Reader.Parse(r.name(), log)
-}
-
-func (r Recording) recorded(in io.Reader) (sim.Trace, error) {
-	all, err := recording.Load(in)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", r.name(), err)
-	}
-	var requests bytes.Buffer
-	if err := all.Trace(r.Limiter, &requests); err != nil {
-		return nil, fmt.Errorf("%s: %w", r.name(), err)
-	}
-	reader := r.Reader
-	reader.Format, reader.Arrival, reader.Service = "csv", "arrival", cmp.Or(reader.Service, "service")
-	return reader.Parse(r.name(), &requests)
 }
 
 // gzipped is the beginning of every gzip file.
