@@ -54,7 +54,6 @@ func (s *site) resolve(p *page) error {
 			s.retitle(p, n)
 			n.Destination = replace(n.Destination, s.address)
 		case *ast.Image:
-			s.setSize(n, path.Join(path.Dir(p.file), string(n.Destination)))
 			n.Destination = replace(n.Destination, s.picture)
 		case *ast.RawHTML, *ast.HTMLBlock:
 			raw = append(raw, n)

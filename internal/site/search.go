@@ -2,15 +2,11 @@ package main
 
 import (
 	"encoding/json"
-	"encoding/xml"
 	"fmt"
 	"strings"
 
 	"golang.org/x/net/html"
 )
-
-// origin is where the site is published.
-const origin = "https://weir-go.github.io"
 
 // An entry of the search is a part of a page: what is below a heading, or below the definition of a
 // name. The keys are short because there are thousands.
@@ -39,29 +35,6 @@ func (p *page) entries() ([]entry, error) {
 		}
 	}
 	return all, nil
-}
-
-// description is the first paragraph of a page, cut at a word.
-func (p *page) description() string {
-	const most = 160 // characters that search engines show
-	root, err := html.Parse(strings.NewReader(string(p.Body)))
-	if err != nil {
-		return ""
-	}
-	for n := range root.Descendants() {
-		if n.Data == "p" && n.Type == html.ElementNode && said(n) != "" {
-			text := said(n)
-			if len(text) <= most {
-				return text
-			}
-			text = strings.ToValidUTF8(text[:most], "")
-			if i := strings.LastIndexByte(text, ' '); i > 0 {
-				text = text[:i]
-			}
-			return text + " ..."
-		}
-	}
-	return ""
 }
 
 func attr(n *html.Node, key string) string {
@@ -105,20 +78,4 @@ func (s *site) searchIndex() ([]byte, error) {
 		all = append(all, entries...)
 	}
 	return json.Marshal(all)
-}
-
-// sitemap lists the pages for search engines: https://www.sitemaps.org/protocol.html.
-func (s *site) sitemap() ([]byte, error) {
-	type address struct {
-		Loc string `xml:"loc"`
-	}
-	list := struct {
-		XMLName xml.Name  `xml:"http://www.sitemaps.org/schemas/sitemap/0.9 urlset"`
-		Pages   []address `xml:"url"`
-	}{}
-	for _, p := range s.pages {
-		list.Pages = append(list.Pages, address{origin + s.base + p.Path})
-	}
-	text, err := xml.Marshal(list)
-	return append([]byte(xml.Header), text...), err
 }

@@ -14,8 +14,6 @@ import (
 type view struct {
 	*page
 	Base, Source   string
-	Address        string // where the page is published
-	Description    string // for search engines and previews
 	File           string // in the repository, if it has one
 	Sections       []viewSection
 	Parent         *page // of a page without a line in the navigation
@@ -68,14 +66,12 @@ func (s *site) write(out string) error {
 			return err
 		}
 	}
-	for name, written := range map[string]func() ([]byte, error){"search.json": s.searchIndex, "sitemap.xml": s.sitemap} {
-		text, err := written()
-		if err == nil {
-			err = writeFile(filepath.Join(out, name), text)
-		}
-		if err != nil {
-			return err
-		}
+	index, err := s.searchIndex()
+	if err != nil {
+		return err
+	}
+	if err := writeFile(filepath.Join(out, "search.json"), index); err != nil {
+		return err
 	}
 	if s.playground {
 		return s.writePlayground(filepath.Join(out, "playground"))
@@ -99,7 +95,7 @@ func empty(out string) error {
 const missingFile = "404.html"
 
 func (s *site) view(p *page) view {
-	v := view{page: p, Base: s.base, Address: origin + s.base + p.Path, Description: p.description(), File: p.file}
+	v := view{page: p, Base: s.base, File: p.file}
 	if p.file != "" {
 		v.Source = repository + "/blob/main/" + p.file
 	}

@@ -22,25 +22,18 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	t := p.table.Load()
 	id := client.Identify(r, t.trusted[h.listener], p.tracer)
 	w.Header()[client.RequestIDHeader] = []string{id.RequestID}
+	returned := false // false after a panic that cuts the connection
 	if observed := t.observer.Begin(w, id); observed != nil {
-		returned := false
+		w = observed
 		defer func() { observed.End(r, id, returned) }()
-		p.answer(t, observed, r, id)
-		returned = true
-		return
 	}
-	p.answer(t, w, r, id)
-}
-
-func (p *Proxy) answer(t *table, w http.ResponseWriter, r *http.Request, id *client.Identity) {
-	route, found := t.routes.find(w, r, &id.Record)
-	if !found {
-		return
+	if route, found := t.routes.find(w, r, &id.Record); found {
+		ctx, cancel := route.place.Of(r, id)
+		defer cancel()
+		route.Serve(ctx, w, r, id)
+		if no := id.Record.Refused; no != 0 {
+			p.refusals.Add(ctx, id.RequestID, &weir.RefusedError{Limiter: id.Record.Compartment, Reason: no})
+		}
 	}
-	ctx, cancel := route.place.Of(r, id)
-	defer cancel()
-	route.Serve(ctx, w, r, id)
-	if no := id.Record.Refused; no != 0 {
-		p.refusals.Add(ctx, id.RequestID, &weir.RefusedError{Limiter: id.Record.Compartment, Reason: no})
-	}
+	returned = true
 }
