@@ -78,8 +78,8 @@ type Window struct {
 	// Overloaded is the work that the downstream refused because of its load. It is not in
 	// the counts above.
 	Overloaded int
-	// Late is the work that succeeded after its caller had left. It is in Samples or Carried
-	// too.
+	// Late is the work whose answer came too late, whenever the work started: it ran out of time,
+	// or succeeded after its caller had left. It is in other counts too.
 	Late int
 	// Abandoned is the work whose caller left before it ended. It is in no other count.
 	Abandoned int

@@ -61,7 +61,7 @@ const (
 	Standing  Signal = 1008 // work waiting in a queue, estimated
 	Age       Signal = 1009 // age of the oldest work in flight
 	Pushback  Signal = 1010 // share of the work that the downstream refused
-	Lateness  Signal = 1011 // share of the work whose caller had left before it ended
+	Lateness  Signal = 1011 // share of the work that ended too late
 )
 
 // quantile names the quantile q, to a tenth of a percent.
@@ -176,7 +176,7 @@ func (s Signal) String() string {
 	case Pushback:
 		return "share refused downstream"
 	case Lateness:
-		return "share of callers that left"
+		return "share of late work"
 	}
 	if s > 1000 {
 		return "signal " + strconv.Itoa(int(s))

@@ -35,8 +35,8 @@ import "time"
 //     goes to 0.85 B/R of the concurrency. The elasticity q = dln R/dln n classifies R there.
 //     Above 0.5 there is still a queue, and the limit is lowered again; else R is the no-load
 //     latency.
-//   - yield: the downstream refuses more than 4% of the work, or the callers of so much work have
-//     left before it ended. The limit goes to the work that the downstream served at a time, or
+//   - yield: the downstream refuses more than 4% of the work, or so much work ends too late: it ran
+//     out of time, or its caller has left. The limit goes to the work that the downstream served at a time, or
 //     down by half of the late share. If cuts do not lower the share, load is not its cause. The
 //     limit returns, and 4% counts from this share on, until a probe finds a lower one.
 //   - stays: long work holds the slots, and the work beside it is as quick as ever. The limit

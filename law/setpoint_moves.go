@@ -79,7 +79,7 @@ func (c *setpointController) measure(r reading) {
 			c.least = upper
 		}
 		c.calm = c.calm || !r.saturated && !r.filling
-		if !r.saturated && r.marked <= tolerable {
+		if !r.saturated && r.overloaded <= tolerable*(r.ended+r.overloaded) {
 			return
 		}
 		c.regulator = newRegulator(r, c.least, c.calm)

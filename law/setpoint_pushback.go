@@ -6,8 +6,8 @@ import (
 	"github.com/weir-go/weir/internal/portable"
 )
 
-// Pushback is the law's state of a downstream that refuses work, or whose answers come after
-// their callers have left. Both are marks of congestion, like a marked packet with ECN: they
+// Pushback is the law's state of a downstream that refuses work, or whose answers come too
+// late. Both are marks of congestion, like a marked packet with ECN: they
 // need no latency, and all limiters of the downstream see them at once.
 //
 // The first marks start a trial. Once its cuts have lowered the share of refused work, the
@@ -17,7 +17,7 @@ import (
 // many sends work as fast as the downstream refuses it.
 //
 // Load is not the cause of all marks. A quota of one client is refused at any limit, and some
-// callers leave at once. This share is the floor: cuts do not lower it, and the law answers only
+// callers do not wait. This share is the floor: cuts do not lower it, and the law answers only
 // to the share above it.
 type pushback struct {
 	ceiling float32 // of the limit, 0 if there is no ceiling

@@ -201,8 +201,60 @@ func TestSetpointHearsOfCallersThatLeave(t *testing.T) {
 		d := show(limit, 20, time.Second/5)
 		if limit = int(d.Limit); d.Reason.Signal == law.Lateness {
 			cuts++
-			if text := law.Explain(d.Reason, 20, 19); text != "share of callers that left 75% above 4%: cut 20 to 19" {
+			if text := law.Explain(d.Reason, 20, 19); text != "share of late work 75% above 4%: cut 20 to 19" {
 				t.Error(text)
+			}
+		}
+	}
+	if cuts == 0 {
+		t.Error("no cut")
+	}
+}
+
+// Late work says nothing of a limit with room: a fault makes work late too, and when a load ends,
+// its longest work ends last.
+func TestSetpointIgnoresLateWorkBesideRoom(t *testing.T) {
+	window := func(samples, waited, late int, latency time.Duration) law.Window {
+		n := float64(samples) * latency.Seconds()
+		return law.Window{
+			Limit: 20, Min: 1, Max: 1000, Elapsed: time.Second, Samples: samples, Waited: waited, Late: late,
+			Mean: latency, InFlight: n, Peak: 20, First: int(n), Last: int(n),
+		}
+	}
+	reached, unused := window(200, 20, 0, time.Second/10), window(100, 0, 0, time.Second/10)
+	for name, windows := range map[string][2]law.Window{
+		"the end of a load":     {reached, window(5, 0, 4, time.Second/2)},
+		"a fault, and a chance": {unused, window(40, 1, 30, time.Second/4)},
+	} {
+		c := start(t, law.Setpoint{})
+		c.Next(reached)
+		for range 9 {
+			c.Next(windows[0])
+		}
+		if d := c.Next(windows[1]); d.Limit < 20 {
+			t.Errorf("%s: %v to %v", name, d.Reason, d.Limit)
+		}
+	}
+}
+
+// A cut for late work shows only after the work that began before it, so windows stay as long as
+// the work.
+func TestSetpointDoesNotHurryLateWork(t *testing.T) {
+	const latency = 10 * time.Second
+	c, cuts := start(t, law.Setpoint{}), 0
+	w := law.Window{
+		Limit: 20, Min: 1, Max: 1000, Elapsed: 100 * time.Second, Samples: 200, Waited: 20,
+		Mean: latency, InFlight: 20, Peak: 20, First: 20, Last: 20,
+	}
+	for i := range 12 {
+		if i > 8 {
+			w.Late, w.Mean, w.InFlight, w.Samples = 100, 2*latency, 40, 200
+		}
+		d := c.Next(w)
+		if d.Reason.Signal == law.Lateness {
+			cuts++
+			if d.Next.Interval < latency {
+				t.Errorf("windows of %v for work of %v", d.Next.Interval, 2*latency)
 			}
 		}
 	}

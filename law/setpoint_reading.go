@@ -19,7 +19,7 @@ type reading struct {
 	age             float64 // of the oldest work in flight
 	failed          float64 // share of the work that ended
 	overloaded      float64 // work that the downstream refused
-	late            float64 // work whose caller left
+	late            float64 // work whose answer came too late
 	marked          float64 // share of both
 	deadline        float64 // time left to most work when it arrived, 0 without a deadline
 	fresh           float64 // mean latency of work that began and ended here, 0 if not representative

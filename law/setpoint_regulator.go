@@ -65,7 +65,7 @@ func (k *regulator) measure(r reading) {
 	if k.test.running {
 		return
 	}
-	if r.late == 0 || r.saturated { // callers that leave an unused limit say nothing about the limit
+	if r.late == 0 || r.saturated { // late work says nothing about an unused limit
 		k.push.measure(r, k.noLoad)
 	}
 	k.recent.add(r)
@@ -132,7 +132,7 @@ func (k *regulator) plan(r reading, to float64) Plan {
 		p = r.climb(p, k.noLoad)
 	}
 	if k.push.ceiling > 0 {
-		p.Interval = min(p.Interval, duration(max(leastSpan, min(r.latency, quickSpan))))
+		p.Interval = min(p.Interval, duration(max(leastSpan, r.latency)))
 	}
 	if k.push.isSearching() || k.push.rose() {
 		p = hurried(p, k.push.cycle(k.noLoad))

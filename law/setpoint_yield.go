@@ -50,16 +50,16 @@ func (c *setpointController) isPushedBack(r reading) bool {
 	if !p.isSearching() {
 		marked = r.overloaded
 	}
-	if c.hasQueue(r) { // otherwise callers leave because they are impatient
+	if c.hasQueue(r) { // otherwise the limit is not why answers are late
 		marked += r.late
 	}
 	return marked >= leastPushback && r.marked > tolerable+2*math.Sqrt(tolerable/(r.ended+r.overloaded))
 }
 
-// hasQueue reports whether late answers may be due to the limit. Until the latency rises, a start
-// has too few slots and not too many.
+// hasQueue reports whether late answers may be due to the limit. When a load ends, its longest work
+// ends last and late, so the limit must be reached now too.
 func (c *setpointController) hasQueue(r reading) bool {
-	return r.saturated && (!c.regulator.climbing || r.latency > nearNoLoad*c.regulator.noLoad)
+	return r.saturated && c.regulator.isReached() && r.latency > nearNoLoad*c.regulator.noLoad
 }
 
 // isMeasured reports whether enough work came to compare its share with the floor.

@@ -104,39 +104,51 @@ func TestPushback(t *testing.T) {
 	}
 }
 
+// heard are the ways in which a limiter learns that an answer came too late.
+var heard = map[string]Client{"the caller has left": {Leaves: true}, "a timeout": {TimeoutAtSLO: true}}
+
 // Ten workers take half of the time that clients wait, and get twice their load. A limiter that
-// learns when a client leaves finds the time that they wait.
-func TestClientsThatLeave(t *testing.T) {
-	good := func(leaves bool) float64 {
+// learns which answers come too late finds the time that clients wait.
+func TestLateAnswers(t *testing.T) {
+	good := func(client Client) float64 {
 		r := must.Have(Run(Scenario{
 			Arrivals: Poisson{Rate: 40}, Work: Constant{Mean: 500 * ms}, Server: WorkerPool{Workers: 10}, SLO: time.Second,
-			Clients: []Client{{Leaves: leaves}},
+			Clients: []Client{client},
 			Limiter: Limiter{Queue: Queue{Size: 1000, Adaptive: true}},
 			Phases:  []Phase{{Length: 5 * time.Second}, {Length: time.Minute}},
 		}, law.Setpoint{}, 1))(t)
 		return float64(r.Phases[1].Good) / (60 * 20)
 	}
-	if told, untold := good(true), good(false); told < 0.85 || untold > 0.5 {
-		t.Errorf("goodput %.2f of the capacity, and %.2f of a limiter that does not learn of it: want most, and little", told, untold)
+	if share := good(Client{}); share > 0.5 {
+		t.Errorf("a limiter that does not learn of late answers has a goodput of %.2f of the capacity, want little", share)
+	}
+	for by, client := range heard {
+		if share := good(client); share < 0.85 {
+			t.Errorf("by %s: goodput %.2f of the capacity, want most", by, share)
+		}
 	}
 }
 
-// Clients that leave at once are no mark of an overload. They must not cost the others their
+// Clients that do not wait at all are no mark of an overload. They must not cost the others their
 // share, with and without room for all.
-func TestClientsThatAlwaysLeave(t *testing.T) {
+func TestClientsThatDoNotWait(t *testing.T) {
 	for _, c := range []struct{ load, share float64 }{{0.5, 0.3}, {0.9, 0.3}, {0.9, 0.7}, {1.2, 0.3}, {2, 0.3}} {
-		good := func(seed uint64, leaves bool) float64 {
+		good := func(seed uint64, client Client) float64 {
+			others, impatient := client, client
+			others.Share, impatient.Share, impatient.SLO = 1-c.share, c.share, ms
 			r := must.Have(Run(Scenario{
 				Arrivals: Poisson{Rate: c.load * 400}, Work: Exponential{Mean: 50 * ms},
 				Server: WorkerPool{Workers: 20}, SLO: time.Second,
-				Clients: []Client{{Share: 1 - c.share, Leaves: leaves}, {Share: c.share, SLO: ms, Leaves: leaves}},
+				Clients: []Client{others, impatient},
 				Phases:  []Phase{{Length: time.Minute}},
 			}, law.Setpoint{}, seed))(t)
 			return float64(r.Clients[0].Good)
 		}
 		for seed := range uint64(5) {
-			if kept := good(seed, true) / good(seed, false); kept < 0.93 {
-				t.Errorf("load %.1f, %.1f leave, seed %d: the others keep %.3f of their goodput, want most", c.load, c.share, seed, kept)
+			for by, client := range heard {
+				if kept := good(seed, client) / good(seed, Client{}); kept < 0.93 {
+					t.Errorf("load %.1f, %.1f do not wait, by %s, seed %d: the others keep %.3f of their goodput, want most", c.load, c.share, by, seed, kept)
+				}
 			}
 		}
 	}

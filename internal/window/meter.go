@@ -156,7 +156,7 @@ func (m *Meter) Done(start, now int64, weight int, o Outcome) {
 	}
 	if m.last >= m.from && o != Ignore && o != Overloaded && o != Abandoned {
 		m.ended(start, now, weight, o)
-		if late {
+		if late || o == Timeout {
 			m.current.late = plus(m.current.late, 1)
 		}
 	}
