@@ -78,42 +78,6 @@ func TestReleaseIsIdempotent(t *testing.T) {
 	}
 }
 
-func TestShrinkIsOwedAndCollected(t *testing.T) {
-	for _, test := range []struct {
-		name   string
-		shrink func(*capacity.Capacity) error
-	}{
-		{"limit", func(c *capacity.Capacity) error { return c.SetLimit("slots", 2) }},
-		{"withhold", func(c *capacity.Capacity) error { return c.Withhold("slots", 4) }},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			c, request := slots(t, 6)
-			var grants []capacity.Grant
-			for range 6 {
-				grants = append(grants, must(c.TryAcquire(request(1))))
-			}
-			if err := test.shrink(c); err != nil {
-				t.Fatal(err)
-			}
-			for owed := int64(4); owed > 0; owed-- {
-				if u := c.Resource("slots"); u.Owed != owed || u.Available != 0 ||
-					u.InUse+u.Withheld > max(u.Limit, u.InUse) {
-					t.Errorf("%d owed: %+v", owed, u)
-				}
-				grants[owed].Release()
-				if _, err := c.TryAcquire(request(1)); err == nil {
-					t.Error("something started before the debt was paid")
-				}
-			}
-			grants[0].Release()
-			must(c.TryAcquire(request(1)))
-			if u := c.Resource("slots"); u.Owed != 0 || u.InUse != 2 {
-				t.Errorf("collected: %+v", u)
-			}
-		})
-	}
-}
-
 func TestBadInput(t *testing.T) {
 	c, request := slots(t, 6)
 	child := must(c.Child(capacity.Vector{"jobs": 2}))

@@ -58,24 +58,6 @@ func (l *line) expectAll(t *testing.T, want ...string) {
 	l.expect(t, want...)
 }
 
-func TestLargeRequestIsNotStarved(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c, request := slots(t, 4)
-		first, second := must(c.TryAcquire(request(2))), must(c.TryAcquire(request(2)))
-		var l line
-		l.wait(t.Context(), c, request(4), "large", nil)
-		first.Release() // two are free, and gather
-		if _, err := c.TryAcquire(request(1)); !errors.Is(err, capacity.ErrQueued) {
-			t.Errorf("overtaken: %v", err)
-		}
-		l.wait(t.Context(), c, request(1), "small", nil)
-		l.expect(t)
-		second.Release()
-		l.all.Wait()
-		l.expect(t, "large", "small")
-	})
-}
-
 func TestWhoLeavesLetsTheNextGo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, request := slots(t, 4)
@@ -150,26 +132,6 @@ func TestFullChildHoldsUpNoOther(t *testing.T) {
 	})
 }
 
-// A request that gets the parent's resources makes room in the queue of its own capacity.
-func TestOneGrantLeadsToTheNext(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		parent, request := slots(t, 2)
-		a := must(parent.Child(capacity.Vector{"slots": 2}))
-		taken := must(parent.TryAcquire(request(2)))
-		hold := make(chan struct{})
-		var l line
-		for _, name := range []string{"first", "second"} {
-			l.wait(t.Context(), a, must(a.Request(capacity.Vector{"slots": 1})), name, hold)
-		}
-		taken.Release()
-		synctest.Wait()
-		slices.Sort(l.served)
-		l.expect(t, "first", "second") // and neither has given anything back
-		close(hold)
-		l.all.Wait()
-	})
-}
-
 // A waiter at the parent that no longer fits its own capacity lets others pass.
 func TestShrunkChildStepsBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -195,29 +157,6 @@ func TestShrunkChildStepsBack(t *testing.T) {
 		l.all.Wait()
 		l.expect(t, "direct", "a")
 	})
-}
-
-// A reservation that waits at the parent and was passed by work that fills its own capacity does
-// too.
-func TestPassedChildStepsBack(t *testing.T) {
-	parent, request := slots(t, 3)
-	a := must(parent.Child(capacity.Vector{"slots": 2}))
-	taken := must(parent.TryAcquire(request(2)))
-	first := must(reserve(a, must(a.Request(capacity.Vector{"slots": 2})), func() {}))
-	woken := 0
-	direct := must(reserve(parent, must(parent.Request(nil)), func() { woken++ }))
-	if _, err := direct.Grant(); !errors.Is(err, trusted.ErrWaiting) {
-		t.Errorf("%v: overtook the first at the parent", err)
-	}
-	passed := must(first.Backfill(must(a.Request(capacity.Vector{"slots": 1}))))
-	if _, err := direct.Grant(); err != nil || woken != 1 {
-		t.Errorf("%v, woken %d times: want the parent free for others", err, woken)
-	}
-	taken.Release()
-	passed.Release()
-	if _, err := first.Grant(); err != nil {
-		t.Error(err)
-	}
 }
 
 func TestReservationLetsOthersBackfill(t *testing.T) {
