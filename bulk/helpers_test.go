@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/weir-go/weir/internal/must"
 )
 
 // store is a database of lines by their text.
@@ -72,10 +74,7 @@ func files(t *testing.T) (journal, rejects string) {
 // rejected are the lines of a file of rejects.
 func rejected(t *testing.T, name string) (all []reject) {
 	t.Helper()
-	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Have(os.ReadFile(name))(t)
 	for line := range strings.Lines(string(text)) {
 		var r reject
 		if err := json.Unmarshal([]byte(line), &r); err != nil {

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/weir-go/weir/internal/must"
 )
 
 func TestImportGoesOnWhereItStopped(t *testing.T) {
@@ -61,9 +63,7 @@ func TestJournalThatIsNone(t *testing.T) {
 		"more lines than bytes": `{"version":1,"lines":5,"offset":3,"last":2}`,
 	} {
 		journal := filepath.Join(dir, name)
-		if err := os.WriteFile(journal, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(journal, []byte(text), 0o600))
 		s := newStore()
 		if _, err := Run(t.Context(), strings.NewReader("x"), Config{Write: s.write, Journal: journal}); err == nil || !strings.Contains(err.Error(), "no journal") || len(s.times) > 0 {
 			t.Errorf("%s: %v, and %d lines written", name, err, len(s.times))
@@ -107,9 +107,7 @@ func TestSyncComesBeforeTheJournal(t *testing.T) {
 func TestJournalIsOnDisk(t *testing.T) {
 	name := deaf(t)
 	journal, _ := files(t)
-	if err := os.Symlink(name, journal+nextSuffix); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink(name, journal+nextSuffix))
 	_, err := Run(t.Context(), strings.NewReader(numbered(1)), Config{Write: newStore().write, Journal: journal})
 	if err == nil || !strings.HasPrefix(err.Error(), "bulk: journal: sync ") {
 		t.Errorf("%v, want that the journal could not be synced", err)

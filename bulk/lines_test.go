@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/internal/longtest"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/memory"
 )
 
@@ -50,9 +51,7 @@ func TestLastLineThatGrows(t *testing.T) {
 	for more, want := range map[string]string{"": "", "\n": "", "\nline 3\n": "line 3", "3\n": "grown"} {
 		journal, _ := files(t)
 		s := newStore()
-		if _, err := Run(t.Context(), strings.NewReader("line 1\nline 2"), Config{Write: s.write, Journal: journal}); err != nil {
-			t.Fatal(err)
-		}
+		must.Have(Run(t.Context(), strings.NewReader("line 1\nline 2"), Config{Write: s.write, Journal: journal}))(t)
 		for range 2 {
 			p, err := Run(t.Context(), strings.NewReader("line 1\nline 2"+more), Config{Write: s.write, Journal: journal})
 			switch {
@@ -73,9 +72,7 @@ func TestLastLineThatGrows(t *testing.T) {
 func TestAnotherSourceIsAnError(t *testing.T) {
 	journal, _ := files(t)
 	s := newStore()
-	if _, err := Run(t.Context(), strings.NewReader(numbered(100)), Config{Write: s.write, Journal: journal}); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(Run(t.Context(), strings.NewReader(numbered(100)), Config{Write: s.write, Journal: journal}))(t)
 	other := strings.Replace(numbered(100), "line 100\n", "LINE 100\n", 1)
 	for name, source := range map[string]io.Reader{
 		"shorter": strings.NewReader(numbered(99)), "empty": strings.NewReader(""), "changed": strings.NewReader(other + "more\n"), "shorter pipe": struct{ io.Reader }{strings.NewReader("line 1\n")},
@@ -88,9 +85,7 @@ func TestAnotherSourceIsAnError(t *testing.T) {
 
 	journal, _ = files(t)
 	long := strings.Repeat("x", 3*readBuffer)
-	if _, err := Run(t.Context(), strings.NewReader(long), Config{Write: s.write, Journal: journal}); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(Run(t.Context(), strings.NewReader(long), Config{Write: s.write, Journal: journal}))(t)
 	if _, err := Run(t.Context(), strings.NewReader("y"+long[1:]), Config{Write: s.write, Journal: journal}); !errors.Is(err, ErrChanged) {
 		t.Errorf("a long line that begins differently: %v, want ErrChanged", err)
 	}
@@ -113,10 +108,7 @@ func TestReturnThatEndsTheSource(t *testing.T) {
 // The bytes in flight stay inside the budget of the governor, which is 256 KiB here, but for a
 // longer line, which goes alone.
 func TestBytesInFlightAreBounded(t *testing.T) {
-	gov, err := memory.New(memory.Config{Target: 16 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
+	gov := must.Have(memory.New(memory.Config{Target: 16 << 20}))(t)
 	defer gov.Close()
 	const budget = 256 << 10
 	_, rejects := files(t)
@@ -156,10 +148,7 @@ func TestBytesInFlightAreBounded(t *testing.T) {
 // A line of 100 MB arrives as a whole, and alone, if it is allowed.
 func TestLineOf100MB(t *testing.T) {
 	longtest.Skip(t)
-	gov, err := memory.New(memory.Config{Target: 1 << 30})
-	if err != nil {
-		t.Fatal(err)
-	}
+	gov := must.Have(memory.New(memory.Config{Target: 1 << 30}))(t)
 	defer gov.Close()
 	const maxLine = 128 << 20
 	line := strings.Repeat("x", 100_000_000)

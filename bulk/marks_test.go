@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/weir-go/weir/internal/must"
 )
 
 // marked is a store that keeps the marks of imports beside the lines.
@@ -54,10 +56,7 @@ func (m *marked) run(t *testing.T, journal string, lines int) (Snapshot, error) 
 
 func contents(t *testing.T, name string) string {
 	t.Helper()
-	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Have(os.ReadFile(name))(t)
 	return string(text)
 }
 
@@ -66,17 +65,11 @@ func TestJournalOfAnotherStoreIsAnError(t *testing.T) {
 	const n = 100
 	journal, _ := files(t)
 	first := newMarked()
-	if _, err := first.run(t, journal, n/2); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(first.run(t, journal, n/2))(t)
 	older := first.snapshot()
-	if _, err := first.run(t, journal, n); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(first.run(t, journal, n))(t)
 	other := newMarked()
-	if _, err := other.run(t, journal+".other", n); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(other.run(t, journal+".other", n))(t)
 	was := contents(t, journal)
 	for name, s := range map[string]*marked{"removed": newMarked(), "older": older, "another": other} {
 		before := len(s.times)
@@ -97,9 +90,7 @@ func TestJournalOfAnotherStoreIsAnError(t *testing.T) {
 	if p, err := first.run(t, journal, n+10); err != nil || p.Resumed != n || p.Lines != n+10 {
 		t.Errorf("the store of the journal: %+v, %v", p, err)
 	}
-	if err := os.Remove(journal); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(journal))
 	if p, err := older.run(t, journal, n); err != nil || p.Resumed != 0 || p.Lines != n {
 		t.Errorf("begun anew: %+v, %v", p, err)
 	}
@@ -111,13 +102,9 @@ func TestJournalWithoutMarks(t *testing.T) {
 	for _, text := range []string{"", `{"version":1,"lines":1,"offset":7,"last":0,"sum":1}`} {
 		journal, _ := files(t)
 		s := newMarked()
-		if _, err := Run(t.Context(), strings.NewReader(numbered(3)), Config{Write: s.write, Journal: journal}); err != nil {
-			t.Fatal(err)
-		}
+		must.Have(Run(t.Context(), strings.NewReader(numbered(3)), Config{Write: s.write, Journal: journal}))(t)
 		if text != "" { // of an earlier version
-			if err := os.WriteFile(journal, []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(journal, []byte(text), 0o600))
 		}
 		if _, err := s.run(t, journal, 3); !errors.Is(err, ErrStore) {
 			t.Errorf("%q: %v, want ErrStore", text, err)
@@ -155,9 +142,7 @@ func TestMarkComesBeforeTheJournal(t *testing.T) {
 		order = append(order, fmt.Sprintf("sync, the journal has %d", state.Lines))
 		return err
 	}}
-	if _, err := Run(t.Context(), strings.NewReader(numbered(1)), conf); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(Run(t.Context(), strings.NewReader(numbered(1)), conf))(t)
 	if got := strings.Join(order, "; "); got != "mark 1; sync, the journal has 0" {
 		t.Errorf("%s: want the mark, then Sync, then the journal", got)
 	}
@@ -258,9 +243,7 @@ func TestStatesOfStoreAndJournal(t *testing.T) {
 	for i, of := range moments {
 		for j, and := range moments {
 			kept := of.store.snapshot()
-			if err := os.WriteFile(journal, []byte(and.journal), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(journal, []byte(and.journal), 0o600))
 			_, err := kept.run(t, journal, n)
 			switch {
 			case err == nil:

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/throttle"
 )
 
@@ -120,10 +121,7 @@ func TestProgressTellsRateAndEnd(t *testing.T) {
 // A line that the throttle refuses is tried again, and the time is told.
 func TestThrottleThatRefuses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		th, err := throttle.New(throttle.Config{Writes: throttle.Side{MaxInFlight: 1, Queue: weir.Queue{Size: 1, Timeout: time.Millisecond}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		th := must.Have(throttle.New(throttle.Config{Writes: throttle.Side{MaxInFlight: 1, Queue: weir.Queue{Size: 1, Timeout: time.Millisecond}}}))(t)
 		s := newStore()
 		p, err := Run(t.Context(), strings.NewReader(numbered(20)), Config{Throttle: th, Workers: 8, Write: func(ctx context.Context, l Line) error {
 			time.Sleep(100 * time.Millisecond)

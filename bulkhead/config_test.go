@@ -11,6 +11,7 @@ import (
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
 	"github.com/weir-go/weir/internal/limittest"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
 )
 
@@ -69,9 +70,7 @@ func TestConfigHasTheDefaults(t *testing.T) {
 		Default: bulkhead.Compartment{Config: usual, Share: 1}, Max: 50, MaxKeys: 10_000,
 		ByKey: byKey{"search": {Config: usual, Reserved: 10, Share: 1}},
 	}
-	if err := s.SetMax(20); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.SetMax(20))
 	if got := s.Config(); !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v\nwant %+v", got, want)
 	}

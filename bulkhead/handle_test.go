@@ -9,6 +9,7 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
+	"github.com/weir-go/weir/internal/must"
 )
 
 var _ weir.Admitter = (*bulkhead.Handle)(nil)
@@ -16,10 +17,7 @@ var _ weir.Admitter = (*bulkhead.Handle)(nil)
 // full asks a set and a handle, which must agree.
 func full(t *testing.T, s *bulkhead.Set, key string) error {
 	t.Helper()
-	h, err := s.Handle(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := must.Have(s.Handle(key))(t)
 	one, other := s.Full(t.Context(), key), h.Full(t.Context())
 	if fmt.Sprint(one) != fmt.Sprint(other) {
 		t.Errorf("the set: %v, the handle: %v", one, other)
@@ -35,10 +33,7 @@ func TestHandleOutlivesItsCompartment(t *testing.T) {
 	}
 	for range 3 {
 		for range 2 { // so that it was used again
-			permit, err := h.Acquire(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			permit := must.Have(h.Acquire(t.Context()))(t)
 			permit.Done(nil)
 		}
 		hold(t, s, "b", 1)[0].Done(nil)

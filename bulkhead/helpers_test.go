@@ -8,6 +8,7 @@ import (
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
 	"github.com/weir-go/weir/internal/limittest"
+	"github.com/weir-go/weir/internal/must"
 )
 
 type byKey = map[string]bulkhead.Compartment
@@ -53,9 +54,7 @@ func leaves(t *testing.T, f func()) {
 
 func update(t testing.TB, s *bulkhead.Set, c bulkhead.Config) {
 	t.Helper()
-	if err := s.Update(c); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Update(c))
 }
 
 // open are the settings of a key that only the cap holds back.
@@ -73,9 +72,7 @@ func giveBack(permits []weir.Permit) {
 
 func setMax(t testing.TB, s *bulkhead.Set, slots int) {
 	t.Helper()
-	if err := s.SetMax(slots); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.SetMax(slots))
 }
 
 // work is a function for Do that takes so long.

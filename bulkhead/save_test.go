@@ -10,6 +10,7 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
 )
 
@@ -25,9 +26,7 @@ func TestRestore(t *testing.T) {
 		Default: bulkhead.Compartment{Config: weir.Config{Law: law.Gradient{}, Initial: 25, Max: 100}},
 	}
 	before := newSet(t, conf)
-	if err := before.Do(t.Context(), "other", func(context.Context) error { return nil }); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, before.Do(t.Context(), "other", func(context.Context) error { return nil }))
 	state := before.Save()
 	for key, k := range conf.ByKey {
 		k.Config.Initial, k.Config.Max = 0, 35
@@ -35,9 +34,7 @@ func TestRestore(t *testing.T) {
 	}
 	conf.Default.Config.Initial = 0
 	after := newSet(t, conf)
-	if err := after.Restore(state); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, after.Restore(state))
 	for key, want := range map[string]int{"named": 30, "budget": 35, "fixed": 35, "other": 25, "unknown": 20} {
 		if limit := limitOf(t, after, key); limit != want {
 			t.Errorf("%s: a limit of %d, want %d", key, limit, want)
@@ -50,10 +47,7 @@ func TestRestore(t *testing.T) {
 
 func limitOf(t *testing.T, s *bulkhead.Set, key string) int {
 	t.Helper()
-	h, err := s.Handle(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := must.Have(s.Handle(key))(t)
 	return h.Snapshot().Limit
 }
 
@@ -82,9 +76,7 @@ func TestRestoreRefuses(t *testing.T) {
 func TestSaveOfManyKeys(t *testing.T) {
 	s := newSet(t, bulkhead.Config{ByKey: map[string]bulkhead.Compartment{"named": {}}})
 	for i := range 1500 {
-		if err := s.Do(t.Context(), fmt.Sprint(i), func(context.Context) error { return nil }); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Do(t.Context(), fmt.Sprint(i), func(context.Context) error { return nil }))
 	}
 	state := string(s.Save())
 	if n := strings.Count(state, `"limit"`); n != 1000 || !strings.Contains(state, `"named"`) {

@@ -15,6 +15,7 @@ import (
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
 	"github.com/weir-go/weir/internal/limittest"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
 )
 
@@ -283,10 +284,7 @@ func TestHostileWork(t *testing.T) {
 	for name, act := range map[string]func(){"panics": func() { panic("hostile") }, "exits": runtime.Goexit} {
 		t.Run(name, func(t *testing.T) {
 			s := newSet(t, bulkhead.Config{Max: 1, MaxKeys: 1, Default: fixed(1, 0, 0)})
-			h, err := s.Handle("a")
-			if err != nil {
-				t.Fatal(err)
-			}
+			h := must.Have(s.Handle("a"))(t)
 			bad := func(context.Context) error { act(); return nil }
 			for range 3 {
 				leaves(t, func() { _ = s.Do(t.Context(), "a", bad) })

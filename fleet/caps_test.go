@@ -12,6 +12,7 @@ import (
 	"github.com/weir-go/weir/bulkhead"
 	"github.com/weir-go/weir/fleet"
 	"github.com/weir-go/weir/fleet/storetest"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
 )
 
@@ -39,16 +40,10 @@ func TestCapsOfNothingAndOfAll(t *testing.T) {
 func TestCapBelowTheReserves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		half := bulkhead.Compartment{Config: weir.Config{Law: law.Fixed{Limit: 50}, Max: 50}, Reserved: 20}
-		s, err := bulkhead.New(bulkhead.Config{Max: 100, ByKey: map[string]bulkhead.Compartment{"a": half, "b": half}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Have(bulkhead.New(bulkhead.Config{Max: 100, ByKey: map[string]bulkhead.Compartment{"a": half, "b": half}}))(t)
 		c := quick
 		c.Store, c.Actuator, c.Cap = storetest.NewMemory(), fleet.Set(s), 5
-		m, err := fleet.Join(c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Have(fleet.Join(c))(t)
 		defer func() { _ = m.Leave(t.Context()) }()
 		ran := map[string]int{}
 		for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
@@ -102,9 +97,7 @@ func TestCapsThatDiffer(t *testing.T) {
 			t.Errorf("shares of %v beside a member with a cap of 10", s)
 		}
 		p.conf.Cap = 30
-		if err := p.drop(low); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.drop(low))
 		p.live(10*time.Second, 50, 50)
 		if s := p.shares(); s[0]+s[1] != 30 {
 			t.Errorf("shares of %v once that member has left", s)

@@ -31,13 +31,10 @@ func (c *crew) join() {
 	c.t.Helper()
 	learner := fleet.Learn(law.Setpoint{})
 	lim := weir.Must(weir.New(weir.Config{Law: learner}))
-	m, err := fleet.Join(fleet.Config{
+	m := must.Have(fleet.Join(fleet.Config{
 		Store: c.store, Actuator: fleet.Limiter(lim), Learner: learner, ID: fmt.Sprintf("m%d", len(c.members)),
 		Cap: 1000, Fallback: fleet.Local, Refresh: 200 * time.Millisecond, TTL: 2 * time.Second,
-	})
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	}))(c.t)
 	c.limits, c.members = append(c.limits, lim), append(c.members, m)
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/weir-go/weir/fleet"
 	"github.com/weir-go/weir/fleet/storetest"
 	"github.com/weir-go/weir/internal/lease"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
 )
 
@@ -57,10 +58,7 @@ func (p *party) join(with ...func(*fleet.Config)) *app {
 	for _, set := range with {
 		set(&c)
 	}
-	m, err := fleet.Join(c)
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	m := must.Have(fleet.Join(c))(p.t)
 	a := &app{Member: m, lim: lim, line: l}
 	p.apps = append(p.apps, a)
 	return a
@@ -295,9 +293,7 @@ func TestForeignEntries(t *testing.T) {
 		for key, value := range map[string]string{
 			lease.GrantPrefix + "app-1": "{", lease.WantPrefix + "x": strings.Repeat("y", 2000), lease.GrantPrefix + "y": `{"ttl":-1}`, "other": "z",
 		} {
-			if err := p.store.Write(t.Context(), fleet.Write{Key: key, Value: []byte(value)}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, p.store.Write(t.Context(), fleet.Write{Key: key, Value: []byte(value)}))
 		}
 		p.live(5*time.Second, 5)
 		mu.Lock()
@@ -311,16 +307,10 @@ func TestForeignEntries(t *testing.T) {
 // The cap of a set is moved as that of a limiter is.
 func TestSetInAFleet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, err := bulkhead.New(bulkhead.Config{Max: 100})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Have(bulkhead.New(bulkhead.Config{Max: 100}))(t)
 		c := quick
 		c.Store, c.Actuator, c.Start = storetest.NewMemory(), fleet.Set(s), 10
-		m, err := fleet.Join(c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Have(fleet.Join(c))(t)
 		if limit := s.Snapshot().Max; limit != 10 {
 			t.Errorf("a cap of %d, want Start", limit)
 		}

@@ -11,14 +11,13 @@ import (
 
 	"github.com/weir-go/weir/fleet"
 	"github.com/weir-go/weir/internal/lease"
+	"github.com/weir-go/weir/internal/must"
 )
 
 // disturb brings an entry that the member that allocates reports.
 func (p *party) disturb() {
 	p.t.Helper()
-	if err := p.store.Write(p.t.Context(), fleet.Write{Key: lease.WantPrefix + "x", Value: []byte("{")}); err != nil {
-		p.t.Fatal(err)
-	}
+	must.Do(p.t, p.store.Write(p.t.Context(), fleet.Write{Key: lease.WantPrefix + "x", Value: []byte("{")}))
 }
 
 // A member that waited for its OnError would keep its share after its lease, and the others would

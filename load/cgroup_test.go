@@ -4,6 +4,8 @@ import (
 	"testing"
 	"testing/fstest"
 	"time"
+
+	"github.com/weir-go/weir/internal/must"
 )
 
 // The two ways in which systems have control groups of version 1: alone, and hybrid, where version
@@ -28,10 +30,7 @@ func TestCPUQuotaVersion1(t *testing.T) {
 	for name, own := range versions {
 		fsys := files("proc/self/cgroup", own, "proc/stat", "cpu 0 0 0 0 0 0 0 0\n",
 			cpu+"cpu.cfs_quota_us", "50000\n", cpu+"cpu.cfs_period_us", "100000\n", account+"cpuacct.usage", "0\n")
-		g, err := groupOf(fsys, "cpu")
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must.Have(groupOf(fsys, "cpu"))(t)
 		if share, limited, err := g.cpuLimit(fsys); share != 0.5 || !limited || err != nil {
 			t.Errorf("%s: %v processors, %v, %v", name, share, limited, err)
 		}

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/load"
 )
 
@@ -59,10 +60,7 @@ func start(t *testing.T, c load.Config) *watch {
 		defer w.mu.Unlock()
 		w.events = append(w.events, e)
 	}
-	m, err := load.New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Have(load.New(c))(t)
 	w.Monitor = m
 	ctx, cancel := context.WithCancel(t.Context())
 	w.stop = cancel

@@ -5,6 +5,8 @@ import (
 	"os"
 	"testing"
 	"testing/fstest"
+
+	"github.com/weir-go/weir/internal/must"
 )
 
 func files(pairs ...string) fstest.MapFS {
@@ -17,10 +19,7 @@ func files(pairs ...string) fstest.MapFS {
 
 func poll(t *testing.T, s Source) map[string]Reading {
 	t.Helper()
-	sample, err := s.Poll(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	sample := must.Have(s.Poll(t.Context()))(t)
 	byName := map[string]Reading{}
 	for _, r := range sample.Readings {
 		r = r.check()

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/weir-go/weir/internal/must"
 )
 
 // After any calls, the kept bytes are the taken and not released ones, and never more than their
@@ -50,15 +52,10 @@ func TestNothingIsKeptWithoutRoom(t *testing.T) {
 	g.begin()
 	step := func(live uint64) {
 		m.set(reading{live: live})
-		if err := g.step(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, g.step())
 	}
 	step(100 * mib)
-	h, err := g.TryAcquireKept(100 * mib)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := must.Have(g.TryAcquireKept(100 * mib))(t)
 	step(850 * mib)
 	if _, err := g.TryAcquireKept(1); !errors.Is(err, ErrFull) {
 		t.Errorf("at a load of %v: %v", g.Snapshot().Load(), err)
@@ -83,10 +80,7 @@ func TestKeepRefusesWhatIsNoSize(t *testing.T) {
 	if _, err := g.TryAcquireKept(-1); !errors.Is(err, ErrConfig) {
 		t.Errorf("-1: %v", err)
 	}
-	one, err := g.TryAcquireKept(1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	one := must.Have(g.TryAcquireKept(1))(t)
 	if _, err := g.TryAcquireKept(math.MaxInt); !errors.Is(err, ErrFull) {
 		t.Errorf("the largest number: %v", err)
 	}
@@ -122,10 +116,7 @@ func TestBudgetOfTheLargestNumber(t *testing.T) {
 func TestAcquireWaitsForRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, _ := governed(t, Config{Target: 64 * mib}) // a budget of 1 MiB
-		first, err := g.Acquire(t.Context(), 900<<10)
-		if err != nil {
-			t.Fatal(err)
-		}
+		first := must.Have(g.Acquire(t.Context(), 900<<10))(t)
 		order := make(chan string, 2)
 		var all sync.WaitGroup
 		take := func(name string, bytes int) {

@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"runtime/debug"
 	"testing"
+
+	"github.com/weir-go/weir/internal/must"
 )
 
 func TestLimitIsNeverAboveTheUsers(t *testing.T) {
@@ -46,10 +48,7 @@ func TestLimitThatIsSetJustBeforeClose(t *testing.T) {
 func TestMemoryLimitIsGivenBack(t *testing.T) {
 	const users = 1 << 30
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(users))
-	g, err := New(Config{Target: 4 << 30})
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Have(New(Config{Target: 4 << 30}))(t)
 	defer g.Close()
 	ended := make(chan error)
 	go func() { ended <- g.Run(t.Context()) }()

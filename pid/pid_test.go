@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/pid"
 )
 
@@ -17,11 +18,7 @@ func start(t *testing.T, c pid.Config) *pid.Controller {
 	if c.Min == 0 && c.Max == 0 {
 		c.Min, c.Max = -1000, 1000
 	}
-	p, err := pid.New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return must.Have(pid.New(c))(t)
 }
 
 func near(t *testing.T, what string, got, want float64) {
@@ -76,9 +73,7 @@ func TestDerivativeIgnoresTheSetpoint(t *testing.T) {
 	c := start(t, conf)
 	c.Update(1, tick)
 	conf.Setpoint, conf.Min, conf.Max = 100, -1000, 1000
-	if err := c.Retune(conf); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Retune(conf))
 	near(t, "kick", c.Update(1, tick), 0)
 }
 
@@ -124,9 +119,7 @@ func TestRetuneWithoutBump(t *testing.T) {
 		y := r.Float64()
 		before := c.Update(y, tick)
 		conf.Kp, conf.Ki, conf.Kd = r.Float64(), r.Float64(), r.Float64()/10
-		if err := c.Retune(conf); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.Retune(conf))
 		s := c.Snapshot()
 		near(t, "sum of the terms", s.P+s.I+s.D, before)
 		near(t, "proportional term", s.P, conf.Kp*(1-y))

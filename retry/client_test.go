@@ -13,16 +13,13 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/retry"
 )
 
 func newClient(t *testing.T, cfg retry.Config) *retry.Client {
 	t.Helper()
-	c, err := retry.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return must.Have(retry.New(cfg))(t)
 }
 
 // refusal returns the error of a full server.
@@ -122,9 +119,7 @@ func TestWaitsAreSpread(t *testing.T) {
 				low, high := time.Duration(math.MaxInt64), time.Duration(0)
 				for range 300 {
 					s := &script{errs: c.errs}
-					if err := newClient(t, c.cfg).Do(t.Context(), s.attempt); err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, newClient(t, c.cfg).Do(t.Context(), s.attempt))
 					last := s.at[len(s.at)-1]
 					low, high = min(low, last), max(high, last)
 				}
@@ -284,10 +279,7 @@ func TestCountingDoesNotAllocate(t *testing.T) {
 
 // BenchmarkDo measures the cost that a client adds to a call that succeeds.
 func BenchmarkDo(b *testing.B) {
-	client, err := retry.New(retry.Config{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	client := must.Have(retry.New(retry.Config{}))(b)
 	ctx, call := context.Background(), func(context.Context) error { return nil }
 	b.ReportAllocs()
 	b.RunParallel(func(pb *testing.PB) {

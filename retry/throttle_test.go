@@ -7,16 +7,13 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/retry"
 )
 
 func newThrottle(t *testing.T, cfg retry.ThrottlerConfig) *retry.Throttler {
 	t.Helper()
-	throttle, err := retry.NewThrottler(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return throttle
+	return must.Have(retry.NewThrottler(cfg))(t)
 }
 
 // sends ends n calls with the outcome at once, and returns how many were sent.

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/load"
 )
 
@@ -22,10 +23,7 @@ func TestLevelFromBeforeTheClockWentBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := New(monitor, Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Have(New(monitor, Config{}))(t)
 	s.level.Store(&level{at: time.Now().Add(time.Hour), load: 9})
 	if got := s.Snapshot().Load; got != 0 {
 		t.Errorf("load %v, want that of now, which is 0", got)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/load"
 	"github.com/weir-go/weir/shed"
 )
@@ -34,10 +35,7 @@ func (d *dial) Poll(context.Context) (load.Sample, error) {
 func watched(t *testing.T, cfg shed.Config) (*shed.Shedder, func(load float64)) {
 	t.Helper()
 	source := &dial{}
-	mon, err := load.New(load.Config{Feeds: []load.Feed{{Source: source}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	mon := must.Have(load.New(load.Config{Feeds: []load.Feed{{Source: source}}}))(t)
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() { done <- mon.Run(ctx) }()
@@ -45,10 +43,7 @@ func watched(t *testing.T, cfg shed.Config) (*shed.Shedder, func(load float64)) 
 		stop()
 		<-done
 	})
-	s, err := shed.New(mon, cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Have(shed.New(mon, cfg))(t)
 	return s, func(v float64) {
 		source.set(v)
 		time.Sleep(2 * time.Second) // of the bubble: polls come every 100 ms, and a reading is stale after one
@@ -190,10 +185,7 @@ func TestASignalThatIsLostShedsNothing(t *testing.T) {
 }
 
 func TestBadSettings(t *testing.T) {
-	mon, err := load.New(load.Config{Feeds: []load.Feed{{Source: &dial{}}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	mon := must.Have(load.New(load.Config{Feeds: []load.Feed{{Source: &dial{}}}}))(t)
 	nan := math.NaN()
 	for want, cfg := range map[string]shed.Config{
 		"shed: Low is 0 to 1":                                     {Low: shed.Mark{To: 1}},
@@ -210,10 +202,7 @@ func TestBadSettings(t *testing.T) {
 	if _, err := shed.New(nil, shed.Config{}); !errors.Is(err, weir.ErrConfig) {
 		t.Errorf("a nil monitor: %v", err)
 	}
-	s, err := shed.New(mon, shed.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Have(shed.New(mon, shed.Config{}))(t)
 	if s.Admitter(nil) != nil || s.Admitter((*weir.Limiter)(nil)) != nil {
 		t.Error("what is exempt is shed")
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/throttle"
 )
 
@@ -44,14 +45,8 @@ func (f *floor) add(delta int64) {
 //	go test -run '^$' -bench Acquire -cpu 1,2 -count 5 ./throttle
 func BenchmarkAcquire(b *testing.B) {
 	ctx := context.Background()
-	th, err := throttle.New(throttle.Config{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	off, err := throttle.New(throttle.Config{Off: true})
-	if err != nil {
-		b.Fatal(err)
-	}
+	th := must.Have(throttle.New(throttle.Config{}))(b)
+	off := must.Have(throttle.New(throttle.Config{Off: true}))(b)
 	for _, way := range []struct {
 		name string
 		th   *throttle.Throttle
@@ -118,10 +113,7 @@ func timed(goroutines, n int, pass func()) time.Duration {
 }
 
 func TestAllocations(t *testing.T) {
-	th, err := throttle.New(throttle.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	th := must.Have(throttle.New(throttle.Config{}))(t)
 	for _, cost := range []int{1, 7} {
 		for range 1000 {
 			operation(t.Context(), th, cost)

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/load"
 	"github.com/weir-go/weir/throttle"
 )
@@ -144,10 +145,7 @@ func TestConcurrencyLetsTheHeaviestIn(t *testing.T) {
 		})
 		for range 3 {
 			pass(5 * time.Second)
-			op, err := r.Acquire(t.Context(), throttle.Write, 500)
-			if err != nil {
-				t.Fatal(err)
-			}
+			op := must.Have(r.Acquire(t.Context(), throttle.Write, 500))(t)
 			if s := r.Snapshot().Writes; s.Limiter.InFlight != 500 {
 				t.Errorf("%d in flight beside 500", s.Limiter.InFlight-500)
 			}
@@ -172,10 +170,7 @@ func TestConcurrencyRefusesWhatIsTooHeavy(t *testing.T) {
 			if _, err := r.Acquire(t.Context(), throttle.Write, cost); err == nil {
 				t.Errorf("a cost of %d was let in", cost)
 			}
-			op, err := r.Acquire(t.Context(), throttle.Write, 1000)
-			if err != nil {
-				t.Fatal(err)
-			}
+			op := must.Have(r.Acquire(t.Context(), throttle.Write, 1000))(t)
 			op.Done(nil)
 		})
 	}

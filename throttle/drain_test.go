@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/load"
 )
 
@@ -20,10 +21,7 @@ const every = 100 * time.Millisecond
 
 func digesting(t *testing.T) *digester {
 	t.Helper()
-	law, err := DrainRate{}.start("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	law := must.Have(DrainRate{}.start(""))(t)
 	d := &digester{law: law}
 	for range 300 {
 		d.next(9)
@@ -88,10 +86,7 @@ func TestDrainRateCountsWhatIsNotSeen(t *testing.T) {
 // wrote 769.
 func TestDrainRateFindsAStoreThatWasSlow(t *testing.T) {
 	const table, limit, first = 100, 14.0, 2500 * time.Millisecond
-	law, err := DrainRate{}.start("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	law := must.Have(DrainRate{}.start(""))(t)
 	rate, written, drained, backlog := 2000.0, 0.0, 0.0, 9.0
 	for at := time.Duration(0); at < 2*first; at += every / 5 {
 		cost := min(rate, 4000) * (every / 5).Seconds()

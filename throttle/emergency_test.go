@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/throttle"
 )
 
@@ -75,10 +76,7 @@ func TestEmergencyEndsWithRun(t *testing.T) {
 		}
 		r.stop()
 		pass(time.Minute)
-		permit, err := r.Acquire(t.Context(), throttle.Write, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		permit := must.Have(r.Acquire(t.Context(), throttle.Write, 1))(t)
 		go func() { _, _ = r.Acquire(t.Context(), throttle.Write, 1) }()
 		pass(time.Second)
 		var refused *weir.RefusedError

@@ -7,13 +7,12 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/weir-go/weir/internal/must"
 )
 
 func TestEnvDefaults(t *testing.T) {
-	s, err := fromEnv("APP", []string{"PATH=/bin", "APPLE_X=1"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Have(fromEnv("APP", []string{"PATH=/bin", "APPLE_X=1"}))(t)
 	if s.Throttle.Off || s.MemoryTarget != 1400<<20 || s.Throttle.Reads.Laws[0] != readPID || s.Throttle.Writes.Laws[0] != writePID {
 		t.Errorf("%+v", s)
 	}

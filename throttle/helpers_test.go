@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/load"
 	"github.com/weir-go/weir/throttle"
 )
@@ -83,21 +84,13 @@ func monitor(t *testing.T, sources ...load.Source) *load.Monitor {
 	for _, s := range sources {
 		c.Feeds = append(c.Feeds, load.Feed{Source: s})
 	}
-	mon, err := load.New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return mon
+	return must.Have(load.New(c))(t)
 }
 
 // throttled returns a throttle, which is not running.
 func throttled(t *testing.T, c throttle.Config) *throttle.Throttle {
 	t.Helper()
-	th, err := throttle.New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return th
+	return must.Have(throttle.New(c))(t)
 }
 
 // run starts a throttle on a plant, within a bubble.

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/load"
 	"github.com/weir-go/weir/throttle"
 )
@@ -58,10 +59,7 @@ func TestLatencyTargetSeesAStall(t *testing.T) {
 		p := &plant{}
 		p.says(0)
 		r := run(t, p, throttle.Config{Writes: throttle.Side{LatencyTarget: 10 * time.Millisecond}})
-		op, err := r.Acquire(t.Context(), throttle.Write, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		op := must.Have(r.Acquire(t.Context(), throttle.Write, 1))(t)
 		pass(time.Second)
 		if s := r.Snapshot().Writes; s.Pace.Rate == 0 {
 			t.Errorf("one write stuck for 1 s: pace %+v at a load of %v", s.Pace, s.Load)

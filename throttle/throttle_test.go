@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/load"
 	"github.com/weir-go/weir/throttle"
 )
@@ -73,9 +74,7 @@ func TestOffIsFree(t *testing.T) {
 		pass(10 * time.Second)
 		began := time.Now()
 		for range 1000 {
-			if err := r.Do(t.Context(), throttle.Write, 1, func(context.Context) error { return nil }); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, r.Do(t.Context(), throttle.Write, 1, func(context.Context) error { return nil }))
 		}
 		if time.Since(began) > 0 || !r.Snapshot().Off {
 			t.Error("it was held up")
@@ -247,10 +246,7 @@ func TestStartReportsWhatIsNotRunning(t *testing.T) {
 				}
 				th := throttled(t, conf)
 				start := func() {
-					op, err := th.Acquire(t.Context(), throttle.Write, 1)
-					if err != nil {
-						t.Fatal(err)
-					}
+					op := must.Have(th.Acquire(t.Context(), throttle.Write, 1))(t)
 					op.Done(nil)
 				}
 				start() // before the goroutines

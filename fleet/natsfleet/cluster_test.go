@@ -35,14 +35,11 @@ func newCrew(t *testing.T, ttl time.Duration, urls ...string) *crew {
 	c := &crew{t: t, stop: stop}
 	for i, servers := range urls {
 		lim := weir.Must(weir.New(weir.Config{Law: law.Fixed{Limit: 100}}))
-		m, err := fleet.Join(fleet.Config{
+		m := must.Have(fleet.Join(fleet.Config{
 			Store: open(t, connect(t, servers), "search"), Actuator: fleet.Limiter(lim), Cap: 12, Fallback: fleet.Refuse,
 			Refresh: 200 * time.Millisecond, TTL: ttl, Grace: 100 * time.Millisecond,
 			OnError: func(err error) { t.Logf("member %d: %v", i, err) },
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))(t)
 		t.Cleanup(func() {
 			ctx, stop := context.WithTimeout(context.Background(), time.Second)
 			defer stop()

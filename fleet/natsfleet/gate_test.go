@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+
+	"github.com/weir-go/weir/internal/must"
 )
 
 // A gate passes connections on to a port. While it is shut, nothing arrives in either direction and
@@ -19,10 +21,7 @@ type gate struct {
 
 func newGate(t *testing.T, port int) *gate {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Have(net.Listen("tcp", "127.0.0.1:0"))(t)
 	g := &gate{address: l.Addr().String()}
 	g.open = sync.NewCond(&g.mu)
 	t.Cleanup(func() { l.Close(); g.shut(false) })

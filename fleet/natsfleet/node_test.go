@@ -108,10 +108,7 @@ func newCluster(t *testing.T) *cluster {
 // listen takes a free port.
 func listen(t *testing.T) net.Listener {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Have(net.Listen("tcp", "127.0.0.1:0"))(t)
 	t.Cleanup(func() { _ = l.Close() })
 	return l
 }
@@ -120,19 +117,14 @@ func portOf(l net.Listener) int { return l.Addr().(*net.TCPAddr).Port }
 
 func (c *cluster) start(i int) {
 	c.t.Helper()
-	text, err := json.Marshal(c.nodes[i])
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	text := must.Have(json.Marshal(c.nodes[i]))(c.t)
 	cmd := exec.Command(os.Args[0]) //nolint:gosec // this test
 	cmd.Env = append(os.Environ(), nodeEnv+"="+string(text))
 	cmd.Stderr = os.Stderr
 	if _, err := cmd.StdinPipe(); err != nil { // which ends with this process
 		c.t.Fatal(err)
 	}
-	if err := cmd.Start(); err != nil {
-		c.t.Fatal(err)
-	}
+	must.Do(c.t, cmd.Start())
 	kill := func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }
 	c.kills[i] = kill
 	c.t.Cleanup(kill)

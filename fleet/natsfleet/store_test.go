@@ -27,13 +27,10 @@ import (
 // serve starts a NATS server in this process; stop ends it. At port -1 it takes a free one.
 func serve(t *testing.T, dir string, port int) (url string, at int, stop func()) {
 	t.Helper()
-	s, err := server.NewServer(&server.Options{
+	s := must.Have(server.NewServer(&server.Options{
 		Host: "127.0.0.1", Port: port, JetStream: true, StoreDir: dir, NoSigs: true, NoLog: true,
 		Authorization: "secret",
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	s.Start()
 	if !s.ReadyForConnections(10 * time.Second) {
 		t.Fatal("the server does not start")
@@ -45,27 +42,16 @@ func serve(t *testing.T, dir string, port int) (url string, at int, stop func())
 
 func connect(t *testing.T, url string) jetstream.JetStream {
 	t.Helper()
-	conn, err := nats.Connect(url, nats.Token("secret"), nats.MaxReconnects(-1), nats.ReconnectWait(20*time.Millisecond))
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Have(nats.Connect(url, nats.Token("secret"), nats.MaxReconnects(-1), nats.ReconnectWait(20*time.Millisecond)))(t)
 	t.Cleanup(conn.Close)
-	js, err := jetstream.New(conn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return js
+	return must.Have(jetstream.New(conn))(t)
 }
 
 func TestStore(t *testing.T) {
 	url, _, _ := serve(t, t.TempDir(), -1)
 	var n atomic.Int32
 	storetest.Test(t, func(t *testing.T) fleet.Store {
-		s, err := natsfleet.New(t.Context(), connect(t, url), natsfleet.Config{Fleet: fmt.Sprintf("test-%d", n.Add(1))})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return s
+		return must.Have(natsfleet.New(t.Context(), connect(t, url), natsfleet.Config{Fleet: fmt.Sprintf("test-%d", n.Add(1))}))(t)
 	})
 }
 
@@ -115,18 +101,12 @@ func TestServerInAFolder(t *testing.T) {
 func TestServerRestarts(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "nats")
 	url, port, stop := serve(t, dir, -1)
-	store, err := natsfleet.New(t.Context(), connect(t, url), natsfleet.Config{Fleet: "search"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := must.Have(natsfleet.New(t.Context(), connect(t, url), natsfleet.Config{Fleet: "search"}))(t)
 	lim := weir.Must(weir.New(weir.Config{Law: law.Fixed{Limit: 100}}))
-	m, err := fleet.Join(fleet.Config{
+	m := must.Have(fleet.Join(fleet.Config{
 		Store: store, Actuator: fleet.Limiter(lim), Cap: 10, Fallback: fleet.Refuse,
 		Refresh: 100 * time.Millisecond, TTL: time.Second, Grace: 100 * time.Millisecond,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	defer func() { _ = m.Leave(context.Background()) }()
 	await(t, "a lease", m, func(s fleet.Snapshot) bool { return s.Leased && s.Share == 10 })
 	stop()

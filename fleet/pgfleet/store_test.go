@@ -14,6 +14,7 @@ import (
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/fleet"
 	"github.com/weir-go/weir/fleet/pgfleet"
+	"github.com/weir-go/weir/internal/must"
 )
 
 // TestFleet of internal/dbtest runs the store on a real server.
@@ -36,10 +37,7 @@ func TestPolls(t *testing.T) {
 			server := &empty{}
 			db := sql.OpenDB(server)
 			defer db.Close()
-			store, err := pgfleet.New(t.Context(), db, pgfleet.Config{Fleet: "search", Refresh: refresh, ReadOnly: true})
-			if err != nil {
-				t.Fatal(err)
-			}
+			store := must.Have(pgfleet.New(t.Context(), db, pgfleet.Config{Fleet: "search", Refresh: refresh, ReadOnly: true}))(t)
 			ctx, stop := context.WithTimeout(t.Context(), 10*time.Second+time.Millisecond)
 			defer stop()
 			if err := store.Watch(ctx, "", func(fleet.Entry) {}); !errors.Is(err, context.DeadlineExceeded) || server.reads != want {

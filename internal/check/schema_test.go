@@ -8,16 +8,15 @@ import (
 
 	"github.com/goccy/go-yaml"
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/weir-go/weir/internal/must"
 )
 
 // TestSchemaOfTheProxy checks with a JSON schema validator that the schema of weir proxy
 // accepts the files that package config accepts, and refuses files with a wrong form.
 func TestSchemaOfTheProxy(t *testing.T) {
 	const dir = "../../cmd/weir/internal/config/"
-	schema, err := jsonschema.NewCompiler().Compile(dir + "schema.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	schema := must.Have(jsonschema.NewCompiler().Compile(dir + "schema.json"))(t)
 	good := glob(t, dir+"testdata/good/*.yaml")
 	for _, file := range append(good, "../../deploy/weir.yaml") {
 		if err := schema.Validate(instance(t, file)); err != nil {

@@ -27,13 +27,9 @@ func TestFleet(t *testing.T) {
 	stores := 0
 	open := func(t *testing.T) fleet.Store {
 		stores++
-		store, err := pgfleet.New(t.Context(), OpenPostgres(t, s, "weir"), pgfleet.Config{
+		return must.Have(pgfleet.New(t.Context(), OpenPostgres(t, s, "weir"), pgfleet.Config{
 			Fleet: fmt.Sprintf("fleet_%d%%", stores), Refresh: 100 * time.Millisecond,
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return store
+		}))(t)
 	}
 	t.Run("the store", func(t *testing.T) { storetest.Test(t, open) })
 	t.Run("a cap", func(t *testing.T) { fleetKeepsItsCap(t, s, open) })
@@ -51,17 +47,9 @@ func companionServesTheStore(t *testing.T, s *Server) {
 	open := func(t *testing.T) fleet.Store {
 		n++
 		cmd := exec.Command(program, "-name", fmt.Sprintf("companion-%d", n), "-store", postgresURL(s.Address(), "weir"))
-		in, err := cmd.StdinPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		out, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		in := must.Have(cmd.StdinPipe())(t)
+		out := must.Have(cmd.StdoutPipe())(t)
+		must.Do(t, cmd.Start())
 		store := pipe.New(out, in)
 		ended := make(chan error, 1)
 		go func() { _ = store.Run(); ended <- cmd.Wait() }()
@@ -76,9 +64,7 @@ func companionServesTheStore(t *testing.T, s *Server) {
 	storetest.Test(t, open)
 	store := open(t)
 	write := func() error { return store.Write(t.Context(), fleet.Write{Key: "a", Value: []byte("1")}) }
-	if err := write(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, write())
 	Exec(t, OpenPostgres(t, s, "weir"), "DROP TABLE weir_fleet")
 	if err := write(); err == nil || !strings.Contains(err.Error(), "weir_fleet") {
 		t.Errorf("%v, want that the table is gone", err)
@@ -172,9 +158,7 @@ func fleetKeepsItsCap(t *testing.T, s *Server, open func(*testing.T) fleet.Store
 	await("leases after a crash of the server", leased)
 	await("all slots are used after a crash of the server", full)
 	before := party[0].Snapshot().Epoch
-	if _, err := OpenPostgres(t, s, "weir").ExecContext(t.Context(), "TRUNCATE weir_fleet"); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(OpenPostgres(t, s, "weir").ExecContext(t.Context(), "TRUNCATE weir_fleet"))(t)
 	await("an allocator without any entries", each(func(s fleet.Snapshot) bool { return s.Epoch > before && s.Leased }))
 	await("all slots are used without any entries", full)
 	db := OpenPostgres(t, s, "weir")

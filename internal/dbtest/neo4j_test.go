@@ -10,6 +10,7 @@ import (
 	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
 	"github.com/neo4j/neo4j-go-driver/v5/neo4j/auth"
 
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/load"
 	"github.com/weir-go/weir/load/neo4jload"
 )
@@ -26,10 +27,7 @@ func TestNeo4j(t *testing.T) {
 
 func neo4jSource(t *testing.T, s *Server, who auth.TokenManager) *neo4jload.Source {
 	t.Helper()
-	source, err := neo4jload.New(neo4jload.Config{URI: Neo4jURI(s.Address()), Auth: who})
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := must.Have(neo4jload.New(neo4jload.Config{URI: Neo4jURI(s.Address()), Auth: who}))(t)
 	t.Cleanup(func() { source.Close(context.Background()) })
 	return source
 }
@@ -58,14 +56,8 @@ func neo4jAsk(t *testing.T, driver neo4j.DriverWithContext, query string) any {
 	t.Helper()
 	session := driver.NewSession(t.Context(), neo4j.SessionConfig{})
 	defer session.Close(t.Context())
-	result, err := session.Run(t.Context(), query, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	record, err := result.Single(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	result := must.Have(session.Run(t.Context(), query, nil))(t)
+	record := must.Have(result.Single(t.Context()))(t)
 	return record.Values[0]
 }
 
@@ -73,11 +65,7 @@ func neo4jAsk(t *testing.T, driver neo4j.DriverWithContext, query string) any {
 func neo4jBegin(t *testing.T, driver neo4j.DriverWithContext) neo4j.ExplicitTransaction {
 	t.Helper()
 	session := driver.NewSession(t.Context(), neo4j.SessionConfig{})
-	tx, err := session.BeginTransaction(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tx
+	return must.Have(session.BeginTransaction(t.Context()))(t)
 }
 
 // neo4jBlocked counts transactions that wait for a lock. One that gets it waits no longer, however
@@ -108,9 +96,7 @@ func neo4jBlocked(t *testing.T, s *Server) {
 		return v["running"] == 1 && v["blocked"] == waiting && v["longest wait"] > 0 && v["oldest"] >= v["longest wait"] && v["connections"] >= 1+waiting
 	})
 	for left := waiting; left >= 0; left-- {
-		if err := open[<-ended].Close(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, open[<-ended].Close(t.Context()))
 		until(t, source, "one less", func(v map[string]float64) bool {
 			return v["running"] == min(1, float64(left)) && v["blocked"] == max(0, float64(left-1))
 		})
@@ -135,9 +121,7 @@ func neo4jDropped(t *testing.T, s *Server) {
 	const name, password = "monitor", "monitor-password"
 	system := func(statement string) {
 		t.Helper()
-		if err := RunNeo4j(t.Context(), admin, "system", statement, nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, RunNeo4j(t.Context(), admin, "system", statement, nil))
 	}
 	system("CREATE USER " + name + " SET PASSWORD '" + password + "' CHANGE NOT REQUIRED")
 	source := neo4jSource(t, s, neo4j.BasicAuth(name, password, ""))

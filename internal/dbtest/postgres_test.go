@@ -6,6 +6,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/load"
 	"github.com/weir-go/weir/load/sqlload"
 )
@@ -45,13 +46,8 @@ func hold(t *testing.T, db *sql.DB) (release func()) {
 	Exec(t, db, "DROP TABLE IF EXISTS hot")
 	Exec(t, db, "CREATE TABLE hot (id int PRIMARY KEY, n int)")
 	Exec(t, db, "INSERT INTO hot VALUES (1, 0)")
-	tx, err := db.BeginTx(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := tx.ExecContext(t.Context(), "UPDATE hot SET n = n + 1 WHERE id = 1"); err != nil {
-		t.Fatal(err)
-	}
+	tx := must.Have(db.BeginTx(t.Context(), nil))(t)
+	must.Have(tx.ExecContext(t.Context(), "UPDATE hot SET n = n + 1 WHERE id = 1"))(t)
 	return func() { tx.Rollback() }
 }
 

@@ -17,10 +17,7 @@ import (
 // each other in River's own database.
 func riverFleet(t *testing.T, s *Server, pool *pgxpool.Pool) {
 	const slots, jobs = 6, 400
-	store, err := pgfleet.New(t.Context(), OpenPostgres(t, s, "weir"), pgfleet.Config{Fleet: "river", Refresh: 100 * time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := must.Have(pgfleet.New(t.Context(), OpenPostgres(t, s, "weir"), pgfleet.Config{Fleet: "river", Refresh: 100 * time.Millisecond}))(t)
 	var running, most, ended atomic.Int64
 	var lims []*weir.Limiter
 	var last *riverClient

@@ -17,6 +17,7 @@ import (
 	"github.com/riverqueue/river/rivertype"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
 	"github.com/weir-go/weir/weirriver"
 )
@@ -25,18 +26,10 @@ import (
 // because a server takes seconds to start.
 func TestRiver(t *testing.T) {
 	s := Postgres(t)
-	pool, err := pgxpool.New(t.Context(), postgresURL(s.Address(), "weir"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	pool := must.Have(pgxpool.New(t.Context(), postgresURL(s.Address(), "weir")))(t)
 	t.Cleanup(pool.Close)
-	migrator, err := rivermigrate.New(riverpgxv5.New(pool), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := migrator.Migrate(t.Context(), rivermigrate.DirectionUp, nil); err != nil {
-		t.Fatal(err)
-	}
+	migrator := must.Have(rivermigrate.New(riverpgxv5.New(pool), nil))(t)
+	must.Have(migrator.Migrate(t.Context(), rivermigrate.DirectionUp, nil))(t)
 	t.Run("jobs wait in the limiter's queue", func(t *testing.T) { riverWaits(t, pool) })
 	t.Run("refused jobs come back and no attempt is used up", func(t *testing.T) { riverSnoozes(t, pool) })
 	t.Run("jobs that panic give their slots back", func(t *testing.T) { riverPanics(t, pool) })
@@ -62,23 +55,18 @@ func startRiver(t *testing.T, pool *pgxpool.Pool, queue string, lim *weir.Limite
 	t.Helper()
 	workers := river.NewWorkers()
 	river.AddWorker(workers, river.WorkFunc(func(ctx context.Context, job *river.Job[riverArgs]) error { return work(ctx, job.Args.N) }))
-	client, err := river.NewClient(riverpgxv5.New(pool), &river.Config{
+	client := must.Have(river.NewClient(riverpgxv5.New(pool), &river.Config{
 		Queues:            map[string]river.QueueConfig{queue: {MaxWorkers: 20}},
 		Workers:           workers,
 		Middleware:        []rivertype.Middleware{&weirriver.Middleware{Admitter: weirriver.One(lim)}},
 		Logger:            slog.New(slog.DiscardHandler),
 		FetchCooldown:     time.Millisecond,
 		FetchPollInterval: 10 * time.Millisecond,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	ended, cancel := client.Subscribe(river.EventKindJobCompleted, river.EventKindJobFailed, river.EventKindJobCancelled,
 		river.EventKindJobSnoozed, river.EventKindJobInterrupted)
 	t.Cleanup(cancel)
-	if err := client.Start(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, client.Start(context.Background()))
 	t.Cleanup(func() { _ = client.StopAndCancel(context.Background()) })
 	return &riverClient{client, queue, ended}
 }
@@ -90,9 +78,7 @@ func (c *riverClient) insert(t *testing.T, n int) {
 	for i := range jobs {
 		jobs[i] = river.InsertManyParams{Args: riverArgs{i}, InsertOpts: &river.InsertOpts{Queue: c.queue, MaxAttempts: 1}}
 	}
-	if _, err := c.InsertMany(t.Context(), jobs); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(c.InsertMany(t.Context(), jobs))(t)
 }
 
 // await returns the jobs of the next n events of the kind, and the number of earlier events
@@ -199,18 +185,13 @@ func riverPanics(t *testing.T, pool *pgxpool.Pool) {
 // riverStops has only waiting jobs, because other work has the only slot.
 func riverStops(t *testing.T, pool *pgxpool.Pool) {
 	lim := riverLimiter(1, weir.Queue{Size: 20, Timeout: patience})
-	permit, err := lim.Acquire(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	permit := must.Have(lim.Acquire(t.Context()))(t)
 	c := startRiver(t, pool, "stops", lim, func(context.Context, int) error { return errors.New("a job ran") })
 	c.insert(t, 5)
 	for lim.Snapshot().Queued < 5 {
 		runtime.Gosched()
 	}
-	if err := c.StopAndCancel(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.StopAndCancel(t.Context()))
 	jobs, others := c.await(t, river.EventKindJobInterrupted, 5)
 	for _, job := range jobs {
 		if job.State != rivertype.JobStateAvailable || job.Attempt != 0 {

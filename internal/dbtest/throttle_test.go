@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/load"
 	"github.com/weir-go/weir/load/sqlload"
 	"github.com/weir-go/weir/throttle"
@@ -22,14 +23,8 @@ func TestThrottleOutlivesPostgres(t *testing.T) {
 	db := OpenPostgres(t, s, "weir")
 	db.SetMaxOpenConns(40)
 	hold(t, db)()
-	mon, err := load.New(load.Config{Feeds: []load.Feed{{Source: &sqlload.Postgres{DB: OpenPostgres(t, s, "weir")}}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	th, err := throttle.New(throttle.Config{Monitor: mon, OnEvent: func(e throttle.Event) { t.Log(e) }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	mon := must.Have(load.New(load.Config{Feeds: []load.Feed{{Source: &sqlload.Postgres{DB: OpenPostgres(t, s, "weir")}}}}))(t)
+	th := must.Have(throttle.New(throttle.Config{Monitor: mon, OnEvent: func(e throttle.Event) { t.Log(e) }}))(t)
 	ctx, stop := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() { _ = mon.Run(ctx) })

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/weir-go/weir/internal/longtest"
+	"github.com/weir-go/weir/internal/must"
 )
 
 // A way is how to test a line of a document.
@@ -74,10 +75,7 @@ func wayOf(l Line) (way, string) {
 // lines returns the lines of all documents, each command once.
 func lines(t *testing.T) (all []Line) {
 	t.Helper()
-	documents, err := Read(os.DirFS("../.."))
-	if err != nil {
-		t.Fatal(err)
-	}
+	documents := must.Have(Read(os.DirFS("../..")))(t)
 	seen := map[string]bool{}
 	for _, name := range slices.Sorted(maps.Keys(documents)) {
 		for _, l := range Lines(name, documents[name], ".") {
@@ -127,10 +125,7 @@ func TestCommandsAreSorted(t *testing.T) {
 func TestDocumentsRun(t *testing.T) {
 	longtest.Skip(t)
 	all := lines(t)
-	r, err := newReader(t.TempDir(), programs(all))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Have(newReader(t.TempDir(), programs(all)))(t)
 	t.Run("Commands", func(t *testing.T) { runAll(t, r, all) })
 	t.Run("Wrong", func(t *testing.T) { runWrong(t, r) })
 	t.Run("Configurations", func(t *testing.T) { checkAll(t, r) })

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/weir-go/weir/internal/must"
 )
 
 // undefined is the advice about a name that the compiler does not know.
@@ -75,10 +77,7 @@ func compilable(s snippet, compiled map[string]string) bool {
 // blocksOf returns the blocks of the documents in the languages.
 func blocksOf(t *testing.T, languages ...string) (found []Block) {
 	t.Helper()
-	documents, err := Read(os.DirFS("../.."))
-	if err != nil {
-		t.Fatal(err)
-	}
+	documents := must.Have(Read(os.DirFS("../..")))(t)
 	for _, name := range slices.Sorted(maps.Keys(documents)) {
 		for _, b := range Blocks(name, documents[name]) {
 			if slices.Contains(languages, b.Language) {
@@ -90,10 +89,7 @@ func blocksOf(t *testing.T, languages ...string) (found []Block) {
 }
 
 func TestSnippetsCompile(t *testing.T) {
-	w, err := theWorkspace()
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Have(theWorkspace())(t)
 	blocks := blocksOf(t, "go")
 	complaints, skipped, err := w.complaintsAbout(blocks)
 	if err != nil {
@@ -107,10 +103,7 @@ func TestSnippetsCompile(t *testing.T) {
 
 // TestSnippetsThatDoNotCompile checks the errors for wrong snippets.
 func TestSnippetsThatDoNotCompile(t *testing.T) {
-	w, err := theWorkspace()
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Have(theWorkspace())(t)
 	all := workspace{w.paths, true}
 	cases := []struct{ name, text, want string }{
 		{"a name that is gone", "\nText.\n\n```go\nlim, err := weir.New(weir.Config{Name: \"a\"})\n\nlim.Gone(ctx)\n```\n", ":7: lim.Gone undefined"},

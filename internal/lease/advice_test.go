@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/internal/lease"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
 )
 
@@ -16,11 +17,7 @@ var told = lease.Config{
 
 func value(t *testing.T, message any) []byte {
 	t.Helper()
-	text, err := json.Marshal(message)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
+	return must.Have(json.Marshal(message))(t)
 }
 
 // TestAllocatorAdvises: a report of a member comes back as advice about it, for a TTL. A member
@@ -32,9 +29,7 @@ func TestAllocatorAdvises(t *testing.T) {
 	rev := uint64(0)
 	read := func(key string, text []byte) {
 		rev++
-		if _, err := n.Read(now, lease.Entry{Key: key, Value: text, Rev: rev}); err != nil {
-			t.Fatal(err)
-		}
+		must.Have(n.Read(now, lease.Entry{Key: key, Value: text, Rev: rev}))(t)
 	}
 	sent, reports := map[string]time.Duration{}, map[string]*law.Report{}
 	grants := map[string]lease.Grant{}
@@ -49,9 +44,7 @@ func TestAllocatorAdvises(t *testing.T) {
 		for _, w := range n.Tick(now, func(int) lease.Load { return lease.Load{} }) {
 			if id, grant := strings.CutPrefix(w.Key, lease.GrantPrefix); grant && id != "a" {
 				var g lease.Grant
-				if err := json.Unmarshal(w.Value, &g); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, json.Unmarshal(w.Value, &g))
 				grants[id] = g
 				continue
 			}
@@ -97,13 +90,10 @@ func TestMemberTakesAdvice(t *testing.T) {
 	number := uint64(0)
 	grant := func(answers, about time.Duration) (law.Advice, bool) {
 		number++
-		_, err := n.Read(now, lease.Entry{Key: lease.GrantPrefix + "a", Rev: number, Value: value(t, lease.Grant{
+		must.Have(n.Read(now, lease.Entry{Key: lease.GrantPrefix + "a", Rev: number, Value: value(t, lease.Grant{
 			Epoch: lease.Epoch{N: 1, ID: "b"}, Number: number, Answers: answers, TTL: told.TTL, Share: 1,
 			Advice: &law.Advice{Members: int(number)}, About: about,
-		})})
-		if err != nil {
-			t.Fatal(err)
-		}
+		})}))(t)
 		return n.Advice()
 	}
 	if a, ok := grant(now, 0); !ok || a.Members != 1 {
@@ -151,12 +141,9 @@ func TestReportIsRepeated(t *testing.T) {
 			t.Error("no report in a want before advice")
 		}
 	}
-	_, err := n.Read(now, lease.Entry{Key: lease.GrantPrefix + "a", Rev: 1, Value: value(t, lease.Grant{
+	must.Have(n.Read(now, lease.Entry{Key: lease.GrantPrefix + "a", Rev: 1, Value: value(t, lease.Grant{
 		Epoch: lease.Epoch{N: 1, ID: "b"}, Number: 1, Answers: now, TTL: told.TTL, Share: 1, Advice: &law.Advice{Members: 1}, About: now,
-	})})
-	if err != nil {
-		t.Fatal(err)
-	}
+	})}))(t)
 	answered := report
 	if report = new(*report); reports() {
 		t.Error("a report before the law has taken advice, which is about an earlier one")

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/internal/lease"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
 )
 
@@ -32,9 +33,7 @@ func benchmarkAllocator(b *testing.B, report *law.Report) {
 	rev := uint64(0)
 	store := func(key string, value []byte) {
 		rev++
-		if _, err := n.Read(now, lease.Entry{Key: key, Value: value, Rev: rev}); err != nil {
-			b.Fatal(err)
-		}
+		must.Have(n.Read(now, lease.Entry{Key: key, Value: value, Rev: rev}))(b)
 	}
 	applied := map[string]lease.Grant{}
 	messages, bytes := 0, 0
@@ -42,13 +41,10 @@ func benchmarkAllocator(b *testing.B, report *law.Report) {
 		for m := range members {
 			id := fmt.Sprintf("m%04d", m)
 			g := applied[id]
-			want, err := json.Marshal(lease.Want{
+			want := must.Have(json.Marshal(lease.Want{
 				Epoch: n.Leader(), Applied: g.Number, Settled: true, Sent: now, Cap: 5000, Weight: 1,
 				Need: (m + i/10) % 20, Held: g.Share, Running: g.Share, Keep: g.Keep, Report: report,
-			})
-			if err != nil {
-				b.Fatal(err)
-			}
+			}))(b)
 			store(lease.WantPrefix+id, want)
 		}
 		for range 4 {
@@ -57,9 +53,7 @@ func benchmarkAllocator(b *testing.B, report *law.Report) {
 				switch id, grant := strings.CutPrefix(w.Key, lease.GrantPrefix); {
 				case grant && id != "allocator":
 					var g lease.Grant
-					if err := json.Unmarshal(w.Value, &g); err != nil {
-						b.Fatal(err)
-					}
+					must.Do(b, json.Unmarshal(w.Value, &g))
 					applied[id] = g
 				default:
 					store(w.Key, w.Value)

@@ -5,23 +5,17 @@ import (
 	"syscall"
 	"testing"
 	"unsafe"
+
+	"github.com/weir-go/weir/internal/must"
 )
 
 // mapFile creates a file and maps it shared.
 func mapFile(t *testing.T, name string, size int) []byte {
 	t.Helper()
-	f, err := os.Create(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Have(os.Create(name))(t)
 	defer f.Close()
-	if err := f.Truncate(int64(size)); err != nil {
-		t.Fatal(err)
-	}
-	mapped, err := syscall.Mmap(int(f.Fd()), 0, size, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.Truncate(int64(size)))
+	mapped := must.Have(syscall.Mmap(int(f.Fd()), 0, size, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED))(t)
 	t.Cleanup(func() { _ = syscall.Munmap(mapped) })
 	return mapped
 }
@@ -29,10 +23,7 @@ func mapFile(t *testing.T, name string, size int) []byte {
 // The heap may reuse the address of an unmapped table.
 func TestAdviceLosesNothingOfOtherMemory(t *testing.T) {
 	const size = 1 << 20
-	heap, err := syscall.Mmap(-1, 0, size, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANON)
-	if err != nil {
-		t.Fatal(err)
-	}
+	heap := must.Have(syscall.Mmap(-1, 0, size, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANON))(t)
 	defer func() { _ = syscall.Munmap(heap) }()
 	for i := range heap {
 		heap[i] = 7

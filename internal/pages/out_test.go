@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/weir-go/weir/internal/must"
 )
 
 func TestMappingsOfFilesThatMatch(t *testing.T) {
@@ -53,13 +55,8 @@ func TestPagesAreTakenBackWithoutLoss(t *testing.T) {
 
 func resident(t *testing.T) uint64 {
 	t.Helper()
-	text, err := os.ReadFile("/proc/self/statm")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Have(os.ReadFile("/proc/self/statm"))(t)
 	var size, pages uint64
-	if _, err := fmt.Sscan(string(text), &size, &pages); err != nil {
-		t.Fatal(err)
-	}
+	must.Have(fmt.Sscan(string(text), &size, &pages))(t)
 	return pages * uint64(os.Getpagesize())
 }

@@ -19,6 +19,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/weir-go/weir/internal/must"
 )
 
 var updateAPI = flag.Bool("update", false, "write the golden files of the exported API")
@@ -300,18 +302,10 @@ func TestAPIOfTheRootIsSmall(t *testing.T) {
 
 // writeAPI writes the golden files.
 func writeAPI(t *testing.T) {
-	repo, err := repository()
-	if err != nil {
-		t.Fatal(err)
-	}
+	repo := must.Have(repository())(t)
 	checker := newChecker(repo)
 	for _, dir := range frozen {
-		api, err := checker.api(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path.Join("..", "..", goldenOf(dir)), []byte(strings.Join(api, "\n")+"\n"), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		api := must.Have(checker.api(dir))(t)
+		must.Do(t, os.WriteFile(path.Join("..", "..", goldenOf(dir)), []byte(strings.Join(api, "\n")+"\n"), 0o666))
 	}
 }

@@ -14,6 +14,8 @@ import (
 	"sync"
 	"testing"
 	"testing/fstest"
+
+	"github.com/weir-go/weir/internal/must"
 )
 
 // modulePath is the path of the root module; the paths of the others extend it.
@@ -143,10 +145,7 @@ func holds(t *testing.T, rule func(*tree) []string) {
 	if _, err := os.Stat("../../go.work"); err != nil {
 		t.Skip("not in a checkout of the repository")
 	}
-	repo, err := repository()
-	if err != nil {
-		t.Fatal(err)
-	}
+	repo := must.Have(repository())(t)
 	for _, complaint := range rule(repo) {
 		t.Error(complaint)
 	}
@@ -160,10 +159,7 @@ func complains(t *testing.T, rule func(*tree) []string, want []string, files ...
 	for pair := range slices.Chunk(files, 2) {
 		fsys[pair[0]] = &fstest.MapFile{Data: []byte(pair[1])}
 	}
-	broken, err := load(fsys)
-	if err != nil {
-		t.Fatal(err)
-	}
+	broken := must.Have(load(fsys))(t)
 	got := rule(broken)
 	if !slices.EqualFunc(got, want, strings.HasPrefix) {
 		t.Errorf("got the complaints\n\t%s\nwant complaints that begin with\n\t%s",

@@ -6,6 +6,7 @@ import (
 	"github.com/dgraph-io/badger/v4"
 
 	"github.com/weir-go/weir/bulk"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/load/badgerload"
 )
 
@@ -23,15 +24,11 @@ func TestMarksAreKept(t *testing.T) {
 	}
 	want("a", 0)
 	for _, lines := range []int64{1, 1 << 40} {
-		if err := marks.SetMark(t.Context(), "a", lines); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, marks.SetMark(t.Context(), "a", lines))
 		want("a", lines)
 	}
 	want("b", 0)
-	if err := db.Update(func(tx *badger.Txn) error { return tx.Set([]byte("mark/b"), []byte("no mark")) }); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Update(func(tx *badger.Txn) error { return tx.Set([]byte("mark/b"), []byte("no mark")) }))
 	if has, err := marks.Mark(t.Context(), "b"); err == nil {
 		t.Errorf("another value counts as the mark %d", has)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/load/badgerload"
 )
 
@@ -16,16 +17,10 @@ func TestOpenAfterAKillThatLeftEmptyLogs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := db.Update(func(tx *badger.Txn) error { return tx.Set([]byte("key"), []byte("value")) }); err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Update(func(tx *badger.Txn) error { return tx.Set([]byte("key"), []byte("value")) }))
+	must.Do(t, db.Close())
 	for _, name := range []string{"00008.mem", "00009.mem", "000009.vlog"} {
-		if err := os.WriteFile(filepath.Join(options.Dir, name), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(options.Dir, name), nil, 0o600))
 	}
 	if db, err = badgerload.Open(options); err != nil {
 		t.Fatal(err)

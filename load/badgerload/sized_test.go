@@ -7,6 +7,7 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/load/badgerload"
 )
 
@@ -40,18 +41,13 @@ func TestSizedMakesNothingLarger(t *testing.T) {
 
 func TestMappedFilesAreThoseOfTheStore(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "odd [name]")
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(dir, 0o700))
 	link := filepath.Join(t.TempDir(), "link")
 	if err := os.Symlink(dir, link); err != nil {
 		t.Skip(err)
 	}
 	db := open(t, badger.DefaultOptions(link).WithLogger(nil))
-	patterns, err := badgerload.Mapped(db)
-	if err != nil {
-		t.Fatal(err)
-	}
+	patterns := must.Have(badgerload.Mapped(db))(t)
 	for _, name := range []string{"000001.sst", "00001.mem", "000001.vlog"} {
 		matched := 0
 		for _, pattern := range patterns {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 	"github.com/weir-go/weir/internal/loadtest"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/load"
 	"github.com/weir-go/weir/load/badgerload"
 )
@@ -20,10 +21,7 @@ func small(t *testing.T) badger.Options {
 
 func open(t *testing.T, options badger.Options) *badger.DB {
 	t.Helper()
-	db, err := badger.Open(options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Have(badger.Open(options))(t)
 	t.Cleanup(func() { db.Close() })
 	return db
 }
@@ -33,9 +31,7 @@ func fill(t *testing.T, db *badger.DB, tables int) int {
 	t.Helper()
 	for n := 0; db.Levels()[0].NumTables < tables; n++ {
 		key := []byte{byte(n), byte(n >> 8), byte(n >> 16)}
-		if err := db.Update(func(tx *badger.Txn) error { return tx.Set(key, make([]byte, 900)) }); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, db.Update(func(tx *badger.Txn) error { return tx.Set(key, make([]byte, 900)) }))
 	}
 	// Memtables in flight arrive without a further write.
 	settled := db.Levels()[0].NumTables
@@ -68,9 +64,7 @@ func TestWhatCompactionTakesFromLevel0IsDrained(t *testing.T) {
 	source := badgerload.New(db)
 	tables := fill(t, db, 4)
 	loadtest.Poll(t, source)
-	if err := db.Flatten(1); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, db.Flatten(1))
 
 	sample := loadtest.Poll(t, source)
 	left := db.Levels()[0].NumTables

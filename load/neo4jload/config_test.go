@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/load/neo4jload"
 )
 
@@ -35,10 +36,7 @@ func TestSettingsAreChecked(t *testing.T) {
 }
 
 func TestServerThatIsNotThereIsAnError(t *testing.T) {
-	source, err := neo4jload.New(neo4jload.Config{URI: "bolt://127.0.0.1:1"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := must.Have(neo4jload.New(neo4jload.Config{URI: "bolt://127.0.0.1:1"}))(t)
 	defer source.Close(t.Context())
 	if _, err := source.Poll(t.Context()); err == nil {
 		t.Error("a server that is not there was measured")

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/internal/loadtest"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/load"
 	"github.com/weir-go/weir/load/sqlload"
 )
@@ -36,10 +37,7 @@ func TestPoolThatHangs(t *testing.T) {
 		if got := loads(t, p); got["wait for a connection"] != 0 || got["connections in use"] != 0 {
 			t.Errorf("at rest: %v", got)
 		}
-		held, err := db.Conn(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		held := must.Have(db.Conn(t.Context()))(t)
 		if got := loads(t, p); got["connections in use"] != 0.8 {
 			t.Errorf("all in use: %v", got)
 		}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/pool"
 	"github.com/weir-go/weir/pool/natspool"
 )
@@ -19,9 +20,7 @@ func BenchmarkBacklog(b *testing.B) {
 		l := local(b, dir)
 		queue(b, l, natspool.Config{Stream: "bench"})
 		fill(b, l, *jobs)
-		if err := l.Close(); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, l.Close())
 		began := time.Now()
 		q := queue(b, local(b, dir), natspool.Config{Stream: "bench"})
 		done := 0

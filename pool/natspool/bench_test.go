@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/weir-go/weir/capacity"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/pool"
 	"github.com/weir-go/weir/pool/natspool"
 )
@@ -27,10 +28,7 @@ var (
 func BenchmarkPool(b *testing.B) {
 	l := local(b, b.TempDir())
 	q := queue(b, l, natspool.Config{Stream: "bench"})
-	consumer, err := l.JetStream().Consumer(b.Context(), "bench", "weir")
-	if err != nil {
-		b.Fatal(err)
-	}
+	consumer := must.Have(l.JetStream().Consumer(b.Context(), "bench", "weir"))(b)
 	var pooled, raw, insisting time.Duration
 	for b.Loop() {
 		fill(b, l, *jobs)
@@ -60,27 +58,19 @@ func fill(b *testing.B, l *natspool.Local, n int) {
 		if i%2000 == 0 { // fewer than may be on their way
 			<-l.JetStream().PublishAsyncComplete()
 		}
-		if _, err := l.JetStream().PublishAsync("weir.jobs.bench", fmt.Appendf(nil, "job %d", i)); err != nil {
-			b.Fatal(err)
-		}
+		must.Have(l.JetStream().PublishAsync("weir.jobs.bench", fmt.Appendf(nil, "job %d", i)))(b)
 	}
 	<-l.JetStream().PublishAsyncComplete()
 }
 
 // drain runs the jobs through a pool.
 func drain(b *testing.B, q *natspool.Queue) {
-	c, err := capacity.New(capacity.Vector{"slots": *slots})
-	if err != nil {
-		b.Fatal(err)
-	}
+	c := must.Have(capacity.New(capacity.Vector{"slots": *slots}))(b)
 	nothing := func(context.Context) (any, error) { return nil, nil }
-	p, err := pool.New(pool.Config{
+	p := must.Have(pool.New(pool.Config{
 		Capacity: c, Source: q.Source(func(natspool.Job) pool.Task { return pool.Task{Run: nothing} }),
 		Lookahead: int(*slots),
-	})
-	if err != nil {
-		b.Fatal(err)
-	}
+	}))(b)
 	done := 0
 	for ev, err := range p.Run(b.Context()) {
 		if err != nil || ev.Kind != pool.Done || ev.Err != nil {
@@ -95,10 +85,7 @@ func drain(b *testing.B, q *natspool.Queue) {
 // fetch takes the jobs in batches, and acknowledges a batch together.
 func fetch(b *testing.B, consumer jetstream.Consumer, acknowledge func(jetstream.Msg) error) {
 	for done := 0; done < *jobs; {
-		batch, err := consumer.FetchNoWait(int(*slots))
-		if err != nil {
-			b.Fatal(err)
-		}
+		batch := must.Have(consumer.FetchNoWait(int(*slots)))(b)
 		var acks sync.WaitGroup
 		for m := range batch.Messages() {
 			acks.Go(func() {

@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/weir-go/weir/internal/longtest"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/internal/tcptest"
 	"github.com/weir-go/weir/pool"
 	"github.com/weir-go/weir/pool/natspool"
@@ -29,17 +30,12 @@ func cluster(t *testing.T) (nodes map[string]*server.Server, urls string) {
 	for i, route := range routes {
 		name := fmt.Sprint("node-", i)
 		var port int
-		if _, err := fmt.Sscan(route.Port(), &port); err != nil {
-			t.Fatal(err)
-		}
-		s, err := server.NewServer(&server.Options{
+		must.Have(fmt.Sscan(route.Port(), &port))(t)
+		s := must.Have(server.NewServer(&server.Options{
 			ServerName: name, Host: "127.0.0.1", Port: server.RANDOM_PORT, JetStream: true,
 			StoreDir: filepath.Join(dir, name), NoSigs: true, NoLog: true,
 			Cluster: server.ClusterOpts{Name: "test", Host: "127.0.0.1", Port: port}, Routes: routes,
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))(t)
 		s.Start()
 		t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
 		nodes[name] = s
@@ -58,15 +54,9 @@ func cluster(t *testing.T) (nodes map[string]*server.Server, urls string) {
 func TestNodeStops(t *testing.T) {
 	longtest.Skip(t)
 	nodes, urls := cluster(t)
-	conn, err := nats.Connect(urls, nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond))
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Have(nats.Connect(urls, nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond)))(t)
 	t.Cleanup(conn.Close)
-	js, err := jetstream.New(conn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	js := must.Have(jetstream.New(conn))(t)
 	q := eventually(t, func() (*natspool.Queue, error) { // once the nodes have elected a leader
 		return natspool.New(t.Context(), js, natspool.Config{Stream: "mail", Replicas: 3, Lease: 2 * time.Second})
 	})

@@ -14,6 +14,7 @@ import (
 
 	"github.com/weir-go/weir/capacity"
 	"github.com/weir-go/weir/internal/longtest"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/pool"
 	"github.com/weir-go/weir/pool/natspool"
 )
@@ -117,13 +118,8 @@ func (w *witness) watch(dir string, finish bool, enough func() bool) {
 		cmd.Env = append(cmd.Env, workerFinish+"=yes")
 	}
 	cmd.Stderr = os.Stderr
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		w.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		w.Fatal(err)
-	}
+	out := must.Have(cmd.StdoutPipe())(w)
+	must.Do(w, cmd.Start())
 	lines := bufio.NewReader(out)
 	for !enough() {
 		line, err := lines.ReadString('\n')

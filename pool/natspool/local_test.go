@@ -12,6 +12,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/pool"
 	"github.com/weir-go/weir/pool/natspool"
 )
@@ -21,9 +22,7 @@ import (
 func TestFolderHasOneServer(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "mail")
 	first, second := local(t, dir), local(t, dir)
-	if err := queue(t, first, natspool.Config{Stream: "mail"}).Add(t.Context(), "", []byte("a")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, queue(t, first, natspool.Config{Stream: "mail"}).Add(t.Context(), "", []byte("a")))
 	if s := snapshot(t, queue(t, second, natspool.Config{Stream: "mail"})); s.Waiting != 1 {
 		t.Errorf("the second sees %+v", s)
 	}
@@ -43,16 +42,12 @@ func TestFolderHasOneServer(t *testing.T) {
 
 func TestFolderThatCannotBe(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, nil, 0o600))
 	if _, err := natspool.Open(t.Context(), file); err == nil || !strings.Contains(err.Error(), file) {
 		t.Errorf("%v, want one that names the folder", err)
 	}
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "access.json"), []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "access.json"), []byte("{"), 0o600))
 	if _, err := natspool.Open(t.Context(), dir); err == nil || !strings.Contains(err.Error(), "access.json") {
 		t.Errorf("%v, want one that names the file", err)
 	}
@@ -62,13 +57,8 @@ func TestFolderThatCannotBe(t *testing.T) {
 // other has ended.
 func TestFolderIsFreeAgain(t *testing.T) {
 	dir := t.TempDir()
-	lock, err := os.Create(filepath.Join(dir, "lock"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
-		t.Fatal(err)
-	}
+	lock := must.Have(os.Create(filepath.Join(dir, "lock")))(t)
+	must.Do(t, syscall.Flock(int(lock.Fd()), syscall.LOCK_EX))
 	time.AfterFunc(300*time.Millisecond, func() { _ = lock.Close() })
 	began := time.Now()
 	l := local(t, dir)
@@ -81,10 +71,7 @@ func TestFolderIsFreeAgain(t *testing.T) {
 // goes on when another opens the folder.
 func TestServerComesBack(t *testing.T) {
 	dir := t.TempDir()
-	first, err := natspool.Open(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must.Have(natspool.Open(t.Context(), dir))(t)
 	heard := make(chan error, 10)
 	q := queue(t, local(t, dir), natspool.Config{
 		Stream: "mail", Lease: time.Second, Waiting: func(err error) { heard <- err },

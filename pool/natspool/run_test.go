@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/weir-go/weir/capacity"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/pool"
 	"github.com/weir-go/weir/pool/natspool"
 )
@@ -26,11 +27,7 @@ func newPool(t testing.TB, q *natspool.Queue, slots int64, c pool.Config) *pool.
 	if c.Source == nil {
 		c.Source = q.Source(done)
 	}
-	p, err := pool.New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return must.Have(pool.New(c))(t)
 }
 
 // each runs a pool until the function returns false.
@@ -76,9 +73,7 @@ func TestDeadLetters(t *testing.T) {
 		l.Job.Subject != "weir.jobs.mail" || len(l.Job.Header) != 0 || time.Since(l.At) > time.Minute {
 		t.Errorf("%+v", l)
 	}
-	if err := q.Requeue(t.Context(), l.Number); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, q.Requeue(t.Context(), l.Number))
 	if err := q.Requeue(t.Context(), l.Number); !errors.Is(err, jetstream.ErrMsgNotFound) {
 		t.Errorf("requeued twice: %v", err)
 	}
@@ -111,9 +106,7 @@ func TestJobsThatNothingCanRead(t *testing.T) {
 	q := queue(t, l, natspool.Config{Stream: "mail"})
 	large := strings.Repeat("x", int(l.JetStream().Conn().MaxPayload()))
 	for _, data := range []string{"{", large} {
-		if err := q.Add(t.Context(), "", []byte(data)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, q.Add(t.Context(), "", []byte(data)))
 	}
 	unread := q.Source(func(j natspool.Job) pool.Task { panic("unexpected end of " + string(j.Data[:1])) })
 	n := 0
@@ -210,9 +203,7 @@ func TestStreamThatIsDeleted(t *testing.T) {
 	var last error
 	for ev, err := range newPool(t, q, 1, pool.Config{}).Run(t.Context()) {
 		if last = err; ev.Kind == pool.Done {
-			if err := l.JetStream().DeleteStream(t.Context(), "mail"); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, l.JetStream().DeleteStream(t.Context(), "mail"))
 		}
 	}
 	if !errors.Is(last, pool.ErrSource) || !strings.Contains(last.Error(), "the stream mail") {

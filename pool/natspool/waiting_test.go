@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/internal/longtest"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/pool"
 	"github.com/weir-go/weir/pool/natspool"
 )
@@ -38,9 +39,7 @@ func holder(t *testing.T, dir string) *os.Process {
 	if _, err := cmd.StdinPipe(); err != nil { // which ends with this process
 		t.Fatal(err)
 	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 	eventually(t, func() (os.FileInfo, error) { return os.Stat(dir + "/access.json") })
 	return cmd.Process
@@ -69,17 +68,13 @@ func TestSilentServer(t *testing.T) {
 					return false
 				}
 				began := time.Now()
-				if err := server.Signal(c.silence); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, server.Signal(c.silence))
 				if err := hear(t, heard, c.within); err == nil || !strings.Contains(err.Error(), "the stream mail waits for NATS") {
 					t.Errorf("Waiting hears %v", err)
 				}
 				t.Logf("Waiting hears of it after %v", time.Since(began).Round(time.Millisecond))
 				if c.end != 0 {
-					if err := server.Signal(c.end); err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, server.Signal(c.end))
 				} else {
 					holder(t, dir)
 				}

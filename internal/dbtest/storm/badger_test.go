@@ -9,6 +9,7 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 	"github.com/dgraph-io/badger/v4/options"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/internal/storm"
 	"github.com/weir-go/weir/load"
 	"github.com/weir-go/weir/throttle"
@@ -71,10 +72,7 @@ func openGate(context.Context, store) (storm.Gate, *throttle.Throttle) { return 
 
 // drainRate returns the gate of the throttle for a store that digests writes later.
 func drainRate(t *testing.T, ctx context.Context, s store, writers, batch int) (storm.Gate, *throttle.Throttle) {
-	th, err := storm.DrainRate(ctx, s.source, writers, batch)
-	if err != nil {
-		t.Fatal(err)
-	}
+	th := must.Have(storm.DrainRate(ctx, s.source, writers, batch))(t)
 	return storm.Through(th, throttle.Write, batch), th
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/internal/storm"
 	"github.com/weir-go/weir/load"
 	"github.com/weir-go/weir/throttle"
@@ -89,15 +90,9 @@ func compareOnWaits(t *testing.T, byHand bool, run func(*testing.T, func(context
 
 // onWaits returns the gate of a throttle that follows the source until ctx ends.
 func onWaits(t *testing.T, ctx context.Context, source load.Source, writes throttle.Side) storm.Gate {
-	mon, err := load.New(load.Config{Feeds: []load.Feed{{Source: source}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	mon := must.Have(load.New(load.Config{Feeds: []load.Feed{{Source: source}}}))(t)
 	writes.Queue = weir.Queue{Size: 2 * stormWriters, Timeout: 5 * time.Second}
-	th, err := throttle.New(throttle.Config{Monitor: mon, Writes: writes})
-	if err != nil {
-		t.Fatal(err)
-	}
+	th := must.Have(throttle.New(throttle.Config{Monitor: mon, Writes: writes}))(t)
 	go mon.Run(ctx)
 	go th.Run(ctx)
 	go logBounds(t, ctx, th)

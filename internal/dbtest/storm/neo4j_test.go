@@ -7,6 +7,7 @@ import (
 
 	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
 	"github.com/weir-go/weir/internal/dbtest"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/internal/storm"
 	"github.com/weir-go/weir/load"
 	"github.com/weir-go/weir/load/neo4jload"
@@ -27,9 +28,7 @@ func newHotNodes(t *testing.T, s *dbtest.Server) hotNodes {
 		"UNWIND range(1, $people) AS id CREATE (:Person {id: id, n: 0})",
 		"MATCH (p:Person) UNWIND range(1, 5) AS k MATCH (q:Person {id: (p.id * 7 + k * 131) % $people + 1}) CREATE (p)-[:KNOWS]->(q)",
 	} {
-		if err := h.run(t.Context(), statement, map[string]any{"people": people}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, h.run(t.Context(), statement, map[string]any{"people": people}))
 	}
 	return h
 }
@@ -56,10 +55,7 @@ func TestNeo4j(t *testing.T) {
 	db := newHotNodes(t, s)
 	run := func(t *testing.T, guard func(context.Context) storm.Gate) result { return inDatabase(t, db, guard) }
 	source := func(t *testing.T) load.Source {
-		source, err := neo4jload.New(neo4jload.Config{URI: dbtest.Neo4jURI(s.Address()), Auth: dbtest.Neo4jAdmin()})
-		if err != nil {
-			t.Fatal(err)
-		}
+		source := must.Have(neo4jload.New(neo4jload.Config{URI: dbtest.Neo4jURI(s.Address()), Auth: dbtest.Neo4jAdmin()}))(t)
 		t.Cleanup(func() { source.Close(context.Background()) })
 		return source
 	}

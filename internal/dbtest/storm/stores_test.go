@@ -10,6 +10,7 @@ import (
 	"github.com/dgraph-io/badger/v4"
 	"github.com/dgraph-io/badger/v4/options"
 
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/internal/storm"
 	"github.com/weir-go/weir/load"
 	"github.com/weir-go/weir/load/badgerload"
@@ -47,10 +48,7 @@ func openBadger(t *testing.T, v variant) store {
 	if limit := o.MemTableSize / 10; o.ValueThreshold > limit {
 		o.ValueThreshold = limit // Badger requires values of the tree to fit in a batch
 	}
-	db, err := badger.Open(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Have(badger.Open(o))(t)
 	return store{
 		source: badgerload.New(db),
 		badger: db,
@@ -84,18 +82,11 @@ func openBadger(t *testing.T, v variant) store {
 }
 
 func fillBadger(t *testing.T, o badger.Options, v variant) {
-	db, err := badger.Open(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Have(badger.Open(o))(t)
 	defer db.Close()
 	b := db.NewWriteBatch()
 	for written := int64(0); written < v.data; written += int64(v.size) {
-		if err := b.Set(v.key(), storm.Part(v.stock, v.size)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, b.Set(v.key(), storm.Part(v.stock, v.size)))
 	}
-	if err := b.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.Flush())
 }
