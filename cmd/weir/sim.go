@@ -23,7 +23,6 @@ type simCommand struct {
 	Run   simRunCommand   `cmd:"" help:"Run laws on scenarios."`
 	Suite simSuiteCommand `cmd:"" help:"Run laws on the named suite or on random systems, and sum up."`
 	Trace simTraceCommand `cmd:"" help:"Run laws on requests that were recorded."`
-	Serve simServeCommand `cmd:"" help:"Bend a server with sliders, in a browser: the playground of the site, without a network."`
 }
 
 type lawFlags struct {

@@ -71,7 +71,6 @@ var mayImport = map[string]string{
 	"internal/oraclecache": "sim",
 	"internal/playground":  "internal/suites law sim",
 
-	"internal/playground/page": "internal/access internal/playground internal/uplot",
 	"internal/playground/wasm": "internal/playground",
 	"internal/uplot":           "",
 	"internal/storm":           ". load throttle",

@@ -10,8 +10,8 @@ import (
 	"github.com/weir-go/weir/internal/playground"
 )
 
-// playgroundAssets are the parts of the page that weir sim serve has too.
-const playgroundAssets = "internal/playground/page/assets"
+// playgroundAssets are the parts of the page.
+const playgroundAssets = "site/playground"
 
 // playgroundPage adds the page of the simulator.
 func playgroundPage(s *site) *page {
@@ -37,7 +37,7 @@ func (s *site) writePlayground(out string) error {
 	}
 	for _, from := range []string{
 		filepath.Join(s.root, playgroundAssets, "playground.js"), filepath.Join(s.root, playgroundAssets, "playground.css"),
-		filepath.Join(s.root, "site/playground/worker.js"),
+		filepath.Join(s.root, playgroundAssets, "worker.js"),
 		filepath.Join(s.root, "internal/uplot/uPlot.iife.min.js"), filepath.Join(s.root, "internal/uplot/uPlot.min.css"),
 		filepath.Join(strings.TrimSpace(string(goroot)), "lib/wasm/wasm_exec.js"),
 	} {

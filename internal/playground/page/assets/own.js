@@ -1,2 +1,0 @@
-'use strict';
-const $ = id => document.getElementById(id);
