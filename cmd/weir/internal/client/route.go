@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"net/netip"
 	"strings"
@@ -20,17 +19,13 @@ type Place struct {
 	tenant   func(*http.Request, *Identity) string // nil for a route without tenants
 }
 
-// NewPlace returns the place that a route gives its requests.
-func NewPlace(route config.Route) (p Place, err error) {
-	p.priority = weir.PriorityNormal
-	if route.Priority != "" {
-		var known bool
-		if p.priority, known = trust.ParsePriority(route.Priority); !known {
-			return p, fmt.Errorf("priority is %q: want critical, high, normal or low", route.Priority)
-		}
+// NewPlace returns the place that a route of a complete configuration gives its requests.
+func NewPlace(route config.Route) Place {
+	priority, known := trust.ParsePriority(route.Priority)
+	if !known { // none is set
+		priority = weir.PriorityNormal
 	}
-	p.tenant, err = tenantBy(route.Tenant)
-	return p, err
+	return Place{priority, tenantBy(route.Tenant)}
 }
 
 // Of returns the context of a request with its priority, its tenant and its deadline. A trusted
@@ -56,25 +51,22 @@ func (p Place) Of(r *http.Request, id *Identity) (context.Context, context.Cance
 
 // tenantBy returns the function that names the tenant of a request, nil for a route without
 // tenants.
-func tenantBy(kind string) (func(*http.Request, *Identity) string, error) {
-	name, isHeader := strings.CutPrefix(kind, "header:")
-	switch {
-	case kind == "":
-		return nil, nil
-	case kind == "address":
-		return func(_ *http.Request, id *Identity) string { return networkOf(id.Address) }, nil
-	case kind == "certificate":
-		return subject, nil
-	case isHeader && name != "":
-		name = http.CanonicalHeaderKey(name)
-		return func(r *http.Request, id *Identity) string {
-			if !id.Trusted {
-				return ""
-			}
-			return single(r.Header[name])
-		}, nil
+func tenantBy(kind string) func(*http.Request, *Identity) string {
+	switch kind {
+	case "":
+		return nil
+	case "address":
+		return func(_ *http.Request, id *Identity) string { return networkOf(id.Address) }
+	case "certificate":
+		return subject
 	}
-	return nil, fmt.Errorf("tenant is %q: want address, certificate or header:NAME", kind)
+	name := http.CanonicalHeaderKey(strings.TrimPrefix(kind, "header:"))
+	return func(r *http.Request, id *Identity) string {
+		if !id.Trusted {
+			return ""
+		}
+		return single(r.Header[name])
+	}
 }
 
 // networkOf returns the tenant at an address. For IPv6 it is the /64 network, because one

@@ -97,7 +97,7 @@ func newRig(t *testing.T, limit int, h2c bool, upstream http.HandlerFunc, change
 	rg.upstream = serve(t, upstream)
 	to, _ := url.Parse(rg.upstream.URL)
 	transport := &http.Transport{MaxIdleConnsPerHost: 1000, DisableCompression: true, Protocols: protocols(h2c)}
-	rt := must.Have(rg.shared.Route(rg.lim, upstreamOf{transport, to, rg}, rc))(t)
+	rt := rg.shared.Route(rg.lim, upstreamOf{transport, to, rg}, rc)
 	rg.front = serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		context.AfterFunc(r.Context(), func() { rg.gone.Add(1) })
 		if rg.wrap != nil {

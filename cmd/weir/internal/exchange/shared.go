@@ -2,7 +2,6 @@ package exchange
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"net/netip"
 	"sync/atomic"
@@ -11,7 +10,6 @@ import (
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 	"github.com/weir-go/weir/cmd/weir/internal/upstream"
-	"github.com/weir-go/weir/edge"
 	"github.com/weir-go/weir/internal/quota"
 	"github.com/weir-go/weir/law"
 )
@@ -147,12 +145,9 @@ type Route struct {
 // Route returns a route. Its requests take a slot of the gate, which an exempt route does not
 // need. They then go to the upstream, which sets the address of a request. Refusals are
 // answered as in package weirhttp.
-func (s *Shared) Route(gate Gate, to Upstream, c config.Route) (*Route, error) {
+func (s *Shared) Route(gate Gate, to Upstream, c config.Route) *Route {
 	if c.Exempt {
 		gate = s.exempt
 	}
-	if edge.IsExempt(gate) || to == nil {
-		return nil, fmt.Errorf("exchange: the route to %q has no gate or no upstream", c.Upstream)
-	}
-	return &Route{shared: s, gate: gate, upstream: to, config: c}, nil
+	return &Route{shared: s, gate: gate, upstream: to, config: c}
 }

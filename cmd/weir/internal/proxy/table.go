@@ -67,18 +67,15 @@ func (p *Proxy) fill(t, previous *table) error {
 }
 
 func (p *Proxy) newRoute(c config.Route, pool *upstream.Pool) (to route, err error) {
-	to.compartment = c.Compartment
-	if to.place, err = client.NewPlace(c); err != nil {
-		return to, err
-	}
+	to.compartment, to.place = c.Compartment, client.NewPlace(c)
 	var gate exchange.Gate
 	if !c.Exempt {
 		if gate, err = p.set.Handle(c.Compartment); err != nil {
 			return to, err
 		}
 	}
-	to.Route, err = p.shared.Route(gate, pool, c)
-	return to, err
+	to.Route = p.shared.Route(gate, pool, c)
+	return to, nil
 }
 
 // start starts the health checks of the table's upstreams.
