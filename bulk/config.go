@@ -66,10 +66,6 @@ type Config struct {
 	// line stops the import.
 	Rejects string
 
-	// MaxRejects is the number of rejected lines that stops the import: with so many, the source
-	// is wrong, rather than a line. Defaults to no bound.
-	MaxRejects int
-
 	// Sync makes acknowledged lines durable, for a store that does not sync each write. It is
 	// called before the journal is written, up to five times a second. Defaults to none.
 	Sync func() error
@@ -103,7 +99,6 @@ func (c Config) complete() (Config, error) {
 	}{
 		{"Workers", int64(c.Workers), maxWorkers},
 		{"MaxLine", int64(c.MaxLine), maxMaxLine},
-		{"MaxRejects", int64(c.MaxRejects), 1<<63 - 1},
 		{"Size", c.Size, 1<<63 - 1},
 	} {
 		if f.value < 0 || f.value > f.most {

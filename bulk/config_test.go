@@ -17,7 +17,7 @@ func TestSourceIsNotWrittenTo(t *testing.T) {
 	if err := os.WriteFile(name, []byte("bad\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for field, c := range map[string]Config{"Rejects": {Rejects: name, MaxRejects: 100}, "Journal": {Journal: name}} {
+	for field, c := range map[string]Config{"Rejects": {Rejects: name}, "Journal": {Journal: name}} {
 		source, err := os.Open(name)
 		if err != nil {
 			t.Fatal(err)
@@ -50,7 +50,7 @@ func TestRejectsAreNotTheJournal(t *testing.T) {
 func TestSettingsOutOfRange(t *testing.T) {
 	write := newStore().write
 	for field, c := range map[string]Config{
-		"Write": {}, "Workers": {Write: write, Workers: 10_001}, "MaxLine": {Write: write, MaxLine: 1<<30 + 1}, "MaxRejects": {Write: write, MaxRejects: -1},
+		"Write": {}, "Workers": {Write: write, Workers: 10_001}, "MaxLine": {Write: write, MaxLine: 1<<30 + 1},
 		"Size": {Write: write, Size: -1}, "Every": {Write: write, Every: -1}, "Rejects": {Write: write, Journal: "a", Rejects: "a"},
 	} {
 		_, err := Run(t.Context(), strings.NewReader("x"), c)

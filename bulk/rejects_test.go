@@ -69,16 +69,6 @@ func TestRejectsAreKeptInOrderAndOnce(t *testing.T) {
 	}
 }
 
-func TestWrongSourceStopsAtMaxRejects(t *testing.T) {
-	_, rejects := files(t)
-	p, err := Run(t.Context(), strings.NewReader(numbered(100_000)), Config{
-		Rejects: rejects, MaxRejects: 50, Write: func(context.Context, Line) error { return Reject(errors.New("bad")) },
-	})
-	if !errors.Is(err, ErrRejected) || !strings.Contains(err.Error(), "MaxRejects is 50") || p.Rejected < 50 || p.Rejected > 50+64 {
-		t.Errorf("%d rejected, %v", p.Rejected, err)
-	}
-}
-
 func TestFullDiskUnderTheRejects(t *testing.T) {
 	if _, err := os.Stat("/dev/full"); err != nil {
 		t.Skip("no /dev/full")

@@ -103,14 +103,11 @@ func (r *run) reject(p *pending, why error) {
 		return
 	}
 	r.lines.Add(1)
-	rejected := r.rejected.Add(1)
+	r.rejected.Add(1)
 	if r.window.acknowledge(p, p.rejection(why)) >= mostRejects {
 		select {
 		case r.kick <- struct{}{}:
 		default:
 		}
-	}
-	if most := int64(r.conf.MaxRejects); most > 0 && rejected >= most {
-		r.stop(fmt.Errorf("%w: %d lines, the last of them line %d: %w: MaxRejects is %d", ErrRejected, rejected, p.Lines, why, most))
 	}
 }

@@ -38,10 +38,9 @@ func TestImportsThatStopGiveTheirBytesBack(t *testing.T) {
 			}
 			return failAt(n, errStop)
 		}},
-		"too many rejects": {write: func(int64, func()) error { return Reject(errStop) }, conf: Config{MaxRejects: 5}},
-		"too long":         {conf: Config{MaxLine: 10}},
-		"Sync fails":       {sync: func() error { return errStop }, write: slowly},
-		"Sync panics":      {sync: func() error { panic("boom") }, write: slowly},
+		"too long":    {conf: Config{MaxLine: 10}},
+		"Sync fails":  {sync: func() error { return errStop }, write: slowly},
+		"Sync panics": {sync: func() error { panic("boom") }, write: slowly},
 	} {
 		for _, keeps := range []bool{false, true} {
 			t.Run(name, func(t *testing.T) {

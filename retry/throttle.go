@@ -50,10 +50,7 @@ type Throttler struct {
 const priorities = int(weir.PriorityLow-weir.PriorityCritical) + 1
 
 // A lane is the throttle's state of one priority.
-type lane struct {
-	window window[sentBucket]
-	spread spread
-}
+type lane struct{ window window[sentBucket] }
 
 // sentBucket counts the calls that began in a bucket's time.
 type sentBucket struct {
@@ -112,7 +109,7 @@ func (t *Throttler) sent(p weir.Priority) Ticket {
 func (t *Throttler) refuses(p weir.Priority) bool {
 	l, now := t.lane(p), clock.Now()
 	l.window.advance(now)
-	if !l.spread.next(t.share(l, now), t.random) {
+	if t.random() >= t.share(l, now) {
 		return false
 	}
 	bucket := l.window.current()
@@ -195,40 +192,4 @@ func (k *Ticket) Finish(o weir.Outcome) {
 	default:
 		b.begun--
 	}
-}
-
-// A spread picks a share of calls evenly: one at random from each stretch of calls in which
-// the shares add up to 1.
-type spread struct {
-	sum  float64 // of the shares in this stretch
-	mark float64 // the point of it at which one is picked
-	owed int     // picked, but another was picked by the same call
-}
-
-// next reports whether it picks a call, at the given share.
-func (s *spread) next(share float64, random func() float64) bool {
-	if share <= 0 {
-		*s = spread{}
-		return false
-	}
-	if s.sum == 0 {
-		s.mark = random()
-	}
-	before := s.sum
-	s.sum += share
-	if before <= s.mark && s.mark < s.sum {
-		s.owed++
-	}
-	if s.sum >= 1 {
-		s.sum--
-		s.mark = random()
-		if s.mark < s.sum {
-			s.owed++
-		}
-	}
-	if s.owed == 0 {
-		return false
-	}
-	s.owed--
-	return true
 }

@@ -225,9 +225,6 @@ func (e *engine) answered(slot int32) {
 		e.failed(slot, 0)
 		return
 	}
-	if !a.gone {
-		e.ended(slot, true)
-	}
 	e.release(slot)
 }
 
@@ -288,7 +285,6 @@ func (e *engine) failed(slot int32, after time.Duration) {
 		}
 	}
 	if !allowed {
-		e.ended(slot, false)
 		e.release(slot)
 		return
 	}

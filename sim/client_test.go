@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"strings"
 	"testing"
 	"time"
 
@@ -142,61 +141,5 @@ func TestDown(t *testing.T) {
 	s.Server, s.Phases[1].ErrorTime = WorkerPool{Workers: 1}, 10*ms
 	if down := mustRun(t, s, nil, 1).Phases[1]; down.Refused > 0 || down.Latency.Count() > 0 || down.InFlight > 6 {
 		t.Errorf("errors take 10 ms each of a server that is not there: %+v, %v in flight", down.Tally, down.InFlight)
-	}
-}
-
-// A loop is a number of clients that ask again some time after each answer.
-type loop struct {
-	next  []time.Duration // of each idle client
-	think time.Duration
-	good  *int
-}
-
-func (l *loop) Next() time.Duration {
-	if len(l.next) == 0 {
-		return Never
-	}
-	return l.next[0]
-}
-
-func (l *loop) Send(time.Duration) Arrival {
-	l.next = l.next[1:]
-	return Arrival{Work: 10 * ms, Class: "second"}
-}
-
-func (l *loop) Ended(now time.Duration, a Arrival, good bool) {
-	if good && a.Class == "second" && a.Work == 10*ms && a.At <= now-10*ms {
-		*l.good++
-	}
-	l.next = append(l.next, now+l.think)
-}
-
-// TestSource checks that five clients that think for 40 ms and are served in 10 send 100
-// requests a second in total, whatever the outcomes.
-func TestSource(t *testing.T) {
-	told := 0
-	s := steady(1, func(s *Scenario) {
-		s.Arrivals, s.Work = nil, nil
-		s.Clients = []Client{{Name: "first"}, {Name: "second"}}
-		s.Source = func(*Rand) Source { return &loop{make([]time.Duration, 5), 40 * ms, &told} }
-		s.Limiters = 2
-	})
-	r := mustRun(t, s, nil, 1)
-	if r.Requests != 1000 || r.Good != told || r.Good < 995 || r.Clients[0].Requests != 0 || r.Limiters[1].Good < 400 {
-		t.Errorf("%+v, told of %d", r.Tally, told)
-	}
-	s.Phases = []Phase{{Length: time.Second, Down: true, ErrorTime: 10 * ms}}
-	s.Clients[1].Retry = Retry{Times: 1}
-	told = 0
-	if r := mustRun(t, s, nil, 1); r.Requests >= 90 || r.Requests < 50 || r.Attempts < 2*r.Requests-5 || told != 0 {
-		t.Errorf("while all fails: %+v, told of %d good ones", r.Tally, told)
-	}
-	if _, err := Sweep(s, 1); err != nil {
-		t.Error(err)
-	}
-	s.LimiterStarts = []float64{0, 1}
-	if _, err := Run(s, nil, 1); err == nil ||
-		!strings.Contains(err.Error(), "source is set beside a trace or limiter_starts") {
-		t.Error(err)
 	}
 }

@@ -14,8 +14,7 @@
 // A [Scenario] is data: the arrivals of requests ([Arrivals]), their work ([Work]), the
 // server ([Server]), the clients ([Client]) and the phases of load and faults ([Phase]).
 // Arrivals are open-loop: they do not slow down when the server does. The three interfaces
-// are small, so that they are easy to implement, and a [Source] implements clients that may
-// wait for an answer before they ask again.
+// are small, so that they are easy to implement.
 //
 // An attempt asks a limiter, perhaps waits in its queue, runs on the server, and is
 // answered. It is good if the answer is no error and comes within the client's SLO, which

@@ -1,10 +1,10 @@
 package sim
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"time"
 
 	"github.com/weir-go/weir/internal/nearest"
 	"github.com/weir-go/weir/law"
@@ -14,85 +14,64 @@ import (
 // trace. A custom server, work, arrivals or law is an error, because it has no name in the
 // format.
 func (s Scenario) MarshalJSON() ([]byte, error) {
-	var b bytes.Buffer
-	if err := encode(&b, "scenario", reflect.ValueOf(s)); err != nil {
+	tree, err := treeOf("scenario", reflect.ValueOf(s))
+	if err != nil {
 		return nil, fmt.Errorf("sim: %w", err)
 	}
-	return b.Bytes(), nil
+	return json.Marshal(tree)
 }
 
-func encode(b *bytes.Buffer, path string, v reflect.Value) error {
-	switch {
-	case v.Type() == durationType:
-		fmt.Fprintf(b, "%q", v.Interface())
-		return nil
-	case v.Type() == lawType:
+// treeOf returns a value of the format in types that package json writes as it needs them.
+func treeOf(path string, v reflect.Value) (any, error) {
+	switch v.Type() {
+	case durationType:
+		return v.Interface().(time.Duration).String(), nil
+	case lawType:
 		text := lawText(v.Interface().(law.Law))
 		if _, err := law.Parse(text); err != nil {
-			return fmt.Errorf("%s has no text form: %w", path, err)
+			return nil, fmt.Errorf("%s has no text form: %w", path, err)
 		}
-		fmt.Fprintf(b, "%q", text)
-		return nil
+		return text, nil
 	}
 	switch v.Kind() {
 	case reflect.Struct:
-		return encodeFields(b, path, v)
+		return fieldsOf(path, v)
 	case reflect.Slice:
-		return encodeItems(b, path, v)
+		items := make([]any, v.Len())
+		for i := range items {
+			var err error
+			if items[i], err = treeOf(fmt.Sprintf("%s[%d]", path, i), v.Index(i)); err != nil {
+				return nil, err
+			}
+		}
+		return items, nil
 	case reflect.Interface:
-		return encodeKind(b, path, v)
+		return kindOf(path, v)
 	}
-	text, err := json.Marshal(v.Interface())
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	b.Write(text)
-	return nil
+	return v.Interface(), nil
 }
 
-func encodeFields(b *bytes.Buffer, path string, v reflect.Value) error {
-	separator := "{"
+func fieldsOf(path string, v reflect.Value) (any, error) {
+	fields := map[string]any{}
 	for f, field := range v.Fields() {
 		name := jsonName(f)
 		if name == "" || optional(f) && field.IsZero() {
 			continue
 		}
-		fmt.Fprintf(b, "%s%q:", separator, name)
-		separator = ","
-		if err := encode(b, path+"."+name, field); err != nil {
-			return err
+		var err error
+		if fields[name], err = treeOf(path+"."+name, field); err != nil {
+			return nil, err
 		}
 	}
-	if separator == "{" {
-		b.WriteByte('{')
-	}
-	b.WriteByte('}')
-	return nil
+	return fields, nil
 }
 
-func encodeItems(b *bytes.Buffer, path string, v reflect.Value) error {
-	b.WriteByte('[')
-	for i := range v.Len() {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		if err := encode(b, fmt.Sprintf("%s[%d]", path, i), v.Index(i)); err != nil {
-			return err
-		}
-	}
-	b.WriteByte(']')
-	return nil
-}
-
-func encodeKind(b *bytes.Buffer, path string, v reflect.Value) error {
+func kindOf(path string, v reflect.Value) (any, error) {
 	for _, k := range kinds[v.Type()] {
-		if v.IsNil() || v.Elem().Type() != reflect.TypeOf(k.zero) {
-			continue
+		if !v.IsNil() && v.Elem().Type() == reflect.TypeOf(k.zero) {
+			value, err := treeOf(path+"."+k.name, v.Elem())
+			return map[string]any{k.name: value}, err
 		}
-		fmt.Fprintf(b, "{%q:", k.name)
-		err := encode(b, path+"."+k.name, v.Elem())
-		b.WriteByte('}')
-		return err
 	}
-	return fmt.Errorf("%s is a %T, which has no name in JSON: want %s", path, v.Interface(), nearest.Alternatives(kindNames(v.Type())))
+	return nil, fmt.Errorf("%s is a %T, which has no name in JSON: want %s", path, v.Interface(), nearest.Alternatives(kindNames(v.Type())))
 }

@@ -133,7 +133,7 @@ func (e *engine) run() error {
 		case event:
 			e.happen(e.events.pop())
 		default:
-			e.arrive(e.traffic.take(at))
+			e.arrive(e.traffic.next)
 			e.traffic.advance()
 		}
 	}

@@ -78,9 +78,6 @@ type Scenario struct {
 	// Trace, if set, replaces Arrivals and Work: see [TraceReader]. It does not use
 	// Load, Shares and Work of phases.
 	Trace Trace `json:"-"`
-
-	// Source, if set, starts custom clients, which replace Arrivals and Work.
-	Source func(*Rand) Source `json:"-"`
 }
 
 // A Phase is a period with one load and one set of faults.
@@ -192,9 +189,6 @@ func (s Scenario) complete() (Scenario, error) {
 	return s, nil
 }
 
-// drawn reports whether requests are drawn from Arrivals and Work.
-func (s *Scenario) drawn() bool { return s.Trace == nil && s.Source == nil }
-
 // consistent checks fields against one another.
 func (s Scenario) consistent() error {
 	switch {
@@ -202,12 +196,10 @@ func (s Scenario) consistent() error {
 		return fieldError("phases", "is empty: want at least one phase")
 	case s.Server == nil:
 		return fieldError("server", "is missing: want %s", kindsOf[Server]())
-	case s.drawn() && s.Arrivals == nil:
+	case s.Trace == nil && s.Arrivals == nil:
 		return fieldError("arrivals", "is missing: want %s", kindsOf[Arrivals]())
-	case s.drawn() && s.Work == nil:
+	case s.Trace == nil && s.Work == nil:
 		return fieldError("work", "is missing: want %s", kindsOf[Work]())
-	case s.Source != nil && (s.Trace != nil || s.LimiterStarts != nil):
-		return fieldError("source", "is set beside a trace or limiter_starts: want neither of them")
 	case s.Sample > 0 && s.Sample < time.Millisecond:
 		return fieldError("sample", "is %v: want 1ms to 10000h, or leave it out for 1s", s.Sample)
 	}

@@ -47,9 +47,6 @@ func (s *Scenario) stretches(seed uint64) []stretch {
 // bring adds up the work, on an idle server, that each limiter receives in each stretch.
 func (s *Scenario) bring(list []stretch, seed uint64) {
 	i := 0
-	if s.Source != nil {
-		return // the source's requests are unknown in advance
-	}
 	for t := newTraffic(s, seed); t.next.at != Never; t.advance() {
 		for i < len(list)-1 && t.next.at >= list[i+1].from {
 			i++

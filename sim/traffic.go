@@ -15,8 +15,7 @@ type request struct {
 type traffic struct {
 	next request
 
-	trace  Trace  // the remaining part, nil if requests are drawn
-	source Source // nil if there is none
+	trace Trace // the remaining part, nil if requests are drawn
 
 	scenario *Scenario
 	rates    Rates
@@ -35,10 +34,7 @@ func newTraffic(s *Scenario, seed uint64) traffic {
 		scenario: s, trace: s.Trace, ends: s.Phases[0].Length,
 		arrivals: NewRand(seed, arrivalStream), works: NewRand(seed, workStream), clients: NewRand(seed, clientStream),
 	}
-	switch {
-	case s.Source != nil:
-		t.source = s.Source(NewRand(seed, rateStream))
-	case t.trace == nil:
+	if t.trace == nil {
 		t.rates = s.Arrivals.Rates(NewRand(seed, rateStream))
 		t.spacer, _ = t.rates.(Spacer)
 	}
@@ -54,20 +50,9 @@ func (t *traffic) advance() {
 	}
 }
 
-func (t *traffic) take(now time.Duration) request {
-	if t.source != nil {
-		return t.send(now)
-	}
-	return t.next
-}
-
 // draw moves to the next request.
 func (t *traffic) draw() {
-	switch {
-	case t.source != nil:
-		t.next.at = t.source.Next()
-		return
-	case t.scenario.Trace != nil:
+	if t.scenario.Trace != nil {
 		t.replay()
 		return
 	}
@@ -160,18 +145,12 @@ func (t *traffic) replay() {
 		t.next = request{at: Never}
 		return
 	}
-	r := t.trace[0]
+	a := t.trace[0]
 	t.trace = t.trace[1:]
-	t.next = t.recorded(r.At, r)
-}
-
-// recorded returns the request of an arrival of a trace or source.
-func (t *traffic) recorded(at time.Duration, a Arrival) request {
-	r := request{at: at, work: max(1, a.Work), slo: a.Deadline, luck: t.works.Float64(), limiter: t.limiter()}
+	t.next = request{at: a.At, work: max(1, a.Work), slo: a.Deadline, luck: t.works.Float64(), limiter: t.limiter()}
 	for i, c := range t.scenario.Clients {
 		if c.Name == a.Class {
-			r.client = int32(i)
+			t.next.client = int32(i)
 		}
 	}
-	return r
 }

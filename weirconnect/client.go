@@ -13,16 +13,19 @@ import (
 
 // ClientConfig has the settings of [LimitClient]. The zero ClientConfig works.
 type ClientConfig struct {
-	// Streams says which part of a stream takes a slot. Defaults to Once.
-	Streams Streams
+	// EachMessage admits each message that a stream sends. Its slot is held until a message comes
+	// back, the next is sent, or the stream ends; where only the client streams, until the message
+	// is sent. A refused message is an error of Send. By default a stream is admitted as by
+	// [ServerConfig].
+	EachMessage bool
 }
 
 // ClientLimits puts limiters in front of the calls of Connect's clients. It is a
 // [connect.Interceptor], given to a client by [connect.WithInterceptors]. Make one with
 // [LimitClient]. All methods are safe for concurrent use.
 type ClientLimits struct {
-	methods *rpc.Methods
-	streams Streams
+	methods     *rpc.Methods
+	eachMessage bool
 }
 
 // LimitClient returns a ClientLimits that makes each call within the limit of the admitter that
@@ -33,7 +36,7 @@ type ClientLimits struct {
 // priority other than Normal sends it on as a header; the deadline Connect sends on by itself. An
 // interceptor that retries belongs before this one, so that each attempt asks for a slot.
 func LimitClient(admitterFor func(procedure string) weir.Admitter, cfg ClientConfig) *ClientLimits {
-	return &ClientLimits{methods: rpc.NewMethods(admitterFor), streams: cfg.Streams.checked()}
+	return &ClientLimits{methods: rpc.NewMethods(admitterFor), eachMessage: cfg.EachMessage}
 }
 
 // WrapUnary limits the calls of clients; the slot is held until the call is over.
@@ -65,14 +68,14 @@ func (c *ClientLimits) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
 	}
 }
 
-// WrapStreamingClient limits the streams of clients; see [Streams].
+// WrapStreamingClient limits the streams of clients; see [ClientConfig].
 func (c *ClientLimits) WrapStreamingClient(next connect.StreamingClientFunc) connect.StreamingClientFunc {
 	return func(ctx context.Context, spec connect.Spec) connect.StreamingClientConn {
 		admitter := c.methods.Of(spec.Procedure)
 		if admitter == nil {
 			return open(ctx, spec, next)
 		}
-		if c.streams == EachMessage {
+		if c.eachMessage {
 			messages := &clientMessages{ctx: ctx, admitter: admitter, answers: spec.StreamType&connect.StreamTypeServer != 0}
 			messages.StreamingClientConn = open(ctx, spec, next)
 			messages.stop = context.AfterFunc(ctx, func() { messages.turn.End(edge.ContextOutcome(ctx)) })

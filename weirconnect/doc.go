@@ -16,7 +16,7 @@
 //     reads, and in the gRPC protocols the trailer grpc-retry-pushback-ms. A closed limiter is
 //     unavailable, a procedure that is no key for a bulkhead invalid_argument, and a call that
 //     ended in the queue canceled or deadline_exceeded.
-//   - No slot is held for the life of a stream: see [Streams].
+//   - No slot is held for the life of a stream: see [ServerConfig].
 //   - A client sends the priority of its context on. A server believes it of the peers that it
 //     trusts, by [weirhttp.Trust] around the mux, which knows the connection as an interceptor does
 //     not. Deadlines Connect sends by itself.

@@ -12,16 +12,23 @@ import (
 
 // ServerConfig has the settings of [LimitServer]. The zero ServerConfig works.
 type ServerConfig struct {
-	// Streams says which part of a stream takes a slot. Defaults to Once.
-	Streams Streams
+	// EachMessage admits each message that a stream receives. Its slot is held until the handler
+	// sends a message, asks for the next, or returns, whichever is first, so a peer that is slow to
+	// send or to read holds none; its latency is measured until then. A refused message is an
+	// error of Receive. It ends the stream if the handler returns it.
+	//
+	// By default a stream is admitted when it begins and gives the slot back at once, because how
+	// long it lives says nothing about load. That keeps new streams away while the other work of
+	// the limiter fills it; the stream itself takes no part of the limit and is not measured.
+	EachMessage bool
 }
 
 // ServerLimits puts limiters in front of the handlers of Connect, by whichever of its protocols
 // they are called. It is a [connect.Interceptor]. Make one with [LimitServer]. All methods are safe
 // for concurrent use.
 type ServerLimits struct {
-	methods *rpc.Methods
-	streams Streams
+	methods     *rpc.Methods
+	eachMessage bool
 }
 
 // LimitServer returns a ServerLimits that runs each call within the limit of the admitter that
@@ -29,9 +36,9 @@ type ServerLimits struct {
 // [Exempt]. A nil admitter exempts the procedure. admitterFor is called once for each procedure,
 // and its answer remembered; it may be called concurrently.
 //
-// It panics if admitterFor is nil or a setting is out of range.
+// It panics if admitterFor is nil.
 func LimitServer(admitterFor func(procedure string) weir.Admitter, cfg ServerConfig) *ServerLimits {
-	return &ServerLimits{methods: rpc.NewMethods(admitterFor), streams: cfg.Streams.checked()}
+	return &ServerLimits{methods: rpc.NewMethods(admitterFor), eachMessage: cfg.EachMessage}
 }
 
 // Option returns the gate and the interceptor as one option for the handlers of Connect.
@@ -80,14 +87,14 @@ func (s *ServerLimits) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
 	}
 }
 
-// WrapStreamingHandler limits the streams of handlers; see [Streams].
+// WrapStreamingHandler limits the streams of handlers; see [ServerConfig].
 func (s *ServerLimits) WrapStreamingHandler(next connect.StreamingHandlerFunc) connect.StreamingHandlerFunc {
 	return func(ctx context.Context, conn connect.StreamingHandlerConn) error {
 		admitter := s.methods.Of(conn.Spec().Procedure)
 		switch {
 		case admitter == nil:
 			return next(ctx, conn)
-		case s.streams == EachMessage:
+		case s.eachMessage:
 			messages := &serverMessages{StreamingHandlerConn: conn, ctx: ctx, admitter: admitter}
 			return messages.run(next)
 		}

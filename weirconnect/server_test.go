@@ -139,13 +139,10 @@ func TestPriority(t *testing.T) {
 }
 
 func TestMistakesPanic(t *testing.T) {
-	lim := limittest.Fixed(t, 1, weir.Queue{})
 	limittest.Panics(t, map[string]func(){
-		"no function":    func() { weirconnect.LimitServer(nil, weirconnect.ServerConfig{}) },
-		"Streams":        func() { weirconnect.LimitServer(weirconnect.One(lim), weirconnect.ServerConfig{Streams: 2}) },
-		"client":         func() { weirconnect.LimitClient(nil, weirconnect.ClientConfig{}) },
-		"client Streams": func() { weirconnect.LimitClient(weirconnect.One(lim), weirconnect.ClientConfig{Streams: 9}) },
-		"no client":      func() { weirconnect.RetryClient(nil) },
+		"no function": func() { weirconnect.LimitServer(nil, weirconnect.ServerConfig{}) },
+		"client":      func() { weirconnect.LimitClient(nil, weirconnect.ClientConfig{}) },
+		"no client":   func() { weirconnect.RetryClient(nil) },
 	})
 }
 
@@ -172,7 +169,7 @@ func TestHandlersThatPanicOrExit(t *testing.T) {
 	for name, end := range map[string]func(){"panic": func() { panic(http.ErrAbortHandler) }, "goexit": runtime.Goexit} {
 		t.Run(name, func(t *testing.T) {
 			lim := limittest.Fixed(t, 2, weir.Queue{})
-			server := weirconnect.LimitServer(weirconnect.One(lim), weirconnect.ServerConfig{Streams: weirconnect.EachMessage})
+			server := weirconnect.LimitServer(weirconnect.One(lim), weirconnect.ServerConfig{EachMessage: true})
 			working := make(chan struct{}, 2)
 			srv := start(t, &service{
 				unary: func(context.Context) error { working <- struct{}{}; end(); return nil },
@@ -200,7 +197,7 @@ func TestPeersThatLeave(t *testing.T) {
 	for _, version := range []int{1, 2} {
 		t.Run(fmt.Sprint("HTTP/", version), func(t *testing.T) {
 			lim := limittest.Fixed(t, 2, weir.Queue{})
-			server := weirconnect.LimitServer(weirconnect.One(lim), weirconnect.ServerConfig{Streams: weirconnect.EachMessage})
+			server := weirconnect.LimitServer(weirconnect.One(lim), weirconnect.ServerConfig{EachMessage: true})
 			working := make(chan struct{}, 1)
 			srv := start(t, &service{unary: func(ctx context.Context) error { working <- struct{}{}; <-ctx.Done(); return nil }}, version, server.Option())
 			go func() { _ = call(t.Context(), caller(srv)) }()
@@ -259,8 +256,8 @@ func TestCancelledCallsLeaveNothing(t *testing.T) { cancelCalls(t, 1000) }
 
 func cancelCalls(t *testing.T, calls int) {
 	lim, ours := limittest.Fixed(t, 8, weir.Queue{Size: 8}), limittest.Fixed(t, 1000, weir.Queue{})
-	server := weirconnect.LimitServer(weirconnect.One(lim), weirconnect.ServerConfig{Streams: weirconnect.EachMessage})
-	limits := connect.WithInterceptors(weirconnect.LimitClient(weirconnect.One(ours), weirconnect.ClientConfig{Streams: weirconnect.EachMessage}))
+	server := weirconnect.LimitServer(weirconnect.One(lim), weirconnect.ServerConfig{EachMessage: true})
+	limits := connect.WithInterceptors(weirconnect.LimitClient(weirconnect.One(ours), weirconnect.ClientConfig{EachMessage: true}))
 	srv := start(t, &service{unary: func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }}, 2, server.Option())
 	unary, streams := caller(srv, limits), streamer(srv, limits)
 	if err := call(t.Context(), connect.NewClient[bytes, bytes](srv.Client(), srv.URL+"/none")); err == nil {

@@ -14,16 +14,16 @@ import (
 )
 
 // limited returns a client of a server behind the limiter.
-func limited(t *testing.T, s *service, lim *weir.Limiter, streams weirconnect.Streams) *connect.Client[bytes, bytes] {
+func limited(t *testing.T, s *service, lim *weir.Limiter, each bool) *connect.Client[bytes, bytes] {
 	t.Helper()
-	server := weirconnect.LimitServer(weirconnect.One(lim), weirconnect.ServerConfig{Streams: streams})
+	server := weirconnect.LimitServer(weirconnect.One(lim), weirconnect.ServerConfig{EachMessage: each})
 	return streamer(start(t, s, 2, server.Option()))
 }
 
 // TestOnce admits a stream when it begins, and then holds no slot.
 func TestOnce(t *testing.T) {
 	lim := limittest.Fixed(t, 1, weir.Queue{})
-	client := limited(t, &service{}, lim, weirconnect.Once)
+	client := limited(t, &service{}, lim, false)
 	first := client.CallBidiStream(t.Context())
 	exchange(t, first)
 	second := client.CallBidiStream(t.Context())
@@ -68,7 +68,7 @@ func TestEachMessage(t *testing.T) {
 			}
 			check("answered", 0)
 		}
-	}}, lim, weirconnect.EachMessage)
+	}}, lim, true)
 	stream := client.CallBidiStream(t.Context())
 	for range 3 {
 		exchange(t, stream)
@@ -80,7 +80,7 @@ func TestEachMessage(t *testing.T) {
 // TestRefusedMessage ends the stream, if the handler returns the error.
 func TestRefusedMessage(t *testing.T) {
 	lim := limittest.Fixed(t, 1, weir.Queue{})
-	server := weirconnect.LimitServer(weirconnect.One(lim), weirconnect.ServerConfig{Streams: weirconnect.EachMessage})
+	server := weirconnect.LimitServer(weirconnect.One(lim), weirconnect.ServerConfig{EachMessage: true})
 	client := streamer(start(t, &service{}, 2, connect.WithInterceptors(server)), connect.WithGRPC())
 	defer limittest.Fill(t, lim)()
 	stream := client.CallBidiStream(t.Context())
@@ -95,12 +95,12 @@ func TestRefusedMessage(t *testing.T) {
 // TestClientStreams teach the client's limiter by the answers.
 func TestClientStreams(t *testing.T) {
 	srv := start(t, &service{}, 2)
-	limits := func(lim *weir.Limiter, streams weirconnect.Streams) connect.ClientOption {
-		return connect.WithInterceptors(weirconnect.LimitClient(weirconnect.One(lim), weirconnect.ClientConfig{Streams: streams}))
+	limits := func(lim *weir.Limiter, each bool) connect.ClientOption {
+		return connect.WithInterceptors(weirconnect.LimitClient(weirconnect.One(lim), weirconnect.ClientConfig{EachMessage: each}))
 	}
 	t.Run("once", func(t *testing.T) {
 		lim := limittest.Fixed(t, 1, weir.Queue{})
-		client := streamer(srv, limits(lim, weirconnect.Once))
+		client := streamer(srv, limits(lim, false))
 		first := client.CallBidiStream(t.Context())
 		exchange(t, first)
 		empty := limittest.Fill(t, lim)
@@ -121,7 +121,7 @@ func TestClientStreams(t *testing.T) {
 	})
 	t.Run("each message", func(t *testing.T) {
 		lim := limittest.Fixed(t, 1, weir.Queue{})
-		client := streamer(srv, limits(lim, weirconnect.EachMessage))
+		client := streamer(srv, limits(lim, true))
 		stream := client.CallBidiStream(t.Context())
 		exchange(t, stream)
 		must.Do(t, stream.Send(&bytes{}))
@@ -137,7 +137,7 @@ func TestClientStreams(t *testing.T) {
 	})
 	t.Run("abandoned", func(t *testing.T) {
 		lim := limittest.Fixed(t, 2, weir.Queue{})
-		client := streamer(srv, limits(lim, weirconnect.EachMessage))
+		client := streamer(srv, limits(lim, true))
 		ctx, leave := context.WithCancel(t.Context())
 		_ = client.CallBidiStream(ctx).Send(&bytes{})
 		closed := client.CallBidiStream(t.Context())
@@ -150,7 +150,7 @@ func TestClientStreams(t *testing.T) {
 	})
 	t.Run("from the client only", func(t *testing.T) {
 		lim := limittest.Fixed(t, 1, weir.Queue{})
-		stream := connect.NewClient[bytes, bytes](srv.Client(), srv.URL+upload, limits(lim, weirconnect.EachMessage)).CallClientStream(t.Context())
+		stream := connect.NewClient[bytes, bytes](srv.Client(), srv.URL+upload, limits(lim, true)).CallClientStream(t.Context())
 		for range 3 {
 			must.Do(t, stream.Send(&bytes{}))
 			if n := lim.Snapshot().InFlight; n != 0 {
@@ -165,7 +165,7 @@ func TestClientStreams(t *testing.T) {
 // TestPeerThatNeverReads holds no slot while the server's sends block on it.
 func TestPeerThatNeverReads(t *testing.T) {
 	lim := limittest.Fixed(t, 1, weir.Queue{})
-	server := weirconnect.LimitServer(weirconnect.One(lim), weirconnect.ServerConfig{Streams: weirconnect.EachMessage})
+	server := weirconnect.LimitServer(weirconnect.One(lim), weirconnect.ServerConfig{EachMessage: true})
 	sent, stopped := make(chan struct{}), make(chan error, 1)
 	srv := start(t, &service{stream: func(_ context.Context, s *echoServer) error {
 		_, err := s.Receive()

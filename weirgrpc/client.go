@@ -14,15 +14,18 @@ import (
 
 // ClientConfig has the settings of [LimitClient]. The zero ClientConfig works.
 type ClientConfig struct {
-	// Streams says which part of a stream takes a slot. Defaults to Once.
-	Streams Streams
+	// EachMessage admits each message that a stream sends. Its slot is held until a message comes
+	// back, the next is sent, or the stream ends; where only the client streams, until the message
+	// is sent. A refused message is an error of SendMsg. By default a stream is admitted as by
+	// [ServerConfig].
+	EachMessage bool
 }
 
 // ClientLimits puts limiters in front of the calls of a [grpc.ClientConn]. Make one with
 // [LimitClient]. All methods are safe for concurrent use.
 type ClientLimits struct {
-	methods *rpc.Methods
-	streams Streams
+	methods     *rpc.Methods
+	eachMessage bool
 }
 
 // LimitClient returns a ClientLimits that makes each call within the limit of the admitter that
@@ -32,7 +35,7 @@ type ClientLimits struct {
 // also matches [weir.ErrRefused], which a server's refusal does not. A call whose context has a
 // priority other than Normal sends it on as metadata; the deadline gRPC sends on by itself.
 func LimitClient(admitterFor func(fullMethod string) weir.Admitter, cfg ClientConfig) *ClientLimits {
-	return &ClientLimits{methods: rpc.NewMethods(admitterFor), streams: cfg.Streams.checked()}
+	return &ClientLimits{methods: rpc.NewMethods(admitterFor), eachMessage: cfg.EachMessage}
 }
 
 // Options returns the interceptors as options for [grpc.NewClient]. They chain: interceptors
@@ -65,14 +68,14 @@ func (c *ClientLimits) Unary(ctx context.Context, method string, req, reply any,
 	return err
 }
 
-// Stream is a [grpc.StreamClientInterceptor]; see [Streams].
+// Stream is a [grpc.StreamClientInterceptor]; see [ClientConfig].
 func (c *ClientLimits) Stream(ctx context.Context, desc *grpc.StreamDesc, conn *grpc.ClientConn, method string, streamer grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
 	ctx = sendPriority(ctx)
 	admitter := c.methods.Of(method)
 	switch {
 	case admitter == nil:
 		return streamer(ctx, desc, conn, method, opts...)
-	case c.streams == EachMessage:
+	case c.eachMessage:
 		messages := &clientMessages{ctx: ctx, admitter: admitter, answers: desc.ServerStreams}
 		// However the stream ends: by its context, with its connection, or as RecvMsg says.
 		opts = append(slices.Clone(opts), grpc.OnFinish(messages.finish))

@@ -42,7 +42,7 @@
 // How long a stream lives says nothing about load. A slot held for its life would be part of the
 // limit without being work, so the limit would grow by it, and the oldest work in flight would seem
 // stuck. So a stream is either admitted once, or its messages are admitted one by one: see
-// [Streams].
+// [ServerConfig].
 //
 // # Priority and deadline
 //

@@ -87,8 +87,8 @@ func ExampleServerConfig() {
 		return
 	}
 	limits := weirgrpc.LimitServer(weirgrpc.One(lim), weirgrpc.ServerConfig{
-		Trust:   trust.Either(cluster, trust.Verified),
-		Streams: weirgrpc.EachMessage,
+		Trust:       trust.Either(cluster, trust.Verified),
+		EachMessage: true,
 	})
 	serving(grpc.NewServer(limits.Options()...), "check")
 	// Output: check OK

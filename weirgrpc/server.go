@@ -21,8 +21,15 @@ const previousKey = "grpc-previous-rpc-attempts"
 
 // ServerConfig has the settings of [LimitServer]. The zero ServerConfig works.
 type ServerConfig struct {
-	// Streams says which part of a stream takes a slot. Defaults to Once.
-	Streams Streams
+	// EachMessage admits each message that a stream receives. Its slot is held until the handler
+	// sends a message, asks for the next, or returns, whichever is first, so a peer that is slow to
+	// send or to read holds none; its latency is measured until then. A refused message is an
+	// error of RecvMsg. It ends the stream if the handler returns it.
+	//
+	// By default a stream is admitted when it begins and gives the slot back at once, because how
+	// long it lives says nothing about load. That keeps new streams away while the other work of
+	// the limiter fills it; the stream itself takes no part of the limit and is not measured.
+	EachMessage bool
 
 	// Trust says which peers may set the priority of their calls, by the metadata of [trust.Key].
 	// Their retries, by [trust.AttemptKey] or gRPC's own grpc-previous-rpc-attempts, have the next
@@ -33,10 +40,10 @@ type ServerConfig struct {
 // ServerLimits puts limiters in front of the methods of a [grpc.Server]. Make one with
 // [LimitServer]. All methods are safe for concurrent use.
 type ServerLimits struct {
-	methods *rpc.Methods
-	streams Streams
-	trusted trust.Peers
-	left    *atomic.Int64 // contexts that the tap left behind
+	methods     *rpc.Methods
+	eachMessage bool
+	trusted     trust.Peers
+	left        *atomic.Int64 // contexts that the tap left behind
 }
 
 // LimitServer returns a ServerLimits that runs each call within the limit of the admitter that
@@ -44,9 +51,9 @@ type ServerLimits struct {
 // [Exempt]. A nil admitter exempts the method. admitterFor is called once for each method, and its
 // answer remembered; it may be called concurrently.
 //
-// It panics if admitterFor is nil or a setting is out of range.
+// It panics if admitterFor is nil.
 func LimitServer(admitterFor func(fullMethod string) weir.Admitter, cfg ServerConfig) *ServerLimits {
-	return &ServerLimits{methods: rpc.NewMethods(admitterFor), streams: cfg.Streams.checked(), trusted: cfg.Trust, left: new(atomic.Int64)}
+	return &ServerLimits{methods: rpc.NewMethods(admitterFor), eachMessage: cfg.EachMessage, trusted: cfg.Trust, left: new(atomic.Int64)}
 }
 
 // Options returns the tap and the interceptors as options for [grpc.NewServer]. The interceptors
@@ -84,7 +91,7 @@ func (s *ServerLimits) Unary(ctx context.Context, req any, info *grpc.UnaryServe
 	return resp, err
 }
 
-// Stream is a [grpc.StreamServerInterceptor]; see [Streams].
+// Stream is a [grpc.StreamServerInterceptor]; see [ServerConfig].
 func (s *ServerLimits) Stream(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
 	admitter := s.admitterOfStream(srv, info)
 	ctx := s.withPriority(stream.Context())
@@ -94,7 +101,7 @@ func (s *ServerLimits) Stream(srv any, stream grpc.ServerStream, info *grpc.Stre
 	switch {
 	case admitter == nil:
 		return handler(srv, stream)
-	case s.streams == EachMessage:
+	case s.eachMessage:
 		messages := &serverMessages{ServerStream: stream, admitter: admitter}
 		return messages.run(srv, handler)
 	}

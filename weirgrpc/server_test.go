@@ -92,16 +92,13 @@ func TestRefusalOfAClosedLimiter(t *testing.T) {
 }
 
 func TestMistakesPanic(t *testing.T) {
-	lim := limittest.Fixed(t, 1, weir.Queue{})
 	limittest.Panics(t, map[string]func(){
-		"no function":    func() { weirgrpc.LimitServer(nil, weirgrpc.ServerConfig{}) },
-		"One of nil":     func() { weirgrpc.One(nil) },
-		"One of no set":  func() { weirgrpc.One((*weir.Limiter)(nil)) },
-		"ByMethod":       func() { weirgrpc.ByMethod(nil) },
-		"Streams":        func() { weirgrpc.LimitServer(weirgrpc.One(lim), weirgrpc.ServerConfig{Streams: 2}) },
-		"client":         func() { weirgrpc.LimitClient(nil, weirgrpc.ClientConfig{}) },
-		"client Streams": func() { weirgrpc.LimitClient(weirgrpc.One(lim), weirgrpc.ClientConfig{Streams: 9}) },
-		"no client":      func() { weirgrpc.RetryClient(nil) },
+		"no function":   func() { weirgrpc.LimitServer(nil, weirgrpc.ServerConfig{}) },
+		"One of nil":    func() { weirgrpc.One(nil) },
+		"One of no set": func() { weirgrpc.One((*weir.Limiter)(nil)) },
+		"ByMethod":      func() { weirgrpc.ByMethod(nil) },
+		"client":        func() { weirgrpc.LimitClient(nil, weirgrpc.ClientConfig{}) },
+		"no client":     func() { weirgrpc.RetryClient(nil) },
 	})
 }
 
@@ -111,7 +108,7 @@ func TestHandlersThatPanicOrExit(t *testing.T) {
 	for name, end := range map[string]func(){"panic": func() { panic("broken") }, "goexit": runtime.Goexit} {
 		t.Run(name, func(t *testing.T) {
 			lim := limittest.Fixed(t, 2, weir.Queue{})
-			server := weirgrpc.LimitServer(weirgrpc.One(lim), weirgrpc.ServerConfig{Streams: weirgrpc.EachMessage})
+			server := weirgrpc.LimitServer(weirgrpc.One(lim), weirgrpc.ServerConfig{EachMessage: true})
 			working := make(chan struct{}, 2)
 			work := func() { working <- struct{}{}; end() }
 			recovered := func(err *error) {
@@ -147,7 +144,7 @@ func TestHandlersThatPanicOrExit(t *testing.T) {
 // TestGiganticMessages are gRPC's to refuse, before a slot is taken.
 func TestGiganticMessages(t *testing.T) {
 	lim := limittest.Fixed(t, 1, weir.Queue{})
-	client := limited(t, &service{}, lim, weirgrpc.ServerConfig{Streams: weirgrpc.EachMessage})
+	client := limited(t, &service{}, lim, weirgrpc.ServerConfig{EachMessage: true})
 	gigantic := &testpb.SimpleRequest{Payload: &testpb.Payload{Body: make([]byte, 5<<20)}}
 	if _, err := client.UnaryCall(t.Context(), gigantic); status.Code(err) != codes.ResourceExhausted {
 		t.Errorf("%v", err)
@@ -210,8 +207,8 @@ func TestCancelledCallsLeaveNothing(t *testing.T) { cancelCalls(t, 2000) }
 
 func cancelCalls(t *testing.T, calls int) {
 	lim, ours := limittest.Fixed(t, 8, weir.Queue{Size: 8}), limittest.Fixed(t, 1000, weir.Queue{})
-	server := weirgrpc.LimitServer(weirgrpc.One(lim), weirgrpc.ServerConfig{Streams: weirgrpc.EachMessage})
-	limits := weirgrpc.LimitClient(weirgrpc.One(ours), weirgrpc.ClientConfig{Streams: weirgrpc.EachMessage})
+	server := weirgrpc.LimitServer(weirgrpc.One(lim), weirgrpc.ServerConfig{EachMessage: true})
+	limits := weirgrpc.LimitClient(weirgrpc.One(ours), weirgrpc.ClientConfig{EachMessage: true})
 	addr := start(t, &service{unary: func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }}, server.Options()...)
 	client := testpb.NewBenchmarkServiceClient(dial(t, addr, limits.Options()...))
 	gone, cancel := context.WithCancel(t.Context())

@@ -2,41 +2,11 @@ package weirgrpc
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/internal/rpc"
 	"google.golang.org/grpc"
 )
-
-// Streams says which part of a stream takes a slot. How long a stream lives says nothing about
-// load, so no slot is held for its life.
-type Streams uint8
-
-const (
-	// Once admits a stream when it begins and gives the slot back at once. It keeps new streams
-	// away while the other work of the limiter fills it; the stream itself takes no part of the
-	// limit and is not measured.
-	Once Streams = 0
-
-	// EachMessage admits each message. On a server that is a message received: its slot is held
-	// until the handler sends a message, asks for the next, or returns, whichever is first, and a
-	// peer that is slow to send or to read holds none. On a client it is a message sent: its slot
-	// is held until a message comes back, the next is sent, or the stream ends; where only the
-	// client streams, until the message is sent. Latency is measured from one message to the
-	// answer.
-	//
-	// A refused message is an error of RecvMsg or SendMsg. It ends the stream if the handler, or
-	// the client, returns it.
-	EachMessage Streams = 1
-)
-
-func (s Streams) checked() Streams {
-	if s > EachMessage {
-		panic(fmt.Sprintf("weirgrpc: Streams is %d: want Once or EachMessage", s))
-	}
-	return s
-}
 
 // inContext is a stream with another context.
 type inContext struct {

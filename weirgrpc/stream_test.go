@@ -74,16 +74,16 @@ func TestOnce(t *testing.T) {
 
 // TestRefusedStream without a tap carries the pushback.
 func TestRefusedStream(t *testing.T) {
-	for _, streams := range []weirgrpc.Streams{weirgrpc.Once, weirgrpc.EachMessage} {
+	for _, each := range []bool{false, true} {
 		lim := limittest.Fixed(t, 1, weir.Queue{})
-		server := weirgrpc.LimitServer(weirgrpc.One(lim), weirgrpc.ServerConfig{Streams: streams})
+		server := weirgrpc.LimitServer(weirgrpc.One(lim), weirgrpc.ServerConfig{EachMessage: each})
 		client := testpb.NewBenchmarkServiceClient(dial(t, start(t, &service{}, grpc.ChainStreamInterceptor(server.Stream))))
 		empty := limittest.Fill(t, lim)
 		stream := open(t.Context(), t, client)
 		_ = stream.Send(message)
 		_, err := stream.Recv()
 		if status.Code(err) != codes.ResourceExhausted || len(stream.Trailer().Get("grpc-retry-pushback-ms")) != 1 {
-			t.Errorf("%d: %v, trailer %v", streams, err, stream.Trailer())
+			t.Errorf("each message %v: %v, trailer %v", each, err, stream.Trailer())
 		}
 		empty()
 		limittest.Check(t, lim, limittest.Taught{Ignored: 1})
@@ -116,7 +116,7 @@ func TestEachMessage(t *testing.T) {
 			}
 			check("answered", 0)
 		}
-	}}, lim, weirgrpc.ServerConfig{Streams: weirgrpc.EachMessage})
+	}}, lim, weirgrpc.ServerConfig{EachMessage: true})
 	stream := open(t.Context(), t, client)
 	for range 3 {
 		exchange(t, stream)
@@ -134,7 +134,7 @@ func TestHandlerThatReturnsAtWork(t *testing.T) {
 			return err
 		}
 		return status.Error(codes.Internal, "broken")
-	}}, lim, weirgrpc.ServerConfig{Streams: weirgrpc.EachMessage})
+	}}, lim, weirgrpc.ServerConfig{EachMessage: true})
 	stream := open(t.Context(), t, client)
 	_ = stream.Send(message)
 	if _, err := stream.Recv(); status.Code(err) != codes.Internal {
@@ -147,13 +147,13 @@ func TestHandlerThatReturnsAtWork(t *testing.T) {
 // TestClientStreams teach the client's limiter by the answers.
 func TestClientStreams(t *testing.T) {
 	addr := start(t, &service{})
-	connect := func(lim *weir.Limiter, streams weirgrpc.Streams) testpb.BenchmarkServiceClient {
-		limits := weirgrpc.LimitClient(weirgrpc.One(lim), weirgrpc.ClientConfig{Streams: streams})
+	connect := func(lim *weir.Limiter, each bool) testpb.BenchmarkServiceClient {
+		limits := weirgrpc.LimitClient(weirgrpc.One(lim), weirgrpc.ClientConfig{EachMessage: each})
 		return testpb.NewBenchmarkServiceClient(dial(t, addr, limits.Options()...))
 	}
 	t.Run("once", func(t *testing.T) {
 		lim := limittest.Fixed(t, 1, weir.Queue{})
-		client := connect(lim, weirgrpc.Once)
+		client := connect(lim, false)
 		first, second := open(t.Context(), t, client), open(t.Context(), t, client)
 		empty := limittest.Fill(t, lim)
 		if _, err := client.StreamingCall(t.Context()); !errors.Is(err, weir.ErrLimitReached) || status.Code(err) != codes.ResourceExhausted {
@@ -166,7 +166,7 @@ func TestClientStreams(t *testing.T) {
 	})
 	t.Run("each message", func(t *testing.T) {
 		lim := limittest.Fixed(t, 1, weir.Queue{})
-		client := connect(lim, weirgrpc.EachMessage)
+		client := connect(lim, true)
 		stream := open(t.Context(), t, client)
 		exchange(t, stream)
 		must.Do(t, stream.Send(message))
@@ -186,7 +186,7 @@ func TestClientStreams(t *testing.T) {
 	t.Run("abandoned", func(t *testing.T) {
 		lim := limittest.Fixed(t, 1, weir.Queue{})
 		ctx, leave := context.WithCancel(t.Context())
-		stream := open(ctx, t, connect(lim, weirgrpc.EachMessage))
+		stream := open(ctx, t, connect(lim, true))
 		must.Do(t, stream.Send(message))
 		leave() // and neither sends nor receives again
 		limittest.Idle(t, lim)
@@ -194,7 +194,7 @@ func TestClientStreams(t *testing.T) {
 	})
 	t.Run("from the client only", func(t *testing.T) {
 		lim := limittest.Fixed(t, 1, weir.Queue{})
-		stream := must.Have(connect(lim, weirgrpc.EachMessage).StreamingFromClient(t.Context()))(t)
+		stream := must.Have(connect(lim, true).StreamingFromClient(t.Context()))(t)
 		for range 3 {
 			must.Do(t, stream.Send(message))
 			if n := lim.Snapshot().InFlight; n != 0 {
@@ -209,7 +209,7 @@ func TestClientStreams(t *testing.T) {
 // A connection that is closed ends its streams, also one from which no caller receives any more.
 func TestClosedConnectionGivesTheSlotBack(t *testing.T) {
 	lim := limittest.Fixed(t, 1, weir.Queue{})
-	limits := weirgrpc.LimitClient(weirgrpc.One(lim), weirgrpc.ClientConfig{Streams: weirgrpc.EachMessage})
+	limits := weirgrpc.LimitClient(weirgrpc.One(lim), weirgrpc.ClientConfig{EachMessage: true})
 	got := make(chan struct{})
 	conn := dial(t, start(t, &service{stream: func(stream echoServer) error {
 		_, err := stream.Recv()
@@ -242,7 +242,7 @@ func TestPeerThatNeverReads(t *testing.T) {
 		}
 		stopped <- err
 		return err
-	}}, lim, weirgrpc.ServerConfig{Streams: weirgrpc.EachMessage})
+	}}, lim, weirgrpc.ServerConfig{EachMessage: true})
 	ctx, leave := context.WithCancel(t.Context())
 	_ = open(ctx, t, client).Send(message)
 	<-sent

@@ -25,8 +25,8 @@ import (
 //
 // The slot is freed when next returns or panics, or at once when it hijacks the connection.
 // [Config].Streams frees it earlier. The ResponseWriter that next receives implements
-// [http.Flusher], [http.Hijacker], [http.Pusher] and [io.ReaderFrom] as the one outside does (of
-// HTTP/1, HTTP/2, or a wrapper), and unwraps for [http.ResponseController].
+// [http.Flusher], [http.Hijacker] and [io.ReaderFrom] as the one outside does (of HTTP/1, HTTP/2,
+// or a wrapper), and unwraps for [http.ResponseController].
 //
 // Limit panics if next or admitterFor is nil. [New] has more settings.
 func Limit(next http.Handler, admitterFor func(*http.Request) weir.Admitter) http.Handler {

@@ -168,7 +168,3 @@ func (r *response) readFrom(src io.Reader) (n int64, err error) {
 	rest, err := r.server.(io.ReaderFrom).ReadFrom(src)
 	return n + rest, err
 }
-
-func (r *response) push(target string, opts *http.PushOptions) error {
-	return r.server.(http.Pusher).Push(target, opts)
-}

@@ -2,7 +2,6 @@ package weirhttp_test
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -213,13 +212,12 @@ func (w *readerFrom) ReadFrom(src io.Reader) (int64, error) {
 }
 
 // can are the abilities that a ResponseWriter claims.
-type can struct{ flush, hijack, read, push bool }
+type can struct{ flush, hijack, read bool }
 
 func capabilities(w http.ResponseWriter) (c can) {
 	_, c.flush = w.(http.Flusher)
 	_, c.hijack = w.(http.Hijacker)
 	_, c.read = w.(io.ReaderFrom)
-	_, c.push = w.(http.Pusher)
 	return c
 }
 
@@ -229,7 +227,6 @@ func TestCapabilitiesAreThoseOfTheServer(t *testing.T) {
 		f  = http.Flusher
 		h  = http.Hijacker
 		rf = io.ReaderFrom
-		p  = http.Pusher
 	)
 	plain := bare{}
 	for _, w := range []rw{
@@ -249,10 +246,6 @@ func TestCapabilitiesAreThoseOfTheServer(t *testing.T) {
 		}{rw: plain},
 		struct {
 			rw
-			p
-		}{rw: plain},
-		struct {
-			rw
 			f
 			h
 		}{rw: plain},
@@ -260,11 +253,6 @@ func TestCapabilitiesAreThoseOfTheServer(t *testing.T) {
 			rw
 			f
 			rf
-		}{rw: plain},
-		struct {
-			rw
-			f
-			p
 		}{rw: plain},
 		struct {
 			rw
@@ -306,7 +294,7 @@ func TestCapabilitiesOverTheWire(t *testing.T) {
 		want  can
 	}{
 		"HTTP/1": {http1, 1, can{flush: true, hijack: true, read: true}},
-		"HTTP/2": {http2, 2, can{flush: true, push: true}},
+		"HTTP/2": {http2, 2, can{flush: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			lim := fixed(t, 1)
@@ -323,11 +311,6 @@ func TestCapabilitiesOverTheWire(t *testing.T) {
 				} {
 					if err != nil {
 						t.Errorf("%s: %v", what, err)
-					}
-				}
-				if pusher, ok := w.(http.Pusher); ok {
-					if err := pusher.Push("/", nil); !errors.Is(err, http.ErrNotSupported) { // Go's client wants no push
-						t.Errorf("Push: %v", err)
 					}
 				}
 			}), c.start)

@@ -18,7 +18,6 @@ import (
 func (r *response) writer() http.ResponseWriter {
 	_, flushes := r.server.(http.Flusher)
 	_, reads := r.server.(io.ReaderFrom)
-	_, pushes := r.server.(http.Pusher)
 	hijacks := has[http.Hijacker](r.server)
 	if r.held != nil {
 		flushes = has[http.Flusher](r.server) || has[flushErrorer](r.server)
@@ -30,9 +29,7 @@ func (r *response) writer() http.ResponseWriter {
 		return flusherHijacker{flusher{r}}
 	case flushes && reads:
 		return flusherReader{flusher{r}}
-	case flushes && pushes: // HTTP/2
-		return flusherPusher{flusher{r}}
-	case flushes:
+	case flushes: // HTTP/2
 		return flusher{r}
 	case hijacks && reads:
 		return hijackerReader{hijacker{r}}
@@ -40,8 +37,6 @@ func (r *response) writer() http.ResponseWriter {
 		return hijacker{r}
 	case reads:
 		return reader{r}
-	case pushes: // http.TimeoutHandler
-		return pusher{r}
 	default:
 		return r
 	}
@@ -69,10 +64,8 @@ type (
 	flusher               struct{ *response }
 	hijacker              struct{ *response }
 	reader                struct{ *response }
-	pusher                struct{ *response }
 	flusherHijacker       struct{ flusher }
 	flusherReader         struct{ flusher }
-	flusherPusher         struct{ flusher }
 	hijackerReader        struct{ hijacker }
 	flusherHijackerReader struct{ flusherHijacker }
 )
@@ -87,6 +80,3 @@ func (w reader) ReadFrom(src io.Reader) (int64, error)                { return w
 func (w flusherReader) ReadFrom(src io.Reader) (int64, error)         { return w.readFrom(src) }
 func (w hijackerReader) ReadFrom(src io.Reader) (int64, error)        { return w.readFrom(src) }
 func (w flusherHijackerReader) ReadFrom(src io.Reader) (int64, error) { return w.readFrom(src) }
-
-func (w pusher) Push(url string, o *http.PushOptions) error        { return w.push(url, o) }
-func (w flusherPusher) Push(url string, o *http.PushOptions) error { return w.push(url, o) }

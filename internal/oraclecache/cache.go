@@ -54,9 +54,9 @@ func cached[T any](c Cache, scenario sim.Scenario, seed uint64, what string, pha
 }
 
 // file returns the path of an oracle or a baseline, named after all its inputs. ok is false
-// for a trace, a source, and parts without a text form.
+// for a trace, and for parts without a text form.
 func (c Cache) file(scenario sim.Scenario, seed uint64, what string) (path string, ok bool) {
-	if c == "" || scenario.Trace != nil || scenario.Source != nil {
+	if c == "" || scenario.Trace != nil {
 		return "", false
 	}
 	scenario.Limiter = sim.Limiter{Max: scenario.Limiter.Max} // both have their own limits, and no queue

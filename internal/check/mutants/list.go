@@ -321,8 +321,6 @@ var mutants = []mutant{
 	{"one call that failed is an opinion", "retry/throttle.go", "requests < minSamples", "requests < 1", "TestThrottleCountsAsItsModel", "", ""},
 	{"priorities share their counts", "retry/throttle.go", "min(max(p, weir.PriorityCritical), weir.PriorityLow) - weir.PriorityCritical", "min(max(p, weir.PriorityCritical), weir.PriorityCritical) - weir.PriorityCritical", "TestThrottleTellsPrioritiesApart", "", ""},
 	{"what was never sent is a request", "retry/throttle.go", "b.begun--", "b.ended++", "TestThrottleForgetsWhatWasIgnored", "", ""},
-	{"refusals have a rhythm", "retry/throttle.go", "if s.sum == 0 {\n\t\ts.mark = random()", "if s.sum == 0 {\n\t\ts.mark = 0.5", "TestSpreadHasNoRhythm", "", ""},
-	{"a second refusal of a stretch is lost", "retry/throttle.go", "s.owed--\n\treturn true", "s.owed = 0\n\treturn true", "TestSpreadIsEven", "", ""},
 	{"a POST is sent twice", "weirhttp/answer.go", "!untouched && !idempotent(req)", "!untouched && req == nil", "TestWhatIsSentAgain/POST,_connection_lost", "", ""},
 	{"a time to come back says that the work did not run", "weirhttp/answer.go", "res.Header[RefusedHeader] != nil", `res.Header["Retry-After"] != nil`, "TestOnlyWhatDidNotRunIsSentAgain/answered_by_the_handler", "", ""},
 	{"a refusal does not say that the work did not run", "weirhttp/refusal.go", "w.Header().Set(RefusedHeader, reasonOf(err))", "", "TestOnlyWhatDidNotRunIsSentAgain/refused_by_the_limiter", "", ""},
