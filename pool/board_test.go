@@ -36,7 +36,7 @@ func newBoardModel(t *testing.T, seed uint64) *boardModel {
 		m.requests = append(m.requests, noError(m.c.Request(capacity.Vector{"slots": n})))
 	}
 	conf := noError(Config{
-		Capacity: m.c, Source: Slice(nil), Lookahead: 1 + m.IntN(8), Backfill: 1 + m.IntN(4), Strict: m.IntN(4) == 0,
+		Capacity: m.c, Source: Slice(nil), Lookahead: 1 + m.IntN(8), Backfill: 1 + m.IntN(4),
 		Buffer: 1 + m.IntN(8), StopOnError: m.IntN(8) == 0, Retry: Retry{Attempts: 2}, Aging: time.Second,
 	}.withDefaults())
 	m.board = newBoard(&conf, m.requests[0], func() { m.woken = true })

@@ -45,8 +45,6 @@ type Config struct {
 	// Backfill is how many tasks may overtake one that does not fit yet; then
 	// nothing starts before it. Defaults to 16.
 	Backfill int
-	// Strict starts tasks in their order only, without backfill.
-	Strict bool
 
 	// Aging is after how long of waiting a task gains a step of priority.
 	// Defaults to 10 s; at most 1000 h.

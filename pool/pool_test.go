@@ -379,7 +379,6 @@ func TestBackfillIsBounded(t *testing.T) {
 		before int // how many end before it
 	}{
 		{"bounded", pool.Config{Backfill: 9}, 1 + 9},
-		{"strict", pool.Config{Strict: true}, 1},
 		{"default", pool.Config{}, 1 + 16},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -73,7 +73,7 @@ func (b *board) unbook(it *item) {
 // backfill starts the next item that fits where the first, which waits for its turn, does not. It
 // tries as many as the first would have to let pass; only heads of the heap are sorted.
 func (b *board) backfill(first *item, m moment, fx *effects) (started bool) {
-	if b.conf.Strict || b.place.passed >= b.conf.Backfill || b.ready.len() == 1 || b.ready.custom == 0 {
+	if b.place.passed >= b.conf.Backfill || b.ready.len() == 1 || b.ready.custom == 0 {
 		return false
 	}
 	short := make([]*item, 0, b.conf.Backfill+1)

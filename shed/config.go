@@ -6,7 +6,6 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/internal/settings"
-	"github.com/weir-go/weir/load"
 )
 
 // Config configures [New]. The zero Config works.
@@ -18,9 +17,6 @@ type Config struct {
 	// means the default: 1 to 1.2, 1.2 to 1.5 and 1.5 to 2. Critical work is never shed. From
 	// must not be below that of the next lower priority.
 	Low, Normal, High Mark
-
-	// Scope selects the work that the load concerns. The zero Scope is all.
-	Scope load.Scope
 }
 
 // A Mark is the load from which some of the work is refused, and the load from which all is.

@@ -18,7 +18,6 @@ import (
 type Shedder struct {
 	name    string
 	monitor *load.Monitor
-	scope   load.Scope
 	ranges  [3]Mark // of low, normal and high
 	level   atomic.Pointer[level]
 
@@ -51,7 +50,7 @@ func New(monitor *load.Monitor, cfg Config) (*Shedder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Shedder{name: cmp.Or(cfg.Name, "load"), monitor: monitor, scope: cfg.Scope, ranges: ranges}, nil
+	return &Shedder{name: cmp.Or(cfg.Name, "load"), monitor: monitor, ranges: ranges}, nil
 }
 
 // Full returns a [*weir.RefusedError] with [weir.ReasonOverload] if work of the context's
@@ -80,7 +79,7 @@ func (s *Shedder) load() float64 {
 	if known != nil && now.Sub(known.at).Abs() < freshness {
 		return known.load
 	}
-	l := s.monitor.Level(s.scope) // without a load if nothing is valid
+	l := s.monitor.Level(load.All) // without a load if nothing is valid
 	s.level.Store(&level{now, l.Load})
 	return l.Load
 }

@@ -19,9 +19,6 @@ type ConnPool struct {
 	// last poll, at which the pool is at its limit. Defaults to 100 ms.
 	MaxWait time.Duration
 
-	// Title is the name of the source, for programs with several pools. Defaults to "sql pool".
-	Title string
-
 	seen   bool
 	waits  int64         // in all
 	waited time.Duration // in all, of those whose wait has ended
@@ -32,13 +29,8 @@ type ConnPool struct {
 
 const defaultMaxWait = 100 * time.Millisecond
 
-// Name returns the Title.
-func (p *ConnPool) Name() string {
-	if p.Title != "" {
-		return p.Title
-	}
-	return "sql pool"
-}
+// Name returns "sql pool".
+func (*ConnPool) Name() string { return "sql pool" }
 
 var errNoDB = errors.New("sqlload: DB is nil: want a pool")
 

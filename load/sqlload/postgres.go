@@ -29,10 +29,6 @@ type Postgres struct {
 	// table, for the disk, or for a lock within the server, are the limit. Default to 4, 16 and 16.
 	MaxLocked, MaxIO, MaxInternal int
 
-	// MaxActive is how many sessions that execute something are the limit. 0
-	// means that they are counted and limit nothing.
-	MaxActive int
-
 	mu     sync.Mutex
 	conn   *sql.Conn // nil while a poll has it
 	closed int       // how often Close was called
@@ -80,12 +76,8 @@ func (p *Postgres) Poll(ctx context.Context) (load.Sample, error) {
 	if hidden > 0 {
 		return load.Sample{}, fmt.Errorf("%w: %.0f are hidden", ErrPrivilege, hidden)
 	}
-	most := math.Inf(1)
-	if p.MaxActive > 0 {
-		most = float64(p.MaxActive)
-	}
 	return load.Sample{Actuator: load.ByConcurrency, Readings: []load.Reading{
-		{Name: "active sessions", Value: active, Limit: most},
+		{Name: "active sessions", Value: active, Limit: math.Inf(1)},
 		{Name: "waiting for a lock", Value: locked, Limit: positive(p.MaxLocked, defaultMaxLocked), Scope: load.Writes},
 		{Name: "waiting for the disk", Value: io, Limit: positive(p.MaxIO, defaultMaxIO)},
 		{Name: "waiting for the server", Value: internal, Limit: positive(p.MaxInternal, defaultMaxInternal)},

@@ -56,7 +56,6 @@ func TestConfig(t *testing.T) {
 	for want, c := range map[string]natspool.Config{
 		`Stream is ""`:    {},
 		`Stream is "a.b"`: {Stream: "a.b"},
-		`Consumer is "*"`: {Stream: "a", Consumer: "*"},
 		"Replicas is 7":   {Stream: "a", Replicas: 7},
 		"Lease is 1ns":    {Stream: "a", Lease: 1},
 		"MaxHeld is -1":   {Stream: "a", MaxHeld: -1},

@@ -23,10 +23,6 @@ type Config struct {
 	// acknowledged; its jobs are messages to weir.jobs. and the name.
 	Stream string
 
-	// Consumer names the durable consumer that all processes of the queue share. Defaults to
-	// "weir".
-	Consumer string
-
 	// Replicas is on how many servers streams are that are made: 1 to 5. Defaults to 1; with 3 the
 	// loss of a server does no harm.
 	Replicas int
@@ -73,15 +69,11 @@ var name = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
 // withDefaults checks the settings and fills in the defaults, but for the Lease.
 func (c Config) withDefaults() (Config, error) {
-	c.Consumer = cmp.Or(c.Consumer, "weir")
 	c.Replicas = cmp.Or(c.Replicas, 1)
 	c.MaxHeld = cmp.Or(c.MaxHeld, 65_536)
-	const names = "1 to 64 letters, digits, hyphens and underscores"
 	switch {
 	case !name.MatchString(c.Stream):
-		return c, invalid("Stream", strconv.Quote(c.Stream), names)
-	case !name.MatchString(c.Consumer):
-		return c, invalid("Consumer", strconv.Quote(c.Consumer), names)
+		return c, invalid("Stream", strconv.Quote(c.Stream), "1 to 64 letters, digits, hyphens and underscores")
 	case c.Replicas < 1 || c.Replicas > 5:
 		return c, invalid("Replicas", c.Replicas, "0 (the default, 1) to 5")
 	case c.Lease != 0 && (c.Lease < 100*time.Millisecond || c.Lease > time.Hour):
@@ -139,19 +131,22 @@ func open(ctx context.Context, js jetstream.JetStream, c jetstream.StreamConfig)
 	return s, nil
 }
 
+// durable names the consumer that all processes of the queue share: such a stream has only one.
+const durable = "weir"
+
 func (q *Queue) consume(ctx context.Context) error {
 	q.lease = q.conf.Lease
-	old, err := q.stream.Consumer(ctx, q.conf.Consumer)
+	old, err := q.stream.Consumer(ctx, durable)
 	if err == nil && q.lease == 0 {
 		q.lease = old.CachedInfo().Config.AckWait
 	}
 	q.lease = cmp.Or(q.lease, 30*time.Second)
 	q.consumer, err = q.stream.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{
-		Durable: q.conf.Consumer, AckPolicy: jetstream.AckExplicitPolicy, AckWait: q.lease,
+		Durable: durable, AckPolicy: jetstream.AckExplicitPolicy, AckWait: q.lease,
 		MaxAckPending: q.conf.MaxHeld, MaxDeliver: -1,
 	})
 	if err != nil {
-		return fmt.Errorf("natspool: cannot open the consumer %s of the stream %s: %w", q.conf.Consumer, q.conf.Stream, err)
+		return fmt.Errorf("natspool: cannot open the consumer %s of the stream %s: %w", durable, q.conf.Stream, err)
 	}
 	return nil
 }

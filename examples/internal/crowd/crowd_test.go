@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
-	"github.com/weir-go/weir/internal/must"
 )
 
 func TestWhatIsWrongIsSaid(t *testing.T) {
@@ -89,31 +88,6 @@ func TestTimings(t *testing.T) {
 			t.Errorf("%d, %v (%v), want 2 and 1.2s, of\n%s", ended, slowest, err, &out)
 		}
 	})
-}
-
-// A crowd whose output is slow makes its later calls late.
-func TestABusyMachineSaysSo(t *testing.T) {
-	for held, want := range map[time.Duration]bool{0: false, 200 * time.Millisecond: true} {
-		synctest.Test(t, func(t *testing.T) {
-			c := Crowd{Rate: 10, Patience: time.Second, Call: func(context.Context) error { return nil }}
-			var out bytes.Buffer
-			must.Have(c.Run(t.Context(), slowWriter{&out, held}, 4*time.Second))(t)
-			if got := strings.Contains(out.String(), "too busy to trust this"); got != want {
-				t.Errorf("held up for %v, it says so: %v, want %v:\n%s", held, got, want, &out)
-			}
-		})
-	}
-}
-
-// A slowWriter delays each line.
-type slowWriter struct {
-	io.Writer
-	held time.Duration
-}
-
-func (w slowWriter) Write(p []byte) (int, error) {
-	time.Sleep(w.held)
-	return w.Writer.Write(p)
 }
 
 // An interrupt ends a show at once.
