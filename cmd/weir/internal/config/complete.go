@@ -2,6 +2,7 @@ package config
 
 import (
 	"cmp"
+	"path/filepath"
 	"reflect"
 )
 
@@ -59,6 +60,9 @@ func (c *checker) operation() {
 	}
 	if c.Buffers.Directory != "" && !isDirectory(c.Buffers.Directory) {
 		c.isnt("buffers.directory", c.Buffers.Directory, "a directory that exists")
+	}
+	if c.State != "" && (isDirectory(c.State) || !isDirectory(filepath.Dir(c.State))) {
+		c.isnt("state", c.State, "a file in a directory that exists")
 	}
 	c.admin()
 	c.probes()

@@ -39,6 +39,9 @@ func TestFiles(t *testing.T) {
 		{"admin: {token: EMPTY}", `admin.token is "EMPTY": want one line of 16 to 4096 characters without spaces, such as openssl rand -hex 32 writes`},
 		{"admin: {token: WORDS}", `admin.token is "WORDS": want one line of 16 to 4096 characters without spaces, such as openssl rand -hex 32 writes`},
 		{"buffers: {file: 1GiB, directory: DIR}", ""},
+		{"state: DIR/state.json", ""},
+		{"state: none/state.json", `state is "none/state.json": want a file in a directory that exists`},
+		{"state: DIR", `state is "DIR": want a file in a directory that exists`},
 		{"buffers: {directory: TOKEN}", `buffers.directory is "TOKEN": want a directory that exists`},
 	} {
 		t.Run(test.text, func(t *testing.T) {
