@@ -41,7 +41,7 @@ type modelNode struct {
 	out       []*modelTicket
 	waiters   []*modelWaiter // unanswered
 	answered  []*modelWaiter // admitted, but not yet seen by their owners
-	before    int            // unanswered before the current call
+	before    int            // unanswered before the current call, without its newcomer
 	requests  uint64
 	cancelled uint64
 	completed uint64
@@ -89,6 +89,9 @@ func (n *modelNode) call(newcomer *modelWaiter, do func(now int64, fx *admit.Eff
 	for _, each := range n.nodes {
 		each.before, each.highest, each.lowest = len(each.waiters), each.limit, each.limit
 	}
+	if newcomer != nil {
+		newcomer.node.before--
+	}
 	now := n.now
 	if (newcomer == nil || n.cap == 0) && oneIn(n.T, 10, "late") {
 		now -= rapid.Int64Range(0, int64(time.Second)).Draw(n.T, "by") // overtaken by other calls
@@ -113,10 +116,12 @@ func (n *modelNode) call(newcomer *modelWaiter, do func(now int64, fx *admit.Eff
 
 // lookAgain acts as the owner of a waiter that must be rechecked.
 func (n *modelNode) lookAgain(w *modelWaiter) {
-	n.call(nil, func(now int64, fx *admit.Effects) { n.Recheck(&w.Waiter, true, now, fx) })
-	if verdict, _ := w.Answer(); verdict.Refused() && slices.Contains(n.waiters, w) {
-		n.judge(w, n.now, nil) // it is not woken, because its owner looked
-	}
+	n.call(nil, func(now int64, fx *admit.Effects) {
+		verdict := n.Recheck(&w.Waiter, true, now, fx)
+		if verdict.Refused() && !answeredBy(fx, w) && slices.Contains(n.waiters, w) {
+			n.judge(w, n.now, nil) // not woken, because its owner looked, and out before others start
+		}
+	})
 }
 
 // judge checks the answer with which a waiter was woken.
@@ -213,7 +218,7 @@ func (n *modelNode) isNext(w, except *modelWaiter) bool {
 	if w.Lane != highest && n.strictAtMost < gift-1 {
 		return false
 	}
-	return n.settings.Order == queue.Adaptive || n.before == 0 || w == n.oldest(w.Lane)
+	return n.settings.Order == queue.Adaptive || w == n.oldest(w.Lane)
 }
 
 // oldest returns the longest-waiting request of the lane.
@@ -328,13 +333,10 @@ func (n *modelNode) check() {
 		n.Fatalf("%d queued, but %d wait", s.Queued, len(n.waiters))
 	}
 	room := n.settings.QueueSize
-	if n.settings.Order == queue.Adaptive {
-		room = 4 * n.highest
-		if n.settings.QueueSize > 0 {
-			room = min(room, n.settings.QueueSize)
-		}
+	if n.settings.Order == queue.Adaptive && room == 0 {
+		room = 1000
 	}
-	if s.Queued > max(room, 1) && s.Queued > n.before {
+	if s.Queued > room && s.Queued > n.before {
 		n.Fatalf("%d queued, want at most %d", s.Queued, room)
 	}
 	refused := uint64(0)

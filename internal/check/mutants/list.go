@@ -94,6 +94,7 @@ var mutants = []mutant{
 	// The queue.
 	{"a pace queues what it cannot serve in time", "internal/queue/fifo.go", "o.now+o.pace >= w.expires", "false", "TestPaceRefusesWhatCannotWaitSoLong", ".", ""},
 	{"the queue takes one more than its size", "internal/queue/join.go", "int(q.length) >= q.order.Size(int(v.Size))", "int(q.length) > q.order.Size(int(v.Size))", "TestQueueSizeIsExact", "./internal/admit", ""},
+	{"a node holds one waiter more than its queue has places", "internal/queue/join.go", "int(q.length) >= q.order.Size(int(v.Size))", "int(q.length) > q.order.Size(int(v.Size))", "TestPlainQueueAgainstModel", "./internal/check", ""},
 	{"the lowest lane is served first", "internal/queue/pick.go", "starved >= 0 && q.picks >= picksForOne-1", "starved >= 0", "TestPlainQueueAgainstModel", "./internal/check", ""},
 	{"last in, first out", "internal/queue/fifo.go", "(fifo) next(l line, _ int64) *Waiter { return l.oldest() }", "(fifo) next(l line, _ int64) *Waiter { return l.newest }", "TestPlainQueueAgainstModel", "./internal/check", ""},
 	{"a queue in front of slow work never stands", "internal/queue/adaptive.go", "min(w.latest, w.joined+w.patience)", "min(w.Deadline, w.joined+w.patience)", "TestAdaptiveStandsWhereWorkTakesHalfOfTheTime", "", ""},
