@@ -107,6 +107,18 @@ func certified(t *testing.T, until time.Time) (secure *tls.Config, authority str
 	return &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{a.Pair("nats")}}, authority
 }
 
+func TestCertificates(t *testing.T) {
+	for until, want := range map[time.Duration]string{time.Hour: "", -time.Hour: "certificate has expired"} {
+		secure, authority := certified(t, time.Now().Add(until))
+		address, _ := serveNATS(t, secure)
+		s := open(t, "-name", "shop", "-store", "tls://"+address, "-ca", authority, "-credentials", fileOf(t, "token", token))
+		err := s.Write(t.Context(), fleet.Write{Key: "a", Value: []byte("1")})
+		if (err != nil) != (want != "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
+
 func TestNoServer(t *testing.T) {
 	for store, want := range map[string]string{
 		"nats://127.0.0.1:1":                             "cannot connect to nats://127.0.0.1:1: nats: no servers available",
