@@ -17,7 +17,7 @@ type topic struct {
 
 var topics = []topic{
 	{"laws", "the control laws, with their settings", printLaws},
-	{"scenarios", "those of weir sim, and how to write one", printScenarios},
+	{"scenarios", "systems of weir sim, and how to write one", printScenarios},
 	{"trace", "how weir sim trace reads a log", printTrace},
 	{"columns", "the columns of all tables", printColumns},
 	{"environment", "the variables that weir reads", printEnvironment},
