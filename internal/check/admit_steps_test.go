@@ -221,12 +221,13 @@ func (n *modelNode) done() {
 		n.strictAtLeast, n.strictAtMost, n.without = 0, 0, [lanes]int{}
 	}
 	if rapid.Bool().Draw(n.T, "twice") {
-		before := n.State(n.now)
+		before, last := n.State(n.now), n.last
 		n.call(nil, func(now int64, fx *admit.Effects) {
 			if n.Done(ticket.Ticket, now, outcome, fx) {
 				n.Fatalf("a ticket was taken back twice")
 			}
 		})
+		n.last = last // the node does not look at the time either
 		if after := n.State(n.now); !reflect.DeepEqual(before, after) {
 			n.Fatalf("a second Done changed %+v to %+v", before, after)
 		}
@@ -319,11 +320,11 @@ func (n *modelNode) pass() {
 func (n *modelNode) update(order *rapid.Generator[queue.Order]) {
 	next := n.draw(order)
 	l := n.law()
+	// The window may close first, under the old settings, and then it serves in their order.
+	n.call(nil, func(now int64, fx *admit.Effects) { n.Forbid(reply.Cancelled, now, fx) })
+	n.requests++
+	n.cancelled++
 	n.call(nil, func(now int64, fx *admit.Effects) {
-		// The window may close first, under the old bounds.
-		n.Forbid(reply.Cancelled, now, fx)
-		n.requests++
-		n.cancelled++
 		n.settings = next
 		n.limit = min(max(n.limit, next.Bounds.Min), next.Bounds.Max)
 		n.see()
