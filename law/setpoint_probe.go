@@ -22,9 +22,8 @@ const (
 	// 0.6 score the same.
 	queueing   = 0.5
 	leastDepth = 0.1 // a smaller step of ln n says nothing
-	// mostRise is the factor by which one probe may raise the no-load latency. Without common
-	// ticks replicas measure their own share of the queue, and 4 costs shared servers 9
-	// points more.
+	// Without common ticks replicas measure their own share of the queue, and a rise by 4 costs
+	// shared servers 9 points more.
 	mostRise     = 4
 	mostRiseOwn  = 1.3
 	goodDone     = 25   // completions of constant work in a probe, and twice as many of exponential
@@ -39,7 +38,12 @@ func (c *setpointController) isTick(r reading) bool {
 	}
 	k.heat = heat{}
 	from := k.recent.point()
-	enough := !k.known || c.leastInProbe()*(1+k.variation) < c.probeSpan(from)*from.x
+	if r.limit <= r.min && from.latency > k.noLoad { // no probe can go lower
+		k.noLoad = min(from.latency, k.highest())
+		return false
+	}
+	// Little work takes long to probe. That is worth it where the latency is far too high.
+	enough := !k.known || from.latency > hot*c.goal() || c.leastInProbe()*(1+k.variation) < c.probeSpan(from)*from.x
 	// A ceiling keeps the queue short. A low floor may be due to chance.
 	needed := k.push.ceiling == 0 || k.push.floor > tolerable || from.latency > c.goal()
 	return needed && enough && k.pressed > pressedInTick && from.n > 1 && r.limit > 1
@@ -84,7 +88,11 @@ func (c *setpointController) probe(r reading) Decision {
 	k := c.regulator
 	t := &k.test
 	depth := portable.Log(t.last.n / r.n)
+	lowest := r.n <= 1 || r.limit <= r.min
 	if r.done < c.leastInProbe() && k.known || depth < leastDepth && !t.second {
+		if lowest { // little work shows at least so much
+			k.noLoad = max(k.noLoad, min(r.latency/r.doubt(k.variation), k.highest()))
+		}
 		t.running = false
 		return c.steady(r)
 	}
@@ -95,7 +103,6 @@ func (c *setpointController) probe(r reading) Decision {
 	t.least = min(t.least, r.latency)
 	k.push.probed(r)
 	near := k.known && r.latency > 0.85*k.noLoad && r.latency < 1.25*k.noLoad
-	lowest := r.n <= 1 || r.limit <= 1
 	if !t.second && queue > queueing && !near && !lowest {
 		t.last, t.area, t.done = point{r.n, r.x, r.latency}, 0, 0
 		return c.step(r, r.n)
@@ -122,18 +129,23 @@ func (k *regulator) surprised(r reading) bool {
 
 // learn updates the no-load latency from a probe.
 func (k *regulator) learn(r reading, empty bool) {
-	t, most := &k.test, float64(mostRise)
-	if k.ticks.own {
-		most = mostRiseOwn
-	}
+	t := &k.test
 	switch {
 	case !k.known && empty:
 		k.noLoad, k.known = min(t.area/t.done, hot*k.noLoad), true
 	case t.least < k.noLoad:
 		k.noLoad = min(k.noLoad, t.least*r.doubt(k.variation))
 	case empty:
-		k.noLoad = min(t.least, most*k.noLoad)
+		k.noLoad = min(t.least, k.highest())
 	}
+}
+
+// highest is the no-load latency that this tick may raise it to.
+func (k *regulator) highest() float64 {
+	if k.ticks.own {
+		return mostRiseOwn * k.noLoad
+	}
+	return mostRise * k.noLoad
 }
 
 // finish ends a probe. It sets the target to the concurrency at the target latency, if that

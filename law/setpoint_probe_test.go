@@ -79,6 +79,25 @@ func TestSetpointHoldsTheLimitOfSlowerWork(t *testing.T) {
 	}
 }
 
+// The first few pieces of work were quick by chance. At a limit of 1 too little ends for a probe.
+func TestSetpointLeavesALimitOfOne(t *testing.T) {
+	l := law.Resume(law.Setpoint{}, law.Knowledge{Limit: 3, NoLoad: 250 * ms})
+	c, err := l.Controller(law.Bounds{Min: 1, Max: 1000, Initial: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := law.Window{Limit: 3, Min: 1, Max: 1000, Elapsed: 12 * time.Second, Mean: time.Second, Deviation: time.Second, Closed: time.Unix(1e9, 0)}
+	for range 100 {
+		n := w.Limit
+		w.Samples, w.Weight, w.Waited, w.InFlight, w.Peak, w.First, w.Last = 12*n, 12*n, 12*n, float64(n), n, n, n
+		w.Closed = w.Closed.Add(w.Elapsed)
+		w.Limit = int(c.Next(w).Limit)
+	}
+	if w.Limit < 20 {
+		t.Errorf("a limit of %d for a server with room", w.Limit)
+	}
+}
+
 // A limiter that has just started doubles its limit, and leaves it once nothing is held back.
 func TestSetpointClimbs(t *testing.T) {
 	p := newPilot(t, law.Bounds{Min: 1, Max: 1000, Initial: law.Start(law.Setpoint{})})

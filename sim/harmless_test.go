@@ -3,6 +3,7 @@ package sim
 import (
 	"flag"
 	"testing"
+	"time"
 
 	"github.com/weir-go/weir/internal/longtest"
 	"github.com/weir-go/weir/internal/must"
@@ -82,4 +83,16 @@ func (h *hazard) suited(t *testing.T, seed uint64) []int {
 		good[i] = p.Answered
 	}
 	return good
+}
+
+// The first fifteen pieces of work were quick by chance, so that the law takes the latency of an
+// idle server for that of a queue.
+func TestChanceDoesNotHoldTheLimit(t *testing.T) {
+	r := mustRun(t, Scenario{
+		Arrivals: Poisson{Rate: 80}, Work: Exponential{Mean: 3 * time.Second}, Server: Sharing{Cores: 200}, SLO: 18 * time.Second,
+		Phases: []Phase{{Length: 3 * time.Minute}, {Length: 3 * time.Minute}},
+	}, law.Setpoint{}, 6)
+	if good, possible := float64(r.Phases[1].Good), 180*200/3.0; good < 0.9*possible {
+		t.Errorf("goodput %.2f of the capacity, want most", good/possible)
+	}
 }
