@@ -15,7 +15,7 @@ var elsewhere = []struct {
 	{regexp.MustCompile(`^scripts/(release|first-build|first-look)|^go (-C \S+ )?(get|install) |^git clone|^go run \./internal/release`), "TestRelease of internal/release, with a module proxy of its own"},
 	{regexp.MustCompile(`^go mod `), "TestReplace of internal/release"},
 	{regexp.MustCompile(`^weir (record|replay|sim trace) .*(incident\.jsonl|--limiter search)`), "TestRecordWritesAFileThatOpens, TestReplayOpensARecording and TestRecordingIsATrace of cmd/weir"},
-	{regexp.MustCompile(`^weir sim trace (access\.log|llm\.csv|requests\.csv) .*(--choose|--on|InputTokens)`), "TestTracesPage of cmd/weir, which compares what they print"},
+	{regexp.MustCompile(`^weir sim trace (access\.log|llm\.csv|requests\.csv) .*(--choose|--on|--service duration)`), "TestTracesPage of cmd/weir, which compares what they print"},
 	{regexp.MustCompile(`^go build -o relay-bin|^\./relay-bin |^go run \./examples/import`), "the tests of these examples, which import, are killed and import again"},
 	{regexp.MustCompile(`^go build -o weir `), "here, before all others"},
 	{regexp.MustCompile(`^openssl |^change|^curl -s -H|^seq |^xargs |^sort|^uniq|^curl .*(/orders|/limit)`), "by hand: they need a file in /etc, or the program of the page under load"},
