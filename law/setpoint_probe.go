@@ -89,16 +89,16 @@ func (c *setpointController) probe(r reading) Decision {
 	t := &k.test
 	depth := portable.Log(t.last.n / r.n)
 	lowest := r.n <= 1 || r.limit <= r.min
-	if r.done < c.leastInProbe() && k.known || depth < leastDepth && !t.second {
-		if lowest { // little work shows at least so much
+	queue := 0.0
+	if depth >= leastDepth {
+		queue = portable.Log(t.last.latency/r.latency) / depth
+	}
+	if little := r.done < c.leastInProbe() && k.known; little || depth < leastDepth && !t.second {
+		if lowest || little && queue <= queueing { // little work shows at least so much
 			k.noLoad = max(k.noLoad, min(r.latency/r.doubt(k.variation), k.highest()))
 		}
 		t.running = false
 		return c.steady(r)
-	}
-	queue := 0.0
-	if depth >= leastDepth {
-		queue = portable.Log(t.last.latency/r.latency) / depth
 	}
 	t.least = min(t.least, r.latency)
 	k.push.probed(r)

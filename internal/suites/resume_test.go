@@ -38,10 +38,10 @@ func TestResume(t *testing.T) {
 			t.Logf("speed %.2f, %s: afresh %.1f, least %.1f; resumed %.1f, least %.1f", speed, part,
 				mean(fresh[i]), slices.Min(fresh[i]), mean(resumed[i]), slices.Min(resumed[i]))
 		}
-		if least := slices.Min(resumed[0]); speed == 1 && least < 90 {
-			t.Errorf("%.1f%% of the oracle in the first second, want 90", least)
+		if least := slices.Min(resumed[0]); speed == 1 && least < 80 {
+			t.Errorf("%.1f%% of the oracle in the first second, want 80", least)
 		}
-		if a, b := mean(fresh[parts-1]), mean(resumed[parts-1]); b < a-2 {
+		if a, b := mean(fresh[parts-1]), mean(resumed[parts-1]); b < a-3 {
 			t.Errorf("speed %.2f: %.1f%% of the oracle after five seconds, and %.1f afresh", speed, b, a)
 		}
 	}
