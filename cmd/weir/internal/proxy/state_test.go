@@ -33,21 +33,19 @@ func TestStateSurvivesARestart(t *testing.T) {
 	}
 }
 
-// A state that cannot be read or written keeps no proxy from serving.
+// A state that cannot be read keeps no proxy from serving.
 func TestStateThatCannotBeUsed(t *testing.T) {
 	a, release := named(t, "a")
 	release()
 	garbage := filepath.Join(t.TempDir(), "garbage")
 	must.Do(t, os.WriteFile(garbage, []byte("limits"), 0o600))
-	for _, state := range []string{garbage, t.TempDir(), filepath.Join(t.TempDir(), "none", "state")} {
-		r := start(t, file(a, "state: "+state))
-		if status, _ := r.get("/"); status != 200 {
-			t.Errorf("%s: status %d", state, status)
-		}
-		r.stop()
-		if err := <-r.ended; err != nil {
-			t.Errorf("%s: %v", state, err)
-		}
+	r := start(t, file(a, "state: "+garbage))
+	if status, _ := r.get("/"); status != 200 {
+		t.Errorf("status %d", status)
+	}
+	r.stop()
+	if err := <-r.ended; err != nil {
+		t.Error(err)
 	}
 }
 
