@@ -36,9 +36,10 @@ import "time"
 //     Above 0.5 there is still a queue, and the limit is lowered again; else R is the no-load
 //     latency, as it is at the least limit.
 //   - yield: the downstream refuses more than 4% of the work, or so much work ends too late: it ran
-//     out of time, or its caller has left. The limit goes to the work that the downstream served at a time, or
-//     down by half of the late share. If cuts do not lower the share, load is not its cause. The
-//     limit returns, and 4% counts from this share on, until a probe finds a lower one.
+//     out of time, or its caller has left. The limit goes to the work that the downstream served
+//     at a time, or down by half of the late share. If cuts do not lower the share, load is not
+//     its cause. The limit returns, and 4% counts from this share on, until a probe finds a lower
+//     one.
 //   - stays: long work holds the slots, and the work beside it is as quick as ever. The limit
 //     rises if it was reached.
 //   - unused: the limit was not reached. It stays, unless it is far above the peak.

@@ -39,7 +39,7 @@ func (c *setpointController) isTick(r reading) bool {
 	k.heat = heat{}
 	from := k.recent.point()
 	if r.limit <= r.min && from.latency > k.noLoad { // no probe can go lower
-		k.noLoad = min(from.latency, k.highest())
+		k.raise(from.latency)
 		return false
 	}
 	// Little work takes long to probe. That is worth it where the latency is far too high.
@@ -95,7 +95,7 @@ func (c *setpointController) probe(r reading) Decision {
 	}
 	if little := r.done < c.leastInProbe() && k.known; little || depth < leastDepth && !t.second {
 		if lowest || little && queue <= queueing { // little work shows at least so much
-			k.noLoad = max(k.noLoad, min(r.latency/r.doubt(k.variation), k.highest()))
+			k.raise(r.latency / r.doubt(k.variation))
 		}
 		t.running = false
 		return c.steady(r)
@@ -136,16 +136,17 @@ func (k *regulator) learn(r reading, empty bool) {
 	case t.least < k.noLoad:
 		k.noLoad = min(k.noLoad, t.least*r.doubt(k.variation))
 	case empty:
-		k.noLoad = min(t.least, k.highest())
+		k.raise(t.least)
 	}
 }
 
-// highest is the no-load latency that this tick may raise it to.
-func (k *regulator) highest() float64 {
+// raise raises the no-load latency, as far as one tick may.
+func (k *regulator) raise(to float64) {
+	most := float64(mostRise)
 	if k.ticks.own {
-		return mostRiseOwn * k.noLoad
+		most = mostRiseOwn
 	}
-	return mostRise * k.noLoad
+	k.noLoad = max(k.noLoad, min(to, most*k.noLoad))
 }
 
 // finish ends a probe. It sets the target to the concurrency at the target latency, if that

@@ -6,9 +6,9 @@ import (
 	"github.com/weir-go/weir/internal/portable"
 )
 
-// Pushback is the law's state of a downstream that refuses work, or whose answers come too
-// late. Both are marks of congestion, like a marked packet with ECN: they
-// need no latency, and all limiters of the downstream see them at once.
+// Pushback is the law's state of a downstream that refuses work, or whose answers come too late.
+// Both are marks of congestion, like a marked packet with ECN: they need no latency, and all
+// limiters of the downstream see them at once.
 //
 // The first marks start a trial. Once its cuts have lowered the share of refused work, the
 // ceiling rises until work is refused again, and falls by the refused work, as the window of
