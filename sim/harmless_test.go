@@ -96,3 +96,16 @@ func TestChanceDoesNotHoldTheLimit(t *testing.T) {
 		t.Errorf("goodput %.2f of the capacity, want most", good/possible)
 	}
 }
+
+// A server of 13 cores becomes slower by three, and its calls time out. A probe then has nine
+// completions where ten are good.
+func TestProbesOfLittleWorkTeach(t *testing.T) {
+	r := mustRun(t, Scenario{
+		Arrivals: Poisson{Rate: 131.549}, Work: Exponential{Mean: 98820 * time.Microsecond}, Server: Sharing{Cores: 13},
+		SLO: 1039680 * time.Microsecond, Clients: []Client{{Cancel: true}},
+		Phases: []Phase{{Length: 28 * time.Second, Load: 0.693}, {Length: 22 * time.Second, Load: 1.067, Speed: 0.764}, {Length: 23 * time.Second, Load: 2.365, Speed: 0.322}},
+	}, law.Setpoint{}, 5)
+	if good, possible := float64(r.Phases[2].Good), 23*13*0.322/0.09882; good < 0.65*possible {
+		t.Errorf("goodput %.2f of the capacity, want most", good/possible)
+	}
+}

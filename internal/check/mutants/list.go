@@ -19,6 +19,7 @@ var mutants = []mutant{
 	{"callers that leave at once are marks of an overload", "law/setpoint_regulator.go", "if r.late == 0 || r.saturated {", "if true {", "TestClientsThatDoNotWait", "./sim", ""},
 	{"a limit of 1 never learns", "law/setpoint_probe.go", "if r.limit <= r.min && from.latency > k.noLoad {", "if false {", "TestSetpointLeavesALimitOfOne", "", ""},
 	{"a limiter with little work never probes", "law/setpoint_probe.go", "from.latency > hot*c.goal() || ", "", "TestChanceDoesNotHoldTheLimit", "./sim", ""},
+	{"a probe of little work teaches nothing", "law/setpoint_probe.go", "lowest || little && queue <= queueing {", "false {", "TestProbesOfLittleWorkTeach", "./sim", ""},
 	{"late work hurries the windows", "law/setpoint_regulator.go", "duration(max(leastSpan, r.latency)))", "duration(max(leastSpan, min(r.latency, quickSpan))))", "TestSetpointDoesNotHurryLateWork", "", ""},
 	{"work that ran out of time is late", "internal/window/meter.go", "if late || o == Timeout {", "if late {", "TestLateAnswers", "./sim", ""},
 	{"the peak of an overload asks for room", "law/setpoint_regulator.go", "if r.latency <= hot*tolerance*k.noLoad {", "if true {", "TestSetpointForgetsThePeakOfAnOverload", "", ""},
