@@ -169,8 +169,14 @@ func (g *Group) serve(now int64, fx *Effects) {
 	for m := g.first(); m != nil; m = g.first() {
 		n := m.node
 		at := n.flow(now)
-		served := n.serveOne(at, fx)
-		m.standInQueue(at, fx)
+		served := true
+		for served {
+			served = n.serveOne(at, fx)
+			m.standInQueue(at, fx)
+			if m.position.taken() {
+				break // the next turn may be another member's
+			}
+		}
 		n.endDrain()
 		if !served && g.first() == m {
 			return // it waits for more than is free, and nothing overtakes it

@@ -49,3 +49,16 @@ func TestGroupNeverTurnsBackTime(t *testing.T) {
 		t.Errorf("it waited %v", time.Duration(waited))
 	}
 }
+
+// The first waiter takes the last slot of its node, and the next one has waited too long.
+func TestGroupAnswersWhoHasExpired(t *testing.T) {
+	group := admit.NewGroup(1)
+	other := newLawRig(t, law.Fixed{}, settings(5, nil), group)
+	n := newLawRig(t, law.Fixed{}, settings(1, nil), group)
+	ticket := other.must(1)
+	first, next := n.join(), n.join(due(100*ms))
+	other.now = 200 * ms
+	other.done(ticket, window.Success)
+	want(t, reply.Admitted, first)
+	want(t, reply.Deadline, next)
+}
