@@ -50,7 +50,7 @@ func start(t testing.TB, name, program string, args ...string) *process {
 func (p *process) await(t testing.TB, url string) {
 	t.Helper()
 	client := http.Client{Timeout: time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
-	for deadline := time.Now().Add(startTimeout); ; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(startTimeout); ; pause(20 * time.Millisecond) {
 		answer, err := client.Get(url)
 		if err == nil {
 			answer.Body.Close()

@@ -74,7 +74,7 @@ func (l openLoop) run(ctx context.Context) []answer {
 		if due >= l.during {
 			break
 		}
-		time.Sleep(time.Until(began.Add(due)))
+		pause(time.Until(began.Add(due)))
 		all.Go(func() {
 			a := l.send(ctx, client, n, began.Add(due))
 			a.due = due
