@@ -7,6 +7,7 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/internal/limittest"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
 )
 
@@ -21,10 +22,7 @@ var (
 
 func newLimiter(t testing.TB, c weir.Config) *weir.Limiter {
 	t.Helper()
-	l, err := weir.New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Have(weir.New(c))(t)
 	return l
 }
 
@@ -96,16 +94,12 @@ func breaking(do func()) law.Law {
 
 func update(t testing.TB, l *weir.Limiter, c weir.Config) {
 	t.Helper()
-	if err := l.Update(c); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, l.Update(c))
 }
 
 func setCap(t testing.TB, l *weir.Limiter, slots int) {
 	t.Helper()
-	if err := l.SetCap(slots); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, l.SetCap(slots))
 }
 
 // hears is a law that records which signals it gets.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
 )
 
@@ -250,9 +251,7 @@ func TestShutdownOfTheIdleSucceeds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for range 50 {
-		if err := fixed(t, 1, weir.Queue{}).Shutdown(ctx); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, fixed(t, 1, weir.Queue{}).Shutdown(ctx))
 	}
 }
 

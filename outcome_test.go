@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
 )
 
@@ -48,10 +49,7 @@ func TestOutcomeInWords(t *testing.T) {
 func TestLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lim := weir.Must(weir.New(weir.Config{}))
-		permit, err := lim.Acquire(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		permit := must.Have(lim.Acquire(t.Context()))(t)
 		time.Sleep(time.Second)
 		permit.Finish(weir.Late)
 		s := lim.Snapshot()
@@ -117,10 +115,7 @@ func refuse(t *testing.T, lim *weir.Limiter, times int, after time.Duration) {
 	t.Helper()
 	for range times {
 		time.Sleep(40 * time.Millisecond)
-		permit, err := lim.Acquire(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		permit := must.Have(lim.Acquire(t.Context()))(t)
 		permit.Pushback(after)
 		permit.Finish(weir.Overloaded)
 	}
@@ -177,10 +172,7 @@ func TestPushbackEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lim := pushed(t, inARow, time.Minute)
 		time.Sleep(3 * time.Second)
-		probe, err := lim.Acquire(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		probe := must.Have(lim.Acquire(t.Context()))(t)
 		probe.Done(nil)
 		for range 10 {
 			if _, err := lim.Acquire(t.Context()); err != nil {
@@ -205,10 +197,7 @@ func TestPushbackOfOneClient(t *testing.T) {
 						}
 						time.Sleep(every)
 					}
-					other, err := lim.Acquire(t.Context())
-					if err != nil {
-						t.Fatal(err)
-					}
+					other := must.Have(lim.Acquire(t.Context()))(t)
 					time.Sleep(30 * time.Millisecond)
 					other.Done(nil)
 				}

@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
 )
 
@@ -101,10 +102,7 @@ func TestPanicAtAMeasure(t *testing.T) {
 func TestSetWeight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := fixed(t, 4, weir.Queue{Size: 9, Timeout: time.Minute})
-		p, err := l.AcquireN(t.Context(), 4)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Have(l.AcquireN(t.Context(), 4))(t)
 		light, heavy := ask(t.Context(), l, 1), ask(t.Context(), l, 3)
 		if err := p.SetWeight(3); err != nil {
 			t.Error(err)

@@ -14,6 +14,7 @@ import (
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/internal/admit"
 	"github.com/weir-go/weir/internal/limittest"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
 )
 
@@ -190,9 +191,7 @@ func TestShadowReportsReasonsAroundAChange(t *testing.T) {
 		})
 		hold(t, l, 5)
 		for range 2 {
-			if _, err := l.AcquireN(t.Context(), 3); err != nil {
-				t.Fatal(err)
-			}
+			must.Have(l.AcquireN(t.Context(), 3))(t)
 			time.Sleep(500 * time.Millisecond)
 		}
 		time.Sleep(200 * time.Millisecond)
@@ -211,9 +210,7 @@ func TestShadowDoesNotOverflow(t *testing.T) {
 	const heavy = 1_000_000_000
 	fit := min(3, math.MaxInt/heavy) // counts of 64 bits have room for more than 32 bits
 	for range fit {
-		if _, err := l.AcquireN(t.Context(), heavy); err != nil {
-			t.Fatal(err)
-		}
+		must.Have(l.AcquireN(t.Context(), heavy))(t)
 	}
 	if n := l.Snapshot().InFlight; n != fit*heavy {
 		t.Errorf("%d in flight", n)
@@ -298,9 +295,7 @@ func TestAHookThatPanicsGetsTheOtherEventsOfACall(t *testing.T) {
 			OnEvent: func(weir.Event) { heard++; panic("odd") },
 		})
 		for range 3 {
-			if _, err := l.Acquire(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			must.Have(l.Acquire(t.Context()))(t)
 		}
 		time.Sleep(1001 * time.Millisecond)
 		var panicked any

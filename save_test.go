@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
 )
 
@@ -52,9 +53,7 @@ func TestRestore(t *testing.T) {
 			got = law.Knowledge{}
 			conf.Max = c.max
 			l := newLimiter(t, conf)
-			if err := l.Restore(state); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, l.Restore(state))
 			if limit := l.Snapshot().Limit; limit != c.limit || got != (law.Knowledge{Limit: c.limit, NoLoad: c.noLoad}) {
 				t.Errorf("after %v: a limit of %d, and the law got %v", c.age, limit, got)
 			}

@@ -9,22 +9,19 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/weir-go/weir/internal/must"
 )
 
 // A file that is read and written to would have its own rejects as lines, without an end.
 func TestSourceIsNotWrittenTo(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "lines")
-	if err := os.WriteFile(name, []byte("bad\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(name, []byte("bad\n"), 0o600))
 	for field, c := range map[string]Config{"Rejects": {Rejects: name}, "Journal": {Journal: name}} {
-		source, err := os.Open(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		source := must.Have(os.Open(name))(t)
 		defer source.Close()
 		c.Write = func(context.Context, Line) error { return Reject(errors.New("bad")) }
-		_, err = Run(t.Context(), source, c)
+		_, err := Run(t.Context(), source, c)
 		if want := field + ` is "` + name + `": want another file than the source`; !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}

@@ -8,15 +8,15 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/weir-go/weir/internal/must"
 )
 
 func TestRejectsAreKeptInOrderAndOnce(t *testing.T) {
 	const n = 3000
 	journal, rejects := files(t)
 	const earlier = `{"line":7,"error":"of an earlier import"}` + "\n"
-	if err := os.WriteFile(rejects, []byte(earlier), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(rejects, []byte(earlier), 0o600))
 	s := newStore()
 	boom := errors.New("boom")
 	stop := int64(1500)
@@ -36,13 +36,8 @@ func TestRejectsAreKeptInOrderAndOnce(t *testing.T) {
 	if _, err := Run(t.Context(), strings.NewReader(numbered(n)), conf); !errors.Is(err, boom) {
 		t.Fatal(err)
 	}
-	f, err := os.OpenFile(rejects, os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := f.WriteString(`{"line":2990,"error":"written before the process was killed, ahead of the journal"}` + "\n"); err != nil {
-		t.Fatal(err)
-	}
+	f := must.Have(os.OpenFile(rejects, os.O_APPEND|os.O_WRONLY, 0))(t)
+	must.Have(f.WriteString(`{"line":2990,"error":"written before the process was killed, ahead of the journal"}` + "\n"))(t)
 	f.Close()
 
 	stop = 0
@@ -61,9 +56,7 @@ func TestRejectsAreKeptInOrderAndOnce(t *testing.T) {
 			t.Fatalf("reject %d is %+v", i, r)
 		}
 	}
-	if err := os.Truncate(rejects, 5); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Truncate(rejects, 5))
 	if _, err := Run(t.Context(), strings.NewReader(numbered(n)), conf); !errors.Is(err, ErrChanged) {
 		t.Errorf("a file of rejects that was cut: %v", err)
 	}

@@ -250,12 +250,9 @@ func (r reader) Read(p []byte) (int, error) { return r(p) }
 // A worker that is ended by Write, and a hook that panics, are errors too.
 func TestCodeThatEndsItsGoroutine(t *testing.T) {
 	var once sync.Once
-	th, err := throttle.New(throttle.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	th := must.Have(throttle.New(throttle.Config{}))(t)
 	defer th.Close()
-	_, err = Run(t.Context(), strings.NewReader(numbered(100)), Config{Throttle: th, Write: func(context.Context, Line) error {
+	_, err := Run(t.Context(), strings.NewReader(numbered(100)), Config{Throttle: th, Write: func(context.Context, Line) error {
 		once.Do(runtime.Goexit)
 		return nil
 	}})

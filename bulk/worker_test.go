@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/memory"
 )
 
@@ -44,11 +45,9 @@ func TestImportsThatStopGiveTheirBytesBack(t *testing.T) {
 	} {
 		for _, keeps := range []bool{false, true} {
 			t.Run(name, func(t *testing.T) {
-				gov, err := memory.New(memory.Config{Target: 16 << 20})
-				if err != nil {
-					t.Fatal(err)
-				}
+				gov := must.Have(memory.New(memory.Config{Target: 16 << 20}))(t)
 				defer gov.Close()
+				var err error
 				synctest.Test(t, func(t *testing.T) {
 					ctx, cancel := context.WithCancel(t.Context())
 					defer cancel()
@@ -115,10 +114,7 @@ func (broken) Read([]byte) (int, error) { return 0, errStop }
 
 // A write that returns after Run is not acknowledged, and releases its bytes.
 func TestWriteThatReturnsTooLate(t *testing.T) {
-	gov, err := memory.New(memory.Config{Target: 16 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
+	gov := must.Have(memory.New(memory.Config{Target: 16 << 20}))(t)
 	defer gov.Close()
 	for _, late := range []error{nil, Reject(errStop), errStop} {
 		synctest.Test(t, func(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/capacity"
+	"github.com/weir-go/weir/internal/must"
 )
 
 // BenchmarkTryAcquire prints the cost of taking and giving back two resources as a
@@ -59,13 +60,7 @@ func TestTryAcquireDoesNotAllocate(t *testing.T) {
 
 func twoResources(t testing.TB) (*capacity.Capacity, *capacity.Request) {
 	t.Helper()
-	c, err := capacity.New(capacity.Vector{"slots": 1000, "memory_mb": 1_000_000})
-	if err != nil {
-		t.Fatal(err)
-	}
-	request, err := c.Request(capacity.Vector{"slots": 1, "memory_mb": 512})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Have(capacity.New(capacity.Vector{"slots": 1000, "memory_mb": 1_000_000}))(t)
+	request := must.Have(c.Request(capacity.Vector{"slots": 1, "memory_mb": 512}))(t)
 	return c, request
 }

@@ -9,25 +9,19 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/capacity"
+	"github.com/weir-go/weir/internal/must"
 )
-
-func must[T any](value T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return value
-}
 
 func slots(t *testing.T, limit int64) (*capacity.Capacity, func(units int64) *capacity.Request) {
 	t.Helper()
-	c := must(capacity.New(capacity.Vector{"slots": limit}))
-	return c, func(units int64) *capacity.Request { return must(c.Request(capacity.Vector{"slots": units})) }
+	c := must.Have(capacity.New(capacity.Vector{"slots": limit}))(t)
+	return c, func(units int64) *capacity.Request { return must.Have(c.Request(capacity.Vector{"slots": units}))(t) }
 }
 
 func TestAllOrNothing(t *testing.T) {
-	c := must(capacity.New(capacity.Vector{"slots": 6, "memory_mb": 1000}))
-	request := must(c.Request(capacity.Vector{"slots": 1, "memory_mb": 600}))
-	must(c.TryAcquire(request))
+	c := must.Have(capacity.New(capacity.Vector{"slots": 6, "memory_mb": 1000}))(t)
+	request := must.Have(c.Request(capacity.Vector{"slots": 1, "memory_mb": 600}))(t)
+	must.Have(c.TryAcquire(request))(t)
 	_, err := c.TryAcquire(request)
 	var refused *capacity.ShortageError
 	if !errors.As(err, &refused) || *refused != (capacity.ShortageError{
@@ -58,14 +52,14 @@ func TestAllOrNothing(t *testing.T) {
 
 func TestReleaseIsIdempotent(t *testing.T) {
 	c, request := slots(t, 3)
-	first, kept := must(c.TryAcquire(request(1))), must(c.TryAcquire(request(1)))
+	first, kept := must.Have(c.TryAcquire(request(1)))(t), must.Have(c.TryAcquire(request(1)))(t)
 	var all sync.WaitGroup
 	for range 10 {
 		all.Go(first.Release)
 	}
 	all.Wait()
 	first.Release()
-	again := must(c.TryAcquire(request(1))) // on the same page
+	again := must.Have(c.TryAcquire(request(1)))(t) // on the same page
 	first.Release()
 	if u := c.Resource("slots"); u.InUse != 2 {
 		t.Errorf("%d in use, want 2", u.InUse)
@@ -80,7 +74,7 @@ func TestReleaseIsIdempotent(t *testing.T) {
 
 func TestBadInput(t *testing.T) {
 	c, request := slots(t, 6)
-	child := must(c.Child(capacity.Vector{"jobs": 2}))
+	child := must.Have(c.Child(capacity.Vector{"jobs": 2}))(t)
 	other, _ := slots(t, 6)
 	const foreign = "the request was not compiled by this capacity: use its Request method"
 	limit := capacity.Refill{Every: 1}
@@ -138,10 +132,8 @@ func second[T any](_ T, err error) error { return err }
 
 func TestAmountsDoNotOverflow(t *testing.T) {
 	c, request := slots(t, math.MaxInt64)
-	all := must(c.TryAcquire(request(math.MaxInt64)))
-	if err := errors.Join(c.Withhold("slots", math.MaxInt64)); err != nil {
-		t.Fatal(err)
-	}
+	all := must.Have(c.TryAcquire(request(math.MaxInt64)))(t)
+	must.Do(t, c.Withhold("slots", math.MaxInt64))
 	if _, err := c.TryAcquire(request(math.MaxInt64)); !errors.Is(err, capacity.ErrShort) {
 		t.Errorf("%v, want short", err)
 	}
@@ -155,16 +147,16 @@ func TestAmountsDoNotOverflow(t *testing.T) {
 }
 
 func TestNothingIsNeededOfWhatIsZero(t *testing.T) {
-	c := must(capacity.New(capacity.Vector{"slots": 0, "memory_mb": 10}))
+	c := must.Have(capacity.New(capacity.Vector{"slots": 0, "memory_mb": 10}))(t)
 	for _, v := range []capacity.Vector{nil, {}, {"slots": 0}, {"slots": 0, "memory_mb": 10}} {
-		must(c.TryAcquire(must(c.Request(v)))).Release()
+		must.Have(c.TryAcquire(must.Have(c.Request(v))(t)))(t).Release()
 	}
 }
 
 // A resource is found by its name without the lock, while others take and give back.
 func TestNamesAreFoundWhileWorkRuns(t *testing.T) {
-	c := must(capacity.New(capacity.Vector{"cpu": 2, "memory": 2}))
-	req := must(c.Request(capacity.Vector{"cpu": 1}))
+	c := must.Have(capacity.New(capacity.Vector{"cpu": 2, "memory": 2}))(t)
+	req := must.Have(c.Request(capacity.Vector{"cpu": 1}))(t)
 	var all sync.WaitGroup
 	all.Go(func() {
 		for range 100 {
@@ -174,7 +166,7 @@ func TestNamesAreFoundWhileWorkRuns(t *testing.T) {
 		}
 	})
 	for range 100 {
-		must(c.Request(capacity.Vector{"cpu": 1}))
+		must.Have(c.Request(capacity.Vector{"cpu": 1}))(t)
 		c.Resource("cpu")
 	}
 	all.Wait()

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/weir-go/weir/capacity"
+	"github.com/weir-go/weir/internal/must"
 )
 
 var operations = flag.Int("operations", 100_000, "how many operations TestNoDrift does")
@@ -18,11 +19,11 @@ var operations = flag.Int("operations", 100_000, "how many operations TestNoDrif
 //
 //	go test ./capacity -run NoDrift -operations 100000000 -timeout 30m
 func TestNoDrift(t *testing.T) {
-	parent := must(capacity.New(capacity.Vector{"slots": 12, "memory": 100}))
-	c := must(parent.Child(capacity.Vector{"slots": 8}))
+	parent := must.Have(capacity.New(capacity.Vector{"slots": 12, "memory": 100}))(t)
+	c := must.Have(parent.Child(capacity.Vector{"slots": 8}))(t)
 	var requests []*capacity.Request
 	for units := range int64(4) {
-		requests = append(requests, must(c.Request(capacity.Vector{"slots": units + 1, "memory": 3 * units})))
+		requests = append(requests, must.Have(c.Request(capacity.Vector{"slots": units + 1, "memory": 3 * units}))(t))
 	}
 	var done, granted atomic.Int64
 	var all sync.WaitGroup

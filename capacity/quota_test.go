@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/capacity"
+	"github.com/weir-go/weir/internal/must"
 )
 
 func TestQuotaComesBackWithTime(t *testing.T) {
@@ -27,10 +28,10 @@ func TestQuotaComesBackWithTime(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			for after, want := range test.after {
 				synctest.Test(t, func(t *testing.T) {
-					q := must(capacity.NewQuota(capacity.Vector{"calls": 10}, capacity.Refill{
+					q := must.Have(capacity.NewQuota(capacity.Vector{"calls": 10}, capacity.Refill{
 						Every: time.Second, Add: test.add,
-					}))
-					must(q.TryAcquire(must(q.Request(capacity.Vector{"calls": 10})))).Release()
+					}))(t)
+					must.Have(q.TryAcquire(must.Have(q.Request(capacity.Vector{"calls": 10}))(t)))(t).Release()
 					time.Sleep(after)
 					if got := q.Resource("calls").Available; got != want {
 						t.Errorf("after %v: %d, want %d", after, got, want)
@@ -46,11 +47,11 @@ func TestQuotaComesBackWithTime(t *testing.T) {
 
 func TestQuotaServesWhoWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q := must(capacity.NewQuota(capacity.Vector{"calls": 2}, capacity.Refill{Every: time.Second}))
-		call := must(q.Request(capacity.Vector{"calls": 1}))
+		q := must.Have(capacity.NewQuota(capacity.Vector{"calls": 2}, capacity.Refill{Every: time.Second}))(t)
+		call := must.Have(q.Request(capacity.Vector{"calls": 1}))(t)
 		start := time.Now()
 		for i := range 7 {
-			must(q.Acquire(t.Context(), call))
+			must.Have(q.Acquire(t.Context(), call))(t)
 			if took, want := time.Since(start), time.Duration(i/2)*time.Second; took != want {
 				t.Errorf("call %d after %v, want %v", i, took, want)
 			}
@@ -60,7 +61,7 @@ func TestQuotaServesWhoWaits(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		defer cancel()
-		both := must(q.Request(capacity.Vector{"calls": 2}))
+		both := must.Have(q.Request(capacity.Vector{"calls": 2}))(t)
 		if _, err := q.Acquire(ctx, both); !errors.Is(err, context.DeadlineExceeded) {
 			t.Error(err)
 		}
@@ -70,19 +71,19 @@ func TestQuotaServesWhoWaits(t *testing.T) {
 // Slots for how much runs at once, below a quota for how much starts.
 func TestQuotaAsParent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		q := must(capacity.NewQuota(capacity.Vector{"calls": 3}, capacity.Refill{Every: time.Minute}))
-		c := must(q.Child(capacity.Vector{"slots": 2}))
-		request := must(c.Request(capacity.Vector{"slots": 1, "calls": 1}))
+		q := must.Have(capacity.NewQuota(capacity.Vector{"calls": 3}, capacity.Refill{Every: time.Minute}))(t)
+		c := must.Have(q.Child(capacity.Vector{"slots": 2}))(t)
+		request := must.Have(c.Request(capacity.Vector{"slots": 1, "calls": 1}))(t)
 		start := time.Now()
 		for range 3 {
-			must(c.TryAcquire(request)).Release()
+			must.Have(c.TryAcquire(request))(t).Release()
 		}
 		_, err := c.TryAcquire(request)
 		if want := `capacity: refused: needs 1 of "calls" of the parent, 0 free of 3`; err == nil ||
 			err.Error() != want {
 			t.Errorf("%v, want %s", err, want)
 		}
-		must(c.Acquire(t.Context(), request)).Release()
+		must.Have(c.Acquire(t.Context(), request))(t).Release()
 		if took := time.Since(start); took != time.Minute {
 			t.Errorf("after %v, want a minute", took)
 		}

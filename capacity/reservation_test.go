@@ -10,6 +10,7 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/capacity"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/internal/trusted"
 )
 
@@ -61,7 +62,7 @@ func (l *line) expectAll(t *testing.T, want ...string) {
 func TestWhoLeavesLetsTheNextGo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, request := slots(t, 4)
-		taken := must(c.Acquire(nil, request(2))) //nolint:staticcheck // nil counts as Background
+		taken := must.Have(c.Acquire(nil, request(2)))(t) //nolint:staticcheck // nil counts as Background
 		bored := errors.New("bored")
 		ctx, leave := context.WithCancelCause(t.Context())
 		var l line
@@ -83,13 +84,11 @@ func TestWhatCanNeverFitIsNotWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, request := slots(t, 6)
 		five := request(5)
-		taken := must(c.TryAcquire(request(2)))
+		taken := must.Have(c.TryAcquire(request(2)))(t)
 		var l line
 		l.wait(t.Context(), c, five, "five", nil)
 		l.wait(t.Context(), c, request(1), "one", nil)
-		if err := c.SetLimit("slots", 4); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.SetLimit("slots", 4))
 		l.expectAll(t, "five refused", "one")
 		_, err := c.Acquire(t.Context(), five)
 		var refused *capacity.ShortageError
@@ -109,15 +108,15 @@ func TestWhatCanNeverFitIsNotWaitedFor(t *testing.T) {
 func TestFullChildHoldsUpNoOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		parent, request := slots(t, 3)
-		a, b := must(parent.Child(capacity.Vector{"slots": 1})), must(parent.Child(capacity.Vector{"slots": 4}))
-		one := must(a.Request(capacity.Vector{"slots": 1}))
-		two := must(b.Request(capacity.Vector{"slots": 2}))
-		inA := must(a.TryAcquire(one))
+		a, b := must.Have(parent.Child(capacity.Vector{"slots": 1}))(t), must.Have(parent.Child(capacity.Vector{"slots": 4}))(t)
+		one := must.Have(a.Request(capacity.Vector{"slots": 1}))(t)
+		two := must.Have(b.Request(capacity.Vector{"slots": 2}))(t)
+		inA := must.Have(a.TryAcquire(one))(t)
 		var l line
-		l.wait(t.Context(), a, one, "a", nil) // a is full
-		inB := must(b.TryAcquire(two))        // and b is not
-		l.wait(t.Context(), b, two, "b", nil) // the parent is full
-		inA.Release()                         // for a, but b came first to the parent
+		l.wait(t.Context(), a, one, "a", nil)  // a is full
+		inB := must.Have(b.TryAcquire(two))(t) // and b is not
+		l.wait(t.Context(), b, two, "b", nil)  // the parent is full
+		inA.Release()                          // for a, but b came first to the parent
 		l.expect(t)
 		direct := request(1)
 		_, err := parent.TryAcquire(direct) // no overtaking at the parent
@@ -136,24 +135,20 @@ func TestFullChildHoldsUpNoOther(t *testing.T) {
 func TestShrunkChildStepsBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		parent, request := slots(t, 3)
-		a := must(parent.Child(capacity.Vector{"slots": 2}))
-		taken := must(parent.TryAcquire(request(2)))
+		a := must.Have(parent.Child(capacity.Vector{"slots": 2}))(t)
+		taken := must.Have(parent.TryAcquire(request(2)))(t)
 		var l line
-		l.wait(t.Context(), a, must(a.Request(capacity.Vector{"slots": 2})), "a", nil)
+		l.wait(t.Context(), a, must.Have(a.Request(capacity.Vector{"slots": 2}))(t), "a", nil)
 		if _, err := parent.TryAcquire(request(1)); !errors.Is(err, capacity.ErrQueued) {
 			t.Errorf("overtaken: %v", err)
 		}
 		l.wait(t.Context(), parent, request(1), "direct", nil)
 		l.expect(t)
-		if err := a.Withhold("slots", 1); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, a.Withhold("slots", 1))
 		l.expect(t, "direct")
 		taken.Release()
 		l.expect(t, "direct")
-		if err := a.Withhold("slots", 0); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, a.Withhold("slots", 0))
 		l.all.Wait()
 		l.expect(t, "direct", "a")
 	})
@@ -161,17 +156,17 @@ func TestShrunkChildStepsBack(t *testing.T) {
 
 func TestReservationLetsOthersBackfill(t *testing.T) {
 	c, request := slots(t, 4)
-	taken := must(c.TryAcquire(request(3)))
+	taken := must.Have(c.TryAcquire(request(3)))(t)
 	woken := 0
-	w := must(reserve(c, request(4), func() { woken++ }))
+	w := must.Have(reserve(c, request(4), func() { woken++ }))(t)
 	if _, err := w.Grant(); !errors.Is(err, trusted.ErrWaiting) {
 		t.Errorf("%v, want waiting", err)
 	}
-	behind := must(reserve(c, request(1), func() {}))
+	behind := must.Have(reserve(c, request(1), func() {}))(t)
 	if _, err := behind.Backfill(request(1)); !errors.Is(err, capacity.ErrQueued) {
 		t.Errorf("%v: passed who waits in front", err)
 	}
-	passed := must(w.Backfill(request(1)))
+	passed := must.Have(w.Backfill(request(1)))(t)
 	if _, err := w.Backfill(request(1)); !errors.Is(err, capacity.ErrShort) {
 		t.Errorf("%v, want short", err)
 	}
@@ -196,7 +191,7 @@ func TestReservationLetsOthersBackfill(t *testing.T) {
 	if s := c.Snapshot(); s.Grants != 0 || s.Resources["slots"].InUse != 0 {
 		t.Errorf("left behind: %+v", s)
 	}
-	at := must(reserve(c, request(4), func() {})) // answered at once
+	at := must.Have(reserve(c, request(4), func() {}))(t) // answered at once
 	if _, err := at.Grant(); err != nil {
 		t.Error(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
 	"github.com/weir-go/weir/edge"
+	"github.com/weir-go/weir/internal/must"
 )
 
 func TestRetryAfterIsSpread(t *testing.T) {
@@ -52,10 +53,7 @@ func TestRetryAfterOfOtherErrors(t *testing.T) {
 			t.Errorf("%v: %v, %v", err, after, again)
 		}
 	}
-	set, err := bulkhead.New(bulkhead.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := must.Have(bulkhead.New(bulkhead.Config{}))(t)
 	defer set.Close()
 	_, bad := set.Acquire(t.Context(), strings.Repeat("x", 1000))
 	if after, again := edge.RetryAfter(bad); bad == nil || again || after != 0 {

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
 )
 
@@ -22,10 +23,7 @@ func with(w law.Window, change func(*law.Window)) law.Window {
 
 func start(t *testing.T, l law.Law) law.Controller {
 	t.Helper()
-	c, err := l.Controller(law.Bounds{Min: 1, Max: 200, Initial: 20})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Have(l.Controller(law.Bounds{Min: 1, Max: 200, Initial: 20}))(t)
 	return c
 }
 

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
 )
 
@@ -13,10 +14,7 @@ import (
 // the law.
 func TestFormsAreWhatParseReads(t *testing.T) {
 	for _, f := range law.Forms() {
-		plain, err := law.Parse(f.Name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		plain := must.Have(law.Parse(f.Name))(t)
 		for _, s := range f.Settings {
 			if s.Allowed == "" {
 				t.Errorf("%s: nothing says what %s may be", f.Name, s.Name)
@@ -41,14 +39,8 @@ func TestFormsAreWhatParseReads(t *testing.T) {
 func sameDecisions(t *testing.T, a, b law.Law) bool {
 	t.Helper()
 	bounds := law.Bounds{Min: 1, Max: 100, Initial: 20}
-	x, err := a.Controller(bounds)
-	if err != nil {
-		t.Fatal(err)
-	}
-	y, err := b.Controller(bounds)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := must.Have(a.Controller(bounds))(t)
+	y := must.Have(b.Controller(bounds))(t)
 	random, limit := rand.New(rand.NewPCG(1, 1)), bounds.Initial
 	for range 300 {
 		w := plausible(random, limit)

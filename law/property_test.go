@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
 )
 
@@ -160,10 +161,7 @@ func TestRetuneKeepsWhatWasLearned(t *testing.T) {
 func zero(t *testing.T, l law.Law) law.Law {
 	t.Helper()
 	name, _, _ := strings.Cut(fmt.Sprint(l), "(")
-	plain, err := law.Parse(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	plain := must.Have(law.Parse(name))(t)
 	return plain
 }
 

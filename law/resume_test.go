@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
 )
 
@@ -43,10 +44,7 @@ func TestResumeFromALimit(t *testing.T) {
 	} {
 		control := start(t, c.l)
 		learned := law.Learned(control, c.limit)
-		next, err := law.Resume(c.l, learned).Controller(law.Bounds{Min: 1, Max: 1000, Initial: 20})
-		if err != nil {
-			t.Fatal(err)
-		}
+		next := must.Have(law.Resume(c.l, learned).Controller(law.Bounds{Min: 1, Max: 1000, Initial: 20}))(t)
 		initial := 20
 		if learned.Limit > 0 {
 			initial = min(learned.Limit, 1000)

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
 )
 
@@ -35,10 +36,7 @@ func (p *pilot) replace(t *testing.T, l law.Law) {
 	t.Helper()
 	b := p.bounds
 	b.Initial = p.limit
-	c, err := l.Controller(b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Have(l.Controller(b))(t)
 	p.controller = c
 	p.plan = c.Next(law.Window{Limit: p.limit, Min: b.Min, Max: b.Max}).Next
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
 )
 
@@ -82,10 +83,7 @@ func TestSetpointHoldsTheLimitOfSlowerWork(t *testing.T) {
 // The first few pieces of work were quick by chance. At a limit of 1 too little ends for a probe.
 func TestSetpointLeavesALimitOfOne(t *testing.T) {
 	l := law.Resume(law.Setpoint{}, law.Knowledge{Limit: 3, NoLoad: 250 * ms})
-	c, err := l.Controller(law.Bounds{Min: 1, Max: 1000, Initial: 3})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Have(l.Controller(law.Bounds{Min: 1, Max: 1000, Initial: 3}))(t)
 	w := law.Window{Limit: 3, Min: 1, Max: 1000, Elapsed: 12 * time.Second, Mean: time.Second, Deviation: time.Second, Closed: time.Unix(1e9, 0)}
 	for range 100 {
 		n := w.Limit
@@ -138,10 +136,7 @@ func TestSetpointWithoutAMove(t *testing.T) {
 func TestSetpointStartsLongWork(t *testing.T) {
 	for initial, want := range map[int]float64{law.Start(law.Setpoint{}): 20, 2: 2, 50: 50} {
 		b := law.Bounds{Min: 1, Max: 100, Initial: initial}
-		c, err := law.Setpoint{}.Controller(b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Have(law.Setpoint{}.Controller(b))(t)
 		w := law.Window{Limit: initial, Min: 1, Max: 100, Elapsed: 5 * time.Second, InFlight: 1, Peak: 1, First: 1, Last: 1, Age: 5 * time.Second}
 		if d := c.Next(w); d.Limit != want {
 			t.Errorf("from %d: %v, want %v", initial, d.Limit, want)

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/pid"
 )
 
@@ -13,10 +14,7 @@ func TestBandControllersShareTheirSettings(t *testing.T) {
 		t.Errorf("a controller takes %d bytes, want at most 8", size)
 	}
 	start := func(b Band) *bandController {
-		c, err := b.Controller(Bounds{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Have(b.Controller(Bounds{}))(t)
 		return c.(*bandController)
 	}
 	one, other := start(Band{}), start(Band{Step: bandStep})

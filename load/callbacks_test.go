@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/load"
 )
 
@@ -79,10 +80,7 @@ func testHostile(t *testing.T, where, how, says string, fail func(act func()) (l
 		source.fail = func() (load.Sample, error) { return load.Sample{}, errors.New("to have events") }
 		config.OnEvent = func(load.Event) { events++; act() }
 	}
-	mon, err := load.New(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	mon = must.Have(load.New(config))(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	time.AfterFunc(2500*time.Millisecond, func() {
@@ -94,7 +92,7 @@ func testHostile(t *testing.T, where, how, says string, fail func(act func()) (l
 			t.Errorf("missing is %v", s.Missing)
 		}
 	})
-	err = mon.Run(ctx)
+	err := mon.Run(ctx)
 	if wrong := where == "OnEvent" && how != "calls us"; wrong != (err != nil) || wrong && !strings.Contains(err.Error(), says) {
 		t.Errorf("Run returned %v", err)
 	}

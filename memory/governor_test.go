@@ -12,17 +12,15 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/weir-go/weir/internal/must"
 )
 
 // governed is a governor of a process that a test makes up.
 func governed(t *testing.T, c Config) (*Governor, *made) {
 	t.Helper()
 	m := &made{limit: math.MaxInt64}
-	c, err := c.complete()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return newGovernor(c, process{m.read, m.resident, m.setLimit, m.collect, m.pageOut}), m
+	return newGovernor(must.Have(c.complete())(t), process{m.read, m.resident, m.setLimit, m.collect, m.pageOut}), m
 }
 
 type made struct {
@@ -89,10 +87,7 @@ func (m *made) setLimit(limit int64) int64 {
 }
 
 func TestOneGovernorAProcess(t *testing.T) {
-	g, err := New(Config{Target: 1 << 30})
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Have(New(Config{Target: 1 << 30}))(t)
 	if _, err := New(Config{}); !errors.Is(err, ErrTaken) {
 		t.Errorf("a second: %v", err)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
 	"github.com/weir-go/weir/capacity"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
 	"github.com/weir-go/weir/load"
 	"github.com/weir-go/weir/memory"
@@ -27,10 +28,7 @@ import (
 // ...
 // The document leaves out the series of keys that limiters have too.
 func TestDocumentHasTheTable(t *testing.T) {
-	text, err := os.ReadFile("../docs/metrics.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Have(os.ReadFile("../docs/metrics.md"))(t)
 	all := map[string]*metrics.Instrument{}
 	for _, i := range metrics.Table() {
 		all[i.Prometheus] = i
@@ -91,15 +89,9 @@ func TestTableIsConsistent(t *testing.T) {
 
 func TestErrorsSayWhatToDo(t *testing.T) {
 	named := func(name string) *weir.Limiter { return weir.Must(weir.New(weir.Config{Name: name})) }
-	th, err := throttle.New(throttle.Config{Name: "db"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	set, err := bulkhead.New(bulkhead.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = metrics.New(metrics.Sources{
+	th := must.Have(throttle.New(throttle.Config{Name: "db"}))(t)
+	set := must.Have(bulkhead.New(bulkhead.Config{}))(t)
+	_, err := metrics.New(metrics.Sources{
 		Limiters:   []*weir.Limiter{nil, named("search"), named("search"), named("db Reads")},
 		Sets:       map[string]*bulkhead.Set{"": set, "nothing": nil},
 		Throttles:  []*throttle.Throttle{nil, th, th},
@@ -145,19 +137,13 @@ func points(r *metrics.Reader, prometheus string) map[string]float64 {
 func TestKeysAreBounded(t *testing.T) { synctest.Test(t, testKeysAreBounded) }
 
 func testKeysAreBounded(t *testing.T) {
-	set, err := bulkhead.New(bulkhead.Config{MaxKeys: 6, ByKey: map[string]bulkhead.Compartment{"named": {}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := must.Have(bulkhead.New(bulkhead.Config{MaxKeys: 6, ByKey: map[string]bulkhead.Compartment{"named": {}}}))(t)
 	use := func(key string, times int) {
 		for range times {
 			_ = set.Do(t.Context(), key, func(context.Context) error { return nil })
 		}
 	}
-	r, err := metrics.New(metrics.Sources{Sets: map[string]*bulkhead.Set{"routes": set}, MaxKeys: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Have(metrics.New(metrics.Sources{Sets: map[string]*bulkhead.Set{"routes": set}, MaxKeys: 2}))(t)
 	want := func(keys ...string) {
 		t.Helper()
 		var got []string
@@ -202,25 +188,17 @@ func testKeysAreBounded(t *testing.T) {
 
 // Two keys that peak one after the other would add up to more than the cap.
 func TestSetsHaveNoPeakOfTheirOwn(t *testing.T) {
-	set, err := bulkhead.New(bulkhead.Config{Max: 2, Default: bulkhead.Compartment{Config: weir.Config{Histograms: true}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := must.Have(bulkhead.New(bulkhead.Config{Max: 2, Default: bulkhead.Compartment{Config: weir.Config{Histograms: true}}}))(t)
 	for _, key := range []string{"a", "b"} {
 		var permits [2]weir.Permit
 		for i := range permits {
-			if permits[i], err = set.Acquire(t.Context(), key); err != nil {
-				t.Fatal(err)
-			}
+			permits[i] = must.Have(set.Acquire(t.Context(), key))(t)
 		}
 		for i := range permits {
 			permits[i].Done(nil)
 		}
 	}
-	r, err := metrics.New(metrics.Sources{Sets: map[string]*bulkhead.Set{"routes": set}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Have(metrics.New(metrics.Sources{Sets: map[string]*bulkhead.Set{"routes": set}}))(t)
 	if peak, ok := points(r, "weir_in_flight_peak")[""]; ok {
 		t.Errorf("a peak of %v with a cap of 2: want none", peak)
 	}
@@ -238,10 +216,7 @@ func TestLabelsAreShortAndDiffer(t *testing.T) {
 	seen := map[string]bool{}
 	for _, name := range names {
 		lim := weir.Must(weir.New(weir.Config{Name: name}))
-		r, err := metrics.New(metrics.Sources{Limiters: []*weir.Limiter{lim}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Have(metrics.New(metrics.Sources{Limiters: []*weir.Limiter{lim}}))(t)
 		r.Read(func(p metrics.Measurement) {
 			value := p.Values[0]
 			if p.Instrument.Prometheus != "weir_limit" {
@@ -264,10 +239,7 @@ func TestTargets(t *testing.T) {
 		want float64
 	}{{law.Band{Target: 1e8}, 0.1}, {law.PID{Target: 2e8}, 0.2}, {law.Setpoint{Budget: 3e8}, 0.3}, {law.Setpoint{}, 0}, {law.Fixed{}, 0}} {
 		lim := weir.Must(weir.New(weir.Config{Law: c.law}))
-		r, err := metrics.New(metrics.Sources{Limiters: []*weir.Limiter{lim}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Have(metrics.New(metrics.Sources{Limiters: []*weir.Limiter{lim}}))(t)
 		got := points(r, "weir_target_seconds")
 		if value, ok := got[""]; value != c.want || ok != (c.want > 0) {
 			t.Errorf("%T: %v: want %v", c.law, got, c.want)
@@ -277,25 +249,13 @@ func TestTargets(t *testing.T) {
 
 // The budget of a governor before it runs, and the bytes in flight and kept.
 func TestGovernor(t *testing.T) {
-	gov, err := memory.New(memory.Config{Target: 64 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
+	gov := must.Have(memory.New(memory.Config{Target: 64 << 20}))(t)
 	defer gov.Close()
-	hold, err := gov.Acquire(t.Context(), 1000)
-	if err != nil {
-		t.Fatal(err)
-	}
+	hold := must.Have(gov.Acquire(t.Context(), 1000))(t)
 	defer hold.Release()
-	kept, err := gov.TryAcquireKept(2000)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kept := must.Have(gov.TryAcquireKept(2000))(t)
 	defer kept.Release()
-	r, err := metrics.New(metrics.Sources{Governors: map[string]*memory.Governor{"import": gov}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Have(metrics.New(metrics.Sources{Governors: map[string]*memory.Governor{"import": gov}}))(t)
 	got := map[string]float64{}
 	r.Read(func(m metrics.Measurement) {
 		if !slices.Equal(m.Values, []string{"import"}) {

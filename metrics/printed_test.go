@@ -10,6 +10,7 @@ import (
 
 	"github.com/weir-go/weir/bulkhead"
 	"github.com/weir-go/weir/capacity"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/load"
 	"github.com/weir-go/weir/memory"
 	"github.com/weir-go/weir/pool"
@@ -21,15 +22,15 @@ import (
 // Each type with a snapshot is printed as JSON while it works. The race detector looks for the
 // fields that are read without their lock.
 func TestSnapshotsArePrinted(t *testing.T) {
-	set := must(bulkhead.New(bulkhead.Config{MaxKeys: 2}))
-	slots := must(capacity.New(capacity.Vector{"slots": 1}))
-	tasks := must(pool.New(pool.Config{Capacity: slots, Source: pool.Slice([]pool.Task{{Run: func(context.Context) (any, error) { return nil, nil }}})}))
-	governor := must(memory.New(memory.Config{Target: 64 << 20}))
+	set := must.Have(bulkhead.New(bulkhead.Config{MaxKeys: 2}))(t)
+	slots := must.Have(capacity.New(capacity.Vector{"slots": 1}))(t)
+	tasks := must.Have(pool.New(pool.Config{Capacity: slots, Source: pool.Slice([]pool.Task{{Run: func(context.Context) (any, error) { return nil, nil }}})}))(t)
+	governor := must.Have(memory.New(memory.Config{Target: 64 << 20}))(t)
 	defer governor.Close()
-	monitor := must(load.New(load.Config{Feeds: []load.Feed{{Source: &load.CPU{}}}}))
-	pace := must(throttle.New(throttle.Config{Monitor: monitor}))
-	shedder := must(shed.New(monitor, shed.Config{}))
-	client := must(retry.New(retry.Config{}))
+	monitor := must.Have(load.New(load.Config{Feeds: []load.Feed{{Source: &load.CPU{}}}}))(t)
+	pace := must.Have(throttle.New(throttle.Config{Monitor: monitor}))(t)
+	shedder := must.Have(shed.New(monitor, shed.Config{}))(t)
+	client := must.Have(retry.New(retry.Config{}))(t)
 
 	ctx := t.Context()
 	nothing := func(context.Context) error { return nil }
@@ -74,11 +75,4 @@ func TestSnapshotsArePrinted(t *testing.T) {
 		}
 		working.Wait()
 	}
-}
-
-func must[T any](made T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return made
 }

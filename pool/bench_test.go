@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/capacity"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/pool"
 )
 
@@ -19,15 +20,15 @@ var tasks = flag.Int("tasks", 100_000, "how many empty tasks BenchmarkEmptyTasks
 //	go test ./pool -run '^$' -bench EmptyTasks -benchtime 1x -tasks 1000000
 func BenchmarkEmptyTasks(b *testing.B) {
 	for b.Loop() {
-		c := must(capacity.New(capacity.Vector{"slots": 64}))
+		c := must.Have(capacity.New(capacity.Vector{"slots": 64}))(b)
 		nothing := func(context.Context) (any, error) { return nil, nil }
-		p := must(pool.New(pool.Config{Capacity: c, Source: pool.Seq(func(yield func(pool.Task) bool) {
+		p := must.Have(pool.New(pool.Config{Capacity: c, Source: pool.Seq(func(yield func(pool.Task) bool) {
 			for range *tasks {
 				if !yield(pool.Task{Run: nothing}) {
 					return
 				}
 			}
-		})}))
+		})}))(b)
 		runtime.GC()
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
@@ -45,11 +46,4 @@ func BenchmarkEmptyTasks(b *testing.B) {
 		b.ReportMetric(float64(after.HeapInuse+after.StackInuse-before.HeapInuse-before.StackInuse)/float64(*tasks), "B/task")
 		b.ReportMetric(float64(after.Mallocs-before.Mallocs)/float64(*tasks/2), "allocs/task")
 	}
-}
-
-func must[T any](value T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return value
 }

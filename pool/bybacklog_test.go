@@ -10,13 +10,14 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/capacity"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/pool"
 )
 
 // TestBacklogRunRisesAndFallsOneStepATick: 24 jobs of 80 to 300 ms over 6 slots, 3 at first.
 func TestBacklogRunRisesAndFallsOneStepATick(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := must(capacity.New(capacity.Vector{"slots": 6}))
+		c := must.Have(capacity.New(capacity.Vector{"slots": 6}))(t)
 		random := rand.New(rand.NewPCG(20, 20))
 		var tasks []pool.Task
 		for range 24 {
@@ -24,7 +25,7 @@ func TestBacklogRunRisesAndFallsOneStepATick(t *testing.T) {
 			tasks = append(tasks, pool.Task{Run: func(context.Context) (any, error) { time.Sleep(takes); return nil, nil }})
 		}
 		scaler := pool.ByBacklog{High: 10, Low: 4, Min: 2, Initial: 3, Period: 200 * time.Millisecond}
-		p := must(pool.New(pool.Config{Capacity: c, Source: pool.Slice(tasks), Scaler: scaler}))
+		p := must.Have(pool.New(pool.Config{Capacity: c, Source: pool.Slice(tasks), Scaler: scaler}))(t)
 		var decisions []string
 		began, done := time.Now(), 0
 		for ev, err := range p.Run(t.Context()) {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/capacity"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
 	"github.com/weir-go/weir/pool"
 )
@@ -177,14 +178,14 @@ func testHostile(t *testing.T, callback callback, act string) {
 			c.Snapshot()
 			_ = c.Withhold("slots", 0)
 			_ = c.SetLimit("slots", 3)
-			if g, err := c.TryAcquire(must(c.Request(capacity.Vector{"slots": 1}))); err == nil {
+			if g, err := c.TryAcquire(must.Have(c.Request(capacity.Vector{"slots": 1}))(t)); err == nil {
 				g.Release()
 			}
 		case "drains":
 			p.Drain()
 		}
 	})
-	p = must(pool.New(config))
+	p = must.Have(pool.New(config))(t)
 	ends := map[string]int{}
 	told := false
 	var last error
@@ -247,7 +248,7 @@ func TestSequenceThatFailsAtItsEnd(t *testing.T) {
 				})
 				c := slots(2)
 				var last error
-				p := must(pool.New(pool.Config{Capacity: c, Source: endless, Scaler: pool.ByBacklog{}}))
+				p := must.Have(pool.New(pool.Config{Capacity: c, Source: endless, Scaler: pool.ByBacklog{}}))(t)
 				for ev, err := range p.Run(t.Context()) {
 					if last = err; ev.Kind == pool.Done {
 						p.Drain()

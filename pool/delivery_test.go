@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/capacity"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/pool"
 	"github.com/weir-go/weir/pool/sourcetest"
 )
@@ -57,9 +58,7 @@ func TestTaskThatKillsItsWorkerIsRejected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		source := sourcetest.NewMemory(time.Minute, []pool.Task{task("killer", time.Second, nil)})
 		for range 3 { // workers that die
-			if _, err := source.Claim(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			must.Have(source.Claim(t.Context()))(t)
 		}
 		r := run(t, pool.Config{Capacity: slots(1), Source: source, MaxAttempts: 3})
 		r.expect(t, "killer failed", nil)
@@ -121,7 +120,7 @@ func TestSourceHearsTheSize(t *testing.T) {
 		source := &sized{MemorySource: sourcetest.NewMemory(time.Hour, tasks)}
 		most := 0
 		run(t, pool.Config{
-			Capacity: must(capacity.New(capacity.Vector{"slots": 16})), Source: source, Cost: capacity.Vector{"slots": 2},
+			Capacity: must.Have(capacity.New(capacity.Vector{"slots": 16}))(t), Source: source, Cost: capacity.Vector{"slots": 2},
 			Scaler: pool.ByBacklog{High: 10, Low: 4, Initial: 4, Min: 4, Step: 4},
 		}, func(p *pool.Pool, _ pool.Event) {
 			s := p.Snapshot()

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/capacity"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/pool"
 )
 
@@ -25,7 +26,13 @@ func task(key string, takes time.Duration, err error) pool.Task {
 	}}
 }
 
-func slots(n int64) *capacity.Capacity { return must(capacity.New(capacity.Vector{"slots": n})) }
+func slots(n int64) *capacity.Capacity {
+	c, err := capacity.New(capacity.Vector{"slots": n})
+	if err != nil {
+		panic(err)
+	}
+	return c
+}
 
 // record is the output of a run: events as "key kind", then the error.
 type record struct {
@@ -39,7 +46,7 @@ func run(t *testing.T, c pool.Config, each ...func(*pool.Pool, pool.Event)) (r r
 	// Two hours of faked time: a run that does not end by itself fails.
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Hour)
 	defer cancel()
-	p := must(pool.New(c))
+	p := must.Have(pool.New(c))(t)
 	for ev, err := range p.Run(ctx) {
 		if err != nil {
 			r.err = err

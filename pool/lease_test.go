@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/pool"
 	"github.com/weir-go/weir/pool/sourcetest"
 )
@@ -46,7 +47,7 @@ func TestWhatWasCutShortIsGivenBackAtOnce(t *testing.T) {
 		source := sourcetest.NewMemory(time.Minute, []pool.Task{
 			task("a", 1, nil), task("b", time.Hour, nil), task("c", time.Hour, nil),
 		})
-		for range must(pool.New(pool.Config{Capacity: slots(2), Source: source})).Run(t.Context()) {
+		for range must.Have(pool.New(pool.Config{Capacity: slots(2), Source: source}))(t).Run(t.Context()) {
 			break
 		}
 		if d, err := source.Backlog(t.Context()); err != nil || d.Count != 2 {
@@ -100,7 +101,7 @@ func TestLostLeaseEndsItsTask(t *testing.T) {
 					sourcetest.NewMemory(time.Minute, []pool.Task{task("a", time.Hour, nil)}),
 					func(context.Context, pool.Lease, time.Duration) error { return test.extend() },
 				}
-				for ev := range must(pool.New(pool.Config{Capacity: slots(1), Source: source})).Run(t.Context()) {
+				for ev := range must.Have(pool.New(pool.Config{Capacity: slots(1), Source: source}))(t).Run(t.Context()) {
 					if ev.Kind != pool.Failed || !errors.Is(ev.Err, pool.ErrLeaseLost) || !errors.Is(ev.Err, test.is) ||
 						ev.Took != test.after {
 						t.Errorf("%+v: want it lost after %v, for %v", ev, test.after, test.is)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/capacity"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/pool"
 )
 
@@ -228,10 +229,10 @@ func TestContextEndsTheRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		bored := errors.New("bored")
-		p := must(pool.New(pool.Config{
+		p := must.Have(pool.New(pool.Config{
 			Capacity: slots(1),
 			Source:   pool.Slice([]pool.Task{task("a", time.Hour, nil), task("b", 1, nil)}),
-		}))
+		}))(t)
 		time.AfterFunc(time.Second, func() { cancel(bored) })
 		var got []string
 		for ev, err := range p.Run(ctx) {
@@ -252,7 +253,7 @@ func TestContextEndsTheRun(t *testing.T) {
 func TestBreakCancelsAndWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, ended := slots(2), false
-		p := must(pool.New(pool.Config{Capacity: c, Source: pool.Slice([]pool.Task{
+		p := must.Have(pool.New(pool.Config{Capacity: c, Source: pool.Slice([]pool.Task{
 			task("a", time.Second, nil), task("c", time.Hour, nil),
 			{Key: "b", Run: func(ctx context.Context) (any, error) {
 				<-ctx.Done()
@@ -260,7 +261,7 @@ func TestBreakCancelsAndWaits(t *testing.T) {
 				ended = true
 				return nil, nil
 			}},
-		})}))
+		})}))(t)
 		for range p.Run(t.Context()) {
 			synctest.Wait() // b has started
 			break
@@ -273,10 +274,10 @@ func TestBreakCancelsAndWaits(t *testing.T) {
 				t.Errorf("recovered %v, %d grants", r, c.Snapshot().Grants)
 			}
 		}()
-		for range must(pool.New(pool.Config{
+		for range must.Have(pool.New(pool.Config{
 			Capacity: c,
 			Source:   pool.Slice([]pool.Task{task("a", 1, nil), task("b", time.Hour, nil)}),
-		})).Run(t.Context()) {
+		}))(t).Run(t.Context()) {
 			panic("reader")
 		}
 	})
@@ -290,13 +291,13 @@ func TestTaskThatIgnoresItsContextIsLeftBehind(t *testing.T) {
 		for _, way := range []string{"cancelled", "broken"} {
 			c := slots(1)
 			release := make(chan struct{})
-			p = must(pool.New(pool.Config{Capacity: c, Grace: time.Minute, Source: pool.Slice([]pool.Task{
+			p = must.Have(pool.New(pool.Config{Capacity: c, Grace: time.Minute, Source: pool.Slice([]pool.Task{
 				{Key: "stuck", Run: func(ctx context.Context) (any, error) {
 					pool.Report(ctx, way)
 					<-release
 					return nil, nil
 				}},
-			})}))
+			})}))(t)
 			began := time.Now()
 			var last error
 			for _, err := range p.Run(ctx) {
@@ -342,7 +343,7 @@ func TestReaderThatStopsReading(t *testing.T) {
 			}}) {
 			}
 		})
-		p := must(pool.New(pool.Config{Capacity: c, Source: source, Buffer: 20}))
+		p := must.Have(pool.New(pool.Config{Capacity: c, Source: source, Buffer: 20}))(t)
 		for range p.Run(t.Context()) {
 			time.Sleep(time.Hour)
 			break
@@ -406,7 +407,7 @@ func TestPoolsShareACapacity(t *testing.T) {
 				tasks = append(tasks, task(name, time.Second, nil))
 				tasks[len(tasks)-1].Key = ""
 			}
-			p := must(pool.New(pool.Config{Capacity: c, Source: pool.Slice(tasks)}))
+			p := must.Have(pool.New(pool.Config{Capacity: c, Source: pool.Slice(tasks)}))(t)
 			all.Go(func() {
 				for range p.Run(t.Context()) {
 					mu.Lock()

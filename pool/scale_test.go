@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/capacity"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
 	"github.com/weir-go/weir/pool"
 	"github.com/weir-go/weir/pool/sourcetest"
@@ -20,7 +21,7 @@ import (
 // sizes asks a sizer for decisions on backlogs, one a second, and returns them with their reasons.
 func sizes(t *testing.T, s pool.Scaler, limit int64, backlogs ...int64) (got []string) {
 	t.Helper()
-	sizer := must(s.Sizer(limit))
+	sizer := must.Have(s.Sizer(limit))(t)
 	r := pool.Observation{Size: sizer.Plan().Initial}
 	for _, r.Backlog.Count = range backlogs {
 		size, why := sizer.Next(r)
@@ -58,7 +59,7 @@ func TestBacklogScaler(t *testing.T) {
 
 // A resource that cannot be used because another one is short is given up.
 func TestBacklogDoesNotHoldWhatIsNotUsed(t *testing.T) {
-	s := must(pool.ByBacklog{}.Sizer(9))
+	s := must.Have(pool.ByBacklog{}.Sizer(9))(t)
 	for _, test := range []struct {
 		r    pool.Observation
 		want string
@@ -79,9 +80,9 @@ func TestBacklogDoesNotHoldWhatIsNotUsed(t *testing.T) {
 func TestLoadScaler(t *testing.T) {
 	var load float64
 	valid := true
-	s := must(pool.ByLoad{
+	s := must.Have(pool.ByLoad{
 		Measure: func() (float64, bool) { return load, valid }, High: 0.8, Low: 0.5, Initial: 2,
-	}.Sizer(6))
+	}.Sizer(6))(t)
 	r := pool.Observation{Size: 4, Backlog: pool.Depth{Count: 1}}
 	for _, test := range []struct {
 		load    float64
@@ -110,7 +111,7 @@ func TestBadSettings(t *testing.T) {
 	c := slots(6)
 	source := pool.Slice(nil)
 	with := func(s pool.Scaler) pool.Config { return pool.Config{Capacity: c, Source: source, Scaler: s} }
-	two := must(capacity.New(capacity.Vector{"a": 1, "b": 1}))
+	two := must.Have(capacity.New(capacity.Vector{"a": 1, "b": 1}))(t)
 	measure := func() (float64, bool) { return 0, true }
 	for _, test := range []struct {
 		config pool.Config
@@ -176,10 +177,8 @@ func TestBadSettings(t *testing.T) {
 // The run restores the withheld amounts, and each resource has its own scaler.
 func TestEachResourceIsSizedOnItsOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := must(capacity.New(capacity.Vector{"slots": 6, "memory": 100}))
-		if err := c.Withhold("slots", 1); err != nil {
-			t.Fatal(err)
-		}
+		c := must.Have(capacity.New(capacity.Vector{"slots": 6, "memory": 100}))(t)
+		must.Do(t, c.Withhold("slots", 1))
 		var tasks []pool.Task
 		for i := range 30 {
 			tasks = append(tasks, task(fmt.Sprint(i), time.Second, nil))
@@ -248,7 +247,7 @@ func TestBacklogThatLies(t *testing.T) {
 					tasks: 3, backlog: backlog,
 					then: func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() },
 				}
-				p := must(pool.New(pool.Config{Capacity: c, Source: source, Scaler: pool.ByBacklog{}}))
+				p := must.Have(pool.New(pool.Config{Capacity: c, Source: source, Scaler: pool.ByBacklog{}}))(t)
 				done, size := 0, int64(0)
 				for ev := range p.Run(ctx) {
 					switch ev.Kind {
@@ -279,7 +278,7 @@ func TestBacklogThatIsLate(t *testing.T) {
 		}}
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 		defer cancel()
-		p := must(pool.New(pool.Config{Capacity: slots(6), Source: source, Scaler: pool.ByBacklog{High: 1e6, Low: 1, Period: time.Second}}))
+		p := must.Have(pool.New(pool.Config{Capacity: slots(6), Source: source, Scaler: pool.ByBacklog{High: 1e6, Low: 1, Period: time.Second}}))(t)
 		var known strings.Builder // at each decision
 		for ev := range p.Run(ctx) {
 			switch {
@@ -309,7 +308,7 @@ func TestBacklogThatIgnoresItsContext(t *testing.T) {
 		defer cancel()
 		c := slots(6)
 		busy := pool.ByLoad{Measure: func() (float64, bool) { return 1, true }, Initial: 6}
-		p := must(pool.New(pool.Config{Capacity: c, Source: source, Scaler: busy, Grace: time.Second}))
+		p := must.Have(pool.New(pool.Config{Capacity: c, Source: source, Scaler: busy, Grace: time.Second}))(t)
 		done, size := 0, int64(0)
 		var last error
 		for ev, err := range p.Run(ctx) {
@@ -345,7 +344,7 @@ func TestDefaultLawIsThatOfALimiter(t *testing.T) {
 		{pool.ByLaw{Initial: 1}, 1},
 		{pool.ByLaw{Law: law.Little{}}, 1},
 	} {
-		if got := must(test.law.Sizer(16)).Plan().Initial; got != test.want {
+		if got := must.Have(test.law.Sizer(16))(t).Plan().Initial; got != test.want {
 			t.Errorf("%+v starts from %d, want %d", test.law, got, test.want)
 		}
 	}
@@ -356,7 +355,7 @@ func TestDefaultLawIsThatOfALimiter(t *testing.T) {
 			tasks[i].Run = func(context.Context) (any, error) { time.Sleep(time.Second); return nil, nil }
 		}
 		watch := watching(func(w law.Window) { closed = w.Closed })
-		p := must(pool.New(pool.Config{Capacity: slots(4), Source: pool.Slice(tasks), Scaler: pool.ByLaw{Law: watch, Initial: 4}}))
+		p := must.Have(pool.New(pool.Config{Capacity: slots(4), Source: pool.Slice(tasks), Scaler: pool.ByLaw{Law: watch, Initial: 4}}))(t)
 		for range p.Run(t.Context()) {
 		}
 		if since := time.Since(closed); since < 0 || since > 20*time.Second {
@@ -439,7 +438,7 @@ func TestLawsSizeThePool(t *testing.T) {
 						return nil, nil
 					}})
 				}
-				p = must(pool.New(pool.Config{Capacity: slots(40), Source: pool.Slice(tasks), Scaler: scaler}))
+				p = must.Have(pool.New(pool.Config{Capacity: slots(40), Source: pool.Slice(tasks), Scaler: scaler}))(t)
 				done, last := 0, pool.Decision{}
 				for ev := range p.Run(t.Context()) {
 					switch ev.Kind {

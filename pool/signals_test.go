@@ -9,12 +9,13 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/capacity"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/pool"
 	"github.com/weir-go/weir/pool/sourcetest"
 )
 
 func TestAgeScaler(t *testing.T) {
-	sizer := must(pool.ByAge{High: time.Minute, Low: 20 * time.Second, Per: time.Minute, Initial: 2}.Sizer(6))
+	sizer := must.Have(pool.ByAge{High: time.Minute, Low: 20 * time.Second, Per: time.Minute, Initial: 2}.Sizer(6))(t)
 	size := sizer.Plan().Initial
 	for i, test := range []struct {
 		depth pool.Depth
@@ -40,12 +41,12 @@ func TestAgeScaler(t *testing.T) {
 // the signal which holds the size down.
 func TestLeastOfAllSignals(t *testing.T) {
 	cpu := 0.5
-	sizer := must(pool.MinOf{
+	sizer := must.Have(pool.MinOf{
 		pool.ByBacklog{Initial: 4},
 		pool.ByAge{Initial: 4},
 		pool.ByLoad{Signal: "cpu", Initial: 4, Measure: func() (float64, bool) { return cpu, true }},
 		pool.ByLatency{Target: time.Second, Quantile: 0.5, Initial: 4},
-	}.Sizer(8))
+	}.Sizer(8))(t)
 	for _, test := range []struct {
 		depth pool.Depth
 		cpu   float64
@@ -83,9 +84,9 @@ func TestBurst(t *testing.T) {
 				var workers sync.WaitGroup
 				for range 4 {
 					workers.Go(func() {
-						c := must(capacity.New(capacity.Vector{"slots": 64}))
+						c := must.Have(capacity.New(capacity.Vector{"slots": 64}))(t)
 						var sizes []int64
-						for ev := range must(pool.New(pool.Config{Capacity: c, Source: source, Scaler: scaler})).Run(t.Context()) {
+						for ev := range must.Have(pool.New(pool.Config{Capacity: c, Source: source, Scaler: scaler}))(t).Run(t.Context()) {
 							if ev.Kind == pool.Decided {
 								sizes = append(sizes, ev.Decision.To)
 							}

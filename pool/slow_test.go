@@ -11,6 +11,7 @@ import (
 
 	"github.com/weir-go/weir/capacity"
 	"github.com/weir-go/weir/internal/longtest"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/internal/race"
 	"github.com/weir-go/weir/law"
 	"github.com/weir-go/weir/pool"
@@ -92,12 +93,12 @@ func (d downstream) try(t *testing.T, workers int, size int, scaler pool.Scaler,
 		var all sync.WaitGroup
 		for range workers {
 			all.Go(func() {
-				c := must(capacity.New(capacity.Vector{"slots": int64(size)}))
+				c := must.Have(capacity.New(capacity.Vector{"slots": int64(size)}))(t)
 				source := pool.Seq(func(yield func(pool.Task) bool) {
 					for yield(pool.Task{Run: func(ctx context.Context) (any, error) { return nil, r.serve(ctx) }}) {
 					}
 				})
-				for range must(pool.New(pool.Config{Capacity: c, Source: source, Scaler: scaler})).Run(ctx) {
+				for range must.Have(pool.New(pool.Config{Capacity: c, Source: source, Scaler: scaler}))(t).Run(ctx) {
 				}
 			})
 		}

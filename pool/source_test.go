@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/pool"
 )
 
@@ -38,7 +39,7 @@ func TestSourceFaults(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			var last error
-			for ev, err := range must(pool.New(pool.Config{Capacity: slots(1), Source: source})).Run(ctx) {
+			for ev, err := range must.Have(pool.New(pool.Config{Capacity: slots(1), Source: source}))(t).Run(ctx) {
 				if last = err; ev.Kind == pool.Done {
 					cancel()
 				}
@@ -55,7 +56,7 @@ func TestDrainLeavesASourceBehindThatBlocks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
 		source := &faulty{tasks: 2, then: func(context.Context) error { <-release; return io.EOF }}
-		p := must(pool.New(pool.Config{Capacity: slots(2), Source: source, Grace: 100 * time.Millisecond}))
+		p := must.Have(pool.New(pool.Config{Capacity: slots(2), Source: source, Grace: 100 * time.Millisecond}))(t)
 		time.AfterFunc(500*time.Millisecond, p.Drain)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour) // or a run that waits for the source would not end
 		defer cancel()
@@ -100,7 +101,7 @@ func TestContextThatHasEnded(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for range 200 {
-		p := must(pool.New(pool.Config{Capacity: slots(1), Source: pool.Slice([]pool.Task{task("a", 1, nil)})}))
+		p := must.Have(pool.New(pool.Config{Capacity: slots(1), Source: pool.Slice([]pool.Task{task("a", 1, nil)})}))(t)
 		var last error
 		for _, err := range p.Run(ctx) {
 			last = err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/internal/clock"
+	"github.com/weir-go/weir/internal/must"
 )
 
 // A past is all events so far, from which the models count anew each time.
@@ -50,10 +51,7 @@ func testBudgetCounts(t *testing.T) {
 			Share: r.Float64(), Window: time.Second + time.Duration(r.Int64N(int64(time.Minute))),
 			MinPerSecond: math.Exp(4*r.Float64() - 3),
 		}
-		b, err := NewBudget(cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Have(NewBudget(cfg))(t)
 		var events past[bool] // true for a retry
 		allowed, denied, share := 0, 0, r.Float64()
 		for ; len(events) < 500; time.Sleep(step(r, cfg.Window)) {
@@ -104,10 +102,7 @@ func testThrottleCounts(t *testing.T) {
 			Window:    time.Second + time.Duration(r.Int64N(int64(time.Minute))),
 			MaxReject: 0.5 + r.Float64()/2,
 		}
-		throttle, err := NewThrottler(cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
+		throttle := must.Have(NewThrottler(cfg))(t)
 		throttle.random = r.Float64
 		var events past[*call]
 		running := map[*call]*Ticket{}
@@ -169,14 +164,8 @@ func testThrottleCounts(t *testing.T) {
 
 // Events at a later time do not count after the clock was turned back, as it is in a bubble.
 func TestClockTurnedBack(t *testing.T) {
-	b, err := NewBudget(BudgetConfig{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	throttle, err := NewThrottler(ThrottlerConfig{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Have(NewBudget(BudgetConfig{}))(t)
+	throttle := must.Have(NewThrottler(ThrottlerConfig{}))(t)
 	spend := func() {
 		allowed := 0
 		for b.Withdraw() {

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
 )
 
@@ -16,10 +17,7 @@ func TestBaseline(t *testing.T) {
 		s.Work, s.SLO = Constant{Mean: 100 * ms}, time.Second
 		s.Phases = []Phase{{Length: 5 * time.Second}, {Length: 5 * time.Second}}
 	})
-	b, err := BaselineOf(s, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Have(BaselineOf(s, 1))(t)
 	if p := b.Phases[1]; p.Unlimited < 4800 || p.Twenty < 900 || p.Twenty > 1000 || p.Possible() != p.Unlimited {
 		t.Errorf("%+v", p)
 	}

@@ -19,16 +19,13 @@ func TestEnvDefaults(t *testing.T) {
 }
 
 func TestEnv(t *testing.T) {
-	s, err := fromEnv("ORLY_RATE_LIMIT", strings.Fields(`
+	s := must.Have(fromEnv("ORLY_RATE_LIMIT", strings.Fields(`
 		ORLY_RATE_LIMIT_ENABLED=false ORLY_RATE_LIMIT_PRESET=import ORLY_RATE_LIMIT_TARGET_MEMORY_MB=1000
 		ORLY_RATE_LIMIT_SETPOINT=0.8 ORLY_RATE_LIMIT_WRITE_SETPOINT=0.6 ORLY_RATE_LIMIT_WRITE_KP=0.6 ORLY_RATE_LIMIT_READ_KI=0.07
 		ORLY_RATE_LIMIT_READ_KD=0.03 ORLY_RATE_LIMIT_WRITE_MAX_DELAY_MS=500 ORLY_RATE_LIMIT_READ_FILTER_MS=100
 		ORLY_RATE_LIMIT_WRITE_LATENCY_TARGET_MS=30 ORLY_RATE_LIMIT_WRITE_QUEUE_TIMEOUT_MS=2000 ORLY_RATE_LIMIT_TICK_MS=50
 		ORLY_RATE_LIMIT_WRITE_MAX_IN_FLIGHT=8 ORLY_RATE_LIMIT_READ_MAX_IN_FLIGHT=32
-	`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	`)))(t)
 	w, r := s.Throttle.Writes.Laws[0].(LoadPID), s.Throttle.Reads.Laws[0].(LoadPID)
 	if !s.Throttle.Off || s.MemoryTarget != 1000<<20 || s.Throttle.Tick != 50*time.Millisecond {
 		t.Errorf("%+v", s)
@@ -48,7 +45,7 @@ func TestEnv(t *testing.T) {
 	if _, err := New(s.Throttle); err != nil {
 		t.Error(err)
 	}
-	s, err = fromEnv("APP", []string{"APP_TARGET_MEMORY_MB=1.5"})
+	s, err := fromEnv("APP", []string{"APP_TARGET_MEMORY_MB=1.5"})
 	if err != nil || s.MemoryTarget != 3<<19 {
 		t.Errorf("1.5 MB are %d bytes, %v", s.MemoryTarget, err)
 	}

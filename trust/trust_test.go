@@ -12,14 +12,12 @@ import (
 	"testing"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/trust"
 )
 
 func TestNetworks(t *testing.T) {
-	peers, err := trust.Networks("10.0.0.0/8", "192.0.2.7", "fd00::/8", "::1", "172.16.5.4/12")
-	if err != nil {
-		t.Fatal(err)
-	}
+	peers := must.Have(trust.Networks("10.0.0.0/8", "192.0.2.7", "fd00::/8", "::1", "172.16.5.4/12"))(t)
 	for addr, want := range map[string]bool{
 		"10.255.0.1":       true,
 		"11.0.0.1":         false,

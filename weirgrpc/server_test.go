@@ -165,10 +165,7 @@ func TestInventedMethods(t *testing.T) {
 	for name, unknown := range map[string]bool{"unknown": false, "forwarded": true} {
 		t.Run(name, func(t *testing.T) {
 			const most = 3
-			set, err := bulkhead.New(bulkhead.Config{MaxKeys: most})
-			if err != nil {
-				t.Fatal(err)
-			}
+			set := must.Have(bulkhead.New(bulkhead.Config{MaxKeys: most}))(t)
 			asked := 0
 			byMethod := weirgrpc.ByMethod(set)
 			server := weirgrpc.LimitServer(func(method string) weir.Admitter { asked++; return byMethod(method) }, weirgrpc.ServerConfig{})
@@ -186,7 +183,7 @@ func TestInventedMethods(t *testing.T) {
 					t.Fatalf("%v", err)
 				}
 			}
-			err = conn.Invoke(t.Context(), "/invented/"+strings.Repeat("x", bulkhead.MaxKeyLength), message, &testpb.SimpleResponse{})
+			err := conn.Invoke(t.Context(), "/invented/"+strings.Repeat("x", bulkhead.MaxKeyLength), message, &testpb.SimpleResponse{})
 			if unknown {
 				want = codes.InvalidArgument
 			}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/internal/longtest"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/internal/race"
 	"github.com/weir-go/weir/weirhttp"
 )
@@ -139,10 +140,7 @@ func (p play) perform(t *testing.T, http2 bool, wrap func(http.HandlerFunc) http
 	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		Got1xxResponse: func(code int, _ textproto.MIMEHeader) error { informed = append(informed, code); return nil },
 	})
-	req, err := http.NewRequestWithContext(traced, p.method, "http://x/", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	req := must.Have(http.NewRequestWithContext(traced, p.method, "http://x/", nil))(t)
 	if p.sends > 0 {
 		req.Body = io.NopCloser(strings.NewReader(strings.Repeat("y", p.sends)))
 		if req.ContentLength = int64(p.sends); p.chunked {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/retry"
 	"github.com/weir-go/weir/weirhttp"
 )
@@ -26,10 +27,7 @@ func FuzzRetryAfter(f *testing.F) {
 			refusal := refuses(http.StatusServiceUnavailable, after)
 			refusal.Header.Set("Date", date)
 			d := &downstream{answers: []any{refusal}}
-			res, err := (&http.Client{Transport: weirhttp.RetryTransport(d, newClient(t, retry.Config{MaxWait: 10 * time.Second}))}).Get("http://x/")
-			if err != nil {
-				t.Fatal(err)
-			}
+			res := must.Have((&http.Client{Transport: weirhttp.RetryTransport(d, newClient(t, retry.Config{MaxWait: 10 * time.Second}))}).Get("http://x/"))(t)
 			res.Body.Close()
 			if len(d.at) > 1 && d.at[1].Sub(d.at[0]) > 20*time.Second {
 				t.Errorf("Retry-After %q: waited for %v", after, d.at[1].Sub(d.at[0]))

@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/weir-go/weir/internal/must"
 )
 
 // documented matches a weir command in a document, at the beginning of a line or in
@@ -31,7 +33,7 @@ func TestDocumentedCommandsParse(t *testing.T) {
 		t.Skip("this module is alone, without the documents")
 	}
 	found := 0
-	err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || filepath.Ext(name) != ".md" {
 			return err
 		}
@@ -54,10 +56,7 @@ func TestDocumentedCommandsParse(t *testing.T) {
 			}
 		}
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	if found < 20 {
 		t.Errorf("found %d commands in the documents, want 20 at least", found)
 	}

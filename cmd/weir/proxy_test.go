@@ -27,17 +27,14 @@ func TestFlagsAreSettings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := config.Parse("weir.yaml", []byte(`
+	want := must.Have(config.Parse("weir.yaml", []byte(`
 listeners: [{address: "127.0.0.1:0"}]
 upstreams: {proxy: {addresses: ["http://h/base"]}}
 routes: [{timeout: 20ms}]
 compartments:
   proxy: {max: 9, law: fixed(limit=4), queue: {size: 5, timeout: 3s}, shadow: true}
 admin: {address: none}
-`))
-	if err != nil {
-		t.Fatal(err)
-	}
+`)))(t)
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("the flags are\n%+v\nand the file is\n%+v", got, want)
 	}

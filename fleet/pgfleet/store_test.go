@@ -69,12 +69,9 @@ func TestServerHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := sql.OpenDB(hanging{})
 		defer db.Close()
-		store, err := pgfleet.New(t.Context(), db, pgfleet.Config{Fleet: "search", ReadOnly: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		store := must.Have(pgfleet.New(t.Context(), db, pgfleet.Config{Fleet: "search", ReadOnly: true}))(t)
 		began := time.Now()
-		err = store.Watch(t.Context(), "", func(fleet.Entry) {})
+		err := store.Watch(t.Context(), "", func(fleet.Entry) {})
 		if took := time.Since(began); !errors.Is(err, context.DeadlineExceeded) || took != 5*time.Second {
 			t.Errorf("%v after %v, want the end of the time after 5 s", err, took)
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/must"
 )
 
 // The floor is the least work of any code that caps concurrency and measures latency: a
@@ -101,9 +102,7 @@ func BenchmarkAcquire(b *testing.B) {
 //	go test -run '^$' -bench Cap -cpu 1,2 -count 5 ./internal/bench
 func BenchmarkCap(b *testing.B) {
 	free, capped := weir.Must(weir.New(weir.Config{Min: 1000})), weir.Must(weir.New(weir.Config{Min: 1000}))
-	if err := capped.SetCap(500); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, capped.SetCap(500))
 	pass := func(lim *weir.Limiter) func() {
 		return func() {
 			if permit, err := lim.Acquire(b.Context()); err == nil {

@@ -32,9 +32,7 @@ func postgresIdle(t *testing.T, s *Server) {
 	until(t, source, "no active session", func(v map[string]float64) bool { return v["active sessions"] == 0 })
 	// The server's own answer includes the asking client, which is active.
 	var active int
-	if err := other.QueryRowContext(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND datname = current_database()").Scan(&active); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, other.QueryRowContext(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND datname = current_database()").Scan(&active))
 	if active != 1 {
 		t.Errorf("%d sessions are active to one that counts itself, want 1", active)
 	}

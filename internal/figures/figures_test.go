@@ -8,6 +8,7 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
 )
 
@@ -46,10 +47,7 @@ func TestShadowModeCountsAsRefused(t *testing.T) {
 
 func TestMeterOfAKey(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		set, err := bulkhead.New(bulkhead.Config{Default: bulkhead.Compartment{Config: weir.Config{Law: law.Fixed{}, Initial: 2}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		set := must.Have(bulkhead.New(bulkhead.Config{Default: bulkhead.Compartment{Config: weir.Config{Law: law.Fixed{}, Initial: 2}}}))(t)
 		meter := NewKeyMeter(set, "a")
 		for _, key := range []string{"a", "a", "a", "b"} {
 			set.TryAcquire(t.Context(), key)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/internal/oraclecache"
 	"github.com/weir-go/weir/internal/suites"
 	"github.com/weir-go/weir/law"
@@ -18,10 +19,7 @@ func TestCacheOfOracles(t *testing.T) {
 	cache := oraclecache.Cache(filepath.Join(t.TempDir(), "new"))
 	s := suites.Acceptance()[0]
 	s.Phases[0].Length = time.Second
-	first, err := cache.Sweep(1, s, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must.Have(cache.Sweep(1, s, 1))(t)
 	s.Limiter.Law, s.Limiter.Queue.Adaptive = law.Little{}, true // an oracle ignores them
 	again, err := cache.Sweep(1, s, 1)
 	if err != nil || !reflect.DeepEqual(first, again) {
@@ -34,18 +32,13 @@ func TestCacheOfOracles(t *testing.T) {
 
 	forged := *first
 	forged.Phases = []sim.OraclePhase{{Limit: 77}}
-	data, err := json.Marshal(&forged)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Have(json.Marshal(&forged))(t)
 	for _, c := range []struct {
 		content []byte
 		seed    uint64
 		stored  bool
 	}{{data, 1, true}, {data, 2, false}, {[]byte("no oracle"), 1, false}} {
-		if err := os.WriteFile(files[0], c.content, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(files[0], c.content, 0o600))
 		o, err := cache.Sweep(1, s, c.seed)
 		if err != nil || (o.Phases[0].Limit == 77) != c.stored {
 			t.Errorf("%.9q, seed %d: %+v, %v", c.content, c.seed, o, err)
@@ -72,9 +65,7 @@ func TestCacheOfBaselines(t *testing.T) {
 		`{"phases":[]}`: first.Phases[0].Unlimited,
 		`not JSON`:      first.Phases[0].Unlimited,
 	} {
-		if err := os.WriteFile(files[0], []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(files[0], []byte(text), 0o600))
 		s.Limiter.Law = law.Little{}
 		if b, err := cache.Baseline(s, 1); err != nil || b.Phases[0].Unlimited != want {
 			t.Errorf("%q: %+v, %v", text, b, err)

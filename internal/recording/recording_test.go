@@ -37,10 +37,7 @@ func TestWrittenIsRead(t *testing.T) {
 			t.Fatal(full, err)
 		}
 	}
-	r, err := NewReader(&file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Have(NewReader(&file))(t)
 	for _, want := range messages {
 		got, err := r.Next()
 		if err != nil || got.Overview != nil && fmt.Sprint(*got.Overview) != fmt.Sprint(*want.Overview) || got.Details != nil && fmt.Sprint(*got.Details) != fmt.Sprint(*want.Details) || fmt.Sprint(got.Requests) != fmt.Sprint(want.Requests) {
@@ -130,11 +127,8 @@ func TestRepeatedReadingsCountOnce(t *testing.T) {
 	requests := func(ids ...string) string {
 		return `{"requests":[{"at":1,"id":"` + strings.Join(ids, `"},{"at":1,"id":"`) + `"}]}` + "\n"
 	}
-	all, err := Load(strings.NewReader(first + reading(true, 1, 2) + reading(false, 3) + reading(true, 2, 3, 4) + reading(false, 5) +
-		heat(true, "[1],[2]") + heat(true, "[2],[3]") + requests("a", "b") + requests("b", "c")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must.Have(Load(strings.NewReader(first + reading(true, 1, 2) + reading(false, 3) + reading(true, 2, 3, 4) + reading(false, 5) +
+		heat(true, "[1],[2]") + heat(true, "[2],[3]") + requests("a", "b") + requests("b", "c"))))(t)
 	if n, r := len(all.Limiters["a"].Heat), all.Requests; n != 3 || len(r) != 3 || r[2].ID != "c" {
 		t.Errorf("%d columns, requests %v", n, r)
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/internal/rpc"
 )
 
@@ -32,9 +33,7 @@ func TestTurn(t *testing.T) {
 	var turn rpc.Turn
 	take := func(a weir.Admitter) {
 		t.Helper()
-		if err := turn.Take(t.Context(), a); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, turn.Take(t.Context(), a))
 	}
 	turn.Give(weir.Success)
 	check("nothing to give", 0, 0, 0)

@@ -89,7 +89,7 @@ func parseFile(t *testing.T, text []byte) file {
 func readSite(t *testing.T, dir string) (pages map[string]file, sizes map[string]int) {
 	t.Helper()
 	pages, sizes = map[string]file{}, map[string]int{}
-	err := filepath.WalkDir(dir, func(name string, entry fs.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir(dir, func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
@@ -104,10 +104,7 @@ func readSite(t *testing.T, dir string) (pages map[string]file, sizes map[string
 			pages[address] = parseFile(t, text)
 		}
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return pages, sizes
 }
 

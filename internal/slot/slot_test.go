@@ -7,6 +7,7 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/internal/limittest"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/internal/slot"
 )
 
@@ -45,9 +46,7 @@ func (d *desk) holds(t *testing.T, what string, gate, streams, shares int) {
 
 func TestLifeOfARequest(t *testing.T) {
 	d, s := newDesk(t), new(slot.Slot)
-	if err := s.Hold(t.Context(), d.gate, d.share()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Hold(t.Context(), d.gate, d.share()))
 	d.holds(t, "held", 1, 0, 1)
 	s.Measure(weir.Success)
 	if waited := s.Waited(); waited != 0 {
@@ -74,9 +73,7 @@ func TestRefusals(t *testing.T) {
 	d := newDesk(t)
 	d.streams.Close()
 	s := new(slot.Slot)
-	if err := s.Hold(t.Context(), d.gate, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Hold(t.Context(), d.gate, nil))
 	if err := new(slot.Slot).Hold(t.Context(), d.gate, d.share()); !errors.Is(err, weir.ErrRefused) {
 		t.Errorf("a full gate: %v", err)
 	}
@@ -92,9 +89,7 @@ func TestRefusals(t *testing.T) {
 
 func TestStreamAsksTheGate(t *testing.T) {
 	d, s := newDesk(t), new(slot.Slot)
-	if err := s.Begin(t.Context(), d.source, d.gate); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Begin(t.Context(), d.source, d.gate))
 	d.holds(t, "begun", 0, 1, 1)
 	if err := new(slot.Slot).Begin(t.Context(), slot.Of(d.streams), d.gate); !errors.Is(err, weir.ErrRefused) {
 		t.Errorf("streams that are full: %v", err)
@@ -110,9 +105,7 @@ func TestStreamAsksTheGate(t *testing.T) {
 // A timer may exchange the slot of a request that ends at the same time.
 func TestEndWithinAnExchange(t *testing.T) {
 	d, s := newDesk(t), new(slot.Slot)
-	if err := s.Hold(t.Context(), d.gate, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Hold(t.Context(), d.gate, nil))
 	late := func(ctx context.Context) (weir.Permit, func(), error) {
 		permit, share, err := d.source(ctx)
 		s.Close(weir.Ignore)

@@ -13,18 +13,13 @@ import (
 
 func TestOpenAfterAKillThatLeftEmptyLogs(t *testing.T) {
 	options := badger.DefaultOptions(t.TempDir()).WithLogger(nil)
-	db, err := badgerload.Open(options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Have(badgerload.Open(options))(t)
 	must.Do(t, db.Update(func(tx *badger.Txn) error { return tx.Set([]byte("key"), []byte("value")) }))
 	must.Do(t, db.Close())
 	for _, name := range []string{"00008.mem", "00009.mem", "000009.vlog"} {
 		must.Do(t, os.WriteFile(filepath.Join(options.Dir, name), nil, 0o600))
 	}
-	if db, err = badgerload.Open(options); err != nil {
-		t.Fatal(err)
-	}
+	db = must.Have(badgerload.Open(options))(t)
 	defer db.Close()
 	if err := db.View(func(tx *badger.Txn) error { _, err := tx.Get([]byte("key")); return err }); err != nil {
 		t.Error(err)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/internal/loadtest"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/load"
 	"github.com/weir-go/weir/load/sqlload"
 )
@@ -42,10 +43,7 @@ func TestPostgresKeepsItsConnection(t *testing.T) {
 	s := &server{}
 	s.answer(int64(0), int64(0), int64(0), int64(0), int64(0))
 	app := s.open(t, 1)
-	held, err := app.Conn(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	held := must.Have(app.Conn(t.Context()))(t)
 	defer held.Close()
 
 	p := &sqlload.Postgres{DB: s.open(t, 1)}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/pool"
 	"github.com/weir-go/weir/pool/natspool"
 	"github.com/weir-go/weir/pool/sourcetest"
@@ -17,20 +18,14 @@ import (
 // local opens a folder of its own.
 func local(t testing.TB, dir string) *natspool.Local {
 	t.Helper()
-	l, err := natspool.Open(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Have(natspool.Open(t.Context(), dir))(t)
 	t.Cleanup(func() { _ = l.Close() })
 	return l
 }
 
 func queue(t testing.TB, l *natspool.Local, c natspool.Config) *natspool.Queue {
 	t.Helper()
-	q, err := natspool.New(t.Context(), l.JetStream(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	q := must.Have(natspool.New(t.Context(), l.JetStream(), c))(t)
 	return q
 }
 
@@ -42,9 +37,7 @@ func TestSource(t *testing.T) {
 		Open: func(t *testing.T, tasks []pool.Task) pool.Source {
 			q := queue(t, l, natspool.Config{Stream: fmt.Sprintf("test-%d", n.Add(1)), Lease: 500 * time.Millisecond})
 			for _, task := range tasks {
-				if err := q.Add(t.Context(), task.Key, []byte(task.Key)); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, q.Add(t.Context(), task.Key, []byte(task.Key)))
 			}
 			return q.Source(func(j natspool.Job) pool.Task { return pool.Task{Key: j.ID} })
 		},
@@ -72,19 +65,14 @@ func TestConfig(t *testing.T) {
 
 func snapshot(t testing.TB, q *natspool.Queue) natspool.Snapshot {
 	t.Helper()
-	s, err := q.Snapshot(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Have(q.Snapshot(t.Context()))(t)
 	return s
 }
 
 func add(t testing.TB, q *natspool.Queue, ids ...string) {
 	t.Helper()
 	for _, id := range ids {
-		if err := q.Add(t.Context(), id, []byte("the job "+id)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, q.Add(t.Context(), id, []byte("the job "+id)))
 	}
 }
 

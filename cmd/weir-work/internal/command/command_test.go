@@ -57,10 +57,7 @@ func TestPayloadAndEnvironment(t *testing.T) {
 	t.Setenv("PLAIN", "yes")
 	file := filepath.Join(t.TempDir(), "seen")
 	payload := bytes.Repeat([]byte("a line\n"), 1<<17) // more than any pipe holds
-	err := shell(`(env | grep -E "^(WEIR|PLAIN)" | sort; cat) >`+file).Run(t.Context(), Job{"7\x00\nPATH=/evil", 3, payload})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, shell(`(env | grep -E "^(WEIR|PLAIN)" | sort; cat) >`+file).Run(t.Context(), Job{"7\x00\nPATH=/evil", 3, payload}))
 	seen := must.Have(os.ReadFile(file))(t)
 	env, rest, _ := strings.Cut(string(seen), "a line\n")
 	if rest != string(payload[len("a line\n"):]) {
@@ -193,13 +190,10 @@ func TestWorkerIsKilled(t *testing.T) {
 }
 
 func TestGuardThatIsGone(t *testing.T) {
-	guard, err := StartGuard(asGuard)
-	if err != nil {
-		t.Fatal(err)
-	}
+	guard := must.Have(StartGuard(asGuard))(t)
 	must.Do(t, guard.cmd.Process.Kill())
 	_ = guard.cmd.Wait()
-	err = shell("sleep 60", func(c *Command) { c.Guard = guard }).Run(t.Context(), Job{})
+	err := shell("sleep 60", func(c *Command) { c.Guard = guard }).Run(t.Context(), Job{})
 	if !errors.Is(err, ErrStart) || !strings.Contains(err.Error(), "the guard of the commands has ended") {
 		t.Errorf("%v", err)
 	}

@@ -26,11 +26,8 @@ func TestNoStreamForAResponse(t *testing.T) {
 		}, func(c *config.Config, _ *config.Route) { c.Streams.Max, c.Streams.Events = 1, 1 })
 		taken := limittest.Fill(t, rg.shared.streams)
 		takenEvents := limittest.Fill(t, rg.shared.events)
-		res, err := rg.client(false).Get(rg.front.URL + "?" + query)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = io.ReadAll(res.Body)
+		res := must.Have(rg.client(false).Get(rg.front.URL + "?" + query))(t)
+		_, err := io.ReadAll(res.Body)
 		res.Body.Close()
 		if res.StatusCode != want || (err != nil) != (want == 200) {
 			t.Errorf("%s: status %d, error %v", query, res.StatusCode, err)

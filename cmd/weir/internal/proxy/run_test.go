@@ -104,11 +104,8 @@ func TestAddressInUse(t *testing.T) {
 		"admin.address":        fmt.Sprintf("listeners: [{address: \"127.0.0.1:0\"}]\nadmin: {address: %q}", taken.Addr()),
 		"probes.address":       fmt.Sprintf("listeners: [{address: \"127.0.0.1:0\"}]\nadmin: {address: none}\nprobes: {address: %q}", taken.Addr()),
 	} {
-		c, err := config.Parse("weir.yaml", []byte(text+"\n"+file("http://127.0.0.1:1", "")))
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = New(c, Options{Log: discard})
+		c := must.Have(config.Parse("weir.yaml", []byte(text+"\n"+file("http://127.0.0.1:1", ""))))(t)
+		_, err := New(c, Options{Log: discard})
 		if address, ok := errors.AsType[*AddressError](err); !ok || address.Setting != setting {
 			t.Errorf("error %v, want one about %s", err, setting)
 		}

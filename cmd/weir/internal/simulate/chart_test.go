@@ -14,13 +14,10 @@ import (
 // outcomes runs two laws on scenarios.
 func outcomes(t *testing.T, scenarios ...sim.Scenario) (all []Outcome) {
 	t.Helper()
-	err := Run(t.Context(), Jobs(scenarios, []law.Law{law.Fixed{Limit: 5}, law.Fixed{Limit: 60}}, 3, 1), nil, func(o Outcome) error {
+	must.Do(t, Run(t.Context(), Jobs(scenarios, []law.Law{law.Fixed{Limit: 5}, law.Fixed{Limit: 60}}, 3, 1), nil, func(o Outcome) error {
 		all = append(all, o)
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return all
 }
 
