@@ -9,8 +9,10 @@ import (
 	"io/fs"
 	"net/url"
 	"os"
+	"strings"
 	"time"
 
+	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 	"github.com/weir-go/weir/cmd/weir/internal/events"
 	"github.com/weir-go/weir/cmd/weir/internal/paths"
@@ -111,7 +113,7 @@ func (c replayCommand) Run(ctx context.Context, s streams, env environ) error {
 	defer file.Close()
 	page, err := dash.Replay(file, dash.Config{Public: true})
 	if err != nil {
-		return usageError{fmt.Errorf("%s: %w", c.File, err)}
+		return usageError{fmt.Errorf("%s: %s", c.File, strings.TrimPrefix(err.Error(), weir.ErrConfig.Error()+": dash: "))}
 	}
 	_, end, err := browser.Show(ctx, "dashboard", page, env.get("BROWSER"), s.err)
 	if err != nil {

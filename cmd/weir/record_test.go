@@ -126,9 +126,9 @@ func TestWrongRecordingsAreRefusedWithTheLine(t *testing.T) {
 		`{"exec":"rm"}` + "\n":    `unknown field "exec"`,
 	} {
 		written(t, file, tape+text)
-		want := fmt.Sprintf("line %d: ", last)
+		want := fmt.Sprintf("weir: %s: line %d: ", file, last)
 		status, _, said := ran(t, nil, "replay", file)
-		if status != statusUsage || !strings.Contains(said, want) || !strings.Contains(said, why) {
+		if status != statusUsage || !strings.HasPrefix(said, want) || !strings.Contains(said, why) {
 			t.Errorf("%.10q: status %d, %s, want %s%s", text, status, said, want, why)
 		}
 	}
