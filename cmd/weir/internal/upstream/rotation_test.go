@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -167,5 +168,19 @@ func TestTriedAddressesAreNotChosenAgain(t *testing.T) {
 	}
 	if p.choose(a) != nil {
 		t.Error("chose one of which all were tried")
+	}
+}
+
+func TestTheLogSaysWhichAddressesGetNoRequests(t *testing.T) {
+	const ejected = "address of upstream is ejected"
+	const stays = "address of upstream fails, and still gets requests: at most half are ejected"
+	for addresses, want := range map[int]string{1: stays, 2: ejected} {
+		p, j := newPool(t, defaults([]string{"http://a", "http://b"}[:addresses]...), nil)
+		for range 5 {
+			p.fail(p.addresses[0], "down", 0)
+		}
+		if log := j.String(); j.count(want) != 1 || strings.Count(log, "\n") != 1 {
+			t.Errorf("of %d addresses one fails: %s, want one line: %s", addresses, log, want)
+		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 )
 
@@ -72,9 +73,14 @@ func checkStatus(res *http.Response) error {
 }
 
 func (p *Pool) fail(a *address, why string, ejections uint64) {
-	if a.fail(why, ejections, p.config.Eject, time.Now()) {
-		p.log.Warn("address of upstream is ejected", "address", a.text, "for", time.Duration(p.config.Eject.For).String(), "error", why)
+	if !a.fail(why, ejections, p.config.Eject, time.Now()) {
+		return
 	}
+	if slices.Contains(p.rotation(), a) {
+		p.log.Warn("address of upstream fails, and still gets requests: at most half are ejected", "address", a.text, "error", why)
+		return
+	}
+	p.log.Warn("address of upstream is ejected", "address", a.text, "for", time.Duration(p.config.Eject.For).String(), "error", why)
 }
 
 // done records that a request is no longer in flight.
