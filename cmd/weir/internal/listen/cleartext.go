@@ -9,18 +9,18 @@ import (
 )
 
 // A cleartext connection is the one that net/http reads, above TLS if there is any. It
-// replaces the end of an ambiguous head with a bad line, so that net/http answers with 400
+// replaces the end of a refused head with a bad line, so that net/http answers with 400
 // and closes the connection.
 type cleartext struct {
 	net.Conn // the conn below, or TLS above it
 	below    *conn
 	framing  framing
-	refusal  []byte // the rest of the text that net/http reads after an ambiguous head
+	refusal  []byte // the rest of the text that net/http reads after a refused head
 	refused  bool
 }
 
 // badLine ends the current line, then adds a line without a colon and the end of the head.
-const badLine = "bad\r\n\r\n"
+const badLine = "not a header\r\n\r\n"
 
 // newCleartext starts TLS unless settings is nil. The first read does the handshake.
 func newCleartext(c *conn, settings *tls.Config) *cleartext {

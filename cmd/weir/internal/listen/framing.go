@@ -37,12 +37,17 @@ type head struct {
 	size    int64
 	framing bool // the last line was one of the two
 	folded  bool // one of the two continues on the next line
+	short   bool // no request line of HTTP/1 is that short
 }
 
-func (h head) ambiguous() bool { return h.folded || h.chunked && (h.sized || h.old) }
+// refused reports whether net/http must not see the head as it is. It waits for 14 bytes, the
+// beginning of HTTP/2, before it refuses a shorter line.
+func (h head) refused() bool { return h.short || h.folded || h.chunked && (h.sized || h.old) }
+
+const shortestLine = len("GET / HTTP/1.1")
 
 // scan returns the number of bytes that may pass: all, or those before the line feed that
-// ends an ambiguous head.
+// ends a refused head.
 func (f *framing) scan(p []byte) int {
 	for i := 0; i < len(p) && f.step != foreign; {
 		if f.body > 0 {
@@ -60,7 +65,7 @@ func (f *framing) scan(p []byte) int {
 		if len(f.line) > 0 {
 			line, f.line = append(f.line, line...), nil
 		}
-		if f.take(bytes.TrimSuffix(line, []byte("\r"))); f.head.ambiguous() && f.step != headerLine {
+		if f.take(bytes.TrimSuffix(line, []byte("\r"))); f.head.refused() && f.step != headerLine {
 			return i + n
 		}
 		i += n + 1
@@ -96,6 +101,8 @@ func (f *framing) begin(line []byte) {
 	switch {
 	case bytes.HasPrefix(line, []byte("PRI * HTTP/2")):
 		f.step = foreign
+	case len(line) > 0 && len(line) < shortestLine:
+		f.head, f.step = head{short: true}, foreign
 	case len(line) > 0:
 		f.head = head{old: !bytes.HasSuffix(line, []byte("HTTP/1.1"))}
 		f.step = headerLine
