@@ -18,8 +18,8 @@ type topic struct {
 var topics = []topic{
 	{"laws", "the control laws, with their settings", printLaws},
 	{"scenarios", "systems of weir sim, and how to write one", printScenarios},
-	{"trace", "how weir sim trace reads a log", printTrace},
-	{"columns", "the columns of all tables", printColumns},
+	{"trace", "how weir sim trace reads a log", printText("trace.txt")},
+	{"columns", "the columns of all tables", printText("columns.txt")},
 	{"environment", "the variables that weir reads", printEnvironment},
 	{"exit-codes", "how weir ends", printExitCodes},
 }

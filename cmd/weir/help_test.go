@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -94,23 +93,37 @@ func TestTheTraceTopicNamesFlags(t *testing.T) {
 	}
 }
 
-// explained reports whether a section with the word in its title has the column.
+// explained reports whether weir help columns has the column below a title with the word.
 func explained(title, column string) bool {
-	return slices.ContainsFunc(columns(), func(s section) bool {
-		return strings.Contains(s.title, title) && slices.ContainsFunc(s.columns, func(d definition) bool {
-			return d.word == column || slices.Contains(strings.Split(d.word, ", "), column)
-		})
-	})
+	_, text, found := strings.Cut(helpText("columns.txt"), title)
+	_, text, _ = strings.Cut(text, "\n\n")
+	list, _, _ := strings.Cut(text, "\n\n")
+	word := regexp.MustCompile(`(?m)^  (\S.*, )?` + regexp.QuoteMeta(column) + `(, .*|  .*)?$`)
+	return found && word.MatchString(list)
 }
 
-// TestColumnsAreExplained reads the head of a line a second. The tables of the simulator are
-// made from their explanations.
+// TestColumnsAreExplained reads the heads of tables, and of a line a second.
 func TestColumnsAreExplained(t *testing.T) {
-	for column := range strings.FieldsSeq(figures.Header) {
-		if !explained("a line a second", column) {
-			t.Errorf("weir help columns does not explain %q", column)
+	for title, columns := range map[string][]string{
+		"suite and trace: a line for each scenario": heads(cellColumns),
+		"weir sim suite: a line for each law":       heads(summaryColumns),
+		"--every: a line for each moment":           heads(momentColumns),
+		"--choose: a line for each law":             heads(choiceColumns),
+		"a line a second":                           strings.Fields(figures.Header),
+	} {
+		for _, column := range columns {
+			if !explained(title, column) {
+				t.Errorf("weir help columns does not explain %q of %s", column, title)
+			}
 		}
 	}
+}
+
+func heads[T any](columns []column[T]) (names []string) {
+	for _, c := range columns {
+		names = append(names, c.head)
+	}
+	return names
 }
 
 func TestFieldsAreExplained(t *testing.T) {

@@ -79,7 +79,10 @@ func indented(text string) string {
 	return out.String()
 }
 
-func printTrace(out io.Writer, _ *kong.Node) { fmt.Fprint(out, helpText("trace.txt")) }
+// printText prints a file of the folder help.
+func printText(name string) func(io.Writer, *kong.Node) {
+	return func(out io.Writer, _ *kong.Node) { fmt.Fprint(out, helpText(name)) }
+}
 
 //go:embed help
 var helpTexts embed.FS
