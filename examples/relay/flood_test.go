@@ -4,18 +4,22 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"math/rand/v2"
 	"os/exec"
-	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/nbd-wtf/go-nostr"
+
+	"github.com/weir-go/weir/examples/relay/gen"
 	"github.com/weir-go/weir/examples/relay/protocol"
 	"github.com/weir-go/weir/internal/must"
 )
 
 var (
+	lasts    = flag.Duration("lasts", 500*time.Millisecond, "how long TestFloods measures at a time")
+	stored   = flag.Int("stored", 500, "how many events the store has at its start")
 	visitors = flag.Int("visitors", 100, "how many connections TestFloods has beside the floods")
 	silent   = flag.Int("silent", 200, "how many connections TestConnectionsThatNeverRead has")
 )
@@ -25,13 +29,13 @@ var (
 //
 //	scripts/all go test ./examples/relay -run Floods -v -lasts 30s -stored 100000 -visitors 2000
 func TestFloods(t *testing.T) {
-	file, dir := generate(t, *stored, 1, unsigned), filepath.Join(t.TempDir(), "store")
-	relayed(t, "import", "-store", dir, "-trusted", file)
+	dir, events := fill(t, *stored)
+	filters := someFilters(events)
 	r := serve(t, dir, "-connections-per-address", "10000", "-connection-rate", "100000")
-	quiet := r.visitors(t, file, *lasts)
+	quiet := r.visitors(t, filters, *lasts)
 
 	floods := floods(t, r.public)
-	flooded := r.visitors(t, file, *lasts)
+	flooded := r.visitors(t, filters, *lasts)
 	_ = floods.Process.Kill()
 	_ = floods.Wait() // killed
 	t.Logf("quiet:   %v", quiet)
@@ -48,14 +52,28 @@ func TestFloods(t *testing.T) {
 }
 
 // visitors opens many connections that each ask once in ten seconds.
-func (r running) visitors(t *testing.T, file string, lasts time.Duration) *latencies {
+func (r running) visitors(t *testing.T, filters []string, lasts time.Duration) *latencies {
 	t.Helper()
-	filters := someFilters(t, file)
 	ctx, cancel := context.WithTimeout(t.Context(), lasts)
 	defer cancel()
 	return crowd{r.public, *visitors, min(10*time.Second, lasts/2), func(ctx context.Context, c *client, n int) error {
 		return c.ask(ctx, filters[n%len(filters)])
 	}}.run(ctx)
+}
+
+// someFilters returns filters as clients send them: a timeline, a thread, an author, an
+// event.
+func someFilters(events []nostr.Event) (filters []string) {
+	for _, e := range events[:min(len(events), 200)] {
+		filters = append(filters,
+			fmt.Sprintf(`{"authors":["%v"],"limit":20}`, e.PubKey),
+			fmt.Sprintf(`{"authors":["%v"],"kinds":[0]}`, e.PubKey),
+			fmt.Sprintf(`{"#e":["%v"],"limit":50}`, e.ID),
+			fmt.Sprintf(`{"ids":["%v"]}`, e.ID),
+			fmt.Sprintf(`{"kinds":[1],"until":%d,"limit":20}`, e.CreatedAt))
+	}
+	rand.Shuffle(len(filters), func(i, j int) { filters[i], filters[j] = filters[j], filters[i] })
+	return filters
 }
 
 // floods starts ten flooding connections. They run in a process of its own at low priority,
@@ -89,16 +107,17 @@ func flood(address string) {
 }
 
 func (c *client) flood(ctx context.Context, number int) {
-	events := liveEvents(100)
-	for _, e := range events {
-		e.Sig = strings.Repeat("0", len(e.Sig))
+	g := gen.New(rand.Uint64(), 100)
+	var events []nostr.Event
+	for range 100 {
+		events = append(events, g.Unsigned())
 	}
 	go func() { _ = c.await(ctx, "never", "never") }() // it keeps reading, or it would only flood itself
 	var err error
 	for n := number; err == nil; n++ {
 		switch n % 3 {
 		case 0:
-			err = c.send(ctx, append(protocol.AppendJSON([]byte(`["EVENT",`), events[n%len(events)]), ']'))
+			err = c.send(ctx, append(protocol.AppendJSON([]byte(`["EVENT",`), &events[n%len(events)]), ']'))
 		case 1:
 			err = c.send(ctx, fmt.Appendf(nil, `["REQ","%d",{}]`, n%20))
 		default:
@@ -110,8 +129,7 @@ func (c *client) flood(ctx context.Context, number int) {
 // TestConnectionsThatNeverRead opens many connections that ask for everything and never
 // read. The relay stays below its target.
 func TestConnectionsThatNeverRead(t *testing.T) {
-	file, dir := generate(t, *stored, 1, unsigned), filepath.Join(t.TempDir(), "store")
-	relayed(t, "import", "-store", dir, "-trusted", file)
+	dir, _ := fill(t, *stored)
 	r := serve(t, dir, "-memory", "256", "-connections-per-address", "10000", "-connection-rate", "100000")
 	for range *silent {
 		c := must.Have(dial(t.Context(), r.public))(t)

@@ -1,11 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"flag"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -14,6 +12,7 @@ import (
 
 	"github.com/nbd-wtf/go-nostr"
 
+	"github.com/weir-go/weir/examples/relay/gen"
 	"github.com/weir-go/weir/internal/must"
 )
 
@@ -22,10 +21,11 @@ var kills = flag.Int("kills", 3, "how often TestKilledRelayKeepsWhatItAcknowledg
 // TestKilledRelayKeepsWhatItAcknowledged kills a relay while clients publish: events
 // answered with OK are there after a restart.
 func TestKilledRelayKeepsWhatItAcknowledged(t *testing.T) {
-	text := must.Have(os.ReadFile(generate(t, 1000**kills, 1, signed)))(t)
+	g := gen.New(1, 100**kills)
 	events := make(chan *nostr.Event, 1000**kills)
-	for line := range bytes.Lines(text) {
-		events <- parse(t, bytes.TrimSpace(line))
+	for range cap(events) {
+		e := g.Next()
+		events <- &e
 	}
 	dir := filepath.Join(t.TempDir(), "store")
 	var acknowledged []*nostr.Event

@@ -1,10 +1,6 @@
-// Relay is a Nostr relay on Badger that stays responsive under floods, and imports millions of
-// events in bounded memory.
-// README.md explains how.
+// Relay is a Nostr relay on Badger that stays responsive under floods. README.md explains how.
 //
-//	relay serve            answers clients
-//	relay import FILE      reads events into the store
-//	relay gen N            makes events to try it with
+//	relay -store DIRECTORY
 //
 // The exit status is 0, 1 if something went wrong, and 2 if the command was wrong.
 package main
@@ -15,9 +11,9 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/signal"
-	"slices"
 	"strings"
 	"syscall"
 )
@@ -25,25 +21,8 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	err := run(ctx, os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr})
+	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	os.Exit(status(err, os.Stderr))
-}
-
-type streams struct {
-	in       io.Reader
-	out, err io.Writer
-}
-
-// A command declares its flags and returns its action on the arguments.
-type command struct {
-	name, args, does string
-	declare          func(*flag.FlagSet) func(ctx context.Context, args []string, std streams) error
-}
-
-var commands = []command{
-	{"serve", "", "answer clients", declareServe},
-	{"import", "FILE|-", "read events, one as JSON a line", declareImport},
-	{"gen", "N", "write N valid, signed events as JSON lines", declareGen},
 }
 
 // A usageError is a mistake in the command line.
@@ -61,31 +40,25 @@ func status(err error, out io.Writer) int {
 	return 1
 }
 
-func run(ctx context.Context, args []string, std streams) error {
-	if len(args) == 0 || slices.Contains([]string{"help", "-h", "-help", "--help"}, args[0]) {
-		usage(std.out)
-		return nil
-	}
-	i := slices.IndexFunc(commands, func(c command) bool { return c.name == args[0] })
-	if i < 0 {
-		return usageError{fmt.Errorf("unknown command %q: see relay help", args[0])}
-	}
-	c := commands[i]
-	flags := flag.NewFlagSet("relay "+c.name, flag.ContinueOnError)
+func run(ctx context.Context, args []string, out, log io.Writer) error {
+	flags := flag.NewFlagSet("relay", flag.ContinueOnError)
 	flags.SetOutput(io.Discard) // the error says it too
-	do := c.declare(flags)
-	if err := settings(flags, args[1:]); errors.Is(err, flag.ErrHelp) {
-		flags.SetOutput(std.out)
-		fmt.Fprintf(std.out, "relay %s [flags] %s: %s\n", c.name, c.args, c.does)
+	s := new(serving)
+	s.declare(flags)
+	if err := settings(flags, args); errors.Is(err, flag.ErrHelp) {
+		flags.SetOutput(out)
+		fmt.Fprintln(out, "Relay is a Nostr relay on Badger that stays responsive under floods.")
 		flags.PrintDefaults()
+		fmt.Fprintln(out, "Each flag is also read from the environment: -store from RELAY_STORE.")
 		return err
 	} else if err != nil {
-		return usageError{fmt.Errorf("%s: %w: see relay %s -help", c.name, err, c.name)}
+		return usageError{fmt.Errorf("%w: see relay -help", err)}
 	}
-	if c.args == "" && flags.NArg() > 0 {
-		return usageError{fmt.Errorf("%s: unexpected argument %q: want none", c.name, flags.Arg(0))}
+	if flags.NArg() > 0 {
+		return usageError{fmt.Errorf("unexpected argument %q: want none", flags.Arg(0))}
 	}
-	return do(ctx, flags.Args(), std)
+	s.conf.Logger = slog.New(slog.NewTextHandler(log, nil))
+	return s.run(ctx)
 }
 
 // settings sets the flags from the environment, -store from RELAY_STORE and
@@ -103,13 +76,4 @@ func settings(flags *flag.FlagSet, args []string) (err error) {
 		return err
 	}
 	return flags.Parse(args)
-}
-
-func usage(out io.Writer) {
-	fmt.Fprintln(out, "Relay is a Nostr relay on Badger that stays responsive under floods.")
-	fmt.Fprintln(out)
-	for _, c := range commands {
-		fmt.Fprintf(out, "  relay %-15s %s\n", strings.TrimSpace(c.name+" "+c.args), c.does)
-	}
-	fmt.Fprintln(out, "\nrelay COMMAND -help lists the flags. Each is also read from the environment: -store from RELAY_STORE.")
 }

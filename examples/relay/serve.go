@@ -8,20 +8,28 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/weir-go/weir/examples/relay/relay"
+	"github.com/weir-go/weir/examples/relay/store"
 )
 
 type serving struct {
-	place
+	dir              string
+	megabytes        uint64
+	throttle         bool
 	listen, internal string
 	conf             relay.Config // the settings set by flags
 }
 
-func declareServe(flags *flag.FlagSet) func(context.Context, []string, streams) error {
-	s := new(serving)
-	s.declare(flags)
+func (s *serving) declare(flags *flag.FlagSet) {
+	flags.StringVar(&s.dir, "store", "relay-store", "`directory` of the store, which one process at a time has open")
+	flags.Uint64Var(&s.megabytes, "memory", 512, "target for the memory of the process, in `MiB`")
+	flags.BoolVar(&s.throttle, "throttle", true, "throttle the store; false shows what that is worth")
 	flags.StringVar(&s.listen, "listen", "localhost:7777", "`address` for clients. Empty for none")
 	flags.StringVar(&s.internal, "internal", "localhost:7778", "`address` for metrics and clients without a rate; nothing public may reach it. Empty for none")
 	flags.StringVar(&s.conf.Name, "name", "Weir relay", "`name` in the information document")
@@ -32,13 +40,47 @@ func declareServe(flags *flag.FlagSet) func(context.Context, []string, streams) 
 	flags.IntVar(&s.conf.Subscriptions, "subscriptions", 0, "of a connection; 0 for 32")
 	flags.IntVar(&s.conf.Reads, "reads", 0, "queries that read at once; 0 for one less than the processors")
 	flags.IntVar(&s.conf.Writes, "writes", 0, "events that are written at once; 0 for 8")
-	return func(ctx context.Context, _ []string, std streams) error {
-		if s.listen == "" && s.internal == "" {
-			return usageError{errors.New("serve: -listen and -internal are both empty: want an address for one of them")}
-		}
-		s.conf.Logger = slog.New(slog.NewTextHandler(std.err, nil))
-		return s.run(ctx, s.conf, s.serve)
+}
+
+// leastMegabytes is twice the memory that an idle store with its smallest tables needs.
+const leastMegabytes = 64
+
+// run opens the store and serves until ctx ends, or a listener or the relay fails.
+func (s *serving) run(ctx context.Context) (err error) {
+	switch {
+	case s.megabytes < leastMegabytes || s.megabytes > 1<<20:
+		return usageError{fmt.Errorf("-memory is %d: want %d to %d MiB", s.megabytes, leastMegabytes, 1<<20)}
+	case s.listen == "" && s.internal == "":
+		return usageError{errors.New("-listen and -internal are both empty: want an address for one of them")}
 	}
+	events, err := store.Open(store.Options{Dir: s.dir, Memory: s.megabytes << 20})
+	if err != nil && strings.Contains(err.Error(), "Another process is using") { // Badger has no error value for it
+		return fmt.Errorf("%w: stop it first", err)
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, events.Close()) }()
+	s.conf.Memory, s.conf.Unthrottled, s.conf.Processors = s.megabytes<<20, !s.throttle, widen()
+	c, err := relay.Badger(s.conf, events)
+	if err != nil {
+		return err
+	}
+	server, err := relay.New(c)
+	if errors.Is(err, relay.ErrConfig) {
+		return usageError{err}
+	}
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	ended := make(chan error, 1)
+	go func() { ended <- server.Run(ctx) }()
+	go reclaim(ctx, events, s.conf.Logger)
+	err = s.serve(ctx, server)
+	stop()
+	return errors.Join(err, <-ended)
 }
 
 // serve serves both listeners until ctx ends or one of them fails.
@@ -72,5 +114,37 @@ func (s *serving) serve(ctx context.Context, server *relay.Server) error {
 	case <-ctx.Done():
 		log.Info("closing")
 		return nil
+	}
+}
+
+// threads is the number of threads that run Go code for each processor. With one, a
+// goroutine that answers a client waits in the queue of Go's scheduler behind goroutines
+// that verify, compact and read for others, each of which runs for up to 10 ms; the system
+// prefers a thread of its own, because it has slept. TestFloods measures the effect.
+const threads = 4
+
+// widen runs Go code on more threads than there are processors, unless the environment sets
+// GOMAXPROCS, and returns the number of processors.
+var widen = sync.OnceValue(func() (processors int) {
+	processors = runtime.GOMAXPROCS(0)
+	if os.Getenv("GOMAXPROCS") == "" {
+		runtime.GOMAXPROCS(threads * processors)
+	}
+	return processors
+})
+
+// reclaim frees the disk space of replaced events until ctx ends.
+func reclaim(ctx context.Context, events *store.Store, log *slog.Logger) {
+	tick := time.NewTicker(time.Minute)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if err := events.Reclaim(); err != nil && ctx.Err() == nil {
+			log.Error("the room of replaced events was not given back", "error", err)
+		}
 	}
 }

@@ -25,7 +25,7 @@ var listening = regexp.MustCompile(`for=(\w+) address=(\S+)`)
 // serve starts a relay on free ports.
 func serve(t *testing.T, dir string, args ...string) running {
 	t.Helper()
-	r := running{process: process(t, append([]string{"serve", "-store", dir, "-listen", "localhost:0", "-internal", "localhost:0"}, args...)...)}
+	r := running{process: process(t, append([]string{"-store", dir, "-listen", "localhost:0", "-internal", "localhost:0"}, args...)...)}
 	complaints := must.Have(r.process.StderrPipe())(t)
 	must.Do(t, r.process.Start())
 	lines := bufio.NewScanner(complaints)

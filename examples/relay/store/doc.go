@@ -17,10 +17,8 @@
 // # Durability
 //
 // An acknowledged event survives the death of the process at any instant, kill -9 included:
-// it has been written into a mapped file, which the kernel keeps. It survives a loss of
-// power only if [Store.Sync] returned after it. A caller that must promise that to its own
-// sender calls Sync for a batch of events and acknowledges them afterwards: one call takes
-// milliseconds, however many events it makes durable.
+// it has been written into a mapped file, which the kernel keeps. A loss of power may take the
+// latest events.
 //
 // # Limits
 //

@@ -25,7 +25,6 @@ import (
 //	inKinds     kind, stamp          kind
 //	inTags      letter, hash, stamp  kind
 //	inVersions  address              stamp of the newest version that came
-//	ofImports   ID of an import      how many of its lines are in
 //
 // An author takes 32 bytes, a kind 2. A hash is 16 bytes of the SHA-256 of a value of any
 // length. An address is the kind, the author and the hash of the d tag.
@@ -37,7 +36,6 @@ const (
 	inKinds    = 'k'
 	inTags     = 't'
 	inVersions = 'v'
-	ofImports  = 'm'
 )
 
 // maxIndexed is the number of tag values indexed for an event. A new version of a contact

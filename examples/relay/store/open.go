@@ -88,15 +88,6 @@ func (s *Store) enter() error {
 	return nil
 }
 
-// Sync returns when all earlier saves are safe from a loss of power.
-func (s *Store) Sync() error {
-	if err := s.enter(); err != nil {
-		return err
-	}
-	defer s.users.Done()
-	return s.db.Sync()
-}
-
 // Reclaim frees the disk space of replaced events in the value log: it rewrites a file with half
 // or more garbage, if there is one, which uses the disk for about a second. It learns of garbage
 // from compactions, which are delayed. A relay calls it every minute.
@@ -110,11 +101,6 @@ func (s *Store) Reclaim() error {
 		return fmt.Errorf("store: %w", err)
 	}
 	return nil
-}
-
-// Marks returns the marks that imports leave in the store.
-func (s *Store) Marks() badgerload.Marks {
-	return badgerload.Marks{DB: s.db, Prefix: string(key(ofImports))}
 }
 
 // DB returns the database, for packages that measure it: badgerload.New and badgerload.Mapped. The

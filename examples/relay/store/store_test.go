@@ -92,9 +92,6 @@ func TestAfterClose(t *testing.T) {
 	s := open(t, store.Options{Dir: t.TempDir()})
 	save(t, s, nostr.Event{Kind: 1}, store.Saved)
 	cursor := s.Query(everything)
-	if err := s.Sync(); err != nil {
-		t.Error(err)
-	}
 	if err := s.Reclaim(); err != nil {
 		t.Error(err)
 	}
@@ -103,7 +100,6 @@ func TestAfterClose(t *testing.T) {
 		"Save":    func() error { _, err := s.Save(t.Context(), complete(&nostr.Event{Kind: 1})); return err },
 		"Next":    func() error { _, err := cursor.Next(1, nil); return err },
 		"Reclaim": s.Reclaim,
-		"Sync":    s.Sync,
 		"Close":   s.Close,
 	} {
 		if err := use(); !errors.Is(err, store.ErrClosed) {
@@ -123,7 +119,7 @@ func TestCloseWaits(t *testing.T) {
 	more, err := s.Query(everything).Next(100, func(*nostr.Event) bool {
 		if found++; found == 1 {
 			go func() { closed <- s.Close() }()
-			for s.Sync() == nil {
+			for s.Reclaim() == nil {
 			}
 		}
 		if len(closed) > 0 || s.DB().IsClosed() {
