@@ -16,7 +16,7 @@ var elsewhere = []struct {
 	{regexp.MustCompile(`^go mod `), "TestReplace of internal/release"},
 	{regexp.MustCompile(`^weir (record|replay|sim trace) .*(incident\.jsonl|--limiter search)`), "TestRecordWritesAFileThatOpens, TestReplayOpensARecording and TestRecordingIsATrace of cmd/weir"},
 	{regexp.MustCompile(`^weir sim trace (access\.log|llm\.csv|requests\.csv) .*(--choose|--on|--service duration)`), "TestTracesPage of cmd/weir, which compares what they print"},
-	{regexp.MustCompile(`^relay |^go run \./examples/import`), "the tests of these examples, which are killed and go on"},
+	{regexp.MustCompile(`^go run \./examples/(import|relay)`), "the tests of these examples, which are killed and go on"},
 	{regexp.MustCompile(`^go build -o weir `), "here, before all others"},
 	{regexp.MustCompile(`^openssl |^change|^curl -s -H|^seq |^xargs |^sort|^uniq|^curl .*(/orders|/limit)`), "by hand: they need a file in /etc, or the program of the page under load"},
 }
