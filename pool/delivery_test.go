@@ -58,7 +58,7 @@ func TestTaskThatKillsItsWorkerIsRejected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		source := sourcetest.NewMemory(time.Minute, []pool.Task{task("killer", time.Second, nil)})
 		for range 3 { // workers that die
-			must.Have(source.Claim(t.Context()))(t)
+			must.Do(t, source.Claim(t.Context(), 1, func(pool.Delivery) {}))
 		}
 		r := run(t, pool.Config{Capacity: slots(1), Source: source, MaxAttempts: 3})
 		r.expect(t, "killer failed", nil)

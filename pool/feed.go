@@ -116,14 +116,7 @@ func (r *run) claim(room int, handOn func(Delivery)) (over bool, err error) {
 			over, err = false, fmt.Errorf("Claim: %w", &PanicError{p, debug.Stack()})
 		}
 	}()
-	if s, ok := r.conf.Source.(Batcher); ok {
-		err = s.ClaimUpTo(r.claims, room, handOn)
-	} else {
-		var d Delivery
-		if d, err = r.conf.Source.Claim(r.claims); err == nil {
-			handOn(d)
-		}
-	}
+	err = r.conf.Source.Claim(r.claims, room, handOn)
 	return errors.Is(err, io.EOF), err
 }
 

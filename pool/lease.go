@@ -93,7 +93,7 @@ func (l *lease) try(ctx context.Context) try {
 	go func() {
 		var t try
 		exit := isolated(func() {
-			t.err = l.Extend(ctx, l.length)
+			t.err = l.Extend(ctx)
 			t.gone = errors.Is(t.err, ErrLeaseLost)
 		})
 		if exit != nil {

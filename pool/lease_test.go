@@ -59,11 +59,11 @@ func TestWhatWasCutShortIsGivenBackAtOnce(t *testing.T) {
 // extending is a source whose leases are extended by the function of a test.
 type extending struct {
 	*sourcetest.MemorySource
-	extend func(ctx context.Context, l pool.Lease, by time.Duration) error
+	extend func(ctx context.Context, l pool.Lease) error
 }
 
-func (s extending) ClaimUpTo(ctx context.Context, n int, handOn func(pool.Delivery)) error {
-	return s.MemorySource.ClaimUpTo(ctx, n, func(d pool.Delivery) {
+func (s extending) Claim(ctx context.Context, n int, handOn func(pool.Delivery)) error {
+	return s.MemorySource.Claim(ctx, n, func(d pool.Delivery) {
 		d.Lease = extendingLease{d.Lease, s.extend}
 		handOn(d)
 	})
@@ -71,12 +71,10 @@ func (s extending) ClaimUpTo(ctx context.Context, n int, handOn func(pool.Delive
 
 type extendingLease struct {
 	pool.Lease
-	extend func(ctx context.Context, l pool.Lease, by time.Duration) error
+	extend func(ctx context.Context, l pool.Lease) error
 }
 
-func (l extendingLease) Extend(ctx context.Context, by time.Duration) error {
-	return l.extend(ctx, l.Lease, by)
-}
+func (l extendingLease) Extend(ctx context.Context) error { return l.extend(ctx, l.Lease) }
 
 func TestLostLeaseEndsItsTask(t *testing.T) {
 	for _, test := range []struct {
@@ -99,7 +97,7 @@ func TestLostLeaseEndsItsTask(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				source := extending{
 					sourcetest.NewMemory(time.Minute, []pool.Task{task("a", time.Hour, nil)}),
-					func(context.Context, pool.Lease, time.Duration) error { return test.extend() },
+					func(context.Context, pool.Lease) error { return test.extend() },
 				}
 				for ev := range must.Have(pool.New(pool.Config{Capacity: slots(1), Source: source}))(t).Run(t.Context()) {
 					if ev.Kind != pool.Failed || !errors.Is(ev.Err, pool.ErrLeaseLost) || !errors.Is(ev.Err, test.is) ||
@@ -118,26 +116,26 @@ func TestLostLeaseEndsItsTask(t *testing.T) {
 // fail or hang.
 func TestLeaseOutlivesAFailure(t *testing.T) {
 	var tries atomic.Int64
-	for name, extend := range map[string]func(ctx context.Context, l pool.Lease, by time.Duration) error{
-		"two fail after each success": func(ctx context.Context, l pool.Lease, by time.Duration) error {
+	for name, extend := range map[string]func(ctx context.Context, l pool.Lease) error{
+		"two fail after each success": func(ctx context.Context, l pool.Lease) error {
 			if tries.Add(1)%3 != 0 {
 				return errTask
 			}
-			return l.Extend(ctx, by)
+			return l.Extend(ctx)
 		},
-		"each second one hangs": func(ctx context.Context, l pool.Lease, by time.Duration) error {
+		"each second one hangs": func(ctx context.Context, l pool.Lease) error {
 			if tries.Add(1)%2 == 1 {
 				<-ctx.Done()
 				return ctx.Err()
 			}
-			return l.Extend(ctx, by)
+			return l.Extend(ctx)
 		},
-		"each second one hangs for good": func(ctx context.Context, l pool.Lease, by time.Duration) error {
+		"each second one hangs for good": func(ctx context.Context, l pool.Lease) error {
 			if tries.Add(1)%2 == 1 {
 				time.Sleep(2 * time.Hour)
 				return nil
 			}
-			return l.Extend(ctx, by)
+			return l.Extend(ctx)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -189,11 +187,12 @@ type leasing struct {
 	next func() (pool.Delivery, bool)
 }
 
-func (l leasing) Claim(ctx context.Context) (pool.Delivery, error) {
+func (l leasing) Claim(ctx context.Context, n int, handOn func(pool.Delivery)) error {
 	if d, ok := l.next(); ok {
-		return d, nil
+		handOn(d)
+		return nil
 	}
-	return l.Source.Claim(ctx)
+	return l.Source.Claim(ctx, n, handOn)
 }
 
 // stub is a lease with the methods of a test, which do nothing by default.
@@ -201,7 +200,7 @@ type stub struct{ acknowledge, giveBack, extend func() error }
 
 func (s stub) Acknowledge(context.Context) error             { return call(s.acknowledge) }
 func (s stub) GiveBack(context.Context, time.Duration) error { return call(s.giveBack) }
-func (s stub) Extend(context.Context, time.Duration) error   { return call(s.extend) }
+func (s stub) Extend(context.Context) error                  { return call(s.extend) }
 
 func call(f func() error) error {
 	if f == nil {

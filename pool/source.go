@@ -12,25 +12,16 @@ import (
 // A Source is where tasks come from. The pool calls Claim from one goroutine and
 // Backlog from another. Package sourcetest tests a Source.
 //
-// A Source may do more: [Batcher] and [Sized] say it of the source, and [Rejecter] of a [Lease].
+// A Source may do more: [Sized] says it of the source, and [Rejecter] of a [Lease].
 type Source interface {
-	// Claim takes the next task, waiting until there is one. It returns io.EOF when no
-	// more will come, and an error soon after ctx ends. With an error it has
-	// claimed nothing.
-	Claim(ctx context.Context) (Delivery, error)
+	// Claim hands on from 1 to n tasks, each as soon as it is claimed, on its own goroutine.
+	// It waits for the first, and for no other; after a while it may return
+	// without a task, and is called again. The tasks that it handed on are claimed, whatever
+	// it returns: io.EOF when no more will come, and an error soon after ctx ends.
+	Claim(ctx context.Context, n int, handOn func(Delivery)) error
 	// Backlog returns how much could be claimed now. It changes nothing. While it takes longer than
 	// a scaler's period, its last answer counts. After ten periods ctx ends, and no answer counts.
 	Backlog(ctx context.Context) (Depth, error)
-}
-
-// A Batcher is a [Source] that claims several tasks at a time. The pool then calls ClaimUpTo in
-// place of Claim.
-type Batcher interface {
-	// ClaimUpTo hands on from 1 to n tasks, each as soon as it is claimed, on its own goroutine.
-	// It waits for the first as Claim does, and for no other; after a while it may return
-	// without a task, and is called again. The tasks that it handed on are claimed, whatever
-	// it returns: io.EOF when no more will come, and an error soon after ctx ends.
-	ClaimUpTo(ctx context.Context, n int, handOn func(Delivery)) error
 }
 
 // A Sized source hears the size of its pool, and bounds how many tasks the pool holds.
@@ -71,10 +62,10 @@ type Lease interface {
 	Acknowledge(ctx context.Context) error
 	// GiveBack lets the task be claimed again, after a delay.
 	GiveBack(ctx context.Context, delay time.Duration) error
-	// Extend makes the lease last for the duration from now. An error that matches
+	// Extend makes the lease last for [Delivery].LeaseTime from now. An error that matches
 	// [ErrLeaseLost] ends the work; after any other the pool tries again until the
 	// lease has run out. A call that ignores the end of ctx is left behind, and costs one try.
-	Extend(ctx context.Context, by time.Duration) error
+	Extend(ctx context.Context) error
 }
 
 // A Rejecter is a [Lease] whose task can become a dead letter.
@@ -92,24 +83,16 @@ type slice struct {
 	made  time.Time
 }
 
-func (s *slice) Claim(ctx context.Context) (Delivery, error) {
-	if err := ctx.Err(); err != nil {
-		return Delivery{}, context.Cause(ctx)
-	}
-	i := s.next.Add(1) - 1
-	if i >= int64(len(s.tasks)) {
-		return Delivery{}, io.EOF
-	}
-	return Delivery{Task: s.tasks[i]}, nil
-}
-
-func (s *slice) ClaimUpTo(ctx context.Context, n int, handOn func(Delivery)) error {
+func (s *slice) Claim(ctx context.Context, n int, handOn func(Delivery)) error {
 	for range n {
-		d, err := s.Claim(ctx)
-		if err != nil {
-			return err
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
 		}
-		handOn(d)
+		i := s.next.Add(1) - 1
+		if i >= int64(len(s.tasks)) {
+			return io.EOF
+		}
+		handOn(Delivery{Task: s.tasks[i]})
 	}
 	return nil
 }
@@ -128,18 +111,19 @@ func Chan(c <-chan Task) Source { return channel(c) }
 
 type channel <-chan Task
 
-func (c channel) Claim(ctx context.Context) (Delivery, error) {
+func (c channel) Claim(ctx context.Context, _ int, handOn func(Delivery)) error {
 	if ctx.Err() != nil {
-		return Delivery{}, context.Cause(ctx)
+		return context.Cause(ctx)
 	}
 	select {
 	case task, open := <-c:
 		if !open {
-			return Delivery{}, io.EOF
+			return io.EOF
 		}
-		return Delivery{Task: task}, nil
+		handOn(Delivery{Task: task})
+		return nil
 	case <-ctx.Done():
-		return Delivery{}, context.Cause(ctx)
+		return context.Cause(ctx)
 	}
 }
 
@@ -160,12 +144,7 @@ type seq struct {
 	over  bool
 }
 
-func (s *seq) Claim(ctx context.Context) (d Delivery, err error) {
-	err = s.ClaimUpTo(ctx, 1, func(claimed Delivery) { d = claimed })
-	return d, err
-}
-
-func (s *seq) ClaimUpTo(ctx context.Context, n int, handOn func(Delivery)) error {
+func (s *seq) Claim(ctx context.Context, n int, handOn func(Delivery)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.next == nil && !s.over {

@@ -82,11 +82,12 @@ type faulty struct {
 	backlog        func(context.Context) (pool.Depth, error)
 }
 
-func (f *faulty) Claim(ctx context.Context) (pool.Delivery, error) {
+func (f *faulty) Claim(ctx context.Context, _ int, handOn func(pool.Delivery)) error {
 	if f.claimed++; f.claimed <= f.tasks {
-		return pool.Delivery{Task: task(fmt.Sprint(f.claimed), time.Duration(f.claimed)*time.Second, nil)}, nil
+		handOn(pool.Delivery{Task: task(fmt.Sprint(f.claimed), time.Duration(f.claimed)*time.Second, nil)})
+		return nil
 	}
-	return pool.Delivery{}, f.then(ctx)
+	return f.then(ctx)
 }
 
 func (f *faulty) Backlog(ctx context.Context) (pool.Depth, error) {

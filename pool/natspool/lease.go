@@ -13,8 +13,7 @@ import (
 )
 
 // A lease is a delivery that is not acknowledged. JetStream takes an answer to any delivery of a
-// message, however old, and InProgress always means another AckWait. So the lease counts its time
-// itself, and sends InProgress again and again while it lasts longer than that.
+// message, however old. So the lease counts its time itself.
 type lease struct {
 	queue *Queue
 	msg   jetstream.Msg
@@ -22,9 +21,7 @@ type lease struct {
 
 	mu    sync.Mutex
 	ended bool
-	until time.Time   // when it is over
-	kept  time.Time   // until when the server keeps it, as far as is known
-	beat  *time.Timer // sends InProgress; nil unless it is needed
+	until time.Time // when it is over
 }
 
 var errEnded = errors.New("natspool: the lease has ended")
@@ -34,14 +31,14 @@ func (l *lease) over(now time.Time) error {
 	switch {
 	case l.ended:
 		return errEnded
-	case !now.Before(l.until) || !now.Before(l.kept):
+	case !now.Before(l.until):
 		return fmt.Errorf("%w: its time was over", pool.ErrLeaseLost)
 	}
 	return nil
 }
 
 // Extend implements [pool.Lease].
-func (l *lease) Extend(ctx context.Context, by time.Duration) error {
+func (l *lease) Extend(ctx context.Context) error {
 	now := time.Now()
 	l.mu.Lock()
 	err := l.over(now)
@@ -57,37 +54,8 @@ func (l *lease) Extend(ctx context.Context, by time.Duration) error {
 	if err := l.over(time.Now()); err != nil {
 		return err
 	}
-	l.until, l.kept = now.Add(by), now.Add(l.queue.lease)
-	l.beatLater()
+	l.until = now.Add(l.queue.lease)
 	return nil
-}
-
-// beatLater has InProgress sent once more if the lease lasts longer than the server keeps it. It is
-// called under the lock.
-func (l *lease) beatLater() {
-	if l.beat != nil {
-		l.beat.Stop()
-	}
-	if l.until.After(l.kept) {
-		l.beat = time.AfterFunc(l.queue.lease/3, l.goOn)
-	}
-}
-
-// goOn extends the lease at the server.
-func (l *lease) goOn() {
-	now := time.Now()
-	ctx, cancel := context.WithTimeout(context.Background(), l.queue.lease/4)
-	defer cancel()
-	err := l.send(ctx, "+WPI")
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.over(time.Now()) != nil {
-		return
-	}
-	if err == nil {
-		l.kept = now.Add(l.queue.lease)
-	}
-	l.beatLater()
 }
 
 // end ends the lease, and returns when it would have been over.
@@ -98,10 +66,7 @@ func (l *lease) end() (until time.Time, err error) {
 		return until, err
 	}
 	l.ended = true
-	if l.beat != nil {
-		l.beat.Stop()
-	}
-	return l.kept, nil
+	return l.until, nil
 }
 
 // Acknowledge implements [pool.Lease]. It returns when the server has it.

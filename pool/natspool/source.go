@@ -41,17 +41,9 @@ const patience = time.Second
 // pause is from one try to the next while NATS cannot be reached.
 const pause = 200 * time.Millisecond
 
-// Claim implements [pool.Source].
-func (s *source) Claim(ctx context.Context) (d pool.Delivery, err error) {
-	for err == nil && d.Lease == nil {
-		err = s.ClaimUpTo(ctx, 1, func(claimed pool.Delivery) { d = claimed })
-	}
-	return d, err
-}
-
-// ClaimUpTo implements [pool.Batcher]: it takes the jobs that are there, and waits for one if there
+// Claim implements [pool.Source]: it takes the jobs that are there, and waits for one if there
 // are none.
-func (s *source) ClaimUpTo(ctx context.Context, n int, handOn func(pool.Delivery)) error {
+func (s *source) Claim(ctx context.Context, n int, handOn func(pool.Delivery)) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -161,7 +153,7 @@ func (s *source) delivery(m jetstream.Msg) pool.Delivery {
 	if err != nil { // a message that no consumer sent
 		meta = &jetstream.MsgMetadata{Timestamp: at}
 	}
-	l := &lease{queue: s.Queue, msg: m, meta: meta, until: at.Add(s.lease), kept: at.Add(s.lease)}
+	l := &lease{queue: s.Queue, msg: m, meta: meta, until: at.Add(s.lease)}
 	job := jobOf(m, meta)
 	task := s.taskOf(job)
 	if task.Key == "" {

@@ -60,47 +60,28 @@ func rest(t *testing.T) {
 func (c Config) batches(t *testing.T) {
 	const n = 8
 	s, want := c.open(t, n)
-	b, ok := s.(pool.Batcher)
-	if !ok {
-		t.Skip("it claims one by one")
-	}
 	ctx, cancel := context.WithTimeout(t.Context(), c.Patience)
 	defer cancel()
 	var got []string
 	for len(got) < n {
 		before := len(got)
-		err := b.ClaimUpTo(ctx, 3, func(d pool.Delivery) {
+		err := s.Claim(ctx, 3, func(d pool.Delivery) {
 			if (d.Lease != nil) != c.Leased {
-				t.Errorf("ClaimUpTo: leased is %v, want %v", d.Lease != nil, c.Leased)
+				t.Errorf("Claim: leased is %v, want %v", d.Lease != nil, c.Leased)
 			}
 			got = append(got, d.Task.Key)
 		})
 		if len(got)-before > 3 {
-			t.Errorf("ClaimUpTo(3): got %d tasks", len(got)-before)
+			t.Errorf("Claim(3): got %d tasks", len(got)-before)
 		}
 		if err != nil && len(got) < n {
-			t.Fatalf("ClaimUpTo: %v, after %d of %d tasks", err, len(got), n)
+			t.Fatalf("Claim: %v, after %d of %d tasks", err, len(got), n)
 		}
 	}
 	slices.Sort(got)
 	if !slices.Equal(got, want) {
 		t.Errorf("claimed %q, want %q", got, want)
 	}
-}
-
-func (c Config) cancelledBatch(t *testing.T) {
-	s, _ := c.open(t, 1)
-	b, ok := s.(pool.Batcher)
-	if !ok {
-		t.Skip("it claims one by one")
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	err := b.ClaimUpTo(ctx, 3, func(d pool.Delivery) { t.Errorf("claimed %q with a context that has ended", d.Task.Key) })
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("ClaimUpTo with a context that has ended: %v: want that it is cancelled", err)
-	}
-	c.claim(t, s) // nothing was lost
 }
 
 // size demands that a source which bounds the pool lets it hold as many tasks as it can run.

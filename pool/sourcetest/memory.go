@@ -61,13 +61,7 @@ func (m *MemorySource) String() string {
 }
 
 // Claim implements [pool.Source].
-func (m *MemorySource) Claim(ctx context.Context) (d pool.Delivery, err error) {
-	err = m.ClaimUpTo(ctx, 1, func(claimed pool.Delivery) { d = claimed })
-	return d, err
-}
-
-// ClaimUpTo implements [pool.Batcher].
-func (m *MemorySource) ClaimUpTo(ctx context.Context, n int, handOn func(pool.Delivery)) error {
+func (m *MemorySource) Claim(ctx context.Context, n int, handOn func(pool.Delivery)) error {
 	for {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -191,6 +185,6 @@ func (l *lease) GiveBack(_ context.Context, delay time.Duration) error {
 }
 
 // Extend implements [pool.Lease].
-func (l *lease) Extend(_ context.Context, by time.Duration) error {
-	return l.do(func() { l.e.free = time.Now().Add(by) })
+func (l *lease) Extend(context.Context) error {
+	return l.do(func() { l.e.free = time.Now().Add(l.of.length) })
 }
