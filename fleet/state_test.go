@@ -9,6 +9,7 @@ import (
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/fleet"
 	"github.com/weir-go/weir/fleet/storetest"
+	"github.com/weir-go/weir/internal/must"
 )
 
 func TestBadStates(t *testing.T) {
@@ -26,6 +27,11 @@ func TestBadStates(t *testing.T) {
 	}
 	if n := len(store.Entries()); n > 0 {
 		t.Errorf("%d entries", n)
+	}
+	foreign := fleet.Write{Key: "state.a", Value: []byte(strings.Repeat("x", 512<<10+1))}
+	must.Do(t, store.Write(t.Context(), foreign))
+	if _, err := fleet.LoadState(t.Context(), store, "a"); !errors.Is(err, weir.ErrConfig) || !strings.Contains(err.Error(), "has 524289 bytes") {
+		t.Errorf("%v, want that it is too long", err)
 	}
 }
 

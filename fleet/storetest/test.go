@@ -25,9 +25,7 @@ func Test(t *testing.T, open func(t *testing.T) fleet.Store) {
 		"one of many swaps applies":         races,
 		"many keys":                         many,
 		"a saved state":                     saves,
-		"a state of a set":                  savesSet,
-		"states that are none":              refuses,
-		"members learn together":            learns,
+		"the largest state":                 savesMuch,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, open(t)) })
 	}
