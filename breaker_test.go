@@ -11,6 +11,7 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/internal/limittest"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
 )
 
@@ -82,9 +83,7 @@ func TestBreakerInShadowIsOnlyReported(t *testing.T) {
 	var j limittest.Journal
 	b := &breaker{open: true}
 	l := newLimiter(t, weir.Config{Shadow: true, Breaker: b, OnEvent: j.Note})
-	if err := l.Do(t.Context(), func(context.Context) error { return nil }); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, l.Do(t.Context(), func(context.Context) error { return nil }))
 	if s := l.Snapshot(); s.WouldRefuse != 1 || s.RefusedTotal() != 0 || s.Admitted != 1 {
 		t.Errorf("%v", l)
 	}

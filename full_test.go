@@ -9,6 +9,7 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/internal/limittest"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/internal/race"
 	"github.com/weir-go/weir/law"
 )
@@ -141,9 +142,7 @@ func TestFullDoesNotAllocate(t *testing.T) {
 func TestShadowIsNeverFull(t *testing.T) {
 	l := newLimiter(t, weir.Config{Max: 1, Shadow: true})
 	for range 3 {
-		if err := l.Full(t.Context()); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, l.Full(t.Context()))
 		hold(t, l, 1)
 	}
 	if s := l.Snapshot(); s.WouldRefuse != 2 {
@@ -156,9 +155,7 @@ func TestFullAsksTheBreaker(t *testing.T) {
 	b := &breaker{}
 	l := newLimiter(t, weir.Config{Max: 1, Breaker: b})
 	for range 2 {
-		if err := l.Full(t.Context()); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, l.Full(t.Context()))
 	}
 	b.heard(t, weir.Ignore, weir.Ignore)
 	b.set(true)

@@ -104,14 +104,10 @@ func TestSetWeight(t *testing.T) {
 		l := fixed(t, 4, weir.Queue{Size: 9, Timeout: time.Minute})
 		p := must.Have(l.AcquireN(t.Context(), 4))(t)
 		light, heavy := ask(t.Context(), l, 1), ask(t.Context(), l, 3)
-		if err := p.SetWeight(3); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, p.SetWeight(3))
 		q := admitted(t, light)
 		waits(t, heavy)
-		if err := p.SetWeight(1_000_000_000); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, p.SetWeight(1_000_000_000))
 		if n := l.Snapshot().InFlight; n != 1_000_000_001 {
 			t.Errorf("%d in flight", n)
 		}
@@ -128,9 +124,7 @@ func TestSetWeight(t *testing.T) {
 			t.Errorf("%v, %d in flight after a permit that is back was changed", err, l.Snapshot().InFlight)
 		}
 		r.Done(nil)
-		if err := (weir.Permit{}).SetWeight(1); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, (weir.Permit{}).SetWeight(1))
 		balanced(t, l)
 	})
 }

@@ -94,8 +94,6 @@ func FuzzRestore(f *testing.F) {
 		if s := l.Snapshot(); s.Limit < 2 || s.Limit > 50 || err != nil && (s.Limit != 4 || !errors.Is(err, weir.ErrConfig)) {
 			t.Errorf("%v, a limit of %d", err, s.Limit)
 		}
-		if err := l.Do(t.Context(), func(context.Context) error { return nil }); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, l.Do(t.Context(), func(context.Context) error { return nil }))
 	})
 }

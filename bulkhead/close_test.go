@@ -11,6 +11,7 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
 )
 
@@ -40,9 +41,7 @@ func TestCloseRefusesEveryKey(t *testing.T) {
 			p.Done(nil)
 		}
 		balanced(t, s)
-		if err := s.Update(bulkhead.Config{Max: 10, ByKey: byKey{"brought": fixed(1, 0, 0)}}); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, s.Update(bulkhead.Config{Max: 10, ByKey: byKey{"brought": fixed(1, 0, 0)}}))
 		if _, err := s.TryAcquire(t.Context(), "brought"); err == nil {
 			t.Error("an update opened a closed set")
 		}

@@ -126,9 +126,7 @@ func TestTheConfigIsCopied(t *testing.T) {
 	c := bulkhead.Config{ByKey: byKey{"a": fixed(2, 0, 0)}}
 	s := newSet(t, c)
 	delete(c.ByKey, "a")
-	if err := s.Update(bulkhead.Config{ByKey: byKey{"a": fixed(3, 0, time.Second)}}); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, s.Update(bulkhead.Config{ByKey: byKey{"a": fixed(3, 0, time.Second)}}))
 	hold(t, s, "a", 3)
 	if len(c.ByKey) != 0 {
 		t.Error("the map was written to")

@@ -41,9 +41,7 @@ func TestHandleOutlivesItsCompartment(t *testing.T) {
 			t.Fatal("was not evicted")
 		}
 	}
-	if err := h.Do(t.Context(), work(0)); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, h.Do(t.Context(), work(0)))
 	if k := h.Snapshot(); k.Name != "a" || k.Completed != 1 || h.String() != "a" {
 		t.Errorf("%v: %+v", h, k)
 	}
@@ -92,9 +90,7 @@ func TestHandleOfNoSetRefuses(t *testing.T) {
 // A question makes no compartment, and drives none out.
 func TestFullMakesNoCompartment(t *testing.T) {
 	s := newSet(t, bulkhead.Config{MaxKeys: 1, Max: 2, Default: fixed(2, 0, 0)})
-	if err := full(t, s, "a"); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, full(t, s, "a"))
 	hold(t, s, "b", 1)[0].Done(nil)
 	for range 3 {
 		if err := full(t, s, "a"); err != nil { // b is idle and would go
@@ -112,9 +108,7 @@ func TestFullOfTheOverflow(t *testing.T) {
 		MaxKeys: 1, Max: 3, Default: fixed(2, 0, 0), ByKey: byKey{bulkhead.Overflow: fixed(2, 0, 0)},
 	})
 	hold(t, s, "a", 1)
-	if err := full(t, s, "b"); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, full(t, s, "b"))
 	over := hold(t, s, "b", 2)
 	if err := full(t, s, "c"); err == nil || !strings.Contains(err.Error(), `"(overflow)" refused`) {
 		t.Errorf("the overflow is full: %v", err)

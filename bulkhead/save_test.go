@@ -82,9 +82,7 @@ func TestSaveOfManyKeys(t *testing.T) {
 	if n := strings.Count(state, `"limit"`); n != 1000 || !strings.Contains(state, `"named"`) {
 		t.Errorf("%d keys", n)
 	}
-	if err := newSet(t, bulkhead.Config{}).Restore([]byte(state)); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, newSet(t, bulkhead.Config{}).Restore([]byte(state)))
 }
 
 func FuzzRestore(f *testing.F) {
@@ -92,9 +90,7 @@ func FuzzRestore(f *testing.F) {
 	f.Fuzz(func(t *testing.T, state []byte) {
 		s := newSet(t, bulkhead.Config{Max: 100, MaxKeys: 10})
 		_ = s.Restore(state)
-		if err := s.Do(t.Context(), "a", func(context.Context) error { return nil }); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, s.Do(t.Context(), "a", func(context.Context) error { return nil }))
 		if n := s.Snapshot().Total.InFlight; n != 0 {
 			t.Errorf("%d in flight", n)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
 )
 
@@ -225,9 +226,7 @@ func TestUpdateWithAPanicIsWhole(t *testing.T) {
 					t.Errorf("%s has limit %d, want %d", key, k.Limit, want)
 				}
 			}
-			if err := s.Update(table(30, nil)); err != nil {
-				t.Error(err)
-			}
+			must.Do(t, s.Update(table(30, nil)))
 		})
 	}
 }

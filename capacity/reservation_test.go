@@ -184,15 +184,11 @@ func TestReservationLetsOthersBackfill(t *testing.T) {
 	if _, err := w.Grant(); !errors.Is(err, trusted.ErrCancelled) {
 		t.Errorf("%v, want cancelled", err)
 	}
-	if _, err := behind.Grant(); err != nil {
-		t.Error(err)
-	}
+	must.Have(behind.Grant())(t)
 	behind.Cancel() // gives its grant back
 	if s := c.Snapshot(); s.Grants != 0 || s.Resources["slots"].InUse != 0 {
 		t.Errorf("left behind: %+v", s)
 	}
 	at := must.Have(reserve(c, request(4), func() {}))(t) // answered at once
-	if _, err := at.Grant(); err != nil {
-		t.Error(err)
-	}
+	must.Have(at.Grant())(t)
 }

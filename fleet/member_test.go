@@ -190,9 +190,7 @@ func TestAllocatorLeaves(t *testing.T) {
 		leader := p.apps[0].Snapshot().Leader
 		for _, a := range slices.Clone(p.apps) {
 			if a.Snapshot().ID == leader {
-				if err := p.drop(a); err != nil {
-					t.Error(err)
-				}
+				must.Do(t, p.drop(a))
 			}
 		}
 		if len(p.apps) != 2 {

@@ -42,9 +42,7 @@ func TestEnv(t *testing.T) {
 	if s.Throttle.Writes.LatencyTarget != 30*time.Millisecond || s.Throttle.Writes.Queue.Timeout != 2*time.Second {
 		t.Errorf("writes %+v", s.Throttle.Writes)
 	}
-	if _, err := New(s.Throttle); err != nil {
-		t.Error(err)
-	}
+	must.Have(New(s.Throttle))(t)
 	s, err := fromEnv("APP", []string{"APP_TARGET_MEMORY_MB=1.5"})
 	if err != nil || s.MemoryTarget != 3<<19 {
 		t.Errorf("1.5 MB are %d bytes, %v", s.MemoryTarget, err)
@@ -117,9 +115,7 @@ func TestEnvOfKubernetes(t *testing.T) {
 		APP_PORT_6379_TCP=tcp://10.0.0.11:6379 APP_PORT_6379_TCP_PROTO=tcp APP_PORT_6379_TCP_PORT=6379 APP_PORT_6379_TCP_ADDR=10.0.0.11
 		APP_PORT_53_UDP=udp://10.0.0.11:53 APP_CACHE_SERVICE_HOST=10.0.0.12 APP_CACHE_PORT=tcp://10.0.0.12:6379
 	`)
-	if _, err := fromEnv("APP", environ); err != nil {
-		t.Error(err)
-	}
+	must.Have(fromEnv("APP", environ))(t)
 }
 
 // Each older name is known here: kept, or removed with a replacement that is a setting.

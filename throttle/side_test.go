@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/throttle"
 )
 
@@ -100,9 +101,7 @@ func TestThrottledIsCounted(t *testing.T) {
 		pass(time.Minute)
 		before := time.Now()
 		for range 5 {
-			if err := r.Do(t.Context(), throttle.Write, 1, func(context.Context) error { return nil }); err != nil {
-				t.Error(err)
-			}
+			must.Do(t, r.Do(t.Context(), throttle.Write, 1, func(context.Context) error { return nil }))
 		}
 		s := r.Snapshot().Writes
 		if s.Throttled < 4 || s.ThrottleTime != time.Since(before) || s.Cost != 5 {

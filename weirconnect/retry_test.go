@@ -212,9 +212,7 @@ func TestStreamsAndServersAreLeftAlone(t *testing.T) {
 	stream := streamer(srv, both).CallBidiStream(t.Context())
 	exchange(t, stream)
 	finish(t, stream)
-	if err := call(t.Context(), caller(srv)); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, call(t.Context(), caller(srv)))
 	if s := rc.Snapshot(); s != (retry.Snapshot{}) {
 		t.Errorf("%+v", s)
 	}

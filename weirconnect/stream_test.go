@@ -112,9 +112,7 @@ func TestClientStreams(t *testing.T) {
 				t.Errorf("of a full limiter: %v", err)
 			}
 		}
-		if err := errors.Join(refused.CloseRequest(), refused.CloseResponse()); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, errors.Join(refused.CloseRequest(), refused.CloseResponse()))
 		empty()
 		finish(t, first)
 		limittest.Check(t, lim, limittest.Taught{Ignored: 2})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/internal/limittest"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/weirhttp"
 )
 
@@ -53,8 +54,6 @@ func TestServerKnowsOfTheForm(t *testing.T) {
 			t.Errorf("%s: pattern %q, form %v", name, r.Pattern, r.MultipartForm)
 			continue
 		}
-		if err := r.MultipartForm.RemoveAll(); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, r.MultipartForm.RemoveAll())
 	}
 }

@@ -61,9 +61,7 @@ func TestPollingIsNoLatency(t *testing.T) {
 			if s := lim.Snapshot(); s.InFlight != 0 || s.Age != 0 {
 				t.Errorf("while the worker polls: %d in flight, of age %v", s.InFlight, s.Age)
 			}
-			if _, err := env.ExecuteActivity(work); err != nil {
-				t.Error(err)
-			}
+			must.Have(env.ExecuteActivity(work))(t)
 			slots.ReleaseSlot(released{permit: permit})
 		}
 		if s := lim.Snapshot(); s.Succeeded != 5 || s.EWMA < 950*time.Millisecond || s.EWMA > 1050*time.Millisecond {

@@ -100,9 +100,7 @@ func TestWorkersAreKilled(t *testing.T) {
 		return strings.Contains(said(t, state, ""), "\n0 waiting, 0 running or resting before another attempt, 0 dead letters\n")
 	})
 	must.Do(t, worker.Process.Signal(os.Interrupt))
-	if err := worker.Wait(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, worker.Wait())
 	all := l.of("done")
 	t.Logf("%d jobs, %d kills: none lost, %d ran to their end twice", jobs, *kills, len(all)-jobs)
 	for kill, before := range acknowledged {

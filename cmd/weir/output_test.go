@@ -7,6 +7,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/weir-go/weir/internal/must"
 )
 
 // full returns the error of a full disk or of a pipe without a reader.
@@ -50,7 +52,5 @@ func TestUnwatchedOutput(t *testing.T) {
 	if _, err := (streams{out: out}).unwatched().out.Write([]byte("x")); !errors.Is(err, errFull) {
 		t.Error(err)
 	}
-	if err := out.outcome(nil); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, out.outcome(nil))
 }

@@ -7,12 +7,11 @@ import (
 	"testing"
 
 	"github.com/weir-go/weir/internal/isolate"
+	"github.com/weir-go/weir/internal/must"
 )
 
 func TestCallTellsHowItEnded(t *testing.T) {
-	if err := isolate.Call(func() {}); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, isolate.Call(func() {}))
 	if err := isolate.Call(runtime.Goexit); !errors.Is(err, isolate.ErrExited) {
 		t.Errorf("%v, want that it ended its goroutine", err)
 	}

@@ -179,8 +179,6 @@ func TestClientWebSocket(t *testing.T) {
 			t.Fatalf("message %d of %d bytes came back with %d, %v", n, len(sent), len(got), err)
 		}
 	}
-	if err := conn.Close(websocket.StatusNormalClosure, ""); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, conn.Close(websocket.StatusNormalClosure, ""))
 	must.Happen(t, "the WebSocket holds no slot", func() bool { return p.counts(t).inFlight == 0 })
 }

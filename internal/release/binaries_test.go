@@ -107,9 +107,7 @@ func unpacked(t *testing.T, name string) map[string][]byte {
 		} else if err != nil {
 			t.Fatal(err)
 		}
-		if files[header.Name], err = io.ReadAll(archive); err != nil {
-			t.Fatal(err)
-		}
+		files[header.Name] = must.Have(io.ReadAll(archive))(t)
 	}
 }
 

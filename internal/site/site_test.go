@@ -113,14 +113,10 @@ func TestNothingElseIsEmptied(t *testing.T) {
 	if err := s.write(root); err == nil || !strings.Contains(err.Error(), "it has files and is no site") {
 		t.Errorf("into the repository: %v", err)
 	}
-	if _, err := os.Stat(filepath.Join(root, "README.md")); err != nil {
-		t.Error(err)
-	}
+	must.Have(os.Stat(filepath.Join(root, "README.md")))(t)
 	for _, out := range []string{filepath.Join(root, "new", "site"), t.TempDir()} {
 		for range 2 {
-			if err := s.write(out); err != nil {
-				t.Error(err)
-			}
+			must.Do(t, s.write(out))
 		}
 	}
 }

@@ -21,9 +21,7 @@ func TestOpenAfterAKillThatLeftEmptyLogs(t *testing.T) {
 	}
 	db = must.Have(badgerload.Open(options))(t)
 	defer db.Close()
-	if err := db.View(func(tx *badger.Txn) error { _, err := tx.Get([]byte("key")); return err }); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, db.View(func(tx *badger.Txn) error { _, err := tx.Get([]byte("key")); return err }))
 	if _, err := badgerload.Open(options); err == nil {
 		t.Error("a store that is open was opened again")
 	}

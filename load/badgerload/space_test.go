@@ -10,6 +10,7 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/load/badgerload"
 )
 
@@ -20,9 +21,7 @@ func TestSpace(t *testing.T) {
 	dir := t.TempDir()
 	const most = 1 << 60 // no disk has as much
 	fits := badger.DefaultOptions(filepath.Join(dir, "not", "made", "yet")).WithMemTableSize(1 << 10)
-	if err := badgerload.Space(fits); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, badgerload.Space(fits))
 	err := badgerload.Space(fits.WithMemTableSize(most / 30))
 	if !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), fits.Dir+" has ") || !strings.Contains(err.Error(), " MB at once") {
 		t.Error(err)

@@ -20,10 +20,7 @@ import (
 // has a source.
 func newPool(t testing.TB, q *natspool.Queue, slots int64, c pool.Config) *pool.Pool {
 	t.Helper()
-	var err error
-	if c.Capacity, err = capacity.New(capacity.Vector{"slots": slots}); err != nil {
-		t.Fatal(err)
-	}
+	c.Capacity = must.Have(capacity.New(capacity.Vector{"slots": slots}))(t)
 	if c.Source == nil {
 		c.Source = q.Source(done)
 	}
@@ -124,9 +121,7 @@ func TestJobsThatNothingCanRead(t *testing.T) {
 		default:
 			t.Errorf("job %s of %d bytes: %q", l.Job.ID, len(l.Job.Data), l.Reason)
 		}
-		if err := q.Requeue(t.Context(), l.Number); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, q.Requeue(t.Context(), l.Number))
 	}
 	if s := snapshot(t, q); s.Waiting+s.Held != 2 || s.Dead != 0 { // the last pull may take one, and give it back
 		t.Errorf("%+v", s)

@@ -201,12 +201,8 @@ func TestGuardThatIsGone(t *testing.T) {
 
 func TestGuardEndsWithoutWork(t *testing.T) {
 	guard := must.Have(StartGuard(asGuard))(t)
-	if err := shell("exit 0", func(c *Command) { c.Guard = guard }).Run(t.Context(), Job{}); err != nil {
-		t.Error(err)
-	}
-	if err := guard.Close(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, shell("exit 0", func(c *Command) { c.Guard = guard }).Run(t.Context(), Job{}))
+	must.Do(t, guard.Close())
 }
 
 func written(file string) bool {

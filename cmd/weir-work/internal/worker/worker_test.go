@@ -80,9 +80,7 @@ func TestStop(t *testing.T) {
 		stop := make(chan struct{})
 		c.Stop = stop
 		time.AfterFunc(2500*time.Millisecond, func() { close(stop) })
-		if err := Run(t.Context(), c); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, Run(t.Context(), c))
 		if done := 100 - source.Left(); done < 3 || done > 30 || !strings.HasSuffix(out.String(), fmt.Sprintf("; done %d, failed 0, dead letters 0\n", done)) {
 			t.Errorf("%d done, and in the end %s", done, &out)
 		}
@@ -102,9 +100,7 @@ func TestTrouble(t *testing.T) {
 			}
 			return nil
 		}
-		if err := Run(t.Context(), c); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, Run(t.Context(), c))
 		if !regexp.MustCompile(`^\S+Z no server\n\S+Z the source is back\n$`).MatchString(notes.String()) || strings.Count(out.String(), " backlog not known: no server; ") != 1 {
 			t.Errorf("notes %s; lines %s", &notes, &out)
 		}

@@ -39,10 +39,7 @@ func rotating(t *testing.T) *rotated {
 		pair, err := Pair(r.cert, r.key)
 		return &tls.Config{Certificates: pair}, err
 	}
-	var err error
-	if r.Files, err = Open(read, every, slog.New(slog.NewTextHandler(&r.log, nil)), r.cert, "", r.key); err != nil {
-		t.Fatal(err)
-	}
+	r.Files = must.Have(Open(read, every, slog.New(slog.NewTextHandler(&r.log, nil)), r.cert, "", r.key))(t)
 	r.now = func() time.Time { return r.at }
 	return r
 }
@@ -88,9 +85,7 @@ func TestFilesAreReadAgainWhenTheyChange(t *testing.T) {
 		t.Errorf("Refresh: %v", err)
 	}
 	r.write(r.key, key)
-	if err := r.Refresh(); err != nil {
-		t.Error(err)
-	}
+	must.Do(t, r.Refresh())
 	r.is("third", 0)
 	if n := strings.Count(r.log.String(), "used from now on"); n != 2 {
 		t.Errorf("logged %d times:\n%s", n, &r.log)

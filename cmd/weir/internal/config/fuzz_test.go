@@ -47,9 +47,7 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		if _, err := bulkhead.New(read.Bulkhead()); err != nil {
-			t.Error(err)
-		}
+		must.Have(bulkhead.New(read.Bulkhead()))(t)
 		written := must.Have(yaml.Marshal(read))(t)
 		again, err := config.Parse("again", written)
 		if err != nil {

@@ -236,9 +236,7 @@ func TestConversations(t *testing.T) {
 				}
 				_, _ = io.WriteString(to, "!")
 				to.Close()
-				if _, err := io.ReadAll(res.Body); err != nil {
-					t.Error(err)
-				}
+				must.Have(io.ReadAll(res.Body))(t)
 				if grpc && res.Trailer.Get("Grpc-Status") != "0" {
 					t.Errorf("trailers %v", res.Trailer)
 				}

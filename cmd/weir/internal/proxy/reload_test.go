@@ -91,9 +91,7 @@ func TestReloadUnderLoadLosesNothing(t *testing.T) {
 	}
 	for i := range 50 {
 		to := []string{a, b}[i%2]
-		if err := r.reload(file(to, fmt.Sprintf("compartments: {api: {initial: %d, queue: {size: %d}}}", 10+i, 100+i))); err != nil {
-			t.Error(err)
-		}
+		must.Do(t, r.reload(file(to, fmt.Sprintf("compartments: {api: {initial: %d, queue: {size: %d}}}", 10+i, 100+i))))
 	}
 	close(stop)
 	clients.Wait()
