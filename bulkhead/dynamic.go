@@ -48,7 +48,7 @@ func (s *Set) findUnknown(key string, create bool) (*compartment, error) {
 	case d.closed:
 		return nil, &weir.RefusedError{Limiter: key, Reason: weir.ReasonClosed}
 	case !d.hasRoom(t.conf.MaxKeys):
-		return t.byKey[Overflow], nil
+		return t.overflow(), nil
 	case !create:
 		return nil, nil
 	}
@@ -58,9 +58,16 @@ func (s *Set) findUnknown(key string, create bool) (*compartment, error) {
 	}
 	if !s.add(c, t.conf.MaxKeys) { // the one that could go is in use again
 		s.remove(c)
-		return t.byKey[Overflow], nil
+		return t.overflow(), nil
 	}
 	return c, nil
+}
+
+// overflow returns the compartment for work of a key that finds no room.
+func (t *table) overflow() *compartment {
+	c := t.byKey[Overflow]
+	c.touch()
+	return c
 }
 
 func (d *dynamic) isFull(maxKeys int) bool { return len(d.ring) >= maxKeys }

@@ -1,6 +1,8 @@
 package bulkhead
 
 import (
+	"slices"
+
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/internal/wire"
 )
@@ -19,8 +21,8 @@ type Snapshot struct {
 	// which may be above Max.
 	Total weir.Snapshot `json:"total"`
 
-	// ByKey has a snapshot of every compartment, under its key. Borrowed and
-	// Entitled say who runs more than its part of the cap.
+	// ByKey has a snapshot of every compartment, under its key, and of [Overflow] once work has
+	// come to it. Borrowed and Entitled say who runs more than its part of the cap.
 	ByKey map[string]weir.Snapshot `json:"by_key"`
 }
 
@@ -47,14 +49,14 @@ func (s *Set) Snapshot() Snapshot {
 func (s *Set) String() string { return wire.String(s.Snapshot()) }
 
 // survey returns the compartments, with the totals of the removed ones. Leaving ones
-// come after the present ones.
+// come after the present ones. An overflow that no work has come to is none of them.
 func (s *Set) survey() (snap Snapshot, compartments []*compartment, present int) {
 	d := &s.dynamic
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	s.reap(len(d.leaving)) // there may be no later call to do so
 	t := s.table.Load()
-	compartments = s.all()
+	compartments = slices.DeleteFunc(s.all(), func(c *compartment) bool { return c.key == Overflow && !c.used.Load() })
 	present = len(compartments) - len(d.leaving)
 	snap = Snapshot{
 		Max: s.group.max(), MaxKeys: t.conf.MaxKeys,

@@ -57,7 +57,7 @@ func TestUpdateIsWholeOrNotAtAll(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 		snap := s.Snapshot()
-		if len(snap.ByKey) != 3 || snap.ByKey["a"].Limit != 2 || snap.ByKey["a"].Reserved != 0 || snap.Max != 10 ||
+		if len(snap.ByKey) != 2 || snap.ByKey["a"].Limit != 2 || snap.ByKey["a"].Reserved != 0 || snap.Max != 10 ||
 			snap.Leaving != 0 {
 			t.Errorf("%+v", snap)
 		}

@@ -70,14 +70,10 @@ func Limiters(all ...*weir.Limiter) func() []weir.Snapshot {
 	}
 }
 
-// Keys returns a function for [Config].Read that reads the keys of a set. [bulkhead.Overflow] is
-// among them once it had work.
+// Keys returns a function for [Config].Read that reads the keys of a set.
 func Keys(s *bulkhead.Set) func() []weir.Snapshot {
 	return func() (snaps []weir.Snapshot) {
 		for key, snap := range s.Snapshot().ByKey {
-			if key == bulkhead.Overflow && snap.Admitted+snap.RefusedTotal() == 0 {
-				continue
-			}
 			snap.Name = key
 			snaps = append(snaps, snap)
 		}

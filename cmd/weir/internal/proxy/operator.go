@@ -28,13 +28,13 @@ type operator struct {
 // openOperators opens the admin address and the address of probes, if configured.
 func (p *Proxy) openOperators(c *config.Config) error {
 	gathered, err := admin.Metrics(metrics.Sources{
-		Limiters: p.shared.Caps(), Sets: map[string]*bulkhead.Set{compartments: p.set},
+		Limiters: p.shared.Caps(), Sets: map[string]*bulkhead.Set{"compartments": p.set},
 	}, p.figures)
 	if err != nil {
 		return err
 	}
 	seen := admin.Proxy{
-		State: p.state, Config: func() any { return p.table.Load().config }, Metrics: known{gathered}, Ready: p.ready,
+		State: p.state, Config: func() any { return p.table.Load().config }, Metrics: gathered, Ready: p.ready,
 		Refusals: &p.refusals, Law: p.Law, Shadow: p.Shadow,
 	}
 	if c.Admin.Address != "none" {
@@ -118,7 +118,7 @@ func (p *Proxy) Addresses() (listeners, operators []net.Addr) {
 }
 
 // Snapshot returns the state of all compartments.
-func (p *Proxy) Snapshot() bulkhead.Snapshot { return withoutOverflow(p.set.Snapshot()) }
+func (p *Proxy) Snapshot() bulkhead.Snapshot { return p.set.Snapshot() }
 
 func (p *Proxy) state() admin.State {
 	all, f := p.Snapshot(), p.figures()
