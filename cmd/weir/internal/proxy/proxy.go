@@ -96,7 +96,7 @@ func (p *Proxy) open(life context.Context, c *config.Config, store fleet.Store) 
 	}
 	p.table.Store(first)
 	first.start()
-	for i, settings := range c.Listeners {
+	for i, settings := range p.withinFiles(c.Listeners) {
 		listener, err := listen.New(settings, handler{p, i}, p.sparing)
 		if err != nil {
 			return &AddressError{fmt.Sprintf("listeners[%d].address", i), err}

@@ -66,9 +66,10 @@ func (p *Proxy) apply(c *config.Config) {
 		p.log.Error("a cap was not changed", "error", err)
 	}
 	p.tracer.SetSample(c.Trace.Sample)
+	settings := p.withinFiles(c.Listeners)
 	for i, l := range p.listeners {
-		if err := l.Update(c.Listeners[i]); err != nil {
-			p.log.Error("a listener was not changed", "listener", c.Listeners[i].Address, "error", err)
+		if err := l.Update(settings[i]); err != nil {
+			p.log.Error("a listener was not changed", "listener", settings[i].Address, "error", err)
 		}
 	}
 }

@@ -1,0 +1,33 @@
+package proxy
+
+import (
+	"slices"
+
+	"github.com/weir-go/weir/cmd/weir/internal/config"
+)
+
+// ownFiles are left for the log, the operators and the state.
+const ownFiles = 32
+
+// withinFiles lowers the caps on connections to what the files of the process allow: two for
+// each, the client's and the upstream's. Without a file for the upstream, the proxy would take
+// clients and answer them with errors.
+func (p *Proxy) withinFiles(listeners []config.Listener) []config.Listener {
+	var wanted uint64
+	for _, l := range listeners {
+		wanted += uint64(l.MaxConnections)
+	}
+	files := openFiles()
+	room := (max(files, ownFiles) - ownFiles) / 2
+	if wanted <= room {
+		return listeners
+	}
+	p.log.Warn("max_connections is lowered: want more open files for this process, such as by ulimit -n",
+		"files", files, "max_connections", wanted, "lowered_to", room)
+	lowered := slices.Clone(listeners)
+	for i := range lowered {
+		part := uint64(lowered[i].MaxConnections) * room / wanted
+		lowered[i].MaxConnections = int(max(part, 1))
+	}
+	return lowered
+}
