@@ -17,11 +17,10 @@ import (
 //
 // A run has one and guards it by its lock.
 type board struct {
-	conf    *Config
-	cost    *capacity.Request // of a task that does not say
-	graph   *dag.Graph
-	place   place
-	backoff backoff
+	conf  *Config
+	cost  *capacity.Request // of a task that does not say
+	graph *dag.Graph
+	place place
 	outbox
 
 	ready    ready
@@ -94,14 +93,10 @@ func (b *board) due(m moment, fx *effects) (next time.Duration) {
 		b.ready.add(heap.Pop(&b.resting).(*item))
 	}
 	b.start(m, fx)
-	next = time.Hour
 	if len(b.resting) > 0 {
-		next = min(next, b.resting[0].since-m.at)
+		return min(b.resting[0].since-m.at, time.Hour)
 	}
-	if rest := b.backoff.rests(m.at); rest > 0 {
-		next = min(next, rest)
-	}
-	return next
+	return time.Hour
 }
 
 // stop ends the run: running tasks are cut short with the cause, and the others are cancelled.
@@ -133,14 +128,6 @@ func (b *board) dismiss(why error, fx *effects) {
 		b.conclude(it, Event{Kind: Cancelled, Err: why}, 0, fx)
 	}
 	fx.stopClaims, fx.needTasks, fx.timers, fx.events = true, true, true, true
-}
-
-// reason is why nothing starts any more.
-func (b *board) reason() error {
-	if b.why == nil {
-		return ErrDrained
-	}
-	return b.why
 }
 
 // waiting adds the tasks that wait here to the source's backlog. A source that has been

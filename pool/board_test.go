@@ -138,12 +138,9 @@ func (m *boardModel) finish() {
 	i := m.IntN(len(m.running))
 	it := m.running[i]
 	m.running = slices.Delete(m.running, i, i+1)
-	a := attempt{ran: true}
-	switch m.IntN(6) {
-	case 0:
+	var a attempt
+	if m.IntN(6) == 0 {
 		a.err = errors.New("failed")
-	case 1:
-		a = attempt{err: errors.New("refused")}
 	}
 	it.grant.Release()
 	m.call(func(fx *effects) { m.board.ended(it, a, m.moment(), fx) })
@@ -213,7 +210,7 @@ func (m *boardModel) check() {
 	if m.ready.custom != custom {
 		m.Fatalf("%d of a cost of their own, want %d", m.ready.custom, custom)
 	}
-	if len(m.todo) > 0 || m.woken || m.board.stopped || m.full(0) || m.ready.len() == 0 || m.backoff.careful {
+	if len(m.todo) > 0 || m.woken || m.board.stopped || m.full(0) || m.ready.len() == 0 {
 		return
 	}
 	if m.place.reservation == nil { // nothing is left to be done, so that something waits for a reason

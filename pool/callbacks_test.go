@@ -37,9 +37,6 @@ var callbacks = []callback{
 			Key: "bad", Run: func(context.Context) (any, error) { return nil, hostileError(act) },
 		}, last))
 	}},
-	{name: "Gate", tells: true, setup: func(c *pool.Config, act func()) {
-		c.Gate = func(ctx context.Context, attempt func(context.Context) error) error { act(); return attempt(ctx) }
-	}},
 	{name: "Claim", ends: true, setup: func(c *pool.Config, act func()) {
 		c.Source = &faulty{tasks: 3, then: func(context.Context) error { act(); return io.EOF }}
 	}},

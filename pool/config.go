@@ -2,7 +2,6 @@ package pool
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -25,12 +24,6 @@ type Config struct {
 	// Cost is the need of a task that names none. Defaults to 1 of the only
 	// resource of the Capacity, or of "slots" if it has several.
 	Cost capacity.Vector
-
-	// Gate, if set, runs each attempt and may refuse to: the Do method of a
-	// weir.Limiter or of a bulkhead's compartment. A task that it refuses goes back to its
-	// place, and the pool does not try the gate again before a task has ended or a rest
-	// is over. A gate with a queue of its own holds capacity while it waits.
-	Gate func(ctx context.Context, attempt func(context.Context) error) error
 
 	// Scaler sizes the resource that Cost defaults to, and Scalers sizes resources by
 	// name. They move the withheld part of the resource, which is restored when the run ends.

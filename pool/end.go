@@ -10,25 +10,12 @@ import (
 // be started.
 func (b *board) ended(it *item, a attempt, m moment, fx *effects) {
 	b.unbook(it)
-	if a.ran {
-		b.backoff.left()
-	}
-	cut := m.cut || b.cut
 	switch e := (Event{Value: a.value, Err: a.err, Took: m.at - it.since}); {
-	case a.err == nil && !a.ran:
-		e.Kind, e.Err = Failed, fmt.Errorf("%w: the Gate neither ran the task nor refused it", ErrConfig)
-		b.fail(it, e, fx)
 	case a.err == nil:
 		e.Kind = Done
 		b.succeed(it, e, m, fx)
-	case cut:
-		e.Kind = Cancelled
-		if a.ran {
-			e.Kind = Failed
-		}
+	case m.cut || b.cut:
 		b.interrupted(it, e, fx)
-	case !a.ran:
-		b.refused(it, e, m, fx)
 	case it.attempt < it.Retry.Attempts && !a.permanent && !a.lost && !b.stopped:
 		b.retry(it, e, m, fx)
 	default:
@@ -37,13 +24,6 @@ func (b *board) ended(it *item, a attempt, m moment, fx *effects) {
 	}
 	b.start(m, fx)
 	b.checkFinished(fx)
-}
-
-// passed tries the gate with another task if it let this one through as a probe.
-func (b *board) passed(m moment, fx *effects) {
-	if b.backoff.passed() {
-		b.start(m, fx)
-	}
 }
 
 // succeed ends an item that succeeded, and frees its dependents.
@@ -87,29 +67,12 @@ func (b *board) failDependents(key string, why error, fx *effects) {
 
 // interrupted ends an item that the end of the run has cut short: its lease goes back at once.
 func (b *board) interrupted(it *item, e Event, fx *effects) {
-	if e.Kind == Failed {
-		b.failed++
-	}
+	b.failed++
+	e.Kind = Failed
 	b.conclude(it, e, 0, fx)
 	if it.Key != "" {
 		b.failDependents(it.Key, e.Err, fx)
 	}
-}
-
-// refused puts an item that the gate refused back to its place.
-func (b *board) refused(it *item, e Event, m moment, fx *effects) {
-	it.attempt--
-	if b.stopped {
-		e.Kind, e.Err = Cancelled, b.reason()
-		b.interrupted(it, e, fx)
-		return
-	}
-	e.Kind, e.Key, e.Attempt, e.Waited, e.Took = Deferred, it.Key, it.attempts(), it.waited, 0
-	e.Rest = b.backoff.refuse(m.at)
-	b.publish(e, fx)
-	it.since = m.at
-	b.ready.add(it)
-	fx.timers = true
 }
 
 // retry puts an item aside for another attempt.

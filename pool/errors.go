@@ -38,8 +38,7 @@ var (
 	errBroken = errors.New("pool: the events have no reader any more")
 )
 
-// A PanicError is the error of code that panicked: of a task, a gate, a source, a lease or a
-// scaler.
+// A PanicError is the error of code that panicked: of a task, a source, a lease or a scaler.
 type PanicError struct {
 	Value any    // the value of the panic
 	Stack []byte // where, as of runtime/debug.Stack

@@ -15,7 +15,7 @@ type Event struct {
 	Kind    Kind   // the kind of the event
 	Key     string // of the task
 	Value   any    // the task's result (Done) or report (Progress)
-	Err     error  // why (Failed, Cancelled, Retrying, Deferred); with Done or Decided, the error
+	Err     error  // why (Failed, Cancelled, Retrying); with Done or Decided, the error
 	Attempt int    // which attempt it was, from 1; each earlier delivery counts as one
 
 	// Rejected is whether the source keeps the task as a dead letter (Failed). Otherwise it is
@@ -24,7 +24,7 @@ type Event struct {
 
 	Waited time.Duration // from when it could start to when it did, all attempts together
 	Took   time.Duration // how long the attempt ran
-	Rest   time.Duration // how long it rests before the next attempt (Retrying, Deferred)
+	Rest   time.Duration // how long it rests before the next attempt (Retrying)
 
 	Decision *Decision // of a scaler (Decided)
 }
@@ -43,12 +43,10 @@ const (
 	Cancelled Kind = 4
 	// Retrying: an attempt failed, and another will follow.
 	Retrying Kind = 5
-	// Deferred: the gate refused the task, which waits for its next turn. It is no attempt.
-	Deferred Kind = 6
 	// Decided: a scaler decided on the size of a resource, perhaps to hold it. With an error
 	// the scaler or its law failed and the size was held, or the source could not report its
 	// backlog.
-	Decided Kind = 7
+	Decided Kind = 6
 )
 
 var kinds = [...]string{
@@ -57,7 +55,6 @@ var kinds = [...]string{
 	Failed:    "failed",
 	Cancelled: "cancelled",
 	Retrying:  "retrying",
-	Deferred:  "deferred",
 	Decided:   "decided",
 }
 

@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -40,7 +41,7 @@ func (b *board) add(items []item, errs []error, m moment, fx *effects) {
 		it.seq = b.seq
 		it.rank(m.at, b.conf.Aging)
 		if b.stopped {
-			b.conclude(it, Event{Kind: Cancelled, Err: b.reason()}, 0, fx)
+			b.conclude(it, Event{Kind: Cancelled, Err: cmp.Or(b.why, ErrDrained)}, 0, fx)
 			continue
 		}
 		b.enter(it, errs[i], fx)

@@ -46,9 +46,7 @@ func (it *item) Value(key any) any {
 // Aging of waiting. So the order of two tasks never changes while they wait.
 func (it *item) rank(now, aging time.Duration) {
 	it.since = now
-	if it.attempt == 0 {
-		it.score = int64(now) - int64(it.Priority)*int64(aging)
-	}
+	it.score = int64(now) - int64(it.Priority)*int64(aging)
 }
 
 // before is the order of the ready items.

@@ -12,7 +12,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/capacity"
 	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/pool"
@@ -188,26 +187,19 @@ func TestRetriesRestLongerEachTime(t *testing.T) {
 }
 
 func TestPanicIsAnError(t *testing.T) {
-	lim := weir.Must(weir.New(weir.Config{}))
-	for name, gate := range map[string]func(context.Context, func(context.Context) error) error{
-		"without gate": nil, "with gate": lim.Do,
-	} {
-		t.Run(name, func(t *testing.T) {
-			r := run(t, pool.Config{Capacity: slots(1), Gate: gate, Source: pool.Slice([]pool.Task{
-				{Key: "a", Run: explode},
-				{Key: "b", Run: func(context.Context) (any, error) { runtime.Goexit(); return nil, nil }},
-				task("c", 0, nil),
-			})})
-			r.expect(t, "a failed, b failed, c done", nil)
-			var p *pool.PanicError
-			if !errors.As(r.all[0].Err, &p) || !strings.Contains(string(p.Stack), "explode") ||
-				!errors.Is(r.all[0].Err, errTask) {
-				t.Errorf("%v: want the stack", r.all[0].Err)
-			}
-			if !errors.Is(r.all[1].Err, pool.ErrExited) {
-				t.Error(r.all[1].Err)
-			}
-		})
+	r := run(t, pool.Config{Capacity: slots(1), Source: pool.Slice([]pool.Task{
+		{Key: "a", Run: explode},
+		{Key: "b", Run: func(context.Context) (any, error) { runtime.Goexit(); return nil, nil }},
+		task("c", 0, nil),
+	})})
+	r.expect(t, "a failed, b failed, c done", nil)
+	var p *pool.PanicError
+	if !errors.As(r.all[0].Err, &p) || !strings.Contains(string(p.Stack), "explode") ||
+		!errors.Is(r.all[0].Err, errTask) {
+		t.Errorf("%v: want the stack", r.all[0].Err)
+	}
+	if !errors.Is(r.all[1].Err, pool.ErrExited) {
+		t.Error(r.all[1].Err)
 	}
 }
 
@@ -420,39 +412,6 @@ func TestPoolsShareACapacity(t *testing.T) {
 		all.Wait()
 		if got := strings.Join(order, ""); got != "aabababb" { // two of a came before b
 			t.Errorf("%s, want turns", got)
-		}
-	})
-}
-
-func TestGateDefers(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		lim := weir.Must(weir.New(weir.Config{Min: 2, Max: 2}))
-		var tasks []pool.Task
-		for i := range 8 {
-			tasks = append(tasks, task(fmt.Sprint(i), time.Second, nil))
-		}
-		began := time.Now()
-		r := run(t, pool.Config{Capacity: slots(5), Gate: lim.Do, Source: pool.Slice(tasks)})
-		done, deferred := 0, 0
-		for _, e := range r.all {
-			switch e.Kind {
-			case pool.Done:
-				done++
-				if e.Attempt != 1 {
-					t.Errorf("a refusal is no attempt: %+v", e)
-				}
-			case pool.Deferred:
-				deferred++
-				if !errors.Is(e.Err, weir.ErrRefused) {
-					t.Error(e.Err)
-				}
-			}
-		}
-		if took := time.Since(began); done != 8 || took != 4*time.Second {
-			t.Errorf("%d done in %v, want 8 in 4s", done, took)
-		}
-		if deferred > 50 {
-			t.Errorf("refused %d times in 4 s", deferred)
 		}
 	})
 }

@@ -179,7 +179,7 @@ func (s *scaling) ended(it *item, at time.Duration, a attempt) {
 	switch {
 	case len(it.tickets) == 0:
 		return
-	case !a.ran || s.ctx.Err() != nil:
+	case s.ctx.Err() != nil:
 		outcome = window.Ignore
 	case a.timedOut:
 		outcome = window.Timeout

@@ -9,7 +9,7 @@ import (
 
 // start starts ready tasks that fit, and asks for tasks when few are left.
 func (b *board) start(m moment, fx *effects) {
-	for !b.stopped && !m.cut && b.ready.len() > 0 && !b.full(m.coming) && b.backoff.open(m.at) {
+	for !b.stopped && !m.cut && b.ready.len() > 0 && !b.full(m.coming) {
 		if !b.startFirst(m, fx) {
 			break
 		}
@@ -57,7 +57,6 @@ func (b *board) book(it *item, g capacity.Grant, m moment, fx *effects) {
 	it.attempt++
 	it.index, it.next = len(b.running), nil
 	b.running = append(b.running, it)
-	b.backoff.enter()
 	fx.start.add(line{it, it})
 }
 

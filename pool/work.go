@@ -21,13 +21,13 @@ func (r *run) work(it *item) {
 	exited := true // by runtime.Goexit in a task
 	defer func() {
 		if exited {
-			next := r.finish(it, attempt{err: ErrExited, ran: true})
+			next := r.finish(it, attempt{err: ErrExited})
 			r.helpers.Go(func() { r.work(next) })
 		}
 	}()
 	for it != nil {
 		r.scaling.started(it)
-		it = r.finish(it, r.try(it))
+		it = r.finish(it, tryOnce(it))
 	}
 	exited = false
 }
@@ -35,19 +35,14 @@ func (r *run) work(it *item) {
 type attempt struct {
 	value     any
 	err       error
-	ran       bool // the gate let it pass
 	permanent bool // another would fail as well
 	timedOut  bool
 	lost      bool // the lease of its item was lost, or the run ended
 }
 
-// try runs an item once.
-func (r *run) try(it *item) (a attempt) {
-	if r.conf.Gate == nil {
-		a = runTask(it)
-	} else {
-		a = r.tryGate(it)
-	}
+// tryOnce runs an item once.
+func tryOnce(it *item) (a attempt) {
+	a.value, a.err = runTask(it)
 	if a.err != nil {
 		a.lost = it.Err() != nil
 		a.judge()
@@ -56,14 +51,13 @@ func (r *run) try(it *item) (a attempt) {
 }
 
 // runTask runs the task of an item. A panic is an error.
-func runTask(it *item) (a attempt) {
+func runTask(it *item) (value any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			a = attempt{err: &PanicError{p, debug.Stack()}, ran: true}
+			value, err = nil, &PanicError{p, debug.Stack()}
 		}
 	}()
-	value, err := it.Run(it)
-	return attempt{value: value, err: err, ran: true}
+	return it.Run(it)
 }
 
 // judge asks the error, which is code of the user, all that the board wants to know: under the lock
@@ -71,38 +65,6 @@ func runTask(it *item) (a attempt) {
 func (a *attempt) judge() {
 	defer func() { _ = recover() }() // an error that panics is neither
 	a.permanent, a.timedOut = isPermanent(a.err), errors.Is(a.err, context.DeadlineExceeded)
-}
-
-// tryGate asks the gate to run an item, which is kept apart because it allocates.
-func (r *run) tryGate(it *item) (a attempt) {
-	var stack []byte
-	defer func() {
-		if p := recover(); p != nil {
-			if stack == nil {
-				stack = debug.Stack()
-			}
-			a = attempt{err: &PanicError{p, stack}, ran: true}
-		}
-	}()
-	var own error
-	err := r.conf.Gate(it, func(ctx context.Context) (err error) {
-		returned := false
-		a.ran = true
-		r.update(func(b *board, m moment, fx *effects) { b.passed(m, fx) })
-		defer func() {
-			if !returned {
-				stack = debug.Stack() // the gate might recover and panic anew
-			}
-		}()
-		a.value, err = it.Run(ctx)
-		own, returned = err, true
-		return err
-	})
-	if err == nil {
-		err = own
-	}
-	a.err = err
-	return a
 }
 
 // finish gives back the grant of an item, reports its result, and returns an item that

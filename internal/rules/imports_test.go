@@ -54,7 +54,7 @@ var mayImport = map[string]string{
 
 	"fleet":           ". bulkhead internal/isolate internal/lease internal/wire law",
 	"fleet/pgfleet":   ". fleet",
-	"fleet/storetest": "fleet . bulkhead law",
+	"fleet/storetest": "fleet",
 	"fleet/natsfleet": ". fleet",
 
 	"bulk": ". internal/isolate internal/settings memory throttle",
