@@ -120,32 +120,3 @@ func (s *lawSizer) ended(t reply.Ticket, at time.Duration, o window.Outcome) {
 	var fx admit.Effects
 	s.node.Done(t, int64(at), o, &fx)
 }
-
-// ByLatency is a [Scaler] that holds a percentile of how long an attempt takes near a target: the
-// size falls to 0.7 of itself while it is above, and rises by 1 while it is below and the size is
-// used.
-type ByLatency struct {
-	// Target is the latency to hold. It must be set.
-	Target time.Duration
-	// Quantile is the percentile, from 0 to less than 1. Defaults to 0.95, the p95.
-	Quantile float64
-	// Tolerance is how far from the target is near. Defaults to 0.15.
-	Tolerance float64
-
-	// Min, Max and Initial are as in [ByLaw].
-	Min, Max, Initial int64
-
-	// Period is from one decision to the next. Defaults to 1 s.
-	Period time.Duration
-}
-
-// Sizer implements [Scaler].
-func (l ByLatency) Sizer(limit int64) (Sizer, error) {
-	if l.Target <= 0 {
-		return nil, invalid("ByLatency.Target", l.Target, "more than 0")
-	}
-	return ByLaw{
-		Law: law.Band{Target: l.Target, Quantile: l.Quantile, Tolerance: l.Tolerance},
-		Min: l.Min, Max: l.Max, Initial: l.Initial, Interval: l.Period,
-	}.Sizer(limit)
-}

@@ -104,16 +104,6 @@ func ExampleByLaw() {
 	// Output: slots: latency unknown: held at 4
 }
 
-func ExampleByLatency() {
-	_, err := pool.ByLatency{Initial: 4}.Sizer(16)
-	fmt.Println(err)
-	sizer, _ := pool.ByLatency{Target: 400 * time.Millisecond, Initial: 4}.Sizer(16)
-	fmt.Printf("%+v\n", sizer.Plan())
-	// Output:
-	// pool: invalid configuration: ByLatency.Target is 0s: want more than 0
-	// {Initial:4 Min:1 Max:16 Period:100ms}
-}
-
 // count runs a pool of two slots and says how its tasks fared.
 func count(source pool.Source) {
 	c, _ := capacity.New(capacity.Vector{"slots": 2})

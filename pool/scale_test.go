@@ -160,7 +160,6 @@ func TestBadSettings(t *testing.T) {
 		},
 		{with(pool.MinOf{}), "MinOf is empty: want at least one scaler"},
 		{with(pool.MinOf{pool.ByBacklog{High: -1}}), "ByBacklog.High is -1: want 0 (the default, 10) or more"},
-		{with(pool.ByLatency{}), "ByLatency.Target is 0s: want more than 0"},
 		{with(pool.ByLaw{Units: 7}), "ByLaw.Units is 7: want 0 (the default, 1) or up to the limit, which is 6"},
 		{
 			with(pool.ByLaw{Window: 1}),
@@ -422,8 +421,8 @@ func (l watching) Next(w law.Window) law.Decision {
 // Latency rises with the running tasks: the law holds back.
 func TestLawsSizeThePool(t *testing.T) {
 	for name, scaler := range map[string]pool.Scaler{
-		"latency": pool.ByLatency{Target: 100 * time.Millisecond, Initial: 10},
-		"law": pool.MinOf{
+		"law": pool.ByLaw{Law: law.Band{Target: 100 * time.Millisecond}, Initial: 10},
+		"least": pool.MinOf{
 			pool.ByLaw{Law: law.Band{Target: 100 * time.Millisecond}, Initial: 10},
 			pool.ByBacklog{Initial: 40},
 		},

@@ -13,7 +13,7 @@ import (
 // back. It is a plain value whose fields are settings; one Scaler may size any number
 // of resources, each by a [Sizer] of its own.
 //
-// [ByBacklog], [ByAge], [ByLoad], [ByLaw] and [ByLatency] are scalers; [MinOf] combines them.
+// [ByBacklog], [ByAge], [ByLoad] and [ByLaw] are scalers; [MinOf] combines them.
 type Scaler interface {
 	// Sizer starts the scaler for a resource with that limit. A setting out of
 	// range is an error that names it.

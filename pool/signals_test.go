@@ -10,6 +10,7 @@ import (
 
 	"github.com/weir-go/weir/capacity"
 	"github.com/weir-go/weir/internal/must"
+	"github.com/weir-go/weir/law"
 	"github.com/weir-go/weir/pool"
 	"github.com/weir-go/weir/pool/sourcetest"
 )
@@ -45,7 +46,7 @@ func TestLeastOfAllSignals(t *testing.T) {
 		pool.ByBacklog{Initial: 4},
 		pool.ByAge{Initial: 4},
 		pool.ByLoad{Signal: "cpu", Initial: 4, Measure: func() (float64, bool) { return cpu, true }},
-		pool.ByLatency{Target: time.Second, Quantile: 0.5, Initial: 4},
+		pool.ByLaw{Law: law.Band{Target: time.Second, Quantile: 0.5}, Initial: 4},
 	}.Sizer(8))(t)
 	for _, test := range []struct {
 		depth pool.Depth

@@ -53,8 +53,12 @@ func TestScalers(t *testing.T) {
 		{"vegas", byLaw(law.Vegas{})},
 		{"vegas, alpha 2, beta 4", byLaw(law.Vegas{Alpha: 2, Beta: 4})},
 		{"band, median of 300ms", byLaw(law.Band{Target: 300 * time.Millisecond, Quantile: 0.5, Proportional: true})},
-		{"Latency of 300ms", func(n int64) pool.Scaler { return pool.ByLatency{Target: 300 * time.Millisecond, Initial: n} }},
-		{"Latency of 400ms", func(n int64) pool.Scaler { return pool.ByLatency{Target: 400 * time.Millisecond, Initial: n} }},
+		{"band, p95 of 300ms", func(n int64) pool.Scaler {
+			return pool.ByLaw{Law: law.Band{Target: 300 * time.Millisecond}, Initial: n}
+		}},
+		{"band, p95 of 400ms", func(n int64) pool.Scaler {
+			return pool.ByLaw{Law: law.Band{Target: 400 * time.Millisecond}, Initial: n}
+		}},
 	} {
 		for _, initial := range []int64{4, most} {
 			var above []float64
