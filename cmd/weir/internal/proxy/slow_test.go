@@ -42,6 +42,7 @@ func trickle(to io.Writer, piece string) {
 // A slow upload gets a 408. If its body finds no room in the buffers, its slot and its request to
 // the upstream end; otherwise the upstream was not asked.
 func TestSlowUpload(t *testing.T) {
+	t.Parallel()
 	for name, framing := range map[string]struct {
 		header, piece, more string
 		streams             bool
@@ -51,8 +52,9 @@ func TestSlowUpload(t *testing.T) {
 		"chunks": {"Transfer-Encoding: chunked", "1\r\nx\r\n", "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			ended := make(chan error, 1)
-			r := startHasty(t, 250*time.Millisecond, func(_ http.ResponseWriter, r *http.Request) {
+			r := startHasty(t, time.Second, func(_ http.ResponseWriter, r *http.Request) {
 				_, err := io.Copy(io.Discard, r.Body)
 				ended <- err
 			}, framing.more)
