@@ -2,6 +2,9 @@ package bulkhead_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -12,6 +15,7 @@ import (
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
 	"github.com/weir-go/weir/internal/limittest"
+	"github.com/weir-go/weir/internal/race"
 	"github.com/weir-go/weir/law"
 )
 
@@ -150,5 +154,122 @@ func TestUpdateOfACutKey(t *testing.T) {
 				update(t, s, bulkhead.Config{Default: k})
 			})
 		})
+	}
+}
+
+// A cap of 0 lets nothing start: work without a queue is refused, and work with one waits.
+func TestMaxOfNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSet(t, bulkhead.Config{Max: 4, ByKey: byKey{"waits": open(2, 1), "refused": fixed(5, 0, 0)}})
+		running := hold(t, s, "waits", 1)
+		setMax(t, s, 0)
+		if _, err := s.Acquire(t.Context(), "refused"); !errors.Is(err, weir.ErrLimitReached) {
+			t.Error(err)
+		}
+		if _, err := s.TryAcquire(t.Context(), "waits"); err == nil {
+			t.Error("admitted above a cap of 0")
+		}
+		waiting := ask(t.Context(), s, "waits")
+		giveBack(running)
+		waits(t, waiting)
+		if k := s.Snapshot().ByKey["waits"]; k.Reserved != 0 || k.Entitled != 0 {
+			t.Errorf("%+v", k)
+		}
+		setMax(t, s, 4)
+		if k := s.Snapshot().ByKey["waits"]; k.Reserved != 2 {
+			t.Errorf("%d reserved, want 2 again", k.Reserved)
+		}
+		giveBack([]weir.Permit{admitted(t, waiting)})
+		balanced(t, s)
+	})
+}
+
+func TestReservesYieldToMax(t *testing.T) {
+	s := newSet(t, bulkhead.Config{Max: 20, ByKey: byKey{"a": open(8, 1), "b": open(4, 1), "c": open(0, 1)}})
+	for _, c := range []struct{ slots, a, b int }{
+		{12, 8, 4}, {11, 7, 3}, {3, 2, 1}, {6, 4, 2}, {2, 1, 0}, {0, 0, 0}, {1, 0, 0}, {100, 8, 4},
+	} {
+		setMax(t, s, c.slots)
+		snap := s.Snapshot()
+		if a, b := snap.ByKey["a"].Reserved, snap.ByKey["b"].Reserved; snap.Max != c.slots || a != c.a || b != c.b {
+			t.Errorf("of %d slots %d and %d are reserved, want %d and %d", c.slots, a, b, c.a, c.b)
+		}
+	}
+	setMax(t, s, 5)
+	for _, c := range []struct{ max, slots, a, c int }{{13, 5, 0, 4}, {4, 4, 1, 3}, {13, 5, 0, 4}} {
+		reserve := min(12, c.max-1)
+		update(t, s, bulkhead.Config{Max: c.max, ByKey: byKey{"a": open(1, 1), "c": open(reserve, 1)}})
+		snap := s.Snapshot()
+		if a, other := snap.ByKey["a"].Reserved, snap.ByKey["c"].Reserved; snap.Max != c.slots || a != c.a || other != c.c {
+			t.Errorf("after an update to %d, %d and %d of %d slots are reserved, want %d and %d of %d", c.max, a, other, snap.Max, c.a, c.c, c.slots)
+		}
+	}
+	setMax(t, s, 13)
+	if snap := s.Snapshot(); snap.Max != 13 || snap.ByKey["a"].Reserved != 1 || snap.ByKey["c"].Reserved != 12 {
+		t.Errorf("%+v", snap)
+	}
+}
+
+func TestMaxOutOfRange(t *testing.T) {
+	s, none := newSet(t, bulkhead.Config{Max: 4}), newSet(t, bulkhead.Config{})
+	for want, err := range map[string]error{
+		"weir: invalid configuration: bulkhead: SetMax of -1: want 0 to 1000000000":                              s.SetMax(-1),
+		"weir: invalid configuration: bulkhead: SetMax of 1000000001: want 0 to 1000000000":                      s.SetMax(1_000_000_001),
+		"weir: invalid configuration: bulkhead: SetMax of a set without a cap: make one with Config.Max above 0": none.SetMax(1),
+	} {
+		if !errors.Is(err, weir.ErrConfig) || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+	if snap := s.Snapshot(); snap.Max != 4 {
+		t.Errorf("the cap is %d", snap.Max)
+	}
+}
+
+// Equal keys have equal slots however many callers each has, also one with no more callers
+// than slots: a slot that it gives back is not lent before its caller could come again. Other
+// processors may wake a borrower before the race detector lets the caller come, so there is one.
+func TestSharesDoNotDependOnCallers(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	for _, slots := range []int{3, 9, 12} {
+		t.Run(fmt.Sprint(slots), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				const lasting, took = 20 * time.Second, 10 * time.Millisecond
+				s := newSet(t, bulkhead.Config{Max: slots, Default: open(0, 1)})
+				var all sync.WaitGroup
+				end := time.Now().Add(lasting)
+				for i, callers := range []int{40, 10, 4} {
+					for range callers {
+						all.Go(func() {
+							for time.Now().Before(end) {
+								_ = s.Do(context.Background(), fmt.Sprint(i), work(took))
+							}
+						})
+					}
+				}
+				all.Wait()
+				entitled := float64(slots) / 3
+				for key, k := range s.Snapshot().ByKey {
+					held := float64(k.Completed) * took.Seconds() / lasting.Seconds()
+					if key != bulkhead.Overflow && (held < 0.95*entitled || held > 1.05*entitled) {
+						t.Errorf("key %s ran %.2f at once: want %.0f within 5%%", key, held, entitled)
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestCapDoesNotAllocate(t *testing.T) {
+	race.Skip(t, "the race detector allocates")
+	s := newSet(t, bulkhead.Config{Max: 10, ByKey: byKey{"a": open(1, 1)}})
+	pass := func() {
+		if permit, err := s.TryAcquire(context.Background(), "a"); err == nil {
+			permit.Done(nil)
+		}
+	}
+	pass()
+	if n := testing.AllocsPerRun(1000, pass); n != 0 {
+		t.Errorf("%v allocations", n)
 	}
 }

@@ -74,3 +74,109 @@ func ExampleLaw() {
 	fmt.Println(law.Explain(decision.Reason, 20, bounds.Clamp(decision.Limit, 20)))
 	// Output: error rate 25% above 1%: cut 20 to 10
 }
+
+func ExampleForms() {
+	for _, form := range law.Forms() {
+		if form.Name == "setpoint" {
+			for _, s := range form.Settings {
+				fmt.Println(s.Name, s.Allowed)
+			}
+		}
+	}
+	// Output:
+	// budget 0s or more
+	// without climb|burst|fail|yield|tick|look|stays|hold
+}
+
+// show drives a law from a limit of 20 through windows of a second in which the limit was
+// used. Each window has the given average latency, which here is also the p95.
+func show(l law.Law, latencies ...time.Duration) {
+	bounds := law.Bounds{Min: 1, Max: 200, Initial: 20}
+	controller, err := l.Controller(bounds)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	limit := bounds.Initial
+	for _, latency := range latencies {
+		decision := controller.Next(law.Window{
+			Limit: limit, Min: bounds.Min, Max: bounds.Max, Peak: limit,
+			Elapsed: time.Second, Samples: 100, Mean: latency, Latencies: law.Sorted{latency},
+		})
+		from := limit
+		limit = bounds.Clamp(decision.Limit, limit)
+		fmt.Println(law.Explain(decision.Reason, from, limit))
+	}
+}
+
+func ExampleAIMD() {
+	show(law.AIMD{Timeout: 200 * time.Millisecond}, 50*time.Millisecond, 250*time.Millisecond)
+	// Output:
+	// average 50ms below 200ms: raised 20 to 21
+	// average 250ms above 200ms: cut 21 to 18
+}
+
+func ExampleGradient() {
+	show(law.Gradient{}, 50*time.Millisecond, 80*time.Millisecond, 400*time.Millisecond)
+	// Output:
+	// average 50ms below 100ms: raised 20 to 24
+	// average 80ms below 100ms: raised 24 to 28
+	// average 400ms above 100ms: cut 28 to 26
+}
+
+func ExampleGradient2() {
+	show(law.Gradient2{Smoothing: 1}, 50*time.Millisecond, 60*time.Millisecond, 400*time.Millisecond)
+	// Output:
+	// average 50ms below 75ms: raised 20 to 24
+	// average 60ms below 82.5ms: raised 24 to 28
+	// average 400ms above 255ms: cut 28 to 21
+}
+
+func ExampleVegas() {
+	show(law.Vegas{}, 50*time.Millisecond, 50*time.Millisecond, 70*time.Millisecond)
+	// Output:
+	// no-load latency 50ms after 0s: held at 20
+	// standing queue 0 below 3: raised 20 to 26
+	// standing queue 8 above 6: cut 26 to 25
+}
+
+// A server that completes at most 400 a second, at 100 ms.
+func ExampleLittle() {
+	bounds := law.Bounds{Min: 1, Max: 200, Initial: 20}
+	controller, err := law.Little{}.Controller(bounds)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	limit := bounds.Initial
+	for range 6 {
+		decision := controller.Next(law.Window{
+			Limit: limit, Min: bounds.Min, Max: bounds.Max, Peak: limit,
+			Elapsed: time.Second, Samples: min(10*limit, 400), InFlight: float64(limit),
+		})
+		from := limit
+		limit = bounds.Clamp(decision.Limit, limit)
+		fmt.Println(law.Explain(decision.Reason, from, limit))
+	}
+	// Output:
+	// average 100ms below 115ms: raised 20 to 26
+	// average 100ms below 115ms: raised 26 to 34
+	// average 100ms below 115ms: raised 34 to 45
+	// average 113ms below 115ms: raised 45 to 47
+	// average 118ms above 115ms: cut 47 to 45
+	// average 113ms below 115ms: raised 45 to 47
+}
+
+func ExamplePID() {
+	show(law.PID{}, 200*time.Millisecond, 150*time.Millisecond, 100*time.Millisecond)
+	// Output:
+	// p95 200ms above 100ms: cut 20 to 8
+	// p95 150ms above 100ms: cut 8 to 5
+	// p95 100ms near 100ms: raised 5 to 6
+}
+
+func ExampleFixed_limit() {
+	pinned, err := law.Parse("fixed(60)")
+	fmt.Println(pinned, err)
+	// Output: fixed(limit=60) <nil>
+}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/weir-go/weir/internal/must"
 )
@@ -90,4 +91,68 @@ func TestCPU(t *testing.T) {
 	}
 	elsewhere := &CPU{fsys: files()}
 	poll(t, elsewhere)
+}
+
+// The two ways in which systems have control groups of version 1: alone, and hybrid, where version
+// 2 is mounted beside them and has no controllers.
+var versions = map[string]string{
+	"version 1": "5:memory:/app\n4:cpu,cpuacct:/app\n1:name=systemd:/app\n",
+	"hybrid":    "5:memory:/app\n4:cpu,cpuacct:/app\n1:name=systemd:/app\n0::/app\n",
+}
+
+// In a container the root of the mount is its own group, whatever the name outside.
+func TestCgroupVersion1InAContainer(t *testing.T) {
+	const dir = "sys/fs/cgroup/memory/"
+	fsys := files("proc/self/cgroup", "5:memory:/docker/abc\n", dir+"memory.limit_in_bytes", "1000\n",
+		dir+"memory.usage_in_bytes", "900\n", dir+"memory.stat", "total_inactive_file 300\n")
+	if r := poll(t, &Cgroup{fsys: fsys})["cgroup memory"]; r.Load() != 0.6 {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestCPUQuotaVersion1(t *testing.T) {
+	const cpu, account = "sys/fs/cgroup/cpu/app/", "sys/fs/cgroup/cpuacct/app/"
+	for name, own := range versions {
+		fsys := files("proc/self/cgroup", own, "proc/stat", "cpu 0 0 0 0 0 0 0 0\n",
+			cpu+"cpu.cfs_quota_us", "50000\n", cpu+"cpu.cfs_period_us", "100000\n", account+"cpuacct.usage", "0\n")
+		g := must.Have(groupOf(fsys, "cpu"))(t)
+		if share, limited, err := g.cpuLimit(fsys); share != 0.5 || !limited || err != nil {
+			t.Errorf("%s: %v processors, %v, %v", name, share, limited, err)
+		}
+		fsys[account+"cpuacct.usage"] = &fstest.MapFile{Data: []byte("3000000000\n")}
+		if used, err := cpuUsed(fsys); used != 3*time.Second || err != nil {
+			t.Errorf("%s: %v, %v", name, used, err)
+		}
+		fsys[cpu+"cpu.cfs_quota_us"].Data = []byte("-1\n")
+		if _, limited, err := g.cpuLimit(fsys); limited || err != nil {
+			t.Errorf("%s without a quota: %v, %v", name, limited, err)
+		}
+	}
+}
+
+const stalls = "some avg10=1.50 avg60=0.40 avg300=0.08 total=147535623\nfull avg10=0.50 avg60=0.00 avg300=0.00 total=135119204\n"
+
+func TestPressure(t *testing.T) {
+	machine := files("proc/pressure/memory", stalls)
+	if r := poll(t, &Pressure{fsys: machine})["memory pressure"]; r.Value != 0.015 || r.Limit != 0.1 || r.Unit != Share {
+		t.Errorf("of the machine: %+v", r)
+	}
+	own := files("proc/pressure/memory", stalls, "proc/self/cgroup", "0::/app\n", group+"memory.pressure", "some avg10=20.00 avg60=0 avg300=0 total=1\n")
+	if r := poll(t, &Pressure{Limit: 0.4, fsys: own})["memory pressure"]; r.Load() != 0.5 {
+		t.Errorf("of the control group: %+v", r)
+	}
+	for name, own := range versions { // which have none of their own
+		fsys := files("proc/pressure/memory", stalls, "proc/self/cgroup", own)
+		if r := poll(t, &Pressure{fsys: fsys})["memory pressure"]; r.Value != 0.015 {
+			t.Errorf("%s: %+v, want that of the machine", name, r)
+		}
+	}
+	if _, err := (&Pressure{fsys: files()}).Poll(t.Context()); !errors.Is(err, ErrUnavailable) {
+		t.Errorf("a kernel that tells none: %v", err)
+	}
+	for _, text := range []string{"", "some\n", "some avg60=1\n", "some avg10=much\n", "full avg10=1.00\n"} {
+		if _, err := (&Pressure{fsys: files("proc/pressure/memory", text)}).Poll(t.Context()); err == nil || errors.Is(err, ErrUnavailable) {
+			t.Errorf("%q: %v, want an error", text, err)
+		}
+	}
 }

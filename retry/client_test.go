@@ -288,3 +288,8 @@ func BenchmarkDo(b *testing.B) {
 		}
 	})
 }
+
+func newBudget(t *testing.T, cfg retry.BudgetConfig) *retry.Budget {
+	t.Helper()
+	return must.Have(retry.NewBudget(cfg))(t)
+}

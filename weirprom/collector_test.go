@@ -14,10 +14,12 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
+	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
+	"github.com/weir-go/weir/histogram"
 	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/metrics"
 	"github.com/weir-go/weir/weirprom"
@@ -239,4 +241,20 @@ func TestHistogramsAreClassicAndNative(t *testing.T) {
 			t.Errorf("native buckets %v: want %v", got, want)
 		}
 	})
+}
+
+type family = dto.MetricFamily
+
+// nativeCounts unpacks the buckets of a native histogram that are not empty.
+func nativeCounts(h *dto.Histogram) (buckets []histogram.Bucket) {
+	index, count, next := 0, int64(0), 0
+	for _, span := range h.GetPositiveSpan() {
+		index += int(span.GetOffset())
+		for range span.GetLength() {
+			count += h.GetPositiveDelta()[next]
+			buckets = append(buckets, histogram.Bucket{Index: index, Count: uint64(count)})
+			index, next = index+1, next+1
+		}
+	}
+	return buckets
 }

@@ -2,15 +2,23 @@ package bench
 
 import (
 	"context"
+	"flag"
 	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
 	"github.com/weir-go/weir/internal/admit"
 	"github.com/weir-go/weir/internal/limittest"
+	"github.com/weir-go/weir/internal/race"
 	"github.com/weir-go/weir/internal/seam"
+	"github.com/weir-go/weir/law"
 )
 
 // BenchmarkSet prints each way through a set of 1,000 keys as a multiple of the same way
@@ -127,5 +135,81 @@ func BenchmarkGroup(b *testing.B) {
 			b.ResetTimer()
 			inTurn(b, 1, func(int) { pass(plain) }, func(i int) { pass(limiters[i%members]) })
 		})
+	}
+}
+
+var memoryKeys = flag.Int("keys", 2000, "keys of TestMemoryOfAdaptiveKeys")
+
+// TestMemoryOfAdaptiveKeys measures the memory of a key whose limiter was used: queueing,
+// changes of the limit, latencies over three decades. A hundred thousand have to fit in
+// 145 MB, key and table included, also under a cap, which knows something of each; with
+// law.Setpoint, once the limit was reached, in 225 MB. Of 2000 a key takes 20 bytes more.
+func TestMemoryOfAdaptiveKeys(t *testing.T) {
+	race.Skip(t, "the race detector changes sizes")
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	for _, c := range []struct {
+		name   string
+		law    law.Law
+		max    int
+		queues bool  // to the end; Setpoint raises the limit until nothing waits
+		most   int64 // bytes a key
+	}{
+		{"Band", law.Band{}, 0, true, 1384},
+		{"AIMD", law.AIMD{}, 0, true, 1456},
+		{"Band, capped", law.Band{}, 1_000_000, true, 1400},
+		{"Setpoint", law.Setpoint{}, 0, false, 2275},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				const batch = 20
+				keys := *memoryKeys
+				k := bulkhead.Compartment{Config: weir.Config{
+					Initial: 2, Max: 50, Law: c.law,
+					Queue: weir.Queue{Size: 5, Timeout: time.Minute},
+				}}
+				wear := func(s *bulkhead.Set, from int) {
+					var all sync.WaitGroup
+					for i := from; i < from+batch; i++ {
+						for w := range 3 {
+							all.Go(func() { useKey(t, s, fmt.Sprintf("GET /resource/%d", i), uint64(i), uint64(w)) })
+						}
+					}
+					all.Wait()
+				}
+				first := limittest.NewSet(t, bulkhead.Config{Default: k})
+				wear(first, 0) // the runtime keeps goroutines and timers
+				s := limittest.NewSet(t, bulkhead.Config{Default: k, Max: c.max, MaxKeys: keys})
+				before := limittest.Heap()
+				for from := 0; from < keys; from += batch {
+					wear(s, from)
+				}
+				each := (limittest.Heap() - before) / int64(keys)
+				total := s.Snapshot().Total
+				changes := float64(total.Raised+total.Cut) / float64(keys)
+				t.Logf("%d B a key; %.1f changes of the limit, mean wait %v", each, changes, total.QueueWait)
+				if total.Completed != uint64(keys*300) || changes < 1 || c.queues && total.QueueWait == 0 {
+					t.Errorf("not used as intended: %+v", total)
+				}
+				if each > c.most {
+					t.Errorf("want at most %d B", c.most)
+				}
+				runtime.KeepAlive(first)
+			})
+		})
+	}
+}
+
+// useKey does 100 pieces of work for a key.
+func useKey(t *testing.T, s *bulkhead.Set, key string, seed, caller uint64) {
+	r := rand.New(rand.NewPCG(seed, caller))
+	for range 100 {
+		latency := 30 * math.Exp(1.2*r.NormFloat64()) // lognormal, in milliseconds
+		err := s.Do(t.Context(), key, func(context.Context) error {
+			time.Sleep(time.Duration(min(max(latency, 1), 1000) * float64(time.Millisecond)))
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
 	}
 }

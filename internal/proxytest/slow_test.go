@@ -3,7 +3,11 @@ package proxytest
 import (
 	"context"
 	"fmt"
+	"io"
+	"net"
+	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -105,4 +109,134 @@ func TestIdleConnections(t *testing.T) {
 		mb := median(more[name])
 		tb.row(name, mb, mb*1e3/float64(connections), median(pairwise(more[name], more[names[0]])))
 	}
+}
+
+// slowBody is the size of the bodies that slow clients send and read.
+const slowBody = 16 << 10
+
+// A slowKind is the behaviour of a slow client on a connection, until it is closed or ctx
+// ends.
+type slowKind struct {
+	name string
+	talk func(ctx context.Context, conn net.Conn)
+}
+
+var (
+	slowUp = slowKind{"a byte a second up", func(ctx context.Context, conn net.Conn) {
+		fmt.Fprintf(conn, "POST /echo HTTP/1.1\r\nHost: slow\r\nContent-Length: %d\r\n\r\n", slowBody)
+		for n := 0; n < slowBody && wait(ctx, time.Second); n++ {
+			if _, err := conn.Write([]byte("x")); err != nil {
+				return
+			}
+		}
+	}}
+	slowChunks = slowKind{"a chunk of a byte a second up", func(ctx context.Context, conn net.Conn) {
+		fmt.Fprint(conn, "POST /work HTTP/1.1\r\nHost: slow\r\nTransfer-Encoding: chunked\r\n\r\n")
+		send(ctx, conn, "1\r\nx\r\n", time.Second)
+	}}
+	slowLength = slowKind{"a byte a second of 100 kB up", func(ctx context.Context, conn net.Conn) {
+		fmt.Fprint(conn, "POST /work HTTP/1.1\r\nHost: slow\r\nContent-Length: 100000\r\n\r\n")
+		send(ctx, conn, "x", time.Second)
+	}}
+	slowLarge = slowKind{"2 KiB a second of 17 MiB up", func(ctx context.Context, conn net.Conn) {
+		fmt.Fprintf(conn, "POST /work HTTP/1.1\r\nHost: slow\r\nContent-Length: %d\r\n\r\n", 17<<20)
+		send(ctx, conn, strings.Repeat("x", 205), time.Second/10)
+	}}
+	slowDown = slowKind{"a byte a second down", func(ctx context.Context, conn net.Conn) {
+		fmt.Fprintf(conn, "GET /bytes?n=%d HTTP/1.1\r\nHost: slow\r\n\r\n", slowBody)
+		for wait(ctx, time.Second) {
+			if _, err := io.CopyN(io.Discard, conn, 1); err != nil {
+				return
+			}
+		}
+	}}
+	stalled = slowKind{"stalled in the middle", func(ctx context.Context, conn net.Conn) {
+		fmt.Fprintf(conn, "POST /echo HTTP/1.1\r\nHost: slow\r\nContent-Length: %d\r\n\r\n%s", slowBody, strings.Repeat("x", slowBody/2))
+		untilClosed(conn)
+	}}
+	eventStream = slowKind{"event streams", func(_ context.Context, conn net.Conn) {
+		fmt.Fprint(conn, "GET /events HTTP/1.1\r\nHost: slow\r\n\r\n")
+		untilClosed(conn)
+	}}
+	webSocket = slowKind{"idle WebSockets", func(_ context.Context, conn net.Conn) {
+		fmt.Fprint(conn, "GET /socket HTTP/1.1\r\nHost: slow\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+
+			"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n")
+		untilClosed(conn)
+	}}
+	idle = slowKind{"idle connections", func(_ context.Context, conn net.Conn) {
+		fmt.Fprint(conn, "GET /bytes?n=1024 HTTP/1.1\r\nHost: slow\r\n\r\n")
+		untilClosed(conn)
+	}}
+)
+
+// send sends piece repeatedly until the connection is closed or ctx ends.
+func send(ctx context.Context, conn net.Conn, piece string, every time.Duration) {
+	for wait(ctx, every) {
+		if _, err := io.WriteString(conn, piece); err != nil {
+			return
+		}
+	}
+}
+
+// untilClosed reads and discards until the connection is closed. disperse closes it.
+func untilClosed(conn net.Conn) {
+	var few [512]byte // ten thousand connections have one each
+	for {
+		if _, err := conn.Read(few[:]); err != nil {
+			return
+		}
+	}
+}
+
+// wait reports whether the time has passed before ctx ended.
+func wait(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// slowClients are connected until disperse. A client whose connection was closed opens another.
+type slowClients struct {
+	leave context.CancelFunc
+	all   sync.WaitGroup
+}
+
+// gather connects the clients, of the kinds in turn, within a second.
+func gather(p peer, clients int, kinds ...slowKind) *slowClients {
+	ctx, leave := context.WithCancel(context.Background())
+	c := &slowClients{leave: leave}
+	address := strings.TrimPrefix(p.url, "http://")
+	dialer := net.Dialer{Control: func(_, _ string, conn syscall.RawConn) (err error) {
+		// A small buffer; otherwise the kernel would take a body of 16 KB from the proxy at
+		// once.
+		_ = conn.Control(func(fd uintptr) { err = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 2048) })
+		return err
+	}}
+	for n := range clients {
+		c.all.Go(func() {
+			wait(ctx, time.Second*time.Duration(n)/time.Duration(clients))
+			for ctx.Err() == nil {
+				conn, err := dialer.DialContext(ctx, "tcp", address)
+				if err == nil {
+					stop := context.AfterFunc(ctx, func() { conn.Close() })
+					kinds[n%len(kinds)].talk(ctx, conn)
+					stop()
+					conn.Close()
+				}
+				wait(ctx, time.Second)
+			}
+		})
+	}
+	return c
+}
+
+// disperse closes all connections.
+func (c *slowClients) disperse() {
+	c.leave()
+	c.all.Wait()
 }

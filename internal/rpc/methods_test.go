@@ -1,11 +1,13 @@
 package rpc_test
 
 import (
+	"context"
 	"fmt"
 	"sync"
 	"testing"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/internal/rpc"
 )
 
@@ -61,4 +63,52 @@ func TestMethodsFromManyGoroutines(t *testing.T) {
 			}
 		}
 	}
+}
+
+// ending is an admitter that ends the stream while a message waits for its slot.
+type ending struct {
+	*weir.Limiter
+	turn *rpc.Turn
+}
+
+func (e ending) Acquire(ctx context.Context) (weir.Permit, error) {
+	permit, err := e.Limiter.Acquire(ctx)
+	e.turn.End(weir.Ignore)
+	return permit, err
+}
+
+func TestTurn(t *testing.T) {
+	lim := weir.Must(weir.New(weir.Config{Max: 1}))
+	check := func(when string, inFlight int, succeeded, ignored uint64) {
+		t.Helper()
+		if s := lim.Snapshot(); s.InFlight != inFlight || s.Succeeded != succeeded || s.Ignored != ignored {
+			t.Errorf("%s: %d in flight, %d succeeded, %d ignored; want %d, %d, %d",
+				when, s.InFlight, s.Succeeded, s.Ignored, inFlight, succeeded, ignored)
+		}
+	}
+	var turn rpc.Turn
+	take := func(a weir.Admitter) {
+		t.Helper()
+		must.Do(t, turn.Take(t.Context(), a))
+	}
+	turn.Give(weir.Success)
+	check("nothing to give", 0, 0, 0)
+	take(lim)
+	take(lim)
+	check("the next message", 1, 0, 1)
+	turn.Give(weir.Success)
+	turn.Give(weir.Success)
+	check("given twice", 0, 1, 1)
+	take(lim)
+	turn.Served(t.Context())
+	check("served", 0, 2, 1)
+	left, leave := context.WithCancel(t.Context())
+	leave()
+	take(lim)
+	turn.Served(left)
+	check("served one that left", 0, 2, 2)
+	take(ending{lim, &turn})
+	check("ended while it waited", 0, 2, 3)
+	take(lim)
+	check("after the end", 0, 2, 4)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -158,5 +159,14 @@ func TestTablesAndCode(t *testing.T) {
 		if !strings.Contains(body, want) {
 			t.Errorf("there is no %s in\n%s", want, body)
 		}
+	}
+}
+
+func TestEntriesOfTheSearch(t *testing.T) {
+	p := &page{Path: "a/", Title: "Title", Body: `<h1 id="t">Title</h1><p>One <b>two</b>.</p><h2 id="b">B <a href="#b">#</a></h2><p>three</p><ul><li>four</li></ul><style>no</style>`}
+	entries := must.Have(p.entries())(t)
+	want := `[{"a/" "Title" "" "Title" "One two ."} {"a/" "Title" "b" "B" "three four"}]`
+	if got := fmt.Sprintf("%q", entries); got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }

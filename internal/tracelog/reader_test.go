@@ -288,3 +288,45 @@ func TestResolution(t *testing.T) {
 		}
 	}
 }
+
+// TestAccessLog checks that an escaped quote does not end quoted text.
+func TestAccessLog(t *testing.T) {
+	template, problem := parseTemplate("combined $request_time")
+	if problem != "" {
+		t.Fatal(problem)
+	}
+	const line = `192.0.2.1 - bob [01/Mar/2026:00:00:00 +0000] "GET /\" HTTP/1.1" 200 5 "-" "a \"b\" c" 0.010`
+	want := []string{
+		"192.0.2.1", "bob", "01/Mar/2026:00:00:00 +0000", `GET /\" HTTP/1.1`, "200", "5", "-",
+		`a \"b\" c`, "0.010",
+	}
+	if cells, problem := template.cut(line); problem != "" || !reflect.DeepEqual(cells, want) {
+		t.Errorf("%q, %s", cells, problem)
+	}
+}
+
+func TestDates(t *testing.T) {
+	const want = 1700000000
+	for _, text := range []string{
+		"2023-11-14T22:13:20Z", "2023-11-14t22:13:20.000z", "2023-11-14 22:13:20", "2023-11-14 22:13:20,000",
+		"2023-11-14T22:13:20+00:00", "2023-11-14T23:13:20+0100",
+		"2023-11-14 23:13:20+01", "2023-11-14 23:13:20.0000000 +0100", "2023-11-14 23:13:20 +01:00",
+		"2023-11-14 22:13:20 UTC", "20231114T221320Z", "2023/11/14 22:13:20",
+		"14/Nov/2023:22:13:20 +0000", "[14/Nov/2023:14:13:20 -0800]", "Tue, 14 Nov 2023 22:13:20 GMT",
+		"Tue Nov 14 22:13:20 2023",
+		"1700000000", "1700000000.000", "1.7e9", "1700000000000", "1700000000000000", "1700000000000000000",
+	} {
+		at, problem := new(stamps).parse(text)
+		if problem != "" || !at.date || at.ns != want*int64(time.Second) {
+			t.Errorf("%s: %+v, %s", text, at, problem)
+		}
+	}
+	for _, text := range []string{
+		"", "-", "soon", "1e99", "NaN", "Inf", "-1700000000", "9.3e18", "5e10",
+		"1969-12-31T23:59:59Z", "2300-01-01T00:00:00Z", "2023-11-14T25:13:20Z", "10001h",
+	} {
+		if at, problem := new(stamps).parse(text); problem == "" {
+			t.Errorf("%q is %+v", text, at)
+		}
+	}
+}

@@ -1,11 +1,17 @@
 package badgerload_test
 
 import (
+	"errors"
 	"math"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/dgraph-io/badger/v4"
+	"github.com/weir-go/weir/bulk"
 	"github.com/weir-go/weir/internal/loadtest"
 	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/load"
@@ -110,4 +116,48 @@ func TestScoreCountsFromTheLevelsBelow(t *testing.T) {
 func TestStoreClosedUnderTheMonitor(t *testing.T) {
 	db := open(t, small(t))
 	loadtest.Closed(t, badgerload.New(db), db.Close, badgerload.ErrClosed)
+}
+
+var _ bulk.Marks = badgerload.Marks{}
+
+func TestMarksAreKept(t *testing.T) {
+	options := small(t)
+	db := open(t, options)
+	marks := badgerload.Marks{DB: db, Prefix: "mark/"}
+	want := func(id string, lines int64) {
+		t.Helper()
+		if has, err := marks.Mark(t.Context(), id); err != nil || has != lines {
+			t.Errorf("the mark of %s is %d, %v, want %d", id, has, err, lines)
+		}
+	}
+	want("a", 0)
+	for _, lines := range []int64{1, 1 << 40} {
+		must.Do(t, marks.SetMark(t.Context(), "a", lines))
+		want("a", lines)
+	}
+	want("b", 0)
+	must.Do(t, db.Update(func(tx *badger.Txn) error { return tx.Set([]byte("mark/b"), []byte("no mark")) }))
+	if has, err := marks.Mark(t.Context(), "b"); err == nil {
+		t.Errorf("another value counts as the mark %d", has)
+	}
+}
+
+func TestSpace(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("known on Linux only")
+	}
+	dir := t.TempDir()
+	const most = 1 << 60 // no disk has as much
+	fits := badger.DefaultOptions(filepath.Join(dir, "not", "made", "yet")).WithMemTableSize(1 << 10)
+	must.Do(t, badgerload.Space(fits))
+	err := badgerload.Space(fits.WithMemTableSize(most / 30))
+	if !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), fits.Dir+" has ") || !strings.Contains(err.Error(), " MB at once") {
+		t.Error(err)
+	}
+	if err := badgerload.Space(fits.WithMemTableSize(most / 30).WithInMemory(true)); err != nil {
+		t.Errorf("in memory: %v", err)
+	}
+	if err := badgerload.Space(badger.DefaultOptions("/proc/self/status/no")); err != nil {
+		t.Errorf("of a file system that does not tell: %v", err)
+	}
 }

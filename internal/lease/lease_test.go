@@ -2,6 +2,7 @@ package lease_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -167,5 +168,100 @@ func TestForeignReports(t *testing.T) {
 	})})
 	if err == nil || n.Share() == 1 {
 		t.Errorf("%v, and a share of %d", err, n.Share())
+	}
+}
+
+// No entry of a store breaks a node, or gives the node a share that no grant can have.
+func FuzzRead(f *testing.F) {
+	f.Add(lease.LeaderKey, []byte(`{"epoch":{"n":1,"id":"me"},"sent":1,"blind":0}`), lease.GrantPrefix+"me", []byte(`{"epoch":{"n":1,"id":"me"},"number":1,"answers":1,"ttl":10000000000,"share":5,"keep":1}`))
+	f.Add(lease.WantPrefix+"other", []byte(`{"epoch":{"n":9,"id":"x"},"weight":1,"need":5,"held":3,"sent":2}`), lease.LeaderKey, []byte(`{`))
+	f.Add(lease.LeaderKey, []byte(`{"epoch":{"n":4611686018427387903,"id":""},"blind":86400000000000}`), lease.LeaderKey, []byte(nil))
+	f.Fuzz(func(t *testing.T, key1 string, value1 []byte, key2 string, value2 []byte) {
+		now := time.Second
+		n := lease.NewNode(lease.Config{
+			ID: "me", Cap: 10, Weight: 1, Refresh: time.Second, TTL: 10 * time.Second, Grace: time.Second, Forget: time.Minute,
+		}, now)
+		n.Synced(false)
+		for i := range 200 {
+			for k, v := range map[string][]byte{key1: value1, key2: value2} {
+				_, _ = n.Read(now, lease.Entry{Key: k, Value: v, Rev: uint64(i + 1)})
+			}
+			n.Synced(true)
+			for _, w := range n.Tick(now, func(share int) lease.Load { return lease.Load{Need: 20, Running: share} }) {
+				_, _ = n.Read(now, lease.Entry{Key: w.Key, Value: w.Value, Rev: uint64(1000 + i)})
+			}
+			if s := n.Share(); s < 0 || s > lease.MostSlots {
+				t.Fatalf("a share of %d", s)
+			}
+			now += time.Second / 2
+			if wake := n.Wake(now); wake < now {
+				t.Fatalf("wakes at %v, before %v", wake, now)
+			}
+		}
+	})
+}
+
+// BenchmarkAllocator measures a second of an allocator of 1,000 members, of which each says what it
+// needs: the processor time, and the messages and bytes that it writes. Members that learn together
+// also report.
+func BenchmarkAllocator(b *testing.B) {
+	b.Run("sharing", func(b *testing.B) { benchmarkAllocator(b, nil) })
+	b.Run("learning", func(b *testing.B) {
+		benchmarkAllocator(b, &law.Report{NoLoad: 20 * time.Millisecond, Target: 5, Rate: 100, Reached: true})
+	})
+}
+
+func benchmarkAllocator(b *testing.B, report *law.Report) {
+	const members = 1000
+	now := time.Second
+	n := lease.NewNode(lease.Config{
+		ID: "allocator", Cap: 5000, Weight: 1, Refresh: time.Second, TTL: 10 * time.Second, Grace: 30 * time.Second, Forget: time.Hour,
+	}, now)
+	n.Synced(false)
+	use := func(share int) lease.Load { return lease.Load{Need: 5, Running: share} }
+	rev := uint64(0)
+	store := func(key string, value []byte) {
+		rev++
+		must.Have(n.Read(now, lease.Entry{Key: key, Value: value, Rev: rev}))(b)
+	}
+	applied := map[string]lease.Grant{}
+	messages, bytes := 0, 0
+	second := func(i int) {
+		for m := range members {
+			id := fmt.Sprintf("m%04d", m)
+			g := applied[id]
+			want := must.Have(json.Marshal(lease.Want{
+				Epoch: n.Leader(), Applied: g.Number, Settled: true, Sent: now, Cap: 5000, Weight: 1,
+				Need: (m + i/10) % 20, Held: g.Share, Running: g.Share, Keep: g.Keep, Report: report,
+			}))(b)
+			store(lease.WantPrefix+id, want)
+		}
+		for range 4 {
+			for _, w := range n.Tick(now, use) {
+				messages, bytes = messages+1, bytes+len(w.Key)+len(w.Value)
+				switch id, grant := strings.CutPrefix(w.Key, lease.GrantPrefix); {
+				case grant && id != "allocator":
+					var g lease.Grant
+					must.Do(b, json.Unmarshal(w.Value, &g))
+					applied[id] = g
+				default:
+					store(w.Key, w.Value)
+				}
+			}
+			now += 250 * time.Millisecond
+		}
+	}
+	for i := range 120 { // past the wait of a first term
+		second(i)
+		n.Synced(true)
+	}
+	messages, bytes = 0, 0
+	for i := 0; b.Loop(); i++ {
+		second(i)
+	}
+	b.ReportMetric(float64(messages)/float64(b.N), "messages/op")
+	b.ReportMetric(float64(bytes)/float64(b.N), "bytes/op")
+	if !n.Leads() {
+		b.Error("it does not lead any more")
 	}
 }

@@ -136,3 +136,119 @@ func TestGradient2ByHand(t *testing.T) {
 		},
 	}})
 }
+
+func TestAIMDByHand(t *testing.T) {
+	byHand(t, []hand{{
+		"cuts by the factor, adds a step",
+		law.AIMD{Timeout: 200 * ms},
+		30,
+		[]law.Window{average(201 * ms), average(200 * ms), average(10 * ms), average(time.Second)},
+		[]string{
+			"average 201ms above 200ms: cut 30 to 27", "average 200ms below 200ms: raised 27 to 28",
+			"average 10ms below 200ms: raised 28 to 29", "average 1s above 200ms: cut 29 to 26",
+		},
+	}, {
+		"always takes a slot, down to the minimum",
+		law.AIMD{Backoff: 1 - 1e-12, Timeout: ms},
+		3,
+		[]law.Window{average(2 * ms), average(2 * ms), average(2 * ms)},
+		[]string{
+			"average 2ms above 1ms: cut 3 to 2", "average 2ms above 1ms: cut 2 to 1",
+			"average 2ms above 1ms: held at 1",
+		},
+	}, {
+		"cuts by timeouts, also when nothing succeeds",
+		law.AIMD{MaxTimeoutRate: 0.05},
+		100,
+		[]law.Window{timeouts(average(ms), 5), timeouts(average(ms), 10), {Timeouts: 20}, {Failures: 20}},
+		[]string{
+			"average 1ms below 5s: raised 100 to 101", "timeout rate 9.09% above 5%: cut 101 to 90",
+			"timeout rate 100% above 5%: cut 90 to 81", "too few samples (0 of 1): held at 81",
+		},
+	}, {
+		"raises only what is used",
+		law.AIMD{Step: 5},
+		20,
+		[]law.Window{{}, idle(average(ms), 19), idle(average(ms), 20), {Samples: 9, MinSamples: 10, Mean: ms}},
+		[]string{
+			"no reason given: held at 20", "average 1ms below 5s, limit not used: held at 20",
+			"average 1ms below 5s: raised 20 to 25", "too few samples (9 of 10): held at 25",
+		},
+	}})
+}
+
+func TestAIMDPlan(t *testing.T) {
+	c := start(t, law.AIMD{MinSamples: 10})
+	if got, want := next(c, 150, average(ms)).Next, (law.Plan{MinSamples: 10, MaxSamples: 151}); got != want {
+		t.Errorf("plan %+v, want %+v", got, want)
+	}
+	if got, want := next(c, 20, average(ms)).Next, (law.Plan{MinSamples: 10, MaxSamples: 100}); got != want {
+		t.Errorf("plan %+v, want %+v", got, want)
+	}
+	w := average(ms)
+	w.MinSamples = 300
+	if got, want := next(c, 20, w).Next, (law.Plan{MinSamples: 10, MaxSamples: 300}); got != want {
+		t.Errorf("plan %+v, want %+v", got, want)
+	}
+}
+
+func TestVegasByHand(t *testing.T) {
+	byHand(t, []hand{{
+		// Of 26 slots 26*4/54 wait, that is 2; of 27, 27*20/70, that is 8; of 26, 26*10/60,
+		// that is 5.
+		"keeps what stands between its bounds",
+		law.Vegas{},
+		20,
+		[]law.Window{average(50 * ms), average(50 * ms), average(54 * ms), average(70 * ms), average(60 * ms)},
+		[]string{
+			"no-load latency 50ms after 0s: held at 20", "standing queue 0 below 3: raised 20 to 26",
+			"standing queue 2 below 3: raised 26 to 27", "standing queue 8 above 6: cut 27 to 26",
+			"standing queue 5 near 3: held at 26",
+		},
+	}, {
+		"moves a large limit by more",
+		law.Vegas{},
+		100,
+		[]law.Window{average(50 * ms), average(50 * ms), average(100 * ms), timeouts(average(50*ms), 1)},
+		[]string{
+			"no-load latency 50ms after 0s: held at 100", "standing queue 0 below 6: raised 100 to 112",
+			"standing queue 56 above 12: cut 112 to 110", "timeout rate 0.99% above 0%: cut 110 to 108",
+		},
+	}, {
+		"follows falls at once and rises by probes",
+		law.Vegas{Probe: 0.2},
+		20,
+		[]law.Window{average(50 * ms), average(40 * ms), average(80 * ms), average(80 * ms), average(80 * ms)},
+		[]string{
+			"no-load latency 50ms after 0s: held at 20", "no-load latency 40ms after 50ms: held at 20",
+			"standing queue 10 above 6: cut 20 to 19", "no-load latency 80ms after 40ms: held at 19",
+			"standing queue 0 below 3: raised 19 to 25",
+		},
+	}, {
+		"judges only what it can",
+		law.Vegas{},
+		20,
+		[]law.Window{
+			{},
+			{Samples: 3, MinSamples: 4, Mean: ms},
+			average(50 * ms), idle(average(50*ms), 19), idle(average(100*ms), 9), idle(average(100*ms), 10),
+			{Failures: 4},
+		},
+		[]string{
+			"no reason given: held at 20", "too few samples (3 of 4): held at 20",
+			"no-load latency 50ms after 0s: held at 20", "standing queue 0 below 3, limit not used: held at 20",
+			"standing queue 10 above 3, limit not used: held at 20", "standing queue 10 above 6: cut 20 to 19",
+			"error rate 100% above 0%: cut 19 to 9",
+		},
+	}})
+}
+
+func TestFixedPinsWithinTheBounds(t *testing.T) {
+	c := start(t, law.Fixed{Limit: 60})
+	for _, test := range []struct{ low, high, want int }{{1, 200, 60}, {1, 50, 50}, {70, 200, 70}} {
+		if d := c.Next(law.Window{Limit: 20, Min: test.low, Max: test.high}); d.Limit != float64(test.want) ||
+			d.Reason.Code != law.Pinned {
+			t.Errorf("%d to %d: %v to %v, want %d", test.low, test.high, d.Reason, d.Limit, test.want)
+		}
+	}
+}
