@@ -5,6 +5,13 @@ import (
 	"strconv"
 )
 
+// How much a message has at most.
+const (
+	MostTables   = 64
+	MostRows     = 64 // of a table
+	MostRequests = 256
+)
+
 // A Message has one of the parts.
 type Message struct {
 	Overview *Overview `json:"overview,omitempty"`
@@ -97,9 +104,6 @@ type Refusal struct {
 	Total  uint64  `json:"total"`
 	Rate   float64 `json:"rate"` // a second
 }
-
-// columns is how many numbers a point has.
-const columns = 10
 
 // MarshalJSON implements [encoding/json.Marshaler].
 func (p Point) MarshalJSON() ([]byte, error) {

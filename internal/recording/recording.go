@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"slices"
 )
 
@@ -120,7 +121,7 @@ func (all *Recording) Overview() *Overview {
 
 // Span returns the times of the first and the last reading in milliseconds of Unix time.
 func (all *Recording) Span() (from, to int64) {
-	from = mostAt
+	from = math.MaxInt64
 	for _, d := range all.Limiters {
 		if n := len(d.Points); n > 0 {
 			from, to = min(from, d.Points[0].At), max(to, d.Points[n-1].At)
