@@ -32,7 +32,6 @@ func (s *serving) declare(flags *flag.FlagSet) {
 	flags.BoolVar(&s.throttle, "throttle", true, "throttle the store; false shows what that is worth")
 	flags.StringVar(&s.listen, "listen", "localhost:7777", "`address` for clients. Empty for none")
 	flags.StringVar(&s.internal, "internal", "localhost:7778", "`address` for metrics and clients without a rate; nothing public may reach it. Empty for none")
-	flags.StringVar(&s.conf.Name, "name", "Weir relay", "`name` in the information document")
 	flags.IntVar(&s.conf.Connections, "connections", 0, "how many there may be; 0 for 4000, or fewer if -memory has no room for them")
 	flags.IntVar(&s.conf.ConnectionsPerAddress, "connections-per-address", 0, "how many of one address; 0 for 64")
 	flags.Float64Var(&s.conf.ConnectionRate, "connection-rate", 0, "new ones per second; 0 for 200")

@@ -102,7 +102,7 @@ var mayImport = map[string]string{
 	"weirconnect":        ". bulkhead edge internal/deadline internal/rpc retry weirhttp",
 	"metrics":            ". bulkhead capacity histogram internal/label law load memory pool throttle internal/settings",
 	"dash":               ". bulkhead histogram internal/access internal/isolate internal/label internal/recording internal/uplot law pool throttle",
-	"internal/recording": "internal/label",
+	"internal/recording": "",
 	"weirprom":           "histogram metrics",
 	"weirotel":           ". edge histogram metrics",
 	"weirriver":          ". bulkhead edge",

@@ -2,7 +2,6 @@ package relay_test
 
 import (
 	"errors"
-	"io"
 	"net/http"
 	"reflect"
 	"strconv"
@@ -13,7 +12,6 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/weir-go/weir"
-	"github.com/weir-go/weir/examples/relay/protocol"
 	"github.com/weir-go/weir/examples/relay/relay"
 	"github.com/weir-go/weir/internal/must"
 )
@@ -56,33 +54,14 @@ func TestConnectionsThatAreRefused(t *testing.T) {
 	}
 }
 
-func TestInformation(t *testing.T) {
-	s := serve(t, relay.Config{Name: "a relay", Subscriptions: 7, Limits: protocol.Limits{Limit: 77}})
-	ask := func(method, accept string) *http.Response {
-		r, _ := http.NewRequestWithContext(t.Context(), method, s.url, nil)
-		r.Header.Set("Accept", accept)
-		answer := must.Have(http.DefaultClient.Do(r))(t)
-		t.Cleanup(func() { answer.Body.Close() })
-		return answer
-	}
-	answer := ask(http.MethodGet, "application/nostr+json")
-	const want = `{"limitation":{"auth_required":false,"created_at_upper_limit":900,"default_limit":77,"max_content_length":65536,"max_event_tags":2000,` +
-		`"max_filters":10,"max_limit":77,"max_message_length":131072,"max_subid_length":64,"max_subscriptions":7,"payment_required":false,"restricted_writes":false},` +
-		`"name":"a relay","software":"https://github.com/weir-go/weir","supported_nips":[1,11,45]}` + "\n"
-	if got, err := io.ReadAll(answer.Body); err != nil || string(got) != want {
-		t.Errorf("%v: got %s\nwant %s", err, got, want)
-	}
-	if answer.Header.Get("Access-Control-Allow-Origin") != "*" {
-		t.Error("pages of other origins cannot read it")
-	}
-	if got := ask(http.MethodGet, "text/html").Header.Get("Content-Type"); !strings.HasPrefix(got, "text/plain") {
-		t.Errorf("people get %s", got)
-	}
-	if got := ask(http.MethodOptions, "").StatusCode; got != http.StatusNoContent {
-		t.Errorf("OPTIONS: %d", got)
-	}
-	if got := ask(http.MethodPost, "").StatusCode; got != http.StatusMethodNotAllowed {
-		t.Errorf("POST: %d", got)
+func TestOnlyWebSocketsAreServed(t *testing.T) {
+	s := serve(t, relay.Config{})
+	for _, url := range []string{s.url, s.in} {
+		answer := must.Have(http.Get(url))(t)
+		answer.Body.Close()
+		if answer.StatusCode != http.StatusUpgradeRequired {
+			t.Errorf("%s answers a page with %s", url, answer.Status)
+		}
 	}
 }
 

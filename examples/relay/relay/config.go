@@ -31,9 +31,6 @@ type Config struct {
 	Memory uint64
 	Mapped []string
 
-	// Name is the relay's in the information document.
-	Name string
-
 	// Limits bound messages.
 	Limits protocol.Limits
 
@@ -163,7 +160,7 @@ func (c Config) bounded(asked int, target uint64) (Config, error) {
 }
 
 // sockets returns the maximum number of sockets: a quarter more than connections, so that
-// sockets that fetch the information document, or stay silent, do not displace connections.
+// sockets that stay silent do not displace connections.
 func (c Config) sockets() int { return c.Connections + (c.Connections+3)/4 }
 
 // busy returns the amount of CPU-bound work that runs at once: one processor stays free, so

@@ -8,7 +8,6 @@ import (
 	"math"
 	"net/http"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -45,10 +44,6 @@ type connection struct {
 var connected atomic.Uint64 // numbers connections: each is a tenant
 
 var errSlow = errors.New("relay: the client reads too slowly")
-
-func isUpgrade(r *http.Request) bool {
-	return strings.EqualFold(r.Header.Get("Upgrade"), "websocket")
-}
 
 func (s *Server) connect(w http.ResponseWriter, r *http.Request, internal bool) {
 	if !s.begin() {

@@ -21,7 +21,7 @@ func ExampleNew() {
 	}
 	defer events.Close()
 
-	c, err := relay.Badger(relay.Config{Memory: 512 << 20, Name: "an example"}, events)
+	c, err := relay.Badger(relay.Config{Memory: 512 << 20}, events)
 	if err != nil {
 		panic(err)
 	}
@@ -36,11 +36,11 @@ func ExampleNew() {
 	ended := make(chan error)
 	go func() { ended <- s.Run(ctx) }()
 
-	r, err := http.Get(public.URL)
+	r, err := http.Get(public.URL) // it serves WebSockets
 	fmt.Println(r.Status, err)
 	stop()
 	fmt.Println(<-ended)
 	// Output:
-	// 200 OK <nil>
+	// 426 Upgrade Required <nil>
 	// <nil>
 }

@@ -18,13 +18,7 @@ func (s *Server) Internal() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(s.counts.all, promhttp.HandlerOpts{}))
 	mux.HandleFunc("GET /health", s.health)
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		if !isUpgrade(r) {
-			s.inform(w, r)
-			return
-		}
-		s.connect(w, r, true)
-	})
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { s.connect(w, r, true) })
 	return http.NewCrossOriginProtection().Handler(mux)
 }
 

@@ -116,7 +116,7 @@ func TestSocketsOfConnectionsAreCounted(t *testing.T) {
 	for s.metric("relay_sockets") != "0" {
 	}
 	r, err := http.Get("http://" + address)
-	if err != nil || r.StatusCode != http.StatusOK {
+	if err != nil || r.StatusCode != http.StatusUpgradeRequired {
 		t.Fatal(r, err)
 	}
 	r.Body.Close()

@@ -79,8 +79,7 @@ func New(c Config) (*Server, error) {
 		return nil, err
 	}
 	s.admission = newAdmission(s.conf.Connections, s.conf.ConnectionsPerAddress, rate.Limit(s.conf.ConnectionRate))
-	// The rate of sockets is not bounded: a client that only asks for the information
-	// document does not count as a new connection.
+	// The rate of sockets is not bounded: that of their requests is.
 	s.sockets = newAdmission(s.conf.sockets(), s.conf.ConnectionsPerAddress, rate.Inf)
 	s.counts = newCounts(s)
 	return s, nil
@@ -188,14 +187,9 @@ func (s *Server) begin() bool {
 	return s.isOpen
 }
 
-// Handler serves clients: WebSocket, and the information document to clients that accept
-// application/nostr+json.
+// Handler serves clients over WebSocket.
 func (s *Server) Handler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !isUpgrade(r) {
-			s.inform(w, r)
-			return
-		}
 		address := addressOf(r.RemoteAddr)
 		if denied := s.admission.enter(address); denied != nil {
 			s.counts.refused(admitting)
