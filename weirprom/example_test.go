@@ -44,8 +44,8 @@ func ExampleNew_set() {
 	reg.MustRegister(weirprom.New(metrics.Sources{Sets: map[string]*bulkhead.Set{"routes": set}, MaxKeys: 20}))
 
 	_ = set.Do(context.Background(), "GET /search", func(context.Context) error { return nil })
-	show(reg, "weir_key_limit") // one is that of the overflow
-	// Output: weir_key_limit 2 <nil>
+	show(reg, "weir_key_limit")
+	// Output: weir_key_limit 1 <nil>
 }
 
 // A throttle and the monitor that it goes by.
