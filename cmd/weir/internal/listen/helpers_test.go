@@ -51,9 +51,7 @@ func startLogging(t testing.TB, log *slog.Logger, next http.HandlerFunc, change 
 		if err := <-served; err != nil {
 			t.Errorf("Serve: %v", err)
 		}
-		if n := l.Counts().Open; n != 0 {
-			t.Errorf("%d connections are still counted", n)
-		}
+		must.Happen(t, "no connection is counted", func() bool { return l.Counts().Open == 0 })
 	})
 	return l
 }

@@ -98,7 +98,7 @@ func TestStarvedBodyIsNotSlow(t *testing.T) {
 			<-unread
 		}
 		sink(w, r)
-	}, hasty)
+	}, patient)
 	c, _ := client(t, (*http.Protocols).SetUnencryptedHTTP2)
 	statuses := make(chan int)
 	post := func(path string, body io.Reader) {
@@ -125,7 +125,7 @@ func TestStarvedBodyIsNotSlow(t *testing.T) {
 	})
 	go post("/", strings.NewReader(strings.Repeat("x", 1000)))
 	must.Happen(t, "the fifth body is waited for", func() bool { return one.awaited.Load() == 1 })
-	after(12*short, nil)
+	after(24*short, nil)
 	close(unread)
 	for range connectionWindow/streamWindow + 1 {
 		if status := <-statuses; status != http.StatusOK {
@@ -142,13 +142,14 @@ func TestStarvedBodyIsNotSlow(t *testing.T) {
 
 // The client may wait for more of a response before it sends more of its body.
 func TestConverse(t *testing.T) {
+	const text = "0123456789abcdefghijklmn"
 	l := start(t, func(w http.ResponseWriter, r *http.Request) {
 		r.Body.(interface{ Converse() }).Converse()
 		sink(w, r)
-	}, hasty)
-	conn, answers := dial(t, l, "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\n")
-	sendSlowly(conn, "0123456789", short)
-	if status, body := answer(t, answers); status != http.StatusOK || body != "0123456789" {
+	}, patient)
+	conn, answers := dial(t, l, "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 24\r\n\r\n")
+	sendSlowly(conn, text, short)
+	if status, body := answer(t, answers); status != http.StatusOK || body != text {
 		t.Errorf("%d %q", status, body)
 	}
 }
