@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/weir-go/weir"
 )
@@ -41,4 +42,57 @@ func TestReadFails(t *testing.T) {
 			})
 		}
 	}
+}
+
+// A function of the configuration that blocks holds up no page that has the past, and no Close.
+func TestReadBlocks(t *testing.T) {
+	for _, at := range []int{1, 3} { // for the first page, and later
+		synctest.Test(t, func(t *testing.T) {
+			w := &world{snaps: []weir.Snapshot{{Name: "a"}}}
+			h := newHub(w.read)
+			defer end(h)
+			release := make(chan struct{})
+			h.tables = func() []Table {
+				if w.reads == at {
+					<-release
+				}
+				return nil
+			}
+			first := join(t, h, "a")
+			for range at - 1 {
+				next(t, first)
+			}
+			time.Sleep(2 * every)
+			if !h.mu.TryLock() {
+				close(release)
+				t.Fatal("the reading holds the lock")
+			}
+			h.mu.Unlock()
+			second := join(t, h, "a")
+			h.leave(first)
+			if at > 1 {
+				if _, d := next(t, second); len(d.Points) != at-1 {
+					t.Errorf("%d readings, want the past: %d", len(d.Points), at-1)
+				}
+			}
+			close(release)
+			if _, d := next(t, second); len(d.Points) != 1 {
+				t.Errorf("%d readings, want the one that was held up", len(d.Points))
+			}
+		})
+	}
+}
+
+func TestCloseWhileReadBlocks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		h := newHub(func() []weir.Snapshot { <-release; return nil })
+		c := join(t, h, "a")
+		h.close()
+		if _, ok := <-c.messages; ok {
+			t.Error("the page is not cut off")
+		}
+		close(release)
+		end(h)
+	})
 }

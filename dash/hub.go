@@ -37,6 +37,7 @@ type view struct {
 type client struct {
 	view
 	messages chan []byte // closed when the client is cut off
+	joined   bool        // has its first message
 }
 
 // A hub reads the limiters while it has clients, keeps what it read, and sends it to them. A
@@ -57,6 +58,8 @@ type hub struct {
 	refused requests
 	fault   string // how the last reading failed; empty if it did not
 	running bool
+	begun   bool      // has tried to read since it runs
+	lonely  time.Time // when there was a client last
 	closed  bool
 }
 
@@ -64,8 +67,8 @@ func newHub(read func() []weir.Snapshot) *hub {
 	return &hub{read: read, clients: map[*client]struct{}{}, series: map[string]*series{}}
 }
 
-// join adds a client. It looks at the first limiter if the name of its own is not known. Its first
-// message has all that has been read so far.
+// join adds a client. Its first message has all that has been read so far, and waits for the first
+// reading.
 func (h *hub) join(v view) (*client, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -80,24 +83,32 @@ func (h *hub) join(v view) (*client, error) {
 	if h.recorded != nil {
 		return h.replay(v), nil
 	}
+	c := h.add(v)
+	if h.begun {
+		h.welcome(c)
+	}
 	if !h.running {
 		h.running = true
-		h.sample(time.Now())
 		go h.run()
 	}
-	names := h.names(v)
-	if !slices.Contains(names, v.limiter) && len(names) > 0 {
-		v.limiter = names[0]
-	}
-	return h.add(v, h.message(h.overview(v), v, (*series).past, h.refused.kept)), nil
+	return c, nil
 }
 
-// add adds a client with its first message.
-func (h *hub) add(v view, first []byte) *client {
-	c := &client{v, make(chan []byte, mostBehind)}
-	c.messages <- first
+func (h *hub) add(v view) *client {
+	c := &client{view: v, messages: make(chan []byte, mostBehind)}
 	h.clients[c] = struct{}{}
 	return c
+}
+
+// welcome sends a client its first message. It looks at the first limiter if the name of its own is
+// not known.
+func (h *hub) welcome(c *client) {
+	names := h.names(c.view)
+	if !slices.Contains(names, c.limiter) && len(names) > 0 {
+		c.limiter = names[0]
+	}
+	c.messages <- h.message(h.overview(c.view), c.view, (*series).past, h.refused.kept)
+	c.joined = true
 }
 
 // recorders counts the clients that get the details of all limiters.
@@ -131,25 +142,34 @@ func (h *hub) cut(c *client) {
 	close(c.messages)
 }
 
-// run reads until there has been no client for a while.
+// run reads until there has been no client for a while. It reads without the lock, because a
+// function of the user may block.
 func (h *hub) run() {
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
-	lonely := time.Now()
-	for now := range ticker.C {
+	for now := time.Now(); !h.ends(now); now = <-ticker.C {
+		r := h.attempt()
 		h.mu.Lock()
-		if len(h.clients) > 0 {
-			lonely = now
-		} else if h.closed || now.Sub(lonely) >= linger {
-			h.running = false
-			h.series, h.refused = map[string]*series{}, requests{}
-			h.mu.Unlock()
-			return
-		}
-		h.sample(now)
+		h.keep(now, r)
 		h.send()
 		h.mu.Unlock()
 	}
+}
+
+// ends reports whether there has been no client for a while. It then forgets what was read.
+func (h *hub) ends(now time.Time) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.clients) > 0 {
+		h.lonely = now
+		return false
+	}
+	if !h.closed && now.Sub(h.lonely) < linger {
+		return false
+	}
+	h.running, h.begun = false, false
+	h.series, h.refused = map[string]*series{}, requests{}
+	return true
 }
 
 // send sends the last reading to all clients, and cuts off clients far behind.
@@ -158,6 +178,10 @@ func (h *hub) send() {
 	for c := range h.clients {
 		if len(c.messages) == cap(c.messages) {
 			h.cut(c)
+			continue
+		}
+		if !c.joined {
+			h.welcome(c)
 			continue
 		}
 		if messages[c.view] == nil {

@@ -43,7 +43,7 @@ func busy(t testing.TB, limiters int) *Handler {
 	defer h.hub.mu.Unlock()
 	now := time.Now()
 	for i := range mostPoints {
-		h.hub.sample(now.Add(time.Duration(i-mostPoints) * every))
+		h.hub.keep(now.Add(time.Duration(i-mostPoints)*every), h.hub.attempt())
 	}
 	return h
 }
@@ -132,7 +132,7 @@ func BenchmarkReadingFor200Pages(b *testing.B) {
 	runtime.ReadMemStats(&memory)
 	for b.Loop() {
 		h.hub.mu.Lock()
-		h.hub.sample(time.Now())
+		h.hub.keep(time.Now(), h.hub.attempt())
 		h.hub.send()
 		h.hub.mu.Unlock()
 		empty()

@@ -43,5 +43,7 @@ func (h *hub) replay(v view) *client {
 			first = append(first, event("details", h.recorded.Limiters[l.Name])...)
 		}
 	}
-	return h.add(v, append(first, v.requests(h.recorded.Requests)...))
+	c := h.add(v)
+	c.messages <- append(first, v.requests(h.recorded.Requests)...)
+	return c
 }

@@ -20,6 +20,7 @@ type reading struct {
 	tenants  map[string]bool            // of the limiters
 	moves    map[string][]pool.Decision // of those that are pools
 	tables   []Table
+	err      error // of a function of the user
 }
 
 // reading reads all that is shown. Of limiters with the same name it has the first, and tenants
@@ -76,12 +77,18 @@ func (r reading) shown() []string {
 	return names[:min(len(names), mostLimiters)]
 }
 
-// sample keeps a reading. Limiters that are gone are forgotten. After a panic of a function of the
+// attempt is reading, where a function of the user may panic.
+func (h *hub) attempt() (r reading) {
+	r.err = isolate.Call(func() { r = h.reading() })
+	return r
+}
+
+// keep keeps a reading. Limiters that are gone are forgotten. After a panic of a function of the
 // user, the page keeps what was read before.
-func (h *hub) sample(now time.Time) {
-	var r reading
-	if err := isolate.Call(func() { r = h.reading() }); err != nil {
-		h.unread(err)
+func (h *hub) keep(now time.Time, r reading) {
+	h.begun = true
+	if r.err != nil {
+		h.unread(r.err)
 		return
 	}
 	h.fault = ""

@@ -43,7 +43,7 @@ func TestConnectionOfASlowReaderIsCut(t *testing.T) {
 	begun := time.Now()
 	for n, unread := clients(); n == 2; {
 		h.hub.mu.Lock()
-		h.hub.sample(time.Now())
+		h.hub.keep(time.Now(), h.hub.attempt())
 		h.hub.send()
 		h.hub.mu.Unlock()
 		// The slow one's connection takes no more once messages stay unread.

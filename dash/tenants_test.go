@@ -61,7 +61,7 @@ func TestTenantsAreBounded(t *testing.T) {
 	}
 	w.snaps = w.snaps[3:]
 	h.tenants = func() []weir.Snapshot { return tenants }
-	h.sample(time.Now())
+	h.keep(time.Now(), h.attempt())
 	if got := h.names(view{trusted: true}); len(got) != mostLimiters || !slices.Contains(got, "acme 02") || slices.Contains(got, "acme 03") {
 		t.Errorf("with the token: %v", got)
 	}
