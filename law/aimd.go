@@ -52,16 +52,9 @@ type AIMD struct {
 	MaxSamples int
 }
 
-// The defaults.
-const (
-	aimdBackoff = 0.9
-	aimdTimeout = 5 * time.Second
-	aimdStep    = 1
-
-	// earlySamples is the number of samples that gives the average of work whose latency
-	// varies by its own size to a tenth.
-	earlySamples = 100
-)
+// earlySamples is the number of samples that gives the average of work whose latency
+// varies by its own size to a tenth.
+const earlySamples = 100
 
 // Controller starts the law. A setting out of range is an error that matches
 // [ErrConfig]. The Controller is also a [Retuner].
@@ -79,10 +72,10 @@ func (a AIMD) String() string { return a.form().String() }
 
 func (a *AIMD) form() form {
 	return form{name: "aimd", settings: []setting{
-		{"backoff", number[float64]{field: &a.Backoff, preset: aimdBackoff, below: 1}},
-		{"timeout", number[time.Duration]{field: &a.Timeout, preset: aimdTimeout}},
+		{"backoff", number[float64]{field: &a.Backoff, preset: 0.9, below: 1}},
+		{"timeout", number[time.Duration]{field: &a.Timeout, preset: 5 * time.Second}},
 		{"max_timeout_rate", number[float64]{field: &a.MaxTimeoutRate, below: 1}},
-		{"step", number[int]{field: &a.Step, preset: aimdStep}},
+		{"step", number[int]{field: &a.Step, preset: 1}},
 		{"min_samples", number[int]{field: &a.MinSamples, unset: ofLimiter}},
 		{"max_samples", number[int]{field: &a.MaxSamples, preset: earlySamples}},
 	}}

@@ -74,17 +74,6 @@ type Band struct {
 	MinSamples int
 }
 
-// The defaults. Target, tolerance and quantile make a common objective of interactive
-// services. One step at a time cannot jump over a band. With a factor of 0.7 a limit twice
-// too high is right after two cuts.
-const (
-	bandTarget    = 100 * time.Millisecond
-	bandTolerance = 0.15
-	bandQuantile  = 0.95
-	bandStep      = 1
-	bandFactor    = 0.7
-)
-
 // Controller starts the law. A setting out of range is an error that matches
 // [ErrConfig]. The Controller is also a [Retuner].
 func (b Band) Controller(Bounds) (Controller, error) {
@@ -99,16 +88,19 @@ func (b Band) Controller(Bounds) (Controller, error) {
 // "band(target=200ms,step=2)". [Parse] reads it.
 func (b Band) String() string { return b.form().String() }
 
+// form has the defaults. Target, tolerance and quantile make a common objective of interactive
+// services. One step at a time cannot jump over a band. With a factor of 0.7 a limit twice
+// too high is right after two cuts.
 func (b *Band) form() form {
 	return form{name: "band", settings: []setting{
-		{"target", number[time.Duration]{field: &b.Target, preset: bandTarget}},
-		{"tolerance", number[float64]{field: &b.Tolerance, preset: bandTolerance, below: 1}},
+		{"target", number[time.Duration]{field: &b.Target, preset: 100 * time.Millisecond}},
+		{"tolerance", number[float64]{field: &b.Tolerance, preset: 0.15, below: 1}},
 		{"signal", choice{&b.Signal, bandSignals}},
-		{"quantile", number[float64]{field: &b.Quantile, preset: bandQuantile, below: 1}},
+		{"quantile", number[float64]{field: &b.Quantile, preset: 0.95, below: 1}},
 		{"ceiling", number[time.Duration]{field: &b.Ceiling, unset: noBound}},
 		{"max_error_rate", number[float64]{field: &b.MaxErrorRate, unset: noBound, below: 1}},
-		{"step", number[int]{field: &b.Step, preset: bandStep}},
-		{"factor", number[float64]{field: &b.Factor, preset: bandFactor, below: 1}},
+		{"step", number[int]{field: &b.Step, preset: 1}},
+		{"factor", number[float64]{field: &b.Factor, preset: 0.7, below: 1}},
 		{"max_cut", number[int]{field: &b.MaxCut, unset: noBound}},
 		{"proportional", toggle{&b.Proportional}},
 		{"cooldown", number[time.Duration]{field: &b.Cooldown}},

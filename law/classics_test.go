@@ -59,15 +59,6 @@ func TestGradientByHand(t *testing.T) {
 			"average 100ms above 50ms, limit not used: held at 20",
 			"average 100ms above 50ms: cut 20 to 11",
 		},
-	}, {
-		"takes the least of the window",
-		law.Gradient{Least: true},
-		20,
-		[]law.Window{{}, {Samples: 5, Least: 10 * ms, Mean: time.Second, Peak: 20}, {Samples: 5, MinSamples: 6}},
-		[]string{
-			"no reason given: held at 20", "least latency 10ms below 20ms: raised 20 to 24",
-			"too few samples (5 of 6): held at 24",
-		},
 	}})
 }
 

@@ -30,9 +30,8 @@ import (
 //
 // It fails if the least latency says little. R0 is the minimum of noise: the more the latency
 // varies, the further R0 lies below the true latency and the lower the limit, unless
-// Tolerance makes up for it; with Least and exponential work R0 goes to 0 and the limit
-// collapses. Work that becomes slower looks like a queue until the next re-measurement, and
-// an R0 measured in an overload takes the overload for normal.
+// Tolerance makes up for it. Work that becomes slower looks like a queue until the next
+// re-measurement, and an R0 measured in an overload takes the overload for normal.
 //
 // The zero Gradient has the defaults of the source, Netflix concurrency-limits
 // (class GradientLimit). Unlike the source it raises only a limit that was used,
@@ -57,10 +56,6 @@ type Gradient struct {
 	// Defaults to 1000.
 	Remeasure int
 
-	// Least takes the smallest latency of a window for R instead of the
-	// average, as the law was first described.
-	Least bool
-
 	// MinSamples is the least number of samples for a decision. 0 means the limiter's own.
 	MinSamples int
 
@@ -69,13 +64,8 @@ type Gradient struct {
 	MaxSamples int
 }
 
-// The defaults.
 const (
-	gradientTolerance = 2
-	gradientSmoothing = 0.2
-	gradientBackoff   = 0.9
-	gradientRemeasure = 1000
-	gradientQueue     = 4 // the square root is at least this
+	gradientQueue = 4 // the square root is at least this
 
 	// steepest keeps one bad window from costing more than half.
 	steepest = 0.5
@@ -100,12 +90,11 @@ func (g Gradient) String() string { return g.form().String() }
 
 func (g *Gradient) form() form {
 	return form{name: "gradient", settings: []setting{
-		{"tolerance", number[float64]{field: &g.Tolerance, preset: gradientTolerance, from: 1}},
+		{"tolerance", number[float64]{field: &g.Tolerance, preset: 2, from: 1}},
 		{"queue", number[int]{field: &g.Queue, unset: "the square root of the limit"}},
-		{"smoothing", number[float64]{field: &g.Smoothing, preset: gradientSmoothing, atMost: 1}},
-		{"backoff", number[float64]{field: &g.Backoff, preset: gradientBackoff, below: 1}},
-		{"remeasure", number[int]{field: &g.Remeasure, preset: gradientRemeasure}},
-		{"least", toggle{&g.Least}},
+		{"smoothing", number[float64]{field: &g.Smoothing, preset: 0.2, atMost: 1}},
+		{"backoff", number[float64]{field: &g.Backoff, preset: 0.9, below: 1}},
+		{"remeasure", number[int]{field: &g.Remeasure, preset: 1000}},
 		{"min_samples", number[int]{field: &g.MinSamples, unset: ofLimiter}},
 		{"max_samples", number[int]{field: &g.MaxSamples, preset: earlySamples}},
 	}}
@@ -137,7 +126,7 @@ func (c *gradientController) Next(w Window) Decision {
 
 // judge returns the next limit, the reason, and how many seconds to let it settle.
 func (c *gradientController) judge(w Window, from float64) (to float64, why Reason, settle float64) {
-	enough, now := enough(c.MinSamples, w), c.measured(w)
+	enough, now := enough(c.MinSamples, w), latency(w)
 	switch {
 	case w.Completed() == 0:
 		return from, Reason{}, 0
@@ -159,14 +148,6 @@ func (c *gradientController) judge(w Window, from float64) (to float64, why Reas
 	return to, why, 0
 }
 
-// measured is the latency of the window.
-func (c *gradientController) measured(w Window) float64 {
-	if c.Least {
-		return max(0, w.Least.Seconds())
-	}
-	return latency(w)
-}
-
 func (c *gradientController) queue(limit float64) float64 {
 	if c.Queue > 0 {
 		return float64(c.Queue)
@@ -175,16 +156,13 @@ func (c *gradientController) queue(limit float64) float64 {
 }
 
 func (c *gradientController) step(w Window, from, now, queue float64) (float64, Reason) {
-	signal, want := Average, c.Tolerance*c.least
-	if c.Least {
-		signal = Least
-	}
+	want := c.Tolerance * c.least
 	to := float64(from*min(max(want/now, steepest), 1)) + queue
 	switch {
 	case w.Timeouts+w.Overloaded > 0:
 		to = from * c.Backoff
 	case !w.Used() && (to > from || 2*w.Peak < w.Limit):
-		return from, Reason{Unused, signal, now, want}
+		return from, Reason{Unused, Average, now, want}
 	}
 	if to < from {
 		to = portable.Toward(from, to, c.Smoothing)
@@ -195,5 +173,5 @@ func (c *gradientController) step(w Window, from, now, queue float64) (float64, 
 	case w.Timeouts > 0:
 		return to, Reason{Above, Timeouts, w.TimeoutRate(), 0}
 	}
-	return to, lean(signal, now, want, from, to)
+	return to, lean(Average, now, want, from, to)
 }

@@ -51,13 +51,7 @@ type Gradient2 struct {
 	MaxSamples int
 }
 
-// The defaults.
 const (
-	gradient2Tolerance = 1.5
-	gradient2Queue     = 4
-	gradient2Smoothing = 0.2
-	gradient2Long      = 600
-
 	warmUp     = 10   // windows with a plain average
 	outdated   = 2    // latencies above which the long-term average is reduced
 	forgetting = 0.95 // its factor for each window then
@@ -79,10 +73,10 @@ func (g Gradient2) String() string { return g.form().String() }
 
 func (g *Gradient2) form() form {
 	return form{name: "gradient2", settings: []setting{
-		{"tolerance", number[float64]{field: &g.Tolerance, preset: gradient2Tolerance, from: 1}},
-		{"queue", number[int]{field: &g.Queue, preset: gradient2Queue}},
-		{"smoothing", number[float64]{field: &g.Smoothing, preset: gradient2Smoothing, atMost: 1}},
-		{"long", number[int]{field: &g.Long, preset: gradient2Long}},
+		{"tolerance", number[float64]{field: &g.Tolerance, preset: 1.5, from: 1}},
+		{"queue", number[int]{field: &g.Queue, preset: 4}},
+		{"smoothing", number[float64]{field: &g.Smoothing, preset: 0.2, atMost: 1}},
+		{"long", number[int]{field: &g.Long, preset: 600}},
 		{"min_samples", number[int]{field: &g.MinSamples, unset: ofLimiter}},
 		{"max_samples", number[int]{field: &g.MaxSamples, preset: earlySamples}},
 	}}

@@ -96,15 +96,7 @@ type Little struct {
 	MaxSamples int
 }
 
-// The defaults.
 const (
-	littleAlpha      = 0.3
-	littleEMA        = 0.1
-	littleFloor      = 1
-	littleRemeasure  = 10 * time.Second
-	littleProbe      = 0.5
-	littleMaxSamples = 200
-
 	// slower is the factor by which the peak falls slower than the no-load latency.
 	slower = 10
 	// rampSamples closes the windows of a ramp.
@@ -129,13 +121,13 @@ func (l Little) String() string { return l.form().String() }
 
 func (l *Little) form() form {
 	return form{name: "little", settings: []setting{
-		{"alpha", number[float64]{field: &l.Alpha, preset: littleAlpha}},
-		{"ema", number[float64]{field: &l.EMA, preset: littleEMA, atMost: 1}},
-		{"floor", number[float64]{field: &l.Floor, preset: littleFloor, atMost: 1}},
-		{"remeasure", number[time.Duration]{field: &l.Remeasure, preset: littleRemeasure}},
-		{"probe", number[float64]{field: &l.Probe, preset: littleProbe, below: 1}},
+		{"alpha", number[float64]{field: &l.Alpha, preset: 0.3}},
+		{"ema", number[float64]{field: &l.EMA, preset: 0.1, atMost: 1}},
+		{"floor", number[float64]{field: &l.Floor, preset: 1, atMost: 1}},
+		{"remeasure", number[time.Duration]{field: &l.Remeasure, preset: 10 * time.Second}},
+		{"probe", number[float64]{field: &l.Probe, preset: 0.5, below: 1}},
 		{"min_samples", number[int]{field: &l.MinSamples, unset: ofLimiter}},
-		{"max_samples", number[int]{field: &l.MaxSamples, preset: littleMaxSamples}},
+		{"max_samples", number[int]{field: &l.MaxSamples, preset: 200}},
 	}}
 }
 

@@ -73,7 +73,7 @@ func TestBandControllersShareTheirSettings(t *testing.T) {
 		c := must.Have(b.Controller(Bounds{}))(t)
 		return c.(*bandController)
 	}
-	one, other := start(Band{}), start(Band{Step: bandStep})
+	one, other := start(Band{}), start(Band{Step: 1})
 	if one.settings != other.settings {
 		t.Error("equal settings are held twice")
 	}

@@ -48,9 +48,9 @@ func TestParse(t *testing.T) {
 			"",
 		},
 		{
-			"gradient(tolerance=1.5,queue=3,smoothing=1,backoff=0.5,remeasure=50,least=true,min_samples=3,max_samples=4)",
+			"gradient(tolerance=1.5,queue=3,smoothing=1,backoff=0.5,remeasure=50,min_samples=3,max_samples=4)",
 			law.Gradient{
-				Tolerance: 1.5, Queue: 3, Smoothing: 1, Backoff: 0.5, Remeasure: 50, Least: true,
+				Tolerance: 1.5, Queue: 3, Smoothing: 1, Backoff: 0.5, Remeasure: 50,
 				MinSamples: 3, MaxSamples: 4,
 			},
 			"",
@@ -151,7 +151,7 @@ func FuzzParse(f *testing.F) {
 		"", "fixed", "band", "band()", " band ( step = 2 ) ", everyText, "band(signal=ewma,ceiling=1h)",
 		"band(tolerance=1e-3,quantile=0x1p-2)", "band(target=0)", "band(step=-0)", "band(factor=-0)",
 		"fixed(60)", "fixed(limit=60)", "fixed(6", "fixed( 007 )", "fixed(=1)", "aimd(timeout=200ms,backoff=0.5)",
-		"gradient(least=true,tolerance=1.5)", "gradient2(long=100,smoothing=1)", "vegas(alpha=7)",
+		"gradient(queue=3,tolerance=1.5)", "gradient2(long=100,smoothing=1)", "vegas(alpha=7)",
 		"vegas(alpha=2,beta=4)",
 		"little(alpha=0.3,ema=0.1)", "little(alpha=1e300)", "pid(target=200ms,ki=0.5)", "pid(kp=1e308,kd=1e308)",
 		"band(a=b,a=b)", "band(((", "band)(", "fixed(x)", "band(tolerance=inf)",

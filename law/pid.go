@@ -72,16 +72,7 @@ type PID struct {
 	MaxSamples int
 }
 
-// The defaults. The integral settles within a second, where a window of a second is still
-// stable; the rest only has to keep up with it.
 const (
-	pidTarget   = 100 * time.Millisecond
-	pidQuantile = 0.95
-	pidKp       = 0.3
-	pidKi       = 1
-	pidTau      = 200 * time.Millisecond
-	pidMaxStep  = time.Second
-
 	// roundTrips is how many samples for each slot show a quantile.
 	roundTrips = 4
 	// errorBackoff is the share of the limit left by a window with too many errors.
@@ -119,14 +110,14 @@ func (p PID) String() string { return p.form().String() }
 
 func (p *PID) form() form {
 	return form{name: "pid", settings: []setting{
-		{"target", number[time.Duration]{field: &p.Target, preset: pidTarget}},
+		{"target", number[time.Duration]{field: &p.Target, preset: 100 * time.Millisecond}},
 		{"signal", choice{&p.Signal, bandSignals[:2]}},
-		{"quantile", number[float64]{field: &p.Quantile, preset: pidQuantile, below: 1}},
+		{"quantile", number[float64]{field: &p.Quantile, preset: 0.95, below: 1}},
 		{"kp", number[float64]{field: &p.Kp}},
 		{"ki", number[float64]{field: &p.Ki}},
 		{"kd", number[float64]{field: &p.Kd}},
-		{"tau", number[time.Duration]{field: &p.Tau, preset: pidTau}},
-		{"max_step", number[time.Duration]{field: &p.MaxStep, preset: pidMaxStep}},
+		{"tau", number[time.Duration]{field: &p.Tau, preset: 200 * time.Millisecond}},
+		{"max_step", number[time.Duration]{field: &p.MaxStep, preset: time.Second}},
 		{"max_error_rate", number[float64]{field: &p.MaxErrorRate, unset: noBound, below: 1}},
 		{"min_samples", number[int]{field: &p.MinSamples, unset: ofLimiter}},
 		{"max_samples", number[int]{field: &p.MaxSamples, preset: earlySamples}},
@@ -138,7 +129,9 @@ func (p PID) complete() (PID, error) {
 		return p, err
 	}
 	if p.Kp == 0 && p.Ki == 0 && p.Kd == 0 {
-		p.Kp, p.Ki = pidKp, pidKi
+		// The integral settles within a second, where a window of a second is still stable; the
+		// rest only has to keep up with it.
+		p.Kp, p.Ki = 0.3, 1
 	}
 	return p, nil
 }

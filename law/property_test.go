@@ -19,7 +19,7 @@ import (
 var adaptive = []struct{ law, slow law.Law }{
 	{law.AIMD{Timeout: 60 * ms}, law.AIMD{Timeout: 600 * ms}},
 	{law.Gradient{Remeasure: 40}, law.Gradient{Remeasure: 40}},
-	{law.Gradient{Least: true, Queue: 3}, law.Gradient{Least: true, Queue: 3}},
+	{law.Gradient{Queue: 3}, law.Gradient{Queue: 3}},
 	{law.Gradient2{Long: 20}, law.Gradient2{Long: 20}},
 	{law.Vegas{Probe: 1}, law.Vegas{Probe: 1}},
 	{law.Little{Remeasure: time.Second}, law.Little{Remeasure: 10 * time.Second}},
@@ -208,7 +208,7 @@ var everyLaw = []law.Law{
 	law.AIMD{},
 	law.AIMD{Backoff: 1e-300, Step: math.MaxInt, Timeout: 1},
 	law.Gradient{},
-	law.Gradient{Least: true, Remeasure: 3, Tolerance: 1e300, Queue: math.MaxInt, Smoothing: 1},
+	law.Gradient{Remeasure: 3, Tolerance: 1e300, Queue: math.MaxInt, Smoothing: 1},
 	law.Gradient2{},
 	law.Gradient2{Tolerance: 1e300, Queue: math.MaxInt, Smoothing: 1, Long: 1},
 	law.Setpoint{},

@@ -61,14 +61,6 @@ type Vegas struct {
 	MaxSamples int
 }
 
-// The defaults.
-const (
-	vegasAlpha     = 3
-	vegasBeta      = 6
-	vegasThreshold = 1
-	vegasProbe     = 22.5 // 30 times a random number from 0.5 to 1 in the source
-)
-
 // Controller starts the law. A setting out of range is an error that matches
 // [ErrConfig]. The Controller is also a [Retuner].
 func (v Vegas) Controller(Bounds) (Controller, error) {
@@ -85,10 +77,10 @@ func (v Vegas) String() string { return v.form().String() }
 
 func (v *Vegas) form() form {
 	return form{name: "vegas", settings: []setting{
-		{"alpha", number[float64]{field: &v.Alpha, preset: vegasAlpha}},
-		{"beta", number[float64]{field: &v.Beta, preset: vegasBeta}},
-		{"threshold", number[float64]{field: &v.Threshold, preset: vegasThreshold}},
-		{"probe", number[float64]{field: &v.Probe, preset: vegasProbe}},
+		{"alpha", number[float64]{field: &v.Alpha, preset: 3}},
+		{"beta", number[float64]{field: &v.Beta, preset: 6}},
+		{"threshold", number[float64]{field: &v.Threshold, preset: 1}},
+		{"probe", number[float64]{field: &v.Probe, preset: 22.5}}, // 30 times a random number from 0.5 to 1 in the source
 		{"min_samples", number[int]{field: &v.MinSamples, unset: ofLimiter}},
 		{"max_samples", number[int]{field: &v.MaxSamples, preset: earlySamples}},
 	}}
