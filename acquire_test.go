@@ -145,21 +145,12 @@ func TestBadInput(t *testing.T) {
 		call func() error
 		want error
 	}{
-		"Acquire without a context":    {func() error { p, err := l.Acquire(noContext); p.Release(); return err }, nil},
-		"TryAcquire without a context": {func() error { p, err := l.TryAcquire(noContext); p.Release(); return err }, nil},
-		"a nil context's values": {func() error {
-			if p, tenant := weir.PriorityFrom(noContext), weir.TenantFrom(noContext); p != weir.PriorityNormal || tenant != "" {
-				t.Errorf("priority %v, tenant %q", p, tenant)
-			}
-			return nil
-		}, nil},
 		"DoN 0":                    {func() error { return l.DoN(noContext, 0, work) }, weir.ErrConfig},
 		"AcquireN 0":               {acquireN(0), weir.ErrConfig},
 		"AcquireN -1":              {acquireN(-1), weir.ErrConfig},
 		"AcquireN least":           {acquireN(math.MinInt), weir.ErrConfig},
 		"AcquireN most":            {acquireN(math.MaxInt), weir.ErrConfig},
 		"AcquireN above the limit": {acquireN(5), weir.ErrTooHeavy},
-		"Do without a context":     {func() error { return l.Do(noContext, work) }, nil},
 		"Sum of none":              {func() error { weir.Sum(); return nil }, nil},
 		"Sum of no limiter":        {func() error { weir.Sum(nil, l, nil); return nil }, nil},
 		"Log without a logger":     {func() error { weir.Log(nil)(weir.Event{Kind: weir.LimitChanged}); return nil }, nil},
@@ -167,7 +158,6 @@ func TestBadInput(t *testing.T) {
 			weir.Log(slog.New(slog.DiscardHandler))(weir.Event{Kind: 99})
 			return nil
 		}, nil},
-		"Shutdown without a context":      {func() error { return newLimiter(t, weir.Config{}).Shutdown(noContext) }, nil},
 		"a priority beyond all":           {func() error { return l.Do(weir.WithPriority(t.Context(), 127), work) }, nil},
 		"a priority before all":           {func() error { return l.Do(weir.WithPriority(noContext, -128), work) }, nil},
 		"a refusal for a reason that not": {func() error { return &weir.RefusedError{Reason: 99} }, weir.ErrRefused},

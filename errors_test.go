@@ -7,9 +7,7 @@ import (
 	"testing"
 
 	"github.com/weir-go/weir"
-	"github.com/weir-go/weir/internal/queue"
 	"github.com/weir-go/weir/internal/reply"
-	"github.com/weir-go/weir/internal/window"
 )
 
 func TestRefusalsMatchTheirReasonOnly(t *testing.T) {
@@ -68,24 +66,5 @@ func TestReasonsAreThoseOfTheCore(t *testing.T) {
 	}
 	if len(core) != len(weir.Reasons()) {
 		t.Errorf("%d reasons, of which %d are told", len(core), len(weir.Reasons()))
-	}
-}
-
-// The public constants have the numbers of the core.
-func TestConstantsAreThoseOfTheCore(t *testing.T) {
-	for outcome, inside := range map[weir.Outcome]window.Outcome{
-		weir.Success: window.Success, weir.Failure: window.Failure, weir.Timeout: window.Timeout,
-		weir.Ignore: window.Ignore,
-	} {
-		if outcome != weir.Outcome(inside) {
-			t.Errorf("an outcome is %d, and %d in the core", outcome, inside)
-		}
-	}
-	for discipline, inside := range map[weir.Discipline]queue.Order{
-		weir.FIFO: queue.FIFO, weir.Adaptive: queue.Adaptive,
-	} {
-		if discipline != weir.Discipline(inside) {
-			t.Errorf("%v is %d, and %d in the core", discipline, discipline, inside)
-		}
 	}
 }

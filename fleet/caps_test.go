@@ -36,15 +36,17 @@ func TestCapsOfNothingAndOfAll(t *testing.T) {
 	}
 }
 
-// A cap below the reserves of a set holds: the reserves yield.
+// The cap of a set is moved as that of a limiter is. One below its reserves holds: they yield.
 func TestCapBelowTheReserves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		half := bulkhead.Compartment{Config: weir.Config{Law: law.Fixed{Limit: 50}, Max: 50}, Reserved: 20}
 		s := must.Have(bulkhead.New(bulkhead.Config{Max: 100, ByKey: map[string]bulkhead.Compartment{"a": half, "b": half}}))(t)
 		c := quick
-		c.Store, c.Actuator, c.Cap = storetest.NewMemory(), fleet.Set(s), 5
+		c.Store, c.Actuator, c.Cap, c.Start = storetest.NewMemory(), fleet.Set(s), 5, 3
 		m := must.Have(fleet.Join(c))(t)
-		defer func() { _ = m.Leave(t.Context()) }()
+		if limit := s.Snapshot().Max; limit != 3 {
+			t.Errorf("a cap of %d, want Start", limit)
+		}
 		ran := map[string]int{}
 		for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 			clear(ran)
@@ -69,6 +71,9 @@ func TestCapBelowTheReserves(t *testing.T) {
 		}
 		if ran["a"]+ran["b"] != 5 || ran["a"] < 2 || ran["b"] < 2 || !m.Snapshot().Leased {
 			t.Errorf("%v run of a cap of 5, with reserves of 20 each; %+v", ran, m.Snapshot())
+		}
+		if err := m.Leave(t.Context()); err != nil || s.Snapshot().Max != 0 {
+			t.Errorf("%v, a cap of %d after it left", err, s.Snapshot().Max)
 		}
 	})
 }

@@ -61,33 +61,10 @@ func (l *line) cut(mute, deaf bool) {
 	}
 }
 
-// An allocator that was cut off follows the next one, and has no error of its own watch any more.
-func TestAllocatorIsCutOff(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newParty(t, quick)
-		defer p.leave()
-		p.join()
-		p.live(8*time.Second, 5)
-		p.join()
-		p.live(3*time.Second, 5, 5)
-		first := p.apps[0]
-		if !first.Snapshot().Leads {
-			t.Fatalf("%+v does not lead", first.Snapshot())
-		}
-		first.line.set(true)
-		p.live(5*time.Second, 5, 5)
-		first.line.set(false)
-		p.live(5*time.Second, 5, 5)
-		if s := first.Snapshot(); s.Leads || !s.Leased || s.Err != "" {
-			t.Errorf("back in the fleet it has %+v", s)
-		}
-	})
-}
-
-// An allocator whose line is cut in one direction leads no more. The others share the cap, once the
-// lease of its part has ended.
-func TestLineIsCutInOneDirection(t *testing.T) {
-	for name, sides := range map[string]struct{ mute, deaf bool }{"writes fail": {mute: true}, "watches fail": {deaf: true}} {
+// An allocator whose line is cut leads no more. The others share the cap, once the lease of its part
+// has ended. When it is back it follows the next one, and has no error of its own watch any more.
+func TestLineOfTheAllocatorIsCut(t *testing.T) {
+	for name, sides := range map[string]struct{ mute, deaf bool }{"writes fail": {mute: true}, "watches fail": {deaf: true}, "both": {true, true}} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				c := quick
@@ -110,6 +87,9 @@ func TestLineIsCutInOneDirection(t *testing.T) {
 				}
 				first.line.cut(false, false)
 				p.live(10*time.Second, 50, 50, 50)
+				if s := first.Snapshot(); s.Leads || !s.Leased || s.Err != "" {
+					t.Errorf("back in the fleet it has %+v", s)
+				}
 				if s := p.shares(); s[0] < 9 || s[1] < 9 || s[2] < 9 {
 					t.Errorf("shares of %v with the line whole again: want 10 each", s)
 				}

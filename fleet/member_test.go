@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
-	"github.com/weir-go/weir/bulkhead"
 	"github.com/weir-go/weir/fleet"
 	"github.com/weir-go/weir/fleet/storetest"
 	"github.com/weir-go/weir/internal/lease"
@@ -302,23 +301,6 @@ func TestForeignEntries(t *testing.T) {
 	})
 }
 
-// The cap of a set is moved as that of a limiter is.
-func TestSetInAFleet(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := must.Have(bulkhead.New(bulkhead.Config{Max: 100}))(t)
-		c := quick
-		c.Store, c.Actuator, c.Start = storetest.NewMemory(), fleet.Set(s), 10
-		m := must.Have(fleet.Join(c))(t)
-		if limit := s.Snapshot().Max; limit != 10 {
-			t.Errorf("a cap of %d, want Start", limit)
-		}
-		time.Sleep(10 * time.Second)
-		if err := m.Leave(t.Context()); err != nil || s.Snapshot().Max != 0 {
-			t.Errorf("%v, a cap of %d after it left", err, s.Snapshot().Max)
-		}
-	})
-}
-
 func TestConfig(t *testing.T) {
 	lim := weir.Must(weir.New(weir.Config{}))
 	good := fleet.Config{Store: storetest.NewMemory(), Actuator: fleet.Limiter(lim), Cap: 20}
@@ -339,12 +321,6 @@ func TestConfig(t *testing.T) {
 		if m, err := fleet.Join(c); !errors.Is(err, weir.ErrConfig) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, %v: want %q", m, err, want)
 		}
-	}
-}
-
-func TestFallbacksAreThoseOfTheProtocol(t *testing.T) {
-	if fleet.Keep != fleet.Fallback(lease.Keep) || fleet.Refuse != fleet.Fallback(lease.Refuse) || fleet.Local != fleet.Fallback(lease.Local) {
-		t.Error("other numbers")
 	}
 }
 
