@@ -50,8 +50,9 @@ func finish(t *testing.T, stream echoClient) {
 func TestOnce(t *testing.T) {
 	lim := limittest.Fixed(t, 1, weir.Queue{})
 	client := limited(t, &service{}, lim, weirgrpc.ServerConfig{})
-	first, second := open(t.Context(), t, client), open(t.Context(), t, client)
+	first := open(t.Context(), t, client)
 	exchange(t, first)
+	second := open(t.Context(), t, client)
 	exchange(t, second)
 
 	empty := limittest.Fill(t, lim)
