@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
+	"regexp"
 	"time"
 
 	"github.com/weir-go/weir"
@@ -99,7 +100,7 @@ func (c Config) check() error {
 		return invalid("TTL is %v: want 5 refreshes, which are %v, to 10m", c.TTL, 5*c.Refresh)
 	case c.Grace < 0 || c.Grace > time.Hour:
 		return invalid("Grace is %v: want up to 1h", c.Grace)
-	case !isID(c.ID):
+	case !ids.MatchString(c.ID):
 		return invalid("ID is %q: want up to 64 bytes of a to z, 0 to 9 and hyphens", c.ID)
 	}
 	return nil
@@ -109,14 +110,7 @@ func invalid(format string, args ...any) error {
 	return fmt.Errorf("%w: fleet: %s", weir.ErrConfig, fmt.Sprintf(format, args...))
 }
 
-func isID(id string) bool {
-	for _, c := range id {
-		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' {
-			return false
-		}
-	}
-	return len(id) <= 64
-}
+var ids = regexp.MustCompile(`^[a-z0-9-]{1,64}$`)
 
 // forgets is how long a silent member counts, in leases.
 const forgets = 60

@@ -61,8 +61,9 @@ func (l *line) cut(mute, deaf bool) {
 	}
 }
 
-// An allocator whose line is cut leads no more. The others share the cap, once the lease of its part
-// has ended. When it is back it follows the next one, and has no error of its own watch any more.
+// An allocator whose line is cut leads no more. The others share the cap, once the lease of its
+// part has ended. When it is back it follows the next one, and has no error of its own watch any
+// more.
 func TestLineOfTheAllocatorIsCut(t *testing.T) {
 	for name, sides := range map[string]struct{ mute, deaf bool }{"writes fail": {mute: true}, "watches fail": {deaf: true}, "both": {true, true}} {
 		t.Run(name, func(t *testing.T) {

@@ -27,7 +27,7 @@ func SaveState(ctx context.Context, s Store, name string, state []byte) error {
 
 func checkState(name string, state []byte) error {
 	switch {
-	case name == "" || !isID(name):
+	case !ids.MatchString(name):
 		return invalid("the name of the state is %q: want 1 to 64 bytes of a to z, 0 to 9 and hyphens", name)
 	case len(state) == 0 || len(state) > longestState:
 		return invalid("the state of %s has %d bytes: want 1 to %d", name, len(state), longestState)

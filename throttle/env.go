@@ -25,9 +25,8 @@ type Settings struct {
 // variable that is not set has the value of the preset that <prefix>_PRESET names, relay if none.
 //
 // All errors are reported together; each matches [ErrConfig] and names the variable.
-// An unknown name is an error too; for a removed one the error names its replacement. The variables
-// by which Kubernetes announces services, such as APP_THROTTLE_SERVICE_HOST and APP_THROTTLE_PORT,
-// are ignored.
+// An unknown name is an error too. The variables by which Kubernetes announces services, such as
+// APP_THROTTLE_SERVICE_HOST and APP_THROTTLE_PORT, are ignored.
 func FromEnv(prefix string) (Settings, error) { return fromEnv(prefix, os.Environ()) }
 
 // defaultMemoryMB is 1.5 GB less the memory that a process needs besides: the target of the older
@@ -187,17 +186,9 @@ func (e *environment) complain(name, value, want string) {
 
 // complainAboutNames reports the names that mean nothing.
 func (e *environment) complainAboutNames() {
-	imports := strings.TrimSuffix(e.prefix, "_RATE_LIMIT") + "_IMPORT_"
 	for _, name := range slices.Sorted(maps.Keys(e.values)) {
 		own, ours := strings.CutPrefix(name, e.prefix+"_")
-		if rest, ok := strings.CutPrefix(name, imports); ok && !ours {
-			own, ours = "IMPORT_"+rest, removed["IMPORT_"+rest] != ""
-		}
-		switch why := removed[own]; {
-		case !ours || slices.Contains(e.known, own) || ofKubernetes.MatchString(own):
-		case why != "":
-			e.errs = append(e.errs, fmt.Errorf("%w: %s was removed: %s", ErrConfig, name, strings.ReplaceAll(why, "<P>", e.prefix)))
-		default:
+		if ours && !slices.Contains(e.known, own) && !ofKubernetes.MatchString(own) {
 			e.errs = append(e.errs, fmt.Errorf("%w: %s is not a setting", ErrConfig, name))
 		}
 	}
@@ -206,18 +197,3 @@ func (e *environment) complainAboutNames() {
 // ofKubernetes matches the end of the variables by which a container learns of the services around
 // it, also of those whose name begins with the prefix and a dash.
 var ofKubernetes = regexp.MustCompile(`^(.+_)?(SERVICE_HOST|SERVICE_PORT(_.+)?|PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$`)
-
-// removed are older names and their replacements.
-var removed = map[string]string{
-	"WRITE_FILTER_ALPHA":         "a share of each sample means another filter at each rate of sampling; set <P>_WRITE_FILTER_MS, a time constant: 450 is 0.2 every 100 ms",
-	"READ_FILTER_ALPHA":          "a share of each sample means another filter at each rate of sampling; set <P>_READ_FILTER_MS, a time constant: 280 is 0.3 every 100 ms",
-	"WRITE_MIN_BATCH":            "the pace is decided by the clock, not every so many operations; set <P>_TICK_MS",
-	"READ_MIN_BATCH":             "the pace is decided by the clock, not every so many operations; set <P>_TICK_MS",
-	"IMPORT_SETPOINT":            "set <P>_PRESET=import, and <P>_WRITE_SETPOINT if not 0.70",
-	"IMPORT_WRITE_KI":            "set <P>_PRESET=import, and <P>_WRITE_KI if not 0.15",
-	"IMPORT_MIN_BATCH":           "the pace is decided by the clock, not every so many operations; set <P>_TICK_MS",
-	"BADGER_L0_THRESHOLD":        "thresholds are read from the store's own options; set <P>_WRITE_SETPOINT, a share of the stall",
-	"BADGER_SCORE_THRESHOLD":     "thresholds are read from the store's own options; set <P>_WRITE_SETPOINT, a share of the stall",
-	"NEO4J_TXN_THRESHOLD":        "set the limit of the source, in its package; <P>_WRITE_SETPOINT is a share of it",
-	"NEO4J_LATENCY_THRESHOLD_MS": "set <P>_WRITE_LATENCY_TARGET_MS or <P>_READ_LATENCY_TARGET_MS",
-}

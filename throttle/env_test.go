@@ -118,34 +118,11 @@ func TestEnvOfKubernetes(t *testing.T) {
 	must.Have(fromEnv("APP", environ))(t)
 }
 
-// Each older name is known here: kept, or removed with a replacement that is a setting.
-func TestEnvOfOlderNames(t *testing.T) {
-	for name := range strings.FieldsSeq(`
-		RATE_LIMIT_ENABLED RATE_LIMIT_TARGET_MEMORY_MB RATE_LIMIT_SETPOINT
-		RATE_LIMIT_WRITE_KP RATE_LIMIT_WRITE_KI RATE_LIMIT_WRITE_KD RATE_LIMIT_WRITE_FILTER_ALPHA
-		RATE_LIMIT_WRITE_MAX_DELAY_MS RATE_LIMIT_WRITE_MIN_BATCH
-		RATE_LIMIT_READ_KP RATE_LIMIT_READ_KI RATE_LIMIT_READ_KD RATE_LIMIT_READ_FILTER_ALPHA
-		RATE_LIMIT_READ_MAX_DELAY_MS RATE_LIMIT_READ_MIN_BATCH
-		IMPORT_SETPOINT IMPORT_WRITE_KI IMPORT_MIN_BATCH
-		RATE_LIMIT_BADGER_L0_THRESHOLD RATE_LIMIT_BADGER_SCORE_THRESHOLD
-		RATE_LIMIT_NEO4J_TXN_THRESHOLD RATE_LIMIT_NEO4J_LATENCY_THRESHOLD_MS
-	`) {
-		_, err := fromEnv("ORLY_RATE_LIMIT", []string{"ORLY_" + name + "=1"})
-		if err == nil {
-			continue
-		}
-		if !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), "ORLY_"+name+" was removed: ") {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
+// The documents have each setting.
+func TestEnvIsDocumented(t *testing.T) {
 	text, err := os.ReadFile("../docs/databases.md")
 	if err != nil {
 		t.Skip(err)
-	}
-	for name := range removed {
-		if !strings.Contains(string(text), name) {
-			t.Errorf("docs/databases.md has no row for %s", name)
-		}
 	}
 	e := environment{values: map[string]string{}}
 	e.settings()

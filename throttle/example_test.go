@@ -136,6 +136,6 @@ func ExampleFromEnv() {
 	s, err := throttle.FromEnv("APP_THROTTLE")
 	fmt.Println(s.Throttle.Writes.Laws[0].(throttle.LoadPID).Setpoint, s.MemoryTarget>>20, err)
 	// Output:
-	// throttle: invalid configuration: APP_THROTTLE_WRITE_MIN_BATCH was removed: the pace is decided by the clock, not every so many operations; set APP_THROTTLE_TICK_MS
+	// throttle: invalid configuration: APP_THROTTLE_WRITE_MIN_BATCH is not a setting
 	// 0.7 1400 <nil>
 }

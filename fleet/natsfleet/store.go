@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/nats-io/nats.go"
@@ -40,7 +41,7 @@ func New(ctx context.Context, js jetstream.JetStream, c Config) (*Store, error) 
 	ctx = cmp.Or(ctx, context.Background())
 	c.Replicas = cmp.Or(c.Replicas, 1)
 	switch {
-	case !isName(c.Fleet):
+	case !names.MatchString(c.Fleet):
 		return nil, fmt.Errorf("%w: natsfleet: Fleet is %q: want 1 to 64 letters, digits, hyphens and underscores", weir.ErrConfig, c.Fleet)
 	case c.Replicas < 1 || c.Replicas > 5:
 		return nil, fmt.Errorf("%w: natsfleet: Replicas is %d: want 1 to 5", weir.ErrConfig, c.Replicas)
@@ -59,14 +60,7 @@ func New(ctx context.Context, js jetstream.JetStream, c Config) (*Store, error) 
 	return &Store{js.Conn(), bucket}, nil
 }
 
-func isName(s string) bool {
-	for _, c := range s {
-		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '-' && c != '_' {
-			return false
-		}
-	}
-	return s != "" && len(s) <= 64
-}
+var names = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
 // Write applies a write.
 func (s *Store) Write(ctx context.Context, w fleet.Write) (err error) {
