@@ -6,40 +6,44 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/goccy/go-yaml/ast"
+
 	"github.com/weir-go/weir/internal/nearest"
 )
 
 // plain matches names that need no quotes in the path of a field.
 var plain = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
-// A decoder fills a Config from nodes and records the place of each value.
+// A decoder fills a Config from YAML and records the place of each value.
 type decoder struct {
+	origin place
 	places map[string]place // by path of the field
 	faults *faults
 }
 
 // value decodes n into v, which holds the defaults.
-func (d *decoder) value(n *node, v reflect.Value, f field, path string) {
-	d.places[path] = n.at
-	switch {
+func (d *decoder) value(n ast.Node, v reflect.Value, f field, path string) {
+	d.places[path] = placed(d.origin, beginning(n).GetToken())
+	switch k := kindOf(n); {
+	case k == foreign:
+		d.faults.add(d.places[path], path, "has %s: want plain values, lists and objects", quoted(written(n)))
 	case v.Kind() == reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
 		d.value(n, v.Elem(), f, path)
 	case isScalar(v.Type()):
 		d.scalar(n, v, f, path)
-	case v.Kind() == reflect.Struct && n.kind == object:
+	case v.Kind() == reflect.Struct && k == object:
 		fill(v)
 		d.fields(n, v, path)
-	case v.Kind() == reflect.Map && n.kind == object:
+	case v.Kind() == reflect.Map && k == object:
 		v.SetZero()
-		for _, m := range n.keys {
-			d.entry(m, v, f, path)
-		}
-	case v.Kind() == reflect.Slice && n.kind == list:
+		d.entries(n, v, f, path)
+	case v.Kind() == reflect.Slice && k == list:
+		items := n.(*ast.SequenceNode).Values
 		v.SetZero() // an empty one becomes nil, like a missing one
-		v.Grow(len(n.items))
-		v.SetLen(len(n.items))
-		for i, one := range n.items {
+		v.Grow(len(items))
+		v.SetLen(len(items))
+		for i, one := range items {
 			d.value(one, v.Index(i), f, item(path, i))
 		}
 	default:
@@ -55,49 +59,66 @@ func isScalar(t reflect.Type) bool {
 	return true
 }
 
-func (d *decoder) refuse(n *node, v reflect.Value, f field, path string) {
+func (d *decoder) refuse(n ast.Node, v reflect.Value, f field, path string) {
 	hint := ""
-	switch {
-	case n.kind == null:
+	switch k := kindOf(n); {
+	case k == null:
 		hint = "; leave it out for its default"
-	case n.kind == object && v.Kind() == reflect.String:
+	case k == object && v.Kind() == reflect.String:
 		hint = ", in quotes if it has a colon"
-	case n.kind != list && v.Kind() == reflect.String && f.words == nil:
+	case k != list && v.Kind() == reflect.String && f.words == nil:
 		hint = ", in quotes"
 	}
-	d.faults.add(n.at, path, "is %v: want %s%s", n, f.want(v.Type()), hint)
+	d.faults.add(d.places[path], path, "is %s: want %s%s", shown(n), f.want(v.Type()), hint)
 }
 
-func (d *decoder) fields(n *node, v reflect.Value, path string) {
-	fields := fieldsOf(v.Type())
-	for _, m := range n.keys {
-		at := slices.IndexFunc(fields, func(f field) bool { return f.name == m.name })
-		if at < 0 {
-			d.faults.add(m.at, join(path, m.name), "is unknown: %s", nearest.Advice(m.name, names(fields)))
+// members calls each with the members of an object, and adds a fault for a name that is there
+// a second time.
+func (d *decoder) members(n ast.Node, path string, each func(name string, at place, value ast.Node)) {
+	seen := map[string]place{}
+	for _, m := range membersOf(n) {
+		name, at := m.Key.GetToken().Value, placed(d.origin, m.Key.GetToken())
+		if first, again := seen[name]; again {
+			d.faults.add(at, join(path, name), "is there a second time%s", line(first))
 			continue
 		}
-		d.value(m.value, v.Field(fields[at].index), fields[at], join(path, m.name))
+		seen[name] = at
+		each(name, at, m.Value)
 	}
 }
 
-func (d *decoder) entry(m member, v reflect.Value, f field, path string) {
-	if v.IsNil() {
-		v.Set(reflect.MakeMap(v.Type()))
-	}
-	value := reflect.New(v.Type().Elem()).Elem()
-	d.value(m.value, value, f, join(path, m.name))
-	v.SetMapIndex(reflect.ValueOf(m.name), value)
+func (d *decoder) fields(n ast.Node, v reflect.Value, path string) {
+	fields := fieldsOf(v.Type())
+	d.members(n, path, func(name string, at place, value ast.Node) {
+		i := slices.IndexFunc(fields, func(f field) bool { return f.name == name })
+		if i < 0 {
+			d.faults.add(at, join(path, name), "is unknown: %s", nearest.Advice(name, names(fields)))
+			return
+		}
+		d.value(value, v.Field(fields[i].index), fields[i], join(path, name))
+	})
 }
 
-func (d *decoder) scalar(n *node, v reflect.Value, f field, path string) {
-	if !slices.Contains(kindsOf(v.Type(), f), n.kind) {
+func (d *decoder) entries(n ast.Node, v reflect.Value, f field, path string) {
+	d.members(n, path, func(name string, _ place, member ast.Node) {
+		if v.IsNil() {
+			v.Set(reflect.MakeMap(v.Type()))
+		}
+		value := reflect.New(v.Type().Elem()).Elem()
+		d.value(member, value, f, join(path, name))
+		v.SetMapIndex(reflect.ValueOf(name), value)
+	})
+}
+
+func (d *decoder) scalar(n ast.Node, v reflect.Value, f field, path string) {
+	if !slices.Contains(kindsOf(v.Type(), f), kindOf(n)) {
 		d.refuse(n, v, f, path)
 		return
 	}
 	given := reflect.New(v.Type()).Elem()
-	switch err := set(given, n.text); {
+	switch err := set(given, written(n)); {
 	case err != nil && v.Type() == lawType:
-		d.faults.add(n.at, path, "is %v: %s", n, strings.TrimPrefix(err.Error(), "law: "))
+		d.faults.add(d.places[path], path, "is %s: %s", shown(n), strings.TrimPrefix(err.Error(), "law: "))
 	case err != nil, f.optional && given.IsZero():
 		d.refuse(n, v, f, path)
 	default:
@@ -105,7 +126,7 @@ func (d *decoder) scalar(n *node, v reflect.Value, f field, path string) {
 	}
 }
 
-// kindsOf returns the kinds of nodes that a scalar may be written as. YAML reads a word such
+// kindsOf returns the kinds of values that a scalar may be written as. YAML reads a word such
 // as 1.2 as a number.
 func kindsOf(t reflect.Type, f field) []kind {
 	switch {

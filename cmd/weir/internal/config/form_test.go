@@ -35,8 +35,7 @@ func TestForm(t *testing.T) {
 		{"a: " + strings.Repeat("[", 21), "w:1:24: is nested too deeply: want 20 levels at most"},
 		{"a:\n" + strings.Repeat("- ", 21), "w:2:41: is nested too deeply: want 20 levels at most"},
 		{small + "a:\n" + strings.Repeat("-\n", 21), "w:3:1: a is unknown: want listeners, upstreams, routes, compartments, max, fleet, exempt, streams, buffers, shutdown, state, admin, probes, log or trace"},
-		{small + "routes:\n" + strings.Repeat("- ", 20) + "a", "w:4:3: routes[0] is a list: want an object with host, path, method, grpc, upstream, compartment, exempt, priority, tenant, timeout, client_leaves, pushback, max_body, body or streams\n" +
-			"w:4:41: routes" + strings.Repeat("[0]", 20) + " is nested too deeply: want 20 levels at most"},
+		{small + "routes:\n" + strings.Repeat("- ", 20) + "a", "w:4:3: routes[0] is a list: want an object with host, path, method, grpc, upstream, compartment, exempt, priority, tenant, timeout, client_leaves, pushback, max_body, body or streams"},
 	} {
 		t.Run(fmt.Sprintf("%.20q", test.text), func(t *testing.T) {
 			_, err := config.Parse("w", []byte(test.text))

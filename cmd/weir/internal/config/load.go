@@ -37,13 +37,11 @@ func Parse(file string, source []byte) (*Config, error) {
 	if root == nil && len(*wrong) > 0 {
 		return nil, wrong.err()
 	}
-	if root == nil {
-		root = &node{kind: object, at: origin}
-	}
-
 	made := New[Config]()
-	d := decoder{places: map[string]place{}, faults: wrong}
-	d.value(root, reflect.ValueOf(&made).Elem(), field{}, "")
+	d := decoder{origin: origin, places: map[string]place{"": origin}, faults: wrong}
+	if root != nil {
+		d.value(root, reflect.ValueOf(&made).Elem(), field{}, "")
+	}
 	made.complete(d.places, wrong)
 	if err := wrong.err(); err != nil {
 		return nil, err

@@ -15,6 +15,9 @@ import (
 )
 
 const (
+	// deepest bounds the nesting. A configuration has five levels.
+	deepest = 20
+
 	// longest is the largest size of a file in bytes: ten times that of a thousand routes.
 	longest = 1 << 20
 
@@ -26,7 +29,7 @@ const (
 // read returns the value of a YAML text, or nil if it is empty or has a fault. It refuses
 // features that no configuration needs and that YAML parsers disagree about: anchors and
 // aliases, merge keys, tags, keys that are no plain words, directives, several documents.
-func read(origin place, source []byte, wrong *faults) *node {
+func read(origin place, source []byte, wrong *faults) ast.Node {
 	if problem := unreadable(source); problem != "" {
 		wrong.add(origin, "", "%s", problem)
 		return nil
@@ -44,16 +47,12 @@ func read(origin place, source []byte, wrong *faults) *node {
 		wrong.add(at, "", "is no YAML: %s", advised(problem))
 		return nil
 	}
-	var value *node
+	var value ast.Node
 	for _, document := range parsed.Docs {
-		if document.Body == nil {
-			continue
-		}
-		switch found := (builder{origin, wrong}).node(document.Body, "", 0); {
-		case value == nil:
-			value = found
-		case found != nil:
-			wrong.add(found.at, "", "has more after its end: want one document")
+		if body := document.Body; body != nil && value != nil {
+			wrong.add(placed(origin, beginning(body).GetToken()), "", "has more after its end: want one document")
+		} else if body != nil {
+			value = body
 		}
 	}
 	return value
@@ -154,5 +153,5 @@ func parse(tokens token.Tokens) (file *ast.File, err error) {
 			err = fmt.Errorf("the parser gave up: %v", fault)
 		}
 	}()
-	return parser.Parse(tokens, 0, parser.AllowDuplicateMapKey()) // the builder reports duplicates
+	return parser.Parse(tokens, 0, parser.AllowDuplicateMapKey()) // the decoder reports duplicates
 }
