@@ -1,11 +1,16 @@
 package bulk
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -111,5 +116,318 @@ func TestJournalIsOnDisk(t *testing.T) {
 	_, err := Run(t.Context(), strings.NewReader(numbered(1)), Config{Write: newStore().write, Journal: journal})
 	if err == nil || !strings.HasPrefix(err.Error(), "bulk: journal: sync ") {
 		t.Errorf("%v, want that the journal could not be synced", err)
+	}
+}
+
+func TestRejectsAreKeptInOrderAndOnce(t *testing.T) {
+	const n = 3000
+	journal, rejects := files(t)
+	const earlier = `{"line":7,"error":"of an earlier import"}` + "\n"
+	must.Do(t, os.WriteFile(rejects, []byte(earlier), 0o600))
+	s := newStore()
+	boom := errors.New("boom")
+	stop := int64(1500)
+	s.fail = func(l Line) error {
+		if state, known, err := readJournal(journal); !known || err != nil || state.Rejects < int64(len(earlier)) {
+			return fmt.Errorf("the journal says %+v, %v: it has to know of earlier rejects from the start", state, err)
+		}
+		switch {
+		case l.Number == stop:
+			return boom
+		case l.Number%10 == 0:
+			return Reject(errors.New("bad"))
+		}
+		return nil
+	}
+	conf := Config{Write: s.write, Journal: journal, Rejects: rejects}
+	if _, err := Run(t.Context(), strings.NewReader(numbered(n)), conf); !errors.Is(err, boom) {
+		t.Fatal(err)
+	}
+	f := must.Have(os.OpenFile(rejects, os.O_APPEND|os.O_WRONLY, 0))(t)
+	must.Have(f.WriteString(`{"line":2990,"error":"written before the process was killed, ahead of the journal"}` + "\n"))(t)
+	f.Close()
+
+	stop = 0
+	p, err := Run(t.Context(), strings.NewReader(numbered(n)), conf)
+	if err != nil || p.Rejected != n/10 || p.Lines != n {
+		t.Fatalf("%+v, %v", p, err)
+	}
+	all := rejected(t, rejects)
+	if len(all) != 1+n/10 || all[0].Line != 7 {
+		t.Fatalf("%d rejects, want %d and that of an earlier import", len(all), n/10)
+	}
+	all, text := all[1:], numbered(n)
+	for i, r := range all {
+		line := int64(10 * (i + 1))
+		if r.Line != line || r.Error != "bad" || r.Text != "line "+strconv.FormatInt(line, 10) || r.Byte != int64(strings.Index(text, "line "+strconv.FormatInt(line, 10)+"\n")) {
+			t.Fatalf("reject %d is %+v", i, r)
+		}
+	}
+	must.Do(t, os.Truncate(rejects, 5))
+	if _, err := Run(t.Context(), strings.NewReader(numbered(n)), conf); !errors.Is(err, ErrChanged) {
+		t.Errorf("a file of rejects that was cut: %v", err)
+	}
+}
+
+func TestFullDiskUnderTheRejects(t *testing.T) {
+	if _, err := os.Stat("/dev/full"); err != nil {
+		t.Skip("no /dev/full")
+	}
+	_, err := Run(t.Context(), strings.NewReader(numbered(1000)), Config{
+		Rejects: "/dev/full", Write: func(context.Context, Line) error { return Reject(errors.New("bad")) },
+	})
+	if err == nil || !strings.Contains(err.Error(), "bulk: rejects: write /dev/full: no space left on device") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// Rejects that are lost with the power would be in no file, for the journal is behind their lines.
+func TestRejectsAreOnDisk(t *testing.T) {
+	_, err := Run(t.Context(), strings.NewReader(numbered(1)), Config{
+		Rejects: deaf(t), Write: func(context.Context, Line) error { return Reject(errors.New("bad")) },
+	})
+	if err == nil || !strings.HasPrefix(err.Error(), "bulk: rejects: sync ") {
+		t.Errorf("%v, want that the rejects could not be synced", err)
+	}
+}
+
+// marked is a store that keeps the marks of imports beside the lines.
+type marked struct {
+	*store
+	marks map[string]int64
+	set   func(lines int64) error // called before a mark is set; nil if nothing fails
+}
+
+func newMarked() *marked { return &marked{store: newStore(), marks: map[string]int64{}} }
+
+func (m *marked) Mark(_ context.Context, id string) (int64, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.marks[id], nil
+}
+
+func (m *marked) SetMark(_ context.Context, id string, lines int64) error {
+	if m.set != nil {
+		if err := m.set(lines); err != nil {
+			return err
+		}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.marks[id] = lines
+	return nil
+}
+
+// snapshot is a copy of the store, as a backup has it.
+func (m *marked) snapshot() *marked {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	c := newMarked()
+	c.times, c.marks = maps.Clone(m.times), maps.Clone(m.marks)
+	return c
+}
+
+func (m *marked) run(t *testing.T, journal string, lines int) (Snapshot, error) {
+	return Run(t.Context(), strings.NewReader(numbered(lines)), Config{Write: m.write, Journal: journal, Marks: m})
+}
+
+func contents(t *testing.T, name string) string {
+	t.Helper()
+	text := must.Have(os.ReadFile(name))(t)
+	return string(text)
+}
+
+// A journal said that all lines were in a store that was removed.
+func TestJournalOfAnotherStoreIsAnError(t *testing.T) {
+	const n = 100
+	journal, _ := files(t)
+	first := newMarked()
+	must.Have(first.run(t, journal, n/2))(t)
+	older := first.snapshot()
+	must.Have(first.run(t, journal, n))(t)
+	other := newMarked()
+	must.Have(other.run(t, journal+".other", n))(t)
+	was := contents(t, journal)
+	for name, s := range map[string]*marked{"removed": newMarked(), "older": older, "another": other} {
+		before := len(s.times)
+		p, err := s.run(t, journal, n+10)
+		if !errors.Is(err, ErrStore) || p.Lines != 0 || len(s.times) != before {
+			t.Errorf("%s: %d lines, %d written, %v, want ErrStore and nothing written", name, p.Lines, len(s.times)-before, err)
+			continue
+		}
+		for _, want := range []string{journal + " says that 100 lines are in, and the store's mark says ", "remove the journal", "open the store"} {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v: want it to say %q", name, err, want)
+			}
+		}
+	}
+	if is := contents(t, journal); is != was {
+		t.Errorf("the journal is %s, was %s", is, was)
+	}
+	if p, err := first.run(t, journal, n+10); err != nil || p.Resumed != n || p.Lines != n+10 {
+		t.Errorf("the store of the journal: %+v, %v", p, err)
+	}
+	must.Do(t, os.Remove(journal))
+	if p, err := older.run(t, journal, n); err != nil || p.Resumed != 0 || p.Lines != n {
+		t.Errorf("begun anew: %+v, %v", p, err)
+	}
+	older.has(t, n)
+}
+
+// A journal that was kept without marks says nothing about the store.
+func TestJournalWithoutMarks(t *testing.T) {
+	for _, text := range []string{"", `{"version":1,"lines":1,"offset":7,"last":0,"sum":1}`} {
+		journal, _ := files(t)
+		s := newMarked()
+		must.Have(Run(t.Context(), strings.NewReader(numbered(3)), Config{Write: s.write, Journal: journal}))(t)
+		if text != "" { // of an earlier version
+			must.Do(t, os.WriteFile(journal, []byte(text), 0o600))
+		}
+		if _, err := s.run(t, journal, 3); !errors.Is(err, ErrStore) {
+			t.Errorf("%q: %v, want ErrStore", text, err)
+		}
+	}
+}
+
+// Two imports into one store have a mark each.
+func TestImportsIntoOneStore(t *testing.T) {
+	a, b := files(t)
+	s := newMarked()
+	for n := 10; n <= 30; n += 10 {
+		for _, journal := range []string{a, b} {
+			if p, err := s.run(t, journal, n); err != nil || p.Resumed != int64(n-10) {
+				t.Fatalf("%+v, %v", p, err)
+			}
+		}
+	}
+	if len(s.marks) != 2 {
+		t.Errorf("%v: want a mark of each journal", s.marks)
+	}
+}
+
+// The mark is in the store before the journal says as much, and is synced with the lines.
+func TestMarkComesBeforeTheJournal(t *testing.T) {
+	journal, _ := files(t)
+	s := newMarked()
+	var order []string
+	s.set = func(lines int64) error {
+		order = append(order, fmt.Sprintf("mark %d", lines))
+		return nil
+	}
+	conf := Config{Write: s.write, Journal: journal, Marks: s, Sync: func() error {
+		state, _, err := readJournal(journal)
+		order = append(order, fmt.Sprintf("sync, the journal has %d", state.Lines))
+		return err
+	}}
+	must.Have(Run(t.Context(), strings.NewReader(numbered(1)), conf))(t)
+	if got := strings.Join(order, "; "); got != "mark 1; sync, the journal has 0" {
+		t.Errorf("%s: want the mark, then Sync, then the journal", got)
+	}
+}
+
+func TestMarksThatFail(t *testing.T) {
+	boom := errors.New("boom")
+	for name, set := range map[string]func(int64) error{
+		"error": func(int64) error { return boom },
+		"panic": func(int64) error { panic(boom) },
+		"exit":  func(int64) error { runtime.Goexit(); return nil },
+	} {
+		journal, _ := files(t)
+		s := newMarked()
+		s.set = set
+		_, err := s.run(t, journal, 3)
+		if err == nil || !strings.Contains(err.Error(), "bulk: Marks") {
+			t.Errorf("%s of SetMark: %v", name, err)
+		}
+		if state, _, err := readJournal(journal); err != nil || state.Lines != 0 {
+			t.Errorf("%s: the journal has %d lines, %v, and the store no mark", name, state.Lines, err)
+		}
+		s.set = nil
+		if p, err := s.run(t, journal, 3); err != nil || p.Lines != 3 {
+			t.Errorf("after %s: %+v, %v", name, p, err)
+		}
+		asked := failingMarks{ask: func() error { return set(0) }}
+		_, err = Run(t.Context(), strings.NewReader(numbered(4)), Config{Write: s.write, Journal: journal, Marks: asked})
+		if err == nil || !strings.Contains(err.Error(), "bulk: Marks") {
+			t.Errorf("%s of Mark: %v", name, err)
+		}
+	}
+}
+
+type failingMarks struct{ ask func() error }
+
+func (m failingMarks) Mark(context.Context, string) (int64, error) { return 0, m.ask() }
+
+func (failingMarks) SetMark(context.Context, string, int64) error { return nil }
+
+// The mark is set also where the import was cancelled, for the lines acknowledged until then.
+func TestMarkOfACancelledImport(t *testing.T) {
+	journal, _ := files(t)
+	s := newMarked()
+	ctx, cancel := context.WithCancel(t.Context())
+	s.fail = func(Line) error { cancel(); return nil }
+	_, err := Run(ctx, strings.NewReader(numbered(1)), Config{Workers: 1, Write: s.write, Journal: journal, Marks: live{s}})
+	state, _, err2 := readJournal(journal)
+	if err2 != nil || state.Lines != 1 || s.marks[state.Import] != 1 {
+		t.Errorf("%v, %v: the journal has %d lines, the store %v", err, err2, state.Lines, s.marks)
+	}
+}
+
+// live is a store that heeds contexts.
+type live struct{ *marked }
+
+func (m live) SetMark(ctx context.Context, id string, lines int64) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return m.marked.SetMark(ctx, id, lines)
+}
+
+// Whatever states of store and journal meet: no line is lost without an error, and a store that is
+// no older than its journal is accepted.
+func TestStatesOfStoreAndJournal(t *testing.T) {
+	const n = 300
+	journal, _ := files(t)
+	s := newMarked()
+	type moment struct {
+		store   *marked
+		journal string
+	}
+	var moments []moment
+	note := func() {
+		if len(moments) < 20 {
+			moments = append(moments, moment{s.snapshot(), contents(t, journal)})
+		}
+	}
+	var at int64
+	boom := errors.New("boom")
+	s.fail = func(l Line) error {
+		if l.Number == at {
+			return boom
+		}
+		return nil
+	}
+	s.set = func(int64) error { note(); return nil } // the lines are in, and neither the mark nor the journal
+	sync := func() error { note(); return nil }      // the mark is, and not the journal
+	for stopped := true; stopped; {
+		at += 1 + rand.Int64N(n/10)
+		_, err := Run(t.Context(), strings.NewReader(numbered(n)), Config{Write: s.write, Journal: journal, Marks: s, Sync: sync})
+		if stopped = errors.Is(err, boom); err != nil && !stopped {
+			t.Fatal(err)
+		}
+		note()
+	}
+	for i, of := range moments {
+		for j, and := range moments {
+			kept := of.store.snapshot()
+			must.Do(t, os.WriteFile(journal, []byte(and.journal), 0o600))
+			_, err := kept.run(t, journal, n)
+			switch {
+			case err == nil:
+				kept.has(t, n)
+			case !errors.Is(err, ErrStore) || i >= j:
+				t.Errorf("the store of moment %d with the journal of %d: %v", i, j, err)
+			}
+		}
 	}
 }

@@ -2,7 +2,9 @@ package rules
 
 import (
 	"fmt"
+	"io/fs"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -181,4 +183,194 @@ func TestPackagesImportOnlyPackagesBelow(t *testing.T) {
 		"new/a.go", `package new`,
 		"cmd/weir/main.go", `package main; import _ "github.com/weir-go/weir"`,
 		"weir.go", `package weir; import (_ "github.com/weir-go/weir/law"; _ "github.com/weir-go/weirder")`)
+}
+
+// outside are the modules that are deliberately in no workspace: work on the library does
+// not need their downloads.
+var outside = []string{"tools", "bench/peers", "bench/pools"}
+
+// workspace returns the modules that a workspace file joins.
+func (t *tree) workspace(name string) (dirs []string) {
+	for _, line := range lines(t.fsys, name) {
+		if dir := line[len(line)-1]; strings.HasPrefix(dir, ".") {
+			dirs = append(dirs, path.Clean(dir))
+		}
+	}
+	return dirs
+}
+
+// modules demands that the workspaces have all modules, and that a go.mod needs only third parties.
+func modules(t *tree) (complaints []string) {
+	workspace := t.workspace("all.work")
+	for _, dir := range t.workspace("go.work") {
+		if !slices.Contains(workspace, dir) {
+			complaints = append(complaints, fmt.Sprintf("go.work: has %s, which all.work has not: add it there", dir))
+		}
+	}
+	for _, name := range t.paths {
+		dir := path.Dir(name)
+		if path.Base(name) != "go.mod" || slices.Contains(outside, dir) {
+			continue
+		}
+		if !slices.Contains(workspace, dir) {
+			complaints = append(complaints, name+": not in all.work: add it there, or to outside in internal/rules")
+		}
+		for _, line := range lines(t.fsys, name) {
+			switch {
+			case line[0] == "module":
+				if want := path.Join(modulePath, dir); line[1] != want {
+					complaints = append(complaints, fmt.Sprintf("%s: is named %s, want %s", name, line[1], want))
+				}
+			case line[0] == "require" && dir == ".":
+				complaints = append(complaints, name+": the root module must not require anything: "+
+					"a package that needs a third party is a module of its own")
+			case line[0] == "replace":
+				complaints = append(complaints, name+": must not have a replace: with one, go install ...@latest refuses the module")
+			case slices.ContainsFunc(line, func(s string) bool { return s == modulePath || strings.HasPrefix(s, modulePath+"/") }):
+				complaints = append(complaints, name+": must not require a module of the workspace: "+
+					"the workspaces join them and scripts/release adds the requires (docs/decisions/0001)")
+			}
+		}
+	}
+	return complaints
+}
+
+// order demands that all.work has the order in which scripts/release publishes the modules:
+// each after the modules that it imports, also in tests.
+func order(t *tree) (complaints []string) {
+	workspace := t.workspace("all.work")
+	place := func(dir string) int { // index of the innermost module that contains a directory
+		for ; ; dir = path.Dir(dir) {
+			if i := slices.Index(workspace, dir); i >= 0 || dir == "." {
+				return i
+			}
+		}
+	}
+	for _, file := range t.sources {
+		if slices.ContainsFunc(outside, func(o string) bool { return strings.HasPrefix(file.dir+"/", o+"/") }) {
+			continue
+		}
+		for _, imported := range file.imported() {
+			dir, ours := ownPackage(imported)
+			if own, later := place(file.dir), place(dir); ours && later > own {
+				complaints = append(complaints, fmt.Sprintf("%s: imports %s, so ./%s must come before ./%s in all.work: scripts/release publishes them in that order",
+					file.path, imported, workspace[later], workspace[own]))
+			}
+		}
+	}
+	return complaints
+}
+
+func TestModulesComeAfterTheirImports(t *testing.T) {
+	holds(t, order)
+	complains(t, order,
+		[]string{"cmd/weir/main.go: imports github.com/weir-go/weir/weirprom/grafana, so ./weirprom must come before ./cmd/weir"},
+		"all.work", "use (\n\t.\n\t./cmd/weir\n\t./weirprom\n)\n",
+		"cmd/weir/main.go", "package main\nimport (_ \"github.com/weir-go/weir/weirprom/grafana\"; _ \"github.com/weir-go/weir/law\")",
+		"law/a.go", "package law",
+		"bench/peers/a.go", "package peers; import _ \"github.com/weir-go/weir/weirprom\"",
+		"weirprom/a.go", "package weirprom\nimport (_ \"github.com/weir-go/weir\"; _ \"example.com/weirprom\")")
+}
+
+// lines splits a go.mod or go.work file into lines and these into words, without comments
+// and empty lines.
+func lines(fsys fs.FS, name string) (lines [][]string) {
+	text, _ := fs.ReadFile(fsys, name)
+	for line := range strings.Lines(string(text)) {
+		line, _, _ = strings.Cut(line, "//")
+		if words := strings.Fields(line); len(words) > 0 {
+			lines = append(lines, words)
+		}
+	}
+	return lines
+}
+
+func TestModulesNeedOnlyTheWorkspace(t *testing.T) {
+	holds(t, modules)
+	complains(t, modules,
+		[]string{
+			"go.work: has new, which all.work has not",
+			"bench/other/go.mod: not in all.work",
+			"cmd/weir/go.mod: must not require a module of the workspace",
+			"cmd/weir/go.mod: must not have a replace",
+			"go.mod: the root module must not require anything",
+			"lone/go.mod: not in all.work",
+			"lone/go.mod: is named lone",
+		},
+		"go.work", "go 1.26\n\nuse (\n\t.\n\t./new\n)\n",
+		"all.work", "go 1.26\n\nuse (\n\t.\n\t./cmd/weir\n)\n",
+		"go.mod", "module github.com/weir-go/weir\n\nrequire example.com/a v1.0.0 // why\n",
+		"cmd/weir/go.mod", "module github.com/weir-go/weir/cmd/weir\n\nrequire (\n\tgithub.com/weir-go/weir v0.1.0\n)\n\nreplace github.com/weir-go/weir => ../..\n",
+		"lone/go.mod", "module lone\n",
+		"tools/go.mod", "module tools\n",
+		"bench/peers/go.mod", "module github.com/weir-go/weir/bench/peers\n\nrequire github.com/weir-go/weir v0.0.0\n\nreplace github.com/weir-go/weir => ../..\n",
+		"bench/other/go.mod", "module github.com/weir-go/weir/bench/other\n")
+}
+
+// light are the modules of go.work with their allowed downloads. First steps need no other
+// downloads, so code that needs more is a module, and a command, of its own:
+// docs/decisions/0019.
+var light = map[string]string{
+	".":              "",
+	"cmd/weir":       "github.com/alecthomas/kong github.com/goccy/go-yaml github.com/pires/go-proxyproto github.com/sony/gobreaker/v2 " + prometheus,
+	"internal/check": "pgregory.net/rapid github.com/goccy/go-yaml github.com/santhosh-tekuri/jsonschema/v6 golang.org/x/text", // of its tests
+	"weirbreaker":    "github.com/sony/gobreaker/v2",
+	"weirprom":       "github.com/kylelemons/godebug " + prometheus,
+}
+
+// prometheus is the client library with its dependencies.
+const prometheus = "github.com/prometheus/client_golang github.com/beorn7/perks github.com/cespare/xxhash/v2 github.com/munnerz/goautoneg " +
+	"github.com/prometheus/client_model github.com/prometheus/common github.com/prometheus/procfs golang.org/x/sys google.golang.org/protobuf"
+
+// downloads limits the requirements of the modules of go.work.
+func downloads(t *tree) (complaints []string) {
+	for _, dir := range t.workspace("go.work") {
+		allowed, known := light[dir]
+		if !known {
+			complaints = append(complaints, fmt.Sprintf("go.work: has %s: put it in all.work only, or say in internal/rules what it may download", dir))
+			continue
+		}
+		name := path.Join(dir, "go.mod")
+		for _, module := range requires(t.fsys, name) {
+			if !slices.Contains(strings.Fields(allowed), module) {
+				complaints = append(complaints, fmt.Sprintf("%s: requires %s: what needs it becomes a module of its own, as cmd/weir-fleet is, "+
+					"or is worth the time of everyone's first build (allowed here: %q; see scripts/first-build)", name, module, allowed))
+			}
+		}
+	}
+	return complaints
+}
+
+// requires returns the modules that a go.mod requires, without our own.
+func requires(fsys fs.FS, name string) (modules []string) {
+	block := ""
+	for _, line := range lines(fsys, name) {
+		switch {
+		case line[len(line)-1] == "(":
+			block = line[0]
+			continue
+		case line[0] == ")":
+			block = ""
+			continue
+		case line[0] == "require":
+			line = line[1:]
+		case block != "require":
+			continue
+		}
+		if module := line[0]; module != modulePath && !strings.HasPrefix(module, modulePath+"/") {
+			modules = append(modules, module)
+		}
+	}
+	return modules
+}
+
+func TestFirstLookDownloadsLittle(t *testing.T) {
+	holds(t, downloads)
+	complains(t, downloads,
+		[]string{"cmd/weir/go.mod: requires example.com/plot", "cmd/weir/go.mod: requires example.com/indirect", "go.work: has load/badgerload"},
+		"go.work", "go 1.26\n\nuse (\n\t./cmd/weir\n\t./weirbreaker\n\t./load/badgerload\n)\n",
+		"cmd/weir/go.mod", "module x\n\nrequire (\n\tgithub.com/alecthomas/kong v1.17.0\n\texample.com/plot v0.1.0\n)\n\n"+
+			"require example.com/indirect v0.1.0 // indirect\n\nexclude (\n\texample.com/no v0.1.0\n)\n",
+		"weirbreaker/go.mod", "module y\n\nrequire github.com/sony/gobreaker/v2 v2.4.0\nrequire github.com/weir-go/weir v0.1.0\n",
+		"load/badgerload/go.mod", "module z\n\nrequire example.com/badger v0.1.0\n")
 }

@@ -5,13 +5,17 @@ import (
 	"errors"
 	"math"
 	"net/http"
+	"net/http/httptest"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 	"unicode/utf8"
 
+	"github.com/weir-go/weir/bulkhead"
 	"github.com/weir-go/weir/internal/figures"
 	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/internal/race"
@@ -131,4 +135,113 @@ func TestTextsFitEightyColumns(t *testing.T) {
 			t.Errorf("%d columns: %s", n, line)
 		}
 	}
+}
+
+// TestServerDoesItsCapacityAndNoMore checks the first two phases.
+func TestServerDoesItsCapacityAndNoMore(t *testing.T) {
+	for phase, want := range []float64{100, 30} { // per second
+		synctest.Test(t, func(t *testing.T) {
+			const length = course(time.Hour)
+			h := newPool(time.Now().Add(-time.Duration(phase)*length.third()), workers, false).serve(length.fate)
+			start := time.Now()
+			var all sync.WaitGroup
+			const requests = 1000
+			for range requests {
+				all.Go(func() { h(httptest.NewRecorder(), nil) })
+			}
+			all.Wait()
+			if got := requests / time.Since(start).Seconds(); math.Abs(got/want-1) > 0.02 {
+				t.Errorf("in phase %d: %.1f per second, want %.0f", phase, got, want)
+			}
+		})
+	}
+}
+
+func TestServerServesInOrderOfArrival(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newPool(time.Now(), 1, false).serve(course(time.Hour).fate)
+		var mu sync.Mutex
+		var served []int
+		var all sync.WaitGroup
+		for i := range 20 {
+			all.Go(func() {
+				h(httptest.NewRecorder(), nil)
+				mu.Lock()
+				served = append(served, i)
+				mu.Unlock()
+			})
+			synctest.Wait()
+		}
+		all.Wait()
+		if !slices.IsSorted(served) {
+			t.Errorf("served %v", served)
+		}
+	})
+}
+
+// The demonstration's claim holds for the servers themselves, without sockets and clocks: in
+// bursts the bulkhead keeps checkout unaffected, and search loses nothing by it.
+func TestBulkheadKeepsCheckoutServed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		set := must.Have(bulkhead.New(compartments))(t)
+		with, without := served(t, set), served(t, nil)
+		t.Logf("good with %.3v, without %.3v", with, without)
+		if with[1] < 0.99 {
+			t.Errorf("%.3f of checkout were good, want 0.99", with[1])
+		}
+		if without[1] > 0.7 {
+			t.Errorf("without a bulkhead %.3f of checkout were good: there is nothing to see", without[1])
+		}
+		if with[0] < without[0] {
+			t.Errorf("search: %.3f were good, but %.3f without the bulkhead", with[0], without[0])
+		}
+	})
+}
+
+// served runs clients for four cycles and returns the number of good requests of each route.
+func served(t *testing.T, set *bulkhead.Set) (good [len(routes)]float64) {
+	start := time.Now()
+	_, h := shop(start, set)
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	for i, r := range routes {
+		requests := arrivals(uint64(i), r.rate, 4*burstEvery)
+		for _, at := range requests {
+			all.Go(func() {
+				time.Sleep(time.Until(start.Add(at)))
+				ctx, giveUp := context.WithTimeout(t.Context(), patience)
+				defer giveUp()
+				w := httptest.NewRecorder()
+				h.ServeHTTP(w, httptest.NewRequestWithContext(ctx, http.MethodGet, r.path(), nil))
+				if w.Code == http.StatusNoContent && time.Since(start)-at <= r.deadline {
+					mu.Lock()
+					good[i] += 1 / float64(len(requests))
+					mu.Unlock()
+				}
+			})
+		}
+	}
+	all.Wait()
+	return good
+}
+
+func TestSearchHangsInBurstsOnly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, _ := shop(time.Now(), nil)
+		for burst := range 2 {
+			failed := 0
+			for range 1000 {
+				if _, fails := p.draw(search.fate); fails {
+					failed++
+				}
+				if _, fails := p.draw(checkout.fate); fails {
+					t.Fatal("checkout fails")
+				}
+			}
+			if want := float64(burst) * 1000 * burstShare; float64(failed) < 0.95*want || float64(failed) > 1.05*want {
+				t.Errorf("in burst %d: %d of 1000 searches fail", burst, failed)
+			}
+			time.Sleep(burstEvery / 2)
+		}
+	})
 }
