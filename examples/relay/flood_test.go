@@ -12,7 +12,6 @@ import (
 
 	"github.com/nbd-wtf/go-nostr"
 
-	"github.com/weir-go/weir/examples/relay/gen"
 	"github.com/weir-go/weir/examples/relay/protocol"
 	"github.com/weir-go/weir/internal/must"
 )
@@ -107,10 +106,10 @@ func flood(address string) {
 }
 
 func (c *client) flood(ctx context.Context, number int) {
-	g := gen.New(rand.Uint64(), 100)
+	g := newGenerator(100)
 	var events []nostr.Event
 	for range 100 {
-		events = append(events, g.Unsigned())
+		events = append(events, g.unsigned())
 	}
 	go func() { _ = c.await(ctx, "never", "never") }() // it keeps reading, or it would only flood itself
 	var err error

@@ -12,7 +12,6 @@ import (
 
 	"github.com/nbd-wtf/go-nostr"
 
-	"github.com/weir-go/weir/examples/relay/gen"
 	"github.com/weir-go/weir/internal/must"
 )
 
@@ -21,10 +20,10 @@ var kills = flag.Int("kills", 3, "how often TestKilledRelayKeepsWhatItAcknowledg
 // TestKilledRelayKeepsWhatItAcknowledged kills a relay while clients publish: events
 // answered with OK are there after a restart.
 func TestKilledRelayKeepsWhatItAcknowledged(t *testing.T) {
-	g := gen.New(1, 100**kills)
+	g := newGenerator(100)
 	events := make(chan *nostr.Event, 1000**kills)
 	for range cap(events) {
-		e := g.Next()
+		e := g.signed(t)
 		events <- &e
 	}
 	dir := filepath.Join(t.TempDir(), "store")

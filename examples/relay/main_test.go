@@ -13,7 +13,6 @@ import (
 
 	"github.com/nbd-wtf/go-nostr"
 
-	"github.com/weir-go/weir/examples/relay/gen"
 	"github.com/weir-go/weir/examples/relay/store"
 	"github.com/weir-go/weir/internal/must"
 )
@@ -45,15 +44,15 @@ func process(t *testing.T, args ...string) *exec.Cmd {
 }
 
 // fill saves events in a new store and returns both. The events have few authors, because making
-// keys takes long, and no signatures, because signing takes most of the time.
+// keys takes long.
 func fill(t *testing.T, n int) (dir string, events []nostr.Event) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "store")
 	s := must.Have(store.Open(store.Options{Dir: dir}))(t)
 	defer s.Close()
-	g := gen.New(1, min(n/10+1, 1000))
+	g := newGenerator(min(n/10+1, 1000))
 	for range n {
-		e := g.Unsigned()
+		e := g.unsigned()
 		must.Have(s.Save(t.Context(), &e))(t)
 		events = append(events, e)
 	}
