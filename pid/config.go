@@ -23,11 +23,6 @@ type Config struct {
 	// Tau is the time constant of the filter before the derivative. 0 means no filter.
 	Tau time.Duration
 
-	// Tracking is the time constant with which the integral is reduced while the output is at
-	// a limit. Defaults to sqrt(Kd/Ki), the geometric mean of integral and derivative time,
-	// or without a derivative to Kp/Ki; without either the integral follows at once.
-	Tracking time.Duration
-
 	// Setpoint is the target of the measurement.
 	Setpoint float64
 
@@ -51,7 +46,6 @@ func (c Config) complete() (Config, error) {
 		notNegative("Ki", c.Ki),
 		notNegative("Kd", c.Kd),
 		notNegative("Tau", c.Tau),
-		notNegative("Tracking", c.Tracking),
 		notNegative("MaxStep", c.MaxStep),
 	); err != nil {
 		return c, err
@@ -78,11 +72,9 @@ func notNegative[N settings.Number](field string, value N) error {
 	return settings.NotNegative(ErrConfig, field, value, "0 or more")
 }
 
-// tracking is the time constant of back-calculation in seconds, if Ki is not 0.
+// tracking is the time constant of back-calculation in seconds, if Ki is not 0: the geometric mean
+// of integral and derivative time or, without a derivative, the integral time.
 func (c *Config) tracking() float64 {
-	if c.Tracking > 0 {
-		return c.Tracking.Seconds()
-	}
 	if c.Kd > 0 {
 		return math.Sqrt(c.Kd / c.Ki)
 	}

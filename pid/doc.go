@@ -31,7 +31,7 @@
 // Anti-windup. While the output is at a limit, more integral changes nothing now and delays
 // the way back later. With v the sum of the terms and u the output, the integral also follows
 //
-//	dI = (u - v) (1 - exp(-dt/Tracking))
+//	dI = (u - v) (1 - exp(-dt/T)),  T = sqrt(Kd/Ki), or Kp/Ki without a derivative
 //
 // which is back-calculation: the integral moves back, in units of the output, to the point
 // where the output just reaches the limit. The alternative, clamping the integral alone,

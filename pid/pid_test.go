@@ -82,17 +82,17 @@ func TestDerivativeIgnoresTheSetpoint(t *testing.T) {
 // after a minute.
 func TestSaturation(t *testing.T) {
 	for _, n := range []int{600, 36_000} {
-		c := start(t, pid.Config{Kp: 1, Ki: 1, Setpoint: 5, Min: -1, Max: 1, Tracking: tick})
+		c := start(t, pid.Config{Kp: 1, Ki: 1, Setpoint: 5, Min: -1, Max: 1})
 		for range n {
 			if out := c.Update(0, tick); out != 1 {
 				t.Fatalf("output %v at the limit", out)
 			}
 		}
-		a := 1 - math.Exp(-1)
+		a := 1 - math.Exp(-tick.Seconds()) // the tracking time is Kp/Ki
 		// I = I + Ki e dt + (1 - P - I - Ki e dt) a
 		fixed := 1 - 5 - 0.5 + 0.5/a
 		near(t, "integral", c.Snapshot().I, fixed)
-		near(t, "one step back", c.Update(1, tick), 4+fixed+0.4)
+		near(t, "one step back", c.Update(5.1, tick), -0.1+fixed-0.01)
 	}
 }
 
@@ -207,7 +207,6 @@ func TestBadSettings(t *testing.T) {
 		{pid.Config{Ki: math.NaN()}, "pid: invalid configuration: Ki is NaN: want 0 or more"},
 		{pid.Config{Kd: math.Inf(1)}, "pid: invalid configuration: Kd is +Inf: want 0 or more"},
 		{pid.Config{Tau: -1}, "pid: invalid configuration: Tau is -1ns: want 0 or more"},
-		{pid.Config{Tracking: -1}, "pid: invalid configuration: Tracking is -1ns: want 0 or more"},
 		{pid.Config{MaxStep: -1}, "pid: invalid configuration: MaxStep is -1ns: want 0 or more"},
 		{pid.Config{Setpoint: math.NaN()}, "pid: invalid configuration: Setpoint is NaN: want a finite number"},
 		{pid.Config{Min: math.Inf(-1)}, "pid: invalid configuration: Min is -Inf: want a finite number"},

@@ -19,13 +19,10 @@ type ByLaw struct {
 	// Law finds the size. Defaults to law.Setpoint{}.
 	Law law.Law
 
-	// Min and Max bound how many tasks run at once. Default to 1 and what the resource
-	// has of Units. Initial is how many to start from. Defaults to 4 with law.Setpoint, as in a
+	// Min and Max bound how many tasks run at once, each with 1 of the resource. Default to 1 and
+	// the size of the resource. Initial is how many to start from. Defaults to 4 with law.Setpoint, as in a
 	// weir.Limiter, and to Min with other laws.
 	Min, Max, Initial int64
-
-	// Units is how much of the resource a task takes. Defaults to 1.
-	Units int64
 
 	// Interval, Window and MinSamples are as in weir.Config. Default to 1 s, 10 s
 	// and 20. law.Setpoint plans its own windows and ignores them.
@@ -38,10 +35,7 @@ func (l ByLaw) Sizer(limit int64) (Sizer, error) {
 	if l.Law == nil {
 		l.Law = law.Setpoint{}
 	}
-	if err := stepsWithin("ByLaw.Units", &l.Units, limit); err != nil {
-		return nil, err
-	}
-	most := min(limit/l.Units, math.MaxInt32/2)
+	most := min(limit, math.MaxInt32/2)
 	if s, ok := l.Law.(law.Setpoint); ok && l.Initial == 0 {
 		l.Initial = min(max(int64(s.Start()), l.Min), cmp.Or(l.Max, most))
 	}
@@ -58,7 +52,7 @@ func (l ByLaw) Sizer(limit int64) (Sizer, error) {
 	if p.Min < 1 {
 		return nil, fmt.Errorf("%w: ByLaw.Max is %d: want a resource of which there is any", ErrConfig, p.Max)
 	}
-	s := &lawSizer{shield: shield{law: l.Law}, plan: p, units: l.Units}
+	s := &lawSizer{shield: shield{law: l.Law}, plan: p}
 	err = s.node.Init(admit.Settings{
 		Bounds:   law.Bounds{Min: int(p.Min), Max: int(p.Max), Initial: int(p.Initial)},
 		Interval: p.Period, Lookback: l.Window, MinSamples: l.MinSamples,
@@ -76,14 +70,13 @@ func (l ByLaw) Sizer(limit int64) (Sizer, error) {
 // A lawSizer measures every attempt.
 type lawSizer struct {
 	shield
-	plan  Plan
-	units int64
-	node  admit.Node
+	plan Plan
+	node admit.Node
 }
 
 // Plan implements [Sizer].
 func (s *lawSizer) Plan() Plan {
-	return Plan{s.plan.Initial * s.units, s.plan.Min * s.units, s.plan.Max * s.units, min(s.plan.Period, lawPeriod)}
+	return Plan{s.plan.Initial, s.plan.Min, s.plan.Max, min(s.plan.Period, lawPeriod)}
 }
 
 // lawPeriod is how often a law's word is looked for: its windows close when they are full,
@@ -97,7 +90,7 @@ func (s *lawSizer) Next(Observation) (int64, Reason) {
 	if state.Decided == (law.Reason{}) { // it has not decided yet
 		why = Reason{Code: Unknown, Signal: "latency"}
 	}
-	return int64(state.Limit) * s.units, why
+	return int64(state.Limit), why
 }
 
 func (s *lawSizer) started(at time.Duration) reply.Ticket {

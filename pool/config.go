@@ -47,8 +47,8 @@ type Config struct {
 	Retry Retry
 
 	// Redeliver is the delay with which the lease of a failed task is given back. It doubles with
-	// each delivery that the source counts, up to MaxRedeliver. Default to 30 s and 1 h.
-	Redeliver, MaxRedeliver time.Duration
+	// each delivery that the source counts, up to 1 h. Defaults to 30 s.
+	Redeliver time.Duration
 
 	// MaxAttempts is how often a task may be delivered, by a source that counts
 	// ([Delivery].Attempt). One that fails at its last delivery is rejected, as one whose error
@@ -102,7 +102,6 @@ func (c *Config) completeNumbers() error {
 		number("History", &c.History, 10_000),
 		duration("Aging", &c.Aging, 10*time.Second),
 		duration("Redeliver", &c.Redeliver, 30*time.Second),
-		duration("MaxRedeliver", &c.MaxRedeliver, max(time.Hour, c.Redeliver)),
 		settings.NotNegative(ErrConfig, "MaxAttempts", c.MaxAttempts, "0 (no bound) or more"),
 		duration("Grace", &c.Grace, 30*time.Second),
 	)
@@ -110,7 +109,7 @@ func (c *Config) completeNumbers() error {
 
 // redelivery is the delay with which the lease of an item that failed goes back.
 func (c *Config) redelivery(it *item) time.Duration {
-	return Retry{Backoff: c.Redeliver, Max: c.MaxRedeliver}.rest(it.delivered)
+	return Retry{Backoff: c.Redeliver, Max: max(time.Hour, c.Redeliver)}.rest(it.delivered)
 }
 
 func number(field string, value *int, otherwise int) error {

@@ -160,7 +160,6 @@ func TestBadSettings(t *testing.T) {
 		},
 		{with(pool.MinOf{}), "MinOf is empty: want at least one scaler"},
 		{with(pool.MinOf{pool.ByBacklog{High: -1}}), "ByBacklog.High is -1: want 0 (the default, 10) or more"},
-		{with(pool.ByLaw{Units: 7}), "ByLaw.Units is 7: want 0 (the default, 1) or up to the limit, which is 6"},
 		{
 			with(pool.ByLaw{Window: 1}),
 			"ByLaw.Window and ByLaw.MinSamples are 1ns and 20: want at least Interval, and 0 (the default) or more",

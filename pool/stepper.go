@@ -41,8 +41,8 @@ type stepper struct {
 
 // newStepper returns the stepper of a named scaler, with the defaults filled in.
 func newStepper(name string, limit int64, p Plan, by int64, cooldown time.Duration) (s stepper, err error) {
-	if err := stepsWithin(name+".Step", &by, limit); err != nil {
-		return s, err
+	if by < 0 || by > limit {
+		return s, invalid(name+".Step", by, fmt.Sprintf("0 (the default, 1) or up to the limit, which is %d", limit))
 	}
 	if p, err = p.complete(name, limit); err != nil {
 		return s, err
@@ -50,16 +50,7 @@ func newStepper(name string, limit int64, p Plan, by int64, cooldown time.Durati
 	if cooldown < 0 {
 		return s, invalid(name+".Cooldown", cooldown, "0 (none) or more")
 	}
-	return stepper{plan: p, by: by, cooldown: cooldown}, nil
-}
-
-// stepsWithin checks an amount that defaults to 1.
-func stepsWithin(field string, units *int64, limit int64) error {
-	if *units < 0 || *units > limit {
-		return invalid(field, *units, fmt.Sprintf("0 (the default, 1) or up to the limit, which is %d", limit))
-	}
-	*units = cmp.Or(*units, 1)
-	return nil
+	return stepper{plan: p, by: cmp.Or(by, 1), cooldown: cooldown}, nil
 }
 
 // Plan implements [Sizer].

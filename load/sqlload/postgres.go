@@ -25,10 +25,6 @@ type Postgres struct {
 	// Required. In a shared one the first connection would have to wait its turn.
 	DB *sql.DB
 
-	// MaxLocked, MaxIO and MaxInternal are how many sessions that wait for a lock of a row or
-	// table, for the disk, or for a lock within the server, are the limit. Default to 4, 16 and 16.
-	MaxLocked, MaxIO, MaxInternal int
-
 	mu     sync.Mutex
 	conn   *sql.Conn // nil while a poll has it
 	closed int       // how often Close was called
@@ -37,15 +33,16 @@ type Postgres struct {
 // ErrPrivilege matches the error of a monitor whose user may not see the sessions of others.
 var ErrPrivilege = fmt.Errorf("sqlload: the sessions of other users are hidden: GRANT pg_monitor to the monitor's user: %w", load.ErrDenied)
 
-// Defaults of [Postgres]. Some sessions have to wait for a contended row, so that it is never
+// The limits are numbers of sessions that wait for a lock of a row or table, for the disk, or for a
+// lock within the server. Some sessions have to wait for a contended row, so that it is never
 // idle; each more makes the server slower. Of 64 clients with pgbench's transaction 3 and 5 at
 // once, of which all but one or two wait, wrote 1.7 and 1.5 times as much as all, and 11 wrote 1.1
 // times (TestPgbench). A pace needs more of them: with 4 and a PID writes fell to a half, with 10
 // to 0.95. The disk and the server's own locks serve several at once.
 const (
-	defaultMaxLocked   = 4
-	defaultMaxIO       = 16
-	defaultMaxInternal = 16
+	maxLocked   = 4
+	maxIO       = 16
+	maxInternal = 16
 )
 
 // Name returns "postgres".
@@ -78,9 +75,9 @@ func (p *Postgres) Poll(ctx context.Context) (load.Sample, error) {
 	}
 	return load.Sample{Actuator: load.ByConcurrency, Readings: []load.Reading{
 		{Name: "active sessions", Value: active, Limit: math.Inf(1)},
-		{Name: "waiting for a lock", Value: locked, Limit: positive(p.MaxLocked, defaultMaxLocked), Scope: load.Writes},
-		{Name: "waiting for the disk", Value: io, Limit: positive(p.MaxIO, defaultMaxIO)},
-		{Name: "waiting for the server", Value: internal, Limit: positive(p.MaxInternal, defaultMaxInternal)},
+		{Name: "waiting for a lock", Value: locked, Limit: maxLocked, Scope: load.Writes},
+		{Name: "waiting for the disk", Value: io, Limit: maxIO},
+		{Name: "waiting for the server", Value: internal, Limit: maxInternal},
 	}}, nil
 }
 
@@ -93,13 +90,6 @@ func explain(err error) error {
 		return fmt.Errorf("%w: %w", load.ErrDenied, err)
 	}
 	return err
-}
-
-func positive(n, otherwise int) float64 {
-	if n <= 0 {
-		return float64(otherwise)
-	}
-	return float64(n)
 }
 
 // query asks on the connection that is kept. One that failed is given up, and the

@@ -62,7 +62,6 @@ type Job struct {
 	Header  nats.Header // as it was sent; nil if there is none
 	Subject string      // to which it was sent
 	Attempt int         // how often it was delivered, with this time; 0 of a dead letter
-	Added   time.Time   // when the stream took it
 }
 
 var name = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
@@ -207,6 +206,5 @@ func jobOf(m jetstream.Msg, meta *jetstream.MsgMetadata) Job {
 	return Job{
 		ID: id, Data: m.Data(), Header: m.Headers(), Subject: m.Subject(),
 		Attempt: int(meta.NumDelivered), //nolint:gosec // a count of deliveries
-		Added:   meta.Timestamp,
 	}
 }
