@@ -12,6 +12,7 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/internal/must"
+	"github.com/weir-go/weir/throttle"
 )
 
 // The floor is the least work of any code that caps concurrency and measures latency: a
@@ -115,6 +116,34 @@ func BenchmarkCap(b *testing.B) {
 		b.Run(fmt.Sprintf("goroutines=%d", goroutines), func(b *testing.B) {
 			against(b, goroutines, pass(capped), "free", pass(free))
 		})
+	}
+}
+
+// BenchmarkThrottle prints an operation that nothing throttles as a multiple of the floor.
+//
+//	go test -run '^$' -bench Throttle -cpu 1,2 -count 5 ./internal/bench
+func BenchmarkThrottle(b *testing.B) {
+	ctx := context.Background()
+	guarded := func(th *throttle.Throttle) func() {
+		return func() {
+			op, err := th.Acquire(ctx, throttle.Write, 1)
+			defer op.DoneWith(&err)
+		}
+	}
+	th := must.Have(throttle.New(throttle.Config{}))(b)
+	for _, way := range []struct {
+		name string
+		pass func()
+	}{
+		{"Done", func() { op, err := th.Acquire(ctx, throttle.Write, 1); op.Done(err) }},
+		{"DoneWith", guarded(th)},
+		{"off", guarded(must.Have(throttle.New(throttle.Config{Off: true}))(b))},
+	} {
+		for _, goroutines := range []int{1, 64} {
+			b.Run(fmt.Sprintf("%s/goroutines=%d", way.name, goroutines), func(b *testing.B) {
+				againstFloor(b, goroutines, way.pass)
+			})
+		}
 	}
 }
 
