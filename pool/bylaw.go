@@ -20,8 +20,8 @@ type ByLaw struct {
 	Law law.Law
 
 	// Min and Max bound how many tasks run at once, each with 1 of the resource. Default to 1 and
-	// the size of the resource. Initial is how many to start from. Defaults to 4 with law.Setpoint, as in a
-	// weir.Limiter, and to Min with other laws.
+	// the size of the resource. Initial is how many to start from. Defaults to 4 with law.Setpoint,
+	// as in a weir.Limiter, and to Min with other laws.
 	Min, Max, Initial int64
 
 	// Interval, Window and MinSamples are as in weir.Config. Default to 1 s, 10 s
