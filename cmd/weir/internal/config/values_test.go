@@ -152,18 +152,3 @@ func TestApplied(t *testing.T) {
 		t.Errorf("\n got %+v\nwant %+v", again, read)
 	}
 }
-
-func TestPattern(t *testing.T) {
-	for want, r := range map[string]config.Route{
-		"/":                      {Path: "/"},
-		"GET /a/{b}":             {Method: "GET", Path: "/a/{b}"},
-		"a.example/":             {Host: "a.example", Path: "/"},
-		"PUT a.example/x":        {Host: "a.example", Path: "/x", Method: "PUT"},
-		"POST /a.v1.B/C":         {GRPC: "a.v1.B/C"},
-		"POST a.example/a.v1.B/": {GRPC: "a.v1.B/*", Host: "a.example"},
-	} {
-		if got := r.Pattern(); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
-	}
-}
