@@ -42,7 +42,7 @@ func showLoad(ctx context.Context, duration time.Duration, open bool, s streams,
 	if shortest, longest := demo.Shortest, demo.Longest; duration < shortest || duration > longest {
 		return usageError{fmt.Errorf("--duration: %v: want %.0fs to %.0fs", duration, shortest.Seconds(), longest.Seconds())}
 	}
-	settings := demo.Config{Duration: duration, Out: s.out, Color: colors(s.out, env)}
+	settings := demo.Config{Duration: duration, Out: s.out}
 	if !open {
 		return run(ctx, settings)
 	}
@@ -62,10 +62,6 @@ func showLoad(ctx context.Context, duration time.Duration, open bool, s streams,
 	fmt.Fprintf(s.err, "weir: %s stays open until Ctrl-C\n", address)
 	<-ctx.Done()
 	return nil
-}
-
-func colors(out io.Writer, env environ) bool {
-	return isTerminal(out) && env.get("NO_COLOR") == ""
 }
 
 func isTerminal(out io.Writer) bool {

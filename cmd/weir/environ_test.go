@@ -28,7 +28,7 @@ func TestTheEnvironmentIsListed(t *testing.T) {
 		"  WEIR_QUEUE          proxy, sim run, sim suite, sim trace\n",
 		"  WEIR_TO             proxy\n",
 		"  WEIR_DURATION       demo limit, demo bulkhead, record\n",
-		"  NO_COLOR ",
+		"  BROWSER ",
 	} {
 		if !strings.Contains(text, line) {
 			t.Errorf("no line %q in\n%s", line, text)

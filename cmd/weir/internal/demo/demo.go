@@ -71,7 +71,6 @@ func (c course) fate(r *rand.Rand, at time.Duration) (takes time.Duration, fails
 type Config struct {
 	Duration time.Duration // from Shortest to Longest
 	Out      io.Writer
-	Color    bool
 
 	// Look, if set, is called with what the demonstration limits, before the load begins.
 	Look func(read func() []weir.Snapshot) error
@@ -122,7 +121,7 @@ func Run(ctx context.Context, cfg Config) error {
 	if err := cfg.look(dash.Limiters(limiters...)); err != nil {
 		return err
 	}
-	out := printer{cfg.Out, cfg.Color}
+	out := printer{cfg.Out}
 	out.introduce(cfg.Duration)
 	ran := c.run(ctx, cfg.Duration, func(at time.Duration, gained [][]int) {
 		s := second{at: at, phase: length.phase(at - time.Second/2), adaptive: meter.Read()}

@@ -6,18 +6,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/weir-go/weir/cmd/weir/internal/terminal"
 	"github.com/weir-go/weir/internal/figures"
 )
 
 // printer writes for a terminal of 80 columns, except for the last column of the lines a
 // second.
-type printer struct {
-	io.Writer
-	color bool
-}
-
-func (p printer) paint(style, text string) string { return terminal.Paint(style, text, p.color) }
+type printer struct{ io.Writer }
 
 // A second holds the figures of one second.
 type second struct {
@@ -41,22 +35,19 @@ after %v, but what a server has accepted it still works off.
 
 fixed and adapt have a queue of %d, for %v at most.
 `, workers, capacity(), overload*float64(capacity()), duration, slow, deadline, patience, goodDay, aim, queue.Size, queue.Timeout)
-	fmt.Fprintln(p, p.paint(terminal.Dim, fmt.Sprintf("\n%8s%-*s  in time/s", "", len(figures.Header), "adaptive lane")))
-	fmt.Fprintln(p, p.paint(terminal.Bold, fmt.Sprintf(" s speed %s none fixed adapt  last change of the limit", figures.Header)))
+	fmt.Fprintf(p, "\n%8s%-*s  in time/s\n", "", len(figures.Header), "adaptive lane")
+	fmt.Fprintf(p, " s speed %s none fixed adapt  last change of the limit\n", figures.Header)
 }
 
 func capacity() int { return int(workers / service.Seconds()) }
 
 func (p printer) second(s second) {
-	name := p.paint(terminal.Dim, "idle ") // the load has ended, some clients still wait
+	name := "idle" // the load has ended, some clients still wait
 	if s.phase < len(phases) {
-		name = fmt.Sprintf("%-5s", phases[s.phase].name)
-		if phases[s.phase].percent < 100 {
-			name = p.paint(terminal.Yellow, name)
-		}
+		name = phases[s.phase].name
 	}
-	fmt.Fprintf(p, "%2.0f %s %v %4d %5d %s  %s\n", s.at.Seconds(), name, s.adaptive,
-		s.goodput[0], s.goodput[1], p.paint(terminal.Bold, fmt.Sprintf("%5d", s.goodput[2])), s.adaptive.Change)
+	fmt.Fprintf(p, "%2.0f %-5s %v %4d %5d %5d  %s\n", s.at.Seconds(), name, s.adaptive,
+		s.goodput[0], s.goodput[1], s.goodput[2], s.adaptive.Change)
 }
 
 // compare prints the closing table for the completed part of the run.
@@ -71,9 +62,9 @@ func (p printer) compare(all contest, c course, ran time.Duration) {
 		for phase, counts := range l.counted() {
 			parts[phase] = rate(counts[good], c.lasted(phase, ran))
 		}
-		t.row(lanes[i].name, i == len(lanes)-1, l, overall, parts...)
+		t.row(lanes[i].name, l, overall, parts...)
 	}
-	fmt.Fprintln(p, p.paint(terminal.Dim, possible(c, ran)))
+	fmt.Fprintln(p, possible(c, ran))
 	fmt.Fprintln(p, "\nLate: answered after the deadline, or the client gave up.")
 }
 
@@ -101,15 +92,11 @@ func (t closing) line(name, overall string, parts []string, p99, refused, late, 
 }
 
 func (t closing) head(parts ...string) {
-	fmt.Fprintln(t, t.paint(terminal.Bold, t.line("", "overall", parts, "p99 served", "refused", "late", "failed")))
+	fmt.Fprintln(t, t.line("", "overall", parts, "p99 served", "refused", "late", "failed"))
 }
 
-func (t closing) row(name string, stress bool, l *load, overall string, parts ...string) {
-	line := t.line(name, overall, parts, figures.Latency(l.slowest()), l.sum(refused), l.sum(late), l.sum(broken))
-	if stress {
-		line = t.paint(terminal.Bold, line)
-	}
-	fmt.Fprintln(t, line)
+func (t closing) row(name string, l *load, overall string, parts ...string) {
+	fmt.Fprintln(t, t.line(name, overall, parts, figures.Latency(l.slowest()), l.sum(refused), l.sum(late), l.sum(broken)))
 }
 
 // possible is the line of an ideal server.

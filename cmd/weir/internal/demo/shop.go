@@ -115,7 +115,7 @@ func RunBulkhead(ctx context.Context, cfg Config) error {
 	if err := cfg.look(dash.Keys(set)); err != nil {
 		return err
 	}
-	out := printer{cfg.Out, cfg.Color}
+	out := printer{cfg.Out}
 	out.introduceBulkhead(cfg.Duration)
 	ran := c.run(ctx, cfg.Duration, func(at time.Duration, gained [][]int) {
 		for i, r := range routes {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/weir-go/weir/cmd/weir/internal/terminal"
 	"github.com/weir-go/weir/internal/figures"
 )
 
@@ -27,16 +26,16 @@ checkout alone, the others for whoever asks first, and each route has a queue of
 		burstEvery, burstEvery/2, 100*burstShare, burstHangs,
 		checkout.rate, checkout.takes, checkout.need(), checkout.deadline,
 		patience, connections, kept, queue.Size, queue.Timeout)
-	fmt.Fprintln(p, p.paint(terminal.Dim, fmt.Sprintf("%19s%-*s  in time/s", "", len(figures.Header), "with the bulkhead")))
-	fmt.Fprintln(p, p.paint(terminal.Bold, fmt.Sprintf(" s route    search %s   with without", figures.Header)))
+	fmt.Fprintf(p, "%19s%-*s  in time/s\n", "", len(figures.Header), "with the bulkhead")
+	fmt.Fprintf(p, " s route    search %s   with without\n", figures.Header)
 }
 
 func (p printer) route(at time.Duration, r *route, line figures.Line, with, without int) {
-	state := "well  "
+	state := "well"
 	if inBurst(at-time.Second/2) == 1 {
-		state = p.paint(terminal.Yellow, "burst ")
+		state = "burst"
 	}
-	fmt.Fprintf(p, "%2.0f %-8s %s %v  %s %7d\n", at.Seconds(), r.name, state, line, p.paint(terminal.Bold, fmt.Sprintf("%5d", with)), without)
+	fmt.Fprintf(p, "%2.0f %-8s %-6s %v  %5d %7d\n", at.Seconds(), r.name, state, line, with, without)
 }
 
 // compareRoutes prints the closing table for the completed part of the run.
@@ -49,7 +48,7 @@ func (p printer) compareRoutes(all contest, ran, during time.Duration) {
 		for j, side := range []string{", with", ", without"} {
 			l := all.entrants[j].loads[i]
 			counts := l.counted()
-			t.row(r.name+side, j == 0, l, share(counts...), share(counts[0]), share(counts[1]))
+			t.row(r.name+side, l, share(counts...), share(counts[0]), share(counts[1]))
 		}
 	}
 	fmt.Fprintln(p, "\nLate: answered after the deadline, or the client gave up. What hangs in a burst\nfails in either.")

@@ -2,8 +2,7 @@ package terminal
 
 import "golang.org/x/sys/windows"
 
-// size reads the size from the console, and enables the sequences that move the cursor and
-// set colours.
+// size reads the size from the console, and enables the sequences that move the cursor.
 func size(fd uintptr) (columns, rows int, err error) {
 	console := windows.Handle(fd)
 	var mode uint32

@@ -1,4 +1,4 @@
-// Package terminal reads the size of terminals, and writes in colours.
+// Package terminal reads the size of terminals.
 package terminal
 
 import "os"
