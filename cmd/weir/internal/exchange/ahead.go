@@ -159,6 +159,16 @@ func (a *ahead) close() {
 	a.err = errStopped // for a transport that keeps reading
 }
 
+// handOver waits for the goroutine, and returns what it has read.
+func (a *ahead) handOver() buffer {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for !a.gone {
+		a.news.Wait()
+	}
+	return a.buf
+}
+
 // failure waits for the end of src, which is near because its sender is gone, and returns the
 // error, if any.
 func (a *ahead) failure() error {

@@ -24,14 +24,17 @@ type intake struct {
 	mu       sync.Mutex
 	buf      buffer
 	file     *spool
+	inMemory int64 // bytes in memory of a body that can be read again
+	sent     bool  // such a body has been read to its end
 	finished bool  // the client's body has ended
 	failure  error // of the client's body
 	lost     bool  // the file could not be read
 	closed   bool
 }
 
-// put makes b the body of the request to the upstream.
-func (b *intake) put(out *http.Request) {
+// put makes b the body of the request to the upstream. With resends, a transport can read a body
+// that is whole again from its beginning.
+func (b *intake) put(out *http.Request, resends bool) {
 	if b.read {
 		delete(out.Header, "Expect") // already answered
 	}
@@ -41,6 +44,11 @@ func (b *intake) put(out *http.Request) {
 	out.Body, out.ContentLength, out.Trailer = b, b.length, b.trailer
 	if b.length < 0 {
 		out.TransferEncoding = b.client.TransferEncoding
+	}
+	if resends && b.done && b.ahead == nil {
+		b.inMemory = b.buf.size
+		out.GetBody = func() (io.ReadCloser, error) { return &copyOf{intake: b}, nil }
+		out.Body = &copyOf{intake: b}
 	}
 }
 
@@ -103,6 +111,40 @@ func (b *intake) ended(err error) {
 
 // Close does nothing. The exchange frees the body.
 func (b *intake) Close() error { return nil }
+
+// A copyOf a whole body is what one try to send it reads.
+type copyOf struct {
+	*intake
+	read int64
+}
+
+func (c *copyOf) Read(p []byte) (n int, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.closed:
+		return 0, errStopped
+	case c.read < c.inMemory:
+		n = c.buf.readAt(p, c.read)
+	case c.file != nil:
+		n, err = c.file.ReadAt(p, c.read-c.inMemory)
+		c.lost = err != nil && !errors.Is(err, io.EOF)
+	default:
+		err = io.EOF
+	}
+	c.read += int64(n)
+	c.sent = c.sent || errors.Is(err, io.EOF)
+	return n, err
+}
+
+// answered frees the memory of a body that is not sent again, since there is a response.
+func (b *intake) answered() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.sent {
+		b.buf.free()
+	}
+}
 
 // failed returns the error of reading the client's body, or nil if none is known.
 func (b *intake) failed() error {

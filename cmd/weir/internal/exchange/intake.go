@@ -174,5 +174,8 @@ func (x *exchange) takeEarly() (stream bool, err error) {
 	if len(b.trailer) == 0 && !headers.IsGRPC(b.client.Header) {
 		b.length = a.size()
 	}
+	if a.size() > 0 {
+		b.buf, b.ahead = a.handOver(), nil
+	}
 	return false, nil
 }

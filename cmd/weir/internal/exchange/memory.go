@@ -114,6 +114,17 @@ func (b *buffer) read(p []byte) (n int) {
 	return n
 }
 
+// readAt copies the unread bytes from an offset on, and keeps their memory.
+func (b *buffer) readAt(p []byte, offset int64) (n int) {
+	for c := b.first; c != nil; c = c.next {
+		unread := c.bytes[c.from:c.to]
+		skip := min(offset, int64(len(unread)))
+		n += copy(p[n:], unread[skip:])
+		offset -= skip
+	}
+	return n
+}
+
 // WriteTo writes all unread bytes, and keeps their memory.
 func (b *buffer) WriteTo(w io.Writer) (n int64, err error) {
 	for c := b.first; c != nil && err == nil; c = c.next {

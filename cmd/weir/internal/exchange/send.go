@@ -37,6 +37,7 @@ func (x *exchange) send() (*http.Response, error) {
 		x.settle(x.outcome(err))
 		return nil, err
 	}
+	x.body.answered()
 	x.source = res.Body
 	return res, nil
 }
@@ -98,7 +99,7 @@ func (x *exchange) outgoing() (*http.Request, error) {
 		Method: in.Method, URL: &x.url, Header: h, Host: in.Host,
 		Proto: in.Proto, ProtoMajor: in.ProtoMajor, ProtoMinor: in.ProtoMinor,
 	}
-	x.body.put(out)
+	x.body.put(out, x.route.upstream.Resends())
 	return out, nil
 }
 

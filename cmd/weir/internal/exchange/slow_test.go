@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/cmd/weir/internal/config"
+	"github.com/weir-go/weir/internal/must"
 )
 
 // site is an upstream with a response for each kind of slow client.
@@ -214,4 +215,18 @@ func TestStalledBodiesLeaveMemory(t *testing.T) {
 			t.Errorf("%d bytes: status %d, %d bytes, %v", size, status, len(body), err)
 		}
 	}
+}
+
+// A body that may be sent again is in memory until there is a response, and no longer.
+func TestMemoryOfABodyThatWasSent(t *testing.T) {
+	release := make(chan struct{})
+	rg := newRig(t, 1, true, func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.(http.Flusher).Flush()
+		<-release
+	}, nil)
+	answer := must.Have(http.Post(rg.front.URL, "text/plain", strings.NewReader(strings.Repeat("x", inMemory))))(t)
+	defer answer.Body.Close()
+	rg.until("only the response has memory", func() bool { return rg.shared.Counts().Memory <= firstChunk })
+	close(release)
 }

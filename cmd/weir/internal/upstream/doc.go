@@ -27,5 +27,6 @@
 //
 // A request that found no connection goes to another address, three at most, because no byte
 // of it was sent. The package retries nothing else. net/http replaces a connection that was
-// closed while idle, if that is safe.
+// closed while idle, if that is safe, and sends a request again that a server of HTTP/2 says it
+// has not begun, if its body can be read again.
 package upstream
