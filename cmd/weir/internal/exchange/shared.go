@@ -79,6 +79,10 @@ func (s *Shared) Update(c *config.Config) error {
 // because the proxy would otherwise wait for it.
 func (s *Shared) Drain() { s.drain() }
 
+// EndSockets waits until the connections have ended that were upgraded. If ctx ends before, it
+// returns an error.
+func (s *Shared) EndSockets(ctx context.Context) error { return s.sockets.Shutdown(ctx) }
+
 // Close refuses all further requests.
 func (s *Shared) Close() {
 	for _, lim := range []*weir.Limiter{s.streams, s.sockets, s.events, s.exempt} {

@@ -17,6 +17,6 @@
 // # Stopping
 //
 // First readiness fails, and every answer closes its connection, while requests are still
-// accepted for shutdown.wait. Then listeners close, and requests have shutdown.grace to
-// finish before they are cut.
+// accepted for shutdown.wait. Then listeners close, and requests and WebSockets have
+// shutdown.grace to finish before they are cut.
 package proxy

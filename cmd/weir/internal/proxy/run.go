@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -56,13 +57,14 @@ func (p *Proxy) drain() error {
 	for _, l := range p.listeners {
 		go func() { ended <- l.Shutdown(ctx) }()
 	}
-	var err error
+	var unfinished error
 	for range p.listeners {
-		if <-ended != nil {
-			err = fmt.Errorf("%w after shutdown.grace, which is %v, and have been cut", ErrCut, grace)
-		}
+		unfinished = cmp.Or(unfinished, <-ended)
 	}
-	return err
+	if cmp.Or(unfinished, p.shared.EndSockets(ctx)) != nil {
+		return fmt.Errorf("%w after shutdown.grace, which is %v, and have been cut", ErrCut, grace)
+	}
+	return nil
 }
 
 // running is the number of requests with slots, including streams and exempt requests.

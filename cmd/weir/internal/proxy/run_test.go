@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -94,6 +95,42 @@ func TestGraceEnds(t *testing.T) {
 	r.stop()
 	if err := <-r.ended; !errors.Is(err, ErrCut) {
 		t.Errorf("ended with %v, want ErrCut", err)
+	}
+}
+
+// WebSockets have the grace too.
+func TestWebSocketsEndTheirWork(t *testing.T) {
+	upstream := tcptest.Serve(t, func(conn net.Conn) {
+		client := bufio.NewReader(conn)
+		_, _ = http.ReadRequest(client)
+		_, _ = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n")
+		_, _ = io.Copy(conn, client)
+	})
+	for grace, want := range map[string]error{"1m": nil, "20ms": ErrCut} {
+		r := start(t, file("http://"+upstream, "shutdown: {grace: "+grace+"}"))
+		conn := must.Have(net.Dial("tcp", r.address))(t)
+		defer conn.Close()
+		_, _ = io.WriteString(conn, "GET / HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n")
+		server := bufio.NewReader(conn)
+		must.Have(http.ReadResponse(server, nil))(t)
+		r.stop()
+		if want == nil {
+			must.Happen(t, "it takes no more connections", func() bool {
+				more, err := net.Dial("tcp", r.address)
+				if err == nil {
+					more.Close()
+				}
+				return err != nil
+			})
+			_, _ = io.WriteString(conn, "still here\n")
+			if line, err := server.ReadString('\n'); err != nil {
+				t.Errorf("%q, %v: want the echo", line, err)
+			}
+			conn.Close()
+		}
+		if err := <-r.ended; !errors.Is(err, want) {
+			t.Errorf("with a grace of %s: %v, want %v", grace, err, want)
+		}
 	}
 }
 
