@@ -96,7 +96,7 @@ func TestCommandsAreSorted(t *testing.T) {
 	for _, l := range lines(t) {
 		how, text := wayOf(l)
 		if how == unknown {
-			t.Errorf("%s: `%s`: no test runs this: see wayOf, or say in elsewhere_test.go where it runs", l.At, text)
+			t.Errorf("%s: `%s`: no test runs this: see wayOf, or say in elsewhere where it runs", l.At, text)
 		}
 		if how == other {
 			commands, _ := Commands(l.At, l.Dir, l.Text)
@@ -116,7 +116,7 @@ func TestCommandsAreSorted(t *testing.T) {
 	}
 	for _, e := range elsewhere {
 		if !used[e.where] {
-			t.Errorf("elsewhere_test.go: no document has a command that runs in %s: delete it", e.where)
+			t.Errorf("elsewhere: no document has a command that runs in %s: delete it", e.where)
 		}
 	}
 }
