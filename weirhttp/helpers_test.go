@@ -1,15 +1,21 @@
 package weirhttp_test
 
 import (
+	"bufio"
 	"context"
+	"errors"
 	"io"
 	"log"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/internal/must"
+	"github.com/weir-go/weir/law"
 	"github.com/weir-go/weir/weirhttp"
 )
 
@@ -68,4 +74,101 @@ func get(t *testing.T, client *http.Client, url string) (*http.Response, string)
 
 func limit(lim weir.Admitter, h http.HandlerFunc) http.Handler {
 	return weirhttp.Limit(h, weirhttp.One(lim))
+}
+
+// pipes is a listener whose connections have no buffers: a client that does not read stops the
+// server at once. In a bubble of synctest, synctest.Wait returns when all has come to rest.
+type pipes struct {
+	conns  chan net.Conn
+	closed chan struct{}
+}
+
+// servePipes runs a server of HTTP/1 and unencrypted HTTP/2 until the end of the test, which must
+// be in a bubble. It returns how to connect.
+func servePipes(t *testing.T, h http.Handler) *pipes {
+	t.Helper()
+	p := &pipes{make(chan net.Conn), make(chan struct{})}
+	var protocols http.Protocols
+	protocols.SetHTTP1(true)
+	protocols.SetUnencryptedHTTP2(true)
+	srv := &http.Server{Handler: h, Protocols: &protocols, ErrorLog: log.New(io.Discard, "", 0)}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if err := srv.Serve(p); !errors.Is(err, http.ErrServerClosed) {
+			t.Errorf("the server ended with %v", err)
+		}
+	}()
+	t.Cleanup(func() {
+		srv.Close()
+		<-done
+		time.Sleep(time.Second) // a server waits for half of that before it lets go of a connection that it broke off
+		synctest.Wait()
+	})
+	return p
+}
+
+func (p *pipes) Accept() (net.Conn, error) {
+	select {
+	case conn := <-p.conns:
+		return conn, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (p *pipes) Close() error {
+	close(p.closed)
+	return nil
+}
+
+func (p *pipes) Addr() net.Addr { return &net.TCPAddr{} }
+
+// dial returns a new connection that is closed at the end of the test.
+func (p *pipes) dial(t *testing.T) net.Conn {
+	t.Helper()
+	near, far := net.Pipe()
+	p.conns <- far
+	t.Cleanup(func() { near.Close() })
+	return near
+}
+
+// send opens a connection, and sends a request without ever reading.
+func (p *pipes) send(t *testing.T, text string) net.Conn {
+	t.Helper()
+	conn := p.dial(t)
+	must.Have(io.WriteString(conn, text))(t)
+	return conn
+}
+
+// client is one of net/http for a protocol.
+func (p *pipes) client(t *testing.T, http2 bool) *http.Client {
+	t.Helper()
+	var protocols http.Protocols
+	protocols.SetHTTP1(!http2)
+	protocols.SetUnencryptedHTTP2(http2)
+	transport := &http.Transport{
+		Protocols:   &protocols,
+		DialContext: func(context.Context, string, string) (net.Conn, error) { return p.dial(t), nil },
+	}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &http.Client{Transport: transport}
+}
+
+// pinned returns a limiter for a number of things that stay.
+func pinned(t *testing.T, limit int) *weir.Limiter {
+	t.Helper()
+	return must.Have(weir.New(weir.Config{Name: "streams", Law: law.Fixed{}, Initial: limit, Max: limit}))(t)
+}
+
+// configured is Limit with settings.
+func configured(t *testing.T, lim weir.Admitter, cfg weirhttp.Config, h http.HandlerFunc) http.Handler {
+	t.Helper()
+	return weirhttp.New(h, weirhttp.One(lim), cfg)
+}
+
+// answerOn returns the response on a connection, without its body.
+func answerOn(t *testing.T, conn net.Conn) *http.Response {
+	t.Helper()
+	return must.Have(http.ReadResponse(bufio.NewReader(conn), nil))(t)
 }

@@ -162,7 +162,8 @@ func panels(t *testing.T) map[string][]string {
 	return all
 }
 
-// TestExpressionsNameWhatIsExported finds a name in a part of an expression that no recording needs.
+// TestExpressionsNameWhatIsExported finds names also in a part of an expression that no recording
+// needs.
 func TestExpressionsNameWhatIsExported(t *testing.T) {
 	known := map[string]bool{}
 	for _, i := range metrics.Table() {
