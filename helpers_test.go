@@ -22,8 +22,7 @@ var (
 
 func newLimiter(t testing.TB, c weir.Config) *weir.Limiter {
 	t.Helper()
-	l := must.Have(weir.New(c))(t)
-	return l
+	return must.Have(weir.New(c))(t)
 }
 
 // fixed returns a limiter whose limit stays.

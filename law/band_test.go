@@ -23,8 +23,7 @@ func with(w law.Window, change func(*law.Window)) law.Window {
 
 func start(t *testing.T, l law.Law) law.Controller {
 	t.Helper()
-	c := must.Have(l.Controller(law.Bounds{Min: 1, Max: 200, Initial: 20}))(t)
-	return c
+	return must.Have(l.Controller(law.Bounds{Min: 1, Max: 200, Initial: 20}))(t)
 }
 
 // next shows the controller a window under a limit between 1 and 200.

@@ -164,8 +164,7 @@ func TestRetuneKeepsWhatWasLearned(t *testing.T) {
 func zero(t *testing.T, l law.Law) law.Law {
 	t.Helper()
 	name, _, _ := strings.Cut(fmt.Sprint(l), "(")
-	plain := must.Have(law.Parse(name))(t)
-	return plain
+	return must.Have(law.Parse(name))(t)
 }
 
 // Measurements that are not finite do not poison the state: after steady windows, the last is

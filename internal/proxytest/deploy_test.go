@@ -264,9 +264,5 @@ func (p peer) profiled(t testing.TB, profile string, what *regexp.Regexp) float6
 	if m == nil {
 		t.Fatalf("/debug/pprof/%s does not say %v", profile, what)
 	}
-	value, err := strconv.ParseFloat(m[1], 64)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return value
+	return must.Have(strconv.ParseFloat(m[1], 64))(t)
 }

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/weir-go/weir/internal/must"
 )
 
 // An openLoop sends requests when they are due, at random times of a rate.
@@ -46,10 +48,7 @@ func clients() *http.Client {
 // gets asks for a URL.
 func gets(t testing.TB, url string) func(int) *http.Request {
 	t.Helper()
-	first, err := http.NewRequest(http.MethodGet, url, http.NoBody)
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must.Have(http.NewRequest(http.MethodGet, url, http.NoBody))(t)
 	return func(int) *http.Request { return first.Clone(context.Background()) }
 }
 

@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/weir-go/weir/internal/must"
 )
 
 // A process runs until the test ends, or until it is stopped.
@@ -225,10 +227,7 @@ func removeBuilt() {
 // program is the path of one of our programs.
 func program(t testing.TB, name string) string {
 	t.Helper()
-	paths, err := built()
-	if err != nil {
-		t.Fatal(err)
-	}
+	paths := must.Have(built())(t)
 	return paths[name]
 }
 

@@ -154,15 +154,9 @@ func (f counts) asked() float64 { return f.admitted + f.refused + f.cancelled }
 // get fetches a page of the admin address.
 func get(t testing.TB, url string) (status int, body string) {
 	t.Helper()
-	answer, err := http.Get(url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	answer := must.Have(http.Get(url))(t)
 	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Have(io.ReadAll(answer.Body))(t)
 	return answer.StatusCode, string(text)
 }
 

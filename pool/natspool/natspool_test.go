@@ -25,8 +25,7 @@ func local(t testing.TB, dir string) *natspool.Local {
 
 func queue(t testing.TB, l *natspool.Local, c natspool.Config) *natspool.Queue {
 	t.Helper()
-	q := must.Have(natspool.New(t.Context(), l.JetStream(), c))(t)
-	return q
+	return must.Have(natspool.New(t.Context(), l.JetStream(), c))(t)
 }
 
 func TestSource(t *testing.T) {
@@ -65,8 +64,7 @@ func TestConfig(t *testing.T) {
 
 func snapshot(t testing.TB, q *natspool.Queue) natspool.Snapshot {
 	t.Helper()
-	s := must.Have(q.Snapshot(t.Context()))(t)
-	return s
+	return must.Have(q.Snapshot(t.Context()))(t)
 }
 
 func add(t testing.TB, q *natspool.Queue, ids ...string) {
