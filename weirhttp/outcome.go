@@ -15,12 +15,8 @@ import (
 // response, if its latency is measured only until then. A handler that passes on the response of
 // another server calls ResponseOutcome; [Limit] does so by itself.
 func ResponseOutcome(status int, header, trailer http.Header) weir.Outcome {
-	if status == http.StatusOK && headers.IsGRPC(header) {
-		for _, from := range []http.Header{trailer, header} {
-			if values := from[grpcStatus]; len(values) > 0 {
-				return grpcCode(values).ServerOutcome()
-			}
-		}
+	if code, ok := grpcCode(status, header, trailer); ok {
+		return code.ServerOutcome()
 	}
 	return statusOutcome(status, header)
 }
@@ -50,26 +46,29 @@ func beginOutcome(status int) weir.Outcome {
 	}
 }
 
-// handledOutcome is statusOutcome for a handler that has returned: its trailers go
-// first. Their map is the header's, in which a trailer that was not announced has a prefix.
-func handledOutcome(status int, header http.Header) weir.Outcome {
-	if headers.IsGRPC(header) && status == http.StatusOK {
-		for _, name := range []string{grpcStatus, http.TrailerPrefix + grpcStatus} {
-			if values := header[name]; len(values) > 0 {
-				return grpcCode(values).ServerOutcome()
-			}
-		}
-	}
-	return statusOutcome(status, header)
-}
-
 // grpcStatus is the trailer with the status of a call. A call that fails before its first message
 // may have it among its headers.
 const grpcStatus = "Grpc-Status"
 
-// grpcCode reads a status. A text that is no code of gRPC counts as Unknown.
-func grpcCode(values []string) rpc.Code {
-	code, err := strconv.ParseUint(values[0], 10, 32)
+// grpcCode returns the status of a call of gRPC. The header of a handler that has returned holds
+// its trailers too, with a prefix if they were not announced.
+func grpcCode(status int, header, trailer http.Header) (code rpc.Code, ok bool) {
+	if status != http.StatusOK || !headers.IsGRPC(header) {
+		return 0, false
+	}
+	for _, values := range [][]string{
+		trailer[grpcStatus], header[grpcStatus], header[http.TrailerPrefix+grpcStatus],
+	} {
+		if len(values) > 0 {
+			return parseCode(values[0]), true
+		}
+	}
+	return 0, false
+}
+
+// parseCode reads a status. A text that is no code of gRPC counts as Unknown.
+func parseCode(text string) rpc.Code {
+	code, err := strconv.ParseUint(text, 10, 32)
 	if err != nil {
 		return rpc.Unknown
 	}

@@ -112,7 +112,7 @@ func (r *response) outcome(returned bool) weir.Outcome {
 	case !returned:
 		return weir.Failure
 	default:
-		return handledOutcome(r.status, r.Header())
+		return ResponseOutcome(r.status, r.Header(), nil)
 	}
 }
 

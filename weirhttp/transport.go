@@ -144,12 +144,8 @@ func (b *body) Close() error {
 // ended returns the outcome of a body that was read to its end: gRPC says in a trailer how the call
 // ended.
 func (b *body) ended() weir.Outcome {
-	if b.res.StatusCode == http.StatusOK && headers.IsGRPC(b.res.Header) {
-		for _, header := range []http.Header{b.res.Trailer, b.res.Header} {
-			if values := header[grpcStatus]; len(values) > 0 {
-				return grpcCode(values).ClientOutcome(false)
-			}
-		}
+	if code, ok := grpcCode(b.res.StatusCode, b.res.Header, b.res.Trailer); ok {
+		return code.ClientOutcome(false)
 	}
 	return b.outcome
 }
