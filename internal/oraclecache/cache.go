@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 
@@ -73,19 +74,13 @@ func (c Cache) store(data []byte, path string) error {
 	if err := os.MkdirAll(string(c), 0o755); err != nil {
 		return err
 	}
-	file, err := os.CreateTemp(string(c), "*.part")
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(data)
-	if closed := file.Close(); err == nil {
-		err = closed
-	}
+	part := fmt.Sprintf("%s.%x.part", path, rand.Uint64())
+	err := os.WriteFile(part, data, 0o644)
 	if err == nil {
-		err = os.Rename(file.Name(), path)
+		err = os.Rename(part, path)
 	}
 	if err != nil {
-		_ = os.Remove(file.Name())
+		_ = os.Remove(part)
 	}
 	return err
 }
