@@ -113,7 +113,11 @@ func (c *setpointController) idle(r reading) Decision {
 	if c.regulator == nil && r.peak > 0 {
 		limit = r.allowed(max(limit, float64(c.usual)))
 	}
-	return Decision{Limit: limit, Next: c.planned}
+	d := Decision{Limit: limit, Next: c.planned}
+	if limit != r.limit {
+		d.Reason = Reason{TooFew, NoSignal, r.done, leastDone}
+	}
+	return d
 }
 
 func (c *setpointController) isUnfinished(r reading) bool {

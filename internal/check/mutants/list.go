@@ -9,6 +9,7 @@ var mutants = []mutant{
 	{"an overload is taken for slower work", "law/setpoint_regulator.go", "portable.Log(h.r/r.latency) < helps*portable.Log(h.n/r.n)", "true", "TestSetpointFindsTheKnee", "./law", ""},
 	{"work that hangs below the limit is no overload", "law/setpoint_moves.go", "if !r.saturated && !c.hangs(r) {", "if !r.saturated {", "TestCollapse", ".", ""},
 	{"a collapse goes unnoticed when all callers leave", "law/setpoint_moves.go", "r.ended+r.abandoned >= leastWindow && c.hangs(r)", "false", "TestCollapse", ".", ""},
+	{"the default law changes a limit without a reason", "law/setpoint_moves.go", "if limit != r.limit {\n\t\td.Reason", "if limit < 0 {\n\t\td.Reason", "TestLimitStaysWithinBounds", "./law", ""},
 	{"the limit returns at once into the overload", "law/setpoint_moves.go", "k.aim(to*k.used, r)\n\t}\n\treturn Decision{Limit: to, Reason: Reason{Above, Errors", "}\n\treturn Decision{Limit: to, Reason: Reason{Above, Errors", "TestSetpointClimbsAfterACollapse", "./law", ""},
 	{"a probe is no deeper where there is a queue still", "law/setpoint_probe.go", "queue > queueing && !near", "queue > 100 && !near", "TestSetpointLooksForTheNoLoadLatency", "./law", ""},
 	{"a quota is taken for load", "law/setpoint_yield.go", "excess > noHelp*t.first", "excess > 2*t.first", "TestSetpointTellsAQuotaFromLoad", "", ""},
