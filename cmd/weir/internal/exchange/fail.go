@@ -3,6 +3,7 @@ package exchange
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"time"
 
@@ -31,7 +32,7 @@ func (x *exchange) fail(err error) {
 		x.status = http.StatusServiceUnavailable
 		weirhttp.RefuseResponse(x.w, x.in, err)
 	case errors.Is(cause, weir.ErrExecutionTimeout), errors.Is(cause, context.DeadlineExceeded):
-		x.shared.onFault(cause)
+		x.fault(cause)
 		x.answer(http.StatusGatewayTimeout)
 	case body != nil:
 		x.answer(weirhttp.BodyStatus(x.in.Context(), body))
@@ -40,9 +41,18 @@ func (x *exchange) fail(err error) {
 	case cause != nil: // the proxy ends
 		x.answer(http.StatusServiceUnavailable)
 	default:
-		x.shared.onFault(err)
+		x.fault(err)
 		x.answer(http.StatusBadGateway)
 	}
+}
+
+// fault reports an error of the upstream, and where it was.
+func (x *exchange) fault(err error) {
+	where := x.route.config.Pattern()
+	if address := x.who.Record.Upstream; address != "" { // of the response
+		where += ", " + address
+	}
+	x.shared.onFault(fmt.Errorf("route %s: %w", where, err))
 }
 
 // refuse answers a request that got no slot.

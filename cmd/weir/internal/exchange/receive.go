@@ -161,7 +161,7 @@ func (x *exchange) broke(err error) {
 		return
 	}
 	x.broken.Store(true)
-	x.shared.onFault(err)
+	x.fault(err)
 }
 
 // copy sends the response to the client. It panics with [http.ErrAbortHandler] if it cannot

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -106,7 +107,7 @@ func TestTimeout(t *testing.T) {
 					w.(http.Flusher).Flush()
 				}
 				<-r.Context().Done()
-			}, func(_ *config.Config, r *config.Route) { r.Timeout = config.Duration(timeout) })
+			}, func(_ *config.Config, r *config.Route) { r.Path, r.Timeout = "/", config.Duration(timeout) })
 			status, _, err := rg.get(path)
 			if status != want || (err != nil) != (want == 200) {
 				t.Errorf("status %d, error %v", status, err)
@@ -114,6 +115,13 @@ func TestTimeout(t *testing.T) {
 			rg.taught(limittest.Taught{TimedOut: 1})
 			if c := rg.shared.Counts(); c.TimedOut != 1 || len(rg.faults) != 1 || !errors.Is(rg.faults[0], weir.ErrExecutionTimeout) {
 				t.Errorf("%+v, faults %v", c, rg.faults)
+			}
+			where := "route /: "
+			if path != "/" { // there was a response
+				where = "route /, " + rg.upstream.Listener.Addr().String() + ": "
+			}
+			if fault := fmt.Sprint(rg.faults); !strings.Contains(fault, where) {
+				t.Errorf("%s, want %s", fault, where)
 			}
 		})
 	}
