@@ -26,16 +26,6 @@ func TestSeamIsTyped(t *testing.T) {
 	seam.Of[weir.Limiter, weir.Config, weir.Snapshot]()
 }
 
-func TestConfigIsCompleted(t *testing.T) {
-	c, err := inside.Complete(weir.Config{})
-	if err != nil || c.Name != "limiter" || c.Max != 100_000 || c.Law == nil {
-		t.Errorf("%+v, %v", c, err)
-	}
-	if _, err := inside.New(weir.Config{Max: -1}, nil, admit.Allocation{}); err == nil {
-		t.Error("a limiter with a negative Max")
-	}
-}
-
 // storm makes goroutines pass through the limiter until the time is over, and returns the
 // weight that passed.
 func storm(t *testing.T, l *weir.Limiter, goroutines, weight int, during time.Duration) int64 {

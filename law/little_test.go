@@ -92,10 +92,14 @@ func TestLittleByHand(t *testing.T) {
 
 func TestLittleCountsWhatRanBefore(t *testing.T) {
 	// In a window of 250 ms at 400/s and 100 ms, 40 ran before and are no
-	// samples; the latency of the rest is 100 ms all the same.
+	// samples; the latency of the rest is 100 ms all the same. Where half of
+	// the work fails, so does half of those 40.
 	w := law.Window{Elapsed: 250 * ms, Samples: 60, First: 40, Last: 40, InFlight: 40, Peak: 40, Mean: 70 * ms}
-	if d := next(start(t, law.Little{}), 40, w); d.Limit != 52 || d.Reason.Have != 0.1 {
-		t.Errorf("limit %v, %v; want 52 at 100 ms", d.Limit, d.Reason)
+	failing := with(w, func(w *law.Window) { w.Samples, w.Failures, w.Timeouts = 30, 20, 10 })
+	for latency, w := range map[float64]law.Window{0.1: w, 0.2: failing} {
+		if d := next(start(t, law.Little{}), 40, w); d.Limit != 52 || d.Reason.Have != latency {
+			t.Errorf("limit %v, %v; want 52 at %v s", d.Limit, d.Reason, latency)
+		}
 	}
 }
 

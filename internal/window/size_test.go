@@ -6,20 +6,7 @@ import (
 	"runtime"
 	"testing"
 	"time"
-	"unsafe"
 )
-
-func TestMeterSize(t *testing.T) {
-	if n := unsafe.Sizeof(Meter{}); n > 288 {
-		t.Errorf("a Meter is %d bytes, want at most 288, which is what it takes of the heap", n)
-	}
-	if n := unsafe.Sizeof(cold{}); n > 112 {
-		t.Errorf("cold is %d bytes, want at most 112", n)
-	}
-	if n := unsafe.Sizeof(row{}); n != 18 {
-		t.Errorf("a row is %d bytes, want 18", n)
-	}
-}
 
 // TestCumulativeHeap adds the memory of a meter that accumulates, with latencies in eleven
 // octaves and no waits.
