@@ -110,11 +110,6 @@ func (m *Monitor) Level(scope Scope) Level {
 	return m.LevelOf(scope, func(FeedSnapshot) bool { return true })
 }
 
-// LevelBy is Level of the feeds whose samples name an actuator.
-func (m *Monitor) LevelBy(scope Scope, a Actuator) Level {
-	return m.LevelOf(scope, func(s FeedSnapshot) bool { return s.Actuator == a })
-}
-
 // LevelOf is Level of the feeds for which counts returns true: the rest are left out, as if the
 // monitor did not have them. It asks once for each feed that has polled, on the goroutine of the
 // caller and without a lock, so counts may use the monitor.

@@ -89,7 +89,7 @@ func (p *pacer) look(snap weir.Snapshot, in *signals) (alarm load.Level) {
 		p.seen.degraded = p.seen.level.Degraded
 		paced := p.seen.level
 		if p.laws.bound {
-			paced = m.LevelBy(p.scope, load.ByPace)
+			paced = m.LevelOf(p.scope, byPace)
 		}
 		in.load = max(in.load, paced.Load)
 		in.drain, _, in.fresh = m.Drain()
@@ -104,6 +104,8 @@ func (p *pacer) look(snap weir.Snapshot, in *signals) (alarm load.Level) {
 	}
 	return alarm
 }
+
+func byPace(f load.FeedSnapshot) bool { return f.Actuator == load.ByPace }
 
 // change lets the laws continue from the present pace when signals are lost, and from the pace of
 // that moment when they are back: symptoms mean nothing once the database answers.

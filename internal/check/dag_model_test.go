@@ -107,8 +107,10 @@ func TestGraphModel(t *testing.T) {
 				done(fmt.Sprint(i))
 			}
 		}
-		if n := g.Len(); n != 0 {
-			t.Fatalf("%d are left: %v", n, state)
+		for key, s := range state {
+			if s == added || s == ready {
+				t.Fatalf("%s is left: %v", key, state)
+			}
 		}
 	})
 }

@@ -165,13 +165,3 @@ func (g *Graph) Unknown() (keys []string) {
 	}
 	return keys
 }
-
-// Len counts the tasks that were added and did not finish.
-func (g *Graph) Len() (n int) {
-	for _, each := range g.nodes {
-		if each.added {
-			n++
-		}
-	}
-	return n
-}

@@ -33,7 +33,8 @@ var mayImport = map[string]string{
 	"pid":             "internal/portable internal/settings",
 	"load":            "internal/isolate internal/settings internal/wire",
 	"load/sqlload":    "load",
-	"load/badgerload": "load",
+	"internal/disk":   "",
+	"load/badgerload": "load internal/disk",
 	"load/neo4jload":  "load internal/settings",
 	"memory":          "internal/isolate internal/pages internal/settings load internal/wire",
 
@@ -62,7 +63,7 @@ var mayImport = map[string]string{
 	"bulk": ". internal/isolate internal/settings memory throttle",
 
 	"pool/sourcetest":   "pool",
-	"pool/natspool":     "pool",
+	"pool/natspool":     "pool internal/disk",
 	"internal/tracelog": "",
 	"internal/maxmin":   "",
 	"internal/lease":    "internal/maxmin law",

@@ -5,6 +5,8 @@ import (
 	"syscall"
 
 	"github.com/dgraph-io/badger/v4"
+
+	"github.com/weir-go/weir/internal/disk"
 )
 
 // leastSpace is for the logs, and for a store with small memtables.
@@ -30,7 +32,7 @@ func Space(options badger.Options) error {
 }
 
 func checkSpace(dir string, needed uint64) error {
-	left, known := space(dir)
+	left, known := disk.Left(dir)
 	if !known || left >= needed {
 		return nil
 	}

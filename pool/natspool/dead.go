@@ -40,15 +40,20 @@ func (q *Queue) bury(ctx context.Context, m jetstream.Msg, meta *jetstream.MsgMe
 	out.Header.Set(headID, jobOf(m, meta).ID)
 	// The number may come again in a stream that was made anew, the time does not.
 	out.Header.Set(jetstream.MsgIDHeader, fmt.Sprintf("%s at %d", id, meta.Timestamp.UnixNano()))
-	_, err := q.js.PublishMsg(ctx, out)
-	if errors.Is(err, nats.ErrMaxPayload) {
-		out.Header = maps.Clone(m.Headers())
-		_, err = q.js.PublishMsg(ctx, out)
-	}
-	if err != nil {
+	if err := q.publish(ctx, out, m.Headers()); err != nil {
 		return fmt.Errorf("natspool: cannot put job %s among the dead letters: %w", id, err)
 	}
 	return nil
+}
+
+// publish publishes a message or, if it is too large, one with the headers of the job alone.
+func (q *Queue) publish(ctx context.Context, out *nats.Msg, job nats.Header) error {
+	_, err := q.js.PublishMsg(ctx, out)
+	if errors.Is(err, nats.ErrMaxPayload) {
+		out.Header = maps.Clone(job)
+		_, err = q.js.PublishMsg(ctx, out)
+	}
+	return err
 }
 
 // oneLine makes a reason fit into a header.
@@ -118,11 +123,7 @@ func (q *Queue) Requeue(ctx context.Context, number uint64) error {
 	}
 	out.Header.Set(headID, l.Job.ID)
 	out.Header.Set(jetstream.MsgIDHeader, fmt.Sprintf("dead letter %d at %d", number, m.Time.UnixNano()))
-	_, err = q.js.PublishMsg(ctx, out)
-	if errors.Is(err, nats.ErrMaxPayload) {
-		out.Header = l.Job.Header
-		_, err = q.js.PublishMsg(ctx, out)
-	}
+	err = q.publish(ctx, out, l.Job.Header)
 	if err == nil {
 		err = q.dead.DeleteMsg(ctx, number)
 	}

@@ -17,6 +17,8 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/weir-go/weir/internal/disk"
 )
 
 // A Local is a connection to the NATS server of a folder. Make one with [Open].
@@ -112,7 +114,7 @@ func serve(dir string, lock *os.File) (*Local, error) {
 const leastRoom = 8
 
 func (l *Local) start(dir string) error {
-	if left, known := room(dir); known && left < leastRoom<<20 {
+	if left, known := disk.Left(dir); known && left < leastRoom<<20 {
 		return fmt.Errorf("%d MB of its disk are free: want at least %d", left>>20, leastRoom)
 	}
 	file := filepath.Join(dir, "access.json")

@@ -291,7 +291,7 @@ var mutants = []mutant{
 	{"load: a source that ends its goroutine is never polled again", "load/feed.go", "if end := isolate.Call(func() { sample, err = f.poll(ctx) }); end != nil {", "sample, err = f.poll(ctx)\n\t\tif end := isolate.Call(func() {}); end != nil {", "TestHostileCallbacks", "", ""},
 	{"load: a source that is not let in is asked again at once", "load/feed.go", "if denied(err) {", "if false {", "TestDeniedSourceIsLeftAlone", "", ""},
 	{"throttle: what is heavier than MaxInFlight runs alone", "internal/admit/slots.go", "s.flags&alone != 0 && weight <= int(s.contention.cold.alone)", "s.flags&alone != 0", "TestConcurrencyRefusesWhatIsTooHeavy", "./throttle", ""},
-	{"throttle: each law sees all readings", "throttle/pacer.go", "m.LevelBy(p.scope, load.ByPace)", "m.Level(p.scope)", "TestEachSignalHasItsActuator", "", ""},
+	{"throttle: each law sees all readings", "throttle/pacer.go", "m.LevelOf(p.scope, byPace)", "m.Level(p.scope)", "TestEachSignalHasItsActuator", "", ""},
 	{"throttle: what costs more than the bound never starts", "internal/admit/slots.go", "room || s.inflight == 0 && s.runsAlone(weight)", "room", "TestConcurrencyLetsTheHeaviestIn", "./throttle", ""},
 	{"throttle: the pace of a freeze goes on after it", "throttle/pacer.go", "p.laws.resume(p.held, p.flow)", "p.laws.resume(p.pace.Rate, p.flow)", "TestFreezeOfAnIdleDatabase", "", ""},
 	{"throttle: who is refused comes back when all that waits has started", "throttle/comeback.go", "r.RetryAfter = max(max(0, a.room.Sub(now))+a.paced, least)", "r.RetryAfter = max(r.RetryAfter, least)", "TestComeback", "", ""},

@@ -1,0 +1,2 @@
+// Package disk asks how much room file systems have.
+package disk
