@@ -2,7 +2,9 @@ package bulkhead
 
 import (
 	"context"
+	"fmt"
 	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -161,3 +163,80 @@ func (s *Set) TryAcquire(ctx context.Context, key string) (weir.Permit, error) {
 // cap says, because there is no limiter yet to count a refusal. A bad key, an unknown key of a
 // closed set, and work that the overflow has no room for is refused.
 func (s *Set) Full(ctx context.Context, key string) error { return s.enter(key, false).full(ctx) }
+
+// Close refuses all that waits and all that arrives from now on, for any key, with
+// [weir.ErrClosed]. Running work is left alone, and its permits can be given back as ever.
+func (s *Set) Close() {
+	each(s.closing(), func(c *compartment) { c.limiter.Close() })
+}
+
+// Shutdown refuses all arrivals from now on and waits until all waiting and running work is done.
+// If ctx ends first it closes the set and returns an error that matches context.Cause(ctx). A nil
+// ctx counts as context.Background.
+func (s *Set) Shutdown(ctx context.Context) error {
+	all := s.closing()
+	each(all, func(c *compartment) { c.limiter.Drain() })
+	for _, c := range all {
+		if err := c.limiter.Shutdown(ctx); err != nil {
+			s.Close()
+			return fmt.Errorf("bulkhead: shutdown: %w", err)
+		}
+	}
+	return nil
+}
+
+// closing lets no key get a compartment any more and returns those there are.
+func (s *Set) closing() []*compartment {
+	s.updating.Lock()
+	defer s.updating.Unlock()
+	s.dynamic.mu.Lock()
+	defer s.dynamic.mu.Unlock()
+	s.dynamic.closed = true
+	return s.all()
+}
+
+// all returns every compartment, the leaving ones last. The caller holds
+// dynamic.mu.
+func (s *Set) all() []*compartment {
+	named := s.table.Load().byKey
+	all := make([]*compartment, 0, len(named)+len(s.dynamic.ring)+len(s.dynamic.leaving))
+	all = slices.AppendSeq(all, maps.Values(named))
+	all = append(all, s.dynamic.ring...)
+	return append(all, s.dynamic.leaving...)
+}
+
+// MaxKeyLength is how many bytes a key may have.
+const MaxKeyLength = 256
+
+// ErrKey matches the refusal of a key that is empty or too long, which is a [weir.RefusedError]
+// with [weir.ReasonBadKey].
+var ErrKey = fmt.Errorf("%w: bulkhead: key", weir.ErrRefused)
+
+type keyError struct {
+	refused weir.RefusedError
+	problem string
+}
+
+func badKey(key, problem string) error {
+	key = key[:min(len(key), MaxKeyLength)]
+	return &keyError{weir.RefusedError{Limiter: key, Reason: weir.ReasonBadKey}, problem}
+}
+
+func (e *keyError) Error() string { return ErrKey.Error() + " " + e.problem }
+
+func (e *keyError) Unwrap() []error { return []error{ErrKey, &e.refused} }
+
+// checkKey returns the refusal of work for a bad key.
+func checkKey(key string) error {
+	if problem := problemOf(key); problem != "" {
+		return badKey(key, problem)
+	}
+	return nil
+}
+
+func problemOf(key string) string {
+	if key == "" || len(key) > MaxKeyLength {
+		return fmt.Sprintf("of %d bytes: want 1 to %d", len(key), MaxKeyLength)
+	}
+	return ""
+}

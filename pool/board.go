@@ -193,3 +193,88 @@ func (b *board) leaveBehind() {
 	slices.Sort(b.abandoned)
 	b.why = errors.Join(b.why, fmt.Errorf("%w: %q after %v", ErrAbandoned, b.abandoned, b.conf.Grace))
 }
+
+// A moment is the time of a call to a board, with facts that the board cannot see itself.
+type moment struct {
+	at     time.Duration
+	cut    bool // the context of the tasks has ended
+	coming int  // tasks that have ended and are about to be reported
+}
+
+// Effects are the acts that follow a call to a board, with no lock held. The zero value is
+// ready to be filled.
+type effects struct {
+	start line // items to run
+	spawn bool // a goroutine for them; the run sets it
+
+	ends   []ending // tasks that ended and have a lease
+	cancel error    // ends the context of the tasks, unless nil
+	short  bool     // a task waits for capacity: the laws must know
+
+	stopClaims bool // ends the context of the claims
+	needTasks  bool // wakes the feeder,
+	timers     bool // the goroutine of the timers,
+	events     bool // and the reader
+}
+
+// A line is items in order, chained by next.
+type line struct{ first, last *item }
+
+func (l *line) add(other line) {
+	switch {
+	case other.first == nil:
+	case l.first == nil:
+		*l = other
+	default:
+		l.last.next, l.last = other.first, other.last
+	}
+}
+
+// take removes the first, nil if there is none.
+func (l *line) take() (it *item) {
+	if it = l.first; it != nil {
+		l.first, it.next = it.next, nil
+	}
+	return it
+}
+
+// An ending is a task that ended: once its lease is settled its last event is published.
+type ending struct {
+	*item
+	Event
+	redeliver time.Duration
+}
+
+// An outbox keeps the events for their reader. It is part of a board.
+type outbox struct {
+	events []Event
+	size   int  // above which nothing more is started
+	closed bool // there is no reader any more
+}
+
+func (o *outbox) publish(e Event, fx *effects) {
+	if o.closed {
+		return
+	}
+	o.events = append(o.events, e)
+	if len(o.events) == 1 {
+		fx.events = true
+	}
+}
+
+func (o *outbox) offer(e Event, fx *effects) bool {
+	if o.full(0) {
+		return false
+	}
+	o.publish(e, fx)
+	return true
+}
+
+// full reports whether there is no room beside the events that are coming.
+func (o *outbox) full(coming int) bool { return len(o.events)+coming >= o.size }
+
+// take returns the published events, and keeps spare for the next ones.
+func (o *outbox) take(spare []Event) (events []Event) {
+	events, o.events = o.events, spare[:0]
+	return events
+}

@@ -2,7 +2,9 @@ package settings
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"math"
 	"time"
 )
 
@@ -53,4 +55,34 @@ func (l Limiter) Check(spell func(field string) string) *Fault {
 		return &Fault{spell("Window"), l.Window, fmt.Sprintf("at least %s, which is %v", spell("Interval"), l.Interval)}
 	}
 	return nil
+}
+
+// A Number is the type of a setting that is checked by its value.
+type Number interface{ int | float64 | time.Duration }
+
+// NotNegative returns an error unless the value is a finite number, 0 or more. The text want says
+// which values are allowed.
+func NotNegative[N Number](of error, field string, value N, want string) error {
+	if value >= 0 && !math.IsInf(float64(value), 1) {
+		return nil
+	}
+	return Invalid(of, field, value, want)
+}
+
+// ErrConfig is exported by package weir: every error about a setting matches it.
+var ErrConfig = errors.New("weir: invalid configuration")
+
+// ErrConfigOf returns the ErrConfig of another package, which matches that of package weir too.
+func ErrConfigOf(pkg string) error { return configError(pkg) }
+
+type configError string
+
+func (pkg configError) Error() string { return string(pkg) + ": invalid configuration" }
+
+func (configError) Is(target error) bool { return target == ErrConfig }
+
+// Invalid returns an error that matches of, names the field and its value, and says which values
+// are allowed.
+func Invalid(of error, field string, value any, want string) error {
+	return fmt.Errorf("%w: %s is %v: want %s", of, field, value, want)
 }
