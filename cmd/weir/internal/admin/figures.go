@@ -17,15 +17,15 @@ import (
 
 // Figures are the proxy's own counters since its start, in addition to its limiters' metrics.
 type Figures struct {
-	Listeners map[string]listen.Counts // by address
-	Exchanges exchange.Counts
-	Upstreams map[string][]upstream.Address // by name
-	Spans     spans.Counts
-	Fleet     *Fleet // nil without a fleet
+	Upstreams map[string][]upstream.Address `json:"upstreams"` // by name
+	Listeners map[string]listen.Counts      `json:"listeners"` // by address
+	Exchanges exchange.Counts               `json:"exchanges"`
+	Fleet     *Fleet                        `json:"fleet,omitempty"`
+	Applied   time.Time                     `json:"applied"` // when the current configuration was applied
 
-	Reloads        uint64    // applied reloads
-	ReloadsRefused uint64    // reloads with a configuration that was invalid, or needs a restart
-	Applied        time.Time // when the current configuration was applied
+	Spans          spans.Counts `json:"-"`
+	Reloads        uint64       `json:"-"` // applied reloads
+	ReloadsRefused uint64       `json:"-"` // reloads with a configuration that was invalid, or needs a restart
 }
 
 // Metrics returns the metrics of /metrics: the limiters, the proxy's own figures, Go and the

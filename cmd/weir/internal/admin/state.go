@@ -3,12 +3,8 @@ package admin
 import (
 	"bytes"
 	"encoding/json"
-	"time"
 
 	"github.com/weir-go/weir"
-	"github.com/weir-go/weir/cmd/weir/internal/exchange"
-	"github.com/weir-go/weir/cmd/weir/internal/listen"
-	"github.com/weir-go/weir/cmd/weir/internal/upstream"
 )
 
 // A State is the state of the proxy at one moment. In JSON the fields of Total are at the top
@@ -20,17 +16,13 @@ type State struct {
 
 // Parts are the summands of Total, and further state.
 type Parts struct {
-	Cap          int                           `json:"cap,omitempty"` // of all compartments together
-	Compartments map[string]weir.Snapshot      `json:"compartments"`
-	Pinned       map[string]int                `json:"pinned,omitempty"` // limits fixed by an operator, by compartment
-	Laws         map[string]string             `json:"laws,omitempty"`   // other laws of an operator, likewise
-	Caps         map[string]weir.Snapshot      `json:"caps"`             // of exempt requests, streams, WebSockets and event streams
-	Upstreams    map[string][]upstream.Address `json:"upstreams"`
-	Listeners    map[string]listen.Counts      `json:"listeners"` // counts of connections
-	Exchanges    exchange.Counts               `json:"exchanges"` // counts of requests
-	Fleet        *Fleet                        `json:"fleet,omitempty"`
-	Applied      time.Time                     `json:"applied"` // when the configuration was applied
-	LastReload   string                        `json:"last_reload_error,omitempty"`
+	Cap          int                      `json:"cap,omitempty"` // of all compartments together
+	Compartments map[string]weir.Snapshot `json:"compartments"`
+	Pinned       map[string]int           `json:"pinned,omitempty"` // limits fixed by an operator, by compartment
+	Laws         map[string]string        `json:"laws,omitempty"`   // other laws of an operator, likewise
+	Caps         map[string]weir.Snapshot `json:"caps"`             // of exempt requests, streams, WebSockets and event streams
+	Figures
+	LastReload string `json:"last_reload_error,omitempty"`
 }
 
 // A Fleet is the proxy's membership in a fleet.

@@ -121,11 +121,10 @@ func (p *Proxy) Addresses() (listeners, operators []net.Addr) {
 func (p *Proxy) Snapshot() bulkhead.Snapshot { return p.set.Snapshot() }
 
 func (p *Proxy) state() admin.State {
-	all, f := p.Snapshot(), p.figures()
+	all := p.Snapshot()
 	s := admin.State{Total: all.Total, Parts: admin.Parts{
 		Cap: all.Max, Compartments: all.ByKey, Caps: map[string]weir.Snapshot{},
-		Pinned: map[string]int{}, Laws: map[string]string{}, Upstreams: f.Upstreams, Listeners: f.Listeners, Exchanges: f.Exchanges,
-		Applied: f.Applied, Fleet: f.Fleet,
+		Pinned: map[string]int{}, Laws: map[string]string{}, Figures: p.figures(),
 	}}
 	for _, lim := range p.shared.Caps() {
 		limit := lim.Snapshot()
