@@ -38,6 +38,7 @@ func TestResponseOutcome(t *testing.T) {
 		{200, failed, nil, weir.Failure},
 		{503, grpc, status("0"), weir.Overloaded},
 		{200, nil, status("13"), weir.Success},
+		{200, status("14"), nil, weir.Success},
 		{200, events, nil, weir.Ignore},
 		{500, events, nil, weir.Failure},
 	} {
@@ -176,21 +177,5 @@ func TestStatusInTrailersTeaches(t *testing.T) {
 				})
 			}
 		}
-	}
-}
-
-// A header of this name says nothing if the answer is not gRPC's, or its status is.
-func TestStatusOfOthersIsNoTrailer(t *testing.T) {
-	for want, h := range map[limittest.Taught]http.HandlerFunc{
-		{Succeeded: 1}: func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Grpc-Status", "14") },
-		{Failed: 1}: func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Type", "application/grpc")
-			w.Header().Set("Grpc-Status", "0")
-			w.WriteHeader(http.StatusBadGateway)
-		},
-	} {
-		lim := fixed(t, 1)
-		limit(lim, h).ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/", nil))
-		limittest.Check(t, lim, want)
 	}
 }
