@@ -279,13 +279,9 @@ func TestCloseIdleConnectionsReachesTheBase(t *testing.T) {
 // A server that refuses everything is sent one request in each tenth of the time that it names.
 func TestServerThatRefusesAll(t *testing.T) {
 	for retryAfter, want := range map[string]time.Duration{
-		"5":                             5 * time.Second,
-		"99999999999999999999":          30 * time.Second,
-		"0":                             0,
-		"soon":                          0,
-		"-5":                            0,
-		"":                              0,
-		"Sun, 06 Nov 1994 08:49:37 GMT": 0,
+		"5":                    5 * time.Second,
+		"99999999999999999999": 30 * time.Second,
+		"0":                    0,
 	} {
 		t.Run(retryAfter, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
