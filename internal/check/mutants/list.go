@@ -406,6 +406,7 @@ var mutants = []mutant{
 	{"a request is lost that a server of HTTP/2 has not begun", "cmd/weir/internal/exchange/body.go", "if resends && b.done", "if !resends && b.done", "TestRefusedRequestsOfHTTP2AreSentAgain", "./cmd/weir/internal/proxy", ""},
 	{"a body that was sent stays in memory", "cmd/weir/internal/exchange/body.go", "if b.sent {", "if b.lost {", "TestMemoryOfABodyThatWasSent", "", ""},
 	{"a proxy that stops cuts WebSockets at once", "cmd/weir/internal/proxy/run.go", "p.shared.EndSockets(ctx))", "nil)", "TestWebSocketsEndTheirWork", "", ""},
+	{"a body for the probes may take for ever", "cmd/weir/internal/proxy/operator.go", "if r.Body != http.NoBody {", "if r.Body == nil {", "TestBodiesForOperatorsHaveADeadline", "", ""},
 	{"clients leave no files to upstreams", "cmd/weir/internal/proxy/files.go", "if wanted <= room {", "if wanted >= room {", "TestFewFilesAreLeftToUpstreams", "./cmd/weir", ""},
 	{"a short line waits for the beginning of HTTP/2", "cmd/weir/internal/listen/framing.go", "len(line) < shortestLine", "len(line) < 0", "TestShortLineIsRefusedAtOnce", "", ""},
 	{"an address that still gets requests is logged as ejected", "cmd/weir/internal/upstream/send.go", "slices.Contains(p.rotation(), a)", "slices.Contains(p.addresses, nil)", "TestTheLogSaysWhichAddressesGetNoRequests", "", ""},

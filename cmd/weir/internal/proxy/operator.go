@@ -83,8 +83,8 @@ func (p *Proxy) serveOperators(handlers []http.Handler) {
 	}
 }
 
-// operatorTimeout bounds the reading of a request's header from an operator's client, and
-// operatorIdle the time that its connection may be without a request: strangers can reach the
+// operatorTimeout bounds the reading of a request's header from an operator's client, and that of
+// its body, and operatorIdle the time that its connection may be without a request: strangers can reach the
 // probes. A profile takes half a minute to write.
 const (
 	operatorTimeout = 10 * time.Second
@@ -99,10 +99,19 @@ func (p *Proxy) openOperator(setting, address string, handler func(*config.Confi
 	o := &operator{listener: listener, build: handler}
 	o.server = &http.Server{
 		ReadHeaderTimeout: operatorTimeout, IdleTimeout: operatorIdle, ErrorLog: slog.NewLogLogger(p.sparing.Handler(), slog.LevelWarn),
-		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { (*o.current.Load()).ServeHTTP(w, r) }),
+		Handler: http.HandlerFunc(o.serve),
 	}
 	p.operators = append(p.operators, o)
 	return nil
+}
+
+// serve bounds only the time for a body: a deadline for a request without one would end its answer
+// too, which may be a profile or a stream of events.
+func (o *operator) serve(w http.ResponseWriter, r *http.Request) {
+	if r.Body != http.NoBody {
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(operatorTimeout))
+	}
+	(*o.current.Load()).ServeHTTP(w, r)
 }
 
 // Addresses returns the addresses that the proxy listens on: its listeners in their order,
