@@ -84,8 +84,8 @@ func (p *Proxy) serveOperators(handlers []http.Handler) {
 }
 
 // operatorTimeout bounds the reading of a request's header from an operator's client, and that of
-// its body, and operatorIdle the time that its connection may be without a request: strangers can reach the
-// probes. A profile takes half a minute to write.
+// its body, and operatorIdle the time that its connection may be without a request: strangers can
+// reach the probes. A profile takes half a minute to write.
 const (
 	operatorTimeout = 10 * time.Second
 	operatorIdle    = 2 * time.Minute // longer than the usual pauses between probes and scrapes
