@@ -12,14 +12,13 @@ import (
 // Config configures a [Monitor]. 0 always means the default; a value out of range
 // is an error that names the field.
 type Config struct {
-	// Feeds are the sources, with names that differ. At least one.
-	Feeds []Feed
+	// Sources are polled. At least one; their names differ.
+	Sources []Source
 
-	// Interval, Timeout and MaxAge are the defaults of the feeds. Interval is
-	// from one poll to the next, and defaults to 100 ms, or to 20 ms for a source that reports a
-	// [Drain], which says something new with each table; Timeout is of one poll, and defaults to 1
-	// s; MaxAge is how old a reading may be, and defaults to 10 intervals, or to 1 s if that is
-	// more. It is at least the Interval.
+	// Interval is from one poll of a source to the next, and defaults to 100 ms, or to 20 ms for a
+	// source that reports a [Drain], which says something new with each table; Timeout is of one
+	// poll, and defaults to 1 s; MaxAge is how old a reading may be, and defaults to 10 intervals,
+	// or to 1 s if that is more. It is at least the Interval.
 	Interval, Timeout, MaxAge time.Duration
 
 	// OnEvent, if set, is called when a feed becomes stale and when it answers
@@ -27,13 +26,6 @@ type Config struct {
 	// the feed of the event is not polled before it has returned. If it panics the
 	// polls go on, and Run returns the panic as an error.
 	OnEvent func(Event)
-}
-
-// A Feed is a source and how it is polled.
-type Feed struct {
-	Source Source // the polled source
-	// Interval, Timeout and MaxAge override the [Config].
-	Interval, Timeout, MaxAge time.Duration
 }
 
 // Defaults of [Config].
@@ -45,43 +37,38 @@ const (
 	maxAgeIntervals = 10
 )
 
-// complete checks the settings and fills in the defaults.
-func (c Config) complete() (Config, error) {
-	if len(c.Feeds) == 0 {
-		return c, settings.Invalid(ErrConfig, "Feeds", "empty", "at least one")
+// feeds checks the settings, and returns the feeds with the defaults filled in.
+func (c Config) feeds() (feeds []*feed, err error) {
+	if err := cmp.Or(
+		notNegative("Interval", c.Interval),
+		notNegative("Timeout", c.Timeout),
+		notNegative("MaxAge", c.MaxAge),
+	); err != nil {
+		return nil, err
 	}
-	feeds := make([]Feed, len(c.Feeds))
+	if len(c.Sources) == 0 {
+		return nil, settings.Invalid(ErrConfig, "Sources", "empty", "at least one")
+	}
 	names := map[string]bool{}
-	for i, f := range c.Feeds {
-		if f.Source == nil {
-			return c, settings.Invalid(ErrConfig, fmt.Sprintf("Feeds[%d].Source", i), "nil", "a source")
+	for i, s := range c.Sources {
+		if s == nil {
+			return nil, settings.Invalid(ErrConfig, fmt.Sprintf("Sources[%d]", i), "nil", "a source")
 		}
-		name := f.Source.Name()
-		if names[name] {
-			return c, fmt.Errorf("%w: Feeds[%d] is named %q: want a name that no other feed has", ErrConfig, i, name)
+		f := &feed{
+			source: s, name: s.Name(),
+			interval: cmp.Or(c.Interval, usualInterval(s)), timeout: cmp.Or(c.Timeout, defaultTimeout),
 		}
-		names[name] = true
-		at := fmt.Sprintf("Feeds[%d].", i)
-		if err := cmp.Or(
-			notNegative("Interval", c.Interval),
-			notNegative("Timeout", c.Timeout),
-			notNegative("MaxAge", c.MaxAge),
-			notNegative(at+"Interval", f.Interval),
-			notNegative(at+"Timeout", f.Timeout),
-			notNegative(at+"MaxAge", f.MaxAge),
-		); err != nil {
-			return c, err
+		f.maxAge = cmp.Or(c.MaxAge, max(minMaxAge, maxAgeIntervals*f.interval))
+		if names[f.name] {
+			return nil, fmt.Errorf("%w: Sources[%d] is named %q: want a name that no other source has", ErrConfig, i, f.name)
 		}
-		f.Interval = cmp.Or(f.Interval, c.Interval, usualInterval(f.Source))
-		f.Timeout = cmp.Or(f.Timeout, cmp.Or(c.Timeout, defaultTimeout))
-		f.MaxAge = cmp.Or(f.MaxAge, cmp.Or(c.MaxAge, max(minMaxAge, maxAgeIntervals*f.Interval)))
-		if f.MaxAge < f.Interval {
-			return c, settings.Invalid(ErrConfig, at+"MaxAge", f.MaxAge, fmt.Sprintf("at least its Interval, which is %v", f.Interval))
+		names[f.name] = true
+		if f.maxAge < f.interval {
+			return nil, settings.Invalid(ErrConfig, "MaxAge", f.maxAge, fmt.Sprintf("at least the Interval, which is %v", f.interval))
 		}
-		feeds[i] = f
+		feeds = append(feeds, f)
 	}
-	c.Feeds = feeds
-	return c, nil
+	return feeds, nil
 }
 
 func notNegative(field string, value time.Duration) error {

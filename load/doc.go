@@ -5,9 +5,9 @@
 // goroutine of its own so that a database which hangs does not keep the memory from
 // being read, and has their last answers:
 //
-//	mon, err := load.New(load.Config{Feeds: []load.Feed{
-//		{Source: badgerload.New(db)},
-//		{Source: &load.Memory{Target: 1500 << 20}},
+//	mon, err := load.New(load.Config{Sources: []load.Source{
+//		badgerload.New(db),
+//		&load.Memory{Target: 1500 << 20},
 //	}})
 //	...
 //	go mon.Run(ctx)

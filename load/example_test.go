@@ -21,9 +21,9 @@ func (t *tank) Poll(context.Context) (load.Sample, error) {
 }
 
 func Example() {
-	mon, err := load.New(load.Config{Feeds: []load.Feed{
-		{Source: &tank{filled: 150}},
-		{Source: &load.Memory{Target: 1 << 40}, Interval: time.Second},
+	mon, err := load.New(load.Config{Sources: []load.Source{
+		&tank{filled: 150},
+		&load.Memory{Target: 1 << 40},
 	}})
 	if err != nil {
 		fmt.Println(err)
@@ -42,9 +42,9 @@ func Example() {
 }
 
 func ExampleNew() {
-	_, err := load.New(load.Config{Feeds: []load.Feed{{Source: &tank{}, MaxAge: -1}}})
+	_, err := load.New(load.Config{Sources: []load.Source{&tank{}}, MaxAge: -1})
 	fmt.Println(err)
-	// Output: load: invalid configuration: Feeds[0].MaxAge is -1ns: want 0 (the default) or more
+	// Output: load: invalid configuration: MaxAge is -1ns: want 0 (the default) or more
 }
 
 func ExampleSymptoms() {

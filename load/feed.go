@@ -13,8 +13,9 @@ import (
 
 // A feed is a source with its last answer.
 type feed struct {
-	Feed
-	name string
+	source                    Source
+	name                      string
+	interval, timeout, maxAge time.Duration
 
 	poller isolate.Solo
 
@@ -69,9 +70,9 @@ func (f *feed) start(ctx context.Context) {
 }
 
 func (f *feed) poll(ctx context.Context) (Sample, error) {
-	ctx, cancel := context.WithTimeout(ctx, f.Timeout)
+	ctx, cancel := context.WithTimeout(ctx, f.timeout)
 	defer cancel()
-	sample, err := f.Source.Poll(ctx)
+	sample, err := f.source.Poll(ctx)
 	if err == nil && sample.Actuator > ByConcurrency {
 		err = fmt.Errorf("%w: actuator is %v: want ByPace or ByConcurrency", ErrInvalid, sample.Actuator)
 	}
@@ -158,7 +159,7 @@ func (f *feed) status(now time.Time) (s FeedSnapshot, fresh bool) {
 		if r.Err == nil && r.At.After(newest) {
 			newest = r.At
 		}
-		if age := now.Sub(r.At); r.Err == nil && age > f.MaxAge {
+		if age := now.Sub(r.At); r.Err == nil && age > f.maxAge {
 			r.Err = fmt.Errorf("%w: %v old", ErrStale, age.Round(time.Millisecond))
 			s.Readings[i] = r
 		}
@@ -169,7 +170,7 @@ func (f *feed) status(now time.Time) (s FeedSnapshot, fresh bool) {
 	if !newest.IsZero() {
 		s.Age = now.Sub(newest)
 	}
-	if newest.IsZero() || s.Age > f.MaxAge || f.drains && now.Sub(f.drainAt) > f.MaxAge {
+	if newest.IsZero() || s.Age > f.maxAge || f.drains && now.Sub(f.drainAt) > f.maxAge {
 		s.Err = f.silence()
 	}
 	return s, fresh
@@ -181,7 +182,7 @@ func (f *feed) silence() error {
 	case f.polls == 0:
 		return fmt.Errorf("%w: source %q has not answered yet", ErrStale, f.name)
 	case f.err == nil:
-		return fmt.Errorf("%w: source %q told nothing new for %v", ErrStale, f.name, f.MaxAge)
+		return fmt.Errorf("%w: source %q told nothing new for %v", ErrStale, f.name, f.maxAge)
 	}
 	return fmt.Errorf("%w: source %q: %w", ErrStale, f.name, f.err)
 }
@@ -200,7 +201,7 @@ func (s FeedSnapshot) Worst(scope Scope) (worst Reading, concerned bool) {
 func (f *feed) drain(now time.Time) (Drain, time.Time, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.drained, f.drainAt, now.Sub(f.drainAt) <= f.MaxAge
+	return f.drained, f.drainAt, now.Sub(f.drainAt) <= f.maxAge
 }
 
 // change returns the news since the last call. A source that
@@ -211,7 +212,7 @@ func (f *feed) change(began, now time.Time) (Kind, error) {
 	switch {
 	case s.Missing:
 		kind = WentMissing
-	case s.Err != nil && now.Sub(began) <= f.MaxAge && fresh:
+	case s.Err != nil && now.Sub(began) <= f.maxAge && fresh:
 		return 0, nil
 	case s.Err != nil:
 		kind = WentStale

@@ -33,7 +33,7 @@ func TestStaleAndBack(t *testing.T) {
 				s, other := &script{name: "a"}, &script{name: "b"}
 				s.answer(reading("a", 0.5, 1))
 				other.answer(reading("b", 0.1, 1))
-				w := start(t, load.Config{Feeds: []load.Feed{{Source: s}, {Source: other}}})
+				w := start(t, load.Config{Sources: []load.Source{s, other}})
 				pass(time.Millisecond)
 				s.do(fail)
 				pass(500 * time.Millisecond)
@@ -74,7 +74,7 @@ func TestPollThatNeverReturns(t *testing.T) {
 		s, other := &script{name: "a"}, &script{name: "b"}
 		s.do(func(context.Context) (load.Sample, error) { calls++; <-release; return load.Sample{}, nil })
 		other.answer(reading("b", 0.1, 1))
-		w := start(t, load.Config{Feeds: []load.Feed{{Source: s}, {Source: other}}})
+		w := start(t, load.Config{Sources: []load.Source{s, other}})
 		pass(10 * time.Second)
 		if got := w.kinds(); len(got) != 1 || got[0] != load.WentStale || calls != 1 {
 			t.Errorf("events %v after %d calls", got, calls)
@@ -101,7 +101,7 @@ func TestFirstPollMayTellNothing(t *testing.T) {
 		s, mute := &script{name: "a"}, &script{name: "mute"}
 		s.answer()
 		mute.answer()
-		w := start(t, load.Config{Feeds: []load.Feed{{Source: s}, {Source: mute}}})
+		w := start(t, load.Config{Sources: []load.Source{s, mute}})
 		pass(50 * time.Millisecond)
 		s.answer(reading("a", 0.5, 1))
 		pass(500 * time.Millisecond)
@@ -125,7 +125,7 @@ func TestSlowAnswerIsNotAskedForAtOnce(t *testing.T) {
 			time.Sleep(150 * time.Millisecond)
 			return sample(reading("a", 0.5, 1)), nil
 		})
-		w := start(t, load.Config{Feeds: []load.Feed{{Source: s}}, Interval: 100 * time.Millisecond})
+		w := start(t, load.Config{Sources: []load.Source{s}, Interval: 100 * time.Millisecond})
 		pass(10 * time.Second)
 		w.stop()
 		pass(time.Second)
@@ -140,7 +140,7 @@ func TestNeverValidSaysWhy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &script{name: "a"}
 		s.answer(reading("a", math.NaN(), 1))
-		w := start(t, load.Config{Feeds: []load.Feed{{Source: s}}})
+		w := start(t, load.Config{Sources: []load.Source{s}})
 		pass(10 * time.Millisecond)
 		if got := w.kinds(); len(got) != 1 || !errors.Is(w.events[0].Err, load.ErrInvalid) {
 			t.Errorf("events %v, want one that the value is not a number", w.events)
@@ -153,7 +153,7 @@ func TestReadingFromTheFutureAges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &script{name: "a"}
 		s.answer(load.Reading{Name: "a", Value: 0.5, Limit: 1, At: time.Now().Add(time.Hour)})
-		w := start(t, load.Config{Feeds: []load.Feed{{Source: s}}})
+		w := start(t, load.Config{Sources: []load.Source{s}})
 		pass(time.Second)
 		s.do(func(context.Context) (load.Sample, error) { return load.Sample{}, errors.New("no answer") })
 		pass(5 * time.Second)
@@ -168,7 +168,7 @@ func TestUnavailableReadingLeavesTheRest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &script{name: "a"}
 		s.answer(reading("disk", 0.9, 1), reading("quota", 0.1, 1))
-		w := start(t, load.Config{Feeds: []load.Feed{{Source: s}}})
+		w := start(t, load.Config{Sources: []load.Source{s}})
 		pass(time.Second)
 		s.answer(reading("disk", 0.9, 1), load.Reading{Name: "quota", Err: load.ErrUnavailable})
 		pass(10 * time.Second)
@@ -188,7 +188,7 @@ func TestDrainGoesStale(t *testing.T) {
 			})
 		}
 		tell(&load.Drain{Drained: 1, Backlog: 1, Target: 9})
-		w := start(t, load.Config{Feeds: []load.Feed{{Source: s}}})
+		w := start(t, load.Config{Sources: []load.Source{s}})
 		pass(time.Second)
 		if _, _, ok := w.Drain(); !ok || w.Level(load.All).Degraded {
 			t.Errorf("%+v", w.Snapshot())
@@ -215,7 +215,7 @@ func TestDeniedSourceIsLeftAlone(t *testing.T) {
 		s := &script{name: "store"}
 		denied := fmt.Errorf("the password is wrong: %w", load.ErrDenied)
 		s.do(func(context.Context) (load.Sample, error) { return load.Sample{}, denied })
-		w := start(t, load.Config{Feeds: []load.Feed{{Source: s}}})
+		w := start(t, load.Config{Sources: []load.Source{s}})
 		pass(29 * time.Second)
 		if f := w.Snapshot()[0]; f.Polls != 1 || !errors.Is(f.Err, load.ErrDenied) {
 			t.Errorf("polled %d times in 29 s, want once: %v", f.Polls, f.Err)
@@ -246,7 +246,7 @@ func TestFailedPolls(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := &script{name: "store"}
 				s.do(c.poll)
-				w := start(t, load.Config{Feeds: []load.Feed{{Source: s}}})
+				w := start(t, load.Config{Sources: []load.Source{s}})
 				if f := w.Snapshot()[0]; f.Age != 0 || !errors.Is(f.Err, load.ErrStale) {
 					t.Errorf("before the first poll: age %v, %v", f.Age, f.Err)
 				}

@@ -17,7 +17,6 @@ import (
 // A Monitor polls sources for the load of the system. Make one
 // with [New] and have its owner call Run. All methods are safe for concurrent use.
 type Monitor struct {
-	conf    Config
 	feeds   []*feed
 	running atomic.Bool
 	hook    isolate.Hook[Event]
@@ -25,15 +24,11 @@ type Monitor struct {
 
 // New returns a monitor, or an error that matches [ErrConfig]. It starts nothing.
 func New(c Config) (*Monitor, error) {
-	c, err := c.complete()
+	feeds, err := c.feeds()
 	if err != nil {
 		return nil, err
 	}
-	m := &Monitor{conf: c, hook: isolate.Hook[Event]{Name: "load: OnEvent", Call: c.OnEvent}}
-	for _, f := range c.Feeds {
-		m.feeds = append(m.feeds, &feed{Feed: f, name: f.Source.Name()})
-	}
-	return m, nil
+	return &Monitor{feeds: feeds, hook: isolate.Hook[Event]{Name: "load: OnEvent", Call: c.OnEvent}}, nil
 }
 
 // farewell is how long Run waits for a poll whose context has ended.
@@ -61,7 +56,7 @@ func (m *Monitor) Run(ctx context.Context) error {
 // watch polls one feed and reports when its state changes, also while a poll hangs.
 func (m *Monitor) watch(ctx context.Context, f *feed) {
 	began := time.Now()
-	ticker := time.NewTicker(f.Interval)
+	ticker := time.NewTicker(f.interval)
 	defer ticker.Stop()
 	for {
 		f.start(ctx)
@@ -72,7 +67,7 @@ func (m *Monitor) watch(ctx context.Context, f *feed) {
 			return
 		case <-f.poller.Done():
 			m.report(f, began)
-			ticker.Reset(f.Interval) // from its end, so that a slow answer is not asked for at once
+			ticker.Reset(f.interval) // from its end, so that a slow answer is not asked for at once
 			select {
 			case <-ctx.Done():
 				return
@@ -145,7 +140,7 @@ type Level struct {
 
 // TellsDrain reports whether one of the feeds has a [Drainer] as its source.
 func (m *Monitor) TellsDrain() bool {
-	return slices.ContainsFunc(m.feeds, func(f *feed) bool { return tellsDrain(f.Source) })
+	return slices.ContainsFunc(m.feeds, func(f *feed) bool { return tellsDrain(f.source) })
 }
 
 func tellsDrain(s Source) bool {
@@ -165,7 +160,8 @@ func (m *Monitor) Drain() (d Drain, at time.Time, ok bool) {
 	return Drain{}, time.Time{}, false
 }
 
-// Snapshot returns the state of each feed, in the order of [Config].Feeds. Reading changes nothing.
+// Snapshot returns the state of each feed, in the order of [Config].Sources. Reading changes
+// nothing.
 func (m *Monitor) Snapshot() []FeedSnapshot {
 	now := time.Now()
 	all := make([]FeedSnapshot, len(m.feeds))

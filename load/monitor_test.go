@@ -93,7 +93,7 @@ func TestWorstBottleneck(t *testing.T) {
 			load.Reading{Name: "cache", Value: 0.4, Limit: 1, Scope: load.Reads},
 			reading("seen only", 1e9, math.Inf(1)))
 		memory.answer(reading("heap", 0.3, 1))
-		w := start(t, load.Config{Feeds: []load.Feed{{Source: store}, {Source: memory}}})
+		w := start(t, load.Config{Sources: []load.Source{store, memory}})
 		pass(time.Millisecond)
 		for scope, want := range map[load.Scope]float64{load.All: 1, load.Writes: 1, load.Reads: 0.4} {
 			if l := w.Level(scope); l.Load != want || !l.Valid || l.Degraded || l.Source != "store" {
@@ -113,7 +113,7 @@ func TestRunTwiceAndAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &script{name: "a"}
 		s.answer(reading("a", 0.5, 1))
-		w := start(t, load.Config{Feeds: []load.Feed{{Source: s}}})
+		w := start(t, load.Config{Sources: []load.Source{s}})
 		pass(time.Millisecond)
 		if err := w.Run(t.Context()); !errors.Is(err, load.ErrRunning) {
 			t.Errorf("a second Run: %v", err)
@@ -139,12 +139,8 @@ func TestRunTwiceAndAgain(t *testing.T) {
 
 func TestConfigIsChecked(t *testing.T) {
 	a := &script{name: "a"}
-	feed := func(f load.Feed) load.Config {
-		f.Source = a
-		return load.Config{Feeds: []load.Feed{f}}
-	}
 	with := func(change func(*load.Config)) load.Config {
-		c := feed(load.Feed{})
+		c := load.Config{Sources: []load.Source{a}}
 		change(&c)
 		return c
 	}
@@ -152,16 +148,13 @@ func TestConfigIsChecked(t *testing.T) {
 		conf load.Config
 		want string
 	}{
-		{load.Config{}, "Feeds is empty"},
-		{load.Config{Feeds: []load.Feed{{}}}, "Feeds[0].Source"},
-		{load.Config{Feeds: []load.Feed{{Source: a}, {Source: a}}}, `Feeds[1] is named "a"`},
+		{load.Config{}, "Sources is empty"},
+		{load.Config{Sources: []load.Source{nil}}, "Sources[0] is nil"},
+		{load.Config{Sources: []load.Source{a, a}}, `Sources[1] is named "a"`},
 		{with(func(c *load.Config) { c.Interval = -1 }), "Interval"},
 		{with(func(c *load.Config) { c.Timeout = -1 }), "Timeout"},
 		{with(func(c *load.Config) { c.MaxAge = -1 }), "MaxAge"},
-		{feed(load.Feed{Interval: -1}), "Feeds[0].Interval"},
-		{feed(load.Feed{Timeout: -1}), "Feeds[0].Timeout"},
-		{feed(load.Feed{MaxAge: -1}), "Feeds[0].MaxAge"},
-		{feed(load.Feed{MaxAge: time.Millisecond}), "at least its Interval"},
+		{with(func(c *load.Config) { c.MaxAge = time.Millisecond }), "at least the Interval"},
 	} {
 		if _, err := load.New(c.conf); !errors.Is(err, load.ErrConfig) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v, want %q", c.conf, err, c.want)
@@ -231,7 +224,7 @@ func testHostile(t *testing.T, where, how, says string, fail func(act func()) (l
 	}
 	source := &fitful{fail: func() (load.Sample, error) { return fail(act) }}
 	events := 0
-	config := load.Config{Feeds: []load.Feed{{Source: source}}, OnEvent: func(e load.Event) { events++; _ = e.String() }}
+	config := load.Config{Sources: []load.Source{source}, OnEvent: func(e load.Event) { events++; _ = e.String() }}
 	if where == "OnEvent" {
 		source.fail = func() (load.Sample, error) { return load.Sample{}, errors.New("to have events") }
 		config.OnEvent = func(load.Event) { events++; act() }

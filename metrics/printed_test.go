@@ -27,7 +27,7 @@ func TestSnapshotsArePrinted(t *testing.T) {
 	tasks := must.Have(pool.New(pool.Config{Capacity: slots, Source: pool.Slice([]pool.Task{{Run: func(context.Context) (any, error) { return nil, nil }}})}))(t)
 	governor := must.Have(memory.New(memory.Config{Target: 64 << 20}))(t)
 	defer governor.Close()
-	monitor := must.Have(load.New(load.Config{Feeds: []load.Feed{{Source: &load.CPU{}}}}))(t)
+	monitor := must.Have(load.New(load.Config{Sources: []load.Source{&load.CPU{}}}))(t)
 	pace := must.Have(throttle.New(throttle.Config{Monitor: monitor}))(t)
 	shedder := must.Have(shed.New(monitor, shed.Config{}))(t)
 	client := must.Have(retry.New(retry.Config{}))(t)

@@ -73,7 +73,7 @@ func ExampleByAge() {
 }
 
 func ExampleByLoad() {
-	mon, _ := load.New(load.Config{Feeds: []load.Feed{{Source: &load.Memory{}}}}) // its Run is the caller's
+	mon, _ := load.New(load.Config{Sources: []load.Source{&load.Memory{}}}) // its Run is the caller's
 	busy := pool.ByLoad{Min: 2, Initial: 4, Measure: func() (float64, bool) {
 		level := mon.Level(load.All)
 		return level.Load, level.Valid && !level.Degraded

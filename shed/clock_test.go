@@ -19,7 +19,7 @@ func (silent) Poll(context.Context) (load.Sample, error) { return load.Sample{},
 // A level from a future time is not used until then: after a clock went back, it would refuse
 // work for that long.
 func TestLevelFromBeforeTheClockWentBack(t *testing.T) {
-	monitor, err := load.New(load.Config{Feeds: []load.Feed{{Source: silent{}}}}) // that does not run: its load is 0
+	monitor, err := load.New(load.Config{Sources: []load.Source{silent{}}}) // that does not run: its load is 0
 	if err != nil {
 		t.Fatal(err)
 	}

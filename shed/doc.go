@@ -6,7 +6,7 @@
 // resources slow the work down. A [Shedder] goes in front of a limiter, or of a set, and adds
 // signals that latency does not show, or shows too late:
 //
-//	mon, err := load.New(load.Config{Feeds: []load.Feed{{Source: &load.CPU{Limit: 0.6}}}})
+//	mon, err := load.New(load.Config{Sources: []load.Source{&load.CPU{Limit: 0.6}}})
 //	go mon.Run(ctx)
 //	cpu, err := shed.New(mon, shed.Config{Name: "cpu"})
 //	http.ListenAndServe(":8080", weirhttp.Limit(mux, weirhttp.One(cpu.Admitter(lim))))

@@ -11,7 +11,7 @@ import (
 )
 
 func ExampleNew() {
-	mon, err := load.New(load.Config{Feeds: []load.Feed{{Source: &load.CPU{Limit: 0.6}}}})
+	mon, err := load.New(load.Config{Sources: []load.Source{&load.CPU{Limit: 0.6}}})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -35,7 +35,7 @@ func ExampleNew() {
 }
 
 func ExampleShedder_Admitter() {
-	mon, err := load.New(load.Config{Feeds: []load.Feed{{Source: &load.CPU{}}}})
+	mon, err := load.New(load.Config{Sources: []load.Source{&load.CPU{}}})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -35,7 +35,7 @@ func (d *dial) Poll(context.Context) (load.Sample, error) {
 func watched(t *testing.T, cfg shed.Config) (*shed.Shedder, func(load float64)) {
 	t.Helper()
 	source := &dial{}
-	mon := must.Have(load.New(load.Config{Feeds: []load.Feed{{Source: source}}}))(t)
+	mon := must.Have(load.New(load.Config{Sources: []load.Source{source}}))(t)
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() { done <- mon.Run(ctx) }()
@@ -185,7 +185,7 @@ func TestASignalThatIsLostShedsNothing(t *testing.T) {
 }
 
 func TestBadSettings(t *testing.T) {
-	mon := must.Have(load.New(load.Config{Feeds: []load.Feed{{Source: &dial{}}}}))(t)
+	mon := must.Have(load.New(load.Config{Sources: []load.Source{&dial{}}}))(t)
 	nan := math.NaN()
 	for want, cfg := range map[string]shed.Config{
 		"shed: Low is 0 to 1":                                     {Low: shed.Mark{To: 1}},

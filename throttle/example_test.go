@@ -13,7 +13,7 @@ import (
 )
 
 func Example() {
-	mon, err := load.New(load.Config{Feeds: []load.Feed{{Source: &load.Memory{Target: 1 << 40}}}})
+	mon, err := load.New(load.Config{Sources: []load.Source{&load.Memory{Target: 1 << 40}}})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -105,10 +105,7 @@ func (store) TellsDrain() bool                          { return true }
 func (store) Poll(context.Context) (load.Sample, error) { return load.Sample{}, nil }
 
 func ExampleConfig() {
-	mon, err := load.New(load.Config{Feeds: []load.Feed{
-		{Source: store{}},
-		{Source: &load.Memory{}},
-	}})
+	mon, err := load.New(load.Config{Sources: []load.Source{store{}, &load.Memory{}}})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -80,11 +80,7 @@ type rig struct {
 // monitor returns a monitor of the sources, which is not running.
 func monitor(t *testing.T, sources ...load.Source) *load.Monitor {
 	t.Helper()
-	var c load.Config
-	for _, s := range sources {
-		c.Feeds = append(c.Feeds, load.Feed{Source: s})
-	}
-	return must.Have(load.New(c))(t)
+	return must.Have(load.New(load.Config{Sources: sources}))(t)
 }
 
 // throttled returns a throttle, which is not running.

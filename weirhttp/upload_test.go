@@ -154,7 +154,7 @@ func TestEachGateHasItsUploads(t *testing.T) {
 		ByKey: map[string]bulkhead.Compartment{"a": {Config: weir.Config{Min: 8, Max: 8}}, "b": {Config: weir.Config{Min: 20, Max: 20}}},
 	}))(t)
 	defer set.Close()
-	monitor := must.Have(load.New(load.Config{Feeds: []load.Feed{{Source: &load.CPU{}}}}))(t)
+	monitor := must.Have(load.New(load.Config{Sources: []load.Source{&load.CPU{}}}))(t)
 	shedder := must.Have(shed.New(monitor, shed.Config{}))(t)
 	limiter, hidden := fixed(t, 12), fixed(t, 100)
 	admitters := map[string]func(r *http.Request) weir.Admitter{

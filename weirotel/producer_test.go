@@ -76,7 +76,7 @@ func points(m metricdata.Metrics) (all []string) {
 func everything(t testing.TB) metrics.Sources {
 	set := must.Have(bulkhead.New(bulkhead.Config{Max: 10, Default: bulkhead.Compartment{Config: weir.Config{Histograms: true}}}))(t)
 	_ = set.Do(t.Context(), "GET /search", func(context.Context) error { return nil })
-	mon := must.Have(load.New(load.Config{Feeds: []load.Feed{{Source: &load.Memory{}}}}))(t)
+	mon := must.Have(load.New(load.Config{Sources: []load.Source{&load.Memory{}}}))(t)
 	th := must.Have(throttle.New(throttle.Config{Name: "db", Monitor: mon}))(t)
 	slots := must.Have(capacity.New(capacity.Vector{"slots": 6}))(t)
 	jobs := must.Have(pool.New(pool.Config{Capacity: slots, Source: pool.Slice(nil)}))(t)

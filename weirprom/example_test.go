@@ -50,7 +50,7 @@ func ExampleNew_set() {
 
 // A throttle and the monitor that it goes by.
 func ExampleNew_throttle() {
-	mon, _ := load.New(load.Config{Feeds: []load.Feed{{Source: &load.Memory{}}}})
+	mon, _ := load.New(load.Config{Sources: []load.Source{&load.Memory{}}})
 	th, _ := throttle.New(throttle.Config{Name: "db", Monitor: mon})
 	reg := prometheus.NewRegistry()
 	reg.MustRegister(weirprom.New(metrics.Sources{

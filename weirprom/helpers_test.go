@@ -79,7 +79,7 @@ func everything(t testing.TB) metrics.Sources {
 	}
 	t.Cleanup(func() { second.Done(nil) })
 
-	mon := must.Have(load.New(load.Config{Feeds: []load.Feed{{Source: backlog{}}}}))(t)
+	mon := must.Have(load.New(load.Config{Sources: []load.Source{backlog{}}}))(t)
 	run, stop := context.WithCancel(ctx)
 	ended := make(chan error)
 	go func() { ended <- mon.Run(run) }()

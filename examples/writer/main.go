@@ -66,7 +66,7 @@ func write(ctx context.Context, show crowd.Show, conf throttle.Config) (ended in
 		return 0, 0, err
 	}
 	defer db.Close()
-	if conf.Monitor, err = load.New(load.Config{Feeds: []load.Feed{{Source: badgerload.New(db)}}, Interval: tick}); err != nil {
+	if conf.Monitor, err = load.New(load.Config{Sources: []load.Source{badgerload.New(db)}, Interval: tick}); err != nil {
 		return 0, 0, err
 	}
 	th, err := throttle.New(conf)

@@ -187,7 +187,7 @@ func set() *bulkhead.Set {
 func handle() *bulkhead.Handle { return must(set().Handle("k")) }
 
 func monitor() *load.Monitor {
-	return must(load.New(load.Config{Feeds: []load.Feed{{Source: new(load.CPU)}}}))
+	return must(load.New(load.Config{Sources: []load.Source{new(load.CPU)}}))
 }
 
 // governor returns the governor of the process until the test ends.

@@ -23,7 +23,7 @@ func TestThrottleOutlivesPostgres(t *testing.T) {
 	db := OpenPostgres(t, s, "weir")
 	db.SetMaxOpenConns(40)
 	hold(t, db)()
-	mon := must.Have(load.New(load.Config{Feeds: []load.Feed{{Source: &sqlload.Postgres{DB: OpenPostgres(t, s, "weir")}}}}))(t)
+	mon := must.Have(load.New(load.Config{Sources: []load.Source{&sqlload.Postgres{DB: OpenPostgres(t, s, "weir")}}}))(t)
 	th := must.Have(throttle.New(throttle.Config{Monitor: mon, OnEvent: func(e throttle.Event) { t.Log(e) }}))(t)
 	ctx, stop := context.WithCancel(t.Context())
 	var running sync.WaitGroup

@@ -34,7 +34,7 @@ func Reading(t testing.TB, s load.Sample, name string) load.Reading {
 // Watch polls a source until the test ends, with the settings given.
 func Watch(t testing.TB, s load.Source, c load.Config) *load.Monitor {
 	t.Helper()
-	c.Feeds = []load.Feed{{Source: s}}
+	c.Sources = []load.Source{s}
 	mon, err := load.New(c)
 	if err != nil {
 		t.Fatal(err)

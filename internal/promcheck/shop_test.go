@@ -102,7 +102,7 @@ func open(ctx context.Context, t *testing.T) *shop {
 		Max: 8, Default: bulkhead.Compartment{Config: weir.Config{Max: 6, Initial: 6, Law: law.Fixed{}}}, // so that one key can borrow
 	})
 	check(err)
-	monitor, err := load.New(load.Config{Feeds: []load.Feed{{Source: s}}})
+	monitor, err := load.New(load.Config{Sources: []load.Source{s}})
 	check(err)
 	writes, err := throttle.New(throttle.Config{Name: "db", Monitor: monitor, Emergency: throttle.Emergency{Longest: time.Hour}})
 	check(err)

@@ -28,7 +28,7 @@ const inFlight = 16
 // DrainRate returns a throttle that paces writes of the given cost at the rate that the
 // source reports for its store, with a queue of the given size. It runs until ctx ends.
 func DrainRate(ctx context.Context, source load.Source, waiting, cost int) (*throttle.Throttle, error) {
-	mon, err := load.New(load.Config{Feeds: []load.Feed{{Source: source}}})
+	mon, err := load.New(load.Config{Sources: []load.Source{source}})
 	if err != nil {
 		return nil, err
 	}

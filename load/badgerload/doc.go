@@ -1,6 +1,6 @@
 // Package badgerload measures the load of a Badger store, as a source for [load].
 //
-//	mon, err := load.New(load.Config{Feeds: []load.Feed{{Source: badgerload.New(db)}}})
+//	mon, err := load.New(load.Config{Sources: []load.Source{badgerload.New(db)}})
 //
 // # What it measures
 //

@@ -50,6 +50,6 @@ func ExampleNew() {
 		return
 	}
 	defer source.Close(context.Background())
-	fmt.Println(source.Name()) // for a load.Feed
+	fmt.Println(source.Name()) // for a load.Config
 	// Output: neo4j
 }

@@ -5,7 +5,7 @@
 //		URI: "neo4j://localhost", Auth: neo4j.BasicAuth("monitor", "secret", ""),
 //	})
 //	defer source.Close(ctx)
-//	mon, err := load.New(load.Config{Feeds: []load.Feed{{Source: source}}})
+//	mon, err := load.New(load.Config{Sources: []load.Source{source}})
 //
 // # What it measures
 //

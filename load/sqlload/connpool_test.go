@@ -23,7 +23,7 @@ func loads(t *testing.T, s load.Source) map[string]float64 {
 
 func ExamplePool() {
 	db := new(server).open(new(testing.T), 10)
-	mon, err := load.New(load.Config{Feeds: []load.Feed{{Source: &sqlload.ConnPool{DB: db, MaxWait: 50 * time.Millisecond}}}})
+	mon, err := load.New(load.Config{Sources: []load.Source{&sqlload.ConnPool{DB: db, MaxWait: 50 * time.Millisecond}}})
 	fmt.Println(mon != nil, err)
 	// Output: true <nil>
 }

@@ -3,9 +3,9 @@
 //
 //	monitor, err := sql.Open("pgx", dsn) // a pool that nothing else uses
 //	...
-//	load.Config{Feeds: []load.Feed{
-//		{Source: &sqlload.ConnPool{DB: db}},
-//		{Source: &sqlload.Postgres{DB: monitor}},
+//	load.Config{Sources: []load.Source{
+//		&sqlload.ConnPool{DB: db},
+//		&sqlload.Postgres{DB: monitor},
 //	}}
 //
 // # Sources

@@ -52,12 +52,8 @@ func New(c Config) (*Server, error) {
 	}
 	s := &Server{conf: c, registry: &registry{index: index{}}, failing: rate.Sometimes{Interval: time.Minute}, opened: make(chan struct{})}
 	s.closing, s.close = context.WithCancel(context.Background())
-	var feeds []load.Feed
-	for _, source := range c.Sources {
-		feeds = append(feeds, load.Feed{Source: source})
-	}
-	if feeds != nil {
-		if s.monitor, err = load.New(load.Config{Feeds: feeds}); err != nil {
+	if len(c.Sources) > 0 {
+		if s.monitor, err = load.New(load.Config{Sources: c.Sources}); err != nil {
 			return nil, err
 		}
 	}

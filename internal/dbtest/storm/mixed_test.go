@@ -90,7 +90,7 @@ func compareOnWaits(t *testing.T, byHand bool, run func(*testing.T, func(context
 
 // onWaits returns the gate of a throttle that follows the source until ctx ends.
 func onWaits(t *testing.T, ctx context.Context, source load.Source, writes throttle.Side) storm.Gate {
-	mon := must.Have(load.New(load.Config{Feeds: []load.Feed{{Source: source}}}))(t)
+	mon := must.Have(load.New(load.Config{Sources: []load.Source{source}}))(t)
 	writes.Queue = weir.Queue{Size: 2 * stormWriters, Timeout: 5 * time.Second}
 	th := must.Have(throttle.New(throttle.Config{Monitor: mon, Writes: writes}))(t)
 	go mon.Run(ctx)
