@@ -17,7 +17,7 @@
 //
 //	(load - from) / (to - from), within 0 to 1
 //
-// is refused. By default that is
+// is refused. The marks are
 //
 //	low       from 1.0 to 1.2
 //	normal    from 1.2 to 1.5

@@ -3,8 +3,6 @@ package shed
 import (
 	"cmp"
 	"context"
-	"fmt"
-	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -20,7 +18,6 @@ import (
 type Shedder struct {
 	name    string
 	monitor *load.Monitor
-	ranges  [3]Mark // of low, normal and high
 	level   atomic.Pointer[level]
 
 	mu    sync.Mutex
@@ -48,11 +45,7 @@ func New(monitor *load.Monitor, cfg Config) (*Shedder, error) {
 	if monitor == nil {
 		return nil, settings.Invalid(weir.ErrConfig, "shed: monitor", "nil", "a load.Monitor, which its owner runs")
 	}
-	ranges, err := cfg.ranges()
-	if err != nil {
-		return nil, err
-	}
-	return &Shedder{name: cmp.Or(cfg.Name, "load"), monitor: monitor, ranges: ranges}, nil
+	return &Shedder{name: cmp.Or(cfg.Name, "load"), monitor: monitor}, nil
 }
 
 // Full returns a [*weir.RefusedError] with [weir.ReasonOverload] if work of the context's
@@ -64,7 +57,7 @@ func (s *Shedder) Full(ctx context.Context) error { return s.full(ctx, false) }
 // share: using it both times would refuse twice as much.
 func (s *Shedder) full(ctx context.Context, comesAgain bool) error {
 	load := s.load()
-	if load < s.ranges[0].From {
+	if load < marks[0].from {
 		return nil
 	}
 	priority := min(max(weir.PriorityFrom(ctx), weir.PriorityCritical), weir.PriorityLow)
@@ -89,7 +82,7 @@ func (s *Shedder) load() float64 {
 // refuses spreads refusals evenly over the work of a priority.
 func (s *Shedder) refuses(p weir.Priority, load float64, comesAgain bool) bool {
 	i := int(weir.PriorityLow - p)
-	share := s.ranges[i].share(load)
+	share := marks[i].share(load)
 	if share == 0 {
 		return false
 	}
@@ -130,49 +123,21 @@ func (s *Shedder) String() string { return wire.String(s.Snapshot()) }
 type Config struct {
 	// Name is the [weir.RefusedError].Limiter in refusals. Defaults to "load".
 	Name string
-
-	// Low, Normal and High are the loads at which work of the priority is shed. The zero Mark
-	// means the default: 1 to 1.2, 1.2 to 1.5 and 1.5 to 2. Critical work is never shed. From
-	// must not be below that of the next lower priority.
-	Low, Normal, High Mark
 }
 
-// A Mark is the load from which some of the work is refused, and the load from which all is.
-type Mark struct {
-	From, To float64 // From is above 0; To is at least From; both are finite
-}
+// A mark is the load from which some of the work is refused, and the load from which all is.
+type mark struct{ from, to float64 }
 
-// defaults leave each priority alone until the next lower one is gone.
-var defaults = [...]Mark{{1, 1.2}, {1.2, 1.5}, {1.5, 2}}
+// marks is for low, normal and high work: each priority is left alone until the next lower one is
+// gone. Critical work is never shed.
+var marks = [...]mark{{1, 1.2}, {1.2, 1.5}, {1.5, 2}}
 
-// ranges returns the ranges of low, normal and high.
-func (c Config) ranges() (ranges [3]Mark, err error) {
-	names := [...]string{"Low", "Normal", "High"}
-	ranges = [...]Mark{c.Low, c.Normal, c.High}
-	below := 0.0
-	for i, r := range ranges {
-		if r == (Mark{}) {
-			r = defaults[i]
-		}
-		if !(r.From > 0 && r.To >= r.From && !math.IsInf(r.To, 1)) {
-			return ranges, settings.Invalid(weir.ErrConfig, "shed: "+names[i], fmt.Sprintf("%v to %v", r.From, r.To),
-				"zero (the default), or a From above 0 and a finite To that is at least From")
-		}
-		if r.From < below {
-			return ranges, settings.Invalid(weir.ErrConfig, "shed: "+names[i]+".From", r.From,
-				fmt.Sprintf("at least %v, that of %s: the less important goes first", below, names[i-1]))
-		}
-		ranges[i], below = r, r.From
-	}
-	return ranges, nil
-}
-
-func (r Mark) share(load float64) float64 {
+func (m mark) share(load float64) float64 {
 	switch {
-	case load < r.From:
+	case load < m.from:
 		return 0
-	case load >= r.To:
+	case load >= m.to:
 		return 1
 	}
-	return (load - r.From) / (r.To - r.From)
+	return (load - m.from) / (m.to - m.from)
 }
