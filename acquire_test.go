@@ -146,15 +146,18 @@ func TestBadInput(t *testing.T) {
 		call func() error
 		want error
 	}{
-		"DoN 0":                    {func() error { return l.DoN(noContext, 0, work) }, weir.ErrConfig},
-		"AcquireN 0":               {acquireN(0), weir.ErrConfig},
-		"AcquireN -1":              {acquireN(-1), weir.ErrConfig},
-		"AcquireN least":           {acquireN(math.MinInt), weir.ErrConfig},
-		"AcquireN most":            {acquireN(math.MaxInt), weir.ErrConfig},
-		"AcquireN above the limit": {acquireN(5), weir.ErrTooHeavy},
-		"Sum of none":              {func() error { weir.Sum(); return nil }, nil},
-		"Sum of no limiter":        {func() error { weir.Sum(nil, l, nil); return nil }, nil},
-		"Log without a logger":     {func() error { weir.Log(nil)(weir.Event{Kind: weir.LimitChanged}); return nil }, nil},
+		"Do without a context":       {func() error { return l.Do(noContext, work) }, nil},
+		"Shutdown without a context": {func() error { return newLimiter(t, weir.Config{}).Shutdown(noContext) }, nil},
+		"no context's values":        {func() error { _ = weir.PriorityFrom(noContext); _ = weir.TenantFrom(noContext); return nil }, nil},
+		"DoN 0":                      {func() error { return l.DoN(noContext, 0, work) }, weir.ErrConfig},
+		"AcquireN 0":                 {acquireN(0), weir.ErrConfig},
+		"AcquireN -1":                {acquireN(-1), weir.ErrConfig},
+		"AcquireN least":             {acquireN(math.MinInt), weir.ErrConfig},
+		"AcquireN most":              {acquireN(math.MaxInt), weir.ErrConfig},
+		"AcquireN above the limit":   {acquireN(5), weir.ErrTooHeavy},
+		"Sum of none":                {func() error { weir.Sum(); return nil }, nil},
+		"Sum of no limiter":          {func() error { weir.Sum(nil, l, nil); return nil }, nil},
+		"Log without a logger":       {func() error { weir.Log(nil)(weir.Event{Kind: weir.LimitChanged}); return nil }, nil},
 		"Log of an unknown event": {func() error {
 			weir.Log(slog.New(slog.DiscardHandler))(weir.Event{Kind: 99})
 			return nil

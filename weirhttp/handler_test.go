@@ -32,6 +32,7 @@ func TestResponseOutcome(t *testing.T) {
 		{404, nil, nil, weir.Ignore},
 		{500, nil, nil, weir.Failure},
 		{504, nil, nil, weir.Timeout},
+		{200, grpc, nil, weir.Success},
 		{200, grpc, status("0"), weir.Success},
 		{200, grpc, status("4"), weir.Timeout},
 		{200, grpc, status("x"), weir.Failure},
