@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"time"
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/edge"
+	"github.com/weir-go/weir/internal/settings"
 	"github.com/weir-go/weir/internal/wire"
 )
 
@@ -160,3 +162,23 @@ func (c *Client) Snapshot() Snapshot {
 
 // String returns the snapshot as JSON, which makes a Client an expvar.Var.
 func (c *Client) String() string { return wire.String(c.Snapshot()) }
+
+// inRange checks that a number is greater than above and at most most. NaN is neither.
+func inRange(field string, value, above, most float64) error {
+	if value > above && value <= most {
+		return nil
+	}
+	return invalid(field, value, fmt.Sprintf("0 (the default), or above %v and at most %v", above, most))
+}
+
+// lasts checks that a duration is in range.
+func lasts(field string, value, least, most time.Duration) error {
+	if value >= least && value <= most {
+		return nil
+	}
+	return invalid(field, value, fmt.Sprintf("0 (the default), or %v to %v", least, most))
+}
+
+func invalid(field string, value any, want string) error {
+	return settings.Invalid(weir.ErrConfig, "retry: "+field, value, want)
+}

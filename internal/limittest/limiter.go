@@ -3,11 +3,14 @@ package limittest
 import (
 	"context"
 	"runtime"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/bulkhead"
 	"github.com/weir-go/weir/internal/deadline"
+	"github.com/weir-go/weir/law"
 )
 
 // Fixed returns a limiter with a constant limit.
@@ -93,4 +96,84 @@ type Dated struct {
 func (d Dated) Acquire(ctx context.Context) (weir.Permit, error) {
 	d.Counts <- deadline.Of(ctx) != 0
 	return d.Limiter.Acquire(ctx)
+}
+
+// NewSet returns a set of limiters.
+func NewSet(t testing.TB, c bulkhead.Config) *bulkhead.Set {
+	t.Helper()
+	s, err := bulkhead.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// Key returns the settings of a key whose limit stays. Without a queue the timeout is ignored.
+func Key(slots, queue int, timeout time.Duration) bulkhead.Compartment {
+	c := weir.Config{Initial: slots, Law: law.Fixed{}, Queue: weir.Queue{Size: queue}}
+	if queue > 0 {
+		c.Queue.Timeout = timeout
+	}
+	return bulkhead.Compartment{Config: c}
+}
+
+// Hold takes n permits of a key, which must be free.
+func Hold(t testing.TB, s *bulkhead.Set, key string, n int) []weir.Permit {
+	t.Helper()
+	permits := make([]weir.Permit, n)
+	for i := range permits {
+		permit, err := s.TryAcquire(t.Context(), key)
+		if err != nil {
+			t.Fatalf("permit %d of %d for %q: %v: %+v", i+1, n, key, err, s.Snapshot().ByKey[key])
+		}
+		permits[i] = permit
+	}
+	return permits
+}
+
+// CancelCalls makes calls from 32 callers that leave at every stage: before they are sent, in the
+// queue, at work. It fails the test if slots, waiters or goroutines are left; idle closes the
+// connections that none of them uses.
+func CancelCalls(t testing.TB, calls int, call func(ctx context.Context, i int), idle func(), limiters ...*weir.Limiter) {
+	t.Helper()
+	before := runtime.NumGoroutine()
+	const callers = 32
+	var work sync.WaitGroup
+	for caller := range callers {
+		work.Go(func() {
+			for i := caller; i < calls; i += callers {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i%8)*50*time.Microsecond)
+				call(ctx, i)
+				cancel()
+			}
+		})
+	}
+	work.Wait()
+	for _, lim := range limiters {
+		Idle(t, lim)
+		if s := lim.Snapshot(); s.Queued != 0 || s.InFlight != 0 {
+			t.Errorf("queued %d, in flight %d", s.Queued, s.InFlight)
+		}
+	}
+	idle()
+	for deadline := time.Now().Add(30 * time.Second); runtime.NumGoroutine() > before+8; runtime.Gosched() {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d goroutines, %d before", runtime.NumGoroutine(), before)
+		}
+	}
+}
+
+// Panics fails the test for each mistake of a caller that does not panic.
+func Panics(t testing.TB, mistakes map[string]func()) {
+	t.Helper()
+	for name, mistake := range mistakes {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: no panic", name)
+				}
+			}()
+			mistake()
+		}()
+	}
 }

@@ -55,3 +55,56 @@ func fairParts(total float64, needs []float64) []float64 {
 	}
 	return parts
 }
+
+// Shares splits a total by weighted max-min fairness into whole numbers with exactly that sum: as
+// many needs as possible are met, the others get parts in proportion to their weights, and the
+// excess over all needs is divided by weight. Needs and weights are not negative. Without any
+// weight all parts are 0.
+func Shares(total int, needs []int, weights []float64) []int {
+	order := make([]int, len(needs)) // those that are met first come first
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Compare(float64(needs[a])*weights[b], float64(needs[b])*weights[a])
+	})
+	all := 0.0
+	for _, w := range weights {
+		all += w
+	}
+	shares := make([]int, len(needs))
+	if all == 0 {
+		return shares
+	}
+	parts := make([]float64, len(needs))
+	rest, restWeight := float64(total), all
+	for _, i := range order {
+		if restWeight > 0 {
+			parts[i] = min(float64(needs[i]), rest*weights[i]/restWeight)
+		}
+		rest -= parts[i]
+		restWeight -= weights[i]
+	}
+	for i := range parts {
+		parts[i] += max(0, rest) * weights[i] / all
+	}
+	return whole(total, parts, shares)
+}
+
+// whole rounds parts to whole numbers by largest remainder, so that they have the sum total.
+func whole(total int, parts []float64, into []int) []int {
+	order := make([]int, len(parts))
+	for i, part := range parts {
+		parts[i] = math.Round(part*1e9) / 1e9 // 2.9999999999 is 3, and equal parts tie
+		into[i] = min(int(parts[i]), total)
+		total -= into[i]
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Compare(parts[b]-float64(into[b]), parts[a]-float64(into[a]))
+	})
+	for _, i := range order[:min(total, len(order))] {
+		into[i]++
+	}
+	return into
+}

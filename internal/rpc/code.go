@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"io"
+	"strconv"
+	"time"
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/edge"
+	"github.com/weir-go/weir/retry"
 )
 
 // A Code is a status code of gRPC. Connect has the same numbers.
@@ -97,4 +100,63 @@ func (c Code) defined() Code {
 		return Unknown
 	}
 	return c
+}
+
+// Answer classifies an attempt that ended with err and its code. A call that the server was
+// too loaded for, or not there for, may be tried again after the given time if the server
+// asks for it or the method may run twice.
+func Answer(err error, code Code, after time.Duration, mayRepeat bool) retry.Answer {
+	if refused, ok := errors.AsType[*weir.RefusedError](err); ok { // by a limiter of this client
+		_, again := edge.RetryAfter(refused)
+		return retry.Answer{Outcome: weir.Ignore, RetryAfter: refused.RetryAfter, Final: !again}
+	}
+	switch {
+	case code == ResourceExhausted, code == Unavailable:
+		return retry.Answer{Outcome: weir.Overloaded, RetryAfter: after, Final: !mayRepeat}
+	case code == DeadlineExceeded:
+		return retry.Answer{Outcome: weir.Timeout, Final: true}
+	case code == Canceled:
+		return retry.Answer{Outcome: weir.Ignore, Final: true}
+	case code.ClientOutcome(false) == weir.Failure:
+		return retry.Answer{Outcome: weir.Failure, Final: true}
+	default: // done, or the caller's mistake
+		return retry.Answer{Outcome: weir.Success, Final: true}
+	}
+}
+
+// Pushback reads the trailer grpc-retry-pushback-ms of a server (gRFC A6). Any value but one
+// number of milliseconds forbids a retry.
+func Pushback(values []string) (after time.Duration, again bool) {
+	if len(values) != 1 {
+		return 0, false
+	}
+	ms, err := strconv.ParseUint(values[0], 10, 31)
+	return time.Duration(ms) * time.Millisecond, err == nil
+}
+
+// A Refusal is the status for a call that was not admitted.
+type Refusal struct {
+	Code       Code
+	Message    string        // the reason, without the limiter's name, because it goes to the caller
+	RetryAfter time.Duration // in whole milliseconds; 0 to name no time to come back
+}
+
+// Refused returns the status for the error of an admitter that was asked under ctx. Only
+// ResourceExhausted has a RetryAfter: if this server is closed, another one may take the call
+// at once.
+func Refused(ctx context.Context, err error) Refusal {
+	r := Refusal{Code: ResourceExhausted, Message: "refused"}
+	switch refused, ok := errors.AsType[*weir.RefusedError](err); {
+	case ok:
+		r.Code, r.Message = Code(edge.GRPCCode(refused.Reason)), "refused: "+refused.Reason.String()
+	case errors.Is(ctx.Err(), context.Canceled):
+		r.Code, r.Message = Canceled, "cancelled before it was admitted"
+	case ctx.Err() != nil:
+		r.Code, r.Message = DeadlineExceeded, "deadline exceeded before it was admitted"
+	}
+	if r.Code == ResourceExhausted {
+		after, _ := edge.RetryAfter(err)
+		r.RetryAfter = after.Round(time.Millisecond)
+	}
+	return r
 }
