@@ -94,6 +94,11 @@ func New(c Config) (*Handler, error) {
 	if c.Read == nil && len(c.Pools) == 0 {
 		return nil, fmt.Errorf("%w: dash: Read is nil: want what to show, such as dash.Limiters(lim)", weir.ErrConfig)
 	}
+	for name, shown := range c.Pools {
+		if shown == nil {
+			return nil, fmt.Errorf("%w: dash: Pools[%q] is nil: want one that pool.New returned", weir.ErrConfig, name)
+		}
+	}
 	if c.Read == nil {
 		c.Read = Limiters()
 	}

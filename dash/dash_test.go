@@ -14,6 +14,7 @@ import (
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/dash"
 	"github.com/weir-go/weir/internal/must"
+	"github.com/weir-go/weir/pool"
 )
 
 // A leaver is a client that leaves after the first message of a stream.
@@ -137,6 +138,7 @@ func TestWrongConfigurations(t *testing.T) {
 		"Read is nil":           {Public: true},
 		"Token is nil":          {Read: dash.Limiters()},
 		"want 16 or more":       {Read: dash.Limiters(), Token: func() (string, error) { return "short", nil }},
+		`Pools["mails"] is nil`: {Pools: map[string]*pool.Pool{"mails": nil}, Public: true},
 		"no such secret at all": {Read: dash.Limiters(), Token: func() (string, error) { return "", errors.New("no such secret at all") }},
 	} {
 		if _, err := dash.New(c); !errors.Is(err, weir.ErrConfig) || !strings.Contains(err.Error(), want) {
