@@ -27,7 +27,7 @@
 //
 // A reading is valid until it is MaxAge old by its own time, so a source that stops answering,
 // answers with nonsense, or answers with a measurement of an hour ago becomes stale, and so does
-// everything if the Monitor is not run. Readers of the monitor then fall back on [Symptoms]: the
+// everything if the Monitor is not run. Readers of the monitor then fall back on symptoms: the
 // process's measurements of its own operations. The change is an [Event] either way.
 //
 // # When it fails

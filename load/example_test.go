@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"time"
 
 	"github.com/weir-go/weir/load"
 )
@@ -45,12 +44,4 @@ func ExampleNew() {
 	_, err := load.New(load.Config{Sources: []load.Source{&tank{}}, MaxAge: -1})
 	fmt.Println(err)
 	// Output: load: invalid configuration: MaxAge is -1ns: want 0 (the default) or more
-}
-
-func ExampleSymptoms() {
-	var s load.Symptoms
-	s.Update(load.Operations{Latency: 2 * time.Millisecond}, 100*time.Millisecond)
-	worst := s.Update(load.Operations{Oldest: 160 * time.Millisecond, Latency: 2 * time.Millisecond}, 100*time.Millisecond)
-	fmt.Println(worst, "is a load of", worst.Load())
-	// Output: oldest operation 160ms of 80ms is a load of 2
 }

@@ -65,8 +65,8 @@
 // # Without signals
 //
 // When the monitor has gone stale, the side goes on from its present pace with a PID controller on
-// [load.Symptoms], the symptoms of its own operations, and says so by an [Event]; when the monitor
-// is back the laws go on from there. If Run was never called, or has ended, there is no pace. The
+// the symptoms of its own operations, and says so by an [Event]; when the monitor is back the laws
+// go on from there. If Run was never called, or has ended, there is no pace. The
 // bound of a Concurrency needs neither.
 //
 // # Emergency

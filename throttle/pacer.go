@@ -22,7 +22,7 @@ type pacer struct {
 	cost      uint64  // admitted up to the last decision
 	flow      float64 // cost per second, smoothed
 	seen      view
-	symptoms  load.Symptoms
+	symptoms  symptoms
 	held      float64 // bounds the rate while signals are missing, 0 for no bound
 	emergency emergency
 	notice    notice
@@ -80,7 +80,7 @@ func (p *pacer) admitted(cost uint64, dt time.Duration) float64 {
 func (p *pacer) look(snap weir.Snapshot, in *signals) (alarm load.Level) {
 	was := p.seen.degraded
 	p.seen = view{
-		symptom: p.symptoms.Update(load.Operations{Oldest: snap.Age, Latency: snap.Mean}, in.dt),
+		symptom: p.symptoms.update(snap.Age, snap.Mean, in.dt),
 		latency: latencyLoad(p.target, snap),
 	}
 	in.load = p.seen.latency.Load()

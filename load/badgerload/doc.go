@@ -29,7 +29,7 @@
 // # What it cannot see
 //
 // Badger does not publish how many memtables wait to be flushed. The age of the
-// oldest operation in flight, one of [load.Symptoms], shows that.
+// oldest operation in flight, a symptom by which a throttle goes, shows that.
 //
 // # Cost
 //

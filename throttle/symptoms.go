@@ -1,0 +1,62 @@
+package throttle
+
+import (
+	"time"
+
+	"github.com/weir-go/weir/load"
+)
+
+// symptoms estimates the load of a system from the operations alone, for when nothing better
+// answers. It compares latency with a baseline, the latency at which the system was at ease, which
+// sinks to a lower latency within seconds and rises to a higher one within minutes:
+//
+//	baseline += (latency - baseline) (1 - exp(-dt/tau)),  tau = 2 s down, 5 min up
+//
+// The load is 1 where the latency is 8 baselines and at least 5 ms, below which the scheduler's own
+// noise lies; and where the oldest operation is as old as 5 of that, for in a stall nothing
+// completes and latencies look fine. The concurrency says nothing: clients keep all slots in use
+// of a system that is at ease, too. If the first latencies seen are from a storm, they count as
+// ease until latency falls.
+//
+// The zero value is ready.
+type symptoms struct{ baseline float64 } // in seconds
+
+const (
+	sinking = 2 * time.Second
+	rising  = 5 * time.Minute
+
+	latencyBaselines = 8
+	leastLatency     = 5 * time.Millisecond
+	oldestLatencies  = 5
+)
+
+// update returns the worst symptom, by the age of the oldest operation in flight and the recent
+// mean latency, 0 if nothing completed. It is not valid until the first operation has completed.
+func (s *symptoms) update(oldest, latency, dt time.Duration) load.Reading {
+	s.learn(latency.Seconds(), dt)
+	if s.baseline == 0 {
+		return load.Reading{Name: "latency", Unit: load.Seconds, Limit: leastLatency.Seconds(), Err: load.ErrStale}
+	}
+	most := max(latencyBaselines*s.baseline, leastLatency.Seconds())
+	worst := load.Reading{Name: "latency", Value: max(latency, 0).Seconds(), Unit: load.Seconds, Limit: most}
+	stall := load.Reading{Name: "oldest operation", Value: max(oldest, 0).Seconds(), Unit: load.Seconds, Limit: oldestLatencies * most}
+	if stall.Load() > worst.Load() {
+		return stall
+	}
+	return worst
+}
+
+func (s *symptoms) learn(latency float64, dt time.Duration) {
+	switch {
+	case latency <= 0 || dt <= 0:
+		return
+	case s.baseline == 0:
+		s.baseline = latency
+		return
+	}
+	tau := rising
+	if latency < s.baseline {
+		tau = sinking
+	}
+	s.baseline += (latency - s.baseline) * share(dt, tau)
+}
