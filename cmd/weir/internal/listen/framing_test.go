@@ -36,7 +36,7 @@ func TestRequestBeforeAnAmbiguousHead(t *testing.T) {
 }
 
 // net/http alone waits for the beginning of HTTP/2, or the end of HeaderTimeout.
-func TestShortLineIsRefusedAtOnce(t *testing.T) {
+func TestLineWithoutAVersionIsRefusedAtOnce(t *testing.T) {
 	l := start(t, hello, nil)
 	for _, text := range []string{"GET /\r\n", "G\n", "\r\nGET /\r\n"} {
 		if new(framing).scan([]byte(text)) == len(text) {
@@ -46,6 +46,10 @@ func TestShortLineIsRefusedAtOnce(t *testing.T) {
 		if status, _ := answer(t, answers); status != http.StatusBadRequest {
 			t.Errorf("%q: status %d, want 400", text, status)
 		}
+	}
+	_, answers := dial(t, l, "A / HTTP/1.1\r\nHost: h\r\n\r\n")
+	if status, _ := answer(t, answers); status != http.StatusOK {
+		t.Errorf("a short line with a version: status %d", status)
 	}
 }
 
