@@ -390,6 +390,8 @@ var mutants = []mutant{
 	{"a unary call of gRPC is a stream", "cmd/weir/internal/exchange/intake.go", "stream, err = x.takeEarly()", "stream = true", "TestUnaryCallsOfGRPC", "", ""},
 	{"all addresses but one may be out", "cmd/weir/internal/upstream/rotation.go", "min(len(sick), len(all)/2)", "min(len(sick), len(all)-1)", "TestRotationIsThatOfTheModel", "", ""},
 	{"a request is sent again that an address may have", "cmd/weir/internal/upstream/send.go", "!errors.As(err, new(*dialError)) || ctx.Err() != nil", "err == nil && errors.As(err, new(*dialError)) || ctx.Err() != nil", "TestWhatWasSentIsNotSentAgain", "", ""},
+	{"an address is to blame that the proxy has no files", "cmd/weir/internal/upstream/outcome.go", "s.caller.BodyFailed(), LacksFiles(err):", "s.caller.BodyFailed():", "TestWhatIsAFailure", "", ""},
+	{"a law learns that the proxy has no files", "cmd/weir/internal/exchange/send.go", "case upstream.LacksFiles(err):", "case err == nil:", "TestOutcomeWithoutAFileForAConnection", "", ""},
 	{"an address that sheds is ejected", "cmd/weir/internal/upstream/outcome.go", "!asksLater && res.Header[weirhttp.RefusedHeader] == nil", "!asksLater || res.Header[weirhttp.RefusedHeader] == nil", "TestWhatIsAFailure", "", ""},
 	{"the PROXY protocol is taken from anyone", "cmd/weir/internal/listen/accept.go", "if !live.balancers(trust.Peer{Addr: peer}) {", "if live.balancers == nil {", "TestProxyProtocolOfOthers", "", ""},
 	{"an address has as many connections as it likes", "cmd/weir/internal/listen/accept.go", "live.perAddress > 0 && l.addresses[address] >= live.perAddress", "live.perAddress < 0", "TestCapOnConnectionsOfAnAddress", "", ""},

@@ -12,6 +12,7 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/cmd/weir/internal/client"
+	"github.com/weir-go/weir/cmd/weir/internal/upstream"
 	"github.com/weir-go/weir/edge"
 	"github.com/weir-go/weir/internal/headers"
 	"github.com/weir-go/weir/internal/slot"
@@ -139,6 +140,8 @@ func (x *exchange) outcome(err error) weir.Outcome {
 		return weir.Timeout
 	case cause != nil: // the client left, or the proxy ends
 		return weir.Abandoned
+	case upstream.LacksFiles(err):
+		return weir.Ignore
 	default:
 		return edge.ErrorOutcome(context.Background(), err)
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -205,5 +206,15 @@ func TestUpstreamThatRefusesAll(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A law must not learn from a lack of files that the proxy itself has.
+func TestOutcomeWithoutAFileForAConnection(t *testing.T) {
+	x := &exchange{ctx: t.Context()}
+	for err, want := range map[error]weir.Outcome{syscall.EMFILE: weir.Ignore, syscall.ECONNREFUSED: weir.Failure} {
+		if got := x.outcome(fmt.Errorf("upstream api: dial: %w", err)); got != want {
+			t.Errorf("%v: %v, want %v", err, got, want)
+		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"net/http"
 	"strconv"
+	"syscall"
 	"time"
 
 	"github.com/weir-go/weir"
@@ -30,11 +31,17 @@ func (s *sending) blames(err error) bool {
 	switch ctx := s.out.Context(); {
 	case ctx.Err() != nil: // the client has left, or its own deadline has passed
 		return errors.Is(context.Cause(ctx), weir.ErrExecutionTimeout)
-	case s.caller.BodyFailed():
+	case s.caller.BodyFailed(), LacksFiles(err):
 		return false
 	}
 	// Otherwise net/http refused the request before it opened a connection.
 	return s.connected.Load() || errors.As(err, new(*dialError))
+}
+
+// LacksFiles reports whether the proxy could not open a connection because it, or the system, has
+// too many files open. No address is to blame for that.
+func LacksFiles(err error) bool {
+	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
 }
 
 // boundRetryAfter cuts a Retry-After that exceeds the bound, converts a date to seconds, and

@@ -72,6 +72,7 @@ func TestWhatIsAFailure(t *testing.T) {
 		"deadline of the client":     {impatient, reset, 0},
 		"timeout of the route":       {gone, reset, 1},
 		"no connection":              {t.Context(), func(*http.Request) (*http.Response, error) { return nil, &dialError{io.EOF} }, 1},
+		"no file for a connection":   {t.Context(), func(*http.Request) (*http.Response, error) { return nil, &dialError{syscall.EMFILE} }, 0},
 		"no connection, client left": {left, func(*http.Request) (*http.Response, error) { return nil, &dialError{io.EOF} }, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
