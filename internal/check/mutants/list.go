@@ -1,10 +1,15 @@
 package main
 
+import "slices"
+
 // mutants is the list. To add one, take code that has a test, break it as a tired colleague would,
 // and name the test. Blanks and line breaks do not count. The file matters only where its package
 // has the same code elsewhere.
-var mutants = []mutant{
+var mutants = slices.Concat(ofLibrary, ofProxy)
+
+var ofLibrary = []mutant{
 	// Admission, laws and measurement.
+	{"a law that is a nil pointer is taken", "config.go", "if isNilPointer(c.Law) {", "if isNilPointer(nil) {", "TestConfigInvalid", "", ""},
 	{"work under a pace is not charged for its weight", "internal/admit/pacer.go", "\t\tp.tokens -= float64(weight)\n", "\t\tp.tokens--\n", "TestPaceDoesNotDependOnTheNumberOfCallers", ".", ""},
 	{"an overload is taken for slower work", "law/setpoint_regulator.go", "portable.Log(h.r/r.latency) < helps*portable.Log(h.n/r.n)", "true", "TestSetpointFindsTheKnee", "./law", ""},
 	{"work that hangs below the limit is no overload", "law/setpoint_moves.go", "if !r.saturated && !c.hangs(r) {", "if !r.saturated {", "TestCollapse", ".", ""},
@@ -378,53 +383,6 @@ var mutants = []mutant{
 	{"a peer that is not trusted has its priority", "trust/priority.go", "trusts == nil || !trusts(from)", "trusts == nil", "TestWithPriority", "", ""},
 	{"a certificate that was not verified is trusted", "trust/peers.go", "len(p.TLS.VerifiedChains) > 0", "len(p.TLS.VerifiedChains) >= 0", "TestVerified", "", ""},
 	{"an IPv4 address of a dual-stack listener is another", "trust/peers.go", `p.Addr.Unmap().WithZone("")`, `p.Addr.WithZone("")`, "TestNetworks", "", ""},
-
-	// The proxy.
-	{"an upload leaves the limit", "cmd/weir/internal/exchange/uploads.go", "x.slot.Measure(weir.Ignore)", "x.slot.Close(weir.Ignore)", "TestUploadsHoldTheirSlots", "", ""},
-	{"uploads hold all of the limit", "cmd/weir/internal/exchange/uploads.go", "max(1, int(x.uploads*", "max(1, int(1*", "TestUploadsHoldAPartOfTheLimit", "", ""},
-	{"one client fills the store", "cmd/weir/internal/exchange/spool.go", "return max(s.store/4, s.file)", "return s.store", "TestStoreIsBounded", "", ""},
-	{"a response that becomes a stream keeps its slot", "internal/slot/slot.go", "give(permit, share, o.Outcome)\n\treturn true", "if to == Closed { give(permit, share, o.Outcome) }\n\treturn true", "TestSlowClientsHoldNoSlots/events", "./cmd/weir/internal/exchange", ""},
-	{"a request whose client leaves is cancelled", "cmd/weir/internal/exchange/send.go", "if x.route.config.Leaves == leavesCancel || x.slot.State() != slot.Held {", `if x.route.config.Leaves != "" {`, "TestClientsThatLeaveDoNotPileUp", "", ""},
-	{"buffers take any memory", "cmd/weir/internal/exchange/memory.go", "m.used.Add(n) <= m.bound.Load()", "m.used.Add(n) > 0", "TestMemoryTakesNoMoreThanItsBound", "", ""},
-	{"the rest of a body passes for a request", "cmd/weir/internal/exchange/fail.go", `x.w.Header().Set("Connection", "close")`, "", "TestRestOfABodyIsNoRequest", "", ""},
-	{"a unary call of gRPC is a stream", "cmd/weir/internal/exchange/intake.go", "stream, err = x.takeEarly()", "stream = true", "TestUnaryCallsOfGRPC", "", ""},
-	{"all addresses but one may be out", "cmd/weir/internal/upstream/rotation.go", "min(len(sick), len(all)/2)", "min(len(sick), len(all)-1)", "TestRotationIsThatOfTheModel", "", ""},
-	{"a request is sent again that an address may have", "cmd/weir/internal/upstream/send.go", "!errors.As(err, new(*dialError)) || ctx.Err() != nil", "err == nil && errors.As(err, new(*dialError)) || ctx.Err() != nil", "TestWhatWasSentIsNotSentAgain", "", ""},
-	{"an address is to blame that the proxy has no files", "cmd/weir/internal/upstream/outcome.go", "s.caller.BodyFailed(), LacksFiles(err):", "s.caller.BodyFailed():", "TestWhatIsAFailure", "", ""},
-	{"a law learns that the proxy has no files", "cmd/weir/internal/exchange/send.go", "case upstream.LacksFiles(err):", "case err == nil:", "TestOutcomeWithoutAFileForAConnection", "", ""},
-	{"an address that sheds is ejected", "cmd/weir/internal/upstream/outcome.go", "!asksLater && res.Header[weirhttp.RefusedHeader] == nil", "!asksLater || res.Header[weirhttp.RefusedHeader] == nil", "TestWhatIsAFailure", "", ""},
-	{"the PROXY protocol is taken from anyone", "cmd/weir/internal/listen/accept.go", "if !live.balancers(trust.Peer{Addr: peer}) {", "if live.balancers == nil {", "TestProxyProtocolOfOthers", "", ""},
-	{"an address has as many connections as it likes", "cmd/weir/internal/listen/accept.go", "live.perAddress > 0 && l.addresses[address] >= live.perAddress", "live.perAddress < 0", "TestCapOnConnectionsOfAnAddress", "", ""},
-	{"a slow body goes on", "cmd/weir/internal/listen/pace.go", "if p.behind > arrears(p.grace) {", "if p.behind > arrears(1000*p.grace) {", "TestPace", "", ""},
-	{"a fast beginning buys time", "cmd/weir/internal/listen/pace.go", "return max(0, a+arrears(waited-lasts(max(bytes, 0), rate)))", "return a + arrears(waited-lasts(max(bytes, 0), rate))", "TestPace", "", ""},
-	{"a client that cannot send is slow", "cmd/weir/internal/listen/conn.go", "return c.unread.Load() >= connectionWindow/streamWindow", "return c.unread.Load() < 0", "TestStarvedBodyIsNotSlow", "", ""},
-	{"the bodies of a connection have its bytes each", "cmd/weir/internal/listen/pace.go", "max(p.conn.awaited.Load(), 1)", "1", "TestPaceIsOfEachBody", "", ""},
-	{"a conversation has to keep the rate", "cmd/weir/internal/exchange/receive.go", "x.body.converse()", "", "TestSlowConversation", "./cmd/weir/internal/proxy", ""},
-	{"the client is whoever the chain begins with", "cmd/weir/internal/client/chain.go", "if !peers(trust.Peer{Addr: addr}) {", "if peers == nil {", "TestAddress", "", ""},
-	{"a stranger is as critical as he says", "cmd/weir/internal/client/forward.go", "if !id.Trusted {\n\t\tdelete(h, weirhttp.PriorityHeader)", "if id.Trusted {\n\t\tdelete(h, weirhttp.PriorityHeader)", "TestStrangersAreNotBelieved", "", ""},
-	{"a reload changes what needs a restart", "cmd/weir/internal/config/live.go", `fixed || f.live == "no"`, "fixed", "TestLive", "", ""},
-	{"a proxy that stops says that it is ready", "cmd/weir/internal/proxy/proxy.go", "if p.stopping.Load() {\n\t\treturn errors.New(\"stopping\")", "if p == nil {\n\t\treturn errors.New(\"stopping\")", "TestLameDuck", "", ""},
-	{"a request with a length and chunks is served", "cmd/weir/internal/listen/framing.go", "h.chunked && (h.sized || h.old)", "h.chunked && h.old", "TestProbes", "./cmd/weir/internal/proxy", ""},
-	{"a request is lost that a server of HTTP/2 has not begun", "cmd/weir/internal/exchange/body.go", "if resends && b.done", "if !resends && b.done", "TestRefusedRequestsOfHTTP2AreSentAgain", "./cmd/weir/internal/proxy", ""},
-	{"a body that was sent stays in memory", "cmd/weir/internal/exchange/body.go", "if b.sent {", "if b.lost {", "TestMemoryOfABodyThatWasSent", "", ""},
-	{"a proxy that stops cuts WebSockets at once", "cmd/weir/internal/proxy/run.go", "p.shared.EndSockets(ctx))", "nil)", "TestWebSocketsEndTheirWork", "", ""},
-	{"a body for the probes may take for ever", "cmd/weir/internal/proxy/operator.go", "if r.Body != http.NoBody {", "if r.Body == nil {", "TestBodiesForOperatorsHaveADeadline", "", ""},
-	{"clients leave no files to upstreams", "cmd/weir/internal/proxy/files.go", "if wanted <= room {", "if wanted >= room {", "TestFewFilesAreLeftToUpstreams", "./cmd/weir", ""},
-	{"a line without a version waits for the beginning of HTTP/2", "cmd/weir/internal/listen/framing.go", "len(line) > 0 && !bytes.Contains", "len(line) < 0 && !bytes.Contains", "TestLineWithoutAVersionIsRefusedAtOnce", "", ""},
-	{"an address that still gets requests is logged as ejected", "cmd/weir/internal/upstream/send.go", "slices.Contains(p.rotation(), a)", "slices.Contains(p.addresses, nil)", "TestTheLogSaysWhichAddressesGetNoRequests", "", ""},
-	{"a law that is a nil pointer is taken", "config.go", "if isNilPointer(c.Law) {", "if isNilPointer(nil) {", "TestConfigInvalid", "", ""},
-	{"a body is searched for heads", "cmd/weir/internal/listen/framing.go", "f.body = f.head.size", "f.body = 0", "TestBodiesThatLookLikeHeads", "", ""},
-	{"trailers with underscores pass", "cmd/weir/internal/listen/body.go", "dropTrailers(b.trailer, b.underscores)", "_ = b.underscores", "TestUnderscores", "", ""},
-	{"trailers pass that no transport sends", "cmd/weir/internal/listen/trailer.go", `case "Content-Length", "Host", "Trailer", "Transfer-Encoding":`, `case "Host":`, "TestTrailersThatMayNotBe", "", ""},
-	{"a method that begins HTTP/2 is served", "cmd/weir/internal/listen/serve.go", `case r.Method == "PRI":`, `case r.Method == "":`, "TestProbes", "./cmd/weir/internal/proxy", ""},
-	{"a line of HTTP/2 is a method", "cmd/weir/internal/listen/serve.go", "strings.ContainsFunc(r.Method, noToken)", `strings.ContainsFunc("", noToken)`, "TestProbesOfHTTP2", "./cmd/weir/internal/proxy", ""},
-	{"a host passes that no transport sends", "cmd/weir/internal/listen/serve.go", "strings.ContainsFunc(r.Host, noHost)", `strings.ContainsFunc("", noHost)`, "TestProbes", "./cmd/weir/internal/proxy", ""},
-	{"an ambiguous head ends the request before it", "cmd/weir/internal/listen/cleartext.go", "_, err = c.Conn.Read(p)", "err = io.EOF", "TestRequestBeforeAnAmbiguousHead", "", ""},
-	{"the body of a conversation is asked for before the upstream asks", "cmd/weir/internal/exchange/intake.go", `r.Header["Expect"] != nil`, "x.upgrade", "TestUpstreamRefusesBeforeContinue", "./cmd/weir/internal/proxy", ""},
-	{"a client is asked for its body twice", "cmd/weir/internal/upstream/sending.go", `code == http.StatusContinue && s.in.Header["Expect"] != nil`, "code == http.StatusOK", "TestExpect", "", ""},
-	{"a server that never asks for a body gets none", "cmd/weir/internal/upstream/connections.go", "expect    = time.Second", "expect    = time.Hour", "TestExpect", "", ""},
-	{"a change of the file is two reloads", "cmd/weir/proxy.go", "|| bytes.Equal(seen, applied)", "|| bytes.Equal(before, nil)", "TestOneReloadForOneChange", "", ""},
-	{"the admin address answers to any name", "cmd/weir/internal/admin/access.go", "!a.local && !callers.Host(r, a.hosts)", "a.local && !callers.Host(r, a.hosts)", "TestWhoMayLook", "", ""},
 
 	// The dashboard.
 	{"the dashboard answers to any name", "dash/dash.go", "!access.Host(r, h.config.Hosts)", "r.Host == \"\"", "TestNobodyLooksWithoutTheToken", "", ""},
