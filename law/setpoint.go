@@ -34,7 +34,9 @@ import "time"
 //   - probe: at a tick, and if work in a limiter that has just started takes long. The limit
 //     goes to 0.85 B/R of the concurrency. The elasticity q = dln R/dln n classifies R there.
 //     Above 0.5 there is still a queue, and the limit is lowered again; else R is the no-load
-//     latency, as it is at the least limit.
+//     latency, as it is at the least limit. A latency near B ends the probe early. After B rose,
+//     it does not at the next tick that all limiters share, every 16 s: the queue of limiters that
+//     did not probe may have raised B.
 //   - yield: the downstream refuses more than 4% of the work, or so much work ends too late: it ran
 //     out of time, or its caller has left. The limit goes to the work that the downstream served
 //     at a time, or down by half of the late share. If cuts do not lower the share, load is not

@@ -10,6 +10,7 @@ import (
 type regulator struct {
 	noLoad    float64 // no-load latency
 	known     bool    // it was measured without load, or by a probe
+	doubted   bool    // a deeper probe must confirm it
 	climbing  bool    // the limit doubles from window to window
 	target    float64 // concurrency
 	used      float64 // share of a reached limit that is in flight, smoothed

@@ -122,3 +122,19 @@ func TestSharedOracle(t *testing.T) {
 		}
 	}
 }
+
+// Four limiters start in an overload of one worker. Most of the latency that one of them measures
+// is the queue of the others.
+func TestReplicasOfOneWorker(t *testing.T) {
+	s := Scenario{
+		Arrivals: Poisson{Rate: 100}, Work: Constant{Mean: 20 * ms}, Server: WorkerPool{Workers: 1},
+		SLO: 250 * ms, Limiters: 4, Phases: []Phase{{Length: 2 * time.Minute}},
+	}
+	good, seeds := 0, uint64(16)
+	for seed := range seeds {
+		good += mustRun(t, s, law.Setpoint{}, seed).Good
+	}
+	if share := float64(good) / float64(seeds*50*120); share < 0.4 {
+		t.Errorf("%.2f of the capacity, want more than 0.4", share)
+	}
+}

@@ -16,7 +16,7 @@ var ofLibrary = []mutant{
 	{"a collapse goes unnoticed when all callers leave", "law/setpoint_moves.go", "r.ended+r.abandoned >= leastWindow && c.hangs(r)", "false", "TestCollapse", ".", ""},
 	{"the default law changes a limit without a reason", "law/setpoint_moves.go", "if limit != r.limit {\n\t\td.Reason", "if limit < 0 {\n\t\td.Reason", "TestLimitStaysWithinBounds", "./law", ""},
 	{"the limit returns at once into the overload", "law/setpoint_moves.go", "k.aim(to*k.used, r)\n\t}\n\treturn Decision{Limit: to, Reason: Reason{Above, Errors", "}\n\treturn Decision{Limit: to, Reason: Reason{Above, Errors", "TestSetpointClimbsAfterACollapse", "./law", ""},
-	{"a probe is no deeper where there is a queue still", "law/setpoint_probe.go", "queue > queueing && !near", "queue > 100 && !near", "TestSetpointLooksForTheNoLoadLatency", "./law", ""},
+	{"a probe is no deeper where there is a queue still", "law/setpoint_probe.go", "t.queue > queueing && !k.isConfirmed(r)", "t.queue > 100 && !k.isConfirmed(r)", "TestSetpointLooksForTheNoLoadLatency", "./law", ""},
 	{"a quota is taken for load", "law/setpoint_yield.go", "excess > noHelp*t.first", "excess > 2*t.first", "TestSetpointTellsAQuotaFromLoad", "", ""},
 	{"a share that a probe lowers is a quota", "law/setpoint_pushback.go", "p.floor*p.low.sent >= enoughPushback", "p.floor*p.low.sent < 0", "TestSetpointDoubtsAQuotaInProbes", "", ""},
 	{"a quota hides an overload", "law/setpoint_yield.go", "t.share() > p.floor+tolerable", "t.share() > 2*p.floor+tolerable", "TestSetpointFindsLoadAboveAQuota", "", ""},
@@ -25,7 +25,11 @@ var ofLibrary = []mutant{
 	{"callers that leave at once are marks of an overload", "law/setpoint_regulator.go", "if r.late == 0 || r.saturated {", "if true {", "TestClientsThatDoNotWait", "./sim", ""},
 	{"a limit of 1 never learns", "law/setpoint_probe.go", "if r.limit <= r.min && from.latency > k.noLoad {", "if false {", "TestSetpointLeavesALimitOfOne", "", ""},
 	{"a limiter with little work never probes", "law/setpoint_probe.go", "from.latency > hot*c.goal() || ", "", "TestChanceDoesNotHoldTheLimit", "./sim", ""},
-	{"a probe of little work teaches nothing", "law/setpoint_probe.go", "lowest || little && queue <= queueing {", "false {", "TestProbesOfLittleWorkTeach", "./sim", ""},
+	{"a probe of little work teaches nothing", "law/setpoint_probe.go", "lowest || little && t.queue <= queueing {", "false {", "TestProbeOfLittleWork", "", ""},
+	{"a probe teaches its last latency", "law/setpoint_probe.go", "k.raise(min(t.least, r.latency/r.doubt(k.variation)))", "k.raise(r.latency/r.doubt(k.variation))", "TestProbeOfLittleWork", "", ""},
+	{"limiters that return are taken for slower work", "law/setpoint_probe.go", "case empty && t.queue < -queueing:", "case empty && t.queue < -100:", "TestDisturbedProbeTeachesLittle", "", ""},
+	{"a raised no-load latency is not doubted", "law/setpoint_probe.go", "return near && (!k.doubted || !k.ticks.rare)", "return near", "TestRaisedLatencyIsDoubted", "", ""},
+	{"a no-load latency is doubted for ever", "law/setpoint_probe.go", "k.doubted = k.doubted && !k.ticks.rare", "", "TestRaisedLatencyIsDoubted", "", ""},
 	{"late work hurries the windows", "law/setpoint_regulator.go", "duration(max(leastSpan, r.latency)))", "duration(max(leastSpan, min(r.latency, quickSpan))))", "TestSetpointDoesNotHurryLateWork", "", ""},
 	{"work that ran out of time is late", "internal/window/meter.go", "if late || o == Timeout {", "if late {", "TestLateAnswers", "./sim", ""},
 	{"the peak of an overload asks for room", "law/setpoint_regulator.go", "if r.latency <= hot*tolerance*k.noLoad {", "if true {", "TestSetpointForgetsThePeakOfAnOverload", "", ""},
@@ -100,7 +104,7 @@ var ofLibrary = []mutant{
 	{"those that the queue evicts are not counted", "internal/admit/serve.go", "\t\tn.decline(w, w.Verdict)\n", "\t\t_ = w\n", "TestNodeAgainstModel", "./internal/check", ""},
 	{"a queue that is made under a pace keeps no weights", "internal/admit/settings.go", "q.Weigh(true)", "q.Weigh(false)", "TestRetryAfterOfHeavyWorkUnderAPace", ".", ""},
 
-	// The queue.
+	// The queue, and Full, which asks without taking a slot.
 	{"a pace queues what it cannot serve in time", "internal/queue/fifo.go", "o.now+o.pace >= w.expires", "false", "TestPaceRefusesWhatCannotWaitSoLong", ".", ""},
 	{"the queue takes one more than its size", "internal/queue/join.go", "int(q.length) >= q.order.Size(int(v.Size))", "int(q.length) > q.order.Size(int(v.Size))", "TestQueueSizeIsExact", "./internal/admit", ""},
 	{"a node holds one waiter more than its queue has places", "internal/queue/join.go", "int(q.length) >= q.order.Size(int(v.Size))", "int(q.length) > q.order.Size(int(v.Size))", "TestPlainQueueAgainstModel", "./internal/check", ""},
@@ -135,8 +139,6 @@ var ofLibrary = []mutant{
 	{"an idle node remembers which lane was served", "internal/queue/pick.go", "\tq.picks = 0\n\tfor i", "\tfor i", "TestIdleNodeForgetsTurns", "./internal/admit", ""},
 	{"of those that are evicted together the last alone hears of it", "internal/queue/chain.go", "\t\tc.last.links[byLane].next = more.first\n", "\t\tc.first = more.first\n", "TestAdaptiveDropsTheLate", "", ""},
 	{"work ahead in higher lanes is not ahead", "internal/queue/deadline.go", "ahead += int(q.lanes[i].length)", "ahead += 0 * i", "TestDeadlineBehindWhatIsAhead", "", ""},
-
-	// Full, which asks without taking a slot.
 	{"a question stays in the queue", "internal/queue/join.go", "defer q.unlink(w)", "", "TestRefuseAnswersAsJoinDoes", "./internal/queue", ""},
 	{"a question teaches what deadlines callers have", "internal/queue/join.go", "defer func() { q.cold.given = before }()", "_ = before", "TestRefuseAnswersAsJoinDoes", "./internal/queue", ""},
 	{"a limiter in shadow mode is full", "internal/admit/wait.go", "n.slots.flags&(shadow|closed) == shadow {\n\t\treturn reply.Admitted\n", "false {\n\t\treturn reply.Admitted\n", "TestShadowIsNeverFull", ".", ""},
@@ -272,7 +274,7 @@ var ofLibrary = []mutant{
 	{"pool: no law hears that a source keeps tasks back", "pool/scale.go", "sized && depth.Count > 0", "sized && depth.Count < 0", "TestLawGrowsWithASizedSource", "", ""},
 	{"pool: a law hears of tasks that are not there", "pool/scale.go", "sized && depth.Count > 0", "sized", "TestLawGrowsWithASizedSource", "", ""},
 
-	// Packages throttle and load.
+	// Packages throttle, load and histogram.
 	{"throttle: the drain law goes by the backlog of the moment", "throttle/drain.go", "l.backlog += (d.Backlog - l.backlog) * share(s.dt, min(backlogPeriods*l.period(), longestMean))", "l.backlog = d.Backlog", "TestDrainRateGoesByTheMean", "", ""},
 	{"throttle: the drain law goes by the mean of a backlog of long ago", "throttle/drain.go", "min(backlogPeriods*l.period(), longestMean)", "backlogPeriods*l.period()", "TestDrainRateFindsAStoreThatWasSlow", "", ""},
 	{"throttle: the drain law does not brake before the limit", "throttle/drain.go", "if d.Limit <= d.Target {", "if d.Limit >= 0 {", "TestDrainRateBrakesBeforeTheLimit", "", ""},
@@ -302,8 +304,6 @@ var ofLibrary = []mutant{
 	{"throttle: who is refused comes back when all that waits has started", "throttle/comeback.go", "r.RetryAfter = max(max(0, a.room.Sub(now))+a.paced, least)", "r.RetryAfter = max(r.RetryAfter, least)", "TestComeback", "", ""},
 	{"throttle: refusals count as no rivals", "throttle/comeback.go", "c.refused.Add(1)", "c.refused.Add(0)", "TestComeback", "", ""},
 	{"throttle: the room of a queue forgets the ages of those who wait", "throttle/comeback.go", "left := max(c.patience-c.since, dt).Seconds()", "left := max(c.patience, dt).Seconds()", "TestComebackPlaces", "", ""},
-
-	// Histograms.
 	{"a sum counts what the limiter before measured", "internal/admit/state.go", "\traw.Clear()\n", "", "TestSumOfAnUnusedLimiter", ".", ""},
 	{"any number of keys has series", "metrics/set.go", "\t\t\troom--\n", "", "TestKeysAreBounded", "", ""},
 	{"two labels that are cut become one", "internal/label/label.go", "return text + suffix", "return text", "TestLabelsAreShortAndDiffer", "./metrics", ""},
