@@ -1,8 +1,12 @@
 // Package fleet shares one cap among the processes of a fleet, so that together they never have
 // more work in flight than the cap.
 //
-// [Join] leases shares by demand: the members speak through a [Store], one of them allocates, and
-// each keeps its work within its share. No request waits for the store.
+// # Three ways
+//
+// [Divide] splits a cap by a number of processes that you know, or that a [Counter] finds in DNS.
+// It needs no store, and a process that has little to do wastes its part. [Join] leases shares by
+// demand: the members speak through a [Store], one of them allocates, and each keeps its work
+// within its share. No request waits for the store.
 //
 // # The guarantee
 //

@@ -12,6 +12,24 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
+// Three processes share 100 connections equally.
+func ExampleDivide() {
+	fmt.Println(fleet.Divide(100, 3))
+	// Output: 33
+}
+
+// The processes behind a name in DNS share 100 connections equally. Count again every few seconds.
+func ExampleCounter() {
+	lim := weir.Must(weir.New(weir.Config{Name: "database"}))
+	counter := fleet.Counter{Host: "127.0.0.1"} // such as a headless service of Kubernetes
+	n, err := counter.Count(context.Background())
+	if err != nil {
+		log.Print(err) // n is the last number
+	}
+	fmt.Println(fleet.Divide(100, n), lim.SetCap(fleet.Divide(100, n)))
+	// Output: 100 <nil>
+}
+
 // Processes share 100 connections by demand. A real store is in package pgfleet.
 func ExampleJoin() {
 	lim := weir.Must(weir.New(weir.Config{Name: "database"}))

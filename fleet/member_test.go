@@ -323,3 +323,11 @@ func TestConfig(t *testing.T) {
 		}
 	}
 }
+
+func TestDivide(t *testing.T) {
+	for _, c := range [][3]int{{20, 3, 6}, {20, 0, 20}, {2, 3, 0}, {-1, 3, 0}} {
+		if got := fleet.Divide(c[0], c[1]); got != c[2] {
+			t.Errorf("Divide(%d, %d) is %d, want %d", c[0], c[1], got, c[2])
+		}
+	}
+}

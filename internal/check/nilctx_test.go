@@ -55,8 +55,12 @@ var takesContext = map[string]func(*testing.T){
 		m := must(fleet.Join(fleet.Config{Store: storetest.NewMemory(), Actuator: fleet.Limiter(limiter())}))
 		succeeds(t, m.Leave(none))
 	},
-	"fleet SaveState":         func(*testing.T) { _ = fleet.SaveState(none, storetest.NewMemory(), "a", []byte("{}")) },
-	"fleet LoadState":         func(*testing.T) { _, _ = fleet.LoadState(none, storetest.NewMemory(), "a") },
+	"fleet SaveState": func(*testing.T) { _ = fleet.SaveState(none, storetest.NewMemory(), "a", []byte("{}")) },
+	"fleet LoadState": func(*testing.T) { _, _ = fleet.LoadState(none, storetest.NewMemory(), "a") },
+	"fleet *Counter.Count": func(t *testing.T) {
+		_, err := (&fleet.Counter{Host: "127.0.0.1"}).Count(none)
+		succeeds(t, err)
+	},
 	"pgfleet New":             func(*testing.T) { _, _ = pgfleet.New(none, sql.OpenDB(unreachable{}), pgfleet.Config{Fleet: "a"}) },
 	"pgfleet *Store.Write":    func(*testing.T) { _ = unreachableStore().Write(none, fleet.Write{Key: "a"}) },
 	"pgfleet *Store.Watch":    func(*testing.T) { _ = unreachableStore().Watch(none, "a", func(fleet.Entry) {}) },

@@ -1,0 +1,51 @@
+package fleet
+
+import (
+	"cmp"
+	"context"
+	"net"
+	"time"
+)
+
+// A Counter counts the processes of a fleet by the addresses that a name has in DNS, such as the
+// name of a headless service of Kubernetes. Pass the number to [Divide]. It is not safe for
+// concurrent use.
+//
+// DNS is late: while processes come, each has a part of the cap for fewer, and together they may
+// exceed it. A cap that must hold needs [Join].
+type Counter struct {
+	// Host is the name.
+	Host string
+
+	// Keep is how long the largest number counts, for processes that DNS forgets for a moment.
+	// Defaults to 5 minutes.
+	Keep time.Duration
+
+	// Resolver defaults to net.DefaultResolver.
+	Resolver interface {
+		LookupHost(ctx context.Context, host string) ([]string, error)
+	}
+
+	largest int
+	until   time.Time
+}
+
+// Count asks DNS and returns the largest number within Keep. It is at least 1. With an error, which
+// comes from DNS, the number is the last one.
+func (c *Counter) Count(ctx context.Context) (int, error) {
+	ctx = cmp.Or(ctx, context.Background())
+	resolver := c.Resolver
+	if resolver == nil {
+		resolver = net.DefaultResolver
+	}
+	hosts, err := resolver.LookupHost(ctx, c.Host)
+	now := time.Now()
+	if err == nil && (len(hosts) >= c.largest || now.After(c.until)) {
+		c.largest, c.until = len(hosts), now.Add(cmp.Or(c.Keep, 5*time.Minute))
+	}
+	return max(c.largest, 1), err
+}
+
+// Divide returns the part of a cap for one of n processes that share it equally: the cap divided by
+// n, rounded down. It is 0 if there are more processes than slots. n below 1 counts as 1.
+func Divide(limit, n int) int { return max(limit, 0) / max(n, 1) }
