@@ -116,22 +116,14 @@ func (w *ofWork) readPeak(out output, s *weir.Snapshot, l *workLabels) {
 	}
 }
 
-// limiter is a weir.Limiter with its labels.
-type limiter struct {
-	*weir.Limiter
-	workLabels
-}
-
-func newLimiter(l *weir.Limiter) *limiter {
-	return &limiter{l, newWorkLabels(clean(l.Config().Name))}
-}
-
-func (l *limiter) series(declare func([]*Instrument, string)) { declare(forLimiter.all(), l.labels[0]) }
-
-func (l *limiter) read(out output) {
-	snap := l.Snapshot()
-	forLimiter.read(out, &snap, targetOf(l.Config().Law), &l.workLabels)
-	forLimiter.readPeak(out, &snap, &l.workLabels)
+func limiterPart(l *weir.Limiter) part {
+	name := clean(l.Config().Name)
+	labels := newWorkLabels(name)
+	return part{[]series{{forLimiter.all(), name}}, func(out output) {
+		snap := l.Snapshot()
+		forLimiter.read(out, &snap, targetOf(l.Config().Law), &labels)
+		forLimiter.readPeak(out, &snap, &labels)
+	}}
 }
 
 // targetOf is the latency that a law keeps, or 0 if it has none.

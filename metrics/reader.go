@@ -21,16 +21,16 @@ type Measurement struct {
 // readers.
 type Reader struct{ parts []part }
 
-// A part is a source with its series.
-type part interface {
-	series(declare func(of []*Instrument, source string))
-	read(out output)
+// A part is a source: the series that it may have, and how their values are read.
+type part struct {
+	series []series
+	read   func(out output)
 }
 
-// owned is a source with its name as a label.
-type owned[T any] struct {
-	source T
-	labels []string
+// A series has instruments with the name of their source.
+type series struct {
+	of     []*Instrument
+	source string
 }
 
 // New returns a reader. The error matches [ErrConfig] and has all that is wrong. Names are
@@ -42,13 +42,13 @@ func New(s Sources) (*Reader, error) {
 	s.MaxKeys = cmp.Or(s.MaxKeys, defaultKeys)
 	r := new(Reader)
 	for _, l := range s.Limiters {
-		r.parts = append(r.parts, newLimiter(l))
+		r.parts = append(r.parts, limiterPart(l))
 	}
-	for _, o := range owners(s.Sets) {
-		r.parts = append(r.parts, newSet(o, max(0, s.MaxKeys)))
+	for _, name := range slices.Sorted(maps.Keys(s.Sets)) {
+		r.parts = append(r.parts, setPart(s.Sets[name], clean(name), max(0, s.MaxKeys)))
 	}
 	for _, t := range s.Throttles {
-		r.parts = append(r.parts, newThrottled(t))
+		r.parts = append(r.parts, throttlePart(t))
 	}
 	add(r, s.Pools, forPool, readPool)
 	add(r, s.Capacities, slices.Concat(forResource.all(), forCapacity.all()), readCapacity)
@@ -57,39 +57,26 @@ func New(s Sources) (*Reader, error) {
 	return r, nil
 }
 
-// simple is a source whose series all have its name.
-type simple[T any] struct {
-	owned[T]
-	instruments []*Instrument
-	values      func(out output, source T, labels []string)
-}
-
-func (s simple[T]) series(declare func([]*Instrument, string)) { declare(s.instruments, s.labels[0]) }
-func (s simple[T]) read(out output)                            { s.values(out, s.source, s.labels) }
-
+// add adds sources whose series all have their name.
 func add[T any](r *Reader, sources map[string]T, of []*Instrument, values func(output, T, []string)) {
-	for _, o := range owners(sources) {
-		r.parts = append(r.parts, simple[T]{o, of, values})
-	}
-}
-
-// owners returns the sources in the order of their names.
-func owners[T any](sources map[string]T) (all []owned[T]) {
 	for _, name := range slices.Sorted(maps.Keys(sources)) {
-		all = append(all, owned[T]{sources[name], []string{clean(name)}})
+		source, labels := sources[name], []string{clean(name)}
+		r.parts = append(r.parts, part{
+			series: []series{{of, labels[0]}},
+			read:   func(out output) { values(out, source, labels) },
+		})
 	}
-	return all
 }
 
 // Series calls yield with each instrument that Read may use and the name of its source, as
 // an exporter declares them beforehand. It reads nothing.
 func (r *Reader) Series(yield func(i *Instrument, source string)) {
 	for _, p := range r.parts {
-		p.series(func(of []*Instrument, source string) {
-			for _, i := range of {
-				yield(i, source)
+		for _, s := range p.series {
+			for _, i := range s.of {
+				yield(i, s.source)
 			}
-		})
+		}
 	}
 }
 

@@ -28,8 +28,9 @@ var forShare = columns[weir.Snapshot]{
 
 // set is a bulkhead.Set, and which of its keys have series.
 type set struct {
-	owned[*bulkhead.Set]
-	most int
+	source *bulkhead.Set
+	labels []string // its name
+	most   int
 
 	mu     sync.Mutex
 	places map[string]*keyLabels
@@ -47,12 +48,10 @@ type keyLabels struct {
 // monitoring system keeps all of them.
 const placeLasts = time.Hour
 
-func newSet(o owned[*bulkhead.Set], most int) *set {
-	return &set{owned: o, most: most, places: map[string]*keyLabels{}}
-}
-
-func (s *set) series(declare func([]*Instrument, string)) {
-	declare(slices.Concat(forLimiter.all(), forKey.all(), []*Instrument{setCap}, forSet.all(), forShare.all()), s.labels[0])
+func setPart(source *bulkhead.Set, name string, most int) part {
+	s := &set{source: source, labels: []string{name}, most: most, places: map[string]*keyLabels{}}
+	of := slices.Concat(forLimiter.all(), forKey.all(), []*Instrument{setCap}, forSet.all(), forShare.all())
+	return part{[]series{{of, name}}, s.read}
 }
 
 func (s *set) read(out output) {

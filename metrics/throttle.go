@@ -17,38 +17,25 @@ var forSide = columns[throttle.SideSnapshot]{
 	{line(Counter, "weir_throttle_emergencies_total", "weir.throttle.emergencies", "{emergency}", "Emergencies that began.", throttling, side), func(s *throttle.SideSnapshot) float64 { return float64(s.Emergencies) }},
 }
 
-type throttled struct {
-	owned[*throttle.Throttle]
-	sides    [2][]string
-	limiters [2]string // names of the limiters of the sides
-	work     [2]workLabels
-}
-
-func newThrottled(t *throttle.Throttle) *throttled {
+func throttlePart(t *throttle.Throttle) part {
 	st := t.Snapshot()
 	name := clean(st.Name)
-	d := &throttled{owned: owned[*throttle.Throttle]{t, []string{name}}}
+	labels := []string{name}
+	all := []series{{append(forSide.all(), throttleRunning), name}}
+	var work [2]workLabels // of the limiters of the sides
 	for i, s := range [...]throttle.SideSnapshot{st.Reads, st.Writes} {
-		d.sides[i] = []string{name, [...]string{"reads", "writes"}[i]}
-		d.limiters[i] = clean(s.Limiter.Name)
-		d.work[i] = newWorkLabels(d.limiters[i])
+		limiter := clean(s.Limiter.Name)
+		all = append(all, series{forLimiter.all(), limiter})
+		work[i] = newWorkLabels(limiter)
 	}
-	return d
-}
-
-func (t *throttled) series(declare func([]*Instrument, string)) {
-	declare(append(forSide.all(), throttleRunning), t.labels[0])
-	for _, name := range t.limiters {
-		declare(forLimiter.all(), name)
-	}
-}
-
-func (t *throttled) read(out output) {
-	st := t.source.Snapshot()
-	out.number(throttleRunning, truth(st.Running), t.labels)
-	for i, s := range [...]throttle.SideSnapshot{st.Reads, st.Writes} {
-		forSide.read(out, &s, t.sides[i])
-		forLimiter.read(out, &s.Limiter, 0, &t.work[i])
-		forLimiter.readPeak(out, &s.Limiter, &t.work[i])
-	}
+	sides := [2][]string{{name, "reads"}, {name, "writes"}}
+	return part{all, func(out output) {
+		st := t.Snapshot()
+		out.number(throttleRunning, truth(st.Running), labels)
+		for i, s := range [...]throttle.SideSnapshot{st.Reads, st.Writes} {
+			forSide.read(out, &s, sides[i])
+			forLimiter.read(out, &s.Limiter, 0, &work[i])
+			forLimiter.readPeak(out, &s.Limiter, &work[i])
+		}
+	}}
 }
