@@ -107,12 +107,6 @@ func ExampleSet_DoN() {
 	// <nil>
 }
 
-func ExampleDo() {
-	n, err := bulkhead.Do(context.Background(), small(), "count", func(context.Context) (int, error) { return 42, nil })
-	fmt.Println(n, err)
-	// Output: 42 <nil>
-}
-
 func ExampleSet_Acquire() {
 	set := small()
 	serve := func(ctx context.Context) (err error) {

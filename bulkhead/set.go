@@ -116,7 +116,8 @@ func (s *Set) Config() Config {
 }
 
 // Do runs fn within the limit of the key, as [weir.Limiter.Do] does. Work that is not
-// admitted gets the error of [Set.Acquire].
+// admitted gets the error of [Set.Acquire]. For a function that returns a value pass a [Handle] to
+// [weir.Do].
 func (s *Set) Do(ctx context.Context, key string, fn func(context.Context) error) error {
 	return s.DoN(ctx, key, 1, fn)
 }
@@ -124,16 +125,6 @@ func (s *Set) Do(ctx context.Context, key string, fn func(context.Context) error
 // DoN is Do for work that takes weight slots instead of one.
 func (s *Set) DoN(ctx context.Context, key string, weight int, fn func(context.Context) error) error {
 	return s.enter(key, true).doN(ctx, weight, fn)
-}
-
-// Do is [Set.Do] for a function that returns a value.
-func Do[T any](ctx context.Context, s *Set, key string, fn func(context.Context) (T, error)) (T, error) {
-	var value T
-	err := s.Do(ctx, key, func(ctx context.Context) (err error) {
-		value, err = fn(ctx)
-		return err
-	})
-	return value, err
 }
 
 // Acquire returns a permit for one piece of work of the key, waiting in the key's queue

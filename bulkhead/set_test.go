@@ -289,9 +289,6 @@ func TestHostileWork(t *testing.T) {
 			for range 3 {
 				leaves(t, func() { _ = s.Do(t.Context(), "a", bad) })
 				leaves(t, func() { _ = h.Do(t.Context(), bad) })
-				leaves(t, func() {
-					_, _ = bulkhead.Do(t.Context(), s, "a", func(context.Context) (int, error) { act(); return 0, nil })
-				})
 			}
 			hold(t, s, "a", 1)[0].Done(nil)
 			balanced(t, s)

@@ -90,10 +90,6 @@ var takesContext = map[string]func(*testing.T){
 	"weir *Limiter.TryAcquire": admits(func() (weir.Permit, error) { return limiter().TryAcquire(none) }),
 	"weir *Limiter.Shutdown":   succeeding(func() error { return limiter().Shutdown(none) }),
 
-	"bulkhead Do": func(t *testing.T) {
-		_, err := bulkhead.Do(none, set(), "k", func(ctx context.Context) (int, error) { return 1, ctx.Err() })
-		succeeds(t, err)
-	},
 	"bulkhead *Set.Do":            succeeding(func() error { return set().Do(none, "k", alive) }),
 	"bulkhead *Set.Acquire":       admits(func() (weir.Permit, error) { return set().Acquire(none, "k") }),
 	"bulkhead *Set.AcquireN":      admits(func() (weir.Permit, error) { return set().AcquireN(none, "k", 1) }),
