@@ -28,6 +28,7 @@ var ofProxy = []mutant{
 	{"a request with a length and chunks is served", "cmd/weir/internal/listen/framing.go", "h.chunked && (h.sized || h.old)", "h.chunked && h.old", "TestProbes", "./cmd/weir/internal/proxy", ""},
 	{"a request is lost that a server of HTTP/2 has not begun", "cmd/weir/internal/exchange/body.go", "if resends && b.done", "if !resends && b.done", "TestRefusedRequestsOfHTTP2AreSentAgain", "./cmd/weir/internal/proxy", ""},
 	{"a body that was sent stays in memory", "cmd/weir/internal/exchange/body.go", "if b.sent {", "if b.lost {", "TestMemoryOfABodyThatWasSent", "", ""},
+	{"clients eject servers of HTTP/2 by upgrades", "cmd/weir/internal/exchange/exchange.go", "&& !x.route.upstream.HTTP2()", "", "TestUpgradeOfAnUpstreamOfHTTP2IsIgnored", "", ""},
 	{"a proxy that stops cuts WebSockets at once", "cmd/weir/internal/proxy/run.go", "p.shared.EndSockets(ctx))", "nil)", "TestWebSocketsEndTheirWork", "", ""},
 	{"a body for the probes may take for ever", "cmd/weir/internal/proxy/operator.go", "if r.Body != http.NoBody {", "if r.Body == nil {", "TestBodiesForOperatorsHaveADeadline", "", ""},
 	{"clients leave no files to upstreams", "cmd/weir/internal/proxy/files.go", "if wanted <= room {", "if wanted >= room {", "TestFewFilesAreLeftToUpstreams", "./cmd/weir", ""},

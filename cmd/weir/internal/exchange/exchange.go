@@ -76,7 +76,7 @@ func (rt *Route) Serve(ctx context.Context, w http.ResponseWriter, r *http.Reque
 // serve reads the request, takes a slot, asks the upstream, releases the slot, and copies the
 // response.
 func (x *exchange) serve() error {
-	x.upgrade = headers.IsUpgrade(x.in.Header)
+	x.upgrade = headers.IsUpgrade(x.in.Header) && !x.route.upstream.HTTP2()
 	x.converses = x.upgrade || headers.IsConversation(x.in.Header) ||
 		x.route.config.Body == bodyStreams || x.route.config.GRPC != ""
 	if x.in.ContentLength != 0 { // a client must not send a body that will be refused

@@ -63,7 +63,7 @@ func (u upstreamOf) Send(ctx context.Context, r *http.Request, caller upstream.C
 	return res, func() { u.rg.open.Add(-1) }, err
 }
 
-func (u upstreamOf) Resends() bool { return u.Protocols != nil && u.Protocols.UnencryptedHTTP2() }
+func (u upstreamOf) HTTP2() bool { return u.Protocols != nil && u.Protocols.UnencryptedHTTP2() }
 
 // settings returns the defaults that matter here, and a limit of 10.
 func settings() (config.Config, config.Route) {

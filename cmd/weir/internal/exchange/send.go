@@ -76,7 +76,10 @@ const forever = 1<<63 - 1
 // client's request.
 func (x *exchange) outgoing() (*http.Request, error) {
 	in := x.in
-	protocol := headers.UpgradeTo(in.Header)
+	protocol := ""
+	if x.upgrade {
+		protocol = headers.UpgradeTo(in.Header)
+	}
 	if !headers.IsPrintable(protocol) {
 		return nil, fmt.Errorf("client tried to switch to invalid protocol %q", protocol)
 	}
@@ -100,7 +103,7 @@ func (x *exchange) outgoing() (*http.Request, error) {
 		Method: in.Method, URL: &x.url, Header: h, Host: in.Host,
 		Proto: in.Proto, ProtoMajor: in.ProtoMajor, ProtoMinor: in.ProtoMinor,
 	}
-	x.body.put(out, x.route.upstream.Resends())
+	x.body.put(out, x.route.upstream.HTTP2())
 	return out, nil
 }
 

@@ -136,9 +136,9 @@ type Gate interface {
 // once the body of the response is closed.
 type Upstream interface {
 	Send(ctx context.Context, r *http.Request, caller upstream.Caller) (res *http.Response, done func(), err error)
-	// Resends reports whether Send sends a request again that the server has not begun, and reads
-	// its body again for that.
-	Resends() bool
+	// HTTP2 reports whether the server speaks HTTP/2. Send then sends a request again that the
+	// server has not begun, and reads its body again for that. There are no upgrades.
+	HTTP2() bool
 }
 
 // A Route answers the requests of a route.

@@ -135,6 +135,22 @@ func TestOffersOfHTTP2AndTLSAreRequests(t *testing.T) {
 	rg.taught(limittest.Taught{Succeeded: 2})
 }
 
+// HTTP/2 has no upgrades, and a transport refuses to ask for one. Clients could eject the addresses
+// of an upstream by that.
+func TestUpgradeOfAnUpstreamOfHTTP2IsIgnored(t *testing.T) {
+	rg := newRig(t, 1, true, func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprint(w, r.Proto, r.Header["Connection"], r.Header["Upgrade"])
+	}, nil)
+	_, answers := rg.dial("GET / HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
+	if status, body, err := read(http.ReadResponse(answers, nil)); status != 200 || body != "HTTP/2.0[] []" || err != nil {
+		t.Errorf("status %d, the upstream received %q, %v", status, body, err)
+	}
+	rg.taught(limittest.Taught{Succeeded: 1})
+	if n := rg.blamed.Load(); n != 0 {
+		t.Errorf("the upstream was blamed for %d requests", n)
+	}
+}
+
 func TestMaxBody(t *testing.T) {
 	for _, known := range []bool{true, false} {
 		for _, size := range []int{100_000, 100_001} {

@@ -38,9 +38,9 @@ func (p *Pool) Send(ctx context.Context, req *http.Request, caller Caller) (res 
 	return nil, nil, err
 }
 
-// Resends reports whether requests are sent again that the server has not begun, as HTTP/2 says by
-// GOAWAY and REFUSED_STREAM. HTTP/1 has no word for it.
-func (p *Pool) Resends() bool { return p.config.Protocol == "http2" }
+// HTTP2 reports whether the servers speak HTTP/2. By GOAWAY and REFUSED_STREAM they say which
+// requests they have not begun, and those are sent again. HTTP/1 has no word for it.
+func (p *Pool) HTTP2() bool { return p.config.Protocol == "http2" }
 
 func (p *Pool) try(s *sending, a *address) (*http.Response, error) {
 	ejections := a.ejections.Load()
