@@ -109,6 +109,14 @@ func run(t *testing.T, p *plant, c throttle.Config) *rig {
 	return r
 }
 
+// loaded starts a throttle on a plant with a load.
+func loaded(t *testing.T, y float64, c throttle.Config) *rig {
+	t.Helper()
+	p := &plant{}
+	p.says(y)
+	return run(t, p, c)
+}
+
 func (r *rig) kinds() (kinds []throttle.Kind) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -57,9 +57,7 @@ func TestBands(t *testing.T) {
 // A stall completes nothing, so only the age of running operations shows it.
 func TestLatencyTargetSeesAStall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &plant{}
-		p.says(0)
-		r := run(t, p, throttle.Config{Writes: throttle.Side{LatencyTarget: 10 * time.Millisecond}})
+		r := loaded(t, 0, throttle.Config{Writes: throttle.Side{LatencyTarget: 10 * time.Millisecond}})
 		op := must.Have(r.Acquire(t.Context(), throttle.Write, 1))(t)
 		pass(time.Second)
 		if s := r.Snapshot().Writes; s.Pace.Rate == 0 {
@@ -95,9 +93,7 @@ func TestLawsWithoutAMonitor(t *testing.T) {
 // not.
 func TestDecidesByTheClockBeforeTheWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &plant{}
-		p.says(5)
-		r := run(t, p, throttle.Config{})
+		r := loaded(t, 5, throttle.Config{})
 		pass(30 * time.Second) // no operation has come by, and the pace is there
 		if got := r.Snapshot().Writes.Pace.Rate; got < 0.99 || got > 1.01 {
 			t.Errorf("pace %v", got)
@@ -118,9 +114,7 @@ func TestTotalDoesNotGrowWithWriters(t *testing.T) {
 	var writes []int64
 	for _, writers := range []int{5, 250} {
 		synctest.Test(t, func(t *testing.T) {
-			p := &plant{}
-			p.says(5)
-			r := run(t, p, throttle.Config{Writes: throttle.Side{Laws: []throttle.LoadLaw{throttle.LoadPID{MaxDelay: 10 * time.Millisecond}}}})
+			r := loaded(t, 5, throttle.Config{Writes: throttle.Side{Laws: []throttle.LoadLaw{throttle.LoadPID{MaxDelay: 10 * time.Millisecond}}}})
 			pass(30 * time.Second)
 			writes = append(writes, r.closedLoop(writers, time.Millisecond, 10*time.Second))
 		})
@@ -133,16 +127,14 @@ func TestTotalDoesNotGrowWithWriters(t *testing.T) {
 // Queries that fail leave no load behind: the symptoms pace, and say so.
 func TestFailedQueriesDegrade(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &plant{}
-		p.says(0.2)
-		r := run(t, p, throttle.Config{})
+		r := loaded(t, 0.2, throttle.Config{})
 		r.closedLoop(10, time.Millisecond, time.Second)
-		p.become(func() (load.Sample, error) { return load.Sample{}, errors.New("permission denied") })
+		r.plant.become(func() (load.Sample, error) { return load.Sample{}, errors.New("permission denied") })
 		r.closedLoop(10, 200*time.Millisecond, 5*time.Second) // 200 times slower
 		if s := r.Snapshot().Writes; !s.Degraded || s.Pace.Rate == 0 || !r.had(throttle.Degraded) {
 			t.Errorf("%+v, want it to go by its symptoms and to say so", s)
 		}
-		p.says(0.2)
+		r.plant.says(0.2)
 		pass(10 * time.Second)
 		if s := r.Snapshot().Writes; s.Degraded || s.Pace.Rate != 0 || !r.had(throttle.Restored) {
 			t.Errorf("the source is back: %+v", s.Pace)
@@ -191,12 +183,10 @@ func TestLostSignalsSayWhy(t *testing.T) {
 // operations themselves, and doubles in a minute.
 func TestLostSignalsHoldThePace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &plant{}
-		p.says(1.5)
-		r := run(t, p, throttle.Config{Emergency: throttle.Emergency{Enter: 1e9}})
+		r := loaded(t, 1.5, throttle.Config{Emergency: throttle.Emergency{Enter: 1e9}})
 		pass(30 * time.Second)
 		before := r.Snapshot().Writes.Pace.Rate
-		p.become(func() (load.Sample, error) { return load.Sample{}, errors.New("no answer") })
+		r.plant.become(func() (load.Sample, error) { return load.Sample{}, errors.New("no answer") })
 		pass(61 * time.Second) // of which it takes one to be stale
 		s := r.Snapshot().Writes
 		if got := s.Pace.Rate / before; !s.Degraded || got < 1.9 || got > 2.1 {
@@ -209,12 +199,10 @@ func TestLostSignalsHoldThePace(t *testing.T) {
 // signals are back. The operations seen during the stall say nothing about it now.
 func TestFreezeOfAnIdleDatabase(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &plant{}
-		p.says(0.05)
-		r := run(t, p, throttle.Config{})
+		r := loaded(t, 0.05, throttle.Config{})
 		r.closedLoop(5, 20*time.Millisecond, 10*time.Second)
 		thaws := time.Now().Add(7 * time.Second)
-		p.become(func() (load.Sample, error) {
+		r.plant.become(func() (load.Sample, error) {
 			if time.Now().Before(thaws) {
 				return load.Sample{}, errors.New("no answer")
 			}
@@ -246,27 +234,25 @@ func TestFreezeOfAnIdleDatabase(t *testing.T) {
 // monitor, or by itself when that goes on to say that all is lost.
 func TestEmergencyEndsByItself(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &plant{}
-		p.says(0.5)
-		r := run(t, p, throttle.Config{Writes: throttle.Side{Laws: []throttle.LoadLaw{throttle.LoadPID{Setpoint: 100}}}})
+		r := loaded(t, 0.5, throttle.Config{Writes: throttle.Side{Laws: []throttle.LoadLaw{throttle.LoadPID{Setpoint: 100}}}})
 		r.closedLoop(10, 10*time.Millisecond, 5*time.Second)
-		p.says(1.2)
+		r.plant.says(1.2)
 		pass(time.Second)
 		s := r.Snapshot().Writes
 		if !s.Emergency || s.Pace.Rate < 100 || s.Pace.Rate > 300 {
 			t.Errorf("%+v at a flow of 1000/s, want a quarter", s.Pace)
 		}
-		p.says(0.95) // between Leave and Enter
+		r.plant.says(0.95) // between Leave and Enter
 		pass(time.Second)
 		if !r.Snapshot().Writes.Emergency {
 			t.Error("it ended within the hysteresis")
 		}
-		p.says(0.5)
+		r.plant.says(0.5)
 		pass(time.Second)
 		if s := r.Snapshot().Writes; s.Emergency || s.Pace.Rate != 0 {
 			t.Errorf("%+v: want it over", s.Pace)
 		}
-		p.says(2) // for ever, and without any operation
+		r.plant.says(2) // for ever, and without any operation
 		on := 0
 		for range 100 {
 			pass(time.Second)
@@ -295,9 +281,7 @@ func TestEmergencyEndsByItself(t *testing.T) {
 // An emergency that was on when Run returned bounds no later answer.
 func TestEmergencyEndsWithRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &plant{}
-		p.says(1.2)
-		r := run(t, p, throttle.Config{Writes: throttle.Side{
+		r := loaded(t, 1.2, throttle.Config{Writes: throttle.Side{
 			Laws:        []throttle.LoadLaw{throttle.LoadPID{Setpoint: 100}},
 			MaxInFlight: 1, Queue: weir.Queue{Size: 1, Timeout: time.Minute},
 		}})

@@ -176,9 +176,7 @@ func TestDrainRateTicks(t *testing.T) {
 		{throttle.Side{Laws: []throttle.LoadLaw{throttle.DrainRate{}}}, time.Second, time.Second},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			p := &plant{}
-			p.says(0)
-			r := run(t, p, throttle.Config{Writes: c.side, Tick: c.tick})
+			r := loaded(t, 0, throttle.Config{Writes: c.side, Tick: c.tick})
 			pass(time.Second)
 			if got := r.Tick(); got != c.want {
 				t.Errorf("a tick of %v where %v was said, want %v", got, c.tick, c.want)
@@ -193,12 +191,11 @@ func TestDrainRateTicks(t *testing.T) {
 const tick = 100 * time.Millisecond // as often as the laws decide and a source is polled
 
 // A tank fills by writes and drains at a rate: the plant of a memory or a
-// backlog. Its readings may come late, noisy or stuck.
+// backlog. Its readings may come late or noisy.
 type tank struct {
 	drain func(at time.Duration) float64 // cost per second
 	late  time.Duration
 	noise float64
-	stuck func(at time.Duration) bool
 
 	level float64
 	past  []float64 // its past levels, a poll apart
@@ -214,9 +211,6 @@ func (k *tank) plant() *plant {
 		dt := time.Since(last).Seconds()
 		last = time.Now()
 		k.level = max(0, k.level+(p.taken()-k.drain(time.Since(began))*dt)/tankHolds)
-		if k.stuck != nil && k.stuck(time.Since(began)) {
-			return load.Sample{}, errors.New("no answer")
-		}
 		k.past = append(k.past, k.level)
 		seen := k.past[max(0, len(k.past)-1-int(k.late/tick))]
 		return sampled(max(0, seen+k.noise*source.NormFloat64())), nil

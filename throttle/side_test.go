@@ -17,9 +17,7 @@ import (
 // A cost of 10 takes ten turns of the pace, priorities count, and a full queue refuses.
 func TestPriorityAndCost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &plant{}
-		p.says(5)
-		r := run(t, p, throttle.Config{Writes: throttle.Side{Queue: weir.Queue{Size: 2, Timeout: time.Hour}}})
+		r := loaded(t, 5, throttle.Config{Writes: throttle.Side{Queue: weir.Queue{Size: 2, Timeout: time.Hour}}})
 		pass(30 * time.Second)
 		op, err := r.Acquire(t.Context(), throttle.Write, 10) // 10 s of the pace
 		if err != nil {
@@ -95,9 +93,7 @@ func TestCostWhileItIsCorrected(t *testing.T) {
 
 func TestThrottledIsCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &plant{}
-		p.says(5)
-		r := run(t, p, throttle.Config{Writes: throttle.Side{Queue: weir.Queue{Timeout: time.Hour}}})
+		r := loaded(t, 5, throttle.Config{Writes: throttle.Side{Queue: weir.Queue{Timeout: time.Hour}}})
 		pass(time.Minute)
 		before := time.Now()
 		for range 5 {
@@ -115,9 +111,7 @@ func TestThrottledIsCounted(t *testing.T) {
 
 func TestStartIsCancellableAndKnowsDeadlines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &plant{}
-		p.says(5)
-		r := run(t, p, throttle.Config{Writes: throttle.Side{Queue: weir.Queue{Timeout: time.Hour}}})
+		r := loaded(t, 5, throttle.Config{Writes: throttle.Side{Queue: weir.Queue{Timeout: time.Hour}}})
 		pass(30 * time.Second) // the slowest pace
 		for range 5 {
 			go func() {

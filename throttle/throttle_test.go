@@ -68,9 +68,7 @@ func (panickingError) Is(error) bool { panic("hostile") }
 
 func TestOffIsFree(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &plant{}
-		p.says(50)
-		r := run(t, p, throttle.Config{Off: true})
+		r := loaded(t, 50, throttle.Config{Off: true})
 		pass(10 * time.Second)
 		began := time.Now()
 		for range 1000 {
@@ -116,9 +114,7 @@ func TestStopsInAnyOrder(t *testing.T) {
 // When Run ends, waiting operations continue, and nothing is paced any more.
 func TestEndOfRunLiftsThePace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &plant{}
-		p.says(5)
-		r := run(t, p, throttle.Config{Writes: throttle.Side{Queue: weir.Queue{Timeout: time.Hour}}})
+		r := loaded(t, 5, throttle.Config{Writes: throttle.Side{Queue: weir.Queue{Timeout: time.Hour}}})
 		pass(30 * time.Second)
 		var all sync.WaitGroup
 		for range 100 {
@@ -191,18 +187,16 @@ func TestStoreFailsUnderTheMonitor(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				p := &plant{}
-				p.says(0.2)
-				r := run(t, p, throttle.Config{Writes: throttle.Side{Laws: []throttle.LoadLaw{throttle.LoadPID{}, throttle.DrainRate{}}}})
+				r := loaded(t, 0.2, throttle.Config{Writes: throttle.Side{Laws: []throttle.LoadLaw{throttle.LoadPID{}, throttle.DrainRate{}}}})
 				r.closedLoop(5, 10*time.Millisecond, time.Second)
-				p.become(fail)
+				r.plant.become(fail)
 				if got := r.closedLoop(5, 10*time.Millisecond, 5*time.Second); got < 2400 {
 					t.Errorf("%d operations in 5 s, want all 2500: they are at ease", got)
 				}
 				if s := r.Snapshot().Writes; !s.Degraded {
 					t.Errorf("%+v", s)
 				}
-				p.says(0.3)
+				r.plant.says(0.3)
 				pass(15 * time.Second)
 				if s := r.Snapshot().Writes; s.Degraded || s.Load != 0.3 {
 					t.Errorf("afterwards: a load of %v", s.Load)
