@@ -111,7 +111,7 @@ func TestBodiesThatLookLikeHeads(t *testing.T) {
 	}
 }
 
-// Trailers that a transport refuses to send are dropped, announced or not.
+// Trailers that a transport refuses to send, or a server to read, are dropped, announced or not.
 func TestTrailersThatMayNotBe(t *testing.T) {
 	l := start(t, func(_ http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
@@ -119,8 +119,8 @@ func TestTrailersThatMayNotBe(t *testing.T) {
 			t.Errorf("trailers %q", r.Trailer)
 		}
 	}, nil)
-	_, answers := dial(t, l, "POST / HTTP/1.1\r\nHost: h\r\nTrailer: A B, Sum\r\nTransfer-Encoding: chunked\r\n\r\n"+
-		"5\r\nhello\r\n0\r\nContent-Length: 5\r\nTransfer-Encoding: x\r\nTrailer: y\r\nHost: g\r\nA : b\r\nSum: 2\r\n\r\n")
+	_, answers := dial(t, l, "POST / HTTP/1.1\r\nHost: h\r\nTrailer: A B, Sum, TE, If-Match\r\nTransfer-Encoding: chunked\r\n\r\n"+
+		"5\r\nhello\r\n0\r\nContent-Length: 5\r\nTransfer-Encoding: x\r\nTrailer: y\r\nHost: g\r\nTE: x\r\nAuthorization: z\r\nIf-Match: 1\r\nA : b\r\nSum: 2\r\n\r\n")
 	if status, _ := answer(t, answers); status != http.StatusOK {
 		t.Errorf("status %d", status)
 	}

@@ -75,6 +75,19 @@ func (s *reluctant) answer(conn net.Conn, stream uint32, body string) {
 	writeFrame(conn, headersFrame, endStream|endHeaders, stream, status200)
 }
 
+// Of a request with an error of the protocol, the server may have begun its work.
+func TestRequestsOfHTTP2ThatMayHaveBegunAreNotSentAgain(t *testing.T) {
+	s := &reluctant{refuse: func(conn net.Conn, stream uint32) { writeFrame(conn, resetFrame, 0, stream, 0, 0, 0, 1) }}
+	p := start(t, fmt.Sprintf(`upstreams: {api: {addresses: ["http://%s"], protocol: http2}}`, tcptest.Serve(t, s.serve)))
+	answer := must.Have(http.Post("http://"+p.address, "text/plain", strings.NewReader("body")))(t)
+	answer.Body.Close()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if answer.StatusCode != http.StatusBadGateway || len(s.bodies) != 1 {
+		t.Errorf("status %d, sent %d times", answer.StatusCode, len(s.bodies))
+	}
+}
+
 // A server of HTTP/2 says which requests it has not begun, as when it restarts or has too many.
 // They are sent again, with their bodies, and no client or law hears of it.
 func TestRefusedRequestsOfHTTP2AreSentAgain(t *testing.T) {

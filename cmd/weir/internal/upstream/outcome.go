@@ -31,7 +31,7 @@ func (s *sending) blames(err error) bool {
 	switch ctx := s.out.Context(); {
 	case ctx.Err() != nil: // the client has left, or its own deadline has passed
 		return errors.Is(context.Cause(ctx), weir.ErrExecutionTimeout)
-	case s.caller.BodyFailed(), LacksFiles(err):
+	case s.caller.BodyFailed(), LacksFiles(err), notBegun(err):
 		return false
 	}
 	// Otherwise net/http refused the request before it opened a connection.

@@ -16,7 +16,8 @@ const maxTries = 3
 // Send sends a request to an address: to its scheme, host and base path, with the configured
 // Host or else its own. The Request of the response is the one that was sent. A request that
 // found no connection goes to another address: no transport reads a body without a connection.
-// The Close of a body must leave it open for that. The request is in flight until done is
+// The Close of a body must leave it open for that. A request that a server of HTTP/2 has not begun
+// is sent again if it has a GetBody. The request is in flight until done is
 // called, after the body of the response was closed.
 func (p *Pool) Send(ctx context.Context, req *http.Request, caller Caller) (res *http.Response, done func(), err error) {
 	s := newSending(ctx, req, caller)
@@ -30,6 +31,9 @@ func (p *Pool) Send(ctx context.Context, req *http.Request, caller Caller) (res 
 			return res, a.done, nil
 		}
 		err = fmt.Errorf("upstream %s, %s: %w", p.name, a.text, err)
+		if ctx.Err() == nil && s.renew(err) {
+			continue
+		}
 		if !errors.As(err, new(*dialError)) || ctx.Err() != nil {
 			break
 		}

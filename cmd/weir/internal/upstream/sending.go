@@ -3,10 +3,12 @@ package upstream
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"net/http/httptrace"
 	"net/textproto"
 	"net/url"
+	"strings"
 	"sync/atomic"
 )
 
@@ -32,15 +34,37 @@ type sending struct {
 	in, out *http.Request // as received, and as sent
 	url     url.URL       // of out
 	caller  Caller
+	again   func() (io.ReadCloser, error) // the body from its beginning; nil if that is gone
 
 	connected atomic.Bool
 	early     atomic.Int64
 }
 
 func newSending(ctx context.Context, req *http.Request, caller Caller) *sending {
-	s := &sending{in: req, caller: caller}
+	s := &sending{in: req, caller: caller, again: req.GetBody}
 	s.out = req.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: s.gotConn, Got1xxResponse: s.got1xx}))
+	s.out.GetBody = nil // net/http would use it after a PROTOCOL_ERROR too, when the server may be at work
 	return s
+}
+
+// renew prepares another try for a request that the server has not begun. It reports false if
+// there can be none.
+func (s *sending) renew(err error) bool {
+	if s.again == nil || !notBegun(err) {
+		return false
+	}
+	body, err := s.again()
+	s.out = s.out.WithContext(s.out.Context()) // a copy: the last try may still end
+	s.out.Body = body
+	return err == nil
+}
+
+// notBegun reports whether a server of HTTP/2 has said that it has not begun a request. The text is
+// all that net/http has of an error after which it would send a request without a body again.
+func notBegun(err error) bool {
+	text := err.Error()
+	return strings.Contains(text, "http2: Transport: cannot retry err [") &&
+		(strings.Contains(text, "REFUSED_STREAM") || strings.Contains(text, "graceful shutdown GOAWAY"))
 }
 
 func (s *sending) to(a *address, host string) *http.Request {
