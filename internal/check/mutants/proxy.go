@@ -31,6 +31,7 @@ var ofProxy = []mutant{
 	{"clients eject servers of HTTP/2 by upgrades", "cmd/weir/internal/exchange/exchange.go", "&& !x.route.upstream.HTTP2()", "", "TestUpgradeOfAnUpstreamOfHTTP2IsIgnored", "", ""},
 	{"a request is sent again that a server of HTTP/2 may have begun", "cmd/weir/internal/upstream/sending.go", "s.out.GetBody = nil", "", "TestRequestsOfHTTP2ThatMayHaveBegunAreNotSentAgain", "./cmd/weir/internal/proxy", ""},
 	{"servers get trailers that they refuse", "cmd/weir/internal/listen/trailer.go", "strings.HasPrefix(name, \"If-\") || ", "", "TestTrailersThatMayNotBe", "", ""},
+	{"a request without a body is sent thousands of times", "cmd/weir/internal/upstream/sending.go", "s.connections.Add(1) > mostConnections", "s.connections.Add(1) < 0", "TestTriesOfRequestsWithoutABodyAreBounded", "./cmd/weir/internal/proxy", ""},
 	{"a proxy that stops cuts WebSockets at once", "cmd/weir/internal/proxy/run.go", "p.shared.EndSockets(ctx))", "nil)", "TestWebSocketsEndTheirWork", "", ""},
 	{"a body for the probes may take for ever", "cmd/weir/internal/proxy/operator.go", "if r.Body != http.NoBody {", "if r.Body == nil {", "TestBodiesForOperatorsHaveADeadline", "", ""},
 	{"clients leave no files to upstreams", "cmd/weir/internal/proxy/files.go", "if wanted <= room {", "if wanted >= room {", "TestFewFilesAreLeftToUpstreams", "./cmd/weir", ""},

@@ -20,9 +20,13 @@ const (
 	dataFrame, headersFrame, resetFrame, settingsFrame, goAwayFrame, windowFrame = 0, 1, 3, 4, 7, 8
 )
 
+// The codes of errors of HTTP/2.
+const protocolError, refusedStream = 1, 7
+
 // A reluctant server of HTTP/2 refuses the first request, once it has the body, and answers others.
 type reluctant struct {
 	refuse func(conn net.Conn, stream uint32)
+	always bool
 
 	mu     sync.Mutex
 	bodies []string
@@ -54,8 +58,10 @@ func (s *reluctant) serve(conn net.Conn) {
 			if !ends {
 				writeFrame(conn, settingsFrame, 1, 0)
 			}
-		case dataFrame:
-			body.Write(payload)
+		case dataFrame, headersFrame:
+			if kind == dataFrame {
+				body.Write(payload)
+			}
 			if ends {
 				s.answer(conn, stream, body.String())
 				body.Reset()
@@ -67,7 +73,7 @@ func (s *reluctant) serve(conn net.Conn) {
 func (s *reluctant) answer(conn net.Conn, stream uint32, body string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.bodies = append(s.bodies, body); len(s.bodies) == 1 {
+	if s.bodies = append(s.bodies, body); len(s.bodies) == 1 || s.always {
 		s.refuse(conn, stream)
 		return
 	}
@@ -77,7 +83,7 @@ func (s *reluctant) answer(conn net.Conn, stream uint32, body string) {
 
 // Of a request with an error of the protocol, the server may have begun its work.
 func TestRequestsOfHTTP2ThatMayHaveBegunAreNotSentAgain(t *testing.T) {
-	s := &reluctant{refuse: func(conn net.Conn, stream uint32) { writeFrame(conn, resetFrame, 0, stream, 0, 0, 0, 1) }}
+	s := &reluctant{refuse: func(conn net.Conn, stream uint32) { writeFrame(conn, resetFrame, 0, stream, 0, 0, 0, protocolError) }}
 	p := start(t, fmt.Sprintf(`upstreams: {api: {addresses: ["http://%s"], protocol: http2}}`, tcptest.Serve(t, s.serve)))
 	answer := must.Have(http.Post("http://"+p.address, "text/plain", strings.NewReader("body")))(t)
 	answer.Body.Close()
@@ -88,13 +94,26 @@ func TestRequestsOfHTTP2ThatMayHaveBegunAreNotSentAgain(t *testing.T) {
 	}
 }
 
+// net/http would send a request without a body thousands of times a second.
+func TestTriesOfRequestsWithoutABodyAreBounded(t *testing.T) {
+	s := &reluctant{always: true, refuse: func(conn net.Conn, stream uint32) { writeFrame(conn, resetFrame, 0, stream, 0, 0, 0, protocolError) }}
+	p := start(t, fmt.Sprintf(`upstreams: {api: {addresses: ["http://%s"], protocol: http2}}
+routes: [{path: /, upstream: api, timeout: 20s}]`, tcptest.Serve(t, s.serve)))
+	status, _ := p.get("/")
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n := len(s.bodies); status != http.StatusBadGateway || n > 21 {
+		t.Errorf("status %d, sent %d times", status, n)
+	}
+}
+
 // A server of HTTP/2 says which requests it has not begun, as when it restarts or has too many.
 // They are sent again, with their bodies, and no client or law hears of it.
 func TestRefusedRequestsOfHTTP2AreSentAgain(t *testing.T) {
 	for how, refuse := range map[string]func(net.Conn, uint32){
 		"GOAWAY": func(conn net.Conn, _ uint32) { writeFrame(conn, goAwayFrame, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0) },
 		"REFUSED_STREAM": func(conn net.Conn, stream uint32) {
-			writeFrame(conn, resetFrame, 0, stream, 0, 0, 0, 7)
+			writeFrame(conn, resetFrame, 0, stream, 0, 0, 0, refusedStream)
 		},
 	} {
 		for kind, size := range map[string]int{"text/plain": 100, "text/html": 200_000, "application/grpc": 100} {

@@ -35,7 +35,7 @@ func (s *sending) blames(err error) bool {
 		return false
 	}
 	// Otherwise net/http refused the request before it opened a connection.
-	return s.connected.Load() || errors.As(err, new(*dialError))
+	return s.connections.Load() > 0 || errors.As(err, new(*dialError))
 }
 
 // LacksFiles reports whether the proxy could not open a connection because it, or the system, has

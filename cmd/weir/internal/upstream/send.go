@@ -20,7 +20,7 @@ const maxTries = 3
 // is sent again if it has a GetBody. The request is in flight until done is
 // called, after the body of the response was closed.
 func (p *Pool) Send(ctx context.Context, req *http.Request, caller Caller) (res *http.Response, done func(), err error) {
-	s := newSending(ctx, req, caller)
+	s := newSending(ctx, req, caller, p.HTTP2())
 	var tries [maxTries]*address
 	for n := range maxTries {
 		a := p.choose(tries[:n])
@@ -54,6 +54,9 @@ func (p *Pool) try(s *sending, a *address) (*http.Response, error) {
 	res, err := a.transport.RoundTrip(s.to(a, p.config.Host))
 	if err == nil {
 		err = checkStatus(res)
+	}
+	if errors.Is(context.Cause(s.out.Context()), errTries) {
+		err = errTries
 	}
 	if err != nil {
 		a.done()

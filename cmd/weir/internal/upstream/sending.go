@@ -36,12 +36,16 @@ type sending struct {
 	caller  Caller
 	again   func() (io.ReadCloser, error) // the body from its beginning; nil if that is gone
 
-	connected atomic.Bool
-	early     atomic.Int64
+	connections atomic.Int64
+	abort       context.CancelCauseFunc // nil for HTTP/1
+	early       atomic.Int64
 }
 
-func newSending(ctx context.Context, req *http.Request, caller Caller) *sending {
+func newSending(ctx context.Context, req *http.Request, caller Caller, http2 bool) *sending {
 	s := &sending{in: req, caller: caller, again: req.GetBody}
+	if http2 {
+		ctx, s.abort = context.WithCancelCause(ctx) // a child of the caller's, which ends it
+	}
 	s.out = req.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: s.gotConn, Got1xxResponse: s.got1xx}))
 	s.out.GetBody = nil // net/http would use it after a PROTOCOL_ERROR too, when the server may be at work
 	return s
@@ -77,7 +81,19 @@ func (s *sending) to(a *address, host string) *http.Request {
 	return s.out
 }
 
-func (s *sending) gotConn(httptrace.GotConnInfo) { s.connected.Store(true) }
+// mostConnections bounds the tries of net/http. A burst that meets a new connection needs some,
+// before the number of streams is known that the server allows.
+const mostConnections = 20
+
+var errTries = errors.New("the server has refused the request, or broken it off, on 20 connections")
+
+// gotConn bounds the tries of net/http, which for HTTP/2 sends a request without a body thousands
+// of times a second to a server that ends it by a PROTOCOL_ERROR or a GOAWAY.
+func (s *sending) gotConn(httptrace.GotConnInfo) {
+	if s.connections.Add(1) > mostConnections && s.abort != nil {
+		s.abort(errTries)
+	}
+}
 
 func (s *sending) got1xx(code int, header textproto.MIMEHeader) error {
 	if s.early.Add(1) > maxEarly {
