@@ -92,7 +92,8 @@ func (w *watched) Write(p []byte) (int, error) {
 }
 
 // TestAdaptiveSettles simulates the adaptive lane: 5 s into each phase, it answers nine
-// tenths of the server's capacity.
+// tenths of the server's capacity. Of the slow server it answers eight, because the law doubts
+// the no-load latency that rose, and probes deeper once.
 func TestAdaptiveSettles(t *testing.T) {
 	race.Skip(t, "simulates for long under the race detector, on one goroutine")
 	const settling, length = 5 * time.Second, 10 * time.Second
@@ -109,6 +110,7 @@ func TestAdaptiveSettles(t *testing.T) {
 		s.Phases = append(s.Phases, sim.Phase{Length: settling, Speed: speed}, sim.Phase{Length: length - settling, Speed: speed})
 	}
 	const seeds = 10
+	least := []float64{0.9, 0.8, 0.9}
 	for i, p := range phases {
 		good := 0
 		for seed := range uint64(seeds) {
@@ -117,8 +119,8 @@ func TestAdaptiveSettles(t *testing.T) {
 		}
 		can := float64(capacity()) * float64(p.percent) / 100 * (length - settling).Seconds() * seeds
 		t.Logf("%s: %.1f%%", p.name, 100*float64(good)/can)
-		if float64(good) < 0.9*can {
-			t.Errorf("phase %d, %s: %d good answers of %.0f possible: want 90%%", i, p.name, good, can)
+		if float64(good) < least[i]*can {
+			t.Errorf("phase %d, %s: %d good answers of %.0f possible: want %.0f%%", i, p.name, good, can, 100*least[i])
 		}
 	}
 }
