@@ -139,8 +139,10 @@ func TestCompanionIsStartedAgain(t *testing.T) {
 	if got := lines(); len(got) != 3 || got[0] != want || got[1] != want || got[2] != "ended" {
 		t.Errorf("the companion says %q", got)
 	}
-	text, err := os.ReadFile(log.Name())
-	if err != nil || !strings.Contains(string(text), `"weir-fleet has ended and is started again","error":"exit status 3"`) {
-		t.Errorf("%v; the log has\n%s", err, text)
+	text := string(must.Have(os.ReadFile(log.Name()))(t))
+	for _, want := range []string{`"weir-fleet has ended and is started again","error":"exit status 3"`, "weir: limiting by " + file + " on "} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %s in the log:\n%s", want, text)
+		}
 	}
 }

@@ -28,7 +28,7 @@ func TestTheEnvironmentIsListed(t *testing.T) {
 		"  WEIR_QUEUE          proxy, sim run, sim suite, sim trace\n",
 		"  WEIR_TO             proxy\n",
 		"  WEIR_DURATION       demo limit, demo bulkhead, record\n",
-		"  BROWSER ",
+		"  BROWSER        the command that opens an address for --open and weir replay\n",
 	} {
 		if !strings.Contains(text, line) {
 			t.Errorf("no line %q in\n%s", line, text)

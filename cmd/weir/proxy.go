@@ -144,8 +144,8 @@ func (c proxyCommand) named(err error) error {
 }
 
 func (c proxyCommand) greet(out io.Writer, settings *config.Config, p *proxy.Proxy) {
-	what := c.Config
-	if what == "" {
+	what := "by " + c.Config
+	if c.Config == "" {
 		what = c.To.String()
 	}
 	listeners, operators := p.Addresses()

@@ -11,13 +11,13 @@ import (
 )
 
 type logFlags struct {
-	Format string `group:"The log" placeholder:"FORMAT" help:"How a line is written: csv, json (an object a line), common or combined (access logs), or an access log's format with its variables, such as 'combined $$request_time'. Defaults to json if it begins with {, and csv otherwise."`
+	Format string `group:"The log:" placeholder:"FORMAT" help:"How a line is written: csv, json (an object a line), common or combined (access logs), or an access log's format with its variables, such as 'combined $$request_time'. Defaults to json if it begins with {, and csv otherwise."`
 
-	Arrival  string `group:"The log" placeholder:"COLUMN" help:"Arrival time: a column, by its name or its number from 1. A date, seconds, ms, us or ns since 1970, or a time since the start."`
-	TimeIs   string `group:"The log" enum:"start,end" default:"start" help:"What --arrival is the time of, start or end: access logs have when the answer was sent (default ${default})."`
-	Service  string `group:"The log" placeholder:"COLUMN" help:"Service time: a column in seconds, or with its unit, such as 'took*us'."`
-	Class    string `group:"The log" placeholder:"COLUMN" help:"The kind of client, one of those of --on."`
-	Deadline string `group:"The log" placeholder:"COLUMN" help:"How long its client waits: a time, or a date until which it does."`
+	Arrival  string `group:"The log:" placeholder:"COLUMN" help:"Arrival time: a column, by its name or its number from 1. A date, seconds, ms, us or ns since 1970, or a time since the start."`
+	TimeIs   string `group:"The log:" enum:"start,end" default:"start" placeholder:"MOMENT" help:"What --arrival is the time of, start or end: access logs have when the answer was sent (default ${default})."`
+	Service  string `group:"The log:" placeholder:"COLUMN" help:"Service time: a column in seconds, or with its unit, such as 'took*us'."`
+	Class    string `group:"The log:" placeholder:"COLUMN" help:"The kind of client, one of those of --on."`
+	Deadline string `group:"The log:" placeholder:"COLUMN" help:"How long its client waits: a time, or a date until which it does."`
 }
 
 func (f logFlags) reader() sim.TraceReader {
@@ -30,13 +30,13 @@ func (f logFlags) reader() sim.TraceReader {
 
 // systemFlags describe the system that serves a trace.
 type systemFlags struct {
-	On      string        `group:"The system" placeholder:"SCENARIO" help:"Take server, clients, SLO and limiter from this scenario, a name or a file, but neither load nor phases."`
-	Workers int           `group:"The system" type:"count" xor:"server" placeholder:"N" help:"Have a pool of N workers as the server."`
-	Cores   float64       `group:"The system" type:"factor" xor:"server" placeholder:"N" help:"Have N cores as the server, which all requests at work share."`
-	SLO     time.Duration `group:"The system" type:"span" name:"slo" placeholder:"TIME" help:"How long a client waits for its answer. Defaults to the longest --deadline."`
-	Phases  string        `group:"The system" placeholder:"SCENARIO" help:"Take phases, that is faults, from this scenario, a name or a file. The last one lasts as long as the trace."`
-	Load    factors       `group:"The system" xor:"speed" placeholder:"F,F,..." help:"Send the requests so fast that their work is F times what the server can do at most; each F is a scenario."`
-	Rate    factors       `group:"The system" xor:"speed" placeholder:"F,F,..." help:"Send the requests F times as fast as they were recorded; each F is a scenario."`
+	On      string        `group:"The system:" placeholder:"SCENARIO" help:"Take server, clients, SLO and limiter from this scenario, a name or a file, but neither load nor phases."`
+	Workers int           `group:"The system:" type:"count" xor:"server" placeholder:"N" help:"Have a pool of N workers as the server."`
+	Cores   float64       `group:"The system:" type:"factor" xor:"server" placeholder:"N" help:"Have N cores as the server, which all requests at work share."`
+	SLO     time.Duration `group:"The system:" type:"span" name:"slo" placeholder:"TIME" help:"How long a client waits for its answer. Defaults to the longest --deadline."`
+	Phases  string        `group:"The system:" placeholder:"SCENARIO" help:"Take phases, that is faults, from this scenario, a name or a file. The last one lasts as long as the trace."`
+	Load    factors       `group:"The system:" xor:"speed" placeholder:"F,F,..." help:"Send the requests so fast that their work is F times what the server can do at most; each F is a scenario."`
+	Rate    factors       `group:"The system:" xor:"speed" placeholder:"F,F,..." help:"Send the requests F times as fast as they were recorded; each F is a scenario."`
 }
 
 func (f systemFlags) system(deadlines bool) (s sim.Scenario, err error) {

@@ -97,7 +97,7 @@ func helpText(name string) string {
 
 // otherVariables are variables that set no flag.
 var otherVariables = []definition{
-	{"BROWSER", "the command that opens an address for weir demo limit --open and weir replay"},
+	{"BROWSER", "the command that opens an address for --open and weir replay"},
 	{"NOTIFY_SOCKET", "set by systemd: weir proxy tells it when it serves and when it stops"},
 	{"PATH", "where weir looks for weir-fleet and weir-work, besides its own folder"},
 }

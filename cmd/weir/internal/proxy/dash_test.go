@@ -82,8 +82,13 @@ func TestOperatorsPinAndFindRequestsOnTheDashboard(t *testing.T) {
 	if text := shown(""); strings.Contains(text, `"id":`) || !strings.Contains(text, `{"name":"upstream`) || !strings.Contains(text, "in rotation, 1 in flight, 0 of 1 failed") {
 		t.Errorf("without the token: %s", text)
 	}
-	if status, body := pin("", token); status != 204 {
-		t.Errorf("not unpinned: %d %s", status, body)
+	if answer := call("POST", "change", "limiter=api&law=", token); answer.StatusCode != 204 {
+		t.Errorf("not unpinned: %s", answer.Status)
+	}
+	for _, law := range []string{"law=\"fixed(limit=1)\" shadow=false", "law=setpoint shadow=false"} {
+		if want := `msg="changed by an operator" compartment=api ` + law; !strings.Contains(r.said.String(), want) {
+			t.Errorf("no %s in %s", want, r.said)
+		}
 	}
 	if pinned := r.state()["pinned"]; pinned != nil {
 		t.Errorf("still pinned: %v", pinned)

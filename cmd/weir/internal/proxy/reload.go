@@ -141,11 +141,13 @@ func (p *Proxy) override(compartment string, change func(*override)) error {
 	o := changed[compartment]
 	change(&o)
 	changed[compartment] = o
-	if err := p.set.Update(p.limits(c, changed)); err != nil {
+	limits := p.limits(c, changed)
+	if err := p.set.Update(limits); err != nil {
 		return err
 	}
 	p.setOverrides(changed)
-	p.log.Warn("changed by an operator", "compartment", compartment, "law", fmt.Sprint(o.law), "shadow", o.shadow)
+	now := limits.ByKey[compartment].Config
+	p.log.Warn("changed by an operator", "compartment", compartment, "law", fmt.Sprint(now.Law), "shadow", now.Shadow)
 	return nil
 }
 
