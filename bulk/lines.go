@@ -163,7 +163,7 @@ func skip(source io.Reader, to mark) (mark, error) {
 		return to, fmt.Errorf("bulk: the source failed after line %d, byte %d: %w", to.Lines, to.Offset, err)
 	case *end != '\n':
 		return to, fmt.Errorf("%w: line %d, at byte %d, had no end when it was imported, and has grown: "+
-			"import sources that are whole, or remove the journal to import all of it again", ErrChanged, to.Lines, to.Last)
+			"import sources that are whole", ErrChanged, to.Lines, to.Last)
 	}
 	to.Offset, to.Sum = to.Offset+1, sum.Sum32()
 	return to, nil

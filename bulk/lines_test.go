@@ -77,8 +77,8 @@ func TestAnotherSourceIsAnError(t *testing.T) {
 	for name, source := range map[string]io.Reader{
 		"shorter": strings.NewReader(numbered(99)), "empty": strings.NewReader(""), "changed": strings.NewReader(other + "more\n"), "shorter pipe": struct{ io.Reader }{strings.NewReader("line 1\n")},
 	} {
-		if _, err := Run(t.Context(), source, Config{Write: s.write, Journal: journal}); !errors.Is(err, ErrChanged) {
-			t.Errorf("%s: %v, want ErrChanged", name, err)
+		if _, err := Run(t.Context(), source, Config{Write: s.write, Journal: journal}); !errors.Is(err, ErrChanged) || !strings.Contains(err.Error(), journal+" is of, or another journal") {
+			t.Errorf("%s: %v, want ErrChanged and the journal", name, err)
 		}
 	}
 	s.has(t, 100)

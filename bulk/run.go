@@ -199,6 +199,9 @@ func guarded(call func() error) (err error) {
 // read reads the source and hands its lines to the workers.
 func (r *run) read(source io.Reader) error {
 	at, err := skip(source, r.kept)
+	if errors.Is(err, ErrChanged) {
+		err = fmt.Errorf("%w: want the source that %s is of, or another journal", err, r.conf.Journal)
+	}
 	if err != nil {
 		return err
 	}

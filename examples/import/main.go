@@ -46,6 +46,10 @@ func parse(args []string, out io.Writer) (s settings, err error) {
 	flags.StringVar(&s.store, "store", "store", "directory of the store; its journal and rejects are files beside it")
 	flags.StringVar(&s.key, "key", "id", "field of a line that is the key of its record")
 	megabytes := flags.Uint64("target", 512, "memory in MiB")
+	flags.Usage = func() {
+		fmt.Fprintln(out, "Usage: import [flags] FILE, of JSON lines, or - for the standard input")
+		flags.PrintDefaults()
+	}
 	if err := flags.Parse(args); err != nil {
 		return s, err
 	}
@@ -54,6 +58,8 @@ func parse(args []string, out io.Writer) (s settings, err error) {
 		return s, errors.New("import: want one file of JSON lines, or - for the standard input")
 	case s.store == "":
 		return s, errors.New("import: -store is empty: want a directory")
+	case s.key == "":
+		return s, errors.New("import: -key is empty: want the name of a field")
 	case *megabytes < leastTarget || *megabytes > mostTarget:
 		return s, fmt.Errorf("import: -target is %d: want %d to %d MiB", *megabytes, leastTarget, mostTarget)
 	}

@@ -167,6 +167,7 @@ func TestWhatIsWrongIsSaid(t *testing.T) {
 		"no target":               {[]string{"-store", store, "-target", "0", "-"}, "-target is 0: want 16 to "},
 		"a target that overflows": {[]string{"-store", store, "-target", "17592186044928", "-"}, "-target is 17592186044928: want 16 to "},
 		"no store":                {[]string{"-store", "", "-"}, "-store is empty"},
+		"no key":                  {[]string{"-store", store, "-key", "", "-"}, "-key is empty"},
 		"an unknown flag":         {[]string{"-tarket", "1"}, "flag provided but not defined: -tarket"},
 	} {
 		if err := run(t.Context(), test.args, strings.NewReader(""), io.Discard); err == nil || !strings.Contains(err.Error(), test.want) {
@@ -277,7 +278,7 @@ func start(t *testing.T, c *exec.Cmd) <-chan error {
 }
 
 func TestHelpIsNoFailure(t *testing.T) {
-	if out, err := self(t, importing, "-h").CombinedOutput(); err != nil || strings.Contains(string(out), "flag:") || !strings.Contains(string(out), "memory in MiB") {
+	if out, err := self(t, importing, "-h").CombinedOutput(); err != nil || strings.Contains(string(out), "flag:") || !strings.Contains(string(out), "import [flags] FILE") {
 		t.Errorf("%v: %s", err, out)
 	}
 }
