@@ -24,11 +24,11 @@ type intake struct {
 	mu       sync.Mutex
 	buf      buffer
 	file     *spool
-	inMemory int64 // bytes in memory of a body that can be read again
-	sent     bool  // such a body has been read to its end
-	finished bool  // the client's body has ended
-	failure  error // of the client's body
-	lost     bool  // the file could not be read
+	inMemory int64   // bytes in memory of a body that can be read again
+	last     *copyOf // of such a body, the newest
+	finished bool    // the client's body has ended
+	failure  error   // of the client's body
+	lost     bool    // the file could not be read
 	closed   bool
 }
 
@@ -47,8 +47,8 @@ func (b *intake) put(out *http.Request, resends bool) {
 	}
 	if resends && b.done && b.ahead == nil {
 		b.inMemory = b.buf.size
-		out.GetBody = func() (io.ReadCloser, error) { return &copyOf{intake: b}, nil }
-		out.Body = &copyOf{intake: b}
+		out.GetBody = func() (io.ReadCloser, error) { return b.again(), nil }
+		out.Body = b.again()
 	}
 }
 
@@ -115,14 +115,23 @@ func (b *intake) Close() error { return nil }
 // A copyOf a whole body is what one try to send it reads.
 type copyOf struct {
 	*intake
-	read int64
+	read  int64
+	ended bool
+}
+
+// again returns the body from its beginning, for another try.
+func (b *intake) again() *copyOf {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.last = &copyOf{intake: b}
+	return b.last
 }
 
 func (c *copyOf) Read(p []byte) (n int, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
-	case c.closed:
+	case c.closed, c != c.last: // a transport may still read for a try that ended
 		return 0, errStopped
 	case c.read < c.inMemory:
 		n = c.buf.readAt(p, c.read)
@@ -133,15 +142,16 @@ func (c *copyOf) Read(p []byte) (n int, err error) {
 		err = io.EOF
 	}
 	c.read += int64(n)
-	c.sent = c.sent || errors.Is(err, io.EOF)
+	c.ended = errors.Is(err, io.EOF)
 	return n, err
 }
 
-// answered frees the memory of a body that is not sent again, since there is a response.
+// answered frees the memory of a body that is not sent again, since there is a response. A server
+// may answer before the last try has read it all.
 func (b *intake) answered() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.sent {
+	if b.last != nil && b.last.ended {
 		b.buf.free()
 	}
 }

@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -229,4 +230,29 @@ func TestMemoryOfABodyThatWasSent(t *testing.T) {
 	defer answer.Body.Close()
 	rg.until("only the response has memory", func() bool { return rg.shared.Counts().Memory <= firstChunk })
 	close(release)
+}
+
+// A server may answer before it has read all of a body that was sent again.
+func TestABodyThatIsSentAgainStaysUntilItWasRead(t *testing.T) {
+	var m memory
+	m.bound.Store(inMemory)
+	b := intake{done: true, length: 2, buf: buffer{memory: &m}}
+	b.buf.filled(copy(b.buf.room(), "ab"))
+	var out http.Request
+	b.put(&out, true)
+	first := out.Body
+	must.Have(io.ReadAll(first))(t)
+
+	again := must.Have(out.GetBody())(t)
+	b.answered()
+	if got := must.Have(io.ReadAll(again))(t); string(got) != "ab" {
+		t.Errorf("%q of the body was sent again", got)
+	}
+	if _, err := first.Read(make([]byte, 1)); !errors.Is(err, errStopped) {
+		t.Errorf("a try that ended reads on: %v", err)
+	}
+	b.answered()
+	if used := m.used.Load(); used != 0 {
+		t.Errorf("%d bytes of memory are in use", used)
+	}
 }
