@@ -37,8 +37,8 @@ var ErrPrivilege = fmt.Errorf("sqlload: the sessions of other users are hidden: 
 // lock within the server. Some sessions have to wait for a contended row, so that it is never
 // idle; each more makes the server slower. Of 64 clients with pgbench's transaction 3 and 5 at
 // once, of which all but one or two wait, wrote 1.7 and 1.5 times as much as all, and 11 wrote 1.1
-// times (TestPgbench of internal/dbtest/storm at commit f84f4eaa). A pace needs more of them: with 4
-// and a PID writes fell to a half, with 10 to 0.95. The disk and the server's own locks serve
+// times (TestPgbench of internal/dbtest/storm at commit f84f4eaa). A pace needs more of them: with
+// 4 and a PID writes fell to a half, with 10 to 0.95. The disk and the server's own locks serve
 // several at once.
 const (
 	maxLocked   = 4
