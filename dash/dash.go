@@ -17,9 +17,9 @@ import (
 // Config says what a dashboard shows, and which requests may look.
 type Config struct {
 	// Read returns the state of all that is shown: see [Limiters] and [Keys]. It is called by one
-	// goroutine at a time. Of snapshots with the same name only the first is shown. If Read or
-	// Tables panics, the log says so, and the page shows the last state. Required, unless there
-	// are Pools.
+	// goroutine at a time. Of snapshots with the same name only the first is shown. If Read,
+	// Tables or Tenants panics, the log says so, and the page shows the last state. Required,
+	// unless there are Pools.
 	Read func() []weir.Snapshot
 
 	// Pools are shown by name as limiters are: the size is the limit, and the backlog is the queue.
@@ -29,6 +29,10 @@ type Config struct {
 	// Tables returns the state of other sources, as Read does: see [Throttles]. At most 64 tables
 	// of 64 rows are shown. The default is none.
 	Tables func() []Table
+
+	// Tenants returns more limiters, as Read does, whose names are of people or customers: only
+	// viewers with the token see them. The default is none.
+	Tenants func() []weir.Snapshot
 
 	// Refusals are shown to viewers with the token. The default is none.
 	Refusals *Refusals
@@ -46,8 +50,8 @@ type Config struct {
 	// request, so the token can change. Required, unless Public is set.
 	Token func() (string, error)
 
-	// Public lets everyone look who reaches the handler. Refusals, Law and Shadow still take the
-	// token.
+	// Public lets everyone look who reaches the handler. Tenants, Refusals, Law and Shadow still
+	// take the token.
 	Public bool
 
 	// Hosts are the names by which browsers reach the handler, without ports. A loopback
@@ -103,7 +107,7 @@ func New(c Config) (*Handler, error) {
 		c.Read = Limiters()
 	}
 	hub := newHub(c.Read)
-	hub.pools, hub.tables, hub.refusals = c.Pools, c.Tables, c.Refusals
+	hub.tenants, hub.pools, hub.tables, hub.refusals = c.Tenants, c.Pools, c.Tables, c.Refusals
 	return serve(c, hub)
 }
 

@@ -31,8 +31,8 @@
 // dashboard under a name of its own (DNS rebinding). The page runs no script but its own, and shows
 // names as text, cut to 128 bytes.
 //
-// Refused requests ([Config].Refusals) and changes ([Config].Law and [Config].Shadow) always
-// take the token. A change that a foreign page sends is refused. A stream
+// Tenants ([Config].Tenants), refused requests ([Config].Refusals), and changes ([Config].Law and
+// [Config].Shadow) always take the token. A change that a foreign page sends is refused. A stream
 // of events ends within five seconds of the token that it was opened with.
 //
 // The charts are drawn by uPlot, https://github.com/leeoniya/uPlot (MIT).

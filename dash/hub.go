@@ -2,7 +2,6 @@ package dash
 
 import (
 	"errors"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -31,7 +30,7 @@ var (
 type view struct {
 	limiter string
 	all     bool // of all limiters
-	trusted bool // and the requests that were refused
+	trusted bool // and tenants, and the requests that were refused
 }
 
 // A client is a page that looks, or another reader of the events.
@@ -45,6 +44,7 @@ type client struct {
 // client never holds up the others.
 type hub struct {
 	read     func() []weir.Snapshot
+	tenants  func() []weir.Snapshot // as read; nil for none
 	pools    map[string]*pool.Pool
 	tables   func() []Table       // of other sources; nil for none
 	refusals *Refusals            // nil for none
@@ -53,7 +53,7 @@ type hub struct {
 	mu      sync.Mutex // guards the fields below
 	clients map[*client]struct{}
 	series  map[string]*series // by label
-	more    int                // limiters that are not shown
+	more    map[bool]int       // limiters that are not shown to those with trust, and without
 	others  []recording.Table
 	refused requests
 	fault   string // how the last reading failed; empty if it did not
@@ -103,11 +103,11 @@ func (h *hub) add(v view) *client {
 // welcome sends a client its first message. It looks at the first limiter if the name of its own is
 // not known.
 func (h *hub) welcome(c *client) {
-	names := h.names()
+	names := h.names(c.view)
 	if !slices.Contains(names, c.limiter) && len(names) > 0 {
 		c.limiter = names[0]
 	}
-	c.messages <- h.message(h.overview(), c.view, (*series).past, h.refused.kept)
+	c.messages <- h.message(h.overview(c.view), c.view, (*series).past, h.refused.kept)
 	c.joined = true
 }
 
@@ -174,7 +174,7 @@ func (h *hub) ends(now time.Time) bool {
 
 // send sends the last reading to all clients, and cuts off clients far behind.
 func (h *hub) send() {
-	overview, messages := h.overview(), map[view][]byte{}
+	overviews, messages := map[bool][]byte{}, map[view][]byte{}
 	for c := range h.clients {
 		if len(c.messages) == cap(c.messages) {
 			h.cut(c)
@@ -185,7 +185,10 @@ func (h *hub) send() {
 			continue
 		}
 		if messages[c.view] == nil {
-			messages[c.view] = h.message(overview, c.view, (*series).latest, h.refused.latest)
+			if overviews[c.trusted] == nil {
+				overviews[c.trusted] = h.overview(c.view)
+			}
+			messages[c.view] = h.message(overviews[c.trusted], c.view, (*series).latest, h.refused.latest)
 		}
 		c.messages <- messages[c.view]
 	}
@@ -194,7 +197,7 @@ func (h *hub) send() {
 // message is the overview with a part of the details that a view has, and refused requests.
 func (h *hub) message(overview []byte, v view, part func(s *series, name string) []byte, refused []recording.Request) []byte {
 	message := slices.Clone(overview)
-	for _, name := range h.names() {
+	for _, name := range h.names(v) {
 		if v.all || name == v.limiter {
 			message = append(message, part(h.series[name], name)...)
 		}
@@ -210,5 +213,13 @@ func (v view) requests(refused []recording.Request) []byte {
 	return event("requests", refused)
 }
 
-// names are the names of the limiters.
-func (h *hub) names() []string { return slices.Sorted(maps.Keys(h.series)) }
+// names are the names of the limiters that a view may have.
+func (h *hub) names(v view) (names []string) {
+	for name, s := range h.series {
+		if v.trusted || !s.tenant {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}

@@ -71,7 +71,7 @@ func TestClientsGetThePastAndThenEachReading(t *testing.T) {
 		defer end(h)
 		c := join(t, h, "b")
 		o, d := next(t, c)
-		if fmt.Sprint(o) != "{[{a 3 0 0 0 0 false false 0 0 0} {b 20 14 0 88 0 false false 2 12.5 1.5}] 0 []}" { //nolint:dupword // two fields
+		if fmt.Sprint(o) != "{[{a 3 0 0 0 0 false false false 0 0 0} {b 20 14 0 88 0 false false false 2 12.5 1.5}] 0 []}" { //nolint:dupword // two fields
 			t.Errorf("overview %v", o)
 		}
 		if p := d.Points[0]; !d.Whole || d.Name != "b" || len(d.Points) != 1 || p.Limit != 20 || p.InFlight != 14 || p.Resting != 2 || p.P95 != 88 || p.P50 != 40 || d.Decision != "nothing to judge yet" {

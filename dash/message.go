@@ -9,15 +9,15 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-func (h *hub) overview() []byte {
-	o := recording.Overview{Limiters: []recording.Line{}, More: h.more, Tables: h.others}
-	for _, name := range h.names() {
+func (h *hub) overview(v view) []byte {
+	o := recording.Overview{Limiters: []recording.Line{}, More: h.more[v.trusted], Tables: h.others}
+	for _, name := range h.names(v) {
 		s := h.series[name]
 		p := s.points[len(s.points)-1]
 		o.Limiters = append(o.Limiters, recording.Line{
 			Name: name, Limit: s.last.Limit, InFlight: s.last.InFlight, Queued: s.last.Queued,
 			P95: recording.Tenths(float64(p.P95)), Refused: recording.Tenths(float64(p.Refused)), Shadow: s.last.Shadow,
-			Pool: s.pool, Reserved: s.last.Reserved, Entitled: s.last.Entitled, Borrowed: s.last.Borrowed,
+			Pool: s.pool, Tenant: s.tenant, Reserved: s.last.Reserved, Entitled: s.last.Entitled, Borrowed: s.last.Borrowed,
 		})
 	}
 	return event("overview", o)

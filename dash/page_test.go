@@ -118,11 +118,11 @@ func TestRefusalsAreBounded(t *testing.T) {
 	}
 }
 
-// A recording has identifiers if its recorder had the token. Where a dashboard has a token, they
-// need it again.
-func TestIdentifiersOfARecording(t *testing.T) {
+// A recording has tenants and identifiers if its recorder had the token. Where a dashboard has a
+// token, they need it again.
+func TestTenantsAndIdentifiersOfARecording(t *testing.T) {
 	recorded := `{"weir":"recording","version":1}
-{"overview":{"limiters":[{"name":"acme"}]}}
+{"overview":{"limiters":[{"name":"acme","tenant":true}]}}
 {"details":{"name":"acme","whole":true,"points":[[1772600400000,20,9,0,0,40,88.5,100,100,0]]}}
 {"details":{"name":"search","whole":true,"points":[[1772600400000,20,9,0,0,40,88.5,100,100,0]]}}
 {"requests":[{"at":1772600400000,"id":"r-1","limiter":"search","reason":"queue full"}]}
@@ -136,7 +136,7 @@ func TestIdentifiersOfARecording(t *testing.T) {
 	} {
 		d := must.Have(dash.Replay(strings.NewReader(recorded), c.Config))(t)
 		text := read(t, ask(t, d, "GET", "http://localhost/events?all=1&limiter=acme", ""))
-		if strings.Contains(text, "r-1") != c.want || !strings.Contains(text, `{"name":"search","whole":true`) {
+		if strings.Contains(text, "r-1") != c.want || strings.Contains(text, "acme") != c.want || !strings.Contains(text, `{"name":"search","whole":true`) {
 			t.Errorf("%s: %s", what, text)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 // Replay returns a dashboard that shows a recording of weir record instead of [Config].Read, which
 // it does not need. It reads the recording to its end and keeps it: a third of a megabyte for each
 // hour of a limiter, and at most two million readings. Without [Config].Token, all who may look see
-// the identifiers of requests that the recording has. An error matches
+// the tenants and the identifiers of requests that the recording has. An error matches
 // [weir.ErrConfig]; one about the recording names the line.
 func Replay(from io.Reader, c Config) (*Handler, error) {
 	all, err := recording.Load(from)
@@ -32,6 +32,7 @@ func (h *hub) replay(v view) *client {
 	}
 	from, to := h.recorded.Span()
 	overview := h.recorded.Overview()
+	overview.Limiters = slices.DeleteFunc(overview.Limiters, func(l recording.Line) bool { return l.Tenant && !v.trusted })
 	known := slices.ContainsFunc(overview.Limiters, func(l recording.Line) bool { return l.Name == v.limiter })
 	if !known && len(overview.Limiters) > 0 {
 		v.limiter = overview.Limiters[0].Name

@@ -1,7 +1,6 @@
 package dash
 
 import (
-	"cmp"
 	"errors"
 	"log/slog"
 	"maps"
@@ -18,14 +17,16 @@ import (
 // A reading is the state of all that is shown, by name.
 type reading struct {
 	limiters map[string]*weir.Snapshot
+	tenants  map[string]bool            // of the limiters
 	moves    map[string][]pool.Decision // of those that are pools
 	tables   []Table
 	err      error // of a function of the user
 }
 
-// reading reads all that is shown. Of limiters with the same name it has the first.
+// reading reads all that is shown. Of limiters with the same name it has the first, and tenants
+// come last.
 func (h *hub) reading() reading {
-	r := reading{limiters: map[string]*weir.Snapshot{}, moves: map[string][]pool.Decision{}}
+	r := reading{limiters: map[string]*weir.Snapshot{}, tenants: map[string]bool{}, moves: map[string][]pool.Decision{}}
 	for _, snap := range h.read() {
 		r.add(snap)
 	}
@@ -37,6 +38,13 @@ func (h *hub) reading() reading {
 			r.moves[label] = resized(state, h.pools[name].History())
 		}
 		r.tables = append(r.tables, poolTable(name, state))
+	}
+	if h.tenants != nil {
+		for _, snap := range h.tenants() {
+			if label, ok := r.add(snap); ok {
+				r.tenants[label] = true
+			}
+		}
 	}
 	if h.tables != nil {
 		r.tables = append(r.tables, h.tables()...)
@@ -52,6 +60,21 @@ func (r reading) add(snap weir.Snapshot) (name string, ok bool) {
 	}
 	r.limiters[name] = &snap
 	return name, true
+}
+
+// shown returns the names of the limiters that have room, tenants last.
+func (r reading) shown() []string {
+	names := slices.Sorted(maps.Keys(r.limiters))
+	slices.SortStableFunc(names, func(a, b string) int {
+		switch {
+		case r.tenants[a] == r.tenants[b]:
+			return 0
+		case r.tenants[a]:
+			return 1
+		}
+		return -1
+	})
+	return names[:min(len(names), mostLimiters)]
 }
 
 // attempt is reading, where a function of the user may panic.
@@ -70,15 +93,19 @@ func (h *hub) keep(now time.Time, r reading) {
 	}
 	h.fault = ""
 	read := map[string]*series{}
-	names := slices.Sorted(maps.Keys(r.limiters))
-	for _, name := range names[:min(len(names), mostLimiters)] {
-		read[name] = cmp.Or(h.series[name], new(series))
+	for _, name := range r.shown() {
+		old, tenant := h.series[name], r.tenants[name]
+		if old == nil || old.tenant != tenant { // the past of a tenant is not for all
+			old = &series{tenant: tenant}
+		}
+		read[name] = old
 		read[name].add(now, r.limiters[name])
 		if all, ok := r.moves[name]; ok {
 			read[name].decided(all)
 		}
 	}
-	h.more = len(names) - len(read)
+	all := len(r.limiters)
+	h.more = map[bool]int{true: all - len(read), false: max(all-len(r.tenants)-mostLimiters, 0)}
 	h.series, h.others = read, cut(r.tables)
 	h.refused.read(h.refusals)
 }

@@ -24,6 +24,7 @@ type series struct {
 	before  *weir.Snapshot // the reading before the last one; nil if there is none
 	changed bool           // at the last reading
 	pool    bool           // of a pool
+	tenant  bool           // only those with the token may see it
 	moved   time.Time      // the last change of a pool's size
 	heated  bool           // there is another column of the heat map since then
 	at      time.Time      // of the last reading

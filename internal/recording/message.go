@@ -51,7 +51,8 @@ type Line struct {
 	P95      float64 `json:"p95"`     // in milliseconds
 	Refused  float64 `json:"refused"` // a second
 	Shadow   bool    `json:"shadow"`
-	Pool     bool    `json:"pool,omitempty"` // a pool: its size is the limit, and its reserve rests
+	Pool     bool    `json:"pool,omitempty"`   // a pool: its size is the limit, and its reserve rests
+	Tenant   bool    `json:"tenant,omitempty"` // only those with the token may see it
 
 	// Of a key of a set with a cap, as in weir.Snapshot.
 	Reserved int     `json:"reserved,omitempty"`

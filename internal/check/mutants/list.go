@@ -393,6 +393,7 @@ var ofLibrary = []mutant{
 	{"a reading holds up the pages", "dash/hub.go", "r := h.attempt()\n\t\th.mu.Lock()", "h.mu.Lock()\n\t\tr := h.attempt()", "TestReadBlocks", "", ""},
 	{"those without the token see identifiers", "dash/refusals.go", "!v.trusted || len(refused) == 0", "len(refused) == 0", "TestIdentifiersNeedTheToken", "", ""},
 	{"anyone changes a law", "dash/change.go", "if err := h.trusts(r); err != nil {", "if err := h.mayLook(r); err != nil {", "TestChangesNeedTheToken", "", ""},
+	{"those without the token see tenants", "dash/hub.go", "v.trusted || !s.tenant", "v.trusted || s != nil", "TestTenantsNeedTheToken", "", ""},
 	{"a stream outlives its token", "dash/events.go", "(h.trusts(r) == nil) != trusted", "false", "TestAnotherTokenEndsTheStream", "", ""},
 	{"a column of the heat map counts from the beginning", "dash/heat.go", "b.Count - min(b.Count, before[b.Index])", "b.Count", "TestHeatMapCountsTheLatenciesOfFiveSeconds", "", ""},
 	{"any number of recorders", "dash/hub.go", "v.all && h.recorders() >= mostRecorders", "false", "TestRecordersGetAllLimiters", "", ""},
