@@ -13,7 +13,6 @@ type test struct {
 	from, last point   // before the probe, and before this step
 	rate       float64 // expected rate of completions
 	least      float64 // latency so far
-	queue      float64 // elasticity of the latency in this step
 	area, done float64 // over the windows at the last limit
 }
 
@@ -93,12 +92,12 @@ func (c *setpointController) probe(r reading) Decision {
 	t := &k.test
 	depth := portable.Log(t.last.n / r.n)
 	lowest := r.n <= 1 || r.limit <= r.min
-	t.queue = 0
+	queue := 0.0
 	if depth >= leastDepth {
-		t.queue = portable.Log(t.last.latency/r.latency) / depth
+		queue = portable.Log(t.last.latency/r.latency) / depth
 	}
 	if little := r.done < c.leastInProbe() && k.known; little || depth < leastDepth && !t.second {
-		if lowest || little && t.queue <= queueing { // little work shows at least so much
+		if lowest || little && queue <= queueing { // little work shows at least so much
 			k.raise(min(t.least, r.latency/r.doubt(k.variation)))
 		}
 		t.running = false
@@ -106,19 +105,19 @@ func (c *setpointController) probe(r reading) Decision {
 	}
 	t.least = min(t.least, r.latency)
 	k.push.probed(r)
-	if !t.second && t.queue > queueing && !k.isConfirmed(r) && !lowest {
+	if !t.second && queue > queueing && !k.isConfirmed(r) && !lowest {
 		t.last, t.area, t.done = point{r.n, r.x, r.latency}, 0, 0
 		return c.step(r, r.n)
 	}
 	t.area, t.done = t.area+float64(r.latency*r.done), t.done+r.done
-	empty := t.queue <= queueing || lowest || t.second
+	empty := queue <= queueing || lowest || t.second
 	if empty && !t.second && k.surprised(r) {
 		t.second = true
 		d := c.probing(r, r.limit)
 		d.Next.Settle = 0
 		return d
 	}
-	k.learn(r, empty)
+	k.learn(r, empty, queue)
 	return c.finish(r)
 }
 
@@ -136,8 +135,8 @@ func (k *regulator) surprised(r reading) bool {
 	return r.latency > 1.25*k.noLoad
 }
 
-// learn updates the no-load latency from a probe.
-func (k *regulator) learn(r reading, empty bool) {
+// learn updates the no-load latency from a probe whose last step had this elasticity.
+func (k *regulator) learn(r reading, empty bool, queue float64) {
 	t := &k.test
 	k.doubted = k.doubted && !k.ticks.rare
 	switch {
@@ -145,7 +144,7 @@ func (k *regulator) learn(r reading, empty bool) {
 		k.noLoad, k.known, k.doubted = min(t.area/t.done, hot*k.noLoad), true, true
 	case t.least < k.noLoad:
 		k.noLoad = min(k.noLoad, t.least*r.doubt(k.variation))
-	case empty && t.queue < -queueing: // others returned to their limits meanwhile
+	case empty && queue < -queueing: // others returned to their limits meanwhile
 		k.raise(min(t.least, disturbedRise*k.noLoad))
 	case empty:
 		k.raise(t.least)
