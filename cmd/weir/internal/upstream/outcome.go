@@ -29,7 +29,9 @@ func failed(res *http.Response, asksLater bool) bool {
 // blames reports whether the missing response is the address's fault.
 func (s *sending) blames(err error) bool {
 	switch ctx := s.out.Context(); {
-	case ctx.Err() != nil: // the client has left, or its own deadline has passed
+	// The client has left, its own deadline has passed, or its request was broken off 20 times,
+	// which a client can cause.
+	case ctx.Err() != nil:
 		return errors.Is(context.Cause(ctx), weir.ErrExecutionTimeout)
 	case s.caller.BodyFailed(), LacksFiles(err), notBegun(err):
 		return false
