@@ -247,7 +247,7 @@ var ofLibrary = []mutant{
 	{"natspool: a group is not acknowledged", "pool/natspool/acks.go", "group[:last]", "group[:0]", "TestAcknowledgedJobsAreGone", "", ""},
 	{"natspool: silence is an empty stream", "pool/natspool/source.go", "time.Since(began) > 2*patience", "began.IsZero()", "TestSilentServer", "", ""},
 	{"weirtemporal: a poller that waits presses no limit", "weirtemporal/slots.go", "pressed || s.press(ctx)", "pressed || false", "TestTuners", "", ""},
-	{"weirtemporal: a poller looks once whether to press the limit", "weirtemporal/slots.go", "pressed || s.press(ctx)", "pressed || s.press(ctx) || true", "TestTuners", "", ""},
+	{"weirtemporal: a poller looks once whether to press the limit", "weirtemporal/slots.go", "pressed || s.press(ctx)", "pressed || s.press(ctx) || true", "TestPollerPressesOnce", "", ""},
 	{"weirtemporal: a poller presses the limit at each look", "weirtemporal/slots.go", "pressed || s.press(ctx)", "s.press(ctx) && pressed", "TestPollerPressesOnce", "", ""},
 	{"pool: the most careless scaler holds", "pool/minof.go", "i == 0 || size < least {", "i == 0 || size > least {", "TestLeastOfAllSignals", "", ""},
 	{"pool: a cycle is added", "internal/dag/graph.go", "way != nil {\n\t\t\t\treturn false, &CycleError", "way == nil && false {\n\t\t\t\treturn false, &CycleError", "TestGraphModel", "./internal/check", ""},
