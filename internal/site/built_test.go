@@ -17,9 +17,6 @@ import (
 	"github.com/weir-go/weir/internal/must"
 )
 
-// base is not "/", so that the test finds addresses without it.
-const base = "/weir/"
-
 // A built is the site of the repository in a folder, which no test changes.
 type built struct {
 	*site
@@ -27,7 +24,7 @@ type built struct {
 }
 
 var buildOnce = sync.OnceValues(func() (b built, err error) {
-	if b.site, err = load("../..", base); err != nil {
+	if b.site, err = load("../.."); err != nil {
 		return b, err
 	}
 	if b.dir, err = os.MkdirTemp("", "weir-site-"); err != nil {

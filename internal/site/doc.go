@@ -1,7 +1,7 @@
-// Command site builds the documentation site from the repository: the Markdown files that
-// site/data/nav.yaml names, the packages with their examples, and the help of the command.
+// Command site builds the documentation site in the folder _site, from the Markdown files that
+// site/data/nav.yaml names and the files of the folder site.
 //
-//	scripts/site build   into _site
+//	scripts/site build   builds it
 //	scripts/site serve   builds it, and shows it on this machine
 //
 // The files stay readable on GitHub unchanged. Links between them become links between pages,

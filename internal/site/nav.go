@@ -3,16 +3,14 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
-	"slices"
-	"strings"
 
 	"github.com/goccy/go-yaml"
 )
 
-// navFile is the only list of the site's pages that are files.
+// navFile is the only list of the site's pages.
 const navFile = "site/data/nav.yaml"
 
 type nav struct {
@@ -22,25 +20,20 @@ type nav struct {
 
 // A section is a heading of the navigation with the items below it.
 type section struct {
-	Title string `yaml:"title"`
-	Pages []item `yaml:"pages"`
+	Title string  `yaml:"title"`
+	Pages []*item `yaml:"pages"`
 }
 
-// An item is a line of the navigation: a file, or pages that the build makes.
+// An item is a line of the navigation.
 type item struct {
 	Title string `yaml:"title"`
 	File  string `yaml:"file"`
 	Below string `yaml:"below"` // a pattern: the matching files are pages that this one links to, with their own titles
-	Made  string `yaml:"made"`  // "playground"
 
-	page     *page
-	children []*page
+	Page *page `yaml:"-"`
 }
 
-// readNav reads the navigation and checks that it is complete: every file of docs is in it,
-// and every file in it exists.
-func readNav(root string) (nav, error) {
-	var n nav
+func readNav(root string) (n nav, err error) {
 	text, err := os.ReadFile(filepath.Join(root, navFile))
 	if err != nil {
 		return n, err
@@ -48,94 +41,65 @@ func readNav(root string) (nav, error) {
 	if err := yaml.UnmarshalWithOptions(text, &n, yaml.Strict()); err != nil {
 		return n, fmt.Errorf("%s: %w", navFile, err)
 	}
-	named := []string{n.Home}
-	var wrong []error
-	for _, section := range n.Sections {
-		for _, item := range section.Pages {
-			if err := item.check(); err != nil {
-				wrong = append(wrong, fmt.Errorf("%s: %w", navFile, err))
-				continue
-			}
-			named = append(named, item.File)
-			below, err := item.filesBelow(root)
-			if err != nil {
-				return n, err
-			}
-			named = append(named, below...)
-		}
-	}
-	for i, file := range named {
-		if file == "" {
-			continue
-		}
-		if slices.Contains(named[:i], file) {
-			wrong = append(wrong, fmt.Errorf("%s: names %s twice: leave one", navFile, file))
-		}
-		if _, err := os.Stat(filepath.Join(root, file)); err != nil {
-			wrong = append(wrong, fmt.Errorf("%s: names %s, but there is no such file: write it, or take it out", navFile, file))
-		}
-	}
-	for _, pattern := range []string{"docs/*.md", "docs/*/*.md"} {
-		files, err := glob(root, pattern)
-		if err != nil {
-			return n, err
-		}
-		for _, file := range files {
-			if !slices.Contains(named, file) {
-				wrong = append(wrong, fmt.Errorf("%s: is not in %s: add it to a section", file, navFile))
-			}
-		}
-	}
-	return n, errors.Join(wrong...)
+	return n, nil
 }
 
-// check checks that a line has exactly one kind of target.
-func (i item) check() error {
-	switch {
-	case i.Title == "":
-		return fmt.Errorf("a line with file %q and made %q has no title: add one", i.File, i.Made)
-	case i.File == "" && i.Below != "":
-		return fmt.Errorf("%q: has files below (%s) and no file that leads to them: add it", i.Title, i.Below)
-	case i.File != "" && i.Made != "":
-		return fmt.Errorf("%q: names the file %s and is made (%s): leave one", i.Title, i.File, i.Made)
-	case i.File == "" && i.Made != "playground":
-		return fmt.Errorf("%q: names no file and nothing that is made: want playground", i.Title)
+// addAll adds the pages of the navigation.
+func (s *site) addAll() error {
+	if _, err := s.add(s.nav.Home); err != nil {
+		return err
+	}
+	for _, section := range s.nav.Sections {
+		for _, item := range section.Pages {
+			if err := s.addItem(item); err != nil {
+				return fmt.Errorf("%s: %q: %w", navFile, item.Title, err)
+			}
+		}
 	}
 	return nil
 }
 
-// filesBelow lists the files that match the pattern of an item, without its own.
-func (i item) filesBelow(root string) ([]string, error) {
-	if i.Below == "" {
-		return nil, nil
-	}
-	files, err := glob(root, i.Below)
-	files = slices.DeleteFunc(files, func(file string) bool { return file == i.File })
-	if err == nil && len(files) == 0 {
-		err = errors.New("there is no such file")
-	}
+// addItem adds the page of a line, and the pages below it.
+func (s *site) addItem(i *item) error {
+	p, err := s.add(i.File)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %q: below is %s: %w", navFile, i.Title, i.Below, err)
+		return err
 	}
-	return files, nil
-}
-
-func glob(root, pattern string) ([]string, error) {
-	files, err := filepath.Glob(filepath.Join(root, pattern))
-	for i, file := range files {
-		if files[i], err = filepath.Rel(root, file); err != nil {
-			return nil, err
+	p.Short = i.Title
+	i.Page = p
+	below, err := s.files(i.Below)
+	if err != nil {
+		return err
+	}
+	for _, file := range below {
+		if file == i.File {
+			continue
 		}
-		files[i] = filepath.ToSlash(files[i])
+		child, err := s.add(file)
+		if err != nil {
+			return err
+		}
+		child.Parent = p
 	}
-	return files, err
+	return nil
 }
 
-// address is the path of a file's page: docs/http.md is /http/.
-func address(file string) string {
-	file = strings.TrimSuffix(strings.TrimPrefix(file, "docs/"), ".md")
-	if path.Base(file) == "README" {
-		file = path.Dir(file)
+// complete checks that every document is a page.
+func (s *site) complete() error {
+	var wrong []error
+	for _, pattern := range []string{"docs/*.md", "docs/*/*.md"} {
+		files, err := s.files(pattern)
+		wrong = append(wrong, err)
+		for _, file := range files {
+			if s.byFile[file] == nil {
+				wrong = append(wrong, fmt.Errorf("%s: is not in %s: add it to a section", file, navFile))
+			}
+		}
 	}
-	return strings.ToLower(file) + "/"
+	return errors.Join(wrong...)
+}
+
+// files lists the files of the repository that match a pattern.
+func (s *site) files(pattern string) ([]string, error) {
+	return fs.Glob(os.DirFS(s.root), pattern)
 }

@@ -10,34 +10,14 @@ import (
 	"github.com/weir-go/weir/internal/playground"
 )
 
-// playgroundAssets are the parts of the page.
-const playgroundAssets = "site/playground"
-
-// playgroundPage adds the page of the simulator.
-func playgroundPage(s *site) *page {
-	p := &page{Path: "playground/", Title: "Playground", Short: "Playground", anchors: map[string]bool{}}
-	p.make = func() (markup, error) {
-		text, err := os.ReadFile(filepath.Join(s.root, playgroundAssets, "playground.html"))
-		if err != nil {
-			return "", err
-		}
-		return s.execute("playground", map[string]any{"Base": s.base, "Playground": markup(text)})
-	}
-	s.add(p)
-	s.playground = true
-	return p
-}
-
-// writePlayground writes what the page loads: its scripts, uPlot, and the simulator compiled for
-// browsers.
+// writePlayground writes uPlot and the simulator, compiled for browsers, for the page of the
+// simulator.
 func (s *site) writePlayground(out string) error {
 	goroot, err := exec.Command("go", "env", "GOROOT").Output()
 	if err != nil {
 		return fmt.Errorf("go env GOROOT: %w", err)
 	}
 	for _, from := range []string{
-		filepath.Join(s.root, playgroundAssets, "playground.js"), filepath.Join(s.root, playgroundAssets, "playground.css"),
-		filepath.Join(s.root, playgroundAssets, "worker.js"),
 		filepath.Join(s.root, "internal/uplot/uPlot.iife.min.js"), filepath.Join(s.root, "internal/uplot/uPlot.min.css"),
 		filepath.Join(strings.TrimSpace(string(goroot)), "lib/wasm/wasm_exec.js"),
 	} {
@@ -45,7 +25,7 @@ func (s *site) writePlayground(out string) error {
 			return err
 		}
 	}
-	if err := os.WriteFile(filepath.Join(out, "scenarios.json"), playground.Scenarios(), 0o666); err != nil {
+	if err := writeFile(filepath.Join(out, "scenarios.json"), playground.Scenarios()); err != nil {
 		return err
 	}
 	program, err := filepath.Abs(filepath.Join(out, "weir.wasm"))

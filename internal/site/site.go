@@ -5,118 +5,109 @@ import (
 	"fmt"
 	"html/template"
 	"os"
+	"path"
 	"path/filepath"
-	"regexp"
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
 )
 
 // A site holds all pages, ready to be written.
 type site struct {
-	root, base string
-	nav        nav
-	layouts    *template.Template
-	pages      []*page // in the order of the navigation; the home page is the first
-	byFile     map[string]*page
-	assets     map[string]bool // pictures that pages show
-	playground bool            // has the page of the simulator
+	root    string
+	nav     nav
+	layout  *template.Template
+	pages   []*page // in the order of the navigation; the home page is the first
+	byFile  map[string]*page
+	missing *page           // shown for an address without a page
+	assets  map[string]bool // pictures that pages show
 }
 
-// load reads the pages of files, makes the other pages, and resolves the links.
-func load(root, base string) (*site, error) {
-	if !rooted.MatchString(base) {
-		return nil, fmt.Errorf("-base is %q: want a path with a slash at both ends, such as / or /weir/", base)
-	}
-	s := &site{root: root, base: base, byFile: map[string]*page{}, assets: map[string]bool{}}
+// A page is a Markdown file on the site.
+type page struct {
+	File     string // in the repository
+	Path     string // below the base, with a slash at its end; "" is the home page
+	Title    string // its first heading
+	Short    string // name in the navigation
+	Parent   *page  // of a page without a line in the navigation
+	Headings []heading
+	Body     template.HTML
+
+	markdown []byte
+	tree     ast.Node
+	anchors  map[string]bool
+	parts    []part
+}
+
+// A heading is a line of a page's table of contents.
+type heading struct {
+	Level    int
+	ID, Text string
+}
+
+// load reads all pages and resolves their links.
+func load(root string) (*site, error) {
+	s := &site{root: root, byFile: map[string]*page{}, assets: map[string]bool{}}
 	var err error
 	if s.nav, err = readNav(root); err != nil {
 		return nil, err
 	}
-	if s.layouts, err = template.ParseGlob(filepath.Join(root, "site/layouts/*.html")); err != nil {
+	if s.layout, err = template.ParseFiles(filepath.Join(root, "site/page.html")); err != nil {
 		return nil, err
 	}
-	home, err := s.read(s.nav.Home)
-	if err != nil {
+	if s.missing, err = s.read("site/missing.md"); err != nil {
 		return nil, err
 	}
-	home.Path = ""
-	for i, section := range s.nav.Sections {
-		for j := range section.Pages {
-			if err := s.fill(&s.nav.Sections[i].Pages[j]); err != nil {
-				return nil, err
-			}
-		}
+	if err := s.addAll(); err != nil {
+		return nil, err
 	}
-	wrong := []error{s.distinct()}
+	wrong := []error{s.complete(), s.render(s.missing)}
 	for _, p := range s.pages {
-		if p.tree != nil {
-			wrong = append(wrong, s.resolve(p))
-		}
-		var err error
-		p.Body, err = p.make()
-		wrong = append(wrong, err)
+		wrong = append(wrong, s.render(p))
 	}
 	return s, errors.Join(wrong...)
 }
 
-// rooted matches a base that, put before the path of a page, gives a path on the same host.
-var rooted = regexp.MustCompile(`^/([^/?#\s]+/)*$`)
-
-// distinct checks that all pages have different addresses, because otherwise one page would
-// overwrite another.
-func (s *site) distinct() error {
-	var wrong []error
-	at := map[string]*page{}
-	for _, p := range s.pages {
-		if other := at[p.Path]; other != nil {
-			wrong = append(wrong, fmt.Errorf("%q and %q both become %s%s: rename one", other.Title, p.Title, s.base, p.Path))
-		}
-		at[p.Path] = p
-	}
-	return errors.Join(wrong...)
-}
-
+// read reads a file, but not yet its links.
 func (s *site) read(file string) (*page, error) {
 	text, err := os.ReadFile(filepath.Join(s.root, file))
 	if err != nil {
 		return nil, err
 	}
-	p, err := parse(file, text)
-	if err != nil {
-		return nil, err
+	p := &page{File: file, Path: address(file), markdown: text, anchors: map[string]bool{}}
+	p.parse()
+	if p.Title == "" {
+		return nil, fmt.Errorf("%s: has no heading of the first level, which is the title of the page: add one", file)
 	}
-	p.Path = address(file)
 	p.Short = p.Title
-	s.add(p)
 	return p, nil
 }
 
-func (s *site) add(p *page) {
-	s.pages = append(s.pages, p)
-	if p.file != "" {
-		s.byFile[p.file] = p
+// add reads a page of the site. Two pages at one address would overwrite each other.
+func (s *site) add(file string) (*page, error) {
+	p, err := s.read(file)
+	if err != nil {
+		return nil, err
 	}
+	for _, other := range s.pages {
+		if other.Path == p.Path {
+			return nil, fmt.Errorf("%s and %s both become %s%s: rename one", other.File, file, base, p.Path)
+		}
+	}
+	s.pages = append(s.pages, p)
+	s.byFile[file] = p
+	return p, nil
 }
 
-// fill adds the pages of a line of the navigation.
-func (s *site) fill(i *item) (err error) {
-	switch {
-	case i.File != "":
-		if i.page, err = s.read(i.File); err != nil {
-			return err
-		}
-		i.page.Short = i.Title
-		below, err := i.filesBelow(s.root)
-		if err != nil {
-			return err
-		}
-		for _, file := range below {
-			child, err := s.read(file)
-			if err != nil {
-				return err
-			}
-			i.children = append(i.children, child)
-		}
-	case i.Made == "playground":
-		i.page = playgroundPage(s)
+// address is the path of a file's page: docs/http.md is http/.
+func address(file string) string {
+	file = strings.TrimSuffix(file, ".md")
+	file = strings.TrimPrefix(strings.TrimPrefix(file, "docs/"), "site/")
+	if path.Base(file) == "README" {
+		file = path.Dir(file)
 	}
-	return err
+	if file == "." {
+		return ""
+	}
+	return strings.ToLower(file) + "/"
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -17,7 +16,8 @@ func repositoryOf(t *testing.T, files ...string) string {
 	for i := 0; i < len(files); i += 2 {
 		must.Do(t, writeFile(filepath.Join(root, files[i]), []byte(files[i+1])))
 	}
-	must.Do(t, os.CopyFS(filepath.Join(root, "site/layouts"), os.DirFS("../../site/layouts")))
+	must.Do(t, writeFile(filepath.Join(root, "site/page.html"), nil))
+	must.Do(t, writeFile(filepath.Join(root, "site/missing.md"), []byte("# Missing\n")))
 	return root
 }
 
@@ -27,7 +27,7 @@ const smallNav = "home: README.md\nsections:\n- title: Guides\n  pages:\n  - {ti
 func loadSmall(t *testing.T, guide string, files ...string) (string, error) {
 	t.Helper()
 	root := repositoryOf(t, append([]string{navFile, smallNav, "README.md", "# Home\n\n## Part one\n", "docs/a.md", guide}, files...)...)
-	s, err := load(root, "/weir/")
+	s, err := load(root)
 	if err != nil {
 		return "", err
 	}
@@ -38,7 +38,6 @@ func TestLinksBecomeThoseOfTheSite(t *testing.T) {
 	for link, want := range map[string]string{
 		"[x](../README.md)":                  `<a href="/weir/">`,
 		"[x](../README.md#part-one)":         `<a href="/weir/#part-one">`,
-		"[README.md](../README.md)":          `<a href="/weir/">Home</a>`,
 		"[x](#a)":                            `<a href="#a">`,
 		"[x](a.md#a)":                        `<a href="#a">`,
 		"[x](../law/aimd.go#L3)":             `<a href="https://github.com/weir-go/weir/blob/main/law/aimd.go#L3">`,
@@ -49,13 +48,12 @@ func TestLinksBecomeThoseOfTheSite(t *testing.T) {
 		"![x](p.svg)":                        `<img src="/weir/docs/p.svg" alt="x">`,
 		"<!-- go: var x int -->\n\n[x](#a)":  `<p><a href="#a">`,
 		`<img src="p.svg" alt="x">`:          `<img src="/weir/docs/p.svg" alt="x">`,
-		`<img src='p.svg' alt="x">`:          `<img src='/weir/docs/p.svg' alt="x">`,
 		`text <img src="p.svg" alt="x"> end`: `text <img src="/weir/docs/p.svg" alt="x"> end`,
-		`<IMG SRC = "p.svg" alt="x=y">`:      `<IMG SRC = "/weir/docs/p.svg" alt="x=y">`,
+		`<script src="../site/static/x.js">`: `<script src="/weir/x.js">`,
 		"![x](p.jpg)":                        `<img src="/weir/docs/p.jpg" alt="x">`,
 		"![x](https://example.com/badge)":    `<img src="https://example.com/badge" alt="x">`,
 	} {
-		body, err := loadSmall(t, "# A\n\n"+link+"\n", "docs/p.svg", "<svg/>", "docs/p.jpg", "", "law/aimd.go", "package law", "law/doc.go", "")
+		body, err := loadSmall(t, "# A\n\n"+link+"\n", "docs/p.svg", "<svg/>", "docs/p.jpg", "", "law/aimd.go", "package law", "law/doc.go", "", "site/static/x.js", "")
 		if err != nil || !strings.Contains(body, want) {
 			t.Errorf("%s: got %s and the error %v, want %s", link, body, err, want)
 		}
@@ -67,21 +65,14 @@ func TestWrongSitesFailTheBuild(t *testing.T) {
 		{guide: "# A\n\nword\n[x](gone.md)\n", want: "docs/a.md:4: links to gone.md, but there is no docs/gone.md"},
 		{guide: "# A\n\n[x](../README.md#gone)\n", want: "docs/a.md:3: links to ../README.md#gone, but README.md has no such heading"},
 		{guide: "# A\n\n<img src=\"gone.svg\">\n", want: "docs/a.md:3: links to gone.svg, but there is no docs/gone.svg"},
-		{guide: "# A\n\n![x](p.bmp)\n", file: "docs/p.bmp", want: "docs/a.md:3: shows p.bmp, which is no picture for the site: want one of .gif, .jpeg, .jpg, .png, .svg, .webp"},
-		{guide: "# A\n\n<img src='a.md'>\n", want: "docs/a.md:3: shows a.md, which is no picture for the site"},
 		{guide: "## A\n", want: "docs/a.md: has no heading of the first level"},
 		{guide: "# A\n", file: "docs/b.md", text: "# B\n", want: "docs/b.md: is not in site/data/nav.yaml"},
 		{guide: "# A\n", file: "docs/c/b.md", text: "# B\n", want: "docs/c/b.md: is not in site/data/nav.yaml"},
-		{guide: "# A\n", file: navFile, text: smallNav + "  - {title: B, file: docs/b.md}\n", want: "site/data/nav.yaml: names docs/b.md, but there is no such file"},
-		{guide: "# A\n", file: navFile, text: smallNav + "  - {title: B, file: README.md}\n", want: "site/data/nav.yaml: names README.md twice"},
-		{guide: "# A\n", file: navFile, text: smallNav + "  - {title: B, file: A.md}\n", want: `"A" and "Big" both become /weir/a/: rename one`},
-		{guide: "# A\n", file: navFile, text: smallNav + "  - {title: B}\n", want: `site/data/nav.yaml: "B": names no file`},
+		{guide: "# A\n", file: navFile, text: smallNav + "  - {title: B, file: docs/b.md}\n", want: `site/data/nav.yaml: "B": open `},
+		{guide: "# A\n", file: navFile, text: smallNav + "  - {title: B, file: README.md}\n", want: `site/data/nav.yaml: "B": README.md and README.md both become /weir/: rename one`},
+		{guide: "# A\n", file: navFile, text: smallNav + "  - {title: B, file: A.md}\n", want: "docs/a.md and A.md both become /weir/a/: rename one"},
+		{guide: "# A\n", file: navFile, text: smallNav + "  - {title: B}\n", want: `site/data/nav.yaml: "B": `},
 		{guide: "# A\n", file: navFile, text: smallNav + "  - {titel: B}\n", want: "unknown field"},
-		{guide: "# A\n", file: navFile, text: smallNav + "  - {file: A.md}\n", want: `site/data/nav.yaml: a line with file "A.md" and made "" has no title`},
-		{guide: "# A\n", file: navFile, text: smallNav + "  - {title: B, below: A.md}\n", want: `site/data/nav.yaml: "B": has files below (A.md) and no file that leads to them`},
-		{guide: "# A\n", file: navFile, text: smallNav + "  - {title: B, made: playground, below: A.md}\n", want: `site/data/nav.yaml: "B": has files below (A.md) and no file`},
-		{guide: "# A\n", file: navFile, text: smallNav + "  - {title: B, file: A.md, made: playground}\n", want: `site/data/nav.yaml: "B": names the file A.md and is made (playground)`},
-		{guide: "# A\n", file: navFile, text: smallNav + "  - {title: B, file: A.md, below: gone/*.md}\n", want: `site/data/nav.yaml: "B": below is gone/*.md: there is no such file`},
 	} {
 		files := []string{"A.md", "# Big\n"}
 		if c.file != "" {
@@ -89,35 +80,6 @@ func TestWrongSitesFailTheBuild(t *testing.T) {
 		}
 		if _, err := loadSmall(t, c.guide, files...); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q with %s: got the error %v, want %s", c.guide, c.file, err, c.want)
-		}
-	}
-}
-
-// TestBase: a base without slashes would make links like weirstyle.css.
-func TestBase(t *testing.T) {
-	root := repositoryOf(t, navFile, smallNav, "README.md", "# Home\n", "docs/a.md", "# A\n")
-	for base, good := range map[string]bool{
-		"/": true, "/weir/": true, "/a/b/": true,
-		"": false, "weir": false, "/weir": false, "weir/": false, "//": false, "//weir/": false, "https://example.com/weir/": false, "/a b/": false,
-	} {
-		_, err := load(root, base)
-		if good && err != nil || !good && (err == nil || !strings.Contains(err.Error(), "want a path with a slash at both ends, such as / or /weir/")) {
-			t.Errorf("-base %q: %v", base, err)
-		}
-	}
-}
-
-// TestNothingElseIsEmptied: a wrong -out removes no other files.
-func TestNothingElseIsEmptied(t *testing.T) {
-	root := repositoryOf(t, navFile, smallNav, "README.md", "# Home\n", "docs/a.md", "# A\n", "site/style.css", "", "site/site.js", "")
-	s := must.Have(load(root, "/weir/"))(t)
-	if err := s.write(root); err == nil || !strings.Contains(err.Error(), "it has files and is no site") {
-		t.Errorf("into the repository: %v", err)
-	}
-	must.Have(os.Stat(filepath.Join(root, "README.md")))(t)
-	for _, out := range []string{filepath.Join(root, "new", "site"), t.TempDir()} {
-		for range 2 {
-			must.Do(t, s.write(out))
 		}
 	}
 }
@@ -142,7 +104,7 @@ func TestHostileMarkdown(t *testing.T) {
 }
 
 func TestAnchorsAreThoseOfGitHub(t *testing.T) {
-	p := must.Have(parse("a.md", []byte("# Weir's `Do(ctx)`, *again*\n## a_b - c\n## a_b - c\n## 0.5 % of [all](x.md)\n## Über\n")))(t)
+	p := parsed("# Weir's `Do(ctx)`, *again*\n## a_b - c\n## a_b - c\n## 0.5 % of [all](x.md)\n## Über\n")
 	for _, want := range []string{"weirs-doctx-again", "a_b---c", "a_b---c-1", "05--of-all", "über"} {
 		if !p.anchors[want] {
 			t.Errorf("there is no anchor %s among %v", want, p.anchors)
@@ -150,11 +112,17 @@ func TestAnchorsAreThoseOfGitHub(t *testing.T) {
 	}
 }
 
+func parsed(markdown string) *page {
+	p := &page{Path: "a/", markdown: []byte(markdown), anchors: map[string]bool{}}
+	p.parse()
+	return p
+}
+
 func TestTablesAndCode(t *testing.T) {
 	body := must.Have(loadSmall(t, "# A\n\n| | b |\n|---|--:|\n| c | d |\n\n```go\nfunc f() {}\n```\n\n```\n<plain>\n```\n"))(t)
 	for _, want := range []string{
-		`tabindex="0"><table role="table">`, "<thead>\n<tr role=\"row\">\n<td role=\"cell\"></td>", `<th role="columnheader" class="right">b`,
-		`<td role="cell" class="right" data-head="b">d`, "</tr>\n</tbody>\n</table>", `<span class="k">func</span>`, "<code>&lt;plain&gt;</code>",
+		`<table class="scroll" role="table" tabindex="0">`, `<th role="cell"></th>`, `<th align="right">b`,
+		`<td align="right" role="cell" data-head="b">d`, `<span class="kd">func</span>`, "<code>&lt;plain&gt;",
 	} {
 		if !strings.Contains(body, want) {
 			t.Errorf("there is no %s in\n%s", want, body)
@@ -162,11 +130,11 @@ func TestTablesAndCode(t *testing.T) {
 	}
 }
 
-func TestEntriesOfTheSearch(t *testing.T) {
-	p := &page{Path: "a/", Title: "Title", Body: `<h1 id="t">Title</h1><p>One <b>two</b>.</p><h2 id="b">B <a href="#b">#</a></h2><p>three</p><ul><li>four</li></ul><style>no</style>`}
-	entries := must.Have(p.entries())(t)
-	want := `[{"a/" "Title" "" "Title" "One two ."} {"a/" "Title" "b" "B" "three four"}]`
-	if got := fmt.Sprintf("%q", entries); got != want {
+func TestPartsForTheSearch(t *testing.T) {
+	p := parsed("# Title\n\nOne **two**.\n\n## B\n\nthree\n\n- four\n\n```\nfive\n```\n<!-- no -->\n")
+	s := &site{pages: []*page{p}}
+	want := `[{"a/" "Title" "" "Title" "One two ."} {"a/" "Title" "b" "B" "three four five"}]`
+	if got := fmt.Sprintf("%q", s.searched()); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

@@ -1,5 +1,5 @@
 'use strict';
-// Search, copy buttons, and contents that show where the reader is. Pages work without this file.
+// Search, links to headings, copy buttons, and contents that show where the reader is. Pages work without this file.
 
 const $ = id => document.getElementById(id);
 const base = document.currentScript.src.replace(/site\.js$/, '');
@@ -59,6 +59,15 @@ document.addEventListener('keydown', event => {
 		$('site-query').focus();
 	}
 });
+
+for (const heading of document.querySelectorAll('main :is(h2, h3, h4)[id]')) {
+	const link = document.createElement('a');
+	link.className = 'anchor';
+	link.href = '#' + heading.id;
+	link.textContent = '#';
+	link.ariaLabel = 'Link to: ' + heading.textContent;
+	heading.append(' ', link);
+}
 
 for (const pre of document.querySelectorAll('pre')) {
 	const button = document.createElement('button');
