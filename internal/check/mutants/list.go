@@ -33,7 +33,7 @@ var ofLibrary = []mutant{
 	{"late work hurries the windows", "law/setpoint_regulator.go", "duration(max(leastSpan, r.latency)))", "duration(max(leastSpan, min(r.latency, quickSpan))))", "TestSetpointDoesNotHurryLateWork", "", ""},
 	{"work that ran out of time is late", "internal/window/meter.go", "if late || o == Timeout {", "if late {", "TestLateAnswers", "./sim", ""},
 	{"the peak of an overload asks for room", "law/setpoint_regulator.go", "if r.latency <= hot*tolerance*k.noLoad {", "if true {", "TestSetpointForgetsThePeakOfAnOverload", "", ""},
-	{"a client that left teaches nothing more", "cmd/weir/internal/exchange/admit.go", "o = weir.Late", "", "TestClientsThatLeaveDoNotPileUp", "", ""},
+	{"a client that left teaches nothing more", "cmd/weir/internal/exchange/receive.go", "o = weir.Late", "", "TestClientsThatLeaveDoNotPileUp", "", ""},
 	{"late work is no success", "internal/window/meter.go", "\t\to = Success\n\t}\n\tif m.last", "\t}\n\tif m.last", "TestLate", "", ""},
 	{"a limit that is not reached takes no advice", "law/setpoint_peer.go", "c.part = fair", "_ = fair", "TestAdviceForAnUnusedLimit", "", ""},
 	{"a ceiling stays", "law/setpoint_pushback.go", "c += p.rise()", "c += 0", "TestSetpointYieldsToPushback", "", ""},

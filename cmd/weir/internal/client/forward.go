@@ -148,9 +148,3 @@ func (id *Identity) forwardToWeir(ctx context.Context, h http.Header) {
 		h[weirhttp.TimeoutHeader] = []string{strconv.FormatInt(left, 10)}
 	}
 }
-
-// Answered removes headers that only this proxy may set from the upstream's response.
-func Answered(response http.Header) {
-	delete(response, RequestIDHeader) // already set
-	delete(response, weirhttp.RefusedHeader)
-}

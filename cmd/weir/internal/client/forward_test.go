@@ -49,13 +49,6 @@ func TestStrangersAreNotBelieved(t *testing.T) {
 	}
 }
 
-func TestHeadersOfAnswers(t *testing.T) {
-	h := http.Header{"X-Request-Id": {"of the upstream"}, "Weir-Refused": {"queue full"}, "Etag": {"1"}}
-	if Answered(h); len(h) != 1 {
-		t.Errorf("%v: the upstream's refusal passes for one of ours", h)
-	}
-}
-
 func TestTrustedPeersAreBelieved(t *testing.T) {
 	seen, id := told(t, inside(t), nil, config.Route{Priority: "low"}, spoofed...)
 	for name, want := range map[string]string{

@@ -66,6 +66,7 @@ func (rt *Route) Serve(ctx context.Context, w http.ResponseWriter, r *http.Reque
 	s := rt.shared
 	s.counts.received.Add(1)
 	x := &exchange{route: rt, shared: s, setting: s.setting.Load(), asked: ctx, w: w, in: r, who: who}
+	x.body.client, x.body.done = r, r.ContentLength == 0
 	defer x.end()
 	if err := x.serve(); err != nil {
 		x.fail(err)
@@ -79,14 +80,15 @@ func (x *exchange) serve() error {
 	x.upgrade = headers.IsUpgrade(x.in.Header) && !x.route.upstream.HTTP2()
 	x.converses = x.upgrade || headers.IsConversation(x.in.Header) ||
 		x.route.config.Body == bodyStreams || x.route.config.GRPC != ""
-	if x.in.ContentLength != 0 { // a client must not send a body that will be refused
-		if err := x.route.gate.Full(x.asked); err != nil {
+	streams := false
+	if !x.body.done {
+		err := x.route.gate.Full(x.asked)
+		if err != nil { // a client must not send a body that will be refused
 			return refusedError{err}
 		}
-	}
-	streams, err := x.takeIn()
-	if err != nil {
-		return err
+		if streams, err = x.takeIn(); err != nil {
+			return err
+		}
 	}
 	if err := x.admit(streams); err != nil {
 		return refusedError{err}

@@ -94,15 +94,6 @@ const statusClientLeft = 499
 // long before it closes such a connection, because a reset would overtake the response.
 const linger = 500 * time.Millisecond
 
-// hangUp closes the connection after the response if the body was not read to its end,
-// because the rest must not be read as another request: with full duplex, net/http leaves
-// that to the handler. HTTP/2 frames bodies.
-func (x *exchange) hangUp() {
-	if x.body.ahead != nil && x.in.ProtoMajor == 1 && x.body.isUnfinished() {
-		x.w.Header().Set("Connection", "close")
-	}
-}
-
 // interrupt ends the current read of the body, which the server would otherwise wait for
 // before it answers.
 func (x *exchange) interrupt(after time.Duration) {

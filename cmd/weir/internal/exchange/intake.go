@@ -19,15 +19,11 @@ const pause = 50 * time.Millisecond
 // streamed.
 func (x *exchange) takeIn() (stream bool, err error) {
 	r, b := x.in, &x.body
-	b.client, b.length, b.left, b.buf.memory = r, r.ContentLength, r.ContentLength, &x.shared.memory
+	b.length, b.left, b.buf.memory = r.ContentLength, r.ContentLength, &x.shared.memory
 	b.buf.request, b.trailer = true, maps.Clone(r.Trailer) // the server writes to the request's own map
 	defer func() { b.failure = err }()
 	if x.route.config.GRPC != "" {
 		b.converse()
-	}
-	if r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0 {
-		b.done = true
-		return false, nil
 	}
 	most := int64(x.route.config.MaxBody)
 	if most > 0 && r.ContentLength > most {

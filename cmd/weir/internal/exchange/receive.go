@@ -7,12 +7,12 @@ import (
 	"maps"
 	"net/http"
 	"slices"
-	"strings"
-	"sync"
 	"time"
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/cmd/weir/internal/client"
+	"github.com/weir-go/weir/cmd/weir/internal/upstream"
+	"github.com/weir-go/weir/edge"
 	"github.com/weir-go/weir/internal/headers"
 	"github.com/weir-go/weir/internal/slot"
 	"github.com/weir-go/weir/weirhttp"
@@ -22,7 +22,7 @@ import (
 // receives any of it. The header of the response does not change any more after receive.
 func (x *exchange) receive(res *http.Response) error {
 	x.status = res.StatusCode
-	client.Answered(res.Header)
+	dropOwn(res.Header)
 	headers.TellWait(res.Header, x.slot.Waited())
 	x.who.Record.Upstream, x.who.Record.Waited = res.Request.URL.Host, x.slot.Waited()
 	x.body.converse()
@@ -59,6 +59,12 @@ func (x *exchange) receive(res *http.Response) error {
 	return err
 }
 
+// dropOwn removes headers that only this proxy may set from the upstream's response.
+func dropOwn(h http.Header) {
+	delete(h, client.RequestIDHeader) // already set
+	delete(h, weirhttp.RefusedHeader)
+}
+
 // teaches returns the outcome of a response. Most 429s are quotas of one key, unless the
 // route says that they are not.
 func (x *exchange) teaches(status int, header, trailer http.Header) weir.Outcome {
@@ -66,6 +72,52 @@ func (x *exchange) teaches(status int, header, trailer http.Header) weir.Outcome
 		return weir.Overloaded
 	}
 	return weirhttp.ResponseOutcome(status, header, trailer)
+}
+
+// settle releases the gate's slot and reports the outcome of the upstream's work.
+func (x *exchange) settle(o weir.Outcome) {
+	if o == weir.Success && errors.Is(x.in.Context().Err(), context.Canceled) {
+		o = weir.Late
+	}
+	if x.slot.Finish(slot.Outcome{Outcome: o, ComeBack: x.comeBack}) {
+		x.timeout.Stop()
+	}
+}
+
+// becomeStream exchanges the gate's slot, if it is still held, for a stream slot.
+func (x *exchange) becomeStream(of slot.Source, o weir.Outcome) error {
+	exchanged, err := x.slot.Exchange(x.asked, of, slot.Outcome{Outcome: o, ComeBack: x.comeBack})
+	if !exchanged {
+		return nil
+	}
+	x.timeout.Stop()
+	if err != nil && errors.Is(x.in.Context().Err(), context.Canceled) {
+		return errClientLeft
+	}
+	if err != nil {
+		x.shared.counts.noStream.Add(1)
+		x.broken.Store(true) // unless the header can still be replaced
+		return noStreamError{err}
+	}
+	x.shared.counts.exchanged.Add(1)
+	if x.route.config.Leaves != leavesCancel { // otherwise the client is watched already
+		x.watch()
+	}
+	return nil
+}
+
+// A noStreamError is the refusal of a stream to a response.
+type noStreamError struct{ error }
+
+func (e noStreamError) Unwrap() error { return e.error }
+
+// hangUp closes the connection after the response if the body was not read to its end,
+// because the rest must not be read as another request: with full duplex, net/http leaves
+// that to the handler. HTTP/2 frames bodies.
+func (x *exchange) hangUp() {
+	if x.body.ahead != nil && x.in.ProtoMajor == 1 && x.body.isUnfinished() {
+		x.w.Header().Set("Connection", "close")
+	}
 }
 
 // readWhole reads a response of known length before the client receives any of it.
@@ -94,6 +146,15 @@ func (x *exchange) readWhole(res *http.Response, begun weir.Outcome) error {
 	x.settle(x.teaches(res.StatusCode, res.Header, res.Trailer))
 	x.closeSource()
 	return nil
+}
+
+// closeSource closes the body of the response.
+func (x *exchange) closeSource() {
+	if x.source != nil {
+		_ = x.source.Close()
+		x.source = nil
+		x.sent()
+	}
 }
 
 var errLonger = errors.New("the response is longer than it says")
@@ -149,6 +210,19 @@ func (x *exchange) readOn(res *http.Response, begun weir.Outcome) error {
 	return nil
 }
 
+func (x *exchange) outcome(err error) weir.Outcome {
+	switch cause := context.Cause(x.ctx); {
+	case errors.Is(cause, weir.ErrExecutionTimeout), errors.Is(cause, context.DeadlineExceeded):
+		return weir.Timeout
+	case cause != nil: // the client left, or the proxy ends
+		return weir.Abandoned
+	case upstream.LacksFiles(err):
+		return weir.Ignore
+	default:
+		return edge.ErrorOutcome(context.Background(), err)
+	}
+}
+
 // broke records the reason for the early end of a response.
 func (x *exchange) broke(err error) {
 	switch cause := context.Cause(x.ctx); {
@@ -163,104 +237,3 @@ func (x *exchange) broke(err error) {
 	x.broken.Store(true)
 	x.fault(err)
 }
-
-// copy sends the response to the client. It panics with [http.ErrAbortHandler] if it cannot
-// send all of it, which cuts the connection, or the stream of HTTP/2.
-func (x *exchange) copy(res *http.Response) {
-	h := x.w.Header()
-	addAll(h, res.Header)
-	if _, ok := h["Content-Type"]; !ok {
-		h["Content-Type"] = nil // otherwise net/http guesses one from the body
-	}
-	if res.StatusCode == http.StatusNoContent {
-		delete(h, "Content-Length") // clients of HTTP/2 would wait for that body
-	}
-	if len(x.announced) > 0 {
-		h.Add("Trailer", strings.Join(x.announced, ", "))
-	}
-	x.w.WriteHeader(res.StatusCode)
-	x.copyBody(res)
-	trailer := res.Trailer
-	if len(trailer) == 0 {
-		return
-	}
-	// Otherwise net/http could send a length in place of the trailers.
-	_ = http.NewResponseController(x.w).Flush()
-	if len(trailer) == len(x.announced) {
-		addAll(h, trailer)
-		return
-	}
-	for name, values := range trailer {
-		h[http.TrailerPrefix+name] = values
-	}
-}
-
-func addAll(h, more http.Header) {
-	for name, values := range more {
-		if given := h[name]; given != nil {
-			values = append(given[:len(given):len(given)], values...)
-		}
-		h[name] = values
-	}
-}
-
-// copyBody sends what was read of the body, and then the rest as it comes.
-func (x *exchange) copyBody(res *http.Response) {
-	if _, err := x.whole.WriteTo(x.w); err != nil {
-		panic(http.ErrAbortHandler)
-	}
-	switch {
-	case x.ahead != nil:
-		x.copyRest(x.ahead, true)
-	case x.source != nil && x.source != http.NoBody && x.in.Method != http.MethodHead:
-		x.copyRest(x.source, res.ContentLength < 0 || headers.IsEvents(res.Header))
-		x.closeSource() // now, for the trailers
-	}
-}
-
-// copyRest copies a body to its end. With flush, the client gets each piece at once.
-func (x *exchange) copyRest(from io.Reader, flush bool) {
-	control := http.NewResponseController(x.w)
-	if flush && !x.ahead.isReady() { // the client may wait for the header
-		_ = control.Flush()
-	}
-	page := copies.Get()
-	defer copies.Put(page)
-	for {
-		n, err := from.Read(page)
-		if n > 0 {
-			if _, err := x.w.Write(page[:n]); err != nil {
-				panic(http.ErrAbortHandler)
-			}
-			if flush {
-				_ = control.Flush()
-			}
-		}
-		switch {
-		case err == nil:
-			continue
-		case errors.Is(err, io.EOF):
-			return
-		case x.ahead == nil: // otherwise its goroutine has recorded it
-			x.broke(err)
-		}
-		panic(http.ErrAbortHandler)
-	}
-}
-
-// copies are the buffers between a body and its receiver. 32 KB is the size that io.Copy
-// uses.
-var copies copyPool
-
-const copySize = 32 << 10
-
-type copyPool struct{ pool sync.Pool }
-
-func (p *copyPool) Get() []byte {
-	if b, ok := p.pool.Get().(*[copySize]byte); ok {
-		return b[:]
-	}
-	return new([copySize]byte)[:]
-}
-
-func (p *copyPool) Put(b []byte) { p.pool.Put((*[copySize]byte)(b)) }

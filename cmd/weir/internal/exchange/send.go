@@ -3,7 +3,6 @@ package exchange
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -11,9 +10,6 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
-	"github.com/weir-go/weir/cmd/weir/internal/client"
-	"github.com/weir-go/weir/cmd/weir/internal/upstream"
-	"github.com/weir-go/weir/edge"
 	"github.com/weir-go/weir/internal/headers"
 	"github.com/weir-go/weir/internal/slot"
 )
@@ -43,15 +39,6 @@ func (x *exchange) send() (*http.Response, error) {
 	return res, nil
 }
 
-// closeSource closes the body of the response.
-func (x *exchange) closeSource() {
-	if x.source != nil {
-		_ = x.source.Close()
-		x.source = nil
-		x.sent()
-	}
-}
-
 // startTimeout starts the timeout of the upstream: the route's, or the client's own if that is
 // earlier.
 func (x *exchange) startTimeout() {
@@ -71,6 +58,15 @@ func (x *exchange) startTimeout() {
 
 // forever is a timeout that never ends.
 const forever = 1<<63 - 1
+
+// leavesCancel ends a request when its client leaves; see config.Route.Leaves.
+const leavesCancel = "cancel"
+
+// watch ends the request to the upstream when its client leaves. The server ends the client's
+// context with each request, so nothing is kept for a connection that lasts.
+func (x *exchange) watch() {
+	context.AfterFunc(x.in.Context(), func() { x.cancel(errClientLeft) })
+}
 
 // outgoing returns the request for the upstream. It shares the values of headers with the
 // client's request.
@@ -119,7 +115,7 @@ func (x *exchange) Informed(status int, header textproto.MIMEHeader) error {
 		return nil
 	}
 	h, more := x.w.Header(), http.Header(header)
-	client.Answered(more)
+	dropOwn(more)
 	headers.RemoveHopByHop(more)
 	own := maps.Clone(h)
 	addAll(h, more)
@@ -135,17 +131,4 @@ func (x *exchange) BodyFailed() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.lost || b.failure != nil
-}
-
-func (x *exchange) outcome(err error) weir.Outcome {
-	switch cause := context.Cause(x.ctx); {
-	case errors.Is(cause, weir.ErrExecutionTimeout), errors.Is(cause, context.DeadlineExceeded):
-		return weir.Timeout
-	case cause != nil: // the client left, or the proxy ends
-		return weir.Abandoned
-	case upstream.LacksFiles(err):
-		return weir.Ignore
-	default:
-		return edge.ErrorOutcome(context.Background(), err)
-	}
 }

@@ -266,3 +266,10 @@ func TestTrailersOfBufferedBodies(t *testing.T) {
 		}
 	}
 }
+
+func TestHeadersOfTheProxyAloneAreDropped(t *testing.T) {
+	h := http.Header{"X-Request-Id": {"of the upstream"}, "Weir-Refused": {"queue full"}, "Etag": {"1"}}
+	if dropOwn(h); len(h) != 1 {
+		t.Errorf("%v: the upstream's refusal passes for one of ours", h)
+	}
+}
