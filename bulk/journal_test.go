@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/weir-go/weir/internal/must"
 )
@@ -107,6 +109,29 @@ func TestSyncComesBeforeTheJournal(t *testing.T) {
 	}
 }
 
+// Linux tells of a write that failed once: the next sync succeeds, without the lines.
+func TestSyncThatFailsOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		journal, _ := files(t)
+		boom := errors.New("boom")
+		failure := boom
+		_, err := Run(t.Context(), strings.NewReader(numbered(1000)), Config{
+			Journal: journal,
+			Write:   func(context.Context, Line) error { time.Sleep(keepEvery); return nil },
+			Sync: func() error {
+				defer func() { failure = nil }()
+				return failure
+			},
+		})
+		if !errors.Is(err, boom) {
+			t.Errorf("got %v", err)
+		}
+		if s, _, err := readJournal(journal); err != nil || s.Lines != 0 {
+			t.Errorf("the journal says %d lines, %v: the sync of them failed", s.Lines, err)
+		}
+	})
+}
+
 // A journal that is not on disk when the store is may say less after a loss of power, and one whose
 // name is there before its text says nothing.
 func TestJournalIsOnDisk(t *testing.T) {
@@ -173,11 +198,15 @@ func TestFullDiskUnderTheRejects(t *testing.T) {
 	if _, err := os.Stat("/dev/full"); err != nil {
 		t.Skip("no /dev/full")
 	}
+	journal, _ := files(t)
 	_, err := Run(t.Context(), strings.NewReader(numbered(1000)), Config{
-		Rejects: "/dev/full", Write: func(context.Context, Line) error { return Reject(errors.New("bad")) },
+		Journal: journal, Rejects: "/dev/full", Write: func(context.Context, Line) error { return Reject(errors.New("bad")) },
 	})
 	if err == nil || !strings.Contains(err.Error(), "bulk: rejects: write /dev/full: no space left on device") {
 		t.Errorf("got %v", err)
+	}
+	if s, _, err := readJournal(journal); err != nil || s.Lines != 0 {
+		t.Errorf("the journal says %d lines, %v: their rejects are in no file", s.Lines, err)
 	}
 }
 

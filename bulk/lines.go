@@ -65,14 +65,11 @@ func (l *lines) failed(err error) error {
 // short reads a line that fits in the buffer.
 func (l *lines) short(chunk []byte) (p pending, err error) {
 	p.mark = l.at.next(int64(len(chunk)), crc32.Checksum(chunk, castagnoli))
-	text := withoutEnd(chunk)
-	if p.tooLong = len(text) > l.maxLine; p.tooLong {
-		text = text[:min(len(text), keptOfLong)]
-	}
-	if p.hold, err = l.take(len(text)); err != nil {
+	p.cut(withoutEnd(chunk), l.maxLine)
+	if p.hold, err = l.take(len(p.text)); err != nil {
 		return pending{}, err
 	}
-	p.text = bytes.Clone(text)
+	p.text = bytes.Clone(p.text)
 	l.at = p.mark
 	return p, nil
 }
@@ -86,7 +83,9 @@ func (l *lines) long(chunk []byte) (p pending, err error) {
 	for more := true; more; {
 		length += int64(len(chunk))
 		sum = crc32.Update(sum, castagnoli, chunk)
-		p.keep(chunk, l.maxLine)
+		if len(p.text) <= l.maxLine+len("\r\n") { // more is too long, with or without an end
+			p.text = append(p.text, chunk...)
+		}
 		if length > endless*int64(l.maxLine) {
 			err = fmt.Errorf("bulk: line %d, at byte %d, has no end within %d bytes: is the source made of lines?", l.at.Lines+1, l.at.Offset, length)
 		} else {
@@ -106,20 +105,17 @@ func (l *lines) long(chunk []byte) (p pending, err error) {
 		}
 	}
 	p.mark = l.at.next(length, sum)
-	p.text = withoutEnd(p.text)
+	p.cut(withoutEnd(p.text), l.maxLine)
 	l.at = p.mark
 	return p, nil
 }
 
-// keep appends to the text, until that is too long.
-func (p *pending) keep(chunk []byte, most int) {
-	if p.tooLong {
-		return
+// cut sets the text, or its beginning if it is too long.
+func (p *pending) cut(text []byte, most int) {
+	if p.tooLong = len(text) > most; p.tooLong {
+		text = text[:min(len(text), keptOfLong)]
 	}
-	p.text = append(p.text, chunk...)
-	if len(withoutEnd(p.text)) > most {
-		p.tooLong, p.text = true, bytes.Clone(p.text[:min(most, keptOfLong)])
-	}
+	p.text = text
 }
 
 // next returns the mark of the following line. The length includes its end.

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/weir-go/weir/internal/longtest"
@@ -43,6 +45,19 @@ func TestLinesThatAreTooLongOrNoText(t *testing.T) {
 	short := "12345678\n123456789\n12345678\r\n" // the end of a line is no part of it
 	if p, err := Run(t.Context(), strings.NewReader(short), Config{Write: newStore().write, Rejects: rejects, MaxLine: 8}); err != nil || p.Rejected != 1 {
 		t.Errorf("%+v, %v", p, err)
+	}
+}
+
+// The reader's buffer may end between the \r and the \n of a line that is as long as allowed.
+func TestLongestLineWhoseEndIsSplit(t *testing.T) {
+	const most = readBuffer - 1
+	for length, want := range map[int]int64{most: 0, most + 1: 1} {
+		_, rejects := files(t)
+		source := strings.Repeat("x", length) + "\r\nlast\n"
+		p, err := Run(t.Context(), strings.NewReader(source), Config{Write: newStore().write, Rejects: rejects, MaxLine: most})
+		if err != nil || p.Lines != 2 || p.Rejected != want {
+			t.Errorf("a line of %d bytes of %d: %d of %d rejected, %v", length, most, p.Rejected, p.Lines, err)
+		}
 	}
 }
 
@@ -108,41 +123,47 @@ func TestReturnThatEndsTheSource(t *testing.T) {
 // The bytes in flight stay inside the budget of the governor, which is 256 KiB here, but for a
 // longer line, which goes alone.
 func TestBytesInFlightAreBounded(t *testing.T) {
-	gov := must.Have(memory.New(memory.Config{Target: 16 << 20}))(t)
-	defer gov.Close()
-	const budget = 256 << 10
 	_, rejects := files(t)
-	var now, most, large atomic.Int64
-	line, long := strings.Repeat("x", 20<<10)+"\n", strings.Repeat("y", 2*readBuffer)+"\n"
-	p, err := Run(t.Context(), strings.NewReader(strings.Repeat(line, 200)+long+strings.Repeat(line, 200)), Config{
-		Memory: gov, Rejects: rejects, Write: func(_ context.Context, l Line) error {
-			size := int64(len(l.Text))
-			sum := now.Add(size)
-			defer now.Add(-size)
-			if size > readBuffer {
-				large.Store(sum)
+	synctest.Test(t, func(t *testing.T) {
+		gov := must.Have(memory.New(memory.Config{Target: 16 << 20}))(t)
+		defer gov.Close()
+		const budget = 256 << 10
+		var mu sync.Mutex
+		var now, most, large int
+		count := func(size int) {
+			mu.Lock()
+			defer mu.Unlock()
+			if now += size; size > readBuffer {
+				large = now
 			} else {
-				most.Store(max(most.Load(), sum))
+				most = max(most, now)
 			}
-			<-time.After(time.Millisecond)
-			if l.Number%50 == 0 {
-				return Reject(context.Canceled)
-			}
-			return nil
-		},
+		}
+		line, long := strings.Repeat("x", 20<<10)+"\n", strings.Repeat("y", 2*readBuffer)+"\n"
+		p, err := Run(t.Context(), strings.NewReader(strings.Repeat(line, 200)+long+strings.Repeat(line, 200)), Config{
+			Memory: gov, Rejects: rejects, Write: func(_ context.Context, l Line) error {
+				count(len(l.Text))
+				defer count(-len(l.Text))
+				time.Sleep(time.Millisecond)
+				if l.Number%50 == 0 {
+					return Reject(context.Canceled)
+				}
+				return nil
+			},
+		})
+		if err != nil || p.Lines != 401 || p.Rejected != 8 || p.Waited == 0 {
+			t.Errorf("%+v, %v", p, err)
+		}
+		if most > budget || most < budget/2 {
+			t.Errorf("%d bytes in flight, want up to %d", most, budget)
+		}
+		if large != 2*readBuffer {
+			t.Errorf("the long line went with %d bytes in flight", large)
+		}
+		if s := gov.Snapshot(); s.InFlight != 0 {
+			t.Errorf("%d bytes are not given back", s.InFlight)
+		}
 	})
-	if err != nil || p.Lines != 401 || p.Rejected != 8 || p.Waited == 0 {
-		t.Errorf("%+v, %v", p, err)
-	}
-	if most.Load() > budget || most.Load() < budget/2 {
-		t.Errorf("%d bytes in flight, want up to %d", most.Load(), budget)
-	}
-	if large.Load() != 2*readBuffer {
-		t.Errorf("the long line went with %d bytes in flight", large.Load())
-	}
-	if s := gov.Snapshot(); s.InFlight != 0 {
-		t.Errorf("%d bytes are not given back", s.InFlight)
-	}
 }
 
 // A line of 100 MB arrives as a whole, and alone, if it is allowed.

@@ -77,6 +77,7 @@ type run struct {
 	hookErr error         // how OnProgress failed last; of keep alone
 	id      string        // of the import
 	kept    mark          // of the journal; of keep alone
+	failed  bool          // so did keep; of keep alone
 	meter   meter
 
 	lines     atomic.Int64 // acknowledged, in any order
@@ -163,8 +164,18 @@ func (r *run) keepUntil(written <-chan struct{}) error {
 	}
 }
 
-// keep writes the rejects and then the journal, if they have changed.
+// keep writes the rejects and then the journal, if they have changed. After a failure it does not:
+// the rejects of that time are lost, and a second Sync may succeed without the lines of the first.
 func (r *run) keep() error {
+	if r.failed {
+		return nil
+	}
+	err := r.record()
+	r.failed = err != nil
+	return err
+}
+
+func (r *run) record() error {
 	all, rejected, text, holds := r.window.collect()
 	err := r.rejects.append(text)
 	for i := range holds {

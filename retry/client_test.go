@@ -166,7 +166,7 @@ func TestRetriesEndWithTheBudget(t *testing.T) {
 }
 
 func TestDoIsThrottled(t *testing.T) {
-	client := newClient(t, retry.Config{Name: "search"})
+	client := newClient(t, retry.Config{Name: "search", Throttler: newThrottle(t, retry.ThrottlerConfig{})})
 	for range 20 {
 		client.Do(t.Context(), func(context.Context) error { return context.DeadlineExceeded })
 	}

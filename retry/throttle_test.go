@@ -13,7 +13,7 @@ import (
 
 func newThrottle(t *testing.T, cfg retry.ThrottlerConfig) *retry.Throttler {
 	t.Helper()
-	return must.Have(retry.NewThrottler(cfg))(t)
+	return must.Have(retry.NewThrottler(cfg))(t).Seeded()
 }
 
 // sends ends n calls with the outcome at once, and returns how many were sent.

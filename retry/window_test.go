@@ -12,6 +12,12 @@ import (
 	"github.com/weir-go/weir/internal/must"
 )
 
+// Seeded lets a throttle draw the same numbers in each run of a test.
+func (t *Throttler) Seeded() *Throttler {
+	t.random = rand.New(rand.NewPCG(1, 2)).Float64
+	return t
+}
+
 // A past is all events so far, from which the models count anew each time.
 type past[E any] []moment[E]
 

@@ -58,7 +58,9 @@ func TestWorkerKeepsTheLimit(t *testing.T) {
 		},
 	})
 	f.put("work", tasks)
-	must.Happen(t, "a poller presses the limit", func() bool { return lim.Snapshot().Refused[weir.ReasonLimitReached] > 0 })
+	must.Happen(t, "all of the limit is in use, and a poller presses it", func() bool {
+		return most.Load() >= limit && lim.Snapshot().Refused[weir.ReasonLimitReached] > 0
+	})
 	close(pressed)
 	f.await(tasks)
 	if most.Load() != limit {

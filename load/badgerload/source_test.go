@@ -9,7 +9,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/dgraph-io/badger/v4"
 	"github.com/weir-go/weir/bulk"
@@ -33,30 +32,23 @@ func open(t *testing.T, options badger.Options) *badger.DB {
 	return db
 }
 
-// fill writes until level 0 has at least the given tables, and returns how many it has then.
-func fill(t *testing.T, db *badger.DB, tables int) int {
+// filled is a store whose level 0 has at least the given tables, and how many it has: opened again,
+// so that no memtable is still to arrive.
+func filled(t *testing.T, options badger.Options, tables int) (*badger.DB, int) {
 	t.Helper()
+	db := open(t, options)
 	for n := 0; db.Levels()[0].NumTables < tables; n++ {
 		key := []byte{byte(n), byte(n >> 8), byte(n >> 16)}
 		must.Do(t, db.Update(func(tx *badger.Txn) error { return tx.Set(key, make([]byte, 900)) }))
 	}
-	// Memtables in flight arrive without a further write.
-	settled := db.Levels()[0].NumTables
-	for quiet := 0; quiet < 100; quiet++ {
-		<-time.After(5 * time.Millisecond)
-		if now := db.Levels()[0].NumTables; now != settled {
-			settled, quiet = now, 0
-		}
-	}
-	return settled
+	must.Do(t, db.Close())
+	db = open(t, options)
+	return db, db.Levels()[0].NumTables
 }
 
 func TestLevel0IsMeasuredAgainstTheStoresOwnThreshold(t *testing.T) {
-	db := open(t, small(t).WithNumLevelZeroTablesStall(23))
-	source := badgerload.New(db)
-	tables := fill(t, db, 3)
-
-	sample := loadtest.Poll(t, source)
+	db, tables := filled(t, small(t).WithNumLevelZeroTablesStall(23), 3)
+	sample := loadtest.Poll(t, badgerload.New(db))
 	got := loadtest.Reading(t, sample, "level-0 tables")
 	if got.Value != float64(tables) || got.Limit != 23 || got.Scope != load.Writes {
 		t.Errorf("got %+v, want %d tables of 23, for writes", got, tables)
@@ -67,9 +59,8 @@ func TestLevel0IsMeasuredAgainstTheStoresOwnThreshold(t *testing.T) {
 }
 
 func TestWhatCompactionTakesFromLevel0IsDrained(t *testing.T) {
-	db := open(t, small(t).WithNumLevelZeroTables(2)) // at fewer than it has, Flatten leaves level 0 alone
+	db, tables := filled(t, small(t).WithNumLevelZeroTables(2), 4) // at fewer than it has, Flatten leaves level 0 alone
 	source := badgerload.New(db)
-	tables := fill(t, db, 4)
 	loadtest.Poll(t, source)
 	must.Do(t, db.Flatten(1))
 
@@ -104,8 +95,7 @@ func TestSizesAndCachesAreRead(t *testing.T) {
 }
 
 func TestScoreCountsFromTheLevelsBelow(t *testing.T) {
-	db := open(t, small(t))
-	fill(t, db, 8) // more than the 5 from which level 0 has a score
+	db, _ := filled(t, small(t), 8) // more than the 5 from which level 0 has a score
 	if score := db.Levels()[0].Score; score < 1 {
 		t.Fatalf("the score of level 0 is %v: the test needs one", score)
 	}

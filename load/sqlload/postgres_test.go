@@ -62,30 +62,33 @@ func TestPostgresKeepsItsConnection(t *testing.T) {
 }
 
 func TestPostgresRecovers(t *testing.T) {
-	s := &server{}
-	good := func() { s.answer(int64(1), int64(5), int64(0), int64(0), int64(0)) }
-	p := &sqlload.Postgres{DB: s.open(t, 1)}
-	for name, c := range map[string]struct {
-		broken func()
-		want   error
-	}{
-		"hangs":     {func() { s.hang = true }, context.DeadlineExceeded},
-		"restarts":  {func() { s.fail(errGone) }, errGone},
-		"privilege": {func() { s.answer(int64(0), int64(0), int64(0), int64(0), int64(3)) }, sqlload.ErrPrivilege},
-	} {
-		good()
-		loads(t, p)
-		c.broken()
-		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
-		if _, err := p.Poll(ctx); !errors.Is(err, c.want) {
-			t.Errorf("%s: %v", name, err)
+	synctest.Test(t, func(t *testing.T) {
+		s := &server{}
+		good := func() { s.answer(int64(1), int64(5), int64(0), int64(0), int64(0)) }
+		p := &sqlload.Postgres{DB: s.open(t, 1)}
+		defer p.DB.Close()
+		for name, c := range map[string]struct {
+			broken func()
+			want   error
+		}{
+			"hangs":     {func() { s.hang = true }, context.DeadlineExceeded},
+			"restarts":  {func() { s.fail(errGone) }, errGone},
+			"privilege": {func() { s.answer(int64(0), int64(0), int64(0), int64(0), int64(3)) }, sqlload.ErrPrivilege},
+		} {
+			good()
+			loads(t, p)
+			c.broken()
+			ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+			if _, err := p.Poll(ctx); !errors.Is(err, c.want) {
+				t.Errorf("%s: %v", name, err)
+			}
+			cancel()
+			good()
+			if got := loads(t, p); got["waiting for a lock"] != 1.25 {
+				t.Errorf("%s: afterwards %v", name, got)
+			}
 		}
-		cancel()
-		good()
-		if got := loads(t, p); got["waiting for a lock"] != 1.25 {
-			t.Errorf("%s: afterwards %v", name, got)
-		}
-	}
+	})
 }
 
 func TestPostgresClose(t *testing.T) {

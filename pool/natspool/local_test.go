@@ -59,8 +59,8 @@ func TestFolderIsFreeAgain(t *testing.T) {
 	dir := t.TempDir()
 	lock := must.Have(os.Create(filepath.Join(dir, "lock")))(t)
 	must.Do(t, syscall.Flock(int(lock.Fd()), syscall.LOCK_EX))
-	time.AfterFunc(300*time.Millisecond, func() { _ = lock.Close() })
 	began := time.Now()
+	time.AfterFunc(300*time.Millisecond, func() { _ = lock.Close() })
 	l := local(t, dir)
 	if l.JetStream() == nil || time.Since(began) < 300*time.Millisecond {
 		t.Errorf("opened after %v, while another had it", time.Since(began))
@@ -74,7 +74,7 @@ func TestServerComesBack(t *testing.T) {
 	first := must.Have(natspool.Open(t.Context(), dir))(t)
 	heard := make(chan error, 10)
 	q := queue(t, local(t, dir), natspool.Config{
-		Stream: "mail", Lease: time.Second, Waiting: func(err error) { heard <- err },
+		Stream: "mail", Waiting: func(err error) { heard <- err },
 	})
 	add(t, q, "one")
 	var third *natspool.Local
