@@ -29,7 +29,7 @@
 // has been sent (decision 0033).
 //
 // A [Shared] holds the state of all routes: the caps, the memory, the counters. A [Route]
-// serves the requests of one compartment. Its steps are in exchange.go: intake.go reads the body if
-// there is one, admit.go takes a slot, send.go asks the upstream, receive.go decides about the slot,
-// and copy.go sends the response to the client; fail.go answers if a step fails.
+// serves the requests of one compartment. Its steps are in exchange.go: intake.go reads the body
+// if there is one, admit.go takes a slot, send.go asks the upstream, receive.go decides about the
+// slot, and copy.go sends the response to the client; fail.go answers if a step fails.
 package exchange
