@@ -24,6 +24,7 @@ func TestImportGoesOnWhereItStopped(t *testing.T) {
 	journal, _ := files(t)
 	s := newStore()
 	boom := errors.New("boom")
+	random := rand.New(rand.NewPCG(1, 2))
 	var at, before int64
 	s.fail = func(l Line) error {
 		if l.Number <= before {
@@ -36,7 +37,7 @@ func TestImportGoesOnWhereItStopped(t *testing.T) {
 	}
 	runs := 0
 	for ; ; runs++ {
-		at = before + 1 + rand.Int64N(n/5)
+		at = before + 1 + random.Int64N(n/5)
 		source := io.Reader(strings.NewReader(numbered(n)))
 		if runs%2 == 1 {
 			source = struct{ io.Reader }{source} // without Seek
@@ -428,6 +429,7 @@ func TestStatesOfStoreAndJournal(t *testing.T) {
 			moments = append(moments, moment{s.snapshot(), contents(t, journal)})
 		}
 	}
+	random := rand.New(rand.NewPCG(1, 2))
 	var at int64
 	boom := errors.New("boom")
 	s.fail = func(l Line) error {
@@ -439,7 +441,7 @@ func TestStatesOfStoreAndJournal(t *testing.T) {
 	s.set = func(int64) error { note(); return nil } // the lines are in, and neither the mark nor the journal
 	sync := func() error { note(); return nil }      // the mark is, and not the journal
 	for stopped := true; stopped; {
-		at += 1 + rand.Int64N(n/10)
+		at += 1 + random.Int64N(n/10)
 		_, err := Run(t.Context(), strings.NewReader(numbered(n)), Config{Write: s.write, Journal: journal, Marks: s, Sync: sync})
 		if stopped = errors.Is(err, boom); err != nil && !stopped {
 			t.Fatal(err)

@@ -56,14 +56,14 @@ var mayImport = map[string]string{
 	"pool":     "capacity internal/admit internal/clock internal/dag internal/isolate internal/reply internal/settings internal/trusted internal/window law internal/wire", // a gate function connects it to a limiter
 
 	"fleet":           ". bulkhead internal/isolate internal/lease internal/wire law",
-	"fleet/pgfleet":   ". fleet",
+	"fleet/pgfleet":   ". fleet internal/settings",
 	"fleet/storetest": "fleet",
-	"fleet/natsfleet": ". fleet",
+	"fleet/natsfleet": ". fleet internal/settings",
 
 	"bulk": ". internal/isolate internal/settings memory throttle",
 
 	"pool/sourcetest":   "pool",
-	"pool/natspool":     "pool internal/disk",
+	"pool/natspool":     "pool internal/disk internal/settings",
 	"internal/tracelog": "",
 	"internal/maxmin":   "",
 	"internal/lease":    "internal/maxmin law",
