@@ -64,6 +64,7 @@ func New(ctx context.Context, js jetstream.JetStream, c Config) (*Store, error) 
 func (s *Store) Write(ctx context.Context, w fleet.Write) (err error) {
 	ctx = cmp.Or(ctx, context.Background())
 	switch {
+	case w.Value == nil && w.Swap && w.Rev == 0: // nothing to delete; NATS takes 0 for any revision
 	case w.Value == nil && w.Swap:
 		err = s.bucket.Purge(ctx, w.Key, jetstream.LastRevision(w.Rev))
 	case w.Value == nil:
