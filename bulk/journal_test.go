@@ -195,6 +195,24 @@ func TestRejectsAreKeptInOrderAndOnce(t *testing.T) {
 	}
 }
 
+// A run without a file of rejects leaves its size in the journal: the next run with one would cut it.
+func TestRejectsAreKeptOverARunWithoutThem(t *testing.T) {
+	journal, rejects := files(t)
+	conf := Config{Journal: journal, Write: func(_ context.Context, l Line) error {
+		if l.Number%5 == 0 {
+			return Reject(errors.New("bad"))
+		}
+		return nil
+	}}
+	for i, file := range []string{rejects, "", rejects} {
+		conf.Rejects = file
+		must.Have(Run(t.Context(), strings.NewReader(numbered(5+2*i)), conf))(t)
+	}
+	if all := rejected(t, rejects); len(all) != 1 {
+		t.Errorf("%d rejects are left, want one", len(all))
+	}
+}
+
 func TestFullDiskUnderTheRejects(t *testing.T) {
 	if _, err := os.Stat("/dev/full"); err != nil {
 		t.Skip("no /dev/full")
