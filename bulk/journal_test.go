@@ -195,7 +195,7 @@ func TestRejectsAreKeptInOrderAndOnce(t *testing.T) {
 	}
 }
 
-// A run without a file of rejects leaves its size in the journal: the next run with one would cut it.
+// A run without a file of rejects leaves its size in the journal: the next run would cut the file.
 func TestRejectsAreKeptOverARunWithoutThem(t *testing.T) {
 	journal, rejects := files(t)
 	conf := Config{Journal: journal, Write: func(_ context.Context, l Line) error {
