@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"runtime"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -45,38 +44,6 @@ func TestCloseRefusesEveryKey(t *testing.T) {
 		if _, err := s.TryAcquire(t.Context(), "brought"); err == nil {
 			t.Error("an update opened a closed set")
 		}
-	})
-}
-
-func TestShutdownWaitsForEveryKey(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newSet(t, bulkhead.Config{Default: fixed(1, 2, time.Minute)})
-		var all sync.WaitGroup
-		for _, key := range []string{"a", "b", "a", "b"} {
-			all.Go(func() {
-				if err := s.Do(t.Context(), key, work(time.Second)); err != nil {
-					t.Error(err)
-				}
-			})
-		}
-		synctest.Wait()
-		began := time.Now()
-		all.Go(func() {
-			synctest.Wait()
-			for _, key := range []string{"a", "b", "c"} {
-				if err := s.Do(t.Context(), key, work(0)); !errors.Is(err, weir.ErrClosed) {
-					t.Errorf("%s: %v", key, err)
-				}
-			}
-		})
-		if err := s.Shutdown(nil); err != nil { //nolint:staticcheck // nil is allowed
-			t.Error(err)
-		}
-		if took := time.Since(began); took != 2*time.Second {
-			t.Errorf("took %v", took)
-		}
-		all.Wait()
-		balanced(t, s)
 	})
 }
 

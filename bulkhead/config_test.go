@@ -10,7 +10,6 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
-	"github.com/weir-go/weir/internal/limittest"
 	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
 )
@@ -130,39 +129,5 @@ func TestTheConfigIsCopied(t *testing.T) {
 	hold(t, s, "a", 3)
 	if len(c.ByKey) != 0 {
 		t.Error("the map was written to")
-	}
-}
-
-// TestOneHookForAllKeys: but for keys that have their own, also after an update.
-func TestOneHookForAllKeys(t *testing.T) {
-	var all, own limittest.Journal
-	c := bulkhead.Config{
-		Max: 10, OnEvent: all.Note, Default: fixed(1, 0, 0),
-		ByKey: byKey{"named": fixed(1, 0, 0), "private": fixed(1, 0, 0)},
-	}
-	private := c.ByKey["private"]
-	private.Config.OnEvent = own.Note
-	c.ByKey["private"] = private
-	s := newSet(t, c)
-	refuse := func() (heard []string) {
-		for _, key := range []string{"named", "private", "unknown"} {
-			s.TryAcquire(t.Context(), key)
-			s.TryAcquire(t.Context(), key)
-		}
-		for _, e := range all.Of(weir.Refused) {
-			heard = append(heard, e.Limiter)
-		}
-		return heard
-	}
-	if got := refuse(); len(got) != 2 || got[0] != "named" || got[1] != "unknown" {
-		t.Errorf("heard of %q", got)
-	}
-	if got := own.Of(weir.Refused); len(got) != 1 || got[0].Limiter != "private" {
-		t.Errorf("the key's own heard %v", got)
-	}
-	c.OnEvent = nil
-	update(t, s, c)
-	if got := refuse(); len(got) != 2 {
-		t.Errorf("an update left the hook: heard of %q", got)
 	}
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
 	"github.com/weir-go/weir/internal/limittest"
-	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
 )
 
@@ -275,27 +274,5 @@ func testHostile(t *testing.T, callback callback, way string) {
 	balanced(t, s)
 	if err := s.Shutdown(t.Context()); err != nil {
 		t.Error(err)
-	}
-}
-
-// TestHostileWork: a function that panics or ends its goroutine gives its slot back, and a handle
-// that is used by it goes on.
-func TestHostileWork(t *testing.T) {
-	for name, act := range map[string]func(){"panics": func() { panic("hostile") }, "exits": runtime.Goexit} {
-		t.Run(name, func(t *testing.T) {
-			s := newSet(t, bulkhead.Config{Max: 1, MaxKeys: 1, Default: fixed(1, 0, 0)})
-			h := must.Have(s.Handle("a"))(t)
-			bad := func(context.Context) error { act(); return nil }
-			for range 3 {
-				leaves(t, func() { _ = s.Do(t.Context(), "a", bad) })
-				leaves(t, func() { _ = h.Do(t.Context(), bad) })
-			}
-			hold(t, s, "a", 1)[0].Done(nil)
-			balanced(t, s)
-			hold(t, s, "b", 1)[0].Done(nil) // in the place of a, which nothing keeps
-			if snap := s.Snapshot(); snap.Evicted != 1 {
-				t.Errorf("%d evicted, want 1: a is still in use", snap.Evicted)
-			}
-		})
 	}
 }

@@ -14,31 +14,6 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// TestUpdateKeepsWhatWasLearned, also of a key that was unknown so far.
-func TestUpdateKeepsWhatWasLearned(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		adaptive := func(target time.Duration) bulkhead.Compartment {
-			return bulkhead.Compartment{Config: weir.Config{Initial: 20, Law: law.Band{Target: target}}}
-		}
-		s := newSet(t, bulkhead.Config{Default: adaptive(10 * time.Millisecond)})
-		for range 1000 {
-			_ = s.Do(t.Context(), "search", work(20*time.Millisecond))
-		}
-		before := s.Snapshot().ByKey["search"]
-		if before.Limit >= 20 {
-			t.Fatalf("learned nothing: %+v", before)
-		}
-		update(t, s, bulkhead.Config{ByKey: byKey{"search": adaptive(15 * time.Millisecond)}})
-		after := s.Snapshot().ByKey["search"]
-		if after.Limit != before.Limit || after.Completed != 1000 || after.P95 != before.P95 {
-			t.Errorf("before %+v\nafter %+v", before, after)
-		}
-		if n := s.Snapshot().Unknown; n != 0 {
-			t.Errorf("%d unknown keys", n)
-		}
-	})
-}
-
 func TestUpdateIsWholeOrNotAtAll(t *testing.T) {
 	old := bulkhead.Config{Max: 10, Default: fixed(1, 0, 0), ByKey: byKey{"a": fixed(2, 0, 0), "b": fixed(2, 0, 0)}}
 	s := newSet(t, old)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"runtime"
 	"runtime/debug"
@@ -40,7 +41,6 @@ type Governor struct {
 	busy    atomic.Bool // garbage is being collected
 	waited  atomic.Int64
 	closed  chan struct{}
-	hook    isolate.Hook[Event]
 
 	deciding sync.Mutex // held for a step of Run, so that none follows Close
 	limits   limits
@@ -77,10 +77,7 @@ func New(c Config) (*Governor, error) {
 }
 
 func newGovernor(c Config, p process) *Governor {
-	g := &Governor{
-		conf: c, process: p, control: control{target: c.Target, files: len(c.Mapped) > 0}, closed: make(chan struct{}),
-		hook: isolate.Hook[Event]{Name: "memory: OnEvent", Call: c.OnEvent},
-	}
+	g := &Governor{conf: c, process: p, control: control{target: c.Target, files: len(c.Mapped) > 0}, closed: make(chan struct{})}
 	g.budget.size = max(int64(c.Target/budgetShare), leastBudget)
 	g.kept.size = int64(c.Target / keptShare)
 	return g
@@ -153,29 +150,35 @@ func (g *Governor) Run(ctx context.Context) error {
 	}
 	ticker := time.NewTicker(period)
 	defer ticker.Stop()
+	var failed error
 	for {
-		g.step()
+		if err := g.step(); err != nil {
+			failed = err
+		}
 		select {
 		case <-ctx.Done():
-			return g.hook.Failure()
+			return failed
 		case <-g.closed:
-			return g.hook.Failure()
+			return failed
 		case <-ticker.C:
 		}
 	}
 }
 
-// step decides once.
-func (g *Governor) step() {
+// step decides once. It returns how OnEvent failed.
+func (g *Governor) step() error {
 	was, d := g.decide()
-	if was.short == d.short {
-		return
+	if was.short == d.short || g.conf.OnEvent == nil {
+		return nil
 	}
 	e := Event{At: time.Now(), Kind: TargetSuffices, Target: g.conf.Target, Least: d.least}
 	if d.short {
 		e.Kind = TargetTooSmall
 	}
-	g.hook.Tell(e)
+	if err := isolate.Call(func() { g.conf.OnEvent(e) }); err != nil {
+		return fmt.Errorf("memory: OnEvent %w", err)
+	}
+	return nil
 }
 
 // decide returns the last decision and the next, which it puts into effect unless the governor is

@@ -47,7 +47,7 @@ const (
 	again = 10 * time.Millisecond
 	// likely is the answer as a multiple of the mean duration of the competition. With many rivals
 	// the duration is exponential: then 0.82 is within a factor of three in 67.5% of cases, 0.7 in
-	// 67% (TestBestAnswer). With few rivals it is uniform, and less is better.
+	// 67%. With few rivals it is uniform, and less is better.
 	likely = 0.7
 	// soon is the least answer while operations wait. It is right for up to 0.45 s, a factor of
 	// three.

@@ -20,8 +20,8 @@ import (
 // 10 ms from then on, is first let in. Both count as 50 ms at least.
 //
 // Where hundreds of callers fight for a few starts a second, when one of them gets in is chance,
-// and 67.5% is the most that any answer reaches (TestBestAnswer). More is right where it takes less
-// than half a second, and where the queue has to get shorter first. The last two plants, and the
+// and 67.5% is the most that any answer reaches. More is right where it takes less than half a
+// second, and where the queue has to get shorter first. The last two plants, and the
 // seeds, were not looked at when the constants were chosen.
 func TestRetryAfterIsRight(t *testing.T) {
 	race.Skip(t, "takes a minute under the race detector")

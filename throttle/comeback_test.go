@@ -1,7 +1,6 @@
 package throttle
 
 import (
-	"math"
 	"testing"
 	"time"
 
@@ -57,25 +56,5 @@ func TestComebackPlaces(t *testing.T) {
 	c.trend, c.since = -30, 500*time.Millisecond
 	if n, room := c.places(21, time.Millisecond); n != 40 || room < 0.26 || room > 0.27 {
 		t.Errorf("21 left, the newest from 0.5 s ago: %v places a second, the first in %v s", n, room)
-	}
-}
-
-// Where rivals are many the time until one of them has a place is exponential, whatever the rates
-// are: a place that a rival took says nothing of the next one. An answer of c means is within a
-// factor of three with probability exp(-c/3) - exp(-3c), which is 67.5% at best, at c = 3/8 ln 9.
-// So nine tenths cannot be had of a limiter that keeps no places for refused callers.
-func TestBestAnswer(t *testing.T) {
-	within := func(c float64) float64 { return math.Exp(-c/3) - math.Exp(-3*c) }
-	best := 3.0 / 8 * math.Log(9)
-	for c := 0.01; c < 10; c += 0.01 {
-		if within(c) > within(best) {
-			t.Errorf("%v is better than %v", c, best)
-		}
-	}
-	if p := within(best); math.Abs(p-0.675) > 0.001 {
-		t.Errorf("at best %v", p)
-	}
-	if within(likely) < within(best)-0.01 {
-		t.Errorf("%v is right with probability %v", likely, within(likely))
 	}
 }

@@ -80,36 +80,6 @@ func (q *lockQueue) storm(ctx context.Context, do func(context.Context, func(con
 	return float64(len(took)) / during.Seconds(), took[len(took)*99/100]
 }
 
-// Where writers wait for a row, the law finds how many to let in, by itself: as many as keep the
-// row in use. The pace stays out of it.
-func TestConcurrencyOnALockQueue(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		none, _ := hotRow().storm(t.Context(), func(ctx context.Context, work func(context.Context) error) error { return work(ctx) }, 64, 20*time.Second)
-
-		q := hotRow()
-		r := run(t, &q.plant, throttle.Config{})
-		through := func(ctx context.Context, work func(context.Context) error) error {
-			return r.Do(context.WithoutCancel(ctx), throttle.Write, 1, work)
-		}
-		q.storm(t.Context(), through, 64, 5*time.Second)
-		most := 0
-		for range 20 {
-			rate, _ := q.storm(t.Context(), through, 64, time.Second)
-			s := r.Snapshot().Writes
-			most = max(most, s.MaxInFlight)
-			if s.Pace != (throttle.Pace{}) || s.Emergencies > 0 {
-				t.Fatalf("a pace of %+v, %d emergencies", s.Pace, s.Emergencies)
-			}
-			if rate < 1.2*none {
-				t.Errorf("%.0f writes a second, without a throttle %.0f", rate, none)
-			}
-		}
-		if most > 20 {
-			t.Errorf("up to %d at once, want about 8: 5 beside the row, and a few that wait for it", most)
-		}
-	})
-}
-
 // A latency target is the law's budget: fewer wait for the row than otherwise.
 func TestConcurrencyHoldsTheLatencyTarget(t *testing.T) {
 	mean := func(target time.Duration) (sum int) {

@@ -48,29 +48,6 @@ func tree() *lsm {
 	return p
 }
 
-func TestDrainRateFollowsTheStore(t *testing.T) {
-	for _, writers := range []int{10, 100} {
-		synctest.Test(t, func(t *testing.T) {
-			r := run(t, &tree().plant, throttle.Config{Writes: throttle.Side{Laws: []throttle.LoadLaw{throttle.DrainRate{}}}})
-			r.closedLoop(writers, 10*time.Millisecond, 10*time.Second)
-			stalled := 0
-			writes := int64(0)
-			for range 30 {
-				writes += r.closedLoop(writers, 10*time.Millisecond, 500*time.Millisecond)
-				if r.Snapshot().Writes.Level.Load >= 1 {
-					stalled++
-				}
-			}
-			if stalled > 0 {
-				t.Errorf("%d writers: at the stall in %d of 30 samples", writers, stalled)
-			}
-			if writes < 6_750 || writes > 8_250 {
-				t.Errorf("%d writers: %d writes in 15 s, want about the 7500 that are digested", writers, writes)
-			}
-		})
-	}
-}
-
 // TestDrainRateBrakesBeforeTheLimit: when the store no longer digests, the mean of its
 // backlog shows it too late.
 func TestDrainRateBrakesBeforeTheLimit(t *testing.T) {

@@ -108,35 +108,3 @@ func TestThrottledIsCounted(t *testing.T) {
 		}
 	})
 }
-
-func TestStartIsCancellableAndKnowsDeadlines(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := loaded(t, 5, throttle.Config{Writes: throttle.Side{Queue: weir.Queue{Timeout: time.Hour}}})
-		pass(30 * time.Second) // the slowest pace
-		for range 5 {
-			go func() {
-				op, _ := r.Acquire(t.Context(), throttle.Write, 1)
-				op.Done(nil)
-			}()
-		}
-		synctest.Wait()
-		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
-		defer cancel()
-		began := time.Now()
-		if _, err := r.Acquire(ctx, throttle.Write, 1); !errors.Is(err, weir.ErrDeadline) || time.Since(began) > 0 {
-			t.Errorf("a deadline that cannot be met: %v after %v", err, time.Since(began))
-		}
-		cause := errors.New("client gone")
-		ctx2, cancel2 := context.WithCancelCause(t.Context())
-		time.AfterFunc(100*time.Millisecond, func() { cancel2(cause) })
-		if _, err := r.Acquire(ctx2, throttle.Write, 1); !errors.Is(err, cause) || errors.Is(err, weir.ErrRefused) {
-			t.Errorf("cancelled: %v", err)
-		}
-		if got := time.Since(began); got != 100*time.Millisecond {
-			t.Errorf("cancelled after %v", got)
-		}
-		if s := r.Snapshot().Writes; s.Limiter.Cancelled == 0 {
-			t.Error("not counted")
-		}
-	})
-}

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
-	"github.com/weir-go/weir/internal/limittest"
 	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/retry"
 	"github.com/weir-go/weir/trust"
@@ -185,37 +184,6 @@ func TestThrottledCallIsNotSent(t *testing.T) {
 	}
 	if got := rc.Snapshot(); got.Throttled < 50 || got.Attempts != sent {
 		t.Errorf("%+v, %d sent", got, sent)
-	}
-}
-
-// TestRetryOverARealConnection: a server that is full at first, with its pushback, and an option of
-// the caller's own.
-func TestRetryOverARealConnection(t *testing.T) {
-	lim := limittest.Fixed(t, 1, weir.Queue{})
-	s, got := seesPriority()
-	server := weirgrpc.LimitServer(weirgrpc.One(lim), weirgrpc.ServerConfig{Trust: networks(t, "127.0.0.1")})
-	addr := start(t, s, grpc.UnaryInterceptor(server.Unary))
-	rc := newClient(t, retry.Config{Backoff: time.Millisecond})
-	conn := dial(t, addr, weirgrpc.RetryClient(rc).Options()...)
-
-	refused := make(chan struct{})
-	seen := false
-	empty := limittest.Fill(t, lim)
-	go func() {
-		<-refused
-		empty()
-	}()
-	must.Have(testpb.NewBenchmarkServiceClient(conn).UnaryCall(t.Context(), &testpb.SimpleRequest{}, grpc.OnFinish(func(error) {
-		if !seen {
-			close(refused)
-		}
-		seen = true
-	})))(t)
-	if p := <-got; p != weir.PriorityLow {
-		t.Errorf("the retry has priority %v, want the next lower one, low", p)
-	}
-	if s := rc.Snapshot(); s.Attempts != 2 || s.Retries != 1 {
-		t.Errorf("%+v", s)
 	}
 }
 

@@ -141,24 +141,6 @@ func TestHandlersThatPanicOrExit(t *testing.T) {
 	}
 }
 
-// TestGiganticMessages are gRPC's to refuse, before a slot is taken.
-func TestGiganticMessages(t *testing.T) {
-	lim := limittest.Fixed(t, 1, weir.Queue{})
-	client := limited(t, &service{}, lim, weirgrpc.ServerConfig{EachMessage: true})
-	gigantic := &testpb.SimpleRequest{Payload: &testpb.Payload{Body: make([]byte, 5<<20)}}
-	if _, err := client.UnaryCall(t.Context(), gigantic); status.Code(err) != codes.ResourceExhausted {
-		t.Errorf("%v", err)
-	}
-	stream := open(t.Context(), t, client)
-	_ = stream.Send(gigantic)
-	if _, err := stream.Recv(); status.Code(err) != codes.ResourceExhausted {
-		t.Errorf("%v", err)
-	}
-	if n := lim.Snapshot().Admitted; n != 0 {
-		t.Errorf("%d admitted", n)
-	}
-}
-
 // TestInventedMethods open no compartment and are answered by gRPC, or by an UnknownServiceHandler
 // within the bound of the set.
 func TestInventedMethods(t *testing.T) {

@@ -13,7 +13,6 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	testpb "google.golang.org/grpc/interop/grpc_testing"
-	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 )
 
@@ -44,33 +43,6 @@ func finish(t *testing.T, stream echoClient) {
 	if _, err := stream.Recv(); err != io.EOF {
 		t.Errorf("the end: %v, want io.EOF", err)
 	}
-}
-
-// TestOnce admits a stream when it begins, and then holds no slot.
-func TestOnce(t *testing.T) {
-	lim := limittest.Fixed(t, 1, weir.Queue{})
-	client := limited(t, &service{}, lim, weirgrpc.ServerConfig{})
-	first := open(t.Context(), t, client)
-	exchange(t, first)
-	second := open(t.Context(), t, client)
-	exchange(t, second)
-
-	empty := limittest.Fill(t, lim)
-	var trailer metadata.MD
-	refused := open(t.Context(), t, client)
-	_, err := refused.Recv()
-	trailer = refused.Trailer()
-	if status.Code(err) != codes.ResourceExhausted {
-		t.Errorf("of a full limiter: %v", err)
-	}
-	if _, ok := weirgrpc.RetryAfter(err); !ok {
-		t.Errorf("no RetryInfo, trailer %v", trailer)
-	}
-	exchange(t, first) // goes on
-	empty()
-	finish(t, first)
-	finish(t, second)
-	limittest.Check(t, lim, limittest.Taught{Ignored: 3}) // two streams and the permit that filled it
 }
 
 // TestRefusedStream without a tap carries the pushback.
@@ -125,24 +97,6 @@ func TestEachMessage(t *testing.T) {
 	finish(t, stream)
 	limittest.Idle(t, lim)
 	limittest.Check(t, lim, limittest.Taught{Succeeded: 3})
-}
-
-// TestHandlerThatReturnsAtWork gives back the slot of its last message, with its outcome.
-func TestHandlerThatReturnsAtWork(t *testing.T) {
-	lim := limittest.Fixed(t, 1, weir.Queue{})
-	client := limited(t, &service{stream: func(stream echoServer) error {
-		if _, err := stream.Recv(); err != nil {
-			return err
-		}
-		return status.Error(codes.Internal, "broken")
-	}}, lim, weirgrpc.ServerConfig{EachMessage: true})
-	stream := open(t.Context(), t, client)
-	_ = stream.Send(message)
-	if _, err := stream.Recv(); status.Code(err) != codes.Internal {
-		t.Errorf("%v", err)
-	}
-	limittest.Idle(t, lim)
-	limittest.Check(t, lim, limittest.Taught{Failed: 1})
 }
 
 // TestClientStreams teach the client's limiter by the answers.

@@ -97,23 +97,6 @@ func timed(next http.Handler) http.Handler {
 	})
 }
 
-func TestClientsThatLeaveWithinTheirBody(t *testing.T) {
-	for _, request := range []string{
-		"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nx",
-		"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 500000\r\n\r\nx",
-		"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nx",
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			lim, streams := fixed(t, 1), pinned(t, 1)
-			p := servePipes(t, configured(t, lim, weirhttp.Config{Streams: streams}, say))
-			p.send(t, request).Close()
-			synctest.Wait()
-			checkInFlight(t, lim, 0)
-			checkInFlight(t, streams, 0)
-		})
-	}
-}
-
 // Middleware may put another body there than the length says.
 func TestLyingContentLength(t *testing.T) {
 	for length, want := range map[int64]string{
@@ -128,38 +111,6 @@ func TestLyingContentLength(t *testing.T) {
 			t.Errorf("length %d: %q, want %q", length, w.Body, want)
 		}
 		checkInFlight(t, streams, 0)
-	}
-}
-
-func TestBodiesThatFail(t *testing.T) {
-	for want, c := range map[int]struct {
-		body  func(http.ResponseWriter) io.ReadCloser
-		leave bool
-	}{
-		400: {func(http.ResponseWriter) io.ReadCloser { return io.NopCloser(brokenReader{}) }, false},
-		413: {func(w http.ResponseWriter) io.ReadCloser {
-			return http.MaxBytesReader(w, io.NopCloser(strings.NewReader("hello")), 2)
-		}, false},
-		499: {func(http.ResponseWriter) io.ReadCloser { return io.NopCloser(brokenReader{}) }, true},
-	} {
-		w := httptest.NewRecorder()
-		ctx, leave := context.WithCancel(t.Context())
-		if c.leave {
-			leave()
-		}
-		defer leave()
-		r := httptest.NewRequest(http.MethodPost, "/", nil).WithContext(ctx)
-		r.Body, r.ContentLength = c.body(w), 5
-		lim := fixed(t, 1)
-		configured(t, lim, weirhttp.Config{Streams: pinned(t, 1)}, func(http.ResponseWriter, *http.Request) {
-			t.Error("the handler ran")
-		}).ServeHTTP(w, r)
-		if w.Code != want {
-			t.Errorf("status %d, want %d", w.Code, want)
-		}
-		if n := lim.Snapshot().Admitted; n != 0 {
-			t.Errorf("%d admitted", n)
-		}
 	}
 }
 

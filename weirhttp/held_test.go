@@ -8,8 +8,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"strings"
 	"testing"
 
@@ -146,23 +144,6 @@ func TestUpgradesAreStreams(t *testing.T) {
 			limittest.Check(t, streams, limittest.Taught{Ignored: 1})
 		})
 	}
-}
-
-// A proxy copies by the abilities of a connection, and says on one side that the other sends no
-// more.
-func TestUpgradeThroughReverseProxyIsAStream(t *testing.T) {
-	backend := serve(t, upgrade(byAssertion), http1)
-	target, _ := url.Parse(backend.URL)
-	lim, streams := fixed(t, 1), pinned(t, 1)
-	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }}
-	front := serve(t, configured(t, lim, weirhttp.Config{Streams: streams}, proxy.ServeHTTP), http1)
-	res := must.Have(front.Client().Do(askUpgrade(t, front.URL)))(t)
-	conn := echo(t, res)
-	checkInFlight(t, streams, 1)
-	conn.Close()
-	<-front.ended
-	<-backend.ended
-	limittest.Check(t, streams, limittest.Taught{Ignored: 1})
 }
 
 // A handler that takes a connection over without having been asked to, after it wrote.

@@ -10,7 +10,6 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/internal/must"
-	"github.com/weir-go/weir/retry"
 	"github.com/weir-go/weir/weirhttp"
 )
 
@@ -149,33 +148,6 @@ func TestServerRefusesRetriesFirst(t *testing.T) {
 		if a, b, c := <-again, <-running, <-first; a != 503 || b != 200 || c != 200 {
 			t.Errorf("the retry got %d, the running request %d, the first attempt behind it %d", a, b, c)
 		}
-	})
-}
-
-// FuzzRetryAfter: whatever a server says, a retry comes after MaxWait, twice, at the latest, or not
-// at all.
-func FuzzRetryAfter(f *testing.F) {
-	for _, seed := range []string{
-		"", "0", "5", "-1", "1e3", "99999999999999999999", "Fri, 31 Dec 2999 23:59:59 GMT",
-		"Sat, 01 Jan 2000 00:00:05 GMT", "Saturday, 01-Jan-00 00:00:05 GMT",
-	} {
-		f.Add(seed, "Sat, 01 Jan 2000 00:00:00 GMT")
-		f.Add(seed, "")
-	}
-	f.Fuzz(func(t *testing.T, after, date string) {
-		synctest.Test(t, func(t *testing.T) {
-			refusal := refuses(http.StatusServiceUnavailable, after)
-			refusal.Header.Set("Date", date)
-			d := &downstream{answers: []any{refusal}}
-			res := must.Have((&http.Client{Transport: weirhttp.RetryTransport(d, newClient(t, retry.Config{MaxWait: 10 * time.Second}))}).Get("http://x/"))(t)
-			res.Body.Close()
-			if len(d.at) > 1 && d.at[1].Sub(d.at[0]) > 20*time.Second {
-				t.Errorf("Retry-After %q: waited for %v", after, d.at[1].Sub(d.at[0]))
-			}
-			if again := len(d.at) == 2; again != (res.StatusCode == http.StatusOK) {
-				t.Errorf("Retry-After %q: status %d after %d attempts", after, res.StatusCode, len(d.at))
-			}
-		})
 	})
 }
 

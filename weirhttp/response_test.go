@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/internal/limittest"
@@ -286,37 +285,3 @@ type bare struct{}
 func (bare) Header() http.Header         { return http.Header{} }
 func (bare) Write(p []byte) (int, error) { return len(p), nil }
 func (bare) WriteHeader(int)             {}
-
-func TestCapabilitiesOverTheWire(t *testing.T) {
-	for name, c := range map[string]struct {
-		start func(*httptest.Server)
-		major int
-		want  can
-	}{
-		"HTTP/1": {http1, 1, can{flush: true, hijack: true, read: true}},
-		"HTTP/2": {http2, 2, can{flush: true}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			lim := fixed(t, 1)
-			srv := serve(t, limit(lim, func(w http.ResponseWriter, r *http.Request) {
-				if got := capabilities(w); r.ProtoMajor != c.major || got != c.want {
-					t.Errorf("%s: %+v, want %+v", r.Proto, got, c.want)
-				}
-				control := http.NewResponseController(w)
-				for what, err := range map[string]error{
-					"SetReadDeadline":  control.SetReadDeadline(time.Time{}),
-					"SetWriteDeadline": control.SetWriteDeadline(time.Time{}),
-					"EnableFullDuplex": control.EnableFullDuplex(),
-					"Flush":            control.Flush(),
-				} {
-					if err != nil {
-						t.Errorf("%s: %v", what, err)
-					}
-				}
-			}), c.start)
-			get(t, srv.Client(), srv.URL)
-			<-srv.ended
-			limittest.Check(t, lim, limittest.Taught{Succeeded: 1})
-		})
-	}
-}

@@ -12,7 +12,6 @@ import (
 	"testing/synctest"
 
 	"github.com/weir-go/weir"
-	"github.com/weir-go/weir/internal/limittest"
 	"github.com/weir-go/weir/internal/longtest"
 	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
@@ -129,19 +128,6 @@ func upload(t *testing.T) *http.Request {
 	body := strings.NewReader(strings.Repeat("x", 100_000))
 	req, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://x/upload", body)
 	return req
-}
-
-func TestStreamsTeachTheirFirstByte(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		lim, streams := fixed(t, 10), pinned(t, 10)
-		p := servePipes(t, configured(t, lim, weirhttp.Config{Streams: streams}, site))
-		p.send(t, "GET /events HTTP/1.1\r\nHost: x\r\n\r\n")
-		synctest.Wait()
-		limittest.Check(t, lim, limittest.Taught{Succeeded: 1})
-		if s := streams.Snapshot(); s.InFlight != 1 || s.Age != 0 {
-			t.Errorf("streams: %d in flight with an age of %v, want 1 that has none", s.InFlight, s.Age)
-		}
-	})
 }
 
 // Streams that come when the server is overloaded are refused by the admitter.

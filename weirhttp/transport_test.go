@@ -204,14 +204,6 @@ func TestClosingUnderAReaderBlamesNobody(t *testing.T) {
 	limittest.Check(t, lim, limittest.Taught{Succeeded: 1})
 }
 
-func TestNoBodyHoldsNoSlot(t *testing.T) {
-	lim := fixed(t, 1)
-	srv := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "ok") }), http1)
-	res := must.Have(through(lim, nil).Head(srv.URL))(t)
-	defer res.Body.Close()
-	limittest.Check(t, lim, limittest.Taught{Succeeded: 1})
-}
-
 type closeRecorder struct {
 	io.Reader
 	closed int
@@ -246,17 +238,6 @@ func TestTransportExempt(t *testing.T) {
 		weirhttp.Exempt(weirhttp.One(refusing{weir.ErrQueueFull}), "/healthz"))
 	req, _ := http.NewRequest(http.MethodGet, "http://x/healthz", nil)
 	res := must.Have(transport.RoundTrip(req))(t)
-	res.Body.Close()
-}
-
-func TestRequestIsPassedAsItIs(t *testing.T) {
-	req, _ := http.NewRequest(http.MethodGet, "http://x/", nil)
-	res := must.Have(weirhttp.Transport(roundTrip(func(got *http.Request) (*http.Response, error) {
-		if got != req {
-			t.Error("another request")
-		}
-		return answer(200, strings.NewReader("ok"))(got)
-	}), weirhttp.One(fixed(t, 1))).RoundTrip(req))(t)
 	res.Body.Close()
 }
 

@@ -102,3 +102,69 @@ func TestDialect(t *testing.T) {
 		"b/b.go", "// Package b"+strings.Repeat(" is what it is\n// "+strings.Repeat("so ", 300), 10)+"\npackage b\n",
 		"docs/a.md", "Nobody knows.", "a.md", "Nobody", "docs/results/a.md", "Nobody")
 }
+
+// mostWords is the upper bound for the average sentence length of a page.
+const mostWords = 20
+
+var (
+	fenced    = regexp.MustCompile("(?s)```.*?```")
+	image     = regexp.MustCompile(`!\[[^\]]*\]\([^)]*\)`)
+	target    = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
+	listed    = regexp.MustCompile(`^\s*([-*]|\d+\.)\s`)
+	sentence  = regexp.MustCompile(`[.!?]["*)]*(\s+|$)`)
+	wordChars = regexp.MustCompile(`[\p{L}\p{N}][\p{L}\p{N}'’.,%×/-]*`)
+)
+
+// shortSentences demands short sentences of every page that the site shows, except decisions.
+func shortSentences(t *tree) (complaints []string) {
+	for _, name := range t.paths {
+		if path.Ext(name) != ".md" || name == "CHANGELOG.md" || !slices.Contains([]string{".", "docs", "docs/results"}, path.Dir(name)) {
+			continue
+		}
+		text, _ := fs.ReadFile(t.fsys, name)
+		sentences, words := 0, 0
+		for _, paragraph := range paragraphs(string(text)) {
+			for _, s := range sentence.Split(paragraph, -1) {
+				if n := len(wordChars.FindAllString(s, -1)); n > 0 {
+					sentences, words = sentences+1, words+n
+				}
+			}
+		}
+		if length := float64(words) / float64(max(1, sentences)); length >= mostWords {
+			complaints = append(complaints, fmt.Sprintf("%s: %.1f words in the average sentence: want fewer than %d", name, length, mostWords))
+		}
+	}
+	return complaints
+}
+
+// paragraphs returns the paragraphs and the list items of a page. Code, tables and headings are not
+// sentences; a span of code counts as one word.
+func paragraphs(page string) (all []string) {
+	var now []string
+	end := func() {
+		all, now = append(all, strings.Join(now, " ")), nil
+	}
+	page = span.ReplaceAllString(fenced.ReplaceAllString(page, "\n\n"), "code")
+	page = target.ReplaceAllString(image.ReplaceAllString(page, ""), "$1")
+	for line := range strings.Lines(page) {
+		text := listed.ReplaceAllString(strings.TrimSpace(line), "")
+		if text == "" || strings.HasPrefix(line, "#") || strings.HasPrefix(text, "|") || strings.HasPrefix(line, "    ") {
+			end()
+			continue
+		}
+		if listed.MatchString(line) {
+			end()
+		}
+		now = append(now, text)
+	}
+	end()
+	return all
+}
+
+func TestSentencesAreShort(t *testing.T) {
+	holds(t, shortSentences)
+	long := strings.Repeat("word ", 20) + "end.\n"
+	complains(t, shortSentences, []string{"docs/a.md: 21.0 words in the average sentence: want fewer than 20"},
+		"docs/a.md", long, "docs/b.md", long+"\nShort.\n- And [this](a.md).\n\n```\n"+long+"```\n\n| "+long,
+		"docs/decisions/1.md", long, "docs/c.md", "# "+long+"\n`"+long+"`")
+}
