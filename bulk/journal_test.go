@@ -24,6 +24,7 @@ func TestImportGoesOnWhereItStopped(t *testing.T) {
 	journal, _ := files(t)
 	s := newStore()
 	boom := errors.New("boom")
+	random := rand.New(rand.NewPCG(1, 2))
 	var at, before int64
 	s.fail = func(l Line) error {
 		if l.Number <= before {
@@ -36,7 +37,7 @@ func TestImportGoesOnWhereItStopped(t *testing.T) {
 	}
 	runs := 0
 	for ; ; runs++ {
-		at = before + 1 + rand.Int64N(n/5)
+		at = before + 1 + random.Int64N(n/5)
 		source := io.Reader(strings.NewReader(numbered(n)))
 		if runs%2 == 1 {
 			source = struct{ io.Reader }{source} // without Seek
@@ -191,6 +192,24 @@ func TestRejectsAreKeptInOrderAndOnce(t *testing.T) {
 	must.Do(t, os.Truncate(rejects, 5))
 	if _, err := Run(t.Context(), strings.NewReader(numbered(n)), conf); !errors.Is(err, ErrChanged) {
 		t.Errorf("a file of rejects that was cut: %v", err)
+	}
+}
+
+// A run without a file of rejects leaves its size in the journal: the next run would cut the file.
+func TestRejectsAreKeptOverARunWithoutThem(t *testing.T) {
+	journal, rejects := files(t)
+	conf := Config{Journal: journal, Write: func(_ context.Context, l Line) error {
+		if l.Number%5 == 0 {
+			return Reject(errors.New("bad"))
+		}
+		return nil
+	}}
+	for i, file := range []string{rejects, "", rejects} {
+		conf.Rejects = file
+		must.Have(Run(t.Context(), strings.NewReader(numbered(5+2*i)), conf))(t)
+	}
+	if all := rejected(t, rejects); len(all) != 1 {
+		t.Errorf("%d rejects are left, want one", len(all))
 	}
 }
 
@@ -428,6 +447,7 @@ func TestStatesOfStoreAndJournal(t *testing.T) {
 			moments = append(moments, moment{s.snapshot(), contents(t, journal)})
 		}
 	}
+	random := rand.New(rand.NewPCG(1, 2))
 	var at int64
 	boom := errors.New("boom")
 	s.fail = func(l Line) error {
@@ -439,7 +459,7 @@ func TestStatesOfStoreAndJournal(t *testing.T) {
 	s.set = func(int64) error { note(); return nil } // the lines are in, and neither the mark nor the journal
 	sync := func() error { note(); return nil }      // the mark is, and not the journal
 	for stopped := true; stopped; {
-		at += 1 + rand.Int64N(n/10)
+		at += 1 + random.Int64N(n/10)
 		_, err := Run(t.Context(), strings.NewReader(numbered(n)), Config{Write: s.write, Journal: journal, Marks: s, Sync: sync})
 		if stopped = errors.Is(err, boom); err != nil && !stopped {
 			t.Fatal(err)

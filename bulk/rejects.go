@@ -35,14 +35,14 @@ func (p *pending) rejection(why error) []byte {
 
 type rejects struct {
 	file *os.File // nil if there is none
-	size int64
+	size int64    // also where this run has none: a later one may
 }
 
 // openRejects opens the file for appending. It removes the bytes past the journaled size, because
 // their lines are read again.
 func openRejects(name string, resumed bool, size int64) (rejects, error) {
 	if name == "" {
-		return rejects{}, nil
+		return rejects{size: size}, nil
 	}
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {

@@ -74,10 +74,10 @@ type run struct {
 	rejects rejects // of keep alone
 	work    chan *pending
 	kick    chan struct{} // wants rejects to be written before their time
-	hookErr error         // how OnProgress failed last; of keep alone
-	id      string        // of the import
-	kept    mark          // of the journal; of keep alone
-	failed  bool          // so did keep; of keep alone
+	hook    isolate.Hook[Snapshot]
+	id      string // of the import
+	kept    mark   // of the journal; of keep alone
+	failed  bool   // so did keep; of keep alone
 	meter   meter
 
 	lines     atomic.Int64 // acknowledged, in any order
@@ -88,6 +88,7 @@ type run struct {
 
 func newRun(ctx context.Context, c Config, from state, rejects rejects) *run {
 	r := &run{conf: c, window: newWindow(from), rejects: rejects, work: make(chan *pending), kick: make(chan struct{}, 1), id: from.Import, kept: from.mark}
+	r.hook = isolate.Hook[Snapshot]{Name: "bulk: OnProgress", Call: c.OnProgress}
 	r.ctx, r.stop = context.WithCancelCause(ctx)
 	r.lines.Store(from.Lines)
 	r.rejected.Store(from.Rejected)
@@ -132,7 +133,8 @@ func (r *run) perform(caller context.Context, source io.Reader) error {
 	}
 	kept := r.keep()
 	r.window.end()
-	return errors.Join(err, left, kept, cmp.Or(r.tell(), r.hookErr))
+	r.hook.Tell(r.progress())
+	return errors.Join(err, left, kept, r.hook.Failure())
 }
 
 // keepUntil keeps the journal until all writes have returned. The error reports writes that do not.
@@ -156,7 +158,7 @@ func (r *run) keepUntil(written <-chan struct{}) error {
 		case <-r.kick:
 			err = r.keep()
 		case <-progress.C:
-			r.hookErr = cmp.Or(r.tell(), r.hookErr)
+			r.hook.Tell(r.progress())
 		}
 		if err != nil {
 			r.stop(err)
@@ -265,17 +267,6 @@ func (r *run) take(bytes int) (memory.Hold, error) {
 	hold, err := r.conf.Memory.Acquire(r.ctx, bytes)
 	r.waited.Add(int64(time.Since(began)))
 	return hold, err
-}
-
-func (r *run) tell() error {
-	if r.conf.OnProgress == nil {
-		return nil
-	}
-	now := r.progress()
-	if err := isolate.Call(func() { r.conf.OnProgress(now) }); err != nil {
-		return fmt.Errorf("bulk: OnProgress %w", err)
-	}
-	return nil
 }
 
 // load is the worse of the throttle's and the governor's.

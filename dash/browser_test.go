@@ -67,7 +67,7 @@ func TestDashboardInABrowser(t *testing.T) {
 		return search.Update(settings)
 	}}
 	at, stop := serve(t, "127.0.0.1:0", newDash(t, config))
-	tab := chromium.Start(t).Tab(t)
+	tab := chromium.Start(t)
 
 	tab.Look(t, 1280, 900, "light")
 	tab.Open(t, "http://"+at+"/")
@@ -153,7 +153,7 @@ func TestLostConnectionIsShownAtOnce(t *testing.T) {
 	t.Parallel()
 	config := dash.Config{Read: dash.Limiters(weir.Must(weir.New(weir.Config{Name: "search"}))), Public: true}
 	at, stop := serve(t, "127.0.0.1:0", newDash(t, config))
-	tab := chromium.Start(t).Tab(t)
+	tab := chromium.Start(t)
 	tab.Prepare(t, "window.setInterval = () => 0")
 	tab.Open(t, "http://"+at+"/")
 	tab.Wait(t, `document.getElementById('connection').textContent === 'Live'`)
@@ -177,7 +177,7 @@ func TestRecordingInABrowser(t *testing.T) {
 	}
 	page := must.Have(dash.Replay(strings.NewReader(file.String()), dash.Config{Public: true}))(t)
 	at, _ := serve(t, "127.0.0.1:0", page)
-	tab := chromium.Start(t).Tab(t)
+	tab := chromium.Start(t)
 	tab.Look(t, 1280, 1200, "light")
 	tab.Open(t, "http://"+at+"/")
 	tab.Wait(t, `document.getElementById('connection').textContent.startsWith('Recording from ') && readings[limit].length === 4 * 7200`)

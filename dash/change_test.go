@@ -31,7 +31,7 @@ func TestFormToPinALimit(t *testing.T) {
 		Law: func(string, law.Law) error { return nil },
 	}
 	at, stop := serve(t, "127.0.0.1:0", newDash(t, config))
-	tab := chromium.Start(t).Tab(t)
+	tab := chromium.Start(t)
 	tab.Open(t, "http://"+at+"/")
 	tab.Errors() // Chromium complains about the status 401
 	tab.Follow(t, `document.querySelector('input').value = '`+token+`'; document.querySelector('form').submit()`)

@@ -48,7 +48,7 @@ func TestCurvesAndSharesInABrowser(t *testing.T) {
 		}
 	}})
 	at, _ := serve(t, "127.0.0.1:0", d)
-	tab := chromium.Start(t).Tab(t)
+	tab := chromium.Start(t)
 	tab.Look(t, 1280, 900, "light")
 	tab.Open(t, "http://"+at+"/#search")
 	tab.Wait(t, `document.getElementById('name').textContent === 'search' && curved.length === 2 && curved[0].plot?.data[0].join() === '1,2,3,4,5' && curved[1].plot?.data[1].join() === '31,32,33,34,35'`)

@@ -58,7 +58,7 @@ func TestPageIsQuick(t *testing.T) {
 	server := httptest.NewServer(h)
 	defer server.Close()
 	defer h.Close()
-	tab := chromium.Start(t).Tab(t)
+	tab := chromium.Start(t)
 	tab.Look(t, 1280, 900, "light")
 	tab.Prepare(t, `
 		let drawn, long = [], order = [];

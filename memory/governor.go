@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"runtime"
 	"runtime/debug"
@@ -41,6 +40,7 @@ type Governor struct {
 	busy    atomic.Bool // garbage is being collected
 	waited  atomic.Int64
 	closed  chan struct{}
+	hook    isolate.Hook[Event]
 
 	deciding sync.Mutex // held for a step of Run, so that none follows Close
 	limits   limits
@@ -77,7 +77,10 @@ func New(c Config) (*Governor, error) {
 }
 
 func newGovernor(c Config, p process) *Governor {
-	g := &Governor{conf: c, process: p, control: control{target: c.Target, files: len(c.Mapped) > 0}, closed: make(chan struct{})}
+	g := &Governor{
+		conf: c, process: p, control: control{target: c.Target, files: len(c.Mapped) > 0}, closed: make(chan struct{}),
+		hook: isolate.Hook[Event]{Name: "memory: OnEvent", Call: c.OnEvent},
+	}
 	g.budget.size = max(int64(c.Target/budgetShare), leastBudget)
 	g.kept.size = int64(c.Target / keptShare)
 	return g
@@ -150,35 +153,29 @@ func (g *Governor) Run(ctx context.Context) error {
 	}
 	ticker := time.NewTicker(period)
 	defer ticker.Stop()
-	var failed error
 	for {
-		if err := g.step(); err != nil {
-			failed = err
-		}
+		g.step()
 		select {
 		case <-ctx.Done():
-			return failed
+			return g.hook.Failure()
 		case <-g.closed:
-			return failed
+			return g.hook.Failure()
 		case <-ticker.C:
 		}
 	}
 }
 
-// step decides once. It returns how OnEvent failed.
-func (g *Governor) step() error {
+// step decides once.
+func (g *Governor) step() {
 	was, d := g.decide()
-	if was.short == d.short || g.conf.OnEvent == nil {
-		return nil
+	if was.short == d.short {
+		return
 	}
 	e := Event{At: time.Now(), Kind: TargetSuffices, Target: g.conf.Target, Least: d.least}
 	if d.short {
 		e.Kind = TargetTooSmall
 	}
-	if err := isolate.Call(func() { g.conf.OnEvent(e) }); err != nil {
-		return fmt.Errorf("memory: OnEvent %w", err)
-	}
-	return nil
+	g.hook.Tell(e)
 }
 
 // decide returns the last decision and the next, which it puts into effect unless the governor is

@@ -182,8 +182,8 @@ func ExampleTraceReader() {
 }
 
 // A line with a fault does not hide the next one.
-func ExampleParseTrace() {
-	_, err := sim.ParseTrace("requests.csv", strings.NewReader("arrival,service\n0.1,20ms\n0.2,0\nsoon,5ms\n"))
+func ExampleTraceReader_Parse() {
+	_, err := sim.TraceReader{}.Parse("requests.csv", strings.NewReader("arrival,service\n0.1,20ms\n0.2,0\nsoon,5ms\n"))
 	fmt.Println(err)
 	// Output:
 	// requests.csv:3: service is 0s: want more than 0 and up to 10000h

@@ -27,7 +27,7 @@ type Outcome uint8
 
 const (
 	Success Outcome = 0 // answered
-	Failure Outcome = 1 // answered with an error
+	Failure Outcome = 1 // answered with an error, or refused by the server
 	Timeout Outcome = 2 // cancelled by its client
 )
 
@@ -117,9 +117,16 @@ func (g *gated) ask(e *engine, slot int32) {
 }
 
 func (g *gated) tell(e *engine, slot int32, how window.Outcome) {
-	g.dones[slot](e.now, Outcome(how))
+	g.dones[slot](e.now, outcomes[how])
 	g.dones[slot] = nil
 	g.noteLimit(e, e.attempts[slot].limiter)
+}
+
+// outcomes has the ways in which work ends in a simulation.
+var outcomes = map[window.Outcome]Outcome{
+	window.Success: Success, window.Late: Success,
+	window.Failure: Failure, window.Overloaded: Failure,
+	window.Timeout: Timeout,
 }
 
 func (g *gated) noteLimit(e *engine, limiter int32) {

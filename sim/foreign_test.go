@@ -2,6 +2,7 @@ package sim_test
 
 import (
 	"errors"
+	"maps"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -63,6 +64,24 @@ func TestForeignLikeOurs(t *testing.T) {
 			told[sim.Timeout] != got.Cancelled {
 			t.Errorf("%s: the gates were told %v of %+v", s.Name, told, got.Tally)
 		}
+	}
+}
+
+// TestForeignOutcomes checks that a gate hears of refusals by the server, and of answers to clients
+// that have left, as the outcomes that it knows.
+func TestForeignOutcomes(t *testing.T) {
+	s := must.Have(suites.Lookup("kata"))(t)
+	s.Clients = []sim.Client{{Leaves: true, SLO: 20 * time.Millisecond}}
+	s.Phases[0].Refuse.Share = 0.2
+	told := map[sim.Outcome]int{}
+	r := must.Have(sim.RunForeign(s, sim.Foreign{New: func(sim.Limiter) sim.Gate {
+		return &constant{limit: 100, told: told, clock: func(time.Duration) {}}
+	}}, 1))(t)
+	if r.Pushed == 0 || r.Late == 0 {
+		t.Fatalf("%+v: the test needs refusals and late answers", r.Tally)
+	}
+	if want := map[sim.Outcome]int{sim.Success: r.Good + r.Late, sim.Failure: r.Failed + r.Pushed}; !maps.Equal(told, want) {
+		t.Errorf("the gate heard %v of %+v", told, r.Tally)
 	}
 }
 

@@ -86,8 +86,16 @@ func (u USL) peak() (workers float64, bounded bool) {
 // mostClasses is the number of unknown classes that an error names.
 const mostClasses = 20
 
-// fits checks that there is a client for each class.
+// fits checks that requests are in order of arrival, and that there is a client for each class.
 func (t Trace) fits(clients []Client) error {
+	last := time.Duration(0)
+	for i, a := range t {
+		if a.At < last || a.Deadline < 0 {
+			return fieldError("trace", "has request %d at %v with a deadline of %v, after one at %v: want them in order of arrival, from 0, with deadlines of 0 or more",
+				i, a.At, a.Deadline, last)
+		}
+		last = a.At
+	}
 	if len(clients) < 2 {
 		return nil // all classes are alike
 	}

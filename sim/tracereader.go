@@ -63,7 +63,3 @@ func (t TraceReader) Parse(file string, r io.Reader) (Trace, error) {
 	}
 	return trace, nil
 }
-
-// ParseTrace reads a trace with the zero [TraceReader]: from CSV, arrival time, service time and,
-// if you like, class, one request a line.
-func ParseTrace(file string, r io.Reader) (Trace, error) { return TraceReader{}.Parse(file, r) }

@@ -47,7 +47,7 @@ func TestAnimation(t *testing.T) {
 		t.Fatalf("said %q: %v", line[:n], err)
 	}
 	go func() { _, _ = io.Copy(io.Discard, messages) }()
-	tab := chromium.Start(t).Tab(t)
+	tab := chromium.Start(t)
 	tab.Look(t, 800, 720, "light")
 	tab.Open(t, address+"#adaptive")
 	var shots []image.Image

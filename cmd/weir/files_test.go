@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -22,11 +23,13 @@ import (
 func TestFewFilesAreLeftToUpstreams(t *testing.T) {
 	var running atomic.Int64
 	release := make(chan struct{})
+	answer := sync.OnceFunc(func() { close(release) })
 	backend := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		running.Add(1)
 		<-release
 	}))
 	defer backend.Close()
+	defer answer() // a test that fails would wait for the backend
 	weir := filepath.Join(t.TempDir(), "weir")
 	must.Do(t, os.Symlink(must.Have(os.Executable())(t), weir))
 	proxy := exec.Command("sh", "-c", `ulimit -n 120; exec "$@"`, "sh", weir, "proxy", "--to", backend.URL,
@@ -46,16 +49,16 @@ func TestFewFilesAreLeftToUpstreams(t *testing.T) {
 		answers[i] = bufio.NewReader(conn)
 	}
 	must.Happen(t, "the upstream is at work", func() bool { return running.Load() >= 10 })
-	close(release)
+	answer()
 	answered := 0
 	for _, from := range answers {
-		answer, err := http.ReadResponse(from, nil)
+		response, err := http.ReadResponse(from, nil)
 		if err != nil {
 			continue // closed at once
 		}
-		answer.Body.Close()
-		if answered++; answer.StatusCode != http.StatusOK {
-			t.Fatalf("status %d", answer.StatusCode)
+		response.Body.Close()
+		if answered++; response.StatusCode != http.StatusOK {
+			t.Fatalf("status %d", response.StatusCode)
 		}
 	}
 	if answered < 40 {

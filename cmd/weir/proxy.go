@@ -50,13 +50,14 @@ func (c proxyCommand) Run(ctx context.Context, command *kong.Context, s streams,
 	if err != nil {
 		return usageError{err}
 	}
-	log := newLog(settings.Log, s)
+	log, lines := newLog(settings.Log, s)
+	defer lines.Close()
 	store, stopStore, err := startFleetStore(settings.Fleet, log, s.err)
 	if err != nil {
 		return err
 	}
 	defer stopStore()
-	p, err := proxy.New(settings, proxy.Options{Log: log, Read: read, Store: store})
+	p, err := proxy.New(settings, proxy.Options{Log: log, Lines: lines, Read: read, Store: store})
 	if err != nil {
 		return usageError{c.named(err)}
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/nats-io/nats.go"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/fleet"
+	"github.com/weir-go/weir/internal/settings"
 )
 
 // A Config configures a [Store].
@@ -40,11 +40,11 @@ type Store struct {
 func New(ctx context.Context, js jetstream.JetStream, c Config) (*Store, error) {
 	ctx = cmp.Or(ctx, context.Background())
 	c.Replicas = cmp.Or(c.Replicas, 1)
-	switch {
-	case !names.MatchString(c.Fleet):
-		return nil, fmt.Errorf("%w: natsfleet: Fleet is %q: want 1 to 64 letters, digits, hyphens and underscores", weir.ErrConfig, c.Fleet)
-	case c.Replicas < 1 || c.Replicas > 5:
-		return nil, fmt.Errorf("%w: natsfleet: Replicas is %d: want 1 to 5", weir.ErrConfig, c.Replicas)
+	if err := settings.Name(weir.ErrConfig, "natsfleet: Fleet", c.Fleet); err != nil {
+		return nil, err
+	}
+	if c.Replicas < 1 || c.Replicas > 5 {
+		return nil, settings.Invalid(weir.ErrConfig, "natsfleet: Replicas", c.Replicas, "0 (the default, 1) to 5")
 	}
 	name := "weir_fleet_" + c.Fleet
 	var bucket jetstream.KeyValue
@@ -60,12 +60,11 @@ func New(ctx context.Context, js jetstream.JetStream, c Config) (*Store, error) 
 	return &Store{js.Conn(), bucket}, nil
 }
 
-var names = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
-
 // Write applies a write.
 func (s *Store) Write(ctx context.Context, w fleet.Write) (err error) {
 	ctx = cmp.Or(ctx, context.Background())
 	switch {
+	case w.Value == nil && w.Swap && w.Rev == 0: // nothing to delete; NATS takes 0 for any revision
 	case w.Value == nil && w.Swap:
 		err = s.bucket.Purge(ctx, w.Key, jetstream.LastRevision(w.Rev))
 	case w.Value == nil:

@@ -6,11 +6,13 @@ import (
 	"database/sql"
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/fleet"
+	"github.com/weir-go/weir/internal/settings"
 )
 
 // A Config configures a [Store].
@@ -51,9 +53,9 @@ func New(ctx context.Context, db *sql.DB, c Config) (*Store, error) {
 	c.Refresh = cmp.Or(c.Refresh, time.Second)
 	switch {
 	case c.Fleet == "" || len(c.Fleet) > 63:
-		return nil, fmt.Errorf("%w: pgfleet: Fleet is %q: want 1 to 63 bytes", weir.ErrConfig, c.Fleet)
+		return nil, settings.Invalid(weir.ErrConfig, "pgfleet: Fleet", strconv.Quote(c.Fleet), "1 to 63 bytes")
 	case c.Refresh < 50*time.Millisecond || c.Refresh > time.Minute:
-		return nil, fmt.Errorf("%w: pgfleet: Refresh is %v: want 50ms to 1m", weir.ErrConfig, c.Refresh)
+		return nil, settings.Invalid(weir.ErrConfig, "pgfleet: Refresh", c.Refresh, "0 (the default, 1s) or 50ms to 1m")
 	}
 	if !c.ReadOnly {
 		if err := create(ctx, db); err != nil {

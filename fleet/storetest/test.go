@@ -145,6 +145,8 @@ func swaps(t *testing.T, s fleet.Store) {
 	first := v.shows(t, "leader", "a")
 	write(t, s, fleet.Write{Key: "leader", Value: []byte("b"), Swap: true})
 	write(t, s, fleet.Write{Key: "leader", Value: []byte("c"), Swap: true, Rev: first.Rev + 1})
+	write(t, s, fleet.Write{Key: "leader", Swap: true})
+	write(t, s, fleet.Write{Key: "leader", Swap: true, Rev: first.Rev + 1})
 	put(t, s, "want.a", "after")
 	v.shows(t, "want.a", "after")
 	v.shows(t, "leader", "a")

@@ -36,7 +36,7 @@ type violation struct {
 
 // Inspect checks the guarantees of every page in the tab: no horizontal scrolling, and no
 // accessibility barrier that axe finds.
-func (tab Tab) Inspect(t testing.TB, what string, axe bool) {
+func (tab *Tab) Inspect(t testing.TB, what string, axe bool) {
 	t.Helper()
 	var wide struct{ Page, Window int }
 	tab.Eval(t, "({Page: document.documentElement.scrollWidth, Window: window.innerWidth})", &wide)
@@ -56,7 +56,7 @@ func (tab Tab) Inspect(t testing.TB, what string, axe bool) {
 
 // Views inspects a page at the widths of a laptop and of the narrowest phones in use, in both
 // schemes, each once ready is true. With a folder it takes screenshots.
-func (tab Tab) Views(t testing.TB, name string, height int, ready, folder string) {
+func (tab *Tab) Views(t testing.TB, name string, height int, ready, folder string) {
 	t.Helper()
 	for _, width := range []int{1280, 360} {
 		for _, scheme := range []string{"light", "dark"} {
@@ -72,7 +72,7 @@ func (tab Tab) Views(t testing.TB, name string, height int, ready, folder string
 }
 
 // Drawn waits until a canvas has some pixels in the colour of a variable of the style.
-func (tab Tab) Drawn(t testing.TB, canvas, variable string) {
+func (tab *Tab) Drawn(t testing.TB, canvas, variable string) {
 	t.Helper()
 	tab.Wait(t, fmt.Sprintf(`(() => {
 		const canvas = %s, n = parseInt(getComputedStyle(document.documentElement).getPropertyValue('--%s').slice(1), 16);

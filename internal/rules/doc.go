@@ -4,15 +4,13 @@
 //   - A package imports only packages below it, and no permission is unused. The root module
 //     requires nothing, the others do not require one another, all of them are in all.work, and
 //     the modules in go.work download little (imports_test.go).
-//   - A file has at most 500 lines and a comment at most 100 columns; no test sleeps on the wall
-//     clock; no constructor starts a goroutine (code_test.go).
-//   - Every relative link in a document leads to a file, and every name that a document shows as
-//     code, or a comment as a link, exists (identifiers_test.go). Every command in a document or a
-//     comment matches something (commands_test.go). Package internal/documents runs the commands
-//     and compiles the code.
-//   - Comments and documents name their subjects, in short sentences (dialect_test.go).
-//   - States and errors have one name. A type of internal/admit has at most 60 methods, one of
-//     pool at most 35 (names_test.go).
+//   - A comment has at most 100 columns; no test sleeps on the wall clock (code_test.go).
+//   - Every name that a document shows as code, or a comment as a link, exists
+//     (identifiers_test.go). Every command in a document or a comment matches something
+//     (commands_test.go). Package internal/documents runs the commands and compiles the code, and
+//     internal/site follows the links.
+//   - Comments and documents name their subjects (dialect_test.go).
+//   - A type of internal/admit has at most 60 methods, one of pool at most 35 (types_test.go).
 //   - Code that the simulator drives rounds alike on every machine (code_test.go). The linter's
 //     settings keep clocks and inexact functions out of it.
 //   - The API changes only deliberately: testdata/api has the

@@ -208,6 +208,42 @@ func (d dictionary) dirs(spans []string) (dirs []string) {
 	return dirs
 }
 
+// declared returns the names that a declaration adds to the package.
+func declared(decl ast.Decl) (names []*ast.Ident) {
+	switch decl := decl.(type) {
+	case *ast.FuncDecl:
+		if decl.Recv == nil {
+			names = append(names, decl.Name)
+		}
+	case *ast.GenDecl:
+		for _, spec := range decl.Specs {
+			switch spec := spec.(type) {
+			case *ast.TypeSpec:
+				names = append(names, spec.Name)
+			case *ast.ValueSpec:
+				names = append(names, spec.Names...)
+			}
+		}
+	}
+	return names
+}
+
+// receiver returns the name of the type of a method; for a function, the exported
+// placeholder "Func".
+func receiver(decl *ast.FuncDecl) string {
+	if decl.Recv == nil {
+		return "Func"
+	}
+	name := ""
+	ast.Inspect(decl.Recv.List[0].Type, func(node ast.Node) bool {
+		if ident, ok := node.(*ast.Ident); ok && name == "" {
+			name = ident.Name
+		}
+		return name == ""
+	})
+	return name
+}
+
 func TestDocumentedNamesExist(t *testing.T) {
 	holds(t, documentedNames)
 	complains(t, documentedNames,
@@ -260,43 +296,4 @@ func TestDocLinksLeadToNames(t *testing.T) {
 	complains(t, linked, []string{"law/law.go:1: a comment links to [Gone]", "law/law.go:4: a comment links to [Law.Gone]", "law/law.go:4: a comment links to [law.Gone]"},
 		"law/law.go", "// Package law has a [Law] and a [Gone].\npackage law\nimport \"time\"\n// A Law has [Law.Next], [time.Time], [Law.Gone] and [law.Gone].\n"+
 			"//\n//\t[Code] is none\ntype Law struct{}\n\n// Next is next.\nfunc (Law) Next() {}\n")
-}
-
-var (
-	// link finds the targets of [text](target) and of [label]: target.
-	link = regexp.MustCompile(`\]\(<?([^)>\s]+)|(?m:^\[[^\]]+\]:\s*(\S+))`)
-	// code matches text shown verbatim: blocks and spans of code.
-	code   = regexp.MustCompile("(?s)```.*?```|`[^`\n]*`")
-	scheme = regexp.MustCompile(`^[a-z]+:`)
-)
-
-func links(t *tree) (complaints []string) {
-	for _, name := range t.paths {
-		if path.Ext(name) != ".md" {
-			continue
-		}
-		text, _ := fs.ReadFile(t.fsys, name)
-		for _, match := range link.FindAllStringSubmatch(code.ReplaceAllString(string(text), ""), -1) {
-			target, _, _ := strings.Cut(match[1]+match[2], "#")
-			if target == "" || scheme.MatchString(target) {
-				continue
-			}
-			file := path.Join(path.Dir(name), target)
-			if strings.HasPrefix(target, "/") {
-				file = path.Clean(target[1:])
-			}
-			if _, err := fs.Stat(t.fsys, file); err != nil {
-				complaints = append(complaints, fmt.Sprintf("%s: links to %s, but there is no %s: correct the link", name, target, file))
-			}
-		}
-	}
-	return complaints
-}
-
-func TestLinksLeadSomewhere(t *testing.T) {
-	holds(t, links)
-	complains(t, links, []string{"docs/a.md: links to gone.md, but there is no docs/gone.md", "docs/a.md: links to ../gone"},
-		"docs/a.md", "[a](b.md#part) [b](gone.md) [c](https://example.com) [d](#part) [e](..) [f](/docs/b.md)\n"+
-			"`[g](gone)` \n```\n[h](gone)\n```\n\n[i]: ../gone \"title\"\n",
-		"docs/b.md", "")
 }

@@ -56,14 +56,14 @@ var mayImport = map[string]string{
 	"pool":     "capacity internal/admit internal/clock internal/dag internal/isolate internal/reply internal/settings internal/trusted internal/window law internal/wire", // a gate function connects it to a limiter
 
 	"fleet":           ". bulkhead internal/isolate internal/lease internal/wire law",
-	"fleet/pgfleet":   ". fleet",
+	"fleet/pgfleet":   ". fleet internal/settings",
 	"fleet/storetest": "fleet",
-	"fleet/natsfleet": ". fleet",
+	"fleet/natsfleet": ". fleet internal/settings",
 
 	"bulk": ". internal/isolate internal/settings memory throttle",
 
 	"pool/sourcetest":   "pool",
-	"pool/natspool":     "pool internal/disk",
+	"pool/natspool":     "pool internal/disk internal/settings",
 	"internal/tracelog": "",
 	"internal/maxmin":   "",
 	"internal/lease":    "internal/maxmin law",
@@ -234,43 +234,6 @@ func modules(t *tree) (complaints []string) {
 		}
 	}
 	return complaints
-}
-
-// order demands that all.work has the order in which scripts/release publishes the modules:
-// each after the modules that it imports, also in tests.
-func order(t *tree) (complaints []string) {
-	workspace := t.workspace("all.work")
-	place := func(dir string) int { // index of the innermost module that contains a directory
-		for ; ; dir = path.Dir(dir) {
-			if i := slices.Index(workspace, dir); i >= 0 || dir == "." {
-				return i
-			}
-		}
-	}
-	for _, file := range t.sources {
-		if slices.ContainsFunc(outside, func(o string) bool { return strings.HasPrefix(file.dir+"/", o+"/") }) {
-			continue
-		}
-		for _, imported := range file.imported() {
-			dir, ours := ownPackage(imported)
-			if own, later := place(file.dir), place(dir); ours && later > own {
-				complaints = append(complaints, fmt.Sprintf("%s: imports %s, so ./%s must come before ./%s in all.work: scripts/release publishes them in that order",
-					file.path, imported, workspace[later], workspace[own]))
-			}
-		}
-	}
-	return complaints
-}
-
-func TestModulesComeAfterTheirImports(t *testing.T) {
-	holds(t, order)
-	complains(t, order,
-		[]string{"cmd/weir/main.go: imports github.com/weir-go/weir/weirprom/grafana, so ./weirprom must come before ./cmd/weir"},
-		"all.work", "use (\n\t.\n\t./cmd/weir\n\t./weirprom\n)\n",
-		"cmd/weir/main.go", "package main\nimport (_ \"github.com/weir-go/weir/weirprom/grafana\"; _ \"github.com/weir-go/weir/law\")",
-		"law/a.go", "package law",
-		"bench/peers/a.go", "package peers; import _ \"github.com/weir-go/weir/weirprom\"",
-		"weirprom/a.go", "package weirprom\nimport (_ \"github.com/weir-go/weir\"; _ \"example.com/weirprom\")")
 }
 
 // lines splits a go.mod or go.work file into lines and these into words, without comments

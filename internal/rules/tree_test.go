@@ -5,7 +5,6 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
-	"iter"
 	"os"
 	"path"
 	"slices"
@@ -33,7 +32,6 @@ type tree struct {
 type source struct {
 	path, dir string
 	test      bool
-	lines     int
 	*ast.File
 }
 
@@ -63,39 +61,16 @@ func load(fsys fs.FS) (*tree, error) {
 			return err
 		}
 		t.sources = append(t.sources, source{
-			path:  name,
-			dir:   path.Dir(name),
-			test:  strings.HasSuffix(name, "_test.go"),
-			lines: strings.Count(string(text), "\n"),
-			File:  file,
+			path: name,
+			dir:  path.Dir(name),
+			test: strings.HasSuffix(name, "_test.go"),
+			File: file,
 		})
 		return nil
 	})
 }
 
-// public returns the files that users import, without their tests.
-func (t *tree) public() iter.Seq[source] {
-	return func(yield func(source) bool) {
-		for _, file := range t.sources {
-			if !file.test && !isInternal(file.dir) && !isProgram(file.dir) && !yield(file) {
-				return
-			}
-		}
-	}
-}
-
 func isInternal(dir string) bool { return slices.Contains(strings.Split(dir, "/"), "internal") }
-
-// specs returns the types, or the values, that are declared in a node, inside functions too.
-func specs[S ast.Node](node ast.Node) iter.Seq[S] {
-	return func(yield func(S) bool) {
-		for n := range ast.Preorder(node) {
-			if spec, ok := n.(S); ok && !yield(spec) {
-				return
-			}
-		}
-	}
-}
 
 // at returns the location of a node, for complaints.
 func (t *tree) at(node ast.Node) string {

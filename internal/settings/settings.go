@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -67,6 +69,18 @@ func NotNegative[N Number](of error, field string, value N, want string) error {
 		return nil
 	}
 	return Invalid(of, field, value, want)
+}
+
+// Name returns an error unless the text is 1 to 64 letters, digits, hyphens and underscores, as the
+// names of streams and buckets of NATS are.
+func Name(of error, field, text string) error {
+	other := func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_'
+	}
+	if text != "" && len(text) <= 64 && !strings.ContainsFunc(text, other) {
+		return nil
+	}
+	return Invalid(of, field, strconv.Quote(text), "1 to 64 letters, digits, hyphens and underscores")
 }
 
 // ErrConfig is exported by package weir: every error about a setting matches it.

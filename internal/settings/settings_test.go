@@ -67,3 +67,14 @@ func TestErrConfigOfEveryPackageMatches(t *testing.T) {
 		t.Errorf("%v matches what it should not, or does not match what it should", err)
 	}
 }
+
+func TestName(t *testing.T) {
+	for name, ok := range map[string]bool{
+		"a": true, "Mail_2-B": true, strings.Repeat("x", 64): true,
+		"": false, strings.Repeat("x", 65): false, "a.b": false, "a b": false, "a*": false, "ä": false, "a\n": false, "@": false, "[": false,
+	} {
+		if err := settings.Name(settings.ErrConfig, "Stream", name); (err == nil) != ok || err != nil && !errors.Is(err, settings.ErrConfig) {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}

@@ -22,7 +22,7 @@ var widths = []int{360, 1280}
 const hidden = `[...document.querySelectorAll('.scroll')].filter(e => e.scrollWidth > e.clientWidth).map(e => e.scrollWidth + ' px in ' + e.clientWidth + ': ' + e.innerText.slice(0, 60))`
 
 // noneHidden fails for each table that does not fit.
-func noneHidden(t *testing.T, tab chromium.Tab, what string) {
+func noneHidden(t *testing.T, tab *chromium.Tab, what string) {
 	t.Helper()
 	var tables []string
 	tab.Eval(t, hidden, &tables)
@@ -45,13 +45,12 @@ func serve(t *testing.T, dir string) string {
 func TestPagesInABrowser(t *testing.T) {
 	s := builtSite(t)
 	address := serve(t, s.dir)
-	browser := chromium.Start(t)
 
 	const tabs = 2 // one loads while the other computes
 	for n := range tabs {
-		tab := browser.Tab(t)
 		t.Run(fmt.Sprint("tab", n), func(t *testing.T) {
 			t.Parallel()
+			tab := chromium.Start(t)
 			for i := n; i < len(s.pages); i += tabs {
 				path := s.pages[i].Path
 				tab.Look(t, widths[1], 900, "light")
@@ -72,7 +71,7 @@ func TestPagesInABrowser(t *testing.T) {
 
 func TestPagesInBothSchemes(t *testing.T) {
 	address := serve(t, builtSite(t).dir)
-	tab := chromium.Start(t).Tab(t)
+	tab := chromium.Start(t)
 	for _, path := range shown {
 		for _, width := range widths {
 			for _, scheme := range []string{"light", "dark"} {
@@ -95,7 +94,7 @@ func TestPagesInBothSchemes(t *testing.T) {
 
 func TestSearchAndCopy(t *testing.T) {
 	dir := builtSite(t).dir
-	tab := chromium.Start(t).Tab(t)
+	tab := chromium.Start(t)
 	tab.Look(t, 1280, 900, "light")
 	tab.Open(t, serve(t, dir)+"start/")
 	tab.Eval(t, "document.getElementById('site-query').focus()", nil)

@@ -144,6 +144,23 @@ func TestLinksOfTheSiteLeadSomewhere(t *testing.T) {
 	}
 }
 
+// TestLinksOfOtherDocuments: documents that are no pages lead somewhere too.
+func TestLinksOfOtherDocuments(t *testing.T) {
+	s := must.Have(load("../.."))(t)
+	for _, pattern := range []string{"*.md", ".github/*.md", "*/*/*.md"} {
+		for _, file := range must.Have(s.files(pattern))(t) {
+			if s.byFile[file] == nil {
+				p := &page{File: file, markdown: must.Have(os.ReadFile(filepath.Join(s.root, file)))(t), anchors: map[string]bool{}}
+				p.parse()
+				s.byFile[file] = p
+				if err := s.render(p); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	}
+}
+
 func TestBrokenLinksAreFound(t *testing.T) {
 	pages := map[string]file{
 		"/a/": {links: []string{"/b/#there", "/b/#gone", "/gone/", "#here", "#gone", "https://example.com/gone", "/c.svg"}, ids: map[string]bool{"here": true}},

@@ -16,7 +16,7 @@ import (
 // The page shows the figures of weir sim run, with the same bits.
 func TestPlaygroundAgreesWithTheCommand(t *testing.T) {
 	address := serve(t, builtSite(t).dir) + "playground/"
-	tab := chromium.Start(t).Tab(t)
+	tab := chromium.Start(t)
 	tab.Look(t, 1280, 1800, "light")
 	tab.Open(t, address)
 	tab.Wait(t, "document.querySelectorAll('#scenario option').length > 20 && !worker")

@@ -162,7 +162,7 @@ func TestKilledWorker(t *testing.T) {
 	w.watch(dir, true, func() bool {
 		return len(w.ran) == held+quick && len(w.running) == 0 && snapshot(t, q) == natspool.Snapshot{}
 	})
-	if w.latest > killLease+time.Second { // a second for a busy machine
+	if w.latest > 2*killLease { // the second is for a busy machine
 		t.Errorf("a job ran again after %v, with a lease of %v", w.latest, killLease)
 	}
 	t.Logf("%d kills with %d jobs in flight: 0 lost, 0 run again although acknowledged, "+

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/weir-go/weir/internal/settings"
 	"github.com/weir-go/weir/pool"
 )
 
@@ -64,27 +64,19 @@ type Job struct {
 	Attempt int         // how often it was delivered, with this time; 0 of a dead letter
 }
 
-var name = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
-
 // withDefaults checks the settings and fills in the defaults, but for the Lease.
 func (c Config) withDefaults() (Config, error) {
 	c.Replicas = cmp.Or(c.Replicas, 1)
 	c.MaxHeld = cmp.Or(c.MaxHeld, 65_536)
 	switch {
-	case !name.MatchString(c.Stream):
-		return c, invalid("Stream", strconv.Quote(c.Stream), "1 to 64 letters, digits, hyphens and underscores")
 	case c.Replicas < 1 || c.Replicas > 5:
-		return c, invalid("Replicas", c.Replicas, "0 (the default, 1) to 5")
+		return c, settings.Invalid(pool.ErrConfig, "natspool: Replicas", c.Replicas, "0 (the default, 1) to 5")
 	case c.Lease != 0 && (c.Lease < 100*time.Millisecond || c.Lease > time.Hour):
-		return c, invalid("Lease", c.Lease, "0 (the default) or 100ms to 1h")
+		return c, settings.Invalid(pool.ErrConfig, "natspool: Lease", c.Lease, "0 (the default) or 100ms to 1h")
 	case c.MaxHeld < 1:
-		return c, invalid("MaxHeld", c.MaxHeld, "0 (the default, 65536) or more")
+		return c, settings.Invalid(pool.ErrConfig, "natspool: MaxHeld", c.MaxHeld, "0 (the default, 65536) or more")
 	}
-	return c, nil
-}
-
-func invalid(field string, value any, want string) error {
-	return fmt.Errorf("%w: natspool: %s is %v: want %s", pool.ErrConfig, field, value, want)
+	return c, settings.Name(pool.ErrConfig, "natspool: Stream", c.Stream)
 }
 
 // New returns a queue, and makes first what it needs of the stream, its consumer and the stream of

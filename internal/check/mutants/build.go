@@ -8,10 +8,12 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"maps"
 	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -28,29 +30,30 @@ const (
 // begins with the changed copies of its body, each in an `if` that only its mutant enters. It
 // returns the files that differ, by their names from the root, and the mutants in them. Mutants
 // outside of functions are not.
-func weave(list []mutant, places []place) (files map[string]string, woven map[int]bool) {
+func weave(root string, list []mutant) (files map[string]string, woven map[int]bool) {
 	files, woven = map[string]string{}, map[int]bool{}
 	copies := map[string]map[int]string{} // by file, and by where a body begins
-	for i, at := range places {
+	for i, m := range list {
+		at, err := m.find(root)
+		if err != nil {
+			continue
+		}
 		body, name := bodyOf(at)
 		if body.to == 0 {
 			continue
 		}
-		if copies[at.file] == nil {
-			copies[at.file] = map[int]string{}
-			files[at.file] = at.text
-			files[path.Join(path.Dir(at.file), "mutant_at_work.go")] = fmt.Sprintf("package %s\n\nimport \"os\"\n\nvar %s = os.Getenv(%q)\n", name, atWork, selector)
+		if copies[m.file] == nil {
+			copies[m.file] = map[int]string{}
+			files[m.file] = at.text
+			files[path.Join(path.Dir(m.file), "mutant_at_work.go")] = fmt.Sprintf("package %s\n\nimport \"os\"\n\nvar %s = os.Getenv(%q)\n", name, atWork, selector)
 		}
-		copies[at.file][body.from] += fmt.Sprintf("\nif %s == %q {%s\n%s\n}\n", atWork, strconv.Itoa(i), at.changed(body.from, body.to, list[i].new), body.end)
+		copies[m.file][body.from] += fmt.Sprintf("\nif %s == %q {%s\n%s\n}\n", atWork, strconv.Itoa(i), at.changed(body.from, body.to, m.new), body.end)
 		woven[i] = true
 	}
 	for file, of := range copies {
-		var out strings.Builder
-		for i, c := range []byte(files[file]) {
-			out.WriteString(of[i])
-			out.WriteByte(c)
+		for _, from := range slices.Backward(slices.Sorted(maps.Keys(of))) {
+			files[file] = files[file][:from] + of[from] + files[file][from:]
 		}
-		files[file] = out.String()
 	}
 	return files, woven
 }
@@ -71,16 +74,20 @@ func bodyOf(at place) (body span, pkg string) {
 	}
 	for _, d := range file.Decls {
 		f, ok := d.(*ast.FuncDecl)
-		if !ok || f.Body == nil || fset.Position(f.Body.Lbrace).Offset >= at.from || fset.Position(f.Body.Rbrace).Offset < at.to {
+		if !ok || f.Body == nil {
 			continue
 		}
-		body = span{from: fset.Position(f.Body.Lbrace).Offset + 1, to: fset.Position(f.Body.Rbrace).Offset}
+		from, to := fset.Position(f.Body.Lbrace).Offset+1, fset.Position(f.Body.Rbrace).Offset
+		if from > at.from || to < at.to {
+			continue
+		}
+		body = span{from: from, to: to}
 		if f.Type.Results == nil {
 			body.end = "return"
 		}
 		for n := range ast.Preorder(f.Body) {
 			if _, ok := n.(*ast.LabeledStmt); ok {
-				body = span{}
+				return span{}, ""
 			}
 		}
 	}

@@ -18,8 +18,7 @@ const (
 	// patience is how long a test may take, besides four times its usual time. It is more than the
 	// 20 s for which tests with servers wait for a condition, so that they fail by themselves.
 	patience = 30 * time.Second
-	// hangPatience is how long a test that is expected to hang on a mutant goes on, besides four
-	// times its usual time of tenths of a second, until it is said to hang.
+	// hangPatience is the patience with a test that is expected to hang.
 	hangPatience = 10 * time.Second
 )
 
@@ -28,32 +27,27 @@ var (
 	errHung     = errors.New("timed out: let the test fail by itself, or give the list the reason why it hangs")
 )
 
-// A verdict is nil in err if the test killed the mutant, or hung for the reason in the list.
+// A verdict is nil in err if the test killed the mutant.
 type verdict struct {
 	mutant
-	err  error
-	hung bool // for the reason in the list
+	err error
 }
 
 // judge tries all mutants and prints the verdict on each. A mutant that survived, or whose test
 // hung, is tried a second time, when nothing else runs: on a busy machine a test may fail late. It
 // is an error if one is not killed.
 func judge(w io.Writer, root string, list []mutant) error {
-	hung, failed := 0, 0
 	var again []mutant
+	failed := 0
 	settle := func(v verdict) {
-		switch {
-		case v.err != nil:
+		if v.err != nil {
 			failed++
 			fmt.Fprintf(w, "FAIL    %s: %v\n", v.mutant, v.err)
-		case v.hung:
-			hung++
-			fmt.Fprintf(w, "hung    %s: as expected, for %s\n", v.mutant, v.hangs)
-		default:
-			fmt.Fprintf(w, "killed  %s\n", v.mutant)
+			return
 		}
+		fmt.Fprintf(w, "killed  %s\n", v.mutant)
 	}
-	for v := range try(root, list, patience) {
+	for v := range try(root, list) {
 		if errors.Is(v.err, errSurvived) || errors.Is(v.err, errHung) {
 			again = append(again, v.mutant)
 			fmt.Fprintf(w, "again   %s: %v\n", v.mutant, v.err)
@@ -62,9 +56,9 @@ func judge(w io.Writer, root string, list []mutant) error {
 		settle(v)
 	}
 	for _, m := range again {
-		settle(<-try(root, []mutant{m}, 4*patience))
+		settle(<-try(root, []mutant{m}))
 	}
-	fmt.Fprintf(w, "mutants: %d killed, %d of them by a hang, as expected; %d at the second try or not at all, %d not killed\n", len(list)-failed, hung, len(again), failed)
+	fmt.Fprintf(w, "mutants: %d killed; %d at the second try or not at all, %d not killed\n", len(list)-failed, len(again), failed)
 	if failed > 0 {
 		return fmt.Errorf("%d of %d mutants were not killed", failed, len(list))
 	}
@@ -73,14 +67,10 @@ func judge(w io.Writer, root string, list []mutant) error {
 
 // try tries mutants, those of two test packages at a time, as a build and a test have threads of
 // their own. The largest package goes first.
-func try(root string, list []mutant, patience time.Duration) <-chan verdict {
+func try(root string, list []mutant) <-chan verdict {
 	groups := map[string][]mutant{}
 	for _, m := range list {
-		pkg := "./" + m.dir()
-		if m.in != "" {
-			pkg = m.in
-		}
-		groups[pkg] = append(groups[pkg], m)
+		groups[m.pkg()] = append(groups[m.pkg()], m)
 	}
 	next, verdicts := make(chan string, len(groups)), make(chan verdict, len(list))
 	for _, pkg := range slices.SortedFunc(maps.Keys(groups), func(a, b string) int { return len(groups[b]) - len(groups[a]) }) {
@@ -93,7 +83,7 @@ func try(root string, list []mutant, patience time.Duration) <-chan verdict {
 		for range 2 {
 			workers.Go(func() {
 				for pkg := range next {
-					tryPackage(root, pkg, groups[pkg], patience, verdicts)
+					tryPackage(root, pkg, groups[pkg], verdicts)
 				}
 			})
 		}
@@ -105,50 +95,52 @@ func try(root string, list []mutant, patience time.Duration) <-chan verdict {
 // tryPackage tries the mutants that the tests of one package judge. They share a binary, as a build
 // takes seconds of processor time and most tests take hundredths. A mutant outside of functions
 // gets a binary of its own, and each if the shared one does not compile.
-func tryPackage(root, pkg string, list []mutant, patience time.Duration, verdicts chan<- verdict) {
-	var there []mutant
-	var places []place
-	for _, m := range list {
-		at, err := m.find(root)
-		if err == nil && at.changed(at.from, at.to, m.new) == at.text[at.from:at.to] {
-			err = errors.New("changes nothing: its new code is the old")
-		}
-		if err != nil {
-			verdicts <- verdict{mutant: m, err: err}
-			continue
-		}
-		there, places = append(there, m), append(places, at)
-	}
+func tryPackage(root, pkg string, list []mutant, verdicts chan<- verdict) {
 	tmp, err := os.MkdirTemp("", "mutants")
 	defer os.RemoveAll(tmp)
-	var hanging sync.WaitGroup
-	defer hanging.Wait()
-	files, woven := weave(there, places)
+	files, woven := weave(root, list)
 	shared, broken := build(tmp, root, pkg, files)
 	if broken != nil {
 		woven = nil
 		shared, broken = build(tmp, root, pkg, nil)
 	}
 	usual := map[string]time.Duration{}
-	for i, m := range there {
-		err := errors.Join(err, broken)
-		b := shared
-		if err == nil {
-			err = shared.passes(m.test, usual)
+	for i, m := range list {
+		if err := errors.Join(err, broken); err != nil {
+			verdicts <- verdict{m, err}
+			continue
 		}
-		if err == nil && !woven[i] {
-			b, err = build(tmp, root, pkg, map[string]string{places[i].file: places[i].changed(0, len(places[i].text), m.new)})
-		}
-		most := 4 * usual[m.test]
-		switch {
-		case err != nil:
-			verdicts <- verdict{mutant: m, err: err}
-		case m.hangs != "": // the others need not wait for it
-			hanging.Go(func() { verdicts <- b.hangs(m, strconv.Itoa(i), most+hangPatience) })
-		default:
-			verdicts <- verdict{mutant: m, err: b.kills(m.test, strconv.Itoa(i), most+patience)}
+		verdicts <- verdict{m, tryOne(tmp, shared, m, i, woven[i], usual)}
+	}
+}
+
+// tryOne tries a mutant with the shared binary, or without it if it is not woven in.
+func tryOne(tmp string, shared binary, m mutant, number int, woven bool, usual map[string]time.Duration) error {
+	at, err := m.find(shared.root)
+	if err != nil {
+		return err
+	}
+	if m.new == m.old {
+		return errors.New("changes nothing: its new code is the old")
+	}
+	if err := shared.passes(m.test, usual); err != nil {
+		return err
+	}
+	b := shared
+	if !woven {
+		if b, err = build(tmp, b.root, b.pkg, map[string]string{m.file: at.changed(0, len(at.text), m.new)}); err != nil {
+			return err
 		}
 	}
+	most := patience
+	if m.hangs != "" {
+		most = hangPatience
+	}
+	err = b.kills(m.test, strconv.Itoa(number), 4*usual[m.test]+most)
+	if m.hangs != "" && errors.Is(err, errHung) {
+		return nil
+	}
+	return err
 }
 
 // passes runs a test without a mutant, and notes its usual time: only a test that passes there
@@ -182,13 +174,4 @@ func (b binary) kills(test, mutant string, timeout time.Duration) error {
 		return fmt.Errorf("the test did not run to its end: %w", err)
 	}
 	return nil
-}
-
-// hangs is kills for a mutant whose test is expected to hang.
-func (b binary) hangs(m mutant, number string, timeout time.Duration) verdict {
-	err := b.kills(m.test, number, timeout)
-	if errors.Is(err, errHung) {
-		return verdict{mutant: m, hung: true}
-	}
-	return verdict{mutant: m, err: err}
 }

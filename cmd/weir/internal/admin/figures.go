@@ -23,6 +23,7 @@ type Figures struct {
 	Fleet     *Fleet                        `json:"fleet,omitempty"`
 	Applied   time.Time                     `json:"applied"` // when the current configuration was applied
 
+	LogDropped     uint64       `json:"-"` // lines of the log
 	Spans          spans.Counts `json:"-"`
 	Reloads        uint64       `json:"-"` // applied reloads
 	ReloadsRefused uint64       `json:"-"` // reloads with a configuration that was invalid, or needs a restart

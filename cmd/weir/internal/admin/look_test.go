@@ -101,7 +101,7 @@ func figured() Figures {
 			{URL: "http://127.0.0.1:9000", InFlight: 21, Requests: 22, Failures: 23, Healthy: true}, {URL: "\xff"},
 		}},
 		Fleet:   &Fleet{Name: "shop", Cap: 32, Members: 33, Share: 34, Leased: true, Epoch: 35, Error: "down"},
-		Reloads: 24, ReloadsRefused: 25, Applied: time.Unix(26, 0), Spans: spans.Counts{Sent: 27, Dropped: 28, Failed: 29},
+		Reloads: 24, ReloadsRefused: 25, Applied: time.Unix(26, 0), Spans: spans.Counts{Sent: 27, Dropped: 28, Failed: 29}, LogDropped: 36,
 	}
 }
 
@@ -148,7 +148,7 @@ func TestMetrics(t *testing.T) {
 		`weir_proxy_upstream_healthy{address="http://127.0.0.1:9000",upstream="api"} 1`,
 		`weir_proxy_upstream_in_rotation{address="http://127.0.0.1:9000",upstream="api"} 0`,
 		`weir_proxy_reloads_total{result="applied"} 24`, `weir_proxy_reloads_total{result="refused"} 25`, `weir_proxy_applied_timestamp_seconds 26`,
-		`weir_proxy_spans_total{result="sent"} 27`, `weir_proxy_spans_total{result="dropped"} 28`, `weir_proxy_spans_total{result="failed"} 29`,
+		`weir_proxy_spans_total{result="sent"} 27`, `weir_proxy_spans_total{result="dropped"} 28`, `weir_proxy_spans_total{result="failed"} 29`, `weir_proxy_log_dropped_total 36`,
 		`weir_proxy_fleet_cap{fleet="shop"} 32`, `weir_proxy_fleet_members{fleet="shop"} 33`, `weir_proxy_fleet_share{fleet="shop"} 34`,
 		`weir_proxy_fleet_epoch{fleet="shop"} 35`, `weir_proxy_fleet_leased{fleet="shop"} 1`, `weir_proxy_fleet_allocates{fleet="shop"} 0`,
 		`weir_proxy_fleet_store_up{fleet="shop"} 0`,

@@ -81,6 +81,9 @@ var all = []*series{
 		set(float64(f.Spans.Dropped), "dropped")
 		set(float64(f.Spans.Failed), "failed")
 	}, "result"),
+	counter("log_dropped", "Lines of the log that were dropped, because its reader was too slow.", func(f Figures, set func(float64, ...string)) {
+		set(float64(f.LogDropped))
+	}),
 }
 
 func ofListeners(value func(listen.Counts) float64) reader {

@@ -6,7 +6,7 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 )
 
-// ownFiles are left for the log, the operators and the state.
+// ownFiles are left for the log and the state, besides the connections of operators.
 const ownFiles = 32
 
 // withinFiles lowers the caps on connections to what the files of the process allow: two for
@@ -18,7 +18,8 @@ func (p *Proxy) withinFiles(listeners []config.Listener) []config.Listener {
 		wanted += uint64(l.MaxConnections)
 	}
 	files := openFiles()
-	room := (max(files, ownFiles) - ownFiles) / 2
+	own := uint64(ownFiles + operatorConnections*len(p.operators))
+	room := (max(files, own) - own) / 2
 	if wanted <= room {
 		return listeners
 	}

@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"fmt"
-	"log/slog"
 	"net"
 	"net/http"
 	"sync/atomic"
@@ -19,10 +18,9 @@ import (
 
 // An operator is a server for the operators of the proxy, or for the platform.
 type operator struct {
-	server   *http.Server
-	listener net.Listener
-	build    func(*config.Config, net.Addr) (http.Handler, error)
-	current  atomic.Pointer[http.Handler] // replaced by a reload
+	*listen.Listener
+	build   func(*config.Config, net.Addr) (http.Handler, error)
+	current atomic.Pointer[http.Handler] // replaced by a reload
 }
 
 // openOperators opens the admin address and the address of probes, if configured.
@@ -62,7 +60,7 @@ func (p *Proxy) openOperators(c *config.Config) error {
 // an error names the wrong setting.
 func (p *Proxy) operatorHandlers(c *config.Config) (handlers []http.Handler, err error) {
 	for _, o := range p.operators {
-		handler, err := o.build(c, o.listener.Addr())
+		handler, err := o.build(c, o.Addr())
 		if err != nil {
 			return nil, err
 		}
@@ -83,34 +81,29 @@ func (p *Proxy) serveOperators(handlers []http.Handler) {
 	}
 }
 
-// operatorTimeout bounds the reading of a request's header from an operator's client, and that of
-// its body, and operatorIdle the time that its connection may be without a request: strangers can
-// reach the probes. A profile takes half a minute to write.
+// Bounds for the clients of an operator's address: strangers can reach the probes.
 const (
-	operatorTimeout = 10 * time.Second
-	operatorIdle    = 2 * time.Minute // longer than the usual pauses between probes and scrapes
+	operatorTimeout     = 10 * time.Second // for a stall within a body
+	operatorConnections = 64               // a dashboard takes one for each of its pages
 )
 
-func (p *Proxy) openOperator(setting, address string, handler func(*config.Config, net.Addr) (http.Handler, error)) error {
-	listener, err := listen.Bind(address)
-	if err != nil {
+func operatorSettings(address string) config.Listener {
+	settings := config.New[config.Listener]()
+	settings.Address, settings.Protocols = address, []string{"http1"}
+	settings.BodyTimeout, settings.MaxConnections = config.Duration(operatorTimeout), operatorConnections
+	return settings
+}
+
+func (p *Proxy) openOperator(setting, address string, handler func(*config.Config, net.Addr) (http.Handler, error)) (err error) {
+	o := &operator{build: handler}
+	if o.Listener, err = listen.New(operatorSettings(address), http.HandlerFunc(o.serve), p.sparing); err != nil {
 		return &AddressError{setting, err}
-	}
-	o := &operator{listener: listener, build: handler}
-	o.server = &http.Server{
-		ReadHeaderTimeout: operatorTimeout, IdleTimeout: operatorIdle, ErrorLog: slog.NewLogLogger(p.sparing.Handler(), slog.LevelWarn),
-		Handler: http.HandlerFunc(o.serve),
 	}
 	p.operators = append(p.operators, o)
 	return nil
 }
 
-// serve bounds only the time for a body: a deadline for a request without one would end its answer
-// too, which may be a profile or a stream of events.
 func (o *operator) serve(w http.ResponseWriter, r *http.Request) {
-	if r.Body != http.NoBody {
-		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(operatorTimeout))
-	}
 	(*o.current.Load()).ServeHTTP(w, r)
 }
 
@@ -121,7 +114,7 @@ func (p *Proxy) Addresses() (listeners, operators []net.Addr) {
 		listeners = append(listeners, l.Addr())
 	}
 	for _, o := range p.operators {
-		operators = append(operators, o.listener.Addr())
+		operators = append(operators, o.Addr())
 	}
 	return listeners, operators
 }
@@ -157,7 +150,7 @@ func (p *Proxy) state() admin.State {
 func (p *Proxy) figures() admin.Figures {
 	f := admin.Figures{
 		Listeners: map[string]listen.Counts{}, Upstreams: map[string][]upstream.Address{}, Exchanges: p.shared.Counts(),
-		Fleet: p.fleet.figures(),
+		Fleet: p.fleet.figures(), LogDropped: p.lines.Dropped(),
 	}
 	for _, l := range p.listeners {
 		f.Listeners[l.Addr().String()] = l.Counts()

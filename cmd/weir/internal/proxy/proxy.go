@@ -23,6 +23,7 @@ import (
 // A Proxy serves requests as configured. Create one with [New].
 type Proxy struct {
 	log     *slog.Logger
+	lines   *observe.Lines
 	sparing *slog.Logger                   // for events that clients can cause
 	read    func() (*config.Config, error) // nil without a file
 	tracer  *spans.Tracer                  // nil if no spans are sent
@@ -51,6 +52,7 @@ type Proxy struct {
 // Options are the needs of a proxy besides its configuration.
 type Options struct {
 	Log   *slog.Logger
+	Lines *observe.Lines                 // the output of the log, for its figures; may be nil
 	Read  func() (*config.Config, error) // reads the configuration again; nil without a file
 	Store fleet.Store                    // of the fleet, if there is one; it has to outlive Run
 }
@@ -60,7 +62,7 @@ type Options struct {
 func New(c *config.Config, o Options) (*Proxy, error) {
 	life, cut := context.WithCancel(context.Background())
 	p := &Proxy{
-		log: o.Log, sparing: slog.New(observe.RateLimited(o.Log.Handler())), read: o.Read,
+		log: o.Log, lines: o.Lines, sparing: slog.New(observe.RateLimited(o.Log.Handler())), read: o.Read,
 		cut: cut, applied: time.Now(), overrides: map[string]override{},
 	}
 	if err := p.open(life, c, o.Store); err != nil {
@@ -96,6 +98,9 @@ func (p *Proxy) open(life context.Context, c *config.Config, store fleet.Store) 
 	}
 	p.table.Store(first)
 	first.start()
+	if err := p.openOperators(c); err != nil {
+		return err
+	}
 	for i, settings := range p.withinFiles(c.Listeners) {
 		listener, err := listen.New(settings, handler{p, i}, p.sparing)
 		if err != nil {
@@ -103,7 +108,7 @@ func (p *Proxy) open(life context.Context, c *config.Config, store fleet.Store) 
 		}
 		p.listeners = append(p.listeners, listener)
 	}
-	return p.openOperators(c)
+	return nil
 }
 
 // An AddressError reports an address that cannot be opened.
@@ -141,8 +146,7 @@ func (p *Proxy) close() {
 		_ = l.Close()
 	}
 	for _, o := range p.operators {
-		_ = o.server.Close()
-		_ = o.listener.Close() // a server that never served does not know its listener
+		_ = o.Close()
 	}
 	if t := p.table.Load(); t != nil {
 		t.drop()

@@ -12,6 +12,9 @@ import (
 // ErrCut is returned by [Proxy.Run] if requests were still running at the end of their grace.
 var ErrCut = errors.New("requests were still running")
 
+// errListener ends a proxy that should still serve.
+var errListener = errors.New("a listener was closed")
+
 // Run serves until ctx ends, and then stops as the package's documentation says. A proxy can
 // run only once.
 func (p *Proxy) Run(ctx context.Context) error {
@@ -21,7 +24,7 @@ func (p *Proxy) Run(ctx context.Context) error {
 		go func() { failed <- l.Serve() }()
 	}
 	for _, o := range p.operators {
-		go func() { failed <- o.server.Serve(o.listener) }()
+		go func() { failed <- o.Serve() }()
 	}
 	beside, stop := context.WithCancel(context.Background())
 	var rest sync.WaitGroup
@@ -33,7 +36,7 @@ func (p *Proxy) Run(ctx context.Context) error {
 	}
 	select {
 	case err := <-failed:
-		return err
+		return cmp.Or(err, errListener)
 	case <-ctx.Done():
 	}
 	return p.drain()

@@ -154,7 +154,7 @@ func TestServerFails(t *testing.T) {
 	a, _ := named(t, "a")
 	c := must.Have(config.Parse("weir.yaml", []byte(addresses+file(a, ""))))(t)
 	p := must.Have(New(c, Options{Log: discard}))(t)
-	_ = p.operators[0].listener.Close()
+	_ = p.operators[0].Close()
 	if err := p.Run(context.Background()); err == nil {
 		t.Error("want the error of a listener that broke")
 	}
