@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"time"
 )
 
@@ -50,18 +51,11 @@ func (t *Tracer) Run(ctx context.Context) {
 func (t *Tracer) finish(batch []Span) {
 	ctx, cancel := context.WithTimeout(context.Background(), sendTimeout)
 	defer cancel()
-	for {
-		select {
-		case s := <-t.queue:
-			if batch = append(batch, s); len(batch) == batchSize {
-				t.send(ctx, ctx.Done(), batch)
-				batch = batch[:0]
-			}
-			continue
-		default:
-		}
-		t.send(ctx, ctx.Done(), batch)
-		return
+	for len(t.queue) > 0 {
+		batch = append(batch, <-t.queue)
+	}
+	for part := range slices.Chunk(batch, batchSize) {
+		t.send(ctx, ctx.Done(), part)
 	}
 }
 

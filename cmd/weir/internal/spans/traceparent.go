@@ -3,7 +3,9 @@ package spans
 import (
 	"encoding/binary"
 	"encoding/hex"
+	"fmt"
 	"math/rand/v2"
+	"strings"
 )
 
 // A TraceID identifies a trace; the zero TraceID is invalid.
@@ -35,44 +37,32 @@ const (
 // Sampled reports whether the span of the request is sent.
 func (c Context) Sampled() bool { return c.flags&flagSampled != 0 }
 
-// The layout of a traceparent: version-trace-parent-flags.
-const (
-	lengthV0   = len("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
-	parentAt   = len("00-0af7651916cd43dd8448eb211c80319c-")
-	flagsAt    = lengthV0 - 2
-	traceAt    = len("00-")
-	invalidVer = "ff"
-)
+// invalidVersion is reserved.
+const invalidVersion = "ff"
 
-// Parse parses the values of a traceparent header. It requires exactly one value, and a valid
-// one.
+// Parse parses the values of a traceparent header: version-trace-parent-flags. It requires exactly
+// one value, and a valid one. Later versions than 00 may have more after the flags.
 func Parse(values []string) (c Context, ok bool) {
-	if len(values) != 1 || len(values[0]) < lengthV0 {
-		return c, false
-	}
-	text := values[0]
-	version, rest := text[:2], text[lengthV0:]
-	var one [1]byte
-	if version == invalidVer || !lowerHex(one[:], version) ||
-		text[2] != '-' || text[parentAt-1] != '-' || text[flagsAt-1] != '-' ||
-		rest != "" && (version == "00" || rest[0] != '-') { // later versions may be longer
+	if len(values) != 1 {
 		return Context{}, false
 	}
-	ok = lowerHex(c.Trace[:], text[traceAt:parentAt-1]) && lowerHex(c.Parent[:], text[parentAt:flagsAt-1]) &&
-		lowerHex(one[:], text[flagsAt:lengthV0]) && c.Trace != TraceID{} && c.Parent != SpanID{}
-	if !ok {
+	parts := strings.Split(values[0], "-")
+	if len(parts) < 4 || parts[0] == invalidVersion || parts[0] == "00" && len(parts) > 4 {
 		return Context{}, false
 	}
-	c.flags = one[0] & (flagSampled | flagRandom)
+	var version, flags [1]byte
+	ok = lowerHex(version[:], parts[0]) && lowerHex(c.Trace[:], parts[1]) && lowerHex(c.Parent[:], parts[2]) && lowerHex(flags[:], parts[3])
+	if !ok || c.Trace == (TraceID{}) || c.Parent == (SpanID{}) {
+		return Context{}, false
+	}
+	c.flags = flags[0] & (flagSampled | flagRandom)
 	return c, true
 }
 
 // lowerHex decodes lower-case digits, as the standard requires.
 func lowerHex(into []byte, digits string) bool {
-	for i := range len(digits) {
-		if 'A' <= digits[i] && digits[i] <= 'F' {
-			return false
-		}
+	if len(digits) != 2*len(into) || strings.ToLower(digits) != digits {
+		return false
 	}
 	_, err := hex.Decode(into, []byte(digits))
 	return err == nil
@@ -85,13 +75,7 @@ func (c Context) Traceparent() string {
 	if parent == (SpanID{}) {
 		parent = c.Parent
 	}
-	text := make([]byte, 0, lengthV0)
-	text = append(text, "00-"...)
-	text = hex.AppendEncode(text, c.Trace[:])
-	text = append(text, '-')
-	text = hex.AppendEncode(text, parent[:])
-	text = append(text, '-')
-	return string(hex.AppendEncode(text, []byte{c.flags}))
+	return fmt.Sprintf("00-%v-%v-%02x", c.Trace, parent, c.flags)
 }
 
 // begin returns the beginning of a new trace.
