@@ -6,9 +6,10 @@ import (
 	"io"
 	"time"
 
+	"golang.org/x/term"
+
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/cmd/weir/internal/demo"
-	"github.com/weir-go/weir/cmd/weir/internal/terminal"
 	"github.com/weir-go/weir/dash"
 	"github.com/weir-go/weir/internal/browser"
 )
@@ -66,5 +67,5 @@ func showLoad(ctx context.Context, duration time.Duration, open bool, s streams,
 
 func isTerminal(out io.Writer) bool {
 	file := fileOf(out)
-	return file != nil && terminal.Is(file)
+	return file != nil && term.IsTerminal(int(file.Fd())) //nolint:gosec // a file descriptor is small
 }

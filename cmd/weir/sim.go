@@ -226,7 +226,7 @@ func (c simSuiteCommand) scenarios() ([]sim.Scenario, error) {
 func simulated(ctx context.Context, s streams, jobs []simulate.Job, each func(simulate.Outcome) error) error {
 	var progress func(int)
 	if isTerminal(s.err) {
-		const blank = "\r\x1b[K" // back to the beginning of the line, which is erased (ECMA-48)
+		blank := "\r" + strings.Repeat(" ", 40) + "\r" // erases the line
 		defer fmt.Fprint(s.err, blank)
 		progress = func(done int) { fmt.Fprintf(s.err, "%s%d of %d simulated", blank, done, len(jobs)) }
 		report := each

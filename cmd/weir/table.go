@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/weir-go/weir/cmd/weir/internal/terminal"
+	"golang.org/x/term"
 )
 
 // A table aligns the first columns to the left, and the others, which are numbers, to the
@@ -75,7 +75,7 @@ func (t *table) widths() (widths []int) {
 // narrowest one in use.
 func widthOf(out io.Writer) int {
 	if file := fileOf(out); file != nil {
-		if columns, _, ok := terminal.Size(file); ok {
+		if columns, _, err := term.GetSize(int(file.Fd())); err == nil && columns > 0 { //nolint:gosec // a file descriptor is small
 			return columns
 		}
 	}

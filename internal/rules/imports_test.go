@@ -276,7 +276,7 @@ func TestModulesNeedOnlyTheWorkspace(t *testing.T) {
 // docs/decisions/0019.
 var light = map[string]string{
 	".":              "",
-	"cmd/weir":       "github.com/alecthomas/kong github.com/goccy/go-yaml github.com/pires/go-proxyproto github.com/sony/gobreaker/v2 " + prometheus,
+	"cmd/weir":       "github.com/alecthomas/kong github.com/goccy/go-yaml github.com/pires/go-proxyproto github.com/sony/gobreaker/v2 golang.org/x/term " + prometheus,
 	"internal/check": "pgregory.net/rapid github.com/goccy/go-yaml github.com/santhosh-tekuri/jsonschema/v6 golang.org/x/text", // of its tests
 	"weirbreaker":    "github.com/sony/gobreaker/v2",
 	"weirprom":       "github.com/kylelemons/godebug " + prometheus,
