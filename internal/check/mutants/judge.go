@@ -33,9 +33,9 @@ type verdict struct {
 	err error
 }
 
-// judge tries all mutants and prints the verdict on each. A mutant that survived, or whose test
-// hung, is tried a second time, when nothing else runs: on a busy machine a test may fail late. It
-// is an error if one is not killed.
+// judge tries all mutants and prints the verdict on each. A mutant that is not killed is tried a
+// second time, when nothing else runs: on a busy machine a test may fail late. It is an error if
+// one is not killed then.
 func judge(w io.Writer, root string, list []mutant) error {
 	var again []mutant
 	failed := 0
@@ -48,7 +48,7 @@ func judge(w io.Writer, root string, list []mutant) error {
 		fmt.Fprintf(w, "killed  %s\n", v.mutant)
 	}
 	for v := range try(root, list) {
-		if errors.Is(v.err, errSurvived) || errors.Is(v.err, errHung) {
+		if v.err != nil {
 			again = append(again, v.mutant)
 			fmt.Fprintf(w, "again   %s: %v\n", v.mutant, v.err)
 			continue
@@ -65,8 +65,8 @@ func judge(w io.Writer, root string, list []mutant) error {
 	return nil
 }
 
-// try tries mutants, those of two test packages at a time, as a build and a test have threads of
-// their own. The largest package goes first.
+// try tries mutants, those of four test packages at a time: a test that fails often waits for a
+// condition first. The largest package goes first.
 func try(root string, list []mutant) <-chan verdict {
 	groups := map[string][]mutant{}
 	for _, m := range list {
@@ -80,7 +80,7 @@ func try(root string, list []mutant) <-chan verdict {
 	go func() {
 		defer close(verdicts)
 		var workers sync.WaitGroup
-		for range 2 {
+		for range 4 {
 			workers.Go(func() {
 				for pkg := range next {
 					tryPackage(root, pkg, groups[pkg], verdicts)
@@ -150,7 +150,7 @@ func (b binary) passes(test string, usual map[string]time.Duration) error {
 		return nil
 	}
 	start := time.Now()
-	output, err := b.run(test, "", patience)
+	output, err := b.run(test, "", 4*patience)
 	switch {
 	case err != nil:
 		return fmt.Errorf("%s fails on the real code as well\n%s", test, output)
