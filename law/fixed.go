@@ -12,7 +12,7 @@ type Fixed struct {
 }
 
 // Controller starts the law. A setting out of range is an error that matches
-// [ErrConfig].
+// [ErrConfig]. The Controller is also a [Retuner], for the limit that it has.
 func (l Fixed) Controller(b Bounds) (Controller, error) {
 	if err := l.form().check(); err != nil {
 		return nil, err
@@ -43,3 +43,9 @@ func (fixedController) Learned(int) Knowledge { return Knowledge{} }
 
 // Resume does nothing.
 func (fixedController) Resume(Knowledge) {}
+
+// Retune keeps a limit that does not change.
+func (c fixedController) Retune(l Law) bool {
+	same, ok := l.(Fixed)
+	return ok && (same.Limit == 0 || same.Limit == int(c))
+}
