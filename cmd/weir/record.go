@@ -77,12 +77,18 @@ func (c recordCommand) Run(ctx context.Context, s streams) error {
 	return err
 }
 
+// patience is how long a recording waits for the first answer: the server may just be starting.
+const patience = 30 * time.Second
+
 // record writes to the file and counts the messages.
 func (c recordCommand) record(ctx context.Context, from events.Dashboard, file io.Writer, s streams) (messages int, err error) {
 	w, err := recording.NewWriter(file)
 	if err != nil {
 		return 0, err
 	}
+	begun := time.Now()
+	ctx, giveUp := context.WithCancelCause(ctx)
+	defer giveUp(nil)
 	err = from.Follow(ctx, url.Values{"all": {"1"}}, func(m recording.Message) error {
 		full, err := w.Write(m)
 		if full {
@@ -93,7 +99,16 @@ func (c recordCommand) record(ctx context.Context, from events.Dashboard, file i
 			messages++
 		}
 		return err
-	}, func(err error) { fmt.Fprintf(s.err, "weir: connection lost: %v; trying again\n", err) })
+	}, func(err error) {
+		switch {
+		case messages > 0:
+			fmt.Fprintf(s.err, "weir: connection lost: %v; trying again\n", err)
+		case time.Since(begun) < patience:
+			fmt.Fprintf(s.err, "weir: no answer yet: %v; trying again\n", err)
+		default:
+			giveUp(fmt.Errorf("no dashboard answered within %v: want its address, such as the admin address of weir proxy: %w", patience, err))
+		}
+	})
 	if errors.Is(err, errRecorded) || errors.Is(err, context.Canceled) {
 		err = nil
 	}

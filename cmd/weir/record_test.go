@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/dash"
@@ -80,6 +82,24 @@ func TestRecordSaysWhyItCannot(t *testing.T) {
 	if text, _ := os.ReadFile(there); string(text) != "precious" {
 		t.Error("a file was overwritten")
 	}
+}
+
+func TestRecordGivesUpWhereThereIsNoDashboard(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		file := filepath.Join(t.TempDir(), "new")
+		begun := time.Now()
+		status, _, said := ran(t, nil, "record", "127.0.0.1:1", file)
+		if took := time.Since(begun); status == 0 || took < patience || took > 2*patience {
+			t.Errorf("status %d after %v", status, took)
+		}
+		first, last := strings.Index(said, "no answer yet: "), strings.Index(said, "no dashboard answered within 30s: ")
+		if first < 0 || last < first || strings.Contains(said, "connection lost") {
+			t.Errorf("said %s", said)
+		}
+		if left, _ := filepath.Glob(file); len(left) > 0 {
+			t.Error("a file without messages is left")
+		}
+	})
 }
 
 const tape = `{"weir":"recording","version":1}

@@ -39,19 +39,24 @@ type Reader struct {
 // NewReader reads the first line.
 func NewReader(in io.Reader) (*Reader, error) {
 	r := &Reader{in: bufio.NewReaderSize(in, 1<<16)}
-	var first header
-	text, err := r.next()
-	if err == nil {
-		err = r.decode(text, &first)
-	}
+	begins, err := r.in.Peek(len(Beginning))
 	switch {
-	case errors.Is(err, io.EOF):
-		return nil, errors.New("the recording is empty: want a file of weir record")
-	case err != nil:
+	case err != nil && !errors.Is(err, io.EOF):
 		return nil, err
-	case first.Weir != kind:
+	case len(begins) == 0:
+		return nil, errors.New("the recording is empty: want a file of weir record")
+	case string(begins) != Beginning:
 		return nil, errors.New("line 1: is no recording: want a file of weir record, which begins with " + Beginning)
-	case first.Version != Version:
+	}
+	text, err := r.next()
+	if err != nil {
+		return nil, err
+	}
+	var first header
+	if err := r.decode(text, &first); err != nil {
+		return nil, err
+	}
+	if first.Version != Version {
 		return nil, fmt.Errorf("line 1: version %d of recordings: want %d, or another version of weir", first.Version, Version)
 	}
 	return r, nil

@@ -54,8 +54,10 @@ func TestHostileRecordingsAreRefusedWithTheLine(t *testing.T) {
 	for _, c := range [][2]string{
 		{"", "the recording is empty"},
 		{`{"weir":"recording","version":2}` + "\n", "line 1: version 2 of recordings: want 1"},
-		{`{"weir":"oracles","version":1}` + "\n", "line 1: is no recording"},
-		{"arrival,service\n", "line 1: invalid character"},
+		{`{"weir":"oracles","version":1}` + "\n", "line 1: is no recording: want a file of weir record"},
+		{"upstreams:\n  api: {}\n", "line 1: is no recording: want a file of weir record"},
+		{"\x7fELF", "line 1: is no recording: want a file of weir record"},
+		{"arrival,service\n", "line 1: is no recording"},
 		{first, "line 2: the recording ends without a reading"},
 		{first + "{}\n", "line 2: is no message"},
 		{first + reading(true, 1) + "null\n", "line 3: is no message"},
