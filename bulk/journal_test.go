@@ -92,24 +92,6 @@ func TestJournalThatIsNone(t *testing.T) {
 	}
 }
 
-func TestSyncComesBeforeTheJournal(t *testing.T) {
-	journal, _ := files(t)
-	s := newStore()
-	var synced int
-	boom := errors.New("boom")
-	conf := Config{Write: s.write, Journal: journal, Sync: func() error { synced++; return nil }}
-	if _, err := Run(t.Context(), strings.NewReader(numbered(10)), conf); err != nil || synced == 0 {
-		t.Errorf("synced %d times, %v", synced, err)
-	}
-	conf.Sync = func() error { return boom }
-	if _, err := Run(t.Context(), strings.NewReader(numbered(20)), conf); !errors.Is(err, boom) {
-		t.Errorf("got %v", err)
-	}
-	if s, _, err := readJournal(journal); err != nil || s.Lines != 10 {
-		t.Errorf("the journal says %d lines, %v: what was not synced is not in", s.Lines, err)
-	}
-}
-
 // Linux tells of a write that failed once: the next sync succeeds, without the lines.
 func TestSyncThatFailsOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

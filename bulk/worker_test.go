@@ -6,7 +6,6 @@ import (
 	"io"
 	"runtime"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -111,36 +110,6 @@ func slowly(int64, func()) error {
 type broken struct{}
 
 func (broken) Read([]byte) (int, error) { return 0, errStop }
-
-// A write that returns after Run is not acknowledged, and releases its bytes.
-func TestWriteThatReturnsTooLate(t *testing.T) {
-	gov := must.Have(memory.New(memory.Config{Target: 16 << 20}))(t)
-	defer gov.Close()
-	for _, late := range []error{nil, Reject(errStop), errStop} {
-		synctest.Test(t, func(t *testing.T) {
-			_, rejects := files(t)
-			ctx, cancel := context.WithCancel(t.Context())
-			var entered atomic.Bool
-			_, err := Run(ctx, strings.NewReader("one\ntwo\nthree\n"), Config{
-				Memory: gov, Workers: 1, Rejects: rejects,
-				Write: func(context.Context, Line) error {
-					entered.Store(true)
-					cancel()
-					time.Sleep(time.Minute)
-					return late
-				},
-			})
-			if !entered.Load() || err == nil || !strings.Contains(err.Error(), "not all writes returned") {
-				t.Errorf("%v", err)
-			}
-			time.Sleep(2 * time.Minute)
-			synctest.Wait()
-			if s := gov.Snapshot(); s.InFlight != 0 {
-				t.Errorf("%d bytes are in flight after a write that returned %v", s.InFlight, late)
-			}
-		})
-	}
-}
 
 // A Sync that panics stops the import as one that fails.
 func TestSyncThatPanics(t *testing.T) {

@@ -222,36 +222,6 @@ func TestPeersThatLeave(t *testing.T) {
 	}
 }
 
-// TestGiganticMessages are Connect's to refuse, before a slot is taken.
-func TestGiganticMessages(t *testing.T) {
-	lim := limittest.Fixed(t, 1, weir.Queue{})
-	server := weirconnect.LimitServer(weirconnect.One(lim), weirconnect.ServerConfig{})
-	srv := start(t, &service{}, 2, server.Option(), connect.WithReadMaxBytes(1<<20))
-	_, err := caller(srv).CallUnary(t.Context(), connect.NewRequest(&bytes{Value: make([]byte, 2<<20)}))
-	if connect.CodeOf(err) != connect.CodeResourceExhausted {
-		t.Errorf("%v", err)
-	}
-	if n := lim.Snapshot().Admitted; n != 0 {
-		t.Errorf("%d admitted", n)
-	}
-}
-
-// TestInventedProcedures are the mux's to refuse.
-func TestInventedProcedures(t *testing.T) {
-	asked := 0
-	server := weirconnect.LimitServer(func(string) weir.Admitter { asked++; return nil }, weirconnect.ServerConfig{})
-	srv := start(t, &service{}, 1, server.Option())
-	for i := range 10 {
-		err := call(t.Context(), connect.NewClient[bytes, bytes](srv.Client(), fmt.Sprintf("%s/invented/%d", srv.URL, i)))
-		if connect.CodeOf(err) != connect.CodeUnimplemented {
-			t.Errorf("%v", err)
-		}
-	}
-	if asked > 0 {
-		t.Errorf("asked for %d procedures", asked)
-	}
-}
-
 func TestCancelledCallsLeaveNothing(t *testing.T) { cancelCalls(t, 1000) }
 
 func cancelCalls(t *testing.T, calls int) {

@@ -159,34 +159,3 @@ func TestClientStreams(t *testing.T) {
 		limittest.Check(t, lim, limittest.Taught{Ignored: 3})
 	})
 }
-
-// TestPeerThatNeverReads holds no slot while the server's sends block on it.
-func TestPeerThatNeverReads(t *testing.T) {
-	lim := limittest.Fixed(t, 1, weir.Queue{})
-	server := weirconnect.LimitServer(weirconnect.One(lim), weirconnect.ServerConfig{EachMessage: true})
-	sent, stopped := make(chan struct{}), make(chan error, 1)
-	srv := start(t, &service{stream: func(_ context.Context, s *echoServer) error {
-		_, err := s.Receive()
-		large := &bytes{Value: make([]byte, 1<<20)}
-		for i := 0; err == nil; i++ {
-			if i == 1 {
-				close(sent)
-			}
-			err = s.Send(large)
-		}
-		stopped <- err
-		return err
-	}}, 2, server.Option())
-	stream := streamer(srv, connect.WithAcceptCompression("gzip", nil, nil)).CallBidiStream(t.Context())
-	_ = stream.Send(&bytes{})
-	_, _ = stream.Receive()
-	<-sent
-	if n := lim.Snapshot().InFlight; n != 0 {
-		t.Errorf("in flight %d, want 0", n)
-	}
-	srv.CloseClientConnections()
-	if err := <-stopped; err == nil {
-		t.Error("it went on sending")
-	}
-	limittest.Idle(t, lim)
-}
