@@ -2,10 +2,7 @@ package proxy
 
 import (
 	"fmt"
-	"net/http"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/weir-go/weir/internal/must"
@@ -57,49 +54,6 @@ func TestReloadRefuses(t *testing.T) {
 	}
 	if _, body := r.get("/"); body != "a" {
 		t.Errorf("answered by %q, want the old upstream", body)
-	}
-}
-
-// Every request ends as if there were no reloads, although each reload changes its
-// destination.
-func TestReloadUnderLoadLosesNothing(t *testing.T) {
-	var received atomic.Int64
-	count := func(name string) string {
-		address, _ := counted(t, name, &received)
-		return address
-	}
-	a, b := count("a"), count("b")
-	r := start(t, file(a, ""))
-	var sent atomic.Int64
-	stop := make(chan struct{})
-	var clients sync.WaitGroup
-	for range 8 {
-		clients.Go(func() {
-			for {
-				select {
-				case <-stop:
-					return
-				default:
-				}
-				sent.Add(1)
-				if status, body := r.get("/"); status != http.StatusOK || body != "a" && body != "b" {
-					t.Errorf("%d %q", status, body)
-					return
-				}
-			}
-		})
-	}
-	for i := range 50 {
-		to := []string{a, b}[i%2]
-		must.Do(t, r.reload(file(to, fmt.Sprintf("compartments: {api: {initial: %d, queue: {size: %d}}}", 10+i, 100+i))))
-	}
-	close(stop)
-	clients.Wait()
-	if sent.Load() != received.Load() {
-		t.Errorf("%d requests were sent, %d arrived", sent.Load(), received.Load())
-	}
-	if s := r.Snapshot().Total; s.InFlight != 0 || int64(s.Completed) != sent.Load() {
-		t.Errorf("%d in flight, %d completed of %d", s.InFlight, s.Completed, sent.Load())
 	}
 }
 

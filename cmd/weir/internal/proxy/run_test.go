@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -17,16 +16,6 @@ import (
 	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/internal/tcptest"
 )
-
-// counted is named with a counter of requests.
-func counted(t *testing.T, name string, received *atomic.Int64) (address string, server *httptest.Server) {
-	server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		received.Add(1)
-		_, _ = io.WriteString(w, name)
-	}))
-	t.Cleanup(server.Close)
-	return server.URL, server
-}
 
 func TestStartsWhileTheUpstreamIsDown(t *testing.T) {
 	address := tcptest.FreeAddress(t)
