@@ -2,8 +2,11 @@ package dash
 
 import (
 	"fmt"
+	"io"
 	"net/http/httptest"
+	"runtime"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -95,4 +98,50 @@ func TestPageIsQuick(t *testing.T) {
 	slices.Sort(first)
 	t.Logf("first chart after %.0f ms, the median of %.0f", first[loads/2], first)
 	t.Logf("longest tasks of the loads after that: %.0f ms, and with the hour in the charts %.0f ms; 0 is less than 50", longest, longestOfHour)
+}
+
+// One reading of 20 limiters, sent to 200 pages, two of which come in a second. It includes the
+// work of the clients.
+func BenchmarkReadingFor200Pages(b *testing.B) {
+	const pages = 200
+	h := busy(b, 20)
+	server := httptest.NewServer(h)
+	defer server.Close()
+	h.hub.running = true // by the benchmark
+	var reading sync.WaitGroup
+	for range pages {
+		answer := must.Have(server.Client().Get(server.URL + "/events"))(b)
+		reading.Go(func() {
+			defer answer.Body.Close()
+			_, _ = io.Copy(io.Discard, answer.Body)
+		})
+	}
+	empty := func() {
+		for done := false; !done; runtime.Gosched() {
+			h.hub.mu.Lock()
+			done = true
+			for c := range h.hub.clients {
+				done = done && len(c.messages) == 0
+			}
+			h.hub.mu.Unlock()
+		}
+	}
+	empty()
+	var memory runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&memory)
+	for b.Loop() {
+		h.hub.mu.Lock()
+		h.hub.keep(time.Now(), h.hub.attempt())
+		h.hub.send()
+		h.hub.mu.Unlock()
+		empty()
+	}
+	b.StopTimer()
+	b.ReportMetric(float64(memory.HeapInuse+memory.StackInuse)/1e6, "MB")
+	if n := len(h.hub.clients); n != pages {
+		b.Errorf("%d pages are left", n)
+	}
+	h.Close()
+	reading.Wait()
 }
