@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/signal"
 	"runtime"
 	"runtime/pprof"
 	"testing"
@@ -22,6 +23,10 @@ const short = config.Duration(60 * time.Millisecond)
 
 // TestMain checks for goroutines that the tests have leaked.
 func TestMain(m *testing.M) {
+	// The engine of fuzz tests listens to signals, for which a goroutine stays.
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt)
+	signal.Stop(signals)
 	before, status := runtime.NumGoroutine(), m.Run()
 	for deadline := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > before; runtime.Gosched() {
 		if time.Now().After(deadline) {

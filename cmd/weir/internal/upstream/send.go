@@ -157,6 +157,7 @@ func (s *sending) renew(err error) bool {
 
 // notBegun reports whether a server of HTTP/2 has said that it has not begun a request. The text is
 // all that net/http has of an error after which it would send a request without a body again.
+// TestRefusedRequestsOfHTTP2AreSentAgain fails if it changes.
 func notBegun(err error) bool {
 	text := err.Error()
 	return strings.Contains(text, "http2: Transport: cannot retry err [") &&
