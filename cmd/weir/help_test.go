@@ -12,7 +12,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/weir-go/weir/internal/figures"
 	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/sim"
 )
@@ -105,14 +104,13 @@ func explained(title, column string) bool {
 	return found && word.MatchString(list)
 }
 
-// TestColumnsAreExplained reads the heads of tables, and of a line a second.
+// TestColumnsAreExplained reads the heads of tables.
 func TestColumnsAreExplained(t *testing.T) {
 	for title, columns := range map[string][]string{
 		"suite and trace: a line for each scenario": heads(cellColumns),
 		"weir sim suite: a line for each law":       heads(summaryColumns),
 		"--every: a line for each moment":           heads(momentColumns),
 		"--choose: a line for each law":             heads(choiceColumns),
-		"a line a second":                           strings.Fields(figures.Header),
 	} {
 		for _, column := range columns {
 			if !explained(title, column) {

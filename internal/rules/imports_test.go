@@ -79,7 +79,6 @@ var mayImport = map[string]string{
 	"internal/storm":           ". load throttle",
 	"internal/browser":         "",
 	"internal/handover":        "",
-	"internal/figures":         ". bulkhead",
 	"internal/limittest":       ". bulkhead internal/deadline law", // for tests
 	"internal/loadtest":        "load",                             // for tests
 	"internal/locked":          "",                                 // for tests

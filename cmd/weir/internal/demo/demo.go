@@ -13,7 +13,6 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/dash"
-	"github.com/weir-go/weir/internal/figures"
 	"github.com/weir-go/weir/law"
 	"github.com/weir-go/weir/weirhttp"
 )
@@ -101,7 +100,6 @@ func Run(ctx context.Context, cfg Config) error {
 	c := contest{start: time.Now(), arrivals: [][]time.Duration{arrivals(0, overload*workers/service.Seconds(), cfg.Duration)}}
 	defer c.close()
 	var limiters []*weir.Limiter
-	var meter *figures.Meter // of the last lane
 	for _, lane := range lanes {
 		p := newPool(c.start, workers, false)
 		var handler http.Handler = p.serve(length.fate)
@@ -112,7 +110,7 @@ func Run(ctx context.Context, cfg Config) error {
 			}
 			defer lim.Close()
 			limiters = append(limiters, lim)
-			handler, meter = weirhttp.Limit(handler, weirhttp.One(lim)), figures.NewMeter(lim)
+			handler = weirhttp.Limit(handler, weirhttp.One(lim))
 		}
 		if err := c.enter(p, handler, manner{"", deadline, patience, len(phases), length.phase}); err != nil {
 			return err
@@ -121,10 +119,11 @@ func Run(ctx context.Context, cfg Config) error {
 	if err := cfg.look(dash.Limiters(limiters...)); err != nil {
 		return err
 	}
+	adaptive := limiters[len(limiters)-1]
 	out := printer{cfg.Out}
 	out.introduce(cfg.Duration)
 	ran := c.run(ctx, cfg.Duration, func(at time.Duration, gained [][]int) {
-		s := second{at: at, phase: length.phase(at - time.Second/2), adaptive: meter.Read()}
+		s := second{at: at, phase: length.phase(at - time.Second/2), limit: adaptive.Snapshot().Limit, change: lastChange(adaptive)}
 		if at-time.Second/2 >= cfg.Duration {
 			s.phase = len(phases)
 		}
@@ -135,4 +134,13 @@ func Run(ctx context.Context, cfg Config) error {
 	})
 	out.compare(c, length, ran)
 	return nil
+}
+
+// lastChange is the last change of a limit, with its reason.
+func lastChange(lim *weir.Limiter) string {
+	changes := lim.History()
+	if len(changes) == 0 {
+		return ""
+	}
+	return changes[len(changes)-1].String()
 }

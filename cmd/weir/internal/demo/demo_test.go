@@ -16,7 +16,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/weir-go/weir/bulkhead"
-	"github.com/weir-go/weir/internal/figures"
 	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/internal/race"
 	"github.com/weir-go/weir/sim"
@@ -131,7 +130,7 @@ func TestTextsFitEightyColumns(t *testing.T) {
 	p := printer{Writer: &out}
 	p.introduce(59999 * time.Millisecond)
 	p.introduceBulkhead(59999 * time.Millisecond)
-	p.second(second{at: 59 * time.Second, adaptive: figures.Line{Limit: 100, P95: time.Second}})
+	p.second(second{at: 59 * time.Second, limit: 100})
 	for line := range strings.Lines(out.String()) {
 		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 80 && !strings.Contains(line, "last change") {
 			t.Errorf("%d columns: %s", n, line)

@@ -5,8 +5,6 @@ import (
 	"io"
 	"strings"
 	"time"
-
-	"github.com/weir-go/weir/internal/figures"
 )
 
 // printer writes for a terminal of 80 columns, except for the last column of the lines a
@@ -15,10 +13,11 @@ type printer struct{ io.Writer }
 
 // A second holds the figures of one second.
 type second struct {
-	at       time.Duration // its end
-	phase    int           // len(phases) when the load has ended and some clients still wait
-	adaptive figures.Line
-	goodput  [len(lanes)]int // timely answers
+	at      time.Duration   // its end
+	phase   int             // len(phases) when the load has ended and some clients still wait
+	goodput [len(lanes)]int // timely answers
+	limit   int             // of the adaptive lane
+	change  string          // the last one of it
 }
 
 // introduce explains the demonstration.
@@ -35,8 +34,8 @@ after %v, but what a server has accepted it still works off.
 
 fixed and adapt have a queue of %d, for %v at most.
 `, workers, capacity(), overload*float64(capacity()), duration, slow, deadline, patience, goodDay, aim, queue.Size, queue.Timeout)
-	fmt.Fprintf(p, "\n%8s%-*s  in time/s\n", "", len(figures.Header), "adaptive lane")
-	fmt.Fprintf(p, " s speed %s none fixed adapt  last change of the limit\n", figures.Header)
+	fmt.Fprintf(p, "\n%8s%16s  adaptive lane\n", "", "in time/s")
+	fmt.Fprintf(p, " s speed  none fixed adapt  limit  last change of the limit\n")
 }
 
 func capacity() int { return int(workers / service.Seconds()) }
@@ -46,8 +45,7 @@ func (p printer) second(s second) {
 	if s.phase < len(phases) {
 		name = phases[s.phase].name
 	}
-	fmt.Fprintf(p, "%2.0f %-5s %v %4d %5d %5d  %s\n", s.at.Seconds(), name, s.adaptive,
-		s.goodput[0], s.goodput[1], s.goodput[2], s.adaptive.Change)
+	fmt.Fprintf(p, "%2.0f %-5s %5d %5d %5d  %5d  %s\n", s.at.Seconds(), name, s.goodput[0], s.goodput[1], s.goodput[2], s.limit, s.change)
 }
 
 // compare prints the closing table for the completed part of the run.
@@ -96,7 +94,18 @@ func (t closing) head(parts ...string) {
 }
 
 func (t closing) row(name string, l *load, overall string, parts ...string) {
-	fmt.Fprintln(t, t.line(name, overall, parts, figures.Latency(l.slowest()), l.sum(refused), l.sum(late), l.sum(broken)))
+	fmt.Fprintln(t, t.line(name, overall, parts, latency(l.slowest()), l.sum(refused), l.sum(late), l.sum(broken)))
+}
+
+// latency writes a latency, and a dash for none.
+func latency(d time.Duration) string {
+	switch {
+	case d <= 0:
+		return "-"
+	case d < time.Second:
+		return fmt.Sprintf("%.0fms", d.Seconds()*1000)
+	}
+	return fmt.Sprintf("%.1fs", d.Seconds())
 }
 
 // possible is the line of an ideal server.

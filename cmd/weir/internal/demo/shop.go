@@ -10,7 +10,6 @@ import (
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
 	"github.com/weir-go/weir/dash"
-	"github.com/weir-go/weir/internal/figures"
 	"github.com/weir-go/weir/weirhttp"
 )
 
@@ -101,9 +100,7 @@ func RunBulkhead(ctx context.Context, cfg Config) error {
 	defer set.Close()
 	c := contest{start: time.Now()}
 	defer c.close()
-	var meters [len(routes)]*figures.Meter
 	for i, r := range routes {
-		meters[i] = figures.NewKeyMeter(set, r.pattern)
 		c.arrivals = append(c.arrivals, arrivals(uint64(i), r.rate, cfg.Duration))
 	}
 	for _, set := range []*bulkhead.Set{set, nil} {
@@ -119,7 +116,7 @@ func RunBulkhead(ctx context.Context, cfg Config) error {
 	out.introduceBulkhead(cfg.Duration)
 	ran := c.run(ctx, cfg.Duration, func(at time.Duration, gained [][]int) {
 		for i, r := range routes {
-			out.route(at, r, meters[i].Read(), gained[0][i], gained[1][i])
+			out.route(at, r, gained[0][i], gained[1][i])
 		}
 	})
 	out.compareRoutes(c, ran, cfg.Duration)

@@ -3,8 +3,6 @@ package demo
 import (
 	"fmt"
 	"time"
-
-	"github.com/weir-go/weir/internal/figures"
 )
 
 // introduceBulkhead explains the demonstration.
@@ -26,16 +24,16 @@ checkout alone, the others for whoever asks first, and each route has a queue of
 		burstEvery, burstEvery/2, 100*burstShare, burstHangs,
 		checkout.rate, checkout.takes, checkout.need(), checkout.deadline,
 		patience, connections, kept, queue.Size, queue.Timeout)
-	fmt.Fprintf(p, "%19s%-*s  in time/s\n", "", len(figures.Header), "with the bulkhead")
-	fmt.Fprintf(p, " s route    search %s   with without\n", figures.Header)
+	fmt.Fprintf(p, "%20s%s\n", "", "in time/s")
+	fmt.Fprintf(p, " s route    search   with without\n")
 }
 
-func (p printer) route(at time.Duration, r *route, line figures.Line, with, without int) {
+func (p printer) route(at time.Duration, r *route, with, without int) {
 	state := "well"
 	if inBurst(at-time.Second/2) == 1 {
 		state = "burst"
 	}
-	fmt.Fprintf(p, "%2.0f %-8s %-6s %v  %5d %7d\n", at.Seconds(), r.name, state, line, with, without)
+	fmt.Fprintf(p, "%2.0f %-8s %-6s %6d %7d\n", at.Seconds(), r.name, state, with, without)
 }
 
 // compareRoutes prints the closing table for the completed part of the run.
