@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/internal/must"
+	"github.com/weir-go/weir/internal/together"
 	"github.com/weir-go/weir/law"
 )
 
@@ -40,18 +40,14 @@ func TestFirstBurst(t *testing.T) {
 			lim := weir.Must(weir.New(weir.Config{Queue: weir.Queue{Discipline: weir.Adaptive, Size: 1000}}))
 			time.Sleep(idle)
 			began := time.Now()
-			var all sync.WaitGroup
-			for range 300 {
-				all.Go(func() {
-					if err := lim.Do(t.Context(), func(context.Context) error {
-						time.Sleep(50 * time.Millisecond)
-						return nil
-					}); err != nil {
-						t.Error(err)
-					}
-				})
-			}
-			all.Wait()
+			together.Do(300, func(int) {
+				if err := lim.Do(t.Context(), func(context.Context) error {
+					time.Sleep(50 * time.Millisecond)
+					return nil
+				}); err != nil {
+					t.Error(err)
+				}
+			})
 			if took := time.Since(began); took > 600*time.Millisecond {
 				t.Errorf("after %v of idleness 300 calls of 50ms end within %v, want 600ms", idle, took)
 			}
@@ -260,21 +256,17 @@ func TestShutdownOfTheIdleSucceeds(t *testing.T) {
 // holds a permit for the result of latency, and asks for the next one at once.
 func load(ctx context.Context, l *weir.Limiter, workers int, lasting time.Duration, latency func() time.Duration) {
 	until := time.Now().Add(lasting)
-	var all sync.WaitGroup
-	for range workers {
-		all.Go(func() {
-			for time.Now().Before(until) {
-				err := l.Do(ctx, func(context.Context) error {
-					time.Sleep(latency())
-					return nil
-				})
-				if err != nil {
-					time.Sleep(time.Millisecond)
-				}
+	together.Do(workers, func(int) {
+		for time.Now().Before(until) {
+			err := l.Do(ctx, func(context.Context) error {
+				time.Sleep(latency())
+				return nil
+			})
+			if err != nil {
+				time.Sleep(time.Millisecond)
 			}
-		})
-	}
-	all.Wait()
+		}
+	})
 }
 
 func always(d time.Duration) func() time.Duration { return func() time.Duration { return d } }

@@ -12,6 +12,7 @@ import (
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/internal/admit"
 	"github.com/weir-go/weir/internal/seam"
+	"github.com/weir-go/weir/internal/together"
 )
 
 // inside is the internal access that the other packages of this module have to a limiter.
@@ -33,20 +34,16 @@ func storm(t *testing.T, l *weir.Limiter, goroutines, weight int, during time.Du
 	ctx, cancel := context.WithTimeout(t.Context(), during)
 	defer cancel()
 	var passed atomic.Int64
-	var all sync.WaitGroup
-	for range goroutines {
-		all.Go(func() {
-			for ctx.Err() == nil {
-				if permit, err := l.AcquireN(context.WithoutCancel(ctx), weight); err == nil {
-					passed.Add(int64(weight))
-					permit.Done(nil)
-				} else if errors.Is(err, weir.ErrRefused) {
-					time.Sleep(time.Millisecond)
-				}
+	together.Do(goroutines, func(int) {
+		for ctx.Err() == nil {
+			if permit, err := l.AcquireN(context.WithoutCancel(ctx), weight); err == nil {
+				passed.Add(int64(weight))
+				permit.Done(nil)
+			} else if errors.Is(err, weir.ErrRefused) {
+				time.Sleep(time.Millisecond)
 			}
-		})
-	}
-	all.Wait()
+		}
+	})
 	return passed.Load()
 }
 

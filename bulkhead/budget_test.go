@@ -16,6 +16,7 @@ import (
 	"github.com/weir-go/weir/bulkhead"
 	"github.com/weir-go/weir/internal/limittest"
 	"github.com/weir-go/weir/internal/race"
+	"github.com/weir-go/weir/internal/together"
 	"github.com/weir-go/weir/law"
 )
 
@@ -23,17 +24,13 @@ import (
 func drive(t *testing.T, s *bulkhead.Set, key string, callers int, lasting time.Duration, latency *atomic.Int64) {
 	t.Helper()
 	until := time.Now().Add(lasting)
-	var all sync.WaitGroup
-	for range callers {
-		all.Go(func() {
-			for time.Now().Before(until) {
-				if s.Do(t.Context(), key, work(time.Duration(latency.Load()))) != nil {
-					time.Sleep(10 * time.Millisecond)
-				}
+	together.Do(callers, func(int) {
+		for time.Now().Before(until) {
+			if s.Do(t.Context(), key, work(time.Duration(latency.Load()))) != nil {
+				time.Sleep(10 * time.Millisecond)
 			}
-		})
-	}
-	all.Wait()
+		}
+	})
 }
 
 func TestKeyOverBudgetLosesSlotsAndGetsThemBack(t *testing.T) {

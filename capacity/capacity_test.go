@@ -14,6 +14,7 @@ import (
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/capacity"
 	"github.com/weir-go/weir/internal/must"
+	"github.com/weir-go/weir/internal/together"
 )
 
 func slots(t *testing.T, limit int64) (*capacity.Capacity, func(units int64) *capacity.Request) {
@@ -190,38 +191,34 @@ func TestNoDrift(t *testing.T) {
 		requests = append(requests, must.Have(c.Request(capacity.Vector{"slots": units + 1, "memory": 3 * units}))(t))
 	}
 	var done, granted atomic.Int64
-	var all sync.WaitGroup
-	for worker := range runtime.GOMAXPROCS(0) + 2 {
-		all.Go(func() {
-			random := rand.New(rand.NewPCG(1, uint64(worker)))
-			var held []capacity.Grant
-			for done.Add(1) <= int64(*operations) {
-				if grant, err := c.TryAcquire(requests[random.IntN(len(requests))]); err == nil {
-					held = append(held, grant)
-					granted.Add(1)
+	together.Do(runtime.GOMAXPROCS(0)+2, func(worker int) {
+		random := rand.New(rand.NewPCG(1, uint64(worker)))
+		var held []capacity.Grant
+		for done.Add(1) <= int64(*operations) {
+			if grant, err := c.TryAcquire(requests[random.IntN(len(requests))]); err == nil {
+				held = append(held, grant)
+				granted.Add(1)
+			}
+			if n := len(held); n > 3 || n > 0 && random.IntN(2) == 0 {
+				held[n-1].Release()
+				held[n-1].Release()
+				held = held[:n-1]
+				done.Add(1) // the second is none
+			}
+			if worker == 0 && random.IntN(100) == 0 {
+				limit := 4 + random.Int64N(8)
+				if err := parent.SetLimit("slots", limit); err != nil {
+					t.Error(err)
 				}
-				if n := len(held); n > 3 || n > 0 && random.IntN(2) == 0 {
-					held[n-1].Release()
-					held[n-1].Release()
-					held = held[:n-1]
-					done.Add(1) // the second is none
-				}
-				if worker == 0 && random.IntN(100) == 0 {
-					limit := 4 + random.Int64N(8)
-					if err := parent.SetLimit("slots", limit); err != nil {
-						t.Error(err)
-					}
-					if err := c.Withhold("slots", random.Int64N(8)); err != nil {
-						t.Error(err)
-					}
+				if err := c.Withhold("slots", random.Int64N(8)); err != nil {
+					t.Error(err)
 				}
 			}
-			for _, grant := range held {
-				grant.Release()
-			}
-		})
-	}
-	all.Wait()
+		}
+		for _, grant := range held {
+			grant.Release()
+		}
+	})
 	for _, s := range []capacity.Snapshot{parent.Snapshot(), c.Snapshot()} {
 		for name, usage := range s.Resources {
 			if usage.InUse != 0 || usage.Owed != 0 || s.Grants != 0 || s.Waiting != 0 {

@@ -385,33 +385,3 @@ func TestBackfillIsBounded(t *testing.T) {
 		})
 	}
 }
-
-// Another user of the capacity gets its turn, and so does the pool.
-func TestPoolsShareACapacity(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := slots(1)
-		var mu sync.Mutex
-		var order []string
-		var all sync.WaitGroup
-		for _, name := range []string{"a", "b"} {
-			var tasks []pool.Task
-			for range 4 {
-				tasks = append(tasks, task(name, time.Second, nil))
-				tasks[len(tasks)-1].Key = ""
-			}
-			p := must.Have(pool.New(pool.Config{Capacity: c, Source: pool.Slice(tasks)}))(t)
-			all.Go(func() {
-				for range p.Run(t.Context()) {
-					mu.Lock()
-					order = append(order, name)
-					mu.Unlock()
-				}
-			})
-			synctest.Wait()
-		}
-		all.Wait()
-		if got := strings.Join(order, ""); got != "aabababb" { // two of a came before b
-			t.Errorf("%s, want turns", got)
-		}
-	})
-}

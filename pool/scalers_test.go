@@ -7,13 +7,13 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/weir-go/weir/capacity"
 	"github.com/weir-go/weir/internal/must"
+	"github.com/weir-go/weir/internal/together"
 	"github.com/weir-go/weir/law"
 	"github.com/weir-go/weir/pool"
 	"github.com/weir-go/weir/pool/sourcetest"
@@ -86,24 +86,20 @@ func TestBurst(t *testing.T) {
 					tasks = append(tasks, task(fmt.Sprint(i), 10*time.Second, nil))
 				}
 				source := sourcetest.NewMemory(time.Minute, tasks)
-				var workers sync.WaitGroup
-				for range 4 {
-					workers.Go(func() {
-						c := must.Have(capacity.New(capacity.Vector{"slots": 64}))(t)
-						var sizes []int64
-						for ev := range must.Have(pool.New(pool.Config{Capacity: c, Source: source, Scaler: scaler}))(t).Run(t.Context()) {
-							if ev.Kind == pool.Decided {
-								sizes = append(sizes, ev.Decision.To)
-							}
+				together.Do(4, func(int) {
+					c := must.Have(capacity.New(capacity.Vector{"slots": 64}))(t)
+					var sizes []int64
+					for ev := range must.Have(pool.New(pool.Config{Capacity: c, Source: source, Scaler: scaler}))(t).Run(t.Context()) {
+						if ev.Kind == pool.Decided {
+							sizes = append(sizes, ev.Decision.To)
 						}
-						if at := slices.Index(sizes, 64); at < 0 || at >= 5 {
-							t.Errorf("full size at decision %d: %v", at+1, sizes[:8])
-						} else {
-							t.Logf("full size of 64 at decision %d", at+1)
-						}
-					})
-				}
-				workers.Wait()
+					}
+					if at := slices.Index(sizes, 64); at < 0 || at >= 5 {
+						t.Errorf("full size at decision %d: %v", at+1, sizes[:8])
+					} else {
+						t.Logf("full size of 64 at decision %d", at+1)
+					}
+				})
 			})
 		})
 	}

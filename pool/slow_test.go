@@ -13,6 +13,7 @@ import (
 	"github.com/weir-go/weir/internal/longtest"
 	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/internal/race"
+	"github.com/weir-go/weir/internal/together"
 	"github.com/weir-go/weir/law"
 	"github.com/weir-go/weir/pool"
 )
@@ -90,19 +91,15 @@ func (d downstream) try(t *testing.T, workers int, size int, scaler pool.Scaler,
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 3**phase)
 		defer cancel()
-		var all sync.WaitGroup
-		for range workers {
-			all.Go(func() {
-				c := must.Have(capacity.New(capacity.Vector{"slots": int64(size)}))(t)
-				source := pool.Seq(func(yield func(pool.Task) bool) {
-					for yield(pool.Task{Run: func(ctx context.Context) (any, error) { return nil, r.serve(ctx) }}) {
-					}
-				})
-				for range must.Have(pool.New(pool.Config{Capacity: c, Source: source, Scaler: scaler}))(t).Run(ctx) {
+		together.Do(workers, func(int) {
+			c := must.Have(capacity.New(capacity.Vector{"slots": int64(size)}))(t)
+			source := pool.Seq(func(yield func(pool.Task) bool) {
+				for yield(pool.Task{Run: func(ctx context.Context) (any, error) { return nil, r.serve(ctx) }}) {
 				}
 			})
-		}
-		all.Wait()
+			for range must.Have(pool.New(pool.Config{Capacity: c, Source: source, Scaler: scaler}))(t).Run(ctx) {
+			}
+		})
 	})
 	return r
 }

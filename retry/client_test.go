@@ -7,13 +7,13 @@ import (
 	"io"
 	"math"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/internal/must"
+	"github.com/weir-go/weir/internal/together"
 	"github.com/weir-go/weir/retry"
 )
 
@@ -148,17 +148,13 @@ func TestCancelledWhileItWaits(t *testing.T) {
 func TestRetriesEndWithTheBudget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := newClient(t, retry.Config{})
-		var wg sync.WaitGroup
-		for range 15 {
-			wg.Go(func() {
-				if err := client.Do(t.Context(), func(context.Context) error {
-					return refusal(0)
-				}); !errors.Is(err, weir.ErrQueueFull) {
-					t.Errorf("error %v, want that of the last attempt", err)
-				}
-			})
-		}
-		wg.Wait()
+		together.Do(15, func(int) {
+			if err := client.Do(t.Context(), func(context.Context) error {
+				return refusal(0)
+			}); !errors.Is(err, weir.ErrQueueFull) {
+				t.Errorf("error %v, want that of the last attempt", err)
+			}
+		})
 		if got := client.Snapshot(); got.Retries != 10 || got.OverBudget == 0 {
 			t.Errorf("%+v, want 10 retries: one a second, for 10s", got)
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/internal/must"
+	"github.com/weir-go/weir/internal/together"
 	"github.com/weir-go/weir/load"
 	"github.com/weir-go/weir/throttle"
 )
@@ -60,22 +61,18 @@ func (q *lockQueue) storm(ctx context.Context, do func(context.Context, func(con
 	defer cancel()
 	var mu sync.Mutex
 	var took []time.Duration
-	var all sync.WaitGroup
-	for range writers {
-		all.Go(func() {
-			for ctx.Err() == nil {
-				began := time.Now()
-				if err := do(ctx, q.write); err != nil {
-					time.Sleep(10 * time.Millisecond)
-					continue
-				}
-				mu.Lock()
-				took = append(took, time.Since(began))
-				mu.Unlock()
+	together.Do(writers, func(int) {
+		for ctx.Err() == nil {
+			began := time.Now()
+			if err := do(ctx, q.write); err != nil {
+				time.Sleep(10 * time.Millisecond)
+				continue
 			}
-		})
-	}
-	all.Wait()
+			mu.Lock()
+			took = append(took, time.Since(began))
+			mu.Unlock()
+		}
+	})
 	slices.Sort(took)
 	return float64(len(took)) / during.Seconds(), took[len(took)*99/100]
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/internal/must"
+	"github.com/weir-go/weir/internal/together"
 	"github.com/weir-go/weir/load"
 	"github.com/weir-go/weir/throttle"
 )
@@ -136,28 +137,24 @@ func (r *rig) closedLoop(writers int, each, during time.Duration) int64 {
 	ctx, cancel := context.WithTimeout(r.t.Context(), during)
 	defer cancel()
 	var writes atomic.Int64
-	var all sync.WaitGroup
-	for range writers {
-		all.Go(func() {
-			for ctx.Err() == nil {
-				err := r.Do(ctx, throttle.Write, 1, func(context.Context) error {
-					time.Sleep(each)
-					return nil
-				})
-				switch {
-				case err == nil:
-					writes.Add(1)
-					r.plant.write(1)
-				case errors.Is(err, weir.ErrRefused):
-					select {
-					case <-ctx.Done():
-					case <-time.After(100 * time.Millisecond):
-					}
+	together.Do(writers, func(int) {
+		for ctx.Err() == nil {
+			err := r.Do(ctx, throttle.Write, 1, func(context.Context) error {
+				time.Sleep(each)
+				return nil
+			})
+			switch {
+			case err == nil:
+				writes.Add(1)
+				r.plant.write(1)
+			case errors.Is(err, weir.ErrRefused):
+				select {
+				case <-ctx.Done():
+				case <-time.After(100 * time.Millisecond):
 				}
 			}
-		})
-	}
-	all.Wait()
+		}
+	})
 	return writes.Load()
 }
 

@@ -9,7 +9,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -20,6 +19,7 @@ import (
 	"github.com/weir-go/weir/capacity"
 	"github.com/weir-go/weir/histogram"
 	"github.com/weir-go/weir/internal/must"
+	"github.com/weir-go/weir/internal/together"
 	"github.com/weir-go/weir/load"
 	"github.com/weir-go/weir/memory"
 	"github.com/weir-go/weir/metrics"
@@ -200,16 +200,12 @@ func TestErrors(t *testing.T) {
 func TestReadersAtOnce(t *testing.T) {
 	s := everything(t)
 	p := must.Have(weirotel.New(s))(t)
-	var all sync.WaitGroup
-	for range 4 {
-		all.Go(func() {
-			for i := range 50 {
-				_ = s.Sets["routes"].Do(t.Context(), fmt.Sprint("key", i), func(context.Context) error { return nil })
-				if _, err := p.Produce(t.Context()); err != nil {
-					t.Error(err)
-				}
+	together.Do(4, func(int) {
+		for i := range 50 {
+			_ = s.Sets["routes"].Do(t.Context(), fmt.Sprint("key", i), func(context.Context) error { return nil })
+			if _, err := p.Produce(t.Context()); err != nil {
+				t.Error(err)
 			}
-		})
-	}
-	all.Wait()
+		}
+	})
 }

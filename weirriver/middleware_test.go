@@ -19,6 +19,7 @@ import (
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
 	"github.com/weir-go/weir/internal/must"
+	"github.com/weir-go/weir/internal/together"
 	"github.com/weir-go/weir/law"
 	"github.com/weir-go/weir/weirriver"
 )
@@ -177,16 +178,12 @@ func TestPriorities(t *testing.T) {
 func TestLatencyIsOfTheJob(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lim, limit := fixed(1, weir.Queue{Size: 10, Timeout: time.Hour})
-		var jobs sync.WaitGroup
-		for range 10 {
-			jobs.Go(func() {
-				_ = limit.Work(t.Context(), thumbnail, func(context.Context) error {
-					time.Sleep(time.Second)
-					return nil
-				})
+		together.Do(10, func(int) {
+			_ = limit.Work(t.Context(), thumbnail, func(context.Context) error {
+				time.Sleep(time.Second)
+				return nil
 			})
-		}
-		jobs.Wait()
+		})
 		if s := lim.Snapshot(); s.Succeeded != 10 || s.Mean < 950*time.Millisecond || s.Mean > 1050*time.Millisecond {
 			t.Errorf("%d succeeded, mean latency %v, want 10 and 1 s", s.Succeeded, s.Mean)
 		}

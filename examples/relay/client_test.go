@@ -14,6 +14,7 @@ import (
 	"github.com/nbd-wtf/go-nostr"
 
 	"github.com/weir-go/weir/examples/relay/protocol"
+	"github.com/weir-go/weir/internal/together"
 )
 
 // A client is one connection to a relay. It is not safe for concurrent use.
@@ -125,26 +126,22 @@ type crowd struct {
 // run returns the latencies of the clients. Their starts are spread over an interval.
 func (c crowd) run(ctx context.Context) *latencies {
 	var measured latencies
-	var running sync.WaitGroup
-	for i := range c.clients {
-		running.Go(func() {
-			if !pause(ctx, c.every*time.Duration(i)/time.Duration(c.clients)) {
-				return
-			}
-			connection, err := dial(ctx, c.address)
-			if err != nil {
-				measured.add(ctx, time.Now(), err)
-				return
-			}
-			defer connection.close()
-			for n := i; ctx.Err() == nil; n += c.clients {
-				began := time.Now()
-				measured.add(ctx, began, c.do(ctx, connection, n))
-				pause(ctx, c.every-time.Since(began))
-			}
-		})
-	}
-	running.Wait()
+	together.Do(c.clients, func(i int) {
+		if !pause(ctx, c.every*time.Duration(i)/time.Duration(c.clients)) {
+			return
+		}
+		connection, err := dial(ctx, c.address)
+		if err != nil {
+			measured.add(ctx, time.Now(), err)
+			return
+		}
+		defer connection.close()
+		for n := i; ctx.Err() == nil; n += c.clients {
+			began := time.Now()
+			measured.add(ctx, began, c.do(ctx, connection, n))
+			pause(ctx, c.every-time.Since(began))
+		}
+	})
 	return &measured
 }
 

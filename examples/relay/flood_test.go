@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os/exec"
-	"sync"
 	"testing"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 
 	"github.com/weir-go/weir/examples/relay/protocol"
 	"github.com/weir-go/weir/internal/must"
+	"github.com/weir-go/weir/internal/together"
 )
 
 var (
@@ -91,18 +91,14 @@ func floods(t *testing.T, address string) *exec.Cmd {
 // signatures, filters that match everything, and counts of everything.
 func flood(address string) {
 	ctx := context.Background()
-	var running sync.WaitGroup
-	for i := range 10 {
-		running.Go(func() {
-			for {
-				if c, err := dial(ctx, address); err == nil {
-					c.flood(ctx, i)
-					c.close()
-				}
+	together.Do(10, func(i int) {
+		for {
+			if c, err := dial(ctx, address); err == nil {
+				c.flood(ctx, i)
+				c.close()
 			}
-		})
-	}
-	running.Wait()
+		}
+	})
 }
 
 func (c *client) flood(ctx context.Context, number int) {

@@ -13,6 +13,7 @@ import (
 	"github.com/nbd-wtf/go-nostr"
 
 	"github.com/weir-go/weir/internal/must"
+	"github.com/weir-go/weir/internal/together"
 )
 
 var kills = flag.Int("kills", 3, "how often TestKilledRelayKeepsWhatItAcknowledged kills the relay")
@@ -60,28 +61,24 @@ func TestKilledRelayKeepsWhatItAcknowledged(t *testing.T) {
 // relay answered with OK. It calls then for each of them.
 func publish(ctx context.Context, address string, events <-chan *nostr.Event, then func()) (acknowledged []*nostr.Event) {
 	var mu sync.Mutex
-	var clients sync.WaitGroup
-	for range 8 {
-		clients.Go(func() {
-			c, err := dial(ctx, address)
-			if err != nil {
-				return // the relay was killed before it answered
-			}
-			defer c.close()
-			for ctx.Err() == nil {
-				select {
-				case e := <-events:
-					if c.publish(ctx, e) == nil {
-						mu.Lock()
-						acknowledged = append(acknowledged, e)
-						mu.Unlock()
-						then()
-					}
-				case <-ctx.Done():
+	together.Do(8, func(int) {
+		c, err := dial(ctx, address)
+		if err != nil {
+			return // the relay was killed before it answered
+		}
+		defer c.close()
+		for ctx.Err() == nil {
+			select {
+			case e := <-events:
+				if c.publish(ctx, e) == nil {
+					mu.Lock()
+					acknowledged = append(acknowledged, e)
+					mu.Unlock()
+					then()
 				}
+			case <-ctx.Done():
 			}
-		})
-	}
-	clients.Wait()
+		}
+	})
 	return acknowledged
 }

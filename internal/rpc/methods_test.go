@@ -3,12 +3,12 @@ package rpc_test
 import (
 	"context"
 	"fmt"
-	"sync"
 	"testing"
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/internal/rpc"
+	"github.com/weir-go/weir/internal/together"
 )
 
 // TestMethodsAreRemembered, up to a bound, and only by Of.
@@ -47,15 +47,11 @@ func TestMethodsAreRemembered(t *testing.T) {
 // TestMethodsFromManyGoroutines loses none.
 func TestMethodsFromManyGoroutines(t *testing.T) {
 	methods := rpc.NewMethods(rpc.One(weir.Must(weir.New(weir.Config{}))))
-	var all sync.WaitGroup
-	for g := range 4 {
-		all.Go(func() {
-			for i := range 100 {
-				methods.Of(fmt.Sprint("/", g, i))
-			}
-		})
-	}
-	all.Wait()
+	together.Do(4, func(g int) {
+		for i := range 100 {
+			methods.Of(fmt.Sprint("/", g, i))
+		}
+	})
 	for g := range 4 {
 		for i := range 100 {
 			if methods.Known(fmt.Sprint("/", g, i)) == nil {

@@ -82,6 +82,7 @@ var mayImport = map[string]string{
 	"internal/limittest":       ". bulkhead internal/deadline law", // for tests
 	"internal/loadtest":        "load",                             // for tests
 	"internal/locked":          "",                                 // for tests
+	"internal/together":        "",                                 // for tests
 	"internal/must":            "",                                 // for tests
 	"internal/certstest":       "",                                 // for tests
 	"internal/tcptest":         "",                                 // for tests

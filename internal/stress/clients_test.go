@@ -14,6 +14,7 @@ import (
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/internal/limittest"
 	"github.com/weir-go/weir/internal/race"
+	"github.com/weir-go/weir/internal/together"
 	"github.com/weir-go/weir/law"
 )
 
@@ -66,17 +67,13 @@ type retriers struct {
 	done int
 }
 
-func (c *retriers) come(ctx context.Context, clients uint64, lasts time.Duration) {
+func (c *retriers) come(ctx context.Context, clients int, lasts time.Duration) {
 	ends := time.Now().Add(lasts)
-	var all sync.WaitGroup
-	for i := range clients {
-		all.Go(func() {
-			for r := rand.New(rand.NewPCG(i, 0)); time.Now().Before(ends); {
-				c.try(ctx, r)
-			}
-		})
-	}
-	all.Wait()
+	together.Do(clients, func(i int) {
+		for r := rand.New(rand.NewPCG(uint64(i), 0)); time.Now().Before(ends); {
+			c.try(ctx, r)
+		}
+	})
 }
 
 // try works for 100 ms in the mean, or pauses.

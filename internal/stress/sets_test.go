@@ -17,6 +17,7 @@ import (
 	"github.com/weir-go/weir/bulkhead"
 	"github.com/weir-go/weir/internal/limittest"
 	"github.com/weir-go/weir/internal/race"
+	"github.com/weir-go/weir/internal/together"
 )
 
 // Keys come and go, settings change, the cap moves, and callers leave the queue: the cap holds at
@@ -160,20 +161,16 @@ func TestHostileKeys(t *testing.T) {
 
 func TestUpdatesFollowEachOther(t *testing.T) {
 	s := limittest.NewSet(t, bulkhead.Config{Max: 12, Default: limittest.Key(1, 0, 0)})
-	var all sync.WaitGroup
-	for i := range 8 {
-		all.Go(func() {
-			for range 20 {
-				k := bulkhead.Compartment{Config: limittest.Key(12, 0, 0).Config, Reserved: 12}
-				if err := s.Update(bulkhead.Config{
-					Max: 12, Default: limittest.Key(1, 0, 0), ByKey: map[string]bulkhead.Compartment{fmt.Sprint(i): k},
-				}); err != nil {
-					t.Error(err)
-				}
+	together.Do(8, func(i int) {
+		for range 20 {
+			k := bulkhead.Compartment{Config: limittest.Key(12, 0, 0).Config, Reserved: 12}
+			if err := s.Update(bulkhead.Config{
+				Max: 12, Default: limittest.Key(1, 0, 0), ByKey: map[string]bulkhead.Compartment{fmt.Sprint(i): k},
+			}); err != nil {
+				t.Error(err)
 			}
-		})
-	}
-	all.Wait()
+		}
+	})
 	snap := s.Snapshot()
 	reserved := 0
 	for _, k := range snap.ByKey {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/nbd-wtf/go-nostr"
@@ -17,6 +16,7 @@ import (
 	"github.com/weir-go/weir/examples/relay/store"
 	"github.com/weir-go/weir/internal/longtest"
 	"github.com/weir-go/weir/internal/must"
+	"github.com/weir-go/weir/internal/together"
 )
 
 // TestMain runs few property tests, each of which opens stores, unless all tests are asked for.
@@ -167,19 +167,15 @@ func TestWhatSaveRefuses(t *testing.T) {
 func TestSavesAtOnce(t *testing.T) {
 	s := open(t, store.Options{Dir: t.TempDir()})
 	const savers, versions = 8, 40
-	var saving sync.WaitGroup
-	for saver := range savers {
-		saving.Go(func() {
-			for i := range versions {
-				n := (i*7 + saver*5) % versions
-				e := nostr.Event{ID: idOf(n + 1), PubKey: authorOf(n % 2), CreatedAt: nostr.Timestamp(n), Kind: 0, Tags: nostr.Tags{{"t", "x"}}}
-				if _, err := s.Save(t.Context(), complete(&e)); err != nil {
-					t.Error(err)
-				}
+	together.Do(savers, func(saver int) {
+		for i := range versions {
+			n := (i*7 + saver*5) % versions
+			e := nostr.Event{ID: idOf(n + 1), PubKey: authorOf(n % 2), CreatedAt: nostr.Timestamp(n), Kind: 0, Tags: nostr.Tags{{"t", "x"}}}
+			if _, err := s.Save(t.Context(), complete(&e)); err != nil {
+				t.Error(err)
 			}
-		})
-	}
-	saving.Wait()
+		}
+	})
 	for _, f := range []nostr.Filter{everything, {Kinds: []int{0}}, {Authors: []string{authorOf(0), authorOf(1)}}, {Tags: nostr.TagMap{"t": {"x"}}}} {
 		if found := all(t, s, f, 100); len(found) != 2 || found[0].CreatedAt != versions-1 || found[1].CreatedAt != versions-2 {
 			t.Errorf("found %s", forms(found))

@@ -9,13 +9,13 @@ import (
 	"os"
 	"runtime"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 
 	"github.com/weir-go/weir/cmd/weir/internal/client"
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 	"github.com/weir-go/weir/internal/must"
+	"github.com/weir-go/weir/internal/together"
 )
 
 // The sizes at which a body in these tests leaves memory, and the file.
@@ -206,28 +206,24 @@ func TestTenThousandBodies(t *testing.T) {
 	rt := &Route{shared: shared, config: rc}
 	all := make([]*exchange, bodies)
 	var streamed, mostMemory, mostStored atomic.Int64
-	var taking sync.WaitGroup
-	for worker := range 8 {
-		taking.Go(func() {
-			for i := worker; i < bodies; i += 8 {
-				r, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, "/", io.LimitReader(zeros{}, size))
-				r.ContentLength = size
-				address := netip.AddrFrom4([4]byte{10, 0, 0, byte(i % clients)})
-				all[i] = &exchange{route: rt, shared: shared, setting: shared.setting.Load(), in: r, asked: r.Context(), who: &client.Identity{Address: address}}
-				stream, err := all[i].takeIn()
-				if err != nil {
-					t.Error(err)
-				}
-				if stream {
-					streamed.Add(1)
-				}
-				counts := shared.Counts()
-				atLeast(&mostMemory, counts.Memory)
-				atLeast(&mostStored, counts.Stored)
+	together.Do(8, func(worker int) {
+		for i := worker; i < bodies; i += 8 {
+			r, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, "/", io.LimitReader(zeros{}, size))
+			r.ContentLength = size
+			address := netip.AddrFrom4([4]byte{10, 0, 0, byte(i % clients)})
+			all[i] = &exchange{route: rt, shared: shared, setting: shared.setting.Load(), in: r, asked: r.Context(), who: &client.Identity{Address: address}}
+			stream, err := all[i].takeIn()
+			if err != nil {
+				t.Error(err)
 			}
-		})
-	}
-	taking.Wait()
+			if stream {
+				streamed.Add(1)
+			}
+			counts := shared.Counts()
+			atLeast(&mostMemory, counts.Memory)
+			atLeast(&mostStored, counts.Stored)
+		}
+	})
 	counts := shared.Counts()
 	if most := mostMemory.Load(); most > int64(c.Buffers.Memory) || counts.Memory < int64(c.Buffers.Memory)/4 {
 		t.Errorf("%d bytes of memory at most, of %d; %d now", most, c.Buffers.Memory, counts.Memory)

@@ -8,12 +8,12 @@ import (
 	"net/http"
 	"runtime"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 	"github.com/weir-go/weir/internal/longtest"
+	"github.com/weir-go/weir/internal/together"
 )
 
 // Whatever clients and upstreams do, each request ends once, and all resources are released.
@@ -39,18 +39,14 @@ func storm(t *testing.T, seed uint64, leaves string) {
 	})
 	rg.shared.pause = time.Millisecond
 
-	var all sync.WaitGroup
-	for i := range clients {
-		all.Go(func() {
-			rnd := rand.New(rand.NewPCG(seed, uint64(i)))
-			client := rg.client(rnd.IntN(2) == 0)
-			for range requests {
-				wander(t, client, rg.front.URL, rnd)
-			}
-			client.CloseIdleConnections()
-		})
-	}
-	all.Wait()
+	together.Do(clients, func(i int) {
+		rnd := rand.New(rand.NewPCG(seed, uint64(i)))
+		client := rg.client(rnd.IntN(2) == 0)
+		for range requests {
+			wander(t, client, rg.front.URL, rnd)
+		}
+		client.CloseIdleConnections()
+	})
 	rg.front.CloseClientConnections()
 	rg.idle() // also compares the requests with their ends
 	rg.upstream.CloseClientConnections()

@@ -19,6 +19,7 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 	"github.com/weir-go/weir/internal/certstest"
 	"github.com/weir-go/weir/internal/must"
+	"github.com/weir-go/weir/internal/together"
 )
 
 func TestHTTP2ByTLS(t *testing.T) {
@@ -70,15 +71,11 @@ func TestHTTP2WithoutTLS(t *testing.T) {
 	}))
 	c.Protocol = "http2"
 	p, _ := started(t, c)
-	var all sync.WaitGroup
-	for range n {
-		all.Go(func() {
-			if text, err := ask(p); text != "HTTP/2.0" || err != nil {
-				t.Errorf("got %q, %v", text, err)
-			}
-		})
-	}
-	all.Wait()
+	together.Do(n, func(int) {
+		if text, err := ask(p); text != "HTTP/2.0" || err != nil {
+			t.Errorf("got %q, %v", text, err)
+		}
+	})
 	if s := p.Snapshot()[0]; s.InFlight != 0 || s.Failures != 0 || s.Requests != n {
 		t.Errorf("after all: %+v", s)
 	}
