@@ -27,22 +27,34 @@ func TestQuotaComesBackWithTime(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			for after, want := range test.after {
-				synctest.Test(t, func(t *testing.T) {
-					q := must.Have(capacity.NewQuota(capacity.Vector{"calls": 10}, capacity.Refill{
-						Every: time.Second, Add: test.add,
-					}))(t)
-					must.Have(q.TryAcquire(must.Have(q.Request(capacity.Vector{"calls": 10}))(t)))(t).Release()
-					time.Sleep(after)
-					if got := q.Resource("calls").Available; got != want {
-						t.Errorf("after %v: %d, want %d", after, got, want)
-					}
-					if got := q.Snapshot().Resources["calls"].Available; got != want {
-						t.Errorf("after %v: %d, want %d", after, got, want)
-					}
-				})
+				for name, available := range looks {
+					synctest.Test(t, func(t *testing.T) {
+						q := must.Have(capacity.NewQuota(capacity.Vector{"calls": 10}, capacity.Refill{
+							Every: time.Second, Add: test.add,
+						}))(t)
+						must.Have(q.TryAcquire(must.Have(q.Request(capacity.Vector{"calls": 10}))(t)))(t).Release()
+						time.Sleep(after)
+						if got := available(t, q); got != want {
+							t.Errorf("%s after %v: %d, want %d", name, after, got, want)
+						}
+					})
+				}
 			}
 		})
 	}
+}
+
+// looks are the ways to see how much of a quota is there.
+var looks = map[string]func(*testing.T, *capacity.Capacity) int64{
+	"Resource": func(_ *testing.T, q *capacity.Capacity) int64 { return q.Resource("calls").Available },
+	"Snapshot": func(_ *testing.T, q *capacity.Capacity) int64 { return q.Snapshot().Resources["calls"].Available },
+	"TryAcquire": func(t *testing.T, q *capacity.Capacity) (n int64) {
+		one := must.Have(q.Request(capacity.Vector{"calls": 1}))(t)
+		for _, err := q.TryAcquire(one); err == nil; _, err = q.TryAcquire(one) {
+			n++
+		}
+		return n
+	},
 }
 
 func TestQuotaServesWhoWaits(t *testing.T) {
@@ -86,6 +98,10 @@ func TestQuotaAsParent(t *testing.T) {
 		must.Have(c.Acquire(t.Context(), request))(t).Release()
 		if took := time.Since(start); took != time.Minute {
 			t.Errorf("after %v, want a minute", took)
+		}
+		time.Sleep(time.Minute)
+		for range 3 {
+			must.Have(c.TryAcquire(request))(t).Release()
 		}
 		if u := c.Resource("slots"); u.InUse != 0 {
 			t.Errorf("%+v", u)

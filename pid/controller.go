@@ -102,7 +102,7 @@ func (c *Controller) clamp(output float64) float64 {
 // moved so that the controller continues from there without a bump. An output beyond the
 // limits counts as the limit, NaN is ignored.
 func (c *Controller) Track(output float64) {
-	if !(output >= c.conf.Min || output < c.conf.Min) {
+	if math.IsNaN(output) {
 		return
 	}
 	c.state.Output = c.clamp(output)

@@ -131,6 +131,29 @@ func TestRetuneWithoutBump(t *testing.T) {
 	}
 }
 
+func TestRetuneMovesTheTerms(t *testing.T) {
+	conf := pid.Config{Kp: 2, Kd: 3, Setpoint: 1, Min: -100, Max: 100}
+	c := start(t, conf)
+	c.Update(5, time.Second)
+	c.Update(4, time.Second) // a slope of -1
+	before := c.Snapshot()
+	near(t, "proportional term", before.P, -6)
+	near(t, "derivative term", before.D, 3)
+	conf.Kp, conf.Kd, conf.Reverse = 1, 1, true
+	must.Do(t, c.Retune(conf))
+	s := c.Snapshot()
+	near(t, "proportional term, reversed", s.P, 3)
+	near(t, "derivative term, reversed", s.D, -1)
+	near(t, "sum of the terms", s.P+s.I+s.D, before.Output)
+}
+
+func TestStartsWithinItsLimits(t *testing.T) {
+	c := start(t, pid.Config{Min: 2, Max: 3})
+	if got, want := c.Snapshot(), (pid.Snapshot{I: 2, Output: 2}); got != want {
+		t.Errorf("starts with %+v, want %+v", got, want)
+	}
+}
+
 func TestTrackAndReset(t *testing.T) {
 	conf := pid.Config{Kp: 1, Ki: 1, Setpoint: 1, Min: 0, Max: 10}
 	c := start(t, conf)

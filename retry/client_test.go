@@ -161,6 +161,48 @@ func TestRetriesEndWithTheBudget(t *testing.T) {
 	})
 }
 
+// A success pays for a share of a retry.
+func TestSuccessesPayForRetries(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := newClient(t, retry.Config{Budget: newBudget(t, retry.BudgetConfig{MinPerSecond: 1e-9})})
+		for retries := range uint64(3) {
+			if err := client.Do(t.Context(), (&script{errs: []error{refusal(0)}}).attempt); (err == nil) != (retries > 0) {
+				t.Errorf("a retry after %d0 successes: %v", retries, err)
+			}
+			if got := client.Snapshot(); got.Retries != retries || got.OverBudget != 1 {
+				t.Errorf("%+v, want %d retries", got, retries)
+			}
+			for range 10 {
+				must.Do(t, client.Do(t.Context(), func(context.Context) error { return nil }))
+			}
+		}
+	})
+}
+
+// The throttle counts retries as it does first attempts, and refuses them.
+func TestRetriesAreThrottled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		throttle := newThrottle(t, retry.ThrottlerConfig{})
+		client := newClient(t, retry.Config{Throttler: throttle, Budget: newBudget(t, retry.BudgetConfig{MinPerSecond: 1000})})
+		for range 7 {
+			if err := client.Do(nil, func(context.Context) error { return refusal(0) }); !errors.Is(err, weir.ErrQueueFull) { //nolint:staticcheck // a nil context counts as Background
+				t.Errorf("%v", err)
+			}
+		}
+		if got := client.Snapshot(); got.Attempts != 20 || got.Throttled != 1 {
+			t.Errorf("%+v, want the twenty-first attempt refused", got)
+		}
+		if sent := sends(throttle, weir.PriorityNormal, 10, weir.Overloaded); sent > 5 {
+			t.Errorf("%d of 10 calls are sent to a downstream that refuses all", sent)
+		}
+		call := newClient(t, retry.Config{}).Call()
+		must.Do(t, call.Begin(nil)) //nolint:staticcheck // as above
+		if !call.Again(nil, retry.Answer{Outcome: weir.Overloaded}) || call.Wait(nil) != nil { //nolint:staticcheck // as above
+			t.Error("no further attempt without a context")
+		}
+	})
+}
+
 func TestDoIsThrottled(t *testing.T) {
 	client := newClient(t, retry.Config{Name: "search", Throttler: newThrottle(t, retry.ThrottlerConfig{})})
 	for range 20 {

@@ -17,7 +17,7 @@ import (
 )
 
 func TestNetworks(t *testing.T) {
-	peers := must.Have(trust.Networks("10.0.0.0/8", "192.0.2.7", "fd00::/8", "::1", "172.16.5.4/12"))(t)
+	peers := must.Have(trust.Networks("10.0.0.0/8", "192.0.2.7", "fd00::/8", "::1", "172.16.5.4/12", "::ffff:198.51.100.1", "fe80::2%eth0"))(t)
 	for addr, want := range map[string]bool{
 		"10.255.0.1":       true,
 		"11.0.0.1":         false,
@@ -28,6 +28,8 @@ func TestNetworks(t *testing.T) {
 		"fd12::1":          true,
 		"fd12::1%eth0":     true,
 		"fe80::1%eth0":     false,
+		"fe80::2%eth1":     true,
+		"198.51.100.1":     true,
 		"::1":              true,
 		"172.31.0.1":       true,
 	} {

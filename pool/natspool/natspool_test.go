@@ -9,6 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
 	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/pool"
 	"github.com/weir-go/weir/pool/natspool"
@@ -59,6 +62,33 @@ func TestConfig(t *testing.T) {
 	wide := natspool.Config{Stream: "wide", Replicas: 3} // of one server
 	if _, err := natspool.New(t.Context(), l.JetStream(), wide); err == nil || !strings.Contains(err.Error(), "cannot open the stream wide") {
 		t.Errorf("%v", err)
+	}
+}
+
+// unsure is a JetStream that does not say whether a stream has a consumer.
+type unsure struct{ jetstream.JetStream }
+
+func (u unsure) Stream(ctx context.Context, name string) (jetstream.Stream, error) {
+	s, err := u.JetStream.Stream(ctx, name)
+	return unsureStream{s}, err
+}
+
+type unsureStream struct{ jetstream.Stream }
+
+func (unsureStream) Consumer(context.Context, string) (jetstream.Consumer, error) {
+	return nil, nats.ErrTimeout
+}
+
+// A consumer that exists keeps its lease: one that cannot be asked for it is not changed.
+func TestLeaseOfAConsumerThatDoesNotAnswer(t *testing.T) {
+	l := local(t, t.TempDir())
+	queue(t, l, natspool.Config{Stream: "mail", Lease: time.Hour})
+	if _, err := natspool.New(t.Context(), unsure{l.JetStream()}, natspool.Config{Stream: "mail"}); !errors.Is(err, nats.ErrTimeout) {
+		t.Errorf("%v, want that of the consumer", err)
+	}
+	consumer := must.Have(l.JetStream().Consumer(t.Context(), "mail", "weir"))(t)
+	if wait := consumer.CachedInfo().Config.AckWait; wait != time.Hour {
+		t.Errorf("its lease is %v, was 1h", wait)
 	}
 }
 

@@ -128,8 +128,11 @@ const durable = "weir"
 func (q *Queue) consume(ctx context.Context) error {
 	q.lease = q.conf.Lease
 	old, err := q.stream.Consumer(ctx, durable)
-	if err == nil && q.lease == 0 {
-		q.lease = old.CachedInfo().Config.AckWait
+	switch {
+	case err == nil:
+		q.lease = cmp.Or(q.lease, old.CachedInfo().Config.AckWait)
+	case !errors.Is(err, jetstream.ErrConsumerNotFound):
+		return q.noConsumer(err)
 	}
 	q.lease = cmp.Or(q.lease, 30*time.Second)
 	q.consumer, err = q.stream.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{
@@ -137,9 +140,13 @@ func (q *Queue) consume(ctx context.Context) error {
 		MaxAckPending: q.conf.MaxHeld, MaxDeliver: -1,
 	})
 	if err != nil {
-		return fmt.Errorf("natspool: cannot open the consumer %s of the stream %s: %w", durable, q.conf.Stream, err)
+		return q.noConsumer(err)
 	}
 	return nil
+}
+
+func (q *Queue) noConsumer(err error) error {
+	return fmt.Errorf("natspool: cannot open the consumer %s of the stream %s: %w", durable, q.conf.Stream, err)
 }
 
 // Add adds a job and returns when the stream has it. A second one with the same ID within two
