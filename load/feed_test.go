@@ -135,6 +135,22 @@ func TestSlowAnswerIsNotAskedForAtOnce(t *testing.T) {
 	})
 }
 
+func TestActuatorOfASource(t *testing.T) {
+	for _, actuator := range []load.Actuator{load.ByPace, load.ByConcurrency} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &script{name: "a"}
+			s.do(func(context.Context) (load.Sample, error) {
+				return load.Sample{Actuator: actuator, Readings: []load.Reading{reading("a", 0.5, 1)}}, nil
+			})
+			w := start(t, load.Config{Sources: []load.Source{s}})
+			pass(time.Millisecond)
+			if f := w.Snapshot()[0]; f.Actuator != actuator || f.Err != nil {
+				t.Errorf("%v, %v: want %v", f.Actuator, f.Err, actuator)
+			}
+		})
+	}
+}
+
 // A reading that was never valid is stale because of its fault.
 func TestNeverValidSaysWhy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

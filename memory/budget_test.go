@@ -113,6 +113,21 @@ func TestBudgetOfTheLargestNumber(t *testing.T) {
 	}
 }
 
+// All of a 64th of the target may be in flight before Run.
+func TestBudgetBeforeRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, _ := governed(t, Config{Target: 64 * mib})
+		for range 4 {
+			must.Have(g.Acquire(t.Context(), mib/4))(t)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := g.Acquire(ctx, 1); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%v: want it to wait", err)
+		}
+	})
+}
+
 func TestAcquireWaitsForRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, _ := governed(t, Config{Target: 64 * mib}) // a budget of 1 MiB
