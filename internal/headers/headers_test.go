@@ -79,6 +79,20 @@ func TestTimeout(t *testing.T) {
 	}
 }
 
+func TestGRPCTimeout(t *testing.T) {
+	for text, want := range map[string]string{
+		"24H": "24h0m0s", "2M": "2m0s", "3S": "3s", "50m": "50ms", "7u": "7µs", "99999999n": "99.999999ms", "0n": "0s",
+		"25H": "", "99999999H": "", "123456789n": "", "S": "", "": "", "1s": "", "-1S": "", "1.5S": "", "+1S": "",
+	} {
+		if got, ok := headers.GRPCTimeout([]string{text}); ok != (want != "") || ok && got.String() != want {
+			t.Errorf("%q: %v, %v, want %q", text, got, ok, want)
+		}
+	}
+	if _, ok := headers.GRPCTimeout([]string{"1S", "1S"}); ok {
+		t.Error("two lines are believed")
+	}
+}
+
 func TestTellWait(t *testing.T) {
 	h := http.Header{}
 	headers.TellWait(h, 0)

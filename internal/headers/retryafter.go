@@ -52,6 +52,34 @@ func Timeout(lines []string) (time.Duration, bool) {
 	return time.Duration(ms) * time.Millisecond, err == nil && ms <= uint64(maxTimeout.Milliseconds())
 }
 
+// GRPCTimeout reads the timeout of a call of gRPC: at most eight digits and a unit. Like Timeout,
+// it believes no longer time than a day.
+func GRPCTimeout(lines []string) (time.Duration, bool) {
+	if len(lines) != 1 || len(lines[0]) < 2 || len(lines[0]) > 9 {
+		return 0, false
+	}
+	last := len(lines[0]) - 1
+	n, err := strconv.ParseUint(lines[0][:last], 10, 63)
+	var unit time.Duration
+	switch lines[0][last] {
+	case 'H':
+		unit = time.Hour
+	case 'M':
+		unit = time.Minute
+	case 'S':
+		unit = time.Second
+	case 'm':
+		unit = time.Millisecond
+	case 'u':
+		unit = time.Microsecond
+	case 'n':
+		unit = time.Nanosecond
+	default:
+		return 0, false
+	}
+	return time.Duration(n) * unit, err == nil && n <= uint64(maxTimeout/unit)
+}
+
 // TellWait adds to a response how long its request waited for a slot, if it did.
 func TellWait(h http.Header, waited time.Duration) {
 	if waited > 0 {

@@ -18,10 +18,7 @@ func (x *exchange) fail(err error) {
 		x.refuse(refused.error)
 		return
 	}
-	var cause error // of the end of the request to the upstream
-	if x.ctx != nil {
-		cause = context.Cause(x.ctx)
-	}
+	cause := x.cause()
 	body := x.body.failed()
 	if errors.Is(cause, errClientLeft) {
 		body = x.body.failedAtLast()

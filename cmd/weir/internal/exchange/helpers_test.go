@@ -57,7 +57,7 @@ func (u upstreamOf) Send(ctx context.Context, r *http.Request, caller upstream.C
 	switch {
 	case err == nil:
 		u.rg.open.Add(1)
-	case !caller.BodyFailed():
+	case !caller.ClientFailed():
 		u.rg.blamed.Add(1)
 	}
 	return res, func() { u.rg.open.Add(-1) }, err

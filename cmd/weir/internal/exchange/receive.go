@@ -211,7 +211,7 @@ func (x *exchange) readOn(res *http.Response, begun weir.Outcome) error {
 }
 
 func (x *exchange) outcome(err error) weir.Outcome {
-	switch cause := context.Cause(x.ctx); {
+	switch cause := x.cause(); {
 	case errors.Is(cause, weir.ErrExecutionTimeout), errors.Is(cause, context.DeadlineExceeded):
 		return weir.Timeout
 	case cause != nil: // the client left, or the proxy ends
@@ -225,7 +225,7 @@ func (x *exchange) outcome(err error) weir.Outcome {
 
 // broke records the reason for the early end of a response.
 func (x *exchange) broke(err error) {
-	switch cause := context.Cause(x.ctx); {
+	switch cause := x.cause(); {
 	case errors.Is(cause, errClientLeft), errors.Is(cause, errOver):
 		return
 	case errors.Is(cause, weir.ErrExecutionTimeout):

@@ -3,6 +3,7 @@ package exchange
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -47,13 +48,31 @@ func (x *exchange) startTimeout() {
 	if deadline, ok := x.asked.Deadline(); ok && (left == 0 || time.Until(deadline) < left) {
 		cause, left = context.DeadlineExceeded, max(time.Until(deadline), 1)
 	}
+	if own, ok := x.callTimeout(); ok {
+		x.until = time.Now().Add(own)
+		if left == 0 || own < left {
+			cause, left = errClientLeft, own
+		}
+	}
 	left = cmp.Or(left, forever)
 	x.timeout = time.AfterFunc(left, func() {
-		x.shared.counts.timedOut.Add(1)
+		if !errors.Is(cause, errClientLeft) {
+			x.shared.counts.timedOut.Add(1)
+		}
 		x.cancel(cause)
 		// Now, because a transport waits for a read of the body, which the client may delay.
-		x.slot.Finish(slot.Outcome{Outcome: weir.Timeout})
+		x.slot.Finish(slot.Outcome{Outcome: x.outcome(cause)})
 	})
+}
+
+// callTimeout returns the time that is left to a call of gRPC. Then its client leaves and its
+// server ends it, which says nothing about the server: strangers may name any time.
+func (x *exchange) callTimeout() (left time.Duration, ok bool) {
+	if x.route.config.GRPC == "" {
+		return 0, false
+	}
+	left, ok = headers.GRPCTimeout(x.in.Header["Grpc-Timeout"])
+	return max(left-x.slot.Waited(), 1), ok
 }
 
 // forever is a timeout that never ends.
@@ -125,8 +144,24 @@ func (x *exchange) Informed(status int, header textproto.MIMEHeader) error {
 	return nil
 }
 
-// BodyFailed reports whether the body could not be read, from the client or from its file.
-func (x *exchange) BodyFailed() bool {
+// cause returns why the request to the upstream was ended early, if it was. The server of a call
+// may end it at its deadline before the timer does.
+func (x *exchange) cause() error {
+	if x.ctx == nil {
+		return nil
+	}
+	if !x.until.IsZero() && !time.Now().Before(x.until) {
+		x.cancel(errClientLeft)
+	}
+	return context.Cause(x.ctx)
+}
+
+// ClientFailed reports whether the client's call has had its time, or its body could not be read,
+// from the client or from its file.
+func (x *exchange) ClientFailed() bool {
+	if errors.Is(x.cause(), errClientLeft) {
+		return true
+	}
 	b := &x.body
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -1,6 +1,8 @@
 package exchange
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -10,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 	"github.com/weir-go/weir/internal/limittest"
 	"github.com/weir-go/weir/internal/must"
@@ -169,6 +172,37 @@ func TestDeadlineOfAClient(t *testing.T) {
 		t.Errorf("status %d, %v", status, err)
 	}
 	rg.taught(limittest.Taught{TimedOut: 1})
+}
+
+// A server of gRPC ends its call at the client's deadline by itself. By short ones, strangers could
+// otherwise have addresses ejected and the limit lowered.
+func TestDeadlineOfACallOfGRPC(t *testing.T) {
+	rg := newRig(t, 1, true, func(_ http.ResponseWriter, r *http.Request) {
+		select {
+		case <-r.Context().Done():
+		case <-time.After(5 * time.Second):
+		}
+		panic(http.ErrAbortHandler)
+	}, func(_ *config.Config, rc *config.Route) { rc.GRPC = "a.B/*" })
+	req, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, rg.front.URL, strings.NewReader("message"))
+	req.Header.Set("Content-Type", "application/grpc")
+	req.Header.Set("Grpc-Timeout", "20m")
+	if status, _, err := read(rg.client(true).Do(req)); status != statusClientLeft || err != nil {
+		t.Errorf("status %d, %v", status, err)
+	}
+	rg.taught(limittest.Taught{Ignored: 1})
+	if c := rg.shared.Counts(); len(rg.faults) > 0 || c.Left != 1 || c.TimedOut != 0 {
+		t.Errorf("faults %v, %+v", rg.faults, c)
+	}
+}
+
+// The server's timer may be earlier than the proxy's.
+func TestServerEndsACallAtItsDeadline(t *testing.T) {
+	x := &exchange{until: time.Now()}
+	x.ctx, x.cancel = context.WithCancelCause(t.Context())
+	if got := x.outcome(errors.New("CANCEL; received from peer")); got != weir.Abandoned || !x.ClientFailed() {
+		t.Errorf("outcome %v", got)
+	}
 }
 
 func TestBodiesArriveWhole(t *testing.T) {

@@ -89,7 +89,7 @@ func (c caller) Informed(status int, _ textproto.MIMEHeader) error {
 	return c.informed(status)
 }
 
-func (c caller) BodyFailed() bool { return c.bodyFailed }
+func (c caller) ClientFailed() bool { return c.bodyFailed }
 
 func roundTrip(p *Pool, req *http.Request) (*http.Response, error) {
 	res, done, err := p.Send(req.Context(), req, caller{})

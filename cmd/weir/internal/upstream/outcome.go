@@ -33,7 +33,7 @@ func (s *sending) blames(err error) bool {
 	// which a client can cause.
 	case ctx.Err() != nil:
 		return errors.Is(context.Cause(ctx), weir.ErrExecutionTimeout)
-	case s.caller.BodyFailed(), LacksFiles(err), notBegun(err):
+	case s.caller.ClientFailed(), LacksFiles(err), notBegun(err):
 		return false
 	}
 	// Otherwise net/http refused the request before it opened a connection.

@@ -110,9 +110,9 @@ func (a *address) done() {
 type Caller interface {
 	// Informed receives each informational response. An error ends the request.
 	Informed(status int, header textproto.MIMEHeader) error
-	// BodyFailed reports whether the body of the request could not be read, for which no
-	// address is to blame.
-	BodyFailed() bool
+	// ClientFailed reports whether the client's time is over, or its body could not be read: no
+	// address is to blame for that.
+	ClientFailed() bool
 }
 
 // maxEarly bounds the informational responses to a request. net/http bounds their size only
