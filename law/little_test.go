@@ -1,8 +1,6 @@
 package law_test
 
 import (
-	"math"
-	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -188,71 +186,5 @@ func TestLittleProbesForFree(t *testing.T) {
 	c = start(t, law.Little{Remeasure: 1})
 	if d := next(c, 1, flow(10, 1)); d.Limit != 1 || d.Reason.Code != law.Rebased {
 		t.Errorf("at the minimum: %v to %v", d.Reason, d.Limit)
-	}
-}
-
-// A server with 60 workers of 50 ms. The sample counts are the ones that the plans ask for,
-// so the total is the cost of the ramp.
-func TestLittleRampsFast(t *testing.T) {
-	c, limit, samples := start(t, law.Little{}), 5, 0
-	plan := next(c, limit, law.Window{}).Next
-	for limit < 60 {
-		rate := min(float64(limit), 60) / 0.05
-		d := next(c, limit, law.Window{
-			Samples: plan.MaxSamples, Elapsed: time.Duration(float64(plan.MaxSamples) / rate * 1e9),
-			InFlight: float64(limit), Peak: limit,
-		})
-		samples += plan.MaxSamples
-		if d.Limit <= float64(limit) {
-			t.Fatalf("stuck at %d", limit)
-		}
-		limit, plan = int(d.Limit), d.Next
-	}
-	if samples > 400 || limit > 80 {
-		t.Errorf("%d slots after %d samples, want 60 to 80 within 400", limit, samples)
-	}
-}
-
-// The latency of each request varies by 30%, evenly or as a normal deviate. Neither
-// without load nor when load returns does the limit differ by a tenth from before.
-func TestLittleToleratesJitter(t *testing.T) {
-	for name, noise := range map[string]func(*rand.Rand) float64{
-		"even":   func(r *rand.Rand) float64 { return 0.6 * (r.Float64() - 0.5) },
-		"normal": func(r *rand.Rand) float64 { return 0.3 * r.NormFloat64() },
-	} {
-		for seed := range uint64(20) {
-			r := rand.New(rand.NewPCG(seed, 1))
-			c := start(t, law.Little{Remeasure: time.Hour})
-			limit := 20
-			window := func(rate float64, inFlight func(latency float64) float64) law.Decision {
-				sum := 0.0
-				for range 200 {
-					sum += max(0.001, 0.05*(1+noise(r)))
-				}
-				n := inFlight(sum / 200)
-				d := next(c, limit, law.Window{
-					Samples: 200, Elapsed: time.Duration(200 / rate * 1e9), InFlight: n, Peak: int(math.Ceil(n)),
-				})
-				limit = int(d.Limit)
-				return d
-			}
-			loaded := func() { window(1000, func(float64) float64 { return float64(limit) }) }
-			for range 50 {
-				loaded()
-			}
-			before := limit
-			for range 200 {
-				window(200, func(latency float64) float64 { return 200 * latency })
-				if limit != before {
-					t.Fatalf("%s, seed %d: without load from %d to %d", name, seed, before, limit)
-				}
-			}
-			for range 20 {
-				loaded()
-			}
-			if math.Abs(float64(limit-before)) > 0.1*float64(before) {
-				t.Errorf("%s, seed %d: from %d to %d after the noise", name, seed, before, limit)
-			}
-		}
 	}
 }
