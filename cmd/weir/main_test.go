@@ -43,11 +43,8 @@ func TestBadInput(t *testing.T) {
 		{args: proxy("extra"), want: `unexpected argument extra: see weir proxy --help`},
 		{args: []string{"bogus"}, want: `unexpected argument bogus: see weir --help`},
 		{args: []string{"demo", "bogus"}, want: `unexpected argument bogus: see weir demo limit --help`},
-		{args: []string{"sim", "--plot", "x.svg"}, want: `unknown flag --plot: see weir sim --help`},
 		{args: []string{"--to", "http://h"}, want: `unknown flag --to: see weir --help`},
-		{args: []string{"sim", "--bogus"}, want: `unknown flag --bogus: see weir sim --help`},
 		{args: []string{"sim", "kata", "--plot", "x.svg"}, want: `unexpected argument kata: see weir sim --help`},
-		{args: []string{"sim", "bogus"}, want: `unexpected argument bogus: see weir sim --help`},
 		{args: []string{"--versiom"}, want: `unknown flag --versiom, did you mean "--version"?`},
 
 		{args: []string{"proxy", "--to", "http://"}, want: `--to: "http://": want a URL such as http://127.0.0.1:9000`},
@@ -58,17 +55,12 @@ func TestBadInput(t *testing.T) {
 		{args: []string{"proxy", "--config", gone}, want: gone + `: no such file or directory: want a file with a configuration`},
 
 		{args: proxy("--law", "bond"), want: "--law: " + refusal("bond")},
-		{args: proxy("--law", "fixed(x=3)"), want: `--law: law: fixed: unknown setting "x": want limit`},
-		{args: proxy("--law", "band(tolerance=NaN)"), want: `--law: law: band: tolerance NaN out of range: want 0 to less than 1`},
 
 		{args: proxy("--max", "-5"), want: `--max: "-5": want a whole number, 1 or more`},
-		{args: proxy("--max", "NaN"), want: `--max: "NaN": want a whole number, 1 or more`},
 		{args: proxy("--timeout", "-1s"), want: `--timeout: "-1s": want a time such as 30s, or 0 for none`},
-		{args: proxy("--max=0"), want: `--max: "0": want a whole number, 1 or more`},
 		{args: proxy(), env: "WEIR_MAX=0", want: `--max: "0": want a whole number, 1 or more`},
 		{args: proxy("--queue", "-1"), want: `--queue: "-1": want a whole number, 0 or more`},
 		{args: proxy("--queue-timeout", "0s"), want: `--queue-timeout: "0s": want a time above 0, such as 500ms`},
-		{args: proxy("--timeout", "NaN"), want: `--timeout: "NaN": want a time such as 30s, or 0 for none`},
 
 		{args: proxy("--listen", taken), want: `--listen: listen tcp ` + taken + `: bind: address already in use: want one that no other process listens on`},
 		{args: proxy("--listen", "nowhere"), want: `--listen is "nowhere": want host:port such as :8080, or unix:/path of a socket`},
@@ -89,13 +81,9 @@ func TestBadInput(t *testing.T) {
 			"\nweir: " + `testdata/wrong.yaml:3:5: upstreams.api.addresses is missing: want a list` +
 			"\nweir: " + `testdata/wrong.yaml:4:15: log.format is "xml": want auto, text or json`},
 		{args: []string{"proxy", "http://127.0.0.1:9000"}, want: `unexpected argument http://127.0.0.1:9000: see weir proxy --help`},
-		{args: []string{"demo", "bulkhed"}, want: `unexpected argument bulkhed: see weir demo limit --help`},
 		{args: []string{"help", ""}, want: `no help on "": want one of the words that weir help lists`},
-		{args: []string{"schema", "extra"}, want: `unexpected argument extra: see weir schema --help`},
 
 		{args: []string{"demo", "--duration", "1s"}, want: `--duration: 1s: want 3s to 60s`},
-		{args: []string{"demo", "--duration", "1h"}, want: `--duration: 1h0m0s: want 3s to 60s`},
-		{args: []string{"demo", "bulkhead", "--duration", "0s"}, want: `--duration: "0s": want a time above 0, such as 500ms`},
 		{args: []string{"demo", "--duration", "long"}, want: `--duration: "long": want a time above 0, such as 500ms`},
 	} {
 		t.Run(strings.Join(append(test.args, test.env), " "), func(t *testing.T) {

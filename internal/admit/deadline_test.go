@@ -34,22 +34,6 @@ func within(t *testing.T, what string, got, want, tolerance float64) {
 	}
 }
 
-func TestDrainRate(t *testing.T) {
-	r := newRig(t, 10, nil)
-	out := r.learn(10, 100*ms)
-	within(t, "steady", r.state().DrainRate, 100, 0.05)
-
-	// After k completions at a tenth of the rate, of K = 16 that count:
-	const k, keep = 8, 15.0 / 16
-	for range k {
-		r.now += 100 * ms
-		r.done(out[0], window.Success)
-		out = append(out[1:], r.must(1))
-	}
-	old := math.Pow(keep, k)
-	within(t, "slower", r.state().DrainRate, 1/(0.01*old+0.1*(1-old)), 0.05)
-}
-
 // Time in which nothing was held back says nothing about the drain rate.
 func TestDrainRateCountsSaturatedTimeOnly(t *testing.T) {
 	r := newRig(t, 2, nil)
