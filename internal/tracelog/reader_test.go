@@ -152,6 +152,7 @@ func TestReaderRefuses(t *testing.T) {
 			`{"ts": 1, "b": {"c": 2}}`,
 			`service is "d", and there is no such column; the columns are b.c, ts`,
 		},
+		{columns, "\x1b[2Ja,took\n0,1", `log:1: arrival is "at", and there is no such column; the columns are \x1b[2Ja, took`},
 		{columns, "a,took\n0,1", `log:1: arrival is "at", and there is no such column; the columns are a, took`},
 		{columns, "a,b\n0,1", "log:1: arrival is \"at\", and there is no such column; the columns are a, b\nlog:1: service is \"took\", and there is no such column"},
 		{

@@ -82,7 +82,12 @@ func (p *logParser) choice() string {
 	if len(names) == 0 {
 		return ""
 	}
-	return "; the columns are " + strings.Join(names, ", ")
+	shown := make([]string, len(names))
+	for i, name := range names {
+		quoted := strconv.Quote(name) // a file of another kind has control characters
+		shown[i] = quoted[1 : len(quoted)-1]
+	}
+	return "; the columns are " + strings.Join(shown, ", ")
 }
 
 // text returns the value of a row, in seconds if it is a number.

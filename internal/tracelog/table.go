@@ -30,7 +30,7 @@ func (t csvTable) next() (cells []string, line int, problem string, err error) {
 	cells, err = t.Read()
 	var wrong *csv.ParseError
 	if errors.As(err, &wrong) {
-		problem = fmt.Sprintf("is no CSV: %v: want quotes around the whole of a field, and doubled inside of it", wrong.Err)
+		problem = fmt.Sprintf("is no CSV: %v: want quotes around the whole of a field, and doubled inside of it, or the format of an access log", wrong.Err)
 		return nil, wrong.StartLine, problem, nil
 	}
 	if err == nil {
