@@ -38,6 +38,11 @@ func TestImportsThatStopGiveTheirBytesBack(t *testing.T) {
 			}
 			return failAt(n, errStop)
 		}},
+		"no end of a line": {source: func() io.Reader { return zeros{} }, conf: Config{MaxLine: 64 << 10}},
+		"a long line breaks": {
+			source: func() io.Reader { return io.MultiReader(strings.NewReader(lines), zerosFor(2*readBuffer), broken{}) },
+			conf:   Config{MaxLine: 64 << 10},
+		},
 		"too long":    {conf: Config{MaxLine: 10}},
 		"Sync fails":  {sync: func() error { return errStop }, write: slowly},
 		"Sync panics": {sync: func() error { panic("boom") }, write: slowly},
@@ -105,6 +110,8 @@ func slowly(int64, func()) error {
 	time.Sleep(100 * time.Millisecond)
 	return nil
 }
+
+func zerosFor(bytes int64) io.Reader { return io.LimitReader(zeros{}, bytes) }
 
 // broken is a source that fails.
 type broken struct{}
