@@ -76,9 +76,7 @@ func TestMessageThatIsTooLongEndsTheConnection(t *testing.T) {
 		t.Errorf("the connection ended with %v, want 1009", err)
 	}
 	s.client().publish(someone.event(1, "others go on"))
-	if got := s.metric(`relay_refused_total{stage="size"}`); got != "1" {
-		t.Errorf("%s are counted, want 1", got)
-	}
+	must.Happen(t, "one is counted", func() bool { return s.metric(`relay_refused_total{stage="size"}`) == "1" })
 }
 
 // TestStoreThatFails checks that the client learns nothing of the store, and that a full disk,
