@@ -35,7 +35,7 @@ type exchange struct {
 	ctx       context.Context //nolint:containedctx // of the request to the upstream, nil before it
 	cancel    context.CancelCauseFunc
 	timeout   *time.Timer // for the start of the response, and for its end while the gate's slot is held
-	until     time.Time   // the deadline of a call of gRPC; zero if it has none
+	until     time.Time   // the deadline of a call of gRPC or Connect; zero if it has none
 	undrained func() bool // ends the wait for the proxy's end
 
 	early    sync.Mutex // held while an informational response is sent

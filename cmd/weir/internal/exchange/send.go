@@ -65,13 +65,15 @@ func (x *exchange) startTimeout() {
 	})
 }
 
-// callTimeout returns the time that is left to a call of gRPC. Then its client leaves and its
-// server ends it, which says nothing about the server: strangers may name any time.
+// callTimeout returns the time that is left to a call of gRPC or Connect. Then its client leaves
+// and its server ends it, which says nothing about the server: strangers may name any time.
 func (x *exchange) callTimeout() (left time.Duration, ok bool) {
 	if x.route.config.GRPC == "" {
 		return 0, false
 	}
-	left, ok = headers.GRPCTimeout(x.in.Header["Grpc-Timeout"])
+	if left, ok = headers.GRPCTimeout(x.in.Header["Grpc-Timeout"]); !ok {
+		left, ok = headers.Timeout(x.in.Header["Connect-Timeout-Ms"])
+	}
 	return max(left-x.slot.Waited(), 1), ok
 }
 

@@ -177,22 +177,23 @@ func TestDeadlineOfAClient(t *testing.T) {
 // A server of gRPC ends its call at the client's deadline by itself. By short ones, strangers could
 // otherwise have addresses ejected and the limit lowered.
 func TestDeadlineOfACallOfGRPC(t *testing.T) {
-	rg := newRig(t, 1, true, func(_ http.ResponseWriter, r *http.Request) {
-		select {
-		case <-r.Context().Done():
-		case <-time.After(5 * time.Second):
+	for header, timeout := range map[string]string{"Grpc-Timeout": "20m", "Connect-Timeout-Ms": "20"} {
+		rg := newRig(t, 1, true, func(_ http.ResponseWriter, r *http.Request) {
+			select {
+			case <-r.Context().Done():
+			case <-time.After(5 * time.Second):
+			}
+			panic(http.ErrAbortHandler)
+		}, func(_ *config.Config, rc *config.Route) { rc.GRPC = "a.B/*" })
+		req, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, rg.front.URL, strings.NewReader("message"))
+		req.Header.Set(header, timeout)
+		if status, _, err := read(rg.client(true).Do(req)); status != statusClientLeft || err != nil {
+			t.Errorf("%s: status %d, %v", header, status, err)
 		}
-		panic(http.ErrAbortHandler)
-	}, func(_ *config.Config, rc *config.Route) { rc.GRPC = "a.B/*" })
-	req, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, rg.front.URL, strings.NewReader("message"))
-	req.Header.Set("Content-Type", "application/grpc")
-	req.Header.Set("Grpc-Timeout", "20m")
-	if status, _, err := read(rg.client(true).Do(req)); status != statusClientLeft || err != nil {
-		t.Errorf("status %d, %v", status, err)
-	}
-	rg.taught(limittest.Taught{Ignored: 1})
-	if c := rg.shared.Counts(); len(rg.faults) > 0 || c.Left != 1 || c.TimedOut != 0 {
-		t.Errorf("faults %v, %+v", rg.faults, c)
+		rg.taught(limittest.Taught{Ignored: 1})
+		if c := rg.shared.Counts(); len(rg.faults) > 0 || c.Left != 1 || c.TimedOut != 0 {
+			t.Errorf("%s: faults %v, %+v", header, rg.faults, c)
+		}
 	}
 }
 

@@ -78,8 +78,8 @@ func get(t testing.TB, ctx context.Context, p *Pool) (status int, err error) {
 
 // A caller keeps the informational responses to its request.
 type caller struct {
-	informed   func(int) error
-	bodyFailed bool
+	informed func(int) error
+	failed   bool
 }
 
 func (c caller) Informed(status int, _ textproto.MIMEHeader) error {
@@ -89,7 +89,7 @@ func (c caller) Informed(status int, _ textproto.MIMEHeader) error {
 	return c.informed(status)
 }
 
-func (c caller) ClientFailed() bool { return c.bodyFailed }
+func (c caller) ClientFailed() bool { return c.failed }
 
 func roundTrip(p *Pool, req *http.Request) (*http.Response, error) {
 	res, done, err := p.Send(req.Context(), req, caller{})

@@ -108,7 +108,7 @@ func TestABodyThatCannotBeReadIsNoFailure(t *testing.T) {
 		return nil, io.ErrUnexpectedEOF
 	})
 	for failures, failed := range []bool{true, false} {
-		if _, _, err := p.Send(t.Context(), httptest.NewRequest(http.MethodPost, "/", nil), caller{bodyFailed: failed}); err == nil {
+		if _, _, err := p.Send(t.Context(), httptest.NewRequest(http.MethodPost, "/", nil), caller{failed: failed}); err == nil {
 			t.Fatal("no error")
 		}
 		if s := p.Snapshot()[0]; s.Failures != uint64(failures) {
@@ -244,5 +244,19 @@ func TestWhatWasSentIsNotSentAgain(t *testing.T) {
 				t.Errorf("%d tries, want %d", s[0].Requests+s[1].Requests, test.tries)
 			}
 		})
+	}
+}
+
+// A server of Connect answers a call whose time is over with a 504.
+func TestAnswerToACallWhoseTimeIsOver(t *testing.T) {
+	for _, over := range []bool{false, true} {
+		p := fakes(t, 1)
+		p.pretend(0, answer(http.StatusGatewayTimeout))
+		_, done, err := p.Send(t.Context(), httptest.NewRequest(http.MethodPost, "/", nil), caller{failed: over})
+		must.Do(t, err)
+		done()
+		if failed := p.addresses[0].failures.Load() == 1; failed == over {
+			t.Errorf("over: %v, a failure: %v", over, failed)
+		}
 	}
 }

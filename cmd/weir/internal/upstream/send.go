@@ -71,10 +71,11 @@ func (p *Pool) try(s *sending, a *address) (*http.Response, error) {
 		return nil, err
 	}
 	asked := boundRetryAfter(res.Header, time.Duration(p.config.MaxRetryAfter))
-	if failed(res, asked) {
-		p.fail(a, res.Status, ejections)
-	} else {
+	switch {
+	case !failed(res, asked):
 		a.succeed(ejections)
+	case !s.caller.ClientFailed(): // otherwise the server has ended a call whose time is over
+		p.fail(a, res.Status, ejections)
 	}
 	return res, nil
 }
