@@ -1,19 +1,14 @@
 package fleet_test
 
 import (
-	"errors"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/weir-go/weir"
-	"github.com/weir-go/weir/bulkhead"
 	"github.com/weir-go/weir/fleet"
-	"github.com/weir-go/weir/fleet/storetest"
 	"github.com/weir-go/weir/internal/must"
-	"github.com/weir-go/weir/law"
 )
 
 // A cap of 0 is a lease of nothing. One above all limits is shared as well, and moves no limit.
@@ -34,48 +29,6 @@ func TestCapsOfNothingAndOfAll(t *testing.T) {
 			}
 		})
 	}
-}
-
-// The cap of a set is moved as that of a limiter is. One below its reserves holds: they yield.
-func TestCapBelowTheReserves(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		half := bulkhead.Compartment{Config: weir.Config{Law: law.Fixed{Limit: 50}, Max: 50}, Reserved: 20}
-		s := must.Have(bulkhead.New(bulkhead.Config{Max: 100, ByKey: map[string]bulkhead.Compartment{"a": half, "b": half}}))(t)
-		c := quick
-		c.Store, c.Actuator, c.Cap, c.Start = storetest.NewMemory(), fleet.Set(s), 5, 3
-		m := must.Have(fleet.Join(c))(t)
-		if limit := s.Snapshot().Max; limit != 3 {
-			t.Errorf("a cap of %d, want Start", limit)
-		}
-		ran := map[string]int{}
-		for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
-			clear(ran)
-			var held []weir.Permit
-			for range 50 {
-				for _, key := range []string{"a", "b"} {
-					permit, err := s.TryAcquire(t.Context(), key)
-					if err == nil {
-						ran[key]++
-						held = append(held, permit)
-					} else if !errors.Is(err, weir.ErrRefused) {
-						t.Fatal(err)
-					}
-				}
-			}
-			if len(held) > 5 {
-				t.Fatalf("%v run above the cap of 5", ran)
-			}
-			for _, permit := range held {
-				permit.Done(nil)
-			}
-		}
-		if ran["a"]+ran["b"] != 5 || ran["a"] < 2 || ran["b"] < 2 || !m.Snapshot().Leased {
-			t.Errorf("%v run of a cap of 5, with reserves of 20 each; %+v", ran, m.Snapshot())
-		}
-		if err := m.Leave(t.Context()); err != nil || s.Snapshot().Max != 0 {
-			t.Errorf("%v, a cap of %d after it left", err, s.Snapshot().Max)
-		}
-	})
 }
 
 // Members of two fleets with one name, as in a deployment of another cap: the lowest cap counts as

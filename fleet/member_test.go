@@ -172,39 +172,6 @@ func TestStoreIsLost(t *testing.T) {
 	}
 }
 
-// A member takes over when the allocator leaves, with a word or without one.
-func TestAllocatorLeaves(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newParty(t, quick)
-		defer p.leave()
-		for range 3 {
-			p.join()
-		}
-		p.live(10*time.Second, 20, 20, 2)
-		for _, a := range p.apps {
-			if n := a.Snapshot().Members; n != 3 {
-				t.Errorf("a member counts %d: want 3", n)
-			}
-		}
-		leader := p.apps[0].Snapshot().Leader
-		for _, a := range slices.Clone(p.apps) {
-			if a.Snapshot().ID == leader {
-				must.Do(t, p.drop(a))
-			}
-		}
-		if len(p.apps) != 2 {
-			t.Fatalf("leader %q", leader)
-		}
-		p.live(20*time.Second, 50, 50)
-		if s := p.shares(); s[0] != 15 || s[1] != 15 {
-			t.Errorf("shares of %v without the third: want 15 each", s)
-		}
-		if n := p.apps[0].Snapshot().Members; n != 2 {
-			t.Errorf("%d members without the third: want 2", n)
-		}
-	})
-}
-
 // A store that forgets everything gives no member more than the cap.
 func TestStoreForgets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -19,7 +19,6 @@ import (
 	"github.com/weir-go/weir/capacity"
 	"github.com/weir-go/weir/histogram"
 	"github.com/weir-go/weir/internal/must"
-	"github.com/weir-go/weir/internal/together"
 	"github.com/weir-go/weir/load"
 	"github.com/weir-go/weir/memory"
 	"github.com/weir-go/weir/metrics"
@@ -195,17 +194,4 @@ func TestErrors(t *testing.T) {
 	if _, err := p.Produce(ended); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v: want that of the context", err)
 	}
-}
-
-func TestReadersAtOnce(t *testing.T) {
-	s := everything(t)
-	p := must.Have(weirotel.New(s))(t)
-	together.Do(4, func(int) {
-		for i := range 50 {
-			_ = s.Sets["routes"].Do(t.Context(), fmt.Sprint("key", i), func(context.Context) error { return nil })
-			if _, err := p.Produce(t.Context()); err != nil {
-				t.Error(err)
-			}
-		}
-	})
 }
