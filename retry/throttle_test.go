@@ -81,6 +81,37 @@ func TestThrottleSeesCallsThatHang(t *testing.T) {
 	})
 }
 
+// TestThrottleRecovers: 100 calls a second, all refused for two minutes, and then all accepted.
+func TestThrottleRecovers(t *testing.T) {
+	for most, want := range map[float64]struct{ leastSent, mostSent, least, most int }{ // seconds until 95 of 100 are sent
+		0.9: {1000, 1400, 40, 70},
+		1:   {1, 120, 75, 1000}, // so few calls are sent that chance decides
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			throttle := newThrottle(t, retry.ThrottlerConfig{MaxReject: most})
+			second := func(o weir.Outcome) (sent int) {
+				for range 100 {
+					time.Sleep(10 * time.Millisecond)
+					sent += sends(throttle, weir.PriorityNormal, 1, o)
+				}
+				return sent
+			}
+			out := 0
+			for range 120 {
+				out += second(weir.Overloaded)
+			}
+			took := 1
+			for second(weir.Success) < 95 {
+				took++
+			}
+			t.Logf("MaxReject %v: %d of 12000 sent during the outage, %d s to recover", most, out, took)
+			if out < want.leastSent || out > want.mostSent || took < want.least || took > want.most {
+				t.Errorf("MaxReject %v: %d sent during the outage, %d s to recover, want %+v", most, out, took, want)
+			}
+		})
+	}
+}
+
 func TestThrottleTellsPrioritiesApart(t *testing.T) {
 	throttle := newThrottle(t, retry.ThrottlerConfig{})
 	if n := sends(throttle, weir.PriorityLow, 1000, weir.Overloaded); n > 200 {

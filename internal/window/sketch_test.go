@@ -1,7 +1,6 @@
 package window
 
 import (
-	"encoding/binary"
 	"math"
 	"testing"
 	"time"
@@ -116,40 +115,4 @@ func expectCount(t *testing.T, h *sketch, s sides, fast, slow uint64) {
 	if total != fast+slow {
 		t.Errorf("counted %d, want %d", total, fast+slow)
 	}
-}
-
-// FuzzHistogram takes eight bytes for a latency, the ninth for its place: after a restart the
-// law sees only later ones, the snapshot all.
-func FuzzHistogram(f *testing.F) {
-	f.Add([]byte("a latency of eight bytes and the restart"))
-	f.Add(binary.LittleEndian.AppendUint64(nil, math.MaxUint64))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		m := New(0, time.Hour)
-		now := int64(0)
-		var all, judged []time.Duration
-		for len(data) >= 9 {
-			v := int64(binary.LittleEndian.Uint64(data) >> (data[8] % 64))
-			v = min(max(v, 0), 1<<55)
-			if data[8] >= 250 {
-				now++
-				m.Restart(now, 0)
-				m.fence = math.MinInt64 // the place of latencies is tested here
-				judged = judged[:0]
-			}
-			for range 1 + int(data[8])%3*100 {
-				m.Done(now-v, now, 1, Success)
-				all = append(all, time.Duration(v))
-				judged = append(judged, time.Duration(v))
-			}
-			data = data[9:]
-		}
-		if got := m.Recent(now).Samples; got != len(all) {
-			t.Fatalf("%d samples, want %d", got, len(all))
-		}
-		if got := m.Samples(); got != len(judged) {
-			t.Fatalf("the law sees %d samples, want %d", got, len(judged))
-		}
-		checkQuantiles(t, m, all)
-		checkQuantiles(t, m.Window(now, 0), judged)
-	})
 }
