@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
 )
 
@@ -240,6 +241,21 @@ func TestFixedPinsWithinTheBounds(t *testing.T) {
 		if d := c.Next(law.Window{Limit: 20, Min: test.low, Max: test.high}); d.Limit != float64(test.want) ||
 			d.Reason.Code != law.Pinned {
 			t.Errorf("%d to %d: %v to %v, want %d", test.low, test.high, d.Reason, d.Limit, test.want)
+		}
+	}
+}
+
+// Without a limit of its own it keeps the one of the limiter, also where bounds moved that.
+func TestFixedKeepsTheLimitOfItsLimiter(t *testing.T) {
+	c := must.Have(law.Fixed{}.Controller(law.Bounds{Min: 1, Max: 100, Initial: 10}))(t)
+	for _, w := range []law.Window{{Limit: 10, Min: 1, Max: 100}, {Limit: 5, Min: 1, Max: 5}, {Limit: 5, Min: 1, Max: 100}} {
+		if d := c.Next(w); d.Limit != float64(w.Limit) {
+			t.Errorf("%v of a limit of %d within %d and %d", d.Limit, w.Limit, w.Min, w.Max)
+		}
+	}
+	for next, retuned := range map[law.Fixed]bool{{}: true, {Limit: 10}: false} {
+		if c.(law.Retuner).Retune(next) != retuned {
+			t.Errorf("retuned to %v: want %v", next, retuned)
 		}
 	}
 }

@@ -1,5 +1,7 @@
 package law
 
+import "cmp"
+
 // Fixed keeps one limit, regardless of measurements. Use it to pin a limit by hand, or as the
 // baseline for an adaptive law.
 //
@@ -7,20 +9,17 @@ package law
 // too much for half of it and wastes half of the double.
 type Fixed struct {
 	// Limit is the limit, brought within the bounds. 0 means the one that
-	// the limiter starts from, [Bounds].Initial.
+	// the limiter has, at first [Bounds].Initial.
 	Limit int
 }
 
 // Controller starts the law. A setting out of range is an error that matches
 // [ErrConfig]. The Controller is also a [Retuner], for the limit that it has.
-func (l Fixed) Controller(b Bounds) (Controller, error) {
+func (l Fixed) Controller(Bounds) (Controller, error) {
 	if err := l.form().check(); err != nil {
 		return nil, err
 	}
-	if l.Limit > 0 {
-		return fixedController(l.Limit), nil
-	}
-	return fixedController(b.Initial), nil
+	return fixedController(l.Limit), nil
 }
 
 // String returns "fixed" or, for example, "fixed(limit=60)". [Parse] reads both,
@@ -31,10 +30,11 @@ func (l *Fixed) form() form {
 	return form{name: "fixed", bare: true, settings: []setting{{"limit", number[int]{field: &l.Limit, unset: "the limit that the limiter starts from"}}}}
 }
 
+// A fixedController has the limit, or 0 for that of the limiter.
 type fixedController int
 
 func (c fixedController) Next(w Window) Decision {
-	limit := min(max(int(c), w.Min), w.Max)
+	limit := min(max(cmp.Or(int(c), w.Limit), w.Min), w.Max)
 	return Decision{Limit: float64(limit), Reason: Reason{Code: Pinned}}
 }
 
@@ -47,5 +47,5 @@ func (fixedController) Resume(Knowledge) {}
 // Retune keeps a limit that does not change.
 func (c fixedController) Retune(l Law) bool {
 	same, ok := l.(Fixed)
-	return ok && (same.Limit == 0 || same.Limit == int(c))
+	return ok && same.Limit == int(c)
 }
