@@ -141,3 +141,34 @@ func FuzzLoad(f *testing.F) {
 		all.Span()
 	})
 }
+
+// Events of a dashboard are messages, and are checked as a reader does.
+func TestParse(t *testing.T) {
+	for event, data := range map[string]string{
+		"overview": `{"limiters":[{"name":"a"}],"more":2}`,
+		"details":  `{"name":"a","points":[[1,0,0,0,0,0,0,0,0,0]]}`,
+		"requests": `[{"id":"r-1"}]`,
+	} {
+		m, known, err := Parse(event, []byte(data))
+		if err != nil || !known {
+			t.Errorf("%s: known is %v, %v", event, known, err)
+			continue
+		}
+		got := map[string]bool{
+			"overview": m.Overview != nil && m.Overview.More == 2, "details": m.Details != nil && len(m.Details.Points) == 1,
+			"requests": len(m.Requests) == 1 && m.Requests[0].ID == "r-1",
+		}
+		if !got[event] {
+			t.Errorf("%s: %+v", event, m)
+		}
+		if _, _, err := Parse(event, []byte("[")); err == nil {
+			t.Errorf("%s: half of a list is no error", event)
+		}
+	}
+	if _, _, err := Parse("requests", []byte("[]")); err == nil {
+		t.Error("a message without a part is no error")
+	}
+	if _, known, err := Parse("ping", nil); known || err != nil {
+		t.Errorf("another event: known is %v, %v", known, err)
+	}
+}

@@ -64,6 +64,15 @@ func TestPoolThatHangs(t *testing.T) {
 	})
 }
 
+// Without settings a wait of 100 ms is the limit, and a pool without a bound has no connections in
+// use that count.
+func TestPoolWithoutSettings(t *testing.T) {
+	sample := loadtest.Poll(t, &sqlload.ConnPool{DB: new(server).open(t, 0)})
+	if len(sample.Readings) != 1 || sample.Readings[0].Limit != 0.1 {
+		t.Errorf("%+v, want the wait alone, with a limit of 0.1 s", sample.Readings)
+	}
+}
+
 // A hundred that began together and end one by one each waited no longer than the pool was full.
 func TestPoolWaitOfABurst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
