@@ -80,26 +80,6 @@ func TestConfigIsReadWhole(t *testing.T) {
 	}
 }
 
-func TestUpdateInvalidIsRefusedWhole(t *testing.T) {
-	l := newLimiter(t, weir.Config{Name: "search", Initial: 10, Max: 50})
-	before := l.String()
-	for name, c := range map[string]weir.Config{
-		"weir: ": {Name: "other", Max: 5, Min: 6},
-		"law: ":  {Name: "other", Max: 5, Law: law.Band{Factor: 2}},
-	} {
-		err := l.Update(c)
-		if !errors.Is(err, weir.ErrConfig) && !errors.Is(err, law.ErrConfig) || !strings.Contains(err.Error(), name) {
-			t.Errorf("%v", err)
-		}
-	}
-	if after := l.String(); after != before {
-		t.Errorf("changed from\n%s to\n%s", before, after)
-	}
-	if n := len(l.History()); n != 0 {
-		t.Errorf("%d changes", n)
-	}
-}
-
 func TestUpdateToAnotherLawIsAnEvent(t *testing.T) {
 	var j limittest.Journal
 	c := weir.Config{Initial: 10, Law: law.Band{}, OnEvent: j.Note}

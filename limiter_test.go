@@ -3,7 +3,6 @@ package weir_test
 import (
 	"context"
 	"errors"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -14,24 +13,6 @@ import (
 	"github.com/weir-go/weir/internal/together"
 	"github.com/weir-go/weir/law"
 )
-
-// Nothing at all ends.
-func TestStuckWorkCutsTheLimit(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := newLimiter(t, weir.Config{Initial: 10, Law: band})
-		held := hold(t, l, 10)
-		for range 30 {
-			time.Sleep(time.Second)
-			_, _ = l.TryAcquire(t.Context())
-		}
-		if s := l.Snapshot(); s.Limit >= 10 || !strings.Contains(s.Last.String(), "oldest work") {
-			t.Errorf("limit %d, last changed for %v", s.Limit, s.Last)
-		}
-		for _, p := range held {
-			p.Done(nil)
-		}
-	})
-}
 
 // The first burst only waits for the climb of the limit, however long the limiter was idle.
 func TestFirstBurst(t *testing.T) {

@@ -204,28 +204,6 @@ func TestPushbackOfOneClient(t *testing.T) {
 	}
 }
 
-// The law learns the time that is left.
-func TestPushbackReachesTheLaw(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var heard time.Duration
-		lim := weir.Must(weir.New(weir.Config{
-			Min: 10, Max: 10, Interval: time.Second, MinSamples: 1,
-			Law: script(func(w law.Window) law.Decision {
-				heard = w.RetryAfter
-				return law.Decision{Limit: 10}
-			}),
-		}))
-		refuse(t, lim, inARow, 20*time.Second)
-		time.Sleep(15 * time.Second) // beyond the look-back of a window
-		if permit, err := lim.Acquire(t.Context()); err == nil {
-			permit.Release()
-		}
-		if heard != 5*time.Second {
-			t.Errorf("the law learns of %v, want 5s", heard)
-		}
-	})
-}
-
 // In shadow mode nothing is refused.
 func TestPushbackInShadow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -8,7 +8,6 @@ import (
 	"unsafe"
 
 	"github.com/weir-go/weir"
-	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
 )
 
@@ -95,36 +94,6 @@ func TestPanicAtAMeasure(t *testing.T) {
 		}
 		p.Done(nil)
 		b.heard(t, weir.Failure)
-		balanced(t, l)
-	})
-}
-
-func TestSetWeight(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := fixed(t, 4, weir.Queue{Size: 9, Timeout: time.Minute})
-		p := must.Have(l.AcquireN(t.Context(), 4))(t)
-		light, heavy := ask(t.Context(), l, 1), ask(t.Context(), l, 3)
-		must.Do(t, p.SetWeight(3))
-		q := admitted(t, light)
-		waits(t, heavy)
-		must.Do(t, p.SetWeight(1_000_000_000))
-		if n := l.Snapshot().InFlight; n != 1_000_000_001 {
-			t.Errorf("%d in flight", n)
-		}
-		q.Done(nil)
-		waits(t, heavy)
-		for _, slots := range []int{0, -1, 1_000_000_001} {
-			if err := p.SetWeight(slots); !errors.Is(err, weir.ErrConfig) {
-				t.Errorf("%d: %v", slots, err)
-			}
-		}
-		p.Done(nil)
-		r := admitted(t, heavy)
-		if err := p.SetWeight(2); err != nil || l.Snapshot().InFlight != 3 {
-			t.Errorf("%v, %d in flight after a permit that is back was changed", err, l.Snapshot().InFlight)
-		}
-		r.Done(nil)
-		must.Do(t, (weir.Permit{}).SetWeight(1))
 		balanced(t, l)
 	})
 }
