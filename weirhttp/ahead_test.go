@@ -114,10 +114,6 @@ func TestLyingContentLength(t *testing.T) {
 	}
 }
 
-type brokenReader struct{}
-
-func (brokenReader) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
-
 // However a handler ends, its slots come back, and nothing runs on.
 func TestHandlersThatDoNotReturn(t *testing.T) {
 	for how, end := range map[string]func(){"panic": func() { panic(http.ErrAbortHandler) }, "Goexit": runtime.Goexit} {
