@@ -3,7 +3,6 @@ package spans
 import (
 	"encoding/binary"
 	"encoding/hex"
-	"fmt"
 	"math/rand/v2"
 	"strings"
 )
@@ -46,7 +45,7 @@ func Parse(values []string) (c Context, ok bool) {
 	if len(values) != 1 {
 		return Context{}, false
 	}
-	parts := strings.Split(values[0], "-")
+	parts := strings.SplitN(values[0], "-", 5) // strangers write it
 	if len(parts) < 4 || parts[0] == invalidVersion || parts[0] == "00" && len(parts) > 4 {
 		return Context{}, false
 	}
@@ -75,7 +74,7 @@ func (c Context) Traceparent() string {
 	if parent == (SpanID{}) {
 		parent = c.Parent
 	}
-	return fmt.Sprintf("00-%v-%v-%02x", c.Trace, parent, c.flags)
+	return "00-" + c.Trace.String() + "-" + parent.String() + "-" + hex.EncodeToString([]byte{c.flags})
 }
 
 // begin returns the beginning of a new trace.

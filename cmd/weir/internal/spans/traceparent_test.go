@@ -1,6 +1,7 @@
 package spans
 
 import (
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -34,6 +35,20 @@ func TestParse(t *testing.T) {
 	}
 	if _, ok := Parse([]string{"01" + given[2:] + "-more"}); !ok {
 		t.Error("a later version may say more")
+	}
+}
+
+// Strangers may send a header of any length that net/http takes, with each request.
+func TestParseOfManyParts(t *testing.T) {
+	values := []string{strings.Repeat("-", 60_000)}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if _, ok := Parse(values); ok {
+		t.Error("a header of dashes is valid")
+	}
+	runtime.ReadMemStats(&after)
+	if took := after.TotalAlloc - before.TotalAlloc; took > 60_000 {
+		t.Errorf("%d bytes for a header of 60,000", took)
 	}
 }
 
