@@ -123,7 +123,7 @@ func (g *gated) tell(e *engine, slot int32, how window.Outcome) {
 }
 
 // outcomes has the ways in which work ends in a simulation.
-var outcomes = map[window.Outcome]Outcome{
+var outcomes = [...]Outcome{
 	window.Success: Success, window.Late: Success,
 	window.Failure: Failure, window.Overloaded: Failure,
 	window.Timeout: Timeout,
