@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"sync/atomic"
 	"time"
@@ -68,7 +67,7 @@ func (d *dashboard) open(ctx context.Context, p *pool.Pool, name string, message
 	if err != nil {
 		return err
 	}
-	_, d.end, err = browser.Show(ctx, "dashboard", page, os.Getenv("BROWSER"), messages)
+	_, d.end, err = browser.Show(ctx, page, messages)
 	return err
 }
 

@@ -35,10 +35,11 @@ func TestAnimation(t *testing.T) {
 	if *animation == "" {
 		t.Skip("takes a minute: ask for it with -animation")
 	}
+	t.Setenv("BROWSER", "true")
 	messages, in := io.Pipe()
 	ended := make(chan error, 1)
 	go func() {
-		ended <- run(t.Context(), []string{"demo", "limit", "--open", "--duration", "60s"}, environmentOf("BROWSER=true"), io.Discard, in)
+		ended <- run(t.Context(), []string{"demo", "limit", "--open", "--duration", "60s"}, io.Discard, in)
 	}()
 	line := make([]byte, 200)
 	n, err := messages.Read(line)

@@ -33,7 +33,7 @@ func TestCompanionThatIsNotInstalled(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", "."+string(filepath.ListSeparator)+t.TempDir())
-	status, printed, said := ran(t, nil, "jobs", "--stream", "orders")
+	status, printed, said := ran(t, "jobs", "--stream", "orders")
 	const want = "weir: weir-work is not installed: want it beside weir or on the PATH: " +
 		"go install github.com/weir-go/weir/cmd/weir-work@latest, or in a checkout: scripts/all go install ./cmd/weir-work\n"
 	if status != 1 || said != want || printed != "" {
@@ -47,7 +47,7 @@ func TestInterruptReachesTheCompanion(t *testing.T) {
 	out, in := io.Pipe()
 	ended := make(chan error, 1)
 	go func() {
-		ended <- run(ctx, []string{"jobs", "--stream", "orders"}, environmentOf(""), in, io.Discard)
+		ended <- run(ctx, []string{"jobs", "--stream", "orders"}, in, io.Discard)
 		in.Close()
 	}()
 	first := make([]byte, len("started\n"))
@@ -59,18 +59,19 @@ func TestInterruptReachesTheCompanion(t *testing.T) {
 	<-ended
 }
 
-// TestJobsAreForACommandOfItsOwn: it gets the flags, with their defaults and variables, in the
-// environment, where other users of the machine see no credentials.
+// TestJobsAreForACommandOfItsOwn: it gets the flags, with their defaults and the variable of the
+// server, in the environment, where other users of the machine see no credentials.
 func TestJobsAreForACommandOfItsOwn(t *testing.T) {
 	installed(t, "weir-work", `echo "$#"; echo "$WEIR_WORK_REQUEST"; exit 3`)
+	t.Setenv("WEIR_NATS", "nats://u:p@h")
 	const queue = `"Stream":"orders","Nats":"nats://u:p@h","Creds":"","Embedded":""`
 	for command, want := range map[string]string{
-		"work --timeout 0 -- ./handle --all -x": `{"Work":{` + queue + `,"Max":100,"Timeout":0,"Grace":10000000000,"Attempts":10,"Backoff":10000000000,"Open":false,"Command":["./handle","--all","-x"]}}`,
-		"enqueue a b":                           `{"Enqueue":{` + queue + `,"Lines":false,"Payload":["a","b"]}}`,
-		"jobs":                                  `{"Jobs":{` + queue + `,"Limit":10}}`,
-		"jobs requeue 7":                        `{"Requeue":{` + queue + `,"All":false,"ID":["7"]}}`,
+		"work --stream orders --timeout 0 -- ./handle --all -x": `{"Work":{` + queue + `,"Max":100,"Timeout":0,"Grace":10000000000,"Attempts":10,"Backoff":10000000000,"Open":false,"Command":["./handle","--all","-x"]}}`,
+		"enqueue --stream orders a b":                           `{"Enqueue":{` + queue + `,"Lines":false,"Payload":["a","b"]}}`,
+		"jobs --stream orders":                                  `{"Jobs":{` + queue + `,"Limit":10}}`,
+		"jobs requeue --stream orders 7":                        `{"Requeue":{` + queue + `,"All":false,"ID":["7"]}}`,
 	} {
-		status, printed, said := ran(t, environ{"WEIR_NATS=nats://u:p@h", "WEIR_STREAM=orders"}, strings.Fields(command)...)
+		status, printed, said := ran(t, strings.Fields(command)...)
 		if status != 3 || printed+said != "0\n"+want+"\n" {
 			t.Errorf("%s: status %d, want that of weir-work: 3; got %s%s want %s", command, status, printed, said, want)
 		}
@@ -110,7 +111,7 @@ fleet: {name: shop, store: "nats://127.0.0.1:1", credentials: %s, cap: 20, tls: 
 func TestFleetWithoutItsCompanion(t *testing.T) {
 	file := fleetFile(t)
 	t.Setenv("PATH", t.TempDir())
-	if status, _, said := ran(t, nil, "proxy", "--config", file); status != 1 || !strings.HasPrefix(said, "weir: weir-fleet is not installed: want it beside weir or on the PATH") {
+	if status, _, said := ran(t, "proxy", "--config", file); status != 1 || !strings.HasPrefix(said, "weir: weir-fleet is not installed: want it beside weir or on the PATH") {
 		t.Errorf("status %d, %s", status, said)
 	}
 }
@@ -129,7 +130,7 @@ func TestCompanionIsStartedAgain(t *testing.T) {
 	log := must.Have(os.Create(filepath.Join(t.TempDir(), "log")))(t)
 	defer log.Close()
 	ended := make(chan error, 1)
-	go func() { ended <- run(ctx, []string{"proxy", "--config", file}, environmentOf(""), log, log) }()
+	go func() { ended <- run(ctx, []string{"proxy", "--config", file}, log, log) }()
 	must.Happen(t, "it is started again", func() bool { return len(lines()) == 2 })
 	stop()
 	if err := <-ended; err != nil {

@@ -30,16 +30,16 @@ type bulkheadDemo struct {
 }
 
 // Run shows the demonstration.
-func (c limitDemo) Run(ctx context.Context, s streams, env environ) error {
-	return showLoad(ctx, c.Duration, c.Open, s, env, demo.Run)
+func (c limitDemo) Run(ctx context.Context, s streams) error {
+	return showLoad(ctx, c.Duration, c.Open, s, demo.Run)
 }
 
 // Run shows the demonstration.
-func (c bulkheadDemo) Run(ctx context.Context, s streams, env environ) error {
-	return showLoad(ctx, c.Duration, c.Open, s, env, demo.RunBulkhead)
+func (c bulkheadDemo) Run(ctx context.Context, s streams) error {
+	return showLoad(ctx, c.Duration, c.Open, s, demo.RunBulkhead)
 }
 
-func showLoad(ctx context.Context, duration time.Duration, open bool, s streams, env environ, run func(context.Context, demo.Config) error) error {
+func showLoad(ctx context.Context, duration time.Duration, open bool, s streams, run func(context.Context, demo.Config) error) error {
 	if shortest, longest := demo.Shortest, demo.Longest; duration < shortest || duration > longest {
 		return usageError{fmt.Errorf("--duration: %v: want %.0fs to %.0fs", duration, shortest.Seconds(), longest.Seconds())}
 	}
@@ -53,7 +53,7 @@ func showLoad(ctx context.Context, duration time.Duration, open bool, s streams,
 	settings.Look = func(read func() []weir.Snapshot) error {
 		page, err := dash.New(dash.Config{Read: read, Public: true})
 		if err == nil {
-			address, end, err = browser.Show(ctx, "dashboard", page, env.get("BROWSER"), s.err)
+			address, end, err = browser.Show(ctx, page, s.err)
 		}
 		return err
 	}

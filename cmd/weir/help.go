@@ -12,7 +12,7 @@ import (
 // A topic is a subject of weir help that is no command.
 type topic struct {
 	name, about string
-	print       func(out io.Writer, root *kong.Node)
+	print       func(out io.Writer)
 }
 
 var topics = []topic{
@@ -20,20 +20,19 @@ var topics = []topic{
 	{"scenarios", "systems of weir sim, and how to write one", printScenarios},
 	{"trace", "how weir sim trace reads a log", printText("trace.txt")},
 	{"columns", "the columns of all tables", printText("columns.txt")},
-	{"environment", "the variables that weir reads", printEnvironment},
 	{"exit-codes", "how weir ends", printExitCodes},
 }
 
 type helpCommand struct {
-	Topic []string `arg:"" optional:"" help:"A command, such as sim run, or a topic: laws, scenarios, trace, columns, environment or exit-codes."`
+	Topic []string `arg:"" optional:"" help:"A command, such as sim run, or a topic: laws, scenarios, trace, columns or exit-codes."`
 }
 
 // Run prints the help of a command or a topic.
-func (c helpCommand) Run(command *kong.Context, s streams, env environ) error {
+func (c helpCommand) Run(command *kong.Context, s streams) error {
 	root := command.Model.Node
 	if len(c.Topic) == 1 {
 		if i := slices.IndexFunc(topics, func(t topic) bool { return t.name == c.Topic[0] }); i >= 0 {
-			topics[i].print(s.out, root)
+			topics[i].print(s.out)
 			return nil
 		}
 	}
@@ -45,33 +44,25 @@ func (c helpCommand) Run(command *kong.Context, s streams, env environ) error {
 		}
 		node = node.Children[i]
 	}
-	return helpOf(c.Topic, s, env)
+	return helpOf(c.Topic, s)
 }
 
 // helpOfGroup prints the help of a group of commands that was called without a command.
 type helpOfGroup struct{}
 
 // Run prints the help of the group.
-func (helpOfGroup) Run(command *kong.Context, s streams, env environ) error {
-	return helpOf(strings.Fields(command.Selected().Parent.Path()), s, env)
+func (helpOfGroup) Run(command *kong.Context, s streams) error {
+	return helpOf(strings.Fields(command.Selected().Parent.Path()), s)
 }
 
 // helpOf prints the same as --help.
-func helpOf(command []string, s streams, env environ) error {
-	parser, err := newParser(env, s.out, s.err, func(int) {})
+func helpOf(command []string, s streams) error {
+	parser, err := newParser(s.out, s.err, func(int) {})
 	if err != nil {
 		return err
 	}
 	_, _ = parser.Parse(append(slices.Clone(command), "--help")) // --help wins over any other error in the command
 	return nil
-}
-
-// withVariable returns the help of a flag, with the variable that sets it.
-func withVariable(value *kong.Value) string {
-	if value.Flag == nil || variableOf(value.Flag) == "" {
-		return value.Help
-	}
-	return strings.TrimSuffix(value.Help, ".") + " ($" + variableOf(value.Flag) + ")."
 }
 
 // printHelp prints the help of a command. For weir itself it adds the list of topics.

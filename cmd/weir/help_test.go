@@ -30,7 +30,7 @@ func TestHelpOfCommands(t *testing.T) {
 		}
 	}
 	for _, wrong := range []string{"bogus", "sim bogus", "laws bogus"} {
-		status, _, said := ran(t, nil, append([]string{"help"}, strings.Fields(wrong)...)...)
+		status, _, said := ran(t, append([]string{"help"}, strings.Fields(wrong)...)...)
 		want := fmt.Sprintf("weir: no help on %q: want one of the words that weir help lists\n", wrong)
 		if status != statusUsage || said != want {
 			t.Errorf("%v: status %d, %s, want %s", wrong, status, said, want)

@@ -41,7 +41,7 @@ routes: [{upstream: api, compartment: api}]
 	read := make(chan struct{})
 	defer close(read)
 	ended := make(chan error, 1)
-	go func() { ended <- run(ctx, []string{"proxy", "--config", file}, nil, to, blocked{read}) }()
+	go func() { ended <- run(ctx, []string{"proxy", "--config", file}, to, blocked{read}) }()
 	address := firstAddress(t, out)
 	client := http.Client{Timeout: 20 * time.Second}
 	for range 3 {

@@ -14,8 +14,7 @@
 //
 //	weir help                               the commands and the other help topics
 //
-// Every flag can also be set through the environment: --queue-timeout is WEIR_QUEUE_TIMEOUT.
-// weir help columns, environment and exit-codes explain its tables, variables and exit codes.
+// weir help columns and exit-codes explain its tables and exit codes.
 package main
 
 import (
@@ -52,27 +51,26 @@ type commands struct {
 }
 
 const description = `Keeps a server inside its capacity: measures how requests fare, finds how many may ` +
-	`run at once, admits that many and refuses or queues the rest. ` +
-	`Every flag can also be set through the environment: --queue-timeout is WEIR_QUEUE_TIMEOUT.`
+	`run at once, admits that many and refuses or queues the rest.`
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
-	err := run(ctx, os.Args[1:], os.Environ(), os.Stdout, os.Stderr)
+	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	os.Exit(exitStatus(err, os.Stderr))
 }
 
-// run runs the program with the given arguments, environment and outputs.
-func run(ctx context.Context, args []string, env environ, stdout, stderr io.Writer) error {
+// run runs the program with the given arguments and outputs.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	out := &watchedOutput{Writer: stdout, end: end}
-	return out.outcome(runOn(ctx, args, env, out, stderr))
+	return out.outcome(runOn(ctx, args, out, stderr))
 }
 
-func runOn(ctx context.Context, args []string, env environ, stdout, stderr io.Writer) error {
+func runOn(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	done := false
-	parser, err := newParser(env, stdout, stderr, func(int) { done = true })
+	parser, err := newParser(stdout, stderr, func(int) { done = true })
 	if err != nil {
 		return err
 	}
@@ -83,28 +81,23 @@ func runOn(ctx context.Context, args []string, env environ, stdout, stderr io.Wr
 	if err != nil {
 		return usageError{withHelp(err)}
 	}
-	for _, complaint := range env.unknown(parser.Model.Node) {
-		fmt.Fprintln(stderr, "weir:", complaint)
-	}
 	command.BindTo(ctx, (*context.Context)(nil))
-	err = command.Run(streams{stdout, stderr}, env)
+	err = command.Run(streams{stdout, stderr})
 	if err != nil && ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {
 		return interruptedError{err}
 	}
 	return err
 }
 
-func newParser(env environ, stdout, stderr io.Writer, exit func(int)) (*kong.Kong, error) {
+func newParser(stdout, stderr io.Writer, exit func(int)) (*kong.Kong, error) {
 	return kong.New(new(commands), append(mappers(),
 		kong.Name("weir"),
 		kong.Description(description),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
 		kong.Help(printHelp),
-		kong.ValueFormatter(withVariable),
 		kong.Vars{"laws": strings.Join(lawNames(), ", "), "panels": strings.Join(simulate.Panels(), ", ")},
 		kong.Writers(stdout, stderr),
 		kong.Exit(exit),
-		kong.Resolvers(env.resolver()),
 		kong.WithHyphenPrefixedParameters(true), // reports "--min -5" as a bad value
 	)...)
 }

@@ -34,7 +34,6 @@ func TestBadInput(t *testing.T) {
 
 	for _, test := range []struct {
 		args []string
-		env  string // NAME=value
 		want string
 	}{
 		{args: []string{"prxy"}, want: `unexpected argument prxy, did you mean "proxy"?`},
@@ -58,7 +57,6 @@ func TestBadInput(t *testing.T) {
 
 		{args: proxy("--max", "-5"), want: `--max: "-5": want a whole number, 1 or more`},
 		{args: proxy("--timeout", "-1s"), want: `--timeout: "-1s": want a time such as 30s, or 0 for none`},
-		{args: proxy(), env: "WEIR_MAX=0", want: `--max: "0": want a whole number, 1 or more`},
 		{args: proxy("--queue", "-1"), want: `--queue: "-1": want a whole number, 0 or more`},
 		{args: proxy("--queue-timeout", "0s"), want: `--queue-timeout: "0s": want a time above 0, such as 500ms`},
 
@@ -86,8 +84,8 @@ func TestBadInput(t *testing.T) {
 		{args: []string{"demo", "--duration", "1s"}, want: `--duration: 1s: want 3s to 60s`},
 		{args: []string{"demo", "--duration", "long"}, want: `--duration: "long": want a time above 0, such as 500ms`},
 	} {
-		t.Run(strings.Join(append(test.args, test.env), " "), func(t *testing.T) {
-			status, printed, said := ran(t, environmentOf(test.env), test.args...)
+		t.Run(strings.Join(test.args, " "), func(t *testing.T) {
+			status, printed, said := ran(t, test.args...)
 			said = logged.ReplaceAllString(said, "")
 			if want := "weir: " + test.want + "\n"; status != 2 || said != want || printed != "" {
 				t.Errorf("exit status %d, want 2; stderr:\n got %s\nwant %s\nstdout: %s", status, said, want, printed)
@@ -101,7 +99,7 @@ var logged = regexp.MustCompile(`(?m)^\{.*\n`)
 
 func TestBulkheadDemoEndsWithAComparison(t *testing.T) {
 	t.Parallel()
-	status, out, _ := ran(t, environmentOf("WEIR_DURATION=3s"), "demo", "bulkhead")
+	status, out, _ := ran(t, "demo", "bulkhead", "--duration", "3s")
 	fits(t, out)
 	for _, want := range []string{"pool of 20 connections,\nfor 3s", "\n 1 search   well", "\n 1 checkout well", "\ncheckout, without"} {
 		if status != 0 || !strings.Contains(out, want) {
@@ -112,7 +110,7 @@ func TestBulkheadDemoEndsWithAComparison(t *testing.T) {
 
 func TestDemoEndsWithAComparison(t *testing.T) {
 	t.Parallel()
-	status, out, _ := ran(t, environmentOf("WEIR_DURATION=3s"), "demo")
+	status, out, _ := ran(t, "demo", "--duration", "3s")
 	for _, want := range []string{"for 3s", "slow", "p99 served", "no limit", "fixed limit", "adaptive", "possible"} {
 		if status != 0 || !strings.Contains(out, want) {
 			t.Errorf("status %d, no %q in the output", status, want)
@@ -137,17 +135,17 @@ func TestVersion(t *testing.T) {
 }
 
 // ran runs the command, and returns its exit status and its outputs.
-func ran(t *testing.T, env environ, args ...string) (status int, stdout, stderr string) {
+func ran(t *testing.T, args ...string) (status int, stdout, stderr string) {
 	t.Helper()
 	var printed, said bytes.Buffer
-	status = exitStatus(run(t.Context(), args, env, &printed, &said), &said)
+	status = exitStatus(run(t.Context(), args, &printed, &said), &said)
 	return status, printed.String(), said.String()
 }
 
 // output returns the output of a command that says nothing else.
 func output(t *testing.T, args ...string) string {
 	t.Helper()
-	status, printed, said := ran(t, nil, args...)
+	status, printed, said := ran(t, args...)
 	if status != 0 || said != "" {
 		t.Fatalf("weir %s: status %d, %s", strings.Join(args, " "), status, said)
 	}
@@ -168,14 +166,11 @@ func TestInterruptedSimulationSaysSo(t *testing.T) {
 	ctx, interrupt := context.WithCancelCause(t.Context())
 	interrupt(errors.New("interrupt signal received"))
 	var stderr bytes.Buffer
-	err := run(ctx, []string{"sim", "run", "kata"}, nil, io.Discard, &stderr)
+	err := run(ctx, []string{"sim", "run", "kata"}, io.Discard, &stderr)
 	if status := exitStatus(err, &stderr); status != statusInterrupted || stderr.String() != "weir: interrupt signal received\n" {
 		t.Errorf("status %d, %q", status, &stderr)
 	}
 }
-
-// environmentOf returns an environment of one variable, NAME=value.
-func environmentOf(variable string) environ { return environ{variable} }
 
 // refusal is the error of package law about a text; the list of laws is its own.
 func refusal(text string) string {

@@ -4,14 +4,15 @@ import (
 	"context"
 	"log/slog"
 	"net"
+	"os"
 	"sync"
 )
 
 // announce notifies the service manager behind NOTIFY_SOCKET, such as systemd, that the
 // program is ready, and that it is stopping once ctx ends or ended is called: see
 // sd_notify(3).
-func announce(ctx context.Context, env environ, log *slog.Logger) (ended func()) {
-	socket := env.get("NOTIFY_SOCKET")
+func announce(ctx context.Context, log *slog.Logger) (ended func()) {
+	socket := os.Getenv("NOTIFY_SOCKET")
 	if socket == "" {
 		return func() {}
 	}

@@ -19,16 +19,16 @@ func TestDemoOpensADashboard(t *testing.T) {
 	longtest.Skip(t)
 	for demo, limiters := range map[string][]string{"limit": {`"adaptive"`, `"fixed"`}, "bulkhead": {`"GET /search"`, `"GET /checkout"`}} {
 		t.Run(demo, func(t *testing.T) {
-			t.Parallel()
 			opened := filepath.Join(t.TempDir(), "opened")
 			script := opened + ".sh"
 			must.Do(t, os.WriteFile(script, fmt.Appendf(nil, "#!/bin/sh\nprintf %%s \"$1\" >%s\n", opened), 0o700))
+			t.Setenv("BROWSER", script)
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			messages, in := io.Pipe()
 			ended := make(chan error)
 			go func() {
-				ended <- run(ctx, []string{"demo", demo, "--open", "--duration", "3s"}, environmentOf("BROWSER="+script), io.Discard, in)
+				ended <- run(ctx, []string{"demo", demo, "--open", "--duration", "3s"}, io.Discard, in)
 			}()
 			lines := bufio.NewScanner(messages)
 			lines.Scan()

@@ -37,7 +37,7 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 				{syscall.EPIPE, 0, ""},
 			} {
 				var stderr bytes.Buffer
-				err := run(t.Context(), strings.Fields(command), environmentOf(""), full{test.why}, &stderr)
+				err := run(t.Context(), strings.Fields(command), full{test.why}, &stderr)
 				if status := exitStatus(err, &stderr); status != test.status || stderr.String() != test.said {
 					t.Errorf("%v: status %d, %q", test.why, status, &stderr)
 				}

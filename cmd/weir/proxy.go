@@ -44,7 +44,7 @@ type limitFlags struct {
 }
 
 // Run serves until ctx ends, then waits for the requests in flight.
-func (c proxyCommand) Run(ctx context.Context, command *kong.Context, s streams, env environ) error {
+func (c proxyCommand) Run(ctx context.Context, command *kong.Context, s streams) error {
 	s = s.unwatched()
 	settings, read, err := c.settings(command)
 	if err != nil {
@@ -63,7 +63,7 @@ func (c proxyCommand) Run(ctx context.Context, command *kong.Context, s streams,
 	}
 	c.greet(s.out, settings, p)
 	defer c.reloadOnChange(ctx, p)()
-	ended := announce(ctx, env, log)
+	ended := announce(ctx, log)
 	err = c.named(p.Run(ctx))
 	ended()
 	fmt.Fprintf(s.out, "weir: stopped with %d requests answered\n", p.Snapshot().Total.Completed)
@@ -91,7 +91,7 @@ func (c proxyCommand) settings(command *kong.Context) (settings *config.Config, 
 // givenFlags lists the flags of the command line.
 func givenFlags(command *kong.Context) (names []string) {
 	for _, element := range command.Path {
-		if element.Flag != nil && !element.Resolved {
+		if element.Flag != nil {
 			names = append(names, "--"+element.Flag.Name)
 		}
 	}

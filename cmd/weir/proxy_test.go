@@ -21,7 +21,7 @@ import (
 func TestFlagsAreSettings(t *testing.T) {
 	args := strings.Fields("proxy --to http://h/base --listen 127.0.0.1:0 --admin= --timeout 20ms " +
 		"--max 9 --law fixed(limit=4) --queue 5 --queue-timeout 3s --shadow")
-	parser := must.Have(newParser(environmentOf(""), io.Discard, io.Discard, func(int) {}))(t)
+	parser := must.Have(newParser(io.Discard, io.Discard, func(int) {}))(t)
 	command := must.Have(parser.Parse(args))(t)
 	got, _, err := command.Selected().Target.Interface().(proxyCommand).settings(command)
 	if err != nil {
@@ -55,7 +55,7 @@ func TestProxyOfFlags(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() {
 		args := []string{"proxy", "--to", backend.URL + "/base", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"}
-		ended <- run(ctx, args, environmentOf(""), in, io.Discard)
+		ended <- run(ctx, args, in, io.Discard)
 	}()
 	lines := bufio.NewScanner(out)
 	said := func(before string) string {
@@ -93,7 +93,7 @@ func TestAdminOnASocket(t *testing.T) {
 	stop()
 	out := new(bytes.Buffer)
 	args := []string{"proxy", "--to", "http://127.0.0.1:1", "--listen", "127.0.0.1:0", "--admin", "unix:" + socket}
-	must.Do(t, run(ctx, args, environmentOf(""), out, io.Discard))
+	must.Do(t, run(ctx, args, out, io.Discard))
 	if want := "curl --unix-socket " + socket + " http://localhost/-/weir/snapshot\n"; !strings.Contains(out.String(), want) {
 		t.Errorf("%s, want %s", out, want)
 	}

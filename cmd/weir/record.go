@@ -120,7 +120,7 @@ type replayCommand struct {
 }
 
 // Run shows the recording in a browser until ctx ends.
-func (c replayCommand) Run(ctx context.Context, s streams, env environ) error {
+func (c replayCommand) Run(ctx context.Context, s streams) error {
 	file, err := os.Open(c.File)
 	if err != nil {
 		return usageError{fmt.Errorf("%s: %w: want a file of weir record", c.File, paths.Cause(err))}
@@ -130,7 +130,7 @@ func (c replayCommand) Run(ctx context.Context, s streams, env environ) error {
 	if err != nil {
 		return usageError{fmt.Errorf("%s: %s", c.File, strings.TrimPrefix(err.Error(), weir.ErrConfig.Error()+": dash: "))}
 	}
-	_, end, err := browser.Show(ctx, "dashboard", page, env.get("BROWSER"), s.err)
+	_, end, err := browser.Show(ctx, page, s.err)
 	if err != nil {
 		return err
 	}

@@ -38,7 +38,7 @@ func TestRecordWritesAFileThatOpens(t *testing.T) {
 	t.Parallel()
 	address, token := serveDash(t)
 	file := filepath.Join(t.TempDir(), "a.jsonl")
-	status, out, said := ran(t, nil, "record", address, file, "--token", token, "--duration", "1200ms")
+	status, out, said := ran(t, "record", address, file, "--token", token, "--duration", "1200ms")
 	if status != 0 || !strings.Contains(out, "weir replay "+file) {
 		t.Errorf("status %d, said %q, %q", status, out, said)
 	}
@@ -72,7 +72,7 @@ func TestRecordSaysWhyItCannot(t *testing.T) {
 			written(t, there+"2", "")
 			args = []string{"replay", there + "2"}
 		}
-		if status, _, said := ran(t, nil, args...); status == 0 || !strings.Contains(said, want) {
+		if status, _, said := ran(t, args...); status == 0 || !strings.Contains(said, want) {
 			t.Errorf("%v: status %d, %s, want %s", args, status, said, want)
 		}
 	}
@@ -88,7 +88,7 @@ func TestRecordGivesUpWhereThereIsNoDashboard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "new")
 		begun := time.Now()
-		status, _, said := ran(t, nil, "record", "127.0.0.1:1", file)
+		status, _, said := ran(t, "record", "127.0.0.1:1", file)
 		if took := time.Since(begun); status == 0 || took < patience || took > 2*patience {
 			t.Errorf("status %d after %v", status, took)
 		}
@@ -110,11 +110,12 @@ const tape = `{"weir":"recording","version":1}
 func TestReplayOpensARecording(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a.jsonl")
 	written(t, file, tape)
+	t.Setenv("BROWSER", "true")
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	messages := make(lineWriter, 1)
 	ended := make(chan error)
-	go func() { ended <- run(ctx, []string{"replay", file}, environmentOf("BROWSER=true"), messages, messages) }()
+	go func() { ended <- run(ctx, []string{"replay", file}, messages, messages) }()
 	address, ok := strings.CutPrefix(<-messages, "weir: the dashboard is on ")
 	if !ok {
 		t.Fatalf("said %q", address)
@@ -147,7 +148,7 @@ func TestWrongRecordingsAreRefusedWithTheLine(t *testing.T) {
 	} {
 		written(t, file, tape+text)
 		want := fmt.Sprintf("weir: %s: line %d: ", file, last)
-		status, _, said := ran(t, nil, "replay", file)
+		status, _, said := ran(t, "replay", file)
 		if status != statusUsage || !strings.HasPrefix(said, want) || !strings.Contains(said, why) {
 			t.Errorf("%.10q: status %d, %s, want %s%s", text, status, said, want, why)
 		}

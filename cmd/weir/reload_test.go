@@ -56,6 +56,7 @@ func TestOneReloadForOneChange(t *testing.T) {
 // systemd starts dependent units once the proxy listens.
 func TestNotify(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "notify")
+	t.Setenv("NOTIFY_SOCKET", socket)
 	listener := must.Have(net.ListenPacket("unixgram", socket))(t)
 	defer listener.Close()
 	ctx, stop := context.WithCancel(t.Context())
@@ -63,7 +64,7 @@ func TestNotify(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() {
 		args := []string{"proxy", "--to", "http://127.0.0.1:1", "--listen", "127.0.0.1:0", "--admin", ""}
-		ended <- run(ctx, args, environmentOf("NOTIFY_SOCKET="+socket), io.Discard, io.Discard)
+		ended <- run(ctx, args, io.Discard, io.Discard)
 	}()
 	for _, want := range []string{"READY=1", "STOPPING=1"} {
 		said := make([]byte, 64)

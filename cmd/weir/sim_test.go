@@ -105,7 +105,7 @@ func TestSimSuiteWithOthers(t *testing.T) {
 	contains(t, out, "setpoint(budget=slo)", "pid(target=slo/2)", "theirs", "+0.0")
 	broken := filepath.Join(t.TempDir(), "broken.jsonl")
 	must.Do(t, os.WriteFile(broken, []byte("{}"), 0o600))
-	if status, _, said := ran(t, nil, append(args, "--with", broken)...); status != statusUsage || !strings.Contains(said, "score 1 has no scenario") {
+	if status, _, said := ran(t, append(args, "--with", broken)...); status != statusUsage || !strings.Contains(said, "score 1 has no scenario") {
 		t.Errorf("status %d, %s", status, said)
 	}
 }
@@ -152,7 +152,7 @@ func TestPlotsAreCheckedBeforeTheSimulation(t *testing.T) {
 	taken := filepath.Join(dir, "taken.svg")
 	must.Do(t, os.Mkdir(taken, 0o700))
 	for _, file := range []string{filepath.Join(dir, "gone", "chart.svg"), taken} {
-		status, printed, said := ran(t, nil, "sim", "run", "kata", "--plot", file)
+		status, printed, said := ran(t, "sim", "run", "kata", "--plot", file)
 		if status != statusUsage || !strings.Contains(said, "cannot be written") || printed != "" {
 			t.Errorf("status %d, %s%s", status, said, printed)
 		}
@@ -212,7 +212,7 @@ func TestSimBadInput(t *testing.T) {
 		{"sim trace --on kata " + trace, `t.csv:4: arrival is "x": want a date`},
 		{"sim trace --on kata nope.csv", `nope.csv: no such file or directory: want a log, or - for the standard input`},
 	} {
-		status, printed, said := ran(t, nil, strings.Fields(test.args)...)
+		status, printed, said := ran(t, strings.Fields(test.args)...)
 		said = strings.ReplaceAll(said, dir+string(filepath.Separator), "")
 		if status != 2 || printed != "" || !strings.HasPrefix(said, "weir: "+test.want) || strings.Count(said, "\n") != 1 {
 			t.Errorf("%s: exit status %d, want 2\n got %s%swant weir: %s", test.args, status, printed, said, test.want)

@@ -4,11 +4,7 @@ import (
 	"embed"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 	"strings"
-
-	"github.com/alecthomas/kong"
 
 	"github.com/weir-go/weir/internal/suites"
 	"github.com/weir-go/weir/law"
@@ -34,7 +30,7 @@ func lawNames() (names []string) {
 	return names
 }
 
-func printLaws(out io.Writer, _ *kong.Node) {
+func printLaws(out io.Writer) {
 	fmt.Fprint(out, `A control law finds the limit. --law takes its name, with settings in
 parentheses: --law setpoint, --law 'little(alpha=0.8,probe=0.5)'. Which one
 suits your requests, weir sim trace LOG ... --choose says.
@@ -53,7 +49,7 @@ suits your requests, weir sim trace LOG ... --choose says.
 	}
 }
 
-func printScenarios(out io.Writer, _ *kong.Node) {
+func printScenarios(out io.Writer) {
 	fmt.Fprint(out, "weir sim run takes the name of a scenario, or a file.\n\n")
 	var list []definition
 	for _, s := range suites.All() {
@@ -80,8 +76,8 @@ func indented(text string) string {
 }
 
 // printText prints a file of the folder help.
-func printText(name string) func(io.Writer, *kong.Node) {
-	return func(out io.Writer, _ *kong.Node) { fmt.Fprint(out, helpText(name)) }
+func printText(name string) func(io.Writer) {
+	return func(out io.Writer) { fmt.Fprint(out, helpText(name)) }
 }
 
 //go:embed help
@@ -95,38 +91,12 @@ func helpText(name string) string {
 	return string(text)
 }
 
-// otherVariables are variables that set no flag.
-var otherVariables = []definition{
-	{"BROWSER", "the command that opens an address for --open and weir replay"},
-	{"NOTIFY_SOCKET", "set by systemd: weir proxy tells it when it serves and when it stops"},
-	{"PATH", "where weir looks for weir-fleet and weir-work, besides its own folder"},
-}
-
-func printEnvironment(out io.Writer, root *kong.Node) {
-	fmt.Fprint(out, `Each flag can be set by a variable of its name. A flag on the command line goes
-before its variable. An empty variable sets nothing. A variable that begins with
-WEIR_ and sets nothing is reported.
-
-`)
-	all := variables(root)
-	var list []definition
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		list = append(list, definition{name, strings.Join(all[name], ", ")})
-	}
-	define(out, list)
-	fmt.Fprint(out, `
-Others:
-
-`)
-	define(out, otherVariables)
-}
-
 // exitCodes are the exit statuses of weir.
 var exitCodes = []definition{
 	{"0", "done. A proxy, a worker, a recording or a demonstration that was asked to stop by Ctrl-C or SIGTERM is done, too"},
 	{fmt.Sprint(statusFailed), "something went wrong, or the output could not be written: what is on the standard error says what"},
-	{fmt.Sprint(statusUsage), "the command line, a variable, a file or an address is wrong: nothing was started"},
+	{fmt.Sprint(statusUsage), "the command line, a file or an address is wrong: nothing was started"},
 	{fmt.Sprint(statusInterrupted), "a simulation was interrupted by Ctrl-C or SIGTERM"},
 }
 
-func printExitCodes(out io.Writer, _ *kong.Node) { define(out, exitCodes) }
+func printExitCodes(out io.Writer) { define(out, exitCodes) }

@@ -47,7 +47,7 @@ func comparePage(t *testing.T, name string) {
 		ran++
 		command := string(session.FindSubmatch(block)[1])
 		var printed bytes.Buffer
-		exitStatus(run(t.Context(), arguments(command), environmentOf(""), &printed, &printed), &printed)
+		exitStatus(run(t.Context(), arguments(command), &printed, &printed), &printed)
 		return []byte("```sh\n" + command + "\n```\n\n```text\n" + printed.String() + "```")
 	})
 	if commands := bytes.Count(text, []byte("```sh\nweir ")); commands != ran || ran == 0 {

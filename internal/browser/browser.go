@@ -6,15 +6,17 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"os/exec"
 	"runtime"
 	"time"
 )
 
-// Show serves a page on a loopback address, prints the address, and opens the user's browser: own
-// is its command, or "" for the command of the system. Without a browser, the user can still follow
-// the address. Only this machine can connect; the page has to refuse requests of foreign pages.
-func Show(ctx context.Context, what string, page http.Handler, own string, messages io.Writer) (address string, end func(), err error) {
+// Show serves a dashboard on a loopback address, prints the address, and opens the user's browser:
+// the command in the variable BROWSER, or that of the system. Without a browser, the user can still
+// follow the address. Only this machine can connect; the page has to refuse requests of foreign
+// pages.
+func Show(ctx context.Context, page http.Handler, messages io.Writer) (address string, end func(), err error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", nil, err
@@ -22,8 +24,8 @@ func Show(ctx context.Context, what string, page http.Handler, own string, messa
 	address = fmt.Sprintf("http://%v/", listener.Addr())
 	server := &http.Server{Handler: page, ReadHeaderTimeout: time.Minute}
 	go func() { _ = server.Serve(listener) }() // until the end
-	fmt.Fprintf(messages, "weir: the %s is on %s\n", what, address)
-	name, args := command(own)
+	fmt.Fprintf(messages, "weir: the dashboard is on %s\n", address)
+	name, args := command()
 	// The browser outlives this command.
 	if cmd := exec.CommandContext(context.WithoutCancel(ctx), name, append(args, address)...); cmd.Start() == nil {
 		go func() { _ = cmd.Wait() }()
@@ -32,7 +34,8 @@ func Show(ctx context.Context, what string, page http.Handler, own string, messa
 }
 
 // command returns the command that opens an address in the user's browser.
-func command(own string) (name string, args []string) {
+func command() (name string, args []string) {
+	own := os.Getenv("BROWSER")
 	switch {
 	case own != "":
 		return own, nil

@@ -159,7 +159,7 @@ func runWrong(t *testing.T, r *reader) {
 		{r.runs, "weir check gone.yaml", "`weir check gone.yaml`: exit status 2\nweir: gone.yaml: no such file"},
 		{r.runs, "weir sim run gone", "`weir sim run gone`: exit status 2"},
 		{r.watches, "weir demo gone", "`weir demo gone` ended without a line"},
-		{r.serves, "weir proxy --to gone", "`weir proxy --to gone` ended without a line"},
+		{r.serves, "weir proxy --to gone", "`weir proxy --to gone --listen "},
 		{r.asks, "curl --gone", "`curl --gone`: exit status 2"},
 		{r.helps, "weir gone", "`weir gone`: exit status 2\nweir: no help on \"gone\""},
 		{r.helps, "weir proxy --gone", "`weir proxy --gone`: there is no --gone"},

@@ -51,11 +51,11 @@ func (s *stage) moved(text string) string {
 	).Replace(text)
 }
 
-// begins starts a proxy on the stage. The variables set the addresses that a line sets or leaves to
-// defaults; a file gets them instead.
+// begins starts a proxy on the stage. The last flags give the addresses that a line sets or leaves
+// to defaults; a file gets them instead.
 func (s *stage) begins(ctx context.Context, r *reader, text string) (stop func() error, err error) {
 	if !strings.Contains(text, "--config") {
-		return r.starts(ctx, s.moved(text), "state on", "WEIR_LISTEN="+s.listen, "WEIR_ADMIN="+s.admin)
+		return r.starts(ctx, s.moved(text)+" --listen "+s.listen+" --admin "+s.admin, "state on")
 	}
 	file := filepath.Join(r.dir, "work", "weir.yaml")
 	settings, err := os.ReadFile(file)

@@ -116,10 +116,9 @@ func (r *reader) watches(ctx context.Context, text string) error {
 
 // starts runs the command until it prints a line with the word. stop ends it and returns its
 // result.
-func (r *reader) starts(ctx context.Context, text, word string, variables ...string) (stop func() error, err error) {
+func (r *reader) starts(ctx context.Context, text, word string) (stop func() error, err error) {
 	ctx, interrupt := context.WithTimeout(ctx, atMost)
 	c := r.command(ctx, text)
-	c.Env = append(c.Env, variables...)
 	var complaints bytes.Buffer
 	c.Stderr = &complaints
 	out, err := c.StdoutPipe()
