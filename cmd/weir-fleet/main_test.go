@@ -18,18 +18,19 @@ import (
 	"github.com/weir-go/weir/fleet"
 	"github.com/weir-go/weir/fleet/storetest"
 	"github.com/weir-go/weir/internal/certstest"
+	"github.com/weir-go/weir/internal/handover"
 	"github.com/weir-go/weir/internal/longtest"
 	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/internal/pipe"
 )
 
 // open runs the companion in this process until the test ends.
-func open(t *testing.T, args ...string) *pipe.Store {
+func open(t *testing.T, f handover.Fleet) *pipe.Store {
 	t.Helper()
 	requests, asks := io.Pipe()
 	answers, answering := io.Pipe()
 	ended := make(chan error, 1)
-	go func() { ended <- run(args, requests, answering, io.Discard); answering.Close() }()
+	go func() { ended <- run(asked(t, f), requests, answering); answering.Close() }()
 	store := pipe.New(answers, asks)
 	go func() { _ = store.Run() }()
 	t.Cleanup(func() {
@@ -41,12 +42,19 @@ func open(t *testing.T, args ...string) *pipe.Store {
 	return store
 }
 
+func asked(t *testing.T, f handover.Fleet) string {
+	t.Helper()
+	f.Replicas = 1
+	variable := must.Have(handover.Request{Fleet: &f}.Encode())(t)
+	return strings.TrimPrefix(variable, handover.Variable+"=")
+}
+
 func TestStoreInNATS(t *testing.T) {
 	address, _ := serveNATS(t, nil)
 	credentials := fileOf(t, "token", token)
 	var n atomic.Int32
 	storetest.Test(t, func(t *testing.T) fleet.Store {
-		return open(t, "-name", fmt.Sprintf("test-%d", n.Add(1)), "-store", "nats://"+address, "-credentials", credentials)
+		return open(t, handover.Fleet{Name: fmt.Sprintf("test-%d", n.Add(1)), Store: "nats://" + address, Credentials: credentials})
 	})
 }
 
@@ -54,7 +62,7 @@ func TestStoreInNATS(t *testing.T) {
 func TestWrongCredentials(t *testing.T) {
 	address, _ := serveNATS(t, nil)
 	credentials := fileOf(t, "token", "wrong")
-	s := open(t, "-name", "shop", "-store", "nats://"+address, "-credentials", credentials)
+	s := open(t, handover.Fleet{Name: "shop", Store: "nats://" + address, Credentials: credentials})
 	write := func() error { return s.Write(t.Context(), fleet.Write{Key: "a", Value: []byte("1")}) }
 	if err := write(); err == nil || !strings.Contains(err.Error(), "cannot connect to nats://"+address+": nats: Authorization Violation") {
 		t.Errorf("%v, want that the credentials are wrong", err)
@@ -72,7 +80,7 @@ func TestServerReturns(t *testing.T) {
 	address, stop := serveNATS(t, good)
 	_, text, _ := net.SplitHostPort(address)
 	port := must.Have(strconv.Atoi(text))(t)
-	s := open(t, "-name", "shop", "-store", "tls://"+address, "-ca", authority, "-credentials", fileOf(t, "token", token))
+	s := open(t, handover.Fleet{Name: "shop", Store: "tls://" + address, CA: authority, Credentials: fileOf(t, "token", token)})
 	var last atomic.Value
 	go func() { // as a member does
 		for t.Context().Err() == nil {
@@ -111,7 +119,7 @@ func TestCertificates(t *testing.T) {
 	for until, want := range map[time.Duration]string{time.Hour: "", -time.Hour: "certificate has expired"} {
 		secure, authority := certified(t, time.Now().Add(until))
 		address, _ := serveNATS(t, secure)
-		s := open(t, "-name", "shop", "-store", "tls://"+address, "-ca", authority, "-credentials", fileOf(t, "token", token))
+		s := open(t, handover.Fleet{Name: "shop", Store: "tls://" + address, CA: authority, Credentials: fileOf(t, "token", token)})
 		err := s.Write(t.Context(), fleet.Write{Key: "a", Value: []byte("1")})
 		if (err != nil) != (want != "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
@@ -120,12 +128,13 @@ func TestCertificates(t *testing.T) {
 }
 
 func TestNoServer(t *testing.T) {
-	for store, want := range map[string]string{
-		"nats://127.0.0.1:1":                             "cannot connect to nats://127.0.0.1:1: nats: no servers available",
-		"postgres://me@127.0.0.1:1/weir -refresh 1ms":    "Refresh is 1ms: want 0 (the default, 1s) or 50ms",
-		"postgres://me@127.0.0.1:1/weir?sslmode=disable": "cannot make the table weir_fleet: failed to connect to `user=me database=weir`",
+	for at, want := range map[handover.Fleet]string{
+		{Store: "nats://127.0.0.1:1"}:                                        "cannot connect to nats://127.0.0.1:1: nats: no servers available",
+		{Store: "postgres://me@127.0.0.1:1/weir", Refresh: time.Millisecond}: "Refresh is 1ms: want 0 (the default, 1s) or 50ms",
+		{Store: "postgres://me@127.0.0.1:1/weir?sslmode=disable"}:            "cannot make the table weir_fleet: failed to connect to `user=me database=weir`",
 	} {
-		err := open(t, append([]string{"-name", "shop", "-store"}, strings.Fields(store)...)...).Watch(t.Context(), "", func(fleet.Entry) {})
+		at.Name = "shop"
+		err := open(t, at).Watch(t.Context(), "", func(fleet.Entry) {})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
@@ -133,15 +142,14 @@ func TestNoServer(t *testing.T) {
 }
 
 func TestBadInput(t *testing.T) {
-	for args, want := range map[string]string{
-		"-store redis://a": `-store is "redis://a": want nats://host:4222 or postgres://user@host/database`,
-		"-store postgres://me@a/b?sslmode=x -credentials gone": "-store: cannot parse",
-		"-shop":                 "flag provided but not defined: -shop",
-		"-store nats://a:1 now": "unexpected argument now: want only flags",
+	for text, want := range map[string]string{
+		asked(t, handover.Fleet{Store: "redis://a"}):                                        `fleet.store is "redis://a": want nats://host:4222 or postgres://user@host/database`,
+		asked(t, handover.Fleet{Store: "postgres://me@a/b?sslmode=x", Credentials: "gone"}): "fleet.store: cannot parse",
+		"":   "WEIR_REQUEST: unexpected end of JSON input: weir proxy starts this program",
+		"{}": "no fleet was asked for: weir proxy starts this program",
 	} {
-		err := run(strings.Fields(args), strings.NewReader(""), io.Discard, io.Discard)
-		if !errors.As(err, new(usageError)) || !strings.HasPrefix(err.Error(), want) {
-			t.Errorf("%s: %v, want %q", args, err, want)
+		if err := run(text, strings.NewReader(""), io.Discard); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
 		}
 	}
 }

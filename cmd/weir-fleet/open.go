@@ -18,29 +18,33 @@ import (
 	"github.com/weir-go/weir/fleet"
 	"github.com/weir-go/weir/fleet/natsfleet"
 	"github.com/weir-go/weir/fleet/pgfleet"
+	"github.com/weir-go/weir/internal/handover"
 )
+
+// A config says where the entries of a fleet are.
+type config handover.Fleet
 
 // An opener connects to a store if need be, and makes its table or bucket if that is gone.
 type opener func(context.Context) (fleet.Store, error)
 
 func (c config) opener() (opener, error) {
-	scheme, _, _ := strings.Cut(c.store, "://")
+	scheme, _, _ := strings.Cut(c.Store, "://")
 	switch scheme {
 	case "nats", "tls":
 		return c.nats(), nil
 	case "postgres", "postgresql":
 		return c.postgres()
 	}
-	return nil, fmt.Errorf("-store is %q: want nats://host:4222 or postgres://user@host/database", c.store)
+	return nil, fmt.Errorf("fleet.store is %q: want nats://host:4222 or postgres://user@host/database", c.Store)
 }
 
 // connections is how many a store in PostgreSQL may take: three writes and three watches.
 const connections = 6
 
 func (c config) postgres() (opener, error) {
-	settings, err := pgx.ParseConfig(c.store)
+	settings, err := pgx.ParseConfig(c.Store)
 	if err != nil {
-		return nil, fmt.Errorf("-store: %w", err) // without the password, if there is one
+		return nil, fmt.Errorf("fleet.store: %w", err) // without the password, if there is one
 	}
 	db := stdlib.OpenDB(*settings, stdlib.OptionBeforeConnect(func(_ context.Context, settings *pgx.ConnConfig) error {
 		secret, err := c.secret()
@@ -49,7 +53,7 @@ func (c config) postgres() (opener, error) {
 	}))
 	db.SetMaxOpenConns(connections)
 	return func(ctx context.Context) (fleet.Store, error) {
-		return pgfleet.New(ctx, db, pgfleet.Config{Fleet: c.name, Refresh: c.refresh})
+		return pgfleet.New(ctx, db, pgfleet.Config{Fleet: c.Name, Refresh: c.Refresh})
 	}, nil
 }
 
@@ -61,18 +65,18 @@ func (c config) nats() opener {
 		if conn == nil || conn.IsClosed() {
 			made, err := c.connect()
 			if err != nil {
-				return nil, fmt.Errorf("cannot connect to %s: %w", c.store, err)
+				return nil, fmt.Errorf("cannot connect to %s: %w", c.Store, err)
 			}
 			conn = made
 		}
 		if !conn.IsConnected() {
-			return nil, fmt.Errorf("no connection to %s: %w", c.store, cmp.Or(conn.LastError(), errSilent))
+			return nil, fmt.Errorf("no connection to %s: %w", c.Store, cmp.Or(conn.LastError(), errSilent))
 		}
 		js, err := jetstream.New(conn)
 		if err != nil {
 			return nil, err
 		}
-		return natsfleet.New(ctx, js, natsfleet.Config{Fleet: c.name, Replicas: c.replicas})
+		return natsfleet.New(ctx, js, natsfleet.Config{Fleet: c.Name, Replicas: c.Replicas})
 	}
 }
 
@@ -81,24 +85,24 @@ var errSilent = errors.New("the server does not answer")
 
 func (c config) connect() (*nats.Conn, error) {
 	options := []nats.Option{
-		nats.Name("weir-fleet " + c.name), nats.MaxReconnects(-1), nats.ReconnectWait(pause), nats.IgnoreAuthErrorAbort(),
+		nats.Name("weir-fleet " + c.Name), nats.MaxReconnects(-1), nats.ReconnectWait(pause), nats.IgnoreAuthErrorAbort(),
 		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // calls have the error
 		nats.Timeout(openTimeout), nats.PingInterval(2 * time.Second), nats.MaxPingsOutstanding(2),
 	}
-	if strings.HasPrefix(c.store, "tls://") || c.authorities != "" || c.certificate != "" {
-		options = append(options, nats.Secure(&tls.Config{ServerName: c.host, MinVersion: tls.VersionTLS12}))
+	if strings.HasPrefix(c.Store, "tls://") || c.CA != "" || c.Certificate != "" {
+		options = append(options, nats.Secure(&tls.Config{ServerName: c.ServerName, MinVersion: tls.VersionTLS12}))
 	}
-	if c.authorities != "" {
-		options = append(options, nats.RootCAs(c.authorities))
+	if c.CA != "" {
+		options = append(options, nats.RootCAs(c.CA))
 	}
-	if c.certificate != "" {
-		options = append(options, nats.ClientCert(c.certificate, c.key))
+	if c.Certificate != "" {
+		options = append(options, nats.ClientCert(c.Certificate, c.Key))
 	}
 	identity, err := c.identity()
 	if err != nil {
 		return nil, err
 	}
-	return nats.Connect(c.store, append(options, identity...)...)
+	return nats.Connect(c.Store, append(options, identity...)...)
 }
 
 // identity returns how a client shows who it is: by the credentials of NATS, by a password if the
@@ -109,11 +113,11 @@ func (c config) identity() ([]nats.Option, error) {
 		return nil, err
 	}
 	latest := func() string { text, _ := c.secret(); return text }
-	_, rest, _ := strings.Cut(c.store, "://")
+	_, rest, _ := strings.Cut(c.Store, "://")
 	user, _, named := strings.Cut(rest, "@")
 	switch {
 	case strings.Contains(secret, "BEGIN NATS USER JWT"):
-		return []nats.Option{nats.UserCredentials(c.credentials)}, nil
+		return []nats.Option{nats.UserCredentials(c.Credentials)}, nil
 	case named:
 		return []nats.Option{nats.UserInfoHandler(func() (string, string) { return user, latest() })}, nil
 	}
@@ -122,12 +126,12 @@ func (c config) identity() ([]nats.Option, error) {
 
 // secret reads the file of credentials.
 func (c config) secret() (string, error) {
-	if c.credentials == "" {
+	if c.Credentials == "" {
 		return "", nil
 	}
-	text, err := os.ReadFile(c.credentials)
+	text, err := os.ReadFile(c.Credentials)
 	if err != nil {
-		return "", fmt.Errorf("-credentials: %w", err)
+		return "", fmt.Errorf("fleet.credentials: %w", err)
 	}
 	return strings.TrimSpace(string(text)), nil
 }

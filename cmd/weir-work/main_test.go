@@ -174,7 +174,7 @@ func TestSecondSignal(t *testing.T) {
 func TestBadInput(t *testing.T) {
 	at := folder(t)
 	for want, asked := range map[string]string{
-		"WEIR_WORK_REQUEST: unexpected end of JSON input: weir starts this program": "",
+		"WEIR_REQUEST: unexpected end of JSON input: weir starts this program": "",
 		"nothing was asked": "{}",
 
 		`exec: "/no/such": stat /no/such: no such file or directory: want a command that can be run`: encoded(t, handover.Request{Work: &handover.Work{Queue: at, Max: 1, Command: []string{"/no/such"}}}),

@@ -62,7 +62,7 @@ func TestInterruptReachesTheCompanion(t *testing.T) {
 // TestJobsAreForACommandOfItsOwn: it gets the flags, with their defaults and the variable of the
 // server, in the environment, where other users of the machine see no credentials.
 func TestJobsAreForACommandOfItsOwn(t *testing.T) {
-	installed(t, "weir-work", `echo "$#"; echo "$WEIR_WORK_REQUEST"; exit 3`)
+	installed(t, "weir-work", `echo "$#"; echo "$WEIR_REQUEST"; exit 3`)
 	t.Setenv("WEIR_NATS", "nats://u:p@h")
 	const queue = `"Stream":"orders","Nats":"nats://u:p@h","Creds":"","Embedded":""`
 	for command, want := range map[string]string{
@@ -121,7 +121,7 @@ func TestFleetWithoutItsCompanion(t *testing.T) {
 func TestCompanionIsStartedAgain(t *testing.T) {
 	file := fleetFile(t)
 	said := filepath.Join(t.TempDir(), "said")
-	installed(t, "weir-fleet", fmt.Sprintf(`echo "$@" >>%s; [ $(wc -l <%[1]s) = 2 ] && { cat >/dev/null; echo ended >>%[1]s; }; exit 3`, said))
+	installed(t, "weir-fleet", fmt.Sprintf(`echo "$# $WEIR_REQUEST" >>%s; [ $(wc -l <%[1]s) = 2 ] && { cat >/dev/null; echo ended >>%[1]s; }; exit 3`, said))
 	lines := func() []string {
 		text, _ := os.ReadFile(said) // not there before the first start
 		return strings.Split(strings.TrimSpace(string(text)), "\n")
@@ -136,7 +136,8 @@ func TestCompanionIsStartedAgain(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
-	want := "-name shop -store nats://127.0.0.1:1 -replicas 1 -refresh 1s -credentials " + os.Args[0] + " -server-name nats"
+	want := `0 {"Fleet":{"Name":"shop","Store":"nats://127.0.0.1:1","Credentials":"` + os.Args[0] +
+		`","CA":"","Certificate":"","Key":"","ServerName":"nats","Replicas":1,"Refresh":1000000000}}`
 	if got := lines(); len(got) != 3 || got[0] != want || got[1] != want || got[2] != "ended" {
 		t.Errorf("the companion says %q", got)
 	}

@@ -6,12 +6,12 @@ import (
 	"errors"
 	"io"
 	"log/slog"
-	"strconv"
 	"sync/atomic"
 	"time"
 
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 	"github.com/weir-go/weir/fleet"
+	"github.com/weir-go/weir/internal/handover"
 	"github.com/weir-go/weir/internal/pipe"
 )
 
@@ -19,7 +19,6 @@ import (
 // when that has ended.
 type fleetStore struct {
 	program companion
-	args    []string
 	log     *slog.Logger
 	errors  io.Writer // of the companion
 	now     atomic.Pointer[pipe.Store]
@@ -35,7 +34,12 @@ func startFleetStore(c *config.Fleet, log *slog.Logger, stderr io.Writer) (store
 	if err != nil {
 		return nil, nil, err
 	}
-	s := &fleetStore{program: program, args: fleetArgs(c), log: log, errors: stderr}
+	variable, err := handover.Request{Fleet: place(c)}.Encode()
+	if err != nil {
+		return nil, nil, err
+	}
+	program.env = []string{variable}
+	s := &fleetStore{program: program, log: log, errors: stderr}
 	ctx, cancel := context.WithCancel(context.Background())
 	first, err := s.start(ctx)
 	if err != nil {
@@ -47,16 +51,12 @@ func startFleetStore(c *config.Fleet, log *slog.Logger, stderr io.Writer) (store
 	return s, func() { cancel(); <-ended }, nil
 }
 
-func fleetArgs(c *config.Fleet) []string {
-	args := []string{"-name", c.Name, "-store", c.Store, "-replicas", strconv.Itoa(c.Replicas), "-refresh", c.Refresh.String()}
-	for _, flag := range [][2]string{
-		{"-credentials", c.Credentials}, {"-ca", c.TLS.CA}, {"-certificate", c.TLS.Certificate}, {"-key", c.TLS.Key}, {"-server-name", c.TLS.ServerName},
-	} {
-		if flag[1] != "" {
-			args = append(args, flag[:]...)
-		}
+func place(c *config.Fleet) *handover.Fleet {
+	return &handover.Fleet{
+		Name: c.Name, Store: c.Store, Credentials: c.Credentials,
+		CA: c.TLS.CA, Certificate: c.TLS.Certificate, Key: c.TLS.Key, ServerName: c.TLS.ServerName,
+		Replicas: c.Replicas, Refresh: time.Duration(c.Refresh),
 	}
-	return args
 }
 
 // restart is the time between the end of a companion and the next start.
@@ -83,7 +83,7 @@ func (s *fleetStore) keep(ctx context.Context, wait func() error) {
 
 // start starts a companion, which runs until ctx ends: then its input ends. Call wait.
 func (s *fleetStore) start(ctx context.Context) (wait func() error, err error) {
-	cmd := s.program.command(ctx, streams{err: s.errors}, s.args...)
+	cmd := s.program.command(ctx, streams{err: s.errors})
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, err

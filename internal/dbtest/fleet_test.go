@@ -3,6 +3,7 @@ package dbtest
 import (
 	"context"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -16,6 +17,7 @@ import (
 	"github.com/weir-go/weir/fleet"
 	"github.com/weir-go/weir/fleet/pgfleet"
 	"github.com/weir-go/weir/fleet/storetest"
+	"github.com/weir-go/weir/internal/handover"
 	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/internal/pipe"
 	"github.com/weir-go/weir/law"
@@ -46,7 +48,11 @@ func companionServesTheStore(t *testing.T, s *Server) {
 	n := 0
 	open := func(t *testing.T) fleet.Store {
 		n++
-		cmd := exec.Command(program, "-name", fmt.Sprintf("companion-%d", n), "-store", postgresURL(s.Address(), "weir"))
+		variable := must.Have(handover.Request{Fleet: &handover.Fleet{
+			Name: fmt.Sprintf("companion-%d", n), Store: postgresURL(s.Address(), "weir"),
+		}}.Encode())(t)
+		cmd := exec.Command(program)
+		cmd.Env = append(os.Environ(), variable)
 		in := must.Have(cmd.StdinPipe())(t)
 		out := must.Have(cmd.StdoutPipe())(t)
 		must.Do(t, cmd.Start())

@@ -8,7 +8,7 @@ import (
 
 // Variable is the variable of the environment that has a [Request] as JSON. It may hold
 // credentials, which arguments would show to every user of the machine.
-const Variable = "WEIR_WORK_REQUEST"
+const Variable = "WEIR_REQUEST"
 
 // A Queue is where jobs are. The tags are those of kong, which reads the command line of weir.
 type Queue struct {
@@ -57,12 +57,27 @@ type Requeue struct {
 	ID []string `arg:"" optional:"" name:"id" help:"Dead letters, as weir jobs lists them."`
 }
 
+// Fleet asks for the store of a fleet, on the standard input and output.
+type Fleet struct {
+	Name        string
+	Store       string // URL of NATS, nats://host:4222, or PostgreSQL, postgres://user@host/database
+	Credentials string // file with a password, a token, or credentials of NATS
+
+	// For NATS: the files of authorities to believe, of a certificate and of its key; the name that
+	// the server's certificate must have; and on how many servers the entries are kept.
+	CA, Certificate, Key, ServerName string
+	Replicas                         int
+
+	Refresh time.Duration // how often a member speaks
+}
+
 // A Request is one of them.
 type Request struct {
 	Work    *Work    `json:",omitempty"`
 	Enqueue *Enqueue `json:",omitempty"`
 	Jobs    *Jobs    `json:",omitempty"`
 	Requeue *Requeue `json:",omitempty"`
+	Fleet   *Fleet   `json:",omitempty"`
 }
 
 // Encode returns the variable for the environment, as NAME=value.
