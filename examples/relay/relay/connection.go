@@ -59,7 +59,7 @@ func (s *Server) connect(w http.ResponseWriter, r *http.Request, internal bool) 
 		return // answered
 	}
 	defer func() { _ = socket.CloseNow() }()
-	socket.SetReadLimit(int64(s.conf.Limits.WithDefaults().Message))
+	socket.SetReadLimit(protocol.MaxMessage)
 	c := newConnection(s, socket, internal)
 	defer c.end(nil)
 	defer context.AfterFunc(s.closing, c.goodbye)()
@@ -176,7 +176,7 @@ func (c *connection) dispatch(kind websocket.MessageType, text []byte) (later bo
 		c.answer("NOTICE", protocol.Reason(protocol.Invalid, "a binary frame: want text"))
 		return false
 	}
-	parsed, err := protocol.ParseMessage(text, c.server.conf.Limits)
+	parsed, err := protocol.ParseMessage(text)
 	if wrong := (*protocol.ParseError)(nil); errors.As(err, &wrong) {
 		c.server.counts.refused(parsing)
 		c.send(wrong.Answer)
