@@ -3,6 +3,7 @@ package dash
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"strings"
 	"sync"
 	"testing"
@@ -66,7 +67,12 @@ func join(t *testing.T, h *hub, limiter string) *client {
 
 func TestClientsGetThePastAndThenEachReading(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{snaps: []weir.Snapshot{{Name: "b", Limit: 20, InFlight: 14, Resting: 2, Reserved: 2, Entitled: 12.5, Borrowed: 1.5, P50: 40 * time.Millisecond, P95: 88 * time.Millisecond}, {Name: "a", Limit: 3}, {Name: "a", Limit: 4}}}
+		endless := law.Reason{Code: law.Above, Signal: law.P95, Have: 1, Want: math.Inf(1)} // JSON has no such number
+		w := &world{snaps: []weir.Snapshot{
+			{Name: "b", Limit: 20, InFlight: 14, Resting: 2, Reserved: 2, Entitled: 12.5, Borrowed: 1.5, P50: 40 * time.Millisecond, P95: 88 * time.Millisecond},
+			{Name: "a", Limit: 3, Entitled: math.NaN(), Decision: endless},
+			{Name: "a", Limit: 4},
+		}}
 		h := newHub(w.read)
 		defer end(h)
 		c := join(t, h, "b")

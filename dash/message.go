@@ -17,7 +17,8 @@ func (h *hub) overview(v view) []byte {
 		o.Limiters = append(o.Limiters, recording.Line{
 			Name: name, Limit: s.last.Limit, InFlight: s.last.InFlight, Queued: s.last.Queued,
 			P95: recording.Tenths(float64(p.P95)), Refused: recording.Tenths(float64(p.Refused)), Shadow: s.last.Shadow,
-			Pool: s.pool, Tenant: s.tenant, Reserved: s.last.Reserved, Entitled: s.last.Entitled, Borrowed: s.last.Borrowed,
+			Pool: s.pool, Tenant: s.tenant, Reserved: s.last.Reserved,
+			Entitled: recording.Tenths(s.last.Entitled), Borrowed: recording.Tenths(s.last.Borrowed),
 		})
 	}
 	return event("overview", o)

@@ -118,5 +118,12 @@ func (p Point) MarshalJSON() ([]byte, error) {
 	return append(out, ']'), nil
 }
 
-// Tenths rounds a number as messages have it.
-func Tenths(x float64) float64 { return math.Round(x*10) / 10 }
+// Tenths rounds a number as messages have it. One that JSON cannot say is 0: the laws and readings
+// of a user may have any.
+func Tenths(x float64) float64 {
+	x = math.Round(x*10) / 10
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return 0
+	}
+	return x
+}
