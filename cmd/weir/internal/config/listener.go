@@ -23,7 +23,7 @@ type Listener struct {
 	IdleTimeout   Duration `yaml:"idle_timeout" default:"2m" live:"no" help:"How long a connection may stay without a request. 0 is any time."`
 
 	MaxConnections           int   `yaml:"max_connections" default:"10000" min:"1" help:"Connections of this listener; one above is closed at once."`
-	MaxConnectionsPerAddress int   `yaml:"max_connections_per_address" default:"0" help:"Connections of one client address; 0 is any number. Trusted peers are not counted."`
+	MaxConnectionsPerAddress int   `yaml:"max_connections_per_address" default:"0" help:"Connections of one client address, or of one /64 network for IPv6; 0 is any number. Trusted peers are not counted."`
 	MaxHeader                Bytes `yaml:"max_header" default:"64KiB" min:"1KiB" max:"16MiB" live:"no" help:"Size of a request's headers."`
 	MaxStreams               int   `yaml:"max_streams" default:"100" min:"1" live:"no" help:"Requests at a time on one connection of HTTP/2."`
 	MaxResets                int   `yaml:"max_resets" default:"1000" min:"1" help:"Requests that a client may reset on one connection of HTTP/2 before it has to open another."`

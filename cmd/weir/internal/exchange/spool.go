@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"github.com/weir-go/weir/cmd/weir/internal/config"
+	"github.com/weir-go/weir/internal/quota"
 )
 
 // maxStore is the default bound on the size of all temporary files.
@@ -47,7 +48,7 @@ func (x *exchange) spool() (stream bool, err error) {
 		return true, nil
 	}
 	x.shared.counts.files.Add(1)
-	b.file = &spool{file: file, shared: x.shared, client: x.address()}
+	b.file = &spool{file: file, shared: x.shared, client: quota.AddressOf(x.who.Address)}
 	page := copies.Get()
 	defer copies.Put(page)
 	for !b.done && !stream && err == nil {

@@ -19,17 +19,6 @@ type uploads struct {
 	clients quota.Quota[netip.Addr]
 }
 
-// address is the address by which quotas identify a client: for IPv6 the /64 network, because
-// a client may have all its addresses. It is zero behind a Unix socket.
-func (x *exchange) address() netip.Addr {
-	address := x.who.Address.Unmap()
-	if address.Is6() {
-		network, _ := address.Prefix(64)
-		address = network.Addr()
-	}
-	return address
-}
-
 // Uploads wait for their part as other requests wait for a slot.
 const (
 	uploadsWait    = 100
@@ -86,7 +75,7 @@ func (x *exchange) takeUploadShare(part int) (share func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	who := x.address()
+	who := quota.AddressOf(x.who.Address)
 	if !u.clients.Take(who, 1, int64(max(1, part/2)), math.MaxInt64) {
 		return nil, &weir.RefusedError{Limiter: "uploads", Reason: weir.ReasonTenantShare}
 	}

@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"sync/atomic"
 
+	"github.com/weir-go/weir/internal/quota"
 	"github.com/weir-go/weir/trust"
 )
 
@@ -79,11 +80,12 @@ func (l *Listener) admit(socket net.Conn) (*conn, bool) {
 		}
 		c.header = &header{timeout: l.headerTimeout}
 	}
-	if !l.add(c, live.connections) {
-		l.counters.overTotal.Add(1)
+	// First, because the other cap may close a connection of another client.
+	if c.header == nil && l.count(c, peer) != nil {
 		return nil, false
 	}
-	if c.header == nil && l.count(c, peer) != nil {
+	if !l.add(c, live.connections) {
+		l.counters.overTotal.Add(1)
 		l.forget(c)
 		return nil, false
 	}
@@ -123,6 +125,7 @@ func (l *Listener) count(c *conn, address netip.Addr) error {
 	if !address.IsValid() || live.trusted(trust.Peer{Addr: address}) {
 		return nil
 	}
+	address = quota.AddressOf(address)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if live.perAddress > 0 && l.addresses[address] >= live.perAddress {

@@ -108,15 +108,20 @@ func TestCapOnAnAddressBehindTheProxyProtocol(t *testing.T) {
 		c.ProxyProtocol, c.Trusted, c.MaxConnectionsPerAddress = []string{"127.0.0.1"}, []string{"192.0.2.9"}, 2
 	})
 	for _, test := range []struct {
-		address string
-		open    int
-	}{{"192.0.2.1", 2}, {"192.0.2.2", 2}, {"192.0.2.9", 5}} {
-		header := "PROXY TCP4 " + test.address + " 192.0.2.2 5000 80\r\n"
-		if open := flood(t, l, 5, header+get); len(open) != test.open {
-			t.Errorf("%s: %d of 5 answered, want %d", test.address, len(open), test.open)
+		addresses string
+		open      int
+	}{
+		{"TCP4 192.0.2.1 192.0.2.2", 2},
+		{"TCP4 192.0.2.2 192.0.2.2", 2},
+		{"TCP4 192.0.2.9 192.0.2.2", 5},
+		{"TCP6 2001:db8::1 2001:db8::f", 2},
+		{"TCP6 2001:db8::2 2001:db8::f", 0}, // of the same network, which one client may have
+	} {
+		if open := flood(t, l, 5, "PROXY "+test.addresses+" 5000 80\r\n"+get); len(open) != test.open {
+			t.Errorf("%s: %d of 5 answered, want %d", test.addresses, len(open), test.open)
 		}
 	}
-	if n := l.Counts(); n.OverAddress != 6 || n.Open != 9 {
+	if n := l.Counts(); n.OverAddress != 14 || n.Open != 11 {
 		t.Errorf("%+v", n)
 	}
 }
