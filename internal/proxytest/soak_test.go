@@ -164,18 +164,21 @@ func get(t testing.TB, url string) (status int, body string) {
 func (p peer) counts(t testing.TB) counts {
 	t.Helper()
 	status, text := get(t, p.admin+"/-/weir/snapshot")
-	var s struct {
-		Limit     float64            `json:"limit"`
-		InFlight  float64            `json:"in_flight"`
-		Queued    float64            `json:"queued"`
-		Admitted  float64            `json:"admitted"`
-		Cancelled float64            `json:"cancelled"`
-		Completed float64            `json:"completed"`
-		Refused   map[string]float64 `json:"refused"`
+	var state struct {
+		Total struct {
+			Limit     float64            `json:"limit"`
+			InFlight  float64            `json:"in_flight"`
+			Queued    float64            `json:"queued"`
+			Admitted  float64            `json:"admitted"`
+			Cancelled float64            `json:"cancelled"`
+			Completed float64            `json:"completed"`
+			Refused   map[string]float64 `json:"refused"`
+		}
 	}
-	if err := json.Unmarshal([]byte(text), &s); status != http.StatusOK || err != nil {
+	if err := json.Unmarshal([]byte(text), &state); status != http.StatusOK || err != nil {
 		t.Fatalf("weir's snapshot: status %d, %v", status, err)
 	}
+	s := state.Total
 	f := counts{limit: s.Limit, inFlight: s.InFlight, queued: s.Queued, admitted: s.Admitted, cancelled: s.Cancelled, completed: s.Completed}
 	for _, n := range s.Refused {
 		f.refused += n

@@ -46,7 +46,7 @@ func TestWhoMayLook(t *testing.T) {
 		"far, token, another name":     {far, "attacker.example", []string{"Authorization", "Bearer " + secret}, 421},
 		"socket, whatever is asked of": {socket, "weir", nil, 200},
 	} {
-		for _, path := range []string{"/-/weir/snapshot", "/-/weir/config", "/metrics", "/-/weir/healthz"} {
+		for _, path := range []string{"/-/weir/snapshot", "/-/weir/config", "/metrics"} {
 			status, body, header := ask(t, c.to, call{path: path, host: c.host, header: c.header})
 			if status != c.want || header.Get("X-Content-Type-Options") != "nosniff" {
 				t.Errorf("%s: %s: %d %s, want %d", what, path, status, body, c.want)
@@ -154,8 +154,5 @@ func TestProbes(t *testing.T) {
 		if status, _, _ := ask(t, far, call{path: path}); status != want {
 			t.Errorf("stopping: %s: %d, want %d", path, status, want)
 		}
-	}
-	if status, body, _ := ask(t, far, call{path: "/-/weir/healthz", header: with}); status != 503 || !strings.Contains(body, "closed") {
-		t.Errorf("healthz: %d %s", status, body)
 	}
 }

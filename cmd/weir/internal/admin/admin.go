@@ -39,7 +39,6 @@ func New(p Proxy, settings config.Admin, address net.Addr) (http.Handler, error)
 	look := http.NewServeMux()
 	look.HandleFunc("GET /-/weir/snapshot", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, p.State()) })
 	look.HandleFunc("GET /-/weir/config", p.writeConfig)
-	look.HandleFunc("GET /-/weir/healthz", p.ready)
 	look.Handle("GET /metrics", MetricsHandler(p.Metrics))
 	if settings.Pprof {
 		look.HandleFunc("GET /debug/pprof/", pprof.Index)
@@ -90,7 +89,6 @@ func (p Proxy) writeConfig(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write(text)
 }
 
-// ready answers both the probe and healthz.
 func (p Proxy) ready(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	if err := p.Ready(); err != nil {

@@ -4,7 +4,6 @@
 //
 //	GET  /-/weir/snapshot                    state, as JSON
 //	GET  /-/weir/config                      the configuration as applied, as YAML
-//	GET  /-/weir/healthz                     200, or 503 while it stops
 //	GET  /-/weir/dash/                       the compartments in a browser, live
 //	GET  /metrics                            for Prometheus
 //	GET  /debug/pprof/                       profiles, if admin.pprof is on

@@ -41,7 +41,7 @@ func newProxied(t *testing.T) *proxied {
 	gatherer := must.Have(Metrics(metrics.Sources{Limiters: []*weir.Limiter{lim}}, figured))(t)
 	p.Proxy = Proxy{
 		State: func() State {
-			return State{Total: lim.Snapshot(), Parts: Parts{Compartments: map[string]weir.Snapshot{"api": lim.Snapshot()}}}
+			return State{Total: lim.Snapshot(), Compartments: map[string]weir.Snapshot{"api": lim.Snapshot()}}
 		},
 		Config: func() any {
 			return &config.Config{Upstreams: map[string]config.Upstream{"api": {Addresses: []string{"http://127.0.0.1:9000"}}}}

@@ -1,26 +1,14 @@
 package admin
 
-import (
-	"bytes"
-	"encoding/json"
+import "github.com/weir-go/weir"
 
-	"github.com/weir-go/weir"
-)
-
-// A State is the state of the proxy at one moment. In JSON the fields of Total are at the top
-// level, as for the one limiter of a proxy without a configuration file.
+// A State is the state of the proxy at one moment.
 type State struct {
-	Total weir.Snapshot `json:"-"` // the sum of all compartments
-	Parts
-}
-
-// Parts are the summands of Total, and further state.
-type Parts struct {
+	Total        weir.Snapshot            `json:"total"`         // the sum of all compartments
 	Cap          int                      `json:"cap,omitempty"` // of all compartments together
 	Compartments map[string]weir.Snapshot `json:"compartments"`
-	Pinned       map[string]int           `json:"pinned,omitempty"` // limits fixed by an operator, by compartment
-	Laws         map[string]string        `json:"laws,omitempty"`   // other laws of an operator, likewise
-	Caps         map[string]weir.Snapshot `json:"caps"`             // of exempt requests, streams, WebSockets and event streams
+	Laws         map[string]string        `json:"laws,omitempty"` // that operators set, by compartment
+	Caps         map[string]weir.Snapshot `json:"caps"`           // of exempt requests, streams, WebSockets and event streams
 	Figures
 	LastReload string `json:"last_reload_error,omitempty"`
 }
@@ -37,17 +25,4 @@ type Fleet struct {
 	Allocates bool   `json:"allocates"`
 	Epoch     uint64 `json:"epoch"`
 	Error     string `json:"error,omitempty"` // of the store
-}
-
-// MarshalJSON implements [json.Marshaler].
-func (s State) MarshalJSON() ([]byte, error) {
-	total, err := json.Marshal(s.Total)
-	if err != nil {
-		return nil, err
-	}
-	parts, err := json.Marshal(s.Parts)
-	if err != nil {
-		return nil, err
-	}
-	return append(append(bytes.TrimSuffix(total, []byte("}")), ','), parts[1:]...), nil
 }

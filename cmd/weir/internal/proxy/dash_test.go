@@ -90,8 +90,8 @@ func TestOperatorsPinAndFindRequestsOnTheDashboard(t *testing.T) {
 			t.Errorf("no %s in %s", want, r.said)
 		}
 	}
-	if pinned := r.state()["pinned"]; pinned != nil {
-		t.Errorf("still pinned: %v", pinned)
+	if laws := r.state()["laws"]; laws != nil {
+		t.Errorf("still pinned: %v", laws)
 	}
 }
 

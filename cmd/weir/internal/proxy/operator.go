@@ -124,10 +124,10 @@ func (p *Proxy) Snapshot() bulkhead.Snapshot { return p.set.Snapshot() }
 
 func (p *Proxy) state() admin.State {
 	all := p.Snapshot()
-	s := admin.State{Total: all.Total, Parts: admin.Parts{
-		Cap: all.Max, Compartments: all.ByKey, Caps: map[string]weir.Snapshot{},
-		Pinned: map[string]int{}, Laws: map[string]string{}, Figures: p.figures(),
-	}}
+	s := admin.State{
+		Total: all.Total, Cap: all.Max, Compartments: all.ByKey,
+		Laws: map[string]string{}, Caps: map[string]weir.Snapshot{}, Figures: p.figures(),
+	}
 	for _, lim := range p.shared.Caps() {
 		limit := lim.Snapshot()
 		s.Caps[limit.Name] = limit
@@ -138,9 +138,7 @@ func (p *Proxy) state() admin.State {
 		s.LastReload = p.lastReload.Error()
 	}
 	for name, o := range p.overrides {
-		if pin := o.pin(); pin > 0 {
-			s.Pinned[name] = pin
-		} else if o.law != nil {
+		if o.law != nil {
 			s.Laws[name] = fmt.Sprint(o.law)
 		}
 	}

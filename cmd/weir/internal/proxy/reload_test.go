@@ -65,12 +65,12 @@ func TestOperatorsHoldALimit(t *testing.T) {
 	if s := r.Snapshot().ByKey["api"]; s.Limit != 3 || !s.Shadow {
 		t.Errorf("limit %d, shadow %v", s.Limit, s.Shadow)
 	}
-	if pinned := fmt.Sprint(r.state()["pinned"]); pinned != "map[api:3]" {
-		t.Errorf("the state says that pinned is %s", pinned)
+	if laws := fmt.Sprint(r.state()["laws"]); laws != "map[api:fixed(limit=3)]" {
+		t.Errorf("the state has the laws %s", laws)
 	}
 	must.Do(t, r.Law("api", law.AIMD{}))
-	if s := r.state(); fmt.Sprint(s["laws"]) != "map[api:aimd]" || s["pinned"] != nil {
-		t.Errorf("the state has the laws %v, and pinned %v", s["laws"], s["pinned"])
+	if laws := fmt.Sprint(r.state()["laws"]); laws != "map[api:aimd]" {
+		t.Errorf("the state has the laws %s", laws)
 	}
 	must.Do(t, r.Law("api", nil))
 	if laws := r.state()["laws"]; laws != nil {
