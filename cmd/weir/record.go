@@ -21,29 +21,11 @@ import (
 	"github.com/weir-go/weir/internal/recording"
 )
 
-// lookFlags are the flags of commands that read a dashboard.
-type lookFlags struct {
-	Token string `placeholder:"FILE" help:"File with the token of the dashboard, if it wants one."`
-}
-
-// at returns the dashboard at an address.
-func (f lookFlags) at(address *url.URL) (events.Dashboard, error) {
-	d := events.Dashboard{URL: address}
-	if f.Token != "" {
-		token, err := config.ReadToken(f.Token)
-		if err != nil {
-			return d, usageError{fmt.Errorf("--token: %s: %w", f.Token, err)}
-		}
-		d.Token = token
-	}
-	return d, nil
-}
-
 type recordCommand struct {
 	Address *url.URL `arg:"" type:"dashboard" help:"Address of a dashboard: a URL, or host and port, such as the admin address of weir proxy."`
 	File    string   `arg:"" help:"File to write. It must not exist yet."`
 
-	lookFlags
+	Token    string        `placeholder:"FILE" help:"File with the token of the dashboard, if it wants one."`
 	Duration time.Duration `type:"span" default:"1h" placeholder:"TIME" help:"How long to record (default ${default}); Ctrl-C ends it earlier. The hour before is recorded too, as far as the dashboard has it."`
 }
 
@@ -52,9 +34,13 @@ var errRecorded = errors.New("recorded")
 
 // Run records until the time is up, or ctx ends.
 func (c recordCommand) Run(ctx context.Context, s streams) error {
-	from, err := c.at(c.Address)
-	if err != nil {
-		return err
+	from := events.Dashboard{URL: c.Address}
+	if c.Token != "" {
+		token, err := config.ReadToken(c.Token)
+		if err != nil {
+			return usageError{fmt.Errorf("--token: %s: %w", c.Token, err)}
+		}
+		from.Token = token
 	}
 	file, err := os.OpenFile(c.File, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) // it has names
 	if errors.Is(err, fs.ErrExist) {
