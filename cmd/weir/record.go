@@ -75,7 +75,7 @@ func (c recordCommand) record(ctx context.Context, from events.Dashboard, file i
 	begun := time.Now()
 	ctx, giveUp := context.WithCancelCause(ctx)
 	defer giveUp(nil)
-	err = from.Follow(ctx, url.Values{"all": {"1"}}, func(m recording.Message) error {
+	err = from.Follow(ctx, func(m recording.Message) error {
 		full, err := w.Write(m)
 		if full {
 			fmt.Fprintf(s.err, "weir: %s is full: it has %d readings\n", c.File, recording.MostReadings)

@@ -2,9 +2,9 @@ package config
 
 import (
 	"crypto/tls"
-	"crypto/x509"
 	"os"
 
+	"github.com/weir-go/weir/cmd/weir/internal/certs"
 	"github.com/weir-go/weir/cmd/weir/internal/paths"
 )
 
@@ -37,7 +37,7 @@ func (c *checker) authorities(path, file string) {
 	if file == "" || !c.readable(path, file) {
 		return
 	}
-	if text, _ := os.ReadFile(file); !x509.NewCertPool().AppendCertsFromPEM(text) {
-		c.isnt(path, file, "a file with certificates in PEM")
+	if _, err := certs.Authorities(path, file); err != nil {
+		c.isnt(path, file, "a file with certificates in PEM, the last one whole")
 	}
 }

@@ -45,14 +45,14 @@ func Parse(text string) (*url.URL, error) {
 	return u, nil
 }
 
-// A RefusedError is a dashboard's answer that another try would not change.
-type RefusedError struct {
+// A refusedError is a dashboard's answer that another try would not change.
+type refusedError struct {
 	status int
 	text   string
 }
 
 // Error implements error, with advice.
-func (e RefusedError) Error() string {
+func (e refusedError) Error() string {
 	switch e.status {
 	case http.StatusNotFound:
 		return "there is no dashboard: want the address of its page"
@@ -62,13 +62,13 @@ func (e RefusedError) Error() string {
 	return fmt.Sprintf("status %d: %q", e.status, e.text)
 }
 
-// Follow hands on all messages with a query, and connects again when the connection is lost. It
-// returns when ctx ends, with an error of take, or with a [RefusedError]. lost is called when a
-// connection is lost, or cannot be made.
-func (d Dashboard) Follow(ctx context.Context, query url.Values, take func(recording.Message) error, lost func(error)) error {
+// Follow hands on the messages about all limiters, and connects again when the connection is lost.
+// It returns when ctx ends, with an error of take, or when another try would not change the answer.
+// lost is called when a connection is lost, or cannot be made.
+func (d Dashboard) Follow(ctx context.Context, take func(recording.Message) error, lost func(error)) error {
 	for {
-		err := d.connect(ctx, query, take)
-		var refused RefusedError
+		err := d.connect(ctx, take)
+		var refused refusedError
 		if errors.As(err, &refused) && refused.status == http.StatusNotFound && strings.Trim(d.URL.Path, "/") == "" {
 			d.URL = d.URL.ResolveReference(&url.URL{Path: proxyPath})
 			continue
@@ -98,13 +98,13 @@ type takeError struct{ error }
 var client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 
 // connect hands on the messages of one connection.
-func (d Dashboard) connect(ctx context.Context, query url.Values, take func(recording.Message) error) error {
+func (d Dashboard) connect(ctx context.Context, take func(recording.Message) error) error {
 	ctx, cut := context.WithCancelCause(ctx)
 	defer cut(nil)
 	quiet := time.AfterFunc(silence, func() { cut(fmt.Errorf("nothing came for %v", silence)) })
 	defer quiet.Stop()
 	target := d.URL.JoinPath("events")
-	target.RawQuery = query.Encode()
+	target.RawQuery = "all=1"
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), nil)
 	if err != nil {
 		return err
@@ -120,9 +120,9 @@ func (d Dashboard) connect(ctx context.Context, query url.Values, take func(reco
 	if answer.StatusCode != http.StatusOK || answer.Header.Get("Content-Type") != "text/event-stream" {
 		text, _ := io.ReadAll(io.LimitReader(answer.Body, longestError))
 		if answer.StatusCode == http.StatusOK {
-			return RefusedError{http.StatusNotFound, ""}
+			return refusedError{http.StatusNotFound, ""}
 		}
-		return RefusedError{answer.StatusCode, strings.TrimSpace(string(text))}
+		return refusedError{answer.StatusCode, strings.TrimSpace(string(text))}
 	}
 	return cause(ctx, read(answer.Body, func(event string, data []byte) error {
 		quiet.Reset(silence)

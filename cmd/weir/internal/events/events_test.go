@@ -60,7 +60,7 @@ func TestFollowFindsTheDashboardOfTheProxy(t *testing.T) {
 	})
 	server := httptest.NewServer(mux)
 	defer server.Close()
-	if err := at(t, server.URL).Follow(t.Context(), map[string][]string{"all": {"1"}}, enough, nil); err != errEnough {
+	if err := at(t, server.URL).Follow(t.Context(), enough, nil); err != errEnough {
 		t.Error(err)
 	}
 }
@@ -79,7 +79,7 @@ func TestAnswersThatAnotherTryWouldNotChange(t *testing.T) {
 	}
 	for want, answer := range answers {
 		server := httptest.NewServer(http.HandlerFunc(answer))
-		err := at(t, server.URL).Follow(t.Context(), nil, enough, func(err error) { t.Errorf("tries again after %v", err) })
+		err := at(t, server.URL).Follow(t.Context(), enough, func(err error) { t.Errorf("tries again after %v", err) })
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
@@ -124,7 +124,7 @@ func TestLostConnectionsAreMadeAgain(t *testing.T) {
 		})
 		var lost []string
 		begun := time.Now()
-		err := at(t, "a").Follow(ctx, nil, func(recording.Message) error { got++; return nil }, func(err error) { lost = append(lost, err.Error()) })
+		err := at(t, "a").Follow(ctx, func(recording.Message) error { got++; return nil }, func(err error) { lost = append(lost, err.Error()) })
 		if !errors.Is(err, context.Canceled) || got != 2 || fmt.Sprint(lost) != "[the dashboard ended the stream nothing came for 5s]" {
 			t.Errorf("%v, %d messages, lost %q", err, got, lost)
 		}
@@ -141,7 +141,7 @@ func TestHostileEvents(t *testing.T) {
 	} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { stream(w, text) }))
 		ctx, cancel := context.WithCancelCause(t.Context())
-		err := at(t, server.URL).Follow(ctx, nil, func(recording.Message) error { return nil }, func(err error) { cancel(err) })
+		err := at(t, server.URL).Follow(ctx, func(recording.Message) error { return nil }, func(err error) { cancel(err) })
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}

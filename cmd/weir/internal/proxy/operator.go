@@ -97,7 +97,7 @@ func operatorSettings(address string) config.Listener {
 func (p *Proxy) openOperator(setting, address string, handler func(*config.Config, net.Addr) (http.Handler, error)) (err error) {
 	o := &operator{build: handler}
 	if o.Listener, err = listen.New(operatorSettings(address), http.HandlerFunc(o.serve), p.sparing); err != nil {
-		return &AddressError{setting, err}
+		return fmt.Errorf("%s: %w", setting, err)
 	}
 	p.operators = append(p.operators, o)
 	return nil

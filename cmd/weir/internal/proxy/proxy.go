@@ -104,24 +104,12 @@ func (p *Proxy) open(life context.Context, c *config.Config, store fleet.Store) 
 	for i, settings := range p.withinFiles(c.Listeners) {
 		listener, err := listen.New(settings, handler{p, i}, p.sparing)
 		if err != nil {
-			return &AddressError{fmt.Sprintf("listeners[%d].address", i), err}
+			return fmt.Errorf("listeners[%d].address: %w", i, err)
 		}
 		p.listeners = append(p.listeners, listener)
 	}
 	return nil
 }
-
-// An AddressError reports an address that cannot be opened.
-type AddressError struct {
-	Setting string // such as listeners[0].address
-	Err     error
-}
-
-// Error names the setting and the cause.
-func (e *AddressError) Error() string { return e.Setting + ": " + e.Err.Error() }
-
-// Unwrap returns the cause.
-func (e *AddressError) Unwrap() error { return e.Err }
 
 // hears returns the hook for limiter decisions.
 func (p *Proxy) hears(c *config.Config) func(weir.Event) {
