@@ -179,6 +179,8 @@ func TestBadInput(t *testing.T) {
 
 		`exec: "/no/such": stat /no/such: no such file or directory: want a command that can be run`: encoded(t, handover.Request{Work: &handover.Work{Queue: at, Max: 1, Command: []string{"/no/such"}}}),
 
+		"capacity: ": encoded(t, handover.Request{Work: &handover.Work{Queue: at, Command: []string{"sh"}}}),
+
 		`"x" is no dead letter: want a number`: encoded(t, handover.Request{Requeue: &handover.Requeue{Queue: at, ID: []string{"x"}}}),
 		"--nats: ":                             encoded(t, handover.Request{Jobs: &handover.Jobs{Queue: handover.Queue{Stream: "a", Nats: "nats://127.0.0.1:1"}}}),
 		`natspool: Stream is "a b"`:            encoded(t, handover.Request{Jobs: &handover.Jobs{Queue: handover.Queue{Stream: "a b", Embedded: at.Embedded}}}),

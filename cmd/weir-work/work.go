@@ -3,11 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"os/exec"
 	"sync/atomic"
 	"time"
 
+	"github.com/weir-go/weir/capacity"
 	"github.com/weir-go/weir/cmd/weir-work/internal/command"
 	"github.com/weir-go/weir/cmd/weir-work/internal/worker"
 	"github.com/weir-go/weir/dash"
@@ -38,18 +38,23 @@ func work(ctx context.Context, stop <-chan struct{}, w handover.Work, s streams)
 	}
 	defer q.close()
 	c := command.Command{Args: append([]string{path}, w.Command[1:]...), Timeout: w.Timeout, Grace: w.Grace, Guard: guard}
-	var shown dashboard
-	defer shown.close()
-	return worker.Run(ctx, worker.Config{
-		Look: func(p *pool.Pool) error {
-			if !w.Open {
-				return nil
-			}
-			return shown.open(ctx, p, w.Stream, s.err)
-		},
-		Source: q.Source(func(j natspool.Job) pool.Task { return task(c, j) }),
-		Out:    s.out, Notes: s.err,
-		Max: int64(w.Max), Attempts: w.Attempts, Backoff: w.Backoff, Grace: w.Grace + toSettle, Stop: stop,
+	p, err := newPool(q.Source(func(j natspool.Job) pool.Task { return task(c, j) }), w)
+	if err != nil {
+		return err
+	}
+	if w.Open {
+		page, err := dash.New(dash.Config{Pools: map[string]*pool.Pool{w.Stream: p}, Public: true})
+		if err != nil {
+			return err
+		}
+		_, end, err := browser.Show(ctx, page, s.err)
+		if err != nil {
+			return err
+		}
+		defer end()
+	}
+	return worker.Run(ctx, p, worker.Config{
+		Out: s.out, Notes: s.err, Max: int64(w.Max), Stop: stop,
 		Trouble: func() error {
 			if err := trouble.Load(); err != nil {
 				return *err
@@ -59,22 +64,21 @@ func work(ctx context.Context, stop <-chan struct{}, w handover.Work, s streams)
 	})
 }
 
-// A dashboard shows a pool in the user's browser until it is closed.
-type dashboard struct{ end func() } // nil while it shows none
+// lookahead is how many jobs are claimed ahead of their start. Others could start these sooner, and
+// a command takes longer than a claim.
+const lookahead = 4
 
-func (d *dashboard) open(ctx context.Context, p *pool.Pool, name string, messages io.Writer) error {
-	page, err := dash.New(dash.Config{Pools: map[string]*pool.Pool{name: p}, Public: true})
+// newPool returns a pool whose size a law finds.
+func newPool(source pool.Source, w handover.Work) (*pool.Pool, error) {
+	slots, err := capacity.New(capacity.Vector{"jobs": int64(w.Max)})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	_, d.end, err = browser.Show(ctx, page, messages)
-	return err
-}
-
-func (d *dashboard) close() {
-	if d.end != nil {
-		d.end()
-	}
+	return pool.New(pool.Config{
+		Capacity: slots, Source: source, Scaler: pool.ByLaw{},
+		MaxAttempts: w.Attempts, Redeliver: w.Backoff, Grace: w.Grace + toSettle,
+		Lookahead: lookahead,
+	})
 }
 
 func task(c command.Command, j natspool.Job) pool.Task {

@@ -1,4 +1,4 @@
-// Package worker runs the jobs of a source by a pool whose size a law finds, and prints its state.
+// Package worker runs the jobs of a pool, and prints its state.
 package worker
 
 import (
@@ -8,52 +8,25 @@ import (
 	"io"
 	"time"
 
-	"github.com/weir-go/weir/capacity"
 	"github.com/weir-go/weir/cmd/weir-work/internal/command"
 	"github.com/weir-go/weir/pool"
 )
 
 // Config configures a worker.
 type Config struct {
-	Source   pool.Source
-	Out      io.Writer       // gets a line from time to time
-	Notes    io.Writer       // gets a line about each attempt that fails
-	Max      int64           // jobs at once, at most
-	Attempts int             // deliveries of a job before it becomes a dead letter
-	Backoff  time.Duration   // before the second delivery; doubles up to an hour
-	Grace    time.Duration   // that jobs have when the context ends
-	Stop     <-chan struct{} // is closed when no more is to be claimed
-	Trouble  func() error    // what the source waits for now
-
-	// Look is called with the pool before it runs.
-	Look func(*pool.Pool) error
+	Out     io.Writer       // gets a line from time to time
+	Notes   io.Writer       // gets a line about each attempt that fails
+	Max     int64           // jobs at once, at most
+	Stop    <-chan struct{} // is closed when no more is to be claimed
+	Trouble func() error    // what the source waits for now
 }
 
-// Run runs jobs until Stop is closed and what ran has ended, until ctx ends, or until the source
-// or the start of a command fails.
-func Run(ctx context.Context, c Config) error {
-	slots, err := capacity.New(capacity.Vector{"jobs": c.Max})
-	if err != nil {
-		return err
-	}
-	p, err := pool.New(pool.Config{
-		Capacity: slots, Source: c.Source, Scaler: pool.ByLaw{},
-		MaxAttempts: c.Attempts, Redeliver: c.Backoff, Grace: c.Grace,
-		Lookahead: lookahead,
-	})
-	if err != nil {
-		return err
-	}
-	if err := c.Look(p); err != nil {
-		return err
-	}
+// Run runs the jobs of a pool until Stop is closed and what ran has ended, until ctx ends, or until
+// the source or the start of a command fails.
+func Run(ctx context.Context, p *pool.Pool, c Config) error {
 	w := &worker{Config: c, pool: p, figures: figures{size: c.Max}}
 	return w.run(ctx)
 }
-
-// lookahead is how many jobs are claimed ahead of their start. Others could start these sooner, and
-// a command takes longer than a claim.
-const lookahead = 4
 
 type worker struct {
 	Config

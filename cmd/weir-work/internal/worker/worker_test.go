@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/weir-go/weir/capacity"
 	"github.com/weir-go/weir/cmd/weir-work/internal/command"
 	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/pool"
@@ -34,8 +35,18 @@ func tasks(n int, fail func(i, attempt int) error) (all []pool.Task) {
 	return all
 }
 
-func config(source pool.Source, out, notes io.Writer) Config {
-	return Config{Source: source, Out: out, Notes: notes, Max: 10, Attempts: 3, Backoff: time.Second, Grace: 5 * time.Second, Trouble: func() error { return nil }, Look: func(*pool.Pool) error { return nil }}
+// run runs the tasks of a source.
+func run(ctx context.Context, t *testing.T, source pool.Source, c Config) error {
+	t.Helper()
+	c.Max = 10
+	if c.Trouble == nil {
+		c.Trouble = func() error { return nil }
+	}
+	slots := must.Have(capacity.New(capacity.Vector{"jobs": c.Max}))(t)
+	p := must.Have(pool.New(pool.Config{
+		Capacity: slots, Source: source, Scaler: pool.ByLaw{}, MaxAttempts: 3, Redeliver: time.Second, Grace: 5 * time.Second,
+	}))(t)
+	return Run(ctx, p, c)
 }
 
 func TestWorker(t *testing.T) {
@@ -53,7 +64,7 @@ func TestWorker(t *testing.T) {
 			return nil
 		}))
 		var out, notes strings.Builder
-		must.Do(t, Run(t.Context(), config(source, &out, &notes)))
+		must.Do(t, run(t.Context(), t, source, Config{Out: &out, Notes: &notes}))
 		if lines := out.String(); !regexp.MustCompile(`Z backlog 0; running 0 of \d+ \(.+\); done 98, failed 5, dead letters 2\n$`).MatchString(lines) {
 			t.Error(lines)
 		}
@@ -76,11 +87,9 @@ func TestStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		source := sourcetest.NewMemory(time.Minute, tasks(100, func(int, int) error { return nil }))
 		var out strings.Builder
-		c := config(source, &out, io.Discard)
 		stop := make(chan struct{})
-		c.Stop = stop
 		time.AfterFunc(2500*time.Millisecond, func() { close(stop) })
-		must.Do(t, Run(t.Context(), c))
+		must.Do(t, run(t.Context(), t, source, Config{Out: &out, Notes: io.Discard, Stop: stop}))
 		if done := 100 - source.Left(); done < 3 || done > 30 || !strings.HasSuffix(out.String(), fmt.Sprintf("; done %d, failed 0, dead letters 0\n", done)) {
 			t.Errorf("%d done, and in the end %s", done, &out)
 		}
@@ -92,15 +101,14 @@ func TestTrouble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		source := sourcetest.NewMemory(time.Minute, tasks(100, func(int, int) error { return nil }))
 		var out, notes strings.Builder
-		c := config(source, &out, &notes)
 		began := time.Now()
-		c.Trouble = func() error {
+		trouble := func() error {
 			if since := time.Since(began); since > 2*time.Second && since < 12*time.Second {
 				return errors.New("no server")
 			}
 			return nil
 		}
-		must.Do(t, Run(t.Context(), c))
+		must.Do(t, run(t.Context(), t, source, Config{Out: &out, Notes: &notes, Trouble: trouble}))
 		if !regexp.MustCompile(`^\S+Z no server\n\S+Z the source is back\n$`).MatchString(notes.String()) || strings.Count(out.String(), " backlog not known: no server; ") != 1 {
 			t.Errorf("notes %s; lines %s", &notes, &out)
 		}
@@ -114,7 +122,7 @@ func TestCut(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		why := errors.New("stopped")
 		time.AfterFunc(500*time.Millisecond, func() { cancel(why) })
-		if err := Run(ctx, config(source, io.Discard, io.Discard)); !errors.Is(err, why) {
+		if err := run(ctx, t, source, Config{Out: io.Discard, Notes: io.Discard}); !errors.Is(err, why) {
 			t.Errorf("%v, want %v", err, why)
 		}
 		if d, err := source.Backlog(t.Context()); err != nil || d.Count != 100 {
@@ -127,19 +135,11 @@ func TestCut(t *testing.T) {
 func TestCommandThatIsGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		source := sourcetest.NewMemory(time.Minute, tasks(100, func(int, int) error { return command.ErrStart }))
-		if err := Run(t.Context(), config(source, io.Discard, io.Discard)); !errors.Is(err, command.ErrStart) {
+		if err := run(t.Context(), t, source, Config{Out: io.Discard, Notes: io.Discard}); !errors.Is(err, command.ErrStart) {
 			t.Errorf("%v, want %v", err, command.ErrStart)
 		}
 		if left := source.Left(); left != 100 || len(source.DeadLetters()) > 0 {
 			t.Errorf("%d of 100 left", left)
 		}
 	})
-}
-
-func TestConfig(t *testing.T) {
-	c := config(pool.Slice(nil), io.Discard, io.Discard)
-	c.Max = 0
-	if err := Run(t.Context(), c); err == nil {
-		t.Error("no error about a Max of 0")
-	}
 }
