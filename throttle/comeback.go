@@ -12,36 +12,31 @@ import (
 // time in which the whole queue drains at the current pace. In an emergency, or after one bad
 // reading, that is half a minute, though another operation may wait as soon as one waiter leaves.
 //
-// The estimate has two parts. One is known: when the queue is short enough to have room. The other
-// is a competition: places come free at some rate, and rivals take them.
+// The estimate is a competition: places come free as fast as they lately did, or as the new pace
+// lets operations start if that is slower, and rivals take them.
 type comeback struct {
-	patience time.Duration // the longest wait: the queue's timeout
-	longest  time.Duration // how long an emergency may last
+	longest time.Duration // how long an emergency may last
 
 	// Operations use these two without a lock.
-	refused atomic.Uint64           // operations refused on arrival
-	answers atomic.Pointer[answers] // of the last decision
+	refused atomic.Uint64          // operations refused on arrival
+	answer  atomic.Pointer[answer] // of the last decision
 
 	// The rest is guarded by the lock of the throttle.
-	count, let  uint64        // operations refused and admitted up to the last decision
-	rivals      float64       // refusals per second, each of a client that will try again
-	lets        float64       // admissions per second, to the queue or to work
-	rate, trend float64       // starts per second that the pace allows, and its growth per second
-	since       time.Duration // since a decision last saw an admission
+	count, let uint64  // operations refused and admitted up to the last decision
+	rivals     float64 // refusals per second, each of a client that will try again
+	lets       float64 // admissions per second, to the queue or to work
 }
 
-type answers struct {
-	room  time.Time     // when the queue has room for another waiter
-	paced time.Duration // the competition from then on
-	full  time.Duration // the competition for a place in a full queue
+type answer struct {
+	wait  time.Duration // the competition for a place
 	until time.Time     // the latest end of the emergency; the zero time without one
 }
 
 const (
-	// rivalsOver, letsOver and trendOver are the time constants of the three averages. Rivals
-	// change at once when a pace begins, because clients that were admitted until then are refused:
-	// with 1 s, answers in short emergencies were often too late.
-	rivalsOver, letsOver, trendOver = 200 * time.Millisecond, time.Second, 200 * time.Millisecond
+	// rivalsOver and letsOver are the time constants of the two averages. Rivals change at once
+	// when a pace begins, because clients that were admitted until then are refused: with 1 s,
+	// answers in short emergencies were often too late.
+	rivalsOver, letsOver = 200 * time.Millisecond, time.Second
 	// again is the interval at which a client tries again. Rivals that try more often take a free
 	// place before it does.
 	again = 10 * time.Millisecond
@@ -54,59 +49,30 @@ const (
 	soon = 150 * time.Millisecond
 )
 
-func (c *comeback) init(patience, longest time.Duration) {
-	c.patience, c.longest = patience, longest
-	c.answers.Store(&answers{})
+func (c *comeback) init(longest time.Duration) {
+	c.longest = longest
+	c.answer.Store(&answer{})
 }
 
-// learn counts admissions and refusals since the last decision, and returns the answers under the
-// new pace. The mean cost of an operation is each.
-func (c *comeback) learn(snap weir.Snapshot, pace Pace, each float64, now time.Time, dt time.Duration) answers {
+// learn counts admissions and refusals since the last decision, and sets the answer under the new
+// pace, in operations per second or 0 for none, and until the end of an emergency.
+func (c *comeback) learn(snap weir.Snapshot, pace float64, until time.Time, dt time.Duration) {
 	let := snap.Admitted + snap.Cancelled + snap.Refused[weir.ReasonQueueTimeout] + uint64(snap.Queued)
 	count := c.refused.Load()
 	perSecond := func(n, before uint64) float64 { return float64(max(0, int64(n-before))) / dt.Seconds() }
 	c.rivals += (perSecond(count, c.count) - c.rivals) * share(dt, rivalsOver)
 	c.lets += (perSecond(let, c.let) - c.lets) * share(dt, letsOver)
-	c.since += dt
-	if int64(let-c.let) > 0 {
-		c.since = 0
-	}
 	c.count, c.let = count, let
 
-	rate := pace.Rate / each
-	if rate > 0 && c.rate > 0 {
-		c.trend += ((rate-c.rate)/dt.Seconds() - c.trend) * share(dt, trendOver)
-	} else {
-		c.trend = 0
+	places := c.lets
+	if pace > 0 {
+		places = min(places, pace)
 	}
-	c.rate = rate
-	places, room := c.places(float64(snap.Queued), dt)
-	lets := c.lets
-	if rate > 0 {
-		lets = min(lets, rate)
-	}
-	return answers{
-		room:  now.Add(time.Duration(room * float64(time.Second))),
-		paced: c.competition(places),
-		full:  c.competition(lets),
-	}
+	c.answer.Store(&answer{c.competition(places), until})
 }
 
-// places returns how many places come free per second under the pace, and after how many seconds
-// the first does. Waiters joined at an even rate, and leave when they start or time out. A growing
-// pace adds places.
-func (c *comeback) places(queued float64, dt time.Duration) (perSecond, room float64) {
-	if c.rate == 0 {
-		return c.lets, 0
-	}
-	patience := c.patience.Seconds()
-	left := max(c.patience-c.since, dt).Seconds() // until the newest waiter times out
-	// The bucket owes for half an operation on average.
-	if all := (queued + 0.5) / c.rate; all > patience {
-		room = left * (1 - patience/all)
-	}
-	return max(c.rate, (queued-1)/left) + patience*max(0, c.trend), room
-}
+// endEmergency has the answers bounded by no emergency any more.
+func (c *comeback) endEmergency() { c.answer.Store(&answer{wait: c.answer.Load().wait}) }
 
 // competition returns how long a client that tries again and again competes for places. A place
 // comes free between two of its tries, and goes to a rival that tries first.
@@ -116,16 +82,11 @@ func (c *comeback) competition(places float64) time.Duration {
 	if rivals > 0 {
 		tries = rivals / -math.Expm1(-rivals)
 	}
-	return c.bounded(tries / places)
-}
-
-// bounded is the answer to a competition with this mean duration in seconds.
-func (c *comeback) bounded(mean float64) time.Duration {
-	return time.Duration(min(likely*mean, c.longest.Seconds()) * float64(time.Second))
+	return time.Duration(min(likely*tries/places, c.longest.Seconds()) * float64(time.Second))
 }
 
 func (c *comeback) correct(r *weir.RefusedError, now time.Time) {
-	a := c.answers.Load()
+	a := c.answer.Load()
 	most := c.longest
 	if !a.until.IsZero() {
 		most = min(most, a.until.Sub(now))
@@ -133,14 +94,10 @@ func (c *comeback) correct(r *weir.RefusedError, now time.Time) {
 	if r.Reason != weir.ReasonQueueTimeout {
 		c.refused.Add(1)
 	}
-	// A client that adds as much jitter again is back before the present waiters have left, so
-	// nothing is idle.
-	least := min(soon, r.RetryAfter/2)
-	switch r.Reason {
-	case weir.ReasonPace:
-		r.RetryAfter = max(max(0, a.room.Sub(now))+a.paced, least)
-	case weir.ReasonQueueFull:
-		r.RetryAfter = max(a.full, least)
+	if r.Reason == weir.ReasonPace || r.Reason == weir.ReasonQueueFull {
+		// A client that adds as much jitter again is back before the present waiters have left, so
+		// nothing is idle.
+		r.RetryAfter = max(a.wait, min(soon, r.RetryAfter/2))
 	}
 	r.RetryAfter = max(min(r.RetryAfter, most), again)
 }

@@ -15,7 +15,7 @@ import (
 var limiters = seam.Of[*weir.Limiter, weir.Config, weir.Snapshot]()
 
 // A side is one kind of operations. Acquire uses it without a lock, which would cost as much as the
-// limiter does: so it counts with atomics, and the comeback reads the answers of the last decision
+// limiter does: so it counts with atomics, and the comeback reads the answer of the last decision
 // through an atomic pointer. All that decides is in the pacer, under the lock of the throttle.
 type side struct {
 	limiter *weir.Limiter // queues, refuses and measures
@@ -51,7 +51,7 @@ func (s *side) init(op Op, conf Side, c Config) (err error) {
 		return fmt.Errorf("%w: %s: %w", ErrConfig, field, err)
 	}
 	limiters.Node(s.limiter).RunAlone(conf.MaxInFlight)
-	s.comeback.init(s.limiter.Config().Queue.Timeout, c.Emergency.Longest)
+	s.comeback.init(c.Emergency.Longest)
 	return nil
 }
 
@@ -97,9 +97,7 @@ func (s *side) step(now time.Time, dt time.Duration) []Event {
 	next, events := s.pacer.decide(snap, cost, now, dt)
 	s.set(next)
 	each := max(1, float64(s.pacer.cost)/float64(max(1, snap.Admitted)))
-	answers := s.comeback.learn(snap, next, each, now, dt)
-	answers.until = s.pacer.emergency.until()
-	s.comeback.answers.Store(&answers)
+	s.comeback.learn(snap, next.Rate/each, s.pacer.emergency.until(), dt)
 	return events
 }
 
@@ -113,9 +111,7 @@ func (s *side) set(p Pace) {
 // lift takes the pace away, and with it the end of an emergency.
 func (s *side) lift() {
 	s.set(Pace{})
-	answers := *s.comeback.answers.Load()
-	answers.until = time.Time{}
-	s.comeback.answers.Store(&answers)
+	s.comeback.endEmergency()
 }
 
 func (s *side) snapshot() SideSnapshot {
