@@ -256,7 +256,10 @@ func (m *Member) watch(ctx context.Context, key string, s sight) {
 			return
 		}
 		m.failed(s.of, fmt.Errorf("fleet: the watch of the store ended, trying again: %w", err))
-		pause(ctx, m.conf.Refresh)
+		select {
+		case <-time.After(m.conf.Refresh):
+		case <-ctx.Done():
+		}
 	}
 }
 
@@ -299,15 +302,6 @@ func (m *Member) failed(of source, err error) {
 	m.mu.Unlock()
 	if fresh {
 		m.report(err)
-	}
-}
-
-func pause(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-ctx.Done():
 	}
 }
 

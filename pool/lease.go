@@ -5,25 +5,21 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"sync"
 	"time"
 )
 
-var errHangs = errors.New("the call of Extend did not return in time")
+var (
+	errHangs  = errors.New("the call of Extend did not return in time")
+	errRanOut = errors.New("it ran out before it could be extended")
+)
 
 // A lease keeps the claim of a task alive until it is settled.
 type lease struct {
 	Lease
 	length time.Duration
 	lose   context.CancelCauseFunc // ends the task's context
-
-	mu      sync.Mutex
-	settled bool
-	until   time.Duration // when it counts as lost unless it is extended
-	next    *time.Timer   // extends it
-	end     *time.Timer   // ends the task when the lease has run out
-	failed  error         // why the last try to extend it failed
-	lost    error
+	lost   causedError             // the cause for which it is ended if the lease is lost
+	first  *time.Timer             // begins to extend it; nil if it lasts without end
 }
 
 // Leases are extended when a third of their time is over, as most systems with leases advise: two
@@ -43,43 +39,47 @@ func (l *lease) share(of time.Duration) time.Duration { return max(l.length/of, 
 // kept is how long the lease counts on from when it was extended.
 func (l *lease) kept() time.Duration { return l.length - l.length/spare }
 
-// hold extends the lease again and again.
+// hold extends the lease again and again, until ctx ends. It ends ctx when the lease is lost. Most
+// tasks end before it has to be extended at all, and need no goroutine for it.
 func (l *lease) hold(ctx context.Context) {
 	if l.length <= 0 {
 		return
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.until = now() + l.kept()
-	l.next = time.AfterFunc(l.share(extendAfter), func() { l.extend(ctx) })
-	l.end = time.AfterFunc(l.kept(), l.expire)
+	until := now() + l.kept()
+	l.first = time.AfterFunc(min(l.share(extendAfter), l.kept()), func() { l.extend(ctx, until) })
 }
 
-func (l *lease) extend(ctx context.Context) {
-	l.mu.Lock()
-	over, until := l.settled || l.lost != nil, l.until
-	l.mu.Unlock()
-	at := now()
-	if over || at >= until {
-		return
+// extend extends a lease that counts until some moment.
+func (l *lease) extend(ctx context.Context, until time.Duration) {
+	failed := errRanOut
+	for ctx.Err() == nil {
+		at := now()
+		if at >= until {
+			l.giveUp(failed)
+			return
+		}
+		result := l.try(ctx, min(until-at, l.share(tryFor)))
+		wait := l.share(extendAfter)
+		switch {
+		case result.gone:
+			l.giveUp(result.err)
+			return
+		case result.err != nil:
+			failed, wait = result.err, l.share(retryAfter)
+		default:
+			failed, until = errRanOut, at+l.kept()
+		}
+		select {
+		case <-time.After(min(wait, until-now())):
+		case <-ctx.Done():
+		}
 	}
-	within, cancel := context.WithTimeout(ctx, min(until-at, l.share(tryFor)))
-	defer cancel()
-	result := l.try(within)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	switch {
-	case l.settled || l.lost != nil:
-	case result.gone:
-		l.giveUp(result.err)
-	case result.err != nil:
-		l.failed = result.err
-		l.next.Reset(l.share(retryAfter))
-	default:
-		l.until, l.failed = at+l.kept(), nil
-		l.end.Reset(l.until - now())
-		l.next.Reset(l.share(extendAfter))
-	}
+}
+
+// giveUp ends the task.
+func (l *lease) giveUp(why error) {
+	l.lost = causedError{kind: ErrLeaseLost, cause: why}
+	l.lose(&l.lost)
 }
 
 // A try is how one to extend a lease ended.
@@ -88,8 +88,10 @@ type try struct {
 	gone bool // the source says that the lease is lost
 }
 
-// try tries to extend the lease once. A call that outlives its context is left behind.
-func (l *lease) try(ctx context.Context) try {
+// try tries to extend the lease once. A call that takes longer is left behind.
+func (l *lease) try(ctx context.Context, within time.Duration) try {
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
 	returned := make(chan try, 1)
 	go func() {
 		var t try
@@ -110,41 +112,15 @@ func (l *lease) try(ctx context.Context) try {
 	}
 }
 
-// expire ends the task when its lease has run out.
-func (l *lease) expire() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.settled || l.lost != nil || now() < l.until {
-		return
-	}
-	why := l.failed
-	if why == nil {
-		why = errors.New("it ran out before it could be extended")
-	}
-	l.giveUp(why)
-}
-
-// giveUp ends the task, under the lock.
-func (l *lease) giveUp(why error) {
-	l.lost = &causedError{kind: ErrLeaseLost, cause: why}
-	l.next.Stop()
-	l.end.Stop()
-	l.lose(l.lost)
-}
-
-// settle ends the lease with the task's result, and returns why it could not.
+// settle ends the lease with the result of its task, whose context is given, and returns why it
+// could not.
 func (l *lease) settle(ctx context.Context, grace time.Duration, end func(context.Context) error) error {
-	l.mu.Lock()
-	l.settled = true
-	if l.next != nil {
-		l.next.Stop()
-		l.end.Stop()
+	if l.first != nil {
+		l.first.Stop()
 	}
-	lost := l.lost
-	l.mu.Unlock()
 	l.lose(nil)
-	if lost != nil {
-		return lost
+	if context.Cause(ctx) == &l.lost { //nolint:errorlint // whether it is this lease that was lost
+		return &l.lost
 	}
 	within, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
 	defer cancel()
@@ -164,7 +140,7 @@ func (r *run) settle(e ending) {
 		}
 		r.settled(e, rejecting, err)
 	}()
-	err = e.lease.settle(r.ctx, r.conf.Grace, func(ctx context.Context) error {
+	err = e.lease.settle(e.Context, r.conf.Grace, func(ctx context.Context) error {
 		rejecter, rejects := e.lease.Lease.(Rejecter)
 		switch forGood := e.last || isPermanent(e.Err); {
 		case e.Err == nil, forGood && !rejects:

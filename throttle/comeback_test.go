@@ -55,8 +55,11 @@ func TestCompetition(t *testing.T) {
 		refused uint64
 		want    time.Duration
 	}{
-		{0, 0, 11 * time.Millisecond}, {1000, 0, 11 * time.Millisecond}, {10, 0, 74 * time.Millisecond},
-		{10, 100, 351 * time.Millisecond}, {0.1, 0, 10 * time.Second},
+		{0, 0, 11 * time.Millisecond},
+		{1000, 0, 11 * time.Millisecond},
+		{10, 0, 74 * time.Millisecond},
+		{10, 100, 351 * time.Millisecond},
+		{0.1, 0, 10 * time.Second},
 	} {
 		if got := wait(test.pace, test.refused); got != test.want {
 			t.Errorf("a pace of %v and %d more rivals: %v, want %v", test.pace, test.refused, got, test.want)
