@@ -2,6 +2,7 @@ package weirconnect
 
 import (
 	"context"
+	"net/http"
 	"time"
 
 	"connectrpc.com/connect"
@@ -46,9 +47,7 @@ func (c *ClientLimits) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
 		if !spec.IsClient {
 			return next(ctx, req)
 		}
-		if p := weir.PriorityFrom(ctx); p != weir.PriorityNormal {
-			req.Header().Set(weirhttp.PriorityHeader, p.String())
-		}
+		defer sendPriority(ctx, req.Header())()
 		admitter := c.methods.Of(spec.Procedure)
 		if admitter == nil {
 			return next(ctx, req)
@@ -98,10 +97,25 @@ func (c *ClientLimits) WrapStreamingHandler(next connect.StreamingHandlerFunc) c
 // open begins a stream that sends its priority on.
 func open(ctx context.Context, spec connect.Spec, next connect.StreamingClientFunc) connect.StreamingClientConn {
 	conn := next(ctx, spec)
-	if p := weir.PriorityFrom(ctx); p != weir.PriorityNormal {
-		conn.RequestHeader().Set(weirhttp.PriorityHeader, p.String())
-	}
+	sendPriority(ctx, conn.RequestHeader())
 	return conn
+}
+
+// sendPriority adds the priority of ctx, if it has one, to the header of a request. The caller may
+// send a request once more, with another context: forget takes the priority out again.
+func sendPriority(ctx context.Context, header http.Header) (forget func()) {
+	p := weir.PriorityFrom(ctx)
+	if p == weir.PriorityNormal {
+		return func() {}
+	}
+	before := header[weirhttp.PriorityHeader]
+	header.Set(weirhttp.PriorityHeader, p.String())
+	return func() {
+		delete(header, weirhttp.PriorityHeader)
+		if before != nil {
+			header[weirhttp.PriorityHeader] = before
+		}
+	}
 }
 
 // clientOutcome returns the outcome of a call that is over, and the wait that the server asked for,

@@ -48,9 +48,7 @@ func (r *Retries) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
 		if !req.Spec().IsClient {
 			return next(ctx, req)
 		}
-		if p := weir.PriorityFrom(ctx); p != weir.PriorityNormal {
-			req.Header().Set(weirhttp.PriorityHeader, p.String())
-		}
+		defer sendPriority(ctx, req.Header())()
 		defer req.Header().Del(weirhttp.AttemptHeader) // the caller may send the request once more
 		for call := r.client.Call(); ; req.Header().Set(weirhttp.AttemptHeader, strconv.Itoa(call.Attempt()+1)) {
 			if err := call.Begin(ctx); err != nil {
