@@ -15,6 +15,7 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/internal/must"
+	"github.com/weir-go/weir/internal/tcptest"
 	"github.com/weir-go/weir/law"
 	"github.com/weir-go/weir/weirhttp"
 )
@@ -76,18 +77,14 @@ func limit(lim weir.Admitter, h http.HandlerFunc) http.Handler {
 	return weirhttp.Limit(h, weirhttp.One(lim))
 }
 
-// pipes is a listener whose connections have no buffers: a client that does not read stops the
-// server at once. In a bubble of synctest, synctest.Wait returns when all has come to rest.
-type pipes struct {
-	conns  chan net.Conn
-	closed chan struct{}
-}
+// pipes has clients of a server that they stop at once by not reading.
+type pipes struct{ *tcptest.Pipes }
 
 // servePipes runs a server of HTTP/1 and unencrypted HTTP/2 until the end of the test, which must
 // be in a bubble. It returns how to connect.
-func servePipes(t *testing.T, h http.Handler) *pipes {
+func servePipes(t *testing.T, h http.Handler) pipes {
 	t.Helper()
-	p := &pipes{make(chan net.Conn), make(chan struct{})}
+	p := pipes{tcptest.NewPipes()}
 	var protocols http.Protocols
 	protocols.SetHTTP1(true)
 	protocols.SetUnencryptedHTTP2(true)
@@ -108,33 +105,16 @@ func servePipes(t *testing.T, h http.Handler) *pipes {
 	return p
 }
 
-func (p *pipes) Accept() (net.Conn, error) {
-	select {
-	case conn := <-p.conns:
-		return conn, nil
-	case <-p.closed:
-		return nil, net.ErrClosed
-	}
-}
-
-func (p *pipes) Close() error {
-	close(p.closed)
-	return nil
-}
-
-func (p *pipes) Addr() net.Addr { return &net.TCPAddr{} }
-
 // dial returns a new connection that is closed at the end of the test.
-func (p *pipes) dial(t *testing.T) net.Conn {
+func (p pipes) dial(t *testing.T) net.Conn {
 	t.Helper()
-	near, far := net.Pipe()
-	p.conns <- far
-	t.Cleanup(func() { near.Close() })
-	return near
+	conn := must.Have(p.Dial(context.Background()))(t)
+	t.Cleanup(func() { conn.Close() })
+	return conn
 }
 
 // send opens a connection, and sends a request without ever reading.
-func (p *pipes) send(t *testing.T, text string) net.Conn {
+func (p pipes) send(t *testing.T, text string) net.Conn {
 	t.Helper()
 	conn := p.dial(t)
 	must.Have(io.WriteString(conn, text))(t)
@@ -142,7 +122,7 @@ func (p *pipes) send(t *testing.T, text string) net.Conn {
 }
 
 // client is one of net/http for a protocol.
-func (p *pipes) client(t *testing.T, http2 bool) *http.Client {
+func (p pipes) client(t *testing.T, http2 bool) *http.Client {
 	t.Helper()
 	var protocols http.Protocols
 	protocols.SetHTTP1(!http2)

@@ -3,6 +3,7 @@ package weirhttp
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -78,7 +79,7 @@ func Trust(next http.Handler, trusted func(*http.Request) bool) http.Handler {
 		panic(missing("Trust: trusted", "a function, such as Peers.Request of package trust"))
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !propagated(r.Header) {
+		if !slices.ContainsFunc(propagation, func(name string) bool { return r.Header[name] != nil }) {
 			next.ServeHTTP(w, r)
 			return
 		}
@@ -96,16 +97,6 @@ func Trust(next http.Handler, trusted func(*http.Request) bool) http.Handler {
 }
 
 var propagation = []string{PriorityHeader, TimeoutHeader, AttemptHeader}
-
-// propagated reports whether any of the headers is there.
-func propagated(h http.Header) bool {
-	for _, name := range propagation {
-		if h[name] != nil {
-			return true
-		}
-	}
-	return false
-}
 
 func unheard(r *http.Request) *http.Request {
 	r = withHeader(r)

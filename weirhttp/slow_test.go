@@ -3,7 +3,6 @@ package weirhttp_test
 import (
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"runtime"
@@ -14,6 +13,7 @@ import (
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/internal/longtest"
 	"github.com/weir-go/weir/internal/must"
+	"github.com/weir-go/weir/internal/tcptest"
 	"github.com/weir-go/weir/law"
 	"github.com/weir-go/weir/weirhttp"
 )
@@ -42,7 +42,7 @@ const slowClients = 20
 
 // crowd is 20 clients of each kind that sends or reads slowly, one after the other, so that none is
 // refused because the others came with it.
-func crowd(t *testing.T, p *pipes) {
+func crowd(t *testing.T, p pipes) {
 	t.Helper()
 	for _, request := range []string{
 		"POST /upload HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nx",
@@ -179,7 +179,7 @@ func TestStalledReaderMemory(t *testing.T) {
 			arrived <- struct{}{}
 			_, _ = w.Write(page)
 		})
-		near := &pipes{make(chan net.Conn), make(chan struct{})}
+		near := pipes{tcptest.NewPipes()}
 		srv := &http.Server{Handler: h}
 		go func() { _ = srv.Serve(near) }()
 		before := heap()

@@ -44,16 +44,9 @@ type Slot struct {
 // Hold takes a slot of the gate. The share, such as an upload's part of the limit, is returned
 // with the slot, or at once if the gate has no slot; it may be nil.
 func (s *Slot) Hold(ctx context.Context, gate weir.Admitter, share func()) error {
-	if share == nil {
-		permit, err := gate.Acquire(ctx)
-		if err == nil {
-			s.take(Held, permit, nil)
-		}
-		return err
-	}
 	admitted := false
 	defer func() {
-		if !admitted { // or the gate panics
+		if !admitted && share != nil { // or the gate panics
 			share()
 		}
 	}()

@@ -1,2 +1,2 @@
-// Package tcptest has servers of raw connections and free addresses for tests.
+// Package tcptest has servers of raw connections, listeners of pipes, and free addresses for tests.
 package tcptest

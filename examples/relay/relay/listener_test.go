@@ -13,6 +13,7 @@ import (
 
 	"github.com/weir-go/weir/examples/relay/relay"
 	"github.com/weir-go/weir/internal/must"
+	"github.com/weir-go/weir/internal/tcptest"
 	"github.com/weir-go/weir/load"
 )
 
@@ -45,12 +46,12 @@ func TestClientsWaitForRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := must.Have(relay.New(relay.Config{Store: &fake{}, Sources: []load.Source{idle{}}}))(t)
 		ctx, stop := context.WithCancel(t.Context())
-		p := &pipes{make(chan net.Conn), make(chan struct{})}
+		p := tcptest.NewPipes()
 		accepted := make(chan net.Conn, 1)
 		var all sync.WaitGroup
 		all.Go(func() { _ = s.Serve(ctx, p) })
 		go func() {
-			c, _ := p.dial(ctx, "", "")
+			c, _ := p.Dial(ctx)
 			accepted <- c
 		}()
 		synctest.Wait()
@@ -132,12 +133,12 @@ func TestSocketsThatSendNoWholeRequest(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s, stop := build(t, relay.Config{})
-				p := &pipes{make(chan net.Conn), make(chan struct{})}
+				p := tcptest.NewPipes()
 				ctx, cancel := context.WithCancel(t.Context())
 				ended := make(chan error, 1)
 				go func() { ended <- s.Serve(ctx, p) }()
 				synctest.Wait()
-				c, _ := p.dial(t.Context(), "", "")
+				c := must.Have(p.Dial(t.Context()))(t)
 				began := time.Now()
 				go func() { _, _ = c.Write([]byte(says)) }()
 				for {

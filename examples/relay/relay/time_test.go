@@ -17,40 +17,14 @@ import (
 
 	"github.com/weir-go/weir/examples/relay/relay"
 	"github.com/weir-go/weir/internal/must"
+	"github.com/weir-go/weir/internal/tcptest"
 )
-
-// pipes is a listener whose connections are pipes, so that a synctest bubble detects when
-// all goroutines wait.
-type pipes struct {
-	accepted chan net.Conn
-	closed   chan struct{}
-}
-
-func (p *pipes) Accept() (net.Conn, error) {
-	select {
-	case c := <-p.accepted:
-		return c, nil
-	case <-p.closed:
-		return nil, net.ErrClosed
-	}
-}
-
-func (p *pipes) Close() error { close(p.closed); return nil }
-
-func (p *pipes) Addr() net.Addr { return &net.IPAddr{} }
-
-// dial returns the client's end.
-func (p *pipes) dial(context.Context, string, string) (net.Conn, error) {
-	here, there := net.Pipe()
-	p.accepted <- there
-	return here, nil
-}
 
 // bubble is a server in a bubble. Goroutines that outlive it fail the test: the bubble would
 // wait for them forever.
 type bubble struct {
 	t       *testing.T
-	pipes   *pipes
+	pipes   *tcptest.Pipes
 	server  *relay.Server
 	through *http.Client
 	stop    func()
@@ -61,8 +35,8 @@ func inBubble(t *testing.T, c relay.Config, test func(t *testing.T, b *bubble)) 
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		s, stop := build(t, c)
-		b := &bubble{t: t, pipes: &pipes{make(chan net.Conn), make(chan struct{})}, server: s, stop: stop}
-		transport := &http.Transport{DialContext: b.pipes.dial}
+		b := &bubble{t: t, pipes: tcptest.NewPipes(), server: s, stop: stop}
+		transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return b.pipes.Dial(ctx) }}
 		b.through = &http.Client{Transport: transport}
 		web := &http.Server{Handler: s.Handler()}
 		go func() { _ = web.Serve(b.pipes) }()
@@ -143,7 +117,7 @@ func TestHalfOpenSocket(t *testing.T) {
 // handshake connects a client without the WebSocket library.
 func handshake(t *testing.T, b *bubble) *bufio.ReadWriter {
 	t.Helper()
-	raw, _ := b.pipes.dial(t.Context(), "", "")
+	raw := must.Have(b.pipes.Dial(t.Context()))(t)
 	t.Cleanup(func() { raw.Close() })
 	rw := bufio.NewReadWriter(bufio.NewReader(raw), bufio.NewWriter(raw))
 	fmt.Fprint(rw, "GET / HTTP/1.1\r\nHost: relay\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+

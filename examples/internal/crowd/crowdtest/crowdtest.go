@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/examples/internal/crowd"
+	"github.com/weir-go/weir/internal/tcptest"
 )
 
 // Run runs an example on a network of pipes for its default time, and returns its output.
@@ -48,41 +49,7 @@ func Figures(t *testing.T, out, pattern string) (first, second int) {
 	return first, second
 }
 
-// A listener accepts one end of each pipe.
-type listener struct {
-	conns  chan net.Conn
-	ctx    context.Context //nolint:containedctx // ends when the listener is closed
-	cancel context.CancelFunc
-}
-
 func pipes() (net.Listener, crowd.Dial, error) {
-	ctx, cancel := context.WithCancel(context.Background())
-	l := &listener{make(chan net.Conn), ctx, cancel}
-	return l, func(ctx context.Context, _, _ string) (net.Conn, error) {
-		client, server := net.Pipe()
-		select {
-		case l.conns <- server:
-			return client, nil
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-l.ctx.Done():
-			return nil, net.ErrClosed
-		}
-	}, nil
+	l := tcptest.NewPipes()
+	return l, func(ctx context.Context, _, _ string) (net.Conn, error) { return l.Dial(ctx) }, nil
 }
-
-func (l *listener) Accept() (net.Conn, error) {
-	select {
-	case conn := <-l.conns:
-		return conn, nil
-	case <-l.ctx.Done():
-		return nil, net.ErrClosed
-	}
-}
-
-func (l *listener) Close() error {
-	l.cancel()
-	return nil
-}
-
-func (l *listener) Addr() net.Addr { return &net.UnixAddr{Name: "pipes", Net: "pipe"} }
