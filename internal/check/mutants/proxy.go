@@ -48,6 +48,7 @@ var ofProxy = []mutant{
 	{"a host passes that no transport sends", "cmd/weir/internal/listen/serve.go", "strings.ContainsFunc(r.Host, noHost)", `strings.ContainsFunc("", noHost)`, "TestProbes", "./cmd/weir/internal/proxy", ""},
 	{"an ambiguous head ends the request before it", "cmd/weir/internal/listen/cleartext.go", "_, err = c.Conn.Read(p)", "err = io.EOF", "TestRequestBeforeAnAmbiguousHead", "", ""},
 	{"the body of a conversation is asked for before the upstream asks", "cmd/weir/internal/exchange/intake.go", `r.Header["Expect"] != nil`, "x.upgrade", "TestUpstreamRefusesBeforeContinue", "./cmd/weir/internal/proxy", ""},
+	{"a client that reads no hints holds its slot", "cmd/weir/internal/exchange/early.go", "x.early.add(func() { x.inform(status, http.Header(header)) })", "x.inform(status, http.Header(header))", "TestUnreadInformationalResponsesHoldNoSlot", "", ""},
 	{"deadlines of strangers are failures of the server", "cmd/weir/internal/exchange/send.go", "if own, ok := x.callTimeout(); ok {", "if own, ok := x.callTimeout(); ok && own < 0 {", "TestDeadlineOfACallOfGRPC", "", ""},
 	{"a client is asked for its body twice", "cmd/weir/internal/upstream/send.go", `code == http.StatusContinue && s.in.Header["Expect"] != nil`, "code == http.StatusOK", "TestExpect", "", ""},
 	{"a server that never asks for a body gets none", "cmd/weir/internal/upstream/connections.go", "expect    = time.Second", "expect    = time.Hour", "TestExpect", "", ""},

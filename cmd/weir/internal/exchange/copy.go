@@ -13,6 +13,7 @@ import (
 // copy sends the response to the client. It panics with [http.ErrAbortHandler] if it cannot
 // send all of it, which cuts the connection, or the stream of HTTP/2.
 func (x *exchange) copy(res *http.Response) {
+	x.hangUp()
 	h := x.w.Header()
 	addAll(h, res.Header)
 	if _, ok := h["Content-Type"]; !ok {

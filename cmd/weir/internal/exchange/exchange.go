@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -38,8 +37,7 @@ type exchange struct {
 	until     time.Time   // the deadline of a call of gRPC or Connect; zero if it has none
 	undrained func() bool // ends the wait for the proxy's end
 
-	early    sync.Mutex // held while an informational response is sent
-	answered bool       // there is a final response
+	early early
 
 	source    io.ReadCloser // the upstream's body of the response, nil once it is closed
 	sent      func()        // ends the request at the upstream, after the source
@@ -101,6 +99,7 @@ func (x *exchange) serve() error {
 	if err := x.receive(res); err != nil {
 		return err
 	}
+	x.early.end()
 	if res.StatusCode == http.StatusSwitchingProtocols {
 		return x.switchProtocols(res)
 	}
@@ -126,6 +125,7 @@ func (x *exchange) end() {
 		x.undrained()
 	}
 	x.closeSource() // after the cancellation; otherwise a transport would wait for the rest of a request's body
+	x.early.end()
 	x.endRequest()
 	x.whole.free()
 	x.count()

@@ -13,6 +13,7 @@ import (
 
 // fail answers a request that gets no response of the upstream.
 func (x *exchange) fail(err error) {
+	x.early.end()
 	x.hangUp()
 	if refused, ok := err.(refusedError); ok { //nolint:errorlint // serve returns it as it is
 		x.refuse(refused.error)

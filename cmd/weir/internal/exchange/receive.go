@@ -26,7 +26,6 @@ func (x *exchange) receive(res *http.Response) error {
 	headers.TellWait(res.Header, x.slot.Waited())
 	x.who.Record.Upstream, x.who.Record.Waited = res.Request.URL.Host, x.slot.Waited()
 	x.body.converse()
-	x.hangUp()
 	if res.StatusCode == http.StatusSwitchingProtocols {
 		x.timeout.Stop()
 		x.settle(weir.Failure) // a slot that is held did not ask for it

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"net/textproto"
 	"time"
 
 	"github.com/weir-go/weir"
@@ -28,9 +27,6 @@ func (x *exchange) send() (*http.Response, error) {
 	if err == nil {
 		res, x.sent, err = x.route.upstream.Send(x.ctx, out, x)
 	}
-	x.early.Lock()
-	x.answered = true
-	x.early.Unlock()
 	if err != nil {
 		x.settle(x.outcome(err))
 		return nil, err
@@ -126,25 +122,6 @@ func (x *exchange) outgoing() (*http.Request, error) {
 
 // headersOfClient is the number of headers that a client.Identity adds at most.
 const headersOfClient = 12
-
-// Informed sends an informational response on to the client, unless it speaks HTTP/1.0, which has
-// none.
-func (x *exchange) Informed(status int, header textproto.MIMEHeader) error {
-	x.early.Lock()
-	defer x.early.Unlock()
-	if x.answered || !x.in.ProtoAtLeast(1, 1) { // the response owns the writer
-		return nil
-	}
-	h, more := x.w.Header(), http.Header(header)
-	dropOwn(more)
-	headers.RemoveHopByHop(more)
-	own := maps.Clone(h)
-	addAll(h, more)
-	x.w.WriteHeader(status)
-	clear(h)
-	maps.Copy(h, own)
-	return nil
-}
 
 // cause returns why the request to the upstream was ended early, if it was. The server of a call
 // may end it at its deadline before the timer does.

@@ -38,6 +38,29 @@ func site(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// A client that reads no informational responses holds no slot while the upstream works, and gets
+// the final response once it reads.
+func TestUnreadInformationalResponsesHoldNoSlot(t *testing.T) {
+	rg := newRig(t, 1, false, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Link", strings.Repeat("x", 60_000))
+		for range 100 {
+			w.WriteHeader(http.StatusEarlyHints)
+		}
+		w.Header().Del("Link")
+		_, _ = io.WriteString(w, "hello")
+	}, nil)
+	_, answers := rg.dial("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+	rg.until("its slot is free", func() bool { return rg.lim.Snapshot().Succeeded == 1 })
+	status := http.StatusEarlyHints
+	for status == http.StatusEarlyHints {
+		res := must.Have(http.ReadResponse(answers, nil))(t)
+		status = res.StatusCode
+	}
+	if status != http.StatusOK {
+		t.Errorf("status %d", status)
+	}
+}
+
 // There are enough slow clients to fill the limit of 10, but other requests are not affected,
 // whatever the slow clients do.
 func TestSlowClientsHoldNoSlots(t *testing.T) {

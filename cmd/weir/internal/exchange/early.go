@@ -1,0 +1,80 @@
+package exchange
+
+import (
+	"maps"
+	"net/http"
+	"net/textproto"
+	"sync"
+
+	"github.com/weir-go/weir/internal/headers"
+)
+
+// early sends informational responses on to the client. It has a goroutine of its own, because a
+// client that does not read must not hold the slot.
+type early struct {
+	mu      sync.Mutex
+	over    bool          // the final response owns the writer
+	waiting chan func()   // nil before the first
+	sent    chan struct{} // closed after the last
+}
+
+// mostWaiting is how many informational responses wait for a client that does not read. It gets no
+// more.
+const mostWaiting = 8
+
+func (e *early) add(send func()) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.over {
+		return
+	}
+	if e.waiting == nil {
+		e.waiting, e.sent = make(chan func(), mostWaiting), make(chan struct{})
+		go sendAll(e.waiting, e.sent)
+	}
+	select {
+	case e.waiting <- send:
+	default:
+	}
+}
+
+func sendAll(waiting <-chan func(), sent chan<- struct{}) {
+	defer close(sent)
+	for send := range waiting {
+		send()
+	}
+}
+
+// end waits until all are sent. From then on the final response owns the writer.
+func (e *early) end() {
+	e.mu.Lock()
+	e.over = true
+	if e.waiting != nil {
+		close(e.waiting)
+		e.waiting = nil
+	}
+	e.mu.Unlock()
+	if e.sent != nil {
+		<-e.sent
+	}
+}
+
+// Informed sends an informational response on to the client, unless it speaks HTTP/1.0, which has
+// none.
+func (x *exchange) Informed(status int, header textproto.MIMEHeader) error {
+	if x.in.ProtoAtLeast(1, 1) {
+		x.early.add(func() { x.inform(status, http.Header(header)) })
+	}
+	return nil
+}
+
+func (x *exchange) inform(status int, header http.Header) {
+	dropOwn(header)
+	headers.RemoveHopByHop(header)
+	h := x.w.Header()
+	own := maps.Clone(h)
+	addAll(h, header)
+	x.w.WriteHeader(status)
+	clear(h)
+	maps.Copy(h, own)
+}
