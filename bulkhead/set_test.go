@@ -15,6 +15,7 @@ import (
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
 	"github.com/weir-go/weir/internal/limittest"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
 )
 
@@ -116,6 +117,22 @@ func TestBadInput(t *testing.T) {
 		}
 	}
 	balanced(t, s)
+}
+
+// Work that will not wait is refused, though the queue has room.
+func TestTryAcquireDoesNotWait(t *testing.T) {
+	s := newSet(t, bulkhead.Config{ByKey: byKey{"a": fixed(1, 1, time.Hour)}})
+	for _, permit := range limittest.Hold(t, s, "a", 1) {
+		defer permit.Release()
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	_, err := s.TryAcquire(ctx, "a")
+	h := must.Have(s.Handle("a"))(t)
+	_, other := h.TryAcquire(ctx)
+	if !errors.Is(err, weir.ErrLimitReached) || !errors.Is(other, weir.ErrLimitReached) {
+		t.Errorf("%v, %v: want that the limit is reached", err, other)
+	}
 }
 
 // hostileLaw moves its limit to and fro, and runs a function as it is started, asked and
