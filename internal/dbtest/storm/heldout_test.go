@@ -20,9 +20,7 @@ const byHand = "bucket set by hand"
 var heldOutColumns = []string{"writes/s", "database p99", "with wait p50", "with wait p99", "at the stall %", "read p99", "refused/s", "emergencies"}
 
 // TestHeldOutBadger runs storms on Badger with which the laws were not tuned.
-func TestHeldOutBadger(t *testing.T) { heldOut(t, openBadger) }
-
-func heldOut(t *testing.T, open func(*testing.T, variant) store) {
+func TestHeldOutBadger(t *testing.T) {
 	for _, v := range variants(*seed) {
 		if *repeats == 0 {
 			if v.batch == 1 {
@@ -35,17 +33,17 @@ func heldOut(t *testing.T, open func(*testing.T, variant) store) {
 			var rate float64 // of the preceding storm without a throttle
 			medians := compare(t, heldOutColumns,
 				contender{unthrottled, func(t *testing.T) result {
-					r := v.rage(t, open(t, v), openGate)
+					r := v.rage(t, openBadger(t, v), openGate)
 					rate = r["writes/s"]
 					return r
 				}},
 				contender{paced, func(t *testing.T) result {
-					return v.rage(t, open(t, v), func(ctx context.Context, s store) (storm.Gate, *throttle.Throttle) {
+					return v.rage(t, openBadger(t, v), func(ctx context.Context, s store) (storm.Gate, *throttle.Throttle) {
 						return drainRate(t, ctx, s, v.writers, v.batch)
 					})
 				}},
 				contender{byHand, func(t *testing.T) result {
-					return v.rage(t, open(t, v), func(context.Context, store) (storm.Gate, *throttle.Throttle) {
+					return v.rage(t, openBadger(t, v), func(context.Context, store) (storm.Gate, *throttle.Throttle) {
 						return (&bucket{every: time.Duration(float64(v.batch) / (0.9 * rate) * float64(time.Second))}).gate, nil
 					})
 				}},
@@ -55,13 +53,13 @@ func heldOut(t *testing.T, open func(*testing.T, variant) store) {
 	}
 }
 
-// stalls is the share of samples, in percent, from which a storm counts as stalling the
+// stalled is the share of samples, in percent, from which a storm counts as stalling the
 // store.
-const stalls = 3
+const stalled = 3
 
 // judge compares the throttled storm with the targets.
 func (v variant) judge(t *testing.T, medians map[string]result) {
-	if medians[unthrottled]["at the stall %"] < stalls {
+	if medians[unthrottled]["at the stall %"] < stalled {
 		atLeast(t, medians, "writes/s", paced, 0.95, unthrottled)
 		atMost(t, medians, "with wait p99", paced, 1.15, unthrottled)
 		return
@@ -73,7 +71,7 @@ func (v variant) judge(t *testing.T, medians map[string]result) {
 	atMost(t, medians, "with wait p99", paced, 1.2, byHand)
 	most := 0.0
 	if v.off > 0 {
-		most = stalls
+		most = stalled
 	}
 	if have := medians[paced]["at the stall %"]; *repeats > 0 && have > most {
 		t.Errorf("at the stall in %.3g%% of the samples, want %v%%", have, most)
@@ -82,7 +80,7 @@ func (v variant) judge(t *testing.T, medians map[string]result) {
 
 // rage runs the storm on a store.
 func (v variant) rage(t *testing.T, s store, guard func(context.Context, store) (storm.Gate, *throttle.Throttle)) result {
-	defer s.close()
+	defer s.Close()
 	debug.FreeOSMemory() // garbage of the last storm
 	ctx, from, during := v.schedule(t)
 	gate, th := guard(ctx, s)
@@ -92,10 +90,10 @@ func (v variant) rage(t *testing.T, s store, guard func(context.Context, store) 
 	}
 	readers := &crowd{
 		clients: v.readers, gate: storm.Open, pause: time.Millisecond,
-		work: func(context.Context, int) error { return s.read() },
+		work: func(context.Context, int) error { return s.read(v) },
 	}
 	stall, memory := make(chan float64), make(chan float64)
-	go func() { stall <- atTheStall(ctx, s.full, from) }()
+	go func() { stall <- atTheStall(ctx, s, from) }()
 	go func() { memory <- mostMemory(ctx) }()
 	var reading sync.WaitGroup
 	reading.Go(func() { readers.run(ctx, from) })

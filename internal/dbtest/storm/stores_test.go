@@ -25,14 +25,7 @@ import (
 )
 
 // A store is the target of a variant.
-type store struct {
-	source load.Source
-	badger *badger.DB // nil of another kind
-	write  func(v variant) error
-	read   func() error
-	full   func() bool // reports whether it stalls
-	close  func()
-}
+type store struct{ *badger.DB }
 
 // keys is the number of keys: documents are rewritten, and reads find some.
 const keys = 1 << 20
@@ -56,37 +49,38 @@ func openBadger(t *testing.T, v variant) store {
 	if limit := o.MemTableSize / 10; o.ValueThreshold > limit {
 		o.ValueThreshold = limit // Badger requires values of the tree to fit in a batch
 	}
-	db := must.Have(badger.Open(o))(t)
-	return store{
-		source: badgerload.New(db),
-		badger: db,
-		write: func(v variant) error {
-			if v.batch == 1 {
-				return db.Update(func(tx *badger.Txn) error { return tx.Set(v.key(), storm.Part(v.stock, v.size)) })
-			}
-			b := db.NewWriteBatch()
-			defer b.Cancel()
-			for range v.batch {
-				if err := b.Set(v.key(), storm.Part(v.stock, v.size)); err != nil {
-					return err
-				}
-			}
-			return b.Flush()
-		},
-		read: func() error {
-			return db.View(func(tx *badger.Txn) error {
-				item, err := tx.Get(v.key())
-				if errors.Is(err, badger.ErrKeyNotFound) {
-					return nil
-				} else if err != nil {
-					return err
-				}
-				return item.Value(func([]byte) error { return nil })
-			})
-		},
-		full:  func() bool { return fullLevel0(db) },
-		close: func() { _ = db.Close() },
+	return store{must.Have(badger.Open(o))(t)}
+}
+
+func (s store) write(v variant) error {
+	if v.batch == 1 {
+		return s.Update(func(tx *badger.Txn) error { return tx.Set(v.key(), storm.Part(v.stock, v.size)) })
 	}
+	b := s.NewWriteBatch()
+	defer b.Cancel()
+	for range v.batch {
+		if err := b.Set(v.key(), storm.Part(v.stock, v.size)); err != nil {
+			return err
+		}
+	}
+	return b.Flush()
+}
+
+func (s store) read(v variant) error {
+	return s.View(func(tx *badger.Txn) error {
+		item, err := tx.Get(v.key())
+		if errors.Is(err, badger.ErrKeyNotFound) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		return item.Value(func([]byte) error { return nil })
+	})
+}
+
+// stalls reports whether level 0 is full.
+func (s store) stalls() bool {
+	return s.Levels()[0].NumTables >= s.Opts().NumLevelZeroTablesStall
 }
 
 func fillBadger(t *testing.T, o badger.Options, v variant) {
@@ -129,7 +123,6 @@ func TestBadgerAtEase(t *testing.T) {
 // The contenders.
 const (
 	unthrottled = "no throttle"
-	sleeping    = "naive PID"
 	paced       = "drain rate"
 )
 
@@ -141,11 +134,6 @@ func badgerStorm(t *testing.T, v variant) map[string]result {
 	}
 	return compare(t, badgerColumns,
 		against(unthrottled, openGate),
-		against(sleeping, func(ctx context.Context, s store) (storm.Gate, *throttle.Throttle) {
-			p := newNaive(s.badger)
-			go p.monitor(ctx)
-			return p.gate, nil
-		}),
 		against(paced, func(ctx context.Context, s store) (storm.Gate, *throttle.Throttle) {
 			return drainRate(t, ctx, s, 128, 1)
 		}),
@@ -156,7 +144,7 @@ func openGate(context.Context, store) (storm.Gate, *throttle.Throttle) { return 
 
 // drainRate returns the gate of the throttle for a store that digests writes later.
 func drainRate(t *testing.T, ctx context.Context, s store, writers, batch int) (storm.Gate, *throttle.Throttle) {
-	th := must.Have(storm.DrainRate(ctx, s.source, writers, batch))(t)
+	th := must.Have(storm.DrainRate(ctx, badgerload.New(s.DB), writers, batch))(t)
 	return storm.Through(th, throttle.Write, batch), th
 }
 
@@ -175,11 +163,6 @@ func random() []byte {
 		b[i] = byte(rand.Uint32())
 	}
 	return b
-}
-
-// fullLevel0 reports whether a store has reached its stall.
-func fullLevel0(db *badger.DB) bool {
-	return db.Levels()[0].NumTables >= db.Opts().NumLevelZeroTablesStall
 }
 
 // mostMemory returns the peak memory of the process until ctx ends, including the records of

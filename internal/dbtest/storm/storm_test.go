@@ -52,7 +52,7 @@ func schedule(t *testing.T) (ctx context.Context, from time.Time, during time.Du
 
 // atTheStall samples a store from a given time on and returns the share of samples in which
 // it was full.
-func atTheStall(ctx context.Context, full func() bool, from time.Time) float64 {
+func atTheStall(ctx context.Context, s store, from time.Time) float64 {
 	found, samples := 0, 0
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
@@ -65,7 +65,7 @@ func atTheStall(ctx context.Context, full func() bool, from time.Time) float64 {
 				continue
 			}
 			samples++
-			if full() {
+			if s.stalls() {
 				found++
 			}
 		}
