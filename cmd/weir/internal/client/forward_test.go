@@ -122,11 +122,11 @@ func TestTraces(t *testing.T) {
 		"off":                {nil, nil, []string{"Traceparent", given, "Tracestate", "a=b"}, given, "a=b"},
 		"off, none":          {nil, nil, nil, "", ""},
 		"off, garbage":       {nil, nil, []string{"Traceparent", "garbage", "Tracestate", "a=b"}, "", ""},
-		"on, a stranger's":   {tracer(t, 0), nil, []string{"Traceparent", given, "Tracestate", "a=b"}, given[:53] + "00", "a=b"},
-		"on, a trusted one":  {tracer(t, 0), inside(t), []string{"Traceparent", given}, given[:36], ""},
-		"on, none":           {tracer(t, 0), nil, nil, "-02", ""},
-		"on, garbage":        {tracer(t, 1), nil, []string{"Traceparent", "garbage", "Tracestate", "a=b"}, "-03", ""},
-		"on, two are no one": {tracer(t, 0), inside(t), []string{"Traceparent", given, "Traceparent", given}, "-02", ""},
+		"on, a stranger's":   {tracer(0), nil, []string{"Traceparent", given, "Tracestate", "a=b"}, given[:53] + "00", "a=b"},
+		"on, a trusted one":  {tracer(0), inside(t), []string{"Traceparent", given}, given[:36], ""},
+		"on, none":           {tracer(0), nil, nil, "-02", ""},
+		"on, garbage":        {tracer(1), nil, []string{"Traceparent", "garbage", "Tracestate", "a=b"}, "-03", ""},
+		"on, two are no one": {tracer(0), inside(t), []string{"Traceparent", given, "Traceparent", given}, "-02", ""},
 	} {
 		seen, _ := told(t, c.peers, c.tracer, config.Route{}, c.header...)
 		got := strings.Join(seen.Values("Traceparent"), "|")

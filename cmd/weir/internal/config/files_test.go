@@ -29,7 +29,7 @@ func TestFiles(t *testing.T) {
 	token := write(t, "token", "0123456789abcdef\n")
 	whole := string(must.Have(os.ReadFile(one + ".pem"))(t))
 	half := write(t, "half", whole+whole[:len(whole)/2])
-	fill := strings.NewReplacer("HALF", half, "ONE", one, "OTHER", other, "EMPTY", empty, "TOKEN", token, "SHORT", write(t, "short", "secret"), "WORDS", write(t, "words", "several words and no token"), "DIR", t.TempDir())
+	fill := strings.NewReplacer("HALF", half, "ONE", one, "OTHER", other, "EMPTY", empty, "TOKEN", token, "SHORT", write(t, "short", "0123456789abcde\n"), "LONG", write(t, "long", strings.Repeat("x", 5000)), "WORDS", write(t, "words", "several words and no token"), "DIR", t.TempDir())
 	for _, test := range []struct{ text, want string }{
 		{"listeners: [{tls: {certificate: ONE.pem, key: ONE.key, client_ca: OTHER.pem}}]", ""},
 		{"listeners: [{tls: {certificate: ONE.pem, key: OTHER.key}}]", `listeners[0].tls has "ONE.pem" and "OTHER.key", which are no pair: tls: private key does not match public key`},
@@ -42,6 +42,7 @@ func TestFiles(t *testing.T) {
 		{"admin: {address: ':1', token: TOKEN}", ""},
 		{"admin: {token: none}", `admin.token is "none": no such file or directory: want a file with a token`},
 		{"admin: {token: SHORT}", `admin.token is "SHORT": want one line of 16 to 4096 characters without spaces, such as openssl rand -hex 32 writes`},
+		{"admin: {token: LONG}", `admin.token is "LONG": want one line of 16 to 4096 characters without spaces, such as openssl rand -hex 32 writes`},
 		{"admin: {token: EMPTY}", `admin.token is "EMPTY": want one line of 16 to 4096 characters without spaces, such as openssl rand -hex 32 writes`},
 		{"admin: {token: WORDS}", `admin.token is "WORDS": want one line of 16 to 4096 characters without spaces, such as openssl rand -hex 32 writes`},
 		{"buffers: {file: 1GiB, directory: DIR}", ""},

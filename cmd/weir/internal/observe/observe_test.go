@@ -158,7 +158,7 @@ func TestSpans(t *testing.T) {
 		got <- string(body)
 	}))
 	defer collector.Close()
-	tracer := must.Have(spans.New(config.Trace{Endpoint: collector.URL, Sample: 1}, slog.New(slog.DiscardHandler)))(t)
+	tracer := spans.New(config.Trace{Endpoint: collector.URL, Sample: 1}, slog.New(slog.DiscardHandler))
 	out := new(bytes.Buffer)
 	h := observed(New(slog.New(slog.NewTextHandler(out, nil)), tracer), tracer, notFound)
 	r := httptest.NewRequest(http.MethodGet, "/tea", nil)

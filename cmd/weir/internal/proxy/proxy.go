@@ -89,9 +89,7 @@ func (p *Proxy) open(life context.Context, c *config.Config, store fleet.Store) 
 	if p.shared, err = exchange.New(life, c, failed); err != nil {
 		return err
 	}
-	if p.tracer, err = spans.New(c.Trace, p.log); err != nil {
-		return err
-	}
+	p.tracer = spans.New(c.Trace, p.log)
 	first, err := p.newTable(c, nil)
 	if err != nil {
 		return err

@@ -53,7 +53,7 @@ func TestParseOfManyParts(t *testing.T) {
 }
 
 func TestStart(t *testing.T) {
-	always, never := tracer(t, 1), tracer(t, 0)
+	always, never := tracer(1), tracer(0)
 	for what, c := range map[string]struct {
 		tracer  *Tracer
 		header  string
@@ -81,7 +81,7 @@ func TestStart(t *testing.T) {
 
 func TestStartOfATrace(t *testing.T) {
 	seen := map[TraceID]bool{}
-	for share, tracer := range []*Tracer{tracer(t, 0), tracer(t, 1)} {
+	for share, tracer := range []*Tracer{tracer(0), tracer(1)} {
 		for _, header := range [][]string{nil, {"garbage"}, {given, given}} {
 			c := tracer.Start(header, true)
 			if seen[c.Trace] || c.Parent != (SpanID{}) || c.Sampled() != (share == 1) {
@@ -99,7 +99,7 @@ func TestStartOfATrace(t *testing.T) {
 }
 
 func TestShare(t *testing.T) {
-	tracer, sampled := tracer(t, 0.25), 0
+	tracer, sampled := tracer(0.25), 0
 	for range 10_000 {
 		if tracer.Start(nil, false).Sampled() {
 			sampled++

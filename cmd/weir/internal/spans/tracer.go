@@ -1,12 +1,10 @@
 package spans
 
 import (
-	"fmt"
 	"log/slog"
 	"math"
 	"math/rand/v2"
 	"net/http"
-	"net/url"
 	"sync/atomic"
 
 	"github.com/weir-go/weir/cmd/weir/internal/config"
@@ -27,22 +25,18 @@ type Tracer struct {
 	failing               bool // whether the last batch failed; used by Run
 }
 
-// New returns a tracer, or nil if the settings name no endpoint. It logs when the collector
-// stops or resumes accepting spans. An error names the wrong setting.
-func New(c config.Trace, log *slog.Logger) (*Tracer, error) {
+// New returns a tracer, or nil if the settings of a complete configuration name no endpoint. It
+// logs when the collector stops or resumes accepting spans.
+func New(c config.Trace, log *slog.Logger) *Tracer {
 	if c.Endpoint == "" {
-		return nil, nil
-	}
-	to, err := url.Parse(c.Endpoint)
-	if err != nil || to.Host == "" || to.Scheme != "http" && to.Scheme != "https" {
-		return nil, fmt.Errorf("trace.endpoint is %q: want a URL such as http://127.0.0.1:4318/v1/traces", c.Endpoint)
+		return nil
 	}
 	t := &Tracer{
 		endpoint: c.Endpoint, service: c.Service, queue: make(chan Span, queueSize),
 		client: &http.Client{Timeout: sendTimeout}, log: log,
 	}
 	t.SetSample(c.Sample)
-	return t, nil
+	return t
 }
 
 // SetSample changes the share of new traces whose spans are sent, from 0 to 1.
