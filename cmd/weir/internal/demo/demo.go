@@ -1,45 +1,25 @@
-// Package demo shows the effect of a limit: three identical servers side by side, under the
-// same overload, with no limit, a fixed one and an adaptive one. All of it is real: HTTP over
-// loopback, clients that give up, clocks.
+// Package demo shows the effect of a limit, and of a bulkhead: identical servers side by side,
+// under the same load, with and without it. All of it is real: HTTP over loopback, clients that give
+// up, clocks.
 package demo
 
 import (
 	"context"
-	"fmt"
 	"io"
-	"math/rand/v2"
+	"net"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/weir-go/weir"
-	"github.com/weir-go/weir/dash"
-	"github.com/weir-go/weir/law"
-	"github.com/weir-go/weir/weirhttp"
 )
 
-// The server: its capacity at full speed is workers/service, 100 a second.
-const (
-	workers = 5
-	service = 50 * time.Millisecond
-	slow    = 30 // percent of full speed
-)
+// patience is after how long clients leave.
+const patience = 2 * time.Second
 
-// The clients: an answer is useful until deadline, and they leave after patience.
-const (
-	overload = 1.5 // times the server's capacity at full speed
-	deadline = 500 * time.Millisecond
-	patience = 2 * time.Second
-	seed     = 20
-)
+const seed = 20
 
-// goodDay is the fixed limit: 100 a second within 300 ms, as found by a load test at full
-// speed.
-const goodDay = 30
-
-// aim is the law of the adaptive limit: the default one, with the deadline as its budget.
-var aim = law.Setpoint{Budget: deadline}
-
-// queue is the same short queue before either limit.
+// queue is the same short queue before each limit.
 var queue = weir.Queue{Size: 5, Timeout: 100 * time.Millisecond}
 
 // The allowed durations.
@@ -48,25 +28,7 @@ const (
 	Longest  = time.Minute
 )
 
-// phases are the thirds of the run, by the server's speed.
-var phases = [...]struct {
-	name    string
-	percent int64
-}{{"full", 100}, {"slow", slow}, {"full", 100}}
-
-// course is the duration of the run.
-type course time.Duration
-
-func (c course) third() time.Duration { return time.Duration(c) / time.Duration(len(phases)) }
-
-func (c course) phase(at time.Duration) int { return min(int(at/c.third()), len(phases)-1) }
-
-// fate draws the service time at the speed of the phase.
-func (c course) fate(r *rand.Rand, at time.Duration) (takes time.Duration, fails bool) {
-	return around(r, service) * 100 / time.Duration(phases[c.phase(at)].percent), false
-}
-
-// Config says how to run the demonstration.
+// Config says how to run a demonstration.
 type Config struct {
 	Duration time.Duration // from Shortest to Longest
 	Out      io.Writer
@@ -75,72 +37,127 @@ type Config struct {
 	Look func(read func() []weir.Snapshot) error
 }
 
-func (cfg Config) look(read func() []weir.Snapshot) error {
-	if cfg.Look == nil {
-		return nil
-	}
-	return cfg.Look(read)
+// A demonstration is servers side by side under the same load.
+type demonstration struct {
+	text    string
+	start   time.Time
+	routes  []route
+	servers []*server
+	limited func() []weir.Snapshot
+
+	parts []string                   // of the run, which are counted apart
+	part  func(at time.Duration) int // the part of a time
+
+	aside string        // the head of what is beside the figures of a second
+	watch func() string // nil without
 }
 
-// lanes are the three servers: without a limit; with the limit that a load test on a good day
-// would suggest, at which the server is at its capacity and answers well within the deadline;
-// and with one that knows the deadline of answers, and nothing about the server.
-var lanes = [...]struct {
-	name  string
-	limit *weir.Config // nil for no limit
-}{
-	{"no limit", nil},
-	{fmt.Sprintf("fixed limit %d", goodDay), &weir.Config{Name: "fixed", Law: law.Fixed{}, Initial: goodDay, Queue: queue, Histograms: true}},
-	{"adaptive", &weir.Config{Name: "adaptive", Law: aim, Queue: queue, Histograms: true}},
+// A route is a kind of request to each of the servers, and its clients.
+type route struct {
+	name     string // empty for the only one
+	pattern  string // in the mux, and the key of its bulkhead
+	rate     float64
+	takes    time.Duration // at the server, plus or minus a fifth
+	deadline time.Duration // an answer is useful until then
+	hangs    bool          // in bursts most of its requests hang, and then fail
 }
 
-// Run shows the demonstration. It ends by itself, or early with ctx.
-func Run(ctx context.Context, cfg Config) error {
-	length := course(cfg.Duration)
-	c := contest{start: time.Now(), arrivals: [][]time.Duration{arrivals(0, overload*workers/service.Seconds(), cfg.Duration)}}
-	defer c.close()
-	var limiters []*weir.Limiter
-	for _, lane := range lanes {
-		p := newPool(c.start, workers, false)
-		var handler http.Handler = p.serve(length.fate)
-		if lane.limit != nil {
-			lim, err := weir.New(*lane.limit)
-			if err != nil {
-				return err
-			}
-			defer lim.Close()
-			limiters = append(limiters, lim)
-			handler = weirhttp.Limit(handler, weirhttp.One(lim))
-		}
-		if err := c.enter(p, handler, manner{"", deadline, patience, len(phases), length.phase}); err != nil {
+// A server has a handler before its pool, and the clients of each route.
+type server struct {
+	name    string
+	pool    *pool
+	handler http.Handler
+	http    *http.Server
+	loads   []*load
+}
+
+// show runs a demonstration. It ends by itself, or early with ctx.
+func (d *demonstration) show(ctx context.Context, cfg Config) error {
+	defer d.close()
+	for _, s := range d.servers {
+		if err := d.open(s); err != nil {
 			return err
 		}
 	}
-	if err := cfg.look(dash.Limiters(limiters...)); err != nil {
-		return err
+	if cfg.Look != nil {
+		if err := cfg.Look(d.limited); err != nil {
+			return err
+		}
 	}
-	adaptive := limiters[len(limiters)-1]
-	out := printer{cfg.Out}
-	out.introduce(cfg.Duration)
-	ran := c.run(ctx, cfg.Duration, func(at time.Duration, gained [][]int) {
-		s := second{at: at, phase: length.phase(at - time.Second/2), limit: adaptive.Snapshot().Limit, change: lastChange(adaptive)}
-		if at-time.Second/2 >= cfg.Duration {
-			s.phase = len(phases)
-		}
-		for i := range lanes {
-			s.goodput[i] = gained[i][0]
-		}
-		out.second(s)
-	})
-	out.compare(c, length, ran)
+	p := printer{cfg.Out, d}
+	p.introduce()
+	ran := d.run(ctx, cfg.Duration, func(at time.Duration, gained [][]int) { p.second(at, gained, cfg.Duration) })
+	p.compare(ran, cfg.Duration)
 	return nil
 }
 
-// lastChange is the last change of a limit, with its reason.
-func lastChange(lim *weir.Limiter) string {
-	changes := lim.History()
-	if len(changes) == 0 {
-		return ""
+// open starts a server on loopback.
+func (d *demonstration) open(s *server) error {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
 	}
-	return changes[len(changes)-1].String()
+	s.http = &http.Server{Handler: s.handler, ReadHeaderTimeout: time.Minute}
+	for _, r := range d.routes {
+		s.loads = append(s.loads, newLoad("http://"+listener.Addr().String(), r, d))
+	}
+	go func() { _ = s.http.Serve(listener) }() // until close
+	return nil
+}
+
+func (d *demonstration) close() {
+	for _, s := range d.servers {
+		s.pool.stop()
+		if s.http != nil {
+			_ = s.http.Close()
+		}
+		for _, l := range s.loads {
+			l.client.CloseIdleConnections()
+		}
+	}
+}
+
+// run puts all servers under the load, until the last client has its answer or ctx ends. It calls
+// each with the timely answers of every second, by route and server, and returns how far the load
+// got.
+func (d *demonstration) run(ctx context.Context, during time.Duration, each func(at time.Duration, gained [][]int)) time.Duration {
+	var driving sync.WaitGroup
+	for i, r := range d.routes {
+		times := arrivals(uint64(i), r.rate, during)
+		for _, s := range d.servers {
+			driving.Go(func() { s.loads[i].drive(ctx, d.start, times) })
+		}
+	}
+	answered := make(chan struct{})
+	go func() { driving.Wait(); close(answered) }()
+	second := time.NewTicker(time.Second)
+	defer second.Stop()
+	before := d.goodput()
+	for {
+		select {
+		case <-answered:
+			return min(time.Since(d.start), during)
+		case now := <-second.C:
+			after := d.goodput()
+			gained := make([][]int, len(after))
+			for i := range after {
+				for j := range after[i] {
+					gained[i] = append(gained[i], after[i][j]-before[i][j])
+				}
+			}
+			each(now.Sub(d.start), gained)
+			before = after
+		}
+	}
+}
+
+// goodput returns the number of timely answers so far, by route and server.
+func (d *demonstration) goodput() [][]int {
+	counts := make([][]int, len(d.routes))
+	for i := range d.routes {
+		for _, s := range d.servers {
+			counts[i] = append(counts[i], s.loads[i].sum(good))
+		}
+	}
+	return counts
 }

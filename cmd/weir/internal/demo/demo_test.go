@@ -55,7 +55,7 @@ func TestJudge(t *testing.T) {
 		if test.gone {
 			ctx = left
 		}
-		if got := (manner{deadline: deadline}).judge(test.status, test.err, test.latency, ctx); got != test.want {
+		if got := (route{deadline: deadline}).judge(test.status, test.err, test.latency, ctx); got != test.want {
 			t.Errorf("%s: %v, want %v", test.name, got, test.want)
 		}
 	}
@@ -127,12 +127,10 @@ func TestAdaptiveSettles(t *testing.T) {
 // TestTextsFitEightyColumns uses the longest duration.
 func TestTextsFitEightyColumns(t *testing.T) {
 	var out strings.Builder
-	p := printer{Writer: &out}
-	p.introduce(59999 * time.Millisecond)
-	p.introduceBulkhead(59999 * time.Millisecond)
-	p.second(second{at: 59 * time.Second, limit: 100})
+	out.WriteString(limitText(59999 * time.Millisecond))
+	out.WriteString(shopText(59999 * time.Millisecond))
 	for line := range strings.Lines(out.String()) {
-		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 80 && !strings.Contains(line, "last change") {
+		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 80 {
 			t.Errorf("%d columns: %s", n, line)
 		}
 	}
@@ -200,9 +198,9 @@ func TestBulkheadKeepsCheckoutServed(t *testing.T) {
 }
 
 // served runs clients for four cycles and returns the number of good requests of each route.
-func served(t *testing.T, set *bulkhead.Set) (good [len(routes)]float64) {
+func served(t *testing.T, set *bulkhead.Set) (good [2]float64) {
 	start := time.Now()
-	_, h := shop(start, set)
+	h := shop("", start, set).handler
 	var all sync.WaitGroup
 	var mu sync.Mutex
 	for i, r := range routes {
@@ -228,7 +226,7 @@ func served(t *testing.T, set *bulkhead.Set) (good [len(routes)]float64) {
 
 func TestSearchHangsInBurstsOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p, _ := shop(time.Now(), nil)
+		p := shop("", time.Now(), nil).pool
 		for burst := range 2 {
 			failed := 0
 			for range 1000 {

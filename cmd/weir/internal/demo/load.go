@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -35,19 +36,11 @@ const (
 	verdicts
 )
 
-// manner describes the clients of a load and how to count them.
-type manner struct {
-	path     string
-	deadline time.Duration                  // an answer is useful until then
-	patience time.Duration                  // clients leave after that
-	parts    int                            // of the run, counted separately
-	part     func(at time.Duration) (i int) // the part in which a request at that time counts
-}
-
-// load sends a server more requests than its capacity: an open loop, whose clients do not
-// wait for each other.
+// load sends a server more requests of a route than its capacity: an open loop, whose clients do
+// not wait for each other.
 type load struct {
-	manner
+	route
+	part   func(at time.Duration) int // in which a request at that time counts
 	url    string
 	client *http.Client
 
@@ -56,16 +49,19 @@ type load struct {
 	served []time.Duration // latencies of answers, good or late
 }
 
-func newLoad(url string, m manner) *load {
+func newLoad(address string, r route, d *demonstration) *load {
 	return &load{
-		manner: m,
-		url:    url + m.path,
-		counts: make([][verdicts]int, m.parts),
+		route:  r,
+		part:   d.part,
+		url:    address + r.path(),
+		counts: make([][verdicts]int, len(d.parts)),
 		client: &http.Client{Transport: &http.Transport{
 			MaxIdleConnsPerHost: 10_000, // so that no client waits for another connection to open
 		}},
 	}
 }
+
+func (r route) path() string { return strings.TrimPrefix(r.pattern, http.MethodGet+" ") }
 
 // drive sends a request at each of the arrivals. It returns when all have ended, or at once
 // when ctx ends.
@@ -85,7 +81,7 @@ func (l *load) drive(ctx context.Context, start time.Time, arrivals []time.Durat
 // ask sends one request and records its result. The latency counts from when it was due, so
 // that a driver that lags does not flatter the server.
 func (l *load) ask(ctx context.Context, due time.Time, at time.Duration) {
-	waiting, giveUp := context.WithDeadline(ctx, due.Add(l.patience))
+	waiting, giveUp := context.WithDeadline(ctx, due.Add(patience))
 	defer giveUp()
 	status, err := l.get(waiting)
 	latency := time.Since(due)
@@ -101,9 +97,9 @@ func (l *load) ask(ctx context.Context, due time.Time, at time.Duration) {
 	}
 }
 
-func (m manner) judge(status int, err error, latency time.Duration, waiting context.Context) verdict {
+func (r route) judge(status int, err error, latency time.Duration, waiting context.Context) verdict {
 	switch {
-	case status == http.StatusNoContent && latency <= m.deadline:
+	case status == http.StatusNoContent && latency <= r.deadline:
 		return good
 	case status == http.StatusNoContent, err != nil && waiting.Err() != nil:
 		return late

@@ -7,94 +7,90 @@ import (
 	"time"
 )
 
-// printer writes for a terminal of 80 columns, except for the last column of the lines a
-// second.
-type printer struct{ io.Writer }
-
-// A second holds the figures of one second.
-type second struct {
-	at      time.Duration   // its end
-	phase   int             // len(phases) when the load has ended and some clients still wait
-	goodput [len(lanes)]int // timely answers
-	limit   int             // of the adaptive lane
-	change  string          // the last one of it
+// printer writes for a terminal of 80 columns, except for what is beside the figures of a second.
+type printer struct {
+	io.Writer
+	*demonstration
 }
 
-// introduce explains the demonstration.
-func (p printer) introduce(duration time.Duration) {
-	fmt.Fprintf(p, `Three servers on loopback, %d workers each: about %d requests/s at full speed.
-Each gets the same %.0f requests/s for %v. In the middle third all of them
-slow down to %d%%. An answer counts if it arrives within %v; a client gives up
-after %v, but what a server has accepted it still works off.
-
-  none   no limit
-  fixed  at most %d in flight: right on the day of the load test
-  adapt  %v: told when an answer is too late, and
-         nothing of the server
-
-fixed and adapt have a queue of %d, for %v at most.
-`, workers, capacity(), overload*float64(capacity()), duration, slow, deadline, patience, goodDay, aim, queue.Size, queue.Timeout)
-	fmt.Fprintf(p, "\n%8s%16s  adaptive lane\n", "", "in time/s")
-	fmt.Fprintf(p, " s speed  none fixed adapt  limit  last change of the limit\n")
-}
-
-func capacity() int { return int(workers / service.Seconds()) }
-
-func (p printer) second(s second) {
-	name := "idle" // the load has ended, some clients still wait
-	if s.phase < len(phases) {
-		name = phases[s.phase].name
+// introduce explains the demonstration, and begins the lines a second.
+func (p printer) introduce() {
+	fmt.Fprintf(p, "%s\n%9sin time/s\n", p.text, "")
+	routes, servers := "        ", " s state"
+	for _, r := range p.routes {
+		for _, s := range p.servers {
+			routes += fmt.Sprintf(" %8s", r.name)
+			servers += fmt.Sprintf(" %8s", s.name)
+		}
 	}
-	fmt.Fprintf(p, "%2.0f %-5s %5d %5d %5d  %5d  %s\n", s.at.Seconds(), name, s.goodput[0], s.goodput[1], s.goodput[2], s.limit, s.change)
+	if len(p.routes) > 1 {
+		fmt.Fprintln(p, routes)
+	}
+	fmt.Fprintln(p, strings.TrimRight(servers+"  "+p.aside, " "))
+}
+
+// second prints the timely answers of a second, by route and server.
+func (p printer) second(at time.Duration, gained [][]int, during time.Duration) {
+	middle, state := at-time.Second/2, "idle" // the load has ended, some clients still wait
+	if middle < during {
+		state = p.parts[p.part(middle)]
+	}
+	fmt.Fprintf(p, "%2.0f %-5s", at.Seconds(), state)
+	for _, servers := range gained {
+		for _, n := range servers {
+			fmt.Fprintf(p, " %8d", n)
+		}
+	}
+	if p.watch != nil {
+		fmt.Fprintf(p, "  %s", p.watch())
+	}
+	fmt.Fprintln(p)
 }
 
 // compare prints the closing table for the completed part of the run.
-func (p printer) compare(all contest, c course, ran time.Duration) {
-	p.interrupted(ran, time.Duration(c))
-	fmt.Fprintf(p, "\nAnswers within %v, per second:\n\n", deadline)
-	t := closing{p, 14, 6}
-	t.head(phases[0].name, phases[1].name, phases[2].name)
-	for i, e := range all.entrants {
-		l := e.loads[0]
-		overall, parts := fmt.Sprintf("%.1f", float64(l.sum(good))/ran.Seconds()), make([]string, len(phases))
-		for phase, counts := range l.counted() {
-			parts[phase] = rate(counts[good], c.lasted(phase, ran))
-		}
-		t.row(lanes[i].name, l, overall, parts...)
-	}
-	fmt.Fprintln(p, possible(c, ran))
-	fmt.Fprintln(p, "\nLate: answered after the deadline, or the client gave up.")
-}
-
-func (p printer) interrupted(ran, during time.Duration) {
+func (p printer) compare(ran, during time.Duration) {
 	if ran < during {
 		fmt.Fprintf(p, "\nInterrupted after %v.\n", ran.Round(time.Second))
 	}
-}
-
-// A closing table has the widths of names and of the parts of a run.
-type closing struct {
-	printer
-
-	names, parts int
-}
-
-func (t closing) line(name, overall string, parts []string, p99, refused, late, failed any) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%-*s %7s ", t.names, name, overall)
-	for _, part := range parts {
-		fmt.Fprintf(&b, " %*s", t.parts, part)
+	fmt.Fprintf(p, "\nAnswered in time, of what was asked:\n\n")
+	p.line("", "overall", p.parts, "p99 served", "refused", "late", "failed")
+	for i, r := range p.routes {
+		for _, s := range p.servers {
+			name, l := s.name, s.loads[i]
+			if r.name != "" {
+				name = r.name + ", " + s.name
+			}
+			counts := l.counted()
+			shares := make([]string, len(counts))
+			for part := range counts {
+				shares[part] = share(counts[part])
+			}
+			p.line(name, share(counts...), shares, latency(l.slowest()), l.sum(refused), l.sum(late), l.sum(broken))
+		}
 	}
-	fmt.Fprintf(&b, "  %10v %7v %6v %6v", p99, refused, late, failed)
-	return b.String()
+	fmt.Fprintln(p, "\nLate: answered after the deadline, or the client gave up.")
 }
 
-func (t closing) head(parts ...string) {
-	fmt.Fprintln(t, t.line("", "overall", parts, "p99 served", "refused", "late", "failed"))
+func (p printer) line(name, overall string, parts []string, p99, refused, late, failed any) {
+	fmt.Fprintf(p, "%-17s %7s", name, overall)
+	for _, part := range parts {
+		fmt.Fprintf(p, " %6s", part)
+	}
+	fmt.Fprintf(p, " %10v %7v %5v %6v\n", p99, refused, late, failed)
 }
 
-func (t closing) row(name string, l *load, overall string, parts ...string) {
-	fmt.Fprintln(t, t.line(name, overall, parts, latency(l.slowest()), l.sum(refused), l.sum(late), l.sum(broken)))
+func share(parts ...[verdicts]int) string {
+	answered, all := 0, 0
+	for _, counts := range parts {
+		answered += counts[good]
+		for _, n := range counts {
+			all += n
+		}
+	}
+	if all == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.1f%%", 100*float64(answered)/float64(all))
 }
 
 // latency writes a latency, and a dash for none.
@@ -106,29 +102,4 @@ func latency(d time.Duration) string {
 		return fmt.Sprintf("%.0fms", d.Seconds()*1000)
 	}
 	return fmt.Sprintf("%.1fs", d.Seconds())
-}
-
-// possible is the line of an ideal server.
-func possible(c course, ran time.Duration) string {
-	var b strings.Builder
-	total := 0.0
-	for phase := range phases {
-		lasted := c.lasted(phase, ran)
-		most := float64(capacity()) * float64(phases[phase].percent) / 100
-		total += most * lasted.Seconds()
-		fmt.Fprintf(&b, " %6s", rate(int(most*lasted.Seconds()), lasted))
-	}
-	return fmt.Sprintf("%-14s %7.1f %s", "possible", total/ran.Seconds(), b.String())
-}
-
-func rate(count int, during time.Duration) string {
-	if during <= 0 {
-		return "-"
-	}
-	return fmt.Sprintf("%.1f", float64(count)/during.Seconds())
-}
-
-func (c course) lasted(phase int, ran time.Duration) time.Duration {
-	begin := time.Duration(phase) * c.third()
-	return min(max(ran-begin, 0), c.third())
 }

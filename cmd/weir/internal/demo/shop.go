@@ -2,9 +2,9 @@ package demo
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/weir-go/weir"
@@ -20,28 +20,16 @@ const (
 	kept        = 5
 )
 
-// A route is a kind of request to the shop, and its needs.
-type route struct {
-	name     string
-	pattern  string // in the mux, and the key of its bulkhead
-	rate     float64
-	takes    time.Duration // holds a connection that long, plus or minus a fifth
-	deadline time.Duration // an answer is useful until then
-	hangs    bool          // in bursts most of its requests hang, and then fail
-}
-
 // search is slow.
 var search = route{"search", "GET /search", 40, 150 * time.Millisecond, time.Second, true}
 
 // checkout is fast, and brings the shop its revenue.
 var checkout = route{"checkout", "GET /checkout", 60, 20 * time.Millisecond, 250 * time.Millisecond, false}
 
-var routes = [...]*route{&search, &checkout}
-
-func (r *route) path() string { return strings.TrimPrefix(r.pattern, http.MethodGet+" ") }
+var routes = []route{search, checkout}
 
 // need is the number of connections that the route keeps busy.
-func (r *route) need() float64 { return r.rate * r.takes.Seconds() }
+func (r route) need() float64 { return r.rate * r.takes.Seconds() }
 
 // Bursts are periodic. Each is the second half of a cycle.
 const (
@@ -59,7 +47,7 @@ func inBurst(at time.Duration) int {
 }
 
 // fate draws the result of a request that has its connection.
-func (r *route) fate(random *rand.Rand, at time.Duration) (takes time.Duration, fails bool) {
+func (r route) fate(random *rand.Rand, at time.Duration) (takes time.Duration, fails bool) {
 	if r.hangs && inBurst(at) == 1 && random.Float64() < burstShare {
 		return burstHangs, true
 	}
@@ -68,15 +56,16 @@ func (r *route) fate(random *rand.Rand, at time.Duration) (takes time.Duration, 
 
 // shop returns a server whose routes wait for a connection, as with database/sql: in order, and
 // until the client has left. It is behind the bulkhead if there is one.
-func shop(start time.Time, set *bulkhead.Set) (*pool, http.Handler) {
+func shop(name string, start time.Time, set *bulkhead.Set) *server {
 	p, mux := newPool(start, connections, true), http.NewServeMux()
 	for _, r := range routes {
 		mux.HandleFunc(r.pattern, p.serve(r.fate))
 	}
-	if set == nil {
-		return p, mux
+	s := &server{name: name, pool: p, handler: mux}
+	if set != nil {
+		s.handler = weirhttp.Limit(mux, weirhttp.ByRoute(mux, set))
 	}
-	return p, weirhttp.Limit(mux, weirhttp.ByRoute(mux, set))
+	return s
 }
 
 // compartments is the bulkhead: as many slots as connections, some of them reserved for
@@ -89,44 +78,42 @@ var compartments = bulkhead.Config{
 	},
 }
 
-// RunBulkhead shows the effect of a bulkhead on two identical servers side by side, one with
-// and one without. Each has a route that hangs and fails in bursts, and one that shares only
-// the pool of connections with it. It ends by itself, or early with ctx.
+// RunBulkhead shows the effect of a bulkhead on two identical servers, one with and one without.
+// Each has a route that hangs and fails in bursts, and one that shares only the pool of connections
+// with it.
 func RunBulkhead(ctx context.Context, cfg Config) error {
 	set, err := bulkhead.New(compartments)
 	if err != nil {
 		return err
 	}
 	defer set.Close()
-	c := contest{start: time.Now()}
-	defer c.close()
-	for i, r := range routes {
-		c.arrivals = append(c.arrivals, arrivals(uint64(i), r.rate, cfg.Duration))
+	d := &demonstration{
+		text:    shopText(cfg.Duration),
+		start:   time.Now(),
+		routes:  routes,
+		parts:   []string{"well", "burst"},
+		part:    inBurst,
+		limited: dash.Keys(set),
 	}
-	for _, set := range []*bulkhead.Set{set, nil} {
-		p, handler := shop(c.start, set)
-		if err := c.enter(p, handler, manners()...); err != nil {
-			return err
-		}
-	}
-	if err := cfg.look(dash.Keys(set)); err != nil {
-		return err
-	}
-	out := printer{cfg.Out}
-	out.introduceBulkhead(cfg.Duration)
-	ran := c.run(ctx, cfg.Duration, func(at time.Duration, gained [][]int) {
-		for i, r := range routes {
-			out.route(at, r, gained[0][i], gained[1][i])
-		}
-	})
-	out.compareRoutes(c, ran, cfg.Duration)
-	return nil
+	d.servers = []*server{shop("with", d.start, set), shop("without", d.start, nil)}
+	return d.show(ctx, cfg)
 }
 
-// manners is how the clients of the routes behave.
-func manners() (list []manner) {
-	for _, r := range routes {
-		list = append(list, manner{r.path(), r.deadline, patience, 2, inBurst})
-	}
-	return list
+func shopText(during time.Duration) string {
+	return fmt.Sprintf(`Two servers on loopback, each with two routes over one pool of %d connections,
+for %v:
+
+  search    %.0f requests/s, %v each: %.0f connections. An answer counts within
+            %v. Every %v, for %v, %.0f%% of them hang for %v and then fail.
+  checkout  %.0f requests/s, %v each: %.1f connections. An answer counts within
+            %v.
+
+A client gives up after %v. One server has a bulkhead of %d slots: %d are for
+checkout alone, the others for whoever asks first, and each route has a queue of
+%d, for %v at most. The other has none. What hangs fails in either.
+`, connections, during,
+		search.rate, search.takes, search.need(), search.deadline,
+		burstEvery, burstEvery/2, 100*burstShare, burstHangs,
+		checkout.rate, checkout.takes, checkout.need(), checkout.deadline,
+		patience, connections, kept, queue.Size, queue.Timeout)
 }
