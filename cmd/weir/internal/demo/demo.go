@@ -1,6 +1,6 @@
 // Package demo shows the effect of a limit, and of a bulkhead: identical servers side by side,
-// under the same load, with and without it. All of it is real: HTTP over loopback, clients that give
-// up, clocks.
+// under the same load, with and without it. All of it is real: HTTP over loopback, clients that
+// give up, clocks.
 package demo
 
 import (
