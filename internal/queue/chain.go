@@ -13,11 +13,8 @@ type Chain struct{ first, last *Waiter }
 // Empty reports whether the chain is empty.
 func (c *Chain) Empty() bool { return c.first == nil }
 
-// Add appends a waiter.
-func (c *Chain) Add(w *Waiter) {
-	w.links[byLane] = link{}
-	c.append(Chain{w, w})
-}
+// Add appends a waiter that is in no lane.
+func (c *Chain) Add(w *Waiter) { c.append(Chain{w, w}) }
 
 func (c *Chain) append(more Chain) {
 	switch {

@@ -15,7 +15,6 @@ type fixed struct {
 	pace    Pace
 }
 
-func (f fixed) Latency() time.Duration         { return f.latency }
 func (f fixed) Quantile(float64) time.Duration { return f.latency }
 func (f fixed) DrainRate(int64) float64        { return f.rate }
 func (f fixed) Pace() Pace                     { return f.pace }
@@ -65,19 +64,19 @@ func wantChain(t *testing.T, c Chain, why reply.Verdict, want ...*Waiter) {
 
 func TestDeadlineBehindWhatIsAhead(t *testing.T) {
 	for _, order := range []Order{FIFO, Adaptive} {
-		b := newBench(order, 10, 100, fixed{latency: time.Millisecond, rate: 10})
+		b := newBench(order, 10, 100, fixed{latency: 100 * time.Millisecond, rate: 10})
 		for i := range 9 {
 			if w, _ := b.join(1, time.Duration(1+i)*time.Second); w.Verdict != reply.Waiting {
 				t.Fatalf("order %d: waiter %d: %v", order, i, w.Verdict)
 			}
 		}
 		for _, lane := range []int{1, 2} {
-			if w, _ := b.join(lane, 900*time.Millisecond); w.Verdict != reply.Deadline {
-				t.Errorf("order %d: in lane %d, behind nine at ten a second, with 0.9 s left: %v",
+			if w, _ := b.join(lane, 1050*time.Millisecond); w.Verdict != reply.Deadline {
+				t.Errorf("order %d: in lane %d, with 1.05 s for 0.1 s of work behind nine at ten a second: %v",
 					order, lane, w.Verdict)
 			}
 		}
-		if w, _ := b.join(0, 900*time.Millisecond); w.Verdict != reply.Waiting {
+		if w, _ := b.join(0, 1050*time.Millisecond); w.Verdict != reply.Waiting {
 			t.Errorf("order %d: ahead of them: %v", order, w.Verdict)
 		}
 	}
@@ -86,6 +85,9 @@ func TestDeadlineBehindWhatIsAhead(t *testing.T) {
 func TestAdaptiveDropsTheLate(t *testing.T) {
 	b := newBench(Adaptive, 10, 0, fixed{latency: 10 * time.Millisecond})
 	urgent, _ := b.join(1, 100*time.Millisecond)
+	if at := time.Duration(urgent.RecheckAt); at != 90*time.Millisecond+1 {
+		t.Errorf("its owner looks again after %v, want the moment when it can no longer be in time", at)
+	}
 	relaxed, _ := b.join(1, time.Second)
 	more, _ := b.join(1, 95*time.Millisecond)
 	b.view.Now = int64(92 * time.Millisecond)
@@ -130,7 +132,13 @@ func TestOrdersLoseNothing(t *testing.T) {
 			}
 		}
 		waiting := b.Len()
-		cleared := b.Clear(reply.Closed)
+		var cleared Chain
+		for _, more := range []Chain{{}, b.Clear(reply.Closed), {}} {
+			cleared.append(more)
+		}
+		b.join(0, 0)
+		cleared.append(b.Clear(reply.Closed))
+		waiting++
 		out := slices.Collect(cleared.All())
 		if len(out) != waiting || b.Len() != 0 || b.Oldest() != nil {
 			t.Errorf("order %d: %d were evicted of %d", order, len(out), waiting)
