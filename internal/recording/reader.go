@@ -7,27 +7,19 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 )
 
+// heading is the first line. It has the version of the format.
+const heading = `{"weir":"recording","version":1}` + "\n"
+
 const (
-	// Version is the version of the format that this package writes, and the only one it reads.
-	Version = 1
 	// MostReadings is how many readings, changes, columns and requests a recording has at most, of
 	// all limiters together: 12 hours of 20 limiters.
 	MostReadings = 2_000_000
 
 	longestLine = 4 << 20 // bytes: an hour of one limiter is less than one MB
 )
-
-type header struct {
-	Weir    string `json:"weir"` // kind
-	Version int    `json:"version"`
-}
-
-const kind = "recording"
-
-// Beginning is how a recording begins.
-const Beginning = `{"weir":"` + kind + `"`
 
 // A Reader reads a recording. Its errors name the line.
 type Reader struct {
@@ -38,26 +30,15 @@ type Reader struct {
 
 // NewReader reads the first line.
 func NewReader(in io.Reader) (*Reader, error) {
-	r := &Reader{in: bufio.NewReaderSize(in, 1<<16)}
-	begins, err := r.in.Peek(len(Beginning))
-	switch {
-	case err != nil && !errors.Is(err, io.EOF):
-		return nil, err
-	case len(begins) == 0:
+	r := &Reader{in: bufio.NewReaderSize(in, 1<<16), line: 1}
+	first := make([]byte, len(heading))
+	switch n, err := io.ReadFull(r.in, first); {
+	case n == 0 && errors.Is(err, io.EOF):
 		return nil, errors.New("the recording is empty: want a file of weir record")
-	case string(begins) != Beginning:
-		return nil, errors.New("line 1: is no recording: want a file of weir record, which begins with " + Beginning)
-	}
-	text, err := r.next()
-	if err != nil {
+	case err != nil && !errors.Is(err, io.ErrUnexpectedEOF):
 		return nil, err
-	}
-	var first header
-	if err := r.decode(text, &first); err != nil {
-		return nil, err
-	}
-	if first.Version != Version {
-		return nil, fmt.Errorf("line 1: version %d of recordings: want %d, or another version of weir", first.Version, Version)
+	case string(first) != heading:
+		return nil, errors.New("line 1: is no recording of this version of weir, which begins with " + strings.TrimSpace(heading))
 	}
 	return r, nil
 }

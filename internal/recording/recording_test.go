@@ -12,8 +12,6 @@ import (
 	"github.com/weir-go/weir/internal/must"
 )
 
-const first = `{"weir":"recording","version":1}` + "\n"
-
 // reading is a line with the details of limiter a.
 func reading(whole bool, at ...int) string {
 	var points []string
@@ -50,24 +48,21 @@ func TestWrittenIsRead(t *testing.T) {
 }
 
 func TestHostileRecordingsAreRefusedWithTheLine(t *testing.T) {
-	details := func(part string) string { return first + `{"details":{"name":"a",` + part + "}}\n" }
+	details := func(part string) string { return heading + `{"details":{"name":"a",` + part + "}}\n" }
 	for _, c := range [][2]string{
 		{"", "the recording is empty"},
-		{`{"weir":"recording","version":2}` + "\n", "line 1: version 2 of recordings: want 1"},
-		{`{"weir":"oracles","version":1}` + "\n", "line 1: is no recording: want a file of weir record"},
-		{"upstreams:\n  api: {}\n", "line 1: is no recording: want a file of weir record"},
-		{"\x7fELF", "line 1: is no recording: want a file of weir record"},
-		{"arrival,service\n", "line 1: is no recording"},
-		{first, "line 2: the recording ends without a reading"},
-		{first + "{}\n", "line 2: is no message"},
-		{first + reading(true, 1) + "null\n", "line 3: is no message"},
-		{first + reading(true, 1) + reading(false, 2)[:60], "line 3: is cut off"},
-		{first + reading(true, 1)[:60] + "\n", "line 2: unexpected EOF"},
-		{first + "{} {}\n", "line 2: has more than one value"},
-		{first + `{"details":{"html":"<script>"}}` + "\n", `line 2: json: unknown field "html"`},
-		{first + reading(true, 2, 1), "line 2: has the reading of 1 after that of 2"},
-		{first + reading(true, 1) + reading(false, 1), "line 3: has the reading of 1 after that of 1"},
-		{first + strings.Repeat("x", longestLine) + "\n", fmt.Sprintf("line 2: longer than %d bytes", longestLine)},
+		{`{"weir":"recording","version":2}` + "\n", `line 1: is no recording of this version of weir, which begins with {"weir":"recording","version":1}`},
+		{"\x7fELF", "line 1: is no recording of this version"},
+		{heading, "line 2: the recording ends without a reading"},
+		{heading + "{}\n", "line 2: is no message"},
+		{heading + reading(true, 1) + "null\n", "line 3: is no message"},
+		{heading + reading(true, 1) + reading(false, 2)[:60], "line 3: is cut off"},
+		{heading + reading(true, 1)[:60] + "\n", "line 2: unexpected EOF"},
+		{heading + "{} {}\n", "line 2: has more than one value"},
+		{heading + `{"details":{"html":"<script>"}}` + "\n", `line 2: json: unknown field "html"`},
+		{heading + reading(true, 2, 1), "line 2: has the reading of 1 after that of 2"},
+		{heading + reading(true, 1) + reading(false, 1), "line 3: has the reading of 1 after that of 1"},
+		{heading + strings.Repeat("x", longestLine) + "\n", fmt.Sprintf("line 2: longer than %d bytes", longestLine)},
 		{details(`"points":[[1,2,3]]`), "line 2: a reading has 3 numbers: want 10"},
 		{details(`"points":[[1,4e9,0,0,0,0,0,0,0,0]]`), "line 2: json"},
 		{details(`"points":[[1,2,0,0,0,0,0,1e999,0,0]]`), "line 2: json"},
@@ -75,8 +70,8 @@ func TestHostileRecordingsAreRefusedWithTheLine(t *testing.T) {
 		{details(`"heat":[[1,2,-3]]`), "line 2: a column has -3 at 2"},
 		{details(`"heat":[[1,1000,1]]`), "line 2: a column has 1 at 1000"},
 		{details(`"heat":[[2],[2]]`), "line 2: has the column of 2 after that of 2"},
-		{first + `{"requests":[]}` + "\n", "line 2: is no message"},
-		{first + `{"details":{"name":"` + strings.Repeat("x", 129), "line 2: is cut off"},
+		{heading + `{"requests":[]}` + "\n", "line 2: is no message"},
+		{heading + `{"details":{"name":"` + strings.Repeat("x", 129), "line 2: is cut off"},
 	} {
 		if _, err := Load(strings.NewReader(c[0])); err == nil || !strings.HasPrefix(err.Error(), c[1]) {
 			t.Errorf("%.80q: %v, want %s", c[0], err, c[1])
@@ -86,7 +81,7 @@ func TestHostileRecordingsAreRefusedWithTheLine(t *testing.T) {
 
 func TestRecordingsAreBounded(t *testing.T) {
 	var limiters strings.Builder
-	limiters.WriteString(first)
+	limiters.WriteString(heading)
 	for i := range mostLimiters + 1 {
 		fmt.Fprintf(&limiters, `{"details":{"name":"%d"}}`+"\n", i)
 	}
@@ -117,7 +112,7 @@ func TestRepeatedReadingsCountOnce(t *testing.T) {
 	requests := func(ids ...string) string {
 		return `{"requests":[{"at":1,"id":"` + strings.Join(ids, `"},{"at":1,"id":"`) + `"}]}` + "\n"
 	}
-	all := must.Have(Load(strings.NewReader(first + reading(true, 1, 2) + reading(false, 3) + reading(true, 2, 3, 4) + reading(false, 5) +
+	all := must.Have(Load(strings.NewReader(heading + reading(true, 1, 2) + reading(false, 3) + reading(true, 2, 3, 4) + reading(false, 5) +
 		heat(true, "[1],[2]") + heat(true, "[2],[3]") + requests("a", "b") + requests("b", "c"))))(t)
 	if n, r := len(all.Limiters["a"].Heat), all.Requests; n != 3 || len(r) != 3 || r[2].ID != "c" {
 		t.Errorf("%d columns, requests %v", n, r)
@@ -131,7 +126,7 @@ func TestRepeatedReadingsCountOnce(t *testing.T) {
 }
 
 func FuzzLoad(f *testing.F) {
-	f.Add(first + reading(true, 1, 2) + reading(false, 3))
+	f.Add(heading + reading(true, 1, 2) + reading(false, 3))
 	f.Fuzz(func(t *testing.T, text string) {
 		all, err := Load(strings.NewReader(text))
 		if err != nil {

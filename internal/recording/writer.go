@@ -15,7 +15,8 @@ type Writer struct {
 // NewWriter writes the first line.
 func NewWriter(out io.Writer) (*Writer, error) {
 	w := &Writer{out: out}
-	return w, w.line(header{kind, Version})
+	_, err := io.WriteString(out, heading)
+	return w, err
 }
 
 // Write writes a message. A message that a [Reader] would refuse is an error, and is not written:
@@ -28,14 +29,10 @@ func (w *Writer) Write(m Message) (full bool, err error) {
 		return true, nil
 	}
 	w.readings += m.size()
-	return false, w.line(m)
-}
-
-func (w *Writer) line(v any) error {
-	text, err := json.Marshal(v)
+	text, err := json.Marshal(m)
 	if err != nil {
-		return err
+		return false, err
 	}
 	_, err = w.out.Write(append(text, '\n'))
-	return err
+	return false, err
 }
