@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -73,21 +72,16 @@ func TestPagesInBothSchemes(t *testing.T) {
 	address := serve(t, builtSite(t).dir)
 	tab := chromium.Start(t)
 	for _, path := range shown {
-		for _, width := range widths {
-			for _, scheme := range []string{"light", "dark"} {
-				what := fmt.Sprintf("%s at %d px, %s", path, width, scheme)
-				tab.Look(t, width, 900, scheme)
-				tab.Open(t, address+path)
-				if *screenshots != "" {
-					name := strings.ReplaceAll(strings.Trim(path, "/")+"-"+fmt.Sprint(width)+"-"+scheme+".png", "/", "-")
-					tab.Screenshot(t, filepath.Join(*screenshots, strings.TrimPrefix(name, "-")))
-				}
-				tab.Inspect(t, what, true)
-				if width == widths[0] {
-					tab.Eval(t, "document.querySelector('nav.narrow details').open = true", nil)
-					tab.Inspect(t, what+", with the contents open", true)
-				}
-			}
+		tab.Open(t, address+path)
+		name := "home"
+		if path != "" {
+			name = strings.ReplaceAll(strings.Trim(path, "/"), "/", "-")
+		}
+		tab.Views(t, name, 900, "true", *screenshots)
+		for _, scheme := range []string{"light", "dark"} {
+			tab.Look(t, widths[0], 900, scheme)
+			tab.Eval(t, "document.querySelector('nav.narrow details').open = true", nil)
+			tab.Inspect(t, path+", "+scheme+", with the contents open", true)
 		}
 	}
 }
