@@ -18,6 +18,7 @@ type model struct {
 	restless int // out of 5
 	now      int64
 	fence    int64 // the last restart, with settling
+	restarts []int64
 	running  []int64
 	spans    []flow
 	work     []ended
@@ -63,6 +64,7 @@ func (m *model) done(i int, o Outcome) {
 
 func (m *model) restart(settle int64) {
 	m.fence = m.now + settle
+	m.restarts = append(m.restarts, m.now)
 	m.meter.Restart(m.now, time.Duration(settle))
 }
 
@@ -120,6 +122,9 @@ func (m *model) check(t *testing.T) {
 	}
 	if least, most := m.count(Abandoned, from+1, math.MinInt64), m.count(Abandoned, from, math.MinInt64); w.Abandoned < least || w.Abandoned > most {
 		t.Fatalf("%d abandoned, want %d to %d", w.Abandoned, least, most)
+	}
+	if c := m.meter; c.Completed() != w.Samples+w.Failures+w.Timeouts || c.Carried() != w.Carried+w.CarriedFailed || c.Lost() != w.Overloaded+w.Abandoned {
+		t.Fatalf("%d completed, %d carried and %d lost: the window has %+v", c.Completed(), c.Carried(), c.Lost(), w)
 	}
 	m.checkFlow(t, w, from)
 	m.checkCrowd(t, w, from)
@@ -211,12 +216,52 @@ func (m *model) checkLatencies(t *testing.T, w law.Window) {
 func (m *model) checkRecent(t *testing.T) {
 	t.Helper()
 	r := m.meter.Recent(m.now)
+	m.checkSketch(t, r.Samples)
 	for o, got := range []int{r.Samples, r.Failures, r.Timeouts} {
 		seen := []int{m.meter.Samples(), 0, 0}[o]
 		if most := m.count(Outcome(o), m.now-m.lookback, math.MinInt64); got < seen || got > most {
 			t.Fatalf("a snapshot sees %d of outcome %d, want %d to %d", got, o, seen, most)
 		}
+		if least := m.atLeast(Outcome(o)); got < least {
+			t.Fatalf("a snapshot sees %d of outcome %d, want a quarter of the look-back, %d", got, o, least)
+		}
 	}
+}
+
+// checkSketch counts the latencies of a snapshot, from which it has its quantiles.
+func (m *model) checkSketch(t *testing.T, samples int) {
+	t.Helper()
+	var total Total
+	raw := NewRaw()
+	m.meter.CopyRecent(raw, m.now)
+	total.Add(raw)
+	n := uint64(0)
+	for _, octave := range total.counts {
+		for _, cell := range octave {
+			n += cell
+		}
+	}
+	if n != uint64(samples) {
+		t.Fatalf("a snapshot has %d latencies of %d samples", n, samples)
+	}
+}
+
+// atLeast counts the work in the last quarter of the look-back, unless a restart settled or two
+// were close. It leaves out work that began before a restart and ended after.
+func (m *model) atLeast(o Outcome) (n int) {
+	restarted := int64(math.MinInt64)
+	if last := len(m.restarts) - 1; last >= 0 {
+		restarted = m.restarts[last]
+		if m.fence > restarted || last > 0 && m.restarts[last-1] > m.now-2*m.lookback {
+			return 0
+		}
+	}
+	for _, w := range m.work {
+		if w.outcome == o && w.end > m.now-m.lookback/4 && (w.start >= m.fence || w.end < restarted) {
+			n++
+		}
+	}
+	return n
 }
 
 func moments(latencies []time.Duration) (mean, deviation float64) {
