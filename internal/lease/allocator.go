@@ -159,7 +159,7 @@ func target(live []*booking, total int, steady bool) {
 	}
 	for i, share := range maxmin.Shares(total, needs, weights) {
 		b := live[i]
-		if last := b.last().Share; steady && 20*max(share-last, last-share) < last {
+		if last := b.last().Share; steady && 20*int64(max(share-last, last-share)) < int64(last) {
 			share = last
 		}
 		b.target = share

@@ -160,14 +160,49 @@ func TestReportIsRepeated(t *testing.T) {
 	}
 }
 
-// TestForeignReports: numbers that no law has are errors.
-func TestForeignReports(t *testing.T) {
+// TestForeignValues: a value that no member or allocator writes is an error, and changes nothing.
+func TestForeignValues(t *testing.T) {
+	epoch := lease.Epoch{N: 1, ID: "b"}
+	grant := func(change func(*lease.Grant)) any {
+		g := lease.Grant{Epoch: epoch, Number: 1, Answers: time.Second, TTL: told.TTL, Share: 1}
+		change(&g)
+		return g
+	}
+	for what, e := range map[string]struct {
+		key   string
+		value any
+	}{
+		"advice":             {lease.GrantPrefix + "a", grant(func(g *lease.Grant) { g.Advice = &law.Advice{Slower: -1} })},
+		"a lease of no time": {lease.GrantPrefix + "a", grant(func(g *lease.Grant) { g.TTL = 0 })},
+		"an endless lease":   {lease.GrantPrefix + "a", grant(func(g *lease.Grant) { g.TTL = time.Hour + 1 })},
+		"a negative share":   {lease.GrantPrefix + "a", grant(func(g *lease.Grant) { g.Keep = -1 })},
+		"a huge share":       {lease.GrantPrefix + "a", grant(func(g *lease.Grant) { g.Share = lease.MostSlots + 1 })},
+		"the last epoch":     {lease.GrantPrefix + "a", grant(func(g *lease.Grant) { g.Epoch.N = 1 << 62 })},
+		"a long value":       {lease.GrantPrefix + "a", grant(func(g *lease.Grant) { g.Epoch.ID = strings.Repeat("b", 1024) })},
+		"a blind year":       {lease.LeaderKey, lease.Leader{Epoch: epoch, Blind: 24*time.Hour + 1}},
+		"a blind past":       {lease.LeaderKey, lease.Leader{Epoch: epoch, Blind: -1}},
+	} {
+		n := lease.NewNode(told, time.Second)
+		_, err := n.Read(time.Second, lease.Entry{Key: e.key, Rev: 1, Value: value(t, e.value)})
+		if err == nil || n.Share() == 1 || n.Leased() || n.Leader() == epoch {
+			t.Errorf("%s: %v, a share of %d, leader %v", what, err, n.Share(), n.Leader())
+		}
+	}
+}
+
+// TestMemberOnItsOwn: it says once in a refresh what it needs, though its share is the largest.
+func TestMemberOnItsOwn(t *testing.T) {
 	n := lease.NewNode(told, time.Second)
-	_, err := n.Read(time.Second, lease.Entry{Key: lease.GrantPrefix + "a", Rev: 1, Value: value(t, lease.Grant{
-		Epoch: lease.Epoch{N: 1, ID: "b"}, Number: 1, Answers: time.Second, TTL: told.TTL, Share: 1, Advice: &law.Advice{Slower: -1},
-	})})
-	if err == nil || n.Share() == 1 {
-		t.Errorf("%v, and a share of %d", err, n.Share())
+	wants := 0
+	for now := time.Second; now < 11*time.Second; now += told.Refresh / 4 {
+		for _, w := range n.Tick(now, func(int) lease.Load { return lease.Load{Need: 5} }) {
+			if w.Key == lease.WantPrefix+"a" {
+				wants++
+			}
+		}
+	}
+	if n.Share() != lease.MostSlots || wants != 10 {
+		t.Errorf("a share of %d, and %d wants in ten refreshes", n.Share(), wants)
 	}
 }
 

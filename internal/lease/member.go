@@ -90,7 +90,8 @@ func (m *member) expire(now time.Duration) {
 // due says whether to send a want: each refresh, and at once when the allocator waits for it or the
 // need has risen by half.
 func (m *member) due(now time.Duration, load Load) bool {
-	return m.sent == 0 || m.hurry || now >= m.sent+m.conf.Refresh || 2*load.Need > 3*max(m.said, m.share)
+	known := max(m.said, m.share)
+	return m.sent == 0 || m.hurry || now >= m.sent+m.conf.Refresh || load.Need-known > known/2
 }
 
 func (m *member) want(now time.Duration, load Load) Want {
