@@ -27,7 +27,7 @@ func (l Fixed) Controller(Bounds) (Controller, error) {
 func (l Fixed) String() string { return l.form().String() }
 
 func (l *Fixed) form() form {
-	return form{name: "fixed", bare: true, settings: []setting{{"limit", number[int]{field: &l.Limit, unset: "the limit that the limiter starts from"}}}}
+	return form{name: "fixed", bare: true, settings: []setting{{"limit", number[int]{field: &l.Limit, unset: "the limit that the limiter has"}}}}
 }
 
 // A fixedController has the limit, or 0 for that of the limiter.

@@ -107,7 +107,7 @@ func TestParseErrors(t *testing.T) {
 		{"band(stp=1)", `law: band: unknown setting "stp": did you mean step?`},
 		{"fixed(size=1)", `law: fixed: unknown setting "size": want limit`},
 		{"fixed(6.5)", `law: fixed: limit "6.5": want a whole number`},
-		{"fixed(0)", `law: fixed: limit 0 out of range: want more than 0, or leave it out for the limit that the limiter starts from`},
+		{"fixed(0)", `law: fixed: limit 0 out of range: want more than 0, or leave it out for the limit that the limiter has`},
 		{"setpoint(0s)", `law: setpoint: budget 0s out of range: want more than 0, or leave it out for none`},
 		{"setpoint(budget=-1s)", `law: setpoint: budget -1s out of range: want 0s or more`},
 		{"setpoint(without=all)", `law: setpoint: without "all": want climb, burst, fail, yield, tick, look, stays or hold`},

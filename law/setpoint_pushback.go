@@ -134,15 +134,10 @@ func (p *pushback) isReached(r reading) bool {
 	return r.saturated && r.limit >= math.Round(float64(p.ceiling))
 }
 
-// isQuiet reports whether little work has been late since the last rise. Late work shows a rise
-// only after the time in the queue.
+// isQuiet reports whether the ceiling that late work set may rise: little work is late, and hardly
+// any waits. Late work shows a rise only after the time in the queue.
 func (p *pushback) isQuiet(r reading, noLoad float64) bool {
-	return float64(p.steady) > 4*noLoad && !p.isLoud() && (p.floor > 0 || r.marked < tolerable)
-}
-
-// isLoud reports whether the recent share is too high for the ceiling to rise.
-func (p *pushback) isLoud() bool {
-	return p.recent.share() >= p.floor+tolerable/2+p.recent.deviation(p.floor)
+	return r.marked < float64(p.floor+tolerable) && r.latency < nearNoLoad*noLoad && float64(p.steady) > 4*noLoad
 }
 
 // rose reports whether the ceiling rose after the last window.

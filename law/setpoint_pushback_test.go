@@ -237,6 +237,32 @@ func TestSetpointIgnoresLateWorkBesideRoom(t *testing.T) {
 	}
 }
 
+// A server that pauses makes much work late at once, at any limit.
+func TestSetpointRisesBetweenPauses(t *testing.T) {
+	c, limit := start(t, law.Setpoint{}), 20
+	show := func(latency time.Duration, late int) {
+		done := int(float64(limit) / latency.Seconds())
+		limit = int(c.Next(law.Window{
+			Limit: limit, Min: 1, Max: 20, Elapsed: time.Second, Samples: done, Late: late, Waited: done / 4,
+			Mean: latency, InFlight: float64(limit), Peak: limit, First: limit, Last: limit,
+		}).Limit)
+	}
+	least := 20
+	for i := range 200 {
+		if i%4 == 3 {
+			show(200*ms, limit)
+		} else {
+			show(100*ms, 0)
+		}
+		if i > 100 {
+			least = min(least, limit)
+		}
+	}
+	if least < 15 {
+		t.Errorf("a limit of %d, want nearly 20", least)
+	}
+}
+
 // A cut for late work shows only after the work that began before it, so windows stay as long as
 // the work.
 func TestSetpointDoesNotHurryLateWork(t *testing.T) {

@@ -41,8 +41,6 @@ func (c *setpointController) isPushedBack(r reading) bool {
 		return p.isJudged(c.regulator.noLoad)
 	case p.hasFallen():
 		return true
-	case p.late && p.ceiling > 0 && p.steady > pushbackMemory && p.recent.marked >= enoughPushback && p.isLoud():
-		return true
 	case p.floor > 0:
 		return p.isMeasured() && t.share() > p.floor+tolerable+float32(3*t.deviation(p.floor))
 	}

@@ -154,10 +154,19 @@ func changing() []hazard {
 		Phases: []Phase{{Length: 10 * time.Second}, {Length: 40 * time.Second}, {Length: 20 * time.Second}},
 	})
 	cold.Phases[2].Work, cold.Phases[3].Work = Exponential{Mean: 20 * ms}, Exponential{Mean: 20 * ms}
+	pauses := startsFor(10*time.Second, Scenario{
+		Arrivals: Poisson{Rate: 1000}, Work: Exponential{Mean: 20 * ms}, Server: WorkerPool{Workers: 20}, SLO: 100 * ms,
+		Clients: []Client{{Cancel: true}}, Phases: []Phase{
+			{Length: 20 * time.Second, Load: 0.8},
+			{Length: 40 * time.Second, Load: 0.8, Pause: Pause{Every: 2 * time.Second, For: 150 * ms}},
+			{Length: 20 * time.Second, Load: 1.5, Pause: Pause{Every: 2 * time.Second, For: 150 * ms}},
+		},
+	})
 	delay, slow := Phase{Delay: 150 * ms}, Phase{Speed: 0.2}
 	return []hazard{
 		{"late answers told as timeouts, 1.5x", late, 0, []float64{91}},
 		{"ten limiters stop a server whose callers leave", stopped, 1, []float64{99, 88, 91}},
+		{"a server that pauses, callers that leave", pauses, 30, []float64{97, 88, 95}},
 		{"a cache is lost, and work takes a hundred times as long", cold, 0, []float64{97, 35, 97}},
 		{"a delay is added, 0.8x", system(0.8, delay), 0, []float64{97, 88, 97}},
 		{"a delay is added, 1.3x", system(1.3, delay), 80, []float64{97, 97, 97}},
