@@ -49,7 +49,7 @@ func (c *setpointController) isTick(r reading) bool {
 	enough := !k.known || from.latency > hot*c.goal() || c.leastInProbe()*(1+k.variation) < c.probeSpan(from)*from.x
 	// A ceiling keeps the queue short. A low floor may be due to chance.
 	needed := k.push.ceiling == 0 || k.push.floor > tolerable || from.latency > c.goal()
-	return needed && enough && k.pressed > pressedInTick && from.n > 1 && r.limit > 1
+	return needed && enough && k.pressed > pressedInTick && r.limit > 1
 }
 
 // isDoubtful reports whether a limiter that has just started may see only the latency of an

@@ -76,7 +76,6 @@ func (k *regulator) measure(r reading) {
 	}
 	k.pressed = portable.Toward(k.pressed, reached, 0.1)
 	k.noLoad = min(k.noLoad, portable.Toward(k.noLoad, r.upper(max(1, k.variation)), followDown))
-	k.known = k.known || !r.saturated && !r.filling
 	if k.climbing && (!r.saturated || r.latency > nearNoLoad*k.noLoad*r.doubt(k.variation)) {
 		k.climbing, k.known = false, true
 	}
@@ -267,7 +266,6 @@ func (c *setpointController) isHolding(r reading) bool {
 	switch {
 	case r.latency < goal:
 		*h = heat{}
-	case h.slower:
 	case r.latency <= hot*goal:
 		h.windows = 0
 	default:
