@@ -29,6 +29,7 @@ var ofLibrary = []mutant{
 	{"limiters that return are taken for slower work", "law/setpoint_probe.go", "case empty && queue < -queueing:", "case empty && queue < -100:", "TestDisturbedProbeTeachesLittle", "", ""},
 	{"a raised no-load latency is not doubted", "law/setpoint_probe.go", "return near && (!k.doubted || !k.ticks.rare)", "return near", "TestRaisedLatencyIsDoubted", "", ""},
 	{"a no-load latency is doubted for ever", "law/setpoint_probe.go", "k.doubted = k.doubted && !k.ticks.rare", "", "TestRaisedLatencyIsDoubted", "", ""},
+	{"the pauses of a server hold the limit down", "law/setpoint_pushback.go", "return r.marked < float64(p.floor+tolerable) && r", "return p.recent.share() < tolerable/2 && r", "TestSetpointRisesBetweenPauses", "./law", ""},
 	{"late work hurries the windows", "law/setpoint_regulator.go", "duration(max(leastSpan, r.latency)))", "duration(max(leastSpan, min(r.latency, quickSpan))))", "TestSetpointDoesNotHurryLateWork", "", ""},
 	{"work that ran out of time is late", "internal/window/meter.go", "if late || o == Timeout {", "if late {", "TestLateAnswers", "./sim", ""},
 	{"the peak of an overload asks for room", "law/setpoint_regulator.go", "if r.latency <= hot*tolerance*k.noLoad {", "if true {", "TestSetpointForgetsThePeakOfAnOverload", "", ""},
