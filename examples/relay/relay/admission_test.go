@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/coder/websocket"
 
@@ -75,8 +74,7 @@ func TestConfigurationsThatAreRefused(t *testing.T) {
 	}
 	for field, wrong := range map[string]any{
 		"Connections": -1, "ConnectionsPerAddress": 1_000_001, "ConnectionRate": -1.0, "MessageRate": 1e7,
-		"Publishing": -1, "Processors": -1, "Queries": 10_001, "Subscriptions": -5, "Reads": -1, "Writes": 10_001, "Slice": -1, "Outbox": 100,
-		"Ping": -time.Second, "Stall": -time.Second,
+		"Processors": -1, "Queries": 10_001, "Subscriptions": -5, "Reads": -1, "Writes": 10_001, "Slice": -1,
 	} {
 		c := relay.Config{Store: &fake{}}
 		reflect.ValueOf(&c).Elem().FieldByName(field).Set(reflect.ValueOf(wrong))

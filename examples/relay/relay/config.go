@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime"
-	"time"
 
 	"github.com/weir-go/weir/internal/settings"
 	"github.com/weir-go/weir/load"
@@ -43,11 +42,11 @@ type Config struct {
 	// KiB. Messages of the internal listener are not bounded.
 	MessageRate float64
 
-	// Publishing is the number of events of a connection processed at once, by default
-	// 8, and Queries the number of its queries, by default 4. Subscriptions is the
-	// number that it may have open, including subscriptions that wait for a query, and
-	// the number of COUNTs that may wait as well, by default 32. All up to 10,000.
-	Publishing, Queries, Subscriptions int
+	// Queries is the number of queries of a connection processed at once, by default 4.
+	// Subscriptions is the number that it may have open, including subscriptions that
+	// wait for a query, and the number of COUNTs that may wait as well, by default 32.
+	// Both up to 10,000.
+	Queries, Subscriptions int
 
 	// Processors is the number of processors, up to 10,000. Defaults to GOMAXPROCS. A
 	// program that sets GOMAXPROCS higher sets the real number here.
@@ -65,15 +64,6 @@ type Config struct {
 	// 100,000. Defaults to 256.
 	Slice int
 
-	// Outbox is the number of bytes that may wait for a connection, at least 4096.
-	// Defaults to 256 KiB. A live event that does not fit ends the connection.
-	Outbox int
-
-	// Ping is the interval of pings to a connection. Defaults to 30 s. Stall is the
-	// longest duration of a write, a message or the answer to a ping. Defaults to 10 s.
-	// Both are at most a day.
-	Ping, Stall time.Duration
-
 	// Logger logs messages for the operator. Defaults to slog.Default.
 	Logger *slog.Logger
 }
@@ -81,8 +71,6 @@ type Config struct {
 const (
 	defaultConnections = 4000
 	defaultWrites      = 8 // keeps the tail short for a tenth of the throughput: docs/results/storms.md
-	defaultOutbox      = 256 << 10
-	leastOutbox        = 4 << 10
 
 	mostConnections = 1_000_000
 	mostPerConn     = 10_000
@@ -101,21 +89,14 @@ func (c Config) complete() (Config, error) {
 		within("ConnectionsPerAddress", &c.ConnectionsPerAddress, 64, mostConnections),
 		within("ConnectionRate", &c.ConnectionRate, 200, 1e6),
 		within("MessageRate", &c.MessageRate, 100, 1e6),
-		within("Publishing", &c.Publishing, 8, mostPerConn),
 		within("Queries", &c.Queries, 4, mostPerConn),
 		within("Subscriptions", &c.Subscriptions, 32, mostPerConn),
 		within("Reads", &c.Reads, c.busy(), mostPerConn),
 		within("Writes", &c.Writes, defaultWrites, mostPerConn),
 		within("Slice", &c.Slice, 256, 100_000),
-		within("Outbox", &c.Outbox, defaultOutbox, 1<<30),
-		within("Ping", &c.Ping, 30*time.Second, 24*time.Hour),
-		within("Stall", &c.Stall, 10*time.Second, 24*time.Hour),
 	}
 	if err := cmp.Or(wrong...); err != nil {
 		return c, err
-	}
-	if c.Outbox < leastOutbox {
-		return c, invalid("Outbox", c.Outbox, fmt.Sprintf("0 (the default) or at least %d bytes", leastOutbox))
 	}
 	if c.Logger == nil {
 		c.Logger = slog.Default()
@@ -125,7 +106,7 @@ func (c Config) complete() (Config, error) {
 
 // within sets the default of a setting, or returns an error if it is negative, NaN, or more
 // than the maximum.
-func within[T int | float64 | time.Duration](name string, value *T, otherwise, most T) error {
+func within[T int | float64](name string, value *T, otherwise, most T) error {
 	if !(*value >= 0 && *value <= most) { //nolint:staticcheck // also refuses NaN
 		return invalid(name, *value, fmt.Sprintf("0 (the default, %v) to %v", otherwise, most))
 	}

@@ -41,6 +41,17 @@ type connection struct {
 	work    sync.WaitGroup // tasks that run on goroutines of their own
 }
 
+const (
+	// atOnce is the number of events of a connection processed at once.
+	atOnce = 8
+	// mostUnsent is the number of bytes that may wait for a connection. A live event that
+	// does not fit ends the connection.
+	mostUnsent = 256 << 10
+	// stall is the longest duration of a write, a message or the answer to a ping.
+	stall     = 10 * time.Second
+	pingEvery = 30 * time.Second
+)
+
 var connected atomic.Uint64 // numbers connections: each is a tenant
 
 var errSlow = errors.New("relay: the client reads too slowly")
@@ -71,11 +82,11 @@ func (s *Server) connect(w http.ResponseWriter, r *http.Request, internal bool) 
 func newConnection(s *Server, socket *websocket.Conn, internal bool) *connection {
 	c := &connection{
 		server: s, socket: socket,
-		out:        newOutbox(s.conf.Outbox, &share{own: ownOutbox, keep: s.governor.TryAcquireKept}),
+		out:        newOutbox(mostUnsent, &share{own: ownOutbox, keep: s.governor.TryAcquireKept}),
 		kept:       share{own: ownSubscriptions, keep: s.governor.TryAcquireKept},
 		incoming:   share{own: ownIncoming, keep: s.governor.TryAcquireKept},
 		rate:       rate.NewLimiter(rate.Limit(s.conf.MessageRate), int(math.Ceil(2*s.conf.MessageRate))),
-		publishing: make(chan struct{}, s.conf.Publishing),
+		publishing: make(chan struct{}, atOnce),
 	}
 	// The context of the request ends when the handler hijacks the socket.
 	ctx := weir.WithTenant(context.Background(), strconv.FormatUint(connected.Add(1), 10))
@@ -143,7 +154,7 @@ func (c *connection) next() (websocket.MessageType, []byte, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	late := time.AfterFunc(c.server.conf.Stall, cancel)
+	late := time.AfterFunc(stall, cancel)
 	defer late.Stop()
 	text, err := c.incoming.read(r)
 	if errors.Is(err, errNoMemory) {
@@ -249,7 +260,7 @@ func (c *connection) write() {
 const keptFrame = 4 << 10
 
 func (c *connection) writeFrame(frame []byte) error {
-	ctx, cancel := context.WithTimeout(c.ctx, c.server.conf.Stall)
+	ctx, cancel := context.WithTimeout(c.ctx, stall)
 	defer cancel()
 	err := c.socket.Write(ctx, websocket.MessageText, frame)
 	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
@@ -286,7 +297,7 @@ func (c *connection) drop() {
 // keepAlive pings, and ends a connection if its client neither answers nor sends anything.
 // While a message is processed, the answer would not be read, so its absence means nothing.
 func (c *connection) keepAlive() {
-	ticker := time.NewTicker(c.server.conf.Ping)
+	ticker := time.NewTicker(pingEvery)
 	defer ticker.Stop()
 	for {
 		select {
@@ -295,7 +306,7 @@ func (c *connection) keepAlive() {
 		case <-ticker.C:
 		}
 		before := c.steps.Load()
-		ctx, cancel := context.WithTimeout(c.ctx, c.server.conf.Stall)
+		ctx, cancel := context.WithTimeout(c.ctx, stall)
 		err := c.socket.Ping(ctx)
 		cancel()
 		if err != nil && c.steps.Load() == before && before%2 == 0 {

@@ -26,7 +26,7 @@ func manyKinds(subscription, first, kinds int) string {
 // refused, clients with small requests are served, and closing subscriptions frees memory.
 func TestSubscriptionsThatDoNotFitAreRefused(t *testing.T) {
 	const target = 512 << 20 // an eighth of it holds 160 such subscriptions
-	s := serve(t, relay.Config{Memory: target, MessageRate: 1e6, Ping: time.Hour})
+	s := serve(t, relay.Config{Memory: target, MessageRate: 1e6})
 	refused, opened := 0, 0
 	var clients []*client
 	for i := range 42 {

@@ -193,14 +193,14 @@ func TestOutboxesAgainstSums(t *testing.T) {
 func TestConnectionsThatDoNotReadLeaveOthersTheirOwn(t *testing.T) {
 	g := governorOf(t, fewBytes)
 	for range 100 {
-		o := newOutbox(defaultOutbox, &share{own: ownOutbox, keep: g.TryAcquireKept})
-		for o.take(sliceBytes, defaultOutbox/2) { // until it refuses
+		o := newOutbox(mostUnsent, &share{own: ownOutbox, keep: g.TryAcquireKept})
+		for o.take(sliceBytes, mostUnsent/2) { // until it refuses
 		}
 	}
 	if kept := g.Snapshot().Kept; kept > fewBytes || kept < fewBytes-sliceBytes {
 		t.Fatalf("the governor keeps %d, want it full at %d", kept, fewBytes)
 	}
-	o := newOutbox(defaultOutbox, &share{own: ownOutbox, keep: g.TryAcquireKept})
+	o := newOutbox(mostUnsent, &share{own: ownOutbox, keep: g.TryAcquireKept})
 	n, err := o.reserve(t.Context())
 	if err != nil || n != leastSlice {
 		t.Fatalf("reserved %d, %v, want %d", n, err, leastSlice)
