@@ -94,8 +94,9 @@ func (s *ServerLimits) Unary(ctx context.Context, req any, info *grpc.UnaryServe
 // Stream is a [grpc.StreamServerInterceptor]; see [ServerConfig].
 func (s *ServerLimits) Stream(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
 	admitter := s.admitterOfStream(srv, info)
-	ctx := s.withPriority(stream.Context())
-	if ctx != stream.Context() {
+	ctx := stream.Context()
+	if s.trusted != nil {
+		ctx = s.withPriority(ctx)
 		stream = &inContext{stream, ctx}
 	}
 	switch {

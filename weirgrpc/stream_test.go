@@ -210,3 +210,19 @@ func TestPeerThatNeverReads(t *testing.T) {
 	}
 	limittest.Idle(t, lim)
 }
+
+// uncomparable is a context of a type without ==, as another interceptor may put into a stream.
+type uncomparable struct {
+	context.Context
+	_ func()
+}
+
+type foreign struct{ grpc.ServerStream }
+
+func (foreign) Context() context.Context { return uncomparable{Context: context.Background()} }
+
+func TestStreamWithAContextOfAnyType(t *testing.T) {
+	server := weirgrpc.LimitServer(weirgrpc.One(limittest.Fixed(t, 1, weir.Queue{})), weirgrpc.ServerConfig{})
+	info := &grpc.StreamServerInfo{FullMethod: pingPong}
+	must.Do(t, server.Stream(&service{}, foreign{}, info, func(any, grpc.ServerStream) error { return nil }))
+}
