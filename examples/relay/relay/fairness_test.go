@@ -20,8 +20,8 @@ func (s *served) waitFor(series, value string) {
 // tolerated is the number of operations of a connection with 8 or 20 in flight or waiting
 // that may run before the first operation of another connection. With one slot, no operation
 // is in flight when the slot becomes free, and either connection may be next. In order of
-// arrival it would be 7 or 19. There are two other connections, because one of 256 is in the part of
-// the queue that the flood is in.
+// arrival it would be 7 or 19. There are two other connections, because one of 256 is in the
+// part of the queue that the flood is in.
 const tolerated = 3
 
 func TestFloodOfEventsDelaysOnlyItsSender(t *testing.T) {
