@@ -214,7 +214,7 @@ func TestPeerThatNeverReads(t *testing.T) {
 // uncomparable is a context of a type without ==, as another interceptor may put into a stream.
 type uncomparable struct {
 	context.Context //nolint:containedctx // it is one
-	_ func()
+	_               func()
 }
 
 type foreign struct{ grpc.ServerStream }
