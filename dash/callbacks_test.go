@@ -82,17 +82,3 @@ func TestReadBlocks(t *testing.T) {
 		})
 	}
 }
-
-func TestCloseWhileReadBlocks(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		release := make(chan struct{})
-		h := newHub(func() []weir.Snapshot { <-release; return nil })
-		c := join(t, h, "a")
-		h.close()
-		if _, ok := <-c.messages; ok {
-			t.Error("the page is not cut off")
-		}
-		close(release)
-		end(h)
-	})
-}

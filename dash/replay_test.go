@@ -37,8 +37,8 @@ func TestReplayShowsTheWholeRecording(t *testing.T) {
 	h.Close()
 	answer := httptest.NewRecorder()
 	h.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "http://localhost/events", nil))
-	if answer.Code != 503 {
-		t.Errorf("after Close: %d", answer.Code)
+	if answer.Code != 503 || answer.Header().Get("Retry-After") == "" {
+		t.Errorf("after Close: %d, %v", answer.Code, answer.Header())
 	}
 }
 
