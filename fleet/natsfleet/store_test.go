@@ -117,13 +117,5 @@ func TestServerRestarts(t *testing.T) {
 
 func await(t *testing.T, text string, m *fleet.Member, is func(fleet.Snapshot) bool) {
 	t.Helper()
-	end := time.Now().Add(30 * time.Second)
-	for range time.Tick(time.Millisecond) {
-		if is(m.Snapshot()) {
-			return
-		}
-		if time.Now().After(end) {
-			t.Fatalf("not within 30 s: %s, %+v", text, m.Snapshot())
-		}
-	}
+	must.Happen(t, text, func() bool { return is(m.Snapshot()) })
 }

@@ -75,14 +75,7 @@ func companionServesTheStore(t *testing.T, s *Server) {
 	if err := write(); err == nil || !strings.Contains(err.Error(), "weir_fleet") {
 		t.Errorf("%v, want that the table is gone", err)
 	}
-	end := time.Now().Add(30 * time.Second)
-	for range time.Tick(10 * time.Millisecond) {
-		if err := write(); err == nil {
-			break
-		} else if time.Now().After(end) {
-			t.Fatalf("not within 30 s: the table is there again; %v", err)
-		}
-	}
+	must.Happen(t, "the table is there again", func() bool { return write() == nil })
 }
 
 // joined has a limiter lease a share of a cap.
@@ -139,15 +132,7 @@ func fleetKeepsItsCap(t *testing.T, s *Server, open func(*testing.T) fleet.Store
 	}
 	await := func(text string, is func() bool) {
 		t.Helper()
-		end := time.Now().Add(30 * time.Second)
-		for range time.Tick(time.Millisecond) {
-			if is() {
-				return
-			}
-			if time.Now().After(end) {
-				t.Fatalf("not within 30 s: %s; %d run, %+v", text, running.Load(), party[0].Snapshot())
-			}
-		}
+		must.Happen(t, text, is)
 	}
 	each := func(is func(fleet.Snapshot) bool) func() bool {
 		return func() bool {
