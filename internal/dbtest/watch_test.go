@@ -1,10 +1,11 @@
 package dbtest
 
 import (
+	"context"
 	"testing"
 	"time"
 
-	"github.com/weir-go/weir/internal/loadtest"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/load"
 )
 
@@ -14,10 +15,20 @@ type watched struct{ *load.Monitor }
 // watch polls a source for the duration of the test.
 func watch(t *testing.T, source load.Source) watched {
 	t.Helper()
-	return watched{loadtest.Watch(t, source, load.Config{
-		Interval: 100 * time.Millisecond, Timeout: 2 * time.Second, MaxAge: 3 * time.Second,
+	mon := must.Have(load.New(load.Config{
+		Sources: []load.Source{source}, Interval: 100 * time.Millisecond, Timeout: 2 * time.Second, MaxAge: 3 * time.Second,
 		OnEvent: func(e load.Event) { t.Log(e) },
-	})}
+	}))(t)
+	ctx, stop := context.WithCancel(context.Background())
+	ran := make(chan error)
+	go func() { ran <- mon.Run(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ran; err != nil {
+			t.Error(err)
+		}
+	})
+	return watched{mon}
 }
 
 // outlives checks that a source answers again after its server hung, and after it restarted.
@@ -37,7 +48,7 @@ func outlives(t *testing.T, s *Server, source load.Source) {
 func values(t *testing.T, source load.Source) map[string]float64 {
 	t.Helper()
 	values := map[string]float64{}
-	for _, r := range loadtest.Poll(t, source).Readings {
+	for _, r := range must.Have(source.Poll(t.Context()))(t).Readings {
 		if r.Err != nil {
 			t.Fatal(r.Err)
 		}

@@ -80,7 +80,6 @@ var mayImport = map[string]string{
 	"internal/browser":         "",
 	"internal/handover":        "",
 	"internal/limittest":       ". bulkhead internal/deadline law", // for tests
-	"internal/loadtest":        "load",                             // for tests
 	"internal/locked":          "",                                 // for tests
 	"internal/together":        "",                                 // for tests
 	"internal/must":            "",                                 // for tests

@@ -6,13 +6,13 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/dgraph-io/badger/v4"
 	"github.com/weir-go/weir/bulk"
-	"github.com/weir-go/weir/internal/loadtest"
 	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/load"
 	"github.com/weir-go/weir/load/badgerload"
@@ -46,10 +46,25 @@ func filled(t *testing.T, options badger.Options, tables int) (*badger.DB, int) 
 	return db, db.Levels()[0].NumTables
 }
 
+func poll(t *testing.T, s *badgerload.Source) load.Sample {
+	t.Helper()
+	return must.Have(s.Poll(t.Context()))(t)
+}
+
+// reading is the reading of that name, which must be there.
+func reading(t *testing.T, s load.Sample, name string) load.Reading {
+	t.Helper()
+	i := slices.IndexFunc(s.Readings, func(r load.Reading) bool { return r.Name == name })
+	if i < 0 {
+		t.Fatalf("no reading %q in %v", name, s.Readings)
+	}
+	return s.Readings[i]
+}
+
 func TestLevel0IsMeasuredAgainstTheStoresOwnThreshold(t *testing.T) {
 	db, tables := filled(t, small(t).WithNumLevelZeroTablesStall(23), 3)
-	sample := loadtest.Poll(t, badgerload.New(db))
-	got := loadtest.Reading(t, sample, "level-0 tables")
+	sample := poll(t, badgerload.New(db))
+	got := reading(t, sample, "level-0 tables")
 	if got.Value != float64(tables) || got.Limit != 23 || got.Scope != load.Writes {
 		t.Errorf("got %+v, want %d tables of 23, for writes", got, tables)
 	}
@@ -61,10 +76,10 @@ func TestLevel0IsMeasuredAgainstTheStoresOwnThreshold(t *testing.T) {
 func TestWhatCompactionTakesFromLevel0IsDrained(t *testing.T) {
 	db, tables := filled(t, small(t).WithNumLevelZeroTables(2), 4) // at fewer than it has, Flatten leaves level 0 alone
 	source := badgerload.New(db)
-	loadtest.Poll(t, source)
+	poll(t, source)
 	must.Do(t, db.Flatten(1))
 
-	sample := loadtest.Poll(t, source)
+	sample := poll(t, source)
 	left := db.Levels()[0].NumTables
 	if left >= tables {
 		t.Fatalf("%d of %d tables are left: the store did not compact", left, tables)
@@ -75,18 +90,18 @@ func TestWhatCompactionTakesFromLevel0IsDrained(t *testing.T) {
 }
 
 func TestSizesAndCachesAreRead(t *testing.T) {
-	with := loadtest.Poll(t, badgerload.New(open(t, small(t).WithBlockCacheSize(1<<20).WithIndexCacheSize(1<<20))))
+	with := poll(t, badgerload.New(open(t, small(t).WithBlockCacheSize(1<<20).WithIndexCacheSize(1<<20))))
 	for _, name := range []string{"block cache misses", "index cache misses"} {
-		if r := loadtest.Reading(t, with, name); !math.IsInf(r.Limit, 1) || r.Unit != load.Share {
+		if r := reading(t, with, name); !math.IsInf(r.Limit, 1) || r.Unit != load.Share {
 			t.Errorf("got %+v, want a share that bounds nothing", r)
 		}
 	}
 	for _, name := range []string{"tree", "value log"} {
-		if r := loadtest.Reading(t, with, name); r.Err != nil || r.Unit != load.Bytes || !math.IsInf(r.Limit, 1) {
+		if r := reading(t, with, name); r.Err != nil || r.Unit != load.Bytes || !math.IsInf(r.Limit, 1) {
 			t.Errorf("got %+v, want bytes that bound nothing", r)
 		}
 	}
-	without := loadtest.Poll(t, badgerload.New(open(t, small(t).WithBlockCacheSize(0).WithIndexCacheSize(0).WithCompression(0))))
+	without := poll(t, badgerload.New(open(t, small(t).WithBlockCacheSize(0).WithIndexCacheSize(0).WithCompression(0))))
 	for _, r := range without.Readings {
 		if r.Unit == load.Share {
 			t.Errorf("got %v from a store without caches", r)
@@ -99,14 +114,19 @@ func TestScoreCountsFromTheLevelsBelow(t *testing.T) {
 	if score := db.Levels()[0].Score; score < 1 {
 		t.Fatalf("the score of level 0 is %v: the test needs one", score)
 	}
-	if r := loadtest.Reading(t, loadtest.Poll(t, badgerload.New(db)), "compaction score"); r.Value != 0 {
+	if r := reading(t, poll(t, badgerload.New(db)), "compaction score"); r.Value != 0 {
 		t.Errorf("got %v: that of level 0 is its tables again", r)
 	}
 }
 
-func TestStoreClosedUnderTheMonitor(t *testing.T) {
+func TestClosedStore(t *testing.T) {
 	db := open(t, small(t))
-	loadtest.Closed(t, badgerload.New(db), db.Close, badgerload.ErrClosed)
+	source := badgerload.New(db)
+	poll(t, source)
+	must.Do(t, db.Close())
+	if _, err := source.Poll(t.Context()); !errors.Is(err, badgerload.ErrClosed) {
+		t.Errorf("%v, want that it is closed", err)
+	}
 }
 
 var _ bulk.Marks = badgerload.Marks{}

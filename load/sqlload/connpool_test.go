@@ -6,7 +6,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/weir-go/weir/internal/loadtest"
 	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/load"
 	"github.com/weir-go/weir/load/sqlload"
@@ -15,13 +14,13 @@ import (
 func loads(t *testing.T, s load.Source) map[string]float64 {
 	t.Helper()
 	loads := map[string]float64{}
-	for _, r := range loadtest.Poll(t, s).Readings {
+	for _, r := range must.Have(s.Poll(t.Context()))(t).Readings {
 		loads[r.Name] = r.Load()
 	}
 	return loads
 }
 
-func ExamplePool() {
+func ExampleConnPool() {
 	db := new(server).open(new(testing.T), 10)
 	mon, err := load.New(load.Config{Sources: []load.Source{&sqlload.ConnPool{DB: db, MaxWait: 50 * time.Millisecond}}})
 	fmt.Println(mon != nil, err)
@@ -67,7 +66,8 @@ func TestPoolThatHangs(t *testing.T) {
 // Without settings a wait of 100 ms is the limit, and a pool without a bound has no connections in
 // use that count.
 func TestPoolWithoutSettings(t *testing.T) {
-	sample := loadtest.Poll(t, &sqlload.ConnPool{DB: new(server).open(t, 0)})
+	p := &sqlload.ConnPool{DB: new(server).open(t, 0)}
+	sample := must.Have(p.Poll(t.Context()))(t)
 	if len(sample.Readings) != 1 || sample.Readings[0].Limit != 0.1 {
 		t.Errorf("%+v, want the wait alone, with a limit of 0.1 s", sample.Readings)
 	}

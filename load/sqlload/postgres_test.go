@@ -9,7 +9,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/weir-go/weir/internal/loadtest"
 	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/load"
 	"github.com/weir-go/weir/load/sqlload"
@@ -31,7 +30,7 @@ func TestPostgres(t *testing.T) {
 		}
 	}
 	// Readers take no locks of rows, so those who wait for one are no reason to hold reads back.
-	for _, r := range loadtest.Poll(t, p).Readings {
+	for _, r := range must.Have(p.Poll(t.Context()))(t).Readings {
 		if writes := r.Name == "waiting for a lock"; writes != (r.Scope == load.Writes) {
 			t.Errorf("%s concerns %v", r.Name, r.Scope)
 		}
