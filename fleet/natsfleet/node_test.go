@@ -79,7 +79,7 @@ func (c *cluster) start(i int) {
 	c.servers[i] = s
 }
 
-// kill ends a server that can say farewell to nobody.
+// kill ends a server that can say no farewell to the others.
 func (c *cluster) kill(i int) {
 	c.alone(i, true)
 	c.servers[i].Shutdown()
