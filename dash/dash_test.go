@@ -173,6 +173,23 @@ func TestPublicDashboardStreams(t *testing.T) {
 	}
 }
 
+func TestThousandConnectionsAreBounded(t *testing.T) {
+	d := newDash(t, dash.Config{Read: dash.Limiters(), Public: true})
+	at, _ := serve(t, "127.0.0.1:0", d)
+	client := &http.Client{Transport: &http.Transport{}}
+	counts := map[int]int{}
+	for range 1000 {
+		got := must.Have(client.Get("http://" + at + "/events"))(t)
+		defer got.Body.Close()
+		if counts[got.StatusCode]++; got.StatusCode == 503 && got.Header.Get("Retry-After") == "" {
+			t.Fatal("refused without Retry-After")
+		}
+	}
+	if counts[200] != 256 || counts[503] != 744 {
+		t.Errorf("answers by status: %v", counts)
+	}
+}
+
 // mostBytes is the most that the page may have with its parts.
 const mostBytes = 150_000
 
