@@ -67,6 +67,33 @@ func ExamplePermit_DoneWith() {
 	// Output: connection reset 1
 }
 
+func ExamplePermit_Release() {
+	lim := weir.Must(weir.New(weir.Config{}))
+	permit, err := lim.Acquire(context.Background())
+	if err != nil {
+		return
+	}
+	// The answer was in the cache: its latency says nothing about the downstream.
+	permit.Release()
+	fmt.Println(lim.Snapshot().Samples, "samples")
+	// Output: 0 samples
+}
+
+func ExamplePermit_Finish() {
+	lim := weir.Must(weir.New(weir.Config{}))
+	permit, err := lim.Acquire(context.Background())
+	if err != nil {
+		return
+	}
+	outcome := weir.Success
+	if status := 504; status == 504 {
+		outcome = weir.Timeout
+	}
+	permit.Finish(outcome)
+	fmt.Println(lim.Snapshot().TimedOut, "timed out")
+	// Output: 1 timed out
+}
+
 // The client is slow: the server's work is over at the first byte, but its memory is taken
 // until the last.
 func ExamplePermit_Measure() {

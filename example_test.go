@@ -186,6 +186,15 @@ func ExampleLimiter_History() {
 	// configuration changed: raised 14 to 16
 }
 
+func ExampleChange_String() {
+	change := weir.Change{
+		From: 20, To: 14,
+		Reason: law.Reason{Code: law.Above, Signal: 950, Have: 0.131, Want: 0.115},
+	}
+	fmt.Println(change)
+	// Output: p95 131ms above 115ms: cut 20 to 14
+}
+
 func ExampleEvent() {
 	lim := weir.Must(weir.New(weir.Config{
 		Name: "search", Max: 1,
@@ -261,6 +270,14 @@ func ExampleLimiter_Shutdown() {
 	// Output: <nil> 0
 }
 
+func ExampleLimiter_Close() {
+	lim := weir.Must(weir.New(weir.Config{Name: "search"}))
+	lim.Close()
+	_, err := lim.Acquire(context.Background())
+	fmt.Println(err, errors.Is(err, weir.ErrClosed))
+	// Output: weir: limiter "search" refused: closed true
+}
+
 // Shadow mode shows the refusals of a limit before it refuses.
 func ExampleConfig_shadow() {
 	lim := weir.Must(weir.New(weir.Config{Name: "search", Max: 2, Shadow: true}))
@@ -300,6 +317,16 @@ func ExampleQueue() {
 	fmt.Println(err)
 	busy.Done(nil)
 	// Output: weir: limiter "search" refused: queue timeout
+}
+
+// If callers set deadlines, the adaptive queue needs no size: it keeps the work that can
+// still finish in time.
+func ExampleQueue_adaptive() {
+	lim := weir.Must(weir.New(weir.Config{Name: "search", Queue: weir.Queue{Discipline: weir.Adaptive}}))
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	fmt.Println(lim.Do(ctx, func(context.Context) error { return nil }))
+	// Output: <nil>
 }
 
 func ExampleSum() {

@@ -12,6 +12,12 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
+// Three processes share 100 connections equally.
+func ExampleDivide() {
+	fmt.Println(fleet.Divide(100, 3))
+	// Output: 33
+}
+
 // The processes behind a name in DNS share 100 connections equally. Count again every few seconds.
 func ExampleCounter() {
 	lim := weir.Must(weir.New(weir.Config{Name: "database"}))

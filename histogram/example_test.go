@@ -41,6 +41,11 @@ func ExampleSnapshot_Add() {
 	// Output: [{-24 3}]
 }
 
+func ExampleIndex() {
+	fmt.Println(histogram.Index(time.Second), histogram.Index(2*time.Second), histogram.Index(100*time.Millisecond))
+	// Output: 0 8 -26
+}
+
 func ExampleBucket_Bounds() {
 	lower, upper := histogram.Bucket{Index: 8}.Bounds()
 	fmt.Printf("%.3f s to %.3f s\n", lower, upper)

@@ -121,3 +121,9 @@ func ExampleNewThrottler() {
 	fmt.Println(sent < 200)
 	// Output: true
 }
+
+func ExampleClassify() {
+	answer := retry.Classify(&weir.RefusedError{Reason: weir.ReasonQueueFull, RetryAfter: time.Second})
+	fmt.Println(answer.Outcome, answer.RetryAfter, answer.Final)
+	// Output: overloaded 1s false
+}

@@ -2,6 +2,7 @@ package throttle_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -69,6 +70,30 @@ func ExampleThrottle_Acquire() {
 	err = permit.SetWeight(rows)
 	fmt.Println(th.Snapshot().Writes.Cost, err)
 	// Output: 8 <nil>
+}
+
+func ExampleThrottle_Acquire_refused() {
+	th, err := throttle.New(throttle.Config{Name: "events"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	th.Close()
+	_, err = th.Acquire(context.Background(), throttle.Write, 1)
+	var refused *weir.RefusedError
+	fmt.Println(errors.As(err, &refused), refused)
+	// Output: true weir: limiter "events Writes" refused: closed
+}
+
+func ExampleNew() {
+	_, err := throttle.New(throttle.Config{Writes: throttle.Side{Laws: []throttle.LoadLaw{throttle.DrainRate{Healthy: 2}}}})
+	fmt.Println(err)
+	// Output: throttle: invalid configuration: Writes.Laws[0].Healthy is 2: want 0 (the default) to less than 1
+}
+
+func ExampleImport() {
+	fmt.Printf("%+v\n", throttle.Import().Writes.Laws[0])
+	// Output: {Setpoint:0.7 Kp:0.5 Ki:0.15 Kd:0.05 Filter:450ms MaxDelay:1s}
 }
 
 // A store is the source of a store that reports its digestion, as badgerload has

@@ -52,11 +52,26 @@ func ExamplePeers_Request() {
 	// Output: critical
 }
 
+func ExamplePeers_WithPriority() {
+	var none trust.Peers
+	ctx := none.WithPriority(context.Background(), trust.Peer{}, []string{"critical"}, nil)
+	fmt.Println(weir.PriorityFrom(ctx))
+	// Output: normal
+}
+
 // The second attempt at a critical call comes after the first attempts of critical calls.
 func ExampleTold() {
 	ctx := trust.Told(context.Background(), []string{"critical"}, []string{"2"})
 	fmt.Println(weir.PriorityFrom(ctx))
 	// Output: high
+}
+
+func ExampleParsePriority() {
+	fmt.Println(trust.ParsePriority("high"))
+	fmt.Println(trust.ParsePriority("urgent"))
+	// Output:
+	// high true
+	// normal false
 }
 
 func ExampleFromRequest() {

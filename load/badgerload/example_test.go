@@ -32,6 +32,34 @@ func ExampleSized() {
 	// Output: 8 32 3
 }
 
+func ExampleMapped() {
+	db, err := badger.Open(badger.DefaultOptions("").WithInMemory(true).WithLogger(nil))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer db.Close()
+
+	patterns, err := badgerload.Mapped(db) // for memory.Config
+	fmt.Println(len(patterns), err)
+	// Output: 0 <nil>
+}
+
+func ExampleOpen() {
+	db, err := badgerload.Open(badger.DefaultOptions("").WithInMemory(true).WithLogger(nil))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer db.Close()
+	fmt.Println(db.IsClosed())
+	// Output: false
+}
+
+func ExampleSpace() {
+	options := badger.DefaultOptions("").WithInMemory(true)
+	fmt.Println(badgerload.Space(options)) // before the store is opened, and before each write
+	// Output: <nil>
+}
+
 func ExampleMarks() {
 	db, err := badgerload.Open(badger.DefaultOptions("").WithInMemory(true).WithLogger(nil))
 	if err != nil {
