@@ -51,9 +51,10 @@ import "time"
 //     1.3 B. Then sqrt(target)/4 is added, which makes the shares of replicas equal.
 //
 // After a yield the limit has a ceiling. From window to window it rises by one slot, then by two
-// and so on; after late work, only while there is hardly a queue. A window with refused work takes 0.8 of that work off it, and 3%. Meanwhile the slot
-// of refused work rests for B ([Plan].Rest), so that the refused share is the share of slots that
-// are too many. Below 20 slots, windows and rests are longer in proportion.
+// and so on; after late work, only while there is hardly a queue. A window with refused work takes
+// 0.8 of that work off it, and 3%. Meanwhile the slot of refused work rests for B ([Plan].Rest), so
+// that the refused share is the share of slots that are too many. Below 20 slots, windows and rests
+// are longer in proportion.
 //
 // A limiter starts with four slots, unless its configuration gives another number, and
 // doubles them from window to window until the latency rises or the limit is not reached: a
