@@ -56,15 +56,13 @@ func readFilter(text []byte, f *nostr.Filter) error {
 		return Errorf(Invalid, "a filter cannot be read: %v", err)
 	}
 	values := len(f.IDs) + len(f.Authors) + len(f.Kinds)
-	tags := nostr.TagMap{}
 	for name, list := range f.Tags {
 		if len(name) != 1 || !isLetter(name[0]) {
 			return Errorf(Invalid, "\"#%.20s\": only tags of a single letter are indexed", name)
 		}
 		values += len(list)
-		tags[strings.Clone(name)] = sorted(list) // go-nostr's name is a part of the text, and would keep it
+		f.Tags[name] = sorted(list)
 	}
-	f.Tags = tags
 	switch {
 	case values > MaxFilterValues:
 		return Errorf(Invalid, "%d values in a filter: want at most %d", values, MaxFilterValues)

@@ -138,7 +138,6 @@ func TestQueriesWeighWhatTheyTake(t *testing.T) {
 			return `{"ids":[` + repeated(hex, first, 500) + `],"kinds":[` + repeated("%d", 0, 500) + `]}`
 		},
 		"1000 tags": func(first int) string { return `{"#t":[` + repeated(`"%d"`, first, 1000) + `]}` },
-		"long tags": func(first int) string { return `{"#t":["x"],"#u":[` + repeated(`"%0100d"`, first, 900) + `]}` },
 		"tags of 26 letters": func(first int) string {
 			var tags []string
 			for letter := 'a'; letter <= 'z'; letter++ {
