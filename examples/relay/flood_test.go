@@ -130,7 +130,7 @@ func TestConnectionsThatNeverRead(t *testing.T) {
 		c := must.Have(dial(t.Context(), r.public))(t)
 		defer c.close()
 		for s := range 10 {
-			must.Do(t, c.send(t.Context(), fmt.Appendf(nil, `["REQ","%d",{"limit":%d}]`, s, protocol.MaxLimit)))
+			must.Do(t, c.send(t.Context(), fmt.Appendf(nil, `["REQ","%d",{"limit":%d}]`, s, protocol.Limits{}.WithDefaults().Limit)))
 		}
 	}
 	<-time.After(*lasts) // their queries fill their buffers

@@ -16,8 +16,13 @@ func AppendJSON(b []byte, e *nostr.Event) []byte {
 	return append(b, text...)
 }
 
-// EventHead returns the start of the message with an event for a subscription: the event and a ]
-// follow.
+// EventMessage returns the message with an event for a subscription.
+func EventMessage(subscription string, e *nostr.Event) []byte {
+	head := EventHead(subscription)
+	return append(AppendJSON(head, e), ']')
+}
+
+// EventHead returns the part of an EventMessage before the event.
 func EventHead(subscription string) []byte {
 	id, _ := json.Marshal(subscription) // strings never fail
 	return append(append([]byte(`["EVENT",`), id...), ',')

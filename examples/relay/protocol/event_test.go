@@ -12,7 +12,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/weir-go/weir/examples/relay/protocol"
-	"github.com/weir-go/weir/internal/must"
 )
 
 // secret is the key that signs the events of the tests.
@@ -20,10 +19,18 @@ var secret = strings.Repeat("01", 32)
 
 var note = nostr.Event{CreatedAt: 1_700_000_000, Kind: 1, Content: "hello"}
 
-// signed returns an event that go-nostr signed.
+// signed returns an event that go-nostr signed and wrote.
 func signed(t interface{ Fatal(...any) }, e nostr.Event) nostr.Event {
 	if err := e.Sign(secret); err != nil {
 		t.Fatal(err)
+	}
+	text, err := e.MarshalJSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err = protocol.ParseEvent(text, protocol.Limits{})
+	if err != nil {
+		t.Fatal(err, string(text))
 	}
 	return e
 }
@@ -49,38 +56,51 @@ func drawEvent(t *rapid.T) nostr.Event {
 	}
 }
 
-// sent returns the message in which a client sends an event.
-func sent(e *nostr.Event) []byte {
-	return append(protocol.AppendJSON([]byte(`["EVENT",`), e), ']')
-}
-
 // TestEventsOfGoNostr checks that an event of go-nostr is read as it was signed, and that
 // go-nostr and this package read the text that is sent on.
 func TestEventsOfGoNostr(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		want := signed(t, drawEvent(t))
-		m, err := protocol.ParseMessage(sent(&want))
-		if err != nil {
-			t.Fatal(err)
-		}
-		e := m.(*nostr.EventEnvelope).Event
+		want := drawEvent(t)
+		e := signed(t, want)
 		if err := protocol.Verify(&e); err != nil || e.Content != want.Content || e.Kind != want.Kind {
 			t.Fatalf("%v: %v", err, e)
 		}
+		written := protocol.AppendJSON(nil, &e)
+		again, err := protocol.ParseEvent(written, protocol.Limits{})
+		if err != nil || !json.Valid(written) || !reflect.DeepEqual(again, e) {
+			t.Fatalf("%v: %s", err, written)
+		}
 		var peer nostr.Event
-		if err := peer.UnmarshalJSON(protocol.AppendJSON(nil, &e)); err != nil || peer.GetID() != e.ID {
-			t.Fatalf("%v: %v", err, e)
+		if err := peer.UnmarshalJSON(written); err != nil || peer.GetID() != e.ID {
+			t.Fatalf("%v: %s", err, written)
 		}
 	})
 }
 
-// TestUnknownFieldsOfEvents checks that what the author has not signed is not sent on.
-func TestUnknownFieldsOfEvents(t *testing.T) {
-	text := strings.TrimSuffix(event("", ""), "}") + `,"other":[{"a":-1.5e+3},true,null]}`
-	m := must.Have(protocol.ParseMessage([]byte(`["EVENT",` + text + `]`)))(t)
-	if written := protocol.AppendJSON(nil, &m.(*nostr.EventEnvelope).Event); strings.Contains(string(written), "other") {
-		t.Errorf("sent on: %s", written)
-	}
+// FuzzParseEvent checks that accepted text is JSON, and that go-nostr reads the same event.
+func FuzzParseEvent(f *testing.F) {
+	f.Add([]byte(event("", "")))
+	f.Add([]byte(event("tags", `[["e","`+id+`"],[],["p"]]`)))
+	f.Add([]byte(event("content", `"a\"\\\/\b\f\n\r\té😀\ud83d\ude00\u0001"`)))
+	f.Add([]byte(with(`"other":[{"a":-1.5e+3},true,false,null,"\u00e9"]`)))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		e, err := protocol.ParseEvent(text, protocol.Limits{})
+		if err != nil {
+			return
+		}
+		if !json.Valid(text) {
+			t.Fatalf("%q is not JSON", text)
+		}
+		written := protocol.AppendJSON(nil, &e)
+		again, err := protocol.ParseEvent(written, protocol.Limits{Message: len(written), Content: len(written)})
+		if err != nil || !reflect.DeepEqual(again, e) {
+			t.Fatalf("%v: %s, from %q", err, written, text)
+		}
+		var peer nostr.Event
+		if err := peer.UnmarshalJSON(written); err != nil || peer.GetID() != e.GetID() {
+			t.Fatalf("%v: %s, from %q", err, written, text)
+		}
+	})
 }
 
 func TestVerify(t *testing.T) {
@@ -141,7 +161,7 @@ func TestCheckTime(t *testing.T) {
 		15*time.Minute + time.Second: "invalid: created_at is more than 15m0s in the future",
 	} {
 		e := nostr.Event{CreatedAt: nostr.Timestamp(now.Add(ahead).Unix())}
-		if got := errorText(protocol.CheckTime(&e, now)); got != want {
+		if got := errorText(protocol.Limits{}.CheckTime(&e, now)); got != want {
 			t.Errorf("%v ahead: %q, want %q", ahead, got, want)
 		}
 	}
@@ -168,7 +188,7 @@ func TestEncode(t *testing.T) {
 			t.Errorf("%s is read as %+v, want %+v", test.written, got, test.want)
 		}
 	}
-	written := append(protocol.AppendJSON(protocol.EventHead(subscription), &e), ']')
+	written := protocol.EventMessage(subscription, &e)
 	got, ok := nostr.ParseMessage(written).(*nostr.EventEnvelope)
 	if !ok || *got.SubscriptionID != subscription || got.GetID() != e.ID || !json.Valid(written) {
 		t.Errorf("%s is read as %+v", written, got)
@@ -176,16 +196,15 @@ func TestEncode(t *testing.T) {
 }
 
 func ExampleVerify() {
-	const genuine = `["EVENT",{"id":"07d9b0155ee687c97298aa8cb1b107e88408c711a71ecd02f1bca7ac14dd0c9c","pubkey":"1b84c5567b126440995d3ed5aaba0565d71e1834604819ff9c17f5e9d5dd078f","created_at":1700000000,"kind":1,"tags":[["t","weir"]],"content":"hello","sig":"c456ad86c57ab1ef5298662c81c55967a22899a61c1bf1d69d41cc8eb45b89301f08427466b185faf03405d5c2fc8fcf548062dd489f64be1dddbc405a120867"}]`
-	m, err := protocol.ParseMessage([]byte(genuine))
+	const genuine = `{"id":"07d9b0155ee687c97298aa8cb1b107e88408c711a71ecd02f1bca7ac14dd0c9c","pubkey":"1b84c5567b126440995d3ed5aaba0565d71e1834604819ff9c17f5e9d5dd078f","created_at":1700000000,"kind":1,"tags":[["t","weir"]],"content":"hello","sig":"c456ad86c57ab1ef5298662c81c55967a22899a61c1bf1d69d41cc8eb45b89301f08427466b185faf03405d5c2fc8fcf548062dd489f64be1dddbc405a120867"}`
+	e, err := protocol.ParseEvent([]byte(genuine), protocol.Limits{})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	e := &m.(*nostr.EventEnvelope).Event
-	fmt.Println(e.Content, protocol.Verify(e))
+	fmt.Println(e.Content, protocol.Verify(&e))
 	e.Content = "something else"
-	fmt.Println(protocol.Verify(e))
+	fmt.Println(protocol.Verify(&e))
 	// Output:
 	// hello <nil>
 	// invalid: the id is not the hash of the event

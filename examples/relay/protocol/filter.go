@@ -27,9 +27,9 @@ func Matches(f *nostr.Filter, e *nostr.Event) bool {
 	return true
 }
 
-// has uses binary search, because an event may have thousands of tags and a filter 1,000 values:
-// comparing every pair with 2,000, as go-nostr does, took 48 ms, which a client could cause for
-// each of its subscriptions.
+// has uses binary search, because an event may have 2,000 tags and a filter 1,000 values:
+// comparing every pair, as go-nostr does, took 48 ms, which a client could cause for each of
+// its subscriptions.
 func has[T cmp.Ordered](sorted []T, value T) bool {
 	_, found := slices.BinarySearch(sorted, value)
 	return found

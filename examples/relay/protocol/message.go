@@ -1,10 +1,10 @@
 package protocol
 
 import (
-	"encoding/json"
 	"unicode/utf8"
 
 	"github.com/nbd-wtf/go-nostr"
+	"github.com/tidwall/gjson"
 )
 
 // A ParseError explains why a message was refused.
@@ -18,69 +18,88 @@ func (e *ParseError) Error() string { return e.Reason }
 
 const messages = "EVENT, REQ, COUNT or CLOSE"
 
-// ParseMessage parses a message of a client: an EVENT, REQ, COUNT or CLOSE. It checks the form of
-// an event, but neither its ID nor its signature: see [Verify]. It ignores unknown fields. The
-// filters of a COUNT have no limit. An error is a *ParseError.
-func ParseMessage(text []byte) (nostr.Envelope, error) {
-	if !utf8.Valid(text) { // go-nostr would read it, but not write it as it was
-		return nil, notice("the text is not UTF-8")
+// ParseMessage parses a message of a client: an EVENT, REQ, COUNT or CLOSE. It verifies no
+// event. The filters of a COUNT have no limit. An error is a *ParseError. [ParseEvent]
+// describes the rules for events, and filters have the same.
+func ParseMessage(text []byte, l Limits) (nostr.Envelope, error) {
+	p := parser{limits: l.WithDefaults()}
+	v, err := decode(text, p.limits)
+	if err != nil {
+		return nil, notice(err)
 	}
-	var parts []json.RawMessage
-	if err := json.Unmarshal(text, &parts); err != nil {
-		return nil, notice("want a JSON array: %v", err)
-	}
+	var parts []gjson.Result
+	p.array(v, func(part gjson.Result) {
+		if len(parts) == 2+p.limits.Filters {
+			p.fail("more than %d filters", p.limits.Filters)
+			return
+		}
+		parts = append(parts, part)
+	})
 	if len(parts) == 0 {
-		return nil, notice("the message is empty: want %s", messages)
+		p.fail("the message is empty: want %s", messages)
+		return nil, notice(p.err)
 	}
-	var label string
-	_ = json.Unmarshal(parts[0], &label) // what is no text is no label
-	switch label {
+	switch label := p.string(parts[0]); label {
 	case "EVENT":
-		return parseEvent(parts[1:])
+		return p.withEvent(parts[1:])
 	case "REQ", "COUNT", "CLOSE":
-		return parseSubscription(label, parts[1:])
+		return p.withSubscription(label, parts[1:])
+	default:
+		p.fail("unknown message %.20q: want %s", label, messages)
+		return nil, notice(p.err)
 	}
-	return nil, notice("unknown message %.20q: want %s", label, messages)
 }
 
-func notice(format string, args ...any) *ParseError {
-	reason := Reason(Invalid, format, args...)
-	return &ParseError{reason, Encode("NOTICE", reason)}
+func notice(err error) *ParseError {
+	return &ParseError{err.Error(), Encode("NOTICE", err.Error())}
 }
 
-func parseEvent(parts []json.RawMessage) (nostr.Envelope, error) {
-	if len(parts) != 1 {
-		return nil, notice("EVENT with %d elements: want an event", len(parts))
-	}
-	e, err := readEvent(parts[0])
-	switch {
-	case err == nil:
-		return &nostr.EventEnvelope{Event: e}, nil
-	case isHex(e.ID, 64):
-		return nil, &ParseError{err.Error(), Encode("OK", e.ID, false, err.Error())}
-	}
-	return nil, &ParseError{err.Error(), Encode("NOTICE", err.Error())}
-}
-
-// parseSubscription reads the subscription of a REQ, COUNT or CLOSE, and its filters.
-func parseSubscription(label string, parts []json.RawMessage) (nostr.Envelope, error) {
+func (p *parser) withEvent(parts []gjson.Result) (nostr.Envelope, error) {
 	if len(parts) == 0 {
-		return nil, notice("%s without a subscription", label)
+		p.fail("EVENT without an event")
+		return nil, notice(p.err)
 	}
-	var id string
-	if err := json.Unmarshal(parts[0], &id); err != nil {
-		return nil, notice("the subscription is no text")
+	e := p.event(parts[0])
+	if len(parts) > 1 {
+		p.fail("want nothing after the event")
 	}
-	if n := utf8.RuneCountInString(id); n == 0 || n > MaxSubscription {
-		return nil, notice("the subscription has %d characters: want 1 to %d", n, MaxSubscription)
+	if p.err != nil {
+		if id := parts[0].Get("id"); id.Type == gjson.String && IsHex(id.Str, 64) {
+			return nil, &ParseError{p.err.Error(), Encode("OK", id.Str, false, p.err.Error())}
+		}
+		return nil, notice(p.err)
+	}
+	return &nostr.EventEnvelope{Event: e}, nil
+}
+
+// withSubscription reads the subscription of a REQ, COUNT or CLOSE, and its filters.
+func (p *parser) withSubscription(label string, parts []gjson.Result) (nostr.Envelope, error) {
+	if len(parts) == 0 {
+		p.fail("%s without a subscription", label)
+		return nil, notice(p.err)
+	}
+	id := p.string(parts[0])
+	if n := utf8.RuneCountInString(id); n == 0 || n > p.limits.Subscription {
+		p.fail("the subscription has %d characters: want 1 to %d", n, p.limits.Subscription)
+		return nil, notice(p.err)
 	}
 	if label == "CLOSE" {
+		if len(parts) > 1 {
+			p.fail("want nothing after the subscription")
+			return nil, notice(p.err)
+		}
 		m := nostr.CloseEnvelope(id)
 		return &m, nil
 	}
-	filters, err := readFilters(parts[1:])
-	if err != nil {
-		return nil, &ParseError{err.Error(), Encode("CLOSED", id, err.Error())}
+	if len(parts) == 1 {
+		p.fail("%s without a filter", label)
+	}
+	var filters nostr.Filters
+	for _, part := range parts[1:] {
+		filters = append(filters, p.filter(part))
+	}
+	if p.err != nil {
+		return nil, &ParseError{p.err.Error(), Encode("CLOSED", id, p.err.Error())}
 	}
 	if label == "COUNT" {
 		for i := range filters {

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"runtime"
 
+	"github.com/weir-go/weir/examples/relay/protocol"
 	"github.com/weir-go/weir/internal/settings"
 	"github.com/weir-go/weir/load"
 )
@@ -28,6 +29,9 @@ type Config struct {
 	// lists the files that the store maps.
 	Memory uint64
 	Mapped []string
+
+	// Limits bound messages.
+	Limits protocol.Limits
 
 	// Connections is the maximum number of connections, up to 1,000,000, and at most as
 	// many as fit in a quarter of Memory at 48 KiB each. Defaults to 4000, or to that

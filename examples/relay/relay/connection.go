@@ -70,7 +70,7 @@ func (s *Server) connect(w http.ResponseWriter, r *http.Request, internal bool) 
 		return // answered
 	}
 	defer func() { _ = socket.CloseNow() }()
-	socket.SetReadLimit(protocol.MaxMessage)
+	socket.SetReadLimit(int64(s.conf.Limits.WithDefaults().Message))
 	c := newConnection(s, socket, internal)
 	defer c.end(nil)
 	defer context.AfterFunc(s.closing, c.goodbye)()
@@ -187,7 +187,7 @@ func (c *connection) dispatch(kind websocket.MessageType, text []byte) (later bo
 		c.answer("NOTICE", protocol.Reason(protocol.Invalid, "a binary frame: want text"))
 		return false
 	}
-	parsed, err := protocol.ParseMessage(text)
+	parsed, err := protocol.ParseMessage(text, c.server.conf.Limits)
 	if wrong := (*protocol.ParseError)(nil); errors.As(err, &wrong) {
 		c.server.counts.refused(parsing)
 		c.send(wrong.Answer)

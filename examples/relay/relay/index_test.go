@@ -155,7 +155,7 @@ func TestQueriesWeighWhatTheyTake(t *testing.T) {
 			}
 			before := heap()
 			for _, text := range messages {
-				m := must.Have(protocol.ParseMessage(text))(t)
+				m := must.Have(protocol.ParseMessage(text, protocol.Limits{}))(t)
 				req := m.(*nostr.ReqEnvelope)
 				c.queries.subscribe(req.SubscriptionID, req.Filters, len(text))
 				c.queries.filed = 0 // as if each had a connection of its own

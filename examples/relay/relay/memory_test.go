@@ -10,7 +10,7 @@ import (
 	"github.com/weir-go/weir/internal/must"
 )
 
-// manyKinds returns a subscription to the given number of kinds, of 424 bytes each: with
+// manyKinds returns a subscription to the given number of kinds, of 408 bytes each: with
 // 1000, a message of 5 KB takes 400 KB.
 func manyKinds(subscription, first, kinds int) string {
 	var b strings.Builder

@@ -10,7 +10,7 @@ import (
 // A message is sent to a client in one frame.
 type message struct {
 	text  []byte // the whole message, or the part before the event
-	event []byte // JSON of an event, shared by all recipients of a live one; nil for none
+	event []byte // JSON of a live event, shared by all recipients; nil for none
 }
 
 // perMessage is counted for each message besides its bytes: the queue's own memory.
@@ -18,7 +18,7 @@ const perMessage = 64
 
 func (m message) size() int { return len(m.text) + len(m.event) + perMessage }
 
-// frame returns the bytes to send. It assembles a message with an event in the buffer.
+// frame returns the bytes to send. It assembles a live event in the buffer.
 func (m message) frame(buffer []byte) []byte {
 	if m.event == nil {
 		return m.text
@@ -87,12 +87,12 @@ func (o *outbox) reserve(ctx context.Context) (bytes int, err error) {
 
 // fill queues the events of a slice in place of their reservation. They may exceed it by an
 // event; if there is no memory for that, the error is errNoMemory.
-func (o *outbox) fill(events []message, reserved int) error {
+func (o *outbox) fill(texts [][]byte, reserved int) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	size := 0
-	for _, m := range events {
-		size += m.size()
+	for _, text := range texts {
+		size += message{text: text}.size()
 	}
 	if size > reserved && !o.memory.take(size-reserved) {
 		o.give(reserved)
@@ -100,8 +100,8 @@ func (o *outbox) fill(events []message, reserved int) error {
 	}
 	o.bytes += max(size-reserved, 0)
 	o.give(max(reserved-size, 0))
-	for _, m := range events {
-		o.append(m)
+	for _, text := range texts {
+		o.append(message{text: text})
 	}
 	return nil
 }

@@ -45,10 +45,11 @@ func TestEventsThatAreRefused(t *testing.T) {
 		reason string
 		stage  string
 	}{
-		"altered":      {altered, "invalid:*", "verification"},
-		"forged":       {forged, "invalid:*", "verification"},
-		"future":       {future, "invalid: created_at*", "time"},
-		"of many tags": {someone.event(1, "", slices.Repeat(nostr.Tags{{"t", "x"}}, protocol.MaxTagValues/2+1)...), "invalid:*", "parsing"},
+		"altered":       {altered, "invalid:*", "verification"},
+		"forged":        {forged, "invalid:*", "verification"},
+		"future":        {future, "invalid: created_at*", "time"},
+		"of 3,000 tags": {someone.event(1, "", slices.Repeat(nostr.Tags{{"t", "x"}}, 3000)...), "invalid:*", "parsing"},
+		"of 70 KB":      {someone.event(1, strings.Repeat("x", 70_000)), "invalid:*", "parsing"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			kept := &fake{}
@@ -68,9 +69,9 @@ func TestEventsThatAreRefused(t *testing.T) {
 }
 
 func TestMessageThatIsTooLongEndsTheConnection(t *testing.T) {
-	s := serve(t, relay.Config{})
+	s := serve(t, relay.Config{Limits: protocol.Limits{Message: 10_000}})
 	c := s.client()
-	c.send(strings.Repeat("x", protocol.MaxMessage+1))
+	c.send(strings.Repeat("x", 10_001))
 	if _, _, err := c.Read(t.Context()); websocket.CloseStatus(err) != websocket.StatusMessageTooBig {
 		t.Errorf("the connection ended with %v, want 1009", err)
 	}

@@ -212,7 +212,7 @@ const (
 	ofFilter  = 192
 	ofTags    = 384 // the map of a filter with tags
 	ofHeading = 400 // in the index, in a set of its own, and in the query
-	ofValue   = 24  // and its text, which is as long as in the message
+	ofValue   = 16  // beside its text, which is a part of the message
 )
 
 // weightOf returns the memory of a query whose message has the given length.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nbd-wtf/go-nostr"
 
+	"github.com/weir-go/weir/examples/relay/protocol"
 	"github.com/weir-go/weir/examples/relay/relay"
 	"github.com/weir-go/weir/examples/relay/store"
 )
@@ -75,7 +76,7 @@ func TestFilterThatMatchesEverythingIsReadInSlices(t *testing.T) {
 		slices++
 		return nil
 	}
-	s := serve(t, relay.Config{Store: kept, Slice: 20})
+	s := serve(t, relay.Config{Store: kept, Slice: 20, Limits: protocol.Limits{Limit: 400}})
 	c := s.client()
 	c.send(`["REQ","all",{}]`)
 	if got := c.ids("all"); len(got) != len(events) {

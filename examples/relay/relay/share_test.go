@@ -133,7 +133,7 @@ func TestOutboxesAgainstSums(t *testing.T) {
 					boxes[i].unreserve(n)
 					return
 				}
-				if err := boxes[i].fill([]message{{text: text(t, n)}, {text: text(t, n)}}, n); err != nil && !errors.Is(err, errNoMemory) {
+				if err := boxes[i].fill([][]byte{text(t, n), text(t, n)}, n); err != nil && !errors.Is(err, errNoMemory) {
 					t.Fatal(err)
 				}
 			},
@@ -205,7 +205,7 @@ func TestConnectionsThatDoNotReadLeaveOthersTheirOwn(t *testing.T) {
 	if err != nil || n != leastSlice {
 		t.Fatalf("reserved %d, %v, want %d", n, err, leastSlice)
 	}
-	if err := o.fill([]message{{text: bytes.Repeat([]byte("x"), leastSlice)}}, n); err != nil {
+	if err := o.fill([][]byte{bytes.Repeat([]byte("x"), leastSlice)}, n); err != nil {
 		t.Fatal(err)
 	}
 	m, err := o.next(t.Context())
@@ -216,7 +216,7 @@ func TestConnectionsThatDoNotReadLeaveOthersTheirOwn(t *testing.T) {
 	if n, err = o.reserve(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := o.fill([]message{{text: make([]byte, 100<<10)}}, n); !errors.Is(err, errNoMemory) || o.bytes != 0 {
+	if err := o.fill([][]byte{make([]byte, 100<<10)}, n); !errors.Is(err, errNoMemory) || o.bytes != 0 {
 		t.Errorf("an event of 100 KiB: %v, and %d bytes are taken", err, o.bytes)
 	}
 	if o.offer(message{event: make([]byte, 100<<10)}) {

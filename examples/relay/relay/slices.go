@@ -66,7 +66,7 @@ func (x *query) sendMatching(f nostr.Filter) error {
 		if err != nil {
 			return err
 		}
-		var batch []message
+		var batch [][]byte
 		more, err = s.slice(x.ctx, cost, func() (more bool, err error) {
 			batch, more, err = x.batch(cursor, room)
 			return more, err
@@ -83,12 +83,12 @@ func (x *query) sendMatching(f nostr.Filter) error {
 }
 
 // batch reads a slice of events, and stops after the event that fills the room.
-func (x *query) batch(cursor Cursor, room int) (batch []message, more bool, err error) {
+func (x *query) batch(cursor Cursor, room int) (batch [][]byte, more bool, err error) {
 	size := 0
 	more, err = cursor.Next(x.conn.server.conf.Slice, func(e *nostr.Event) bool {
-		m := message{x.head, protocol.AppendJSON(nil, e)}
-		batch = append(batch, m)
-		size += m.size()
+		text := protocol.EventMessage(x.id, e)
+		batch = append(batch, text)
+		size += message{text: text}.size()
 		return size < room
 	})
 	return batch, more, err
