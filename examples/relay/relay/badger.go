@@ -24,6 +24,8 @@ type Cursor interface {
 	// for their events, until emit returns false. The next call continues from there.
 	// Next reports whether there may be more.
 	Next(keys int, emit func(*nostr.Event) bool) (more bool, err error)
+	// Count is Next for callers that only need the number of events.
+	Count(keys int) (n int, more bool, err error)
 }
 
 // Badger completes the settings for a store in Badger: its load sources and its mapped

@@ -93,6 +93,11 @@ func (c *fakeCursor) Next(keys int, emit func(*nostr.Event) bool) (more bool, er
 	return len(c.rest) > 0 && c.left != 0, nil
 }
 
+func (c *fakeCursor) Count(keys int) (n int, more bool, err error) {
+	more, err = c.Next(keys, func(*nostr.Event) bool { n++; return true })
+	return n, more, err
+}
+
 // idle is the source of an idle store.
 type idle struct{}
 

@@ -76,11 +76,32 @@ func (c *Cursor) Next(keys int, emit func(*nostr.Event) bool) (more bool, err er
 		if e == nil {
 			return true, err
 		}
-		if c.left > 0 {
-			c.left--
-		}
+		c.take()
 		return emit(e), nil
 	})
+}
+
+// Count is Next for callers that only need the number of events. It reads no records if the keys
+// of a range say which events match.
+func (c *Cursor) Count(keys int) (n int, more bool, err error) {
+	byTime := c.filter.IDs == nil && c.filter.Authors == nil && len(c.filter.Tags) == 0
+	more, err = c.walk(keys, func(tx *badger.Txn, s stamp) (goOn bool, err error) {
+		if !byTime {
+			if e, err := c.match(tx, s); e == nil {
+				return true, err
+			}
+		}
+		c.take()
+		n++
+		return true, nil
+	})
+	return n, more, err
+}
+
+func (c *Cursor) take() {
+	if c.left > 0 {
+		c.left--
+	}
 }
 
 // match returns the event of a stamp, nil if it does not match or was removed.

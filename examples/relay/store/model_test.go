@@ -184,7 +184,23 @@ func all(t fataler, s *store.Store, f nostr.Filter, keys int) (found []nostr.Eve
 			t.Fatal(err)
 		}
 	}
+	if n := count(t, s, f, keys); n != len(found) {
+		t.Fatal(fmt.Sprintf("%+v: a count of %d for %d events", f, n, len(found)))
+	}
 	return found
+}
+
+func count(t fataler, s *store.Store, f nostr.Filter, keys int) (n int) {
+	t.Helper()
+	cursor := s.Query(f)
+	for more := true; more; {
+		found, goOn, err := cursor.Count(keys)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, more = n+found, goOn
+	}
+	return n
 }
 
 type fataler interface {
