@@ -263,6 +263,32 @@ func TestSetpointRisesBetweenPauses(t *testing.T) {
 	}
 }
 
+// A fault makes work late beside room, while the cuts of a trial wait to be judged.
+func TestSetpointJudgesNoCutBesideRoom(t *testing.T) {
+	c, limit := start(t, law.Setpoint{}), 20
+	show := func(latency time.Duration, waited, late int) law.Reason {
+		d := c.Next(law.Window{
+			Limit: limit, Min: 1, Max: 1000, Elapsed: time.Second, Samples: 200, Waited: waited, Late: late,
+			Mean: latency, InFlight: 200 * latency.Seconds(), Peak: limit, First: limit, Last: limit,
+		})
+		limit = int(d.Limit)
+		return d.Reason
+	}
+	for range 10 {
+		show(100*ms, 20, 0)
+	}
+	for tries := 0; show(200*ms, 20, 150).Signal != law.Lateness; tries++ {
+		if tries == 10 {
+			t.Fatal("no cut")
+		}
+	}
+	for range 5 {
+		if why := show(200*ms, 0, 150); why.Signal == law.Lateness {
+			t.Errorf("%v of a limit that was not reached", why)
+		}
+	}
+}
+
 // A cut for late work shows only after the work that began before it, so windows stay as long as
 // the work.
 func TestSetpointDoesNotHurryLateWork(t *testing.T) {
