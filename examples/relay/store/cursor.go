@@ -16,6 +16,7 @@ type Cursor struct {
 	store  *Store
 	filter nostr.Filter
 	index  []byte // common prefix of all keys of the ranges
+	exact  bool   // of the plan
 	left   int    // of the limit, negative for no bound
 
 	ids   []string // still to be looked up
@@ -37,7 +38,7 @@ func (s *Store) Query(f nostr.Filter) *Cursor {
 		return c
 	}
 	p := planOf(&f)
-	c.ids = p.ids
+	c.ids, c.exact = p.ids, p.exact
 	for _, prefix := range p.prefixes {
 		c.dry = append(c.dry, newSpan(prefix, &f, firstWindow(c.left, len(p.prefixes))))
 		c.index = prefix[:1]
@@ -82,11 +83,10 @@ func (c *Cursor) Next(keys int, emit func(*nostr.Event) bool) (more bool, err er
 }
 
 // Count is Next for callers that only need the number of events. It reads no records if the keys
-// of a range say which events match.
+// of the ranges say which events match.
 func (c *Cursor) Count(keys int) (n int, more bool, err error) {
-	byTime := c.filter.IDs == nil && c.filter.Authors == nil && len(c.filter.Tags) == 0
 	more, err = c.walk(keys, func(tx *badger.Txn, s stamp) (goOn bool, err error) {
-		if !byTime {
+		if !c.exact {
 			if e, err := c.match(tx, s); e == nil {
 				return true, err
 			}

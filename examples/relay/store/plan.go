@@ -11,6 +11,7 @@ import (
 type plan struct {
 	ids      []string // of the filter, if it has any
 	prefixes [][]byte // of ranges, all in the same index
+	exact    bool     // every key of the ranges is of an event that matches
 }
 
 // A cursor has to look at all ranges before it knows which event is the newest.
@@ -49,7 +50,7 @@ func planOf(f *nostr.Filter) plan {
 }
 
 func byTime(f *nostr.Filter) plan {
-	p := plan{prefixes: [][]byte{key(inRecords)}}
+	p := plan{prefixes: [][]byte{key(inRecords)}, exact: true}
 	if f.Kinds != nil {
 		p.prefixes = nil
 		for _, kind := range f.Kinds {
