@@ -177,7 +177,8 @@ func TestCommandThatCannotStart(t *testing.T) {
 // also those that ignore signals.
 func TestWorkerIsKilled(t *testing.T) {
 	dir := t.TempDir()
-	script := "trap '' TERM; cd " + dir + "; sh -c 'echo $$ >child; exec sleep 60' & echo $$ >leader; wait; sleep 60"
+	// The payload ends once the guard knows the command.
+	script := "cat >/dev/null; trap '' TERM; cd " + dir + "; sh -c 'echo $$ >child; exec sleep 60' & echo $$ >leader; wait; sleep 60"
 	self := must.Have(os.Executable())(t)
 	worker := must.Have(os.StartProcess(self, []string{self, asWorker, script}, new(os.ProcAttr)))(t)
 	leader, child := filepath.Join(dir, "leader"), filepath.Join(dir, "child")
