@@ -82,7 +82,7 @@ func (s *Server) connect(w http.ResponseWriter, r *http.Request, internal bool) 
 func newConnection(s *Server, socket *websocket.Conn, internal bool) *connection {
 	c := &connection{
 		server: s, socket: socket,
-		out:        newOutbox(mostUnsent, &share{own: ownOutbox, keep: s.governor.TryAcquireKept}),
+		out:        &outbox{limit: mostUnsent, memory: share{own: ownOutbox, keep: s.governor.TryAcquireKept}},
 		kept:       share{own: ownSubscriptions, keep: s.governor.TryAcquireKept},
 		incoming:   share{own: ownIncoming, keep: s.governor.TryAcquireKept},
 		rate:       rate.NewLimiter(rate.Limit(s.conf.MessageRate), int(math.Ceil(2*s.conf.MessageRate))),
@@ -251,7 +251,7 @@ func (c *connection) write() {
 		if m.event != nil && cap(frame) <= keptFrame {
 			buffer = frame
 		}
-		c.out.sent(m)
+		c.out.release(m.size())
 	}
 }
 

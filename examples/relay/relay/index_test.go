@@ -112,7 +112,7 @@ func unserved(t *testing.T) *connection {
 	t.Helper()
 	s := must.Have(New(Config{Store: inBadger{}}))(t)
 	t.Cleanup(s.governor.Close)
-	c := &connection{server: s, ctx: t.Context(), kept: share{own: 1 << 30}, out: newOutbox(mostUnsent, &share{}), leaving: true}
+	c := &connection{server: s, ctx: t.Context(), kept: share{own: 1 << 30}, out: &outbox{limit: mostUnsent}, leaving: true}
 	c.queries.conn, c.queries.open = c, map[string]*query{}
 	return c
 }

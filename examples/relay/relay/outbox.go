@@ -32,6 +32,8 @@ var (
 	errFinished = errors.New("relay: the connection is closing")
 	// errNoMemory ends a query if there is no memory for its answer.
 	errNoMemory = errors.New("relay: no memory for the answer")
+	// errNotYet lets a caller of wait wait.
+	errNotYet = errors.New("relay: not yet")
 )
 
 // An outbox holds the messages waiting to be sent to a connection, up to a limit of bytes.
@@ -40,30 +42,28 @@ var (
 // fill half of the limit and short answers a quarter more, so that queries which wait for
 // the store delay neither an answer nor a live event.
 type outbox struct {
-	limit  int
-	memory *share
+	limit int
 
 	mu       sync.Mutex
+	memory   share // for what is queued, being sent, and reserved
 	queue    []message
-	bytes    int // queued, being sent, and reserved
 	finished bool
-	more     chan struct{} // wakes the writer: a message, or the end
-	room     chan struct{} // closed after a message was sent
-}
-
-func newOutbox(limit int, memory *share) *outbox {
-	return &outbox{limit: limit, memory: memory, more: make(chan struct{}, 1), room: make(chan struct{})}
+	more     chan struct{} // closed when a message came, or the end; nil if nothing waits for it
+	room     chan struct{} // closed when room was freed; nil if nothing waits for it
 }
 
 // put waits for room for an answer. An empty outbox always accepts it. The error is
 // errFinished or the cause of ctx.
 func (o *outbox) put(ctx context.Context, m message) error {
-	return o.wait(ctx, func() bool {
-		if !o.take(m.size(), o.limit/4*3) && !o.force(m.size()) {
-			return false
+	return o.wait(ctx, &o.room, func() error {
+		switch {
+		case o.finished:
+			return errFinished
+		case !o.take(m.size(), o.limit/4*3) && !o.force(m.size()):
+			return errNotYet
 		}
 		o.append(m)
-		return true
+		return nil
 	})
 }
 
@@ -73,14 +73,19 @@ const leastSlice = ownOutbox / 2
 
 // reserve waits for room for a slice of a query, before the slice is read, and returns the
 // reserved bytes: sliceBytes, or leastSlice in an empty outbox when there is no memory for
-// more. The caller passes them to fill or unreserve.
+// more. The caller passes them to fill or release.
 func (o *outbox) reserve(ctx context.Context) (bytes int, err error) {
-	err = o.wait(ctx, func() bool {
-		if bytes = min(sliceBytes, o.limit/2); o.take(bytes, o.limit/2) {
-			return true
+	err = o.wait(ctx, &o.room, func() error {
+		if o.finished {
+			return errFinished
 		}
-		bytes = min(bytes, leastSlice)
-		return o.force(bytes)
+		if bytes = min(sliceBytes, o.limit/2); o.take(bytes, o.limit/2) {
+			return nil
+		}
+		if bytes = min(bytes, leastSlice); o.force(bytes) {
+			return nil
+		}
+		return errNotYet
 	})
 	return bytes, err
 }
@@ -98,19 +103,11 @@ func (o *outbox) fill(texts [][]byte, reserved int) error {
 		o.give(reserved)
 		return errNoMemory
 	}
-	o.bytes += max(size-reserved, 0)
 	o.give(max(reserved-size, 0))
 	for _, text := range texts {
 		o.append(message{text: text})
 	}
 	return nil
-}
-
-// unreserve releases the reservation of a slice that could not be read.
-func (o *outbox) unreserve(bytes int) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.give(bytes)
 }
 
 // offer queues a live event, and reports false if there is no room.
@@ -120,119 +117,36 @@ func (o *outbox) offer(m message) bool {
 	switch {
 	case o.finished:
 		return true // the connection is ending anyway
-	case o.bytes > 0 && o.bytes+m.size() > o.limit, !o.memory.take(m.size()):
+	case !o.take(m.size(), o.limit):
 		return false
 	}
-	o.bytes += m.size()
 	o.append(m)
 	return true
 }
 
-// wait calls try until it succeeds, each time after room was freed.
-func (o *outbox) wait(ctx context.Context, try func() bool) error {
-	for {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		room, err := o.attempt(try)
-		if room == nil {
-			return err
-		}
-		select {
-		case <-room:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
-}
-
-// attempt calls try once. If that fails, it returns a channel that is closed when room is
-// freed.
-func (o *outbox) attempt(try func() bool) (room <-chan struct{}, err error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	switch {
-	case o.finished:
-		return nil, errFinished
-	case try():
-		return nil, nil
-	}
-	return o.room, nil
-}
-
-// take takes room for an answer, if it fits below the bound and there is memory.
-func (o *outbox) take(bytes, bound int) bool {
-	if o.bytes > 0 && o.bytes+bytes > bound || !o.memory.take(bytes) {
-		return false
-	}
-	o.bytes += bytes
-	return true
-}
-
-// force takes room in an empty outbox, or no connection would receive anything once the
-// memory is full.
-func (o *outbox) force(bytes int) bool {
-	if o.bytes > 0 {
-		return false
-	}
-	o.memory.force(bytes)
-	o.bytes = bytes
-	return true
-}
-
-// give releases room and wakes the callers that wait for it.
-func (o *outbox) give(bytes int) {
-	if bytes == 0 {
-		return
-	}
-	o.bytes -= bytes
-	o.memory.give(bytes)
-	close(o.room)
-	o.room = make(chan struct{})
-}
-
-// append appends a message. The caller has taken room for it.
-func (o *outbox) append(m message) {
-	o.queue = append(o.queue, m)
-	o.tell()
-}
-
-// next waits for a message. Its room stays taken until sent is called. It returns
+// next waits for a message. Its room stays taken until release is called. It returns
 // errFinished after the last message.
-func (o *outbox) next(ctx context.Context) (message, error) {
-	for {
-		m, ok, finished := o.first()
+func (o *outbox) next(ctx context.Context) (m message, err error) {
+	err = o.wait(ctx, &o.more, func() error {
 		switch {
-		case ok:
-			return m, nil
-		case finished:
-			return message{}, errFinished
+		case len(o.queue) > 0:
+			m = o.queue[0]
+			o.queue = slices.Delete(o.queue, 0, 1)
+			return nil
+		case o.finished:
+			return errFinished
 		}
-		select {
-		case <-o.more:
-		case <-ctx.Done():
-			return message{}, context.Cause(ctx)
-		}
-	}
-}
-
-func (o *outbox) first() (m message, ok, finished bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if len(o.queue) == 0 {
 		o.queue = nil
-		return m, false, o.finished
-	}
-	m = o.queue[0]
-	o.queue = slices.Delete(o.queue, 0, 1)
-	return m, true, false
+		return errNotYet
+	})
+	return m, err
 }
 
-// sent releases the room of a message.
-func (o *outbox) sent(m message) {
+// release gives back the room of a message that was sent, or of a slice that could not be read.
+func (o *outbox) release(bytes int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.give(m.size())
+	o.give(bytes)
 }
 
 // finish lets the writer end after the last message.
@@ -240,7 +154,8 @@ func (o *outbox) finish() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.finished = true
-	o.tell()
+	wake(&o.more)
+	wake(&o.room)
 }
 
 // discard releases all room, at the end of the connection.
@@ -248,12 +163,70 @@ func (o *outbox) discard() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.finished, o.queue = true, nil
-	o.give(o.bytes)
+	o.memory.discard()
 }
 
-func (o *outbox) tell() {
-	select {
-	case o.more <- struct{}{}:
-	default:
+// wait calls try under the lock until its error is another than errNotYet, each time after news.
+func (o *outbox) wait(ctx context.Context, news *chan struct{}, try func() error) error {
+	for {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		came, err := o.attempt(news, try)
+		if came == nil {
+			return err
+		}
+		select {
+		case <-came:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
 	}
+}
+
+// attempt calls try once. If that is too early, it returns a channel that is closed at the news.
+func (o *outbox) attempt(news *chan struct{}, try func() error) (came <-chan struct{}, err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if err := try(); !errors.Is(err, errNotYet) {
+		return nil, err
+	}
+	if *news == nil {
+		*news = make(chan struct{})
+	}
+	return *news, nil
+}
+
+func wake(news *chan struct{}) {
+	if *news != nil {
+		close(*news)
+		*news = nil
+	}
+}
+
+// take takes room, if it fits below the bound and there is memory.
+func (o *outbox) take(bytes, bound int) bool {
+	return (o.memory.bytes == 0 || o.memory.bytes+bytes <= bound) && o.memory.take(bytes)
+}
+
+// force takes room in an empty outbox, or no connection would receive anything once the
+// memory is full.
+func (o *outbox) force(bytes int) bool {
+	if o.memory.bytes > 0 {
+		return false
+	}
+	o.memory.force(bytes)
+	return true
+}
+
+// give releases room and wakes the callers that wait for it.
+func (o *outbox) give(bytes int) {
+	o.memory.give(bytes)
+	wake(&o.room)
+}
+
+// append appends a message. The caller has taken room for it.
+func (o *outbox) append(m message) {
+	o.queue = append(o.queue, m)
+	wake(&o.more)
 }

@@ -96,28 +96,23 @@ func TestOutboxesAgainstSums(t *testing.T) {
 		reserved := make([][]int, len(boxes))
 		sending := make([]*message, len(boxes))
 		for i := range boxes {
-			boxes[i] = newOutbox(limit, &share{own: ownOutbox, keep: g.TryAcquireKept})
+			boxes[i] = &outbox{limit: limit, memory: share{own: ownOutbox, keep: g.TryAcquireKept}}
 		}
 		which := rapid.IntRange(0, len(boxes)-1)
 		text := func(t *rapid.T, most int) []byte { return make([]byte, rapid.IntRange(0, most).Draw(t, "bytes")) }
-		without := func(o *outbox, try func() bool) bool { // like wait, without waiting
-			room, err := o.attempt(try)
-			return room == nil && err == nil
-		}
 		t.Repeat(map[string]func(*rapid.T){
 			"fill up": func(t *rapid.T) {
 				for i, o := range boxes {
-					n := 0
-					for without(o, func() bool { n = limit / 4; return o.take(n, limit/2) }) {
-						reserved[i] = append(reserved[i], n)
+					for o.take(limit/4, limit/2) {
+						reserved[i] = append(reserved[i], limit/4)
 					}
 				}
 			},
 			"reserve": func(t *rapid.T) {
 				i := which.Draw(t, "who")
-				if without(boxes[i], func() bool { return boxes[i].take(limit/4, limit/2) }) {
+				if boxes[i].take(limit/4, limit/2) {
 					reserved[i] = append(reserved[i], limit/4)
-				} else if without(boxes[i], func() bool { return boxes[i].force(leastSlice) }) {
+				} else if boxes[i].force(leastSlice) {
 					reserved[i] = append(reserved[i], leastSlice)
 				}
 			},
@@ -130,7 +125,7 @@ func TestOutboxesAgainstSums(t *testing.T) {
 				n := reserved[i][last]
 				reserved[i] = reserved[i][:last]
 				if rapid.Bool().Draw(t, "failed") {
-					boxes[i].unreserve(n)
+					boxes[i].release(n)
 					return
 				}
 				if err := boxes[i].fill([][]byte{text(t, n), text(t, n)}, n); err != nil && !errors.Is(err, errNoMemory) {
@@ -139,16 +134,16 @@ func TestOutboxesAgainstSums(t *testing.T) {
 			},
 			"offer": func(t *rapid.T) {
 				o := boxes[which.Draw(t, "who")]
-				before := o.bytes
+				before := o.memory.bytes
 				m := message{text: []byte("head"), event: text(t, 3000)}
-				if o.offer(m) != (o.bytes == before+m.size()) {
+				if o.offer(m) != (o.memory.bytes == before+m.size()) {
 					t.Fatal("an offer was not what it said")
 				}
 			},
 			"send": func(t *rapid.T) {
 				i := which.Draw(t, "who")
 				if m := sending[i]; m != nil {
-					boxes[i].sent(*m)
+					boxes[i].release(m.size())
 					sending[i] = nil
 				} else if m, err := boxes[i].next(ended); err == nil {
 					sending[i] = &m
@@ -166,8 +161,8 @@ func TestOutboxesAgainstSums(t *testing.T) {
 					if m := sending[i]; m != nil {
 						want += m.size()
 					}
-					if o.bytes != want || o.memory.bytes != want || want > 2*limit {
-						t.Fatalf("%d bytes, of which memory knows %d, want %d", o.bytes, o.memory.bytes, want)
+					if o.memory.bytes != want || want > 2*limit {
+						t.Fatalf("%d bytes are taken, want %d", o.memory.bytes, want)
 					}
 				}
 				if kept := g.Snapshot().Kept; kept > fewBytes {
@@ -177,8 +172,8 @@ func TestOutboxesAgainstSums(t *testing.T) {
 		})
 		for _, o := range boxes {
 			o.discard()
-			if o.bytes != 0 || o.memory.bytes != 0 {
-				t.Fatalf("%d bytes are left of no connection, of which memory knows %d", o.bytes, o.memory.bytes)
+			if o.memory.bytes != 0 {
+				t.Fatalf("%d bytes are left of no connection", o.memory.bytes)
 			}
 		}
 		if kept := g.Snapshot().Kept; kept != 0 {
@@ -193,14 +188,14 @@ func TestOutboxesAgainstSums(t *testing.T) {
 func TestConnectionsThatDoNotReadLeaveOthersTheirOwn(t *testing.T) {
 	g := governorOf(t, fewBytes)
 	for range 100 {
-		o := newOutbox(mostUnsent, &share{own: ownOutbox, keep: g.TryAcquireKept})
+		o := &outbox{limit: mostUnsent, memory: share{own: ownOutbox, keep: g.TryAcquireKept}}
 		for o.take(sliceBytes, mostUnsent/2) { // until it refuses
 		}
 	}
 	if kept := g.Snapshot().Kept; kept > fewBytes || kept < fewBytes-sliceBytes {
 		t.Fatalf("the governor keeps %d, want it full at %d", kept, fewBytes)
 	}
-	o := newOutbox(mostUnsent, &share{own: ownOutbox, keep: g.TryAcquireKept})
+	o := &outbox{limit: mostUnsent, memory: share{own: ownOutbox, keep: g.TryAcquireKept}}
 	n, err := o.reserve(t.Context())
 	if err != nil || n != leastSlice {
 		t.Fatalf("reserved %d, %v, want %d", n, err, leastSlice)
@@ -212,12 +207,12 @@ func TestConnectionsThatDoNotReadLeaveOthersTheirOwn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.sent(m)
+	o.release(m.size())
 	if n, err = o.reserve(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := o.fill([][]byte{make([]byte, 100<<10)}, n); !errors.Is(err, errNoMemory) || o.bytes != 0 {
-		t.Errorf("an event of 100 KiB: %v, and %d bytes are taken", err, o.bytes)
+	if err := o.fill([][]byte{make([]byte, 100<<10)}, n); !errors.Is(err, errNoMemory) || o.memory.bytes != 0 {
+		t.Errorf("an event of 100 KiB: %v, and %d bytes are taken", err, o.memory.bytes)
 	}
 	if o.offer(message{event: make([]byte, 100<<10)}) {
 		t.Error("a live event of 100 KiB has room")

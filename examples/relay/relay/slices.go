@@ -72,7 +72,7 @@ func (x *query) sendMatching(f nostr.Filter) error {
 			return more, err
 		})
 		if err != nil {
-			out.unreserve(room)
+			out.release(room)
 			return err
 		}
 		if err := out.fill(batch, room); err != nil {
