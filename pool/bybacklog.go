@@ -52,13 +52,11 @@ func (b ByBacklog) Sizer(limit int64) (Sizer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &markSizer{stepper: stepper, high: b.High, low: b.Low, per: b.Per, signal: backlog}, nil
+	return &markSizer{stepper, float64(b.High), float64(b.Low), float64(b.Per), backlog}, nil
 }
 
 // backlog is how many tasks wait to start.
-func backlog(d Depth) (value int64, r Reason) {
-	return d.Count, Reason{Signal: "backlog", Have: float64(d.Count)}
-}
+func backlog(d Depth) Reason { return Reason{Signal: "backlog", Have: float64(d.Count)} }
 
 // ByAge is a [Scaler] that steps up while the oldest task has waited for longer than High, and
 // down while it has waited for less than Low, or none waits. While the age is unknown
@@ -94,68 +92,54 @@ func (a ByAge) Sizer(limit int64) (Sizer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &markSizer{
-		stepper: stepper, high: int64(a.High), low: int64(a.Low), per: int64(a.Per), seconds: true, signal: age,
-	}, nil
+	return &markSizer{stepper, a.High.Seconds(), a.Low.Seconds(), a.Per.Seconds(), age}, nil
 }
 
 // age is how long the oldest task has waited.
-func age(d Depth) (value int64, why Reason) {
-	why = Reason{Signal: "oldest task waits", Have: d.Oldest.Seconds(), Unit: "s"}
+func age(d Depth) Reason {
 	if d.Count > 0 && d.Oldest <= 0 {
-		why = Reason{Code: Unknown, Signal: "age of the oldest task"}
+		return Reason{Code: Unknown, Signal: "age of the oldest task"}
 	}
-	return int64(d.Oldest), why
+	return Reason{Signal: "oldest task waits", Have: d.Oldest.Seconds(), Unit: "s"}
 }
 
 // A markSizer steps up while a signal of the backlog is above its high mark, and down while it is
 // below the low one.
 type markSizer struct {
 	stepper
-	high, low int64
-	per       int64 // adds a step for each so much above high; 0: none
-	seconds   bool  // the signal is a time.Duration
-	signal    func(Depth) (value int64, why Reason)
+	high, low float64
+	per       float64 // adds a step for each so much above high; 0: none
+	signal    func(Depth) Reason
 }
 
 // Next implements [Sizer].
 func (s *markSizer) Next(r Observation) (int64, Reason) {
-	value, why := s.signal(r.Backlog)
+	why := s.signal(r.Backlog)
 	switch {
 	case why.Code == Unknown:
 		return r.Size, why
-	case value > s.high && r.Running > 0 && r.Wanted > 0 && r.InUse+r.Wanted <= r.Size:
+	case why.Have > s.high && r.Running > 0 && r.Wanted > 0 && r.InUse+r.Wanted <= r.Size:
 		why.Code = Unused
 		if rest := r.Size - r.InUse - r.Wanted; rest > 0 {
 			return s.step(r, -rest, why) // others may use it
 		}
 		return r.Size, why
-	case value > s.high:
-		why.Code, why.Want = Above, s.mark(s.high)
-		return s.step(r, s.up(value-s.high), why)
-	case value < s.low:
-		why.Code, why.Want = Below, s.mark(s.low)
+	case why.Have > s.high:
+		why.Code, why.Want = Above, s.high
+		return s.step(r, s.up(why.Have-s.high), why)
+	case why.Have < s.low:
+		why.Code, why.Want = Below, s.low
 		return s.step(r, -s.by, why)
 	}
 	why.Code = Within
 	return r.Size, why
 }
 
-// mark is a mark in the unit of the reason.
-func (s *markSizer) mark(value int64) float64 {
-	if s.seconds {
-		return time.Duration(value).Seconds()
-	}
-	return float64(value)
-}
-
 // up returns the step for a signal above the mark by the given amount.
-func (s *markSizer) up(above int64) int64 {
+func (s *markSizer) up(above float64) int64 {
 	if s.per == 0 {
 		return s.by
 	}
-	if steps := above/s.per + 1; steps < math.MaxInt64/2/s.by-1 {
-		return min(steps*s.by, s.plan.Max)
-	}
-	return s.plan.Max
+	steps := math.Floor(above/s.per) + 1
+	return int64(min(steps*float64(s.by), float64(s.plan.Max)))
 }

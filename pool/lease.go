@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"time"
 )
 
@@ -127,20 +126,10 @@ func (l *lease) settle(ctx context.Context, grace time.Duration, end func(contex
 	return end(within)
 }
 
-// settle ends the lease of a task, and then has its last event published. It is called on a
-// goroutine of its own, which code of the user may end.
+// settle ends the lease of a task, and then has its last event published.
 func (r *run) settle(e ending) {
-	err, rejecting, returned := ErrExited, false, false
-	defer func() {
-		if p := recover(); p != nil {
-			err = &PanicError{p, debug.Stack()}
-		}
-		if !returned {
-			err = fmt.Errorf("%w: the end of a lease: %w", ErrSource, err)
-		}
-		r.settled(e, rejecting, err)
-	}()
-	err = e.lease.settle(e.Context, r.conf.Grace, func(ctx context.Context) error {
+	rejecting := false
+	end := func(ctx context.Context) error {
 		rejecter, rejects := e.lease.Lease.(Rejecter)
 		switch forGood := e.last || isPermanent(e.Err); {
 		case e.Err == nil, forGood && !rejects:
@@ -150,12 +139,11 @@ func (r *run) settle(e ending) {
 			return rejecter.Reject(ctx, e.Err)
 		}
 		return e.lease.GiveBack(ctx, e.redeliver)
-	})
-	returned = true
-}
-
-// settled has the last event of a task published, with the error of the end of its lease.
-func (r *run) settled(e ending, rejecting bool, err error) {
+	}
+	var err error
+	if exit := isolated(func() { err = e.lease.settle(e.Context, r.conf.Grace, end) }); exit != nil {
+		err = fmt.Errorf("%w: the end of a lease: %w", ErrSource, exit)
+	}
 	e.Rejected = rejecting && err == nil
 	switch {
 	case err != nil && e.Err == nil:

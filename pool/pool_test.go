@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"runtime"
 	"slices"
 	"strings"
@@ -131,7 +132,18 @@ func TestDependencies(t *testing.T) {
 			"a failed",
 			`pool: invalid configuration: Priority of task "a" is 1001: want -1000 to 1000`,
 		},
-		{"negative", []pool.Task{{Key: "a", Run: task("", 0, nil).Run, Retry: pool.Retry{Attempts: -1}}}, "a failed", `pool: invalid configuration: Retry of task a is {Attempts:-1 Backoff:0s Max:0s}: want 0 (the default) or more`},
+		{
+			"negative",
+			[]pool.Task{{Key: "a", Run: task("", 0, nil).Run, Retry: pool.Retry{Attempts: -1}}},
+			"a failed",
+			`pool: invalid configuration: Retry of task a is {Attempts:-1 Backoff:0s Max:0s}: want 0 (the default) or more, and rests up to 1000h0m0s`,
+		},
+		{
+			"rest without end",
+			[]pool.Task{{Key: "a", Run: task("", 1, errTask).Run, Retry: pool.Retry{Attempts: 2, Backoff: math.MaxInt64}}},
+			"a failed",
+			`pool: invalid configuration: Retry of task a is {Attempts:2 Backoff:2562047h47m16.854775807s Max:0s}: want 0 (the default) or more, and rests up to 1000h0m0s`,
+		},
 		{
 			"too large",
 			[]pool.Task{{Key: "a", Run: task("", 0, nil).Run, Cost: capacity.Vector{"slots": 3}}},

@@ -1,81 +1,51 @@
 package pool
 
 import (
-	"container/heap"
+	"slices"
 
 	"github.com/weir-go/weir/capacity"
 )
 
-// ready holds the ready items, in order. Most come in order as well and form a line, which
-// costs next to nothing; the others are in a heap beside it.
+// ready holds the ready items, in order. Most come in order as well, and go from the front.
 type ready struct {
-	line   []*item // from head on
-	head   int
-	aside  byRank
+	items  []*item
+	gone   int               // how many places at the front are empty
 	cost   *capacity.Request // of a task that does not say
 	custom int               // how many have a cost of their own
 }
 
-func (r *ready) len() int { return len(r.line) - r.head + len(r.aside) }
+// all are the ready items. They are valid until the next change.
+func (r *ready) all() []*item { return r.items[r.gone:] }
+
+func (r *ready) len() int { return len(r.items) - r.gone }
+
+// first must not be called when there is none.
+func (r *ready) first() *item { return r.items[r.gone] }
 
 func (r *ready) add(it *item) {
 	if it.request != r.cost {
 		r.custom++
 	}
-	if last := len(r.line) - 1; r.head <= last && it.before(r.line[last]) {
-		heap.Push(&r.aside, it)
-		return
+	if r.gone > cap(r.items)/2 {
+		r.items, r.gone = slices.Delete(r.items, 0, r.gone), 0
 	}
-	if r.head > cap(r.line)/2 {
-		r.line = append(r.line[:0], r.line[r.head:]...)
-		clear(r.line[len(r.line):cap(r.line)])
-		r.head = 0
+	at := len(r.items)
+	if r.len() > 0 && it.compare(r.items[at-1]) < 0 {
+		among, _ := slices.BinarySearchFunc(r.all(), it, (*item).compare)
+		at = r.gone + among
 	}
-	r.line = append(r.line, it)
+	r.items = slices.Insert(r.items, at, it)
 }
 
-// first must not be called when there is none, nor take.
-func (r *ready) first() *item {
-	if r.inLine() {
-		return r.line[r.head]
-	}
-	return r.aside[0]
-}
-
-func (r *ready) take() (it *item) {
-	if r.inLine() {
-		it = r.line[r.head]
-		r.line[r.head] = nil
-		r.head++
-	} else {
-		it = heap.Pop(&r.aside).(*item)
-	}
-	if it.request != r.cost {
+// take removes the item at an index of all.
+func (r *ready) take(i int) {
+	if r.all()[i].request != r.cost {
 		r.custom--
 	}
-	return it
-}
-
-// inLine reports whether the first is in the line.
-func (r *ready) inLine() bool {
-	return r.head < len(r.line) && (len(r.aside) == 0 || r.line[r.head].before(r.aside[0]))
-}
-
-// all are the ready items, in no order.
-func (r *ready) all() []*item { return append(r.line[r.head:len(r.line):len(r.line)], r.aside...) }
-
-type byRank []*item
-
-func (r byRank) Len() int           { return len(r) }
-func (r byRank) Less(i, j int) bool { return r[i].before(r[j]) }
-func (r byRank) Swap(i, j int)      { r[i], r[j] = r[j], r[i] }
-func (r *byRank) Push(x any)        { *r = append(*r, x.(*item)) }
-func (r *byRank) Pop() any          { return pop((*[]*item)(r)) }
-
-func pop(s *[]*item) *item {
-	last := len(*s) - 1
-	it := (*s)[last]
-	(*s)[last] = nil
-	*s = (*s)[:last]
-	return it
+	if i == 0 {
+		r.items[r.gone] = nil
+		r.gone++
+	} else {
+		r.items = slices.Delete(r.items, r.gone+i, r.gone+i+1)
+	}
 }

@@ -37,13 +37,13 @@ func (b *board) startFirst(m moment, fx *effects) bool {
 	g, err := b.place.take(first)
 	switch {
 	case err == nil:
-		b.ready.take()
+		b.ready.take(0)
 		b.book(first, g, m, fx)
 	case errors.Is(err, trusted.ErrWaiting):
 		fx.short = !b.backfill(first, m, fx)
 		return !fx.short
 	default: // a limit fell below its need
-		b.ready.take()
+		b.ready.take(0)
 		b.fail(first, Event{Kind: Failed, Err: Permanent(err)}, fx)
 	}
 	return true
@@ -70,25 +70,21 @@ func (b *board) unbook(it *item) {
 }
 
 // backfill starts the next item that fits where the first, which waits for its turn, does not. It
-// tries as many as the first would have to let pass; only heads of the heap are sorted.
+// tries as many as the first would have to let pass.
 func (b *board) backfill(first *item, m moment, fx *effects) (started bool) {
-	if b.place.passed >= b.conf.Backfill || b.ready.len() == 1 || b.ready.custom == 0 {
+	if b.place.passed >= b.conf.Backfill || b.ready.custom == 0 {
 		return false
 	}
-	short := make([]*item, 0, b.conf.Backfill+1)
-	for !started && len(short) <= b.conf.Backfill && b.ready.len() > 0 {
-		it := b.ready.take()
-		if it.request != first.request {
-			if g, err := b.place.pass(it); err == nil {
-				b.book(it, g, m, fx)
-				started = true
-				continue
-			}
+	for i := 1; i < min(b.ready.len(), b.conf.Backfill+1); i++ {
+		it := b.ready.all()[i]
+		if it.request == first.request {
+			continue
 		}
-		short = append(short, it)
+		if g, err := b.place.pass(it); err == nil {
+			b.ready.take(i)
+			b.book(it, g, m, fx)
+			return true
+		}
 	}
-	for _, it := range short {
-		b.ready.add(it)
-	}
-	return started
+	return false
 }

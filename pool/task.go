@@ -42,7 +42,7 @@ type Retry struct {
 	// Attempts is how often in all. Defaults to 1: no retry.
 	Attempts int
 	// Backoff is the rest before the second attempt, which doubles from one attempt to the
-	// next up to Max. Default to 1 s and 1 min.
+	// next up to Max. Default to 1 s and 1 min; both up to 1000 h.
 	Backoff, Max time.Duration
 }
 
@@ -65,8 +65,8 @@ func (t *Task) check() error {
 }
 
 func (r Retry) check(name string) error {
-	if r.Attempts < 0 || r.Backoff < 0 || r.Max < 0 {
-		return fmt.Errorf("%w: %s is %+v: want 0 (the default) or more", ErrConfig, name, r)
+	if r.Attempts < 0 || r.Backoff < 0 || r.Max < 0 || max(r.Backoff, r.Max) > maxLong {
+		return fmt.Errorf("%w: %s is %+v: want 0 (the default) or more, and rests up to %v", ErrConfig, name, r, maxLong)
 	}
 	return nil
 }
@@ -130,9 +130,9 @@ func (it *item) rank(now, aging time.Duration) {
 	it.score = int64(now) - int64(it.Priority)*int64(aging)
 }
 
-// before is the order of the ready items.
-func (it *item) before(other *item) bool {
-	return it.score < other.score || it.score == other.score && it.seq < other.seq
+// compare is the order of the ready items.
+func (it *item) compare(other *item) int {
+	return cmp.Or(cmp.Compare(it.score, other.score), cmp.Compare(it.seq, other.seq))
 }
 
 // resting is the heap of items that wait for another attempt.
@@ -142,4 +142,10 @@ func (r resting) Len() int           { return len(r) }
 func (r resting) Less(i, j int) bool { return r[i].since < r[j].since }
 func (r resting) Swap(i, j int)      { r[i], r[j] = r[j], r[i] }
 func (r *resting) Push(x any)        { *r = append(*r, x.(*item)) }
-func (r *resting) Pop() any          { return pop((*[]*item)(r)) }
+func (r *resting) Pop() any {
+	last := len(*r) - 1
+	it := (*r)[last]
+	(*r)[last] = nil
+	*r = (*r)[:last]
+	return it
+}
