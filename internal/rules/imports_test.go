@@ -76,7 +76,7 @@ var mayImport = map[string]string{
 
 	"internal/playground/wasm": "internal/playground",
 	"internal/uplot":           "",
-	"internal/storm":           ". load throttle",
+	"internal/storm":           "",
 	"internal/browser":         "",
 	"internal/handover":        "",
 	"internal/limittest":       ". bulkhead internal/deadline law", // for tests

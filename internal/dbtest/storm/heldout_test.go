@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/weir-go/weir/internal/storm"
 	"github.com/weir-go/weir/throttle"
 )
 
@@ -38,12 +37,12 @@ func TestHeldOutBadger(t *testing.T) {
 					return r
 				}},
 				contender{paced, func(t *testing.T) result {
-					return v.rage(t, openBadger(t, v), func(ctx context.Context, s store) (storm.Gate, *throttle.Throttle) {
+					return v.rage(t, openBadger(t, v), func(ctx context.Context, s store) (gate, *throttle.Throttle) {
 						return drainRate(t, ctx, s, v.writers, v.batch)
 					})
 				}},
 				contender{byHand, func(t *testing.T) result {
-					return v.rage(t, openBadger(t, v), func(context.Context, store) (storm.Gate, *throttle.Throttle) {
+					return v.rage(t, openBadger(t, v), func(context.Context, store) (gate, *throttle.Throttle) {
 						return (&bucket{every: time.Duration(float64(v.batch) / (0.9 * rate) * float64(time.Second))}).gate, nil
 					})
 				}},
@@ -79,17 +78,17 @@ func (v variant) judge(t *testing.T, medians map[string]result) {
 }
 
 // rage runs the storm on a store.
-func (v variant) rage(t *testing.T, s store, guard func(context.Context, store) (storm.Gate, *throttle.Throttle)) result {
+func (v variant) rage(t *testing.T, s store, guard func(context.Context, store) (gate, *throttle.Throttle)) result {
 	defer s.Close()
 	debug.FreeOSMemory() // garbage of the last storm
 	ctx, from, during := v.schedule(t)
-	gate, th := guard(ctx, s)
+	admit, th := guard(ctx, s)
 	writers := &crowd{
-		clients: v.writers, gate: gate, await: v.await(),
+		clients: v.writers, gate: admit, await: v.await(),
 		work: func(context.Context, int) error { return s.write(v) },
 	}
 	readers := &crowd{
-		clients: v.readers, gate: storm.Open, pause: time.Millisecond,
+		clients: v.readers, gate: open, pause: time.Millisecond,
 		work: func(context.Context, int) error { return s.read(v) },
 	}
 	stall, memory := make(chan float64), make(chan float64)
@@ -100,23 +99,22 @@ func (v variant) rage(t *testing.T, s store, guard func(context.Context, store) 
 	writers.run(ctx, from)
 	reading.Wait()
 
-	done, refused := writers.log.count()
-	if done == 0 {
+	database, withWait := writers.log.database, writers.log.withWait
+	if len(database) == 0 {
 		t.Error("nothing was written")
 	}
-	database, withWait := writers.log.database(), writers.log.withWait()
 	r := result{
-		"writes/s":       float64(done*v.batch) / during.Seconds(),
+		"writes/s":       float64(len(database)*v.batch) / during.Seconds(),
 		"database p50":   database.quantile(0.5),
 		"database p99":   database.quantile(0.99),
 		"with wait p50":  withWait.quantile(0.5),
 		"with wait p99":  withWait.quantile(0.99),
 		"at the stall %": 100 * <-stall,
 		"peak MB":        <-memory / 1e6,
-		"refused/s":      float64(refused) / during.Seconds(),
+		"refused/s":      float64(writers.log.refused) / during.Seconds(),
 	}
 	if v.readers > 0 {
-		r["read p99"] = readers.log.database().quantile(0.99)
+		r["read p99"] = readers.log.database.quantile(0.99)
 	}
 	if th != nil {
 		r["emergencies"] = float64(th.Snapshot().Writes.Emergencies)
@@ -144,7 +142,7 @@ func (v variant) await() func(context.Context) {
 	began := time.Now()
 	return func(ctx context.Context) {
 		if into := time.Since(began) % (v.on + v.off); into >= v.on {
-			storm.Pause(ctx, v.on+v.off-into)
+			pause(ctx, v.on+v.off-into)
 		}
 	}
 }
@@ -164,6 +162,6 @@ func (b *bucket) gate(ctx context.Context) (func(error), error) {
 	}
 	b.next = turn.Add(b.every)
 	b.mu.Unlock()
-	storm.Pause(ctx, time.Until(turn))
+	pause(ctx, time.Until(turn))
 	return func(error) {}, ctx.Err()
 }

@@ -6,8 +6,6 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
-	"github.com/weir-go/weir/internal/must"
-	"github.com/weir-go/weir/internal/storm"
 	"github.com/weir-go/weir/load"
 	"github.com/weir-go/weir/throttle"
 )
@@ -33,29 +31,28 @@ type database interface {
 }
 
 // inDatabase runs a mixed storm, with a gate before the writes.
-func inDatabase(t *testing.T, db database, guard func(context.Context) storm.Gate) result {
+func inDatabase(t *testing.T, db database, guard func(context.Context) gate) result {
 	ctx, from, during := schedule(t)
 	writers := &crowd{clients: stormWriters, gate: guard(ctx), work: db.write}
-	readers := &crowd{clients: stormReaders, gate: storm.Open, work: db.read, pause: readEvery}
+	readers := &crowd{clients: stormReaders, gate: open, work: db.read, pause: readEvery}
 	reading := make(chan struct{})
 	go func() { readers.run(ctx, from); close(reading) }()
 	writers.run(ctx, from)
 	<-reading
 
-	written, refused := writers.log.count()
-	read, _ := readers.log.count()
+	written, read := len(writers.log.database), len(readers.log.database)
 	if *repeats > 0 && (written == 0 || read == 0) { // a server that has just started may need longer than a short try
 		t.Errorf("%d written, %d read: want some of both", written, read)
 	}
-	latency := readers.log.database()
+	latency := readers.log.database
 	return result{
 		"writes/s":      float64(written) / during.Seconds(),
 		"reads/s":       float64(read) / during.Seconds(),
 		"read p50":      latency.quantile(0.5),
 		"read p99":      latency.quantile(0.99),
-		"write p99":     writers.log.database().quantile(0.99),
-		"with wait p99": writers.log.withWait().quantile(0.99),
-		"refused/s":     float64(refused) / during.Seconds(),
+		"write p99":     writers.log.database.quantile(0.99),
+		"with wait p99": writers.log.withWait.quantile(0.99),
+		"refused/s":     float64(writers.log.refused) / during.Seconds(),
 	}
 }
 
@@ -68,16 +65,16 @@ const (
 
 // compareOnWaits compares the throttles, which follow the source, in the storm of a database. If
 // byHand is set, one of them has a manual concurrency bound and no pace.
-func compareOnWaits(t *testing.T, byHand bool, run func(*testing.T, func(context.Context) storm.Gate) result, source func(*testing.T) load.Source) map[string]result {
+func compareOnWaits(t *testing.T, byHand bool, run func(*testing.T, func(context.Context) gate) result, source func(*testing.T) load.Source) map[string]result {
 	t.Helper()
 	through := func(name string, side throttle.Side) contender {
 		return contender{name, func(t *testing.T) result {
-			return run(t, func(ctx context.Context) storm.Gate { return onWaits(t, ctx, source(t), side) })
+			return run(t, func(ctx context.Context) gate { return onWaits(t, ctx, source(t), side) })
 		}}
 	}
 	contenders := []contender{
 		{unthrottled, func(t *testing.T) result {
-			return run(t, func(context.Context) storm.Gate { return storm.Open })
+			return run(t, func(context.Context) gate { return open })
 		}},
 		through(pidOnWaits, throttle.Side{Laws: []throttle.LoadLaw{throttle.LoadPID{}}}),
 	}
@@ -89,14 +86,11 @@ func compareOnWaits(t *testing.T, byHand bool, run func(*testing.T, func(context
 }
 
 // onWaits returns the gate of a throttle that follows the source until ctx ends.
-func onWaits(t *testing.T, ctx context.Context, source load.Source, writes throttle.Side) storm.Gate {
-	mon := must.Have(load.New(load.Config{Sources: []load.Source{source}}))(t)
+func onWaits(t *testing.T, ctx context.Context, source load.Source, writes throttle.Side) gate {
 	writes.Queue = weir.Queue{Size: 2 * stormWriters, Timeout: 5 * time.Second}
-	th := must.Have(throttle.New(throttle.Config{Monitor: mon, Writes: writes}))(t)
-	go mon.Run(ctx)
-	go th.Run(ctx)
+	th := throttled(t, ctx, source, writes)
 	go logBounds(t, ctx, th)
-	return storm.Through(th, throttle.Write, 1)
+	return through(th, 1)
 }
 
 // logBounds logs the concurrency bound of the throttle, each second until ctx ends.

@@ -5,8 +5,6 @@ import (
 	"flag"
 	"testing"
 	"time"
-
-	"github.com/weir-go/weir/internal/storm"
 )
 
 var (
@@ -14,28 +12,6 @@ var (
 	warmUp  = flag.Duration("warmup", 4*time.Second, "how long a storm lasts before it is measured")
 	lasts   = flag.Duration("lasts", 8*time.Second, "how long a storm is measured")
 )
-
-// A crowd is a number of clients, their gate and work, and their results.
-type crowd struct {
-	clients int
-	gate    storm.Gate
-	work    func(ctx context.Context, client int) error
-	pause   time.Duration // of a client between two operations
-	await   func(ctx context.Context)
-	log     ledger
-}
-
-// run drives the crowd until ctx ends. It counts only operations that succeed after the
-// warm-up and before ctx ends, so that a wait before a throttle and one inside a store count
-// the same. It counts refusals in the same period.
-func (c *crowd) run(ctx context.Context, from time.Time) {
-	c.log.entries = make([][]storm.Entry, c.clients)
-	storm.Clients{Number: c.clients, Gate: c.gate, Work: c.work, Pause: c.pause, Await: c.await, Log: func(client int, e storm.Entry) {
-		if e.Err == nil && ctx.Err() == nil && e.Left.After(from) {
-			c.log.entries[client] = append(c.log.entries[client], e)
-		}
-	}}.Run(ctx)
-}
 
 // schedule returns when a storm begins to count and when it ends. Its context has no
 // deadline, because a throttle refuses requests at once if it cannot serve them by then.

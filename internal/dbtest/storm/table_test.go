@@ -1,17 +1,12 @@
 package storm
 
 import (
-	"context"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/weir-go/weir/internal/longtest"
-	"github.com/weir-go/weir/internal/storm"
 )
 
 // A contender is one way to limit a storm.
@@ -104,74 +99,4 @@ func atLeast(t *testing.T, medians map[string]result, column, of string, times f
 		t.Errorf("%s of %s is %.4g, %.3g times that of %s, want at least %.3g times",
 			column, of, have, have/medians[than][column], than, times)
 	}
-}
-
-// A ledger holds the operations of a crowd, client by client.
-type ledger struct {
-	entries [][]storm.Entry
-}
-
-// count returns the number of operations that succeeded, and of refused ones.
-func (l *ledger) count() (done, refused int) {
-	for _, client := range l.entries {
-		for _, e := range client {
-			if e.Refused {
-				refused++
-			} else {
-				done++
-			}
-		}
-	}
-	return done, refused
-}
-
-// database returns the latencies from the start of the operations, withWait including the
-// wait.
-func (l *ledger) database() latencies {
-	return l.latencies(storm.Entry.Database)
-}
-
-func (l *ledger) withWait() latencies {
-	return l.latencies(storm.Entry.WithWait)
-}
-
-func (l *ledger) latencies(of func(storm.Entry) time.Duration) (all latencies) {
-	for _, client := range l.entries {
-		for _, e := range client {
-			if !e.Refused {
-				all = append(all, of(e))
-			}
-		}
-	}
-	slices.Sort(all)
-	return all
-}
-
-// latencies are sorted.
-type latencies []time.Duration
-
-// quantile returns the q-quantile of the latencies, in ms.
-func (l latencies) quantile(q float64) float64 {
-	if len(l) == 0 {
-		return math.NaN()
-	}
-	return l[max(int(math.Ceil(q*float64(len(l))))-1, 0)].Seconds() * 1000
-}
-
-// TestCrowdCountsWhatEnds checks that an operation that began in the warm-up counts if it
-// ends in the storm, and that one that outlasts the storm does not. A throttle lets nothing
-// wait beyond the end, so the opposite rule would lose an operation for each client.
-func TestCrowdCountsWhatEnds(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-		defer cancel()
-		c := &crowd{clients: 3, gate: storm.Open, work: func(context.Context, int) error {
-			time.Sleep(4 * time.Second) // ends at 4, 8 and 12
-			return nil
-		}}
-		c.run(ctx, time.Now().Add(2*time.Second))
-		if done, _ := c.log.count(); done != 2*3 {
-			t.Errorf("%d operations counted, want 2 of each of 3 clients", done)
-		}
-	})
 }
