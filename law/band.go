@@ -96,20 +96,20 @@ func (b *Band) form() form {
 	return form{name: "band", settings: []setting{
 		{"target", number[time.Duration]{field: &b.Target, preset: 100 * time.Millisecond}},
 		{"tolerance", number[float64]{field: &b.Tolerance, preset: 0.15, below: 1}},
-		{"signal", choice{&b.Signal, bandSignals}},
+		{"signal", choice[Signal]{&b.Signal, bandSignals}},
 		{"quantile", number[float64]{field: &b.Quantile, preset: 0.95, below: 1}},
 		{"ceiling", number[time.Duration]{field: &b.Ceiling, unset: noBound}},
 		{"max_error_rate", number[float64]{field: &b.MaxErrorRate, unset: noBound, below: 1}},
 		{"step", number[int]{field: &b.Step, preset: 1}},
 		{"factor", number[float64]{field: &b.Factor, preset: 0.7, below: 1}},
 		{"max_cut", number[int]{field: &b.MaxCut, unset: noBound}},
-		{"proportional", toggle{&b.Proportional}},
+		{"proportional", choice[bool]{&b.Proportional, onOff}},
 		{"cooldown", number[time.Duration]{field: &b.Cooldown}},
 		{"min_samples", number[int]{field: &b.MinSamples, unset: ofLimiter}},
 	}}
 }
 
-var bandSignals = []option{{"quantile", NoSignal}, {"ewma", EWMA}, {"queue_wait", QueueWait}}
+var bandSignals = []option[Signal]{{"quantile", NoSignal}, {"ewma", EWMA}, {"queue_wait", QueueWait}}
 
 // complete returns the settings with every default filled in.
 func (b Band) complete() (completeBand, error) {

@@ -85,7 +85,7 @@ func ExampleForms() {
 	}
 	// Output:
 	// budget 0s or more
-	// without climb|burst|fail|yield|tick|look|stays|hold
+	// without climb, burst, fail, yield, tick, look, stays or hold
 }
 
 // show drives a law from a limit of 20 through windows of a second in which the limit was

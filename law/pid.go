@@ -112,7 +112,7 @@ func (p PID) String() string { return p.form().String() }
 func (p *PID) form() form {
 	return form{name: "pid", settings: []setting{
 		{"target", number[time.Duration]{field: &p.Target, preset: 100 * time.Millisecond}},
-		{"signal", choice{&p.Signal, bandSignals[:2]}},
+		{"signal", choice[Signal]{&p.Signal, bandSignals[:2]}},
 		{"quantile", number[float64]{field: &p.Quantile, preset: 0.95, below: 1}},
 		{"kp", number[float64]{field: &p.Kp}},
 		{"ki", number[float64]{field: &p.Ki}},

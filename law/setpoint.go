@@ -118,7 +118,7 @@ func (l Setpoint) String() string { return l.form().String() }
 func (l *Setpoint) form() form {
 	return form{name: "setpoint", bare: true, settings: []setting{
 		{"budget", number[time.Duration]{field: &l.Budget, unset: "none"}},
-		{"without", word{&l.Without, optionalMoves}},
+		{"without", choice[string]{&l.Without, words("climb", "burst", "fail", "yield", "tick", "look", "stays", "hold")}},
 	}}
 }
 

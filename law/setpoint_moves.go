@@ -38,9 +38,6 @@ var moves = [...]setpointMove{
 	{"steer", func(*setpointController, reading) bool { return true }, (*setpointController).steer},
 }
 
-// optionalMoves can be switched off.
-var optionalMoves = []string{"climb", "burst", "fail", "yield", "tick", "look", "stays", "hold"}
-
 // Retune takes new settings and keeps the state.
 func (c *setpointController) Retune(l Law) bool { return retuned(&c.Setpoint, l) }
 

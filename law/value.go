@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/weir-go/weir/internal/nearest"
@@ -102,55 +101,45 @@ func (n number[T]) describe() (preset, allowed string) {
 func (n number[T]) zero() bool     { return *n.field == 0 }
 func (n number[T]) String() string { return fmt.Sprint(*n.field) }
 
-// A toggle is a field that is off by default.
-type toggle struct {
-	field *bool
+// A choice is a field that takes one of a few values by their names, or keeps its zero.
+type choice[T comparable] struct {
+	field   *T
+	options []option[T]
 }
 
-func (t toggle) read(text string) string {
-	var err error
-	if *t.field, err = strconv.ParseBool(text); err != nil {
-		return fmt.Sprintf("%q: want true or false", text)
+type option[T comparable] struct {
+	name  string
+	value T
+}
+
+func words(names ...string) []option[string] {
+	options := make([]option[string], len(names))
+	for i, name := range names {
+		options[i] = option[string]{name, name}
 	}
-	return ""
+	return options
 }
 
-func (toggle) describe() (preset, allowed string) { return "false", "true or false" }
+var onOff = []option[bool]{{"true", true}, {"false", false}}
 
-func (toggle) check() string    { return "" }
-func (toggle) fill()            {}
-func (t toggle) zero() bool     { return !*t.field }
-func (t toggle) String() string { return strconv.FormatBool(*t.field) }
-
-// A choice is a field that takes one of a few signals; the zero is among them.
-type choice struct {
-	field   *Signal
-	options []option
-}
-
-type option struct {
-	name   string
-	signal Signal
-}
-
-func (c choice) check() string {
-	if slices.ContainsFunc(c.options, func(o option) bool { return o.signal == *c.field }) {
+func (c choice[T]) check() string {
+	if c.zero() || slices.ContainsFunc(c.options, func(o option[T]) bool { return o.value == *c.field }) {
 		return ""
 	}
 	return fmt.Sprintf("%v out of range: want %s", *c.field, c.names())
 }
 
-func (c choice) read(text string) string {
+func (c choice[T]) read(text string) string {
 	for _, o := range c.options {
 		if o.name == text {
-			*c.field = o.signal
+			*c.field = o.value
 			return ""
 		}
 	}
 	return fmt.Sprintf("%q: want %s", text, c.names())
 }
 
-func (c choice) names() string {
+func (c choice[T]) names() string {
 	names := make([]string, len(c.options))
 	for i, o := range c.options {
 		names[i] = o.name
@@ -158,45 +147,18 @@ func (c choice) names() string {
 	return nearest.Alternatives(names)
 }
 
-func (c choice) describe() (preset, allowed string) {
-	return choice{new(Signal), c.options}.String(), c.names()
+func (c choice[T]) describe() (preset, allowed string) {
+	return choice[T]{new(T), c.options}.String(), c.names()
 }
 
-func (choice) fill()        {}
-func (c choice) zero() bool { return *c.field == 0 }
+func (choice[T]) fill()        {}
+func (c choice[T]) zero() bool { return *c.field == *new(T) }
 
-func (c choice) String() string {
+func (c choice[T]) String() string {
 	for _, o := range c.options {
-		if o.signal == *c.field {
+		if o.value == *c.field {
 			return o.name
 		}
 	}
-	return c.field.String()
+	return fmt.Sprint(*c.field)
 }
-
-// A word is a field that takes one of a few words, or none.
-type word struct {
-	field   *string
-	allowed []string
-}
-
-func (v word) check() string {
-	if v.zero() || slices.Contains(v.allowed, *v.field) {
-		return ""
-	}
-	return fmt.Sprintf("%q: want %s", *v.field, nearest.Alternatives(v.allowed))
-}
-
-func (v word) read(text string) string {
-	if !slices.Contains(v.allowed, text) {
-		return fmt.Sprintf("%q: want %s", text, nearest.Alternatives(v.allowed))
-	}
-	*v.field = text
-	return ""
-}
-
-func (v word) describe() (preset, allowed string) { return "", strings.Join(v.allowed, "|") }
-
-func (word) fill()            {}
-func (v word) zero() bool     { return *v.field == "" }
-func (v word) String() string { return *v.field }
