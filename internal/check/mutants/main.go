@@ -25,12 +25,10 @@ import (
 type mutant struct {
 	name string // the fault, in a few words
 	file string // from the root of the repository
-	old  string // code that occurs once in the file
+	old  string // code that occurs once in the file, inside of a function
 	new  string // takes its place
 	test string // the test that goes red, as in "TestX" or "TestX/case"
 	in   string // the package of the test, as in "./internal/check"; default: that of the file
-
-	hangs string // why the test can notice it only by hanging; default: it fails
 }
 
 func (m mutant) String() string { return fmt.Sprintf("%s (%s, %s)", m.name, m.file, m.test) }
@@ -41,26 +39,6 @@ func (m mutant) pkg() string {
 		return m.in
 	}
 	return "./" + path.Dir(m.file)
-}
-
-// A place is where a mutant changes the code.
-type place struct {
-	text     string // of the whole file
-	from, to int
-}
-
-func (m mutant) find(root string) (place, error) {
-	text, _ := os.ReadFile(filepath.Join(root, filepath.FromSlash(m.file))) // a file that is gone has no code
-	if n := strings.Count(string(text), m.old); n != 1 {
-		return place{}, fmt.Errorf("its old code occurs %d times in %s, want once: adapt it to the code", n, m.file)
-	}
-	from := strings.Index(string(text), m.old)
-	return place{string(text), from, from + len(m.old)}, nil
-}
-
-// changed returns a part of the file, from and to included, with the new code in place of the old.
-func (p place) changed(from, to int, replacement string) string {
-	return p.text[from:p.from] + replacement + p.text[p.to:to]
 }
 
 func main() {
