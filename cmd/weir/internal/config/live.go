@@ -14,74 +14,65 @@ import (
 // to 0 or from 0. Objects in a map are compared by name, and may be added or removed. The
 // items of a list without the tag may move, and are not compared.
 func Live(old, changed *Config) error {
-	var d diff
-	d.object(reflect.ValueOf(old).Elem(), reflect.ValueOf(changed).Elem(), "", false)
-	return errors.Join(d...)
-}
-
-type diff []error
-
-func (d *diff) say(path, was, is string) {
-	*d = append(*d, fmt.Errorf("%s was %s and is %s: restart needed", path, was, is))
-}
-
-// object compares the fields of two structs; if fixed is set, none may change.
-func (d *diff) object(old, changed reflect.Value, path string, fixed bool) {
-	for _, f := range fieldsOf(old.Type()) {
-		path, old, changed := join(path, f.name), old.Field(f.index), changed.Field(f.index)
-		if f.live == "cap" && old.IsZero() != changed.IsZero() {
-			d.say(path, show(old.Interface()), show(changed.Interface()))
-		}
-		d.value(old, changed, path, fixed || f.live == "no")
+	now := map[string]string{}
+	for _, is := range fixedIn(changed) {
+		now[is.path] = is.text
 	}
+	var wrong []error
+	for _, was := range fixedIn(old) {
+		is, there := now[was.path]
+		stays := is == was.text || was.isCap && is != "0" && was.text != "0"
+		if there && !stays {
+			wrong = append(wrong, fmt.Errorf("%s was %s and is %s: restart needed", was.path, was.text, is))
+		}
+	}
+	return errors.Join(wrong...)
 }
 
-func (d *diff) value(old, changed reflect.Value, path string, fixed bool) {
-	switch {
-	case isScalar(old.Type()):
-		if was, is := show(old.Interface()), show(changed.Interface()); fixed && was != is {
-			d.say(path, was, is)
-		}
-	case old.Kind() == reflect.Struct:
-		d.object(old, changed, path, fixed)
-	case old.Kind() == reflect.Pointer && !old.IsNil() && !changed.IsNil():
-		d.object(old.Elem(), changed.Elem(), path, fixed)
-	case old.Kind() == reflect.Pointer:
-		if fixed && old.IsNil() != changed.IsNil() {
-			d.say(path, presence(old), presence(changed))
-		}
-	case old.Kind() == reflect.Map:
-		for _, key := range sortedKeys(old) {
-			name := reflect.ValueOf(key)
-			if now := changed.MapIndex(name); now.IsValid() {
-				d.value(old.MapIndex(name), now, join(path, key), fixed)
+// A setting is a part of a configuration that a running proxy cannot change.
+type setting struct {
+	path, text string
+	isCap      bool // that only cannot change to 0 or from 0
+}
+
+// fixedIn lists them in the order of the file.
+func fixedIn(c *Config) (all []setting) {
+	var add func(v reflect.Value, path string, fixed bool)
+	add = func(v reflect.Value, path string, fixed bool) {
+		say := func(text string) {
+			if fixed {
+				all = append(all, setting{path: path, text: text})
 			}
 		}
-	case fixed:
-		d.list(old, changed, path)
-	}
-}
-
-func presence(v reflect.Value) string {
-	if v.IsNil() {
-		return "not set"
-	}
-	return "set"
-}
-
-func (d *diff) list(old, changed reflect.Value, path string) {
-	if isScalar(old.Type().Elem()) {
-		if was, is := show(old.Interface()), show(changed.Interface()); was != is {
-			d.say(path, was, is)
+		switch {
+		case isScalar(v.Type()), v.Kind() == reflect.Slice && isScalar(v.Type().Elem()):
+			say(show(v.Interface()))
+		case v.Kind() == reflect.Pointer && v.IsNil():
+			say("not set")
+		case v.Kind() == reflect.Pointer:
+			say("set")
+			add(v.Elem(), path, fixed)
+		case v.Kind() == reflect.Struct:
+			for _, f := range fieldsOf(v.Type()) {
+				path, v := join(path, f.name), v.Field(f.index)
+				if f.live == "cap" {
+					all = append(all, setting{path, show(v.Interface()), true})
+				}
+				add(v, path, fixed || f.live == "no")
+			}
+		case v.Kind() == reflect.Map:
+			for _, key := range sortedKeys(v) {
+				add(v.MapIndex(reflect.ValueOf(key)), join(path, key), fixed)
+			}
+		case fixed:
+			say(items(v.Len()))
+			for i := range v.Len() {
+				add(v.Index(i), item(path, i), false)
+			}
 		}
-		return
 	}
-	if old.Len() != changed.Len() {
-		d.say(path, items(old.Len()), items(changed.Len()))
-	}
-	for i := range min(old.Len(), changed.Len()) {
-		d.value(old.Index(i), changed.Index(i), item(path, i), false)
-	}
+	add(reflect.ValueOf(c).Elem(), "", false)
+	return all
 }
 
 func items(n int) string {
