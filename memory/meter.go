@@ -2,11 +2,10 @@ package memory
 
 import (
 	"context"
+	"fmt"
 	"io/fs"
 	"os"
 	"runtime/metrics"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/weir-go/weir/load"
@@ -22,29 +21,23 @@ type meter struct {
 
 // The figures of the runtime, by their place in meter.samples.
 const (
-	total = iota
-	released
-	live
+	live = iota
 	collections
-	firstFixed
+	total
+	released
+	firstOfHeap
 )
 
 func newMeter() *meter {
 	m := &meter{began: time.Now(), system: os.DirFS("/")}
 	for _, name := range []string{
-		total:       "/memory/classes/total:bytes",
-		released:    "/memory/classes/heap/released:bytes",
 		live:        "/gc/heap/live:bytes",
 		collections: "/gc/cycles/total:gc-cycles",
-		firstFixed:  "/memory/classes/heap/stacks:bytes",
-		5:           "/memory/classes/os-stacks:bytes",
-		6:           "/memory/classes/metadata/mcache/free:bytes",
-		7:           "/memory/classes/metadata/mcache/inuse:bytes",
-		8:           "/memory/classes/metadata/mspan/free:bytes",
-		9:           "/memory/classes/metadata/mspan/inuse:bytes",
-		10:          "/memory/classes/metadata/other:bytes",
-		11:          "/memory/classes/other:bytes",
-		12:          "/memory/classes/profiling/buckets:bytes",
+		total:       "/memory/classes/total:bytes",
+		released:    "/memory/classes/heap/released:bytes",
+		firstOfHeap: "/memory/classes/heap/objects:bytes",
+		5:           "/memory/classes/heap/unused:bytes",
+		6:           "/memory/classes/heap/free:bytes",
 	} {
 		m.samples = append(m.samples, metrics.Sample{Name: name})
 	}
@@ -65,8 +58,9 @@ func (m *meter) read() reading {
 		live:      value(live),
 		collected: value(collections),
 	}
-	for i := firstFixed; i < len(m.samples); i++ {
-		r.fixed += value(i)
+	r.fixed = r.runtime
+	for i := firstOfHeap; i < len(m.samples); i++ {
+		r.fixed -= value(i)
 	}
 	r.anonymous, r.resident = r.runtime, r.runtime // unless Linux knows better
 	if known := m.resident(); known.all > 0 {
@@ -80,21 +74,14 @@ func (m *meter) read() reading {
 
 // resident is the resident memory as Linux knows it, and 0 elsewhere. Several goroutines may ask.
 func (m *meter) resident() residence {
-	if resident, shared, ok := m.statm(); ok {
-		return residence{anonymous: resident - min(shared, resident), all: resident}
-	}
-	return residence{}
-}
-
-// statm is the resident memory and its part of files.
-func (m *meter) statm() (resident, shared uint64, ok bool) {
 	text, err := fs.ReadFile(m.system, "proc/self/statm")
-	words := strings.Fields(string(text))
-	if err != nil || len(words) < 3 {
-		return 0, 0, false
+	if err != nil {
+		return residence{}
 	}
-	resident, err = strconv.ParseUint(words[1], 10, 64)
-	shared, err2 := strconv.ParseUint(words[2], 10, 64)
+	var size, resident, shared uint64 // in pages
+	if _, err := fmt.Sscan(string(text), &size, &resident, &shared); err != nil {
+		return residence{}
+	}
 	page := uint64(os.Getpagesize())
-	return resident * page, shared * page, err == nil && err2 == nil
+	return residence{anonymous: (resident - min(shared, resident)) * page, all: resident * page}
 }
