@@ -8,8 +8,8 @@ import (
 
 // Verify returns an error if the ID or the signature is wrong. The error's text is a Reason.
 //
-// It takes 0.17 ms of a processor, as much as parsing a dozen events of a kilobyte (go test
-// -bench 'Parse|Verify'): a relay limits the rate of verification.
+// It takes 0.17 ms of a processor, as much as parsing a dozen events of a kilobyte: a relay
+// limits the rate of verification.
 func Verify(e *nostr.Event) error {
 	if !e.CheckID() {
 		return Errorf(Invalid, "the id is not the hash of the event")

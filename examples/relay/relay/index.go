@@ -3,6 +3,7 @@ package relay
 import (
 	"maps"
 	"slices"
+	"sync"
 
 	"github.com/nbd-wtf/go-nostr"
 
@@ -13,9 +14,13 @@ import (
 // subscription. Each filter is filed under all values of one of its conditions: its ids,
 // else its authors, else the values of a tag, else its kinds. Among 20,000 subscriptions to
 // one author each, it finds the subscriptions of an event in 0.6 µs; matching every
-// subscription takes 1.1 ms (scripts/all go test ./examples/relay/relay -run X -bench
-// Index).
-type index map[heading]map[*query]struct{}
+// subscription takes 1.1 ms.
+type index struct {
+	mu    sync.RWMutex
+	filed map[heading]map[*query]struct{}
+}
+
+func newIndex() *index { return &index{filed: map[heading]map[*query]struct{}{}} }
 
 // A heading is a value of a condition.
 type heading struct {
@@ -35,28 +40,50 @@ const (
 // the memory of the index. Subscriptions beyond it are matched against each event.
 const mostFiled = 4096
 
-func (x index) add(q *query) {
+func (x *index) add(q *query) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
 	for _, h := range q.headings {
-		if x[h] == nil {
-			x[h] = map[*query]struct{}{}
+		if x.filed[h] == nil {
+			x.filed[h] = map[*query]struct{}{}
 		}
-		x[h][q] = struct{}{}
+		x.filed[h][q] = struct{}{}
 	}
 }
 
-func (x index) remove(q *query) {
+func (x *index) remove(q *query) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
 	for _, h := range q.headings {
-		delete(x[h], q)
-		if len(x[h]) == 0 {
-			delete(x, h)
+		delete(x.filed[h], q)
+		if len(x.filed[h]) == 0 {
+			delete(x.filed, h)
 		}
 	}
 }
 
-func (x index) wanting(e *nostr.Event) (wanting []*query) {
+// publish delivers an event to the matching subscriptions of all connections, also while their
+// stored events are sent: they may receive an event of that time twice. It encodes the event once,
+// for all. It does not wait: it drops a client that is too slow.
+func (x *index) publish(e *nostr.Event) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	wanting := x.wanting(e)
+	if len(wanting) == 0 {
+		return
+	}
+	text := protocol.AppendJSON(nil, e)
+	for _, q := range wanting {
+		if q.ctx.Err() == nil && !q.conn.out.offer(message{q.head, text}) {
+			q.conn.drop()
+		}
+	}
+}
+
+func (x *index) wanting(e *nostr.Event) (wanting []*query) {
 	asked := map[*query]struct{}{}
 	for h := range headingsOfEvent(e) {
-		for q := range x[h] {
+		for q := range x.filed[h] {
 			if _, again := asked[q]; again {
 				continue
 			}

@@ -17,7 +17,7 @@ import (
 // and close.
 func TestIndexIsTheModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		x := index{}
+		x := newIndex()
 		var open []*query
 		t.Repeat(map[string]func(*rapid.T){
 			"open": func(t *rapid.T) {
@@ -55,8 +55,8 @@ func TestIndexIsTheModel(t *testing.T) {
 		for _, q := range open {
 			x.remove(q)
 		}
-		if len(x) > 0 {
-			t.Fatalf("%d headings of no subscription", len(x))
+		if len(x.filed) > 0 {
+			t.Fatalf("%d headings of no subscription", len(x.filed))
 		}
 	})
 }
@@ -185,11 +185,11 @@ func TestHeadingsOfAConnectionAreBounded(t *testing.T) {
 	if c.queries.filed > mostFiled+32 {
 		t.Errorf("%d headings, want at most %d and one for each subscription", c.queries.filed, mostFiled)
 	}
-	if found := c.server.registry.index.wanting(&nostr.Event{Kind: 7}); len(found) != 32 {
+	if found := c.server.live.wanting(&nostr.Event{Kind: 7}); len(found) != 32 {
 		t.Errorf("found %d of 32", len(found))
 	}
 	c.queries.endAll()
-	if c.queries.filed != 0 || c.kept.bytes != 0 || len(c.server.registry.index) > 0 {
+	if c.queries.filed != 0 || c.kept.bytes != 0 || len(c.server.live.filed) > 0 {
 		t.Errorf("%d headings and %d bytes of no subscription", c.queries.filed, c.kept.bytes)
 	}
 }

@@ -26,7 +26,7 @@ func (c *connection) publish(e *nostr.Event) (ok bool, reason string) {
 		return false, refusal("events to verify", err)
 	}
 	if e.IsEphemeral() {
-		s.registry.publish(e)
+		s.live.publish(e)
 		return true, ""
 	}
 	outcome, err := s.save(c.ctx, e)
@@ -41,7 +41,7 @@ func (c *connection) publish(e *nostr.Event) (ok bool, reason string) {
 		return false, protocol.Reason(protocol.Failed, "the event could not be saved: try again")
 	}
 	if outcome == store.Saved {
-		s.registry.publish(e)
+		s.live.publish(e)
 	}
 	return answerTo(outcome)
 }

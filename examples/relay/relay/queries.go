@@ -100,7 +100,7 @@ func (q *queries) enter(x *query, text int) (at stage, reason string) {
 	} else {
 		q.open[x.id] = x
 		q.filed += len(x.headings)
-		s.registry.add(x)
+		s.live.add(x)
 		s.counts.subscriptions.Inc()
 	}
 	q.waiting = append(q.waiting, x)
@@ -132,7 +132,7 @@ func (q *queries) remove(x *query) {
 	} else {
 		delete(q.open, x.id)
 		q.filed -= len(x.headings)
-		q.conn.server.registry.remove(x)
+		q.conn.server.live.remove(x)
 		q.conn.server.counts.subscriptions.Dec()
 	}
 	q.conn.kept.give(x.weight)

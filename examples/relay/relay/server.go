@@ -27,7 +27,7 @@ type Server struct {
 	verifier  *weir.Limiter
 	sockets   *admission
 	admission *admission
-	registry  *registry
+	live      *index // the subscriptions
 	counts    *counts
 	failing   rate.Sometimes // logs that events are not saved: on a full disk, that is all of them
 
@@ -50,7 +50,7 @@ func New(c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{conf: c, registry: &registry{index: index{}}, failing: rate.Sometimes{Interval: time.Minute}, opened: make(chan struct{})}
+	s := &Server{conf: c, live: newIndex(), failing: rate.Sometimes{Interval: time.Minute}, opened: make(chan struct{})}
 	s.closing, s.close = context.WithCancel(context.Background())
 	if len(c.Sources) > 0 {
 		if s.monitor, err = load.New(load.Config{Sources: c.Sources}); err != nil {
