@@ -13,7 +13,8 @@ import (
 )
 
 // ErrFull is returned by Save while the disk has too little free space. Events in the store
-// can still be read.
+// can still be read. Open returns it if the disk has not even room for the memtables, which a
+// store that was killed flushes as it is opened.
 var ErrFull = errors.New("store: the disk is full")
 
 // ErrClosed is returned by the methods of a store and its cursors after Close.
@@ -55,6 +56,9 @@ func Open(o Options) (*Store, error) {
 	// an import fell from 149 to 84 ms on two of them.
 	conf := badgerload.Sized(badger.DefaultOptions(o.Dir).WithCompression(options.None).WithLogger(nil), o.Memory)
 	conf.MemTableSize = max(conf.MemTableSize, leastMemtable)
+	if err := badgerload.Space(conf.WithNumLevelZeroTablesStall(0)); err != nil { // without compactions
+		return nil, fmt.Errorf("%w: %w", ErrFull, err)
+	}
 	db, err := badgerload.Open(conf)
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", err)
