@@ -6,18 +6,13 @@ import (
 	"bytes"
 	"compress/gzip"
 	"crypto/sha256"
+	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
+	"testing/fstest"
 	"time"
 )
-
-type entry struct {
-	name string
-	mode fs.FileMode
-	text []byte
-}
 
 // write writes the archive of a platform.
 func (r release) write(p platform, built []binary, at time.Time) error {
@@ -25,15 +20,15 @@ func (r release) write(p platform, built []binary, at time.Time) error {
 	if err != nil {
 		return err
 	}
-	entries := []entry{{"LICENSES.txt", 0o644, licenses}}
+	files := fstest.MapFS{"LICENSES.txt": file(licenses, 0o644, at)}
 	for _, b := range built {
-		entries = append(entries, entry{b.name, 0o755, b.text})
+		files[b.name] = file(b.text, 0o755, at)
 	}
 	pack, suffix := tarball, ".tar.gz"
 	if p.system == "windows" {
 		pack, suffix = zipped, ".zip"
 	}
-	archive, err := pack(entries, at)
+	archive, err := pack(files)
 	if err != nil {
 		return err
 	}
@@ -41,43 +36,25 @@ func (r release) write(p platform, built []binary, at time.Time) error {
 	return os.WriteFile(filepath.Join(r.dir, name), archive, 0o644)
 }
 
-// tarball packs files for Unix, without traces of the machine or its user.
-func tarball(entries []entry, at time.Time) ([]byte, error) {
+// file is a file of an archive, without traces of the machine or its user.
+func file(text []byte, mode os.FileMode, at time.Time) *fstest.MapFile {
+	return &fstest.MapFile{Data: text, Mode: mode, ModTime: at.UTC()}
+}
+
+// tarball packs files for Unix.
+func tarball(files fstest.MapFS) ([]byte, error) {
 	var out bytes.Buffer
 	compressed := gzip.NewWriter(&out)
 	archive := tar.NewWriter(compressed)
-	for _, e := range entries {
-		header := tar.Header{Name: e.name, Mode: int64(e.mode), Size: int64(len(e.text)), ModTime: at.UTC(), Format: tar.FormatUSTAR}
-		if err := archive.WriteHeader(&header); err != nil {
-			return nil, err
-		}
-		if _, err := archive.Write(e.text); err != nil {
-			return nil, err
-		}
-	}
-	if err := archive.Close(); err != nil {
-		return nil, err
-	}
-	err := compressed.Close() // writes the rest
+	err := errors.Join(archive.AddFS(files), archive.Close(), compressed.Close())
 	return out.Bytes(), err
 }
 
 // zipped packs files for Windows.
-func zipped(entries []entry, at time.Time) ([]byte, error) {
+func zipped(files fstest.MapFS) ([]byte, error) {
 	var out bytes.Buffer
 	archive := zip.NewWriter(&out)
-	for _, e := range entries {
-		header := zip.FileHeader{Name: e.name, Method: zip.Deflate, Modified: at.UTC()}
-		header.SetMode(e.mode)
-		file, err := archive.CreateHeader(&header)
-		if err != nil {
-			return nil, err
-		}
-		if _, err := file.Write(e.text); err != nil {
-			return nil, err
-		}
-	}
-	err := archive.Close()
+	err := errors.Join(archive.AddFS(files), archive.Close())
 	return out.Bytes(), err
 }
 
