@@ -89,6 +89,7 @@ func (c *checker) tags(v reflect.Value, f field, path string) {
 			c.tags(v.MapIndex(reflect.ValueOf(key)), f, join(path, key))
 		}
 	case v.Kind() == reflect.Slice:
+		f.required = true // of each item
 		for i := range v.Len() {
 			c.tags(v.Index(i), f, item(path, i))
 		}
@@ -115,6 +116,10 @@ func sortedKeys(v reflect.Value) []string {
 func sortedKeysOf[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
 func (c *checker) scalar(v reflect.Value, f field, path string) {
+	if f.form.is != nil && (f.required || f.byDefault != "" || v.String() != "") && !f.form.is(v.String()) {
+		c.isnt(path, v.String(), f.form.want)
+		return
+	}
 	inRange := true
 	switch least, most := f.limits(v.Type()); {
 	case f.optional && v.IsZero():

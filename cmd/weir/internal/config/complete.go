@@ -2,7 +2,6 @@ package config
 
 import (
 	"cmp"
-	"path/filepath"
 	"reflect"
 )
 
@@ -58,15 +57,6 @@ func (c *checker) operation() {
 	if c.Buffers.Response > c.Buffers.Memory {
 		c.isnt("buffers.response", c.Buffers.Response, "at most buffers.memory, which is "+c.Buffers.Memory.String())
 	}
-	if c.Buffers.Directory != "" && !isDirectory(c.Buffers.Directory) {
-		c.isnt("buffers.directory", c.Buffers.Directory, "a directory that exists")
-	}
-	if c.State != "" && (isDirectory(c.State) || !isDirectory(filepath.Dir(c.State))) {
-		c.isnt("state", c.State, "a file in a directory that exists")
-	}
 	c.admin()
 	c.probes()
-	if c.Trace.Endpoint != "" && !isURL(c.Trace.Endpoint) {
-		c.isnt("trace.endpoint", c.Trace.Endpoint, "a URL such as http://127.0.0.1:4318/v1/traces")
-	}
 }

@@ -12,7 +12,7 @@ type Config struct {
 	Streams      Streams                `yaml:"streams" help:"Caps on long responses: streams, WebSockets, event streams."`
 	Buffers      Buffers                `yaml:"buffers" help:"How much memory and disk slow clients may take."`
 	Shutdown     Shutdown               `yaml:"shutdown" help:"How the proxy stops on SIGTERM."`
-	State        string                 `yaml:"state" live:"no" help:"A file in which the proxy keeps what the limits have learned, for its next start. Defaults to none."`
+	State        string                 `yaml:"state" form:"file" live:"no" help:"A file in which the proxy keeps what the limits have learned, for its next start. Defaults to none."`
 	Admin        Admin                  `yaml:"admin" help:"Where operators look and change things."`
 	Probes       Probes                 `yaml:"probes" help:"Where a platform asks whether the proxy lives and is ready. Without an address the admin listener answers."`
 	Log          Log                    `yaml:"log" help:"The log on the standard error."`
@@ -41,7 +41,7 @@ type Buffers struct {
 	Store     Bytes  `yaml:"store" default:"0" help:"All that is kept in temporary files, a quarter of it for one client. 0 is the lesser of 1GiB and half of the free space, and in a file system in memory at most buffers.memory."`
 	Response  Bytes  `yaml:"response" default:"64KiB" help:"How far a response may be ahead of its client while it holds its slot. A longer one is a stream."`
 	Memory    Bytes  `yaml:"memory" default:"64MiB" help:"All that is kept in memory, half of it for responses alone. A body that finds no room goes to a file, a response becomes a stream."`
-	Directory string `yaml:"directory" help:"Where temporary files are made. Defaults to the system's own."`
+	Directory string `yaml:"directory" form:"directory" help:"Where temporary files are made. Defaults to the system's own."`
 }
 
 // Shutdown is how the proxy stops.

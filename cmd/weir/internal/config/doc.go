@@ -14,6 +14,7 @@
 //	help      a description, for the schema and the documentation
 //	default   the value if the file has none, as written in the file
 //	enum      the allowed words
+//	form      the form of a text, or of each in a list: one of forms
 //	min, max  the bounds, as written in the file; by default from 0 to the largest value of the kind
 //	required  "yes" if the setting cannot be omitted
 //	live      "no" if a reload cannot change it, "cap" if a reload cannot change it to or from 0: see [Live]

@@ -20,6 +20,7 @@ type field struct {
 	help      string
 	byDefault string
 	words     []string // enum
+	form      form
 	min, max  string
 	required  bool
 	optional  bool // 0 means the library's default, and cannot be written
@@ -39,7 +40,7 @@ func fieldsOf(t reflect.Type) []field {
 		f := t.Field(i)
 		name, omit, _ := strings.Cut(f.Tag.Get("yaml"), ",")
 		made := field{
-			index: i, name: name, help: f.Tag.Get("help"), byDefault: f.Tag.Get("default"),
+			index: i, name: name, help: f.Tag.Get("help"), byDefault: f.Tag.Get("default"), form: forms[f.Tag.Get("form")],
 			min: f.Tag.Get("min"), max: f.Tag.Get("max"),
 			required: f.Tag.Get("required") == "yes", optional: omit == "omitempty", live: f.Tag.Get("live"), kind: f.Type,
 		}

@@ -8,9 +8,11 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/paths"
 )
 
-// keyPair checks that the files of a certificate and its key exist and match.
+// keyPair checks that the files of a certificate and its key exist and match, if there are any.
 func (c *checker) keyPair(path, certificate, key string) {
 	switch {
+	case certificate == "" && key == "":
+		return
 	case certificate == "":
 		c.refuse(path+".certificate", "is missing: want the file of the certificate that belongs to key")
 		return

@@ -13,7 +13,7 @@ import (
 
 // Fleet shares a cap with other proxies.
 type Fleet struct {
-	Name        string    `yaml:"name" required:"yes" help:"The fleet, the same in all of its proxies: 1 to 63 letters, digits, - and _."`
+	Name        string    `yaml:"name" required:"yes" form:"fleet" help:"The fleet, the same in all of its proxies: 1 to 63 letters, digits, - and _."`
 	Store       string    `yaml:"store" required:"yes" help:"Where the proxies meet: nats://host:4222, or tls://host:4222, several with commas between them; or postgres://user@host/database. A password or token is in credentials."`
 	Credentials string    `yaml:"credentials" help:"File with the password of the user in store, or with the token or the credentials (.creds) of NATS."`
 	TLS         ClientTLS `yaml:"tls" help:"For NATS. For PostgreSQL, store has sslmode, sslrootcert, sslcert and sslkey."`
@@ -60,7 +60,6 @@ func (c *Config) longest() (most Duration) {
 }
 
 var (
-	fleetName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,63}$`)
 	storeForm = regexp.MustCompile(`^((nats|tls)://[^\s/,]+(,(nats|tls)://[^\s/,]+)*|postgres(ql)?://[^\s/]+/\S+)$`)
 	secret    = regexp.MustCompile(`://[^/@]*:[^/@]*@|[?&]password=`)
 )
@@ -69,9 +68,6 @@ func (c *checker) fleet() {
 	f := c.Fleet
 	if f == nil {
 		return
-	}
-	if f.Name != "" && !fleetName.MatchString(f.Name) {
-		c.isnt("fleet.name", f.Name, "1 to 63 letters, digits, - and _")
 	}
 	if c.Max != f.Cap {
 		c.isnt("max", c.Max, "none beside fleet, whose cap is "+show(f.Cap))
@@ -90,9 +86,7 @@ func (c *checker) fleet() {
 	if f.TLS != (ClientTLS{}) && strings.HasPrefix(f.Store, "postgres") {
 		c.refuse("fleet.tls", "is set for PostgreSQL: want sslmode, sslrootcert, sslcert and sslkey in fleet.store")
 	}
-	if f.TLS.Certificate != "" || f.TLS.Key != "" {
-		c.keyPair("fleet.tls", f.TLS.Certificate, f.TLS.Key)
-	}
+	c.keyPair("fleet.tls", f.TLS.Certificate, f.TLS.Key)
 	c.authorities("fleet.tls.ca", f.TLS.CA)
 	if f.TTL != 0 && f.TTL < 5*f.Refresh {
 		c.isnt("fleet.ttl", f.TTL, "at least 5 refreshes, which are "+(5*f.Refresh).String())

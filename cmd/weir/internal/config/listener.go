@@ -2,19 +2,15 @@ package config
 
 import (
 	"net"
-	"strconv"
-	"strings"
-
-	"github.com/weir-go/weir/trust"
 )
 
 // Listener is an address that clients connect to.
 type Listener struct {
-	Address       string     `yaml:"address" default:":8080" live:"no" help:"host:port, or unix:/path of a socket."`
+	Address       string     `yaml:"address" form:"address" default:":8080" live:"no" help:"host:port, or unix:/path of a socket."`
 	Protocols     []string   `yaml:"protocols" enum:"http1,http2" default:"http1,http2" live:"no" help:"The versions of HTTP. http2 needs TLS, or clients that know it beforehand (h2c)."`
 	TLS           *ServerTLS `yaml:"tls,omitempty" live:"no" help:"Certificates. Without, connections are plain."`
-	ProxyProtocol []string   `yaml:"proxy_protocol" help:"Networks of balancers that begin each connection with the PROXY protocol, version 1 or 2. Other peers are refused."`
-	Trusted       []string   `yaml:"trusted" help:"Networks of proxies whose X-Forwarded-*, X-Real-IP, Weir-Priority, Weir-Timeout-Ms, request identifiers and traceparent are believed, such as 10.0.0.0/8."`
+	ProxyProtocol []string   `yaml:"proxy_protocol" form:"network" help:"Networks of balancers that begin each connection with the PROXY protocol, version 1 or 2. Other peers are refused."`
+	Trusted       []string   `yaml:"trusted" form:"network" help:"Networks of proxies whose X-Forwarded-*, X-Real-IP, Weir-Priority, Weir-Timeout-Ms, request identifiers and traceparent are believed, such as 10.0.0.0/8."`
 	Underscores   bool       `yaml:"underscores" help:"Passes headers and trailers on whose names have underscores. CGI and WSGI take X_Forwarded_For for X-Forwarded-For, so that they are dropped unless this is set."`
 
 	HeaderTimeout Duration `yaml:"header_timeout" default:"10s" live:"no" help:"How long a client may take to send its headers, or its part of a TLS handshake. 0 is any time."`
@@ -47,33 +43,18 @@ type ClientTLS struct {
 	ServerName  string `yaml:"server_name" help:"Name that the upstream's certificate must have. Defaults to the host of the address."`
 }
 
-const wantAddress = "host:port such as :8080, or unix:/path of a socket"
-
 func (c *checker) listeners() {
 	for i, l := range c.Listeners {
 		path := item("listeners", i)
-		if !isAddress(l.Address) {
-			c.isnt(path+".address", l.Address, wantAddress)
-		}
 		if len(l.Protocols) == 0 {
 			c.refuse(path+".protocols", "is empty: want http1, http2 or both")
 		}
-		c.networks(path+".proxy_protocol", l.ProxyProtocol)
-		c.networks(path+".trusted", l.Trusted)
 		if len(l.ProxyProtocol) > 0 && isSocket(l.Address) {
 			c.refuse(path+".proxy_protocol", "is set for a socket, of which no peer has a network: want an address with a port, or no proxy_protocol")
 		}
 		if l.TLS != nil {
 			c.keyPair(path+".tls", l.TLS.Certificate, l.TLS.Key)
 			c.authorities(path+".tls.client_ca", l.TLS.ClientCA)
-		}
-	}
-}
-
-func (c *checker) networks(path string, networks []string) {
-	for i, network := range networks {
-		if _, err := trust.Networks(network); err != nil {
-			c.isnt(item(path, i), network, "a network such as 10.0.0.0/8, or an address")
 		}
 	}
 }
@@ -96,20 +77,4 @@ func (c *checker) addresses() {
 	}
 	take("admin.address", c.Admin.Address)
 	take("probes.address", c.Probes.Address)
-}
-
-func isAddress(address string) bool { return isSocket(address) || isPort(address) }
-
-func isSocket(address string) bool {
-	path, is := strings.CutPrefix(address, "unix:")
-	return is && path != ""
-}
-
-func isPort(address string) bool {
-	host, port, err := net.SplitHostPort(address)
-	if err != nil || strings.ContainsAny(host, " /") {
-		return false
-	}
-	n, err := strconv.ParseUint(port, 10, 16)
-	return err == nil && strconv.FormatUint(n, 10) == port
 }

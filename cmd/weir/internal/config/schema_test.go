@@ -287,6 +287,8 @@ func TestTags(t *testing.T) {
 		for _, f := range fieldsOf(kind) {
 			path := join(path, f.name)
 			switch {
+			case (f.form.is == nil) != (kind.Field(f.index).Tag.Get("form") == ""):
+				t.Errorf("%s: there is no such form", path)
 			case f.name == "" || !strings.HasSuffix(f.help, "."):
 				t.Errorf("%s: want a name and a sentence of help", path)
 			case moves && f.live != "":
