@@ -66,19 +66,23 @@ func (e refusedError) Error() string {
 // It returns when ctx ends, with an error of take, or when another try would not change the answer.
 // lost is called when a connection is lost, or cannot be made.
 func (d Dashboard) Follow(ctx context.Context, take func(recording.Message) error, lost func(error)) error {
+	var own error // of take
+	taken := func(m recording.Message) error {
+		own = take(m)
+		return own
+	}
 	for {
-		err := d.connect(ctx, take)
+		err := d.connect(ctx, taken)
 		var refused refusedError
 		if errors.As(err, &refused) && refused.status == http.StatusNotFound && strings.Trim(d.URL.Path, "/") == "" {
 			d.URL = d.URL.ResolveReference(&url.URL{Path: proxyPath})
 			continue
 		}
-		var own takeError
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
-		case errors.As(err, &own):
-			return own.error
+		case own != nil:
+			return own
 		case errors.As(err, &refused) && refused.status < http.StatusInternalServerError:
 			return refused
 		}
@@ -90,9 +94,6 @@ func (d Dashboard) Follow(ctx context.Context, take func(recording.Message) erro
 		}
 	}
 }
-
-// A takeError is an error of the function that takes messages.
-type takeError struct{ error }
 
 // client follows no redirection, which could lead the token elsewhere.
 var client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
@@ -133,10 +134,7 @@ func (d Dashboard) connect(ctx context.Context, take func(recording.Message) err
 		if err != nil || !known {
 			return err
 		}
-		if err := take(m); err != nil {
-			return takeError{err}
-		}
-		return nil
+		return take(m)
 	}))
 }
 
