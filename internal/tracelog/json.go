@@ -2,6 +2,7 @@ package tracelog
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -30,7 +31,11 @@ func objects(names []string) func(line string) (cells []string, problem string) 
 func objectOf(line string) (object map[string]any, err error) {
 	in := json.NewDecoder(strings.NewReader(line))
 	in.UseNumber() // to keep the digits
-	return object, in.Decode(&object)
+	err = in.Decode(&object)
+	if err == nil && in.More() {
+		err = errors.New("it goes on after the object")
+	}
+	return object, err
 }
 
 func memberOf(object map[string]any, name string) any {

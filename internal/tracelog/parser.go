@@ -78,7 +78,7 @@ func (p *logParser) openCSV(in io.Reader) error {
 	if len(p.wanted()) == 0 {
 		return nil
 	}
-	cells, line, problem, err := p.table.next()
+	cells, line, problem, err := p.table()
 	switch {
 	case errors.Is(err, io.EOF):
 		return nil // there are no requests, which is reported later

@@ -37,7 +37,7 @@ func (r Reader) Read(file string, in io.Reader, fault Fault) ([]Request, error) 
 		return nil, err
 	}
 	for {
-		cells, line, problem, err := p.table.next()
+		cells, line, problem, err := p.table()
 		switch {
 		case errors.Is(err, io.EOF):
 			return p.trace()
