@@ -65,6 +65,28 @@ func script(at handover.Queue, text string) *handover.Work {
 	}
 }
 
+// A started worker runs in this process.
+type started struct {
+	signals    chan os.Signal
+	ended      chan error
+	out, notes locked.Buffer
+}
+
+func begin(t *testing.T, work *handover.Work) *started {
+	t.Helper()
+	w := &started{signals: make(chan os.Signal), ended: make(chan error, 1)}
+	asked := encoded(t, handover.Request{Work: work})
+	go func() { w.ended <- run(w.signals, asked, streams{nil, &w.out, &w.notes}) }()
+	return w
+}
+
+// stop waits until the worker has ended its jobs.
+func (w *started) stop(t *testing.T) {
+	t.Helper()
+	w.signals <- os.Interrupt
+	must.Do(t, <-w.ended)
+}
+
 // firstEvents returns a dashboard's events until those of the first reading.
 func firstEvents(t *testing.T, address string) (text string) {
 	t.Helper()
@@ -94,12 +116,10 @@ func TestJobs(t *testing.T) {
 	}
 
 	dir := t.TempDir()
-	signals, ended := make(chan os.Signal, 1), make(chan error, 1)
-	var out, notes locked.Buffer
 	work := script(at, `cd `+dir+`; read job; case $job in bad) echo no such customer; [ -e good ] || exit 65;; four) echo soon; [ $WEIR_JOB_ATTEMPT = 2 ] || exit 1;; esac; : >"done-$job"`)
 	work.Open = true
 	t.Setenv("BROWSER", "true")
-	go func() { ended <- run(signals, encoded(t, handover.Request{Work: work}), streams{nil, &out, &notes}) }()
+	w := begin(t, work)
 	done := func() string {
 		all := must.Have(filepath.Glob(dir + "/done-*"))(t)
 		for i := range all {
@@ -122,23 +142,20 @@ func TestJobs(t *testing.T) {
 	must.Happen(t, "the bad job is done", func() bool {
 		return done() == "bad five four one three two" && strings.Contains(said(t, jobs, ""), idle+"0 dead letters\n")
 	})
-	address := regexp.MustCompile(`weir: the dashboard is on (http://127\.0\.0\.1:\d+/)`).FindStringSubmatch(notes.String())
+	address := regexp.MustCompile(`weir: the dashboard is on (http://127\.0\.0\.1:\d+/)`).FindStringSubmatch(w.notes.String())
 	if address == nil {
-		t.Fatalf("no dashboard in %s", &notes)
+		t.Fatalf("no dashboard in %s", &w.notes)
 	}
 	if first := firstEvents(t, address[1]); !strings.Contains(first, `"name":"orders"`) || !strings.Contains(first, `["completed","6"]`) {
 		t.Errorf("the dashboard shows %s", first)
 	}
-	signals <- os.Interrupt
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
-	if got := out.String(); !strings.Contains(got, "; done 6, failed 2, dead letters 1\n") {
+	w.stop(t)
+	if got := w.out.String(); !strings.Contains(got, "; done 6, failed 2, dead letters 1\n") {
 		t.Error(got)
 	}
 	for _, want := range []string{"attempt 1, is a dead letter: exit status 65: no such customer\n", "attempt 1, exit status 1: soon\n"} {
-		if !strings.Contains(notes.String(), want) {
-			t.Errorf("no %q in %s", want, &notes)
+		if !strings.Contains(w.notes.String(), want) {
+			t.Errorf("no %q in %s", want, &w.notes)
 		}
 	}
 }
@@ -149,26 +166,18 @@ func TestSecondSignal(t *testing.T) {
 	prepare(t, at, time.Second)
 	said(t, handover.Request{Enqueue: &handover.Enqueue{Queue: at, Payload: []string{"a", "b"}}}, "")
 	dir := t.TempDir()
-	signals, ended := make(chan os.Signal), make(chan error, 1)
 	work := script(at, `: >`+dir+`/$WEIR_JOB_ID-$WEIR_JOB_ATTEMPT; exec sleep 60`)
-	go func() {
-		ended <- run(signals, encoded(t, handover.Request{Work: work}), streams{nil, new(locked.Buffer), new(locked.Buffer)})
-	}()
+	w := begin(t, work)
 	must.Happen(t, "both run", func() bool { all, _ := filepath.Glob(dir + "/*-1"); return len(all) == 2 })
-	signals <- os.Interrupt
-	signals <- os.Interrupt
-	if err := <-ended; !errors.Is(err, errStopped) {
+	w.signals <- os.Interrupt
+	w.signals <- os.Interrupt
+	if err := <-w.ended; !errors.Is(err, errStopped) {
 		t.Errorf("%v, want %v", err, errStopped)
 	}
 	work.Command[2] = `: >` + dir + `/$WEIR_JOB_ID-again`
-	go func() {
-		ended <- run(signals, encoded(t, handover.Request{Work: work}), streams{nil, new(locked.Buffer), new(locked.Buffer)})
-	}()
+	again := begin(t, work)
 	must.Happen(t, "both run again", func() bool { all, _ := filepath.Glob(dir + "/*-again"); return len(all) == 2 })
-	signals <- os.Interrupt
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
+	again.stop(t)
 }
 
 func TestBadInput(t *testing.T) {
@@ -211,18 +220,11 @@ func TestJobThatKillsItsWorker(t *testing.T) {
 			t.Fatalf("the worker ended with %v", err)
 		}
 	}
-	signals, ended := make(chan os.Signal, 1), make(chan error, 1)
-	var notes locked.Buffer
-	go func() {
-		ended <- run(signals, encoded(t, handover.Request{Work: work}), streams{nil, new(locked.Buffer), &notes})
-	}()
+	w := begin(t, work)
 	must.Happen(t, "a dead letter", func() bool {
-		return strings.Contains(notes.String(), " is a dead letter: pool: delivered too often: for the time 3, where MaxAttempts is 2\n")
+		return strings.Contains(w.notes.String(), " is a dead letter: pool: delivered too often: for the time 3, where MaxAttempts is 2\n")
 	})
-	signals <- os.Interrupt
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
+	w.stop(t)
 }
 
 // TestWorkerWithTheServerIsKilled: another worker of the folder takes the server over.
@@ -239,17 +241,11 @@ func TestWorkerWithTheServerIsKilled(t *testing.T) {
 	}
 	first := start(t, work("first"))
 	must.Happen(t, "the first does jobs", func() bool { return by("first") > 0 })
-	signals, ended := make(chan os.Signal, 1), make(chan error, 1)
-	go func() {
-		ended <- run(signals, encoded(t, handover.Request{Work: work("second")}), streams{nil, new(locked.Buffer), new(locked.Buffer)})
-	}()
+	second := begin(t, work("second"))
 	must.Happen(t, "the second does jobs", func() bool { return by("second") > 0 })
 	must.Do(t, first.Process.Kill())
 	must.Happen(t, "the second does the rest", func() bool { return by("first")+by("second") >= jobs })
-	signals <- os.Interrupt
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
+	second.stop(t)
 }
 
 // TestServerRestarts: a worker of a server elsewhere says once that it waits, and goes on when the
@@ -260,29 +256,23 @@ func TestServerRestarts(t *testing.T) {
 	at := handover.Queue{Stream: "orders", Nats: url}
 	said(t, handover.Request{Enqueue: &handover.Enqueue{Queue: at, Payload: []string{"a"}}}, "")
 	done := t.TempDir()
-	signals, ended := make(chan os.Signal, 1), make(chan error, 1)
-	var out, notes locked.Buffer
-	work := script(at, `read job; : >`+done+`/$job`)
-	go func() { ended <- run(signals, encoded(t, handover.Request{Work: work}), streams{nil, &out, &notes}) }()
+	w := begin(t, script(at, `read job; : >`+done+`/$job`))
 	is := func(job string) func() bool {
 		return func() bool { _, err := os.Stat(filepath.Join(done, job)); return err == nil }
 	}
 	must.Happen(t, "a job is done", is("a"))
 	must.Do(t, server.Close())
-	must.Happen(t, "the worker says that it waits", func() bool { return strings.Contains(notes.String(), "waits for NATS") })
+	must.Happen(t, "the worker says that it waits", func() bool { return strings.Contains(w.notes.String(), "waits for NATS") })
 	_, again := serve(t, dir)
 	if again != url {
 		t.Skipf("another program has taken the port: %s is now %s", url, again)
 	}
-	must.Happen(t, "the worker says that the server is back", func() bool { return strings.HasSuffix(notes.String(), "the source is back\n") })
+	must.Happen(t, "the worker says that the server is back", func() bool { return strings.HasSuffix(w.notes.String(), "the source is back\n") })
 	said(t, handover.Request{Enqueue: &handover.Enqueue{Queue: at, Payload: []string{"b"}}}, "")
 	must.Happen(t, "a job is done after that", is("b"))
-	signals <- os.Interrupt
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
-	if n := strings.Count(notes.String(), "waits for NATS"); n != 1 {
-		t.Errorf("it says %d times that it waits:\n%s", n, &notes)
+	w.stop(t)
+	if n := strings.Count(w.notes.String(), "waits for NATS"); n != 1 {
+		t.Errorf("it says %d times that it waits:\n%s", n, &w.notes)
 	}
 }
 
