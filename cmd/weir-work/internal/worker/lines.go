@@ -3,21 +3,7 @@ package worker
 import (
 	"fmt"
 	"time"
-
-	"github.com/weir-go/weir/pool"
 )
-
-// figures are the state of a worker at one moment.
-type figures struct {
-	backlog pool.Depth // of the stream; jobs that run are no part of it
-	fault   error      // why the backlog is not known
-	size    int64      // how many may run
-	reason  string     // of the size
-
-	done     uint64 // jobs that succeeded
-	failed   uint64 // attempts that failed
-	rejected uint64 // jobs that became dead letters
-}
 
 // each is the time from one line to the next.
 const each = 10 * time.Second
@@ -39,18 +25,18 @@ func (w *worker) look(at time.Time) {
 
 func (w *worker) print(at time.Time) {
 	w.printed = at
-	f := w.figures
-	backlog := fmt.Sprint(f.backlog.Count)
-	if fault := w.trouble; fault != nil || f.fault != nil {
-		if fault == nil {
-			fault = f.fault
-		}
-		backlog = "not known: " + fault.Error()
-	} else if !f.backlog.Exact && f.backlog.Count > 0 {
+	d, now := w.decision, w.pool.Snapshot()
+	backlog := fmt.Sprint(d.Backlog.Count)
+	switch {
+	case w.trouble != nil:
+		backlog = "not known: " + w.trouble.Error()
+	case w.unknown != nil:
+		backlog = "not known: " + w.unknown.Error()
+	case !d.Backlog.Exact && d.Backlog.Count > 0:
 		backlog = "about " + backlog
 	}
-	fmt.Fprintf(w.Out, "%s backlog %s; running %d of %d (%s); done %d, failed %d, dead letters %d\n",
-		clock(at), backlog, w.pool.Snapshot().Running, f.size, f.reason, f.done, f.failed, f.rejected)
+	fmt.Fprintf(w.Out, "%s backlog %s; running %d of %d (%v); done %d, failed %d, dead letters %d\n",
+		clock(at), backlog, now.Running, d.To, d.Reason, now.Completed, now.Failed, w.rejected)
 }
 
 // say writes a note about a job or the source.

@@ -24,14 +24,16 @@ type Config struct {
 // Run runs the jobs of a pool until Stop is closed and what ran has ended, until ctx ends, or until
 // the source or the start of a command fails.
 func Run(ctx context.Context, p *pool.Pool, c Config) error {
-	w := &worker{Config: c, pool: p, figures: figures{size: c.Max}}
+	w := &worker{Config: c, pool: p, decision: pool.Decision{To: c.Max}}
 	return w.run(ctx)
 }
 
 type worker struct {
 	Config
 	pool     *pool.Pool
-	figures  figures
+	decision pool.Decision // the last one before the wish to stop; jobs that run are no part of its backlog
+	unknown  error         // why that backlog is not known
+	rejected uint64        // jobs that became dead letters
 	stopping bool
 	fault    error     // of the start of a command
 	trouble  error     // of the source, as it was shown
@@ -83,16 +85,16 @@ func (w *worker) drain() {
 func (w *worker) handle(e pool.Event) {
 	switch e.Kind {
 	case pool.Decided:
-		w.decided(*e.Decision, e.Err)
+		if !w.stopping {
+			w.decision, w.unknown = *e.Decision, e.Err
+		}
 	case pool.Done:
-		w.figures.done++
 		if e.Err != nil { // its end did not reach the source
 			w.note(e, "is done, and may run again: ")
 		}
 	case pool.Failed:
-		w.figures.failed++
 		if e.Rejected {
-			w.figures.rejected++
+			w.rejected++
 			w.note(e, "is a dead letter: ")
 		} else {
 			w.note(e, "")
@@ -101,13 +103,6 @@ func (w *worker) handle(e pool.Event) {
 			w.fault = e.Err
 			w.drain()
 		}
-	}
-}
-
-func (w *worker) decided(d pool.Decision, err error) {
-	if !w.stopping {
-		f := &w.figures
-		f.size, f.reason, f.backlog, f.fault = d.To, d.Reason.String(), d.Backlog, err
 	}
 }
 
