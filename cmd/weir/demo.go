@@ -8,10 +8,7 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/cmd/weir/internal/demo"
-	"github.com/weir-go/weir/dash"
-	"github.com/weir-go/weir/internal/browser"
 )
 
 type demoCommand struct {
@@ -43,26 +40,7 @@ func showLoad(ctx context.Context, duration time.Duration, open bool, s streams,
 	if shortest, longest := demo.Shortest, demo.Longest; duration < shortest || duration > longest {
 		return usageError{fmt.Errorf("--duration: %v: want %.0fs to %.0fs", duration, shortest.Seconds(), longest.Seconds())}
 	}
-	settings := demo.Config{Duration: duration, Out: s.out}
-	if !open {
-		return run(ctx, settings)
-	}
-	var address string
-	end := func() {}
-	defer func() { end() }()
-	settings.Look = func(read func() []weir.Snapshot) error {
-		page, err := dash.New(dash.Config{Read: read, Public: true})
-		if err == nil {
-			address, end, err = browser.Show(ctx, page, s.err)
-		}
-		return err
-	}
-	if err := run(ctx, settings); err != nil || ctx.Err() != nil {
-		return err
-	}
-	fmt.Fprintf(s.err, "weir: %s stays open until Ctrl-C\n", address)
-	<-ctx.Done()
-	return nil
+	return run(ctx, demo.Config{Duration: duration, Out: s.out, Open: open, Err: s.err})
 }
 
 func isTerminal(out io.Writer) bool {

@@ -5,6 +5,7 @@ package demo
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -12,6 +13,8 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/dash"
+	"github.com/weir-go/weir/internal/browser"
 )
 
 // patience is after how long clients leave.
@@ -32,9 +35,8 @@ const (
 type Config struct {
 	Duration time.Duration // from Shortest to Longest
 	Out      io.Writer
-
-	// Look, if set, is called with what the demonstration limits, before the load begins.
-	Look func(read func() []weir.Snapshot) error
+	Open     bool      // shows the limiters in a browser as well, until ctx ends
+	Err      io.Writer // gets the address of that
 }
 
 // A demonstration is servers side by side under the same load.
@@ -43,6 +45,7 @@ type demonstration struct {
 	start   time.Time
 	routes  []route
 	servers []*server
+	loads   []*load // of each route to each server
 	limited func() []weir.Snapshot
 
 	parts []string                   // of the run, which are counted apart
@@ -62,46 +65,67 @@ type route struct {
 	hangs    bool          // in bursts most of its requests hang, and then fail
 }
 
-// A server has a handler before its pool, and the clients of each route.
+// A server has a handler before its pool.
 type server struct {
 	name    string
 	pool    *pool
 	handler http.Handler
 	http    *http.Server
-	loads   []*load
 }
 
-// show runs a demonstration. It ends by itself, or early with ctx.
+// show runs a demonstration, with a dashboard beside it if that is wanted, which stays open.
 func (d *demonstration) show(ctx context.Context, cfg Config) error {
-	defer d.close()
-	for _, s := range d.servers {
-		if err := d.open(s); err != nil {
-			return err
-		}
+	if !cfg.Open {
+		return d.perform(ctx, cfg)
 	}
-	if cfg.Look != nil {
-		if err := cfg.Look(d.limited); err != nil {
-			return err
-		}
+	page, err := dash.New(dash.Config{Read: d.limited, Public: true})
+	if err != nil {
+		return err
+	}
+	address, end, err := browser.Show(ctx, page, cfg.Err)
+	if err != nil {
+		return err
+	}
+	defer end()
+	if err := d.perform(ctx, cfg); err != nil || ctx.Err() != nil {
+		return err
+	}
+	fmt.Fprintf(cfg.Err, "weir: %s stays open until Ctrl-C\n", address)
+	<-ctx.Done()
+	return nil
+}
+
+// perform runs the load and compares its results. It ends by itself, or early with ctx.
+func (d *demonstration) perform(ctx context.Context, cfg Config) error {
+	defer d.close()
+	if err := d.open(cfg.Duration); err != nil {
+		return err
 	}
 	p := printer{cfg.Out, d}
 	p.introduce()
-	ran := d.run(ctx, cfg.Duration, func(at time.Duration, gained [][]int) { p.second(at, gained, cfg.Duration) })
+	ran := d.run(ctx, cfg.Duration, func(at time.Duration, gained []int) { p.second(at, gained, cfg.Duration) })
 	p.compare(ran, cfg.Duration)
 	return nil
 }
 
-// open starts a server on loopback.
-func (d *demonstration) open(s *server) error {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return err
+// open starts the servers on loopback.
+func (d *demonstration) open(during time.Duration) error {
+	urls := make([]string, len(d.servers))
+	for i, s := range d.servers {
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return err
+		}
+		urls[i] = "http://" + listener.Addr().String()
+		s.http = &http.Server{Handler: s.handler, ReadHeaderTimeout: time.Minute}
+		go func() { _ = s.http.Serve(listener) }() // until close
 	}
-	s.http = &http.Server{Handler: s.handler, ReadHeaderTimeout: time.Minute}
-	for _, r := range d.routes {
-		s.loads = append(s.loads, newLoad("http://"+listener.Addr().String(), r, d))
+	for stream, r := range d.routes {
+		times := arrivals(uint64(stream), r.rate, during)
+		for i, s := range d.servers {
+			d.loads = append(d.loads, newLoad(r, s.name, urls[i], times))
+		}
 	}
-	go func() { _ = s.http.Serve(listener) }() // until close
 	return nil
 }
 
@@ -111,53 +135,33 @@ func (d *demonstration) close() {
 		if s.http != nil {
 			_ = s.http.Close()
 		}
-		for _, l := range s.loads {
-			l.client.CloseIdleConnections()
-		}
+	}
+	for _, l := range d.loads {
+		l.client.CloseIdleConnections()
 	}
 }
 
 // run puts all servers under the load, until the last client has its answer or ctx ends. It calls
-// each with the timely answers of every second, by route and server, and returns how far the load
-// got.
-func (d *demonstration) run(ctx context.Context, during time.Duration, each func(at time.Duration, gained [][]int)) time.Duration {
+// each with the timely answers of every second, by load, and returns how far the load got.
+func (d *demonstration) run(ctx context.Context, during time.Duration, each func(at time.Duration, gained []int)) time.Duration {
 	var driving sync.WaitGroup
-	for i, r := range d.routes {
-		times := arrivals(uint64(i), r.rate, during)
-		for _, s := range d.servers {
-			driving.Go(func() { s.loads[i].drive(ctx, d.start, times) })
-		}
+	for _, l := range d.loads {
+		driving.Go(func() { l.drive(ctx, d.start) })
 	}
 	answered := make(chan struct{})
 	go func() { driving.Wait(); close(answered) }()
 	second := time.NewTicker(time.Second)
 	defer second.Stop()
-	before := d.goodput()
 	for {
 		select {
 		case <-answered:
 			return min(time.Since(d.start), during)
 		case now := <-second.C:
-			after := d.goodput()
-			gained := make([][]int, len(after))
-			for i := range after {
-				for j := range after[i] {
-					gained[i] = append(gained[i], after[i][j]-before[i][j])
-				}
+			var gained []int
+			for _, l := range d.loads {
+				gained = append(gained, l.gained())
 			}
 			each(now.Sub(d.start), gained)
-			before = after
 		}
 	}
-}
-
-// goodput returns the number of timely answers so far, by route and server.
-func (d *demonstration) goodput() [][]int {
-	counts := make([][]int, len(d.routes))
-	for i := range d.routes {
-		for _, s := range d.servers {
-			counts[i] = append(counts[i], s.loads[i].sum(good))
-		}
-	}
-	return counts
 }

@@ -33,42 +33,44 @@ const (
 	late                   // answered after the deadline, or given up
 	refused                // refused at once, to come back later
 	broken                 // anything else
-	verdicts
 )
+
+// A result is a request that has ended.
+type result struct {
+	verdict
+	at      time.Duration // when it was sent
+	latency time.Duration // of its answer, 0 without one
+}
 
 // load sends a server more requests of a route than its capacity: an open loop, whose clients do
 // not wait for each other.
 type load struct {
 	route
-	part   func(at time.Duration) int // in which a request at that time counts
-	url    string
-	client *http.Client
+	server   string
+	url      string
+	client   *http.Client
+	arrivals []time.Duration
 
-	mu     sync.Mutex
-	counts [][verdicts]int // by part
-	served []time.Duration // latencies of answers, good or late
+	mu      sync.Mutex
+	results []result
+	shown   int // results before the last call of gained
 }
 
-func newLoad(address string, r route, d *demonstration) *load {
-	return &load{
-		route:  r,
-		part:   d.part,
-		url:    address + r.path(),
-		counts: make([][verdicts]int, len(d.parts)),
-		client: &http.Client{Transport: &http.Transport{
-			MaxIdleConnsPerHost: 10_000, // so that no client waits for another connection to open
-		}},
-	}
+func newLoad(r route, server, address string, arrivals []time.Duration) *load {
+	client := &http.Client{Transport: &http.Transport{
+		MaxIdleConnsPerHost: 10_000, // so that no client waits for another connection to open
+	}}
+	return &load{route: r, server: server, url: address + r.path(), client: client, arrivals: arrivals}
 }
 
 func (r route) path() string { return strings.TrimPrefix(r.pattern, http.MethodGet+" ") }
 
 // drive sends a request at each of the arrivals. It returns when all have ended, or at once
 // when ctx ends.
-func (l *load) drive(ctx context.Context, start time.Time, arrivals []time.Duration) {
+func (l *load) drive(ctx context.Context, start time.Time) {
 	var pending sync.WaitGroup
 	defer pending.Wait()
-	for _, at := range arrivals {
+	for _, at := range l.arrivals {
 		select {
 		case <-time.After(time.Until(start.Add(at))):
 			pending.Go(func() { l.ask(ctx, start.Add(at), at) })
@@ -89,12 +91,13 @@ func (l *load) ask(ctx context.Context, due time.Time, at time.Duration) {
 		return // the demonstration was interrupted
 	}
 
+	ended := result{verdict: l.judge(status, err, latency, waiting), at: at}
+	if status == http.StatusNoContent {
+		ended.latency = latency
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.counts[l.part(at)][l.judge(status, err, latency, waiting)]++
-	if status == http.StatusNoContent {
-		l.served = append(l.served, latency)
-	}
+	l.results = append(l.results, ended)
 }
 
 func (r route) judge(status int, err error, latency time.Duration, waiting context.Context) verdict {
@@ -123,27 +126,35 @@ func (l *load) get(ctx context.Context) (status int, err error) {
 	return answer.StatusCode, err
 }
 
-func (l *load) counted() [][verdicts]int {
+// gained returns the number of timely answers since the last call.
+func (l *load) gained() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return slices.Clone(l.counts)
+	since := l.results[l.shown:]
+	l.shown = len(l.results)
+	return count(since, good)
 }
 
-// sum counts the verdicts over all parts.
-func (l *load) sum(v verdict) (total int) {
-	for _, part := range l.counted() {
-		total += part[v]
+func count(results []result, v verdict) (n int) {
+	for _, r := range results {
+		if r.verdict == v {
+			n++
+		}
 	}
-	return total
+	return n
 }
 
 // slowest returns the p99 of the answers.
-func (l *load) slowest() time.Duration {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.served) == 0 {
+func slowest(results []result) time.Duration {
+	var served []time.Duration
+	for _, r := range results {
+		if r.latency > 0 {
+			served = append(served, r.latency)
+		}
+	}
+	if len(served) == 0 {
 		return 0
 	}
-	slices.Sort(l.served)
-	return l.served[(len(l.served)*99+99)/100-1]
+	slices.Sort(served)
+	return served[(len(served)*99+99)/100-1]
 }

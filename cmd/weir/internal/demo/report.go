@@ -17,11 +17,9 @@ type printer struct {
 func (p printer) introduce() {
 	fmt.Fprintf(p, "%s\n%9sin time/s\n", p.text, "")
 	routes, servers := "        ", " s state"
-	for _, r := range p.routes {
-		for _, s := range p.servers {
-			routes += fmt.Sprintf(" %8s", r.name)
-			servers += fmt.Sprintf(" %8s", s.name)
-		}
+	for _, l := range p.loads {
+		routes += fmt.Sprintf(" %8s", l.name)
+		servers += fmt.Sprintf(" %8s", l.server)
 	}
 	if len(p.routes) > 1 {
 		fmt.Fprintln(p, routes)
@@ -29,17 +27,15 @@ func (p printer) introduce() {
 	fmt.Fprintln(p, strings.TrimRight(servers+"  "+p.aside, " "))
 }
 
-// second prints the timely answers of a second, by route and server.
-func (p printer) second(at time.Duration, gained [][]int, during time.Duration) {
+// second prints the timely answers of a second, by load.
+func (p printer) second(at time.Duration, gained []int, during time.Duration) {
 	middle, state := at-time.Second/2, "idle" // the load has ended, some clients still wait
 	if middle < during {
 		state = p.parts[p.part(middle)]
 	}
 	fmt.Fprintf(p, "%2.0f %-5s", at.Seconds(), state)
-	for _, servers := range gained {
-		for _, n := range servers {
-			fmt.Fprintf(p, " %8d", n)
-		}
+	for _, n := range gained {
+		fmt.Fprintf(p, " %8d", n)
 	}
 	if p.watch != nil {
 		fmt.Fprintf(p, "  %s", p.watch())
@@ -54,19 +50,22 @@ func (p printer) compare(ran, during time.Duration) {
 	}
 	fmt.Fprintf(p, "\nAnswered in time, of what was asked:\n\n")
 	p.line("", "overall", p.parts, "p99 served", "refused", "late", "failed")
-	for i, r := range p.routes {
-		for _, s := range p.servers {
-			name, l := s.name, s.loads[i]
-			if r.name != "" {
-				name = r.name + ", " + s.name
-			}
-			counts := l.counted()
-			shares := make([]string, len(counts))
-			for part := range counts {
-				shares[part] = share(counts[part])
-			}
-			p.line(name, share(counts...), shares, latency(l.slowest()), l.sum(refused), l.sum(late), l.sum(broken))
+	for _, l := range p.loads {
+		name := l.server
+		if l.name != "" {
+			name = l.name + ", " + l.server
 		}
+		byPart := make([][]result, len(p.parts))
+		for _, ended := range l.results {
+			part := p.part(ended.at)
+			byPart[part] = append(byPart[part], ended)
+		}
+		var shares []string
+		for _, results := range byPart {
+			shares = append(shares, share(results))
+		}
+		all := l.results
+		p.line(name, share(all), shares, latency(slowest(all)), count(all, refused), count(all, late), count(all, broken))
 	}
 	fmt.Fprintln(p, "\nLate: answered after the deadline, or the client gave up.")
 }
@@ -79,18 +78,11 @@ func (p printer) line(name, overall string, parts []string, p99, refused, late, 
 	fmt.Fprintf(p, " %10v %7v %5v %6v\n", p99, refused, late, failed)
 }
 
-func share(parts ...[verdicts]int) string {
-	answered, all := 0, 0
-	for _, counts := range parts {
-		answered += counts[good]
-		for _, n := range counts {
-			all += n
-		}
-	}
-	if all == 0 {
+func share(results []result) string {
+	if len(results) == 0 {
 		return "-"
 	}
-	return fmt.Sprintf("%.1f%%", 100*float64(answered)/float64(all))
+	return fmt.Sprintf("%.1f%%", 100*float64(count(results, good))/float64(len(results)))
 }
 
 // latency writes a latency, and a dash for none.
