@@ -4,12 +4,13 @@ import (
 	"cmp"
 	"context"
 	"net"
+	"net/netip"
 	"time"
 )
 
 // A Counter counts the processes of a fleet by the addresses that a name has in DNS, such as the
-// name of a headless service of Kubernetes. Pass the number to [Divide]. It is not safe for
-// concurrent use.
+// name of a headless service of Kubernetes. Each process has one address, or one of IPv4 and one of
+// IPv6. Pass the number to [Divide]. It is not safe for concurrent use.
 //
 // DNS is late: while processes come, each has a part of the cap for fewer, and together they may
 // exceed it. A cap that must hold needs [Join].
@@ -39,11 +40,22 @@ func (c *Counter) Count(ctx context.Context) (int, error) {
 		resolver = net.DefaultResolver
 	}
 	hosts, err := resolver.LookupHost(ctx, c.Host)
-	now := time.Now()
-	if err == nil && (len(hosts) >= c.largest || now.After(c.until)) {
-		c.largest, c.until = len(hosts), now.Add(cmp.Or(c.Keep, 5*time.Minute))
+	n, now := processes(hosts), time.Now()
+	if err == nil && (n >= c.largest || now.After(c.until)) {
+		c.largest, c.until = n, now.Add(cmp.Or(c.Keep, 5*time.Minute))
 	}
 	return max(c.largest, 1), err
+}
+
+// processes counts the addresses of the family that has more of them.
+func processes(hosts []string) int {
+	v6 := 0
+	for _, host := range hosts {
+		if ip, err := netip.ParseAddr(host); err == nil && !ip.Unmap().Is4() {
+			v6++
+		}
+	}
+	return max(v6, len(hosts)-v6)
 }
 
 // Divide returns the part of a cap for one of n processes that share it equally: the cap divided by

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -89,19 +90,26 @@ func TestOnErrorFails(t *testing.T) {
 	}
 }
 
-// A directory is a DNS server with a number of addresses for any name, or with an error.
+// A directory is a DNS server with a number of processes for any name, or with an error. Each
+// process has an address of each network.
 type directory struct {
-	n   int
-	err error
+	n        int
+	networks []string
+	err      error
 }
 
-func (d *directory) LookupHost(context.Context, string) ([]string, error) {
-	return make([]string, d.n), d.err
+func (d *directory) LookupHost(context.Context, string) (hosts []string, err error) {
+	for _, network := range d.networks {
+		for i := range d.n {
+			hosts = append(hosts, network+strconv.Itoa(i))
+		}
+	}
+	return hosts, d.err
 }
 
 func TestCounter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var d directory
+		d := directory{networks: []string{"10.0.0."}}
 		down := errors.New("no answer")
 		c := fleet.Counter{Host: "search", Resolver: &d}
 		for _, s := range []struct {
@@ -126,4 +134,10 @@ func TestCounter(t *testing.T) {
 			}
 		}
 	})
+	for _, networks := range [][]string{{"10.0.0.", "fd00::"}, {"fd00::"}, {"::ffff:10.0.0."}} {
+		c := fleet.Counter{Host: "search", Resolver: &directory{n: 3, networks: networks}}
+		if got, err := c.Count(t.Context()); got != 3 || err != nil {
+			t.Errorf("%d, %v with three processes that each have an address of %q", got, err, networks)
+		}
+	}
 }
