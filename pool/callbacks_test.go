@@ -244,15 +244,13 @@ func TestSequenceThatFailsAtItsEnd(t *testing.T) {
 					}
 				})
 				c := slots(2)
-				var last error
-				p := must.Have(pool.New(pool.Config{Capacity: c, Source: endless, Scaler: pool.ByBacklog{}}))(t)
-				for ev, err := range p.Run(t.Context()) {
-					if last = err; ev.Kind == pool.Done {
+				r := run(t, pool.Config{Capacity: c, Source: endless, Scaler: pool.ByBacklog{}}, func(p *pool.Pool, ev pool.Event) {
+					if ev.Kind == pool.Done {
 						p.Drain()
 					}
-				}
-				if !errors.Is(last, pool.ErrSource) || c.Resource("slots").Available != 2 {
-					t.Errorf("%v, %+v", last, c.Resource("slots"))
+				})
+				if !errors.Is(r.err, pool.ErrSource) || c.Resource("slots").Available != 2 {
+					t.Errorf("%v, %+v", r.err, c.Resource("slots"))
 				}
 			})
 		})

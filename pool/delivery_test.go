@@ -178,16 +178,9 @@ func TestSourceFaults(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			release := make(chan struct{})
 			source := &faulty{tasks: 1, then: func(context.Context) error { <-release; return io.EOF }}
-			ctx, cancel := context.WithCancel(t.Context())
-			defer cancel()
-			var last error
-			for ev, err := range must.Have(pool.New(pool.Config{Capacity: slots(1), Source: source}))(t).Run(ctx) {
-				if last = err; ev.Kind == pool.Done {
-					cancel()
-				}
-			}
-			if !errors.Is(last, pool.ErrAbandoned) || !strings.Contains(last.Error(), "the source") {
-				t.Errorf("%v", last)
+			r := runFor(t, time.Minute, pool.Config{Capacity: slots(1), Source: source})
+			if !errors.Is(r.err, pool.ErrAbandoned) || !strings.Contains(r.err.Error(), "the source") {
+				t.Errorf("%v", r.err)
 			}
 			close(release)
 		})
@@ -198,20 +191,13 @@ func TestDrainLeavesASourceBehindThatBlocks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
 		source := &faulty{tasks: 2, then: func(context.Context) error { <-release; return io.EOF }}
-		p := must.Have(pool.New(pool.Config{Capacity: slots(2), Source: source, Grace: 100 * time.Millisecond}))(t)
-		time.AfterFunc(500*time.Millisecond, p.Drain)
-		ctx, cancel := context.WithTimeout(t.Context(), time.Hour) // or a run that waits for the source would not end
-		defer cancel()
-		began, done := time.Now(), 0
-		var last error
-		for ev, err := range p.Run(ctx) {
-			if last = err; ev.Kind == pool.Done {
-				done++
-			}
-		}
-		if took := time.Since(began); done != 2 || took != 2100*time.Millisecond ||
-			!errors.Is(last, pool.ErrAbandoned) {
-			t.Errorf("%d done in %v, %v: want what ran to end, and then the grace", done, took, last)
+		began := time.Now()
+		r := run(t, pool.Config{Capacity: slots(2), Source: source, Grace: 100 * time.Millisecond}, func(p *pool.Pool, _ pool.Event) {
+			p.Drain() // while the second runs
+		})
+		r.expect(t, "1 done, 2 done", pool.ErrAbandoned)
+		if took := time.Since(began); took != 2100*time.Millisecond {
+			t.Errorf("took %v: want what ran to end, and then the grace", took)
 		}
 		close(release)
 	})

@@ -41,10 +41,15 @@ type record struct {
 	err    error
 }
 
-func run(t *testing.T, c pool.Config, each ...func(*pool.Pool, pool.Event)) (r record) {
+// run runs a pool for up to two hours of faked time: a run that does not end by itself fails.
+func run(t *testing.T, c pool.Config, each ...func(*pool.Pool, pool.Event)) record {
 	t.Helper()
-	// Two hours of faked time: a run that does not end by itself fails.
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Hour)
+	return runFor(t, 2*time.Hour, c, each...)
+}
+
+func runFor(t *testing.T, most time.Duration, c pool.Config, each ...func(*pool.Pool, pool.Event)) (r record) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), most)
 	defer cancel()
 	p := must.Have(pool.New(c))(t)
 	for ev, err := range p.Run(ctx) {
@@ -71,6 +76,44 @@ func run(t *testing.T, c pool.Config, each ...func(*pool.Pool, pool.Event)) (r r
 		t.Errorf("left behind: %+v", g)
 	}
 	return r
+}
+
+// count is how many events there were of a kind.
+func (r record) count(kind pool.Kind) (n int) {
+	for _, ev := range r.all {
+		if ev.Kind == kind {
+			n++
+		}
+	}
+	return n
+}
+
+// changes are the decisions that changed a size.
+func (r record) changes() (text []string) {
+	for _, d := range r.decided() {
+		if d.To != d.From {
+			text = append(text, d.String())
+		}
+	}
+	return text
+}
+
+// largest is the largest size.
+func (r record) largest() (most int64) {
+	for _, d := range r.decided() {
+		most = max(most, d.To)
+	}
+	return most
+}
+
+// decided are the decisions.
+func (r record) decided() (all []pool.Decision) {
+	for _, ev := range r.all {
+		if ev.Kind == pool.Decided {
+			all = append(all, *ev.Decision)
+		}
+	}
+	return all
 }
 
 func (r record) expect(t *testing.T, events string, is error) {

@@ -202,14 +202,8 @@ func TestEachResourceIsSizedOnItsOwn(t *testing.T) {
 		if u := c.Resource("slots"); u.Withheld != 1 || u.Available != 5 {
 			t.Errorf("not put back: %+v", u)
 		}
-		var text []string
-		for _, e := range r.all {
-			if e.Kind == pool.Decided && e.Decision.To != e.Decision.From {
-				text = append(text, e.String())
-			}
-		}
-		if want := "slots: backlog 30 above 10: raised 2 to 3"; !slices.Contains(text, want) {
-			t.Errorf("no %q in %q", want, text)
+		if want := "slots: backlog 30 above 10: raised 2 to 3"; !slices.Contains(r.changes(), want) {
+			t.Errorf("no %q in %q", want, r.changes())
 		}
 	})
 }
@@ -220,10 +214,8 @@ func TestLargeTaskMakesRoom(t *testing.T) {
 		large.Cost = capacity.Vector{"slots": 5}
 		r := run(t, pool.Config{Capacity: slots(6), Source: pool.Slice([]pool.Task{large}), Scaler: pool.ByBacklog{}})
 		r.expect(t, "large done", nil)
-		if !slices.ContainsFunc(r.all, func(e pool.Event) bool {
-			return e.Kind == pool.Decided && e.String() == "slots: a task needs 5: raised 1 to 5"
-		}) {
-			t.Errorf("%v", r.all)
+		if want := "slots: a task needs 5: raised 1 to 5"; !slices.Contains(r.changes(), want) {
+			t.Errorf("no %q in %q", want, r.changes())
 		}
 	})
 }
@@ -238,24 +230,13 @@ func TestBacklogThatLies(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				c := slots(6)
-				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-				defer cancel()
 				source := &faulty{
 					tasks: 3, backlog: backlog,
 					then: func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() },
 				}
-				p := must.Have(pool.New(pool.Config{Capacity: c, Source: source, Scaler: pool.ByBacklog{}}))(t)
-				done, size := 0, int64(0)
-				for ev := range p.Run(ctx) {
-					switch ev.Kind {
-					case pool.Done:
-						done++
-					case pool.Decided:
-						size = ev.Decision.To
-					}
-				}
-				if done != 3 || size != 1 {
+				r := runFor(t, time.Minute, pool.Config{Capacity: slots(6), Source: source, Scaler: pool.ByBacklog{}})
+				decided := r.decided()
+				if done, size := r.count(pool.Done), decided[len(decided)-1].To; done != 3 || size != 1 {
 					t.Errorf("%d done, size %d: want 3, and 1 where nothing can be claimed", done, size)
 				}
 			})
@@ -274,11 +255,9 @@ func TestBacklogThatIsLate(t *testing.T) {
 			time.Sleep(2500 * time.Millisecond)
 			return pool.Depth{Count: 700}, ctx.Err()
 		}}
-		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-		defer cancel()
-		p := must.Have(pool.New(pool.Config{Capacity: slots(6), Source: source, Scaler: pool.ByBacklog{High: 1e6, Low: 1, Period: time.Second}}))(t)
+		c := pool.Config{Capacity: slots(6), Source: source, Scaler: pool.ByBacklog{High: 1e6, Low: 1, Period: time.Second}}
 		var known strings.Builder // at each decision
-		for ev := range p.Run(ctx) {
+		runFor(t, 30*time.Second, c, func(_ *pool.Pool, ev pool.Event) {
 			switch {
 			case ev.Kind != pool.Decided:
 			case ev.Decision.Backlog.Count >= 700 && ev.Err == nil:
@@ -288,7 +267,7 @@ func TestBacklogThatIsLate(t *testing.T) {
 			default:
 				t.Errorf("a backlog of %d, %v", ev.Decision.Backlog.Count, ev.Err)
 			}
-		}
+		})
 		if !regexp.MustCompile(`^-{1,3}k{14,18}-{8,14}$`).MatchString(known.String()) {
 			t.Errorf("the backlog is known at %s: want from the first answer until 10 s after the last", known.String())
 		}
@@ -302,28 +281,18 @@ func TestBacklogThatIgnoresItsContext(t *testing.T) {
 			tasks: 3, then: func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() },
 			backlog: func(context.Context) (pool.Depth, error) { <-release; return pool.Depth{}, nil },
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
 		c := slots(6)
 		busy := pool.ByLoad{Measure: func() (float64, bool) { return 1, true }, Initial: 6}
-		p := must.Have(pool.New(pool.Config{Capacity: c, Source: source, Scaler: busy, Grace: time.Second}))(t)
-		done, size := 0, int64(0)
-		var last error
-		for ev, err := range p.Run(ctx) {
-			last = err
-			switch ev.Kind {
-			case pool.Done:
-				done++
-			case pool.Decided:
-				size = ev.Decision.To
-				if !errors.Is(ev.Err, pool.ErrSource) {
-					t.Errorf("%v: %v, want that the backlog is not known", ev, ev.Err)
-				}
+		r := runFor(t, time.Minute, pool.Config{Capacity: c, Source: source, Scaler: busy, Grace: time.Second}, func(_ *pool.Pool, ev pool.Event) {
+			if ev.Kind == pool.Decided && !errors.Is(ev.Err, pool.ErrSource) {
+				t.Errorf("%v: %v, want that the backlog is not known", ev, ev.Err)
 			}
-		}
-		if done != 3 || size != 1 || !errors.Is(last, pool.ErrAbandoned) || c.Resource("slots").Available != 6 {
+		})
+		decided := r.decided()
+		if done, size := r.count(pool.Done), decided[len(decided)-1].To; done != 3 || size != 1 ||
+			!errors.Is(r.err, pool.ErrAbandoned) || c.Resource("slots").Available != 6 {
 			t.Errorf("%d done, size %d, %v, %+v: want 3, 1 for the load, that the source was left behind, and all back",
-				done, size, last, c.Resource("slots"))
+				done, size, r.err, c.Resource("slots"))
 		}
 		close(release)
 	})
@@ -370,19 +339,14 @@ func TestLawGrowsWithASizedSource(t *testing.T) {
 		for i := range 1000 {
 			tasks = append(tasks, task(fmt.Sprint(i), 50*time.Millisecond, nil))
 		}
-		began, most := time.Now(), int64(0)
-		c := pool.Config{Capacity: slots(100), Source: sourcetest.NewMemory(time.Minute, tasks), Scaler: pool.ByLaw{}}
-		run(t, c, func(_ *pool.Pool, e pool.Event) {
-			if e.Kind == pool.Decided {
-				most = max(most, e.Decision.To)
-			}
-		})
-		if took := time.Since(began); most < 50 || took > 5*time.Second {
+		began := time.Now()
+		r := run(t, pool.Config{Capacity: slots(100), Source: sourcetest.NewMemory(time.Minute, tasks), Scaler: pool.ByLaw{}})
+		if took, most := time.Since(began), r.largest(); most < 50 || took > 5*time.Second {
 			t.Errorf("up to %d tasks at once, in %v: want most of 100, in a few seconds", most, took)
 		}
 	})
 	synctest.Test(t, func(t *testing.T) {
-		tasks, most := make(chan pool.Task), int64(0)
+		tasks := make(chan pool.Task)
 		go func() {
 			for range 1000 { // three at once, no backlog
 				tasks <- task("", 50*time.Millisecond, nil)
@@ -390,13 +354,8 @@ func TestLawGrowsWithASizedSource(t *testing.T) {
 			}
 			close(tasks)
 		}()
-		c := pool.Config{Capacity: slots(100), Source: bounded{pool.Chan(tasks)}, Scaler: pool.ByLaw{}}
-		run(t, c, func(_ *pool.Pool, e pool.Event) {
-			if e.Kind == pool.Decided {
-				most = max(most, e.Decision.To)
-			}
-		})
-		if most > 4 {
+		r := run(t, pool.Config{Capacity: slots(100), Source: bounded{pool.Chan(tasks)}, Scaler: pool.ByLaw{}})
+		if most := r.largest(); most > 4 {
 			t.Errorf("up to %d tasks at once, want 4: nothing waits", most)
 		}
 	})

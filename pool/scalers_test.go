@@ -164,7 +164,7 @@ func TestQuickScaler(t *testing.T) {
 // TestBacklogRunRisesAndFallsOneStepATick: 24 jobs of 80 to 300 ms over 6 slots, 3 at first.
 func TestBacklogRunRisesAndFallsOneStepATick(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := must.Have(capacity.New(capacity.Vector{"slots": 6}))(t)
+		c := slots(6)
 		random := rand.New(rand.NewPCG(20, 20))
 		var tasks []pool.Task
 		for range 24 {
@@ -172,25 +172,15 @@ func TestBacklogRunRisesAndFallsOneStepATick(t *testing.T) {
 			tasks = append(tasks, pool.Task{Run: func(context.Context) (any, error) { time.Sleep(takes); return nil, nil }})
 		}
 		scaler := pool.ByBacklog{High: 10, Low: 4, Min: 2, Initial: 3, Period: 200 * time.Millisecond}
-		p := must.Have(pool.New(pool.Config{Capacity: c, Source: pool.Slice(tasks), Scaler: scaler}))(t)
-		var decisions []string
-		began, done := time.Now(), 0
-		for ev, err := range p.Run(t.Context()) {
-			switch {
-			case err != nil:
-				t.Fatal(err)
-			case ev.Kind == pool.Done:
-				done++
-			case ev.Kind == pool.Decided && ev.Decision.From != ev.Decision.To:
-				decisions = append(decisions, ev.Decision.String())
-			}
-		}
+		began := time.Now()
+		r := run(t, pool.Config{Capacity: c, Source: pool.Slice(tasks), Scaler: scaler})
+		decisions, done := r.changes(), r.count(pool.Done)
 		t.Logf("%d jobs took %v:\n%s", done, time.Since(began), strings.Join(decisions, "\n"))
 		want := []string{
 			"slots: backlog 24 above 10: raised 3 to 4", "slots: backlog 17 above 10: raised 4 to 5", "slots: backlog 11 above 10: raised 5 to 6",
 			"slots: backlog 0 below 4: cut 6 to 5", "slots: backlog 0 below 4: cut 5 to 4",
 		}
-		if free := c.Resource("slots").Available; !slices.Equal(decisions, want) || done != 24 || free != 6 {
+		if free := c.Resource("slots").Available; r.err != nil || !slices.Equal(decisions, want) || done != 24 || free != 6 {
 			t.Errorf("%d jobs done, %d slots free at the end, decisions\n%q, want 24, 6 and\n%q", done, free, decisions, want)
 		}
 	})
