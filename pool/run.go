@@ -12,7 +12,7 @@ import (
 // A run is a pool at work: the goroutines, timers and contexts around a board. Each goroutine
 // reports to the board under the lock, and performs the effects after it has released the lock.
 // There are five kinds: the reader of the events, which called Run (reader.go); one that claims
-// (feed.go); one that waits for timers (timers.go); one for each task that runs (work.go), which
+// (feed.go); one that waits for timers; one for each task that runs (work.go), which
 // runs the next itself when it is done; and one that scales, if there is a scaler (scale.go). The
 // end of each lease has one of its own.
 type run struct {

@@ -148,7 +148,7 @@ func (p Plan) complete(name string, limit int64) (Plan, error) {
 }
 
 // A stepper moves a size by steps within the bounds of its plan, no sooner than a cooldown after
-// the last change. [ByBacklog] and [ByLoad] share it.
+// the last change. The scalers with marks share it.
 type stepper struct {
 	plan     Plan
 	by       int64
