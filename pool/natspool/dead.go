@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"maps"
 	"strconv"
 	"strings"
 	"time"
@@ -31,10 +30,7 @@ func (q *Queue) deadSubject(job string) string { return "weir.dead." + q.conf.St
 // in is kept without its reason.
 func (q *Queue) bury(ctx context.Context, m jetstream.Msg, meta *jetstream.MsgMetadata, reason error) error {
 	id := strconv.FormatUint(meta.Sequence.Stream, 10)
-	out := &nats.Msg{Subject: q.deadSubject(id), Data: m.Data(), Header: maps.Clone(m.Headers())}
-	if out.Header == nil {
-		out.Header = nats.Header{}
-	}
+	out := &nats.Msg{Subject: q.deadSubject(id), Data: m.Data(), Header: headersOf(m.Headers())}
 	out.Header.Set(headReason, oneLine(reason.Error()))
 	out.Header.Set(headSubject, m.Subject())
 	out.Header.Set(headID, jobOf(m, meta).ID)
@@ -50,10 +46,22 @@ func (q *Queue) bury(ctx context.Context, m jetstream.Msg, meta *jetstream.MsgMe
 func (q *Queue) publish(ctx context.Context, out *nats.Msg, job nats.Header) error {
 	_, err := q.js.PublishMsg(ctx, out)
 	if errors.Is(err, nats.ErrMaxPayload) {
-		out.Header = maps.Clone(job)
+		out.Header = headersOf(job)
 		_, err = q.js.PublishMsg(ctx, out)
 	}
 	return err
+}
+
+// headersOf copies the headers of a job but for those by which its sender instructed the server, such
+// as to expect some stream: they were for that one message.
+func headersOf(job nats.Header) nats.Header {
+	own := nats.Header{}
+	for name, values := range job {
+		if name == jetstream.MsgIDHeader || !strings.HasPrefix(name, "Nats-") {
+			own[name] = values
+		}
+	}
+	return own
 }
 
 // oneLine makes a reason fit into a header.
@@ -67,7 +75,7 @@ func oneLine(reason string) string {
 
 // A DeadLetter is a job that was rejected.
 type DeadLetter struct {
-	Job    Job       // the job; its Attempt is 0
+	Job    Job       // the job, without headers that instruct the server; its Attempt is 0
 	Number uint64    // among the dead letters, for [Queue.Requeue]
 	Reason string    // why, in one line of up to about a kilobyte; "" if it did not fit in
 	At     time.Time // when it was rejected
@@ -96,7 +104,7 @@ func (q *Queue) DeadLetters(ctx context.Context) iter.Seq2[DeadLetter, error] {
 func (q *Queue) letterOf(m *jetstream.RawStreamMsg) DeadLetter {
 	l := DeadLetter{
 		Number: m.Sequence, At: m.Time, Reason: m.Header.Get(headReason),
-		Job: Job{ID: m.Header.Get(headID), Data: m.Data, Header: maps.Clone(m.Header), Subject: m.Header.Get(headSubject)},
+		Job: Job{ID: m.Header.Get(headID), Data: m.Data, Header: headersOf(m.Header), Subject: m.Header.Get(headSubject)},
 	}
 	if l.Job.ID == "" { // it had no room for headers
 		l.Job.ID = strings.TrimPrefix(m.Subject, q.deadSubject(""))
@@ -117,10 +125,7 @@ func (q *Queue) Requeue(ctx context.Context, number uint64) error {
 		return fmt.Errorf("natspool: dead letter %d of %s: %w", number, q.conf.Stream, err)
 	}
 	l := q.letterOf(m)
-	out := &nats.Msg{Subject: l.Job.Subject, Data: l.Job.Data, Header: maps.Clone(l.Job.Header)}
-	if out.Header == nil {
-		out.Header = nats.Header{}
-	}
+	out := &nats.Msg{Subject: l.Job.Subject, Data: l.Job.Data, Header: headersOf(l.Job.Header)}
 	out.Header.Set(headID, l.Job.ID)
 	out.Header.Set(jetstream.MsgIDHeader, fmt.Sprintf("dead letter %d at %d", number, m.Time.UnixNano()))
 	err = q.publish(ctx, out, l.Job.Header)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/weir-go/weir/capacity"
@@ -82,6 +83,33 @@ func TestDeadLetters(t *testing.T) {
 	})
 	if s := snapshot(t, q); s != (natspool.Snapshot{}) {
 		t.Errorf("%+v", s)
+	}
+}
+
+// TestDeadLetterLeavesOutInstructions: a sender may have told the server which stream it expects, and
+// the stream of dead letters is another.
+func TestDeadLetterLeavesOutInstructions(t *testing.T) {
+	l := local(t, t.TempDir())
+	q := queue(t, l, natspool.Config{Stream: "mail"})
+	sent := &nats.Msg{Subject: "weir.jobs.mail", Data: []byte("a"), Header: nats.Header{"Trace": {"7"}}}
+	must.Have(l.JetStream().PublishMsg(t.Context(), sent, jetstream.WithExpectStream("mail"), jetstream.WithExpectLastSequence(0)))(t)
+	failing := q.Source(func(natspool.Job) pool.Task {
+		return pool.Task{Run: func(context.Context) (any, error) { return nil, pool.Permanent(errJob) }}
+	})
+	each(t, newPool(t, q, 1, pool.Config{Source: failing}), func(ev pool.Event) bool {
+		if !ev.Rejected {
+			t.Errorf("%+v", ev)
+		}
+		return false
+	})
+	for _, letter := range letters(t, q) {
+		if h := letter.Job.Header; len(h) != 1 || h.Get("Trace") != "7" {
+			t.Errorf("its headers are %v", h)
+		}
+		must.Do(t, q.Requeue(t.Context(), letter.Number))
+	}
+	if s := snapshot(t, q); s.Waiting+s.Held != 1 || s.Dead != 0 {
+		t.Errorf("%+v: want it requeued", s)
 	}
 }
 
