@@ -86,8 +86,8 @@ func TestDeadLetters(t *testing.T) {
 	}
 }
 
-// TestDeadLetterLeavesOutInstructions: a sender may have told the server which stream it expects, and
-// the stream of dead letters is another.
+// TestDeadLetterLeavesOutInstructions: a sender may have said to the server which stream it
+// expects, and the stream of dead letters is another.
 func TestDeadLetterLeavesOutInstructions(t *testing.T) {
 	l := local(t, t.TempDir())
 	q := queue(t, l, natspool.Config{Stream: "mail"})
