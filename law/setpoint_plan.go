@@ -119,8 +119,9 @@ const (
 	// Without deeper probes, shared servers score 0.6 less; with such a probe at each tick, lone
 	// systems 0.1.
 	rareTick = 4 * tickPeriod
-	// tooLate is how long after a tick a window may end for the limiter to take part.
-	tooLate = 250 * time.Millisecond
+	// apart is how far apart the limiters of a server may act: how long after a tick a window may
+	// end for the limiter to take part, and how long others may take for their cuts.
+	apart = 250 * time.Millisecond
 	// brokenClock is the number of periods without a tick after which the wall clock counts
 	// as stopped.
 	brokenClock = 4
@@ -137,7 +138,7 @@ func (t *ticks) due(now int64, noLoad float64) bool {
 	if due <= now || due-now > t.period {
 		t.next = (now/t.period + 1) * t.period
 	}
-	common := now > 0 && due != 0 && due <= now && now-due <= max(int64(tooLate), t.period/32)
+	common := now > 0 && due != 0 && due <= now && now-due <= max(int64(apart), t.period/32)
 	t.own = !common && (t.passed > brokenClock*t.period || now == 0 && t.passed > t.period)
 	if common || t.own {
 		t.passed = 0

@@ -24,8 +24,7 @@ const (
 	leastDepth = 0.1 // a smaller step of ln n says nothing
 	// Without common ticks replicas measure their own share of the queue, and a rise by 4 costs
 	// shared servers 9 points more.
-	mostRise    = 4
-	mostRiseOwn = 1.3
+	mostRise = 4
 	// disturbedRise is the same for a probe in which the latency rose. Without, the worst tenth of
 	// replicas scores 76 and not 86.
 	disturbedRise = 2
@@ -156,7 +155,7 @@ func (k *regulator) learn(r reading, empty bool, queue float64) {
 func (k *regulator) raise(to float64) {
 	most := float64(mostRise)
 	if k.ticks.own {
-		most = mostRiseOwn
+		most = nearNoLoad
 	}
 	k.doubted = k.doubted || to > hot*k.noLoad
 	k.noLoad = max(k.noLoad, min(to, most*k.noLoad))

@@ -37,13 +37,12 @@ const (
 	mostLate       = 2.5 * tolerable
 	// A window with refused work takes cutRefused of that work off the ceiling. With 1, drawn
 	// downstreams serve 0.6 points less; with 0.5, one that allows a rate refuses 9.3% and not
-	// 6.3. The window also takes cutShare of the ceiling, so that larger limiters give more. With
+	// 6.3. The window also takes stepShare of the ceiling, so that larger limiters give more. With
 	// 0, eight limiters send 8% that is refused and not 3; with 0.06, they serve 0.8 points less.
+	// Above the ceiling at which work was refused, stepShare is the rise in a window. With 0.3,
+	// eight limiters send 16% that is refused and not 3.
 	cutRefused = 0.8
-	cutShare   = 0.03
-	// riseShare is the rise in a window, as a share of the ceiling, above the ceiling at which work
-	// was refused. With 0.3, eight limiters send 16% that is refused and not 3.
-	riseShare = 0.03
+	stepShare  = 0.03
 )
 
 // measure learns from a window outside a probe.
@@ -99,7 +98,7 @@ func (p *pushback) adjust(r reading, noLoad float64) {
 		if p.step > 1 || !p.lowered {
 			p.top = max(p.ceiling, (p.top+p.ceiling)/2)
 		}
-		cut := float64(cutRefused*(r.overloaded-floor)) + float64(cutShare*c)
+		cut := float64(cutRefused*(r.overloaded-floor)) + float64(stepShare*c)
 		c = max(1, c/2, c-max(1, cut))
 		p.step = 1
 	case p.isReached(r) && (!p.late || p.isQuiet(r, noLoad)):
@@ -114,7 +113,7 @@ func (p *pushback) adjust(r reading, noLoad float64) {
 // rise is the next rise of the ceiling: one slot, then two and so on, up to the ceiling at which
 // work was refused. Above it the ceiling rises slowly.
 func (p *pushback) rise() float64 {
-	rise := max(1, float64(riseShare*float64(p.ceiling)))
+	rise := max(1, float64(stepShare*float64(p.ceiling)))
 	if p.top == 0 || p.ceiling < p.top {
 		rise = max(rise, float64(p.step))
 	}

@@ -21,14 +21,7 @@ const (
 	// floor.
 	mostCuts = 3
 	noHelp   = 0.7
-	// A cut takes deepCut of the share off the limit, as DCTCP does, and at least leastCut. With
-	// a third, ten workers whose callers leave after two latencies have 54% of their capacity in
-	// seconds 5 to 17 and not 65.
-	deepCut  = 1.0 / 2
 	leastCut = 0.05
-	// othersCut is how long other limiters of the downstream may take for their cuts, in
-	// seconds.
-	othersCut = 0.25
 )
 
 // isPushedBack reports whether to cut the limit because the downstream refuses work, or because
@@ -69,7 +62,7 @@ func (p *pushback) isMeasured() bool {
 func (p *pushback) isJudged(noLoad float64) bool {
 	t := &p.trial
 	low := t.marked+1 < (p.floor+tolerable/2)*t.sent
-	return (low || t.marked >= enoughPushback) && float64(p.steady) > max(othersCut, 2*noLoad)
+	return (low || t.marked >= enoughPushback) && float64(p.steady) > max(apart.Seconds(), 2*noLoad)
 }
 
 // excess is the share above the floor since the last cut.
@@ -87,7 +80,10 @@ func (c *setpointController) yield(r reading) Decision {
 	if t.cuts > 0 && r.limit <= r.min || t.cuts == mostCuts && excess > noHelp*t.first {
 		return c.restore(r)
 	}
-	to := math.Round(min(r.limit, r.peak) * (1 - max(leastCut, deepCut*float64(excess))))
+	// A cut takes half of the share off the limit, as that of DCTCP does. With a third, ten
+	// workers whose callers leave after two latencies have 54% of their capacity in seconds 5 to
+	// 17 and not 65.
+	to := math.Round(min(r.limit, r.peak) * (1 - max(leastCut, float64(excess)/2)))
 	switch t.cuts {
 	case 0:
 		*t = trial{target: float32(k.target), ceiling: p.ceiling, climbing: k.climbing}
