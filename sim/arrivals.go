@@ -15,7 +15,7 @@ type Arrivals interface {
 
 // Rates is a running arrival process.
 type Rates interface {
-	// Next returns the rate per second from now on, and the time until which it holds.
+	// Next returns the rate per second from now on, 0 or more, and the time until which it holds.
 	// It is called for times in ascending order.
 	Next(now time.Duration) (perSecond float64, until time.Duration)
 }

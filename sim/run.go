@@ -118,6 +118,10 @@ func (e *engine) run() error {
 		}
 		fault, done, event := e.faults.next, e.station.Next(), e.events.next()
 		at := min(fault, done, event, e.traffic.next.at, e.nextStretch())
+		if at < e.now {
+			e.broken = fmt.Errorf("the next event is at %v: want a server and arrivals whose times do not go back", at)
+			break
+		}
 		if at >= e.end {
 			break
 		}

@@ -61,7 +61,7 @@ type Scenario struct {
 	// 1000 if that is less and not below one limiter's max.
 	OracleMax int `json:"oracle_max,omitempty" range:"[0,1e9]"`
 
-	// Phases follow one another.
+	// Phases follow one another. Together they last 10000h at most.
 	Phases []Phase `json:"phases"`
 
 	// Regime is the group of scenarios that it belongs to in summaries. It may be empty.
@@ -149,6 +149,9 @@ type Pause struct {
 	For   time.Duration `json:"for" range:"[0s,10000h]"`
 }
 
+// longest is the largest duration in a scenario, and the most that its phases last together.
+const longest = 10000 * time.Hour
+
 // complete checks the scenario and fills in defaults.
 func (s Scenario) complete() (Scenario, error) {
 	if err := check("", s); err != nil {
@@ -203,9 +206,13 @@ func (s Scenario) consistent() error {
 	case s.Sample > 0 && s.Sample < time.Millisecond:
 		return fieldError("sample", "is %v: want 1ms to 10000h, or leave it out for 1s", s.Sample)
 	}
+	total := time.Duration(0)
 	for i, p := range s.Phases {
 		if err := p.consistent(fmt.Sprintf("phases[%d]", i), max(1, len(s.Clients))); err != nil {
 			return err
+		}
+		if total += p.Length; total > longest {
+			return fieldError(fmt.Sprintf("phases[%d].length", i), "is %v, with which all phases last %v: want at most 10000h", p.Length, total)
 		}
 	}
 	if err := s.Limiter.complete().consistent(); err != nil {

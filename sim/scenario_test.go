@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -152,6 +153,13 @@ func TestScenariosInGo(t *testing.T) {
 		{func(s *Scenario) { s.Phases[0].Load = math.Inf(1) }, "phases[0].load is +Inf: want 0 to 1000"},
 		{func(s *Scenario) { s.Phases = nil }, "phases is empty"},
 		{func(s *Scenario) {
+			s.Phases = slices.Repeat([]Phase{{Length: 10000 * time.Hour}}, 300)
+		}, "phases[1].length is 10000h0m0s, with which all phases last 20000h0m0s: want at most 10000h"},
+		{func(s *Scenario) {
+			s.Server = Curve(func(float64) float64 { return -1 })
+		}, "want a server and arrivals whose times do not go back"},
+		{func(s *Scenario) { s.Arrivals = backwards{} }, "want a server and arrivals whose times do not go back"},
+		{func(s *Scenario) {
 			s.Trace, s.Clients = Trace{{Class: "c"}}, []Client{{Name: "a"}, {Name: "b"}}
 		}, `trace has class "c": want the name of a client, a or b`},
 	} {
@@ -165,6 +173,13 @@ func TestScenariosInGo(t *testing.T) {
 		}
 	}
 }
+
+// backwards is a custom arrival process that has lost its sign.
+type backwards struct{}
+
+func (backwards) Rates(*Rand) Rates { return backwards{} }
+
+func (backwards) Next(time.Duration) (perSecond float64, until time.Duration) { return -1, Never }
 
 // TestParseSystem checks that a system for a trace may leave out any field, and is still
 // checked.

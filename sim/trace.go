@@ -20,7 +20,7 @@ type Arrival struct {
 	At       time.Duration // since the start
 	Work     time.Duration // its service time
 	Class    string        // the kind of client that sent it; may be empty
-	Deadline time.Duration // time that its client waits, from each attempt; 0 for the SLO of its kind
+	Deadline time.Duration // time that its client waits, from each attempt, up to 10000h; 0 for the SLO of its kind
 }
 
 // Length returns the suitable duration of a scenario of the trace: until a second after the
@@ -90,8 +90,8 @@ const mostClasses = 20
 func (t Trace) fits(clients []Client) error {
 	last := time.Duration(0)
 	for i, a := range t {
-		if a.At < last || a.Deadline < 0 {
-			return fieldError("trace", "has request %d at %v with a deadline of %v, after one at %v: want them in order of arrival, from 0, with deadlines of 0 or more",
+		if a.At < last || a.Deadline < 0 || a.Deadline > longest {
+			return fieldError("trace", "has request %d at %v with a deadline of %v, after one at %v: want them in order of arrival, from 0, with deadlines of 0 to 10000h",
 				i, a.At, a.Deadline, last)
 		}
 		last = a.At

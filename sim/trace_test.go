@@ -68,6 +68,7 @@ func TestTraceOutOfOrder(t *testing.T) {
 		{{At: -1, Work: ms}},
 		{{At: 2, Work: ms}, {At: 1, Work: ms}},
 		{{At: 1, Work: ms, Deadline: -1}},
+		{{At: 1, Work: ms, Deadline: math.MaxInt64}},
 	} {
 		s := steady(1, func(s *Scenario) { s.Trace = trace })
 		if _, err := Run(s, nil, 1); err == nil || !strings.Contains(err.Error(), "trace has request ") {

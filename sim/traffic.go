@@ -42,10 +42,11 @@ func newTraffic(s *Scenario, seed uint64) traffic {
 	return t
 }
 
-// advance moves to the next request of a limiter that has started.
+// advance moves to the next request of a limiter that has started. Custom arrivals whose time goes
+// back leave it negative, and the engine refuses them.
 func (t *traffic) advance() {
 	t.draw()
-	for t.next.at < t.scenario.starts(t.next.limiter) {
+	for t.next.at >= 0 && t.next.at < t.scenario.starts(t.next.limiter) {
 		t.draw()
 	}
 }
