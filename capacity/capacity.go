@@ -1,6 +1,7 @@
 package capacity
 
 import (
+	"container/list"
 	"fmt"
 	"maps"
 	"slices"
@@ -24,7 +25,7 @@ type Capacity struct {
 	timed     bool        // one of the path is a quota
 	resources []resource  // by name
 	quota     *quota      // nil: resources come back when work ends
-	queue     queue       // waiters that are short here
+	queue     list.List   // reservations that are short here, in order of arrival
 	ledger    ledger
 }
 
@@ -127,6 +128,14 @@ func (c *Capacity) Withhold(name string, amount int64) error {
 	})
 }
 
+// first returns the reservation that is next, nil if none waits here.
+func (c *Capacity) first() *reservation {
+	if e := c.queue.Front(); e != nil {
+		return e.Value.(*reservation)
+	}
+	return nil
+}
+
 // change changes a resource, and serves the waiters that have room then.
 func (c *Capacity) change(name string, change func(*resource) error) error {
 	r, err := c.known(name)
@@ -183,7 +192,7 @@ func (c *Capacity) Snapshot() Snapshot {
 	for i := range c.resources {
 		s.Resources[c.resources[i].name] = c.resources[i].snapshot()
 	}
-	s.Grants, s.Waiting = c.ledger.out(), c.queue.length
+	s.Grants, s.Waiting = c.ledger.out(), c.queue.Len()
 	return s
 }
 

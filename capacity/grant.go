@@ -44,7 +44,7 @@ func (c *Capacity) try(req *Request, leave *reservation) (Grant, *ShortageError)
 // overtakes reports whether somebody else than leave waits in the path.
 func (c *Capacity) overtakes(leave *reservation) bool {
 	for _, level := range c.path {
-		if first := level.queue.first; first != nil && first.reservation != leave {
+		if first := level.first(); first != nil && first != leave {
 			return true
 		}
 	}
@@ -86,41 +86,28 @@ func (req *Request) giveBack() {
 // A ledger knows which grants are out. A page is used again and again, with the next
 // number each time, so a copy of a grant that came back gives nothing back.
 type ledger struct {
-	pages []page
-	blank uint32 // the first page to use again, as an index from 1; 0: none
+	numbers []uint64 // by page; odd while a grant is out
+	blank   []uint32 // pages to use again
 }
 
-type page struct {
-	number uint64 // odd while a grant is out
-	next   uint32 // the blank page after this one
-}
-
-func (l *ledger) enter() (index uint32, number uint64) {
-	if l.blank == 0 {
-		l.pages = append(l.pages, page{number: 1})
-		return uint32(len(l.pages) - 1), 1
+func (l *ledger) enter() (page uint32, number uint64) {
+	if n := len(l.blank); n > 0 {
+		page, l.blank = l.blank[n-1], l.blank[:n-1]
+	} else {
+		page = uint32(len(l.numbers))
+		l.numbers = append(l.numbers, 0)
 	}
-	index = l.blank - 1
-	p := &l.pages[index]
-	l.blank = p.next
-	p.number++
-	return index, p.number
+	l.numbers[page]++
+	return page, l.numbers[page]
 }
 
-func (l *ledger) strike(index uint32, number uint64) bool {
-	p := &l.pages[index]
-	if p.number != number {
+func (l *ledger) strike(page uint32, number uint64) bool {
+	if l.numbers[page] != number {
 		return false
 	}
-	p.number++
-	p.next = l.blank
-	l.blank = index + 1
+	l.numbers[page]++
+	l.blank = append(l.blank, page)
 	return true
 }
 
-func (l *ledger) out() (n int) {
-	for i := range l.pages {
-		n += int(l.pages[i].number & 1)
-	}
-	return n
-}
+func (l *ledger) out() int { return len(l.numbers) - len(l.blank) }

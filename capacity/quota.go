@@ -91,7 +91,7 @@ func (c *Capacity) arm() {
 		defer c.mu.Unlock()
 		q.armed = false
 		c.settle()
-		if c.queue.first != nil {
+		if c.first() != nil {
 			c.arm()
 		}
 	})

@@ -100,7 +100,7 @@ func (req *Request) refused(leave *reservation) *ShortageError {
 		return a.refused(NeverFits)
 	}
 	for k, level := range req.of.path {
-		if first := level.queue.first; first != nil && first.reservation != leave {
+		if first := level.first(); first != nil && first != leave {
 			return &ShortageError{Reason: Queued, Level: k}
 		}
 		if a := req.short(k); a != nil {

@@ -1,6 +1,7 @@
 package capacity
 
 import (
+	"container/list"
 	"context"
 	"errors"
 	"fmt"
@@ -13,9 +14,8 @@ import (
 type reservation struct {
 	request *Request
 	// All below is guarded by the lock of the tree.
-	wake    func() // is called when the reservation is answered
-	seats   []seat // one for each level; taken from the lowest up
-	only    [1]seat
+	wake    func()          // is called when the reservation is answered
+	seats   []*list.Element // in the queue of each level, nil where it has none; taken from the lowest up
 	waiting bool
 	grant   Grant
 	err     error // ErrWaiting while it waits
@@ -73,10 +73,7 @@ func (c *Capacity) reserve(req *Request, wake func()) (*reservation, error) {
 	if err := c.checked(req); err != nil {
 		return nil, err
 	}
-	w := &reservation{request: req, waiting: true, err: trusted.ErrWaiting}
-	if w.seats = w.only[:]; len(c.path) > 1 {
-		w.seats = make([]seat, len(c.path))
-	}
+	w := &reservation{request: req, waiting: true, err: trusted.ErrWaiting, seats: make([]*list.Element, len(c.path))}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.timed {
@@ -86,8 +83,8 @@ func (c *Capacity) reserve(req *Request, wake func()) (*reservation, error) {
 		return nil, a.refused(NeverFits)
 	}
 	c.waiting++
-	c.queue.push(w, 0)
-	if c.queue.first.reservation == w {
+	w.seats[0] = c.queue.PushBack(w)
+	if c.first() == w {
 		w.advance(nil) // alone here: its fate moves no other reservation
 	}
 	w.wake = wake
@@ -141,10 +138,10 @@ func (w *reservation) Backfill(req *Request) (Grant, error) {
 func (w *reservation) advance(left *[]*Capacity) {
 	c := w.request.of
 	for k, level := range c.path {
-		if !w.seats[k].taken {
-			level.queue.push(w, k)
+		if w.seats[k] == nil {
+			w.seats[k] = level.queue.PushBack(w)
 		}
-		if level.queue.first.reservation != w {
+		if level.first() != w {
 			return
 		}
 		if a := w.request.short(k); a != nil {
@@ -179,10 +176,11 @@ func (w *reservation) leave(from int, left *[]*Capacity) {
 		w.request.of.waiting--
 	}
 	for k, level := range w.request.of.path {
-		if k < from || !w.seats[k].taken {
+		if k < from || w.seats[k] == nil {
 			continue
 		}
-		level.queue.remove(&w.seats[k])
+		level.queue.Remove(w.seats[k])
+		w.seats[k] = nil
 		if left != nil {
 			*left = append(*left, level)
 		}
@@ -199,51 +197,11 @@ func (c *Capacity) settle() {
 	for len(c.left) > 0 {
 		level := c.left[len(c.left)-1]
 		c.left = c.left[:len(c.left)-1]
-		for first := level.queue.first; first != nil; first = level.queue.first {
-			first.reservation.advance(&c.left)
-			if level.queue.first == first {
+		for first := level.first(); first != nil; first = level.first() {
+			first.advance(&c.left)
+			if level.first() == first {
 				break
 			}
 		}
 	}
-}
-
-// A queue holds the waiters of one level, in order of arrival there.
-type queue struct {
-	first, last *seat
-	length      int
-}
-
-// A seat is a reservation's place in a queue.
-type seat struct {
-	reservation *reservation
-	prev, next  *seat
-	taken       bool
-}
-
-func (q *queue) push(w *reservation, level int) {
-	s := &w.seats[level]
-	*s = seat{reservation: w, prev: q.last, taken: true}
-	if q.last == nil {
-		q.first = s
-	} else {
-		q.last.next = s
-	}
-	q.last = s
-	q.length++
-}
-
-func (q *queue) remove(s *seat) {
-	if s.prev == nil {
-		q.first = s.next
-	} else {
-		s.prev.next = s.next
-	}
-	if s.next == nil {
-		q.last = s.prev
-	} else {
-		s.next.prev = s.prev
-	}
-	*s = seat{}
-	q.length--
 }
