@@ -1,7 +1,6 @@
 package documents
 
 import (
-	"context"
 	"maps"
 	"os"
 	"regexp"
@@ -125,7 +124,7 @@ func TestCommandsAreSorted(t *testing.T) {
 func TestDocumentsRun(t *testing.T) {
 	longtest.Skip(t)
 	all := lines(t)
-	r := must.Have(newReader(t.TempDir(), programs(all)))(t)
+	r := newReader(t, programs(all))
 	t.Run("Commands", func(t *testing.T) { runAll(t, r, all) })
 	t.Run("Wrong", func(t *testing.T) { runWrong(t, r) })
 	t.Run("Configurations", func(t *testing.T) { checkAll(t, r) })
@@ -134,7 +133,7 @@ func TestDocumentsRun(t *testing.T) {
 func runAll(t *testing.T, r *reader, all []Line) {
 	for _, l := range all {
 		how, text := wayOf(l)
-		do := map[way]func(context.Context, string) error{
+		do := map[way]func(testing.TB, string) error{
 			helped: r.helps, ends: r.runs, watched: r.watches, served: r.serves, asks: r.asks,
 		}[how]
 		if do == nil {
@@ -142,7 +141,7 @@ func runAll(t *testing.T, r *reader, all []Line) {
 		}
 		t.Run(l.At, func(t *testing.T) {
 			t.Parallel()
-			if err := do(t.Context(), text); err != nil {
+			if err := do(t, text); err != nil {
 				t.Errorf("%s: %v", l.At, err)
 			}
 		})
@@ -152,7 +151,7 @@ func runAll(t *testing.T, r *reader, all []Line) {
 // runWrong tests the errors for commands that do not run.
 func runWrong(t *testing.T, r *reader) {
 	for _, test := range []struct {
-		do         func(context.Context, string) error
+		do         func(testing.TB, string) error
 		text, want string
 	}{
 		{r.runs, "weir sim run harm-20 --evry 10s", "`weir sim run harm-20 --evry 10s`: exit status 2\nweir: unknown flag --evry"},
@@ -169,7 +168,7 @@ func runWrong(t *testing.T, r *reader) {
 		{r.watches, "weir demo bulkhead", ""},
 	} {
 		got := ""
-		if err := test.do(t.Context(), test.text); err != nil {
+		if err := test.do(t, test.text); err != nil {
 			got = err.Error()
 		}
 		if test.want == "" && got != "" || !strings.HasPrefix(got, test.want) {

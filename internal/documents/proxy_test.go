@@ -1,7 +1,7 @@
 package documents
 
 import (
-	"context"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,6 +15,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/weir-go/weir/internal/must"
 )
 
 // A stage is the environment of a document's proxy: free ports in place of the documented
@@ -24,20 +26,18 @@ type stage struct {
 	listen, admin string
 }
 
-func newStage() (*stage, error) {
+func newStage(t testing.TB) *stage {
+	t.Helper()
 	s := &stage{backend: httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, answer)
 	}))}
+	t.Cleanup(s.backend.Close)
 	for _, address := range []*string{&s.listen, &s.admin} {
-		listener, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			s.backend.Close()
-			return nil, err
-		}
+		listener := must.Have(net.Listen("tcp", "127.0.0.1:0"))(t)
 		defer listener.Close() // only after both are known, so that they differ
 		*address = listener.Addr().String()
 	}
-	return s, nil
+	return s
 }
 
 const answer = "the server behind the proxy"
@@ -53,49 +53,34 @@ func (s *stage) moved(text string) string {
 
 // begins starts a proxy on the stage. The last flags give the addresses that a line sets or leaves
 // to defaults; a file gets them instead.
-func (s *stage) begins(ctx context.Context, r *reader, text string) (stop func() error, err error) {
+func (s *stage) begins(t testing.TB, r *reader, text string) (stop func() error, err error) {
 	if !strings.Contains(text, "--config") {
-		return r.starts(ctx, s.moved(text)+" --listen "+s.listen+" --admin "+s.admin, "state on")
+		return r.starts(t, s.moved(text)+" --listen "+s.listen+" --admin "+s.admin, "state on")
 	}
 	file := filepath.Join(r.dir, "work", "weir.yaml")
-	settings, err := os.ReadFile(file)
-	if err != nil {
-		return nil, err
-	}
+	settings := must.Have(os.ReadFile(file))(t)
 	moved := strings.NewReplacer(`":8080"`, s.listen, "127.0.0.1:8081", s.admin, ":8082", "127.0.0.1:0",
 		"http://127.0.0.1:9000", s.backend.URL, `, "http://127.0.0.1:9001"`, "").Replace(string(settings))
-	if err := os.WriteFile(file, []byte(moved), 0o600); err != nil {
-		return nil, err
-	}
-	return r.starts(ctx, text, "state on")
+	must.Do(t, os.WriteFile(file, []byte(moved), 0o600))
+	return r.starts(t, text, "state on")
 }
 
 // serves starts the proxy, requests a page and stops it.
-func (r *reader) serves(ctx context.Context, text string) error {
-	s, err := newStage()
+func (r *reader) serves(t testing.TB, text string) error {
+	s := newStage(t)
+	stop, err := s.begins(t, r, text)
 	if err != nil {
 		return err
 	}
-	defer s.backend.Close()
-	stop, err := s.begins(ctx, r, text)
-	if err != nil {
-		return err
-	}
-	got, err := s.ask(ctx)
-	if end := stop(); err == nil {
-		err = end
-	}
+	got, err := s.ask(t)
 	if err == nil && got != answer {
 		err = fmt.Errorf("`%s`: it answered %q", text, got)
 	}
-	return err
+	return cmp.Or(err, stop())
 }
 
-func (s *stage) ask(ctx context.Context) (string, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.listen, nil)
-	if err != nil {
-		return "", err
-	}
+func (s *stage) ask(t testing.TB) (string, error) {
+	request := must.Have(http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+s.listen, nil))(t)
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		return "", err
@@ -106,45 +91,36 @@ func (s *stage) ask(ctx context.Context) (string, error) {
 }
 
 // asks runs the line beside a proxy, if its programs are installed.
-func (r *reader) asks(ctx context.Context, text string) error {
+func (r *reader) asks(t testing.TB, text string) error {
 	commands, _ := Commands("", ".", text)
 	for _, c := range commands {
 		if _, err := exec.LookPath(c.Words[0]); err != nil {
 			return nil // not installed on every machine
 		}
 	}
-	s, err := newStage()
+	s := newStage(t)
+	stop, err := s.begins(t, r, "weir proxy --to http://127.0.0.1:9000")
 	if err != nil {
 		return err
 	}
-	defer s.backend.Close()
-	stop, err := s.begins(ctx, r, "weir proxy --to http://127.0.0.1:9000")
-	if err != nil {
-		return err
-	}
-	out, err := r.command(ctx, "set -o pipefail; "+s.moved(text)).CombinedOutput()
+	out, err := r.command(t.Context(), "set -o pipefail; "+s.moved(text)).CombinedOutput()
 	if err == nil && len(out) == 0 {
 		err = errors.New("it printed nothing")
 	}
-	if end := stop(); err == nil {
-		err = end
-	}
-	return ended(text, err, out)
+	return ended(text, errors.Join(err, stop()), out)
 }
 
 var onlyComments = regexp.MustCompile(`^(\s*(#.*)?\n)*$`)
 
 // checks runs weir check on a configuration of the proxy.
-func (r *reader) checks(ctx context.Context, dir string, b Block) error {
+func (r *reader) checks(t testing.TB, b Block) error {
 	if onlyComments.MatchString(b.Text) {
 		return nil
 	}
 	// Empty lines above the text make its line numbers match the document.
-	file := filepath.Join(dir, "weir.yaml")
-	if err := os.WriteFile(file, []byte(strings.Repeat("\n", b.Line)+b.Text), 0o600); err != nil {
-		return err
-	}
-	out, err := r.command(ctx, "weir check '"+file+"'").CombinedOutput()
+	file := filepath.Join(t.TempDir(), "weir.yaml")
+	must.Do(t, os.WriteFile(file, []byte(strings.Repeat("\n", b.Line)+b.Text), 0o600))
+	out, err := r.command(t.Context(), "weir check '"+file+"'").CombinedOutput()
 	if err != nil {
 		err = fmt.Errorf("%s: this is no configuration of the proxy:\n%s", b.At(), strings.ReplaceAll(strings.TrimSpace(string(out)), file, b.Document))
 	}
@@ -154,13 +130,13 @@ func (r *reader) checks(ctx context.Context, dir string, b Block) error {
 // checkAll checks every configuration in the documents, and then a wrong one.
 func checkAll(t *testing.T, r *reader) {
 	for _, b := range blocksOf(t, "yaml") {
-		if err := r.checks(t.Context(), t.TempDir(), b); err != nil {
+		if err := r.checks(t, b); err != nil {
 			t.Error(err)
 		}
 	}
 	document := "Text.\n\n```yaml\nupstreams:\n  api: {}\ngone: 1\n```\n"
 	const want = "a.md:3: this is no configuration of the proxy:\nweir: a.md:5:8: upstreams.api.addresses is missing: want a list\nweir: a.md:6:1: gone is unknown"
-	if err := r.checks(t.Context(), t.TempDir(), Blocks("a.md", document)[0]); err == nil || !strings.HasPrefix(err.Error(), want) {
+	if err := r.checks(t, Blocks("a.md", document)[0]); err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("got %v, want an error that begins with %q", err, want)
 	}
 }

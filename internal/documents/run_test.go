@@ -13,7 +13,10 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"testing"
 	"time"
+
+	"github.com/weir-go/weir/internal/must"
 )
 
 const (
@@ -45,30 +48,25 @@ func programs(lines []Line) (folders []string) {
 }
 
 // newReader builds the programs, all at once.
-func newReader(dir string, folders []string) (*reader, error) {
-	r := &reader{dir: dir}
+func newReader(t *testing.T, folders []string) *reader {
+	t.Helper()
+	r := &reader{dir: t.TempDir()}
 	for _, folder := range []string{"home", "bin", "work/docs/control"} {
-		if err := os.MkdirAll(filepath.Join(dir, folder), 0o755); err != nil { //nolint:gosec // for our programs
-			return nil, err
-		}
+		must.Do(t, os.MkdirAll(filepath.Join(r.dir, folder), 0o755)) //nolint:gosec // for our programs
 	}
-	if _, err := goCommand(append([]string{"build", "-o", filepath.Join(dir, "bin") + string(filepath.Separator)}, folders...)...); err != nil {
-		return nil, err
-	}
-	if err := os.CopyFS(filepath.Join(dir, "work"), os.DirFS("../../cmd/weir/testdata/logs")); err != nil {
-		return nil, err
-	}
-	example, err := os.ReadFile("../../deploy/weir.yaml")
-	if err != nil {
-		return nil, err
-	}
+	must.Have(goCommand(append([]string{"build", "-o", filepath.Join(r.dir, "bin") + string(filepath.Separator)}, folders...)...))(t)
+	must.Do(t, os.CopyFS(filepath.Join(r.dir, "work"), os.DirFS("../../cmd/weir/testdata/logs")))
 	// In place of the scores of other limiters, which take bench/peers hours to compute.
-	scores := []byte(`{"scenario":"det-1.5x","law":"another","seed":21,"goodput_pct":50}` + "\n")
-	return r, errors.Join(
-		os.WriteFile(filepath.Join(dir, "work/weir.yaml"), example, 0o600),
-		os.WriteFile(filepath.Join(dir, "work/send-mail"), []byte("#!/bin/sh\nexit 0\n"), 0o700), //nolint:gosec // it is run
-		os.WriteFile(filepath.Join(dir, "work/random-peers.jsonl"), scores, 0o600),
-		os.WriteFile(filepath.Join(dir, "work/named-peers.jsonl"), scores, 0o600))
+	const scores = `{"scenario":"det-1.5x","law":"another","seed":21,"goodput_pct":50}` + "\n"
+	for name, text := range map[string]string{
+		"weir.yaml":          string(must.Have(os.ReadFile("../../deploy/weir.yaml"))(t)),
+		"send-mail":          "#!/bin/sh\nexit 0\n",
+		"random-peers.jsonl": scores,
+		"named-peers.jsonl":  scores,
+	} {
+		must.Do(t, os.WriteFile(filepath.Join(r.dir, "work", name), []byte(text), 0o700)) //nolint:gosec // one is run
+	}
+	return r
 }
 
 // command returns a shell command that is interrupted when ctx ends.
@@ -98,16 +96,16 @@ func ended(text string, err error, out []byte) error {
 const interrupted = 130
 
 // runs checks that the command succeeds, or runs for a while and then ends on an interrupt.
-func (r *reader) runs(ctx context.Context, text string) error {
-	ctx, stop := context.WithTimeout(ctx, awhile)
+func (r *reader) runs(t testing.TB, text string) error {
+	ctx, stop := context.WithTimeout(t.Context(), awhile)
 	defer stop()
 	out, err := r.command(ctx, text).CombinedOutput()
 	return ended(text, err, out)
 }
 
 // watches checks that the command soon prints a line, and ends well on an interrupt.
-func (r *reader) watches(ctx context.Context, text string) error {
-	stop, err := r.starts(ctx, text, "")
+func (r *reader) watches(t testing.TB, text string) error {
+	stop, err := r.starts(t, text, "")
 	if err != nil {
 		return err
 	}
@@ -116,19 +114,13 @@ func (r *reader) watches(ctx context.Context, text string) error {
 
 // starts runs the command until it prints a line with the word. stop ends it and returns its
 // result.
-func (r *reader) starts(ctx context.Context, text, word string) (stop func() error, err error) {
-	ctx, interrupt := context.WithTimeout(ctx, atMost)
+func (r *reader) starts(t testing.TB, text, word string) (stop func() error, err error) {
+	ctx, interrupt := context.WithTimeout(t.Context(), atMost)
 	c := r.command(ctx, text)
 	var complaints bytes.Buffer
 	c.Stderr = &complaints
-	out, err := c.StdoutPipe()
-	if err == nil {
-		err = c.Start()
-	}
-	if err != nil {
-		interrupt()
-		return nil, err
-	}
+	out := must.Have(c.StdoutPipe())(t)
+	must.Do(t, c.Start())
 	lines := bufio.NewScanner(out)
 	begun := false
 	for !begun && lines.Scan() {
@@ -151,12 +143,12 @@ var (
 )
 
 // helps checks that weir has help on a command that prose only names, with its flags.
-func (r *reader) helps(ctx context.Context, text string) error {
+func (r *reader) helps(t testing.TB, text string) error {
 	words := strings.Fields(text)[1:]
 	if end := slices.IndexFunc(words, func(w string) bool { return !word.MatchString(w) }); end >= 0 {
 		words = words[:end]
 	}
-	out, err := r.command(ctx, strings.Join(append([]string{"weir help"}, words...), " ")).CombinedOutput()
+	out, err := r.command(t.Context(), strings.Join(append([]string{"weir help"}, words...), " ")).CombinedOutput()
 	if err != nil {
 		return ended(text, err, out)
 	}
