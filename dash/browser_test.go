@@ -1,11 +1,9 @@
 package dash_test
 
 import (
-	"flag"
 	"fmt"
 	"net"
 	"net/http"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -17,8 +15,6 @@ import (
 	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
 )
-
-var screenshots = flag.String("screenshots", "", "a `folder` for screenshots of the dashboard")
 
 const token = "0123456789abcdef"
 
@@ -118,14 +114,12 @@ func TestDashboardInABrowser(t *testing.T) {
 	tab.Press(t, "Enter")
 	tab.Wait(t, `document.querySelectorAll('#figures tbody tr').length > 2`)
 
-	tab.Views(t, "dash", 2600, `[...charts, ...curved].every(c => c.plot?.width === c.place.clientWidth)`, *screenshots)
+	tab.Views(t, "dash", 2600, `[...charts, ...curved].every(c => c.plot?.width === c.place.clientWidth)`)
 	var broken bool
 	if tab.Eval(t, "window.broken === true || document.querySelector('img') != null", &broken); broken {
 		t.Error("a name became markup")
 	}
-	for _, complaint := range tab.Errors() {
-		t.Errorf("in the console: %s", complaint)
-	}
+	tab.Silent(t, "the page")
 	tab.Eval(t, `document.querySelector('#shadow button').click()`, nil)
 	tab.Wait(t, `document.querySelector('#limiters').innerText.includes('(shadow)') && document.querySelector('#shadow button').textContent === 'Turn shadow mode off'`)
 	tab.Eval(t, `document.querySelector('#law [value=own]').click()`, nil)
@@ -140,9 +134,7 @@ func TestDashboardInABrowser(t *testing.T) {
 	stop()
 	tab.Wait(t, `document.getElementById('connection').textContent.startsWith('Connection lost')`)
 	tab.Inspect(t, "lost", true)
-	if *screenshots != "" {
-		tab.Screenshot(t, filepath.Join(*screenshots, "dash-lost.png"))
-	}
+	tab.Keep(t, "dash-lost")
 	serve(t, at, newDash(t, config))
 	tab.Wait(t, `document.getElementById('connection').textContent === 'Live' && document.getElementById('name').textContent === 'search'`)
 }
@@ -189,10 +181,6 @@ func TestRecordingInABrowser(t *testing.T) {
 	tab.Wait(t, `document.getElementById('connection').textContent.startsWith('Recording from ')`)
 	tab.Wait(t, `document.body.innerText.includes('The law at the end: p95 above target')`)
 	tab.Inspect(t, "a recording", true)
-	if *screenshots != "" {
-		tab.Screenshot(t, filepath.Join(*screenshots, "dash-recording.png"))
-	}
-	for _, complaint := range tab.Errors() {
-		t.Errorf("in the console: %s", complaint)
-	}
+	tab.Keep(t, "dash-recording")
+	tab.Silent(t, "the page")
 }

@@ -10,7 +10,6 @@ import (
 	"image/png"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -52,12 +51,8 @@ func TestAnimation(t *testing.T) {
 	tab.Look(t, 800, 720, "light")
 	tab.Open(t, address+"#adaptive")
 	var shots []image.Image
-	file := filepath.Join(t.TempDir(), "frame.png")
 	for tick := time.Tick(eachFrame); len(shots) < frames; <-tick {
-		tab.Screenshot(t, file)
-		text := must.Have(os.ReadFile(file))(t)
-		shot := must.Have(png.Decode(bytes.NewReader(text)))(t)
-		shots = append(shots, shot)
+		shots = append(shots, must.Have(png.Decode(bytes.NewReader(tab.Screenshot(t))))(t))
 	}
 	var out bytes.Buffer
 	must.Do(t, gif.EncodeAll(&out, animate(shots)))

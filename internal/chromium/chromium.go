@@ -3,11 +3,14 @@ package chromium
 import (
 	"bufio"
 	"encoding/json"
+	"flag"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/weir-go/weir/internal/must"
 )
 
 // A Tab is the page of a Chromium that is controlled through pipes. One goroutine uses it.
@@ -40,22 +43,16 @@ func (m message) isComplaint() bool {
 func Start(t testing.TB) *Tab {
 	t.Helper()
 	// Chromium reads its descriptor 3 and writes to 4.
-	theirs, to, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	from, theirs2, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	reads, to, err := os.Pipe()
+	must.Do(t, err)
+	from, writes, err := os.Pipe()
+	must.Do(t, err)
 	cmd := exec.Command(program(t), "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars", "--no-first-run",
 		"--remote-debugging-pipe", "--user-data-dir="+filepath.Join(t.TempDir(), "profile"))
-	cmd.ExtraFiles = []*os.File{theirs, theirs2}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	theirs.Close()
-	theirs2.Close()
+	cmd.ExtraFiles = []*os.File{reads, writes}
+	must.Do(t, cmd.Start())
+	reads.Close()
+	writes.Close()
 	tab := &Tab{to: to, from: bufio.NewReader(from)}
 	t.Cleanup(func() {
 		tab.session = ""
@@ -98,9 +95,7 @@ func (tab *Tab) call(t testing.TB, method string, params map[string]any, result 
 		t.Fatalf("%s: %s", method, m.Error.Message)
 	}
 	if result != nil {
-		if err := json.Unmarshal(m.Result, result); err != nil {
-			t.Fatalf("%s: %v", method, err)
-		}
+		must.Do(t, json.Unmarshal(m.Result, result))
 	}
 }
 
@@ -182,23 +177,26 @@ func (tab *Tab) Eval(t testing.TB, script string, result any) {
 		t.Fatalf("in the page: %s", said.ExceptionDetails.Exception.Description)
 	}
 	if result != nil {
-		if err := json.Unmarshal(said.Result.Value, result); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(said.Result.Value, result))
 	}
 }
 
-// Screenshot writes a picture of the page from its top, up to the height of the window.
-func (tab *Tab) Screenshot(t testing.TB, file string) {
+// Screenshot returns a picture of the page from its top, up to the height of the window, as PNG.
+func (tab *Tab) Screenshot(t testing.TB) []byte {
 	t.Helper()
 	var shot struct{ Data []byte }
 	tab.call(t, "Page.captureScreenshot", map[string]any{"format": "png"}, &shot)
-	err := os.MkdirAll(filepath.Dir(file), 0o777)
-	if err == nil {
-		err = os.WriteFile(file, shot.Data, 0o666)
-	}
-	if err != nil {
-		t.Fatal(err)
+	return shot.Data
+}
+
+var screenshots = flag.String("screenshots", "", "a `folder` for screenshots of some pages, at two widths in both schemes")
+
+// Keep writes a screenshot into the folder of -screenshots, if there is one.
+func (tab *Tab) Keep(t testing.TB, name string) {
+	t.Helper()
+	if *screenshots != "" {
+		must.Do(t, os.MkdirAll(*screenshots, 0o777))
+		must.Do(t, os.WriteFile(filepath.Join(*screenshots, name+".png"), tab.Screenshot(t), 0o666))
 	}
 }
 
@@ -207,6 +205,14 @@ func (tab *Tab) Errors() []string {
 	complaints := tab.complaints
 	tab.complaints = nil
 	return complaints
+}
+
+// Silent fails the test for each complaint in the console of the page since the last call.
+func (tab *Tab) Silent(t testing.TB, what string) {
+	t.Helper()
+	for _, complaint := range tab.Errors() {
+		t.Errorf("%s: in the console: %s", what, complaint)
+	}
 }
 
 // Press presses a key of the keyboard, such as "Tab", "Enter" or "Escape".

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/weir-go/weir/internal/must"
 )
 
 // axeScript reads axe from the folder of scripts/site.
@@ -18,11 +20,7 @@ func axeScript(t testing.TB) string {
 	if len(found) == 0 {
 		t.Fatal("axe is missing: run scripts/site install")
 	}
-	text, err := os.ReadFile(found[len(found)-1])
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
+	return string(must.Have(os.ReadFile(found[len(found)-1]))(t))
 }
 
 // A violation is a complaint of axe.
@@ -55,8 +53,8 @@ func (tab *Tab) Inspect(t testing.TB, what string, axe bool) {
 }
 
 // Views inspects a page at the widths of a laptop and of the narrowest phones in use, in both
-// schemes, each once ready is true. With a folder it takes screenshots.
-func (tab *Tab) Views(t testing.TB, name string, height int, ready, folder string) {
+// schemes, each once ready is true, and keeps a screenshot of each.
+func (tab *Tab) Views(t testing.TB, name string, height int, ready string) {
 	t.Helper()
 	for _, width := range []int{1280, 360} {
 		for _, scheme := range []string{"light", "dark"} {
@@ -64,9 +62,7 @@ func (tab *Tab) Views(t testing.TB, name string, height int, ready, folder strin
 			tab.Look(t, width, height, scheme)
 			tab.Wait(t, ready)
 			tab.Inspect(t, what, true)
-			if folder != "" {
-				tab.Screenshot(t, filepath.Join(folder, what+".png"))
-			}
+			tab.Keep(t, what)
 		}
 	}
 }

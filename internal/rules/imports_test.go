@@ -85,7 +85,7 @@ var mayImport = map[string]string{
 	"internal/must":            "",                                 // for tests
 	"internal/certstest":       "",                                 // for tests
 	"internal/tcptest":         "",                                 // for tests
-	"internal/chromium":        "",                                 // for tests
+	"internal/chromium":        "internal/must",                    // for tests
 	"internal/bench":           "",                                 // tests only
 	"internal/stress":          "",                                 // tests only
 	"edge":                     ". internal/reply",

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"flag"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -11,8 +10,6 @@ import (
 
 	"github.com/weir-go/weir/internal/chromium"
 )
-
-var screenshots = flag.String("screenshots", "", "a `folder` for screenshots of some pages, at two widths in both schemes")
 
 // The narrowest phones in use, and a laptop.
 var widths = []int{360, 1280}
@@ -60,9 +57,7 @@ func TestPagesInABrowser(t *testing.T) {
 				what := fmt.Sprintf("%s at %d px", path, widths[0])
 				tab.Inspect(t, what, false)
 				noneHidden(t, tab, what)
-				for _, complaint := range tab.Errors() {
-					t.Errorf("%s: in the console: %s", path, complaint)
-				}
+				tab.Silent(t, path)
 			}
 		})
 	}
@@ -77,7 +72,7 @@ func TestPagesInBothSchemes(t *testing.T) {
 		if path != "" {
 			name = strings.ReplaceAll(strings.Trim(path, "/"), "/", "-")
 		}
-		tab.Views(t, name, 900, "true", *screenshots)
+		tab.Views(t, name, 900, "true")
 		for _, scheme := range []string{"light", "dark"} {
 			tab.Look(t, widths[0], 900, scheme)
 			tab.Eval(t, "document.querySelector('nav.narrow details').open = true", nil)
@@ -111,7 +106,5 @@ func TestSearchAndCopy(t *testing.T) {
 	tab.Eval(t, "document.querySelector('.copy').focus()", nil)
 	tab.Press(t, "Enter")
 	tab.Wait(t, "document.querySelector('.copy').textContent === 'Copied'")
-	for _, complaint := range tab.Errors() {
-		t.Errorf("in the console: %s", complaint)
-	}
+	tab.Silent(t, "the page")
 }

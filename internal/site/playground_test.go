@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"testing"
 
 	"github.com/weir-go/weir/internal/chromium"
@@ -21,14 +20,10 @@ func TestPlaygroundAgreesWithTheCommand(t *testing.T) {
 	tab.Open(t, address)
 	tab.Wait(t, "document.querySelectorAll('#scenario option').length > 20 && !worker")
 	tab.Inspect(t, "before a run", true)
-	if *screenshots != "" {
-		tab.Screenshot(t, filepath.Join(*screenshots, "playground-begin.png"))
-	}
+	tab.Keep(t, "playground-begin")
 	tab.Eval(t, "document.getElementById('run').click()", nil)
 	tab.Wait(t, "answer && !busy && plots.length === 4")
-	if *screenshots != "" {
-		tab.Screenshot(t, filepath.Join(*screenshots, "playground.png"))
-	}
+	tab.Keep(t, "playground")
 	tab.Inspect(t, "your system", true)
 	for _, scenario := range suites.Named()[:10] {
 		tab.Eval(t, fmt.Sprintf("location.hash = %q", scenario.Name), nil)
@@ -64,10 +59,6 @@ func TestPlaygroundAgreesWithTheCommand(t *testing.T) {
 	tab.Look(t, 360, 1800, "dark")
 	tab.Wait(t, "plots[0].width === document.getElementById('charts').clientWidth")
 	tab.Inspect(t, "your system at 360 px", true)
-	if *screenshots != "" {
-		tab.Screenshot(t, filepath.Join(*screenshots, "playground-360.png"))
-	}
-	for _, complaint := range tab.Errors() {
-		t.Errorf("in the console: %s", complaint)
-	}
+	tab.Keep(t, "playground-360")
+	tab.Silent(t, "the page")
 }
