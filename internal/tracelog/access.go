@@ -23,6 +23,9 @@ var accessLogs = map[string]string{
 // inAccessLog matches a date of an access log.
 var inAccessLog = regexp.MustCompile(`\[\d\d/\w{3}/\d{4}:`)
 
+// variable matches a name in a format.
+var variable = regexp.MustCompile(`\$(?:(\w+)|\{(\w+)\})`)
+
 // parseTemplate parses a format of nginx, which may begin with the name of a common format.
 func parseTemplate(format string) (t template, problem string) {
 	known, more, _ := strings.Cut(format, " ")
@@ -30,26 +33,12 @@ func parseTemplate(format string) (t template, problem string) {
 	if long, ok := accessLogs[known]; ok {
 		left = strings.TrimRight(long+" "+more, " ")
 	}
-	for {
-		text, rest, found := strings.Cut(left, "$")
-		t.texts = append(t.texts, text)
-		if !found {
-			break
-		}
-		rest, braced := strings.CutPrefix(rest, "{")
-		end := strings.IndexFunc(rest, func(r rune) bool {
-			return r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
-		})
-		if end < 0 {
-			end = len(rest)
-		}
-		t.names, left = append(t.names, rest[:end]), rest[end:]
-		if braced {
-			left, found = strings.CutPrefix(left, "}")
-		}
-		if end == 0 || !found {
-			return t, fmt.Sprintf("is %q: want a name after each $, as in $status or ${status}", format)
-		}
+	t.texts = variable.Split(left, -1)
+	for _, found := range variable.FindAllStringSubmatch(left, -1) {
+		t.names = append(t.names, found[1]+found[2])
+	}
+	if strings.Contains(strings.Join(t.texts, ""), "$") {
+		return t, fmt.Sprintf("is %q: want a name after each $, as in $status or ${status}", format)
 	}
 	if len(t.names) == 0 {
 		return t, fmt.Sprintf("is %q: want csv, json, common, combined, or the log_format of the server, "+
