@@ -46,8 +46,8 @@ type commands struct {
 	Sim     simCommand     `cmd:"" help:"Simulate control laws on scenarios, random systems and traces."`
 	Help    helpCommand    `cmd:"" help:"Print the help of a command or on a topic."`
 
-	Overview    helpOfGroup `cmd:"" default:"1" hidden:""`
-	VersionFlag versionFlag `name:"version" help:"Print the version."`
+	Overview    helpOfGroup      `cmd:"" default:"1" hidden:""`
+	VersionFlag kong.VersionFlag `name:"version" help:"Print the version."`
 }
 
 const description = `Keeps a server inside its capacity: measures how requests fare, finds how many may ` +
@@ -95,7 +95,7 @@ func newParser(stdout, stderr io.Writer, exit func(int)) (*kong.Kong, error) {
 		kong.Description(description),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
 		kong.Help(printHelp),
-		kong.Vars{"laws": strings.Join(lawNames(), ", "), "panels": strings.Join(simulate.Panels(), ", ")},
+		kong.Vars{"version": version(), "laws": strings.Join(lawNames(), ", "), "panels": strings.Join(simulate.Panels(), ", ")},
 		kong.Writers(stdout, stderr),
 		kong.Exit(exit),
 		kong.WithHyphenPrefixedParameters(true), // reports "--min -5" as a bad value
