@@ -116,15 +116,14 @@ func sortedKeys(v reflect.Value) []string {
 func sortedKeysOf[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
 func (c *checker) scalar(v reflect.Value, f field, path string) {
-	if f.form.is != nil && (f.required || f.byDefault != "" || v.String() != "") && !f.form.is(v.String()) {
-		c.isnt(path, v.String(), f.form.want)
-		return
-	}
 	inRange := true
 	switch least, most := f.limits(v.Type()); {
 	case f.optional && v.IsZero():
 	case f.words != nil:
 		inRange = slices.Contains(f.words, v.String())
+	case f.form.is != nil:
+		mayBeEmpty := !f.required && f.byDefault == ""
+		inRange = mayBeEmpty && v.IsZero() || f.form.is(v.String())
 	case v.CanInt():
 		inRange = v.Int() >= bound(v.Type(), least).Int() && v.Int() <= bound(v.Type(), most).Int()
 	case v.CanFloat(): // NaN is outside every range

@@ -84,6 +84,8 @@ func (f field) want(t reflect.Type) string {
 	switch {
 	case f.words != nil && t.Kind() == reflect.String:
 		return nearest.Alternatives(f.words)
+	case f.form.is != nil && t.Kind() == reflect.String:
+		return f.form.want
 	case t == durationType:
 		return fmt.Sprintf("a time such as 500ms, from %s to %s", least, most)
 	case t == bytesType:

@@ -65,7 +65,7 @@ func TestMeaning(t *testing.T) {
 			"w:6:24: routes[1].tenant is \"header:X\": want none without trusted in a listener"},
 
 		// A fleet
-		{small + "fleet: {}\n", "w:3:8: fleet.name is missing: want a text\nw:3:8: fleet.store is missing: want a text\nw:3:8: fleet.cap is missing: want a whole number from 1 to 1000000000"},
+		{small + "fleet: {}\n", "w:3:8: fleet.name is missing: want 1 to 63 letters, digits, - and _\nw:3:8: fleet.store is missing: want a text\nw:3:8: fleet.cap is missing: want a whole number from 1 to 1000000000"},
 		{small + "max: 5\nfleet: {name: a.b, store: 'redis://a', cap: 20, ttl: 3s, fallback: stay, replicas: 7}\n", "w:3:6: max is 5: want none beside fleet, whose cap is 20\n" +
 			"w:4:15: fleet.name is \"a.b\": want 1 to 63 letters, digits, - and _\n" +
 			"w:4:27: fleet.store is \"redis://a\": want nats://host:4222 or postgres://user@host/database\n" +
