@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -92,11 +93,12 @@ func (s *stage) ask(t testing.TB) (string, error) {
 
 // asks runs the line beside a proxy, if its programs are installed.
 func (r *reader) asks(t testing.TB, text string) error {
-	commands, _ := Commands("", ".", text)
-	for _, c := range commands {
-		if _, err := exec.LookPath(c.Words[0]); err != nil {
-			return nil // not installed on every machine
-		}
+	isMissing := func(c Command) bool {
+		_, err := exec.LookPath(c.Words[0])
+		return err != nil
+	}
+	if commands, _ := Commands("", ".", text); slices.ContainsFunc(commands, isMissing) {
+		return nil // not installed on every machine
 	}
 	s := newStage(t)
 	stop, err := s.begins(t, r, "weir proxy --to http://127.0.0.1:9000")
