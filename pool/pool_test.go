@@ -385,6 +385,7 @@ func TestBackfillIsBounded(t *testing.T) {
 	}{
 		{"bounded", pool.Config{Backfill: 9}, 1 + 9},
 		{"default", pool.Config{}, 1 + 16},
+		{"largest", pool.Config{Backfill: math.MaxInt, Lookahead: math.MaxInt, Buffer: math.MaxInt, History: math.MaxInt}, 1 + 30},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

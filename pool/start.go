@@ -75,7 +75,7 @@ func (b *board) backfill(first *item, m moment, fx *effects) (started bool) {
 	if b.place.passed >= b.conf.Backfill || b.ready.custom == 0 {
 		return false
 	}
-	for i := 1; i < min(b.ready.len(), b.conf.Backfill+1); i++ {
+	for i := 1; i < b.ready.len() && i <= b.conf.Backfill; i++ {
 		it := b.ready.all()[i]
 		if it.request == first.request {
 			continue

@@ -25,6 +25,7 @@ func (e *FailedError) Error() string { return fmt.Sprintf("it waits for %q, whic
 // ended. It is not safe for concurrent use.
 type Graph struct {
 	nodes    map[string]*node
+	history  int             // how many finished tasks it remembers
 	finished map[string]bool // whether they succeeded
 	recent   []string        // the keys of finished, as a ring
 	next     int
@@ -40,7 +41,7 @@ type node struct {
 
 // New returns an empty graph that remembers so many finished tasks.
 func New(history int) *Graph {
-	return &Graph{nodes: map[string]*node{}, finished: map[string]bool{}, recent: make([]string, 0, history)}
+	return &Graph{nodes: map[string]*node{}, history: history, finished: map[string]bool{}}
 }
 
 // Add adds a task and reports whether it waits for nothing. A task that cannot be
@@ -139,7 +140,7 @@ func (g *Graph) Fail(key string) (cancelled []string) {
 
 func (g *Graph) finish(key string, succeeded bool) {
 	delete(g.nodes, key)
-	if cap(g.recent) == 0 {
+	if g.history == 0 {
 		return
 	}
 	if _, again := g.finished[key]; again {
@@ -147,7 +148,7 @@ func (g *Graph) finish(key string, succeeded bool) {
 		return
 	}
 	g.finished[key] = succeeded
-	if len(g.recent) < cap(g.recent) {
+	if len(g.recent) < g.history {
 		g.recent = append(g.recent, key)
 		return
 	}
