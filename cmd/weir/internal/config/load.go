@@ -49,6 +49,14 @@ func Parse(file string, source []byte) (*Config, error) {
 	return &made, nil
 }
 
+// CheckYAML returns an error unless Parse could read the text: one document of plain values, of a
+// size that the parser can take. Few bytes of anchors or brackets make it take all memory.
+func CheckYAML(file string, source []byte) error {
+	wrong := new(faults)
+	read(place{file: file}, source, wrong)
+	return wrong.err()
+}
+
 // Complete adds the missing parts of a configuration made in Go, as Parse does for a file: a
 // listener, a route, and the upstream and compartment of each route. Then it checks the
 // configuration. Create the parts with [New], because a 0 in them counts as set.

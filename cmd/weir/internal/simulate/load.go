@@ -6,14 +6,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 	"unicode/utf8"
 
 	"github.com/goccy/go-yaml"
-	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
 
+	"github.com/weir-go/weir/cmd/weir/internal/config"
 	"github.com/weir-go/weir/cmd/weir/internal/paths"
 	"github.com/weir-go/weir/internal/suites"
 	"github.com/weir-go/weir/sim"
@@ -60,16 +58,13 @@ func load(scenario string, parse func(string, []byte) (sim.Scenario, error)) (si
 
 // jsonOf translates YAML to JSON.
 func jsonOf(file string, text []byte) ([]byte, error) {
+	if err := config.CheckYAML(file, text); err != nil {
+		return nil, err
+	}
 	made, err := yaml.YAMLToJSON(text)
 	if syntax := yaml.Error(nil); errors.As(err, &syntax) && syntax.GetToken() != nil {
 		at := syntax.GetToken().Position
 		return nil, fmt.Errorf("%s:%d:%d: is no YAML: %s", file, at.Line, at.Column, syntax.GetMessage())
-	}
-	if parsed, fault := parser.ParseBytes(text, 0); fault == nil {
-		empty := func(d *ast.DocumentNode) bool { return d.Body == nil }
-		if len(slices.DeleteFunc(parsed.Docs, empty)) > 1 {
-			err = errors.New("has more after its end: want one document, that is one scenario")
-		}
 	}
 	if err == nil && string(bytes.TrimSpace(made)) == "null" {
 		err = errors.New("is empty: want a scenario: weir help scenarios shows one")

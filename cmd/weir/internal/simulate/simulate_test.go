@@ -20,11 +20,13 @@ import (
 
 func TestScenariosThatAreNone(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                "is empty: want a scenario",
-		"a: [":            "f.yaml:1:4: is no YAML: ",
-		"name: 5":         "f.yaml: name is 5: want a text",
-		"- a":             "f.yaml: scenario is a list: want an object",
-		"a: 1\n---\nb: 2": "f.yaml: has more after its end: want one document",
+		"":                                   "is empty: want a scenario",
+		"a: [":                               "f.yaml:1:4: is no YAML: ",
+		"name: 5":                            "f.yaml: name is 5: want a text",
+		"- a":                                "f.yaml: scenario is a list: want an object",
+		"a: 1\n---\nb: 2":                    "f.yaml:3:1: has more after its end: want one document",
+		"a: &b [x]":                          "f.yaml:1:4: has an anchor",
+		"a: " + strings.Repeat("[", 100_000): "f.yaml: has 100002 names, values and signs: want 30000 at most",
 	} {
 		file := filepath.Join(t.TempDir(), "f.yaml")
 		must.Do(t, os.WriteFile(file, []byte(text), 0o600))
