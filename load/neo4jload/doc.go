@@ -14,8 +14,8 @@
 //	running       transactions that do not wait for a lock
 //	blocked       transactions that do; writes, for readers take no locks
 //	longest wait  of a transaction that waits for a lock, for locks, in total; writes
-//	oldest        the age of the oldest transaction; bounds nothing, for imports and
-//	              analyses run for long
+//	oldest        the age of the oldest transaction; bounds nothing, unless
+//	              Config.Oldest says so
 //	connections   open, over the server's Bolt threads
 //	page faults   of the transactions at work; bounds nothing
 //

@@ -9,31 +9,14 @@ import (
 	"time"
 
 	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
-	"github.com/neo4j/neo4j-go-driver/v5/neo4j/auth"
 	"github.com/neo4j/neo4j-go-driver/v5/neo4j/config"
 
-	"github.com/weir-go/weir/internal/settings"
 	"github.com/weir-go/weir/load"
 )
 
-// ErrConfig matches every error about a setting.
-var ErrConfig = settings.ErrConfigOf("neo4jload")
-
-// Config configures a [Source].
-type Config struct {
-	// URI is the server's address, such as neo4j://localhost:7687, and Auth who the
-	// source says it is, as in [neo4j.NewDriverWithContext]. Auth defaults to
-	// [neo4j.NoAuth].
-	URI  string
-	Auth auth.TokenManager
-
-	// Driver, if set, changes the settings of the source's own driver: TLS,
-	// time-outs. Its user agent and its one connection are the source's.
-	Driver func(*config.Config)
-}
-
 // A Source measures one server. It is a [load.Source]. Make one with [New] and close it.
 type Source struct {
+	conf   Config
 	driver neo4j.DriverWithContext
 	busy   chan struct{} // has room unless Poll is at work: the driver may not be closed then
 	mark   string        // says which transactions and which connection are the source's own
@@ -44,14 +27,11 @@ type Source struct {
 // New returns the source of a server, or an error that matches [ErrConfig]. It does not
 // connect: Poll does.
 func New(c Config) (*Source, error) {
-	if c.URI == "" {
-		return nil, settings.Invalid(ErrConfig, "URI", "empty", "one such as neo4j://localhost:7687")
+	c, err := c.complete()
+	if err != nil {
+		return nil, err
 	}
-	if c.Auth == nil {
-		c.Auth = neo4j.NoAuth()
-	}
-	s := &Source{busy: make(chan struct{}, 1), mark: "weir-neo4jload/" + rand.Text()}
-	var err error
+	s := &Source{conf: c, busy: make(chan struct{}, 1), mark: "weir-neo4jload/" + rand.Text()}
 	s.driver, err = neo4j.NewDriverWithContext(c.URI, c.Auth, func(d *config.Config) {
 		if c.Driver != nil {
 			c.Driver(d)
@@ -98,16 +78,6 @@ const listConnections = `
 CALL dbms.listConnections() YIELD userAgent
 RETURN sum(CASE WHEN userAgent = $self THEN 0 ELSE 1 END) AS connections`
 
-// The limits are numbers of transactions and connections, and a wait in seconds.
-const (
-	maxRunning = 20 // as many as a server handles well
-	// With 10, and so 11 writers at once on two nodes, a server wrote half as much as with 4 at
-	// once (TestNeo4j of internal/dbtest/storm): each waiter costs it time.
-	maxBlocked     = 3
-	maxConnections = 400 // the default of server.bolt.thread_pool_max_size
-	maxWait        = 1
-)
-
 // Poll implements [load.Source]. A nil ctx counts as context.Background.
 func (s *Source) Poll(ctx context.Context) (load.Sample, error) {
 	ctx = cmp.Or(ctx, context.Background())
@@ -131,23 +101,23 @@ func (s *Source) Poll(ctx context.Context) (load.Sample, error) {
 	if err != nil {
 		return load.Sample{}, err
 	}
-	all := readings(transactions)
+	readings := s.readings(transactions)
 	connections, err := s.ask(ctx, session, listConnections)
-	all = append(all, load.Reading{
-		Name: "connections", Value: number(connections, "connections"), Limit: maxConnections, Err: err,
+	readings = append(readings, load.Reading{
+		Name: "connections", Value: number(connections, "connections"), Limit: float64(s.conf.Connections), Err: err,
 	})
-	for i := range all {
-		all[i].At = now
+	for i := range readings {
+		readings[i].At = now
 	}
-	return load.Sample{Actuator: load.ByConcurrency, Readings: all}, nil
+	return load.Sample{Actuator: load.ByConcurrency, Readings: readings}, nil
 }
 
-func readings(r *neo4j.Record) []load.Reading {
+func (s *Source) readings(r *neo4j.Record) []load.Reading {
 	return []load.Reading{
-		{Name: "running", Value: number(r, "running"), Limit: maxRunning},
-		{Name: "blocked", Value: number(r, "blocked"), Limit: maxBlocked, Scope: load.Writes},
-		{Name: "longest wait", Value: number(r, "wait") / 1000, Limit: maxWait, Unit: load.Seconds, Scope: load.Writes},
-		{Name: "oldest", Value: number(r, "oldest") / 1000, Limit: math.Inf(1), Unit: load.Seconds},
+		{Name: "running", Value: number(r, "running"), Limit: float64(s.conf.Running)},
+		{Name: "blocked", Value: number(r, "blocked"), Limit: float64(s.conf.Blocked), Scope: load.Writes},
+		{Name: "longest wait", Value: number(r, "wait") / 1000, Limit: s.conf.Wait.Seconds(), Unit: load.Seconds, Scope: load.Writes},
+		{Name: "oldest", Value: number(r, "oldest") / 1000, Limit: s.conf.oldest(), Unit: load.Seconds},
 		{Name: "page faults", Value: number(r, "pageFaults"), Limit: math.Inf(1)},
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/load/neo4jload"
@@ -14,12 +15,18 @@ import (
 // What the source measures is tested with a server, in internal/dbtest.
 
 func TestSettingsAreChecked(t *testing.T) {
+	const uri = "neo4j://localhost"
 	for _, test := range []struct {
 		conf neo4jload.Config
 		want string
 	}{
 		{neo4jload.Config{}, "URI is empty"},
 		{neo4jload.Config{URI: "http://localhost"}, `URI is "http://localhost"`},
+		{neo4jload.Config{URI: uri, Running: -1}, "Running is -1"},
+		{neo4jload.Config{URI: uri, Blocked: -1}, "Blocked is -1"},
+		{neo4jload.Config{URI: uri, Connections: -1}, "Connections is -1"},
+		{neo4jload.Config{URI: uri, Wait: -time.Second}, "Wait is -1s"},
+		{neo4jload.Config{URI: uri, Oldest: -time.Second}, "Oldest is -1s"},
 	} {
 		_, err := neo4jload.New(test.conf)
 		if !errors.Is(err, neo4jload.ErrConfig) || !strings.Contains(err.Error(), test.want) {
@@ -37,7 +44,7 @@ func TestServerThatIsNotThereIsAnError(t *testing.T) {
 }
 
 func ExampleNew() {
-	source, err := neo4jload.New(neo4jload.Config{URI: "neo4j://localhost"})
+	source, err := neo4jload.New(neo4jload.Config{URI: "neo4j://localhost", Blocked: 20})
 	if err != nil {
 		fmt.Println(err)
 		return
