@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"sync"
 	"time"
 )
@@ -83,8 +84,8 @@ func (r *run) progress() Snapshot {
 		InFlight: r.window.waiting(), Rate: lines, ByteRate: bytes, Load: r.load(),
 		Waited: time.Duration(r.waited.Load()), Throttled: time.Duration(r.throttled.Load()), Elapsed: now.at.Sub(r.meter.began),
 	}
-	if bytes > 0 && p.Size > all {
-		p.Left = time.Duration(float64(p.Size-all) / bytes * float64(time.Second))
+	if left := float64(p.Size-all) / bytes * float64(time.Second); left > 0 && left < math.MaxInt64 {
+		p.Left = time.Duration(left)
 	}
 	return p
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -125,6 +126,13 @@ func TestProgressTellsRateAndEnd(t *testing.T) {
 		if last.Lines != 1000 || last.Left != 0 || last.Offset != last.Size {
 			t.Errorf("at the end: %+v", last)
 		}
+		endless, err := Run(t.Context(), strings.NewReader("x"), Config{
+			Size:  1 << 60, // at 1 B/s, longer than a time.Duration
+			Write: func(context.Context, Line) error { time.Sleep(time.Second); return nil },
+		})
+		if err != nil || endless.ByteRate != 1 || endless.Left != 0 {
+			t.Errorf("of an import of 36 billion years: %+v, %v", endless, err)
+		}
 	})
 }
 
@@ -156,6 +164,7 @@ func TestWhatStopsAnImport(t *testing.T) {
 	cause := errors.New("why")
 	cancelled, cancel := context.WithCancelCause(t.Context())
 	cancel(cause)
+	_, rejects := files(t)
 	at3 := func(then func() error) func(context.Context, Line) error {
 		return func(ctx context.Context, l Line) error {
 			if l.Number == 3 {
@@ -172,6 +181,7 @@ func TestWhatStopsAnImport(t *testing.T) {
 		is     error
 	}{
 		"a full disk":      {conf: Config{Write: at3(func() error { return boom })}, want: []string{"stopped at line 3, byte 14: no space left"}, is: boom},
+		"a broken error":   {conf: Config{Write: at3(func() error { return Reject((*fs.PathError)(nil)) }), Rejects: rejects}, want: []string{"line 3, byte 14", "panicked in Write"}},
 		"a panic":          {conf: Config{Write: at3(func() error { panic("boom") })}, want: []string{"line 3, byte 14", "panicked in Write: boom"}},
 		"no rejects":       {conf: Config{Write: at3(func() error { return Reject(boom) })}, want: []string{"line 3, byte 14", "no space", "set Config.Rejects"}, is: ErrRejected},
 		"cancelled":        {ctx: cancelled, conf: Config{Write: newStore().write}, is: cause},

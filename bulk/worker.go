@@ -40,7 +40,13 @@ func (r *run) writeOne(p *pending) {
 		return
 	}
 	defer permit.Release() // where Write ends the goroutine
-	err = r.call(p)
+	returned := false
+	defer func() {
+		if !returned {
+			r.broke(p, permit, recover())
+		}
+	}()
+	err = r.conf.Write(r.ctx, Line{Number: p.Lines, Offset: p.Last, Text: p.text})
 	switch {
 	case err == nil:
 		permit.Done(nil)
@@ -52,24 +58,17 @@ func (r *run) writeOne(p *pending) {
 		permit.Done(err)
 		r.stop(fmt.Errorf("bulk: stopped at line %d, byte %d: %w", p.Lines, p.Last, err))
 	}
+	returned = true
 }
 
-// call calls Write. A panic or an exit in it is an error.
-func (r *run) call(p *pending) (err error) {
-	returned := false
-	defer func() {
-		if returned {
-			return
-		}
-		if panicked := recover(); panicked != nil {
-			err = fmt.Errorf("panicked in Write: %v", panicked)
-			return
-		}
-		r.stop(fmt.Errorf("bulk: stopped at line %d, byte %d: the worker %w", p.Lines, p.Last, isolate.ErrExited))
-	}()
-	err = r.conf.Write(r.ctx, Line{Number: p.Lines, Offset: p.Last, Text: p.text})
-	returned = true
-	return err
+// broke stops the import because Write, or a method of its error, panicked or ended the goroutine.
+func (r *run) broke(p *pending, permit weir.Permit, panicked any) {
+	how := fmt.Errorf("the worker %w", isolate.ErrExited)
+	if panicked != nil {
+		permit.Finish(weir.Failure)
+		how = fmt.Errorf("panicked in Write: %v", panicked)
+	}
+	r.stop(fmt.Errorf("bulk: stopped at line %d, byte %d: %w", p.Lines, p.Last, how))
 }
 
 // pace waits for the throttle, and retries after a refusal.
@@ -102,9 +101,10 @@ func (r *run) reject(p *pending, why error) {
 		r.stop(fmt.Errorf("%w: line %d, byte %d: %w: set Config.Rejects to keep it and go on", ErrRejected, p.Lines, p.Last, why))
 		return
 	}
+	text := p.rejection(why)
 	r.lines.Add(1)
 	r.rejected.Add(1)
-	if r.window.acknowledge(p, p.rejection(why)) >= mostRejects {
+	if r.window.acknowledge(p, text) >= mostRejects {
 		select {
 		case r.kick <- struct{}{}:
 		default:
