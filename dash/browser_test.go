@@ -1,6 +1,7 @@
 package dash_test
 
 import (
+	"flag"
 	"fmt"
 	"net"
 	"net/http"
@@ -15,6 +16,8 @@ import (
 	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
 )
+
+var screenshots = flag.String("screenshots", "", "a `folder` for screenshots of the dashboard")
 
 const token = "0123456789abcdef"
 
@@ -114,7 +117,7 @@ func TestDashboardInABrowser(t *testing.T) {
 	tab.Press(t, "Enter")
 	tab.Wait(t, `document.querySelectorAll('#figures tbody tr').length > 2`)
 
-	tab.Views(t, "dash", 2600, `[...charts, ...curved].every(c => c.plot?.width === c.place.clientWidth)`)
+	tab.Views(t, "dash", 2600, `[...charts, ...curved].every(c => c.plot?.width === c.place.clientWidth)`, *screenshots)
 	var broken bool
 	if tab.Eval(t, "window.broken === true || document.querySelector('img') != null", &broken); broken {
 		t.Error("a name became markup")
@@ -134,7 +137,7 @@ func TestDashboardInABrowser(t *testing.T) {
 	stop()
 	tab.Wait(t, `document.getElementById('connection').textContent.startsWith('Connection lost')`)
 	tab.Inspect(t, "lost", true)
-	tab.Keep(t, "dash-lost")
+	tab.Keep(t, *screenshots, "dash-lost")
 	serve(t, at, newDash(t, config))
 	tab.Wait(t, `document.getElementById('connection').textContent === 'Live' && document.getElementById('name').textContent === 'search'`)
 }
@@ -181,6 +184,6 @@ func TestRecordingInABrowser(t *testing.T) {
 	tab.Wait(t, `document.getElementById('connection').textContent.startsWith('Recording from ')`)
 	tab.Wait(t, `document.body.innerText.includes('The law at the end: p95 above target')`)
 	tab.Inspect(t, "a recording", true)
-	tab.Keep(t, "dash-recording")
+	tab.Keep(t, *screenshots, "dash-recording")
 	tab.Silent(t, "the page")
 }

@@ -68,7 +68,7 @@ func TestCurvesAndSharesInABrowser(t *testing.T) {
 	tab.Drawn(t, "charts[3].plot.ctx.canvas", "queue") // the fullest cells of the heat map
 	tab.Drawn(t, "curved[1].plot.ctx.canvas", "work")  // the no-load latency
 	tab.Drawn(t, "curved[1].plot.ctx.canvas", "queue") // the target
-	tab.Views(t, "curves", 2600, `curved.every(c => c.plot?.width === c.place.clientWidth)`)
+	tab.Views(t, "curves", 2600, `curved.every(c => c.plot?.width === c.place.clientWidth)`, *screenshots)
 	tab.Eval(t, "location.hash = 'mails'", nil)
 	tab.Wait(t, `document.getElementById('charts').innerText.replace(/\s+/g, ' ').startsWith('size 0 · in flight 0 backlog 0 · reserve 0')`)
 	tab.Eval(t, "location.hash = 'search'", nil)

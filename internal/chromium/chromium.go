@@ -3,7 +3,6 @@ package chromium
 import (
 	"bufio"
 	"encoding/json"
-	"flag"
 	"io"
 	"os"
 	"os/exec"
@@ -189,14 +188,12 @@ func (tab *Tab) Screenshot(t testing.TB) []byte {
 	return shot.Data
 }
 
-var screenshots = flag.String("screenshots", "", "a `folder` for screenshots of some pages, at two widths in both schemes")
-
-// Keep writes a screenshot into the folder of -screenshots, if there is one.
-func (tab *Tab) Keep(t testing.TB, name string) {
+// Keep writes a screenshot into a folder, if there is one.
+func (tab *Tab) Keep(t testing.TB, folder, name string) {
 	t.Helper()
-	if *screenshots != "" {
-		must.Do(t, os.MkdirAll(*screenshots, 0o777))
-		must.Do(t, os.WriteFile(filepath.Join(*screenshots, name+".png"), tab.Screenshot(t), 0o666))
+	if folder != "" {
+		must.Do(t, os.MkdirAll(folder, 0o777))
+		must.Do(t, os.WriteFile(filepath.Join(folder, name+".png"), tab.Screenshot(t), 0o666))
 	}
 }
 

@@ -53,8 +53,8 @@ func (tab *Tab) Inspect(t testing.TB, what string, axe bool) {
 }
 
 // Views inspects a page at the widths of a laptop and of the narrowest phones in use, in both
-// schemes, each once ready is true, and keeps a screenshot of each.
-func (tab *Tab) Views(t testing.TB, name string, height int, ready string) {
+// schemes, each once ready is true. With a folder it keeps screenshots.
+func (tab *Tab) Views(t testing.TB, name string, height int, ready, folder string) {
 	t.Helper()
 	for _, width := range []int{1280, 360} {
 		for _, scheme := range []string{"light", "dark"} {
@@ -62,7 +62,7 @@ func (tab *Tab) Views(t testing.TB, name string, height int, ready string) {
 			tab.Look(t, width, height, scheme)
 			tab.Wait(t, ready)
 			tab.Inspect(t, what, true)
-			tab.Keep(t, what)
+			tab.Keep(t, folder, what)
 		}
 	}
 }

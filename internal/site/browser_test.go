@@ -1,6 +1,7 @@
 package main
 
 import (
+	"flag"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -10,6 +11,8 @@ import (
 
 	"github.com/weir-go/weir/internal/chromium"
 )
+
+var screenshots = flag.String("screenshots", "", "a `folder` for screenshots of some pages, at two widths in both schemes")
 
 // The narrowest phones in use, and a laptop.
 var widths = []int{360, 1280}
@@ -72,7 +75,7 @@ func TestPagesInBothSchemes(t *testing.T) {
 		if path != "" {
 			name = strings.ReplaceAll(strings.Trim(path, "/"), "/", "-")
 		}
-		tab.Views(t, name, 900, "true")
+		tab.Views(t, name, 900, "true", *screenshots)
 		for _, scheme := range []string{"light", "dark"} {
 			tab.Look(t, widths[0], 900, scheme)
 			tab.Eval(t, "document.querySelector('nav.narrow details').open = true", nil)

@@ -20,10 +20,10 @@ func TestPlaygroundAgreesWithTheCommand(t *testing.T) {
 	tab.Open(t, address)
 	tab.Wait(t, "document.querySelectorAll('#scenario option').length > 20 && !worker")
 	tab.Inspect(t, "before a run", true)
-	tab.Keep(t, "playground-begin")
+	tab.Keep(t, *screenshots, "playground-begin")
 	tab.Eval(t, "document.getElementById('run').click()", nil)
 	tab.Wait(t, "answer && !busy && plots.length === 4")
-	tab.Keep(t, "playground")
+	tab.Keep(t, *screenshots, "playground")
 	tab.Inspect(t, "your system", true)
 	for _, scenario := range suites.Named()[:10] {
 		tab.Eval(t, fmt.Sprintf("location.hash = %q", scenario.Name), nil)
@@ -59,6 +59,6 @@ func TestPlaygroundAgreesWithTheCommand(t *testing.T) {
 	tab.Look(t, 360, 1800, "dark")
 	tab.Wait(t, "plots[0].width === document.getElementById('charts').clientWidth")
 	tab.Inspect(t, "your system at 360 px", true)
-	tab.Keep(t, "playground-360")
+	tab.Keep(t, *screenshots, "playground-360")
 	tab.Silent(t, "the page")
 }
