@@ -23,14 +23,12 @@ type Answer struct {
 	Final      bool          // it must not be tried again
 }
 
-// A Call is the attempts of one call: Begin, the attempt, Again, and if that allows it Wait,
-// and once more. If a function is enough, use [Client.Do]. A Call must not be used
-// concurrently. A nil context counts as context.Background.
+// A Call is the attempts of one call, for callers that read a reply before they can classify it. If
+// a function is enough, use [Client.Do]. A Call must not be used concurrently.
 type Call struct {
 	client  *Client
-	ticket  Ticket
 	attempt int
-	wait    time.Duration
+	wait    time.Duration // before the next attempt
 }
 
 // Call returns a call that has not begun.
@@ -39,29 +37,45 @@ func (c *Client) Call() *Call { return &Call{client: c} }
 // Attempt returns the number of the attempt that began last, from 1, and 0 before the first.
 func (c *Call) Attempt() int { return c.attempt }
 
-// Begin begins an attempt, which must end with [Call.Again]. If the throttle refuses the
-// first one, the error is a [*weir.RefusedError] with [weir.ReasonOverload], and the call is
-// over; Again has approved each further one.
-func (c *Call) Begin(ctx context.Context) error {
+// Try makes an attempt, once it is time for it, and reports whether there is to be another one. The
+// error says why there was no attempt: the throttle refused the first one, by a
+// [*weir.RefusedError] with [weir.ReasonOverload], or the context ended before it was time, whose
+// cause it is. The call is over then. An attempt that panics is a failure. A nil context counts as
+// context.Background.
+func (c *Call) Try(ctx context.Context, attempt func() Answer) (again bool, err error) {
+	ctx = cmp.Or(ctx, context.Background())
+	ticket, err := c.begin(ctx)
+	if err != nil {
+		return false, err
+	}
+	answer := Answer{Outcome: weir.Failure, Final: true} // should attempt panic
+	defer func() {
+		ticket.Finish(answer.Outcome)
+		again = c.again(ctx, answer)
+	}()
+	answer = attempt()
+	return false, nil
+}
+
+func (c *Call) begin(ctx context.Context) (ticket Ticket, err error) {
 	cl := c.client
-	if c.attempt > 0 {
-		c.ticket = cl.throttle.sent(weir.PriorityFrom(ctx))
-	} else if ticket, err := cl.throttle.TryAcquire(ctx); err == nil {
-		c.ticket = ticket
-	} else {
+	if c.attempt > 0 { // again has approved it
+		if err := sleep(ctx, c.wait); err != nil {
+			return ticket, err
+		}
+		ticket = cl.throttle.sent(weir.PriorityFrom(ctx))
+	} else if ticket, err = cl.throttle.TryAcquire(ctx); err != nil {
 		cl.count.throttled.Add(1)
-		return &weir.RefusedError{Limiter: cl.name, Reason: weir.ReasonOverload}
+		return ticket, &weir.RefusedError{Limiter: cl.name, Reason: weir.ReasonOverload}
 	}
 	cl.count.attempts.Add(1)
 	c.attempt++
-	return nil
+	return ticket, nil
 }
 
-// Again ends the attempt and reports whether to make another one, after [Call.Wait].
-func (c *Call) Again(ctx context.Context, a Answer) bool {
-	ctx = cmp.Or(ctx, context.Background())
+// again reports whether to make another attempt after this answer.
+func (c *Call) again(ctx context.Context, a Answer) bool {
 	cl := c.client
-	c.ticket.Finish(a.Outcome)
 	if a.Outcome == weir.Success {
 		cl.budget.Deposit()
 		return false
@@ -85,10 +99,9 @@ func (c *Call) Again(ctx context.Context, a Answer) bool {
 	return true
 }
 
-// Wait waits until it is time for the next attempt, or returns the cause of the context's end.
-func (c *Call) Wait(ctx context.Context) error {
-	ctx = cmp.Or(ctx, context.Background())
-	timer := time.NewTimer(c.wait)
+// sleep waits, or returns the cause of the context's end.
+func sleep(ctx context.Context, wait time.Duration) error {
+	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {
 	case <-timer.C:

@@ -98,31 +98,22 @@ func New(cfg Config) (*Client, error) {
 // The context's [weir.Priority] is the call's. A nil ctx counts as context.Background.
 func (c *Client) Do(ctx context.Context, attempt func(context.Context) error) error {
 	ctx = cmp.Or(ctx, context.Background())
-	call := c.Call()
-	for {
-		if err := call.Begin(ctx); err != nil {
-			return err
+	var err error
+	try := func() Answer {
+		if err = attempt(ctx); err == nil {
+			return Answer{Outcome: weir.Success}
 		}
-		again, err := c.try(ctx, call, attempt)
+		return c.classify(err)
+	}
+	for call := c.Call(); ; {
+		again, stop := call.Try(ctx, try)
+		if stop != nil {
+			return stop
+		}
 		if !again {
 			return err
 		}
-		if err := call.Wait(ctx); err != nil {
-			return err
-		}
 	}
-}
-
-// try makes an attempt and ends it, also if it panics.
-func (c *Client) try(ctx context.Context, call *Call, attempt func(context.Context) error) (again bool, err error) {
-	answer := Answer{Outcome: weir.Failure, Final: true}
-	defer func() { again = call.Again(ctx, answer) }()
-	if err = attempt(ctx); err != nil {
-		answer = c.classify(err)
-	} else {
-		answer = Answer{Outcome: weir.Success}
-	}
-	return false, err
 }
 
 // Classify is the default of [Config].Classify: a refusal ([weir.ErrRefused]) is tried again

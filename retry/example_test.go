@@ -28,8 +28,8 @@ func ExampleClient_Do() {
 	// Output: 2 <nil>
 }
 
-// The steps of Do, for an interceptor that must read a reply before it can classify it.
-func ExampleClient_Call() {
+// The attempts of an interceptor that must read a reply before it can classify it.
+func ExampleCall_Try() {
 	client, err := retry.New(retry.Config{Backoff: time.Millisecond})
 	if err != nil {
 		fmt.Println(err)
@@ -38,25 +38,19 @@ func ExampleClient_Call() {
 	send := func(attempt int) (status string) {
 		return map[int]string{1: "RESOURCE_EXHAUSTED", 2: "OK"}[attempt]
 	}
-	ctx, call := context.Background(), client.Call()
-	for {
-		if err := call.Begin(ctx); err != nil {
-			fmt.Println(err) // not sent
-			return
-		}
-		status := send(call.Attempt())
-		answer := retry.Answer{Outcome: weir.Success}
-		if status == "RESOURCE_EXHAUSTED" {
-			answer = retry.Answer{Outcome: weir.Overloaded} // with the RetryAfter of the reply, if it has one
-		}
-		fmt.Println(call.Attempt(), status)
-		if !call.Again(ctx, answer) {
-			return
-		}
-		if err := call.Wait(ctx); err != nil {
-			fmt.Println(err) // the context has ended
-			return
-		}
+	call := client.Call()
+	for again := true; again; {
+		again, err = call.Try(context.Background(), func() retry.Answer {
+			status := send(call.Attempt())
+			fmt.Println(call.Attempt(), status)
+			if status == "RESOURCE_EXHAUSTED" {
+				return retry.Answer{Outcome: weir.Overloaded} // with the RetryAfter of the reply, if it has one
+			}
+			return retry.Answer{Outcome: weir.Success}
+		})
+	}
+	if err != nil {
+		fmt.Println(err) // the throttle refused it, or the context has ended
 	}
 	// Output:
 	// 1 RESOURCE_EXHAUSTED

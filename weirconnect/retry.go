@@ -51,15 +51,19 @@ func (r *Retries) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
 		defer sendPriority(ctx, req.Header())()
 		defer req.Header().Del(weirhttp.AttemptHeader) // the caller may send the request once more
 		for call := r.client.Call(); ; req.Header().Set(weirhttp.AttemptHeader, strconv.Itoa(call.Attempt()+1)) {
-			if err := call.Begin(ctx); err != nil {
-				return nil, refusal(ctx, err, connect.ProtocolConnect)
-			}
-			res, again, err := try(ctx, call, req, next)
-			if !again {
+			var res connect.AnyResponse
+			var err error
+			again, stop := call.Try(ctx, func() retry.Answer {
+				res, err = next(ctx, req)
+				return answerTo(req.Spec(), err)
+			})
+			switch {
+			case stop != nil && call.Attempt() == 0:
+				return nil, refusal(ctx, stop, connect.ProtocolConnect)
+			case stop != nil:
+				return nil, connect.NewError(connect.Code(codeOf(ctx.Err())), stop)
+			case !again:
 				return res, err
-			}
-			if err := call.Wait(ctx); err != nil {
-				return nil, connect.NewError(connect.Code(codeOf(ctx.Err())), err)
 			}
 		}
 	}
@@ -73,15 +77,6 @@ func (r *Retries) WrapStreamingClient(next connect.StreamingClientFunc) connect.
 // WrapStreamingHandler returns next: Retries is for clients.
 func (r *Retries) WrapStreamingHandler(next connect.StreamingHandlerFunc) connect.StreamingHandlerFunc {
 	return next
-}
-
-// try makes an attempt and reports whether there is to be another one.
-func try(ctx context.Context, call *retry.Call, req connect.AnyRequest, next connect.UnaryFunc) (res connect.AnyResponse, again bool, err error) {
-	answer := retry.Answer{Outcome: weir.Failure, Final: true} // should next panic
-	defer func() { again = call.Again(ctx, answer) }()
-	res, err = next(ctx, req)
-	answer = answerTo(req.Spec(), err)
-	return res, false, err
 }
 
 // answerTo returns the meaning of an attempt's end for the downstream, and whether the call may be

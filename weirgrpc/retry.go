@@ -56,31 +56,22 @@ func (r *Retries) Options() []grpc.DialOption {
 // attempt.
 func (r *Retries) Unary(ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, invoker grpc.UnaryInvoker, opts ...grpc.CallOption) error {
 	call, ctx := r.client.Call(), sendPriority(ctx)
-	send := func(attempt context.Context, trailer *metadata.MD) error {
-		return invoker(attempt, method, req, reply, conn, append(opts[:len(opts):len(opts)], grpc.Trailer(trailer))...)
-	}
 	for attempt := ctx; ; attempt = sendAttempt(ctx, call.Attempt()+1) {
-		if err := call.Begin(ctx); err != nil {
-			return newRefusal(ctx, err)
-		}
-		again, err := try(attempt, call, method, send)
-		if !again {
+		var err error
+		again, stop := call.Try(ctx, func() retry.Answer {
+			var trailer metadata.MD
+			err = invoker(attempt, method, req, reply, conn, append(opts[:len(opts):len(opts)], grpc.Trailer(&trailer))...)
+			return answerTo(method, err, trailer)
+		})
+		switch {
+		case stop != nil && call.Attempt() == 0:
+			return newRefusal(ctx, stop)
+		case stop != nil:
+			return &refusal{status: status.FromContextError(ctx.Err()), cause: stop}
+		case !again:
 			return err
 		}
-		if err := call.Wait(ctx); err != nil {
-			return &refusal{status: status.FromContextError(ctx.Err()), cause: err}
-		}
 	}
-}
-
-// try makes an attempt and reports whether there is to be another one.
-func try(ctx context.Context, call *retry.Call, method string, send func(context.Context, *metadata.MD) error) (again bool, err error) {
-	answer := retry.Answer{Outcome: weir.Failure, Final: true} // should send panic
-	defer func() { again = call.Again(ctx, answer) }()
-	var trailer metadata.MD
-	err = send(ctx, &trailer)
-	answer = answerTo(method, err, trailer)
-	return false, err
 }
 
 // answerTo returns the meaning of an attempt's end for the downstream, and whether the call may be

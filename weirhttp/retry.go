@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/retry"
 )
 
@@ -48,36 +47,27 @@ type retrier struct {
 	client *retry.Client
 }
 
-func (t *retrier) RoundTrip(req *http.Request) (*http.Response, error) {
+func (t *retrier) RoundTrip(req *http.Request) (res *http.Response, err error) {
 	ctx, call := req.Context(), t.client.Call()
 	for try := req; ; {
-		if err := call.Begin(ctx); err != nil {
+		again, stop := call.Try(ctx, func() retry.Answer {
+			res, err = t.base.RoundTrip(try) //nolint:bodyclose // it is returned, or discarded below
+			return answerTo(try, res, err)
+		})
+		if stop != nil {
 			closeBody(try)
-			return nil, err
+			return nil, stop
 		}
-		res, again, err := t.send(call, try)
 		if !again {
 			return res, err
 		}
 		if res != nil && res.Body != nil { // a transport of tests may leave it out
 			discard(res.Body)
 		}
-		if err := call.Wait(ctx); err != nil {
-			return nil, err
-		}
 		if try, err = resend(req, call.Attempt()+1); err != nil {
 			return nil, err
 		}
 	}
-}
-
-// send makes an attempt and reports whether there is to be another one.
-func (t *retrier) send(call *retry.Call, req *http.Request) (res *http.Response, again bool, err error) {
-	answer := retry.Answer{Outcome: weir.Failure, Final: true} // if base panics
-	defer func() { again = call.Again(req.Context(), answer) }()
-	res, err = t.base.RoundTrip(req)
-	answer = answerTo(req, res, err)
-	return res, false, err
 }
 
 func closeBody(req *http.Request) {

@@ -153,13 +153,12 @@ var takesContext = map[string]func(*testing.T){
 		_, err := must(retry.NewThrottler(retry.ThrottlerConfig{})).TryAcquire(none)
 		succeeds(t, err)
 	},
-	"retry *Call.Begin": succeeding(func() error { return must(retry.New(retry.Config{})).Call().Begin(none) }),
-	"retry *Call.Again": func(t *testing.T) {
-		if !must(retry.New(retry.Config{})).Call().Again(none, retry.Answer{Outcome: weir.Overloaded}) {
+	"retry *Call.Try": func(t *testing.T) {
+		again, err := must(retry.New(retry.Config{})).Call().Try(none, func() retry.Answer { return retry.Answer{Outcome: weir.Overloaded} })
+		if succeeds(t, err); !again {
 			t.Error("not again")
 		}
 	},
-	"retry *Call.Wait": succeeding(func() error { return must(retry.New(retry.Config{})).Call().Wait(none) }),
 
 	"shed *Shedder.Full": succeeding(func() error { return must(shed.New(monitor(), shed.Config{})).Full(none) }),
 
