@@ -1,7 +1,6 @@
 package weir
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -66,12 +65,9 @@ func (l *Limiter) Restore(state []byte) error {
 }
 
 func parseState(state []byte) (s savedState, err error) {
-	d := json.NewDecoder(bytes.NewReader(state))
-	switch err := d.Decode(&s); {
+	switch err := json.Unmarshal(state, &s); {
 	case err != nil:
 		return s, fmt.Errorf("%w: want what Save returned", err)
-	case d.More():
-		return s, fmt.Errorf("there is more after the first JSON value: want what Save returned")
 	case s.Version != stateVersion:
 		return s, fmt.Errorf("it has version %d, and this program reads %d: start without it", s.Version, stateVersion)
 	case s.Limit < 0 || s.Limit > maxSlots:

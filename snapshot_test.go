@@ -309,10 +309,11 @@ func TestRestore(t *testing.T) {
 func TestRestoreRefuses(t *testing.T) {
 	l := newLimiter(t, weir.Config{Name: "search"})
 	for state, want := range map[string]string{
-		"":                              "EOF: want what Save returned",
+		"":                              "want what Save returned",
 		"limit: 20":                     "want what Save returned",
 		`{"version":1,"limit":"many"}`:  "want what Save returned",
-		`{"version":1} {"version":1}`:   "more after the first JSON value",
+		`{"version":1} {"version":1}`:   "after top-level value: want what Save returned",
+		`{"version":1}}`:                "after top-level value: want what Save returned",
 		`{"version":2,"limit":20}`:      "version 2, and this program reads 1",
 		`{"version":1,"limit":-1}`:      "limit is -1: want 0 to 1000000000",
 		`{"version":1,"no_load_ns":-1}`: "no_load_ns is -1: want 0 to 86400000000000",

@@ -75,10 +75,16 @@ func (s *Set) Restore(state []byte) error {
 	if len(saved.Keys) > mostSaved {
 		return fmt.Errorf("%w: saved state of a set: it has %d keys: want at most %d", weir.ErrConfig, len(saved.Keys), mostSaved)
 	}
+	keys := slices.Sorted(maps.Keys(saved.Keys))
+	for _, key := range keys {
+		if problem := problemOf(key); problem != "" {
+			return fmt.Errorf("%w: saved state of a set: key %s", weir.ErrConfig, problem)
+		}
+	}
 	s.updating.Lock()
 	defer s.updating.Unlock()
 	var errs []error
-	for _, key := range slices.Sorted(maps.Keys(saved.Keys)) {
+	for _, key := range keys {
 		c, err := s.find(key, true)
 		if err == nil && c.key == key { // not the overflow
 			err = c.limiter.Restore(saved.Keys[key])

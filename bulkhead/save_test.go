@@ -60,6 +60,7 @@ func TestRestoreRefuses(t *testing.T) {
 	for state, want := range map[string]string{
 		"":              "want what Save returned",
 		`{"version":3}`: "version 3, and this program reads 1",
+		`{"version":1,"keys":{"":{},"a":{"version":1,"law":"law.Setpoint","limit":9}}}`:                                        "key of 0 bytes: want 1 to 256",
 		`{"version":1,"keys":{` + strings.Join(many, ",") + `}}`:                                                               "1001 keys: want at most 1000",
 		`{"version":1,"keys":{"a":{"version":1,"law":"law.AIMD","limit":9},"b":{"version":1,"law":"law.Setpoint","limit":9}}}`: `"a": it is of law.AIMD`,
 	} {

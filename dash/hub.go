@@ -107,7 +107,7 @@ func (h *hub) welcome(c *client) {
 	if !slices.Contains(names, c.limiter) && len(names) > 0 {
 		c.limiter = names[0]
 	}
-	c.messages <- h.message(h.overview(c.view), c.view, (*series).past, h.refused.kept)
+	c.messages <- h.message(c.view, (*series).past, h.refused.kept)
 	c.joined = true
 }
 
@@ -174,7 +174,7 @@ func (h *hub) ends(now time.Time) bool {
 
 // send sends the last reading to all clients, and cuts off clients far behind.
 func (h *hub) send() {
-	overviews, messages := map[bool][]byte{}, map[view][]byte{}
+	messages := map[view][]byte{}
 	for c := range h.clients {
 		if len(c.messages) == cap(c.messages) {
 			h.cut(c)
@@ -185,18 +185,15 @@ func (h *hub) send() {
 			continue
 		}
 		if messages[c.view] == nil {
-			if overviews[c.trusted] == nil {
-				overviews[c.trusted] = h.overview(c.view)
-			}
-			messages[c.view] = h.message(overviews[c.trusted], c.view, (*series).latest, h.refused.latest)
+			messages[c.view] = h.message(c.view, (*series).latest, h.refused.latest)
 		}
 		c.messages <- messages[c.view]
 	}
 }
 
 // message is the overview with a part of the details that a view has, and refused requests.
-func (h *hub) message(overview []byte, v view, part func(s *series, name string) []byte, refused []recording.Request) []byte {
-	message := slices.Clone(overview)
+func (h *hub) message(v view, part func(s *series, name string) []byte, refused []recording.Request) []byte {
+	message := h.overview(v)
 	for _, name := range h.names(v) {
 		if v.all || name == v.limiter {
 			message = append(message, part(h.series[name], name)...)

@@ -52,6 +52,11 @@ func Timeout(lines []string) (time.Duration, bool) {
 	return time.Duration(ms) * time.Millisecond, err == nil && ms <= uint64(maxTimeout.Milliseconds())
 }
 
+// grpcUnits are the units of a timeout of gRPC.
+var grpcUnits = map[byte]time.Duration{
+	'H': time.Hour, 'M': time.Minute, 'S': time.Second, 'm': time.Millisecond, 'u': time.Microsecond, 'n': time.Nanosecond,
+}
+
 // GRPCTimeout reads the timeout of a call of gRPC: at most eight digits and a unit. Like Timeout,
 // it believes no longer time than a day.
 func GRPCTimeout(lines []string) (time.Duration, bool) {
@@ -59,25 +64,9 @@ func GRPCTimeout(lines []string) (time.Duration, bool) {
 		return 0, false
 	}
 	last := len(lines[0]) - 1
+	unit, known := grpcUnits[lines[0][last]]
 	n, err := strconv.ParseUint(lines[0][:last], 10, 63)
-	var unit time.Duration
-	switch lines[0][last] {
-	case 'H':
-		unit = time.Hour
-	case 'M':
-		unit = time.Minute
-	case 'S':
-		unit = time.Second
-	case 'm':
-		unit = time.Millisecond
-	case 'u':
-		unit = time.Microsecond
-	case 'n':
-		unit = time.Nanosecond
-	default:
-		return 0, false
-	}
-	return time.Duration(n) * unit, err == nil && n <= uint64(maxTimeout/unit)
+	return time.Duration(n) * unit, known && err == nil && n <= uint64(maxTimeout/unit)
 }
 
 // TellWait adds to a response how long its request waited for a slot, if it did.

@@ -83,7 +83,7 @@ func (r *Reader) decode(line []byte, to any) error {
 	in := json.NewDecoder(bytes.NewReader(line))
 	in.DisallowUnknownFields()
 	err := in.Decode(to)
-	if err == nil && in.More() {
+	if _, more := in.Token(); err == nil && !errors.Is(more, io.EOF) {
 		err = errors.New("has more than one value")
 	}
 	if err != nil {

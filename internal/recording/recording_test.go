@@ -59,6 +59,7 @@ func TestHostileRecordingsAreRefusedWithTheLine(t *testing.T) {
 		{heading + reading(true, 1) + reading(false, 2)[:60], "line 3: is cut off"},
 		{heading + reading(true, 1)[:60] + "\n", "line 2: unexpected EOF"},
 		{heading + "{} {}\n", "line 2: has more than one value"},
+		{heading + "{}}\n", "line 2: has more than one value"},
 		{heading + `{"details":{"html":"<script>"}}` + "\n", `line 2: json: unknown field "html"`},
 		{heading + reading(true, 2, 1), "line 2: has the reading of 1 after that of 2"},
 		{heading + reading(true, 1) + reading(false, 1), "line 3: has the reading of 1 after that of 1"},

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -32,7 +33,7 @@ func objectOf(line string) (object map[string]any, err error) {
 	in := json.NewDecoder(strings.NewReader(line))
 	in.UseNumber() // to keep the digits
 	err = in.Decode(&object)
-	if err == nil && in.More() {
+	if _, more := in.Token(); err == nil && !errors.Is(more, io.EOF) {
 		err = errors.New("it goes on after the object")
 	}
 	return object, err

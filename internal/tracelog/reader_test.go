@@ -220,6 +220,11 @@ func TestReaderRefuses(t *testing.T) {
 			`{"ts": 1, "d": 1} {"ts": 2, "d": 1}`,
 			`log:1: line is no JSON object: it goes on after the object: want one a line`,
 		},
+		{
+			Reader{Arrival: "ts", Service: "d"},
+			`{"ts": 1, "d": 1}}`,
+			`log:1: line is no JSON object: it goes on after the object: want one a line`,
+		},
 	} {
 		_, err := read(test.reader, test.log)
 		if err == nil || !strings.HasPrefix(err.Error(), test.want) {
