@@ -29,7 +29,15 @@ func AcquireN(ctx context.Context, a Admitter, weight int) (Permit, error) {
 	if err != nil {
 		return Permit{}, err
 	}
-	return permit, permit.SetWeight(weight)
+	weighed := false
+	defer func() {
+		if !weighed { // a hook panicked
+			permit.Release()
+		}
+	}()
+	err = permit.SetWeight(weight)
+	weighed = true
+	return permit, err
 }
 
 // Full is [Limiter.Full] for any [Admitter]. One without a Full is never full: its Acquire decides.

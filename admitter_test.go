@@ -49,6 +49,30 @@ func TestAdmitterWithoutMoreMethods(t *testing.T) {
 	}
 }
 
+// late takes a second to hand out its permits.
+type late struct{ weir.Admitter }
+
+func (l late) Acquire(ctx context.Context) (weir.Permit, error) {
+	defer time.Sleep(time.Second)
+	return l.Admitter.Acquire(ctx)
+}
+
+// A permit that gets its weight later is not lost if a hook panics.
+func TestHeavyPermitOfAHookThatPanics(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLimiter(t, weir.Config{
+			Law:        script(func(w law.Window) law.Decision { return law.Decision{Limit: float64(w.Limit + 1)} }),
+			MinSamples: 1,
+			OnEvent:    func(weir.Event) { panic("a hook") },
+		})
+		hold(t, l, 1)[0].Finish(weir.Success)
+		if recovered, _ := limittest.Unwind(func() { _, _ = weir.AcquireN(t.Context(), late{l}, 4) }); recovered == nil {
+			t.Error("the panic was swallowed")
+		}
+		balanced(t, l)
+	})
+}
+
 // The settings of the limiter come with its permit.
 func TestDoOfAnAdmitter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -58,7 +58,7 @@ func (b *readBody) Read(p []byte) (int, error) {
 
 // holdUpload takes a slot of the admitter for a request whose client decides how long it takes. All
 // such requests of an admitter hold a part of its limit together, or as many slow ones as the limit
-// would shut the service. The law learns nothing of them.
+// would shut the service.
 func (h *handler) holdUpload(res *response, admitter weir.Admitter) error {
 	var s weir.Snapshot // that of an admitter which has none lets one in
 	if g, ok := admitter.(interface{ Snapshot() weir.Snapshot }); ok {
@@ -72,7 +72,5 @@ func (h *handler) holdUpload(res *response, admitter weir.Admitter) error {
 	if !h.uploads.Take(s.Name, 1, part, math.MaxInt64) {
 		return &weir.RefusedError{Limiter: "uploads", Reason: weir.ReasonLimitReached}
 	}
-	err := res.slot.Hold(res.ctx, admitter, func() { h.uploads.Give(s.Name, 1) })
-	res.slot.Measure(weir.Ignore)
-	return err
+	return res.slot.Hold(res.ctx, admitter, func() { h.uploads.Give(s.Name, 1) })
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/weir-go/weir/bulkhead"
 	"github.com/weir-go/weir/internal/limittest"
 	"github.com/weir-go/weir/internal/must"
+	"github.com/weir-go/weir/law"
 	"github.com/weir-go/weir/load"
 	"github.com/weir-go/weir/shed"
 	"github.com/weir-go/weir/weirhttp"
@@ -130,6 +131,24 @@ func TestUploadsGiveTheirPartBack(t *testing.T) {
 			checkInFlight(t, lim, 0)
 			checkInFlight(t, streams, 0)
 		})
+	}
+}
+
+// hostile is a breaker that panics when it hears how the work ended.
+type hostile struct{}
+
+func (hostile) Allow(context.Context) (func(weir.Outcome), error) {
+	return func(weir.Outcome) { panic("a hook") }, nil
+}
+
+func TestUploadOfAHookThatPanicsKeepsNoSlot(t *testing.T) {
+	lim := weir.Must(weir.New(weir.Config{Name: "test", Law: law.Fixed{}, Breaker: hostile{}}))
+	h := configured(t, lim, weirhttp.Config{Streams: pinned(t, 1), RequestBuffer: 100}, say)
+	for range 3 {
+		limittest.Unwind(func() {
+			h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/", strings.NewReader(strings.Repeat("x", 1000))))
+		})
+		checkInFlight(t, lim, 0)
 	}
 }
 

@@ -103,7 +103,6 @@ func (s *Slot) Exchange(ctx context.Context, streams Source, o Outcome) (exchang
 		s.Close(weir.Ignore)
 		return true, err
 	}
-	permit.Measure(weir.Ignore)
 	s.mu.Lock()
 	closed := s.state == Closed // the request ended meanwhile
 	if !closed {
@@ -112,6 +111,8 @@ func (s *Slot) Exchange(ctx context.Context, streams Source, o Outcome) (exchang
 	s.mu.Unlock()
 	if closed {
 		give(permit, share, weir.Ignore)
+	} else {
+		permit.Measure(weir.Ignore)
 	}
 	return true, nil
 }
@@ -159,10 +160,10 @@ func (s *Slot) drop(to State) (permit weir.Permit, share func()) {
 }
 
 func give(permit weir.Permit, share func(), o weir.Outcome) {
-	permit.Finish(o)
 	if share != nil {
-		share()
+		defer share() // also if a hook panics
 	}
+	permit.Finish(o)
 }
 
 // Measure ends the measured latency now, with the outcome. The slot is kept.

@@ -134,3 +134,35 @@ func TestGateThatPanics(t *testing.T) {
 		d.holds(t, "after a panic", 0, 0, 0)
 	}
 }
+
+// hostile is a breaker that panics when it hears how the work ended.
+type hostile struct{}
+
+func (hostile) Allow(context.Context) (func(weir.Outcome), error) {
+	return func(weir.Outcome) { panic("a hook") }, nil
+}
+
+func TestHookThatPanicsKeepsNoSlot(t *testing.T) {
+	for name, end := range map[string]func(*slot.Slot, *desk){
+		"at the end": func(s *slot.Slot, _ *desk) { s.Close(weir.Success) },
+		"in between": func(s *slot.Slot, d *desk) {
+			_, _ = s.Exchange(t.Context(), d.source, slot.Outcome{Outcome: weir.Success})
+		},
+	} {
+		for _, at := range []string{"gate", "streams"} {
+			t.Run(name+" of the "+at, func(t *testing.T) {
+				d, s := newDesk(t), new(slot.Slot)
+				lim := map[string]*weir.Limiter{"gate": d.gate, "streams": d.streams}[at]
+				conf := lim.Config()
+				conf.Breaker = hostile{}
+				must.Do(t, lim.Update(conf))
+				must.Do(t, s.Hold(t.Context(), d.gate, d.share()))
+				limittest.Unwind(func() {
+					defer s.Close(weir.Failure)
+					end(s, d)
+				})
+				d.holds(t, "after a panic", 0, 0, 0)
+			})
+		}
+	}
+}

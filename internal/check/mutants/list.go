@@ -349,8 +349,8 @@ var ofLibrary = []mutant{
 	// Slow clients of weirhttp, and package shed.
 	{"a body is read when the slot is taken", "weirhttp/upload.go", "h.conf.Streams == nil || r.ContentLength == 0", "h.conf.Streams != nil || r.ContentLength == 0", "TestSlowClientsLeaveTheSlotsToOthers", ""},
 	{"uploads hold all of the limit of weirhttp", "weirhttp/upload.go", "int64(h.conf.Uploads*float64(s.Limit))", "int64(s.Limit)", "TestUploadsHoldAPartOfTheLimit", ""},
-	{"an upload teaches how long its client took", "weirhttp/upload.go", "res.slot.Measure(weir.Ignore)", "", "TestUploadsHoldTheirSlots", ""},
-	{"an upload keeps its part", "internal/slot/slot.go", "\tif share != nil {\n\t\tshare()\n\t}\n", "", "TestUploadsGiveTheirPartBack", "./weirhttp"},
+	{"an upload teaches how long its client took", "weirhttp/limit.go", "res.slot.Measure(weir.Ignore)", "", "TestUploadsHoldTheirSlots", ""},
+	{"an upload keeps its part", "internal/slot/slot.go", "defer share()", "", "TestUploadsGiveTheirPartBack", "./weirhttp"},
 	{"a stream does not ask the gate", "internal/slot/slot.go", "once, err := gate.Acquire(ctx)", "once, err := weir.Permit{}, ctx.Err()", "TestStreamsAskTheGateToo", "./weirhttp"},
 	{"a refused stream keeps its slot of the streams", "internal/slot/slot.go", "if !begun {\n\t\t\ts.Close(weir.Ignore)\n\t\t}", "_ = begun", "TestStreamsAskTheGateToo", "./weirhttp"},
 	{"the slot waits for the client to read", "weirhttp/response.go", "r.slot.Close(r.outcome(returned))\n\tif r.held", "defer r.slot.Close(r.outcome(returned))\n\tif r.held", "TestSlowClientsLeaveTheSlotsToOthers", ""},
