@@ -5,13 +5,14 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"runtime"
 	"time"
 )
 
 // CPU is the share of the processors that is in use: on Linux that of the machine
 // or, if it is nearer to its limit, of the quota of this process's control group,
-// of version 1 or 2; elsewhere that of this process, as the runtime knows it since the last
-// collection of garbage. The first poll has nothing to compare with and reports nothing.
+// of version 1 or 2; elsewhere that of this process, of the processors that Go uses. The first poll
+// has nothing to compare with and reports nothing.
 type CPU struct {
 	// Limit is the share at which the CPU is at its limit, up to 1. Defaults to 1.
 	Limit float64
@@ -50,8 +51,7 @@ func (c *CPU) Poll(context.Context) (Sample, error) {
 	}
 	used, total, err := machineTime(fsys)
 	if errors.Is(err, ErrUnavailable) {
-		used, total = ownTime()
-		err = nil
+		used, total, err = ownTime()
 	}
 	if err != nil {
 		return s, err
@@ -65,11 +65,12 @@ func (c *CPU) Poll(context.Context) (Sample, error) {
 	return s, nil
 }
 
-// ownTime is this process's busy time, and the time of its processors.
-func ownTime() (used, total float64) {
-	v := read("/cpu/classes/total:cpu-seconds", "/cpu/classes/idle:cpu-seconds")
-	total = v[0].Value.Float64()
-	return total - v[1].Value.Float64(), total
+// ownTime is this process's busy time, and the time of its processors, in seconds. It does not come
+// from runtime/metrics, which measures at each collection of garbage: without one in a second the
+// source would be stale.
+func ownTime() (used, total float64, err error) {
+	worked, err := processTime()
+	return worked.Seconds(), float64(runtime.GOMAXPROCS(0)) * time.Since(began).Seconds(), err
 }
 
 // machineTime is the processors' busy time, and their time.

@@ -89,8 +89,11 @@ func TestCPU(t *testing.T) {
 	if got, ok := poll(t, c)["cpu"]; ok {
 		t.Errorf("%v", got)
 	}
-	elsewhere := &CPU{fsys: files()}
+	elsewhere := &CPU{fsys: files()} // the runtime collects no garbage meanwhile
 	poll(t, elsewhere)
+	if got, ok := poll(t, elsewhere)["cpu"]; !ok || got.Err != nil {
+		t.Errorf("the second poll of this process: %v, %t", got, ok)
+	}
 }
 
 // The two ways in which systems have control groups of version 1: alone, and hybrid, where version
