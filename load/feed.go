@@ -97,8 +97,7 @@ func (f *feed) take(s Sample, err error, now time.Time) {
 	valid := 0
 	if err == nil {
 		f.drains = s.Drain != nil || !f.drainAt.IsZero()
-		f.actuator = s.Actuator
-		valid = f.accept(s.Readings, now)
+		valid = f.accept(s, now)
 		if d := s.Drain; d != nil {
 			if f.err = d.check(); f.err == nil {
 				f.drained, f.drainAt = *d, now
@@ -112,8 +111,8 @@ func (f *feed) take(s Sample, err error, now time.Time) {
 }
 
 // accept replaces the readings and counts the valid ones.
-func (f *feed) accept(readings []Reading, now time.Time) (valid int) {
-	for i, r := range readings {
+func (f *feed) accept(s Sample, now time.Time) (valid int) {
+	for i, r := range s.Readings {
 		r = r.check()
 		if r.At.IsZero() || r.At.After(now) {
 			r.At = now
@@ -126,10 +125,10 @@ func (f *feed) accept(readings []Reading, now time.Time) (valid int) {
 				r = before
 			}
 		}
-		readings[i] = r
+		s.Readings[i] = r
 	}
-	if len(readings) > 0 {
-		f.readings = readings
+	if len(s.Readings) > 0 {
+		f.readings, f.actuator = s.Readings, s.Actuator
 	}
 	return valid
 }

@@ -147,6 +147,11 @@ func TestActuatorOfASource(t *testing.T) {
 			if f := w.Snapshot()[0]; f.Actuator != actuator || f.Err != nil {
 				t.Errorf("%v, %v: want %v", f.Actuator, f.Err, actuator)
 			}
+			s.do(func(context.Context) (load.Sample, error) { return load.Sample{}, nil }) // nothing new
+			pass(200 * time.Millisecond)
+			if f := w.Snapshot()[0]; f.Actuator != actuator || len(f.Readings) != 1 {
+				t.Errorf("%v of the readings %v, want that they keep %v", f.Actuator, f.Readings, actuator)
+			}
 		})
 	}
 }
