@@ -83,21 +83,19 @@ func (c *Cells) Add(o Outcome) {
 // List returns the cells, grouped by scenario.
 func (c *Cells) List() []*Cell { return c.list }
 
-// byLaw returns the cells of each law, in the laws' order of first appearance. Scenarios with
-// their own laws differ in their laws.
-func (c *Cells) byLaw() [][]*Cell {
-	var laws []string
-	var cells [][]*Cell
-	for _, cell := range c.list {
-		i := slices.Index(laws, cell.Law)
-		if i < 0 {
-			i = len(laws)
-			laws = append(laws, cell.Law)
-			cells = append(cells, nil)
+// grouped returns the cells of each key, in the order in which the keys appear.
+func grouped(cells []*Cell, key func(*Cell) string) (groups [][]*Cell) {
+	index := map[string]int{}
+	for _, cell := range cells {
+		i, known := index[key(cell)]
+		if !known {
+			i = len(groups)
+			index[key(cell)] = i
+			groups = append(groups, nil)
 		}
-		cells[i] = append(cells[i], cell)
+		groups[i] = append(groups[i], cell)
 	}
-	return cells
+	return groups
 }
 
 // A Summary holds the results of one law in a suite. Unless noted otherwise a figure is the
@@ -145,28 +143,19 @@ func (f Figure) MarshalJSON() ([]byte, error) {
 }
 
 // Summaries sums up each law.
-func (c *Cells) Summaries() []Summary { return summaries(c.byLaw(), "") }
+func (c *Cells) Summaries() []Summary { return summaries(c.list, "") }
 
 // Regimes sums up each law in each regime, in the order of regimes and laws.
 func (c *Cells) Regimes() (all []Summary) {
-	var regimes []string
-	for _, cell := range c.list {
-		if !slices.Contains(regimes, cell.Mean.Regime) {
-			regimes = append(regimes, cell.Mean.Regime)
-		}
-	}
-	for _, regime := range regimes {
-		laws := c.byLaw()
-		for i := range laws {
-			laws[i] = slices.DeleteFunc(laws[i], func(c *Cell) bool { return c.Mean.Regime != regime })
-		}
-		all = append(all, summaries(slices.DeleteFunc(laws, func(cells []*Cell) bool { return len(cells) == 0 }), cmp.Or(regime, "others"))...)
+	for _, cells := range grouped(c.list, func(c *Cell) string { return c.Mean.Regime }) {
+		all = append(all, summaries(cells, cmp.Or(cells[0].Mean.Regime, "others"))...)
 	}
 	return all
 }
 
-func summaries(laws [][]*Cell, regime string) []Summary {
-	all := make([]Summary, 0, len(laws))
+// summaries sums up each law. Scenarios with their own laws differ in their laws.
+func summaries(cells []*Cell, regime string) (all []Summary) {
+	laws := grouped(cells, func(c *Cell) string { return c.Law })
 	for _, cells := range laws {
 		s := summary(cells)
 		s.Regime = regime
