@@ -35,13 +35,9 @@ func (x *Response) End(r *http.Request, id *client.Identity, returned bool) {
 	if returned && x.status == 0 {
 		x.status = http.StatusOK
 	}
-	ended := time.Now()
-	if x.observer.access != nil {
-		write(x.observer.access, r, id, x, ended)
-	}
-	if id.Trace.Sampled() {
-		x.observer.tracer.End(spanOf(r, id, x, ended))
-	}
+	s := x.span(r, id)
+	x.write(r.Context(), s, id.RequestID)
+	x.observer.tracer.End(s)
 }
 
 // A Response is a response as written so far.
@@ -98,18 +94,15 @@ func cut(text string, longest int) string {
 	return text[:longest] + "..."
 }
 
-func spanOf(r *http.Request, id *client.Identity, x *Response, ended time.Time) spans.Span {
+func (x *Response) span(r *http.Request, id *client.Identity) spans.Span {
+	address := ""
+	if id.Address.IsValid() {
+		address = id.Address.String()
+	}
 	return spans.Span{
-		Context: id.Trace, Start: x.began, End: ended,
+		Context: id.Trace, Start: x.began, End: time.Now(),
 		Method: cut(r.Method, maxMethod), Path: cut(r.URL.EscapedPath(), maxPath), Host: cut(id.Host, maxHost), Proto: id.Proto,
-		Client: addressOf(id), Status: x.status, Route: id.Record.Route,
+		Client: address, Status: x.status, Route: id.Record.Route,
 		Compartment: id.Record.Compartment, Upstream: id.Record.Upstream, Waited: id.Record.Waited, Refused: id.Record.Refusal(),
 	}
-}
-
-func addressOf(id *client.Identity) string {
-	if !id.Address.IsValid() {
-		return ""
-	}
-	return id.Address.String()
 }
