@@ -24,7 +24,8 @@ const undefined = ": correct it, or declare what readers know anyway in a commen
 
 // complaintsAbout compiles the blocks of Go. It skips blocks with imports that the workspace
 // lacks, unless the workspace is whole.
-func (w *workspace) complaintsAbout(blocks []Block) (complaints []string, skipped int, err error) {
+func (w *workspace) complaintsAbout(t testing.TB, blocks []Block) (complaints []string, skipped int) {
+	t.Helper()
 	fset := token.NewFileSet()
 	var snippets []snippet
 	for _, b := range blocks {
@@ -36,10 +37,7 @@ func (w *workspace) complaintsAbout(blocks []Block) (complaints []string, skippe
 		w.complete(&s)
 		snippets = append(snippets, s)
 	}
-	compiled, err := compile(snippets)
-	if err != nil {
-		return nil, 0, err
-	}
+	compiled := must.Have(compile(snippets))(t)
 	packages := importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) {
 		if compiled[path] == "" {
 			return nil, errors.New("no such package, or it does not compile")
@@ -64,7 +62,7 @@ func (w *workspace) complaintsAbout(blocks []Block) (complaints []string, skippe
 		}}
 		_, _ = config.Check("p", fset, s.files, nil) // Error collects the errors
 	}
-	return complaints, skipped, nil
+	return complaints, skipped
 }
 
 func compilable(s snippet, compiled map[string]string) bool {
@@ -93,10 +91,7 @@ func blocksOf(t *testing.T, languages ...string) (found []Block) {
 func TestSnippetsCompile(t *testing.T) {
 	w := must.Have(theWorkspace())(t)
 	blocks := blocksOf(t, "go")
-	complaints, skipped, err := w.complaintsAbout(blocks)
-	if err != nil {
-		t.Fatal(err)
-	}
+	complaints, skipped := w.complaintsAbout(t, blocks)
 	for _, complaint := range complaints {
 		t.Error(complaint)
 	}
@@ -127,10 +122,7 @@ func TestSnippetsThatDoNotCompile(t *testing.T) {
 	for i, test := range cases {
 		blocks = append(blocks, Blocks(document(i), test.text)...)
 	}
-	complaints, _, err := all.complaintsAbout(blocks)
-	if err != nil {
-		t.Fatal(err)
-	}
+	complaints, _ := all.complaintsAbout(t, blocks)
 	for i, test := range cases {
 		var got []string
 		for _, complaint := range complaints {
