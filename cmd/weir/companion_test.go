@@ -19,9 +19,7 @@ import (
 func installed(t *testing.T, name, script string) {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+script), 0o700); err != nil { //nolint:gosec // it is run
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+script), 0o700)) //nolint:gosec // it is run
 	t.Setenv("PATH", dir+string(filepath.ListSeparator)+os.Getenv("PATH"))
 }
 
@@ -29,9 +27,7 @@ func TestCompanionThatIsNotInstalled(t *testing.T) {
 	here := t.TempDir()
 	t.Chdir(here)
 	installed(t, "other", "")
-	if err := os.WriteFile("weir-work", []byte("#!/bin/sh\n"), 0o700); err != nil { //nolint:gosec // it could be run
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile("weir-work", []byte("#!/bin/sh\n"), 0o700)) //nolint:gosec // it could be run
 	t.Setenv("PATH", "."+string(filepath.ListSeparator)+t.TempDir())
 	status, printed, said := ran(t, "jobs", "--stream", "orders")
 	const want = "weir: weir-work is not installed: want it beside weir or on the PATH: " +
@@ -126,16 +122,11 @@ func TestCompanionIsStartedAgain(t *testing.T) {
 		text, _ := os.ReadFile(said) // not there before the first start
 		return strings.Split(strings.TrimSpace(string(text)), "\n")
 	}
-	ctx, stop := context.WithCancel(t.Context())
 	log := must.Have(os.Create(filepath.Join(t.TempDir(), "log")))(t)
 	defer log.Close()
-	ended := make(chan error, 1)
-	go func() { ended <- run(ctx, []string{"proxy", "--config", file}, log, log) }()
+	stop := begin(t, log, log, "proxy", "--config", file)
 	must.Happen(t, "it is started again", func() bool { return len(lines()) == 2 })
 	stop()
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
 	want := `0 {"Fleet":{"Name":"shop","Store":"nats://127.0.0.1:1","Credentials":"` + os.Args[0] +
 		`","CA":"","Certificate":"","Key":"","ServerName":"nats","Replicas":1,"Refresh":1000000000}}`
 	if got := lines(); len(got) != 3 || got[0] != want || got[1] != want || got[2] != "ended" {

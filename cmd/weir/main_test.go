@@ -14,6 +14,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
 )
 
@@ -150,6 +151,19 @@ func output(t *testing.T, args ...string) string {
 		t.Fatalf("weir %s: status %d, %s", strings.Join(args, " "), status, said)
 	}
 	return printed
+}
+
+// begin runs a command until stop, which fails the test unless the command then ends well.
+func begin(t *testing.T, stdout, stderr io.Writer, args ...string) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- run(ctx, args, stdout, stderr) }()
+	return func() {
+		t.Helper()
+		cancel()
+		must.Do(t, <-ended)
+	}
 }
 
 // fits checks that each line of a text fits the narrowest screen.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -23,13 +22,8 @@ func TestDemoOpensADashboard(t *testing.T) {
 			script := opened + ".sh"
 			must.Do(t, os.WriteFile(script, fmt.Appendf(nil, "#!/bin/sh\nprintf %%s \"$1\" >%s\n", opened), 0o700))
 			t.Setenv("BROWSER", script)
-			ctx, cancel := context.WithCancel(t.Context())
-			defer cancel()
 			messages, in := io.Pipe()
-			ended := make(chan error)
-			go func() {
-				ended <- run(ctx, []string{"demo", demo, "--open", "--duration", "3s"}, io.Discard, in)
-			}()
+			stop := begin(t, io.Discard, in, "demo", demo, "--open", "--duration", "3s")
 			lines := bufio.NewScanner(messages)
 			lines.Scan()
 			address, ok := strings.CutPrefix(lines.Text(), "weir: the dashboard is on ")
@@ -48,10 +42,7 @@ func TestDemoOpensADashboard(t *testing.T) {
 			if got, _ := os.ReadFile(opened); string(got) != address {
 				t.Errorf("the browser got %q", got)
 			}
-			cancel()
-			if err := <-ended; err != nil {
-				t.Error(err)
-			}
+			stop()
 		})
 	}
 }

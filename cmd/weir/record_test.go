@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -110,11 +109,8 @@ func TestReplayOpensARecording(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a.jsonl")
 	written(t, file, tape)
 	t.Setenv("BROWSER", "true")
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
 	messages := make(lineWriter, 1)
-	ended := make(chan error)
-	go func() { ended <- run(ctx, []string{"replay", file}, messages, messages) }()
+	stop := begin(t, messages, messages, "replay", file)
 	address, ok := strings.CutPrefix(<-messages, "weir: the dashboard is on ")
 	if !ok {
 		t.Fatalf("said %q", address)
@@ -122,10 +118,7 @@ func TestReplayOpensARecording(t *testing.T) {
 	if text := firstEvent(t, strings.TrimSpace(address)+"events"); text != `{"from":1000,"to":2000}` {
 		t.Errorf("event %s", text)
 	}
-	cancel()
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
+	stop()
 }
 
 // A lineWriter hands on what is written.

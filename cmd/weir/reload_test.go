@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"io"
 	"net"
 	"os"
@@ -59,22 +58,16 @@ func TestNotify(t *testing.T) {
 	t.Setenv("NOTIFY_SOCKET", socket)
 	listener := must.Have(net.ListenPacket("unixgram", socket))(t)
 	defer listener.Close()
-	ctx, stop := context.WithCancel(t.Context())
-	defer stop()
-	ended := make(chan error, 1)
-	go func() {
-		args := []string{"proxy", "--to", "http://127.0.0.1:1", "--listen", "127.0.0.1:0", "--admin", ""}
-		ended <- run(ctx, args, io.Discard, io.Discard)
-	}()
-	for _, want := range []string{"READY=1", "STOPPING=1"} {
+	stop := begin(t, io.Discard, io.Discard, "proxy", "--to", "http://127.0.0.1:1", "--listen", "127.0.0.1:0", "--admin", "")
+	told := func(want string) {
+		t.Helper()
 		said := make([]byte, 64)
 		n, _, err := listener.ReadFrom(said)
 		if err != nil || string(said[:n]) != want {
 			t.Fatalf("systemd was told %q, %v: want %s", said[:n], err, want)
 		}
-		stop()
 	}
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
+	told("READY=1")
+	stop()
+	told("STOPPING=1")
 }
