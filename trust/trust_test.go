@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"math"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -111,9 +112,13 @@ func TestWithPriority(t *testing.T) {
 	if got := weir.PriorityFrom(all.WithPriority(low, trust.Peer{}, []string{"normal"}, nil)); got != weir.PriorityNormal {
 		t.Errorf("normal replaces low: %v", got)
 	}
-	high := weir.WithPriority(t.Context(), weir.PriorityHigh)
-	if got := weir.PriorityFrom(all.WithPriority(high, trust.Peer{}, nil, []string{"2"})); got != weir.PriorityNormal {
-		t.Errorf("the retry of a high one: %v", got)
+	for before, want := range map[weir.Priority]weir.Priority{
+		weir.PriorityHigh: weir.PriorityNormal, math.MaxInt8: weir.PriorityLow, math.MinInt8: weir.PriorityHigh,
+	} {
+		ctx := weir.WithPriority(t.Context(), before)
+		if got := weir.PriorityFrom(all.WithPriority(ctx, trust.Peer{}, nil, []string{"2"})); got != want {
+			t.Errorf("the retry of %d: %v, want %v", before, got, want)
+		}
 	}
 }
 

@@ -16,7 +16,7 @@ func One(admitter weir.Admitter) func(fullMethod string) weir.Admitter { return 
 func ByMethod(set *bulkhead.Set) func(fullMethod string) weir.Admitter { return rpc.ByMethod(set) }
 
 // Exempt returns admitterFor without the methods that are named, either in full or by their
-// service, such as "grpc.health.v1.Health".
+// service, such as "grpc.health.v1.Health". It panics if admitterFor is nil.
 func Exempt(admitterFor func(fullMethod string) weir.Admitter, names ...string) func(fullMethod string) weir.Admitter {
 	return rpc.Exempt(admitterFor, names...)
 }

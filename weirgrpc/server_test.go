@@ -94,6 +94,7 @@ func TestRefusalOfAClosedLimiter(t *testing.T) {
 func TestMistakesPanic(t *testing.T) {
 	limittest.Panics(t, map[string]func(){
 		"no function":   func() { weirgrpc.LimitServer(nil, weirgrpc.ServerConfig{}) },
+		"Exempt of nil": func() { weirgrpc.Exempt(nil, "grpc.health.v1.Health") },
 		"One of nil":    func() { weirgrpc.One(nil) },
 		"One of no set": func() { weirgrpc.One((*weir.Limiter)(nil)) },
 		"ByMethod":      func() { weirgrpc.ByMethod(nil) },

@@ -69,8 +69,11 @@ func One(admitter weir.Admitter) func(*http.Request) weir.Admitter {
 
 // Exempt returns admitterFor with the given paths exempt, such as the paths of
 // health checks. A path matches r.URL.Path exactly: "/healthz" is neither
-// "/healthz/" nor "/healthz/db".
+// "/healthz/" nor "/healthz/db". It panics if admitterFor is nil.
 func Exempt(admitterFor func(*http.Request) weir.Admitter, paths ...string) func(*http.Request) weir.Admitter {
+	if admitterFor == nil {
+		panic(missing("Exempt: admitterFor", aFunction))
+	}
 	paths = slices.Clone(paths)
 	return func(r *http.Request) weir.Admitter {
 		if slices.Contains(paths, r.URL.Path) {

@@ -191,6 +191,7 @@ func TestNilArguments(t *testing.T) {
 	for want, wire := range map[string]func(){
 		"next is nil: want a handler":                                   func() { weirhttp.Limit(nil, one) },
 		"admitterFor is nil: want a function, such as One(limiter)":     func() { weirhttp.Limit(status(200), nil) },
+		"Exempt: admitterFor is nil: want a function":                   func() { weirhttp.Exempt(nil, "/healthz") },
 		"One: admitter is nil: want a limiter":                          func() { weirhttp.One(nil) },
 		"One: admitter is nil: want a limiter, or":                      func() { weirhttp.One((*weir.Limiter)(nil)) },
 		"Transport: admitterFor is nil: want a function":                func() { weirhttp.Transport(nil, nil) },

@@ -62,10 +62,14 @@ func (c *Config) answer(w http.ResponseWriter, r *http.Request, err error) {
 }
 
 func reasonOf(err error) string {
-	if refused, ok := errors.AsType[*weir.RefusedError](err); ok {
+	switch refused, ok := errors.AsType[*weir.RefusedError](err); {
+	case ok:
 		return refused.Reason.String()
+	case errors.Is(err, weir.ErrRefused):
+		return "refused"
+	default:
+		return "deadline exceeded"
 	}
-	return "deadline exceeded"
 }
 
 func clientLeft(r *http.Request) bool { return errors.Is(r.Context().Err(), context.Canceled) }

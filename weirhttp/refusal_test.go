@@ -52,6 +52,15 @@ func TestRefusalStatus(t *testing.T) {
 	}
 }
 
+// An admitter of somebody else may refuse without a reason, as with the error of a throttle.
+func TestRefusalWithoutAReason(t *testing.T) {
+	w := httptest.NewRecorder()
+	limit(refusing{weir.ErrOverload}, status(200)).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
+	if w.Code != 503 || w.Body.String() != "Service Unavailable: refused\n" || w.Header().Get("Weir-Refused") != "refused" {
+		t.Errorf("status %d, header %v and body %q", w.Code, w.Header(), w.Body)
+	}
+}
+
 func TestOnRefused(t *testing.T) {
 	refusal := &weir.RefusedError{Limiter: "search", Reason: weir.ReasonQueueFull, RetryAfter: 10 * time.Second}
 	h := weirhttp.New(status(200), weirhttp.One(refusing{fmt.Errorf("wrapped: %w", refusal)}), weirhttp.Config{

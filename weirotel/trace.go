@@ -90,7 +90,11 @@ func valid(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }
 
 func event(err error) (string, trace.EventOption) {
 	var refused *weir.RefusedError
-	if !errors.As(err, &refused) {
+	switch {
+	case errors.As(err, &refused):
+	case errors.Is(err, weir.ErrRefused):
+		return EventRefused, trace.WithAttributes()
+	default:
 		return EventLeft, trace.WithAttributes()
 	}
 	attributes := []attribute.KeyValue{

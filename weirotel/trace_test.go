@@ -102,6 +102,17 @@ func TestTraceOfMoreThanAcquire(t *testing.T) {
 	permit.Release()
 }
 
+type refusing struct{ err error }
+
+func (r refusing) Acquire(context.Context) (weir.Permit, error) { return weir.Permit{}, r.err }
+
+func TestTraceOfARefusalWithoutAReason(t *testing.T) {
+	left := events(t, t.Context(), func(ctx context.Context) { _, _ = weirotel.Traced(refusing{weir.ErrOverload}).Acquire(ctx) })
+	if len(left) != 1 || left[0].Name != weirotel.EventRefused {
+		t.Errorf("%v, want a refusal", left)
+	}
+}
+
 func TestTraceOfAKey(t *testing.T) {
 	set := must.Have(bulkhead.New(bulkhead.Config{}))(t)
 	handle := must.Have(set.Handle("\xff"))(t)

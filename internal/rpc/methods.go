@@ -36,6 +36,7 @@ func ByMethod(set *bulkhead.Set) Chooser {
 
 // Exempt exempts the named methods or whole services.
 func Exempt(choose Chooser, names ...string) Chooser {
+	mustChoose(choose)
 	names = slices.Clone(names)
 	return func(fullMethod string) weir.Admitter {
 		service, _, _ := strings.Cut(strings.TrimPrefix(fullMethod, "/"), "/")
@@ -60,12 +61,16 @@ type Methods struct {
 
 // NewMethods returns methods with the admitters that choose names.
 func NewMethods(choose Chooser) *Methods {
-	if choose == nil {
-		panic("weir: the function that names the admitter of a method is nil: want one, such as One(limiter)")
-	}
+	mustChoose(choose)
 	m := &Methods{choose: choose}
 	m.known.Store(&map[string]weir.Admitter{})
 	return m
+}
+
+func mustChoose(choose Chooser) {
+	if choose == nil {
+		panic("weir: the function that names the admitter of a method is nil: want one, such as One(limiter)")
+	}
 }
 
 // Of returns the admitter of a method that exists, nil if the method is exempt.
