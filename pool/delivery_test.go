@@ -75,6 +75,32 @@ func TestTaskThatKillsItsWorkerIsRejected(t *testing.T) {
 	})
 }
 
+// TestTaskWhoseDependencyFailedIsRejected: it is delivered as often as others.
+func TestTaskWhoseDependencyFailedIsRejected(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		after := task("after", 1, nil)
+		after.After = []string{"weak"}
+		source := sourcetest.NewMemory(time.Minute, []pool.Task{task("weak", 1, errTask), after})
+		run(t, pool.Config{Capacity: slots(1), Source: source, MaxAttempts: 2, Redeliver: time.Second})
+		if dead := source.DeadLetters(); len(dead) != 2 || !errors.Is(dead[1].Reason, pool.ErrAttempts) {
+			t.Errorf("%+v", dead)
+		}
+	})
+}
+
+// TestFailureOfAnotherTaskRejectsNone: a run that stops at it gives back what it cuts short.
+func TestFailureOfAnotherTaskRejectsNone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		source := sourcetest.NewMemory(time.Minute, []pool.Task{
+			task("cut", time.Hour, nil), task("bad", time.Second, pool.Permanent(errTask)), task("waits", 1, nil),
+		})
+		run(t, pool.Config{Capacity: slots(2), Source: source, StopOnError: true})
+		if n := source.Left(); n != 2 || len(source.DeadLetters()) != 1 {
+			t.Errorf("%d left, and dead letters %+v", n, source.DeadLetters())
+		}
+	})
+}
+
 // TestSourceThatCannotReject: its tasks are acknowledged, and come no more.
 func TestSourceThatCannotReject(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

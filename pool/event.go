@@ -18,8 +18,9 @@ type Event struct {
 	Err     error  // why (Failed, Cancelled, Retrying); with Done or Decided, the error
 	Attempt int    // which attempt it was, from 1; each earlier delivery counts as one
 
-	// Rejected is whether the source keeps the task as a dead letter (Failed). Otherwise it is
-	// delivered again, unless the error is [Permanent].
+	// Rejected is whether the source keeps the task as a dead letter (Failed, or Cancelled because
+	// a task before it failed for good). Otherwise it is delivered again, unless the error is
+	// [Permanent].
 	Rejected bool
 
 	Waited time.Duration // from when it could start to when it did, all attempts together

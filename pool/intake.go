@@ -55,7 +55,8 @@ func (b *board) enter(it *item, err error, fx *effects) {
 	free := true
 	if it.Key != "" {
 		var refused error
-		if free, refused = b.graph.Add(it.Key, it.After); refused != nil {
+		free, refused = b.graph.Add(it.Key, it.After)
+		if refused != nil && (err == nil || errors.Is(refused, dag.ErrDuplicate)) {
 			b.refuse(it, refused, fx)
 			return
 		}

@@ -131,7 +131,8 @@ func (r *run) settle(e ending) {
 	rejecting := false
 	end := func(ctx context.Context) error {
 		rejecter, rejects := e.lease.Lease.(Rejecter)
-		switch forGood := e.last || isPermanent(e.Err); {
+		cut := e.redeliver == 0 // by the end of the run, whose cause may be permanent for another task
+		switch forGood := !cut && (e.last || isPermanent(e.Err)); {
 		case e.Err == nil, forGood && !rejects:
 			return e.lease.Acknowledge(ctx)
 		case forGood:
