@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/internal/must"
-	"github.com/weir-go/weir/pool"
 	"github.com/weir-go/weir/pool/natspool"
 )
 
@@ -23,23 +22,16 @@ func BenchmarkBacklog(b *testing.B) {
 		must.Do(b, l.Close())
 		began := time.Now()
 		q := queue(b, local(b, dir), natspool.Config{Stream: "bench"})
-		done := 0
 		var start time.Duration
 		var heaps []float64
-		for ev, err := range newPool(b, q, *slots, pool.Config{Lookahead: int(*slots)}).Run(b.Context()) {
-			if err != nil || ev.Kind != pool.Done || ev.Err != nil {
-				b.Fatal(ev, err)
-			}
-			if done++; done == 1 {
+		drain(b, q, func(done int) {
+			if done == 1 {
 				start = time.Since(began)
 			}
 			if done%max(*jobs/10, 1) == 0 {
 				heaps = append(heaps, heap())
 			}
-			if done == *jobs {
-				break
-			}
-		}
+		})
 		b.ReportMetric(start.Seconds(), "s-to-first")
 		b.ReportMetric(heaps[0], "MiB-at-first-tenth")
 		b.ReportMetric(heaps[len(heaps)-2], "MiB-at-ninth-tenth")

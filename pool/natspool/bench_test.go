@@ -1,7 +1,6 @@
 package natspool_test
 
 import (
-	"context"
 	"flag"
 	"fmt"
 	"sync"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/weir-go/weir/capacity"
 	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/pool"
 	"github.com/weir-go/weir/pool/natspool"
@@ -32,7 +30,7 @@ func BenchmarkPool(b *testing.B) {
 	var pooled, raw, insisting time.Duration
 	for b.Loop() {
 		fill(b, l, *jobs)
-		pooled += timed(func() { drain(b, q) })
+		pooled += timed(func() { drain(b, q, func(int) {}) })
 		fill(b, l, *jobs)
 		insisting += timed(func() { fetch(b, consumer, func(m jetstream.Msg) error { return m.DoubleAck(b.Context()) }) })
 		fill(b, l, *jobs)
@@ -63,20 +61,15 @@ func fill(b *testing.B, l *natspool.Local, n int) {
 	<-l.JetStream().PublishAsyncComplete()
 }
 
-// drain runs the jobs through a pool.
-func drain(b *testing.B, q *natspool.Queue) {
-	c := must.Have(capacity.New(capacity.Vector{"slots": *slots}))(b)
-	nothing := func(context.Context) (any, error) { return nil, nil }
-	p := must.Have(pool.New(pool.Config{
-		Capacity: c, Source: q.Source(func(natspool.Job) pool.Task { return pool.Task{Run: nothing} }),
-		Lookahead: int(*slots),
-	}))(b)
+// drain runs the jobs through a pool, and calls each with how many are done.
+func drain(b *testing.B, q *natspool.Queue, each func(done int)) {
 	done := 0
-	for ev, err := range p.Run(b.Context()) {
+	for ev, err := range newPool(b, q, *slots, pool.Config{Lookahead: int(*slots)}).Run(b.Context()) {
 		if err != nil || ev.Kind != pool.Done || ev.Err != nil {
 			b.Fatal(ev, err)
 		}
-		if done++; done == *jobs {
+		done++
+		if each(done); done == *jobs {
 			return
 		}
 	}
