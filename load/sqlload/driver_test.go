@@ -17,7 +17,6 @@ type server struct {
 	row     []driver.Value
 	err     error
 	hang    bool
-	held    chan struct{} // if there is one, no answer comes before it is closed, whatever the context
 	opened  int
 	queries []string
 }
@@ -58,12 +57,9 @@ func (c *conn) Begin() (driver.Tx, error)           { return nil, errors.New("no
 
 func (c *conn) QueryContext(ctx context.Context, query string, _ []driver.NamedValue) (driver.Rows, error) {
 	c.mu.Lock()
-	hang, held, err := c.hang, c.held, c.err
+	hang, err := c.hang, c.err
 	c.queries = append(c.queries, query)
 	c.mu.Unlock()
-	if held != nil {
-		<-held
-	}
 	if hang {
 		<-ctx.Done()
 		return nil, ctx.Err()

@@ -8,26 +8,20 @@ import (
 	"fmt"
 	"math"
 	"strings"
-	"sync"
 
 	"github.com/weir-go/weir/load"
 )
 
-// Postgres measures the waits of a PostgreSQL database's sessions. It asks on one connection that
-// it keeps, so that it need not queue behind the load that it is to see, and leaves its own session
-// out. A Postgres serves one monitor; when that no longer runs, Close gives the connection back.
+// Postgres measures the waits of a PostgreSQL database's sessions. It asks through a pool of its
+// own, so that it need not queue behind the load that it is to see, and leaves its own session out.
 //
 // Its user has to be a member of pg_monitor or the one whose sessions they are:
 // otherwise the database hides them, and Poll fails with [ErrPrivilege]. That error, and
 // one that says that the server does not let the user in, match [load.ErrDenied].
 type Postgres struct {
 	// DB is a pool of its own, which nothing else uses, on the same database.
-	// Required. In a shared one the first connection would have to wait its turn.
+	// Required. In a shared one a poll would have to wait its turn.
 	DB *sql.DB
-
-	mu     sync.Mutex
-	conn   *sql.Conn // nil while a poll has it
-	closed int       // how often Close was called
 }
 
 // ErrPrivilege matches the error of a monitor whose user may not see the sessions of others.
@@ -49,9 +43,6 @@ const (
 // Name returns "postgres".
 func (*Postgres) Name() string { return "postgres" }
 
-// String returns the name.
-func (p *Postgres) String() string { return p.Name() }
-
 // activity counts the sessions of this database except for the one that asks. The
 // query of a hidden session is the one thing that is not null.
 const activity = `SELECT
@@ -66,8 +57,11 @@ WHERE datname = current_database() AND pid <> pg_backend_pid()`
 // Poll implements [load.Source]. A nil ctx counts as context.Background.
 func (p *Postgres) Poll(ctx context.Context) (load.Sample, error) {
 	ctx = cmp.Or(ctx, context.Background())
+	if p.DB == nil {
+		return load.Sample{}, errNoDB
+	}
 	var active, locked, io, internal, hidden float64
-	err := p.query(ctx, &active, &locked, &io, &internal, &hidden)
+	err := p.DB.QueryRowContext(ctx, activity).Scan(&active, &locked, &io, &internal, &hidden)
 	if err != nil {
 		return load.Sample{}, fmt.Errorf("sqlload: pg_stat_activity: %w", explain(err))
 	}
@@ -91,57 +85,4 @@ func explain(err error) error {
 		return fmt.Errorf("%w: %w", load.ErrDenied, err)
 	}
 	return err
-}
-
-// query asks on the connection that is kept. One that failed is given up, and the
-// next poll opens another: the server may have been restarted.
-func (p *Postgres) query(ctx context.Context, into ...any) (err error) {
-	if p.DB == nil {
-		return errNoDB
-	}
-	conn, closed := p.take()
-	if conn == nil {
-		if conn, err = p.DB.Conn(ctx); err != nil {
-			return err
-		}
-	}
-	err = conn.QueryRowContext(ctx, activity).Scan(into...)
-	if err != nil || !p.keep(conn, closed) {
-		_ = conn.Close()
-	}
-	return err
-}
-
-// take returns the connection for the time of a poll, nil if none is kept. So Close need not
-// wait for a query that hangs.
-func (p *Postgres) take() (conn *sql.Conn, closed int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	conn, p.conn = p.conn, nil
-	return conn, p.closed
-}
-
-// keep keeps the connection for the next poll, unless Close was called meanwhile.
-func (p *Postgres) keep(conn *sql.Conn, closed int) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.closed != closed || p.conn != nil {
-		return false
-	}
-	p.conn = conn
-	return true
-}
-
-// Close gives the connection back to DB. It does not wait for a poll that a monitor left
-// behind, which gives it back when it returns. A later poll would take another.
-func (p *Postgres) Close() error {
-	p.mu.Lock()
-	conn := p.conn
-	p.conn = nil
-	p.closed++
-	p.mu.Unlock()
-	if conn == nil {
-		return nil
-	}
-	return conn.Close()
 }

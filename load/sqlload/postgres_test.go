@@ -90,47 +90,6 @@ func TestPostgresRecovers(t *testing.T) {
 	})
 }
 
-func TestPostgresClose(t *testing.T) {
-	s := &server{}
-	s.answer(int64(1), int64(0), int64(0), int64(0), int64(0))
-	p := &sqlload.Postgres{DB: s.open(t, 1)}
-	for range 2 { // it polls again after having been closed
-		loads(t, p)
-		if n := p.DB.Stats().InUse; n != 1 {
-			t.Errorf("%d connections in use, want the one that is kept", n)
-		}
-		if err := errors.Join(p.Close(), p.Close()); err != nil || p.DB.Stats().InUse != 0 {
-			t.Errorf("closed: %v, %d in use", err, p.DB.Stats().InUse)
-		}
-	}
-}
-
-// A poll that a monitor left behind neither holds Close up nor keeps its connection.
-func TestPostgresCloseWhileAPollHangs(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := &server{held: make(chan struct{})}
-		s.answer(int64(1), int64(0), int64(0), int64(0), int64(0))
-		db := s.open(t, 1)
-		defer db.Close()
-		p := &sqlload.Postgres{DB: db}
-		polled, closed := make(chan error, 1), make(chan error, 1)
-		go func() {
-			_, err := p.Poll(t.Context())
-			polled <- err
-		}()
-		synctest.Wait()
-		go func() { closed <- p.Close() }()
-		synctest.Wait()
-		if len(closed) == 0 {
-			t.Error("Close waits for the poll")
-		}
-		close(s.held)
-		if err := errors.Join(<-closed, <-polled); err != nil || db.Stats().InUse != 0 {
-			t.Errorf("%v, %d connections in use", err, db.Stats().InUse)
-		}
-	})
-}
-
 var errGone = errors.New("the server closed the connection unexpectedly")
 
 func TestWithoutDB(t *testing.T) {
