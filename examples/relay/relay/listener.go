@@ -27,7 +27,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	defer server.Close()
 	defer context.AfterFunc(ctx, func() { _ = server.Close() })()
 	select {
-	case <-s.opened:
+	case <-s.opened.Done():
 	case <-ctx.Done():
 		return l.Close()
 	}

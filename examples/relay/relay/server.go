@@ -31,14 +31,13 @@ type Server struct {
 	counts    *counts
 	failing   rate.Sometimes // logs that events are not saved: on a full disk, that is all of them
 
-	closing context.Context //nolint:containedctx // ends when the server closes
+	opened  context.Context //nolint:containedctx // ends when Run has started
+	open    context.CancelFunc
+	closing context.Context //nolint:containedctx // ends when the context of Run has
 	close   context.CancelFunc
 
-	mu      sync.Mutex
-	isOpen  bool          // Run has started, and its context has not ended
-	opened  chan struct{} // closed by the first Run when it has started
-	opening sync.Once
-	work    sync.WaitGroup // connections
+	mu   sync.Mutex     // so that no connection begins once the server closes
+	work sync.WaitGroup // connections
 }
 
 // New returns a server that answers 503 until Run is called. Until Run has returned it owns
@@ -50,7 +49,8 @@ func New(c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{conf: c, live: newIndex(), failing: rate.Sometimes{Interval: time.Minute}, opened: make(chan struct{})}
+	s := &Server{conf: c, live: newIndex(), failing: rate.Sometimes{Interval: time.Minute}}
+	s.opened, s.open = context.WithCancel(context.Background())
 	s.closing, s.close = context.WithCancel(context.Background())
 	if len(c.Sources) > 0 {
 		if s.monitor, err = load.New(load.Config{Sources: c.Sources}); err != nil {
@@ -138,11 +138,11 @@ func (s *Server) Run(ctx context.Context) error {
 	for _, run := range parts {
 		go func() { ended <- run(machinery) }()
 	}
-	s.setOpen(true)
-	s.opening.Do(func() { close(s.opened) })
+	s.open()
 	<-ctx.Done()
-	s.setOpen(false)
+	s.mu.Lock()
 	s.close()
+	s.mu.Unlock()
 	err := s.wait()
 	s.throttle.Close()
 	s.verifier.Close()
@@ -167,20 +167,15 @@ func (s *Server) wait() error {
 	}
 }
 
-func (s *Server) setOpen(open bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.isOpen = open
-}
-
 // begin counts work that Run waits for, unless the server is closed.
 func (s *Server) begin() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.isOpen {
-		s.work.Add(1)
+	if s.opened.Err() == nil || s.closing.Err() != nil {
+		return false
 	}
-	return s.isOpen
+	s.work.Add(1)
+	return true
 }
 
 // Handler serves clients over WebSocket.
