@@ -11,7 +11,7 @@ import (
 )
 
 // A function of the configuration that panics, or ends its goroutine, stops neither the process nor
-// the page, which shows the last state and that it is old.
+// the page, which shows the last state and that it is old. What was read before is not sent again.
 func TestReadFails(t *testing.T) {
 	for _, at := range []int{1, 3} { // for the first page, and later
 		for how, fail := range map[string]func(){"panics": func() { panic("boom") }, "exits": runtime.Goexit} {
@@ -28,7 +28,7 @@ func TestReadFails(t *testing.T) {
 					defer end(h)
 					c := join(t, h, "a")
 					for i := range 6 {
-						o, _ := next(t, c)
+						o, d := next(t, c)
 						name, reading := o.Tables[0].Name, i+1
 						want := "pages"
 						if reading == at || reading == at+1 {
@@ -36,6 +36,9 @@ func TestReadFails(t *testing.T) {
 						}
 						if name != want || len(o.Limiters) == 0 && at > 1 {
 							t.Errorf("reading %d shows the table %q and limiters %v: want %q, and the last limiters", reading, name, o.Limiters, want)
+						}
+						if len(d.Points) > 0 != (want == "pages") {
+							t.Errorf("reading %d brings %d points, want one if it did not fail", reading, len(d.Points))
 						}
 					}
 				})

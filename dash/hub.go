@@ -185,10 +185,18 @@ func (h *hub) send() {
 			continue
 		}
 		if messages[c.view] == nil {
-			messages[c.view] = h.message(c.view, (*series).latest, h.refused.latest)
+			messages[c.view] = h.news(c.view)
 		}
 		c.messages <- messages[c.view]
 	}
+}
+
+// news is the message after a reading. If that failed, all that was read before has been sent.
+func (h *hub) news(v view) []byte {
+	if h.fault != "" {
+		return h.overview(v)
+	}
+	return h.message(v, (*series).latest, h.refused.latest)
 }
 
 // message is the overview with a part of the details that a view has, and refused requests.
