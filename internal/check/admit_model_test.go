@@ -270,13 +270,11 @@ func (n *modelNode) givesWay(w *modelWaiter) bool {
 }
 
 func (n *modelNode) remove(w *modelWaiter) {
-	for i, other := range n.waiters {
-		if other == w {
-			n.waiters = append(n.waiters[:i:i], n.waiters[i+1:]...)
-			return
-		}
+	i := slices.Index(n.waiters, w)
+	if i < 0 {
+		n.Fatalf("answered a second time: %d calls of Wake", w.calls)
 	}
-	n.Fatalf("answered a second time: %d calls of Wake", w.calls)
+	n.waiters = slices.Delete(n.waiters, i, i+1)
 }
 
 // fits reports whether weight fits below the limits.

@@ -1,45 +1,43 @@
 package check
 
 import (
-	"container/heap"
 	"math"
+	"slices"
 	"time"
 )
 
 // longestWork is that of the simulated work, and the grace of the fleet.
 const longestWork = 8 * time.Second
 
-// fleetEnds are the ends of the running work of a member, the next one first.
-type fleetEnds []time.Duration
-
-func (e fleetEnds) Len() int           { return len(e) }
-func (e fleetEnds) Less(i, j int) bool { return e[i] < e[j] }
-func (e fleetEnds) Swap(i, j int)      { e[i], e[j] = e[j], e[i] }
-func (e *fleetEnds) Push(x any)        { *e = append(*e, x.(time.Duration)) }
-func (e *fleetEnds) Pop() any {
-	last := (*e)[len(*e)-1]
-	*e = (*e)[:len(*e)-1]
-	return last
-}
-
 // work ends the work whose time is over and starts as much as the share allows.
 func (m *fleetMember) work() {
-	for len(m.ends) > 0 && m.ends[0] <= m.w.now {
-		heap.Pop(&m.ends)
-	}
+	m.end()
 	for len(m.ends) < min(m.share, m.need) {
 		long := 200 * time.Millisecond * time.Duration(math.Pow(40, m.w.Float64()))
-		heap.Push(&m.ends, m.w.now+min(long, longestWork))
+		ends := m.w.now + min(long, longestWork)
+		place, _ := slices.BinarySearch(m.ends, ends)
+		m.ends = slices.Insert(m.ends, place, ends)
 	}
 	m.count()
+}
+
+// end ends the work whose time is over.
+func (m *fleetMember) end() {
+	over, _ := slices.BinarySearch(m.ends, m.w.now+1)
+	m.ends = slices.Delete(m.ends, 0, over)
+}
+
+// takes is the slots that the member adds to those of the world now.
+func (m *fleetMember) takes() (more int) {
+	before := m.counts
+	m.counts = max(m.share, len(m.ends))
+	return m.counts - before
 }
 
 // count updates what the member adds to the slots of the world. Work whose end came since the last
 // step counts until the next one, except where that would be above the cap.
 func (m *fleetMember) count() {
-	counts := max(m.share, len(m.ends))
-	m.w.slots += counts - m.counts
-	m.counts = counts
+	m.w.slots += m.takes()
 	if m.w.slots > m.w.conf.Cap {
 		m.w.settle()
 	}
@@ -48,12 +46,8 @@ func (m *fleetMember) count() {
 // settle ends all work whose time is over, and notes whether the cap is still passed.
 func (w *fleetWorld) settle() {
 	for _, m := range w.alive {
-		for len(m.ends) > 0 && m.ends[0] <= w.now {
-			heap.Pop(&m.ends)
-		}
-		counts := max(m.share, len(m.ends))
-		w.slots += counts - m.counts
-		m.counts = counts
+		m.end()
+		w.slots += m.takes()
 	}
 	w.worst = max(w.worst, w.slots-w.conf.Cap)
 }

@@ -160,9 +160,9 @@ type fleetMember struct {
 	offset   time.Duration
 	need     int
 	share    int
-	ends     fleetEnds // of its running work
-	counts   int       // what it adds to the slots of the world
-	cut      bool      // off from the store
+	ends     []time.Duration // of its running work, the next one first
+	counts   int             // what it adds to the slots of the world
+	cut      bool            // off from the store
 	paused   bool
 	dead     bool
 	led      bool
@@ -191,12 +191,8 @@ func (m *fleetMember) leave(inOrder bool) {
 	}
 	m.dead, m.share, m.ends = true, 0, nil
 	m.count()
-	for i, other := range m.w.alive {
-		if other == m {
-			m.w.alive = append(m.w.alive[:i], m.w.alive[i+1:]...)
-			break
-		}
-	}
+	i := slices.Index(m.w.alive, m)
+	m.w.alive = slices.Delete(m.w.alive, i, i+1)
 }
 
 func (m *fleetMember) clock() time.Duration {

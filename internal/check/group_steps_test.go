@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -132,21 +133,12 @@ func (p *party) remove() {
 			p.Fatalf("removed: %v: %s", err, p.describe())
 		}
 		if removed = err == nil; removed {
-			p.parties = without(p.parties, p)
+			p.parties = slices.DeleteFunc(slices.Clone(p.parties), func(other *party) bool { return other == p })
 		}
 	})
 	if removed {
 		p.add()
 	}
-}
-
-func without(parties []*party, p *party) (rest []*party) {
-	for _, other := range parties {
-		if other != p {
-			rest = append(rest, other)
-		}
-	}
-	return rest
 }
 
 // full reports whether the queue is full. Expired waiters at its head do not count.

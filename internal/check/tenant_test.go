@@ -1,6 +1,7 @@
 package check
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -171,13 +172,11 @@ func (m *tenantModel) leave(w *tenantWaiter) {
 }
 
 func (m *tenantModel) remove(w *tenantWaiter) {
-	for i, other := range m.waiters {
-		if other == w {
-			m.waiters = append(m.waiters[:i:i], m.waiters[i+1:]...)
-			return
-		}
+	i := slices.Index(m.waiters, w)
+	if i < 0 {
+		m.Fatalf("answered a second time")
 	}
-	m.Fatalf("answered a second time")
+	m.waiters = slices.Delete(m.waiters, i, i+1)
 }
 
 // judgeTurn checks that no other waiter should have had the slot.
