@@ -243,3 +243,18 @@ func TestRateOfAnotherLimiterOfThatName(t *testing.T) {
 		t.Errorf("rate %v after the clock was turned back", rate)
 	}
 }
+
+func TestClockThatIsTurnedBack(t *testing.T) {
+	var s series
+	start := time.UnixMilli(1_000_000)
+	for i, after := range []int{0, 1, 2, 3, 1} {
+		s.add(start.Add(time.Duration(after)*every), &weir.Snapshot{Limit: i})
+		s.heat.columns = append(s.heat.columns, recording.Column{At: s.points[len(s.points)-1].At})
+	}
+	if p := s.points; len(p) != 2 || p[1].Limit != 4 || p[1].At <= p[0].At {
+		t.Errorf("readings %v, want the first and the last", p)
+	}
+	if len(s.changes) != 1 || s.changes[0].To != 4 || len(s.heat.columns) != 2 {
+		t.Errorf("changes %v, columns %v", s.changes, s.heat.columns)
+	}
+}

@@ -35,6 +35,7 @@ type series struct {
 func (s *series) add(now time.Time, snap *weir.Snapshot) {
 	s.before, s.last = s.last, snap
 	s.at, s.between = now, now.Sub(s.at).Seconds()
+	s.turnBack(now.UnixMilli())
 	arrived := func(snap weir.Snapshot) uint64 { return snap.Admitted + snap.RefusedTotal() + snap.Cancelled }
 	completed := func(snap weir.Snapshot) uint64 { return snap.Completed }
 	s.points = append(s.points, recording.Point{
@@ -55,6 +56,23 @@ func (s *series) add(now time.Time, snap *weir.Snapshot) {
 	if s.changed = changed; changed {
 		s.changes = newest(append(s.changes, c), mostChanges)
 	}
+}
+
+// turnBack forgets what a clock that was turned back says is still to come. A recording is in the
+// order of time.
+func (s *series) turnBack(now int64) {
+	s.points = until(now, s.points, func(p recording.Point) int64 { return p.At })
+	s.changes = until(now, s.changes, func(c recording.Change) int64 { return c.At })
+	s.heat.columns = until(now, s.heat.columns, func(c recording.Column) int64 { return c.At })
+}
+
+// until drops the last elements that are not before a time.
+func until[T any](now int64, all []T, at func(T) int64) []T {
+	n := len(all)
+	for n > 0 && at(all[n-1]) >= now {
+		n--
+	}
+	return all[:n]
 }
 
 // replaced reports whether another law decides since the reading before, or another limiter of that

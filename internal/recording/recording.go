@@ -66,7 +66,8 @@ func (all *Recording) add(m Message) error {
 		whole = &Details{Name: m.Details.Name, Whole: true, Changes: []Change{}}
 		all.Limiters[whole.Name] = whole
 	}
-	return errors.Join(whole.add(m.Details), all.bounded())
+	whole.add(m.Details)
+	return all.bounded()
 }
 
 // refused adds requests. After a lost connection a dashboard sends the last ones again.
@@ -86,8 +87,9 @@ func (all *Recording) bounded() error {
 	return nil
 }
 
-// add adds what is new. After a lost connection a dashboard sends all that it has again.
-func (d *Details) add(o *Details) error {
+// add adds what is new. After a lost connection a dashboard sends all that it has again, and where
+// its clock was turned back its times come again.
+func (d *Details) add(o *Details) {
 	last, lastColumn := int64(-1), int64(-1)
 	if n := len(d.Points); n > 0 {
 		last = d.Points[n-1].At
@@ -95,17 +97,10 @@ func (d *Details) add(o *Details) error {
 	if n := len(d.Heat); n > 0 {
 		lastColumn = d.Heat[n-1].At
 	}
-	points, changes := o.Points, o.Changes
 	d.Heat = append(d.Heat, slices.DeleteFunc(o.Heat, func(c Column) bool { return c.At <= lastColumn })...)
-	if o.Whole {
-		points = slices.DeleteFunc(points, func(p Point) bool { return p.At <= last })
-		changes = slices.DeleteFunc(changes, func(c Change) bool { return c.At <= last })
-	} else if len(points) > 0 && points[0].At <= last {
-		return fmt.Errorf("has the reading of %d after that of %d: want them in the order of time", points[0].At, last)
-	}
-	d.Points, d.Changes = append(d.Points, points...), append(d.Changes, changes...)
+	d.Points = append(d.Points, slices.DeleteFunc(o.Points, func(p Point) bool { return p.At <= last })...)
+	d.Changes = append(d.Changes, slices.DeleteFunc(o.Changes, func(c Change) bool { return c.At <= last })...)
 	d.Refusals, d.Decision, d.Belief = o.Refusals, o.Decision, o.Belief
-	return nil
 }
 
 // Overview has the last line of each limiter.
