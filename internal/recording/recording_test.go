@@ -102,6 +102,10 @@ func TestRecordingsAreBounded(t *testing.T) {
 	if _, err := w.Write(Message{}); err == nil {
 		t.Error("an empty message was written")
 	}
+	long := Message{Requests: []Request{{ID: strings.Repeat("<", longestLine/6)}}} // JSON writes six bytes for each
+	if _, err := (&Writer{out: io.Discard}).Write(long); err == nil {
+		t.Error("a line was written that is too long to be read")
+	}
 }
 
 // After a lost connection a dashboard sends what it has again.

@@ -28,11 +28,14 @@ func (w *Writer) Write(m Message) (full bool, err error) {
 	if w.readings+m.size() > MostReadings {
 		return true, nil
 	}
-	w.readings += m.size()
 	text, err := json.Marshal(m)
 	if err != nil {
 		return false, err
 	}
+	if len(text) >= longestLine {
+		return false, fmt.Errorf("the message has %d bytes: want less than %d", len(text), longestLine)
+	}
+	w.readings += m.size()
 	_, err = w.out.Write(append(text, '\n'))
 	return false, err
 }
