@@ -2,6 +2,8 @@ package weirconnect
 
 import (
 	"context"
+	"errors"
+	"io"
 
 	"connectrpc.com/connect"
 	"github.com/weir-go/weir"
@@ -26,13 +28,23 @@ func (s *serverMessages) run(next connect.StreamingHandlerFunc) (err error) {
 
 func (s *serverMessages) Receive(m any) error {
 	s.turn.Served(s.ctx)
-	if err := s.StreamingHandlerConn.Receive(m); err != nil {
+	err := s.StreamingHandlerConn.Receive(m)
+	if !s.begins(err) {
 		return err
 	}
-	if err := s.turn.Take(s.ctx, s.admitter); err != nil {
-		return refusal(s.ctx, err, s.Peer().Protocol)
+	if refused := s.turn.Take(s.ctx, s.admitter); refused != nil {
+		return refusal(s.ctx, refused, s.Peer().Protocol)
 	}
-	return nil
+	return err
+}
+
+// begins reports whether work begins once Receive has returned err. Where the client sends one
+// message only, Connect looks for the end of the request before the handler runs.
+func (s *serverMessages) begins(err error) bool {
+	if s.Spec().StreamType&connect.StreamTypeClient == 0 {
+		return errors.Is(err, io.EOF)
+	}
+	return err == nil
 }
 
 func (s *serverMessages) Send(m any) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net/http/httptest"
 	"testing"
 
 	"connectrpc.com/connect"
@@ -75,6 +76,41 @@ func TestEachMessage(t *testing.T) {
 	}
 	finish(t, stream)
 	limittest.Check(t, lim, limittest.Taught{Succeeded: 3})
+}
+
+// TestOneRequest has a slot until the first response, though Connect looks for another request.
+func TestOneRequest(t *testing.T) {
+	lim := limittest.Fixed(t, 1, weir.Queue{})
+	server := weirconnect.LimitServer(weirconnect.One(lim), weirconnect.ServerConfig{EachMessage: true})
+	handler := connect.NewServerStreamHandler(pingPong,
+		func(_ context.Context, _ *connect.Request[bytes], stream *connect.ServerStream[bytes]) error {
+			if n := lim.Snapshot().InFlight; n != 1 {
+				t.Errorf("in flight %d at work, want 1", n)
+			}
+			err := stream.Send(&bytes{})
+			if n := lim.Snapshot().InFlight; n != 0 {
+				t.Errorf("in flight %d after the response, want 0", n)
+			}
+			return err
+		}, connect.WithInterceptors(server))
+	srv := httptest.NewServer(handler)
+	t.Cleanup(srv.Close)
+	client := connect.NewClient[bytes, bytes](srv.Client(), srv.URL+pingPong)
+	for full, want := range map[bool]connect.Code{false: 0, true: connect.CodeResourceExhausted} {
+		empty := func() {}
+		if full {
+			empty = limittest.Fill(t, lim)
+		}
+		stream := must.Have(client.CallServerStream(t.Context(), connect.NewRequest(&bytes{})))(t)
+		for stream.Receive() {
+		}
+		if err := stream.Err(); (err != nil) != full || full && connect.CodeOf(err) != want {
+			t.Errorf("full is %v: %v", full, err)
+		}
+		must.Do(t, stream.Close())
+		empty()
+	}
+	limittest.Check(t, lim, limittest.Taught{Succeeded: 1, Ignored: 1}) // and the permit that filled it
 }
 
 // TestRefusedMessage ends the stream, if the handler returns the error.
