@@ -167,6 +167,24 @@ func (rg *rig) dial(text string) (net.Conn, *bufio.Reader) {
 	return conn, bufio.NewReader(conn)
 }
 
+// answer reads a response with the status.
+func (rg *rig) answer(from *bufio.Reader, status int) *http.Response {
+	rg.t.Helper()
+	res, err := http.ReadResponse(from, nil)
+	if err != nil || res.StatusCode != status {
+		rg.t.Fatalf("%v, %v: want status %d", res, err, status)
+	}
+	return res
+}
+
+// bodyOf returns the body of a request, whose length is known or not.
+func bodyOf(text string, known bool) io.Reader {
+	if known {
+		return strings.NewReader(text)
+	}
+	return io.MultiReader(strings.NewReader(text))
+}
+
 // idle waits until every request has ended, and checks that everything was released.
 func (rg *rig) idle() {
 	rg.t.Helper()

@@ -112,68 +112,60 @@ func TestClientThatLeavesCancels(t *testing.T) {
 	}
 }
 
-// A stream ends with its client even if other requests continue.
-func TestStreamEndsWithItsClient(t *testing.T) {
-	noticed := make(chan struct{})
-	rg := newRig(t, 1, false, func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Length", "100000")
-		_, _ = w.Write(make([]byte, 50_000)) // ReverseProxy does not flush responses of known length
-		w.(http.Flusher).Flush()
-		<-r.Context().Done()
-		close(noticed)
-	}, nil)
-	conn, answers := rg.dial("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
-	if res, err := http.ReadResponse(answers, nil); err != nil || res.StatusCode != 200 {
-		t.Fatal(res, err)
-	}
-	conn.Close()
-	<-noticed
-	rg.taught(limittest.Taught{Succeeded: 1})
-	if c := rg.shared.Counts(); c.Left != 1 || c.Exchanged != 1 {
-		t.Errorf("%+v", c)
-	}
-}
-
-// A client that leaves during a response of unknown length keeps the slot until the response
-// becomes a stream.
-func TestClientLeavesWhatBecomesAStream(t *testing.T) {
-	noticed := make(chan struct{})
-	rg := newRig(t, 1, false, func(w http.ResponseWriter, r *http.Request) {
-		w.(http.Flusher).Flush()
-		<-r.Context().Done()
-		close(noticed)
-	}, func(c *config.Config, _ *config.Route) { c.Streams.After = config.Duration(50e6) })
-	conn, answers := rg.dial("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
-	if res, err := http.ReadResponse(answers, nil); err != nil || res.StatusCode != 200 {
-		t.Fatal(res, err)
-	}
-	conn.Close()
-	<-noticed
-	rg.idle()
-}
-
-// The same for a client that leaves while more of the response arrives, so that the proxy
-// notices at once.
-func TestClientLeavesWhatGoesOn(t *testing.T) {
-	var noticed atomic.Bool
-	rg := newRig(t, 1, false, func(w http.ResponseWriter, r *http.Request) {
-		for r.Context().Err() == nil {
-			_, _ = w.Write([]byte("more"))
-			w.(http.Flusher).Flush()
-			select {
-			case <-time.After(5 * time.Millisecond):
-			case <-r.Context().Done():
+// A stream ends with its client, also one that the response becomes once the client has left. A
+// response that is no stream goes on, because the upstream works on it, and holds the slot to its
+// end.
+func TestClientsThatLeaveWithinAResponse(t *testing.T) {
+	for name, c := range map[string]struct {
+		size    string           // of the response, if it is known
+		pieces  int              // sent once the client has left; none: the response has no end
+		after   time.Duration    // when it becomes a stream
+		notices bool             // the upstream
+		taught  limittest.Taught // zero: it depends on when the proxy sees that the client has left
+	}{
+		"a stream":               {size: "100000", notices: true, taught: limittest.Taught{Succeeded: 1}},
+		"becomes a stream":       {after: 50 * time.Millisecond, notices: true},
+		"goes on, then a stream": {pieces: 1000, after: 500 * time.Millisecond, notices: true},
+		"no stream, and goes on": {pieces: 20, after: time.Hour, taught: limittest.Taught{Late: 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			left, noticed := make(chan struct{}), make(chan bool, 1)
+			rg := newRig(t, 1, false, func(w http.ResponseWriter, r *http.Request) {
+				if c.size != "" {
+					w.Header().Set("Content-Length", c.size)
+				}
+				_, _ = w.Write(make([]byte, 50_000)) // ReverseProxy does not flush responses of known length
+				w.(http.Flusher).Flush()
+				<-left
+				for range c.pieces {
+					_, _ = w.Write([]byte("more"))
+					w.(http.Flusher).Flush()
+					select {
+					case <-time.After(5 * time.Millisecond): // time for the proxy to see that the client has left
+					case <-r.Context().Done():
+					}
+				}
+				if c.pieces == 0 {
+					<-r.Context().Done()
+				}
+				noticed <- r.Context().Err() != nil
+			}, func(s *config.Config, _ *config.Route) { s.Streams.After = config.Duration(c.after) })
+			conn, answers := rg.dial("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+			rg.answer(answers, http.StatusOK)
+			conn.Close()
+			close(left)
+			if got := <-noticed; got != c.notices {
+				t.Errorf("the upstream notices: %v, want %v", got, c.notices)
 			}
-		}
-		noticed.Store(true)
-	}, func(c *config.Config, _ *config.Route) { c.Streams.After = config.Duration(500e6) })
-	conn, answers := rg.dial("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
-	if res, err := http.ReadResponse(answers, nil); err != nil || res.StatusCode != 200 {
-		t.Fatal(res, err)
+			rg.idle()
+			if c.taught != (limittest.Taught{}) {
+				rg.taught(c.taught)
+			}
+			if n := rg.shared.Counts(); n.Left != 1 {
+				t.Errorf("%+v", n)
+			}
+		})
 	}
-	conn.Close()
-	rg.until("the upstream notices", noticed.Load)
-	rg.idle()
 }
 
 func TestProxyThatEndsCutsRequests(t *testing.T) {
@@ -191,34 +183,6 @@ func TestProxyThatEndsCutsRequests(t *testing.T) {
 	}
 	close(up.release)
 	rg.taught(limittest.Taught{Ignored: 1})
-}
-
-// The upstream continues a response that cannot be sent to its client any more, so the slot
-// is held to the end of the response.
-func TestClientLeavesWithinAResponse(t *testing.T) {
-	left := make(chan struct{})
-	rg := newRig(t, 1, false, func(w http.ResponseWriter, r *http.Request) {
-		w.(http.Flusher).Flush()
-		<-left
-		for range 20 {
-			_, _ = w.Write([]byte("more"))
-			w.(http.Flusher).Flush()
-			select {
-			case <-time.After(5 * time.Millisecond): // time for the proxy to see that the client has left
-			case <-r.Context().Done():
-			}
-		}
-	}, leaving("finish"))
-	conn, answers := rg.dial("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
-	if res, err := http.ReadResponse(answers, nil); err != nil || res.StatusCode != 200 {
-		t.Fatal(res, err)
-	}
-	conn.Close()
-	close(left)
-	rg.taught(limittest.Taught{Late: 1})
-	if c := rg.shared.Counts(); c.Left != 1 {
-		t.Errorf("%+v", c)
-	}
 }
 
 // A proxy that stops does not wait for requests whose clients have left, and answers the

@@ -58,32 +58,31 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// upgrade asks for another protocol, in which the upstream that upgrades echoes.
+const upgrade = "GET / HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
+
+func upgrades(w http.ResponseWriter, _ *http.Request) {
+	conn, rw, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		panic(err)
+	}
+	defer conn.Close()
+	fmt.Fprint(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
+	_, _ = io.Copy(conn, rw)
+}
+
 func TestUpgrade(t *testing.T) {
 	t.Parallel()
-	rg := newRig(t, 1, false, func(w http.ResponseWriter, _ *http.Request) {
-		conn, rw, err := http.NewResponseController(w).Hijack()
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		defer conn.Close()
-		fmt.Fprint(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
-		_, _ = io.Copy(conn, rw)
-	}, func(c *config.Config, r *config.Route) {
+	rg := newRig(t, 1, false, upgrades, func(c *config.Config, r *config.Route) {
 		c.Streams.WebSockets, r.Timeout = 1, config.Duration(timeout)
 	})
-	const upgrade = "GET / HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
 	conn, answers := rg.dial(upgrade)
-	if res, err := http.ReadResponse(answers, nil); err != nil || res.StatusCode != 101 {
-		t.Fatal(res, err)
-	}
+	rg.answer(answers, 101)
 	if n := rg.inFlight(); n != 0 {
 		t.Errorf("%d in flight", n)
 	}
 	_, other := rg.dial(upgrade)
-	if res, err := http.ReadResponse(other, nil); err != nil || res.StatusCode != 503 {
-		t.Errorf("the second of one: %v, %v", res, err)
-	}
+	rg.answer(other, 503)
 	<-time.After(timeout + timeout/5) // the timeout does not apply to upgraded connections
 	_, _ = io.WriteString(conn, "hello")
 	got := make([]byte, 5)
@@ -99,20 +98,9 @@ func TestUpgrade(t *testing.T) {
 
 // What a client sends in its new protocol together with the request for it is not lost.
 func TestUpgradeOfAnEagerClient(t *testing.T) {
-	rg := newRig(t, 1, false, func(w http.ResponseWriter, _ *http.Request) {
-		conn, rw, err := http.NewResponseController(w).Hijack()
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		defer conn.Close()
-		fmt.Fprint(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n")
-		_, _ = io.Copy(conn, rw)
-	}, nil)
-	conn, answers := rg.dial("GET / HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\nearly, ")
-	if res, err := http.ReadResponse(answers, nil); err != nil || res.StatusCode != 101 {
-		t.Fatal(res, err)
-	}
+	rg := newRig(t, 1, false, upgrades, nil)
+	conn, answers := rg.dial(upgrade + "early, ")
+	rg.answer(answers, 101)
 	_, _ = io.WriteString(conn, "late")
 	_ = conn.(*net.TCPConn).CloseWrite()
 	if got, err := io.ReadAll(answers); err != nil || string(got) != "early, late" {
@@ -141,7 +129,7 @@ func TestUpgradeOfAnUpstreamOfHTTP2IsIgnored(t *testing.T) {
 	rg := newRig(t, 1, true, func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, r.Proto, r.Header["Connection"], r.Header["Upgrade"])
 	}, nil)
-	_, answers := rg.dial("GET / HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
+	_, answers := rg.dial(upgrade)
 	if status, body, err := read(http.ReadResponse(answers, nil)); status != 200 || body != "HTTP/2.0[] []" || err != nil {
 		t.Errorf("status %d, the upstream received %q, %v", status, body, err)
 	}
@@ -155,10 +143,7 @@ func TestMaxBody(t *testing.T) {
 	for _, known := range []bool{true, false} {
 		for _, size := range []int{100_000, 100_001} {
 			rg := newRig(t, 1, false, echo, func(_ *config.Config, r *config.Route) { r.MaxBody = 100_000 })
-			body := io.Reader(strings.NewReader(strings.Repeat("x", size)))
-			if !known {
-				body = io.MultiReader(body)
-			}
+			body := bodyOf(strings.Repeat("x", size), known)
 			status, _, err := read(rg.client(false).Post(rg.front.URL, "text/plain", body))
 			if want := map[int]int{100_000: 200, 100_001: 413}[size]; status != want {
 				t.Errorf("known %v, %d bytes: status %d, error %v, want %d", known, size, status, err, want)
@@ -322,10 +307,8 @@ func TestRestOfABodyIsNoRequest(t *testing.T) {
 func TestStreamsAskTheGateToo(t *testing.T) {
 	rg := newRig(t, 1, false, echo, nil)
 	rg.lim.Close()
-	_, answers := rg.dial("GET / HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
-	if res, err := http.ReadResponse(answers, nil); err != nil || res.StatusCode != http.StatusServiceUnavailable {
-		t.Errorf("%v, %v, want 503", res, err)
-	}
+	_, answers := rg.dial(upgrade)
+	rg.answer(answers, http.StatusServiceUnavailable)
 	rg.idle()
 	if c := rg.shared.Counts(); c.Refused["closed"] != 1 || c.Streamed != 0 {
 		t.Errorf("%+v", c)
