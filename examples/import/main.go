@@ -13,6 +13,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"syscall"
 
@@ -63,6 +64,7 @@ func parse(args []string, out io.Writer) (s settings, err error) {
 	case *megabytes < leastTarget || *megabytes > mostTarget:
 		return s, fmt.Errorf("import: -target is %d: want %d to %d MiB", *megabytes, leastTarget, mostTarget)
 	}
+	s.store = filepath.Clean(s.store) // a slash at its end would put the journal into the store
 	s.target, s.file = *megabytes<<20, flags.Arg(0)
 	return s, nil
 }
