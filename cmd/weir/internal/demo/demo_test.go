@@ -3,6 +3,7 @@ package demo
 import (
 	"context"
 	"errors"
+	"io"
 	"math"
 	"net/http"
 	"net/http/httptest"
@@ -64,7 +65,8 @@ func TestJudge(t *testing.T) {
 func TestInterruptedDemoComparesWhatRan(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
 	out := &watched{want: "\n 1 full", found: interrupt}
-	must.Do(t, Run(ctx, Config{Duration: Longest, Out: out}))
+	t.Setenv("BROWSER", "true")
+	must.Do(t, Run(ctx, Config{Duration: Longest, Out: out, Open: true, Err: io.Discard}))
 	if !regexp.MustCompile(`\nInterrupted after [1-9]\d?s\.\n`).MatchString(out.String()) {
 		t.Errorf("it does not say after how many seconds it was interrupted:\n%s", out)
 	}
