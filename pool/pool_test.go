@@ -398,3 +398,28 @@ func TestBackfillIsBounded(t *testing.T) {
 		})
 	}
 }
+
+// TestHistoryKeepsTheLastEnds: a task that comes again is not forgotten by its first end.
+func TestHistoryKeepsTheLastEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var tasks []pool.Task
+		for _, key := range []string{"a", "b", "a", "c"} {
+			tasks = append(tasks, task(key, time.Second, nil))
+		}
+		for _, key := range []string{"a", "b"} {
+			after := task("after "+key, time.Second, nil)
+			after.After = []string{key}
+			tasks = append(tasks, after)
+		}
+		source := make(chan pool.Task)
+		go func() {
+			defer close(source)
+			for _, next := range tasks {
+				source <- next
+				time.Sleep(2 * time.Second)
+			}
+		}()
+		r := run(t, pool.Config{Capacity: slots(1), Source: pool.Chan(source), History: 2})
+		r.expect(t, "a done, b done, a done, c done, after a done, after b cancelled", nil)
+	})
+}

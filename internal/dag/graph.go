@@ -25,10 +25,16 @@ func (e *FailedError) Error() string { return fmt.Sprintf("it waits for %q, whic
 // ended. It is not safe for concurrent use.
 type Graph struct {
 	nodes    map[string]*node
-	history  int             // how many finished tasks it remembers
-	finished map[string]bool // whether they succeeded
-	recent   []string        // the keys of finished, as a ring
+	history  int // how many finished tasks it remembers
+	finished map[string]ending
+	recent   []string // the keys of finished, as a ring
 	next     int
+}
+
+// An ending is the last end of a task.
+type ending struct {
+	succeeded bool
+	place     int // in the ring
 }
 
 type node struct {
@@ -41,7 +47,7 @@ type node struct {
 
 // New returns an empty graph that remembers so many finished tasks.
 func New(history int) *Graph {
-	return &Graph{nodes: map[string]*node{}, history: history, finished: map[string]bool{}}
+	return &Graph{nodes: map[string]*node{}, history: history, finished: map[string]ending{}}
 }
 
 // Add adds a task and reports whether it waits for nothing. A task that cannot be
@@ -52,7 +58,7 @@ func (g *Graph) Add(key string, after []string) (ready bool, err error) {
 		return false, ErrDuplicate
 	}
 	for _, other := range after {
-		if succeeded, done := g.finished[other]; done && !succeeded && g.nodes[other] == nil {
+		if end, done := g.finished[other]; done && !end.succeeded && g.nodes[other] == nil {
 			return false, &FailedError{other}
 		}
 		if other == key {
@@ -143,18 +149,15 @@ func (g *Graph) finish(key string, succeeded bool) {
 	if g.history == 0 {
 		return
 	}
-	if _, again := g.finished[key]; again {
-		g.finished[key] = succeeded
-		return
-	}
-	g.finished[key] = succeeded
 	if len(g.recent) < g.history {
-		g.recent = append(g.recent, key)
-		return
+		g.recent = append(g.recent, "")
 	}
-	delete(g.finished, g.recent[g.next])
+	if oldest := g.recent[g.next]; g.finished[oldest].place == g.next { // and it did not come again
+		delete(g.finished, oldest)
+	}
 	g.recent[g.next] = key
-	g.next = (g.next + 1) % len(g.recent)
+	g.finished[key] = ending{succeeded, g.next}
+	g.next = (g.next + 1) % g.history
 }
 
 // Unknown returns the keys that tasks wait for and that were never added.
