@@ -5,6 +5,7 @@ import (
 	"context"
 	"net"
 	"net/netip"
+	"slices"
 	"time"
 )
 
@@ -27,8 +28,13 @@ type Counter struct {
 		LookupHost(ctx context.Context, host string) ([]string, error)
 	}
 
-	largest int
-	until   time.Time
+	readings []reading // each is larger than the next
+}
+
+// A reading is a number that DNS had.
+type reading struct {
+	n     int
+	until time.Time // it counts
 }
 
 // Count asks DNS and returns the largest number within Keep. It is at least 1. With an error, which
@@ -40,11 +46,15 @@ func (c *Counter) Count(ctx context.Context) (int, error) {
 		resolver = net.DefaultResolver
 	}
 	hosts, err := resolver.LookupHost(ctx, c.Host)
-	n, now := processes(hosts), time.Now()
-	if err == nil && (n >= c.largest || now.After(c.until)) {
-		c.largest, c.until = n, now.Add(cmp.Or(c.Keep, 5*time.Minute))
+	if err == nil {
+		n, now := processes(hosts), time.Now()
+		c.readings = slices.DeleteFunc(c.readings, func(r reading) bool { return r.n <= n || now.After(r.until) })
+		c.readings = append(c.readings, reading{n, now.Add(cmp.Or(c.Keep, 5*time.Minute))})
 	}
-	return max(c.largest, 1), err
+	if len(c.readings) == 0 {
+		return 1, err
+	}
+	return max(c.readings[0].n, 1), err
 }
 
 // processes counts the addresses of the family that has more of them.
