@@ -55,8 +55,9 @@ func (h *Handle) enter(create bool) entry {
 	return e
 }
 
-// Snapshot returns the state of the key's limiter, as [Set.Snapshot] has it for all keys. It is
-// zero if the key has no limiter.
+// Snapshot returns the state of the limiter that would admit work now, as [Set.Snapshot] has it for
+// all keys. Like Acquire it makes a limiter for the key if there is none, or has that of the
+// overflow. It is zero if the handle is zero, or if the set is closed and the key has no limiter.
 func (h *Handle) Snapshot() weir.Snapshot {
 	e := h.enter(true)
 	if e.err != nil {

@@ -29,6 +29,8 @@ type Member struct {
 	done chan struct{}
 	rest sync.WaitGroup
 
+	leaving sync.Mutex // one call of Leave at a time has what was of the goroutine run
+
 	mu       sync.Mutex
 	snapshot Snapshot
 	faults   [sources]string // of each the last error, empty while it works
@@ -124,12 +126,21 @@ func (m *Member) Leave(ctx context.Context) error {
 	case <-ended:
 	case <-ctx.Done():
 	}
-	err := errors.Join(m.conf.Actuator.SetShare(0), m.hook.Failure())
-	running, _ := m.conf.Actuator.Load()
-	for _, w := range m.node.Leave(m.clock.now(), running) {
+	last, err := m.last()
+	err = errors.Join(err, m.hook.Failure())
+	for _, w := range last {
 		err = errors.Join(err, m.conf.Store.Write(ctx, Write(w)))
 	}
 	return err
+}
+
+// last gives the share back, once the goroutine run has ended, and returns what is left to write.
+func (m *Member) last() ([]lease.Write, error) {
+	m.leaving.Lock()
+	defer m.leaving.Unlock()
+	err := m.conf.Actuator.SetShare(0)
+	running, _ := m.conf.Actuator.Load()
+	return m.node.Leave(m.clock.now(), running), err
 }
 
 // run passes entries and time to the node.

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -68,6 +69,24 @@ func TestOnErrorLeaves(t *testing.T) {
 	})
 }
 
+// Several goroutines may call Leave.
+func TestLeaveAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newParty(t, quick)
+		a := p.join()
+		p.live(5*time.Second, 5)
+		var all sync.WaitGroup
+		for range 2 {
+			all.Go(func() {
+				if err := a.Leave(t.Context()); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+	})
+}
+
 // An OnError that panics ends neither the process nor the member, and Leave reports it.
 func TestOnErrorFails(t *testing.T) {
 	for want, fail := range map[string]func(error){
@@ -126,6 +145,9 @@ func TestCounter(t *testing.T) {
 			{4 * time.Minute, 2, nil, 4},
 			{2 * time.Minute, 2, nil, 2},
 			{time.Hour, 0, down, 2},
+			{0, 5, nil, 5},
+			{4 * time.Minute, 4, nil, 5},
+			{2 * time.Minute, 1, nil, 4}, // of which DNS forgets three
 		} {
 			time.Sleep(s.after)
 			d.n, d.err = s.n, s.err
