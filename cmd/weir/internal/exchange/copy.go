@@ -3,6 +3,7 @@ package exchange
 import (
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"strings"
 	"sync"
@@ -34,7 +35,7 @@ func (x *exchange) copy(res *http.Response) {
 	// Otherwise net/http could send a length in place of the trailers.
 	_ = http.NewResponseController(x.w).Flush()
 	if len(trailer) == len(x.announced) {
-		addAll(h, trailer)
+		maps.Copy(h, trailer) // in place of headers of the same name, which are sent
 		return
 	}
 	for name, values := range trailer {

@@ -21,7 +21,7 @@ func (x *exchange) fail(err error) {
 	}
 	cause := x.cause()
 	body := x.body.failed()
-	if errors.Is(cause, errClientLeft) {
+	if errors.Is(x.in.Context().Err(), context.Canceled) { // not at the end of a call's time
 		body = x.body.failedAtLast()
 	}
 	_, noStream := errors.AsType[noStreamError](err)

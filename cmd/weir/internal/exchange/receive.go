@@ -174,12 +174,16 @@ func atEnd(body io.Reader) error {
 // at once, because it may wait for it.
 func (x *exchange) readOn(res *http.Response, begun weir.Outcome) error {
 	toStreams := func() error {
+		err := errClientLeft
 		if x.ahead.isDropped() {
 			x.settle(weir.Ignore)
-			x.cancel(errClientLeft)
-			return errClientLeft
+		} else {
+			err = x.becomeStream(x.routeStreams, begun)
 		}
-		return x.becomeStream(x.routeStreams, begun)
+		if err != nil {
+			x.cancel(err) // so that no one blames the upstream
+		}
+		return err
 	}
 	x.ahead = &ahead{src: res.Body, bound: x.response, over: toStreams, ended: func(err error) {
 		if errors.Is(x.in.Context().Err(), context.Canceled) {
@@ -201,11 +205,7 @@ func (x *exchange) readOn(res *http.Response, begun weir.Outcome) error {
 		x.ahead = nil
 		return x.becomeStream(x.routeStreams, begun)
 	}
-	x.after = time.AfterFunc(x.setting.after, func() {
-		if err := toStreams(); err != nil {
-			x.cancel(err)
-		}
-	})
+	x.after = time.AfterFunc(x.setting.after, func() { _ = toStreams() })
 	return nil
 }
 

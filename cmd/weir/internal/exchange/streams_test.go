@@ -38,8 +38,8 @@ func TestNoStreamForAResponse(t *testing.T) {
 		taken()
 		takenEvents()
 		rg.taught(limittest.Taught{Succeeded: 1})
-		if c := rg.shared.Counts(); c.NoStream != 1 {
-			t.Errorf("%s: %+v", query, c)
+		if c := rg.shared.Counts(); c.NoStream != 1 || len(rg.faults) > 0 {
+			t.Errorf("%s: %+v, faults %v", query, c, rg.faults)
 		}
 	}
 }
