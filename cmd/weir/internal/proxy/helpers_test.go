@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"sync"
@@ -99,6 +100,18 @@ func (r *running) fetch(url string) (status int, body string) {
 	defer answer.Body.Close()
 	text := must.Have(io.ReadAll(answer.Body))(r.t)
 	return answer.StatusCode, string(text)
+}
+
+// refusesConnections waits until the proxy takes no more connections.
+func (r *running) refusesConnections() {
+	r.t.Helper()
+	must.Happen(r.t, "it takes no more connections", func() bool {
+		conn, err := net.Dial("tcp", r.address)
+		if err == nil {
+			conn.Close()
+		}
+		return err != nil
+	})
 }
 
 // metrics returns the page that Prometheus scrapes.

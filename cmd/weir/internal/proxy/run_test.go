@@ -61,13 +61,7 @@ func TestLameDuck(t *testing.T) {
 	if answer.StatusCode != http.StatusOK || !answer.Close {
 		t.Errorf("while it waits: %s, the connection closes: %v", answer.Status, answer.Close)
 	}
-	must.Happen(t, "it takes no more connections", func() bool {
-		conn, err := net.Dial("tcp", r.address)
-		if err == nil {
-			conn.Close()
-		}
-		return err != nil
-	})
+	r.refusesConnections()
 	release()
 	if status := <-held; status != http.StatusOK {
 		t.Errorf("the request that ran: status %d", status)
@@ -105,13 +99,7 @@ func TestWebSocketsEndTheirWork(t *testing.T) {
 		must.Have(http.ReadResponse(server, nil))(t)
 		r.stop()
 		if want == nil {
-			must.Happen(t, "it takes no more connections", func() bool {
-				more, err := net.Dial("tcp", r.address)
-				if err == nil {
-					more.Close()
-				}
-				return err != nil
-			})
+			r.refusesConnections()
 			_, _ = io.WriteString(conn, "still here\n")
 			if line, err := server.ReadString('\n'); err != nil {
 				t.Errorf("%q, %v: want the echo", line, err)

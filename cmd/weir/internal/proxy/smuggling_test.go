@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"bufio"
-	"encoding/binary"
 	"errors"
 	"io"
 	"net"
@@ -197,19 +196,6 @@ func (r *running) say(text string, piece int) string {
 	}
 }
 
-// frame returns an HTTP/2 frame.
-func frame(kind, flags byte, stream uint32, payload string) string {
-	head := []byte{0, byte(len(payload) >> 8), byte(len(payload)), kind, flags, 0, 0, 0, 0}
-	binary.BigEndian.PutUint32(head[5:], stream)
-	return string(head) + payload
-}
-
-// Types and flags of frames (RFC 9113, 6).
-const (
-	data, headers, reset, settings = 0, 1, 3, 4
-	endStream, endHeaders          = 1, 4
-)
-
 // fields returns the header fields of GET http://h/x with one of them changed, followed by
 // more: names and values in turn.
 func fields(name, value string, more ...string) []string {
@@ -299,22 +285,19 @@ func (r *running) ask2(fields []string, body string) string {
 		}
 		block.WriteString(string([]byte{byte(len(field))}) + field)
 	}
-	text := "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + frame(settings, 0, 0, "")
+	text := preface + frame(settings, 0, 0, "")
 	if body == "" {
 		text += frame(headers, endHeaders|endStream, 1, block.String())
 	} else {
 		text += frame(headers, endHeaders, 1, block.String()) + frame(data, endStream, 1, body)
 	}
 	go io.WriteString(conn, text) // fails if the proxy has closed
-	for head := make([]byte, 9); ; {
-		if _, err := io.ReadFull(conn, head); err != nil {
+	for {
+		kind, _, _, payload, err := readFrame(conn)
+		if err != nil {
 			r.t.Fatalf("%q: %v", fields, err)
 		}
-		payload := make([]byte, int(head[0])<<16|int(head[1])<<8|int(head[2]))
-		if _, err := io.ReadFull(conn, payload); err != nil {
-			r.t.Fatalf("%q: %v", fields, err)
-		}
-		switch head[3] {
+		switch kind {
 		case headers: // the status is the first field; a usual one has one byte (RFC 7541, A)
 			if status, usual := map[byte]string{0x88: "200", 0x8c: "400"}[payload[0]]; usual {
 				return status
