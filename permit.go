@@ -108,10 +108,10 @@ func (p Permit) finishWithBreaker(o Outcome) {
 	p.limiter.after(&fx)
 }
 
-// heard passes an outcome on if the limiter counted it.
+// heard passes an outcome on as the limiter counted it, if it did.
 func (p Permit) heard(fx *admit.Effects, o Outcome) {
 	if fx.Heard {
-		p.cold.done(o)
+		p.cold.done(Outcome(o.known()))
 	}
 }
 

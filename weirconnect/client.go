@@ -121,6 +121,6 @@ func sendPriority(ctx context.Context, header http.Header) (forget func()) {
 // clientOutcome returns the outcome of a call that is over, and the wait that the server asked for,
 // if any.
 func clientOutcome(ctx context.Context, err error) (o weir.Outcome, after time.Duration) {
-	after, told := RetryAfter(err)
+	after, told := comeBack(err)
 	return rpc.OutcomeOnClient(ctx, err, codeOf(err), told), after
 }

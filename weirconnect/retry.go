@@ -2,7 +2,6 @@ package weirconnect
 
 import (
 	"context"
-	"errors"
 	"strconv"
 
 	"connectrpc.com/connect"
@@ -85,12 +84,9 @@ func answerTo(spec connect.Spec, err error) retry.Answer {
 	if err == nil {
 		return retry.Answer{Outcome: weir.Success}
 	}
-	after, mayRepeat := RetryAfter(err)
-	mayRepeat = mayRepeat || spec.IdempotencyLevel != connect.IdempotencyUnknown
-	if failed, ok := errors.AsType[*connect.Error](err); ok {
-		if values := failed.Meta().Values(pushbackKey); len(values) > 0 {
-			after, mayRepeat = rpc.Pushback(values)
-		}
+	after, mayRepeat := comeBack(err)
+	if len(pushback(err)) == 0 {
+		mayRepeat = mayRepeat || spec.IdempotencyLevel != connect.IdempotencyUnknown
 	}
 	return rpc.Answer(err, codeOf(err), after, mayRepeat)
 }

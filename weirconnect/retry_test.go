@@ -219,23 +219,28 @@ func TestStreamsAndServersAreLeftAlone(t *testing.T) {
 	}
 }
 
-// TestServerThatRefusesAll is sent nothing for the time that it names.
+// TestServerThatRefusesAll is sent nothing for the time that it names, in its status or trailer.
 func TestServerThatRefusesAll(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		lim := limittest.Fixed(t, 2, weir.Queue{})
-		call := weirconnect.LimitClient(weirconnect.One(lim), weirconnect.ClientConfig{}).WrapUnary(
-			func(context.Context, connect.AnyRequest) (connect.AnyResponse, error) {
-				return nil, says(connect.CodeResourceExhausted, 5*time.Second)
+	for name, no := range map[string]error{
+		"RetryInfo": says(connect.CodeResourceExhausted, 5*time.Second),
+		"trailer":   says(connect.CodeUnavailable, -1, "5000"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				lim := limittest.Fixed(t, 2, weir.Queue{})
+				call := weirconnect.LimitClient(weirconnect.One(lim), weirconnect.ClientConfig{}).WrapUnary(
+					func(context.Context, connect.AnyRequest) (connect.AnyResponse, error) { return nil, no })
+				request := clientRequest{connect.NewRequest(&durationpb.Duration{})}
+				for range 32 {
+					time.Sleep(40 * time.Millisecond)
+					_, _ = call(t.Context(), request)
+				}
+				if _, err := call(t.Context(), request); !errors.Is(err, weir.ErrPushback) {
+					t.Errorf("%v, want pushback", err)
+				}
 			})
-		request := clientRequest{connect.NewRequest(&durationpb.Duration{})}
-		for range 32 {
-			time.Sleep(40 * time.Millisecond)
-			_, _ = call(t.Context(), request)
-		}
-		if _, err := call(t.Context(), request); !errors.Is(err, weir.ErrPushback) {
-			t.Errorf("%v, want pushback", err)
-		}
-	})
+		})
+	}
 }
 
 // clientRequest is a request as the interceptors of a client see it.

@@ -62,6 +62,23 @@ func RetryAfter(err error) (time.Duration, bool) {
 	return 0, false
 }
 
+// comeBack is RetryAfter where the trailer goes before the status.
+func comeBack(err error) (after time.Duration, told bool) {
+	if values := pushback(err); len(values) > 0 {
+		return rpc.Pushback(values)
+	}
+	return RetryAfter(err)
+}
+
+// pushback returns the trailer of a call that failed, empty without one.
+func pushback(err error) []string {
+	failed, ok := errors.AsType[*connect.Error](err)
+	if !ok || failed == nil {
+		return nil
+	}
+	return failed.Meta().Values(pushbackKey)
+}
+
 // Classify is for [retry.Config].Classify: the meaning of a call's error for its server. A call is
 // tried again if the status has RetryInfo, as a refusal has: the server asks for it. For calls that
 // may run twice, clear Final. [RetryClient] has more to go by.
