@@ -143,3 +143,24 @@ func TestSetpointStartsLongWork(t *testing.T) {
 		}
 	}
 }
+
+// A start with long work looks for the no-load latency before it climbs, for an overload has long
+// latencies too. Four slots of work that takes seconds show little, so that climbs to 20 at first.
+func TestSetpointClimbsBeforeItLooksAtWorkOfSeconds(t *testing.T) {
+	for latency, atLeast := range map[time.Duration]int{time.Second: 4, 4 * time.Second: 16} {
+		c, limit, code := start(t, law.Setpoint{}), law.Start(law.Setpoint{}), law.ReasonCode(0)
+		for code != law.Probing && limit < 100 {
+			d := c.Next(law.Window{
+				Limit: limit, Min: 1, Max: 1000, Elapsed: 3 * latency, Samples: 3 * limit, Refused: 100,
+				Mean: latency, Sojourn: latency, Deviation: latency / 2,
+				InFlight: float64(limit), Peak: limit, First: limit, Last: limit,
+			})
+			if code = d.Reason.Code; code != law.Probing {
+				limit = int(d.Limit)
+			}
+		}
+		if limit < atLeast || limit > 20 {
+			t.Errorf("work of %v looks at a limit of %d, want %d to 20", latency, limit, atLeast)
+		}
+	}
+}

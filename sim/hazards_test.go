@@ -102,12 +102,12 @@ func lasting() []hazard {
 	})
 	return []hazard{
 		{"4.4 s on 16 cores, 0.7x", cores(0.7), 0, []float64{97}},
-		{"4.4 s on 16 cores, 1.5x", cores(1.5), 0, []float64{95}},
-		{"10 s in 16 slots, 0.7x", slots(0.7), 0, []float64{96}},
+		{"4.4 s on 16 cores, 1.5x", cores(1.5), 0, []float64{94}},
+		{"10 s in 16 slots, 0.7x", slots(0.7), 0, []float64{97}},
 		{"10 s in 16 slots, 1.5x", slots(1.5), 0, []float64{94}},
 		{"a language model, 0.7x", tokens(1.167), 0, []float64{87}},
 		{"a language model, 1.5x", tokens(2.5), 40, []float64{97}},
-		{"a language model, 3x", tokens(5), 40, []float64{95}},
+		{"a language model, 3x", tokens(5), 40, []float64{93}},
 		{"a knee of 5000, 0.9x", large(0.9), 0, []float64{92}},
 		{"a knee of 5000, 1.5x", large(1.5), 6000, []float64{78}},
 		{"one in a hundred takes 5 s and not 5 ms, 0.2x", exports, 0, []float64{99}},

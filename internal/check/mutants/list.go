@@ -22,6 +22,7 @@ var ofLibrary = []mutant{
 	{"late work counts at a limit that is not reached now", "law/setpoint_yield.go", "return r.saturated && c", "return c", "TestSetpointIgnoresLateWorkBesideRoom", ""},
 	{"late work counts at a limit that is seldom reached", "law/setpoint_yield.go", "c.regulator.isReached() && r", "r", "TestSetpointIgnoresLateWorkBesideRoom", ""},
 	{"late work beside room judges a cut", "law/setpoint_regulator.go", "if r.late == 0 || r.saturated {", "if true {", "TestSetpointJudgesNoCutBesideRoom", "./law"},
+	{"a start with work of seconds looks at four slots", "law/setpoint_probe.go", "|| r.latency > slowWork && 2*r.limit <= float64(c.usual)", "", "TestSetpointClimbsBeforeItLooksAtWorkOfSeconds", ""},
 	{"a limit of 1 never learns", "law/setpoint_probe.go", "if r.limit <= r.min && from.latency > k.noLoad {", "if false {", "TestSetpointLeavesALimitOfOne", ""},
 	{"a limiter with little work never probes", "law/setpoint_probe.go", "from.latency > hot*c.goal() || ", "", "TestChanceDoesNotHoldTheLimit", "./sim"},
 	{"a probe of little work teaches nothing", "law/setpoint_probe.go", "lowest || little && queue <= queueing {", "false {", "TestProbeOfLittleWork", ""},
