@@ -57,8 +57,8 @@ func (c *setpointController) isTick(r reading) bool {
 func (c *setpointController) isDoubtful(r reading) bool {
 	k := c.regulator
 	lasting := r.saturated && !r.bursty && 2*r.last >= r.limit
-	climbs := r.latency <= longWork || r.latency > slowWork && 2*r.limit <= float64(c.usual)
-	return !k.known && lasting && !(k.climbing && climbs) && r.limit > 1
+	climbs := k.climbing && (r.latency <= longWork || r.latency > slowWork && 2*r.limit <= float64(c.usual))
+	return !k.known && lasting && !climbs && r.limit > 1
 }
 
 // lower begins a probe.
