@@ -60,19 +60,15 @@ func (d *downstream) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 // refuses is a response that says when to come back, as given in its header.
-func refuses(status int, after string) *http.Response {
-	return &http.Response{
-		StatusCode: status, Header: http.Header{"Retry-After": {after}},
-		Body: io.NopCloser(strings.NewReader("no")),
-	}
-}
+func refuses(status int, after string) *http.Response { return headed(status, "Retry-After", after) }
 
 // untouched is a response of a limiter that refused the request.
 func untouched(status int) *http.Response {
-	return &http.Response{
-		StatusCode: status, Header: http.Header{weirhttp.RefusedHeader: {"queue full"}},
-		Body: io.NopCloser(strings.NewReader("no")),
-	}
+	return headed(status, weirhttp.RefusedHeader, "queue full")
+}
+
+func headed(status int, name, value string) *http.Response {
+	return &http.Response{StatusCode: status, Header: http.Header{name: {value}}, Body: io.NopCloser(strings.NewReader("no"))}
 }
 
 var errDial = &net.OpError{Op: "dial", Err: errors.New("connection refused")}
@@ -311,25 +307,14 @@ func TestThrottledRequestIsNotSent(t *testing.T) {
 	}
 }
 
-// bodiless answers with a refusal, and then with success, and never with a body.
-type bodiless struct{ tries int }
-
-func (b *bodiless) RoundTrip(*http.Request) (*http.Response, error) {
-	b.tries++
-	status := http.StatusOK
-	if b.tries == 1 {
-		status = http.StatusServiceUnavailable
-	}
-	return &http.Response{StatusCode: status, Header: http.Header{}}, nil
-}
-
 func TestRetriedResponseWithoutABody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		base := &bodiless{}
+		d := &downstream{answers: []any{&http.Response{StatusCode: 503, Header: http.Header{}}}}
 		req, _ := http.NewRequest(http.MethodGet, "http://h/", nil)
-		res, err := weirhttp.RetryTransport(base, newClient(t, retry.Config{})).RoundTrip(req)
-		if err != nil || res.StatusCode != http.StatusOK || base.tries != 2 {
-			t.Errorf("%v, %v after %d tries, want 200 after two", res, err, base.tries)
+		res := must.Have(weirhttp.RetryTransport(d, newClient(t, retry.Config{})).RoundTrip(req))(t)
+		res.Body.Close()
+		if res.StatusCode != http.StatusOK || len(d.bodies) != 2 {
+			t.Errorf("status %d after %d tries, want 200 after two", res.StatusCode, len(d.bodies))
 		}
 	})
 }

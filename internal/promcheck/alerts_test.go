@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/rulefmt"
 	"github.com/prometheus/prometheus/promql/parser"
@@ -38,13 +39,7 @@ func record(t *testing.T, native bool) recording {
 		ctx, stop := context.WithCancel(t.Context())
 		s := open(ctx, t)
 		reg := s.registry()
-		scrape := func() time.Time {
-			for range phase / interval {
-				time.Sleep(interval)
-				r.scrape(t, reg, native)
-			}
-			return time.Now()
-		}
+		scrape := func() time.Time { return r.scrapePhase(t, reg, native, func() {}) }
 		r.start = time.Now()
 		r.sick = scrape()
 		s.sick.Store(true)
@@ -57,6 +52,16 @@ func record(t *testing.T, native bool) recording {
 		synctest.Wait()
 	})
 	return r
+}
+
+// scrapePhase scrapes the metrics for a phase, after another interval each, and returns its end.
+func (r recording) scrapePhase(t *testing.T, reg *prometheus.Registry, native bool, another func()) (end time.Time) {
+	for range phase / interval {
+		time.Sleep(interval)
+		another()
+		r.scrape(t, reg, native)
+	}
+	return time.Now()
 }
 
 // fires reports whether the alert fires within a span: its expression holds for the required

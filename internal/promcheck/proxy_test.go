@@ -57,42 +57,25 @@ func recordProxy(t *testing.T) recording {
 		streams := must.Have(weir.New(weir.Config{Name: "streams", Law: law.Fixed{}, Initial: 10, Max: 10}))(t)
 		var sick atomic.Bool
 		var failed atomic.Int64
-		work := func(ctx context.Context) error {
-			took := 50 * time.Millisecond
-			if sick.Load() {
-				took = 5 * time.Second
-			}
-			select {
-			case <-time.After(took):
-			case <-ctx.Done():
-			}
+		ask := func(ctx context.Context) error {
+			err := work(ctx, sick.Load())
 			if sick.Load() && failed.Add(1)%2 == 0 {
 				return errors.New("502")
 			}
-			return ctx.Err()
+			return err
 		}
 		for range 20 {
-			go repeat(ctx, func() { _ = set.Do(ctx, "api", work) })
-			go repeat(ctx, func() { _ = set.Do(ctx, "trial", work) })
+			go repeat(ctx, func() { _ = set.Do(ctx, "api", ask) })
+			go repeat(ctx, func() { _ = set.Do(ctx, "trial", ask) })
 		}
 		reg := prometheus.NewPedanticRegistry()
 		reg.MustRegister(weirprom.New(metrics.Sources{Limiters: []*weir.Limiter{streams}, Sets: map[string]*bulkhead.Set{"proxy": set}}))
 		own := newOwn(reg)
-		scrape := func() time.Time {
-			for range phase / interval {
-				time.Sleep(interval)
-				own.count(sick.Load())
-				r.scrape(t, reg, false)
-			}
-			return time.Now()
-		}
+		scrape := func() time.Time { return r.scrapePhase(t, reg, false, func() { own.count(sick.Load()) }) }
 		r.start = time.Now()
 		r.sick = scrape()
 		sick.Store(true)
-		stuck, err := set.Acquire(ctx, "trial") // in shadow mode, so there is always room
-		if err != nil {
-			t.Fatal(err)
-		}
+		stuck := must.Have(set.Acquire(ctx, "trial"))(t) // in shadow mode, so there is always room
 		for range 10 {
 			must.Have(streams.Acquire(ctx))(t)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
 	"github.com/weir-go/weir/capacity"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
 	"github.com/weir-go/weir/load"
 	"github.com/weir-go/weir/metrics"
@@ -29,12 +30,14 @@ type shop struct {
 	sources metrics.Sources
 }
 
-func (s *shop) work(ctx context.Context) error {
-	took := 50 * time.Millisecond
-	if s.sick.Load() {
-		took = 5 * time.Second
+func (s *shop) work(ctx context.Context) error { return work(ctx, s.sick.Load()) }
+
+// work takes a hundred times as long where it is in trouble.
+func work(ctx context.Context, sick bool) error {
+	if sick {
+		return sleep(ctx, 5*time.Second)
 	}
-	return sleep(ctx, took)
+	return sleep(ctx, 50*time.Millisecond)
 }
 
 // sleep returns after a time, or when ctx ends.
@@ -82,34 +85,20 @@ func (s *shop) Poll(context.Context) (load.Sample, error) {
 // open starts a shop, which runs until ctx ends.
 func open(ctx context.Context, t *testing.T) *shop {
 	s := &shop{}
-	check := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
 	band := law.Band{Target: 100 * time.Millisecond}
-	search, err := weir.New(weir.Config{
+	search := must.Have(weir.New(weir.Config{
 		Name: "search", Min: 2, Max: 50, Law: band, Histograms: true, MinSamples: 2,
 		Queue: weir.Queue{Size: 20, Timeout: time.Second},
-	})
-	check(err)
-	trial, err := weir.New(weir.Config{Name: "trial", Min: 2, Max: 50, Law: band, Shadow: true, MinSamples: 2})
-	check(err)
-	api, err := weir.New(weir.Config{Name: "api", Max: 20, Initial: 20, Law: law.Fixed{}, Histograms: true, MinSamples: 2})
-	check(err)
-	routes, err := bulkhead.New(bulkhead.Config{
+	}))(t)
+	trial := must.Have(weir.New(weir.Config{Name: "trial", Min: 2, Max: 50, Law: band, Shadow: true, MinSamples: 2}))(t)
+	api := must.Have(weir.New(weir.Config{Name: "api", Max: 20, Initial: 20, Law: law.Fixed{}, Histograms: true, MinSamples: 2}))(t)
+	routes := must.Have(bulkhead.New(bulkhead.Config{
 		Max: 8, Default: bulkhead.Compartment{Config: weir.Config{Max: 6, Initial: 6, Law: law.Fixed{}}}, // so that one key can borrow
-	})
-	check(err)
-	monitor, err := load.New(load.Config{Sources: []load.Source{s}})
-	check(err)
-	writes, err := throttle.New(throttle.Config{Name: "db", Monitor: monitor, Emergency: throttle.Emergency{Longest: time.Hour}})
-	check(err)
-	slots, err := capacity.New(capacity.Vector{"slots": 6})
-	check(err)
-	jobs, err := pool.New(pool.Config{Capacity: slots, Source: pool.Slice(nil)})
-	check(err)
+	}))(t)
+	monitor := must.Have(load.New(load.Config{Sources: []load.Source{s}}))(t)
+	writes := must.Have(throttle.New(throttle.Config{Name: "db", Monitor: monitor, Emergency: throttle.Emergency{Longest: time.Hour}}))(t)
+	slots := must.Have(capacity.New(capacity.Vector{"slots": 6}))(t)
+	jobs := must.Have(pool.New(pool.Config{Capacity: slots, Source: pool.Slice(nil)}))(t)
 
 	go func() { _ = monitor.Run(ctx) }()
 	go func() { _ = writes.Run(ctx) }()
