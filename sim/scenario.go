@@ -71,8 +71,8 @@ type Scenario struct {
 	// ends are scored separately.
 	Start time.Duration `json:"start,omitempty" range:"[0s,10000h]"`
 
-	// Sample is the distance between points of the result's series. Defaults to 1 s; at
-	// least 1 ms.
+	// Sample is the distance between points of the result's series, at least 1 ms. Defaults
+	// to 1 s, or to more where that would make more than 65536 points.
 	Sample time.Duration `json:"sample,omitempty" range:"[0s,10000h]"`
 
 	// Trace, if set, replaces Arrivals and Work: see [TraceReader]. It does not use
@@ -161,7 +161,6 @@ func (s Scenario) complete() (Scenario, error) {
 		return s, err
 	}
 	s.Limiters = cmp.Or(s.Limiters, 1)
-	s.Sample = cmp.Or(s.Sample, time.Second)
 	s.Limiter = s.Limiter.complete()
 	clients := s.Clients
 	if len(clients) == 0 {
@@ -174,9 +173,10 @@ func (s Scenario) complete() (Scenario, error) {
 		c.Weight = cmp.Or(c.Weight, 1)
 		s.Clients[i] = c
 	}
-	phases := s.Phases
+	phases, total := s.Phases, time.Duration(0)
 	s.Phases = make([]Phase, len(phases))
 	for i, p := range phases {
+		total += p.Length
 		p.Load = cmp.Or(p.Load, 1)
 		p.Speed = cmp.Or(p.Speed, 1)
 		p.Workers = cmp.Or(p.Workers, 1)
@@ -189,6 +189,7 @@ func (s Scenario) complete() (Scenario, error) {
 		}
 		s.Phases[i] = p
 	}
+	s.Sample = cmp.Or(s.Sample, max(time.Second, binWidth(total)))
 	return s, nil
 }
 

@@ -119,7 +119,7 @@ func TestAnsweredByArrival(t *testing.T) {
 	}
 }
 
-// TestWideBins checks that scenarios of hours have wider bins.
+// TestWideBins checks that scenarios of hours have wider bins, and of days wider points.
 func TestWideBins(t *testing.T) {
 	for end, want := range map[time.Duration]time.Duration{
 		0: binned, time.Hour: binned, mostBins * binned: binned, 10 * time.Hour: 6 * binned,
@@ -132,6 +132,13 @@ func TestWideBins(t *testing.T) {
 		s.Phases[0].Length, s.Sample, s.SLO, s.Work = 10*time.Hour, time.Hour, time.Hour, Constant{Mean: 10 * time.Minute}
 		s.Limiter.Initial = 5
 	})
+	long := steady(1, func(s *Scenario) {
+		s.Trace = Trace{{At: 0, Work: ms}, {At: 9999 * time.Hour, Work: ms}}
+		s.Phases[0].Length = s.Trace.Length()
+	})
+	if r := mustRun(t, long, nil, 1); r.Good != 2 || len(r.Series) > mostBins {
+		t.Errorf("%d points of %+v", len(r.Series), r.Tally)
+	}
 	if c := mustScore(t, s, nil); c.Goodput > 60 || len(c.Phases) != 1 || c.FalseRefused == 0 {
 		t.Errorf("%+v", c)
 	}
