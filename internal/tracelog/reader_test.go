@@ -222,6 +222,16 @@ func TestReaderRefuses(t *testing.T) {
 		},
 		{
 			Reader{Arrival: "ts", Service: "d"},
+			`{"ts": 1, "d": 1`,
+			`log:1: line is no JSON object: unexpected EOF`,
+		},
+		{
+			Reader{Arrival: "ts", Service: "d"}, // the first line is longer than the buffer
+			`{"agent": "` + strings.Repeat("x", 1<<17) + `", "ts": 1, "d": 1}` + "\n[]",
+			`log:2: line is no JSON object: json: cannot unmarshal array`,
+		},
+		{
+			Reader{Arrival: "ts", Service: "d"},
 			`{"ts": 1, "d": 1}}`,
 			`log:1: line is no JSON object: it goes on after the object: want one a line`,
 		},

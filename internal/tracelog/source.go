@@ -38,13 +38,14 @@ func (p *logParser) source(field, text string) *source {
 	name, unit := cutUnit(text)
 	column := slices.Index(p.names, name)
 	number, err := strconv.Atoi(name)
+	keys, known := p.keys()
 	switch {
 	case text == "" && required:
 		p.add(p.heading, field, "is missing: want a column"+p.choice())
 		return nil
 	case text == "":
 		return nil
-	case p.Format == "json" && required && !slices.Contains(p.keys(), name):
+	case p.Format == "json" && required && known && !slices.Contains(keys, name):
 		column = -1 // the first line does not have it
 	case column < 0 && err == nil && p.Format != "json" && (p.heading == 0 || number <= len(p.names)):
 		column = number - 1
@@ -68,16 +69,17 @@ func cutUnit(text string) (name string, unit time.Duration) {
 	return text, 0
 }
 
-// keys returns the names of the members in the first line of JSON.
-func (p *logParser) keys() []string {
-	object, _ := objectOf(p.first) // a line that is not an object is reported when it is read
-	return keysOf(object)
+// keys returns the names of the members in the first line of JSON. They are not known if it is no
+// object, which is reported when it is read, or longer than the buffer.
+func (p *logParser) keys() (names []string, known bool) {
+	object, err := objectOf(p.first)
+	return keysOf(object), err == nil
 }
 
 func (p *logParser) choice() string {
 	names := p.names
 	if p.Format == "json" {
-		names = p.keys()
+		names, _ = p.keys()
 	}
 	if len(names) == 0 {
 		return ""
