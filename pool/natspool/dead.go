@@ -42,11 +42,13 @@ func (q *Queue) bury(ctx context.Context, m jetstream.Msg, meta *jetstream.MsgMe
 	return nil
 }
 
-// publish publishes a message or, if it is too large, one with the headers of the job alone.
+// publish publishes a message or, if it is too large, one with the headers of the job alone. The ID
+// among them is left out, since another job may have had the same.
 func (q *Queue) publish(ctx context.Context, out *nats.Msg, job nats.Header) error {
 	_, err := q.js.PublishMsg(ctx, out)
 	if errors.Is(err, nats.ErrMaxPayload) {
 		out.Header = headersOf(job)
+		out.Header.Del(jetstream.MsgIDHeader)
 		_, err = q.js.PublishMsg(ctx, out)
 	}
 	return err

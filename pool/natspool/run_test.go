@@ -156,6 +156,29 @@ func TestJobsThatNothingCanRead(t *testing.T) {
 	}
 }
 
+// TestDeadLettersOfOneID: two jobs may have the same, one after the other, and be so large that no
+// other header fits in.
+func TestDeadLettersOfOneID(t *testing.T) {
+	l := local(t, t.TempDir())
+	const forgets = 100 * time.Millisecond
+	must.Have(l.JetStream().CreateStream(t.Context(), jetstream.StreamConfig{
+		Name: "mail", Subjects: []string{"weir.jobs.mail"}, Retention: jetstream.WorkQueuePolicy, Duplicates: forgets,
+	}))(t)
+	q := queue(t, l, natspool.Config{Stream: "mail"})
+	large := make([]byte, l.JetStream().Conn().MaxPayload()-50)
+	for i := range 2 {
+		large[0] = byte(i)
+		must.Do(t, q.Add(t.Context(), "monthly", large))
+		time.Sleep(2 * forgets)
+	}
+	unread := q.Source(func(natspool.Job) pool.Task { panic(errJob) })
+	n := 0
+	each(t, newPool(t, q, 1, pool.Config{Source: unread}), func(pool.Event) bool { n++; return n < 2 })
+	if all := letters(t, q); len(all) != 2 {
+		t.Errorf("%d dead letters, want 2", len(all))
+	}
+}
+
 // TestAcknowledgedJobsAreGone: when the event of a job says that it is done, the stream has
 // forgotten it, although acknowledgements go in groups.
 func TestAcknowledgedJobsAreGone(t *testing.T) {
