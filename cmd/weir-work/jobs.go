@@ -33,7 +33,7 @@ func enqueue(ctx context.Context, e handover.Enqueue, s streams) error {
 	}
 	switch {
 	case e.Lines:
-		err = eachLine(s.in, add)
+		err = eachLine(until(ctx, s.in), add)
 	case len(e.Payload) > 0:
 		for _, payload := range e.Payload {
 			if err = add([]byte(payload)); err != nil {
@@ -42,7 +42,7 @@ func enqueue(ctx context.Context, e handover.Enqueue, s streams) error {
 		}
 	default:
 		var payload []byte
-		if payload, err = io.ReadAll(s.in); err == nil {
+		if payload, err = io.ReadAll(until(ctx, s.in)); err == nil {
 			err = add(payload)
 		}
 	}
@@ -50,10 +50,25 @@ func enqueue(ctx context.Context, e handover.Enqueue, s streams) error {
 	return err
 }
 
+// until returns what can be read until ctx ends: who reads from a terminal must hear of an interrupt.
+func until(ctx context.Context, in io.Reader) io.Reader {
+	read, written := io.Pipe()
+	go func() {
+		_, err := io.Copy(written, in)
+		written.CloseWithError(err)
+	}()
+	context.AfterFunc(ctx, func() { written.CloseWithError(context.Cause(ctx)) })
+	return read
+}
+
 // eachLine calls add with each line that is not empty.
 func eachLine(in io.Reader, add func([]byte) error) error {
 	for lines := bufio.NewReader(in); ; {
 		line, err := lines.ReadBytes('\n')
+		last := errors.Is(err, io.EOF)
+		if err != nil && !last {
+			return err // the line may be a part of one
+		}
 		if n := len(line); n > 0 && line[n-1] == '\n' {
 			line = line[:n-1]
 		}
@@ -62,11 +77,8 @@ func eachLine(in io.Reader, add func([]byte) error) error {
 				return err
 			}
 		}
-		if errors.Is(err, io.EOF) {
+		if last {
 			return nil
-		}
-		if err != nil {
-			return err
 		}
 	}
 }

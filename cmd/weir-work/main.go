@@ -57,8 +57,11 @@ func exitStatus(err error, stderr io.Writer) int {
 	return 1
 }
 
-// errStopped is why jobs are cut short.
-var errStopped = errors.New("stopped before all jobs had ended: they come back")
+// errStopped is why jobs are cut short, and errInterrupted why all else is.
+var (
+	errStopped     = errors.New("stopped before all jobs had ended: they come back")
+	errInterrupted = errors.New("interrupted")
+)
 
 // run does what was asked. A worker stops at the first signal, and is cut short at the second; all
 // else ends at the first.
@@ -72,9 +75,12 @@ func run(signals <-chan os.Signal, asked string, s streams) error {
 	stop := make(chan struct{})
 	go func() {
 		<-signals
-		if close(stop); request.Work != nil {
-			<-signals
+		if request.Work == nil {
+			cancel(errInterrupted)
+			return
 		}
+		close(stop)
+		<-signals
 		cancel(errStopped)
 	}()
 	switch {

@@ -160,6 +160,37 @@ func TestJobs(t *testing.T) {
 	}
 }
 
+// A terminal is an input that goes on, but nobody types more: its user interrupts the command.
+type terminal struct {
+	signals chan os.Signal
+	typed   string
+}
+
+func (i *terminal) Read(p []byte) (int, error) {
+	if i.typed != "" {
+		n := copy(p, i.typed)
+		i.typed = i.typed[n:]
+		return n, nil
+	}
+	i.signals <- os.Interrupt
+	select {}
+}
+
+// TestInterruptWhileReading: jobs are added until then, and no part of a line is one.
+func TestInterruptWhileReading(t *testing.T) {
+	for _, lines := range []bool{false, true} {
+		at := folder(t)
+		in, out := &terminal{make(chan os.Signal), "part of a line"}, new(locked.Buffer)
+		asked := encoded(t, handover.Request{Enqueue: &handover.Enqueue{Queue: at, Lines: lines}})
+		if err := run(in.signals, asked, streams{in, out, out}); !errors.Is(err, errInterrupted) {
+			t.Errorf("%v, want %v", err, errInterrupted)
+		}
+		if got := out.String(); !strings.HasPrefix(got, "0 jobs added") {
+			t.Error(got)
+		}
+	}
+}
+
 // TestSecondSignal: it ends the jobs, and they come back.
 func TestSecondSignal(t *testing.T) {
 	at := folder(t)
