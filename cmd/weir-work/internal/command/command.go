@@ -19,6 +19,10 @@ var ErrStart = errors.New("the command cannot be started")
 // rejected is the status that rejects a job: EX_DATAERR of sysexits.h.
 const rejected = 65
 
+// longestID is how long the identifier of a job may be, in bytes: every system has room for that in
+// a variable. Whoever sends a job chooses it, and a longer one must not stop the worker.
+const longestID = 16 << 10
+
 // A Job is the input of a command.
 type Job struct {
 	ID      string
@@ -37,6 +41,9 @@ type Command struct {
 // Run runs the command for a job. The error of a status, a signal or the time limit has the last
 // lines of the output.
 func (c *Command) Run(ctx context.Context, job Job) error {
+	if n := len(job.ID); n > longestID {
+		return pool.Permanent(fmt.Errorf("the identifier of the job has %d bytes: want at most %d", n, longestID))
+	}
 	if c.Timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, c.Timeout, timeoutError(c.Timeout))
@@ -95,7 +102,8 @@ func (c *Command) start(job Job) (p process, err error) {
 	p.payload, p.output = payload, keep(read)
 	if err := c.Guard.watch(p.cmd.Process.Pid); err != nil {
 		kill(p.cmd.Process.Pid)
-		return p, errors.Join(err, p.cmd.Wait(), payload.Close())
+		_ = p.cmd.Wait()
+		return p, errors.Join(err, payload.Close(), read.Close())
 	}
 	go func() {
 		_, _ = payload.Write(job.Payload) // a command need not read all of it

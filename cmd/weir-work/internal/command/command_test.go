@@ -166,6 +166,10 @@ func TestCommandThatCannotStart(t *testing.T) {
 	if !errors.Is(err, ErrStart) || !strings.HasPrefix(err.Error(), "the command cannot be started: fork/exec /no/such: no such file") {
 		t.Errorf("%v", err)
 	}
+	err = shell("exit 0").Run(t.Context(), Job{ID: strings.Repeat("x", 200_000)}) // the fault of the job
+	if want := "the identifier of the job has 200000 bytes: want at most 16384"; err == nil || err.Error() != want || errors.Is(err, ErrStart) {
+		t.Errorf("%v, want %s", err, want)
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := shell("exit 0").Run(ctx, Job{}); !errors.Is(err, context.Canceled) {
@@ -195,7 +199,7 @@ func TestGuardThatIsGone(t *testing.T) {
 	must.Do(t, guard.cmd.Process.Kill())
 	_ = guard.cmd.Wait()
 	err := shell("sleep 60", func(c *Command) { c.Guard = guard }).Run(t.Context(), Job{})
-	if !errors.Is(err, ErrStart) || !strings.Contains(err.Error(), "the guard of the commands has ended") {
+	if !errors.Is(err, ErrStart) || !strings.HasSuffix(err.Error(), "the guard of the commands has ended: write |1: file already closed") {
 		t.Errorf("%v", err)
 	}
 }

@@ -17,7 +17,8 @@
 // A command and all that it starts are a process group, which ends with it: after the command has
 // ended, at its time limit, and when the context ends, the group gets SIGTERM, then time to clean
 // up, then SIGKILL. When this process dies, whatever kills it, a guard kills the groups: a process
-// that [StartGuard] starts, which notices by the end of a pipe. A process that leaves its group, as
-// daemons do by setsid, is out of reach. Other systems than Unix have no groups: only the command
-// itself is killed there.
+// that [StartGuard] starts, which notices by the end of a pipe. Out of reach are a process that
+// leaves its group, as daemons do by setsid, and one that a command starts before the guard knows
+// the command, if this process is killed in that moment. Other systems than Unix have no groups:
+// only the command itself is killed there.
 package command
