@@ -43,6 +43,7 @@ func TestAnswer(t *testing.T) {
 		{&weir.RefusedError{Reason: weir.ReasonBadKey}, rpc.InvalidArgument, 0, false, retry.Answer{
 			Outcome: weir.Ignore, Final: true,
 		}},
+		{weir.ErrOverload, rpc.ResourceExhausted, time.Second, true, retry.Answer{Outcome: weir.Ignore, RetryAfter: time.Second}},
 	} {
 		if got := rpc.Answer(c.err, c.code, c.after, c.again); got != c.want {
 			t.Errorf("%v, code %d: %+v, want %+v", c.err, c.code, got, c.want)
