@@ -160,7 +160,7 @@ func TestJobs(t *testing.T) {
 	}
 }
 
-// A terminal is an input that goes on, but nobody types more: its user interrupts the command.
+// A terminal is an input without an end. Its user types a text, and then interrupts the command.
 type terminal struct {
 	signals chan os.Signal
 	typed   string
