@@ -167,7 +167,8 @@ type Line struct {
 }
 
 // Reject returns an error for Write to return, which rejects the line instead of stopping the
-// import. Reject of nil is nil.
+// import. Reject of nil is nil. Once the import stops it rejects nothing, for the error may be that
+// of the context: the next run writes the line again.
 func Reject(err error) error {
 	if err == nil {
 		return nil

@@ -52,7 +52,7 @@ func (r *run) writeOne(p *pending) {
 		permit.Done(nil)
 		r.lines.Add(1)
 		r.window.acknowledge(p, nil)
-	case errors.Is(err, ErrRejected):
+	case errors.Is(err, ErrRejected) && r.ctx.Err() == nil: // otherwise it may reject for that reason
 		r.reject(p, err)
 	default:
 		permit.Done(err)

@@ -134,3 +134,21 @@ func TestSyncThatPanics(t *testing.T) {
 		}
 	}
 }
+
+// A line is not lost whose Write rejects it because the import stops.
+func TestRejectOfTheEndOfTheContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	var c Config
+	c.Journal, c.Rejects = files(t)
+	c.Write = func(ctx context.Context, _ Line) error {
+		cancel()
+		<-ctx.Done()
+		return Reject(ctx.Err())
+	}
+	if p, err := Run(ctx, strings.NewReader(numbered(3)), c); !errors.Is(err, context.Canceled) || p.Lines != 0 {
+		t.Errorf("%d lines are in after %v", p.Lines, err)
+	}
+	if all := rejected(t, c.Rejects); len(all) > 0 {
+		t.Errorf("%+v are rejected", all)
+	}
+}
