@@ -249,6 +249,23 @@ func TestLawThatDoesNotReturn(t *testing.T) {
 	}
 }
 
+// Work whose Done does not return, because of a law, hands its slot on at once all the same.
+func TestDoneThatDoesNotReturnWakesTheNext(t *testing.T) {
+	for how, end := range map[string]func(){"panics": func() { panic("boom") }, "exits": runtime.Goexit} {
+		t.Run(how, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := newLimiter(t, weir.Config{MinSamples: 1, Max: 1, Queue: weir.Queue{Size: 1, Timeout: time.Hour}, Law: breaking(end)})
+				held := hold(t, l, 1)
+				waiting := ask(t.Context(), l, 1)
+				time.Sleep(2 * time.Second)
+				unwind(func() { held[0].Done(nil) })
+				admitted(t, waiting).Release()
+				balanced(t, l)
+			})
+		})
+	}
+}
+
 // A waiter whose call does not return, because of a law or a hook, takes no slot later.
 func TestWaiterThatDoesNotReturn(t *testing.T) {
 	exits := func(e weir.Event) {
