@@ -22,16 +22,6 @@ func (n *Node) SetPace(p Pace, now int64, fx *Effects) {
 	n.serve(now, fx)
 }
 
-// Pace returns the pace.
-func (n *Node) Pace() Pace {
-	n.slots.lock()
-	defer n.slots.unlock()
-	if p := n.slots.pace(); p != nil {
-		return p.Pace
-	}
-	return Pace{}
-}
-
 // SetCap bounds the work in flight in addition to the limit. Unlike the limit's bounds it may
 // be 0. The law does not see the work that the cap holds back (decision 0007): the limit
 // stays where it is, and applies again once the cap is above it. Waiters are served as the
