@@ -50,7 +50,8 @@ func enqueue(ctx context.Context, e handover.Enqueue, s streams) error {
 	return err
 }
 
-// until returns what can be read until ctx ends: who reads from a terminal must hear of an interrupt.
+// until returns what can be read until ctx ends: an interrupt must end a command that waits for a
+// terminal.
 func until(ctx context.Context, in io.Reader) io.Reader {
 	read, written := io.Pipe()
 	go func() {

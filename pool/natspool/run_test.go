@@ -160,16 +160,16 @@ func TestJobsThatNothingCanRead(t *testing.T) {
 // other header fits in.
 func TestDeadLettersOfOneID(t *testing.T) {
 	l := local(t, t.TempDir())
-	const forgets = 100 * time.Millisecond
 	must.Have(l.JetStream().CreateStream(t.Context(), jetstream.StreamConfig{
-		Name: "mail", Subjects: []string{"weir.jobs.mail"}, Retention: jetstream.WorkQueuePolicy, Duplicates: forgets,
+		Name: "mail", Subjects: []string{"weir.jobs.mail"}, Retention: jetstream.WorkQueuePolicy, Duplicates: 100 * time.Millisecond,
 	}))(t)
 	q := queue(t, l, natspool.Config{Stream: "mail"})
 	large := make([]byte, l.JetStream().Conn().MaxPayload()-50)
 	for i := range 2 {
-		large[0] = byte(i)
-		must.Do(t, q.Add(t.Context(), "monthly", large))
-		time.Sleep(2 * forgets)
+		must.Happen(t, "the stream has forgotten the ID", func() bool {
+			must.Do(t, q.Add(t.Context(), "monthly", large))
+			return snapshot(t, q).Waiting > int64(i)
+		})
 	}
 	unread := q.Source(func(natspool.Job) pool.Task { panic(errJob) })
 	n := 0
