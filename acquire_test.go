@@ -316,7 +316,7 @@ func deadlineHeard(t *testing.T, arrivals []time.Duration) (heard time.Duration)
 			if left := arrivals[i%len(arrivals)]; left != 0 {
 				ctx, cancel = context.WithTimeout(ctx, left.Abs())
 				if left < 0 {
-					ctx = deadline.Stranger(ctx)
+					ctx = weir.WithTenant(deadline.Stranger(ctx), "theirs") // by an admitter in between
 				}
 			}
 			time.Sleep(time.Nanosecond)
