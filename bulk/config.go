@@ -67,7 +67,8 @@ type Config struct {
 	Rejects string
 
 	// Sync makes acknowledged lines durable, for a store that does not sync each write. It is
-	// called before the journal is written, up to five times a second. Defaults to none.
+	// called up to five times a second, before the journal is written if there is one, and at the
+	// end. Defaults to none.
 	Sync func() error
 
 	// Size is the length of the source in bytes, for the estimate of the end. Defaults to that of
@@ -107,6 +108,9 @@ func (c Config) complete() (Config, error) {
 	}
 	if c.Every < 0 {
 		return c, settings.Invalid(ErrConfig, "Every", c.Every, "0 (the default) or more")
+	}
+	if c.Marks != nil && c.Journal == "" {
+		return c, settings.Invalid(ErrConfig, "Journal", `""`, "a path, which Marks need")
 	}
 	if c.Journal != "" && (isSame(c.Journal, c.Rejects) || isSame(c.Journal+nextSuffix, c.Rejects)) {
 		return c, settings.Invalid(ErrConfig, "Rejects", c.Rejects, "another file than Journal")

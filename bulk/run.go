@@ -183,7 +183,7 @@ func (r *run) record() error {
 	for i := range holds {
 		holds[i].Release()
 	}
-	if err != nil || all == r.kept || r.conf.Journal == "" {
+	if err != nil || all == r.kept {
 		return err
 	}
 	if err := r.setMark(all.Lines); err != nil {

@@ -152,3 +152,11 @@ func TestRejectOfTheEndOfTheContext(t *testing.T) {
 		t.Errorf("%+v are rejected", all)
 	}
 }
+
+func TestSyncWithoutAJournal(t *testing.T) {
+	synced, s := 0, newStore()
+	c := Config{Write: s.write, Sync: func() error { synced++; return nil }}
+	if p, err := Run(t.Context(), strings.NewReader(numbered(3)), c); err != nil || p.Lines != 3 || synced == 0 {
+		t.Errorf("%d lines are in and %d times durable: %v", p.Lines, synced, err)
+	}
+}
