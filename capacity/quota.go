@@ -19,7 +19,7 @@ type Refill struct {
 // NewQuota returns a capacity to which work gives nothing back when it ends: a
 // resource comes back as time passes. Its limits are the most that may be taken before
 // anything comes back. Release its grants all the same, for it counts them. It has no
-// goroutine, and a timer only from when somebody waits for it to the next time something comes back.
+// goroutine, and a timer only from when somebody waits for it until something comes back.
 func NewQuota(limits Vector, r Refill) (*Capacity, error) {
 	c, err := New(limits)
 	if err != nil {
