@@ -236,9 +236,14 @@ func TestRetryKeepsToTheContext(t *testing.T) {
 		leaving, leave := context.WithCancelCause(t.Context())
 		time.AfterFunc(time.Second, func() { leave(io.ErrClosedPipe) })
 		d = &downstream{answers: []any{refuses(503, "4")}}
-		req, _ = http.NewRequestWithContext(leaving, http.MethodGet, "http://x/", nil)
+		req, _ = http.NewRequestWithContext(leaving, http.MethodPut, "http://x/", strings.NewReader("x"))
+		again := &closeRecorder{Reader: strings.NewReader("x")}
+		req.GetBody = func() (io.ReadCloser, error) { return again, nil }
 		if _, err := weirhttp.RetryTransport(d, newClient(t, retry.Config{})).RoundTrip(req); !errors.Is(err, io.ErrClosedPipe) || len(d.at) != 1 {
 			t.Errorf("error %v after %d attempts, want the cause of the cancellation", err, len(d.at))
+		}
+		if again.closed != 1 {
+			t.Errorf("the body of the attempt that was not made was closed %d times", again.closed)
 		}
 	})
 }
