@@ -141,6 +141,7 @@ func (c *Config) completeResources() error {
 		}
 		c.Cost = capacity.Vector{main: 1}
 	}
+	c.Cost = maps.Clone(c.Cost)
 	if c.Scaler != nil {
 		if c.Scalers[main] != nil {
 			return invalid("Scalers", fmt.Sprintf("%q twice", main), "either Scaler or Scalers for it")

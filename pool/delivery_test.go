@@ -148,13 +148,14 @@ func TestSourceHearsTheSize(t *testing.T) {
 			tasks = append(tasks, task(fmt.Sprint(i), time.Minute, nil))
 		}
 		source := &sized{MemorySource: sourcetest.NewMemory(time.Hour, tasks)}
-		most := 0
+		most, cost := 0, capacity.Vector{"slots": 2}
 		run(t, pool.Config{
-			Capacity: must.Have(capacity.New(capacity.Vector{"slots": 16}))(t), Source: source, Cost: capacity.Vector{"slots": 2},
+			Capacity: must.Have(capacity.New(capacity.Vector{"slots": 16}))(t), Source: source, Cost: cost,
 			Scaler: pool.ByBacklog{High: 10, Low: 4, Initial: 4, Min: 4, Step: 4},
 		}, func(p *pool.Pool, _ pool.Event) {
 			s := p.Snapshot()
 			most = max(most, s.Running+s.Ready)
+			cost["slots"] = 1 // which is no longer the pool's
 		})
 		if !slices.Equal(source.sizes[:3], []int64{4, 6, 8}) {
 			t.Errorf("heard %v, want the size in tasks: from 4 by 2 to 8", source.sizes)
