@@ -4,11 +4,9 @@ import (
 	"container/list"
 	"context"
 	"crypto/tls"
-	"errors"
 	"io"
 	"net"
 	"net/netip"
-	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -27,7 +25,7 @@ type conn struct {
 	acked    uint64        // at the last call of moved
 	hijacked atomic.Bool   // may stall
 	received atomic.Uint64 // bytes, including TLS and framing
-	gone     atomic.Bool   // the client has left
+	gone     atomic.Bool   // a read has failed
 	resets   atomic.Int64
 	closed   atomic.Bool
 	awaited  atomic.Int64 // bodies that wait for the client at a pace
@@ -77,7 +75,7 @@ func (c *conn) Read(p []byte) (n int, err error) {
 	if n > 0 {
 		c.received.Add(uint64(n))
 	}
-	if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+	if err != nil {
 		c.gone.Store(true)
 	}
 	return n, err
