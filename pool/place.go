@@ -54,6 +54,15 @@ func (p *place) pass(it *item) (g capacity.Grant, err error) {
 	return g, err
 }
 
+// cameUp reports whether the item of the place could have its grant.
+func (p *place) cameUp() bool {
+	if p.reservation == nil {
+		return false
+	}
+	_, err := p.reservation.Grant()
+	return err == nil
+}
+
 func (p *place) leave() {
 	if p.reservation != nil {
 		p.reservation.Cancel()

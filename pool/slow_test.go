@@ -164,3 +164,26 @@ func TestDownstreamThatSlowsDown(t *testing.T) {
 		}
 	}
 }
+
+// TestReaderThatIsAwayHoldsNothing: others may use the capacity meanwhile.
+func TestReaderThatIsAwayHoldsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := slots(1)
+		other := must.Have(c.TryAcquire(must.Have(c.Request(capacity.Vector{"slots": 1}))(t)))(t)
+		time.AfterFunc(time.Minute, other.Release)
+		var tasks []pool.Task
+		for range 5 {
+			tasks = append(tasks, task("", time.Second, nil))
+		}
+		away := sync.OnceFunc(func() {
+			time.Sleep(time.Hour)
+			if state := c.Snapshot(); state.Grants > 0 || state.Waiting > 0 {
+				t.Errorf("%+v", state)
+			}
+		})
+		r := run(t, pool.Config{Capacity: c, Source: pool.Slice(tasks), Buffer: 1}, func(*pool.Pool, pool.Event) { away() })
+		if len(r.events) != len(tasks) {
+			t.Errorf("%d of %d events", len(r.events), len(tasks))
+		}
+	})
+}

@@ -14,7 +14,7 @@ func (b *board) start(m moment, fx *effects) {
 			break
 		}
 	}
-	if b.ready.len() == 0 {
+	if b.ready.len() == 0 || b.full(0) && b.place.cameUp() { // nothing of ours starts, and others wait
 		b.place.leave()
 	}
 	b.ask(fx)
