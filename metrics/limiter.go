@@ -135,6 +135,8 @@ func targetOf(l law.Law) time.Duration {
 		return l.Target
 	case law.Setpoint:
 		return l.Budget
+	case interface{ Unwrap() law.Law }: // it passes on what another learns
+		return targetOf(l.Unwrap())
 	}
 	return 0
 }

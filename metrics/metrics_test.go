@@ -15,6 +15,7 @@ import (
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
 	"github.com/weir-go/weir/capacity"
+	"github.com/weir-go/weir/fleet"
 	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
 	"github.com/weir-go/weir/load"
@@ -237,7 +238,14 @@ func TestTargets(t *testing.T) {
 	for _, c := range []struct {
 		law  law.Law
 		want float64
-	}{{law.Band{Target: 1e8}, 0.1}, {law.PID{Target: 2e8}, 0.2}, {law.Setpoint{Budget: 3e8}, 0.3}, {law.Setpoint{}, 0}, {law.Fixed{}, 0}} {
+	}{
+		{law.Band{Target: 1e8}, 0.1},
+		{law.PID{Target: 2e8}, 0.2},
+		{law.Setpoint{Budget: 3e8}, 0.3},
+		{fleet.Learn(law.Setpoint{Budget: 4e8}), 0.4},
+		{law.Setpoint{}, 0},
+		{law.Fixed{}, 0},
+	} {
 		lim := weir.Must(weir.New(weir.Config{Law: c.law}))
 		r := must.Have(metrics.New(metrics.Sources{Limiters: []*weir.Limiter{lim}}))(t)
 		got := points(r, "weir_target_seconds")
