@@ -96,8 +96,14 @@ func TestSlowUpstreamIsNoSlowSender(t *testing.T) {
 func TestStarvedBodyIsNotSlow(t *testing.T) {
 	unread := make(chan struct{})
 	l := start(t, func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/unread" {
+		switch r.URL.Path {
+		case "/unread":
 			<-unread
+		case "/whole": // all but the end is read
+			must.Have(io.ReadFull(r.Body, make([]byte, r.ContentLength)))(t)
+			if n := connOf(r.Context()).unread.Load(); n != 0 {
+				t.Errorf("%d whole bodies count as not read", n)
+			}
 		}
 		sink(w, r)
 	}, patient)
@@ -137,6 +143,8 @@ func TestStarvedBodyIsNotSlow(t *testing.T) {
 	if n := l.Counts(); n.Slow != 0 {
 		t.Errorf("%+v, want none that was slow", n)
 	}
+	go post("/whole", strings.NewReader("x"))
+	<-statuses
 	if n := one.unread.Load(); n != 0 {
 		t.Errorf("%d bodies count as not read", n)
 	}
