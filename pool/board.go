@@ -155,8 +155,8 @@ func (b *board) wanted(resource string) int64 {
 	return cost[resource]
 }
 
-// decided publishes a decision on a size, and returns the size: at least the first task's need
-// while nothing runs that could make room, up to the most.
+// decided publishes a decision on a size, if there is room, and returns the size: at least the
+// first task's need while nothing runs that could make room, up to the most.
 func (b *board) decided(d Decision, err error, fx *effects) int64 {
 	if room := b.wanted(d.Resource); len(b.running) == 0 && room > d.To {
 		d.To, d.Reason = min(room, d.Most), Reason{Code: Room, Signal: "cost", Have: float64(room)}
@@ -170,7 +170,7 @@ func (b *board) decided(d Decision, err error, fx *effects) int64 {
 	} else {
 		b.decisions = append(b.decisions, d)
 	}
-	b.publish(Event{Kind: Decided, Decision: &d, Err: err}, fx)
+	b.offer(Event{Kind: Decided, Decision: &d, Err: err}, fx) // they must not pile up
 	return d.To
 }
 

@@ -46,7 +46,8 @@ const (
 	Retrying Kind = 5
 	// Decided: a scaler decided on the size of a resource, perhaps to hold it. With an error
 	// the scaler or its law failed and the size was held, or the source could not report its
-	// backlog.
+	// backlog. While [Config].Buffer is full decisions have no event, and are only in the
+	// [Snapshot] and the History.
 	Decided Kind = 6
 )
 

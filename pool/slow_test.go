@@ -165,7 +165,8 @@ func TestDownstreamThatSlowsDown(t *testing.T) {
 	}
 }
 
-// TestReaderThatIsAwayHoldsNothing: others may use the capacity meanwhile.
+// TestReaderThatIsAwayHoldsNothing: others may use the capacity meanwhile, and decisions do not pile
+// up.
 func TestReaderThatIsAwayHoldsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := slots(1)
@@ -181,9 +182,14 @@ func TestReaderThatIsAwayHoldsNothing(t *testing.T) {
 				t.Errorf("%+v", state)
 			}
 		})
-		r := run(t, pool.Config{Capacity: c, Source: pool.Slice(tasks), Buffer: 1}, func(*pool.Pool, pool.Event) { away() })
+		r := run(t, pool.Config{
+			Capacity: c, Source: pool.Slice(tasks), Buffer: 1, Scaler: pool.ByBacklog{},
+		}, func(*pool.Pool, pool.Event) { away() })
 		if len(r.events) != len(tasks) {
 			t.Errorf("%d of %d events", len(r.events), len(tasks))
+		}
+		if n := len(r.all) - len(tasks); n > 100 {
+			t.Errorf("%d decisions have waited for the reader", n)
 		}
 	})
 }
