@@ -165,8 +165,7 @@ func TestDownstreamThatSlowsDown(t *testing.T) {
 	}
 }
 
-// TestReaderThatIsAwayHoldsNothing: others may use the capacity meanwhile, and decisions do not pile
-// up.
+// TestReaderThatIsAwayHoldsNothing: others may use the capacity, and decisions do not pile up.
 func TestReaderThatIsAwayHoldsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := slots(1)
