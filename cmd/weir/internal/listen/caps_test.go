@@ -52,6 +52,13 @@ func TestCapOnConnections(t *testing.T) {
 	if n := l.Counts(); closed != 150 || n.Open != 50 || n.Accepted != 200 || n.OverTotal != 150 || n.Displaced != 0 {
 		t.Errorf("%d closed, %+v; want 50 of 200 open", closed, n)
 	}
+	l.mu.Lock()
+	for address, n := range l.addresses {
+		if n != 50 {
+			t.Errorf("%d connections of %v count, want 50", n, address)
+		}
+	}
+	l.mu.Unlock()
 	for _, conn := range conns[:10] {
 		conn.Close()
 	}

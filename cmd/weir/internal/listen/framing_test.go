@@ -59,6 +59,7 @@ func TestSmugglingWithinTLS(t *testing.T) {
 	for _, text := range []string{
 		"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + get,
 		"POST / HTTP/1.1\r\nHost: h\r\nContent-Length:\r\n 5\r\n\r\nhello" + get,
+		"POST / HTTP/1.1\r\nHost: h\r\nContent-Length:\r\n 5\r\nA: b\r\n c\r\n\r\nhello" + get,
 		"GET file:///etc/passwd HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n",
 	} {
 		conn, _ := dial(t, s.Listener, "")
