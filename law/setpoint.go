@@ -58,8 +58,9 @@ import "time"
 //
 // A limiter starts with four slots, unless its configuration gives another number, and
 // doubles them from window to window until the latency rises or the limit is not reached: a
-// thrashing server gives no answers to learn from. Work of seconds, and bursts on an idle
-// server, start with 20, or with the number that the configuration gives.
+// thrashing server gives no answers to learn from. Work of a quarter of a second and more is
+// probed before. Work of seconds first goes up to 20 slots, or to the number that the
+// configuration gives, and bursts on an idle server start there.
 //
 // # When it fails
 //

@@ -94,7 +94,7 @@ const (
 	startLimit = 4
 	// usualLimit is the initial limit of other laws. Setpoint goes there if bursts reach an
 	// idle server, or if work has been in flight for more than slowWork seconds, unless the
-	// configuration gives the initial limit.
+	// configuration gives the initial limit. Work that took longer climbs to it before a look.
 	usualLimit = 20
 	slowWork   = 2
 )

@@ -29,7 +29,7 @@ const (
 	// replicas scores 76 and not 86.
 	disturbedRise = 2
 	goodDone      = 25   // completions of constant work in a probe, and twice as many of exponential
-	longWork      = 0.25 // seconds of latency from which a start looks before it climbs
+	longWork      = 0.25 // seconds of latency from which a start looks before it climbs, up to slowWork
 	probeSettles  = 1.5  // latencies
 )
 
