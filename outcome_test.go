@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"testing"
 	"testing/synctest"
@@ -31,6 +32,8 @@ func TestClassification(t *testing.T) {
 		{&weir.RefusedError{Reason: weir.ReasonDeadline}, weir.Overloaded},
 		{errors.Join(context.Canceled, weir.ErrRefused), weir.Overloaded},
 		{os.ErrNotExist, weir.Failure},
+		{&net.OpError{Op: "read", Err: os.ErrDeadlineExceeded}, weir.Timeout},
+		{&net.OpError{Op: "dial", Err: errors.New("refused")}, weir.Failure},
 	} {
 		if got := weir.Classify(c.err); got != c.want {
 			t.Errorf("%v is classified as %v: want %v", c.err, got, c.want)
@@ -188,9 +191,11 @@ func TestPushbackOfOneClient(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				lim := pushed(t, 0, 0)
 				for range 40 {
-					for range 2 * inARow {
+					for i := range 2 * inARow {
 						if permit, err := lim.Acquire(t.Context()); err == nil {
-							permit.Pushback(time.Hour)
+							if i > 0 { // the first one names no time
+								permit.Pushback(time.Hour)
+							}
 							permit.Finish(weir.Overloaded)
 						}
 						time.Sleep(every)

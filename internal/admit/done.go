@@ -54,7 +54,7 @@ func (n *Node) Measure(t reply.Ticket, now int64, outcome window.Outcome, fx *Ef
 	} else {
 		n.slots.double().measure(r, now, outcome, n.conf.reach(n.decided, n.slots.limit))
 	}
-	n.outcomes.count(outcome, &n.slots)
+	n.outcomes.count(outcome, now, &n.slots)
 	n.slots.contended().coldPart().heard++
 	r.Marks |= reply.Measured
 	n.pass(weight, now, fx)
@@ -113,7 +113,7 @@ func (n *Node) end(r *reply.Record, now int64, outcome window.Outcome) {
 	if measured {
 		n.slots.contention.cold.heard--
 	} else {
-		n.outcomes.count(outcome, &n.slots)
+		n.outcomes.count(outcome, now, &n.slots)
 	}
 	n.slots.records().retire(r)
 }

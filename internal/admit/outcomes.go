@@ -8,7 +8,7 @@ type outcomes struct {
 	failed, timedOut, ignored uint64
 }
 
-func (o *outcomes) count(outcome window.Outcome, s *slots) {
+func (o *outcomes) count(outcome window.Outcome, now int64, s *slots) {
 	switch outcome {
 	case window.Late:
 		s.contended().coldPart().late++
@@ -26,6 +26,6 @@ func (o *outcomes) count(outcome window.Outcome, s *slots) {
 		o.ignored++
 	case window.Overloaded:
 		s.flags.set(pushed, true)
-		s.contended().refusedDownstream()
+		s.contended().refusedDownstream(now)
 	}
 }

@@ -16,17 +16,17 @@ func (n *Node) Pushback(after time.Duration, now int64) {
 	n.slots.lock()
 	defer n.slots.unlock()
 	p := &n.slots.contended().coldPart().pushback
-	if p.row == 0 {
-		p.since = now
-	}
 	p.after = min(int64(after), int64(longestRetryAfter*float64(time.Second)))
 	p.until = max(p.until, now+p.after)
 }
 
-// refusedDownstream counts work that the downstream refused.
-func (p *contention) refusedDownstream() {
+// refusedDownstream counts work that the downstream refused, whether or not that named a time.
+func (p *contention) refusedDownstream(now int64) {
 	c := p.coldPart()
 	c.overloaded++
+	if c.pushback.row == 0 {
+		c.pushback.since = now
+	}
 	c.pushback.row++
 }
 
