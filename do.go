@@ -12,7 +12,8 @@ import (
 
 // Do runs fn once it is admitted, on the caller's goroutine, and returns its error. The slot
 // is held until fn returns, even beyond [Config].Timeout, which fn gets through its context;
-// an error caused by it matches [ErrExecutionTimeout]. If fn panics or calls runtime.Goexit,
+// an error from then on matches [ErrExecutionTimeout]. An error after the end of ctx counts as
+// the reason for that end: [Timeout] or [Abandoned]. If fn panics or calls runtime.Goexit,
 // the slot is freed and a failure counted, and the panic continues. Work that is not admitted
 // gets the error of [Limiter.Acquire]. Without a Timeout, Do does not allocate unless it has
 // to wait or refuse.
@@ -74,13 +75,13 @@ func Do[T any](ctx context.Context, a Admitter, fn func(context.Context) (T, err
 	return value, err
 }
 
-// outcome classifies the error of work that ran under ctx. The default sees
-// through a cause that the caller cancelled ctx with.
+// outcome classifies the error of work that ran under ctx. Once ctx has ended, that is the reason,
+// whatever the error says: a driver, a subprocess or a call of gRPC returns an error of its own.
 func (c *config) outcome(ctx context.Context, err error) Outcome {
 	switch {
 	case c.classify != nil:
 		return c.classify(err)
-	case err != nil && ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) && !errors.Is(err, ErrRefused):
+	case err != nil && ctx.Err() != nil && !errors.Is(err, ErrRefused):
 		return Classify(ctx.Err())
 	default:
 		return Classify(err)
@@ -92,7 +93,7 @@ func doWithin(parent context.Context, timeout time.Duration, fn func(context.Con
 	defer cancel()
 	err := fn(ctx)
 	// Not if the parent ended it, perhaps by an execution timeout of its own.
-	timedOut := ctx.Err() != nil && parent.Err() == nil && errors.Is(err, context.DeadlineExceeded)
+	timedOut := err != nil && ctx.Err() != nil && parent.Err() == nil
 	if timedOut && !errors.Is(err, ErrRefused) && !errors.Is(err, ErrExecutionTimeout) {
 		return fmt.Errorf("%w after %v: %w", ErrExecutionTimeout, timeout, err)
 	}

@@ -104,17 +104,19 @@ func TestWorkThatDoesNotReturn(t *testing.T) {
 	balanced(t, l)
 }
 
-// A cancellation is ignored, also with a cause of the caller's own.
+// A cancellation is ignored, also with a cause of the caller's own, or if the work returns another
+// error.
 func TestDoContextReachesTheWork(t *testing.T) {
-	for _, cause := range []error{nil, errors.New("client gone")} {
+	gone := errors.New("client gone")
+	for _, c := range []struct{ cause, returned error }{{nil, context.Canceled}, {gone, gone}, {nil, gone}} {
 		l := fixed(t, 1, weir.Queue{})
 		ctx, cancel := context.WithCancelCause(t.Context())
 		err := l.Do(ctx, func(ctx context.Context) error {
-			cancel(cause)
+			cancel(c.cause)
 			<-ctx.Done()
-			return context.Cause(ctx)
+			return c.returned
 		})
-		if s := l.Snapshot(); !errors.Is(err, context.Cause(ctx)) || s.Ignored != 1 || s.Failed != 0 {
+		if s := l.Snapshot(); !errors.Is(err, c.returned) || s.Ignored != 1 || s.Failed != 0 {
 			t.Errorf("%v, %d ignored, %d failed", err, s.Ignored, s.Failed)
 		}
 		balanced(t, l)
@@ -131,15 +133,19 @@ func TestDoTimeoutIsTheLimitersOwn(t *testing.T) {
 		}
 	}
 	end := until(context.Context.Err)
+	errKilled := errors.New("signal: killed")
+	killed := func(context.Context) error { return errKilled }
 	for name, c := range map[string]struct {
 		timeout, deadline time.Duration
 		work              func(context.Context) error
 		want              error
 		own, counted      bool
 	}{
-		"by its cause":          {timeout: time.Millisecond, work: until(context.Cause), want: weir.ErrExecutionTimeout, own: true, counted: true},
-		"the work survives it":  {timeout: time.Millisecond, work: func(context.Context) error { time.Sleep(time.Second); return nil }},
-		"the caller's deadline": {timeout: time.Second, deadline: time.Millisecond, work: end, want: context.DeadlineExceeded, counted: true},
+		"by its cause":           {timeout: time.Millisecond, work: until(context.Cause), want: weir.ErrExecutionTimeout, own: true, counted: true},
+		"in words of its own":    {timeout: time.Millisecond, work: until(killed), want: errKilled, own: true, counted: true},
+		"the caller's, likewise": {timeout: time.Second, deadline: time.Millisecond, work: until(killed), want: errKilled, counted: true},
+		"the work survives it":   {timeout: time.Millisecond, work: func(context.Context) error { time.Sleep(time.Second); return nil }},
+		"the caller's deadline":  {timeout: time.Second, deadline: time.Millisecond, work: end, want: context.DeadlineExceeded, counted: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -38,21 +38,32 @@ func (o Outcome) String() string {
 }
 
 // Classify is the default of [Config].Classify: nil is a Success, a refusal by another
-// limiter is Overloaded, a cancellation by the caller is Abandoned, a deadline exceeded is a
-// Timeout, and any other error is a Failure.
+// limiter is Overloaded, a cancellation by the caller is Abandoned, a deadline exceeded or another
+// error that is a timeout, as of a [net.Conn], is a Timeout, and any other error is a Failure.
 func Classify(err error) Outcome {
 	switch {
 	case err == nil:
 		return Success
 	case errors.Is(err, ErrRefused): // before the deadline, which a refusal may match too
 		return Overloaded
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, ErrExecutionTimeout):
+	case isTimeout(err):
 		return Timeout
 	case errors.Is(err, context.Canceled):
 		return Abandoned
 	default:
 		return Failure
 	}
+}
+
+func isTimeout(err error) bool {
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, ErrExecutionTimeout) {
+		return true
+	}
+	t, ok := errors.AsType[interface {
+		error
+		Timeout() bool
+	}](err)
+	return ok && t.Timeout()
 }
 
 // known returns an outcome that the limiter knows; one out of range is Ignore.

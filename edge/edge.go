@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
-	"net"
 	"time"
 
 	"github.com/weir-go/weir"
@@ -76,22 +75,13 @@ func ContextOutcome(ctx context.Context) weir.Outcome {
 	return weir.Timeout
 }
 
-// ErrorOutcome returns the outcome of a client's call that ended with an error:
-// [ContextOutcome] if the context has ended, [weir.Abandoned] for a cancellation, an overload
-// for a refusal by another limiter on the way, a timeout for a [net.Error] that is one, and
-// otherwise a failure. The error must not be nil; a nil ctx counts as context.Background.
+// ErrorOutcome returns the outcome of a client's call that ended with an error: [weir.Overloaded]
+// for a refusal by another limiter on the way, [ContextOutcome] if the context has ended, and
+// otherwise that of [weir.Classify]. The error must not be nil; a nil ctx counts as
+// context.Background.
 func ErrorOutcome(ctx context.Context, err error) weir.Outcome {
-	if ctx != nil && ctx.Err() != nil {
+	if ctx != nil && ctx.Err() != nil && !errors.Is(err, weir.ErrRefused) {
 		return ContextOutcome(ctx)
 	}
-	switch {
-	case errors.Is(err, weir.ErrRefused):
-		return weir.Overloaded
-	case errors.Is(err, context.Canceled):
-		return weir.Abandoned
-	}
-	if t, ok := errors.AsType[net.Error](err); ok && t.Timeout() {
-		return weir.Timeout
-	}
-	return weir.Failure
+	return weir.Classify(err)
 }

@@ -100,6 +100,7 @@ func TestErrorOutcome(t *testing.T) {
 		{"going on", &net.OpError{Err: errors.New("reset")}, weir.Failure},
 		{"left", errors.New("odd"), weir.Abandoned},
 		{"late", errors.New("odd"), weir.Timeout},
+		{"left", weir.ErrQueueFull, weir.Overloaded},
 	} {
 		if got := edge.ErrorOutcome(contexts[c.in], c.err); got != c.want {
 			t.Errorf("%v, context %s: %v, want %v", c.err, c.in, got, c.want)

@@ -120,20 +120,17 @@ func (c *Client) Do(ctx context.Context, attempt func(context.Context) error) er
 // after its RetryAfter, unless its key is bad. Any other error is a failure and final,
 // because it does not say whether the work was done.
 func Classify(err error) Answer {
-	switch refused, known := errors.AsType[*weir.RefusedError](err); {
-	case err == nil:
-		return Answer{Outcome: weir.Success}
-	case known:
+	if refused, ok := errors.AsType[*weir.RefusedError](err); ok {
 		_, again := edge.RetryAfter(refused)
 		return Answer{Outcome: weir.Overloaded, RetryAfter: refused.RetryAfter, Final: !again}
-	case errors.Is(err, weir.ErrRefused):
-		return Answer{Outcome: weir.Overloaded}
-	case errors.Is(err, context.Canceled):
+	}
+	switch outcome := weir.Classify(err); outcome {
+	case weir.Success, weir.Overloaded:
+		return Answer{Outcome: outcome}
+	case weir.Abandoned:
 		return Answer{Outcome: weir.Ignore, Final: true}
-	case errors.Is(err, context.DeadlineExceeded):
-		return Answer{Outcome: weir.Timeout, Final: true}
 	default:
-		return Answer{Outcome: weir.Failure, Final: true}
+		return Answer{Outcome: outcome, Final: true}
 	}
 }
 

@@ -46,7 +46,7 @@ var ofLibrary = []mutant{
 	{"a quota is not told from load after the trial", "law/setpoint_pushback.go", "p.floor = share\n", "_ = share\n", "TestPushback", "./sim"},
 	{"the first window begins before there is work", "internal/admit/law.go", "n.begin(now, first(n.control, n.conf.bounds(n.slots.limit), fx))", "n.expired = now + n.slots.lookback", "TestFirstBurst", "."},
 	{"a 503 is a failure", "weirhttp/outcome.go", "case status == http.StatusServiceUnavailable:\n\t\treturn weir.Overloaded\n", "", "TestStatusTeaches", ""},
-	{"a refusal by another limiter teaches nothing", "edge/edge.go", "return weir.Overloaded", "return weir.Ignore", "TestErrorOutcome", ""},
+	{"a refusal by another limiter teaches nothing", "outcome.go", "return Overloaded", "return Ignore", "TestClassification", ""},
 	{"limiters probe at moments of their own", "law/setpoint_plan.go", "t.next = (now/t.period + 1) * t.period", "t.next = now + t.period", "TestSetpointProbesAtCommonTicks", "./law"},
 	{"no waiter wakes when the pace lets the next one start", "internal/admit/serve.go", "\tw.RecheckAt = due\n", "", "TestPacedWaiterWakesByItself", "."},
 	{"who waits is not told of a faster pace", "internal/admit/serve.go", "\tfx.Woken.Recheck(w)\n", "", "TestTurnsComeForward", "."},
