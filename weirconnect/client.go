@@ -7,7 +7,6 @@ import (
 
 	"connectrpc.com/connect"
 	"github.com/weir-go/weir"
-	"github.com/weir-go/weir/edge"
 	"github.com/weir-go/weir/internal/rpc"
 	"github.com/weir-go/weir/weirhttp"
 )
@@ -16,8 +15,8 @@ import (
 type ClientConfig struct {
 	// EachMessage admits each message that a stream sends. Its slot is held until a message comes
 	// back, the next is sent, or the stream ends; where only the client streams, until the message
-	// is sent. A refused message is an error of Send. By default a stream is admitted as by
-	// [ServerConfig].
+	// is sent. A refused message is an error of Send, and of the call itself where only the server
+	// streams. By default a stream is admitted as by [ServerConfig].
 	EachMessage bool
 }
 
@@ -75,10 +74,11 @@ func (c *ClientLimits) WrapStreamingClient(next connect.StreamingClientFunc) con
 			return open(ctx, spec, next)
 		}
 		if c.eachMessage {
-			messages := &clientMessages{ctx: ctx, admitter: admitter, answers: spec.StreamType&connect.StreamTypeServer != 0}
-			messages.StreamingClientConn = open(ctx, spec, next)
-			messages.stop = context.AfterFunc(ctx, func() { messages.turn.End(edge.ContextOutcome(ctx)) })
-			return messages
+			messages := &clientMessages{
+				ctx: ctx, admitter: admitter,
+				sends: spec.StreamType&connect.StreamTypeClient != 0, answers: spec.StreamType&connect.StreamTypeServer != 0,
+			}
+			return messages.begin(spec, func() connect.StreamingClientConn { return open(ctx, spec, next) })
 		}
 		permit, err := admitter.Acquire(ctx)
 		if err != nil {

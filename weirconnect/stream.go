@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"io"
+	"time"
 
 	"connectrpc.com/connect"
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/edge"
 	"github.com/weir-go/weir/internal/rpc"
 )
 
@@ -20,7 +22,7 @@ type serverMessages struct {
 
 func (s *serverMessages) run(next connect.StreamingHandlerFunc) (err error) {
 	outcome := weir.Failure // should the handler panic, or end its goroutine
-	defer func() { s.turn.End(outcome) }()
+	defer func() { s.turn.End(outcome, 0) }()
 	err = next(s.ctx, s)
 	outcome = rpc.OutcomeOnServer(s.ctx, codeOf(err))
 	return err
@@ -48,7 +50,9 @@ func (s *serverMessages) begins(err error) bool {
 }
 
 func (s *serverMessages) Send(m any) error {
-	s.turn.Served(s.ctx)
+	if m != nil { // a nil sends the header
+		s.turn.Served(s.ctx)
+	}
 	return s.StreamingHandlerConn.Send(m)
 }
 
@@ -57,14 +61,40 @@ type clientMessages struct {
 	connect.StreamingClientConn
 	ctx      context.Context //nolint:containedctx // a stream has one
 	admitter weir.Admitter
+	sends    bool // messages are sent one by one
 	answers  bool // messages come back one by one
 	turn     rpc.Turn
 	stop     func() bool // ends the wait for the end of ctx
 }
 
+// begin opens the stream. The only message of a client has its slot before: Connect ends the stream
+// when that message fails, for which it sends an empty request and waits for the response.
+func (s *clientMessages) begin(spec connect.Spec, open func() connect.StreamingClientConn) connect.StreamingClientConn {
+	if !s.sends {
+		if err := s.turn.Take(s.ctx, s.admitter); err != nil {
+			return newRefusedConn(spec, refusal(s.ctx, err, connect.ProtocolConnect))
+		}
+	}
+	opened := false
+	defer func() {
+		if !opened { // open panicked, or ended its goroutine
+			s.turn.End(weir.Failure, 0)
+		}
+	}()
+	s.StreamingClientConn = open()
+	opened = true
+	s.stop = context.AfterFunc(s.ctx, func() { s.turn.End(edge.ContextOutcome(s.ctx), 0) })
+	return s
+}
+
 func (s *clientMessages) Send(m any) error {
-	if err := s.turn.Take(s.ctx, s.admitter); err != nil {
-		return refusal(s.ctx, err, connect.ProtocolConnect)
+	if m == nil { // only the header
+		return s.StreamingClientConn.Send(nil)
+	}
+	if s.sends {
+		if err := s.turn.Take(s.ctx, s.admitter); err != nil {
+			return refusal(s.ctx, err, connect.ProtocolConnect)
+		}
 	}
 	err := s.StreamingClientConn.Send(m)
 	if !s.answers || err != nil {
@@ -79,17 +109,16 @@ func (s *clientMessages) Receive(m any) error {
 		s.turn.Give(weir.Success)
 		return nil
 	}
-	outcome, _ := clientOutcome(s.ctx, err)
-	s.end(outcome)
+	s.end(clientOutcome(s.ctx, err))
 	return err
 }
 
 func (s *clientMessages) CloseResponse() error {
-	s.end(weir.Ignore)
+	s.end(weir.Ignore, 0)
 	return s.StreamingClientConn.CloseResponse()
 }
 
-func (s *clientMessages) end(o weir.Outcome) {
+func (s *clientMessages) end(o weir.Outcome, comeBack time.Duration) {
 	s.stop()
-	s.turn.End(o)
+	s.turn.End(o, comeBack)
 }

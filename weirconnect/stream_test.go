@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net/http"
 	"net/http/httptest"
 	"testing"
 
@@ -168,6 +169,33 @@ func TestClientStreams(t *testing.T) {
 		finish(t, stream)
 		finish(t, other)
 		limittest.Check(t, lim, limittest.Taught{Succeeded: 3})
+	})
+	t.Run("a header", func(t *testing.T) { // is no message
+		lim := limittest.Fixed(t, 1, weir.Queue{})
+		stream := must.Have(streamer(srv, limits(lim, true)).CallBidiStreamSimple(t.Context()))(t)
+		if n := lim.Snapshot().InFlight; n != 0 {
+			t.Errorf("in flight %d, want 0", n)
+		}
+		must.Do(t, stream.CloseRequest())
+		must.Do(t, stream.CloseResponse())
+	})
+	t.Run("from the server only", func(t *testing.T) {
+		lim := limittest.Fixed(t, 1, weir.Queue{})
+		sent := 0
+		srv := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { sent++ }))
+		t.Cleanup(srv.Close)
+		client := streamer(srv, limits(lim, true))
+		empty := limittest.Fill(t, lim)
+		if _, err := client.CallServerStream(t.Context(), connect.NewRequest(&bytes{})); !errors.Is(err, weir.ErrLimitReached) || sent > 0 {
+			t.Errorf("of a full limiter: %v, and %d requests were sent", err, sent)
+		}
+		empty()
+		stream := must.Have(client.CallServerStream(t.Context(), connect.NewRequest(&bytes{})))(t)
+		if n := lim.Snapshot().InFlight; n != 1 {
+			t.Errorf("in flight %d, want 1", n)
+		}
+		must.Do(t, stream.Close())
+		limittest.Idle(t, lim)
 	})
 	t.Run("abandoned", func(t *testing.T) {
 		lim := limittest.Fixed(t, 2, weir.Queue{})

@@ -16,8 +16,8 @@ import (
 type ClientConfig struct {
 	// EachMessage admits each message that a stream sends. Its slot is held until a message comes
 	// back, the next is sent, or the stream ends; where only the client streams, until the message
-	// is sent. A refused message is an error of SendMsg. By default a stream is admitted as by
-	// [ServerConfig].
+	// is sent. A refused message is an error of SendMsg, and of the call itself where only the
+	// server streams. By default a stream is admitted as by [ServerConfig].
 	EachMessage bool
 }
 
@@ -76,14 +76,10 @@ func (c *ClientLimits) Stream(ctx context.Context, desc *grpc.StreamDesc, conn *
 	case admitter == nil:
 		return streamer(ctx, desc, conn, method, opts...)
 	case c.eachMessage:
-		messages := &clientMessages{ctx: ctx, admitter: admitter, answers: desc.ServerStreams}
+		messages := &clientMessages{ctx: ctx, admitter: admitter, sends: desc.ClientStreams, answers: desc.ServerStreams}
 		// However the stream ends: by its context, with its connection, or as RecvMsg says.
 		opts = append(slices.Clone(opts), grpc.OnFinish(messages.finish))
-		var err error
-		if messages.ClientStream, err = streamer(ctx, desc, conn, method, opts...); err != nil {
-			return nil, err
-		}
-		return messages, nil
+		return messages.begin(func() (grpc.ClientStream, error) { return streamer(ctx, desc, conn, method, opts...) })
 	}
 	permit, err := admitter.Acquire(ctx)
 	if err != nil {

@@ -138,6 +138,42 @@ func TestClientStreams(t *testing.T) {
 		finish(t, other)
 		limittest.Check(t, lim, limittest.Taught{Succeeded: 3})
 	})
+	t.Run("from the server only", func(t *testing.T) {
+		lim := limittest.Fixed(t, 1, weir.Queue{})
+		limits := weirgrpc.LimitClient(weirgrpc.One(lim), weirgrpc.ClientConfig{EachMessage: true})
+		client := testpb.NewBenchmarkServiceClient(dial(t, start(t, &service{}, grpc.MaxConcurrentStreams(1)), limits.Options()...))
+		empty := limittest.Fill(t, lim)
+		if _, err := client.StreamingFromServer(context.Background(), message); !errors.Is(err, weir.ErrLimitReached) {
+			t.Errorf("of a full limiter: %v", err)
+		}
+		empty()
+		// The refused one has left no stream on the connection, of which this would be the second.
+		stream := must.Have(client.StreamingFromServer(t.Context(), message))(t)
+		if n := lim.Snapshot().InFlight; n != 1 {
+			t.Errorf("in flight %d, want 1", n)
+		}
+		if _, err := stream.Recv(); status.Code(err) != codes.Unimplemented {
+			t.Errorf("%v", err)
+		}
+		limittest.Check(t, lim, limittest.Taught{Ignored: 2})
+	})
+	t.Run("not begun", func(t *testing.T) {
+		lim := limittest.Fixed(t, 1, weir.Queue{})
+		limits := weirgrpc.LimitClient(weirgrpc.One(lim), weirgrpc.ClientConfig{EachMessage: true})
+		for _, streamer := range []grpc.Streamer{
+			func(context.Context, *grpc.StreamDesc, *grpc.ClientConn, string, ...grpc.CallOption) (grpc.ClientStream, error) {
+				return nil, status.Error(codes.Unavailable, "no connection")
+			},
+			func(context.Context, *grpc.StreamDesc, *grpc.ClientConn, string, ...grpc.CallOption) (grpc.ClientStream, error) {
+				panic("broken")
+			},
+		} {
+			limittest.Unwind(func() {
+				_, _ = limits.Stream(t.Context(), &grpc.StreamDesc{ServerStreams: true}, nil, pingPong, streamer)
+			})
+		}
+		limittest.Check(t, lim, limittest.Taught{Failed: 2})
+	})
 	t.Run("abandoned", func(t *testing.T) {
 		lim := limittest.Fixed(t, 1, weir.Queue{})
 		ctx, leave := context.WithCancel(t.Context())
