@@ -6,8 +6,6 @@ import (
 	"expvar"
 	"fmt"
 	"log"
-	"log/slog"
-	"os"
 	"time"
 
 	"github.com/weir-go/weir"
@@ -207,20 +205,6 @@ func ExampleEvent() {
 	// Output:
 	// 1 search: refused: limit reached
 	// 2 search: limit changed: configuration changed: raised 1 to 3
-}
-
-func ExampleLog() {
-	logger := slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{
-		ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
-			if a.Key == slog.TimeKey {
-				return slog.Attr{} // for an output that is always the same
-			}
-			return a
-		},
-	}))
-	lim := weir.Must(weir.New(weir.Config{Name: "search", Initial: 20, OnEvent: weir.Log(logger)}))
-	_ = lim.Update(weir.Config{Name: "search", Max: 14, OnEvent: weir.Log(logger)})
-	// Output: level=INFO msg="weir: limit changed" limiter=search from=20 to=14 reason="configuration changed" seq=1
 }
 
 func ExampleLimiter_String() {
