@@ -84,7 +84,7 @@ const mostNoLoad = 24 * time.Hour
 // typeOf names the law that learns: one that only passes on what another learns has its states.
 func typeOf(l law.Law) string {
 	if outer, ok := l.(interface{ Unwrap() law.Law }); ok {
-		l = outer.Unwrap()
+		return typeOf(outer.Unwrap())
 	}
 	return fmt.Sprintf("%T", l)
 }

@@ -32,6 +32,9 @@ func (b budget) Controller(bounds law.Bounds) (law.Controller, error) {
 	return &keeper{budget: b, own: own}, nil
 }
 
+// Unwrap returns the law that learns, whose saved states a key with a budget has.
+func (b budget) Unwrap() law.Law { return b.law }
+
 // Start returns the limit that the law beneath the budget starts from.
 func (b budget) Start() int { return law.Start(b.law) }
 

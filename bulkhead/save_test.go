@@ -14,7 +14,8 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// A restored set has the limits of the one before, of named keys, of others and below a budget.
+// A restored set has the limits of the one before, of named keys and of others. Budgets may come and
+// go: the law beneath has learned.
 func TestRestore(t *testing.T) {
 	conf := bulkhead.Config{
 		Max: 1000,
@@ -29,7 +30,7 @@ func TestRestore(t *testing.T) {
 	must.Do(t, before.Do(t.Context(), "other", func(context.Context) error { return nil }))
 	state := before.Save()
 	for key, k := range conf.ByKey {
-		k.Config.Initial, k.Config.Max = 0, 35
+		k.Config.Initial, k.Config.Max, k.Budget = 0, 35, time.Second-k.Budget
 		conf.ByKey[key] = k
 	}
 	conf.Default.Config.Initial = 0

@@ -23,8 +23,8 @@ import (
 // of unknown keys beyond a lower MaxKeys.
 //
 // A cap can be changed but not brought or removed. A lower one of [Set.SetMax] stays. A closed set
-// stays closed. An OnEvent that is called for the update must not call Update, Close or Shutdown,
-// which would wait for it.
+// stays closed. An OnEvent that is called for the update, or for a Restore, must not call Update,
+// Restore, SetMax, Close or Shutdown, which would wait for it.
 func (s *Set) Update(c Config) error {
 	c, err := c.complete()
 	if err != nil {

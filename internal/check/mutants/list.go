@@ -454,7 +454,7 @@ var ofLibrary = []mutant{
 	{"the last work of a silent member is not counted", "internal/lease/booking.go", "drift(c.TTL+c.Grace)", "drift(c.TTL)", "TestFleetStaysBelowTheCap", "./internal/check"},
 	{"a member accepts grants of an allocator that was followed", "internal/lease/member.go", "g.Epoch.Before(m.promised) || end <= now", "end <= now", "TestFleetStaysBelowTheCap", "./internal/check"},
 	{"advice does not reach the law", "fleet/member.go", "m.conf.Learner.advise(advice)", "_ = advice", "TestMembersLearnTogether", ""},
-	{"states of a learner fit no other law", "save.go", "l = outer.Unwrap()", "_ = outer", "TestMembersLearnTogether", "./fleet"},
+	{"states of a learner fit no other law", "save.go", "return typeOf(outer.Unwrap())", "_ = outer", "TestMembersLearnTogether", "./fleet"},
 	{"a law answers a report twice", "internal/lease/member.go", "g.About > m.advised", "true", "TestMemberTakesAdvice", ""},
 	{"advice outlives its lease", "internal/lease/member.go", "m.advice, m.advised = &law.Advice{}, 0", "m.advised = 0", "TestMemberTakesAdvice", ""},
 	{"a report counts for ever", "internal/lease/allocator.go", "now < b.reported+a.conf.TTL", "true", "TestAllocatorAdvises", ""},
