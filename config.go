@@ -116,7 +116,7 @@ type Queue struct {
 	// so that one alone may use everything. Within a priority a free slot goes to the tenant
 	// with the least in flight. A full queue evicts work of the tenant with the most in
 	// flight and waiting: no tenant within its share is refused for lack of room while
-	// another above it waits. Running work is not interrupted.
+	// another above it waits at the same priority. Running work is not interrupted.
 	//
 	// It takes about 100 bytes for each bucket, and a few nanoseconds for each bucket
 	// whenever work begins or ends a wait. It needs a queue. Defaults to 0: all work is one
