@@ -122,7 +122,7 @@ func TestIdleKeyGetsItsSlotsBack(t *testing.T) {
 	})
 }
 
-// TestUpdateOfACutKey neither forgets the cut nor takes it for the key's due.
+// TestUpdateOfACutKey neither forgets the cut nor takes it for the key's due, and brings a new budget.
 func TestUpdateOfACutKey(t *testing.T) {
 	for name, own := range map[string]law.Law{"fixed": law.Fixed{}, "adaptive": law.Band{Target: time.Second}} {
 		t.Run(name, func(t *testing.T) {
@@ -138,11 +138,11 @@ func TestUpdateOfACutKey(t *testing.T) {
 				if n := s.Snapshot().ByKey["a"].Limit; n != 4 {
 					t.Fatalf("limit %d", n)
 				}
+				k.Budget = 200 * time.Millisecond
 				update(t, s, bulkhead.Config{Default: k})
 				if n := s.Snapshot().ByKey["a"].Limit; n != 4 {
 					t.Errorf("limit %d after the update, want 4", n)
 				}
-				latency.Store(int64(50 * time.Millisecond))
 				drive(t, s, "a", 10, 20*time.Second, &latency)
 				if n := s.Snapshot().ByKey["a"].Limit; n != 10 {
 					t.Errorf("limit %d, want 10", n)

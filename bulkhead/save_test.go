@@ -14,8 +14,8 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// A restored set has the limits of the one before, of named keys and of others. Budgets may come and
-// go: the law beneath has learned.
+// A restored set has the limits of the one before, of named keys and of others. Budgets may come
+// and go: the law beneath has learned.
 func TestRestore(t *testing.T) {
 	conf := bulkhead.Config{
 		Max: 1000,
