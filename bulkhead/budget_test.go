@@ -122,7 +122,7 @@ func TestIdleKeyGetsItsSlotsBack(t *testing.T) {
 	})
 }
 
-// TestUpdateOfACutKey neither forgets the cut nor takes it for the key's due, and brings a new budget.
+// TestUpdateOfACutKey neither forgets the cut nor takes it for the key's due, and brings a budget.
 func TestUpdateOfACutKey(t *testing.T) {
 	for name, own := range map[string]law.Law{"fixed": law.Fixed{}, "adaptive": law.Band{Target: time.Second}} {
 		t.Run(name, func(t *testing.T) {
