@@ -24,17 +24,21 @@ func (h *handler) admit(w http.ResponseWriter, r *http.Request, admitter weir.Ad
 	}
 	res.held = &held{ResponseWriter: w, res: res, conf: &h.conf, req: r}
 	res.ResponseWriter = res.held
-	if upload {
+	switch {
+	case upload:
 		return res, h.holdUpload(res, admitter)
+	case connects(r), headers.IsUpgrade(r.Header):
+		return res, res.slot.Reserve(res.ctx, slot.Of(h.conf.Streams), admitter)
 	}
 	return res, res.slot.Hold(res.ctx, admitter, nil)
 }
 
-// converses reports whether the two sides of a request may take turns, by its headers:
-// it is of gRPC or a stream of Connect, or its connection is to become another protocol's.
-func converses(r *http.Request) bool {
-	return r.Method == http.MethodConnect || headers.IsUpgrade(r.Header) || headers.IsConversation(r.Header)
-}
+// converses reports whether the two sides of a request may take turns, by its headers: it is of
+// gRPC or a stream of Connect.
+func converses(r *http.Request) bool { return headers.IsConversation(r.Header) }
+
+// connects reports whether the body of a request belongs to another protocol, if its server agrees.
+func connects(r *http.Request) bool { return r.Method == http.MethodConnect }
 
 // BodyStatus returns the status that answers a request whose body could not be read because of the
 // error: 413 if it was longer than an [http.MaxBytesReader] takes, 408 if its client stalled, 499

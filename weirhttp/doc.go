@@ -43,12 +43,15 @@
 //     their clients decide how long they take.
 //   - A response is held back until its handler has returned and its slot is free, up to
 //     [Config].ResponseBuffer.
-//   - A conversation, whose two sides may take turns, is a stream: a request that asks for an
-//     upgrade, or is of gRPC or of Connect's streams. It needs a slot of the streams to run, and
-//     asks the admitter too, whose slot it gives back at once.
+//   - A conversation, whose two sides may take turns, is a stream: a request of gRPC or of
+//     Connect's streams. It needs a slot of the streams to run, and asks the admitter too, whose
+//     slot it gives back at once.
 //   - A response becomes a stream when it exceeds the buffer, is flushed, or takes its connection
 //     over: it exchanges its slot for one of the streams, and the admitter learns the latency to
-//     there. A stream holds its slot to its end; an upgraded connection, until it is closed.
+//     there, though not of a connection that was taken over. A stream holds its slot to its end; an
+//     upgraded connection, until it is closed.
+//   - A request that asks for an upgrade has a slot of the streams from its beginning, besides that
+//     of the admitter.
 //
 // Other conversations would wait for each other, as the body is read first. Give their handlers a
 // Limit of their own, whose admitter is that of the streams, and which has no Streams itself.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/internal/slot"
 )
 
@@ -59,7 +60,7 @@ func (h *held) Write(p []byte) (int, error) {
 		h.body = append(h.body, p...)
 		return len(p), nil
 	}
-	if err := h.open(); err != nil {
+	if err := h.open(h.res.begun()); err != nil {
 		return 0, err
 	}
 	return h.ResponseWriter.Write(p)
@@ -93,13 +94,14 @@ func (h *held) announced() int64 {
 	return length
 }
 
-// open makes the response a stream. Its error is the refusal if the streams have no slot.
-func (h *held) open() error {
+// open makes the response a stream, once the work ended with the outcome. Its error is the refusal
+// if the streams have no slot.
+func (h *held) open(o weir.Outcome) error {
 	if h.opened || h.refused != nil {
 		return h.refused
 	}
 	if h.req.Method != http.MethodHead { // a client has no body to read slowly
-		if _, err := h.res.slot.Exchange(h.res.ctx, slot.Of(h.conf.Streams), slot.Outcome{Outcome: h.res.begun()}); err != nil {
+		if _, err := h.res.slot.Exchange(h.res.ctx, slot.Of(h.conf.Streams), slot.Outcome{Outcome: o}); err != nil {
 			h.refuse(err)
 			return err
 		}

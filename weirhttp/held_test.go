@@ -146,6 +146,27 @@ func TestUpgradesAreStreams(t *testing.T) {
 	}
 }
 
+// A request is within the limit though it asks for another protocol, which its handler may ignore.
+func TestAskingForAnUpgradeIsNoWayAroundTheLimit(t *testing.T) {
+	for name, r := range map[string]*http.Request{
+		"upgrade": httptest.NewRequest(http.MethodPost, "/", nil),
+		"CONNECT": httptest.NewRequest(http.MethodConnect, "/", io.NopCloser(strings.NewReader("from the client"))),
+	} {
+		t.Run(name, func(t *testing.T) {
+			r.Header.Set("Connection", "Upgrade")
+			r.Header.Set("Upgrade", "any")
+			lim, streams := fixed(t, 1), pinned(t, 2)
+			h := configured(t, lim, weirhttp.Config{Streams: streams}, func(w http.ResponseWriter, _ *http.Request) {
+				checkInFlight(t, lim, 1)
+				checkInFlight(t, streams, 1) // for the case that it heeds the wish
+			})
+			h.ServeHTTP(httptest.NewRecorder(), r)
+			limittest.Check(t, lim, limittest.Taught{Succeeded: 1})
+			checkInFlight(t, streams, 0)
+		})
+	}
+}
+
 // A handler that takes a connection over without having been asked to, after it wrote.
 func TestHijackOfAHeldResponse(t *testing.T) {
 	lim, streams := fixed(t, 1), pinned(t, 1)

@@ -119,7 +119,7 @@ func (r *response) outcome(returned bool) weir.Outcome {
 func (r *response) flush() error {
 	r.first()
 	if r.held != nil {
-		if err := r.held.open(); err != nil {
+		if err := r.held.open(r.begun()); err != nil {
 			return err
 		}
 	}
@@ -128,7 +128,7 @@ func (r *response) flush() error {
 
 func (r *response) hijack() (net.Conn, *bufio.ReadWriter, error) {
 	if r.held != nil {
-		if err := r.held.open(); err != nil {
+		if err := r.held.open(weir.Ignore); err != nil { // nothing was answered yet
 			return nil, nil, err
 		}
 	}

@@ -13,21 +13,23 @@ import (
 type refusedError struct{ error }
 
 // admit takes a slot of the gate. A conversation takes a stream slot instead. An upload, whose
-// body streams, holds a slot within the uploads' part of the limit.
+// body streams, holds a slot within the uploads' part of the limit. A request for an upgrade holds
+// both a slot of the gate and one of the WebSockets until its upstream has answered: most upstreams
+// ignore an upgrade that they do not know, and work.
 func (x *exchange) admit(streams bool) error {
 	switch {
-	case x.upgrade:
-		return x.begin(slot.Of(x.shared.sockets))
 	case streams && x.converses:
-		return x.begin(x.routeStreams)
+		return x.begin()
 	case streams:
 		return x.admitUpload()
+	case x.upgrade:
+		return x.slot.Reserve(x.asked, slot.Of(x.shared.sockets), x.route.gate)
 	}
 	return x.slot.Hold(x.asked, x.route.gate, nil)
 }
 
-func (x *exchange) begin(of slot.Source) error {
-	err := x.slot.Begin(x.asked, of, x.route.gate)
+func (x *exchange) begin() error {
+	err := x.slot.Begin(x.asked, x.routeStreams, x.route.gate)
 	if err == nil {
 		x.shared.counts.streamed.Add(1)
 	}

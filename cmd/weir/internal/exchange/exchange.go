@@ -77,7 +77,7 @@ func (rt *Route) Serve(ctx context.Context, w http.ResponseWriter, r *http.Reque
 // response.
 func (x *exchange) serve() error {
 	x.upgrade = headers.IsUpgrade(x.in.Header) && !x.route.upstream.HTTP2()
-	x.converses = x.upgrade || headers.IsConversation(x.in.Header) ||
+	x.converses = headers.IsConversation(x.in.Header) ||
 		x.route.config.Body == bodyStreams || x.route.config.GRPC != ""
 	streams := false
 	if !x.body.done {

@@ -40,7 +40,7 @@ func (x *exchange) takeIn() (stream bool, err error) {
 	}
 	talks := x.converses && (r.ContentLength < 0 || x.route.config.Body == bodyStreams)
 	switch {
-	case r.Method == http.MethodConnect, x.upgrade:
+	case r.Method == http.MethodConnect:
 		stream = true
 	case talks && r.Header["Expect"] != nil:
 		stream = true // the upstream decides when the client may begin

@@ -26,9 +26,14 @@ func (x *exchange) receive(res *http.Response) error {
 	headers.TellWait(res.Header, x.slot.Waited())
 	x.who.Record.Upstream, x.who.Record.Waited = res.Request.URL.Host, x.slot.Waited()
 	x.body.converse()
-	if res.StatusCode == http.StatusSwitchingProtocols {
+	switch {
+	case res.StatusCode != http.StatusSwitchingProtocols:
+		x.slot.Forgo()
+	case x.upgrade:
+		return x.becomeStream(slot.Of(x.shared.sockets), weir.Ignore)
+	default: // it did not ask for it
 		x.timeout.Stop()
-		x.settle(weir.Failure) // a slot that is held did not ask for it
+		x.settle(weir.Failure)
 		return nil
 	}
 	headers.RemoveHopByHop(res.Header)

@@ -123,6 +123,24 @@ func TestOffersOfHTTP2AndTLSAreRequests(t *testing.T) {
 	rg.taught(limittest.Taught{Succeeded: 2})
 }
 
+// Clients could ask for an upgrade to have their work done beside the limit.
+func TestUpgradeThatTheUpstreamIgnoresIsARequest(t *testing.T) {
+	var rg *rig
+	rg = newRig(t, 1, false, func(w http.ResponseWriter, r *http.Request) {
+		if n, sockets := rg.inFlight(), rg.shared.sockets.Snapshot().InFlight; n != 1 || sockets != 1 {
+			t.Errorf("%d in flight and %d WebSockets, want 1 and 1", n, sockets)
+		}
+		_, _ = io.Copy(w, r.Body)
+	}, nil)
+	_, answers := rg.dial("POST" + strings.TrimPrefix(strings.TrimSuffix(upgrade, "\r\n"), "GET") +
+		"Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n")
+	if status, body, err := read(http.ReadResponse(answers, nil)); status != 200 || body != "hello" || err != nil {
+		t.Errorf("status %d, %q, %v", status, body, err)
+	}
+	rg.idle()
+	rg.taught(limittest.Taught{Succeeded: 1})
+}
+
 // HTTP/2 has no upgrades, and a transport refuses to ask for one. Clients could eject the addresses
 // of an upstream by that.
 func TestUpgradeOfAnUpstreamOfHTTP2IsIgnored(t *testing.T) {
