@@ -32,6 +32,7 @@ type Shared struct {
 	setting atomic.Pointer[setting]
 	counts  counters
 	pause   time.Duration // tests change it
+	disk    diskTurns
 	create  func(directory string) (file, error)
 }
 
@@ -51,7 +52,7 @@ func New(ctx context.Context, c *config.Config, onFault func(error)) (*Shared, e
 	if onFault == nil {
 		onFault = func(error) {}
 	}
-	s := &Shared{life: ctx, onFault: onFault, pause: pause, create: createFile}
+	s := &Shared{life: ctx, onFault: onFault, pause: pause, disk: make(diskTurns, mostAtDisk), create: createFile}
 	s.draining, s.drain = context.WithCancel(ctx)
 	for _, limit := range s.caps(c) {
 		lim, err := weir.New(limit.config())

@@ -42,7 +42,7 @@ func (x *exchange) spool() (stream bool, err error) {
 	if x.file == 0 {
 		return true, nil
 	}
-	file, err := x.shared.create(x.directory)
+	file, err := x.shared.newFile(x.directory)
 	if err != nil {
 		x.shared.onFault(err)
 		return true, nil
@@ -72,6 +72,24 @@ func (x *exchange) spool() (stream bool, err error) {
 	}
 	b.file.SectionReader = io.NewSectionReader(file, 0, b.file.size)
 	return stream, err
+}
+
+// mostAtDisk bounds the operations on temporary files at a time, because each that blocks takes a
+// thread of the system: while a disk hangs, clients could otherwise open as many as they like.
+const mostAtDisk = 64
+
+// diskTurns are the turns at the disk that are taken.
+type diskTurns chan struct{}
+
+// take waits for a turn, and returns what ends it.
+func (t diskTurns) take() (end func()) {
+	t <- struct{}{}
+	return func() { <-t }
+}
+
+func (s *Shared) newFile(directory string) (file, error) {
+	defer s.disk.take()()
+	return s.create(directory)
 }
 
 // A file is a temporary file, which is removed when it is closed.
@@ -118,7 +136,7 @@ func (s *spool) write(page []byte, set *setting) error {
 	if !s.shared.stored.Take(s.client, n, set.ofClient(), set.store) {
 		return errStoreFull
 	}
-	if _, err := s.file.WriteAt(page, s.size); err != nil {
+	if err := s.append(page); err != nil {
 		s.shared.stored.Give(s.client, n)
 		return err
 	}
@@ -126,8 +144,16 @@ func (s *spool) write(page []byte, set *setting) error {
 	return nil
 }
 
+func (s *spool) append(page []byte) error {
+	defer s.shared.disk.take()()
+	_, err := s.file.WriteAt(page, s.size)
+	return err
+}
+
 func (s *spool) close() {
+	end := s.shared.disk.take()
 	_ = s.file.Close()
+	end()
 	s.shared.stored.Give(s.client, s.size)
 	s.shared.counts.files.Add(-1)
 }
