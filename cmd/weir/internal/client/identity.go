@@ -31,19 +31,11 @@ type Identity struct {
 // A Record holds the notes of the layers below about a request, for the access log and its
 // span. Only the goroutine that serves the request may write it, until the handler returns.
 type Record struct {
-	Route       string        // its pattern
-	Compartment string        // its name
-	Upstream    string        // the address that answered
-	Refused     weir.Reason   // why Weir refused it; 0 if it did not
-	Waited      time.Duration // in the queue
-}
-
-// Refusal returns the reason for which Weir refused the request, or "".
-func (r Record) Refusal() string {
-	if r.Refused == 0 {
-		return ""
-	}
-	return r.Refused.String()
+	Route       string             // its pattern
+	Compartment string             // its name
+	Upstream    string             // the address that answered
+	Waited      time.Duration      // in the queue
+	Refused     *weir.RefusedError // which limiter refused it or its response, and why; nil for none
 }
 
 // RequestIDHeader identifies a request on its way, and in the response.

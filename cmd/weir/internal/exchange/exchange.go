@@ -92,6 +92,7 @@ func (x *exchange) serve() error {
 	if err := x.admit(streams); err != nil {
 		return refusedError{err}
 	}
+	x.who.Record.Waited = x.slot.Waited()
 	res, err := x.send()
 	if err != nil {
 		return err
@@ -113,6 +114,7 @@ const bodyStreams = "stream"
 // end releases everything the exchange still holds, and counts it.
 func (x *exchange) end() {
 	x.endResponse()
+	x.noteRefusal(x.cause())
 	if x.after != nil { // this timer ends a response whose client has left
 		x.after.Stop()
 	}

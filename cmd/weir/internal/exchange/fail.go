@@ -27,10 +27,11 @@ func (x *exchange) fail(err error) {
 	_, noStream := errors.AsType[noStreamError](err)
 	switch {
 	case noStream:
+		x.noteRefusal(err)
 		x.status = http.StatusServiceUnavailable
 		weirhttp.RefuseResponse(x.w, x.in, err)
 	case errors.Is(cause, weir.ErrExecutionTimeout), errors.Is(cause, context.DeadlineExceeded):
-		x.fault(cause)
+		x.fault(err)
 		x.answer(http.StatusGatewayTimeout)
 	case body != nil:
 		x.answer(weirhttp.BodyStatus(x.in.Context(), body))
@@ -50,7 +51,7 @@ func (x *exchange) fault(err error) {
 	if address := x.who.Record.Upstream; address != "" { // of the response
 		where += ", " + address
 	}
-	x.shared.onFault(fmt.Errorf("route %s: %w", where, err))
+	x.shared.onFault("request failed", fmt.Errorf("route %s: %w", where, err))
 }
 
 // refuse answers a request that got no slot.
@@ -62,13 +63,18 @@ func (x *exchange) refuse(err error) {
 		}
 		x.left.Store(true)
 	} else {
-		x.refusal = weir.ReasonDeadline
-		if refused, ok := errors.AsType[*weir.RefusedError](err); ok {
-			x.refusal = refused.Reason
-		}
-		x.who.Record.Refused = x.refusal
+		x.who.Record.Refused = &weir.RefusedError{Limiter: x.route.config.Compartment, Reason: weir.ReasonDeadline}
+		x.noteRefusal(err)
+		x.refusal = x.who.Record.Refused.Reason
 	}
 	weirhttp.Refuse(x.w, x.in, err)
+}
+
+// noteRefusal records which limiter refused the request, if err says so.
+func (x *exchange) noteRefusal(err error) {
+	if refused, ok := errors.AsType[*weir.RefusedError](err); ok {
+		x.who.Record.Refused = refused
+	}
 }
 
 // answer answers in place of the upstream.

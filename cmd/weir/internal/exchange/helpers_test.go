@@ -86,7 +86,7 @@ func newRig(t *testing.T, limit int, h2c bool, upstream http.HandlerFunc, change
 	rg := &rig{t: t, lim: limittest.Fixed(t, limit, weir.Queue{Size: 1000, Timeout: 30 * time.Second})}
 	ctx, end := context.WithCancel(context.Background())
 	rg.end = end
-	rg.shared = must.Have(New(ctx, &c, func(err error) {
+	rg.shared = must.Have(New(ctx, &c, func(_ string, err error) {
 		rg.mu.Lock()
 		defer rg.mu.Unlock()
 		rg.faults = append(rg.faults, err)

@@ -24,7 +24,7 @@ func (x *exchange) receive(res *http.Response) error {
 	x.status = res.StatusCode
 	dropOwn(res.Header)
 	headers.TellWait(res.Header, x.slot.Waited())
-	x.who.Record.Upstream, x.who.Record.Waited = res.Request.URL.Host, x.slot.Waited()
+	x.who.Record.Upstream = res.Request.URL.Host
 	x.body.converse()
 	switch {
 	case res.StatusCode != http.StatusSwitchingProtocols:

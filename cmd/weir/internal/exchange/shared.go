@@ -18,7 +18,7 @@ import (
 // requests also count against the new bounds. All methods are safe for concurrent use.
 type Shared struct {
 	life    context.Context //nolint:containedctx // it ends with the proxy, and with it every request to an upstream
-	onFault func(error)
+	onFault func(what string, err error)
 
 	streams, sockets, events, exempt *weir.Limiter
 
@@ -46,11 +46,11 @@ type setting struct {
 }
 
 // New returns the state that routes share. All requests to upstreams end with the context.
-// onFault, if not nil, receives the errors of upstreams that gave no answer or a partial one;
-// it may be called concurrently.
-func New(ctx context.Context, c *config.Config, onFault func(error)) (*Shared, error) {
+// onFault, if not nil, receives the errors of upstreams that gave no answer or a partial one, and
+// those of the disk; it may be called concurrently.
+func New(ctx context.Context, c *config.Config, onFault func(what string, err error)) (*Shared, error) {
 	if onFault == nil {
-		onFault = func(error) {}
+		onFault = func(string, error) {}
 	}
 	s := &Shared{life: ctx, onFault: onFault, pause: pause, disk: make(diskTurns, mostAtDisk), create: createFile}
 	s.draining, s.drain = context.WithCancel(ctx)

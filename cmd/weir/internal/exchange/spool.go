@@ -34,6 +34,9 @@ func storeOf(c config.Buffers) int64 {
 // ofClient is the part of the store that one client may use: a quarter, or one body.
 func (s *setting) ofClient() int64 { return max(s.store/4, s.file) }
 
+// notStored is the fault of a disk. The request goes on.
+const notStored = "a body found no room in a file, and is sent on as it comes"
+
 // spool reads the rest of the body into a temporary file. It reports whether the rest must be
 // streamed, because the body is too long, no file can be created, or the store or the disk
 // has no room.
@@ -44,7 +47,7 @@ func (x *exchange) spool() (stream bool, err error) {
 	}
 	file, err := x.shared.newFile(x.directory)
 	if err != nil {
-		x.shared.onFault(err)
+		x.shared.onFault(notStored, err)
 		return true, nil
 	}
 	x.shared.counts.files.Add(1)
@@ -56,7 +59,7 @@ func (x *exchange) spool() (stream bool, err error) {
 		n, err = b.rest.Read(page[:b.most(min(int64(len(page)), x.file-b.file.size))])
 		if fault := b.file.write(page[:n], x.setting); fault != nil {
 			if !errors.Is(fault, errStoreFull) {
-				x.shared.onFault(fault)
+				x.shared.onFault(notStored, fault)
 			}
 			b.rest = io.MultiReader(bytes.NewReader(bytes.Clone(page[:n])), b.rest)
 			stream, err = true, nil

@@ -8,7 +8,7 @@ import (
 )
 
 // maxAttributes is the largest number of attributes of a line.
-const maxAttributes = 14
+const maxAttributes = 15
 
 // write writes the line of a request, of which s is the span.
 func (x *Response) write(ctx context.Context, s spans.Span, requestID string) {
@@ -28,7 +28,10 @@ func (x *Response) write(ctx context.Context, s spans.Span, requestID string) {
 		l.all = append(l.all, slog.Float64("wait", s.Waited.Seconds()))
 	}
 	l.text("upstream", s.Upstream)
-	l.text("refused", s.Refused)
+	if s.Refused != nil {
+		l.text("limiter", s.Refused.Limiter)
+		l.text("refused", s.Refused.Reason.String())
+	}
 	l.text("request_id", requestID)
 	if s.Context.Trace != (spans.TraceID{}) {
 		l.text("trace_id", s.Context.Trace.String())

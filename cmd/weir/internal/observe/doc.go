@@ -9,9 +9,9 @@
 //	client, method, host, path   the client and its request; without the query, which can contain secrets
 //	route, compartment           its route
 //	status, bytes                the response; a status of 0 is a connection that was cut before it
-//	duration, wait               in seconds: the total, and the part in the queue
+//	duration, wait               in seconds: the total, and the part in the queue of a request that left it for a slot
 //	upstream                     the address that answered
-//	refused                      why Weir refused it
+//	limiter, refused             which limiter refused the request or its response, and why
 //	request_id, trace_id         to find it elsewhere
 //
 // Attributes without a value are omitted. Values chosen by a client are cut to a maximum

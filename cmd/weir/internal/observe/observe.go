@@ -103,6 +103,6 @@ func (x *Response) span(r *http.Request, id *client.Identity) spans.Span {
 		Context: id.Trace, Start: x.began, End: time.Now(),
 		Method: cut(r.Method, maxMethod), Path: cut(r.URL.EscapedPath(), maxPath), Host: cut(id.Host, maxHost), Proto: id.Proto,
 		Client: address, Status: x.status, Route: id.Record.Route,
-		Compartment: id.Record.Compartment, Upstream: id.Record.Upstream, Waited: id.Record.Waited, Refused: id.Record.Refusal(),
+		Compartment: id.Record.Compartment, Upstream: id.Record.Upstream, Waited: id.Record.Waited, Refused: id.Record.Refused,
 	}
 }

@@ -104,7 +104,7 @@ func TestAccessOfOddRequests(t *testing.T) {
 		case "/cut":
 			panic(http.ErrAbortHandler)
 		case "/refused":
-			id.Record.Refused = weir.ReasonQueueFull
+			id.Record.Refused = &weir.RefusedError{Limiter: "search", Reason: weir.ReasonQueueFull}
 			w.WriteHeader(http.StatusServiceUnavailable)
 		case "/hijacked":
 			conn, _, err := http.NewResponseController(w).Hijack()

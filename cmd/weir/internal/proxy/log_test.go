@@ -4,6 +4,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -49,5 +50,50 @@ func TestClientsCannotFloodTheLog(t *testing.T) {
 	}
 	if !strings.Contains(r.said.String(), "stopping") {
 		t.Error("the log does not say that the proxy stops")
+	}
+}
+
+// The log says which address took too long, and which limiter refused a request, or its response.
+func TestAccessLogOfFailures(t *testing.T) {
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/late":
+			<-r.Context().Done()
+		case "/events":
+			w.Header().Set("Content-Type", "text/event-stream")
+			fallthrough
+		case "/large":
+			_, _ = w.Write(make([]byte, 100))
+			_ = http.NewResponseController(w).Flush()
+			<-r.Context().Done()
+		}
+	}))
+	server.Config.Protocols = new(http.Protocols)
+	server.Config.Protocols.SetHTTP1(true)
+	server.Config.Protocols.SetUnencryptedHTTP2(true)
+	server.Start()
+	t.Cleanup(server.Close)
+	for _, protocol := range []string{"http1", "http2"} {
+		r := start(t, `
+upstreams: {api: {addresses: ["`+server.URL+`"], protocol: `+protocol+`}}
+routes: [{path: /}, {path: /late, timeout: 50ms}]
+buffers: {response: 10}
+streams: {max: 2, events: 1}
+log: {access: true}
+`)
+		for _, path := range []string{"/late", "/events", "/events", "/large", "/large"} {
+			answer, err := http.Get("http://" + r.address + path) // has the header
+			if err == nil {
+				defer answer.Body.Close()
+			}
+		}
+		for _, want := range []string{
+			`msg="request failed" error="route /late: upstream api, ` + server.URL + `: weir: execution timeout"`,
+			`path=/late route=/late compartment=api status=504`,
+			`path=/events`, `limiter=events refused="limit reached"`,
+			`path=/large`, `limiter=streams refused="tenant over its share"`,
+		} {
+			must.Happen(t, protocol+": "+want, func() bool { return strings.Contains(r.said.String(), want) })
+		}
 	}
 }

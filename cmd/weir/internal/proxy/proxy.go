@@ -85,8 +85,8 @@ func (p *Proxy) open(life context.Context, c *config.Config, store fleet.Store) 
 		}
 	}
 	faults := slog.New(observe.RateLimited(p.log.Handler())) // apart, so that no client hides an outage
-	failed := func(err error) { faults.Warn("request failed", "error", err) }
-	if p.shared, err = exchange.New(life, c, failed); err != nil {
+	onFault := func(what string, err error) { faults.Warn(what, "error", err) }
+	if p.shared, err = exchange.New(life, c, onFault); err != nil {
 		return err
 	}
 	p.tracer = spans.New(c.Trace, p.log)

@@ -3,7 +3,6 @@ package proxy
 import (
 	"net/http"
 
-	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/cmd/weir/internal/client"
 )
 
@@ -31,8 +30,8 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := route.place.Of(r, id)
 		defer cancel()
 		route.Serve(ctx, w, r, id)
-		if no := id.Record.Refused; no != 0 {
-			p.refusals.Add(ctx, id.RequestID, &weir.RefusedError{Limiter: id.Record.Compartment, Reason: no})
+		if no := id.Record.Refused; no != nil {
+			p.refusals.Add(ctx, id.RequestID, no)
 		}
 	}
 	returned = true

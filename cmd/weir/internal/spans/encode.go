@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/weir-go/weir"
 )
 
 // A Span is a request through the proxy. The caller bounds its texts.
@@ -19,9 +21,9 @@ type Span struct {
 	Route                     string // its pattern, empty if none matched
 
 	Compartment string
-	Upstream    string        // the address that answered
-	Waited      time.Duration // in the queue
-	Refused     string        // the reason, or empty
+	Upstream    string             // the address that answered
+	Waited      time.Duration      // in the queue
+	Refused     *weir.RefusedError // nil unless it was
 }
 
 // Values of OTLP's enumerations.
@@ -124,9 +126,9 @@ func (s *Span) message() object {
 // once.
 func (s *Span) decision() (name string, e attributes) {
 	switch {
-	case s.Refused != "":
-		e.text(attributeName, s.Compartment)
-		e.text("error.type", s.Refused)
+	case s.Refused != nil:
+		e.text(attributeName, s.Refused.Limiter)
+		e.text("error.type", s.Refused.Reason.String())
 		return eventRefused, e
 	case s.Waited > 0:
 		e.add(attributeWait, "doubleValue", s.Waited.Seconds())

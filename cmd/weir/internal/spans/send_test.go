@@ -18,6 +18,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 	"github.com/weir-go/weir/internal/must"
 )
@@ -216,7 +217,7 @@ func all(t *testing.T) []Span {
 		},
 		{
 			Context: place(false), Start: start, End: start.Add(time.Millisecond), Method: "BREW", Path: "/\xff", Proto: "http",
-			Client: "2001:db8::7", Status: 503, Compartment: "search", Refused: "queue full",
+			Client: "2001:db8::7", Status: 503, Compartment: "search", Refused: &weir.RefusedError{Limiter: "search", Reason: weir.ReasonQueueFull},
 		},
 		{Context: place(false), Start: start, End: start, Method: "POST", Path: "/", Proto: "http"},
 	}

@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -60,10 +61,10 @@ func (p *Pool) try(s *sending, a *address) (*http.Response, error) {
 	if err == nil {
 		err = checkStatus(res)
 	}
-	if errors.Is(context.Cause(s.out.Context()), errTries) {
-		err = errTries
-	}
 	if err != nil {
+		if errors.Is(err, context.Canceled) { // all that HTTP/2 says
+			err = cmp.Or(context.Cause(s.out.Context()), err)
+		}
 		a.done()
 		if s.blames(err) {
 			p.fail(a, err.Error(), ejections)
