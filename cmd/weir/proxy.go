@@ -46,6 +46,7 @@ type limitFlags struct {
 // Run serves until ctx ends, then waits for the requests in flight.
 func (c proxyCommand) Run(ctx context.Context, command *kong.Context, s streams) error {
 	s = s.unwatched()
+	applied := c.contents() // before it is read, so that a change while the proxy starts is seen
 	settings, read, err := c.settings(command)
 	if err != nil {
 		return usageError{err}
@@ -62,7 +63,7 @@ func (c proxyCommand) Run(ctx context.Context, command *kong.Context, s streams)
 		return usageError{c.named(err)}
 	}
 	c.greet(s.out, settings, p)
-	defer c.reloadOnChange(ctx, p)()
+	defer c.reloadOnChange(ctx, p, applied)()
 	ended := announce(ctx, log)
 	err = c.named(p.Run(ctx))
 	ended()
@@ -166,8 +167,14 @@ func (c proxyCommand) greet(out io.Writer, settings *config.Config, p *proxy.Pro
 // lookEvery is how often the proxy looks whether its file has changed.
 const lookEvery = time.Second
 
+// contents returns the text of the file. An unreadable file counts as empty.
+func (c proxyCommand) contents() []byte {
+	text, _ := os.ReadFile(c.Config)
+	return text
+}
+
 // reloadOnChange reloads the file on SIGHUP and when it changes.
-func (c proxyCommand) reloadOnChange(ctx context.Context, p *proxy.Proxy) (stop func()) {
+func (c proxyCommand) reloadOnChange(ctx context.Context, p *proxy.Proxy, applied []byte) (stop func()) {
 	if c.Config == "" {
 		return func() {}
 	}
@@ -175,18 +182,14 @@ func (c proxyCommand) reloadOnChange(ctx context.Context, p *proxy.Proxy) (stop 
 	hangup := make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
 	look := time.NewTicker(lookEvery)
-	read := func() []byte {
-		text, _ := os.ReadFile(c.Config) // an unreadable file counts as empty
-		return text
-	}
-	go eachChange(ctx, hangup, look.C, read, func() { _ = p.Reload() }) // Reload logs its result
+	reload := func() { _ = p.Reload() } // which logs its result
+	go eachChange(ctx, hangup, look.C, applied, c.contents, reload)
 	return func() { signal.Stop(hangup); look.Stop(); cancel() }
 }
 
-// eachChange calls reload on each hangup, and when the file has changed since the last reload and
-// is the same at two looks: a script may still write it.
-func eachChange(ctx context.Context, hangup <-chan os.Signal, look <-chan time.Time, read func() []byte, reload func()) {
-	applied := read() // the contents of the file at the last reload
+// eachChange calls reload on each hangup, and when the file is no longer as it was applied and is
+// the same at two looks: a script may still write it.
+func eachChange(ctx context.Context, hangup <-chan os.Signal, look <-chan time.Time, applied []byte, read func() []byte, reload func()) {
 	seen := applied
 	for {
 		select {

@@ -13,31 +13,33 @@ import (
 	"github.com/weir-go/weir/internal/must"
 )
 
-// A change of the file causes one reload, even if the script that writes it also sends
-// SIGHUP. SIGHUP always reloads an unchanged file, because the files that it names may have
-// changed.
+// A change of the file causes one reload, even if the script that writes it also sends SIGHUP, or
+// the proxy still starts. SIGHUP always reloads an unchanged file, because the files that it names
+// may have changed.
 func TestOneReloadForOneChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		file, reloads := "a", 0
 		hangup, look := make(chan os.Signal), make(chan time.Time)
-		go eachChange(t.Context(), hangup, look, func() []byte { return []byte(file) }, func() { reloads++ })
+		go eachChange(t.Context(), hangup, look, []byte("before the start"), func() []byte { return []byte(file) }, func() { reloads++ })
 		synctest.Wait()
 		for _, step := range []struct {
 			file   string
 			hangup bool
 			want   int
 		}{
-			{"b", true, 1},  // a script writes the file and sends SIGHUP,
-			{"b", false, 1}, // and two looks see the same change
-			{"b", false, 1},
-			{"c", false, 1}, // still being written
-			{"d", false, 1},
+			{"a", false, 0}, // it changed while the proxy started
+			{"a", false, 1},
+			{"b", true, 2},  // a script writes the file and sends SIGHUP,
+			{"b", false, 2}, // and two looks see the same change
+			{"b", false, 2},
+			{"c", false, 2}, // still being written
 			{"d", false, 2},
-			{"d", false, 2},
-			{"d", true, 3},
+			{"d", false, 3},
+			{"d", false, 3},
 			{"d", true, 4},
-			{"b", false, 4},
+			{"d", true, 5},
 			{"b", false, 5},
+			{"b", false, 6},
 		} {
 			file = step.file
 			if step.hangup {
