@@ -3,7 +3,7 @@ package weir
 import "context"
 
 // An Admitter admits work: a [*Limiter], one key of a set, such as the Handle of package bulkhead,
-// or anything else that hands out permits. It is what the adapters to HTTP, gRPC and others take.
+// or anything else that hands out permits. The adapters to HTTP, gRPC and others take an Admitter.
 //
 // An Admitter may have more of the methods of a Limiter. [Do], [AcquireN] and [Full] work with any:
 // they do without the methods that it lacks. One that wraps another passes them on with these

@@ -81,7 +81,7 @@ func parseState(state []byte) (s savedState, err error) {
 // mostNoLoad is the largest no-load latency of a saved state.
 const mostNoLoad = 24 * time.Hour
 
-// typeOf names the law that learns: one that only passes on what another learns has its states.
+// typeOf names the law that learns. A wrapper of a law has the state of that law.
 func typeOf(l law.Law) string {
 	if outer, ok := l.(interface{ Unwrap() law.Law }); ok {
 		return typeOf(outer.Unwrap())

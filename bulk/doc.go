@@ -4,7 +4,7 @@
 //	progress, err := bulk.Run(ctx, file, bulk.Config{
 //		Write:   func(ctx context.Context, l bulk.Line) error { return put(ctx, l.Text) },
 //		Memory:  gov,                 // a memory.Governor: bounds the bytes in flight
-//		Journal: "orders.journal",    // what is in: a second run goes on from there
+//		Journal: "orders.journal",    // written so far: a second run goes on from there
 //		Marks:   marks,               // in the store: a journal of another store is an error
 //		Rejects: "orders.rejects",    // lines that Write rejected, with their numbers
 //	})
@@ -18,8 +18,8 @@
 // The journal says up to which line all are acknowledged: Write returned nil, or rejected the line.
 // It is replaced as a whole five times a second, so that an import may be killed at any instant.
 // The next run starts behind that line, and writes again those later lines that were acknowledged
-// already. So no acknowledged line is lost, and none is there twice if Write replaces what has the
-// same key. A source that is not the one of the journal is an error ([ErrChanged]).
+// already. So no acknowledged line is lost, and none is there twice if Write replaces the record
+// with the same key. A source that is not the one of the journal is an error ([ErrChanged]).
 //
 // The journal is a file beside the store, which may be removed, replaced or restored from a backup
 // without it. With [Config].Marks the store says how much of the import it has, and less than the

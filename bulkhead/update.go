@@ -185,7 +185,7 @@ func (s *Set) SetMax(slots int) error {
 	return nil
 }
 
-// reserves returns what each key keeps of its reserve below a cap.
+// reserves returns how many slots of its reserve each key keeps below a cap.
 func (c Config) reserves(slots int) map[string]int {
 	all := 0
 	for _, k := range c.ByKey {

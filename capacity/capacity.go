@@ -150,9 +150,9 @@ func (c *Capacity) change(name string, change func(*resource) error) error {
 	return err
 }
 
-// A ResourceSnapshot is the state of one resource at one moment. Available is what could be taken
-// now, if no reservation waits for it; Available, InUse and Withheld add up to the limit, except
-// that a shrink that is owed comes on top.
+// A ResourceSnapshot is the state of one resource at one moment. Available is the amount that could
+// be taken now, if no reservation waits for it; Available, InUse and Withheld add up to the limit,
+// except that a shrink that is owed comes on top.
 type ResourceSnapshot struct {
 	Limit     int64 // the most there is
 	InUse     int64 // taken; of a quota, not come back yet

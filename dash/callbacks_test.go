@@ -11,7 +11,7 @@ import (
 )
 
 // A function of the configuration that panics, or ends its goroutine, stops neither the process nor
-// the page, which shows the last state and that it is old. What was read before is not sent again.
+// the page, which shows the last state and that it is old. Earlier readings are not sent again.
 func TestReadFails(t *testing.T) {
 	for _, at := range []int{1, 3} { // for the first page, and later
 		for how, fail := range map[string]func(){"panics": func() { panic("boom") }, "exits": runtime.Goexit} {

@@ -14,7 +14,7 @@ import (
 	"github.com/weir-go/weir/pool"
 )
 
-// Config says what a dashboard shows, and which requests may look.
+// Config has the limiters that a dashboard shows, and the requests that may see them.
 type Config struct {
 	// Read returns the state of all that is shown: see [Limiters] and [Keys]. It is called by one
 	// goroutine at a time. Of snapshots with the same name only the first is shown. If Read,

@@ -20,7 +20,7 @@
 //
 //	go test ./dash -run '^$' -bench 200Pages -cpu 1
 //
-// The program weir records what a dashboard shows: weir record. [Replay] shows such a recording.
+// The command weir record writes the readings of a dashboard to a file. [Replay] shows such a file.
 //
 // # Access
 //

@@ -40,7 +40,7 @@ type client struct {
 	joined   bool        // has its first message
 }
 
-// A hub reads the limiters while it has clients, keeps what it read, and sends it to them. A
+// A hub reads the limiters while it has clients, keeps the readings, and sends them. A
 // client never holds up the others.
 type hub struct {
 	read     func() []weir.Snapshot
@@ -156,7 +156,7 @@ func (h *hub) run() {
 	}
 }
 
-// ends reports whether there has been no client for a while. It then forgets what was read.
+// ends reports whether there has been no client for a while. It then forgets the readings.
 func (h *hub) ends(now time.Time) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -45,7 +45,7 @@ func (h *Handler) mayLook(r *http.Request) error {
 	return h.trusts(r)
 }
 
-// trusts says why a request may not do what takes the token.
+// trusts returns an error if a request may not use a page that needs the token.
 func (h *Handler) trusts(r *http.Request) error {
 	if h.config.Token == nil {
 		return errors.New("this dashboard has no token")

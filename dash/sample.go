@@ -84,7 +84,7 @@ func (h *hub) attempt() (r reading) {
 }
 
 // keep keeps a reading. Limiters that are gone are forgotten. After a panic of a function of the
-// user, the page keeps what was read before.
+// user, the page keeps the earlier readings.
 func (h *hub) keep(now time.Time, r reading) {
 	h.begun = true
 	if r.err != nil {

@@ -14,7 +14,7 @@ const (
 	mostChanges = 500 // of the limit
 )
 
-// A series is what has been read of one limiter.
+// A series has the readings of one limiter.
 type series struct {
 	points  []recording.Point
 	changes []recording.Change
@@ -58,8 +58,8 @@ func (s *series) add(now time.Time, snap *weir.Snapshot) {
 	}
 }
 
-// turnBack forgets what a clock that was turned back says is still to come. A recording is in the
-// order of time.
+// turnBack forgets readings that are later than now, because the clock was turned back. A recording
+// is in the order of time.
 func (s *series) turnBack(now int64) {
 	s.points = until(now, s.points, func(p recording.Point) int64 { return p.At })
 	s.changes = until(now, s.changes, func(c recording.Change) int64 { return c.At })

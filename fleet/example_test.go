@@ -75,7 +75,7 @@ func ExampleLearn() {
 	// Output: 2
 }
 
-// All keys of a set share what this process has of the fleet's cap.
+// All keys of a set share the part of the fleet's cap that this process has.
 func ExampleSet() {
 	set, err := bulkhead.New(bulkhead.Config{Max: 100})
 	if err != nil {
@@ -90,8 +90,8 @@ func ExampleSet() {
 	// Output: 0
 }
 
-// A process begins with what those before it have learned. Without a disk that outlives it, the
-// store has the state.
+// A process begins with the state that earlier processes learned. Without a disk that outlives it,
+// the store has the state.
 func ExampleSaveState() {
 	ctx, store := context.Background(), storetest.NewMemory()
 	lim := weir.Must(weir.New(weir.Config{Name: "database"}))

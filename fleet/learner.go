@@ -40,8 +40,8 @@ func (*Learner) Start() int { return slowStart }
 // String returns the text of the law.
 func (l *Learner) String() string { return fmt.Sprint(l.law) }
 
-// Unwrap returns the law. [weir.Limiter.Restore] takes what a limiter with the law alone has saved,
-// and the other way round.
+// Unwrap returns the law. [weir.Limiter.Restore] takes the state that a limiter with the law alone
+// has saved, and the other way round.
 func (l *Learner) Unwrap() law.Law { return l.law }
 
 // Controller starts the law.

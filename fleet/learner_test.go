@@ -70,7 +70,7 @@ func (c *crew) leave() {
 	}
 }
 
-// A finding is what a limiter has learned. Its limit is another one while it probes.
+// A finding is the knowledge of a limiter. Its limit is another one while it probes.
 type finding struct {
 	Limit  int           `json:"limit"`
 	NoLoad time.Duration `json:"no_load_ns"`

@@ -134,7 +134,7 @@ func (m *Member) Leave(ctx context.Context) error {
 	return err
 }
 
-// last gives the share back, once the goroutine run has ended, and returns what is left to write.
+// last gives the share back, once the goroutine run has ended, and returns the writes that remain.
 func (m *Member) last() ([]lease.Write, error) {
 	m.leaving.Lock()
 	defer m.leaving.Unlock()

@@ -12,7 +12,7 @@ const statePrefix = "state."
 // longestState is the size of the longest state. A set of 1,000 keys has less.
 const longestState = 512 << 10
 
-// SaveState keeps a state in the store: what [weir.Limiter.Save] or [bulkhead.Set.Save] returned,
+// SaveState keeps a state in the store, which [weir.Limiter.Save] or [bulkhead.Set.Save] returned,
 // for the limiters or sets of that name in other processes and later. The last one to write counts.
 // The state of a set has up to 400 KB, so it is enough that the member saves it that leads.
 //

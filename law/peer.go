@@ -45,8 +45,8 @@ func (a Advice) Valid() bool {
 }
 
 // pooled is the share of the work whose limiters have at most the no-load latency of all. Load
-// raises what some of them measure. With 0.2 random systems score 0.7 points less, with 0.5
-// shared ones 0.5 less.
+// raises the latency that some of them measure. With 0.2 random systems score 0.7 points less, with
+// 0.5 shared ones 0.5 less.
 const pooled = 0.3
 
 // Advise returns the advice for each of the reports, in their order. The fair target is the mean of

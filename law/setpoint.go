@@ -70,7 +70,7 @@ import "time"
 //     the throughput.
 //   - A few requests in flight at a few a second: a probe takes seconds, and a change minutes.
 //   - Replicas of a downstream that serves a few of their calls at a time: a cut by one of them hardly
-//     lowers what is refused, so that they may take load for a quota.
+//     lowers the refused share, so that they may take load for a quota.
 //   - No wall clock: limiters of one server do not probe at the same time, and each measures its
 //     own share of the queue.
 //

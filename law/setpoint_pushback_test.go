@@ -90,7 +90,8 @@ func TestSetpointTellsAQuotaFromLoad(t *testing.T) {
 	}
 }
 
-// A quota and an overload are refused together: the law cuts what load causes, and no more.
+// A quota and an overload are refused together: the law cuts the refusals that load causes, and no
+// more.
 func TestSetpointFindsLoadAboveAQuota(t *testing.T) {
 	for _, quota := range []float64{0.03, 0.1, 0.3, 0.5} {
 		c, f := start(t, law.Setpoint{}), &refuser{above: 50, always: quota, limit: 80}

@@ -111,8 +111,8 @@ type Reading struct {
 	Name  string  // of the quantity, such as "level-0 tables"
 	Value float64 // how much of it, in Unit; 0 or more
 	Unit  Unit    // of Value and Limit
-	// Limit is the value at which the system gives in. It is positive; what is
-	// only to be seen, and bounds nothing, has a Limit of +Inf and no load.
+	// Limit is the value at which the system gives in. It is positive; a
+	// reading that bounds nothing, and is only shown, has a Limit of +Inf and no load.
 	Limit float64
 	// Scope says whose work it slows. The zero Scope is All.
 	Scope Scope
@@ -132,8 +132,8 @@ func (r Reading) Load() float64 {
 	return 0
 }
 
-// String returns the reading in words, such as "level-0 tables 9 of 15", or "tree 120 MiB" of what
-// has no limit.
+// String returns the reading in words, such as "level-0 tables 9 of 15", or "tree 120 MiB" without
+// a limit.
 func (r Reading) String() string {
 	switch {
 	case r.Err != nil:

@@ -23,7 +23,7 @@
 // With the target T, every 50 ms:
 //
 //	off-heap = max(0, anonymous resident memory - memory that the Go runtime has)
-//	whole    = 0.9 T - off-heap                          what the runtime may have
+//	whole    = 0.9 T - off-heap                          the bytes that the runtime may have
 //	need     = live heap after the last collection + stacks + metadata of the runtime
 //	room     = 1 - need/whole
 //	budget   = T/64 x clamp((room - 0.10)/0.25, 0, 1)    at least 64 KiB

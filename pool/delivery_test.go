@@ -88,7 +88,8 @@ func TestTaskWhoseDependencyFailedIsRejected(t *testing.T) {
 	})
 }
 
-// TestFailureOfAnotherTaskRejectsNone: a run that stops at it gives back what it cuts short.
+// TestFailureOfAnotherTaskRejectsNone: a run that stops at it gives back the tasks that it cuts
+// short.
 func TestFailureOfAnotherTaskRejectsNone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		source := sourcetest.NewMemory(time.Minute, []pool.Task{
@@ -166,7 +167,7 @@ func TestSourceHearsTheSize(t *testing.T) {
 	})
 }
 
-// TestBoundedSourceOfTasksThatWait: what the pool holds may all wait for tasks behind them.
+// TestBoundedSourceOfTasksThatWait: all tasks in the pool may wait for tasks behind them.
 func TestBoundedSourceOfTasksThatWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var tasks []pool.Task

@@ -244,7 +244,7 @@ func TestBacklogThatLies(t *testing.T) {
 	}
 }
 
-// A source that answers late is asked no sooner, and has what it last had for a while.
+// A source that answers late is asked no sooner, and keeps its last backlog for a while.
 func TestBacklogThatIsLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked := 0

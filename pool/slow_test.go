@@ -32,7 +32,7 @@ type downstream struct {
 	timeout time.Duration // of a job, with its wait
 }
 
-// A trial is a downstream at work, and what it did by phase.
+// A trial is a downstream at work, and its counts by phase.
 type trial struct {
 	downstream
 	free  chan struct{}

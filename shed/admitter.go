@@ -10,8 +10,8 @@ import (
 // Admitter returns an admitter that refuses the share of the shedder, and asks next about the
 // rest. Work that is shed is not seen by next. Work that passes its Full must then be
 // acquired, as by a tap and an interceptor of weirgrpc; both together shed the share once.
-// A nil next stays nil, which exempts the work: none of it is shed. So it may wrap what
-// weirhttp.ByKey names for a request.
+// A nil next stays nil, which exempts the work: none of it is shed. So it may wrap the
+// admitter that weirhttp.ByKey names for a request.
 func (s *Shedder) Admitter(next weir.Admitter) weir.Admitter {
 	if edge.IsExempt(next) {
 		return nil

@@ -203,7 +203,7 @@ func TestParseSystem(t *testing.T) {
 	}
 }
 
-// TestServerWithoutName checks that what has no name in the format is not written.
+// TestServerWithoutName: a server that has no name in the format is not written.
 func TestServerWithoutName(t *testing.T) {
 	own := steady(1, func(s *Scenario) { s.Server = &lifo{} })
 	if _, err := json.Marshal(own); err == nil ||

@@ -35,7 +35,7 @@ type Config struct {
 	// Tick is how often the laws decide. Defaults to 100 ms, or to 20 ms with a [DrainRate].
 	Tick time.Duration
 
-	// Classify says what the error of an operation means for the database.
+	// Classify returns the outcome of an operation from its error.
 	// Defaults to [weir.Classify].
 	Classify func(error) weir.Outcome
 

@@ -72,10 +72,10 @@
 // # Emergency
 //
 // Where the load reaches Enter the pace is at most a share of the flow of that moment. The
-// emergency ends when the load is below Leave, and in any case after Longest, for what has not
-// helped by then will not help. It is decided by the clock and the monitor, not by operations that
-// it holds back. Readings that a Concurrency brings down begin none, nor those of a source whose
-// drain a DrainRate goes by: these laws handle them.
+// emergency ends when the load is below Leave, and in any case after Longest, since a pace that has
+// not helped by then will not help. It is decided by the clock and the monitor, not by operations
+// that it holds back. Readings that a Concurrency brings down begin none, nor those of a source
+// whose drain a DrainRate goes by: these laws handle them.
 //
 // # Refusals
 //

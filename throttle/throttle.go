@@ -144,10 +144,10 @@ func (t *Throttle) Close() {
 	}
 }
 
-// Run decides on the pace, every Tick until ctx ends, and then lifts it and returns nil: what waits
-// goes on, unless the throttle is closed first. An OnEvent that panicked or ended its goroutine is
-// named in the error: the decisions went on. While the throttle runs already, Run returns
-// [ErrRunning]; afterwards it may run again. A nil ctx counts as context.Background.
+// Run decides on the pace, every Tick until ctx ends, and then lifts it and returns nil: waiting
+// operations go on, unless the throttle is closed first. An OnEvent that panicked or ended its
+// goroutine is named in the error: the decisions went on. While the throttle runs already, Run
+// returns [ErrRunning]; afterwards it may run again. A nil ctx counts as context.Background.
 func (t *Throttle) Run(ctx context.Context) error {
 	if ctx == nil {
 		ctx = context.Background()

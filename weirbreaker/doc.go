@@ -4,7 +4,7 @@
 // A limiter holds back work that a downstream cannot take; a breaker stops work that it cannot
 // answer. Behind one, work is refused at once while the breaker is open
 // ([weir.ErrBreakerOpen]); when it is half open its probes go through the limiter as
-// any other work does. It counts what the limiter counts: a failure, a timeout or an
+// any other work does. It counts as the limiter does: a failure, a timeout or an
 // overload as a failure, a success as a success, and nothing that was ignored, refused
 // by the limiter, or left by its caller.
 //

@@ -59,8 +59,8 @@
 // A response that finds no slot among the streams is replaced by a refusal, the context of its
 // handler ends, and its writes fail. It does not keep its slot of the admitter, or twenty slow
 // readers more would shut the service all the same. The refusal has no Retry-After, because the
-// work was done. So cap streams by what memory and connections allow (hundreds or thousands), not
-// by what the server can compute. Announce the length of a large response, and it is refused at its
+// work was done. So cap streams by memory and connections (hundreds or thousands), not by the
+// processors of the server. Announce the length of a large response, and it is refused at its
 // first byte.
 //
 // Held responses are the reason to set [net/http.Server].WriteTimeout and ReadTimeout, or deadlines

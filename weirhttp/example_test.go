@@ -37,8 +37,8 @@ func ExampleLimit() {
 	// Output: 200 OK: hello
 }
 
-// A limiter for some routes, by the pattern that will serve the request. What
-// has no limiter in the map is exempt.
+// A limiter for some routes, by the pattern that will serve the request. A
+// route without a limiter in the map is exempt.
 func ExampleLimit_byRoute() {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /search/{term}", func(http.ResponseWriter, *http.Request) {})

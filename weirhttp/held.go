@@ -31,8 +31,8 @@ type held struct {
 	refused error // the streams had no slot, and the client has a refusal
 }
 
-// WriteHeader writes through what announces, and holds the final header back, to be replaced should
-// a slot be lacking.
+// WriteHeader passes informational headers on, and holds the final one back, in case that there is
+// no slot for the answer.
 func (h *held) WriteHeader(status int) {
 	switch {
 	case h.refused != nil:

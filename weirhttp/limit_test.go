@@ -181,8 +181,8 @@ func panics(t *testing.T, want string, call func()) {
 	call()
 }
 
-// TestNilArguments: what is nil where a program is put together panics, with an error that says
-// what it wants, of one form.
+// TestNilArguments: a nil argument panics where a program is put together, with an error that names
+// the argument, of one form.
 func TestNilArguments(t *testing.T) {
 	one, mux := weirhttp.One(fixed(t, 1)), http.NewServeMux()
 	set := must.Have(bulkhead.New(bulkhead.Config{}))(t)

@@ -27,7 +27,7 @@ func newClient(t *testing.T, cfg retry.Config) *retry.Client {
 }
 
 // A downstream is a base that answers with one thing after the other, and then with 200. It notes
-// what it gets.
+// the requests.
 type downstream struct {
 	answers []any // a status, a response or an error
 	bodies  []string

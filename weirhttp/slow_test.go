@@ -146,8 +146,8 @@ func TestStreamsAskTheGateToo(t *testing.T) {
 	})
 }
 
-// BenchmarkStreams is the cost of holding back a response of 1 KB, and one of 32 KB, beside what
-// Limit costs without.
+// BenchmarkStreams is the cost of holding back a response of 1 KB, and one of 32 KB, beside the
+// cost of Limit without.
 func BenchmarkStreams(b *testing.B) {
 	streams := weir.Must(weir.New(weir.Config{Law: law.Fixed{}, Initial: 100, Max: 100}))
 	for name, cfg := range map[string]weirhttp.Config{"without": {}, "with": {Streams: streams}} {

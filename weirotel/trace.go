@@ -32,8 +32,8 @@ const (
 //
 //	handler = weirhttp.Limit(handler, weirhttp.One(weirotel.Traced(lim)))
 //
-// A nil admitter, which exempts calls, stays nil: so Traced can wrap what
-// weirhttp.ByRoute returns.
+// A nil admitter, which exempts calls, stays nil: so Traced can wrap the
+// admitter that weirhttp.ByRoute returns.
 func Traced(next weir.Admitter) weir.Admitter {
 	if edge.IsExempt(next) {
 		return nil

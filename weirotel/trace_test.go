@@ -79,7 +79,7 @@ func TestSpanSaysWhatTheAdmitterDid(t *testing.T) {
 	})
 }
 
-// Traced passes on what else a limiter does, with its events.
+// Traced passes on the other methods of a limiter, with their events.
 func TestTraceOfMoreThanAcquire(t *testing.T) {
 	lim := weir.Must(weir.New(weir.Config{Name: "search", Max: 3, Law: law.Fixed{}}))
 	admitter := weirotel.Traced(lim)

@@ -82,7 +82,7 @@ func comeBack(err error) error {
 	return river.JobSnooze(after)
 }
 
-// outcome returns what the end of a job says about what the job calls.
+// outcome returns the outcome of a job for the downstream that the job calls.
 func outcome(ctx context.Context, err error) weir.Outcome {
 	if err == nil {
 		return weir.Success

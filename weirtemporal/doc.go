@@ -11,8 +11,8 @@
 // A worker has a slot before it polls, and a poll may last a minute. That is neither latency nor
 // work in flight, so the limiter does not see it: [Slots] count the handed-out slots and hand
 // out no more than there is room for. When an activity comes in, an interceptor takes a permit for
-// it, and gives it back with what became of the activity, which the SDK does not tell those who
-// supply the slots.
+// it, and gives it back with the outcome of the activity, which the SDK does not pass on to the
+// supplier of the slots.
 //
 // Tasks that the limiter has no room for stay on Temporal's server, for other workers. The limiter
 // needs no queue. Activities alone are limited: workflow tasks, local activities and Nexus

@@ -58,7 +58,7 @@ func (d *trial) serve(ctx context.Context) (err error) {
 	}
 }
 
-// reservation is what the SDK says of a slot that is asked for.
+// reservation is the SDK's description of a slot that it asks for.
 type reservation struct {
 	worker.SlotReservationInfo
 	trial *trial

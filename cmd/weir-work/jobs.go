@@ -50,7 +50,7 @@ func enqueue(ctx context.Context, e handover.Enqueue, s streams) error {
 	return err
 }
 
-// until returns what can be read until ctx ends: an interrupt must end a command that waits for a
+// until returns a reader of in that ends with ctx: an interrupt must end a command that waits for a
 // terminal.
 func until(ctx context.Context, in io.Reader) io.Reader {
 	read, written := io.Pipe()
@@ -116,7 +116,7 @@ func list(ctx context.Context, j handover.Jobs, s streams) error {
 	return table.Flush()
 }
 
-// printable replaces what a terminal would act upon: the reason may be from any program.
+// printable replaces control characters: the reason may be from any program.
 func printable(r rune) rune {
 	if !unicode.IsPrint(r) {
 		return '?'

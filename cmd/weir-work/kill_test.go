@@ -115,7 +115,7 @@ func TestWorkersAreKilled(t *testing.T) {
 	}
 }
 
-// eventually waits for what thousands of processes may take minutes for.
+// eventually waits for a condition that thousands of processes may take minutes to reach.
 func eventually(t *testing.T, text string, holds func() bool) {
 	t.Helper()
 	end := time.Now().Add(5 * time.Minute)

@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// said runs a request, and returns what it printed.
+// said runs a request, and returns its output.
 func said(t *testing.T, r handover.Request, in string) string {
 	t.Helper()
 	var out bytes.Buffer

@@ -54,7 +54,7 @@ func (c requeueCommand) Run(ctx context.Context, s streams) error {
 	return handOver(ctx, s, handover.Request{Requeue: &c.Requeue})
 }
 
-// handOver has weir-work do what was asked.
+// handOver replaces this process by weir-work.
 func handOver(ctx context.Context, s streams, r handover.Request) error {
 	program, err := find("weir-work")
 	if err != nil {

@@ -7,7 +7,7 @@
 //	weir demo                               a comparison with and without a limit in half a minute
 //	weir demo bulkhead                      the same for a slow route beside a fast one
 //	weir work --stream mails -- ./send-mail a command for each job of a stream (needs weir-work)
-//	weir record 127.0.0.1:8081 a.jsonl      what a dashboard shows, in a file
+//	weir record 127.0.0.1:8081 a.jsonl      the readings of a dashboard, in a file
 //	weir replay a.jsonl                     that file in a browser
 //	weir sim run kata --law band            a control law against a simulated service
 //	weir sim trace access.log ... --choose  which law suits the requests of a log

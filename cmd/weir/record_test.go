@@ -121,7 +121,7 @@ func TestReplayOpensARecording(t *testing.T) {
 	stop()
 }
 
-// A lineWriter hands on what is written.
+// A lineWriter hands on each line that is written.
 type lineWriter chan string
 
 func (w lineWriter) Write(p []byte) (int, error) {

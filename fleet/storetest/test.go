@@ -31,7 +31,7 @@ func Test(t *testing.T, open func(t *testing.T) fleet.Store) {
 	}
 }
 
-// A view is what a watch has shown so far.
+// A view has the entries that a watch has shown so far.
 type view struct {
 	mu      sync.Mutex
 	entries map[string]fleet.Entry

@@ -41,7 +41,8 @@ func Bearer(r *http.Request, token string) bool {
 	return strings.EqualFold(scheme, "Bearer") && Same(strings.TrimSpace(given), token)
 }
 
-// Same compares a secret with what was given. It takes the same time for each wrong one.
+// Same reports whether the given secret is the right one. It takes the same time for each wrong
+// one.
 func Same(given, secret string) bool {
 	got, wanted := sha256.Sum256([]byte(given)), sha256.Sum256([]byte(secret))
 	return subtle.ConstantTimeCompare(got[:], wanted[:]) == 1

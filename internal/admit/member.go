@@ -146,7 +146,7 @@ func (m *member) entitled() float64 {
 	return float64(m.reserved) + float64(m.level()*float64(m.share))
 }
 
-// level is what a thousandth of a share is worth now, in slots.
+// level is the present worth of a thousandth of a share, in slots.
 func (m *member) level() float64 {
 	shares := m.group.shares
 	if !m.busy() {

@@ -41,7 +41,7 @@ func (n *Node) SetWeight(t reply.Ticket, weight int, now int64, fx *Effects) {
 	n.serve(now, fx)
 }
 
-// Corrected is the weight that SetWeight added to work, less what it took away.
+// Corrected is the weight that SetWeight added to work, less the weight that it took away.
 func (n *Node) Corrected() int64 {
 	n.slots.lock()
 	defer n.slots.unlock()

@@ -34,7 +34,7 @@ func (m *fleetMember) takes() (more int) {
 	return m.counts - before
 }
 
-// count updates what the member adds to the slots of the world. Work whose end came since the last
+// count updates the slots that the member takes in the world. Work whose end came since the last
 // step counts until the next one, except where that would be above the cap.
 func (m *fleetMember) count() {
 	m.w.slots += m.takes()
@@ -142,7 +142,8 @@ func (w *fleetWorld) cutOff(m *fleetMember) {
 	})
 }
 
-// stop stops a process for a while. It starts nothing meanwhile, so it counts with what runs.
+// stop stops a process for a while. It starts nothing meanwhile, so it counts with its running
+// work.
 func (m *fleetMember) stop(d time.Duration) {
 	m.paused, m.share = true, 0
 	m.count()

@@ -98,7 +98,7 @@ func (w *fleetWorld) delay() time.Duration {
 // lost says whether a message is lost: one in twenty.
 func (w *fleetWorld) lost() bool { return w.IntN(20) == 0 }
 
-// A fleetStore keeps the newest value of each key, and a journal of what they were before.
+// A fleetStore keeps the newest value of each key, and a journal of the earlier ones.
 type fleetStore struct {
 	entries map[string]lease.Entry
 	rev     uint64
@@ -344,8 +344,8 @@ func staysBelowTheCap(t *testing.T, members, slots, seeds int) {
 	}
 }
 
-// heldTheCap runs four minutes, and returns the part of the work that ran of what the cap has room
-// for.
+// heldTheCap runs four minutes, and returns the work that ran as a share of the work that the cap
+// has room for.
 func (w *fleetWorld) heldTheCap(t *testing.T) (used float64) {
 	t.Helper()
 	w.after(30*time.Second, w.use)
@@ -372,7 +372,7 @@ func TestFleetClocksJump(t *testing.T) {
 }
 
 // TestFleetLendsToABurst gives one member far more work than an equal part, while the others are at
-// 60%: it gets 95% of what they leave within 5 refreshes.
+// 60%: it gets 95% of the slots that they leave within 5 refreshes.
 func TestFleetLendsToABurst(t *testing.T) {
 	for _, fleet := range []struct{ members, slots int }{{3, 60}, {30, 600}, {300, 3000}} {
 		t.Run(fmt.Sprint(fleet.members), func(t *testing.T) {

@@ -201,7 +201,7 @@ func (unreachable) Connect(ctx context.Context) (driver.Conn, error) {
 func (unreachable) Driver() driver.Driver { return nil }
 
 // calls returns a test that calls a function with a nil context and the other arguments, and gives
-// back what it returns. An error fails the test.
+// back its results. An error fails the test.
 func calls(f any, others ...any) func(*testing.T) {
 	arguments := []reflect.Value{reflect.Zero(reflect.TypeFor[context.Context]())}
 	for _, other := range others {

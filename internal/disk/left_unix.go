@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// Left returns what the file system of a directory has left in bytes, or that of the directory that
-// it will be made in.
+// Left returns the free bytes of the file system that has a directory, or will have it once it is
+// made.
 func Left(dir string) (bytes uint64, known bool) {
 	var s syscall.Statfs_t
 	err := syscall.Statfs(dir, &s)

@@ -16,7 +16,7 @@ type PanicError struct {
 	Stack []byte // as of runtime/debug.Stack
 }
 
-// Error returns what the call panicked with, without the stack.
+// Error returns the value of the panic, without the stack.
 func (e *PanicError) Error() string { return fmt.Sprintf("panicked: %v", e.Value) }
 
 // Call runs a function on a goroutine of its own and waits for it. It returns nil if the function

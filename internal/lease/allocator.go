@@ -52,7 +52,7 @@ func (a *allocator) readWant(now time.Duration, id string, w Want) {
 	}
 }
 
-// readGrant takes a grant of an earlier term, which may be what its member falls back to.
+// readGrant takes a grant of an earlier term, since its member may fall back to it.
 func (a *allocator) readGrant(now time.Duration, id string, g Grant) {
 	if g.Epoch == a.epoch {
 		return
@@ -150,8 +150,8 @@ func (a *allocator) forget(now time.Duration) (writes []Write) {
 	return writes
 }
 
-// target sets what each member should have. Changes of less than 5% are not worth a message, unless
-// slots are lacking.
+// target sets the slots that each member should have. Changes of less than 5% are not worth a
+// message, unless slots are lacking.
 func target(live []*booking, total int, steady bool) {
 	needs, weights := make([]int, len(live)), make([]float64, len(live))
 	for i, b := range live {
@@ -166,8 +166,8 @@ func target(live []*booking, total int, steady bool) {
 	}
 }
 
-// give divides the free slots among the members below their target. Whoever occupies more than its
-// target loses at once; what it loses is free when it no longer occupies it.
+// give divides the free slots among the members below their target. A member that occupies more
+// than its target loses at once; its slots are free when it no longer occupies them.
 func give(live []*booking, free int) {
 	lack, weights, all := make([]int, len(live)), make([]float64, len(live)), 0
 	for i, b := range live {

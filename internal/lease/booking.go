@@ -7,7 +7,7 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// A booking is what the allocator knows of one member.
+// A booking is the state of one member, as far as the allocator knows it.
 type booking struct {
 	id       string
 	since    time.Duration // when this allocator first heard of it

@@ -8,7 +8,7 @@
 // keeps the newest value of each key and sends it to the watchers:
 //
 //	lease.leader      who allocates: an [Epoch], renewed each second
-//	lease.want.<id>   what a member needs, holds and runs: a [Want], each second
+//	lease.want.<id>   the slots that a member needs, holds and runs: a [Want], each second
 //	lease.grant.<id>  the share of a member: a [Grant], in answer to a want
 //
 // A member watches its own grant and the leader, the allocator watches all. Delays, lost messages
@@ -16,11 +16,10 @@
 //
 // # Never above the cap
 //
-// The allocator counts for each member the slots that it may occupy: the larger of what it says
-// that it holds or runs, and of each grant that it has not confirmed. It raises a member only by
-// slots that are free. So a decrease comes first, the loser's next want confirms it, and
-// then the slots are given away. Running work is never interrupted; it occupies its slots until it
-// ends.
+// The allocator counts for each member the slots that it may occupy: the largest of the slots that
+// it says it holds or runs, and of each grant that it has not confirmed. It raises a member only by
+// slots that are free. So a decrease comes first, the loser's next want confirms it, and then the
+// slots are given away. Running work is never interrupted; it occupies its slots until it ends.
 //
 // # Time
 //
@@ -43,12 +42,12 @@
 // Whoever sees the epoch promises, with its next want, to accept no grant of an earlier one. That
 // want also says what it holds. The new allocator raises no member until all members have promised,
 // or until the grants of any predecessor must have run out: half a TTL in which the predecessor
-// may believe that it leads, a TTL, and Grace. It renews what a member holds at once.
+// may believe that it leads, a TTL, and Grace. It renews the slots that a member holds at once.
 //
 // # A store that goes back
 //
 // A store may lose its last seconds, after a failover for example. Nothing above relies on stored
-// grants: an allocator knows what it wrote, and a new one asks. Only who is a member must be
+// grants: an allocator knows its own grants, and a new one asks. Only who is a member must be
 // remembered, so a new member gets its first share when it has been known for five refreshes, which
 // is how much a store may lose. If there is no leader at all, the store is new or has lost
 // everything. Then the past is unknown, and the full wait applies.

@@ -190,7 +190,7 @@ func TestForeignValues(t *testing.T) {
 	}
 }
 
-// TestMemberOnItsOwn: it says once in a refresh what it needs, though its share is the largest.
+// TestMemberOnItsOwn: it writes its want once in a refresh, though its share is the largest.
 func TestMemberOnItsOwn(t *testing.T) {
 	n := lease.NewNode(told, time.Second)
 	wants := 0
@@ -236,8 +236,8 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// BenchmarkAllocator measures a second of an allocator of 1,000 members, of which each says what it
-// needs: the processor time, and the messages and bytes that it writes. Members that learn together
+// BenchmarkAllocator measures a second of an allocator of 1,000 members, of which each writes its
+// want: the processor time, and the messages and bytes that it writes. Members that learn together
 // also report.
 func BenchmarkAllocator(b *testing.B) {
 	b.Run("sharing", func(b *testing.B) { benchmarkAllocator(b, nil) })

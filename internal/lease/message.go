@@ -38,7 +38,7 @@ type Leader struct {
 	Blind time.Duration `json:"blind"` // how long no member may be raised, because a past is unknown
 }
 
-// A Want is what a member says of itself.
+// A Want is the state of a member, for the allocator.
 type Want struct {
 	Epoch   Epoch         `json:"epoch"`   // the latest that it knows; it accepts no grants of earlier ones
 	Applied uint64        `json:"applied"` // the number of the last grant of that epoch that it applied, or 0

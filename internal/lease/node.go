@@ -6,7 +6,7 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// A Fallback says what a member does when its lease has ended.
+// A Fallback is the share of a member when its lease has ended.
 type Fallback uint8
 
 const (
@@ -54,7 +54,7 @@ type Write struct {
 	Rev   uint64 // see Swap
 }
 
-// A Load is what a process needs and runs, in slots.
+// A Load is the need and the running work of a process, in slots.
 type Load struct {
 	Need, Running int
 	Report        *law.Report // of its law, another pointer for another report; nil without one that is newer than the last advice

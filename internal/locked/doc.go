@@ -1,4 +1,4 @@
-// Package locked has a buffer for tests that read what another goroutine writes.
+// Package locked has a buffer for tests in which one goroutine writes and another reads.
 package locked
 
 import (
@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// A Buffer keeps what is written to it. The zero value is empty and ready for use.
+// A Buffer keeps the bytes written to it. The zero value is empty and ready for use.
 type Buffer struct {
 	mu   sync.Mutex
 	text bytes.Buffer

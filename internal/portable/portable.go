@@ -39,7 +39,7 @@ func Log(x float64) float64 {
 	return float64(float64(k)*ln2Hi) + (float64(2*s*series(atanh, s*s)) + float64(float64(k)*ln2Lo))
 }
 
-// logLimit is the logarithm of what is no positive finite number.
+// logLimit is the logarithm of a value that is no positive finite number.
 func logLimit(x float64) float64 {
 	switch {
 	case x == 0:
@@ -80,7 +80,7 @@ func Expm1(x float64) float64 {
 	return float64(x * series(factorial[1:], x))
 }
 
-// FiniteExp is e^x, as if x were from -700 to 700: what comes is neither infinite nor 0.
+// FiniteExp is e^x with x brought to -700 to 700: the result is neither infinite nor 0.
 func FiniteExp(x float64) float64 { return Exp(min(max(x, -700), 700)) }
 
 // SinTurn is the sine of a turn's fraction, which may be any finite number.

@@ -73,7 +73,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestBits has results to the last bit. What changes one of them changes every simulation.
+// TestBits has results to the last bit. A change of one of them changes every simulation.
 func TestBits(t *testing.T) {
 	const want = 0x53c981c5a7bcfb11
 	sum, r := fnv.New64a(), rand.New(rand.NewPCG(1, 2))

@@ -156,7 +156,7 @@ func bestByHand(t *testing.T, u upstream, during time.Duration, settled int) (be
 func TestRecovery(t *testing.T) {
 	trial(t)
 	const slow = 0.3
-	// A tick of the default law, of which there is one in 4 s, belongs to what settles.
+	// The default law has a tick each 4 s. One of them falls into the time to settle.
 	phase, settled, seeds := either(15*time.Second, 7*time.Second), 5*time.Second, either(8, 1)
 	u := tenWorkers
 	tb := newTable(t, fmt.Sprintf("goodput within %v as a share of the capacity then, at %.0f requests a second, medians of %d and the least; phases of %v without their first %v",

@@ -7,7 +7,7 @@ import (
 	"github.com/weir-go/weir/internal/portable"
 )
 
-// An outlook is what a newcomer has to expect if it joins.
+// An outlook is the wait that a newcomer has to expect if it joins.
 type outlook struct {
 	now  int64
 	pace int64 // how long the pace holds it back

@@ -26,7 +26,7 @@ func (q *Quota[K]) Take(k K, n, each, all int64) bool {
 	return true
 }
 
-// Give takes back n of what Take gave to k.
+// Give returns to the quota n of the amount that k took.
 func (q *Quota[K]) Give(k K, n int64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

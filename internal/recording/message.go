@@ -72,7 +72,7 @@ type Details struct {
 	Belief   Belief    `json:"belief,omitzero"`
 }
 
-// A Belief is what a law takes for granted about the downstream, as far as its decisions say so.
+// A Belief is an assumption of the law about the downstream, as far as its decisions show it.
 type Belief struct {
 	NoLoad float64 `json:"noLoad,omitempty"` // latency in milliseconds, 0 if unknown
 	At     int64   `json:"at,omitempty"`     // when that was measured; 0 if unknown

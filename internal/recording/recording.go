@@ -87,8 +87,8 @@ func (all *Recording) bounded() error {
 	return nil
 }
 
-// add adds what is new. After a lost connection a dashboard sends all that it has again, and where
-// its clock was turned back its times come again.
+// add adds the new readings. After a lost connection a dashboard sends all that it has again, and
+// where its clock was turned back its times come again.
 func (d *Details) add(o *Details) {
 	last, lastColumn := int64(-1), int64(-1)
 	if n := len(d.Points); n > 0 {

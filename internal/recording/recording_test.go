@@ -108,7 +108,7 @@ func TestRecordingsAreBounded(t *testing.T) {
 	}
 }
 
-// After a lost connection a dashboard sends what it has again.
+// After a lost connection a dashboard sends all its readings again.
 func TestRepeatedReadingsCountOnce(t *testing.T) {
 	heat := func(whole bool, columns string) string {
 		return fmt.Sprintf(`{"details":{"name":"a","whole":%v,"heat":[%s]}}`+"\n", whole, columns)

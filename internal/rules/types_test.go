@@ -14,7 +14,7 @@ import (
 // Node of the admission core once had 138 (decision 0017).
 var maxMethods = map[string]int{"internal/admit": 60, "pool": 35}
 
-// maxShown is the maximum with the methods that a type gets from what it embeds.
+// maxShown is the maximum, with the methods of embedded types.
 const maxShown = 70
 
 // uncrowded limits the methods of one type.

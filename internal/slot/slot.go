@@ -174,7 +174,7 @@ func (s *Slot) Finish(o Outcome) bool {
 	return s.leave(Closed, o)
 }
 
-// An Outcome is what the law learns of the work. ComeBack is the time that an overloaded server
+// An Outcome is the end of the work, for the law. ComeBack is the time that an overloaded server
 // named for further work, or 0.
 type Outcome struct {
 	weir.Outcome

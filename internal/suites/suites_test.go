@@ -83,7 +83,7 @@ func TestCalibration(t *testing.T) {
 	}
 }
 
-// TestResume compares a law that resumes from what an earlier run has learned with one that starts
+// TestResume compares a law that resumes from the state of an earlier run with one that starts
 // afresh, on random systems with one limiter: first at their speed, and then with servers that have
 // become slower by three meanwhile. -v prints the figures of docs/results/restart.md.
 func TestResume(t *testing.T) {

@@ -2,7 +2,7 @@
 //
 //	mon, err := load.New(load.Config{Sources: []load.Source{badgerload.New(db)}})
 //
-// # What it measures
+// # Measurements
 //
 // Badger writes to a memtable, flushes that to a table of level 0, and compacts level 0 into the
 // level below. When level 0 holds [badger.Options.NumLevelZeroTablesStall] tables, flushes wait,
@@ -22,11 +22,11 @@
 // below, so that the reading is 0 as long as all is well; never for the last level.
 // It is a symptom: in storms it was 2.5 while level 0 held 11 tables of 15.
 //
-// The [load.Drain] counts tables: level 0 holds the backlog, what compactions took
-// from it is drained. The target is 0.6 of the stall threshold and the limit a table less
-// than that threshold, for one is always about to arrive.
+// The [load.Drain] counts tables: level 0 holds the backlog, and the tables that compactions took
+// from it are drained. The target is 0.6 of the stall threshold and the limit a table less than
+// that threshold, for one is always about to arrive.
 //
-// # What it cannot see
+// # Blind spots
 //
 // Badger does not publish how many memtables wait to be flushed. The age of the
 // oldest operation in flight, a symptom by which a throttle goes, shows that.

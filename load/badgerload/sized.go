@@ -29,8 +29,8 @@ const (
 	inTree = 1 << 10
 )
 
-// Sized returns the options with the sizes of what Badger holds in memory made to fit a target of
-// memory in bytes, as of package memory. A target below 16 MiB counts as 16 MiB. It makes nothing
+// Sized returns the options with all sizes in memory made to fit a target in bytes, as of package
+// memory. A target below 16 MiB counts as 16 MiB. It makes nothing
 // larger than it was.
 //
 // Values larger than 1 KiB go to the value log: where records are replaced or deleted, call

@@ -21,7 +21,7 @@ func Space(options badger.Options) error {
 	if options.InMemory {
 		return nil
 	}
-	// A compaction writes what level 0 has, and as much of the level below, before it deletes
+	// A compaction writes the tables of level 0, and as much of the level below, before it deletes
 	// either. Meanwhile all memtables may be flushed.
 	tables := 2*uint64(options.NumLevelZeroTablesStall) + uint64(options.NumMemtables)
 	needed := max(tables*uint64(options.MemTableSize), leastSpace)

@@ -12,7 +12,7 @@ import (
 	"github.com/weir-go/weir/load/neo4jload"
 )
 
-// What the source measures is tested with a server, in internal/dbtest.
+// Package internal/dbtest tests the measurements with a server.
 
 func TestSettingsAreChecked(t *testing.T) {
 	const uri = "neo4j://localhost"

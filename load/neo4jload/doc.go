@@ -7,9 +7,9 @@
 //	defer source.Close(ctx)
 //	mon, err := load.New(load.Config{Sources: []load.Source{source}})
 //
-// # What it measures
+// # Measurements
 //
-// What the server says itself, by SHOW TRANSACTIONS and dbms.listConnections:
+// The server's own figures, by SHOW TRANSACTIONS and dbms.listConnections:
 //
 //	running       transactions that do not wait for a lock
 //	blocked       transactions that do; writes, for readers take no locks

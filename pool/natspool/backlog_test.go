@@ -39,7 +39,7 @@ func BenchmarkBacklog(b *testing.B) {
 	}
 }
 
-// heap is what is in use after a collection, in MiB.
+// heap is the memory in use after a collection, in MiB.
 func heap() float64 {
 	runtime.GC()
 	var m runtime.MemStats

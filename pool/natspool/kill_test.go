@@ -75,7 +75,7 @@ func work(dir string, finish bool) {
 	}
 }
 
-// A witness knows from the output of workers what became of the jobs.
+// A witness knows the fate of the jobs from the output of workers.
 type witness struct {
 	*testing.T
 	ran          map[string]bool

@@ -79,9 +79,9 @@ func (c Config) withDefaults() (Config, error) {
 	return c, settings.Name(pool.ErrConfig, "natspool: Stream", c.Stream)
 }
 
-// New returns a queue, and makes first what it needs of the stream, its consumer and the stream of
-// its dead letters, whose name is that of the stream and _dead. An error about a setting matches
-// [pool.ErrConfig]; the others come from NATS.
+// New returns a queue, and makes first the stream, its consumer and the stream of its dead letters,
+// as far as they are missing. The name of the last is that of the stream and _dead. An error about
+// a setting matches [pool.ErrConfig]; the others come from NATS.
 func New(ctx context.Context, js jetstream.JetStream, c Config) (*Queue, error) {
 	ctx = cmp.Or(ctx, context.Background())
 	c, err := c.withDefaults()

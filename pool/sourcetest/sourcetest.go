@@ -280,7 +280,7 @@ func rest(t *testing.T) {
 	}
 }
 
-// batches claims in batches of 3 what it takes one lease, of several batches, to hold.
+// batches claims in batches of 3, until one lease holds several batches.
 func (c Config) batches(t *testing.T) {
 	const n = 8
 	s, want := c.open(t, n)

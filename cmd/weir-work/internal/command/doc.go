@@ -1,6 +1,6 @@
 // Package command runs a command for each job of a queue.
 //
-// # What a command gets
+// # The input of a command
 //
 // The payload on its standard input, and the environment of this process without the variables
 // that begin with WEIR_, plus two: WEIR_JOB_ID and WEIR_JOB_ATTEMPT, which counts from 1. Nothing

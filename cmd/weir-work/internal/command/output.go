@@ -8,8 +8,9 @@ import (
 	"unicode"
 )
 
-// The bounds of the output: what is kept, the lines of it that an error has, and how long a line
-// is. A process that has left the group may keep the output open: it is read for lateOutput more.
+// The bounds of the output: the bytes that are kept, the lines of them in an error, and the length
+// of a line. A process that has left the group may keep the output open: it is read for lateOutput
+// more.
 const (
 	keptOutput = 4 << 10
 	lastLines  = 5
@@ -48,7 +49,7 @@ func (o *output) end() string {
 	return last(string(o.kept))
 }
 
-// last returns the last lines of a text in one line, without what a terminal would act upon.
+// last returns the last lines of a text in one line, without control characters.
 func last(text string) string {
 	var lines []string
 	for line := range strings.Lines(strings.ToValidUTF8(text, "?")) {

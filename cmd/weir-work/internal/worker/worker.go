@@ -21,8 +21,8 @@ type Config struct {
 	Trouble func() error    // what the source waits for now
 }
 
-// Run runs the jobs of a pool until Stop is closed and what ran has ended, until ctx ends, or until
-// the source or the start of a command fails.
+// Run runs the jobs of a pool until Stop is closed and the running jobs have ended, until ctx ends,
+// or until the source or the start of a command fails.
 func Run(ctx context.Context, p *pool.Pool, c Config) error {
 	w := &worker{Config: c, pool: p, decision: pool.Decision{To: c.Max}}
 	return w.run(ctx)

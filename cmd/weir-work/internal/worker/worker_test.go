@@ -82,7 +82,7 @@ func TestWorker(t *testing.T) {
 	})
 }
 
-// TestStop: what runs ends, and nothing more starts.
+// TestStop: running jobs end, and no more start.
 func TestStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		source := sourcetest.NewMemory(time.Minute, tasks(100, func(int, int) error { return nil }))

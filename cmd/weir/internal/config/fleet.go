@@ -36,8 +36,8 @@ func (f Fleet) Join() fleet.Config {
 	}
 }
 
-// completeFleet sets what follows from the rest of the configuration. The set of compartments needs
-// a cap of its own, which the fleet's share moves.
+// completeFleet sets the settings that follow from the rest of the configuration. The set of
+// compartments needs a cap of its own, which the fleet's share moves.
 func (c *Config) completeFleet() {
 	f := c.Fleet
 	if f == nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/weir-go/weir/trust"
 )
 
-// A form is what a text must look like.
+// A form is the syntax of a text.
 type form struct {
 	is   func(text string) bool
 	want string

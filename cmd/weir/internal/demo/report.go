@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// printer writes for a terminal of 80 columns, except for what is beside the figures of a second.
+// printer writes for a terminal of 80 columns, except for the notes beside the figures of a second.
 type printer struct {
 	io.Writer
 	*demonstration

@@ -159,7 +159,7 @@ func (a *ahead) close() {
 	a.err = errStopped // for a transport that keeps reading
 }
 
-// handOver waits for the goroutine, and returns what it has read.
+// handOver waits for the goroutine, and returns the bytes that it has read.
 func (a *ahead) handOver() buffer {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -112,7 +112,7 @@ func (b *intake) ended(err error) {
 // Close does nothing. The exchange frees the body.
 func (b *intake) Close() error { return nil }
 
-// A copyOf a whole body is what one try to send it reads.
+// A copyOf is a reader of a whole body, for one try to send it.
 type copyOf struct {
 	*intake
 	read  int64

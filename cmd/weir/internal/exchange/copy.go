@@ -52,7 +52,7 @@ func addAll(h, more http.Header) {
 	}
 }
 
-// copyBody sends what was read of the body, and then the rest as it comes.
+// copyBody sends the part of the body that was read, and then the rest as it comes.
 func (x *exchange) copyBody(res *http.Response) {
 	if _, err := x.whole.WriteTo(x.w); err != nil {
 		panic(http.ErrAbortHandler)

@@ -115,7 +115,7 @@ func TestHeadersThatClientsDoNotGet(t *testing.T) {
 		ok + "Content-Length: 0\r\nConnection: X-Hop ,\r\nX-Hop: 1\r\nKeep-Alive: 5\r\n\r\n":           hop,
 		// A 204 has no length (RFC 9110, 8.6): curl fails on HTTP/2 if it has one.
 		"HTTP/1.1 204 No Content\r\nX-End: 1\r\nContent-Length: 5\r\n\r\n": {"Content-Length"},
-		// What an upstream does not call a page must not become one.
+		// An answer that the upstream does not call a page must not become one.
 		ok + "Content-Length: 6\r\n\r\n<html>": {"Content-Type"},
 		ok + "\r\n<html>":                      {"Content-Type"},
 	} {

@@ -96,7 +96,7 @@ func TestUpgrade(t *testing.T) {
 	rg.idle()
 }
 
-// What a client sends in its new protocol together with the request for it is not lost.
+// Bytes of the new protocol that a client sends together with the request for it are not lost.
 func TestUpgradeOfAnEagerClient(t *testing.T) {
 	rg := newRig(t, 1, false, upgrades, nil)
 	conn, answers := rg.dial(upgrade + "early, ")

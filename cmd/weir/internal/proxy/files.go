@@ -9,9 +9,9 @@ import (
 // ownFiles are left for the log and the state, besides the connections of operators.
 const ownFiles = 32
 
-// withinFiles lowers the caps on connections to what the files of the process allow: two for
-// each, the client's and the upstream's. Without a file for the upstream, the proxy would take
-// clients and answer them with errors.
+// withinFiles lowers the caps on connections to half of the files that the process may open: each
+// connection needs two, the client's and the upstream's. Without a file for the upstream, the proxy
+// would take clients and answer them with errors.
 func (p *Proxy) withinFiles(listeners []config.Listener) []config.Listener {
 	var wanted uint64
 	for _, l := range listeners {

@@ -11,8 +11,8 @@ import (
 // saveEvery is how often the state is saved, so that a crash loses little.
 const saveEvery = time.Minute
 
-// restore lets the limiters go on from the file that an earlier proxy saved. A file that cannot be
-// used only costs what is in it.
+// restore lets the limiters go on from the file that an earlier proxy saved. A file that cannot
+// be used costs only its state.
 func (p *Proxy) restore(file string) {
 	state, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -49,7 +49,7 @@ func TestStateThatCannotBeUsed(t *testing.T) {
 	}
 }
 
-// A proxy that is killed loses a minute of what its limits have learned at most.
+// A proxy that is killed loses at most the last minute of learning.
 func TestStateIsSavedEachMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		set := must.Have(bulkhead.New(bulkhead.Config{}))(t)
