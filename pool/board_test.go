@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -81,6 +82,9 @@ func (m *boardModel) run(it *item) {
 	if m.ended[it] != 0 || slices.Contains(m.running, it) {
 		m.Fatalf("%s was started twice", it.Key)
 	}
+	if it.Err() != nil {
+		m.Fatalf("%s was started without its lease", it.Key)
+	}
 	for _, key := range it.After {
 		if !slices.ContainsFunc(m.items, func(o *item) bool {
 			return o.Key == key && m.ended[o] == Done
@@ -123,12 +127,29 @@ func (m *boardModel) claim() {
 		if m.IntN(8) == 0 {
 			errs[i] = errors.New("invalid")
 		}
-		if m.IntN(3) == 0 {
-			it.lease = &lease{}
-		}
+		m.lend(it)
 		m.items = append(m.items, it)
 	}
 	m.call(func(fx *effects) { m.add(items, errs, m.moment(), fx) })
+}
+
+// lend gives some tasks a lease.
+func (m *boardModel) lend(it *item) {
+	it.Context = m.Context()
+	if m.IntN(3) == 0 {
+		ctx, lose := context.WithCancelCause(it.Context)
+		it.Context, it.lease = ctx, &lease{lose: lose}
+	}
+}
+
+// lose loses the lease of a task that waits.
+func (m *boardModel) lose() {
+	for _, it := range m.ready.all() {
+		if it.lease != nil {
+			it.lease.lose(ErrLeaseLost)
+			return
+		}
+	}
 }
 
 func (m *boardModel) finish() {
@@ -231,7 +252,7 @@ func TestBoardModel(t *testing.T) {
 	for seed := range uint64(500) {
 		m := newBoardModel(t, seed)
 		for range 200 {
-			switch m.IntN(12) {
+			switch m.IntN(13) {
 			case 0, 1:
 				m.claim()
 			case 2, 3:
@@ -243,6 +264,8 @@ func TestBoardModel(t *testing.T) {
 			case 7:
 				m.other()
 			case 8:
+				m.lose()
+			case 9:
 				if m.IntN(40) == 0 {
 					m.stopped = true
 					m.call(func(fx *effects) { m.dismiss(ErrDrained, fx) })

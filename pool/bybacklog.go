@@ -41,7 +41,7 @@ func (b ByBacklog) Sizer(limit int64) (Sizer, error) {
 		return nil, invalid("High", b.High, "0 (the default, 10) or more")
 	}
 	b.High = cmp.Or(b.High, 10)
-	b.Low = cmp.Or(b.Low, b.High/5*2)
+	low := cmp.Or(float64(b.Low), 0.4*float64(b.High)) // 0 tasks are below 0.4
 	if b.Low < 0 || b.Low >= b.High {
 		return nil, invalid("Low", b.Low, fmt.Sprintf("0 (the default) or less than High, which is %d", b.High))
 	}
@@ -52,7 +52,7 @@ func (b ByBacklog) Sizer(limit int64) (Sizer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &markSizer{stepper, float64(b.High), float64(b.Low), float64(b.Per), backlog}, nil
+	return &markSizer{stepper, float64(b.High), low, float64(b.Per), backlog}, nil
 }
 
 // backlog is how many tasks wait to start.

@@ -17,7 +17,8 @@ import (
 )
 
 // ByLaw is a [Scaler] whose size a control law finds by the latency of the tasks, as a
-// weir.Limiter's limit is. It measures the attempts that the pool runs.
+// weir.Limiter's limit is. It measures the attempts that the pool runs, and takes their errors as
+// weir.Classify does: one that matches weir.ErrRefused was refused by the downstream.
 type ByLaw struct {
 	// Law finds the size. Defaults to law.Setpoint{}.
 	Law law.Law

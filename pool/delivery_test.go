@@ -364,6 +364,36 @@ func TestLostLeaseEndsItsTask(t *testing.T) {
 	}
 }
 
+// A task that lost its lease while it waited does not start: another run may have it. The task and
+// what comes after it are free for the next delivery.
+func TestLeaseLostBeforeTheStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var lost atomic.Bool
+		first := pool.Task{Key: "first", Run: func(context.Context) (any, error) { time.Sleep(50 * time.Second); return nil, nil }}
+		next := task("next", time.Second, nil)
+		next.After = []string{"waits"}
+		source := extending{
+			sourcetest.NewMemory(time.Minute, []pool.Task{first, task("waits", time.Second, nil), next}),
+			func(ctx context.Context, l pool.Lease) error {
+				if lost.Load() {
+					return pool.ErrLeaseLost
+				}
+				return l.Extend(ctx)
+			},
+		}
+		time.AfterFunc(30*time.Second, func() { lost.Store(true) })
+		time.AfterFunc(50*time.Second, func() { lost.Store(false) })
+		r := run(t, pool.Config{Capacity: slots(1), Source: struct{ pool.Source }{source}})
+		slices.Sort(r.events[:3])
+		r.expect(t, "first done, next cancelled, waits cancelled, first done, waits done, next done", nil)
+		for _, ev := range r.all[:3] {
+			if !errors.Is(ev.Err, pool.ErrLeaseLost) {
+				t.Errorf("%v, want the loss of its lease", ev)
+			}
+		}
+	})
+}
+
 // TestLeaseOutlivesAFailure: as long as the lease runs, its task does, whether calls to extend it
 // fail or hang.
 func TestLeaseOutlivesAFailure(t *testing.T) {

@@ -31,7 +31,8 @@
 //
 // # Delivery
 //
-// A [Lease] is extended while its task waits and runs. It is acknowledged when the task
+// A [Lease] is extended while its task waits and runs. A task that loses it is cut short, or does
+// not start. It is acknowledged when the task
 // succeeded; rejected when it failed in a way that another attempt cannot mend ([Permanent]), or
 // for the last time ([Config].MaxAttempts); given back after [Config].Redeliver when it failed;
 // and given back at once when it was cut short. So each task runs at least once, and may run

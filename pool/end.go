@@ -15,6 +15,7 @@ func (b *board) ended(it *item, a attempt, m moment, fx *effects) {
 		e.Kind = Done
 		b.succeed(it, e, m, fx)
 	case m.cut || b.cut:
+		e.Kind = Failed
 		b.interrupted(it, e, fx)
 	case it.attempt < it.Retry.Attempts && !a.permanent && !a.lost && !b.stopped:
 		b.retry(it, e, m, fx)
@@ -37,13 +38,11 @@ func (b *board) succeed(it *item, e Event, m moment, fx *effects) {
 			}
 		}
 	}
-	b.completed++
 	b.conclude(it, e, 0, fx)
 }
 
 // fail ends an item for good, and with it its dependents.
 func (b *board) fail(it *item, e Event, fx *effects) {
-	b.failed++
 	it.last = b.conf.MaxAttempts > 0 && it.delivered >= b.conf.MaxAttempts
 	b.conclude(it, e, b.conf.redelivery(it), fx)
 	if it.Key != "" {
@@ -65,10 +64,9 @@ func (b *board) failDependents(key string, why error, fx *effects) {
 	}
 }
 
-// interrupted ends an item that the end of the run has cut short: its lease goes back at once.
+// interrupted ends an item that the end of the run has cut short, or that lost its lease before it
+// started: the lease goes back at once.
 func (b *board) interrupted(it *item, e Event, fx *effects) {
-	b.failed++
-	e.Kind = Failed
 	b.conclude(it, e, 0, fx)
 	if it.Key != "" {
 		b.failDependents(it.Key, e.Err, fx)
@@ -87,7 +85,12 @@ func (b *board) retry(it *item, e Event, m moment, fx *effects) {
 
 // conclude publishes the last event of an item, once its lease is settled.
 func (b *board) conclude(it *item, e Event, redeliver time.Duration, fx *effects) {
-	if e.Kind == Cancelled {
+	switch e.Kind {
+	case Done:
+		b.completed++
+	case Failed:
+		b.failed++
+	case Cancelled:
 		b.cancelled++
 	}
 	e.Key, e.Attempt, e.Waited = it.Key, it.attempts(), it.waited

@@ -76,7 +76,7 @@ func (b *board) refuse(it *item, why error, fx *effects) {
 	err := fmt.Errorf("%w: %w", ErrDependency, why)
 	switch failed := (*dag.FailedError)(nil); {
 	case errors.Is(why, dag.ErrDuplicate):
-		b.failed++ // its twin is in the graph, and stays
+		// Its twin is in the graph, and stays.
 		err = fmt.Errorf("%w: %q: %w", ErrDuplicate, it.Key, why)
 		b.conclude(it, Event{Kind: Failed, Err: err}, b.conf.redelivery(it), fx)
 	case errors.As(why, &failed):

@@ -178,16 +178,9 @@ func (s *scaling) wanted() {
 }
 
 func (s *scaling) ended(it *item, at time.Duration, a attempt) {
-	outcome := window.Success
-	switch {
-	case len(it.tickets) == 0:
-		return
-	case s.ctx.Err() != nil:
+	outcome := window.Outcome(a.outcome)
+	if it.Err() != nil { // the end of the run, or the loss of its lease, has cut it short
 		outcome = window.Ignore
-	case a.timedOut:
-		outcome = window.Timeout
-	case a.err != nil:
-		outcome = window.Failure
 	}
 	for i, l := range s.laws {
 		if s.more.Load() { // no task waits here that would show that the limit holds work back

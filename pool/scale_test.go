@@ -49,6 +49,9 @@ func TestBacklogScaler(t *testing.T) {
 		{"in proportion", pool.ByBacklog{Per: 5}, []int64{11, 25}, []string{
 			"2: backlog 11 above 10", "6: backlog 25 above 10",
 		}},
+		{"lowest", pool.ByBacklog{High: 1, Initial: 2}, []int64{1, 0}, []string{
+			"2: backlog 1 between the marks", "1: backlog 0 below 0.4",
+		}},
 		{"largest", pool.ByBacklog{Per: 1, Step: 2}, []int64{1 << 62}, []string{"6: backlog 4.612e+18 above 10"}},
 	} {
 		if got := sizes(t, test.scaler, 6, test.backlogs...); !slices.Equal(got, test.want) {

@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"context"
 	"errors"
 
 	"github.com/weir-go/weir/capacity"
@@ -33,6 +34,12 @@ func (b *board) startFirst(m moment, fx *effects) bool {
 	first := b.ready.first()
 	if b.place.of != first { // another has come, of higher priority
 		b.place.leave()
+	}
+	if first.Err() != nil { // its lease was lost: another run may have the task by now
+		b.place.leave()
+		b.ready.take(0)
+		b.interrupted(first, Event{Kind: Cancelled, Err: context.Cause(first)}, fx)
+		return true
 	}
 	g, err := b.place.take(first)
 	switch {
@@ -77,7 +84,7 @@ func (b *board) backfill(first *item, m moment, fx *effects) (started bool) {
 	}
 	for i := 1; i < b.ready.len() && i <= b.conf.Backfill; i++ {
 		it := b.ready.all()[i]
-		if it.request == first.request {
+		if it.request == first.request || it.Err() != nil {
 			continue
 		}
 		if g, err := b.place.pass(it); err == nil {

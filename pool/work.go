@@ -1,9 +1,9 @@
 package pool
 
 import (
-	"context"
-	"errors"
 	"runtime/debug"
+
+	"github.com/weir-go/weir"
 )
 
 // startWorker runs items while there are any.
@@ -21,7 +21,7 @@ func (r *run) work(it *item) {
 	exited := true // by runtime.Goexit in a task
 	defer func() {
 		if exited {
-			next := r.finish(it, attempt{err: ErrExited})
+			next := r.finish(it, attempt{err: ErrExited, outcome: weir.Failure})
 			r.helpers.Go(func() { r.work(next) })
 		}
 	}()
@@ -35,8 +35,8 @@ func (r *run) work(it *item) {
 type attempt struct {
 	value     any
 	err       error
+	outcome   weir.Outcome
 	permanent bool // another would fail as well
-	timedOut  bool
 	lost      bool // the lease of its item was lost, or the run ended
 }
 
@@ -63,8 +63,10 @@ func runTask(it *item) (value any, err error) {
 // judge asks the error, which is code of the user, all that the board wants to know: under the lock
 // it could not.
 func (a *attempt) judge() {
-	defer func() { _ = recover() }() // an error that panics is neither
-	a.permanent, a.timedOut = isPermanent(a.err), errors.Is(a.err, context.DeadlineExceeded)
+	a.outcome = weir.Failure
+	defer func() { _ = recover() }() // an error that panics is no more than that
+	a.permanent = isPermanent(a.err)
+	a.outcome = weir.Classify(a.err)
 }
 
 // finish gives back the grant of an item, reports its result, and returns an item that

@@ -53,7 +53,7 @@ var mayImport = map[string]string{
 
 	"bulkhead": ". internal/admit internal/clock internal/seam internal/settings law internal/wire",
 	"throttle": ". internal/admit internal/isolate internal/seam internal/settings law load pid internal/wire",
-	"pool":     "capacity internal/admit internal/clock internal/dag internal/isolate internal/reply internal/settings internal/trusted internal/window law internal/wire", // a gate function connects it to a limiter
+	"pool":     ". capacity internal/admit internal/clock internal/dag internal/isolate internal/reply internal/settings internal/trusted internal/window law internal/wire", // weir.Classify
 
 	"fleet":           ". bulkhead internal/isolate internal/lease internal/wire law",
 	"fleet/pgfleet":   ". fleet internal/settings",
