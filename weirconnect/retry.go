@@ -56,12 +56,10 @@ func (r *Retries) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
 				res, err = next(ctx, req)
 				return answerTo(req.Spec(), err)
 			})
-			switch {
-			case stop != nil && call.Attempt() == 0:
+			if stop != nil {
 				return nil, refusal(ctx, stop, connect.ProtocolConnect)
-			case stop != nil:
-				return nil, connect.NewError(connect.Code(codeOf(ctx.Err())), stop)
-			case !again:
+			}
+			if !again {
 				return res, err
 			}
 		}

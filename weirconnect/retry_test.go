@@ -118,6 +118,7 @@ func TestWhatARetrySays(t *testing.T) {
 		d := newDownstream(t, says(connect.CodeResourceExhausted, 0))
 		client := connect.NewClient[bytes, bytes](d, "http://x"+unaryCall, connect.WithInterceptors(weirconnect.RetryClient(d.retrying)))
 		req := connect.NewRequest(&bytes{})
+		req.Header().Set(weirhttp.PriorityHeader, "low") // by hand
 		for _, p := range []weir.Priority{weir.PriorityHigh, weir.PriorityNormal} {
 			must.Have(client.CallUnary(weir.WithPriority(t.Context(), p), req))(t)
 		}
@@ -125,7 +126,7 @@ func TestWhatARetrySays(t *testing.T) {
 		for _, h := range d.sent {
 			sent = append(sent, [2]string{h.Get(weirhttp.PriorityHeader), h.Get(weirhttp.AttemptHeader)})
 		}
-		if want := [][2]string{{"high", ""}, {"high", "2"}, {"", ""}}; !slices.Equal(sent, want) {
+		if want := [][2]string{{"high", ""}, {"high", "2"}, {"low", ""}}; !slices.Equal(sent, want) {
 			t.Errorf("sent %q, want %q", sent, want)
 		}
 	})

@@ -48,13 +48,13 @@ func refusal(ctx context.Context, err error, protocol string) *connect.Error {
 // RetryInfo among the details of err, as a refusal has it. It is false if err has none, or one that
 // is negative.
 func RetryAfter(err error) (time.Duration, bool) {
-	refused, ok := errors.AsType[*connect.Error](err)
-	if !ok || refused == nil {
+	refused, _ := errors.AsType[*connect.Error](err)
+	if refused == nil {
 		return 0, false
 	}
 	for _, detail := range refused.Details() {
-		value, err := detail.Value()
-		if info, ok := value.(*errdetails.RetryInfo); err == nil && ok && info.GetRetryDelay().IsValid() {
+		value, _ := detail.Value()
+		if info, _ := value.(*errdetails.RetryInfo); info.GetRetryDelay().IsValid() {
 			delay := info.GetRetryDelay().AsDuration()
 			return max(delay, 0), delay >= 0
 		}
@@ -72,8 +72,8 @@ func comeBack(err error) (after time.Duration, told bool) {
 
 // pushback returns the trailer of a call that failed, empty without one.
 func pushback(err error) []string {
-	failed, ok := errors.AsType[*connect.Error](err)
-	if !ok || failed == nil {
+	failed, _ := errors.AsType[*connect.Error](err)
+	if failed == nil {
 		return nil
 	}
 	return failed.Meta().Values(pushbackKey)

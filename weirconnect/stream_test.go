@@ -79,6 +79,33 @@ func TestEachMessage(t *testing.T) {
 	limittest.Check(t, lim, limittest.Taught{Succeeded: 3})
 }
 
+// TestMessagesTeach by the next call of the stream, and the last one by the end of the handler.
+func TestMessagesTeach(t *testing.T) {
+	for name, c := range map[string]struct {
+		work func(*echoServer) error
+		want limittest.Taught
+	}{
+		"asks for the next": {func(s *echoServer) error { _, err := s.Receive(); return err }, limittest.Taught{Succeeded: 1}},
+		"sends a header":    {func(s *echoServer) error { _ = s.Send(nil); return connect.NewError(connect.CodeNotFound, nil) }, limittest.Taught{Ignored: 1}},
+		"returns":           {func(*echoServer) error { return nil }, limittest.Taught{Succeeded: 1}},
+		"fails":             {func(*echoServer) error { return connect.NewError(connect.CodeInternal, nil) }, limittest.Taught{Failed: 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			lim := limittest.Fixed(t, 1, weir.Queue{})
+			client := limited(t, &service{stream: func(_ context.Context, stream *echoServer) error {
+				must.Have(stream.Receive())(t)
+				return c.work(stream)
+			}}, lim, true)
+			stream := client.CallBidiStream(t.Context())
+			must.Do(t, stream.Send(&bytes{}))
+			must.Do(t, stream.CloseRequest())
+			_, _ = stream.Receive()
+			limittest.Idle(t, lim)
+			limittest.Check(t, lim, c.want)
+		})
+	}
+}
+
 // TestOneRequest has a slot until the first response, though Connect looks for another request.
 func TestOneRequest(t *testing.T) {
 	lim := limittest.Fixed(t, 1, weir.Queue{})
@@ -196,6 +223,13 @@ func TestClientStreams(t *testing.T) {
 		}
 		must.Do(t, stream.Close())
 		limittest.Idle(t, lim)
+	})
+	t.Run("not begun", func(t *testing.T) {
+		lim := limittest.Fixed(t, 1, weir.Queue{})
+		broken := weirconnect.LimitClient(weirconnect.One(lim), weirconnect.ClientConfig{EachMessage: true}).WrapStreamingClient(
+			func(context.Context, connect.Spec) connect.StreamingClientConn { panic("broken") })
+		limittest.Unwind(func() { broken(t.Context(), connect.Spec{StreamType: connect.StreamTypeServer}) })
+		limittest.Check(t, lim, limittest.Taught{Failed: 1})
 	})
 	t.Run("abandoned", func(t *testing.T) {
 		lim := limittest.Fixed(t, 2, weir.Queue{})

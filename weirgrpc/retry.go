@@ -11,7 +11,6 @@ import (
 	"github.com/weir-go/weir/trust"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
-	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/reflect/protoregistry"
 	"google.golang.org/protobuf/types/descriptorpb"
@@ -63,12 +62,10 @@ func (r *Retries) Unary(ctx context.Context, method string, req, reply any, conn
 			err = invoker(attempt, method, req, reply, conn, append(opts[:len(opts):len(opts)], grpc.Trailer(&trailer))...)
 			return answerTo(method, err, trailer)
 		})
-		switch {
-		case stop != nil && call.Attempt() == 0:
+		if stop != nil {
 			return newRefusal(ctx, stop)
-		case stop != nil:
-			return &refusal{status: status.FromContextError(ctx.Err()), cause: stop}
-		case !again:
+		}
+		if !again {
 			return err
 		}
 	}

@@ -57,12 +57,9 @@ func (r *refusal) pushback() metadata.MD {
 // RetryInfo in the status of err, as a refusal has it. It is false if err has none, or one that is
 // negative.
 func RetryAfter(err error) (time.Duration, bool) {
-	s, ok := status.FromError(err)
-	if !ok || err == nil {
-		return 0, false
-	}
+	s, _ := status.FromError(err) // without details if err is no status
 	for _, detail := range s.Details() {
-		if info, ok := detail.(*errdetails.RetryInfo); ok && info.GetRetryDelay().IsValid() {
+		if info, _ := detail.(*errdetails.RetryInfo); info.GetRetryDelay().IsValid() {
 			delay := info.GetRetryDelay().AsDuration()
 			return max(delay, 0), delay >= 0
 		}

@@ -40,7 +40,8 @@ type Config struct {
 	// RequestBuffer is the longest body of a request, in bytes, that is read before the request
 	// takes a slot. ResponseBuffer is the longest body of a response that is held back until the
 	// slot is free. They need Streams. The memory that they take is bounded by the number of
-	// connections, not by the limit. Both default to 64 KB; from 1 byte to 1 GB.
+	// requests at a time, which is that of connections, or of their streams in HTTP/2, and not by
+	// the limit. Both default to 64 KB; from 1 byte to 1 GB.
 	RequestBuffer, ResponseBuffer int
 
 	// Uploads is the part of an admitter's limit, but at least one slot, that requests hold

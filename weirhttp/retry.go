@@ -18,9 +18,9 @@ import (
 //
 // A request with a body is sent again only if it has a GetBody, as requests of [http.NewRequest]
 // do. An idempotent request (GET, HEAD, OPTIONS, TRACE, PUT, DELETE, or one with an
-// Idempotency-Key) is sent again after the statuses 429, 502, 503 and 504 and after errors of the
-// transport. Any other is sent again only if it is known that it did not run: after 429 or 503
-// with a [RefusedHeader], if there was no connection, or if a limiter below refused it. A
+// Idempotency-Key) is sent again after the statuses 429, 502, 503, 504 and 529 and after errors of
+// the transport. Any other is sent again only if it is known that it did not run: after 429, 503 or
+// 529 with a [RefusedHeader], if there was no connection, or if a limiter below refused it. A
 // Retry-After alone does not say so: the refusal may be that of a service behind the downstream,
 // which did the first half. To have such a request sent again all the same, give it an
 // Idempotency-Key; an empty one, req.Header["Idempotency-Key"] = []string{}, is not sent. Retries

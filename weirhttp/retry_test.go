@@ -89,6 +89,7 @@ func TestWhatIsSentAgain(t *testing.T) {
 		"GET 502":                   {method: "GET", answer: 502, attempts: again},
 		"GET 503":                   {method: "GET", answer: 503, attempts: again},
 		"GET 504":                   {method: "GET", answer: 504, attempts: again},
+		"GET 529":                   {method: "GET", answer: 529, attempts: again},
 		"no method":                 {answer: 503, attempts: again},
 		"PUT 503":                   {method: "PUT", body: "x", answer: 503, attempts: again},
 		"DELETE 503":                {method: "DELETE", answer: 503, attempts: again},
