@@ -14,11 +14,12 @@ import (
 
 // state is the content of the journal: one line of JSON.
 type state struct {
-	Version  int    `json:"version"`
-	Import   string `json:"import"` // id under which the store has its mark
-	mark            // up to which all lines are acknowledged
-	Rejected int64  `json:"rejected"`     // how many of them were rejected
-	Rejects  int64  `json:"rejects_size"` // of the file of rejects with these
+	Version     int    `json:"version"`
+	Import      string `json:"import"` // id under which the store has its mark
+	mark               // up to which all lines are acknowledged
+	Rejected    int64  `json:"rejected"`     // how many of them were rejected
+	Rejects     int64  `json:"rejects_size"` // of the file of rejects with these
+	RejectsName string `json:"rejects"`      // of that file, without its folder
 }
 
 const (

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -177,21 +178,39 @@ func TestRejectsAreKeptInOrderAndOnce(t *testing.T) {
 	}
 }
 
-// A run without a file of rejects leaves its size in the journal: the next run would cut the file.
-func TestRejectsAreKeptOverARunWithoutThem(t *testing.T) {
+// A file of rejects keeps what it has from earlier imports, and over runs with another or none.
+func TestRejectsOfOthersAreKept(t *testing.T) {
 	journal, rejects := files(t)
+	other := rejects + ".other"
+	const earlier = `{"line":7,"error":"of an earlier import"}` + "\n"
+	must.Do(t, os.WriteFile(other, []byte(earlier), 0o600))
 	conf := Config{Journal: journal, Write: func(_ context.Context, l Line) error {
 		if l.Number%5 == 0 {
 			return Reject(errors.New("bad"))
 		}
 		return nil
 	}}
-	for i, file := range []string{rejects, "", rejects} {
+	run := func(file string, lines int) error {
 		conf.Rejects = file
-		must.Have(Run(t.Context(), strings.NewReader(numbered(5+2*i)), conf))(t)
+		_, err := Run(t.Context(), strings.NewReader(numbered(lines)), conf)
+		return err
 	}
-	if all := rejected(t, rejects); len(all) != 1 {
-		t.Errorf("%d rejects are left, want one", len(all))
+	if err := run("", 5); !errors.Is(err, ErrRejected) {
+		t.Fatal(err)
+	}
+	must.Do(t, run(other, 5))
+	must.Do(t, run("", 8))
+	must.Do(t, run(other, 11))
+	must.Do(t, run(rejects, 16))
+	must.Do(t, run(other, 21))
+	for file, want := range map[string][]int64{rejects: {15}, other: {7, 5, 10, 20}} {
+		var lines []int64
+		for _, r := range rejected(t, file) {
+			lines = append(lines, r.Line)
+		}
+		if !slices.Equal(lines, want) {
+			t.Errorf("%s has lines %v, want %v", file, lines, want)
+		}
 	}
 }
 

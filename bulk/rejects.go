@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"unicode/utf8"
 )
 
@@ -35,22 +36,25 @@ func (p *pending) rejection(why error) []byte {
 
 type rejects struct {
 	file *os.File // nil if there is none
+	name string   // of the file whose size this is, without its folder
 	size int64    // also where this run has none: a later one may
 }
 
 // openRejects opens the file for appending. It removes the bytes past the journaled size, because
-// their lines are read again.
-func openRejects(name string, resumed bool, size int64) (rejects, error) {
+// their lines are read again, unless the size is that of another file: it would cut what is not of
+// this import.
+func openRejects(name string, from state) (rejects, error) {
 	if name == "" {
-		return rejects{size: size}, nil
+		return rejects{name: from.RejectsName, size: from.Rejects}, nil
 	}
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return rejects{}, fmt.Errorf("bulk: rejects: %w", err)
 	}
+	base, size := filepath.Base(name), from.Rejects
 	end, err := f.Seek(0, io.SeekEnd)
 	switch {
-	case err != nil || !resumed:
+	case err != nil || base != from.RejectsName:
 		size = end
 	case end < size:
 		return rejects{}, errors.Join(fmt.Errorf("%w: %s has %d bytes where the journal knows of %d: restore it, or remove both to start anew", ErrChanged, name, end, size), f.Close())
@@ -63,7 +67,7 @@ func openRejects(name string, resumed bool, size int64) (rejects, error) {
 	if err != nil {
 		return rejects{}, errors.Join(fmt.Errorf("bulk: rejects: %w", err), f.Close())
 	}
-	return rejects{f, size}, nil
+	return rejects{f, base, size}, nil
 }
 
 func (r *rejects) append(text []byte) error {

@@ -50,12 +50,13 @@ func Run(ctx context.Context, source io.Reader, c Config) (Snapshot, error) {
 	if err != nil {
 		return Snapshot{}, err
 	}
-	rejects, err := openRejects(c.Rejects, known, from.Rejects)
+	rejects, err := openRejects(c.Rejects, from)
 	if err != nil {
 		return Snapshot{}, err
 	}
-	if !known { // so that the next run knows which rejects are of this one
-		if err := writeJournal(c.Journal, state{Import: from.Import, Rejects: rejects.size}); err != nil {
+	if !known || rejects.name != from.RejectsName { // so that the next run knows which rejects are of this one
+		from.Rejects, from.RejectsName = rejects.size, rejects.name
+		if err := writeJournal(c.Journal, from); err != nil {
 			return Snapshot{}, errors.Join(err, rejects.close())
 		}
 	}
@@ -194,7 +195,7 @@ func (r *run) record() error {
 			return fmt.Errorf("bulk: Sync: %w", err)
 		}
 	}
-	if err := writeJournal(r.conf.Journal, state{Import: r.id, mark: all, Rejected: rejected, Rejects: r.rejects.size}); err != nil {
+	if err := writeJournal(r.conf.Journal, state{Import: r.id, mark: all, Rejected: rejected, Rejects: r.rejects.size, RejectsName: r.rejects.name}); err != nil {
 		return err
 	}
 	r.kept = all

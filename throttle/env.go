@@ -77,9 +77,7 @@ func (e *environment) settings() Settings {
 	e.number("TARGET_MEMORY_MB", &megabytes, 1, 1<<40)
 	s.MemoryTarget = uint64(megabytes * (1 << 20))
 
-	tick := defaultTick
-	e.milliseconds("TICK_MS", &tick, leastTick, mostTick)
-	s.Throttle.Tick = tick
+	e.milliseconds("TICK_MS", &s.Throttle.Tick, leastTick, mostTick)
 
 	both := 0.0 // as the preset has it
 	e.number("SETPOINT", &both, 0.01, 10)

@@ -91,6 +91,13 @@ func TestEnvLaws(t *testing.T) {
 		if err != nil || !slices.Equal(s.Throttle.Writes.Laws, want) {
 			t.Errorf("%s: %+v, %v", law, s.Throttle.Writes.Laws, err)
 		}
+		tick := defaultTick
+		if _, drains := want[0].(DrainRate); drains {
+			tick = drainTick
+		}
+		if c := must.Have(s.Throttle.complete())(t); c.Tick != tick {
+			t.Errorf("%s: a tick of %v, want %v", law, c.Tick, tick)
+		}
 	}
 }
 

@@ -49,7 +49,7 @@ func newPacer(op Op, field string, conf Side, c Config) (pacer, error) {
 // begin starts without a pace, whatever an earlier Run has left.
 func (p *pacer) begin(cost uint64) {
 	p.cost = max(p.cost, cost)
-	p.held, p.emergency.on = 0, false
+	p.held = 0
 	p.laws.resume(0, p.flow)
 }
 
@@ -61,10 +61,17 @@ func (p *pacer) decide(snap weir.Snapshot, cost uint64, now time.Time, dt time.D
 		events = append(events, e)
 	}
 	wanted := stricter(p.laws.next(in, p.seen.degraded), p.ease(dt))
-	if kind := p.emergency.judge(alarm, p.flow, now); kind != 0 {
-		events = append(events, Event{At: now, Op: p.op, Kind: kind, Level: p.seen.level})
-	}
+	events = append(events, p.judge(alarm, now)...)
 	return p.paceOf(stricter(wanted, p.emergency.bound())), events
+}
+
+// judge begins or ends an emergency. It returns the event, if there is one.
+func (p *pacer) judge(alarm load.Level, now time.Time) []Event {
+	kind := p.emergency.judge(alarm, p.flow, now)
+	if kind == 0 {
+		return nil
+	}
+	return []Event{{At: now, Op: p.op, Kind: kind, Level: p.seen.level}}
 }
 
 // admitted returns the cost admitted since the last decision.

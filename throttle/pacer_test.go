@@ -278,7 +278,7 @@ func TestEmergencyEndsByItself(t *testing.T) {
 	})
 }
 
-// An emergency that was on when Run returned bounds no later answer.
+// An emergency ends with Run, says so, and bounds no later answer.
 func TestEmergencyEndsWithRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := loaded(t, 1.2, throttle.Config{Writes: throttle.Side{
@@ -291,6 +291,9 @@ func TestEmergencyEndsWithRun(t *testing.T) {
 		}
 		r.stop()
 		pass(time.Minute)
+		if r.Snapshot().Writes.Emergency || !r.had(throttle.EmergencyEnded) {
+			t.Errorf("it goes on after Run: events %v", r.kinds())
+		}
 		permit := must.Have(r.Acquire(t.Context(), throttle.Write, 1))(t)
 		go func() { _, _ = r.Acquire(t.Context(), throttle.Write, 1) }()
 		pass(time.Second)

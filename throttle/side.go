@@ -10,6 +10,7 @@ import (
 	"github.com/weir-go/weir/internal/admit"
 	"github.com/weir-go/weir/internal/seam"
 	"github.com/weir-go/weir/law"
+	"github.com/weir-go/weir/load"
 )
 
 var limiters = seam.Of[*weir.Limiter, weir.Config, weir.Snapshot]()
@@ -108,10 +109,11 @@ func (s *side) set(p Pace) {
 	}
 }
 
-// lift takes the pace away, and with it the end of an emergency.
-func (s *side) lift() {
+// lift takes the pace away, and ends an emergency. It returns the events.
+func (s *side) lift(now time.Time) []Event {
 	s.set(Pace{})
 	s.comeback.endEmergency()
+	return s.pacer.judge(load.Level{}, now)
 }
 
 func (s *side) snapshot() SideSnapshot {

@@ -111,8 +111,9 @@ func misuse(op Op, cost int) error {
 }
 
 // Do runs fn when its turn has come, on the caller's goroutine, and returns its
-// error. If fn panics, a failure is counted and the panic goes on; if it ends its goroutine,
-// a failure is counted too.
+// error. An error after the end of ctx counts as the reason for that end, as in [weir.Do]. If fn
+// panics, a failure is counted and the panic goes on; if it ends its goroutine, a failure is
+// counted too.
 func (t *Throttle) Do(ctx context.Context, op Op, cost int, fn func(context.Context) error) error {
 	if ctx == nil {
 		ctx = context.Background()
@@ -128,8 +129,8 @@ func (t *Throttle) Do(ctx context.Context, op Op, cost int, fn func(context.Cont
 		}
 	}()
 	err = fn(ctx)
-	if err != nil && ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) && !errors.Is(err, weir.ErrRefused) {
-		permit.Done(ctx.Err()) // the caller's own doing, whatever cause was given
+	if t.conf.Classify == nil && err != nil && ctx.Err() != nil && !errors.Is(err, weir.ErrRefused) {
+		permit.Done(ctx.Err()) // that is the reason, whatever the error of a driver says
 	}
 	permit.Done(err)
 	returned = true
@@ -196,18 +197,25 @@ func (t *Throttle) step() {
 		}
 	}
 	t.mu.Unlock()
+	t.tell(events)
+}
+
+// lift takes the pace away, and ends emergencies.
+func (t *Throttle) lift() {
+	t.mu.Lock()
+	now := time.Now()
+	var events []Event
+	for i := range t.sides {
+		events = append(events, t.sides[i].lift(now)...)
+	}
+	t.mu.Unlock()
+	t.tell(events)
+}
+
+func (t *Throttle) tell(events []Event) {
 	for _, e := range events {
 		e.Throttle = t.conf.Name
 		t.hook.Tell(e)
-	}
-}
-
-// lift takes the pace away.
-func (t *Throttle) lift() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for i := range t.sides {
-		t.sides[i].lift()
 	}
 }
 

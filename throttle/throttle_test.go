@@ -17,24 +17,39 @@ import (
 	"github.com/weir-go/weir/throttle"
 )
 
-// Do counts how the work ended, whatever way that is, and loses no slot.
+// Do counts how the work ended, whatever way that is, and loses no slot. A Classify of the user
+// sees the error of the work.
 func TestDoCountsHowTheWorkEnds(t *testing.T) {
-	cause := errors.New("client gone")
+	cause, errCancelled := errors.New("client gone"), errors.New("canceling statement due to user request")
 	for name, c := range map[string]struct {
 		work            func(ctx context.Context, cancel context.CancelCauseFunc) error
 		failed, ignored uint64
+		classify        func(error) weir.Outcome
 	}{
-		"it fails":       {func(context.Context, context.CancelCauseFunc) error { return errors.New("conflict") }, 1, 0},
-		"it panics":      {func(context.Context, context.CancelCauseFunc) error { panic("bug") }, 1, 0},
-		"it exits":       {func(context.Context, context.CancelCauseFunc) error { runtime.Goexit(); return nil }, 1, 0},
-		"its error does": {func(_ context.Context, cancel context.CancelCauseFunc) error { cancel(cause); return panickingError{} }, 1, 0},
+		"it fails":       {func(context.Context, context.CancelCauseFunc) error { return errors.New("conflict") }, 1, 0, nil},
+		"it panics":      {func(context.Context, context.CancelCauseFunc) error { panic("bug") }, 1, 0, nil},
+		"it exits":       {func(context.Context, context.CancelCauseFunc) error { runtime.Goexit(); return nil }, 1, 0, nil},
+		"its error does": {func(_ context.Context, cancel context.CancelCauseFunc) error { cancel(cause); return panickingError{} }, 1, 0, nil},
 		"the caller goes, for a cause": {func(ctx context.Context, cancel context.CancelCauseFunc) error {
 			cancel(cause)
 			return fmt.Errorf("query: %w", context.Cause(ctx))
-		}, 0, 1},
+		}, 0, 1, nil},
+		"the caller goes, and the driver has its own words": {func(_ context.Context, cancel context.CancelCauseFunc) error {
+			cancel(cause)
+			return errCancelled
+		}, 0, 1, nil},
+		"the same, for a Classify": {func(_ context.Context, cancel context.CancelCauseFunc) error {
+			cancel(cause)
+			return errCancelled
+		}, 1, 0, func(err error) weir.Outcome {
+			if errors.Is(err, errCancelled) {
+				return weir.Failure
+			}
+			return weir.Success
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			th := throttled(t, throttle.Config{Reads: throttle.Side{MaxInFlight: 3}})
+			th := throttled(t, throttle.Config{Classify: c.classify, Reads: throttle.Side{MaxInFlight: 3}})
 			ctx, cancel := context.WithCancelCause(t.Context())
 			ended := make(chan struct{})
 			var err error
@@ -48,8 +63,8 @@ func TestDoCountsHowTheWorkEnds(t *testing.T) {
 			if name == "it panics" && panicked == nil {
 				t.Error("the panic was swallowed")
 			}
-			if c.ignored > 0 && !errors.Is(err, cause) {
-				t.Errorf("%v, want its cause", err)
+			if c.ignored > 0 && !errors.Is(err, cause) && !errors.Is(err, errCancelled) {
+				t.Errorf("%v, want the error of the work", err)
 			}
 			s := th.Snapshot().Reads
 			if l := s.Limiter; s.Cost != 3 || l.Failed != c.failed || l.Ignored != c.ignored || l.Samples != 0 || l.InFlight != 0 {
