@@ -224,11 +224,26 @@ func TestClientStreams(t *testing.T) {
 		must.Do(t, stream.Close())
 		limittest.Idle(t, lim)
 	})
+	t.Run("that fails", func(t *testing.T) {
+		lim := limittest.Fixed(t, 1, weir.Queue{})
+		failing := start(t, &service{stream: func(context.Context, *echoServer) error { return connect.NewError(connect.CodeInternal, nil) }}, 2)
+		stream := streamer(failing, limits(lim, true)).CallBidiStream(t.Context())
+		_ = stream.Send(&bytes{})
+		_, _ = stream.Receive()
+		limittest.Check(t, lim, limittest.Taught{Failed: 1})
+	})
+	t.Run("that cannot send", func(t *testing.T) {
+		lim := limittest.Fixed(t, 1, weir.Queue{})
+		stream := weirconnect.LimitClient(weirconnect.One(lim), weirconnect.ClientConfig{EachMessage: true}).WrapStreamingClient(
+			func(context.Context, connect.Spec) connect.StreamingClientConn { return broken{} })(t.Context(), connect.Spec{StreamType: connect.StreamTypeBidi})
+		_ = stream.Send(&bytes{})
+		limittest.Check(t, lim, limittest.Taught{Ignored: 1})
+	})
 	t.Run("not begun", func(t *testing.T) {
 		lim := limittest.Fixed(t, 1, weir.Queue{})
-		broken := weirconnect.LimitClient(weirconnect.One(lim), weirconnect.ClientConfig{EachMessage: true}).WrapStreamingClient(
+		begin := weirconnect.LimitClient(weirconnect.One(lim), weirconnect.ClientConfig{EachMessage: true}).WrapStreamingClient(
 			func(context.Context, connect.Spec) connect.StreamingClientConn { panic("broken") })
-		limittest.Unwind(func() { broken(t.Context(), connect.Spec{StreamType: connect.StreamTypeServer}) })
+		limittest.Unwind(func() { begin(t.Context(), connect.Spec{StreamType: connect.StreamTypeServer}) })
 		limittest.Check(t, lim, limittest.Taught{Failed: 1})
 	})
 	t.Run("abandoned", func(t *testing.T) {
@@ -257,3 +272,9 @@ func TestClientStreams(t *testing.T) {
 		limittest.Check(t, lim, limittest.Taught{Ignored: 3})
 	})
 }
+
+// broken is the stream of a connection that is lost.
+type broken struct{ connect.StreamingClientConn }
+
+func (broken) Send(any) error             { return io.EOF }
+func (broken) RequestHeader() http.Header { return http.Header{} }

@@ -88,10 +88,11 @@ func (o onlyFor) Full(ctx context.Context) error {
 // TestPriorityIsSentOn by a client, once, and replaces one that was set by hand.
 func TestPriorityIsSentOn(t *testing.T) {
 	claims := make(chan []string, 1)
-	addr := start(t, &service{unary: func(ctx context.Context) error {
+	claim := func(ctx context.Context) error {
 		claims <- metadata.ValueFromIncomingContext(ctx, trust.Key)
 		return nil
-	}})
+	}
+	addr := start(t, &service{unary: claim, stream: func(stream echoServer) error { return claim(stream.Context()) }})
 	limits := weirgrpc.LimitClient(weirgrpc.One(limittest.Fixed(t, 1, weir.Queue{})), weirgrpc.ClientConfig{})
 	client := testpb.NewBenchmarkServiceClient(dial(t, addr, limits.Options()...))
 	for _, p := range []weir.Priority{weir.PriorityCritical, weir.PriorityNormal, weir.PriorityLow} {
@@ -99,13 +100,18 @@ func TestPriorityIsSentOn(t *testing.T) {
 		if p == weir.PriorityCritical {
 			ctx = metadata.AppendToOutgoingContext(ctx, trust.Key, "low", "other", "kept")
 		}
-		must.Have(client.UnaryCall(ctx, &testpb.SimpleRequest{}))(t)
-		got := <-claims
-		switch {
-		case p == weir.PriorityNormal && got != nil:
-			t.Errorf("normal: sent %q", got)
-		case p != weir.PriorityNormal && (len(got) != 1 || got[0] != p.String()):
-			t.Errorf("%v: sent %q", p, got)
+		for _, call := range []func(){
+			func() { must.Have(client.UnaryCall(ctx, message))(t) },
+			func() { open(ctx, t, client) },
+		} {
+			call()
+			got := <-claims
+			switch {
+			case p == weir.PriorityNormal && got != nil:
+				t.Errorf("normal: sent %q", got)
+			case p != weir.PriorityNormal && (len(got) != 1 || got[0] != p.String()):
+				t.Errorf("%v: sent %q", p, got)
+			}
 		}
 	}
 }

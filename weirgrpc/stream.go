@@ -106,7 +106,7 @@ func (s *clientMessages) SendMsg(m any) error {
 
 func (s *clientMessages) RecvMsg(m any) error {
 	err := s.ClientStream.RecvMsg(m)
-	if err == nil && s.answers {
+	if err == nil {
 		s.turn.Give(weir.Success)
 		return nil
 	}

@@ -159,20 +159,22 @@ func TestClientStreams(t *testing.T) {
 	})
 	t.Run("not begun", func(t *testing.T) {
 		lim := limittest.Fixed(t, 1, weir.Queue{})
-		limits := weirgrpc.LimitClient(weirgrpc.One(lim), weirgrpc.ClientConfig{EachMessage: true})
-		for _, streamer := range []grpc.Streamer{
-			func(context.Context, *grpc.StreamDesc, *grpc.ClientConn, string, ...grpc.CallOption) (grpc.ClientStream, error) {
-				return nil, status.Error(codes.Unavailable, "no connection")
-			},
-			func(context.Context, *grpc.StreamDesc, *grpc.ClientConn, string, ...grpc.CallOption) (grpc.ClientStream, error) {
-				panic("broken")
-			},
-		} {
-			limittest.Unwind(func() {
-				_, _ = limits.Stream(t.Context(), &grpc.StreamDesc{ServerStreams: true}, nil, pingPong, streamer)
-			})
+		for _, each := range []bool{false, true} {
+			limits := weirgrpc.LimitClient(weirgrpc.One(lim), weirgrpc.ClientConfig{EachMessage: each})
+			for _, streamer := range []grpc.Streamer{
+				func(context.Context, *grpc.StreamDesc, *grpc.ClientConn, string, ...grpc.CallOption) (grpc.ClientStream, error) {
+					return nil, status.Error(codes.Unavailable, "no connection")
+				},
+				func(context.Context, *grpc.StreamDesc, *grpc.ClientConn, string, ...grpc.CallOption) (grpc.ClientStream, error) {
+					panic("broken")
+				},
+			} {
+				limittest.Unwind(func() {
+					_, _ = limits.Stream(t.Context(), &grpc.StreamDesc{ServerStreams: true}, nil, pingPong, streamer)
+				})
+			}
 		}
-		limittest.Check(t, lim, limittest.Taught{Failed: 2})
+		limittest.Check(t, lim, limittest.Taught{Failed: 4})
 	})
 	t.Run("abandoned", func(t *testing.T) {
 		lim := limittest.Fixed(t, 1, weir.Queue{})
