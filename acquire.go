@@ -20,9 +20,10 @@ func (l *Limiter) Acquire(ctx context.Context) (Permit, error) {
 	return l.acquire(ctx, admit.Work{Weight: 1})
 }
 
-// AcquireN is Acquire for work that takes weight slots instead of one. A weight
-// above the limit is refused with [ErrTooHeavy], so Config.Initial should be at
-// least the largest weight; one below 1 is an error that matches [ErrConfig].
+// AcquireN is Acquire for work that takes weight slots instead of one. Work that is heavier than
+// the limit of the moment runs alone, once nothing else does, because the law may raise the limit
+// only after work has run. A weight above [Config].Max, or above a limit of [law.Fixed], is refused
+// with [ErrTooHeavy]; one below 1 is an error that matches [ErrConfig].
 func (l *Limiter) AcquireN(ctx context.Context, weight int) (Permit, error) {
 	if err := checkWeight(weight); err != nil {
 		return Permit{}, err

@@ -360,3 +360,29 @@ func TestTenantInTheContext(t *testing.T) {
 		t.Errorf("%q", id)
 	}
 }
+
+// Work heavier than the limit runs alone, in its turn: a law whose limit is below the weight of all
+// work would otherwise see none. It stays below the cap and Max.
+func TestHeavyWorkRunsAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		five := script(func(law.Window) law.Decision { return law.Decision{Limit: 5} })
+		l := newLimiter(t, weir.Config{Initial: 5, Max: 10, Law: five, Queue: weir.Queue{Size: 2, Timeout: time.Minute}})
+		before := hold(t, l, 1)[0]
+		heavy, after := ask(t.Context(), l, 8), ask(t.Context(), l, 1)
+		limittest.Waits(t, heavy)
+		before.Done(nil)
+		permit := limittest.Admitted(t, heavy)
+		limittest.Waits(t, after)
+		permit.Done(nil)
+		limittest.Admitted(t, after).Done(nil)
+		if _, err := l.AcquireN(t.Context(), 11); !errors.Is(err, weir.ErrTooHeavy) {
+			t.Errorf("above Max: %v", err)
+		}
+		setCap(t, l, 7)
+		capped := ask(t.Context(), l, 8)
+		limittest.Waits(t, capped)
+		setCap(t, l, 8)
+		limittest.Admitted(t, capped).Done(nil)
+		balanced(t, l)
+	})
+}

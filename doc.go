@@ -30,10 +30,10 @@
 //
 // # Guarantees
 //
-// Work starts only while there is room for it below the limit. When the limit falls below the
-// work in flight, nothing is interrupted, and nothing starts until enough has ended. A freed
-// slot goes straight to the next waiter. A permit is given back once, however often it is
-// tried, and a panic does not lose it. Work that is refused, or that gives up waiting, never
+// Work starts only while there is room for it below the limit, or alone if it is heavier. When the
+// limit falls below the work in flight, nothing is interrupted, and nothing starts until enough has
+// ended. A freed slot goes straight to the next waiter. A permit is given back once, however often
+// it is tried, and a panic does not lose it. Work that is refused, or that gives up waiting, never
 // runs.
 //
 // # How the limit moves

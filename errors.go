@@ -69,7 +69,7 @@ const (
 	// longer, or waited at all; or it waited for half of the time in which it could
 	// start, in a standing [Adaptive] queue.
 	ReasonDeadline Reason = 5
-	// ReasonTooHeavy: its weight is above the limit.
+	// ReasonTooHeavy: its weight is above [Config].Max, a fixed limit or the cap of a bulkhead.
 	ReasonTooHeavy Reason = 6
 	// ReasonClosed: the limiter is closed or shutting down.
 	ReasonClosed Reason = 7

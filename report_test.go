@@ -183,7 +183,7 @@ func TestShadowReportsReasonsAroundAChange(t *testing.T) {
 			Initial: 5, Max: 10, Interval: time.Second, Window: time.Second,
 			Law: script(func(w law.Window) law.Decision {
 				if w.Elapsed > 0 {
-					return law.Decision{Limit: 2}
+					return law.Decision{Limit: 2, Reason: law.Reason{Code: law.Pinned}}
 				}
 				return law.Decision{Limit: 5}
 			}),

@@ -51,7 +51,6 @@ func (s *side) init(op Op, conf Side, c Config) (err error) {
 	if s.limiter, err = weir.New(limit); err != nil {
 		return fmt.Errorf("%w: %s: %w", ErrConfig, field, err)
 	}
-	limiters.Node(s.limiter).RunAlone(conf.MaxInFlight)
 	s.comeback.init(c.Emergency.Longest)
 	return nil
 }

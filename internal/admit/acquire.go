@@ -69,7 +69,7 @@ func (n *Node) consider(weight int, patient bool, now int64, fx *Effects) reply.
 		return reply.Closed
 	case n.slots.flags&pushed != 0 && n.slots.contention.staysAway(now):
 		return reply.PushedBack
-	case n.slots.tooHeavy(weight):
+	case n.tooHeavy(weight):
 		return reply.TooHeavy
 	case n.slots.flags&waiting == 0 && n.slots.fits(weight):
 		return reply.Admitted

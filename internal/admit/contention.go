@@ -27,7 +27,6 @@ type cold struct {
 	empty       chan struct{} // for Drain: closed when the node is closed and empty
 	pacer       pacer
 	cap         int32         // with the flag capped
-	alone       int32         // with the flag alone: see RunAlone
 	virtual     *virtual.Work // in shadow mode
 	corrected   int64         // see Corrected
 	held        int64         // with the flag holding; in shadow mode the weight of virtual work

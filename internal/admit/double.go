@@ -16,10 +16,7 @@ func (s *slots) double() double { return double{s.contention.cold.virtual, s} }
 
 // arrive decides on virtual work that arrives.
 func (v double) arrive(weight int32, now int64) reply.Verdict {
-	switch {
-	case v.slots.tooHeavy(int(weight)):
-		return reply.TooHeavy
-	case v.Waiting.Len() > 0 || !v.slots.fits(int(weight)):
+	if v.Waiting.Len() > 0 || !v.slots.fits(int(weight)) {
 		return reply.MustWait
 	}
 	v.begin(weight, now)

@@ -9,9 +9,15 @@ import (
 // begin applies the first decision of a new controller.
 func (n *Node) begin(now int64, d law.Decision) {
 	n.slots.limit = int32(n.conf.bounds(n.slots.limit).Clamp(d.Limit, int(n.slots.limit)))
-	n.decided = newReason(d.Reason)
+	n.decide(d.Reason)
 	n.slots.lookBack(n.plan(now, d.Next, 0, &n.conf, n.slots.lookback))
 	n.slots.planRest(d.Next.Rest)
+}
+
+// decide keeps the reason of a decision.
+func (n *Node) decide(why law.Reason) {
+	n.decided = newReason(why)
+	n.slots.flags.set(alone, why.Code != law.Pinned)
 }
 
 // advance moves the node's time on and closes the window if that is due.
@@ -47,7 +53,7 @@ func (n *Node) closeWindow(now int64, fx *Effects) {
 	n.due = now + n.conf.interval // in case the law calls runtime.Goexit: deferred calls must get past here
 	from := n.slots.found(n.decided)
 	d := ask(n.control, w, fx)
-	n.decided = newReason(d.Reason)
+	n.decide(d.Reason)
 	n.slots.contention.expect(d.Next.MinDeadline)
 	n.slots.planRest(d.Next.Rest)
 	found := int32(n.conf.bounds(n.slots.limit).Clamp(d.Limit, w.Limit))

@@ -40,7 +40,7 @@ func (n *Node) serveOne(now int64, fx *Effects) bool {
 	switch {
 	case now >= w.Expires():
 		verdict = w.Expiry()
-	case n.slots.tooHeavy(w.Weight):
+	case n.tooHeavy(w.Weight):
 		verdict = reply.TooHeavy
 	case w.HasDeadline() && !n.queue.InTime(w, n.view(now)):
 		verdict = reply.Deadline

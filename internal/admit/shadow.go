@@ -61,7 +61,10 @@ func (s *slots) endShadow(now int64, r reach) {
 
 // acquireInShadow admits work and records the verdict that a live node would give.
 func (n *Node) acquireInShadow(w Work, now int64, fx *Effects) reply.Ticket {
-	would := n.slots.double().arrive(int32(w.Weight), now)
+	would := reply.TooHeavy
+	if !n.tooHeavy(w.Weight) {
+		would = n.slots.double().arrive(int32(w.Weight), now)
+	}
 	if would == reply.MustWait {
 		most, patience := 0, int64(0)
 		if !w.NoWait {
@@ -92,7 +95,7 @@ func (n *Node) serveVirtual(now int64, fx *Effects) {
 	for p := v.Waiting.Oldest(); p != nil; p = v.Waiting.Oldest() {
 		weight := p.Weight
 		switch {
-		case n.slots.tooHeavy(int(weight)):
+		case n.tooHeavy(int(weight)):
 			n.lapse(reply.TooHeavy, fx)
 			continue
 		case !n.slots.fits(int(weight)):

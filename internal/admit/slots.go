@@ -35,7 +35,7 @@ const (
 	paced
 	capped
 	holding // some work in flight was measured
-	alone   // work that is too heavy may run alone
+	alone   // a law finds the limit, so that work heavier than the limit may run alone
 	pushed  // the downstream refused the last work with a telling outcome
 	resting // slots of refused work rest
 )
@@ -54,8 +54,9 @@ func (s *slots) fits(weight int) bool {
 
 // admits reports whether the node's own limit, cap and pace have room for work of the given weight.
 func (s *slots) admits(weight int) bool {
-	room := s.inflight+s.resting()+int64(weight) <= int64(s.ceiling())
-	return (room || s.inflight == 0 && s.runsAlone(weight)) && s.pace().ready()
+	taken := s.inflight + s.resting()
+	room := taken+int64(weight) <= int64(s.ceiling())
+	return (room || taken == 0 && s.runsAlone(weight)) && s.pace().ready()
 }
 
 // ceiling is the most that may be in flight.
@@ -69,13 +70,15 @@ func (s *slots) ceiling() int32 {
 // awaitsCap reports whether the cap holds work back before the limit does.
 func (s *slots) awaitsCap() bool { return s.ceiling() < s.limit }
 
+// runsAlone reports whether work that is heavier than the limit may run once nothing else does. A
+// law that has lowered its limit below the weight of all work would otherwise never see any again.
 func (s *slots) runsAlone(weight int) bool {
-	return s.flags&alone != 0 && weight <= int(s.contention.cold.alone)
+	return s.flags&alone != 0 && (s.flags&capped == 0 || weight <= int(s.contention.cold.cap))
 }
 
-// tooHeavy reports whether work of the given weight has no room even alone.
+// tooHeavy reports whether work of the given weight has no room even alone. A cap is for a while.
 func (s *slots) tooHeavy(weight int) bool {
-	return weight > int(s.limit) && !s.runsAlone(weight) || s.member != nil && s.member.excludes(int64(weight))
+	return weight > int(s.limit) && s.flags&alone == 0 || s.member != nil && s.member.excludes(int64(weight))
 }
 
 // take takes slots, and the tokens of the pace.

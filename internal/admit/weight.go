@@ -2,13 +2,9 @@ package admit
 
 import "github.com/weir-go/weir/internal/reply"
 
-// RunAlone lets work heavier than the limit, up to the given weight, run once nothing else
-// does, instead of being refused. It is called before there is work.
-func (n *Node) RunAlone(most int) {
-	n.slots.lock()
-	defer n.slots.unlock()
-	n.slots.contended().coldPart().alone = int32(most)
-	n.slots.flags.set(alone, true)
+// tooHeavy reports whether work of the given weight will have no room.
+func (n *Node) tooHeavy(weight int) bool {
+	return weight > int(n.conf.max) || n.slots.tooHeavy(weight)
 }
 
 // SetWeight changes the slots of running work, and the tokens that it took of the pace. Slots

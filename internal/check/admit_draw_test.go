@@ -42,8 +42,8 @@ func oneIn(t *rapid.T, n int, label string) bool {
 	return rapid.SampledFrom(odds).Draw(t, label)
 }
 
-func (n *modelNode) law() law.Law {
-	if rapid.Bool().Draw(n.T, "wild") {
+func (n *modelNode) law(wild bool) law.Law {
+	if wild {
 		return wildLaw{n}
 	}
 	return law.Fixed{}

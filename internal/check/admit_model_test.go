@@ -30,6 +30,7 @@ type modelNode struct {
 	*admit.Node
 	*model
 	settings admit.Settings
+	wild     bool // its law moves the limit
 	limit    int
 	highest  int // limit during the current call,
 	lowest   int // and the lowest
@@ -144,7 +145,7 @@ func (n *modelNode) judge(w *modelWaiter, now int64, newcomer *modelWaiter) {
 		}
 		n.took(w, newcomer)
 		n.inFlight += w.Weight
-		if n.inFlight > n.highest && !n.settings.Shadow {
+		if alone := n.wild && n.inFlight == w.Weight; n.inFlight > n.highest && !alone && !n.settings.Shadow {
 			n.Fatalf("dispatched beyond the limit: %d in flight of %d", n.inFlight, n.highest)
 		}
 		n.answered = append(n.answered, w)
@@ -161,8 +162,8 @@ func (n *modelNode) judge(w *modelWaiter, now int64, newcomer *modelWaiter) {
 			n.Fatalf("gave up the wrong waiter for a newcomer")
 		}
 	case reply.TooHeavy:
-		if w.Weight <= n.lowest && (n.cap == 0 || w.Weight <= n.cap) {
-			n.Fatalf("weight %d is too heavy for %d", w.Weight, n.lowest)
+		if w.Weight <= n.heaviest(n.lowest) && (n.cap == 0 || w.Weight <= n.cap) {
+			n.Fatalf("weight %d is too heavy for %d", w.Weight, n.heaviest(n.lowest))
 		}
 	case reply.Closed:
 		if !n.closed {
@@ -277,9 +278,22 @@ func (n *modelNode) remove(w *modelWaiter) {
 	n.waiters = slices.Delete(n.waiters, i, i+1)
 }
 
-// fits reports whether weight fits below the limits.
+// hasRoom reports whether weight fits below the limit, or is heavier and may run alone.
+func (n *modelNode) hasRoom(weight int) bool {
+	return n.inFlight+weight <= n.limit || n.inFlight == 0 && weight <= n.heaviest(n.limit)
+}
+
+// heaviest is the largest weight that may run at a limit: beyond that alone, if a law moves it.
+func (n *modelNode) heaviest(limit int) int {
+	if n.wild {
+		return n.settings.Bounds.Max
+	}
+	return limit
+}
+
+// fits reports whether weight has room here and below the cap.
 func (n *modelNode) fits(weight int) bool {
-	return n.inFlight+weight <= n.limit && (n.cap == 0 || n.total()+weight <= n.cap)
+	return n.hasRoom(weight) && (n.cap == 0 || n.total()+weight <= n.cap)
 }
 
 // lineIsHeld reports whether another node has waiting work that only the cap blocks, and
@@ -287,7 +301,7 @@ func (n *modelNode) fits(weight int) bool {
 func (n *modelNode) lineIsHeld() bool {
 	for _, other := range n.nodes {
 		for _, w := range other.waiters {
-			if other != n && other.inFlight+w.Weight <= other.limit && !other.fits(w.Weight) {
+			if other != n && other.hasRoom(w.Weight) && !other.fits(w.Weight) {
 				return true
 			}
 		}
@@ -296,7 +310,7 @@ func (n *modelNode) lineIsHeld() bool {
 }
 
 func (n *modelNode) tooHeavy(weight int) bool {
-	return weight > n.limit || n.cap > 0 && weight > n.cap
+	return weight > n.heaviest(n.limit) || n.cap > 0 && weight > n.cap
 }
 
 func (m *model) total() int {

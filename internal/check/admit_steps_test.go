@@ -37,7 +37,8 @@ func walk(m *model, nodes int, order *rapid.Generator[queue.Order]) {
 		n := &modelNode{model: m, refused: map[reply.Verdict]uint64{}}
 		n.settings = n.draw(order)
 		n.limit = n.settings.Bounds.Initial
-		node, err := admit.New(n.settings, n.law(), m.group, 0)
+		n.wild = rapid.Bool().Draw(m.T, "wild")
+		node, err := admit.New(n.settings, n.law(n.wild), m.group, 0)
 		if err != nil {
 			m.Fatal(err)
 		}
@@ -319,16 +320,16 @@ func (n *modelNode) pass() {
 
 func (n *modelNode) update(order *rapid.Generator[queue.Order]) {
 	next := n.draw(order)
-	l := n.law()
+	wild := rapid.Bool().Draw(n.T, "wild")
 	// The window may close first, under the old settings, and then it serves in their order.
 	n.call(nil, func(now int64, fx *admit.Effects) { n.Forbid(reply.Cancelled, now, fx) })
 	n.requests++
 	n.cancelled++
 	n.call(nil, func(now int64, fx *admit.Effects) {
-		n.settings = next
+		n.settings, n.wild = next, wild
 		n.limit = min(max(n.limit, next.Bounds.Min), next.Bounds.Max)
 		n.see()
-		if err := n.Update(next, l, now, fx); err != nil {
+		if err := n.Update(next, n.law(wild), now, fx); err != nil {
 			n.Fatal(err)
 		}
 	})

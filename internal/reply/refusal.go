@@ -32,7 +32,7 @@ var refusals = [...]struct {
 	QueueFull:    {"queue full", exhausted},
 	QueueTimeout: {"queue timeout", exhausted},
 	Deadline:     {"deadline", exhausted},
-	TooHeavy:     {"too heavy", exhausted}, // for now: the limit moves
+	TooHeavy:     {"too heavy", exhausted}, // for now: limits and caps may be raised
 	Closed:       {"closed", unavailable},
 	BreakerOpen:  {"breaker open", exhausted},
 	Overload:     {"overload", exhausted},
