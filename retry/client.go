@@ -136,7 +136,7 @@ func Classify(err error) Answer {
 
 // A Snapshot counts the calls of a [Client]. Its numbers are of nearly one moment.
 type Snapshot struct {
-	Attempts   uint64 // sent, retries included
+	Attempts   uint64 // begun, retries included
 	Retries    uint64 // waits for another attempt
 	Throttled  uint64 // refused by the throttle, and not sent
 	OverBudget uint64 // not tried again because the budget was spent
