@@ -115,6 +115,12 @@ func (c Config) complete() (Config, error) {
 	if c.Journal != "" && (isSame(c.Journal, c.Rejects) || isSame(c.Journal+nextSuffix, c.Rejects)) {
 		return c, settings.Invalid(ErrConfig, "Rejects", c.Rejects, "another file than Journal")
 	}
+	if _, err := os.Lstat(c.Journal); err == nil {
+		c.Journal, err = filepath.EvalSymlinks(c.Journal) // a file that replaces the journal would replace a link to it
+		if err != nil {
+			return c, fmt.Errorf("bulk: journal: %w", err)
+		}
+	}
 	c.Workers = cmp.Or(c.Workers, defaultWorkers)
 	c.MaxLine = cmp.Or(c.MaxLine, defaultMaxLine)
 	c.Every = cmp.Or(c.Every, time.Second)

@@ -128,6 +128,18 @@ func TestJournalIsOnDisk(t *testing.T) {
 	}
 }
 
+// A link to a journal stays one: the file behind it would be of an earlier moment.
+func TestJournalBehindALink(t *testing.T) {
+	journal, _ := files(t)
+	must.Do(t, os.WriteFile(journal, []byte(`{"version":1}`), 0o600))
+	link := journal + ".link"
+	must.Do(t, os.Symlink(journal, link))
+	must.Have(Run(t.Context(), strings.NewReader("x"), Config{Write: newStore().write, Journal: link}))(t)
+	if s, _, err := readJournal(journal); err != nil || s.Lines != 1 {
+		t.Errorf("the file behind the link has %d lines, %v", s.Lines, err)
+	}
+}
+
 func TestRejectsAreKeptInOrderAndOnce(t *testing.T) {
 	const n = 3000
 	journal, rejects := files(t)

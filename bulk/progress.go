@@ -20,8 +20,8 @@ type Snapshot struct {
 	Rate      float64       // lines per second, over the last 10 s
 	ByteRate  float64       // bytes per second, over the last 10 s
 	Load      float64       // of the throttle or the governor of memory, whichever is nearer to its limit: 0 idle, 1 at it
-	Waited    time.Duration // time for which reading has waited for memory
-	Throttled time.Duration // sum of the times for which workers have waited for the throttle
+	Waited    time.Duration // time for which reading has waited for memory, up to now
+	Throttled time.Duration // sum of the times for which workers have waited for the throttle, up to now
 	Elapsed   time.Duration // since this run began
 	Left      time.Duration // estimate of the time to the end, from ByteRate; 0 if not known
 }
@@ -82,7 +82,7 @@ func (r *run) progress() Snapshot {
 	p := Snapshot{
 		Lines: now.lines, Rejected: r.rejected.Load(), Resumed: r.meter.resumed, Offset: all, Size: r.meter.size,
 		InFlight: r.window.waiting(), Rate: lines, ByteRate: bytes, Load: r.load(),
-		Waited: time.Duration(r.waited.Load()), Throttled: time.Duration(r.throttled.Load()), Elapsed: now.at.Sub(r.meter.began),
+		Waited: r.waited.Total(), Throttled: r.throttled.Total(), Elapsed: now.at.Sub(r.meter.began),
 	}
 	if left := float64(p.Size-all) / bytes * float64(time.Second); left > 0 && left < math.MaxInt64 {
 		p.Left = time.Duration(left)

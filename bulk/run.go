@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/weir-go/weir/internal/clock"
 	"github.com/weir-go/weir/internal/isolate"
 	"github.com/weir-go/weir/memory"
 )
@@ -83,8 +84,8 @@ type run struct {
 
 	lines     atomic.Int64 // acknowledged, in any order
 	rejected  atomic.Int64
-	waited    atomic.Int64 // nanoseconds
-	throttled atomic.Int64
+	waited    clock.Stopwatch // for memory
+	throttled clock.Stopwatch // for the throttle
 }
 
 func newRun(ctx context.Context, c Config, from state, rejects rejects) *run {
@@ -264,10 +265,9 @@ func (r *run) take(bytes int) (memory.Hold, error) {
 	if r.conf.Memory == nil {
 		return memory.Hold{}, context.Cause(r.ctx)
 	}
-	began := time.Now()
-	hold, err := r.conf.Memory.Acquire(r.ctx, bytes)
-	r.waited.Add(int64(time.Since(began)))
-	return hold, err
+	r.waited.Start()
+	defer r.waited.Stop()
+	return r.conf.Memory.Acquire(r.ctx, bytes)
 }
 
 // load is the worse of the throttle's and the governor's.

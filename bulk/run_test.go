@@ -136,6 +136,24 @@ func TestProgressTellsRateAndEnd(t *testing.T) {
 	})
 }
 
+// An import that waits for the throttle says so while it waits.
+func TestWaitShowsWhileItLasts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		th := must.Have(throttle.New(throttle.Config{Writes: throttle.Side{MaxInFlight: 1, Queue: weir.Queue{Timeout: time.Hour}}}))(t)
+		other := must.Have(th.Acquire(t.Context(), throttle.Write, 1))(t)
+		var waited time.Duration
+		_, err := Run(t.Context(), strings.NewReader(numbered(20)), Config{Throttle: th, Workers: 8, Write: newStore().write, OnProgress: func(p Snapshot) {
+			if p.Elapsed == 10*time.Second {
+				waited = p.Throttled
+				other.Done(nil)
+			}
+		}})
+		if err != nil || waited != 80*time.Second {
+			t.Errorf("%v, 8 workers have waited for %v in 10 s", err, waited)
+		}
+	})
+}
+
 // A line that the throttle refuses is tried again, and the time is told.
 func TestThrottleThatRefuses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -76,8 +76,8 @@ func (r *run) pace() (weir.Permit, error) {
 	if r.conf.Throttle == nil {
 		return weir.Permit{}, nil
 	}
-	began := time.Now()
-	defer func() { r.throttled.Add(int64(time.Since(began))) }()
+	r.throttled.Start()
+	defer r.throttled.Stop()
 	for {
 		permit, err := r.conf.Throttle.Acquire(r.ctx, throttle.Write, 1)
 		if err == nil || !errors.Is(err, weir.ErrRefused) || errors.Is(err, weir.ErrClosed) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/weir-go/weir/internal/settings"
 )
@@ -37,8 +36,8 @@ func (g *Governor) Acquire(ctx context.Context, bytes int) (Hold, error) {
 }
 
 func (g *Governor) wait(ctx context.Context, w *waiter) (hold Hold, err error) {
-	began := time.Now()
-	defer func() { g.waited.Add(int64(time.Since(began))) }()
+	g.waited.Start()
+	defer g.waited.Stop()
 	select {
 	case <-w.admitted:
 		return w.hold, nil

@@ -148,7 +148,8 @@ func TestAcquireWaitsForRoom(t *testing.T) {
 		}
 		take("large", 100*mib)
 		take("small", 1)
-		if s := g.Snapshot(); s.Waiting != 2 || s.InFlight != 900<<10 || len(order) != 0 {
+		time.Sleep(time.Second)
+		if s := g.Snapshot(); s.Waiting != 2 || s.Waited != 2*time.Second || s.InFlight != 900<<10 || len(order) != 0 {
 			t.Errorf("%+v, admitted %d", s, len(order))
 		}
 		first.Release()
@@ -161,7 +162,7 @@ func TestAcquireWaitsForRoom(t *testing.T) {
 		if one, two := <-order, <-order; one != "large" || two != "small" {
 			t.Errorf("admitted %s, then %s", one, two)
 		}
-		if s := g.Snapshot(); s.InFlight != 0 || s.Waited != time.Second {
+		if s := g.Snapshot(); s.InFlight != 0 || s.Waited != 3*time.Second {
 			t.Errorf("%+v", s)
 		}
 	})

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/weir-go/weir/internal/clock"
 	"github.com/weir-go/weir/internal/isolate"
 	"github.com/weir-go/weir/internal/pages"
 	"github.com/weir-go/weir/internal/wire"
@@ -38,7 +39,7 @@ type Governor struct {
 	process process
 	running atomic.Bool
 	busy    atomic.Bool // garbage is being collected
-	waited  atomic.Int64
+	waited  clock.Stopwatch
 	closed  chan struct{}
 	hook    isolate.Hook[Event]
 
@@ -260,7 +261,7 @@ type Snapshot struct {
 	InFlight  uint64        // how much is
 	Kept      uint64        // how much is kept
 	Waiting   int           // how many calls of Acquire wait
-	Waited    time.Duration // how long calls of Acquire have waited, together
+	Waited    time.Duration // how long calls of Acquire have waited, together, also those that still do
 	PagedOut  uint64        // pages of mapped files that Linux was asked to take back, together
 	Pressure  float64       // share of the last 10 s in which tasks waited for memory, 0 to 1; 0 where it is not known
 	TooSmall  bool          // the target is below the needs of the store
@@ -282,7 +283,7 @@ func (g *Governor) Snapshot() Snapshot {
 	return Snapshot{
 		Target: g.conf.Target, Anonymous: g.read.anonymous, Resident: g.read.resident,
 		Need: g.last.need, Limit: uint64(g.last.limit), Budget: uint64(size), InFlight: uint64(inFlight), Kept: uint64(kept),
-		Waiting: waiting, Waited: time.Duration(g.waited.Load()), PagedOut: g.took, Pressure: g.read.pressure,
+		Waiting: waiting, Waited: g.waited.Total(), PagedOut: g.took, Pressure: g.read.pressure,
 		TooSmall: g.last.short, Least: g.last.least, load: g.last.load,
 	}
 }

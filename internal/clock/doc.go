@@ -1,2 +1,2 @@
-// Package clock has the one clock of limiters and pools.
+// Package clock has the one clock of limiters and pools, and sums waits.
 package clock

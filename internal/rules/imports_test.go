@@ -36,7 +36,7 @@ var mayImport = map[string]string{
 	"internal/disk":   "",
 	"load/badgerload": "load internal/disk",
 	"load/neo4jload":  "load internal/settings",
-	"memory":          "internal/isolate internal/pages internal/settings load internal/wire",
+	"memory":          "internal/clock internal/isolate internal/pages internal/settings load internal/wire",
 
 	"law":             "pid internal/portable internal/settings internal/nearest",
 	"internal/window": "histogram law",
@@ -60,7 +60,7 @@ var mayImport = map[string]string{
 	"fleet/storetest": "fleet",
 	"fleet/natsfleet": ". fleet internal/settings",
 
-	"bulk": ". internal/isolate internal/settings memory throttle",
+	"bulk": ". internal/clock internal/isolate internal/settings memory throttle",
 
 	"pool/sourcetest":   "pool",
 	"pool/natspool":     "pool internal/disk internal/settings",
