@@ -2,8 +2,10 @@ package proxy
 
 import (
 	"context"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -27,6 +29,10 @@ func TestStateSurvivesARestart(t *testing.T) {
 		}
 		r.stop()
 		must.Do(t, <-r.ended)
+	}
+	r := start(t, file(a, "compartments: {other: {}}\nroutes: [{compartment: other}]\nstate: "+state))
+	if all := r.Snapshot().ByKey; len(all) != 1 {
+		t.Errorf("compartments that the file does not have any more: %v", slices.Collect(maps.Keys(all)))
 	}
 	if info, err := os.Stat(state); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info, err)
