@@ -54,20 +54,31 @@ func (p *Proxy) drain() error {
 	p.shared.Drain()
 	grace := time.Duration(settings.Grace)
 	p.log.Info("stopping: no more connections", "running", p.running(), "grace", grace)
-	ctx, cancel := context.WithTimeout(context.Background(), grace)
+	if p.finish(grace) == nil {
+		return nil
+	}
+	p.cut()
+	_ = p.finish(lastWords)
+	return fmt.Errorf("%w after shutdown.grace, which is %v, and have been cut", ErrCut, grace)
+}
+
+// lastWords is how long requests that are cut have for their answers, their lines in the log and
+// their spans.
+const lastWords = time.Second
+
+// finish accepts no more connections, and waits for the accepted requests and for WebSockets. It
+// returns an error if they take longer.
+func (p *Proxy) finish(within time.Duration) (unfinished error) {
+	ctx, cancel := context.WithTimeout(context.Background(), within)
 	defer cancel()
 	ended := make(chan error, len(p.listeners))
 	for _, l := range p.listeners {
 		go func() { ended <- l.Shutdown(ctx) }()
 	}
-	var unfinished error
 	for range p.listeners {
 		unfinished = cmp.Or(unfinished, <-ended)
 	}
-	if cmp.Or(unfinished, p.shared.EndSockets(ctx)) != nil {
-		return fmt.Errorf("%w after shutdown.grace, which is %v, and have been cut", ErrCut, grace)
-	}
-	return nil
+	return cmp.Or(unfinished, p.shared.EndSockets(ctx))
 }
 
 // running is the number of requests with slots, including streams and exempt requests.

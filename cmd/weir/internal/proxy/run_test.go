@@ -71,14 +71,27 @@ func TestLameDuck(t *testing.T) {
 	}
 }
 
+// A request that outlasts the grace has an answer and a line in the log too.
 func TestGraceEnds(t *testing.T) {
 	a, _ := named(t, "a")
-	r := start(t, file(a, "shutdown: {grace: 20ms}"))
-	go func() { _, _ = http.Get("http://" + r.address + "/hold") }()
+	r := start(t, file(a, "shutdown: {grace: 20ms}\nlog: {access: true}"))
+	status := make(chan int, 1)
+	go func() {
+		answer, err := http.Get("http://" + r.address + "/hold")
+		if err != nil {
+			t.Error(err)
+			answer = &http.Response{Body: http.NoBody}
+		}
+		answer.Body.Close()
+		status <- answer.StatusCode
+	}()
 	must.Happen(t, "a request runs", func() bool { return r.Snapshot().Total.InFlight == 1 })
 	r.stop()
 	if err := <-r.ended; !errors.Is(err, ErrCut) {
 		t.Errorf("ended with %v, want ErrCut", err)
+	}
+	if got := <-status; got != http.StatusServiceUnavailable || !strings.Contains(r.said.String(), "path=/hold route=/ compartment=api status=503") {
+		t.Errorf("status %d, and the log is\n%s", got, r.said)
 	}
 }
 

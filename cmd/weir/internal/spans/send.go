@@ -21,14 +21,17 @@ const (
 	retryAfter  = time.Second
 )
 
-// Run sends spans until ctx ends, then sends the queued ones. It returns within 30 s of the
-// end of ctx.
+// Run sends spans until ctx ends, then sends the queued ones. It returns within 10 s of the
+// end of ctx: spans not sent by then are lost.
 func (t *Tracer) Run(ctx context.Context) {
 	if t == nil {
 		return
 	}
 	tick := time.NewTicker(batchTime)
 	defer tick.Stop()
+	sending, end := context.WithCancel(context.WithoutCancel(ctx))
+	defer end()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(sendTimeout, end) })()
 	batch := make([]Span, 0, batchSize)
 	for ctx.Err() == nil {
 		select {
@@ -40,22 +43,14 @@ func (t *Tracer) Run(ctx context.Context) {
 		case <-ctx.Done():
 			continue
 		}
-		t.send(context.WithoutCancel(ctx), ctx.Done(), batch) // the client has a timeout
+		t.send(sending, ctx.Done(), batch)
 		batch = batch[:0]
 	}
-	t.finish(batch)
-}
-
-// finish sends the queued spans when the proxy ends. Spans not sent within one timeout are
-// lost.
-func (t *Tracer) finish(batch []Span) {
-	ctx, cancel := context.WithTimeout(context.Background(), sendTimeout)
-	defer cancel()
 	for len(t.queue) > 0 {
 		batch = append(batch, <-t.queue)
 	}
 	for part := range slices.Chunk(batch, batchSize) {
-		t.send(ctx, ctx.Done(), part)
+		t.send(sending, ctx.Done(), part)
 	}
 }
 

@@ -170,7 +170,7 @@ func TestCollectorHangs(t *testing.T) {
 		cancel()
 		ended := time.Now()
 		work.Wait()
-		if took := time.Since(ended); took > 3*sendTimeout {
+		if took := time.Since(ended); took > sendTimeout {
 			t.Errorf("the end took %v", took)
 		}
 	})
