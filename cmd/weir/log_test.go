@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -23,34 +24,61 @@ func (b blocked) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func TestLogWithoutAReaderHoldsUpNoRequest(t *testing.T) {
+// proxyThatLogs is the command of a proxy that logs each request.
+func proxyThatLogs(t *testing.T) []string {
 	backend := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
-	defer backend.Close()
+	t.Cleanup(backend.Close)
 	file := filepath.Join(t.TempDir(), "weir.yaml")
 	must.Do(t, os.WriteFile(file, fmt.Appendf(nil, `
 listeners: [{address: "127.0.0.1:0"}]
 admin: {address: none}
 log: {access: true}
 upstreams: {api: {addresses: [%q]}}
-compartments: {api: {}}
-routes: [{upstream: api, compartment: api}]
 `, backend.URL), 0o600))
+	return []string{"proxy", "--config", file}
+}
+
+// get asks the proxy three times.
+func get(t *testing.T, address string) {
+	t.Helper()
+	client := http.Client{Timeout: 20 * time.Second}
+	for range 3 {
+		answer := must.Have(client.Get("http://" + address))(t)
+		answer.Body.Close()
+	}
+}
+
+func TestLogWithoutAReaderHoldsUpNoRequest(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	out, to := io.Pipe()
 	read := make(chan struct{})
 	defer close(read)
 	ended := make(chan error, 1)
-	go func() { ended <- run(ctx, []string{"proxy", "--config", file}, to, blocked{read}) }()
-	address := firstAddress(t, out)
-	client := http.Client{Timeout: 20 * time.Second}
-	for range 3 {
-		answer := must.Have(client.Get("http://" + address))(t)
-		answer.Body.Close()
-	}
+	command := proxyThatLogs(t)
+	go func() { ended <- run(ctx, command, to, blocked{read}) }()
+	get(t, firstAddress(t, out))
 	stop()
 	go io.Copy(io.Discard, out)
 	must.Do(t, <-ended)
+}
+
+// A reader of the log that has ended, such as one that ships it elsewhere, does not end the proxy.
+func TestLogWhoseReaderEndsEndsNoProxy(t *testing.T) {
+	proxy := exec.Command(must.Have(os.Executable())(t))
+	proxy.Args = append([]string{"weir"}, proxyThatLogs(t)...)
+	log := must.Have(proxy.StderrPipe())(t)
+	out := must.Have(proxy.StdoutPipe())(t)
+	must.Do(t, proxy.Start())
+	defer proxy.Process.Kill()
+	address := firstAddress(t, out)
+	must.Do(t, log.Close())
+	get(t, address)
+	must.Do(t, out.Close())
+	must.Do(t, proxy.Process.Signal(os.Interrupt))
+	if err := proxy.Wait(); err != nil {
+		t.Errorf("%v, want status 0", err)
+	}
 }
 
 // firstAddress returns the address in the first line of weir proxy.

@@ -46,7 +46,8 @@ type limitFlags struct {
 // Run serves until ctx ends, then waits for the requests in flight.
 func (c proxyCommand) Run(ctx context.Context, command *kong.Context, s streams) error {
 	s = s.unwatched()
-	applied := c.contents() // before it is read, so that a change while the proxy starts is seen
+	signal.Ignore(syscall.SIGPIPE) // a reader of the log that ends must not end the proxy
+	applied := c.contents()        // before it is read, so that a change while the proxy starts is seen
 	settings, read, err := c.settings(command)
 	if err != nil {
 		return usageError{err}

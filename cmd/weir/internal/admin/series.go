@@ -81,7 +81,7 @@ var all = []*series{
 		set(float64(f.Spans.Dropped), "dropped")
 		set(float64(f.Spans.Failed), "failed")
 	}, "result"),
-	counter("log_dropped", "Lines of the log that were dropped, because its reader was too slow.", func(f Figures, set func(float64, ...string)) {
+	counter("log_dropped", "Lines of the log that were dropped: its reader was too slow, or it could not be written.", func(f Figures, set func(float64, ...string)) {
 		set(float64(f.LogDropped))
 	}),
 }

@@ -15,7 +15,8 @@ const mostLines = 4096
 const closing = time.Second
 
 // Lines is the output of a log. It writes the lines on a goroutine of its own, so that no request
-// waits for a reader who is slow or stuck. A line that finds no room is dropped and counted.
+// waits for a reader who is slow or stuck. A line that finds no room, or cannot be written, is
+// dropped and counted.
 type Lines struct {
 	waiting chan []byte
 	dropped atomic.Uint64
@@ -65,22 +66,28 @@ func (l *Lines) run(to io.Writer, own *slog.Logger) {
 	var reported uint64
 	report := func() {
 		if dropped := l.Dropped(); dropped > reported {
-			own.Warn("lines of the log were dropped: its reader is too slow", "lines", dropped-reported)
+			own.Warn("lines of the log were dropped: its reader was too slow, or it could not be written", "lines", dropped-reported)
 			reported = dropped
 		}
 	}
 	for {
 		select {
 		case line := <-l.waiting:
-			_, _ = to.Write(line)
+			l.write(to, line)
 		case <-second.C:
 			report()
 		case <-l.over:
 			for range len(l.waiting) {
-				_, _ = to.Write(<-l.waiting)
+				l.write(to, <-l.waiting)
 			}
 			report()
 			return
 		}
+	}
+}
+
+func (l *Lines) write(to io.Writer, line []byte) {
+	if _, err := to.Write(line); err != nil {
+		l.dropped.Add(1)
 	}
 }

@@ -2,6 +2,7 @@ package observe
 
 import (
 	"bytes"
+	"io"
 	"log/slog"
 	"strings"
 	"testing"
@@ -42,6 +43,17 @@ func TestLinesThatFindNoRoomAreCounted(t *testing.T) {
 			t.Errorf("the dropped lines were reported %d times, want 1", got)
 		}
 	})
+}
+
+// So are those that cannot be written, as on a full disk.
+func TestLinesThatCannotBeWrittenAreCounted(t *testing.T) {
+	read, write := io.Pipe()
+	read.Close()
+	l := NewLines(write, slog.New(slog.DiscardHandler))
+	l.Write([]byte("line\n"))
+	if l.Close(); l.Dropped() != 1 {
+		t.Errorf("%d lines were dropped, want 1", l.Dropped())
+	}
 }
 
 func TestLastLinesAreWritten(t *testing.T) {

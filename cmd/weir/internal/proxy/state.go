@@ -33,8 +33,8 @@ func (p *Proxy) restore(file string) {
 	p.log.Info("limits restored", "state", file)
 }
 
-// onlyNamed leaves out the compartments that the configuration does not have any more, which the set
-// would make again.
+// onlyNamed leaves out the compartments that the configuration does not have any more. The set
+// would make them again.
 func onlyNamed(state []byte, by map[string]bulkhead.Compartment) []byte {
 	var saved struct {
 		Version int                        `json:"version"`
