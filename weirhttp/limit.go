@@ -20,7 +20,9 @@ import (
 // answered with 503, the reason as a line of plain text, and a Retry-After that is spread over one
 // to two times the limiter's time to drain. [RefusedHeader] says that it did not run.
 // A request whose client left the queue gets an empty 499, which only the server's own logs will
-// see. A response that had to wait says for how long: "Server-Timing: weir;dur=12.3", in
+// see. In HTTP/1 net/http notices that a client left only once the body of its request was read, so
+// a POST stays in the queue, and then runs, unless [Config].Streams has bodies read
+// before. A response that had to wait says for how long: "Server-Timing: weir;dur=12.3", in
 // milliseconds.
 //
 // The slot is freed when next returns or panics, or at once when it hijacks the connection.

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/limittest"
 	"github.com/weir-go/weir/internal/longtest"
 	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/internal/tcptest"
@@ -78,6 +79,25 @@ func TestSlowClientsLeaveTheSlotsToOthers(t *testing.T) {
 			})
 		})
 	}
+}
+
+// net/http looks for the end of a connection once the body of its request was read.
+func TestPostOfAClientThatLeavesTheQueue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lim := limittest.Fixed(t, 1, weir.Queue{Size: 1})
+		defer limittest.Fill(t, lim)()
+		conn := servePipes(t, configured(t, lim, weirhttp.Config{Streams: pinned(t, 1)}, site)).dial(t)
+		go io.WriteString(conn, "POST /upload HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello")
+		synctest.Wait()
+		if n := lim.Snapshot().Queued; n != 1 {
+			t.Fatalf("%d in the queue, want 1", n)
+		}
+		conn.Close()
+		synctest.Wait()
+		if s := lim.Snapshot(); s.Queued != 0 || s.Cancelled != 1 {
+			t.Errorf("%d in the queue, and %d cancelled; want 0 and 1", s.Queued, s.Cancelled)
+		}
+	})
 }
 
 // A full cap refuses requests without a slot, and nothing else.
