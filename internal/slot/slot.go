@@ -127,7 +127,10 @@ func (s *Slot) Begin(ctx context.Context, streams Source, gate weir.Admitter) er
 		}
 	}()
 	s.leave(Stream, Outcome{Outcome: weir.Ignore})
-	begun = s.enter(s.takeReserved())
+	begun = true
+	if next := s.takeReserved(); next != nil { // nil if the request ended meanwhile
+		s.enter(next)
+	}
 	return nil
 }
 
@@ -150,21 +153,23 @@ func (s *Slot) Exchange(ctx context.Context, streams Source, o Outcome) (exchang
 	}
 	if s.enter(next) {
 		next.permit.Measure(weir.Ignore)
-	} else { // the request ended meanwhile
-		next.give(weir.Ignore)
 	}
 	return true, nil
 }
 
-// enter holds the slot of the streams from now on, unless the request has ended.
+// enter holds the slot of the streams from now on. If the request ended meanwhile, it returns the
+// slot and reports false.
 func (s *Slot) enter(next *grant) bool {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.state == Closed {
-		return false
+	ended := s.state == Closed
+	if !ended {
+		s.held = *next
 	}
-	s.held = *next
-	return true
+	s.mu.Unlock()
+	if ended {
+		next.give(weir.Ignore)
+	}
+	return !ended
 }
 
 // Finish returns the gate's slot with the outcome of the work. It does nothing, and reports
