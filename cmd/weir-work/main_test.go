@@ -9,6 +9,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -16,6 +18,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -24,6 +27,7 @@ import (
 	"github.com/weir-go/weir/internal/locked"
 	"github.com/weir-go/weir/internal/longtest"
 	"github.com/weir-go/weir/internal/must"
+	"github.com/weir-go/weir/internal/tcptest"
 	"github.com/weir-go/weir/pool/natspool"
 )
 
@@ -280,20 +284,29 @@ func TestWorkerWithTheServerIsKilled(t *testing.T) {
 }
 
 // TestServerRestarts: a worker of a server elsewhere says once that it waits, and goes on when the
-// server is back.
+// server is back, even if that took no credentials for a while.
 func TestServerRestarts(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "server")
 	server, url := serve(t, dir)
 	at := handover.Queue{Stream: "orders", Nats: url}
 	said(t, handover.Request{Enqueue: &handover.Enqueue{Queue: at, Payload: []string{"a"}}}, "")
 	done := t.TempDir()
-	w := begin(t, script(at, `read job; : >`+done+`/$job`))
+	way, work := passOn(t, dir), script(at, `read job; : >`+done+`/$job`)
+	work.Nats = way.url(url)
+	w := begin(t, work)
 	is := func(job string) func() bool {
 		return func() bool { _, err := os.Stat(filepath.Join(done, job)); return err == nil }
 	}
 	must.Happen(t, "a job is done", is("a"))
 	must.Do(t, server.Close())
 	must.Happen(t, "the worker says that it waits", func() bool { return strings.Contains(w.notes.String(), "waits for NATS") })
+	usual := readAccess(t, dir)
+	access{usual.Port, "another"}.write(t, dir)
+	server, _ = serve(t, dir)
+	tried := way.taken.Load()
+	must.Happen(t, "the worker tries some more times", func() bool { return way.taken.Load() > tried+2 })
+	must.Do(t, server.Close())
+	usual.write(t, dir)
 	_, again := serve(t, dir)
 	if again != url {
 		t.Skipf("another program has taken the port: %s is now %s", url, again)
@@ -307,18 +320,100 @@ func TestServerRestarts(t *testing.T) {
 	}
 }
 
+// TestServerIsGone: a worker whose connection is silent, as when the machine of its server is gone,
+// finds a server that answers before its leases are over.
+func TestServerIsGone(t *testing.T) {
+	longtest.Skip(t)
+	dir := filepath.Join(t.TempDir(), "server")
+	_, url := serve(t, dir)
+	at := handover.Queue{Stream: "orders", Nats: url}
+	done := t.TempDir()
+	work := script(at, `read job; : >`+done+`/$job`)
+	way := passOn(t, dir)
+	work.Nats = way.url(url)
+	w := begin(t, work)
+	happens := func(job string) {
+		said(t, handover.Request{Enqueue: &handover.Enqueue{Queue: at, Payload: []string{job}}}, "")
+		must.Happen(t, job+" is done", func() bool { _, err := os.Stat(filepath.Join(done, job)); return err == nil })
+	}
+	happens("a")
+	way.silent.Store(way.taken.Load())
+	began := time.Now()
+	must.Happen(t, "the worker says that it waits", func() bool { return strings.Contains(w.notes.String(), "waits for NATS") })
+	happens("b")
+	if took := time.Since(began); took > 29*time.Second {
+		t.Errorf("the worker is back after %v", took)
+	}
+	w.stop(t)
+}
+
+// A way passes connections on to the server of a folder.
+type way struct {
+	address string
+	taken   atomic.Int32 // connections
+	silent  atomic.Int32 // how many of these have become silent, without an end
+}
+
+func passOn(t *testing.T, dir string) *way {
+	w := new(way)
+	w.address = tcptest.Serve(t, func(conn net.Conn) {
+		number := w.taken.Add(1)
+		server, err := net.Dial("tcp", fmt.Sprint("127.0.0.1:", readAccess(t, dir).Port))
+		if err != nil {
+			return // it is down
+		}
+		defer server.Close()
+		go func() { _, _ = io.Copy(server, line{conn, w, number}) }()
+		_, _ = io.Copy(conn, line{server, w, number})
+	})
+	return w
+}
+
+// url is that of the server, by this way.
+func (w *way) url(direct string) string {
+	user, _, _ := strings.Cut(direct, "@")
+	return user + "@" + w.address
+}
+
+// A line is an end of a connection.
+type line struct {
+	net.Conn
+	*way
+	number int32
+}
+
+func (l line) Read(p []byte) (int, error) {
+	n, err := l.Conn.Read(p)
+	if l.number <= l.silent.Load() {
+		select {}
+	}
+	return n, err
+}
+
 // serve runs a server until the test ends.
 func serve(t *testing.T, dir string) (server *natspool.Local, url string) {
 	t.Helper()
 	server = must.Have(natspool.Open(t.Context(), dir))(t)
 	t.Cleanup(func() { _ = server.Close() })
-	text := must.Have(os.ReadFile(filepath.Join(dir, "access.json")))(t)
-	var access struct {
-		Port  int
-		Token string
-	}
-	must.Do(t, json.Unmarshal(text, &access))
-	return server, fmt.Sprintf("nats://%s@127.0.0.1:%d", access.Token, access.Port)
+	a := readAccess(t, dir)
+	return server, fmt.Sprintf("nats://%s@127.0.0.1:%d", a.Token, a.Port)
+}
+
+// An access is how to reach the server of a folder.
+type access struct {
+	Port  int    `json:"port"`
+	Token string `json:"token"`
+}
+
+func readAccess(t *testing.T, dir string) (a access) {
+	t.Helper()
+	must.Do(t, json.Unmarshal(must.Have(os.ReadFile(filepath.Join(dir, "access.json")))(t), &a))
+	return a
+}
+
+func (a access) write(t *testing.T, dir string) {
+	t.Helper()
+	must.Do(t, os.WriteFile(filepath.Join(dir, "access.json"), must.Have(json.Marshal(a))(t), 0o600))
 }
 
 // prepare makes the stream with a lease that is short.

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -24,9 +27,13 @@ type connection struct {
 func open(ctx context.Context, at handover.Queue, waiting func(error)) (*connection, error) {
 	config := natspool.Config{Stream: at.Stream, Waiting: waiting}
 	if at.Nats == "" {
-		return openFolder(ctx, at.Embedded, config)
+		return openFolder(ctx, cmp.Or(at.Embedded, here), config)
 	}
-	options := []nats.Option{nats.Name("weir"), nats.MaxReconnects(-1)}
+	options := []nats.Option{
+		nats.Name("weir"), nats.MaxReconnects(-1), nats.ReconnectWait(time.Second),
+		nats.IgnoreAuthErrorAbort(),                                     // credentials may be changed here later than there
+		nats.PingInterval(5 * time.Second), nats.MaxPingsOutstanding(2), // to miss one that is gone before leases end
+	}
 	if at.Creds != "" {
 		options = append(options, nats.UserCredentials(at.Creds))
 	}
@@ -44,6 +51,41 @@ func open(ctx context.Context, at handover.Queue, waiting func(error)) (*connect
 		return nil, err
 	}
 	return c, nil
+}
+
+// here is the folder of the embedded server if none is named.
+const here = "weir-jobs"
+
+// tries is how often a queue is opened whose server ends meanwhile, and patience how long it may
+// take to answer.
+const (
+	tries    = 5
+	patience = 5 * time.Second
+)
+
+func openFolder(ctx context.Context, dir string, config natspool.Config) (*connection, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	local, err := natspool.Open(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	c := &connection{where: dir, close: func() { _ = local.Close() }} // it is the end
+	for range tries {
+		within, end := context.WithTimeout(ctx, patience)
+		err = c.join(within, local.JetStream(), config)
+		end()
+		if err == nil {
+			return c, nil
+		}
+		if !errors.Is(err, context.DeadlineExceeded) {
+			break
+		}
+	}
+	c.close()
+	return nil, err
 }
 
 func (c *connection) join(ctx context.Context, js jetstream.JetStream, config natspool.Config) (err error) {

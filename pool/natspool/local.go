@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -23,15 +24,19 @@ import (
 
 // A Local is a connection to the NATS server of a folder. Make one with [Open].
 type Local struct {
-	conn   *nats.Conn
-	js     jetstream.JetStream
+	dir  string
+	conn *nats.Conn
+	js   jetstream.JetStream
+
+	mu     sync.Mutex
 	server *server.Server // nil: another process runs it
 	lock   *os.File
+	fault  error // why this process, which has the lock, could not run the server
 }
 
 // Open returns a connection to the NATS server of a folder, which it makes if need be. The first
-// process that opens the folder locks it and runs the server; the others connect to that one. While
-// it is gone they wait, until one opens the folder anew.
+// process that opens the folder locks it and runs the server; the others connect to that one. When
+// it ends, one of them takes over.
 //
 // On Windows it is an error that matches errors.ErrUnsupported.
 //
@@ -39,35 +44,29 @@ type Local struct {
 // that only its user may read. It keeps its data on disk.
 func Open(ctx context.Context, dir string) (*Local, error) {
 	ctx = cmp.Or(ctx, context.Background())
-	l, err := openLocal(ctx, dir)
-	if err != nil {
+	l := &Local{dir: dir}
+	if err := l.open(ctx); err != nil {
+		_ = l.Close() // the error before counts
 		return nil, fmt.Errorf("natspool: the folder %s: %w", dir, err)
 	}
 	return l, nil
 }
 
-func openLocal(ctx context.Context, dir string) (*Local, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, err
+func (l *Local) open(ctx context.Context) error {
+	if err := os.MkdirAll(l.dir, 0o700); err != nil {
+		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
 	for {
-		lock, err := lockFile(filepath.Join(dir, "lock"))
-		switch {
-		case err == nil:
-			return serve(dir, lock)
-		case !errors.Is(err, errLocked):
-			return nil, err
-		}
-		l, err := join(dir)
-		if err == nil {
-			return l, nil
+		err := l.connect()
+		if err == nil || l.fault != nil {
+			return cmp.Or(l.fault, err)
 		}
 		select { // the other process may be about to start its server, or to end
 		case <-time.After(50 * time.Millisecond):
 		case <-ctx.Done():
-			return nil, fmt.Errorf("another process has it, and its server does not answer: %w", err)
+			return fmt.Errorf("another process has it, and its server does not answer: %w", err)
 		}
 	}
 }
@@ -80,45 +79,97 @@ func (l *Local) Close() error {
 	if l.conn != nil {
 		l.conn.Close()
 	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.end()
+}
+
+// end ends the server, and lets another process have the folder.
+func (l *Local) end() error {
 	if l.server != nil {
 		l.server.Shutdown()
 		l.server.WaitForShutdown()
 	}
-	if l.lock != nil {
-		return l.lock.Close()
+	if l.lock == nil {
+		return nil
 	}
-	return nil
+	err := l.lock.Close()
+	l.server, l.lock = nil, nil
+	return err
 }
 
-// An access is how to reach the server of a folder. It stays the same from one process to the next,
-// so that connections find the server again.
+func (l *Local) connect() (err error) {
+	l.conn, err = nats.Connect("", nats.SetCustomDialer(dialer{l}), nats.TokenHandler(l.token), nats.MaxReconnects(-1), nats.ReconnectWait(pause))
+	if err != nil {
+		return err
+	}
+	l.js, err = jetstream.New(l.conn)
+	return err
+}
+
+type dialer struct{ *Local }
+
+// Dial connects to the server of the folder, wherever it is by now, and first runs it if no other
+// process does. The client calls it, and again while it has lost the connection.
+func (l dialer) Dial(network, _ string) (net.Conn, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.server == nil {
+		err := l.serve()
+		if errors.Is(err, errLocked) {
+			return l.join(network)
+		}
+		if l.fault = err; err != nil {
+			return nil, err
+		}
+	}
+	return l.server.InProcessConn()
+}
+
+// join connects to the server of another process.
+func (l *Local) join(network string) (net.Conn, error) {
+	a, err := readAccess(l.file())
+	if err != nil {
+		return nil, err
+	}
+	return net.DialTimeout(network, net.JoinHostPort("127.0.0.1", strconv.Itoa(a.Port)), startTime)
+}
+
+func (l *Local) token() string {
+	a, _ := readAccess(l.file()) // Dial has read it
+	return a.Token
+}
+
+// An access is how to reach the server of a folder.
 type access struct {
 	Port  int    `json:"port"`
 	Token string `json:"token"`
 }
 
+func (l *Local) file() string { return filepath.Join(l.dir, "access.json") }
+
 const startTime = 10 * time.Second
 
-// serve starts the server, and connects to it.
-func serve(dir string, lock *os.File) (*Local, error) {
-	l := &Local{lock: lock}
-	if err := l.start(dir); err != nil {
-		_ = l.Close() // the error before counts
-		return nil, err
+// serve locks the folder and starts the server.
+func (l *Local) serve() (err error) {
+	if l.lock, err = lockFile(filepath.Join(l.dir, "lock")); err != nil {
+		return err
 	}
-	return l, nil
+	if err = l.start(); err != nil {
+		_ = l.end() // the error before counts
+	}
+	return err
 }
 
 // leastRoom is how much of a disk has to be free in MB. The server writes blocks of 4 MB anew when
 // it opens a stream, and crashes if it cannot.
 const leastRoom = 8
 
-func (l *Local) start(dir string) error {
-	if left, known := disk.Left(dir); known && left < leastRoom<<20 {
+func (l *Local) start() error {
+	if left, known := disk.Left(l.dir); known && left < leastRoom<<20 {
 		return fmt.Errorf("%d MB of its disk are free: want at least %d", left>>20, leastRoom)
 	}
-	file := filepath.Join(dir, "access.json")
-	a, err := readAccess(file)
+	a, err := readAccess(l.file())
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -127,7 +178,7 @@ func (l *Local) start(dir string) error {
 		a.Port = server.RANDOM_PORT
 	}
 	l.server, err = server.NewServer(&server.Options{
-		Host: "127.0.0.1", Port: a.Port, Authorization: a.Token, JetStream: true, StoreDir: filepath.Join(dir, "nats"),
+		Host: "127.0.0.1", Port: a.Port, Authorization: a.Token, JetStream: true, StoreDir: filepath.Join(l.dir, "nats"),
 		NoSigs: true, NoLog: true,
 	})
 	if err != nil {
@@ -138,10 +189,7 @@ func (l *Local) start(dir string) error {
 		return fmt.Errorf("the server did not start within %v: is there room on the disk?", startTime)
 	}
 	a.Port = l.server.Addr().(*net.TCPAddr).Port
-	if err := writeAccess(file, a); err != nil {
-		return err
-	}
-	return l.connect(a, nats.InProcessServer(l.server))
+	return writeAccess(l.file(), a)
 }
 
 func isFree(port int) bool {
@@ -150,26 +198,6 @@ func isFree(port int) bool {
 	}
 	listener, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	return err == nil && listener.Close() == nil
-}
-
-// join connects to the server of another process.
-func join(dir string) (*Local, error) {
-	a, err := readAccess(filepath.Join(dir, "access.json"))
-	if err != nil {
-		return nil, err
-	}
-	l := &Local{}
-	return l, l.connect(a)
-}
-
-func (l *Local) connect(a access, opts ...nats.Option) (err error) {
-	url := "nats://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(a.Port))
-	opts = append(opts, nats.Token(a.Token), nats.MaxReconnects(-1), nats.ReconnectWait(pause))
-	if l.conn, err = nats.Connect(url, opts...); err != nil {
-		return err
-	}
-	l.js, err = jetstream.New(l.conn)
-	return err
 }
 
 func readAccess(file string) (a access, err error) {

@@ -79,16 +79,21 @@ func (unsureStream) Consumer(context.Context, string) (jetstream.Consumer, error
 	return nil, nats.ErrTimeout
 }
 
-// A consumer that exists keeps its lease: one that cannot be asked for it is not changed.
-func TestLeaseOfAConsumerThatDoesNotAnswer(t *testing.T) {
+// A consumer that exists keeps its settings, whoever opens the queue next, such as weir jobs. One
+// that cannot be asked for them is not changed.
+func TestConsumerKeepsItsSettings(t *testing.T) {
 	l := local(t, t.TempDir())
-	queue(t, l, natspool.Config{Stream: "mail", Lease: time.Hour})
+	queue(t, l, natspool.Config{Stream: "mail", Lease: time.Hour, MaxHeld: 7})
+	source := queue(t, l, natspool.Config{Stream: "mail"}).Source(done).(pool.Sized)
+	if most := source.Resize(100); most != 7 {
+		t.Errorf("a pool may hold %d, and all processes 7", most)
+	}
 	if _, err := natspool.New(t.Context(), unsure{l.JetStream()}, natspool.Config{Stream: "mail"}); !errors.Is(err, nats.ErrTimeout) {
 		t.Errorf("%v, want that of the consumer", err)
 	}
 	consumer := must.Have(l.JetStream().Consumer(t.Context(), "mail", "weir"))(t)
-	if wait := consumer.CachedInfo().Config.AckWait; wait != time.Hour {
-		t.Errorf("its lease is %v, was 1h", wait)
+	if c := consumer.CachedInfo().Config; c.AckWait != time.Hour || c.MaxAckPending != 7 {
+		t.Errorf("its lease is %v, and %d are held at most: was 1h, and 7", c.AckWait, c.MaxAckPending)
 	}
 }
 

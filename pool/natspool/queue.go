@@ -33,7 +33,7 @@ type Config struct {
 
 	// MaxHeld is how many jobs all processes may hold together: the MaxAckPending of the consumer.
 	// Set it above the sum of their sizes; jobs that wait to be delivered again count.
-	// Defaults to 65,536.
+	// Defaults to that of a consumer that exists, or else 65,536.
 	MaxHeld int
 
 	// Waiting, if set, is called with an error when the queue begins to wait for NATS, and with nil
@@ -50,6 +50,7 @@ type Queue struct {
 	consumer jetstream.Consumer
 	subject  string
 	lease    time.Duration
+	held     int // by all processes, at most
 	acks     *acks
 }
 
@@ -64,17 +65,16 @@ type Job struct {
 	Attempt int         // how often it was delivered, with this time; 0 of a dead letter
 }
 
-// withDefaults checks the settings and fills in the defaults, but for the Lease.
+// withDefaults checks the settings and fills in the defaults, but for those of a consumer.
 func (c Config) withDefaults() (Config, error) {
 	c.Replicas = cmp.Or(c.Replicas, 1)
-	c.MaxHeld = cmp.Or(c.MaxHeld, 65_536)
 	switch {
 	case c.Replicas < 1 || c.Replicas > 5:
 		return c, settings.Invalid(pool.ErrConfig, "natspool: Replicas", c.Replicas, "0 (the default, 1) to 5")
 	case c.Lease != 0 && (c.Lease < 100*time.Millisecond || c.Lease > time.Hour):
 		return c, settings.Invalid(pool.ErrConfig, "natspool: Lease", c.Lease, "0 (the default) or 100ms to 1h")
-	case c.MaxHeld < 1:
-		return c, settings.Invalid(pool.ErrConfig, "natspool: MaxHeld", c.MaxHeld, "0 (the default, 65536) or more")
+	case c.MaxHeld < 0:
+		return c, settings.Invalid(pool.ErrConfig, "natspool: MaxHeld", c.MaxHeld, "0 (the default) or more")
 	}
 	return c, settings.Name(pool.ErrConfig, "natspool: Stream", c.Stream)
 }
@@ -126,18 +126,19 @@ func open(ctx context.Context, js jetstream.JetStream, c jetstream.StreamConfig)
 const durable = "weir"
 
 func (q *Queue) consume(ctx context.Context) error {
-	q.lease = q.conf.Lease
+	q.lease, q.held = q.conf.Lease, q.conf.MaxHeld
 	old, err := q.stream.Consumer(ctx, durable)
 	switch {
 	case err == nil:
-		q.lease = cmp.Or(q.lease, old.CachedInfo().Config.AckWait)
+		config := old.CachedInfo().Config
+		q.lease, q.held = cmp.Or(q.lease, config.AckWait), cmp.Or(q.held, max(config.MaxAckPending, 0))
 	case !errors.Is(err, jetstream.ErrConsumerNotFound):
 		return q.noConsumer(err)
 	}
-	q.lease = cmp.Or(q.lease, 30*time.Second)
+	q.lease, q.held = cmp.Or(q.lease, 30*time.Second), cmp.Or(q.held, 65_536)
 	q.consumer, err = q.stream.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{
 		Durable: durable, AckPolicy: jetstream.AckExplicitPolicy, AckWait: q.lease,
-		MaxAckPending: q.conf.MaxHeld, MaxDeliver: -1,
+		MaxAckPending: q.held, MaxDeliver: -1,
 	})
 	if err != nil {
 		return q.noConsumer(err)

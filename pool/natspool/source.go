@@ -1,6 +1,7 @@
 package natspool
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/weir-go/weir/pool"
@@ -120,8 +122,8 @@ func (s *source) endure(ctx context.Context, err error) error {
 	if errors.Is(cause, jetstream.ErrConsumerNotFound) || errors.Is(cause, jetstream.ErrStreamNotFound) {
 		return fmt.Errorf("natspool: the stream %s: %w", s.conf.Stream, cause)
 	}
-	if s.js.Conn().IsClosed() {
-		return fmt.Errorf("natspool: the stream %s: %w", s.conf.Stream, err)
+	if conn := s.js.Conn(); conn.IsClosed() {
+		return fmt.Errorf("natspool: the stream %s: %w: %w", s.conf.Stream, err, cmp.Or(conn.LastError(), nats.ErrConnectionClosed))
 	}
 	s.fares(err)
 	select {
@@ -174,7 +176,7 @@ func (s *source) taskOf(job Job) (task pool.Task) {
 }
 
 // Resize implements [pool.Sized].
-func (s *source) Resize(size int64) (most int64) { return min(size, int64(s.conf.MaxHeld)) }
+func (s *source) Resize(size int64) (most int64) { return min(size, int64(s.held)) }
 
 // Backlog implements [pool.Source].
 func (s *source) Backlog(ctx context.Context) (pool.Depth, error) {

@@ -250,7 +250,7 @@ var ofLibrary = []mutant{
 	{"natspool: a lease has no clock", "pool/natspool/lease.go", "!now.Before(l.until)", "now.IsZero()", "TestSource", ""},
 	{"natspool: a rejected job is lost", "pool/natspool/lease.go", "if err := l.queue.bury(ctx, l.msg, l.meta, reason); err != nil {", "if err := error(nil); err != nil {", "TestDeadLetters", ""},
 	{"natspool: a dead letter expects the stream of its job", "pool/natspool/dead.go", "name == jetstream.MsgIDHeader ||", "name != \"\" ||", "TestDeadLetterLeavesOutInstructions", ""},
-	{"natspool: a process holds all jobs", "pool/natspool/source.go", "return min(size, int64(s.conf.MaxHeld))", "return int64(s.conf.MaxHeld)", "TestProcessHoldsItsSize", ""},
+	{"natspool: a process holds all jobs", "pool/natspool/source.go", "return min(size, int64(s.held))", "return int64(s.held)", "TestProcessHoldsItsSize", ""},
 	{"natspool: a group is not acknowledged", "pool/natspool/acks.go", "group[:last]", "group[:0]", "TestAcknowledgedJobsAreGone", ""},
 	{"natspool: silence is an empty stream", "pool/natspool/source.go", "time.Since(began) > 2*patience", "began.IsZero()", "TestSilentServer", ""},
 	{"weirtemporal: a poller that waits presses no limit", "weirtemporal/slots.go", "pressed || s.press(ctx)", "pressed || false", "TestTuners", ""},
