@@ -68,7 +68,7 @@ type Config struct {
 
 	// Sync makes acknowledged lines durable, for a store that does not sync each write. It is
 	// called up to five times a second, before the journal is written if there is one, and at the
-	// end. Defaults to none.
+	// end. Run waits for it, also when it stops. Defaults to none.
 	Sync func() error
 
 	// Size is the length of the source in bytes, for the estimate of the end. Defaults to that of

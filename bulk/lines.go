@@ -40,7 +40,6 @@ type lines struct {
 	maxLine int
 	at      mark                                 // of the line before
 	take    func(bytes int) (memory.Hold, error) // waits for memory
-	stopped func() error                         // returns the reason to stop, or nil
 }
 
 // next returns the next line, or io.EOF. If the source fails in a line, that line is lost.
@@ -87,13 +86,8 @@ func (l *lines) long(chunk []byte) (p pending, err error) {
 			p.text = append(p.text, chunk...)
 		}
 		if length > endless*int64(l.maxLine) {
-			err = fmt.Errorf("bulk: line %d, at byte %d, has no end within %d bytes: is the source made of lines?", l.at.Lines+1, l.at.Offset, length)
-		} else {
-			err = l.stopped()
-		}
-		if err != nil {
 			p.hold.Release()
-			return pending{}, err
+			return pending{}, fmt.Errorf("bulk: line %d, at byte %d, has no end within %d bytes: is the source made of lines?", l.at.Lines+1, l.at.Offset, length)
 		}
 		if chunk[len(chunk)-1] == '\n' {
 			break
@@ -134,7 +128,7 @@ func withoutEnd(line []byte) []byte {
 
 // skip continues after a mark, and checks that the mark is of this source. If the source ended
 // without a newline when the mark was made, the returned mark includes a newline that it has now.
-func skip(source io.Reader, to mark) (mark, error) {
+func skip(source stoppable, to mark) (mark, error) {
 	if to.Lines == 0 {
 		return to, nil
 	}
@@ -176,11 +170,24 @@ func (b *lastByte) Write(p []byte) (int, error) {
 }
 
 // discard skips bytes. Some files, such as pipes, have a Seek that fails.
-func discard(source io.Reader, bytes int64) (n int64, err error) {
-	if seeker, ok := source.(io.Seeker); ok {
+func discard(source stoppable, bytes int64) (n int64, err error) {
+	if seeker, ok := source.Reader.(io.Seeker); ok {
 		if _, err := seeker.Seek(bytes, io.SeekCurrent); err == nil {
 			return bytes, nil
 		}
 	}
 	return io.CopyN(io.Discard, source, bytes)
+}
+
+// A stoppable source fails once the import has stopped.
+type stoppable struct {
+	io.Reader
+	stopped func() error // returns the reason, or nil
+}
+
+func (s stoppable) Read(p []byte) (int, error) {
+	if err := s.stopped(); err != nil {
+		return 0, err
+	}
+	return s.Reader.Read(p)
 }

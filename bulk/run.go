@@ -212,7 +212,8 @@ func guarded(call func() error) (err error) {
 }
 
 // read reads the source and hands its lines to the workers.
-func (r *run) read(source io.Reader) error {
+func (r *run) read(from io.Reader) error {
+	source := stoppable{from, func() error { return context.Cause(r.ctx) }}
 	at, err := skip(source, r.kept)
 	if errors.Is(err, ErrChanged) {
 		err = fmt.Errorf("%w: want the source that %s is of, or another journal", err, r.conf.Journal)
@@ -220,10 +221,7 @@ func (r *run) read(source io.Reader) error {
 	if err != nil {
 		return err
 	}
-	in := lines{
-		src: bufio.NewReaderSize(source, readBuffer), maxLine: r.conf.MaxLine, at: at,
-		take: r.take, stopped: func() error { return context.Cause(r.ctx) },
-	}
+	in := lines{src: bufio.NewReaderSize(source, readBuffer), maxLine: r.conf.MaxLine, at: at, take: r.take}
 	for {
 		p, err := in.next()
 		if errors.Is(err, io.EOF) {

@@ -281,6 +281,31 @@ func TestWhatDoesNotReturnIsLeftBehind(t *testing.T) {
 	})
 }
 
+// An import that reads up to the line of its journal can be stopped meanwhile.
+func TestStopsWhileItSkips(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		journal, _ := files(t)
+		must.Do(t, os.WriteFile(journal, []byte(`{"version":1,"lines":1,"offset":1000000000000,"last":0}`), 0o600))
+		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+		defer stop()
+		reads := 0
+		began := time.Now()
+		_, err := Run(ctx, reader(func(p []byte) (int, error) {
+			reads++
+			time.Sleep(100 * time.Millisecond)
+			return len(p), nil
+		}), Config{Journal: journal, Write: newStore().write})
+		if took := time.Since(began); !errors.Is(err, context.DeadlineExceeded) || strings.Contains(err.Error(), "does not return") || took > time.Minute+readFarewell/2 {
+			t.Errorf("%v after %v", err, took)
+		}
+		before := reads
+		time.Sleep(time.Minute)
+		if reads > before {
+			t.Errorf("%d reads after its end", reads-before)
+		}
+	})
+}
+
 type reader func([]byte) (int, error)
 
 func (r reader) Read(p []byte) (int, error) { return r(p) }

@@ -111,22 +111,26 @@ func TestCgroupVersion1InAContainer(t *testing.T) {
 	if r := poll(t, &Cgroup{fsys: fsys})["cgroup memory"]; r.Load() != 0.6 {
 		t.Errorf("%+v", r)
 	}
+	fsys[dir+"memory.limit_in_bytes"].Data = []byte("9223372036854771712\n") // none
+	if _, err := (&Cgroup{fsys: fsys}).Poll(t.Context()); !errors.Is(err, ErrUnavailable) {
+		t.Errorf("without a limit: %v", err)
+	}
 }
 
-func TestCPUQuotaVersion1(t *testing.T) {
+func TestCPUQuota(t *testing.T) {
 	const cpu, account = "sys/fs/cgroup/cpu/app/", "sys/fs/cgroup/cpuacct/app/"
-	for name, own := range versions {
+	for name, own := range map[string]string{"version 1": versions["version 1"], "hybrid": versions["hybrid"], "version 2": "0::/app\n"} {
 		fsys := files("proc/self/cgroup", own, "proc/stat", "cpu 0 0 0 0 0 0 0 0\n",
-			cpu+"cpu.cfs_quota_us", "50000\n", cpu+"cpu.cfs_period_us", "100000\n", account+"cpuacct.usage", "0\n")
+			group+"cpu.max", "50000 100000\n", group+"cpu.stat", "usage_usec 3000000\nuser_usec 1\n",
+			cpu+"cpu.cfs_quota_us", "50000\n", cpu+"cpu.cfs_period_us", "100000\n", account+"cpuacct.usage", "3000000000\n")
 		g := must.Have(groupOf(fsys, "cpu"))(t)
 		if share, limited, err := g.cpuLimit(fsys); share != 0.5 || !limited || err != nil {
 			t.Errorf("%s: %v processors, %v, %v", name, share, limited, err)
 		}
-		fsys[account+"cpuacct.usage"] = &fstest.MapFile{Data: []byte("3000000000\n")}
 		if used, err := cpuUsed(fsys); used != 3*time.Second || err != nil {
 			t.Errorf("%s: %v, %v", name, used, err)
 		}
-		fsys[cpu+"cpu.cfs_quota_us"].Data = []byte("-1\n")
+		fsys[group+"cpu.max"].Data, fsys[cpu+"cpu.cfs_quota_us"].Data = []byte("max 100000\n"), []byte("-1\n")
 		if _, limited, err := g.cpuLimit(fsys); limited || err != nil {
 			t.Errorf("%s without a quota: %v, %v", name, limited, err)
 		}

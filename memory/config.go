@@ -56,8 +56,8 @@ func (c Config) complete() (Config, error) {
 
 func groupTarget(group load.Source) uint64 {
 	sample, err := group.Poll(context.Background())
-	if err != nil || len(sample.Readings) == 0 || !(sample.Readings[0].Limit < 1<<62) {
-		return defaultTarget // no group, or a limit that is none
+	if err != nil {
+		return defaultTarget // no group, or no limit
 	}
 	return max(uint64(groupShare*sample.Readings[0].Limit), leastTarget)
 }
