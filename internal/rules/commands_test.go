@@ -65,8 +65,6 @@ func documentedCommands(t *tree) (complaints []string) {
 			wrong = t.goTest(c)
 		case len(c.Words) > 2 && c.Words[0] == "go" && (c.Words[1] == "run" || c.Words[1] == "install"):
 			wrong = t.goRun(c)
-		case len(c.Words) > 2 && c.Words[0] == "go" && c.Words[1] == "tool":
-			wrong = t.goTool(c)
 		case strings.HasPrefix(c.Words[0], "scripts/"), c.Words[0] == ".ci/run":
 			wrong = t.script(c)
 		}
@@ -99,19 +97,6 @@ func (t *tree) goRun(c documents.Command) (wrong []string) {
 		}
 	}
 	return wrong
-}
-
-func (t *tree) goTool(c documents.Command) []string {
-	modfile, ok := strings.CutPrefix(c.Words[2], "-modfile=")
-	if !ok || len(c.Words) < 4 {
-		return nil
-	}
-	for _, line := range lines(t.fsys, path.Join(c.Dir, modfile)) {
-		if path.Base(line[len(line)-1]) == c.Words[3] && !strings.HasSuffix(line[0], "/"+c.Words[3]+"/v2") {
-			return nil
-		}
-	}
-	return []string{modfile + " has no tool " + c.Words[3]}
 }
 
 // script checks that the file exists, and that it knows the flags.
@@ -251,13 +236,12 @@ func TestDocumentedCommandsMatchSomething(t *testing.T) {
 			"CONTRIBUTING.md:8: `go run ./internal/check/mutants timeout`: no mutant is named like timeout",
 			"CONTRIBUTING.md:9: `go run ./gone`: there is no program in gone",
 			"CONTRIBUTING.md:10: `go install github.com/weir-go/weir/cmd/gone@latest`: there is no program in cmd/gone",
-			"CONTRIBUTING.md:11: `go tool -modfile=tools/go.mod gone`: tools/go.mod has no tool gone",
-			"CONTRIBUTING.md:12: `scripts/gone`: there is no scripts/gone",
-			"CONTRIBUTING.md:12: `.ci/run --gone`: it knows no --gone",
-			"CONTRIBUTING.md:13: `go test ./sim -run X|Gone|Long`: no test matches Gone",
-			"CONTRIBUTING.md:13: `go test ./sim -run X|Gone|Long`: TestLong is skipped without scripts/all",
-			"CONTRIBUTING.md:14: `go run ./cmd/heavy`: cmd/heavy is not in go.work: want scripts/all before it",
-			"CONTRIBUTING.md:14: `go test ./cmd/heavy`: cmd/heavy is not in go.work",
+			"CONTRIBUTING.md:11: `scripts/gone`: there is no scripts/gone",
+			"CONTRIBUTING.md:11: `.ci/run --gone`: it knows no --gone",
+			"CONTRIBUTING.md:12: `go test ./sim -run X|Gone|Long`: no test matches Gone",
+			"CONTRIBUTING.md:12: `go test ./sim -run X|Gone|Long`: TestLong is skipped without scripts/all",
+			"CONTRIBUTING.md:13: `go run ./cmd/heavy`: cmd/heavy is not in go.work: want scripts/all before it",
+			"CONTRIBUTING.md:13: `go test ./cmd/heavy`: cmd/heavy is not in go.work",
 			"bench/peers/README.md:2: `go test -run Gone`: no test matches Gone",
 			"sim/a.go:5: `go test -run Gone ./sim`: no test matches Gone",
 		},
@@ -265,7 +249,6 @@ func TestDocumentedCommandsMatchSomething(t *testing.T) {
 			"    go test ./gone   # nothing\n```sh\ncd sim; go test -run X/a\ncd .; go test -run X -bench Gone -seeds 3 ./sim\ngo test ./sim\n```\n"+
 			"`go run ./internal/check/mutants timeout`, `go run ./internal/check/mutants NAME...`, `go run ./internal/check/mutants slow`\n"+
 			"`go run ./gone`\n`go install github.com/weir-go/weir/cmd/gone@latest`, `go install .../cmd/weir@latest`\n"+
-			"`GOWORK=off go tool -modfile=tools/go.mod gone`, `go tool -modfile=tools/go.mod stat a b`\n"+
 			"`scripts/gone`, `.ci/run --gone`, `.ci/run --fix && go vet gone`\n"+
 			"`go test ./sim -run 'X|Gone|Long'`, `scripts/all go test ./sim -run Long`, `go test work`, `go test ./sim -run '^$' -bench Y -cpu 1,2`\n"+
 			"`go run ./cmd/heavy`, `go test ./cmd/heavy`, `scripts/all go run ./cmd/heavy -x`, `scripts/all go test ./cmd/heavy`, `go install github.com/weir-go/weir/cmd/heavy@latest`\n",
@@ -273,16 +256,13 @@ func TestDocumentedCommandsMatchSomething(t *testing.T) {
 		"cmd/heavy/a.go", "package main", "cmd/heavy/a_test.go", "package main\nfunc TestHeavy(t *T) {}",
 		"bench/peers/README.md", "```sh\ngo test -run Gone\ngo test -run Peer\n```\n",
 		"bench/peers/a_test.go", "package peers\nfunc TestPeer(t *T) {}",
-		".ci/run", "--fix", "tools/go.mod", "module tools\ntool (\n\texample.com/cmd/stat\n)\n",
+		".ci/run", "--fix",
 		"internal/check/mutants/list.go", "package main\nvar m = []mutant{{\"work is slow\"}}",
 		"internal/check/mutants/main.go", "package main\n",
 		"sim/a.go", "package sim\n// Says so:\n//\n//\tgo test -run X ./sim    well\n//\tgo test -run Gone ./sim\n// and `go test -run X ./sim`.\n",
 		"sim/a_test.go", "package sim\nimport \"flag\"\nvar a, b = flag.Int(\"keys\", 0, \"\"), flag.Bool(\"real\", false, \"\")\n"+
 			"func TestX(t *T) {}\nfunc ExampleX() {}\nfunc BenchmarkY(b *B) {}\nfunc TestLong(t *T) { longtest.Skip(t) }")
 }
-
-// figuresScript has its commands between these lines.
-const figuresScript, firstFigure, lastFigure = "scripts/figures", "cat <<'END'", "END"
 
 // repeatedFigures demands that scripts/figures runs exactly the commands that a document
 // gives to its readers: the document has the figures.
@@ -291,15 +271,11 @@ func repeatedFigures(t *tree) (complaints []string) {
 	for _, c := range t.commands() {
 		documented[unplaced(c)] = true
 	}
-	text, _ := fs.ReadFile(t.fsys, figuresScript)
-	all := strings.Split(string(text), "\n")
-	first := 1 + slices.IndexFunc(all, func(line string) bool { return strings.TrimSpace(line) == firstFigure })
-	for i, line := range all[first:] {
-		if line == lastFigure {
-			break
-		}
-		at := fmt.Sprintf("%s:%d", figuresScript, first+i+1)
-		commands, _ := documents.Commands(at, ".", line)
+	text, _ := fs.ReadFile(t.fsys, "scripts/figures")
+	_, list, _ := strings.Cut(string(text), "cat <<'END'\n")
+	list, _, _ = strings.Cut(list, "\nEND\n")
+	for line := range strings.Lines(list) {
+		commands, _ := documents.Commands("scripts/figures", ".", strings.TrimSpace(line))
 		for _, c := range commands {
 			if !documented[unplaced(c)] {
 				complaints = append(complaints, c.String()+": no document has this: write it as the document does that has its figures")
@@ -318,7 +294,7 @@ func unplaced(c documents.Command) string {
 func TestFiguresAreThoseOfDocuments(t *testing.T) {
 	holds(t, repeatedFigures)
 	complains(t, repeatedFigures,
-		[]string{"scripts/figures:4: `go test -run Gone ./a`"},
+		[]string{"scripts/figures: `go test -run Gone ./a`"},
 		"scripts/figures", "set -e\n\tcat <<'END'\ngo test -run 'X' ./a\ngo test -run Gone ./a\ngo run ./b\ncd bench/peers; go test\nEND\ngo test -run Other\n",
 		"a/README.md", "Run `go test -run X ./a`.", "b/main.go", "// B does it.\n//\n//\tgo run ./b\npackage main",
 		"bench/peers/README.md", "```sh\ncd bench/peers\ngo test\n```\n")
