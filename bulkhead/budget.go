@@ -109,7 +109,7 @@ func (k *keeper) judge(w law.Window) (r law.Reason, judged bool) {
 		return law.Reason{Code: law.TooFew, Have: float64(n), Want: float64(w.MinSamples)}, false
 	}
 	rank := quantile * float64(n) / float64(w.Samples) // work that timed out is slower than all
-	if w.Samples == 0 || rank > 1 {
+	if rank > 1 {                                      // also without a success
 		return law.Reason{
 			Code: law.Above, Signal: law.Timeouts,
 			Have: float64(w.Timeouts) / float64(n), Want: 1 - quantile,

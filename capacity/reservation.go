@@ -3,10 +3,8 @@ package capacity
 import (
 	"container/list"
 	"context"
-	"errors"
 	"fmt"
 
-	"github.com/weir-go/weir/internal/reply"
 	"github.com/weir-go/weir/internal/trusted"
 )
 
@@ -44,9 +42,8 @@ func (c *Capacity) Acquire(ctx context.Context, req *Request) (Grant, error) {
 	if ctx.Err() != nil {
 		return Grant{}, cancelled(ctx)
 	}
-	g, err := c.TryAcquire(req)
-	if err == nil || !errors.Is(err, reply.ErrRefused) || errors.Is(err, ErrNeverFits) {
-		return g, err
+	if g, err := c.TryAcquire(req); err == nil {
+		return g, nil
 	}
 	ready := make(chan struct{})
 	w, err := c.reserve(req, func() { close(ready) })
