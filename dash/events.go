@@ -65,6 +65,7 @@ func (h *Handler) events(w http.ResponseWriter, r *http.Request) {
 			if err := out.Flush(); err != nil {
 				return
 			}
+			_ = out.SetWriteDeadline(time.Time{}) // HTTP/2 would end the stream then, even if all is read
 		}
 	}
 }

@@ -38,6 +38,7 @@ type client struct {
 	view
 	messages chan []byte // closed when the client is cut off
 	joined   bool        // has its first message
+	placed   bool        // its limiter is one that there is, or was
 }
 
 // A hub reads the limiters while it has clients, keeps the readings, and sends them. A
@@ -100,15 +101,19 @@ func (h *hub) add(v view) *client {
 	return c
 }
 
-// welcome sends a client its first message. It looks at the first limiter if the name of its own is
-// not known.
+// welcome sends a client its first message, and another once there is a limiter to look at: the
+// first one, if the name of its own is not known.
 func (h *hub) welcome(c *client) {
+	refused := h.refused.kept
+	if c.joined {
+		refused = h.refused.latest
+	}
 	names := h.names(c.view)
-	if !slices.Contains(names, c.limiter) && len(names) > 0 {
+	c.joined, c.placed = true, len(names) > 0
+	if c.placed && !slices.Contains(names, c.limiter) {
 		c.limiter = names[0]
 	}
-	c.messages <- h.message(c.view, (*series).past, h.refused.kept)
-	c.joined = true
+	c.messages <- h.message(c.view, (*series).past, refused)
 }
 
 // recorders counts the clients that get the details of all limiters.
@@ -180,7 +185,7 @@ func (h *hub) send() {
 			h.cut(c)
 			continue
 		}
-		if !c.joined {
+		if !c.placed {
 			h.welcome(c)
 			continue
 		}

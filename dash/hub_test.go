@@ -258,3 +258,23 @@ func TestClockThatIsTurnedBack(t *testing.T) {
 		t.Errorf("changes %v, columns %v", s.changes, s.heat.columns)
 	}
 }
+
+func TestPageGetsTheFirstLimiterOnceThereIsOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{}
+		h := newHub(w.read)
+		defer end(h)
+		c := join(t, h, "")
+		for range 2 {
+			if o, d := next(t, c); len(o.Limiters) > 0 || d.Name != "" {
+				t.Errorf("before there is one: %+v, %+v", o, d)
+			}
+		}
+		w.change(func() { w.snaps = []weir.Snapshot{{Name: "a"}} })
+		for _, whole := range []bool{true, false} {
+			if _, d := next(t, c); d.Name != "a" || d.Whole != whole {
+				t.Errorf("%+v, want the details of a", d)
+			}
+		}
+	})
+}

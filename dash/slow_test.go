@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http/httptest"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -71,5 +72,23 @@ func TestConnectionOfASlowReaderIsCut(t *testing.T) {
 	case <-ended:
 	case <-time.After(3 * patience):
 		t.Errorf("its handler has not ended after %v", 3*patience)
+	}
+}
+
+// The time to read a message is over before the next one: as in a recording, which has one.
+func TestStreamOfHTTP2OutlivesTheTimeToRead(t *testing.T) {
+	longtest.Skip(t)
+	t.Parallel()
+	h := must.Have(Replay(strings.NewReader(recorded), Config{Public: true}))(t)
+	server := httptest.NewUnstartedServer(h)
+	server.EnableHTTP2 = true
+	server.StartTLS()
+	defer server.Close()
+	defer h.Close()
+	answer := must.Have(server.Client().Get(server.URL + "/events"))(t)
+	defer answer.Body.Close()
+	time.AfterFunc(patience+time.Second, h.Close)
+	if _, err := io.Copy(io.Discard, answer.Body); err != nil || answer.ProtoMajor != 2 {
+		t.Errorf("%v over HTTP/%d, want the end of the stream", err, answer.ProtoMajor)
 	}
 }
