@@ -43,7 +43,7 @@ type Config struct {
 
 	// MessageRate is the number of messages read per second from a connection, by
 	// default 100, after a burst of twice as many. A message counts once more for each 4
-	// KiB. Messages of the internal listener are not bounded.
+	// KiB, and pings and pongs count too. Messages of the internal listener are not bounded.
 	MessageRate float64
 
 	// Queries is the number of queries of a connection processed at once, by default 4.

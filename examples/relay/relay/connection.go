@@ -62,26 +62,29 @@ func (s *Server) connect(w http.ResponseWriter, r *http.Request, internal bool) 
 		return
 	}
 	defer s.work.Done()
+	c := newConnection(s, internal)
+	defer c.end(nil)
 	socket, err := websocket.Accept(w, r, &websocket.AcceptOptions{
 		InsecureSkipVerify: !internal,                     // pages of any origin may use a relay: it uses no cookies
 		CompressionMode:    websocket.CompressionDisabled, // compression would let a few bytes expand to the largest message, and takes 40 KB for each client that sends
+		OnPingReceived:     func(context.Context, []byte) (answer bool) { return c.wait(0) == nil },
+		OnPongReceived:     func(context.Context, []byte) { _ = c.wait(0) },
 	})
 	if err != nil {
 		return // answered
 	}
 	defer func() { _ = socket.CloseNow() }()
 	socket.SetReadLimit(int64(s.conf.Limits.WithDefaults().Message))
-	c := newConnection(s, socket, internal)
-	defer c.end(nil)
+	c.socket = socket
 	defer context.AfterFunc(s.closing, c.goodbye)()
 	s.counts.connections.Inc()
 	defer s.counts.connections.Dec()
 	c.serve()
 }
 
-func newConnection(s *Server, socket *websocket.Conn, internal bool) *connection {
+func newConnection(s *Server, internal bool) *connection {
 	c := &connection{
-		server: s, socket: socket,
+		server:     s,
 		out:        &outbox{limit: mostUnsent, memory: share{own: ownOutbox, keep: s.governor.TryAcquireKept}},
 		kept:       share{own: ownSubscriptions, keep: s.governor.TryAcquireKept},
 		incoming:   share{own: ownIncoming, keep: s.governor.TryAcquireKept},
@@ -168,8 +171,8 @@ func (c *connection) next() (websocket.MessageType, []byte, error) {
 // perToken is the number of bytes of a message that count as another message.
 const perToken = 4 << 10
 
-// wait waits until the rate of the connection allows a message. It refuses nothing: the
-// message has been read, and the next one is read later.
+// wait waits until the rate of the connection allows a message, a ping or a pong. It refuses
+// nothing: that has been read, and the next one is read later.
 func (c *connection) wait(bytes int) error {
 	n := min(1+bytes/perToken, c.rate.Burst())
 	if c.rate.AllowN(time.Now(), n) {

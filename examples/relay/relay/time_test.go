@@ -82,6 +82,14 @@ func TestMessagesAreReadAtTheRate(t *testing.T) {
 		if took := time.Since(began).Round(100 * time.Millisecond); took != time.Second {
 			t.Errorf("a message of 40 KB took %v, want 1 s", took)
 		}
+		pings := c.CloseRead(t.Context())
+		began = time.Now()
+		for range 10 {
+			must.Do(t, c.Ping(pings))
+		}
+		if took := time.Since(began).Round(100 * time.Millisecond); took != time.Second {
+			t.Errorf("10 pings took %v, want 1 s", took)
+		}
 		c.CloseNow()
 	})
 }
