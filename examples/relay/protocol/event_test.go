@@ -103,6 +103,14 @@ func FuzzParseEvent(f *testing.F) {
 	})
 }
 
+func TestWholePairsAndTagsBesideOneAnotherAreRead(t *testing.T) {
+	tags := strings.Repeat(`["t","[["],`, 20)
+	e, err := protocol.ParseEvent([]byte(event("tags", `[`+tags+`["t","\"\ud83d\ude00\ud83d\ude00["]]`)), protocol.Limits{})
+	if last := len(e.Tags) - 1; err != nil || last != 20 || e.Tags[last][1] != `"😀😀[` {
+		t.Errorf("%v, %v", e.Tags, err)
+	}
+}
+
 func TestVerify(t *testing.T) {
 	genuine := signed(t, note)
 	const hash, signature = "invalid: the id is not the hash of the event", "invalid: the signature is not that of the author"

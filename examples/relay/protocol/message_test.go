@@ -62,6 +62,7 @@ func TestRefusals(t *testing.T) {
 		{`["REQ","s",{"other":01}]`, notice + `invalid: the text is not JSON"]`},
 		{"[\"CLOSE\",\"\xff\"]", notice + `invalid: the text is not UTF-8"]`},
 		{`["CLOSE","\ud800"]`, notice + `invalid: half of a surrogate pair"]`},
+		{`["CLOSE","a\ud800"]`, notice + `invalid: half of a surrogate pair"]`},
 		{`["CLOSE","\udc00\ud800"]`, notice + `invalid: half of a surrogate pair"]`},
 		{`["CLOSE","\\\ud800\u0041"]`, notice + `invalid: half of a surrogate pair"]`},
 		{`["CLOSE","` + strings.Repeat("s", 600) + `"]`, notice + `invalid: 612 bytes, where at most 600 are allowed"]`},

@@ -78,6 +78,7 @@ func TestChainForTheUpstream(t *testing.T) {
 		"nothing":      {nil, "127.0.0.1"},
 		"lines":        {[]string{"X-Forwarded-For", "1.1.1.1", "X-Forwarded-For", "10.0.0.2"}, "1.1.1.1, 10.0.0.2, 127.0.0.1"},
 		"empty":        {[]string{"X-Forwarded-For", " , "}, "127.0.0.1"},
+		"long lines":   {slices.Concat(slices.Repeat([]string{"X-Forwarded-For", "203.0.113.9"}, 400), []string{"X-Forwarded-For", "198.51.100.7"}), "198.51.100.7, 127.0.0.1"},
 		"too long":     {[]string{"X-Forwarded-For", long}, "198.51.100.7, 127.0.0.1"},
 		"only real IP": {[]string{"X-Real-IP", "198.51.100.7"}, "198.51.100.7, 127.0.0.1"},
 	} {
