@@ -75,7 +75,7 @@ func (l *Listener) admit(socket net.Conn) (*conn, bool) {
 	live := l.live.Load()
 	if live.proxied {
 		if !live.balancers(trust.Peer{Addr: peer}) {
-			l.counters.header.Add(1)
+			l.refuse(&l.counters.header, peer, "its address is not in proxy_protocol")
 			return nil, false
 		}
 		c.header = &header{timeout: l.headerTimeout}
@@ -85,7 +85,7 @@ func (l *Listener) admit(socket net.Conn) (*conn, bool) {
 		return nil, false
 	}
 	if !l.add(c, live.connections) {
-		l.counters.overTotal.Add(1)
+		l.refuse(&l.counters.overTotal, peer, "all of max_connections are in use")
 		l.forget(c)
 		return nil, false
 	}
@@ -127,14 +127,23 @@ func (l *Listener) count(c *conn, address netip.Addr) error {
 	}
 	address = quota.AddressOf(address)
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	if live.perAddress > 0 && l.addresses[address] >= live.perAddress {
-		l.counters.overAddress.Add(1)
+	over := live.perAddress > 0 && l.addresses[address] >= live.perAddress
+	if !over {
+		c.address = address
+		l.addresses[address]++
+	}
+	l.mu.Unlock()
+	if over {
+		l.refuse(&l.counters.overAddress, address, "its address has max_connections_per_address")
 		return errOverAddress
 	}
-	c.address = address
-	l.addresses[address]++
 	return nil
+}
+
+// refuse counts a connection that is closed at once, and says why.
+func (l *Listener) refuse(count *atomic.Uint64, client netip.Addr, why string) {
+	count.Add(1)
+	l.log.Warn("connection refused", "listener", l.socket.Addr().String(), "client", client.String(), "reason", why)
 }
 
 // forget removes the connection from the counts.

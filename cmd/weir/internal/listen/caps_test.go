@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/weir-go/weir/cmd/weir/internal/config"
+	"github.com/weir-go/weir/internal/locked"
 	"github.com/weir-go/weir/internal/longtest"
 	"github.com/weir-go/weir/internal/must"
 )
@@ -112,6 +113,26 @@ func TestCapOnConnectionsOfAnAddress(t *testing.T) {
 	must.Do(t, l.Update(change))
 	if more := flood(t, l, 10, get); len(more) != 10 {
 		t.Errorf("%d of 10 trusted ones answered", len(more))
+	}
+}
+
+// An operator finds in the log why clients cannot connect.
+func TestRefusedConnectionsAreLogged(t *testing.T) {
+	for why, change := range map[string]func(*config.Listener){
+		"max_connections are in use":            func(c *config.Listener) { c.MaxConnections = 1 },
+		"has max_connections_per_address":       func(c *config.Listener) { c.MaxConnectionsPerAddress = 1 },
+		"is not in proxy_protocol":              func(c *config.Listener) { c.ProxyProtocol = []string{"10.0.0.0/8"} },
+		"no valid header of the PROXY protocol": func(c *config.Listener) { c.ProxyProtocol = []string{"127.0.0.1"} },
+	} {
+		said := new(locked.Buffer)
+		l := startLogging(t, slog.New(slog.NewTextHandler(said, nil)), hello, change)
+		for range 2 {
+			conn, _ := dial(t, l, "GET / HTTP/1.1\r\n") // one that was answered would give way
+			defer conn.Close()
+		}
+		must.Happen(t, why, func() bool {
+			return strings.Contains(said.String(), "connection refused") && strings.Contains(said.String(), "client=127.0.0.1") && strings.Contains(said.String(), why)
+		})
 	}
 }
 

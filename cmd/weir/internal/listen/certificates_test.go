@@ -202,6 +202,11 @@ func TestHandshakes(t *testing.T) {
 	if n := s.Counts(); n.Handshakes != 2 {
 		t.Errorf("%+v, want no failed handshake for the port check", n)
 	}
+	for _, why := range []string{"i/o timeout", "does not look like a TLS handshake"} {
+		if !strings.Contains(s.log.String(), why) {
+			t.Errorf("no %q in the log:\n%s", why, s.log)
+		}
+	}
 }
 
 func TestTLSBehindTheProxyProtocol(t *testing.T) {

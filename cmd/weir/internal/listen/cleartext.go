@@ -82,7 +82,7 @@ func (c *conn) failHandshake(err error) {
 	if !c.handshakeFailed() || c.received.Load() == 0 {
 		return
 	}
-	c.listener.log.Debug("TLS handshake failed", "client", c.RemoteAddr().String(), "error", err)
+	c.listener.log.Info("TLS handshake failed", "client", c.RemoteAddr().String(), "error", err)
 	var header tls.RecordHeaderError
 	if errors.As(err, &header) && header.Conn != nil && isHTTP(header.RecordHeader) {
 		_, _ = io.WriteString(header.Conn, "HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n")

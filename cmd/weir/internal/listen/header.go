@@ -3,6 +3,7 @@ package listen
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
@@ -29,7 +30,7 @@ func (h *header) read(c *conn) (net.Addr, error) {
 		if h.client, h.err = h.parse(c.Conn); h.err == nil {
 			h.err = c.listener.count(c, addressOf(h.client))
 		} else if !errors.Is(h.err, io.EOF) {
-			c.listener.counters.header.Add(1)
+			c.listener.refuse(&c.listener.counters.header, addressOf(c.Conn.RemoteAddr()), h.err.Error())
 		}
 		if h.err != nil {
 			_ = c.Close()
@@ -49,7 +50,7 @@ func (h *header) parse(socket net.Conn) (net.Addr, error) {
 	}
 	parsed, err := proxyproto.Read(h.buffer)
 	if err != nil {
-		return nil, errors.Join(errHeader, unwaited(err))
+		return nil, fmt.Errorf("%w: %w", errHeader, unwaited(err))
 	}
 	if parsed.Command.IsLocal() || parsed.SourceAddr == nil {
 		return socket.RemoteAddr(), nil
