@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -21,12 +22,9 @@ type Config struct {
 	// weir_fleet_ and the name.
 	Fleet string
 
-	// Replicas is on how many servers the bucket is. Defaults to 1; with 3 the loss of a server
-	// does no harm.
+	// Replicas is on how many servers a bucket is that is made. Defaults to 1; with 3 the loss of a
+	// server does no harm.
 	Replicas int
-
-	// ReadOnly uses a bucket that exists, for users that may not create one.
-	ReadOnly bool
 }
 
 // A Store is a [fleet.Store]. Make one with [New]. It is safe for concurrent use.
@@ -35,8 +33,8 @@ type Store struct {
 	bucket jetstream.KeyValue
 }
 
-// New returns a store, and makes its bucket first. An error about a setting matches
-// [weir.ErrConfig]; the others come from NATS.
+// New returns a store. A bucket that exists is used as it is; otherwise it is made. An error about a
+// setting matches [weir.ErrConfig]; the others come from NATS.
 func New(ctx context.Context, js jetstream.JetStream, c Config) (*Store, error) {
 	ctx = cmp.Or(ctx, context.Background())
 	c.Replicas = cmp.Or(c.Replicas, 1)
@@ -47,12 +45,9 @@ func New(ctx context.Context, js jetstream.JetStream, c Config) (*Store, error) 
 		return nil, settings.Invalid(weir.ErrConfig, "natsfleet: Replicas", c.Replicas, "0 (the default, 1) to 5")
 	}
 	name := "weir_fleet_" + c.Fleet
-	var bucket jetstream.KeyValue
-	var err error
-	if c.ReadOnly {
-		bucket, err = js.KeyValue(ctx, name)
-	} else {
-		bucket, err = js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: name, Replicas: c.Replicas})
+	bucket, err := js.KeyValue(ctx, name)
+	if errors.Is(err, jetstream.ErrBucketNotFound) {
+		bucket, err = js.CreateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: name, Replicas: c.Replicas})
 	}
 	if err != nil {
 		return nil, fmt.Errorf("natsfleet: cannot open the bucket %s: %w", name, err)
@@ -92,7 +87,12 @@ func isLate(err error) bool {
 // go on, but only some twenty seconds after the connection is back.
 var errWatch = errors.New("natsfleet: the connection was lost")
 
-// Watch shows the entries below a key, and each change. It returns when the connection is lost.
+// look is how often a watch looks whether its bucket is still there. NATS ends no watch of one that
+// was deleted, nor shows the entries of another that is made in its place.
+const look = 5 * time.Second
+
+// Watch shows the entries below a key, and each change. It returns when the connection is lost, and
+// soon after the bucket was deleted.
 func (s *Store) Watch(ctx context.Context, key string, see func(fleet.Entry)) error {
 	ctx = cmp.Or(ctx, context.Background())
 	keys := []string{key, strings.TrimPrefix(key+".>", ".")}
@@ -106,12 +106,23 @@ func (s *Store) Watch(ctx context.Context, key string, see func(fleet.Entry)) er
 		return err
 	}
 	defer func() { _ = watcher.Stop() }() // a subscription that is gone already
+	made, err := s.made(ctx)
+	if err != nil {
+		return err
+	}
+	again := time.NewTicker(look)
+	defer again.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-lost:
 			return errWatch
+		case <-again.C:
+			now, err := s.made(ctx)
+			if errors.Is(err, jetstream.ErrStreamNotFound) || err == nil && !now.Equal(made) {
+				return errGone
+			}
 		case e, ok := <-watcher.Updates():
 			if !ok {
 				return errWatch
@@ -119,6 +130,20 @@ func (s *Store) Watch(ctx context.Context, key string, see func(fleet.Entry)) er
 			see(entryOf(e))
 		}
 	}
+}
+
+// errGone is the error of a watch whose bucket was deleted, and perhaps made again.
+var errGone = errors.New("natsfleet: the bucket was deleted")
+
+// made is when the bucket was made.
+func (s *Store) made(ctx context.Context) (time.Time, error) {
+	within, cancel := context.WithTimeout(ctx, look)
+	defer cancel()
+	status, err := s.bucket.Status(within)
+	if err != nil {
+		return time.Time{}, err
+	}
+	return status.(*jetstream.KeyValueBucketStatus).StreamInfo().Created, nil
 }
 
 // entryOf returns the zero Entry for nil, with which NATS ends the entries that there were.

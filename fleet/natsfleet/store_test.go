@@ -19,6 +19,7 @@ import (
 	"github.com/weir-go/weir/fleet"
 	"github.com/weir-go/weir/fleet/natsfleet"
 	"github.com/weir-go/weir/fleet/storetest"
+	"github.com/weir-go/weir/internal/longtest"
 	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
 	"github.com/weir-go/weir/pool/natspool"
@@ -67,13 +68,24 @@ func TestConfig(t *testing.T) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
-	for want, c := range map[string]natsfleet.Config{
-		"cannot open the bucket weir_fleet_none: nats: bucket not found": {Fleet: "none", ReadOnly: true},
-		"cannot open the bucket weir_fleet_wide":                         {Fleet: "wide", Replicas: 3}, // of one server
-	} {
-		if _, err := natsfleet.New(t.Context(), js, c); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q", err, want)
-		}
+	wide := natsfleet.Config{Fleet: "wide", Replicas: 3} // of one server
+	if _, err := natsfleet.New(t.Context(), js, wide); err == nil || !strings.Contains(err.Error(), "cannot open the bucket weir_fleet_wide") {
+		t.Errorf("%v", err)
+	}
+}
+
+// A bucket that its operator has made stays as it is.
+func TestBucketStaysAsItIs(t *testing.T) {
+	url, _, _ := serve(t, t.TempDir(), -1)
+	js := connect(t, url)
+	made := jetstream.KeyValueConfig{Bucket: "weir_fleet_search", Storage: jetstream.MemoryStorage, History: 5}
+	bucket := must.Have(js.CreateKeyValue(t.Context(), made))(t)
+	for range 2 {
+		store := must.Have(natsfleet.New(t.Context(), js, natsfleet.Config{Fleet: "search", Replicas: 3}))(t)
+		must.Do(t, fleet.SaveState(t.Context(), store, "search", []byte("{}")))
+	}
+	if is := must.Have(bucket.Status(t.Context()))(t).Config(); is.Storage != made.Storage || is.History != made.History || is.Replicas != 1 {
+		t.Errorf("it is %+v now", is)
 	}
 }
 
@@ -113,6 +125,24 @@ func TestServerRestarts(t *testing.T) {
 	await(t, "its end", m, func(s fleet.Snapshot) bool { return !s.Leased && s.Share == 0 && s.Err != "" })
 	serve(t, dir, port)
 	await(t, "a lease after the restart", m, func(s fleet.Snapshot) bool { return s.Leased && s.Share == 10 && s.Err == "" })
+}
+
+// A member says that its bucket was deleted, and goes on in one that is made in its place.
+func TestBucketIsMadeAgain(t *testing.T) {
+	longtest.Skip(t)
+	url, _, _ := serve(t, t.TempDir(), -1)
+	js := connect(t, url)
+	config := natsfleet.Config{Fleet: "search"}
+	m := must.Have(fleet.Join(fleet.Config{
+		Store: must.Have(natsfleet.New(t.Context(), js, config))(t), Actuator: fleet.Limiter(weir.Must(weir.New(weir.Config{}))),
+		Cap: 10, Refresh: 100 * time.Millisecond, TTL: time.Second, Grace: 100 * time.Millisecond,
+	}))(t)
+	defer func() { _ = m.Leave(context.Background()) }()
+	await(t, "a lease", m, func(s fleet.Snapshot) bool { return s.Leased })
+	must.Do(t, js.DeleteKeyValue(t.Context(), "weir_fleet_search"))
+	await(t, "its end", m, func(s fleet.Snapshot) bool { return !s.Leased && s.Err != "" })
+	must.Have(natsfleet.New(t.Context(), js, config))(t) // as weir-fleet does
+	await(t, "a lease in the new one", m, func(s fleet.Snapshot) bool { return s.Leased && s.Err == "" })
 }
 
 func await(t *testing.T, text string, m *fleet.Member, is func(fleet.Snapshot) bool) {

@@ -18,6 +18,11 @@
 // Give it a pool of its own, of six connections: if it waited for the connections of an overloaded
 // service, the leases would end when they are needed.
 //
+// # Privileges
+//
+// A role that may not create tables needs those of [Schema], SELECT, INSERT, UPDATE and DELETE on
+// weir_fleet, and USAGE on weir_fleet_revision.
+//
 // # Safety
 //
 // A row is a hint and no lock: package fleet keeps the cap although rows come late, or are lost in

@@ -24,8 +24,7 @@ type Config struct {
 	// 1 s, as theirs; from 50 ms to 1 minute.
 	Refresh time.Duration
 
-	// ReadOnly leaves the schema alone, for roles that may not create tables. [Schema] has to be
-	// there.
+	// ReadOnly leaves the schema alone, and does not look whether [Schema] is there.
 	ReadOnly bool
 }
 
@@ -46,8 +45,8 @@ type Store struct {
 	conf Config
 }
 
-// New returns a store, and applies [Schema] first. An error about a setting matches
-// [weir.ErrConfig]; the others come from the database.
+// New returns a store, and applies [Schema] first if there is no table. An error about a setting
+// matches [weir.ErrConfig]; the others come from the database.
 func New(ctx context.Context, db *sql.DB, c Config) (*Store, error) {
 	ctx = cmp.Or(ctx, context.Background())
 	c.Refresh = cmp.Or(c.Refresh, time.Second)
@@ -65,8 +64,13 @@ func New(ctx context.Context, db *sql.DB, c Config) (*Store, error) {
 	return &Store{db, c}, nil
 }
 
-// create makes the table, once at a time: PostgreSQL fails the second of two that do it together.
+// create makes the table if there is none, because a role may use it that may make none. It does so
+// once at a time: PostgreSQL fails the second of two that do it together.
 func create(ctx context.Context, db *sql.DB) error {
+	var there bool
+	if err := db.QueryRowContext(ctx, `SELECT to_regclass('weir_fleet') IS NOT NULL`).Scan(&there); err != nil || there {
+		return err
+	}
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return err

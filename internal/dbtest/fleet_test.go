@@ -34,8 +34,22 @@ func TestFleet(t *testing.T) {
 		}))(t)
 	}
 	t.Run("the store", func(t *testing.T) { storetest.Test(t, open) })
+	t.Run("a role that may not create tables", func(t *testing.T) { roleUsesTheTable(t, s) })
 	t.Run("a cap", func(t *testing.T) { fleetKeepsItsCap(t, s, open) })
 	t.Run("the companion of a proxy", func(t *testing.T) { companionServesTheStore(t, s) })
+}
+
+// roleUsesTheTable opens the table that is there with the least privileges.
+func roleUsesTheTable(t *testing.T, s *Server) {
+	admin := OpenPostgres(t, s, "weir")
+	Exec(t, admin, "CREATE ROLE member LOGIN")
+	Exec(t, admin, "GRANT SELECT, INSERT, UPDATE, DELETE ON weir_fleet TO member")
+	Exec(t, admin, "GRANT USAGE ON weir_fleet_revision TO member")
+	store := must.Have(pgfleet.New(t.Context(), OpenPostgres(t, s, "member"), pgfleet.Config{Fleet: "member"}))(t)
+	must.Do(t, fleet.SaveState(t.Context(), store, "search", []byte("{}")))
+	if state, err := fleet.LoadState(t.Context(), store, "search"); err != nil || string(state) != "{}" {
+		t.Errorf("it reads %q, %v", state, err)
+	}
 }
 
 // companionServesTheStore runs weir-fleet as "weir proxy" does. It makes the table again after a

@@ -45,8 +45,8 @@ func holder(t *testing.T, dir string) *os.Process {
 	return cmd.Process
 }
 
-// TestSilentServer: a pool hears soon of a server that answers nothing, as when its machine is gone.
-// It goes on when the server does.
+// TestSilentServer: a pool hears soon of a server that answers nothing, as when its machine is
+// gone. It goes on when the server does.
 func TestSilentServer(t *testing.T) {
 	longtest.Skip(t)
 	dir := t.TempDir()

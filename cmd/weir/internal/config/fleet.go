@@ -17,7 +17,7 @@ type Fleet struct {
 	Store       string    `yaml:"store" required:"yes" help:"Where the proxies meet: nats://host:4222, or tls://host:4222, several with commas between them; or postgres://user@host/database. A password or token is in credentials."`
 	Credentials string    `yaml:"credentials" help:"File with the password of the user in store, or with the token or the credentials (.creds) of NATS."`
 	TLS         ClientTLS `yaml:"tls" help:"For NATS. For PostgreSQL, store has sslmode, sslrootcert, sslcert and sslkey."`
-	Replicas    int       `yaml:"replicas" default:"1" min:"1" max:"5" help:"On how many servers of NATS the entries are kept. 3 outlive the loss of one."`
+	Replicas    int       `yaml:"replicas" default:"1" min:"1" max:"5" help:"On how many servers of NATS the entries are kept, where there are none yet. 3 outlive the loss of one."`
 
 	Cap      int      `yaml:"cap" required:"yes" min:"1" help:"Cap on the requests that run in all compartments of all proxies together. The lowest counts, if they differ."`
 	Weight   float64  `yaml:"weight" default:"1" min:"0.001" max:"1000" help:"Weight of this proxy when all want more than the cap."`
