@@ -33,8 +33,8 @@ type Store struct {
 	bucket jetstream.KeyValue
 }
 
-// New returns a store. A bucket that exists is used as it is; otherwise it is made. An error about a
-// setting matches [weir.ErrConfig]; the others come from NATS.
+// New returns a store. A bucket that exists is used as it is; otherwise it is made. An error about
+// a setting matches [weir.ErrConfig]; the others come from NATS.
 func New(ctx context.Context, js jetstream.JetStream, c Config) (*Store, error) {
 	ctx = cmp.Or(ctx, context.Background())
 	c.Replicas = cmp.Or(c.Replicas, 1)
