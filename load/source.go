@@ -111,7 +111,7 @@ type Reading struct {
 	Name  string  // of the quantity, such as "level-0 tables"
 	Value float64 // how much of it, in Unit; 0 or more
 	Unit  Unit    // of Value and Limit
-	// Limit is the value at which the system gives in. It is positive; a
+	// Limit is the value at which the system gives in. It is positive, and of a Share at most 1; a
 	// reading that bounds nothing, and is only shown, has a Limit of +Inf and no load.
 	Limit float64
 	// Scope says whose work it slows. The zero Scope is All.
@@ -152,6 +152,8 @@ func (r Reading) check() Reading {
 		r.Err = invalid("value", r.Value, "a finite number, 0 or more")
 	case !(r.Limit > 0):
 		r.Err = invalid("limit", r.Limit, "more than 0")
+	case r.Unit == Share && r.Limit > 1 && !math.IsInf(r.Limit, 1):
+		r.Err = invalid("limit", r.Limit, "at most 1 of a share") // in percent it would never be reached
 	case math.IsInf(r.Value/r.Limit, 1):
 		r.Err = invalid("limit", r.Limit, "more than next to nothing of the value")
 	}

@@ -154,6 +154,10 @@ func TestPressure(t *testing.T) {
 			t.Errorf("%s: %+v, want that of the machine", name, r)
 		}
 	}
+	percent := must.Have((&Pressure{Limit: 10, fsys: machine}).Poll(t.Context()))(t)
+	if err := percent.Readings[0].check().Err; !errors.Is(err, ErrInvalid) {
+		t.Errorf("a limit in percent, which is never reached: %v", err)
+	}
 	if _, err := (&Pressure{fsys: files()}).Poll(t.Context()); !errors.Is(err, ErrUnavailable) {
 		t.Errorf("a kernel that tells none: %v", err)
 	}

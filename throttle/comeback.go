@@ -15,8 +15,6 @@ import (
 // The estimate is a competition: places come free as fast as they lately did, or as the new pace
 // lets operations start if that is slower, and rivals take them.
 type comeback struct {
-	longest time.Duration // how long an emergency may last
-
 	// Operations use these two without a lock.
 	refused atomic.Uint64          // operations refused on arrival
 	answer  atomic.Pointer[answer] // of the last decision
@@ -49,8 +47,7 @@ const (
 	soon = 150 * time.Millisecond
 )
 
-func (c *comeback) init(longest time.Duration) {
-	c.longest = longest
+func (c *comeback) init() {
 	c.answer.Store(&answer{})
 }
 
@@ -82,12 +79,12 @@ func (c *comeback) competition(places float64) time.Duration {
 	if rivals > 0 {
 		tries = rivals / -math.Expm1(-rivals)
 	}
-	return time.Duration(min(likely*tries/places, c.longest.Seconds()) * float64(time.Second))
+	return time.Duration(min(likely*tries/places, longest.Seconds()) * float64(time.Second))
 }
 
 func (c *comeback) correct(r *weir.RefusedError, now time.Time) {
 	a := c.answer.Load()
-	most := c.longest
+	most := longest
 	if !a.until.IsZero() {
 		most = min(most, a.until.Sub(now))
 	}

@@ -27,7 +27,7 @@ func TestComeback(t *testing.T) {
 		if test.until != 0 {
 			a.until = now.Add(test.until)
 		}
-		c := comeback{longest: 10 * time.Second}
+		var c comeback
 		c.answer.Store(&a)
 		r := &weir.RefusedError{Reason: test.reason, RetryAfter: test.told}
 		c.correct(r, now)
@@ -43,7 +43,7 @@ func TestComeback(t *testing.T) {
 // A hundred operations a second were let in. A slower pace leaves fewer places, and rivals take
 // them.
 func TestCompetition(t *testing.T) {
-	c := comeback{longest: 10 * time.Second, lets: 100, let: 100, count: 0}
+	c := comeback{lets: 100, let: 100, count: 0}
 	wait := func(pace float64, refused uint64) time.Duration {
 		c.refused.Add(refused)
 		c.let++

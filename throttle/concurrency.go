@@ -7,7 +7,7 @@ package throttle
 //
 // It goes by the latency of the side's own operations, so it needs neither a Monitor nor Run. The
 // side's LatencyTarget is the budget of the law. Samples that name [load.ByConcurrency] show
-// that work waits: the other laws of the side, and its [Emergency], leave them alone.
+// that work waits: the other laws of the side, and its emergency, leave them alone.
 //
 // An operation of cost 10 counts as ten that start and end together, so the bound is in the unit of
 // MaxInFlight and of the pace, and finds its way whatever unit the caller chose. One that costs

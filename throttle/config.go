@@ -29,8 +29,10 @@ type Config struct {
 	// Reads and Writes are the two sides.
 	Reads, Writes Side
 
-	// Emergency is when to go to the slowest.
-	Emergency Emergency
+	// Emergency is the load at which a side goes to a quarter of its flow, whatever its laws say,
+	// until the load is below nine tenths of that. It does so for 10 s at most, and then not again
+	// for as long. Defaults to 1.
+	Emergency float64
 
 	// Tick is how often the laws decide. Defaults to 100 ms, or to 20 ms with a [DrainRate].
 	Tick time.Duration
@@ -68,20 +70,6 @@ type Side struct {
 	MaxInFlight int
 }
 
-// An Emergency is when to pace at a share of the flow, whatever the laws say.
-type Emergency struct {
-	// Enter is the load at which it begins. Defaults to 1.
-	Enter float64
-	// Leave is the load below which it ends. Defaults to nine tenths of Enter,
-	// and is at most Enter.
-	Leave float64
-	// Longest is how long it lasts at most, and how long after that another one
-	// may begin. Defaults to 10 s.
-	Longest time.Duration
-	// Share is the part of the flow that it keeps, more than 0 to 1. Defaults to a quarter.
-	Share float64
-}
-
 // ErrConfig matches every error about a setting.
 var ErrConfig = settings.ErrConfigOf("throttle")
 
@@ -94,35 +82,21 @@ const (
 	drainTick        = 20 * time.Millisecond // as often as its source is polled
 	defaultQueueSize = 1000
 	defaultInFlight  = settings.MaxSlots
-	defaultEnter     = 1
-	defaultLeave     = 0.9
-	defaultLongest   = 10 * time.Second
-	defaultShare     = 0.25
 )
 
 // complete checks the settings and fills in the defaults.
 func (c Config) complete() (Config, error) {
-	e := &c.Emergency
 	if err := cmp.Or(
 		notNegative("Tick", c.Tick),
 		notNegative("Reads.LatencyTarget", c.Reads.LatencyTarget),
 		notNegative("Writes.LatencyTarget", c.Writes.LatencyTarget),
 		atMost("Reads.MaxInFlight", c.Reads.MaxInFlight, defaultInFlight),
 		atMost("Writes.MaxInFlight", c.Writes.MaxInFlight, defaultInFlight),
-		notNegative("Emergency.Enter", e.Enter),
-		notNegative("Emergency.Leave", e.Leave),
-		notNegative("Emergency.Longest", e.Longest),
-		atMost("Emergency.Share", e.Share, 1),
+		notNegative("Emergency", c.Emergency),
 	); err != nil {
 		return c, err
 	}
-	e.Enter = cmp.Or(e.Enter, defaultEnter)
-	e.Leave = cmp.Or(e.Leave, defaultLeave*e.Enter)
-	if e.Leave > e.Enter {
-		return c, invalid("Emergency.Leave", e.Leave, fmt.Sprintf("at most Enter, which is %v", e.Enter))
-	}
-	e.Longest = cmp.Or(e.Longest, defaultLongest)
-	e.Share = cmp.Or(e.Share, defaultShare)
+	c.Emergency = cmp.Or(c.Emergency, 1)
 	c.Name = cmp.Or(c.Name, "throttle")
 	c.Tick = cmp.Or(c.Tick, c.usualTick())
 	c.Reads = c.Reads.complete(readPID)

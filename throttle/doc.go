@@ -71,17 +71,17 @@
 //
 // # Emergency
 //
-// Where the load reaches Enter the pace is at most a share of the flow of that moment. The
-// emergency ends when the load is below Leave, and in any case after Longest, since a pace that has
-// not helped by then will not help. It is decided by the clock and the monitor, not by operations
-// that it holds back. Readings that a Concurrency brings down begin none, nor those of a source
-// whose drain a DrainRate goes by: these laws handle them.
+// Where the load reaches 1 ([Config].Emergency) the pace is at most a quarter of the flow of that
+// moment. The emergency ends when the load is below 0.9, and in any case after 10 s, since a pace
+// that has not helped by then will not help. It is decided by the clock and the monitor, not by
+// operations that it holds back. Readings that a Concurrency brings down begin none, nor those of a
+// source whose drain a DrainRate goes by: these laws handle them.
 //
 // # Refusals
 //
 // An operation that the pace would let start later than it may wait is refused with [weir.ErrPace].
 // RetryAfter says when one more would have a place in the queue, not when all that waits has
-// started, and is at most Emergency.Longest. On six simulated stores 81 to 93% of the
+// started, and is at most 10 s. On six simulated stores 81 to 93% of the
 // answers, and 89% of all, are within a factor of three of when an equal operation, asked for each
 // 10 ms, is first let in (TestRetryAfterIsRight). Where many compete for few places
 // it is chance who gets one, and no answer would be right more often than two times of three.

@@ -42,7 +42,7 @@ func newPacer(op Op, field string, conf Side, c Config) (pacer, error) {
 	return pacer{
 		op: op, scope: [ops]load.Scope{Read: load.Reads, Write: load.Writes}[op],
 		target: conf.LatencyTarget, tick: c.Tick, monitor: c.Monitor,
-		laws: laws, emergency: emergency{Emergency: c.Emergency},
+		laws: laws, emergency: emergency{enter: c.Emergency},
 	}, err
 }
 
@@ -223,22 +223,26 @@ type Pace struct {
 }
 
 type emergency struct {
-	Emergency
+	enter float64 // the load at which it begins
 	on    bool
 	since time.Time // when it began or, when it is off, last had to end
 	rate  float64   // the pace while it is on
 	count uint64
 }
 
-// leastRate is the slowest emergency pace, so that something always goes on.
-const leastRate = 1
+const (
+	leave     = 0.9 // of the load at which it begins: there it ends
+	longest   = 10 * time.Second
+	leftOver  = 0.25 // of the flow
+	leastRate = 1    // the slowest pace of an emergency, so that something always goes on
+)
 
 // judge begins or ends it. It goes by the monitor alone: missing signals are no
 // emergency, and symptoms have a law of their own. It returns the kind of the event, 0 for none.
 func (e *emergency) judge(l load.Level, flow float64, now time.Time) Kind {
-	overdue := now.Sub(e.since) >= e.Longest
+	overdue := now.Sub(e.since) >= longest
 	switch {
-	case e.on && (overdue || !l.Valid || l.Load < e.Leave):
+	case e.on && (overdue || !l.Valid || l.Load < leave*e.enter):
 		e.on = false
 		if overdue {
 			e.since = now // it did not help: not again for as long
@@ -246,8 +250,8 @@ func (e *emergency) judge(l load.Level, flow float64, now time.Time) Kind {
 			e.since = time.Time{}
 		}
 		return EmergencyEnded
-	case !e.on && overdue && l.Valid && l.Load >= e.Enter:
-		e.on, e.since, e.rate = true, now, max(e.Share*flow, leastRate)
+	case !e.on && overdue && l.Valid && l.Load >= e.enter:
+		e.on, e.since, e.rate = true, now, max(leftOver*flow, leastRate)
 		e.count++
 		return EmergencyBegan
 	}
@@ -259,7 +263,7 @@ func (e *emergency) until() time.Time {
 	if !e.on {
 		return time.Time{}
 	}
-	return e.since.Add(e.Longest)
+	return e.since.Add(longest)
 }
 
 // bound is the rate that the emergency asks for, 0 without one.

@@ -183,7 +183,7 @@ func TestLostSignalsSayWhy(t *testing.T) {
 // operations themselves, and doubles in a minute.
 func TestLostSignalsHoldThePace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := loaded(t, 1.5, throttle.Config{Emergency: throttle.Emergency{Enter: 1e9}})
+		r := loaded(t, 1.5, throttle.Config{Emergency: 1e9})
 		pass(30 * time.Second)
 		before := r.Snapshot().Writes.Pace.Rate
 		r.plant.become(func() (load.Sample, error) { return load.Sample{}, errors.New("no answer") })

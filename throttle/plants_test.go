@@ -221,7 +221,7 @@ func TestPIDOnPlants(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := run(t, c.tank.plant(), throttle.Config{Emergency: throttle.Emergency{Enter: 1e9}})
+				r := run(t, c.tank.plant(), throttle.Config{Emergency: 1e9})
 				r.closedLoop(10, 10*time.Millisecond, time.Minute)
 				writes := float64(r.closedLoop(10, 10*time.Millisecond, 20*time.Second))
 				s := r.Snapshot().Writes

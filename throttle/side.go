@@ -51,7 +51,7 @@ func (s *side) init(op Op, conf Side, c Config) (err error) {
 	if s.limiter, err = weir.New(limit); err != nil {
 		return fmt.Errorf("%w: %s: %w", ErrConfig, field, err)
 	}
-	s.comeback.init(c.Emergency.Longest)
+	s.comeback.init()
 	return nil
 }
 

@@ -68,7 +68,7 @@ func New(c Config) (*Throttle, error) {
 //
 // An operation that could start only after the deadline of ctx, or after it has waited for as long
 // as the queue allows, is refused at once, with an error that matches [weir.ErrRefused] and
-// [weir.RefusedError], whose RetryAfter is at most Emergency.Longest. If ctx ends first the error
+// [weir.RefusedError], whose RetryAfter is at most 10 s. If ctx ends first the error
 // matches context.Cause(ctx). Acquire does not allocate unless it has to wait or refuse.
 func (t *Throttle) Acquire(ctx context.Context, op Op, cost int) (permit weir.Permit, err error) {
 	if op > Write || cost < 1 {
@@ -237,7 +237,7 @@ type SideSnapshot struct {
 	Latency     load.Reading // and the p95 against its target, not valid without a target
 	Symptom     load.Reading // the worst that the operations themselves show
 	Degraded    bool         // signals are missing: the symptoms count
-	Emergency   bool         // see [Emergency]
+	Emergency   bool         // see [Config].Emergency
 	Emergencies uint64       // how often it began
 
 	// PID has the terms of the PID law, or of the controller that replaces all
@@ -286,7 +286,7 @@ const (
 	Degraded Kind = 1
 	// Restored: all signals are back.
 	Restored Kind = 2
-	// EmergencyBegan and EmergencyEnded: see [Emergency].
+	// EmergencyBegan and EmergencyEnded: see [Config].Emergency.
 	EmergencyBegan Kind = 3
 	EmergencyEnded Kind = 4 // see EmergencyBegan
 	// NotRunning: an operation started a second after New or later, and Run was not at work yet,

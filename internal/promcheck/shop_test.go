@@ -96,7 +96,7 @@ func open(ctx context.Context, t *testing.T) *shop {
 		Max: 8, Default: bulkhead.Compartment{Config: weir.Config{Max: 6, Initial: 6, Law: law.Fixed{}}}, // so that one key can borrow
 	}))(t)
 	monitor := must.Have(load.New(load.Config{Sources: []load.Source{s}}))(t)
-	writes := must.Have(throttle.New(throttle.Config{Name: "db", Monitor: monitor, Emergency: throttle.Emergency{Longest: time.Hour}}))(t)
+	writes := must.Have(throttle.New(throttle.Config{Name: "db", Monitor: monitor}))(t)
 	slots := must.Have(capacity.New(capacity.Vector{"slots": 6}))(t)
 	jobs := must.Have(pool.New(pool.Config{Capacity: slots, Source: pool.Slice(nil)}))(t)
 
