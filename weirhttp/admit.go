@@ -24,11 +24,14 @@ func (h *handler) admit(w http.ResponseWriter, r *http.Request, admitter weir.Ad
 	}
 	res.held = &held{ResponseWriter: w, res: res, conf: &h.conf, req: r}
 	res.ResponseWriter = res.held
-	switch {
-	case upload:
+	if connects(r) || headers.IsUpgrade(r.Header) {
+		// It takes a slot of the streams once it is one: its handler may not heed what it asks for.
+		if err := weir.Full(res.ctx, h.conf.Streams); err != nil {
+			return res, err
+		}
+	}
+	if upload {
 		return res, h.holdUpload(res, admitter)
-	case connects(r), headers.IsUpgrade(r.Header):
-		return res, res.slot.Reserve(res.ctx, slot.Of(h.conf.Streams), admitter)
 	}
 	return res, res.slot.Hold(res.ctx, admitter, nil)
 }

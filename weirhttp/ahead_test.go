@@ -65,7 +65,7 @@ func TestHostileBodies(t *testing.T) {
 		"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nx":                400,
 		"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nx":                                     408, // and no more
 		"GET / HTTP/1.1\r\nHost: x\r\nX: " + strings.Repeat("x", 2<<20) + "\r\n\r\n":                   431,
-		"POST / HTTP/1.1\r\nHost: x\r\nConnection: upgrade\r\nUpgrade: x\r\nContent-Length: 0\r\n\r\n": 200, // as a stream
+		"POST / HTTP/1.1\r\nHost: x\r\nConnection: upgrade\r\nUpgrade: x\r\nContent-Length: 0\r\n\r\n": 200,
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			lim, streams := fixed(t, 1), pinned(t, 1)

@@ -50,8 +50,7 @@
 //     over: it exchanges its slot for one of the streams, and the admitter learns the latency to
 //     there, though not of a connection that was taken over. A stream holds its slot to its end; an
 //     upgraded connection, until it is closed.
-//   - A request that asks for an upgrade has a slot of the streams from its beginning, besides that
-//     of the admitter.
+//   - A request that asks for an upgrade is refused at once if the streams are full.
 //
 // Other conversations would wait for each other, as the body is read first. Give their handlers a
 // Limit of their own, whose admitter is that of the streams, and which has no Streams itself.

@@ -31,28 +31,14 @@ func Of(streams weir.Admitter) Source {
 	}
 }
 
-// A Slot is the slot of one request. The zero Slot is Waiting. One of Hold, Reserve and Begin is
-// called once, by the goroutine that serves the request; the other methods are safe for concurrent
-// use.
+// A Slot is the slot of one request. The zero Slot is Waiting. Hold and Begin are called once,
+// by the goroutine that serves the request; the other methods are safe for concurrent use.
 type Slot struct {
-	mu       sync.Mutex
-	state    State
-	held     grant
-	reserved *grant // of the streams, nil for most
-	waited   time.Duration
-}
-
-// A grant is a permit, and the share that comes with it or nil.
-type grant struct {
+	mu     sync.Mutex
+	state  State
 	permit weir.Permit
 	share  func()
-}
-
-func (g grant) give(o weir.Outcome) {
-	if g.share != nil {
-		defer g.share() // also if a hook panics
-	}
-	g.permit.Finish(o)
+	waited time.Duration
 }
 
 // Hold takes a slot of the gate. The share, such as an upload's part of the limit, is returned
@@ -69,117 +55,73 @@ func (s *Slot) Hold(ctx context.Context, gate weir.Admitter, share func()) error
 		return err
 	}
 	admitted = true
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.state, s.held, s.waited = Held, grant{permit, share}, permit.Waited()
+	s.take(Held, permit, share)
 	return nil
-}
-
-// Reserve takes a slot of the gate, and one of the streams for the next Exchange, for a request
-// that asks to become a stream. The server may not heed that, and then works on it as on any other.
-func (s *Slot) Reserve(ctx context.Context, streams Source, gate weir.Admitter) error {
-	permit, share, err := streams(ctx)
-	if err != nil {
-		return err
-	}
-	reserved, admitted := &grant{permit, share}, false
-	defer func() {
-		if !admitted {
-			reserved.give(weir.Ignore)
-		}
-	}()
-	if err := s.Hold(ctx, gate, nil); err != nil {
-		return err
-	}
-	admitted = true
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.reserved = reserved
-	s.waited += permit.Waited()
-	return nil
-}
-
-// Forgo returns the slot that is reserved, if any: the request becomes no stream of that kind.
-func (s *Slot) Forgo() {
-	if reserved := s.takeReserved(); reserved != nil {
-		reserved.give(weir.Ignore)
-	}
-}
-
-func (s *Slot) takeReserved() (g *grant) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	g, s.reserved = s.reserved, nil
-	return g
 }
 
 // Begin takes a slot of the streams. It also asks the gate, so that an overloaded server begins
 // no stream, but returns the gate's slot at once: how long a stream lasts says nothing about
 // the server.
 func (s *Slot) Begin(ctx context.Context, streams Source, gate weir.Admitter) error {
-	if err := s.Reserve(ctx, streams, gate); err != nil {
+	permit, share, err := streams(ctx)
+	if err != nil {
 		return err
 	}
+	s.take(Stream, permit, share)
 	begun := false
 	defer func() {
-		if !begun { // a hook panicked
+		if !begun {
 			s.Close(weir.Ignore)
 		}
 	}()
-	s.leave(Stream, Outcome{Outcome: weir.Ignore})
-	begun = true
-	if next := s.takeReserved(); next != nil { // nil if the request ended meanwhile
-		s.enter(next)
+	once, err := gate.Acquire(ctx)
+	if err != nil {
+		return err
 	}
+	s.waited += once.Waited()
+	once.Release()
+	begun = true
 	return nil
 }
 
-// Exchange returns the gate's slot with the outcome, and takes the one of the streams that is
-// reserved, or another, in its place. It does nothing, and reports false, unless the slot is Held.
-// If the streams have no slot, the gate's slot stays returned: the client may read its refusal
-// slowly, too.
+func (s *Slot) take(state State, permit weir.Permit, share func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.state, s.permit, s.share = state, permit, share
+	s.waited = permit.Waited()
+}
+
+// Exchange returns the gate's slot with the outcome, and takes one of the streams in its place.
+// It does nothing, and reports false, unless the slot is Held. If the streams have no slot, the
+// gate's slot stays returned: the client may read its refusal slowly, too.
 func (s *Slot) Exchange(ctx context.Context, streams Source, o Outcome) (exchanged bool, err error) {
 	if !s.leave(Stream, o) {
 		return false, nil
 	}
-	next := s.takeReserved()
-	if next == nil {
-		permit, share, err := streams(ctx)
-		if err != nil {
-			s.Close(weir.Ignore)
-			return true, err
-		}
-		next = &grant{permit, share}
+	permit, share, err := streams(ctx)
+	if err != nil {
+		s.Close(weir.Ignore)
+		return true, err
 	}
-	if s.enter(next) {
-		next.permit.Measure(weir.Ignore)
+	s.mu.Lock()
+	closed := s.state == Closed // the request ended meanwhile
+	if !closed {
+		s.permit, s.share = permit, share
+	}
+	s.mu.Unlock()
+	if closed {
+		give(permit, share, weir.Ignore)
+	} else {
+		permit.Measure(weir.Ignore)
 	}
 	return true, nil
 }
 
-// enter holds the slot of the streams from now on. If the request ended meanwhile, it returns the
-// slot and reports false.
-func (s *Slot) enter(next *grant) bool {
-	s.mu.Lock()
-	ended := s.state == Closed
-	if !ended {
-		s.held = *next
-	}
-	s.mu.Unlock()
-	if ended {
-		next.give(weir.Ignore)
-	}
-	return !ended
-}
-
 // Finish returns the gate's slot with the outcome of the work. It does nothing, and reports
 // false, unless the slot is Held.
-func (s *Slot) Finish(o Outcome) bool {
-	defer s.Forgo()
-	return s.leave(Closed, o)
-}
+func (s *Slot) Finish(o Outcome) bool { return s.leave(Closed, o) }
 
-// An Outcome is the end of the work, for the law. ComeBack is the time that an overloaded server
+// An Outcome is what the law learns of the work. ComeBack is the time that an overloaded server
 // named for further work, or 0.
 type Outcome struct {
 	weir.Outcome
@@ -193,35 +135,41 @@ func (s *Slot) leave(to State, o Outcome) bool {
 		s.mu.Unlock()
 		return false
 	}
-	held := s.drop(to)
+	permit, share := s.drop(to)
 	s.mu.Unlock()
 	if o.Outcome == weir.Overloaded {
-		held.permit.Pushback(o.ComeBack)
+		permit.Pushback(o.ComeBack)
 	}
-	held.give(o.Outcome)
+	give(permit, share, o.Outcome)
 	return true
 }
 
 // Close returns whatever the request still holds, with the outcome.
 func (s *Slot) Close(o weir.Outcome) {
-	defer s.Forgo()
 	s.mu.Lock()
-	held := s.drop(Closed)
+	permit, share := s.drop(Closed)
 	s.mu.Unlock()
-	held.give(o)
+	give(permit, share, o)
 }
 
-// drop takes the grant out of the slot. The lock is held.
-func (s *Slot) drop(to State) (held grant) {
-	held = s.held
-	s.state, s.held = to, grant{}
-	return held
+// drop takes the permit out of the slot. The lock is held.
+func (s *Slot) drop(to State) (permit weir.Permit, share func()) {
+	permit, share = s.permit, s.share
+	s.state, s.permit, s.share = to, weir.Permit{}, nil
+	return permit, share
+}
+
+func give(permit weir.Permit, share func(), o weir.Outcome) {
+	if share != nil {
+		defer share() // also if a hook panics
+	}
+	permit.Finish(o)
 }
 
 // Measure ends the measured latency now, with the outcome. The slot is kept.
 func (s *Slot) Measure(o weir.Outcome) {
 	s.mu.Lock()
-	permit := s.held.permit
+	permit := s.permit
 	s.mu.Unlock()
 	permit.Measure(o)
 }

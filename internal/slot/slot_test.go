@@ -102,30 +102,6 @@ func TestStreamAsksTheGate(t *testing.T) {
 	d.holds(t, "refused", 0, 0, 0)
 }
 
-func TestReservedStream(t *testing.T) {
-	for name, c := range map[string]struct {
-		end                   func(*slot.Slot, *desk)
-		gate, streams, shares int // that it leaves
-	}{
-		"it becomes one": {func(s *slot.Slot, d *desk) {
-			_, _ = s.Exchange(t.Context(), d.source, slot.Outcome{Outcome: weir.Success})
-		}, 0, 1, 1},
-		"it becomes none":        {func(s *slot.Slot, _ *desk) { s.Forgo() }, 1, 0, 0},
-		"it ends":                {func(s *slot.Slot, _ *desk) { s.Finish(slot.Outcome{Outcome: weir.Success}) }, 0, 0, 0},
-		"it ends without answer": {func(s *slot.Slot, _ *desk) { s.Close(weir.Failure) }, 0, 0, 0},
-	} {
-		t.Run(name, func(t *testing.T) {
-			d, s := newDesk(t), new(slot.Slot)
-			must.Do(t, s.Reserve(t.Context(), d.source, d.gate))
-			d.holds(t, "reserved", 1, 1, 1)
-			c.end(s, d)
-			d.holds(t, name, c.gate, c.streams, c.shares)
-			s.Close(weir.Ignore)
-			d.holds(t, "closed", 0, 0, 0)
-		})
-	}
-}
-
 // A timer may exchange the slot of a request that ends at the same time.
 func TestEndWithinAnExchange(t *testing.T) {
 	d, s := newDesk(t), new(slot.Slot)

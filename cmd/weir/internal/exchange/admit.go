@@ -6,24 +6,25 @@ import (
 	"math"
 
 	"github.com/weir-go/weir"
-	"github.com/weir-go/weir/internal/slot"
 )
 
 // A refusedError is the refusal of a slot to a request.
 type refusedError struct{ error }
 
 // admit takes a slot of the gate. A conversation takes a stream slot instead. An upload, whose
-// body streams, holds a slot within the uploads' part of the limit. A request for an upgrade holds
-// both a slot of the gate and one of the WebSockets until its upstream has answered: most upstreams
-// ignore an upgrade that they do not know, and work.
+// body streams, holds a slot within the uploads' part of the limit. A request for an upgrade is
+// one like others until its upstream switches, for most ignore protocols that they do not know.
 func (x *exchange) admit(streams bool) error {
+	if x.upgrade {
+		if err := weir.Full(x.asked, x.shared.sockets); err != nil {
+			return err
+		}
+	}
 	switch {
 	case streams && x.converses:
 		return x.begin()
 	case streams:
 		return x.admitUpload()
-	case x.upgrade:
-		return x.slot.Reserve(x.asked, slot.Of(x.shared.sockets), x.route.gate)
 	}
 	return x.slot.Hold(x.asked, x.route.gate, nil)
 }

@@ -11,8 +11,7 @@
 //	body fits the buffers          its gate's                                       by its response
 //	longer, or no room             its gate's, within the part of uploads           by its response
 //	conversation, open after 50ms  one of the streams; its gate is asked too        to its end
-//	upgrade                        its gate's, and one of the WebSockets            the WebSocket's to the end of the connection, if
-//	                                                                                the upstream switches; otherwise by its response
+//	upgrade                        its gate's                                       exchanged for one of the WebSockets by a 101
 //
 //	response                      the gate's slot
 //	no body                       free at the header

@@ -26,12 +26,10 @@ func (x *exchange) receive(res *http.Response) error {
 	headers.TellWait(res.Header, x.slot.Waited())
 	x.who.Record.Upstream = res.Request.URL.Host
 	x.body.converse()
-	switch {
-	case res.StatusCode != http.StatusSwitchingProtocols:
-		x.slot.Forgo()
-	case x.upgrade:
+	if res.StatusCode == http.StatusSwitchingProtocols && x.upgrade {
 		return x.becomeStream(slot.Of(x.shared.sockets), weir.Ignore)
-	default: // it did not ask for it
+	}
+	if res.StatusCode == http.StatusSwitchingProtocols { // it did not ask for it
 		x.timeout.Stop()
 		x.settle(weir.Failure)
 		return nil
