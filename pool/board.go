@@ -131,11 +131,13 @@ func (b *board) dismiss(why error, fx *effects) {
 }
 
 // waiting adds the tasks that wait here to the source's backlog. A source that has been
-// silent for longer than patience when it was asked for a task has nothing, whatever it says.
+// silent for longer than patience when it was asked for a task has nothing, whatever it says. If it
+// does not know how long its oldest has waited, that is at least as long as the tasks here.
 func (b *board) waiting(d Depth, at, patience time.Duration) Depth {
 	if b.sourceDone || b.idle > 0 && at-b.idle >= patience {
 		d = Depth{Exact: true}
 	}
+	d.least = d.Count > 0 && d.Oldest <= 0
 	d.Count = min(d.Count, 1<<62) + int64(b.ready.len())
 	for _, it := range b.ready.all() {
 		d.Oldest = max(d.Oldest, at-it.since)

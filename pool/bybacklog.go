@@ -92,12 +92,12 @@ func (a ByAge) Sizer(limit int64) (Sizer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &markSizer{stepper, a.High.Seconds(), a.Low.Seconds(), a.Per.Seconds(), age}, nil
+	return &markSizer{stepper, a.High.Seconds(), a.Low.Seconds(), a.Per.Seconds(), a.age}, nil
 }
 
 // age is how long the oldest task has waited.
-func age(d Depth) Reason {
-	if d.Count > 0 && d.Oldest <= 0 {
+func (a ByAge) age(d Depth) Reason {
+	if d.Count > 0 && d.Oldest <= 0 || d.least && d.Oldest <= a.High {
 		return Reason{Code: Unknown, Signal: "age of the oldest task"}
 	}
 	return Reason{Signal: "oldest task waits", Have: d.Oldest.Seconds(), Unit: "s"}

@@ -42,6 +42,24 @@ func TestAgeScaler(t *testing.T) {
 	}
 }
 
+// The tasks that a pool has claimed are young. Those of a source that does not know their age may
+// be old.
+func TestAgeThatTheSourceDoesNotKnow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tasks := make(chan pool.Task, 200)
+		for range cap(tasks) {
+			tasks <- task("", time.Second, nil)
+		}
+		close(tasks)
+		r := run(t, pool.Config{Capacity: slots(6), Source: pool.Chan(tasks), Scaler: pool.ByAge{Initial: 4, High: 30 * time.Second}})
+		for _, d := range r.decided() {
+			if inSource := d.Backlog.Count - 64; inSource > 0 && d.To < d.From {
+				t.Fatalf("%v, with %d in the source", d, inSource)
+			}
+		}
+	})
+}
+
 // TestLeastOfAllSignals: depth, age, processor, a percentile of the latency; the reason is that of
 // the signal which holds the size down.
 func TestLeastOfAllSignals(t *testing.T) {

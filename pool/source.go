@@ -39,6 +39,8 @@ type Depth struct {
 	Count  int64         // how many tasks
 	Oldest time.Duration // how long the oldest has waited; 0 if that is not known
 	Exact  bool          // or an estimate
+
+	least bool // the oldest has waited for Oldest or longer
 }
 
 // A Delivery is a task that was claimed.

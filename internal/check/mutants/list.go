@@ -246,7 +246,7 @@ var ofLibrary = []mutant{
 	{"pool: a large task waits for a size that never comes", "pool/board.go", "room > d.To {", "room < 0 {", "TestLargeTaskMakesRoom", ""},
 	{"pool: a source that waits is believed", "pool/board.go", "if b.sourceDone || b.idle > 0 &&", "if b.sourceDone || b.idle < 0 &&", "TestBacklogThatLies", ""},
 	{"pool: one mark for up and down", "pool/bybacklog.go", "case why.Have < s.low:", "case why.Have <= s.high:", "TestBacklogScaler", ""},
-	{"pool: an age that is not known is none", "pool/bybacklog.go", "d.Count > 0 && d.Oldest <= 0", "d.Count > 0 && d.Oldest < 0", "TestAgeScaler", ""},
+	{"pool: an age that is not known is none", "pool/bybacklog.go", "d.Count > 0 && d.Oldest <= 0 ||", "d.Count > 0 && d.Oldest < 0 ||", "TestAgeScaler", ""},
 	{"natspool: a lease has no clock", "pool/natspool/lease.go", "!now.Before(l.until)", "now.IsZero()", "TestSource", ""},
 	{"natspool: a rejected job is lost", "pool/natspool/lease.go", "if err := l.queue.bury(ctx, l.msg, l.meta, reason); err != nil {", "if err := error(nil); err != nil {", "TestDeadLetters", ""},
 	{"natspool: a dead letter expects the stream of its job", "pool/natspool/dead.go", "name == jetstream.MsgIDHeader ||", "name != \"\" ||", "TestDeadLetterLeavesOutInstructions", ""},
