@@ -44,7 +44,7 @@ func (h *held) WriteHeader(status int) {
 }
 
 func (h *held) Write(p []byte) (int, error) {
-	if !h.opened && h.status == 0 {
+	if !h.opened { // nothing if there is a header
 		h.WriteHeader(http.StatusOK)
 	}
 	switch {
@@ -81,25 +81,18 @@ func (h *held) left() int64 {
 // unannounced is the length of a body that may be of any.
 const unannounced = math.MaxInt64
 
-// announced returns how long the header says that the body is.
+// announced returns how long the header says that the body is, once it is written.
 func (h *held) announced() int64 {
-	header := h.header
-	if header == nil {
-		header = h.Header()
-	}
-	length, err := strconv.ParseInt(header.Get("Content-Length"), 10, 64)
-	if err != nil || length < 0 { // the server drops it
+	length, err := strconv.ParseUint(h.header.Get("Content-Length"), 10, 63)
+	if err != nil { // the server drops it
 		return unannounced
 	}
-	return length
+	return int64(length)
 }
 
-// open makes the response a stream, once the work ended with the outcome. Its error is the refusal
-// if the streams have no slot.
+// open makes the response a stream, once the work ended with the outcome, unless it is one. Its
+// error is the refusal if the streams have no slot.
 func (h *held) open(o weir.Outcome) error {
-	if h.opened || h.refused != nil {
-		return h.refused
-	}
 	if h.req.Method != http.MethodHead { // a client has no body to read slowly
 		if _, err := h.res.slot.Exchange(h.res.ctx, slot.Of(h.conf.Streams), slot.Outcome{Outcome: o}); err != nil {
 			h.refuse(err)

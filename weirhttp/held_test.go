@@ -120,6 +120,34 @@ func TestFirstByteAfterTheClientLeftTeachesNothing(t *testing.T) {
 	}
 }
 
+// An announced length decides at the first byte whether a response is held back.
+func TestAnnouncedLengthOfAHeldResponse(t *testing.T) {
+	for announced, streamed := range map[string]int{"100": 0, "101": 1, "-1": 0, "many": 0} {
+		streams := pinned(t, 1)
+		cfg := weirhttp.Config{Streams: streams, ResponseBuffer: 100}
+		h := configured(t, fixed(t, 1), cfg, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", announced)
+			if _, err := io.WriteString(w, "x"); err != nil {
+				t.Errorf("announced %s: %v", announced, err)
+			}
+			checkInFlight(t, streams, streamed)
+		})
+		h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil))
+	}
+}
+
+func TestStatusWithoutABody(t *testing.T) {
+	for _, status := range []int{http.StatusSwitchingProtocols, http.StatusNoContent, http.StatusNotModified} {
+		h := configured(t, fixed(t, 1), weirhttp.Config{Streams: pinned(t, 1)}, func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(status)
+			if _, err := io.WriteString(w, "x"); !errors.Is(err, http.ErrBodyNotAllowed) {
+				t.Errorf("status %d: %v", status, err)
+			}
+		})
+		h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil))
+	}
+}
+
 func TestUpgradesAreStreams(t *testing.T) {
 	for name, hijack := range map[string]hijackFunc{"assertion": byAssertion, "controller": byController} {
 		t.Run(name, func(t *testing.T) {
