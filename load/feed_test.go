@@ -211,7 +211,7 @@ func TestDrainGoesStale(t *testing.T) {
 		tell(&load.Drain{Drained: 1, Backlog: 1, Target: 9})
 		w := start(t, load.Config{Sources: []load.Source{s}})
 		pass(time.Second)
-		if _, _, ok := w.Drain(); !ok || w.Level(load.All).Degraded {
+		if _, _, ok := w.Drain(); !ok || w.Level(load.All).Degraded || w.Snapshot()[0].Failures > 0 {
 			t.Errorf("%+v", w.Snapshot())
 		}
 		for _, d := range []*load.Drain{{Drained: math.NaN(), Target: 9}, nil} {
@@ -272,7 +272,7 @@ func TestFailedPolls(t *testing.T) {
 					t.Errorf("before the first poll: age %v, %v", f.Age, f.Err)
 				}
 				pass(2 * time.Second)
-				if f := w.Snapshot()[0]; f.Polls < 15 || f.Age != 0 || !errors.Is(f.Err, c.is) {
+				if f := w.Snapshot()[0]; f.Polls < 15 || f.Failures != f.Polls || f.Age != 0 || !errors.Is(f.Err, c.is) {
 					t.Errorf("polled %d times in 2 s: age %v, %v", f.Polls, f.Age, f.Err)
 				}
 			})

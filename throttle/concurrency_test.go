@@ -3,7 +3,6 @@ package throttle_test
 import (
 	"context"
 	"math"
-	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -54,27 +53,17 @@ func (q *lockQueue) write(context.Context) error {
 	return nil
 }
 
-// storm runs writers until the time is over. It returns the rate and the p99 of the latency with
-// the wait.
-func (q *lockQueue) storm(ctx context.Context, do func(context.Context, func(context.Context) error) error, writers int, during time.Duration) (rate float64, p99 time.Duration) {
-	ctx, cancel := context.WithTimeout(ctx, during)
+// storm has 64 writers write until the time is over.
+func (q *lockQueue) storm(r *rig, during time.Duration) {
+	ctx, cancel := context.WithTimeout(r.t.Context(), during)
 	defer cancel()
-	var mu sync.Mutex
-	var took []time.Duration
-	together.Do(writers, func(int) {
+	together.Do(64, func(int) {
 		for ctx.Err() == nil {
-			began := time.Now()
-			if err := do(ctx, q.write); err != nil {
+			if err := r.Do(context.WithoutCancel(ctx), throttle.Write, 1, q.write); err != nil {
 				time.Sleep(10 * time.Millisecond)
-				continue
 			}
-			mu.Lock()
-			took = append(took, time.Since(began))
-			mu.Unlock()
 		}
 	})
-	slices.Sort(took)
-	return float64(len(took)) / during.Seconds(), took[len(took)*99/100]
 }
 
 // A latency target is the law's budget: fewer wait for the row than otherwise.
@@ -84,9 +73,7 @@ func TestConcurrencyHoldsTheLatencyTarget(t *testing.T) {
 			q := hotRow()
 			r := run(t, &q.plant, throttle.Config{Writes: throttle.Side{Laws: []throttle.LoadLaw{throttle.Concurrency{}}, LatencyTarget: target}})
 			for range 15 {
-				q.storm(t.Context(), func(ctx context.Context, work func(context.Context) error) error {
-					return r.Do(context.WithoutCancel(ctx), throttle.Write, 1, work)
-				}, 64, time.Second)
+				q.storm(r, time.Second)
 				sum += r.Snapshot().Writes.MaxInFlight
 			}
 		})
@@ -102,14 +89,8 @@ func TestConcurrencyLetsTheHeaviestIn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := hotRow()
 		r := run(t, &q.plant, throttle.Config{})
-		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-		defer cancel()
 		var writers sync.WaitGroup
-		writers.Go(func() {
-			q.storm(ctx, func(ctx context.Context, work func(context.Context) error) error {
-				return r.Do(context.WithoutCancel(ctx), throttle.Write, 1, work)
-			}, 64, time.Minute)
-		})
+		writers.Go(func() { q.storm(r, 30*time.Second) })
 		for range 3 {
 			pass(5 * time.Second)
 			op := must.Have(r.Acquire(t.Context(), throttle.Write, 500))(t)

@@ -101,6 +101,26 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
+// rage runs a storm of writers and readers until ctx ends, and measures what both did.
+func rage(ctx context.Context, from time.Time, during time.Duration, writers, readers *crowd) result {
+	var reading sync.WaitGroup
+	reading.Go(func() { readers.run(ctx, from) })
+	writers.run(ctx, from)
+	reading.Wait()
+	written, read := &writers.log, &readers.log
+	return result{
+		"writes/s":      float64(len(written.database)) / during.Seconds(),
+		"database p50":  written.database.quantile(0.5),
+		"database p99":  written.database.quantile(0.99),
+		"with wait p50": written.withWait.quantile(0.5),
+		"with wait p99": written.withWait.quantile(0.99),
+		"refused/s":     float64(written.refused) / during.Seconds(),
+		"reads/s":       float64(len(read.database)) / during.Seconds(),
+		"read p50":      read.database.quantile(0.5),
+		"read p99":      read.database.quantile(0.99),
+	}
+}
+
 // A ledger holds the latencies of operations that succeeded, from their start and including
 // the wait before it, and counts the refused ones.
 type ledger struct {

@@ -22,7 +22,7 @@ const (
 	connections = 32
 )
 
-var mixedColumns = []string{"writes/s", "reads/s", "read p50", "read p99", "write p99", "with wait p99", "refused/s"}
+var mixedColumns = []string{"writes/s", "reads/s", "read p50", "read p99", "database p99", "with wait p99", "refused/s"}
 
 // A database is the target of a mixed storm.
 type database interface {
@@ -35,25 +35,11 @@ func inDatabase(t *testing.T, db database, guard func(context.Context) gate) res
 	ctx, from, during := schedule(t)
 	writers := &crowd{clients: stormWriters, gate: guard(ctx), work: db.write}
 	readers := &crowd{clients: stormReaders, gate: open, work: db.read, pause: readEvery}
-	reading := make(chan struct{})
-	go func() { readers.run(ctx, from); close(reading) }()
-	writers.run(ctx, from)
-	<-reading
-
-	written, read := len(writers.log.database), len(readers.log.database)
-	if *repeats > 0 && (written == 0 || read == 0) { // a server that has just started may need longer than a short try
-		t.Errorf("%d written, %d read: want some of both", written, read)
+	r := rage(ctx, from, during, writers, readers)
+	if *repeats > 0 && (r["writes/s"] == 0 || r["reads/s"] == 0) { // a server that has just started may need longer than a short try
+		t.Errorf("%v: want some writes and reads", r)
 	}
-	latency := readers.log.database
-	return result{
-		"writes/s":      float64(written) / during.Seconds(),
-		"reads/s":       float64(read) / during.Seconds(),
-		"read p50":      latency.quantile(0.5),
-		"read p99":      latency.quantile(0.99),
-		"write p99":     writers.log.database.quantile(0.99),
-		"with wait p99": writers.log.withWait.quantile(0.99),
-		"refused/s":     float64(writers.log.refused) / during.Seconds(),
-	}
+	return r
 }
 
 // The throttles for a database whose transactions wait for one another.
@@ -96,15 +82,6 @@ func onWaits(t *testing.T, ctx context.Context, source load.Source, writes throt
 // logBounds logs the concurrency bound of the throttle, each second until ctx ends.
 func logBounds(t *testing.T, ctx context.Context, th *throttle.Throttle) {
 	var bounds []int
-	second := time.NewTicker(time.Second)
-	defer second.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			t.Logf("at once, each second: %v", bounds)
-			return
-		case <-second.C:
-			bounds = append(bounds, th.Snapshot().Writes.MaxInFlight)
-		}
-	}
+	often(ctx, time.Second, func(time.Time) { bounds = append(bounds, th.Snapshot().Writes.MaxInFlight) })
+	t.Logf("at once, each second: %v", bounds)
 }

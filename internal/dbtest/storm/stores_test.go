@@ -6,7 +6,6 @@ import (
 	"database/sql"
 	"encoding/binary"
 	"errors"
-	"math"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -130,27 +129,23 @@ const (
 // badgerStorm compares the throttles of a store with memtables of 1 MiB, whose keys are all fresh.
 func badgerStorm(t *testing.T, v variant) map[string]result {
 	v.memtable, v.batch, v.fresh = smallMemtable, 1, true
-	against := func(name string, guard func(context.Context, store) (gate, *throttle.Throttle)) contender {
-		return contender{name, func(t *testing.T) result { return v.rage(t, openBadger(t, v), guard) }}
-	}
-	return compare(t, badgerColumns,
-		against(unthrottled, openGate),
-		against(paced, func(ctx context.Context, s store) (gate, *throttle.Throttle) {
-			return drainRate(t, ctx, s, 128, 1)
-		}),
-	)
+	return compare(t, badgerColumns, v.behind(unthrottled, openGate), v.behind(paced, drainRate(128, 1)))
 }
 
-func openGate(context.Context, store) (gate, *throttle.Throttle) { return open, nil }
+// A guard returns the gate before the writes of a storm, which ends with ctx.
+type guard func(t *testing.T, ctx context.Context, s store) gate
 
-// drainRate returns the gate of the throttle for a store that digests writes later.
-func drainRate(t *testing.T, ctx context.Context, s store, writers, batch int) (gate, *throttle.Throttle) {
-	th := throttled(t, ctx, badgerload.New(s.DB), throttle.Side{
-		Laws:        []throttle.LoadLaw{throttle.DrainRate{}},
-		Queue:       weir.Queue{Size: writers, Timeout: patience},
-		MaxInFlight: inFlight * batch,
-	})
-	return through(th, batch), th
+func openGate(*testing.T, context.Context, store) gate { return open }
+
+// drainRate is the guard of a store that digests writes later.
+func drainRate(writers, batch int) guard {
+	return func(t *testing.T, ctx context.Context, s store) gate {
+		return through(throttled(t, ctx, badgerload.New(s.DB), throttle.Side{
+			Laws:        []throttle.LoadLaw{throttle.DrainRate{}},
+			Queue:       weir.Queue{Size: writers, Timeout: patience},
+			MaxInFlight: inFlight * batch,
+		}), batch)
+	}
 }
 
 const (
@@ -179,26 +174,6 @@ func random() []byte {
 		b[i] = byte(rand.Uint32())
 	}
 	return b
-}
-
-// mostMemory returns the peak memory of the process until ctx ends, including the records of
-// the operations.
-func mostMemory(ctx context.Context) (most float64) {
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	var memory load.Memory
-	for {
-		sample, err := memory.Poll(ctx)
-		if err != nil {
-			return math.NaN()
-		}
-		most = max(most, sample.Readings[0].Value)
-		select {
-		case <-ctx.Done():
-			return most
-		case <-tick.C:
-		}
-	}
 }
 
 // hotRows is a table whose first row all writers write to.

@@ -3,8 +3,11 @@ package storm
 import (
 	"context"
 	"flag"
+	"math"
 	"testing"
 	"time"
+
+	"github.com/weir-go/weir/load"
 )
 
 var (
@@ -26,24 +29,49 @@ func schedule(t *testing.T) (ctx context.Context, from time.Time, during time.Du
 	return ctx, time.Now().Add(warm), lasts
 }
 
-// atTheStall samples a store from a given time on and returns the share of samples in which
-// it was full.
-func atTheStall(ctx context.Context, s store, from time.Time) float64 {
-	found, samples := 0, 0
-	tick := time.NewTicker(20 * time.Millisecond)
+// often calls look each time that the interval is over, until ctx ends.
+func often(ctx context.Context, interval time.Duration, look func(now time.Time)) {
+	tick := time.NewTicker(interval)
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
-			return float64(found) / float64(max(samples, 1))
+			return
 		case now := <-tick.C:
-			if now.Before(from) {
-				continue
-			}
-			samples++
-			if s.stalls() {
-				found++
-			}
+			look(now)
 		}
 	}
+}
+
+const sampled = 20 * time.Millisecond
+
+// atTheStall samples a store from a given time on and returns the share of samples in which
+// it was full.
+func atTheStall(ctx context.Context, s store, from time.Time) float64 {
+	found, samples := 0, 0
+	often(ctx, sampled, func(now time.Time) {
+		if now.Before(from) {
+			return
+		}
+		samples++
+		if s.stalls() {
+			found++
+		}
+	})
+	return float64(found) / float64(max(samples, 1))
+}
+
+// mostMemory returns the peak memory of the process until ctx ends, including the records of
+// the operations.
+func mostMemory(ctx context.Context) (most float64) {
+	var memory load.Memory
+	often(ctx, sampled, func(time.Time) {
+		sample, err := memory.Poll(ctx)
+		if err != nil {
+			most = math.NaN()
+			return
+		}
+		most = max(most, sample.Readings[0].Value)
+	})
+	return most
 }

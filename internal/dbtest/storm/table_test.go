@@ -82,21 +82,20 @@ func width(column string) int { return max(len(column), 6) + 2 }
 // atMost checks that a column of one contender is at most the given multiple of another's.
 func atMost(t *testing.T, medians map[string]result, column, of string, times float64, than string) {
 	t.Helper()
-	have, bound := medians[of][column], times*medians[than][column]
-	t.Logf("%s of %s: %.4g, want at most %.3g of %.4g", column, of, have, times, medians[than][column])
-	if *repeats > 0 && !(have <= bound) {
-		t.Errorf("%s of %s is %.4g, %.3g times that of %s, want at most %.3g times",
-			column, of, have, have/medians[than][column], than, times)
-	}
+	check(t, medians, column, of, "at most", times, than, func(have, bound float64) bool { return have <= bound })
 }
 
 // atLeast checks the opposite.
 func atLeast(t *testing.T, medians map[string]result, column, of string, times float64, than string) {
 	t.Helper()
-	have, bound := medians[of][column], times*medians[than][column]
-	t.Logf("%s of %s: %.4g, want at least %.3g of %.4g", column, of, have, times, medians[than][column])
-	if *repeats > 0 && !(have >= bound) {
-		t.Errorf("%s of %s is %.4g, %.3g times that of %s, want at least %.3g times",
-			column, of, have, have/medians[than][column], than, times)
+	check(t, medians, column, of, "at least", times, than, func(have, bound float64) bool { return have >= bound })
+}
+
+func check(t *testing.T, medians map[string]result, column, of, want string, times float64, than string, holds func(have, bound float64) bool) {
+	t.Helper()
+	have, other := medians[of][column], medians[than][column]
+	t.Logf("%s of %s: %.4g, want %s %.3g of %.4g", column, of, have, want, times, other)
+	if *repeats > 0 && !holds(have, times*other) {
+		t.Errorf("%s of %s is %.4g, %.3g times that of %s, want %s %.3g times", column, of, have, have/other, than, want, times)
 	}
 }

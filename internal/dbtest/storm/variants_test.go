@@ -68,17 +68,8 @@ func variants(seed uint64) []variant {
 }
 
 func (v variant) String() string {
-	text := fmt.Sprintf("documents of %d B, %d writers", v.size, v.writers)
-	if v.off > 0 {
-		text += fmt.Sprintf(", %v on and %v off", v.on, v.off)
-	}
-	if v.data > 0 {
-		text += fmt.Sprintf(", %d MiB in the store", v.data>>20)
-	}
-	if v.readers > 0 {
-		text += fmt.Sprintf(", %d readers", v.readers)
-	}
-	return text
+	return fmt.Sprintf("documents of %d B, %d writers, %v on and %v off, %d MiB in the store, %d readers",
+		v.size, v.writers, v.on, v.off, v.data>>20, v.readers)
 }
 
 const smallMemtable = 1 << 20
