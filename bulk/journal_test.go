@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -20,30 +19,41 @@ import (
 	"github.com/weir-go/weir/internal/must"
 )
 
+// An import that stops again and again, or is killed ahead of its journal, goes on behind the lines
+// of its journal. Each line is in the store, or once and in order in the file of rejects, behind
+// those of an earlier import.
 func TestImportGoesOnWhereItStopped(t *testing.T) {
 	const n = 5000
-	journal, _ := files(t)
+	journal, rejects := files(t)
+	const earlier = `{"line":7,"error":"of an earlier import"}` + "\n"
+	must.Do(t, os.WriteFile(rejects, []byte(earlier), 0o600))
 	s := newStore()
 	boom := errors.New("boom")
 	random := rand.New(rand.NewPCG(1, 2))
 	var at, before int64
 	s.fail = func(l Line) error {
-		if l.Number <= before {
+		switch state, known, err := readJournal(journal); {
+		case !known || err != nil || state.Rejects < int64(len(earlier)):
+			return fmt.Errorf("the journal says %+v, %v: it has to know of earlier rejects from the start", state, err)
+		case l.Number <= before:
 			t.Errorf("line %d is written again, where the journal has all up to %d", l.Number, before)
-		}
-		if l.Number == at {
+		case l.Number == at:
 			return boom
+		case l.Number%10 == 0:
+			return Reject(errors.New("bad"))
 		}
 		return nil
 	}
-	runs := 0
-	for ; ; runs++ {
+	run := func(source io.Reader) (Snapshot, error) {
+		return Run(t.Context(), source, Config{Write: s.write, Journal: journal, Rejects: rejects})
+	}
+	for runs := 0; ; runs++ {
 		at = before + 1 + random.Int64N(n/5)
 		source := io.Reader(strings.NewReader(numbered(n)))
 		if runs%2 == 1 {
 			source = struct{ io.Reader }{source} // without Seek
 		}
-		p, err := Run(t.Context(), source, Config{Write: s.write, Journal: journal})
+		p, err := run(source)
 		if p.Resumed != before {
 			t.Fatalf("run %d: went on behind line %d, want %d", runs, p.Resumed, before)
 		}
@@ -53,15 +63,35 @@ func TestImportGoesOnWhereItStopped(t *testing.T) {
 		if !errors.Is(err, boom) {
 			t.Fatal(err)
 		}
-		before = at - 1 // all before it were read, and ended well
+		state, _, err := readJournal(journal)
+		if before = state.Lines; err != nil || before >= at || before < at-1 && (before+1)%10 != 0 {
+			t.Fatalf("run %d: stopped at line %d, and the journal has %d, %v: it may lack rejects alone, which are none once it stops", runs, at, before, err)
+		}
+		f := must.Have(os.OpenFile(rejects, os.O_APPEND|os.O_WRONLY, 0))(t)
+		must.Have(f.WriteString(strings.Repeat(`{"line":4990,"error":"written before a kill"}`+"\n", n)))(t)
+		f.Close()
 	}
-	s.has(t, n)
-	s.fail = nil
-	p, err := Run(t.Context(), strings.NewReader(numbered(n+10)), Config{Write: s.write, Journal: journal})
-	if err != nil || p.Resumed != n || p.Lines != n+10 {
+	p, err := run(strings.NewReader(numbered(n + 10)))
+	if err != nil || p.Resumed != n || p.Lines != n+10 || p.Rejected != n/10+1 {
 		t.Errorf("of a source that grew: %+v, %v", p, err)
 	}
-	s.has(t, n+10)
+	all, text := rejected(t, rejects), numbered(n+10)
+	if len(all) != 1+n/10+1 || all[0].Line != 7 {
+		t.Fatalf("%d rejects, want %d and that of an earlier import", len(all), n/10+1)
+	}
+	for i, r := range all[1:] {
+		line := fmt.Sprintf("line %d", 10*(i+1))
+		if r.Line != int64(10*(i+1)) || r.Error != "bad" || r.Text != line || r.Byte != int64(strings.Index(text, line+"\n")) {
+			t.Fatalf("reject %d is %+v", i, r)
+		}
+	}
+	if len(s.times) != n+10-(n/10+1) {
+		t.Errorf("%d lines in the store", len(s.times))
+	}
+	must.Do(t, os.Truncate(rejects, 5))
+	if _, err := run(strings.NewReader(text)); !errors.Is(err, ErrChanged) {
+		t.Errorf("a file of rejects that was cut: %v", err)
+	}
 }
 
 func TestJournalThatIsNone(t *testing.T) {
@@ -137,56 +167,6 @@ func TestJournalBehindALink(t *testing.T) {
 	must.Have(Run(t.Context(), strings.NewReader("x"), Config{Write: newStore().write, Journal: link}))(t)
 	if s, _, err := readJournal(journal); err != nil || s.Lines != 1 {
 		t.Errorf("the file behind the link has %d lines, %v", s.Lines, err)
-	}
-}
-
-func TestRejectsAreKeptInOrderAndOnce(t *testing.T) {
-	const n = 3000
-	journal, rejects := files(t)
-	const earlier = `{"line":7,"error":"of an earlier import"}` + "\n"
-	must.Do(t, os.WriteFile(rejects, []byte(earlier), 0o600))
-	s := newStore()
-	boom := errors.New("boom")
-	stop := int64(1500)
-	s.fail = func(l Line) error {
-		if state, known, err := readJournal(journal); !known || err != nil || state.Rejects < int64(len(earlier)) {
-			return fmt.Errorf("the journal says %+v, %v: it has to know of earlier rejects from the start", state, err)
-		}
-		switch {
-		case l.Number == stop:
-			return boom
-		case l.Number%10 == 0:
-			return Reject(errors.New("bad"))
-		}
-		return nil
-	}
-	conf := Config{Write: s.write, Journal: journal, Rejects: rejects}
-	if _, err := Run(t.Context(), strings.NewReader(numbered(n)), conf); !errors.Is(err, boom) {
-		t.Fatal(err)
-	}
-	f := must.Have(os.OpenFile(rejects, os.O_APPEND|os.O_WRONLY, 0))(t)
-	must.Have(f.WriteString(`{"line":2990,"error":"written before the process was killed, ahead of the journal"}` + "\n"))(t)
-	f.Close()
-
-	stop = 0
-	p, err := Run(t.Context(), strings.NewReader(numbered(n)), conf)
-	if err != nil || p.Rejected != n/10 || p.Lines != n {
-		t.Fatalf("%+v, %v", p, err)
-	}
-	all := rejected(t, rejects)
-	if len(all) != 1+n/10 || all[0].Line != 7 {
-		t.Fatalf("%d rejects, want %d and that of an earlier import", len(all), n/10)
-	}
-	all, text := all[1:], numbered(n)
-	for i, r := range all {
-		line := int64(10 * (i + 1))
-		if r.Line != line || r.Error != "bad" || r.Text != "line "+strconv.FormatInt(line, 10) || r.Byte != int64(strings.Index(text, "line "+strconv.FormatInt(line, 10)+"\n")) {
-			t.Fatalf("reject %d is %+v", i, r)
-		}
-	}
-	must.Do(t, os.Truncate(rejects, 5))
-	if _, err := Run(t.Context(), strings.NewReader(numbered(n)), conf); !errors.Is(err, ErrChanged) {
-		t.Errorf("a file of rejects that was cut: %v", err)
 	}
 }
 
