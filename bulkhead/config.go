@@ -28,7 +28,7 @@ type Config struct {
 	// Max caps the work in flight of all keys together, by weight, up to
 	// 1,000,000,000. 0 means no cap: the keys then have nothing in common, not
 	// even a lock. An update can change a cap but neither bring nor remove one.
-	// A key in shadow mode runs above the cap too, and takes nothing from the others.
+	// A key in shadow mode runs above the cap too, and takes of it what it would if it were live.
 	Max int
 
 	// MaxKeys is how many compartments there may be for keys that ByKey does

@@ -16,6 +16,7 @@ import (
 	"github.com/weir-go/weir/bulkhead"
 	"github.com/weir-go/weir/internal/limittest"
 	"github.com/weir-go/weir/internal/must"
+	"github.com/weir-go/weir/internal/together"
 	"github.com/weir-go/weir/law"
 )
 
@@ -82,6 +83,26 @@ func TestOneKeyOverloadedLeavesTheOtherAlone(t *testing.T) {
 }
 
 // No argument makes a call panic or lose a slot.
+// A key in shadow mode takes the slots of the cap that it would have, and none once its work has
+// ended, although virtual work is left then that nothing ends.
+func TestKeyInShadowModeGivesItsSlotsBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tried := fixed(10, 100, time.Minute)
+		tried.Config.Shadow = true
+		s := newSet(t, bulkhead.Config{Max: 20, ByKey: byKey{"tried": tried, "live": fixed(20, 0, 0)}})
+		running := hold(t, s, "tried", 60)
+		beside := hold(t, s, "live", 10)
+		if _, err := s.TryAcquire(t.Context(), "live"); err == nil {
+			t.Error("admitted in place of work that the key in shadow mode would run")
+		}
+		giveBack(append(running, beside...))
+		for range 5 {
+			together.Do(60, func(int) { must.Do(t, s.Do(t.Context(), "tried", work(20*time.Millisecond))) })
+		}
+		hold(t, s, "live", 20)
+	})
+}
+
 func TestBadInput(t *testing.T) {
 	s := newSet(t, bulkhead.Config{Max: 4, ByKey: byKey{"a": fixed(4, 0, 0)}})
 	for _, c := range []struct {

@@ -45,16 +45,30 @@ func (v double) begin(weight int32, now int64) {
 	v.slots.take(int(weight), now)
 }
 
+// start books real work that starts.
+func (v double) start(weight int, now int64) {
+	v.real(func() { v.Start(weight, now) })
+}
+
+// real makes a change of the real work, which bounds the slots that virtual work takes of a group.
+func (v double) real(change func()) {
+	m := v.slots.member
+	if m == nil {
+		change()
+		return
+	}
+	before := m.taken()
+	change()
+	m.moved(before)
+}
+
 // end books the end of real work, and of virtual work with it.
 func (v double) end(r *reply.Record, now int64, outcome window.Outcome, limit reach) {
-	v.End(r, now, outcome)
+	v.real(func() { v.End(r, now, outcome) })
 	if r.Has(reply.Measured) {
 		v.letGo(r, limit)
 	} else {
 		v.learn(r, now, outcome)
-	}
-	if v.slots.member != nil {
-		v.slots.member.count()
 	}
 }
 
@@ -78,7 +92,7 @@ func (v double) measure(r *reply.Record, now int64, outcome window.Outcome, limi
 // reweigh changes the weight of real work. It returns the change of its virtual work,
 // part of which may have ended.
 func (v double) reweigh(r *reply.Record, more int64) int64 {
-	v.Reweigh(r, more)
+	v.real(func() { v.Reweigh(r, more) })
 	if r.Has(reply.Measured) {
 		if r.Has(reply.Virtually) {
 			return max(more, -v.slots.held())

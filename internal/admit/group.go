@@ -159,7 +159,7 @@ func (m *member) state() MemberState {
 		InFlight:   int(m.node.slots.running()),
 		Queued:     m.node.queue.Len(),
 		Entitled:   entitled,
-		Borrowed:   max(0, float64(m.node.slots.inflight)-entitled),
+		Borrowed:   max(0, float64(m.taken())-entitled),
 		Wait:       time.Duration(m.wait),
 	}
 }

@@ -84,9 +84,22 @@ func (m *member) set(reserved, share int32) {
 	g.queue.fix(m)
 }
 
+// taken is the slots of the group that the member's work takes. In shadow mode it is virtual work,
+// and no more than runs: what is left of it when the last real work has ended would otherwise keep
+// its slots from the others until the node is called again.
+func (m *member) taken() int64 {
+	s := &m.node.slots
+	if s.flags&shadow != 0 {
+		return min(s.inflight, s.running())
+	}
+	return s.inflight
+}
+
 // committed is the group's slots out of reach for others: the running work, and the rest of
 // the reserve.
-func (m *member) committed() int64 { return max(m.node.slots.inflight, int64(m.reserved)) }
+func (m *member) committed() int64 { return m.reach(m.taken()) }
+
+func (m *member) reach(taken int64) int64 { return max(taken, int64(m.reserved)) }
 
 // start is move for work that starts.
 func (m *member) start(weight int64) {
@@ -101,11 +114,16 @@ func (m *member) start(weight int64) {
 
 // move changes the work in flight by the given slots.
 func (m *member) move(slots int64) {
-	g := m.group
-	g.committed -= m.committed()
+	before := m.taken()
 	m.node.slots.inflight += slots
-	g.committed += m.committed()
-	g.inflight += slots
+	m.moved(before)
+}
+
+// moved books a change of the slots that the member takes.
+func (m *member) moved(before int64) {
+	g, now := m.group, m.taken()
+	g.committed += m.reach(now) - m.reach(before)
+	g.inflight += now - before
 	m.count()
 	g.queue.fix(m)
 }
@@ -122,7 +140,7 @@ func (m *member) busy() bool { return m.index >= 0 }
 // count when shares are weighed.
 func (m *member) count() {
 	n, g := m.node, m.group
-	busy := n.slots.inflight > 0 || n.slots.running() > 0 || n.slots.flags&waiting != 0
+	busy := n.slots.running() > 0 || n.slots.flags&waiting != 0
 	switch {
 	case busy == m.busy():
 		return
@@ -157,7 +175,7 @@ func (m *member) level() float64 {
 
 // borrowed is the work of the member beyond its reserve, with weight added, per share.
 func (m *member) borrowed(weight int64) float64 {
-	return float64(m.node.slots.inflight+weight-int64(m.reserved)) / float64(m.share)
+	return float64(m.taken()+weight-int64(m.reserved)) / float64(m.share)
 }
 
 // most is the weight of the heaviest work that the group will ever have room for.
@@ -169,7 +187,7 @@ func (m *member) excludes(weight int64) bool { return m.group.limit > 0 && weigh
 
 // grows is how much work of the given weight would add to committed.
 func (m *member) grows(weight int64) int64 {
-	return max(0, min(weight, m.node.slots.inflight+weight-int64(m.reserved)))
+	return max(0, min(weight, m.taken()+weight-int64(m.reserved)))
 }
 
 // hasRoom reports whether the group has room for work of the given weight.

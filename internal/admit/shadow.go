@@ -77,13 +77,12 @@ func (n *Node) acquireInShadow(w Work, now int64, fx *Effects) reply.Ticket {
 		n.slots.contention.cold.wouldRefuse++
 		fx.Notable, fx.WouldRefuse, fx.Seq = true, would, n.events.next()
 	}
-	n.slots.double().Start(w.Weight, now)
+	n.slots.double().start(w.Weight, now)
 	r := n.register(w.Tenant, w.Weight, now)
 	if would == reply.Admitted {
 		r.Marks |= reply.Virtually
 	}
 	if n.slots.member != nil {
-		n.slots.member.count()
 		n.slots.member.group.serve(now, fx)
 	}
 	return r.Ticket()
