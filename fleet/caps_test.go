@@ -2,9 +2,7 @@ package fleet_test
 
 import (
 	"strings"
-	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/weir-go/weir/fleet"
@@ -14,13 +12,9 @@ import (
 // A cap of 0 is a lease of nothing. One above all limits is shared as well, and moves no limit.
 func TestCapsOfNothingAndOfAll(t *testing.T) {
 	for limit, wants := range map[int]int{0: 0, 1_000_000_000: 50} {
-		synctest.Test(t, func(t *testing.T) {
-			c := quick
-			c.Cap = limit
-			p := newParty(t, c)
-			defer p.leave()
-			p.join()
-			p.join()
+		c := quick
+		c.Cap = limit
+		meet(t, c, 2, func(t *testing.T, p *party) {
 			p.live(10*time.Second, 50, 50)
 			for _, a := range p.apps {
 				if s := a.Snapshot(); !s.Leased || s.Share > limit || len(a.held) != wants || a.lim.Snapshot().Limit != min(s.Share, 1000) {
@@ -34,15 +28,7 @@ func TestCapsOfNothingAndOfAll(t *testing.T) {
 // Members of two fleets with one name, as in a deployment of another cap: the lowest cap counts as
 // long as one of its members is there.
 func TestCapsThatDiffer(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var mu sync.Mutex
-		var reports []string
-		c := quick
-		c.OnError = func(err error) { mu.Lock(); defer mu.Unlock(); reports = append(reports, err.Error()) }
-		p := newParty(t, c)
-		defer p.leave()
-		p.join()
-		p.join()
+	meet(t, quick, 2, func(t *testing.T, p *party) {
 		p.live(10*time.Second, 50, 50)
 		if s := p.shares(); s[0]+s[1] != 30 {
 			t.Errorf("shares of %v of a cap of 30", s)
@@ -60,10 +46,8 @@ func TestCapsThatDiffer(t *testing.T) {
 		if s := p.shares(); s[0]+s[1] != 30 {
 			t.Errorf("shares of %v once that member has left", s)
 		}
-		mu.Lock()
-		defer mu.Unlock()
-		if want := "caps from 10 to 30"; len(reports) != 1 || !strings.Contains(reports[0], want) {
-			t.Errorf("reports %q: want one of %s", reports, want)
+		if want, got := "caps from 10 to 30", p.heard(); len(got) != 1 || !strings.Contains(got[0], want) {
+			t.Errorf("heard of %q: want once of %s", got, want)
 		}
 	})
 }

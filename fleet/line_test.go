@@ -4,7 +4,6 @@ import (
 	"context"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/weir-go/weir/fleet"
@@ -67,12 +66,9 @@ func (l *line) cut(mute, deaf bool) {
 func TestLineOfTheAllocatorIsCut(t *testing.T) {
 	for name, sides := range map[string]struct{ mute, deaf bool }{"writes fail": {mute: true}, "watches fail": {deaf: true}, "both": {true, true}} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				c := quick
-				c.Fallback = fleet.Refuse
-				p := newParty(t, c)
-				defer p.leave()
-				p.join()
+			c := quick
+			c.Fallback = fleet.Refuse
+			meet(t, c, 1, func(t *testing.T, p *party) {
 				p.live(8*time.Second, 50)
 				p.join()
 				p.join()
@@ -134,9 +130,7 @@ func (s *slow) put(key string, begins bool) {
 // A store that takes more than a refresh for each write still leases shares: several writes of an
 // allocator are on their way at once.
 func TestStoreIsSlow(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newParty(t, quick)
-		defer p.leave()
+	meet(t, quick, 0, func(t *testing.T, p *party) {
 		for range 3 {
 			p.join(func(c *fleet.Config) {
 				c.Store = &slow{Memory: p.store, t: t, takes: 5 * c.Refresh / 4, busy: map[string]bool{}}

@@ -39,12 +39,36 @@ type party struct {
 	conf  fleet.Config
 	apps  []*app
 	made  int
+
+	mu      sync.Mutex
+	reports []string // what OnError hears
 }
 
-func newParty(t *testing.T, c fleet.Config) *party {
-	p := &party{t: t, store: storetest.NewMemory(), conf: c}
-	p.conf.Store = p.store
-	return p
+// meet runs a test with a fleet of n apps, which leave in the end.
+func meet(t *testing.T, c fleet.Config, n int, test func(*testing.T, *party)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		p := &party{t: t, store: storetest.NewMemory(), conf: c}
+		p.conf.Store, p.conf.OnError = p.store, p.hear
+		for range n {
+			p.join()
+		}
+		defer p.leave()
+		test(t, p)
+	})
+}
+
+func (p *party) hear(err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.reports = append(p.reports, err.Error())
+}
+
+// heard returns what was reported so far.
+func (p *party) heard() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.reports
 }
 
 func (p *party) join(with ...func(*fleet.Config)) *app {
@@ -112,12 +136,7 @@ var quick = fleet.Config{Cap: 30, Refresh: 100 * time.Millisecond, TTL: time.Sec
 
 // Shares follow the demand: the one busy member gets most of the cap, and gives it back.
 func TestSharesFollowTheDemand(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newParty(t, quick)
-		defer p.leave()
-		for range 3 {
-			p.join()
-		}
+	meet(t, quick, 3, func(t *testing.T, p *party) {
 		p.live(10*time.Second, 50, 2, 2)
 		if s := p.shares(); s[0] < 20 {
 			t.Errorf("shares of %v with work for 50, 2 and 2: want most for the first", s)
@@ -139,16 +158,9 @@ func TestSharesFollowTheDemand(t *testing.T) {
 // there again.
 func TestStoreIsLost(t *testing.T) {
 	for fallback, want := range map[fleet.Fallback][]int{fleet.Keep: {10, 2}, fleet.Refuse: {0, 0}, fleet.Local: {1_000_000_000, 1_000_000_000}} {
-		synctest.Test(t, func(t *testing.T) {
-			c := quick
-			c.Fallback, c.Cap = fallback, 20
-			var mu sync.Mutex
-			faults := 0
-			c.OnError = func(error) { mu.Lock(); defer mu.Unlock(); faults++ }
-			p := newParty(t, c)
-			defer p.leave()
-			p.join()
-			p.join()
+		c := quick
+		c.Fallback, c.Cap = fallback, 20
+		meet(t, c, 2, func(t *testing.T, p *party) {
 			p.live(10*time.Second, 50, 1)
 			if s := p.shares(); s[0] < 15 {
 				t.Errorf("%d: shares of %v", fallback, s)
@@ -163,9 +175,7 @@ func TestStoreIsLost(t *testing.T) {
 			if s := p.shares(); s[0] < 15 || p.apps[0].Snapshot().Err != "" {
 				t.Errorf("%d: shares of %v with the store again, %+v", fallback, s, p.apps[0].Snapshot())
 			}
-			mu.Lock()
-			defer mu.Unlock()
-			if faults == 0 {
+			if len(p.heard()) == 0 {
 				t.Error("no error is heard of")
 			}
 		})
@@ -174,12 +184,7 @@ func TestStoreIsLost(t *testing.T) {
 
 // A store that forgets everything gives no member more than the cap.
 func TestStoreForgets(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newParty(t, quick)
-		defer p.leave()
-		for range 3 {
-			p.join()
-		}
+	meet(t, quick, 3, func(t *testing.T, p *party) {
 		p.live(10*time.Second, 50, 2, 2)
 		p.store.Set(nil)
 		p.live(10*time.Second, 50, 50, 2)
@@ -201,9 +206,7 @@ func (p *party) drop(a *app) error {
 // The watch of an earlier term may end late. That it has shown all entries is not true of the watch
 // of the next term, for which the allocator has to wait.
 func TestWatchOfAnEarlierTerm(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newParty(t, quick)
-		defer p.leave()
+	meet(t, quick, 0, func(t *testing.T, p *party) {
 		first := p.join()
 		again := make(chan struct{})
 		var watches atomic.Int32
@@ -245,14 +248,7 @@ func TestWatchOfAnEarlierTerm(t *testing.T) {
 
 // Foreign entries change nothing, and are heard of.
 func TestForeignEntries(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := quick
-		var mu sync.Mutex
-		var faults []string
-		c.OnError = func(err error) { mu.Lock(); defer mu.Unlock(); faults = append(faults, err.Error()) }
-		p := newParty(t, c)
-		defer p.leave()
-		p.join()
+	meet(t, quick, 1, func(t *testing.T, p *party) {
 		p.live(5*time.Second, 5)
 		for key, value := range map[string]string{
 			lease.GrantPrefix + "app-1": "{", lease.WantPrefix + "x": strings.Repeat("y", 2000), lease.GrantPrefix + "y": `{"ttl":-1}`, "other": "z",
@@ -260,10 +256,8 @@ func TestForeignEntries(t *testing.T) {
 			must.Do(t, p.store.Write(t.Context(), fleet.Write{Key: key, Value: []byte(value)}))
 		}
 		p.live(5*time.Second, 5)
-		mu.Lock()
-		defer mu.Unlock()
-		if s := p.apps[0].Snapshot(); !s.Leased || len(faults) < 3 {
-			t.Errorf("%+v, heard of %q", s, faults)
+		if s := p.apps[0].Snapshot(); !s.Leased || len(p.heard()) < 3 {
+			t.Errorf("%+v, heard of %q", s, p.heard())
 		}
 	})
 }

@@ -26,18 +26,16 @@ func (p *party) disturb() {
 // A member that waited for its OnError would keep its share after its lease, and the others would
 // run above the cap.
 func TestOnErrorStands(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := quick
-		c.Fallback = fleet.Refuse
+	c := quick
+	c.Fallback = fleet.Refuse
+	meet(t, c, 0, func(t *testing.T, p *party) {
 		stands := make(chan struct{})
 		var called atomic.Bool
-		c.OnError = func(error) {
+		p.conf.OnError = func(error) {
 			if called.CompareAndSwap(false, true) {
 				<-stands
 			}
 		}
-		p := newParty(t, c)
-		defer p.leave()
 		defer close(stands)
 		p.join()
 		p.join()
@@ -52,8 +50,7 @@ func TestOnErrorStands(t *testing.T) {
 
 // OnError may leave the fleet.
 func TestOnErrorLeaves(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newParty(t, quick)
+	meet(t, quick, 0, func(t *testing.T, p *party) {
 		var a *app
 		left := make(chan error, 1)
 		a = p.join(func(c *fleet.Config) { c.OnError = func(error) { left <- a.Leave(context.Background()) } })
@@ -71,14 +68,12 @@ func TestOnErrorLeaves(t *testing.T) {
 
 // Several goroutines may call Leave.
 func TestLeaveAtOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newParty(t, quick)
-		a := p.join()
+	meet(t, quick, 1, func(t *testing.T, p *party) {
 		p.live(5*time.Second, 5)
 		var all sync.WaitGroup
 		for range 2 {
 			all.Go(func() {
-				if err := a.Leave(t.Context()); err != nil {
+				if err := p.apps[0].Leave(t.Context()); err != nil {
 					t.Error(err)
 				}
 			})
@@ -93,8 +88,7 @@ func TestOnErrorFails(t *testing.T) {
 		"OnError panicked: boom":      func(error) { panic("boom") },
 		"OnError ended its goroutine": func(error) { runtime.Goexit() },
 	} {
-		synctest.Test(t, func(t *testing.T) {
-			p := newParty(t, quick)
+		meet(t, quick, 0, func(t *testing.T, p *party) {
 			a := p.join(func(c *fleet.Config) { c.OnError = fail })
 			p.live(5*time.Second, 5)
 			p.disturb()

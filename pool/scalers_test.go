@@ -1,6 +1,7 @@
 package pool_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,25 +20,101 @@ import (
 	"github.com/weir-go/weir/pool/sourcetest"
 )
 
-func TestAgeScaler(t *testing.T) {
-	sizer := must.Have(pool.ByAge{High: time.Minute, Low: 20 * time.Second, Per: time.Minute, Initial: 2}.Sizer(6))(t)
-	size := sizer.Plan().Initial
-	for i, test := range []struct {
-		depth pool.Depth
-		want  string
+// A step is an observation, a second after the one before, and the decision on it. It has the size
+// of the decision before, if none is given.
+type step struct {
+	pool.Observation
+	want string
+}
+
+// waiting is a step with so many tasks that wait.
+func waiting(count int64, oldest time.Duration, want string) step {
+	return step{pool.Observation{Backlog: pool.Depth{Count: count, Oldest: oldest}}, want}
+}
+
+// series is a signal that has these values, one after the other. A negative one is not valid.
+func series(values ...float64) func() (float64, bool) {
+	return func() (float64, bool) {
+		value := values[0]
+		values = values[1:]
+		return value, value >= 0
+	}
+}
+
+// TestScalers: the reason of a decision is that of the signal which holds the size down.
+func TestScalers(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		scaler pool.Scaler
+		steps  []step
 	}{
-		{pool.Depth{Count: 1, Oldest: 61 * time.Second}, "3: oldest task waits 61 s above 60 s"},
-		{pool.Depth{Count: 1, Oldest: 3 * time.Minute}, "6: oldest task waits 180 s above 60 s"},
-		{pool.Depth{Count: 1, Oldest: 3 * time.Minute}, "6: oldest task waits 180 s, size at its bound"},
-		{pool.Depth{Count: 1, Oldest: time.Minute}, "6: oldest task waits 60 s between the marks"},
-		{pool.Depth{Count: 9}, "6: age of the oldest task unknown"},
-		{pool.Depth{Count: 9, Oldest: time.Second}, "5: oldest task waits 1 s below 20 s"},
-		{pool.Depth{}, "4: oldest task waits 0 s below 20 s"},
+		{"marks", pool.ByBacklog{High: 10, Low: 4, Initial: 3, Min: 2}, []step{
+			waiting(11, 0, "4: backlog 11 above 10"),
+			waiting(10, 0, "4: backlog 10 between the marks"),
+			waiting(4, 0, "4: backlog 4 between the marks"),
+			waiting(3, 0, "3: backlog 3 below 4"),
+			waiting(0, 0, "2: backlog 0 below 4"),
+			waiting(0, 0, "2: backlog 0, size at its bound"),
+		}},
+		{"cooldown", pool.ByBacklog{Cooldown: 2 * time.Second}, []step{
+			waiting(20, 0, "2: backlog 20 above 10"),
+			waiting(20, 0, "2: backlog 20, too soon after the last change"),
+			waiting(20, 0, "3: backlog 20 above 10"),
+			waiting(0, 0, "3: backlog 0, too soon after the last change"),
+		}},
+		{"in proportion", pool.ByBacklog{Per: 5, Max: 6}, []step{
+			waiting(11, 0, "2: backlog 11 above 10"), waiting(25, 0, "6: backlog 25 above 10"),
+		}},
+		{"lowest mark", pool.ByBacklog{High: 1, Initial: 2}, []step{
+			waiting(1, 0, "2: backlog 1 between the marks"), waiting(0, 0, "1: backlog 0 below 0.4"),
+		}},
+		{"largest", pool.ByBacklog{Per: 1, Step: 2, Max: 6}, []step{waiting(1<<62, 0, "6: backlog 4.612e+18 above 10")}},
+		{"what is not used because another resource is short is given up", pool.ByBacklog{}, []step{
+			{pool.Observation{Size: 8, InUse: 5, Wanted: 1, Running: 5, Backlog: pool.Depth{Count: 20}}, "6: backlog 20, size not used"},
+			{pool.Observation{Size: 6, InUse: 5, Wanted: 1, Running: 5, Backlog: pool.Depth{Count: 20}}, "6: backlog 20, size not used"},
+			{pool.Observation{Size: 6, InUse: 5, Wanted: 2, Running: 5, Backlog: pool.Depth{Count: 20}}, "7: backlog 20 above 10"},
+			{pool.Observation{Size: 6, Wanted: 1, Backlog: pool.Depth{Count: 20}}, "7: backlog 20 above 10"}, // nothing has started yet
+		}},
+		{"age", pool.ByAge{High: time.Minute, Low: 20 * time.Second, Per: time.Minute, Initial: 2, Max: 6}, []step{
+			waiting(1, 61*time.Second, "3: oldest task waits 61 s above 60 s"),
+			waiting(1, 3*time.Minute, "6: oldest task waits 180 s above 60 s"),
+			waiting(1, 3*time.Minute, "6: oldest task waits 180 s, size at its bound"),
+			waiting(1, time.Minute, "6: oldest task waits 60 s between the marks"),
+			waiting(9, 0, "6: age of the oldest task unknown"),
+			waiting(9, time.Second, "5: oldest task waits 1 s below 20 s"),
+			waiting(0, 0, "4: oldest task waits 0 s below 20 s"),
+		}},
+		{"load", pool.ByLoad{Measure: series(0.9, 0.9, 0.6, 0.4, 0.4, -1, -1, -1), High: 0.8, Low: 0.5, Initial: 2}, []step{
+			{pool.Observation{Size: 5, Backlog: pool.Depth{Count: 1}}, "4: load 0.9 above 0.8"},
+			waiting(1, 0, "3: load 0.9 above 0.8"),
+			waiting(1, 0, "3: load 0.6 between the marks"),
+			waiting(1, 0, "4: load 0.4 below 0.5"),
+			waiting(0, 0, "4: load 0.4 between the marks"), // it would not be used
+			waiting(9, 0, "3: load unknown"),
+			waiting(9, 0, "2: load unknown"),
+			waiting(9, 0, "2: load unknown"),
+		}},
+		{"least", pool.MinOf{
+			pool.ByBacklog{Initial: 4},
+			pool.ByAge{Initial: 4},
+			pool.ByLoad{Signal: "cpu", Initial: 4, Measure: series(0.95, 0.5, 0.5, 0.5)},
+			pool.ByLaw{Law: law.Band{Target: time.Second, Quantile: 0.5}, Initial: 4},
+		}, []step{
+			{pool.Observation{Size: 4, Backlog: pool.Depth{Count: 50, Oldest: time.Minute}}, "3: cpu 0.95 above 0.85"},
+			{pool.Observation{Size: 4, Backlog: pool.Depth{Count: 50, Oldest: time.Second}}, "3: oldest task waits 1 s below 4 s"},
+			{pool.Observation{Size: 4, Backlog: pool.Depth{Count: 2, Oldest: time.Minute}}, "3: backlog 2 below 4"},
+			{pool.Observation{Size: 4, Backlog: pool.Depth{Count: 50, Oldest: time.Minute}}, "4: latency unknown"}, // nothing ran, and all others rise
+		}},
 	} {
-		var why pool.Reason
-		size, why = sizer.Next(pool.Observation{Size: size, Backlog: test.depth, Elapsed: time.Duration(i) * time.Second})
-		if got := fmt.Sprintf("%d: %v", size, why); got != test.want {
-			t.Errorf("got %s, want %s", got, test.want)
+		sizer := must.Have(test.scaler.Sizer(9))(t)
+		size := sizer.Plan().Initial
+		for i, step := range test.steps {
+			step.Size, step.Elapsed = cmp.Or(step.Size, size), time.Duration(i)*time.Second
+			var why pool.Reason
+			size, why = sizer.Next(step.Observation)
+			if got := fmt.Sprintf("%d: %v", size, why); got != step.want {
+				t.Errorf("%s: got %s, want %s", test.name, got, step.want)
+			}
 		}
 	}
 }
@@ -58,34 +135,6 @@ func TestAgeThatTheSourceDoesNotKnow(t *testing.T) {
 			}
 		}
 	})
-}
-
-// TestLeastOfAllSignals: depth, age, processor, a percentile of the latency; the reason is that of
-// the signal which holds the size down.
-func TestLeastOfAllSignals(t *testing.T) {
-	cpu := 0.5
-	sizer := must.Have(pool.MinOf{
-		pool.ByBacklog{Initial: 4},
-		pool.ByAge{Initial: 4},
-		pool.ByLoad{Signal: "cpu", Initial: 4, Measure: func() (float64, bool) { return cpu, true }},
-		pool.ByLaw{Law: law.Band{Target: time.Second, Quantile: 0.5}, Initial: 4},
-	}.Sizer(8))(t)
-	for _, test := range []struct {
-		depth pool.Depth
-		cpu   float64
-		want  string
-	}{
-		{pool.Depth{Count: 50, Oldest: time.Minute}, 0.95, "3 cpu 0.95 above 0.85"},
-		{pool.Depth{Count: 50, Oldest: time.Second}, 0.5, "3 oldest task waits 1 s below 4 s"},
-		{pool.Depth{Count: 2, Oldest: time.Minute}, 0.5, "3 backlog 2 below 4"},
-		{pool.Depth{Count: 50, Oldest: time.Minute}, 0.5, "4 latency unknown"}, // nothing ran, and all others rise
-	} {
-		cpu = test.cpu
-		size, why := sizer.Next(pool.Observation{Size: 4, Backlog: test.depth})
-		if got := fmt.Sprintf("%d %v", size, why); got != test.want {
-			t.Errorf("got %s, want %s", got, test.want)
-		}
-	}
 }
 
 // TestBurst: a hundred times the usual tasks come at once. Each of four workers on one source has

@@ -41,32 +41,44 @@ func each(t *testing.T, p *pool.Pool, f func(pool.Event) bool) {
 	}
 }
 
+// first runs a pool until there were n events, which must satisfy the function.
+func first(t *testing.T, n int, p *pool.Pool, is func(pool.Event) bool) {
+	t.Helper()
+	each(t, p, func(ev pool.Event) bool {
+		if !is(ev) {
+			t.Errorf("%+v", ev)
+		}
+		n--
+		return n > 0
+	})
+}
+
+func isDone(ev pool.Event) bool     { return ev.Kind == pool.Done }
+func isRejected(ev pool.Event) bool { return ev.Rejected }
+
 var errJob = errors.New("no such\ncustomer")
+
+// failing is a task that fails with the error.
+func failing(err error) func(natspool.Job) pool.Task {
+	return func(j natspool.Job) pool.Task {
+		return pool.Task{Key: j.ID, Run: func(context.Context) (any, error) { return nil, err }}
+	}
+}
 
 // TestDeadLetters: a job that fails for good is kept with its reason, and can come again.
 func TestDeadLetters(t *testing.T) {
 	q := queue(t, local(t, t.TempDir()), natspool.Config{Stream: "mail"})
 	add(t, q, "bad")
-	failing := q.Source(func(j natspool.Job) pool.Task {
-		return pool.Task{Key: j.ID, Run: func(context.Context) (any, error) { return nil, errJob }}
+	attempt := 0
+	c := pool.Config{Source: q.Source(failing(errJob)), MaxAttempts: 3, Redeliver: time.Millisecond}
+	first(t, 3, newPool(t, q, 1, c), func(ev pool.Event) bool {
+		attempt++
+		return ev.Attempt == attempt && ev.Rejected == (attempt == 3)
 	})
-	var attempts []int
-	c := pool.Config{Source: failing, MaxAttempts: 3, Redeliver: time.Millisecond}
-	each(t, newPool(t, q, 1, c), func(ev pool.Event) bool {
-		attempts = append(attempts, ev.Attempt)
-		return !ev.Rejected
-	})
-	if fmt.Sprint(attempts) != "[1 2 3]" {
-		t.Errorf("attempts %v", attempts)
-	}
 	if s := snapshot(t, q); s != (natspool.Snapshot{Dead: 1}) {
 		t.Errorf("%+v", s)
 	}
-	letters := letters(t, q)
-	if len(letters) != 1 {
-		t.Fatalf("%d dead letters", len(letters))
-	}
-	l := letters[0]
+	l := letters(t, q, 1)[0]
 	if l.Reason != "no such customer" || l.Job.ID != "bad" || string(l.Job.Data) != "the job bad" ||
 		l.Job.Subject != "weir.jobs.mail" || len(l.Job.Header) != 0 || time.Since(l.At) > time.Minute {
 		t.Errorf("%+v", l)
@@ -75,85 +87,52 @@ func TestDeadLetters(t *testing.T) {
 	if err := q.Requeue(t.Context(), l.Number); !errors.Is(err, jetstream.ErrMsgNotFound) {
 		t.Errorf("requeued twice: %v", err)
 	}
-	each(t, newPool(t, q, 1, pool.Config{}), func(ev pool.Event) bool {
-		if ev.Kind != pool.Done || ev.Attempt > 2 { // the last fetch of the pool before may have got it
-			t.Errorf("%+v", ev)
-		}
-		return false
+	first(t, 1, newPool(t, q, 1, pool.Config{}), func(ev pool.Event) bool {
+		return isDone(ev) && ev.Attempt <= 2 // the last fetch of the pool before may have got it
 	})
 	if s := snapshot(t, q); s != (natspool.Snapshot{}) {
 		t.Errorf("%+v", s)
 	}
 }
 
-// TestDeadLetterLeavesOutInstructions: a sender may have said to the server which stream it
-// expects, and the stream of dead letters is another.
-func TestDeadLetterLeavesOutInstructions(t *testing.T) {
-	l := local(t, t.TempDir())
-	q := queue(t, l, natspool.Config{Stream: "mail"})
-	sent := &nats.Msg{Subject: "weir.jobs.mail", Data: []byte("a"), Header: nats.Header{"Trace": {"7"}}}
-	must.Have(l.JetStream().PublishMsg(t.Context(), sent, jetstream.WithExpectStream("mail"), jetstream.WithExpectLastSequence(0)))(t)
-	failing := q.Source(func(natspool.Job) pool.Task {
-		return pool.Task{Run: func(context.Context) (any, error) { return nil, pool.Permanent(errJob) }}
-	})
-	each(t, newPool(t, q, 1, pool.Config{Source: failing}), func(ev pool.Event) bool {
-		if !ev.Rejected {
-			t.Errorf("%+v", ev)
-		}
-		return false
-	})
-	for _, letter := range letters(t, q) {
-		if h := letter.Job.Header; len(h) != 1 || h.Get("Trace") != "7" {
-			t.Errorf("its headers are %v", h)
-		}
-		must.Do(t, q.Requeue(t.Context(), letter.Number))
-	}
-	if s := snapshot(t, q); s.Waiting+s.Held != 1 || s.Dead != 0 {
-		t.Errorf("%+v: want it requeued", s)
-	}
-}
-
-func letters(t *testing.T, q *natspool.Queue) (all []natspool.DeadLetter) {
-	t.Helper()
-	for l, err := range q.DeadLetters(t.Context()) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, l)
-	}
-	return all
-}
-
-// TestJobsThatNothingCanRead: one on which the code for tasks panics, and one so large that no
-// reason fits in.
-func TestJobsThatNothingCanRead(t *testing.T) {
+// TestDeadLettersOfAnyJob: with instructions to the server, such as which stream to expect; one on
+// which the code for tasks panics; and one so large that no reason fits in.
+func TestDeadLettersOfAnyJob(t *testing.T) {
 	l := local(t, t.TempDir())
 	q := queue(t, l, natspool.Config{Stream: "mail"})
 	large := strings.Repeat("x", int(l.JetStream().Conn().MaxPayload()))
-	for _, data := range []string{"{", large} {
-		must.Do(t, q.Add(t.Context(), "", []byte(data)))
-	}
+	sent := &nats.Msg{Subject: "weir.jobs.mail", Data: []byte("{"), Header: nats.Header{"Trace": {"7"}}}
+	must.Have(l.JetStream().PublishMsg(t.Context(), sent, jetstream.WithExpectStream("mail"), jetstream.WithExpectLastSequence(0)))(t)
+	must.Do(t, q.Add(t.Context(), "", []byte(large)))
 	unread := q.Source(func(j natspool.Job) pool.Task { panic("unexpected end of " + string(j.Data[:1])) })
-	n := 0
-	each(t, newPool(t, q, 2, pool.Config{Source: unread}), func(ev pool.Event) bool {
-		if !ev.Rejected || !errors.As(ev.Err, new(*pool.PanicError)) {
-			t.Errorf("%+v", ev)
-		}
-		n++
-		return n < 2
+	first(t, 2, newPool(t, q, 2, pool.Config{Source: unread}), func(ev pool.Event) bool {
+		return ev.Rejected && errors.As(ev.Err, new(*pool.PanicError))
 	})
-	for _, l := range letters(t, q) {
-		switch {
-		case l.Job.ID == "1" && string(l.Job.Data) == "{" && strings.Contains(l.Reason, "unexpected end of {"):
-		case l.Job.ID == "2" && string(l.Job.Data) == large && l.Reason == "":
+	for _, l := range letters(t, q, 2) {
+		switch h := l.Job.Header; {
+		case l.Job.ID == "1" && string(l.Job.Data) == "{" && strings.Contains(l.Reason, "unexpected end of {") && len(h) == 1 && h.Get("Trace") == "7":
+		case l.Job.ID == "2" && string(l.Job.Data) == large && l.Reason == "" && len(h) == 0:
 		default:
-			t.Errorf("job %s of %d bytes: %q", l.Job.ID, len(l.Job.Data), l.Reason)
+			t.Errorf("job %s of %d bytes, with %v: %q", l.Job.ID, len(l.Job.Data), h, l.Reason)
 		}
 		must.Do(t, q.Requeue(t.Context(), l.Number))
 	}
 	if s := snapshot(t, q); s.Waiting+s.Held != 2 || s.Dead != 0 { // the last pull may take one, and give it back
-		t.Errorf("%+v", s)
+		t.Errorf("%+v: want both requeued", s)
 	}
+}
+
+// letters returns the dead letters, of which there must be n.
+func letters(t *testing.T, q *natspool.Queue, n int) (all []natspool.DeadLetter) {
+	t.Helper()
+	for l, err := range q.DeadLetters(t.Context()) {
+		must.Do(t, err)
+		all = append(all, l)
+	}
+	if len(all) != n {
+		t.Fatalf("%d dead letters, want %d", len(all), n)
+	}
+	return all
 }
 
 // TestDeadLettersOfOneID: two jobs may have the same, one after the other, and be so large that no
@@ -171,12 +150,8 @@ func TestDeadLettersOfOneID(t *testing.T) {
 			return snapshot(t, q).Waiting > int64(i)
 		})
 	}
-	unread := q.Source(func(natspool.Job) pool.Task { panic(errJob) })
-	n := 0
-	each(t, newPool(t, q, 1, pool.Config{Source: unread}), func(pool.Event) bool { n++; return n < 2 })
-	if all := letters(t, q); len(all) != 2 {
-		t.Errorf("%d dead letters, want 2", len(all))
-	}
+	first(t, 2, newPool(t, q, 1, pool.Config{Source: q.Source(failing(pool.Permanent(errJob)))}), isRejected)
+	letters(t, q, 2)
 }
 
 // TestAcknowledgedJobsAreGone: when the event of a job says that it is done, the stream has
@@ -187,11 +162,7 @@ func TestAcknowledgedJobsAreGone(t *testing.T) {
 	for i := range n {
 		add(t, q, fmt.Sprint(i))
 	}
-	left := n
-	each(t, newPool(t, q, 64, pool.Config{}), func(ev pool.Event) bool {
-		left--
-		return left > 0
-	})
+	first(t, n, newPool(t, q, 64, pool.Config{}), isDone)
 	if s := snapshot(t, q); s != (natspool.Snapshot{}) {
 		t.Errorf("%+v after all are done", s)
 	}
@@ -206,13 +177,9 @@ func TestProcessHoldsItsSize(t *testing.T) {
 	source := q.Source(func(j natspool.Job) pool.Task {
 		return pool.Task{Key: j.ID, Run: func(context.Context) (any, error) { return snapshot(t, q), nil }}
 	})
-	n := 0
-	each(t, newPool(t, q, 4, pool.Config{Source: source}), func(ev pool.Event) bool {
-		if held := ev.Value.(natspool.Snapshot).Held; held < 1 || held > 4 {
-			t.Errorf("%d are held", held)
-		}
-		n++
-		return n < 50
+	first(t, 50, newPool(t, q, 4, pool.Config{Source: source}), func(ev pool.Event) bool {
+		held := ev.Value.(natspool.Snapshot).Held
+		return held >= 1 && held <= 4
 	})
 }
 
@@ -230,14 +197,9 @@ func TestPoolGivesBack(t *testing.T) {
 			return nil, context.Cause(ctx)
 		}}
 	})
-	each(t, newPool(t, q, 3, pool.Config{Source: long}), func(pool.Event) bool { return false })
-	n := 0
-	each(t, newPool(t, q, 3, pool.Config{}), func(ev pool.Event) bool {
-		if ev.Key == "a" || ev.Kind != pool.Done || ev.Attempt < 2 || ev.Attempt > 3 {
-			t.Errorf("ran again: %+v", ev)
-		}
-		n++
-		return n < 2
+	first(t, 1, newPool(t, q, 3, pool.Config{Source: long}), isDone)
+	first(t, 2, newPool(t, q, 3, pool.Config{}), func(ev pool.Event) bool {
+		return isDone(ev) && ev.Key != "a" && ev.Attempt >= 2 && ev.Attempt <= 3
 	})
 }
 

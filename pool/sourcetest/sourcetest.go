@@ -62,9 +62,7 @@ func (c Config) claim(t *testing.T, s pool.Source) pool.Delivery {
 	ctx, cancel := context.WithTimeout(t.Context(), c.Patience)
 	defer cancel()
 	d, err := next(ctx, s)
-	if err != nil {
-		t.Fatalf("Claim: %v", err)
-	}
+	succeeds(t, "Claim", err)
 	if (d.Lease != nil) != c.Leased {
 		t.Fatalf("Claim: leased is %v, want %v", d.Lease != nil, c.Leased)
 	}
@@ -103,9 +101,7 @@ func (c Config) once(t *testing.T) {
 		d := c.claim(t, s)
 		got = append(got, d.Task.Key)
 		if c.Leased {
-			if err := d.Lease.Acknowledge(t.Context()); err != nil {
-				t.Errorf("Acknowledge: %v", err)
-			}
+			succeeds(t, "Acknowledge", d.Lease.Acknowledge(t.Context()))
 			ended(t, d.Lease)
 		}
 	}
@@ -114,6 +110,14 @@ func (c Config) once(t *testing.T) {
 		t.Errorf("claimed %q, want %q", got, want)
 	}
 	c.none(t, s)
+}
+
+// succeeds demands that a call has no error.
+func succeeds(t *testing.T, call string, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatalf("%s: %v", call, err)
+	}
 }
 
 // ended demands that a lease has.
@@ -132,10 +136,7 @@ func (c Config) backlog(t *testing.T) {
 	s, _ := c.open(t, n)
 	for claimed := range n + 1 {
 		for range 2 { // reading changes nothing
-			d, err := s.Backlog(t.Context())
-			if err != nil {
-				t.Fatalf("Backlog: %v", err)
-			}
+			d := c.depth(t, s)
 			if d.Count < 0 || d.Oldest < 0 || d.Exact && d.Count != int64(n-claimed) {
 				t.Errorf("Backlog: %+v with %d of %d claimed", d, claimed, n)
 			}
@@ -160,9 +161,7 @@ func (c Config) cancelled(t *testing.T) {
 func (c Config) givenBack(t *testing.T) {
 	s, _ := c.open(t, 1)
 	first := c.claim(t, s)
-	if err := first.Lease.GiveBack(t.Context(), 0); err != nil {
-		t.Fatalf("GiveBack: %v", err)
-	}
+	succeeds(t, "GiveBack", first.Lease.GiveBack(t.Context(), 0))
 	again := c.claim(t, s)
 	if again.Task.Key != first.Task.Key {
 		t.Errorf("claimed %q, want %q", again.Task.Key, first.Task.Key)
@@ -170,18 +169,14 @@ func (c Config) givenBack(t *testing.T) {
 	if first.Lease.Acknowledge(t.Context()) == nil {
 		t.Error("Acknowledge by who gave it back: no error")
 	}
-	if err := again.Lease.Acknowledge(t.Context()); err != nil {
-		t.Errorf("Acknowledge: %v", err)
-	}
+	succeeds(t, "Acknowledge", again.Lease.Acknowledge(t.Context()))
 }
 
 func (c Config) later(t *testing.T) {
 	s, _ := c.open(t, 1)
 	delay := c.Patience / 10
 	began := time.Now()
-	if err := c.claim(t, s).Lease.GiveBack(t.Context(), delay); err != nil {
-		t.Fatalf("GiveBack: %v", err)
-	}
+	succeeds(t, "GiveBack", c.claim(t, s).Lease.GiveBack(t.Context(), delay))
 	if d, err := s.Backlog(t.Context()); err != nil || d.Exact && d.Count != 0 {
 		t.Errorf("Backlog: %+v, %v: want none that could be claimed now", d, err)
 	}
@@ -199,14 +194,11 @@ func (c Config) extended(t *testing.T) {
 	}
 	<-time.After(d.LeaseTime / 2)
 	began := time.Now()
-	if err := d.Lease.Extend(t.Context()); err != nil {
-		t.Fatalf("Extend: %v", err)
-	}
+	succeeds(t, "Extend", d.Lease.Extend(t.Context()))
 	ctx, cancel := context.WithTimeout(t.Context(), d.LeaseTime+c.Patience)
 	defer cancel()
-	if _, err := next(ctx, s); err != nil {
-		t.Fatalf("Claim after the lease: %v", err)
-	}
+	_, err := next(ctx, s)
+	succeeds(t, "Claim after the lease", err)
 	if took := time.Since(began); took < d.LeaseTime {
 		t.Errorf("claimed after %v, while it was leased for %v", took, d.LeaseTime)
 	}
@@ -222,16 +214,12 @@ func (c Config) lost(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), d.LeaseTime+c.Patience)
 	defer cancel()
 	again, err := next(ctx, s)
-	if err != nil {
-		t.Fatalf("Claim after the lease: %v", err)
-	}
+	succeeds(t, "Claim after the lease", err)
 	<-over // also by the clock of its holder, who had the task later than it was leased
 	if d.Lease.Extend(t.Context()) == nil || d.Lease.Acknowledge(t.Context()) == nil {
 		t.Error("a lease that was lost: no error")
 	}
-	if err := again.Lease.Acknowledge(t.Context()); err != nil {
-		t.Errorf("Acknowledge: %v", err)
-	}
+	succeeds(t, "Acknowledge", again.Lease.Acknowledge(t.Context()))
 }
 
 var errReason = errors.New("no such customer")
@@ -254,9 +242,7 @@ func (c Config) oldest(t *testing.T) {
 		t.Errorf("Backlog: the oldest waits for %v, and then for %v, of %v", before.Oldest, after.Oldest, time.Since(began))
 	}
 	if d := c.claim(t, s); c.Leased {
-		if err := d.Lease.Acknowledge(t.Context()); err != nil {
-			t.Fatalf("Acknowledge: %v", err)
-		}
+		succeeds(t, "Acknowledge", d.Lease.Acknowledge(t.Context()))
 	}
 	if d := c.depth(t, s); d.Oldest != 0 {
 		t.Errorf("Backlog: the oldest waits for %v: want 0 without a task", d.Oldest)
@@ -266,9 +252,7 @@ func (c Config) oldest(t *testing.T) {
 func (c Config) depth(t *testing.T, s pool.Source) pool.Depth {
 	t.Helper()
 	d, err := s.Backlog(t.Context())
-	if err != nil {
-		t.Fatalf("Backlog: %v", err)
-	}
+	succeeds(t, "Backlog", err)
 	return d
 }
 
@@ -335,9 +319,7 @@ func (c Config) attempts(t *testing.T) {
 		if d.Attempt != attempt {
 			t.Errorf("Claim: attempt %d, want %d", d.Attempt, attempt)
 		}
-		if err := d.Lease.GiveBack(t.Context(), 0); err != nil {
-			t.Fatalf("GiveBack: %v", err)
-		}
+		succeeds(t, "GiveBack", d.Lease.GiveBack(t.Context(), 0))
 	}
 }
 
@@ -348,9 +330,7 @@ func (c Config) rejected(t *testing.T) {
 	if !ok {
 		t.Skip("it has no dead letters")
 	}
-	if err := r.Reject(t.Context(), errReason); err != nil {
-		t.Fatalf("Reject: %v", err)
-	}
+	succeeds(t, "Reject", r.Reject(t.Context(), errReason))
 	ended(t, d.Lease)
 	if left := c.depth(t, s); left.Count != 0 {
 		t.Errorf("Backlog after Reject: %+v: want none", left)
