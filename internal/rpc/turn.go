@@ -24,8 +24,8 @@ type Turn struct {
 func (t *Turn) Take(ctx context.Context, admitter weir.Admitter) error {
 	t.Give(weir.Ignore)
 	permit, err := admitter.Acquire(deadline.Stranger(ctx)) // the deadline is for the whole stream
-	if err == nil && !t.hold(permit) {
-		permit.Release()
+	if !t.hold(permit) {
+		permit.Release() // nothing if it was refused
 	}
 	return err
 }

@@ -106,7 +106,7 @@ func build(tmp, root, pkg string, files map[string]string) (binary, error) {
 	if err := errors.Join(err, os.WriteFile(overlay, text, 0o600)); err != nil {
 		return b, err
 	}
-	cmd := exec.Command("go", "test", "-c", "-o", b.file, "-overlay="+overlay, "-vet=off", pkg)
+	cmd := exec.Command("go", "test", "-c", "-o", b.file, "-overlay="+overlay, "-vet=off", "-ldflags=-w", pkg) // for no debugger
 	cmd.Dir = root
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return b, fmt.Errorf("does not compile, or another mutant of %s does not: %w\n%s", pkg, err, out)
