@@ -68,7 +68,7 @@ func (c proxyCommand) Run(ctx context.Context, command *kong.Context, s streams)
 	ended := announce(ctx, log)
 	err = c.named(p.Run(ctx))
 	ended()
-	fmt.Fprintf(s.out, "weir: stopped with %d requests answered\n", p.Snapshot().Total.Completed)
+	fmt.Fprintf(s.out, "weir: stopped after %d requests\n", p.Requests())
 	return err
 }
 

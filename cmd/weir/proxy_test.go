@@ -67,7 +67,14 @@ func TestProxyOfFlags(t *testing.T) {
 		return address
 	}
 	address, snapshot, page := said("weir: limiting "+backend.URL+"/base on "), said("weir: state on "), said("weir: live in a browser on ")
-	go io.Copy(io.Discard, out)
+	last := make(chan string, 1)
+	go func() {
+		line := ""
+		for lines.Scan() {
+			line = lines.Text()
+		}
+		last <- line
+	}()
 
 	go http.Post("http://"+address+"/a/b?c=d", "text/plain", strings.NewReader("body"))
 	if got, want := <-asked, "POST /base/a/b?c=d "+address+" 127.0.0.1 body"; got != want {
@@ -84,6 +91,10 @@ func TestProxyOfFlags(t *testing.T) {
 	stop()
 	close(release)
 	must.Do(t, <-ended)
+	in.Close()
+	if got := <-last; got != "weir: stopped after 1 requests" {
+		t.Errorf("at last it says %q", got)
+	}
 }
 
 // The socket's address in the proxy's output can be pasted.

@@ -97,15 +97,13 @@ func (b *intake) readBuffers(p []byte) (int, error) {
 func (b *intake) ended(err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	switch {
-	case errors.Is(err, errStopped):
-	case !errors.Is(err, io.EOF):
+	if !errors.Is(err, io.EOF) {
 		b.failure = err
-	default:
-		b.finished = true
-		for name := range b.trailer { // the announced trailers
-			b.trailer[name] = b.client.Trailer[name]
-		}
+		return
+	}
+	b.finished = true
+	for name := range b.trailer { // the announced trailers
+		b.trailer[name] = b.client.Trailer[name]
 	}
 }
 

@@ -98,7 +98,6 @@ func (x *exchange) becomeStream(of slot.Source, o weir.Outcome) error {
 	}
 	if err != nil {
 		x.shared.counts.noStream.Add(1)
-		x.broken.Store(true) // unless the header can still be replaced
 		return noStreamError{err}
 	}
 	x.shared.counts.exchanged.Add(1)

@@ -214,25 +214,43 @@ func TestExpectIsAnsweredByTheProxy(t *testing.T) {
 // Clients that stall in their bodies, however many, leave memory for responses and for short
 // bodies.
 func TestStalledBodiesLeaveMemory(t *testing.T) {
-	const stalled = 100
-	rg := newRig(t, 10, false, echo, func(c *config.Config, _ *config.Route) {
-		c.Buffers.Memory = 512 << 10
-	})
-	for range stalled {
-		rg.dial("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 60000\r\n\r\n" + strings.Repeat("x", 59000))
-	}
-	rg.until("all are in memory or in files", func() bool {
-		c := rg.shared.Counts()
-		return c.Received == stalled && c.Stored+c.Memory >= stalled*59000
-	})
-	if c := rg.shared.Counts(); c.Files == 0 || c.Memory > 256<<10+firstChunk*stalled {
-		t.Errorf("%+v", c)
-	}
-	for _, size := range []int{0, 2000} {
-		res, err := rg.client(false).Post(rg.front.URL, "", strings.NewReader(strings.Repeat("x", size)))
-		if status, body, err := read(res, err); status != 200 || len(body) != size || err != nil {
-			t.Errorf("%d bytes: status %d, %d bytes, %v", size, status, len(body), err)
+	const all = 512 << 10
+	for stalled, most := range map[int]int64{10: all/2 + 10*firstChunk, 100: all / 4 * 3} {
+		rg := newRig(t, 10, false, echo, func(c *config.Config, _ *config.Route) { c.Buffers.Memory = all })
+		for range stalled {
+			rg.dial("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 60000\r\n\r\n" + strings.Repeat("x", 59000))
 		}
+		rg.until("all are in memory or in files", func() bool {
+			c := rg.shared.Counts()
+			return c.Received == uint64(stalled) && c.Stored+c.Memory >= int64(stalled)*59000
+		})
+		if c := rg.shared.Counts(); c.Files == 0 || c.Memory > most {
+			t.Errorf("%d stalled bodies: %+v, want %d bytes of memory at most", stalled, c, most)
+		}
+		for _, size := range []int{0, 2000} {
+			res, err := rg.client(false).Post(rg.front.URL, "", strings.NewReader(strings.Repeat("x", size)))
+			if status, body, err := read(res, err); status != 200 || len(body) != size || err != nil {
+				t.Errorf("%d bytes beside %d stalled bodies: status %d, %d bytes, %v", size, stalled, status, len(body), err)
+			}
+		}
+	}
+}
+
+// The timeout of a route ends with the slot, and does not count a client that reads slowly.
+func TestSlowReaderIsNoTimeout(t *testing.T) {
+	t.Parallel()
+	const size = 5_000_000
+	rg := newRig(t, 1, false, site, func(c *config.Config, rc *config.Route) {
+		c.Buffers.Response, rc.Timeout = 2*size, config.Duration(timeout)
+	})
+	_, answers := rg.dial(fmt.Sprintf("GET /?length=1&size=%d HTTP/1.1\r\nHost: h\r\n\r\n", size))
+	rg.until("its slot is free", func() bool { return rg.lim.Snapshot().Succeeded == 1 })
+	<-time.After(timeout + timeout/5)
+	if n, err := io.Copy(io.Discard, rg.answer(answers, http.StatusOK).Body); n != size || err != nil {
+		t.Errorf("%d bytes, %v", n, err)
+	}
+	if n := rg.shared.Counts().TimedOut; n != 0 {
+		t.Errorf("%d timeouts", n)
 	}
 }
 

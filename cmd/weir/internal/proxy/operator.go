@@ -119,6 +119,9 @@ func (p *Proxy) Addresses() (listeners, operators []net.Addr) {
 	return listeners, operators
 }
 
+// Requests returns how many requests have ended, with whatever outcome.
+func (p *Proxy) Requests() uint64 { return p.shared.Counts().Ended() }
+
 // Snapshot returns the state of all compartments.
 func (p *Proxy) Snapshot() bulkhead.Snapshot { return p.set.Snapshot() }
 

@@ -37,6 +37,9 @@ func TestAddresses(t *testing.T) {
 			t.Errorf("%q beside http://good: error %v", twice, err)
 		}
 	}
+	if _, err := New("api", defaults("http://good", "https://good", "http://good/below"), nil, slog.New(slog.DiscardHandler)); err != nil {
+		t.Errorf("different addresses of a host: %v", err)
+	}
 	if _, err := New("api", defaults(), nil, slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), "upstreams.api.addresses: want at least one") {
 		t.Errorf("no address: error %v", err)
 	}
