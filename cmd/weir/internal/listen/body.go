@@ -31,7 +31,7 @@ type body struct {
 
 func newBody(r *http.Request, c *conn, w http.ResponseWriter) *body {
 	b := &body{ReadCloser: r.Body, conn: c, left: r.ContentLength}
-	b.pace.conn, b.pace.cut = c, b.cut
+	b.pace.conn = c
 	if r.ProtoMajor >= 2 {
 		b.stream = http.NewResponseController(w)
 		b.setUnread(true)
@@ -122,7 +122,7 @@ func (b *body) Close() error {
 func (b *body) release() {
 	b.reading.close()
 	b.pace.close()
-	if !b.finish() && b.stream == nil && !b.pace.isSlow() {
+	if !b.finish() && b.stream == nil {
 		b.delay() // net/http reads some of the rest, to keep the connection
 	}
 }
@@ -139,8 +139,13 @@ func (b *body) finish() (before bool) {
 }
 
 // moved reports whether the client has sent something that the current Read has not returned
-// yet, such as part of a TLS record, or may be unable to send.
+// yet, such as part of a TLS record, or may be unable to send. It cuts a client that moves too
+// slowly.
 func (b *body) moved() bool {
+	if b.pace.late() {
+		b.cut()
+		return true
+	}
 	if b.stream != nil {
 		return b.conn.isStarved()
 	}

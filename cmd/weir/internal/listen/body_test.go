@@ -122,6 +122,16 @@ func TestEarlyAnswerToStalledSender(t *testing.T) {
 	}
 }
 
+// A body that is too long for that is not read at all.
+func TestEarlyAnswerToALongBody(t *testing.T) {
+	l := start(t, hello, nil)
+	conn, answers := dial(t, l, "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1000000\r\n\r\n")
+	must.Do(t, conn.SetDeadline(time.Now().Add(10*time.Second)))
+	if status, _ := answer(t, answers); status != http.StatusOK {
+		t.Errorf("status %d", status)
+	}
+}
+
 func TestSlowHandlerIsNoStalledClient(t *testing.T) {
 	t.Parallel()
 	ended := make(chan struct{})

@@ -117,6 +117,24 @@ func TestTooManyResets(t *testing.T) {
 }
 
 // The client has no room for any response: its window is 0.
+// A client that closes its connection resets nothing.
+func TestClosedConnectionIsNoReset(t *testing.T) {
+	begun, ended := make(chan struct{}), make(chan struct{})
+	l := start(t, func(_ http.ResponseWriter, r *http.Request) {
+		close(begun)
+		<-r.Context().Done()
+		close(ended)
+	}, nil)
+	conn, _ := dial(t, l, preface+frame(setting, 0, 0, "")+request(1))
+	<-begun
+	conn.Close()
+	<-ended
+	must.Happen(t, "it is closed", func() bool { return l.Counts().Open == 0 })
+	if n := l.Counts(); n.Resets != 0 {
+		t.Errorf("%+v", n)
+	}
+}
+
 func TestClosedWindow(t *testing.T) {
 	for name, write := range map[string]http.HandlerFunc{
 		"short": hello,

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// A pace cuts a client that sends a body too slowly. It counts only the time in which the
+// A pace finds out whether a client sends a body too slowly. It counts only the time in which the
 // proxy waits for the client.
 //
 // The client is credited with the larger of two numbers: the bytes read from the body, and
@@ -15,14 +15,11 @@ import (
 // the rate for each body.
 type pace struct {
 	conn *conn
-	cut  func()
 
 	mu       sync.Mutex
-	timer    *time.Timer
-	ticking  bool
 	waiting  bool // for the client
 	closed   bool
-	slow     bool // the client has been cut
+	slow     bool // the client was late
 	rate     int64
 	grace    time.Duration
 	behind   arrears
@@ -31,7 +28,7 @@ type pace struct {
 	credited int64     // bytes credited to this wait
 }
 
-// begin begins a wait for the client. It reports false once the client has been cut.
+// begin begins a wait for the client. It reports false once the client was late.
 func (p *pace) begin() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -43,15 +40,6 @@ func (p *pace) begin() bool {
 	p.waiting, p.credited = true, 0
 	p.conn.awaited.Add(1)
 	p.counted, p.received = time.Now(), p.conn.received.Load()
-	if p.ticking {
-		return true
-	}
-	p.ticking = true
-	if p.timer == nil {
-		p.timer = time.AfterFunc(p.grace/looks, p.look)
-	} else {
-		p.timer.Reset(p.grace / looks)
-	}
 	return true
 }
 
@@ -75,16 +63,6 @@ func (p *pace) close() {
 	if p.waiting {
 		p.rest()
 	}
-	if p.timer != nil {
-		p.timer.Stop()
-	}
-}
-
-// isSlow reports whether the client has been cut.
-func (p *pace) isSlow() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.slow
 }
 
 func (p *pace) rest() {
@@ -92,22 +70,20 @@ func (p *pace) rest() {
 	p.conn.awaited.Add(-1)
 }
 
-func (p *pace) look() {
+// late reports whether the client is too far behind the rate.
+func (p *pace) late() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.waiting {
-		p.ticking = false
-		return
+		return false
 	}
 	p.count()
 	if p.behind > arrears(p.grace) {
-		p.slow, p.ticking = true, false
+		p.slow = true
 		p.rest()
 		p.conn.listener.counters.slow.Add(1)
-		p.cut()
-		return
 	}
-	p.timer.Reset(p.grace / looks)
+	return p.slow
 }
 
 // count adds the time since the last call to the wait. While other bodies keep the

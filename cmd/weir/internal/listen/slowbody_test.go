@@ -220,21 +220,32 @@ const (
 	testGrace = 30 * time.Second
 )
 
-// paced is a pace without a client; cuts receives the time of the cut.
-func paced() (p *pace, cuts chan time.Time) {
+// A paced is a pace without a client.
+type paced struct {
+	pace
+	cuts []time.Time
+}
+
+func newPaced() *paced {
 	l := new(Listener)
 	l.live.Store(&live{bodyRate: testRate, bodyTimeout: testGrace})
-	cuts = make(chan time.Time, 10)
-	return &pace{conn: &conn{listener: l}, cut: func() { cuts <- time.Now() }}, cuts
+	return &paced{pace: pace{conn: &conn{listener: l}}}
+}
+
+func (p *paced) look() {
+	if p.late() {
+		p.cuts = append(p.cuts, time.Now())
+	}
 }
 
 // wait is a read of the body of the given duration. The connection receives perSecond bytes
 // each second; the last second brings the body's bytes.
-func (p *pace) wait(seconds int, perSecond uint64, body int) {
+func (p *paced) wait(seconds int, perSecond uint64, body int) {
 	p.begin()
 	for range seconds {
 		time.Sleep(time.Second)
 		p.conn.received.Add(perSecond)
+		p.look()
 	}
 	p.end(body)
 }
@@ -242,74 +253,79 @@ func (p *pace) wait(seconds int, perSecond uint64, body int) {
 func TestPace(t *testing.T) {
 	for _, test := range []struct {
 		name       string
-		client     func(p *pace)
+		client     func(p *paced)
 		from, till time.Duration // when it is cut; 0 for never
 	}{
-		{"nothing", func(p *pace) { p.wait(100, 0, 0) }, 30 * time.Second, 34 * time.Second},
-		{"a byte a second", func(p *pace) {
+		{"nothing", func(p *paced) { p.wait(100, 0, 0) }, 30 * time.Second, 34 * time.Second},
+		{"a byte a second", func(p *paced) {
 			for range 100 {
 				p.wait(1, 1, 1)
 			}
 		}, 30 * time.Second, 35 * time.Second},
-		{"half the rate", func(p *pace) {
+		{"half the rate", func(p *paced) {
 			for range 100 {
 				p.wait(1, testRate/2, testRate/2)
 			}
 		}, 60 * time.Second, 65 * time.Second},
-		{"the rate", func(p *pace) {
+		{"the rate", func(p *paced) {
 			for range 3600 {
 				p.wait(1, testRate, testRate)
 			}
 		}, 0, 0},
-		{"the rate, a frame at a time", func(p *pace) {
+		{"the rate, a frame at a time", func(p *paced) {
 			for range 100 {
 				p.wait(68, testRate, 68*testRate)
 			}
 		}, 0, 0},
-		{"the body alone is told", func(p *pace) { // by the connection's buffer
+		{"the body alone is told", func(p *paced) { // by the connection's buffer
 			for range 100 {
 				p.wait(20, 0, 20*testRate)
 			}
 		}, 0, 0},
-		{"a pause within the grace", func(p *pace) { p.wait(1, 1000, 1000); p.wait(29, 1<<20, 1<<20); p.wait(29, 0, 1) }, 0, 0},
-		{"a fast beginning buys nothing", func(p *pace) { p.wait(1, 1<<30, 1<<30); p.wait(100, 1, 1) }, 30 * time.Second, 36 * time.Second},
-		{"the proxy does not read", func(p *pace) {
+		{"a pause within the grace", func(p *paced) { p.wait(1, 1000, 1000); p.wait(29, 1<<20, 1<<20); p.wait(29, 0, 1) }, 0, 0},
+		{"a fast beginning buys nothing", func(p *paced) { p.wait(1, 1<<30, 1<<30); p.wait(100, 1, 1) }, 30 * time.Second, 36 * time.Second},
+		{"the proxy does not read", func(p *paced) {
 			for range 100 {
 				p.wait(1, 1000, 1000)
 				time.Sleep(time.Minute)
 			}
 		}, 0, 0},
-		{"other bodies close its window", func(p *pace) {
+		{"other bodies close its window", func(p *paced) {
 			p.conn.unread.Store(4)
 			p.wait(100, 0, 0)
 		}, 0, 0},
-		{"its response has begun", func(p *pace) { p.wait(20, 0, 0); p.close(); p.wait(100, 0, 0) }, 0, 0},
-		{"its response begins", func(p *pace) { p.begin(); time.Sleep(20 * time.Second); p.close(); time.Sleep(time.Hour); p.end(1) }, 0, 0},
-		{"no time limit", func(p *pace) {
+		{"its response has begun", func(p *paced) { p.wait(20, 0, 0); p.close(); p.wait(100, 0, 0) }, 0, 0},
+		{"its response begins", func(p *paced) {
+			p.begin()
+			time.Sleep(20 * time.Second)
+			p.close()
+			time.Sleep(time.Hour)
+			p.look()
+			p.end(1)
+		}, 0, 0},
+		{"no time limit", func(p *paced) {
 			p.conn.listener.live.Store(&live{bodyRate: testRate})
 			p.wait(1000, 0, 0)
 		}, 0, 0},
-		{"no rate", func(p *pace) {
+		{"no rate", func(p *paced) {
 			p.conn.listener.live.Store(&live{bodyTimeout: testGrace})
 			p.wait(1000, 0, 0)
 		}, 0, 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				p, cuts := paced()
-				begun := time.Now()
+				p, begun := newPaced(), time.Now()
 				test.client(p)
 				p.close()
-				time.Sleep(time.Hour)
 				slow := p.conn.listener.Counts().Slow
-				if int(slow) != len(cuts) || p.isSlow() != (slow > 0) {
-					t.Errorf("cut %d times, %d counted, slow %v", len(cuts), slow, p.isSlow())
+				if int(slow) != len(p.cuts) || p.slow != (slow > 0) {
+					t.Errorf("cut %d times, %d counted, slow %v", len(p.cuts), slow, p.slow)
 				}
 				if want := min(uint64(test.till), 1); slow != want {
 					t.Fatalf("cut %d times, want %d", slow, want)
 				}
 				if slow > 0 {
-					if after := (<-cuts).Sub(begun); after < test.from || after > test.till {
+					if after := p.cuts[0].Sub(begun); after < test.from || after > test.till {
 						t.Errorf("cut after %v, want %v to %v", after, test.from, test.till)
 					}
 				}
@@ -325,17 +341,25 @@ func TestPace(t *testing.T) {
 // tenth is.
 func TestPaceIsOfEachBody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		fast, cuts := paced()
-		for range 9 {
-			slow := &pace{conn: fast.conn, cut: fast.cut}
-			slow.begin()
-			defer slow.close()
+		fast, cut := newPaced(), 0
+		var slow [9]pace
+		for i := range slow {
+			slow[i].conn = fast.conn
+			slow[i].begin()
 		}
 		for range 300 {
-			fast.wait(1, testRate, testRate)
+			fast.begin()
+			time.Sleep(time.Second)
+			fast.conn.received.Add(testRate)
+			for i := range slow {
+				if slow[i].late() {
+					cut++
+				}
+			}
+			fast.end(testRate)
 		}
-		if len(cuts) != 9 || fast.isSlow() {
-			t.Errorf("cut %d, the fast one: %v", len(cuts), fast.isSlow())
+		if cut != 9 || fast.slow {
+			t.Errorf("cut %d, the fast one: %v", cut, fast.slow)
 		}
 	})
 }

@@ -88,16 +88,15 @@ func (w *watch) look(of operation) {
 		w.ticking = false
 		return
 	}
-	now := time.Now()
-	tick := w.stall / looks
-	if idle := now.Sub(w.last); idle >= tick && of.moved() {
-		w.last = now
-	} else if idle >= w.stall {
+	now, tick := time.Now(), w.stall/looks
+	idle := now.Sub(w.last)
+	if of.moved() {
+		w.last, idle = now, 0
+	}
+	if idle >= w.stall {
 		w.busy, w.ticking = false, false
 		of.cut()
 		return
-	} else {
-		tick = min(tick, w.stall-idle)
 	}
-	w.timer.Reset(tick)
+	w.timer.Reset(min(tick, w.stall-idle))
 }
