@@ -67,3 +67,17 @@ func (s *slots) resting() int64 {
 	}
 	return s.contention.cold.rests.weight
 }
+
+// restingAt is resting for a reader: a node that is not called ends no rest.
+func (s *slots) restingAt(now int64) int64 {
+	weight := s.resting()
+	if weight == 0 {
+		return 0
+	}
+	for _, rest := range s.contention.cold.rests.list {
+		if rest.until <= now {
+			weight -= int64(rest.weight)
+		}
+	}
+	return weight
+}

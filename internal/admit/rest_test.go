@@ -35,6 +35,9 @@ func TestSlotsOfRefusedWorkRest(t *testing.T) {
 	if s := r.state(); s.InFlight != 1 || s.Resting != 1 || first.rechecked != 1 {
 		t.Fatalf("%d in flight, %d resting, rechecked %d times, want 1, 1 and 1", s.InFlight, s.Resting, first.rechecked)
 	}
+	if s := r.node.State(int64(50 * ms)); s.Resting != 0 {
+		t.Errorf("%d rest at the end of their time, and nothing has come since", s.Resting)
+	}
 	now, fx := r.call()
 	if v := r.node.Recheck(&first.Waiter, true, now, fx); v != reply.Waiting || first.Patience(now) != 40*ms {
 		t.Errorf("%v, and to look in %v, want to wait for 40 ms", v, first.Patience(now))

@@ -142,8 +142,10 @@ func (s *slots) free(weight int64) {
 }
 
 // saturated reports whether the limit, the group or the pace holds work back.
-func (s *slots) saturated() bool {
-	return s.inflight+s.resting() >= int64(s.limit) || s.flags&waiting != 0
+func (s *slots) saturated() bool { return s.saturatedBeside(s.resting()) }
+
+func (s *slots) saturatedBeside(resting int64) bool {
+	return s.inflight+resting >= int64(s.limit) || s.flags&waiting != 0
 }
 
 // awaitsGroup reports whether the waiters wait only for the group.

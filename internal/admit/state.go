@@ -63,8 +63,9 @@ func (n *Node) Read(now int64, raw *window.Raw, copies ...*window.Cumulative) St
 	raw.Clear()
 	n.slots.lock()
 	defer n.slots.unlock()
+	resting := n.slots.restingAt(now)
 	idle := n.last // since then the limit has held nothing back
-	if !n.slots.saturated() || n.slots.awaitsPace() {
+	if !n.slots.saturatedBeside(resting) || n.slots.awaitsPace() {
 		idle = max(now, n.last)
 	}
 	s := State{
@@ -73,7 +74,7 @@ func (n *Node) Read(now int64, raw *window.Raw, copies ...*window.Cumulative) St
 		Max:       int(n.conf.max),
 		InFlight:  int(n.slots.running()),
 		Queued:    n.queue.Len(),
-		Resting:   int(n.slots.resting()),
+		Resting:   int(resting),
 		Shadow:    n.slots.flags&shadow != 0,
 		DrainRate: n.slots.pace().bucket().Bound(n.slots.contention.drainRate(idle, n.slots.lookback)),
 		Deadline:  n.slots.contention.deadline(),
