@@ -58,7 +58,7 @@ var ofLibrary = []mutant{
 	{"the time to come back after is unknown until something drained", "internal/admit/slots.go", "return float64(running) / latency.Seconds()", "return 0", "TestRetryAfterFromLatency", ""},
 	{"clients come back at once, whatever they were told", "sim/attempt.go", "if policy.Heed {", "if false {", "TestHeed", "./sim"},
 	{"the drain rate of a slow spell is never forgotten", "internal/admit/contention.go", "\t\tp.age(p.fresh(from, lookback))\n", "", "TestSlowSpellIsForgotten", ""},
-	{"the drain rate ages while it is measured", "internal/admit/state.go", "if !n.slots.saturated() || n.slots.awaitsPace() {", "if true {", "TestDrainRateHoldsWhileTheLimitIsReached", ""},
+	{"the drain rate ages while it is measured", "internal/admit/state.go", "if !n.slots.saturatedBeside(resting) || n.slots.awaitsPace() {", "if true {", "TestDrainRateHoldsWhileTheLimitIsReached", ""},
 	{"the drain rate of slow work is forgotten sooner than it was measured", "internal/admit/contention.go", "max(float32(lookback)/float32(time.Second), p.draining)", "float32(lookback) / float32(time.Second)", "TestDrainRateAges", ""},
 	{"what the saturated time before a pause had not drained counts after it", "internal/admit/contention.go", "\tp.since = int64(float32(p.since) * fresh)\n", "", "TestStallIsForgotten", ""},
 	{"a limit above the maximum is let through", "law/law.go", "return int(min(max(limit, float64(b.Min)), float64(b.Max)))", "return int(max(limit, float64(b.Min)))", "TestBadInput", ""},
