@@ -14,7 +14,7 @@ import (
 // takes a slot, and whether more of it comes. The server's deadline for reading bounds how long
 // that takes.
 func (h *handler) readAhead(server, r *http.Request) (ahead *http.Request, more bool, err error) {
-	if h.conf.Streams == nil || r.ContentLength == 0 || r.Body == nil || converses(r) || connects(r) {
+	if h.conf.Streams == nil || r.ContentLength == 0 || converses(r) || connects(r) {
 		return r, false, nil
 	}
 	bound := int64(h.conf.RequestBuffer)
