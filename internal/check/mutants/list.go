@@ -40,7 +40,7 @@ var ofLibrary = []mutant{
 	{"a ceiling stays", "law/setpoint_pushback.go", "c += p.rise()", "c += 0", "TestSetpointYieldsToPushback", ""},
 	{"a quota after an overload is taken for load", "law/setpoint_pushback.go", "p.ceiling < p.top/2", "p.ceiling < 0", "TestPushback", "./sim"},
 	{"a ceiling does not fall", "law/setpoint_pushback.go", "c-max(1, cut)", "c+0*cut", "TestSetpointYieldsToPushback", ""},
-	{"slots of refused work do not rest", "internal/admit/rest.go", "until <= now", "until > 0", "TestSlotsOfRefusedWorkRest", ""},
+	{"slots of refused work do not rest", "internal/admit/rest.go", "if until <= now", "if until > 0", "TestSlotsOfRefusedWorkRest", ""},
 	{"a rest wakes no waiter", "internal/admit/serve.go", "case s.flags&resting != 0:", "case s == nil:", "TestWaiterStartsAfterARest", "."},
 	{"the law plans no rest", "law/setpoint_pushback.go", "return p.cycle(noLoad) * float64(1-p.floor)", "return 0", "TestSetpointYieldsToPushback", ""},
 	{"a quota is not told from load after the trial", "law/setpoint_pushback.go", "p.floor = share\n", "_ = share\n", "TestPushback", "./sim"},
