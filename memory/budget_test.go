@@ -200,6 +200,13 @@ func TestAcquireGivesUp(t *testing.T) {
 		if s := g.Snapshot(); s.InFlight != 0 || s.Waiting != 0 {
 			t.Errorf("%+v is left", s)
 		}
+		if _, err := g.Acquire(t.Context(), 1); !errors.Is(err, ErrClosed) {
+			t.Errorf("with room: %v, want ErrClosed", err)
+		}
+		open, _ := governed(t, Config{Target: 64 * mib})
+		if _, err := open.Acquire(ctx, 1); !errors.Is(err, why) {
+			t.Errorf("with room, of a context that has ended: %v", err)
+		}
 	})
 }
 

@@ -258,14 +258,6 @@ func (e *emergency) judge(l load.Level, flow float64, now time.Time) Kind {
 	return 0
 }
 
-// until is when it has to end, the zero time if there is none.
-func (e *emergency) until() time.Time {
-	if !e.on {
-		return time.Time{}
-	}
-	return e.since.Add(longest)
-}
-
 // bound is the rate that the emergency asks for, 0 without one.
 func (e *emergency) bound() float64 {
 	if !e.on {

@@ -16,15 +16,14 @@ import (
 var limiters = seam.Of[*weir.Limiter, weir.Config, weir.Snapshot]()
 
 // A side is one kind of operations. Acquire uses it without a lock, which would cost as much as the
-// limiter does: so it counts with atomics, and the comeback reads the answer of the last decision
-// through an atomic pointer. All that decides is in the pacer, under the lock of the throttle.
+// limiter does: so it counts with atomics. All that decides is in the pacer, under the lock of the
+// throttle.
 type side struct {
 	limiter *weir.Limiter // queues, refuses and measures
 
 	extra        atomic.Uint64 // cost admitted beyond 1 for each operation
 	throttled    atomic.Uint64 // operations that had to wait
 	throttleTime atomic.Int64  // how long they did, in nanoseconds
-	comeback     comeback
 
 	pacer pacer // guarded by Throttle.mu
 }
@@ -51,7 +50,6 @@ func (s *side) init(op Op, conf Side, c Config) (err error) {
 	if s.limiter, err = weir.New(limit); err != nil {
 		return fmt.Errorf("%w: %s: %w", ErrConfig, field, err)
 	}
-	s.comeback.init()
 	return nil
 }
 
@@ -66,13 +64,32 @@ func (s *side) acquire(ctx context.Context, cost int) (permit weir.Permit, err e
 		}
 	}
 	if refused, ok := err.(*weir.RefusedError); ok { //nolint:errorlint // The limiter returns it as it is.
-		s.comeback.correct(refused, time.Now())
+		refused.RetryAfter = comeBack(refused.Reason, refused.RetryAfter)
 	}
 	if waited := permit.Waited(); waited > 0 {
 		s.throttled.Add(1)
 		s.throttleTime.Add(int64(waited))
 	}
 	return permit, err
+}
+
+const (
+	// soon is the latest answer at a pace: it is right for up to 0.45 s, a factor of three.
+	soon = 150 * time.Millisecond
+	// again is how soon a client tries again at most.
+	again = 10 * time.Millisecond
+)
+
+// comeBack corrects the time after which a refused operation may come back. At a pace that of the
+// limiter is when the whole queue has drained: in an emergency, or after one bad reading, half a
+// minute, though another operation may wait as soon as one waiter leaves. Half of it leaves nothing
+// idle, for a client adds as much jitter again. Where many compete for few starts that is early, at
+// the cost of up to twice as many refusals.
+func comeBack(reason weir.Reason, after time.Duration) time.Duration {
+	if reason == weir.ReasonPace {
+		after = min(soon, after/2)
+	}
+	return max(min(after, longest), again)
 }
 
 // measure returns the state of the limiter, and the cost admitted up to now, as corrected.
@@ -96,8 +113,6 @@ func (s *side) step(now time.Time, dt time.Duration) []Event {
 	snap, cost := s.measure()
 	next, events := s.pacer.decide(snap, cost, now, dt)
 	s.set(next)
-	each := max(1, float64(s.pacer.cost)/float64(max(1, snap.Admitted)))
-	s.comeback.learn(snap, next.Rate/each, s.pacer.emergency.until(), dt)
 	return events
 }
 
@@ -111,7 +126,6 @@ func (s *side) set(p Pace) {
 // lift takes the pace away, and ends an emergency. It returns the events.
 func (s *side) lift(now time.Time) []Event {
 	s.set(Pace{})
-	s.comeback.endEmergency()
 	return s.pacer.judge(load.Level{}, now)
 }
 
