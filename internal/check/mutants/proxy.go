@@ -14,7 +14,7 @@ var ofProxy = []mutant{
 	{"a request is sent again that an address may have", "cmd/weir/internal/upstream/send.go", "!errors.As(err, new(*dialError)) || ctx.Err() != nil", "err == nil && errors.As(err, new(*dialError)) || ctx.Err() != nil", "TestWhatWasSentIsNotSentAgain", ""},
 	{"an address is to blame that the proxy has no files", "cmd/weir/internal/upstream/outcome.go", "s.caller.ClientFailed(), LacksFiles(err), notBegun(err):", "s.caller.ClientFailed(), notBegun(err):", "TestWhatIsAFailure", ""},
 	{"a law learns that the proxy has no files", "cmd/weir/internal/exchange/receive.go", "case upstream.LacksFiles(err):", "case err == nil:", "TestOutcomeWithoutAFileForAConnection", ""},
-	{"an address that sheds is ejected", "cmd/weir/internal/upstream/outcome.go", "!asksLater && res.Header[weirhttp.RefusedHeader] == nil", "!asksLater || res.Header[weirhttp.RefusedHeader] == nil", "TestWhatIsAFailure", ""},
+	{"an address that sheds is ejected", "cmd/weir/internal/upstream/outcome.go", "!later && res.Header[weirhttp.RefusedHeader] == nil", "!later || res.Header[weirhttp.RefusedHeader] == nil", "TestWhatIsAFailure", ""},
 	{"the PROXY protocol is taken from anyone", "cmd/weir/internal/listen/accept.go", "if !live.balancers(trust.Peer{Addr: peer}) {", "if live.balancers == nil {", "TestProxyProtocolOfOthers", ""},
 	{"an address has as many connections as it likes", "cmd/weir/internal/listen/accept.go", "live.perAddress > 0 && l.addresses[address] >= live.perAddress", "live.perAddress < 0", "TestCapOnConnectionsOfAnAddress", ""},
 	{"a slow body goes on", "cmd/weir/internal/listen/pace.go", "if p.behind > arrears(p.grace) {", "if p.behind > arrears(1000*p.grace) {", "TestPace", ""},

@@ -14,7 +14,6 @@ type Upstream struct {
 	ConnectTimeout     Duration `yaml:"connect_timeout" default:"5s" min:"1ms" help:"How long a connection may take to open. If it does not, the request goes to another address."`
 	IdleTimeout        Duration `yaml:"idle_timeout" default:"90s" help:"How long an unused connection is kept. 0 is any time."`
 	MaxIdleConnections int      `yaml:"max_idle_connections" default:"1000" min:"1" help:"Unused connections that are kept to each address."`
-	MaxRetryAfter      Duration `yaml:"max_retry_after" default:"1m" help:"Longest Retry-After of the upstream that is passed on; a longer one is cut."`
 }
 
 // Health is an active check.

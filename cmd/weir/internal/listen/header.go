@@ -41,8 +41,7 @@ func (h *header) read(c *conn) (net.Addr, error) {
 
 func (h *header) parse(socket net.Conn) (net.Addr, error) {
 	if h.timeout > 0 {
-		_ = socket.SetReadDeadline(time.Now().Add(h.timeout))
-		defer func() { _ = socket.SetReadDeadline(time.Time{}) }()
+		_ = socket.SetReadDeadline(time.Now().Add(h.timeout)) // until net/http sets its own
 	}
 	h.buffer = bufio.NewReaderSize(socket, headerBuffer)
 	if _, err := h.buffer.Peek(1); err != nil {

@@ -65,12 +65,12 @@ func (p *Pool) ask(ctx context.Context, a *address) error {
 	}
 	defer res.Body.Close()
 	_, err = io.Copy(io.Discard, io.LimitReader(res.Body, mostRead))
-	switch asks := boundRetryAfter(res.Header, 0); {
+	switch {
 	case err != nil:
 		return err
 	case res.StatusCode >= 200 && res.StatusCode < 400:
 		return nil
-	case res.StatusCode == http.StatusServiceUnavailable && !failed(res, asks):
+	case res.StatusCode == http.StatusServiceUnavailable && !failed(res):
 		return errSheds
 	}
 	return fmt.Errorf("check was answered with %s: want 200 to 399", res.Status)

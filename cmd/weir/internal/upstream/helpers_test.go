@@ -26,7 +26,6 @@ func defaults(addresses ...string) config.Upstream {
 		ConnectTimeout:     config.Duration(5 * time.Second),
 		IdleTimeout:        config.Duration(90 * time.Second),
 		MaxIdleConnections: 1000,
-		MaxRetryAfter:      config.Duration(time.Minute),
 	}
 }
 

@@ -3,9 +3,7 @@ package upstream
 import (
 	"context"
 	"errors"
-	"math"
 	"net/http"
-	"strconv"
 	"syscall"
 	"time"
 
@@ -14,14 +12,15 @@ import (
 	"github.com/weir-go/weir/weirhttp"
 )
 
-// failed reports whether a response means that the address is sick. asksLater is true if it
-// has a Retry-After, as from a server that sheds load.
-func failed(res *http.Response, asksLater bool) bool {
+// failed reports whether a response means that the address is sick. One that sheds load says when to
+// come back, or that Weir refused the request.
+func failed(res *http.Response) bool {
 	switch res.StatusCode {
 	case http.StatusBadGateway, http.StatusGatewayTimeout:
 		return true
 	case http.StatusServiceUnavailable:
-		return !asksLater && res.Header[weirhttp.RefusedHeader] == nil
+		_, later := headers.RetryAfter(res.Header, time.Now())
+		return !later && res.Header[weirhttp.RefusedHeader] == nil
 	}
 	return false
 }
@@ -44,21 +43,4 @@ func (s *sending) blames(err error) bool {
 // too many files open. No address is to blame for that.
 func LacksFiles(err error) bool {
 	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
-}
-
-// boundRetryAfter cuts a Retry-After that exceeds the bound, converts a date to seconds, and
-// drops an invalid one. It reports whether the header remains.
-func boundRetryAfter(h http.Header, bound time.Duration) bool {
-	given := h["Retry-After"]
-	if given == nil {
-		return false
-	}
-	after, ok := headers.RetryAfter(h, time.Now())
-	if !ok {
-		delete(h, "Retry-After")
-		return false
-	}
-	seconds := math.Ceil(min(after, bound).Seconds())
-	h["Retry-After"] = []string{strconv.FormatFloat(seconds, 'f', 0, 64)}
-	return true
 }

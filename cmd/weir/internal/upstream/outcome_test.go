@@ -117,34 +117,6 @@ func TestABodyThatCannotBeReadIsNoFailure(t *testing.T) {
 	}
 }
 
-func TestRetryAfterIsBounded(t *testing.T) {
-	now := time.Now().UTC()
-	date := func(in time.Duration) string { return now.Add(in).Format(http.TimeFormat) }
-	for given, want := range map[string]string{
-		"5":                        "5",
-		"60":                       "60",
-		"61":                       "60",
-		"999999999999999999999999": "60",
-		"0":                        "0",
-		"007":                      "7",
-		"-1":                       "",
-		"1.5":                      "",
-		"soon":                     "",
-		"":                         "",
-		date(20 * time.Second):     "20",
-		date(24 * time.Hour):       "60",
-		date(-time.Hour):           "0",
-	} {
-		p := fakes(t, 1)
-		p.pretend(0, answer(http.StatusServiceUnavailable, "Retry-After", given, "Date", date(0)))
-		res := must.Have(roundTrip(p, httptest.NewRequest(http.MethodGet, "/", nil)))(t)
-		res.Body.Close()
-		if got := strings.Join(res.Header.Values("Retry-After"), ","); got != want {
-			t.Errorf("Retry-After %q was passed on as %q, want %q", given, got, want)
-		}
-	}
-}
-
 func newPoolOf(t *testing.T, n int) (*Pool, *journal) {
 	t.Helper()
 	p := fakes(t, n)

@@ -71,9 +71,8 @@ func (p *Pool) try(s *sending, a *address) (*http.Response, error) {
 		}
 		return nil, err
 	}
-	asked := boundRetryAfter(res.Header, time.Duration(p.config.MaxRetryAfter))
 	switch {
-	case !failed(res, asked):
+	case !failed(res):
 		a.succeed(ejections)
 	case !s.caller.ClientFailed(): // otherwise the server has ended a call whose time is over
 		p.fail(a, res.Status, ejections)
