@@ -12,8 +12,8 @@ import (
 	"github.com/weir-go/weir/weirhttp"
 )
 
-// failed reports whether a response means that the address is sick. One that sheds load says when to
-// come back, or that Weir refused the request.
+// failed reports whether a response means that the address is sick. One that sheds load says when
+// to come back, or that Weir refused the request.
 func failed(res *http.Response) bool {
 	switch res.StatusCode {
 	case http.StatusBadGateway, http.StatusGatewayTimeout:
