@@ -115,6 +115,25 @@ func TestWhatCanNeverFitIsNotWaitedFor(t *testing.T) {
 	})
 }
 
+// A reservation that is short at its own level after a backfill lets others go on above.
+func TestBackfillStepsBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		parent, request := slots(t, 4)
+		a, b := must.Have(parent.Child(capacity.Vector{"slots": 3}))(t), must.Have(parent.Child(capacity.Vector{"slots": 4}))(t)
+		taken := must.Have(parent.TryAcquire(request(2)))(t)
+		large := must.Have(reserve(a, must.Have(a.Request(capacity.Vector{"slots": 3}))(t), func() {}))(t)
+		var l line
+		l.wait(t.Context(), b, must.Have(b.Request(capacity.Vector{"slots": 1}))(t), "b", nil)
+		l.expect(t)
+		small := must.Have(large.Backfill(must.Have(a.Request(capacity.Vector{"slots": 1}))(t)))(t)
+		l.expect(t, "b")
+		small.Release()
+		taken.Release()
+		must.Have(large.Grant())(t)
+		large.Cancel()
+	})
+}
+
 // A child that is full holds up no other, and the parent is shared in order of arrival.
 func TestFullChildHoldsUpNoOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
