@@ -127,12 +127,13 @@ func (m *model) check(t *testing.T) {
 		t.Fatalf("%d completed, %d carried and %d lost: the window has %+v", c.Completed(), c.Carried(), c.Lost(), w)
 	}
 	m.checkFlow(t, w, from)
-	m.checkCrowd(t, w, from)
 	m.checkEvents(t, w, from)
 	m.checkLatencies(t, w)
 	m.checkRecent(t)
 }
 
+// checkFlow compares the window's concurrency, and its work by its end, with the events since it
+// began.
 func (m *model) checkFlow(t *testing.T, w law.Window, from int64) {
 	t.Helper()
 	if w.Last != len(m.running) {
@@ -141,25 +142,35 @@ func (m *model) checkFlow(t *testing.T, w law.Window, from int64) {
 	if w.Elapsed == 0 {
 		return
 	}
-	area, saturated, peak := 0.0, 0.0, 0
+	area, crowd, held, heldArea, peak := 0.0, 0.0, 0.0, 0.0, 0
 	for _, s := range m.spans {
-		d := float64(s.to - max(s.from, from))
+		d, n := float64(s.to-max(s.from, from)), float64(s.inflight)
 		if d <= 0 {
 			continue
 		}
 		peak = max(peak, s.inflight)
-		area += d * float64(s.inflight)
+		area += d * n
+		crowd += d * n * n
 		if s.saturated {
-			saturated += d
+			held += d
+			heldArea += d * n
 		}
 	}
 	elapsed := float64(w.Elapsed)
 	near(t, "in flight", w.InFlight, area/elapsed, 1e-5)
-	near(t, "saturated", w.Saturated, saturated/elapsed, 1e-5)
+	near(t, "saturated", w.Saturated, held/elapsed, 1e-5)
+	near(t, "held time", float64(w.Held.Elapsed), held, 1e-5)
+	if area > 0 {
+		near(t, "crowd", w.Crowd, crowd/area, 1e-5)
+	}
+	if held > 0 {
+		near(t, "held in flight", w.Held.InFlight, heldArea/held, 1e-5)
+	}
 	if w.Peak < peak || w.Peak > peak+1 && m.now > from {
 		// Work that started at the very beginning or end shows in no span.
 		t.Fatalf("peak %d, want %d", w.Peak, peak)
 	}
+	m.checkEnded(t, w, from)
 }
 
 func (m *model) checkEvents(t *testing.T, w law.Window, from int64) {
@@ -306,37 +317,6 @@ func TestMeterAgainstModel(t *testing.T) {
 
 // weightOf is the weight of the model's work with the given start.
 func weightOf(start int64) int { return 1 + int(start%3) }
-
-// checkCrowd compares a window's concurrency and its work that is no sample with the events
-// since it began.
-func (m *model) checkCrowd(t *testing.T, w law.Window, from int64) {
-	t.Helper()
-	if w.Elapsed == 0 {
-		return
-	}
-	area, crowd, held, heldArea := 0.0, 0.0, 0.0, 0.0
-	for _, s := range m.spans {
-		d := float64(s.to - max(s.from, from))
-		if d <= 0 {
-			continue
-		}
-		n := float64(s.inflight)
-		area += d * n
-		crowd += d * n * n
-		if s.saturated {
-			held += d
-			heldArea += d * n
-		}
-	}
-	if area > 0 {
-		near(t, "crowd", w.Crowd, crowd/area, 1e-5)
-	}
-	near(t, "held time", float64(w.Held.Elapsed), held, 1e-5)
-	if held > 0 {
-		near(t, "held in flight", w.Held.InFlight, heldArea/held, 1e-5)
-	}
-	m.checkEnded(t, w, from)
-}
 
 // checkEnded checks the counts of work by its end. Work that ended in the instant in which
 // the window began may be in it or not.
