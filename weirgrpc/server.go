@@ -126,26 +126,27 @@ func (s *ServerLimits) admitterOfStream(srv any, info *grpc.StreamServerInfo) we
 // withPriority returns ctx with the priority that its peer sent, and a lower one for a retry, if
 // the peer is trusted.
 func (s *ServerLimits) withPriority(ctx context.Context) context.Context {
-	if s.trusted == nil {
+	if !s.trusts(ctx) {
 		return ctx
 	}
-	priority, attempt := metadata.ValueFromIncomingContext(ctx, trust.Key), attemptOf(ctx)
-	from, ok := peerOf(ctx)
-	if len(priority)+len(attempt) == 0 || !ok {
-		return ctx
-	}
-	return s.trusted.WithPriority(ctx, from, priority, attempt)
+	return trust.Told(ctx, metadata.ValueFromIncomingContext(ctx, trust.Key), attemptOf(ctx))
 }
 
 // withDeadline returns ctx with a deadline that the law hears of only if the peer is trusted.
 func (s *ServerLimits) withDeadline(ctx context.Context) context.Context {
-	if _, dated := ctx.Deadline(); !dated {
-		return ctx
-	}
-	if from, ok := peerOf(ctx); ok && s.trusted != nil && s.trusted(from) {
+	if _, dated := ctx.Deadline(); !dated || s.trusts(ctx) {
 		return ctx
 	}
 	return deadline.Stranger(ctx)
+}
+
+// trusts reports whether the peer of a call is known and trusted.
+func (s *ServerLimits) trusts(ctx context.Context) bool {
+	if s.trusted == nil {
+		return false
+	}
+	from, ok := peerOf(ctx)
+	return ok && s.trusted(from)
 }
 
 func peerOf(ctx context.Context) (p trust.Peer, ok bool) {
