@@ -252,6 +252,10 @@ func TestEmergencyEndsByItself(t *testing.T) {
 			t.Errorf("%+v: want it over", s.Pace)
 		}
 		r.plant.says(2) // for ever, and without any operation
+		pass(300 * time.Millisecond)
+		if !r.Snapshot().Writes.Emergency {
+			t.Error("one that helped keeps the next from beginning at once")
+		}
 		on := 0
 		for range 100 {
 			pass(time.Second)
@@ -282,8 +286,8 @@ func TestEmergencyEndsWithRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := loaded(t, 1.2, throttle.Config{})
 		pass(time.Second)
-		if !r.Snapshot().Writes.Emergency {
-			t.Fatal("no emergency")
+		if s := r.Snapshot().Writes; !s.Emergency || s.Pace.Rate != 1 {
+			t.Fatalf("emergency %v without a flow: %+v, want the slowest pace", s.Emergency, s.Pace)
 		}
 		r.stop()
 		pass(time.Second)

@@ -107,7 +107,6 @@ func (l *pidLaw) span() float64 { return max(l.fastest/l.slowest, headroom) }
 // resume starts afresh from a pace that something else has found.
 func (l *pidLaw) resume(rate, flow float64) {
 	if rate <= 0 {
-		l.fastest = flow
 		l.loop.Reset(0)
 		return
 	}

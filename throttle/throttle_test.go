@@ -172,7 +172,10 @@ func TestRunAgainForgetsTheStorm(t *testing.T) {
 			}
 			return s
 		}
-		if s := runFor(30 * time.Second); s.Writes.PID.Output < 0.2 {
+		time.AfterFunc(25*time.Second, func() {
+			p.become(func() (load.Sample, error) { return load.Sample{}, errors.New("no answer") })
+		})
+		if s := runFor(30 * time.Second); s.Writes.Pace.Rate == 0 || !s.Writes.Degraded {
 			t.Fatalf("in the storm: %+v", s.Writes)
 		}
 		p.says(0.8)
