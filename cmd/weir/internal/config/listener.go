@@ -18,7 +18,7 @@ type Listener struct {
 	BodyRate      Bytes    `yaml:"body_rate" default:"240" max:"1GiB" help:"How many bytes a client must send of a body in each second that the proxy waits for it. One that falls behind by body_timeout gets a 408. 0 is any number, as is a body_timeout of 0. Calls of a route with grpc, and a body that is still sent once the response has begun, need not keep it."`
 	IdleTimeout   Duration `yaml:"idle_timeout" default:"2m" live:"no" help:"How long a connection may stay without a request. 0 is any time."`
 
-	MaxConnections           int   `yaml:"max_connections" default:"10000" min:"1" help:"Connections of this listener; one above is closed at once."`
+	MaxConnections           int   `yaml:"max_connections" default:"10000" min:"1" help:"Connections of this listener; one above takes the place of that which waits longest for a request, or is closed at once."`
 	MaxConnectionsPerAddress int   `yaml:"max_connections_per_address" default:"0" help:"Connections of one client address, or of one /64 network for IPv6; 0 is any number. Trusted peers are not counted."`
 	MaxHeader                Bytes `yaml:"max_header" default:"64KiB" min:"1KiB" max:"16MiB" live:"no" help:"Size of a request's headers."`
 	MaxStreams               int   `yaml:"max_streams" default:"100" min:"1" live:"no" help:"Requests at a time on one connection of HTTP/2."`

@@ -19,7 +19,7 @@ type Counts struct {
 	OverTotal   uint64 `json:"over_total"`   // closed at once: MaxConnections was reached
 	OverAddress uint64 `json:"over_address"` // closed at once: MaxConnectionsPerAddress was reached
 	BadHeader   uint64 `json:"bad_header"`   // closed at once: no PROXY header, or a peer that may not send one
-	Displaced   uint64 `json:"displaced"`    // closed while idle to make room for another, because MaxConnections was reached
+	Displaced   uint64 `json:"displaced"`    // closed without a request to make room for another, because MaxConnections was reached
 
 	Handshakes uint64 `json:"handshakes"` // TLS handshakes that failed
 	Resets     uint64 `json:"resets"`     // HTTP/2 requests that clients reset
@@ -93,8 +93,8 @@ func (l *Listener) admit(socket net.Conn) (*conn, bool) {
 }
 
 // add counts the connection against the total cap. At the cap it closes the connection that
-// has been idle longest: its client can open another without losing a request, as after the
-// idle timeout.
+// waits longest for a request, its first one too: its client can open another without losing a
+// request, as after the idle timeout, and clients that never finish a request keep no others out.
 func (l *Listener) add(c *conn, most int) bool {
 	l.mu.Lock()
 	var displaced *conn
@@ -178,9 +178,9 @@ func (l *Listener) changed(of net.Conn, state http.ConnState) {
 		return
 	}
 	switch state {
-	case http.StateIdle, http.StateActive:
+	case http.StateNew, http.StateIdle, http.StateActive:
 		l.mu.Lock()
-		l.setIdle(c, state == http.StateIdle)
+		l.setIdle(c, state != http.StateActive)
 		l.mu.Unlock()
 	case http.StateHijacked:
 		c.hijacked.Store(true)
@@ -188,7 +188,6 @@ func (l *Listener) changed(of net.Conn, state http.ConnState) {
 		if c.handshakeFailed() && c.received.Load() > 0 {
 			l.counters.handshakes.Add(1)
 		}
-	case http.StateNew:
 	}
 }
 

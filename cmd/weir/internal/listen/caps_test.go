@@ -80,6 +80,22 @@ func TestIdleConnectionsGiveWay(t *testing.T) {
 	}
 }
 
+// Clients that open connections and never finish a request cannot keep others out.
+func TestConnectionsWithoutARequestGiveWay(t *testing.T) {
+	const most = 5
+	for name, begin := range map[string]string{"nothing": "", "half a header": "GET / HTTP/1.1\r\nHo", "half a preface": preface[:10]} {
+		l := start(t, hello, func(c *config.Listener) { c.MaxConnections = most })
+		for range most {
+			dial(t, l, begin)
+		}
+		must.Happen(t, "all are open", func() bool { return l.Counts().Open == most })
+		_, answers := dial(t, l, get)
+		if status, _ := answer(t, answers); status != http.StatusOK || l.Counts().Displaced != 1 {
+			t.Errorf("beside connections with %s: status %d, %+v", name, status, l.Counts())
+		}
+	}
+}
+
 func TestIdleConnectionsOfHTTP2GiveWay(t *testing.T) {
 	l := start(t, hello, func(c *config.Listener) { c.MaxConnections = 1 })
 	for i := range 3 {
@@ -125,10 +141,14 @@ func TestRefusedConnectionsAreLogged(t *testing.T) {
 		"no valid header of the PROXY protocol": func(c *config.Listener) { c.ProxyProtocol = []string{"127.0.0.1"} },
 	} {
 		said := new(locked.Buffer)
-		l := startLogging(t, slog.New(slog.NewTextHandler(said, nil)), hello, change)
+		l := startLogging(t, slog.New(slog.NewTextHandler(said, nil)), func(w http.ResponseWriter, r *http.Request) {
+			w.(http.Flusher).Flush()
+			<-r.Context().Done() // one without a request would give way
+		}, change)
 		for range 2 {
-			conn, _ := dial(t, l, "GET / HTTP/1.1\r\n") // one that was answered would give way
+			conn, answers := dial(t, l, get)
 			defer conn.Close()
+			_, _ = answers.Peek(1)
 		}
 		must.Happen(t, why, func() bool {
 			return strings.Contains(said.String(), "connection refused") && strings.Contains(said.String(), "client=127.0.0.1") && strings.Contains(said.String(), why)
