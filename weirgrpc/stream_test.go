@@ -99,6 +99,32 @@ func TestEachMessage(t *testing.T) {
 	limittest.Check(t, lim, limittest.Taught{Succeeded: 3})
 }
 
+// TestMessagesTeach by the next call of the stream, and the last one by the end of the handler.
+func TestMessagesTeach(t *testing.T) {
+	for name, c := range map[string]struct {
+		work func(echoServer) error
+		want limittest.Taught
+	}{
+		"asks for the next": {func(s echoServer) error { _, err := s.Recv(); return err }, limittest.Taught{Succeeded: 1}},
+		"returns":           {func(echoServer) error { return nil }, limittest.Taught{Succeeded: 1}},
+		"fails":             {func(echoServer) error { return status.Error(codes.Internal, "") }, limittest.Taught{Failed: 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			lim := limittest.Fixed(t, 1, weir.Queue{})
+			client := limited(t, &service{stream: func(stream echoServer) error {
+				must.Have(stream.Recv())(t)
+				return c.work(stream)
+			}}, lim, weirgrpc.ServerConfig{EachMessage: true})
+			stream := open(t.Context(), t, client)
+			must.Do(t, stream.Send(message))
+			must.Do(t, stream.CloseSend())
+			_, _ = stream.Recv()
+			limittest.Idle(t, lim)
+			limittest.Check(t, lim, c.want)
+		})
+	}
+}
+
 // TestClientStreams teach the client's limiter by the answers.
 func TestClientStreams(t *testing.T) {
 	addr := start(t, &service{})
