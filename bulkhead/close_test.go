@@ -36,9 +36,7 @@ func TestCloseRefusesEveryKey(t *testing.T) {
 				t.Errorf("%s: %v", key, err)
 			}
 		}
-		for _, p := range held {
-			p.Done(nil)
-		}
+		giveBack(held)
 		balanced(t, s)
 		must.Do(t, s.Update(bulkhead.Config{Max: 10, ByKey: byKey{"brought": fixed(1, 0, 0)}}))
 		if _, err := s.TryAcquire(t.Context(), "brought"); err == nil {

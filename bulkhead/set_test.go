@@ -82,7 +82,6 @@ func TestOneKeyOverloadedLeavesTheOtherAlone(t *testing.T) {
 	}
 }
 
-// No argument makes a call panic or lose a slot.
 // A key in shadow mode takes the slots of the cap that it would have, and none once its work has
 // ended, although virtual work is left then that nothing ends.
 func TestKeyInShadowModeGivesItsSlotsBack(t *testing.T) {
@@ -103,6 +102,7 @@ func TestKeyInShadowModeGivesItsSlotsBack(t *testing.T) {
 	})
 }
 
+// No argument makes a call panic or lose a slot.
 func TestBadInput(t *testing.T) {
 	s := newSet(t, bulkhead.Config{Max: 4, ByKey: byKey{"a": fixed(4, 0, 0)}})
 	for _, c := range []struct {
@@ -303,12 +303,8 @@ func testHostile(t *testing.T, callback callback, way string) {
 	if err := s.Update(config); err != nil {
 		t.Error(err)
 	}
-	for _, p := range append(hold(t, s, "a", 3), hold(t, s, "b", 3)...) {
-		p.Done(nil)
-	}
-	for _, p := range hold(t, s, "yet another", 2) {
-		p.Done(nil)
-	}
+	giveBack(append(hold(t, s, "a", 3), hold(t, s, "b", 3)...))
+	giveBack(hold(t, s, "yet another", 2))
 	balanced(t, s)
 	if err := s.Shutdown(t.Context()); err != nil {
 		t.Error(err)

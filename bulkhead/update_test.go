@@ -65,9 +65,7 @@ func TestReservesMove(t *testing.T) {
 			t.Fatalf("update %d: %v", i, err)
 		}
 		for key, k := range next.ByKey {
-			for _, p := range hold(t, s, key, k.Reserved) {
-				p.Done(nil)
-			}
+			giveBack(hold(t, s, key, k.Reserved))
 		}
 		snap := s.Snapshot()
 		for key, k := range next.ByKey {
@@ -116,9 +114,7 @@ func TestKeysVanishWhileTheirRequestsQueue(t *testing.T) {
 			}
 			held[i].Done(nil)
 		}
-		for _, p := range fresh {
-			p.Done(nil)
-		}
+		giveBack(fresh)
 		balanced(t, s)
 		if snap := s.Snapshot(); snap.Leaving != 0 {
 			t.Errorf("%d leave although their work is done", snap.Leaving)
@@ -142,9 +138,7 @@ func TestFewerKeysThanThereAre(t *testing.T) {
 	if snap := s.Snapshot(); snap.Unknown != 4 || snap.Leaving != 6 || snap.Total.InFlight != 10 {
 		t.Errorf("%+v", snap)
 	}
-	for _, p := range held {
-		p.Done(nil)
-	}
+	giveBack(held)
 	for i := range 10 {
 		hold(t, s, fmt.Sprint("new", i), 1)[0].Done(nil)
 	}
