@@ -187,3 +187,33 @@ func TestLineOf100MB(t *testing.T) {
 		t.Errorf("%+v, %v, written %d times as a whole, with %d bytes in flight, want %d", p, err, whole.Load(), inFlight.Load(), maxLine)
 	}
 }
+
+// Rejected lines keep their bytes until they are written: while the disk is slow, no more are read.
+// Once it is not, they do not wait for the next journal.
+func TestManyRejectsInLittleMemory(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const line, lines = "a rejected line", 1 << 16
+		gov := must.Have(memory.New(memory.Config{Target: 16 << 20}))(t)
+		defer gov.Close()
+		_, rejects := files(t)
+		var written, meanwhile atomic.Int64
+		began := time.Now()
+		_, err := Run(t.Context(), strings.NewReader(strings.Repeat(line+"\n", lines)), Config{
+			Memory: gov, Rejects: rejects,
+			Write: func(context.Context, Line) error { written.Add(1); return Reject(errors.New("bad")) },
+			Sync: func() error {
+				if meanwhile.Load() == 0 {
+					time.Sleep(time.Minute)
+					meanwhile.Store(written.Load())
+				}
+				return nil
+			},
+		})
+		if took := time.Since(began); err != nil || written.Load() != lines || took > time.Minute+keepEvery {
+			t.Errorf("%d lines in %v: %v", written.Load(), took, err)
+		}
+		if got, most := meanwhile.Load()*int64(len(line)), 2*int64(gov.Snapshot().Budget); got > most {
+			t.Errorf("%d bytes were rejected while the first were written, want at most %d", got, most)
+		}
+	})
+}

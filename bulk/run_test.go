@@ -166,8 +166,9 @@ func TestThrottleThatRefuses(t *testing.T) {
 		if err != nil || p.Throttled < time.Second {
 			t.Errorf("%v, throttled for %v", err, p.Throttled)
 		}
-		if len(th.Snapshot().Writes.Limiter.Refused) == 0 {
-			t.Error("nothing was refused: the test needs that")
+		refused := th.Snapshot().Writes.Limiter.Refused
+		if n := refused[weir.ReasonQueueFull] + refused[weir.ReasonQueueTimeout]; n == 0 || n > 400 {
+			t.Errorf("%d tries of 6 workers were refused in 2 s, want some, each after the time that the last one named", n)
 		}
 		s.has(t, 20)
 		th.Close()

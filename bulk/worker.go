@@ -33,7 +33,7 @@ func (r *run) write() {
 }
 
 func (r *run) writeOne(p *pending) {
-	defer p.hold.Release() // of a line that was not acknowledged
+	defer func() { p.hold.Release() }() // not the hold of now: a rejected line hands it on
 	permit, err := r.pace()
 	if err != nil {
 		r.stop(fmt.Errorf("bulk: stopped before line %d, byte %d: %w", p.Lines, p.Last, err))

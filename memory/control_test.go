@@ -61,15 +61,15 @@ func TestCollectsAtTheLeastBudgetOnceASecond(t *testing.T) {
 		}
 		return n
 	}
-	full := reading{live: 900 * mib, collected: 7}
+	full := reading{at: 10 * time.Second, live: 900 * mib, collected: 7}
 	if n := count(full, 900*time.Millisecond); n != 0 {
 		t.Errorf("%d collections within a second of the program's own", n)
 	}
-	full.at = time.Second
+	full.at += time.Second
 	if n := count(full, 5*time.Second); n != 5 {
 		t.Errorf("%d collections in 5 s, want 5", n)
 	}
-	roomy := reading{at: 10 * time.Second, live: 100 * mib, collected: 7}
+	roomy := reading{at: 20 * time.Second, live: 100 * mib, collected: 7}
 	if n := count(roomy, 5*time.Second); n != 0 {
 		t.Errorf("%d collections with room", n)
 	}

@@ -31,7 +31,7 @@ type made struct {
 	collects int
 	paged    []string
 	pagings  int
-	slow     time.Duration // to take pages back
+	slow     time.Duration // to take pages back, and to collect
 }
 
 func (m *made) read() reading {
@@ -55,6 +55,7 @@ func (m *made) set(r reading) {
 }
 
 func (m *made) collect() {
+	time.Sleep(m.slow)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.collects++
@@ -130,6 +131,22 @@ func TestCloseDoesNotWaitForRunToReturn(t *testing.T) {
 			}
 		}()
 	}
+}
+
+// A collection may take longer than the time to the next: on a busy machine they would pile up.
+func TestOneCollectionAtATime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, m := governed(t, Config{Target: 100_000_000})
+		m.slow = 3 * time.Second
+		m.set(reading{live: 162_000_000})
+		go func() { _ = g.Run(t.Context()) }()
+		time.Sleep(12500 * time.Millisecond)
+		g.Close()
+		if collects, _ := m.acted(); collects < 3 || collects > 4 {
+			t.Errorf("%d collections of 3 s ended in 12.5 s", collects)
+		}
+		time.Sleep(m.slow)
+	})
 }
 
 func TestRunSaysThatTheTargetIsTooSmall(t *testing.T) {

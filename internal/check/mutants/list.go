@@ -433,7 +433,7 @@ var ofLibrary = []mutant{
 	{"what is kept is in flight", "memory/budget.go", "g.kept.tryAcquire(int64(bytes))", "g.budget.tryAcquire(int64(bytes))", "TestKeepAgainstASum", "./memory"},
 	{"a copy of a hold gives back the bytes of the next", "memory/budget.go", "\tif r.generation != h.generation {\n\t\treturn\n\t}\n", "", "TestKeepAgainstASum", "./memory"},
 	{"the largest number fits, for its sum is negative", "memory/budget.go", "return b.inFlight == 0 || bytes <= b.size-b.inFlight", "return b.inFlight == 0 || b.inFlight+bytes <= b.size", "TestBudgetOfTheLargestNumber", "./memory"},
-	{"an import that stops keeps the bytes of its lines", "bulk/worker.go", "defer p.hold.Release() // of a line that was not acknowledged", "", "TestImportsThatStopGiveTheirBytesBack", "./bulk"},
+	{"an import that stops keeps the bytes of its lines", "bulk/worker.go", "defer func() { p.hold.Release() }()", "", "TestImportsThatStopGiveTheirBytesBack", "./bulk"},
 
 	// The relay.
 	{"an older version replaces a newer one", "examples/relay/store/save.go", "found && newest.before(stampOf(", "found && !newest.before(stampOf(", "TestSavesAtOnce", ""},
