@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"mime"
 	"net/http"
 	"net/url"
 	"strings"
@@ -118,7 +119,8 @@ func (d Dashboard) connect(ctx context.Context, take func(recording.Message) err
 		return cause(ctx, err)
 	}
 	defer answer.Body.Close()
-	if answer.StatusCode != http.StatusOK || answer.Header.Get("Content-Type") != "text/event-stream" {
+	content, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type")) // a proxy may add a charset
+	if answer.StatusCode != http.StatusOK || content != "text/event-stream" {
 		text, _ := io.ReadAll(io.LimitReader(answer.Body, longestError))
 		if answer.StatusCode == http.StatusOK {
 			return refusedError{http.StatusNotFound, ""}

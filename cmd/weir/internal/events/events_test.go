@@ -20,7 +20,7 @@ const overview = "event: overview\ndata: {\"limiters\":[{\"name\":\"a\"}],\"more
 
 // stream answers with events.
 func stream(w http.ResponseWriter, text string) {
-	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
 	_, _ = io.WriteString(w, text)
 	w.(http.Flusher).Flush()
 }
