@@ -282,3 +282,25 @@ func TestServerThatRefusesAll(t *testing.T) {
 		})
 	}
 }
+
+// A response without a body to wait for gives its slot back at once. The body of an upgraded
+// connection stays the one that can be written to.
+func TestResponsesWithNothingToRead(t *testing.T) {
+	upgraded := struct {
+		io.ReadWriteCloser
+	}{}
+	for _, response := range []*http.Response{
+		{StatusCode: http.StatusNoContent},
+		{StatusCode: http.StatusOK, Body: http.NoBody},
+		{StatusCode: http.StatusSwitchingProtocols, Body: upgraded},
+	} {
+		lim := fixed(t, 1)
+		before := response.Body
+		transport := weirhttp.Transport(roundTrip(func(*http.Request) (*http.Response, error) { return response, nil }), weirhttp.One(lim))
+		res, err := transport.RoundTrip(must.Have(http.NewRequestWithContext(t.Context(), http.MethodGet, "http://x/", nil))(t)) //nolint:bodyclose // there is nothing to close
+		if err != nil || res.Body != before {
+			t.Errorf("status %d: body %v, %v", response.StatusCode, res.Body, err)
+		}
+		checkInFlight(t, lim, 0)
+	}
+}
