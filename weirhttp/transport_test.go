@@ -297,7 +297,8 @@ func TestResponsesWithNothingToRead(t *testing.T) {
 		lim := fixed(t, 1)
 		before := response.Body
 		transport := weirhttp.Transport(roundTrip(func(*http.Request) (*http.Response, error) { return response, nil }), weirhttp.One(lim))
-		res, err := transport.RoundTrip(must.Have(http.NewRequestWithContext(t.Context(), http.MethodGet, "http://x/", nil))(t)) //nolint:bodyclose // there is nothing to close
+		req := must.Have(http.NewRequestWithContext(t.Context(), http.MethodGet, "http://x/", nil))(t)
+		res, err := transport.RoundTrip(req)
 		if err != nil || res.Body != before {
 			t.Errorf("status %d: body %v, %v", response.StatusCode, res.Body, err)
 		}
