@@ -45,7 +45,7 @@ func (l *Limiter) acquire(ctx context.Context, w admit.Work) (Permit, error) {
 	return Permit{}, l.refuse(ctx, no)
 }
 
-// A refusal says why work was not admitted. The zero refusal is none.
+// A refusal says why work was not admitted. The zero refusal means that work was admitted.
 type refusal struct {
 	verdict    reply.Verdict // Cancelled if its caller is gone
 	retryAfter int64

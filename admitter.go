@@ -14,8 +14,8 @@ type Admitter interface {
 	Acquire(ctx context.Context) (Permit, error)
 }
 
-// AcquireN is [Limiter.AcquireN] for any [Admitter]. One without an AcquireN admits the work as if
-// it had a weight of 1, and the permit gets the weight then ([Permit.SetWeight]).
+// AcquireN is [Limiter.AcquireN] for any [Admitter]. An Admitter without an AcquireN admits the
+// work with a weight of 1; then the permit gets its weight by [Permit.SetWeight].
 func AcquireN(ctx context.Context, a Admitter, weight int) (Permit, error) {
 	if heavy, ok := a.(interface {
 		AcquireN(ctx context.Context, weight int) (Permit, error)

@@ -10,9 +10,9 @@ import (
 	"github.com/weir-go/weir/internal/settings"
 )
 
-// ErrRefused matches every refusal: work that was not admitted and never ran. Those of other
-// packages match it too, as those of package capacity do.
-// Use errors.As with a [*RefusedError] for the reason and for when to come back.
+// ErrRefused matches every refusal: work that was not admitted and never ran. Refusals by other
+// packages, such as capacity, match it too. Use errors.As with a [*RefusedError] for the reason and
+// for when to come back.
 var ErrRefused = reply.ErrRefused
 
 // The refusals by reason; each also matches [ErrRefused], and ErrDeadline matches

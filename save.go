@@ -43,8 +43,8 @@ func (l *Limiter) Save() []byte {
 // within Config.Min and Config.Max. From a state of more than an hour ago, only the limit counts,
 // as Initial does. A state of a limiter that had learned nothing changes nothing.
 //
-// The error matches [ErrConfig]: the state is none, or of another version or another law. The
-// limiter is then as before.
+// The error matches [ErrConfig]: the state is invalid, or of another version or another law. The
+// limiter is then unchanged.
 func (l *Limiter) Restore(state []byte) error {
 	c := l.Config()
 	s, err := parseState(state)

@@ -79,8 +79,9 @@ func (c Config) config() *config {
 
 // Config returns the current configuration: that of [New] or of the last [Limiter.Update],
 // with the defaults filled in. Functions that were not set are nil. It is a copy. To change
-// one setting of a running limiter, change it there and pass it to Update. A bound that
-// passes Initial, or an Interval that passes Window, moves that only if it is changed too.
+// one setting of a running limiter, change it there and pass it to Update. Update
+// rejects an Initial outside Min and Max, and a Window shorter than Interval: when a change makes
+// them so, change them too, or set them to 0 for the default.
 //
 // The [Snapshot] has the state that changes otherwise: the current limit, of which Initial is
 // only the start, and the cap of [Limiter.SetCap].

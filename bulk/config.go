@@ -52,8 +52,8 @@ type Config struct {
 	// retried. Defaults to none.
 	Throttle *throttle.Throttle
 
-	// Journal is the path of the journal, which is not the source's. While an import runs, no other
-	// may use it. Defaults to none: the import starts anew.
+	// Journal is the path of the journal, which must differ from the path of the source. Only one
+	// import may use it at a time. Defaults to none: each run imports the whole source.
 	Journal string
 
 	// Marks distinguish the store from another one, and from an older state of itself. They need
@@ -61,9 +61,9 @@ type Config struct {
 	Marks Marks
 
 	// Rejects is the path of the file to which rejected lines are appended, as JSON with line,
-	// byte, error and text (data, in base64, if the text is no UTF-8). It is not the source's. They
-	// are in order, and none is there twice if there is a journal. Defaults to none: a rejected
-	// line stops the import.
+	// byte, error and text (data, in base64, if the text is no UTF-8). It must differ
+	// from the path of the source. The lines are in order. With a journal, no line is in the file
+	// twice. Defaults to none: a rejected line stops the import.
 	Rejects string
 
 	// Sync makes acknowledged lines durable, for a store that does not sync each write. It is

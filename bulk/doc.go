@@ -1,5 +1,5 @@
-// Package bulk imports lines into a database: any number of them, of any size, in bounded memory,
-// and from where it was if the import was killed.
+// Package bulk imports any number of lines, of any size, into a database in bounded memory. An
+// import that was killed continues from its journal.
 //
 //	progress, err := bulk.Run(ctx, file, bulk.Config{
 //		Write:   func(ctx context.Context, l bulk.Line) error { return put(ctx, l.Text) },
@@ -25,9 +25,9 @@
 // without it. With [Config].Marks the store says how much of the import it has, and less than the
 // journal says is an error ([ErrStore]).
 //
-// "Acknowledged" is the word of the store. One that acknowledges before the data is on disk keeps
-// it if the process is killed, and may lose it if the machine is. [Config].Sync is for that: it is
-// called before the journal is written.
+// A store may acknowledge data before it is on disk. Such data survives the end of the process, and
+// may be lost if the machine crashes. For such stores, set [Config].Sync, which is called before
+// the journal is written.
 //
 // # Errors
 //

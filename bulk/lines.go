@@ -127,7 +127,7 @@ func withoutEnd(line []byte) []byte {
 }
 
 // skip continues after a mark, and checks that the mark is of this source. If the source ended
-// without a newline when the mark was made, the returned mark includes a newline that it has now.
+// without a newline when the mark was made, and has one now, the returned mark includes it.
 func skip(source stoppable, to mark) (mark, error) {
 	if to.Lines == 0 {
 		return to, nil

@@ -72,8 +72,7 @@ func (t *table) overflow() *compartment {
 
 func (d *dynamic) isFull(maxKeys int) bool { return len(d.ring) >= maxKeys }
 
-// add adds a compartment, in place of one that is idle if there are too many, and reports false if
-// none is.
+// add adds a compartment. At maxKeys it replaces an idle one, and returns false if there is none.
 func (s *Set) add(c *compartment, maxKeys int) bool {
 	d := &s.dynamic
 	if !d.isFull(maxKeys) {
@@ -111,7 +110,7 @@ func (d *dynamic) hasRoom(maxKeys int) bool {
 	return false
 }
 
-// reap removes those among the first few of the leaving that are drained.
+// reap checks the first few leaving compartments, and removes the drained ones.
 func (s *Set) reap(few int) {
 	d := &s.dynamic
 	for range min(few, len(d.leaving)) {
@@ -125,13 +124,13 @@ func (s *Set) reap(few int) {
 	}
 }
 
-// remove keeps the totals of a compartment that is shut and not in use, and lets it go.
+// remove adds the totals of an idle, closed compartment to past, and removes it from the group.
 func (s *Set) remove(c *compartment) {
 	limiters.AddTotals(&s.dynamic.past, c.limiter.Snapshot())
 	s.group.remove(c.limiter)
 }
 
-// reset has the ring hold these and no others.
+// reset replaces the ring.
 func (d *dynamic) reset(ring []*compartment) {
 	d.ring, d.hand = ring, 0
 	clear(d.byKey)

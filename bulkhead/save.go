@@ -61,7 +61,7 @@ func (s *Set) latest(n int) []*compartment {
 // Call it before the set admits work. Keys that [Config].ByKey does not name get compartments,
 // as far as [Config].MaxKeys has room.
 //
-// The error matches [weir.ErrConfig]. Either the state is none, and the set is as before, or the
+// The error matches [weir.ErrConfig]. Either the state is invalid, and the set is unchanged, or the
 // error names each key whose limiter has another law; all others are restored.
 func (s *Set) Restore(state []byte) error {
 	var saved savedState

@@ -104,11 +104,10 @@ func (s *Set) find(key string, create bool) (*compartment, error) {
 	return c, nil
 }
 
-// Config returns the configuration at work: that of [New] or of the last [Set.Update], with the
-// defaults filled in, within each Compartment too, as [weir.Limiter.Config]
-// does. It names no key that was not named. It is a copy, also of the map, so to change one setting
-// change it there and give it to Update. The cap now, which [Set.SetMax] moves, is in the
-// [Snapshot].
+// Config returns the current configuration: the one given to [New] or the last [Set.Update], with
+// the defaults filled in, as in [weir.Limiter.Config], also within each Compartment. Its ByKey has
+// only the keys that were given. It is a copy, as is its map: to change one setting, change it
+// there and pass it to Update. The [Snapshot] has the current cap, which [Set.SetMax] moves.
 func (s *Set) Config() Config {
 	c := s.table.Load().given
 	c.ByKey = maps.Clone(c.ByKey)

@@ -17,7 +17,7 @@
 // and gives n back when it ends. [Capacity.SetLimit] and [Capacity.Withhold] move L
 // and W at any time. If more is in use than they leave, U > L - W, nothing is
 // interrupted: the difference is owed, nothing starts, and ending work pays it
-// first. There is no state of its own for that, so it cannot drift.
+// first. The debt follows from L, W and U and is not stored, so it cannot drift.
 //
 // The limit is the most there is: a request above it can never fit and is
 // refused at once. A request that is above L - W only waits. So a control loop that

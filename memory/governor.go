@@ -128,10 +128,10 @@ func (g *Governor) isClosed() bool {
 	}
 }
 
-// Run decides every 50 ms until ctx ends or the governor is closed, and returns nil. Then the
-// runtime has the memory limit again that it had before, which the governor's own is never above:
-// that of GOMEMLIMIT, or the one that the program set itself, also meanwhile. While the governor
-// runs, Run returns [ErrRunning]. A nil ctx counts as context.Background.
+// Run decides every 50 ms until ctx ends or the governor is closed, and returns nil. Meanwhile it
+// sets the memory limit of the runtime, but never above the limit that GOMEMLIMIT or the program
+// set, even if the program sets it while Run runs. At the end Run restores that limit. A second Run
+// at the same time returns [ErrRunning]. A nil ctx counts as context.Background.
 func (g *Governor) Run(ctx context.Context) error {
 	ctx = cmp.Or(ctx, context.Background())
 	if g.isClosed() {

@@ -156,8 +156,8 @@ func (t *Throttler) share(l *lane, now int64) float64 {
 	return min(max(p, 0), t.most)
 }
 
-// A Ticket is a call that a [Throttler] let pass. The zero Ticket is no call. It must not be
-// copied, nor used concurrently.
+// A Ticket is a call that a [Throttler] let pass. The zero Ticket belongs to no call. A
+// Ticket must not be copied or used concurrently.
 type Ticket struct {
 	throttle *Throttler
 	lane     *lane

@@ -1,9 +1,8 @@
 // Package weirhttp puts limiters in front of HTTP handlers ([Limit]) and HTTP
-// clients ([Transport]), and has clients retry within a budget ([RetryTransport]).
+// clients ([Transport]), and retries requests within a budget ([RetryTransport]).
 //
-// Use Limit where a server has to stay fast while more is asked of it than it
-// can do, and Transport where a client must not ask a downstream for more than
-// it can do. Both work out of the box with one limiter:
+// Limit keeps a server fast during an overload. Transport keeps a client from
+// overloading its downstream. Both work with one limiter and no settings:
 //
 //	http.ListenAndServe(":8080", weirhttp.Limit(mux, weirhttp.One(lim)))
 //	client := &http.Client{Transport: weirhttp.Transport(nil, weirhttp.One(lim))}

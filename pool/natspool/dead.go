@@ -119,7 +119,7 @@ func (q *Queue) letterOf(m *jetstream.RawStreamMsg) DeadLetter {
 }
 
 // Requeue adds the job of a dead letter to the stream again, as a new job, and removes the letter.
-// One that is gone is an error that matches jetstream.ErrMsgNotFound.
+// If the letter does not exist, the error matches jetstream.ErrMsgNotFound.
 func (q *Queue) Requeue(ctx context.Context, number uint64) error {
 	ctx = cmp.Or(ctx, context.Background())
 	m, err := q.dead.GetMsg(ctx, number)
