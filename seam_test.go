@@ -128,8 +128,8 @@ func TestPaceRefusesWhatCannotWaitSoLong(t *testing.T) {
 	})
 }
 
-// Another pace holds for those who wait. One that rises, or a waiter ahead that leaves, brings
-// forward the waiters behind.
+// A new pace applies to waiting work too. Waiters start earlier if the pace rises, or if a waiter
+// ahead of them leaves.
 func TestTurnsComeForward(t *testing.T) {
 	setPace := func(p admit.Pace) func(*weir.Limiter, context.CancelFunc) {
 		return func(l *weir.Limiter, _ context.CancelFunc) { inside.SetPace(l, p) }

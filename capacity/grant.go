@@ -41,7 +41,7 @@ func (c *Capacity) try(req *Request, leave *reservation) (Grant, *ShortageError)
 	return c.take(req), nil
 }
 
-// overtakes reports whether somebody else than leave waits in the path.
+// overtakes reports whether a reservation other than leave is first in a queue of the path.
 func (c *Capacity) overtakes(leave *reservation) bool {
 	for _, level := range c.path {
 		if first := level.first(); first != nil && first != leave {

@@ -17,7 +17,7 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// A world is limiters by name, and counts how often they are read.
+// A world holds the snapshots that a hub reads, and counts the reads.
 type world struct {
 	mu    sync.Mutex
 	snaps []weir.Snapshot

@@ -47,7 +47,7 @@ func TestConnectionOfASlowReaderIsCut(t *testing.T) {
 		h.hub.keep(time.Now(), h.hub.attempt())
 		h.hub.send()
 		h.hub.mu.Unlock()
-		// The slow one's connection takes no more once messages stay unread.
+		// Once messages stay unread, the connection of the slow client is full.
 		before := unread
 		for range 100_000 {
 			if n, unread = clients(); n < 2 || unread <= before {

@@ -19,7 +19,7 @@ var forSet = columns[bulkhead.Snapshot]{
 	{line(Counter, "weir_set_evicted_keys_total", "weir.set.keys.evicted", "{key}", "Unknown keys that gave way to others.", limiterName), func(s *bulkhead.Snapshot) float64 { return float64(s.Evicted) }},
 }
 
-// forShare has the slots of a key, if the set has a cap.
+// forShare shows the slots of each key of a set with a cap.
 var forShare = columns[weir.Snapshot]{
 	{line(Gauge, "weir_key_reserved", "weir.key.reserved", "{request}", "Slots of the cap that are kept for the key.", limiterName, key), func(k *weir.Snapshot) float64 { return float64(k.Reserved) }},
 	{line(Gauge, "weir_key_entitled", "weir.key.entitled", "{request}", "Slots of the cap that the key has a right to now.", limiterName, key), func(k *weir.Snapshot) float64 { return k.Entitled }},

@@ -34,10 +34,9 @@ type run struct {
 
 	mu    sync.Mutex
 	board board
-	// Items wait here for a worker. One is on its way whenever there are any; it starts the
-	// next before it runs its own. So each item has a goroutine at once if those before it take
-	// their time, and a few goroutines do for many that do not, which takes a seventh to a fifth
-	// off an empty task.
+	// Items wait here for a worker. A worker is always starting while there are any; it starts
+	// the next worker before it runs its own item. So a slow item delays no other, and a few
+	// goroutines serve many fast items, which saves a seventh to a fifth of an empty task.
 	booked   line
 	spawning bool
 	space    chan struct{} // closed when the reader has caught up; nil if nothing waits for that

@@ -167,7 +167,7 @@ func TestEachSignalHasItsActuator(t *testing.T) {
 	})
 }
 
-// A named plant is one of several.
+// A named plant has a name of its own, for tests with several plants.
 type named struct {
 	*plant
 	name string

@@ -153,7 +153,7 @@ func TestReserveSlotEndsWithItsContext(t *testing.T) {
 	})
 }
 
-// TestShadowHoldsNothingBack below Max.
+// TestShadowHoldsNothingBack checks that a shadow limiter grants every slot up to Max.
 func TestShadowHoldsNothingBack(t *testing.T) {
 	lim := weir.Must(weir.New(weir.Config{Name: "database", Law: law.Fixed{}, Initial: 1, Max: 5, Shadow: true}))
 	slots := weirtemporal.New(lim)

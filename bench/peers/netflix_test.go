@@ -117,7 +117,7 @@ func startMachine(t testing.TB, folder string) *machine {
 	return &machine{in: bufio.NewWriter(in), out: bufio.NewReader(out)}
 }
 
-// The requests to bench.Limits.
+// These are the requests to bench.Limits.
 const (
 	makeLimit byte = iota
 	askSample

@@ -63,8 +63,8 @@ var (
 	errInterrupted = errors.New("interrupted")
 )
 
-// run runs the command that was asked for. A worker stops at the first signal, and is cut short at
-// the second; all else ends at the first.
+// run runs the command that was asked for. At the first signal, a worker stops taking jobs and
+// the other commands end. The second signal ends a worker's running jobs.
 func run(signals <-chan os.Signal, asked string, s streams) error {
 	request, err := handover.Decode(asked)
 	if err != nil {

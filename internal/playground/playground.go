@@ -51,7 +51,7 @@ type Run struct {
 // milliseconds.
 type Value = float64
 
-// A Change is one of the limit, in words.
+// A Change describes a change of the limit.
 type Change struct {
 	At   float64 `json:"at"` // in seconds
 	Text string  `json:"text"`

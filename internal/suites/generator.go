@@ -126,7 +126,7 @@ func significant(v float64) float64 {
 }
 
 // seconds returns a duration rounded to 10 microseconds, or to 0.1 if that would be coarse.
-// It is at least a nanosecond before that, and at most a day.
+// It bounds the duration to a nanosecond and a day before it rounds.
 func seconds(s float64) time.Duration {
 	d := time.Duration(min(max(mul(s, 1e9), 1), float64(24*time.Hour)))
 	if d < 500*time.Microsecond {

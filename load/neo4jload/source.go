@@ -60,8 +60,8 @@ func (s *Source) Close(ctx context.Context) error {
 func (*Source) Name() string { return "neo4j" }
 
 // showTransactions leaves out the transactions that carry the mark $self. The status of one that
-// waits for a lock is "Blocked by: [...]". Its waitTime goes on counting once it runs: that of the
-// others is past.
+// waits for a lock is "Blocked by: [...]". waitTime is
+// not reset when the wait ends, so it counts only for blocked transactions.
 const showTransactions = `
 SHOW TRANSACTIONS
 YIELD status, elapsedTime, waitTime, pageFaults, metaData

@@ -65,7 +65,7 @@ type Job struct {
 	Attempt int         // how often it was delivered, with this time; 0 of a dead letter
 }
 
-// withDefaults checks the settings and fills in the defaults, but for those of a consumer.
+// withDefaults checks the settings and fills in the defaults, except those of a consumer.
 func (c Config) withDefaults() (Config, error) {
 	c.Replicas = cmp.Or(c.Replicas, 1)
 	switch {

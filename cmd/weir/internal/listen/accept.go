@@ -92,9 +92,9 @@ func (l *Listener) admit(socket net.Conn) (*conn, bool) {
 	return c, true
 }
 
-// add counts the connection against the total cap. At the cap it closes the connection that
-// waits longest for a request, its first one too: its client can open another without losing a
-// request, as after the idle timeout, and clients that never finish a request keep no others out.
+// add counts the connection against the total cap. At the cap it closes the connection that has
+// waited longest for a request, even for its first. The client loses no request by that and can
+// open another connection, and clients that never finish a request do not keep others out.
 func (l *Listener) add(c *conn, most int) bool {
 	l.mu.Lock()
 	var displaced *conn
