@@ -119,7 +119,7 @@ func TestHandlersThatDoNotReturn(t *testing.T) {
 	for how, end := range map[string]func(){"panic": func() { panic(http.ErrAbortHandler) }, "Goexit": runtime.Goexit} {
 		for when, before := range map[string]func(http.ResponseWriter){
 			"at once":     func(http.ResponseWriter) {},
-			"after Write": func(w http.ResponseWriter) { fmt.Fprint(w, "x") },
+			"after Write": func(w http.ResponseWriter) { fmt.Fprint(w, strings.Repeat("x", 50_000)) }, // more than the server buffers
 			"after Flush": func(w http.ResponseWriter) { w.(http.Flusher).Flush() },
 			"over bound":  func(w http.ResponseWriter) { fmt.Fprint(w, strings.Repeat("x", 100_000)) },
 			"after Hijack": func(w http.ResponseWriter) {

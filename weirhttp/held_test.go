@@ -226,6 +226,27 @@ func TestHijackOfAHeldResponse(t *testing.T) {
 	limittest.Check(t, streams, limittest.Taught{Ignored: 1})
 }
 
+func TestConnectionThatOutlivesItsHandler(t *testing.T) {
+	streams, conns := pinned(t, 1), make(chan net.Conn, 1)
+	srv := serve(t, configured(t, fixed(t, 1), weirhttp.Config{Streams: streams}, func(w http.ResponseWriter, _ *http.Request) {
+		conn, _, err := w.(http.Hijacker).Hijack()
+		if err != nil {
+			t.Error(err)
+		}
+		conns <- conn
+	}), http1)
+	go func() {
+		if res, err := srv.Client().Get(srv.URL); err == nil {
+			res.Body.Close()
+		}
+	}()
+	conn := <-conns
+	<-srv.ended
+	checkInFlight(t, streams, 1)
+	conn.Close()
+	checkInFlight(t, streams, 0)
+}
+
 func TestTenantOfARequest(t *testing.T) {
 	h := configured(t, fixed(t, 1), weirhttp.Config{Tenant: func(r *http.Request) string {
 		return r.URL.Query().Get("tenant")
