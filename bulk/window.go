@@ -20,7 +20,6 @@ type window struct {
 	rejected int64         // how many of these were rejected
 	text     []byte        // of rejects to be written
 	holds    []memory.Hold // of these
-	ended    bool
 }
 
 type record struct {
@@ -47,9 +46,6 @@ func (w *window) add(m mark) {
 func (w *window) acknowledge(p *pending, reject []byte) (waiting int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.ended {
-		return 0
-	}
 	r := &w.lines[p.Lines-w.first]
 	r.acknowledged, r.reject = true, reject
 	if reject != nil {
@@ -86,12 +82,10 @@ func (w *window) collect() (all mark, rejected int64, text []byte, holds []memor
 	return w.all, w.rejected, text, holds
 }
 
-// end releases the bytes of rejects after an unacknowledged line. Writes that return later are not
-// acknowledged.
+// end releases the bytes of rejects that are not written. Writes that return later reject nothing.
 func (w *window) end() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.ended = true
 	for i := range w.lines {
 		w.lines[i].hold.Release()
 	}

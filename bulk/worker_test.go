@@ -43,8 +43,12 @@ func TestImportsThatStopGiveTheirBytesBack(t *testing.T) {
 			source: func() io.Reader { return io.MultiReader(strings.NewReader(lines), zerosFor(2*readBuffer), broken{}) },
 			conf:   Config{MaxLine: 64 << 10},
 		},
-		"too long":    {conf: Config{MaxLine: 10}},
-		"Sync fails":  {sync: func() error { return errStop }, write: slowly},
+		"too long":   {conf: Config{MaxLine: 10}},
+		"Sync fails": {sync: func() error { return errStop }, write: slowly},
+		"Sync fails behind rejects": {
+			sync:  func() error { time.Sleep(time.Second); return errStop },
+			write: func(int64, func()) error { time.Sleep(10 * time.Millisecond); return Reject(errStop) },
+		},
 		"Sync panics": {sync: func() error { panic("boom") }, write: slowly},
 	} {
 		for _, keeps := range []bool{false, true} {
