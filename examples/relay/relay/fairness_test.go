@@ -24,13 +24,27 @@ func (s *served) waitFor(series, value string) {
 // part of the queue that the flood is in.
 const tolerated = 3
 
-func TestFloodOfEventsDelaysOnlyItsSender(t *testing.T) {
-	saved, leave := make(chan string), make(chan struct{})
-	kept := &fake{beforeSave: func(e *nostr.Event) error {
+// gated is a store that hands on the content of each event, and then waits before it saves it.
+func gated() (kept *fake, saved chan string, leave chan struct{}) {
+	saved, leave = make(chan string), make(chan struct{})
+	return &fake{beforeSave: func(e *nostr.Event) error {
 		saved <- e.Content
 		<-leave
 		return nil
-	}}
+	}}, saved, leave
+}
+
+// release lets a store do all that it is asked from now on.
+func release[T any](begun chan T, leave chan struct{}) {
+	go func() {
+		for range begun {
+		}
+	}()
+	close(leave)
+}
+
+func TestFloodOfEventsDelaysOnlyItsSender(t *testing.T) {
+	kept, saved, leave := gated()
 	s := serve(t, relay.Config{Store: kept, Writes: 1})
 	flood := s.client()
 	for range 30 {
@@ -51,11 +65,8 @@ func TestFloodOfEventsDelaysOnlyItsSender(t *testing.T) {
 			break
 		}
 	}
-	go func() {
-		for range saved {
-		}
-	}()
-	close(leave)
+	defer close(saved)
+	release(saved, leave)
 	for i, other := range others {
 		other.want("OK", events[i].ID, true)
 		other.CloseNow()
@@ -65,7 +76,34 @@ func TestFloodOfEventsDelaysOnlyItsSender(t *testing.T) {
 	}
 	flood.CloseNow()
 	s.stop()
-	close(saved)
+}
+
+func TestInternalClientsGoFirst(t *testing.T) {
+	kept, saved, leave := gated()
+	s := serve(t, relay.Config{Store: kept, Writes: 1})
+	clients := []*client{s.client()}
+	clients[0].send(eventMessage(someone.event(1, "public")))
+	<-saved
+	for range 12 {
+		c := s.client()
+		clients = append(clients, c)
+		c.send(eventMessage(someone.event(1, "public")))
+	}
+	s.waitFor(`weir_queued{limiter="store Writes"}`, "12")
+	internal := connect(t, s.in, nil)
+	internal.send(eventMessage(someone.event(1, "internal")))
+	s.waitFor(`weir_queued{limiter="store Writes"}`, "13")
+	leave <- struct{}{}
+	if first := <-saved; first != "internal" {
+		t.Errorf("the event of a client of the %s listener was written first", first)
+	}
+	defer close(saved)
+	release(saved, leave)
+	for _, c := range append(clients, internal) {
+		c.want("OK")
+		c.CloseNow()
+	}
+	s.stop()
 }
 
 func TestFilterThatMatchesEverythingDelaysOnlyItsSender(t *testing.T) {
@@ -94,11 +132,8 @@ func TestFilterThatMatchesEverythingDelaysOnlyItsSender(t *testing.T) {
 			break
 		}
 	}
-	go func() {
-		for range slice {
-		}
-	}()
-	close(leave)
+	defer close(slice)
+	release(slice, leave)
 	for _, other := range others {
 		if got := other.ids("a"); len(got) != 5 {
 			t.Errorf("received %d events, want 5", len(got))
@@ -107,7 +142,6 @@ func TestFilterThatMatchesEverythingDelaysOnlyItsSender(t *testing.T) {
 	}
 	greedy.CloseNow()
 	s.stop()
-	close(slice)
 }
 
 // A client may offer compression. The relay does not accept it, so no message grows as it is read.
