@@ -136,6 +136,26 @@ func TestAnnouncedLengthOfAHeldResponse(t *testing.T) {
 	}
 }
 
+// A body that the server would copy by itself, as a file's, is held back like others.
+func TestCopiedResponseIsHeldBack(t *testing.T) {
+	for size, streamed := range map[int]uint64{100: 0, 101: 1} {
+		streams := pinned(t, 1)
+		cfg := weirhttp.Config{Streams: streams, ResponseBuffer: 100}
+		srv := serve(t, configured(t, fixed(t, 1), cfg, func(w http.ResponseWriter, _ *http.Request) {
+			if _, err := w.(io.ReaderFrom).ReadFrom(strings.NewReader(strings.Repeat("x", size))); err != nil {
+				t.Error(err)
+			}
+		}), http1)
+		if _, text := get(t, srv.Client(), srv.URL); len(text) != size {
+			t.Errorf("got %d bytes, want %d", len(text), size)
+		}
+		<-srv.ended
+		if n := streams.Snapshot().Admitted; n != streamed {
+			t.Errorf("%d bytes: %d streams, want %d", size, n, streamed)
+		}
+	}
+}
+
 func TestStatusWithoutABody(t *testing.T) {
 	for _, status := range []int{http.StatusSwitchingProtocols, http.StatusNoContent, http.StatusNotModified} {
 		h := configured(t, fixed(t, 1), weirhttp.Config{Streams: pinned(t, 1)}, func(w http.ResponseWriter, _ *http.Request) {
