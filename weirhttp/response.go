@@ -15,9 +15,9 @@ import (
 	"github.com/weir-go/weir/internal/slot"
 )
 
-// response is the ResponseWriter of a limited handler. It notes the status, measures the first
-// byte where that is chosen, and gives the slot back when the connection is taken over. Everything
-// else is the business of the writer it wraps.
+// response is the ResponseWriter of a limited handler. It records the status, measures the latency
+// at the first byte if Config.FirstByte is set, and gives the slot back when the connection is
+// hijacked. The wrapped writer does everything else.
 type response struct {
 	http.ResponseWriter                     // the server's, or the one that holds the response back
 	server              http.ResponseWriter // the server's
