@@ -94,13 +94,17 @@ func TestCostWhileItIsCorrected(t *testing.T) {
 func TestThrottledIsCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := loaded(t, 5, throttle.Config{Writes: throttle.Side{Queue: weir.Queue{Timeout: time.Hour}}})
+		must.Do(t, r.Do(t.Context(), throttle.Write, 1, func(context.Context) error { return nil })) // nothing paces yet
+		if n := r.Snapshot().Writes.Throttled; n != 0 {
+			t.Errorf("%d throttled before there is a pace", n)
+		}
 		pass(time.Minute)
 		before := time.Now()
 		for range 5 {
 			must.Do(t, r.Do(t.Context(), throttle.Write, 1, func(context.Context) error { return nil }))
 		}
 		s := r.Snapshot().Writes
-		if s.Throttled < 4 || s.ThrottleTime != time.Since(before) || s.Cost != 5 {
+		if s.Throttled < 4 || s.ThrottleTime != time.Since(before) || s.Cost != 6 {
 			t.Errorf("%d throttled for %v in %v", s.Throttled, s.ThrottleTime, time.Since(before))
 		}
 		if s.PID.Output != 1 || s.PID.P <= 0 || s.Pace.Rate < 0.99 || s.Pace.Rate > 1.01 {

@@ -80,6 +80,8 @@ func TestPoolWaitOfABurst(t *testing.T) {
 		defer db.Close()
 		p := &sqlload.ConnPool{DB: db, MaxWait: time.Second}
 		loads(t, p)
+		time.Sleep(time.Hour)
+		loads(t, p) // it was free until now
 		for range 100 {
 			go func() {
 				if c, err := db.Conn(t.Context()); err == nil {
