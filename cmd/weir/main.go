@@ -112,6 +112,10 @@ func withHelp(err error) error {
 	node := parse.Context.Model.Node
 	if selected := parse.Context.Selected(); selected != nil {
 		node = selected
+		isDefault := node.Parent.DefaultCmd == node
+		if isDefault && strings.HasPrefix(err.Error(), "unexpected argument") { // one of its siblings may be meant
+			node = node.Parent
+		}
 	}
 	return fmt.Errorf("%w: see %s --help", err, node.FullPath())
 }
