@@ -176,9 +176,9 @@ type Line struct {
 	Text   []byte // without the end of the line; valid until Write returns
 }
 
-// Reject returns an error for Write to return, which rejects the line instead of stopping the
-// import. Reject of nil is nil. Once the import stops it rejects nothing, for the error may be that
-// of the context: the next run writes the line again.
+// Reject wraps an error that Write returns, so that it rejects the line instead of stopping the
+// import. Reject(nil) is nil. While the import stops, no line is rejected, because the error may be
+// the context's: the next run writes the line again.
 func Reject(err error) error {
 	if err == nil {
 		return nil

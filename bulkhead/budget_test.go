@@ -122,7 +122,8 @@ func TestIdleKeyGetsItsSlotsBack(t *testing.T) {
 	})
 }
 
-// TestUpdateOfACutKey neither forgets the cut nor takes it for the key's due, and brings a budget.
+// TestUpdateOfACutKey checks that an update keeps the cut of a key without making it the key's
+// entitlement, and that it sets a budget.
 func TestUpdateOfACutKey(t *testing.T) {
 	for name, own := range map[string]law.Law{"fixed": law.Fixed{}, "adaptive": law.Band{Target: time.Second}} {
 		t.Run(name, func(t *testing.T) {

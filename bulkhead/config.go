@@ -68,11 +68,10 @@ type Compartment struct {
 
 	// Breaker, if set, makes the breaker of a key, once, when the first work asks
 	// its compartment for a slot; it may return nil. If it panics, so does the
-	// call, and the next one tries again. An update keeps a key's breaker and its
-	// state. It is called under no lock, and may use the Set, but
-	// must not ask for a slot of the same compartment, which would wait for it.
-	// One or the other: this, or Config.Breaker, which in Default is one breaker
-	// for all.
+	// call, and the next call tries again. An update keeps a key's breaker and its
+	// state. It is called under no lock, and may use the Set, but must not ask for
+	// a slot of the same compartment, which would wait for it. Set either this or
+	// Config.Breaker; in Default, Config.Breaker is one breaker for all keys.
 	Breaker func(key string) weir.Breaker
 }
 

@@ -39,10 +39,10 @@
 //     them in its own queue, or is refused without one, so give a key that has to start
 //     at once a reserve.
 //
-// Reserved slots are never lent. Whoever is alone may have all of the rest. A slot that comes free
-// goes to work waiting in a key that stays within its entitlement with it, then to those that run
-// least beyond their reserve for their share, and among equals in turn, by share. So a key that
-// returns gets its slots back as the work of borrowers ends, one by one; nothing is interrupted. A
+// A key that is alone may use all slots that are not reserved for others. A slot that comes free
+// goes first to waiting work of a key that stays within its entitlement, then to the key that uses
+// least beyond its reserve, relative to its share, and among equals in turn, by share. So a key
+// that returns gets its slots back as the work of borrowers ends, one by one; nothing is interrupted. A
 // key in shadow mode runs above the cap too, and takes the slots that it would have had.
 //
 // [Set.SetMax] moves the cap while it is in use, to 0 if need be.
@@ -53,14 +53,13 @@
 //
 // # Keys
 //
-// Keys of [Config].ByKey always have their compartment. Any other key gets one with
-// the settings of [Config].Default on first use, at most [Config].MaxKeys at a time. When
-// they are all taken, one that is idle and was not used of late goes (the clock
-// algorithm: Corbató, "A Paging Experiment with the Multics System", 1968); if a few
-// dozen looked at are all busy or in use, the new key shares the compartment
-// [Overflow] with others of its kind. So a client that invents keys meets a bound of memory
-// and of slots, and never touches a configured key. Still, take keys from a router's
-// patterns and not from raw paths: a key that never comes again learns nothing.
+// Keys of [Config].ByKey always have their compartment. Any other key gets one with the settings
+// of [Config].Default on first use. At most [Config].MaxKeys such compartments exist at a time.
+// A new key then replaces one that is idle and was not used recently (the clock algorithm:
+// Corbató, "A Paging Experiment with the Multics System", 1968). If the few dozen that it looks
+// at are all in use, it shares the compartment [Overflow] with other such keys. So invented keys
+// take a bounded amount of memory and slots, and never affect a configured key. Still, take keys
+// from a router's patterns and not from raw paths: a key that is used once learns nothing.
 //
 // # Budgets and breakers
 //

@@ -60,7 +60,7 @@ func (s *Set) replace(old, next *table) ([]*compartment, error) {
 	}
 	stay, leave := d.divide(next)
 	for key, c := range old.byKey {
-		// Reserves shrink before any grows and before the cap moves, which so holds their sum.
+		// Reserves shrink before any grows and before the cap moves, so their sum never exceeds it.
 		s.group.reserve(c.limiter, 0, next.conf.ByKey[key].Reserved)
 		if next.byKey[key] == nil {
 			leave = append(leave, c)

@@ -9,8 +9,8 @@
 //
 // # Resources
 //
-// Three numbers: its limit L, how much of it is withheld, W, and how much is
-// in use, U. Work that needs n goes ahead if, for every resource that it needs,
+// A resource has three numbers: its limit L, the withheld amount W and the amount
+// in use U. Work that needs n starts if, for every resource that it needs,
 //
 //	n <= L - W - U
 //

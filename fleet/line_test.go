@@ -60,9 +60,9 @@ func (l *line) cut(mute, deaf bool) {
 	}
 }
 
-// An allocator whose line is cut leads no more. The others share the cap, once the lease of its
-// part has ended. When it is back it follows the next one, and has no error of its own watch any
-// more.
+// An allocator that loses its connection is replaced. The others share the cap once the lease of
+// its part has ended. When its connection is back, it follows the new allocator, and reports no
+// error of its watch.
 func TestLineOfTheAllocatorIsCut(t *testing.T) {
 	for name, sides := range map[string]struct{ mute, deaf bool }{"writes fail": {mute: true}, "watches fail": {deaf: true}, "both": {true, true}} {
 		t.Run(name, func(t *testing.T) {

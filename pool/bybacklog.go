@@ -24,7 +24,7 @@ type ByBacklog struct {
 	// Step is how much the size moves at a time, in units of the resource. Defaults
 	// to 1.
 	Step int64
-	// Per, if set, adds a Step for each so many tasks above High.
+	// Per, if set, adds a Step for each Per tasks above High.
 	Per int64
 
 	// Period is from one decision to the next. Defaults to 1 s.
@@ -67,7 +67,7 @@ type ByAge struct {
 	// Low is the wait below which the size falls, below High. Defaults to two fifths of High.
 	Low time.Duration
 
-	// Per, if set, adds a Step for each so long above High.
+	// Per, if set, adds a Step for each Per of wait above High.
 	Per time.Duration
 
 	// Min, Max, Initial, Step, Period and Cooldown are as in [ByBacklog].

@@ -13,14 +13,14 @@
 //
 // # Which task is next
 //
-// The one of the highest priority, to which each [Config].Aging of waiting adds one. With
-// priority p and start of waiting s its rank is p + (t-s)/A, so of two tasks the one with
-// the lesser s - pA goes first, whatever the time t is: the order never changes while they
-// wait, and every task is the oldest at last.
+// The task of the highest priority starts first. Each [Config].Aging of waiting raises a task
+// by one priority. A task of priority p that has waited since s has rank p + (t-s)/A at time t,
+// so of two tasks the one with the lesser s - pA goes first at any time. The order never
+// changes while they wait, and no task waits forever.
 //
-// If the first does not fit, it gets a place in the queue of its capacity, among its other
-// users, and up to [Config].Backfill tasks behind it may use the rest. Then
-// nothing starts before it: its need gathers as tasks end.
+// If the first task does not fit, it waits in the queue of its capacity, among the other users
+// of the capacity, and up to [Config].Backfill tasks behind it may use the rest. After them
+// nothing starts before it, and the resources that ending tasks free are kept for it.
 //
 // # Sizes
 //

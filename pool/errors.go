@@ -12,7 +12,7 @@ import (
 var (
 	// ErrConfig matches every error about a setting or a task that makes no sense.
 	ErrConfig = settings.ErrConfigOf("pool")
-	// ErrUsed: a pool runs once, and it did.
+	// ErrUsed: the pool has run already; a pool runs once.
 	ErrUsed = errors.New("pool: Run was called before")
 	// ErrSource: the source returned an error, panicked or ended its goroutine.
 	ErrSource = errors.New("pool: the source failed")

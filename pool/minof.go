@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// MinOf combines scalers of one resource: of the sizes that they decide on, the least
-// holds. They are asked as often as the quickest of them.
+// MinOf combines scalers of one resource: the size is the smallest of theirs. All of them
+// decide at the shortest of their intervals.
 type MinOf []Scaler
 
 // Sizer implements [Scaler].

@@ -23,8 +23,8 @@ var (
 	seeds = flag.Uint64("seeds", 1, "how many it tries")
 )
 
-// A downstream runs so many pieces of work at once, first come first served; the others wait. In
-// the second phase of three each takes longer.
+// A downstream runs work in its slots, first come first served; other work waits. In the second
+// of three phases all work takes longer.
 type downstream struct {
 	slots   int
 	takes   time.Duration // on average

@@ -39,8 +39,8 @@ func TestOverdueCalls(t *testing.T) {
 	})
 }
 
-// A call counts in the bucket in which it began, as long as the window has that, and one that was
-// never sent does not count.
+// A call counts in the bucket in which it began, while the window includes that bucket. A call that
+// was never sent does not count.
 func TestTicketsAreCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		throttle := must.Have(NewThrottler(ThrottlerConfig{}))(t)

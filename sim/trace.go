@@ -56,9 +56,10 @@ func (t Trace) Faster(times float64) Trace {
 	return faster
 }
 
-// EffectiveWorkers returns the most work that a server does in a second, in seconds of a job
-// that has it to itself: the number of workers of a pool. It is unknown for a [Curve] and
-// for custom servers, and a server without a bound has none.
+// EffectiveWorkers returns the capacity of a server: the most work that it does in a second,
+// where a job that takes a second on the idle server is one second of work. For a pool that is
+// the number of workers. It is unknown for a [Curve], for custom servers and for a server
+// without a bound.
 func EffectiveWorkers(s Server) (workers float64, known bool) {
 	switch s := s.(type) {
 	case WorkerPool:

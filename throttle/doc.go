@@ -73,9 +73,9 @@
 //
 // Where the load reaches 1 ([Config].Emergency) the pace is at most a quarter of the flow of that
 // moment. The emergency ends when the load is below 0.9, and in any case after 10 s, since a pace
-// that has not helped by then will not help. It is decided by the clock and the monitor, not by
-// operations that it holds back. Readings that a Concurrency brings down begin none, nor those of a
-// source whose drain a DrainRate goes by: these laws handle them.
+// that has not helped by then will not help. The clock and the monitor decide about it, not the
+// operations that it holds back. Readings that a Concurrency brings down begin no emergency, and
+// neither do readings of a source whose drain a DrainRate follows: these laws handle them.
 //
 // # Refusals
 //
@@ -83,8 +83,9 @@
 // RetryAfter says when one more would have a place in the queue, not when all that waits has
 // started, and is at most 10 s. On six simulated stores 72 to 90% of the answers, and 81% of all,
 // are within a factor of three of when an equal operation, asked for each 10 ms, is first let in
-// (TestRetryAfterIsRight), and most of the others come early. Where many compete for few places it
-// is chance who gets one, and no answer would be right more often than two times of three.
+// (TestRetryAfterIsRight), and most of the others come early. Where many operations compete for
+// few places, chance decides which gets one, and no answer could be right in more than two thirds
+// of the cases.
 //
 // # When it fails
 //

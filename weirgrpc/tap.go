@@ -14,10 +14,10 @@ import (
 // have until next year would take all memory. A context without a deadline leaves nothing.
 const mostLeft = 50_000
 
-// Tap is a [tap.ServerInHandle]. While the limiter of the method is full it refuses the call before
-// its message is read or decoded; it never waits and takes no slot, for which there is the
-// interceptor. It knows the methods that an interceptor of s has seen and lets all others pass, so
-// that methods which a peer invents are neither asked for nor remembered.
+// Tap is a [tap.ServerInHandle]. While the limiter of the method is full, it refuses the call
+// before its message is read or decoded. It never waits and takes no slot; the interceptor does
+// that. It lets methods pass that no interceptor of s has seen yet, so that a peer cannot create
+// limiters with invented method names.
 //
 // A call that it refuses reaches no interceptor and no [google.golang.org/grpc/stats.Handler]; it
 // is in the limiter's own snapshot and events. Its refusals carry RetryInfo, but no pushback,

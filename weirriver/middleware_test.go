@@ -142,7 +142,7 @@ func TestWaitingJobsEndWithTheirContext(t *testing.T) {
 	})
 }
 
-// TestPriorities has one job of each of River's priorities wait, the lowest first.
+// TestPriorities queues one job of each of River's priorities, the lowest first.
 func TestPriorities(t *testing.T) {
 	for name, c := range map[string]struct {
 		priority func(*rivertype.JobRow) weir.Priority

@@ -169,7 +169,7 @@ func (f *frontend) RespondActivityTaskFailed(context.Context, *workflowservice.R
 	return &workflowservice.RespondActivityTaskFailedResponse{}, nil
 }
 
-// put has a worker run so many activities of a type.
+// put adds n activities of a type for a worker to run.
 func (f *frontend) put(kind string, n int) {
 	for range n {
 		f.tasks <- kind

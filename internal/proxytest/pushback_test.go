@@ -75,7 +75,7 @@ func limiters(n int) []*weir.Limiter {
 	return all
 }
 
-// overHTTP has n limiters take turns.
+// overHTTP sends requests through n limiters in turn.
 func overHTTP(_ testing.TB, _ peer, n int) func(http.RoundTripper) http.RoundTripper {
 	if n == 0 {
 		return nil

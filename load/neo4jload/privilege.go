@@ -66,8 +66,7 @@ func mayShow(privileges []*neo4j.Record) bool {
 	return granted
 }
 
-// explain makes an error by which the server says that it does not let the user in, or see, match
-// load.ErrDenied.
+// explain makes the server's errors about authentication and privileges match load.ErrDenied.
 func explain(err error) error {
 	if answer := (*neo4j.Neo4jError)(nil); errors.As(err, &answer) && answer.HasSecurityCode() {
 		return fmt.Errorf("neo4jload: %w: %w", load.ErrDenied, err)

@@ -61,7 +61,7 @@ func fill(b *testing.B, l *natspool.Local, n int) {
 	<-l.JetStream().PublishAsyncComplete()
 }
 
-// drain runs the jobs through a pool, and calls each with how many are done.
+// drain runs the jobs in a pool. After each job it calls each with the number of finished jobs.
 func drain(b *testing.B, q *natspool.Queue, each func(done int)) {
 	done := 0
 	for ev, err := range newPool(b, q, *slots, pool.Config{Lookahead: int(*slots)}).Run(b.Context()) {

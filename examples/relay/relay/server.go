@@ -75,7 +75,7 @@ func New(c Config) (*Server, error) {
 		return nil, err
 	}
 	s.admission = newAdmission(s.conf.Connections, s.conf.ConnectionsPerAddress, rate.Limit(s.conf.ConnectionRate))
-	// The rate of sockets is not bounded: that of their requests is.
+	// The rate of new sockets is not bounded, because the rate of their requests is.
 	s.sockets = newAdmission(s.conf.sockets(), s.conf.ConnectionsPerAddress, rate.Inf)
 	s.counts = newCounts(s)
 	return s, nil

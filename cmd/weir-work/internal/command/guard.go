@@ -62,8 +62,8 @@ func (g *Guard) say(sign string, group int) error {
 	return nil
 }
 
-// Watch is the guard: it follows which groups there are until its input ends, and then kills
-// the rest. It outlives the signals that end this process and all others of a service.
+// Watch is the guard: it reads which process groups start and end until its input ends, and then
+// kills the groups that still run. It ignores the signals that end the worker or its service.
 func Watch(input io.Reader) {
 	signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	running := map[int]bool{}
