@@ -42,8 +42,9 @@
 // A key that is alone may use all slots that are not reserved for others. A slot that comes free
 // goes first to waiting work of a key that stays within its entitlement, then to the key that uses
 // least beyond its reserve, relative to its share, and among equals in turn, by share. So a key
-// that returns gets its slots back as the work of borrowers ends, one by one; nothing is interrupted. A
-// key in shadow mode runs above the cap too, and takes the slots that it would have had.
+// that returns gets its slots back as the work of borrowers ends, one by one; nothing is
+// interrupted. A key in shadow mode runs above the cap too, and takes the slots that it would have
+// had.
 //
 // [Set.SetMax] moves the cap while it is in use, to 0 if need be.
 //
