@@ -36,7 +36,7 @@ func (c *connection) publish(e *nostr.Event) (ok bool, reason string) {
 		return false, refusal("events to write", err)
 	case err != nil:
 		if c.ctx.Err() == nil {
-			s.failing.Do(func() { s.conf.Logger.Error("an event was not saved", "id", e.ID, "error", err) })
+			s.unsaved.Do(func() { s.conf.Logger.Error("an event was not saved", "id", e.ID, "error", err) })
 		}
 		return false, protocol.Reason(protocol.Failed, "the event could not be saved: try again")
 	}

@@ -83,7 +83,8 @@ func TestMessageThatIsTooLongEndsTheConnection(t *testing.T) {
 // on which every event fails, does not fill the log.
 func TestStoreThatFails(t *testing.T) {
 	var log bytes.Buffer
-	kept := &fake{beforeSave: func(*nostr.Event) error { return errors.New("no space left on device: /secret/path") }}
+	failing := errors.New("no space left on device: /secret/path")
+	kept := &fake{beforeSave: func(*nostr.Event) error { return failing }, beforeNext: func(nostr.Filter) error { return failing }}
 	s := serve(t, relay.Config{Store: kept, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	c := s.client()
 	for range 5 {
@@ -92,11 +93,15 @@ func TestStoreThatFails(t *testing.T) {
 		if reason := c.want("OK", e.ID, false, "error:*")[3].(string); strings.Contains(reason, "secret") {
 			t.Errorf("the client hears of the store's insides: %s", reason)
 		}
+		c.send(`["REQ","a",{}]`)
+		c.want("CLOSED", "a", "error:*")
 	}
 	c.CloseNow()
 	s.stop()
-	if n := strings.Count(log.String(), "was not saved"); n != 1 {
-		t.Errorf("the log has %d failures, want one a minute:\n%s", n, &log)
+	for _, failure := range []string{"was not saved", "a query failed"} {
+		if n := strings.Count(log.String(), failure); n != 1 {
+			t.Errorf("the log has %q %d times, want once a minute:\n%s", failure, n, &log)
+		}
 	}
 }
 

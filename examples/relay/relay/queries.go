@@ -188,7 +188,7 @@ func (q *queries) perform(x *query) {
 	case errors.Is(err, weir.ErrRefused):
 		at, reason = querying, refusal("queries", err)
 	default:
-		s.conf.Logger.Error("a query failed", "error", err)
+		s.unread.Do(func() { s.conf.Logger.Error("a query failed", "error", err) })
 		reason = protocol.Reason(protocol.Failed, "the store could not be read: try again")
 	}
 	if at != "" {

@@ -29,7 +29,8 @@ type Server struct {
 	admission *admission
 	live      *index // the subscriptions
 	counts    *counts
-	failing   rate.Sometimes // logs that events are not saved: on a full disk, that is all of them
+	unsaved   rate.Sometimes // logs events that were not saved: on a full disk, that is all of them
+	unread    rate.Sometimes // logs queries that failed: a client can repeat one
 
 	opened  context.Context //nolint:containedctx // ends when Run has started
 	open    context.CancelFunc
@@ -49,7 +50,8 @@ func New(c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{conf: c, live: newIndex(), failing: rate.Sometimes{Interval: time.Minute}}
+	s := &Server{conf: c, live: newIndex()}
+	s.unsaved.Interval, s.unread.Interval = time.Minute, time.Minute
 	s.opened, s.open = context.WithCancel(context.Background())
 	s.closing, s.close = context.WithCancel(context.Background())
 	if len(c.Sources) > 0 {

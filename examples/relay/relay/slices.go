@@ -39,7 +39,8 @@ func (s *Server) slice(ctx context.Context, cost int, next func() (more bool, er
 	defer op.DoneWith(&err)
 	more, err = next()
 	if errors.Is(err, store.ErrCorrupt) {
-		s.conf.Logger.Error("a query leaves out a record", "error", err)
+		corrupt := err
+		s.unread.Do(func() { s.conf.Logger.Error("a query leaves out a record", "error", corrupt) })
 		err = nil
 	}
 	return more, err
