@@ -361,8 +361,8 @@ func TestTenantInTheContext(t *testing.T) {
 	}
 }
 
-// Work heavier than the limit runs alone, in its turn: a law whose limit is below the weight of all
-// work would otherwise see none. It stays below the cap and Max.
+// Work heavier than the limit runs alone, in its turn. Otherwise a law whose limit is below the
+// weight of all work would never see any. Its weight is at most the cap and Max.
 func TestHeavyWorkRunsAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		five := script(func(law.Window) law.Decision { return law.Decision{Limit: 5} })

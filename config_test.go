@@ -19,7 +19,7 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// everything has no setting at its default, and no function.
+// everything sets each field to a value other than its default, except functions.
 var everything = weir.Config{
 	Name: "search", Min: 2, Max: 300, Initial: 40, Law: law.Band{Target: time.Second},
 	Interval: 2 * time.Second, Window: 30 * time.Second, MinSamples: 7,

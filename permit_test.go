@@ -11,7 +11,7 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// The zero permit, such as the one that comes with a refusal, is back.
+// The zero permit, such as the one returned with a refusal, has been given back.
 func TestPermitZeroIsBack(t *testing.T) {
 	l := fixed(t, 1, weir.Queue{})
 	hold(t, l, 1)

@@ -67,8 +67,8 @@ type clientMessages struct {
 	stop     func() bool // ends the wait for the end of ctx
 }
 
-// begin opens the stream. The only message of a client has its slot before: Connect ends the stream
-// when that message fails, for which it sends an empty request and waits for the response.
+// begin opens the stream. If the client sends only one message, begin takes its slot first.
+// Otherwise a refused message would make Connect send an empty request and wait for the response.
 func (s *clientMessages) begin(spec connect.Spec, open func() connect.StreamingClientConn) connect.StreamingClientConn {
 	if !s.sends {
 		if err := s.turn.Take(s.ctx, s.admitter); err != nil {

@@ -23,8 +23,8 @@ const mostLeft = 50_000
 // is in the limiter's own snapshot and events. Its refusals carry RetryInfo, but no pushback,
 // because a tap cannot send a trailer.
 //
-// gRPC keeps the context of a call that a tap refused until its deadline. While that is so for
-// 50,000 of them, further calls with a deadline pass, to be refused by the interceptor.
+// gRPC keeps the context of a call that a tap refused until the call's deadline. While it keeps
+// 50,000 of them, Tap lets further calls with a deadline pass, and the interceptor refuses them.
 func (s *ServerLimits) Tap(ctx context.Context, info *tap.Info) (context.Context, error) {
 	admitter := s.methods.Known(info.FullMethodName)
 	if admitter == nil {

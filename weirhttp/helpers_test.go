@@ -38,7 +38,7 @@ func checkInFlight(t *testing.T, lim *weir.Limiter, want int) {
 	}
 }
 
-// server is a real one that reports every request its handler is through with.
+// server is an HTTP server on a loopback address that reports each request that its handler ended.
 type server struct {
 	*httptest.Server
 	ended chan struct{}

@@ -152,7 +152,7 @@ func TestUploadOfAHookThatPanicsKeepsNoSlot(t *testing.T) {
 	}
 }
 
-// A limiter that is only tried refuses nothing.
+// A limiter in shadow mode refuses no upload.
 func TestUploadsInShadowMode(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lim := weir.Must(weir.New(weir.Config{Name: "test", Min: 1, Max: 1, Shadow: true}))

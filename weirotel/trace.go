@@ -27,8 +27,8 @@ const (
 
 // Traced returns an admitter that adds its actions to the span of the context: an event when work
 // is refused, with the limiter, the reason and when to come back; when it waited, and for how long;
-// and when its context ended first. Work that starts at once leaves no event. Without a span that
-// records it costs a look at the context.
+// and when its context ended first. Work that starts at once leaves no event. Without a
+// recording span it costs a lookup in the context.
 //
 //	handler = weirhttp.Limit(handler, weirhttp.One(weirotel.Traced(lim)))
 //

@@ -16,7 +16,7 @@ type ballot struct {
 	jitter time.Duration
 }
 
-// jitter keeps members from standing all at once, which would be a burst of writes and no harm.
+// jitter spreads the candidacies of members, to avoid a burst of writes. A burst would be harmless.
 func jitter(c Config) time.Duration {
 	h := fnv.New32a()
 	h.Write([]byte(c.ID))
