@@ -59,7 +59,7 @@ import "time"
 // A limiter starts with four slots, unless its configuration gives another number, and
 // doubles them from window to window until the latency rises or the limit is not reached: a
 // thrashing server gives no answers to learn from. Work of a quarter of a second and more is
-// probed before. Work of seconds first goes up to 20 slots, or to the number that the
+// probed before. Work of a second and more first goes up to 20 slots, or to the number that the
 // configuration gives, and bursts on an idle server start there.
 //
 // # When it fails
@@ -78,7 +78,7 @@ import "time"
 //
 // # Cost
 //
-// 120 bytes, and 312 more once the limit was reached. BenchmarkSetpoint measures a decision.
+// 120 bytes, and 320 more once the limit was reached. BenchmarkSetpoint measures a decision.
 //
 // # Sources
 //

@@ -1,6 +1,10 @@
 package law
 
-import "math"
+import (
+	"math"
+
+	"github.com/weir-go/weir/internal/portable"
+)
 
 // A setpointController costs little until the limit is first reached.
 type setpointController struct {
@@ -82,10 +86,14 @@ func (c *setpointController) measure(r reading) {
 		c.regulator = newRegulator(r, c.least, c.calm)
 		c.regulator.climbing = r.limit <= usualLimit && c.Without != "climb"
 	}
+	stays := 0.0
 	if c.Without != "stays" && c.isHeldByStays(r) {
-		return
+		stays = 1
 	}
-	c.regulator.measure(r)
+	k := c.regulator
+	if k.stays = portable.Toward(k.stays, stays, 0.2); stays == 0 {
+		k.measure(r)
+	}
 }
 
 const (
@@ -93,10 +101,9 @@ const (
 	// they score 8 less.
 	startLimit = 4
 	// usualLimit is the initial limit of other laws. Setpoint goes there if bursts reach an
-	// idle server, or if work has been in flight for more than slowWork seconds, unless the
-	// configuration gives the initial limit. Work that took longer climbs to it before a look.
+	// idle server, or if work has been in flight for more than quickSpan, unless the configuration
+	// gives the initial limit. Work that took longer climbs to it before a look.
 	usualLimit = 20
-	slowWork   = 2
 )
 
 // Start returns the limit to start from: 4.
@@ -162,7 +169,7 @@ func (c *setpointController) wait(r reading) Decision {
 		k.push.forget(r, k)
 		limit = r.allowed(k.limit())
 	}
-	if c.regulator == nil && r.age > slowWork {
+	if c.regulator == nil && r.age > quickSpan {
 		limit = r.allowed(max(limit, float64(c.usual)))
 	}
 	return Decision{Limit: limit, Reason: Reason{TooFew, NoSignal, r.done, leastDone}, Next: r.patient()}

@@ -29,10 +29,13 @@ const (
 	// replicas scores 76 and not 86.
 	disturbedRise = 2
 	goodDone      = 25   // completions of constant work in a probe, and twice as many of exponential
-	longWork      = 0.25 // seconds of latency from which a start looks before it climbs, up to slowWork
+	longWork      = 0.25 // seconds of latency from which a start looks before it climbs, up to quickSpan
 	probeSettles  = 1.5  // latencies
 )
 
+// isTick reports whether to probe now. While long work holds the slots, a probe would wait for its
+// end, and then see the short work only: with such probes, work of 1 ms of which a tenth takes 2 s
+// keeps 77% and not 91.
 func (c *setpointController) isTick(r reading) bool {
 	k := c.regulator
 	if !k.ticks.due(r.now, k.noLoad) {
@@ -48,16 +51,16 @@ func (c *setpointController) isTick(r reading) bool {
 	enough := !k.known || from.latency > hot*c.goal() || c.leastInProbe()*(1+k.variation) < c.probeSpan(from)*from.x
 	// A ceiling keeps the queue short. A low floor may be due to chance.
 	needed := k.push.ceiling == 0 || k.push.floor > tolerable || from.latency > c.goal()
-	return needed && enough && k.pressed > pressedInTick && r.limit > 1
+	return needed && enough && k.pressed > pressedInTick && k.stays < pressing && r.limit > 1
 }
 
 // isDoubtful reports whether a limiter that has just started may see only the latency of an
-// overload. Work of seconds climbs to the usual limit before, for four slots of it show little:
-// without, the language model of docs/results/traces.md keeps 89% and not 95.
+// overload. Work of a second and more climbs to the usual limit before, for four slots of it show
+// little: without, the language model of docs/results/traces.md keeps 89% and not 95.
 func (c *setpointController) isDoubtful(r reading) bool {
 	k := c.regulator
 	lasting := r.saturated && !r.bursty && 2*r.last >= r.limit
-	climbs := k.climbing && (r.latency <= longWork || r.latency > slowWork && 2*r.limit <= float64(c.usual))
+	climbs := k.climbing && (r.latency <= longWork || r.latency > quickSpan && 2*r.limit <= float64(c.usual))
 	return !k.known && lasting && !climbs && r.limit > 1
 }
 

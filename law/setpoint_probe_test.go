@@ -59,6 +59,23 @@ func TestSetpointLooksForTheNoLoadLatency(t *testing.T) {
 	p.steers(t)
 }
 
+// A few pieces of long work hold most of the slots, beside quick work. A probe would show the quick
+// work only.
+func TestSetpointLeavesProbesOutBesideLongWork(t *testing.T) {
+	p := newPilot(t, law.Bounds{Min: 1, Max: 1000, Initial: 20})
+	p.fly(t, 30*time.Second)
+	p.probes(t)
+	p.fly(t, time.Second)
+	for begun := p.now; p.now.Sub(begun) < 20*time.Second; {
+		w := p.window()
+		w.Samples, w.Refused, w.Mean, w.Sojourn = w.Samples/3, 0, 50*ms, 3*w.Sojourn
+		w.Weight = w.Samples
+		if d := p.show(t, w); d.Reason.Code == law.Probing {
+			t.Fatalf("a probe after %v", p.now.Sub(begun))
+		}
+	}
+}
+
 // Work that becomes slower leaves the limit where it was, once a cut has not helped.
 func TestSetpointHoldsTheLimitOfSlowerWork(t *testing.T) {
 	p := newPilot(t, law.Bounds{Min: 1, Max: 1000, Initial: 20})
@@ -147,7 +164,7 @@ func TestSetpointStartsLongWork(t *testing.T) {
 // A start with long work looks for the no-load latency before it climbs, for an overload has long
 // latencies too. Four slots of work that takes seconds show little, so that climbs to 20 at first.
 func TestSetpointClimbsBeforeItLooksAtWorkOfSeconds(t *testing.T) {
-	for latency, atLeast := range map[time.Duration]int{time.Second: 4, 4 * time.Second: 16} {
+	for latency, atLeast := range map[time.Duration]int{time.Second / 2: 4, 2 * time.Second: 16} {
 		c, limit, code := start(t, law.Setpoint{}), law.Start(law.Setpoint{}), law.ReasonCode(0)
 		for code != law.Probing && limit < 100 {
 			d := c.Next(law.Window{

@@ -17,6 +17,7 @@ type regulator struct {
 	variation float64 // squared coefficient of variation of the latency, smoothed
 	peak      float64 // most work in flight, decaying
 	pressed   float64 // share of windows in which the limit was reached, smoothed
+	stays     float64 // share of windows in which long work held the slots, smoothed
 	deadline  float64 // time left to arriving work, smoothed
 	dated     float64 // share of windows in which most work had a deadline, smoothed
 	recent    sums

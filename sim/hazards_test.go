@@ -96,6 +96,12 @@ func lasting() []hazard {
 		Arrivals: Poisson{Rate: 200}, Work: Bimodal{Fast: 5 * ms, Slow: 5 * time.Second, Share: 0.01},
 		Server: WorkerPool{Workers: 50}, SLO: 6 * time.Second, Phases: []Phase{{Length: 2 * time.Minute}},
 	})
+	reports := func(long time.Duration) Scenario {
+		return startsFor(20*time.Second, Scenario{
+			Arrivals: Poisson{Rate: 0.8 * 10 / (0.03 * long.Seconds())}, Work: Bimodal{Fast: 2 * ms, Slow: long, Share: 0.03},
+			Server: WorkerPool{Workers: 10}, SLO: 3 * long, Phases: []Phase{{Length: time.Minute}},
+		})
+	}
 	pareto := system(time.Second, 1.5*20, Scenario{
 		Work: Pareto{Mean: time.Second, Alpha: 1.5}, Server: Sharing{Cores: 20},
 		SLO: 8 * time.Second,
@@ -111,6 +117,8 @@ func lasting() []hazard {
 		{"a knee of 5000, 0.9x", large(0.9), 0, []float64{92}},
 		{"a knee of 5000, 1.5x", large(1.5), 6000, []float64{78}},
 		{"one in a hundred takes 5 s and not 5 ms, 0.2x", exports, 0, []float64{99}},
+		{"three in a hundred take 2 s and not 2 ms, 0.8x", reports(2 * time.Second), 20, []float64{80}},
+		{"three in a hundred take 5 s and not 2 ms, 0.8x", reports(5 * time.Second), 20, []float64{75}},
 		{"Pareto of 1.5 on 20 cores, 1.5x", pareto, 40, []float64{86}},
 		{"1 completion a second, 0.8x", few(1, 0.8), 0, []float64{95}},
 		{"1 completion a second, 1.5x", few(1, 1.5), 10, []float64{91}},
