@@ -60,8 +60,8 @@ func TestSetpointLooksForTheNoLoadLatency(t *testing.T) {
 }
 
 // A few pieces of long work hold most of the slots, beside quick work. A probe would show the quick
-// work only.
-func TestSetpointLeavesProbesOutBesideLongWork(t *testing.T) {
+// work only, and the end of some long work is no queue.
+func TestSetpointBesideLongWork(t *testing.T) {
 	p := newPilot(t, law.Bounds{Min: 1, Max: 1000, Initial: 20})
 	p.fly(t, 30*time.Second)
 	p.probes(t)
@@ -73,6 +73,12 @@ func TestSetpointLeavesProbesOutBesideLongWork(t *testing.T) {
 		if d := p.show(t, w); d.Reason.Code == law.Probing {
 			t.Fatalf("a probe after %v", p.now.Sub(begun))
 		}
+	}
+	before, w := p.limit, p.window()
+	w.Samples, w.Mean, w.Sojourn = w.Samples/2, 100*ms, 100*ms
+	w.Weight = w.Samples
+	if p.show(t, w); p.limit < before {
+		t.Errorf("long work that ends lowers the limit from %d to %d", before, p.limit)
 	}
 }
 

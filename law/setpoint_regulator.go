@@ -203,8 +203,8 @@ func (c *setpointController) leaveUnused(r reading) Decision {
 	return Decision{Limit: to, Reason: Reason{Unused, Average, r.latency, goal}, Next: k.plan(r, to)}
 }
 
-// steer moves the target to bring the latency to the goal. Windows far below the target do
-// not count.
+// steer moves the target to bring the latency to the goal. Windows far below the target do not
+// count. While long work holds the slots, a high latency is no queue, and does not lower it.
 func (c *setpointController) steer(r reading) Decision {
 	k := c.regulator
 	if ratio := c.goal() / r.latency; r.n > 0.5*k.target {
@@ -220,7 +220,7 @@ func (c *setpointController) steer(r reading) Decision {
 		case ratio >= 1:
 			target *= math.Sqrt(ratio)
 		case k.push.isSearching() && r.latency < c.goal()*r.doubt(k.variation):
-		case k.pressed > pressing:
+		case k.pressed > pressing && k.stays < pressing:
 			target = min(target, max(target*math.Sqrt(ratio), 0.5*r.n))
 		}
 		k.aim(target+float64(shareRise*math.Sqrt(target/c.others())), r)
