@@ -75,8 +75,7 @@ func TestSetpointBesideLongWork(t *testing.T) {
 		}
 	}
 	before, w := p.limit, p.window()
-	w.Samples, w.Mean, w.Sojourn = w.Samples/2, 100*ms, 100*ms
-	w.Weight = w.Samples
+	w.Mean, w.Sojourn = 110*ms, 110*ms
 	if p.show(t, w); p.limit < before {
 		t.Errorf("long work that ends lowers the limit from %d to %d", before, p.limit)
 	}
