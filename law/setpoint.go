@@ -43,7 +43,8 @@ import "time"
 //     its cause. The limit returns, and 4% counts from this share on, until a probe finds a lower
 //     one.
 //   - stays: long work holds the slots, and the work beside it is as quick as ever. The limit
-//     rises if it was reached.
+//     rises if it was reached. Where many windows are so, no tick probes, and no latency lowers the
+//     limit.
 //   - unused: the limit was not reached. It stays, unless it is far above the peak.
 //   - hold: R is far above G, and lowering the limit did not help. So the work became slower, and
 //     the limit stays until the next tick.
@@ -68,6 +69,8 @@ import "time"
 //     little queue is too much. Set Budget.
 //   - A server whose latency rises long before its throughput stops rising: it keeps 80 to 90% of
 //     the throughput.
+//   - Work of which a few in a hundred take a thousand times as long as the rest: it keeps 77 to 89%
+//     of the throughput.
 //   - A few requests in flight at a few a second: a probe takes seconds, and a change minutes.
 //   - Replicas of a downstream that serves a few of their calls at a time: a cut by one of them hardly
 //     lowers the refused share, so that they may take load for a quota.
