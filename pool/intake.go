@@ -10,7 +10,7 @@ import (
 
 // room returns how many more tasks are wanted from the source, and whether none ever will be.
 func (b *board) room(m moment) (n int, over bool) {
-	if b.stopped || b.cut {
+	if b.stopped {
 		return 0, true
 	}
 	n = max(0, b.conf.Lookahead-b.ready.len()-len(b.resting))

@@ -174,6 +174,23 @@ func TestDependencies(t *testing.T) {
 	}
 }
 
+// TestManyWays: two tasks in each of fifty layers wait for both of the next, by 2^50 ways. Whether
+// the one that waits for all of them closes a cycle is found at once.
+func TestManyWays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		after := func(key string, keys ...string) pool.Task { t := task(key, time.Second, nil); t.After = keys; return t }
+		tasks := []pool.Task{after("last", "all"), after("a0"), after("b0")}
+		for i := range 50 {
+			a, b := fmt.Sprint("a", i), fmt.Sprint("b", i)
+			tasks = append(tasks, after(fmt.Sprint("a", i+1), a, b), after(fmt.Sprint("b", i+1), a, b))
+		}
+		tasks = append(tasks, after("all", "a50", "b50"))
+		if done := run(t, pool.Config{Capacity: slots(2), Source: pool.Slice(tasks)}).count(pool.Done); done != len(tasks) {
+			t.Errorf("%d of %d done", done, len(tasks))
+		}
+	})
+}
+
 func TestRetriesRestLongerEachTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()

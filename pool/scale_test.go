@@ -61,7 +61,7 @@ func TestBadSettings(t *testing.T) {
 		{with(pool.ByBacklog{Period: -1}), "ByBacklog.Period is -1ns: want 0 (the default, 1s) or more"},
 		{with(pool.ByBacklog{Cooldown: -1}), "ByBacklog.Cooldown is -1ns: want 0 (none) or more"},
 		{with(pool.ByAge{High: -1}), "ByAge.High is -1ns: want 0 (the default, 10s) to 1000h0m0s"},
-		{with(pool.ByAge{Low: time.Hour}), "ByAge.Low is 1h0m0s: want 0 (the default) or less than High, which is 10s"},
+		{with(pool.ByAge{Low: 10 * time.Second}), "ByAge.Low is 10s: want 0 (the default) or less than High, which is 10s"},
 		{with(pool.ByAge{Per: -1}), "ByAge.Per is -1ns: want 0 (none) or more"},
 		{with(pool.ByAge{Step: 7}), "ByAge.Step is 7: want 0 (the default, 1) or up to the limit, which is 6"},
 		{with(pool.ByLoad{}), "ByLoad.Measure is nil: want a function"},

@@ -57,6 +57,7 @@ func (g *Graph) Add(key string, after []string) (ready bool, err error) {
 	if n != nil && n.added {
 		return false, ErrDuplicate
 	}
+	seen := map[string]bool{}
 	for _, other := range after {
 		if end, done := g.finished[other]; done && !end.succeeded && g.nodes[other] == nil {
 			return false, &FailedError{other}
@@ -65,7 +66,7 @@ func (g *Graph) Add(key string, after []string) (ready bool, err error) {
 			return false, &CycleError{[]string{key, key}}
 		}
 		if n != nil { // somebody waits for it
-			if way := g.way(other, key, map[string]bool{}); way != nil {
+			if way := g.way(other, key, seen); way != nil {
 				return false, &CycleError{append([]string{key}, way...)}
 			}
 		}
@@ -92,7 +93,8 @@ func (g *Graph) node(key string) *node {
 	return n
 }
 
-// way is how one task waits for another, by whatever others, nil if it does not.
+// way is how one task waits for another, by whatever others, nil if it does not. It leaves out
+// those seen before, which do not: there may be as many ways as paths through a graph.
 func (g *Graph) way(from, to string, seen map[string]bool) []string {
 	if from == to {
 		return []string{to}

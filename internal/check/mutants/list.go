@@ -280,6 +280,8 @@ var ofLibrary = []mutant{
 	{"pool: a law that exits takes a worker with it", "pool/bylaw.go", "if err := isolated(func() { d = s.control.Next(w) }); err != nil {", "if err := func() error { d = s.control.Next(w); return nil }(); err != nil {", "TestHostileCallbacks", ""},
 	{"pool: the cause of a failure is asked for its text under the lock", "pool/end.go", `&causedError{ErrDependency, fmt.Sprintf("it waits for %q, which failed", it.Key), e.Err}`, `fmt.Errorf("%w: it waits for %q, which failed: %w", ErrDependency, it.Key, e.Err)`, "TestHostileCallbacks", ""},
 	{"pool: the place of another item is kept", "pool/start.go", "if b.place.of != first {", "if b.place.of == first {", "TestBoardModel", ""},
+	{"pool: a task that lost its lease starts", "pool/start.go", "if first.Err() != nil {", "if first.Err() != nil && first.run == nil {", "TestLeaseLostBeforeTheStart", ""},
+	{"pool: a law hears nothing of refusals", "pool/work.go", "a.outcome = weir.Classify(a.err)", "_ = a.err", "TestLawHearsHowTasksEnd", ""},
 	{"pool: an item that overtakes another counts for nothing", "pool/place.go", "\tp.passed++\n", "", "TestBackfillIsBounded", ""},
 	{"pool: an item that waits for a worker gets none", "pool/work.go", "\tr.spawning = false\n", "", "TestEventsComeInOrder", ""},
 	{"pool: no law hears that a source keeps tasks back", "pool/scale.go", "sized && depth.Count > 0", "sized && depth.Count < 0", "TestLawGrowsWithASizedSource", ""},
