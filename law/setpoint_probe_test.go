@@ -81,6 +81,24 @@ func TestSetpointBesideLongWork(t *testing.T) {
 	}
 }
 
+// The latency of work that ends after its server hung says nothing of how long a probe must wait.
+func TestSetpointProbesSoonAfterAHang(t *testing.T) {
+	p := newPilot(t, law.Bounds{Min: 1, Max: 1000, Initial: 20})
+	p.fly(t, 30*time.Second)
+	for range 1000 {
+		w := p.window()
+		w.Samples, w.Mean, w.Sojourn = max(2, w.Samples/50), 20*time.Second, 20*time.Second
+		w.Weight = w.Samples
+		if d := p.show(t, w); d.Reason.Code == law.Probing {
+			if d.Next.Settle > 1500*ms {
+				t.Errorf("the probe waits for %v", d.Next.Settle)
+			}
+			return
+		}
+	}
+	t.Error("no probe")
+}
+
 // Work that becomes slower leaves the limit where it was, once a cut has not helped.
 func TestSetpointHoldsTheLimitOfSlowerWork(t *testing.T) {
 	p := newPilot(t, law.Bounds{Min: 1, Max: 1000, Initial: 20})

@@ -170,7 +170,7 @@ func changing() []hazard {
 			{Length: 20 * time.Second, Load: 1.5, Pause: Pause{Every: 2 * time.Second, For: 150 * ms}},
 		},
 	})
-	delay, slow := Phase{Delay: 150 * ms}, Phase{Speed: 0.2}
+	delay, slow, hangs := Phase{Delay: 150 * ms}, Phase{Speed: 0.2}, Phase{Speed: 0.0005}
 	return []hazard{
 		{"late answers told as timeouts, 1.5x", late, 0, []float64{91}},
 		{"ten limiters stop a server whose callers leave", stopped, 1, []float64{99, 88, 91}},
@@ -180,6 +180,7 @@ func changing() []hazard {
 		{"a delay is added, 1.3x", system(1.3, delay), 80, []float64{97, 97, 97}},
 		{"speed comes back, 0.8x", system(0.8, slow), 40, []float64{97, 82, 97}},
 		{"speed comes back, 1.3x", system(1.3, slow), 40, []float64{97, 84, 97}},
+		{"hangs, 0.8x", system(0.8, hangs), 0, []float64{97, 0, 97}},
 		{"killed and back, 0.8x", system(0.8, Phase{Down: true}), 0, []float64{97, 0, 97}},
 		{"errors at once, 0.8x", system(0.8, Phase{Errors: 1}), 0, []float64{97, 0, 97}},
 	}

@@ -22,6 +22,7 @@ var ofLibrary = []mutant{
 	{"late work counts at a limit that is not reached now", "law/setpoint_yield.go", "return r.saturated && c", "return c", "TestSetpointIgnoresLateWorkBesideRoom", ""},
 	{"late work counts at a limit that is seldom reached", "law/setpoint_yield.go", "c.regulator.isReached() && r", "r", "TestSetpointIgnoresLateWorkBesideRoom", ""},
 	{"late work beside room judges a cut", "law/setpoint_regulator.go", "if r.late == 0 || r.saturated {", "if true {", "TestSetpointJudgesNoCutBesideRoom", "./law"},
+	{"a probe waits as long as its server hung", "law/setpoint_probe.go", "min(last.latency, max(quickSpan, noLoadsInTick/2*k.noLoad))", "last.latency", "TestSetpointProbesSoonAfterAHang", ""},
 	{"a probe waits for long work", "law/setpoint_probe.go", "&& k.stays < pressing", "", "TestSetpointBesideLongWork", ""},
 	{"long work that ends lowers the limit", "law/setpoint_regulator.go", "&& k.stays < pressing", "", "TestSetpointBesideLongWork", ""},
 	{"a start with work of seconds looks at four slots", "law/setpoint_probe.go", "|| r.latency > quickSpan && 2*r.limit <= float64(c.usual)", "", "TestSetpointClimbsBeforeItLooksAtWorkOfSeconds", ""},
