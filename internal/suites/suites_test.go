@@ -83,6 +83,15 @@ func TestCalibration(t *testing.T) {
 	}
 }
 
+// A probe of little work takes long, and pays where the latency is far too high. Without such
+// probes the limiters have 6,007 good answers here.
+func TestProbesOfLittleLateWorkPay(t *testing.T) {
+	s := must.Have(Lookup("shared-514-steps"))(t)
+	if r := must.Have(sim.Run(s, law.Setpoint{}, 501))(t); r.Good < 9000 {
+		t.Errorf("%d good answers, want 9,000", r.Good)
+	}
+}
+
 // TestResume compares a law that resumes from the state of an earlier run with one that starts
 // afresh, on random systems with one limiter: first at their speed, and then with servers that have
 // become slower by three meanwhile. -v prints the figures of docs/results/restart.md.

@@ -27,7 +27,7 @@ var ofLibrary = []mutant{
 	{"long work that ends lowers the limit", "law/setpoint_regulator.go", "&& k.stays < pressing", "", "TestSetpointBesideLongWork", ""},
 	{"a start with work of seconds looks at four slots", "law/setpoint_probe.go", "|| r.latency > quickSpan && 2*r.limit <= float64(c.usual)", "", "TestSetpointClimbsBeforeItLooksAtWorkOfSeconds", ""},
 	{"a limit of 1 never learns", "law/setpoint_probe.go", "if r.limit <= r.min && from.latency > k.noLoad {", "if false {", "TestSetpointLeavesALimitOfOne", ""},
-	{"a limiter with little work never probes", "law/setpoint_probe.go", "from.latency > hot*c.goal() || ", "", "TestChanceDoesNotHoldTheLimit", "./sim"},
+	{"a limiter with little work never probes", "law/setpoint_probe.go", "from.latency > hot*c.goal() || ", "", "TestProbesOfLittleLateWorkPay", "./internal/suites"},
 	{"a probe of little work teaches nothing", "law/setpoint_probe.go", "lowest || little && queue <= queueing {", "false {", "TestProbeOfLittleWork", ""},
 	{"a probe teaches its last latency", "law/setpoint_probe.go", "k.raise(min(t.least, r.latency/r.doubt(k.variation)))", "k.raise(r.latency/r.doubt(k.variation))", "TestProbeOfLittleWork", ""},
 	{"limiters that return are taken for slower work", "law/setpoint_probe.go", "case empty && queue < -queueing:", "case empty && queue < -100:", "TestDisturbedProbeTeachesLittle", ""},
