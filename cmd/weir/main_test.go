@@ -43,7 +43,7 @@ func TestBadInput(t *testing.T) {
 		{args: proxy("extra"), want: `unexpected argument extra: see weir proxy --help`},
 		{args: []string{"bogus"}, want: `unexpected argument bogus: see weir --help`},
 		{args: []string{"demo", "bogus"}, want: `unexpected argument bogus: see weir demo --help`},
-		{args: []string{"demo", "--bogus"}, want: `unknown flag --bogus: see weir demo limit --help`},
+		{args: []string{"demo", "--bogus"}, want: `unknown flag --bogus: see weir demo --help`},
 		{args: []string{"--to", "http://h"}, want: `unknown flag --to: see weir --help`},
 		{args: []string{"sim", "kata", "--plot", "x.svg"}, want: `unexpected argument kata: see weir sim --help`},
 		{args: []string{"--versiom"}, want: `unknown flag --versiom, did you mean "--version"?`},
