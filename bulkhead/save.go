@@ -17,32 +17,40 @@ const mostSaved = 1000
 const stateVersion = 1
 
 type savedState struct {
-	Version int                        `json:"version"`
-	Keys    map[string]json.RawMessage `json:"keys"` // as weir.Limiter.Save returns it
+	Version int    `json:"version"`
+	Keys    states `json:"keys"` // the keys that the configuration named
+	Unknown states `json:"unknown,omitempty"`
 }
+
+// states has what [weir.Limiter.Save] returned, by key.
+type states map[string]json.RawMessage
 
 // Save returns the knowledge of the limiters of up to 1,000 keys, as JSON of about 150 bytes a
 // key: first of the keys that [Config].ByKey names, then of the keys in use. [Set.Restore] takes it
 // in another process, as after a restart.
 func (s *Set) Save() []byte {
-	saved := savedState{Version: stateVersion, Keys: map[string]json.RawMessage{}}
-	for _, c := range s.latest(mostSaved) {
-		saved.Keys[c.key] = c.limiter.Save()
-	}
-	state, err := json.Marshal(saved)
+	named, unknown := s.latest(mostSaved)
+	state, err := json.Marshal(savedState{Version: stateVersion, Keys: statesOf(named), Unknown: statesOf(unknown)})
 	if err != nil {
 		panic(err) // Limiter.Save returns JSON
 	}
 	return state
 }
 
-// latest returns up to n compartments: the named ones, then the ones in use since the hand of the
-// clock passed them.
-func (s *Set) latest(n int) []*compartment {
-	named := s.table.Load().byKey
-	all := make([]*compartment, 0, len(named))
-	for _, key := range slices.Sorted(maps.Keys(named)) {
-		all = append(all, named[key])
+func statesOf(all []*compartment) states {
+	saved := make(states, len(all))
+	for _, c := range all {
+		saved[c.key] = c.limiter.Save()
+	}
+	return saved
+}
+
+// latest returns up to n compartments: the named ones, and the ones in use since the hand of the
+// clock passed them before the rest.
+func (s *Set) latest(n int) (named, unknown []*compartment) {
+	byKey := s.table.Load().byKey
+	for _, key := range slices.Sorted(maps.Keys(byKey)) {
+		named = append(named, byKey[key])
 	}
 	d := &s.dynamic
 	d.mu.RLock()
@@ -50,46 +58,58 @@ func (s *Set) latest(n int) []*compartment {
 	for _, used := range []bool{true, false} {
 		for _, c := range d.ring {
 			if c.used.Load() == used {
-				all = append(all, c)
+				unknown = append(unknown, c)
 			}
 		}
 	}
-	return all[:min(n, len(all))]
+	named = named[:min(n, len(named))]
+	return named, unknown[:min(n-len(named), len(unknown))]
 }
 
 // Restore makes the keys go on from a state that [Set.Save] returned; see [weir.Limiter.Restore].
-// Call it before the set admits work. Keys that [Config].ByKey does not name get compartments,
-// as far as [Config].MaxKeys has room.
+// Call it before the set admits work. Keys that [Config].ByKey named then and does not name now are
+// left out. Keys that it did not name get compartments, as far as [Config].MaxKeys has room.
 //
 // The error matches [weir.ErrConfig]. Either the state is invalid, and the set is unchanged, or the
 // error names each key whose limiter has another law; all others are restored.
 func (s *Set) Restore(state []byte) error {
-	var saved savedState
-	if err := json.Unmarshal(state, &saved); err != nil {
-		return fmt.Errorf("%w: saved state of a set: %w: want what Save returned", weir.ErrConfig, err)
-	}
-	if saved.Version != stateVersion {
-		return fmt.Errorf("%w: saved state of a set: it has version %d, and this program reads %d: start without it",
-			weir.ErrConfig, saved.Version, stateVersion)
-	}
-	if len(saved.Keys) > mostSaved {
-		return fmt.Errorf("%w: saved state of a set: it has %d keys: want at most %d", weir.ErrConfig, len(saved.Keys), mostSaved)
-	}
-	keys := slices.Sorted(maps.Keys(saved.Keys))
-	for _, key := range keys {
-		if problem := problemOf(key); problem != "" {
-			return fmt.Errorf("%w: saved state of a set: key %s", weir.ErrConfig, problem)
-		}
+	saved, err := parseState(state)
+	if err != nil {
+		return fmt.Errorf("%w: saved state of a set: %w", weir.ErrConfig, err)
 	}
 	s.updating.Lock()
 	defer s.updating.Unlock()
 	var errs []error
-	for _, key := range keys {
+	named := s.table.Load().byKey
+	for _, key := range slices.Sorted(maps.Keys(saved.Keys)) {
+		if c := named[key]; c != nil {
+			errs = append(errs, c.limiter.Restore(saved.Keys[key]))
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(saved.Unknown)) {
 		c, err := s.find(key, true)
-		if err == nil && c.key == key { // not the overflow
-			err = c.limiter.Restore(saved.Keys[key])
+		if err == nil && c != named[Overflow] {
+			err = c.limiter.Restore(saved.Unknown[key])
 		}
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
+}
+
+func parseState(state []byte) (saved savedState, err error) {
+	if err := json.Unmarshal(state, &saved); err != nil {
+		return saved, fmt.Errorf("%w: want what Save returned", err)
+	}
+	if saved.Version != stateVersion {
+		return saved, fmt.Errorf("it has version %d, and this program reads %d: start without it", saved.Version, stateVersion)
+	}
+	if n := len(saved.Keys) + len(saved.Unknown); n > mostSaved {
+		return saved, fmt.Errorf("it has %d keys: want at most %d", n, mostSaved)
+	}
+	for key := range saved.Unknown {
+		if problem := problemOf(key); problem != "" {
+			return saved, fmt.Errorf("key %s", problem)
+		}
+	}
+	return saved, nil
 }

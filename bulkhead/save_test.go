@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,7 +17,7 @@ import (
 )
 
 // A restored set has the limits of the one before, of named keys and of others. Budgets may come
-// and go: the law beneath has learned.
+// and go: the law beneath has learned. A key that the configuration does not name any more is gone.
 func TestRestore(t *testing.T) {
 	conf := bulkhead.Config{
 		Max: 1000,
@@ -23,6 +25,7 @@ func TestRestore(t *testing.T) {
 			"named":  {Config: weir.Config{Law: law.Gradient{}, Initial: 30, Max: 100}, Reserved: 7, Share: 3},
 			"budget": {Config: weir.Config{Law: law.Gradient{}, Initial: 40, Max: 100}, Budget: time.Second},
 			"fixed":  {Config: weir.Config{Law: law.Fixed{Limit: 50}, Max: 100}},
+			"gone":   {Config: weir.Config{Law: law.AIMD{}}},
 		},
 		Default: bulkhead.Compartment{Config: weir.Config{Law: law.Gradient{}, Initial: 25, Max: 100}},
 	}
@@ -34,8 +37,12 @@ func TestRestore(t *testing.T) {
 		conf.ByKey[key] = k
 	}
 	conf.Default.Config.Initial = 0
+	delete(conf.ByKey, "gone")
 	after := newSet(t, conf)
 	must.Do(t, after.Restore(state))
+	if keys := after.Snapshot().ByKey; len(keys) != 4 {
+		t.Errorf("compartments of %v: want the named ones and that of other", slices.Sorted(maps.Keys(keys)))
+	}
 	for key, want := range map[string]int{"named": 30, "budget": 35, "fixed": 35, "other": 25, "unknown": 20} {
 		if limit := limitOf(t, after, key); limit != want {
 			t.Errorf("%s: a limit of %d, want %d", key, limit, want)
@@ -61,7 +68,7 @@ func TestRestoreRefuses(t *testing.T) {
 	for state, want := range map[string]string{
 		"":              "want what Save returned",
 		`{"version":3}`: "version 3, and this program reads 1",
-		`{"version":1,"keys":{"":{},"a":{"version":1,"law":"law.Setpoint","limit":9}}}`:                                        "key of 0 bytes: want 1 to 256",
+		`{"version":1,"keys":{"a":{"version":1,"law":"law.Setpoint","limit":9}},"unknown":{"":{}}}`:                            "key of 0 bytes: want 1 to 256",
 		`{"version":1,"keys":{` + strings.Join(many, ",") + `}}`:                                                               "1001 keys: want at most 1000",
 		`{"version":1,"keys":{"a":{"version":1,"law":"law.AIMD","limit":9},"b":{"version":1,"law":"law.Setpoint","limit":9}}}`: `"a": it is of law.AIMD`,
 	} {
@@ -88,7 +95,7 @@ func TestSaveOfManyKeys(t *testing.T) {
 }
 
 func FuzzRestore(f *testing.F) {
-	f.Add([]byte(`{"version":1,"keys":{"a":{"version":1,"law":"law.Setpoint","limit":9},"":{}}}`))
+	f.Add([]byte(`{"version":1,"unknown":{"a":{"version":1,"law":"law.Setpoint","limit":9},"":{}}}`))
 	f.Fuzz(func(t *testing.T, state []byte) {
 		s := newSet(t, bulkhead.Config{Max: 100, MaxKeys: 10})
 		_ = s.Restore(state)

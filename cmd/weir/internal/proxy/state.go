@@ -2,14 +2,10 @@ package proxy
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io/fs"
-	"maps"
 	"os"
 	"time"
-
-	"github.com/weir-go/weir/bulkhead"
 )
 
 // saveEvery is how often the state is saved, so that a crash loses little.
@@ -24,34 +20,13 @@ func (p *Proxy) restore(file string) {
 		return
 	}
 	if err == nil {
-		err = p.set.Restore(onlyNamed(state, p.set.Config().ByKey))
+		err = p.set.Restore(state)
 	}
 	if err != nil {
 		p.log.Warn("cannot restore all limits, the others start afresh", "state", file, "error", err)
 		return
 	}
 	p.log.Info("limits restored", "state", file)
-}
-
-// onlyNamed leaves out the compartments that the configuration does not have any more. The set
-// would make them again.
-func onlyNamed(state []byte, by map[string]bulkhead.Compartment) []byte {
-	var saved struct {
-		Version int                        `json:"version"`
-		Keys    map[string]json.RawMessage `json:"keys"`
-	}
-	if json.Unmarshal(state, &saved) != nil {
-		return state // Restore says why
-	}
-	maps.DeleteFunc(saved.Keys, func(key string, _ json.RawMessage) bool {
-		_, ok := by[key]
-		return !ok
-	})
-	text, err := json.Marshal(saved)
-	if err != nil {
-		panic(err) // it was JSON
-	}
-	return text
 }
 
 // keepState saves the state now and then, and at last when ctx ends.
