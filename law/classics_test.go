@@ -195,7 +195,7 @@ func TestVegasByHand(t *testing.T) {
 		[]string{
 			"no-load latency 50ms after 0s: held at 20", "standing queue 0 below 3: raised 20 to 26",
 			"standing queue 2 below 3: raised 26 to 27", "standing queue 8 above 6: cut 27 to 26",
-			"standing queue 5 near 3: held at 26",
+			"standing queue 5, target 3: held at 26",
 		},
 	}, {
 		"moves a large limit by more",

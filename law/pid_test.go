@@ -34,7 +34,7 @@ func TestPIDByHand(t *testing.T) {
 		20,
 		[]law.Window{second(100 * ms), second(100 * ms), second(50 * ms), second(40 * ms)},
 		[]string{
-			"EWMA 100ms above 50ms: cut 20 to 10", "EWMA 100ms near 50ms: held at 10",
+			"EWMA 100ms above 50ms: cut 20 to 10", "EWMA 100ms, target 50ms: held at 10",
 			"EWMA 50ms near 50ms: raised 10 to 20", "EWMA 40ms below 50ms: raised 20 to 25",
 		},
 	}, {
@@ -57,8 +57,8 @@ func TestPIDByHand(t *testing.T) {
 			idle(second(ms), 99), idle(second(ms), 99), second(200 * ms),
 		},
 		[]string{
-			"p95 25ms below 100ms: raised 150 to 200", "p95 1ms near 100ms: held at 200",
-			"p95 1ms near 100ms: held at 200",
+			"p95 25ms below 100ms: raised 150 to 200", "p95 1ms, target 100ms: held at 200",
+			"p95 1ms, target 100ms: held at 200",
 			"p95 200ms above 100ms: cut 200 to 100", "p95 1ms below 100ms, limit not used: held at 100",
 			"p95 1ms below 100ms, limit not used: held at 100", "p95 200ms above 100ms: cut 100 to 50",
 		},

@@ -81,6 +81,9 @@ func Explain(r Reason, from, to int) string {
 	return fmt.Sprintf("%v: held at %d", r, to)
 }
 
+// nearness is the share of a target within which a signal is near it.
+const nearness = 0.2
+
 // String returns the reason as a phrase, such as "error rate 12% above 5%" or
 // "p95 88ms below 90ms, limit not used".
 func (r Reason) String() string {
@@ -88,6 +91,9 @@ func (r Reason) String() string {
 	case Above, Below:
 		return r.compare(r.Code.String())
 	case Within:
+		if math.Abs(r.Have-r.Want) > nearness*r.Want { // the law has a cause beside the signal
+			return fmt.Sprintf("%v %s, target %s", r.Signal, r.Signal.format(r.Have), r.Signal.format(r.Want))
+		}
 		return r.compare("near")
 	case Unused:
 		if r.Have > r.Want {

@@ -65,6 +65,7 @@ func TestReasonString(t *testing.T) {
 		{law.Reason{Code: law.Above, Signal: law.Errors, Have: 0.12, Want: 0.05}, "error rate 12% above 5%"},
 		{law.Reason{Code: law.Above, Signal: law.Errors, Have: 1. / 3, Want: 0.005}, "error rate 33.3% above 0.5%"},
 		{law.Reason{Code: law.Within, Signal: 950, Have: 0.098, Want: 0.1}, "p95 98ms near 100ms"},
+		{law.Reason{Code: law.Within, Signal: law.Average, Have: 0.054, Want: 0.109}, "average 54ms, target 109ms"},
 		{law.Reason{Code: law.Unused, Signal: 950, Have: 0.088, Want: 0.09}, "p95 88ms below 90ms, limit not used"},
 		{law.Reason{Code: law.Pinned}, "pinned"},
 		{law.Reason{Code: law.Probing}, "measuring without load"},

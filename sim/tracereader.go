@@ -18,7 +18,7 @@ import (
 // A value is seconds, or has a unit ("35ms"). A point in time may also be a date, in ISO
 // 8601 or in the form of access logs, in UTC without a zone, or seconds, milliseconds,
 // microseconds or nanoseconds since 1970. A trace of dates begins at its first request. Where
-// all are whole seconds, requests of the same second are spread evenly over it.
+// all are whole seconds or minutes, requests of the same one are spread evenly over it.
 type TraceReader struct {
 	// Format is the format of a line: "csv", "json" (an object a line), or an access
 	// log: "common", "combined", or a log_format of nginx, such as "combined

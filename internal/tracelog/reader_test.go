@@ -283,7 +283,7 @@ func TestReaderTellsOnce(t *testing.T) {
 	}
 }
 
-// TestResolution checks that requests of a log cut to seconds do not come all at once.
+// TestResolution checks that requests of a log cut to seconds or minutes do not come all at once.
 func TestResolution(t *testing.T) {
 	times := func(r Reader, log string) (at []time.Duration) {
 		trace := must.Have(read(r, log))(t)
@@ -300,6 +300,12 @@ func TestResolution(t *testing.T) {
 	}{
 		{byNumber, "1700000000,1\n1700000001,1\n1700000000,1\n", []time.Duration{0, 500 * ms, time.Second}},
 		{byNumber, "1700000000,1\n1700000000,1\n1700000001.5,1\n", []time.Duration{0, 0, 1500 * ms}},
+		{byNumber, "2026-03-01 12:00,1\n2026-03-01 12:00,1\n", []time.Duration{0, 30 * time.Second}},
+		{byNumber, "2026-03-01 12:00:00,1\n2026-03-01 12:00:00,1\n", []time.Duration{0, 500 * ms}},
+		{
+			byNumber, "2026-03-01 12:00:00,1\n2026-03-01 12:00:00,1\n2026-03-01 12:02:00,1\n",
+			[]time.Duration{0, 30 * time.Second, 2 * time.Minute},
+		},
 		{byNumber, "3,1\n3,1\n4,1\n", []time.Duration{3 * time.Second, 3 * time.Second, 4 * time.Second}},
 		{Reader{AtEnd: true}, "0,0.1\n0.25,0.1\n", []time.Duration{0, 250 * ms}},
 		{Reader{AtEnd: true}, "1,0.5\n1,0.75\n", []time.Duration{250 * ms, 500 * ms}},

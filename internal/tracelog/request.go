@@ -147,9 +147,7 @@ func (p *logParser) trace() ([]Request, error) {
 	}
 	byArrival := func(a, b Request) int { return cmp.Compare(a.At, b.At) }
 	slices.SortStableFunc(t, byArrival)
-	if p.inSeconds() {
-		spread(t)
-	}
+	spread(t, p.resolution())
 	if p.AtEnd {
 		for i := range t {
 			t[i].At -= t[i].Work
@@ -164,21 +162,31 @@ func (p *logParser) trace() ([]Request, error) {
 	return t, nil
 }
 
-// inSeconds reports whether the arrival times are dates in whole seconds.
-func (p *logParser) inSeconds() bool {
-	fraction := func(a Request) bool { return a.At%time.Second != 0 }
-	return p.dates && !slices.ContainsFunc(p.requests, fraction)
+// resolution returns the time over which requests of the same date came: dates are often cut to
+// seconds or minutes.
+func (p *logParser) resolution() time.Duration {
+	units := []time.Duration{time.Second}
+	if p.early.at != p.late.at || p.stamps.inMinutes() {
+		units = []time.Duration{time.Minute, time.Second}
+	}
+	for _, unit := range units {
+		cut := func(a Request) bool { return a.At%unit != 0 }
+		if p.dates && !slices.ContainsFunc(p.requests, cut) {
+			return unit
+		}
+	}
+	return 0
 }
 
-// spread spreads the requests of equal time evenly over a second.
-func spread(t []Request) {
+// spread spreads the requests of equal time evenly over the resolution of their log.
+func spread(t []Request, resolution time.Duration) {
 	for from := 0; from < len(t); {
 		same := from
 		for same < len(t) && t[same].At == t[from].At {
 			same++
 		}
 		for i := range t[from:same] {
-			t[from+i].At += time.Duration(int64(time.Second) / int64(same-from) * int64(i))
+			t[from+i].At += resolution / time.Duration(same-from) * time.Duration(i)
 		}
 		from = same
 	}

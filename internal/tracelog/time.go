@@ -54,6 +54,9 @@ const (
 // stamps reads stamps. The next one most likely has the layout of the last.
 type stamps struct{ layout int }
 
+// inMinutes reports whether the last date was written without seconds.
+func (s *stamps) inMinutes() bool { return !strings.Contains(dateLayouts[s.layout], "05") }
+
 func (s *stamps) parse(text string) (at stamp, problem string) {
 	text = strings.Trim(strings.TrimSpace(text), "[]")
 	if at, ok := epoch(text); ok {
