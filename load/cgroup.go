@@ -3,6 +3,7 @@ package load
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -12,10 +13,11 @@ import (
 )
 
 // Cgroup is the memory of this process's control group, of version 1 or 2, against its limit:
-// that of all its processes, less the files that could be dropped from the cache. It is
-// unavailable where there is no such group, or where neither it nor Target limits.
+// that of all its processes, less the files that could be dropped from the cache. The limits of the
+// groups that it is part of hold for it too, and have a reading each. It is unavailable where there
+// is no such group, or where neither they nor Target limit.
 type Cgroup struct {
-	Target uint64 // in bytes. Defaults to the group's own limit
+	Target uint64 // of the process's own group, in bytes. Defaults to the limits of the groups
 
 	fsys fs.FS
 }
@@ -26,77 +28,121 @@ func (*Cgroup) Name() string { return "cgroup" }
 // Poll implements [Source].
 func (c *Cgroup) Poll(context.Context) (Sample, error) {
 	fsys := cmp.Or(c.fsys, system)
-	g, err := groupOf(fsys, "memory")
+	groups, err := groupsOf(fsys, "memory")
 	if err != nil {
 		return Sample{}, err
 	}
-	most := float64(c.Target)
-	if most == 0 {
-		own, limited, err := g.memoryLimit(fsys)
+	var s Sample
+	for _, g := range groups {
+		most, limited, err := c.limitOf(fsys, g)
 		if err != nil {
 			return Sample{}, err
 		}
 		if !limited {
-			return Sample{}, fmt.Errorf("%w: the control group has no memory limit", ErrUnavailable)
+			continue
 		}
-		most = own
+		used, err := g.memoryUsed(fsys)
+		if err != nil {
+			return Sample{}, err
+		}
+		s.Readings = append(s.Readings, Reading{Name: "cgroup memory" + g.of(), Value: used, Unit: Bytes, Limit: most})
 	}
-	used, err := g.memoryUsed(fsys)
-	if err != nil {
-		return Sample{}, err
+	if len(s.Readings) == 0 {
+		return Sample{}, fmt.Errorf("%w: the control group has no memory limit", ErrUnavailable)
 	}
-	return one(Reading{Name: "cgroup memory", Value: used, Unit: Bytes, Limit: most}), nil
+	return s, nil
 }
 
-// A controlGroup is the control group of this process that has one controller. Systems mount
-// version 2, or version 1 with a tree for each controller, or both with the controllers in version
-// 1 (hybrid).
+func (c *Cgroup) limitOf(fsys fs.FS, g controlGroup) (bytes float64, limited bool, err error) {
+	if c.Target > 0 {
+		return float64(c.Target), !g.around, nil
+	}
+	return g.memoryLimit(fsys)
+}
+
+// A controlGroup is a control group that this process is in, and that has one controller. Systems
+// mount version 2, or version 1 with a tree for each controller, or both with the controllers in
+// version 1 (hybrid).
 type controlGroup struct {
-	dir string
-	v1  bool
+	mount  string // of the tree
+	name   string // in the tree, "/" for its root
+	around bool   // the process is in a group within it
+	v1     bool
 }
 
+// of is the end of the names of its readings.
+func (g controlGroup) of() string {
+	if g.around {
+		return " of " + g.name
+	}
+	return ""
+}
+
+func (g controlGroup) file(name string) string { return path.Join(g.mount, g.name, name) }
+
+// groupsOf are the group of this process, and those around it up to the root.
+func groupsOf(fsys fs.FS, controller string) ([]controlGroup, error) {
+	g, err := groupOf(fsys, controller)
+	if err != nil {
+		return nil, err
+	}
+	groups := []controlGroup{g}
+	for g.name != "/" {
+		g.name, g.around = path.Dir(g.name), true
+		groups = append(groups, g)
+	}
+	return groups, nil
+}
+
+// groupOf is the group of this process.
 func groupOf(fsys fs.FS, controller string) (controlGroup, error) {
 	text, err := fs.ReadFile(fsys, "proc/self/cgroup")
 	if err != nil {
 		return controlGroup{}, missing(err)
 	}
-	unified := controlGroup{}
+	var unified controlGroup
 	for line := range strings.Lines(string(text)) {
 		fields := strings.SplitN(strings.TrimSpace(line), ":", 3) // number of the tree, its controllers, name of the group
 		switch {
 		case len(fields) != 3:
 		case fields[0] == "0" && fields[1] == "":
-			unified = controlGroup{dir: within(fsys, "sys/fs/cgroup", fields[2])}
+			unified = within(fsys, "sys/fs/cgroup", fields[2])
 		case slices.Contains(strings.Split(fields[1], ","), controller):
-			return controlGroup{dir: within(fsys, path.Join("sys/fs/cgroup", controller), fields[2]), v1: true}, nil
+			g := within(fsys, path.Join("sys/fs/cgroup", controller), fields[2])
+			g.v1 = true
+			return g, nil
 		}
 	}
-	if unified.dir == "" {
+	if unified.mount == "" {
 		return controlGroup{}, fmt.Errorf("%w: no control group for %s", ErrUnavailable, controller)
 	}
 	return unified, nil
 }
 
-// within is the directory of a group, which within a container may be the root of
-// the mount, whatever its name outside.
-func within(fsys fs.FS, root, own string) string {
-	dir := path.Join(root, own)
-	if _, err := fs.Stat(fsys, dir); err != nil {
-		return root
+// within is a group of a tree. Within a container that may be the root of the mount, whatever its
+// name outside.
+func within(fsys fs.FS, mount, name string) controlGroup {
+	g := controlGroup{mount: mount, name: path.Join("/", name)}
+	if !exists(fsys, g.file("")) {
+		g.name = "/"
 	}
-	return dir
+	return g
 }
 
 // noLimit is where version 1 begins to mean none: it reports the greatest number of whole pages.
 const noLimit = 1 << 62
 
-// memoryLimit is the limit in bytes.
+// memoryLimit is the limit in bytes. The root of version 2, and groups without the controller, have
+// no file for it.
 func (g controlGroup) memoryLimit(fsys fs.FS) (bytes float64, limited bool, err error) {
-	if !g.v1 {
-		return limit(fsys, path.Join(g.dir, "memory.max"))
+	name := "memory.max"
+	if g.v1 {
+		name = "memory.limit_in_bytes"
 	}
-	bytes, limited, err = limit(fsys, path.Join(g.dir, "memory.limit_in_bytes"))
+	bytes, limited, err = limit(fsys, g.file(name))
+	if errors.Is(err, ErrUnavailable) {
+		return 0, false, nil
+	}
 	return bytes, limited && bytes < noLimit, err
 }
 
@@ -107,28 +153,28 @@ func (g controlGroup) memoryUsed(fsys fs.FS) (float64, error) {
 	if g.v1 {
 		usage, cache = "memory.usage_in_bytes", "total_inactive_file"
 	}
-	used, err := numbers(fsys, path.Join(g.dir, usage), 0)
+	used, err := numbers(fsys, g.file(usage), 0)
 	if err != nil {
 		return 0, err
 	}
-	cached, err := keyed(fsys, path.Join(g.dir, "memory.stat"), cache)
+	cached, err := keyed(fsys, g.file("memory.stat"), cache)
 	return max(0, used[0]-cached), err
 }
 
 // cpuLimit is how many processors the quota lets the group use.
 func (g controlGroup) cpuLimit(fsys fs.FS) (processors float64, limited bool, err error) {
 	if g.v1 {
-		quota, err := numbers(fsys, path.Join(g.dir, "cpu.cfs_quota_us"), 0)
+		quota, err := numbers(fsys, g.file("cpu.cfs_quota_us"), 0)
 		if err != nil || quota[0] <= 0 {
 			return 0, false, err
 		}
-		period, err := numbers(fsys, path.Join(g.dir, "cpu.cfs_period_us"), 0)
+		period, err := numbers(fsys, g.file("cpu.cfs_period_us"), 0)
 		if err != nil || period[0] <= 0 {
 			return 0, false, err
 		}
 		return quota[0] / period[0], true, nil
 	}
-	name := path.Join(g.dir, "cpu.max")
+	name := g.file("cpu.max")
 	if _, limited, err := limit(fsys, name); err != nil || !limited {
 		return 0, false, err
 	}
@@ -139,20 +185,17 @@ func (g controlGroup) cpuLimit(fsys fs.FS) (processors float64, limited bool, er
 	return quota[0] / quota[1], true, nil
 }
 
-// cpuUsed is the processor time of the group that accounts for it. In version 1 that is a
-// controller of its own.
-func cpuUsed(fsys fs.FS) (time.Duration, error) {
-	g, err := groupOf(fsys, "cpuacct")
-	if err != nil {
-		return 0, err
-	}
+// cpuUsed is the processor time of the group. In version 1 a controller of its own accounts for it,
+// in a group of the same name.
+func (g controlGroup) cpuUsed(fsys fs.FS) (time.Duration, error) {
 	if g.v1 {
-		used, err := numbers(fsys, path.Join(g.dir, "cpuacct.usage"), 0)
+		g.mount = "sys/fs/cgroup/cpuacct"
+		used, err := numbers(fsys, g.file("cpuacct.usage"), 0)
 		if err != nil {
 			return 0, err
 		}
 		return time.Duration(used[0]), nil
 	}
-	used, err := keyed(fsys, path.Join(g.dir, "cpu.stat"), "usage_usec")
+	used, err := keyed(fsys, g.file("cpu.stat"), "usage_usec")
 	return time.Duration(used) * time.Microsecond, err
 }

@@ -9,16 +9,17 @@ import (
 	"time"
 )
 
-// CPU is the share of the processors that is in use: on Linux that of the machine
-// or, if it is nearer to its limit, of the quota of this process's control group,
-// of version 1 or 2; elsewhere that of this process, of the processors that Go uses. The first poll
+// CPU is the share of the processors that is in use: on Linux that of the machine or, if it is
+// nearer to its limit, of the quota of this process's control group, of version 1 or 2, or of a
+// group around it; elsewhere that of this process, of the processors that Go uses. The first poll
 // has nothing to compare with and reports nothing.
 type CPU struct {
 	// Limit is the share at which the CPU is at its limit, up to 1. Defaults to 1.
 	Limit float64
 
-	fsys          fs.FS
-	machine, mine usage
+	fsys    fs.FS
+	machine usage
+	quotas  map[string]*usage // by the name of their readings
 }
 
 // usage is a pair of counters of which the ratio of the differences counts.
@@ -43,6 +44,9 @@ func (*CPU) Name() string { return "cpu" }
 func (c *CPU) Poll(context.Context) (Sample, error) {
 	fsys := cmp.Or(c.fsys, system)
 	most := cmp.Or(c.Limit, 1)
+	if c.quotas == nil {
+		c.quotas = map[string]*usage{}
+	}
 	var s Sample
 	add := func(name string, share float64, ok bool) {
 		if ok {
@@ -58,9 +62,18 @@ func (c *CPU) Poll(context.Context) (Sample, error) {
 	}
 	share, ok := c.machine.share(used, total)
 	add("cpu", share, ok)
-	if used, allowed, ok := quotaTime(fsys); ok {
-		share, ok := c.mine.share(used, allowed)
-		add("cpu quota", share, ok)
+	groups, _ := groupsOf(fsys, "cpu") // without one only the machine limits
+	for _, g := range groups {
+		used, allowed, limited := g.quotaTime(fsys)
+		if !limited {
+			continue
+		}
+		name := "cpu quota" + g.of()
+		if c.quotas[name] == nil {
+			c.quotas[name] = new(usage)
+		}
+		share, ok := c.quotas[name].share(used, allowed)
+		add(name, share, ok)
 	}
 	return s, nil
 }
@@ -89,16 +102,12 @@ func machineTime(fsys fs.FS) (used, total float64, err error) {
 
 // quotaTime is the time that the control group used, and its quota since
 // some moment, in microseconds.
-func quotaTime(fsys fs.FS) (used, allowed float64, ok bool) {
-	g, err := groupOf(fsys, "cpu")
-	if err != nil {
-		return 0, 0, false
-	}
+func (g controlGroup) quotaTime(fsys fs.FS) (used, allowed float64, ok bool) {
 	processors, limited, err := g.cpuLimit(fsys)
 	if err != nil || !limited {
 		return 0, 0, false
 	}
-	worked, err := cpuUsed(fsys)
+	worked, err := g.cpuUsed(fsys)
 	return float64(worked.Microseconds()), processors * float64(time.Since(began).Microseconds()), err == nil
 }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
-	"path"
 	"strconv"
 	"strings"
 )
@@ -38,7 +37,7 @@ func (p *Pressure) Poll(context.Context) (Sample, error) {
 // pressureFile is that of the control group, if it has one.
 func pressureFile(fsys fs.FS) string {
 	if g, err := groupOf(fsys, "memory"); err == nil && !g.v1 {
-		if name := path.Join(g.dir, "memory.pressure"); exists(fsys, name) {
+		if name := g.file("memory.pressure"); exists(fsys, name) {
 			return name
 		}
 	}

@@ -72,6 +72,30 @@ func TestCgroup(t *testing.T) {
 	}
 }
 
+// A service of systemd has the limits of its slice, too.
+func TestCgroupsAroundThisOne(t *testing.T) {
+	const slice = "sys/fs/cgroup/a.slice/"
+	fsys := files("proc/self/cgroup", "0::/a.slice/b.slice/c.service\n", slice+"b.slice/c.service/memory.max", "max\n",
+		slice+"b.slice/memory.max", "1000\n", slice+"b.slice/memory.current", "500\n", slice+"b.slice/memory.stat", "inactive_file 0\n",
+		slice+"memory.max", "2000\n", slice+"memory.current", "1900\n", slice+"memory.stat", "inactive_file 100\n",
+		slice+"cpu.max", "50000 100000\n", slice+"cpu.stat", "usage_usec 1\n", "proc/stat", "cpu 0 0 0 0 0 0 0 0\n")
+	got := poll(t, &Cgroup{fsys: fsys})
+	if len(got) != 2 || got["cgroup memory of /a.slice/b.slice"].Load() != 0.5 || got["cgroup memory of /a.slice"].Load() != 0.9 {
+		t.Errorf("%v", got)
+	}
+	c := &CPU{fsys: fsys}
+	poll(t, c)
+	fsys[slice+"cpu.stat"].Data = []byte("usage_usec 1000000000000\n")
+	if r := poll(t, c)["cpu quota of /a.slice"]; r.Load() < 1 {
+		t.Errorf("%+v, want more than the quota", r)
+	}
+	outside := files("proc/self/cgroup", "0::/../../other\n", "sys/fs/cgroup/memory.max", "1000\n",
+		"sys/fs/cgroup/memory.current", "500\n", "sys/fs/cgroup/memory.stat", "inactive_file 0\n")
+	if r := poll(t, &Cgroup{fsys: outside})["cgroup memory"]; r.Load() != 0.5 {
+		t.Errorf("a group outside of the mount: %+v, want the root of the mount", r)
+	}
+}
+
 func TestCPU(t *testing.T) {
 	fsys := files("proc/stat", "cpu 100 0 100 800 0 0 0 0 0 0\ncpu0 1\n", "proc/self/cgroup", "0::/app",
 		group+"cpu.max", "50000 100000", group+"cpu.stat", "usage_usec 1000\n")
@@ -127,7 +151,7 @@ func TestCPUQuota(t *testing.T) {
 		if share, limited, err := g.cpuLimit(fsys); share != 0.5 || !limited || err != nil {
 			t.Errorf("%s: %v processors, %v, %v", name, share, limited, err)
 		}
-		if used, err := cpuUsed(fsys); used != 3*time.Second || err != nil {
+		if used, err := g.cpuUsed(fsys); used != 3*time.Second || err != nil {
 			t.Errorf("%s: %v, %v", name, used, err)
 		}
 		fsys[group+"cpu.max"].Data, fsys[cpu+"cpu.cfs_quota_us"].Data = []byte("max 100000\n"), []byte("-1\n")

@@ -3,6 +3,7 @@ package memory
 import (
 	"context"
 	"fmt"
+	"math"
 	"path/filepath"
 	"strconv"
 	"time"
@@ -18,8 +19,8 @@ var ErrConfig = settings.ErrConfigOf("memory")
 // Config configures a [Governor]. The zero Config works.
 type Config struct {
 	// Target is the memory that the process may have, in bytes, at least 16 MiB. Defaults to 0.8 of
-	// the memory limit of the process's control group, and without one to 1.5 GB, 1,500,000,000
-	// bytes.
+	// the least memory limit of the process's control group and the groups around it, and without
+	// one to 1.5 GB, 1,500,000,000 bytes.
 	Target uint64
 
 	// Mapped has patterns, as of [filepath.Match], of the absolute paths of files that a store maps
@@ -59,7 +60,11 @@ func groupTarget(group load.Source) uint64 {
 	if err != nil {
 		return defaultTarget // no group, or no limit
 	}
-	return max(uint64(groupShare*sample.Readings[0].Limit), leastTarget)
+	limit := math.Inf(1)
+	for _, r := range sample.Readings { // of the group, and those around it
+		limit = min(limit, r.Limit)
+	}
+	return max(uint64(groupShare*limit), leastTarget)
 }
 
 // An Event says that the target turned out to be too small, or that it suffices again.

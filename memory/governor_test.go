@@ -209,16 +209,19 @@ func TestZeroConfigHasATarget(t *testing.T) {
 	}
 }
 
-// A group is the source of a control group's memory.
+// A group is the source of the memory of control groups.
 type group struct {
-	limit float64
-	err   error
+	limits []float64 // of this one, and those around it
+	err    error
 }
 
 func (group) Name() string { return "group" }
 
-func (g group) Poll(context.Context) (load.Sample, error) {
-	return load.Sample{Readings: []load.Reading{{Limit: g.limit}}}, g.err
+func (g group) Poll(context.Context) (s load.Sample, err error) {
+	for _, limit := range g.limits {
+		s.Readings = append(s.Readings, load.Reading{Limit: limit})
+	}
+	return s, g.err
 }
 
 func TestDefaultTarget(t *testing.T) {
@@ -226,9 +229,10 @@ func TestDefaultTarget(t *testing.T) {
 		group group
 		want  uint64
 	}{
-		{group{limit: 1 << 30}, 858993459},
+		{group{limits: []float64{1 << 30}}, 858993459},
+		{group{limits: []float64{1 << 31, 1 << 30, 1 << 32}}, 858993459},
 		{group{err: load.ErrUnavailable}, 1_500_000_000},
-		{group{limit: 1000}, leastTarget},
+		{group{limits: []float64{1000}}, leastTarget},
 	} {
 		if got := groupTarget(test.group); got != test.want {
 			t.Errorf("%+v: %d, want %d", test.group, got, test.want)

@@ -42,8 +42,9 @@ type Config struct {
 	ConnectionRate                     float64
 
 	// MessageRate is the number of messages read per second from a connection, by
-	// default 100, after a burst of twice as many. A message counts once more for each 4
-	// KiB, and pings and pongs count too. Messages of the internal listener are not bounded.
+	// default 100, after a burst of twice as many. Pings and pongs count too. For each
+	// message 4 KiB are read, but at least a fifth of the largest message per second.
+	// The internal listener has no such bounds.
 	MessageRate float64
 
 	// Queries is the number of queries of a connection processed at once, by default 4.
@@ -143,6 +144,16 @@ func (c Config) bounded(asked int, target uint64) (Config, error) {
 // sockets returns the maximum number of sockets: a quarter more than connections, so that
 // sockets that stay silent do not displace connections.
 func (c Config) sockets() int { return c.Connections + (c.Connections+3)/4 }
+
+// perMessageRead is the number of bytes that are read from a connection for each message of its
+// rate.
+const perMessageRead = 4 << 10
+
+// byteRate returns the number of bytes read per second from a connection. The largest message
+// arrives in half of the time that a client has for it, however low the rate of messages is.
+func (c Config) byteRate() float64 {
+	return max(perMessageRead*c.MessageRate, float64(c.Limits.WithDefaults().Message)/(stall/2).Seconds())
+}
 
 // busy returns the amount of CPU-bound work that runs at once: one processor stays free, so
 // that short tasks do not wait. With twice as many reads as processors, ten floods raised

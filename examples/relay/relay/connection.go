@@ -1,11 +1,14 @@
 package relay
 
 import (
+	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"net"
 	"net/http"
 	"strconv"
 	"sync"
@@ -31,6 +34,7 @@ type connection struct {
 	kept     share         // of memory, for its subscriptions
 	incoming share         // of memory, for messages being read and events being processed
 	rate     *rate.Limiter // of messages
+	bytes    *rate.Limiter // of what is read from the socket
 
 	steps      atomic.Int64  // even while it reads, odd while it processes a message
 	publishing chan struct{} // an element for each event being processed
@@ -64,11 +68,11 @@ func (s *Server) connect(w http.ResponseWriter, r *http.Request, internal bool) 
 	defer s.work.Done()
 	c := newConnection(s, internal)
 	defer c.end(nil)
-	socket, err := websocket.Accept(w, r, &websocket.AcceptOptions{
+	socket, err := websocket.Accept(hijacker{w, c}, r, &websocket.AcceptOptions{
 		InsecureSkipVerify: !internal,                     // pages of any origin may use a relay: it uses no cookies
 		CompressionMode:    websocket.CompressionDisabled, // compression would let a few bytes expand to the largest message, and takes 40 KB for each client that sends
-		OnPingReceived:     func(context.Context, []byte) (answer bool) { return c.wait(0) == nil },
-		OnPongReceived:     func(context.Context, []byte) { _ = c.wait(0) },
+		OnPingReceived:     func(context.Context, []byte) (answer bool) { return c.wait(c.rate, 1) == nil },
+		OnPongReceived:     func(context.Context, []byte) { _ = c.wait(c.rate, 1) },
 	})
 	if err != nil {
 		return // answered
@@ -88,7 +92,8 @@ func newConnection(s *Server, internal bool) *connection {
 		out:        &outbox{limit: mostUnsent, memory: share{own: ownOutbox, keep: s.governor.TryAcquireKept}},
 		kept:       share{own: ownSubscriptions, keep: s.governor.TryAcquireKept},
 		incoming:   share{own: ownIncoming, keep: s.governor.TryAcquireKept},
-		rate:       rate.NewLimiter(rate.Limit(s.conf.MessageRate), int(math.Ceil(2*s.conf.MessageRate))),
+		rate:       limiterOf(s.conf.MessageRate),
+		bytes:      limiterOf(s.conf.byteRate()),
 		publishing: make(chan struct{}, atOnce),
 	}
 	// The context of the request ends when the handler hijacks the socket.
@@ -96,10 +101,16 @@ func newConnection(s *Server, internal bool) *connection {
 	if internal {
 		ctx = weir.WithPriority(ctx, weir.PriorityHigh)
 		c.rate.SetLimit(rate.Inf)
+		c.bytes.SetLimit(rate.Inf)
 	}
 	c.ctx, c.end = context.WithCancelCause(ctx)
 	c.queries.conn, c.queries.open = c, map[string]*query{}
 	return c
+}
+
+// limiterOf returns a limiter with a burst of two seconds.
+func limiterOf(perSecond float64) *rate.Limiter {
+	return rate.NewLimiter(rate.Limit(perSecond), int(min(math.Ceil(2*perSecond), math.MaxInt32)))
 }
 
 // serve returns when the connection has ended and its tasks have finished.
@@ -136,7 +147,7 @@ func (c *connection) read() error {
 		case err != nil:
 			return err
 		default:
-			if err := c.wait(len(text)); err != nil {
+			if err := c.wait(c.rate, 1); err != nil {
 				return err
 			}
 			if c.isLeaving() || !c.dispatch(kind, text) {
@@ -168,18 +179,14 @@ func (c *connection) next() (websocket.MessageType, []byte, error) {
 	return kind, text, err
 }
 
-// perToken is the number of bytes of a message that count as another message.
-const perToken = 4 << 10
-
-// wait waits until the rate of the connection allows a message, a ping or a pong. It refuses
-// nothing: that has been read, and the next one is read later.
-func (c *connection) wait(bytes int) error {
-	n := min(1+bytes/perToken, c.rate.Burst())
-	if c.rate.AllowN(time.Now(), n) {
+// wait waits until a limiter of the connection allows n more messages or bytes. It refuses
+// nothing: they have been read, and the next ones are read later.
+func (c *connection) wait(of *rate.Limiter, n int) error {
+	if of.AllowN(time.Now(), n) {
 		return nil
 	}
 	c.server.counts.refused(pacing)
-	return c.rate.WaitN(c.ctx, n)
+	return of.WaitN(c.ctx, n)
 }
 
 // dispatch processes a message. It returns after the message is answered, or later = true
@@ -271,6 +278,28 @@ func (c *connection) writeFrame(frame []byte) error {
 		return errSlow
 	}
 	return err
+}
+
+// A hijacker paces the bytes of the connection that its response writer hands over. Frames
+// without a payload take processor time too, and the WebSocket library does not show them.
+type hijacker struct {
+	http.ResponseWriter
+	conn *connection
+}
+
+func (h hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	socket, buffers, err := http.NewResponseController(h.ResponseWriter).Hijack()
+	return pacedSocket{socket, h.conn}, buffers, err
+}
+
+type pacedSocket struct {
+	net.Conn
+	conn *connection
+}
+
+func (s pacedSocket) Read(p []byte) (int, error) {
+	n, err := s.Conn.Read(p[:min(len(p), s.conn.bytes.Burst())])
+	return n, cmp.Or(err, s.conn.wait(s.conn.bytes, n))
 }
 
 // start runs a part of the processing of a message, unless the connection is leaving.

@@ -64,23 +64,23 @@ func TestMessagesAreReadAtTheRate(t *testing.T) {
 	inBubble(t, relay.Config{MessageRate: 10}, func(t *testing.T, b *bubble) {
 		c := b.client()
 		began := time.Now()
+		c.send(strings.Repeat(" ", 120<<10)) // 80 KiB at once, and the others at 40 KiB per second
+		c.want("NOTICE")
+		if took := time.Since(began).Round(100 * time.Millisecond); took != time.Second {
+			t.Errorf("a message of 120 KiB took %v, want 1 s", took)
+		}
+		began = time.Now()
 		go func() {
-			for range 70 {
+			for range 69 {
 				c.send(`["HELLO"]`)
 			}
 		}()
-		for range 70 {
+		for range 69 {
 			c.want("NOTICE")
 		}
-		// 20 at once, within the burst, and the others at 10 per second
+		// 19 at once, within the burst, which had one message, and the others at 10 per second
 		if took := time.Since(began).Round(100 * time.Millisecond); took != 5*time.Second {
-			t.Errorf("70 messages took %v, want 5 s", took)
-		}
-		began = time.Now()
-		c.send(strings.Repeat(" ", 40_000)) // counts as 10
-		c.want("NOTICE")
-		if took := time.Since(began).Round(100 * time.Millisecond); took != time.Second {
-			t.Errorf("a message of 40 KB took %v, want 1 s", took)
+			t.Errorf("69 messages took %v, want 5 s", took)
 		}
 		pings := c.CloseRead(t.Context())
 		began = time.Now()
@@ -91,6 +91,22 @@ func TestMessagesAreReadAtTheRate(t *testing.T) {
 			t.Errorf("10 pings took %v, want 1 s", took)
 		}
 		c.CloseNow()
+	})
+}
+
+func TestFramesWithoutAPayloadAreReadAtTheRate(t *testing.T) {
+	inBubble(t, relay.Config{MessageRate: 10}, func(t *testing.T, b *bubble) {
+		flood := handshake(t, b)
+		const begun, empty = "\x01\x81\x00\x00\x00\x00[", "\x00\x80\x00\x00\x00\x00"
+		fmt.Fprint(flood, begun)
+		began, sent := time.Now(), 0
+		for err := error(nil); err == nil && sent < 1<<20; sent += len(empty) {
+			_, err = fmt.Fprint(flood, empty)
+		}
+		// 80 KiB at once, and 40 KiB per second until the message has taken too long
+		if took := time.Since(began).Round(time.Second); sent > 500<<10 || took != 10*time.Second {
+			t.Errorf("%d bytes were read in %v, want up to 480 KiB in 10 s", sent, took)
+		}
 	})
 }
 
