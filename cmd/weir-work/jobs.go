@@ -3,14 +3,18 @@ package main
 import (
 	"bufio"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
 	"unicode"
+
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/weir-go/weir/internal/handover"
 	"github.com/weir-go/weir/pool/natspool"
@@ -18,14 +22,15 @@ import (
 
 // enqueue adds jobs. It says how many were added also when it fails, because these are there.
 func enqueue(ctx context.Context, e handover.Enqueue, s streams) error {
-	q, err := open(ctx, e.Queue, nil)
+	q, err := open(ctx, wanted{Queue: e.Queue})
 	if err != nil {
 		return err
 	}
 	defer q.close()
 	n := 0
 	add := func(payload []byte) error {
-		err := q.Add(ctx, "", payload)
+		id := rand.Text() // so that a job whose answer was lost is not added twice
+		err := insist(func() error { return q.Add(ctx, id, payload) })
 		if err == nil {
 			n++
 		}
@@ -42,7 +47,10 @@ func enqueue(ctx context.Context, e handover.Enqueue, s streams) error {
 		}
 	default:
 		var payload []byte
-		if payload, err = io.ReadAll(until(ctx, s.in)); err == nil {
+		if payload, err = io.ReadAll(until(ctx, s.in)); err == nil && len(payload) == 0 {
+			err = usageError{errors.New(`the standard input is empty: want a payload, or "" as the argument for a job without one`)}
+		}
+		if err == nil {
 			err = add(payload)
 		}
 	}
@@ -86,12 +94,16 @@ func eachLine(in io.Reader, add func([]byte) error) error {
 
 // list shows the state of a stream, and its first dead letters.
 func list(ctx context.Context, j handover.Jobs, s streams) error {
-	q, err := open(ctx, j.Queue, nil)
+	q, err := open(ctx, wanted{Queue: j.Queue, exists: true})
 	if err != nil {
 		return err
 	}
 	defer q.close()
-	state, err := q.Snapshot(ctx)
+	var state natspool.Snapshot
+	err = insist(func() (err error) {
+		state, err = q.Snapshot(ctx)
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -100,20 +112,39 @@ func list(ctx context.Context, j handover.Jobs, s streams) error {
 	if state.Dead == 0 || j.Limit == 0 {
 		return nil
 	}
+	letters, err := q.letters(ctx, j.Limit+1)
+	if err != nil {
+		return err
+	}
 	table := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
 	fmt.Fprint(table, "\nletter\tjob\trejected\treason\n")
-	shown := 0
-	for letter, err := range q.DeadLetters(ctx) {
-		if err != nil {
-			return errors.Join(err, table.Flush())
-		}
-		if shown++; shown > j.Limit {
+	for i, letter := range letters {
+		if i == j.Limit {
 			fmt.Fprint(table, "...\n")
 			break
 		}
 		fmt.Fprintf(table, "%d\t%q\t%s\t%s\n", letter.Number, letter.Job.ID, letter.At.UTC().Format(time.RFC3339), strings.Map(printable, letter.Reason))
 	}
 	return table.Flush()
+}
+
+// letters returns the oldest dead letters that there are now, up to a number, without the data of
+// their jobs.
+func (c *connection) letters(ctx context.Context, most int) (all []natspool.DeadLetter, err error) {
+	err = insist(func() error {
+		all = nil
+		for letter, err := range c.DeadLetters(ctx) {
+			if err != nil {
+				return err
+			}
+			letter.Job.Data = nil
+			if all = append(all, letter); len(all) == most {
+				break
+			}
+		}
+		return nil
+	})
+	return all, err
 }
 
 // printable replaces control characters: the reason may be from any program.
@@ -124,24 +155,28 @@ func printable(r rune) rune {
 	return r
 }
 
-// requeue has dead letters tried again.
+// requeue has dead letters tried again. One that fails again is a new one, which All leaves.
 func requeue(ctx context.Context, r handover.Requeue, s streams) error {
 	numbers, err := numbersOf(r.ID)
 	if err != nil {
 		return err
 	}
-	q, err := open(ctx, r.Queue, nil)
+	q, err := open(ctx, wanted{Queue: r.Queue, exists: true})
 	if err != nil {
 		return err
 	}
 	defer q.close()
 	if r.All {
-		if numbers, err = all(ctx, q.Queue); err != nil {
+		letters, err := q.letters(ctx, math.MaxInt)
+		if err != nil {
 			return err
+		}
+		for _, letter := range letters {
+			numbers = append(numbers, letter.Number)
 		}
 	}
 	for i, number := range numbers {
-		if err := q.Requeue(ctx, number); err != nil {
+		if err := q.requeue(ctx, number); err != nil {
 			return fmt.Errorf("%s requeued, then: %w", amount(i, "dead letter"), err)
 		}
 	}
@@ -160,15 +195,17 @@ func numbersOf(words []string) (numbers []uint64, err error) {
 	return numbers, nil
 }
 
-// all returns the dead letters that there are now: one that fails again is a new one.
-func all(ctx context.Context, q *natspool.Queue) (numbers []uint64, err error) {
-	for letter, err := range q.DeadLetters(ctx) {
-		if err != nil {
-			return nil, err
+// requeue has a dead letter tried again. One that is gone after an answer was lost was requeued.
+func (c *connection) requeue(ctx context.Context, number uint64) error {
+	lost := false
+	return insist(func() error {
+		err := c.Requeue(ctx, number)
+		if lost && errors.Is(err, jetstream.ErrMsgNotFound) {
+			return nil
 		}
-		numbers = append(numbers, letter.Number)
-	}
-	return numbers, nil
+		lost = errors.Is(err, context.DeadlineExceeded)
+		return err
+	})
 }
 
 func amount(n int, what string) string {

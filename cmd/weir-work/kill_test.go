@@ -5,6 +5,7 @@ package main
 import (
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -61,9 +62,9 @@ func TestWorkersAreKilled(t *testing.T) {
 	}
 	at := folder(t)
 	prepare(t, at, 5*time.Second)
-	said(t, handover.Request{Enqueue: &handover.Enqueue{Queue: at, Lines: true}}, strings.Repeat("x\n", jobs))
+	said(t, handover.Request{Enqueue: &handover.Enqueue{Queue: at, Lines: true}}, numbers(jobs))
 	l := ledger{t, t.TempDir()}
-	work := script(at, `sh -c "echo \$\$ >>`+l.dir+`/pids; exec sleep `+nap+`"; echo $WEIR_JOB_ID >>`+l.dir+`/done`)
+	work := script(at, `read job; sh -c "echo \$\$ >>`+l.dir+`/pids; exec sleep `+nap+`"; echo $job >>`+l.dir+`/done`)
 	work.Max, work.Attempts = max(50, *flight), 1000
 
 	acknowledged := make([][]string, *kills) // before each kill
@@ -113,6 +114,15 @@ func TestWorkersAreKilled(t *testing.T) {
 			}
 		}
 	}
+}
+
+// numbers are jobs whose payload is their number in the stream.
+func numbers(n int) string {
+	var lines strings.Builder
+	for job := range n {
+		fmt.Fprintln(&lines, job+1)
+	}
+	return lines.String()
 }
 
 // eventually waits for a condition that thousands of processes may take minutes to reach.

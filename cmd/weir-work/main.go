@@ -45,14 +45,17 @@ type streams struct {
 type usageError struct{ error }
 
 // exitStatus reports err and returns the status to exit with, as weir does: 2 if it was asked
-// wrongly, 1 if it went wrong.
+// wrongly, 130 if it was interrupted, 1 if it went wrong.
 func exitStatus(err error, stderr io.Writer) int {
 	if err == nil {
 		return 0
 	}
 	fmt.Fprintln(stderr, "weir-work:", err)
-	if errors.As(err, new(usageError)) {
+	switch {
+	case errors.As(err, new(usageError)):
 		return 2
+	case errors.Is(err, errInterrupted):
+		return 130
 	}
 	return 1
 }
@@ -83,6 +86,14 @@ func run(signals <-chan os.Signal, asked string, s streams) error {
 		<-signals
 		cancel(errStopped)
 	}()
+	err = do(ctx, stop, request, s)
+	if errors.Is(err, context.Canceled) { // a client of NATS does not say why
+		err = fmt.Errorf("%w: %w", context.Cause(ctx), err)
+	}
+	return err
+}
+
+func do(ctx context.Context, stop <-chan struct{}, request handover.Request, s streams) error {
 	switch {
 	case request.Work != nil:
 		return work(ctx, stop, *request.Work, s)

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -16,6 +18,13 @@ import (
 	"github.com/weir-go/weir/pool/natspool"
 )
 
+// A wanted queue is at a server or in a folder.
+type wanted struct {
+	handover.Queue
+	exists  bool        // otherwise it is made if there is none
+	waiting func(error) // may be nil: natspool.Config has it
+}
+
 // A connection is a queue that is open, and where it is.
 type connection struct {
 	*natspool.Queue
@@ -23,77 +32,89 @@ type connection struct {
 	close func()
 }
 
-// open opens a queue, at a server or in a folder. waiting may be nil: natspool.Config has it.
-func open(ctx context.Context, at handover.Queue, waiting func(error)) (*connection, error) {
-	config := natspool.Config{Stream: at.Stream, Waiting: waiting}
-	if at.Nats == "" {
-		return openFolder(ctx, cmp.Or(at.Embedded, here), config)
+func open(ctx context.Context, w wanted) (*connection, error) {
+	c, js, err := connect(ctx, w)
+	if err != nil {
+		return nil, err
+	}
+	err = insist(func() error { return c.join(ctx, js, w) })
+	if err != nil {
+		c.close()
+		return nil, err
+	}
+	return c, nil
+}
+
+func connect(ctx context.Context, w wanted) (*connection, jetstream.JetStream, error) {
+	if w.Nats == "" {
+		return connectFolder(ctx, w)
 	}
 	options := []nats.Option{
 		nats.Name("weir"), nats.MaxReconnects(-1), nats.ReconnectWait(time.Second),
 		nats.IgnoreAuthErrorAbort(),                                     // credentials may be changed here later than there
 		nats.PingInterval(5 * time.Second), nats.MaxPingsOutstanding(2), // to miss one that is gone before leases end
 	}
-	if at.Creds != "" {
-		options = append(options, nats.UserCredentials(at.Creds))
+	if w.Creds != "" {
+		options = append(options, nats.UserCredentials(w.Creds))
 	}
-	conn, err := nats.Connect(at.Nats, options...)
+	conn, err := nats.Connect(w.Nats, options...)
 	if err != nil {
-		return nil, fmt.Errorf("--nats: %w: want the address of a server that runs, such as nats://127.0.0.1:4222", err)
+		return nil, nil, fmt.Errorf("--nats: %w: want the address of a server that runs, such as nats://127.0.0.1:4222", err)
 	}
 	c := &connection{where: conn.ConnectedUrlRedacted(), close: conn.Close}
 	js, err := jetstream.New(conn)
-	if err == nil {
-		err = c.join(ctx, js, config)
-	}
 	if err != nil {
-		conn.Close()
-		return nil, err
+		c.close()
 	}
-	return c, nil
+	return c, js, err
 }
 
 // here is the folder of the embedded server if none is named.
 const here = "weir-jobs"
 
-// tries is how often a queue is opened whose server ends meanwhile, and patience how long it may
-// take to answer.
-const (
-	tries    = 5
-	patience = 5 * time.Second
-)
-
-func openFolder(ctx context.Context, dir string, config natspool.Config) (*connection, error) {
-	dir, err := filepath.Abs(dir)
+func connectFolder(ctx context.Context, w wanted) (*connection, jetstream.JetStream, error) {
+	dir, err := filepath.Abs(cmp.Or(w.Embedded, here))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	if _, err := os.Stat(dir); w.exists && errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, usageError{fmt.Errorf("there is no folder %s: want one that weir work or weir enqueue has made", dir)}
 	}
 	local, err := natspool.Open(ctx, dir)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	c := &connection{where: dir, close: func() { _ = local.Close() }} // it is the end
-	for range tries {
-		within, end := context.WithTimeout(ctx, patience)
-		err = c.join(within, local.JetStream(), config)
-		end()
-		if err == nil {
-			return c, nil
-		}
-		if !errors.Is(err, context.DeadlineExceeded) {
-			break
-		}
-	}
-	c.close()
-	return nil, err
+	return c, local.JetStream(), nil
 }
 
-func (c *connection) join(ctx context.Context, js jetstream.JetStream, config natspool.Config) (err error) {
-	if c.Queue, err = natspool.New(ctx, js, config); err != nil {
+// join opens the queue of a connection.
+func (c *connection) join(ctx context.Context, js jetstream.JetStream, w wanted) (err error) {
+	if w.exists {
+		if _, err := js.Stream(ctx, w.Stream); errors.Is(err, jetstream.ErrStreamNotFound) {
+			return usageError{fmt.Errorf("there is no stream %s in %s: want one that weir work or weir enqueue has made", w.Stream, c.where)}
+		}
+	}
+	if c.Queue, err = natspool.New(ctx, js, natspool.Config{Stream: w.Stream, Waiting: w.waiting}); err != nil {
 		err = fmt.Errorf("%s: %w", c.where, err)
 	}
 	if errors.Is(err, pool.ErrConfig) { // the name of the stream
 		err = usageError{err}
+	}
+	return err
+}
+
+// tries is how often a server is asked that ends meanwhile, as that of a folder does with its
+// process. The client waits 5 s for each answer.
+const tries = 5
+
+// insist asks a server again that did not answer in time. It is for requests that do no harm when
+// they come twice.
+func insist(request func() error) (err error) {
+	for range tries {
+		if err = request(); !errors.Is(err, context.DeadlineExceeded) {
+			break
+		}
 	}
 	return err
 }

@@ -32,7 +32,7 @@ func work(ctx context.Context, stop <-chan struct{}, w handover.Work, s streams)
 	}
 	defer func() { _ = guard.Close() }()
 	var trouble atomic.Pointer[error]
-	q, err := open(ctx, w.Queue, func(err error) { trouble.Store(&err) })
+	q, err := open(ctx, wanted{Queue: w.Queue, waiting: func(err error) { trouble.Store(&err) }})
 	if err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func newPool(source pool.Source, w handover.Work) (*pool.Pool, error) {
 }
 
 func task(c command.Command, j natspool.Job) pool.Task {
-	return pool.Task{Run: func(ctx context.Context) (any, error) {
+	return pool.Task{Key: j.ID, Run: func(ctx context.Context) (any, error) {
 		return nil, c.Run(ctx, command.Job{ID: j.ID, Attempt: j.Attempt, Payload: j.Data})
 	}}
 }

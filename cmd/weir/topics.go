@@ -96,7 +96,7 @@ var exitCodes = []definition{
 	{"0", "done. A proxy, a worker, a recording or a demonstration that was asked to stop by Ctrl-C or SIGTERM is done, too"},
 	{fmt.Sprint(statusFailed), "something went wrong, or the output could not be written: what is on the standard error says what"},
 	{fmt.Sprint(statusUsage), "the command line, a file or an address is wrong: nothing was started"},
-	{fmt.Sprint(statusInterrupted), "a simulation was interrupted by Ctrl-C or SIGTERM"},
+	{fmt.Sprint(statusInterrupted), "a simulation, weir enqueue or weir jobs was interrupted by Ctrl-C or SIGTERM"},
 }
 
 func printExitCodes(out io.Writer) { define(out, exitCodes) }

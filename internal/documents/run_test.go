@@ -66,6 +66,7 @@ func newReader(t *testing.T, folders []string) *reader {
 	} {
 		must.Do(t, os.WriteFile(filepath.Join(r.dir, "work", name), []byte(text), 0o700)) //nolint:gosec // one is run
 	}
+	must.Have(r.command(t.Context(), "weir enqueue --stream mails ann@example.com").Output())(t) // other lines list it
 	return r
 }
 

@@ -164,12 +164,20 @@ func (q *Queue) Add(ctx context.Context, id string, data []byte) error {
 	}
 	_, err := q.js.Publish(ctx, q.subject, data, opts...)
 	if errors.Is(err, nats.ErrMaxPayload) {
-		err = fmt.Errorf("%w: it has %d bytes, want at most %d", err, len(data), q.js.Conn().MaxPayload())
+		err = fmt.Errorf("%w: it has %d bytes, want at most %d", err, len(data), q.js.Conn().MaxPayload()-headerOf(id))
 	}
 	if err != nil {
 		return fmt.Errorf("natspool: cannot add a job to the stream %s: %w", q.conf.Stream, err)
 	}
 	return nil
+}
+
+// headerOf is the size of the header with an ID, which counts as a part of the data.
+func headerOf(id string) int64 {
+	if id == "" {
+		return 0
+	}
+	return int64(len("NATS/1.0\r\n"+jetstream.MsgIDHeader+": \r\n\r\n") + len(id))
 }
 
 // A Snapshot is how many jobs a queue has.

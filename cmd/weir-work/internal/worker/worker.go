@@ -106,6 +106,9 @@ func (w *worker) handle(e pool.Event) {
 	}
 }
 
+// longestID bounds the identifier of a job in a note: it may be from any program.
+const longestID = 64
+
 func (w *worker) note(e pool.Event, what string) {
-	w.say(time.Now(), fmt.Sprintf("job %s, attempt %d, %s%v", e.Key, e.Attempt, what, e.Err))
+	w.say(time.Now(), fmt.Sprintf("job %.*q, attempt %d, %s%v", longestID, e.Key, e.Attempt, what, e.Err))
 }

@@ -74,7 +74,7 @@ func TestWorker(t *testing.T) {
 		if left, dead := source.Left(), len(source.DeadLetters()); left != 0 || dead != 2 {
 			t.Errorf("%d left, %d dead letters", left, dead)
 		}
-		for _, want := range []string{"job 7, attempt 1, bad", "job 7, attempt 3, is a dead letter: bad", "job 8, attempt 1, is a dead letter: bad", "job 9, attempt 1, bad"} {
+		for _, want := range []string{`job "7", attempt 1, bad`, `job "7", attempt 3, is a dead letter: bad`, `job "8", attempt 1, is a dead letter: bad`, `job "9", attempt 1, bad`} {
 			if !strings.Contains(notes.String(), want+"\n") {
 				t.Errorf("no %q in %s", want, &notes)
 			}
