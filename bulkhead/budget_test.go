@@ -155,6 +155,29 @@ func TestUpdateOfACutKey(t *testing.T) {
 	}
 }
 
+// Work that is heavier than a fixed limit has no room, whether or not the budget has cut that.
+func TestWorkAboveAFixedLimitWithABudget(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := bulkhead.Compartment{
+			Budget: 100 * time.Millisecond,
+			Config: weir.Config{Initial: 12, Law: law.Fixed{Limit: 10}},
+		}
+		s := newSet(t, bulkhead.Config{Default: k})
+		var latency atomic.Int64
+		latency.Store(int64(150 * time.Millisecond))
+		drive(t, s, "a", 10, 2500*time.Millisecond, &latency)
+		if n := s.Snapshot().ByKey["a"].Limit; n != 4 {
+			t.Fatalf("limit %d", n)
+		}
+		if err := s.DoN(t.Context(), "a", 10, work(0)); err != nil {
+			t.Errorf("as heavy as the limit: %v", err)
+		}
+		if err := s.DoN(t.Context(), "a", 11, work(0)); !errors.Is(err, weir.ErrTooHeavy) {
+			t.Errorf("heavier than the limit: %v", err)
+		}
+	})
+}
+
 // A cap of 0 lets nothing start: work without a queue is refused, and work with one waits.
 func TestMaxOfNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

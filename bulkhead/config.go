@@ -159,8 +159,13 @@ func (c Config) forKeys() Config {
 }
 
 func (k Compartment) forKey(onEvent func(weir.Event)) Compartment {
-	if fixed, ok := k.Config.Law.(law.Fixed); ok && fixed.Limit == 0 {
-		k.Config.Law = law.Fixed{Limit: k.Config.Initial}
+	if fixed, ok := k.Config.Law.(law.Fixed); ok {
+		limit := cmp.Or(fixed.Limit, k.Config.Initial)
+		k.Config.Law = law.Fixed{Limit: limit}
+		if k.Budget > 0 { // heavier work has no room, whatever the budget took
+			k.Config.Max = min(max(limit, k.Config.Min, k.Reserved), k.Config.Max)
+			k.Config.Initial = min(k.Config.Initial, k.Config.Max)
+		}
 	}
 	if k.Budget > 0 {
 		k.Config.Law = budget{law: k.Config.Law, p95: k.Budget, floor: k.Reserved}

@@ -8,6 +8,7 @@ import (
 	"github.com/weir-go/weir/internal/queue"
 	"github.com/weir-go/weir/internal/reply"
 	"github.com/weir-go/weir/internal/window"
+	"github.com/weir-go/weir/law"
 )
 
 // order ends one piece of work after another and returns the order in which requests were served.
@@ -144,4 +145,24 @@ func TestFullQueueStands(t *testing.T) {
 	want(t, reply.QueueFull, waiting[0])
 	r.done(running, window.Ignore)
 	want(t, reply.Admitted, waiting[3])
+}
+
+// Work that waits when the queue becomes adaptive has until it can no longer end in time, as
+// work that comes later, and its owner hears of it.
+func TestWaitersOfAQueueThatBecomesAdaptive(t *testing.T) {
+	r := newRig(t, 1, func(s *admit.Settings) { s.QueueTimeout = time.Hour })
+	r.learn(1, 100*ms)
+	due, patient := r.join(due(r.now+time.Second)), r.join()
+	r.update(settings(1, func(s *admit.Settings) { s.Order, s.QueueTimeout = queue.Adaptive, time.Hour }), law.Fixed{})
+	if due.rechecked != 1 || patient.rechecked != 0 {
+		t.Fatalf("notified %d and %d times, want 1 and 0", due.rechecked, patient.rechecked)
+	}
+	now, fx := r.call()
+	r.node.Recheck(&due.Waiter, true, now, fx)
+	within(t, "patience", due.Patience(now).Seconds(), 0.9, 0.01)
+	r.now += due.Patience(now)
+	now, fx = r.call()
+	if v := r.node.Recheck(&due.Waiter, false, now, fx); v != reply.Deadline {
+		t.Errorf("%v when its work can no longer end in time", v)
+	}
 }

@@ -32,6 +32,9 @@ func (n *Node) flow(now int64) int64 {
 		n.turnBack(now)
 	}
 	now = max(now, n.last)
+	for n.slots.flags&resting != 0 && n.slots.contention.cold.rests.next() < now {
+		n.flow(n.slots.contention.cold.rests.next()) // the state changes there
+	}
 	limited := false
 	if n.slots.saturated() && !n.slots.awaitsPace() {
 		n.slots.contended().pass(n.last, now, n.slots.lookback)

@@ -81,6 +81,19 @@ func TestSlotsThatDoNotRest(t *testing.T) {
 	}
 }
 
+// The time after the end of a rest is idle, also if no call comes until long after.
+func TestTheTimeAfterARestIsIdle(t *testing.T) {
+	l := &recorder{plan: law.Plan{Rest: 100 * ms}}
+	r := newLawRig(t, l, settings(1, nil), nil)
+	r.done(r.must(1), window.Overloaded)
+	r.now = 900 * ms
+	ticket := r.must(1)
+	r.now = time.Second
+	r.done(ticket, window.Success)
+	within(t, "saturated", l.last().Saturated, 0.2, 0.001)
+	within(t, "saturated seconds", l.last().Held.Elapsed.Seconds(), 0.2, 0.001)
+}
+
 // A clock that is turned back ends all rests.
 func TestRestsEndWhenTheClockIsTurnedBack(t *testing.T) {
 	r := newRestfulRig(t, 1, time.Hour)

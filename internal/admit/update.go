@@ -23,10 +23,10 @@ func (n *Node) Init(s Settings, l law.Law, group *Group, now int64) error {
 	n.slots.limit = int32(s.Bounds.Initial)
 	n.conf, n.slots.lookback = confOf(s), span(s.Lookback)
 	n.events.observed = s.Observed
-	n.arrange(s, now)
-	n.setShadow(s.Shadow, now, nil) // nothing waits
-	n.slots.accumulate(s.Cumulative)
 	var fx Effects
+	n.arrange(s, now, &fx)
+	n.setShadow(s.Shadow, now, &fx)
+	n.slots.accumulate(s.Cumulative)
 	n.begin(now, first(control, s.Bounds, &fx))
 	if fx.Panic != nil {
 		panic(fx.Panic)
@@ -38,12 +38,12 @@ func (n *Node) Init(s Settings, l law.Law, group *Group, now int64) error {
 }
 
 // arrange applies the settings to the queue. Waiters keep their places.
-func (n *Node) arrange(s Settings, now int64) {
+func (n *Node) arrange(s Settings, now int64, fx *Effects) {
 	if n.queue == nil && s.Tenants > 0 {
 		n.queue = n.conf.newQueue(n.slots.flags&paced != 0)
 	}
 	if n.queue != nil {
-		n.queue.SetOrder(s.Order, n.view(now))
+		n.queue.SetOrder(s.Order, n.view(now), &fx.Woken)
 		n.queue.SetTenants(s.Tenants, now)
 	}
 	n.slots.flags.set(tenanted, s.Tenants > 0)
@@ -93,7 +93,7 @@ func (n *Node) Update(s Settings, l law.Law, now int64, fx *Effects) error {
 	limit, from := n.slots.limit, n.slots.found(n.decided)
 	n.setShadow(s.Shadow, now, fx)
 	n.slots.accumulate(s.Cumulative)
-	n.arrange(s, now)
+	n.arrange(s, now, fx)
 	n.slots.limit = int32(bounds.Initial)
 	why := law.Reason{Code: law.Configured}
 	if kept {

@@ -36,8 +36,9 @@ func (q *Queue) coldPart() *cold {
 	return q.cold
 }
 
-// SetOrder changes the order; the waiters keep their places.
-func (q *Queue) SetOrder(order Order, v View) {
+// SetOrder changes the order; the waiters keep their places. Owners of waiters that the new order
+// gives less time must look again.
+func (q *Queue) SetOrder(order Order, v View, woken *Woken) {
 	if order == q.order {
 		return
 	}
@@ -49,6 +50,10 @@ func (q *Queue) SetOrder(order Order, v View) {
 		for w := range q.lanes[i].all(byLane) {
 			q.discipline.screen(w, q.outlook(w, v))
 			q.discipline.added(w)
+			if w.expires < w.RecheckAt {
+				w.RecheckAt = w.expires
+				woken.Recheck(w)
+			}
 		}
 	}
 }
