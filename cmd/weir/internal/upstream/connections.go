@@ -144,11 +144,14 @@ func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, e
 	if d.socket != "" {
 		network, address = "unix", d.socket
 	}
-	conn, err := d.net.DialContext(ctx, network, address)
+	socket, err := d.net.DialContext(ctx, network, address)
 	if err != nil {
 		return nil, &dialError{err}
 	}
-	return conn, nil
+	if d.settings.http2 {
+		return socket, nil
+	}
+	return newConn(socket), nil
 }
 
 func (d *dialer) dialTLS(ctx context.Context, network, address string) (net.Conn, error) {

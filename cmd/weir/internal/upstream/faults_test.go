@@ -3,12 +3,14 @@ package upstream
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -197,5 +199,66 @@ func TestExpect(t *testing.T) {
 				t.Errorf("asks %v: %v, %v", asks, res, err)
 			}
 		})
+	}
+}
+
+// A server that answers before it has read a long body, and closes, is not at fault. Clients could
+// otherwise have it ejected.
+func TestAnswersBeforeTheBodyIsRead(t *testing.T) {
+	closed := make(chan struct{})
+	p, _ := started(t, defaults(serve(t, func(conn net.Conn) {
+		replies("HTTP/1.1 413 Too Long\r\nConnection: close\r\nContent-Length: 4\r\n\r\nlong")(conn)
+		conn.Close()
+		closed <- struct{}{}
+	})))
+	for range 200 {
+		long := strings.NewReader(strings.Repeat("x", 1<<16))
+		rest := readerFunc(func([]byte) (int, error) { <-closed; return 0, io.EOF })
+		req := httptest.NewRequest(http.MethodPost, "/", io.MultiReader(long, rest, strings.NewReader("x")))
+		if status, err := send(p, req); status != http.StatusRequestEntityTooLarge || err != nil {
+			t.Fatalf("status %d, %v", status, err)
+		}
+	}
+	if s := p.Snapshot()[0]; s.Failures != 0 {
+		t.Errorf("%d failures", s.Failures)
+	}
+}
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
+// Without an answer, the error says what became of the connection.
+func TestResetWithinABody(t *testing.T) {
+	p, _ := started(t, defaults(serve(t, func(conn net.Conn) { replies("")(conn); reset(conn) })))
+	body := strings.NewReader(strings.Repeat("x", 1<<24))
+	_, err := send(p, httptest.NewRequest(http.MethodPost, "/", body))
+	if s := p.Snapshot()[0]; !errors.Is(err, syscall.ECONNRESET) && !errors.Is(err, syscall.EPIPE) || s.Failures != 1 {
+		t.Errorf("%v, %d failures", err, s.Failures)
+	}
+}
+
+// Either side of an upgraded connection may end its half alone.
+func TestHalfOfAnUpgradedConnection(t *testing.T) {
+	p, _ := started(t, defaults(serve(t, func(conn net.Conn) {
+		replies("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n")(conn)
+		all, _ := io.ReadAll(conn)
+		conn.Write(all)
+	})))
+	res, err := roundTrip(p, httptest.NewRequest(http.MethodGet, "/", nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	connection := res.Body.(*body).ReadCloser.(interface {
+		io.ReadWriter
+		CloseWrite() error
+	})
+	io.WriteString(connection, "hello")
+	if err := connection.CloseWrite(); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := io.ReadAll(connection); string(text) != "hello" || err != nil {
+		t.Errorf("%q, %v", text, err)
 	}
 }

@@ -183,7 +183,8 @@ var errTries = errors.New("the server has refused the request, or broken it off,
 
 // gotConn bounds the tries of net/http, which for HTTP/2 sends a request without a body thousands
 // of times a second to a server that ends it by a PROTOCOL_ERROR or a GOAWAY.
-func (s *sending) gotConn(httptrace.GotConnInfo) {
+func (s *sending) gotConn(got httptrace.GotConnInfo) {
+	beginOn(got.Conn)
 	if s.connections.Add(1) > mostConnections && s.abort != nil {
 		s.abort(errTries)
 	}

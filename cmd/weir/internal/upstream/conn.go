@@ -1,0 +1,94 @@
+package upstream
+
+import (
+	"crypto/tls"
+	"errors"
+	"net"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// A conn is a connection to a server of HTTP/1, below TLS. A server may answer before it has read
+// the whole body of a request, such as one that is too long, and close. The next write then fails,
+// and net/http would drop the answer, although it has arrived. So such a write ends only when
+// net/http closes the connection, because it has read the answer, or found none.
+type conn struct {
+	net.Conn
+	state   atomic.Int32
+	failed  atomic.Pointer[error] // the first
+	closing sync.Once
+	closed  chan struct{}
+}
+
+// The states of the request on a connection, in their order.
+const (
+	idle     int32 = iota // or in its handshake
+	begun                 // until some of it is sent, net/http may send it on another connection
+	sent                  // some of it
+	answered              // in part
+)
+
+// patience is how long a failed write waits: an answer that has arrived is read at once.
+const patience = time.Second
+
+func newConn(socket net.Conn) *conn { return &conn{Conn: socket, closed: make(chan struct{})} }
+
+func (c *conn) Write(p []byte) (int, error) {
+	n, err := c.Conn.Write(p)
+	if n > 0 {
+		c.state.CompareAndSwap(begun, sent)
+	}
+	if c.state.Load() >= sent && (errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET)) {
+		err = c.cause(err)
+		timer := time.NewTimer(patience)
+		defer timer.Stop()
+		select {
+		case <-c.closed:
+		case <-timer.C:
+		}
+	}
+	return n, c.cause(err)
+}
+
+func (c *conn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if n > 0 {
+		c.state.CompareAndSwap(sent, answered)
+	}
+	return n, c.cause(err)
+}
+
+// cause returns the first error of a request without an answer. The system reports it once, to the
+// reader or to the writer, and the other one gets a worse error.
+func (c *conn) cause(err error) error {
+	if state := c.state.Load(); err == nil || state == idle || state == answered {
+		return err
+	}
+	c.failed.CompareAndSwap(nil, &err)
+	return *c.failed.Load()
+}
+
+// CloseWrite ends one direction of an upgraded connection.
+func (c *conn) CloseWrite() error {
+	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return errors.ErrUnsupported
+}
+
+func (c *conn) Close() error {
+	c.closing.Do(func() { close(c.closed) })
+	return c.Conn.Close()
+}
+
+// beginOn begins a request on its connection.
+func beginOn(connection net.Conn) {
+	if secure, ok := connection.(*tls.Conn); ok {
+		connection = secure.NetConn()
+	}
+	if c, ok := connection.(*conn); ok {
+		c.state.Store(begun)
+	}
+}
