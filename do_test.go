@@ -64,7 +64,7 @@ func TestDoTimeout(t *testing.T) {
 }
 
 // Work that panics, or that calls runtime.Goexit as a failed test does, gives its slot back and
-// counts as a failure. A panic goes on.
+// counts as a failure. A panic continues.
 func TestWorkThatDoesNotReturn(t *testing.T) {
 	ends := map[string]func(){"panics": func() { panic("boom") }, "exits": runtime.Goexit}
 	for way, work := range map[string]func(l *weir.Limiter, end func()){

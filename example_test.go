@@ -322,7 +322,7 @@ func ExampleSum() {
 	// Output: 1 of 7
 }
 
-// After a restart, a limiter goes on from the state of the one before.
+// After a restart, a limiter continues from the state of the one before.
 func ExampleLimiter_Restore() {
 	before := weir.Must(weir.New(weir.Config{Name: "search"}))
 	state := before.Save() // keep it in a file, for example

@@ -218,7 +218,7 @@ func TestShadowDoesNotOverflow(t *testing.T) {
 }
 
 // A law that panics, or that calls runtime.Goexit, does so in the call that closed the window. The
-// limiter goes on, no slot is lost, and the breaker gets the outcome of the work.
+// limiter continues, no slot is lost, and the breaker gets the outcome of the work.
 func TestLawThatDoesNotReturn(t *testing.T) {
 	for name, call := range map[string]func(l *weir.Limiter, p weir.Permit){
 		"at an acquire": func(l *weir.Limiter, _ weir.Permit) { _, _ = l.TryAcquire(context.Background()) },

@@ -38,7 +38,7 @@ func (l *Limiter) Save() []byte {
 	return state
 }
 
-// Restore makes the limiter go on from a state that [Limiter.Save] returned, instead of from
+// Restore makes the limiter continue from a state that [Limiter.Save] returned, instead of from
 // [Config].Initial. Call it before the limiter admits work: the law starts anew. The limit stays
 // within Config.Min and Config.Max. From a state of more than an hour ago, only the limit counts,
 // as Initial does. A state of a limiter that had learned nothing changes nothing.

@@ -4,7 +4,7 @@
 //	progress, err := bulk.Run(ctx, file, bulk.Config{
 //		Write:   func(ctx context.Context, l bulk.Line) error { return put(ctx, l.Text) },
 //		Memory:  gov,                 // a memory.Governor: bounds the bytes in flight
-//		Journal: "orders.journal",    // written so far: a second run goes on from there
+//		Journal: "orders.journal",    // written so far: a second run continues from there
 //		Marks:   marks,               // in the store: a journal of another store is an error
 //		Rejects: "orders.rejects",    // lines that Write rejected, with their numbers
 //	})
@@ -33,6 +33,6 @@
 //
 // An error of Write, unless [Reject] made it: a full disk is not the fault of the line, and the
 // lines behind it would fail too. The error names the line. The journal has the lines acknowledged
-// until then, so that the import goes on when it is run again. A line that is longer than MaxLine
+// until then, so that the import continues when it is run again. A line that is longer than MaxLine
 // is rejected and skipped. One without an end stops the import once it is 64 times as long.
 package bulk

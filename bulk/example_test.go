@@ -92,7 +92,7 @@ func ExampleMarks() {
 
 	store := new(table)
 	into(store)
-	into(store)      // goes on behind the last line
+	into(store)      // continues behind the last line
 	into(new(table)) // the store was removed, and its journal was not
 	// Output:
 	// 2 lines, another store: false

@@ -19,9 +19,9 @@ import (
 	"github.com/weir-go/weir/internal/must"
 )
 
-// An import that stops again and again, or is killed ahead of its journal, goes on behind the lines
-// of its journal. Each line is in the store, or once and in order in the file of rejects, behind
-// those of an earlier import.
+// An import that stops again and again, or is killed ahead of its journal, continues behind the
+// lines of its journal. Each line is in the store, or once and in order in the file of rejects,
+// behind those of an earlier import.
 func TestImportGoesOnWhereItStopped(t *testing.T) {
 	const n = 5000
 	journal, rejects := files(t)
@@ -414,7 +414,7 @@ func TestMarkOfACancelledImport(t *testing.T) {
 	}
 }
 
-// live is a store that heeds contexts.
+// live is a store that honors contexts.
 type live struct{ *marked }
 
 func (m live) SetMark(ctx context.Context, id string, lines int64) error {

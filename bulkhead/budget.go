@@ -68,7 +68,7 @@ func (k *keeper) Retune(l law.Law) bool {
 // Learned returns the knowledge of the law beneath.
 func (k *keeper) Learned(limit int) law.Knowledge { return law.Learned(k.own, limit) }
 
-// Resume has the law beneath resume.
+// Resume passes the knowledge on to the key's own law.
 func (k *keeper) Resume(learned law.Knowledge) {
 	if own, ok := k.own.(law.Resumer); ok {
 		own.Resume(learned)

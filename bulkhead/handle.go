@@ -8,7 +8,7 @@ import (
 	"github.com/weir-go/weir"
 )
 
-// A Handle is one key of a [Set], looked up beforehand. It goes on working whatever
+// A Handle is one key of a [Set], looked up beforehand. It keeps working whatever
 // becomes of the key: if its compartment was evicted or replaced, the next call finds,
 // or makes, the one that the key has now. A Handle keeps no compartment from being
 // evicted. It is safe for concurrent use, a [weir.Admitter], and so a gate of package weirhttp.

@@ -66,7 +66,8 @@ func (s *Set) latest(n int) (named, unknown []*compartment) {
 	return named, unknown[:min(n-len(named), len(unknown))]
 }
 
-// Restore makes the keys go on from a state that [Set.Save] returned; see [weir.Limiter.Restore].
+// Restore lets the keys continue from a state that [Set.Save] returned; see
+// [weir.Limiter.Restore].
 // Call it before the set admits work. Keys that [Config].ByKey named then and does not name now are
 // left out. Keys that it did not name get compartments, as far as [Config].MaxKeys has room.
 //

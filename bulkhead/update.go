@@ -121,8 +121,8 @@ func (d *dynamic) divide(next *table) (stay, leave []*compartment) {
 	return stay, leave
 }
 
-// each calls f for all, also if a law or a hook panics, or exits, on the way: then the others
-// have had their call before that goes on.
+// each calls f for all. If a law or a hook panics, or ends the goroutine, f is called for the
+// others before the panic continues or the goroutine ends.
 func each[T any](all []T, f func(T)) {
 	defer func() {
 		if len(all) > 0 {

@@ -46,7 +46,7 @@ var reasons = [...]string{Short: "not enough is free", Queued: "others wait", Ne
 // String returns the reason in words.
 func (r Reason) String() string { return wire.Word(reasons[:], r, "Reason") }
 
-// A ShortageError says why a request was refused, and for want of which resource.
+// A ShortageError says why a request was refused, and for lack of which resource.
 type ShortageError struct {
 	Reason   Reason // why
 	Resource string // which; "" for Queued

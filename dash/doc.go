@@ -24,7 +24,7 @@
 //
 // # Access
 //
-// To look takes the token of [Config].Token, unless [Config].Public is set. The page asks
+// A viewer needs the token of [Config].Token, unless [Config].Public is set. The page asks
 // for the token once and exchanges it for a cookie that scripts cannot read and that other sites
 // cannot send. A program sends it as "Authorization: Bearer TOKEN". A request for a host that is
 // not this machine, and not of [Config].Hosts, is refused, so that a foreign page cannot reach the

@@ -10,7 +10,7 @@ type Actuator interface {
 	// SetShare bounds the work in flight from now on. It may be called often with one value.
 	SetShare(slots int) error
 
-	// Load returns the slots in use, and how many the work that there is could use.
+	// Load returns the slots in use, and the slots that the present work could use.
 	Load() (running, need int)
 }
 

@@ -14,7 +14,7 @@ import (
 // The limiter goes by its own windows, at once. The reports of the others only take away the
 // differences between them: in the latency without load, in the fair parts, and in how long each
 // has to measure. A new member takes over the latency without load. Without the store, the limiter
-// goes on alone from where it is, once its lease has ended.
+// continues alone from where it is, once its lease has ended.
 type Learner struct {
 	law law.Setpoint
 

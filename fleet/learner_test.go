@@ -98,12 +98,12 @@ func (c *crew) keepsItsKnowledge() {
 		if err := next.Restore(state); err != nil || next.Snapshot().Limit != before.Limit {
 			c.t.Errorf("%v; after a restart a limit of %d: want %d", err, next.Snapshot().Limit, before.Limit)
 		}
-		state = next.Save() // so that the learner goes on from the law alone
+		state = next.Save() // so that the learner continues from the law alone
 	}
 }
 
 // A member that joins others in an overload sees no latency without load, and learns it from them.
-// Without the store all go on from where they are.
+// Without the store all continue from where they are.
 func TestMembersLearnTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &crew{t: t, store: storetest.NewMemory(), workers: make(chan bool, 10)}

@@ -203,7 +203,7 @@ func (m *Member) await(ctx context.Context, wake *time.Timer) {
 	}
 }
 
-// step applies the share, and writes.
+// step applies the share and writes entries to the store.
 func (m *Member) step() {
 	now := m.clock.now()
 	for _, w := range m.node.Tick(now, m.use) {
@@ -346,7 +346,7 @@ func (m *Member) tell(ctx context.Context) {
 	}
 }
 
-// A clock goes on while the process runs, and at least as fast as the monotonic clock or the wall
+// A clock continues while the process runs, and at least as fast as the monotonic clock or the wall
 // clock. The monotonic clock stops while the machine sleeps, and a lease must not last longer
 // because of it. A wall clock that is set forward ends leases early, which is safe.
 type clock struct {

@@ -238,7 +238,7 @@ func TestWatchOfAnEarlierTerm(t *testing.T) {
 		if !second.Snapshot().Leads || watches.Load() != 1 {
 			t.Fatalf("%+v does not lead", second.Snapshot())
 		}
-		second.line.set(true) // it goes on with its share
+		second.line.set(true) // it continues with its share
 		p.live(5*time.Second, 50, 50)
 		if !first.Snapshot().Leads || watches.Load() != 2 {
 			t.Errorf("%+v does not lead again", first.Snapshot())

@@ -223,7 +223,7 @@ func SortedOf(latencies ...time.Duration) Sorted {
 // Knowledge is the knowledge of a law about a downstream, for a limiter that takes over from
 // another one, as after a restart.
 type Knowledge struct {
-	Limit  int           // to go on from, 0 if nothing was learned
+	Limit  int           // to continue from, 0 if nothing was learned
 	NoLoad time.Duration // latency without load, 0 if unknown
 }
 
@@ -256,7 +256,7 @@ type resumed struct {
 	knowledge Knowledge
 }
 
-// Start returns the limit to go on from.
+// Start returns the limit to continue from.
 func (r resumed) Start() int {
 	if r.knowledge.Limit > 0 {
 		return r.knowledge.Limit

@@ -55,8 +55,9 @@ func (c *setpointController) isTick(r reading) bool {
 }
 
 // isDoubtful reports whether a limiter that has just started may see only the latency of an
-// overload. Work of a second and more climbs to the usual limit before, for four slots of it show
-// little: without, the language model of docs/results/traces.md keeps 89% and not 95.
+// overload. A limiter of work of a second or more first climbs to the usual limit, because four
+// slots of such work show little. Without that climb, the language model of docs/results/traces.md
+// keeps 89% instead of 95.
 func (c *setpointController) isDoubtful(r reading) bool {
 	k := c.regulator
 	lasting := r.saturated && !r.bursty && 2*r.last >= r.limit

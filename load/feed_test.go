@@ -94,8 +94,8 @@ func TestPollThatNeverReturns(t *testing.T) {
 	})
 }
 
-// A source that compares two polls reports nothing at the first, and that is no news. One that
-// goes on like that is.
+// A source that compares two polls reports nothing at the first, and that is no event. Further
+// polls without a reading are one.
 func TestFirstPollMayTellNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, mute := &script{name: "a"}, &script{name: "mute"}

@@ -287,7 +287,7 @@ func TestSimulatedStoreThatOutgrowsTheTarget(t *testing.T) {
 	}
 }
 
-// Work that takes far more memory than its bytes is held back, and goes on.
+// Work that takes far more memory than its bytes is held back, and continues.
 func TestSimulatedWorkThatBloats(t *testing.T) {
 	p := &fake{factor: 340, garbage: 8, rate: 50e6}
 	most, rate, said := p.run(256*mib, time.Minute)

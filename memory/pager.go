@@ -19,7 +19,7 @@ const (
 // residence is the resident memory at one moment, in bytes.
 type residence struct{ anonymous, all uint64 }
 
-// ofFiles is its part of files.
+// ofFiles returns the resident memory of mapped files.
 func (r residence) ofFiles() uint64 { return r.all - min(r.anonymous, r.all) }
 
 // pager decides when the pages of mapped files are taken back.

@@ -104,7 +104,7 @@ func (s *lawSizer) started(at time.Duration) reply.Ticket {
 	return ticket
 }
 
-// wanted notes that a task could not start for want of the resource: the limit is used.
+// wanted records that a task could not start because the resource was short: the limit is used.
 func (s *lawSizer) wanted(at time.Duration) {
 	var fx admit.Effects
 	var ticket reply.Ticket

@@ -58,7 +58,7 @@ type Config struct {
 	MaxAttempts int
 
 	// StopOnError ends the run at the first task that fails for good. Otherwise the
-	// run goes on.
+	// run continues.
 	StopOnError bool
 
 	// Grace is how long a run that was stopped waits for tasks and sources that

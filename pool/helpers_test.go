@@ -98,7 +98,7 @@ func (r record) changes() (text []string) {
 	return text
 }
 
-// largest is the largest size.
+// largest returns the largest size.
 func (r record) largest() (most int64) {
 	for _, d := range r.decided() {
 		most = max(most, d.To)
@@ -106,7 +106,7 @@ func (r record) largest() (most int64) {
 	return most
 }
 
-// decided are the decisions.
+// decided returns the decisions.
 func (r record) decided() (all []pool.Decision) {
 	for _, ev := range r.all {
 		if ev.Kind == pool.Decided {

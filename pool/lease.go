@@ -48,7 +48,7 @@ func (l *lease) hold(ctx context.Context) {
 	l.first = time.AfterFunc(min(l.share(extendAfter), l.kept()), func() { l.extend(ctx, until) })
 }
 
-// extend extends a lease that counts until some moment.
+// extend extends a lease, which is valid until the given time, again and again.
 func (l *lease) extend(ctx context.Context, until time.Duration) {
 	failed := errRanOut
 	for ctx.Err() == nil {

@@ -36,7 +36,7 @@ type Client struct {
 	// Deadlines attaches deadlines to its requests, so that the law receives them.
 	Deadlines bool `json:"deadlines,omitempty"`
 
-	// Leaves means that it leaves at its SLO. The work goes on, and the limiter learns of the
+	// Leaves means that it leaves at its SLO. The work continues, and the limiter learns of the
 	// departure when it ends, as in a proxy whose upstream knows nothing of it.
 	Leaves bool `json:"leaves,omitempty"`
 

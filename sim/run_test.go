@@ -232,7 +232,7 @@ func TestClients(t *testing.T) {
 	}
 }
 
-// TestHeed checks that after a burst, clients that heed Retry-After find room.
+// TestHeed checks that after a burst, clients that honor Retry-After find room.
 func TestHeed(t *testing.T) {
 	attempts := func(heed bool) int {
 		r := mustRun(t, steady(1000, func(s *Scenario) {

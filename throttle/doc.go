@@ -64,10 +64,10 @@
 //
 // # Without signals
 //
-// When the monitor has gone stale, the side goes on from its present pace with a PID controller on
-// the symptoms of its own operations, and says so by an [Event]; when the monitor is back the laws
-// go on from there. If Run was never called, or has ended, there is no pace. The
-// bound of a Concurrency needs neither.
+// When the monitor has gone stale, the side continues from its present pace with a PID controller
+// on the symptoms of its own operations, and reports that by an [Event]. When the monitor is back,
+// the laws continue from there. If Run was never called, or has ended, there is no pace. The bound
+// of a Concurrency needs neither.
 //
 // # Emergency
 //

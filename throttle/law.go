@@ -21,7 +21,7 @@ type LoadLaw interface {
 type controller interface {
 	// next returns the rate that the law asks for, in cost per second, 0 for no bound.
 	next(s signals) float64
-	// resume starts afresh from the rate of another law, 0 for no bound, and a flow.
+	// resume restarts the law from the rate of another law, 0 for no bound, and from a flow.
 	resume(rate, flow float64)
 }
 

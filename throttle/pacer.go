@@ -234,7 +234,7 @@ const (
 	leave     = 0.9 // of the load at which it begins: there it ends
 	longest   = 10 * time.Second
 	leftOver  = 0.25 // of the flow
-	leastRate = 1    // the slowest pace of an emergency, so that something always goes on
+	leastRate = 1    // the slowest pace of an emergency, so that some operations always start
 )
 
 // judge begins or ends it. It goes by the monitor alone: missing signals are no

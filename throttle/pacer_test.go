@@ -229,8 +229,8 @@ func TestFreezeOfAnIdleDatabase(t *testing.T) {
 	})
 }
 
-// The naive emergency blocked the operations that alone could end it. Ours ends by the
-// monitor, or by itself when that goes on to say that all is lost.
+// The naive emergency blocked the only operations that could end it. Ours is ended by the monitor,
+// or by time if the monitor keeps reporting the full load.
 func TestEmergencyEndsByItself(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := loaded(t, 0.5, throttle.Config{Writes: throttle.Side{Laws: []throttle.LoadLaw{throttle.LoadPID{Setpoint: 100}}}})

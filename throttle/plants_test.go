@@ -79,7 +79,7 @@ func TestDrainRateAfterLostSignals(t *testing.T) {
 		r := run(t, &p.plant, throttle.Config{Writes: throttle.Side{Laws: []throttle.LoadLaw{throttle.DrainRate{}}}})
 		r.closedLoop(15, 10*time.Millisecond, 20*time.Second)
 		p.become(func() (load.Sample, error) {
-			_, _ = healthy() // it goes on
+			_, _ = healthy() // it continues
 			return load.Sample{}, errors.New("no answer")
 		})
 		r.closedLoop(15, 10*time.Millisecond, 30*time.Second)

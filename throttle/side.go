@@ -74,7 +74,8 @@ func (s *side) acquire(ctx context.Context, cost int) (permit weir.Permit, err e
 }
 
 const (
-	// soon is the latest answer at a pace: it is right for up to 0.45 s, a factor of three.
+	// soon is the latest time at which a paced client is asked to come back. Up to 0.45 s it is
+	// right within a factor of three.
 	soon = 150 * time.Millisecond
 	// again is how soon a client tries again at most.
 	again = 10 * time.Millisecond

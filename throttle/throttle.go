@@ -83,8 +83,8 @@ func (t *Throttle) Acquire(ctx context.Context, op Op, cost int) (permit weir.Pe
 	return t.sides[op].acquire(ctx, cost)
 }
 
-// beforeRun is how long after New an operation may start before Run does: the goroutine of a
-// "go th.Run(ctx)" does not go on at once.
+// beforeRun is how long after New operations may start before Run does: the goroutine of a
+// "go th.Run(ctx)" may be scheduled late.
 const beforeRun = time.Second
 
 // checkRuns reports an operation that starts while nothing decides on its pace. It asks no more
@@ -112,7 +112,7 @@ func misuse(op Op, cost int) error {
 
 // Do runs fn when its turn has come, on the caller's goroutine, and returns its
 // error. An error after the end of ctx counts as the reason for that end, as in [weir.Do]. If fn
-// panics, a failure is counted and the panic goes on; if it ends its goroutine, a failure is
+// panics, a failure is counted and the panic continues; if it ends its goroutine, a failure is
 // counted too.
 func (t *Throttle) Do(ctx context.Context, op Op, cost int, fn func(context.Context) error) error {
 	if ctx == nil {
@@ -138,7 +138,7 @@ func (t *Throttle) Do(ctx context.Context, op Op, cost int, fn func(context.Cont
 }
 
 // Close refuses waiting and future operations. Running operations are left alone.
-// Closing twice is closing once, and Run need not have been called.
+// Close may be called more than once, and without Run.
 func (t *Throttle) Close() {
 	for i := range t.sides {
 		t.sides[i].limiter.Close()

@@ -259,7 +259,7 @@ func cancelCalls(t *testing.T, calls int) {
 		stream := streams.CallBidiStream(ctx)
 		_ = stream.Send(&bytes{})
 		leave()
-		_ = stream.CloseRequest() // or the HTTP client goes on waiting for what it sends
+		_ = stream.CloseRequest() // or the HTTP client continues waiting for what it sends
 		_ = stream.CloseResponse()
 	}, srv.Client().CloseIdleConnections, lim, ours)
 }

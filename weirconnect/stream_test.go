@@ -38,7 +38,7 @@ func TestOnce(t *testing.T) {
 	if _, ok := weirconnect.RetryAfter(err); !ok || connect.CodeOf(err) != connect.CodeResourceExhausted {
 		t.Errorf("of a full limiter: %v", err)
 	}
-	exchange(t, first) // goes on
+	exchange(t, first) // continues
 	empty()
 	finish(t, first)
 	finish(t, second)

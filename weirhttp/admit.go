@@ -25,7 +25,7 @@ func (h *handler) admit(w http.ResponseWriter, r *http.Request, admitter weir.Ad
 	res.held = &held{ResponseWriter: w, res: res, conf: &h.conf, req: r}
 	res.ResponseWriter = res.held
 	if connects(r) || headers.IsUpgrade(r.Header) {
-		// It takes a slot of the streams once it is one: its handler may not heed what it asks for.
+		// It takes a slot of the streams once it is one: its handler may ignore the header.
 		if err := weir.Full(res.ctx, h.conf.Streams); err != nil {
 			return res, err
 		}

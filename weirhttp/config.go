@@ -11,7 +11,7 @@ import (
 
 // Config has the settings of [New]. The zero Config works.
 type Config struct {
-	// Status answers a request that was refused for want of capacity. Use 429 where the limit is a
+	// Status answers a request that was refused for lack of capacity. Use 429 where the limit is a
 	// caller's own quota rather than the server's capacity. Defaults to 503; from 400 to 599.
 	Status int
 

@@ -287,7 +287,7 @@ func TestWorkerWithTheServerIsKilled(t *testing.T) {
 	second.stop(t)
 }
 
-// prepare makes the stream with a lease that is short.
+// prepare makes the stream with a short lease.
 func prepare(t *testing.T, at handover.Queue, lease time.Duration) {
 	t.Helper()
 	local := must.Have(natspool.Open(t.Context(), at.Embedded))(t)

@@ -194,7 +194,7 @@ func TestSimBadInput(t *testing.T) {
 		{"sim run " + broken("a.yaml", "workers: 0.5", "wrokers: 0.5"), "a.yaml: " + onePhase + ".wrokers is unknown: did you mean workers?"},
 		{"sim run " + broken("d.yaml", "rate: 240", "rate: .nan"), `d.yaml: arrivals.poisson.rate is wrong: invalid character`},
 		{"sim run " + broken("e.yaml", "aimd(", "amid("), `e.yaml: limiter.law is "amid(timeout=100ms)": law: unknown law "amid": did you mean aimd?`},
-		{"sim run " + broken("f.yaml", "slo:", "name:"), `f.yaml:9:1: is no YAML: mapping key "name" already defined at [2:1]`},
+		{"sim run " + broken("f.yaml", "slo:", "name:"), `f.yaml:9:1: is not YAML: mapping key "name" already defined at [2:1]`},
 		{"sim run " + written(t, filepath.Join(dir, "h.json"), "{\n\"nome\": 1}"), "h.json:2: nome is unknown: did you mean name?"},
 		{"sim run kata --law bond", `--law: law: unknown law "bond": did you mean band?`},
 		{"sim run kata --seeds 0", `--seeds: "0": want a whole number, 1 to 10000`},

@@ -37,7 +37,7 @@ func service() http.Handler {
 }
 
 func run(ctx context.Context, show crowd.Show) error {
-	fmt.Fprintln(show.Out, "The database of this service can do 100 requests a second. Clients ask for 150, and leave after half a second.")
+	fmt.Fprintln(show.Out, "The database of this service can do 100 requests a second. Clients send 150, and give up after half a second.")
 
 	fmt.Fprintln(show.Out, "\nWithout a limit, requests wait for the database until their clients have left:")
 	without, err := serve(ctx, show, service(), nil)

@@ -35,7 +35,7 @@ func (s *server) send(context.Context) (any, error) {
 }
 
 func run(ctx context.Context, show crowd.Show) error {
-	fmt.Fprintln(show.Out, "The mail server can send 400 a second, 8 at once. What is more gets in its own way.")
+	fmt.Fprintln(show.Out, "The mail server can send 400 a second, 8 at once. With more at once, all of them become slower.")
 
 	fmt.Fprintf(show.Out, "\nWith %d workers:\n", workers)
 	without, err := work(ctx, show, nil)

@@ -127,7 +127,7 @@ func TestServerRestarts(t *testing.T) {
 	await(t, "a lease after the restart", m, func(s fleet.Snapshot) bool { return s.Leased && s.Share == 10 && s.Err == "" })
 }
 
-// A member says that its bucket was deleted, and goes on in one that is made in its place.
+// A member says that its bucket was deleted, and continues in one that is made in its place.
 func TestBucketIsMadeAgain(t *testing.T) {
 	longtest.Skip(t)
 	url, _, _ := serve(t, t.TempDir(), -1)

@@ -52,7 +52,7 @@ type pushback struct {
 // send notes that a piece of work starts.
 func (p *pushback) send(now int64) { p.next = now + p.after/10 }
 
-// turnBack ends a time that lies on the clock before it was turned back.
+// turnBack moves the times to now at the latest, because the clock was turned back.
 func (p *pushback) turnBack(now int64) {
 	p.until, p.next, p.since = min(p.until, now), min(p.next, now), min(p.since, now)
 }

@@ -29,7 +29,7 @@ type Settings struct {
 	// configuration and the node's always come from the same update.
 	Applied func()
 
-	// Resumed is the limit from which an update goes on, 0 for the current one.
+	// Resumed is the limit from which an update continues, 0 for the current one.
 	Resumed int
 
 	// For a node in a group.

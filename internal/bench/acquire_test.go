@@ -98,8 +98,8 @@ func BenchmarkAcquire(b *testing.B) {
 	}
 }
 
-// BenchmarkCap prints the cost in Acquire and Done of a cap below the limit, as that of a fleet's
-// member is: as a multiple of a limiter without one, measured in turn with it.
+// BenchmarkCap prints the cost of Acquire and Done with a cap below the limit, as a member of a
+// fleet has it. It is a multiple of the cost without a cap, and the two are measured in turn.
 //
 //	go test -run '^$' -bench Cap -cpu 1,2 -count 5 ./internal/bench
 func BenchmarkCap(b *testing.B) {

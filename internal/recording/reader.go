@@ -38,7 +38,7 @@ func NewReader(in io.Reader) (*Reader, error) {
 	case err != nil && !errors.Is(err, io.ErrUnexpectedEOF):
 		return nil, err
 	case string(first) != heading:
-		return nil, errors.New("line 1: is no recording of this version of weir, which begins with " + strings.TrimSpace(heading))
+		return nil, errors.New("line 1: is not a recording of this version of weir, which begins with " + strings.TrimSpace(heading))
 	}
 	return r, nil
 }

@@ -51,8 +51,8 @@ func TestHostileRecordingsAreRefusedWithTheLine(t *testing.T) {
 	details := func(part string) string { return heading + `{"details":{"name":"a",` + part + "}}\n" }
 	for _, c := range [][2]string{
 		{"", "the recording is empty"},
-		{`{"weir":"recording","version":2}` + "\n", `line 1: is no recording of this version of weir, which begins with {"weir":"recording","version":1}`},
-		{"\x7fELF", "line 1: is no recording of this version"},
+		{`{"weir":"recording","version":2}` + "\n", `line 1: is not a recording of this version of weir, which begins with {"weir":"recording","version":1}`},
+		{"\x7fELF", "line 1: is not a recording of this version"},
 		{heading, "line 2: the recording ends without a reading"},
 		{heading + "{}\n", "line 2: is no message"},
 		{heading + reading(true, 1) + "null\n", "line 3: is no message"},

@@ -18,7 +18,7 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// However often clients try, their refusals say when a slot comes free, and clients that heed
+// However often clients try, their refusals say when a slot comes free, and clients that honor
 // it keep the server busy.
 func TestClientsThatComeBack(t *testing.T) {
 	heed := func(least time.Duration) func(time.Duration, float64) time.Duration {

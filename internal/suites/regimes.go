@@ -188,7 +188,7 @@ func (d *draft) timeouts() {
 	d.phase(d.from(0.8, 1.6), nil)
 }
 
-// retries draws retries that heed the Retry-After of a refusal, or ignore it.
+// retries draws retries that honor the Retry-After of a refusal, or ignore it.
 func (d *draft) retries() {
 	d.budget *= 0.5
 	d.scenario.Clients[0].Retry = sim.Retry{Times: 1 + d.N(5), Backoff: d.backoff(), Heed: d.N(2) == 0}

@@ -21,10 +21,10 @@ type Reservation[R, G any] interface {
 	// Cancel leaves the queue, or gives the grant back.
 	Cancel()
 
-	// Backfill takes the resources of another request of the owner while the reservation itself
-	// goes on waiting: the only way to overtake, and at the expense of the reservation only. It is
-	// refused as TryAcquire is, also if others wait in front of the reservation. An owner that
-	// backfills without bound starves its reservation.
+	// Backfill takes the resources of another request of the owner while the reservation still
+	// waits: the only way to overtake, and at the expense of the reservation only. It is refused as
+	// TryAcquire is, also if others wait in front of the reservation. An owner that backfills
+	// without bound starves its reservation.
 	Backfill(request R) (G, error)
 }
 

@@ -22,7 +22,7 @@
 // JetStream takes an acknowledgement of a delivery that is out of date. So a lease has a clock of
 // its own: when its time is over it is lost, whatever the
 // server would say. Between two processes a job can still run twice at once, if one is
-// stopped for longer than a lease and goes on.
+// stopped for longer than a lease and continues.
 //
 // # Sizes
 //

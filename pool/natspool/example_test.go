@@ -75,7 +75,7 @@ func ExampleQueue_Source() {
 	}
 	for ev := range p.Run(ctx) {
 		fmt.Println(ev)
-		break // a service goes on
+		break // a service continues
 	}
 	// Output: order 17: done: sent to ada@example.com
 }

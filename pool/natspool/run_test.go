@@ -135,8 +135,8 @@ func letters(t *testing.T, q *natspool.Queue, n int) (all []natspool.DeadLetter)
 	return all
 }
 
-// TestDeadLettersOfOneID: two jobs may have the same, one after the other, and be so large that no
-// other header fits in.
+// TestDeadLettersOfOneID: two jobs, one after the other, may have the same ID and be so large that
+// no further header fits into their messages.
 func TestDeadLettersOfOneID(t *testing.T) {
 	l := local(t, t.TempDir())
 	must.Have(l.JetStream().CreateStream(t.Context(), jetstream.StreamConfig{

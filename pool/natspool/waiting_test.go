@@ -46,7 +46,7 @@ func holder(t *testing.T, dir string) *os.Process {
 }
 
 // TestSilentServer: a pool hears soon of a server that answers nothing, as when its machine is
-// gone. It goes on when the server does.
+// gone. It continues when the server does.
 func TestSilentServer(t *testing.T) {
 	longtest.Skip(t)
 	dir := t.TempDir()

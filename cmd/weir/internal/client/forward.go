@@ -126,8 +126,8 @@ func (id *Identity) forwardCertificate(in *http.Request, h http.Header) {
 }
 
 // verified reports whether the certificate of the connection is the client's own. The
-// certificate of a trusted peer that forwards another client is not: with it a stranger would
-// have the proxy's rights.
+// certificate of a trusted peer that forwards another client does not count: it would give a
+// stranger the rights of that peer.
 func (id *Identity) verified(r *http.Request) bool {
 	return !id.forwarded && trust.Verified(trust.Peer{TLS: r.TLS})
 }

@@ -106,6 +106,6 @@ func single(values []string) string {
 	return ""
 }
 
-// plain returns an address in the form for comparing and writing: IPv4 as such, and without a
-// zone, which only its own host knows.
+// plain returns an address in the form that is compared and written: an IPv4 address in its own
+// form, and no zone, because a zone has a meaning only on its host.
 func plain(addr netip.Addr) netip.Addr { return addr.Unmap().WithZone("") }

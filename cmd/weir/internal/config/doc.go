@@ -22,5 +22,5 @@
 // # Errors
 //
 // An error names the file, the line and column, the field, the value, and the allowed values.
-// All errors are reported at once, except in a file that is no YAML.
+// All errors are reported at once, except in a file that is not YAML.
 package config

@@ -21,9 +21,9 @@ func TestForm(t *testing.T) {
 		{"a: \x00", "w: has a zero byte: want a text"},
 		{strings.Repeat("#", 1<<20+1), "w: has 1048577 bytes: want 1048576 at most"},
 		{"a: [" + strings.Repeat("b,", 20_000) + "]", "w: has 40004 names, values and signs: want 30000 at most"},
-		{"a: [b", "w:1:4: is no YAML: sequence end token ']' not found: want lines of the same list or object to begin in the same column, and each bracket and quote to have an end"},
-		{"a: b\n c: d\n", "w:1:4: is no YAML: mapping value is not allowed in this context: want lines of the same list or object to begin in the same column, and each bracket and quote to have an end"},
-		{"a:\n\tb: 1\n", "w:2:1: is no YAML: a line begins with a tab: want blanks"},
+		{"a: [b", "w:1:4: is not YAML: sequence end token ']' not found: want lines of the same list or object to begin in the same column, and each bracket and quote to have an end"},
+		{"a: b\n c: d\n", "w:1:4: is not YAML: mapping value is not allowed in this context: want lines of the same list or object to begin in the same column, and each bracket and quote to have an end"},
+		{"a:\n\tb: 1\n", "w:2:1: is not YAML: a line begins with a tab: want spaces"},
 		{"a: b\n---\nc: d\n", "w:1:1: a is unknown: want listeners, upstreams, routes, compartments, max, fleet, exempt, streams, buffers, shutdown, state, admin, probes, log or trace\n" +
 			"w:3:1: has more after its end: want one document"},
 		{"a: &x 1\nb: *x\nc: !!str 1\nd:\n  <<: {}\n? e\n: 1\n", "w:1:4: has an anchor (\"&\"): want plain values, lists and objects\n" +

@@ -43,9 +43,9 @@ func TestMeaning(t *testing.T) {
 
 		// Routes
 		{two, "w:1:1: routes[0].upstream is missing, and there are several: want api or web"},
-		{two + "routes:\n  - {upstream: wep}\n", "w:5:16: routes[0].upstream is \"wep\", which is none: did you mean web?"},
-		{two + "routes:\n  - {upstream: storage}\n", "w:5:16: routes[0].upstream is \"storage\", which is none: want api or web"},
-		{two + "routes:\n  - {upstream: api, compartment: wep}\n", "w:5:34: routes[0].compartment is \"wep\", which is none: did you mean web?"},
+		{two + "routes:\n  - {upstream: wep}\n", "w:5:16: routes[0].upstream is \"wep\", which does not exist: did you mean web?"},
+		{two + "routes:\n  - {upstream: storage}\n", "w:5:16: routes[0].upstream is \"storage\", which does not exist: want api or web"},
+		{two + "routes:\n  - {upstream: api, compartment: wep}\n", "w:5:34: routes[0].compartment is \"wep\", which does not exist: did you mean web?"},
 		{small + "routes:\n  - {path: a, method: get, host: 'A:80', priority: urgent, client_leaves: stay}\n", "w:4:12: routes[0].path is \"a\": want a pattern such as /search/{term} or /static/\n" +
 			"w:4:23: routes[0].method is \"get\": want a method such as GET\n" +
 			"w:4:34: routes[0].host is \"A:80\": want a host in lower case and without a port, such as api.example.com\n" +

@@ -44,7 +44,7 @@ func read(origin place, source []byte, wrong *faults) ast.Node {
 		if syntax := yaml.Error(nil); errors.As(err, &syntax) && syntax.GetToken() != nil {
 			at, problem = placed(origin, syntax.GetToken()), syntax.GetMessage()
 		}
-		wrong.add(at, "", "is no YAML: %s", advised(problem))
+		wrong.add(at, "", "is not YAML: %s", advised(problem))
 		return nil
 	}
 	var value ast.Node
@@ -140,7 +140,7 @@ func nested(before token.Tokens, t *token.Token, dashes int) int {
 // advised adds advice to a complaint of the parser.
 func advised(complaint string) string {
 	if strings.Contains(complaint, `'`+"\t"+`'`) {
-		return "a line begins with a tab: want blanks"
+		return "a line begins with a tab: want spaces"
 	}
 	return complaint + ": want lines of the same list or object to begin in the same column, and each bracket and quote to have an end"
 }

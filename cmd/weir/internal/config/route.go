@@ -57,7 +57,7 @@ func (c *checker) missing(path, name string, known map[string]Upstream) {
 		c.refuse(path, "is missing, and there are several: want %s", nearest.Alternatives(sortedKeysOf(known)))
 		return
 	}
-	c.refuse(path, "is %s, which is none: %s", quoted(name), nearest.Advice(name, sortedKeysOf(known)))
+	c.refuse(path, "is %s, which does not exist: %s", quoted(name), nearest.Advice(name, sortedKeysOf(known)))
 }
 
 func (c *checker) match(r Route, path string) {
@@ -92,7 +92,7 @@ func (c *checker) slot(r Route, path string) {
 		for name := range c.Upstreams {
 			known[name] = true
 		}
-		c.refuse(path+".compartment", "is %s, which is none: %s", quoted(r.Compartment), nearest.Advice(r.Compartment, sortedKeysOf(known)))
+		c.refuse(path+".compartment", "is %s, which does not exist: %s", quoted(r.Compartment), nearest.Advice(r.Compartment, sortedKeysOf(known)))
 	}
 }
 

@@ -100,11 +100,11 @@ func limitText(duration time.Duration) string {
 	return fmt.Sprintf(`Three servers on loopback, %d workers each: about %d requests/s at full speed.
 Each gets the same %.0f requests/s for %v. In the middle third all of them
 slow down to %d%%. An answer counts if it arrives within %v; a client gives up
-after %v, but what a server has accepted it still works off.
+after %v, but a server still finishes each request that it has accepted.
 
   none      no limit
   fixed     at most %d in flight: right on the day of the load test
-  adaptive  %v: told when an answer is too late,
+  adaptive  %v: knows when an answer is too late,
             and nothing of the server
 
 fixed and adaptive have a queue of %d, for %v at most. A server can answer

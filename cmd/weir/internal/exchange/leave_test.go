@@ -113,7 +113,7 @@ func TestClientThatLeavesCancels(t *testing.T) {
 }
 
 // A stream ends with its client, also one that the response becomes once the client has left. A
-// response that is no stream goes on, because the upstream works on it, and holds the slot to its
+// response that is no stream continues, because the upstream works on it, and holds the slot to its
 // end.
 func TestClientsThatLeaveWithinAResponse(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -19,7 +19,7 @@ func (x *exchange) send() (*http.Response, error) {
 	x.startTimeout()
 	if x.route.config.Leaves == leavesCancel || x.slot.State() != slot.Held {
 		x.watch()
-	} else { // goes on without its client until the proxy ends
+	} else { // continues without its client until the proxy ends
 		x.undrained = context.AfterFunc(x.shared.draining, x.watch)
 	}
 	out, err := x.outgoing()

@@ -191,7 +191,7 @@ func TestDeadlineOfACallOfGRPC(t *testing.T) {
 	}
 }
 
-// The call ends at its deadline, although its client goes on sending.
+// The call ends at its deadline, although its client continues sending.
 func TestDeadlineOfACallThatSends(t *testing.T) {
 	rg := newRig(t, 1, true, echo, func(_ *config.Config, rc *config.Route) { rc.GRPC = "a.B/*" })
 	rg.shared.pause = time.Millisecond

@@ -34,7 +34,7 @@ func storeOf(c config.Buffers) int64 {
 // ofClient is the part of the store that one client may use: a quarter, or one body.
 func (s *setting) ofClient() int64 { return max(s.store/4, s.file) }
 
-// notStored is the fault of a disk. The request goes on.
+// notStored is the fault of a disk. The request continues.
 const notStored = "a body found no room in a file, and is sent on as it comes"
 
 // spool reads the rest of the body into a temporary file. It reports whether the rest must be

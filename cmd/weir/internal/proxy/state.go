@@ -11,7 +11,7 @@ import (
 // saveEvery is how often the state is saved, so that a crash loses little.
 const saveEvery = time.Minute
 
-// restore lets the limiters go on from the file that an earlier proxy saved. A file that cannot
+// restore lets the limiters continue from the file that an earlier proxy saved. A file that cannot
 // be used costs only its state.
 func (p *Proxy) restore(file string) {
 	state, err := os.ReadFile(file)

@@ -14,7 +14,7 @@ import (
 	"github.com/weir-go/weir/internal/must"
 )
 
-// A proxy goes on from the limits of the one before.
+// A proxy continues from the limits of the one before.
 func TestStateSurvivesARestart(t *testing.T) {
 	a, release := named(t, "a")
 	release()

@@ -64,7 +64,7 @@ func jsonOf(file string, text []byte) ([]byte, error) {
 	made, err := yaml.YAMLToJSON(text)
 	if syntax := yaml.Error(nil); errors.As(err, &syntax) && syntax.GetToken() != nil {
 		at := syntax.GetToken().Position
-		return nil, fmt.Errorf("%s:%d:%d: is no YAML: %s", file, at.Line, at.Column, syntax.GetMessage())
+		return nil, fmt.Errorf("%s:%d:%d: is not YAML: %s", file, at.Line, at.Column, syntax.GetMessage())
 	}
 	if err == nil && string(bytes.TrimSpace(made)) == "null" {
 		err = errors.New("is empty: want a scenario: weir help scenarios shows one")

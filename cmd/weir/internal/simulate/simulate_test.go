@@ -21,7 +21,7 @@ import (
 func TestScenariosThatAreNone(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                   "is empty: want a scenario",
-		"a: [":                               "f.yaml:1:4: is no YAML: ",
+		"a: [":                               "f.yaml:1:4: is not YAML: ",
 		"name: 5":                            "f.yaml: name is 5: want a text",
 		"- a":                                "f.yaml: scenario is a list: want an object",
 		"a: 1\n---\nb: 2":                    "f.yaml:3:1: has more after its end: want one document",
