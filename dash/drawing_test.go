@@ -34,6 +34,17 @@ func TestBeliefComesFromDecisions(t *testing.T) {
 	}
 }
 
+// The latency without load is measured and used between two readings.
+func TestBeliefHasTheReasonOfAChange(t *testing.T) {
+	below := law.Reason{Code: law.Below, Signal: law.Average, Have: 0.06, Want: 0.08}
+	var s series
+	s.add(time.UnixMilli(1000), &weir.Snapshot{Last: below, Decision: below})
+	s.add(time.UnixMilli(1500), &weir.Snapshot{Last: law.Reason{Code: law.Rebased, Signal: law.NoLoad, Have: 0.05, Want: 0.05}, Decision: below})
+	if got := fmt.Sprint(s.belief); got != "{50 1500 80 average}" {
+		t.Errorf("%s: want what was measured", got)
+	}
+}
+
 // Another law, or another limiter of that name, does not have the beliefs of the one before.
 func TestBeliefEndsWithItsLaw(t *testing.T) {
 	above := law.Reason{Code: law.Above, Signal: law.P95, Have: 0.1, Want: 0.08}

@@ -49,13 +49,25 @@ func (s *series) add(now time.Time, snap *weir.Snapshot) {
 	if s.replaced() {
 		s.belief = recording.Belief{}
 	}
-	if s.before == nil || s.before.Decision != snap.Decision {
-		s.belief = believe(s.belief, now, snap.Decision)
+	for _, reason := range s.reasons() {
+		s.belief = believe(s.belief, now, reason)
 	}
 	c, changed := s.change(now)
 	if s.changed = changed; changed {
 		s.changes = newest(append(s.changes, c), mostChanges)
 	}
+}
+
+// reasons are those that the law has given since the reading before: for the last change of the
+// limit, which may have been followed by decisions to hold it, and for the last decision.
+func (s *series) reasons() (given []law.Reason) {
+	if s.before != nil && s.before.Last != s.last.Last {
+		given = append(given, s.last.Last)
+	}
+	if s.before == nil || s.before.Decision != s.last.Decision {
+		given = append(given, s.last.Decision)
+	}
+	return given
 }
 
 // turnBack forgets readings that are later than now, because the clock was turned back. A recording

@@ -27,8 +27,8 @@ type TraceReader struct {
 	// tab or a semicolon; it has their names, if a column is selected by its name.
 	Format string
 
-	// Arrival is the arrival time of a request. In an access log it defaults to
-	// $time_local, $time_iso8601 or $msec.
+	// Arrival is the arrival time of a request. In an access log it defaults to $msec, which
+	// is finest, $time_iso8601 or $time_local.
 	Arrival string
 
 	// Service is the service time of a request on an idle server.

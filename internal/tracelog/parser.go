@@ -101,7 +101,7 @@ func (p *logParser) openAccessLog(in io.Reader) error {
 	}
 	p.names = template.names
 	p.table = newLines(in, template.cut)
-	for _, name := range []string{"time_local", "time_iso8601", "msec"} {
+	for _, name := range []string{"msec", "time_iso8601", "time_local"} {
 		if p.Arrival == "" && slices.Contains(p.names, name) {
 			p.Arrival = name
 		}

@@ -100,6 +100,18 @@ func TestReader(t *testing.T) {
 				`192.0.2.1 - - [01/Mar/2026:00:00:00.5 +0000] "" 400 0 "b" rt=0.020 d=0.3` + "\n" +
 				`192.0.2.1 - - [01/Mar/2026:00:00:01.5 +0000] "GET / HTTP/1.1" 200 5 "a" rt=0.030 d=-` + "\n",
 		},
+		"access log with $msec": {
+			Reader{Format: "common $msec $request_time $who $d", Service: "request_time", Class: "who", Deadline: "d"},
+			`192.0.2.1 - - [01/Mar/2026:00:00:00 +0000] "" 200 5 1772323200.000 0.010 a 0.2` + "\n" +
+				`192.0.2.1 - - [01/Mar/2026:00:00:00 +0000] "" 200 5 1772323200.500 0.020 b 0.3` + "\n" +
+				`192.0.2.1 - - [01/Mar/2026:00:00:01 +0000] "" 200 5 1772323201.500 0.030 a -` + "\n",
+		},
+		"access log with another time": {
+			Reader{Format: "common $at $request_time $who $d", Arrival: "at", Service: "request_time", Class: "who", Deadline: "d"},
+			`192.0.2.1 - - [02/Mar/2026:00:00:00 +0000] "" 200 5 1772323200.000 0.010 a 0.2` + "\n" +
+				`192.0.2.1 - - [02/Mar/2026:00:00:00 +0000] "" 200 5 1772323200.500 0.020 b 0.3` + "\n" +
+				`192.0.2.1 - - [02/Mar/2026:00:00:00 +0000] "" 200 5 1772323201.500 0.030 a -` + "\n",
+		},
 		"JSON": {
 			Reader{Arrival: "ts", Service: "response.ms*ms", Class: "who", Deadline: "until"},
 			"\xef\xbb\xbf" + `{"ts":1700000000.0, "response": {"ms": 10}, "who": "a", "until": 0.2}` + "\r\n\r\n" +
@@ -182,6 +194,10 @@ func TestReaderRefuses(t *testing.T) {
 		{
 			columns, "at,took\n1999-03-01T00:00:00Z,1\n2026-03-01T00:00:00Z,1",
 			"log:3: arrival (at) is 236688h0m0s after that in line 2: want at most 10000h",
+		},
+		{
+			columns, "at,took\n2026-03-01T00:00:00Z,1\n1999-03-01T00:00:00Z,1",
+			"log:2: arrival (at) is 236688h0m0s after that in line 3: want at most 10000h",
 		},
 		{columns, "at,took\n0,\"1\n1,2\n", `log:2: line is no CSV: extraneous or missing " in quoted-field`},
 		{columns, "\"at,took\n0,1", `log:1: heading is no CSV`},
@@ -280,6 +296,10 @@ func TestReaderTellsOnce(t *testing.T) {
 	_, err := read(Reader{}, "0,1\n1,0\n2,-1\n3,0\n")
 	if want := "log:2: service is 0s: want more than 0 and up to 10000h (also in another line)\nlog:3: service is -1s: want more than 0 and up to 10000h"; err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
+	}
+	_, err = read(Reader{Arrival: "1", Service: "2"}, "1700000000,1\n-,1\n") // a date that is none is not far from others
+	if n := strings.Count(err.Error(), "log:"); n != 1 {
+		t.Errorf("%v, want one problem", err)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"time"
 
@@ -53,7 +54,9 @@ func (p *Proxy) reload() error {
 	}
 	next.start()
 	p.table.Store(next)
-	p.serveOperators(operators)
+	if !reflect.DeepEqual(old.config.Admin, c.Admin) || old.config.Probes != c.Probes { // another page has no readings
+		p.serveOperators(operators)
+	}
 	old.drop()
 	p.apply(c)
 	return nil
