@@ -14,6 +14,10 @@ type budget struct {
 	law   law.Law
 	p95   time.Duration
 	floor int // it takes no slot below
+
+	// As in Config. The law beneath may plan windows that are too short to judge a p95 by.
+	interval   time.Duration
+	minSamples int
 }
 
 const (
@@ -43,6 +47,11 @@ type keeper struct {
 	budget
 	own  law.Controller
 	owed float64 // the limit that the key had before it was cut, 0 if it was not
+
+	// The last windows, as long as they say the same.
+	said    law.ReasonCode
+	elapsed time.Duration
+	samples int
 }
 
 // Retune takes a new budget, if the law beneath it can be retuned as well. A fixed limit
@@ -97,31 +106,46 @@ func (k *keeper) Next(w law.Window) law.Decision {
 	}
 }
 
-// judge compares the p95 with the budget, if there are enough samples. An idle key is
-// within its budget.
+// judge compares the p95 with the budget, once windows in a row that say the same have lasted long
+// enough and have enough samples. An idle key is within its budget.
 func (k *keeper) judge(w law.Window) (r law.Reason, judged bool) {
-	want := k.p95.Seconds()
 	n := w.Samples + w.Timeouts
-	if n < max(1, w.MinSamples) {
-		if idle := n == 0 && w.Age <= k.p95; idle {
-			return law.Reason{Code: law.Below, Signal: law.P95, Want: want}, true
+	if n == 0 {
+		if w.Age <= k.p95 {
+			return law.Reason{Code: law.Below, Signal: law.P95, Want: k.p95.Seconds()}, true
 		}
-		return law.Reason{Code: law.TooFew, Have: float64(n), Want: float64(w.MinSamples)}, false
+		return law.Reason{Code: law.TooFew, Want: float64(k.minSamples)}, false
 	}
+	r = k.compare(w, n)
+	if r.Code != k.said {
+		k.said, k.elapsed, k.samples = r.Code, 0, 0
+	}
+	k.elapsed += w.Elapsed
+	k.samples += n
+	if k.elapsed < k.interval || k.samples < k.minSamples {
+		return r, false
+	}
+	k.elapsed, k.samples = 0, 0
+	return r, true
+}
+
+// compare compares the p95 of a window with the budget.
+func (k *keeper) compare(w law.Window, n int) law.Reason {
 	rank := quantile * float64(n) / float64(w.Samples) // work that timed out is slower than all
 	if rank > 1 {                                      // also without a success
 		return law.Reason{
 			Code: law.Above, Signal: law.Timeouts,
 			Have: float64(w.Timeouts) / float64(n), Want: 1 - quantile,
-		}, true
+		}
 	}
+	want := k.p95.Seconds()
 	have := w.Latencies.Quantile(rank).Seconds()
-	r = law.Reason{Code: law.Within, Signal: law.P95, Have: have, Want: want}
+	r := law.Reason{Code: law.Within, Signal: law.P95, Have: have, Want: want}
 	switch {
 	case have > want:
 		r.Code = law.Above
 	case have <= recovers*want:
 		r.Code = law.Below
 	}
-	return r, true
+	return r
 }

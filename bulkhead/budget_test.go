@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"runtime"
 	"strings"
 	"sync"
@@ -102,24 +103,26 @@ func TestTimeoutsCountAgainstABudget(t *testing.T) {
 }
 
 func TestIdleKeyGetsItsSlotsBack(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		k := fixed(10, 0, 0)
-		k.Budget = 10 * time.Millisecond
-		s := newSet(t, bulkhead.Config{Default: k})
-		var latency atomic.Int64
-		latency.Store(int64(50 * time.Millisecond))
-		drive(t, s, "a", 10, 10*time.Second, &latency)
-		if n := s.Snapshot().ByKey["a"].Limit; n != 1 {
-			t.Fatalf("limit %d", n)
-		}
-		for range 20 {
-			time.Sleep(time.Minute)
-			_ = s.Do(t.Context(), "a", func(context.Context) error { return nil })
-		}
-		if n := s.Snapshot().ByKey["a"].Limit; n != 10 {
-			t.Errorf("limit %d, want 10", n)
-		}
-	})
+	for _, every := range []time.Duration{time.Minute, 2 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			k := fixed(10, 0, 0)
+			k.Budget = 10 * time.Millisecond
+			s := newSet(t, bulkhead.Config{Default: k})
+			var latency atomic.Int64
+			latency.Store(int64(50 * time.Millisecond))
+			drive(t, s, "a", 10, 10*time.Second, &latency)
+			if n := s.Snapshot().ByKey["a"].Limit; n != 1 {
+				t.Fatalf("limit %d", n)
+			}
+			for range 20 * time.Minute / every {
+				time.Sleep(every)
+				_ = s.Do(t.Context(), "a", func(context.Context) error { return nil })
+			}
+			if n := s.Snapshot().ByKey["a"].Limit; n != 10 {
+				t.Errorf("a request each %v: limit %d, want 10", every, n)
+			}
+		})
+	}
 }
 
 // TestUpdateOfACutKey checks that an update keeps the cut of a key without making it the key's
@@ -151,6 +154,31 @@ func TestUpdateOfACutKey(t *testing.T) {
 				k.Budget = 0
 				update(t, s, bulkhead.Config{Default: k})
 			})
+		})
+	}
+}
+
+// The default law looks at a few pieces of work at a time, among which the slowest is the p95. A
+// budget goes by as many as other laws look at.
+func TestBudgetBesideTheDefaultLaw(t *testing.T) {
+	for slow, cut := range map[int]bool{3: false, 30: true} { // in a hundred
+		synctest.Test(t, func(t *testing.T) {
+			s := newSet(t, bulkhead.Config{Default: bulkhead.Compartment{Budget: 100 * time.Millisecond}})
+			until := time.Now().Add(time.Minute)
+			together.Do(3, func(caller int) {
+				random := rand.New(rand.NewPCG(uint64(caller), 1))
+				for time.Now().Before(until) {
+					latency := 50 * time.Millisecond
+					if random.IntN(100) < slow {
+						latency *= 4
+					}
+					_ = s.Do(t.Context(), "a", work(latency))
+					time.Sleep(time.Millisecond)
+				}
+			})
+			if a := s.Snapshot().ByKey["a"]; a.Cut > 0 != cut {
+				t.Errorf("%d%% are slow: a limit of %d after %d cuts", slow, a.Limit, a.Cut)
+			}
 		})
 	}
 }

@@ -61,9 +61,11 @@ type Compartment struct {
 	// Budget is the p95 latency that the key may take; work that timed out
 	// counts as above it. While the p95 is above it the limit is cut, to 7/10
 	// in each window, but not below Reserved or Config.Min; from 9/10 of it
-	// down the limit gets a tenth back in each window. Until it has all back
-	// Config.Law rests. Changes come with their reason as events and in the
-	// history. 0 means no budget.
+	// down the limit gets a tenth back in each window. Windows that are shorter
+	// than Config.Interval, or have fewer samples than Config.MinSamples, count
+	// together as long as they agree. Until it has all back Config.Law rests.
+	// Changes come with their reason as events and in the history. 0 means no
+	// budget.
 	Budget time.Duration
 
 	// Breaker, if set, makes the breaker of a key, once, when the first work asks
@@ -168,7 +170,10 @@ func (k Compartment) forKey(onEvent func(weir.Event)) Compartment {
 		}
 	}
 	if k.Budget > 0 {
-		k.Config.Law = budget{law: k.Config.Law, p95: k.Budget, floor: k.Reserved}
+		k.Config.Law = budget{
+			law: k.Config.Law, p95: k.Budget, floor: k.Reserved,
+			interval: k.Config.Interval, minSamples: k.Config.MinSamples,
+		}
 	}
 	if k.Config.OnEvent == nil {
 		k.Config.OnEvent = onEvent
