@@ -84,8 +84,8 @@ const (
 // comeBack corrects the time after which a refused operation may come back. At a pace that of the
 // limiter is when the whole queue has drained: in an emergency, or after one bad reading, half a
 // minute, though another operation may wait as soon as one waiter leaves. Half of it leaves nothing
-// idle, for a client adds as much jitter again. Where many compete for few starts that is early, at
-// the cost of up to twice as many refusals.
+// idle, for a client adds as much jitter again. Where many compete for few starts that is early: of
+// 30 clients at one start a second, each is refused four times a second.
 func comeBack(reason weir.Reason, after time.Duration) time.Duration {
 	if reason == weir.ReasonPace {
 		after = min(soon, after/2)

@@ -38,7 +38,7 @@ func (h *handler) admit(w http.ResponseWriter, r *http.Request, admitter weir.Ad
 
 // converses reports whether the two sides of a request may take turns, by its headers: it is of
 // gRPC or a stream of Connect.
-func converses(r *http.Request) bool { return headers.IsConversation(r.Header) }
+func converses(r *http.Request) bool { return headers.IsConversation(r) }
 
 // connects reports whether the body of a request belongs to another protocol, if its server agrees.
 func connects(r *http.Request) bool { return r.Method == http.MethodConnect }

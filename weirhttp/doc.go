@@ -43,8 +43,8 @@
 //   - A response is held back until its handler has returned and its slot is free, up to
 //     [Config].ResponseBuffer.
 //   - A conversation, whose two sides may take turns, is a stream: a request of gRPC or of
-//     Connect's streams. It needs a slot of the streams to run, and asks the admitter too, whose
-//     slot it gives back at once.
+//     Connect's streams, by HTTP/2. A client can claim one, so the streams bound them. It needs a
+//     slot of the streams to run, and asks the admitter too, whose slot it gives back at once.
 //   - A response becomes a stream when it exceeds the buffer, is flushed, or takes its connection
 //     over: it exchanges its slot for one of the streams, and the admitter learns the latency to
 //     there, though not of a connection that was taken over. A stream holds its slot to its end; an

@@ -69,10 +69,13 @@ func (r *response) first() {
 	}
 }
 
-// begun returns the outcome of the response that begins now.
+// begun returns the outcome of the response that begins now. One of gRPC has its status at its end.
 func (r *response) begun() weir.Outcome {
-	if r.ctx.Err() != nil {
+	switch {
+	case r.ctx.Err() != nil:
 		return edge.ContextOutcome(r.ctx)
+	case headers.IsGRPC(r.Header()):
+		return weir.Ignore
 	}
 	return beginOutcome(r.status)
 }

@@ -49,6 +49,8 @@ func crowd(t *testing.T, p pipes) {
 		"POST /upload HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nx",
 		"POST /upload HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n",
 		"POST /upload HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\nx",
+		"POST /upload HTTP/1.1\r\nHost: x\r\nContent-Type: application/grpc\r\nContent-Length: 1000000\r\n\r\nx",
+		"POST /upload HTTP/1.1\r\nHost: x\r\nContent-Type: application/connect+json\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n",
 		"GET /page HTTP/1.1\r\nHost: x\r\n\r\n",
 		"GET /file HTTP/1.1\r\nHost: x\r\n\r\n",
 		"GET /events HTTP/1.1\r\nHost: x\r\n\r\n",
@@ -126,7 +128,7 @@ func TestStreamsAreCapped(t *testing.T) {
 			}
 		}
 		for _, refused := range []*http.Request{conversation(t), upload(t)} {
-			res := must.Have(client.Do(refused))(t)
+			res := must.Have(p.client(t, true).Do(refused))(t)
 			res.Body.Close()
 			if res.StatusCode != 503 || res.Header.Get("Retry-After") == "" ||
 				res.Header.Get(weirhttp.RefusedHeader) == "" {
@@ -136,7 +138,7 @@ func TestStreamsAreCapped(t *testing.T) {
 	})
 }
 
-// conversation is a request that is a stream, by its headers.
+// conversation is a request of HTTP/2 that is a stream, by its headers.
 func conversation(t *testing.T) *http.Request {
 	req, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://x/upload", strings.NewReader("x"))
 	req.Header.Set("Content-Type", "application/grpc")
@@ -157,12 +159,28 @@ func TestStreamsAskTheGateToo(t *testing.T) {
 		permit, _ := lim.TryAcquire(t.Context())
 		defer permit.Release()
 		p := servePipes(t, configured(t, lim, weirhttp.Config{Streams: streams}, site))
-		conn := p.dial(t)
-		go conversation(t).Write(conn)
-		if status := answerOn(t, conn).StatusCode; status != http.StatusServiceUnavailable {
-			t.Errorf("status %d, want 503", status)
+		res := must.Have(p.client(t, true).Do(conversation(t)))(t)
+		res.Body.Close()
+		if res.StatusCode != http.StatusServiceUnavailable {
+			t.Errorf("status %d, want 503", res.StatusCode)
 		}
 		checkInFlight(t, streams, 0)
+	})
+}
+
+// A call of gRPC-Web by HTTP/1 holds a slot, and has its status at its end.
+func TestCallsWithoutTurnsAreLimited(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lim, streams := fixed(t, 1), pinned(t, 1)
+		p := servePipes(t, configured(t, lim, weirhttp.Config{Streams: streams}, func(w http.ResponseWriter, r *http.Request) {
+			checkInFlight(t, lim, 1)
+			grpcAnswer("14", "announced")(w, r)
+		}))
+		res := must.Have(p.client(t, false).Do(conversation(t)))(t)
+		_, _ = io.Copy(io.Discard, res.Body)
+		res.Body.Close()
+		synctest.Wait()
+		limittest.Check(t, lim, limittest.Taught{Ignored: 1})
 	})
 }
 

@@ -59,12 +59,13 @@ func IsGRPC(header http.Header) bool {
 	return len(text) >= len(media) && strings.EqualFold(text[:len(media)], media)
 }
 
-// IsConversation reports whether the two sides of a request may take turns: a call of gRPC,
-// or a stream of Connect.
-func IsConversation(header http.Header) bool {
+// IsConversation reports whether the two sides of a request may take turns: a call of gRPC, or a
+// stream of Connect, by HTTP/2. HTTP/1 has no turns, so there the content type is only a claim.
+func IsConversation(r *http.Request) bool {
 	const connect = "application/connect+"
-	text := header.Get("Content-Type")
-	return IsGRPC(header) || len(text) >= len(connect) && strings.EqualFold(text[:len(connect)], connect)
+	text := r.Header.Get("Content-Type")
+	content := IsGRPC(r.Header) || len(text) >= len(connect) && strings.EqualFold(text[:len(connect)], connect)
+	return content && r.ProtoMajor >= 2
 }
 
 // IsEvents reports whether a message is a stream of server-sent events, by the test of

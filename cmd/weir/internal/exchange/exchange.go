@@ -77,8 +77,8 @@ func (rt *Route) Serve(ctx context.Context, w http.ResponseWriter, r *http.Reque
 // response.
 func (x *exchange) serve() error {
 	x.upgrade = headers.IsUpgrade(x.in.Header) && !x.route.upstream.HTTP2()
-	x.converses = headers.IsConversation(x.in.Header) ||
-		x.route.config.Body == bodyStreams || x.route.config.GRPC != ""
+	x.converses = x.route.config.Body == bodyStreams || x.in.ContentLength < 0 &&
+		(x.route.config.GRPC != "" || x.route.upstream.HTTP2() && headers.IsConversation(x.in))
 	streams := false
 	if !x.body.done {
 		err := x.route.gate.Full(x.asked)

@@ -38,13 +38,12 @@ func (x *exchange) takeIn() (stream bool, err error) {
 	case most > 0:
 		b.rest = http.MaxBytesReader(x.w, r.Body, most)
 	}
-	talks := x.converses && (r.ContentLength < 0 || x.route.config.Body == bodyStreams)
 	switch {
 	case r.Method == http.MethodConnect:
 		stream = true
-	case talks && r.Header["Expect"] != nil:
+	case x.converses && r.Header["Expect"] != nil:
 		stream = true // the upstream decides when the client may begin
-	case talks:
+	case x.converses:
 		stream, err = x.takeEarly()
 	default:
 		stream, err = x.takeAll()

@@ -22,16 +22,17 @@ var upload = fmt.Sprintf("POST /upload HTTP/1.1\r\nHost: h\r\nContent-Length: %d
 
 func noBuffers(c *config.Config, _ *config.Route) { c.Buffers.Request, c.Buffers.File = 0, 0 }
 
-// Forty uploads that stall hold at most their part of the limit. The others are refused, and
-// short requests are not affected.
+// Forty uploads that stall hold at most their part of the limit, whatever they claim to be. The
+// others are refused, and short requests are not affected.
 func TestUploadsHoldAPartOfTheLimit(t *testing.T) {
 	const limit, crowd = 8, 40
 	rg := newRig(t, limit, false, site, func(c *config.Config, rc *config.Route) {
 		noBuffers(c, rc)
 		c.Streams.Uploads = 0.5
 	})
-	for range crowd {
+	for range crowd / 2 {
 		rg.dial(upload)
+		rg.dial(strings.Replace(upload, "Host: h", "Host: h\r\nContent-Type: application/grpc", 1))
 	}
 	// One address may hold half of the part.
 	rg.until("all others are refused", func() bool {
