@@ -71,10 +71,10 @@ func (r *response) first() {
 
 // begun returns the outcome of the response that begins now. One of gRPC has its status at its end.
 func (r *response) begun() weir.Outcome {
-	switch {
-	case r.ctx.Err() != nil:
+	if r.ctx.Err() != nil {
 		return edge.ContextOutcome(r.ctx)
-	case headers.IsGRPC(r.Header()):
+	}
+	if headers.IsGRPC(r.Header()) {
 		return weir.Ignore
 	}
 	return beginOutcome(r.status)
