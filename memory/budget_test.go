@@ -113,6 +113,18 @@ func TestBudgetOfTheLargestNumber(t *testing.T) {
 	}
 }
 
+func TestBudgetThatGrows(t *testing.T) {
+	b := &budget{size: 1}
+	b.acquire(1)
+	_, w := b.acquire(1)
+	b.resize(2)
+	select {
+	case <-w.admitted:
+	default:
+		t.Error("a byte for which there is room by now waits")
+	}
+}
+
 // All of a 64th of the target may be in flight before Run.
 func TestBudgetBeforeRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

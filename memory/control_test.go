@@ -164,9 +164,14 @@ func TestTimeThatNoStepSaw(t *testing.T) {
 func TestTargetThatIsExceeded(t *testing.T) {
 	over := reading{anonymous: 1200 * mib, runtime: 1200 * mib, live: 500 * mib, inFlight: 10 * mib}
 	c := control{target: 1000 * mib}
-	if d := steady(&c, over, 6*time.Second); !d.short || d.least != 1200*mib {
+	if d := steady(&c, over, 1100*time.Millisecond); !d.short || d.least != 1200*mib {
 		t.Errorf("%+v, want that 1200 MiB are needed", d)
 	}
+	over.at, over.anonymous = 2*time.Second, 1100*mib
+	if d := steady(&c, over, time.Second); d.least != 1200*mib {
+		t.Errorf("%+v, want the most that was needed", d)
+	}
+	over.at, over.anonymous = 0, 1200*mib
 	over.inFlight = 200 * mib
 	c = control{target: 1000 * mib}
 	if d := steady(&c, over, time.Minute); d.short {

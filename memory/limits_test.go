@@ -44,6 +44,7 @@ func TestLimitThatIsSetJustBeforeClose(t *testing.T) {
 	}
 	m.setLimit(600)
 	g.Close()
+	g.step() // which Run may have begun when it was closed
 	if m.limit != 600 {
 		t.Errorf("limit %d after Close, want the program's, 600", m.limit)
 	}
@@ -128,6 +129,20 @@ func TestFastStoreStaysInsideTheTarget(t *testing.T) {
 		}
 		g.Close()
 	})
+}
+
+func TestMeterOfTheRuntime(t *testing.T) {
+	m := newMeter()
+	data := make([]byte, 64*mib)
+	runtime.GC()
+	if r := m.read(); r.live < 64*mib || r.fixed == 0 || r.fixed > 32*mib {
+		t.Errorf("%+v: want 64 MiB of the heap alive, and none of them among stacks and metadata", r)
+	}
+	runtime.KeepAlive(data)
+	debug.FreeOSMemory()
+	if r := m.read(); r.runtime > 64*mib {
+		t.Errorf("%+v: want the runtime not to have the memory that it returned", r)
+	}
 }
 
 func TestMeterWithoutLinux(t *testing.T) {
