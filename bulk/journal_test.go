@@ -190,6 +190,11 @@ func TestRejectsOfOthersAreKept(t *testing.T) {
 	if err := run("", 5); !errors.Is(err, ErrRejected) {
 		t.Fatal(err)
 	}
+	conf.Sync = func() error { return errStop } // behind the rejects and before the journal
+	if err := run(other, 5); !errors.Is(err, errStop) {
+		t.Fatal(err)
+	}
+	conf.Sync = nil
 	must.Do(t, run(other, 5))
 	must.Do(t, run("", 8))
 	must.Do(t, run(other, 11))

@@ -144,6 +144,9 @@ func TestBytesInFlightAreBounded(t *testing.T) {
 			Memory: gov, Rejects: rejects, Write: func(_ context.Context, l Line) error {
 				count(len(l.Text))
 				defer count(-len(l.Text))
+				if got := gov.Snapshot().InFlight; len(l.Text) > readBuffer && got != defaultMaxLine {
+					t.Errorf("a line of unknown length takes %d bytes of the budget, want those of the longest", got)
+				}
 				time.Sleep(time.Millisecond)
 				if l.Number%50 == 0 {
 					return Reject(context.Canceled)

@@ -19,6 +19,7 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/internal/must"
+	"github.com/weir-go/weir/memory"
 	"github.com/weir-go/weir/throttle"
 )
 
@@ -72,31 +73,53 @@ func TestWorkersWriteAtOnce(t *testing.T) {
 	})
 }
 
-// A line that hangs does not let the others run ahead without bound.
+// A line that hangs does not let the others run ahead without bound. If it stops the import, the
+// line that waits behind them gives its bytes back.
 func TestReadingWaitsForTheOldestLine(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var others atomic.Int64
-		hang := make(chan struct{})
-		ended := make(chan error)
-		go func() {
-			_, err := Run(t.Context(), strings.NewReader(strings.Repeat("\n", 3*mostAhead)), Config{Write: func(_ context.Context, l Line) error {
-				if l.Number == 1 {
-					<-hang
-				}
-				others.Add(1)
-				return nil
-			}})
-			ended <- err
-		}()
-		time.Sleep(time.Minute)
-		if n := others.Load(); n != mostAhead-1 {
-			t.Errorf("%d lines are written beyond the first, want %d", n, mostAhead-1)
-		}
-		close(hang)
-		if err := <-ended; err != nil || others.Load() != 3*mostAhead {
-			t.Errorf("%d lines, %v", others.Load(), err)
-		}
-	})
+	for _, failure := range []error{nil, errStop} {
+		synctest.Test(t, func(t *testing.T) {
+			gov := must.Have(memory.New(memory.Config{Target: 1 << 30}))(t)
+			defer gov.Close()
+			var others atomic.Int64
+			hang := make(chan struct{})
+			ended := make(chan error)
+			go func() {
+				_, err := Run(t.Context(), strings.NewReader(strings.Repeat("x\n", 2*mostAhead)), Config{Memory: gov, Write: func(_ context.Context, l Line) error {
+					if l.Number == 1 {
+						<-hang
+						return failure
+					}
+					others.Add(1)
+					return nil
+				}})
+				ended <- err
+			}()
+			time.Sleep(time.Minute)
+			if n := others.Load(); n != mostAhead-1 {
+				t.Errorf("%d lines are written beyond the first, want %d", n, mostAhead-1)
+			}
+			close(hang)
+			if err := <-ended; !errors.Is(err, failure) || err == nil && others.Load() != 2*mostAhead-1 {
+				t.Errorf("%d lines, %v", others.Load(), err)
+			}
+			if s := gov.Snapshot(); s.InFlight != 0 {
+				t.Errorf("%d bytes are in flight after %v", s.InFlight, failure)
+			}
+		})
+	}
+}
+
+// The load is that of the governor, where there is no throttle or its is less.
+func TestProgressTellsTheLoad(t *testing.T) {
+	gov := must.Have(memory.New(memory.Config{Target: 16 << 20}))(t)
+	defer gov.Close()
+	go func() { _ = gov.Run(t.Context()) }()
+	for gov.Snapshot().Load() == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	if p, err := Run(t.Context(), strings.NewReader("x"), Config{Memory: gov, Write: newStore().write}); err != nil || p.Load == 0 {
+		t.Errorf("%+v, %v", p, err)
+	}
 }
 
 func TestProgressTellsRateAndEnd(t *testing.T) {
@@ -171,6 +194,16 @@ func TestThrottleThatRefuses(t *testing.T) {
 			t.Errorf("%d tries of 6 workers were refused in 2 s, want some, each after the time that the last one named", n)
 		}
 		s.has(t, 20)
+		for _, fail := range []func(context.Context, Line) error{
+			func(context.Context, Line) error { panic("boom") },
+			func(context.Context, Line) error { return errStop },
+		} {
+			before := th.Snapshot().Writes.Limiter.Failed
+			_, err = Run(t.Context(), strings.NewReader("x"), Config{Throttle: th, Write: fail})
+			if failed := th.Snapshot().Writes.Limiter.Failed - before; err == nil || failed != 1 {
+				t.Errorf("%d failures for the throttle after %v, want 1", failed, err)
+			}
+		}
 		th.Close()
 		if _, err := Run(t.Context(), strings.NewReader("x"), Config{Throttle: th, Write: s.write}); err == nil || !strings.Contains(err.Error(), "line 1") {
 			t.Errorf("of a throttle that is closed: %v", err)

@@ -157,10 +157,23 @@ func TestRejectOfTheEndOfTheContext(t *testing.T) {
 	}
 }
 
+// Sync is called when lines were acknowledged since the last time, and only then.
 func TestSyncWithoutAJournal(t *testing.T) {
-	synced, s := 0, newStore()
-	c := Config{Write: s.write, Sync: func() error { synced++; return nil }}
-	if p, err := Run(t.Context(), strings.NewReader(numbered(3)), c); err != nil || p.Lines != 3 || synced == 0 {
-		t.Errorf("%d lines are in and %d times durable: %v", p.Lines, synced, err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		var synced int
+		var during context.Context
+		c := Config{Sync: func() error { synced++; return nil }, Write: func(ctx context.Context, l Line) error {
+			if during = ctx; l.Number == 3 {
+				time.Sleep(time.Minute)
+			}
+			return nil
+		}}
+		p, err := Run(t.Context(), strings.NewReader(numbered(3)), c)
+		if err != nil || p.Lines != 3 || synced != 2 {
+			t.Errorf("%d lines are in and %d times durable, want 3 and 2 times: %v", p.Lines, synced, err)
+		}
+		if during.Err() == nil {
+			t.Error("the context of Write outlives the import")
+		}
+	})
 }
