@@ -200,3 +200,14 @@ func TestBadSettings(t *testing.T) {
 		}
 	}
 }
+
+// Requests of one moment ask the monitor once: it has a lock that all share.
+func TestAFreshLevelIsUsedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, set := watched(t, shed.Config{})
+		set(1.1)
+		if n := testing.AllocsPerRun(100, func() { _ = s.Full(t.Context()) }); n != 0 {
+			t.Errorf("%v allocations, want none", n)
+		}
+	})
+}

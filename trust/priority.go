@@ -47,10 +47,7 @@ func Told(ctx context.Context, priority, attempt []string) context.Context {
 		p = weir.PriorityFrom(ctx)
 	}
 	if n, err := strconv.ParseUint(single(attempt), 10, 63); err == nil && n > 1 {
-		p, told = min(max(p, weir.PriorityCritical), weir.PriorityLow-1)+1, true
-	}
-	if !told {
-		return ctx
+		p = min(max(p, weir.PriorityCritical), weir.PriorityLow-1) + 1
 	}
 	return weir.WithPriority(ctx, p)
 }

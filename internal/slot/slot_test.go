@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/internal/limittest"
@@ -91,6 +93,9 @@ func TestStreamAsksTheGate(t *testing.T) {
 	d, s := newDesk(t), new(slot.Slot)
 	must.Do(t, s.Begin(t.Context(), d.source, d.gate))
 	d.holds(t, "begun", 0, 1, 1)
+	if age := d.streams.Snapshot().Age; age != 0 {
+		t.Errorf("a stream has an age of %v, want none, as one that came by an exchange", age)
+	}
 	if err := new(slot.Slot).Begin(t.Context(), slot.Of(d.streams), d.gate); !errors.Is(err, weir.ErrRefused) {
 		t.Errorf("streams that are full: %v", err)
 	}
@@ -165,4 +170,23 @@ func TestHookThatPanicsKeepsNoSlot(t *testing.T) {
 			})
 		}
 	}
+}
+
+// The wait for the gate counts beside that for the streams.
+func TestWaitOfAStream(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &desk{gate: limittest.Fixed(t, 1, weir.Queue{Size: 1}), streams: limittest.Fixed(t, 1, weir.Queue{Size: 1})}
+		for _, lim := range []*weir.Limiter{d.streams, d.gate} {
+			permit, after := must.Have(lim.Acquire(t.Context()))(t), 100*time.Millisecond
+			if lim == d.gate {
+				after *= 3
+			}
+			time.AfterFunc(after, permit.Release)
+		}
+		s := new(slot.Slot)
+		must.Do(t, s.Begin(t.Context(), d.source, d.gate))
+		if waited := s.Waited(); waited != 300*time.Millisecond {
+			t.Errorf("waited %v, want 100 ms for the streams and 200 ms for the gate", waited)
+		}
+	})
 }
