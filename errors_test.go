@@ -65,6 +65,6 @@ func TestReasonsAreThoseOfTheCore(t *testing.T) {
 		t.Error("the reasons are not the caller's own")
 	}
 	if len(core) != len(weir.Reasons()) {
-		t.Errorf("%d reasons, of which %d are told", len(core), len(weir.Reasons()))
+		t.Errorf("Reasons returns %d reasons, and %d have an exported name", len(weir.Reasons()), len(core))
 	}
 }

@@ -188,7 +188,7 @@ func TestSimBadInput(t *testing.T) {
 		{"sim run kata --plot x.svg --panel limit,x", `--panel: "x": want limit, in-flight, throughput, goodput or latency`},
 		{"sim run kata --plot x.svg --panel limit,goodptu", `--panel: "goodptu": did you mean goodput?`},
 		{"sim run kata --panel limit", `--panel: says what --plot draws: want --plot FILE as well`},
-		{"sim run nope", `unknown scenario "nope": want kata, det-1.5x, `},
+		{"sim run nope", `unknown scenario "nope": want det-1.5x, exp-1.5x, `},
 		{"sim run slow3", `unknown scenario "slow3": did you mean slow30? (a file ends in .json, .yaml or .yml)`},
 		{"sim run nope.yaml", `nope.yaml: no such file or directory: want a scenario: weir help scenarios shows one`},
 		{"sim run " + broken("a.yaml", "workers: 0.5", "wrokers: 0.5"), "a.yaml: " + onePhase + ".wrokers is unknown: did you mean workers?"},

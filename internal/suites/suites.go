@@ -26,6 +26,11 @@ var named = []string{
 // acceptance lists the scenarios that a law must pass, separate from the suite.
 var acceptance = []string{"accept-overload", "accept-slowdown", "accept-fanout", "accept-replicas"}
 
+// others lists the scenarios of no suite.
+var others = []string{"kata", "priorities-3x"}
+
+func names() []string { return slices.Concat(named, acceptance, others) }
+
 // Named returns the named suite: situations in which overload-control laws are known to
 // fail, each with a service of about 1000 requests per second unless its name says
 // otherwise.
@@ -42,9 +47,7 @@ func Acceptance() []sim.Scenario { return load(acceptance...) }
 // All returns every scenario with a file: besides the suites "kata", in which latency is
 // base + k n² with a concurrency of n and the limit must settle, and "priorities-3x", a
 // minute and a half of three times the load from clients of all four priorities.
-func All() []sim.Scenario {
-	return append(append(Named(), Acceptance()...), load("kata", "priorities-3x")...)
-}
+func All() []sim.Scenario { return load(names()...) }
 
 func load(names ...string) []sim.Scenario {
 	list := make([]sim.Scenario, len(names))
@@ -68,7 +71,7 @@ var Drawn = map[string]func(seed uint64) sim.Scenario{"random": Random, "harm": 
 // "random-7", "harm-7", "shared-7" and "pushback-7" have seed 7, with or without the suffix of
 // their regime. An error lists the names.
 func Lookup(name string) (sim.Scenario, error) {
-	all := slices.Concat([]string{"kata"}, named, acceptance, []string{"priorities-3x"})
+	all := names()
 	if slices.Contains(all, name) {
 		return load(name)[0], nil
 	}

@@ -50,7 +50,7 @@ func TestLookup(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"nonsense": "want kata, det-1.5x,", "slow3": "did you mean slow30?", "harm-9-other": "unknown", "harm-x": "unknown",
+		"nonsense": "want det-1.5x, exp-1.5x,", "slow3": "did you mean slow30?", "harm-9-other": "unknown", "harm-x": "unknown",
 	} {
 		if _, err := Lookup(name); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", name, err, want)
