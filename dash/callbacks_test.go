@@ -81,6 +81,8 @@ func TestReadBlocks(t *testing.T) {
 			close(release)
 			if _, d := next(t, second); len(d.Points) != 1 {
 				t.Errorf("%d readings, want the one that was held up", len(d.Points))
+			} else if late := time.Since(time.UnixMilli(d.Points[0].At)); late > 0 {
+				t.Errorf("the reading has the time of %v before", late)
 			}
 		})
 	}

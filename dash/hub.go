@@ -148,16 +148,16 @@ func (h *hub) cut(c *client) {
 }
 
 // run reads until there has been no client for a while. It reads without the lock, because a
-// function of the user may block.
+// function of the user may block. The times are those of the clock: the last tick of a ticker waits
+// while the process is stopped.
 func (h *hub) run() {
-	ticker := time.NewTicker(every)
-	defer ticker.Stop()
-	for now := time.Now(); !h.ends(now); now = <-ticker.C {
+	for !h.ends(time.Now()) {
 		r := h.attempt()
 		h.mu.Lock()
-		h.keep(now, r)
+		h.keep(time.Now(), r)
 		h.send()
 		h.mu.Unlock()
+		time.Sleep(every)
 	}
 }
 

@@ -1,11 +1,6 @@
 package metrics
 
-import (
-	"maps"
-	"slices"
-
-	"github.com/weir-go/weir/capacity"
-)
+import "github.com/weir-go/weir/capacity"
 
 var forResource = columns[capacity.ResourceSnapshot]{
 	{line(Gauge, "weir_capacity_limit", "weir.capacity.limit", "{unit}", "Amount of a resource, in the unit of its owner.", capacityOf, resource), func(r *capacity.ResourceSnapshot) float64 { return float64(r.Limit) }},
@@ -22,13 +17,8 @@ var forCapacity = columns[capacity.Snapshot]{
 
 func readCapacity(out output, c *capacity.Capacity, labels []string) {
 	s := c.Snapshot()
-	taken := map[string]bool{}
-	for _, name := range slices.Sorted(maps.Keys(s.Resources)) {
-		value, r := clean(name), s.Resources[name]
-		if !taken[value] { // two equal series would fail the whole scrape
-			taken[value] = true
-			forResource.read(out, &r, join(labels, value))
-		}
+	for name, r := range s.Resources {
+		forResource.read(out, &r, join(labels, clean(name)))
 	}
 	forCapacity.read(out, &s, labels)
 }

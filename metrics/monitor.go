@@ -34,14 +34,11 @@ func readMonitor(out output, m *load.Monitor, labels []string) {
 		out.number(monitorLoad, level.Load, labels)
 	}
 	out.number(monitorRunning, truth(m.Running()), labels)
-	taken := map[string]bool{}
 	for _, s := range m.Snapshot() {
-		name := clean(s.Source)
-		if taken[name] || s.Missing {
+		if s.Missing {
 			continue
 		}
-		taken[name] = true
-		of := join(labels, name)
+		of := join(labels, clean(s.Source))
 		if s.Polls > s.Failures {
 			out.number(sourceAge, s.Age.Seconds(), of)
 		}

@@ -9,16 +9,17 @@ import (
 	"slices"
 )
 
-// mostLimiters is how many names a recording has at most.
+// mostLimiters is how many limiters of a recording are kept. A set of tenants may have had more.
 const mostLimiters = 1000
 
 // A Recording is a whole one.
 type Recording struct {
 	Limiters map[string]*Details // all of them whole
 	Requests []Request           // the last ones that were refused
-	lines    map[string]Line
+	lines    map[string]Line     // of those that are kept
+	left     map[string]bool     // names of those that are not
 	tables   []Table
-	more     int
+	more     int // that the dashboard did not show
 }
 
 // Load reads a whole recording.
@@ -27,21 +28,16 @@ func Load(in io.Reader) (*Recording, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := &Recording{Limiters: map[string]*Details{}, lines: map[string]Line{}}
+	all := &Recording{Limiters: map[string]*Details{}, lines: map[string]Line{}, left: map[string]bool{}}
 	for {
 		m, err := r.Next()
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		if err == nil {
-			err = all.add(m)
-			if err != nil {
-				err = fmt.Errorf("line %d: %w", r.line, err)
-			}
-		}
 		if err != nil {
 			return nil, err
 		}
+		all.add(m)
 	}
 	if len(all.Limiters) == 0 {
 		return nil, fmt.Errorf("line %d: the recording ends without a reading", r.line)
@@ -49,25 +45,38 @@ func Load(in io.Reader) (*Recording, error) {
 	return all, nil
 }
 
-func (all *Recording) add(m Message) error {
-	if o := m.Overview; o != nil {
+func (all *Recording) add(m Message) {
+	switch d, o := m.Details, m.Overview; {
+	case o != nil:
 		for _, l := range o.Limiters {
-			all.lines[l.Name] = l
+			if all.keeps(l.Name) {
+				all.lines[l.Name] = l
+			}
 		}
 		all.more, all.tables = max(all.more, o.More), o.Tables
-		return all.bounded()
-	}
-	if m.Details == nil {
+	case d == nil:
 		all.refused(m.Requests)
-		return nil
+	case all.keeps(d.Name):
+		whole := all.Limiters[d.Name]
+		if whole == nil {
+			whole = &Details{Name: d.Name, Whole: true, Changes: []Change{}}
+			all.Limiters[d.Name] = whole
+		}
+		whole.add(d)
 	}
-	whole := all.Limiters[m.Details.Name]
-	if whole == nil {
-		whole = &Details{Name: m.Details.Name, Whole: true, Changes: []Change{}}
-		all.Limiters[whole.Name] = whole
+}
+
+// keeps reports whether there is room for the limiter of a name.
+func (all *Recording) keeps(name string) bool {
+	if _, known := all.lines[name]; known {
+		return true
 	}
-	whole.add(m.Details)
-	return all.bounded()
+	if len(all.lines) == mostLimiters {
+		all.left[name] = true
+		return false
+	}
+	all.lines[name] = Line{Name: name}
+	return true
 }
 
 // refused adds requests. After a lost connection a dashboard sends the last ones again.
@@ -78,13 +87,6 @@ func (all *Recording) refused(requests []Request) {
 		}
 	}
 	all.Requests = all.Requests[max(0, len(all.Requests)-MostRequests):]
-}
-
-func (all *Recording) bounded() error {
-	if n := max(len(all.lines), len(all.Limiters)); n > mostLimiters {
-		return fmt.Errorf("has the limiter number %d: want %d at most", n, mostLimiters)
-	}
-	return nil
 }
 
 // add adds the new readings. After a lost connection a dashboard sends all that it has again, and
@@ -105,11 +107,9 @@ func (d *Details) add(o *Details) {
 
 // Overview has the last line of each limiter.
 func (all *Recording) Overview() *Overview {
-	o := &Overview{Limiters: []Line{}, More: all.more, Tables: all.tables}
+	o := &Overview{Limiters: []Line{}, More: all.more + len(all.left), Tables: all.tables}
 	for _, name := range slices.Sorted(maps.Keys(all.Limiters)) {
-		line := all.lines[name]
-		line.Name = name
-		o.Limiters = append(o.Limiters, line)
+		o.Limiters = append(o.Limiters, all.lines[name])
 	}
 	return o
 }

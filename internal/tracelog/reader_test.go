@@ -75,7 +75,7 @@ func TestReader(t *testing.T) {
 		},
 		"by number": {
 			Reader{Arrival: "1", Service: "3", Class: "2", Deadline: "4"},
-			"when\twho\ttook\tuntil\n1700000000\ta\t0.01\t0.2\n1700000000.5\tb\t0.02\t300ms\n1700000001.5\ta\t0.03\t\n",
+			"when\twho\ttook\tuntil\n1700000000\ta\t0.01\t0.2\t5\" screen\n1700000000.5\tb\t0.02\t300ms\n1700000001.5\ta\t0.03\t\n",
 		},
 		"with units": {
 			Reader{Arrival: "stamp*us", Service: "out put*h", Class: "class", Deadline: "d*ms"},
@@ -220,6 +220,11 @@ func TestReaderRefuses(t *testing.T) {
 			Reader{Format: "$at [$took]", Arrival: "at", Service: "took"},
 			"0 1",
 			`log:1: line has no " [" after $at: want the format of the log`,
+		},
+		{
+			Reader{Format: `$at "$took"`, Arrival: "at", Service: "took"},
+			`0 "1\"`,
+			`log:1: line has no "\"" after $took: want the format of the log`,
 		},
 		{
 			Reader{Format: "$at [$took]", Arrival: "at", Service: "took"},
