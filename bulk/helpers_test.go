@@ -65,13 +65,13 @@ func (s *store) has(t *testing.T, n int, without ...int) {
 	}
 }
 
-// files are the paths of a journal and a file of rejects that do not exist.
+// files returns the paths of a journal and a file of rejects that do not exist.
 func files(t *testing.T) (journal, rejects string) {
 	dir := t.TempDir()
 	return filepath.Join(dir, "journal"), filepath.Join(dir, "rejects")
 }
 
-// rejected are the lines of a file of rejects.
+// rejected returns the lines of a file of rejects.
 func rejected(t *testing.T, name string) (all []reject) {
 	t.Helper()
 	text := must.Have(os.ReadFile(name))(t)

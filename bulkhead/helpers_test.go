@@ -57,7 +57,7 @@ func update(t testing.TB, s *bulkhead.Set, c bulkhead.Config) {
 	must.Do(t, s.Update(c))
 }
 
-// open are the settings of a key that only the cap holds back.
+// open returns the settings of a key that only the cap holds back.
 func open(reserved int, share float64) bulkhead.Compartment {
 	c := fixed(1000, 100, time.Minute)
 	c.Reserved, c.Share = reserved, share

@@ -223,7 +223,7 @@ func (v view) requests(refused []recording.Request) []byte {
 	return event("requests", refused)
 }
 
-// names are the names of the limiters that a view may have.
+// names returns the names of the limiters that a view may have.
 func (h *hub) names(v view) (names []string) {
 	for name, s := range h.series {
 		if v.trusted || !s.tenant {

@@ -58,7 +58,7 @@ func (s *series) add(now time.Time, snap *weir.Snapshot) {
 	}
 }
 
-// reasons are those that the law has given since the reading before: for the last change of the
+// reasons returns the law's reasons since the reading before: for the last change of the
 // limit, which may have been followed by decisions to hold it, and for the last decision.
 func (s *series) reasons() (given []law.Reason) {
 	if s.before != nil && s.before.Last != s.last.Last {

@@ -80,7 +80,7 @@ func (g controlGroup) of() string {
 
 func (g controlGroup) file(name string) string { return path.Join(g.mount, g.name, name) }
 
-// groupsOf are the group of this process, and those around it up to the root.
+// groupsOf returns the group of this process, and those around it up to the root.
 func groupsOf(fsys fs.FS, controller string) ([]controlGroup, error) {
 	g, err := groupOf(fsys, controller)
 	if err != nil {

@@ -79,7 +79,7 @@ func (c *CPU) Poll(context.Context) (Sample, error) {
 }
 
 // ownTime is this process's busy time, and the time of its processors, in seconds. It does not come
-// from runtime/metrics, which measures at each collection of garbage: without one in a second the
+// from runtime/metrics, which measures at each garbage collection: without one in a second the
 // source would be stale.
 func ownTime() (used, total float64, err error) {
 	worked, err := processTime()

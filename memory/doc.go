@@ -15,7 +15,7 @@
 //
 // A pace does not hold memory. A program that is paced allocates little, so it collects little, and
 // its memory never falls: a controller on resident memory ends at its slowest pace and stays there.
-// A [Governor] bounds the bytes in flight instead, and tunes the collector of garbage to the
+// A [Governor] bounds the bytes in flight instead, and tunes the garbage collector to the
 // room that is left.
 //
 // # Mathematics

@@ -255,7 +255,7 @@ type Snapshot struct {
 	Target    uint64        // Config.Target, or its default
 	Anonymous uint64        // resident memory that is of no file
 	Resident  uint64        // resident memory, mapped files included
-	Need      uint64        // memory that a collection of garbage would leave
+	Need      uint64        // memory that a garbage collection would leave
 	Limit     uint64        // the memory limit for the runtime
 	Budget    uint64        // how much may be in flight
 	InFlight  uint64        // how much is

@@ -6,7 +6,7 @@ var forGovernor = columns[memory.Snapshot]{
 	{line(Gauge, "weir_governor_target_bytes", "weir.governor.target", "By", "Memory that the process may have.", governorName), func(s *memory.Snapshot) float64 { return float64(s.Target) }},
 	{line(Gauge, "weir_governor_anonymous_bytes", "weir.governor.anonymous", "By", "Resident memory that is of no file.", governorName), func(s *memory.Snapshot) float64 { return float64(s.Anonymous) }},
 	{line(Gauge, "weir_governor_resident_bytes", "weir.governor.resident", "By", "Resident memory, mapped files included.", governorName), func(s *memory.Snapshot) float64 { return float64(s.Resident) }},
-	{line(Gauge, "weir_governor_need_bytes", "weir.governor.need", "By", "Memory that a collection of garbage would leave.", governorName), func(s *memory.Snapshot) float64 { return float64(s.Need) }},
+	{line(Gauge, "weir_governor_need_bytes", "weir.governor.need", "By", "Memory that a garbage collection would leave.", governorName), func(s *memory.Snapshot) float64 { return float64(s.Need) }},
 	{line(Gauge, "weir_governor_limit_bytes", "weir.governor.limit", "By", "Memory limit that the runtime was given.", governorName), func(s *memory.Snapshot) float64 { return float64(s.Limit) }},
 	{line(Gauge, "weir_governor_load", "weir.governor.load", "1", "Need as a share of the need that leaves no room for work: 1 there.", governorName), func(s *memory.Snapshot) float64 { return s.Load() }},
 	{line(Gauge, "weir_governor_budget_bytes", "weir.governor.budget", "By", "Bytes that may be in flight now.", governorName), func(s *memory.Snapshot) float64 { return float64(s.Budget) }},

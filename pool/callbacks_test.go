@@ -92,7 +92,7 @@ var callbacks = []callback{
 	}},
 }
 
-// three are tasks that succeed, by their keys "1" to "3".
+// three returns tasks that succeed, by their keys "1" to "3".
 func three() []pool.Task {
 	return []pool.Task{task("1", time.Second, nil), task("2", 2*time.Second, nil), task("3", 3*time.Second, nil)}
 }

@@ -88,7 +88,7 @@ func (r record) count(kind pool.Kind) (n int) {
 	return n
 }
 
-// changes are the decisions that changed a size.
+// changes returns the decisions that changed a size.
 func (r record) changes() (text []string) {
 	for _, d := range r.decided() {
 		if d.To != d.From {

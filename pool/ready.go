@@ -14,7 +14,7 @@ type ready struct {
 	custom int               // how many have a cost of their own
 }
 
-// all are the ready items. They are valid until the next change.
+// all returns the ready items. They are valid until the next change.
 func (r *ready) all() []*item { return r.items[r.gone:] }
 
 func (r *ready) len() int { return len(r.items) - r.gone }

@@ -16,8 +16,9 @@ import (
 // It fails where the backlog grows for other reasons than the work that is paced, and
 // where a store has no backlog that shows before it stalls.
 type DrainRate struct {
-	// Gain is how much a backlog of nothing adds to the rate, and one of twice the target takes
-	// from it, on average. Defaults to 1.6; with 0.8 storms differed by no more than their noise.
+	// Gain is the share by which an empty backlog raises the rate, and a backlog of twice the
+	// target lowers it, on average. Defaults to 1.6; with 0.8 storms differed by no more than
+	// their noise.
 	Gain float64
 
 	// Healthy is the share of the target below which the pace doubles each second

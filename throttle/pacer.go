@@ -129,9 +129,9 @@ func (p *pacer) change() {
 // easesIn is the time in which a remembered bound doubles.
 const easesIn = time.Minute
 
-// ease returns the pace at which the signals were lost, 0 if they are not. Symptoms may be fine
-// while a backlog grows, so it bounds the pace until the signals are back, and eases, because it
-// may no longer be right.
+// ease returns a bound on the pace while the signals are lost, and 0 if they are not. Symptoms may
+// be fine while a backlog grows, so the bound is the pace at which the signals were lost. It rises
+// with time, because it may no longer be right.
 func (p *pacer) ease(dt time.Duration) float64 {
 	p.held *= math.Exp2(dt.Seconds() / easesIn.Seconds())
 	if math.IsInf(p.held, 1) {

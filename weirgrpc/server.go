@@ -83,7 +83,7 @@ func (s *ServerLimits) Unary(ctx context.Context, req any, info *grpc.UnaryServe
 		}
 		return nil, refused
 	}
-	// Not a recover: the panic goes up as it is, with its stack, and a Goexit is covered too.
+	// It does not recover, so a panic keeps its stack, and a Goexit is covered too.
 	outcome := weir.Failure
 	defer func() { permit.Finish(outcome) }()
 	resp, err = handler(ctx, req)

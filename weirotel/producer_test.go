@@ -49,7 +49,7 @@ func collected(t testing.TB, s metrics.Sources) map[string]metricdata.Metrics {
 	return byName
 }
 
-// points are the data points of a metric, each as its attributes and value.
+// points returns the data points of a metric, each as its attributes and value.
 func points(m metricdata.Metrics) (all []string) {
 	add := func(set attribute.Set, value any) {
 		all = append(all, fmt.Sprintf("%s %v", set.Encoded(attribute.DefaultEncoder()), value))

@@ -116,7 +116,7 @@ func TestWorkersAreKilled(t *testing.T) {
 	}
 }
 
-// numbers are jobs whose payload is their number in the stream.
+// numbers returns jobs whose payload is their number in the stream.
 func numbers(n int) string {
 	var lines strings.Builder
 	for job := range n {

@@ -98,7 +98,7 @@ func animate(shots []image.Image) *gif.GIF {
 	return out
 }
 
-// frequent are the most frequent colours.
+// frequent returns the most frequent colours.
 func frequent(shots []image.Image, most int) (all color.Palette) {
 	counts := map[color.RGBA]int{}
 	for _, shot := range shots {

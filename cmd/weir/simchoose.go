@@ -13,7 +13,7 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// contenders are the laws to choose from: the default first, and the laws on the command
+// contenders returns the laws to choose from: the default first, and the laws on the command
 // line. Some take the SLO as a setting; the others have the settings that did well in
 // docs/control.md.
 func contenders(asked []law.Law, slo time.Duration) []law.Law {

@@ -146,7 +146,7 @@ func (s *Store) made(ctx context.Context) (time.Time, error) {
 	return status.(*jetstream.KeyValueBucketStatus).StreamInfo().Created, nil
 }
 
-// entryOf returns the zero Entry for nil, with which NATS ends the entries that there were.
+// entryOf returns the zero Entry for nil, which NATS sends after the existing entries.
 func entryOf(e jetstream.KeyValueEntry) fleet.Entry {
 	switch {
 	case e == nil:

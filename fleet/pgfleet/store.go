@@ -20,8 +20,8 @@ type Config struct {
 	// Fleet names the fleet: several may use one table. Up to 63 bytes, not empty.
 	Fleet string
 
-	// Refresh is that of the members: a watch reads its entries four times as often. Defaults to
-	// 1 s, as theirs; from 50 ms to 1 minute.
+	// Refresh must be the [fleet.Config].Refresh of the members. A watch reads its entries four
+	// times as often. Defaults to 1 s, as for members; from 50 ms to 1 minute.
 	Refresh time.Duration
 
 	// ReadOnly leaves the schema alone, and does not look whether [Schema] is there.

@@ -83,8 +83,8 @@ func TestAllocatorAdvises(t *testing.T) {
 	}
 }
 
-// TestMemberTakesAdvice: once, unless it is about a report of before the last advice, and until the
-// lease ends.
+// TestMemberTakesAdvice: a member takes each advice once, and none about a report from before the
+// last advice or after the end of its lease.
 func TestMemberTakesAdvice(t *testing.T) {
 	now := time.Second
 	n := lease.NewNode(told, now)

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// contenders are the proxies before an upstream. Weir and Envoy have limits that never refuse
+// contenders returns the proxies before an upstream. Weir and Envoy have limits that never refuse
 // here, the others have no limits. The first is the baseline.
 func contenders(t *testing.T, to peer) []peer {
 	all := []peer{startPlain(t, to), startWeir(t, to, "--law", "fixed(1000)"), startNginx(t, to, 0), startHAProxy(t, to, 0, time.Minute)}

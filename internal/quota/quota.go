@@ -38,7 +38,7 @@ func (q *Quota[K]) Give(k K, n int64) {
 	}
 }
 
-// Used returns how much was given and is not back.
+// Used returns how much is given out.
 func (q *Quota[K]) Used() int64 {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// steady lets one piece of work of a millisecond follow another until the time given.
+// steady runs pieces of work of a millisecond, one after another, until the given time.
 func steady(m *Meter, until int64) {
 	for now := m.last; now < until; {
 		m.Start(now, 1)

@@ -29,7 +29,7 @@ func schedule(t *testing.T) (ctx context.Context, from time.Time, during time.Du
 	return ctx, time.Now().Add(warm), lasts
 }
 
-// often calls look each time that the interval is over, until ctx ends.
+// often calls look once in each interval until ctx ends.
 func often(ctx context.Context, interval time.Duration, look func(now time.Time)) {
 	tick := time.NewTicker(interval)
 	defer tick.Stop()

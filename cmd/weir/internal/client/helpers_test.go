@@ -13,7 +13,7 @@ import (
 	"github.com/weir-go/weir/trust"
 )
 
-// inside are the trusted networks of the tests.
+// inside returns the trusted networks of the tests.
 func inside(t testing.TB) trust.Peers {
 	t.Helper()
 	return must.Have(trust.Networks("10.0.0.0/8", "fd00::/8", "127.0.0.0/8"))(t)

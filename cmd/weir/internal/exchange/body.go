@@ -32,8 +32,8 @@ type intake struct {
 	closed   bool
 }
 
-// put makes b the body of the request to the upstream. With resends, a transport can read a body
-// that is whole again from its beginning.
+// put makes b the body of the request to the upstream. With resends, a transport can read a
+// complete body again from its beginning.
 func (b *intake) put(out *http.Request, resends bool) {
 	if b.read {
 		delete(out.Header, "Expect") // already answered

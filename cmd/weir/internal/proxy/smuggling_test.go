@@ -142,7 +142,7 @@ func probes() []probe {
 
 // Each probe is refused, and its connection closed if its end is ambiguous; or it reaches the
 // upstream once, as a request with only one reading. No probe counts as a failure of the
-// upstream. A probe that arrives byte by byte is no other.
+// upstream. A probe that arrives byte by byte has the same result.
 func TestProbes(t *testing.T) {
 	up := record(t)
 	p := start(t, file(up.address, "compartments: {api: {breaker: {failures: 1}}}"))

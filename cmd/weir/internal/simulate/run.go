@@ -109,7 +109,7 @@ type contender struct {
 	name     string // defaults to the law
 }
 
-// contenders are the laws of the job and, if Told, those that can use the deadline, by a
+// contenders returns the laws of the job and, if Told, those that can use the deadline, by a
 // setting or through the work. A target at half of it leaves as much for variation.
 func (j Job) contenders() (list []contender) {
 	s := j.Scenario

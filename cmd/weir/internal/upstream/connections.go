@@ -181,7 +181,7 @@ func (d *dialer) tlsConfig(address string) *tls.Config {
 	return c
 }
 
-// protocols are the protocols for ALPN.
+// protocols returns the protocols for ALPN.
 func (d *dialer) protocols() []string {
 	if d.settings.http2 {
 		return []string{"h2"}
