@@ -42,7 +42,6 @@ func (c *coldConfig) ifNeeded() *coldConfig {
 func (c Config) settings(a *admit.Allocation) admit.Settings {
 	return admit.Settings{
 		Allocation:   a,
-		Name:         c.Name,
 		Bounds:       law.Bounds{Min: c.Min, Max: c.Max, Initial: c.Initial},
 		Interval:     c.Interval,
 		Lookback:     c.Window,

@@ -45,13 +45,6 @@ func (g *Group) Limit() int {
 	return int(g.limit)
 }
 
-// InFlight returns the weight of the work in flight in all nodes.
-func (g *Group) InFlight() int {
-	lock(&g.mu)
-	defer g.mu.Unlock()
-	return g.running()
-}
-
 // running is the weight of the real work in flight.
 func (g *Group) running() (weight int) {
 	for _, m := range g.busy {
@@ -123,41 +116,31 @@ type GroupState struct {
 	Reserved        int // sum of the reserves
 	Lent            int // slots that nodes use beyond their reserves
 	Members         int
-	Busy            []MemberState // members with running or waiting work, in no order
+	Busy            int // members with running or waiting work
 }
 
 // MemberState is a node in its group at one moment.
 type MemberState struct {
-	Name string
 	Allocation
-	InFlight, Queued int
-	Entitled         float64       // slots it has a right to, reserve included
-	Borrowed         float64       // slots in flight beyond that
-	Wait             time.Duration // moving average of the time spent waiting for the group
+	Entitled float64       // slots it has a right to, reserve included
+	Borrowed float64       // slots in flight beyond that
+	Wait     time.Duration // moving average of the time spent waiting for the group
 }
 
 // State reads the group, all of it at the same moment.
 func (g *Group) State() GroupState {
 	lock(&g.mu)
 	defer g.mu.Unlock()
-	s := GroupState{
+	return GroupState{
 		Limit: int(g.limit), InFlight: g.running(), Reserved: int(g.reserved),
-		Lent: int(g.committed - g.reserved), Members: g.members,
-		Busy: make([]MemberState, len(g.busy)),
+		Lent: int(g.committed - g.reserved), Members: g.members, Busy: len(g.busy),
 	}
-	for i, m := range g.busy {
-		s.Busy[i] = m.state()
-	}
-	return s
 }
 
 func (m *member) state() MemberState {
 	entitled := min(m.entitled(), float64(m.node.slots.ceiling()))
 	return MemberState{
-		Name:       m.name,
 		Allocation: Allocation{Reserved: int(m.reserved), Share: float64(m.share) / 1000},
-		InFlight:   int(m.node.slots.running()),
-		Queued:     m.node.queue.Len(),
 		Entitled:   entitled,
 		Borrowed:   max(0, float64(m.taken())-entitled),
 		Wait:       time.Duration(m.wait),

@@ -16,7 +16,6 @@ type Allocation struct {
 type member struct {
 	group    *Group
 	node     *Node
-	name     string
 	position position
 	reserved int32
 	share    int32   // in thousandths, so that sums are exact
@@ -60,7 +59,6 @@ func (m *member) affords(s Settings) error {
 
 // allocate gives the member the allocation in the settings, which the group can afford.
 func (m *member) allocate(s Settings) {
-	m.name = s.Name
 	m.set(m.allotted(s))
 }
 

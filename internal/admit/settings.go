@@ -32,9 +32,8 @@ type Settings struct {
 	// Resumed is the limit from which an update continues, 0 for the current one.
 	Resumed int
 
-	// For a node in a group.
-	Name       string      // in the group's state
-	Allocation *Allocation // nil to keep it, or for no reserve and a share of 1
+	// For a node in a group: nil to keep its allocation, or for no reserve and a share of 1.
+	Allocation *Allocation
 }
 
 // conf is a compact form of Settings: a service may hold a hundred thousand nodes.

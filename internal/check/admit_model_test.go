@@ -327,7 +327,7 @@ func (m *model) check() {
 		n.check()
 	}
 	if m.group != nil {
-		if got := m.group.InFlight(); got != m.total() || got > m.cap {
+		if got := m.group.State().InFlight; got != m.total() || got > m.cap {
 			m.Fatalf("group: %d in flight, want %d and at most %d", got, m.total(), m.cap)
 		}
 	}

@@ -222,8 +222,8 @@ func (h *hierarchy) check() {
 		}
 		p.check()
 	}
-	if len(s.Busy) != busy {
-		h.Fatalf("%d members are busy, want %d", len(s.Busy), busy)
+	if s.Busy != busy {
+		h.Fatalf("%d members are busy, want %d", s.Busy, busy)
 	}
 }
 

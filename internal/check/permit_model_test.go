@@ -286,8 +286,8 @@ func (m *permitModel) check() {
 	if !m.settings.Shadow && s.Limit != m.limit(held) {
 		m.Fatalf("limit %d with %d held", s.Limit, held)
 	}
-	if m.group != nil && m.group.InFlight() != unmeasured+held {
-		m.Fatalf("the group has %d in flight: want %d", m.group.InFlight(), unmeasured+held)
+	if m.group != nil && m.group.State().InFlight != unmeasured+held {
+		m.Fatalf("the group has %d in flight: want %d", m.group.State().InFlight, unmeasured+held)
 	}
 	m.checkAge(s.Age)
 }
