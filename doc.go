@@ -23,10 +23,10 @@
 // the work is read, and takes no slot. Heavy work takes several slots with [Limiter.DoN] or
 // [Limiter.AcquireN].
 //
-// Work above the limit is refused at once, unless [Config].Queue lets it wait. The queue goes by
-// the [Priority], the tenant and the deadline of each context: see [WithPriority] and [WithTenant].
-// A refusal matches [ErrRefused] and the error of its reason, and is a [*RefusedError], which says
-// when to come back.
+// Work above the limit is refused at once, unless [Config].Queue lets it wait. The queue orders
+// work by the [Priority], the tenant and the deadline of its context: see [WithPriority] and
+// [WithTenant]. A refusal matches [ErrRefused] and the error of its reason, and is a
+// [*RefusedError], which says when to come back.
 //
 // # Guarantees
 //

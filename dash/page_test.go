@@ -59,7 +59,7 @@ func TestCurvesAndSharesInABrowser(t *testing.T) {
 	tab.Press(t, "Enter")
 	tab.Wait(t, `document.querySelectorAll('#concurrency tbody tr').length === 5 && document.querySelector('#concurrency tbody tr').lastChild.textContent === '31'`)
 	// The beliefs of the law, and the heat map.
-	tab.Wait(t, `document.getElementById('belief').textContent.match(/^It takes 30.1 ms for the latency without load, measured at .*Its target is 50 ms of the average/)`)
+	tab.Wait(t, `document.getElementById('belief').textContent.match(/^Latency without load: 30.1 ms, measured at .*Target of the average: 50 ms/)`)
 	tab.Wait(t, `heat.length > 1 && heat[0].slice(1, 5).join() === '-10,80,-9,70' && charts.length === 5`)
 	tab.Wait(t, `curved.every(c => c.plot) && charts[3].plot?.scales.y.distr === 3 && charts[3].plot.scales.y.min < 32 && charts[3].plot.scales.y.max > 350`)
 	for i, css := range []string{"work", "latency"} {

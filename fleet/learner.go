@@ -11,7 +11,7 @@ import (
 // [weir.Config].Law of one limiter, and the [Config].Learner of its member. Make one with [Learn].
 // All methods are safe for concurrent use.
 //
-// The limiter goes by its own windows, at once. The reports of the others only take away the
+// The limiter decides at once, by its own windows. The reports of the others only take away the
 // differences between them: in the latency without load, in the fair parts, and in how long each
 // has to measure. A new member takes over the latency without load. Without the store, the limiter
 // continues alone from where it is, once its lease has ended.

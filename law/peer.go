@@ -8,7 +8,7 @@ import (
 )
 
 // A Peer is a [Controller] that learns together with those of other limiters before one downstream.
-// It goes by its own windows, at once. Messages only take away the differences between the
+// It decides at once, by its own windows. Messages only take away the differences between the
 // limiters, so that a message of seconds ago does no harm.
 type Peer interface {
 	Controller

@@ -34,7 +34,7 @@
 //
 //   - A source that measures the wrong system: the heap of a client says nothing
 //     about a remote server.
-//   - A source that repeats an old value as new: staleness goes by [Reading].At.
+//   - A source that repeats an old value as new: its age counts from [Reading].At.
 //   - A limit that is not one: everything scales with it.
 //
 // # Sources

@@ -203,8 +203,8 @@ func (f *feed) drain(now time.Time) (Drain, time.Time, bool) {
 	return f.drained, f.drainAt, now.Sub(f.drainAt) <= f.maxAge
 }
 
-// change returns the news since the last call. A source that
-// has not had the time to answer yet, such as one that compares two polls, is no news.
+// change returns the change since the last call. A source that has not had the time to answer yet,
+// such as one that compares two polls, is no change.
 func (f *feed) change(began, now time.Time) (Kind, error) {
 	s, fresh := f.status(now)
 	kind := CameBack

@@ -9,7 +9,7 @@ const (
 	lookEvery = 10 * time.Millisecond // a store on a quiet machine maps 5 MiB meanwhile
 
 	pageAbove = 0.85 // of the target, resident: the rest is mapped while the pages of a large store are taken back, 60 ms
-	pageLeast = 32   // the target divided by it is in use by a store at any time: to take back less is in vain
+	pageLeast = 32   // the target divided by it is in use by a store at any time: to take back less has no effect
 
 	pressed      = 0.10 // share of time in which tasks wait for memory: the machine is short of it
 	pressedEvery = time.Second

@@ -25,7 +25,7 @@ type place struct {
 func (p *place) take(it *item) (g capacity.Grant, err error) {
 	fresh := p.reservation == nil
 	if fresh {
-		if !p.waited { // a reservation costs more than to try, and less than to try in vain
+		if !p.waited { // a reservation costs more than a success, and less than a failure
 			if g, err = p.in.TryAcquire(it.request); err == nil || errors.Is(err, capacity.ErrNeverFits) {
 				return g, err
 			}

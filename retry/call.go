@@ -37,7 +37,7 @@ func (c *Client) Call() *Call { return &Call{client: c} }
 // Attempt returns the number of the attempt that began last, from 1, and 0 before the first.
 func (c *Call) Attempt() int { return c.attempt }
 
-// Try makes an attempt, once it is time for it, and reports whether there is to be another one. The
+// Try makes an attempt, once it is time for it, and reports whether another one should follow. The
 // error says why there was no attempt: the throttle refused the first one, by a
 // [*weir.RefusedError] with [weir.ReasonOverload], or the context ended before it was time, whose
 // cause it is. The call is over then. An attempt that panics is a failure. A nil context counts as

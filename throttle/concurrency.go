@@ -5,7 +5,7 @@ package throttle
 // there a pace either idles the lock or leaves the queue, while as many operations as keep it in
 // use are as fast as can be.
 //
-// It goes by the latency of the side's own operations, so it needs neither a Monitor nor Run. The
+// It uses the latency of the side's own operations, so it needs neither a Monitor nor Run. The
 // side's LatencyTarget is the budget of the law. Samples that name [load.ByConcurrency] show
 // that work waits: the other laws of the side, and its emergency, leave them alone.
 //

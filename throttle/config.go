@@ -41,9 +41,9 @@ type Config struct {
 	// Defaults to [weir.Classify].
 	Classify func(error) weir.Outcome
 
-	// OnEvent, if set, is called when a side loses or regains the signals that it
-	// goes by, and when an emergency begins or ends: by Run, one call at a time, outside all
-	// locks. It delays the next decision: keep it short.
+	// OnEvent, if set, is called when a side loses or regains its signals, and when an emergency
+	// begins or ends: by Run, one call at a time, outside all locks. It delays the next decision:
+	// keep it short.
 	// Acquire calls it too, for [NotRunning] and [MonitorNotRunning], once at most.
 	OnEvent func(Event)
 }

@@ -69,7 +69,7 @@ func TestLatencyOfFewOperations(t *testing.T) {
 	}
 }
 
-// A signal that was lost at a look and has answered since is no news.
+// A signal that was lost at one decision and has answered since causes no event.
 func TestSignalThatAnswersMeanwhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		mon := must.Have(load.New(load.Config{Sources: []load.Source{&load.Memory{}}}))(t)

@@ -2,7 +2,7 @@
 // run at once, by how close the database is to its limit, so that a storm neither stalls it nor
 // fills the memory.
 //
-// A limiter caps how much runs at once, and goes by latency. That is not enough for a store that
+// A limiter caps how much runs at once, by latency. That is not enough for a store that
 // says "written" long before the work is done: latency is fine until it stalls. A throttle asks the
 // store instead (package load) and bounds the rate at which operations start.
 //
@@ -52,12 +52,12 @@
 // quarters of the target the rate doubles each second, until there is none after six.
 //
 // [Concurrency] bounds the cost that runs at once by [law.Setpoint], the law of every limiter. It
-// goes by the latency of the side's own operations, with or without readings of the database.
+// uses the latency of the side's own operations, with or without readings of the database.
 //
 // A sample names the actuator that brings its readings down ([load.Actuator]). The default laws of
-// a side are a LoadPID and a Concurrency. The LoadPID goes by samples that name pace, as of memory
-// and LSM trees. It leaves those alone that name concurrency, as of PostgreSQL, Neo4j and pools of
-// connections: the Concurrency brings their readings down.
+// a side are a LoadPID and a Concurrency. The LoadPID uses the samples that name pace, as of
+// memory and LSM trees, and ignores the samples that name concurrency, as of PostgreSQL, Neo4j and
+// pools of connections: the Concurrency brings their readings down.
 //
 // The pace is a token bucket that may be in debt by one operation, so an operation of
 // any cost starts at last and the rate is exact in the long run.

@@ -151,7 +151,7 @@ func TestDrainRateForgetsAnAbsurdBacklog(t *testing.T) {
 	}
 }
 
-// A store that is at ease again is let off step by step.
+// The pace of a store that has recovered rises step by step.
 func TestDrainRateEasesStepByStep(t *testing.T) {
 	d := digesting(t)
 	var rates []float64

@@ -177,8 +177,8 @@ type notice struct {
 // twice the default timeout of a poll.
 const firstAnswer = 2 * time.Second
 
-// notify returns the event that the side lost or regained its signals, the zero Event if there is
-// no news.
+// notify returns the event that the side lost or regained its signals, the zero Event if
+// neither happened.
 func (p *pacer) notify(now time.Time) (e Event) {
 	if p.seen.degraded == p.notice.degraded {
 		p.notice.since = time.Time{}
@@ -237,7 +237,7 @@ const (
 	leastRate = 1    // the slowest pace of an emergency, so that some operations always start
 )
 
-// judge begins or ends it. It goes by the monitor alone: missing signals are no
+// judge begins or ends it. It uses the monitor alone: missing signals are no
 // emergency, and symptoms have a law of their own. It returns the kind of the event, 0 for none.
 func (e *emergency) judge(l load.Level, flow float64, now time.Time) Kind {
 	overdue := now.Sub(e.since) >= longest

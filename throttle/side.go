@@ -28,7 +28,7 @@ type side struct {
 	pacer pacer // guarded by Throttle.mu
 }
 
-// measured is the window of latencies that the laws go by. With a Concurrency the limiter has the
+// measured is the window of latencies for the laws. With a Concurrency the limiter has the
 // window of its law instead; without one it caps nothing.
 const measured = 2 * time.Second
 

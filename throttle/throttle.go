@@ -282,7 +282,7 @@ type Event struct {
 type Kind uint8
 
 const (
-	// Degraded: a signal is stale or invalid, and the side goes by its symptoms.
+	// Degraded: a signal is stale or invalid, and the side uses its symptoms.
 	Degraded Kind = 1
 	// Restored: all signals are back.
 	Restored Kind = 2
@@ -293,7 +293,7 @@ const (
 	// so that it was not paced. Acquire reports it once, on the operation's goroutine.
 	NotRunning Kind = 5
 	// MonitorNotRunning: the same, but Run was at work and that of [Config].Monitor was not, so
-	// that the sides go by their symptoms.
+	// that the sides use their symptoms.
 	MonitorNotRunning Kind = 6
 )
 

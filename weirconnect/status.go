@@ -79,9 +79,9 @@ func pushback(err error) []string {
 	return failed.Meta().Values(pushbackKey)
 }
 
-// Classify is for [retry.Config].Classify: the meaning of a call's error for its server. A call is
-// tried again if the status has RetryInfo, as a refusal has: the server asks for it. For calls that
-// may run twice, clear Final. [RetryClient] has more to go by.
+// Classify is for [retry.Config].Classify: it says what a call's error means for its server. A call
+// is tried again if its status has RetryInfo, with which the server asks for a retry, as a refusal
+// does. For calls that may run twice, clear Final. [RetryClient] knows more about a call.
 func Classify(err error) retry.Answer {
 	after, told := RetryAfter(err)
 	return rpc.Answer(err, codeOf(err), after, told)

@@ -77,8 +77,7 @@ func comeBack(err error, trailer metadata.MD) (after time.Duration, told bool) {
 
 // Classify is for [retry.Config].Classify: it says what a call's error means for its server. A call
 // is tried again if its status has RetryInfo, with which the server asks for a retry, as a refusal
-// does. For calls that may run twice, clear Final. [RetryClient] also reads the trailers and the
-// options of the method.
+// does. For calls that may run twice, clear Final. [RetryClient] knows more about a call.
 func Classify(err error) retry.Answer {
 	after, told := RetryAfter(err)
 	return rpc.Answer(err, codeOf(err), after, told)

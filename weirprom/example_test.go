@@ -48,7 +48,7 @@ func ExampleNew_set() {
 	// Output: weir_key_limit 1 <nil>
 }
 
-// A throttle and the monitor that it goes by.
+// A throttle and its monitor.
 func ExampleNew_throttle() {
 	mon, _ := load.New(load.Config{Sources: []load.Source{&load.Memory{}}})
 	th, _ := throttle.New(throttle.Config{Name: "db", Monitor: mon})

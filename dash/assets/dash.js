@@ -382,8 +382,8 @@ function forget(time) {
 // believed says what the law takes for granted, and how fresh that is.
 function believed() {
 	const {noLoad, at: measured, target, signal} = belief;
-	return (noLoad ? `It takes ${noLoad} ms for the latency without load` + (measured ? `, measured at ${clock(measured / 1000)}. ` : '. ') : '') +
-		(target ? `Its target is ${target} ms of the ${signal}.` : '');
+	return (noLoad ? `Latency without load: ${noLoad} ms` + (measured ? `, measured at ${clock(measured / 1000)}. ` : '. ') : '') +
+		(target ? `Target of the ${signal}: ${target} ms.` : '');
 }
 
 function addChanges(all) {

@@ -76,8 +76,8 @@ func (q *Queue) InTime(w *Waiter, v View) bool {
 	return v.Now+q.serviceTime(w, v) <= w.Deadline
 }
 
-// given is the time that callers give their work, and whether it differs. Only an order that
-// goes by deadlines learns it.
+// given is the time that callers give their work, and whether it differs. Only an order by
+// deadlines measures it.
 type given struct {
 	budget float64 // the average, in nanoseconds
 	spread float64 // average distance from it

@@ -166,7 +166,7 @@ func (o *outbox) discard() {
 	o.memory.discard()
 }
 
-// wait calls try under the lock until its error is another than errNotYet, each time after news.
+// wait calls try under the lock until its error is not errNotYet, once more after each notice.
 func (o *outbox) wait(ctx context.Context, news *chan struct{}, try func() error) error {
 	for {
 		if ctx.Err() != nil {
@@ -184,7 +184,8 @@ func (o *outbox) wait(ctx context.Context, news *chan struct{}, try func() error
 	}
 }
 
-// attempt calls try once. If that is too early, it returns a channel that is closed at the news.
+// attempt calls try once. If that is too early, it returns a channel that is closed at the next
+// notice.
 func (o *outbox) attempt(news *chan struct{}, try func() error) (came <-chan struct{}, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -109,8 +109,9 @@ for %v:
             %v.
 
 A client gives up after %v. One server has a bulkhead of %d slots: %d are for
-checkout alone, the others for whoever asks first, and each route has a queue of
-%d, for %v at most. The other has none. What hangs fails in either.
+checkout alone, the others for both routes, and each route has a queue of
+%d, for %v at most. The other server has none. A request that hangs fails on
+both.
 `, connections, during,
 		search.rate, search.takes, search.need(), search.deadline,
 		burstEvery, burstEvery/2, 100*burstShare, burstHangs,
