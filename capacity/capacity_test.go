@@ -156,6 +156,9 @@ func TestNothingIsNeededOfWhatIsZero(t *testing.T) {
 	for _, v := range []capacity.Vector{nil, {}, {"slots": 0}, {"slots": 0, "memory_mb": 10}} {
 		must.Have(c.TryAcquire(must.Have(c.Request(v))(t)))(t).Release()
 	}
+	must.Have(c.TryAcquire(must.Have(c.Request(capacity.Vector{"memory_mb": 10}))(t)))(t)
+	must.Do(t, c.SetLimit("memory_mb", 5))
+	must.Have(c.TryAcquire(must.Have(c.Request(capacity.Vector{"memory_mb": 0}))(t)))(t) // though some is owed
 }
 
 // A resource is found by its name without the lock, while others take and give back.

@@ -90,9 +90,6 @@ func (c *Capacity) arm() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		q.armed = false
-		c.settle()
-		if c.first() != nil {
-			c.arm()
-		}
+		c.settle() // which arms again for who is still short
 	})
 }

@@ -20,7 +20,7 @@ func TestQuotaComesBackWithTime(t *testing.T) {
 	}{
 		{"reset", nil, map[time.Duration]int64{0: 0, 999 * time.Millisecond: 0, time.Second: 10}},
 		{"increment", capacity.Vector{"calls": 3}, map[time.Duration]int64{
-			0: 0, time.Second: 3, 2500 * time.Millisecond: 6, 4 * time.Second: 10, time.Hour: 10,
+			0: 0, time.Second: 3, 2500 * time.Millisecond: 6, 3 * time.Second: 9, 4 * time.Second: 10, time.Hour: 10,
 		}},
 		{"never", capacity.Vector{"calls": 0}, map[time.Duration]int64{time.Hour: 0}},
 		{"overflow", capacity.Vector{"calls": math.MaxInt64}, map[time.Duration]int64{0: 0, time.Hour: 10}},

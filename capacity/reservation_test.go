@@ -11,6 +11,7 @@ import (
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/capacity"
 	"github.com/weir-go/weir/internal/must"
+	"github.com/weir-go/weir/internal/together"
 	"github.com/weir-go/weir/internal/trusted"
 )
 
@@ -221,4 +222,15 @@ func TestReservationLetsOthersBackfill(t *testing.T) {
 	}
 	at := must.Have(reserve(c, request(4), func() {}))(t) // answered at once
 	must.Have(at.Grant())(t)
+}
+
+// TestWhatComesFreeInBetween: after it was refused, and before it is in the queue.
+func TestWhatComesFreeInBetween(t *testing.T) {
+	c, request := slots(t, 1)
+	one := request(1)
+	together.Do(2, func(int) {
+		for range 50_000 {
+			must.Have(c.Acquire(t.Context(), one))(t).Release()
+		}
+	})
 }

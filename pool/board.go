@@ -4,6 +4,7 @@ import (
 	"container/heap"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -114,17 +115,10 @@ func (b *board) stop(why error, fx *effects) {
 func (b *board) dismiss(why error, fx *effects) {
 	b.stopped = true
 	b.place.leave()
-	waiting := slices.Concat(b.ready.all(), b.resting)
-	for _, it := range b.blocked {
-		waiting = append(waiting, it)
-	}
-	slices.SortFunc(waiting, func(a, b *item) int { return int(a.seq) - int(b.seq) })
+	waiting := slices.Concat(b.ready.all(), b.resting, slices.Collect(maps.Values(b.blocked)))
 	b.ready, b.resting = ready{cost: b.cost}, nil
 	clear(b.blocked)
 	for _, it := range waiting {
-		if it.Key != "" {
-			b.graph.Fail(it.Key) // its dependents are among them
-		}
 		b.conclude(it, Event{Kind: Cancelled, Err: why}, 0, fx)
 	}
 	fx.stopClaims, fx.needTasks, fx.timers, fx.events = true, true, true, true

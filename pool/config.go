@@ -31,8 +31,9 @@ type Config struct {
 	Scalers map[string]Scaler
 
 	// Lookahead is how many tasks that could start the pool claims in advance, to
-	// choose by priority among them. Tasks that wait for others come on top. Defaults
-	// to 64.
+	// choose by priority among them. Tasks that rest before another attempt are among
+	// them: while so many rest, the pool claims nothing. Tasks that wait for others come
+	// on top. Defaults to 64.
 	Lookahead int
 
 	// Backfill is how many tasks may overtake one that does not fit yet; then

@@ -215,6 +215,19 @@ func TestRetriesRestLongerEachTime(t *testing.T) {
 	})
 }
 
+// TestRestingTasksHoldUpTheSource: a run whose tasks fail does not go through its source meanwhile.
+func TestRestingTasksHoldUpTheSource(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := run(t, pool.Config{
+			Capacity: slots(1), Lookahead: 2, Retry: pool.Retry{Attempts: 2},
+			Source: pool.Slice([]pool.Task{
+				task("a", 0, errTask), task("b", 0, errTask), task("c", 0, errTask), task("d", 0, nil),
+			}),
+		})
+		r.expect(t, "a retrying, b retrying, c retrying, a failed, b failed, c failed, d done", nil)
+	})
+}
+
 func TestPanicIsAnError(t *testing.T) {
 	r := run(t, pool.Config{Capacity: slots(1), Source: pool.Slice([]pool.Task{
 		{Key: "a", Run: explode},

@@ -119,6 +119,24 @@ func TestEachResourceIsSizedOnItsOwn(t *testing.T) {
 	})
 }
 
+// TestHistoryIsBounded: a size that moves each second has a short past.
+func TestHistoryIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var tasks []pool.Task
+		for i := range 60 {
+			tasks = append(tasks, task(fmt.Sprint(i), time.Second, nil))
+		}
+		load, most := 0.0, 0
+		moves := pool.ByLoad{Initial: 2, Measure: func() (float64, bool) { load = 1 - load; return load, true }}
+		run(t, pool.Config{Capacity: slots(2), Source: pool.Slice(tasks), Scaler: moves}, func(p *pool.Pool, _ pool.Event) {
+			most = max(most, len(p.History()))
+		})
+		if most != 16 {
+			t.Errorf("%d changes are remembered, want 16", most)
+		}
+	})
+}
+
 func TestLargeTaskMakesRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		large := task("large", time.Second, nil)

@@ -10,6 +10,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -93,16 +94,36 @@ func run(signals <-chan os.Signal, asked string, s streams) error {
 	return err
 }
 
-func do(ctx context.Context, stop <-chan struct{}, request handover.Request, s streams) error {
-	switch {
-	case request.Work != nil:
+func do(ctx context.Context, stop <-chan struct{}, request handover.Request, s streams) (err error) {
+	if request.Work != nil {
 		return work(ctx, stop, *request.Work, s)
-	case request.Enqueue != nil:
-		return enqueue(ctx, *request.Enqueue, s)
-	case request.Requeue != nil:
-		return requeue(ctx, *request.Requeue, s)
-	case request.Jobs != nil:
-		return list(ctx, *request.Jobs, s)
 	}
-	return usageError{errors.New("nothing was asked: weir and weir-work must be of one version")}
+	out := &output{Writer: s.out}
+	s.out = out
+	switch {
+	case request.Enqueue != nil:
+		err = enqueue(ctx, *request.Enqueue, s)
+	case request.Requeue != nil:
+		err = requeue(ctx, *request.Requeue, s)
+	case request.Jobs != nil:
+		err = list(ctx, *request.Jobs, s)
+	default:
+		err = usageError{errors.New("nothing was asked: weir and weir-work must be of one version")}
+	}
+	if err == nil && out.err != nil {
+		return fmt.Errorf("the output is not complete: %w", out.err)
+	}
+	return err
+}
+
+// An output keeps the error of the first write that failed: the disk may be full.
+type output struct {
+	io.Writer
+	err error
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	n, err := o.Writer.Write(p)
+	o.err = cmp.Or(o.err, err)
+	return n, err
 }

@@ -238,6 +238,11 @@ func TestBadInput(t *testing.T) {
 	if status := exitStatus(run(nil, wrong, streams{nil, new(locked.Buffer), new(locked.Buffer)}), new(locked.Buffer)); status != 2 {
 		t.Errorf("status %d for a stream that cannot be, want 2", status)
 	}
+	closed := must.Have(os.Open(os.DevNull))(t)
+	must.Do(t, closed.Close())
+	if err := run(nil, encoded(t, handover.Request{Jobs: &handover.Jobs{Queue: at}}), streams{nil, closed, closed}); !errors.Is(err, os.ErrClosed) {
+		t.Errorf("%v for an output that cannot be written", err)
+	}
 	signals := make(chan os.Signal, 1)
 	signals <- os.Interrupt
 	if status := exitStatus(run(signals, encoded(t, handover.Request{Enqueue: &handover.Enqueue{Queue: at}}), streams{&terminal{make(chan os.Signal), ""}, new(locked.Buffer), new(locked.Buffer)}), new(locked.Buffer)); status != 130 {

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
@@ -170,8 +169,8 @@ func (l *Local) start() error {
 		return fmt.Errorf("%d MB of its disk are free: want at least %d", left>>20, leastRoom)
 	}
 	a, err := readAccess(l.file())
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+	if err != nil { // there is none, or it is empty since the power failed
+		a = access{}
 	}
 	a.Port, a.Token = cmp.Or(a.Port, server.RANDOM_PORT), cmp.Or(a.Token, rand.Text())
 	if !isFree(a.Port) { // another program has it
@@ -205,10 +204,8 @@ func readAccess(file string) (a access, err error) {
 	if err != nil {
 		return a, err
 	}
-	if err := json.Unmarshal(text, &a); err != nil {
-		return a, fmt.Errorf("%s: %w: remove it", file, err)
-	}
-	return a, nil
+	err = json.Unmarshal(text, &a)
+	return a, err
 }
 
 // writeAccess replaces the file as a whole: others may read it at any moment.

@@ -48,10 +48,16 @@ func TestFolderThatCannotBe(t *testing.T) {
 	if _, err := natspool.Open(t.Context(), file); err == nil || !strings.Contains(err.Error(), file) {
 		t.Errorf("%v, want one that names the folder", err)
 	}
+}
+
+// TestFolderAfterThePowerFailed: the file by which processes find the server may be empty.
+func TestFolderAfterThePowerFailed(t *testing.T) {
 	dir := t.TempDir()
-	must.Do(t, os.WriteFile(filepath.Join(dir, "access.json"), []byte("{"), 0o600))
-	if _, err := natspool.Open(t.Context(), dir); err == nil || !strings.Contains(err.Error(), "access.json") {
-		t.Errorf("%v, want one that names the file", err)
+	must.Do(t, os.WriteFile(filepath.Join(dir, "access.json"), nil, 0o600))
+	first, second := local(t, dir), local(t, dir)
+	add(t, queue(t, first, natspool.Config{Stream: "mail"}), "one")
+	if s := snapshot(t, queue(t, second, natspool.Config{Stream: "mail"})); s.Waiting != 1 {
+		t.Errorf("the second sees %+v", s)
 	}
 }
 
