@@ -7,8 +7,8 @@ import (
 // Sum returns the state of several limiters as if they were one: totals, limits, work and drain
 // rates are added up, rates and quantiles are over the work of all, EWMA is weighted by samples,
 // Age is that of the oldest work, and Peak is the sum of peaks at different moments. Name, Last,
-// Deadline, Decision and GroupWait stay empty. The limiters are read one after the other. A nil limiter adds
-// nothing.
+// Deadline, Decision and GroupWait stay empty. The limiters are read one after the other. A nil
+// limiter adds nothing.
 func Sum(limiters ...*Limiter) Snapshot {
 	return sumOf(limiters, func(int, *Snapshot) {})
 }
