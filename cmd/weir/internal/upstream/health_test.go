@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/cmd/weir/internal/config"
+	"github.com/weir-go/weir/internal/must"
 )
 
 // checked returns a pool of two addresses. The first answers with status; 0 hangs.
@@ -139,6 +140,30 @@ func TestHealthIsForgottenWithoutChecks(t *testing.T) {
 		if s := next.Snapshot()[0]; !s.InRotation || !s.Healthy {
 			t.Errorf("without checks: %+v", s)
 		}
+		c.Health.Path = "/"
+		again, _ := newPool(t, c, next)
 		next.Close()
+		defer again.Close()
+		if s := again.Snapshot()[0]; !s.Healthy {
+			t.Errorf("unhealthy by a check from before: %+v", s)
+		}
 	})
+}
+
+// Over HTTP/1 a check takes no connection of a request, which its cancellation would end.
+func TestChecksHaveTheirOwnConnections(t *testing.T) {
+	url, all, _ := counting(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/base/healthz" {
+			t.Errorf("asked for %s", r.URL.Path)
+		}
+	})
+	c := defaults(url + "/base")
+	c.Health.Path = "/healthz"
+	p, _ := started(t, c)
+	for range 3 {
+		must.Do(t, p.ask(t.Context(), p.addresses[0]))
+	}
+	if all.Load() < 3 {
+		t.Errorf("%d connections for 3 checks", all.Load())
+	}
 }

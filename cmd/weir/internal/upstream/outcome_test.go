@@ -52,6 +52,7 @@ func TestWhatIsAFailure(t *testing.T) {
 	impatient, stop := context.WithDeadline(context.Background(), time.Now().Add(-time.Second))
 	defer stop()
 	reset := func(r *http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF }
+	notBegun := errors.New("http2: Transport: cannot retry err [stream error: stream ID 1; REFUSED_STREAM] after Request.Body was written")
 	for name, test := range map[string]struct {
 		ctx  context.Context //nolint:containedctx // of the case
 		f    fake
@@ -68,6 +69,7 @@ func TestWhatIsAFailure(t *testing.T) {
 		"sheds by Weir":              {t.Context(), answer(http.StatusServiceUnavailable, "Weir-Refused", "limit reached"), 0},
 		"unavailable, nonsense":      {t.Context(), answer(http.StatusServiceUnavailable, "Retry-After", "soon"), 1},
 		"reset":                      {t.Context(), reset, 1},
+		"not begun":                  {t.Context(), func(*http.Request) (*http.Response, error) { return nil, notBegun }, 0},
 		"client has left":            {left, reset, 0},
 		"deadline of the client":     {impatient, reset, 0},
 		"timeout of the route":       {gone, reset, 1},
