@@ -22,7 +22,7 @@ type Route struct {
 
 	Priority string   `yaml:"priority" enum:"critical,high,normal,low" default:"normal" help:"Who gives way in the queue. A trusted client may say otherwise."`
 	Tenant   string   `yaml:"tenant" form:"tenant" help:"Whose share of the queue a request takes: address (the client's), certificate (its verified subject), or header:NAME, of which the client must be trusted."`
-	Timeout  Duration `yaml:"timeout" default:"1m" help:"How long the upstream may take to begin its answer, and to end it while it holds a slot. Then the client gets a 504. 0 is any time."`
+	Timeout  Duration `yaml:"timeout" default:"1m" help:"How long the upstream may take to begin its answer, and to end it while it holds a slot. Then the client gets a 504. It begins anew with each piece of an upload, and a client whose next piece takes longer gets a 408. 0 is any time."`
 	Leaves   string   `yaml:"client_leaves" enum:"finish,cancel" default:"finish" help:"finish waits for the answer of a request whose client has left, because the upstream may still work on it; cancel closes the connection to the upstream and frees the slot."`
 	Pushback bool     `yaml:"pushback" help:"Takes the upstream's 429 for an overload, as its 503 is. Without, a 429 teaches nothing, because most are quotas of one key."`
 	MaxBody  Bytes    `yaml:"max_body" default:"0" help:"Longest body of a request; 0 is any."`

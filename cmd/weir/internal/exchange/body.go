@@ -19,7 +19,8 @@ type intake struct {
 	done    bool      // the client's body has been read to its end
 	trailer http.Header
 
-	reading sync.Mutex // held while a transport reads
+	deadline *deadline  // of an upload, nil for others
+	reading  sync.Mutex // held while a transport reads
 
 	mu       sync.Mutex
 	buf      buffer
@@ -65,6 +66,8 @@ func (b *intake) Read(p []byte) (int, error) {
 		n, err = b.ahead.Read(p)
 	case b.done:
 		err = io.EOF
+	case b.deadline != nil:
+		b.deadline.during(func() { n, err = b.rest.Read(p) })
 	default:
 		n, err = b.rest.Read(p)
 	}
@@ -105,6 +108,13 @@ func (b *intake) ended(err error) {
 	for name := range b.trailer { // the announced trailers
 		b.trailer[name] = b.client.Trailer[name]
 	}
+}
+
+// fail records an error of the client.
+func (b *intake) fail(err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.failure = err
 }
 
 // Close does nothing. The exchange frees the body.

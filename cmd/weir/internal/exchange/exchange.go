@@ -33,7 +33,7 @@ type exchange struct {
 	url       url.URL         // for the upstream
 	ctx       context.Context //nolint:containedctx // of the request to the upstream, nil before it
 	cancel    context.CancelCauseFunc
-	timeout   *time.Timer // for the start of the response, and for its end while the gate's slot is held
+	deadline  *deadline   // for the start of the response, and for its end while the gate's slot is held
 	until     time.Time   // the deadline of a call of gRPC or Connect; zero if it has none
 	undrained func() bool // ends the wait for the proxy's end
 
@@ -120,7 +120,7 @@ func (x *exchange) end() {
 	}
 	if x.cancel != nil {
 		x.cancel(errOver)
-		x.timeout.Stop()
+		x.deadline.stop()
 	}
 	x.slot.Close(weir.Ignore)
 	if x.undrained != nil {

@@ -30,7 +30,7 @@ func (x *exchange) receive(res *http.Response) error {
 		return x.becomeStream(slot.Of(x.shared.sockets), weir.Ignore)
 	}
 	if res.StatusCode == http.StatusSwitchingProtocols { // it did not ask for it
-		x.timeout.Stop()
+		x.deadline.stop()
 		x.settle(weir.Failure)
 		return nil
 	}
@@ -43,7 +43,7 @@ func (x *exchange) receive(res *http.Response) error {
 	var err error
 	switch length := res.ContentLength; {
 	case x.slot.State() != slot.Held: // already a stream
-		x.timeout.Stop()
+		x.deadline.stop()
 	case length == 0, res.Body == http.NoBody, x.in.Method == http.MethodHead:
 		x.settle(x.teaches(res.StatusCode, res.Header, res.Trailer))
 	case headers.IsEvents(res.Header):
@@ -82,7 +82,7 @@ func (x *exchange) settle(o weir.Outcome) {
 		o = weir.Late
 	}
 	if x.slot.Finish(slot.Outcome{Outcome: o, ComeBack: x.comeBack}) {
-		x.timeout.Stop()
+		x.deadline.stop()
 	}
 }
 
@@ -92,7 +92,7 @@ func (x *exchange) becomeStream(of slot.Source, o weir.Outcome) error {
 	if !exchanged {
 		return nil
 	}
-	x.timeout.Stop()
+	x.deadline.stop()
 	if err != nil && errors.Is(x.in.Context().Err(), context.Canceled) {
 		return errClientLeft
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"os"
 	"time"
 
 	"github.com/weir-go/weir"
@@ -16,7 +17,7 @@ import (
 
 // send sends the request to the upstream, and returns the response once its header is there.
 func (x *exchange) send() (*http.Response, error) {
-	x.startTimeout()
+	x.startDeadline()
 	if x.route.config.Leaves == leavesCancel || x.slot.State() != slot.Held {
 		x.watch()
 	} else { // continues without its client until the proxy ends
@@ -36,9 +37,9 @@ func (x *exchange) send() (*http.Response, error) {
 	return res, nil
 }
 
-// startTimeout starts the timeout of the upstream: the route's, or the client's own if that is
+// startDeadline starts the deadline of the upstream: the route's, or the client's own if that is
 // earlier.
-func (x *exchange) startTimeout() {
+func (x *exchange) startDeadline() {
 	x.ctx, x.cancel = context.WithCancelCause(x.shared.life)
 	cause, left := weir.ErrExecutionTimeout, time.Duration(x.route.config.Timeout)
 	if deadline, ok := x.asked.Deadline(); ok && (left == 0 || time.Until(deadline) < left) {
@@ -51,14 +52,22 @@ func (x *exchange) startTimeout() {
 		}
 	}
 	left = cmp.Or(left, forever)
-	x.timeout = time.AfterFunc(left, func() {
-		if !errors.Is(cause, errClientLeft) {
+	x.deadline = newDeadline(left, func(client bool) {
+		cause := cause
+		switch {
+		case client:
+			x.body.fail(os.ErrDeadlineExceeded)
+			cause = errClientLeft
+		case !errors.Is(cause, errClientLeft):
 			x.shared.counts.timedOut.Add(1)
 		}
 		x.cancel(cause)
 		// Now, because a transport waits for a read of the body, which the client may delay.
 		x.slot.Finish(slot.Outcome{Outcome: x.outcome(cause)})
 	})
+	if errors.Is(cause, weir.ErrExecutionTimeout) && !x.converses && x.body.isStreaming() {
+		x.body.deadline = x.deadline
+	}
 }
 
 // callTimeout returns the time that is left to a call of gRPC or Connect. Then its client leaves

@@ -160,8 +160,8 @@ func TestStreamsOutliveTheTimeout(t *testing.T) {
 
 // A client that stalls within its upload holds the slot no longer than the timeout: a
 // transport waits for the client before it gives up, but the connection to the upstream is
-// closed.
-func TestTimeoutOfAnUpload(t *testing.T) {
+// closed. The upstream is not to blame.
+func TestTimeoutOfAStalledUpload(t *testing.T) {
 	t.Parallel()
 	rg := newRig(t, 1, false, site, func(c *config.Config, r *config.Route) {
 		noBuffers(c, r)
@@ -175,8 +175,45 @@ func TestTimeoutOfAnUpload(t *testing.T) {
 	}
 	rg.front.CloseClientConnections()
 	rg.idle()
-	if c := rg.shared.Counts(); c.TimedOut != 1 {
-		t.Errorf("%+v", c)
+	if c := rg.shared.Counts(); c.TimedOut != 0 || rg.blamed.Load() != 0 {
+		t.Errorf("%+v, %d failures of the upstream", c, rg.blamed.Load())
+	}
+}
+
+// An upload may take longer than the timeout, but not an upstream that takes none of it.
+func TestTimeoutOfAnUpload(t *testing.T) {
+	t.Parallel()
+	over := make(chan struct{})
+	rg := newRig(t, 4, false, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/hangs" {
+			<-over
+		}
+		_, _ = io.Copy(w, r.Body)
+	}, func(c *config.Config, r *config.Route) {
+		noBuffers(c, r)
+		r.Timeout = config.Duration(timeout)
+	})
+	body, client := io.Pipe()
+	pieces := time.NewTicker(timeout / 5)
+	defer pieces.Stop()
+	go func() {
+		defer client.Close()
+		for range 8 {
+			_, _ = io.WriteString(client, "piece ")
+			<-pieces.C
+		}
+	}()
+	status, text, err := read(rg.client(false).Post(rg.front.URL, "", body))
+	if want := strings.Repeat("piece ", 8); status != http.StatusOK || text != want || err != nil {
+		t.Errorf("a slow client: %d, %q, %v", status, text, err)
+	}
+	long := strings.NewReader(strings.Repeat("x", 64*mebibyte))
+	defer close(over)
+	if status, _, err := read(rg.client(false).Post(rg.front.URL+"/hangs", "", long)); status != http.StatusGatewayTimeout {
+		t.Errorf("an upstream that hangs: %d, %v", status, err)
+	}
+	if n := rg.shared.Counts().TimedOut; n != 1 {
+		t.Errorf("%d timeouts", n)
 	}
 }
 

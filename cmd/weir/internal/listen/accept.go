@@ -184,10 +184,6 @@ func (l *Listener) changed(of net.Conn, state http.ConnState) {
 		l.mu.Unlock()
 	case http.StateHijacked:
 		c.hijacked.Store(true)
-	case http.StateClosed:
-		if c.handshakeFailed() && c.received.Load() > 0 {
-			l.counters.handshakes.Add(1)
-		}
 	}
 }
 

@@ -77,21 +77,18 @@ func (c *cleartext) CloseWrite() error {
 	return c.Conn.(interface{ CloseWrite() error }).CloseWrite() //nolint:forcetypeassert // both have the method
 }
 
-// failHandshake reports the error to the log, and to a client that does not speak TLS.
+// failHandshake counts a handshake that failed, and reports the error to the log, and to a client
+// that does not speak TLS. net/http reads again after it.
 func (c *conn) failHandshake(err error) {
-	if !c.handshakeFailed() || c.received.Load() == 0 {
+	if c.secure == nil || c.secure.ConnectionState().HandshakeComplete || c.received.Load() == 0 || c.failed.Swap(true) {
 		return
 	}
+	c.listener.counters.handshakes.Add(1)
 	c.listener.log.Info("TLS handshake failed", "client", c.RemoteAddr().String(), "error", err)
 	var header tls.RecordHeaderError
 	if errors.As(err, &header) && header.Conn != nil && isHTTP(header.RecordHeader) {
 		_, _ = io.WriteString(header.Conn, "HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n")
 	}
-}
-
-// handshakeFailed reports whether a closed connection never completed its TLS handshake.
-func (c *conn) handshakeFailed() bool {
-	return c.secure != nil && !c.secure.ConnectionState().HandshakeComplete
 }
 
 // isHTTP reports whether bytes that are no TLS record begin like a request.

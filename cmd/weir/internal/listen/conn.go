@@ -20,6 +20,7 @@ type conn struct {
 	header   *header   // PROXY protocol; nil without
 	secure   *tls.Conn // above; nil without TLS
 	secured  func() *tls.ConnectionState
+	failed   atomic.Bool // the handshake
 
 	writing  watch
 	acked    uint64        // at the last call of moved

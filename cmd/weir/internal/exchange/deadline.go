@@ -1,0 +1,51 @@
+package exchange
+
+import (
+	"sync"
+	"time"
+)
+
+// A deadline ends a request at its time, unless it is stopped before. That of an upload begins anew
+// with each piece that the client sends, since the client determines how long all of it takes.
+type deadline struct {
+	after time.Duration
+	timer *time.Timer
+
+	mu      sync.Mutex
+	stopped bool
+	client  bool // the upstream waits for the client
+}
+
+// newDeadline returns a deadline that calls end, and reports whether the client is late, not the
+// upstream.
+func newDeadline(after time.Duration, end func(client bool)) *deadline {
+	d := &deadline{after: after}
+	d.timer = time.AfterFunc(after, func() {
+		d.mu.Lock()
+		client := d.client
+		d.mu.Unlock()
+		end(client)
+	})
+	return d
+}
+
+func (d *deadline) stop() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.stopped = true
+	d.timer.Stop()
+}
+
+// during calls a function that waits for the client's next piece.
+func (d *deadline) during(read func()) {
+	d.mu.Lock()
+	d.client = true
+	d.mu.Unlock()
+	read()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.client = false
+	if !d.stopped && d.timer.Stop() {
+		d.timer.Reset(d.after)
+	}
+}
