@@ -286,9 +286,9 @@ func TestLeases(t *testing.T) {
 				return nil, pool.Permanent(errTask)
 			}},
 		})
-		r := run(t, pool.Config{Capacity: slots(2), Source: source, Redeliver: time.Minute})
-		r.expect(t, "again failed, bad failed, again failed, again done, long done", nil)
-		if took := time.Since(began); took != time.Hour || source.Left() != 0 {
+		r := runFor(t, 3*time.Hour, pool.Config{Capacity: slots(2), Source: source, Redeliver: 61 * time.Minute})
+		r.expect(t, "again failed, bad failed, long done, again failed, again done", nil)
+		if took := time.Since(began); took != 122*time.Minute || source.Left() != 0 {
 			t.Errorf("%v, %d left", took, source.Left())
 		}
 	})

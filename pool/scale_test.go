@@ -69,6 +69,13 @@ func TestBadSettings(t *testing.T) {
 			with(pool.ByLoad{Measure: measure, High: 0.5, Low: 0.6}),
 			"ByLoad.Low and ByLoad.High are 0.6 and 0.5: want above 0, finite, and Low below High",
 		},
+		{
+			pool.Config{
+				Capacity: must.Have(capacity.New(capacity.Vector{"slots": 6, "memory": 0}))(t), Source: source,
+				Scalers: map[string]pool.Scaler{"memory": pool.ByLaw{}},
+			},
+			"ByLaw.Max is 0: want a resource of which there is any",
+		},
 		{with(pool.MinOf{}), "MinOf is empty: want at least one scaler"},
 		{with(pool.MinOf{pool.ByBacklog{High: -1}}), "ByBacklog.High is -1: want 0 (the default, 10) or more"},
 		{
