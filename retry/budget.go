@@ -77,8 +77,7 @@ func (b *Budget) Withdraw() bool {
 		sum.successes += bucket.successes
 		sum.retries += bucket.retries
 	}
-	// One part in a million more, so that a tenth of ten, rounded, is one.
-	if float64(sum.retries+1) > (b.share*float64(sum.successes)+b.least)*(1+1e-6) {
+	if float64(sum.retries+1) > b.share*float64(sum.successes)+b.least {
 		return false
 	}
 	b.window.current().retries++

@@ -66,6 +66,8 @@ func TestDo(t *testing.T) {
 		"another error is not":          {0, 0, []error{odd}, 1, odd},
 		"a plain refusal is":            {0, 0, []error{weir.ErrRefused}, 2, nil},
 		"a bad key is not":              {0, 0, []error{badKey}, 1, weir.ErrRefused},
+		"cancelled work is not":         {0, 0, []error{context.Canceled}, 1, context.Canceled},
+		"a wait of the longest is":      {0, 0, []error{refusal(30 * time.Second)}, 2, nil},
 		"a long wait is not":            {0, 0, []error{refusal(31 * time.Second)}, 1, weir.ErrQueueFull},
 		"the longest wait is not":       {0, 0, []error{refusal(math.MaxInt64)}, 1, weir.ErrQueueFull},
 		"a negative wait is none":       {0, 0, []error{refusal(math.MinInt64)}, 2, nil},
@@ -143,6 +145,19 @@ func TestCancelledWhileItWaits(t *testing.T) {
 			t.Errorf("error %v after %v and %d attempts", err, time.Since(began), len(s.at))
 		}
 	})
+}
+
+// A call whose context ends within an attempt returns the error of that, and takes no retry.
+func TestCancelledWithinAnAttempt(t *testing.T) {
+	client := newClient(t, retry.Config{})
+	ctx, cancel := context.WithCancel(t.Context())
+	err := client.Do(ctx, func(context.Context) error {
+		cancel()
+		return refusal(time.Millisecond)
+	})
+	if got := client.Snapshot(); !errors.Is(err, weir.ErrQueueFull) || got.Retries != 0 {
+		t.Errorf("%v, %+v", err, got)
+	}
 }
 
 func TestRetriesEndWithTheBudget(t *testing.T) {

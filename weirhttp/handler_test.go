@@ -29,6 +29,7 @@ func TestResponseOutcome(t *testing.T) {
 		want            weir.Outcome
 	}{
 		{200, nil, nil, weir.Success},
+		{101, nil, nil, weir.Ignore},
 		{404, nil, nil, weir.Ignore},
 		{500, nil, nil, weir.Failure},
 		{504, nil, nil, weir.Timeout},
@@ -37,6 +38,7 @@ func TestResponseOutcome(t *testing.T) {
 		{200, grpc, status("4"), weir.Timeout},
 		{200, grpc, status("x"), weir.Failure},
 		{200, failed, nil, weir.Failure},
+		{200, failed, status("0"), weir.Success},
 		{503, grpc, status("0"), weir.Overloaded},
 		{200, nil, status("13"), weir.Success},
 		{200, status("14"), nil, weir.Success},

@@ -48,11 +48,8 @@ func TestPropagate(t *testing.T) {
 			}
 		})
 	}
-	res, err := weirhttp.Propagate(&downstream{}).RoundTrip(&http.Request{Method: http.MethodGet}) // without a header
-	if err != nil {
-		t.Fatal(err)
-	}
-	res.Body.Close()
+	bare := (&http.Request{Method: http.MethodGet}).WithContext(weir.WithPriority(t.Context(), weir.PriorityHigh)) // no header
+	must.Have(weirhttp.Propagate(&downstream{}).RoundTrip(bare))(t).Body.Close()
 }
 
 // seen is the view of a handler behind Trust of a request with the given headers.

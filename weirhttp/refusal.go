@@ -34,7 +34,7 @@ var unset = Config{Status: http.StatusServiceUnavailable}
 // refuse answers a request that was not admitted, so it did not run.
 func (c *Config) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	w.Header().Set(RefusedHeader, reasonOf(err))
-	if after, again := edge.RetryAfter(err); again && !clientLeft(r) {
+	if after, again := edge.RetryAfter(err); again {
 		seconds := math.Ceil(after.Seconds()) // at least 1, because after is above 0
 		w.Header().Set("Retry-After", strconv.FormatFloat(seconds, 'f', 0, 64))
 	}
