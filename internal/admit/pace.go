@@ -10,7 +10,7 @@ func (n *Node) SetPace(p Pace, now int64, fx *Effects) {
 	was, is := n.slots.flags&paced != 0, p != (Pace{})
 	if was || is {
 		pacer := &n.slots.contended().coldPart().pacer
-		if !was || pacer.Rate == 0 {
+		if pacer.Rate == 0 {
 			pacer.tokens = 0 // neither credit nor debt for the time without a rate
 		}
 		pacer.Pace = p

@@ -29,3 +29,13 @@ func TestCancelAfterAdmissionGivesThePaceBack(t *testing.T) {
 			got.verdict(), got.Patience(int64(r.now)))
 	}
 }
+
+// A pace that comes back has no debt from before.
+func TestPaceComesBackWithoutDebt(t *testing.T) {
+	r := newRig(t, 10, nil)
+	for _, p := range []admit.Pace{{Rate: 1}, {}, {Rate: 1}} {
+		now, fx := r.call()
+		r.node.SetPace(p, now, fx)
+		r.must(3)
+	}
+}
