@@ -299,3 +299,22 @@ func TestLatencyStandsBesideTheSLO(t *testing.T) {
 		t.Errorf("the axis ends at %v ms, want four times the SLO: latency is far above", latency.YMax)
 	}
 }
+
+func TestOracleHasAStepForEachPhase(t *testing.T) {
+	o := Outcome{
+		Results: []*sim.Result{{Phases: []sim.PhaseResult{{Length: time.Second}, {Start: time.Second, Length: 2 * time.Second}}}},
+		Oracle:  &sim.Oracle{Phases: []sim.OraclePhase{{Limit: 5}, {Limit: 7}}},
+	}
+	want := []chart.Point{{X: 0, Y: 5}, {X: 1, Y: 5}, {X: 1, Y: 7}, {X: 3, Y: 7}}
+	if got := oracleLimit(o)[0].Points; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// A scenario without clients has one kind, which a law can learn from too.
+func TestClientsAreToldWhereNoneAreNamed(t *testing.T) {
+	told := withClients(sim.Scenario{}, func(c *sim.Client) { c.Deadlines = true })
+	if len(told.Clients) != 1 || !told.Clients[0].Deadlines {
+		t.Errorf("clients %+v, want one with deadlines", told.Clients)
+	}
+}
