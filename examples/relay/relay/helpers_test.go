@@ -35,11 +35,14 @@ type fake struct {
 	events map[string]*nostr.Event
 }
 
-func (s *fake) Save(_ context.Context, e *nostr.Event) (store.Outcome, error) {
+func (s *fake) Save(ctx context.Context, e *nostr.Event) (store.Outcome, error) {
 	if s.beforeSave != nil {
 		if err := s.beforeSave(e); err != nil {
 			return 0, err
 		}
+	}
+	if ctx.Err() != nil {
+		return 0, ctx.Err()
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -3,7 +3,9 @@ package relay_test
 import (
 	"bufio"
 	"context"
+	"crypto/rand"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -114,29 +116,37 @@ func TestHalfOpenSocket(t *testing.T) {
 	inBubble(t, relay.Config{}, func(t *testing.T, b *bubble) {
 		dead := handshake(t, b)
 		began := time.Now()
-		go func() { // reads everything and answers nothing
-			for {
-				if _, err := dead.Discard(1); err != nil {
-					return
-				}
+		go func() { _, _ = io.Copy(io.Discard, dead.Reader) }() // reads everything and answers nothing
+		busy := handshake(t, b)                                 // answers no ping either, but sends messages
+		go func() { _, _ = io.Copy(io.Discard, busy.Reader) }()
+		go func() {
+			for range 100 {
+				_, _ = busy.Write(frame(`["CLOSE","x"]`))
+				busy.Flush()
+				time.Sleep(time.Second)
 			}
 		}()
 		c := b.client()
 		go c.wantEnd() // answers pings
 		time.Sleep(39 * time.Second)
-		if n := b.open(); n != 2 {
-			t.Errorf("%d connections after %v, want 2", n, time.Since(began))
+		if n := b.open(); n != 3 {
+			t.Errorf("%d connections after %v, want 3", n, time.Since(began))
 		}
 		time.Sleep(2 * time.Second)
-		if n := b.open(); n != 1 {
-			t.Errorf("%d connections after %v, want the one that answers pings", n, time.Since(began))
+		if n := b.open(); n != 2 {
+			t.Errorf("%d connections after %v, want the two that answer pings or send", n, time.Since(began))
 		}
 		time.Sleep(80 * time.Second)
-		if n := b.open(); n != 1 {
-			t.Errorf("%d connections 80 s later, want the one that answers pings", n)
+		if n := b.open(); n != 2 {
+			t.Errorf("%d connections 80 s later, want the two that answer pings or send", n)
 		}
 		c.CloseNow()
 	})
+}
+
+// frame returns a frame of a client with a short text. Its mask is zero.
+func frame(text string) []byte {
+	return append([]byte{0x81, 0xfe, byte(len(text) >> 8), byte(len(text)), 0, 0, 0, 0}, text...)
 }
 
 // handshake connects a client without the WebSocket library.
@@ -237,6 +247,43 @@ func TestStoreThatStandsStill(t *testing.T) {
 		first.want("OK", e.ID, true)
 		first.CloseNow()
 		second.CloseNow()
+	})
+}
+
+func TestWriteOutlivesItsClient(t *testing.T) {
+	kept := &fake{}
+	inBubble(t, relay.Config{Store: kept}, func(t *testing.T, b *bubble) {
+		stuck := make(chan struct{})
+		kept.beforeSave = func(*nostr.Event) error { <-stuck; return nil }
+		c := b.client()
+		c.send(eventMessage(someone.event(1, "")))
+		synctest.Wait()
+		c.CloseNow()
+		synctest.Wait()
+		close(stuck)
+		if synctest.Wait(); kept.len() != 1 {
+			t.Errorf("%d events are in, want the one whose write had begun", kept.len())
+		}
+	})
+}
+
+// While a message waits for the store, the answer of the client to a ping is not read.
+func TestStoreThatStandsStillForLong(t *testing.T) {
+	kept := &fake{}
+	inBubble(t, relay.Config{Store: kept}, func(t *testing.T, b *bubble) {
+		stuck := make(chan struct{})
+		kept.beforeSave = func(*nostr.Event) error { <-stuck; return nil }
+		c := handshake(t, b)
+		go func() { _, _ = io.Copy(io.Discard, c.Reader) }()
+		for range 9 { // one more than a connection has published at once
+			_, _ = c.Write(frame(eventMessage(someone.event(1, rand.Text()))))
+		}
+		c.Flush()
+		time.Sleep(2 * time.Minute)
+		close(stuck)
+		if n := b.open(); n != 1 {
+			t.Errorf("%d connections, want the one that waited for the store", n)
+		}
 	})
 }
 

@@ -247,4 +247,9 @@ func TestCorruptRecords(t *testing.T) {
 			t.Errorf("%+v: found %d events and %d errors, want 2 and some", f, found, corrupt)
 		}
 	}
+	for _, f := range []nostr.Filter{everything, {Kinds: []int{1}}} {
+		if n, _, err := s.Query(f).Count(100); n != 3 || err != nil {
+			t.Errorf("%+v: %d events, %v; want 3, by their keys alone", f, n, err)
+		}
+	}
 }
