@@ -147,8 +147,8 @@ func (k Compartment) complete(field string) (Compartment, error) {
 	return k, nil
 }
 
-// forKeys returns the settings that the keys get from a complete configuration: with one for the
-// overflow, and with the set's additions to a limiter's settings.
+// forKeys returns the settings of the keys for a complete configuration: it adds an entry for the
+// overflow, and the settings that the set has for each limiter.
 func (c Config) forKeys() Config {
 	byKey := make(map[string]Compartment, len(c.ByKey)+1)
 	c.Default = c.Default.forKey(c.OnEvent)

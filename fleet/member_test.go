@@ -246,7 +246,7 @@ func TestWatchOfAnEarlierTerm(t *testing.T) {
 	})
 }
 
-// Foreign entries change nothing, and are heard of.
+// Foreign entries change nothing, and are reported.
 func TestForeignEntries(t *testing.T) {
 	meet(t, quick, 1, func(t *testing.T, p *party) {
 		p.live(5*time.Second, 5)

@@ -74,7 +74,7 @@ func startLaws(op Op, field string, laws []LoadLaw, m *load.Monitor) (s sideLaws
 		case DrainRate:
 			s.drain = true
 			if m == nil || !m.TellsDrain() {
-				return s, invalid(at, "DrainRate", "a Monitor with a source that tells a drain, a load.Drainer")
+				return s, invalid(at, "DrainRate", "a Monitor with a source that reports a drain, a load.Drainer")
 			}
 		}
 	}

@@ -141,7 +141,7 @@ func TestDrainRateAndEmergencies(t *testing.T) {
 	}
 }
 
-// A drain is looked at as often as tables arrive, unless it is said how often.
+// A law decides on a drain as often as tables arrive, unless the configuration sets an interval.
 func TestDrainRateTicks(t *testing.T) {
 	for _, c := range []struct {
 		side throttle.Side

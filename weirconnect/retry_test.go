@@ -50,7 +50,7 @@ func newDownstream(t testing.TB, err error) *downstream {
 	return d
 }
 
-// Do is that of a [connect.HTTPClient].
+// Do implements [connect.HTTPClient].
 func (d *downstream) Do(req *http.Request) (*http.Response, error) {
 	w := httptest.NewRecorder()
 	d.handler.ServeHTTP(w, req)

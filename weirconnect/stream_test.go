@@ -106,7 +106,8 @@ func TestMessagesTeach(t *testing.T) {
 	}
 }
 
-// TestOneRequest has a slot until the first response, though Connect looks for another request.
+// TestOneRequest checks that a call holds its slot until the first response, though Connect looks
+// for another request.
 func TestOneRequest(t *testing.T) {
 	lim := limittest.Fixed(t, 1, weir.Queue{})
 	server := weirconnect.LimitServer(weirconnect.One(lim), weirconnect.ServerConfig{EachMessage: true})

@@ -14,7 +14,7 @@ import (
 func Example_nothingDrains() {
 	_, err := throttle.New(throttle.Config{Writes: throttle.Side{Laws: []throttle.LoadLaw{throttle.DrainRate{}}}})
 	fmt.Println(err)
-	// Output: throttle: invalid configuration: Writes.Laws[0] is DrainRate: want a Monitor with a source that tells a drain, a load.Drainer
+	// Output: throttle: invalid configuration: Writes.Laws[0] is DrainRate: want a Monitor with a source that reports a drain, a load.Drainer
 }
 
 // A throttle without a running Run makes no decisions. When an operation starts a second

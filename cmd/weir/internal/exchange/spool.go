@@ -81,7 +81,7 @@ func (x *exchange) spool() (stream bool, err error) {
 // thread of the system: while a disk hangs, clients could otherwise open as many as they like.
 const mostAtDisk = 64
 
-// diskTurns are the turns at the disk that are taken.
+// diskTurns holds a value for each operation that uses the disk.
 type diskTurns chan struct{}
 
 // take waits for a turn, and returns what ends it.
