@@ -248,3 +248,18 @@ func TestServerThatRefusesAll(t *testing.T) {
 type clientRequest struct{ connect.AnyRequest }
 
 func (clientRequest) Spec() connect.Spec { return connect.Spec{IsClient: true, Procedure: "/a.B/C"} }
+
+// A refusal that names no time to come back, and a negative one, ask for no retry.
+func TestNoTimeToComeBack(t *testing.T) {
+	lim := limittest.Fixed(t, 1, weir.Queue{})
+	lim.Close()
+	limits := weirconnect.LimitServer(weirconnect.One(lim), weirconnect.ServerConfig{})
+	_, closed := limits.Gate(t.Context(), connect.Spec{Procedure: unaryCall}, connect.Peer{}, nil)
+	negative := connect.NewError(connect.CodeUnavailable, io.ErrClosedPipe)
+	negative.AddDetail(must.Have(connect.NewErrorDetail(&errdetails.RetryInfo{RetryDelay: durationpb.New(-time.Second)}))(t))
+	for _, err := range []error{closed, negative} {
+		if after, told := weirconnect.RetryAfter(err); after != 0 || told {
+			t.Errorf("%v: %v, %t", err, after, told)
+		}
+	}
+}
