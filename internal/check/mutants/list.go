@@ -353,7 +353,7 @@ var ofLibrary = []mutant{
 	{"a throttled request leaves its body open", "weirhttp/retry.go", "closeBody(try)", "", "TestThrottledRequestIsNotSent", ""},
 	{"whoever sends a priority has it", "weirhttp/propagate.go", "r.Header.Del(name)", "_ = name", "TestTrust", ""},
 	{"the server does not know of the form of a request that is not trusted", "weirhttp/propagate.go", "defer passBack(r, inner)", "", "TestServerKnowsOfTheForm", ""},
-	{"a retry is like a first attempt", "trust/priority.go", "weir.PriorityLow-1)+1", "weir.PriorityLow-1)", "TestServerRefusesRetriesFirst", "./weirhttp"},
+	{"a retry is like a first attempt", "trust/priority.go", "weir.PriorityLow-1) + 1", "weir.PriorityLow-1)", "TestServerRefusesRetriesFirst", "./weirhttp"},
 	{"a priority from outside is passed on", "weirhttp/propagate.go", "req.Header.Del(PriorityHeader)", "", "TestPropagate", ""},
 
 	// Slow clients of weirhttp, and package shed.
