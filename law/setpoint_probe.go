@@ -38,17 +38,21 @@ const (
 // take 2 s keeps 39% in TestHazards and not 89.
 func (c *setpointController) isTick(r reading) bool {
 	k := c.regulator
-	if !k.ticks.due(r.now, k.noLoad) {
+	from := k.recent.point()
+	probe := c.probeSpan(from)
+	if k.push.ceiling > 0 { // the floor of refused work must not wait
+		probe = 0
+	}
+	if !k.ticks.due(r.now, k.noLoad, probe) {
 		return false
 	}
 	k.heat = heat{}
-	from := k.recent.point()
 	if r.limit <= r.min && from.latency > k.noLoad { // no probe can go lower
 		k.raise(from.latency)
 		return false
 	}
-	// Little work takes long to probe. That is worth it where the latency is far too high.
-	enough := !k.known || from.latency > hot*c.goal() || c.leastInProbe()*(1+k.variation) < c.probeSpan(from)*from.x
+	// Little work takes long to probe. That is worth it where the latency is too high.
+	enough := !k.known || from.latency > c.goal() || c.leastInProbe()*(1+k.variation) < c.probeSpan(from)*from.x
 	// A ceiling keeps the queue short. A low floor may be due to chance.
 	needed := k.push.ceiling == 0 || k.push.floor > tolerable || from.latency > c.goal()
 	return needed && enough && k.pressed > pressedInTick && k.stays < pressing && r.limit > 1
@@ -128,7 +132,8 @@ func (c *setpointController) probe(r reading) Decision {
 
 // isConfirmed reports whether the no-load latency needs no deeper step.
 func (k *regulator) isConfirmed(r reading) bool {
-	near := k.known && r.latency > 0.85*k.noLoad && r.latency < 1.25*k.noLoad
+	doubt := r.doubt(k.variation)
+	near := k.known && r.latency*doubt > 0.85*k.noLoad && r.latency/doubt < 1.25*k.noLoad
 	return near && (!k.doubted || !k.ticks.rare)
 }
 

@@ -120,11 +120,31 @@ func TestSetpointHoldsTheLimitOfSlowerWork(t *testing.T) {
 	}
 }
 
+// A server that loses four fifths of its workers builds a queue, which each cut shortens: the limit
+// falls without a probe.
+func TestSetpointCutsTheQueueOfFewerWorkers(t *testing.T) {
+	p := newPilot(t, law.Bounds{Min: 1, Max: 1000, Initial: 20})
+	p.fly(t, 30*time.Second)
+	p.probe(t)
+	p.fly(t, time.Second)
+	for range 5 {
+		w := p.window()
+		w.Samples = max(2, int(200*w.Elapsed.Seconds()))
+		w.Weight = w.Samples
+		w.Mean = time.Duration(max(p.limit, 10)) * time.Second / 200
+		w.Sojourn = w.Mean
+		p.show(t, w)
+	}
+	if p.limit > 35 {
+		t.Errorf("a limit of %d before ten workers", p.limit)
+	}
+}
+
 // The first few pieces of work were quick by chance. At a limit of 1 too little ends for a probe.
 func TestSetpointLeavesALimitOfOne(t *testing.T) {
-	l := law.Resume(law.Setpoint{}, law.Knowledge{Limit: 3, NoLoad: 250 * ms})
-	c := must.Have(l.Controller(law.Bounds{Min: 1, Max: 1000, Initial: 3}))(t)
-	w := law.Window{Limit: 3, Min: 1, Max: 1000, Elapsed: 12 * time.Second, Mean: time.Second, Deviation: time.Second, Closed: time.Unix(1e9, 0)}
+	l := law.Resume(law.Setpoint{}, law.Knowledge{Limit: 1, NoLoad: 250 * ms})
+	c := must.Have(l.Controller(law.Bounds{Min: 1, Max: 1000, Initial: 1}))(t)
+	w := law.Window{Limit: 1, Min: 1, Max: 1000, Elapsed: 12 * time.Second, Mean: time.Second, Deviation: time.Second, Closed: time.Unix(1e9, 0)}
 	for range 100 {
 		n := w.Limit
 		w.Samples, w.Weight, w.Waited, w.InFlight, w.Peak, w.First, w.Last = 12*n, 12*n, 12*n, float64(n), n, n, n

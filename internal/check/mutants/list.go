@@ -10,7 +10,7 @@ var ofLibrary = []mutant{
 	// Admission, laws and measurement.
 	{"a law that is a nil pointer is taken", "config.go", "if isNilPointer(c.Law) {", "if isNilPointer(nil) {", "TestConfigInvalid", ""},
 	{"work under a pace is not charged for its weight", "internal/admit/pacer.go", "\t\tp.tokens -= float64(weight)\n", "\t\tp.tokens--\n", "TestPaceDoesNotDependOnTheNumberOfCallers", "."},
-	{"an overload is taken for slower work", "law/setpoint_regulator.go", "portable.Log(h.r/r.latency) < helps*portable.Log(h.n/r.n)", "true", "TestSetpointFindsTheKnee", "./law"},
+	{"an overload is taken for slower work", "law/setpoint_regulator.go", "portable.Log(h.r/r.latency) < helps*portable.Log(h.n/r.n)", "true", "TestSetpointCutsTheQueueOfFewerWorkers", "./law"},
 	{"work that hangs below the limit is no overload", "law/setpoint_moves.go", "if !r.saturated && !c.hangs(r) {", "if !r.saturated {", "TestCollapse", "."},
 	{"a collapse goes unnoticed when all callers leave", "law/setpoint_moves.go", "r.ended+r.abandoned >= leastWindow && c.hangs(r)", "false", "TestCollapse", "."},
 	{"the default law changes a limit without a reason", "law/setpoint_moves.go", "if limit != r.limit {\n\t\td.Reason", "if limit < 0 {\n\t\td.Reason", "TestLimitStaysWithinBounds", "./law"},
@@ -27,7 +27,7 @@ var ofLibrary = []mutant{
 	{"long work that ends lowers the limit", "law/setpoint_regulator.go", "&& k.stays < pressing", "", "TestSetpointBesideLongWork", ""},
 	{"a start with work of seconds looks at four slots", "law/setpoint_probe.go", "|| r.latency > quickSpan && 2*r.limit <= float64(c.usual)", "", "TestSetpointClimbsBeforeItLooksAtWorkOfSeconds", ""},
 	{"a limit of 1 never learns", "law/setpoint_probe.go", "if r.limit <= r.min && from.latency > k.noLoad {", "if false {", "TestSetpointLeavesALimitOfOne", ""},
-	{"a limiter with little work never probes", "law/setpoint_probe.go", "from.latency > hot*c.goal() || ", "", "TestProbesOfLittleLateWorkPay", "./internal/suites"},
+	{"a limiter with little work never probes", "law/setpoint_probe.go", "from.latency > c.goal() || ", "", "TestProbesOfLittleLateWorkPay", "./internal/suites"},
 	{"a probe of little work teaches nothing", "law/setpoint_probe.go", "lowest || little && queue <= queueing {", "false {", "TestProbeOfLittleWork", ""},
 	{"a probe teaches its last latency", "law/setpoint_probe.go", "k.raise(min(t.least, r.latency/r.doubt(k.variation)))", "k.raise(r.latency/r.doubt(k.variation))", "TestProbeOfLittleWork", ""},
 	{"limiters that return are taken for slower work", "law/setpoint_probe.go", "case empty && queue < -queueing:", "case empty && queue < -100:", "TestDisturbedProbeTeachesLittle", ""},
