@@ -115,9 +115,12 @@ const (
 	tickPeriod = 4 * time.Second
 	// noLoadsInTick is the least period in no-load latencies: a probe takes 3 to 10 of them.
 	noLoadsInTick = 32
-	// longProbe is the length of a probe, in seconds, above which the least period is twice as long.
-	// Without, the log of docs/traces.md keeps 87% of the goodput and not 93.
+	// longProbe is the length of a probe, in seconds, above which the least period is twice as long,
+	// unless the latency is longWait times its target. Without longProbe, the log of docs/traces.md
+	// keeps 87% of the goodput and not 93. Without longWait, work that takes a hundred times as long
+	// keeps 27% in TestHazards and not 35.
 	longProbe = 0.125
+	longWait  = 3
 	// rareTick is the period of the ticks at which a doubted no-load latency gets a deeper probe.
 	// Without deeper probes, shared servers score 0.6 less; with such a probe at each tick, lone
 	// systems 0.1.
@@ -131,11 +134,11 @@ const (
 )
 
 // due reports whether a tick is now, and finds the next one. Without a wall clock, or with a
-// stopped one, a limiter has ticks of its own. Times are in seconds.
-func (t *ticks) due(now int64, noLoad, probe float64) bool {
+// stopped one, a limiter has ticks of its own. Every other one is left out where a probe costs more.
+func (t *ticks) due(now int64, noLoad float64, costly bool) bool {
 	due := t.next
 	t.period = int64(tickPeriod)
-	if probe > longProbe {
+	if costly {
 		t.period *= 2
 	}
 	for float64(t.period) < noLoadsInTick*noLoad*1e9 && t.period < int64(mostPatience) {

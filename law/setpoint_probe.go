@@ -39,11 +39,9 @@ const (
 func (c *setpointController) isTick(r reading) bool {
 	k := c.regulator
 	from := k.recent.point()
-	probe := c.probeSpan(from)
-	if k.push.ceiling > 0 { // the floor of refused work must not wait
-		probe = 0
-	}
-	if !k.ticks.due(r.now, k.noLoad, probe) {
+	// The share of refused work must not wait for the next probe, nor a server that became slow.
+	costly := c.probeSpan(from) > longProbe && k.push.ceiling == 0 && from.latency < longWait*c.goal()
+	if !k.ticks.due(r.now, k.noLoad, costly) {
 		return false
 	}
 	k.heat = heat{}

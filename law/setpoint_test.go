@@ -85,7 +85,7 @@ func TestSetpointFindsTheKnee(t *testing.T) {
 	}{
 		{"a pool of 50", curve{pool, 1500}, law.Setpoint{}, 20, 45, 85},
 		{"from far below", curve{pool, 1500}, law.Setpoint{}, 2, 45, 95},
-		{"from inside an overload", curve{pool, 1500}, law.Setpoint{}, 500, 45, 85},
+		{"from inside an overload", curve{pool, 1500}, law.Setpoint{}, 500, 45, 95},
 		{"past the peak", curve{usl, 3000}, law.Setpoint{}, 20, 20, 55},
 		{"from far past the peak", curve{usl, 3000}, law.Setpoint{}, 300, 20, 55},
 		{"a budget of 60 ms", curve{pool, 1500}, law.Setpoint{Budget: 60 * ms}, 20, 35, 62},

@@ -173,8 +173,8 @@ func changing() []hazard {
 	delay, slow, hangs := Phase{Delay: 150 * ms}, Phase{Speed: 0.2}, Phase{Speed: 0.0005}
 	return []hazard{
 		{"late answers told as timeouts, 1.5x", late, 0, []float64{91}},
-		{"ten limiters stop a server whose callers leave", stopped, 1, []float64{99, 88, 91}},
-		{"a server that pauses, callers that leave", pauses, 30, []float64{97, 88, 95}},
+		{"ten limiters stop a server whose callers leave", stopped, 1, []float64{99, 85, 91}},
+		{"a server that pauses, callers that leave", pauses, 30, []float64{97, 88, 92}},
 		{"a cache is lost, and work takes a hundred times as long", cold, 0, []float64{97, 35, 97}},
 		{"a delay is added, 0.8x", system(0.8, delay), 0, []float64{97, 88, 97}},
 		{"a delay is added, 1.3x", system(1.3, delay), 80, []float64{97, 97, 97}},
