@@ -115,10 +115,10 @@ const (
 	tickPeriod = 4 * time.Second
 	// noLoadsInTick is the least period in no-load latencies: a probe takes 3 to 10 of them.
 	noLoadsInTick = 32
-	// longProbe is the length of a probe, in seconds, above which the least period is twice as long,
-	// unless the latency is longWait times its target. Without longProbe, the log of docs/traces.md
-	// keeps 87% of the goodput and not 93. Without longWait, work that takes a hundred times as long
-	// keeps 27% in TestHazards and not 35.
+	// longProbe is the length of a probe, in seconds, above which the least period is twice as
+	// long, unless the latency is longWait times its target. Without longProbe, the log of
+	// docs/traces.md keeps 87% of the goodput and not 93. Without longWait, work that takes a
+	// hundred times as long keeps 27% in TestHazards and not 35.
 	longProbe = 0.125
 	longWait  = 3
 	// rareTick is the period of the ticks at which a doubted no-load latency gets a deeper probe.
@@ -134,7 +134,7 @@ const (
 )
 
 // due reports whether a tick is now, and finds the next one. Without a wall clock, or with a
-// stopped one, a limiter has ticks of its own. Every other one is left out where a probe costs more.
+// stopped one, a limiter has ticks of its own. If a probe is costly, the period is twice as long.
 func (t *ticks) due(now int64, noLoad float64, costly bool) bool {
 	due := t.next
 	t.period = int64(tickPeriod)
