@@ -74,7 +74,6 @@ func (s *Slot) Begin(ctx context.Context, streams Source, gate weir.Admitter) er
 			s.Close(weir.Ignore)
 		}
 	}()
-	permit.Measure(weir.Ignore)
 	once, err := gate.Acquire(ctx)
 	if err != nil {
 		return err

@@ -93,9 +93,6 @@ func TestStreamAsksTheGate(t *testing.T) {
 	d, s := newDesk(t), new(slot.Slot)
 	must.Do(t, s.Begin(t.Context(), d.source, d.gate))
 	d.holds(t, "begun", 0, 1, 1)
-	if age := d.streams.Snapshot().Age; age != 0 {
-		t.Errorf("a stream has an age of %v, want none, as one that came by an exchange", age)
-	}
 	if err := new(slot.Slot).Begin(t.Context(), slot.Of(d.streams), d.gate); !errors.Is(err, weir.ErrRefused) {
 		t.Errorf("streams that are full: %v", err)
 	}
