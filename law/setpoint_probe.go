@@ -40,7 +40,7 @@ func (c *setpointController) isTick(r reading) bool {
 	k := c.regulator
 	from := k.recent.point()
 	// The share of refused work must not wait for the next probe, nor a server that became slow.
-	costly := c.probeSpan(from) > longProbe && k.push.ceiling == 0 && from.latency < longWait*c.goal()
+	costly := c.probeSpan(from) > longProbe && k.push.ceiling == 0 && min(from.latency, r.latency) < hot*c.goal()
 	if !k.ticks.due(r.now, k.noLoad, costly) {
 		return false
 	}
