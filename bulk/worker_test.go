@@ -163,7 +163,8 @@ func TestSyncWithoutAJournal(t *testing.T) {
 		var synced int
 		var during context.Context
 		c := Config{Sync: func() error { synced++; return nil }, Write: func(ctx context.Context, l Line) error {
-			if during = ctx; l.Number == 3 {
+			if l.Number == 3 {
+				during = ctx
 				time.Sleep(time.Minute)
 			}
 			return nil
