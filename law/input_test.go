@@ -76,9 +76,10 @@ func TestBoundsThatCannotBe(t *testing.T) {
 	}
 }
 
-// A pilot is Setpoint before a pool of 50 workers of 50 ms, under one and a half times its
-// capacity.
+// A pilot is Setpoint before a pool of workers of 50 ms, 50 unless they are changed, under one and
+// a half times its capacity.
 type pilot struct {
+	workers    float64
 	controller law.Controller
 	bounds     law.Bounds
 	limit      int
@@ -90,7 +91,7 @@ type pilot struct {
 func newPilot(t *testing.T, b law.Bounds) *pilot {
 	t.Helper()
 	p := &pilot{
-		bounds: b, limit: b.Initial, now: time.Date(2026, time.March, 1, 12, 0, 0, 0, time.UTC),
+		workers: 50, bounds: b, limit: b.Initial, now: time.Date(2026, time.March, 1, 12, 0, 0, 0, time.UTC),
 		rand: rand.New(rand.NewPCG(21, 22)),
 	}
 	p.replace(t, law.Setpoint{})
@@ -109,7 +110,7 @@ func (p *pilot) replace(t *testing.T, l law.Law) {
 
 // window measures as planned.
 func (p *pilot) window() law.Window {
-	w := curve{func(n float64) float64 { return 20 * min(n, 50) }, 1500}.window(p.rand, p.limit)
+	w := curve{func(n float64) float64 { return 20 * min(n, p.workers) }, 30 * p.workers}.window(p.rand, p.limit)
 	p.now = p.now.Add(p.plan.Settle + p.plan.Interval)
 	longer := p.plan.Interval.Seconds() / w.Elapsed.Seconds()
 	w.Min, w.Max, w.Elapsed, w.Closed = p.bounds.Min, p.bounds.Max, p.plan.Interval, p.now

@@ -140,19 +140,37 @@ func TestSetpointCutsTheQueueOfFewerWorkers(t *testing.T) {
 	}
 }
 
-// The first few pieces of work were quick by chance. At a limit of 1 too little ends for a probe.
-func TestSetpointLeavesALimitOfOne(t *testing.T) {
-	l := law.Resume(law.Setpoint{}, law.Knowledge{Limit: 1, NoLoad: 250 * ms})
-	c := must.Have(l.Controller(law.Bounds{Min: 1, Max: 1000, Initial: 1}))(t)
-	w := law.Window{Limit: 1, Min: 1, Max: 1000, Elapsed: 12 * time.Second, Mean: time.Second, Deviation: time.Second, Closed: time.Unix(1e9, 0)}
-	for range 100 {
-		n := w.Limit
-		w.Samples, w.Weight, w.Waited, w.InFlight, w.Peak, w.First, w.Last = 12*n, 12*n, 12*n, float64(n), n, n, n
-		w.Closed = w.Closed.Add(w.Elapsed)
-		w.Limit = int(c.Next(w).Limit)
+// The first few pieces of work were quick by chance. At a few slots too little ends for a probe.
+func TestSetpointLeavesALowLimit(t *testing.T) {
+	for _, slots := range []int{1, 3} {
+		l := law.Resume(law.Setpoint{}, law.Knowledge{Limit: slots, NoLoad: 250 * ms})
+		c := must.Have(l.Controller(law.Bounds{Min: 1, Max: 1000, Initial: slots}))(t)
+		w := law.Window{Limit: slots, Min: 1, Max: 1000, Elapsed: 12 * time.Second, Mean: time.Second, Deviation: time.Second, Closed: time.Unix(1e9, 0)}
+		for range 100 {
+			n := w.Limit
+			w.Samples, w.Weight, w.Waited, w.InFlight, w.Peak, w.First, w.Last = 12*n, 12*n, 12*n, float64(n), n, n, n
+			w.Closed = w.Closed.Add(w.Elapsed)
+			w.Limit = int(c.Next(w).Limit)
+		}
+		if w.Limit < 20 {
+			t.Errorf("from %d slots: a limit of %d for a server with room", slots, w.Limit)
+		}
 	}
-	if w.Limit < 20 {
-		t.Errorf("a limit of %d for a server with room", w.Limit)
+}
+
+// Six workers end little, so that a probe of them takes long.
+func TestSetpointProbesFewWorkersLess(t *testing.T) {
+	for workers, want := range map[float64]int{50: 16, 6: 8} {
+		p, probes := newPilot(t, law.Bounds{Min: 1, Max: 1000, Initial: 20}), 0
+		p.workers = workers
+		p.fly(t, 10*time.Second)
+		for until := p.now.Add(64 * time.Second); p.now.Before(until); probes++ {
+			p.probe(t)
+			p.fly(t, 3*time.Second)
+		}
+		if probes != want {
+			t.Errorf("%v workers: %d probes in 64 s, want %d", workers, probes, want)
+		}
 	}
 }
 
