@@ -8,7 +8,6 @@ import (
 	"runtime"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -21,13 +20,13 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// drive runs callers of a key until the time is over. latency is the time of each piece of work.
-func drive(t *testing.T, s *bulkhead.Set, key string, callers int, lasting time.Duration, latency *atomic.Int64) {
+// drive runs callers of a key until the time is over. Each piece of work takes the latency.
+func drive(t *testing.T, s *bulkhead.Set, key string, callers int, lasting, latency time.Duration) {
 	t.Helper()
 	until := time.Now().Add(lasting)
 	together.Do(callers, func(int) {
 		for time.Now().Before(until) {
-			if s.Do(t.Context(), key, work(time.Duration(latency.Load()))) != nil {
+			if s.Do(t.Context(), key, work(latency)) != nil {
 				time.Sleep(10 * time.Millisecond)
 			}
 		}
@@ -41,19 +40,15 @@ func TestKeyOverBudgetLosesSlotsAndGetsThemBack(t *testing.T) {
 		search.Config.OnEvent = j.Note
 		search.Budget, search.Reserved = 100*time.Millisecond, 3
 		s := newSet(t, bulkhead.Config{Max: 40, Default: fixed(20, 0, 0), ByKey: byKey{"search": search}})
-		var slow, fast atomic.Int64
-		slow.Store(int64(50 * time.Millisecond))
-		fast.Store(int64(50 * time.Millisecond))
 		limit := func() int { return s.Snapshot().ByKey["search"].Limit }
 
-		drive(t, s, "search", 20, 5*time.Second, &slow)
+		drive(t, s, "search", 20, 5*time.Second, 50*time.Millisecond)
 		if n := limit(); n != 20 {
 			t.Errorf("within its budget it has %d slots, want 20", n)
 		}
-		slow.Store(int64(150 * time.Millisecond))
 		var all sync.WaitGroup
-		all.Go(func() { drive(t, s, "search", 20, 15*time.Second, &slow) })
-		all.Go(func() { drive(t, s, "other", 20, 15*time.Second, &fast) })
+		all.Go(func() { drive(t, s, "search", 20, 15*time.Second, 150*time.Millisecond) })
+		all.Go(func() { drive(t, s, "other", 20, 15*time.Second, 50*time.Millisecond) })
 		all.Wait()
 		if n := limit(); n != 3 {
 			t.Errorf("over its budget it has %d slots, want its reserve, 3", n)
@@ -61,8 +56,7 @@ func TestKeyOverBudgetLosesSlotsAndGetsThemBack(t *testing.T) {
 		if n := s.Snapshot().ByKey["other"].Limit; n != 20 {
 			t.Errorf("the other key has %d slots, want 20", n)
 		}
-		slow.Store(int64(50 * time.Millisecond))
-		drive(t, s, "search", 20, 30*time.Second, &slow)
+		drive(t, s, "search", 20, 30*time.Second, 50*time.Millisecond)
 		if n := limit(); n != 20 {
 			t.Errorf("back within its budget it has %d slots, want 20", n)
 		}
@@ -93,9 +87,7 @@ func TestTimeoutsCountAgainstABudget(t *testing.T) {
 		k := fixed(10, 0, 0)
 		k.Budget, k.Config.Timeout = time.Second, 20*time.Millisecond
 		s := newSet(t, bulkhead.Config{Default: k})
-		var latency atomic.Int64
-		latency.Store(int64(time.Minute))
-		drive(t, s, "a", 10, 10*time.Second, &latency)
+		drive(t, s, "a", 10, 10*time.Second, time.Minute)
 		if a := s.Snapshot().ByKey["a"]; a.Limit != 1 || a.Decision.String() != "timeout rate 100% above 5%" {
 			t.Errorf("limit %d: %v", a.Limit, a.Decision)
 		}
@@ -108,9 +100,7 @@ func TestIdleKeyGetsItsSlotsBack(t *testing.T) {
 			k := fixed(10, 0, 0)
 			k.Budget = 10 * time.Millisecond
 			s := newSet(t, bulkhead.Config{Default: k})
-			var latency atomic.Int64
-			latency.Store(int64(50 * time.Millisecond))
-			drive(t, s, "a", 10, 10*time.Second, &latency)
+			drive(t, s, "a", 10, 10*time.Second, 50*time.Millisecond)
 			if n := s.Snapshot().ByKey["a"].Limit; n != 1 {
 				t.Fatalf("limit %d", n)
 			}
@@ -136,9 +126,7 @@ func TestUpdateOfACutKey(t *testing.T) {
 					Config: weir.Config{Initial: 10, Max: 10, Law: own},
 				}
 				s := newSet(t, bulkhead.Config{Default: k})
-				var latency atomic.Int64
-				latency.Store(int64(150 * time.Millisecond))
-				drive(t, s, "a", 10, 2500*time.Millisecond, &latency)
+				drive(t, s, "a", 10, 2500*time.Millisecond, 150*time.Millisecond)
 				if n := s.Snapshot().ByKey["a"].Limit; n != 4 {
 					t.Fatalf("limit %d", n)
 				}
@@ -147,7 +135,7 @@ func TestUpdateOfACutKey(t *testing.T) {
 				if n := s.Snapshot().ByKey["a"].Limit; n != 4 {
 					t.Errorf("limit %d after the update, want 4", n)
 				}
-				drive(t, s, "a", 10, 20*time.Second, &latency)
+				drive(t, s, "a", 10, 20*time.Second, 150*time.Millisecond)
 				if n := s.Snapshot().ByKey["a"].Limit; n != 10 {
 					t.Errorf("limit %d, want 10", n)
 				}
@@ -191,9 +179,7 @@ func TestWorkAboveAFixedLimitWithABudget(t *testing.T) {
 			Config: weir.Config{Initial: 12, Law: law.Fixed{Limit: 10}},
 		}
 		s := newSet(t, bulkhead.Config{Default: k})
-		var latency atomic.Int64
-		latency.Store(int64(150 * time.Millisecond))
-		drive(t, s, "a", 10, 2500*time.Millisecond, &latency)
+		drive(t, s, "a", 10, 2500*time.Millisecond, 150*time.Millisecond)
 		if n := s.Snapshot().ByKey["a"].Limit; n != 4 {
 			t.Fatalf("limit %d", n)
 		}
