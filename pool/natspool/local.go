@@ -204,8 +204,10 @@ func readAccess(file string) (a access, err error) {
 	if err != nil {
 		return a, err
 	}
-	err = json.Unmarshal(text, &a)
-	return a, err
+	if err := json.Unmarshal(text, &a); err != nil {
+		return a, fmt.Errorf("%s: %w", file, err)
+	}
+	return a, nil
 }
 
 // writeAccess replaces the file as a whole: others may read it at any moment.

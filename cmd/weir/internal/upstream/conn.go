@@ -40,8 +40,9 @@ func (c *conn) Write(p []byte) (int, error) {
 	if n > 0 {
 		c.state.CompareAndSwap(begun, sent)
 	}
-	if c.state.Load() >= sent && (errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET)) {
-		err = c.cause(err)
+	broken := errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET)
+	err = c.cause(err) // before the reader's
+	if broken && c.state.Load() >= sent {
 		timer := time.NewTimer(patience)
 		defer timer.Stop()
 		select {
@@ -49,7 +50,7 @@ func (c *conn) Write(p []byte) (int, error) {
 		case <-timer.C:
 		}
 	}
-	return n, c.cause(err)
+	return n, err
 }
 
 func (c *conn) Read(p []byte) (int, error) {
