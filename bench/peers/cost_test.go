@@ -3,10 +3,8 @@ package peers
 import (
 	"context"
 	"runtime"
-	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/failsafe-go/failsafe-go"
 	"github.com/failsafe-go/failsafe-go/adaptivelimiter"
@@ -18,6 +16,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/bench"
 )
 
 // room is the limit of every limiter that has one, so that it refuses nothing.
@@ -35,8 +34,8 @@ type way struct {
 
 var ways = []way{
 	{"cas", func() func() bool {
-		var f floor
-		return func() bool { f.add(1); f.add(-1); return true }
+		var inflight atomic.Int64
+		return func() bool { bench.Swap(&inflight, 1); bench.Swap(&inflight, -1); return true }
 	}},
 	{"weir-TryAcquire", func() func() bool {
 		lim := weir.Must(weir.New(weir.Config{Min: room}))
@@ -144,79 +143,16 @@ func throughShedder(s load.Shedder) func() bool {
 func BenchmarkCost(b *testing.B) {
 	for _, w := range ways {
 		b.Run(w.name, func(b *testing.B) {
-			b.ReportAllocs()
 			var refused atomic.Int64
 			pass := w.open()
-			againstFloor(b, func(n int) {
-				for range n {
-					if !pass() {
-						refused.Add(1)
-					}
+			bench.Against(b, runtime.GOMAXPROCS(0), func(int) {
+				if !pass() {
+					refused.Add(1)
 				}
-			})
+			}, "floor", bench.Floor())
 			if n := refused.Load(); n > 0 {
 				b.ReportMetric(100*float64(n)/float64(b.N), "refused-%") // refusals are cheaper, so the result is too low
 			}
 		})
 	}
-}
-
-// The floor is the minimum work of anything that caps concurrency and measures latency: a
-// compare-and-swap up, one down, and two readings of a monotonic clock.
-type floor struct{ inflight atomic.Int64 }
-
-var (
-	start = time.Now()
-	sink  atomic.Int64
-)
-
-func (f *floor) passes(n int) {
-	for range n {
-		f.add(1)
-		began := time.Since(start)
-		sink.Store(int64(time.Since(start) - began))
-		f.add(-1)
-	}
-}
-
-func (f *floor) add(delta int64) {
-	for {
-		n := f.inflight.Load()
-		if f.inflight.CompareAndSwap(n, n+delta) {
-			return
-		}
-	}
-}
-
-// againstFloor alternates between passes and the floor, so that both run on the machine in
-// the same state.
-func againstFloor(b *testing.B, passes func(n int)) {
-	f := &floor{}
-	const turns = 20
-	var theirs, floors time.Duration
-	for turn := range turns {
-		n := b.N/turns + min(1, b.N%turns)
-		if turn%2 == 0 {
-			floors += timed(n, f.passes)
-			theirs += timed(n, passes)
-		} else {
-			theirs += timed(n, passes)
-			floors += timed(n, f.passes)
-		}
-	}
-	b.ReportMetric(float64(floors.Nanoseconds())/float64(b.N), "floor-ns")
-	b.ReportMetric(float64(theirs)/float64(floors), "x/floor")
-	b.ReportMetric(float64(theirs.Nanoseconds())/float64(b.N), "ns/op")
-}
-
-// timed spreads n passes over one goroutine per processor.
-func timed(n int, passes func(n int)) time.Duration {
-	var done sync.WaitGroup
-	began := time.Now()
-	goroutines := runtime.GOMAXPROCS(0)
-	for range goroutines {
-		done.Go(func() { passes(n / goroutines) })
-	}
-	done.Wait()
-	return time.Since(began)
 }

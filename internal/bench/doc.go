@@ -1,3 +1,3 @@
-// Package bench measures the time and the memory that a limiter and a set of limiters take. It has
-// benchmarks and tests only.
+// Package bench measures the time and the memory that a limiter and a set of limiters take. Only
+// tests import it.
 package bench

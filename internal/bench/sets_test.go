@@ -63,11 +63,7 @@ func BenchmarkSet(b *testing.B) {
 					permit.Done(nil)
 				}
 			}},
-			{"Acquire+Done", func(int) {
-				if permit, err := plain.Acquire(ctx); err == nil {
-					permit.Done(nil)
-				}
-			}, func(i int) {
+			{"Acquire+Done", acquireAndDone(plain), func(i int) {
 				if permit, err := set.Acquire(ctx, names[i%keys]); err == nil {
 					permit.Done(nil)
 				}
@@ -83,33 +79,9 @@ func BenchmarkSet(b *testing.B) {
 				}
 			}},
 		} {
-			for _, goroutines := range []int{1, 64} {
-				b.Run(fmt.Sprintf("%s/%s/goroutines=%d", c.name, way.name, goroutines), func(b *testing.B) {
-					inTurn(b, goroutines, way.plain, way.pass)
-				})
-			}
+			compare(b, c.name+"/"+way.name, way.pass, "plain", way.plain)
 		}
 	}
-}
-
-// inTurn times pass and the floor in short turns, so that both meet the same machine, and
-// reports the median of the turns' ratios, which interrupted turns do not move.
-func inTurn(b *testing.B, goroutines int, floor, pass func(int)) {
-	b.ReportAllocs()
-	each := 1000 + 10*goroutines
-	var ratios, plain []float64
-	for turn := 0; turn*each < b.N; turn++ {
-		var theirs, ours time.Duration
-		if turn%2 == 0 {
-			theirs, ours = timed(goroutines, each, floor), timed(goroutines, each, pass)
-		} else {
-			ours, theirs = timed(goroutines, each, pass), timed(goroutines, each, floor)
-		}
-		ratios = append(ratios, float64(ours)/float64(theirs))
-		plain = append(plain, float64(theirs.Nanoseconds())/float64(each))
-	}
-	b.ReportMetric(median(plain), "plain-ns")
-	b.ReportMetric(median(ratios), "x/plain")
 }
 
 // BenchmarkGroup passes through each limiter under a cap in turn, as a multiple of the time that
@@ -133,7 +105,7 @@ func BenchmarkGroup(b *testing.B) {
 			}
 			plain := weir.Must(weir.New(weir.Config{}))
 			b.ResetTimer()
-			inTurn(b, 1, func(int) { pass(plain) }, func(i int) { pass(limiters[i%members]) })
+			Against(b, 1, func(i int) { pass(limiters[i%members]) }, "plain", func(int) { pass(plain) })
 		})
 	}
 }

@@ -86,7 +86,7 @@ var mayImport = map[string]string{
 	"internal/certstest":       "",                                 // for tests
 	"internal/tcptest":         "",                                 // for tests
 	"internal/chromium":        "internal/must",                    // for tests
-	"internal/bench":           "",                                 // tests only
+	"internal/bench":           "",                                 // for tests
 	"internal/stress":          "",                                 // tests only
 	"edge":                     ". internal/reply",
 	"retry":                    ". edge internal/clock internal/settings internal/wire",
