@@ -113,7 +113,7 @@ func (l *Limiter) admit(ctx context.Context, w admit.Work) (Permit, refusal) {
 	var ticket reply.Ticket
 	verdict := l.node.Acquire(&ticket, w, now(), &fx)
 	if !fx.None() {
-		l.finish(&fx, &ticket, refusal{verdict, fx.RetryAfter, fx.Seq})
+		l.finish(&fx, ticket)
 	}
 	switch verdict {
 	case reply.Admitted:

@@ -49,6 +49,6 @@ func (l *Limiter) ask(ctx context.Context, b Breaker) (permission, refusal) {
 	if l.node.Forbid(reply.BreakerOpen, now(), &fx) {
 		no = refusal{verdict: reply.BreakerOpen, seq: fx.Seq}
 	}
-	l.afterVerdict(&fx, no)
+	l.after(&fx)
 	return nil, no
 }

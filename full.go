@@ -45,10 +45,9 @@ func (l *Limiter) Full(ctx context.Context) error {
 	}
 	var fx admit.Effects
 	verdict := l.node.Full(w, at, &fx)
-	no := refusal{verdict, w.RetryAfter, w.Seq}
-	l.afterVerdict(&fx, no)
+	l.after(&fx)
 	if verdict.Refused() {
-		return l.refuse(ctx, no)
+		return l.refuse(ctx, refusal{verdict, w.RetryAfter, w.Seq})
 	}
 	return nil
 }

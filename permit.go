@@ -2,8 +2,6 @@ package weir
 
 import (
 	"errors"
-	"reflect"
-	"runtime"
 	"time"
 
 	"github.com/weir-go/weir/internal/admit"
@@ -47,10 +45,8 @@ func (p Permit) Done(err error) {
 }
 
 // DoneWith is Done for use with defer: it reads *err, which may be nil, when it runs. Work
-// that panics counts as a failure, and the panic continues; work that calls runtime.Goexit
-// counts as a failure too. Defer DoneWith itself, not a function that calls it. Detecting
-// Goexit takes a look at the stack, which costs about 180 ns more than Done; [Limiter.Do]
-// does not need it.
+// that panics counts as a failure, and the panic continues. Defer DoneWith itself, not a function
+// that calls it.
 //
 //	defer permit.DoneWith(&err)
 func (p Permit) DoneWith(err *error) {
@@ -61,27 +57,11 @@ func (p Permit) DoneWith(err *error) {
 		p.Finish(Failure)
 		panic(r)
 	}
-	switch {
-	case err != nil && *err != nil:
+	if err != nil {
 		p.Done(*err)
-	case exits():
-		p.Finish(Failure)
-	default:
+	} else {
 		p.Done(nil)
 	}
-}
-
-var goexit = reflect.ValueOf(runtime.Goexit).Pointer()
-
-// exits reports whether runtime.Goexit runs the caller of exits as a deferred call.
-func exits() bool {
-	var pc [1]uintptr
-	const callersCaller = 3 // of exits; 0 is runtime.Callers
-	if runtime.Callers(callersCaller, pc[:]) == 0 {
-		return false
-	}
-	f := runtime.FuncForPC(pc[0] - 1) // pc is the return address
-	return f != nil && f.Entry() == goexit
 }
 
 // Finish is Done for work whose outcome is known without an error. An outcome
@@ -99,8 +79,7 @@ func (p Permit) Finish(o Outcome) {
 	p.limiter.after(&fx)
 }
 
-// finishWithBreaker also reports the outcome to the breaker, even if a hook panics or a law
-// calls runtime.Goexit.
+// finishWithBreaker also reports the outcome to the breaker, even if a hook or a law panics.
 func (p Permit) finishWithBreaker(o Outcome) {
 	var fx admit.Effects
 	defer p.heard(&fx, o)

@@ -249,23 +249,6 @@ func TestLawThatDoesNotReturn(t *testing.T) {
 	}
 }
 
-// Work whose Done does not return, because of a law, hands its slot on at once all the same.
-func TestDoneThatDoesNotReturnWakesTheNext(t *testing.T) {
-	for how, end := range map[string]func(){"panics": func() { panic("boom") }, "exits": runtime.Goexit} {
-		t.Run(how, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				l := newLimiter(t, weir.Config{MinSamples: 1, Max: 1, Queue: weir.Queue{Size: 1, Timeout: time.Hour}, Law: breaking(end)})
-				held := hold(t, l, 1)
-				waiting := ask(t.Context(), l, 1)
-				time.Sleep(2 * time.Second)
-				unwind(func() { held[0].Done(nil) })
-				admitted(t, waiting).Release()
-				balanced(t, l)
-			})
-		})
-	}
-}
-
 // A waiter whose call does not return, because of a law or a hook, takes no slot later.
 func TestWaiterThatDoesNotReturn(t *testing.T) {
 	exits := func(e weir.Event) {
@@ -301,53 +284,4 @@ func TestWaiterThatDoesNotReturn(t *testing.T) {
 			})
 		})
 	}
-}
-
-// One call may cause several events: here two in a queue would have been refused.
-func TestAHookThatPanicsGetsTheOtherEventsOfACall(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		heard := 0
-		l := newLimiter(t, weir.Config{
-			Initial: 1, Law: law.Fixed{}, Queue: weir.Queue{Size: 2}, Shadow: true,
-			OnEvent: func(weir.Event) { heard++; panic("odd") },
-		})
-		for range 3 {
-			must.Have(l.Acquire(t.Context()))(t)
-		}
-		time.Sleep(1001 * time.Millisecond)
-		var panicked any
-		func() {
-			defer func() { panicked = recover() }()
-			_, _ = l.Acquire(t.Context())
-		}()
-		if panicked != "odd" || heard != 2 {
-			t.Errorf("panicked with %v, %d calls of the hook: want 2", panicked, heard)
-		}
-	})
-}
-
-// Here the window ends as work arrives, and the work is refused by the new limit.
-func TestAHookThatPanicsGetsTheRefusalAfterAChange(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var j limittest.Journal
-		l := newLimiter(t, weir.Config{
-			Initial: 3, Law: script(func(w law.Window) law.Decision {
-				next := w.Limit
-				if w.Samples > 0 {
-					next = 2
-				}
-				return law.Decision{Limit: float64(next), Next: law.Plan{Interval: time.Second, MinSamples: 1}}
-			}),
-			OnEvent: func(e weir.Event) { j.Note(e); panic(e.Kind) },
-		})
-		hold(t, l, 2)
-		p, _ := l.TryAcquire(t.Context())
-		time.Sleep(10 * time.Millisecond)
-		p.Done(nil)
-		time.Sleep(2 * time.Second)
-		panicked, _ := limittest.Unwind(func() { _, _ = l.TryAcquire(t.Context()) })
-		if panicked == nil || len(j.Of(weir.LimitChanged)) != 1 || len(j.Of(weir.Refused)) != 1 {
-			t.Errorf("panicked with %v, heard %v: want a change and a refusal", panicked, j.Events)
-		}
-	})
 }

@@ -36,15 +36,6 @@ func (w *waiter) Recheck() { w.ready <- recheck }
 // included.
 func (w *waiter) expire() { w.ready <- expired }
 
-// refusal returns the refusal of a waiter, and none unless it is refused: until then, others
-// write to it.
-func (w *waiter) refusal(verdict reply.Verdict) refusal {
-	if !verdict.Refused() {
-		return refusal{}
-	}
-	return refusal{verdict, w.RetryAfter, w.Seq}
-}
-
 func (l *Limiter) wait(ctx context.Context, work admit.Work) (Permit, refusal) {
 	w := &waiter{ready: make(chan news, 3)}
 	w.Owner, w.Weight, w.Tenant = w, work.Weight, work.Tenant
@@ -78,7 +69,7 @@ func (l *Limiter) queue(ctx context.Context, w *waiter, at int64) reply.Verdict 
 	}()
 	var fx admit.Effects
 	verdict := l.node.Join(&w.Waiter, at, &fx)
-	l.afterVerdict(&fx, w.refusal(verdict))
+	l.after(&fx)
 	if verdict == reply.Waiting {
 		verdict = l.await(ctx, w)
 	}
@@ -104,7 +95,7 @@ func (l *Limiter) await(ctx context.Context, w *waiter) reply.Verdict {
 		case <-ctx.Done():
 			verdict = l.node.Leave(&w.Waiter, reply.Cancelled, now(), &fx)
 		}
-		l.afterVerdict(&fx, w.refusal(verdict))
+		l.after(&fx)
 		if verdict != reply.Waiting {
 			return verdict
 		}

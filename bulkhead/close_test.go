@@ -3,7 +3,6 @@ package bulkhead_test
 import (
 	"context"
 	"errors"
-	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -62,44 +61,42 @@ func TestShutdownGivesUp(t *testing.T) {
 	})
 }
 
-// breaks panics, or exits, when a window closes.
-type breaks struct{ how func() }
+// breaks panics when a window closes.
+type breaks struct{}
 
 func (b breaks) Controller(law.Bounds) (law.Controller, error) { return b, nil }
 
-func (b breaks) Next(w law.Window) law.Decision {
+func (breaks) Next(w law.Window) law.Decision {
 	if w.Elapsed > 0 {
-		b.how()
+		panic("boom")
 	}
 	return law.Decision{Limit: float64(w.Limit)}
 }
 
-// A law that panics as a set is closed, or ends the goroutine, leaves no key open.
+// A law that panics as a set is closed leaves no key open.
 func TestCloseWithAFaultIsWhole(t *testing.T) {
-	for name, how := range map[string]func(){"panic": func() { panic("boom") }, "exit": runtime.Goexit} {
-		for call, closes := range map[string]func(s *bulkhead.Set){
-			"close":    (*bulkhead.Set).Close,
-			"shutdown": func(s *bulkhead.Set) { _ = s.Shutdown(t.Context()) },
-		} {
-			t.Run(call+" "+name, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					keys := []string{"a", "b", "c", "d"}
-					config := bulkhead.Config{ByKey: byKey{}}
-					for _, key := range keys {
-						config.ByKey[key] = bulkhead.Compartment{Config: weir.Config{Law: law.Fixed{}}}
+	for call, closes := range map[string]func(s *bulkhead.Set){
+		"close":    (*bulkhead.Set).Close,
+		"shutdown": func(s *bulkhead.Set) { _ = s.Shutdown(t.Context()) },
+	} {
+		t.Run(call, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				keys := []string{"a", "b", "c", "d"}
+				config := bulkhead.Config{ByKey: byKey{}}
+				for _, key := range keys {
+					config.ByKey[key] = bulkhead.Compartment{Config: weir.Config{Law: law.Fixed{}}}
+				}
+				config.ByKey["b"] = bulkhead.Compartment{Config: weir.Config{Law: breaks{}, MinSamples: 1}}
+				s := newSet(t, config)
+				hold(t, s, "b", 1)[0].Done(nil)
+				time.Sleep(2 * time.Second)
+				leaves(t, func() { closes(s) })
+				for _, key := range keys {
+					if _, err := s.Acquire(t.Context(), key); !errors.Is(err, weir.ErrClosed) {
+						t.Errorf("%s: %v: want it closed", key, err)
 					}
-					config.ByKey["b"] = bulkhead.Compartment{Config: weir.Config{Law: breaks{how}, MinSamples: 1}}
-					s := newSet(t, config)
-					hold(t, s, "b", 1)[0].Done(nil)
-					time.Sleep(2 * time.Second)
-					leaves(t, func() { closes(s) })
-					for _, key := range keys {
-						if _, err := s.Acquire(t.Context(), key); !errors.Is(err, weir.ErrClosed) {
-							t.Errorf("%s: %v: want it closed", key, err)
-						}
-					}
-				})
+				}
 			})
-		}
+		})
 	}
 }

@@ -8,7 +8,7 @@ import (
 func (n *Node) Close(now int64, fx *Effects) {
 	n.slots.lock()
 	defer n.slots.unlock()
-	n.slots.flags.set(closed, true) // before the law may call runtime.Goexit
+	n.slots.flags.set(closed, true)
 	now = n.advance(now, fx)
 	if n.queue.Len() > 0 {
 		n.turnAway(n.queue.Clear(reply.Closed), fx)
@@ -40,7 +40,7 @@ func (n *Node) Forbid(v reply.Verdict, now int64, fx *Effects) bool {
 func (n *Node) Drain(now int64, fx *Effects) <-chan struct{} {
 	n.slots.lock()
 	defer n.slots.unlock()
-	n.slots.flags.set(closed, true) // before the law may call runtime.Goexit
+	n.slots.flags.set(closed, true)
 	now = n.advance(now, fx)
 	cold := n.slots.contended().coldPart()
 	if cold.empty == nil {

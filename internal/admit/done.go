@@ -20,14 +20,13 @@ func (n *Node) Done(t reply.Ticket, now int64, outcome window.Outcome, fx *Effec
 	if n.slots.flags&shadow == 0 && n.slots.saturated() && !n.slots.awaitsPace() {
 		n.slots.contended().completed(n.slots.limit)
 	}
-	weight := int64(r.Weight)
 	fx.Heard = !r.Has(reply.Measured)
 	n.end(r, now, outcome)
 	if n.closes(n.slots.meter, now) {
-		n.pass(weight, now, fx)
+		n.pass(now, fx)
 		return true
 	}
-	n.handOn(weight, now, fx)
+	n.handOn(now, fx)
 	n.slots.unlock()
 	return true
 }
@@ -42,50 +41,38 @@ func (n *Node) Measure(t reply.Ticket, now int64, outcome window.Outcome, fx *Ef
 		n.slots.unlock()
 		return
 	}
-	weight := int64(r.Weight)
 	if n.slots.flags&shadow != 0 {
 		n.catchUp(now, fx)
 	}
 	now = n.flow(now)
-	fx.Heard = true // before the law may call runtime.Goexit
+	fx.Heard = true
 	if n.slots.flags&shadow == 0 {
 		n.slots.meter.Done(r.Start, now, int(r.Weight), outcome)
-		n.slots.hold(weight, n.conf.reach(n.decided, n.slots.limit))
+		n.slots.hold(int64(r.Weight), n.conf.reach(n.decided, n.slots.limit))
 	} else {
 		n.slots.double().measure(r, now, outcome, n.conf.reach(n.decided, n.slots.limit))
 	}
 	n.outcomes.count(outcome, now, &n.slots)
 	n.slots.contended().coldPart().heard++
 	r.Marks |= reply.Measured
-	n.pass(weight, now, fx)
+	n.pass(now, fx)
 }
 
 // pass ends a call that recorded an outcome: it closes the window if due, hands slots on and
-// unlocks. If the law calls runtime.Goexit, the caller never gets the effects, so pass also
-// wakes the waiters that were served.
-func (n *Node) pass(weight, now int64, fx *Effects) {
-	exits := true
-	defer func() {
-		n.handOn(weight, now, fx)
-		n.slots.unlock()
-		if exits {
-			fx.Woken.Wake()
-		}
-	}()
+// unlocks.
+func (n *Node) pass(now int64, fx *Effects) {
+	defer n.slots.unlock()
 	if n.closes(n.slots.meter, now) {
 		n.closeWindow(now, fx)
 	}
-	exits = false
+	n.handOn(now, fx)
 }
 
 // handOn serves waiters with the slots of ended work. The queue of an idle node forgets its
 // picks, and is dropped once it has no state left.
-func (n *Node) handOn(weight, now int64, fx *Effects) {
-	switch {
-	case n.slots.flags&^(holding|capped) != 0:
+func (n *Node) handOn(now int64, fx *Effects) {
+	if n.slots.flags&^(holding|capped) != 0 || n.slots.member != nil && !n.slots.member.group.queue.empty() {
 		n.serve(now, fx)
-	case n.slots.member != nil && !n.slots.member.group.queue.empty():
-		n.slots.member.offer(weight, now, fx)
 	}
 	if n.slots.inflight == 0 && n.queue != nil && n.queue.Len() == 0 && n.queue.Rest() {
 		n.queue = nil

@@ -6,9 +6,6 @@ import (
 	"slices"
 	"sync"
 	"time"
-
-	"github.com/weir-go/weir/internal/queue"
-	"github.com/weir-go/weir/internal/reply"
 )
 
 // A Group caps the work in flight of all its nodes together, and shares its slots out among
@@ -23,16 +20,7 @@ type Group struct {
 	members   int
 	busy      []*member // members with running or waiting work, in no order
 	queue     shareQueue
-	offered   offer
 	records   records
-}
-
-// An offer holds slots that members within their entitlement gave back. Only members within
-// their entitlement may take them until the notified waiter has looked.
-type offer struct {
-	slots int64 // given back before the waiter was notified
-	more  int64 // given back since
-	to    *queue.Waiter
 }
 
 // NewGroup returns a group with the given limit.
@@ -167,57 +155,6 @@ func (g *Group) serve(now int64, fx *Effects) {
 	}
 }
 
-// offer hands on the slots, of the given weight, that m gave back. Nothing waits in m, and
-// the group's queue is not empty. If m is entitled to the slots and the queue would only
-// borrow them, they stay on offer for a moment: the first waiter must recheck, and takes them
-// when it looks, unless m's caller came again before. A caller that works in a loop does.
-// Lent at once, such a slot is away most of the time: of three equal members with 40, 10 and
-// 4 callers on 12 slots the last then ran 3.6, not 4.
-func (m *member) offer(weight, now int64, fx *Effects) {
-	g, level := m.group, m.level()
-	if m.borrowed(weight) <= level && g.queue.claims.members[0].claim() > level {
-		n := g.first().node
-		if w := n.next(n.flow(now), fx); w != nil {
-			g.putOnOffer(m.grows(weight), w, fx)
-			return
-		}
-	}
-	g.serve(now, fx)
-}
-
-// putOnOffer notifies the waiter, unless it is about to look for other slots.
-func (g *Group) putOnOffer(slots int64, w *queue.Waiter, fx *Effects) {
-	if w.RecheckDue && g.offered.to == w {
-		g.offered.more += slots
-		return
-	}
-	g.offered = offer{slots: g.onOffer() + slots, to: w}
-	fx.Woken.Recheck(w)
-}
-
-// onOffer returns how many slots are on offer. The offer ends when its waiter is answered.
-func (g *Group) onOffer() int64 {
-	if to := g.offered.to; to != nil && (to.Verdict != reply.Waiting || !to.RecheckDue) {
-		g.offered = offer{}
-	}
-	return g.offered.slots + g.offered.more
-}
-
-// claim takes slots off the offer.
-func (o *offer) claim(slots int64) {
-	o.slots -= slots
-	if o.slots < 0 {
-		o.slots, o.more = 0, max(0, o.more+o.slots)
-	}
-}
-
-// look ends the offer made to the waiter.
-func (g *Group) look(w *queue.Waiter) {
-	if g.offered.to == w {
-		g.offered.slots, g.offered.more = g.offered.more, 0
-	}
-}
-
 // first returns the member that is served next, nil if none waits for the group.
 func (g *Group) first() *member {
 	if g.queue.empty() {
@@ -228,7 +165,6 @@ func (g *Group) first() *member {
 
 // review tries all waiters of the group again, after the group changed.
 func (g *Group) review(now int64, fx *Effects) {
-	g.offered = offer{}
 	for _, m := range slices.Clone(g.queue.turns.members) {
 		m.node.serve(m.node.flow(now), fx)
 	}

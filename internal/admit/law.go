@@ -35,7 +35,6 @@ func (n *Node) advance(now int64, fx *Effects) int64 {
 // closeWindow lets the law decide if the window that is due has the samples for it.
 func (n *Node) closeWindow(now int64, fx *Effects) {
 	if n.slots.meter == nil { // nothing ran yet: the first window begins now
-		n.due = now + n.conf.interval // in case the law calls runtime.Goexit
 		n.begin(now, first(n.control, n.conf.bounds(n.slots.limit), fx))
 		return
 	}
@@ -50,7 +49,6 @@ func (n *Node) closeWindow(now int64, fx *Effects) {
 		w.Closed = n.conf.wall()
 	}
 	w.Deadline, w.RetryAfter = n.slots.contention.deadline(), time.Duration(n.slots.contention.awayFor(now))
-	n.due = now + n.conf.interval // in case the law calls runtime.Goexit: deferred calls must get past here
 	from := n.slots.found(n.decided)
 	d := ask(n.control, w, fx)
 	n.decide(d.Reason)

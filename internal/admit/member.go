@@ -104,9 +104,6 @@ func (m *member) start(weight int64) {
 	if m.position.taken() {
 		m.group.queue.serve(m, m.level())
 	}
-	if g := m.group; g.onOffer() > 0 && m.isEntitled(weight) {
-		g.offered.claim(m.grows(weight))
-	}
 	m.move(weight)
 }
 
@@ -191,14 +188,8 @@ func (m *member) grows(weight int64) int64 {
 // hasRoom reports whether the group has room for work of the given weight.
 func (m *member) hasRoom(weight int64) bool {
 	g, grows := m.group, m.grows(weight)
-	if grows > 0 && g.offered.to != nil && !m.isEntitled(weight) {
-		grows += g.onOffer()
-	}
 	return g.inflight+weight <= g.limit && (grows == 0 || g.committed+grows <= g.limit)
 }
-
-// isEntitled reports whether the member stays within its entitlement with weight added.
-func (m *member) isEntitled(weight int64) bool { return m.borrowed(weight) <= m.level() }
 
 // mayStart reports whether the group has room for work of the given weight and no member in
 // the queue goes first.

@@ -119,14 +119,7 @@ func (n *Node) Recheck(w *queue.Waiter, told bool, now int64, fx *Effects) reply
 		n.answer(w, w.Expiry(), now)
 	}
 	w.RecheckAt, w.RecheckDue = w.Expires(), true
-	if told && n.slots.member != nil {
-		n.slots.member.group.look(w)
-	}
 	n.serve(now, fx)
-	again := n.slots.member != nil && n.slots.member.group.onOffer() > 0 && n.slots.member.group.offered.to == w
 	w.RecheckDue, w.Told = underWay, w.RecheckAt
-	if again {
-		fx.Woken.Recheck(w)
-	}
 	return w.Verdict
 }

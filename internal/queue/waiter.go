@@ -12,7 +12,7 @@ type Waker interface {
 	// Wake is called when the waiter was answered.
 	Wake()
 	// Recheck is called when the waiter may start sooner than its Patience: the owner must
-	// look again. Only a pace or a group causes that.
+	// look again. Only a pace or a rest causes that.
 	Recheck()
 }
 
@@ -78,5 +78,5 @@ func (w *Waiter) Refusal() (retryAfter int64, seq uint64) { return w.RetryAfter,
 // not woken.
 func (w *Waiter) Patience(now int64) time.Duration { return time.Duration(w.Told - now) }
 
-// Recheck does nothing, for owners whose nodes have neither a pace nor a group.
+// Recheck does nothing, for owners whose nodes have neither a pace nor a rest.
 func (*Waiter) Recheck() {}
