@@ -75,7 +75,7 @@ func (l *lease) Acknowledge(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return insist(ctx, until, func() error { return l.queue.acks.confirm(ctx, l) })
+	return l.insist(ctx, until, "+ACK")
 }
 
 // GiveBack implements [pool.Lease].
@@ -98,11 +98,7 @@ func (l *lease) Reject(ctx context.Context, reason error) error {
 	if err := l.queue.bury(ctx, l.msg, l.meta, reason); err != nil {
 		return err
 	}
-	return insist(ctx, until, func() error {
-		within, cancel := context.WithTimeout(ctx, answerTime)
-		defer cancel()
-		return l.send(within, "+TERM")
-	})
+	return l.insist(ctx, until, "+TERM")
 }
 
 // send sends an answer, and waits for the server's.
@@ -114,10 +110,15 @@ func (l *lease) send(ctx context.Context, answer string) error {
 	return nil
 }
 
+// answerTime is how long the server has to answer before an answer is sent again.
+const answerTime = 5 * time.Second
+
 // insist sends an answer until the server has it: one that comes twice does no harm.
-func insist(ctx context.Context, until time.Time, send func() error) error {
+func (l *lease) insist(ctx context.Context, until time.Time, answer string) error {
 	for {
-		err := send()
+		within, cancel := context.WithTimeout(ctx, answerTime)
+		err := l.send(within, answer)
+		cancel()
 		if err == nil || time.Until(until) < pause {
 			return err
 		}

@@ -53,7 +53,6 @@ func TestConfig(t *testing.T) {
 		`Stream is "a.b"`: {Stream: "a.b"},
 		"Replicas is 7":   {Stream: "a", Replicas: 7},
 		"Lease is 1ns":    {Stream: "a", Lease: 1},
-		"MaxHeld is -1":   {Stream: "a", MaxHeld: -1},
 	} {
 		if _, err := natspool.New(t.Context(), l.JetStream(), c); !errors.Is(err, pool.ErrConfig) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
@@ -79,21 +78,18 @@ func (unsureStream) Consumer(context.Context, string) (jetstream.Consumer, error
 	return nil, nats.ErrTimeout
 }
 
-// A consumer that exists keeps its settings, whoever opens the queue next, such as weir jobs. One
-// that cannot be asked for them is not changed.
-func TestConsumerKeepsItsSettings(t *testing.T) {
+// A consumer that exists keeps its lease, whoever opens the queue next, such as weir jobs. One that
+// cannot be asked for it is not changed.
+func TestConsumerKeepsItsLease(t *testing.T) {
 	l := local(t, t.TempDir())
-	queue(t, l, natspool.Config{Stream: "mail", Lease: time.Hour, MaxHeld: 7})
-	source := queue(t, l, natspool.Config{Stream: "mail"}).Source(done).(pool.Sized)
-	if most := source.Resize(100); most != 7 {
-		t.Errorf("a pool may hold %d, and all processes 7", most)
-	}
+	queue(t, l, natspool.Config{Stream: "mail", Lease: time.Hour})
+	queue(t, l, natspool.Config{Stream: "mail", Lease: time.Minute})
 	if _, err := natspool.New(t.Context(), unsure{l.JetStream()}, natspool.Config{Stream: "mail"}); !errors.Is(err, nats.ErrTimeout) {
 		t.Errorf("%v, want that of the consumer", err)
 	}
 	consumer := must.Have(l.JetStream().Consumer(t.Context(), "mail", "weir"))(t)
-	if c := consumer.CachedInfo().Config; c.AckWait != time.Hour || c.MaxAckPending != 7 {
-		t.Errorf("its lease is %v, and %d are held at most: was 1h, and 7", c.AckWait, c.MaxAckPending)
+	if lease := consumer.CachedInfo().Config.AckWait; lease != time.Hour {
+		t.Errorf("its lease is %v: was 1h", lease)
 	}
 }
 

@@ -28,13 +28,8 @@ type Config struct {
 	Replicas int
 
 	// Lease is how long a job belongs to a process that no longer extends it: the AckWait of the
-	// consumer, 100 ms to 1 h. Defaults to that of a consumer that exists, or else 30 s.
+	// consumer, if that is made; 100 ms to 1 h. Defaults to 30 s.
 	Lease time.Duration
-
-	// MaxHeld is how many jobs all processes may hold together: the MaxAckPending of the consumer.
-	// Set it above the sum of their sizes; jobs that wait to be delivered again count.
-	// Defaults to that of a consumer that exists, or else 65,536.
-	MaxHeld int
 
 	// Waiting, if set, is called with an error when the queue begins to wait for NATS, and with nil
 	// when that is over. It must not block.
@@ -50,8 +45,6 @@ type Queue struct {
 	consumer jetstream.Consumer
 	subject  string
 	lease    time.Duration
-	held     int // by all processes, at most
-	acks     *acks
 }
 
 // A Job is a message of the stream.
@@ -65,16 +58,14 @@ type Job struct {
 	Attempt int         // how often it was delivered, with this time; 0 of a dead letter
 }
 
-// withDefaults checks the settings and fills in the defaults, except those of a consumer.
+// withDefaults checks the settings and fills in the defaults.
 func (c Config) withDefaults() (Config, error) {
-	c.Replicas = cmp.Or(c.Replicas, 1)
+	c.Replicas, c.Lease = cmp.Or(c.Replicas, 1), cmp.Or(c.Lease, 30*time.Second)
 	switch {
 	case c.Replicas < 1 || c.Replicas > 5:
 		return c, settings.Invalid(pool.ErrConfig, "natspool: Replicas", c.Replicas, "0 (the default, 1) to 5")
-	case c.Lease != 0 && (c.Lease < 100*time.Millisecond || c.Lease > time.Hour):
-		return c, settings.Invalid(pool.ErrConfig, "natspool: Lease", c.Lease, "0 (the default) or 100ms to 1h")
-	case c.MaxHeld < 0:
-		return c, settings.Invalid(pool.ErrConfig, "natspool: MaxHeld", c.MaxHeld, "0 (the default) or more")
+	case c.Lease < 100*time.Millisecond || c.Lease > time.Hour:
+		return c, settings.Invalid(pool.ErrConfig, "natspool: Lease", c.Lease, "0 (the default, 30s) or 100ms to 1h")
 	}
 	return c, settings.Name(pool.ErrConfig, "natspool: Stream", c.Stream)
 }
@@ -88,7 +79,7 @@ func New(ctx context.Context, js jetstream.JetStream, c Config) (*Queue, error) 
 	if err != nil {
 		return nil, err
 	}
-	q := &Queue{conf: c, js: js, acks: &acks{}}
+	q := &Queue{conf: c, js: js}
 	q.stream, err = open(ctx, js, jetstream.StreamConfig{
 		Name: c.Stream, Subjects: []string{"weir.jobs." + c.Stream}, Retention: jetstream.WorkQueuePolicy,
 		Discard: jetstream.DiscardNew, Replicas: c.Replicas,
@@ -125,29 +116,20 @@ func open(ctx context.Context, js jetstream.JetStream, c jetstream.StreamConfig)
 // durable names the consumer that all processes of the queue share: such a stream has only one.
 const durable = "weir"
 
-func (q *Queue) consume(ctx context.Context) error {
-	q.lease, q.held = q.conf.Lease, q.conf.MaxHeld
-	old, err := q.stream.Consumer(ctx, durable)
-	switch {
-	case err == nil:
-		config := old.CachedInfo().Config
-		q.lease, q.held = cmp.Or(q.lease, config.AckWait), cmp.Or(q.held, max(config.MaxAckPending, 0))
-	case !errors.Is(err, jetstream.ErrConsumerNotFound):
-		return q.noConsumer(err)
+// consume opens the consumer, and makes it if there is none.
+func (q *Queue) consume(ctx context.Context) (err error) {
+	q.consumer, err = q.stream.Consumer(ctx, durable)
+	if errors.Is(err, jetstream.ErrConsumerNotFound) {
+		q.consumer, err = q.stream.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{
+			Durable: durable, AckPolicy: jetstream.AckExplicitPolicy, AckWait: q.conf.Lease,
+			MaxAckPending: 65_536, MaxDeliver: -1,
+		})
 	}
-	q.lease, q.held = cmp.Or(q.lease, 30*time.Second), cmp.Or(q.held, 65_536)
-	q.consumer, err = q.stream.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{
-		Durable: durable, AckPolicy: jetstream.AckExplicitPolicy, AckWait: q.lease,
-		MaxAckPending: q.held, MaxDeliver: -1,
-	})
 	if err != nil {
-		return q.noConsumer(err)
+		return fmt.Errorf("natspool: cannot open the consumer %s of the stream %s: %w", durable, q.conf.Stream, err)
 	}
+	q.lease = q.consumer.CachedInfo().Config.AckWait
 	return nil
-}
-
-func (q *Queue) noConsumer(err error) error {
-	return fmt.Errorf("natspool: cannot open the consumer %s of the stream %s: %w", durable, q.conf.Stream, err)
 }
 
 // Add adds a job and returns when the stream has it. A second one with the same ID within two

@@ -154,20 +154,6 @@ func TestDeadLettersOfOneID(t *testing.T) {
 	letters(t, q, 2)
 }
 
-// TestAcknowledgedJobsAreGone: when the event of a job says that it is done, the stream has
-// forgotten it, although acknowledgements go in groups.
-func TestAcknowledgedJobsAreGone(t *testing.T) {
-	q := queue(t, local(t, t.TempDir()), natspool.Config{Stream: "mail"})
-	const n = 300
-	for i := range n {
-		add(t, q, fmt.Sprint(i))
-	}
-	first(t, n, newPool(t, q, 64, pool.Config{}), isDone)
-	if s := snapshot(t, q); s != (natspool.Snapshot{}) {
-		t.Errorf("%+v after all are done", s)
-	}
-}
-
 // TestProcessHoldsItsSize: the other jobs stay in the stream, for other processes.
 func TestProcessHoldsItsSize(t *testing.T) {
 	q := queue(t, local(t, t.TempDir()), natspool.Config{Stream: "mail"})

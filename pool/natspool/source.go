@@ -176,7 +176,7 @@ func (s *source) taskOf(job Job) (task pool.Task) {
 }
 
 // Resize implements [pool.Sized].
-func (s *source) Resize(size int64) (most int64) { return min(size, int64(s.held)) }
+func (s *source) Resize(size int64) (most int64) { return size }
 
 // Backlog implements [pool.Source].
 func (s *source) Backlog(ctx context.Context) (pool.Depth, error) {
