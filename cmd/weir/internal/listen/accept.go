@@ -24,7 +24,7 @@ type Counts struct {
 	Handshakes uint64 `json:"handshakes"` // TLS handshakes that failed
 	Resets     uint64 `json:"resets"`     // HTTP/2 requests that clients reset
 	Stalled    uint64 `json:"stalled"`    // connections and streams whose clients stopped reading
-	Slow       uint64 `json:"slow"`       // connections and streams whose clients sent a body below BodyRate
+	Slow       uint64 `json:"slow"`       // connections and streams whose clients sent a body below BodyRate, or stalled
 }
 
 type counters struct {

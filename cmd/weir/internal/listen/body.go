@@ -5,60 +5,17 @@ import (
 	"io"
 	"net/http"
 	"sync"
-	"time"
 )
 
-// body is a request body that fails if its client stalls or sends too slowly.
+// body is a request body without the trailers that no upstream may get.
 type body struct {
 	io.ReadCloser
-	conn    *conn
-	stream  *http.ResponseController // for HTTP/2, nil otherwise
-	reading watch
-	pace    pace
-	trailer http.Header
-
+	conn        *conn
+	trailer     http.Header
 	underscores bool // allowed in names of trailers
-
-	// For the current read of HTTP/1.
-	deadline int
-	received uint64 // by the connection when moved last looked
-
-	mu     sync.Mutex
-	left   int64 // unread bytes, -1 if the length is unknown
-	over   bool  // the proxy expects nothing more from the client
-	unread bool  // counted in conn.unread
-}
-
-func newBody(r *http.Request, c *conn, w http.ResponseWriter) *body {
-	b := &body{ReadCloser: r.Body, conn: c, left: r.ContentLength}
-	b.pace.conn = c
-	if r.ProtoMajor >= 2 {
-		b.stream = http.NewResponseController(w)
-		b.setUnread(true)
-	}
-	return b
 }
 
 func (b *body) Read(p []byte) (int, error) {
-	if !b.begin() {
-		return b.read(p)
-	}
-	n, err := b.read(p)
-	b.reading.end()
-	b.pace.end(n)
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.left > 0 {
-		b.left -= int64(n)
-	}
-	if err != nil {
-		b.over = true // the deadline stays: without it the server would wait for the rest of the body before it answers
-	}
-	b.setUnread(true)
-	return n, err
-}
-
-func (b *body) read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if errors.Is(err, io.EOF) {
 		dropTrailers(b.trailer, b.underscores)
@@ -66,26 +23,66 @@ func (b *body) read(p []byte) (int, error) {
 	return n, err
 }
 
+// Converse ends the minimum rate from the next read on, because the client may now pause between
+// messages. Only BodyTimeout still applies.
+func (b *body) Converse() { b.conn.converse() }
+
+// streamBody is a body of HTTP/2. A connection has many, and reads them ahead.
+type streamBody struct {
+	body
+	control *http.ResponseController
+	reading watch
+
+	mu     sync.Mutex
+	pace   pace
+	left   int64 // unread bytes, -1 if the length is unknown
+	over   bool  // the proxy expects nothing more from the client
+	unread bool  // counted in conn.unread
+}
+
+func newStreamBody(b body, length int64, w http.ResponseWriter) *streamBody {
+	made := &streamBody{body: b, control: http.NewResponseController(w), left: length}
+	made.setUnread(true)
+	return made
+}
+
+func (b *streamBody) Read(p []byte) (int, error) {
+	if !b.begin() {
+		return b.body.Read(p)
+	}
+	n, err := b.body.Read(p)
+	b.end(n, err)
+	return n, err
+}
+
 // begin begins a read. It reports false if the read need not wait for the client.
-func (b *body) begin() bool {
+func (b *streamBody) begin() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.over || !b.pace.begin() {
+	if b.over {
 		return false
 	}
 	b.setUnread(false)
-	if b.stream == nil {
-		b.deadline = b.delay()
-		b.received = b.conn.received.Load()
-	}
-	b.reading.begin(b.conn.sendStall(), b)
+	b.reading.begin(b.pace.left(b.conn.listener.live.Load()), b)
 	return true
 }
 
-// setUnread counts, in the connection, an HTTP/2 body that may have data the proxy has not
-// read. The lock is held, or the body is new.
-func (b *body) setUnread(unread bool) {
-	unread = unread && b.stream != nil && !b.over && b.left != 0
+func (b *streamBody) end(n int, err error) {
+	waited := b.reading.end()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.pace.add(waited, n, b.conn.listener.live.Load())
+	if b.left > 0 {
+		b.left -= int64(n)
+	}
+	b.over = b.over || err != nil
+	b.setUnread(true)
+}
+
+// setUnread counts, in the connection, a body that may have data the proxy has not read. The lock
+// is held, or the body is new.
+func (b *streamBody) setUnread(unread bool) {
+	unread = unread && !b.over && b.left != 0
 	if unread == b.unread {
 		return
 	}
@@ -97,72 +94,38 @@ func (b *body) setUnread(unread bool) {
 	}
 }
 
-// delay sets the read deadline of an HTTP/1 client.
-func (b *body) delay() (deadline int) {
-	var at time.Time
-	if stall := b.conn.sendStall(); stall > 0 {
-		at = time.Now().Add(stall)
-	}
-	deadline, _ = b.conn.delayRead(at)
-	return deadline
+// Converse ends the minimum rate, as that of a body of HTTP/1.
+func (b *streamBody) Converse() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.pace = pace{free: true}
 }
 
-// Converse ends the minimum rate, because the client may now pause between messages. Only
-// BodyTimeout still applies.
-func (b *body) Converse() { b.pace.close() }
-
 // Close closes the body. It may run concurrently with Read.
-func (b *body) Close() error {
+func (b *streamBody) Close() error {
 	b.finish()
 	return b.ReadCloser.Close()
 }
 
-// release stops watching the body when its handler returns. A later Read, by a transport that
-// has not noticed yet, must not change the deadline of the next request.
-func (b *body) release() {
+// release stops watching the body when its handler returns.
+func (b *streamBody) release() {
 	b.reading.close()
-	b.pace.close()
-	if !b.finish() && b.stream == nil {
-		b.delay() // net/http reads some of the rest, to keep the connection
-	}
+	b.finish()
 }
 
-// finish records that nothing more is expected from the client, and returns the previous
-// value.
-func (b *body) finish() (before bool) {
+// finish records that nothing more is expected from the client.
+func (b *streamBody) finish() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	before = b.over
 	b.over = true
 	b.setUnread(false)
-	return before
 }
 
-// moved reports whether the client has sent something that the current Read has not returned
-// yet, such as part of a TLS record, or may be unable to send. It cuts a client that moves too
-// slowly.
-func (b *body) moved() bool {
-	if b.pace.late() {
-		b.cut()
-		return true
-	}
-	if b.stream != nil {
-		return b.conn.isStarved()
-	}
-	before := b.received
-	b.received = b.conn.received.Load()
-	if b.received == before {
-		return false
-	}
-	b.conn.extendRead(b.deadline, time.Now().Add(b.conn.sendStall()))
-	return true
-}
+// moved reports whether the client may be unable to send.
+func (b *streamBody) moved() bool { return b.conn.isStarved() }
 
 // cut makes this and all later reads fail.
-func (b *body) cut() {
-	if b.stream != nil {
-		_ = b.stream.SetReadDeadline(past)
-	} else {
-		_ = b.conn.SetReadDeadline(past)
-	}
+func (b *streamBody) cut() {
+	b.conn.listener.counters.slow.Add(1)
+	_ = b.control.SetReadDeadline(past)
 }

@@ -44,6 +44,9 @@ func TestStalledSender(t *testing.T) {
 			}
 		})
 	}
+	if n := l.Counts(); n.Slow != 3 {
+		t.Errorf("%+v, want each counted once", n)
+	}
 }
 
 func TestStalledSenderOfHTTP2(t *testing.T) {

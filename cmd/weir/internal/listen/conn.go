@@ -4,9 +4,11 @@ import (
 	"container/list"
 	"context"
 	"crypto/tls"
+	"errors"
 	"io"
 	"net"
 	"net/netip"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -29,11 +31,12 @@ type conn struct {
 	gone     atomic.Bool   // a read has failed
 	resets   atomic.Int64
 	closed   atomic.Bool
-	awaited  atomic.Int64 // bodies that wait for the client at a pace
 	unread   atomic.Int64 // HTTP/2 bodies that the proxy is not reading
 
-	reading   sync.Mutex
-	deadlines int // number of read deadlines set
+	reading sync.Mutex
+	awaited bool // the rest of an HTTP/1 body: each read has a deadline by the pace
+	pace    pace
+	began   time.Time // the current read of it
 
 	// Guarded by the listener's lock.
 	address netip.Addr    // address it counts for; zero if none
@@ -68,11 +71,13 @@ func (c *conn) RemoteAddr() net.Addr {
 }
 
 func (c *conn) Read(p []byte) (n int, err error) {
+	c.beginRead()
 	if c.header == nil {
 		n, err = c.Conn.Read(p)
 	} else if _, err = c.header.read(c); err == nil {
 		n, err = c.header.rest(c.Conn, p)
 	}
+	c.endRead(n, err)
 	if n > 0 {
 		c.received.Add(uint64(n))
 	}
@@ -80,6 +85,59 @@ func (c *conn) Read(p []byte) (n int, err error) {
 		c.gone.Store(true)
 	}
 	return n, err
+}
+
+// await begins to wait for the body of an HTTP/1 request.
+func (c *conn) await() {
+	c.reading.Lock()
+	defer c.reading.Unlock()
+	c.awaited, c.pace = true, pace{}
+}
+
+// converse ends the minimum rate of the body.
+func (c *conn) converse() {
+	c.reading.Lock()
+	defer c.reading.Unlock()
+	c.pace = pace{free: true}
+}
+
+// SetReadDeadline ends the wait for a body. net/http calls it once it has read all of one, and a
+// handler to end the current read.
+func (c *conn) SetReadDeadline(t time.Time) error {
+	c.reading.Lock()
+	defer c.reading.Unlock()
+	c.awaited = false
+	return c.Conn.SetReadDeadline(t)
+}
+
+func (c *conn) beginRead() {
+	c.reading.Lock()
+	defer c.reading.Unlock()
+	if !c.awaited {
+		return
+	}
+	c.began = time.Now()
+	var deadline time.Time
+	if left := c.pace.left(c.listener.live.Load()); left > 0 {
+		deadline = c.began.Add(left)
+	}
+	_ = c.Conn.SetReadDeadline(deadline)
+}
+
+// endRead makes all later reads fail after a client that was too slow: otherwise the server would
+// wait for the rest of the body before it answers.
+func (c *conn) endRead(n int, err error) {
+	c.reading.Lock()
+	defer c.reading.Unlock()
+	switch {
+	case !c.awaited:
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		c.listener.counters.slow.Add(1)
+		c.awaited = false
+		_ = c.Conn.SetReadDeadline(past)
+	default:
+		c.pace.add(time.Since(c.began), n, c.listener.live.Load())
+	}
 }
 
 func (c *conn) Write(p []byte) (int, error) {
@@ -112,33 +170,7 @@ func (c *conn) readStall() time.Duration {
 	if c.hijacked.Load() {
 		return 0
 	}
-	return readersPatience * c.sendStall()
-}
-
-// sendStall is the time after which a client counts as not sending.
-func (c *conn) sendStall() time.Duration { return c.listener.live.Load().bodyTimeout }
-
-// SetReadDeadline also lets a handler end the current read of the body.
-func (c *conn) SetReadDeadline(t time.Time) error {
-	_, err := c.delayRead(t)
-	return err
-}
-
-// delayRead sets the read deadline, and returns a number for extendRead.
-func (c *conn) delayRead(t time.Time) (deadline int, err error) {
-	c.reading.Lock()
-	defer c.reading.Unlock()
-	c.deadlines++
-	return c.deadlines, c.Conn.SetReadDeadline(t)
-}
-
-// extendRead sets a later deadline, unless another was set since.
-func (c *conn) extendRead(deadline int, t time.Time) {
-	c.reading.Lock()
-	defer c.reading.Unlock()
-	if c.deadlines == deadline {
-		_ = c.Conn.SetReadDeadline(t)
-	}
+	return readersPatience * c.listener.live.Load().bodyTimeout
 }
 
 // isStarved reports whether the client may be unable to send, because bodies that the proxy

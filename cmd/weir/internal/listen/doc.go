@@ -17,16 +17,15 @@
 // HeaderTimeout bounds the PROXY header, then the handshake, then the headers of HTTP/1.
 // BodyTimeout bounds a stall:
 //
-//   - A read of a request body that returns nothing for that long fails with
-//     [os.ErrDeadlineExceeded].
-//   - So does a read whose client is behind BodyRate by that long: the excess of the time it took
-//     over the time its bytes take at that rate. Only time spent reading the body counts. A client
-//     gets no credit for being ahead, or a megabyte at the beginning would buy an hour. HTTP/1.1
-//     closes the connection after the answer, and HTTP/2 the stream. The bytes that an HTTP/2
-//     connection receives are credited in equal parts to the bodies that wait for them, because a
-//     frame is read whole; so with 30 s and 240 bytes/s, a client whose frames have 16 KiB needs
-//     550 bytes/s.
+//   - A read of a request body fails with [os.ErrDeadlineExceeded] once its client is behind
+//     BodyRate by that long: the excess of the time it took over the time its bytes take at that
+//     rate. Only time spent reading the body counts. A client gets no credit for being ahead, or a
+//     megabyte at the beginning would buy an hour. HTTP/1.1 closes the connection after the answer,
+//     and HTTP/2 the stream. The bytes of HTTP/1.1 are counted on the socket, because a record of
+//     TLS is read whole. So is a frame of HTTP/2, whose bytes are counted when they are read: with
+//     30 s, a client whose frames have 16 KiB needs 550 bytes/s for each body.
 //   - The rate does not apply to a body after Converse: its client may wait for the upstream.
+//     Without a rate, a read fails that returns nothing for BodyTimeout.
 //   - A write to a socket fails once the client has acknowledged nothing for four times as long. A
 //     client's system reads ahead of it and acknowledges about 100 KB at a time, so a slow client
 //     looks like a stalled one before that: with 30 s, 1 KB/s is enough. The duration of the write

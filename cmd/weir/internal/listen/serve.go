@@ -30,14 +30,16 @@ func (l *Listener) serve(w http.ResponseWriter, r *http.Request) {
 		w = s
 	}
 	if r.Body != http.NoBody {
-		b := newBody(r, c, w)
-		b.trailer, b.underscores = r.Trailer, underscores
-		defer b.release()
+		b := body{ReadCloser: r.Body, conn: c, trailer: r.Trailer, underscores: underscores}
 		r = r.WithContext(r.Context()) // a copy: the server needs the original body
-		r.Body = b
-		if r.ProtoMajor < 2 {
+		if r.ProtoMajor >= 2 {
+			of := newStreamBody(b, r.ContentLength, w)
+			defer of.release()
+			r.Body = of
+		} else {
 			ignoreUpgrade(r)
-			b.delay() // an early answer makes net/http read some of the body
+			c.await()
+			r.Body = &b
 		}
 	}
 	l.next.ServeHTTP(w, r)

@@ -3,13 +3,11 @@ package listen
 import (
 	"errors"
 	"io"
-	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/weir-go/weir/cmd/weir/internal/config"
@@ -109,8 +107,8 @@ func TestStarvedBodyIsNotSlow(t *testing.T) {
 	}, patient)
 	c, _ := client(t, (*http.Protocols).SetUnencryptedHTTP2)
 	statuses := make(chan int)
-	post := func(path string, body io.Reader) {
-		response, err := c.Post("http://"+l.Addr().String()+path, "", body)
+	post := func(path string, size int) {
+		response, err := c.Post("http://"+l.Addr().String()+path, "", strings.NewReader(strings.Repeat("x", size)))
 		if err != nil {
 			t.Error(err)
 			statuses <- 0
@@ -120,19 +118,17 @@ func TestStarvedBodyIsNotSlow(t *testing.T) {
 		statuses <- response.StatusCode
 	}
 	for range connectionWindow / streamWindow {
-		go post("/unread", strings.NewReader(strings.Repeat("x", streamWindow+1)))
+		go post("/unread", streamWindow+1)
 	}
-	var one *conn
 	must.Happen(t, "the window is closed", func() bool {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		for one = range l.conns {
+		for one := range l.conns {
 			return one.received.Load() > connectionWindow
 		}
 		return false
 	})
-	go post("/", strings.NewReader(strings.Repeat("x", 1000)))
-	must.Happen(t, "the fifth body is waited for", func() bool { return one.awaited.Load() == 1 })
+	go post("/", 1000)
 	after(24*short, nil)
 	close(unread)
 	for range connectionWindow/streamWindow + 1 {
@@ -143,11 +139,8 @@ func TestStarvedBodyIsNotSlow(t *testing.T) {
 	if n := l.Counts(); n.Slow != 0 {
 		t.Errorf("%+v, want none that was slow", n)
 	}
-	go post("/whole", strings.NewReader("x"))
+	go post("/whole", 1)
 	<-statuses
-	if n := one.unread.Load(); n != 0 {
-		t.Errorf("%d bodies count as not read", n)
-	}
 }
 
 // The client may wait for more of a response before it sends more of its body.
@@ -201,195 +194,59 @@ func TestSlowChunkIsNotStalled(t *testing.T) {
 	}
 }
 
-// A handler ends the current read.
+// A handler ends the current read, and no later read gets more time.
 func TestInterruptedReadIsNotExtended(t *testing.T) {
 	socket, other := net.Pipe()
 	defer other.Close()
-	c := &conn{Conn: socket, listener: new(Listener)}
-	defer socket.Close()
-	deadline, _ := c.delayRead(time.Now().Add(time.Hour))
-	_ = c.SetReadDeadline(past)
-	c.extendRead(deadline, time.Now().Add(time.Hour))
-	if _, err := c.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
-		t.Error(err)
-	}
-}
-
-const (
-	testRate  = 240
-	testGrace = 30 * time.Second
-)
-
-// A paced is a pace without a client.
-type paced struct {
-	pace
-	cuts []time.Time
-}
-
-func newPaced() *paced {
 	l := new(Listener)
-	l.live.Store(&live{bodyRate: testRate, bodyTimeout: testGrace})
-	return &paced{pace: pace{conn: &conn{listener: l}}}
-}
-
-func (p *paced) look() {
-	if p.late() {
-		p.cuts = append(p.cuts, time.Now())
+	l.live.Store(&live{bodyTimeout: time.Hour})
+	c := &conn{Conn: socket, listener: l}
+	defer socket.Close()
+	c.await()
+	_ = c.SetReadDeadline(past)
+	if _, err := c.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) || l.Counts().Slow != 0 {
+		t.Errorf("%v, %+v", err, l.Counts())
 	}
-}
-
-// wait is a read of the body of the given duration. The connection receives perSecond bytes
-// each second; the last second brings the body's bytes.
-func (p *paced) wait(seconds int, perSecond uint64, body int) {
-	p.begin()
-	for range seconds {
-		time.Sleep(time.Second)
-		p.conn.received.Add(perSecond)
-		p.look()
-	}
-	p.end(body)
 }
 
 func TestPace(t *testing.T) {
+	const rate, grace, never = 240, 30 * time.Second, time.Duration(0)
+	usual := live{bodyRate: rate, bodyTimeout: grace}
+	type wait struct {
+		took  time.Duration
+		bytes int
+	}
 	for _, test := range []struct {
-		name       string
-		client     func(p *paced)
-		from, till time.Duration // when it is cut; 0 for never
+		name  string
+		live  live
+		pace  pace
+		first wait
+		waits wait // then, again and again
+		late  time.Duration
 	}{
-		{"nothing", func(p *paced) { p.wait(100, 0, 0) }, 30 * time.Second, 34 * time.Second},
-		{"a byte a second", func(p *paced) {
-			for range 100 {
-				p.wait(1, 1, 1)
-			}
-		}, 30 * time.Second, 35 * time.Second},
-		{"half the rate", func(p *paced) {
-			for range 100 {
-				p.wait(1, testRate/2, testRate/2)
-			}
-		}, 60 * time.Second, 65 * time.Second},
-		{"the rate", func(p *paced) {
-			for range 3600 {
-				p.wait(1, testRate, testRate)
-			}
-		}, 0, 0},
-		{"the rate, a frame at a time", func(p *paced) {
-			for range 100 {
-				p.wait(68, testRate, 68*testRate)
-			}
-		}, 0, 0},
-		{"the body alone is told", func(p *paced) { // by the connection's buffer
-			for range 100 {
-				p.wait(20, 0, 20*testRate)
-			}
-		}, 0, 0},
-		{"a pause within the grace", func(p *paced) { p.wait(1, 1000, 1000); p.wait(29, 1<<20, 1<<20); p.wait(29, 0, 1) }, 0, 0},
-		{"a fast beginning buys nothing", func(p *paced) { p.wait(1, 1<<30, 1<<30); p.wait(100, 1, 1) }, 30 * time.Second, 36 * time.Second},
-		{"the proxy does not read", func(p *paced) {
-			for range 100 {
-				p.wait(1, 1000, 1000)
-				time.Sleep(time.Minute)
-			}
-		}, 0, 0},
-		{"other bodies close its window", func(p *paced) {
-			p.conn.unread.Store(4)
-			p.wait(100, 0, 0)
-		}, 0, 0},
-		{"its response has begun", func(p *paced) { p.wait(20, 0, 0); p.close(); p.wait(100, 0, 0) }, 0, 0},
-		{"its response begins", func(p *paced) {
-			p.begin()
-			time.Sleep(20 * time.Second)
-			p.close()
-			time.Sleep(time.Hour)
-			p.look()
-			p.end(1)
-		}, 0, 0},
-		{"no time limit", func(p *paced) {
-			p.conn.listener.live.Store(&live{bodyRate: testRate})
-			p.wait(1000, 0, 0)
-		}, 0, 0},
-		{"no rate", func(p *paced) {
-			p.conn.listener.live.Store(&live{bodyTimeout: testGrace})
-			p.wait(1000, 0, 0)
-		}, 0, 0},
+		{"a byte a second", usual, pace{}, wait{}, wait{time.Second, 1}, 30 * time.Second},
+		{"half the rate", usual, pace{}, wait{}, wait{time.Second, rate / 2}, 59 * time.Second},
+		{"the rate", usual, pace{}, wait{}, wait{time.Second, rate}, never},
+		{"a frame at a time", usual, pace{}, wait{}, wait{29 * time.Second, 16 << 10}, never},
+		{"a fast beginning buys nothing", usual, pace{}, wait{time.Second, 1 << 60}, wait{time.Second, 0}, 31 * time.Second},
+		{"a conversation", usual, pace{free: true}, wait{}, wait{29 * time.Second, 0}, never},
+		{"no rate", live{bodyTimeout: grace}, pace{}, wait{}, wait{29 * time.Second, 0}, never},
+		{"no time limit", live{bodyRate: rate}, pace{}, wait{}, wait{time.Hour, 0}, never},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				p, begun := newPaced(), time.Now()
-				test.client(p)
-				p.close()
-				slow := p.conn.listener.Counts().Slow
-				if int(slow) != len(p.cuts) || p.slow != (slow > 0) {
-					t.Errorf("cut %d times, %d counted, slow %v", len(p.cuts), slow, p.slow)
+			p, took, late := test.pace, test.first.took, never
+			p.add(took, test.first.bytes, &test.live)
+			for range 100 {
+				if left := p.left(&test.live); left > 0 && left < test.waits.took {
+					late = took + left.Truncate(time.Second)
+					break
 				}
-				if want := min(uint64(test.till), 1); slow != want {
-					t.Fatalf("cut %d times, want %d", slow, want)
-				}
-				if slow > 0 {
-					if after := p.cuts[0].Sub(begun); after < test.from || after > test.till {
-						t.Errorf("cut after %v, want %v to %v", after, test.from, test.till)
-					}
-				}
-				if n := p.conn.awaited.Load(); n != 0 {
-					t.Errorf("%d bodies are still waited for", n)
-				}
-			})
+				p.add(test.waits.took, test.waits.bytes, &test.live)
+				took += test.waits.took
+			}
+			if late != test.late {
+				t.Errorf("late after %v, want %v", late, test.late)
+			}
 		})
 	}
-}
-
-// Ten bodies on a connection that receives the rate of one: nine are slow, however fast the
-// tenth is.
-func TestPaceIsOfEachBody(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		fast, cut := newPaced(), 0
-		var slow [9]pace
-		for i := range slow {
-			slow[i].conn = fast.conn
-			slow[i].begin()
-		}
-		for range 300 {
-			fast.begin()
-			time.Sleep(time.Second)
-			fast.conn.received.Add(testRate)
-			for i := range slow {
-				if slow[i].late() {
-					cut++
-				}
-			}
-			fast.end(testRate)
-		}
-		if cut != 9 || fast.slow {
-			t.Errorf("cut %d, the fast one: %v", cut, fast.slow)
-		}
-	})
-}
-
-// FuzzArrears compares with the definition: the arrears are the maximum, over all earlier
-// times, of the time since then minus the time that the bytes since then take.
-func FuzzArrears(f *testing.F) {
-	f.Add(uint64(1), int64(240), uint16(100))
-	f.Add(uint64(2), int64(1), uint16(1000))
-	f.Add(uint64(3), int64(1<<30), uint16(1000))
-	f.Fuzz(func(t *testing.T, seed uint64, rate int64, steps uint16) {
-		rate = 1 + (rate&(1<<62-1))%(1<<30)
-		random := rand.New(rand.NewPCG(seed, 0))
-		var a arrears
-		var lead, most float64 // of the bytes before the time, in seconds; its maximum so far
-		for n := range int(steps) {
-			waited := time.Duration(random.Int64N(int64(time.Minute)))
-			bytes := random.Int64N(2*rate*int64(waited/time.Millisecond)/1000 + 2)
-			a = a.after(waited, bytes, rate)
-			lead += float64(bytes)/float64(rate) - waited.Seconds()
-			most = max(most, lead)
-			tolerance := float64(n+1) * 2e-9 * float64(time.Second)
-			if want := (most - lead) * float64(time.Second); float64(a) < want-tolerance-want*1e-6 || float64(a) > want+tolerance+want*1e-6 {
-				t.Fatalf("step %d: %v behind, want %v", n, time.Duration(a), time.Duration(want))
-			}
-		}
-		for _, bytes := range []int64{-1, 0, 1<<63 - 1} {
-			if again := a.after(0, bytes, rate); again < 0 || again > a {
-				t.Errorf("%d bytes took it from %v to %v", bytes, time.Duration(a), time.Duration(again))
-			}
-		}
-	})
 }

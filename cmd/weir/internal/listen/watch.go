@@ -57,11 +57,16 @@ func (w *watch) begin(stall time.Duration, of operation) {
 	}
 }
 
-// end ends the operation. After end returns, it is not cut.
-func (w *watch) end() {
+// end ends the operation, and returns the time since it last moved. After end returns, it is not
+// cut.
+func (w *watch) end() (idle time.Duration) {
 	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.busy {
+		idle = time.Since(w.last)
+	}
 	w.busy = false
-	w.mu.Unlock()
+	return idle
 }
 
 // close ends this operation and all later ones.
