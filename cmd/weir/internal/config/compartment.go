@@ -9,36 +9,36 @@ import (
 
 // Compartment is a limit and its queue. Missing settings have the library's defaults.
 type Compartment struct {
-	Law        Law      `yaml:"law" default:"setpoint" help:"Control law that finds the limit, such as setpoint, or band(target=100ms)."`
+	Law        Law      `yaml:"law" default:"setpoint" help:"The control law that finds the limit, such as setpoint or band(target=100ms)."`
 	Min        int      `yaml:"min,omitempty" min:"1" help:"Least limit. Defaults to 1."`
 	Max        int      `yaml:"max,omitempty" min:"1" help:"Greatest limit. Defaults to 100000."`
 	Initial    int      `yaml:"initial,omitempty" min:"1" help:"Limit to start from. Defaults to 4 with setpoint, to 20 with other laws, or to the nearer bound."`
 	Interval   Duration `yaml:"interval,omitempty" min:"1ms" help:"How often the law decides. Defaults to 1s."`
-	Window     Duration `yaml:"window,omitempty" min:"1ms" help:"How far back it looks. Defaults to 10s, or to interval if that is longer."`
-	MinSamples int      `yaml:"min_samples,omitempty" min:"1" help:"Answers that a decision takes at least. Defaults to 20."`
+	Window     Duration `yaml:"window,omitempty" min:"1ms" help:"How far back the law looks. Defaults to 10s, or to interval if that is longer."`
+	MinSamples int      `yaml:"min_samples,omitempty" min:"1" help:"The least number of answers for a decision. Defaults to 20."`
 	Queue      Queue    `yaml:"queue" help:"Where requests wait while the limit is reached."`
 
-	Reserved int      `yaml:"reserved" help:"Slots of the cap that are kept for it alone."`
-	Share    float64  `yaml:"share" default:"1" min:"0.001" max:"1000" help:"Its weight when all want more than the cap."`
-	Budget   Duration `yaml:"budget" help:"The p95 latency that it may take; while it is above, it loses slots. 0 is none."`
-	Breaker  *Breaker `yaml:"breaker,omitempty" help:"Refuses at once while the upstream fails."`
-	Shadow   bool     `yaml:"shadow" help:"Admits everything, and counts the requests that it would have refused."`
+	Reserved int      `yaml:"reserved" help:"Slots of the cap for this compartment alone."`
+	Share    float64  `yaml:"share" default:"1" min:"0.001" max:"1000" help:"The weight of this compartment when all together want more than the cap."`
+	Budget   Duration `yaml:"budget" help:"The p95 latency above which the compartment loses slots. 0 is no budget."`
+	Breaker  *Breaker `yaml:"breaker,omitempty" help:"Refuses requests at once while the upstream fails."`
+	Shadow   bool     `yaml:"shadow" help:"Admits every request, and counts those that the limit would refuse."`
 }
 
 // Queue holds waiting requests.
 type Queue struct {
-	Size    int      `yaml:"size" default:"1000" help:"Requests that may wait; 0 refuses them at once."`
-	Timeout Duration `yaml:"timeout,omitempty" min:"1ms" help:"How long one may wait, and half as long while an adaptive queue stands. Defaults to 1s."`
-	Order   string   `yaml:"order" enum:"fifo,adaptive" default:"adaptive" help:"Order of service: adaptive serves the earliest deadline first, and once the oldest requests wait for longer than half of their time, the newest first; it then refuses the oldest."`
-	Tenants int      `yaml:"tenants" max:"1024" help:"How many tenants have a share each; 0 is none."`
+	Size    int      `yaml:"size" default:"1000" help:"How many requests may wait; 0 is no queue."`
+	Timeout Duration `yaml:"timeout,omitempty" min:"1ms" help:"How long a request may wait, and half as long in an adaptive queue that does not empty. Defaults to 1s."`
+	Order   string   `yaml:"order" enum:"fifo,adaptive" default:"adaptive" help:"The order of service. adaptive serves the earliest deadline first. Once the oldest requests have waited for half of their time, it serves the newest first and refuses the oldest."`
+	Tenants int      `yaml:"tenants" max:"1024" help:"For how many tenants the queue has a share each; 0 is no shares."`
 }
 
 // Breaker opens when too many requests fail. A reload can add or remove a breaker, but keeps
 // the state of an existing one, and so its settings.
 type Breaker struct {
-	Failures int      `yaml:"failures" default:"5" min:"1" live:"no" help:"Failures in a row that open it."`
-	Open     Duration `yaml:"open" default:"10s" min:"1ms" live:"no" help:"How long it stays open before it tries again."`
-	Probes   int      `yaml:"probes" default:"1" min:"1" live:"no" help:"Requests that it tries then."`
+	Failures int      `yaml:"failures" default:"5" min:"1" live:"no" help:"Failures in a row that open the breaker."`
+	Open     Duration `yaml:"open" default:"10s" min:"1ms" live:"no" help:"How long the breaker stays open before it admits requests as a trial."`
+	Probes   int      `yaml:"probes" default:"1" min:"1" live:"no" help:"How many requests it then admits."`
 }
 
 func (c *checker) compartments() {

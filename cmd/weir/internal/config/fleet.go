@@ -13,18 +13,18 @@ import (
 
 // Fleet shares a cap with other proxies.
 type Fleet struct {
-	Name        string    `yaml:"name" required:"yes" form:"fleet" help:"The fleet, the same in all of its proxies: 1 to 63 letters, digits, - and _."`
-	Store       string    `yaml:"store" required:"yes" help:"Where the proxies meet: nats://host:4222, or tls://host:4222, several with commas between them; or postgres://user@host/database. A password or token is in credentials."`
+	Name        string    `yaml:"name" required:"yes" form:"fleet" help:"The name of the fleet, the same in all its proxies: 1 to 63 letters, digits, - and _."`
+	Store       string    `yaml:"store" required:"yes" help:"The store of the fleet: nats://host:4222, tls://host:4222, or several separated by commas; or postgres://user@host/database. Put passwords and tokens into credentials."`
 	Credentials string    `yaml:"credentials" help:"File with the password of the user in store, or with the token or the credentials (.creds) of NATS."`
 	TLS         ClientTLS `yaml:"tls" help:"For NATS. For PostgreSQL, store has sslmode, sslrootcert, sslcert and sslkey."`
-	Replicas    int       `yaml:"replicas" default:"1" min:"1" max:"5" help:"On how many servers of NATS the entries are kept, where there are none yet. 3 outlive the loss of one."`
+	Replicas    int       `yaml:"replicas" default:"1" min:"1" max:"5" help:"On how many NATS servers a new bucket is kept. With 3 it survives the loss of one."`
 
-	Cap      int      `yaml:"cap" required:"yes" min:"1" help:"Cap on the requests that run in all compartments of all proxies together. The lowest counts, if they differ."`
-	Weight   float64  `yaml:"weight" default:"1" min:"0.001" max:"1000" help:"Weight of this proxy when all want more than the cap."`
-	Fallback string   `yaml:"fallback" enum:"keep,refuse,local" default:"keep" help:"Without the store for longer than ttl: keep the smaller of the share and an equal part of the cap, refuse all requests, or go on with the local limits alone, which may exceed the cap."`
-	Refresh  Duration `yaml:"refresh" default:"1s" min:"50ms" max:"1m" help:"How often a proxy speaks. A share moves within two to five of them."`
-	TTL      Duration `yaml:"ttl,omitempty" min:"250ms" max:"10m" help:"How long a share lasts without the store. Defaults to 10 refreshes, at least 5."`
-	Grace    Duration `yaml:"grace,omitempty" min:"1ms" max:"1h" help:"How long the longest request may run: a lost proxy is counted for that much longer. Defaults to the longest timeout of a route."`
+	Cap      int      `yaml:"cap" required:"yes" min:"1" help:"Cap on the requests that run in all compartments of all proxies together. If the proxies differ, the lowest counts."`
+	Weight   float64  `yaml:"weight" default:"1" min:"0.001" max:"1000" help:"The weight of this proxy when all together want more than the cap."`
+	Fallback string   `yaml:"fallback" enum:"keep,refuse,local" default:"keep" help:"What happens without the store for longer than ttl. keep: the smaller of the share and an equal part of the cap. refuse: no requests. local: the local limits alone, which may exceed the cap."`
+	Refresh  Duration `yaml:"refresh" default:"1s" min:"50ms" max:"1m" help:"How often a proxy writes to the store. A share moves within two to five refreshes."`
+	TTL      Duration `yaml:"ttl,omitempty" min:"250ms" max:"10m" help:"How long a share lasts without the store, at least 5 refreshes. Defaults to 10."`
+	Grace    Duration `yaml:"grace,omitempty" min:"1ms" max:"1h" help:"How long the longest request may run: the share of a lost proxy is kept for that much longer. Defaults to the longest timeout of a route."`
 }
 
 // Join returns the settings of the proxy's [fleet.Member], without its store and actuator.

@@ -7,22 +7,22 @@ import (
 // Listener is an address that clients connect to.
 type Listener struct {
 	Address       string     `yaml:"address" form:"address" default:":8080" live:"no" help:"host:port, or unix:/path of a socket."`
-	Protocols     []string   `yaml:"protocols" enum:"http1,http2" default:"http1,http2" live:"no" help:"The versions of HTTP. http2 needs TLS, or clients that know it beforehand (h2c)."`
-	TLS           *ServerTLS `yaml:"tls,omitempty" live:"no" help:"Certificates. Without, connections are plain."`
+	Protocols     []string   `yaml:"protocols" enum:"http1,http2" default:"http1,http2" live:"no" help:"The versions of HTTP. http2 needs TLS, or clients with prior knowledge (h2c)."`
+	TLS           *ServerTLS `yaml:"tls,omitempty" live:"no" help:"The certificate. Without it, connections are not encrypted."`
 	ProxyProtocol []string   `yaml:"proxy_protocol" form:"network" help:"Networks of balancers that begin each connection with the PROXY protocol, version 1 or 2. Other peers are refused."`
-	Trusted       []string   `yaml:"trusted" form:"network" help:"Networks of proxies whose X-Forwarded-*, X-Real-IP, Weir-Priority, Weir-Timeout-Ms, request identifiers and traceparent are believed, such as 10.0.0.0/8."`
-	Underscores   bool       `yaml:"underscores" help:"Passes headers and trailers on whose names have underscores. CGI and WSGI take X_Forwarded_For for X-Forwarded-For, so that they are dropped unless this is set."`
+	Trusted       []string   `yaml:"trusted" form:"network" help:"Networks of your own proxies, such as 10.0.0.0/8. The proxy keeps their X-Forwarded-*, X-Real-IP, Weir-Priority, Weir-Timeout-Ms, request identifiers and traceparent."`
+	Underscores   bool       `yaml:"underscores" help:"Passes on headers and trailers with underscores in their names. By default the proxy drops them, because CGI and WSGI read X_Forwarded_For as X-Forwarded-For."`
 
-	HeaderTimeout Duration `yaml:"header_timeout" default:"10s" live:"no" help:"How long a client may take to send its headers, or its part of a TLS handshake. 0 is any time."`
-	BodyTimeout   Duration `yaml:"body_timeout" default:"30s" help:"How long a client may stall while it sends or reads a body. 0 is any time."`
-	BodyRate      Bytes    `yaml:"body_rate" default:"240" max:"1GiB" help:"How many bytes a client must send of a body in each second that the proxy waits for it. One that falls behind by body_timeout gets a 408. 0 is any number, as is a body_timeout of 0. Calls of a route with grpc, and a body that is still sent once the response has begun, need not keep it."`
-	IdleTimeout   Duration `yaml:"idle_timeout" default:"2m" live:"no" help:"How long a connection may stay without a request. 0 is any time."`
+	HeaderTimeout Duration `yaml:"header_timeout" default:"10s" live:"no" help:"How long a client may take to send its headers, or its part of a TLS handshake. 0 is no limit."`
+	BodyTimeout   Duration `yaml:"body_timeout" default:"30s" help:"How long a client may stall while it sends or reads a body. 0 is no limit."`
+	BodyRate      Bytes    `yaml:"body_rate" default:"240" max:"1GiB" help:"The least rate of a body, in bytes a second, while the proxy waits for it. A client that falls behind by body_timeout gets a 408. 0, or a body_timeout of 0, is no limit. Calls of a route with grpc are exempt, and so are bodies that continue after the response has begun."`
+	IdleTimeout   Duration `yaml:"idle_timeout" default:"2m" live:"no" help:"How long a connection may stay without a request. 0 is no limit."`
 
-	MaxConnections           int   `yaml:"max_connections" default:"10000" min:"1" help:"Connections of this listener; one above takes the place of that which waits longest for a request, or is closed at once."`
-	MaxConnectionsPerAddress int   `yaml:"max_connections_per_address" default:"0" help:"Connections of one client address, or of one /64 network for IPv6; 0 is any number. Trusted peers are not counted."`
-	MaxHeader                Bytes `yaml:"max_header" default:"64KiB" min:"1KiB" max:"16MiB" live:"no" help:"Size of a request's headers."`
-	MaxStreams               int   `yaml:"max_streams" default:"100" min:"1" live:"no" help:"Requests at a time on one connection of HTTP/2."`
-	MaxResets                int   `yaml:"max_resets" default:"1000" min:"1" help:"Requests that a client may reset on one connection of HTTP/2 before it has to open another."`
+	MaxConnections           int   `yaml:"max_connections" default:"10000" min:"1" help:"Connections of this listener. One more replaces the connection that has waited longest for a request. If all have requests, the new one is closed."`
+	MaxConnectionsPerAddress int   `yaml:"max_connections_per_address" default:"0" help:"Connections of one client address, or of one /64 network for IPv6; 0 is no limit. Trusted peers are not counted."`
+	MaxHeader                Bytes `yaml:"max_header" default:"64KiB" min:"1KiB" max:"16MiB" live:"no" help:"The size of a request's headers."`
+	MaxStreams               int   `yaml:"max_streams" default:"100" min:"1" live:"no" help:"Requests at a time on one HTTP/2 connection."`
+	MaxResets                int   `yaml:"max_resets" default:"1000" min:"1" help:"Requests that a client may reset on one HTTP/2 connection before it must open another."`
 }
 
 // ServerTLS is the proxy's own certificate and its demands on clients. The files are read
@@ -30,14 +30,14 @@ type Listener struct {
 type ServerTLS struct {
 	Certificate string `yaml:"certificate" required:"yes" help:"File of the certificate chain, PEM."`
 	Key         string `yaml:"key" required:"yes" help:"File of its key, PEM."`
-	ClientCA    string `yaml:"client_ca" help:"File of authorities that sign client certificates, PEM. Without, none are asked for."`
+	ClientCA    string `yaml:"client_ca" help:"File of authorities that sign client certificates, PEM. Without it the proxy requests no certificates."`
 	Clients     string `yaml:"clients" enum:"require,request" default:"require" help:"Whether every client must have a certificate."`
-	Minimum     string `yaml:"minimum" enum:"1.2,1.3" default:"1.2" help:"Oldest version of TLS."`
+	Minimum     string `yaml:"minimum" enum:"1.2,1.3" default:"1.2" help:"The oldest version of TLS."`
 }
 
 // ClientTLS is the proxy's TLS to an upstream. The files are read again when they change.
 type ClientTLS struct {
-	CA          string `yaml:"ca" help:"File of authorities to believe, PEM. Defaults to the system's."`
+	CA          string `yaml:"ca" help:"File of authorities to trust, PEM. Defaults to the system's."`
 	Certificate string `yaml:"certificate" help:"File of the proxy's certificate for the upstream, PEM."`
 	Key         string `yaml:"key" help:"File of its key, PEM."`
 	ServerName  string `yaml:"server_name" help:"Name that the upstream's certificate must have. Defaults to the host of the address."`

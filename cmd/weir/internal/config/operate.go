@@ -12,28 +12,28 @@ import (
 // Admin is the operators' listener.
 type Admin struct {
 	Address string   `yaml:"address" default:"127.0.0.1:8081" live:"no" help:"host:port, unix:/path of a socket, or none. An address that is neither loopback nor a socket needs a token."`
-	Token   string   `yaml:"token" help:"File with the token that a request must bring: Authorization: Bearer TOKEN. Changes always need it, so without a token there are none."`
-	Hosts   []string `yaml:"hosts" form:"host" help:"Host names that may be asked for, besides loopback addresses and the listener's own; pages of other sites could otherwise reach it through a browser."`
-	Pprof   bool     `yaml:"pprof" help:"Serve profiles below /debug/pprof/."`
+	Token   string   `yaml:"token" help:"File with the token that a request must send, as Authorization: Bearer TOKEN. Changes always need it, so without a token there are no changes."`
+	Hosts   []string `yaml:"hosts" form:"host" help:"Host names of the admin address, besides loopback addresses and the listener's own. Requests for other hosts are refused, because pages of other sites could send them through a browser."`
+	Pprof   bool     `yaml:"pprof" help:"Serves profiles below /debug/pprof/."`
 }
 
 // Probes answer a platform, without a token.
 type Probes struct {
 	Address string `yaml:"address" form:"address" live:"no" help:"host:port of a listener for /live and /ready."`
-	Metrics bool   `yaml:"metrics" help:"Serve /metrics there, too."`
+	Metrics bool   `yaml:"metrics" help:"Serves /metrics there, too."`
 }
 
 // Log is the proxy's log.
 type Log struct {
-	Format    string `yaml:"format" enum:"auto,text,json" default:"auto" live:"no" help:"auto is text on a terminal, and json otherwise."`
-	Access    bool   `yaml:"access" help:"One line for each request."`
-	Decisions bool   `yaml:"decisions" default:"true" help:"Changes of limits with their reasons, and refusals as one line a second."`
+	Format    string `yaml:"format" enum:"auto,text,json" default:"auto" live:"no" help:"auto is text on a terminal, and json elsewhere."`
+	Access    bool   `yaml:"access" help:"Logs a line for each request."`
+	Decisions bool   `yaml:"decisions" default:"true" help:"Logs changes of limits with their reasons, and refusals, each at most once a second."`
 }
 
 // Trace is the destination of spans.
 type Trace struct {
-	Endpoint string  `yaml:"endpoint" form:"collector" live:"no" help:"URL of a collector that takes OTLP by HTTP, such as http://127.0.0.1:4318/v1/traces. Without, no spans are sent; traceparent is passed on all the same."`
-	Sample   float64 `yaml:"sample" default:"0.01" max:"1" help:"Share of the traces that begin here of which spans are sent. A trusted traceparent decides for its own."`
+	Endpoint string  `yaml:"endpoint" form:"collector" live:"no" help:"URL of a collector of OTLP over HTTP, such as http://127.0.0.1:4318/v1/traces. Without it the proxy sends no spans, but passes on traceparent."`
+	Sample   float64 `yaml:"sample" default:"0.01" max:"1" help:"The share of traces for which spans are sent. For a trusted traceparent, its own flag decides."`
 	Service  string  `yaml:"service" required:"yes" default:"weir" live:"no" help:"The name of the service."`
 }
 

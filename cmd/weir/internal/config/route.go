@@ -11,23 +11,23 @@ import (
 
 // Route matches requests and says how to handle them.
 type Route struct {
-	Host   string `yaml:"host" form:"route host" help:"Host that is asked for. Defaults to any."`
-	Path   string `yaml:"path" help:"Pattern as in net/http: /search/{term}, /static/ for all below it, /users/{id}/{$}. Defaults to /, which is all."`
-	Method string `yaml:"method" form:"method" help:"Method; GET matches HEAD too. Defaults to any."`
-	GRPC   string `yaml:"grpc" form:"grpc" help:"A method of gRPC, package.Service/Method, or package.Service/* for all. In place of path and method."`
+	Host   string `yaml:"host" form:"route host" help:"The requested host. Defaults to any."`
+	Path   string `yaml:"path" help:"A pattern as in net/http: /search/{term}, /static/ for all paths below it, /users/{id}/{$}. Defaults to /, which is all paths."`
+	Method string `yaml:"method" form:"method" help:"The method; GET matches HEAD too. Defaults to any."`
+	GRPC   string `yaml:"grpc" form:"grpc" help:"A method of gRPC, package.Service/Method, or package.Service/* for all methods. Replaces path and method."`
 
-	Upstream    string `yaml:"upstream" help:"Its upstream. Defaults to the only one."`
-	Compartment string `yaml:"compartment" help:"Its compartment. Defaults to that named after the upstream."`
-	Exempt      bool   `yaml:"exempt" help:"No law limits it; the cap of exempt requests does."`
+	Upstream    string `yaml:"upstream" help:"The upstream. Defaults to the only one."`
+	Compartment string `yaml:"compartment" help:"The compartment. Defaults to the one named after the upstream."`
+	Exempt      bool   `yaml:"exempt" help:"Limits the route only by the cap of exempt requests, not by a law."`
 
-	Priority string   `yaml:"priority" enum:"critical,high,normal,low" default:"normal" help:"Who gives way in the queue. A trusted client may say otherwise."`
-	Tenant   string   `yaml:"tenant" form:"tenant" help:"Whose share of the queue a request takes: address (the client's), certificate (its verified subject), or header:NAME, of which the client must be trusted."`
-	Timeout  Duration `yaml:"timeout" default:"1m" help:"How long the upstream may take to begin its answer, and to end it while it holds a slot. Then the client gets a 504. It begins anew with each piece of an upload, and a client whose next piece takes longer gets a 408. 0 is any time."`
-	Leaves   string   `yaml:"client_leaves" enum:"finish,cancel" default:"finish" help:"finish waits for the answer of a request whose client has left, because the upstream may still work on it; cancel closes the connection to the upstream and frees the slot."`
-	Pushback bool     `yaml:"pushback" help:"Takes the upstream's 429 for an overload, as its 503 is. Without, a 429 teaches nothing, because most are quotas of one key."`
-	MaxBody  Bytes    `yaml:"max_body" default:"0" help:"Longest body of a request; 0 is any."`
-	Body     string   `yaml:"body" enum:"buffer,stream" default:"buffer" help:"buffer reads the body of a request before the upstream is asked; stream sends it on as it comes, for conversations: a request whose body goes on for 50ms is then a stream."`
-	Streams  int      `yaml:"streams,omitempty" min:"1" help:"Most streams at a time. Defaults to half of streams.max, or to all of it if there is one route."`
+	Priority string   `yaml:"priority" enum:"critical,high,normal,low" default:"normal" help:"The priority in the queue. A trusted client may set another."`
+	Tenant   string   `yaml:"tenant" form:"tenant" help:"The tenant of a request in the queue: address (the client's), certificate (its verified subject), or header:NAME, for trusted clients only."`
+	Timeout  Duration `yaml:"timeout" default:"1m" help:"How long the upstream may take to begin its response, and to end it while it holds a slot. Then the client gets a 504. It begins anew with each piece of an upload, and a client whose next piece takes longer gets a 408. 0 is no limit."`
+	Leaves   string   `yaml:"client_leaves" enum:"finish,cancel" default:"finish" help:"If the client leaves: finish waits for the response, because the upstream may still work on it; cancel closes the connection to the upstream and frees the slot."`
+	Pushback bool     `yaml:"pushback" help:"Counts the upstream's 429 as an overload, like its 503. By default the law ignores a 429, because most are quotas of one key."`
+	MaxBody  Bytes    `yaml:"max_body" default:"0" help:"The longest body of a request; 0 is no limit."`
+	Body     string   `yaml:"body" enum:"buffer,stream" default:"buffer" help:"buffer reads the body before it sends the request to the upstream. stream, for conversations, sends the body on as it arrives; a request whose body takes longer than 50ms is then a stream."`
+	Streams  int      `yaml:"streams,omitempty" min:"1" help:"Cap on streams of the route. Defaults to half of streams.max, or to all of it if there is one route."`
 }
 
 // Pattern returns the pattern of a complete route for [http.ServeMux]. The mux compares the

@@ -170,23 +170,20 @@ func golden(t *testing.T, path, want string) {
 const preface = `# The file of weir proxy
 
 The proxy reads its settings from a YAML file: ` + "`weir proxy --config weir.yaml`" + `.
-[deploy/weir.yaml](../deploy/weir.yaml) has an example of each section. ` + "`weir check weir.yaml`" + ` says
-what is wrong with a file, and ` + "`weir schema`" + ` prints its JSON schema. With the schema in a file, an
-editor completes names:
+[The proxy](proxy.md) explains them, and [deploy/weir.yaml](../deploy/weir.yaml) has an example of each
+section. ` + "`weir check weir.yaml`" + ` finds the errors in a file. ` + "`weir schema`" + ` prints its JSON schema, with
+which an editor completes names:
 
 ` + "```yaml\n# yaml-language-server: $schema=weir.schema.json\n```" + `
 
-The file has plain values, lists and objects: anchors, aliases, merge keys, tags, and several
-documents are refused. A text with a colon between brackets, such as a URL in a list on one line,
-takes quotes.
+The file may have plain values, lists and objects, but no anchors, aliases, merge keys, tags or further
+documents. Quote a text with a colon between brackets, such as a URL in a list on one line.
 
 ## Settings
 
-A reload applies all but those with "yes" below *Restart*. In a list of objects with "number" their
-number needs a restart. A "yes" of an object holds for all that is in it. Upstreams and compartments
-may come and go.
-
-These tables are written by ` + "`go test ./cmd/weir/internal/config -update`" + ` from the types.
+A reload applies all settings except those with *restart*, and may add and remove upstreams and
+compartments. Without other bounds, a number may be from 0 to 1,000,000,000, a time from 0 to 8760h, and
+a size from 0 to 1024GiB. ` + "`go test ./cmd/weir/internal/config -update`" + ` writes these tables.
 `
 
 // A reference writes the tables of types.
@@ -196,9 +193,9 @@ type reference struct {
 }
 
 func (r *reference) section(t reflect.Type, path string) {
-	fmt.Fprintf(r, "\n### %s\n\n| name | default | allowed | restart | |\n|---|---|---|---|---|\n", cmp.Or(path, "The file"))
+	fmt.Fprintf(r, "\n### %s\n\n| name | default | allowed | |\n|---|---|---|---|\n", cmp.Or(path, "The file"))
 	for _, f := range fieldsOf(t) {
-		fmt.Fprintf(r, "| `%s` | %s | %s | %s | %s |\n", f.name, code(f.byDefault), f.allowed(), restart(f), strings.ReplaceAll(f.help, "|", `\|`))
+		fmt.Fprintf(r, "| `%s` | %s | %s | %s%s |\n", f.name, code(f.byDefault), f.allowed(), strings.ReplaceAll(f.help, "|", `\|`), restart(f))
 	}
 	for _, f := range fieldsOf(t) {
 		inner, path := f.kind, join(path, f.name)
@@ -229,26 +226,25 @@ func (f field) allowed() string {
 	kind := f.kind
 	prefix := ""
 	if kind.Kind() == reflect.Slice {
-		kind, prefix = kind.Elem(), "list of: "
+		kind, prefix = kind.Elem(), "list: "
 	}
-	least, most := f.limits(kind)
 	switch {
 	case kind == lawType:
 		prefix += "a control law"
 	case f.words != nil:
 		prefix += "`" + strings.Join(f.words, "`, `") + "`"
 	case kind.Kind() == reflect.Struct, kind.Kind() == reflect.Pointer:
-		prefix += "an object"
+		prefix += "object"
 	case kind.Kind() == reflect.Map:
 		prefix += "objects by name"
 	case kind == durationType:
-		prefix += "time, " + least + " to " + most
+		prefix += "time" + f.bounds(kind, "0", "8760h")
 	case kind == bytesType:
-		prefix += "size, " + least + " to " + most
+		prefix += "size" + f.bounds(kind, "0", "1024GiB")
 	case kind.Kind() == reflect.Bool:
-		prefix += "`true`, `false`"
-	case least != "":
-		prefix += least + " to " + most
+		prefix += "boolean"
+	case kind.Kind() == reflect.Int, kind.Kind() == reflect.Float64:
+		prefix += "number" + f.bounds(kind, "0", "1000000000")
 	default:
 		prefix += "text"
 	}
@@ -258,14 +254,26 @@ func (f field) allowed() string {
 	return prefix
 }
 
+// bounds returns the bounds of a field that differ from the usual ones.
+func (f field) bounds(kind reflect.Type, usualLeast, usualMost string) string {
+	least, most := f.limits(kind)
+	switch {
+	case most != usualMost:
+		return " from " + least + " to " + most
+	case least != usualLeast:
+		return " from " + least
+	}
+	return ""
+}
+
 func restart(f field) string {
 	switch {
 	case f.live == "cap":
-		return "to and from 0"
+		return " *Restart* to add or remove it."
 	case f.live == "no" && f.kind.Kind() == reflect.Slice && !isScalar(f.kind.Elem()):
-		return "number"
+		return " *Restart* for more or fewer entries."
 	case f.live == "no":
-		return "yes"
+		return " *Restart.*"
 	}
 	return ""
 }

@@ -4,31 +4,31 @@ import "strings"
 
 // Upstream is a service with one or more equivalent addresses.
 type Upstream struct {
-	Addresses []string  `yaml:"addresses" required:"yes" form:"server" help:"URLs such as http://10.0.0.1:9000 or https://api.internal, or unix:/path of a socket. A request goes to the less busy of two."`
-	Protocol  string    `yaml:"protocol" enum:"http1,http2" default:"http1" help:"http2 for gRPC: with https by TLS, with http as h2c."`
+	Addresses []string  `yaml:"addresses" required:"yes" form:"server" help:"URLs such as http://10.0.0.1:9000 or https://api.internal, or unix:/path of a socket. A request goes to the less busy of two random addresses."`
+	Protocol  string    `yaml:"protocol" enum:"http1,http2" default:"http1" help:"http2 for gRPC: over TLS with https, as h2c with http."`
 	TLS       ClientTLS `yaml:"tls" help:"For https."`
-	Host      string    `yaml:"host" form:"host" help:"Host that the upstream is asked for. Defaults to the client's."`
-	Health    Health    `yaml:"health" help:"Questions that find out which addresses work."`
-	Eject     Eject     `yaml:"eject" help:"Addresses that fail requests get none for a while; at most half of them at a time."`
+	Host      string    `yaml:"host" form:"host" help:"The Host header for the upstream. Defaults to the client's."`
+	Health    Health    `yaml:"health" help:"Checks of the addresses."`
+	Eject     Eject     `yaml:"eject" help:"Sends no requests for a while to an address that fails them, but ejects at most half of the addresses."`
 
 	ConnectTimeout     Duration `yaml:"connect_timeout" default:"5s" min:"1ms" help:"How long a connection may take to open. If it does not, the request goes to another address."`
-	IdleTimeout        Duration `yaml:"idle_timeout" default:"90s" help:"How long an unused connection is kept. 0 is any time."`
-	MaxIdleConnections int      `yaml:"max_idle_connections" default:"1000" min:"1" help:"Unused connections that are kept to each address."`
+	IdleTimeout        Duration `yaml:"idle_timeout" default:"90s" help:"How long an unused connection is kept. 0 is no limit."`
+	MaxIdleConnections int      `yaml:"max_idle_connections" default:"1000" min:"1" help:"Unused connections to keep to each address."`
 }
 
 // Health is an active check.
 type Health struct {
-	Path     string   `yaml:"path" form:"question" help:"The path that a check gets from each address, such as /healthz; 200 to 399 is healthy. Without it there is no check."`
-	Interval Duration `yaml:"interval" default:"5s" min:"1ms" help:"How often."`
-	Timeout  Duration `yaml:"timeout" default:"1s" min:"1ms" help:"How long an answer may take."`
+	Path     string   `yaml:"path" form:"question" help:"The path that a check requests from each address, such as /healthz; a status of 200 to 399 is healthy. Without a path there are no checks."`
+	Interval Duration `yaml:"interval" default:"5s" min:"1ms" help:"How often to check."`
+	Timeout  Duration `yaml:"timeout" default:"1s" min:"1ms" help:"How long a response may take."`
 	Failures int      `yaml:"failures" default:"3" min:"1" help:"Failures in a row that make an address unhealthy."`
-	Passes   int      `yaml:"passes" default:"2" min:"1" help:"Answers in a row that make it healthy again."`
+	Passes   int      `yaml:"passes" default:"2" min:"1" help:"Successes in a row that make it healthy again."`
 }
 
 // Eject is a passive check.
 type Eject struct {
-	Failures int      `yaml:"failures" default:"5" help:"Requests in a row that got no answer from an address, or a 502, 503 or 504; 0 ejects none."`
-	For      Duration `yaml:"for" default:"10s" min:"1ms" help:"How long it then gets none."`
+	Failures int      `yaml:"failures" default:"5" help:"Failures in a row that eject an address: no response, or a 502, 503 or 504. 0 ejects no address."`
+	For      Duration `yaml:"for" default:"10s" min:"1ms" help:"How long it then gets no requests."`
 }
 
 func (c *checker) upstreams() {
