@@ -250,6 +250,16 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
+func TestServerOfTheEnvironment(t *testing.T) {
+	at := folder(t)
+	t.Setenv(variable, "nats://127.0.0.1:1")
+	said(t, handover.Request{Enqueue: &handover.Enqueue{Queue: at, Payload: []string{"in the folder"}}}, "")
+	asked := encoded(t, handover.Request{Jobs: &handover.Jobs{Queue: handover.Queue{Stream: "orders"}}})
+	if err := run(nil, asked, streams{}); err == nil || !strings.HasPrefix(err.Error(), "--nats: ") {
+		t.Errorf("%v, want that the server does not run", err)
+	}
+}
+
 // TestJobThatKillsItsWorker: it is a dead letter once it has had its attempts, also one of the
 // largest size, and other jobs get through.
 func TestJobThatKillsItsWorker(t *testing.T) {

@@ -45,7 +45,13 @@ func open(ctx context.Context, w wanted) (*connection, error) {
 	return c, nil
 }
 
+// variable names the server where no flag does. Its URL may have a password.
+const variable = "WEIR_NATS"
+
 func connect(ctx context.Context, w wanted) (*connection, jetstream.JetStream, error) {
+	if w.Embedded == "" {
+		w.Nats = cmp.Or(w.Nats, os.Getenv(variable))
+	}
 	if w.Nats == "" {
 		return connectFolder(ctx, w)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os/exec"
-	"sync/atomic"
 	"time"
 
 	"github.com/weir-go/weir/capacity"
@@ -31,8 +30,13 @@ func work(ctx context.Context, stop <-chan struct{}, w handover.Work, s streams)
 		return err
 	}
 	defer func() { _ = guard.Close() }()
-	var trouble atomic.Pointer[error]
-	q, err := open(ctx, wanted{Queue: w.Queue, waiting: func(err error) { trouble.Store(&err) }})
+	q, err := open(ctx, wanted{Queue: w.Queue, waiting: func(err error) {
+		text := "the source is back"
+		if err != nil {
+			text = err.Error()
+		}
+		worker.Note(s.err, text)
+	}})
 	if err != nil {
 		return err
 	}
@@ -53,15 +57,7 @@ func work(ctx context.Context, stop <-chan struct{}, w handover.Work, s streams)
 		}
 		defer end()
 	}
-	return worker.Run(ctx, p, worker.Config{
-		Out: s.out, Notes: s.err, Max: int64(w.Max), Stop: stop,
-		Trouble: func() error {
-			if err := trouble.Load(); err != nil {
-				return *err
-			}
-			return nil
-		},
-	})
+	return worker.Run(ctx, p, worker.Config{Out: s.out, Notes: s.err, Max: int64(w.Max), Stop: stop})
 }
 
 // lookahead is how many jobs are claimed ahead of their start. Others could start these sooner, and

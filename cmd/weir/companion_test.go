@@ -55,17 +55,16 @@ func TestInterruptReachesTheCompanion(t *testing.T) {
 	<-ended
 }
 
-// TestJobsAreForACommandOfItsOwn: it gets the flags, with their defaults and the variable of the
-// server, in the environment, where other users of the machine see no credentials.
+// TestJobsAreForACommandOfItsOwn: it gets the flags, with their defaults, in the environment, where
+// other users of the machine see no credentials.
 func TestJobsAreForACommandOfItsOwn(t *testing.T) {
 	installed(t, "weir-work", `echo "$#"; echo "$WEIR_REQUEST"; exit 3`)
-	t.Setenv("WEIR_NATS", "nats://u:p@h")
 	const queue = `"Stream":"orders","Nats":"nats://u:p@h","Creds":"","Embedded":""`
 	for command, want := range map[string]string{
-		"work --stream orders --timeout 0 -- ./handle --all -x": `{"Work":{` + queue + `,"Max":100,"Timeout":0,"Grace":10000000000,"Attempts":10,"Backoff":10000000000,"Open":false,"Command":["./handle","--all","-x"]}}`,
-		"enqueue --stream orders a b":                           `{"Enqueue":{` + queue + `,"Lines":false,"Payload":["a","b"]}}`,
-		"jobs --stream orders":                                  `{"Jobs":{` + queue + `,"Limit":10}}`,
-		"jobs requeue --stream orders 7":                        `{"Requeue":{` + queue + `,"All":false,"ID":["7"]}}`,
+		"work --stream orders --nats nats://u:p@h --timeout 0 -- ./handle --all -x": `{"Work":{` + queue + `,"Max":100,"Timeout":0,"Grace":10000000000,"Attempts":10,"Backoff":10000000000,"Open":false,"Command":["./handle","--all","-x"]}}`,
+		"enqueue --stream orders --nats nats://u:p@h a b":                           `{"Enqueue":{` + queue + `,"Lines":false,"Payload":["a","b"]}}`,
+		"jobs --stream orders --nats nats://u:p@h":                                  `{"Jobs":{` + queue + `,"Limit":10}}`,
+		"jobs requeue --stream orders --nats nats://u:p@h 7":                        `{"Requeue":{` + queue + `,"All":false,"ID":["7"]}}`,
 	} {
 		status, printed, said := ran(t, strings.Fields(command)...)
 		if status != 3 || printed+said != "0\n"+want+"\n" {

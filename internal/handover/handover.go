@@ -13,7 +13,7 @@ const Variable = "WEIR_REQUEST"
 // A Queue is where jobs are. The tags are those of kong, which reads the command line of weir.
 type Queue struct {
 	Stream   string `required:"" placeholder:"NAME" help:"Name of the stream of jobs. weir work and weir enqueue make it if there is none."`
-	Nats     string `xor:"server" env:"WEIR_NATS" placeholder:"URL" help:"Server of NATS with JetStream, such as nats://10.0.0.5:4222; several with commas."`
+	Nats     string `xor:"server" placeholder:"URL" help:"Server of NATS with JetStream, such as nats://10.0.0.5:4222; several with commas. Defaults to the variable WEIR_NATS, without --embedded."`
 	Creds    string `placeholder:"FILE" type:"existingfile" help:"Credentials for --nats."`
 	Embedded string `xor:"server" placeholder:"DIR" help:"Folder of a server within weir, for the processes of this machine. Defaults to weir-jobs, without --nats."`
 }

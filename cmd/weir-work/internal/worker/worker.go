@@ -14,11 +14,10 @@ import (
 
 // Config configures a worker.
 type Config struct {
-	Out     io.Writer       // gets a line from time to time
-	Notes   io.Writer       // gets a line about each attempt that fails
-	Max     int64           // jobs at once, at most
-	Stop    <-chan struct{} // is closed when no more is to be claimed
-	Trouble func() error    // what the source waits for now
+	Out   io.Writer       // gets a line each ten seconds
+	Notes io.Writer       // gets a line about each attempt that fails
+	Max   int64           // jobs at once, at most
+	Stop  <-chan struct{} // is closed when no more is to be claimed
 }
 
 // Run runs the jobs of a pool until Stop is closed and the running jobs have ended, until ctx ends,
@@ -35,9 +34,7 @@ type worker struct {
 	unknown  error         // why that backlog is not known
 	rejected uint64        // jobs that became dead letters
 	stopping bool
-	fault    error     // of the start of a command
-	trouble  error     // of the source, as it was shown
-	printed  time.Time // the last line
+	fault    error // of the start of a command
 }
 
 // run handles the events of the pool, the clock and the wish to stop on one goroutine.
@@ -54,21 +51,19 @@ func (w *worker) run(ctx context.Context) error {
 		}
 		end <- nil
 	}()
-	tick := time.NewTicker(time.Second)
+	tick := time.NewTicker(each)
 	defer tick.Stop()
 	stop := w.Stop
 	for {
 		select {
 		case e, more := <-events:
 			if !more {
-				now := time.Now()
-				w.look(now)
-				w.print(now)
+				w.print()
 				return errors.Join(w.fault, <-end)
 			}
 			w.handle(e)
-		case at := <-tick.C:
-			w.look(at)
+		case <-tick.C:
+			w.print()
 		case <-stop:
 			stop = nil
 			w.drain()
@@ -110,5 +105,5 @@ func (w *worker) handle(e pool.Event) {
 const longestID = 64
 
 func (w *worker) note(e pool.Event, what string) {
-	w.say(time.Now(), fmt.Sprintf("job %.*q, attempt %d, %s%v", longestID, e.Key, e.Attempt, what, e.Err))
+	Note(w.Notes, fmt.Sprintf("job %.*q, attempt %d, %s%v", longestID, e.Key, e.Attempt, what, e.Err))
 }

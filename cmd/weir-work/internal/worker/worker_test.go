@@ -39,9 +39,6 @@ func tasks(n int, fail func(i, attempt int) error) (all []pool.Task) {
 func run(ctx context.Context, t *testing.T, source pool.Source, c Config) error {
 	t.Helper()
 	c.Max = 10
-	if c.Trouble == nil {
-		c.Trouble = func() error { return nil }
-	}
 	slots := must.Have(capacity.New(capacity.Vector{"jobs": c.Max}))(t)
 	p := must.Have(pool.New(pool.Config{
 		Capacity: slots, Source: source, Scaler: pool.ByLaw{}, MaxAttempts: 3, Redeliver: time.Second, Grace: 5 * time.Second,
@@ -96,21 +93,18 @@ func TestStop(t *testing.T) {
 	})
 }
 
-// TestTrouble: it is noted once, and is in the lines while it lasts.
-func TestTrouble(t *testing.T) {
+// mute is a source that does not know its backlog.
+type mute struct{ *sourcetest.MemorySource }
+
+func (mute) Backlog(context.Context) (pool.Depth, error) { return pool.Depth{}, errors.New("no server") }
+
+func TestBacklogIsNotKnown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		source := sourcetest.NewMemory(time.Minute, tasks(100, func(int, int) error { return nil }))
-		var out, notes strings.Builder
-		began := time.Now()
-		trouble := func() error {
-			if since := time.Since(began); since > 2*time.Second && since < 12*time.Second {
-				return errors.New("no server")
-			}
-			return nil
-		}
-		must.Do(t, run(t.Context(), t, source, Config{Out: &out, Notes: &notes, Trouble: trouble}))
-		if !regexp.MustCompile(`^\S+Z no server\n\S+Z the source is back\n$`).MatchString(notes.String()) || strings.Count(out.String(), " backlog not known: no server; ") != 1 {
-			t.Errorf("notes %s; lines %s", &notes, &out)
+		source := mute{sourcetest.NewMemory(time.Minute, tasks(100, func(int, int) error { return nil }))}
+		var out strings.Builder
+		must.Do(t, run(t.Context(), t, source, Config{Out: &out, Notes: io.Discard}))
+		if !strings.Contains(out.String(), "Z backlog not known: pool: the source failed: Backlog: no server; running ") {
+			t.Error(out.String())
 		}
 	})
 }
