@@ -13,7 +13,6 @@ import (
 	"github.com/coder/websocket"
 	"github.com/nbd-wtf/go-nostr"
 
-	"github.com/weir-go/weir/examples/relay/protocol"
 	"github.com/weir-go/weir/internal/together"
 )
 
@@ -52,9 +51,11 @@ func (c *client) await(ctx context.Context, prefix, failure string) error {
 
 var errRefused = errors.New("refused")
 
+func eventMessage(e *nostr.Event) []byte { return fmt.Appendf(nil, `["EVENT",%s]`, e) }
+
 // publish returns after the relay has answered.
 func (c *client) publish(ctx context.Context, e *nostr.Event) error {
-	message := append(protocol.AppendJSON([]byte(`["EVENT",`), e), ']')
+	message := eventMessage(e)
 	if err := c.send(ctx, message); err != nil {
 		return err
 	}

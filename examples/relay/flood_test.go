@@ -112,7 +112,7 @@ func (c *client) flood(ctx context.Context, number int) {
 	for n := number; err == nil; n++ {
 		switch n % 3 {
 		case 0:
-			err = c.send(ctx, append(protocol.AppendJSON([]byte(`["EVENT",`), &events[n%len(events)]), ']'))
+			err = c.send(ctx, eventMessage(&events[n%len(events)]))
 		case 1:
 			err = c.send(ctx, fmt.Appendf(nil, `["REQ","%d",{}]`, n%20))
 		default:
@@ -130,7 +130,7 @@ func TestConnectionsThatNeverRead(t *testing.T) {
 		c := must.Have(dial(t.Context(), r.public))(t)
 		defer c.close()
 		for s := range 10 {
-			must.Do(t, c.send(t.Context(), fmt.Appendf(nil, `["REQ","%d",{"limit":%d}]`, s, protocol.Limits{}.WithDefaults().Limit)))
+			must.Do(t, c.send(t.Context(), fmt.Appendf(nil, `["REQ","%d",{"limit":%d}]`, s, protocol.MaxLimit)))
 		}
 	}
 	<-time.After(*lasts) // their queries fill their buffers

@@ -82,20 +82,21 @@ func (s *serving) run(ctx context.Context) (err error) {
 	return errors.Join(err, <-ended)
 }
 
+// requestTimeout bounds a request, and the time between two: a browser on a slow network sends its
+// request within a few seconds, and clients send no bodies. A WebSocket connection sets its own
+// deadlines.
+const requestTimeout = 10 * time.Second
+
 // serve serves both listeners until ctx ends or one of them fails.
 func (s *serving) serve(ctx context.Context, server *relay.Server) error {
 	log := s.conf.Logger
 	failed := make(chan error, 2)
-	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
-	defer stop()
-	internal := &http.Server{Handler: server.Internal(), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug)}
-	defer internal.Close()
 	for _, l := range []struct {
 		name, address string
-		serve         func(net.Listener) error
+		handler       http.Handler
 	}{
-		{"listen", s.listen, func(l net.Listener) error { return server.Serve(serving, l) }},
-		{"internal", s.internal, internal.Serve},
+		{"listen", s.listen, server.Handler()},
+		{"internal", s.internal, server.Internal()},
 	} {
 		if l.address == "" {
 			continue
@@ -105,7 +106,12 @@ func (s *serving) serve(ctx context.Context, server *relay.Server) error {
 			return fmt.Errorf("-%s: %w", l.name, err)
 		}
 		log.Info("listening", "for", l.name, "address", listener.Addr().String())
-		go func() { failed <- l.serve(listener) }()
+		web := &http.Server{
+			Handler: l.handler, ReadTimeout: requestTimeout, IdleTimeout: requestTimeout,
+			ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+		}
+		defer web.Close()
+		go func() { failed <- web.Serve(listener) }()
 	}
 	select {
 	case err := <-failed:

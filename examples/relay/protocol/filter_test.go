@@ -16,7 +16,7 @@ import (
 
 // filterOf returns the filter of a REQ.
 func filterOf(t interface{ Fatalf(string, ...any) }, text string) *nostr.Filter {
-	m, err := protocol.ParseMessage([]byte(`["REQ","s",`+text+`]`), protocol.Limits{})
+	m, err := protocol.ParseMessage([]byte(`["REQ","s",` + text + `]`))
 	if err != nil {
 		t.Fatalf("%v: %s", err, text)
 	}
@@ -52,7 +52,7 @@ func TestFilters(t *testing.T) {
 }
 
 func TestMatches(t *testing.T) {
-	e := must.Have(protocol.ParseEvent([]byte(event("tags", `[["e","a"],["e","b","x"],["ee","c"],["p"],[]]`)), protocol.Limits{}))(t)
+	e := must.Have(parseEvent(event("tags", `[["e","a"],["e","b","x"],["ee","c"],["p"],[]]`)))(t)
 	for text, want := range map[string]bool{
 		`{}`: true,
 		`{"ids":["` + id + `"],"authors":["` + key + `"],"kinds":[0,1],"since":1700000000,"until":1700000000,"#e":["b","z"]}`: true,

@@ -15,10 +15,10 @@ const maxDepth = 18
 
 // decode copies a text and returns its value. It refuses text that is not JSON, and text that
 // programs read differently.
-func decode(text []byte, l Limits) (gjson.Result, error) {
+func decode(text []byte) (gjson.Result, error) {
 	switch {
-	case len(text) > l.Message:
-		return gjson.Result{}, Errorf(Invalid, "%d bytes, where at most %d are allowed", len(text), l.Message)
+	case len(text) > MaxMessage:
+		return gjson.Result{}, Errorf(Invalid, "%d bytes, where at most %d are allowed", len(text), MaxMessage)
 	case !utf8.Valid(text):
 		return gjson.Result{}, Errorf(Invalid, "the text is not UTF-8")
 	case !shallow(text):

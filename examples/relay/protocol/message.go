@@ -18,19 +18,23 @@ func (e *ParseError) Error() string { return e.Reason }
 
 const messages = "EVENT, REQ, COUNT or CLOSE"
 
-// ParseMessage parses a message of a client: an EVENT, REQ, COUNT or CLOSE. It verifies no
-// event. The filters of a COUNT have no limit. An error is a *ParseError. [ParseEvent]
-// describes the rules for events, and filters have the same.
-func ParseMessage(text []byte, l Limits) (nostr.Envelope, error) {
-	p := parser{limits: l.WithDefaults()}
-	v, err := decode(text, p.limits)
+// ParseMessage parses a message of a client: an EVENT, REQ, COUNT or CLOSE. The filters of a COUNT
+// have no limit. An error is a *ParseError.
+//
+// It checks the form of events and filters, but neither the ID nor the signature: see [Verify]. It
+// refuses text that a relay could not return unchanged: duplicate fields, numbers that are not
+// integers, upper-case hexadecimal digits, halves of surrogate pairs, invalid UTF-8. It ignores
+// unknown fields. The strings of a message share one copy of its text.
+func ParseMessage(text []byte) (nostr.Envelope, error) {
+	var p parser
+	v, err := decode(text)
 	if err != nil {
 		return nil, notice(err)
 	}
 	var parts []gjson.Result
 	p.array(v, func(part gjson.Result) {
-		if len(parts) == 2+p.limits.Filters {
-			p.fail("more than %d filters", p.limits.Filters)
+		if len(parts) == 2+maxFilters {
+			p.fail("more than %d filters", maxFilters)
 			return
 		}
 		parts = append(parts, part)
@@ -79,8 +83,8 @@ func (p *parser) withSubscription(label string, parts []gjson.Result) (nostr.Env
 		return nil, notice(p.err)
 	}
 	id := p.string(parts[0])
-	if n := utf8.RuneCountInString(id); n == 0 || n > p.limits.Subscription {
-		p.fail("the subscription has %d characters: want 1 to %d", n, p.limits.Subscription)
+	if n := utf8.RuneCountInString(id); n == 0 || n > maxSubscription {
+		p.fail("the subscription has %d characters: want 1 to %d", n, maxSubscription)
 		return nil, notice(p.err)
 	}
 	if label == "CLOSE" {

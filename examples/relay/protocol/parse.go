@@ -20,24 +20,8 @@ const (
 
 const maxKind = 65535
 
-// ParseEvent parses an event. It checks the form, but neither the ID nor the signature: see
-// [Verify]. It refuses text that a relay could not return unchanged: duplicate fields, numbers
-// that are not integers, upper-case hexadecimal digits, halves of surrogate pairs, invalid
-// UTF-8. It ignores unknown fields. The strings of the event share one copy of the text. The
-// error's text is a Reason.
-func ParseEvent(text []byte, l Limits) (nostr.Event, error) {
-	p := parser{limits: l.WithDefaults()}
-	v, err := decode(text, p.limits)
-	if err != nil {
-		return nostr.Event{}, err
-	}
-	e := p.event(v)
-	return e, p.err
-}
-
 // A parser reads the values of a message, and keeps the first error.
 type parser struct {
-	limits Limits
 	fields []string // known fields of the object that were read
 	field  string   // being read, for errors
 	values int      // of the filter
@@ -70,8 +54,8 @@ func (p *parser) event(v gjson.Result) (e nostr.Event) {
 		case "tags":
 			e.Tags = p.tags(v)
 		case "content":
-			if e.Content = p.string(v); len(e.Content) > p.limits.Content {
-				p.fail("%d bytes, where at most %d are allowed", len(e.Content), p.limits.Content)
+			if e.Content = p.string(v); len(e.Content) > maxContent {
+				p.fail("%d bytes, where at most %d are allowed", len(e.Content), maxContent)
 			}
 		case "sig":
 			e.Sig = p.hex(v, 128)
@@ -90,17 +74,17 @@ func (p *parser) event(v gjson.Result) (e nostr.Event) {
 
 // tags reads the tags of an event. All tags are slices of one array of values.
 func (p *parser) tags(v gjson.Result) nostr.Tags {
-	tags := make(nostr.Tags, 0, min(strings.Count(v.Raw, "["), p.limits.Tags))
-	values := make([]string, 0, min(strings.Count(v.Raw, `"`)/2, p.limits.TagValues))
+	tags := make(nostr.Tags, 0, min(strings.Count(v.Raw, "["), maxTags))
+	values := make([]string, 0, min(strings.Count(v.Raw, `"`)/2, maxTagValues))
 	p.array(v, func(tag gjson.Result) {
-		if len(tags) == p.limits.Tags {
-			p.fail("more than %d tags", p.limits.Tags)
+		if len(tags) == maxTags {
+			p.fail("more than %d tags", maxTags)
 			return
 		}
 		start := len(values)
 		p.array(tag, func(value gjson.Result) {
-			if len(values) == p.limits.TagValues {
-				p.fail("more than %d values in all tags", p.limits.TagValues)
+			if len(values) == maxTagValues {
+				p.fail("more than %d values in all tags", maxTagValues)
 				return
 			}
 			values = append(values, p.string(value))
@@ -111,13 +95,13 @@ func (p *parser) tags(v gjson.Result) nostr.Tags {
 }
 
 // filter reads a filter. It sorts the values, as Matches expects, and removes duplicates. The
-// limit is the client's, or Limits.Limit if that is lower or the client sets none.
+// limit is the client's, or MaxLimit if that is lower or the client sets none.
 //
 // A condition with an empty list matches nothing. Unknown fields are ignored: clients send
 // fields of extensions, such as the search of NIP-50, to every relay. A tag name longer than
 // a letter, which relays do not index, is refused.
 func (p *parser) filter(v gjson.Result) nostr.Filter {
-	f := nostr.Filter{Limit: p.limits.Limit}
+	f := nostr.Filter{Limit: MaxLimit}
 	p.values = 0
 	digits := func(v gjson.Result) string { return p.hex(v, 64) }
 	p.object(v, func(field string, v gjson.Result) (known bool) {
@@ -133,7 +117,7 @@ func (p *parser) filter(v gjson.Result) nostr.Filter {
 		case "until":
 			f.Until = p.timestamp(v)
 		case "limit":
-			f.Limit = int(min(p.integer(v, 0, math.MaxInt64), int64(p.limits.Limit)))
+			f.Limit = int(min(p.integer(v, 0, math.MaxInt64), MaxLimit))
 			f.LimitZero = f.Limit == 0
 		default:
 			name, ofTag := strings.CutPrefix(field, "#")
@@ -159,8 +143,8 @@ func isLetter(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 func list[T cmp.Ordered](p *parser, v gjson.Result, read func(gjson.Result) T) []T {
 	values := []T{}
 	p.array(v, func(v gjson.Result) {
-		if p.values++; p.values > p.limits.Values {
-			p.fail("more than %d values in a filter", p.limits.Values)
+		if p.values++; p.values > maxValues {
+			p.fail("more than %d values in a filter", maxValues)
 			return
 		}
 		values = append(values, read(v))

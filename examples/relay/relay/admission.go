@@ -11,8 +11,8 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// admission caps connections, or sockets: in total, by address, and new ones per second. It
-// ignores the load of the store.
+// admission caps connections: in total, by address, and new ones per second. It ignores the load
+// of the store.
 type admission struct {
 	most, mostByAddress int
 	rate                *rate.Limiter
@@ -22,12 +22,8 @@ type admission struct {
 	byAddress map[string]int
 }
 
-func newAdmission(most, byAddress int, perSecond rate.Limit) *admission {
-	burst := 0 // of rate.Inf, which needs none
-	if perSecond != rate.Inf {
-		burst = int(math.Ceil(2 * float64(perSecond)))
-	}
-	return &admission{most: most, mostByAddress: byAddress, rate: rate.NewLimiter(perSecond, burst), byAddress: map[string]int{}}
+func newAdmission(most, byAddress int, perSecond float64) *admission {
+	return &admission{most: most, mostByAddress: byAddress, rate: limiterOf(perSecond), byAddress: map[string]int{}}
 }
 
 // A denial explains why a connection is not admitted.

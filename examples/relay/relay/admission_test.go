@@ -13,6 +13,7 @@ import (
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/examples/relay/relay"
 	"github.com/weir-go/weir/internal/must"
+	"github.com/weir-go/weir/load"
 )
 
 func TestConnectionsThatAreRefused(t *testing.T) {
@@ -82,7 +83,7 @@ func TestConfigurationsThatAreRefused(t *testing.T) {
 			t.Errorf("%s %v: %v", field, wrong, err)
 		}
 	}
-	if _, err := relay.New(relay.Config{Store: &fake{}, Memory: 1}); err == nil || !strings.Contains(err.Error(), "Target") {
+	if _, err := relay.New(relay.Config{Store: &fake{}, Sources: []load.Source{relay.Idle{}}, Memory: 1}); err == nil || !strings.Contains(err.Error(), "Target") {
 		t.Errorf("a target of a byte: %v", err)
 	}
 }

@@ -20,18 +20,14 @@ type Config struct {
 	// Store keeps the events. Required.
 	Store Store
 
-	// Sources report how close the store is to its limit. Writes follow a load.Drainer
-	// among them. Without sources, which is the default, writes and queries are paced by
-	// their own latencies.
+	// Sources report how close the store is to its limit. One of them is a load.Drainer, whose
+	// rate writes follow. Required.
 	Sources []load.Source
 
 	// Memory is the memory target of the process, in bytes, as in memory.Config. Mapped
 	// lists the files that the store maps.
 	Memory uint64
 	Mapped []string
-
-	// Limits bound messages.
-	Limits protocol.Limits
 
 	// Connections is the maximum number of connections, up to 1,000,000, and at most as
 	// many as fit in a quarter of Memory at 48 KiB each. Defaults to 4000, or to that
@@ -141,10 +137,6 @@ func (c Config) bounded(asked int, target uint64) (Config, error) {
 	return c, nil
 }
 
-// sockets returns the maximum number of sockets: a quarter more than connections, so that
-// sockets that stay silent do not displace connections.
-func (c Config) sockets() int { return c.Connections + (c.Connections+3)/4 }
-
 // perMessageRead is the number of bytes that are read from a connection for each message of its
 // rate.
 const perMessageRead = 4 << 10
@@ -152,7 +144,7 @@ const perMessageRead = 4 << 10
 // byteRate returns the number of bytes read per second from a connection. The largest message
 // arrives in half of the time that a client has for it, however low the rate of messages is.
 func (c Config) byteRate() float64 {
-	return max(perMessageRead*c.MessageRate, float64(c.Limits.WithDefaults().Message)/(stall/2).Seconds())
+	return max(perMessageRead*c.MessageRate, protocol.MaxMessage/(stall/2).Seconds())
 }
 
 // busy returns the amount of CPU-bound work that runs at once: one processor stays free, so

@@ -78,7 +78,7 @@ func (s *Server) connect(w http.ResponseWriter, r *http.Request, internal bool) 
 		return // answered
 	}
 	defer func() { _ = socket.CloseNow() }()
-	socket.SetReadLimit(int64(s.conf.Limits.WithDefaults().Message))
+	socket.SetReadLimit(protocol.MaxMessage)
 	c.socket = socket
 	defer context.AfterFunc(s.closing, c.goodbye)()
 	s.counts.connections.Inc()
@@ -197,7 +197,7 @@ func (c *connection) dispatch(kind websocket.MessageType, text []byte) (later bo
 		c.answer("NOTICE", protocol.Reason(protocol.Invalid, "a binary frame: want text"))
 		return false
 	}
-	parsed, err := protocol.ParseMessage(text, c.server.conf.Limits)
+	parsed, err := protocol.ParseMessage(text)
 	if wrong := (*protocol.ParseError)(nil); errors.As(err, &wrong) {
 		c.server.counts.refused(parsing)
 		c.send(wrong.Answer)
@@ -239,12 +239,11 @@ func (c *connection) answer(label string, elements ...any) {
 
 // send waits for room and sends a message. If the connection ends first, it drops the
 // message.
-func (c *connection) send(text []byte) { _ = c.out.put(c.ctx, message{text: text}) }
+func (c *connection) send(text []byte) { _ = c.out.put(c.ctx, text) }
 
 func (c *connection) write() {
-	var buffer []byte
 	for {
-		m, err := c.out.next(c.ctx)
+		message, err := c.out.next(c.ctx)
 		if errors.Is(err, errFinished) {
 			_ = c.socket.Close(websocket.StatusGoingAway, "the relay is closing")
 			c.end(errFinished)
@@ -253,26 +252,18 @@ func (c *connection) write() {
 		if err != nil {
 			return
 		}
-		frame := m.frame(buffer)
-		if err := c.writeFrame(frame); err != nil {
+		if err := c.writeFrame(message); err != nil {
 			c.end(err)
 			return
 		}
-		if m.event != nil && cap(frame) <= keptFrame {
-			buffer = frame
-		}
-		c.out.release(m.size())
+		c.out.release(sizeOf(message))
 	}
 }
 
-// keptFrame is the size of the buffer that a connection keeps between frames: larger events
-// are rare.
-const keptFrame = 4 << 10
-
-func (c *connection) writeFrame(frame []byte) error {
+func (c *connection) writeFrame(message []byte) error {
 	ctx, cancel := context.WithTimeout(c.ctx, stall)
 	defer cancel()
-	err := c.socket.Write(ctx, websocket.MessageText, frame)
+	err := c.socket.Write(ctx, websocket.MessageText, message)
 	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		c.server.counts.refused(delivering)
 		return errSlow

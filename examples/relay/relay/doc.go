@@ -3,7 +3,7 @@
 //
 //	c, err := relay.Badger(relay.Config{Memory: 512 << 20}, events) // a store.Store, and its load sources
 //	s, err := relay.New(c)
-//	go s.Serve(ctx, public)
+//	go http.Serve(public, s.Handler())
 //	go http.Serve(internal, s.Internal())
 //	err = s.Run(ctx)
 //
@@ -23,9 +23,9 @@
 //
 // A connection has a share of memory: bytes of its own, reserved for all connections in a
 // quarter of the target, and beyond them the bytes that memory.Governor.TryAcquireKept admits.
-// Subscriptions are charged with their message, their filters and their places in the index. A
-// message to a client is charged until it is sent, and the slice of a query from before it is
-// read. A message of a client is charged while it is read, and an event until it is answered.
+// Subscriptions are charged with their message and their filters. A message to a client is charged
+// until it is sent, and the slice of a query from before it is read. A message of a client is
+// charged while it is read, and an event until it is answered.
 //
 // # Internal traffic
 //

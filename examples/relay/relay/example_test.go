@@ -3,8 +3,8 @@ package relay_test
 import (
 	"context"
 	"fmt"
-	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 
 	"github.com/weir-go/weir/examples/relay/relay"
@@ -29,21 +29,18 @@ func ExampleNew() {
 	if err != nil {
 		panic(err)
 	}
-	public, err := net.Listen("tcp", "127.0.0.1:0") // and a second listener for s.Internal()
-	if err != nil {
-		panic(err)
-	}
+	public := httptest.NewServer(s.Handler()) // and a second server for s.Internal()
+	defer public.Close()
 
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error)
 	go func() { ended <- s.Run(ctx) }()
-	go func() { ended <- s.Serve(ctx, public) }() // once it runs
 
-	r, err := http.Get("http://" + public.Addr().String()) // it serves WebSockets
+	r, err := http.Get(public.URL) // it serves WebSockets
 	fmt.Println(r.Status, err)
 	stop()
-	fmt.Println(<-ended, <-ended)
+	fmt.Println(<-ended)
 	// Output:
 	// 426 Upgrade Required <nil>
-	// <nil> <nil>
+	// <nil>
 }

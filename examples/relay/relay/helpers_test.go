@@ -101,20 +101,6 @@ func (c *fakeCursor) Count(keys int) (n int, more bool, err error) {
 	return n, more, err
 }
 
-// idle is the source of an idle store.
-type idle struct{}
-
-func (idle) Name() string { return "idle" }
-
-func (idle) TellsDrain() bool { return true }
-
-func (idle) Poll(context.Context) (load.Sample, error) {
-	return load.Sample{
-		Readings: []load.Reading{{Name: "backlog", Value: 0, Limit: 1}},
-		Drain:    &load.Drain{Target: 10, Limit: 15},
-	}, nil
-}
-
 // served is a running server.
 type served struct {
 	*relay.Server
@@ -130,7 +116,7 @@ func build(t *testing.T, c relay.Config) (*relay.Server, func()) {
 		c.Store = &fake{}
 	}
 	if c.Sources == nil {
-		c.Sources = []load.Source{idle{}}
+		c.Sources = []load.Source{relay.Idle{}}
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
@@ -152,23 +138,10 @@ func serve(t *testing.T, c relay.Config) *served {
 	t.Helper()
 	s, stop := build(t, c)
 	public, internal := httptest.NewServer(s.Handler()), httptest.NewServer(s.Internal())
-	waitOpen(t, internal.URL)
 	t.Cleanup(public.Close)
 	t.Cleanup(internal.Close)
 	t.Cleanup(stop)
 	return &served{Server: s, t: t, url: public.URL, in: internal.URL, stop: stop}
-}
-
-// waitOpen returns after Run has opened the server.
-func waitOpen(t *testing.T, internal string) {
-	t.Helper()
-	for {
-		r := must.Have(http.Get(internal + "/health"))(t)
-		r.Body.Close()
-		if r.StatusCode == http.StatusOK {
-			return
-		}
-	}
 }
 
 // client is a connection that sends and receives text.

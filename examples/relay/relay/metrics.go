@@ -15,7 +15,6 @@ import (
 type stage string
 
 const (
-	accepting   stage = "socket"
 	admitting   stage = "admission"
 	sizing      stage = "size"
 	pacing      stage = "rate" // read later, not refused
@@ -30,14 +29,13 @@ const (
 	delivering  stage = "delivery" // slow and dead clients, which were dropped
 )
 
-var stages = []stage{accepting, admitting, sizing, pacing, parsing, dating, verifying, writing, subscribing, counting, keeping, querying, delivering}
+var stages = []stage{admitting, sizing, pacing, parsing, dating, verifying, writing, subscribing, counting, keeping, querying, delivering}
 
 // counts holds the relay's own metrics. Its throttle, limiter and monitor have others.
 type counts struct {
 	all           *prometheus.Registry
 	refusals      *prometheus.CounterVec
 	outcomes      *prometheus.CounterVec
-	sockets       prometheus.Gauge
 	connections   prometheus.Gauge
 	subscriptions prometheus.Gauge
 }
@@ -53,7 +51,6 @@ func newCounts(s *Server) *counts {
 		all:           prometheus.NewRegistry(),
 		refusals:      counter("relay_refused_total", "What a stage of protection refused, dropped, or, of the rate, delayed.", "stage"),
 		outcomes:      counter("relay_events_total", "Events that were handed to the store, by what became of them.", "outcome"),
-		sockets:       gauge("relay_sockets", "Sockets of clients, those that have not sent a request yet included."),
 		connections:   gauge("relay_connections", "Connections."),
 		subscriptions: gauge("relay_subscriptions", "Subscriptions of all connections."),
 	}
@@ -64,11 +61,9 @@ func newCounts(s *Server) *counts {
 		Limiters:  []*weir.Limiter{s.verifier},
 		Throttles: []*throttle.Throttle{s.throttle},
 		Governors: map[string]*memory.Governor{"relay": s.governor},
+		Monitors:  map[string]*load.Monitor{"store": s.monitor},
 	}
-	if s.monitor != nil {
-		sources.Monitors = map[string]*load.Monitor{"store": s.monitor}
-	}
-	c.all.MustRegister(c.refusals, c.outcomes, c.sockets, c.connections, c.subscriptions, weirprom.New(sources))
+	c.all.MustRegister(c.refusals, c.outcomes, c.connections, c.subscriptions, weirprom.New(sources))
 	return c
 }
 

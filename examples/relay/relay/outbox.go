@@ -7,25 +7,11 @@ import (
 	"sync"
 )
 
-// A message is sent to a client in one frame.
-type message struct {
-	text  []byte // the whole message, or the part before the event
-	event []byte // JSON of a live event, shared by all recipients; nil for none
-}
-
 // perMessage is counted for each message besides its bytes: the queue's own memory.
 const perMessage = 64
 
-func (m message) size() int { return len(m.text) + len(m.event) + perMessage }
-
-// frame returns the bytes to send. It assembles a live event in the buffer.
-func (m message) frame(buffer []byte) []byte {
-	if m.event == nil {
-		return m.text
-	}
-	buffer = append(append(buffer[:0], m.text...), m.event...)
-	return append(buffer, ']')
-}
+// sizeOf returns the bytes that a message takes in an outbox.
+func sizeOf(message []byte) int { return len(message) + perMessage }
 
 var (
 	// errFinished is returned by an outbox that accepts no more messages.
@@ -46,23 +32,22 @@ type outbox struct {
 
 	mu       sync.Mutex
 	memory   share // for what is queued, being sent, and reserved
-	queue    []message
+	queue    [][]byte
 	finished bool
-	more     chan struct{} // closed when a message came, or the end; nil if nothing waits for it
-	room     chan struct{} // closed when room was freed; nil if nothing waits for it
+	news     chan struct{} // closed at the next change; nil if nothing waits for it
 }
 
 // put waits for room for an answer. An empty outbox always accepts it. The error is
 // errFinished or the cause of ctx.
-func (o *outbox) put(ctx context.Context, m message) error {
-	return o.wait(ctx, &o.room, func() error {
+func (o *outbox) put(ctx context.Context, message []byte) error {
+	return o.wait(ctx, func() error {
 		switch {
 		case o.finished:
 			return errFinished
-		case !o.take(m.size(), o.limit/4*3) && !o.force(m.size()):
+		case !o.take(sizeOf(message), o.limit/4*3) && !o.force(sizeOf(message)):
 			return errNotYet
 		}
-		o.append(m)
+		o.append(message)
 		return nil
 	})
 }
@@ -75,7 +60,7 @@ const leastSlice = ownOutbox / 2
 // reserved bytes: sliceBytes, or leastSlice in an empty outbox when there is no memory for
 // more. The caller passes them to fill or release.
 func (o *outbox) reserve(ctx context.Context) (bytes int, err error) {
-	err = o.wait(ctx, &o.room, func() error {
+	err = o.wait(ctx, func() error {
 		if o.finished {
 			return errFinished
 		}
@@ -97,7 +82,7 @@ func (o *outbox) fill(texts [][]byte, reserved int) error {
 	defer o.mu.Unlock()
 	size := 0
 	for _, text := range texts {
-		size += message{text: text}.size()
+		size += sizeOf(text)
 	}
 	if size > reserved && !o.memory.take(size-reserved) {
 		o.give(reserved)
@@ -105,32 +90,32 @@ func (o *outbox) fill(texts [][]byte, reserved int) error {
 	}
 	o.give(max(reserved-size, 0))
 	for _, text := range texts {
-		o.append(message{text: text})
+		o.append(text)
 	}
 	return nil
 }
 
 // offer queues a live event, and reports false if there is no room.
-func (o *outbox) offer(m message) bool {
+func (o *outbox) offer(message []byte) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	switch {
 	case o.finished:
 		return true // the connection is ending anyway
-	case !o.take(m.size(), o.limit):
+	case !o.take(sizeOf(message), o.limit):
 		return false
 	}
-	o.append(m)
+	o.append(message)
 	return true
 }
 
 // next waits for a message. Its room stays taken until release is called. It returns
 // errFinished after the last message.
-func (o *outbox) next(ctx context.Context) (m message, err error) {
-	err = o.wait(ctx, &o.more, func() error {
+func (o *outbox) next(ctx context.Context) (message []byte, err error) {
+	err = o.wait(ctx, func() error {
 		switch {
 		case len(o.queue) > 0:
-			m = o.queue[0]
+			message = o.queue[0]
 			o.queue = slices.Delete(o.queue, 0, 1)
 			return nil
 		case o.finished:
@@ -139,7 +124,7 @@ func (o *outbox) next(ctx context.Context) (m message, err error) {
 		o.queue = nil
 		return errNotYet
 	})
-	return m, err
+	return message, err
 }
 
 // release gives back the room of a message that was sent, or of a slice that could not be read.
@@ -154,8 +139,7 @@ func (o *outbox) finish() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.finished = true
-	wake(&o.more)
-	wake(&o.room)
+	o.wake()
 }
 
 // discard releases all room, at the end of the connection.
@@ -166,18 +150,18 @@ func (o *outbox) discard() {
 	o.memory.discard()
 }
 
-// wait calls try under the lock until its error is not errNotYet, once more after each notice.
-func (o *outbox) wait(ctx context.Context, news *chan struct{}, try func() error) error {
+// wait calls try under the lock until its error is not errNotYet, once more after each change.
+func (o *outbox) wait(ctx context.Context, try func() error) error {
 	for {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		came, err := o.attempt(news, try)
-		if came == nil {
+		changed, err := o.attempt(try)
+		if changed == nil {
 			return err
 		}
 		select {
-		case <-came:
+		case <-changed:
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
@@ -185,23 +169,24 @@ func (o *outbox) wait(ctx context.Context, news *chan struct{}, try func() error
 }
 
 // attempt calls try once. If that is too early, it returns a channel that is closed at the next
-// notice.
-func (o *outbox) attempt(news *chan struct{}, try func() error) (came <-chan struct{}, err error) {
+// change.
+func (o *outbox) attempt(try func() error) (changed <-chan struct{}, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if err := try(); !errors.Is(err, errNotYet) {
 		return nil, err
 	}
-	if *news == nil {
-		*news = make(chan struct{})
+	if o.news == nil {
+		o.news = make(chan struct{})
 	}
-	return *news, nil
+	return o.news, nil
 }
 
-func wake(news *chan struct{}) {
-	if *news != nil {
-		close(*news)
-		*news = nil
+// wake calls the waiting tries again.
+func (o *outbox) wake() {
+	if o.news != nil {
+		close(o.news)
+		o.news = nil
 	}
 }
 
@@ -223,11 +208,11 @@ func (o *outbox) force(bytes int) bool {
 // give releases room and wakes the callers that wait for it.
 func (o *outbox) give(bytes int) {
 	o.memory.give(bytes)
-	wake(&o.room)
+	o.wake()
 }
 
 // append appends a message. The caller has taken room for it.
-func (o *outbox) append(m message) {
-	o.queue = append(o.queue, m)
-	wake(&o.more)
+func (o *outbox) append(message []byte) {
+	o.queue = append(o.queue, message)
+	o.wake()
 }

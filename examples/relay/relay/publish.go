@@ -17,7 +17,7 @@ import (
 // the answer to the client.
 func (c *connection) publish(e *nostr.Event) (ok bool, reason string) {
 	s := c.server
-	if err := s.conf.Limits.CheckTime(e, time.Now()); err != nil { // cheap, so before verification
+	if err := protocol.CheckTime(e, time.Now()); err != nil { // cheap, so before verification
 		s.counts.refused(dating)
 		return false, err.Error()
 	}

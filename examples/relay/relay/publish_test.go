@@ -69,9 +69,9 @@ func TestEventsThatAreRefused(t *testing.T) {
 }
 
 func TestMessageThatIsTooLongEndsTheConnection(t *testing.T) {
-	s := serve(t, relay.Config{Limits: protocol.Limits{Message: 10_000}})
+	s := serve(t, relay.Config{})
 	c := s.client()
-	c.send(strings.Repeat("x", 10_001))
+	c.send(strings.Repeat("x", protocol.MaxMessage+1))
 	if _, _, err := c.Read(t.Context()); websocket.CloseStatus(err) != websocket.StatusMessageTooBig {
 		t.Errorf("the connection ended with %v, want 1009", err)
 	}

@@ -15,16 +15,14 @@ import (
 // A query is a REQ or a COUNT of a client, which reads the stored events that match its
 // filters. A REQ stays open as a subscription: it then receives the events that are published.
 type query struct {
-	conn     *connection
-	id       string
-	filters  nostr.Filters
-	counts   bool            // it is a COUNT
-	headings []heading       // its headings in the index, unless it is a COUNT
-	weight   int             // bytes taken from the connection's share of memory
-	removed  bool            // under the lock of the connection's queries
-	ctx      context.Context //nolint:containedctx // ends with the query
-	end      context.CancelCauseFunc
-	head     []byte // start of a message with an event, unless it is a COUNT
+	conn    *connection
+	id      string
+	filters nostr.Filters
+	counts  bool            // it is a COUNT
+	weight  int             // bytes taken from the connection's share of memory
+	removed bool            // under the lock of the connection's queries
+	ctx     context.Context //nolint:containedctx // ends with the query
+	end     context.CancelCauseFunc
 }
 
 // queries holds the queries of a connection. Few read the store at once; the others wait here,
@@ -34,7 +32,6 @@ type queries struct {
 
 	mu       sync.Mutex
 	open     map[string]*query // the subscriptions
-	filed    int               // headings of the subscriptions
 	counting int               // COUNTs that wait or run
 	waiting  []*query
 	running  int
@@ -45,10 +42,7 @@ var errClosed = errors.New("relay: the subscription was closed")
 // subscribe opens a subscription, and replaces one with the same id.
 func (q *queries) subscribe(id string, filters nostr.Filters, text int) {
 	q.close(id)
-	x := newQuery(q.conn, id, filters)
-	x.headings = headingsOf(filters)
-	x.head = protocol.EventHead(id)
-	q.ask(x, text)
+	q.ask(newQuery(q.conn, id, filters), text)
 }
 
 func (q *queries) count(id string, filters nostr.Filters, text int) {
@@ -88,8 +82,6 @@ func (q *queries) enter(x *query, text int) (at stage, reason string) {
 		return counting, protocol.Reason(protocol.RateLimited, "%d COUNTs are not answered yet: wait for one first", most)
 	case !x.counts && len(q.open) >= most:
 		return subscribing, protocol.Reason(protocol.RateLimited, "%d subscriptions are open: close one first", most)
-	case q.filed+len(x.headings) > mostFiled:
-		x.headings = []heading{{of: everything}}
 	}
 	x.weight = weightOf(x, text)
 	if !q.conn.kept.take(x.weight) {
@@ -99,7 +91,6 @@ func (q *queries) enter(x *query, text int) (at stage, reason string) {
 		q.counting++
 	} else {
 		q.open[x.id] = x
-		q.filed += len(x.headings)
 		s.live.add(x)
 		s.counts.subscriptions.Inc()
 	}
@@ -131,7 +122,6 @@ func (q *queries) remove(x *query) {
 		q.counting--
 	} else {
 		delete(q.open, x.id)
-		q.filed -= len(x.headings)
 		q.conn.server.live.remove(x)
 		q.conn.server.counts.subscriptions.Dec()
 	}
@@ -208,23 +198,24 @@ func (q *queries) finish(x *query, err error) {
 
 // The memory of queries, in bytes. TestQueriesWeighWhatTheyTake compares it with the heap.
 const (
-	ofQuery   = 640 // itself, its context, and its places in two maps
-	ofFilter  = 192
-	ofTags    = 384 // the map of a filter with tags
-	ofHeading = 400 // in the index, in a set of its own, and in the query
-	ofValue   = 16  // beside its text, which is a part of the message
+	ofQuery  = 640 // itself, its context, and its places in two maps
+	ofFilter = 256
+	ofTags   = 384 // the map of a filter with tags
+	ofTag    = 64
+	ofValue  = 16 // beside its text, which is a part of the message
 )
 
-// weightOf returns the memory of a query whose message has the given length.
+// weightOf returns the memory of a query whose message has the given length. A long text takes up
+// to an eighth more.
 func weightOf(x *query, text int) int {
-	bytes := ofQuery + text + ofHeading*len(x.headings)
+	bytes := ofQuery + text + text/8
 	for _, f := range x.filters {
 		bytes += ofFilter + ofValue*(cap(f.IDs)+cap(f.Authors)+cap(f.Kinds))
 		if len(f.Tags) > 0 {
 			bytes += ofTags
 		}
 		for _, values := range f.Tags {
-			bytes += ofValue * cap(values)
+			bytes += ofTag + ofValue*cap(values)
 		}
 	}
 	return bytes

@@ -9,7 +9,6 @@ import (
 
 	"github.com/nbd-wtf/go-nostr"
 
-	"github.com/weir-go/weir/examples/relay/protocol"
 	"github.com/weir-go/weir/examples/relay/relay"
 	"github.com/weir-go/weir/examples/relay/store"
 )
@@ -76,7 +75,7 @@ func TestFilterThatMatchesEverythingIsReadInSlices(t *testing.T) {
 		slices++
 		return nil
 	}
-	s := serve(t, relay.Config{Store: kept, Slice: 20, Limits: protocol.Limits{Limit: 400}})
+	s := serve(t, relay.Config{Store: kept, Slice: 20})
 	c := s.client()
 	c.send(`["REQ","all",{}]`)
 	if got := c.ids("all"); len(got) != len(events) {

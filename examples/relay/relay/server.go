@@ -21,19 +21,16 @@ import (
 // All methods are safe for concurrent use.
 type Server struct {
 	conf      Config
-	monitor   *load.Monitor // nil without sources
+	monitor   *load.Monitor
 	throttle  *throttle.Throttle
 	governor  *memory.Governor
 	verifier  *weir.Limiter
-	sockets   *admission
 	admission *admission
-	live      *index // the subscriptions
+	live      *live
 	counts    *counts
 	unsaved   rate.Sometimes // logs events that were not saved: on a full disk, that is all of them
 	unread    rate.Sometimes // logs queries that failed: a client can repeat one
 
-	opened  context.Context //nolint:containedctx // ends when Run has started
-	open    context.CancelFunc
 	closing context.Context //nolint:containedctx // ends when the context of Run has
 	close   context.CancelFunc
 
@@ -41,23 +38,20 @@ type Server struct {
 	work sync.WaitGroup // connections
 }
 
-// New returns a server that answers 503 until Run is called. Until Run has returned it owns
-// the memory governor of the process, which has only one: see memory.ErrTaken. Other errors
-// match [ErrConfig], or the errors of the packages memory, load and throttle.
+// New returns a server. Until Run has returned it owns the memory governor of the process, which
+// has only one: see memory.ErrTaken. Other errors match [ErrConfig], or the errors of the packages
+// memory, load and throttle.
 func New(c Config) (*Server, error) {
 	connections := c.Connections
 	c, err := c.complete()
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{conf: c, live: newIndex()}
+	s := &Server{conf: c, live: newLive()}
 	s.unsaved.Interval, s.unread.Interval = time.Minute, time.Minute
-	s.opened, s.open = context.WithCancel(context.Background())
 	s.closing, s.close = context.WithCancel(context.Background())
-	if len(c.Sources) > 0 {
-		if s.monitor, err = load.New(load.Config{Sources: c.Sources}); err != nil {
-			return nil, err
-		}
+	if s.monitor, err = load.New(load.Config{Sources: c.Sources}); err != nil {
+		return nil, err
 	}
 	if s.throttle, err = newThrottle(c, s.monitor); err != nil {
 		return nil, err
@@ -76,9 +70,7 @@ func New(c Config) (*Server, error) {
 		s.governor.Close()
 		return nil, err
 	}
-	s.admission = newAdmission(s.conf.Connections, s.conf.ConnectionsPerAddress, rate.Limit(s.conf.ConnectionRate))
-	// The rate of new sockets is not bounded, because the rate of their requests is.
-	s.sockets = newAdmission(s.conf.sockets(), s.conf.ConnectionsPerAddress, rate.Inf)
+	s.admission = newAdmission(s.conf.Connections, s.conf.ConnectionsPerAddress, s.conf.ConnectionRate)
 	s.counts = newCounts(s)
 	return s, nil
 }
@@ -98,19 +90,15 @@ const (
 
 func fairQueue() weir.Queue { return weir.Queue{Size: queued, Timeout: patience, Tenants: tenants} }
 
-// newThrottle paces writes at the drain rate of the store, if its sources report one, and
-// bounds the number of concurrent operations.
+// newThrottle paces writes at the drain rate of the store, and bounds the number of concurrent
+// operations.
 func newThrottle(c Config, monitor *load.Monitor) (*throttle.Throttle, error) {
-	conf := throttle.Config{
+	return throttle.New(throttle.Config{
 		Name: "store", Monitor: monitor, Off: c.Unthrottled,
 		Reads:   throttle.Side{MaxInFlight: c.Reads, Queue: fairQueue()},
-		Writes:  throttle.Side{MaxInFlight: c.Writes, Queue: fairQueue()},
+		Writes:  throttle.Side{MaxInFlight: c.Writes, Queue: fairQueue(), Laws: []throttle.LoadLaw{throttle.DrainRate{}}},
 		OnEvent: func(e throttle.Event) { c.Logger.Warn(e.String()) },
-	}
-	if monitor != nil && monitor.TellsDrain() {
-		conf.Writes.Laws = []throttle.LoadLaw{throttle.DrainRate{}}
-	}
-	return throttle.New(conf)
+	})
 }
 
 // newVerifier bounds the number of signatures verified at once. Verification only needs a
@@ -132,15 +120,11 @@ func (s *Server) Run(ctx context.Context) error {
 	defer s.governor.Close()
 	machinery, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
-	parts := []func(context.Context) error{s.governor.Run, s.throttle.Run}
-	if s.monitor != nil {
-		parts = append(parts, s.monitor.Run)
-	}
+	parts := []func(context.Context) error{s.governor.Run, s.throttle.Run, s.monitor.Run}
 	ended := make(chan error, len(parts))
 	for _, run := range parts {
 		go func() { ended <- run(machinery) }()
 	}
-	s.open()
 	<-ctx.Done()
 	s.mu.Lock()
 	s.close()
@@ -173,7 +157,7 @@ func (s *Server) wait() error {
 func (s *Server) begin() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.opened.Err() == nil || s.closing.Err() != nil {
+	if s.closing.Err() != nil {
 		return false
 	}
 	s.work.Add(1)

@@ -15,24 +15,12 @@ import (
 // everything queues again for each slice, and takes no more than the share of its
 // connection. Between two slices it holds no transaction.
 
-const (
-	// perCost is the number of index ranges that cost as much as a slice. A cursor reads
-	// from every range first.
-	perCost = 64
-	// sliceBytes ends a slice early, so that the memory of a query is bounded in bytes
-	// too.
-	sliceBytes = 64 << 10
-)
-
-// costOf returns the cost of the first slice; that of the others is 1. It is at most half of
-// the concurrent cost, so that others can run.
-func (s *Server) costOf(f nostr.Filter) int {
-	return max(min(1+store.Cost(f)/perCost, s.conf.Reads/2), 1)
-}
+// sliceBytes ends a slice early, so that the memory of a query is bounded in bytes too.
+const sliceBytes = 64 << 10
 
 // slice waits for the throttle and reads one slice. It skips a corrupt record.
-func (s *Server) slice(ctx context.Context, cost int, next func() (more bool, err error)) (more bool, err error) {
-	op, err := s.throttle.Acquire(ctx, throttle.Read, cost)
+func (s *Server) slice(ctx context.Context, next func() (more bool, err error)) (more bool, err error) {
+	op, err := s.throttle.Acquire(ctx, throttle.Read, 1)
 	if err != nil {
 		return false, err
 	}
@@ -54,21 +42,21 @@ func (x *query) sendStored() error {
 			return err
 		}
 	}
-	return x.conn.out.put(x.ctx, message{text: protocol.Encode("EOSE", x.id)})
+	return x.conn.out.put(x.ctx, protocol.Encode("EOSE", x.id))
 }
 
 // sendMatching sends the events that match one filter, up to its limit. It waits for room
 // before it reads the next slice.
 func (x *query) sendMatching(f nostr.Filter) error {
 	s, out := x.conn.server, x.conn.out
-	cursor, cost := s.conf.Store.Query(f), s.costOf(f)
-	for more := !f.LimitZero; more; cost = 1 {
+	cursor := s.conf.Store.Query(f)
+	for more := !f.LimitZero; more; {
 		room, err := out.reserve(x.ctx)
 		if err != nil {
 			return err
 		}
 		var batch [][]byte
-		more, err = s.slice(x.ctx, cost, func() (more bool, err error) {
+		more, err = s.slice(x.ctx, func() (more bool, err error) {
 			batch, more, err = x.batch(cursor, room)
 			return more, err
 		})
@@ -87,9 +75,9 @@ func (x *query) sendMatching(f nostr.Filter) error {
 func (x *query) batch(cursor Cursor, room int) (batch [][]byte, more bool, err error) {
 	size := 0
 	more, err = cursor.Next(x.conn.server.conf.Slice, func(e *nostr.Event) bool {
-		text := protocol.EventMessage(x.id, e)
+		text := protocol.EventMessage(x.id, protocol.EventJSON(e))
 		batch = append(batch, text)
-		size += message{text: text}.size()
+		size += sizeOf(text)
 		return size < room
 	})
 	return batch, more, err
@@ -98,10 +86,10 @@ func (x *query) batch(cursor Cursor, room int) (batch [][]byte, more bool, err e
 func (x *query) count() error {
 	s, n := x.conn.server, 0
 	for i, f := range x.filters {
-		cursor, cost := s.conf.Store.Query(f), s.costOf(f)
-		for more := true; more; cost = 1 {
+		cursor := s.conf.Store.Query(f)
+		for more := true; more; {
 			var err error
-			more, err = s.slice(x.ctx, cost, func() (bool, error) {
+			more, err = s.slice(x.ctx, func() (bool, error) {
 				found, more, err := countSlice(cursor, s.conf.Slice, x.filters[:i])
 				n += found
 				return more, err
@@ -111,7 +99,7 @@ func (x *query) count() error {
 			}
 		}
 	}
-	return x.conn.out.put(x.ctx, message{text: protocol.Encode("COUNT", x.id, map[string]int{"count": n})})
+	return x.conn.out.put(x.ctx, protocol.Encode("COUNT", x.id, map[string]int{"count": n}))
 }
 
 // countSlice counts the events of a slice that no earlier filter has counted. The first filter need

@@ -17,7 +17,6 @@ import (
 	"github.com/coder/websocket"
 	"github.com/nbd-wtf/go-nostr"
 
-	"github.com/weir-go/weir/examples/relay/protocol"
 	"github.com/weir-go/weir/examples/relay/relay"
 	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/internal/tcptest"
@@ -178,7 +177,7 @@ func (b *bubble) open() int {
 
 func TestClientThatNeverReads(t *testing.T) {
 	kept, _ := filled(t, 2000, strings.Repeat("x", 1000))
-	inBubble(t, relay.Config{Store: kept, Limits: protocol.Limits{Limit: 2000}}, func(t *testing.T, b *bubble) {
+	inBubble(t, relay.Config{Store: kept}, func(t *testing.T, b *bubble) {
 		slow, other := b.client(), b.client()
 		slow.send(`["REQ","all",{}]`)
 		began := time.Now()

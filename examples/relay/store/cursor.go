@@ -49,17 +49,6 @@ func (s *Store) Query(f nostr.Filter) *Cursor {
 	return c
 }
 
-// Cost returns the number of key ranges, or single keys, that the cursor of a filter reads
-// before its first event: 1 for the simplest, up to 2,000, or more if the filter has more
-// values.
-func Cost(f nostr.Filter) int {
-	if empty(&f) {
-		return 1
-	}
-	p := planOf(&f)
-	return len(p.ids) + len(p.prefixes)
-}
-
 // Next reads about the given number of keys and passes their events to emit, until emit
 // returns false: emit has then taken that event and wants no more now. Next reports whether
 // there may be more. The next call continues after the last event, even if events were saved

@@ -3,6 +3,7 @@ package store_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 	"testing"
@@ -119,6 +120,7 @@ func TestStepsAreBounded(t *testing.T) {
 		{"IDs of others", nostr.Filter{IDs: manyIDs(n), Authors: []string{authorOf(2)}}, 2 * n},
 		{"notes of many authors who have others or none", nostr.Filter{Authors: append(manyAuthors(149), authorOf(1)), Kinds: []int{1}}, 150},
 		{"many empty ranges", nostr.Filter{Authors: manyAuthors(n), Kinds: []int{8}}, n},
+		{"more ranges than are merged", nostr.Filter{Authors: manyAuthors(160), Kinds: slices.Repeat([]int{8}, 13)}, 160},
 	} {
 		cursor, steps := s.Query(test.f), 0
 		for more := true; more; steps++ {
@@ -185,31 +187,6 @@ func manyAuthors(n int) (authors []string) {
 		authors = append(authors, idOf(i))
 	}
 	return authors
-}
-
-func TestCost(t *testing.T) {
-	for _, test := range []struct {
-		f    nostr.Filter
-		want int
-	}{
-		{nostr.Filter{}, 1},
-		{nostr.Filter{Kinds: []int{1, 2}}, 2},
-		{nostr.Filter{Kinds: []int{}}, 1},
-		{nostr.Filter{IDs: manyIDs(7), Kinds: []int{1}}, 7},
-		{nostr.Filter{Authors: manyAuthors(10)}, 10},
-		{nostr.Filter{Authors: manyAuthors(10), Kinds: []int{1, 2}}, 20},
-		{nostr.Filter{Authors: manyAuthors(500), Kinds: make([]int, 500)}, 500},
-		{nostr.Filter{Authors: manyAuthors(300), Kinds: []int{0, 3}}, 600},
-		{nostr.Filter{Authors: manyAuthors(300), Kinds: []int{1}}, 300},
-		{nostr.Filter{Authors: manyAuthors(300), Kinds: []int{6, 1}}, 300}, // an author has many notes
-		{nostr.Filter{Authors: manyAuthors(50), Kinds: []int{6, 1}}, 100},
-		{nostr.Filter{Authors: manyAuthors(10), Kinds: []int{1, 2}, Tags: nostr.TagMap{"e": {"x", "y"}, "t": {"x"}}}, 1},
-		{nostr.Filter{Kinds: []int{1}, Tags: nostr.TagMap{"e": {"x", "y"}}}, 2}, // a kind may have half of all events
-	} {
-		if got := store.Cost(test.f); got != test.want {
-			t.Errorf("%+v costs %d, want %d", test.f, got, test.want)
-		}
-	}
 }
 
 // TestCorruptRecords damages stored records: the cursor returns an error, and continues

@@ -48,8 +48,3 @@ func Example() {
 	// old superseded <nil>
 	// found new
 }
-
-func ExampleCost() {
-	fmt.Println(store.Cost(nostr.Filter{}), store.Cost(nostr.Filter{Authors: make([]string, 20), Kinds: []int{1, 6}}))
-	// Output: 1 40
-}

@@ -14,19 +14,10 @@ type plan struct {
 	exact    bool     // every key of the ranges is of an event that matches
 }
 
-// A cursor has to look at all ranges before it knows which event is the newest.
-const (
-	// maxSpans is the number of ranges of authors and kinds that are merged. A filter
-	// with more is answered by its authors alone.
-	maxSpans = 2000
-
-	// fewSpans is that number if one of several kinds is notes. Notes are such a large
-	// part of an author's events that a range of all kinds has little else: of a million
-	// events, the newest 20 of kinds 1 and 6 of 300 authors took 3.3 ms at the median
-	// with a range for each author, and 5.7 ms with one for each author and kind.
-	fewSpans = 100
-	notes    = 1
-)
+// maxSpans is the number of ranges of authors and kinds that are merged: a cursor has to look at
+// all of them before it knows which event is the newest. A filter with more is answered by its
+// authors alone.
+const maxSpans = 2000
 
 // planOf chooses the index with the fewest ranges. It uses kinds alone only without authors
 // and tags, because a kind may have half of all events.
@@ -62,7 +53,7 @@ func byTime(f *nostr.Filter) plan {
 
 func byAuthors(f *nostr.Filter) plan {
 	var p plan
-	both := f.Kinds != nil && len(f.Authors)*len(f.Kinds) <= mostSpans(f.Kinds)
+	both := f.Kinds != nil && len(f.Authors)*len(f.Kinds) <= maxSpans
 	for _, author := range f.Authors {
 		if !both {
 			p.prefixes = append(p.prefixes, key(inAuthors, raw(author)))
@@ -73,14 +64,6 @@ func byAuthors(f *nostr.Filter) plan {
 		}
 	}
 	return p
-}
-
-// mostSpans returns the number of ranges of authors and these kinds that are merged.
-func mostSpans(kinds []int) int {
-	if len(kinds) > 1 && slices.Contains(kinds, notes) {
-		return fewSpans
-	}
-	return maxSpans
 }
 
 func byTag(letter string, values []string) plan {

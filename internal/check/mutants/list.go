@@ -446,8 +446,6 @@ var ofLibrary = []mutant{
 	{"COUNTs take the places of subscriptions", "examples/relay/relay/queries.go", "len(q.open) >= most", "len(q.open)+q.counting >= most", "TestCountsAreNoSubscriptions", ""},
 	{"a subscription is opened for which there is no memory", "examples/relay/relay/queries.go", "if !q.conn.kept.take(x.weight) {", "if q.conn.kept.force(x.weight); false {", "TestSubscriptionsThatDoNotFitAreRefused", ""},
 	{"a slice that was short keeps what was reserved for it", "examples/relay/relay/outbox.go", "o.give(max(reserved-size, 0))", "_ = reserved", "TestOutboxesAgainstSums", ""},
-	{"clients are answered before the relay is at work", "examples/relay/relay/listener.go", "case <-s.opened.Done():", "case <-s.opened.Done():\n\tdefault:", "TestClientsWaitForRun", ""},
-	{"sockets that say nothing have no bound", "examples/relay/relay/listener.go", "if denied == nil {", "if denied == nil || true {", "TestSocketsThatAreRefused", ""},
 
 	// The shares of a fleet.
 	{"a share is lent before its loser confirms the loss", "internal/lease/booking.go", "most, keep := max(b.want.Held, b.want.Running), b.want.Keep", "most, keep := b.last().Share, b.want.Keep", "TestFleetStaysBelowTheCap", "./internal/check"},
