@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -110,43 +109,6 @@ func TestOneLooks(t *testing.T) {
 	r.is("second", 0)
 }
 
-// TestFilesOfKubernetes: the files are links into a folder that is replaced in one step.
-func TestFilesOfKubernetes(t *testing.T) {
-	dir, signed := t.TempDir(), certstest.New(t)
-	exchange := func(name string) {
-		t.Helper()
-		folder, link := filepath.Join(dir, ".."+name), filepath.Join(dir, "..data_tmp")
-		cert, key := signed.Sign(name)
-		must.Do(t, errors.Join(
-			os.Mkdir(folder, 0o700), os.WriteFile(filepath.Join(folder, "tls.crt"), cert, 0o600), os.WriteFile(filepath.Join(folder, "tls.key"), key, 0o600),
-			os.Symlink(".."+name, link), os.Rename(link, filepath.Join(dir, "..data")),
-		))
-	}
-	exchange("first")
-	var paths []string
-	for _, name := range []string{"tls.crt", "tls.key"} {
-		paths = append(paths, filepath.Join(dir, name))
-		must.Do(t, os.Symlink(filepath.Join("..data", name), filepath.Join(dir, name)))
-	}
-	f := must.Have(Open(func() (*tls.Config, error) {
-		pair, err := Pair(paths[0], paths[1])
-		return &tls.Config{Certificates: pair}, err
-	}, 0, slog.New(slog.DiscardHandler), paths...))(t)
-	is := func(want string) {
-		t.Helper()
-		if got := f.Latest().Certificates[0].Leaf.Subject.CommonName; got != want {
-			t.Errorf("%s, want %s", got, want)
-		}
-	}
-	is("first")
-	exchange("second")
-	is("second")
-	must.Do(t, os.RemoveAll(filepath.Join(dir, "..second")))
-	is("second") // dead links
-	exchange("third")
-	is("third")
-}
-
 // TestBadFilesWhileHandshakesGoOn: whatever happens to the files, each handshake has a
 // matching pair.
 func TestBadFilesWhileHandshakesGoOn(t *testing.T) {
@@ -184,26 +146,6 @@ func TestBadFilesWhileHandshakesGoOn(t *testing.T) {
 	close(stop)
 	all.Wait()
 	r.is("next", every)
-}
-
-// TestHalfOfAuthorities: the certificates of a partially written file do not replace the
-// whole set.
-func TestHalfOfAuthorities(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "ca.pem")
-	one, other := certstest.New(t).PEM(), certstest.New(t).PEM()
-	first := slices.Concat(one, []byte("# text between is common\n"))
-	for name, c := range map[string]struct {
-		text  []byte
-		fails bool
-	}{
-		"all": {slices.Concat(first, other), false}, "the first": {first, false},
-		"half of the second": {slices.Concat(first, other[:len(other)/2]), true}, "all but the last line": {slices.Concat(first, other[:len(other)-5]), true},
-	} {
-		must.Do(t, os.WriteFile(file, c.text, 0o600))
-		if _, err := Authorities("tls.ca", file); (err != nil) != c.fails {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
 }
 
 // TestNoFiles: an upstream verified by the system's authorities has no files.

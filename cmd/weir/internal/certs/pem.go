@@ -1,10 +1,8 @@
 package certs
 
 import (
-	"bytes"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/pem"
 	"fmt"
 	"os"
 )
@@ -28,19 +26,5 @@ func Authorities(setting, path string) (*x509.CertPool, error) {
 	if !pool.AppendCertsFromPEM(text) {
 		return nil, fmt.Errorf("%s: %s has no certificate: want PEM", setting, path)
 	}
-	if endsWithin(text) {
-		return nil, fmt.Errorf("%s: %s ends within a certificate: want all of it", setting, path)
-	}
 	return pool, nil
-}
-
-// endsWithin reports whether the last block is incomplete, as while the file is written.
-func endsWithin(text []byte) bool {
-	for {
-		block, rest := pem.Decode(text)
-		if block == nil {
-			return bytes.Contains(text, []byte("-----BEGIN "))
-		}
-		text = rest
-	}
 }

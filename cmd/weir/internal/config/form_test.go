@@ -15,8 +15,7 @@ func TestForm(t *testing.T) {
 		{"# nothing\n", "w: upstreams is missing: want an object of names"},
 		{"- a\n", "w:1:1: is a list: want an object with listeners, upstreams, routes, compartments, max, fleet, exempt, streams, buffers, shutdown, state, admin, probes, log or trace"},
 		{"\xef\xbb\xbf" + small, "w: begins with a byte order mark: save it as UTF-8 without one"},
-		{"\xff\xfeu\x00", "w: is UTF-16: save it as UTF-8"},
-		{"\xfe\xff\x00u", "w: is UTF-16: save it as UTF-8"},
+		{"\xff\xfeu\x00", "w: is no UTF-8 on line 1: save it as UTF-8"},
 		{"a: b\nc: \xff\n", "w: is no UTF-8 on line 2: save it as UTF-8"},
 		{"a: \x00", "w: has a zero byte: want a text"},
 		{strings.Repeat("#", 1<<20+1), "w: has 1048577 bytes: want 1048576 at most"},
@@ -32,10 +31,6 @@ func TestForm(t *testing.T) {
 			"w:5:3: has a merge key (\"<<\"): want plain values, lists and objects\n" +
 			"w:6:1: has a complex key (\"?\"): want plain values, lists and objects"},
 		{"%YAML 1.2\n---\na: b\n", "w:1:1: has a directive (\"%\"): want plain values, lists and objects"},
-		{"a: " + strings.Repeat("[", 21), "w:1:24: is nested too deeply: want 20 levels at most"},
-		{"a:\n" + strings.Repeat("- ", 21), "w:2:41: is nested too deeply: want 20 levels at most"},
-		{small + "a:\n" + strings.Repeat("-\n", 21), "w:3:1: a is unknown: want listeners, upstreams, routes, compartments, max, fleet, exempt, streams, buffers, shutdown, state, admin, probes, log or trace"},
-		{small + "routes:\n" + strings.Repeat("- ", 20) + "a", "w:4:3: routes[0] is a list: want an object with host, path, method, grpc, upstream, compartment, exempt, priority, tenant, timeout, client_leaves, pushback, max_body, body or streams"},
 	} {
 		t.Run(fmt.Sprintf("%.20q", test.text), func(t *testing.T) {
 			_, err := config.Parse("w", []byte(test.text))

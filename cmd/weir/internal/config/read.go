@@ -15,9 +15,6 @@ import (
 )
 
 const (
-	// deepest bounds the nesting. A configuration has five levels.
-	deepest = 20
-
 	// longest is the largest size of a file in bytes: ten times that of a thousand routes.
 	longest = 1 << 20
 
@@ -63,8 +60,6 @@ func unreadable(source []byte) string {
 	switch {
 	case len(source) > longest:
 		return fmt.Sprintf("has %d bytes: want %d at most", len(source), longest)
-	case bytes.HasPrefix(source, []byte("\xff\xfe")), bytes.HasPrefix(source, []byte("\xfe\xff")):
-		return "is UTF-16: save it as UTF-8"
 	case bytes.HasPrefix(source, []byte("\xef\xbb\xbf")):
 		return "begins with a byte order mark: save it as UTF-8 without one"
 	case !utf8.Valid(source):
@@ -105,36 +100,13 @@ func acceptable(origin place, tokens token.Tokens, wrong *faults) bool {
 		wrong.add(origin, "", "has %d names, values and signs: want %d at most", len(tokens), mostTokens)
 		return false
 	}
-	before, depth, dashes := len(*wrong), 0, 0
-	for i, t := range tokens {
-		dashes = nested(tokens[:i], t, dashes)
-		switch t.Type {
-		case token.SequenceStartType, token.MappingStartType:
-			depth++
-		case token.SequenceEndType, token.MappingEndType:
-			depth--
-		}
-		if max(depth, dashes) > deepest {
-			wrong.add(placed(origin, t), "", "is nested too deeply: want %d levels at most", deepest)
-			return false
-		}
+	before := len(*wrong)
+	for _, t := range tokens {
 		if what := unwanted[t.Type]; what != "" {
 			wrong.add(placed(origin, t), "", "has %s (%s): want plain values, lists and objects", what, quoted(t.Value))
 		}
 	}
 	return len(*wrong) == before
-}
-
-// nested returns the number of lists that the dashes up to t open on one line. The parser's
-// time and memory grow with the square of that number: 8,000 took 129 MB.
-func nested(before token.Tokens, t *token.Token, dashes int) int {
-	switch {
-	case t.Type != token.SequenceEntryType:
-		return 0
-	case dashes > 0 && before[len(before)-1].Position.Line == t.Position.Line:
-		return dashes + 1
-	}
-	return 1
 }
 
 // advised adds advice to a complaint of the parser.

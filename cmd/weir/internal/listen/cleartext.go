@@ -64,14 +64,6 @@ func (c *cleartext) Read(p []byte) (n int, err error) {
 	return 0, err
 }
 
-// ReadFrom lets the kernel copy where possible.
-func (c *cleartext) ReadFrom(from io.Reader) (int64, error) {
-	if c.Conn == c.below {
-		return c.below.ReadFrom(from)
-	}
-	return io.Copy(struct{ io.Writer }{c.Conn}, from)
-}
-
 // CloseWrite is called by net/http to end a connection whose client may still be sending.
 func (c *cleartext) CloseWrite() error {
 	return c.Conn.(interface{ CloseWrite() error }).CloseWrite() //nolint:forcetypeassert // both have the method

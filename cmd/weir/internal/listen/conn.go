@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"io"
 	"net"
 	"net/netip"
 	"os"
@@ -144,18 +143,6 @@ func (c *conn) Write(p []byte) (int, error) {
 	c.writing.begin(c.readStall(), c)
 	defer c.writing.end()
 	return c.Conn.Write(p)
-}
-
-// ReadFrom lets the kernel copy where possible, as the socket does. It may wait for its
-// source, so it is watched only where the client's unacknowledged bytes are known.
-func (c *conn) ReadFrom(from io.Reader) (int64, error) {
-	to, ok := c.Conn.(io.ReaderFrom)
-	if !ok || !seesProgress(c.Conn) {
-		return io.Copy(struct{ io.Writer }{c}, from)
-	}
-	c.writing.begin(c.readStall(), c)
-	defer c.writing.end()
-	return to.ReadFrom(from)
 }
 
 // readersPatience is the time limit for reading clients, as a multiple of the limit for

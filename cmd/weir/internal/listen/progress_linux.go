@@ -29,9 +29,3 @@ func progressOf(socket net.Conn) (p progress, ok bool) {
 	})
 	return p, ok && err == nil
 }
-
-// seesProgress reports whether progressOf works for the socket.
-func seesProgress(socket net.Conn) bool {
-	_, tcp := socket.(*net.TCPConn)
-	return tcp
-}

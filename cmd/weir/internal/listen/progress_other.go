@@ -12,6 +12,3 @@ type progress struct {
 
 // progressOf returns the progress of the socket's peer; ok is false if it is unknown.
 func progressOf(net.Conn) (p progress, ok bool) { return progress{}, false }
-
-// seesProgress reports whether progressOf works for the socket.
-func seesProgress(net.Conn) bool { return false }
