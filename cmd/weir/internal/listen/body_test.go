@@ -3,6 +3,7 @@ package listen
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -83,26 +84,39 @@ func TestBrokenBodyIsTheClientsFault(t *testing.T) {
 	}
 }
 
+// A client may wait for more of a response before it sends more of its body.
 func TestSlowSenderIsNoStalledOne(t *testing.T) {
 	t.Parallel()
-	l := start(t, sink, func(c *config.Listener) { c.BodyTimeout = 20 * short })
-	for name, protocol := range map[string]func(*http.Protocols, bool){"h1": (*http.Protocols).SetHTTP1, "h2": (*http.Protocols).SetUnencryptedHTTP2} {
-		t.Run(name, func(t *testing.T) {
-			c, _ := client(t, protocol)
-			body, sender := io.Pipe()
-			go func() {
-				defer sender.Close()
-				for range 40 { // twice the time of a stall
-					_, _ = io.WriteString(sender, "b")
-					after(short, nil)
-				}
-			}()
-			response := must.Have(c.Post("http://"+l.Addr().String(), "text/plain", body))(t)
-			defer response.Body.Close()
-			if text, err := io.ReadAll(response.Body); response.StatusCode != http.StatusOK || len(text) != 40 {
-				t.Errorf("status %d, %d bytes, %v", response.StatusCode, len(text), err)
+	for _, rate := range []config.Bytes{0, 100_000} {
+		l := start(t, func(w http.ResponseWriter, r *http.Request) {
+			if rate > 0 {
+				r.Body.(interface{ Converse() }).Converse()
 			}
-		})
+			sink(w, r)
+		}, func(c *config.Listener) { c.BodyTimeout, c.BodyRate = 20*short, rate })
+		for name, protocol := range map[string]func(*http.Protocols, bool){"h1": (*http.Protocols).SetHTTP1, "h2": (*http.Protocols).SetUnencryptedHTTP2} {
+			t.Run(fmt.Sprintf("%s, rate %d", name, rate), func(t *testing.T) {
+				t.Parallel()
+				c, _ := client(t, protocol)
+				body, sender := io.Pipe()
+				go func() {
+					defer sender.Close()
+					sendSlowly(sender, strings.Repeat("b", 40)) // twice the time of a stall
+				}()
+				response := must.Have(c.Post("http://"+l.Addr().String(), "text/plain", body))(t)
+				defer response.Body.Close()
+				if text, err := io.ReadAll(response.Body); response.StatusCode != http.StatusOK || len(text) != 40 {
+					t.Errorf("status %d, %d bytes, %v", response.StatusCode, len(text), err)
+				}
+			})
+		}
+	}
+}
+
+func sendSlowly(to io.Writer, text string) {
+	for i := range text {
+		_, _ = io.WriteString(to, text[i:i+1])
+		after(short, nil)
 	}
 }
 

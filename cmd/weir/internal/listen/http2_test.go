@@ -43,40 +43,6 @@ func readFrame(from *bufio.Reader) (kind byte, stream uint32, payload []byte, er
 	return head[3], binary.BigEndian.Uint32(head[5:]) & (1<<31 - 1), payload, err
 }
 
-func TestRapidReset(t *testing.T) {
-	t.Parallel()
-	l := start(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, func(c *config.Listener) { c.MaxResets = 50 })
-	conn, answers := dial(t, l, preface+frame(setting, 0, 0, ""))
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		for stream := uint32(1); stream < 1<<30; stream += 2 {
-			cancel := frame(reset, 0, stream, "\x00\x00\x00\x08")
-			if _, err := io.WriteString(conn, request(stream)+cancel); err != nil {
-				return
-			}
-		}
-	}()
-	for away := false; ; {
-		kind, _, _, err := readFrame(answers)
-		if errors.Is(err, os.ErrDeadlineExceeded) {
-			t.Fatal("the flood goes on after a minute")
-		}
-		away = away || kind == goAway && err == nil
-		if err != nil {
-			if !away {
-				t.Log("closed without GOAWAY")
-			}
-			break
-		}
-	}
-	conn.Close()
-	<-ended
-	if n := l.Counts(); n.Resets < 50 {
-		t.Errorf("%+v, want at least 50 resets", n)
-	}
-}
-
 // A client that resets too many requests, too slowly for net/http's own limit, gets a GOAWAY.
 // Its open requests are answered.
 func TestTooManyResets(t *testing.T) {
@@ -116,7 +82,6 @@ func TestTooManyResets(t *testing.T) {
 	}
 }
 
-// The client has no room for any response: its window is 0.
 // A client that closes its connection resets nothing.
 func TestClosedConnectionIsNoReset(t *testing.T) {
 	begun, ended := make(chan struct{}), make(chan struct{})
@@ -135,6 +100,7 @@ func TestClosedConnectionIsNoReset(t *testing.T) {
 	}
 }
 
+// The client has no room for any response: its window is 0.
 func TestClosedWindow(t *testing.T) {
 	for name, write := range map[string]http.HandlerFunc{
 		"short": hello,

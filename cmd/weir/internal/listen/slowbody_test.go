@@ -143,27 +143,6 @@ func TestStarvedBodyIsNotSlow(t *testing.T) {
 	<-statuses
 }
 
-// The client may wait for more of a response before it sends more of its body.
-func TestConverse(t *testing.T) {
-	const text = "0123456789abcdefghijklmn"
-	l := start(t, func(w http.ResponseWriter, r *http.Request) {
-		r.Body.(interface{ Converse() }).Converse()
-		sink(w, r)
-	}, patient)
-	conn, answers := dial(t, l, "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 24\r\n\r\n")
-	sendSlowly(conn, text, short)
-	if status, body := answer(t, answers); status != http.StatusOK || body != text {
-		t.Errorf("%d %q", status, body)
-	}
-}
-
-func sendSlowly(to net.Conn, text string, pace config.Duration) {
-	for i := range text {
-		_, _ = io.WriteString(to, text[i:i+1])
-		after(pace, nil)
-	}
-}
-
 // A reload changes the rate of bodies that are being read.
 func TestRateChanges(t *testing.T) {
 	t.Parallel()
@@ -188,7 +167,7 @@ func TestSlowChunkIsNotStalled(t *testing.T) {
 	t.Parallel()
 	l := start(t, sink, func(c *config.Listener) { c.BodyTimeout = 10 * short })
 	conn, answers := dial(t, l, "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n14\r\n")
-	sendSlowly(conn, strings.Repeat("x", 20)+"\r\n0\r\n\r\n", short)
+	sendSlowly(conn, strings.Repeat("x", 20)+"\r\n0\r\n\r\n")
 	if status, body := answer(t, answers); status != http.StatusOK || len(body) != 20 {
 		t.Errorf("%d %q", status, body)
 	}
