@@ -74,7 +74,6 @@ func poolTable(name string, s pool.Snapshot) Table {
 		{"running", fmt.Sprint(s.Running)},
 		{"ready", fmt.Sprint(s.Ready)},
 		{"blocked", fmt.Sprint(s.Blocked)},
-		{"wait for another attempt", fmt.Sprint(s.Resting)},
 		{"completed", fmt.Sprint(s.Completed)},
 		{"failed", fmt.Sprint(s.Failed)},
 	}

@@ -54,7 +54,7 @@ func TestPoolsAreShownAsLimiters(t *testing.T) {
 		if len(changes) < 2 || changes[0].Text[:len("slots: backlog ")] != "slots: backlog " {
 			t.Errorf("changes %+v", changes)
 		}
-		if len(o.Tables) != 1 || o.Tables[0].Rows[4][1] != "40" || o.Tables[0].Rows[6][0] != "slots" {
+		if len(o.Tables) != 1 || o.Tables[0].Rows[3][1] != "40" || o.Tables[0].Rows[5][0] != "slots" {
 			t.Errorf("tables %+v", o.Tables)
 		}
 	})

@@ -15,7 +15,6 @@ func readPool(out output, p *pool.Pool, labels []string) {
 	out.with(poolTasks, float64(s.Running), labels, "running")
 	out.with(poolTasks, float64(s.Ready), labels, "ready")
 	out.with(poolTasks, float64(s.Blocked), labels, "blocked")
-	out.with(poolTasks, float64(s.Resting), labels, "resting")
 	out.with(poolEnded, float64(s.Completed), labels, "success")
 	out.with(poolEnded, float64(s.Failed), labels, "failure")
 	out.with(poolEnded, float64(s.Cancelled), labels, "cancelled")

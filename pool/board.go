@@ -1,7 +1,6 @@
 package pool
 
 import (
-	"container/heap"
 	"errors"
 	"fmt"
 	"maps"
@@ -25,7 +24,6 @@ type board struct {
 	outbox
 
 	ready    ready
-	resting  resting
 	running  []*item
 	blocked  map[string]*item
 	settling int   // leases that are being given back
@@ -59,7 +57,7 @@ func (b *board) finished() bool { return b.sourceDone && b.left() == 0 }
 
 // left counts the tasks that were claimed and have not ended.
 func (b *board) left() int {
-	return b.ready.len() + len(b.resting) + len(b.running) + len(b.blocked) + b.settling
+	return b.ready.len() + len(b.running) + len(b.blocked) + b.settling
 }
 
 // checkFinished wakes the reader if the run is finished.
@@ -88,18 +86,6 @@ func (b *board) read(spare []Event, m moment, fx *effects) page {
 	return p
 }
 
-// due lets those start whose rest is over, and returns the time until it must be called again.
-func (b *board) due(m moment, fx *effects) (next time.Duration) {
-	for len(b.resting) > 0 && b.resting[0].since <= m.at {
-		b.ready.add(heap.Pop(&b.resting).(*item))
-	}
-	b.start(m, fx)
-	if len(b.resting) > 0 {
-		return min(b.resting[0].since-m.at, time.Hour)
-	}
-	return time.Hour
-}
-
 // stop ends the run: running tasks are cut short with the cause, and the others are cancelled.
 func (b *board) stop(why error, fx *effects) {
 	if b.why == nil {
@@ -115,13 +101,13 @@ func (b *board) stop(why error, fx *effects) {
 func (b *board) dismiss(why error, fx *effects) {
 	b.stopped = true
 	b.place.leave()
-	waiting := slices.Concat(b.ready.all(), b.resting, slices.Collect(maps.Values(b.blocked)))
-	b.ready, b.resting = ready{cost: b.cost}, nil
+	waiting := slices.Concat(b.ready.all(), slices.Collect(maps.Values(b.blocked)))
+	b.ready = ready{cost: b.cost}
 	clear(b.blocked)
 	for _, it := range waiting {
 		b.conclude(it, Event{Kind: Cancelled, Err: why}, 0, fx)
 	}
-	fx.stopClaims, fx.needTasks, fx.timers, fx.events = true, true, true, true
+	fx.stopClaims, fx.needTasks, fx.look, fx.events = true, true, true, true
 }
 
 // waiting adds the tasks that wait here to the source's backlog. A source that has been
@@ -172,7 +158,7 @@ func (b *board) decided(d Decision, err error, fx *effects) int64 {
 
 func (b *board) snapshot() Snapshot {
 	return Snapshot{
-		Running: len(b.running), Ready: b.ready.len(), Blocked: len(b.blocked), Resting: len(b.resting),
+		Running: len(b.running), Ready: b.ready.len(), Blocked: len(b.blocked),
 		Completed: b.completed, Failed: b.failed, Cancelled: b.cancelled, Abandoned: slices.Clone(b.abandoned),
 		Decisions: slices.Clone(b.decisions),
 	}
@@ -209,7 +195,7 @@ type effects struct {
 
 	stopClaims bool // ends the context of the claims
 	needTasks  bool // wakes the feeder,
-	timers     bool // the goroutine of the timers,
+	look       bool // the goroutine that looks,
 	events     bool // and the reader
 }
 

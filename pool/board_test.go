@@ -38,7 +38,7 @@ func newBoardModel(t *testing.T, seed uint64) *boardModel {
 	}
 	conf := noError(Config{
 		Capacity: m.c, Source: Slice(nil), Lookahead: 1 + m.IntN(8), Backfill: 1 + m.IntN(4),
-		Buffer: 1 + m.IntN(8), StopOnError: m.IntN(8) == 0, Retry: Retry{Attempts: 2}, Aging: time.Second,
+		Buffer: 1 + m.IntN(8), StopOnError: m.IntN(8) == 0, Aging: time.Second,
 	}.withDefaults())
 	m.board = newBoard(&conf, m.requests[0], func() { m.woken = true })
 	return m
@@ -120,7 +120,6 @@ func (m *boardModel) claim() {
 		it.Key = fmt.Sprint(len(m.items))
 		it.Priority = m.IntN(5)
 		it.request = m.requests[max(0, m.IntN(5)-2)]
-		it.Retry = m.conf.Retry
 		if len(m.items) > 0 && m.IntN(4) == 0 {
 			it.After = []string{m.items[m.IntN(len(m.items))].Key}
 		}
@@ -187,9 +186,8 @@ func (m *boardModel) read() {
 	})
 }
 
-func (m *boardModel) due() {
-	m.at += time.Minute
-	m.call(func(fx *effects) { m.board.due(m.moment(), fx) })
+func (m *boardModel) look() {
+	m.call(func(fx *effects) { m.start(m.moment(), fx) })
 	m.woken = false
 }
 
@@ -260,7 +258,7 @@ func TestBoardModel(t *testing.T) {
 			case 4, 5:
 				m.read()
 			case 6:
-				m.due()
+				m.look()
 			case 7:
 				m.other()
 			case 8:
@@ -284,7 +282,7 @@ func TestBoardModel(t *testing.T) {
 			if i > 10_000 {
 				t.Fatalf("seed %d: it does not end: %+v", seed, m.snapshot())
 			}
-			m.due()
+			m.look()
 			m.read()
 			m.finish()
 			for m.one() {

@@ -31,9 +31,7 @@ type Config struct {
 	Scalers map[string]Scaler
 
 	// Lookahead is how many tasks that could start the pool claims in advance, to
-	// choose by priority among them. Tasks that rest before another attempt are among
-	// them: while so many rest, the pool claims nothing. Tasks that wait for others come
-	// on top. Defaults to 64.
+	// choose by priority among them. Tasks that wait for others come on top. Defaults to 64.
 	Lookahead int
 
 	// Backfill is how many tasks may overtake one that does not fit yet; then
@@ -43,9 +41,6 @@ type Config struct {
 	// Aging is after how long of waiting a task gains a step of priority.
 	// Defaults to 10 s; at most 1000 h.
 	Aging time.Duration
-
-	// Retry is for tasks that do not say.
-	Retry Retry
 
 	// Redeliver is the delay with which the lease of a failed task is given back. It doubles with
 	// each delivery that the source counts, up to 1 h. Defaults to 30 s.
@@ -86,10 +81,6 @@ func (c Config) withDefaults() (Config, error) {
 	if err := c.completeNumbers(); err != nil {
 		return c, err
 	}
-	if err := c.Retry.check("Retry"); err != nil {
-		return c, err
-	}
-	c.Retry = c.Retry.orDefault(Retry{Attempts: 1, Backoff: time.Second, Max: time.Minute})
 	err := c.completeResources()
 	return c, err
 }
@@ -110,7 +101,14 @@ func (c *Config) completeNumbers() error {
 
 // redelivery is the delay with which the lease of an item that failed goes back.
 func (c *Config) redelivery(it *item) time.Duration {
-	return Retry{Backoff: c.Redeliver, Max: max(time.Hour, c.Redeliver)}.rest(it.delivered)
+	delay, most := c.Redeliver, max(time.Hour, c.Redeliver)
+	for range it.delivered - 1 {
+		if delay >= most/2 {
+			return most
+		}
+		delay *= 2
+	}
+	return delay
 }
 
 func number(field string, value *int, otherwise int) error {

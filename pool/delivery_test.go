@@ -50,6 +50,9 @@ func TestTasksThatFailForTheLastTimeAreRejected(t *testing.T) {
 			t.Errorf("ran at %v, want %v", at, want)
 		}
 		dead := source.DeadLetters()
+		if pool.Permanent(nil) != nil {
+			t.Error("an error of nothing")
+		}
 		if len(dead) != 2 || dead[0].Task.Key != "bad" || dead[1].Task.Key != "weak" || !errors.Is(dead[1].Reason, errTask) {
 			t.Errorf("%+v", dead)
 		}

@@ -1,7 +1,6 @@
 package pool
 
 import (
-	"container/heap"
 	"fmt"
 	"time"
 )
@@ -17,8 +16,6 @@ func (b *board) ended(it *item, a attempt, m moment, fx *effects) {
 	case m.cut || b.cut:
 		e.Kind = Failed
 		b.interrupted(it, e, fx)
-	case it.attempt < it.Retry.Attempts && !a.permanent && !a.lost && !b.stopped:
-		b.retry(it, e, m, fx)
 	default:
 		e.Kind = Failed
 		b.fail(it, e, fx)
@@ -71,16 +68,6 @@ func (b *board) interrupted(it *item, e Event, fx *effects) {
 	if it.Key != "" {
 		b.failDependents(it.Key, e.Err, fx)
 	}
-}
-
-// retry puts an item aside for another attempt.
-func (b *board) retry(it *item, e Event, m moment, fx *effects) {
-	e.Kind, e.Key, e.Attempt, e.Waited = Retrying, it.Key, it.attempts(), it.waited
-	e.Rest = it.Retry.rest(it.attempt)
-	b.publish(e, fx)
-	it.since = m.at + e.Rest
-	heap.Push(&b.resting, it)
-	fx.timers = true
 }
 
 // conclude publishes the last event of an item, once its lease is settled.

@@ -15,7 +15,7 @@ type Event struct {
 	Kind    Kind   // the kind of the event
 	Key     string // of the task
 	Value   any    // the task's result (Done) or report (Progress)
-	Err     error  // why (Failed, Cancelled, Retrying); with Done or Decided, the error
+	Err     error  // why (Failed, Cancelled); with Done or Decided, the error
 	Attempt int    // which attempt it was, from 1; each earlier delivery counts as one
 
 	// Rejected is whether the source keeps the task as a dead letter (Failed, or Cancelled because
@@ -25,7 +25,6 @@ type Event struct {
 
 	Waited time.Duration // from when it could start to when it did, all attempts together
 	Took   time.Duration // how long the attempt ran
-	Rest   time.Duration // how long it rests before the next attempt (Retrying)
 
 	Decision *Decision // of a scaler (Decided)
 }
@@ -40,15 +39,13 @@ const (
 	Done Kind = 2
 	// Failed: the task failed for good.
 	Failed Kind = 3
-	// Cancelled: the task was claimed and never started, or not again.
+	// Cancelled: the task was claimed and never started.
 	Cancelled Kind = 4
-	// Retrying: an attempt failed, and another will follow.
-	Retrying Kind = 5
 	// Decided: a scaler decided on the size of a resource, perhaps to hold it. With an error
 	// the scaler or its law failed and the size was held, or the source could not report its
 	// backlog. While [Config].Buffer is full decisions have no event, and are only in the
 	// [Snapshot] and the History.
-	Decided Kind = 6
+	Decided Kind = 5
 )
 
 var kinds = [...]string{
@@ -56,7 +53,6 @@ var kinds = [...]string{
 	Done:      "done",
 	Failed:    "failed",
 	Cancelled: "cancelled",
-	Retrying:  "retrying",
 	Decided:   "decided",
 }
 

@@ -143,35 +143,15 @@ func ExampleSeq() {
 }
 
 func ExamplePermanent() {
-	attempts := 0
-	count(pool.Slice([]pool.Task{{
-		Retry: pool.Retry{Attempts: 5},
-		Run: func(context.Context) (any, error) {
-			attempts++
-			return nil, pool.Permanent(errors.New("no such customer"))
-		},
-	}}))
-	fmt.Println(attempts, "attempt")
-	// Output:
-	// 0 completed, 1 failed, 0 cancelled
-	// 1 attempt
-}
-
-func ExampleRejecter() {
 	source := sourcetest.NewMemory(time.Minute, []pool.Task{{Key: "letter", Run: func(context.Context) (any, error) {
-		return nil, errors.New("no such address")
+		return nil, pool.Permanent(errors.New("no such address"))
 	}}})
-	c, _ := capacity.New(capacity.Vector{"slots": 1})
-	p, _ := pool.New(pool.Config{Capacity: c, Source: source, Redeliver: time.Millisecond, MaxAttempts: 2})
-	for ev := range p.Run(context.Background()) {
-		fmt.Println(ev, "- attempt", ev.Attempt)
-	}
+	count(source)
 	for _, dead := range source.DeadLetters() {
 		fmt.Println("dead:", dead.Task.Key, "-", dead.Reason)
 	}
 	// Output:
-	// letter: failed: no such address - attempt 1
-	// letter: failed: no such address - attempt 2
+	// 0 completed, 1 failed, 0 cancelled
 	// dead: letter - no such address
 }
 

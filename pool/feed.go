@@ -147,7 +147,6 @@ func (r *run) prepare(it *item, d Delivery) (err error) {
 	if most := r.conf.MaxAttempts; most > 0 && d.Attempt > most {
 		return fmt.Errorf("%w: for the time %d, where MaxAttempts is %d", ErrAttempts, d.Attempt, most)
 	}
-	it.Retry = it.Retry.orDefault(r.conf.Retry)
 	if it.Cost != nil {
 		it.request, err = r.conf.Capacity.Request(it.Cost)
 	}

@@ -69,7 +69,7 @@ func runFor(t *testing.T, most time.Duration, c pool.Config, each ...func(*pool.
 		}
 	}
 	s := p.Snapshot()
-	if s.Running+s.Ready+s.Blocked+s.Resting > 0 && len(s.Abandoned) == 0 {
+	if s.Running+s.Ready+s.Blocked > 0 && len(s.Abandoned) == 0 {
 		t.Errorf("left behind: %+v", s)
 	}
 	if g := c.Capacity.Snapshot(); len(s.Abandoned) == 0 && (g.Grants > 0 || g.Waiting > 0) {

@@ -13,7 +13,7 @@ func (b *board) room(m moment) (n int, over bool) {
 	if b.stopped {
 		return 0, true
 	}
-	n = max(0, b.conf.Lookahead-b.ready.len()-len(b.resting))
+	n = max(0, b.conf.Lookahead-b.ready.len())
 	if b.most > 0 {
 		n = int(min(int64(n), b.free()))
 	}

@@ -96,7 +96,6 @@ type Snapshot struct {
 	Running   int      // tasks that run
 	Ready     int      // tasks that were claimed and could start
 	Blocked   int      // tasks that were claimed and wait for others
-	Resting   int      // tasks that wait for another attempt
 	Completed uint64   // tasks that succeeded
 	Failed    uint64   // tasks that failed for good
 	Cancelled uint64   // tasks that were claimed and did not start

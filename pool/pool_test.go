@@ -133,18 +133,6 @@ func TestDependencies(t *testing.T) {
 			`pool: invalid configuration: Priority of task "a" is 1001: want -1000 to 1000`,
 		},
 		{
-			"negative",
-			[]pool.Task{{Key: "a", Run: task("", 0, nil).Run, Retry: pool.Retry{Attempts: -1}}},
-			"a failed",
-			`pool: invalid configuration: Retry of task a is {Attempts:-1 Backoff:0s Max:0s}: want 0 (the default) or more, and rests up to 1000h0m0s`,
-		},
-		{
-			"rest without end",
-			[]pool.Task{{Key: "a", Run: task("", 1, errTask).Run, Retry: pool.Retry{Attempts: 2, Backoff: math.MaxInt64}}},
-			"a failed",
-			`pool: invalid configuration: Retry of task a is {Attempts:2 Backoff:2562047h47m16.854775807s Max:0s}: want 0 (the default) or more, and rests up to 1000h0m0s`,
-		},
-		{
 			"too large",
 			[]pool.Task{{Key: "a", Run: task("", 0, nil).Run, Cost: capacity.Vector{"slots": 3}}},
 			"a failed",
@@ -188,43 +176,6 @@ func TestManyWays(t *testing.T) {
 		if done := run(t, pool.Config{Capacity: slots(2), Source: pool.Slice(tasks)}).count(pool.Done); done != len(tasks) {
 			t.Errorf("%d of %d done", done, len(tasks))
 		}
-	})
-}
-
-func TestRetriesRestLongerEachTime(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		began := time.Now()
-		var at []time.Duration
-		fails := pool.Task{
-			Key: "a", Retry: pool.Retry{Attempts: 4, Backoff: time.Second, Max: 3 * time.Second},
-			Run: func(context.Context) (any, error) {
-				at = append(at, time.Since(began))
-				return nil, errTask
-			},
-		}
-		given := fails
-		given.Key, given.Run = "b", func(context.Context) (any, error) { return nil, pool.Permanent(errTask) }
-		r := run(t, pool.Config{Capacity: slots(1), Source: pool.Slice([]pool.Task{fails, given})})
-		r.expect(t, "a retrying, b failed, a retrying, a retrying, a failed", nil)
-		if want := []time.Duration{0, time.Second, 3 * time.Second, 6 * time.Second}; !slices.Equal(at, want) {
-			t.Errorf("tried at %v, want %v", at, want)
-		}
-		if pool.Permanent(nil) != nil {
-			t.Error("an error of nothing")
-		}
-	})
-}
-
-// TestRestingTasksHoldUpTheSource: a run whose tasks fail does not go through its source meanwhile.
-func TestRestingTasksHoldUpTheSource(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := run(t, pool.Config{
-			Capacity: slots(1), Lookahead: 2, Retry: pool.Retry{Attempts: 2},
-			Source: pool.Slice([]pool.Task{
-				task("a", 0, errTask), task("b", 0, errTask), task("c", 0, errTask), task("d", 0, nil),
-			}),
-		})
-		r.expect(t, "a retrying, b retrying, c retrying, a failed, b failed, c failed, d done", nil)
 	})
 }
 

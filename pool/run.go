@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// A run is a pool at work: the goroutines, timers and contexts around a board. Each goroutine
+// A run is a pool at work: the goroutines, and contexts around a board. Each goroutine
 // reports to the board under the lock, and performs the effects after it has released the lock.
 // There are five kinds: the reader of the events, which called Run (reader.go); one that claims
-// (feed.go); one that waits for timers; one for each task that runs (work.go), which
+// (feed.go); one that looks at what others change; one for each task that runs (work.go), which
 // runs the next itself when it is done; and one that scales, if there is a scaler (scale.go). The
 // end of each lease has one of its own.
 type run struct {
@@ -26,7 +26,7 @@ type run struct {
 
 	helpers   sync.WaitGroup // all goroutines but the reader's
 	readable  chan struct{}  // holds a token if there is something to read
-	timersDue chan struct{}  // holds a token if the timers have changed
+	changed   chan struct{}  // holds a token if others have changed something
 	needTasks chan struct{}  // holds a token if the feeder should claim
 	heard     int64          // the size that the source heard last; the feeder's alone
 	sized     chan struct{}  // closed after the first decision
@@ -48,7 +48,7 @@ type run struct {
 func newRun(p *Pool, ctx context.Context) *run {
 	r := &run{
 		Pool: p, outer: ctx,
-		readable: make(chan struct{}, 1), timersDue: make(chan struct{}, 1), needTasks: make(chan struct{}, 1),
+		readable: make(chan struct{}, 1), changed: make(chan struct{}, 1), needTasks: make(chan struct{}, 1),
 		sized: make(chan struct{}),
 	}
 	r.board = newBoard(&p.conf, p.cost, r.cameUp)
@@ -65,14 +65,14 @@ func (r *run) begin() {
 		close(r.sized)
 	}
 	r.helpers.Go(r.feed)
-	r.helpers.Go(r.timers)
+	r.helpers.Go(r.look)
 }
 
 // cameUp is called when the board's place in the queue of the capacity did. A worker that is about
 // to look anyway needs no message.
 func (r *run) cameUp() {
 	if r.releasing.Load() == 0 {
-		signal(r.timersDue)
+		signal(r.changed)
 	}
 }
 
@@ -188,30 +188,25 @@ func (r *run) perform(fx *effects) {
 	if fx.needTasks {
 		signal(r.needTasks)
 	}
-	if fx.timers {
-		signal(r.timersDue)
+	if fx.look {
+		signal(r.changed)
 	}
 	if fx.events {
 		signal(r.readable)
 	}
 }
 
-// timers waits for changes that no task or reader causes: a place in the queue that has come up
-// while none of ours ended, rests that are over, and the end of the context.
-func (r *run) timers() {
-	alarm := time.NewTimer(time.Hour)
-	defer alarm.Stop()
+// look waits for changes that no task or reader causes: a place in the queue that has come up while
+// none of ours ended, and the end of the context.
+func (r *run) look() {
 	for {
-		var next time.Duration
 		var finished bool
-		r.update(func(b *board, m moment, fx *effects) { next, finished = b.due(m, fx), b.finished() })
+		r.update(func(b *board, m moment, fx *effects) { b.start(m, fx); finished = b.finished() })
 		if finished {
 			return
 		}
-		alarm.Reset(next)
 		select {
-		case <-r.timersDue:
-		case <-alarm.C:
+		case <-r.changed:
 		case <-r.ctx.Done():
 			if r.outer.Err() != nil {
 				r.stop(context.Cause(r.outer))

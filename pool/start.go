@@ -23,7 +23,7 @@ func (b *board) start(m moment, fx *effects) {
 
 // ask asks for tasks if few are left.
 func (b *board) ask(fx *effects) {
-	if !b.sourceDone && b.ready.len()+len(b.resting) <= b.conf.Lookahead/2 {
+	if !b.sourceDone && b.ready.len() <= b.conf.Lookahead/2 {
 		fx.needTasks = true
 	}
 }
@@ -61,7 +61,7 @@ func (b *board) book(it *item, g capacity.Grant, m moment, fx *effects) {
 	it.grant = g
 	it.waited += max(0, m.at-it.since)
 	it.since = m.at
-	it.attempt++
+	it.attempt = 1
 	it.index, it.next = len(b.running), nil
 	b.running = append(b.running, it)
 	fx.start.add(line{it, it})

@@ -32,18 +32,6 @@ type Task struct {
 	// After are the keys of tasks that must succeed first. They may come later from
 	// the source. A task that fails cancels its dependents.
 	After []string
-
-	// Retry decides about an attempt that failed. Defaults to [Config].Retry.
-	Retry Retry
-}
-
-// Retry says how often a task is tried and how long it rests in between.
-type Retry struct {
-	// Attempts is how often in all. Defaults to 1: no retry.
-	Attempts int
-	// Backoff is the rest before the second attempt, which doubles from one attempt to the
-	// next up to Max. Default to 1 s and 1 min; both up to 1000 h.
-	Backoff, Max time.Duration
 }
 
 const (
@@ -61,32 +49,7 @@ func (t *Task) check() error {
 	case t.Key == "" && len(t.After) > 0:
 		return fmt.Errorf("%w: a task without a Key is After %q: want a Key", ErrConfig, t.After)
 	}
-	return t.Retry.check("Retry of task " + t.Key)
-}
-
-func (r Retry) check(name string) error {
-	if r.Attempts < 0 || r.Backoff < 0 || r.Max < 0 || max(r.Backoff, r.Max) > maxLong {
-		return fmt.Errorf("%w: %s is %+v: want 0 (the default) or more, and rests up to %v", ErrConfig, name, r, maxLong)
-	}
 	return nil
-}
-
-func (r Retry) orDefault(d Retry) Retry {
-	r.Attempts = cmp.Or(r.Attempts, d.Attempts)
-	r.Backoff = cmp.Or(r.Backoff, d.Backoff)
-	r.Max = cmp.Or(r.Max, max(d.Max, r.Backoff))
-	return r
-}
-
-func (r Retry) rest(attempt int) time.Duration {
-	rest := r.Backoff
-	for range attempt - 1 {
-		if rest >= r.Max/2 {
-			return r.Max
-		}
-		rest *= 2
-	}
-	return min(rest, r.Max)
 }
 
 // An item is a task that the pool has claimed. It is also the context that the task
@@ -102,9 +65,9 @@ type item struct {
 	seq     uint64         // order of arrival
 
 	score   int64         // lower goes first
-	since   time.Duration // when it could start, or may start again
+	since   time.Duration // when it could start, or when it did
 	waited  time.Duration
-	attempt int  // of this delivery
+	attempt int  // 1 once it was started
 	last    bool // it failed for the last time that it is delivered
 	index   int  // among the running items
 
@@ -133,19 +96,4 @@ func (it *item) rank(now, aging time.Duration) {
 // compare is the order of the ready items.
 func (it *item) compare(other *item) int {
 	return cmp.Or(cmp.Compare(it.score, other.score), cmp.Compare(it.seq, other.seq))
-}
-
-// resting is the heap of items that wait for another attempt.
-type resting []*item
-
-func (r resting) Len() int           { return len(r) }
-func (r resting) Less(i, j int) bool { return r[i].since < r[j].since }
-func (r resting) Swap(i, j int)      { r[i], r[j] = r[j], r[i] }
-func (r *resting) Push(x any)        { *r = append(*r, x.(*item)) }
-func (r *resting) Pop() any {
-	last := len(*r) - 1
-	it := (*r)[last]
-	(*r)[last] = nil
-	*r = (*r)[:last]
-	return it
 }

@@ -33,18 +33,15 @@ func (r *run) work(it *item) {
 }
 
 type attempt struct {
-	value     any
-	err       error
-	outcome   weir.Outcome
-	permanent bool // another would fail as well
-	lost      bool // the lease of its item was lost, or the run ended
+	value   any
+	err     error
+	outcome weir.Outcome
 }
 
 // tryOnce runs an item once.
 func tryOnce(it *item) (a attempt) {
 	a.value, a.err = runTask(it)
 	if a.err != nil {
-		a.lost = it.Err() != nil
 		a.judge()
 	}
 	return a
@@ -60,12 +57,10 @@ func runTask(it *item) (value any, err error) {
 	return it.Run(it)
 }
 
-// judge asks the error, which is code of the user, all that the board wants to know: under the lock
-// it could not.
+// judge asks the error, which is code of the user, for its outcome.
 func (a *attempt) judge() {
 	a.outcome = weir.Failure
 	defer func() { _ = recover() }() // an error that panics is no more than that
-	a.permanent = isPermanent(a.err)
 	a.outcome = weir.Classify(a.err)
 }
 

@@ -96,7 +96,9 @@ func TestStop(t *testing.T) {
 // mute is a source that does not know its backlog.
 type mute struct{ *sourcetest.MemorySource }
 
-func (mute) Backlog(context.Context) (pool.Depth, error) { return pool.Depth{}, errors.New("no server") }
+func (mute) Backlog(context.Context) (pool.Depth, error) {
+	return pool.Depth{}, errors.New("no server")
+}
 
 func TestBacklogIsNotKnown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
