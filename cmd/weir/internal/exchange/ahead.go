@@ -19,9 +19,8 @@ type ahead struct {
 	total int64
 	err   error // the end of src
 	mode  aheadMode
-	full  bool   // the goroutine waits for the receiver
-	gone  bool   // the goroutine has ended
-	waste []byte // a buffer for dropped bytes
+	gone  bool            // the goroutine has ended
+	waste *[copySize]byte // for dropped bytes
 }
 
 type aheadMode uint8
@@ -68,23 +67,19 @@ func (a *ahead) room() []byte {
 		// One chunk above the bound, because only the end of the body may follow.
 		if a.buf.size <= a.bound {
 			if room := a.buf.room(); room != nil {
-				a.full = false
 				return room
 			}
 		}
-		a.full = true
-		a.news.Broadcast() // for failure
 		a.news.Wait()
 	}
-	a.full = false
 	if a.mode == stopped {
 		return nil
 	}
 	if a.waste == nil {
 		a.buf.free()
-		a.waste = copies.Get()
+		a.waste = copies.Get().(*[copySize]byte)
 	}
-	return a.waste
+	return a.waste[:]
 }
 
 // came records the result of a read, and returns the error that ends the body.
@@ -167,20 +162,6 @@ func (a *ahead) handOver() buffer {
 		a.news.Wait()
 	}
 	return a.buf
-}
-
-// failure waits for the end of src, which is near because its sender is gone, and returns the
-// error, if any.
-func (a *ahead) failure() error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for a.err == nil && !a.full { // there is no receiver
-		a.news.Wait()
-	}
-	if errors.Is(a.err, io.EOF) || errors.Is(a.err, errStopped) {
-		return nil
-	}
-	return a.err
 }
 
 // isWhole reports whether src has been read to its end.

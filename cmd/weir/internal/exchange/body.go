@@ -7,29 +7,26 @@ import (
 	"sync"
 )
 
-// An intake is the body of a request: the part read before the request took its slot, and the
-// rest. A transport may read it after the exchange has ended.
+// An intake is the body of a request: the part read before the request took its slot, in memory
+// and in a file, and the rest. A transport may read it after the exchange has ended.
 type intake struct {
-	client  *http.Request
-	rest    io.Reader // from the client, nil if there is none
-	ahead   *ahead    // reads a body of unknown length
-	length  int64     // of the whole body, -1 if unknown
-	left    int64     // unread bytes of the client's body; -1 if unknown
-	read    bool      // the proxy has read some of the body, so the client received its 100 Continue
-	done    bool      // the client's body has been read to its end
-	trailer http.Header
-
-	deadline *deadline  // of an upload, nil for others
-	reading  sync.Mutex // held while a transport reads
+	client   *http.Request
+	rest     io.Reader // from the client, nil if there is none
+	ahead    *ahead    // reads a body of unknown length
+	length   int64     // of the whole body, -1 if unknown
+	read     bool      // the proxy has read some of the body, so the client received its 100 Continue
+	trailer  http.Header
+	deadline *deadline // of an upload, nil for others
 
 	mu       sync.Mutex
 	buf      buffer
 	file     *spool
-	inMemory int64   // bytes in memory of a body that can be read again
-	last     *copyOf // of such a body, the newest
-	finished bool    // the client's body has ended
-	failure  error   // of the client's body
-	lost     bool    // the file could not be read
+	inMemory int64 // bytes that the buffer had, which may be free by now
+	resends  bool  // a transport may read the body again
+	last     *attempt
+	done     bool  // the client's body has been read to its end
+	failure  error // of the client's body
+	lost     bool  // the file could not be read
 	closed   bool
 }
 
@@ -42,69 +39,94 @@ func (b *intake) put(out *http.Request, resends bool) {
 	if b.length == 0 || b.rest == nil && b.ahead == nil && b.buf.size == 0 {
 		return
 	}
-	out.Body, out.ContentLength, out.Trailer = b, b.length, b.trailer
+	b.inMemory, b.resends = b.buf.size, resends && b.done && b.ahead == nil
+	out.Body, out.ContentLength, out.Trailer = b.again(), b.length, b.trailer
 	if b.length < 0 {
 		out.TransferEncoding = b.client.TransferEncoding
 	}
-	if resends && b.done && b.ahead == nil {
-		b.inMemory = b.buf.size
+	if b.resends {
 		out.GetBody = func() (io.ReadCloser, error) { return b.again(), nil }
-		out.Body = b.again()
 	}
 }
 
-func (b *intake) Read(p []byte) (int, error) {
-	b.reading.Lock()
-	defer b.reading.Unlock()
-	if n, err := b.readBuffers(p); n > 0 || err != nil {
-		return n, err
-	}
-	var n int
-	var err error
+// An attempt reads the body for one try to send it.
+type attempt struct {
+	*intake
+	offset int64 // in the part that the proxy has read
+}
+
+// again returns the body from its beginning.
+func (b *intake) again() *attempt {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.last = &attempt{intake: b}
+	return b.last
+}
+
+func (a *attempt) Read(p []byte) (int, error) {
+	n, err := a.readStart(p)
 	switch {
-	case b.ahead != nil:
-		n, err = b.ahead.Read(p)
-	case b.done:
-		err = io.EOF
-	case b.deadline != nil:
-		b.deadline.during(func() { n, err = b.rest.Read(p) })
+	case n > 0 || err != nil:
+		return n, err
+	case a.ahead != nil:
+		n, err = a.ahead.Read(p)
+	case a.deadline != nil:
+		a.deadline.during(func() { n, err = a.rest.Read(p) })
 	default:
-		n, err = b.rest.Read(p)
+		n, err = a.rest.Read(p)
 	}
 	if err != nil {
-		b.ended(err)
+		a.ended(err)
 	}
 	return n, err
 }
 
-func (b *intake) readBuffers(p []byte) (int, error) {
+// readStart reads the part that the proxy has read. At its end it returns nothing, or io.EOF if
+// that is the end of the body.
+func (a *attempt) readStart(p []byte) (n int, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch {
+	case a.closed, a != a.last: // a transport may still read for a try that ended
+		return 0, errStopped
+	case a.offset < a.inMemory:
+		n = a.buf.readAt(p, a.offset)
+	case a.file != nil && a.offset < a.inMemory+a.file.size:
+		n, err = a.file.readAt(p, a.offset-a.inMemory)
+		a.lost = err != nil
+	case a.done:
+		err = io.EOF
+	}
+	a.offset += int64(n)
+	a.freeSent()
+	return n, err
+}
+
+// freeSent frees the memory of a body that has been read and is not sent again. The lock is held.
+func (b *intake) freeSent() {
+	if !b.resends && b.last != nil && b.last.offset >= b.inMemory {
+		b.buf.free()
+	}
+}
+
+// answered ends the time in which the body may be sent again, since there is a response. A server
+// may answer before the last try has read it all.
+func (b *intake) answered() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	switch {
-	case b.closed:
-		return 0, errStopped
-	case b.buf.size > 0:
-		return b.buf.read(p), nil
-	case b.file != nil:
-		n, err := b.file.Read(p)
-		if errors.Is(err, io.EOF) {
-			err = nil
-		}
-		b.lost = err != nil
-		return n, err
-	}
-	return 0, nil
+	b.resends = false
+	b.freeSent()
 }
 
 // ended records the end of the client's body: its trailers or its error.
 func (b *intake) ended(err error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
 	if !errors.Is(err, io.EOF) {
-		b.failure = err
+		b.fail(err)
 		return
 	}
-	b.finished = true
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.done = true
 	for name := range b.trailer { // the announced trailers
 		b.trailer[name] = b.client.Trailer[name]
 	}
@@ -120,50 +142,6 @@ func (b *intake) fail(err error) {
 // Close does nothing. The exchange frees the body.
 func (b *intake) Close() error { return nil }
 
-// A copyOf is a reader of a whole body, for one try to send it.
-type copyOf struct {
-	*intake
-	read  int64
-	ended bool
-}
-
-// again returns the body from its beginning, for another try.
-func (b *intake) again() *copyOf {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.last = &copyOf{intake: b}
-	return b.last
-}
-
-func (c *copyOf) Read(p []byte) (n int, err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	switch {
-	case c.closed, c != c.last: // a transport may still read for a try that ended
-		return 0, errStopped
-	case c.read < c.inMemory:
-		n = c.buf.readAt(p, c.read)
-	case c.file != nil:
-		n, err = c.file.ReadAt(p, c.read-c.inMemory)
-		c.lost = err != nil && !errors.Is(err, io.EOF)
-	default:
-		err = io.EOF
-	}
-	c.read += int64(n)
-	c.ended = errors.Is(err, io.EOF)
-	return n, err
-}
-
-// answered frees the memory of a body that is not sent again, since there is a response. A server
-// may answer before the last try has read it all.
-func (b *intake) answered() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.last != nil && b.last.ended {
-		b.buf.free()
-	}
-}
-
 // failed returns the error of reading the client's body, or nil if none is known.
 func (b *intake) failed() error {
 	b.mu.Lock()
@@ -171,31 +149,17 @@ func (b *intake) failed() error {
 	return b.failure
 }
 
-// failedAtLast is failed for a client that is gone: it waits for the reader to get the error,
-// because the server cancels the request first.
-func (b *intake) failedAtLast() error {
-	if b.ahead != nil {
-		return b.ahead.failure()
-	}
-	b.reading.Lock()
-	defer b.reading.Unlock()
-	return b.failed()
-}
-
-// isStreaming reports whether a transport reads from the client directly.
-func (b *intake) isStreaming() bool { return b.rest != nil && !b.done }
+// isStreaming reports whether a transport has more to read from the client directly.
+func (b *intake) isStreaming() bool { return b.rest != nil && b.isUnfinished() }
 
 // isUnfinished reports whether the client's body has not been read to its end.
 func (b *intake) isUnfinished() bool {
-	if b.done {
-		return false
-	}
 	if b.ahead != nil {
 		return !b.ahead.isWhole()
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return !b.finished
+	return !b.done
 }
 
 func (b *intake) close() {

@@ -72,10 +72,10 @@ func (x *exchange) copyRest(from io.Reader, flush bool) {
 	if flush && !x.ahead.isReady() { // the client may wait for the header
 		_ = control.Flush()
 	}
-	page := copies.Get()
+	page := copies.Get().(*[copySize]byte)
 	defer copies.Put(page)
 	for {
-		n, err := from.Read(page)
+		n, err := from.Read(page[:])
 		if n > 0 {
 			if _, err := x.w.Write(page[:n]); err != nil {
 				panic(http.ErrAbortHandler)
@@ -98,17 +98,6 @@ func (x *exchange) copyRest(from io.Reader, flush bool) {
 
 // copies are the buffers between a body and its receiver. 32 KB is the size that io.Copy
 // uses.
-var copies copyPool
+var copies = sync.Pool{New: func() any { return new([copySize]byte) }}
 
 const copySize = 32 << 10
-
-type copyPool struct{ pool sync.Pool }
-
-func (p *copyPool) Get() []byte {
-	if b, ok := p.pool.Get().(*[copySize]byte); ok {
-		return b[:]
-	}
-	return new([copySize]byte)[:]
-}
-
-func (p *copyPool) Put(b []byte) { p.pool.Put((*[copySize]byte)(b)) }

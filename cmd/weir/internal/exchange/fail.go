@@ -21,9 +21,6 @@ func (x *exchange) fail(err error) {
 	}
 	cause := x.cause()
 	body := x.body.failed()
-	if errors.Is(x.in.Context().Err(), context.Canceled) { // not at the end of a call's time
-		body = x.body.failedAtLast()
-	}
 	_, noStream := errors.AsType[noStreamError](err)
 	switch {
 	case noStream:
@@ -57,10 +54,6 @@ func (x *exchange) fault(err error) {
 // refuse answers a request that got no slot.
 func (x *exchange) refuse(err error) {
 	if errors.Is(x.in.Context().Err(), context.Canceled) {
-		if body := x.body.failedAtLast(); body != nil {
-			x.answer(weirhttp.BodyStatus(x.in.Context(), body))
-			return
-		}
 		x.left.Store(true)
 	} else {
 		x.who.Record.Refused = &weir.RefusedError{Limiter: x.route.config.Compartment, Reason: weir.ReasonDeadline}
@@ -80,7 +73,7 @@ func (x *exchange) noteRefusal(err error) {
 // answer answers in place of the upstream.
 func (x *exchange) answer(status int) {
 	x.status = status
-	if x.body.isStreaming() && x.body.isUnfinished() {
+	if x.body.isStreaming() {
 		x.interrupt(-time.Second)
 	}
 	if status == statusClientLeft {

@@ -19,8 +19,8 @@ const pause = 50 * time.Millisecond
 // streamed.
 func (x *exchange) takeIn() (stream bool, err error) {
 	r, b := x.in, &x.body
-	b.length, b.left, b.buf.memory = r.ContentLength, r.ContentLength, &x.shared.memory
-	b.buf.request, b.trailer = true, maps.Clone(r.Trailer) // the server writes to the request's own map
+	b.length, b.buf.memory, b.buf.request = r.ContentLength, &x.shared.memory, true
+	b.trailer = maps.Clone(r.Trailer) // the server writes to the request's own map
 	defer func() { b.failure = err }()
 	if x.route.config.GRPC != "" {
 		b.converse()
@@ -30,12 +30,7 @@ func (x *exchange) takeIn() (stream bool, err error) {
 		return false, &http.MaxBytesError{Limit: most} // nothing reads the body, so net/http can before it answers
 	}
 	b.rest = r.Body
-	switch {
-	case r.ContentLength > 0 && r.ProtoMajor == 1:
-		// A transport checks for the end after the last byte, and by then the server may have
-		// closed the body because the answer has begun.
-		b.rest = io.LimitReader(r.Body, r.ContentLength)
-	case most > 0:
+	if most > 0 {
 		b.rest = http.MaxBytesReader(x.w, r.Body, most)
 	}
 	switch {
@@ -67,9 +62,9 @@ func (x *exchange) takeAll() (stream bool, err error) {
 			break
 		}
 		var n int
-		n, err = b.rest.Read(room[:b.most(int64(len(room)))])
+		n, err = b.rest.Read(room)
 		b.buf.filled(n)
-		err = b.came(n, err)
+		err = b.came(err)
 	}
 	if b.done && b.length < 0 {
 		b.settle()
@@ -77,23 +72,8 @@ func (x *exchange) takeAll() (stream bool, err error) {
 	return stream, err
 }
 
-// most returns how many of n bytes may be read from the client.
-func (b *intake) most(n int64) int64 {
-	if b.left < 0 {
-		return n
-	}
-	return min(n, b.left)
-}
-
-// came records the result of a read, and returns the error that ends the body.
-func (b *intake) came(n int, err error) error {
-	if b.left >= 0 {
-		if b.left -= int64(n); b.left == 0 {
-			b.done = true
-			return nil
-		}
-		return short(err)
-	}
+// came records whether a read has reached the end of the body, and returns its error otherwise.
+func (b *intake) came(err error) error {
 	if errors.Is(err, io.EOF) {
 		b.done = true
 		return nil
@@ -119,14 +99,6 @@ func (b *intake) converse() {
 	if paced, ok := b.client.Body.(interface{ Converse() }); ok {
 		paced.Converse()
 	}
-}
-
-// short turns an early end of a body into an error.
-func short(err error) error {
-	if errors.Is(err, io.EOF) {
-		return io.ErrUnexpectedEOF
-	}
-	return err
 }
 
 // takeEarly reads the body of a possible conversation for a while. If the body ends

@@ -52,28 +52,31 @@ func (x *exchange) spool() (stream bool, err error) {
 	}
 	x.shared.counts.files.Add(1)
 	b.file = &spool{file: file, shared: x.shared, client: quota.AddressOf(x.who.Address)}
-	page := copies.Get()
+	page := copies.Get().(*[copySize]byte)
 	defer copies.Put(page)
 	for !b.done && !stream && err == nil {
 		var n int
-		n, err = b.rest.Read(page[:b.most(min(int64(len(page)), x.file-b.file.size))])
+		n, err = b.rest.Read(page[:min(copySize, x.file-b.file.size)])
 		if fault := b.file.write(page[:n], x.setting); fault != nil {
 			if !errors.Is(fault, errStoreFull) {
 				x.shared.onFault(notStored, fault)
 			}
-			b.rest = io.MultiReader(bytes.NewReader(bytes.Clone(page[:n])), b.rest)
+			last := bytes.NewReader(bytes.Clone(page[:n]))
+			if errors.Is(err, io.EOF) { // the server may close the body before it is sent
+				b.rest = last
+			} else {
+				b.rest = io.MultiReader(last, b.rest)
+			}
 			stream, err = true, nil
 			break
 		}
-		err = b.came(n, err)
+		err = b.came(err)
 		stream = !b.done && err == nil && b.file.size == x.file
 	}
 	if b.file.size == 0 { // there was no room for a file beside the upload
 		b.file.close()
 		b.file = nil
-		return stream, err
 	}
-	b.file.SectionReader = io.NewSectionReader(file, 0, b.file.size)
 	return stream, err
 }
 
@@ -124,7 +127,6 @@ func (n named) Close() error {
 
 // A spool is a body, or its part read so far, in a temporary file.
 type spool struct {
-	*io.SectionReader
 	file   file
 	size   int64
 	shared *Shared
@@ -151,6 +153,19 @@ func (s *spool) append(page []byte) error {
 	defer s.shared.disk.take()()
 	_, err := s.file.WriteAt(page, s.size)
 	return err
+}
+
+// readAt reads bytes of the body from an offset on. A file that is too short is an error, not an end.
+func (s *spool) readAt(p []byte, offset int64) (int, error) {
+	p = p[:min(int64(len(p)), s.size-offset)]
+	n, err := s.file.ReadAt(p, offset)
+	if n == len(p) {
+		return n, nil
+	}
+	if errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
+	}
+	return n, err
 }
 
 func (s *spool) close() {
