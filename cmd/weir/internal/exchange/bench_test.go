@@ -39,7 +39,7 @@ func BenchmarkExchange(b *testing.B) {
 			defer plain.Close()
 			c, rc := settings()
 			shared := must.Have(New(context.Background(), &c, nil))(b)
-			rt := shared.Route(limittest.Fixed(b, 100, weir.Queue{}), upstreamOf{&http.Transport{MaxIdleConnsPerHost: 100, DisableCompression: true}, to, new(rig)}, rc)
+			rt := shared.Route(limittest.Fixed(b, 100, weir.Queue{}), poolOf(b, upstream.URL, false), rc)
 			front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				rt.Serve(r.Context(), w, r, client.Identify(r, nil, nil))
 			}))

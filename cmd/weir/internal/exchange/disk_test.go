@@ -243,7 +243,7 @@ func TestDiskThatLosesABody(t *testing.T) {
 		t.Errorf("status %d, %v, want 502", status, err)
 	}
 	rg.idle()
-	if n := rg.blamed.Load(); n != 0 {
+	if n := rg.blamed(); n != 0 {
 		t.Errorf("%d failures of the upstream", n)
 	}
 	select {

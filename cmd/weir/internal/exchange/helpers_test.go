@@ -5,11 +5,10 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/http/httptrace"
-	"net/url"
 	"runtime"
 	"strings"
 	"sync"
@@ -32,8 +31,7 @@ type rig struct {
 	shared   *Shared
 	front    *httptest.Server
 	upstream *httptest.Server
-	open     atomic.Int64                      // bodies of its responses
-	blamed   atomic.Int64                      // errors that are its fault
+	pool     *upstream.Pool                    // of the upstream
 	gone     atomic.Int64                      // clients that the server knows have left, or that it has answered
 	end      context.CancelFunc                // ends the proxy
 	wrap     func(*http.Request) io.ReadCloser // replaces the body of a request, if not nil
@@ -43,27 +41,18 @@ type rig struct {
 	faults []error
 }
 
-// upstreamOf sends requests to one server.
-type upstreamOf struct {
-	*http.Transport
-	to *url.URL
-	rg *rig
-}
-
-func (u upstreamOf) Send(ctx context.Context, r *http.Request, caller upstream.Caller) (*http.Response, func(), error) {
-	r.URL.Scheme, r.URL.Host = u.to.Scheme, u.to.Host
-	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{Got1xxResponse: caller.Informed})
-	res, err := u.RoundTrip(r.WithContext(ctx))
-	switch {
-	case err == nil:
-		u.rg.open.Add(1)
-	case !caller.ClientFailed():
-		u.rg.blamed.Add(1)
+// poolOf returns a pool of one address, with the defaults of the file.
+func poolOf(tb testing.TB, url string, http2 bool) *upstream.Pool {
+	tb.Helper()
+	c := config.New[config.Upstream]()
+	c.Addresses = []string{url}
+	if http2 {
+		c.Protocol = "http2"
 	}
-	return res, func() { u.rg.open.Add(-1) }, err
+	pool := must.Have(upstream.New("api", c, nil, slog.New(slog.DiscardHandler)))(tb)
+	tb.Cleanup(pool.Close)
+	return pool
 }
-
-func (u upstreamOf) HTTP2() bool { return u.Protocols != nil && u.Protocols.UnencryptedHTTP2() }
 
 // settings returns the defaults that matter here, and a limit of 10.
 func settings() (config.Config, config.Route) {
@@ -93,9 +82,8 @@ func newRig(t *testing.T, limit int, h2c bool, upstream http.HandlerFunc, change
 	}))(t)
 	rg.shared.pause = 20 * time.Second
 	rg.upstream = serve(t, upstream)
-	to, _ := url.Parse(rg.upstream.URL)
-	transport := &http.Transport{MaxIdleConnsPerHost: 1000, DisableCompression: true, Protocols: protocols(h2c)}
-	rt := rg.shared.Route(rg.lim, upstreamOf{transport, to, rg}, rc)
+	rg.pool = poolOf(t, rg.upstream.URL, h2c)
+	rt := rg.shared.Route(rg.lim, rg.pool, rc)
 	rg.front = serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		context.AfterFunc(r.Context(), func() { rg.gone.Add(1) })
 		if rg.wrap != nil {
@@ -112,7 +100,6 @@ func newRig(t *testing.T, limit int, h2c bool, upstream http.HandlerFunc, change
 	t.Cleanup(func() {
 		end()
 		rg.idle()
-		transport.CloseIdleConnections()
 	})
 	return rg
 }
@@ -193,7 +180,7 @@ func (rg *rig) idle() {
 	if c.Memory != 0 || c.Files != 0 || c.Stored != 0 {
 		rg.t.Errorf("%d bytes and %d files of %d bytes are still taken", c.Memory, c.Files, c.Stored)
 	}
-	rg.until("all bodies of responses are closed", func() bool { return rg.open.Load() == 0 })
+	rg.until("all bodies of responses are closed", func() bool { return rg.pool.Snapshot()[0].InFlight == 0 })
 	for _, lim := range append(rg.shared.Caps(), rg.lim) {
 		// A timeout may be about to release its slot.
 		rg.until("nothing is in flight", func() bool { return lim.Snapshot().InFlight == 0 })
@@ -209,6 +196,9 @@ func (rg *rig) until(what string, done func() bool) {
 		runtime.Gosched()
 	}
 }
+
+// blamed returns how many failures count against the upstream.
+func (rg *rig) blamed() uint64 { return rg.pool.Snapshot()[0].Failures }
 
 func (rg *rig) inFlight() int { return rg.lim.Snapshot().InFlight }
 

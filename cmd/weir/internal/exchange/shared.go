@@ -2,7 +2,6 @@ package exchange
 
 import (
 	"context"
-	"net/http"
 	"net/netip"
 	"sync/atomic"
 	"time"
@@ -132,28 +131,18 @@ type Gate interface {
 	Snapshot() weir.Snapshot
 }
 
-// An Upstream sends a request, and returns the response once its header is there. The Request
-// of the response is the one that was sent. Send leaves the body of the request open. Call done
-// once the body of the response is closed.
-type Upstream interface {
-	Send(ctx context.Context, r *http.Request, caller upstream.Caller) (res *http.Response, done func(), err error)
-	// HTTP2 reports whether the server speaks HTTP/2. Send then sends a request again that the
-	// server has not begun, and reads its body again for that. There are no upgrades.
-	HTTP2() bool
-}
-
 // A Route answers the requests of a route.
 type Route struct {
 	shared   *Shared
 	gate     Gate
-	upstream Upstream
+	upstream *upstream.Pool
 	config   config.Route
 }
 
 // Route returns a route. Its requests take a slot of the gate, which an exempt route does not
 // need. They then go to the upstream, which sets the address of a request. Refusals are
 // answered as in package weirhttp.
-func (s *Shared) Route(gate Gate, to Upstream, c config.Route) *Route {
+func (s *Shared) Route(gate Gate, to *upstream.Pool, c config.Route) *Route {
 	if c.Exempt {
 		gate = s.exempt
 	}

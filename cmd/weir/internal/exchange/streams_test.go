@@ -152,7 +152,7 @@ func TestUpgradeOfAnUpstreamOfHTTP2IsIgnored(t *testing.T) {
 		t.Errorf("status %d, the upstream received %q, %v", status, body, err)
 	}
 	rg.taught(limittest.Taught{Succeeded: 1})
-	if n := rg.blamed.Load(); n != 0 {
+	if n := rg.blamed(); n != 0 {
 		t.Errorf("the upstream was blamed for %d requests", n)
 	}
 }

@@ -175,8 +175,8 @@ func TestTimeoutOfAStalledUpload(t *testing.T) {
 	}
 	rg.front.CloseClientConnections()
 	rg.idle()
-	if c := rg.shared.Counts(); c.TimedOut != 0 || rg.blamed.Load() != 0 {
-		t.Errorf("%+v, %d failures of the upstream", c, rg.blamed.Load())
+	if c := rg.shared.Counts(); c.TimedOut != 0 || rg.blamed() != 0 {
+		t.Errorf("%+v, %d failures of the upstream", c, rg.blamed())
 	}
 }
 
