@@ -39,14 +39,32 @@ func (x *exchange) begin() error {
 
 // routeStreams takes a stream slot within the route's part.
 func (x *exchange) routeStreams(ctx context.Context) (permit weir.Permit, share func(), err error) {
-	route, of := x.route.config.Pattern(), &x.shared.streamsOf
-	most := cmp.Or(int64(x.route.config.Streams), math.MaxInt64)
-	if !of.Take(route, 1, most, math.MaxInt64) {
-		return permit, nil, &weir.RefusedError{Limiter: "streams", Reason: weir.ReasonTenantShare}
+	most := cmp.Or(x.route.config.Streams, math.MaxInt)
+	if share, err = x.shared.streamsOf.take(x.route.config.Pattern(), x.who.Address, most); err != nil {
+		return permit, nil, err
 	}
-	share = func() { of.Give(route, 1) }
 	if permit, err = x.shared.streams.Acquire(ctx); err != nil {
 		share()
 	}
 	return permit, share, err
+}
+
+// admitUpload takes a slot for an upload, which holds it until its response begins, within the part
+// of the limit that uploads have. The gate learns nothing from it: the client determines its
+// duration, and a slot that waits for a client is no load.
+func (x *exchange) admitUpload() (err error) {
+	gate := x.route.gate.Snapshot()
+	var share func()
+	if !gate.Shadow { // it refuses no request
+		part := max(1, int(x.uploads*float64(gate.Limit)))
+		if share, err = x.shared.uploads.take(x.route.config.Compartment, x.who.Address, part); err != nil {
+			return err
+		}
+	}
+	if err := x.slot.Hold(x.asked, x.route.gate, share); err != nil {
+		return err
+	}
+	x.slot.Measure(weir.Ignore)
+	x.shared.counts.streamed.Add(1)
+	return nil
 }

@@ -23,8 +23,8 @@ type Shared struct {
 
 	draining  context.Context //nolint:containedctx // ends when the proxy waits for its last requests
 	drain     context.CancelFunc
-	uploads   allUploads
-	streamsOf quota.Quota[string]     // by route
+	uploads   shares                  // by compartment
+	streamsOf shares                  // by route
 	stored    quota.Quota[netip.Addr] // bytes in temporary files
 
 	memory  memory
@@ -51,7 +51,10 @@ func New(ctx context.Context, c *config.Config, onFault func(what string, err er
 	if onFault == nil {
 		onFault = func(string, error) {}
 	}
-	s := &Shared{life: ctx, onFault: onFault, pause: pause, disk: make(diskTurns, mostAtDisk), create: createFile}
+	s := &Shared{
+		life: ctx, onFault: onFault, pause: pause, disk: make(diskTurns, mostAtDisk), create: createFile,
+		uploads: shares{name: "uploads"}, streamsOf: shares{name: "streams"},
+	}
 	s.draining, s.drain = context.WithCancel(ctx)
 	for _, limit := range s.caps(c) {
 		lim, err := weir.New(limit.config())
@@ -85,7 +88,7 @@ func (s *Shared) EndSockets(ctx context.Context) error { return s.sockets.Shutdo
 
 // Close refuses all further requests.
 func (s *Shared) Close() {
-	for _, lim := range []*weir.Limiter{s.streams, s.sockets, s.events, s.exempt} {
+	for _, lim := range s.Caps() {
 		lim.Close()
 	}
 }
