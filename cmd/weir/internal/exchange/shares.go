@@ -8,9 +8,9 @@ import (
 	"github.com/weir-go/weir/internal/quota"
 )
 
-// shares are slots that clients may hold for as long as they like: those of the uploads of each
-// compartment, or of the streams of each route. One client has at most half of them; otherwise it
-// could take all, by one connection of HTTP/2.
+// shares are slots that clients may hold for as long as they like: for the uploads of each
+// compartment, or for the streams of each route. One client has at most half of them; otherwise it
+// could take all, by a few connections of HTTP/2.
 type shares struct {
 	name    string
 	all     quota.Quota[string] // by compartment or route

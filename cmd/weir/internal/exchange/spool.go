@@ -155,7 +155,7 @@ func (s *spool) append(page []byte) error {
 	return err
 }
 
-// readAt reads bytes of the body from an offset on. A file that is too short is an error, not an end.
+// readAt reads bytes of the body from an offset on. A file that is too short is an error.
 func (s *spool) readAt(p []byte, offset int64) (int, error) {
 	p = p[:min(int64(len(p)), s.size-offset)]
 	n, err := s.file.ReadAt(p, offset)
