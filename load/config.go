@@ -15,11 +15,10 @@ type Config struct {
 	// Sources are polled. At least one; their names differ.
 	Sources []Source
 
-	// Interval is from one poll of a source to the next, and defaults to 100 ms, or to 20 ms for a
-	// source that reports a [Drain], which says something new with each table; Timeout is of one
-	// poll, and defaults to 1 s; MaxAge is how old a reading may be, and defaults to 10 intervals,
-	// or to 1 s if that is more. It is at least the Interval.
-	Interval, Timeout, MaxAge time.Duration
+	// Interval is from one poll of a source to the next. Defaults to 100 ms, or to 20 ms for a
+	// source that reports a [Drain], which says something new with each table. A poll may take 10
+	// intervals, or 1 s if that is more, and a reading may be as old.
+	Interval time.Duration
 
 	// OnEvent, if set, is called when a feed becomes stale and when it answers
 	// again, outside all locks. It may be called from several goroutines at once, and
@@ -32,18 +31,13 @@ type Config struct {
 const (
 	defaultInterval = 100 * time.Millisecond
 	drainInterval   = 20 * time.Millisecond // a store that stalls flushes 8 to 16 tables a second
-	defaultTimeout  = time.Second
 	minMaxAge       = time.Second
 	maxAgeIntervals = 10
 )
 
 // feeds checks the settings, and returns the feeds with the defaults filled in.
 func (c Config) feeds() (feeds []*feed, err error) {
-	if err := cmp.Or(
-		notNegative("Interval", c.Interval),
-		notNegative("Timeout", c.Timeout),
-		notNegative("MaxAge", c.MaxAge),
-	); err != nil {
+	if err := settings.NotNegative(ErrConfig, "Interval", c.Interval, "0 (the default) or more"); err != nil {
 		return nil, err
 	}
 	if len(c.Sources) == 0 {
@@ -54,25 +48,15 @@ func (c Config) feeds() (feeds []*feed, err error) {
 		if s == nil {
 			return nil, settings.Invalid(ErrConfig, fmt.Sprintf("Sources[%d]", i), "nil", "a source")
 		}
-		f := &feed{
-			source: s, name: s.Name(),
-			interval: cmp.Or(c.Interval, usualInterval(s)), timeout: cmp.Or(c.Timeout, defaultTimeout),
-		}
-		f.maxAge = cmp.Or(c.MaxAge, max(minMaxAge, maxAgeIntervals*f.interval))
+		f := &feed{source: s, name: s.Name(), interval: cmp.Or(c.Interval, usualInterval(s))}
+		f.maxAge = max(minMaxAge, maxAgeIntervals*f.interval)
 		if names[f.name] {
 			return nil, fmt.Errorf("%w: Sources[%d] is named %q: want a name that no other source has", ErrConfig, i, f.name)
 		}
 		names[f.name] = true
-		if f.maxAge < f.interval {
-			return nil, settings.Invalid(ErrConfig, "MaxAge", f.maxAge, fmt.Sprintf("at least the Interval, which is %v", f.interval))
-		}
 		feeds = append(feeds, f)
 	}
 	return feeds, nil
-}
-
-func notNegative(field string, value time.Duration) error {
-	return settings.NotNegative(ErrConfig, field, value, "0 (the default) or more")
 }
 
 // usualInterval is how often a source is polled if it is not said.

@@ -3,16 +3,14 @@ package load
 import (
 	"cmp"
 	"context"
-	"errors"
 	"io/fs"
-	"runtime"
 	"time"
 )
 
-// CPU is the share of the processors that is in use: on Linux that of the machine or, if it is
-// nearer to its limit, of the quota of this process's control group, of version 1 or 2, or of a
-// group around it; elsewhere that of this process, of the processors that Go uses. The first poll
-// has nothing to compare with and reports nothing.
+// CPU is the share of the processors that is in use: that of the machine or, if it is nearer to its
+// limit, of the quota of this process's control group, of version 1 or 2, or of a group around it.
+// The first poll has nothing to compare with and reports nothing. It is unavailable elsewhere than
+// on Linux.
 type CPU struct {
 	// Limit is the share at which the CPU is at its limit, up to 1. Defaults to 1.
 	Limit float64
@@ -54,9 +52,6 @@ func (c *CPU) Poll(context.Context) (Sample, error) {
 		}
 	}
 	used, total, err := machineTime(fsys)
-	if errors.Is(err, ErrUnavailable) {
-		used, total, err = ownTime()
-	}
 	if err != nil {
 		return s, err
 	}
@@ -76,14 +71,6 @@ func (c *CPU) Poll(context.Context) (Sample, error) {
 		add(name, share, ok)
 	}
 	return s, nil
-}
-
-// ownTime is this process's busy time, and the time of its processors, in seconds. It does not come
-// from runtime/metrics, which measures at each garbage collection: without one in a second the
-// source would be stale.
-func ownTime() (used, total float64, err error) {
-	worked, err := processTime()
-	return worked.Seconds(), float64(runtime.GOMAXPROCS(0)) * time.Since(began).Seconds(), err
 }
 
 // machineTime is the processors' busy time, and their time.

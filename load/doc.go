@@ -25,9 +25,9 @@
 //
 // # Age
 //
-// A reading is valid until it is MaxAge old by its own time, so a source that stops answering,
-// answers with nonsense, or answers with a measurement of an hour ago becomes stale, and so does
-// everything if the Monitor is not run. Readers of the monitor then fall back on symptoms: the
+// A reading is valid for a second, or for 10 intervals if that is more, by its own time. So a
+// source that stops answering, answers with nonsense, or answers with a measurement of an hour ago
+// becomes stale, and so does everything if the Monitor is not run. Readers of the monitor then fall back on symptoms: the
 // process's measurements of its own operations. The change is an [Event] either way.
 //
 // # When it fails

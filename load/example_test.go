@@ -41,7 +41,7 @@ func Example() {
 }
 
 func ExampleNew() {
-	_, err := load.New(load.Config{Sources: []load.Source{&tank{}}, MaxAge: -1})
+	_, err := load.New(load.Config{Sources: []load.Source{&tank{}}, Interval: -1})
 	fmt.Println(err)
-	// Output: load: invalid configuration: MaxAge is -1ns: want 0 (the default) or more
+	// Output: load: invalid configuration: Interval is -1ns: want 0 (the default) or more
 }

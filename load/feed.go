@@ -13,9 +13,9 @@ import (
 
 // A feed is a source with its last answer.
 type feed struct {
-	source                    Source
-	name                      string
-	interval, timeout, maxAge time.Duration
+	source           Source
+	name             string
+	interval, maxAge time.Duration
 
 	poller isolate.Solo
 
@@ -70,18 +70,14 @@ func (f *feed) start(ctx context.Context) {
 }
 
 func (f *feed) poll(ctx context.Context) (Sample, error) {
-	ctx, cancel := context.WithTimeout(ctx, f.timeout)
+	ctx, cancel := context.WithTimeout(ctx, f.maxAge) // a later answer would be stale at once
 	defer cancel()
 	sample, err := f.source.Poll(ctx)
 	if err == nil && sample.Actuator > ByConcurrency {
 		err = fmt.Errorf("%w: actuator is %v: want ByPace or ByConcurrency", ErrInvalid, sample.Actuator)
 	}
 	sample.Readings = slices.Clone(sample.Readings)
-	for i := range sample.Readings {
-		r := &sample.Readings[i]
-		r.Err = hear(r.Err)
-	}
-	return sample, hear(err)
+	return sample, err
 }
 
 // take books the result of a poll. A reading that is not valid leaves the one
@@ -91,7 +87,7 @@ func (f *feed) take(s Sample, err error, now time.Time) {
 	defer f.mu.Unlock()
 	f.err = err
 	f.polls++
-	if denied(err) {
+	if errors.Is(err, ErrDenied) {
 		f.deniedUntil = now.Add(deniedFor)
 	}
 	valid := 0
@@ -119,7 +115,7 @@ func (f *feed) accept(s Sample, now time.Time) (valid int) {
 		}
 		if r.Err == nil {
 			valid++
-		} else if !unavailable(r.Err) {
+		} else if !errors.Is(r.Err, ErrUnavailable) {
 			f.err = r.Err
 			if before, ok := f.reading(r.Name); ok && before.Err == nil {
 				r = before
@@ -149,7 +145,7 @@ func (f *feed) status(now time.Time) (s FeedSnapshot, fresh bool) {
 	defer f.mu.Unlock()
 	fresh = f.err == nil && f.polls == f.failures
 	s = FeedSnapshot{Source: f.name, Polls: f.polls, Failures: f.failures, Readings: slices.Clone(f.readings), Actuator: f.actuator, Drains: f.drains}
-	if unavailable(f.err) {
+	if errors.Is(f.err, ErrUnavailable) {
 		s.Missing, s.Err = true, f.err
 		return s, fresh
 	}
@@ -162,7 +158,7 @@ func (f *feed) status(now time.Time) (s FeedSnapshot, fresh bool) {
 			r.Err = fmt.Errorf("%w: %v old", ErrStale, age.Round(time.Millisecond))
 			s.Readings[i] = r
 		}
-		if r.Err != nil && s.Err == nil && !unavailable(r.Err) {
+		if r.Err != nil && s.Err == nil && !errors.Is(r.Err, ErrUnavailable) {
 			s.Err = fmt.Errorf("load: source %q: %s: %w", f.name, r.Name, r.Err)
 		}
 	}
@@ -222,37 +218,4 @@ func (f *feed) change(began, now time.Time) (Kind, error) {
 		return 0, nil
 	}
 	return kind, s.Err
-}
-
-// A heard error is a source's error, with its answers. It is code of the
-// user, which may call the monitor: it is asked once, during its poll and without a lock.
-type heard struct {
-	error
-	text    string
-	missing bool // it matches ErrUnavailable
-	denied  bool // it matches ErrDenied
-}
-
-// hear asks an error. One that panics, or ends its goroutine, does so in its poll and not in a
-// goroutine of the monitor or of its reader.
-func hear(err error) error {
-	if err == nil {
-		return nil
-	}
-	return heard{err, err.Error(), errors.Is(err, ErrUnavailable), errors.Is(err, ErrDenied)}
-}
-
-func (h heard) Error() string { return h.text }
-func (h heard) Unwrap() error { return h.error }
-
-// unavailable is errors.Is with ErrUnavailable for the error of a poll or a reading.
-func unavailable(err error) bool {
-	h, ok := err.(heard) //nolint:errorlint // Only hear makes them, and an error that it wraps must not be asked.
-	return ok && h.missing
-}
-
-// denied is errors.Is with ErrDenied for the error of a poll.
-func denied(err error) bool {
-	h, ok := err.(heard) //nolint:errorlint // As in unavailable.
-	return ok && h.denied
 }

@@ -38,7 +38,7 @@ func TestStaleAndBack(t *testing.T) {
 				s.do(fail)
 				pass(500 * time.Millisecond)
 				if l := w.Level(load.All); name != "an hour old" && (l.Load != 0.5 || l.Degraded) {
-					t.Errorf("within MaxAge: %+v, want the last value held", l)
+					t.Errorf("within a second: %+v, want the last value held", l)
 				}
 				pass(3 * time.Second)
 				if l := w.Level(load.All); l.Load != 0.1 || !l.Degraded || !l.Valid {
@@ -184,17 +184,24 @@ func TestReadingFromTheFutureAges(t *testing.T) {
 	})
 }
 
-// One reading that is unavailable does not take its feed with it.
+// One reading that is unavailable does not take its feed with it, and one feed that is does not
+// take the others.
 func TestUnavailableReadingLeavesTheRest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &script{name: "a"}
+		s, missing := &script{name: "a"}, &script{name: "missing"}
 		s.answer(reading("disk", 0.9, 1), reading("quota", 0.1, 1))
-		w := start(t, load.Config{Sources: []load.Source{s}})
+		missing.do(func(context.Context) (load.Sample, error) {
+			return load.Sample{}, fmt.Errorf("no such file: %w", load.ErrUnavailable)
+		})
+		w := start(t, load.Config{Sources: []load.Source{s, missing}})
 		pass(time.Second)
 		s.answer(reading("disk", 0.9, 1), load.Reading{Name: "quota", Err: load.ErrUnavailable})
 		pass(10 * time.Second)
-		if l := w.Level(load.All); l.Degraded || !l.Valid || l.Load != 0.9 {
-			t.Errorf("%+v", l)
+		if l := w.Level(load.All); l.Degraded || !l.Valid || l.Load != 0.9 || !w.Snapshot()[1].Missing {
+			t.Errorf("%+v, %+v", l, w.Snapshot()[1])
+		}
+		if got := w.kinds(); !slices.Equal(got, []load.Kind{load.WentMissing}) {
+			t.Errorf("events %v, want that one feed is unavailable", got)
 		}
 	})
 }

@@ -197,7 +197,8 @@ func (e Event) String() string {
 type Kind uint8
 
 const (
-	// WentStale: the source gave no valid reading for longer than its MaxAge.
+	// WentStale: the source gave no valid reading for a second, or for 10 intervals if that is
+	// more.
 	WentStale Kind = 1
 	// WentMissing: the source says that there is nothing to measure.
 	WentMissing Kind = 2

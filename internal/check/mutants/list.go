@@ -306,7 +306,7 @@ var ofLibrary = []mutant{
 	{"load: the reading at the most ease counts", "load/feed.go", "r.Load() > worst.Load()", "r.Load() < worst.Load()", "TestWorstBottleneck", ""},
 	{"load: the last feed counts", "load/monitor.go", "if !l.Valid || r.Load() > l.Load {", "if !l.Valid || r.Load() < l.Load {", "TestWorstBottleneck", ""},
 	{"load: a source that ends its goroutine is never polled again", "load/feed.go", "if end := isolate.Call(func() { sample, err = f.poll(ctx) }); end != nil {", "sample, err = f.poll(ctx)\n\t\tif end := isolate.Call(func() {}); end != nil {", "TestHostileCallbacks", ""},
-	{"load: a source that is not let in is asked again at once", "load/feed.go", "if denied(err) {", "if false {", "TestDeniedSourceIsLeftAlone", ""},
+	{"load: a source that is not let in is asked again at once", "load/feed.go", "if errors.Is(err, ErrDenied) {", "if false {", "TestDeniedSourceIsLeftAlone", ""},
 	{"throttle: what is heavier than MaxInFlight runs alone", "internal/admit/weight.go", "weight > int(n.conf.max) || ", "", "TestConcurrencyRefusesWhatIsTooHeavy", "./throttle"},
 	{"throttle: each law sees all readings", "throttle/pacer.go", "m.LevelOf(p.scope, byPace)", "m.Level(p.scope)", "TestEachSignalHasItsActuator", ""},
 	{"throttle: what costs more than the bound never starts", "internal/admit/slots.go", "room || taken == 0 && s.runsAlone(weight)", "room", "TestConcurrencyLetsTheHeaviestIn", "./throttle"},
