@@ -27,8 +27,9 @@
 //
 // A reading is valid for a second, or for 10 intervals if that is more, by its own time. So a
 // source that stops answering, answers with nonsense, or answers with a measurement of an hour ago
-// becomes stale, and so does everything if the Monitor is not run. Readers of the monitor then fall back on symptoms: the
-// process's measurements of its own operations. The change is an [Event] either way.
+// becomes stale, and so does everything if the Monitor is not run. Readers of the monitor then fall
+// back on symptoms: the process's measurements of its own operations. The change is an [Event]
+// either way.
 //
 // # When it fails
 //

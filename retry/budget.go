@@ -2,7 +2,6 @@ package retry
 
 import (
 	"cmp"
-	"fmt"
 	"sync"
 	"time"
 
@@ -30,7 +29,7 @@ type Budget struct {
 	share, least float64
 
 	mu     sync.Mutex
-	window window[budgetBucket]
+	window *window[budgetBucket]
 }
 
 type budgetBucket struct{ successes, retries int }
@@ -52,11 +51,6 @@ func NewBudget(cfg BudgetConfig) (*Budget, error) {
 		least:  cfg.MinPerSecond * cfg.Window.Seconds(),
 		window: newWindow[budgetBucket](cfg.Window),
 	}, nil
-}
-
-// String returns the settings in words.
-func (b *Budget) String() string {
-	return fmt.Sprintf("a budget of %v retries for each success and %v besides in the window", b.share, b.least)
 }
 
 // Deposit records a success, which pays for a share of a retry until it leaves the window.

@@ -63,7 +63,7 @@ func (c *Call) begin(ctx context.Context) (ticket Ticket, err error) {
 		if err := sleep(ctx, c.wait); err != nil {
 			return ticket, err
 		}
-		ticket = cl.throttle.sent(weir.PriorityFrom(ctx))
+		ticket = Ticket{cl.throttle, weir.PriorityFrom(ctx)}
 	} else if ticket, err = cl.throttle.TryAcquire(ctx); err != nil {
 		cl.count.throttled.Add(1)
 		return ticket, &weir.RefusedError{Limiter: cl.name, Reason: weir.ReasonOverload}
@@ -91,7 +91,7 @@ func (c *Call) again(ctx context.Context, a Answer) bool {
 		cl.count.overBudget.Add(1)
 		return false
 	}
-	if !cl.throttle.approves(weir.PriorityFrom(ctx)) { // after the budget: a retry that it forbids is no request
+	if cl.throttle.refuses(weir.PriorityFrom(ctx)) { // after the budget: a retry that it forbids is no request
 		cl.count.throttled.Add(1)
 		return false
 	}

@@ -75,7 +75,7 @@ func New(cfg Config) (*Client, error) {
 		return nil, err
 	}
 	switch {
-	case c.budget != nil && c.budget.window.width == 0:
+	case c.budget != nil && c.budget.window == nil:
 		return nil, invalid("Budget", "the zero one", "nil or what NewBudget returned")
 	case c.throttle != nil && c.throttle.length == 0:
 		return nil, invalid("Throttler", "the zero one", "nil or what NewThrottler returned")

@@ -46,19 +46,12 @@
 // nothing is refused here. Beyond that the downstream gets about K times the calls that it
 // accepts, and the rest costs it nothing.
 //
-// Refusals are spread evenly: one of every 1/p calls is refused, chosen at random. A coin for
-// each call would have long runs, and a strict rhythm would always refuse the same of two
-// kinds of call that alternate.
-//
 // Each [github.com/weir-go/weir.Priority] has counts of its own. A server refuses low priorities
 // first, so the throttle of its clients does too.
 //
-// Requests are counted before they are sent, because calls that hang are the best evidence.
-// But a call that has just been sent is no evidence yet: of a hundred that a new client sends
-// at once, the plain formula would refuse most. An unanswered call counts as a request once
-// it has been out for longer than any accepted call of the window. An accept is counted in
-// the bucket of its request, so both leave the window together, and a call that lasts longer
-// than the window does not count at all.
+// A call counts when it ends, so give calls a timeout: one that hangs is no evidence until then.
+// Counted when it is sent, a call would be a request that nothing has accepted yet: of a hundred
+// that a new client sends at once, most would be refused.
 //
 // With MaxReject = 1 a downstream that comes back after a long outage gets one call in each Window
 // at first, and recovery takes five windows. With 0.9, a tenth of the calls always goes through,

@@ -3,7 +3,6 @@ package retry
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -44,19 +43,13 @@ type Throttler struct {
 	random  func() float64
 
 	mu    sync.Mutex
-	lanes [priorities]*lane // nil until used
+	lanes [priorities]*window[calls] // by priority, nil until used
 }
 
 const priorities = int(weir.PriorityLow-weir.PriorityCritical) + 1
 
-// A lane is the throttle's state of one priority.
-type lane struct{ window window[sentBucket] }
-
-// sentBucket counts the calls that began in a bucket's time.
-type sentBucket struct {
-	begun, ended, accepted int
-	slowest                int64 // of accepted calls, from begin to end
-}
+// calls counts the calls that ended in a bucket's time, or were refused.
+type calls struct{ requests, accepted int }
 
 // NewThrottler returns a throttle. Its error matches [weir.ErrConfig].
 func NewThrottler(cfg ThrottlerConfig) (*Throttler, error) {
@@ -73,86 +66,50 @@ func NewThrottler(cfg ThrottlerConfig) (*Throttler, error) {
 	return &Throttler{k: cfg.K, most: cfg.MaxReject, length: cfg.Window, random: rand.Float64}, nil
 }
 
-// String returns the settings in words.
-func (t *Throttler) String() string {
-	return fmt.Sprintf("a throttle that refuses up to %v of the calls above %v times the accepted ones of %v", t.most, t.k, t.length)
-}
-
-// TryAcquire counts a call that is about to be sent, with the [weir.Priority] of ctx. If it is to
-// be sent, call [Ticket.Finish] with its outcome. Otherwise the error is [weir.ErrOverload]. A nil
+// TryAcquire asks whether to send a call with the [weir.Priority] of ctx. If it is to be sent, call
+// [Ticket.Finish] with its outcome. Otherwise the error is [weir.ErrOverload]. A nil
 // ctx counts as context.Background.
 func (t *Throttler) TryAcquire(ctx context.Context) (Ticket, error) {
 	p := weir.PriorityFrom(ctx)
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	if t.refuses(p) {
 		return Ticket{}, weir.ErrOverload
 	}
-	return t.send(p), nil
-}
-
-// approves reports whether a later call will be sent, and if not counts it.
-func (t *Throttler) approves(p weir.Priority) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return !t.refuses(p)
-}
-
-// sent counts a call that was approved.
-func (t *Throttler) sent(p weir.Priority) Ticket {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.send(p)
+	return Ticket{t, p}, nil
 }
 
 // refuses reports whether the next call is refused, and if so counts it.
 func (t *Throttler) refuses(p weir.Priority) bool {
-	l, now := t.lane(p), clock.Now()
-	l.window.advance(now)
-	if t.random() >= t.share(l, now) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	w := t.lane(p)
+	if t.random() >= t.share(w) {
 		return false
 	}
-	bucket := l.window.current()
-	bucket.begun++
-	bucket.ended++
+	w.current().requests++
 	return true
 }
 
-// send counts a call that is not refused.
-func (t *Throttler) send(p weir.Priority) Ticket {
-	l, now := t.lane(p), clock.Now()
-	l.window.advance(now)
-	l.window.current().begun++
-	return Ticket{t, l, l.window.newest, now}
-}
-
-func (t *Throttler) lane(p weir.Priority) *lane {
+// lane returns the present window of a priority.
+func (t *Throttler) lane(p weir.Priority) *window[calls] {
 	i := min(max(p, weir.PriorityCritical), weir.PriorityLow) - weir.PriorityCritical
 	if t.lanes[i] == nil {
-		t.lanes[i] = &lane{window: newWindow[sentBucket](t.length)}
+		t.lanes[i] = newWindow[calls](t.length)
 	}
+	t.lanes[i].advance(clock.Now())
 	return t.lanes[i]
 }
 
-func (t *Throttler) share(l *lane, now int64) float64 {
-	w := &l.window
-	var sum sentBucket
+func (t *Throttler) share(w *window[calls]) float64 {
+	var sum calls
 	for _, b := range w.ring {
-		sum.ended += b.ended
+		sum.requests += b.requests
 		sum.accepted += b.accepted
-		sum.slowest = max(sum.slowest, b.slowest)
 	}
-	requests := sum.ended
-	if sum.accepted > 0 {
-		for n := w.newest - buckets + 1; (n+1)*w.width <= now-sum.slowest; n++ {
-			b := w.slot(n)
-			requests += b.begun - b.ended // overdue
-		}
-	}
-	if requests < minSamples {
+	if sum.requests < minSamples {
 		return 0
 	}
-	p := (float64(requests) - t.k*float64(sum.accepted)) / float64(requests+1)
+	requests := float64(sum.requests)
+	p := (requests - t.k*float64(sum.accepted)) / (requests + 1)
 	return min(max(p, 0), t.most)
 }
 
@@ -160,9 +117,7 @@ func (t *Throttler) share(l *lane, now int64) float64 {
 // Ticket must not be copied or used concurrently.
 type Ticket struct {
 	throttle *Throttler
-	lane     *lane
-	bucket   int64
-	begun    int64
+	priority weir.Priority
 }
 
 // Finish records the outcome of the call. Only the first Finish counts.
@@ -172,25 +127,14 @@ func (k *Ticket) Finish(o weir.Outcome) {
 	}
 	k.throttle.mu.Lock()
 	defer k.throttle.mu.Unlock()
+	bucket := k.throttle.lane(k.priority).current()
 	k.throttle = nil
-	w, now := &k.lane.window, clock.Now()
-	w.advance(now)
-	if !w.holds(k.bucket) {
-		return
-	}
-	b := w.slot(k.bucket)
-	if b.ended >= b.begun {
-		return // the clock was turned back, and the bucket is another one
-	}
 	switch o {
 	case weir.Success, weir.Failure, weir.Late:
-		b.ended++
-		b.accepted++
-		b.slowest = max(b.slowest, now-k.begun)
+		bucket.requests++
+		bucket.accepted++
 	case weir.Overloaded, weir.Timeout:
-		b.ended++
-	default:
-		b.begun--
+		bucket.requests++
 	}
 }
 
@@ -204,8 +148,8 @@ type window[B any] struct {
 	ring   [buckets]B
 }
 
-func newWindow[B any](length time.Duration) window[B] {
-	return window[B]{width: int64(length) / buckets}
+func newWindow[B any](length time.Duration) *window[B] {
+	return &window[B]{width: int64(length) / buckets}
 }
 
 // advance drops events that have left the window. now is a time of internal/clock, far above
@@ -230,7 +174,3 @@ func (w *window[B]) slot(number int64) *B {
 }
 
 func (w *window[B]) current() *B { return w.slot(w.newest) }
-
-func (w *window[B]) holds(number int64) bool {
-	return number <= w.newest && number > w.newest-buckets
-}

@@ -52,31 +52,26 @@ func TestThrottleAtAColdStart(t *testing.T) {
 	})
 }
 
-// TestThrottleSeesCallsThatHang: calls of 20 ms, 50 a second, hang from now on and time out after a
-// minute.
-func TestThrottleSeesCallsThatHang(t *testing.T) {
+// TestThrottleSeesCallsThatTimeOut: 50 calls a second, which hang from the second minute on and time
+// out after 5 s.
+func TestThrottleSeesCallsThatTimeOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		throttle := newThrottle(t, retry.ThrottlerConfig{})
-		for range 60 * 50 {
+		began, refused := time.Now(), time.Duration(0)
+		for refused == 0 && time.Since(began) < 2*time.Minute {
+			time.Sleep(20 * time.Millisecond)
 			ticket, err := throttle.TryAcquire(t.Context())
-			if err != nil {
-				t.Fatal("refused while all was well")
-			}
-			time.Sleep(20 * time.Millisecond)
-			ticket.Finish(weir.Success)
-		}
-		hangs := time.Now()
-		for {
-			time.Sleep(20 * time.Millisecond)
-			if _, err := throttle.TryAcquire(t.Context()); err != nil {
-				break
-			}
-			if time.Since(hangs) > time.Minute {
-				t.Fatal("nothing refused before the first timeout")
+			switch {
+			case err != nil:
+				refused = time.Since(began)
+			case time.Since(began) < time.Minute:
+				ticket.Finish(weir.Success)
+			default:
+				time.AfterFunc(5*time.Second, func() { ticket.Finish(weir.Timeout) })
 			}
 		}
-		if after := time.Since(hangs); after < 13*time.Second || after > 18*time.Second {
-			t.Errorf("the first call was refused after %v, want half a window, 15s", after)
+		if after := refused - time.Minute; after < 16*time.Second || after > 22*time.Second {
+			t.Errorf("the first call was refused after %v, want half a window and half a timeout, 17.5 s", after)
 		}
 	})
 }
