@@ -37,28 +37,15 @@ func TestBadSettings(t *testing.T) {
 		{pid(throttle.LoadPID{MaxDelay: -1}), "MaxDelay"},
 		{pid(throttle.LoadPID{Filter: -1}), "Laws[0].Filter is -1ns: want 0"},
 		{laws(nil), "Laws[0]"},
-		{laws(throttle.DrainRate{Gain: -1}), ": Writes.Laws[0].Gain is -1: want 0 (the default) or more"},
-		{laws(throttle.DrainRate{Healthy: 1}), "Healthy"},
-		{laws(throttle.DrainRate{Smoothing: -1}), "Smoothing"},
-		{laws(throttle.DrainRate{MaxDelay: -1}), "MaxDelay"},
+		{laws(throttle.DrainRate{}), "Monitor with a source that reports a drain"}, // it would pace nothing, and not say so
+		{
+			throttle.Config{Monitor: monitor(t, &load.Memory{}), Writes: throttle.Side{Laws: []throttle.LoadLaw{throttle.DrainRate{}}}},
+			"Monitor with a source that reports a drain",
+		},
+		{laws(throttle.DrainRate{MaxDelay: -1}), ": Writes.Laws[0].MaxDelay is -1ns: want 0 (the default) or more"},
 	} {
 		if _, err := throttle.New(c.conf); !errors.Is(err, throttle.ErrConfig) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v, want one that names %s", c.conf, err, c.want)
-		}
-	}
-}
-
-// A drain law has nothing to go by without a source that reports a drain: it would pace nothing,
-// and not say so.
-func TestDrainRateWantsADrain(t *testing.T) {
-	without, with := monitor(t, &load.Memory{}), monitor(t, &load.Memory{}, tree())
-	for _, c := range []struct {
-		monitor *load.Monitor
-		want    error
-	}{{nil, throttle.ErrConfig}, {without, throttle.ErrConfig}, {with, nil}} {
-		_, err := throttle.New(throttle.Config{Monitor: c.monitor, Writes: throttle.Side{Laws: []throttle.LoadLaw{throttle.DrainRate{}}}})
-		if !errors.Is(err, c.want) {
-			t.Errorf("%v, want %v", err, c.want)
 		}
 	}
 }

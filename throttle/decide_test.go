@@ -69,6 +69,16 @@ func TestLatencyOfFewOperations(t *testing.T) {
 	}
 }
 
+// A source whose numbers are beyond all sense leaves the pace as it is.
+func TestAbsurdRate(t *testing.T) {
+	p := pacer{pace: Pace{Rate: 5}}
+	for _, rate := range []float64{math.Inf(1), math.NaN()} {
+		if got := p.paceOf(rate); got != p.pace {
+			t.Errorf("a rate of %v is the pace %v", rate, got)
+		}
+	}
+}
+
 // A signal that was lost at one decision and has answered since causes no event.
 func TestSignalThatAnswersMeanwhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -16,31 +16,24 @@ import (
 // It fails where the backlog grows for other reasons than the work that is paced, and
 // where a store has no backlog that shows before it stalls.
 type DrainRate struct {
-	// Gain is the share by which an empty backlog raises the rate, and a backlog of twice the
-	// target lowers it, on average. Defaults to 1.6; with 0.8 storms differed by no more than
-	// their noise.
-	Gain float64
-
-	// Healthy is the share of the target below which the pace doubles each second
-	// until there is none, less than 1. Defaults to 0.75: with 0.5, storms that could not
-	// stall a store lost a sixth of their writes, now nothing (TestBadgerAtEase).
-	Healthy float64
-
-	// Smoothing is the time constant over which the drain is averaged, where that is more than the
-	// time between two digestions. Defaults to 1 s.
-	Smoothing time.Duration
-
 	// MaxDelay is the slowest pace: the time between two operations of cost 1. Defaults to 1 s.
 	MaxDelay time.Duration
 }
 
 const (
-	defaultGain      = 1.6
-	defaultHealthy   = 0.75
-	defaultSmoothing = time.Second
-	// priceSmoothings is over how many Smoothings the ratio of cost to arrivals is averaged: it
-	// belongs to the kind of work and changes slowly, but arrivals come a table at a time.
-	priceSmoothings = 30
+	// gain is the share by which an empty backlog raises the rate, and a backlog of twice the target
+	// lowers it, on average. With 0.8 storms differed by no more than their noise.
+	gain = 1.6
+	// healthy is the share of the target below which the pace doubles each second until there is
+	// none. With 0.5, storms that could not stall a store lost a sixth of their writes, now nothing
+	// (TestBadgerAtEase).
+	healthy = 0.75
+	// smoothing is the time over which the drain is averaged, where that is more than the time
+	// between two digestions.
+	smoothing = time.Second
+	// priceSmoothing is the time over which the ratio of cost to arrivals is averaged: it belongs to
+	// the kind of work and changes slowly, but arrivals come a table at a time.
+	priceSmoothing = 30 * time.Second
 	// The mean of the backlog is over backlogPeriods of the times between two digestions, and over
 	// longestMean at most. Without that bound a store whose first digestion took seconds got a
 	// third of its digestion rate, for seconds.
@@ -62,30 +55,19 @@ const (
 	// leastFactor is the least share of the drain rate, for any backlog. A store that still
 	// digests gets something to do. With 0.1 Badger went on to the stall in one storm of two.
 	leastFactor = 0.02
-	// mostTargets is the most that a backlog counts, in targets. With the default gain nothing
-	// but leastFactor is left from 1.6 on, and a mean of more would only take longer to come back.
+	// mostTargets is the most that a backlog counts, in targets. Nothing but leastFactor is left
+	// from 1.6 on, and a mean of more would only take longer to come back.
 	mostTargets = 10
 )
 
 func (d DrainRate) start(field string) (controller, error) {
-	d.Gain = cmp.Or(d.Gain, defaultGain)
-	d.Healthy = cmp.Or(d.Healthy, defaultHealthy)
-	d.Smoothing = cmp.Or(d.Smoothing, defaultSmoothing)
-	d.MaxDelay = cmp.Or(d.MaxDelay, time.Second)
-	if !(d.Healthy > 0 && d.Healthy < 1) {
-		return nil, invalid(field+".Healthy", d.Healthy, "0 (the default) to less than 1")
-	}
-	err := cmp.Or(
-		notNegative(field+".Gain", d.Gain),
-		notNegative(field+".Smoothing", d.Smoothing),
-		notNegative(field+".MaxDelay", d.MaxDelay),
-	)
-	return &drainLaw{DrainRate: d}, err
+	slowest := 1 / cmp.Or(d.MaxDelay, time.Second).Seconds()
+	return &drainLaw{slowest: slowest}, notNegative(field+".MaxDelay", d.MaxDelay)
 }
 
 // drainLaw is a DrainRate at work.
 type drainLaw struct {
-	DrainRate
+	slowest    float64 // cost per second
 	last       load.Drain
 	seen       bool
 	cost       float64 // admitted since the last entry in the books
@@ -112,11 +94,11 @@ func (l *drainLaw) next(s signals) float64 {
 	drain := l.drain(s.drain)
 	rate := drain * l.steer(s.drain) * math.Exp2(eased.Seconds()/doublesIn.Seconds())
 	rate = max(min(rate, drain*l.brake(s.drain)), drain*leastFactor)
-	return max(rate*l.paid.sum/l.paid.per, 1/l.MaxDelay.Seconds())
+	return max(rate*l.paid.sum/l.paid.per, l.slowest)
 }
 
 // steer is the share of the drain rate that brings the mean of the backlog to its target.
-func (l *drainLaw) steer(d load.Drain) float64 { return 1 + l.Gain*(d.Target-l.backlog)/d.Target }
+func (l *drainLaw) steer(d load.Drain) float64 { return 1 + gain*(d.Target-l.backlog)/d.Target }
 
 // brake is the share of the drain rate with which the backlog comes ever closer to its limit and
 // never reaches it, whatever is on its way there.
@@ -160,7 +142,7 @@ func (l *drainLaw) book(s signals) {
 		l.backlog, l.unseen, l.since = d.Backlog, 0, 0
 	}
 	l.backlog += (d.Backlog - l.backlog) * share(s.dt, min(backlogPeriods*l.period(), longestMean))
-	if l.healthyFor += s.dt; d.Backlog+l.unseen >= l.Healthy*d.Target {
+	if l.healthyFor += s.dt; d.Backlog+l.unseen >= healthy*d.Target {
 		l.healthyFor = 0
 	}
 	l.last, l.seen, l.cost = *d, true, 0
@@ -168,7 +150,7 @@ func (l *drainLaw) book(s signals) {
 
 // arrive adds the admitted and the arrived amount.
 func (l *drainLaw) arrive(arrived float64, dt time.Duration) {
-	l.paid.add(l.cost, arrived, share(dt, priceSmoothings*l.Smoothing))
+	l.paid.add(l.cost, arrived, share(dt, priceSmoothing))
 	if l.paid.sum > 0 && l.paid.per > 0 {
 		l.unseen += l.cost * l.paid.per / l.paid.sum
 	}
@@ -183,7 +165,7 @@ func (l *drainLaw) digest(drained float64, dt time.Duration) {
 		return
 	}
 	if l.since += dt; drained > 0 {
-		part := share(l.since, max(l.Smoothing, l.period()))
+		part := share(l.since, max(smoothing, l.period()))
 		l.drained.add(drained, l.since.Seconds(), part)
 		l.digestions += 1 - l.digestions*part
 		l.since = 0
@@ -197,7 +179,4 @@ type faded struct{ sum, per float64 }
 func (f *faded) add(sum, per, share float64) {
 	f.sum += sum - f.sum*share
 	f.per += per - f.per*share
-	if math.IsInf(f.sum, 0) || math.IsInf(f.per, 0) {
-		*f = faded{}
-	}
 }

@@ -86,9 +86,9 @@ func ExampleThrottle_Acquire_refused() {
 }
 
 func ExampleNew() {
-	_, err := throttle.New(throttle.Config{Writes: throttle.Side{Laws: []throttle.LoadLaw{throttle.DrainRate{Healthy: 2}}}})
+	_, err := throttle.New(throttle.Config{Writes: throttle.Side{Laws: []throttle.LoadLaw{throttle.DrainRate{MaxDelay: -1}}}})
 	fmt.Println(err)
-	// Output: throttle: invalid configuration: Writes.Laws[0].Healthy is 2: want 0 (the default) to less than 1
+	// Output: throttle: invalid configuration: Writes.Laws[0].MaxDelay is -1ns: want 0 (the default) or more
 }
 
 func ExampleImport() {

@@ -53,59 +53,28 @@ func TestBands(t *testing.T) {
 	}
 }
 
-// A stall completes nothing, so only the age of running operations shows it.
+// A stall completes nothing, so only the age of running operations shows it. The laws see it without
+// a monitor too.
 func TestLatencyTargetSeesAStall(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := loaded(t, 0, throttle.Config{Writes: throttle.Side{LatencyTarget: 10 * time.Millisecond}})
-		op := must.Have(r.Acquire(t.Context(), throttle.Write, 1))(t)
-		pass(time.Second)
-		if s := r.Snapshot().Writes; s.Pace.Rate == 0 {
-			t.Errorf("one write stuck for 1 s: pace %+v at a load of %v", s.Pace, s.Load)
-		}
-		op.Done(nil)
-	})
-}
-
-// Without a monitor the laws that were asked for go by the latency target.
-func TestLawsWithoutAMonitor(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		th := throttled(t, throttle.Config{Writes: throttle.Side{
-			LatencyTarget: 10 * time.Millisecond,
-			Laws:          []throttle.LoadLaw{throttle.LoadPID{}},
-		}})
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		go func() { _ = th.Run(ctx) }()
-		for range 100 {
-			_ = th.Do(t.Context(), throttle.Write, 1, func(context.Context) error {
-				time.Sleep(20 * time.Millisecond)
-				return nil
-			})
-		}
-		if s := th.Snapshot().Writes; s.Degraded || s.Pace.Rate == 0 {
-			t.Errorf("%+v", s)
-		}
-	})
-}
-
-// The pace is decided by the clock and waited for before the work, whether operations come by or
-// not.
-func TestDecidesByTheClockBeforeTheWork(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := loaded(t, 5, throttle.Config{})
-		pass(30 * time.Second) // no operation has come by, and the pace is there
-		if got := r.Snapshot().Writes.Pace.Rate; got < 0.99 || got > 1.01 {
-			t.Errorf("pace %v", got)
-		}
-		op, err := r.Acquire(t.Context(), throttle.Write, 1)
-		op.Done(err)
-		began := time.Now()
-		op, err = r.Acquire(t.Context(), throttle.Write, 1)
-		op.Done(err)
-		if got := time.Since(began); err != nil || got < 890*time.Millisecond {
-			t.Errorf("the second starts after %v: %v", got, err)
-		}
-	})
+	for _, monitored := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			p := &plant{}
+			p.says(0)
+			conf := throttle.Config{Writes: throttle.Side{LatencyTarget: 10 * time.Millisecond, Laws: []throttle.LoadLaw{throttle.LoadPID{}}}}
+			if monitored {
+				conf.Monitor = monitor(t, p)
+				go func() { _ = conf.Monitor.Run(t.Context()) }()
+			}
+			th := throttled(t, conf)
+			go func() { _ = th.Run(t.Context()) }()
+			op := must.Have(th.Acquire(t.Context(), throttle.Write, 1))(t)
+			pass(2 * time.Second)
+			if s := th.Snapshot().Writes; s.Degraded || s.Pace.Rate == 0 {
+				t.Errorf("one write stuck for 2 s: pace %+v at a load of %v, degraded %v", s.Pace, s.Load, s.Degraded)
+			}
+			op.Done(nil)
+		})
+	}
 }
 
 // There is one pace for the process, however many write.

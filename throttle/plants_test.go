@@ -97,28 +97,6 @@ func TestDrainRateAfterLostSignals(t *testing.T) {
 	})
 }
 
-// A source whose numbers are beyond all sense neither ends the program nor unpaces it for good.
-func TestAbsurdDrain(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := &plant{}
-		drained, backlog := 0.0, 8.0
-		p.become(func() (load.Sample, error) {
-			drained++
-			return load.Sample{Drain: &load.Drain{Drained: drained, Backlog: backlog, Target: 9}}, nil
-		})
-		r := run(t, p, throttle.Config{Writes: throttle.Side{Laws: []throttle.LoadLaw{throttle.DrainRate{}}}})
-		r.closedLoop(4, 10*time.Millisecond, 5*time.Second)
-		before := r.Snapshot().Writes.Pace.Rate
-		p.become(func() (load.Sample, error) {
-			return load.Sample{Drain: &load.Drain{Drained: math.MaxFloat64, Backlog: math.MaxFloat64, Target: 9}}, nil
-		})
-		r.closedLoop(4, 10*time.Millisecond, 5*time.Second)
-		if rate := r.Snapshot().Writes.Pace.Rate; before == 0 || math.IsInf(rate, 0) || math.IsNaN(rate) {
-			t.Errorf("a pace of %v, then of %v", before, rate)
-		}
-	})
-}
-
 // TestDrainRateAndEmergencies: a store that is at its stall begins no emergency, for the law paces
 // by that, and memory that is full does.
 func TestDrainRateAndEmergencies(t *testing.T) {
