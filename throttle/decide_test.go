@@ -13,7 +13,7 @@ import (
 )
 
 // An operation that the pace refuses comes back before the queue has drained, any other when the
-// limiter says, and all within 10 s.
+// limiter says, and all within 10 s. The limiter says nothing of one that waiting does not help.
 func TestComeBack(t *testing.T) {
 	for _, test := range []struct {
 		reason     weir.Reason
@@ -23,7 +23,7 @@ func TestComeBack(t *testing.T) {
 		{weir.ReasonPace, 200 * time.Millisecond, 100 * time.Millisecond},
 		{weir.ReasonQueueFull, 200 * time.Millisecond, 200 * time.Millisecond},
 		{weir.ReasonQueueTimeout, 30 * time.Second, 10 * time.Second},
-		{weir.ReasonQueueFull, 0, 10 * time.Millisecond},
+		{weir.ReasonClosed, 0, 0},
 	} {
 		if got := comeBack(test.reason, test.told); got != test.want {
 			t.Errorf("%v, %v: %v, want %v", test.reason, test.told, got, test.want)

@@ -73,13 +73,9 @@ func (s *side) acquire(ctx context.Context, cost int) (permit weir.Permit, err e
 	return permit, err
 }
 
-const (
-	// soon is the latest time at which a paced client is asked to come back. Up to 0.45 s it is
-	// right within a factor of three.
-	soon = 150 * time.Millisecond
-	// again is how soon a client tries again at most.
-	again = 10 * time.Millisecond
-)
+// soon is the latest time at which a paced client is asked to come back. Up to 0.45 s it is right
+// within a factor of three.
+const soon = 150 * time.Millisecond
 
 // comeBack corrects the time after which a refused operation may come back. At a pace that of the
 // limiter is when the whole queue has drained: in an emergency, or after one bad reading, half a
@@ -90,7 +86,7 @@ func comeBack(reason weir.Reason, after time.Duration) time.Duration {
 	if reason == weir.ReasonPace {
 		after = min(soon, after/2)
 	}
-	return max(min(after, longest), again)
+	return min(after, longest)
 }
 
 // measure returns the state of the limiter, and the cost admitted up to now, as corrected.
