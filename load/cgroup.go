@@ -129,6 +129,11 @@ func within(fsys fs.FS, mount, name string) controlGroup {
 	return g
 }
 
+func exists(fsys fs.FS, name string) bool {
+	_, err := fs.Stat(fsys, name)
+	return err == nil
+}
+
 // noLimit is where version 1 begins to mean none: it reports the greatest number of whole pages.
 const noLimit = 1 << 62
 

@@ -43,7 +43,6 @@ type reading struct {
 	fixed     uint64        // stacks and metadata of the runtime
 	collected uint64        // collections so far
 	inFlight  int64         // taken of the budget
-	pressure  float64       // share of time in which tasks wait for memory
 }
 
 type decision struct {

@@ -263,7 +263,6 @@ type Snapshot struct {
 	Waiting   int           // how many calls of Acquire wait
 	Waited    time.Duration // how long calls of Acquire have waited, together, also those that still do
 	PagedOut  uint64        // pages of mapped files that Linux was asked to take back, together
-	Pressure  float64       // share of the last 10 s in which tasks waited for memory, 0 to 1; 0 where it is not known
 	TooSmall  bool          // the target is below the needs of the store
 	Least     uint64        // the least target that leaves room for work
 
@@ -283,7 +282,7 @@ func (g *Governor) Snapshot() Snapshot {
 	return Snapshot{
 		Target: g.conf.Target, Anonymous: g.read.anonymous, Resident: g.read.resident,
 		Need: g.last.need, Limit: uint64(g.last.limit), Budget: uint64(size), InFlight: uint64(inFlight), Kept: uint64(kept),
-		Waiting: waiting, Waited: g.waited.Total(), PagedOut: g.took, Pressure: g.read.pressure,
+		Waiting: waiting, Waited: g.waited.Total(), PagedOut: g.took,
 		TooSmall: g.last.short, Least: g.last.least, load: g.last.load,
 	}
 }

@@ -82,22 +82,19 @@ func TestPagesAreTakenBackWhereResidentMemoryIsHigh(t *testing.T) {
 	const target = 1000 * mib
 	high := residence{anonymous: 500 * mib, all: 900 * mib}
 	for _, test := range []struct {
-		name     string
-		r        residence
-		after    residence
-		pressure float64
-		want     int // of 100 looks in a second
+		name  string
+		r     residence
+		after residence
+		want  int // of 100 looks in a second
 	}{
-		{"below 0.85 of the target", residence{500 * mib, 849 * mib}, residence{}, 0, 0},
-		{"above it, each time", high, residence{500 * mib, 700 * mib}, 0, 100},
-		{"above it, in vain", high, high, 0, 10},
-		{"above it, without files", residence{880 * mib, 900 * mib}, residence{}, 0, 0},
-		{"others wait for memory", residence{100 * mib, 300 * mib}, residence{100 * mib, 110 * mib}, 0.2, 1},
-		{"others wait, and it is high", high, residence{500 * mib, 700 * mib}, 0.2, 100},
+		{"below 0.85 of the target", residence{500 * mib, 849 * mib}, residence{}, 0},
+		{"above it, each time", high, residence{500 * mib, 700 * mib}, 100},
+		{"above it, in vain", high, high, 10},
+		{"above it, without files", residence{880 * mib, 900 * mib}, residence{}, 0},
 	} {
 		p, n := pager{target: target}, 0
 		for at := time.Duration(0); at < time.Second; at += lookEvery {
-			if p.due(at, test.r, test.pressure) {
+			if p.due(at, test.r) {
 				n++
 				p.took(at, test.r, test.after)
 			}

@@ -1,22 +1,18 @@
 package memory
 
 import (
-	"context"
 	"fmt"
 	"io/fs"
 	"os"
 	"runtime/metrics"
 	"time"
-
-	"github.com/weir-go/weir/load"
 )
 
 // meter reads the state of this process.
 type meter struct {
-	began    time.Time
-	system   fs.FS // where Linux describes the process
-	pressure load.Pressure
-	samples  []metrics.Sample
+	began   time.Time
+	system  fs.FS // where Linux describes the process
+	samples []metrics.Sample
 }
 
 // The figures of the runtime, by their place in meter.samples.
@@ -65,9 +61,6 @@ func (m *meter) read() reading {
 	r.anonymous, r.resident = r.runtime, r.runtime // unless Linux knows better
 	if known := m.resident(); known.all > 0 {
 		r.anonymous, r.resident = known.anonymous, known.all
-	}
-	if sample, err := m.pressure.Poll(context.Background()); err == nil {
-		r.pressure = sample.Readings[0].Value
 	}
 	return r
 }

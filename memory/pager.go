@@ -8,12 +8,9 @@ import (
 const (
 	lookEvery = 10 * time.Millisecond // a store on a quiet machine maps 5 MiB meanwhile
 
-	pageAbove = 0.85 // of the target, resident: the rest is mapped while the pages of a large store are taken back, 60 ms
-	pageLeast = 32   // the target divided by it is in use by a store at any time: to take back less has no effect
-
-	pressed      = 0.10 // share of time in which tasks wait for memory: the machine is short of it
-	pressedEvery = time.Second
-	vainEvery    = 100 * time.Millisecond // where Linux takes nothing back
+	pageAbove = 0.85                   // of the target, resident: the rest is mapped while the pages of a large store are taken back, 60 ms
+	pageLeast = 32                     // the target divided by it is in use by a store at any time: to take back less has no effect
+	vainEvery = 100 * time.Millisecond // where Linux takes nothing back
 )
 
 // residence is the resident memory at one moment, in bytes.
@@ -28,21 +25,15 @@ type pager struct {
 	next   time.Duration // not before, since any moment
 }
 
-func (p *pager) due(at time.Duration, r residence, pressure float64) bool {
+func (p *pager) due(at time.Duration, r residence) bool {
 	above := float64(r.all) > pageAbove*float64(p.target)
-	if at < p.next || r.ofFiles() < p.target/pageLeast || !above && pressure < pressed {
-		return false
-	}
-	if !above {
-		p.next = at + pressedEvery
-	}
-	return true
+	return at >= p.next && above && r.ofFiles() >= p.target/pageLeast
 }
 
 // took notes the result.
 func (p *pager) took(at time.Duration, before, after residence) {
 	if before.ofFiles() < after.ofFiles()+p.target/pageLeast/2 {
-		p.next = max(p.next, at+vainEvery)
+		p.next = at + vainEvery
 	}
 }
 
@@ -60,7 +51,7 @@ func (g *Governor) takeBack(ctx context.Context) {
 		case <-ticker.C:
 		}
 		before := g.process.resident()
-		if !p.due(time.Since(began), before, g.pressure()) {
+		if !p.due(time.Since(began), before) {
 			continue
 		}
 		advised := g.process.pageOut(g.conf.Mapped)
@@ -69,11 +60,4 @@ func (g *Governor) takeBack(ctx context.Context) {
 		g.took += advised
 		g.mu.Unlock()
 	}
-}
-
-// pressure is that of the last decision.
-func (g *Governor) pressure() float64 {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.read.pressure
 }

@@ -105,7 +105,6 @@ var takesContext = map[string]func(*testing.T){
 	"load *Cgroup.Poll": func(*testing.T) { _, _ = new(load.Cgroup).Poll(none) },
 	"load *Memory.Poll": func(*testing.T) { _, _ = new(load.Memory).Poll(none) },
 
-	"load *Pressure.Poll": func(*testing.T) { _, _ = new(load.Pressure).Poll(none) },
 
 	"memory *Governor.Acquire": func(t *testing.T) { calls(governor(t).Acquire, 1)(t) },
 	"memory *Governor.Run":     func(t *testing.T) { runs(t, governor(t).Run, memory.ErrRunning) },

@@ -426,7 +426,7 @@ var ofLibrary = []mutant{
 	{"the memory limit is below what is needed", "memory/control.go", "return max(limit, need/(1-garbageShare))", "return limit", "TestLimitLeavesATenthAndWhatIsOffHeap", "./memory"},
 	{"garbage leaves nothing to mapped files", "memory/control.go", "if c.files {", "if false {", "TestGarbageMakesRoomForMappedFiles", "./memory"},
 	{"resident memory is looked at no more often than Run decides", "memory/pager.go", "time.NewTicker(lookEvery)", "time.NewTicker(period)", "TestFastStoreStaysInsideTheTarget", "./memory"},
-	{"pages are taken back in vain again and again", "memory/pager.go", "p.next = max(p.next, at+vainEvery)", "_ = at", "TestPagesAreTakenBackWhereResidentMemoryIsHigh", "./memory"},
+	{"pages are taken back in vain again and again", "memory/pager.go", "p.next = at + vainEvery", "_ = at", "TestPagesAreTakenBackWhereResidentMemoryIsHigh", "./memory"},
 	{"what is kept is in flight", "memory/budget.go", "g.kept.tryAcquire(int64(bytes))", "g.budget.tryAcquire(int64(bytes))", "TestKeepAgainstASum", "./memory"},
 	{"a copy of a hold gives back the bytes of the next", "memory/budget.go", "\tif r.generation != h.generation {\n\t\treturn\n\t}\n", "", "TestKeepAgainstASum", "./memory"},
 	{"the largest number fits, for its sum is negative", "memory/budget.go", "return b.inFlight == 0 || bytes <= b.size-b.inFlight", "return b.inFlight == 0 || b.inFlight+bytes <= b.size", "TestBudgetOfTheLargestNumber", "./memory"},
