@@ -12,8 +12,9 @@ import (
 	"time"
 )
 
-// Cgroup is the memory of this process's control group, of version 1 or 2, against its limit:
-// that of all its processes, less the files that could be dropped from the cache. The limits of the
+// Cgroup is the memory of this process's control group, of version 1 or 2, against its limit, the
+// lower of memory.high and memory.max: that of all its processes, less the files that could be
+// dropped from the cache. The limits of the
 // groups that it is part of hold for it too, and have a reading each. It is unavailable where there
 // is no such group, or where neither they nor Target limit.
 type Cgroup struct {
@@ -137,18 +138,24 @@ func exists(fsys fs.FS, name string) bool {
 // noLimit is where version 1 begins to mean none: it reports the greatest number of whole pages.
 const noLimit = 1 << 62
 
-// memoryLimit is the limit in bytes. The root of version 2, and groups without the controller, have
-// no file for it.
+// memoryLimit is the limit in bytes: the one from which the kernel slows the group down, or ends its
+// processes. The root of version 2, and groups without the controller, have no file for either.
 func (g controlGroup) memoryLimit(fsys fs.FS) (bytes float64, limited bool, err error) {
-	name := "memory.max"
+	names := []string{"memory.high", "memory.max"}
 	if g.v1 {
-		name = "memory.limit_in_bytes"
+		names = []string{"memory.limit_in_bytes"}
 	}
-	bytes, limited, err = limit(fsys, g.file(name))
-	if errors.Is(err, ErrUnavailable) {
-		return 0, false, nil
+	bytes = noLimit
+	for _, name := range names {
+		most, limited, err := limit(fsys, g.file(name))
+		if err != nil && !errors.Is(err, ErrUnavailable) {
+			return 0, false, err
+		}
+		if limited {
+			bytes = min(bytes, most)
+		}
 	}
-	return bytes, limited && bytes < noLimit, err
+	return bytes, bytes < noLimit, nil
 }
 
 // memoryUsed is the memory of the group's processes in bytes, less the files that could be dropped

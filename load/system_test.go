@@ -58,7 +58,15 @@ func TestCgroup(t *testing.T) {
 	if r := poll(t, &Cgroup{Target: 600, fsys: fsys})["cgroup memory"]; r.Load() != 1 {
 		t.Errorf("%+v", r)
 	}
+	fsys[group+"memory.high"] = &fstest.MapFile{Data: []byte("800\n")} // where the kernel begins to slow it down
+	if r := poll(t, &Cgroup{fsys: fsys})["cgroup memory"]; r.Load() != 0.75 {
+		t.Errorf("with memory.high: %+v", r)
+	}
 	fsys[group+"memory.max"].Data = []byte("max\n")
+	if r := poll(t, &Cgroup{fsys: fsys})["cgroup memory"]; r.Load() != 0.75 {
+		t.Errorf("with memory.high alone: %+v", r)
+	}
+	fsys[group+"memory.high"].Data = []byte("max\n")
 	for name, fsys := range map[string]fstest.MapFS{
 		"no limit": fsys, "no groups": files(), "version 1": files("proc/self/cgroup", "1:cpu:/x\n"),
 		"root of a machine": files("proc/self/cgroup", "0::/\n"),
