@@ -6,8 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
-	"path/filepath"
 	"strconv"
 	"time"
 
@@ -112,61 +112,32 @@ func (c Config) complete() (Config, error) {
 	if c.Marks != nil && c.Journal == "" {
 		return c, settings.Invalid(ErrConfig, "Journal", `""`, "a path, which Marks need")
 	}
-	if c.Journal != "" && (isSame(c.Journal, c.Rejects) || isSame(c.Journal+nextSuffix, c.Rejects)) {
-		return c, settings.Invalid(ErrConfig, "Rejects", c.Rejects, "another file than Journal")
-	}
-	if _, err := os.Lstat(c.Journal); err == nil {
-		c.Journal, err = filepath.EvalSymlinks(c.Journal) // a file that replaces the journal would replace a link to it
-		if err != nil {
-			return c, fmt.Errorf("bulk: journal: %w", err)
-		}
-	}
 	c.Workers = cmp.Or(c.Workers, defaultWorkers)
 	c.MaxLine = cmp.Or(c.MaxLine, defaultMaxLine)
 	c.Every = cmp.Or(c.Every, time.Second)
 	return c, nil
 }
 
-// apartFrom checks that the import does not write to its source: rejects would become lines.
-func (c Config) apartFrom(source io.Reader) error {
+// checkFiles checks that the import does not write to its source, because rejects would become
+// lines, and not its rejects to the journal, which exists.
+func (c Config) checkFiles(source io.Reader) error {
 	read := regular(source)
-	if read == nil {
-		return nil
+	switch {
+	case isOf(read, c.Journal):
+		return settings.Invalid(ErrConfig, "Journal", strconv.Quote(c.Journal), "another file than the source")
+	case isOf(read, c.Rejects):
+		return settings.Invalid(ErrConfig, "Rejects", strconv.Quote(c.Rejects), "another file than the source")
 	}
-	for _, f := range []struct{ field, name string }{
-		{"Journal", c.Journal}, {"Journal", c.Journal + nextSuffix}, {"Rejects", c.Rejects},
-	} {
-		written, err := os.Stat(f.name)
-		if err == nil && os.SameFile(read, written) {
-			return settings.Invalid(ErrConfig, f.field, strconv.Quote(f.name), "another file than the source")
-		}
+	if journal, err := os.Stat(c.Journal); err == nil && isOf(journal, c.Rejects) {
+		return settings.Invalid(ErrConfig, "Rejects", strconv.Quote(c.Rejects), "another file than Journal")
 	}
 	return nil
 }
 
-// isSame reports whether two paths lead to one file, which need not exist.
-func isSame(a, b string) bool {
-	if b == "" {
-		return false
-	}
-	one, err := os.Stat(a)
-	other, err2 := os.Stat(b)
-	if err == nil && err2 == nil {
-		return os.SameFile(one, other)
-	}
-	return place(a) == place(b)
-}
-
-// place returns a path without symbolic links in its folder. The file may not exist.
-func place(name string) string {
-	folder, err := filepath.EvalSymlinks(filepath.Dir(name))
-	if err == nil {
-		folder, err = filepath.Abs(folder)
-	}
-	if err != nil {
-		return filepath.Clean(name)
-	}
-	return filepath.Join(folder, filepath.Base(name))
+// isOf reports whether a path leads to a file.
+func isOf(file fs.FileInfo, name string) bool {
+	at, err := os.Stat(name)
+	return err == nil && file != nil && os.SameFile(file, at)
 }
 
 // A Line is a line of the source.

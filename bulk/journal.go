@@ -7,9 +7,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
+	"path/filepath"
 )
 
 // state is the content of the journal: one line of JSON.
@@ -25,48 +24,46 @@ type state struct {
 const (
 	nextSuffix     = ".next" // of the file that replaces a journal
 	journalVersion = 1
-	mostJournal    = 4 << 10 // bytes: a file named by mistake may be larger than the memory
 )
 
-// readJournal returns the state of a journal, and whether there is one. A journal without an id
-// gets a new one, of which no store has a mark.
-func readJournal(name string) (s state, known bool, err error) {
+// makeJournal returns the path of a journal behind all links: a file that replaces the journal would
+// replace a link to it. It makes an empty one if there is none.
+func makeJournal(name string) (string, error) {
 	if name == "" {
-		return state{}, false, nil
+		return "", nil
 	}
-	text, err := readBeginning(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return state{Import: rand.Text()}, false, nil
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644)
+	if err == nil {
+		f.Close()
+		name, err = filepath.EvalSymlinks(name)
 	}
 	if err != nil {
-		return state{}, false, fmt.Errorf("bulk: journal: %w", err)
+		return "", fmt.Errorf("bulk: journal: %w", err)
+	}
+	return name, nil
+}
+
+// readJournal returns the state of a journal. An empty one is that of an import which begins. A
+// journal without an id gets a new one, of which no store has a mark.
+func readJournal(name string) (s state, err error) {
+	if name == "" {
+		return state{}, nil
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return state{}, fmt.Errorf("bulk: journal: %w", err)
+	}
+	if len(text) == 0 {
+		return state{Import: rand.Text()}, nil
 	}
 	if err := json.Unmarshal(text, &s); err != nil {
-		return state{}, false, fmt.Errorf("bulk: %s is no journal: %w: name another file, or remove it to start anew", name, err)
+		return state{}, fmt.Errorf("bulk: %s is no journal: %w: name another file, or remove it to start anew", name, err)
 	}
-	if s.Version != journalVersion || !s.isPossible() || s.Rejected < 0 || s.Rejects < 0 {
-		return state{}, false, fmt.Errorf("bulk: %s is no journal of version %d: %q: name another file, or remove it to start anew", name, journalVersion, text)
+	if s.Version != journalVersion || s.Lines < 0 {
+		return state{}, fmt.Errorf("bulk: %s is no journal of version %d: %q: name another file, or remove it to start anew", name, journalVersion, text)
 	}
 	s.Import = cmp.Or(s.Import, rand.Text())
-	return s, true, nil
-}
-
-// isPossible reports whether a line may end at the mark: a line has at least a byte.
-func (m mark) isPossible() bool {
-	if m.Lines == 0 {
-		return m.Offset == 0 && m.Last == 0
-	}
-	return m.Lines > 0 && m.Last >= m.Lines-1 && m.Offset > m.Last
-}
-
-// readBeginning reads a file, up to the largest size of a journal.
-func readBeginning(name string) ([]byte, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, mostJournal))
+	return s, nil
 }
 
 // writeJournal replaces the journal. If the process is killed meanwhile, the old or the new one is

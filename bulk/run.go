@@ -41,10 +41,13 @@ func Run(ctx context.Context, source io.Reader, c Config) (Snapshot, error) {
 	if err != nil {
 		return Snapshot{}, err
 	}
-	if err := c.apartFrom(source); err != nil {
+	if c.Journal, err = makeJournal(c.Journal); err != nil {
 		return Snapshot{}, err
 	}
-	from, known, err := readJournal(c.Journal)
+	if err := c.checkFiles(source); err != nil {
+		return Snapshot{}, err
+	}
+	from, err := readJournal(c.Journal)
 	if err == nil {
 		err = c.checkStore(ctx, from)
 	}
@@ -55,11 +58,9 @@ func Run(ctx context.Context, source io.Reader, c Config) (Snapshot, error) {
 	if err != nil {
 		return Snapshot{}, err
 	}
-	if !known || rejects.name != from.RejectsName { // so that the next run knows which rejects are of this one
-		from.Rejects, from.RejectsName = rejects.size, rejects.name
-		if err := writeJournal(c.Journal, from); err != nil {
-			return Snapshot{}, errors.Join(err, rejects.close())
-		}
+	from.Rejects, from.RejectsName = rejects.size, rejects.name // so that the next run knows which are of this one
+	if err := writeJournal(c.Journal, from); err != nil {
+		return Snapshot{}, errors.Join(err, rejects.close())
 	}
 	r := newRun(ctx, c, from, rejects)
 	r.meter.size = sizeOf(source, c.Size)
@@ -75,7 +76,6 @@ type run struct {
 	window  *window
 	rejects rejects // of keep alone
 	work    chan *pending
-	kick    chan struct{} // wants rejects to be written before their time
 	hook    isolate.Hook[Snapshot]
 	id      string // of the import
 	kept    mark   // of the journal; of keep alone
@@ -89,7 +89,7 @@ type run struct {
 }
 
 func newRun(ctx context.Context, c Config, from state, rejects rejects) *run {
-	r := &run{conf: c, window: newWindow(from), rejects: rejects, work: make(chan *pending), kick: make(chan struct{}, 1), id: from.Import, kept: from.mark}
+	r := &run{conf: c, window: newWindow(from), rejects: rejects, work: make(chan *pending), id: from.Import, kept: from.mark}
 	r.hook = isolate.Hook[Snapshot]{Name: "bulk: OnProgress", Call: c.OnProgress}
 	r.ctx, r.stop = context.WithCancelCause(ctx)
 	r.lines.Store(from.Lines)
@@ -156,8 +156,6 @@ func (r *run) keepUntil(written <-chan struct{}) error {
 		case <-stopped:
 			stopped, late = nil, time.After(farewell)
 		case <-journal.C:
-			err = r.keep()
-		case <-r.kick:
 			err = r.keep()
 		case <-progress.C:
 			r.hook.Tell(r.progress())

@@ -41,9 +41,8 @@ func (w *window) add(m mark) {
 }
 
 // acknowledge records that a line was written, or rejected if reject is not nil. A rejected line
-// keeps its bytes until it is written to the file of rejects. The result is the size of the rejects
-// that are not written yet.
-func (w *window) acknowledge(p *pending, reject []byte) (waiting int) {
+// keeps its bytes until it is written to the file of rejects.
+func (w *window) acknowledge(p *pending, reject []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	r := &w.lines[p.Lines-w.first]
@@ -57,7 +56,6 @@ func (w *window) acknowledge(p *pending, reject []byte) (waiting int) {
 	}
 	w.lines = w.lines[n:]
 	w.first += int64(n)
-	return len(w.text)
 }
 
 // leave removes the first line.

@@ -11,11 +11,7 @@ import (
 	"github.com/weir-go/weir/throttle"
 )
 
-const (
-	mostRejects = 64 << 10 // bytes of rejects in memory, until they are written ahead of time
-
-	leastRetry, mostRetry = 10 * time.Millisecond, time.Second // after a refusal of the throttle
-)
+const leastRetry, mostRetry = 10 * time.Millisecond, time.Second // after a refusal of the throttle
 
 // write is a worker.
 func (r *run) write() {
@@ -101,13 +97,7 @@ func (r *run) reject(p *pending, why error) {
 		r.stop(fmt.Errorf("%w: line %d, byte %d: %w: set Config.Rejects to keep it and go on", ErrRejected, p.Lines, p.Last, why))
 		return
 	}
-	text := p.rejection(why)
 	r.lines.Add(1)
 	r.rejected.Add(1)
-	if r.window.acknowledge(p, text) >= mostRejects {
-		select {
-		case r.kick <- struct{}{}:
-		default:
-		}
-	}
+	r.window.acknowledge(p, p.rejection(why))
 }

@@ -133,7 +133,7 @@ func TestSyncThatPanics(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "bulk: Sync: ") {
 			t.Errorf("a Sync that %s: %v", name, err)
 		}
-		if s, _, err := readJournal(journal); err != nil || s.Lines != 0 {
+		if s, err := readJournal(journal); err != nil || s.Lines != 0 {
 			t.Errorf("a Sync that %s: the journal knows of %d lines, %v", name, s.Lines, err)
 		}
 	}
