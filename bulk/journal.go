@@ -26,8 +26,8 @@ const (
 	journalVersion = 1
 )
 
-// makeJournal returns the path of a journal behind all links: a file that replaces the journal would
-// replace a link to it. It makes an empty one if there is none.
+// makeJournal returns the path of a journal behind all links: a file that replaces the journal
+// would replace a link to it. It makes an empty one if there is none.
 func makeJournal(name string) (string, error) {
 	if name == "" {
 		return "", nil

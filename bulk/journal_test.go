@@ -149,8 +149,8 @@ func TestJournalIsOnDisk(t *testing.T) {
 	}
 }
 
-// A link to a journal stays one: the file behind it would be of an earlier moment. The file need not
-// be there.
+// A link to a journal stays one: the file behind it would be of an earlier moment. The file need
+// not be there.
 func TestJournalBehindALink(t *testing.T) {
 	journal, _ := files(t)
 	link := journal + ".link"

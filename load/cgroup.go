@@ -14,9 +14,9 @@ import (
 
 // Cgroup is the memory of this process's control group, of version 1 or 2, against its limit, the
 // lower of memory.high and memory.max: that of all its processes, less the files that could be
-// dropped from the cache. The limits of the
-// groups that it is part of hold for it too, and have a reading each. It is unavailable where there
-// is no such group, or where neither they nor Target limit.
+// dropped from the cache. The limits of the groups that it is part of hold for it too, and have a
+// reading each. It is unavailable where there is no such group, or where neither they nor Target
+// limit.
 type Cgroup struct {
 	Target uint64 // of the process's own group, in bytes. Defaults to the limits of the groups
 
@@ -138,8 +138,8 @@ func exists(fsys fs.FS, name string) bool {
 // noLimit is where version 1 begins to mean none: it reports the greatest number of whole pages.
 const noLimit = 1 << 62
 
-// memoryLimit is the limit in bytes: the one from which the kernel slows the group down, or ends its
-// processes. The root of version 2, and groups without the controller, have no file for either.
+// memoryLimit is the limit in bytes: the one from which the kernel slows the group down, or ends
+// its processes. The root of version 2, and groups without the controller, have no file for either.
 func (g controlGroup) memoryLimit(fsys fs.FS) (bytes float64, limited bool, err error) {
 	names := []string{"memory.high", "memory.max"}
 	if g.v1 {

@@ -47,10 +47,10 @@
 // # Mapped files
 //
 // The files that a store maps, such as its tables, count in resident memory (RSS) while their pages
-// are in use. Where RSS is above 0.85 T, the governor asks Linux to take back the pages of the files
-// that [Config].Mapped names. It looks every 10 ms, for a store maps hundreds of megabytes a
-// second. It uses MADV_PAGEOUT, which drops no data, even
-// if the address was given to other memory in the meantime. MADV_DONTNEED would erase that memory.
+// are in use. Where RSS is above 0.85 T, the governor asks Linux to take back the pages of the
+// files that [Config].Mapped names. It looks every 10 ms, for a store maps hundreds of megabytes a
+// second. It uses MADV_PAGEOUT, which drops no data, even if the address was given to other memory
+// in the meantime. MADV_DONTNEED would erase that memory.
 //
 // If Mapped names files, garbage makes room for them: the limit is 0.15 T less, but at least
 // need/0.65, at which the budget is still whole.

@@ -52,8 +52,8 @@ func TestThrottleAtAColdStart(t *testing.T) {
 	})
 }
 
-// TestThrottleSeesCallsThatTimeOut: 50 calls a second, which hang from the second minute on and time
-// out after 5 s.
+// TestThrottleSeesCallsThatTimeOut: 50 calls a second, which hang from the second minute on and
+// time out after 5 s.
 func TestThrottleSeesCallsThatTimeOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		throttle := newThrottle(t, retry.ThrottlerConfig{})

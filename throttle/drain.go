@@ -21,8 +21,8 @@ type DrainRate struct {
 }
 
 const (
-	// gain is the share by which an empty backlog raises the rate, and a backlog of twice the target
-	// lowers it, on average. With 0.8 storms differed by no more than their noise.
+	// gain is the share by which an empty backlog raises the rate, and a backlog of twice the
+	// target lowers it, on average. With 0.8 storms differed by no more than their noise.
 	gain = 1.6
 	// healthy is the share of the target below which the pace doubles each second until there is
 	// none. With 0.5, storms that could not stall a store lost a sixth of their writes, now nothing
@@ -31,8 +31,8 @@ const (
 	// smoothing is the time over which the drain is averaged, where that is more than the time
 	// between two digestions.
 	smoothing = time.Second
-	// priceSmoothing is the time over which the ratio of cost to arrivals is averaged: it belongs to
-	// the kind of work and changes slowly, but arrivals come a table at a time.
+	// priceSmoothing is the time over which the ratio of cost to arrivals is averaged: it belongs
+	// to the kind of work and changes slowly, but arrivals come a table at a time.
 	priceSmoothing = 30 * time.Second
 	// The mean of the backlog is over backlogPeriods of the times between two digestions, and over
 	// longestMean at most. Without that bound a store whose first digestion took seconds got a

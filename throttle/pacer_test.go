@@ -53,8 +53,8 @@ func TestBands(t *testing.T) {
 	}
 }
 
-// A stall completes nothing, so only the age of running operations shows it. The laws see it without
-// a monitor too.
+// A stall completes nothing, so only the age of running operations shows it. The laws see it
+// without a monitor too.
 func TestLatencyTargetSeesAStall(t *testing.T) {
 	for _, monitored := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {

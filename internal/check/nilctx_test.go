@@ -105,7 +105,6 @@ var takesContext = map[string]func(*testing.T){
 	"load *Cgroup.Poll": func(*testing.T) { _, _ = new(load.Cgroup).Poll(none) },
 	"load *Memory.Poll": func(*testing.T) { _, _ = new(load.Memory).Poll(none) },
 
-
 	"memory *Governor.Acquire": func(t *testing.T) { calls(governor(t).Acquire, 1)(t) },
 	"memory *Governor.Run":     func(t *testing.T) { runs(t, governor(t).Run, memory.ErrRunning) },
 	"bulk Run":                 calls(bulk.Run, strings.NewReader("line\n"), bulk.Config{Write: func(ctx context.Context, _ bulk.Line) error { return ctx.Err() }}),
