@@ -402,7 +402,7 @@ func TestSettingsOutOfRange(t *testing.T) {
 	write := newStore().write
 	for field, c := range map[string]Config{
 		"Write": {}, "Workers": {Write: write, Workers: 10_001}, "MaxLine": {Write: write, MaxLine: 1<<30 + 1},
-		"Size": {Write: write, Size: -1}, "Every": {Write: write, Every: -1}, "Journal": {Write: write, Marks: newMarked()}, "Rejects": {Write: write, Journal: "a", Rejects: "a"},
+		"Size": {Write: write, Size: -1}, "Every": {Write: write, Every: -1}, "Journal": {Write: write, Marks: newMarked()},
 	} {
 		_, err := Run(t.Context(), strings.NewReader("x"), c)
 		if !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), field+" is ") {
