@@ -110,7 +110,7 @@ func neo4jBlocked(t *testing.T, s *Server) {
 func neo4jWrongPassword(t *testing.T, s *Server) {
 	m := watch(t, neo4jSource(t, s, neo4j.BasicAuth(neo4jUser, "wrong", "")))
 	m.until(t, "denied", func(load.Level) bool { return errors.Is(m.Snapshot()[0].Err, load.ErrDenied) })
-	<-time.After(2 * time.Second) // time in which a monitor without a pause would ask 20 times
+	<-time.After(2 * time.Second) // time in which a monitor without a pause would ask 6 times
 	if err := runNeo4j(t.Context(), s.Address(), neo4jPassword, "SHOW DATABASES"); err != nil {
 		t.Fatalf("the application is locked out: %v", err)
 	}

@@ -16,7 +16,7 @@ type watched struct{ *load.Monitor }
 func watch(t *testing.T, source load.Source) watched {
 	t.Helper()
 	mon := must.Have(load.New(load.Config{
-		Sources: []load.Source{source}, Interval: 100 * time.Millisecond, Timeout: 2 * time.Second, MaxAge: 3 * time.Second,
+		Sources: []load.Source{source}, Interval: 300 * time.Millisecond, // so that a reading is valid for 3 s
 		OnEvent: func(e load.Event) { t.Log(e) },
 	}))(t)
 	ctx, stop := context.WithCancel(context.Background())
