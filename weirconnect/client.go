@@ -3,7 +3,6 @@ package weirconnect
 import (
 	"context"
 	"net/http"
-	"time"
 
 	"connectrpc.com/connect"
 	"github.com/weir-go/weir"
@@ -11,22 +10,10 @@ import (
 	"github.com/weir-go/weir/weirhttp"
 )
 
-// ClientConfig has the settings of [LimitClient]. The zero ClientConfig works.
-type ClientConfig struct {
-	// EachMessage admits each message that a stream sends. Its slot is held until a message comes
-	// back, the next is sent, or the stream ends; where only the client streams, until the message
-	// is sent. A refused message is an error of Send, and of the call itself where only the server
-	// streams. By default a stream is admitted as by [ServerConfig].
-	EachMessage bool
-}
-
 // ClientLimits puts limiters in front of the calls of Connect's clients. It is a
 // [connect.Interceptor], given to a client by [connect.WithInterceptors]. Make one with
 // [LimitClient]. All methods are safe for concurrent use.
-type ClientLimits struct {
-	methods     *rpc.Methods
-	eachMessage bool
-}
+type ClientLimits struct{ methods *rpc.Methods }
 
 // LimitClient returns a ClientLimits that makes each call within the limit of the admitter that
 // admitterFor names for its procedure, as for [LimitServer]. Use one limiter for each downstream.
@@ -35,8 +22,8 @@ type ClientLimits struct {
 // also matches [weir.ErrRefused], which a server's refusal does not. A call whose context has a
 // priority other than Normal sends it on as a header; the deadline Connect sends on by itself. An
 // interceptor that retries belongs before this one, so that each attempt asks for a slot.
-func LimitClient(admitterFor func(procedure string) weir.Admitter, cfg ClientConfig) *ClientLimits {
-	return &ClientLimits{methods: rpc.NewMethods(admitterFor), eachMessage: cfg.EachMessage}
+func LimitClient(admitterFor func(procedure string) weir.Admitter) *ClientLimits {
+	return &ClientLimits{methods: rpc.NewMethods(admitterFor)}
 }
 
 // WrapUnary limits the calls of clients; the slot is held until the call is over.
@@ -58,27 +45,21 @@ func (c *ClientLimits) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
 		outcome := weir.Failure // should next panic, or end its goroutine
 		defer func() { permit.Finish(outcome) }()
 		res, err := next(ctx, req)
-		var after time.Duration
-		if outcome, after = clientOutcome(ctx, err); outcome == weir.Overloaded {
+		after, told := comeBack(err)
+		if outcome = rpc.OutcomeOnClient(ctx, err, codeOf(err), told); outcome == weir.Overloaded {
 			permit.Pushback(after)
 		}
 		return res, err
 	}
 }
 
-// WrapStreamingClient limits the streams of clients; see [ClientConfig].
+// WrapStreamingClient limits the streams of clients. A stream is admitted when it begins and gives
+// the slot back at once, as on a server.
 func (c *ClientLimits) WrapStreamingClient(next connect.StreamingClientFunc) connect.StreamingClientFunc {
 	return func(ctx context.Context, spec connect.Spec) connect.StreamingClientConn {
 		admitter := c.methods.Of(spec.Procedure)
 		if admitter == nil {
 			return open(ctx, spec, next)
-		}
-		if c.eachMessage {
-			messages := &clientMessages{
-				ctx: ctx, admitter: admitter,
-				sends: spec.StreamType&connect.StreamTypeClient != 0, answers: spec.StreamType&connect.StreamTypeServer != 0,
-			}
-			return messages.begin(spec, func() connect.StreamingClientConn { return open(ctx, spec, next) })
 		}
 		permit, err := admitter.Acquire(ctx)
 		if err != nil {
@@ -116,11 +97,4 @@ func sendPriority(ctx context.Context, header http.Header) (forget func()) {
 			header[weirhttp.PriorityHeader] = before
 		}
 	}
-}
-
-// clientOutcome returns the outcome of a call that is over, and the wait that the server asked for,
-// if any.
-func clientOutcome(ctx context.Context, err error) (o weir.Outcome, after time.Duration) {
-	after, told := comeBack(err)
-	return rpc.OutcomeOnClient(ctx, err, codeOf(err), told), after
 }

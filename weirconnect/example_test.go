@@ -62,7 +62,7 @@ func ExampleByMethod() {
 // A client that holds back calls that its downstream cannot take.
 func ExampleLimitClient() {
 	lim := weir.Must(weir.New(weir.Config{Name: "cart", Max: 1}))
-	limits := weirconnect.LimitClient(weirconnect.One(lim), weirconnect.ClientConfig{})
+	limits := weirconnect.LimitClient(weirconnect.One(lim))
 	permit, _ := lim.TryAcquire(context.Background()) // somebody else has the only slot
 	defer permit.Release()
 

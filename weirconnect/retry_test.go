@@ -229,7 +229,7 @@ func TestServerThatRefusesAll(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				lim := limittest.Fixed(t, 2, weir.Queue{})
-				call := weirconnect.LimitClient(weirconnect.One(lim), weirconnect.ClientConfig{}).WrapUnary(
+				call := weirconnect.LimitClient(weirconnect.One(lim)).WrapUnary(
 					func(context.Context, connect.AnyRequest) (connect.AnyResponse, error) { return nil, no })
 				request := clientRequest{connect.NewRequest(&durationpb.Duration{})}
 				for range 32 {

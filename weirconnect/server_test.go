@@ -124,6 +124,21 @@ func TestByMethodAndExempt(t *testing.T) {
 	finish(t, other)
 }
 
+// Limits of servers leave clients alone, limits of clients servers, and both exempt procedures.
+func TestOtherSidesAndExemptProcedures(t *testing.T) {
+	closed := limittest.Fixed(t, 1, weir.Queue{})
+	closed.Close()
+	all := weirconnect.One(closed)
+	none := weirconnect.Exempt(all, "test.v1.Service")
+	servers := connect.WithInterceptors(weirconnect.LimitClient(all), weirconnect.LimitServer(none, weirconnect.ServerConfig{}))
+	clients := connect.WithInterceptors(weirconnect.LimitServer(all, weirconnect.ServerConfig{}), weirconnect.LimitClient(none))
+	srv := start(t, &service{}, 2, servers)
+	must.Do(t, call(t.Context(), caller(srv, clients)))
+	stream := streamer(srv, clients).CallBidiStream(t.Context())
+	exchange(t, stream)
+	finish(t, stream)
+}
+
 // TestPriority of a header is that of the handler's context, if the peer is trusted; the client
 // sends it on.
 func TestPriority(t *testing.T) {
@@ -132,7 +147,7 @@ func TestPriority(t *testing.T) {
 		unary:  func(ctx context.Context) error { got <- weir.PriorityFrom(ctx); return nil },
 		stream: func(ctx context.Context, _ *echoServer) error { got <- weir.PriorityFrom(ctx); return nil },
 	}, 2)
-	limits := connect.WithInterceptors(weirconnect.LimitClient(weirconnect.One(limittest.Fixed(t, 1, weir.Queue{})), weirconnect.ClientConfig{}))
+	limits := connect.WithInterceptors(weirconnect.LimitClient(weirconnect.One(limittest.Fixed(t, 1, weir.Queue{}))))
 	for _, want := range []weir.Priority{weir.PriorityCritical, weir.PriorityNormal, weir.PriorityLow} {
 		ctx := weir.WithPriority(t.Context(), want)
 		must.Do(t, call(ctx, caller(srv, limits)))
@@ -158,7 +173,7 @@ func TestPriority(t *testing.T) {
 func TestMistakesPanic(t *testing.T) {
 	limittest.Panics(t, map[string]func(){
 		"no function": func() { weirconnect.LimitServer(nil, weirconnect.ServerConfig{}) },
-		"client":      func() { weirconnect.LimitClient(nil, weirconnect.ClientConfig{}) },
+		"client":      func() { weirconnect.LimitClient(nil) },
 		"no client":   func() { weirconnect.RetryClient(nil) },
 	})
 }
@@ -244,7 +259,7 @@ func TestCancelledCallsLeaveNothing(t *testing.T) { cancelCalls(t, 1000) }
 func cancelCalls(t *testing.T, calls int) {
 	lim, ours := limittest.Fixed(t, 8, weir.Queue{Size: 8}), limittest.Fixed(t, 1000, weir.Queue{})
 	server := weirconnect.LimitServer(weirconnect.One(lim), weirconnect.ServerConfig{EachMessage: true})
-	limits := connect.WithInterceptors(weirconnect.LimitClient(weirconnect.One(ours), weirconnect.ClientConfig{EachMessage: true}))
+	limits := connect.WithInterceptors(weirconnect.LimitClient(weirconnect.One(ours)))
 	srv := start(t, &service{unary: func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }}, 2, server.Option())
 	unary, streams := caller(srv, limits), streamer(srv, limits)
 	if err := call(t.Context(), connect.NewClient[bytes, bytes](srv.Client(), srv.URL+"/none")); err == nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"net/http"
 	"net/http/httptest"
 	"testing"
 
@@ -157,125 +156,24 @@ func TestRefusedMessage(t *testing.T) {
 	}
 }
 
-// TestClientStreams teach the client's limiter by the answers.
+// A stream of a client is admitted when it begins, and then holds no slot.
 func TestClientStreams(t *testing.T) {
-	srv := start(t, &service{}, 2)
-	limits := func(lim *weir.Limiter, each bool) connect.ClientOption {
-		return connect.WithInterceptors(weirconnect.LimitClient(weirconnect.One(lim), weirconnect.ClientConfig{EachMessage: each}))
+	lim := limittest.Fixed(t, 1, weir.Queue{})
+	limits := weirconnect.LimitClient(weirconnect.One(lim))
+	client := streamer(start(t, &service{}, 2), connect.WithInterceptors(limits))
+	first := client.CallBidiStream(t.Context())
+	exchange(t, first)
+	empty := limittest.Fill(t, lim)
+	refused := client.CallBidiStream(t.Context())
+	refused.RequestHeader().Set("Any", "value")
+	_, received := refused.Receive()
+	for _, err := range []error{refused.Send(&bytes{}), received} {
+		if !errors.Is(err, weir.ErrLimitReached) || connect.CodeOf(err) != connect.CodeResourceExhausted {
+			t.Errorf("of a full limiter: %v", err)
+		}
 	}
-	t.Run("once", func(t *testing.T) {
-		lim := limittest.Fixed(t, 1, weir.Queue{})
-		client := streamer(srv, limits(lim, false))
-		first := client.CallBidiStream(t.Context())
-		exchange(t, first)
-		empty := limittest.Fill(t, lim)
-		refused := client.CallBidiStream(t.Context())
-		refused.RequestHeader().Set("Any", "value")
-		_, received := refused.Receive()
-		for _, err := range []error{refused.Send(&bytes{}), received} {
-			if !errors.Is(err, weir.ErrLimitReached) || connect.CodeOf(err) != connect.CodeResourceExhausted {
-				t.Errorf("of a full limiter: %v", err)
-			}
-		}
-		must.Do(t, errors.Join(refused.CloseRequest(), refused.CloseResponse()))
-		empty()
-		finish(t, first)
-		limittest.Check(t, lim, limittest.Taught{Ignored: 2})
-	})
-	t.Run("each message", func(t *testing.T) {
-		lim := limittest.Fixed(t, 1, weir.Queue{})
-		client := streamer(srv, limits(lim, true))
-		stream := client.CallBidiStream(t.Context())
-		exchange(t, stream)
-		must.Do(t, stream.Send(&bytes{}))
-		other := client.CallBidiStream(t.Context())
-		if err := other.Send(&bytes{}); !errors.Is(err, weir.ErrLimitReached) {
-			t.Errorf("beside it: %v", err)
-		}
-		must.Have(stream.Receive())(t)
-		exchange(t, other)
-		finish(t, stream)
-		finish(t, other)
-		limittest.Check(t, lim, limittest.Taught{Succeeded: 3})
-	})
-	t.Run("a header", func(t *testing.T) { // is no message
-		lim := limittest.Fixed(t, 1, weir.Queue{})
-		stream := must.Have(streamer(srv, limits(lim, true)).CallBidiStreamSimple(t.Context()))(t)
-		if n := lim.Snapshot().InFlight; n != 0 {
-			t.Errorf("in flight %d, want 0", n)
-		}
-		must.Do(t, stream.CloseRequest())
-		must.Do(t, stream.CloseResponse())
-	})
-	t.Run("from the server only", func(t *testing.T) {
-		lim := limittest.Fixed(t, 1, weir.Queue{})
-		sent := 0
-		srv := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { sent++ }))
-		t.Cleanup(srv.Close)
-		client := streamer(srv, limits(lim, true))
-		empty := limittest.Fill(t, lim)
-		if _, err := client.CallServerStream(t.Context(), connect.NewRequest(&bytes{})); !errors.Is(err, weir.ErrLimitReached) || sent > 0 {
-			t.Errorf("of a full limiter: %v, and %d requests were sent", err, sent)
-		}
-		empty()
-		stream := must.Have(client.CallServerStream(t.Context(), connect.NewRequest(&bytes{})))(t)
-		if n := lim.Snapshot().InFlight; n != 1 {
-			t.Errorf("in flight %d, want 1", n)
-		}
-		must.Do(t, stream.Close())
-		limittest.Idle(t, lim)
-	})
-	t.Run("that fails", func(t *testing.T) {
-		lim := limittest.Fixed(t, 1, weir.Queue{})
-		failing := start(t, &service{stream: func(context.Context, *echoServer) error { return connect.NewError(connect.CodeInternal, nil) }}, 2)
-		stream := streamer(failing, limits(lim, true)).CallBidiStream(t.Context())
-		_ = stream.Send(&bytes{})
-		_, _ = stream.Receive()
-		limittest.Check(t, lim, limittest.Taught{Failed: 1})
-	})
-	t.Run("that cannot send", func(t *testing.T) {
-		lim := limittest.Fixed(t, 1, weir.Queue{})
-		stream := weirconnect.LimitClient(weirconnect.One(lim), weirconnect.ClientConfig{EachMessage: true}).WrapStreamingClient(
-			func(context.Context, connect.Spec) connect.StreamingClientConn { return broken{} })(t.Context(), connect.Spec{StreamType: connect.StreamTypeBidi})
-		_ = stream.Send(&bytes{})
-		limittest.Check(t, lim, limittest.Taught{Ignored: 1})
-	})
-	t.Run("not begun", func(t *testing.T) {
-		lim := limittest.Fixed(t, 1, weir.Queue{})
-		begin := weirconnect.LimitClient(weirconnect.One(lim), weirconnect.ClientConfig{EachMessage: true}).WrapStreamingClient(
-			func(context.Context, connect.Spec) connect.StreamingClientConn { panic("broken") })
-		limittest.Unwind(func() { begin(t.Context(), connect.Spec{StreamType: connect.StreamTypeServer}) })
-		limittest.Check(t, lim, limittest.Taught{Failed: 1})
-	})
-	t.Run("abandoned", func(t *testing.T) {
-		lim := limittest.Fixed(t, 2, weir.Queue{})
-		client := streamer(srv, limits(lim, true))
-		ctx, leave := context.WithCancel(t.Context())
-		_ = client.CallBidiStream(ctx).Send(&bytes{})
-		closed := client.CallBidiStream(t.Context())
-		_ = closed.Send(&bytes{})
-		_ = closed.CloseRequest()
-		_ = closed.CloseResponse()
-		leave() // and neither sends nor receives again
-		limittest.Idle(t, lim)
-		limittest.Check(t, lim, limittest.Taught{Ignored: 2})
-	})
-	t.Run("from the client only", func(t *testing.T) {
-		lim := limittest.Fixed(t, 1, weir.Queue{})
-		stream := connect.NewClient[bytes, bytes](srv.Client(), srv.URL+upload, limits(lim, true)).CallClientStream(t.Context())
-		for range 3 {
-			must.Do(t, stream.Send(&bytes{}))
-			if n := lim.Snapshot().InFlight; n != 0 {
-				t.Errorf("in flight %d once it is sent", n)
-			}
-		}
-		must.Have(stream.CloseAndReceive())(t)
-		limittest.Check(t, lim, limittest.Taught{Ignored: 3})
-	})
+	must.Do(t, errors.Join(refused.CloseRequest(), refused.CloseResponse()))
+	empty()
+	finish(t, first)
+	limittest.Check(t, lim, limittest.Taught{Ignored: 2})
 }
-
-// broken is the stream of a connection that is lost.
-type broken struct{ connect.StreamingClientConn }
-
-func (broken) Send(any) error             { return io.EOF }
-func (broken) RequestHeader() http.Header { return http.Header{} }

@@ -48,7 +48,7 @@ func BenchmarkUnary(b *testing.B) {
 			against(b, own, func() { _, _ = server.Unary(ctx, req, info, handler) })
 		})
 		b.Run("client/"+c.name, func(b *testing.B) {
-			client := weirgrpc.LimitClient(c.choose, weirgrpc.ClientConfig{})
+			client := weirgrpc.LimitClient(c.choose)
 			invoker := func(context.Context, string, any, any, *grpc.ClientConn, ...grpc.CallOption) error { return nil }
 			against(b, own, func() { _ = client.Unary(ctx, unaryCall, nil, nil, nil, invoker) })
 		})

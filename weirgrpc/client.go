@@ -3,7 +3,6 @@ package weirgrpc
 import (
 	"context"
 	"slices"
-	"time"
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/internal/rpc"
@@ -12,21 +11,9 @@ import (
 	"google.golang.org/grpc/metadata"
 )
 
-// ClientConfig has the settings of [LimitClient]. The zero ClientConfig works.
-type ClientConfig struct {
-	// EachMessage admits each message that a stream sends. Its slot is held until a message comes
-	// back, the next is sent, or the stream ends; where only the client streams, until the message
-	// is sent. A refused message is an error of SendMsg, and of the call itself where only the
-	// server streams. By default a stream is admitted as by [ServerConfig].
-	EachMessage bool
-}
-
 // ClientLimits puts limiters in front of the calls of a [grpc.ClientConn]. Make one with
 // [LimitClient]. All methods are safe for concurrent use.
-type ClientLimits struct {
-	methods     *rpc.Methods
-	eachMessage bool
-}
+type ClientLimits struct{ methods *rpc.Methods }
 
 // LimitClient returns a ClientLimits that makes each call within the limit of the admitter that
 // admitterFor names for its method, as for [LimitServer]. Use one limiter for each downstream.
@@ -34,8 +21,8 @@ type ClientLimits struct {
 // A refused call is not sent. Its error has the code that a server's refusal would have, and
 // also matches [weir.ErrRefused], which a server's refusal does not. A call whose context has a
 // priority other than Normal sends it on as metadata; the deadline gRPC sends on by itself.
-func LimitClient(admitterFor func(fullMethod string) weir.Admitter, cfg ClientConfig) *ClientLimits {
-	return &ClientLimits{methods: rpc.NewMethods(admitterFor), eachMessage: cfg.EachMessage}
+func LimitClient(admitterFor func(fullMethod string) weir.Admitter) *ClientLimits {
+	return &ClientLimits{methods: rpc.NewMethods(admitterFor)}
 }
 
 // Options returns the interceptors as options for [grpc.NewClient]. They chain: interceptors
@@ -68,18 +55,13 @@ func (c *ClientLimits) Unary(ctx context.Context, method string, req, reply any,
 	return err
 }
 
-// Stream is a [grpc.StreamClientInterceptor]; see [ClientConfig].
+// Stream is a [grpc.StreamClientInterceptor]. A stream is admitted when it begins and gives the
+// slot back at once, as on a server.
 func (c *ClientLimits) Stream(ctx context.Context, desc *grpc.StreamDesc, conn *grpc.ClientConn, method string, streamer grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
 	ctx = sendPriority(ctx)
 	admitter := c.methods.Of(method)
-	switch {
-	case admitter == nil:
+	if admitter == nil {
 		return streamer(ctx, desc, conn, method, opts...)
-	case c.eachMessage:
-		messages := &clientMessages{ctx: ctx, admitter: admitter, sends: desc.ClientStreams, answers: desc.ServerStreams}
-		// However the stream ends: by its context, with its connection, or as RecvMsg says.
-		opts = append(slices.Clone(opts), grpc.OnFinish(messages.finish))
-		return messages.begin(func() (grpc.ClientStream, error) { return streamer(ctx, desc, conn, method, opts...) })
 	}
 	permit, err := admitter.Acquire(ctx)
 	if err != nil {
@@ -89,8 +71,8 @@ func (c *ClientLimits) Stream(ctx context.Context, desc *grpc.StreamDesc, conn *
 	defer func() { permit.Finish(outcome) }()
 	stream, err := streamer(ctx, desc, conn, method, opts...)
 	if outcome = weir.Ignore; err != nil {
-		var after time.Duration
-		if outcome, after = clientOutcome(ctx, err); outcome == weir.Overloaded {
+		after, told := RetryAfter(err)
+		if outcome = rpc.OutcomeOnClient(ctx, err, codeOf(err), told); outcome == weir.Overloaded {
 			permit.Pushback(after)
 		}
 	}
@@ -115,10 +97,4 @@ func withMetadata(ctx context.Context, key, value string) context.Context {
 	}
 	sent.Set(key, value)
 	return metadata.NewOutgoingContext(ctx, sent)
-}
-
-// clientOutcome returns the outcome of a call that is over, by its error alone.
-func clientOutcome(ctx context.Context, err error) (o weir.Outcome, after time.Duration) {
-	after, told := RetryAfter(err)
-	return rpc.OutcomeOnClient(ctx, err, codeOf(err), told), after
 }

@@ -25,7 +25,7 @@ import (
 // TestPanicOfTheInvoker frees the slot.
 func TestPanicOfTheInvoker(t *testing.T) {
 	lim := limittest.Fixed(t, 1, weir.Queue{})
-	limits := weirgrpc.LimitClient(weirgrpc.One(lim), weirgrpc.ClientConfig{})
+	limits := weirgrpc.LimitClient(weirgrpc.One(lim))
 	func() {
 		defer func() { _ = recover() }()
 		_ = limits.Unary(t.Context(), unaryCall, nil, nil, nil,
@@ -39,7 +39,7 @@ func TestPanicOfTheInvoker(t *testing.T) {
 func TestClientOfAServer(t *testing.T) {
 	theirs, ours := limittest.Fixed(t, 1, weir.Queue{}), limittest.Fixed(t, 1, weir.Queue{})
 	server := weirgrpc.LimitServer(weirgrpc.One(theirs), weirgrpc.ServerConfig{})
-	limits := weirgrpc.LimitClient(weirgrpc.One(ours), weirgrpc.ClientConfig{})
+	limits := weirgrpc.LimitClient(weirgrpc.One(ours))
 	client := testpb.NewBenchmarkServiceClient(dial(t, start(t, &service{}, server.Options()...), limits.Options()...))
 	must.Have(client.UnaryCall(t.Context(), &testpb.SimpleRequest{}))(t)
 	defer limittest.Fill(t, theirs)()
@@ -99,7 +99,7 @@ func TestServerThatRefusesAll(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				lim := limittest.Fixed(t, 2, weir.Queue{})
-				limits := weirgrpc.LimitClient(weirgrpc.One(lim), weirgrpc.ClientConfig{})
+				limits := weirgrpc.LimitClient(weirgrpc.One(lim))
 				call := func() error {
 					return limits.Unary(t.Context(), unaryCall, nil, nil, nil,
 						func(_ context.Context, _ string, _, _ any, _ *grpc.ClientConn, opts ...grpc.CallOption) error {

@@ -97,7 +97,7 @@ func ExampleServerConfig() {
 // A client that holds back calls that its downstream cannot take.
 func ExampleLimitClient() {
 	lim := weir.Must(weir.New(weir.Config{Name: "billing", Max: 1}))
-	limits := weirgrpc.LimitClient(weirgrpc.One(lim), weirgrpc.ClientConfig{})
+	limits := weirgrpc.LimitClient(weirgrpc.One(lim))
 	conn, err := grpc.NewClient("billing.internal:443", append(limits.Options(), grpc.WithTransportCredentials(insecure.NewCredentials()))...)
 	if err != nil {
 		return
@@ -140,7 +140,7 @@ func ExampleClassify() {
 func ExampleRetryClient() {
 	downstream, _ := retry.New(retry.Config{Name: "billing", Attempts: 2, Backoff: time.Millisecond})
 	lim := weir.Must(weir.New(weir.Config{Name: "billing", Max: 1}))
-	opts := append(weirgrpc.RetryClient(downstream).Options(), weirgrpc.LimitClient(weirgrpc.One(lim), weirgrpc.ClientConfig{}).Options()...)
+	opts := append(weirgrpc.RetryClient(downstream).Options(), weirgrpc.LimitClient(weirgrpc.One(lim)).Options()...)
 	conn, err := grpc.NewClient("billing.internal:443", append(opts, grpc.WithTransportCredentials(insecure.NewCredentials()))...)
 	if err != nil {
 		return

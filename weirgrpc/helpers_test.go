@@ -59,19 +59,6 @@ func (s *service) StreamingCall(stream grpc.BidiStreamingServer[testpb.SimpleReq
 	}
 }
 
-// StreamingFromClient answers when the client has sent all.
-func (s *service) StreamingFromClient(stream grpc.ClientStreamingServer[testpb.SimpleRequest, testpb.SimpleResponse]) error {
-	for {
-		_, err := stream.Recv()
-		if err == io.EOF {
-			return stream.SendAndClose(&testpb.SimpleResponse{})
-		}
-		if err != nil {
-			return err
-		}
-	}
-}
-
 // start runs a real server on a real socket and returns its address.
 func start(t testing.TB, s *service, opts ...grpc.ServerOption) string {
 	t.Helper()

@@ -93,7 +93,7 @@ func TestPriorityIsSentOn(t *testing.T) {
 		return nil
 	}
 	addr := start(t, &service{unary: claim, stream: func(stream echoServer) error { return claim(stream.Context()) }})
-	limits := weirgrpc.LimitClient(weirgrpc.One(limittest.Fixed(t, 1, weir.Queue{})), weirgrpc.ClientConfig{})
+	limits := weirgrpc.LimitClient(weirgrpc.One(limittest.Fixed(t, 1, weir.Queue{})))
 	client := testpb.NewBenchmarkServiceClient(dial(t, addr, limits.Options()...))
 	for _, p := range []weir.Priority{weir.PriorityCritical, weir.PriorityNormal, weir.PriorityLow} {
 		ctx := weir.WithPriority(t.Context(), p)

@@ -98,7 +98,7 @@ func TestMistakesPanic(t *testing.T) {
 		"One of nil":    func() { weirgrpc.One(nil) },
 		"One of no set": func() { weirgrpc.One((*weir.Limiter)(nil)) },
 		"ByMethod":      func() { weirgrpc.ByMethod(nil) },
-		"client":        func() { weirgrpc.LimitClient(nil, weirgrpc.ClientConfig{}) },
+		"client":        func() { weirgrpc.LimitClient(nil) },
 		"no client":     func() { weirgrpc.RetryClient(nil) },
 	})
 }
@@ -188,7 +188,7 @@ func TestCancelledCallsLeaveNothing(t *testing.T) { cancelCalls(t, 2000) }
 func cancelCalls(t *testing.T, calls int) {
 	lim, ours := limittest.Fixed(t, 8, weir.Queue{Size: 8}), limittest.Fixed(t, 1000, weir.Queue{})
 	server := weirgrpc.LimitServer(weirgrpc.One(lim), weirgrpc.ServerConfig{EachMessage: true})
-	limits := weirgrpc.LimitClient(weirgrpc.One(ours), weirgrpc.ClientConfig{EachMessage: true})
+	limits := weirgrpc.LimitClient(weirgrpc.One(ours))
 	addr := start(t, &service{unary: func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }}, server.Options()...)
 	client := testpb.NewBenchmarkServiceClient(dial(t, addr, limits.Options()...))
 	gone, cancel := context.WithCancel(t.Context())

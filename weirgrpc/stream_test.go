@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"testing"
+	"time"
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/internal/limittest"
@@ -125,125 +126,42 @@ func TestMessagesTeach(t *testing.T) {
 	}
 }
 
-// TestClientStreams teach the client's limiter by the answers.
+// A stream of a client is admitted when it begins, and then holds no slot.
 func TestClientStreams(t *testing.T) {
-	addr := start(t, &service{})
-	connect := func(lim *weir.Limiter, each bool) testpb.BenchmarkServiceClient {
-		limits := weirgrpc.LimitClient(weirgrpc.One(lim), weirgrpc.ClientConfig{EachMessage: each})
-		return testpb.NewBenchmarkServiceClient(dial(t, addr, limits.Options()...))
+	lim := limittest.Fixed(t, 1, weir.Queue{})
+	limits := weirgrpc.LimitClient(weirgrpc.One(lim))
+	client := testpb.NewBenchmarkServiceClient(dial(t, start(t, &service{}), limits.Options()...))
+	first, second := open(t.Context(), t, client), open(t.Context(), t, client)
+	empty := limittest.Fill(t, lim)
+	if _, err := client.StreamingCall(t.Context()); !errors.Is(err, weir.ErrLimitReached) || status.Code(err) != codes.ResourceExhausted {
+		t.Errorf("of a full limiter: %v", err)
 	}
-	t.Run("once", func(t *testing.T) {
-		lim := limittest.Fixed(t, 1, weir.Queue{})
-		client := connect(lim, false)
-		first, second := open(t.Context(), t, client), open(t.Context(), t, client)
-		empty := limittest.Fill(t, lim)
-		if _, err := client.StreamingCall(t.Context()); !errors.Is(err, weir.ErrLimitReached) || status.Code(err) != codes.ResourceExhausted {
-			t.Errorf("of a full limiter: %v", err)
-		}
-		empty()
-		finish(t, first)
-		finish(t, second)
-		limittest.Check(t, lim, limittest.Taught{Ignored: 3})
-	})
-	t.Run("each message", func(t *testing.T) {
-		lim := limittest.Fixed(t, 1, weir.Queue{})
-		client := connect(lim, true)
-		stream := open(t.Context(), t, client)
-		exchange(t, stream)
-		must.Do(t, stream.Send(message))
-		if n := lim.Snapshot().InFlight; n != 1 {
-			t.Errorf("in flight %d, want 1", n)
-		}
-		other := open(t.Context(), t, client)
-		if err := other.Send(message); !errors.Is(err, weir.ErrLimitReached) {
-			t.Errorf("beside it: %v", err)
-		}
-		must.Have(stream.Recv())(t)
-		exchange(t, other)
-		finish(t, stream)
-		finish(t, other)
-		limittest.Check(t, lim, limittest.Taught{Succeeded: 3})
-	})
-	t.Run("from the server only", func(t *testing.T) {
-		lim := limittest.Fixed(t, 1, weir.Queue{})
-		limits := weirgrpc.LimitClient(weirgrpc.One(lim), weirgrpc.ClientConfig{EachMessage: true})
-		client := testpb.NewBenchmarkServiceClient(dial(t, start(t, &service{}, grpc.MaxConcurrentStreams(1)), limits.Options()...))
-		empty := limittest.Fill(t, lim)
-		if _, err := client.StreamingFromServer(context.Background(), message); !errors.Is(err, weir.ErrLimitReached) {
-			t.Errorf("of a full limiter: %v", err)
-		}
-		empty()
-		// The refused one has left no stream on the connection, of which this would be the second.
-		stream := must.Have(client.StreamingFromServer(t.Context(), message))(t)
-		if n := lim.Snapshot().InFlight; n != 1 {
-			t.Errorf("in flight %d, want 1", n)
-		}
-		if _, err := stream.Recv(); status.Code(err) != codes.Unimplemented {
-			t.Errorf("%v", err)
-		}
-		limittest.Check(t, lim, limittest.Taught{Ignored: 2})
-	})
-	t.Run("not begun", func(t *testing.T) {
-		lim := limittest.Fixed(t, 1, weir.Queue{})
-		for _, each := range []bool{false, true} {
-			limits := weirgrpc.LimitClient(weirgrpc.One(lim), weirgrpc.ClientConfig{EachMessage: each})
-			for _, streamer := range []grpc.Streamer{
-				func(context.Context, *grpc.StreamDesc, *grpc.ClientConn, string, ...grpc.CallOption) (grpc.ClientStream, error) {
-					return nil, status.Error(codes.Unauthenticated, "no token")
-				},
-				func(context.Context, *grpc.StreamDesc, *grpc.ClientConn, string, ...grpc.CallOption) (grpc.ClientStream, error) {
-					panic("broken")
-				},
-			} {
-				limittest.Unwind(func() {
-					_, _ = limits.Stream(t.Context(), &grpc.StreamDesc{ServerStreams: true}, nil, pingPong, streamer)
-				})
-			}
-		}
-		limittest.Check(t, lim, limittest.Taught{Failed: 2, Ignored: 2})
-	})
-	t.Run("abandoned", func(t *testing.T) {
-		lim := limittest.Fixed(t, 1, weir.Queue{})
-		ctx, leave := context.WithCancel(t.Context())
-		stream := open(ctx, t, connect(lim, true))
-		must.Do(t, stream.Send(message))
-		leave() // and neither sends nor receives again
-		limittest.Idle(t, lim)
-		limittest.Check(t, lim, limittest.Taught{Ignored: 1})
-	})
-	t.Run("from the client only", func(t *testing.T) {
-		lim := limittest.Fixed(t, 1, weir.Queue{})
-		stream := must.Have(connect(lim, true).StreamingFromClient(t.Context()))(t)
-		for range 3 {
-			must.Do(t, stream.Send(message))
-			if n := lim.Snapshot().InFlight; n != 0 {
-				t.Errorf("in flight %d once it is sent", n)
-			}
-		}
-		must.Have(stream.CloseAndRecv())(t)
-		limittest.Check(t, lim, limittest.Taught{Ignored: 3})
-	})
+	empty()
+	finish(t, first)
+	finish(t, second)
+	limittest.Check(t, lim, limittest.Taught{Ignored: 3})
 }
 
-// A connection that is closed ends its streams, also one from which no caller receives any more.
-func TestClosedConnectionGivesTheSlotBack(t *testing.T) {
-	lim := limittest.Fixed(t, 1, weir.Queue{})
-	limits := weirgrpc.LimitClient(weirgrpc.One(lim), weirgrpc.ClientConfig{EachMessage: true})
-	got := make(chan struct{})
-	conn := dial(t, start(t, &service{stream: func(stream echoServer) error {
-		_, err := stream.Recv()
-		close(got)
-		<-stream.Context().Done()
-		return err
-	}}), limits.Options()...)
-	stream := open(context.Background(), t, testpb.NewBenchmarkServiceClient(conn))
-	must.Do(t, stream.Send(message))
-	<-got
-	if n := lim.Snapshot().InFlight; n != 1 {
-		t.Fatalf("%d in flight, want the message", n)
+func TestClientStreamsThatDoNotBegin(t *testing.T) {
+	for name, c := range map[string]struct {
+		begin func() error
+		want  limittest.Taught
+	}{
+		"refused":    {func() error { return status.Error(codes.Unauthenticated, "no token") }, limittest.Taught{Ignored: 1}},
+		"overloaded": {func() error { return says(codes.Unavailable, time.Second) }, limittest.Taught{Overloaded: 1}},
+		"panics":     {func() error { panic("broken") }, limittest.Taught{Failed: 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			lim := limittest.Fixed(t, 1, weir.Queue{})
+			limittest.Unwind(func() {
+				_, _ = weirgrpc.LimitClient(weirgrpc.One(lim)).Stream(t.Context(), &grpc.StreamDesc{}, nil, pingPong,
+					func(context.Context, *grpc.StreamDesc, *grpc.ClientConn, string, ...grpc.CallOption) (grpc.ClientStream, error) {
+						return nil, c.begin()
+					})
+			})
+			limittest.Check(t, lim, c.want)
+		})
 	}
-	conn.Close()
-	limittest.Idle(t, lim)
 }
 
 // TestPeerThatNeverReads holds no slot while the server's sends block on it.

@@ -98,7 +98,7 @@ func overGRPC(t testing.TB, p peer, n int) func(http.RoundTripper) http.RoundTri
 	}
 	c := &calls{}
 	for _, lim := range limiters(n) {
-		c.conns = append(c.conns, dial(weirgrpc.LimitClient(weirgrpc.One(lim), weirgrpc.ClientConfig{}).Options()...))
+		c.conns = append(c.conns, dial(weirgrpc.LimitClient(weirgrpc.One(lim)).Options()...))
 	}
 	if n == 0 {
 		c.conns = append(c.conns, dial())

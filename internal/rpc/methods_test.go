@@ -2,11 +2,8 @@ package rpc_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/internal/must"
@@ -72,7 +69,7 @@ type ending struct {
 
 func (e ending) Acquire(ctx context.Context) (weir.Permit, error) {
 	permit, err := e.Limiter.Acquire(ctx)
-	e.turn.End(weir.Ignore, 0)
+	e.turn.End(weir.Ignore)
 	return permit, err
 }
 
@@ -110,20 +107,4 @@ func TestTurn(t *testing.T) {
 	check("ended while it waited", 0, 2, 3)
 	take(lim)
 	check("after the end", 0, 2, 4)
-}
-
-// A downstream that refuses all streams is sent none for the time that it names.
-func TestPushbackOfStreams(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		lim := weir.Must(weir.New(weir.Config{Max: 2}))
-		for range 32 {
-			time.Sleep(40 * time.Millisecond)
-			var turn rpc.Turn
-			_ = turn.Take(t.Context(), lim)
-			turn.End(weir.Overloaded, 5*time.Second)
-		}
-		if _, err := lim.Acquire(t.Context()); !errors.Is(err, weir.ErrPushback) {
-			t.Errorf("%v", err)
-		}
-	})
 }

@@ -3,7 +3,6 @@ package rpc
 import (
 	"context"
 	"sync"
-	"time"
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/edge"
@@ -58,15 +57,10 @@ func (t *Turn) Served(ctx context.Context) {
 	t.Give(weir.Success)
 }
 
-// End is Give for the end of the stream: from now on the turn holds no slot. A downstream that was
-// overloaded may have said when to come back.
-func (t *Turn) End(o weir.Outcome, comeBack time.Duration) {
+// End is Give for the end of the stream: from now on the turn holds no slot.
+func (t *Turn) End(o weir.Outcome) {
 	t.mu.Lock()
 	t.ended = true
-	permit := t.permit
 	t.mu.Unlock()
-	if o == weir.Overloaded {
-		permit.Pushback(comeBack)
-	}
-	permit.Finish(o)
+	t.Give(o)
 }

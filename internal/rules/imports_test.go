@@ -101,7 +101,7 @@ var mayImport = map[string]string{
 	"trust":              ".",
 	"internal/rpc":       ". bulkhead edge internal/deadline retry",
 	"weirgrpc":           ". bulkhead internal/deadline internal/rpc retry trust",
-	"weirconnect":        ". bulkhead edge internal/deadline internal/rpc retry weirhttp",
+	"weirconnect":        ". bulkhead internal/deadline internal/rpc retry weirhttp",
 	"metrics":            ". bulkhead capacity histogram internal/label law load memory pool throttle internal/settings",
 	"dash":               ". bulkhead histogram internal/access internal/isolate internal/label internal/recording internal/uplot law pool throttle",
 	"internal/recording": "",
