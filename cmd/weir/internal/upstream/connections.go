@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -47,9 +46,6 @@ type connections struct {
 	settings  settings
 	pools     atomic.Int64 // pools that use them
 	running   atomic.Int64 // requests on them
-
-	closing atomic.Bool
-	mu      sync.Mutex // held while closing is true
 }
 
 // newConnections reads the TLS files.
@@ -94,31 +90,23 @@ func (c *connections) release() {
 	c.closeUnused()
 }
 
-// begin is called before a request. Either closeUnused sees the request, or the request waits
-// for closeUnused.
-func (c *connections) begin() {
-	c.running.Add(1)
-	if c.closing.Load() {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-	}
-}
+// begin is called before a request.
+func (c *connections) begin() { c.running.Add(1) }
 
 // end is called after a request has released its connection.
 func (c *connections) end() {
-	if c.running.Add(-1) == 0 && c.pools.Load() == 0 {
+	if c.running.Add(-1) == 0 {
 		c.closeUnused()
 	}
 }
 
-// closeUnused closes the connections if no pool uses them and no request runs. It blocks new
-// requests meanwhile, because net/http could close the connection of one that has just begun.
+// closeUnused closes the connections if no pool uses them and no request runs: net/http could close
+// the connection of one whose response has just arrived.
 func (c *connections) closeUnused() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.closing.Store(true)
-	defer c.closing.Store(false)
-	if t, ok := c.transport.(interface{ CloseIdleConnections() }); ok && c.pools.Load() == 0 && c.running.Load() == 0 {
+	if c.pools.Load() > 0 || c.running.Load() > 0 {
+		return
+	}
+	if t, ok := c.transport.(*http.Transport); ok {
 		t.CloseIdleConnections()
 	}
 }

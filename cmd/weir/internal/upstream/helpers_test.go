@@ -9,7 +9,6 @@ import (
 	"net/textproto"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 	"github.com/weir-go/weir/internal/locked"
@@ -18,15 +17,9 @@ import (
 
 // defaults is an upstream with the file's defaults.
 func defaults(addresses ...string) config.Upstream {
-	return config.Upstream{
-		Addresses:          addresses,
-		Protocol:           "http1",
-		Health:             config.Health{Interval: config.Duration(5 * time.Second), Timeout: config.Duration(time.Second), Failures: 3, Passes: 2},
-		Eject:              config.Eject{Failures: 5, For: config.Duration(10 * time.Second)},
-		ConnectTimeout:     config.Duration(5 * time.Second),
-		IdleTimeout:        config.Duration(90 * time.Second),
-		MaxIdleConnections: 1000,
-	}
+	c := config.New[config.Upstream]()
+	c.Addresses = addresses
+	return c
 }
 
 // A journal keeps log messages.
