@@ -74,7 +74,7 @@ func (x *exchange) noteRefusal(err error) {
 func (x *exchange) answer(status int) {
 	x.status = status
 	if x.body.isStreaming() {
-		x.interrupt(-time.Second)
+		x.interrupt()
 	}
 	if status == statusClientLeft {
 		x.left.Store(true)
@@ -93,8 +93,8 @@ const linger = 500 * time.Millisecond
 
 // interrupt ends the current read of the body, which the server would otherwise wait for
 // before it answers.
-func (x *exchange) interrupt(after time.Duration) {
-	_ = http.NewResponseController(x.w).SetReadDeadline(time.Now().Add(after))
+func (x *exchange) interrupt() {
+	_ = http.NewResponseController(x.w).SetReadDeadline(time.Now().Add(-time.Second))
 }
 
 // endRequest ends the reading of the client's body.
@@ -119,5 +119,5 @@ func (x *exchange) endRequest() {
 // stopReading ends the reading of the client's body, including the current read.
 func (x *exchange) stopReading() {
 	x.body.ahead.stop()
-	x.interrupt(-time.Second)
+	x.interrupt()
 }

@@ -58,6 +58,7 @@ func (x *exchange) startDeadline() {
 		case client:
 			x.body.fail(os.ErrDeadlineExceeded)
 			cause = errClientLeft
+			x.interrupt()
 		case !errors.Is(cause, errClientLeft):
 			x.shared.counts.timedOut.Add(1)
 		}

@@ -113,13 +113,21 @@ func (s *Span) message() object {
 	}
 	if s.Status == 0 || s.Status >= http.StatusInternalServerError {
 		m["status"] = object{"code": statusError}
-		a.text("error.type", strconv.Itoa(s.Status))
+		a.text("error.type", errorType(s.Status))
 	}
 	m["attributes"] = a
 	if decision, e := s.decision(); decision != "" {
 		m["events"] = []object{{"timeUnixNano": nanosOf(s.Start.Add(s.Waited)), "name": decision, "attributes": e}}
 	}
 	return m
+}
+
+// errorType is the status of a failed request, or says that its connection was cut before one.
+func errorType(status int) string {
+	if status == 0 {
+		return "aborted"
+	}
+	return strconv.Itoa(status)
 }
 
 // decision returns the limiter's decision as an event, without a name if the request started at
