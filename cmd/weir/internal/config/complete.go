@@ -1,9 +1,6 @@
 package config
 
-import (
-	"cmp"
-	"reflect"
-)
+import "cmp"
 
 // complete adds the defaults and checks the configuration.
 func (c *Config) complete(places map[string]place, wrong *faults) {
@@ -18,7 +15,6 @@ func (c *Config) complete(places map[string]place, wrong *faults) {
 	}
 	c.completeFleet()
 	check := &checker{c, places, wrong}
-	check.tags(reflect.ValueOf(c).Elem(), field{}, "")
 	check.listeners()
 	check.addresses()
 	check.upstreams()

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"reflect"
 	"regexp"
 	"slices"
@@ -43,6 +44,7 @@ func (d *decoder) value(n ast.Node, v reflect.Value, f field, path string) {
 		v.SetZero() // an empty one becomes nil, like a missing one
 		v.Grow(len(items))
 		v.SetLen(len(items))
+		f.required = true // of each item
 		for i, one := range items {
 			d.value(one, v.Index(i), f, item(path, i))
 		}
@@ -97,12 +99,29 @@ func (d *decoder) fields(n ast.Node, v reflect.Value, path string) {
 		}
 		d.value(value, v.Field(fields[i].index), fields[i], join(path, name))
 	})
+	for _, f := range fields {
+		if inner := join(path, f.name); f.required && isEmpty(v.Field(f.index)) && !d.faults.cover(inner) {
+			at := cmp.Or(d.places[inner], d.places[path])
+			d.faults.add(at, inner, "is missing: want %s", f.want(f.kind))
+		}
+	}
+}
+
+// isEmpty reports whether the value is missing; an empty list counts as missing.
+func isEmpty(v reflect.Value) bool {
+	if v.Kind() == reflect.Slice || v.Kind() == reflect.Map {
+		return v.Len() == 0
+	}
+	return v.IsZero()
 }
 
 func (d *decoder) entries(n ast.Node, v reflect.Value, f field, path string) {
 	d.members(n, path, func(name string, _ place, member ast.Node) {
 		if v.IsNil() {
 			v.Set(reflect.MakeMap(v.Type()))
+		}
+		if !namePattern.MatchString(name) {
+			d.faults.add(placed(d.origin, beginning(member).GetToken()), join(path, name), "has a wrong name: want "+wantName)
 		}
 		value := reflect.New(v.Type().Elem()).Elem()
 		d.value(member, value, f, join(path, name))
@@ -123,6 +142,9 @@ func (d *decoder) scalar(n ast.Node, v reflect.Value, f field, path string) {
 		d.refuse(n, v, f, path)
 	default:
 		v.Set(given)
+		if !f.allows(given) {
+			d.faults.add(d.places[path], path, "is %s: want %s", show(given.Interface()), f.want(v.Type()))
+		}
 	}
 }
 

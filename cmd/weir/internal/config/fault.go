@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// A place is the origin of a value: a file with a line and column. It is zero for a value set in
-// Go.
+// A place is the origin of a value: a file with a line and column. The file has no name if the
+// value was set in Go.
 type place struct {
 	file         string
 	line, column int
@@ -17,17 +17,17 @@ type place struct {
 
 func (p place) String() string {
 	switch {
+	case p.file == "":
+		return ""
 	case p.line > 0:
 		return fmt.Sprintf("%s:%d:%d: ", p.file, p.line, p.column)
-	case p.file != "":
-		return p.file + ": "
 	}
-	return ""
+	return p.file + ": "
 }
 
 // line names a second place in a complaint, if it is in a file.
 func line(at place) string {
-	if at.line == 0 {
+	if at.file == "" || at.line == 0 {
 		return ""
 	}
 	return fmt.Sprintf(" (the first is on line %d)", at.line)

@@ -5,6 +5,7 @@ import (
 	"encoding"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -110,6 +111,30 @@ func (f field) want(t reflect.Type) string {
 		return "an object with " + nearest.Alternatives(names(fieldsOf(t)))
 	}
 	return "a text"
+}
+
+// allows reports whether the field, or its list, may have a value.
+func (f field) allows(v reflect.Value) bool {
+	switch least, most := f.limits(v.Type()); {
+	case f.words != nil:
+		return slices.Contains(f.words, v.String())
+	case f.form.is != nil:
+		mayBeEmpty := !f.required && f.byDefault == ""
+		return mayBeEmpty && v.IsZero() || f.form.is(v.String())
+	case v.CanInt():
+		return v.Int() >= bound(v.Type(), least).Int() && v.Int() <= bound(v.Type(), most).Int()
+	case v.CanFloat(): // NaN is outside every range
+		return v.Float() >= bound(v.Type(), least).Float() && v.Float() <= bound(v.Type(), most).Float()
+	}
+	return true
+}
+
+func bound(t reflect.Type, text string) reflect.Value {
+	v := reflect.New(t).Elem()
+	if err := set(v, text); err != nil {
+		panic(fmt.Sprintf("config: bound %q: %v", text, err)) // a bug in this package's tags
+	}
+	return v
 }
 
 func names(fields []field) []string {

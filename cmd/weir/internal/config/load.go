@@ -6,6 +6,8 @@ import (
 	"os"
 	"reflect"
 
+	"github.com/goccy/go-yaml"
+
 	"github.com/weir-go/weir/cmd/weir/internal/paths"
 )
 
@@ -39,8 +41,11 @@ func Parse(file string, source []byte) (*Config, error) {
 	}
 	made := New[Config]()
 	d := decoder{origin: origin, places: map[string]place{"": origin}, faults: wrong}
-	if root != nil {
-		d.value(root, reflect.ValueOf(&made).Elem(), field{}, "")
+	whole := reflect.ValueOf(&made).Elem()
+	if root == nil {
+		d.fields(nil, whole, "")
+	} else {
+		d.value(root, whole, field{}, "")
 	}
 	made.complete(d.places, wrong)
 	if err := wrong.err(); err != nil {
@@ -57,11 +62,16 @@ func CheckYAML(file string, source []byte) error {
 	return wrong.err()
 }
 
-// Complete adds the missing parts of a configuration made in Go, as Parse does for a file: a
-// listener, a route, and the upstream and compartment of each route. Then it checks the
-// configuration. Create the parts with [New], because a 0 in them counts as set.
+// Complete adds the missing parts of a configuration made in Go, and checks it, as Parse does for a
+// file with the same settings. Create the parts with [New], because a 0 in them counts as set.
 func (c *Config) Complete() error {
-	wrong := new(faults)
-	c.complete(nil, wrong)
-	return wrong.err()
+	text, err := yaml.Marshal(c)
+	if err != nil {
+		return err
+	}
+	made, err := Parse("", text)
+	if err == nil {
+		*c = *made
+	}
+	return err
 }
