@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -15,14 +14,6 @@ import (
 
 	"github.com/weir-go/weir/internal/must"
 )
-
-// blocked is an output without a reader.
-type blocked struct{ ended <-chan struct{} }
-
-func (b blocked) Write(p []byte) (int, error) {
-	<-b.ended
-	return len(p), nil
-}
 
 // proxyThatLogs is the command of a proxy that logs each request.
 func proxyThatLogs(t *testing.T) []string {
@@ -46,21 +37,6 @@ func get(t *testing.T, address string) {
 		answer := must.Have(client.Get("http://" + address))(t)
 		answer.Body.Close()
 	}
-}
-
-func TestLogWithoutAReaderHoldsUpNoRequest(t *testing.T) {
-	ctx, stop := context.WithCancel(t.Context())
-	defer stop()
-	out, to := io.Pipe()
-	read := make(chan struct{})
-	defer close(read)
-	ended := make(chan error, 1)
-	command := proxyThatLogs(t)
-	go func() { ended <- run(ctx, command, to, blocked{read}) }()
-	get(t, firstAddress(t, out))
-	stop()
-	go io.Copy(io.Discard, out)
-	must.Do(t, <-ended)
 }
 
 // A reader of the log that has ended, such as one that ships it elsewhere, does not end the proxy.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -99,32 +100,22 @@ func TestBadInput(t *testing.T) {
 // logged matches a line of the log: a proxy warns of few files before it opens its addresses.
 var logged = regexp.MustCompile(`(?m)^\{.*\n`)
 
-func TestBulkheadDemoEndsWithAComparison(t *testing.T) {
+func TestDemosEndWithAComparison(t *testing.T) {
 	t.Parallel()
-	status, out, _ := ran(t, "demo", "bulkhead", "--duration", "3s")
-	fits(t, out)
-	for _, want := range []string{"pool of 20 connections,\nfor 3s", "\n s state     with  without     with  without\n", "\n 1 well ", "\ncheckout, without"} {
-		if status != 0 || !strings.Contains(out, want) {
-			t.Errorf("status %d, no %q in:\n%s", status, want, out)
-		}
-	}
-}
-
-func TestDemoEndsWithAComparison(t *testing.T) {
-	t.Parallel()
-	status, out, _ := ran(t, "demo", "--duration", "3s")
-	for _, want := range []string{"for 3s", "slow", "p99 served", "\nnone ", "\nfixed ", "\nadaptive "} {
-		if status != 0 || !strings.Contains(out, want) {
-			t.Errorf("status %d, no %q in the output", status, want)
-		}
-	}
-	if strings.Contains(out, "\x1b") {
-		t.Error("colours without a terminal")
-	}
-	_, table, _ := strings.Cut(out, "\nAnswered in time")
-	fits(t, table)
-	if t.Failed() {
-		t.Log(out)
+	for command, words := range map[string][]string{
+		"demo":          {"for 3s", "slow", "\nAnswered in time", "p99 served", "\nnone ", "\nfixed ", "\nadaptive "},
+		"demo bulkhead": {"pool of 20 connections,\nfor 3s", "\n s state     with  without     with  without\n", " 1 well ", "\ncheckout, without"},
+	} {
+		t.Run(command, func(t *testing.T) {
+			t.Parallel()
+			out := output(t, append(strings.Fields(command), "--duration", "3s")...)
+			contains(t, out, words...)
+			_, table, _ := strings.Cut(out, "\nAnswered in time")
+			fits(t, cmp.Or(table, out))
+			if strings.Contains(out, "\x1b") {
+				t.Error("colours without a terminal")
+			}
+		})
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -14,11 +15,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/internal/race"
 	"github.com/weir-go/weir/sim"
 )
+
+var update = flag.Bool("update", false, "write the output of the commands in testdata/sim, docs/traces.md and docs/results/traces.md")
 
 // session matches a command of a page and the output below it.
 var session = regexp.MustCompile("(?s)```sh\n(weir [^`]*?)\n```\n\n```text\n(.*?)```")
@@ -111,4 +115,32 @@ func TestOneLogIsOneDraw(t *testing.T) {
 	if widest < 3 {
 		t.Errorf("the logs agree to %.1f points: docs/traces.md says that they do not", widest)
 	}
+}
+
+// sampleAccessLog is a log of nginx in the combined format with $request_time, as
+// testdata/logs/access.log is one. Requests arrive independently, and nothing queues; half go to a
+// page that takes 40 ms and half to a search that takes 160 ms.
+func sampleAccessLog(r *sim.Rand) []byte {
+	type visit struct {
+		path        string
+		ended, took time.Duration
+	}
+	var visits []visit
+	at := time.Duration(0)
+	for range 2400 {
+		at += time.Duration(r.Exp() / 20 * float64(time.Second))
+		path, took := "/page/", sim.Lognormal{Mean: 40 * time.Millisecond, CV: 0.5}.Draw(r)
+		if r.Float64() < 0.5 {
+			path, took = "/search", sim.Lognormal{Mean: 160 * time.Millisecond, CV: 1}.Draw(r)
+		}
+		visits = append(visits, visit{path, at + took, took})
+	}
+	slices.SortFunc(visits, func(a, b visit) int { return cmp.Compare(a.ended, b.ended) })
+	midday := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+	var log bytes.Buffer
+	for _, v := range visits {
+		fmt.Fprintf(&log, "192.0.2.%d - - [%s] \"GET %s HTTP/1.1\" 200 %d \"-\" \"curl/8\" %.3f\n",
+			1+r.N(250), midday.Add(v.ended).Format("02/Jan/2006:15:04:05 -0700"), v.path, 500+r.N(9000), v.took.Seconds())
+	}
+	return log.Bytes()
 }
