@@ -105,12 +105,10 @@ type Queue struct {
 	// [FIFO].
 	Discipline Discipline
 
-	// Tenants, if set, is fairness between tenants: see [WithTenant]. It is the number of
-	// buckets into which they are hashed, up to 1024. 64 is a good start; use more if more
-	// tenants are busy at once. Tenants in the same bucket share one share until the buckets
-	// are shuffled. That is at most every ten seconds, and once all work has ended that ran
-	// at the last shuffle. (A pair in 65,536 has the same hash and always counts as one
-	// tenant.)
+	// Tenants, if set, is fairness between tenants: see [WithTenant]. It is how many with
+	// running or waiting work are told apart, up to 1024; more of them share the share of work
+	// without a tenant. 64 is a good start. (A pair in 65,536 has the same hash and counts as
+	// one tenant.)
 	//
 	// The fair share is the limit divided by the tenants that have work in flight or waiting,
 	// so that one alone may use everything. Within a priority a free slot goes to the tenant
@@ -118,7 +116,7 @@ type Queue struct {
 	// flight and waiting: no tenant within its share is refused for lack of room while
 	// another above it waits at the same priority. Running work is not interrupted.
 	//
-	// It takes about 100 bytes for each bucket, and a few nanoseconds for each bucket
+	// It takes about 200 bytes for each tenant with work, and a few nanoseconds for each of them
 	// whenever work begins or ends a wait. It needs a queue. Defaults to 0: all work is one
 	// tenant's.
 	Tenants int

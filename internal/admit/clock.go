@@ -29,7 +29,7 @@ func (n *Node) turnBack(now int64) {
 		}
 	}
 	if n.queue != nil {
-		n.queue.TurnBack(now)
+		n.queue.TurnBack()
 	}
 	if n.slots.flags&shadow != 0 {
 		n.slots.double().TurnBack(now)

@@ -44,7 +44,7 @@ func (n *Node) arrange(s Settings, now int64, fx *Effects) {
 	}
 	if n.queue != nil {
 		n.queue.SetOrder(s.Order, n.view(now), &fx.Woken)
-		n.queue.SetTenants(s.Tenants, now)
+		n.queue.SetTenants(s.Tenants)
 	}
 	n.slots.flags.set(tenanted, s.Tenants > 0)
 }

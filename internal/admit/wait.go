@@ -67,9 +67,6 @@ func (n *Node) enqueue(w *queue.Waiter, join joining, now int64, fx *Effects) re
 	if n.queue == nil {
 		n.queue = n.conf.newQueue(n.slots.flags&paced != 0)
 	}
-	if n.slots.flags&tenanted != 0 {
-		n.queue.ShuffleTenants(now, n.slots.inflight)
-	}
 	verdict, evicted := join(n.queue, w, n.conf.queueTimeout, n.view(now))
 	n.slots.flags.set(waiting, n.queue.Len() > 0)
 	if !evicted.Empty() {

@@ -111,25 +111,3 @@ func use(t *testing.T, all *sync.WaitGroup, l *weir.Limiter, c law.Law, seed uin
 		}
 	})
 }
-
-// TestMemoryOfTenants bounds the memory of a bucket of tenants.
-func TestMemoryOfTenants(t *testing.T) {
-	race.Skip(t, "the race detector changes sizes")
-	each := func(tenants int) int64 {
-		limiters := make([]*weir.Limiter, 500)
-		before := limittest.Heap()
-		for i := range limiters {
-			limiters[i] = weir.Must(weir.New(weir.Config{Queue: weir.Queue{Size: 5, Timeout: time.Minute, Tenants: tenants}}))
-		}
-		defer runtime.KeepAlive(limiters)
-		return (limittest.Heap() - before) / int64(len(limiters))
-	}
-	none := each(0)
-	for _, tenants := range []int64{64, 1024} {
-		took := (each(int(tenants)) - none) / tenants
-		t.Logf("%d tenants: %d B each", tenants, took)
-		if took > 112 {
-			t.Errorf("%d tenants take %d B each, want at most 112", tenants, took)
-		}
-	}
-}

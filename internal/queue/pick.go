@@ -28,9 +28,6 @@ func (q *Queue) pickLane() int {
 // recordService notes that w, which has left the queue, was served.
 func (q *Queue) recordService(w *Waiter) {
 	served := w.Lane
-	if t := q.tenants(); t != nil {
-		t.recordService(w)
-	}
 	q.picks = min(q.picks+1, picksForOne-1)
 	for i := range q.lanes {
 		l := &q.lanes[i]
@@ -75,7 +72,7 @@ func (q *Queue) evictable(w *Waiter) line {
 		}
 	}
 	if t := q.tenants(); t != nil {
-		return line{t.most(out, w), byTenant}
+		return line{t.mostIn(out, w), byTenant}
 	}
 	return line{&q.lanes[out], byLane}
 }

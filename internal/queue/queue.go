@@ -15,11 +15,11 @@ type Queue struct {
 
 // cold is the state that many queues do not need. It is separate because queues are many.
 type cold struct {
-	service  service
-	given    given
-	tenants  *tenants // nil without fairness between tenants
-	shuffled uint32   // number of shuffles of earlier tenants
-	weights  []int    // waiting in each lane, nil unless they are kept
+	service service
+	given   given
+	tenants *tenants // nil without fairness between tenants
+	stamp   uint8    // of the tenants that were set last
+	weights []int    // waiting in each lane, nil unless they are kept
 }
 
 // New returns an empty queue.
@@ -169,13 +169,9 @@ func (q *Queue) Rest() bool {
 	return false
 }
 
-// TurnBack forgets measurements at times after now.
-func (q *Queue) TurnBack(now int64) {
-	if q.cold == nil {
-		return
-	}
-	q.cold.service = service{}
-	if t := q.cold.tenants; t != nil {
-		t.due = min(t.due, now+int64(shuffleEvery))
+// TurnBack forgets measurements, because the clock was turned back.
+func (q *Queue) TurnBack() {
+	if q.cold != nil {
+		q.cold.service = service{}
 	}
 }

@@ -21,8 +21,8 @@ type Record struct {
 	Next       *Record // in the free list
 	Start      int64   // when the work was dispatched
 	Weight     int32   // the slots that it takes
-	Tenant     uint16  // the hash of its tenant
-	Stamp      uint8   // the shuffle of tenants by which it was counted, 0 without tenants
+	Tenant     uint16  // the index of its tenant
+	Stamp      uint8   // of the tenants among which it was counted, 0 without tenants
 	Marks      Marks
 }
 

@@ -82,9 +82,7 @@ const (
 	// patience is the longest wait before a refusal. A client without an answer for
 	// longer sends its message again.
 	patience = 5 * time.Second
-	// tenants is the number of buckets for connections. A connection has at most a few
-	// messages in progress, so connections that share a bucket with a flood wait behind
-	// only these few.
+	// tenants is how many connections with messages in progress have a share each.
 	tenants = 256
 )
 
