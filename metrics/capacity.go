@@ -3,10 +3,10 @@ package metrics
 import "github.com/weir-go/weir/capacity"
 
 var forResource = columns[capacity.ResourceSnapshot]{
-	{line(Gauge, "weir_capacity_limit", "weir.capacity.limit", "{unit}", "Amount of a resource, in the unit of its owner.", capacityOf, resource), func(r *capacity.ResourceSnapshot) float64 { return float64(r.Limit) }},
+	{line(Gauge, "weir_capacity_limit", "weir.capacity.limit", "{unit}", "Amount of a resource, in its own unit.", capacityOf, resource), func(r *capacity.ResourceSnapshot) float64 { return float64(r.Limit) }},
 	{line(Gauge, "weir_capacity_in_use", "weir.capacity.used", "{unit}", "Amount that grants hold.", capacityOf, resource), func(r *capacity.ResourceSnapshot) float64 { return float64(r.InUse) }},
-	{line(Gauge, "weir_capacity_withheld", "weir.capacity.withheld", "{unit}", "Amount that is held back.", capacityOf, resource), func(r *capacity.ResourceSnapshot) float64 { return float64(r.Withheld) }},
-	{line(Gauge, "weir_capacity_owed", "weir.capacity.owed", "{unit}", "Amount in use beyond the limit, which comes off as work ends.", capacityOf, resource), func(r *capacity.ResourceSnapshot) float64 { return float64(r.Owed) }},
+	{line(Gauge, "weir_capacity_withheld", "weir.capacity.withheld", "{unit}", "Amount that is withheld from grants.", capacityOf, resource), func(r *capacity.ResourceSnapshot) float64 { return float64(r.Withheld) }},
+	{line(Gauge, "weir_capacity_owed", "weir.capacity.owed", "{unit}", "Amount in use beyond the limit.", capacityOf, resource), func(r *capacity.ResourceSnapshot) float64 { return float64(r.Owed) }},
 	{line(Gauge, "weir_capacity_available", "weir.capacity.available", "{unit}", "Amount that is free.", capacityOf, resource), func(r *capacity.ResourceSnapshot) float64 { return float64(r.Available) }},
 }
 

@@ -5,7 +5,7 @@ import "github.com/weir-go/weir/pool"
 var (
 	poolTasks     = line(Gauge, "weir_pool_tasks", "weir.pool.tasks", "{task}", "Tasks that were claimed and have not ended, by state.", poolName, state)
 	poolEnded     = line(Counter, "weir_pool_ended_tasks_total", "weir.pool.ended", "{task}", "Tasks that ended, by outcome.", poolName, outcome)
-	poolAbandoned = line(Gauge, "weir_pool_abandoned", "weir.pool.abandoned", "{thing}", "Tasks and sources that were left behind when the run ended.", poolName)
+	poolAbandoned = line(Gauge, "weir_pool_abandoned", "weir.pool.abandoned", "{thing}", "Tasks and sources that had not ended when the run did.", poolName)
 
 	forPool = []*Instrument{poolTasks, poolEnded, poolAbandoned}
 )

@@ -15,15 +15,15 @@ var setCap = line(Gauge, "weir_set_cap", "weir.set.cap", "{request}", "Work that
 
 var forSet = columns[bulkhead.Snapshot]{
 	{line(Gauge, "weir_set_unknown_keys", "weir.set.keys.unknown", "{key}", "Keys that the configuration does not name.", limiterName), func(s *bulkhead.Snapshot) float64 { return float64(s.Unknown) }},
-	{line(Gauge, "weir_set_leaving_keys", "weir.set.keys.leaving", "{key}", "Keys that an update took away and that still have work.", limiterName), func(s *bulkhead.Snapshot) float64 { return float64(s.Leaving) }},
-	{line(Counter, "weir_set_evicted_keys_total", "weir.set.keys.evicted", "{key}", "Unknown keys that gave way to others.", limiterName), func(s *bulkhead.Snapshot) float64 { return float64(s.Evicted) }},
+	{line(Gauge, "weir_set_leaving_keys", "weir.set.keys.leaving", "{key}", "Keys that an update removed and that still have work.", limiterName), func(s *bulkhead.Snapshot) float64 { return float64(s.Leaving) }},
+	{line(Counter, "weir_set_evicted_keys_total", "weir.set.keys.evicted", "{key}", "Unknown keys that others replaced.", limiterName), func(s *bulkhead.Snapshot) float64 { return float64(s.Evicted) }},
 }
 
 // forShare shows the slots of each key of a set with a cap.
 var forShare = columns[weir.Snapshot]{
-	{line(Gauge, "weir_key_reserved", "weir.key.reserved", "{request}", "Slots of the cap that are kept for the key.", limiterName, key), func(k *weir.Snapshot) float64 { return float64(k.Reserved) }},
+	{line(Gauge, "weir_key_reserved", "weir.key.reserved", "{request}", "Slots of the cap for this key alone.", limiterName, key), func(k *weir.Snapshot) float64 { return float64(k.Reserved) }},
 	{line(Gauge, "weir_key_entitled", "weir.key.entitled", "{request}", "Slots of the cap that the key has a right to now.", limiterName, key), func(k *weir.Snapshot) float64 { return k.Entitled }},
-	{line(Gauge, "weir_key_borrowed", "weir.key.borrowed", "{request}", "Slots in flight beyond those.", limiterName, key), func(k *weir.Snapshot) float64 { return k.Borrowed }},
+	{line(Gauge, "weir_key_borrowed", "weir.key.borrowed", "{request}", "Slots in flight beyond its entitlement.", limiterName, key), func(k *weir.Snapshot) float64 { return k.Borrowed }},
 }
 
 // set is a bulkhead.Set, and which of its keys have series.

@@ -37,24 +37,24 @@ var all = []*series{
 	gauge("connections", "Connections that are open.", ofListeners(func(n listen.Counts) float64 { return float64(n.Open) }), "listener"),
 	counter("connections_accepted", "Connections that clients opened.", ofListeners(func(n listen.Counts) float64 { return float64(n.Accepted) }), "listener"),
 	counter("connections_closed", "Connections that the proxy closed, by reason.", closed, "listener", "reason"),
-	counter("resets", "Requests of HTTP/2 that clients reset.", ofListeners(func(n listen.Counts) float64 { return float64(n.Resets) }), "listener"),
+	counter("resets", "HTTP/2 requests that clients reset.", ofListeners(func(n listen.Counts) float64 { return float64(n.Resets) }), "listener"),
 
-	counter("requests", "Requests that reached a route.", ofRequests(func(n exchange.Counts) uint64 { return n.Received })),
+	counter("requests", "Requests that matched a route.", ofRequests(func(n exchange.Counts) uint64 { return n.Received })),
 	counter("responses", "Responses, by class of status.", byLabel(func(n exchange.Counts) map[string]uint64 { return n.Answered }), "status"),
 	counter("refused", "Requests that were refused, by reason.", byLabel(func(n exchange.Counts) map[string]uint64 { return n.Refused }), "reason"),
 	counter("left", "Requests whose client left before the response.", ofRequests(func(n exchange.Counts) uint64 { return n.Left })),
-	counter("broken", "Responses that broke off.", ofRequests(func(n exchange.Counts) uint64 { return n.Broken })),
+	counter("broken", "Responses that ended early.", ofRequests(func(n exchange.Counts) uint64 { return n.Broken })),
 	counter("timeouts", "Requests whose upstream took too long.", ofRequests(func(n exchange.Counts) uint64 { return n.TimedOut })),
-	counter("streams", "Requests and responses that became streams, by kind; none that found no slot.", byLabel(func(n exchange.Counts) map[string]uint64 {
+	counter("streams", "Requests and responses that became streams, by kind. Refused ones are not counted.", byLabel(func(n exchange.Counts) map[string]uint64 {
 		return map[string]uint64{"request": n.Streamed, "response": n.Exchanged}
 	}), "kind"),
-	counter("streams_refused", "Streams that found no slot of the streams.", ofRequests(func(n exchange.Counts) uint64 { return n.NoStream })),
+	counter("streams_refused", "Streams that were refused.", ofRequests(func(n exchange.Counts) uint64 { return n.NoStream })),
 	gauge("buffer_bytes", "Memory that buffers take.", ofRequests(func(n exchange.Counts) int64 { return n.Memory })),
 	gauge("buffer_files", "Temporary files that buffers take.", ofRequests(func(n exchange.Counts) int64 { return n.Files })),
 	gauge("buffer_file_bytes", "Bytes in the temporary files of buffers.", ofRequests(func(n exchange.Counts) int64 { return n.Stored })),
 
 	gauge("upstream_in_flight", "Requests at an address of an upstream.", ofAddresses(func(a upstream.Address) float64 { return float64(a.InFlight) }), "upstream", "address"),
-	gauge("upstream_healthy", "1 if the checks of an address succeed, or there are none.", ofAddresses(func(a upstream.Address) float64 { return truth(a.Healthy) }), "upstream", "address"),
+	gauge("upstream_healthy", "1 unless the checks of an address fail.", ofAddresses(func(a upstream.Address) float64 { return truth(a.Healthy) }), "upstream", "address"),
 	gauge("upstream_in_rotation", "1 if an address gets requests.", ofAddresses(func(a upstream.Address) float64 { return truth(a.InRotation) }), "upstream", "address"),
 	counter("upstream_requests", "Requests sent to an address.", ofAddresses(func(a upstream.Address) float64 { return float64(a.Requests) }), "upstream", "address"),
 	counter("upstream_failures", "Requests that got no answer from an address, or a 502, 503 or 504.", ofAddresses(func(a upstream.Address) float64 { return float64(a.Failures) }), "upstream", "address"),
@@ -81,7 +81,7 @@ var all = []*series{
 		set(float64(f.Spans.Dropped), "dropped")
 		set(float64(f.Spans.Failed), "failed")
 	}, "result"),
-	counter("log_dropped", "Lines of the log that were dropped: its reader was too slow, or it could not be written.", func(f Figures, set func(float64, ...string)) {
+	counter("log_dropped", "Log lines that were dropped, because the reader was too slow or the log could not be written.", func(f Figures, set func(float64, ...string)) {
 		set(float64(f.LogDropped))
 	}),
 }
