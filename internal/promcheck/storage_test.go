@@ -5,63 +5,29 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/common/expfmt"
-	"github.com/prometheus/prometheus/model/histogram"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/textparse"
 	"github.com/prometheus/prometheus/promql"
 	"github.com/prometheus/prometheus/storage"
-	"github.com/prometheus/prometheus/tsdb/chunkenc"
-	"github.com/prometheus/prometheus/tsdb/chunks"
 	"github.com/prometheus/prometheus/util/annotations"
 
 	"github.com/weir-go/weir/internal/must"
 )
 
-// A sample is a number or a native histogram.
-type sample struct {
-	at    int64 // in milliseconds
-	value float64
-	h     *histogram.Histogram
-}
-
-func (s sample) T() int64                { return s.at }
-func (s sample) ST() int64               { return 0 }
-func (s sample) F() float64              { return s.value }
-func (s sample) H() *histogram.Histogram { return s.h }
-func (s sample) Copy() chunks.Sample     { return s }
-
-func (s sample) FH() *histogram.FloatHistogram {
-	if s.h == nil {
-		return nil
-	}
-	return s.h.ToFloat(nil)
-}
-
-func (s sample) Type() chunkenc.ValueType {
-	if s.h != nil {
-		return chunkenc.ValHistogram
-	}
-	return chunkenc.ValFloat
-}
-
-// A database holds the scraped series.
+// A database holds the scraped series by their labels.
 type database struct {
-	series  map[string]*series
+	series  map[string]*promql.Series
 	symbols *labels.SymbolTable
 }
 
-type series struct {
-	labels  labels.Labels
-	samples []chunks.Sample
-}
-
 func newDatabase() *database {
-	return &database{series: map[string]*series{}, symbols: labels.NewSymbolTable()}
+	return &database{series: map[string]*promql.Series{}, symbols: labels.NewSymbolTable()}
 }
 
 // scrape gathers metrics, sends them in the protobuf format and parses them as Prometheus
@@ -83,34 +49,32 @@ func (d *database) scrape(t testing.TB, g prometheus.Gatherer, native bool) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := sample{at: now}
 		switch entry {
 		case textparse.EntrySeries:
-			_, _, s.value = p.Series()
+			_, _, value := p.Series()
+			s := d.of(p)
+			s.Floats = append(s.Floats, promql.FPoint{T: now, F: value})
 		case textparse.EntryHistogram:
-			_, _, s.h, _ = p.Histogram()
-			s.h = s.h.Copy()
-			must.Do(t, s.h.Validate())
-		default:
-			continue
+			_, _, h, _ := p.Histogram()
+			must.Do(t, h.Validate())
+			s := d.of(p)
+			s.Histograms = append(s.Histograms, promql.HPoint{T: now, H: h.ToFloat(nil)})
 		}
-		var l labels.Labels
-		p.Labels(&l)
-		d.add(l, s)
 	}
 }
 
-func (d *database) add(l labels.Labels, s sample) {
+// of returns the series of the entry that was parsed last, with the labels of an instance.
+func (d *database) of(p textparse.Parser) *promql.Series {
+	var l labels.Labels
+	p.Labels(&l)
 	b := labels.NewBuilder(l)
 	b.Set("job", "shop")
 	b.Set("instance", "shop-1")
 	l = b.Labels()
-	at := d.series[l.String()]
-	if at == nil {
-		at = &series{labels: l}
-		d.series[l.String()] = at
+	if d.series[l.String()] == nil {
+		d.series[l.String()] = &promql.Series{Metric: l}
 	}
-	at.samples = append(at.samples, s)
+	return d.series[l.String()]
 }
 
 // Querier implements storage.Queryable.
@@ -118,8 +82,8 @@ func (d *database) Querier(int64, int64) (storage.Querier, error) {
 	return &storage.MockQuerier{SelectMockFunction: func(_ bool, _ *storage.SelectHints, matchers ...*labels.Matcher) storage.SeriesSet {
 		var found []storage.Series
 		for _, s := range d.series {
-			if matches(s.labels, matchers) {
-				found = append(found, storage.NewListSeries(s.labels, s.samples))
+			if matches(s.Metric, matchers) {
+				found = append(found, promql.NewStorageSeries(*s))
 			}
 		}
 		return &seriesSet{left: found}
@@ -144,12 +108,7 @@ func (s *seriesSet) Err() error                        { return nil }
 func (s *seriesSet) Warnings() annotations.Annotations { return nil }
 
 func matches(l labels.Labels, matchers []*labels.Matcher) bool {
-	for _, m := range matchers {
-		if !m.Matches(l.Get(m.Name)) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(matchers, func(m *labels.Matcher) bool { return !m.Matches(l.Get(m.Name)) })
 }
 
 var engine = promql.NewEngine(promql.EngineOpts{MaxSamples: 1e7, Timeout: time.Minute, Parser: promQL})
