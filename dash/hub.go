@@ -57,6 +57,7 @@ type hub struct {
 	more    map[bool]int       // limiters that are not shown to those with trust, and without
 	others  []recording.Table
 	refused requests
+	kept    int64  // the time of the last reading, in milliseconds of Unix time
 	fault   string // how the last reading failed; empty if it did not
 	running bool
 	begun   bool      // has tried to read since it runs

@@ -171,7 +171,7 @@ func TestSlowClientsAreCutOff(t *testing.T) {
 	})
 }
 
-func TestClientsAndLimitersAreBounded(t *testing.T) {
+func TestLimitersAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{}
 		for i := range mostLimiters + 3 {
@@ -181,18 +181,6 @@ func TestClientsAndLimitersAreBounded(t *testing.T) {
 		c := join(t, h, "")
 		if o, _ := next(t, c); len(o.Limiters) != mostLimiters || o.More != 3 || o.Limiters[0].Name != "000" {
 			t.Errorf("%d limiters from %q, %d more", len(o.Limiters), o.Limiters[0].Name, o.More)
-		}
-		for range mostClients - 1 {
-			join(t, h, "")
-		}
-		if _, err := h.join(view{}); err != errFull {
-			t.Errorf("one too many: %v", err)
-		}
-		h.leave(c)
-		join(t, h, "")
-		h.close()
-		if _, err := h.join(view{}); err != errClosed {
-			t.Errorf("after Close: %v", err)
 		}
 		end(h)
 	})
@@ -238,24 +226,23 @@ func TestRateOfAnotherLimiterOfThatName(t *testing.T) {
 	if rate := s.rate(weir.Snapshot.RefusedTotal); rate != 0 {
 		t.Errorf("rate %v after its counts began anew", rate)
 	}
-	s.add(start, &weir.Snapshot{Refused: map[weir.Reason]uint64{weir.ReasonQueueFull: 9}})
-	if rate := s.rate(weir.Snapshot.RefusedTotal); rate != 0 {
-		t.Errorf("rate %v after the clock was turned back", rate)
-	}
 }
 
-func TestClockThatIsTurnedBack(t *testing.T) {
-	var s series
+func TestPagesBeginAnewWhereTheClockIsTurnedBack(t *testing.T) {
+	w := &world{snaps: []weir.Snapshot{{Name: "a"}}}
+	h := newHub(w.read)
+	h.running = true // by this test
+	c := join(t, h, "a")
 	start := time.UnixMilli(1_000_000)
-	for i, after := range []int{0, 1, 2, 3, 1} {
-		s.add(start.Add(time.Duration(after)*every), &weir.Snapshot{Limit: i})
-		s.heat.columns = append(s.heat.columns, recording.Column{At: s.points[len(s.points)-1].At})
+	for i, after := range []int{0, 1, 2, 2, 3} {
+		h.keep(start.Add(time.Duration(after)*every), h.attempt())
+		h.send()
+		if _, d := next(t, c); d.Whole != (i == 0 || i == 3) || len(d.Points) != 1 {
+			t.Errorf("reading %d: %+v, want all that is left at the first one and at the fourth", i, d)
+		}
 	}
-	if p := s.points; len(p) != 2 || p[1].Limit != 4 || p[1].At <= p[0].At {
-		t.Errorf("readings %v, want the first and the last", p)
-	}
-	if len(s.changes) != 1 || s.changes[0].To != 4 || len(s.heat.columns) != 2 {
-		t.Errorf("changes %v, columns %v", s.changes, s.heat.columns)
+	if n := len(h.series["a"].points); n != 2 {
+		t.Errorf("%d readings, want those since then", n)
 	}
 }
 

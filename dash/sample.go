@@ -92,6 +92,7 @@ func (h *hub) keep(now time.Time, r reading) {
 		return
 	}
 	h.fault = ""
+	h.inOrder(now)
 	read := map[string]*series{}
 	for _, name := range r.shown() {
 		old, tenant := h.series[name], r.tenants[name]
@@ -108,6 +109,19 @@ func (h *hub) keep(now time.Time, r reading) {
 	h.more = map[bool]int{true: all - len(read), false: max(all-len(r.tenants)-mostLimiters, 0)}
 	h.series, h.others = read, cut(r.tables)
 	h.refused.read(h.refusals)
+}
+
+// inOrder forgets all readings where the clock was turned back, and lets the pages begin anew: their
+// charts, and recordings, are in the order of time.
+func (h *hub) inOrder(now time.Time) {
+	at := now.UnixMilli()
+	if at <= h.kept {
+		h.series = map[string]*series{}
+		for c := range h.clients {
+			c.placed = false
+		}
+	}
+	h.kept = at
 }
 
 // unread shows that a function of the user has failed, and logs how when that changes: the page may

@@ -35,7 +35,6 @@ type series struct {
 func (s *series) add(now time.Time, snap *weir.Snapshot) {
 	s.before, s.last = s.last, snap
 	s.at, s.between = now, now.Sub(s.at).Seconds()
-	s.turnBack(now.UnixMilli())
 	arrived := func(snap weir.Snapshot) uint64 { return snap.Admitted + snap.RefusedTotal() + snap.Cancelled }
 	completed := func(snap weir.Snapshot) uint64 { return snap.Completed }
 	s.points = append(s.points, recording.Point{
@@ -70,23 +69,6 @@ func (s *series) reasons() (given []law.Reason) {
 	return given
 }
 
-// turnBack forgets readings that are later than now, because the clock was turned back. A recording
-// is in the order of time.
-func (s *series) turnBack(now int64) {
-	s.points = until(now, s.points, func(p recording.Point) int64 { return p.At })
-	s.changes = until(now, s.changes, func(c recording.Change) int64 { return c.At })
-	s.heat.columns = until(now, s.heat.columns, func(c recording.Column) int64 { return c.At })
-}
-
-// until drops the last elements that are not before a time.
-func until[T any](now int64, all []T, at func(T) int64) []T {
-	n := len(all)
-	for n > 0 && at(all[n-1]) >= now {
-		n--
-	}
-	return all[:n]
-}
-
 // replaced reports whether another law decides since the reading before, or another limiter of that
 // name.
 func (s *series) replaced() bool {
@@ -113,7 +95,7 @@ func (s *series) rate(count func(weir.Snapshot) uint64) float64 {
 		return 0
 	}
 	now, before := count(*s.last), count(*s.before)
-	if now < before || s.between <= 0 { // another limiter of that name, or the clock was turned back
+	if now < before { // another limiter of that name
 		return 0
 	}
 	return float64(now-before) / s.between

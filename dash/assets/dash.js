@@ -343,7 +343,6 @@ function details(d) {
 	}
 	for (const p of d.points) {
 		p[at] /= 1000;
-		if (readings[at].at(-1) >= p[at]) forget(p[at]);
 		p[p50] ||= null; // nothing has succeeded
 		p[p95] ||= null;
 		p.forEach((v, i) => readings[i].push(v));
@@ -369,14 +368,6 @@ function details(d) {
 	$('none').hidden = d.refusals.length > 0;
 	addChanges(d.changes);
 	draw();
-}
-
-// forget drops what a clock that was turned back says is still to come.
-function forget(time) {
-	const kept = readings[at].findLastIndex(t => t < time) + 1;
-	readings.forEach(column => column.splice(kept));
-	heat = heat.filter(column => column[at] < time);
-	changes = changes.filter(c => c.at < time);
 }
 
 // believed says what the law takes for granted, and how fresh that is.
