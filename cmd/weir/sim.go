@@ -224,18 +224,19 @@ func (c simSuiteCommand) scenarios() ([]sim.Scenario, error) {
 
 // simulated runs the jobs, and shows on a terminal how many have ended.
 func simulated(ctx context.Context, s streams, jobs []simulate.Job, each func(simulate.Outcome) error) error {
-	var progress func(int)
 	if isTerminal(s.err) {
 		blank := "\r" + strings.Repeat(" ", 40) + "\r" // erases the line
 		defer fmt.Fprint(s.err, blank)
-		progress = func(done int) { fmt.Fprintf(s.err, "%s%d of %d simulated", blank, done, len(jobs)) }
-		report := each
+		report, done := each, 0
 		each = func(o simulate.Outcome) error {
-			fmt.Fprint(s.err, blank) // each may print to the same terminal
-			return report(o)
+			fmt.Fprint(s.err, blank) // report may print to the same terminal
+			err := report(o)
+			done++
+			fmt.Fprintf(s.err, "%d of %d simulated", done, len(jobs))
+			return err
 		}
 	}
-	err := simulate.Run(ctx, jobs, progress, each)
+	err := simulate.Run(ctx, jobs, each)
 	if refused := new(simulate.InputError); errors.As(err, &refused) {
 		return usageError{err}
 	}

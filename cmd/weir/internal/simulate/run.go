@@ -139,10 +139,9 @@ func withClients(s sim.Scenario, change func(*sim.Client)) sim.Scenario {
 }
 
 // Run runs the jobs on all processors and calls each with every outcome, in the order of the
-// jobs. Few jobs get several processors each. Progress, which may be nil, receives the number
-// of completed jobs. When ctx ends Run returns at once; running simulations end by
-// themselves.
-func Run(ctx context.Context, jobs []Job, progress func(done int), each func(Outcome) error) error {
+// jobs. Few jobs get several processors each. When ctx ends Run returns at once; running
+// simulations end by themselves.
+func Run(ctx context.Context, jobs []Job, each func(Outcome) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	type answer struct {
@@ -155,7 +154,6 @@ func Run(ctx context.Context, jobs []Job, progress func(done int), each func(Out
 	}
 	processors := runtime.GOMAXPROCS(0)
 	share := max(1, processors/max(1, len(jobs)))
-	ended := make(chan struct{}, len(jobs))
 	var next atomic.Int64
 	for range min(processors, len(jobs)) {
 		go func() {
@@ -166,19 +164,13 @@ func Run(ctx context.Context, jobs []Job, progress func(done int), each func(Out
 				}
 				outcome, err := jobs[i].run(share)
 				answers[i] <- answer{outcome, err}
-				ended <- struct{}{}
 			}
 		}()
 	}
-	done := 0
-	for i := 0; i < len(jobs); {
+	for i := range jobs {
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
-		case <-ended:
-			if done++; progress != nil {
-				progress(done)
-			}
 		case a := <-answers[i]:
 			if a.err != nil {
 				return a.err
@@ -186,7 +178,6 @@ func Run(ctx context.Context, jobs []Job, progress func(done int), each func(Out
 			if err := each(a.outcome); err != nil {
 				return err
 			}
-			i++
 		}
 	}
 	return nil

@@ -48,8 +48,8 @@ func TestOutcomesComeInOrder(t *testing.T) {
 	laws := []law.Law{law.Fixed{Limit: 3}, law.Fixed{Limit: 5}}
 	jobs := Jobs([]sim.Scenario{tiny(), tiny()}, laws, 7, 20)
 	var cells Cells
-	done, next := 0, 0
-	err := Run(t.Context(), jobs, func(n int) { done = max(done, n) }, func(o Outcome) error {
+	next := 0
+	err := Run(t.Context(), jobs, func(o Outcome) error {
 		if o.Job.Index != next/20 || o.Job.Seed != uint64(7+next%20) || len(o.Scores) != 2 {
 			t.Errorf("outcome %d is of scenario %d and seed %d", next, o.Job.Index, o.Job.Seed)
 		}
@@ -57,8 +57,8 @@ func TestOutcomesComeInOrder(t *testing.T) {
 		cells.Add(o)
 		return nil
 	})
-	if err != nil || next != 40 || done == 0 {
-		t.Errorf("%d outcomes, progress up to %d: %v", next, done, err)
+	if err != nil || next != 40 {
+		t.Errorf("%d outcomes: %v", next, err)
 	}
 	if n := len(cells.List()); n != 4 {
 		t.Errorf("%d cells, want one for each scenario and law", n)
@@ -69,13 +69,13 @@ func TestRunEndsEarly(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	jobs := Jobs([]sim.Scenario{tiny()}, []law.Law{law.Fixed{}}, 1, 1000)
-	err := Run(ctx, jobs, nil, func(Outcome) error { cancel(); return nil })
+	err := Run(ctx, jobs, func(Outcome) error { cancel(); return nil })
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 	jobs[0].Scenario.SLO = -1
 	var refused *InputError
-	if err := Run(t.Context(), jobs, nil, nil); !errors.As(err, &refused) {
+	if err := Run(t.Context(), jobs, nil); !errors.As(err, &refused) {
 		t.Errorf("a bad scenario: %v", err)
 	}
 }
@@ -211,7 +211,7 @@ func TestRegimes(t *testing.T) {
 // outcomes runs two laws on scenarios.
 func outcomes(t *testing.T, scenarios ...sim.Scenario) (all []Outcome) {
 	t.Helper()
-	must.Do(t, Run(t.Context(), Jobs(scenarios, []law.Law{law.Fixed{Limit: 5}, law.Fixed{Limit: 60}}, 3, 1), nil, func(o Outcome) error {
+	must.Do(t, Run(t.Context(), Jobs(scenarios, []law.Law{law.Fixed{Limit: 5}, law.Fixed{Limit: 60}}, 3, 1), func(o Outcome) error {
 		all = append(all, o)
 		return nil
 	}))
