@@ -111,8 +111,8 @@ func (h *hub) keep(now time.Time, r reading) {
 	h.refused.read(h.refusals)
 }
 
-// inOrder forgets all readings where the clock was turned back, and lets the pages begin anew: their
-// charts, and recordings, are in the order of time.
+// inOrder forgets all readings if the clock was turned back, and lets the pages begin anew: charts
+// and recordings are in the order of time.
 func (h *hub) inOrder(now time.Time) {
 	at := now.UnixMilli()
 	if at <= h.kept {
