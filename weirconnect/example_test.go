@@ -71,13 +71,6 @@ func ExampleLimitClient() {
 	// Output: resource_exhausted true
 }
 
-func ExampleOne() {
-	lim := weir.Must(weir.New(weir.Config{}))
-	admitterFor := weirconnect.One(lim)
-	fmt.Println(admitterFor(check) == weir.Admitter(lim))
-	// Output: true
-}
-
 func ExampleExempt() {
 	lim := weir.Must(weir.New(weir.Config{}))
 	admitterFor := weirconnect.Exempt(weirconnect.One(lim), "grpc.health.v1.Health")

@@ -254,9 +254,7 @@ func TestPeersThatLeave(t *testing.T) {
 	}
 }
 
-func TestCancelledCallsLeaveNothing(t *testing.T) { cancelCalls(t, 1000) }
-
-func cancelCalls(t *testing.T, calls int) {
+func TestCancelledCallsLeaveNothing(t *testing.T) {
 	lim, ours := limittest.Fixed(t, 8, weir.Queue{Size: 8}), limittest.Fixed(t, 1000, weir.Queue{})
 	server := weirconnect.LimitServer(weirconnect.One(lim), weirconnect.ServerConfig{EachMessage: true})
 	limits := connect.WithInterceptors(weirconnect.LimitClient(weirconnect.One(ours)))
@@ -265,7 +263,7 @@ func cancelCalls(t *testing.T, calls int) {
 	if err := call(t.Context(), connect.NewClient[bytes, bytes](srv.Client(), srv.URL+"/none")); err == nil {
 		t.Fatal("there is no such procedure")
 	}
-	limittest.CancelCalls(t, calls, func(ctx context.Context, i int) {
+	limittest.CancelCalls(t, 1000, func(ctx context.Context, i int) {
 		if i%4 > 0 {
 			_ = call(ctx, unary)
 			return

@@ -64,13 +64,6 @@ func ExampleByMethod() {
 	// Output: check ResourceExhausted refused: limit reached
 }
 
-func ExampleOne() {
-	lim := weir.Must(weir.New(weir.Config{}))
-	admitterFor := weirgrpc.One(lim)
-	fmt.Println(admitterFor("/any.Service/Method") == weir.Admitter(lim))
-	// Output: true
-}
-
 func ExampleExempt() {
 	lim := weir.Must(weir.New(weir.Config{}))
 	admitterFor := weirgrpc.Exempt(weirgrpc.One(lim), "grpc.health.v1.Health", "/shop.Cart/Price")

@@ -183,9 +183,7 @@ func TestInventedMethods(t *testing.T) {
 	}
 }
 
-func TestCancelledCallsLeaveNothing(t *testing.T) { cancelCalls(t, 2000) }
-
-func cancelCalls(t *testing.T, calls int) {
+func TestCancelledCallsLeaveNothing(t *testing.T) {
 	lim, ours := limittest.Fixed(t, 8, weir.Queue{Size: 8}), limittest.Fixed(t, 1000, weir.Queue{})
 	server := weirgrpc.LimitServer(weirgrpc.One(lim), weirgrpc.ServerConfig{EachMessage: true})
 	limits := weirgrpc.LimitClient(weirgrpc.One(ours))
@@ -194,7 +192,7 @@ func cancelCalls(t *testing.T, calls int) {
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, _ = client.UnaryCall(gone, message) // which connects
-	limittest.CancelCalls(t, calls, func(ctx context.Context, i int) {
+	limittest.CancelCalls(t, 2000, func(ctx context.Context, i int) {
 		if i%4 > 0 {
 			_, _ = client.UnaryCall(ctx, message)
 		} else if stream, err := client.StreamingCall(ctx); err == nil {

@@ -11,12 +11,9 @@ import (
 
 // Config has the settings of [New]. The zero Config works.
 type Config struct {
-	// Status answers a request that was refused for lack of capacity. Use 429 where the limit is a
-	// caller's own quota rather than the server's capacity. Defaults to 503; from 400 to 599.
-	Status int
-
 	// OnRefused, if set, writes the response to a refused request, status included, in place of the
-	// line of plain text. The header already has Retry-After, Cache-Control and [RefusedHeader].
+	// line of plain text. Answer 429 where the limit is a caller's own quota and not the server's
+	// capacity. The header already has Retry-After, Cache-Control and [RefusedHeader].
 	// OnRefused is called concurrently. The error matches [weir.ErrRefused], or the cause of the
 	// request's context where a deadline of the server's own passed in the queue.
 	OnRefused func(w http.ResponseWriter, r *http.Request, err error)
@@ -65,10 +62,6 @@ const (
 
 // complete checks the settings and fills in the defaults.
 func (c Config) complete() (Config, error) {
-	c.Status = cmp.Or(c.Status, http.StatusServiceUnavailable)
-	if c.Status < 400 || c.Status > 599 {
-		return c, invalid("Status", c.Status, "0 (the default, 503) or 400 to 599")
-	}
 	if edge.IsExempt(c.Streams) {
 		c.Streams = nil
 	}

@@ -1,6 +1,7 @@
 package weirhttp
 
 import (
+	"errors"
 	"io"
 	"net"
 
@@ -8,16 +9,7 @@ import (
 	"github.com/weir-go/weir/internal/slot"
 )
 
-// keepSlot returns a connection that was taken over as one that gives the slot back when it is
-// closed.
-func keepSlot(c net.Conn, of *slot.Slot) net.Conn {
-	kept := conn{c, of}
-	if half, ok := c.(halfCloser); ok {
-		return halfConn{kept, half}
-	}
-	return kept
-}
-
+// A conn is a connection that was taken over. It gives the slot back when it is closed.
 type conn struct {
 	net.Conn
 	slot *slot.Slot
@@ -35,12 +27,11 @@ func (c conn) NetConn() net.Conn { return c.Conn }
 func (c conn) ReadFrom(src io.Reader) (int64, error) { return io.Copy(c.Conn, src) }
 func (c conn) WriteTo(dst io.Writer) (int64, error)  { return io.Copy(dst, c.Conn) }
 
-// A halfCloser can say that it sends no more and go on to read, as proxies of WebSockets do.
-type halfCloser interface{ CloseWrite() error }
-
-type halfConn struct {
-	conn
-	half halfCloser
+// CloseWrite says that no more is sent while reading goes on, as proxies of WebSockets do. The
+// connections of TCP and TLS can.
+func (c conn) CloseWrite() error {
+	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return errors.ErrUnsupported
 }
-
-func (c halfConn) CloseWrite() error { return c.half.CloseWrite() }

@@ -74,13 +74,6 @@ func ExampleNew() {
 	// Output: 429 {"error":"weir: limiter \"tenant 7\" refused: limit reached"}
 }
 
-func ExampleOne() {
-	lim := weir.Must(weir.New(weir.Config{}))
-	admitterFor := weirhttp.One(lim)
-	fmt.Println(admitterFor(httptest.NewRequest(http.MethodGet, "/any", nil)) == weir.Admitter(lim))
-	// Output: true
-}
-
 func ExampleExempt() {
 	lim := weir.Must(weir.New(weir.Config{Max: 1}))
 	h := weirhttp.Limit(http.NewServeMux(), weirhttp.Exempt(weirhttp.One(lim), "/healthz"))

@@ -52,10 +52,6 @@ func TestResponseOutcome(t *testing.T) {
 }
 
 func TestRefusalsOfHandlers(t *testing.T) {
-	h := http.Header{}
-	if weirhttp.TellWait(h, weir.Permit{}); len(h) != 0 {
-		t.Errorf("a request that did not wait: %v", h)
-	}
 	full := &weir.RefusedError{Limiter: "secret", Reason: weir.ReasonLimitReached, RetryAfter: time.Minute}
 	for name, c := range map[string]struct {
 		refuse                 func(http.ResponseWriter, *http.Request, error)
@@ -107,7 +103,6 @@ func ExampleRefuse() {
 			weirhttp.Refuse(w, r, err)
 			return
 		}
-		weirhttp.TellWait(w.Header(), permit)
 		status := http.StatusOK
 		w.WriteHeader(status)
 		permit.Finish(weirhttp.ResponseOutcome(status, w.Header(), nil))

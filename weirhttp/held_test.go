@@ -17,31 +17,41 @@ import (
 	"github.com/weir-go/weir/weirhttp"
 )
 
-// A held response reaches the client as the handler wrote it; TestHandlersBehindALimitAndWithout
-// has more ways to write.
-func TestHeldResponsesAreWhole(t *testing.T) {
-	for name, start := range map[string]func(*httptest.Server){"HTTP/1": http1, "HTTP/2": http2} {
-		for size, streamed := range map[int]uint64{0: 0, 100: 0, 101: 1} {
-			streams := pinned(t, 1)
-			cfg := weirhttp.Config{Streams: streams, ResponseBuffer: 100}
-			srv := serve(t, configured(t, fixed(t, 1), cfg, func(w http.ResponseWriter, _ *http.Request) {
-				w.Header().Set("Trailer", "X-Sum")
-				w.Header().Set("X-Header", "1")
-				w.WriteHeader(http.StatusCreated)
-				w.Header().Set("X-Header", "2") // too late
-				_, _ = io.WriteString(w, strings.Repeat("x", size))
-				w.Header().Set("X-Sum", "42")
-				w.Header().Set(http.TrailerPrefix+"X-Late", "43")
-			}), start)
-			res, text := get(t, srv.Client(), srv.URL)
-			<-srv.ended
-			got := fmt.Sprint(res.StatusCode, " ", len(text), res.Header["X-Header"], res.Trailer["X-Sum"], res.Trailer["X-Late"])
-			if want := fmt.Sprintf("201 %d [1] [42] [43]", size); got != want {
-				t.Errorf("%s: %s, want %s", name, got, want)
+// A response becomes a stream if it does not fit into the buffer, or announces that it will not,
+// however it is written.
+func TestResponsesThatBecomeStreams(t *testing.T) {
+	copies := func(n int) step {
+		return step{does: func(w http.ResponseWriter, _ *http.Request) string {
+			_, _ = w.(io.ReaderFrom).ReadFrom(strings.NewReader(strings.Repeat("x", n)))
+			return ""
+		}}
+	}
+	for name, c := range map[string]struct {
+		steps    []step
+		streamed uint64
+	}{
+		"nothing":          {nil, 0},
+		"that fits":        {[]step{writes(100)}, 0},
+		"too long":         {[]step{writes(100), writes(1)}, 1},
+		"copied":           {[]step{copies(100)}, 0},
+		"copied, too long": {[]step{copies(101)}, 1},
+		"announced":        {[]step{heads("Content-Length", "100"), writes(1)}, 0},
+		"announced longer": {[]step{heads("Content-Length", "101"), writes(1)}, 1},
+		"announced wrong":  {[]step{heads("Content-Length", "-1"), writes(1)}, 0},
+	} {
+		streams := pinned(t, 1)
+		cfg := weirhttp.Config{Streams: streams, ResponseBuffer: 100}
+		srv := serve(t, configured(t, fixed(t, 1), cfg, func(w http.ResponseWriter, r *http.Request) {
+			for _, s := range c.steps {
+				s.does(w, r)
 			}
-			if n := streams.Snapshot().Admitted; n != streamed {
-				t.Errorf("%s, %d bytes: %d streams, want %d", name, size, n, streamed)
-			}
+		}), http1)
+		if res, err := srv.Client().Get(srv.URL); err == nil {
+			res.Body.Close()
+		}
+		<-srv.ended
+		if n := streams.Snapshot().Admitted; n != c.streamed {
+			t.Errorf("%s: %d streams, want %d", name, n, c.streamed)
 		}
 	}
 }
@@ -120,42 +130,6 @@ func TestFirstByteAfterTheClientLeftTeachesNothing(t *testing.T) {
 	}
 }
 
-// An announced length decides at the first byte whether a response is held back.
-func TestAnnouncedLengthOfAHeldResponse(t *testing.T) {
-	for announced, streamed := range map[string]int{"100": 0, "101": 1, "-1": 0, "many": 0} {
-		streams := pinned(t, 1)
-		cfg := weirhttp.Config{Streams: streams, ResponseBuffer: 100}
-		h := configured(t, fixed(t, 1), cfg, func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Length", announced)
-			if _, err := io.WriteString(w, "x"); err != nil {
-				t.Errorf("announced %s: %v", announced, err)
-			}
-			checkInFlight(t, streams, streamed)
-		})
-		h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil))
-	}
-}
-
-// A body that the server would copy by itself, as a file's, is held back like others.
-func TestCopiedResponseIsHeldBack(t *testing.T) {
-	for size, streamed := range map[int]uint64{100: 0, 101: 1} {
-		streams := pinned(t, 1)
-		cfg := weirhttp.Config{Streams: streams, ResponseBuffer: 100}
-		srv := serve(t, configured(t, fixed(t, 1), cfg, func(w http.ResponseWriter, _ *http.Request) {
-			if _, err := w.(io.ReaderFrom).ReadFrom(strings.NewReader(strings.Repeat("x", size))); err != nil {
-				t.Error(err)
-			}
-		}), http1)
-		if _, text := get(t, srv.Client(), srv.URL); len(text) != size {
-			t.Errorf("got %d bytes, want %d", len(text), size)
-		}
-		<-srv.ended
-		if n := streams.Snapshot().Admitted; n != streamed {
-			t.Errorf("%d bytes: %d streams, want %d", size, n, streamed)
-		}
-	}
-}
-
 func TestStatusWithoutABody(t *testing.T) {
 	for _, status := range []int{http.StatusSwitchingProtocols, http.StatusNoContent, http.StatusNotModified} {
 		h := configured(t, fixed(t, 1), weirhttp.Config{Streams: pinned(t, 1)}, func(w http.ResponseWriter, _ *http.Request) {
@@ -215,56 +189,38 @@ func TestAskingForAnUpgradeIsNoWayAroundTheLimit(t *testing.T) {
 	}
 }
 
-// A handler that takes a connection over without having been asked to, after it wrote.
+// A handler that takes a connection over without having been asked to, and leaves it to others.
 func TestHijackOfAHeldResponse(t *testing.T) {
-	lim, streams := fixed(t, 1), pinned(t, 1)
+	lim, streams, conns := fixed(t, 1), pinned(t, 1), make(chan net.Conn, 1)
 	srv := serve(t, configured(t, lim, weirhttp.Config{Streams: streams}, func(w http.ResponseWriter, _ *http.Request) {
-		conn, rw, err := w.(http.Hijacker).Hijack()
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		checkInFlight(t, lim, 0)
-		checkInFlight(t, streams, 1)
-		if _, err := io.WriteString(w, "late"); !errors.Is(err, http.ErrHijacked) {
-			t.Errorf("a write after Hijack: %v", err)
-		}
-		if inner, ok := conn.(interface{ NetConn() net.Conn }); !ok || inner.NetConn() == nil {
-			t.Errorf("%T does not show the server's connection", conn)
-		}
-		if _, ok := conn.(interface{ CloseWrite() error }); !ok {
-			t.Errorf("%T cannot close one half", conn)
-		}
-		fmt.Fprint(rw, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
-		rw.Flush()
-		conn.Close()
-	}), http1)
-	if _, text := get(t, srv.Client(), srv.URL); text != "ok" {
-		t.Errorf("got %q", text)
-	}
-	<-srv.ended
-	limittest.Check(t, streams, limittest.Taught{Ignored: 1})
-}
-
-func TestConnectionThatOutlivesItsHandler(t *testing.T) {
-	streams, conns := pinned(t, 1), make(chan net.Conn, 1)
-	srv := serve(t, configured(t, fixed(t, 1), weirhttp.Config{Streams: streams}, func(w http.ResponseWriter, _ *http.Request) {
 		conn, _, err := w.(http.Hijacker).Hijack()
 		if err != nil {
 			t.Error(err)
 		}
+		if _, err := io.WriteString(w, "late"); !errors.Is(err, http.ErrHijacked) {
+			t.Errorf("a write after Hijack: %v", err)
+		}
 		conns <- conn
 	}), http1)
 	go func() {
-		if res, err := srv.Client().Get(srv.URL); err == nil {
-			res.Body.Close()
+		conn := <-conns
+		<-srv.ended
+		checkInFlight(t, lim, 0)
+		checkInFlight(t, streams, 1)
+		if inner, ok := conn.(interface{ NetConn() net.Conn }); !ok || inner.NetConn() == nil {
+			t.Errorf("%T does not show the server's connection", conn)
 		}
+		fmt.Fprint(conn, "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nok")
+		if err := conn.(interface{ CloseWrite() error }).CloseWrite(); err != nil {
+			t.Error(err)
+		}
+		conn.Close()
 	}()
-	conn := <-conns
-	<-srv.ended
-	checkInFlight(t, streams, 1)
-	conn.Close()
-	checkInFlight(t, streams, 0)
+	if _, text := get(t, srv.Client(), srv.URL); text != "ok" {
+		t.Errorf("got %q", text)
+	}
+	limittest.Idle(t, streams)
+	limittest.Check(t, streams, limittest.Taught{Ignored: 1})
 }
 
 func TestTenantOfARequest(t *testing.T) {

@@ -27,8 +27,8 @@ import (
 //
 // The slot is freed when next returns or panics, or at once when it hijacks the connection.
 // [Config].Streams frees it earlier. The ResponseWriter that next receives implements
-// [http.Flusher], [http.Hijacker] and [io.ReaderFrom] as the one outside does (of HTTP/1, HTTP/2,
-// or a wrapper), and unwraps for [http.ResponseController].
+// [http.Flusher] and [http.Hijacker] as the one outside does (of HTTP/1, HTTP/2, or a wrapper), and
+// unwraps for [http.ResponseController].
 //
 // Limit panics if next or admitterFor is nil. [New] has more settings.
 func Limit(next http.Handler, admitterFor func(*http.Request) weir.Admitter) http.Handler {
@@ -128,7 +128,3 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func passBack(outer, inner *http.Request) {
 	outer.Pattern, outer.MultipartForm = inner.Pattern, inner.MultipartForm
 }
-
-// TellWait adds to the header of a response how long its request waited for the permit, if it did,
-// as [Limit] does.
-func TellWait(header http.Header, permit weir.Permit) { headers.TellWait(header, permit.Waited()) }

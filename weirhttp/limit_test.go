@@ -153,8 +153,6 @@ func TestExempt(t *testing.T) {
 func TestBadSettings(t *testing.T) {
 	streams := pinned(t, 1)
 	for want, cfg := range map[string]weirhttp.Config{
-		"Status is 200: want 0 (the default, 503) or 400 to 599":                        {Status: 200},
-		"Status is 600: want 0 (the default, 503) or 400 to 599":                        {Status: 600},
 		"RequestBuffer is -1: want 0 (the default, 65536) or 1 to 1073741824":           {Streams: streams, RequestBuffer: -1},
 		"ResponseBuffer is 1073741825: want 0 (the default, 65536) or 1 to 1073741824":  {Streams: streams, ResponseBuffer: 1<<30 + 1},
 		"RequestBuffer is 10: want 0, or an admitter in Streams for what does not fit":  {RequestBuffer: 10},

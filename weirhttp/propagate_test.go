@@ -121,33 +121,6 @@ func TestTrustKeepsTheContext(t *testing.T) {
 	})
 }
 
-// TestServerRefusesRetriesFirst: in a full queue a first attempt takes the place of a retry.
-func TestServerRefusesRetriesFirst(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		lim := weir.Must(weir.New(weir.Config{Min: 1, Max: 1, Queue: weir.Queue{Size: 1, Timeout: time.Minute}}))
-		server := weirhttp.Trust(limit(lim, func(http.ResponseWriter, *http.Request) {
-			time.Sleep(time.Second)
-		}), func(*http.Request) bool { return true })
-		ask := func(attempt string) chan int {
-			code := make(chan int, 1)
-			go func() {
-				w, req := httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil)
-				if attempt != "" {
-					req.Header.Set(weirhttp.AttemptHeader, attempt)
-				}
-				server.ServeHTTP(w, req)
-				code <- w.Code
-			}()
-			synctest.Wait()
-			return code
-		}
-		running, again, first := ask(""), ask("2"), ask("")
-		if a, b, c := <-again, <-running, <-first; a != 503 || b != 200 || c != 200 {
-			t.Errorf("the retry got %d, the running request %d, the first attempt behind it %d", a, b, c)
-		}
-	})
-}
-
 // FuzzTrust: whatever a client sends, the handler runs, with one of the priorities and within a
 // day.
 func FuzzTrust(f *testing.F) {

@@ -29,7 +29,7 @@ func Refuse(w http.ResponseWriter, r *http.Request, err error) { unset.refuse(w,
 func RefuseResponse(w http.ResponseWriter, r *http.Request, err error) { unset.answer(w, r, err) }
 
 // unset is the configuration of Limit.
-var unset = Config{Status: http.StatusServiceUnavailable}
+var unset Config
 
 // refuse answers a request that was not admitted, so it did not run.
 func (c *Config) refuse(w http.ResponseWriter, r *http.Request, err error) {
@@ -47,11 +47,9 @@ func (c *Config) answer(w http.ResponseWriter, r *http.Request, err error) {
 		w.WriteHeader(statusClientLeft)
 		return
 	}
-	status := c.Status
+	status := http.StatusServiceUnavailable
 	if refused, ok := errors.AsType[*weir.RefusedError](err); ok {
-		if s := edge.HTTPStatus(refused.Reason); s != http.StatusServiceUnavailable {
-			status = s
-		}
+		status = edge.HTTPStatus(refused.Reason)
 	}
 	w.Header().Set("Cache-Control", "no-store") // in place of the value for the response
 	if c.OnRefused != nil {

@@ -42,16 +42,6 @@ func TestRefusal(t *testing.T) {
 	}
 }
 
-func TestRefusalStatus(t *testing.T) {
-	h := weirhttp.New(status(200), weirhttp.One(refusing{&weir.RefusedError{Reason: weir.ReasonQueueTimeout}}),
-		weirhttp.Config{Status: http.StatusTooManyRequests})
-	w := httptest.NewRecorder()
-	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
-	if w.Code != 429 || w.Body.String() != "Too Many Requests: queue timeout\n" {
-		t.Errorf("status %d and body %q", w.Code, w.Body)
-	}
-}
-
 // An admitter of somebody else may refuse without a reason, as with the error of a throttle.
 func TestRefusalWithoutAReason(t *testing.T) {
 	w := httptest.NewRecorder()

@@ -135,23 +135,28 @@ func (r *response) hijack() (net.Conn, *bufio.ReadWriter, error) {
 			return nil, nil, err
 		}
 	}
-	conn, rw, err := http.NewResponseController(r.server).Hijack()
+	c, rw, err := http.NewResponseController(r.server).Hijack()
 	if err != nil {
-		return conn, rw, err
+		return c, rw, err
 	}
 	if r.slot.State() == slot.Stream {
 		r.hijacked = true
-		return keepSlot(conn, &r.slot), rw, nil
+		return conn{c, &r.slot}, rw, nil
 	}
 	r.slot.Close(weir.Ignore)
-	return conn, rw, nil
+	return c, rw, nil
 }
 
 // sniffed is how much of a copied body is written by itself, to see when the first byte is there.
 // The server of net/http reads as much by itself to detect the type of the content.
 const sniffed = 512
 
-func (r *response) readFrom(src io.Reader) (n int64, err error) {
+// ReadFrom implements [io.ReaderFrom] by the server's, which may let the kernel copy.
+func (r *response) ReadFrom(src io.Reader) (n int64, err error) {
+	server, ok := r.server.(io.ReaderFrom)
+	if !ok {
+		return io.Copy(written{r}, src)
+	}
 	var ahead int64 // to be written, to see the first byte and whether the rest fits
 	if r.firstByte {
 		ahead = sniffed
@@ -160,7 +165,7 @@ func (r *response) readFrom(src io.Reader) (n int64, err error) {
 		ahead = max(ahead, r.held.left()+1)
 	}
 	if ahead > 0 {
-		if n, err = io.CopyN(r, src, ahead); errors.Is(err, io.EOF) {
+		if n, err = io.CopyN(written{r}, src, ahead); errors.Is(err, io.EOF) {
 			return n, nil
 		}
 		if err != nil {
@@ -168,6 +173,9 @@ func (r *response) readFrom(src io.Reader) (n int64, err error) {
 		}
 	}
 	r.first()
-	rest, err := r.server.(io.ReaderFrom).ReadFrom(src)
+	rest, err := server.ReadFrom(src)
 	return n + rest, err
 }
+
+// written hides that a writer can read by itself.
+type written struct{ io.Writer }
