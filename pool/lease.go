@@ -4,27 +4,26 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 )
 
-var (
-	errHangs  = errors.New("the call of Extend did not return in time")
-	errRanOut = errors.New("it ran out before it could be extended")
-)
+var errRanOut = errors.New("it ran out before it could be extended")
 
 // A lease keeps the claim of a task alive until it is settled.
 type lease struct {
 	Lease
 	length time.Duration
 	lose   context.CancelCauseFunc // ends the task's context
-	lost   causedError             // the cause for which it is ended if the lease is lost
-	first  *time.Timer             // begins to extend it; nil if it lasts without end
+	failed atomic.Pointer[error]   // of the last try to extend it, nil if that succeeded
+	over   *time.Timer             // ends the task; nil if it lasts without end
+	first  *time.Timer             // begins to extend it
 }
 
 // Leases are extended when a third of their time is over, as most systems with leases advise: two
 // tries may then fail. After a failure the next try comes sooner. A lease counts as lost a twelfth
 // of its time before it runs out, so that its task can end before another has it. A try may take a
-// quarter of its time: one that hangs leaves time for another.
+// quarter of its time: one that ends then leaves time for another.
 const (
 	extendAfter = 3
 	retryAfter  = 12
@@ -44,82 +43,67 @@ func (l *lease) hold(ctx context.Context) {
 	if l.length <= 0 {
 		return
 	}
-	until := now() + l.kept()
-	l.first = time.AfterFunc(min(l.share(extendAfter), l.kept()), func() { l.extend(ctx, until) })
+	l.over = time.AfterFunc(l.kept(), func() {
+		why := errRanOut
+		if failed := l.failed.Load(); failed != nil {
+			why = *failed
+		}
+		l.giveUp(why)
+	})
+	l.first = time.AfterFunc(l.share(extendAfter), func() { l.extend(ctx) })
 }
 
-// extend extends a lease, which is valid until the given time, again and again.
-func (l *lease) extend(ctx context.Context, until time.Duration) {
-	failed := errRanOut
+// extend extends the lease again and again.
+func (l *lease) extend(ctx context.Context) {
 	for ctx.Err() == nil {
-		at := now()
-		if at >= until {
-			l.giveUp(failed)
-			return
-		}
-		result := l.try(ctx, min(until-at, l.share(tryFor)))
-		wait := l.share(extendAfter)
+		at, wait := now(), l.share(extendAfter)
+		gone, err := l.try(ctx)
 		switch {
-		case result.gone:
-			l.giveUp(result.err)
+		case gone:
+			l.giveUp(err)
 			return
-		case result.err != nil:
-			failed, wait = result.err, l.share(retryAfter)
+		case err != nil:
+			l.failed.Store(&err)
+			wait = l.share(retryAfter)
 		default:
-			failed, until = errRanOut, at+l.kept()
+			l.failed.Store(nil)
+			l.over.Reset(at + l.kept() - now())
 		}
 		select {
-		case <-time.After(min(wait, until-now())):
+		case <-time.After(wait):
 		case <-ctx.Done():
 		}
 	}
 }
 
 // giveUp ends the task.
-func (l *lease) giveUp(why error) {
-	l.lost = causedError{kind: ErrLeaseLost, cause: why}
-	l.lose(&l.lost)
-}
+func (l *lease) giveUp(why error) { l.lose(&causedError{kind: ErrLeaseLost, cause: why}) }
 
-// A try is how one to extend a lease ended.
-type try struct {
-	err  error
-	gone bool // the source says that the lease is lost
-}
-
-// try tries to extend the lease once. A call that takes longer is left behind.
-func (l *lease) try(ctx context.Context, within time.Duration) try {
-	ctx, cancel := context.WithTimeout(ctx, within)
+// try tries to extend the lease once, and reports whether the source says that it is lost.
+func (l *lease) try(ctx context.Context) (gone bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, l.share(tryFor))
 	defer cancel()
-	returned := make(chan try, 1)
-	go func() {
-		var t try
-		exit := isolated(func() {
-			t.err = l.Extend(ctx)
-			t.gone = errors.Is(t.err, ErrLeaseLost)
-		})
-		if exit != nil {
-			t = try{err: fmt.Errorf("%w: Extend: %w", ErrSource, exit)}
-		}
-		returned <- t
-	}()
-	select {
-	case t := <-returned:
-		return t
-	case <-ctx.Done():
-		return try{err: errHangs}
+	exit := isolated(func() {
+		err = l.Extend(ctx)
+		gone = errors.Is(err, ErrLeaseLost)
+	})
+	if exit != nil {
+		return false, fmt.Errorf("%w: Extend: %w", ErrSource, exit)
 	}
+	return gone, err
 }
 
 // settle ends the lease with the result of its task, whose context is given, and returns why it
 // could not.
 func (l *lease) settle(ctx context.Context, grace time.Duration, end func(context.Context) error) error {
-	if l.first != nil {
+	if l.over != nil {
+		l.over.Stop()
 		l.first.Stop()
 	}
 	l.lose(nil)
-	if context.Cause(ctx) == &l.lost { //nolint:errorlint // whether it is this lease that was lost
-		return &l.lost
+	lost, _ := context.Cause(ctx).(*causedError) //nolint:errorlint // that of the run may wrap one of another lease
+	if lost != nil && lost.kind == ErrLeaseLost {
+		return lost
 	}
 	within, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
 	defer cancel()

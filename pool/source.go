@@ -66,7 +66,7 @@ type Lease interface {
 	GiveBack(ctx context.Context, delay time.Duration) error
 	// Extend makes the lease last for [Delivery].LeaseTime from now. An error that matches
 	// [ErrLeaseLost] ends the work; after any other the pool tries again until the
-	// lease has run out. A call that ignores the end of ctx is left behind, and costs one try.
+	// lease has run out, which a call that ignores the end of ctx does not put off.
 	Extend(ctx context.Context) error
 }
 
