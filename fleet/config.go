@@ -35,12 +35,6 @@ type Config struct {
 	// Cap is the work in flight of all members together, from 0 to 1,000,000,000.
 	Cap int
 
-	// Start is the share before the first lease, which takes five refreshes, and TTL and a half and
-	// Grace in a new fleet. Members that have just joined may exceed the cap by their starts,
-	// because the others may hold all of it. So it defaults to 0: let a balancer wait until
-	// [Snapshot].Leased.
-	Start int
-
 	// Weight is for the fair shares of members that all want more. Defaults to 1.
 	Weight float64
 
@@ -88,8 +82,6 @@ func (c Config) check() error {
 		return invalid("Actuator is nil: want fleet.Limiter or fleet.Set")
 	case c.Cap < 0 || c.Cap > lease.MostSlots:
 		return invalid("Cap is %d: want 0 to %d", c.Cap, lease.MostSlots)
-	case c.Start < 0 || c.Start > c.Cap:
-		return invalid("Start is %d: want 0 to Cap, which is %d", c.Start, c.Cap)
 	case !(c.Weight >= 0.001 && c.Weight <= 1000):
 		return invalid("Weight is %v: want 0.001 to 1000", c.Weight)
 	case c.Fallback > Local:
@@ -117,7 +109,7 @@ const forgets = 60
 
 func (c Config) lease() lease.Config {
 	return lease.Config{
-		ID: c.ID, Cap: c.Cap, Weight: c.Weight, Start: c.Start, Fallback: lease.Fallback(c.Fallback),
+		ID: c.ID, Cap: c.Cap, Weight: c.Weight, Fallback: lease.Fallback(c.Fallback),
 		Refresh: c.Refresh, TTL: c.TTL, Grace: c.Grace, Forget: forgets * c.TTL,
 	}
 }

@@ -17,8 +17,7 @@
 //   - no work takes longer than [Config].Grace,
 //   - no process stands still, as by SIGSTOP, for longer than its lease, and then starts work before
 //     its member notices,
-//   - the store loses at most its last five refreshes, or everything,
-//   - [Config].Start is 0.
+//   - the store loses at most its last five refreshes, or everything.
 //
 // With [Local] the guarantee ends with the lease: each member then takes as much as its limiter
 // allows.

@@ -269,7 +269,6 @@ func TestConfig(t *testing.T) {
 		"Store is nil":    func(c *fleet.Config) { c.Store = nil },
 		"Actuator is nil": func(c *fleet.Config) { c.Actuator = nil },
 		"Cap is -1":       func(c *fleet.Config) { c.Cap = -1 },
-		"Start is 21":     func(c *fleet.Config) { c.Start = 21 },
 		"Weight is -1":    func(c *fleet.Config) { c.Weight = -1 },
 		"Fallback is 9":   func(c *fleet.Config) { c.Fallback = 9 },
 		"Refresh is 1ms":  func(c *fleet.Config) { c.Refresh = time.Millisecond },

@@ -26,12 +26,9 @@ type member struct {
 }
 
 func newMember(c Config) member {
-	m := member{conf: c, share: c.Start, keep: c.Start}
-	switch c.Fallback {
-	case Local:
+	m := member{conf: c}
+	if c.Fallback == Local {
 		m.share = MostSlots
-	case Refuse:
-		m.keep = 0
 	}
 	return m
 }

@@ -20,7 +20,6 @@ type Config struct {
 	ID       string // of this process and no other, ever
 	Cap      int
 	Weight   float64
-	Start    int // the share before the first grant
 	Fallback Fallback
 	Refresh  time.Duration // between wants
 	TTL      time.Duration // of a lease
