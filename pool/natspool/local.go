@@ -98,7 +98,9 @@ func (l *Local) end() error {
 }
 
 func (l *Local) connect() (err error) {
-	l.conn, err = nats.Connect("", nats.SetCustomDialer(dialer{l}), nats.TokenHandler(l.token), nats.MaxReconnects(-1), nats.ReconnectWait(pause))
+	l.conn, err = nats.Connect("", nats.SetCustomDialer(dialer{l}), nats.TokenHandler(l.token),
+		nats.MaxReconnects(-1), nats.ReconnectWait(pause),
+		nats.PingInterval(5*time.Second), nats.MaxPingsOutstanding(2)) // the process of the server may be stopped
 	if err != nil {
 		return err
 	}

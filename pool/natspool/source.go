@@ -52,7 +52,7 @@ func (s *source) Claim(ctx context.Context, n int, handOn func(pool.Delivery)) e
 	if !s.js.Conn().IsConnected() { // a claim would only wait to be sent
 		return s.endure(ctx, errLost)
 	}
-	began, got := time.Now(), 0
+	got := 0
 	batch, err := s.consumer.FetchNoWait(n)
 	if err == nil {
 		for m := range batch.Messages() {
@@ -63,9 +63,6 @@ func (s *source) Claim(ctx context.Context, n int, handOn func(pool.Delivery)) e
 	}
 	if err == nil && got == 0 {
 		got, err = s.await(ctx, handOn)
-	}
-	if err == nil && got == 0 && time.Since(began) > 2*patience {
-		err = s.answers(ctx)
 	}
 	switch {
 	case ctx.Err() != nil && got == 0:
@@ -102,22 +99,13 @@ func (s *source) await(ctx context.Context, handOn func(pool.Delivery)) (got int
 // errLost is why a queue waits whose connection is lost.
 var errLost = errors.New("the connection is lost")
 
-// answers asks the server for a sign of life: a claim takes its silence for an empty stream.
-func (s *source) answers(ctx context.Context) error {
-	if !s.js.Conn().IsConnected() {
-		return errLost
-	}
-	within, cancel := context.WithTimeout(ctx, answerTime)
-	defer cancel()
-	_, err := s.consumer.Info(within)
-	return err
-}
-
 // endure waits a while after an error, or returns it if no patience would help.
 func (s *source) endure(ctx context.Context, err error) error {
 	cause := err
-	if !errors.Is(err, context.DeadlineExceeded) {
-		cause = s.answers(ctx)
+	if s.js.Conn().IsConnected() {
+		within, cancel := context.WithTimeout(ctx, answerTime)
+		defer cancel()
+		_, cause = s.consumer.Info(within)
 	}
 	if errors.Is(cause, jetstream.ErrConsumerNotFound) || errors.Is(cause, jetstream.ErrStreamNotFound) {
 		return fmt.Errorf("natspool: the stream %s: %w", s.conf.Stream, cause)
