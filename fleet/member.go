@@ -70,10 +70,9 @@ type sight struct {
 	term   int // of the watch of all keys
 }
 
-// Join makes this process a member of a fleet. It has no share before its first lease, which takes
-// five refreshes, and TTL and a half and Grace in a new fleet: let a balancer wait until
-// [Snapshot].Leased. With [Local], it has no bound until then. An error matches [weir.ErrConfig] and
-// names the setting.
+// Join makes this process a member of a fleet. It has no share before its first lease, or no bound
+// with [Local]. The lease takes five refreshes, and TTL and a half and Grace in a new fleet: let a
+// balancer wait until [Snapshot].Leased. An error matches [weir.ErrConfig] and names the setting.
 //
 // A member has a goroutine for itself, one for OnError, three for its writes and one for each of up
 // to three watches of the store. [Member.Leave] ends them.

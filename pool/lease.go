@@ -101,8 +101,8 @@ func (l *lease) settle(ctx context.Context, grace time.Duration, end func(contex
 		l.first.Stop()
 	}
 	l.lose(nil)
-	lost, _ := context.Cause(ctx).(*causedError) //nolint:errorlint // that of the run may wrap one of another lease
-	if lost != nil && lost.kind == ErrLeaseLost {
+	//nolint:errorlint // the cause of the run may wrap the loss of another lease
+	if lost, ok := context.Cause(ctx).(*causedError); ok && lost.kind == ErrLeaseLost {
 		return lost
 	}
 	within, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)

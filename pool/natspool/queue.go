@@ -32,8 +32,8 @@ type Config struct {
 	Lease time.Duration
 
 	// Waiting, if set, is called with an error when the queue begins to wait for NATS, and with nil
-	// when that is over. It must not block. A connection notices by nats.PingInterval that its server
-	// is silent: in minutes, if that is not set.
+	// when that is over. It must not block. That a server is silent, a connection notices by
+	// nats.PingInterval: in minutes, if that is not set.
 	Waiting func(error)
 }
 
