@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"reflect"
 	"time"
 
 	"github.com/weir-go/weir/internal/settings"
@@ -214,19 +213,7 @@ func (c Config) checkRanges() error {
 	if c.Queue.Discipline > Adaptive {
 		return invalid("Queue.Discipline", c.Queue.Discipline, "FIFO or Adaptive")
 	}
-	if isNilPointer(c.Law) {
-		return invalid("Law", fmt.Sprintf("a nil %T", c.Law), "a law, or nil for law.Setpoint{}")
-	}
-	if isNilPointer(c.Breaker) {
-		return invalid("Breaker", fmt.Sprintf("a nil %T", c.Breaker), "a breaker, or nil for none")
-	}
 	return nil
-}
-
-// isNilPointer reports whether an interface holds a nil pointer, which is not nil itself.
-func isNilPointer(of any) bool {
-	v := reflect.ValueOf(of)
-	return v.Kind() == reflect.Pointer && v.IsNil()
 }
 
 // checkCombinations checks the fields that mean nothing without another one.

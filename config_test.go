@@ -288,9 +288,7 @@ func TestConfigInvalid(t *testing.T) {
 		{weir.Config{Law: law.Band{MaxErrorRate: math.Inf(1)}}, []string{
 			"band", "max_error_rate", "+Inf", "0 to less than 1",
 		}},
-		{weir.Config{Law: (*law.Band)(nil)}, []string{"Law", "a nil *law.Band", "nil for law.Setpoint{}"}},
 		{weir.Config{Exemplar: func(context.Context) string { return "" }}, []string{"Exemplar", "set", "nil without Histograms"}},
-		{weir.Config{Breaker: (*breaker)(nil)}, []string{"Breaker", "a nil *weir_test.breaker", "nil for none"}},
 	} {
 		l, err := weir.New(c.config)
 		if err == nil || l != nil {

@@ -32,7 +32,7 @@ type Config struct {
 	Max int
 
 	// MaxKeys is how many compartments there may be for keys that ByKey does
-	// not name: 1 to 1.7 KB each, most with law.Setpoint. Defaults to 10,000; up
+	// not name: 1 to 1.8 KB each, most with law.Setpoint. Defaults to 10,000; up
 	// to 10,000,000.
 	MaxKeys int
 

@@ -54,16 +54,7 @@ func (h *history) add(at int64, from, to int, why law.Reason) {
 	if len(h.entries) == keptChanges {
 		h.entries = append(h.entries[:0], h.entries[1:]...)
 	}
-	h.entries = append(h.grown(), entry{at: at, from: int32(from), why: newReason(why)})
-}
-
-// grown returns the entries with room for one more, doubled from 4 where append
-// would take more.
-func (h *history) grown() []entry {
-	if len(h.entries) < cap(h.entries) {
-		return h.entries
-	}
-	return append(make([]entry, 0, max(4, 2*len(h.entries))), h.entries...)
+	h.entries = append(h.entries, entry{at: at, from: int32(from), why: newReason(why)})
 }
 
 func (h *history) last() law.Reason {

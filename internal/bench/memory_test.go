@@ -21,7 +21,7 @@ import (
 // them.
 const (
 	heapFresh   = 512
-	heapUsed    = 1344 // after 300 operations, with queueing and 8 changes of the limit
+	heapUsed    = 1408 // after 300 operations, with queueing and 8 changes of the limit
 	heapElastic = 1024 // more for law.Setpoint once the limit was reached
 )
 

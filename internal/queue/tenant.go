@@ -10,9 +10,9 @@ import (
 // without work makes room for another, so that memory does not depend on their number.
 //
 // The fair share of a tenant is the limit divided by the tenants that have work. A free slot goes
-// to the tenant with the least running work, among the tenants with work in the picked lane; a queue
-// that is too long evicts work of the tenant that has most. So a tenant within its share is never
-// refused for lack of room while one above its share waits in the same lane.
+// to the tenant with the least running work, among the tenants with work in the picked lane. A
+// queue that is too long evicts work of the tenant that has most. So a tenant within its share is
+// never refused for lack of room while one above its share waits in the same lane.
 type tenants struct {
 	most   int
 	stamp  uint8 // of the work that is counted here

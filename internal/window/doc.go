@@ -46,8 +46,7 @@
 // into one of 32 that is allocated when first needed. Octaves take memory as they are hit, 18
 // bytes each; a service whose latencies spread over three decades fits in 198.
 //
-// Mean, deviation and least are not taken from the sketch. The current generation
-// holds them in 64 bits, the past one in 32 (seven digits).
+// Mean, deviation and least are not taken from the sketch.
 //
 // # Cumulative
 //

@@ -58,7 +58,7 @@ func (m *Meter) rotate(at int64, inflight int) {
 
 // retire replaces the past generation with the current one and empties that.
 func (m *Meter) retire() {
-	m.cold.past = summarize(&m.current)
+	m.cold.past = m.current
 	m.cold.from = m.from
 	m.current = tally{}
 	m.side = 1 - m.side
@@ -67,7 +67,7 @@ func (m *Meter) retire() {
 
 // drop empties the past generation ahead of a rotation.
 func (m *Meter) drop(at int64) {
-	m.cold.past = summary{}
+	m.cold.past = tally{}
 	m.cold.from = at
 	m.alone = true
 	m.latencies.clear(1 - m.side)

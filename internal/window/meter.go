@@ -52,7 +52,7 @@ type Meter struct {
 
 // cold is the part of a Meter that only turns, restarts and reads touch.
 type cold struct {
-	past     summary
+	past     tally
 	from     int64 // nothing in past is older
 	lookback int64
 }

@@ -101,38 +101,3 @@ func (t *tally) deviation() float64 {
 	mean := t.mean()
 	return math.Sqrt(max(0, t.squares/float64(max(1, t.samples))-product(mean, mean)))
 }
-
-// A summary is a tally in 92 bytes. It keeps mean and deviation rather than the two sums,
-// whose difference would be lost in the rounding to 32 bits.
-type summary struct {
-	area, crowd, heldArea, saturated, waited float32
-	mean, deviation, least, sojourns         float32
-	events
-}
-
-func summarize(t *tally) summary {
-	return summary{
-		area: float32(t.area), crowd: float32(t.crowd), heldArea: float32(t.heldArea),
-		saturated: float32(t.saturated), waited: float32(t.waited),
-		mean: float32(t.mean()), deviation: float32(t.deviation()),
-		least: float32(t.least), sojourns: float32(t.sojourns),
-		events: t.events,
-	}
-}
-
-func (s *summary) tally() tally {
-	n, mean, deviation := float64(s.samples), float64(s.mean), float64(s.deviation)
-	return tally{
-		area: float64(s.area), crowd: float64(s.crowd), heldArea: float64(s.heldArea),
-		saturated: int64(s.saturated), waited: float64(s.waited),
-		sum: product(n, mean), squares: product(n, product(mean, mean)+product(deviation, deviation)),
-		least: int64(s.least), sojourns: float64(s.sojourns),
-		events: s.events,
-	}
-}
-
-func (s *summary) add(o tally) {
-	t := s.tally()
-	t.add(o)
-	*s = summarize(&t)
-}

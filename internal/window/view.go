@@ -13,7 +13,7 @@ import (
 func (m *Meter) Window(now int64, inflight int) law.Window {
 	t, from, first := m.current, m.from, m.current.first
 	if !m.alone {
-		t.add(m.cold.past.tally())
+		t.add(m.cold.past)
 		from, first = m.cold.from, m.cold.past.first
 	}
 	if !m.begun {
@@ -175,7 +175,7 @@ func (m *Meter) recent(now int64) (t tally, s sides) {
 		t, s[m.side] = m.current, true
 	}
 	if now < m.cold.from+m.cold.lookback {
-		t.add(m.cold.past.tally())
+		t.add(m.cold.past)
 		s[1-m.side] = true
 	}
 	return t, s

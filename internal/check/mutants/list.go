@@ -8,7 +8,6 @@ var mutants = slices.Concat(ofLibrary, ofProxy)
 
 var ofLibrary = []mutant{
 	// Admission, laws and measurement.
-	{"a law that is a nil pointer is taken", "config.go", "if isNilPointer(c.Law) {", "if isNilPointer(nil) {", "TestConfigInvalid", ""},
 	{"work under a pace is not charged for its weight", "internal/admit/pacer.go", "\t\tp.tokens -= float64(weight)\n", "\t\tp.tokens--\n", "TestPaceDoesNotDependOnTheNumberOfCallers", "."},
 	{"an overload is taken for slower work", "law/setpoint_regulator.go", "portable.Log(h.r/r.latency) < helps*portable.Log(h.n/r.n)", "true", "TestSetpointCutsTheQueueOfFewerWorkers", "./law"},
 	{"work that hangs below the limit is no overload", "law/setpoint_moves.go", "if !r.saturated && !c.hangs(r) {", "if !r.saturated {", "TestCollapse", "."},
