@@ -2,6 +2,8 @@ package rules
 
 import (
 	"fmt"
+	"go/ast"
+	"go/types"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -51,9 +53,11 @@ func sleepless(t *tree) (complaints []string) {
 		if !file.test || slices.Contains(file.imported(), "testing/synctest") {
 			continue
 		}
-		for _, use := range file.uses("time", "Sleep") {
-			complaints = append(complaints, t.at(use)+": a test must not sleep on the wall clock: "+
-				"run it under testing/synctest, or wait for the event itself")
+		for node := range ast.Preorder(file.File) {
+			if call, ok := node.(*ast.SelectorExpr); ok && types.ExprString(call) == "time.Sleep" {
+				complaints = append(complaints, t.at(node)+": a test must not sleep on the wall clock: "+
+					"run it under testing/synctest, or wait for the event itself")
+			}
 		}
 	}
 	return complaints

@@ -13,8 +13,8 @@ import (
 	"github.com/weir-go/weir/internal/documents"
 )
 
-// commands returns the commands of the documents, in blocks and spans of code, and of the
-// comments, in indented lines and between backquotes.
+// commands returns the commands of scripts/figures, of the documents, in blocks and spans of code,
+// and of the comments, in indented lines and between backquotes.
 func (t *tree) commands() (all []documents.Command) {
 	for _, name := range t.paths {
 		if path.Ext(name) != ".md" {
@@ -25,6 +25,13 @@ func (t *tree) commands() (all []documents.Command) {
 			found, _ := documents.Commands(line.At, line.Dir, line.Text)
 			all = append(all, found...)
 		}
+	}
+	figures, _ := fs.ReadFile(t.fsys, "scripts/figures")
+	_, list, _ := strings.Cut(string(figures), "cat <<'END'\n")
+	list, _, _ = strings.Cut(list, "\nEND\n")
+	for line := range strings.Lines(list) {
+		found, _ := documents.Commands("scripts/figures", ".", strings.TrimSpace(line))
+		all = append(all, found...)
 	}
 	for _, file := range t.sources {
 		for _, group := range file.Comments {
@@ -243,6 +250,7 @@ func TestDocumentedCommandsMatchSomething(t *testing.T) {
 			"CONTRIBUTING.md:13: `go run ./cmd/heavy`: cmd/heavy is not in go.work: want scripts/all before it",
 			"CONTRIBUTING.md:13: `go test ./cmd/heavy`: cmd/heavy is not in go.work",
 			"bench/peers/README.md:2: `go test -run Gone`: no test matches Gone",
+			"scripts/figures: `go test -run Gone ./sim`: no test matches Gone",
 			"sim/a.go:5: `go test -run Gone ./sim`: no test matches Gone",
 		},
 		"CONTRIBUTING.md", "Run `go test ./sim -run Gone`, and `go test ./sim -run 'X|Example' -v -keys 3 -real`.\n"+
@@ -257,45 +265,10 @@ func TestDocumentedCommandsMatchSomething(t *testing.T) {
 		"bench/peers/README.md", "```sh\ngo test -run Gone\ngo test -run Peer\n```\n",
 		"bench/peers/a_test.go", "package peers\nfunc TestPeer(t *T) {}",
 		".ci/run", "--fix",
+		"scripts/figures", "set -e\n\tcat <<'END'\ngo test -run Gone ./sim\ncd bench/peers; go test -run Peer\nEND\ngo test -run Other\n",
 		"internal/check/mutants/list.go", "package main\nvar m = []mutant{{\"work is slow\"}}",
 		"internal/check/mutants/main.go", "package main\n",
 		"sim/a.go", "package sim\n// Says so:\n//\n//\tgo test -run X ./sim    well\n//\tgo test -run Gone ./sim\n// and `go test -run X ./sim`.\n",
 		"sim/a_test.go", "package sim\nimport \"flag\"\nvar a, b = flag.Int(\"keys\", 0, \"\"), flag.Bool(\"real\", false, \"\")\n"+
 			"func TestX(t *T) {}\nfunc ExampleX() {}\nfunc BenchmarkY(b *B) {}\nfunc TestLong(t *T) { longtest.Skip(t) }")
-}
-
-// repeatedFigures demands that scripts/figures runs exactly the commands that a document
-// gives to its readers: the document has the figures.
-func repeatedFigures(t *tree) (complaints []string) {
-	documented := map[string]bool{}
-	for _, c := range t.commands() {
-		documented[unplaced(c)] = true
-	}
-	text, _ := fs.ReadFile(t.fsys, "scripts/figures")
-	_, list, _ := strings.Cut(string(text), "cat <<'END'\n")
-	list, _, _ = strings.Cut(list, "\nEND\n")
-	for line := range strings.Lines(list) {
-		commands, _ := documents.Commands("scripts/figures", ".", strings.TrimSpace(line))
-		for _, c := range commands {
-			if !documented[unplaced(c)] {
-				complaints = append(complaints, c.String()+": no document has this: write it as the document does that has its figures")
-			}
-		}
-	}
-	return complaints
-}
-
-// unplaced returns a command and its folder, without its location.
-func unplaced(c documents.Command) string {
-	c.At = ""
-	return fmt.Sprint(c.All, c.Dir, c)
-}
-
-func TestFiguresAreThoseOfDocuments(t *testing.T) {
-	holds(t, repeatedFigures)
-	complains(t, repeatedFigures,
-		[]string{"scripts/figures: `go test -run Gone ./a`"},
-		"scripts/figures", "set -e\n\tcat <<'END'\ngo test -run 'X' ./a\ngo test -run Gone ./a\ngo run ./b\ncd bench/peers; go test\nEND\ngo test -run Other\n",
-		"a/README.md", "Run `go test -run X ./a`.", "b/main.go", "// B does it.\n//\n//\tgo run ./b\npackage main",
-		"bench/peers/README.md", "```sh\ncd bench/peers\ngo test\n```\n")
 }

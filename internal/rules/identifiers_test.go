@@ -83,11 +83,12 @@ func (d dictionary) declare(file source, node ast.Node) {
 	case *ast.FuncDecl:
 		d.member(receiver(node), node.Name.Name)
 		d.member(file.Name.Name, node.Name.Name)
-	case *ast.GenDecl:
-		for _, name := range declared(node) {
+	case *ast.ValueSpec:
+		for _, name := range node.Names {
 			d.member(file.Name.Name, name.Name)
 		}
 	case *ast.TypeSpec:
+		d.member(file.Name.Name, node.Name.Name)
 		d.member(node.Name.Name, "")
 		for inner := range ast.Preorder(node.Type) {
 			if field, ok := inner.(*ast.Field); ok {
@@ -208,40 +209,18 @@ func (d dictionary) dirs(spans []string) (dirs []string) {
 	return dirs
 }
 
-// declared returns the names that a declaration adds to the package.
-func declared(decl ast.Decl) (names []*ast.Ident) {
-	switch decl := decl.(type) {
-	case *ast.FuncDecl:
-		if decl.Recv == nil {
-			names = append(names, decl.Name)
-		}
-	case *ast.GenDecl:
-		for _, spec := range decl.Specs {
-			switch spec := spec.(type) {
-			case *ast.TypeSpec:
-				names = append(names, spec.Name)
-			case *ast.ValueSpec:
-				names = append(names, spec.Names...)
-			}
-		}
-	}
-	return names
-}
-
 // receiver returns the name of the type of a method; for a function, the exported
 // placeholder "Func".
 func receiver(decl *ast.FuncDecl) string {
 	if decl.Recv == nil {
 		return "Func"
 	}
-	name := ""
-	ast.Inspect(decl.Recv.List[0].Type, func(node ast.Node) bool {
-		if ident, ok := node.(*ast.Ident); ok && name == "" {
-			name = ident.Name
+	for node := range ast.Preorder(decl.Recv.List[0].Type) {
+		if name, ok := node.(*ast.Ident); ok {
+			return name.Name
 		}
-		return name == ""
-	})
-	return name
+	}
+	return ""
 }
 
 func TestDocumentedNamesExist(t *testing.T) {

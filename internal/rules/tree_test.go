@@ -88,30 +88,6 @@ func (s source) imported() []string {
 	return paths
 }
 
-// uses returns the nodes where a file uses one of the named functions of an imported
-// package.
-func (s source) uses(pkg string, names ...string) []ast.Node {
-	local := ""
-	for _, spec := range s.Imports {
-		if spec.Path.Value == strconv.Quote(pkg) {
-			local = path.Base(pkg)
-			if spec.Name != nil {
-				local = spec.Name.Name
-			}
-		}
-	}
-	var found []ast.Node
-	ast.Inspect(s.File, func(node ast.Node) bool {
-		if selector, ok := node.(*ast.SelectorExpr); ok && slices.Contains(names, selector.Sel.Name) {
-			if x, ok := selector.X.(*ast.Ident); ok && x.Name == local {
-				found = append(found, node)
-			}
-		}
-		return true
-	})
-	return found
-}
-
 var repository = sync.OnceValues(func() (*tree, error) { return load(os.DirFS("../..")) })
 
 // holds applies a rule to the repository and reports its complaints.
