@@ -17,5 +17,5 @@
 // because the official exporter doubles the first build of the command; a test in
 // internal/promcheck decodes the output with the official types. Spans wait in a queue of a
 // fixed size. If it is full, a span is dropped and counted: no request ever waits for the
-// collector.
+// collector. Spans that the collector does not take are counted, and not sent again.
 package spans

@@ -18,7 +18,6 @@ const (
 	batchTime = 5 * time.Second
 
 	sendTimeout = 10 * time.Second // OTLP's default
-	retryAfter  = time.Second
 )
 
 // Run sends spans until ctx ends, then sends the queued ones. It returns within 10 s of the
@@ -43,32 +42,23 @@ func (t *Tracer) Run(ctx context.Context) {
 		case <-ctx.Done():
 			continue
 		}
-		t.send(sending, ctx.Done(), batch)
+		t.send(sending, batch)
 		batch = batch[:0]
 	}
 	for len(t.queue) > 0 {
 		batch = append(batch, <-t.queue)
 	}
 	for part := range slices.Chunk(batch, batchSize) {
-		t.send(sending, ctx.Done(), part)
+		t.send(sending, part)
 	}
 }
 
-// send sends a batch, and retries once if that may help: after a pause, or at once when the
-// proxy ends.
-func (t *Tracer) send(ctx context.Context, ends <-chan struct{}, batch []Span) {
+// send sends a batch.
+func (t *Tracer) send(ctx context.Context, batch []Span) {
 	if len(batch) == 0 {
 		return
 	}
-	body := encode(t.service, batch)
-	again, err := t.post(ctx, body)
-	if again {
-		select {
-		case <-time.After(retryAfter):
-		case <-ends:
-		}
-		_, err = t.post(ctx, body)
-	}
+	err := t.post(ctx, encode(t.service, batch))
 	if err == nil {
 		t.sent.Add(uint64(len(batch)))
 	} else {
@@ -94,27 +84,20 @@ func (t *Tracer) report(err error) {
 // maxAnswer is larger than a collector's answer.
 const maxAnswer = 64 << 10
 
-// post returns the error if the collector did not accept a batch, and whether it may accept
-// it later.
-func (t *Tracer) post(ctx context.Context, body []byte) (again bool, err error) {
+func (t *Tracer) post(ctx context.Context, body []byte) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, t.endpoint, bytes.NewReader(body))
 	if err != nil {
-		return false, err
+		return err
 	}
 	r.Header.Set("Content-Type", "application/json")
 	answer, err := t.client.Do(r)
 	if err != nil {
-		return true, err
+		return err
 	}
 	defer answer.Body.Close()
 	_, _ = io.CopyN(io.Discard, answer.Body, maxAnswer) // so that the connection can be reused
-	if answer.StatusCode/100 == 2 {
-		return false, nil
+	if answer.StatusCode/100 != 2 {
+		return fmt.Errorf("it answered with status %d", answer.StatusCode)
 	}
-	err = fmt.Errorf("it answered with status %d", answer.StatusCode)
-	switch answer.StatusCode {
-	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		return true, err
-	}
-	return false, err
+	return nil
 }
