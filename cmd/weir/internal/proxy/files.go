@@ -21,10 +21,14 @@ func (p *Proxy) withinFiles(listeners []config.Listener) []config.Listener {
 	own := uint64(ownFiles + operatorConnections*len(p.operators))
 	room := (max(files, own) - own) / 2
 	if wanted <= room {
+		p.lowered = 0
 		return listeners
 	}
-	p.log.Warn("max_connections is lowered: want more open files for this process, such as by ulimit -n",
-		"files", files, "max_connections", wanted, "lowered_to", room)
+	if p.lowered != wanted {
+		p.lowered = wanted
+		p.log.Warn("max_connections is lowered: want more open files for this process, such as by ulimit -n",
+			"files", files, "max_connections", wanted, "lowered_to", room)
+	}
 	lowered := slices.Clone(listeners)
 	for i := range lowered {
 		part := uint64(lowered[i].MaxConnections) * room / wanted

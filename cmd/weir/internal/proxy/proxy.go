@@ -35,6 +35,7 @@ type Proxy struct {
 
 	listeners []*listen.Listener
 	operators []*operator // of the admin address and the address of probes
+	lowered   uint64      // the max_connections of all listeners that a warning has named, 0 for none
 	cut       context.CancelFunc
 
 	refusals dash.Refusals

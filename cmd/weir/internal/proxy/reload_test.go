@@ -57,6 +57,22 @@ func TestReloadRefuses(t *testing.T) {
 	}
 }
 
+// A reload that leaves max_connections alone does not warn again.
+func TestFewFilesAreNamedOnce(t *testing.T) {
+	a, _ := named(t, "a")
+	of := func(most int) string {
+		return fmt.Sprintf("listeners: [{address: '127.0.0.1:0', max_connections: %d}]\nadmin: {address: '127.0.0.1:0'}\n", most) + file(a, "")
+	}
+	r := startAt(t, of(1_000_000_000))
+	for _, step := range []struct{ most, warnings int }{{1_000_000_000, 1}, {999_999_999, 2}, {10, 2}, {999_999_999, 3}} {
+		r.write(of(step.most))
+		must.Do(t, r.Reload())
+		if n := strings.Count(r.said.String(), "max_connections is lowered"); n != step.warnings {
+			t.Errorf("%d connections: %d warnings, want %d", step.most, n, step.warnings)
+		}
+	}
+}
+
 func TestOperatorsHoldALimit(t *testing.T) {
 	a, _ := named(t, "a")
 	r := start(t, file(a, ""))
