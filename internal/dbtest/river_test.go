@@ -32,7 +32,6 @@ func TestRiver(t *testing.T) {
 	must.Have(migrator.Migrate(t.Context(), rivermigrate.DirectionUp, nil))(t)
 	t.Run("jobs wait in the limiter's queue", func(t *testing.T) { riverWaits(t, pool) })
 	t.Run("refused jobs come back and no attempt is used up", func(t *testing.T) { riverSnoozes(t, pool) })
-	t.Run("jobs that panic give their slots back", func(t *testing.T) { riverPanics(t, pool) })
 	t.Run("waiting jobs go back when the client stops", func(t *testing.T) { riverStops(t, pool) })
 	t.Run("two clients share a cap", func(t *testing.T) { riverFleet(t, s, pool) })
 }
@@ -149,36 +148,6 @@ func riverSnoozes(t *testing.T, pool *pgxpool.Pool) {
 	}
 	if s := lim.Snapshot(); s.Succeeded != 5 || s.Failed != 0 || s.InFlight != 0 || s.Refused[weir.ReasonLimitReached] < 4 {
 		t.Errorf("%d succeeded, %d failed, %d in flight, refused %v", s.Succeeded, s.Failed, s.InFlight, s.Refused)
-	}
-}
-
-func riverPanics(t *testing.T, pool *pgxpool.Pool) {
-	lim := riverLimiter(2, weir.Queue{Size: 20, Timeout: patience})
-	c := startRiver(t, pool, "panics", lim, func(_ context.Context, n int) error {
-		switch n % 5 {
-		case 0:
-			panic("odd")
-		case 1:
-			return errors.New("odd")
-		case 2:
-			return river.JobCancel(errors.New("gone"))
-		}
-		return nil
-	})
-	before := runtime.NumGoroutine()
-	c.insert(t, 100)
-	if _, others := c.await(t, river.EventKindJobCompleted, 40); others > 60 {
-		t.Errorf("%d jobs ended otherwise", others)
-	}
-	deadline := time.Now().Add(patience)
-	for lim.Snapshot().Completed < 100 || runtime.NumGoroutine() > before+20 { // River's own workers come and go
-		if time.Now().After(deadline) {
-			t.Fatalf("%d completed, %d goroutines, had %d", lim.Snapshot().Completed, runtime.NumGoroutine(), before)
-		}
-		runtime.Gosched()
-	}
-	if s := lim.Snapshot(); s.Succeeded != 40 || s.Failed != 40 || s.Ignored != 20 || s.InFlight != 0 || s.Queued != 0 {
-		t.Errorf("%d succeeded, %d failed, %d ignored, %d in flight", s.Succeeded, s.Failed, s.Ignored, s.InFlight)
 	}
 }
 

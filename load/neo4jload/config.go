@@ -2,7 +2,6 @@ package neo4jload
 
 import (
 	"cmp"
-	"math"
 	"time"
 
 	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
@@ -35,10 +34,6 @@ type Config struct {
 	// Wait is the wait for locks, of one transaction, at which the server counts as
 	// loaded. Defaults to 1 s.
 	Wait time.Duration
-
-	// Oldest is the age of the oldest transaction at which the server counts as
-	// loaded. 0 means that it bounds nothing: imports and analyses run for long.
-	Oldest time.Duration
 }
 
 // Defaults of [Config].
@@ -62,7 +57,6 @@ func (c Config) complete() (Config, error) {
 		settings.NotNegative(ErrConfig, "Blocked", c.Blocked, otherwise),
 		settings.NotNegative(ErrConfig, "Connections", c.Connections, otherwise),
 		settings.NotNegative(ErrConfig, "Wait", c.Wait, otherwise),
-		settings.NotNegative(ErrConfig, "Oldest", c.Oldest, "0 (no bound) or more"),
 	); err != nil {
 		return c, err
 	}
@@ -74,12 +68,4 @@ func (c Config) complete() (Config, error) {
 		c.Auth = neo4j.NoAuth()
 	}
 	return c, nil
-}
-
-// oldest is the limit of the oldest transaction's age in seconds.
-func (c Config) oldest() float64 {
-	if c.Oldest == 0 {
-		return math.Inf(1)
-	}
-	return c.Oldest.Seconds()
 }

@@ -26,7 +26,6 @@ func TestSettingsAreChecked(t *testing.T) {
 		{neo4jload.Config{URI: uri, Blocked: -1}, "Blocked is -1"},
 		{neo4jload.Config{URI: uri, Connections: -1}, "Connections is -1"},
 		{neo4jload.Config{URI: uri, Wait: -time.Second}, "Wait is -1s"},
-		{neo4jload.Config{URI: uri, Oldest: -time.Second}, "Oldest is -1s"},
 	} {
 		_, err := neo4jload.New(test.conf)
 		if !errors.Is(err, neo4jload.ErrConfig) || !strings.Contains(err.Error(), test.want) {

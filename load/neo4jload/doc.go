@@ -14,8 +14,7 @@
 //	running       transactions that do not wait for a lock
 //	blocked       transactions that do; writes, for readers take no locks
 //	longest wait  of a transaction that waits for a lock, for locks, in total; writes
-//	oldest        the age of the oldest transaction; bounds nothing, unless
-//	              Config.Oldest says so
+//	oldest        the age of the oldest transaction; bounds nothing
 //	connections   open, over the server's Bolt threads
 //	page faults   of the transactions at work; bounds nothing
 //

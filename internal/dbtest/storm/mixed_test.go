@@ -74,14 +74,5 @@ func compareOnWaits(t *testing.T, byHand bool, run func(*testing.T, func(context
 // onWaits returns the gate of a throttle that follows the source until ctx ends.
 func onWaits(t *testing.T, ctx context.Context, source load.Source, writes throttle.Side) gate {
 	writes.Queue = weir.Queue{Size: 2 * stormWriters, Timeout: 5 * time.Second}
-	th := throttled(t, ctx, source, writes)
-	go logBounds(t, ctx, th)
-	return through(th, 1)
-}
-
-// logBounds logs the concurrency bound of the throttle, each second until ctx ends.
-func logBounds(t *testing.T, ctx context.Context, th *throttle.Throttle) {
-	var bounds []int
-	often(ctx, time.Second, func(time.Time) { bounds = append(bounds, th.Snapshot().Writes.MaxInFlight) })
-	t.Logf("at once, each second: %v", bounds)
+	return through(throttled(t, ctx, source, writes), 1)
 }

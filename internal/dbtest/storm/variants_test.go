@@ -28,12 +28,8 @@ type variant struct {
 	fresh       bool                    // each key is one that the store does not have
 }
 
-// The seeds. The laws were tuned with the storms of one and are judged by the storms of the
-// other.
-const (
-	tuningSeed  = 20
-	heldOutSeed = 23
-)
+// heldOutSeed is of the storms by which the laws are judged. They were tuned with those of seed 20.
+const heldOutSeed = 23
 
 // variants draws the storms of a seed: the content and size of documents, and the number of
 // writers.
