@@ -204,22 +204,6 @@ func TestRejectsOfOthersAreKept(t *testing.T) {
 	}
 }
 
-func TestFullDiskUnderTheRejects(t *testing.T) {
-	if _, err := os.Stat("/dev/full"); err != nil {
-		t.Skip("no /dev/full")
-	}
-	journal, _ := files(t)
-	_, err := Run(t.Context(), strings.NewReader(numbered(1000)), Config{
-		Journal: journal, Rejects: "/dev/full", Write: func(context.Context, Line) error { return Reject(errors.New("bad")) },
-	})
-	if err == nil || !strings.Contains(err.Error(), "bulk: rejects: write /dev/full: no space left on device") {
-		t.Errorf("got %v", err)
-	}
-	if s, err := readJournal(journal); err != nil || s.Lines != 0 {
-		t.Errorf("the journal says %d lines, %v: their rejects are in no file", s.Lines, err)
-	}
-}
-
 // Rejects that are lost with the power would be in no file, for the journal is behind their lines.
 func TestRejectsAreOnDisk(t *testing.T) {
 	_, err := Run(t.Context(), strings.NewReader(numbered(1)), Config{

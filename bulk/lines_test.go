@@ -11,7 +11,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/weir-go/weir/internal/longtest"
 	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/memory"
 )
@@ -167,28 +166,6 @@ func TestBytesInFlightAreBounded(t *testing.T) {
 			t.Errorf("%d bytes are not given back", s.InFlight)
 		}
 	})
-}
-
-// A line of 100 MB arrives as a whole, and alone, if it is allowed.
-func TestLineOf100MB(t *testing.T) {
-	longtest.Skip(t)
-	gov := must.Have(memory.New(memory.Config{Target: 1 << 30}))(t)
-	defer gov.Close()
-	const maxLine = 128 << 20
-	line := strings.Repeat("x", 100_000_000)
-	var whole, inFlight atomic.Int64
-	p, err := Run(t.Context(), strings.NewReader("one\n"+line+"\nthree\n"), Config{
-		Memory: gov, MaxLine: maxLine, Write: func(_ context.Context, l Line) error {
-			if l.Number == 2 && string(l.Text) == line {
-				whole.Add(1)
-				inFlight.Store(int64(gov.Snapshot().InFlight))
-			}
-			return nil
-		},
-	})
-	if err != nil || p.Lines != 3 || whole.Load() != 1 || inFlight.Load() != maxLine {
-		t.Errorf("%+v, %v, written %d times as a whole, with %d bytes in flight, want %d", p, err, whole.Load(), inFlight.Load(), maxLine)
-	}
 }
 
 // Rejected lines keep their bytes until they are written: while the disk is slow, no more are read.

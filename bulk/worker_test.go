@@ -122,23 +122,6 @@ type broken struct{}
 
 func (broken) Read([]byte) (int, error) { return 0, errStop }
 
-// A Sync that panics stops the import as one that fails.
-func TestSyncThatPanics(t *testing.T) {
-	for name, sync := range map[string]func() error{
-		"panics": func() error { panic("boom") },
-		"exits":  func() error { runtime.Goexit(); return nil },
-	} {
-		journal, _ := files(t)
-		_, err := Run(t.Context(), strings.NewReader(numbered(10)), Config{Journal: journal, Sync: sync, Write: newStore().write})
-		if err == nil || !strings.Contains(err.Error(), "bulk: Sync: ") {
-			t.Errorf("a Sync that %s: %v", name, err)
-		}
-		if s, err := readJournal(journal); err != nil || s.Lines != 0 {
-			t.Errorf("a Sync that %s: the journal knows of %d lines, %v", name, s.Lines, err)
-		}
-	}
-}
-
 // A line is not lost whose Write rejects it because the import stops.
 func TestRejectOfTheEndOfTheContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())

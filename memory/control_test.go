@@ -265,19 +265,6 @@ func TestSimulatedProcessStaysInsideItsTarget(t *testing.T) {
 	}
 }
 
-func TestSimulatedStoreThatNeedsMoreThanTheTarget(t *testing.T) {
-	for _, store := range []float64{0.85, 1, 3} {
-		p := &fake{store: store * 256 * mib, factor: 1, garbage: 8, rate: 50e6}
-		_, rate, said := p.run(256*mib, time.Minute)
-		if said == 0 || said > 10*time.Second {
-			t.Errorf("store of %v of the target: said at %v, want within 10 s", store, said)
-		}
-		if rate == 0 {
-			t.Errorf("store of %v of the target: stuck", store)
-		}
-	}
-}
-
 // A store that grows is blamed within 10 s of the moment in which it outgrows the target, and not
 // before there is no room.
 func TestSimulatedStoreThatOutgrowsTheTarget(t *testing.T) {

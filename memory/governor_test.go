@@ -121,6 +121,9 @@ func TestCloseDoesNotWaitForRunToReturn(t *testing.T) {
 		for g.Snapshot().Limit == 0 {
 			runtime.Gosched()
 		}
+		if err := g.Run(t.Context()); !errors.Is(err, ErrRunning) {
+			t.Errorf("a second Run: %v", err)
+		}
 		g.Close()
 		if got := debug.SetMemoryLimit(-1); got != users {
 			t.Errorf("limit %d after Close, want the user's, %d", got, users)

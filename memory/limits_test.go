@@ -1,7 +1,6 @@
 package memory
 
 import (
-	"errors"
 	"math"
 	"os"
 	"runtime"
@@ -10,8 +9,6 @@ import (
 	"testing/fstest"
 	"testing/synctest"
 	"time"
-
-	"github.com/weir-go/weir/internal/must"
 )
 
 func TestLimitIsNeverAboveTheUsers(t *testing.T) {
@@ -47,34 +44,6 @@ func TestLimitThatIsSetJustBeforeClose(t *testing.T) {
 	g.step() // which Run may have begun when it was closed
 	if m.limit != 600 {
 		t.Errorf("limit %d after Close, want the program's, 600", m.limit)
-	}
-}
-
-func TestMemoryLimitIsGivenBack(t *testing.T) {
-	const users = 1 << 30
-	defer debug.SetMemoryLimit(debug.SetMemoryLimit(users))
-	g := must.Have(New(Config{Target: 4 << 30}))(t)
-	defer g.Close()
-	ended := make(chan error)
-	go func() { ended <- g.Run(t.Context()) }()
-	for g.Snapshot().Limit == 0 {
-		runtime.Gosched()
-	}
-	if got := debug.SetMemoryLimit(-1); got != users {
-		t.Errorf("limit %d, want the user's, which is lower", got)
-	}
-	if s := g.Snapshot(); s.Anonymous == 0 || s.Need == 0 || s.Resident < s.Anonymous {
-		t.Errorf("of this process: %+v", s)
-	}
-	if err := g.Run(t.Context()); !errors.Is(err, ErrRunning) {
-		t.Errorf("a second Run: %v", err)
-	}
-	g.Close()
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
-	if got := debug.SetMemoryLimit(-1); got != users {
-		t.Errorf("limit %d after Close", got)
 	}
 }
 

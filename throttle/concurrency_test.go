@@ -2,7 +2,6 @@ package throttle_test
 
 import (
 	"context"
-	"math"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -108,20 +107,6 @@ func TestConcurrencyLetsTheHeaviestIn(t *testing.T) {
 		}
 		writers.Wait()
 	})
-}
-
-// A cost above MaxInFlight is refused.
-func TestConcurrencyRefusesWhatIsTooHeavy(t *testing.T) {
-	for _, cost := range []int{1001, math.MaxInt} {
-		synctest.Test(t, func(t *testing.T) {
-			r := run(t, &plant{}, throttle.Config{Writes: throttle.Side{MaxInFlight: 1000}})
-			if _, err := r.Acquire(t.Context(), throttle.Write, cost); err == nil {
-				t.Errorf("a cost of %d was let in", cost)
-			}
-			op := must.Have(r.Acquire(t.Context(), throttle.Write, 1000))(t)
-			op.Done(nil)
-		})
-	}
 }
 
 // Signals of both kinds each have their law: memory paces, and lock waits are left to the bound.

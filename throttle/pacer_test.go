@@ -92,13 +92,17 @@ func TestTotalDoesNotGrowWithWriters(t *testing.T) {
 	}
 }
 
-// Queries that fail leave no load behind: the symptoms pace, and say so.
+// Queries that fail leave no load behind: the symptoms pace, and say so. They pace nothing while the
+// operations are as fast as before.
 func TestFailedQueriesDegrade(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := loaded(t, 0.2, throttle.Config{})
-		r.closedLoop(10, time.Millisecond, time.Second)
+		r.closedLoop(5, 10*time.Millisecond, time.Second)
 		r.plant.become(func() (load.Sample, error) { return load.Sample{}, errors.New("permission denied") })
-		r.closedLoop(10, 200*time.Millisecond, 5*time.Second) // 200 times slower
+		if got := r.closedLoop(5, 10*time.Millisecond, 5*time.Second); got < 2400 {
+			t.Errorf("%d operations in 5 s, want all 2500: they are at ease", got)
+		}
+		r.closedLoop(10, time.Second, 5*time.Second) // 100 times slower
 		if s := r.Snapshot().Writes; !s.Degraded || s.Pace.Rate == 0 || !r.had(throttle.Degraded) {
 			t.Errorf("%+v, want it to go by its symptoms and to say so", s)
 		}

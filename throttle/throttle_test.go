@@ -186,44 +186,6 @@ func TestRunAgainForgetsTheStorm(t *testing.T) {
 	})
 }
 
-// A store that is closed, hangs or panics under its monitor costs signals, not operations.
-func TestStoreFailsUnderTheMonitor(t *testing.T) {
-	for name, fail := range map[string]func() (load.Sample, error){
-		"closed":       func() (load.Sample, error) { panic("DB closed") },
-		"a long while": func() (load.Sample, error) { time.Sleep(10 * time.Second); return sampled(0.2), nil },
-		"an hour ago": func() (load.Sample, error) {
-			s := sampled(0.2)
-			s.Readings[0].At = time.Now().Add(-time.Hour)
-			return s, nil
-		},
-		"target of 0": func() (load.Sample, error) {
-			return load.Sample{Readings: []load.Reading{{Name: "load", Value: 1}}}, nil
-		},
-		"bad drain": func() (load.Sample, error) {
-			return load.Sample{Drain: &load.Drain{Backlog: -1, Target: 1}}, nil
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				r := loaded(t, 0.2, throttle.Config{Writes: throttle.Side{Laws: []throttle.LoadLaw{throttle.LoadPID{}, throttle.DrainRate{}}}})
-				r.closedLoop(5, 10*time.Millisecond, time.Second)
-				r.plant.become(fail)
-				if got := r.closedLoop(5, 10*time.Millisecond, 5*time.Second); got < 2400 {
-					t.Errorf("%d operations in 5 s, want all 2500: they are at ease", got)
-				}
-				if s := r.Snapshot().Writes; !s.Degraded {
-					t.Errorf("%+v", s)
-				}
-				r.plant.says(0.3)
-				pass(15 * time.Second)
-				if s := r.Snapshot().Writes; s.Degraded || s.Load != 0.3 {
-					t.Errorf("afterwards: a load of %v", s.Load)
-				}
-			})
-		})
-	}
-}
-
 // A throttle whose Run, or its monitor's, is not at work a second after New says so once, and
 // starts operations all the same. Before that the goroutine of "go th.Run(ctx)" may be on its way.
 func TestStartReportsWhatIsNotRunning(t *testing.T) {
