@@ -1,15 +1,12 @@
 package throttle
 
 import (
-	"context"
 	"math"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/internal/must"
-	"github.com/weir-go/weir/load"
 )
 
 // An operation that the pace refuses comes back before the queue has drained, any other when the
@@ -77,19 +74,4 @@ func TestAbsurdRate(t *testing.T) {
 			t.Errorf("a rate of %v is the pace %v", rate, got)
 		}
 	}
-}
-
-// A signal that was lost at one decision and has answered since causes no event.
-func TestSignalThatAnswersMeanwhile(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		mon := must.Have(load.New(load.Config{Sources: []load.Source{&load.Memory{}}}))(t)
-		ctx, stop := context.WithCancel(t.Context())
-		defer stop()
-		go func() { _ = mon.Run(ctx) }()
-		synctest.Wait()
-		p := pacer{monitor: mon, seen: view{degraded: true}}
-		if e := p.notify(time.Now()); e.Kind != 0 {
-			t.Errorf("said %v, and it answers", e)
-		}
-	})
 }

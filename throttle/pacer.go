@@ -190,9 +190,6 @@ func (p *pacer) notify(now time.Time) (e Event) {
 	e = Event{At: now, Op: p.op, Kind: Restored, Level: p.seen.level}
 	if p.seen.degraded {
 		feeds := p.monitor.Snapshot()
-		if !p.monitor.Level(p.scope).Degraded { // a source answered since look
-			return Event{}
-		}
 		starts := slices.ContainsFunc(feeds, func(f load.FeedSnapshot) bool { return f.Polls == 0 })
 		if starts && now.Sub(p.notice.since) < firstAnswer {
 			return Event{}
