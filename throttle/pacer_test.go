@@ -92,8 +92,8 @@ func TestTotalDoesNotGrowWithWriters(t *testing.T) {
 	}
 }
 
-// Queries that fail leave no load behind: the symptoms pace, and say so. They pace nothing while the
-// operations are as fast as before.
+// Queries that fail leave no load behind: the symptoms pace, and say so. They pace nothing while
+// the operations are as fast as before.
 func TestFailedQueriesDegrade(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := loaded(t, 0.2, throttle.Config{})
