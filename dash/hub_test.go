@@ -228,6 +228,25 @@ func TestRateOfAnotherLimiterOfThatName(t *testing.T) {
 	}
 }
 
+// A cap of a set, and a pace, hold work back below the limit, and the law does not hear of them.
+func TestDecisionBesideACap(t *testing.T) {
+	unused := law.Reason{Code: law.Unused, Signal: law.P95, Have: 0.001, Want: 0.1}
+	for want, snap := range map[string]weir.Snapshot{
+		"nothing to judge yet":                                                {Limit: 5, Queued: 1},
+		"p95 1ms below 100ms, limit not used":                                 {Limit: 5, InFlight: 2, Decision: unused},
+		"p95 1ms below 100ms, limit not used: work waits for a cap or a pace": {Limit: 5, InFlight: 2, Queued: 1, Decision: unused},
+	} {
+		s := series{last: &snap}
+		if got := s.decision(); got != want {
+			t.Errorf("%+v: %q, want %q", snap, got, want)
+		}
+	}
+	full := series{last: &weir.Snapshot{Limit: 5, InFlight: 5, Queued: 1, Decision: unused}}
+	if got := full.decision(); got != unused.String() {
+		t.Errorf("%q at the limit, which the next window judges", got)
+	}
+}
+
 func TestPagesBeginAnewWhereTheClockIsTurnedBack(t *testing.T) {
 	w := &world{snaps: []weir.Snapshot{{Name: "a"}}}
 	h := newHub(w.read)

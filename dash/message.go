@@ -56,11 +56,21 @@ func (s *series) details(d recording.Details, points []recording.Point, changes 
 		rate := s.rate(func(snap weir.Snapshot) uint64 { return snap.WouldRefuse })
 		d.Refusals = append(d.Refusals, recording.Refusal{Reason: "none, in shadow mode", Total: s.last.WouldRefuse, Rate: rate})
 	}
-	d.Decision = "nothing to judge yet"
-	if s.last.Decision.Code != law.NoReason {
-		d.Decision = s.last.Decision.String()
-	}
+	d.Decision = s.decision()
 	return event("details", d)
+}
+
+// decision says what the law decided last. A cap, as that of a set, and a pace hold work back below
+// the limit of the law, which does not hear of them.
+func (s *series) decision() string {
+	last := s.last
+	switch {
+	case last.Decision.Code == law.NoReason:
+		return "nothing to judge yet"
+	case last.Decision.Code == law.Unused && last.Queued > 0 && last.InFlight < last.Limit && !s.pool:
+		return last.Decision.String() + ": work waits for a cap or a pace"
+	}
+	return last.Decision.String()
 }
 
 // event writes a server-sent event. The text is one line, because JSON escapes line breaks.

@@ -134,7 +134,7 @@ function build() {
 				hooks: {draw: [u => {
 					rule(u, 'x', readings[limit].at(-1) ?? 0, 'limit', color('limit'));
 					if (believed && belief.noLoad) rule(u, 'y', belief.noLoad, 'no-load latency', color('work'));
-					if (believed && belief.target) rule(u, 'y', belief.target, 'target', color('queue'));
+					if (believed && belief.target) rule(u, 'y', belief.target, 'target', color('queue'), 0.5);
 				}]},
 			});
 		});
@@ -157,8 +157,9 @@ function plot(c, data, options) {
 	else c.plot = new uPlot({...options, width: c.place.clientWidth, height: c.height, legend: {show: false}}, data, c.place);
 }
 
-// rule draws a value of an axis as a line across a curve.
-function rule(u, axis, value, text, color) {
+// rule draws a value of an axis as a line across a curve. The text on a horizontal line begins after a
+// share of its length: the texts of two lines that are close must not overlap.
+function rule(u, axis, value, text, color, start = 0) {
 	const at = u.valToPos(value, axis, true), ctx = u.ctx, {left, top, width, height} = u.bbox, gap = 4 * devicePixelRatio;
 	ctx.save();
 	ctx.strokeStyle = ctx.fillStyle = color;
@@ -169,7 +170,7 @@ function rule(u, axis, value, text, color) {
 	ctx.stroke();
 	ctx.font = `${12 * devicePixelRatio}px system-ui, sans-serif`;
 	ctx.textAlign = axis === 'x' ? 'right' : 'left';
-	ctx.fillText(text, axis === 'x' ? at - gap : left + gap, axis === 'x' ? top + 3 * gap : at - gap);
+	ctx.fillText(text, axis === 'x' ? at - gap : left + start * width + gap, axis === 'x' ? top + 3 * gap : at - gap);
 	ctx.restore();
 }
 
