@@ -1,12 +1,10 @@
-// Package weir keeps a service, its database and its workers inside their
-// capacity without anyone guessing a number: it measures how work fares, finds
-// how much may run at once, admits that much, and queues or refuses the rest,
-// each decision with a reason.
+// Package weir keeps a service, its database and its workers inside their capacity. It measures
+// the latency and throughput of work, finds how much may run at once, admits that much, and queues
+// or refuses the other work. Each decision has a reason.
 //
-// A fixed limit is always wrong: too low while the downstream is healthy, too
-// high when it is not. A [Limiter] moves its limit instead. One idea carries all
-// of it: a signal (the latency of the work) goes through a control law (package
-// law) to an actuator (the limit on work in flight).
+// A fixed limit is too low while the downstream is healthy, or too high while it is not. A
+// [Limiter] moves its limit instead: a signal, the latency of the work, goes through a control law
+// (package law) to an actuator, the limit on work in flight.
 //
 //	lim, err := weir.New(weir.Config{Name: "search", Max: 200})
 //	...
@@ -17,38 +15,38 @@
 //
 // # Giving work to a limiter
 //
-// [Limiter.Do] runs a function once it is admitted, and [Do] one that returns a value. Work that
-// does not fit a function takes a [Permit] with [Limiter.Acquire] and gives it back with
-// [Permit.Done] or [Permit.DoneWith]. [Limiter.TryAcquire] never waits. [Limiter.Full] asks before
-// the work is read, and takes no slot. Heavy work takes several slots with [Limiter.DoN] or
-// [Limiter.AcquireN].
+// [Limiter.Do] runs a function once it is admitted, and [Do] a function that returns a value. Work
+// that does not fit a function takes a [Permit] with [Limiter.Acquire] and gives it back with
+// [Permit.Done] or [Permit.DoneWith]. [Limiter.TryAcquire] never waits. [Limiter.Full] checks for
+// room before the work is read, and takes no slot. Heavy work takes several slots with
+// [Limiter.DoN] or [Limiter.AcquireN].
 //
 // Work above the limit is refused at once, unless [Config].Queue lets it wait. The queue orders
 // work by the [Priority], the tenant and the deadline of its context: see [WithPriority] and
-// [WithTenant]. A refusal matches [ErrRefused] and the error of its reason, and is a
-// [*RefusedError], which says when to come back.
+// [WithTenant]. A refusal matches [ErrRefused] and the error of its reason. It is a
+// [*RefusedError], which has the time to come back.
 //
 // # Guarantees
 //
-// Work starts only while there is room for it below the limit, or alone if it is heavier. When the
-// limit falls below the work in flight, nothing is interrupted, and nothing starts until enough has
-// ended. A freed slot goes straight to the next waiter. A permit is given back once, however often
-// it is tried, and a panic does not lose it. Work that is refused, or that gives up waiting, never
-// runs.
+// Work starts only if there is room for it below the limit, or alone if it is heavier than the
+// limit. When the limit falls below the work in flight, nothing is interrupted, and nothing starts
+// until enough work has ended. A freed slot goes straight to the next waiter. A permit counts
+// once, however often it is given back, and a panic does not lose it. Work that is refused, or
+// whose caller stops waiting, never runs.
 //
 // # How the limit moves
 //
-// Every [Config].Interval the law gets the measurements since the limit last changed, at most
-// [Config].Window far back, and returns the next limit and its reason. Latency counts from
-// dispatch: time in the queue says nothing about the downstream. Calls close the windows, so
-// an idle limiter costs only its memory.
+// Every [Config].Interval the law gets the measurements since the last change of the limit, at
+// most [Config].Window far back, and returns the next limit and its reason. A law may plan other
+// windows. Latency counts from dispatch, because the time in the queue says nothing about the
+// downstream. Calls close the windows, so an idle limiter costs only its memory.
 //
 // # Observing a limiter
 //
-// [Limiter.Snapshot] is the state now, [Limiter.History] the last changes with
-// their reasons, [Config].OnEvent every change and refusal as it happens ([Log]
-// writes them to a log), and a Limiter is an expvar.Var. [Config].Shadow tries
-// settings without refusing anyone.
+// [Limiter.Snapshot] is the present state, and [Limiter.History] has the last changes with their
+// reasons. [Config].OnEvent gets every change and refusal as it happens ([Log] writes them to a
+// log). A Limiter is an expvar.Var. With [Config].Shadow a limiter refuses nothing, to try its
+// settings.
 //
 // # Related packages
 //

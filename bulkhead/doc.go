@@ -1,15 +1,15 @@
-// Package bulkhead divides a service into compartments, one for each key (a route,
-// an operation, a tenant), so that one that floods does not sink the others.
+// Package bulkhead divides a service into compartments, one for each key (a route, an operation, a
+// tenant), so that a flood of one does not affect the others.
 //
 // # The idea
 //
-// A [Set] has a [weir.Limiter] for each key: slots, a queue, a queue timeout and, if
-// its law adapts, a limit of its own. Work for one key can use up the slots of that
-// key and nothing else. A bulkhead isolates the resources that it counts: work in flight and
-// work that waits. Two keys that share a pool of connections, a lock or a processor
-// still meet there, unless their limits add up to no more than it can take. Where they
-// cannot, because every key needs more at times than its part, a cap over all of them
-// ([Config].Max) holds the sum, and says who goes first when it is reached.
+// A [Set] has a [weir.Limiter] for each key: slots, a queue, a queue timeout and, if its law
+// adapts, a limit of its own. Work for one key can use up only the slots of that key. A bulkhead
+// isolates the resources that it counts: work in flight and work that waits. Two keys still
+// compete for a pool of connections, a lock or a processor that both use, unless their limits add
+// up to no more than its capacity. If every key needs more at times than its part of the capacity,
+// set a cap over all keys ([Config].Max). It bounds the sum, and decides which key gets the next
+// slot when the cap is reached.
 //
 // # Sizing
 //
@@ -34,39 +34,36 @@
 //
 //     entitlement = reserved + (Max - Σ reserved) * share / Σ shares
 //
-//     the shares of keys that have work. Slots that a key leaves unused others
-//     may borrow; a key that returns gets the next slots that come free. It waits for
-//     them in its own queue, or is refused without one, so give a key that has to start
-//     at once a reserve.
+// The sum of shares is over the keys that have work. Other keys may borrow unused slots of a key.
+// A key that returns gets the next slots that become free. Until then its work waits in its queue,
+// or is refused without one, so give a key whose work must start at once a reserve.
 //
-// A key that is alone may use all slots that are not reserved for others. A slot that comes free
-// goes first to waiting work of a key that stays within its entitlement, then to the key that uses
-// least beyond its reserve, relative to its share, and among equals in turn, by share. So a key
-// that returns gets its slots back as the work of borrowers ends, one by one; nothing is
-// interrupted. A key in shadow mode runs above the cap too, and takes the slots that it would have
-// had.
+// A key that is alone may use all slots that are not reserved for others. A freed slot goes first
+// to waiting work of a key within its entitlement, then to the key that uses least beyond its
+// reserve, relative to its share, and among equals in turn, by share. So a key that returns gets
+// its slots back one by one, as the work of borrowers ends; nothing is interrupted. A key in
+// shadow mode also runs above the cap, and takes the slots that it would have had.
 //
 // [Set.SetMax] moves the cap while it is in use, to 0 if need be.
 //
-// A limit that is too low drops work the service could have done, which is the usual
-// mistake; one that is too high isolates nothing. [weir.Config].Shadow shows the refusals
-// of a size before it refuses.
+// The usual mistake is a limit that is too low, which refuses work that the service could have
+// done. A limit that is too high isolates nothing. [weir.Config].Shadow shows the refusals of a
+// size beforehand.
 //
 // # Keys
 //
 // Keys of [Config].ByKey always have their compartment. Any other key gets one with the settings
 // of [Config].Default on first use. At most [Config].MaxKeys such compartments exist at a time.
-// A new key then replaces one that is idle and was not used recently (the clock algorithm:
-// Corbató, "A Paging Experiment with the Multics System", 1968). If the few dozen that it looks
-// at are all in use, it shares the compartment [Overflow] with other such keys. So invented keys
-// take a bounded amount of memory and slots, and never affect a configured key. Still, take keys
-// from a router's patterns and not from raw paths: a key that is used once learns nothing.
+// Then a new key replaces a key that is idle and was not used recently (the clock algorithm:
+// Corbató, "A Paging Experiment with the Multics System", 1968). If the few dozen keys that it
+// checks are all in use, it shares the compartment [Overflow] with other such keys. So invented
+// keys take a bounded amount of memory and slots, and never affect a configured key. Still, take
+// keys from a router's patterns and not from raw paths: a key that is used once learns nothing.
 //
 // # Budgets and breakers
 //
-// A key with a [Compartment].Budget loses slots while its p95 is above it, and gets
-// them back when it recovers. One with a [Compartment].Breaker is refused at once while
-// the breaker is open.
+// A key loses slots while its p95 is above its [Compartment].Budget, and gets them back when it
+// recovers. A key is refused at once while its [Compartment].Breaker is open.
 //
 // # Sources
 //

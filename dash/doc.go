@@ -1,22 +1,22 @@
-// Package dash shows limiters in a browser, live: the limit, the work in flight, the queue, the
-// slots at rest, the requests a second and the latency on one time axis, each change of the limit
-// with its reason, the throughput and the median latency over the work in flight, the no-load and
-// target latency of the law, a heat map of latencies, the refusals by reason, the shares of the
-// keys of a set, the size, reserve and backlog of pools, and the state of throttles. One line adds
-// it to a server:
+// Package dash shows limiters live in a browser. One time axis has the limit, the work in flight,
+// the queue, the slots at rest, the requests a second and the latency, and marks each change of
+// the limit with its reason. Other charts have the throughput and the median latency over the work
+// in flight, a heat map of latencies, the refusals by reason, the shares of the keys of a set, and
+// the size, reserve and backlog of pools. Tables have the state of throttles. One line adds the
+// page to a server:
 //
 //	http.Handle("/weir/", http.StripPrefix("/weir", d))
 //
-// The page needs nothing from elsewhere: its parts are in the binary. It works in light and dark,
-// on a phone and with the keyboard, and has its figures as a table for screen readers.
+// All parts of the page are in the binary. It works in light and dark, on a phone and with the
+// keyboard, and has its figures as a table for screen readers.
 //
 // # Cost
 //
-// While someone looks, the handler reads each limiter twice a second and keeps an hour of that, a
-// third of a megabyte for each limiter, or half of one with histograms. A minute after the last
-// page has left, it stops and forgets all. Without a page it costs nothing. It shows at most 64
-// limiters and serves at most 256 pages. A page that does not read for eight seconds is cut off.
-// For 20 limiters and 200 pages it takes 0.4% of a core and 28 MB, clients included:
+// While someone looks, the handler reads each limiter twice a second and keeps an hour of
+// readings: a third of a megabyte for each limiter, or half of one with histograms. A minute after
+// the last page has left, it stops and forgets them. Without a page it costs nothing. It shows at
+// most 64 limiters and serves at most 256 pages. A page that does not read for eight seconds is
+// cut off. For 20 limiters and 200 pages it takes 0.4% of a core and 28 MB, clients included:
 //
 //	go test ./dash -run '^$' -bench 200Pages -cpu 1
 //

@@ -34,9 +34,9 @@
 //	n                   otherwise
 //
 // Down is geometric and up is arithmetic. From n to m slots a fall takes about
-// ln(n/m)/ln(1/Factor) decisions, a rise (m-n)/Step: too much work in flight
-// costs all of it, a free slot only itself. Among limiters that share a server
-// this pair also tends to equal shares (Chiu and Jain).
+// ln(n/m)/ln(1/Factor) decisions, a rise (m-n)/Step. Too much work in flight harms all work, and a
+// free slot only itself, so the fall is faster. Among limiters that share a server this pair also
+// tends to equal shares (Chiu and Jain).
 //
 // Two conditions keep it steady if latency is a curve s(n):
 //
@@ -60,8 +60,8 @@
 // [Gradient] compares the latency with the least that it has seen: n R0/R plus the
 // root of n. For steady work of one kind; a least latency is a minimum of noise.
 //
-// [Gradient2] compares the latency with its own long-term average. Robust to
-// noise; the average comes to follow the overload that it should detect.
+// [Gradient2] compares the latency with its own long-term average. Robust to noise; but the
+// average comes to follow an overload.
 //
 // [Vegas] estimates the length of the queue in slots, n(1-R0/R), and keeps it between two
 // bounds. For small limits; it sheds slots of a large one without need.
@@ -76,10 +76,10 @@
 // [Setpoint] holds the latency at a multiple of the no-load latency, which all
 // limiters of a server measure at the same moments. It needs no target.
 //
-// Laws that compare one window with the next ask for windows of their own, see
-// [Plan].MaxSamples. In these they take the work in flight over the throughput for the
-// average latency, by Little's law: of the work that started in a short window the quick ends
-// first, and the mean of its latencies is too low.
+// Laws that compare one window with the next plan their own windows, see [Plan].MaxSamples. In
+// these they use the work in flight over the throughput as the average latency, by Little's law:
+// of the work that started in a short window the quick work ends first, so the mean of its
+// latencies is too low.
 //
 // # Sources
 //

@@ -1,4 +1,4 @@
-// Package memory keeps a process that imports data inside a target of memory.
+// Package memory keeps the memory of a process that imports data below a target.
 //
 //	gov, err := memory.New(memory.Config{Target: 512 << 20})
 //	defer gov.Close()
@@ -13,10 +13,10 @@
 //
 // # Why a budget of bytes
 //
-// A pace does not hold memory. A program that is paced allocates little, so it collects little, and
-// its memory never falls: a controller on resident memory ends at its slowest pace and stays there.
-// A [Governor] bounds the bytes in flight instead, and tunes the garbage collector to the
-// room that is left.
+// A slower pace does not lower the memory. A process that is slowed down allocates little, so it
+// collects little garbage, and its memory stays: a controller on resident memory ends at its
+// slowest pace and remains there. A [Governor] bounds the bytes in flight instead, and adapts the
+// garbage collector to the memory that remains.
 //
 // # Mathematics
 //
@@ -29,17 +29,17 @@
 //	budget   = T/64 x clamp((room - 0.10)/0.25, 0, 1)    at least 64 KiB
 //	limit    = whole                                     for runtime/debug.SetMemoryLimit, at least need/0.95
 //
-// Need is the memory that a collection would leave. It does not count garbage, which resident
-// memory does, so that it falls as soon as work ends. At the least budget the governor collects
-// garbage once a second, for need is only known then. An item larger than the budget goes alone:
-// it waits until nothing is in flight. So every item is admitted at last, however small the budget
-// is.
+// Need is the memory that remains after a collection. It does not count garbage, which resident
+// memory does, so it falls as soon as work ends. At the least budget the governor collects garbage
+// once a second, because need is only known after a collection. An item larger than the budget
+// waits until nothing is in flight, and then goes alone. So every item is admitted at last,
+// however small the budget is.
 //
 // # Memory of clients
 //
-// The bytes of an import come and go. The bytes of a server's clients stay: sessions,
-// subscriptions, answers that are not read. They are not of the budget, in which they would stop
-// the import, and waiting for them would have no end. [Governor.TryAcquireKept] takes them or
+// The bytes of an import are in flight for a short time. The bytes of a server's clients stay:
+// sessions, subscriptions, unread answers. They do not count in the budget, because they would
+// stop the import, and a wait for them might never end. [Governor.TryAcquireKept] takes them or
 // refuses them at once:
 //
 //	kept <= T/8, and nothing is added while room <= 0.10
@@ -60,8 +60,8 @@
 //   - A store whose own memory exceeds the target. The governor reports [TargetTooSmall], with the
 //     least target that leaves room, within 10 s. It does not limit the runtime to less than is
 //     needed, which would only have it collect garbage without end.
-//   - Memory that work in flight takes beyond its bytes, such as a parsed document of ten times the
-//     size of its text: take that many bytes instead.
-//   - Systems other than Linux: the memory outside of the Go runtime is not seen, and pages are not
-//     taken back.
+//   - Work that takes more memory than its bytes, such as a parsed document of ten times the size
+//     of its text. Acquire that many bytes instead.
+//   - Systems other than Linux: the governor does not see the memory outside of the Go runtime,
+//     and takes no pages back.
 package memory

@@ -1,12 +1,12 @@
-// Package metrics is the table of all that Weir shows to monitoring systems: names, units and
-// labels, and a [Reader] that fills it. The modules weirprom and weirotel render it for Prometheus
-// and OpenTelemetry. An exporter for another system starts here.
+// Package metrics is the table of all metrics of Weir: names, units and labels, and a [Reader]
+// that fills it. The modules weirprom and weirotel render it for Prometheus and OpenTelemetry. Use
+// it for an exporter to another system.
 //
 //	reader, err := metrics.New(metrics.Sources{Limiters: []*weir.Limiter{lim}})
 //	...
 //	reader.Read(func(p metrics.Measurement) { send(p.Instrument.Prometheus, p.Values, p.Value) })
 //
-// docs/metrics.md lists all of it.
+// docs/metrics.md lists all metrics.
 //
 // # Cardinality
 //
@@ -18,6 +18,5 @@
 //
 // # Cost
 //
-// Reading holds up work for a fraction of a microsecond a limiter. Nothing is computed while
-// nothing reads.
+// Reading delays work for a fraction of a microsecond a limiter. Without reads there is no cost.
 package metrics

@@ -1,5 +1,5 @@
-// Package pool runs tasks from a source within a capacity that sizes itself: as many as
-// their resources and their downstream allow, none held back, no flapping.
+// Package pool runs tasks from a source within a capacity, and adapts the number of tasks that run
+// at once.
 //
 //	c, err := capacity.New(capacity.Vector{"slots": 6})
 //	p, err := pool.New(pool.Config{
@@ -18,25 +18,29 @@
 // so of two tasks the one with the lesser s - pA goes first at any time. The order never
 // changes while they wait, and no task waits forever.
 //
-// If the first task does not fit, it waits in the queue of its capacity, among the other users
-// of the capacity, and up to [Config].Backfill tasks behind it may use the rest. After them
-// nothing starts before it, and the resources that ending tasks free are kept for it.
+// If the first task does not fit, it waits in the queue of its capacity, among the other users of
+// the capacity. Up to [Config].Backfill later tasks may start meanwhile. Then no other task starts
+// before it, and the resources of ending tasks are kept for it.
 //
 // # Sizes
 //
-// A [Scaler] moves the withheld part of a resource. It steps up above one mark
-// and down below another; between them lies a dead zone, wider than the effect of a step on the
-// signal, or it would flap. A size is cut at once, whatever runs: the use beyond it is
-// owed, and collected as tasks end. Every decision is a [Decided] event with its reason.
+// A [Scaler] moves the withheld part of a resource. It steps up above one mark and down below
+// another. The range between the marks is wider than the effect of a step on the signal, so that
+// the size does not oscillate. A size is cut at once: the resources of running tasks beyond it are
+// owed until tasks end. Every decision is a [Decided] event with its reason.
 //
 // # Delivery
 //
-// A [Lease] is extended while its task waits and runs. A task that loses it is cut short, or does
-// not start. It is acknowledged when the task
-// succeeded; rejected when it failed in a way that another attempt cannot mend ([Permanent]), or
-// for the last time ([Config].MaxAttempts); given back after [Config].Redeliver when it failed;
-// and given back at once when it was cut short. So each task runs at least once, and may run
-// twice.
+// A [Lease] is extended while its task waits and runs. If the lease is lost, the task is
+// cancelled, or does not start. The end of the task settles the lease:
+//
+//   - It succeeded: the lease is acknowledged.
+//   - It failed, and another attempt cannot help ([Permanent]), or this was the last
+//     ([Config].MaxAttempts): the lease is rejected.
+//   - It failed otherwise: the task is given back after [Config].Redeliver.
+//   - It was cancelled: the task is given back at once.
+//
+// So each task runs at least once, and may run twice.
 //
 // # Sources
 //

@@ -1,14 +1,12 @@
-// Package retry is for clients of a downstream that refuses: they come back later, and send
-// less meanwhile. It knows no protocol. [github.com/weir-go/weir/weirhttp.RetryTransport]
-// applies it to HTTP, and the RetryClient of the modules weirgrpc and weirconnect to gRPC and
-// Connect.
+// Package retry retries the calls of clients to a downstream that refuses work: later, and fewer
+// of them. It knows no protocol. [github.com/weir-go/weir/weirhttp.RetryTransport] applies it to
+// HTTP, and the RetryClient of the modules weirgrpc and weirconnect to gRPC and Connect.
 //
 //	client, err := retry.New(retry.Config{Name: "search"})
 //	err = client.Do(ctx, func(ctx context.Context) error { return search(ctx, query) })
 //
-// A [Client] is for one downstream and is shared by all calls to it. It has three parts,
-// which work out of the box: when to come back, how many retries to allow, and which calls
-// are not worth sending.
+// A [Client] is for one downstream and is shared by all calls to it. It decides when to retry, how
+// many retries to allow, and which calls are not worth sending. The defaults need no change.
 //
 // # When to come back
 //
@@ -16,12 +14,11 @@
 //
 //	Backoff * 2^(n-1) * (0.5 + u)
 //
-// where u is random and even between 0 and 1. If the downstream named a time to come back,
-// the retry waits for at least one to two times as long, by
-// [github.com/weir-go/weir/edge.RetryAfter], so that clients that were refused together do
-// not come back together. A call is given up if the downstream asks for more than MaxWait, or
-// if the wait would last to the deadline of the call's context: a call that cannot be
-// answered in time is not sent.
+// where u is uniformly random between 0 and 1. If the downstream named a time to come back, the
+// retry waits for at least one to two times as long, by [github.com/weir-go/weir/edge.RetryAfter],
+// so that clients that were refused together do not come back together. The call ends if the
+// downstream asks for more than MaxWait, or if the wait would last to the deadline of the call's
+// context.
 //
 // # How many retries
 //
@@ -30,10 +27,10 @@
 //
 //	retries + 1 <= Share * successes + MinPerSecond * Window
 //
-// counted over the last Window. With the defaults a downstream that answers 1000 calls a
-// second sees at most 101 retries a second. One that answers no calls sees one a second from
-// each client. The least rate is for clients with little traffic: a tenth of three calls is
-// no retry at all.
+// counted over the last Window. With the defaults a downstream that answers 1000 calls a second
+// gets at most 101 retries a second. A downstream that answers no calls gets one a second from
+// each client. The least rate is for clients with little traffic: a tenth of three calls is no
+// retry at all.
 //
 // # Which calls are not worth sending
 //
@@ -42,20 +39,20 @@
 //
 //	p = max(0, (requests - K*accepts) / (requests + 1)), at most MaxReject
 //
-// of the calls before they are sent. Until the downstream refuses half of the calls (K = 2),
-// nothing is refused here. Beyond that the downstream gets about K times the calls that it
-// accepts, and the rest costs it nothing.
+// of the calls before they are sent. Until the downstream refuses half of the calls (K = 2), the
+// throttle refuses nothing. Beyond that the downstream gets about K times the calls that it
+// accepts, and the other calls cost it nothing.
 //
-// Each [github.com/weir-go/weir.Priority] has counts of its own. A server refuses low priorities
+// Each [github.com/weir-go/weir.Priority] has its own counts: a server refuses low priorities
 // first, so the throttle of its clients does too.
 //
-// A call counts when it ends, so give calls a timeout: one that hangs is no evidence until then.
-// Counted when it is sent, a call would be a request that nothing has accepted yet: of a hundred
-// that a new client sends at once, most would be refused.
+// A call counts when it ends, so give calls a timeout: a call that hangs is no evidence until
+// then. If a call counted when it is sent, most of a hundred calls that a new client sends at once
+// would be refused, because nothing has accepted them yet.
 //
-// With MaxReject = 1 a downstream that comes back after a long outage gets one call in each Window
-// at first, and recovery takes five windows. With 0.9, a tenth of the calls always goes through,
-// and it takes two:
+// With MaxReject = 1 a downstream that recovers from a long outage gets one call in each Window at
+// first, and recovery takes five windows. With 0.9, a tenth of the calls always goes through, and
+// it takes two:
 //
 //	go test -run Recovers -v ./retry
 //

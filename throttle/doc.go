@@ -1,10 +1,10 @@
-// Package throttle paces the writes to a database and the reads from it, or bounds how many
-// run at once, by how close the database is to its limit, so that a storm neither stalls it nor
-// fills the memory.
+// Package throttle protects a database from storms of reads and writes. It measures how close the
+// database is to its limit, and bounds the rate at which operations start, or how many run at
+// once, so that the database does not stall and the memory does not fill up.
 //
-// A limiter caps how much runs at once, by latency. That is not enough for a store that
-// says "written" long before the work is done: latency is fine until it stalls. A throttle asks the
-// store instead (package load) and bounds the rate at which operations start.
+// A limiter bounds the number of operations by their latency. That is too late for a store that
+// acknowledges a write before the work is done: its latency is low until it stalls. A throttle
+// reads the load of the store itself (package load) and bounds the rate at which operations start.
 //
 //	th, err := throttle.New(throttle.Config{Monitor: mon})
 //	...
@@ -17,20 +17,20 @@
 //	}
 //	defer op.DoneWith(&err)
 //
-// Reads and writes are paced apart. Each has one pace for the whole process,
-// so the total does not grow with the number of connections, and one
-// [weir.Limiter] that queues, refuses and measures. While nothing has to be
-// held back there is no pace, and Acquire costs as much as [weir.Limiter.Acquire].
-// The default bound on running operations starts at four and doubles while they are all in use.
+// Reads and writes have separate bounds. Each side has one pace for the whole process, so the
+// total does not grow with the number of connections, and one [weir.Limiter] that queues, refuses
+// and measures. While the load is low there is no pace, and Acquire costs as much as
+// [weir.Limiter.Acquire]. The default bound on running operations starts at four and doubles while
+// they are all in use.
 //
 // # Mathematics
 //
-// Every Tick each side of the throttle asks its laws for a rate r, in cost per
-// second, and takes the strictest answer.
+// Every Tick each side of the throttle gets a rate r, in cost per second, from each of its laws,
+// and uses the least.
 //
-// [LoadPID] holds the load y, 0 idle and 1 at the limit, at a setpoint. The output u of
-// the controller (package pid), 0 to 1, is the effort; it is spent on a logarithmic
-// scale between the flow f that was seen unpaced and the slowest pace s:
+// [LoadPID] holds the load y, 0 idle and 1 at the limit, at a setpoint. The output u of the
+// controller (package pid), 0 to 1, is the effort. It moves the rate on a logarithmic scale
+// between the flow f that was measured without a pace and the slowest pace s:
 //
 //	u = Kp e + Ki (integral of e) + Kd d(filtered y)/dt,  e = y - setpoint
 //	r = f^(1-u) s^u, none at u = 0
@@ -64,10 +64,10 @@
 //
 // # Without signals
 //
-// When the monitor has gone stale, the side continues from its present pace with a PID controller
-// on the symptoms of its own operations, and reports that by an [Event]. When the monitor is back,
-// the laws continue from there. If Run was never called, or has ended, there is no pace. The bound
-// of a Concurrency needs neither.
+// When the monitor has become stale, the side continues from its present pace with a PID
+// controller on the symptoms of its own operations, and reports that by an [Event]. When the
+// monitor has readings again, the laws continue from there. If Run was never called, or has ended,
+// there is no pace. The bound of a Concurrency needs neither a Monitor nor Run.
 //
 // # Emergency
 //
@@ -79,13 +79,13 @@
 //
 // # Refusals
 //
-// An operation that the pace would let start later than it may wait is refused with [weir.ErrPace].
-// RetryAfter says when one more would have a place in the queue, not when all that waits has
-// started, and is at most 10 s. On six simulated stores 72 to 90% of the answers, and 81% of all,
-// are within a factor of three of when an equal operation, asked for each 10 ms, is first let in
-// (TestRetryAfterIsRight), and most of the others come early. Where many operations compete for
-// few places, chance decides which gets one, and no answer could be right in more than two thirds
-// of the cases.
+// An operation that would start later than it may wait, at the pace, is refused with
+// [weir.ErrPace]. RetryAfter is at most 10 s. It is the time until one more operation has a place
+// in the queue, not the time until all waiting operations have started. On six simulated stores,
+// 72 to 90% of these times, and 81% of all, are within a factor of three of the time after which
+// an equal operation, tried each 10 ms, is first let in (TestRetryAfterIsRight). Most others are
+// too short. If many operations compete for few places, chance decides which operation gets one,
+// and no time could be right in more than two thirds of the cases.
 //
 // # When it fails
 //

@@ -1,4 +1,4 @@
-// Package trust decides which peers may say how important a request is.
+// Package trust decides which peers may set the priority of their requests.
 //
 // A server that queues or sheds serves more important work first ([weir.WithPriority]). If
 // any client could set that by a header, all would claim to be critical. So a peer's priority

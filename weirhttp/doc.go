@@ -8,67 +8,65 @@
 //	client := &http.Client{Transport: weirhttp.Transport(nil, weirhttp.One(lim))}
 //
 // To choose a limiter for each request, choose by route ([ByRoute], or [ByKey] for other routers
-// than that of net/http) or by downstream, never by raw path: clients invent paths, and each would
-// come with a limiter.
+// than net/http's) or by downstream, never by raw path: clients invent paths, and each would get a
+// limiter.
 //
 // # Outcomes
 //
 // A request takes a slot of its [github.com/weir-go/weir.Admitter] before it runs and gives the
-// slot back when it is over. The release is also a measurement, so the package has to see how the
-// request ended:
+// slot back at its end. The end is also a measurement, by its outcome:
 //
 //   - a status below 400 is a success, and its latency is measured;
 //   - 503 is an overload: the server refused the work;
-//   - any other 5xx is a failure, and so is a handler that panics or an error of
-//     the transport; 504, a deadline that passed, or a transport's time-out, is a
-//     timeout;
-//   - a response of gRPC counts by its status, which is a trailer: see
-//     weirgrpc for servers and clients of gRPC's own;
-//   - 4xx teaches nothing: the caller was wrong, and such an answer is fast. For
-//     [Transport] only, 429 is an overload, and so is 529: the downstream refuses
-//     this very client. A handler's 429 is most often a quota of one caller;
-//   - a client that left teaches nothing, whatever became of its request.
+//   - any other 5xx is a failure, and so is a handler that panics or an error of the transport;
+//     504, a deadline that passed, or a timeout of the transport, is a timeout;
+//   - a response of gRPC counts by its status, which is a trailer (package weirgrpc is for gRPC's
+//     own servers and clients);
+//   - 4xx teaches nothing: the caller was wrong, and such an answer is fast. For [Transport] only,
+//     429 and 529 are overloads, because the downstream refuses this client. A handler's 429 is
+//     most often a quota of one caller;
+//   - a client that left teaches nothing, whatever the outcome of its request.
 //
 // # Slow clients
 //
-// A client that sends or reads slowly keeps a slot of Limit for as long as it likes: twenty of them
-// shut a service with a limit of 20. [Config].Streams prevents that:
+// A client that sends or reads slowly keeps a slot of Limit for as long as it likes. Twenty such
+// clients block a service with a limit of 20. [Config].Streams prevents that:
 //
 //   - The body of a request is read before the request takes a slot, up to [Config].RequestBuffer,
 //     whether its length is known or not.
 //   - A request with a longer body is an upload. It holds a slot of its admitter while its handler
-//     runs, which waits for its client too, so all uploads of an admitter together hold a part of
-//     the limit at most: [Config].Uploads, a quarter. The admitter learns nothing of them, because
-//     their clients decide how long they take.
+//     runs, and so also while the handler waits for the client. So all uploads of an admitter
+//     together hold at most a part of the limit: [Config].Uploads, a quarter. The admitter learns
+//     nothing from them, because their clients decide how long they take.
 //   - A response is held back until its handler has returned and its slot is free, up to
 //     [Config].ResponseBuffer.
-//   - A conversation, whose two sides may take turns, is a stream: a request of gRPC or of
-//     Connect's streams, by HTTP/2. A client can claim one, so the streams bound them. It needs a
-//     slot of the streams to run, and asks the admitter too, whose slot it gives back at once.
+//   - A conversation, in which client and server may take turns, is a stream: a request of gRPC or
+//     of Connect's streams, by HTTP/2. Any client can claim to be one, so it needs a slot of the
+//     streams. The admitter may refuse it too: it takes a slot there and gives it back at once.
 //   - A response becomes a stream when it exceeds the buffer, is flushed, or takes its connection
-//     over: it exchanges its slot for one of the streams, and the admitter learns the latency to
-//     there, though not of a connection that was taken over. A stream holds its slot to its end; an
-//     upgraded connection, until it is closed.
+//     over. It then exchanges its slot for a slot of the streams, which it holds to its end, or
+//     until the upgraded connection is closed. The admitter learns the latency until the exchange,
+//     except for a connection that was taken over.
 //   - A request that asks for an upgrade is refused at once if the streams are full.
 //
-// Other conversations would wait for each other, as the body is read first. Give their handlers a
-// Limit of their own, whose admitter is that of the streams, and which has no Streams itself.
+// Any other conversation would block, because its body is read first. Give its handler a Limit of
+// its own, with the admitter of the streams and without Streams.
 //
-// A response that finds no slot among the streams is replaced by a refusal, the context of its
-// handler ends, and its writes fail. It does not keep its slot of the admitter, or twenty slow
-// readers more would shut the service all the same. The refusal has no Retry-After, because the
-// work was done. So cap streams by memory and connections (hundreds or thousands), not by the
-// processors of the server. Announce the length of a large response, and it is refused at its
-// first byte.
+// A response that becomes a stream and finds no slot is replaced by a refusal; the context of its
+// handler ends, and its writes fail. If it kept its slot of the admitter, twenty slow readers more
+// would block the service all the same. The refusal has no Retry-After, because the work was done.
+// So choose the cap of the streams by memory and connections (hundreds or thousands), not by the
+// processors of the server. If a handler announces the length of a large response, it is refused
+// at its first byte.
 //
-// Held responses are the reason to set [net/http.Server].WriteTimeout and ReadTimeout, or deadlines
-// of a request: nothing else ends a client that stalls. Held responses take memory that the
-// limit does not bound; bound the connections.
+// Set [net/http.Server].WriteTimeout and ReadTimeout, or deadlines of requests: nothing else ends
+// a client that stalls. The limit does not bound the memory of held responses, so bound the
+// connections.
 //
 // # Long-lived exchanges
 //
-// How long a connection stays open says nothing about load, so it is kept out
-// of the latency. Without Config.Streams:
+// The duration of a connection says nothing about load, so it is no part of the latency. Without
+// Config.Streams:
 //
 //   - An upgraded connection (Hijack, or 101 on the client's side) gives its
 //     slot back at once and teaches nothing. Limit its messages one by one with
@@ -76,16 +74,15 @@
 //   - A stream of server-sent events (Content-Type: text/event-stream) keeps its slot to the end,
 //     and is not measured if it succeeds. Set Config.Streams, or give streams an admitter of their
 //     own: otherwise they fill the slots that short requests need.
-//   - Flushing alone makes no stream: [net/http/httputil.ReverseProxy] flushes every chunked
-//     response. With Config.Streams it does make one, so a proxy needs as many slots for streams as
-//     its upstream sends chunked responses at a time. Anything else that is slow by design, such as
-//     long polling, belongs behind a limiter of its own, or none.
+//   - A flush makes no stream: [net/http/httputil.ReverseProxy] flushes every chunked response.
+//     With Config.Streams it does, so such a proxy needs as many slots for streams as its upstream
+//     sends chunked responses at a time. Put other work that is slow by design, such as long
+//     polling, behind another limiter, or behind none.
 //
-// All other latencies run from the slot to the end: until the handler returns,
-// or until the client has read or closed the response's body. They include a
-// peer that is slow to send or to read a large body; bound that with the
-// timeouts of [net/http.Server] and [net/http.Client]. [Config].FirstByte has them end at the
-// first byte.
+// All other latencies begin with the slot and end when the handler returns, or when the client has
+// read or closed the response's body. They include the time of a peer that sends or reads slowly.
+// Bound that time by the timeouts of [net/http.Server] and [net/http.Client], or let latencies end
+// at the first byte ([Config].FirstByte).
 //
 // # Order of middleware
 //
@@ -105,8 +102,8 @@
 //
 // # Health checks
 //
-// Never shed them: a server that sheds is busy, not dead, and one that is
-// killed for being busy leaves its load to the others. [Exempt] lets them pass.
-// For the same reason do not fail readiness while shedding: the load moves to
-// fewer servers, which then shed too, until none is left.
+// Never refuse health checks: a server that refuses work is busy, not dead, and if it is killed,
+// the others get its load. [Exempt] lets health checks pass. For the same reason do not fail
+// readiness while work is refused: the load moves to fewer servers, which then refuse work too,
+// until no server is left.
 package weirhttp

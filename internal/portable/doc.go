@@ -1,11 +1,10 @@
 // Package portable has the elementary functions with the same bits on every machine, so
 // that a law decides the same everywhere and a simulation can be repeated anywhere.
 //
-// Those of package math do not have them: some machines have them in assembly, and a product that
-// is added to something is computed in one where the processor can, without the rounding between.
-// Here it is only +, -, * and /, which IEEE 754 defines to the bit, and the functions of package
-// math that are exact, such as Frexp and Floor; a conversion has each product rounded before it is
-// added to anything.
+// The functions of package math differ: some machines have them in assembly, and a processor may
+// fuse a product and an addition, without rounding in between. This package uses only +, -, * and
+// /, which IEEE 754 defines to the bit, and exact functions of package math, such as Frexp and
+// Floor. A conversion rounds each product before it is added.
 //
 // [Log], [Exp] and [Expm1] are within 4 units in the last place of those of package math.
 //
