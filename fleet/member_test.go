@@ -182,11 +182,15 @@ func TestStoreIsLost(t *testing.T) {
 	}
 }
 
-// A store that forgets everything gives no member more than the cap.
+// A store that loses its disk while it is down gives no member more than the cap, and leases shares
+// again.
 func TestStoreForgets(t *testing.T) {
 	meet(t, quick, 3, func(t *testing.T, p *party) {
 		p.live(10*time.Second, 50, 2, 2)
-		p.store.Set(nil)
+		p.store.Fail(true)
+		p.store.Forget()
+		p.live(time.Second, 50, 2, 2)
+		p.store.Fail(false)
 		p.live(10*time.Second, 50, 50, 2)
 		if s := p.shares(); s[0]+s[1] < 20 {
 			t.Errorf("shares of %v after that", s)

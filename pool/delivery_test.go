@@ -187,34 +187,10 @@ func TestBoundedSourceOfTasksThatWait(t *testing.T) {
 	})
 }
 
-func TestSourceFaults(t *testing.T) {
-	broken := errors.New("broken")
-	for _, test := range []struct {
-		name   string
-		source faulty
-		want   string
-		is     error
-	}{
-		{"error", faulty{tasks: 1, then: func(context.Context) error { return broken }}, "1 done", broken},
-		{"panic", faulty{tasks: 1, then: func(context.Context) error { panic(broken) }}, "1 done", pool.ErrSource},
-		{"end", faulty{tasks: 2, then: func(context.Context) error { return io.EOF }}, "1 done, 2 done", nil},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				run(t, pool.Config{Capacity: slots(1), Source: &test.source}).expect(t, test.want, test.is)
-			})
-		})
-	}
-	t.Run("blocks", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			release := make(chan struct{})
-			source := &faulty{tasks: 1, then: func(context.Context) error { <-release; return io.EOF }}
-			r := runFor(t, time.Minute, pool.Config{Capacity: slots(1), Source: source})
-			if !errors.Is(r.err, pool.ErrAbandoned) || !strings.Contains(r.err.Error(), "the source") {
-				t.Errorf("%v", r.err)
-			}
-			close(release)
-		})
+func TestSourceThatFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		source := &faulty{tasks: 1, then: func(context.Context) error { return errDown }}
+		run(t, pool.Config{Capacity: slots(1), Source: source}).expect(t, "1 done", errDown)
 	})
 }
 
@@ -227,6 +203,9 @@ func TestDrainLeavesASourceBehindThatBlocks(t *testing.T) {
 			p.Drain() // while the second runs
 		})
 		r.expect(t, "1 done, 2 done", pool.ErrAbandoned)
+		if !strings.Contains(r.err.Error(), "the source") {
+			t.Error(r.err)
+		}
 		if took := time.Since(began); took != 2100*time.Millisecond {
 			t.Errorf("took %v: want what ran to end, and then the grace", took)
 		}
@@ -270,31 +249,6 @@ func TestContextThatHasEnded(t *testing.T) {
 			t.Fatalf("ended with %v", last)
 		}
 	}
-}
-
-func TestLeases(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		tries := 0
-		began := time.Now()
-		source := sourcetest.NewMemory(time.Minute, []pool.Task{
-			task("long", time.Hour, nil), // is extended
-			{Key: "again", Run: func(context.Context) (any, error) {
-				if tries++; tries < 3 {
-					return nil, errTask
-				}
-				return nil, nil
-			}},
-			{Key: "bad", Run: func(context.Context) (any, error) {
-				time.Sleep(time.Millisecond)
-				return nil, pool.Permanent(errTask)
-			}},
-		})
-		r := runFor(t, 3*time.Hour, pool.Config{Capacity: slots(2), Source: source, Redeliver: 61 * time.Minute})
-		r.expect(t, "again failed, bad failed, long done, again failed, again done", nil)
-		if took := time.Since(began); took != 122*time.Minute || source.Left() != 0 {
-			t.Errorf("%v, %d left", took, source.Left())
-		}
-	})
 }
 
 func TestWhatWasCutShortIsGivenBackAtOnce(t *testing.T) {

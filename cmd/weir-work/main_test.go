@@ -281,27 +281,6 @@ func TestJobThatKillsItsWorker(t *testing.T) {
 	w.stop(t)
 }
 
-// TestWorkerWithTheServerIsKilled: another worker of the folder takes the server over.
-func TestWorkerWithTheServerIsKilled(t *testing.T) {
-	longtest.Skip(t)
-	at := folder(t)
-	prepare(t, at, 2*time.Second)
-	const jobs = 300
-	said(t, handover.Request{Enqueue: &handover.Enqueue{Queue: at, Lines: true}}, strings.Repeat("x\n", jobs))
-	dir := t.TempDir()
-	by := func(name string) int { all, _ := filepath.Glob(dir + "/*-" + name); return len(all) }
-	work := func(name string) *handover.Work {
-		return script(at, `sleep 0.05; : >`+dir+`/$WEIR_JOB_ID-`+name)
-	}
-	first := start(t, work("first"))
-	must.Happen(t, "the first does jobs", func() bool { return by("first") > 0 })
-	second := begin(t, work("second"))
-	must.Happen(t, "the second does jobs", func() bool { return by("second") > 0 })
-	must.Do(t, first.Process.Kill())
-	must.Happen(t, "the second does the rest", func() bool { return by("first")+by("second") >= jobs })
-	second.stop(t)
-}
-
 // prepare makes the stream with a short lease.
 func prepare(t *testing.T, at handover.Queue, lease time.Duration) {
 	t.Helper()

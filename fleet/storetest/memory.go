@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -38,19 +36,11 @@ func (s *Memory) Fail(down bool) {
 	s.wake()
 }
 
-// Entries returns all entries that have a value, by key.
-func (s *Memory) Entries() map[string]fleet.Entry {
+// Forget deletes all entries, as a store does that has lost its disk.
+func (s *Memory) Forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return maps.Clone(s.entries)
-}
-
-// Set replaces all entries, as a store does that was restored to an earlier state.
-func (s *Memory) Set(entries map[string]fleet.Entry) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.entries = map[string]fleet.Entry{}
-	maps.Copy(s.entries, entries)
+	clear(s.entries)
 	s.wake()
 }
 
@@ -58,9 +48,6 @@ func (s *Memory) wake() {
 	close(s.changed)
 	s.changed = make(chan struct{})
 }
-
-// String returns the number of entries.
-func (s *Memory) String() string { return fmt.Sprintf("%d entries", len(s.Entries())) }
 
 // Write applies a write.
 func (s *Memory) Write(_ context.Context, w fleet.Write) error {

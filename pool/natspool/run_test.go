@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -174,11 +175,15 @@ func TestProcessHoldsItsSize(t *testing.T) {
 func TestPoolGivesBack(t *testing.T) {
 	q := queue(t, local(t, t.TempDir()), natspool.Config{Stream: "mail", Lease: time.Hour})
 	add(t, q, "a", "b", "c")
+	var held sync.WaitGroup
+	held.Add(2)
 	long := q.Source(func(j natspool.Job) pool.Task {
 		return pool.Task{Key: j.ID, Run: func(ctx context.Context) (any, error) {
 			if j.ID == "a" {
+				held.Wait()
 				return nil, nil
 			}
+			held.Done()
 			<-ctx.Done()
 			return nil, context.Cause(ctx)
 		}}

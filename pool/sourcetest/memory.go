@@ -3,7 +3,6 @@ package sourcetest
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"sync"
@@ -51,13 +50,6 @@ func NewMemory(length time.Duration, tasks []pool.Task) *MemorySource {
 		m.entries = append(m.entries, &entry{task: task, since: now, free: now})
 	}
 	return m
-}
-
-// String returns how many tasks there are.
-func (m *MemorySource) String() string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return fmt.Sprintf("%d tasks", len(m.entries))
 }
 
 // Claim implements [pool.Source].
