@@ -10,7 +10,6 @@ import (
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/internal/limittest"
 	"github.com/weir-go/weir/internal/must"
-	"github.com/weir-go/weir/internal/race"
 	"github.com/weir-go/weir/law"
 )
 
@@ -195,34 +194,6 @@ func TestFullOfAContext(t *testing.T) {
 		}
 		permit.Done(nil)
 	})
-}
-
-// Nor does a question allocate if others would give way for it.
-func TestFullDoesNotAllocate(t *testing.T) {
-	race.Skip(t, "the race detector has pools forget at random")
-	for _, d := range []weir.Discipline{weir.FIFO, weir.Adaptive} {
-		synctest.Test(t, func(t *testing.T) {
-			l := fixed(t, 1, weir.Queue{Size: 4, Timeout: time.Hour, Discipline: d, Tenants: 64})
-			hold(t, l, 1)
-			for range 4 {
-				ask(weir.WithPriority(t.Context(), weir.PriorityLow), l, 1)
-			}
-			synctest.Wait()
-			ctx, end := context.WithTimeout(weir.WithPriority(t.Context(), weir.PriorityHigh), time.Hour)
-			defer end()
-			if n := testing.AllocsPerRun(100, func() {
-				if err := l.Full(ctx); err != nil {
-					t.Error(err)
-				}
-			}); n > 0 {
-				t.Errorf("%v: %v allocations", d, n)
-			}
-			if s := l.Snapshot(); s.Queued != 4 {
-				t.Errorf("%v: %d wait", d, s.Queued)
-			}
-			l.Close()
-		})
-	}
 }
 
 func TestShadowIsNeverFull(t *testing.T) {

@@ -120,32 +120,6 @@ func TestUpdateComparesNoLaws(t *testing.T) {
 	update(t, l, c)
 }
 
-// elsewhere is a law that does something when it starts.
-type elsewhere struct{ does func() }
-
-func (e elsewhere) Controller(b law.Bounds) (law.Controller, error) {
-	e.does()
-	return law.Fixed{}.Controller(b)
-}
-
-// A law may update any limiter but its own.
-func TestUpdateFromALaw(t *testing.T) {
-	l, other := newLimiter(t, weir.Config{}), newLimiter(t, weir.Config{})
-	updated := make(chan bool)
-	go func() {
-		defer close(updated)
-		update(t, l, weir.Config{Name: "l", Law: elsewhere{func() { update(t, other, weir.Config{Name: "other"}) }}})
-	}()
-	select {
-	case <-updated:
-	case <-time.After(time.Minute):
-		t.Fatal("the updates wait for each other")
-	}
-	if l.Snapshot().Name != "l" || other.Snapshot().Name != "other" {
-		t.Errorf("%v, %v", l, other)
-	}
-}
-
 // A lawFunc is a law made of the function that starts it.
 type lawFunc func(law.Bounds) (law.Controller, error)
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/must"
 )
 
 type traceKey struct{}
@@ -71,57 +72,34 @@ func TestExemplarsAreFew(t *testing.T) {
 	})
 }
 
-// waysIn are the calls that may leave an exemplar.
-var waysIn = map[string]func(l *weir.Limiter, ctx context.Context) weir.Permit{
-	"Acquire": func(l *weir.Limiter, ctx context.Context) weir.Permit {
-		permit, _ := l.Acquire(ctx)
-		return permit
-	},
-	"TryAcquire": func(l *weir.Limiter, ctx context.Context) weir.Permit {
-		permit, _ := l.TryAcquire(ctx)
-		return permit
-	},
-}
-
 // A breaker gets the outcome of work that leaves an exemplar.
 func TestExemplarBesideABreaker(t *testing.T) {
-	for way, enter := range waysIn {
-		for _, b := range []*breaker{nil, {}} {
-			c := weir.Config{Histograms: true, Exemplar: traceOf}
-			if b != nil {
-				c.Breaker = b
-			}
-			l := newLimiter(t, c)
-			enter(l, traced("request 7")).Done(nil)
-			if e := l.Snapshot().Latencies.Exemplars; len(e) != 1 || e[0].Label != "request 7" {
-				t.Errorf("%s: %v, want that of the request", way, e)
-			}
-			if b != nil {
-				b.heard(t, weir.Success)
-			}
-		}
+	b := &breaker{}
+	l := newLimiter(t, weir.Config{Histograms: true, Exemplar: traceOf, Breaker: b})
+	must.Have(l.Acquire(traced("request 7")))(t).Done(nil)
+	if e := l.Snapshot().Latencies.Exemplars; len(e) != 1 || e[0].Label != "request 7" {
+		t.Errorf("%v, want that of the request", e)
 	}
+	b.heard(t, weir.Success)
 }
 
 // A user function that does not return leaks no slot, and the breaker still gets the outcome.
 func TestExemplarThatDoesNotReturn(t *testing.T) {
 	for how, end := range map[string]func(){"panics": func() { panic("boom") }, "exits": runtime.Goexit} {
-		for way, enter := range waysIn {
-			t.Run(way+" "+how, func(t *testing.T) {
-				b := &breaker{}
-				c := weir.Config{Max: 1, Histograms: true, Exemplar: func(context.Context) string { end(); return "" }}
-				for _, c.Breaker = range []weir.Breaker{nil, b} {
-					l := newLimiter(t, c)
-					recovered, returned := unwind(func() { enter(l, context.Background()) })
-					if returned || recovered != nil && recovered != "boom" {
-						t.Errorf("returned: %v, recovered %v", returned, recovered)
-					}
-					if s := l.Snapshot(); s.InFlight != 0 || s.Ignored != 1 {
-						t.Errorf("%+v: want the slot back", s)
-					}
+		t.Run(how, func(t *testing.T) {
+			b := &breaker{}
+			c := weir.Config{Max: 1, Histograms: true, Exemplar: func(context.Context) string { end(); return "" }}
+			for _, c.Breaker = range []weir.Breaker{nil, b} {
+				l := newLimiter(t, c)
+				recovered, returned := unwind(func() { _, _ = l.Acquire(t.Context()) })
+				if returned || recovered != nil && recovered != "boom" {
+					t.Errorf("returned: %v, recovered %v", returned, recovered)
 				}
-				b.heard(t, weir.Ignore)
-			})
-		}
+				if s := l.Snapshot(); s.InFlight != 0 || s.Ignored != 1 {
+					t.Errorf("%+v: want the slot back", s)
+				}
+			}
+			b.heard(t, weir.Ignore)
+		})
 	}
 }
