@@ -170,17 +170,21 @@ func TestPushback(t *testing.T) {
 	}
 }
 
-// The first success ends it, and earlier refusals no longer count.
+// The first success, or failure, ends it, and earlier refusals no longer count.
 func TestPushbackEnds(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		lim := pushed(t, inARow, time.Minute)
-		time.Sleep(3 * time.Second)
-		probe := must.Have(lim.Acquire(t.Context()))(t)
-		probe.Done(nil)
-		for range 10 {
-			must.Have(lim.Acquire(t.Context()))(t)
+	for _, answer := range []weir.Outcome{weir.Success, weir.Late, weir.Failure} {
+		for _, before := range []int{inARow - 1, inARow} {
+			synctest.Test(t, func(t *testing.T) {
+				lim := pushed(t, before, time.Minute)
+				time.Sleep(6 * time.Second)
+				must.Have(lim.Acquire(t.Context()))(t).Finish(answer)
+				refuse(t, lim, inARow-1, time.Minute)
+				for range 10 {
+					must.Have(lim.Acquire(t.Context()))(t)
+				}
+			})
 		}
-	})
+	}
 }
 
 // A client whose work is always refused, however often it comes, does not stop others who succeed
@@ -209,13 +213,18 @@ func TestPushbackOfOneClient(t *testing.T) {
 	}
 }
 
-// In shadow mode nothing is refused.
+// In shadow mode nothing is refused, and all but one piece would be.
 func TestPushbackInShadow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lim := pushed(t, inARow, time.Minute)
 		update(t, lim, weir.Config{Law: law.Fixed{Limit: 10}, Max: 10, Shadow: true})
 		for range 10 {
 			must.Have(lim.Acquire(t.Context()))(t)
+		}
+		time.Sleep(6 * time.Second)
+		must.Have(lim.Acquire(t.Context()))(t)
+		if n := lim.Snapshot().WouldRefuse; n != 10 {
+			t.Errorf("%d would be refused: want 10", n)
 		}
 	})
 }

@@ -100,8 +100,8 @@ func (p Permit) heard(fx *admit.Effects, o Outcome) {
 //
 // Once the downstream has refused all work for a second, and 32 pieces of it, the limiter
 // refuses work itself until that time ([ErrPushback]), and at most for 30 s. Meanwhile it sends
-// one piece in each tenth of the time, and all once one of them succeeds. A time of 0 or less
-// changes nothing.
+// one piece in each tenth of the time, and all once one of them succeeds or fails. A time of 0 or
+// less changes nothing.
 func (p Permit) Pushback(after time.Duration) {
 	if p.limiter != nil && after > 0 {
 		p.limiter.node.Pushback(after, now())

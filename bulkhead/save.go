@@ -88,13 +88,20 @@ func (s *Set) Restore(state []byte) error {
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(saved.Unknown)) {
-		c, err := s.find(key, true)
-		if err == nil && c != named[Overflow] {
+		c, err := s.find(key, !s.isFull()) // no key gives way to a later one
+		if c != nil && c != named[Overflow] {
 			err = c.limiter.Restore(saved.Unknown[key])
 		}
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
+}
+
+// isFull reports whether another unknown key would replace one.
+func (s *Set) isFull() bool {
+	s.dynamic.mu.RLock()
+	defer s.dynamic.mu.RUnlock()
+	return s.dynamic.isFull(s.table.Load().conf.MaxKeys)
 }
 
 func parseState(state []byte) (saved savedState, err error) {

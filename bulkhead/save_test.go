@@ -53,6 +53,19 @@ func TestRestore(t *testing.T) {
 	}
 }
 
+// Keys of a state that find no room are left out. None gives way to another.
+func TestRestoreOfMoreKeysThanThereIsRoom(t *testing.T) {
+	before := newSet(t, bulkhead.Config{})
+	for _, key := range []string{"a", "b", "c"} {
+		must.Do(t, before.Do(t.Context(), key, func(context.Context) error { return nil }))
+	}
+	after := newSet(t, bulkhead.Config{MaxKeys: 2})
+	must.Do(t, after.Restore(before.Save()))
+	if s := after.Snapshot(); s.Evicted != 0 || s.ByKey["a"].Limit == 0 || s.ByKey["b"].Limit == 0 {
+		t.Errorf("%d evicted, compartments of %v: want a and b", s.Evicted, slices.Sorted(maps.Keys(s.ByKey)))
+	}
+}
+
 func limitOf(t *testing.T, s *bulkhead.Set, key string) int {
 	t.Helper()
 	h := must.Have(s.Handle(key))(t)

@@ -67,7 +67,7 @@ func (n *Node) consider(weight int, patient bool, now int64, fx *Effects) reply.
 	switch {
 	case n.slots.flags&closed != 0:
 		return reply.Closed
-	case n.slots.flags&pushed != 0 && n.slots.contention.staysAway(now):
+	case n.slots.staysAway(now):
 		return reply.PushedBack
 	case n.tooHeavy(weight):
 		return reply.TooHeavy

@@ -10,16 +10,14 @@ type outcomes struct {
 
 func (o *outcomes) count(outcome window.Outcome, now int64, s *slots) {
 	switch outcome {
+	case window.Success:
+		s.answered()
 	case window.Late:
 		s.contended().coldPart().late++
-		fallthrough
-	case window.Success:
-		if s.flags&pushed != 0 {
-			s.flags.set(pushed, false)
-			s.contention.cold.pushback = pushback{}
-		}
+		s.answered()
 	case window.Failure:
 		o.failed++
+		s.answered()
 	case window.Timeout:
 		o.timedOut++
 	case window.Ignore, window.Abandoned:

@@ -30,6 +30,14 @@ func (p *contention) refusedDownstream(now int64) {
 	c.pushback.row++
 }
 
+// answered notes that the downstream did work: it does not refuse all of it.
+func (s *slots) answered() {
+	if s.flags&pushed != 0 {
+		s.flags.set(pushed, false)
+		s.contention.cold.pushback = pushback{}
+	}
+}
+
 // awayFor is how long to stay away from the downstream, 0 if it serves some of the work.
 func (p *contention) awayFor(now int64) int64 {
 	if p == nil || p.cold == nil || p.cold.pushback.row < inARow || now-p.cold.pushback.since < outage {
@@ -40,6 +48,6 @@ func (p *contention) awayFor(now int64) int64 {
 
 // staysAway reports whether to refuse work because the downstream would refuse it. One piece
 // of work in each tenth of the named time finds out when that ends.
-func (p *contention) staysAway(now int64) bool {
-	return p.awayFor(now) > 0 && now < p.cold.pushback.next
+func (s *slots) staysAway(now int64) bool {
+	return s.flags&pushed != 0 && s.contention.awayFor(now) > 0 && now < s.contention.cold.pushback.next
 }

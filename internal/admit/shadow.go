@@ -61,8 +61,13 @@ func (s *slots) endShadow(now int64, r reach) {
 
 // acquireInShadow admits work and records the verdict that a live node would give.
 func (n *Node) acquireInShadow(w Work, now int64, fx *Effects) reply.Ticket {
-	would := reply.TooHeavy
-	if !n.tooHeavy(w.Weight) {
+	var would reply.Verdict
+	switch {
+	case n.slots.staysAway(now):
+		would = reply.PushedBack
+	case n.tooHeavy(w.Weight):
+		would = reply.TooHeavy
+	default:
 		would = n.slots.double().arrive(int32(w.Weight), now)
 	}
 	if would == reply.MustWait {
