@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/nbd-wtf/go-nostr"
+	"github.com/tidwall/gjson"
 
 	"github.com/weir-go/weir/examples/relay/store"
 	"github.com/weir-go/weir/internal/must"
@@ -69,7 +70,10 @@ func idsIn(t *testing.T, dir string) (ids []string) {
 	defer events.Close()
 	cursor := events.Query(nostr.Filter{})
 	for more := true; more; {
-		if more, err = cursor.Next(1000, func(e *nostr.Event) bool { ids = append(ids, e.ID); return true }); err != nil {
+		if more, err = cursor.Next(1000, func(event []byte) bool {
+			ids = append(ids, gjson.GetBytes(event, "id").Str)
+			return true
+		}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -21,9 +21,9 @@ type Store interface {
 // A Cursor reads the answer to a query in slices. It is not safe for concurrent use.
 type Cursor interface {
 	// Next reads about the given number of keys in one short transaction and calls emit
-	// for their events, until emit returns false. The next call continues from there.
+	// for their events, as JSON, until emit returns false. The next call continues from there.
 	// Next reports whether there may be more.
-	Next(keys int, emit func(*nostr.Event) bool) (more bool, err error)
+	Next(keys int, emit func(event []byte) bool) (more bool, err error)
 	// Count is Next for callers that only need the number of events.
 	Count(keys int) (n int, more bool, err error)
 }

@@ -76,7 +76,7 @@ type fakeCursor struct {
 	left   int
 }
 
-func (c *fakeCursor) Next(keys int, emit func(*nostr.Event) bool) (more bool, err error) {
+func (c *fakeCursor) Next(keys int, emit func(event []byte) bool) (more bool, err error) {
 	if c.store.beforeNext != nil {
 		if err := c.store.beforeNext(c.filter); err != nil {
 			return true, err
@@ -89,7 +89,7 @@ func (c *fakeCursor) Next(keys int, emit func(*nostr.Event) bool) (more bool, er
 			continue
 		}
 		c.left--
-		if !emit(e) {
+		if !emit(protocol.EventJSON(e)) {
 			break
 		}
 	}
@@ -97,7 +97,7 @@ func (c *fakeCursor) Next(keys int, emit func(*nostr.Event) bool) (more bool, er
 }
 
 func (c *fakeCursor) Count(keys int) (n int, more bool, err error) {
-	more, err = c.Next(keys, func(*nostr.Event) bool { n++; return true })
+	more, err = c.Next(keys, func([]byte) bool { n++; return true })
 	return n, more, err
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/mailru/easyjson"
 	"github.com/nbd-wtf/go-nostr"
 
 	"github.com/weir-go/weir/examples/relay/protocol"
@@ -74,8 +75,8 @@ func (x *query) sendMatching(f nostr.Filter) error {
 // batch reads a slice of events, and stops after the event that fills the room.
 func (x *query) batch(cursor Cursor, room int) (batch [][]byte, more bool, err error) {
 	size := 0
-	more, err = cursor.Next(x.conn.server.conf.Slice, func(e *nostr.Event) bool {
-		text := protocol.EventMessage(x.id, protocol.EventJSON(e))
+	more, err = cursor.Next(x.conn.server.conf.Slice, func(event []byte) bool {
+		text := protocol.EventMessage(x.id, event)
 		batch = append(batch, text)
 		size += sizeOf(text)
 		return size < room
@@ -108,8 +109,9 @@ func countSlice(c Cursor, keys int, before nostr.Filters) (n int, more bool, err
 	if len(before) == 0 {
 		return c.Count(keys)
 	}
-	more, err = c.Next(keys, func(e *nostr.Event) bool {
-		if !matchesAny(before, e) {
+	more, err = c.Next(keys, func(event []byte) bool {
+		var e nostr.Event
+		if easyjson.Unmarshal(event, &e) == nil && !matchesAny(before, &e) {
 			n++
 		}
 		return true

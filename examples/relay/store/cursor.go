@@ -1,10 +1,9 @@
 package store
 
 import (
-	"errors"
-
 	"github.com/dgraph-io/badger/v4"
 	"github.com/nbd-wtf/go-nostr"
+	"github.com/tidwall/gjson"
 
 	"github.com/weir-go/weir/examples/relay/protocol"
 )
@@ -49,7 +48,7 @@ func (s *Store) Query(f nostr.Filter) *Cursor {
 	return c
 }
 
-// Next reads about the given number of keys and passes their events to emit, until emit
+// Next reads about the given number of keys and passes their events to emit, as JSON, until emit
 // returns false: emit has then taken that event and wants no more now. Next reports whether
 // there may be more. The next call continues after the last event, even if events were saved
 // meanwhile: no event comes twice, and an event that was there from the start is
@@ -60,14 +59,14 @@ func (s *Store) Query(f nostr.Filter) *Cursor {
 //
 // The error is [ErrClosed], [ErrCorrupt], or an error of Badger. After ErrCorrupt more is
 // true, and the next call continues after the record.
-func (c *Cursor) Next(keys int, emit func(*nostr.Event) bool) (more bool, err error) {
+func (c *Cursor) Next(keys int, emit func(event []byte) bool) (more bool, err error) {
 	return c.walk(keys, func(tx *badger.Txn, s stamp) (goOn bool, err error) {
-		e, err := c.match(tx, s)
-		if e == nil {
+		event, err := c.match(tx, s)
+		if event == nil {
 			return true, err
 		}
 		c.take()
-		return emit(e), nil
+		return emit(event), nil
 	})
 }
 
@@ -76,7 +75,7 @@ func (c *Cursor) Next(keys int, emit func(*nostr.Event) bool) (more bool, err er
 func (c *Cursor) Count(keys int) (n int, more bool, err error) {
 	more, err = c.walk(keys, func(tx *badger.Txn, s stamp) (goOn bool, err error) {
 		if !c.exact {
-			if e, err := c.match(tx, s); e == nil {
+			if event, err := c.match(tx, s); event == nil {
 				return true, err
 			}
 		}
@@ -93,23 +92,22 @@ func (c *Cursor) take() {
 	}
 }
 
-// match returns the event of a stamp, nil if it does not match or was removed.
-func (c *Cursor) match(tx *badger.Txn, s stamp) (e *nostr.Event, err error) {
-	item, err := tx.Get(key(inRecords, s[:]))
-	if errors.Is(err, badger.ErrKeyNotFound) {
-		return nil, nil
+// match returns the record of a stamp, nil if its event does not match or was removed.
+func (c *Cursor) match(tx *badger.Txn, s stamp) (record []byte, err error) {
+	record, err = valueOf(tx, key(inRecords, s[:]))
+	switch {
+	case err != nil || record == nil:
+		return nil, err
+	case !gjson.ValidBytes(record):
+		return nil, corrupt(s)
+	case c.exact:
+		return record, nil
 	}
-	if err != nil {
+	e, err := decode(s, record)
+	if err != nil || !protocol.Matches(&c.filter, &e) {
 		return nil, err
 	}
-	err = item.Value(func(record []byte) error {
-		decoded, err := decode(s, record)
-		if err == nil && protocol.Matches(&c.filter, &decoded) {
-			e = &decoded
-		}
-		return err
-	})
-	return e, err
+	return record, nil
 }
 
 // walk visits the next stamps, each once, until it has read the given number of keys.

@@ -42,8 +42,8 @@ func TestCursorWhileEventsArrive(t *testing.T) {
 		start, cursor := m.query(f), s.Query(f)
 		var found []nostr.Event
 		for more := true; more; arrive(0, 2) {
-			if more, err = cursor.Next(rapid.IntRange(1, 6).Draw(rt, "keys"), func(e *nostr.Event) bool {
-				found = append(found, *e)
+			if more, err = cursor.Next(rapid.IntRange(1, 6).Draw(rt, "keys"), func(event []byte) bool {
+				found = append(found, read(event))
 				return rapid.Bool().Draw(rt, "go on")
 			}); err != nil {
 				rt.Fatal(err)
@@ -87,7 +87,7 @@ func TestEventsThatVanish(t *testing.T) {
 	}
 	cursor := s.Query(nostr.Filter{Kinds: []int{0, 3}, Until: at(20)})
 	found := 0
-	emit := func(*nostr.Event) bool { found++; return found != 3 }
+	emit := func([]byte) bool { found++; return found != 3 }
 	if more, err := cursor.Next(1000, emit); !more || err != nil || found != 3 {
 		t.Fatalf("more %v, %v, %d events, want 3", more, err, found)
 	}
@@ -125,7 +125,7 @@ func TestStepsAreBounded(t *testing.T) {
 		cursor, steps := s.Query(test.f), 0
 		for more := true; more; steps++ {
 			var err error
-			if more, err = cursor.Next(10, func(e *nostr.Event) bool { t.Errorf("%s: found %s", test.name, form(*e)); return true }); err != nil {
+			if more, err = cursor.Next(10, func(event []byte) bool { t.Errorf("%s: found %s", test.name, event); return true }); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -168,7 +168,7 @@ func keysOf(t *testing.T, s *store.Store, f nostr.Filter) int {
 	t.Helper()
 	return sort.Search(1000, func(keys int) bool {
 		found := 0
-		if _, err := s.Query(f).Next(keys, func(*nostr.Event) bool { found++; return true }); err != nil {
+		if _, err := s.Query(f).Next(keys, func([]byte) bool { found++; return true }); err != nil {
 			t.Fatal(err)
 		}
 		return found == f.Limit
@@ -214,7 +214,7 @@ func TestCorruptRecords(t *testing.T) {
 		cursor, found, corrupt := s.Query(f), 0, 0
 		for more := true; more; {
 			var err error
-			if more, err = cursor.Next(100, func(*nostr.Event) bool { found++; return true }); errors.Is(err, store.ErrCorrupt) {
+			if more, err = cursor.Next(100, func([]byte) bool { found++; return true }); errors.Is(err, store.ErrCorrupt) {
 				corrupt++
 			} else if err != nil {
 				t.Fatal(err)

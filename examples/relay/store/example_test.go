@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"log"
 	"os"
@@ -34,8 +35,10 @@ func Example() {
 
 	cursor := s.Query(nostr.Filter{Kinds: []int{0}, Limit: 10})
 	for more := true; more; {
-		more, err = cursor.Next(100, func(e *nostr.Event) bool {
-			fmt.Println("found", e.Content)
+		more, err = cursor.Next(100, func(event []byte) bool {
+			var e nostr.Event
+			err := json.Unmarshal(event, &e)
+			fmt.Println("found", e.Content, err)
 			return true
 		})
 		if err != nil {
@@ -46,5 +49,5 @@ func Example() {
 	// old saved <nil>
 	// new saved <nil>
 	// old superseded <nil>
-	// found new
+	// found new <nil>
 }

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -174,13 +175,21 @@ func drawFilter(t *rapid.T) nostr.Filter {
 	return f
 }
 
+// read returns the event of a record.
+func read(event []byte) (e nostr.Event) {
+	if err := json.Unmarshal(event, &e); err != nil {
+		panic(err)
+	}
+	return e
+}
+
 // all reads a cursor in steps of the given number of keys.
 func all(t fataler, s *store.Store, f nostr.Filter, keys int) (found []nostr.Event) {
 	t.Helper()
 	cursor := s.Query(f)
 	for more := true; more; {
 		var err error
-		if more, err = cursor.Next(keys, func(e *nostr.Event) bool { found = append(found, *e); return true }); err != nil {
+		if more, err = cursor.Next(keys, func(event []byte) bool { found = append(found, read(event)); return true }); err != nil {
 			t.Fatal(err)
 		}
 	}

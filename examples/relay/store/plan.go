@@ -11,7 +11,7 @@ import (
 type plan struct {
 	ids      []string // of the filter, if it has any
 	prefixes [][]byte // of ranges, all in the same index
-	exact    bool     // every key of the ranges is of an event that matches
+	exact    bool     // every key of the ranges, of a kind of the filter, is of an event that matches
 }
 
 // maxSpans is the number of ranges of authors and kinds that are merged: a cursor has to look at
@@ -32,6 +32,7 @@ func planOf(f *nostr.Filter) plan {
 	for _, letter := range slices.Sorted(maps.Keys(f.Tags)) {
 		if values := f.Tags[letter]; best.prefixes == nil || len(values) < len(best.prefixes) {
 			best = byTag(letter, values)
+			best.exact = f.Authors == nil && len(f.Tags) == 1
 		}
 	}
 	if best.prefixes == nil {
@@ -52,7 +53,7 @@ func byTime(f *nostr.Filter) plan {
 }
 
 func byAuthors(f *nostr.Filter) plan {
-	var p plan
+	p := plan{exact: len(f.Tags) == 0}
 	both := f.Kinds != nil && len(f.Authors)*len(f.Kinds) <= maxSpans
 	for _, author := range f.Authors {
 		if !both {

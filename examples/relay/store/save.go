@@ -105,7 +105,7 @@ func add(tx *badger.Txn, e *nostr.Event) error {
 	if err := supersede(tx, e); err != nil {
 		return err
 	}
-	if err := tx.Set(key(inRecords, s[:]), recordOf(e)); err != nil {
+	if err := tx.Set(key(inRecords, s[:]), protocol.EventJSON(e)); err != nil {
 		return err
 	}
 	if err := tx.Set(key(inIDs, raw(e.ID)), s[:8]); err != nil {

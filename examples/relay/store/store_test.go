@@ -117,7 +117,7 @@ func TestCloseWaits(t *testing.T) {
 		save(t, s, nostr.Event{ID: idOf(n), Kind: 1}, store.Saved)
 	}
 	closed, found := make(chan error, 1), 0
-	more, err := s.Query(everything).Next(100, func(*nostr.Event) bool {
+	more, err := s.Query(everything).Next(100, func([]byte) bool {
 		if found++; found == 1 {
 			go func() { closed <- s.Close() }()
 			for s.Reclaim() == nil {
