@@ -5,7 +5,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"sync/atomic"
 
 	"github.com/weir-go/weir/internal/quota"
 	"github.com/weir-go/weir/trust"
@@ -27,21 +26,20 @@ type Counts struct {
 	Slow       uint64 `json:"slow"`       // connections and streams whose clients sent a body below BodyRate, or stalled
 }
 
-type counters struct {
-	accepted, overTotal, overAddress, header, displaced, handshakes, resets, stalled, slow atomic.Uint64
-}
-
 // Counts returns the counts so far.
 func (l *Listener) Counts() Counts {
 	l.mu.Lock()
-	open := len(l.conns)
+	defer l.mu.Unlock()
+	counts := l.counts
+	counts.Open = len(l.conns)
+	return counts
+}
+
+// tally adds one to a number of the listener's counts.
+func (l *Listener) tally(n *uint64) {
+	l.mu.Lock()
+	*n++
 	l.mu.Unlock()
-	n := &l.counters
-	return Counts{
-		Open: open, Accepted: n.accepted.Load(),
-		OverTotal: n.overTotal.Load(), OverAddress: n.overAddress.Load(), BadHeader: n.header.Load(), Displaced: n.displaced.Load(),
-		Handshakes: n.handshakes.Load(), Resets: n.resets.Load(), Stalled: n.stalled.Load(), Slow: n.slow.Load(),
-	}
 }
 
 // accepting is the listener that net/http accepts from.
@@ -54,7 +52,7 @@ func (l accepting) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		l.counters.accepted.Add(1)
+		l.tally(&l.counts.Accepted)
 		if c, ok := l.admit(socket); ok {
 			return newCleartext(c, l.settings), nil
 		}
@@ -75,7 +73,7 @@ func (l *Listener) admit(socket net.Conn) (*conn, bool) {
 	live := l.live.Load()
 	if live.proxied {
 		if !live.balancers(trust.Peer{Addr: peer}) {
-			l.refuse(&l.counters.header, peer, "its address is not in proxy_protocol")
+			l.refuse(&l.counts.BadHeader, peer, "its address is not in proxy_protocol")
 			return nil, false
 		}
 		c.header = &header{timeout: l.headerTimeout}
@@ -85,7 +83,7 @@ func (l *Listener) admit(socket net.Conn) (*conn, bool) {
 		return nil, false
 	}
 	if !l.add(c, live.connections) {
-		l.refuse(&l.counters.overTotal, peer, "all of max_connections are in use")
+		l.refuse(&l.counts.OverTotal, peer, "all of max_connections are in use")
 		l.forget(c)
 		return nil, false
 	}
@@ -107,11 +105,11 @@ func (l *Listener) add(c *conn, most int) bool {
 		displaced = l.idle.Remove(oldest).(*conn)
 		displaced.idle = nil
 		delete(l.conns, displaced)
+		l.counts.Displaced++
 	}
 	l.conns[c] = struct{}{}
 	l.mu.Unlock()
 	if displaced != nil {
-		l.counters.displaced.Add(1)
 		_ = displaced.Close()
 	}
 	return true
@@ -134,15 +132,15 @@ func (l *Listener) count(c *conn, address netip.Addr) error {
 	}
 	l.mu.Unlock()
 	if over {
-		l.refuse(&l.counters.overAddress, address, "its address has max_connections_per_address")
+		l.refuse(&l.counts.OverAddress, address, "its address has max_connections_per_address")
 		return errOverAddress
 	}
 	return nil
 }
 
 // refuse counts a connection that is closed at once, and says why.
-func (l *Listener) refuse(count *atomic.Uint64, client netip.Addr, why string) {
-	count.Add(1)
+func (l *Listener) refuse(count *uint64, client netip.Addr, why string) {
+	l.tally(count)
 	l.log.Warn("connection refused", "listener", l.socket.Addr().String(), "client", client.String(), "reason", why)
 }
 

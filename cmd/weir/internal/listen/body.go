@@ -126,6 +126,6 @@ func (b *streamBody) moved() bool { return b.conn.isStarved() }
 
 // cut makes this and all later reads fail.
 func (b *streamBody) cut() {
-	b.conn.listener.counters.slow.Add(1)
+	b.conn.listener.tally(&b.conn.listener.counts.Slow)
 	_ = b.control.SetReadDeadline(past)
 }

@@ -75,7 +75,7 @@ func (c *conn) failHandshake(err error) {
 	if c.secure == nil || c.secure.ConnectionState().HandshakeComplete || c.received.Load() == 0 || c.failed.Swap(true) {
 		return
 	}
-	c.listener.counters.handshakes.Add(1)
+	c.listener.tally(&c.listener.counts.Handshakes)
 	c.listener.log.Info("TLS handshake failed", "client", c.RemoteAddr().String(), "error", err)
 	var header tls.RecordHeaderError
 	if errors.As(err, &header) && header.Conn != nil && isHTTP(header.RecordHeader) {

@@ -131,7 +131,7 @@ func (c *conn) endRead(n int, err error) {
 	switch {
 	case !c.awaited:
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		c.listener.counters.slow.Add(1)
+		c.listener.tally(&c.listener.counts.Slow)
 		c.awaited = false
 		_ = c.Conn.SetReadDeadline(past)
 	default:
@@ -175,7 +175,7 @@ func (c *conn) moved() bool {
 
 // cut makes this and all later writes fail; net/http then closes the connection.
 func (c *conn) cut() {
-	c.listener.counters.stalled.Add(1)
+	c.listener.tally(&c.listener.counts.Stalled)
 	_ = c.SetWriteDeadline(past)
 }
 

@@ -30,7 +30,7 @@ func (h *header) read(c *conn) (net.Addr, error) {
 		if h.client, h.err = h.parse(c.Conn); h.err == nil {
 			h.err = c.listener.count(c, addressOf(h.client))
 		} else if !errors.Is(h.err, io.EOF) {
-			c.listener.refuse(&c.listener.counters.header, addressOf(c.Conn.RemoteAddr()), h.err.Error())
+			c.listener.refuse(&c.listener.counts.BadHeader, addressOf(c.Conn.RemoteAddr()), h.err.Error())
 		}
 		if h.err != nil {
 			_ = c.Close()

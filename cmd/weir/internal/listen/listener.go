@@ -31,10 +31,10 @@ type Listener struct {
 	settings      *tls.Config
 	headerTimeout time.Duration
 
-	live     atomic.Pointer[live]
-	counters counters
+	live atomic.Pointer[live]
 
 	mu        sync.Mutex
+	counts    Counts // without those that are open
 	conns     map[*conn]struct{}
 	addresses map[netip.Addr]int // counted connections by address
 	idle      *list.List         // connections without a request, the longest idle first

@@ -55,7 +55,7 @@ func (s *stream) moved() bool { return s.conn.writing.waiting() }
 
 func (s *stream) cut() {
 	s.wasCut = true
-	s.conn.listener.counters.stalled.Add(1)
+	s.conn.listener.tally(&s.conn.listener.counts.Stalled)
 	_ = s.control.SetWriteDeadline(past)
 }
 
@@ -81,5 +81,5 @@ func (s *stream) reset() {
 		return
 	}
 	s.conn.resets.Add(1)
-	s.conn.listener.counters.resets.Add(1)
+	s.conn.listener.tally(&s.conn.listener.counts.Resets)
 }
