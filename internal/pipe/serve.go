@@ -65,6 +65,7 @@ func (s *server) stop(call uint64) {
 	defer s.mu.Unlock()
 	if stop := s.calls[call]; stop != nil {
 		stop()
+		delete(s.calls, call)
 	}
 }
 
@@ -75,9 +76,6 @@ func (s *server) end(call uint64, err error) {
 	}
 	s.send(f)
 	s.stop(call)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.calls, call)
 }
 
 func (s *server) send(f frame) {

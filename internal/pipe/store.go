@@ -18,11 +18,11 @@ type Store struct {
 	to   io.Writer
 	out  chan frame
 	done chan struct{}
+	err  error // why the pipe ended, once done is closed
 
 	mu    sync.Mutex
 	calls map[uint64]call
 	last  uint64
-	err   error // why the pipe ended
 }
 
 // A call waits for frames of the server until its context ends.
@@ -40,8 +40,9 @@ func New(in io.Reader, out io.Writer) *Store {
 // fail.
 func (s *Store) Run() error {
 	go s.write()
-	s.read()
-	return s.ended()
+	s.err = fmt.Errorf("pipe: the store's process has gone: %w", s.read())
+	close(s.done)
+	return s.err
 }
 
 // Write applies a write.
@@ -76,7 +77,7 @@ func (s *Store) do(ctx context.Context, f frame, see func(fleet.Entry)) error {
 			go func() { _ = s.send(context.Background(), frame{Call: f.Call, Stop: true}) }()
 			return ctx.Err()
 		case <-s.done:
-			return s.ended()
+			return s.err
 		}
 	}
 }
@@ -103,7 +104,7 @@ func (s *Store) send(ctx context.Context, f frame) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-s.done:
-		return s.ended()
+		return s.err
 	}
 }
 
@@ -112,22 +113,19 @@ func (s *Store) write() {
 	for {
 		select {
 		case f := <-s.out:
-			if err := frames.Encode(f); err != nil {
-				s.end(err)
-				return
-			}
+			_ = frames.Encode(f) // fails once the server has gone, and then its frames end too
 		case <-s.done:
 			return
 		}
 	}
 }
 
-func (s *Store) read() {
+// read hands on the answers until the pipe ends, and returns why.
+func (s *Store) read() error {
 	for frames := json.NewDecoder(s.in); ; {
 		var f frame
 		if err := frames.Decode(&f); err != nil {
-			s.end(err)
-			return
+			return err
 		}
 		s.mu.Lock()
 		c, waits := s.calls[f.Call]
@@ -138,23 +136,6 @@ func (s *Store) read() {
 		select {
 		case c.answers <- f:
 		case <-c.ctx.Done():
-		case <-s.done:
-			return
 		}
 	}
-}
-
-func (s *Store) end(err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.err == nil {
-		s.err = fmt.Errorf("pipe: the store's process has gone: %w", err)
-		close(s.done)
-	}
-}
-
-func (s *Store) ended() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.err
 }

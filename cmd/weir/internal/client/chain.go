@@ -64,9 +64,6 @@ func parseNode(text string) (addr netip.Addr, ok bool) {
 	}
 	if text[0] == '[' && text[len(text)-1] == ']' {
 		text = text[1 : len(text)-1]
-		if !strings.Contains(text, ":") {
-			return addr, false
-		}
 	}
 	addr, err := netip.ParseAddr(text)
 	if err != nil {

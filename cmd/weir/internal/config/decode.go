@@ -26,8 +26,6 @@ type decoder struct {
 func (d *decoder) value(n ast.Node, v reflect.Value, f field, path string) {
 	d.places[path] = placed(d.origin, beginning(n).GetToken())
 	switch k := kindOf(n); {
-	case k == foreign:
-		d.faults.add(d.places[path], path, "has %s: want plain values, lists and objects", quoted(written(n)))
 	case v.Kind() == reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
 		d.value(n, v.Elem(), f, path)

@@ -65,7 +65,7 @@ func fixedIn(c *Config) (all []setting) {
 				add(v.MapIndex(reflect.ValueOf(key)), join(path, key), fixed)
 			}
 		case fixed:
-			say(items(v.Len()))
+			say(fmt.Sprintf("a list of %d", v.Len()))
 			for i := range v.Len() {
 				add(v.Index(i), item(path, i), false)
 			}
@@ -73,11 +73,4 @@ func fixedIn(c *Config) (all []setting) {
 	}
 	add(reflect.ValueOf(c).Elem(), "", false)
 	return all
-}
-
-func items(n int) string {
-	if n == 1 {
-		return "a list of one"
-	}
-	return fmt.Sprintf("a list of %d", n)
 }

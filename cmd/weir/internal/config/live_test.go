@@ -47,7 +47,7 @@ func TestLive(t *testing.T) {
 		},
 		{
 			name: "a number of objects", new: []string{"':1'}", "':1', max_streams: 7}, {address: ':2'}"},
-			want: `listeners was a list of one and is a list of 2: restart needed` + "\n" + `listeners[0].max_streams was 100 and is 7: restart needed`,
+			want: `listeners was a list of 1 and is a list of 2: restart needed` + "\n" + `listeners[0].max_streams was 100 and is 7: restart needed`,
 		},
 		{name: "a cap that goes", new: []string{"max: 10", "max: 0"}, want: `max was 10 and is 0: restart needed`},
 		{name: "a cap that comes", old: []string{"max: 10", "max: 0"}, want: `max was 0 and is 10: restart needed`},

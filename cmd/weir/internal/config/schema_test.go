@@ -14,8 +14,12 @@ import (
 	"github.com/weir-go/weir/internal/must"
 )
 
-// durationForm matches the non-negative durations of time.ParseDuration.
-const durationForm = `^\+?(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$`
+const (
+	// durationForm matches the non-negative durations of time.ParseDuration.
+	durationForm = `^\+?(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$`
+
+	bytesForm = `^[0-9]+([KMG]iB)?$`
+)
 
 // A definer writes the JSON schema of types.
 type definer map[string]any // of the structs, by name

@@ -3,7 +3,7 @@ package config
 import (
 	"fmt"
 	"math"
-	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -20,19 +20,11 @@ type Bytes int64
 // Law is a control law in its text form.
 type Law struct{ law.Law }
 
-// The forms of these texts, for the schema and for errors.
-const (
-	bytesForm = `^[0-9]+([KMG]iB)?$`
-
-	wantDuration = "a time such as 500ms, 30s or 2m"
-	wantBytes    = "a size such as 65536, 64KiB or 10MiB"
-)
-
 // UnmarshalText reads the form of time.ParseDuration.
 func (d *Duration) UnmarshalText(text []byte) error {
 	parsed, err := time.ParseDuration(string(text))
 	if err != nil {
-		return wanted(wantDuration)
+		return err
 	}
 	*d = Duration(parsed)
 	return nil
@@ -53,30 +45,26 @@ func (d Duration) String() string {
 	return text
 }
 
-// units of sizes, the largest first.
-var units = []struct {
+type unit struct {
 	name  string
-	bytes int64
-}{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"", 1}}
+	bytes uint64
+}
 
-var bytesPattern = regexp.MustCompile(bytesForm)
+// units of sizes, the largest first. The last one fits each text.
+var units = []unit{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"", 1}}
 
 // UnmarshalText reads a whole number, alone or with a unit of 1024.
 func (b *Bytes) UnmarshalText(text []byte) error {
-	if !bytesPattern.Match(text) {
-		return wanted(wantBytes)
+	unit := units[slices.IndexFunc(units, func(u unit) bool { return strings.HasSuffix(string(text), u.name) })]
+	n, err := strconv.ParseUint(strings.TrimSuffix(string(text), unit.name), 10, 63)
+	if err != nil {
+		return err
 	}
-	for _, u := range units {
-		if number, is := strings.CutSuffix(string(text), u.name); is {
-			n, err := strconv.ParseInt(number, 10, 64)
-			if err != nil || n > math.MaxInt64/u.bytes {
-				return wanted(wantBytes)
-			}
-			*b = Bytes(n * u.bytes)
-			return nil
-		}
+	if n > math.MaxInt64/unit.bytes {
+		return strconv.ErrRange
 	}
-	return wanted(wantBytes)
+	*b = Bytes(n * unit.bytes)
+	return nil
 }
 
 // MarshalText writes the size in the largest unit that divides it.
@@ -85,8 +73,8 @@ func (b Bytes) MarshalText() ([]byte, error) { return []byte(b.String()), nil }
 // String returns the form that UnmarshalText reads.
 func (b Bytes) String() string {
 	for _, u := range units {
-		if b != 0 && int64(b)%u.bytes == 0 {
-			return fmt.Sprint(int64(b)/u.bytes, u.name)
+		if b != 0 && uint64(b)%u.bytes == 0 {
+			return fmt.Sprint(uint64(b)/u.bytes, u.name)
 		}
 	}
 	return "0"
@@ -101,15 +89,5 @@ func (l *Law) UnmarshalText(text []byte) (err error) {
 // MarshalText writes the form that law.Parse reads.
 func (l Law) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
 
-// String returns the form that UnmarshalText reads, or "" without a law.
-func (l Law) String() string {
-	if l.Law == nil {
-		return ""
-	}
-	return fmt.Sprint(l.Law)
-}
-
-// wanted is an error that describes the allowed values.
-type wanted string
-
-func (w wanted) Error() string { return "want " + string(w) }
+// String returns the form that UnmarshalText reads.
+func (l Law) String() string { return fmt.Sprint(l.Law) }

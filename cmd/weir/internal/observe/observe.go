@@ -59,9 +59,6 @@ func (x *Response) WriteHeader(status int) {
 
 // Write implements [http.ResponseWriter].
 func (x *Response) Write(p []byte) (int, error) {
-	if x.status == 0 {
-		x.status = http.StatusOK
-	}
 	n, err := x.ResponseWriter.Write(p)
 	x.bytes += int64(n)
 	return n, err
