@@ -16,10 +16,10 @@ func believe(b recording.Belief, now time.Time, d law.Reason) recording.Belief {
 		return recording.Belief{}
 	case d.Code == law.Rebased && d.Signal == law.NoLoad:
 		b.NoLoad, b.At = milliseconds(d.Have), now.UnixMilli()
-	case d.Code == law.Probing && d.Want > 0:
+	case d.Code == law.Probing:
 		b.NoLoad = milliseconds(d.Want)
 	case d.Code == law.Unused && d.Have == d.Want: // there is no target yet
-	case d.Code >= law.Above && d.Code <= law.Unused && isLatency(d.Signal) && d.Want > 0:
+	case d.Code >= law.Above && d.Code <= law.Unused && isLatency(d.Signal):
 		b.Target, b.Signal = milliseconds(d.Want), d.Signal.String()
 	}
 	return b

@@ -130,6 +130,10 @@ func TestAnotherTokenEndsTheSession(t *testing.T) {
 		if got := status(); got != 401 {
 			t.Errorf("%s: %d", what, got)
 		}
+		again := ask(t, d, "POST", "http://localhost/login", "token="+current, "Content-Type", "application/x-www-form-urlencoded")
+		if usable := len(current) >= 16 && broken == nil; (again.StatusCode == 303) != usable {
+			t.Errorf("login with %s: %d", what, again.StatusCode)
+		}
 	}
 }
 

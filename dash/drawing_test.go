@@ -43,6 +43,13 @@ func TestBeliefHasTheReasonOfAChange(t *testing.T) {
 	if got := fmt.Sprint(s.belief); got != "{50 1500 80 average}" {
 		t.Errorf("%s: want what was measured", got)
 	}
+	measured := law.Reason{Code: law.Rebased, Signal: law.NoLoad, Have: 0.04, Want: 0.04}
+	for at := range int64(3) {
+		s.add(time.UnixMilli(2000+500*at), &weir.Snapshot{Decision: measured})
+	}
+	if got := fmt.Sprint(s.belief); got != "{40 2000 80 average}" {
+		t.Errorf("%s: want the time of the measurement, and not of the last reading", got)
+	}
 }
 
 // Another law, or another limiter of that name, does not have the beliefs of the one before.
@@ -62,6 +69,14 @@ func TestBeliefEndsWithItsLaw(t *testing.T) {
 		if got := fmt.Sprint(s.belief); got != c.want {
 			t.Errorf("%s: %s, want %s", what, got, c.want)
 		}
+		learned := c.after
+		learned.Decision = above
+		for at := range int64(2) {
+			s.add(time.UnixMilli(2000+500*at), &learned)
+		}
+		if got := fmt.Sprint(s.belief); got != "{0 0 80 p95}" {
+			t.Errorf("%s, afterwards: %s", what, got)
+		}
 	}
 }
 
@@ -75,13 +90,14 @@ func TestHeatMapCountsTheLatenciesOfFiveSeconds(t *testing.T) {
 		}
 		s.add(start.Add(at), &weir.Snapshot{Latencies: h})
 	}
-	read(0, histogram.Bucket{Index: -26, Count: 7})
-	read(2500*time.Millisecond, histogram.Bucket{Index: -26, Count: 8})
+	still := histogram.Bucket{Index: 40, Count: 3}
+	read(0, histogram.Bucket{Index: -26, Count: 7}, still)
+	read(2500*time.Millisecond, histogram.Bucket{Index: -26, Count: 8}, still)
 	if s.heated {
 		t.Error("a column after 2.5 s")
 	}
 	// 100 ms is in bucket -26, and with 91 ms in cell -6. A second is in cell 0.
-	read(5*time.Second, histogram.Bucket{Index: -27, Count: 2}, histogram.Bucket{Index: -26, Count: 10}, histogram.Bucket{Index: 0, Count: 4})
+	read(5*time.Second, histogram.Bucket{Index: -27, Count: 2}, histogram.Bucket{Index: -26, Count: 10}, histogram.Bucket{Index: 0, Count: 4}, still)
 	if got := fmt.Sprint(s.heated, s.heat.columns); got != "true [{1005000 [{-6 5} {0 4}]}]" {
 		t.Errorf("columns %s", got)
 	}

@@ -65,11 +65,11 @@ func ExampleThrottles() {
 		panic(err)
 	}
 	for _, table := range dash.Throttles(db)() {
-		fmt.Println(table.Name, table.Rows[2])
+		fmt.Println(table.Name, table.Rows[0])
 	}
 	// Output:
-	// db reads [admitted/s 0.0]
-	// db writes [admitted/s 0.0]
+	// db reads [pace, 1/s no bound]
+	// db writes [pace, 1/s no bound]
 }
 
 func ExampleKeys() {

@@ -1,7 +1,6 @@
 package dash
 
 import (
-	"math"
 	"time"
 
 	"github.com/weir-go/weir/histogram"
@@ -52,8 +51,7 @@ func cells(from, to *histogram.Snapshot) (all []recording.Cell) {
 		if last := len(all) - 1; last < 0 || all[last].Index != index {
 			all = append(all, recording.Cell{Index: index})
 		}
-		cell := &all[len(all)-1]
-		cell.Count = uint32(min(uint64(cell.Count)+n, math.MaxUint32))
+		all[len(all)-1].Count += uint32(n)
 	}
 	return all
 }

@@ -37,7 +37,6 @@ type view struct {
 type client struct {
 	view
 	messages chan []byte // closed when the client is cut off
-	joined   bool        // has its first message
 	placed   bool        // its limiter is one that there is, or was
 }
 
@@ -105,16 +104,12 @@ func (h *hub) add(v view) *client {
 // welcome sends a client its first message, and another once there is a limiter to look at: the
 // first one, if the name of its own is not known.
 func (h *hub) welcome(c *client) {
-	refused := h.refused.kept
-	if c.joined {
-		refused = h.refused.latest
-	}
 	names := h.names(c.view)
-	c.joined, c.placed = true, len(names) > 0
+	c.placed = len(names) > 0
 	if c.placed && !slices.Contains(names, c.limiter) {
 		c.limiter = names[0]
 	}
-	c.messages <- h.message(c.view, (*series).past, refused)
+	c.messages <- h.message(c.view, (*series).past, h.refused.kept)
 }
 
 // recorders counts the clients that get the details of all limiters.

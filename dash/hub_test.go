@@ -87,7 +87,7 @@ func TestClientsGetThePastAndThenEachReading(t *testing.T) {
 		b := &w.snaps[0]
 		w.change(func() {
 			b.Limit, b.Cut, b.Last = 14, 1, law.Reason{Code: law.Above, Signal: law.P95, Have: 0.131, Want: 0.115}
-			b.Refused = map[weir.Reason]uint64{weir.ReasonQueueFull: 7}
+			b.Refused, b.WouldRefuse = map[weir.Reason]uint64{weir.ReasonQueueFull: 7}, 2
 			b.Decision = b.Last
 			b.Admitted, b.Completed = 20, 6
 		})
@@ -95,7 +95,7 @@ func TestClientsGetThePastAndThenEachReading(t *testing.T) {
 		if d.Whole || len(d.Points) != 1 || len(d.Changes) != 1 || d.Changes[0].Text != "p95 131ms above 115ms: cut 20 to 14" || d.Changes[0].Up || d.Changes[0].To != 14 {
 			t.Errorf("after a cut: %+v", d)
 		}
-		if fmt.Sprint(d.Refusals) != "[{queue full 7 14}]" || d.Decision != "p95 131ms above 115ms" || o.Limiters[1].Refused != 14 || d.Points[0].Arrived != 54 || d.Points[0].Completed != 12 {
+		if fmt.Sprint(d.Refusals) != "[{queue full 7 14} {none, in shadow mode 2 4}]" || d.Decision != "p95 131ms above 115ms" || o.Limiters[1].Refused != 14 || d.Points[0].Arrived != 54 || d.Points[0].Completed != 12 {
 			t.Errorf("refusals %v, decision %q, overview %v", d.Refusals, d.Decision, o)
 		}
 		w.change(func() { b.Limit, b.Raised = 18, 3 })
@@ -145,6 +145,10 @@ func TestNobodyLooksAndNothingIsRead(t *testing.T) {
 		if w.reads != before || len(h.series) > 0 {
 			t.Errorf("%d readings, %d series, with nobody there", w.reads-before, len(h.series))
 		}
+		if o, _ := next(t, join(t, h, "")); len(o.Limiters) != 1 {
+			t.Errorf("the first page after that begins with %+v, want the limiter", o)
+		}
+		end(h)
 	})
 }
 
@@ -241,9 +245,13 @@ func TestDecisionBesideACap(t *testing.T) {
 			t.Errorf("%+v: %q, want %q", snap, got, want)
 		}
 	}
-	full := series{last: &weir.Snapshot{Limit: 5, InFlight: 5, Queued: 1, Decision: unused}}
-	if got := full.decision(); got != unused.String() {
-		t.Errorf("%q at the limit, which the next window judges", got)
+	for _, s := range []series{
+		{last: &weir.Snapshot{Limit: 5, InFlight: 5, Queued: 1, Decision: unused}}, // the next window judges
+		{last: &weir.Snapshot{Limit: 5, InFlight: 2, Queued: 1, Decision: unused}, pool: true},
+	} {
+		if got := s.decision(); got != unused.String() {
+			t.Errorf("%+v: %q", s, got)
+		}
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/internal/must"
+	"github.com/weir-go/weir/internal/recording"
 )
 
 func TestTenantsNeedTheToken(t *testing.T) {
@@ -67,6 +68,33 @@ func TestTenantsAreBounded(t *testing.T) {
 	}
 	if h.more[true] != mostLimiters-3 || h.more[false] != 0 {
 		t.Errorf("more are not shown: %v", h.more)
+	}
+}
+
+// A limiter that was a tenant's, by its name, does not bring its past.
+func TestPastOfATenant(t *testing.T) {
+	w, now := &world{}, time.Now()
+	h := newHub(w.read)
+	h.tenants = func() []weir.Snapshot { return []weir.Snapshot{{Name: "acme"}} }
+	h.keep(now, h.attempt())
+	w.snaps = []weir.Snapshot{{Name: "acme"}}
+	h.keep(now.Add(every), h.attempt())
+	if s := h.series["acme"]; s.tenant || len(s.points) != 1 {
+		t.Errorf("%d readings for all, want the one since then", len(s.points))
+	}
+}
+
+func TestRefusedRequestsAreBounded(t *testing.T) {
+	var all Refusals
+	var read requests
+	for range 2 {
+		for range recording.MostRequests - 1 {
+			all.Add(t.Context(), "r", &weir.RefusedError{})
+		}
+		read.read(&all)
+	}
+	if n := len(read.kept); n != recording.MostRequests {
+		t.Errorf("%d requests are kept, want the last %d", n, recording.MostRequests)
 	}
 }
 

@@ -334,6 +334,7 @@ let shown, pools = [], shadowed = [];
 function details(d) {
 	if (d.whole) {
 		clear();
+		refusedRequests = []; // they follow
 		shown = d.name;
 		$('name').textContent = d.name || '(no name)';
 		$('changed').textContent = '';

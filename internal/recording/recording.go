@@ -39,7 +39,7 @@ func Load(in io.Reader) (*Recording, error) {
 		}
 		all.add(m)
 	}
-	if len(all.Limiters) == 0 {
+	if _, last := all.Span(); last == 0 {
 		return nil, fmt.Errorf("line %d: the recording ends without a reading", r.line)
 	}
 	return all, nil
@@ -53,7 +53,7 @@ func (all *Recording) add(m Message) {
 				all.lines[l.Name] = l
 			}
 		}
-		all.more, all.tables = max(all.more, o.More), o.Tables
+		all.more, all.tables = o.More, o.Tables
 	case d == nil:
 		all.refused(m.Requests)
 	case all.keeps(d.Name):
@@ -122,5 +122,5 @@ func (all *Recording) Span() (from, to int64) {
 			from, to = min(from, d.Points[0].At), max(to, d.Points[n-1].At)
 		}
 	}
-	return min(from, to), to
+	return from, to
 }

@@ -69,6 +69,10 @@ func TestHostileRecordingsAreRefusedWithTheLine(t *testing.T) {
 		{details(`"heat":[[1,2]]`), "line 2: a column has 2 numbers: want an odd number"},
 		{details(`"heat":[[1,2,-3]]`), "line 2: a column has -3 at 2"},
 		{details(`"heat":[[1,1000,1]]`), "line 2: a column has 1 at 1000"},
+		{details(`"heat":[[1,-1000,1]]`), "line 2: a column has 1 at -1000"},
+		{details(`"heat":[[1,2,4294967296]]`), "line 2: a column has 4294967296 at 2"},
+		{details(`"heat":[[1` + strings.Repeat(",1,1", 200) + `]]`), "line 2: a column has 401 numbers"},
+		{details(`"decision":"x"`), "line 3: the recording ends without a reading"},
 		{details(`"heat":[[2],[2]]`), "line 2: has the column of 2 after that of 2"},
 		{heading + `{"requests":[]}` + "\n", "line 2: is no message"},
 		{heading + `{"details":{"name":"` + strings.Repeat("x", 129), "line 2: is cut off"},
@@ -83,7 +87,8 @@ func TestRecordingsAreBounded(t *testing.T) {
 	var limiters strings.Builder
 	limiters.WriteString(heading)
 	for i := range mostLimiters + 2 { // tenants of an hour
-		fmt.Fprintf(&limiters, `{"details":{"name":"%d"}}`+"\n", i)
+		fmt.Fprintf(&limiters, `{"details":{"name":"%d","points":[[1,0,0,0,0,0,0,0,0,0]]}}`+"\n", i)
+		fmt.Fprintf(&limiters, `{"requests":[{"id":"%d"}]}`+"\n", i)
 	}
 	all, err := Load(strings.NewReader(limiters.String()))
 	if err != nil {
@@ -92,14 +97,17 @@ func TestRecordingsAreBounded(t *testing.T) {
 	if o := all.Overview(); len(o.Limiters) != mostLimiters || o.More != 2 || all.Limiters["0"] == nil {
 		t.Errorf("%d limiters, and %d more: want %d of %d", len(o.Limiters), o.More, mostLimiters, mostLimiters+2)
 	}
+	if n := len(all.Requests); n != MostRequests || all.Requests[n-1].ID != fmt.Sprint(mostLimiters+1) {
+		t.Errorf("%d requests, want the last %d", n, MostRequests)
+	}
 	r := &Reader{in: bufio.NewReader(strings.NewReader(reading(true, 1, 2))), readings: MostReadings - 1}
 	if _, err := r.Next(); err == nil || !strings.Contains(err.Error(), "more than 2000000 readings") {
 		t.Errorf("too many readings: %v", err)
 	}
 	w := &Writer{out: io.Discard, readings: MostReadings - 1}
-	for _, points := range [][]Point{{{At: 1}, {At: 2}}, {{At: 1}}} {
-		if full, err := w.Write(Message{Details: &Details{Points: points}}); full != (len(points) == 2) || err != nil {
-			t.Errorf("%d readings: full %v, %v", len(points), full, err)
+	for i, points := range [][]Point{{{At: 1}, {At: 2}}, {{At: 1}}, {{At: 2}}} {
+		if full, err := w.Write(Message{Details: &Details{Points: points}}); full != (i != 1) || err != nil {
+			t.Errorf("message %d: full %v, %v, want room for one reading", i, full, err)
 		}
 	}
 	if _, err := w.Write(Message{}); err == nil {
@@ -123,6 +131,10 @@ func TestRepeatedReadingsCountOnce(t *testing.T) {
 		heat(true, "[1],[2]") + heat(true, "[2],[3]") + requests("a", "b") + requests("b", "c"))))(t)
 	if n, r := len(all.Limiters["a"].Heat), all.Requests; n != 3 || len(r) != 3 || r[2].ID != "c" {
 		t.Errorf("%d columns, requests %v", n, r)
+	}
+	changed := strings.Replace(reading(true, 1, 2), `"changes":[]`, `"changes":[{"at":2,"to":3}]`, 1)
+	if again := must.Have(Load(strings.NewReader(heading + changed + changed)))(t); len(again.Limiters["a"].Changes) != 1 {
+		t.Errorf("changes %+v, want one", again.Limiters["a"].Changes)
 	}
 	if n := len(all.Limiters["a"].Points); n != 5 {
 		t.Errorf("%d readings, want 5", n)
