@@ -8,14 +8,13 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
-	"unicode"
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/weir-go/weir/cmd/weir-work/internal/command"
 	"github.com/weir-go/weir/internal/handover"
 	"github.com/weir-go/weir/pool/natspool"
 )
@@ -123,7 +122,7 @@ func list(ctx context.Context, j handover.Jobs, s streams) error {
 			fmt.Fprint(table, "...\n")
 			break
 		}
-		fmt.Fprintf(table, "%d\t%q\t%s\t%s\n", letter.Number, letter.Job.ID, letter.At.UTC().Format(time.RFC3339), strings.Map(printable, letter.Reason))
+		fmt.Fprintf(table, "%d\t%q\t%s\t%s\n", letter.Number, letter.Job.ID, letter.At.UTC().Format(time.RFC3339), strings.Map(command.Printable, letter.Reason))
 	}
 	return table.Flush()
 }
@@ -147,25 +146,14 @@ func (c *connection) letters(ctx context.Context, most int) (all []natspool.Dead
 	return all, err
 }
 
-// printable replaces control characters: the reason may be from any program.
-func printable(r rune) rune {
-	if !unicode.IsPrint(r) {
-		return '?'
-	}
-	return r
-}
-
 // requeue has dead letters tried again. One that fails again is a new one, which All leaves.
 func requeue(ctx context.Context, r handover.Requeue, s streams) error {
-	numbers, err := numbersOf(r.ID)
-	if err != nil {
-		return err
-	}
 	q, err := open(ctx, wanted{Queue: r.Queue, exists: true})
 	if err != nil {
 		return err
 	}
 	defer q.close()
+	numbers := r.ID
 	if r.All {
 		letters, err := q.letters(ctx, math.MaxInt)
 		if err != nil {
@@ -182,17 +170,6 @@ func requeue(ctx context.Context, r handover.Requeue, s streams) error {
 	}
 	fmt.Fprintf(s.out, "%s requeued\n", amount(len(numbers), "dead letter"))
 	return nil
-}
-
-func numbersOf(words []string) (numbers []uint64, err error) {
-	for _, word := range words {
-		n, err := strconv.ParseUint(word, 10, 64)
-		if err != nil {
-			return nil, usageError{fmt.Errorf("%q is no dead letter: want a number of the first column of weir jobs", word)}
-		}
-		numbers = append(numbers, n)
-	}
-	return numbers, nil
 }
 
 // requeue has a dead letter tried again. One that is gone after an answer was lost was requeued.

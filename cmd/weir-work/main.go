@@ -10,7 +10,7 @@
 package main
 
 import (
-	"cmp"
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -98,7 +98,7 @@ func do(ctx context.Context, stop <-chan struct{}, request handover.Request, s s
 	if request.Work != nil {
 		return work(ctx, stop, *request.Work, s)
 	}
-	out := &output{Writer: s.out}
+	out := bufio.NewWriter(s.out)
 	s.out = out
 	switch {
 	case request.Enqueue != nil:
@@ -110,20 +110,9 @@ func do(ctx context.Context, stop <-chan struct{}, request handover.Request, s s
 	default:
 		err = usageError{errors.New("nothing was asked: weir and weir-work must be of one version")}
 	}
-	if err == nil && out.err != nil {
-		return fmt.Errorf("the output is not complete: %w", out.err)
+	flushed := out.Flush()
+	if err == nil && flushed != nil {
+		return fmt.Errorf("the output is not complete: %w", flushed)
 	}
 	return err
-}
-
-// An output keeps the error of the first write that failed: the disk may be full.
-type output struct {
-	io.Writer
-	err error
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	n, err := o.Writer.Write(p)
-	o.err = cmp.Or(o.err, err)
-	return n, err
 }

@@ -134,7 +134,7 @@ func TestJobs(t *testing.T) {
 		t.Error(letters)
 	}
 	must.Do(t, os.WriteFile(dir+"/good", nil, 0o600))
-	if got := said(t, handover.Request{Requeue: &handover.Requeue{Queue: at, ID: []string{"1"}}}, ""); got != "1 dead letter requeued\n" {
+	if got := said(t, handover.Request{Requeue: &handover.Requeue{Queue: at, ID: []uint64{1}}}, ""); got != "1 dead letter requeued\n" {
 		t.Error(got)
 	}
 	must.Happen(t, "the bad job is done", func() bool {
@@ -220,11 +220,10 @@ func TestBadInput(t *testing.T) {
 
 		"capacity: ": encoded(t, handover.Request{Work: &handover.Work{Queue: at, Command: []string{"sh"}}}),
 
-		`"x" is no dead letter: want a number`: encoded(t, handover.Request{Requeue: &handover.Requeue{Queue: at, ID: []string{"x"}}}),
-		"--nats: ":                             encoded(t, handover.Request{Jobs: &handover.Jobs{Queue: handover.Queue{Stream: "a", Nats: "nats://127.0.0.1:1"}}}),
-		`natspool: Stream is "a b"`:            encoded(t, handover.Request{Jobs: &handover.Jobs{Queue: handover.Queue{Stream: "a b", Embedded: at.Embedded}}}),
+		"--nats: ":                  encoded(t, handover.Request{Jobs: &handover.Jobs{Queue: handover.Queue{Stream: "a", Nats: "nats://127.0.0.1:1"}}}),
+		`natspool: Stream is "a b"`: encoded(t, handover.Request{Jobs: &handover.Jobs{Queue: handover.Queue{Stream: "a b", Embedded: at.Embedded}}}),
 		"maximum payload exceeded: it has 2000000 bytes, want at most 1048523": encoded(t, handover.Request{Enqueue: &handover.Enqueue{Queue: at, Payload: []string{strings.Repeat("x", 2_000_000)}}}),
-		"0 dead letters requeued, then: natspool: dead letter 7 of orders":     encoded(t, handover.Request{Requeue: &handover.Requeue{Queue: at, ID: []string{"7"}}}),
+		"0 dead letters requeued, then: natspool: dead letter 7 of orders":     encoded(t, handover.Request{Requeue: &handover.Requeue{Queue: at, ID: []uint64{7}}}),
 
 		"there is no stream gone in " + at.Embedded: encoded(t, handover.Request{Jobs: &handover.Jobs{Queue: handover.Queue{Stream: "gone", Embedded: at.Embedded}}}),
 		"there is no folder " + at.Embedded + "x":   encoded(t, handover.Request{Requeue: &handover.Requeue{Queue: handover.Queue{Stream: "gone", Embedded: at.Embedded + "x"}, All: true}}),

@@ -64,7 +64,7 @@ func TestJobsAreForACommandOfItsOwn(t *testing.T) {
 		"work --stream orders --nats nats://u:p@h --timeout 0 -- ./handle --all -x": `{"Work":{` + queue + `,"Max":100,"Timeout":0,"Grace":10000000000,"Attempts":10,"Backoff":10000000000,"Open":false,"Command":["./handle","--all","-x"]}}`,
 		"enqueue --stream orders --nats nats://u:p@h a b":                           `{"Enqueue":{` + queue + `,"Lines":false,"Payload":["a","b"]}}`,
 		"jobs --stream orders --nats nats://u:p@h":                                  `{"Jobs":{` + queue + `,"Limit":10}}`,
-		"jobs requeue --stream orders --nats nats://u:p@h 7":                        `{"Requeue":{` + queue + `,"All":false,"ID":["7"]}}`,
+		"jobs requeue --stream orders --nats nats://u:p@h 7":                        `{"Requeue":{` + queue + `,"All":false,"ID":[7]}}`,
 	} {
 		status, printed, said := ran(t, strings.Fields(command)...)
 		if status != 3 || printed+said != "0\n"+want+"\n" {

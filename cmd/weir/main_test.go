@@ -74,6 +74,7 @@ func TestBadInput(t *testing.T) {
 		{args: []string{"enqueue", "--stream", "a", "--lines", "b"}, want: `--lines and payloads: want either of them`},
 		{args: []string{"jobs", "requeue", "--stream", "a"}, want: `want either the dead letters to requeue, as weir jobs lists them, or --all`},
 		{args: []string{"jobs", "requeue", "--stream", "a", "--all", "7"}, want: `want either the dead letters to requeue, as weir jobs lists them, or --all`},
+		{args: []string{"jobs", "requeue", "--stream", "a", "x"}, want: `[<id> ...]: expected a valid 64 bit uint but got "x"`},
 
 		{args: []string{"check"}, want: `expected "<file>": see weir check --help`},
 		{args: []string{"check", "testdata/none.yaml"}, want: `testdata/none.yaml: no such file or directory: want a file with a configuration`},

@@ -54,7 +54,7 @@ type Requeue struct {
 
 	All bool `help:"Requeue all dead letters."`
 
-	ID []string `arg:"" optional:"" name:"id" help:"Dead letters, as weir jobs lists them."`
+	ID []uint64 `arg:"" optional:"" name:"id" help:"Dead letters, as weir jobs lists them."`
 }
 
 // Fleet asks for the store of a fleet, on the standard input and output.

@@ -134,22 +134,13 @@ func outcome(err error, last string) error {
 		return nil
 	}
 	if last != "" {
-		err = &failure{err, last}
+		err = fmt.Errorf("%w: %s", err, last)
 	}
 	if ended := new(exec.ExitError); errors.As(err, &ended) && ended.ExitCode() == rejected {
 		return pool.Permanent(err)
 	}
 	return err
 }
-
-// A failure is an error with the last lines of the output.
-type failure struct {
-	err  error
-	last string
-}
-
-func (f *failure) Error() string { return fmt.Sprintf("%v: %s", f.err, f.last) }
-func (f *failure) Unwrap() error { return f.err }
 
 // A timeoutError is the time limit that an attempt has reached. A law takes it for a timeout.
 type timeoutError time.Duration

@@ -53,7 +53,7 @@ func (o *output) end() string {
 func last(text string) string {
 	var lines []string
 	for line := range strings.Lines(strings.ToValidUTF8(text, "?")) {
-		line = strings.Map(printable, strings.TrimSpace(line))
+		line = strings.Map(Printable, strings.TrimSpace(line))
 		if runes := []rune(line); len(runes) > longLine {
 			line = string(runes[:longLine]) + "..."
 		}
@@ -64,7 +64,8 @@ func last(text string) string {
 	return strings.Join(lines[max(0, len(lines)-lastLines):], " | ")
 }
 
-func printable(r rune) rune {
+// Printable replaces control characters of texts that may be from any program.
+func Printable(r rune) rune {
 	switch {
 	case r == '\t':
 		return ' '
