@@ -51,7 +51,7 @@
 // would be refused, because nothing has accepted them yet.
 //
 // With MaxReject = 1 a downstream that recovers from a long outage gets one call in each Window at
-// first, and recovery takes five windows. With 0.9, a tenth of the calls always goes through, and
+// first, and recovery takes six windows. With 0.9, a tenth of the calls always goes through, and
 // it takes two:
 //
 //	go test -run Recovers -v ./retry
