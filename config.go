@@ -104,10 +104,10 @@ type Queue struct {
 	// [FIFO].
 	Discipline Discipline
 
-	// Tenants, if set, is fairness between tenants: see [WithTenant]. It is how many with
-	// running or waiting work are told apart, up to 1024; more of them share the share of work
-	// without a tenant. 64 is a good start. (A pair in 65,536 has the same hash and counts as
-	// one tenant.)
+	// Tenants, if set, is fairness between tenants: see [WithTenant]. It is the number of
+	// tenants with running or waiting work that have a share each, up to 1024; further tenants
+	// share the share of work without a tenant. 64 is a good start. (A pair in 65,536 has the
+	// same hash and counts as one tenant.)
 	//
 	// The fair share is the limit divided by the tenants that have work in flight or waiting,
 	// so that one alone may use everything. Within a priority a free slot goes to the tenant

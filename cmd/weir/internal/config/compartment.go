@@ -30,7 +30,7 @@ type Queue struct {
 	Size    int      `yaml:"size" default:"1000" help:"How many requests may wait; 0 is no queue."`
 	Timeout Duration `yaml:"timeout,omitempty" min:"1ms" help:"How long a request may wait, and half as long in an adaptive queue that does not empty. Defaults to 1s."`
 	Order   string   `yaml:"order" enum:"fifo,adaptive" default:"adaptive" help:"The order of service. adaptive serves the earliest deadline first. Once the oldest requests have waited for half of their time, it serves the newest first and refuses the oldest."`
-	Tenants int      `yaml:"tenants" max:"1024" help:"For how many tenants the queue has a share each; 0 is no shares."`
+	Tenants int      `yaml:"tenants" max:"1024" help:"How many tenants with work have a share each; further tenants share one. 0 is no shares."`
 }
 
 // Breaker opens when too many requests fail. A reload can add or remove a breaker, but keeps
