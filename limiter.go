@@ -78,14 +78,10 @@ func (l *Limiter) String() string { return wire.String(l.Snapshot()) }
 //
 // The error is one that [New] would return. If the law panics, so does Update: before any
 // change if the law's Controller method panicked, and otherwise after all of them.
-func (l *Limiter) Update(c Config) error { return l.updateMember(c, nil) }
+func (l *Limiter) Update(c Config) error { return l.update(c, nil, law.Knowledge{}) }
 
-// updateMember is Update for a limiter that gets another allocation in its group.
-func (l *Limiter) updateMember(c Config, a *admit.Allocation) error {
-	return l.update(c, a, law.Knowledge{})
-}
-
-// update applies a configuration. With knowledge, the law starts from it.
+// update is Update for a limiter that may get another allocation in its group. With knowledge, the
+// law starts from it.
 func (l *Limiter) update(c Config, a *admit.Allocation, learned law.Knowledge) error {
 	c, err := c.complete()
 	if err != nil {

@@ -3,6 +3,7 @@ package weir
 import (
 	"github.com/weir-go/weir/internal/admit"
 	"github.com/weir-go/weir/internal/seam"
+	"github.com/weir-go/weir/law"
 )
 
 func init() {
@@ -12,7 +13,7 @@ func init() {
 			return newMember(c, g, &s)
 		},
 		Update: func(l *Limiter, c Config, s admit.Allocation) error {
-			return l.updateMember(c, &s)
+			return l.update(c, &s, law.Knowledge{})
 		},
 		Node:      func(l *Limiter) *admit.Node { return &l.node },
 		SetPace:   (*Limiter).setPace,

@@ -45,8 +45,6 @@ func (c *compartment) touch() {
 // shut refuses all who come from now on.
 func (c *compartment) shut() { c.callers.Add(gone) }
 
-func (c *compartment) isIdle() bool { return c.callers.Load() == 0 && idle(c.limiter) }
-
 func (c *compartment) shutIfIdle() bool {
 	if !idle(c.limiter) || !c.callers.CompareAndSwap(0, gone) {
 		return false

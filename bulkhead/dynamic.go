@@ -21,8 +21,7 @@ type dynamic struct {
 	past    weir.Snapshot // totals of removed compartments
 }
 
-// mostLooks is how many compartments add looks at to find one that can go. It bounds the cost of a
-// new key; the next one continues where this one stopped.
+// mostLooks is how many compartments makeRoom looks at. It bounds the cost of a new key; the next one continues where this one stopped.
 const mostLooks = 32
 
 func (d *dynamic) find(key string) *compartment {
@@ -31,8 +30,8 @@ func (d *dynamic) find(key string) *compartment {
 	return d.byKey[key]
 }
 
-// findUnknown returns the compartment of a key that has none yet, made if create is set, or that of
-// the overflow if there is no room for another key.
+// findUnknown returns the compartment of a key that has none yet: if create is set it is made, or is
+// that of the overflow if there is no room for another key.
 func (s *Set) findUnknown(key string, create bool) (*compartment, error) {
 	if err := checkKey(key); err != nil {
 		return nil, err
@@ -47,19 +46,17 @@ func (s *Set) findUnknown(key string, create bool) (*compartment, error) {
 		return c, nil
 	case d.closed:
 		return nil, &weir.RefusedError{Limiter: key, Reason: weir.ReasonClosed}
-	case !d.hasRoom(t.conf.MaxKeys):
-		return t.overflow(), nil
 	case !create:
 		return nil, nil
+	case !s.makeRoom(t.conf.MaxKeys):
+		return t.overflow(), nil
 	}
 	c, err := s.open(strings.Clone(key), t.conf.Default, t.conf.Default.allocation())
 	if err != nil { // of a law that accepted the same settings before
 		return nil, err
 	}
-	if !s.add(c, t.conf.MaxKeys) { // the one that could go is in use again
-		s.remove(c)
-		return t.overflow(), nil
-	}
+	d.ring = append(d.ring, c)
+	d.byKey[c.key] = c
 	return c, nil
 }
 
@@ -72,38 +69,22 @@ func (t *table) overflow() *compartment {
 
 func (d *dynamic) isFull(maxKeys int) bool { return len(d.ring) >= maxKeys }
 
-// add adds a compartment. At maxKeys it replaces an idle one, and returns false if there is none.
-func (s *Set) add(c *compartment, maxKeys int) bool {
+// makeRoom reports whether there is room for another compartment. At maxKeys it evicts an idle one
+// for that.
+func (s *Set) makeRoom(maxKeys int) bool {
 	d := &s.dynamic
 	if !d.isFull(maxKeys) {
-		d.ring = append(d.ring, c)
-		d.byKey[c.key] = c
 		return true
 	}
 	for range min(mostLooks, 2*len(d.ring)) {
-		place := &d.ring[d.hand]
 		d.hand = (d.hand + 1) % len(d.ring)
-		if old := *place; !old.used.Swap(false) && old.shutIfIdle() {
+		if old := d.ring[d.hand]; !old.used.Swap(false) && old.shutIfIdle() {
 			s.remove(old)
 			delete(d.byKey, old.key)
 			d.evicted++
-			*place = c
-			d.byKey[c.key] = c
-			return true
-		}
-	}
-	return false
-}
-
-// hasRoom reports whether add would find room for one more. It changes nothing.
-func (d *dynamic) hasRoom(maxKeys int) bool {
-	if !d.isFull(maxKeys) {
-		return true
-	}
-	for i := range min(mostLooks, 2*len(d.ring)) {
-		c := d.ring[(d.hand+i)%len(d.ring)]
-		again := i >= len(d.ring)
-		if (again || !c.used.Load()) && c.isIdle() {
+			last := len(d.ring) - 1
+			d.ring[d.hand], d.ring[last] = d.ring[last], nil
+			d.ring = d.ring[:last]
 			return true
 		}
 	}

@@ -102,26 +102,15 @@ func TestFullMakesNoCompartment(t *testing.T) {
 	}
 }
 
-// A key that finds no room shares the overflow, and so does its question. A cap counts, too.
-func TestFullOfTheOverflow(t *testing.T) {
-	s := newSet(t, bulkhead.Config{
-		MaxKeys: 1, Max: 3, Default: fixed(2, 0, 0), ByKey: byKey{bulkhead.Overflow: fixed(2, 0, 0)},
-	})
+func TestFullOfACap(t *testing.T) {
+	s := newSet(t, bulkhead.Config{Max: 3, Default: fixed(2, 0, 0)})
 	hold(t, s, "a", 1)
-	must.Do(t, full(t, s, "b"))
 	over := hold(t, s, "b", 2)
-	if err := full(t, s, "c"); err == nil || !strings.Contains(err.Error(), `"(overflow)" refused`) {
-		t.Errorf("the overflow is full: %v", err)
-	}
 	if err := full(t, s, "a"); !errors.Is(err, weir.ErrLimitReached) {
 		t.Errorf("the cap is full: %v", err)
 	}
 	over[0].Done(nil)
-	for _, key := range []string{"a", "c"} {
-		if err := full(t, s, key); err != nil {
-			t.Errorf("%s: %v", key, err)
-		}
-	}
+	must.Do(t, full(t, s, "a"))
 }
 
 func TestBadKeysAreRefused(t *testing.T) {

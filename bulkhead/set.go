@@ -149,9 +149,9 @@ func (s *Set) TryAcquire(ctx context.Context, key string) (weir.Permit, error) {
 // does: an error is a refusal that was counted, and nil promises nothing. A full cap refuses like a
 // full limit.
 //
-// Full makes no compartment. If the key has none and would get one, Full returns nil whatever the
-// cap says, because there is no limiter yet to count a refusal. A bad key, an unknown key of a
-// closed set, and work that the overflow has no room for is refused.
+// Full makes no compartment. If the key has none, Full returns nil whatever the cap says, because
+// there is no limiter yet to count a refusal. A bad key, and an unknown key of a closed set, is
+// refused.
 func (s *Set) Full(ctx context.Context, key string) error { return s.enter(key, false).full(ctx) }
 
 // Close refuses all that waits and all that arrives from now on, for any key, with

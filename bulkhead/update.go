@@ -76,18 +76,8 @@ func (s *Set) replace(old, next *table) ([]*compartment, error) {
 	return append(slices.Collect(maps.Values(next.byKey)), stay...), nil
 }
 
-// fill gives each key of the next table its compartment, which it opens if the key has none. If a
-// law keeps one from opening, no change is left.
+// fill gives each key of the next table its compartment, which it opens if the key has none.
 func (s *Set) fill(next, old *table) (err error) {
-	var opened []*compartment
-	filled := false
-	defer func() {
-		if !filled {
-			for _, c := range opened {
-				s.remove(c)
-			}
-		}
-	}()
 	for key, k := range next.conf.ByKey {
 		c := cmp.Or(old.byKey[key], s.dynamic.byKey[key])
 		if c == nil {
@@ -95,14 +85,12 @@ func (s *Set) fill(next, old *table) (err error) {
 			if c, err = s.open(key, k, admit.Allocation{Share: k.Share}); err != nil {
 				return err
 			}
-			opened = append(opened, c)
 			if s.dynamic.closed {
 				c.limiter.Close()
 			}
 		}
 		next.byKey[key] = c
 	}
-	filled = true
 	return nil
 }
 

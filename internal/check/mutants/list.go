@@ -151,7 +151,6 @@ var ofLibrary = []mutant{
 	{"Full does not know the tenant", "full.go", "w.Tenant = tenantHash(ctx)", "", "TestFullOfAContext", "."},
 	{"Full does not know the priority", "wait.go", "w.Lane = PriorityFrom(ctx).lane()", "w.Lane = PriorityNormal.lane()", "TestFullOfAContext", "."},
 	{"a question makes a compartment", "bulkhead/handle.go", "h.enter(false)", "h.enter(true)", "TestFullMakesNoCompartment", "./bulkhead"},
-	{"an unknown key is never full", "bulkhead/dynamic.go", "if (again || !c.used.Load()) && c.isIdle() {", "if again || !c.used.Load() {", "TestFullOfTheOverflow", "./bulkhead"},
 
 	// Shadow mode.
 	{"in shadow mode only its own end gives a slot back", "internal/virtual/work.go", "able := int32(min(float64(weight), max(0, v.credit)))", "able := int32(0)", "TestShadowSlotEndsInPlaceOfWork", "./internal/admit"},
