@@ -70,14 +70,11 @@ func TestBodies(t *testing.T) {
 		for _, g := range []guard{byDefault, byHand(c.u, 1)} {
 			var ofGets, ofPosts []float64
 			for seed := range repeats {
-				t.Run("", func(t *testing.T) { // so that its processes end
-					p := g.start(t, startUpstream(t, c.u))
+				g.before(t, c.u, func(t *testing.T, p, _ peer) {
 					slow := gather(p, either(c.clients, min(c.clients, 100)), c.slow...)
 					defer slow.disperse()
-					answers := openLoop{
-						rate: c.times * c.u.capacity(), during: during, timeout: deadline, seed: uint64(seed),
-						request: withBodies(t, p.url+"/work", c.posts, c.size, c.chunked),
-					}.run(t.Context())
+					requests := withBodies(t, p.url+"/work", c.posts, c.size, c.chunked)
+					answers := c.u.times(c.times, during, uint64(seed), requests).run(t.Context())
 					var get, post []answer
 					for _, a := range answers {
 						if a.n%10 < c.posts {
@@ -86,9 +83,8 @@ func TestBodies(t *testing.T) {
 							get = append(get, a)
 						}
 					}
-					capacity := c.u.capacity() * (during - settled).Seconds()
-					ofGets = append(ofGets, float64(good(get, settled, during))/capacity)
-					ofPosts = append(ofPosts, float64(good(post, settled, during))/capacity)
+					ofGets = append(ofGets, c.u.share(get, settled, during))
+					ofPosts = append(ofPosts, c.u.share(post, settled, during))
 				})
 			}
 			row = append(row, median(ofGets), median(ofPosts))

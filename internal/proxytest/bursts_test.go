@@ -21,8 +21,7 @@ func TestBursts(t *testing.T) {
 		if !full() && c.atOnce != 300 {
 			continue
 		}
-		t.Run("", func(t *testing.T) {
-			p := startWeir(t, startUpstream(t, upstream{c.workers, 50 * time.Millisecond, 50 * time.Millisecond}))
+		byDefault.before(t, upstream{c.workers, 50 * time.Millisecond, 50 * time.Millisecond}, func(t *testing.T, p, _ peer) {
 			sent, refused, late := 0, 0, 0
 			for burst := range either(6, 1) {
 				if burst > 0 {
@@ -69,8 +68,7 @@ func TestBurstsOfClients(t *testing.T) {
 	trial(t)
 	tb := newTable(t, "clients that come at once, 200 workers", "client", "refused")
 	for _, c := range either(suddenClients, suddenClients[:1]) {
-		t.Run("", func(t *testing.T) {
-			p := startWeir(t, startUpstream(t, upstream{200, 50 * time.Millisecond, 50 * time.Millisecond}))
+		byDefault.before(t, upstream{200, 50 * time.Millisecond, 50 * time.Millisecond}, func(t *testing.T, p, _ peer) {
 			for _, command := range c.commands {
 				args := strings.Fields(command)
 				text, err := exec.Command(installed(t, args[0]), append(args[1:], p.url+"/work")...).CombinedOutput()
@@ -111,11 +109,8 @@ func TestReplicas(t *testing.T) {
 		var shares, fair []float64
 		for seed := range either(3, 1) {
 			t.Run(fmt.Sprint(n), func(t *testing.T) { // so that its processes end
-				answers := openLoop{
-					rate: 2 * u.capacity(), during: during, timeout: deadline, seed: uint64(seed),
-					request: inTurns(t, startUpstream(t, u), n),
-				}.run(t.Context())
-				shares = append(shares, float64(good(answers, settled, during))/u.capacity()/(during-settled).Seconds())
+				answers := u.times(2, during, uint64(seed), inTurns(t, startUpstream(t, u), n)).run(t.Context())
+				shares = append(shares, u.share(answers, settled, during))
 				fair = append(fair, fairness(answers, n))
 			})
 		}

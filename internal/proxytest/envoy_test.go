@@ -152,15 +152,12 @@ func columns(all []outcome) (first, second []float64, p99 []time.Duration) {
 // meet runs the load against the guard.
 func (r rise) meet(t *testing.T, u upstream, g guard, seed uint64) (o outcome) {
 	t.Helper()
-	t.Run("", func(t *testing.T) { // so that its processes end
-		p := g.start(t, startUpstream(t, u))
-		load := openLoop{rate: u.capacity() / 2, during: r.warm, timeout: deadline, seed: seed, request: gets(t, p.url+"/work")}
-		load.run(t.Context())
-		load.rate, load.during = r.times*u.capacity(), r.during
-		answers := load.run(t.Context())
+	g.before(t, u, func(t *testing.T, p, _ peer) {
+		requests := gets(t, p.url+"/work")
+		u.times(0.5, r.warm, seed, requests).run(t.Context())
+		answers := u.times(r.times, r.during, seed, requests).run(t.Context())
 		half := r.during / 2
-		most := u.capacity() * half.Seconds()
-		o = outcome{float64(good(answers, 0, half)) / most, float64(good(answers, half, r.during)) / most, quantile(answers, 0.99)}
+		o = outcome{u.share(answers, 0, half), u.share(answers, half, r.during), quantile(answers, 0.99)}
 		t.Logf("%s, seed %d: %.3f, %.3f, %v", g.name, seed, o.first, o.second, o.p99)
 	})
 	return o

@@ -21,7 +21,6 @@ type openLoop struct {
 	seed    uint64
 	request func(n int) *http.Request
 	through func(http.RoundTripper) http.RoundTripper // limits the client, if it is not nil
-	until   <-chan struct{}                           // ends the sending earlier, if it is not nil
 }
 
 // An answer is the result of a request.
@@ -52,7 +51,7 @@ func gets(t testing.TB, url string) func(int) *http.Request {
 	return func(int) *http.Request { return first.Clone(context.Background()) }
 }
 
-// run sends the requests and returns once all are answered, or have timed out.
+// run sends the requests, until ctx ends, and returns once all are answered, or have timed out.
 func (l openLoop) run(ctx context.Context) []answer {
 	client := clients()
 	defer client.CloseIdleConnections()
@@ -67,7 +66,7 @@ func (l openLoop) run(ctx context.Context) []answer {
 		began   = time.Now()
 		next    time.Duration
 	)
-	for n := 0; ctx.Err() == nil && !l.ended(); n++ {
+	for n := 0; ctx.Err() == nil; n++ {
 		next += time.Duration(random.ExpFloat64() / l.rate * float64(time.Second))
 		due := next
 		if due >= l.during {
@@ -75,7 +74,7 @@ func (l openLoop) run(ctx context.Context) []answer {
 		}
 		pause(time.Until(began.Add(due)))
 		all.Go(func() {
-			a := l.send(ctx, client, n, began.Add(due))
+			a := l.send(client, n, began.Add(due))
 			a.due = due
 			mu.Lock()
 			defer mu.Unlock()
@@ -87,20 +86,10 @@ func (l openLoop) run(ctx context.Context) []answer {
 	return answers
 }
 
-// ended reports whether no more are to be sent.
-func (l openLoop) ended() bool {
-	select {
-	case <-l.until: // never, if it is nil
-		return true
-	default:
-		return false
-	}
-}
-
 // send sends a request that is due.
-func (l openLoop) send(ctx context.Context, client *http.Client, n int, due time.Time) (a answer) {
+func (l openLoop) send(client *http.Client, n int, due time.Time) (a answer) {
 	a.n = n
-	ctx, cancel := context.WithDeadline(ctx, due.Add(l.timeout))
+	ctx, cancel := context.WithDeadline(context.Background(), due.Add(l.timeout))
 	defer cancel()
 	defer func() { a.latency = time.Since(due) }()
 	response, err := client.Do(l.request(n).WithContext(ctx))

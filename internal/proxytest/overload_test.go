@@ -49,18 +49,33 @@ func byConnections(u upstream) guard {
 	}}
 }
 
+// before starts an upstream with the guard before it, for the time of a call.
+func (g guard) before(t *testing.T, u upstream, call func(t *testing.T, p, up peer)) {
+	t.Helper()
+	t.Run("", func(t *testing.T) { // so that its processes end
+		up := startUpstream(t, u)
+		call(t, g.start(t, up), up)
+	})
+}
+
+// times is a load of a multiple of the upstream's capacity, by clients that leave at the deadline.
+func (u upstream) times(multiple float64, during time.Duration, seed uint64, request func(int) *http.Request) openLoop {
+	return openLoop{rate: multiple * u.capacity(), during: during, timeout: deadline, seed: seed, request: request}
+}
+
+// share is the part of the upstream's capacity between two moments that was answered well.
+func (u upstream) share(answers []answer, from, to time.Duration) float64 {
+	return float64(good(answers, from, to)) / u.capacity() / (to - from).Seconds()
+}
+
 // storm sends a multiple of the upstream's capacity, from a cold start. It returns the
 // goodput of each second as a share of the capacity.
 func storm(t *testing.T, u upstream, g guard, times float64, seed uint64, during time.Duration) (shares []float64) {
 	t.Helper()
-	t.Run("", func(t *testing.T) { // so that its processes end
-		up := startUpstream(t, u)
-		p := g.start(t, up)
-		answers := openLoop{
-			rate: times * u.capacity(), during: during, timeout: deadline, seed: seed, request: gets(t, p.url+"/work"),
-		}.run(t.Context())
+	g.before(t, u, func(t *testing.T, p, _ peer) {
+		answers := u.times(times, during, seed, gets(t, p.url+"/work")).run(t.Context())
 		for from := time.Duration(0); from < during; from += time.Second {
-			shares = append(shares, float64(good(answers, from, from+time.Second))/u.capacity())
+			shares = append(shares, u.share(answers, from, from+time.Second))
 		}
 	})
 	return shares
@@ -165,12 +180,8 @@ func TestRecovery(t *testing.T) {
 	for _, g := range []guard{byDefault, byHand(u, 1)} {
 		var before, during, after []float64
 		for seed := range seeds {
-			t.Run("", func(t *testing.T) { // so that its processes end
-				up := startUpstream(t, u)
-				p := g.start(t, up)
-				load := openLoop{
-					rate: 1.5 * u.capacity(), during: 3 * phase, timeout: deadline, seed: uint64(seed), request: gets(t, p.url+"/work"),
-				}
+			g.before(t, u, func(t *testing.T, p, up peer) {
+				load := u.times(1.5, 3*phase, uint64(seed), gets(t, p.url+"/work"))
 				var answers []answer
 				var loop sync.WaitGroup
 				loop.Go(func() { answers = load.run(t.Context()) })
@@ -179,9 +190,8 @@ func TestRecovery(t *testing.T) {
 				pause(phase)
 				up.setSpeed(t, 1)
 				loop.Wait()
-				share := func(n int, speed float64) float64 {
-					from := time.Duration(n)*phase + settled
-					return float64(good(answers, from, time.Duration(n+1)*phase)) / (phase - settled).Seconds() / u.capacity() / speed
+				share := func(n time.Duration, speed float64) float64 {
+					return u.share(answers, n*phase+settled, (n+1)*phase) / speed
 				}
 				before, during, after = append(before, share(0, 1)), append(during, share(1, slow)), append(after, share(2, 1))
 			})

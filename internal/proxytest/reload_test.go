@@ -38,9 +38,8 @@ func under(t *testing.T, url string, rate float64, happen func()) []answer {
 		answers []answer
 		loop    sync.WaitGroup
 	)
-	// The loop stops sending when happen returns; requests in flight are still answered.
-	l := openLoop{rate: rate, during: time.Hour, timeout: 30 * time.Second, request: onceEach(t, url), until: ctx.Done()}
-	loop.Go(func() { answers = l.run(context.WithoutCancel(ctx)) })
+	l := openLoop{rate: rate, during: time.Hour, timeout: 30 * time.Second, request: onceEach(t, url)}
+	loop.Go(func() { answers = l.run(ctx) })
 	happen()
 	stop()
 	loop.Wait()

@@ -23,10 +23,8 @@ type beside struct {
 
 // runBeside sends six tenths of the upstream's capacity beside slow clients.
 func runBeside(t *testing.T, clients int, during time.Duration, seed uint64, kinds ...slowKind) (r beside) {
-	t.Run("", func(t *testing.T) { // so that its processes end
-		u := upstream{20, 50 * time.Millisecond, 100 * time.Millisecond}
-		up := startUpstream(t, u)
-		p := startWeir(t, up)
+	u := upstream{20, 50 * time.Millisecond, 100 * time.Millisecond}
+	byDefault.before(t, u, func(t *testing.T, p, _ peer) {
 		c := gather(p, clients, kinds...)
 		defer c.disperse()
 
@@ -38,9 +36,7 @@ func runBeside(t *testing.T, clients int, during time.Duration, seed uint64, kin
 				limits = append(limits, p.counts(t).limit)
 			}
 		})
-		answers := openLoop{
-			rate: 0.6 * u.capacity(), during: during, timeout: deadline, seed: seed, request: gets(t, p.url+"/work"),
-		}.run(t.Context())
+		answers := u.times(0.6, during, seed, gets(t, p.url+"/work")).run(t.Context())
 		stop()
 		watcher.Wait()
 		r = beside{
@@ -114,75 +110,60 @@ func TestIdleConnections(t *testing.T) {
 // slowBody is the size of the bodies that slow clients send and read.
 const slowBody = 16 << 10
 
-// A slowKind is the behaviour of a slow client on a connection, until it is closed or ctx
-// ends.
+// A slowKind is the behaviour of a slow client on a connection: it sends the head of a request, and
+// then a piece at a time, or nothing. It reads nothing while it sends, and otherwise all that comes,
+// or a byte at a time.
 type slowKind struct {
-	name string
-	talk func(ctx context.Context, conn net.Conn)
+	name, head  string
+	piece       string
+	every       time.Duration
+	readsSlowly bool
 }
 
 var (
-	slowUp = slowKind{"a byte a second up", func(ctx context.Context, conn net.Conn) {
-		fmt.Fprintf(conn, "POST /echo HTTP/1.1\r\nHost: slow\r\nContent-Length: %d\r\n\r\n", slowBody)
-		for n := 0; n < slowBody && wait(ctx, time.Second); n++ {
-			if _, err := conn.Write([]byte("x")); err != nil {
-				return
-			}
-		}
-	}}
-	slowChunks = slowKind{"a chunk of a byte a second up", func(ctx context.Context, conn net.Conn) {
-		fmt.Fprint(conn, "POST /work HTTP/1.1\r\nHost: slow\r\nTransfer-Encoding: chunked\r\n\r\n")
-		send(ctx, conn, "1\r\nx\r\n", time.Second)
-	}}
-	slowLength = slowKind{"a byte a second of 100 kB up", func(ctx context.Context, conn net.Conn) {
-		fmt.Fprint(conn, "POST /work HTTP/1.1\r\nHost: slow\r\nContent-Length: 100000\r\n\r\n")
-		send(ctx, conn, "x", time.Second)
-	}}
-	slowLarge = slowKind{"2 KiB a second of 17 MiB up", func(ctx context.Context, conn net.Conn) {
-		fmt.Fprintf(conn, "POST /work HTTP/1.1\r\nHost: slow\r\nContent-Length: %d\r\n\r\n", 17<<20)
-		send(ctx, conn, strings.Repeat("x", 205), time.Second/10)
-	}}
-	slowDown = slowKind{"a byte a second down", func(ctx context.Context, conn net.Conn) {
-		fmt.Fprintf(conn, "GET /bytes?n=%d HTTP/1.1\r\nHost: slow\r\n\r\n", slowBody)
-		for wait(ctx, time.Second) {
-			if _, err := io.CopyN(io.Discard, conn, 1); err != nil {
-				return
-			}
-		}
-	}}
-	stalled = slowKind{"stalled in the middle", func(ctx context.Context, conn net.Conn) {
-		fmt.Fprintf(conn, "POST /echo HTTP/1.1\r\nHost: slow\r\nContent-Length: %d\r\n\r\n%s", slowBody, strings.Repeat("x", slowBody/2))
-		untilClosed(conn)
-	}}
-	eventStream = slowKind{"event streams", func(_ context.Context, conn net.Conn) {
-		fmt.Fprint(conn, "GET /events HTTP/1.1\r\nHost: slow\r\n\r\n")
-		untilClosed(conn)
-	}}
-	webSocket = slowKind{"idle WebSockets", func(_ context.Context, conn net.Conn) {
-		fmt.Fprint(conn, "GET /socket HTTP/1.1\r\nHost: slow\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+
-			"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n")
-		untilClosed(conn)
-	}}
-	idle = slowKind{"idle connections", func(_ context.Context, conn net.Conn) {
-		fmt.Fprint(conn, "GET /bytes?n=1024 HTTP/1.1\r\nHost: slow\r\n\r\n")
-		untilClosed(conn)
-	}}
+	slowUp = slowKind{name: "a byte a second up", piece: "x", every: time.Second, head: sends("/echo", slowBody)}
+
+	slowChunks = slowKind{
+		name: "a chunk of a byte a second up", piece: "1\r\nx\r\n", every: time.Second,
+		head: "POST /work HTTP/1.1\r\nHost: slow\r\nTransfer-Encoding: chunked\r\n\r\n",
+	}
+	slowLength = slowKind{name: "a byte a second of 100 kB up", piece: "x", every: time.Second, head: sends("/work", 100_000)}
+	slowLarge  = slowKind{
+		name: "2 KiB a second of 17 MiB up", piece: strings.Repeat("x", 205), every: time.Second / 10, head: sends("/work", 17<<20),
+	}
+	slowDown    = slowKind{name: "a byte a second down", readsSlowly: true, head: asks(fmt.Sprintf("/bytes?n=%d", slowBody))}
+	stalled     = slowKind{name: "stalled in the middle", head: sends("/echo", slowBody) + strings.Repeat("x", slowBody/2)}
+	eventStream = slowKind{name: "event streams", head: asks("/events")}
+	webSocket   = slowKind{
+		name: "idle WebSockets", head: asks("/socket", "Connection: Upgrade", "Upgrade: websocket",
+			"Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="),
+	}
+	idle = slowKind{name: "idle connections", head: asks("/bytes?n=1024")}
 )
 
-// send sends piece repeatedly until the connection is closed or ctx ends.
-func send(ctx context.Context, conn net.Conn, piece string, every time.Duration) {
-	for wait(ctx, every) {
-		if _, err := io.WriteString(conn, piece); err != nil {
-			return
-		}
-	}
+// sends is the head of a request with a body.
+func sends(path string, length int) string {
+	return fmt.Sprintf("POST %s HTTP/1.1\r\nHost: slow\r\nContent-Length: %d\r\n\r\n", path, length)
 }
 
-// untilClosed reads and discards until the connection is closed. disperse closes it.
-func untilClosed(conn net.Conn) {
+// asks is the head of a request without one.
+func asks(path string, headers ...string) string {
+	return "GET " + path + " HTTP/1.1\r\nHost: slow\r\n" + strings.Join(append(headers, "", ""), "\r\n")
+}
+
+// talk uses a connection until it is closed or ctx ends.
+func (k slowKind) talk(ctx context.Context, conn net.Conn) {
+	_, err := io.WriteString(conn, k.head)
 	var few [512]byte // ten thousand connections have one each
-	for {
-		if _, err := conn.Read(few[:]); err != nil {
+	for err == nil {
+		switch {
+		case k.piece != "" && wait(ctx, k.every):
+			_, err = io.WriteString(conn, k.piece)
+		case k.readsSlowly && wait(ctx, time.Second):
+			_, err = conn.Read(few[:1])
+		case k.piece == "" && !k.readsSlowly:
+			_, err = conn.Read(few[:])
+		default:
 			return
 		}
 	}
