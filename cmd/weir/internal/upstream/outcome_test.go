@@ -19,24 +19,6 @@ import (
 	"github.com/weir-go/weir/internal/tcptest"
 )
 
-// failuresOf sends a request to a fake, and returns the number of counted failures.
-func failuresOf(t *testing.T, ctx context.Context, req *http.Request, f fake) uint64 {
-	t.Helper()
-	p := fakes(t, 1)
-	p.pretend(0, func(r *http.Request) (*http.Response, error) {
-		gotConn(r)
-		return f(r)
-	})
-	send(p, req.WithContext(ctx))
-	if n := p.addresses[0].inFlight.Load(); n != 0 {
-		t.Errorf("%d in flight after the end", n)
-	}
-	if counted := p.addresses[0].failed.Load(); uint64(counted) != p.addresses[0].failures.Load() {
-		t.Error("a failure was counted and not held against the address")
-	}
-	return p.addresses[0].failures.Load()
-}
-
 // gotConn calls the trace as http.Transport does when it has a connection.
 func gotConn(r *http.Request) {
 	if trace := httptrace.ContextClientTrace(r.Context()); trace != nil {
@@ -53,33 +35,46 @@ func TestWhatIsAFailure(t *testing.T) {
 	defer stop()
 	reset := func(r *http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF }
 	notBegun := errors.New("http2: Transport: cannot retry err [stream error: stream ID 1; REFUSED_STREAM] after Request.Body was written")
+	const over = true // the client's time, or its body could not be read
 	for name, test := range map[string]struct {
-		ctx  context.Context //nolint:containedctx // of the case
-		f    fake
-		want uint64
+		ctx    context.Context //nolint:containedctx // of the case
+		f      fake
+		client bool // its fault
+		want   int64
 	}{
-		"answer":                     {t.Context(), answer(http.StatusOK), 0},
-		"error of the service":       {t.Context(), answer(http.StatusInternalServerError), 0},
-		"too many requests":          {t.Context(), answer(http.StatusTooManyRequests), 0},
-		"bad gateway":                {t.Context(), answer(http.StatusBadGateway), 1},
-		"unavailable":                {t.Context(), answer(http.StatusServiceUnavailable), 1},
-		"gateway timeout":            {t.Context(), answer(http.StatusGatewayTimeout), 1},
-		"bad gateway, later":         {t.Context(), answer(http.StatusBadGateway, "Retry-After", "1"), 1},
-		"sheds":                      {t.Context(), answer(http.StatusServiceUnavailable, "Retry-After", "1"), 0},
-		"sheds by Weir":              {t.Context(), answer(http.StatusServiceUnavailable, "Weir-Refused", "limit reached"), 0},
-		"unavailable, nonsense":      {t.Context(), answer(http.StatusServiceUnavailable, "Retry-After", "soon"), 1},
-		"reset":                      {t.Context(), reset, 1},
-		"not begun":                  {t.Context(), func(*http.Request) (*http.Response, error) { return nil, notBegun }, 0},
-		"client has left":            {left, reset, 0},
-		"deadline of the client":     {impatient, reset, 0},
-		"timeout of the route":       {gone, reset, 1},
-		"no connection":              {t.Context(), func(*http.Request) (*http.Response, error) { return nil, &dialError{io.EOF} }, 1},
-		"no file for a connection":   {t.Context(), func(*http.Request) (*http.Response, error) { return nil, &dialError{syscall.EMFILE} }, 0},
-		"no connection, client left": {left, func(*http.Request) (*http.Response, error) { return nil, &dialError{io.EOF} }, 0},
+		"answer":                     {t.Context(), answer(http.StatusOK), false, 0},
+		"error of the service":       {t.Context(), answer(http.StatusInternalServerError), false, 0},
+		"too many requests":          {t.Context(), answer(http.StatusTooManyRequests), false, 0},
+		"bad gateway":                {t.Context(), answer(http.StatusBadGateway), false, 1},
+		"unavailable":                {t.Context(), answer(http.StatusServiceUnavailable), false, 1},
+		"gateway timeout":            {t.Context(), answer(http.StatusGatewayTimeout), false, 1},
+		"gateway timeout of a call":  {t.Context(), answer(http.StatusGatewayTimeout), over, 0}, // by a server of Connect
+		"bad gateway, later":         {t.Context(), answer(http.StatusBadGateway, "Retry-After", "1"), false, 1},
+		"sheds":                      {t.Context(), answer(http.StatusServiceUnavailable, "Retry-After", "1"), false, 0},
+		"sheds by Weir":              {t.Context(), answer(http.StatusServiceUnavailable, "Weir-Refused", "limit reached"), false, 0},
+		"unavailable, nonsense":      {t.Context(), answer(http.StatusServiceUnavailable, "Retry-After", "soon"), false, 1},
+		"reset":                      {t.Context(), reset, false, 1},
+		"no body":                    {t.Context(), reset, over, 0},
+		"not begun":                  {t.Context(), func(*http.Request) (*http.Response, error) { return nil, notBegun }, false, 0},
+		"client has left":            {left, reset, false, 0},
+		"deadline of the client":     {impatient, reset, false, 0},
+		"timeout of the route":       {gone, reset, false, 1},
+		"no connection":              {t.Context(), func(*http.Request) (*http.Response, error) { return nil, &dialError{io.EOF} }, false, 1},
+		"no file for a connection":   {t.Context(), func(*http.Request) (*http.Response, error) { return nil, &dialError{syscall.EMFILE} }, false, 0},
+		"no connection, client left": {left, func(*http.Request) (*http.Response, error) { return nil, &dialError{io.EOF} }, false, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := failuresOf(t, test.ctx, httptest.NewRequest(http.MethodGet, "/", nil), test.f); got != test.want {
-				t.Errorf("%d failures, want %d", got, test.want)
+			p := fakes(t, 1)
+			p.pretend(0, func(r *http.Request) (*http.Response, error) {
+				gotConn(r)
+				return test.f(r)
+			})
+			if _, done, err := p.Send(test.ctx, httptest.NewRequest(http.MethodGet, "/", nil), caller{failed: test.client}); err == nil {
+				done()
+			}
+			a := p.addresses[0]
+			if n, inRow := int64(a.failures.Load()), a.failed.Load(); n != test.want || inRow != test.want || a.inFlight.Load() != 0 {
+				t.Errorf("%d failures, %d in a row, want %d; %d in flight after the end", n, inRow, test.want, a.inFlight.Load())
 			}
 		})
 	}
@@ -100,22 +95,6 @@ func TestARequestThatCannotBeSentIsNoFailure(t *testing.T) {
 	}
 	if s := p.Snapshot()[0]; s.Failures != 0 || s.InFlight != 0 {
 		t.Errorf("want no failure and nothing in flight: %+v", s)
-	}
-}
-
-func TestABodyThatCannotBeReadIsNoFailure(t *testing.T) {
-	p := fakes(t, 1)
-	p.pretend(0, func(r *http.Request) (*http.Response, error) {
-		gotConn(r)
-		return nil, io.ErrUnexpectedEOF
-	})
-	for failures, failed := range []bool{true, false} {
-		if _, _, err := p.Send(t.Context(), httptest.NewRequest(http.MethodPost, "/", nil), caller{failed: failed}); err == nil {
-			t.Fatal("no error")
-		}
-		if s := p.Snapshot()[0]; s.Failures != uint64(failures) {
-			t.Errorf("body failed %v: %+v", failed, s)
-		}
 	}
 }
 
@@ -218,19 +197,5 @@ func TestWhatWasSentIsNotSentAgain(t *testing.T) {
 				t.Errorf("%d tries, want %d", s[0].Requests+s[1].Requests, test.tries)
 			}
 		})
-	}
-}
-
-// A server of Connect answers a call whose time is over with a 504.
-func TestAnswerToACallWhoseTimeIsOver(t *testing.T) {
-	for _, over := range []bool{false, true} {
-		p := fakes(t, 1)
-		p.pretend(0, answer(http.StatusGatewayTimeout))
-		_, done, err := p.Send(t.Context(), httptest.NewRequest(http.MethodPost, "/", nil), caller{failed: over})
-		must.Do(t, err)
-		done()
-		if failed := p.addresses[0].failures.Load() == 1; failed == over {
-			t.Errorf("over: %v, a failure: %v", over, failed)
-		}
 	}
 }
