@@ -1,6 +1,7 @@
 package headers
 
 import (
+	"errors"
 	"math"
 	"net/http"
 	"strconv"
@@ -12,11 +13,11 @@ import (
 // because the clocks may differ; one in the past is 0.
 func RetryAfter(h http.Header, now time.Time) (after time.Duration, ok bool) {
 	text := h.Get("Retry-After")
-	if isDigits(text) {
-		seconds, err := strconv.ParseUint(text, 10, 64)
-		if err != nil || seconds > uint64(math.MaxInt64/time.Second) {
-			return math.MaxInt64, true
-		}
+	seconds, err := strconv.ParseUint(text, 10, 64)
+	switch {
+	case errors.Is(err, strconv.ErrRange), err == nil && seconds > uint64(math.MaxInt64/time.Second):
+		return math.MaxInt64, true
+	case err == nil:
 		return time.Duration(seconds) * time.Second, true
 	}
 	at, err := http.ParseTime(text)
@@ -27,15 +28,6 @@ func RetryAfter(h http.Header, now time.Time) (after time.Duration, ok bool) {
 		now = date
 	}
 	return max(at.Sub(now), 0), true
-}
-
-func isDigits(text string) bool {
-	for _, c := range []byte(text) {
-		if c < '0' || c > '9' {
-			return false
-		}
-	}
-	return text != ""
 }
 
 // maxTimeout is the longest time to wait that is believed. Beyond it a timeout means nothing for

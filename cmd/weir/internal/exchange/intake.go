@@ -122,11 +122,9 @@ func (x *exchange) takeEarly() (stream bool, err error) {
 	b.ahead, b.read, b.rest = a, true, nil
 	// Otherwise the server would wait for the goroutine before it writes a header.
 	_ = http.NewResponseController(x.w).EnableFullDuplex()
-	timer := time.NewTimer(x.shared.pause)
-	defer timer.Stop()
 	select {
 	case err = <-settled:
-	case <-timer.C:
+	case <-time.After(x.shared.pause):
 	case <-x.in.Context().Done():
 	}
 	switch {

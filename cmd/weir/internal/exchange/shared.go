@@ -56,25 +56,24 @@ func New(ctx context.Context, c *config.Config, onFault func(what string, err er
 		uploads: shares{name: "uploads"}, streamsOf: shares{name: "streams"},
 	}
 	s.draining, s.drain = context.WithCancel(ctx)
-	for _, limit := range s.caps(c) {
-		lim, err := weir.New(limit.config())
-		if err != nil {
-			return nil, err
-		}
-		*limit.limiter = lim
+	if err := s.Update(c); err != nil {
+		return nil, err
 	}
-	s.set(c)
 	return s, nil
 }
 
 // Update applies another configuration. Requests above a lower cap continue.
 func (s *Shared) Update(c *config.Config) error {
 	for _, limit := range s.caps(c) {
-		if err := (*limit.limiter).Update(limit.config()); err != nil {
+		if err := limit.apply(); err != nil {
 			return err
 		}
 	}
-	s.set(c)
+	s.memory.bound.Store(int64(c.Buffers.Memory))
+	s.setting.Store(&setting{
+		request: int64(c.Buffers.Request), file: int64(c.Buffers.File), response: int64(c.Buffers.Response),
+		store: storeOf(c.Buffers), uploads: c.Streams.Uploads, directory: c.Buffers.Directory, after: time.Duration(c.Streams.After),
+	})
 	return nil
 }
 
@@ -98,14 +97,6 @@ func (s *Shared) Caps() []*weir.Limiter {
 	return []*weir.Limiter{s.streams, s.sockets, s.events, s.exempt}
 }
 
-func (s *Shared) set(c *config.Config) {
-	s.memory.bound.Store(int64(c.Buffers.Memory))
-	s.setting.Store(&setting{
-		request: int64(c.Buffers.Request), file: int64(c.Buffers.File), response: int64(c.Buffers.Response),
-		store: storeOf(c.Buffers), uploads: c.Streams.Uploads, directory: c.Buffers.Directory, after: time.Duration(c.Streams.After),
-	})
-}
-
 // A fixed limit bounds requests that no law can limit.
 type fixed struct {
 	limiter **weir.Limiter
@@ -113,8 +104,13 @@ type fixed struct {
 	limit   int
 }
 
-func (f fixed) config() weir.Config {
-	return weir.Config{Name: f.name, Law: law.Fixed{Limit: f.limit}, Initial: f.limit, Max: f.limit}
+func (f fixed) apply() (err error) {
+	c := weir.Config{Name: f.name, Law: law.Fixed{Limit: f.limit}, Initial: f.limit, Max: f.limit}
+	if *f.limiter != nil {
+		return (*f.limiter).Update(c)
+	}
+	*f.limiter, err = weir.New(c)
+	return err
 }
 
 func (s *Shared) caps(c *config.Config) []fixed {

@@ -4,7 +4,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -55,7 +54,7 @@ func TestClientsCannotFloodTheLog(t *testing.T) {
 
 // The log says which address took too long, and which limiter refused a request, or its response.
 func TestAccessLogOfFailures(t *testing.T) {
-	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	upstream := speaksBoth(t, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/late":
 			<-r.Context().Done()
@@ -67,15 +66,10 @@ func TestAccessLogOfFailures(t *testing.T) {
 			_ = http.NewResponseController(w).Flush()
 			<-r.Context().Done()
 		}
-	}))
-	server.Config.Protocols = new(http.Protocols)
-	server.Config.Protocols.SetHTTP1(true)
-	server.Config.Protocols.SetUnencryptedHTTP2(true)
-	server.Start()
-	t.Cleanup(server.Close)
+	})
 	for _, protocol := range []string{"http1", "http2"} {
 		r := start(t, `
-upstreams: {api: {addresses: ["`+server.URL+`"], protocol: `+protocol+`}}
+upstreams: {api: {addresses: ["`+upstream+`"], protocol: `+protocol+`}}
 routes: [{path: /}, {path: /late, timeout: 50ms}]
 buffers: {response: 10}
 streams: {max: 2, events: 1}
@@ -88,7 +82,7 @@ log: {access: true}
 			}
 		}
 		for _, want := range []string{
-			`msg="request failed" error="route /late: upstream api, ` + server.URL + `: weir: execution timeout"`,
+			`msg="request failed" error="route /late: upstream api, ` + upstream + `: weir: execution timeout"`,
 			`path=/late route=/late compartment=api status=504`,
 			`path=/events`, `limiter=events refused="limit reached"`,
 			`path=/large`, `limiter=streams refused="tenant over its share"`,

@@ -43,11 +43,9 @@ func (c *conn) Write(p []byte) (int, error) {
 	broken := errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET)
 	err = c.cause(err) // before the reader's
 	if broken && c.state.Load() >= sent {
-		timer := time.NewTimer(patience)
-		defer timer.Stop()
 		select {
 		case <-c.closed:
-		case <-timer.C:
+		case <-time.After(patience):
 		}
 	}
 	return n, err

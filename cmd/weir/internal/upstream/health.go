@@ -22,12 +22,10 @@ var errSheds = errors.New("the server sheds load")
 func (p *Pool) checkUntil(ctx context.Context, a *address) {
 	for {
 		if wait := a.checkIn(time.Duration(p.config.Health.Interval), time.Now()); wait > 0 {
-			timer := time.NewTimer(wait)
 			select {
 			case <-ctx.Done():
-				timer.Stop()
 				return
-			case <-timer.C:
+			case <-time.After(wait):
 			}
 			continue
 		}

@@ -22,7 +22,6 @@ type Pool struct {
 	addresses []*address
 
 	changes *atomic.Uint64 // of all records; shared like them
-	turning sync.Mutex     // held while a rotation is made
 	current atomic.Pointer[rotation]
 
 	stop   context.CancelFunc // nil unless checks run

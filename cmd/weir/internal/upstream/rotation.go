@@ -48,13 +48,8 @@ func (r *rotation) holds(changes uint64) bool {
 }
 
 // rotation returns the current rotation. It is remade on use, so that no timer is needed at
-// the end of an ejection.
+// the end of an ejection. Several requests may remake it at a time: an older one does not hold.
 func (p *Pool) rotation() []*address {
-	if r := p.current.Load(); r.holds(p.changes.Load()) {
-		return r.addresses
-	}
-	p.turning.Lock()
-	defer p.turning.Unlock()
 	changes := p.changes.Load() // before the records are read, so that a concurrent change is not missed
 	if r := p.current.Load(); r.holds(changes) {
 		return r.addresses
