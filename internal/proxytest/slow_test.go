@@ -110,9 +110,9 @@ func TestIdleConnections(t *testing.T) {
 // slowBody is the size of the bodies that slow clients send and read.
 const slowBody = 16 << 10
 
-// A slowKind is the behaviour of a slow client on a connection: it sends the head of a request, and
-// then a piece at a time, or nothing. It reads nothing while it sends, and otherwise all that comes,
-// or a byte at a time.
+// A slowKind is the behaviour of a slow client on a connection. It sends the head of a request, and
+// then a piece at a time, or nothing. A client that sends no pieces reads everything, or a byte at
+// a time.
 type slowKind struct {
 	name, head  string
 	piece       string
