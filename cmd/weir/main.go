@@ -64,8 +64,8 @@ func main() {
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	out := &watchedOutput{Writer: stdout, end: end}
-	return out.outcome(runOn(ctx, args, out, stderr))
+	err := runOn(ctx, args, watchedOutput{stdout, end}, stderr)
+	return outcome(ctx, err)
 }
 
 func runOn(ctx context.Context, args []string, stdout, stderr io.Writer) error {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"sync"
 	"syscall"
 )
 
@@ -14,41 +13,35 @@ import (
 type watchedOutput struct {
 	io.Writer
 	end context.CancelCauseFunc
-
-	mu  sync.Mutex
-	err error // the first write error
 }
 
-func (o *watchedOutput) Write(p []byte) (int, error) {
+// An outputError is why a command ends whose output cannot be written.
+type outputError struct{ error }
+
+func (o watchedOutput) Write(p []byte) (int, error) {
 	n, err := o.Writer.Write(p)
 	if err != nil {
-		o.mu.Lock()
-		if o.err == nil {
-			o.err = err
-		}
-		o.mu.Unlock()
-		o.end(err)
+		o.end(outputError{err})
 	}
 	return n, err
 }
 
 // outcome returns the error of a command that returned err. A reader that closed the pipe
 // early, as head does, is no failure.
-func (o *watchedOutput) outcome(err error) error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
+func outcome(ctx context.Context, err error) error {
+	failed, unwritten := errors.AsType[outputError](context.Cause(ctx))
 	switch {
-	case o.err == nil:
+	case !unwritten:
 		return err
-	case errors.Is(o.err, syscall.EPIPE):
+	case errors.Is(failed.error, syscall.EPIPE):
 		return nil
 	}
-	return fmt.Errorf("the output is not complete: %w", o.err)
+	return fmt.Errorf("the output is not complete: %w", failed.error)
 }
 
 // unwatched returns streams whose write errors do not end the command, for servers.
 func (s streams) unwatched() streams {
-	if watched, ok := s.out.(*watchedOutput); ok {
+	if watched, ok := s.out.(watchedOutput); ok {
 		s.out = watched.Writer
 	}
 	return s

@@ -96,6 +96,7 @@ func TestClientCertificates(t *testing.T) {
 		"trusted, speaks for itself":   {auth: tls.RequireAndVerifyClientCert, trusted: true, want: want, tenant: true},
 		"trusted, speaks for a client": {auth: tls.RequireAndVerifyClientCert, trusted: true, header: []string{"X-Forwarded-For", "198.51.100.7"}},
 		"trusted, names its address":   {auth: tls.RequireAndVerifyClientCert, trusted: true, header: []string{"X-Real-IP", "198.51.100.7"}},
+		"trusted, names no address":    {auth: tls.RequireAndVerifyClientCert, trusted: true, header: []string{"X-Real-IP", "unknown"}},
 		"trusted, certificate only":    {auth: tls.RequireAndVerifyClientCert, trusted: true, header: []string{"Client-Cert", ":AAAA:"}, want: ":AAAA:"},
 		"trusted, names a certificate": {auth: tls.RequireAndVerifyClientCert, trusted: true, header: []string{"X-Forwarded-For", "198.51.100.7", "Client-Cert", ":AAAA:"}, want: ":AAAA:"},
 	} {
