@@ -21,7 +21,8 @@ type dynamic struct {
 	past    weir.Snapshot // totals of removed compartments
 }
 
-// mostLooks is how many compartments makeRoom looks at. It bounds the cost of a new key; the next one continues where this one stopped.
+// mostLooks is how many compartments makeRoom looks at. It bounds the cost of a new key. The next
+// one continues where this one stopped.
 const mostLooks = 32
 
 func (d *dynamic) find(key string) *compartment {
@@ -30,8 +31,8 @@ func (d *dynamic) find(key string) *compartment {
 	return d.byKey[key]
 }
 
-// findUnknown returns the compartment of a key that has none yet: if create is set it is made, or is
-// that of the overflow if there is no room for another key.
+// findUnknown returns the compartment of a key that has none yet: if create is set it is made, or
+// is that of the overflow if there is no room for another key.
 func (s *Set) findUnknown(key string, create bool) (*compartment, error) {
 	if err := checkKey(key); err != nil {
 		return nil, err
