@@ -99,11 +99,9 @@ func (s *set) seat(snap *bulkhead.Snapshot, conf *bulkhead.Config) map[string]*k
 			unknown = append(unknown, name)
 		}
 	}
-	if room < len(unknown) {
-		slices.SortFunc(unknown, func(a, b string) int {
-			return cmp.Or(cmp.Compare(snap.ByKey[b].Admitted, snap.ByKey[a].Admitted), cmp.Compare(a, b))
-		})
-	}
+	slices.SortFunc(unknown, func(a, b string) int {
+		return cmp.Or(cmp.Compare(snap.ByKey[b].Admitted, snap.ByKey[a].Admitted), cmp.Compare(a, b))
+	})
 	for _, name := range unknown[:min(len(unknown), max(0, room))] {
 		s.give(name, taken)
 	}
