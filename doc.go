@@ -55,10 +55,13 @@
 //   - bulkhead: a limiter for each key, under one cap that they share
 //   - fleet: a cap that processes share
 //   - retry: clients that try again within a budget
-//   - throttle: the pace of writes to a database
-//   - pool, capacity: tasks from a source, run as named resources allow
+//   - shed: refusals by the CPU or another signal of load
+//   - throttle: the rate of operations on a database, by its load
+//   - bulk, memory: imports within a target of memory
+//   - pool, capacity: tasks from a source, within named resources
 //   - metrics: data for monitoring systems; weirprom and weirotel are modules of their own
-//   - sim: laws tried on simulated servers
+//   - dash: limiters live in a browser
+//   - sim: laws on simulated servers
 //
 // The command weir puts a limiter in front of any HTTP server.
 package weir
