@@ -315,59 +315,44 @@ func newFleetWorld(seed uint64, members, slots int, f lease.Fallback) *fleetWorl
 // apart. Members and allocators are cut off, stopped and killed, and the store forgets its last
 // seconds. Neither the held nor the running slots ever pass the cap.
 func TestFleetStaysBelowTheCap(t *testing.T) {
-	staysBelowTheCap(t, 3, 60, 150) // the rarest mutant dies at seed 101
-	staysBelowTheCap(t, 30, 600, 8)
+	staysBelowTheCap(t, 3, 60, 150, (*fleetWorld).faults) // the rarest mutant dies at seed 101
+	staysBelowTheCap(t, 30, 600, 8, (*fleetWorld).faults)
 }
 
 // TestLargeFleetStaysBelowTheCap is apart, because mutants need only the small ones.
 func TestLargeFleetStaysBelowTheCap(t *testing.T) {
 	longtest.Skip(t)
-	staysBelowTheCap(t, 300, 3000, 1)
-	staysBelowTheCap(t, 1000, 5000, 1)
+	staysBelowTheCap(t, 300, 3000, 1, (*fleetWorld).faults)
+	staysBelowTheCap(t, 1000, 5000, 1, (*fleetWorld).faults)
 }
 
-func staysBelowTheCap(t *testing.T, members, slots, seeds int) {
+// TestFleetClocksJump sets clocks of members an hour forward, also that of the allocator. A clock
+// that is set back has no effect, as package fleet reads the monotonic clock too.
+func TestFleetClocksJump(t *testing.T) {
+	staysBelowTheCap(t, 10, 100, 5, (*fleetWorld).jumps)
+}
+
+// staysBelowTheCap runs fleets for four minutes. After half a minute their trouble begins.
+func staysBelowTheCap(t *testing.T, members, slots, seeds int, trouble func(*fleetWorld)) {
 	seeds = max(seeds, *fleetSeeds)
 	for _, fallback := range []lease.Fallback{lease.Keep, lease.Refuse} {
 		t.Run(fmt.Sprintf("%d/%v", members, fallback), func(t *testing.T) {
 			used := 0.0
 			for seed := range seeds {
 				w := newFleetWorld(uint64(seed), members, slots, fallback)
-				w.after(30*time.Second, w.faults)
-				used += w.heldTheCap(t) / float64(seeds)
+				w.after(30*time.Second, func() { trouble(w) })
+				w.after(30*time.Second, w.use)
+				w.run(240 * time.Second)
+				if w.worst > 0 || len(w.violations) > 0 {
+					t.Fatalf("seed %d: up to %d above the cap, for %v; %v", w.seed, w.worst, w.over, w.violations)
+				}
+				used += w.used / w.useful / float64(seeds)
 			}
 			t.Logf("%.0f%% of the work ran that the cap has room for", 100*used)
 			if used < 0.4 { // something is wrong all the time, and each election takes shares for a while
 				t.Errorf("only %.0f%% of the work ran that the cap has room for", 100*used)
 			}
 		})
-	}
-}
-
-// heldTheCap runs four minutes, and returns the work that ran as a share of the work that the cap
-// has room for.
-func (w *fleetWorld) heldTheCap(t *testing.T) (used float64) {
-	t.Helper()
-	w.after(30*time.Second, w.use)
-	w.run(240 * time.Second)
-	if w.worst > 0 || len(w.violations) > 0 {
-		t.Fatalf("seed %d: up to %d above the cap, for %v; %v", w.seed, w.worst, w.over, w.violations)
-	}
-	return w.used / w.useful
-}
-
-// TestFleetClocksJump sets clocks of members an hour forward, also that of the allocator. A clock
-// that is set back has no effect, as package fleet reads the monotonic clock too.
-func TestFleetClocksJump(t *testing.T) {
-	const seeds = 5
-	used := 0.0
-	for seed := range uint64(seeds) {
-		w := newFleetWorld(seed, 10, 100, lease.Keep)
-		w.after(30*time.Second, w.jumps)
-		used += w.heldTheCap(t) / seeds
-	}
-	if t.Logf("%.0f%% of the work ran that the cap has room for", 100*used); used < 0.4 {
-		t.Errorf("only %.0f%% of the work ran that the cap has room for", 100*used)
 	}
 }
 
