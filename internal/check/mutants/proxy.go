@@ -39,7 +39,6 @@ var ofProxy = []mutant{
 	{"strangers take all files through the probes", "cmd/weir/internal/proxy/operator.go", "config.Duration(operatorTimeout), operatorConnections", "config.Duration(operatorTimeout), 10_000", "TestConnectionsOfOperatorsAreBounded", ""},
 	{"a log without a reader holds up requests", "cmd/weir/internal/observe/lines.go", "default:\n\t\tl.dropped.Add(1)", "", "TestLinesThatFindNoRoomAreCounted", ""},
 	{"clients leave no files to upstreams", "cmd/weir/internal/proxy/files.go", "if wanted <= room {", "if wanted >= room {", "TestFewFilesAreLeftToUpstreams", "./cmd/weir"},
-	{"a line without a version waits for the beginning of HTTP/2", "cmd/weir/internal/listen/framing.go", "len(line) > 0 && !bytes.Contains", "len(line) < 0 && !bytes.Contains", "TestLineWithoutAVersionIsRefusedAtOnce", ""},
 	{"an address that still gets requests is logged as ejected", "cmd/weir/internal/upstream/send.go", "slices.Contains(p.rotation(), a)", "slices.Contains(p.addresses, nil)", "TestTheLogSaysWhichAddressesGetNoRequests", ""},
 	{"a body is searched for heads", "cmd/weir/internal/listen/framing.go", "f.body = f.head.size", "f.body = 0", "TestBodiesThatLookLikeHeads", ""},
 	{"trailers with underscores pass", "cmd/weir/internal/listen/body.go", "dropTrailers(b.trailer, b.underscores)", "_ = b.underscores", "TestUnderscores", ""},

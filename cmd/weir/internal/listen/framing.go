@@ -37,12 +37,10 @@ type head struct {
 	size    int64
 	framing bool // the last line was one of the two
 	folded  bool // one of the two continues on the next line
-	bare    bool // the request line has no version
 }
 
-// refused reports whether net/http must not see the head as it is. Of a bare one it waits for 14
-// bytes, the beginning of HTTP/2, before it refuses fewer.
-func (h head) refused() bool { return h.bare || h.folded || h.chunked && (h.sized || h.old) }
+// refused reports whether net/http must not see the head as it is.
+func (h head) refused() bool { return h.folded || h.chunked && (h.sized || h.old) }
 
 // scan returns the number of bytes that may pass: all, or those before the line feed that
 // ends a refused head.
@@ -99,8 +97,6 @@ func (f *framing) begin(line []byte) {
 	switch {
 	case bytes.HasPrefix(line, []byte("PRI * HTTP/2")):
 		f.step = foreign
-	case len(line) > 0 && !bytes.Contains(line, []byte(" HTTP/")):
-		f.head, f.step = head{bare: true}, foreign
 	case len(line) > 0:
 		f.head = head{old: !bytes.HasSuffix(line, []byte("HTTP/1.1"))}
 		f.step = headerLine

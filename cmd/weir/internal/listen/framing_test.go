@@ -35,24 +35,6 @@ func TestRequestBeforeAnAmbiguousHead(t *testing.T) {
 	}
 }
 
-// net/http alone waits for the beginning of HTTP/2, or the end of HeaderTimeout.
-func TestLineWithoutAVersionIsRefusedAtOnce(t *testing.T) {
-	l := start(t, hello, nil)
-	for _, text := range []string{"GET /\r\n", "G\n", "\r\nGET /\r\n"} {
-		if new(framing).scan([]byte(text)) == len(text) {
-			t.Fatalf("%q passes: the answer would take as long as HeaderTimeout", text)
-		}
-		_, answers := dial(t, l, text)
-		if status, _ := answer(t, answers); status != http.StatusBadRequest {
-			t.Errorf("%q: status %d, want 400", text, status)
-		}
-	}
-	_, answers := dial(t, l, "A / HTTP/1.1\r\nHost: h\r\n\r\n")
-	if status, _ := answer(t, answers); status != http.StatusOK {
-		t.Errorf("a short line with a version: status %d", status)
-	}
-}
-
 // Heads within TLS are checked as in cleartext.
 func TestSmugglingWithinTLS(t *testing.T) {
 	s := startTLS(t, hello, nil)
