@@ -8,7 +8,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/weir-go/weir"
@@ -65,21 +64,14 @@ func serve(t *testing.T, p Proxy, settings config.Admin, network, address string
 
 // A call is a request to a listener; missing parts are as in curl.
 type call struct {
-	method, path, host, body string
-	header                   []string
+	path, host string
+	header     []string
 }
-
-// with is the header of a change.
-var with = []string{"Authorization", "Bearer " + secret, "Content-Type", "application/json"}
 
 // ask sends a call to an address and returns the answer.
 func ask(t *testing.T, to net.Addr, c call) (status int, body string, header http.Header) {
 	t.Helper()
-	method := c.method
-	if method == "" {
-		method = http.MethodGet
-	}
-	r := must.Have(http.NewRequestWithContext(t.Context(), method, "http://localhost"+c.path, strings.NewReader(c.body)))(t)
+	r := must.Have(http.NewRequestWithContext(t.Context(), http.MethodGet, "http://localhost"+c.path, nil))(t)
 	r.Host = c.host
 	for i := 0; i < len(c.header); i += 2 {
 		r.Header.Set(c.header[i], c.header[i+1])

@@ -12,7 +12,7 @@ import (
 // A checker adds the errors of a Config to its faults.
 type checker struct {
 	*Config
-	places map[string]place // the fields' places in the file; nil for a Config made in Go
+	places map[string]place // the fields' places in the file
 	faults *faults
 }
 
@@ -44,8 +44,6 @@ func show(value any) string {
 	switch {
 	case v.Kind() == reflect.String:
 		return quoted(v.String())
-	case v.Kind() == reflect.Pointer && v.IsNil():
-		return "not set"
 	case v.Kind() == reflect.Slice:
 		all := make([]string, v.Len())
 		for i := range all {
@@ -62,14 +60,5 @@ const wantName = "a name of 1 to 100 letters, digits, dots, - and _, the first a
 const nameForm = `^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`
 
 var namePattern = regexp.MustCompile(nameForm)
-
-func sortedKeys(v reflect.Value) []string {
-	var keys []string
-	for _, key := range v.MapKeys() {
-		keys = append(keys, key.String())
-	}
-	slices.Sort(keys)
-	return keys
-}
 
 func sortedKeysOf[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1,9 +1,11 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 )
 
 // Live returns an error if a running proxy cannot change from one complete configuration to
@@ -61,8 +63,10 @@ func fixedIn(c *Config) (all []setting) {
 				add(v, path, fixed || f.live == "no")
 			}
 		case v.Kind() == reflect.Map:
-			for _, key := range sortedKeys(v) {
-				add(v.MapIndex(reflect.ValueOf(key)), join(path, key), fixed)
+			keys := v.MapKeys()
+			slices.SortFunc(keys, func(a, b reflect.Value) int { return cmp.Compare(a.String(), b.String()) })
+			for _, key := range keys {
+				add(v.MapIndex(key), join(path, key.String()), fixed)
 			}
 		case fixed:
 			say(fmt.Sprintf("a list of %d", v.Len()))

@@ -46,6 +46,12 @@ func TestLive(t *testing.T) {
 				`admin.address was "127.0.0.1:8081" and is "none": restart needed`,
 		},
 		{
+			name: "objects by name",
+			old:  []string{"3}}}", "3}}, web: {breaker: {open: 2s}}}"}, new: []string{"3}}}", "4}}, web: {breaker: {open: 3s}}}"},
+			want: `compartments.api.breaker.failures was 3 and is 4: restart needed` + "\n" +
+				`compartments.web.breaker.open was 2s and is 3s: restart needed`,
+		},
+		{
 			name: "a number of objects", new: []string{"':1'}", "':1', max_streams: 7}, {address: ':2'}"},
 			want: `listeners was a list of 1 and is a list of 2: restart needed` + "\n" + `listeners[0].max_streams was 100 and is 7: restart needed`,
 		},

@@ -117,6 +117,7 @@ func TestMeaning(t *testing.T) {
 func TestAccepted(t *testing.T) {
 	for _, text := range []string{
 		small + "listeners: [{address: ':0'}, {address: ':0'}]\n", // ports chosen by the system
+		small + "compartments: {api: {queue: {size: 0}}}\n",
 		small + "admin: {address: 'localhost:1'}\n",
 		small + "admin: {address: '[::1]:1'}\n",
 		small + "admin: {address: 'unix:/run/weir-admin.sock'}\n",
