@@ -104,9 +104,8 @@ func (r *run) perform(caller context.Context, source io.Reader) error {
 	for range r.conf.Workers {
 		workers.Go(r.write)
 	}
-	read := make(chan struct{})
-	go func() {
-		defer close(read)
+	var reader isolate.Solo
+	reader.Start(func() {
 		var err error
 		if exit := isolate.Call(func() { err = r.read(source) }); exit != nil {
 			err = fmt.Errorf("bulk: the source %w", exit)
@@ -116,7 +115,7 @@ func (r *run) perform(caller context.Context, source io.Reader) error {
 			r.stop(err)
 		}
 		close(r.work)
-	}()
+	})
 	written := make(chan struct{})
 	go func() {
 		workers.Wait()
@@ -128,9 +127,7 @@ func (r *run) perform(caller context.Context, source io.Reader) error {
 	if errors.Is(err, errDone) {
 		err = nil
 	}
-	select {
-	case <-read:
-	case <-time.After(readFarewell):
+	if !reader.Wait(readFarewell) {
 		left = errors.Join(left, fmt.Errorf("bulk: the source does not return from Read"))
 	}
 	kept := r.keep()

@@ -32,6 +32,7 @@ type made struct {
 	paged    []string
 	pagings  int
 	slow     time.Duration // to take pages back, and to collect
+	vain     bool          // no pages are taken back
 }
 
 func (m *made) read() reading {
@@ -68,6 +69,9 @@ func (m *made) pageOut(patterns []string) uint64 {
 	defer m.mu.Unlock()
 	m.paged = patterns
 	m.pagings++
+	if m.vain {
+		return 0
+	}
 	took := m.reading.resident - m.reading.anonymous
 	m.reading.resident = m.reading.anonymous
 	return took

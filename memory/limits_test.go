@@ -48,28 +48,23 @@ func TestLimitThatIsSetJustBeforeClose(t *testing.T) {
 }
 
 func TestPagesAreTakenBackWhereResidentMemoryIsHigh(t *testing.T) {
-	const target = 1000 * mib
-	high := residence{anonymous: 500 * mib, all: 900 * mib}
 	for _, test := range []struct {
-		name  string
-		r     residence
-		after residence
-		want  int // of 100 looks in a second
+		name                string
+		anonymous, resident uint64 // in MiB, of a target of 1000
+		vain                bool
+		want                int           // how often
+		next                time.Duration // until it looks again
 	}{
-		{"below 0.85 of the target", residence{500 * mib, 849 * mib}, residence{}, 0},
-		{"above it, each time", high, residence{500 * mib, 700 * mib}, 100},
-		{"above it, in vain", high, high, 10},
-		{"above it, without files", residence{880 * mib, 900 * mib}, residence{}, 0},
+		{"below 0.85 of the target", 500, 849, false, 0, lookEvery},
+		{"above it", 500, 900, false, 1, lookEvery},
+		{"above it, in vain", 500, 900, true, 1, vainEvery},
+		{"above it, without files", 880, 900, false, 0, lookEvery},
 	} {
-		p, n := pager{target: target}, 0
-		for at := time.Duration(0); at < time.Second; at += lookEvery {
-			if p.due(at, test.r) {
-				n++
-				p.took(at, test.r, test.after)
-			}
-		}
-		if n != test.want {
-			t.Errorf("%s: %d times in a second, want %d", test.name, n, test.want)
+		g, m := governed(t, Config{Target: 1000 * mib})
+		m.vain = test.vain
+		m.set(reading{anonymous: test.anonymous * mib, resident: test.resident * mib})
+		if next := g.look(); m.pagings != test.want || next != test.next {
+			t.Errorf("%s: %d times, and looks again in %v, want %d and %v", test.name, m.pagings, next, test.want, test.next)
 		}
 	}
 }

@@ -19,45 +19,34 @@ type residence struct{ anonymous, all uint64 }
 // ofFiles returns the resident memory of mapped files.
 func (r residence) ofFiles() uint64 { return r.all - min(r.anonymous, r.all) }
 
-// pager decides when the pages of mapped files are taken back.
-type pager struct {
-	target uint64
-	next   time.Duration // not before, since any moment
-}
-
-func (p *pager) due(at time.Duration, r residence) bool {
-	above := float64(r.all) > pageAbove*float64(p.target)
-	return at >= p.next && above && r.ofFiles() >= p.target/pageLeast
-}
-
-// took notes the result.
-func (p *pager) took(at time.Duration, before, after residence) {
-	if before.ofFiles() < after.ofFiles()+p.target/pageLeast/2 {
-		p.next = at + vainEvery
-	}
-}
-
 // takeBack takes pages back until ctx ends. It looks more often than Run decides, for a store maps
 // and writes fast.
 func (g *Governor) takeBack(ctx context.Context) {
-	p := pager{target: g.conf.Target}
-	began := time.Now()
-	ticker := time.NewTicker(lookEvery)
-	defer ticker.Stop()
+	timer := time.NewTimer(lookEvery)
+	defer timer.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-ticker.C:
+		case <-timer.C:
+			timer.Reset(g.look())
 		}
-		before := g.process.resident()
-		if !p.due(time.Since(began), before) {
-			continue
-		}
-		advised := g.process.pageOut(g.conf.Mapped)
-		p.took(time.Since(began), before, g.process.resident())
-		g.mu.Lock()
-		g.took += advised
-		g.mu.Unlock()
 	}
+}
+
+// look takes back the pages of mapped files if there are too many, and returns when to look again.
+func (g *Governor) look() (after time.Duration) {
+	target, before := g.conf.Target, g.process.resident()
+	above := float64(before.all) > pageAbove*float64(target)
+	if !above || before.ofFiles() < target/pageLeast {
+		return lookEvery
+	}
+	advised := g.process.pageOut(g.conf.Mapped)
+	g.mu.Lock()
+	g.took += advised
+	g.mu.Unlock()
+	if before.ofFiles() < g.process.resident().ofFiles()+target/pageLeast/2 {
+		return vainEvery
+	}
+	return lookEvery
 }
