@@ -106,7 +106,7 @@ func groupOf(fsys fs.FS, controller string) (controlGroup, error) {
 		fields := strings.SplitN(strings.TrimSpace(line), ":", 3) // number of the tree, its controllers, name of the group
 		switch {
 		case len(fields) != 3:
-		case fields[0] == "0" && fields[1] == "":
+		case fields[0] == "0":
 			unified = within(fsys, "sys/fs/cgroup", fields[2])
 		case slices.Contains(strings.Split(fields[1], ","), controller):
 			g := within(fsys, path.Join("sys/fs/cgroup", controller), fields[2])
@@ -181,7 +181,7 @@ func (g controlGroup) cpuLimit(fsys fs.FS) (processors float64, limited bool, er
 			return 0, false, err
 		}
 		period, err := numbers(fsys, g.file("cpu.cfs_period_us"), 0)
-		if err != nil || period[0] <= 0 {
+		if err != nil {
 			return 0, false, err
 		}
 		return quota[0] / period[0], true, nil
@@ -191,7 +191,7 @@ func (g controlGroup) cpuLimit(fsys fs.FS) (processors float64, limited bool, er
 		return 0, false, err
 	}
 	quota, err := numbers(fsys, name, 0, 1)
-	if err != nil || quota[1] <= 0 {
+	if err != nil {
 		return 0, false, err
 	}
 	return quota[0] / quota[1], true, nil

@@ -24,7 +24,7 @@ type feed struct {
 	actuator Actuator  // of these
 	drained  Drain
 	drainAt  time.Time
-	drains   bool  // it has reported a valid drain, or tried to just now
+	drains   bool  // it has reported a drain
 	err      error // of the last poll
 	polls    uint64
 	failures uint64
@@ -92,7 +92,7 @@ func (f *feed) take(s Sample, err error, now time.Time) {
 	}
 	valid := 0
 	if err == nil {
-		f.drains = s.Drain != nil || !f.drainAt.IsZero()
+		f.drains = f.drains || s.Drain != nil
 		valid = f.accept(s, now)
 		if d := s.Drain; d != nil {
 			if f.err = d.check(); f.err == nil {

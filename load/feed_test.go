@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -109,8 +110,8 @@ func TestFirstPollMayTellNothing(t *testing.T) {
 			t.Errorf("events %v at the start, want none", got)
 		}
 		pass(5 * time.Second)
-		if got := w.kinds(); len(got) != 1 || got[0] != load.WentStale || w.events[0].Source != "mute" {
-			t.Errorf("events %v, want one that the other is stale", w.events)
+		if got, want := w.events, `load: stale: source "mute" told nothing new for 1s`; len(got) != 1 || got[0].String() != want {
+			t.Errorf("events %v, want %s", got, want)
 		}
 	})
 }
@@ -128,7 +129,9 @@ func TestSlowAnswerIsNotAskedForAtOnce(t *testing.T) {
 		w := start(t, load.Config{Sources: []load.Source{s}, Interval: 100 * time.Millisecond})
 		pass(10 * time.Second)
 		w.stop()
-		pass(time.Second)
+		if err := <-w.ended; err != nil {
+			t.Errorf("%v: Run did not wait for the last poll", err)
+		}
 		if polls < 39 || polls > 41 {
 			t.Errorf("%d polls of 150 ms in 10 s, want one each 250 ms", polls)
 		}
@@ -165,6 +168,11 @@ func TestNeverValidSaysWhy(t *testing.T) {
 		pass(10 * time.Millisecond)
 		if got := w.kinds(); len(got) != 1 || !errors.Is(w.events[0].Err, load.ErrInvalid) {
 			t.Errorf("events %v, want one that the value is not a number", w.events)
+		}
+		s.answer(reading("a", -1, 1))
+		pass(time.Second)
+		if f := w.Snapshot()[0]; f.Age != 0 || !strings.Contains(f.Err.Error(), "value is -1") {
+			t.Errorf("%v, of an age of %v: want the last fault", f.Err, f.Age)
 		}
 	})
 }

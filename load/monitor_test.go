@@ -91,6 +91,7 @@ func TestWorstBottleneck(t *testing.T) {
 		store.answer(
 			load.Reading{Name: "tables", Value: 15, Limit: 15, Scope: load.Writes},
 			load.Reading{Name: "cache", Value: 0.4, Limit: 1, Scope: load.Reads},
+			load.Reading{Name: "misses", Value: 0.9, Limit: math.Inf(1), Unit: load.Share},
 			reading("seen only", 1e9, math.Inf(1)))
 		memory.answer(reading("heap", 0.3, 1))
 		w := start(t, load.Config{Sources: []load.Source{store, memory}})

@@ -154,8 +154,6 @@ func (r Reading) check() Reading {
 		r.Err = invalid("limit", r.Limit, "more than 0")
 	case r.Unit == Share && r.Limit > 1 && !math.IsInf(r.Limit, 1):
 		r.Err = invalid("limit", r.Limit, "at most 1 of a share") // in percent it would never be reached
-	case math.IsInf(r.Value/r.Limit, 1):
-		r.Err = invalid("limit", r.Limit, "more than next to nothing of the value")
 	}
 	return r
 }

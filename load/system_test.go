@@ -2,6 +2,7 @@ package load
 
 import (
 	"errors"
+	"math"
 	"os"
 	"testing"
 	"testing/fstest"
@@ -47,6 +48,18 @@ func TestMemory(t *testing.T) {
 	}
 }
 
+// A drain that makes no sense would be paced by.
+func TestDrainIsChecked(t *testing.T) {
+	for _, d := range []Drain{
+		{Drained: -1, Target: 9}, {Backlog: -1, Target: 9}, {Backlog: math.NaN(), Target: 9},
+		{}, {Target: math.Inf(1)}, {Target: 9, Limit: -1}, {Target: 9, Limit: math.Inf(1)},
+	} {
+		if err := d.check(); !errors.Is(err, ErrInvalid) {
+			t.Errorf("%+v: %v", d, err)
+		}
+	}
+}
+
 const group = "sys/fs/cgroup/app/"
 
 func TestCgroup(t *testing.T) {
@@ -58,6 +71,11 @@ func TestCgroup(t *testing.T) {
 	if r := poll(t, &Cgroup{Target: 600, fsys: fsys})["cgroup memory"]; r.Load() != 1 {
 		t.Errorf("%+v", r)
 	}
+	fsys[group+"memory.stat"].Data = []byte("inactive_file 1000\n") // as of a moment later
+	if r := poll(t, &Cgroup{fsys: fsys})["cgroup memory"]; r.Value != 0 {
+		t.Errorf("%+v", r)
+	}
+	fsys[group+"memory.stat"].Data = []byte("inactive_file 300\n")
 	fsys[group+"memory.high"] = &fstest.MapFile{Data: []byte("800\n")} // where the kernel begins to slow it down
 	if r := poll(t, &Cgroup{fsys: fsys})["cgroup memory"]; r.Load() != 0.75 {
 		t.Errorf("with memory.high: %+v", r)
@@ -107,19 +125,21 @@ func TestCgroupsAroundThisOne(t *testing.T) {
 func TestCPU(t *testing.T) {
 	fsys := files("proc/stat", "cpu 100 0 100 800 0 0 0 0 0 0\ncpu0 1\n", "proc/self/cgroup", "0::/app",
 		group+"cpu.max", "50000 100000", group+"cpu.stat", "usage_usec 1000\n")
-	c := &CPU{fsys: fsys}
+	c := &CPU{Limit: 0.5, fsys: fsys}
 	if got := poll(t, c); len(got) != 0 {
 		t.Errorf("the first poll: %v", got)
 	}
 	fsys["proc/stat"].Data = []byte("cpu 130 0 130 820 20 0 0 0 0 0\n")
 	fsys[group+"cpu.stat"].Data = []byte("usage_usec 1000000000000\n")
 	got := poll(t, c)
-	if got["cpu"].Value != 0.6 || got["cpu quota"].Value < 1 {
+	if got["cpu"].Value != 0.6 || got["cpu"].Limit != 0.5 || got["cpu quota"].Value < 1 {
 		t.Errorf("%v, want 60 of 100 ticks, and more than the quota", got)
 	}
-	fsys["proc/stat"].Data = []byte("cpu 1 0 1 1 0 0 0 0\n") // the counters began anew
-	if got, ok := poll(t, c)["cpu"]; ok {
-		t.Errorf("%v", got)
+	for _, anew := range []string{"cpu 1 0 1 9000 0 0 0 0\n", "cpu 1 0 1 1 0 0 0 0\n"} {
+		fsys["proc/stat"].Data = []byte(anew) // the counters began anew
+		if got, ok := poll(t, c)["cpu"]; ok {
+			t.Errorf("%v", got)
+		}
 	}
 	if _, err := (&CPU{fsys: files()}).Poll(t.Context()); !errors.Is(err, ErrUnavailable) {
 		t.Errorf("elsewhere than on Linux: %v", err)

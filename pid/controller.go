@@ -60,7 +60,7 @@ func (c *Controller) Update(measurement float64, dt time.Duration) float64 {
 	if next.Output != sum && c.conf.Ki > 0 {
 		next.I += product(next.Output-sum, share(step, c.conf.tracking()))
 	}
-	if !finite(sum) || !finite(next.I) || !finite(next.Filtered) {
+	if !finite(sum) {
 		return c.state.Output
 	}
 	c.state, c.err, c.slope, c.seeded = next, err, slope, true
@@ -111,8 +111,7 @@ func (c *Controller) Track(output float64) {
 
 // Reset forgets all samples and starts again from an output.
 func (c *Controller) Reset(output float64) {
-	held := c.state.Output
-	c.state, c.err, c.slope, c.seeded = Snapshot{Output: c.clamp(held)}, 0, 0, false
+	c.state, c.err, c.slope, c.seeded = Snapshot{Output: c.state.Output}, 0, 0, false
 	c.Track(output)
 }
 

@@ -23,7 +23,7 @@ func start(t *testing.T, c pid.Config) *pid.Controller {
 
 func near(t *testing.T, what string, got, want float64) {
 	t.Helper()
-	if math.Abs(got-want) > 1e-9 {
+	if !(math.Abs(got-want) <= 1e-9) { // nor is NaN
 		t.Errorf("%s: %v, want %v", what, got, want)
 	}
 }
@@ -81,18 +81,23 @@ func TestDerivativeIgnoresTheSetpoint(t *testing.T) {
 // e times the tracking time over the limit. So the way back is as short after an hour as
 // after a minute.
 func TestSaturation(t *testing.T) {
-	for _, n := range []int{600, 36_000} {
-		c := start(t, pid.Config{Kp: 1, Ki: 1, Setpoint: 5, Min: -1, Max: 1})
-		for range n {
+	for _, test := range []struct {
+		n            int
+		kd, tracking float64 // sqrt(Kd/Ki), or Kp/Ki
+	}{{600, 0, 1}, {36_000, 0, 1}, {600, 4, 2}} {
+		c := start(t, pid.Config{Kp: 1, Ki: 1, Kd: test.kd, Tau: time.Hour, Setpoint: 5, Min: -1, Max: 1})
+		for range test.n {
 			if out := c.Update(0, tick); out != 1 {
 				t.Fatalf("output %v at the limit", out)
 			}
 		}
-		a := 1 - math.Exp(-tick.Seconds()) // the tracking time is Kp/Ki
+		a := 1 - math.Exp(-tick.Seconds()/test.tracking)
 		// I = I + Ki e dt + (1 - P - I - Ki e dt) a
 		fixed := 1 - 5 - 0.5 + 0.5/a
 		near(t, "integral", c.Snapshot().I, fixed)
-		near(t, "one step back", c.Update(5.1, tick), -0.1+fixed-0.01)
+		if test.kd == 0 {
+			near(t, "one step back", c.Update(5.1, tick), -0.1+fixed-0.01)
+		}
 	}
 }
 
@@ -168,6 +173,11 @@ func TestTrackAndReset(t *testing.T) {
 	if got, want := c.Snapshot(), (pid.Snapshot{I: 3, Output: 3}); got != want {
 		t.Errorf("reset to %+v, want %+v", got, want)
 	}
+	conf.Kp = 5
+	must.Do(t, c.Retune(conf))
+	if got, want := c.Snapshot(), (pid.Snapshot{I: 3, Output: 3}); got != want {
+		t.Errorf("retuned after a reset: %+v, want %+v", got, want)
+	}
 	near(t, "starts again", c.Update(1, tick), 3)
 }
 
@@ -196,6 +206,9 @@ func TestBadSamplesHoldTheOutput(t *testing.T) {
 func TestLongGapIsCapped(t *testing.T) {
 	c := start(t, pid.Config{Ki: 1, Setpoint: 1, MaxStep: 2 * time.Second})
 	near(t, "after an age", c.Update(0, math.MaxInt64), 2)
+	c = start(t, pid.Config{Kp: 1, Ki: 1, Setpoint: 5, Min: -1, Max: 1})
+	c.Update(0, math.MaxInt64)
+	near(t, "integral at the limit", c.Snapshot().I, 5+(1-10)*(1-math.Exp(-1)))
 }
 
 func TestAnySamplesStayWithinLimits(t *testing.T) {
