@@ -1,7 +1,6 @@
 package bulk
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -43,8 +42,7 @@ func makeJournal(name string) (string, error) {
 	return name, nil
 }
 
-// readJournal returns the state of a journal. An empty one is that of an import which begins. A
-// journal without an id gets a new one, of which no store has a mark.
+// readJournal returns the state of a journal. An empty one is that of an import which begins.
 func readJournal(name string) (s state, err error) {
 	if name == "" {
 		return state{}, nil
@@ -62,7 +60,6 @@ func readJournal(name string) (s state, err error) {
 	if s.Version != journalVersion || s.Lines < 0 {
 		return state{}, fmt.Errorf("bulk: %s is no journal of version %d: %q: name another file, or remove it to start anew", name, journalVersion, text)
 	}
-	s.Import = cmp.Or(s.Import, rand.Text())
 	return s, nil
 }
 
@@ -117,7 +114,7 @@ type Marks interface {
 
 // checkStore checks that the store has the lines of the journal.
 func (c Config) checkStore(ctx context.Context, from state) error {
-	if c.Marks == nil || from.Lines == 0 {
+	if c.Marks == nil {
 		return nil
 	}
 	var has int64
@@ -132,7 +129,7 @@ func (c Config) checkStore(ctx context.Context, from state) error {
 		return nil
 	}
 	return fmt.Errorf("%w: %s says that %d lines are in, and the store's mark says %d: it is another store or an older one, or its marks were not kept: "+
-		"open the store of the journal, or remove the journal to import all lines again", ErrStore, c.Journal, from.Lines, max(has, 0))
+		"open the store of the journal, or remove the journal to import all lines again", ErrStore, c.Journal, from.Lines, has)
 }
 
 // setMark sets the mark. It may take as long as a write, also while the import stops.

@@ -71,6 +71,7 @@ func TestImportGoesOnWhereItStopped(t *testing.T) {
 		must.Have(f.WriteString(strings.Repeat(`{"line":4990,"error":"written before a kill"}`+"\n", n)))(t)
 		f.Close()
 	}
+	at = 0 // which may be a line that was added
 	p, err := run(strings.NewReader(numbered(n + 10)))
 	if err != nil || p.Resumed != n || p.Lines != n+10 || p.Rejected != n/10+1 {
 		t.Errorf("of a source that grew: %+v, %v", p, err)
@@ -299,16 +300,11 @@ func TestJournalOfAnotherStoreIsAnError(t *testing.T) {
 
 // A journal that was kept without marks says nothing about the store.
 func TestJournalWithoutMarks(t *testing.T) {
-	for _, text := range []string{"", `{"version":1,"lines":1,"offset":7,"last":0,"sum":1}`} {
-		journal, _ := files(t)
-		s := newMarked()
-		must.Have(Run(t.Context(), strings.NewReader(numbered(3)), Config{Write: s.write, Journal: journal}))(t)
-		if text != "" { // of an earlier version
-			must.Do(t, os.WriteFile(journal, []byte(text), 0o600))
-		}
-		if _, err := s.run(t, journal, 3); !errors.Is(err, ErrStore) {
-			t.Errorf("%q: %v, want ErrStore", text, err)
-		}
+	journal, _ := files(t)
+	s := newMarked()
+	must.Have(Run(t.Context(), strings.NewReader(numbered(3)), Config{Write: s.write, Journal: journal}))(t)
+	if _, err := s.run(t, journal, 3); !errors.Is(err, ErrStore) {
+		t.Errorf("%v, want ErrStore", err)
 	}
 }
 
