@@ -5,9 +5,7 @@ import (
 	"fmt"
 
 	"github.com/weir-go/weir"
-	"github.com/weir-go/weir/bulkhead"
 	"github.com/weir-go/weir/metrics"
-	"github.com/weir-go/weir/throttle"
 	"github.com/weir-go/weir/weirotel"
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
@@ -34,34 +32,6 @@ func ExampleNew() {
 	}
 	show(producer)
 	// Output: weir.limiter.limit <nil>
-}
-
-// A set.
-func ExampleNew_set() {
-	set, err := bulkhead.New(bulkhead.Config{Max: 100})
-	if err != nil {
-		panic(err)
-	}
-	producer, err := weirotel.New(metrics.Sources{Sets: map[string]*bulkhead.Set{"routes": set}, MaxKeys: 20})
-	if err != nil {
-		panic(err)
-	}
-	show(producer)
-	// Output: weir.limiter.limit <nil>
-}
-
-// A throttle.
-func ExampleNew_throttle() {
-	th, err := throttle.New(throttle.Config{Name: "db"})
-	if err != nil {
-		panic(err)
-	}
-	producer, err := weirotel.New(metrics.Sources{Throttles: []*throttle.Throttle{th}})
-	if err != nil {
-		panic(err)
-	}
-	show(producer)
-	// Output: weir.throttle.running <nil>
 }
 
 // Refusals and waits show on the span of the request.

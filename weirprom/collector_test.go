@@ -132,16 +132,6 @@ func TestNamesAreTakenOnce(t *testing.T) {
 	}
 }
 
-func TestCollectorsStandBesideEachOther(t *testing.T) {
-	reg := prometheus.NewPedanticRegistry()
-	for _, name := range []string{"search", "checkout"} {
-		reg.MustRegister(weirprom.New(metrics.Sources{Limiters: []*weir.Limiter{weir.Must(weir.New(weir.Config{Name: name}))}}))
-	}
-	if n, err := testutil.GatherAndCount(reg, "weir_limit"); n != 2 || err != nil {
-		t.Errorf("%d limits, %v: want 2", n, err)
-	}
-}
-
 func TestHostileLabels(t *testing.T) {
 	set := must.Have(bulkhead.New(bulkhead.Config{}))(t)
 	long := strings.Repeat("ä", bulkhead.MaxKeyLength/2)

@@ -3,7 +3,6 @@ package protocol_test
 import (
 	"fmt"
 	"reflect"
-	"strings"
 	"testing"
 	"time"
 
@@ -11,7 +10,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/weir-go/weir/examples/relay/protocol"
-	"github.com/weir-go/weir/internal/must"
 )
 
 // filterOf returns the filter of a REQ.
@@ -51,26 +49,12 @@ func TestFilters(t *testing.T) {
 	}
 }
 
-func TestMatches(t *testing.T) {
-	e := must.Have(parseEvent(event("tags", `[["e","a"],["e","b","x"],["ee","c"],["p"],[]]`)))(t)
+// An empty list matches nothing, and a limit of 0 matches live events.
+func TestMatchesWithEmptyLists(t *testing.T) {
 	for text, want := range map[string]bool{
-		`{}`: true,
-		`{"ids":["` + id + `"],"authors":["` + key + `"],"kinds":[0,1],"since":1700000000,"until":1700000000,"#e":["b","z"]}`: true,
-		`{"ids":[]}`:              false,
-		`{"authors":[]}`:          false,
-		`{"kinds":[]}`:            false,
-		`{"#e":[]}`:               false,
-		`{"since":1700000001}`:    false,
-		`{"until":1699999999}`:    false,
-		`{"until":0}`:             false,
-		`{"limit":0}`:             true, // live events
-		`{"#e":["x"]}`:            false,
-		`{"#e":["c"]}`:            false,
-		`{"#p":[""]}`:             false,
-		`{"#e":["a"],"#p":["a"]}`: false,
-		`{"ids":["` + strings.Repeat("00", 32) + `"]}`: false,
+		`{}`: true, `{"limit":0}`: true, `{"ids":[]}`: false, `{"authors":[]}`: false, `{"kinds":[]}`: false, `{"#e":[]}`: false,
 	} {
-		if got := protocol.Matches(filterOf(t, text), &e); got != want {
+		if got := protocol.Matches(filterOf(t, text), &nostr.Event{Kind: 1}); got != want {
 			t.Errorf("%s: %v, want %v", text, got, want)
 		}
 	}

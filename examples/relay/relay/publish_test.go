@@ -96,6 +96,11 @@ func TestStoreThatFails(t *testing.T) {
 		c.send(`["REQ","a",{}]`)
 		c.want("CLOSED", "a", "error:*")
 	}
+	c.send(`["COUNT","n",{}]`)
+	c.want("CLOSED", "n", "error:*")
+	if got := s.metric("relay_subscriptions"); got != "0" {
+		t.Errorf("relay_subscriptions is %s, want 0", got)
+	}
 	c.CloseNow()
 	s.stop()
 	for _, failure := range []string{"was not saved", "a query failed"} {

@@ -1,7 +1,6 @@
 package relay_test
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -134,20 +133,6 @@ func TestSubscriptionFlood(t *testing.T) {
 	c.send(`["CLOSE","3"]`)
 	c.send(`["REQ","new",{"limit":0}]`)
 	c.want("EOSE", "new")
-}
-
-func TestStoreThatCannotBeRead(t *testing.T) {
-	kept, _ := filled(t, 1, "")
-	kept.beforeNext = func(nostr.Filter) error { return errors.New("disk on fire") }
-	s := serve(t, relay.Config{Store: kept})
-	c := s.client()
-	c.send(`["REQ","a",{}]`)
-	c.want("CLOSED", "a", "error:*")
-	c.send(`["COUNT","n",{}]`)
-	c.want("CLOSED", "n", "error:*")
-	if got := s.metric("relay_subscriptions"); got != "0" {
-		t.Errorf("relay_subscriptions is %s, want 0", got)
-	}
 }
 
 func TestRecordThatIsCorruptIsLeftOut(t *testing.T) {
