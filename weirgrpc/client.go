@@ -2,7 +2,6 @@ package weirgrpc
 
 import (
 	"context"
-	"slices"
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/internal/rpc"
@@ -47,7 +46,7 @@ func (c *ClientLimits) Unary(ctx context.Context, method string, req, reply any,
 	outcome := weir.Failure // should the invoker panic, or end its goroutine
 	defer func() { permit.Finish(outcome) }()
 	var trailer metadata.MD
-	err = invoker(ctx, method, req, reply, conn, append(slices.Clone(opts), grpc.Trailer(&trailer))...)
+	err = invoker(ctx, method, req, reply, conn, append(opts[:len(opts):len(opts)], grpc.Trailer(&trailer))...)
 	after, told := comeBack(err, trailer)
 	if outcome = rpc.OutcomeOnClient(ctx, err, codeOf(err), told); outcome == weir.Overloaded {
 		permit.Pushback(after)

@@ -34,6 +34,19 @@ func TestPanicOfTheInvoker(t *testing.T) {
 	limittest.Check(t, lim, limittest.Taught{Failed: 1})
 }
 
+// The options of a call may be shared with other calls.
+func TestOptionsOfTheCallerAreLeftAlone(t *testing.T) {
+	limits, retries := weirgrpc.LimitClient(weirgrpc.One(limittest.Fixed(t, 1, weir.Queue{}))), weirgrpc.RetryClient(newClient(t, retry.Config{}))
+	for name, unary := range map[string]grpc.UnaryClientInterceptor{"limits": limits.Unary, "retries": retries.Unary} {
+		shared := make([]grpc.CallOption, 0, 1)
+		must.Do(t, unary(t.Context(), unaryCall, nil, nil, nil,
+			func(context.Context, string, any, any, *grpc.ClientConn, ...grpc.CallOption) error { return nil }, shared...))
+		if got := shared[:1][0]; got != nil {
+			t.Errorf("%s: %T was put among them", name, got)
+		}
+	}
+}
+
 // TestClientOfAServer limits each side for itself: the server's refusal is a failure of the
 // client's limiter.
 func TestClientOfAServer(t *testing.T) {
@@ -92,15 +105,24 @@ func TestServerThatRefusesAll(t *testing.T) {
 	for name, c := range map[string]struct {
 		err     error
 		trailer metadata.MD
+		stream  bool
 	}{
 		"RetryInfo": {err: says(codes.ResourceExhausted, 5*time.Second)},
 		"trailer":   {err: says(codes.Unavailable, -1), trailer: metadata.Pairs("grpc-retry-pushback-ms", "5000")},
+		"a stream":  {err: says(codes.ResourceExhausted, 5*time.Second), stream: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				lim := limittest.Fixed(t, 2, weir.Queue{})
 				limits := weirgrpc.LimitClient(weirgrpc.One(lim))
 				call := func() error {
+					if c.stream {
+						_, err := limits.Stream(t.Context(), &grpc.StreamDesc{}, nil, pingPong,
+							func(context.Context, *grpc.StreamDesc, *grpc.ClientConn, string, ...grpc.CallOption) (grpc.ClientStream, error) {
+								return nil, c.err
+							})
+						return err
+					}
 					return limits.Unary(t.Context(), unaryCall, nil, nil, nil,
 						func(_ context.Context, _ string, _, _ any, _ *grpc.ClientConn, opts ...grpc.CallOption) error {
 							for _, o := range opts {
@@ -115,8 +137,9 @@ func TestServerThatRefusesAll(t *testing.T) {
 					time.Sleep(40 * time.Millisecond)
 					_ = call()
 				}
-				if after, _ := weirgrpc.RetryAfter(call()); after < 5*time.Second || after > 10*time.Second {
-					t.Errorf("a call may come back in %v, want 5 to 10 s", after)
+				err := call()
+				if after, _ := weirgrpc.RetryAfter(err); !errors.Is(err, weir.ErrPushback) || after < 5*time.Second || after > 10*time.Second {
+					t.Errorf("%v, which may come back in %v, want pushback for 5 to 10 s", err, after)
 				}
 			})
 		})
