@@ -71,7 +71,7 @@ func (s *Shedder) full(ctx context.Context, comesAgain bool) error {
 func (s *Shedder) load() float64 {
 	now := time.Now()
 	known := s.level.Load()
-	if known != nil && now.Sub(known.at).Abs() < freshness {
+	if known != nil && now.Sub(known.at) < freshness {
 		return known.load
 	}
 	l := s.monitor.Level(load.All) // without a load if nothing is valid
