@@ -45,15 +45,17 @@ func TestNoStreamForAResponse(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	rg := newRig(t, 1, false, echo, func(_ *config.Config, r *config.Route) { r.Exempt = false })
+	rg := newRig(t, 1, false, echo, nil)
 	rg.lim.Close()
-	res := must.Have(rg.client(false).Get(rg.front.URL))(t)
-	res.Body.Close()
-	if res.StatusCode != 503 || res.Header.Get("Retry-After") == "" || res.Header.Get(weirhttp.RefusedHeader) != "closed" {
-		t.Errorf("status %d, %v", res.StatusCode, res.Header)
+	for _, text := range []string{"GET / HTTP/1.1\r\nHost: h\r\n\r\n", upgrade} {
+		_, answers := rg.dial(text)
+		res := rg.answer(answers, http.StatusServiceUnavailable)
+		if res.Header.Get("Retry-After") == "" || res.Header.Get(weirhttp.RefusedHeader) != "closed" {
+			t.Errorf("%q: %v", text, res.Header)
+		}
 	}
 	rg.idle()
-	if c := rg.shared.Counts(); c.Refused["closed"] != 1 {
+	if c := rg.shared.Counts(); c.Refused["closed"] != 2 || c.Streamed != 0 {
 		t.Errorf("%+v", c)
 	}
 }
@@ -108,52 +110,37 @@ func TestUpgradeOfAnEagerClient(t *testing.T) {
 	}
 }
 
-// Java's client and curl --http2 offer h2c with any request, and Apache's client TLS. Such a
-// request is no WebSocket: it takes a slot of the gate, whose law learns from it.
-func TestOffersOfHTTP2AndTLSAreRequests(t *testing.T) {
-	rg := newRig(t, 1, false, func(w http.ResponseWriter, r *http.Request) {
-		fmt.Fprint(w, r.Header["Connection"], r.Header["Upgrade"], r.Header["Http2-Settings"])
-	}, nil)
-	for _, offer := range []string{"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__", "Connection: Upgrade\r\nUpgrade: TLS/1.2"} {
-		_, answers := rg.dial("GET / HTTP/1.1\r\nHost: h\r\n" + offer + "\r\n\r\n")
-		if status, body, err := read(http.ReadResponse(answers, nil)); status != 200 || body != "[] [] []" || err != nil {
-			t.Errorf("%q: status %d, the upstream received %q, %v", offer, status, body, err)
+// A request that keeps its protocol takes a slot of the gate, whose law learns from it, whatever it
+// asks for. Clients could otherwise have their work done beside the limit, or eject the addresses of an
+// upstream of HTTP/2, for which a transport refuses to ask for an upgrade. Java's client and curl
+// --http2 offer h2c with any request, and Apache's client TLS.
+func TestUpgradesThatAreRequests(t *testing.T) {
+	const body = "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"
+	for asked, c := range map[string]struct {
+		h2c  bool
+		want string
+	}{
+		"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n": {false, "[] [] [] hello"},
+		"Connection: Upgrade\r\nUpgrade: TLS/1.2\r\n":                                                 {false, "[] [] [] hello"},
+		"Connection: Upgrade\r\nUpgrade: websocket\r\n":                                               {false, "[Upgrade] [websocket] [] hello"},
+		"Connection: Upgrade\r\nUpgrade: echo\r\n":                                                    {true, "[] [] [] hello"},
+	} {
+		var rg *rig
+		rg = newRig(t, 1, c.h2c, func(w http.ResponseWriter, r *http.Request) {
+			if n, sockets := rg.inFlight(), rg.shared.sockets.Snapshot().InFlight; n != 1 || sockets != 0 {
+				t.Errorf("%q: %d in flight and %d WebSockets, want 1 and none", asked, n, sockets)
+			}
+			fmt.Fprint(w, r.Header["Connection"], r.Header["Upgrade"], r.Header["Http2-Settings"], " ")
+			_, _ = io.Copy(w, r.Body)
+		}, nil)
+		_, answers := rg.dial("POST / HTTP/1.1\r\nHost: h\r\n" + asked + body)
+		if status, got, err := read(http.ReadResponse(answers, nil)); status != 200 || got != c.want || err != nil {
+			t.Errorf("%q: status %d, the upstream received %q, %v", asked, status, got, err)
 		}
-	}
-	rg.taught(limittest.Taught{Succeeded: 2})
-}
-
-// Clients could ask for an upgrade to have their work done beside the limit.
-func TestUpgradeThatTheUpstreamIgnoresIsARequest(t *testing.T) {
-	var rg *rig
-	rg = newRig(t, 1, false, func(w http.ResponseWriter, r *http.Request) {
-		if n, sockets := rg.inFlight(), rg.shared.sockets.Snapshot().InFlight; n != 1 || sockets != 0 {
-			t.Errorf("%d in flight and %d WebSockets, want 1 and none", n, sockets)
+		rg.taught(limittest.Taught{Succeeded: 1})
+		if n := rg.blamed(); n != 0 {
+			t.Errorf("%q: the upstream was blamed for %d requests", asked, n)
 		}
-		_, _ = io.Copy(w, r.Body)
-	}, nil)
-	_, answers := rg.dial("POST" + strings.TrimPrefix(strings.TrimSuffix(upgrade, "\r\n"), "GET") +
-		"Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n")
-	if status, body, err := read(http.ReadResponse(answers, nil)); status != 200 || body != "hello" || err != nil {
-		t.Errorf("status %d, %q, %v", status, body, err)
-	}
-	rg.idle()
-	rg.taught(limittest.Taught{Succeeded: 1})
-}
-
-// HTTP/2 has no upgrades, and a transport refuses to ask for one. Clients could eject the addresses
-// of an upstream by that.
-func TestUpgradeOfAnUpstreamOfHTTP2IsIgnored(t *testing.T) {
-	rg := newRig(t, 1, true, func(w http.ResponseWriter, r *http.Request) {
-		fmt.Fprint(w, r.Proto, r.Header["Connection"], r.Header["Upgrade"])
-	}, nil)
-	_, answers := rg.dial(upgrade)
-	if status, body, err := read(http.ReadResponse(answers, nil)); status != 200 || body != "HTTP/2.0[] []" || err != nil {
-		t.Errorf("status %d, the upstream received %q, %v", status, body, err)
-	}
-	rg.taught(limittest.Taught{Succeeded: 1})
-	if n := rg.blamed(); n != 0 {
-		t.Errorf("the upstream was blamed for %d requests", n)
 	}
 }
 
@@ -322,16 +309,5 @@ func TestRestOfABodyIsNoRequest(t *testing.T) {
 	rg.idle()
 	if <-asked; len(asked) != 0 {
 		t.Errorf("the upstream was asked for %s", <-asked)
-	}
-}
-
-func TestStreamsAskTheGateToo(t *testing.T) {
-	rg := newRig(t, 1, false, echo, nil)
-	rg.lim.Close()
-	_, answers := rg.dial(upgrade)
-	rg.answer(answers, http.StatusServiceUnavailable)
-	rg.idle()
-	if c := rg.shared.Counts(); c.Refused["closed"] != 1 || c.Streamed != 0 {
-		t.Errorf("%+v", c)
 	}
 }
