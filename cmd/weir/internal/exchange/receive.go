@@ -101,9 +101,7 @@ func (x *exchange) becomeStream(of slot.Source, o weir.Outcome) error {
 		return noStreamError{err}
 	}
 	x.shared.counts.exchanged.Add(1)
-	if x.route.config.Leaves != leavesCancel { // otherwise the client is watched already
-		x.watch()
-	}
+	x.watch()
 	return nil
 }
 
@@ -192,9 +190,6 @@ func (x *exchange) readOn(res *http.Response, begun weir.Outcome) error {
 			x.left.Store(true)
 		}
 		if errors.Is(err, io.EOF) {
-			if !x.body.isUnfinished() { // otherwise a transport would wait for it
-				x.closeSource()
-			}
 			x.settle(x.teaches(res.StatusCode, res.Header, res.Trailer))
 			return
 		}

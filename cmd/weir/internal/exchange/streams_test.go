@@ -290,24 +290,28 @@ func TestUnaryCallsOfGRPC(t *testing.T) {
 	}
 }
 
-// The unread rest of a body must not be read as a request.
+// The unread rest of a body must not be read as a request, whether the upstream or the proxy answers.
 func TestRestOfABodyIsNoRequest(t *testing.T) {
-	asked := make(chan string, 10)
-	rg := newRig(t, 1, false, func(w http.ResponseWriter, r *http.Request) {
-		asked <- r.URL.Path
-		_ = http.NewResponseController(w).EnableFullDuplex()
-		w.WriteHeader(http.StatusUnauthorized)
-	}, func(_ *config.Config, r *config.Route) { r.Body = bodyStreams })
-	rg.shared.pause = time.Millisecond
-	conn, answers := rg.dial("POST /first HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n")
-	res, err := http.ReadResponse(answers, nil)
-	if err != nil || res.StatusCode != 401 || !res.Close {
-		t.Fatalf("%v, %v: want 401, and the connection to be closed", res, err)
-	}
-	_, _ = io.WriteString(conn, "GET /second HTTP/1.1\r\nHost: h\r\n\r\n")
-	_, _ = io.Copy(io.Discard, answers)
-	rg.idle()
-	if <-asked; len(asked) != 0 {
-		t.Errorf("the upstream was asked for %s", <-asked)
+	for status, refuses := range map[int]bool{http.StatusUnauthorized: false, http.StatusServiceUnavailable: true} {
+		asked := make(chan string, 10)
+		rg := newRig(t, 1, false, func(w http.ResponseWriter, r *http.Request) {
+			asked <- r.URL.Path
+			_ = http.NewResponseController(w).EnableFullDuplex()
+			w.WriteHeader(http.StatusUnauthorized)
+		}, func(c *config.Config, r *config.Route) { c.Streams.Max, r.Body = 1, bodyStreams })
+		rg.shared.pause = time.Millisecond
+		if refuses {
+			asked <- "/first"
+			defer limittest.Fill(t, rg.shared.streams)()
+		}
+		conn, answers := rg.dial("POST /first HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n")
+		if res := rg.answer(answers, status); !res.Close {
+			t.Errorf("status %d: the connection is not closed", status)
+		}
+		_, _ = io.WriteString(conn, "GET /second HTTP/1.1\r\nHost: h\r\n\r\n")
+		_, _ = io.Copy(io.Discard, answers)
+		if <-asked; len(asked) != 0 {
+			t.Errorf("status %d: the upstream was asked for %s", status, <-asked)
+		}
 	}
 }

@@ -182,6 +182,14 @@ func TestTimeoutOfAStalledUpload(t *testing.T) {
 	}
 }
 
+// A client that stalls within a short upload gets the answer at once if no upstream can be reached.
+func TestUploadWithoutAnUpstream(t *testing.T) {
+	rg := newRig(t, 1, false, echo, noBuffers)
+	rg.upstream.Close()
+	_, answers := rg.dial("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1000\r\n\r\nbegin")
+	rg.answer(answers, http.StatusBadGateway)
+}
+
 // An upload may take longer than the timeout, but not an upstream that takes none of it.
 func TestTimeoutOfAnUpload(t *testing.T) {
 	t.Parallel()
