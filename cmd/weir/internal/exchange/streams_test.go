@@ -110,10 +110,10 @@ func TestUpgradeOfAnEagerClient(t *testing.T) {
 	}
 }
 
-// A request that keeps its protocol takes a slot of the gate, whose law learns from it, whatever it
-// asks for. Clients could otherwise have their work done beside the limit, or eject the addresses of an
-// upstream of HTTP/2, for which a transport refuses to ask for an upgrade. Java's client and curl
-// --http2 offer h2c with any request, and Apache's client TLS.
+// A request that keeps its protocol takes a slot of the gate, whose law learns from it, whatever
+// it asks for. Clients could otherwise have their work done beside the limit, or eject the
+// addresses of an upstream of HTTP/2, for which a transport refuses to ask for an upgrade. Java's
+// client and curl --http2 offer h2c with any request, and Apache's client TLS.
 func TestUpgradesThatAreRequests(t *testing.T) {
 	const body = "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"
 	for asked, c := range map[string]struct {
@@ -290,7 +290,8 @@ func TestUnaryCallsOfGRPC(t *testing.T) {
 	}
 }
 
-// The unread rest of a body must not be read as a request, whether the upstream or the proxy answers.
+// The unread rest of a body must not be read as a request, whether the upstream or the proxy
+// answers.
 func TestRestOfABodyIsNoRequest(t *testing.T) {
 	for status, refuses := range map[int]bool{http.StatusUnauthorized: false, http.StatusServiceUnavailable: true} {
 		asked := make(chan string, 10)
