@@ -90,11 +90,3 @@ func check(s sim.Scenario) error {
 	_, err := sim.Run(s, nil, 1)
 	return err
 }
-
-func located(file string, err error) error {
-	var fault *sim.FieldError
-	if errors.As(err, &fault) && fault.File == "" {
-		return fmt.Errorf("%s: %w", file, fault)
-	}
-	return err
-}

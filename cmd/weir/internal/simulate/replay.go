@@ -149,7 +149,11 @@ func (r Recording) replay(system sim.Scenario, t sim.Trace) (sim.Scenario, error
 			return system, fmt.Errorf("--phases: %s: %w", system.Name, err)
 		}
 	}
-	return system, located(r.name(), check(system))
+	err := check(system)
+	if fault, ok := errors.AsType[*sim.FieldError](err); ok {
+		err = fmt.Errorf("%s: %w", r.name(), fault)
+	}
+	return system, err
 }
 
 const longest = 10000 * time.Hour

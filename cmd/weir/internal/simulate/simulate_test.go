@@ -23,6 +23,7 @@ func TestScenariosThatAreNone(t *testing.T) {
 		"":                                   "is empty: want a scenario",
 		"a: [":                               "f.yaml:1:4: is not YAML: ",
 		"name: 5":                            "f.yaml: name is 5: want a text",
+		"name: \xff":                         "f.yaml: is no text in UTF-8",
 		"- a":                                "f.yaml: scenario is a list: want an object",
 		"a: 1\n---\nb: 2":                    "f.yaml:3:1: has more after its end: want one document",
 		"a: &b [x]":                          "f.yaml:1:4: has an anchor",
@@ -113,6 +114,21 @@ func TestSummaries(t *testing.T) {
 	text, err := json.Marshal(a)
 	if err != nil || !strings.Contains(string(text), `"margin":null`) || !strings.Contains(string(text), `"p10_pct":59`) {
 		t.Errorf("the first law: %s, %v", text, err)
+	}
+}
+
+// A law that did not run in each scenario of the first one has no margin, and one without a good
+// answer is not unsteady.
+func TestSummariesOfFewScores(t *testing.T) {
+	var cells Cells
+	for scenario, law := range []string{"a", "b", "b"} {
+		o := Outcome{Scores: []sim.Score{{Law: law, Phases: []float64{0}}}}
+		o.Job.Index = scenario
+		cells.Add(o)
+	}
+	all := cells.Summaries()
+	if b := all[1]; !math.IsNaN(float64(b.Margin)) || b.Steady != 1 || b.Scenarios != 2 {
+		t.Errorf("%+v", b)
 	}
 }
 
@@ -257,7 +273,7 @@ func TestChartHasAPanelForEachSeries(t *testing.T) {
 		t.Errorf("titles %q and %q, below %q", first[0].Title, first[1].Title, plots["p99, ms"].X)
 	}
 	phases := plots["limit"].Phases
-	if len(phases) != 3 || phases[1] != (chart.Phase{Name: "fault", From: 2, To: 3, Shaded: true}) || c.Rows[0][1].Phases != nil {
+	if len(phases) != 3 || phases[0].Name != "phase 1" || phases[1] != (chart.Phase{Name: "fault", From: 2, To: 3, Shaded: true}) || c.Rows[0][1].Phases != nil {
 		t.Errorf("want three phases, and none where there is but one: %+v, %+v", phases, c.Rows[0][1].Phases)
 	}
 	for name, plot := range plots {
@@ -300,6 +316,14 @@ func TestLatencyStandsBesideTheSLO(t *testing.T) {
 	}
 }
 
+func TestChartOfARunWithoutASample(t *testing.T) {
+	short := overloaded()
+	short.Sample = time.Minute
+	if _, err := ChartRun(outcomes(t, short)); err == nil || !strings.Contains(err.Error(), "overloaded is too short to draw") {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestOracleHasAStepForEachPhase(t *testing.T) {
 	o := Outcome{
 		Results: []*sim.Result{{Phases: []sim.PhaseResult{{Length: time.Second}, {Start: time.Second, Length: 2 * time.Second}}}},
@@ -316,5 +340,35 @@ func TestClientsAreToldWhereNoneAreNamed(t *testing.T) {
 	told := withClients(sim.Scenario{}, func(c *sim.Client) { c.Deadlines = true })
 	if len(told.Clients) != 1 || !told.Clients[0].Deadlines {
 		t.Errorf("clients %+v, want one with deadlines", told.Clients)
+	}
+	named := sim.Scenario{Clients: []sim.Client{{Name: "shop"}}}
+	told = withClients(named, func(c *sim.Client) { c.Deadlines = true })
+	if named.Clients[0].Deadlines || !told.Clients[0].Deadlines {
+		t.Error("the clients of the other laws are told, too")
+	}
+}
+
+// A log with one arrival time has no rate, and lasts no time.
+func TestScenariosOfOneArrival(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "log.csv")
+	must.Do(t, os.WriteFile(file, []byte("at,took\n0,0.01\n0,0.02\n"), 0o600))
+	recorded := Recording{File: file, Reader: sim.TraceReader{Arrival: "at", Service: "took"}}
+	all, err := recorded.Scenarios(tiny())
+	if err != nil || len(all) != 1 {
+		t.Fatalf("%d scenarios, %v", len(all), err)
+	}
+	if r, err := sim.Run(all[0], law.Fixed{}, 1); err != nil || r.Requests != 2 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+func TestScenariosThatLastTooLong(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "log.csv")
+	must.Do(t, os.WriteFile(file, []byte("0,0.01\n1,0.01\n"), 0o600))
+	for _, rate := range []float64{1e-8, 1e-12} { // the second one is longer than a Duration
+		recorded := Recording{File: file, Rates: []float64{rate}}
+		if _, err := recorded.Scenarios(tiny()); err == nil || !strings.Contains(err.Error(), "lasts more than 10000h") {
+			t.Errorf("%v times as fast: %v", rate, err)
+		}
 	}
 }
