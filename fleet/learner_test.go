@@ -133,6 +133,51 @@ func TestMembersLearnTogether(t *testing.T) {
 	})
 }
 
+// A limiter that gets another learner starts anew with it: the reports would go to the former one.
+func TestAnotherLearner(t *testing.T) {
+	learner := fleet.Learn(law.Setpoint{})
+	c := must.Have(learner.Controller(law.Bounds{Min: 1, Max: 100, Initial: 2}))(t).(law.Retuner)
+	if !c.Retune(learner) || c.Retune(fleet.Learn(law.Setpoint{})) || c.Retune(law.Setpoint{}) {
+		t.Error("it takes the settings of another learner, or not its own")
+	}
+}
+
+// The need is the work that runs and waits, and twice the share while work is refused, unless the
+// limit is below the share. It falls slowly.
+func TestNeed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lim := weir.Must(weir.New(weir.Config{Law: law.Fixed{Limit: 20}, Queue: weir.Queue{Size: 1, Timeout: time.Hour}}))
+		a := fleet.Limiter(lim)
+		needs := func(want int, text string) {
+			t.Helper()
+			if _, need := a.Load(); need != want {
+				t.Errorf("a need of %d %s: want %d", need, text, want)
+			}
+		}
+		must.Do(t, a.SetShare(1))
+		permit := must.Have(lim.Acquire(t.Context()))(t)
+		go func() { must.Have(lim.Acquire(t.Context()))(t).Done(nil) }()
+		synctest.Wait()
+		needs(2, "with one that waits")
+		must.Do(t, a.SetShare(10))
+		synctest.Wait()
+		permit.Done(nil)
+		needs(1, "a moment after the work")
+		must.Do(t, a.SetShare(0))
+		_, _ = lim.TryAcquire(t.Context())
+		needs(1, "of refused work, without a share")
+		must.Do(t, a.SetShare(30))
+		var held []weir.Permit
+		for permit, err := lim.TryAcquire(t.Context()); err == nil; permit, err = lim.TryAcquire(t.Context()) {
+			held = append(held, permit)
+		}
+		needs(20, "where the limiter's own law refuses")
+		for _, permit := range held {
+			permit.Done(nil)
+		}
+	})
+}
+
 func TestBadStates(t *testing.T) {
 	store := storetest.NewMemory()
 	for _, c := range []struct{ name, state, want string }{

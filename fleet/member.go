@@ -290,7 +290,7 @@ func (m *Member) write(ctx context.Context) {
 		limited, cancel := context.WithTimeout(ctx, m.conf.TTL/4)
 		err := m.conf.Store.Write(limited, w)
 		cancel()
-		m.out.sent(w, err == nil)
+		m.out.sent(w)
 		if err != nil {
 			err = fmt.Errorf("fleet: a write to the store failed: %w", err)
 		}

@@ -41,7 +41,8 @@ func (o *outbox) wake() {
 	}
 }
 
-// take waits for a write, and returns false when ctx ends. Call sent once the write has ended.
+// take waits for a write, and returns false when ctx ends. Call sent once the write has ended, and
+// then take again: a write of its key may have waited for that.
 func (o *outbox) take(ctx context.Context) (Write, bool) {
 	for {
 		if w, ok := o.first(); ok {
@@ -77,21 +78,17 @@ func (o *outbox) free(w Write) bool {
 	return !slices.ContainsFunc(o.busy[w.Key], func(other Write) bool { return !w.Swap || !other.Swap || w.Rev == other.Rev })
 }
 
-// sent says that a write has ended, and whether the store has answered it. A swap that waits for
-// the same revision can no longer apply, and would only hold up the next one.
-func (o *outbox) sent(w Write, answered bool) {
+// sent says that a write has ended. A swap that waits for the same revision can no longer apply, or
+// comes again in a refresh, and would only hold up the next one.
+func (o *outbox) sent(w Write) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	same := func(other Write) bool { return other.Swap == w.Swap && other.Rev == w.Rev }
 	if o.busy[w.Key] = slices.DeleteFunc(o.busy[w.Key], same); len(o.busy[w.Key]) == 0 {
 		delete(o.busy, w.Key)
 	}
-	if next, waits := o.writes[w.Key]; !waits {
-		return
-	} else if answered && w.Swap && same(next) {
+	if next, waits := o.writes[w.Key]; waits && w.Swap && same(next) {
 		delete(o.writes, w.Key)
 		o.order = slices.DeleteFunc(o.order, func(key string) bool { return key == w.Key })
-		return
 	}
-	o.wake()
 }

@@ -79,6 +79,9 @@ func TestLeaveAtOnce(t *testing.T) {
 			})
 		}
 		all.Wait()
+		if _, err := p.apps[0].lim.TryAcquire(t.Context()); err == nil {
+			t.Error("work starts after the share was given back")
+		}
 	})
 }
 

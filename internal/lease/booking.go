@@ -109,9 +109,6 @@ func (b *booking) grant(now time.Duration, a *allocator, equal, members int) Wri
 		Share: b.share, Keep: min(b.share, equal), Members: members,
 		Advice: b.advice, About: b.about,
 	}
-	if b.want.Refuse {
-		g.Keep = 0
-	}
 	b.grants = append(b.grants, own{g, now})
 	return Write{Key: GrantPrefix + b.id, Value: encode(g)}
 }

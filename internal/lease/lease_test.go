@@ -3,6 +3,7 @@ package lease_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,70 +17,160 @@ var told = lease.Config{
 	ID: "a", Cap: 10, Weight: 1, Fallback: lease.Local, Refresh: time.Second, TTL: 10 * time.Second, Grace: time.Second, Forget: time.Hour,
 }
 
-func value(t *testing.T, message any) []byte {
+func value(t testing.TB, message any) []byte {
 	t.Helper()
 	return must.Have(json.Marshal(message))(t)
+}
+
+// A hub is an allocator, the members that a test plays, and the store between them.
+type hub struct {
+	testing.TB
+	*lease.Node
+	now             time.Duration
+	rev             uint64
+	grants          map[string]lease.Grant // the last one of each member
+	deleted         []string
+	messages, bytes int
+}
+
+func newHub(t testing.TB, c lease.Config) *hub {
+	h := &hub{TB: t, Node: lease.NewNode(c, time.Second), now: time.Second, grants: map[string]lease.Grant{}}
+	h.Synced(false)
+	return h
+}
+
+func (h *hub) read(key string, text []byte) {
+	h.rev++
+	must.Have(h.Read(h.now, lease.Entry{Key: key, Value: text, Rev: h.rev}))(h)
+}
+
+// say has a member write its want. It has applied its last grant.
+func (h *hub) say(id string, w lease.Want) {
+	g := h.grants[id]
+	w.Epoch, w.Applied, w.Settled, w.Sent, w.Weight = h.Leader(), g.Number, true, h.now, 1
+	w.Held, w.Running, w.Keep = g.Share, g.Share, g.Keep
+	h.read(lease.WantPrefix+id, value(h, w))
+}
+
+// pass has the allocator act, and then passes time.
+func (h *hub) pass(d time.Duration) {
+	for _, w := range h.Tick(h.now, func(share int) lease.Load { return lease.Load{Running: share} }) {
+		h.messages, h.bytes = h.messages+1, h.bytes+len(w.Key)+len(w.Value)
+		switch id, grant := strings.CutPrefix(w.Key, lease.GrantPrefix); {
+		case w.Value == nil:
+			h.deleted = append(h.deleted, w.Key)
+		case grant && id != told.ID:
+			var g lease.Grant
+			must.Do(h, json.Unmarshal(w.Value, &g))
+			h.grants[id] = g
+		default:
+			h.read(w.Key, w.Value)
+		}
+	}
+	h.Synced(true)
+	h.now += d
+}
+
+// live has each member say its need for some seconds.
+func (h *hub) live(seconds int, wants map[string]lease.Want) {
+	for range seconds {
+		for id, w := range wants {
+			h.say(id, w)
+		}
+		h.pass(time.Second)
+	}
 }
 
 // TestAllocatorAdvises: a report of a member comes back as advice about it, for a TTL. A member
 // without a report learns the latency.
 func TestAllocatorAdvises(t *testing.T) {
-	now := time.Second
-	n := lease.NewNode(told, now)
-	n.Synced(false)
-	rev := uint64(0)
-	read := func(key string, text []byte) {
-		rev++
-		must.Have(n.Read(now, lease.Entry{Key: key, Value: text, Rev: rev}))(t)
-	}
-	sent, reports := map[string]time.Duration{}, map[string]*law.Report{}
-	grants := map[string]lease.Grant{}
-	second := func() {
-		for _, id := range []string{"b", "c", "idle"} {
-			g := grants[id]
-			sent[id] = now
-			read(lease.WantPrefix+id, value(t, lease.Want{
-				Epoch: n.Leader(), Applied: g.Number, Settled: true, Sent: now, Cap: 10, Weight: 1, Need: 1, Held: g.Share, Report: reports[id],
-			}))
-		}
-		for _, w := range n.Tick(now, func(int) lease.Load { return lease.Load{} }) {
-			if id, grant := strings.CutPrefix(w.Key, lease.GrantPrefix); grant && id != "a" {
-				var g lease.Grant
-				must.Do(t, json.Unmarshal(w.Value, &g))
-				grants[id] = g
-				continue
-			}
-			read(w.Key, w.Value)
-		}
-		now += time.Second
-	}
-	for range 30 {
-		second()
-	}
-	if g := grants["b"]; g.Number == 0 || g.Advice != nil {
+	h := newHub(t, told)
+	wants := map[string]lease.Want{"b": {Cap: 10, Need: 1}, "c": {Cap: 10, Need: 1}, "idle": {Cap: 10, Need: 1}}
+	h.live(30, wants)
+	if g := h.grants["b"]; g.Number == 0 || g.Advice != nil {
 		t.Fatalf("%+v without a report", g)
 	}
-	reports["b"] = &law.Report{NoLoad: 20 * time.Millisecond, Target: 10, Rate: 100, Reached: true}
-	reports["c"] = &law.Report{NoLoad: 40 * time.Millisecond, Target: 30, Rate: 100, Reached: true}
-	for range 5 {
-		second()
-	}
-	g := grants["c"]
+	wants["b"] = lease.Want{Cap: 10, Need: 1, Report: &law.Report{NoLoad: 20 * time.Millisecond, Target: 10, Rate: 100, Reached: true}}
+	wants["c"] = lease.Want{Cap: 10, Need: 1, Report: &law.Report{NoLoad: 40 * time.Millisecond, Target: 30, Rate: 100, Reached: true}}
+	h.live(5, wants)
+	g := h.grants["c"]
 	if g.Advice == nil || *g.Advice != (law.Advice{Members: 2, NoLoad: 20 * time.Millisecond, Slower: 0.5, Share: 2.0 / 3}) {
 		t.Fatalf("%+v", g.Advice)
 	}
-	if g.About == 0 || g.About < sent["c"]-time.Second {
-		t.Errorf("advice about the report of %v: the last was sent at %v", g.About, sent["c"])
+	if g.About == 0 || g.About < h.now-2*time.Second {
+		t.Errorf("advice about the report of %v: the last was sent at %v", g.About, h.now-time.Second)
 	}
-	if g := grants["idle"]; g.Advice == nil || *g.Advice != (law.Advice{Members: 2, NoLoad: 20 * time.Millisecond}) || g.About != 0 {
+	if g := h.grants["idle"]; g.Advice == nil || *g.Advice != (law.Advice{Members: 2, NoLoad: 20 * time.Millisecond}) || g.About != 0 {
 		t.Errorf("%+v for a member without a report", g.Advice)
 	}
-	reports = nil
-	for range 15 {
-		second()
+	wants["c"] = lease.Want{Cap: 10, Need: 1}
+	h.live(15, wants)
+	if g := h.grants["c"]; g.Advice == nil || g.Advice.Members != 1 || g.About != 0 {
+		t.Errorf("%+v about the report of %v, 15 s after it", g.Advice, g.About)
 	}
-	if g := grants["c"]; g.Advice != nil {
+	wants["b"] = lease.Want{Cap: 10, Need: 1}
+	h.live(15, wants)
+	if g := h.grants["c"]; g.Advice != nil {
 		t.Errorf("%+v 15 s after the last report", g.Advice)
+	}
+}
+
+// TestSharesAreSteady: a share that would move by less than a twentieth stays, which saves
+// messages, unless slots are lacking.
+func TestSharesAreSteady(t *testing.T) {
+	c := told
+	c.Cap, c.TTL = 1000, time.Minute
+	h := newHub(t, c)
+	shares := func(b, c int) [2]int {
+		h.live(120, map[string]lease.Want{"b": {Cap: 1000, Need: b}, "c": {Cap: 1000, Need: c}})
+		return [2]int{h.grants["b"].Share, h.grants["c"].Share}
+	}
+	before := shares(1000, 1000)
+	if after := shares(1000, before[1]-before[1]/25); after != before {
+		t.Errorf("shares of %v and then %v: want the same", before, after)
+	}
+	lower := lease.Want{Cap: 970, Need: 1000}
+	h.live(30, map[string]lease.Want{"b": lower, "c": lower})
+	if b, c := h.grants["b"].Share, h.grants["c"].Share; b+c > 970 {
+		t.Errorf("shares of %d and %d of a cap that went down to 970", b, c)
+	}
+	h.live(4, map[string]lease.Want{"b": lower, "c": {Cap: 970, Need: 100}})
+	if b := h.grants["b"].Share; b < 800 {
+		t.Errorf("a share of %d four refreshes after another member needs less: want more than 800", b)
+	}
+}
+
+// TestMemberThatIsGone: its keys are deleted once it has left. One that is silent is counted for as
+// long as its work may last, and is no member any more.
+func TestMemberThatIsGone(t *testing.T) {
+	c := told
+	c.Grace, c.Forget = time.Minute, time.Second
+	h := newHub(t, c)
+	all := map[string]lease.Want{"b": {Cap: 10, Need: 5}, "c": {Cap: 10, Need: 5}}
+	h.live(120, all)
+	if h.grants["b"].Share != 5 || h.grants["c"].Members != 3 {
+		t.Fatalf("%+v", h.grants)
+	}
+	delete(all, "b")
+	all["c"] = lease.Want{Cap: 10, Need: 10}
+	h.live(30, all)
+	if g := h.grants["c"]; g.Share != 5 || g.Members != 2 {
+		t.Errorf("%+v, while the work of a silent member may still run", g)
+	}
+	all["d"] = lease.Want{Cap: 10, Need: 10}
+	h.live(30, all)
+	if c, d := h.grants["c"].Share, h.grants["d"].Share; c+d != 5 || c < 2 || d < 2 {
+		t.Errorf("shares of %d and %d of the 5 slots beside a silent member: want 2 and 3", c, d)
+	}
+	h.live(60, all)
+	if c, d := h.grants["c"].Share, h.grants["d"].Share; c != 5 || d != 5 {
+		t.Errorf("shares of %d and %d once its work has ended: want 5 each", c, d)
+	}
+	h.deleted = nil
+	h.say("c", lease.Want{Cap: 10, Leaving: true})
+	h.pass(0)
+	if want := []string{lease.WantPrefix + "c", lease.GrantPrefix + "c"}; !slices.Equal(h.deleted, want) {
+		t.Errorf("deleted %q, want %q", h.deleted, want)
 	}
 }
 
@@ -247,56 +338,27 @@ func BenchmarkAllocator(b *testing.B) {
 }
 
 func benchmarkAllocator(b *testing.B, report *law.Report) {
-	const members = 1000
-	now := time.Second
-	n := lease.NewNode(lease.Config{
-		ID: "allocator", Cap: 5000, Weight: 1, Refresh: time.Second, TTL: 10 * time.Second, Grace: 30 * time.Second, Forget: time.Hour,
-	}, now)
-	n.Synced(false)
-	use := func(share int) lease.Load { return lease.Load{Need: 5, Running: share} }
-	rev := uint64(0)
-	store := func(key string, value []byte) {
-		rev++
-		must.Have(n.Read(now, lease.Entry{Key: key, Value: value, Rev: rev}))(b)
-	}
-	applied := map[string]lease.Grant{}
-	messages, bytes := 0, 0
+	c := told
+	c.Cap, c.Grace, c.Fallback = 5000, 30*time.Second, lease.Keep
+	h := newHub(b, c)
 	second := func(i int) {
-		for m := range members {
-			id := fmt.Sprintf("m%04d", m)
-			g := applied[id]
-			want := must.Have(json.Marshal(lease.Want{
-				Epoch: n.Leader(), Applied: g.Number, Settled: true, Sent: now, Cap: 5000, Weight: 1,
-				Need: (m + i/10) % 20, Held: g.Share, Running: g.Share, Keep: g.Keep, Report: report,
-			}))(b)
-			store(lease.WantPrefix+id, want)
+		for m := range 1000 {
+			h.say(fmt.Sprintf("m%04d", m), lease.Want{Cap: 5000, Need: (m + i/10) % 20, Report: report})
 		}
 		for range 4 {
-			for _, w := range n.Tick(now, use) {
-				messages, bytes = messages+1, bytes+len(w.Key)+len(w.Value)
-				switch id, grant := strings.CutPrefix(w.Key, lease.GrantPrefix); {
-				case grant && id != "allocator":
-					var g lease.Grant
-					must.Do(b, json.Unmarshal(w.Value, &g))
-					applied[id] = g
-				default:
-					store(w.Key, w.Value)
-				}
-			}
-			now += 250 * time.Millisecond
+			h.pass(time.Second / 4)
 		}
 	}
 	for i := range 120 { // past the wait of a first term
 		second(i)
-		n.Synced(true)
 	}
-	messages, bytes = 0, 0
+	h.messages, h.bytes = 0, 0
 	for i := 0; b.Loop(); i++ {
 		second(i)
 	}
-	b.ReportMetric(float64(messages)/float64(b.N), "messages/op")
-	b.ReportMetric(float64(bytes)/float64(b.N), "bytes/op")
-	if !n.Leads() {
+	b.ReportMetric(float64(h.messages)/float64(b.N), "messages/op")
+	b.ReportMetric(float64(h.bytes)/float64(b.N), "bytes/op")
+	if !h.Leads() {
 		b.Error("it does not lead any more")
 	}
 }
