@@ -49,7 +49,7 @@ func (g group) reserve(l *weir.Limiter, least, most int) {
 // others.
 func (g group) remove(l *weir.Limiter) {
 	g.change(func(now int64, fx *admit.Effects) {
-		_ = g.slots.Remove(limiters.Node(l), now, fx) // cannot fail: it is the group's, and idle
+		g.slots.Remove(limiters.Node(l), now, fx)
 	})
 }
 

@@ -1,7 +1,6 @@
 package admit
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -15,9 +14,8 @@ type Group struct {
 	limit     int64
 	inflight  int64 // here and below, the virtual work of nodes in shadow mode
 	reserved  int64
-	committed int64 // sum over the members, see [member.committed]
-	shares    int64 // of the busy members, in thousandths
-	members   int
+	committed int64     // sum over the members, see [member.committed]
+	shares    int64     // of the busy members, in thousandths
 	busy      []*member // members with running or waiting work, in no order
 	queue     shareQueue
 	records   records
@@ -41,9 +39,6 @@ func (g *Group) running() (weight int) {
 	return weight
 }
 
-// Has reports whether the node belongs to this group, or did until it was removed.
-func (g *Group) Has(n *Node) bool { return n.slots.member != nil && n.slots.member.group == g }
-
 // Resize changes the limit, which must leave room for the reserves. Running work is left
 // alone: above the new limit nothing starts until enough work has ended.
 func (g *Group) Resize(limit int, now int64, fx *Effects) error {
@@ -62,9 +57,6 @@ func (g *Group) Resize(limit int, now int64, fx *Effects) error {
 func (g *Group) Reserve(n *Node, least, most int, now int64, fx *Effects) {
 	lock(&g.mu)
 	defer g.mu.Unlock()
-	if !g.Has(n) || n.slots.member.index == removed {
-		return
-	}
 	m := n.slots.member
 	reserved := min(max(int64(m.reserved), int64(least)), int64(most), m.most())
 	if reserved != int64(m.reserved) {
@@ -73,38 +65,28 @@ func (g *Group) Reserve(n *Node, least, most int, now int64, fx *Effects) {
 	}
 }
 
-// ErrBusy is the error of removing a node that is in use.
-var ErrBusy = errors.New("work runs or waits in it")
-
-// Remove closes an idle node and gives its reserve to the rest of the group.
-func (g *Group) Remove(n *Node, now int64, fx *Effects) error {
+// Remove closes a node and gives its reserve to the rest of the group. It does nothing, and reports
+// false, if the node is in use.
+func (g *Group) Remove(n *Node, now int64, fx *Effects) bool {
 	lock(&g.mu)
 	defer g.mu.Unlock()
 	m := n.slots.member
-	switch {
-	case !g.Has(n) || m.index == removed:
-		return errStranger
-	case n.slots.running() > 0 || n.slots.flags&waiting != 0:
-		return ErrBusy
+	if n.slots.running() > 0 || n.slots.flags&waiting != 0 {
+		return false
 	}
 	n.setShadow(false, now, fx)
 	n.slots.flags.set(closed, true)
 	m.set(0, m.share)
-	m.index = removed
-	g.members--
 	g.review(now, fx)
-	return nil
+	return true
 }
-
-var errStranger = errors.New("it is not in the group, or was removed from it")
 
 // GroupState is a group at one moment.
 type GroupState struct {
-	Limit, InFlight int
-	Reserved        int // sum of the reserves
-	Lent            int // slots that nodes use beyond their reserves
-	Members         int
-	Busy            int // members with running or waiting work
+	InFlight int
+	Reserved int // sum of the reserves
+	Lent     int // slots that nodes use beyond their reserves
+	Busy     int // members with running or waiting work
 }
 
 // MemberState is a node in its group at one moment.
@@ -120,8 +102,8 @@ func (g *Group) State() GroupState {
 	lock(&g.mu)
 	defer g.mu.Unlock()
 	return GroupState{
-		Limit: int(g.limit), InFlight: g.running(), Reserved: int(g.reserved),
-		Lent: int(g.committed - g.reserved), Members: g.members, Busy: len(g.busy),
+		InFlight: g.running(), Reserved: int(g.reserved),
+		Lent: int(g.committed - g.reserved), Busy: len(g.busy),
 	}
 }
 

@@ -20,13 +20,10 @@ type member struct {
 	reserved int32
 	share    int32   // in thousandths, so that sums are exact
 	wait     float32 // moving average of the time spent waiting for the group, in nanoseconds
-	index    int32   // in the group's busy members, or none, or removed
+	index    int32   // in the group's busy members, or none
 }
 
-const (
-	none    = -1
-	removed = -2
-)
+const none = -1
 
 func (g *Group) join(n *Node, s Settings) error {
 	lock(&g.mu)
@@ -36,7 +33,6 @@ func (g *Group) join(n *Node, s Settings) error {
 		return err
 	}
 	m.allocate(s)
-	g.members++
 	n.slots.member = m
 	return nil
 }
@@ -46,8 +42,6 @@ func (m *member) affords(s Settings) error {
 	reserved, _ := m.allotted(s)
 	left := m.most()
 	switch {
-	case m.index == removed:
-		return errStranger
 	case int(reserved) > s.Bounds.Max:
 		return fmt.Errorf("%s is %d: want at most Max, which is %d", "Reserved", reserved, s.Bounds.Max)
 	case int64(reserved) > left:

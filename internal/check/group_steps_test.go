@@ -1,7 +1,6 @@
 package check
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -128,11 +127,11 @@ func (p *party) remove() {
 	}
 	removed := false
 	p.call(true, func(fx *admit.Effects) {
-		err := p.group.Remove(p.Node, p.now, fx)
-		if errors.Is(err, admit.ErrBusy) != p.busy() || err != nil && !p.busy() {
-			p.Fatalf("removed: %v: %s", err, p.describe())
+		removed = p.group.Remove(p.Node, p.now, fx)
+		if removed == p.busy() {
+			p.Fatalf("removed: %v: %s", removed, p.describe())
 		}
-		if removed = err == nil; removed {
+		if removed {
 			p.parties = slices.DeleteFunc(slices.Clone(p.parties), func(other *party) bool { return other == p })
 		}
 	})
