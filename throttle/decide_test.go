@@ -1,12 +1,14 @@
 package throttle
 
 import (
+	"errors"
 	"math"
 	"testing"
 	"time"
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/internal/must"
+	"github.com/weir-go/weir/load"
 )
 
 // An operation that the pace refuses comes back before the queue has drained, any other when the
@@ -25,6 +27,41 @@ func TestComeBack(t *testing.T) {
 		if got := comeBack(test.reason, test.told); got != test.want {
 			t.Errorf("%v, %v: %v, want %v", test.reason, test.told, got, test.want)
 		}
+	}
+}
+
+// Cost that was admitted while nothing decided is no flow, and one that is corrected downwards counts
+// for the next amount.
+func TestCostSinceTheLastDecision(t *testing.T) {
+	p := must.Have(newPacer(Write, "Writes", Side{Laws: []LoadLaw{Concurrency{}}}, Config{}))(t)
+	p.begin(100)
+	for _, step := range []struct {
+		cost uint64
+		want float64
+	}{{100, 0}, {90, 0}, {105, 5}} {
+		if got := p.admitted(step.cost, time.Second); got != step.want {
+			t.Errorf("at %d: %v since the last decision, want %v", step.cost, got, step.want)
+		}
+	}
+}
+
+// Without signals a side without a LoadPID has the one by default, which begins at the pace that
+// there is.
+func TestFallback(t *testing.T) {
+	for op, slowest := range [ops]float64{Read: 5, Write: 1} {
+		laws, err := startLaws(Op(op), "", []LoadLaw{Concurrency{}}, nil)
+		if err != nil || laws.fallback.slowest != slowest {
+			t.Errorf("%v: %+v, %v, want a slowest pace of %v", Op(op), laws.fallback, err, slowest)
+		}
+		l := laws.fallback
+		l.resume(10, 1000)
+		if got := l.rate(l.loop.Snapshot().Output); l.fastest != 1000 || math.Abs(got-10) > 1e-9 {
+			t.Errorf("%v: it goes on at %v, and at most at %v, want 10 and 1000", Op(op), got, l.fastest)
+		}
+	}
+	fault := errors.New("no answer")
+	if err := lost([]load.FeedSnapshot{{Missing: true, Err: load.ErrUnavailable}, {Err: fault}}); err != fault { //nolint:errorlint // it is the same
+		t.Errorf("%v is said to be lost", err)
 	}
 }
 
@@ -63,6 +100,10 @@ func TestLatencyOfFewOperations(t *testing.T) {
 		if got := latencyLoad(time.Second, snap).Load(); got != want {
 			t.Errorf("of %d samples: a load of %v, want %v", samples, got, want)
 		}
+	}
+	snap.Age = 10 * time.Second
+	if got := latencyLoad(time.Second, snap).Load(); got != 5 {
+		t.Errorf("with one that runs for ten times the target: a load of %v, want 5", got)
 	}
 }
 

@@ -92,8 +92,9 @@ func ExampleNew() {
 }
 
 func ExampleImport() {
-	fmt.Printf("%+v\n", throttle.Import().Writes.Laws[0])
-	// Output: {Setpoint:0.7 Kp:0.5 Ki:0.15 Kd:0.05 Filter:450ms MaxDelay:1s}
+	writes := throttle.Import().Writes
+	fmt.Printf("%+v, waits up to %v\n", writes.Laws[0], writes.Queue.Timeout)
+	// Output: {Setpoint:0.7 Kp:0.5 Ki:0.15 Kd:0.05 Filter:450ms MaxDelay:1s}, waits up to 1m0s
 }
 
 // A store is the source of a store that reports its digestion, as badgerload has

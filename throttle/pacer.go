@@ -134,9 +134,6 @@ const easesIn = time.Minute
 // with time, because it may no longer be right.
 func (p *pacer) ease(dt time.Duration) float64 {
 	p.held *= math.Exp2(dt.Seconds() / easesIn.Seconds())
-	if math.IsInf(p.held, 1) {
-		p.held = 0
-	}
 	return p.held
 }
 
@@ -145,8 +142,7 @@ func (p *pacer) paceOf(rate float64) Pace {
 	if math.IsNaN(rate) || math.IsInf(rate, 0) {
 		return p.pace
 	}
-	// The inflow between two decisions must not overflow.
-	return Pace{Rate: rate, Burst: min(rate*p.tick.Seconds(), math.MaxFloat64)}
+	return Pace{Rate: rate, Burst: rate * p.tick.Seconds()}
 }
 
 // enough is how many latencies make a quantile. A slow pace leaves fewer, whose mean then counts.
@@ -170,7 +166,7 @@ func latencyLoad(target time.Duration, snap weir.Snapshot) load.Reading {
 // A notice holds the last report about the signals.
 type notice struct {
 	degraded bool
-	since    time.Time // since when that is no longer so; zero: it is
+	since    time.Time // since when the signals were first missing, zero before
 }
 
 // firstAnswer is how long a source may take to answer for the first time before that is reported:
@@ -181,7 +177,6 @@ const firstAnswer = 2 * time.Second
 // neither happened.
 func (p *pacer) notify(now time.Time) (e Event) {
 	if p.seen.degraded == p.notice.degraded {
-		p.notice.since = time.Time{}
 		return Event{}
 	}
 	if p.notice.since.IsZero() {

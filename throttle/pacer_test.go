@@ -77,6 +77,22 @@ func TestLatencyTargetSeesAStall(t *testing.T) {
 	}
 }
 
+// A side with a LoadPID alone paces by all readings, also by those that a Concurrency would bring
+// down.
+func TestPIDAloneSeesAllReadings(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &plant{}
+		p.become(func() (load.Sample, error) {
+			return load.Sample{Actuator: load.ByConcurrency, Readings: sampled(0.95).Readings}, nil
+		})
+		r := run(t, p, throttle.Config{Writes: throttle.Side{Laws: []throttle.LoadLaw{throttle.LoadPID{}}}})
+		pass(10 * time.Second)
+		if s := r.Snapshot(); s.Writes.Pace.Rate == 0 || s.Reads.Pace.Rate != 0 {
+			t.Errorf("writes %+v, reads %+v: want those with a LoadPID alone paced", s.Writes.Pace, s.Reads.Pace)
+		}
+	})
+}
+
 // There is one pace for the process, however many write.
 func TestTotalDoesNotGrowWithWriters(t *testing.T) {
 	var writes []int64
@@ -163,6 +179,11 @@ func TestLostSignalsHoldThePace(t *testing.T) {
 		s := r.Snapshot().Writes
 		if got := s.Pace.Rate / before; !s.Degraded || got < 1.9 || got > 2.1 {
 			t.Errorf("a minute after the signals were lost the pace is %v times what it was, want 2: %+v", got, s.Pace)
+		}
+		r.plant.says(0)
+		pass(30 * time.Second)
+		if s := r.Snapshot().Writes; s.Degraded || s.Pace.Rate != 0 {
+			t.Errorf("%+v half a minute after they were back", s.Pace)
 		}
 	})
 }

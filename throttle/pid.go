@@ -111,5 +111,5 @@ func (l *pidLaw) resume(rate, flow float64) {
 		return
 	}
 	l.fastest = max(flow, rate, l.fastest)
-	l.loop.Reset(1 - math.Log(max(rate/l.slowest, 1))/math.Log(l.span()))
+	l.loop.Reset(1 - math.Log(rate/l.slowest)/math.Log(l.span()))
 }

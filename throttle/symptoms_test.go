@@ -29,6 +29,15 @@ func TestSymptoms(t *testing.T) {
 	}
 }
 
+// Latencies below 5 ms are those of the scheduler, however short the baseline is.
+func TestSymptomsOfFastOperations(t *testing.T) {
+	var s symptoms
+	s.update(0, 10*time.Microsecond, time.Second)
+	if got := s.update(0, 2*time.Millisecond, time.Microsecond).Load(); math.Abs(got-0.4) > 1e-9 {
+		t.Errorf("2 ms are a load of %v, want 0.4", got)
+	}
+}
+
 // The baseline sinks within seconds and rises within minutes, however often it is updated.
 func TestBaseline(t *testing.T) {
 	for _, dt := range []time.Duration{10 * time.Millisecond, time.Second} {

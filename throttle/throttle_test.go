@@ -89,8 +89,8 @@ func TestOffIsFree(t *testing.T) {
 		for range 1000 {
 			must.Do(t, r.Do(t.Context(), throttle.Write, 1, func(context.Context) error { return nil }))
 		}
-		if time.Since(began) > 0 || !r.Snapshot().Off {
-			t.Error("it was held up")
+		if s := r.Snapshot(); time.Since(began) > 0 || !s.Off || s.Writes.Pace.Rate != 0 || len(r.kinds()) > 0 {
+			t.Errorf("it was held up: %+v, events %v", s.Writes.Pace, r.kinds())
 		}
 		r.stop()
 		for range 2 {
