@@ -30,8 +30,8 @@ func TestComeBack(t *testing.T) {
 	}
 }
 
-// Cost that was admitted while nothing decided is no flow, and one that is corrected downwards counts
-// for the next amount.
+// Cost that was admitted while nothing decided is no flow, and one that is corrected downwards
+// counts for the next amount.
 func TestCostSinceTheLastDecision(t *testing.T) {
 	p := must.Have(newPacer(Write, "Writes", Side{Laws: []LoadLaw{Concurrency{}}}, Config{}))(t)
 	p.begin(100)
@@ -60,7 +60,7 @@ func TestFallback(t *testing.T) {
 		}
 	}
 	fault := errors.New("no answer")
-	if err := lost([]load.FeedSnapshot{{Missing: true, Err: load.ErrUnavailable}, {Err: fault}}); err != fault { //nolint:errorlint // it is the same
+	if err := lost([]load.FeedSnapshot{{Missing: true, Err: load.ErrUnavailable}, {Err: fault}}); !errors.Is(err, fault) {
 		t.Errorf("%v is said to be lost", err)
 	}
 }
