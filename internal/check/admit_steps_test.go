@@ -103,11 +103,7 @@ func (n *modelNode) acquire() {
 	var ticket reply.Ticket
 	var got reply.Verdict
 	n.call(nil, func(now int64, fx *admit.Effects) {
-		if patient {
-			got = n.Acquire(&ticket, admit.Work{Weight: weight}, now, fx)
-		} else {
-			got = n.Acquire(&ticket, admit.Work{Weight: weight, NoWait: true}, now, fx)
-		}
+		got = n.Acquire(&ticket, admit.Work{Weight: weight, NoWait: !patient}, now, fx)
 	})
 	if want := n.refusal(weight, patient); got != want && !n.overtakes(want, got) {
 		n.Fatalf("acquired %d: %v, want %v", weight, got, want)

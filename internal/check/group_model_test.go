@@ -198,13 +198,11 @@ func (p *party) judge(g *groupWaiter, inOrder bool) {
 
 // forget removes g from the queue.
 func (p *party) forget(g *groupWaiter) {
-	for i, other := range p.queue {
-		if other == g {
-			p.queue = append(p.queue[:i:i], p.queue[i+1:]...)
-			return
-		}
+	i := slices.Index(p.queue, g)
+	if i < 0 {
+		p.Fatalf("answered a second time: %d calls of Wake", g.calls)
 	}
-	p.Fatalf("answered a second time: %d calls of Wake", g.calls)
+	p.queue = append(p.queue[:i:i], p.queue[i+1:]...)
 }
 
 // check compares counts with the model, and looks for a free slot that no waiter received.

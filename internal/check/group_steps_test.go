@@ -184,11 +184,7 @@ func (p *party) acquire() {
 	patient := rapid.Bool().Draw(p.T, "patient")
 	var got reply.Verdict
 	p.call(true, func(fx *admit.Effects) {
-		if patient {
-			got = p.Acquire(&g.ticket, admit.Work{Weight: g.Weight}, p.now, fx)
-		} else {
-			got = p.Acquire(&g.ticket, admit.Work{Weight: g.Weight, NoWait: true}, p.now, fx)
-		}
+		got = p.Acquire(&g.ticket, admit.Work{Weight: g.Weight, NoWait: !patient}, p.now, fx)
 	})
 	otherwise := reply.LimitReached
 	if patient && p.size > 0 {
