@@ -101,7 +101,10 @@ func ExampleLimitClient() {
 	defer permit.Release()
 	err = conn.Invoke(context.Background(), "/billing.Billing/Charge", nil, nil)
 	fmt.Println(status.Code(err), errors.Is(err, weir.ErrLimitReached))
-	// Output: ResourceExhausted true
+	fmt.Println(err)
+	// Output:
+	// ResourceExhausted true
+	// weir: limiter "billing" refused: limit reached
 }
 
 func ExampleRetryAfter() {

@@ -194,6 +194,7 @@ func TestAttemptsOfPeers(t *testing.T) {
 		{networks(t, "127.0.0.1"), metadata.MD{trust.AttemptKey: {"2"}, trust.Key: {"critical"}}, weir.PriorityHigh},
 		{networks(t, "127.0.0.1"), metadata.MD{own: {"1"}}, weir.PriorityLow},
 		{networks(t, "127.0.0.1"), metadata.MD{own: {"-1"}}, weir.PriorityNormal},
+		{networks(t, "127.0.0.1"), metadata.MD{own: {"1", "2"}}, weir.PriorityNormal},
 		{nil, metadata.MD{trust.AttemptKey: {"2"}, own: {"1"}}, weir.PriorityNormal},
 	} {
 		s, got := seesPriority()

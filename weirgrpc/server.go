@@ -140,24 +140,15 @@ func (s *ServerLimits) withDeadline(ctx context.Context) context.Context {
 	return deadline.Stranger(ctx)
 }
 
-// trusts reports whether the peer of a call is known and trusted.
 func (s *ServerLimits) trusts(ctx context.Context) bool {
-	if s.trusted == nil {
+	from, ok := peer.FromContext(ctx)
+	if !ok || s.trusted == nil {
 		return false
 	}
-	from, ok := peerOf(ctx)
-	return ok && s.trusted(from)
-}
-
-func peerOf(ctx context.Context) (p trust.Peer, ok bool) {
-	from, ok := peer.FromContext(ctx)
-	if !ok {
-		return p, false
-	}
 	if info, ok := from.AuthInfo.(credentials.TLSInfo); ok {
-		return trust.FromAddr(from.Addr, &info.State), true
+		return s.trusted(trust.FromAddr(from.Addr, &info.State))
 	}
-	return trust.FromAddr(from.Addr, nil), true
+	return s.trusted(trust.FromAddr(from.Addr, nil))
 }
 
 // attemptOf returns the number of the attempt that a client sent. gRPC's own retries count the

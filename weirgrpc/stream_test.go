@@ -64,6 +64,18 @@ func TestRefusedStream(t *testing.T) {
 	}
 }
 
+// By default a stream is admitted when it begins, and then holds no slot.
+func TestStreamsAreAdmittedOnce(t *testing.T) {
+	lim := limittest.Fixed(t, 1, weir.Queue{})
+	client := limited(t, &service{}, lim, weirgrpc.ServerConfig{})
+	first, second := open(t.Context(), t, client), open(t.Context(), t, client)
+	exchange(t, first)
+	exchange(t, second)
+	finish(t, first)
+	finish(t, second)
+	limittest.Check(t, lim, limittest.Taught{Ignored: 2})
+}
+
 // TestEachMessage holds a slot between a message and the handler's next call of the stream.
 func TestEachMessage(t *testing.T) {
 	lim := limittest.Fixed(t, 1, weir.Queue{})

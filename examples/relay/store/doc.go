@@ -22,6 +22,6 @@
 //
 // # Limits
 //
-// A filter finds an event by the first 2,000 different values of its single-letter tags: a
+// A filter finds an event by the first 2,000 values of its single-letter tags: a
 // transaction holds no more.
 package store

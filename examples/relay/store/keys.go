@@ -102,18 +102,13 @@ func indexKeys(e *nostr.Event) [][]byte {
 	return keys
 }
 
-// tagPrefixes returns the ranges of the tag index that contain an event, each once.
+// tagPrefixes returns the ranges of the tag index that contain an event.
 func tagPrefixes(e *nostr.Event) (prefixes [][]byte) {
-	seen := map[[17]byte]bool{}
 	for _, tag := range e.Tags {
 		if len(tag) < 2 || len(tag[0]) != 1 {
 			continue
 		}
-		prefix := tagPrefix(tag[0], tag[1])
-		if has := [17]byte(prefix[1:]); !seen[has] {
-			seen[has] = true
-			prefixes = append(prefixes, prefix)
-		}
+		prefixes = append(prefixes, tagPrefix(tag[0], tag[1]))
 		if len(prefixes) == maxIndexed {
 			break
 		}
