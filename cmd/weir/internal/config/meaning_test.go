@@ -77,8 +77,10 @@ func TestMeaning(t *testing.T) {
 			"w:3:68: fleet.tls is set for PostgreSQL: want sslmode, sslrootcert, sslcert and sslkey in fleet.store"},
 		{small + "routes: [{timeout: 0s}]\nfleet: {name: a, store: 'nats://a:4222,nats://b:4222', cap: 20, credentials: gone}\n", "w:4:8: fleet.grace is missing, and a route has no timeout: want the time of the longest request\n" +
 			"w:4:78: fleet.credentials is \"gone\": no such file or directory: want a file"},
+		{small + "routes: [{timeout: 2h}]\nfleet: {name: a, store: 'nats://a:4222', cap: 20}\n", "w:4:8: fleet.grace is 2h: want at most 1h: the default is the longest timeout of a route"},
 
 		// Compartments
+		{small + "routes: [{compartment: slo}]\ncompartments: {slow: {}}\n", "w:3:24: routes[0].compartment is \"slo\", which does not exist: did you mean slow?"},
 		{small + "compartments:\n  apj: {}\n", "w:4:8: compartments.apj has no route: did you mean api?"},
 		{small + "compartments:\n  api: {law: bond}\n", "w:4:14: compartments.api.law is \"bond\": " + strings.TrimPrefix(refusalOf("bond"), "law: ")},
 		{small + "compartments:\n  api: {law: 3}\n", "w:4:14: compartments.api.law is 3: want a control law such as setpoint or band(target=100ms)"},

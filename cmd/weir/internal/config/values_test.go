@@ -91,7 +91,7 @@ func TestZeroOfGo(t *testing.T) {
 func TestBulkhead(t *testing.T) {
 	c := parsed(t, `
 upstreams: {api: {addresses: ['http://a']}, web: {addresses: ['http://b']}}
-routes: [{upstream: api, compartment: slow}, {path: /web/, upstream: web}, {path: /live, upstream: web, exempt: true}]
+routes: [{upstream: api, compartment: slow}, {path: /web/, upstream: web}, {path: /live, upstream: web, exempt: true}, {path: /now, upstream: api}]
 max: 100
 compartments:
   slow:
@@ -102,12 +102,13 @@ compartments:
     interval: 2s
     window: 20s
     min_samples: 30
-    queue: {size: 9, timeout: 300ms, order: adaptive, tenants: 64}
+    queue: {size: 9, timeout: 300ms, order: fifo, tenants: 64}
     reserved: 3
     share: 0.5
     budget: 300ms
     breaker: {failures: 3}
     shadow: true
+  api: {queue: {size: 0}}
 `)
 	limits := c.Bulkhead()
 	slow := limits.ByKey["slow"]
@@ -115,16 +116,20 @@ compartments:
 	slow.Breaker = nil
 	want := weir.Config{
 		Min: 2, Max: 50, Initial: 5, Law: law.Band{Target: 100 * time.Millisecond}, Interval: 2 * time.Second, Window: 20 * time.Second, MinSamples: 30,
-		Queue:      weir.Queue{Size: 9, Timeout: 300 * time.Millisecond, Discipline: weir.Adaptive, Tenants: 64},
+		Queue:      weir.Queue{Size: 9, Timeout: 300 * time.Millisecond, Discipline: weir.FIFO, Tenants: 64},
 		Histograms: true, Shadow: true,
 	}
 	if !reflect.DeepEqual(slow.Config, want) || slow.Reserved != 3 || slow.Share != 0.5 || slow.Budget != 300*time.Millisecond {
 		t.Errorf("\n got %+v\nwant %+v", slow, want)
 	}
-	if web := limits.ByKey["web"]; web.Config.Law != (law.Setpoint{}) || !web.Config.Histograms || web.Share != 1 || web.Breaker != nil {
+	if web := limits.ByKey["web"]; web.Config.Law != (law.Setpoint{}) || !web.Config.Histograms || web.Share != 1 || web.Breaker != nil ||
+		web.Config.Queue != (weir.Queue{Size: 1000, Discipline: weir.Adaptive}) {
 		t.Errorf("%+v", web)
 	}
-	if len(limits.ByKey) != 2 || limits.Max != 100 {
+	if now := limits.ByKey["api"]; now.Config.Queue != (weir.Queue{}) {
+		t.Errorf("%+v, want no queue", now.Config.Queue)
+	}
+	if len(limits.ByKey) != 3 || limits.Max != 100 {
 		t.Errorf("%+v", limits)
 	}
 
