@@ -90,9 +90,6 @@ func (id *Identity) forwardAddresses(in *http.Request, h http.Header, one *lines
 	default:
 		h[forwardedFor] = one.of(peer)
 	}
-	if in.Header[forwardedPort] != nil { // Connection may have named it
-		h[forwardedPort] = in.Header[forwardedPort]
-	}
 	if h[forwardedProto] = in.Header[forwardedProto]; h[forwardedProto] == nil {
 		h[forwardedProto] = one.of(proto)
 	}

@@ -86,6 +86,9 @@ func TestChainForTheUpstream(t *testing.T) {
 		if got := strings.Join(seen.Values("X-Forwarded-For"), "|"); got != c.chain {
 			t.Errorf("%s: %q, want %q", what, got, c.chain)
 		}
+		if proto, host := seen.Get("X-Forwarded-Proto"), seen.Get("X-Forwarded-Host"); proto != "http" || host != "shop.example" {
+			t.Errorf("%s: %s://%s, want those of the connection", what, proto, host)
+		}
 	}
 }
 

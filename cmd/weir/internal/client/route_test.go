@@ -110,6 +110,9 @@ func TestClientCertificates(t *testing.T) {
 			ctx, cancel := NewPlace(route).Of(r, id)
 			defer cancel()
 			tenant, seen = weir.TenantFrom(ctx), forwardedBy(t, r, id, route)
+			if id.Proto != "https" {
+				t.Errorf("%s: %s", what, id.Proto)
+			}
 		}))
 		proxy.TLS = &tls.Config{ClientAuth: c.auth, ClientCAs: authorities}
 		proxy.StartTLS()

@@ -35,7 +35,6 @@ func (d *decoder) value(n ast.Node, v reflect.Value, f field, path string) {
 		fill(v)
 		d.fields(n, v, path)
 	case v.Kind() == reflect.Map && k == object:
-		v.SetZero()
 		d.entries(n, v, f, path)
 	case v.Kind() == reflect.Slice && k == list:
 		items := n.(*ast.SequenceNode).Values

@@ -32,6 +32,7 @@ func TestFiles(t *testing.T) {
 		{"listeners: [{tls: {certificate: ONE.pem, key: ONE.key, client_ca: OTHER.pem}}]", ""},
 		{"listeners: [{tls: {certificate: ONE.pem, key: OTHER.key}}]", `listeners[0].tls has "ONE.pem" and "OTHER.key", which are no pair: tls: private key does not match public key`},
 		{"listeners: [{tls: {certificate: ONE.pem, key: none}}]", `listeners[0].tls.key is "none": no such file or directory: want a file in PEM`},
+		{"listeners: [{tls: {certificate: none, key: ONE.key}}]", `listeners[0].tls.certificate is "none": no such file or directory: want a file in PEM`},
 		{"listeners: [{tls: {certificate: ONE.pem, key: EMPTY}}]", `listeners[0].tls has "ONE.pem" and "EMPTY", which are no pair: tls: failed to find any PEM data in key input`},
 		{"listeners: [{tls: {key: ONE.key}}]", `listeners[0].tls.certificate is missing: want a text`},
 		{"listeners: [{tls: {certificate: ONE.pem, key: ONE.key, client_ca: EMPTY}}]", `listeners[0].tls.client_ca is "EMPTY": want a file with certificates in PEM`},

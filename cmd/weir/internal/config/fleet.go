@@ -88,11 +88,11 @@ func (c *checker) fleet() {
 	}
 	c.keyPair("fleet.tls", f.TLS.Certificate, f.TLS.Key)
 	c.authorities("fleet.tls.ca", f.TLS.CA)
-	if f.TTL != 0 && f.TTL < 5*f.Refresh {
+	if f.TTL < 5*f.Refresh {
 		c.isnt("fleet.ttl", f.TTL, "at least 5 refreshes, which are "+(5*f.Refresh).String())
 	}
 	switch {
-	case f.Grace == 0 && !c.faults.touch("routes"):
+	case f.Grace == 0:
 		c.refuse("fleet.grace", "is missing, and a route has no timeout: want the time of the longest request")
 	case f.Grace > Duration(time.Hour):
 		c.isnt("fleet.grace", f.Grace, "at most 1h: the default is the longest timeout of a route")

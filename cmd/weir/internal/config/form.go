@@ -73,7 +73,7 @@ func isURL(text string) bool {
 // isHost reports whether a text is the host of a URL, with or without a port.
 func isHost(text string) bool {
 	u, err := url.Parse("http://" + text)
-	if err != nil || u.Host != text || u.Hostname() == "" || strings.ContainsAny(text, "{}*\"<>") || strings.HasSuffix(text, ":") {
+	if err != nil || u.Host != text || u.Hostname() == "" || strings.ContainsAny(text, "{}*\"<>") {
 		return false
 	}
 	n, err := strconv.ParseUint(u.Port(), 10, 16)

@@ -65,6 +65,7 @@ func TestFields(t *testing.T) {
 		{small + "trace: {sample: .nan}\n", "w:3:17: trace.sample is .nan: want a number from 0 to 1"},
 		{small + "trace: {sample: 1.5, service: ''}\n", "w:3:17: trace.sample is 1.5: want a number from 0 to 1\nw:3:31: trace.service is missing: want a text"},
 		{small + "admin: {hosts: a}\n", "w:3:16: admin.hosts is \"a\": want a list"},
+		{small + "admin: {hosts: ['']}\n", "w:3:17: admin.hosts[0] is \"\": want a host such as api.internal, or one with a port"},
 		{small + "admin: {hosts: [1, [], a:b:1]}\n", "w:3:17: admin.hosts[0] is 1: want a host such as api.internal, or one with a port, in quotes\n" +
 			"w:3:20: admin.hosts[1] is a list: want a host such as api.internal, or one with a port\n" +
 			"w:3:24: admin.hosts[2] is an object: want a host such as api.internal, or one with a port, in quotes if it has a colon"},

@@ -63,8 +63,8 @@ func (c *checker) listeners() {
 func (c *checker) addresses() {
 	taken := map[string]string{}
 	take := func(path, address string) {
-		if _, port, _ := net.SplitHostPort(address); port == "0" || address == "" || address == noAddress {
-			return // no address, or a port chosen by the system
+		if _, port, _ := net.SplitHostPort(address); port == "0" || address == "" {
+			return // the system chooses, or there is none
 		}
 		if other, ok := taken[address]; ok {
 			c.refuse(path, "is %s, as %s is%s: want another", quoted(address), other, line(c.at(other)))

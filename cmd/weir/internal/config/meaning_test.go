@@ -29,8 +29,8 @@ func TestMeaning(t *testing.T) {
 
 		// Upstreams
 		{"upstreams:\n  api: {}\n", "w:2:8: upstreams.api.addresses is missing: want a list"},
-		{"upstreams:\n  api: {addresses: ['ftp://a', 'http://', 'http://a:0', 'http://u@a', 'http://a?q', 'http://a#f', 'http://a?', 'a:80', 'http://a', 'http://a']}\n", wantURLs(21, "ftp://a", "http://", "http://a:0", "http://u@a", "http://a?q", "http://a#f", "http://a?", "a:80") +
-			"w:2:132: upstreams.api.addresses[9] is \"http://a\", as one before it is"},
+		{"upstreams:\n  api: {addresses: ['ftp://a', 'http://', 'http://a:0', 'http://u@a', 'http://a?q', 'http://a#f', 'http://a?', 'a:80', 'http://{a}', 'http://a', 'http://a']}\n", wantURLs(21, "ftp://a", "http://", "http://a:0", "http://u@a", "http://a?q", "http://a#f", "http://a?", "a:80", "http://{a}") +
+			"w:2:146: upstreams.api.addresses[10] is \"http://a\", as one before it is"},
 		{"upstreams:\n  api: {addresses: ['http://a'], tls: {ca: x}}\n", "w:2:39: upstreams.api.tls is set, and no address has https: want one, or no tls"},
 		{"upstreams:\n  api: {addresses: ['https://a'], tls: {certificate: x}}\n", "w:2:40: upstreams.api.tls.key is missing: want the file of the key that belongs to certificate"},
 		{"upstreams:\n  api: {addresses: ['https://a'], tls: {key: x}}\n", "w:2:40: upstreams.api.tls.certificate is missing: want the file of the certificate that belongs to key"},
@@ -40,6 +40,7 @@ func TestMeaning(t *testing.T) {
 			"w:2:98: upstreams.api.health.interval is 0s: want a time such as 500ms, from 1ms to 8760h"},
 
 		{"upstreams:\n  api: {addresses: ['http://a'], health: {path: '?x'}}\n", "w:2:49: upstreams.api.health.path is \"?x\": want a path such as /healthz"},
+		{"upstreams:\n  api: {addresses: ['http://a'], health: {path: '/a#b'}}\n", "w:2:49: upstreams.api.health.path is \"/a#b\": want a path such as /healthz"},
 
 		// Routes
 		{two, "w:1:1: routes[0].upstream is missing, and there are several: want api or web"},
@@ -93,7 +94,7 @@ func TestMeaning(t *testing.T) {
 		{small + "compartments:\n  api: {queue: {size: 0, timeout: 1s, tenants: 3, order: lifo}}\n", "w:4:35: compartments.api.queue.timeout is 1s: want none without a queue: set size\n" +
 			"w:4:48: compartments.api.queue.tenants is 3: want none without a queue: set size\n" +
 			"w:4:58: compartments.api.queue.order is \"lifo\": want fifo or adaptive"},
-		{small + "compartments:\n  api: {reserved: 3}\n", "w:4:19: compartments.api.reserved is 3: want 0 without a cap: set max"},
+		{two + "routes: [{upstream: api}, {path: /a, upstream: web}]\ncompartments:\n  api: {reserved: 3}\n  web: {}\n", "w:6:19: compartments.api.reserved is 3: want 0 without a cap: set max"},
 		{small + "max: 9\ncompartments:\n  api: {reserved: 3, max: 2}\n", "w:5:19: compartments.api.reserved is 3: want at most max of the compartment, which is 2"},
 		{two + "max: 9\nroutes: [{upstream: api}, {path: /a, upstream: web}]\ncompartments:\n  api: {reserved: 5}\n  web: {reserved: 5}\n", "w:8:19: compartments.web.reserved is 5: want at most what is left of max: all reserve 10 of 9"},
 		{small + "compartments:\n  api: {law: fixed(5), breaker: {failures: 0}}\n", "w:4:44: compartments.api.breaker.failures is 0: want a whole number from 1 to 1000000000"},
@@ -101,6 +102,7 @@ func TestMeaning(t *testing.T) {
 		// The rest
 		{small + "buffers: {memory: 1KiB}\n", "w:3:10: buffers.request is 64KiB: want at most buffers.memory, which is 1KiB\n" +
 			"w:3:10: buffers.response is 64KiB: want at most buffers.memory, which is 1KiB"},
+		{small + "admin: {address: ''}\n", "w:3:18: admin.address is \"\": want host:port such as :8080, or unix:/path of a socket, or none"},
 		{small + "admin: {address: ':8081'}\n", "w:3:18: admin.address is \":8081\": want a loopback address, a socket, or a token in admin.token"},
 		{small + "admin: {address: x, hosts: ['a b', a.example]}\n", "w:3:18: admin.address is \"x\": want host:port such as :8080, or unix:/path of a socket, or none\n" +
 			"w:3:29: admin.hosts[0] is \"a b\": want a host such as api.internal, or one with a port"},
@@ -120,6 +122,9 @@ func TestAccepted(t *testing.T) {
 	for _, text := range []string{
 		small + "listeners: [{address: ':0'}, {address: ':0'}]\n", // ports chosen by the system
 		small + "compartments: {api: {queue: {size: 0}}}\n",
+		small + "max: 9\ncompartments: {api: {reserved: 3, max: 3}}\n",
+		small + "routes: [{}, {path: /live, exempt: true, timeout: 0s}]\nfleet: {name: a, store: 'nats://a:4222', cap: 20}\n",
+		"upstreams: {api: {addresses: ['https://a', 'http://b'], tls: {server_name: c}}}\n",
 		small + "admin: {address: 'localhost:1'}\n",
 		small + "admin: {address: '[::1]:1'}\n",
 		small + "admin: {address: 'unix:/run/weir-admin.sock'}\n",

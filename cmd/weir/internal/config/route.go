@@ -83,7 +83,6 @@ func (c *checker) slot(r Route, path string) {
 	case r.Exempt && r.Compartment != "":
 		c.refuse(path+".compartment", "is %s beside exempt: want one of them", quoted(r.Compartment))
 	case r.Exempt || own || upstream || r.Compartment == r.Upstream: // the upstream has its own fault
-	case c.faults.cover("compartments") || c.faults.cover("upstreams"):
 	default:
 		known := map[string]bool{}
 		for name := range c.Compartments {

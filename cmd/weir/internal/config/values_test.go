@@ -68,6 +68,12 @@ func TestDefaults(t *testing.T) {
 		t.Errorf("%+v", read)
 	}
 
+	for most, want := range map[string]int{"1": 1, "1000": 500} {
+		if r := parsed(t, small+"routes: [{}, {path: /a}]\nstreams: {max: "+most+"}\n").Routes[1]; r.Streams != want {
+			t.Errorf("%d streams of %s, want %d", r.Streams, most, want)
+		}
+	}
+
 	made := config.New[config.Config]()
 	api := config.New[config.Upstream]()
 	api.Addresses = []string{"http://10.0.0.1:9000"}
