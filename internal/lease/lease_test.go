@@ -297,6 +297,38 @@ func TestMemberOnItsOwn(t *testing.T) {
 	}
 }
 
+// TestLastWord: a member that leaves holds nothing. While its last work runs, it is still counted.
+func TestLastWord(t *testing.T) {
+	for _, running := range []int{0, 3} {
+		n := lease.NewNode(told, time.Second)
+		var w lease.Want
+		must.Do(t, json.Unmarshal(n.Leave(2*time.Second, running)[0].Value, &w))
+		if n.Share() != 0 || w.Held != 0 || w.Running != running || !w.Refuse || w.Leaving != (running == 0) {
+			t.Errorf("a share of %d, and with %d slots in use %+v", n.Share(), running, w)
+		}
+	}
+}
+
+// TestUnknownPast: where the store has no leader, or a foreign value, the next one raises no member
+// until all that may have been granted is over.
+func TestUnknownPast(t *testing.T) {
+	for _, found := range [][]byte{nil, []byte("{")} {
+		n := lease.NewNode(told, time.Second)
+		_, _ = n.Read(time.Second, lease.Entry{Key: lease.LeaderKey, Value: found, Rev: 1})
+		n.Synced(false)
+		for _, w := range n.Tick(time.Minute, func(int) lease.Load { return lease.Load{} }) {
+			if w.Key != lease.LeaderKey {
+				continue
+			}
+			var l lease.Leader
+			must.Do(t, json.Unmarshal(w.Value, &l))
+			if want := 17600 * time.Millisecond; l.Blind != want {
+				t.Errorf("after %q it is blind for %v, want %v", found, l.Blind, want)
+			}
+		}
+	}
+}
+
 // No entry of a store breaks a node, or gives the node a share that no grant can have.
 func FuzzRead(f *testing.F) {
 	f.Add(lease.LeaderKey, []byte(`{"epoch":{"n":1,"id":"me"},"sent":1,"blind":0}`), lease.GrantPrefix+"me", []byte(`{"epoch":{"n":1,"id":"me"},"number":1,"answers":1,"ttl":10000000000,"share":5,"keep":1}`))
