@@ -74,6 +74,8 @@ import "time"
 //   - A few requests in flight at a few a second: a probe takes seconds, and a change minutes.
 //   - Replicas of a downstream that serves a few of their calls at a time: a cut by one of them hardly
 //     lowers the refused share, so that they may take load for a quota.
+//   - A limiter that starts within an overload of other limiters: it takes their queue for the no-load
+//     latency. If its limit is not reached after that, it probes no more, and the queue may stay.
 //   - No wall clock: limiters of one server do not probe at the same time, and each measures its
 //     own share of the queue.
 //
