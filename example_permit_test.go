@@ -67,6 +67,18 @@ func ExamplePermit_DoneWith() {
 	// Output: connection reset 1
 }
 
+func ExamplePermit_Release() {
+	lim := weir.Must(weir.New(weir.Config{}))
+	permit, err := lim.Acquire(context.Background())
+	if err != nil {
+		return
+	}
+	// The answer was in the cache: its latency says nothing about the downstream.
+	permit.Release()
+	fmt.Println(lim.Snapshot().Samples, "samples")
+	// Output: 0 samples
+}
+
 func ExamplePermit_Finish() {
 	lim := weir.Must(weir.New(weir.Config{}))
 	permit, err := lim.Acquire(context.Background())

@@ -3,6 +3,7 @@ package weir_test
 import (
 	"context"
 	"errors"
+	"expvar"
 	"fmt"
 	"log"
 	"time"
@@ -34,6 +35,11 @@ func ExampleNew() {
 
 // At package level an error cannot be returned.
 var database = weir.Must(weir.New(weir.Config{Name: "database", Max: 100}))
+
+func ExampleMust() {
+	fmt.Println(database.Snapshot().Name)
+	// Output: database
+}
 
 func ExampleLimiter_Do() {
 	lim := weir.Must(weir.New(weir.Config{Name: "search"}))
@@ -178,6 +184,15 @@ func ExampleLimiter_History() {
 	// configuration changed: raised 14 to 16
 }
 
+func ExampleChange_String() {
+	change := weir.Change{
+		From: 20, To: 14,
+		Reason: law.Reason{Code: law.Above, Signal: 950, Have: 0.131, Want: 0.115},
+	}
+	fmt.Println(change)
+	// Output: p95 131ms above 115ms: cut 20 to 14
+}
+
 func ExampleEvent() {
 	lim := weir.Must(weir.New(weir.Config{
 		Name: "search", Max: 1,
@@ -190,6 +205,13 @@ func ExampleEvent() {
 	// Output:
 	// 1 search: refused: limit reached
 	// 2 search: limit changed: configuration changed: raised 1 to 3
+}
+
+func ExampleLimiter_String() {
+	lim := weir.Must(weir.New(weir.Config{Name: "search"}))
+	expvar.Publish("search", lim) // GET /debug/vars shows its snapshot
+	fmt.Println(expvar.Get("search").String()[:40])
+	// Output: {"name":"search","limit":4,"min":1,"max"
 }
 
 func ExampleWithPriority() {
@@ -232,6 +254,14 @@ func ExampleLimiter_Shutdown() {
 	// Output: <nil> 0
 }
 
+func ExampleLimiter_Close() {
+	lim := weir.Must(weir.New(weir.Config{Name: "search"}))
+	lim.Close()
+	_, err := lim.Acquire(context.Background())
+	fmt.Println(err, errors.Is(err, weir.ErrClosed))
+	// Output: weir: limiter "search" refused: closed true
+}
+
 // Shadow mode shows the refusals of a limit before it refuses.
 func ExampleConfig_shadow() {
 	lim := weir.Must(weir.New(weir.Config{Name: "search", Max: 2, Shadow: true}))
@@ -271,6 +301,16 @@ func ExampleQueue() {
 	fmt.Println(err)
 	busy.Done(nil)
 	// Output: weir: limiter "search" refused: queue timeout
+}
+
+// If callers set deadlines, the adaptive queue needs no size: it keeps the work that can
+// still finish in time.
+func ExampleQueue_adaptive() {
+	lim := weir.Must(weir.New(weir.Config{Name: "search", Queue: weir.Queue{Discipline: weir.Adaptive}}))
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	fmt.Println(lim.Do(ctx, func(context.Context) error { return nil }))
+	// Output: <nil>
 }
 
 func ExampleSum() {
@@ -317,4 +357,24 @@ func ExampleConfig_histograms() {
 	// Output:
 	// 1 of 1 measured; 0 waited; 1 at once
 	// one of them: 4bf92f3577b34da6
+}
+
+// A metric shows reasons that have not happened yet as 0.
+func ExampleReasons() {
+	lim := weir.Must(weir.New(weir.Config{Name: "search"}))
+	lim.Close()
+	_, _ = lim.TryAcquire(context.Background())
+
+	refused := lim.Snapshot().Refused
+	for _, reason := range weir.Reasons()[:7] {
+		fmt.Printf("weir_refused_total{reason=%q} %d\n", reason, refused[reason])
+	}
+	// Output:
+	// weir_refused_total{reason="bad key"} 0
+	// weir_refused_total{reason="tenant over its share"} 0
+	// weir_refused_total{reason="queue full"} 0
+	// weir_refused_total{reason="queue timeout"} 0
+	// weir_refused_total{reason="deadline"} 0
+	// weir_refused_total{reason="too heavy"} 0
+	// weir_refused_total{reason="closed"} 1
 }

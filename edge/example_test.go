@@ -53,3 +53,22 @@ func ExampleGRPCCode() {
 	}
 	// Output: closed 14 503
 }
+
+func ExampleIsExempt() {
+	limiters := map[string]*weir.Limiter{"/search": weir.Must(weir.New(weir.Config{}))}
+	fmt.Println(edge.IsExempt(limiters["/search"]), edge.IsExempt(limiters["/healthz"]))
+	// Output: false true
+}
+
+func ExampleContextOutcome() {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	fmt.Println(edge.ContextOutcome(ctx) == weir.Abandoned)
+	// Output: true
+}
+
+func ExampleErrorOutcome() {
+	refusal := &weir.RefusedError{Reason: weir.ReasonQueueFull}
+	fmt.Println(edge.ErrorOutcome(context.Background(), refusal) == weir.Overloaded)
+	// Output: true
+}

@@ -51,8 +51,13 @@ func TestMemory(t *testing.T) {
 // A drain that makes no sense would be paced by.
 func TestDrainIsChecked(t *testing.T) {
 	for _, d := range []Drain{
-		{Drained: -1, Target: 9}, {Backlog: -1, Target: 9}, {Backlog: math.NaN(), Target: 9},
-		{}, {Target: math.Inf(1)}, {Target: 9, Limit: -1}, {Target: 9, Limit: math.Inf(1)},
+		{Drained: -1, Target: 9},
+		{Backlog: -1, Target: 9},
+		{Backlog: math.NaN(), Target: 9},
+		{},
+		{Target: math.Inf(1)},
+		{Target: 9, Limit: -1},
+		{Target: 9, Limit: math.Inf(1)},
 	} {
 		if err := d.check(); !errors.Is(err, ErrInvalid) {
 			t.Errorf("%+v: %v", d, err)

@@ -65,6 +65,13 @@ func ExampleByBacklog() {
 	// Output: slots: backlog 24 above 10: raised 3 to 4
 }
 
+func ExampleByAge() {
+	sizer, _ := pool.ByAge{High: time.Minute, Initial: 3}.Sizer(6)
+	size, why := sizer.Next(pool.Observation{Size: 3, Backlog: pool.Depth{Count: 24, Oldest: 2 * time.Minute}})
+	fmt.Println(pool.Decision{Resource: "slots", From: 3, To: size, Reason: why})
+	// Output: slots: oldest task waits 120 s above 60 s: raised 3 to 4
+}
+
 func ExampleByLoad() {
 	mon, _ := load.New(load.Config{Sources: []load.Source{&load.Memory{}}}) // its Run is the caller's
 	busy := pool.ByLoad{Min: 2, Initial: 4, Measure: func() (float64, bool) {
