@@ -48,7 +48,7 @@ var ofLibrary = []mutant{
 	{"a rest wakes no waiter", "internal/admit/serve.go", "case s.flags&resting != 0:", "case s == nil:", "TestWaiterStartsAfterARest", "."},
 	{"the law plans no rest", "law/setpoint_pushback.go", "return p.cycle(noLoad) * float64(1-p.floor)", "return 0", "TestSetpointYieldsToPushback", ""},
 	{"a quota is not told from load after the trial", "law/setpoint_pushback.go", "p.floor = share\n", "_ = share\n", "TestPushback", "./sim"},
-	{"the first window begins before there is work", "internal/admit/law.go", "n.begin(now, first(n.control, n.conf.bounds(n.slots.limit), fx))", "n.expired = now + n.slots.lookback", "TestFirstBurst", "."},
+	{"the first window begins before there is work", "internal/admit/law.go", "n.begin(now, first(n.control, n.conf.bounds(n.slots.limit), fx))", "n.due, n.expired = now+n.conf.interval, now+n.slots.lookback", "TestFirstBurst", "."},
 	{"a 503 is a failure", "weirhttp/outcome.go", "case status == http.StatusServiceUnavailable:\n\t\treturn weir.Overloaded\n", "", "TestStatusTeaches", ""},
 	{"a refusal by another limiter teaches nothing", "outcome.go", "return Overloaded", "return Ignore", "TestClassification", ""},
 	{"limiters probe at moments of their own", "law/setpoint_plan.go", "t.next = (now/t.period + 1) * t.period", "t.next = now + t.period", "TestSetpointProbesAtCommonTicks", "./law"},
@@ -305,7 +305,7 @@ var ofLibrary = []mutant{
 	{"load: the last feed counts", "load/monitor.go", "if !l.Valid || r.Load() > l.Load {", "if !l.Valid || r.Load() < l.Load {", "TestWorstBottleneck", ""},
 	{"load: a source that ends its goroutine is never polled again", "load/feed.go", "if end := isolate.Call(func() { sample, err = f.poll(ctx) }); end != nil {", "sample, err = f.poll(ctx)\n\t\tif end := isolate.Call(func() {}); end != nil {", "TestHostileCallbacks", ""},
 	{"load: a source that is not let in is asked again at once", "load/feed.go", "if errors.Is(err, ErrDenied) {", "if false {", "TestDeniedSourceIsLeftAlone", ""},
-	{"throttle: what is heavier than MaxInFlight runs alone", "internal/admit/weight.go", "weight > int(n.conf.max) || ", "", "TestConcurrencyRefusesWhatIsTooHeavy", "./throttle"},
+	{"throttle: what is heavier than MaxInFlight runs alone", "internal/admit/weight.go", "weight > int(n.conf.max) || ", "", "TestBadInput", "./throttle"},
 	{"throttle: each law sees all readings", "throttle/pacer.go", "m.LevelOf(p.scope, byPace)", "m.Level(p.scope)", "TestEachSignalHasItsActuator", ""},
 	{"throttle: what costs more than the bound never starts", "internal/admit/slots.go", "room || taken == 0 && s.runsAlone(weight)", "room", "TestConcurrencyLetsTheHeaviestIn", "./throttle"},
 	{"throttle: the pace of a freeze goes on after it", "throttle/pacer.go", "p.laws.resume(p.held, p.flow)", "p.laws.resume(p.pace.Rate, p.flow)", "TestFreezeOfAnIdleDatabase", ""},
@@ -343,7 +343,7 @@ var ofLibrary = []mutant{
 	{"a throttled request leaves its body open", "weirhttp/retry.go", "closeBody(try)", "", "TestThrottledRequestIsNotSent", ""},
 	{"whoever sends a priority has it", "weirhttp/propagate.go", "r.Header.Del(name)", "_ = name", "TestTrust", ""},
 	{"the server does not know of the form of a request that is not trusted", "weirhttp/propagate.go", "defer passBack(r, inner)", "", "TestServerKnowsOfTheForm", ""},
-	{"a retry is like a first attempt", "trust/priority.go", "weir.PriorityLow-1) + 1", "weir.PriorityLow-1)", "TestServerRefusesRetriesFirst", "./weirhttp"},
+	{"a retry is like a first attempt", "trust/priority.go", "weir.PriorityLow-1) + 1", "weir.PriorityLow-1)", "TestTrust", "./weirhttp"},
 	{"a priority from outside is passed on", "weirhttp/propagate.go", "req.Header.Del(PriorityHeader)", "", "TestPropagate", ""},
 
 	// Slow clients of weirhttp, and package shed.
