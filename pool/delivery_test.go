@@ -321,6 +321,27 @@ func TestLostLeaseEndsItsTask(t *testing.T) {
 	}
 }
 
+// A run in a task that has lost its lease gives its own leases back.
+func TestLostLeaseOfTheCaller(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		inner := sourcetest.NewMemory(time.Hour, []pool.Task{task("b", time.Hour, nil)})
+		outer := extending{
+			sourcetest.NewMemory(time.Minute, []pool.Task{{Key: "a", Run: func(ctx context.Context) (any, error) {
+				for range must.Have(pool.New(pool.Config{Capacity: slots(1), Source: inner}))(t).Run(ctx) {
+				}
+				return nil, ctx.Err()
+			}}}),
+			func(context.Context, pool.Lease) error { return pool.ErrLeaseLost },
+		}
+		for range must.Have(pool.New(pool.Config{Capacity: slots(1), Source: outer}))(t).Run(t.Context()) {
+			break
+		}
+		if d, err := inner.Backlog(t.Context()); err != nil || d.Count != 1 {
+			t.Errorf("%+v, %v: want b", d, err)
+		}
+	})
+}
+
 // A task that lost its lease while it waited does not start: another run may have it. The task and
 // what comes after it are free for the next delivery.
 func TestLeaseLostBeforeTheStart(t *testing.T) {

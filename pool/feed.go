@@ -49,7 +49,7 @@ func (r *run) endOf(err error) error {
 	case err != nil && r.claims.Err() == nil:
 		return fmt.Errorf("%w: %w", ErrSource, err)
 	case r.outer.Err() != nil:
-		return context.Cause(r.outer) // the run may be over before the timers see it
+		return context.Cause(r.outer) // the run may be over before look sees it
 	}
 	return nil
 }

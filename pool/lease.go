@@ -55,6 +55,7 @@ func (l *lease) hold(ctx context.Context) {
 
 // extend extends the lease again and again.
 func (l *lease) extend(ctx context.Context) {
+	defer l.over.Stop() // this may have set it again after settle had stopped it
 	for ctx.Err() == nil {
 		at, wait := now(), l.share(extendAfter)
 		gone, err := l.try(ctx)
@@ -77,7 +78,13 @@ func (l *lease) extend(ctx context.Context) {
 }
 
 // giveUp ends the task.
-func (l *lease) giveUp(why error) { l.lose(&causedError{kind: ErrLeaseLost, cause: why}) }
+func (l *lease) giveUp(why error) { l.lose(&lostError{causedError{kind: ErrLeaseLost, cause: why}, l}) }
+
+// A lostError is the cause of the end of a task that has lost its lease.
+type lostError struct {
+	causedError
+	of *lease
+}
 
 // try tries to extend the lease once, and reports whether the source says that it is lost.
 func (l *lease) try(ctx context.Context) (gone bool, err error) {
@@ -96,13 +103,13 @@ func (l *lease) try(ctx context.Context) (gone bool, err error) {
 // settle ends the lease with the result of its task, whose context is given, and returns why it
 // could not.
 func (l *lease) settle(ctx context.Context, grace time.Duration, end func(context.Context) error) error {
+	l.lose(nil)
 	if l.over != nil {
 		l.over.Stop()
 		l.first.Stop()
 	}
-	l.lose(nil)
-	//nolint:errorlint // the cause of the run may wrap the loss of another lease
-	if lost, ok := context.Cause(ctx).(*causedError); ok && lost.kind == ErrLeaseLost {
+	//nolint:errorlint // the run may end because its caller has lost a lease, which may be wrapped
+	if lost, ok := context.Cause(ctx).(*lostError); ok && lost.of == l {
 		return lost
 	}
 	within, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)

@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// A run is a pool at work: the goroutines, and contexts around a board. Each goroutine
+// A run is a pool at work: the goroutines and contexts around a board. Each goroutine
 // reports to the board under the lock, and performs the effects after it has released the lock.
 // There are five kinds: the reader of the events, which called Run (reader.go); one that claims
-// (feed.go); one that looks at what others change; one for each task that runs (work.go), which
+// (feed.go); one that waits for changes by others; one for each task that runs (work.go), which
 // runs the next itself when it is done; and one that scales, if there is a scaler (scale.go). The
 // end of each lease has one of its own.
 type run struct {
