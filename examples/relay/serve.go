@@ -106,10 +106,7 @@ func (s *serving) serve(ctx context.Context, server *relay.Server) error {
 			return fmt.Errorf("-%s: %w", l.name, err)
 		}
 		log.Info("listening", "for", l.name, "address", listener.Addr().String())
-		web := &http.Server{
-			Handler: l.handler, ReadTimeout: requestTimeout, IdleTimeout: requestTimeout,
-			ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
-		}
+		web := webOf(l.handler, log)
 		defer web.Close()
 		go func() { failed <- web.Serve(listener) }()
 	}
@@ -119,6 +116,15 @@ func (s *serving) serve(ctx context.Context, server *relay.Server) error {
 	case <-ctx.Done():
 		log.Info("closing")
 		return nil
+	}
+}
+
+// webOf returns a server that bounds slow requests and quiet sockets.
+func webOf(handler http.Handler, log *slog.Logger) *http.Server {
+	q := quiet{sockets: map[net.Conn]struct{}{}}
+	return &http.Server{
+		Handler: handler, ReadTimeout: requestTimeout, IdleTimeout: requestTimeout, ConnState: q.note,
+		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
 }
 

@@ -264,6 +264,8 @@ var ofLibrary = []mutant{
 	{"pool: a twin that is invalid ends the one that runs", "pool/intake.go", "(err == nil || errors.Is(refused, dag.ErrDuplicate))", "err == nil", "TestDependencies", ""},
 	{"pool: a drained run waits for ever for its source", "pool/reader.go", "if !stuck {", "if !stuck || r.ctx.Err() == nil {", "TestDrainLeavesASourceBehindThatBlocks", ""},
 	{"pool: a lease that panics takes the process with it", "internal/isolate/call.go", "if p := recover(); p != nil {", "if p := any(nil); p != nil {", "TestLostLeaseEndsItsTask", "./pool"},
+	{"pool: the caller's lost lease is that of a task", "pool/lease.go", "ok && lost.of == l {", "ok {", "TestLostLeaseOfTheCaller", ""},
+	{"pool: a lease that was settled keeps a timer", "pool/lease.go", "\tdefer l.over.Stop()", "\t", "TestSettledWhileItIsExtended", ""},
 	{"pool: one failure to extend a lease ends its task", "pool/lease.go", "case gone:", "case gone || err != nil:", "TestLeaseOutlivesAFailure", ""},
 	{"pool: a call that hangs keeps the lease", "pool/lease.go", "\tl.over = time.AfterFunc(l.kept(), func() {", "\tl.over = time.AfterFunc(time.Hour, func() {", "TestLostLeaseEndsItsTask", ""},
 	{"pool: a task that fails for the last time comes again", "pool/end.go", "it.delivered >= b.conf.MaxAttempts", "it.delivered > b.conf.MaxAttempts", "TestTasksThatFailForTheLastTimeAreRejected", ""},
@@ -438,6 +440,7 @@ var ofLibrary = []mutant{
 	{"what a client keeps asks the governor for nothing", "examples/relay/relay/share.go", "s.bytes > s.own+len(s.holds)*quantum", "s.bytes > 1<<40", "TestSharesAgainstSums", ""},
 	{"COUNTs take the places of subscriptions", "examples/relay/relay/queries.go", "len(q.open) >= most", "len(q.open)+q.counting >= most", "TestCountsAreNoSubscriptions", ""},
 	{"a subscription is opened for which there is no memory", "examples/relay/relay/queries.go", "if !q.conn.kept.take(x.weight) {", "if q.conn.kept.force(x.weight); false {", "TestSubscriptionsThatDoNotFitAreRefused", ""},
+	{"sockets that say nothing have no bound", "examples/relay/quiet.go", "if len(q.sockets) < mostQuiet {", "if len(q.sockets) > 0 {", "TestQuietSocketsAreBounded", ""},
 	{"a slice that was short keeps what was reserved for it", "examples/relay/relay/outbox.go", "o.give(max(reserved-size, 0))", "_ = reserved", "TestOutboxesAgainstSums", ""},
 
 	// The shares of a fleet.
