@@ -9,9 +9,9 @@ import (
 // mostQuiet is how many sockets may be quiet at once. Each takes 7 KB.
 const mostQuiet = 1000
 
-// quiet has the sockets of a server that have not sent a request, or are between two. A new one that
-// is too many closes any of the others. Clients send their request at once, so a flood of silent
-// sockets closes mostly its own.
+// quiet has the sockets of a server that have not sent a request, or are between two. If there are
+// too many, a new one closes any of the others. Clients send their request at once, so a flood of
+// silent sockets closes mostly its own.
 type quiet struct {
 	mu      sync.Mutex
 	sockets map[net.Conn]struct{}
