@@ -22,13 +22,16 @@ func newDeadline(after time.Duration, end func(client bool)) *deadline {
 	d := &deadline{after: after}
 	d.timer = time.AfterFunc(after, func() {
 		d.mu.Lock()
-		client := d.client
-		d.mu.Unlock()
-		end(client)
+		defer d.mu.Unlock()
+		if !d.stopped {
+			end(d.client)
+		}
 	})
 	return d
 }
 
+// stop waits for a call of end, because that uses the client's response writer, which panics once
+// the handler of an HTTP/2 request has returned.
 func (d *deadline) stop() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
