@@ -57,6 +57,10 @@ func (x *exchange) takeAll() (stream bool, err error) {
 		if b.buf.size < x.request {
 			room = b.buf.room()
 		}
+		if room == nil && b.buf.size == b.length { // HTTP/2 would read the end next
+			b.done = true
+			break
+		}
 		if room == nil {
 			stream, err = x.spool()
 			break

@@ -130,3 +130,17 @@ func TestUploadsInShadowMode(t *testing.T) {
 	rg.front.CloseClientConnections()
 	rg.idle()
 }
+
+// A body of HTTP/2 that just fits is no upload, although the server reads its end after its last byte.
+func TestBodyAsLongAsItsBuffer(t *testing.T) {
+	rg := newRig(t, 1, false, echo, func(c *config.Config, _ *config.Route) { c.Buffers.File = 0 })
+	body := strings.Repeat("x", 64<<10)
+	status, got, err := read(rg.client(true).Post(rg.front.URL, "", strings.NewReader(body)))
+	if status != http.StatusOK || got != body || err != nil {
+		t.Errorf("status %d, %d bytes, %v", status, len(got), err)
+	}
+	rg.idle()
+	if c := rg.shared.Counts(); c.Streamed != 0 {
+		t.Errorf("%+v, want no upload", c)
+	}
+}
