@@ -33,6 +33,10 @@ type watch struct {
 // looks is the number of checks before a watch cuts an operation.
 const looks = 8
 
+// shortestLook is the least time between two checks. A client that is nearly late has hardly any
+// time left, and would be checked all the time while it cannot send.
+const shortestLook = 10 * time.Millisecond
+
 // begin starts an operation that may stall for the given time; 0 means any time. Only one
 // operation may run at a time.
 func (w *watch) begin(stall time.Duration, of operation) {
@@ -103,5 +107,5 @@ func (w *watch) look(of operation) {
 		of.cut()
 		return
 	}
-	w.timer.Reset(min(tick, w.stall-idle))
+	w.timer.Reset(max(min(tick, w.stall-idle), shortestLook))
 }

@@ -8,12 +8,16 @@ import (
 
 // counting is an operation that moves until a given time.
 type counting struct {
-	moves time.Time
-	cuts  int
+	moves       time.Time
+	looks, cuts int
 }
 
-func (c *counting) moved() bool { return time.Now().Before(c.moves) }
-func (c *counting) cut()        { c.cuts++ }
+func (c *counting) moved() bool {
+	c.looks++
+	return time.Now().Before(c.moves)
+}
+
+func (c *counting) cut() { c.cuts++ }
 
 func TestWatch(t *testing.T) {
 	const stall = 8 * time.Second
@@ -74,6 +78,20 @@ func TestWatchTellsOperationsApart(t *testing.T) {
 		time.Sleep(time.Minute)
 		if of.cuts != 0 || w.waiting() {
 			t.Errorf("cut %d times after close", of.cuts)
+		}
+	})
+}
+
+// A client that is nearly late may be unable to send for long.
+func TestShortWatchPausesBetweenChecks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var w watch
+		of := &counting{moves: time.Now().Add(time.Second)}
+		w.begin(time.Millisecond, of)
+		time.Sleep(2 * time.Second)
+		w.close()
+		if of.looks > 110 || of.cuts != 1 {
+			t.Errorf("%d checks and %d cuts, want about 100 and 1", of.looks, of.cuts)
 		}
 	})
 }
