@@ -28,7 +28,8 @@ type Config struct {
 	Replicas int
 
 	// Lease is how long a job belongs to a process that no longer extends it: the AckWait of the
-	// consumer, if that is made; 100 ms to 1 h. Defaults to 30 s.
+	// consumer, if that is made; 100 ms to 1 h. Defaults to 30 s. The consumer's MaxAckPending is
+	// 65,536 then: so many jobs may run, or wait to be delivered again, in all processes together.
 	Lease time.Duration
 
 	// Waiting, if set, is called with an error when the queue begins to wait for NATS, and with nil
