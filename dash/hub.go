@@ -37,6 +37,7 @@ type view struct {
 type client struct {
 	view
 	messages chan []byte // closed when the client is cut off
+	joined   bool        // has its first message
 	placed   bool        // its limiter is one that there is, or was
 }
 
@@ -109,7 +110,12 @@ func (h *hub) welcome(c *client) {
 	if c.placed && !slices.Contains(names, c.limiter) {
 		c.limiter = names[0]
 	}
-	c.messages <- h.message(c.view, (*series).past, h.refused.kept)
+	refused := h.refused.kept
+	if c.joined && !c.placed { // with a limiter the page begins anew
+		refused = h.refused.latest
+	}
+	c.joined = true
+	c.messages <- h.message(c.view, (*series).past, refused)
 }
 
 // recorders counts the clients that get the details of all limiters.

@@ -127,6 +127,7 @@ func (h *hub) inOrder(now time.Time) {
 // unread shows that a function of the user has failed, and logs how when that changes: the page may
 // be public.
 func (h *hub) unread(err error) {
+	h.refused.latest = nil // all that were read have been sent
 	h.others = []recording.Table{{Name: "not read", Rows: [][2]string{{"why", "a function of dash.Config failed: see the log"}}}}
 	if h.fault == err.Error() {
 		return

@@ -2,6 +2,7 @@ package dash
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -95,6 +96,28 @@ func TestRefusedRequestsAreBounded(t *testing.T) {
 	}
 	if n := len(read.kept); n != recording.MostRequests {
 		t.Errorf("%d requests are kept, want the last %d", n, recording.MostRequests)
+	}
+}
+
+// While there is no limiter to look at, a page gets each refused request once, too.
+func TestRefusedRequestsWithoutALimiter(t *testing.T) {
+	h := newHub((&world{}).read)
+	h.running = true // by this test
+	h.refusals = &Refusals{}
+	h.refusals.Add(t.Context(), "r-1", &weir.RefusedError{})
+	c := must.Have(h.join(view{trusted: true}))(t)
+	sent := 0
+	for i := range 4 {
+		r := h.attempt()
+		if i%2 == 1 {
+			r.err = errors.New("a function fails")
+		}
+		h.keep(time.UnixMilli(int64(i+1)), r)
+		h.send()
+		sent += strings.Count(string(<-c.messages), "r-1")
+	}
+	if sent != 1 {
+		t.Errorf("a refused request is sent %d times, want once", sent)
 	}
 }
 
