@@ -17,7 +17,7 @@ type Settings struct {
 	QueueTimeout time.Duration
 	Order        queue.Order
 	Lanes        int
-	Tenants      int  // how many tenants are told apart, 0 for no fairness
+	Tenants      int  // how many tenants have a share each, 0 for no fairness
 	Shadow       bool // admit everything, count the refusals of a live node
 	Observed     bool // report changes and number events
 	Cumulative   bool // accumulate a window.Cumulative

@@ -10,7 +10,7 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// The tenants of these tests do not share a bucket of 64 within the first 60 shuffles.
+// Hashes of tenants.
 const (
 	ann = uint16(17 + iota)
 	bob
@@ -118,17 +118,26 @@ func (r *rig) starting(tenant uint16, times int) {
 	}
 }
 
-// Tenants beyond the number that is told apart share one share, so that bob, who runs less than
-// both of them, is served.
+// Tenants beyond the number of the setting share one share, so that bob, who runs less than both of
+// them, is served. A lower number counts from the update on.
 func TestTenantsBeyondTheirNumberShareAShare(t *testing.T) {
-	r := newRig(t, 5, tenants(func(s *admit.Settings) { s.Tenants, s.QueueSize = 2, 9 }))
-	mine, bobs := r.starts(ann, 1), r.starts(bob, 1)
-	r.starts(cid, 1)
-	r.starts(dan, 1)
-	r.starts(bob, 1) // after both
-	r.done(bobs[0], window.Ignore)
-	r.starts(ann, 1)
-	r.wantNext(mine[0], cid, bob)
+	of := func(n int) admit.Settings {
+		return settings(5, tenants(func(s *admit.Settings) { s.Tenants, s.QueueSize = n, 9 }))
+	}
+	for _, before := range []int{2, 64} {
+		r := newLawRig(t, law.Fixed{}, of(before), nil)
+		for tenant := ann; tenant <= dan; tenant++ {
+			r.done(r.starts(tenant, 1)[0], window.Ignore)
+		}
+		r.update(of(2), law.Fixed{})
+		mine, bobs := r.starts(ann, 1), r.starts(bob, 1)
+		r.starts(cid, 1)
+		r.starts(dan, 1)
+		r.starts(bob, 1) // after both
+		r.done(bobs[0], window.Ignore)
+		r.starts(ann, 1)
+		r.wantNext(mine[0], cid, bob)
+	}
 }
 
 // An update may turn fairness between tenants on or off.

@@ -38,21 +38,17 @@ func (q *Queue) tenants() *tenants {
 	return q.cold.tenants
 }
 
-// SetTenants changes how many tenants are told apart, 0 for no fairness. Work that already runs
-// when fairness begins belongs to no tenant.
+// SetTenants changes how many tenants have a share each, 0 for no fairness. Work that runs at a
+// change belongs to no tenant.
 func (q *Queue) SetTenants(most int) {
-	old := q.tenants()
-	switch {
-	case old != nil && most > 0:
-		old.most = most
-		return
-	case old != nil:
-		q.cold.tenants = nil
-		return
-	case most == 0:
+	if old := q.tenants(); old == nil && most == 0 || old != nil && old.most == most {
 		return
 	}
 	c := q.coldPart()
+	c.tenants = nil
+	if most == 0 {
+		return
+	}
 	c.stamp = c.stamp%255 + 1 // no work that runs has it
 	c.tenants = &tenants{most: most, stamp: c.stamp, lanes: len(q.lanes), byHash: map[uint16]*tenant{}}
 	c.tenants.add(0)
