@@ -65,6 +65,23 @@ func TestFallback(t *testing.T) {
 	}
 }
 
+// The bound that remains from lost signals ends, however long they are lost.
+func TestHeldPaceEnds(t *testing.T) {
+	p := pacer{held: 1000}
+	for range 10 {
+		p.ease(time.Minute)
+	}
+	if p.held != 1000<<10 {
+		t.Errorf("held at %v after 10 minutes, want %v", p.held, 1000<<10)
+	}
+	for range 24 * 60 {
+		p.ease(time.Minute)
+	}
+	if p.held != 0 {
+		t.Errorf("held at %v after a day", p.held)
+	}
+}
+
 // Equal steps of effort are equal factors of the rate.
 func TestEffortIsSpentOnALogarithmicScale(t *testing.T) {
 	l := pidLaw{slowest: 1, fastest: 10_000}

@@ -129,11 +129,18 @@ func (p *pacer) change() {
 // easesIn is the time in which a remembered bound doubles.
 const easesIn = time.Minute
 
+// mostHeld is above the rate of any database. When the signals are back, a LoadPID takes the bound
+// for its fastest pace: after a day without signals, only its full effort would slow anything down.
+const mostHeld = 1e12
+
 // ease returns a bound on the pace while the signals are lost, and 0 if they are not. Symptoms may
 // be fine while a backlog grows, so the bound is the pace at which the signals were lost. It rises
 // with time, because it may no longer be right.
 func (p *pacer) ease(dt time.Duration) float64 {
 	p.held *= math.Exp2(dt.Seconds() / easesIn.Seconds())
+	if p.held > mostHeld {
+		p.held = 0
+	}
 	return p.held
 }
 
