@@ -117,7 +117,7 @@ func (f *feed) accept(s Sample, now time.Time) (valid int) {
 			valid++
 		} else if !errors.Is(r.Err, ErrUnavailable) {
 			f.err = r.Err
-			if before, ok := f.reading(r.Name); ok {
+			if before, ok := f.reading(r.Name); ok && before.Err == nil {
 				r = before
 			}
 		}

@@ -211,6 +211,12 @@ func TestUnavailableReadingLeavesTheRest(t *testing.T) {
 		if got := w.kinds(); !slices.Equal(got, []load.Kind{load.WentMissing}) {
 			t.Errorf("events %v, want that one feed is unavailable", got)
 		}
+		broken := errors.New("broken")
+		s.answer(reading("disk", 0.9, 1), load.Reading{Name: "quota", Err: broken})
+		pass(time.Second)
+		if f := w.Snapshot()[0]; !errors.Is(f.Err, broken) {
+			t.Errorf("%v: want the error of the reading that was unavailable before", f.Err)
+		}
 	})
 }
 
