@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 )
@@ -23,6 +24,7 @@ type state struct {
 const (
 	nextSuffix     = ".next" // of the file that replaces a journal
 	journalVersion = 1
+	mostJournal    = 4 << 10 // bytes: a file named by mistake may be larger than the memory
 )
 
 // makeJournal returns the path of a journal behind all links: a file that replaces the journal
@@ -47,7 +49,7 @@ func readJournal(name string) (s state, err error) {
 	if name == "" {
 		return state{}, nil
 	}
-	text, err := os.ReadFile(name)
+	text, err := readBeginning(name)
 	if err != nil {
 		return state{}, fmt.Errorf("bulk: journal: %w", err)
 	}
@@ -61,6 +63,16 @@ func readJournal(name string) (s state, err error) {
 		return state{}, fmt.Errorf("bulk: %s is no journal of version %d: %q: name another file, or remove it to start anew", name, journalVersion, text)
 	}
 	return s, nil
+}
+
+// readBeginning reads a file, up to the largest size of a journal.
+func readBeginning(name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, mostJournal))
 }
 
 // writeJournal replaces the journal. If the process is killed meanwhile, the old or the new one is

@@ -107,6 +107,13 @@ func TestJournalThatIsNone(t *testing.T) {
 			t.Errorf("%s: %v, and %d lines written", name, err, len(s.times))
 		}
 	}
+	huge := filepath.Join(dir, "huge")
+	if err := errors.Join(os.WriteFile(huge, nil, 0o600), os.Truncate(huge, 1<<36)); err != nil { // it takes no space
+		t.Fatal(err)
+	}
+	if _, err := Run(t.Context(), strings.NewReader("x"), Config{Write: newStore().write, Journal: huge}); err == nil || !strings.Contains(err.Error(), "no journal") {
+		t.Errorf("64 GiB: %v", err)
+	}
 	for field, c := range map[string]Config{"journal": {Journal: filepath.Join(dir, "no", "where")}, "rejects": {Rejects: filepath.Join(dir, "no", "where")}} {
 		c.Write = newStore().write
 		if _, err := Run(t.Context(), strings.NewReader("x"), c); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), field) {
