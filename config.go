@@ -105,9 +105,9 @@ type Queue struct {
 	Discipline Discipline
 
 	// Tenants, if set, is fairness between tenants: see [WithTenant]. It is the number of
-	// tenants with running or waiting work that have a share each, up to 1024; further tenants
-	// share the share of work without a tenant. 64 is a good start. (A pair in 65,536 has the
-	// same hash and counts as one tenant.)
+	// tenants with running or waiting work that have a share each, up to 1024. Further tenants
+	// share the share of work without a tenant, so choose more than have work at once. (A pair
+	// in 65,536 has the same hash and counts as one tenant.)
 	//
 	// The fair share is the limit divided by the tenants that have work in flight or waiting,
 	// so that one alone may use everything. Within a priority a free slot goes to the tenant
@@ -115,9 +115,9 @@ type Queue struct {
 	// flight and waiting: no tenant within its share is refused for lack of room while
 	// another above it waits at the same priority. Running work is not interrupted.
 	//
-	// It takes about 200 bytes for each tenant with work, and a few nanoseconds for each of them
-	// whenever work begins or ends a wait. It needs a queue. Defaults to 0: all work is one
-	// tenant's.
+	// It takes about 200 bytes for each tenant that had work at the same time as the others, and a
+	// few nanoseconds for each of them whenever work begins or ends a wait. It needs a queue.
+	// Defaults to 0: all work is one tenant's.
 	Tenants int
 }
 
