@@ -31,6 +31,10 @@ func TestForm(t *testing.T) {
 			"w:5:3: has a merge key (\"<<\"): want plain values, lists and objects\n" +
 			"w:6:1: has a complex key (\"?\"): want plain values, lists and objects"},
 		{"%YAML 1.2\n---\na: b\n", "w:1:1: has a directive (\"%\"): want plain values, lists and objects"},
+		{"a: " + strings.Repeat("[", 21), "w:1:24: is nested too deeply: want 20 levels at most"},
+		{"a: " + strings.Repeat("{a: ", 21), "w:1:84: is nested too deeply: want 20 levels at most"},
+		{"a:\n" + strings.Repeat("- ", 21), "w:2:41: is nested too deeply: want 20 levels at most"},
+		{small + "routes:\n" + strings.Repeat("- ", 20) + "a", "w:4:3: routes[0] is a list: want an object with host, path, method, grpc, upstream, compartment, exempt, priority, tenant, timeout, client_leaves, pushback, max_body, body or streams"},
 	} {
 		t.Run(fmt.Sprintf("%.20q", test.text), func(t *testing.T) {
 			_, err := config.Parse("w", []byte(test.text))

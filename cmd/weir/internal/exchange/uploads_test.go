@@ -131,7 +131,7 @@ func TestUploadsInShadowMode(t *testing.T) {
 	rg.idle()
 }
 
-// A body of HTTP/2 that just fits is no upload, although the server reads its end after its last byte.
+// A body of HTTP/2 that just fits is no upload, although its end comes after its last byte.
 func TestBodyAsLongAsItsBuffer(t *testing.T) {
 	rg := newRig(t, 1, false, echo, func(c *config.Config, _ *config.Route) { c.Buffers.File = 0 })
 	body := strings.Repeat("x", 64<<10)
