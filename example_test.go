@@ -228,7 +228,7 @@ func ExampleWithPriority() {
 }
 
 func ExampleWithTenant() {
-	lim := weir.Must(weir.New(weir.Config{Name: "search", Queue: weir.Queue{Size: 100, Tenants: 64}}))
+	lim := weir.Must(weir.New(weir.Config{Name: "search", Queue: weir.Queue{Size: 100, Tenants: 1024}}))
 	ctx := weir.WithTenant(context.Background(), "acme") // a party that must not take the others' share
 	err := lim.Do(ctx, func(ctx context.Context) error {
 		fmt.Println("runs for", weir.TenantFrom(ctx))
