@@ -1,6 +1,7 @@
 package certs
 
 import (
+	"bytes"
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
@@ -25,6 +26,10 @@ func Authorities(setting, path string) (*x509.CertPool, error) {
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(text) {
 		return nil, fmt.Errorf("%s: %s has no certificate: want PEM", setting, path)
+	}
+	// A file that is being written, or that a full disk has cut.
+	if bytes.Count(text, []byte("BEGIN CERTIFICATE-----")) != bytes.Count(text, []byte("END CERTIFICATE-----")) {
+		return nil, fmt.Errorf("%s: %s ends within a certificate: want all of it", setting, path)
 	}
 	return pool, nil
 }

@@ -40,6 +40,6 @@ func (c *checker) authorities(path, file string) {
 		return
 	}
 	if _, err := certs.Authorities(path, file); err != nil {
-		c.isnt(path, file, "a file with certificates in PEM")
+		c.isnt(path, file, "a file with certificates in PEM, the last one whole")
 	}
 }

@@ -27,7 +27,9 @@ func newPair(t *testing.T) string {
 func TestFiles(t *testing.T) {
 	one, other, empty := newPair(t), newPair(t), write(t, "empty", "")
 	token := write(t, "token", "0123456789abcdef\n")
-	fill := strings.NewReplacer("ONE", one, "OTHER", other, "EMPTY", empty, "TOKEN", token, "SHORT", write(t, "short", "0123456789abcde\n"), "LONG", write(t, "long", strings.Repeat("x", 5000)), "WORDS", write(t, "words", "several words and no token"), "DIR", t.TempDir())
+	whole := string(must.Have(os.ReadFile(one + ".pem"))(t))
+	cut := write(t, "cut", whole+whole[:len(whole)-5])
+	fill := strings.NewReplacer("CUT", cut, "ONE", one, "OTHER", other, "EMPTY", empty, "TOKEN", token, "SHORT", write(t, "short", "0123456789abcde\n"), "LONG", write(t, "long", strings.Repeat("x", 5000)), "WORDS", write(t, "words", "several words and no token"), "DIR", t.TempDir())
 	for _, test := range []struct{ text, want string }{
 		{"listeners: [{tls: {certificate: ONE.pem, key: ONE.key, client_ca: OTHER.pem}}]", ""},
 		{"listeners: [{tls: {certificate: ONE.pem, key: OTHER.key}}]", `listeners[0].tls has "ONE.pem" and "OTHER.key", which are no pair: tls: private key does not match public key`},
@@ -35,7 +37,8 @@ func TestFiles(t *testing.T) {
 		{"listeners: [{tls: {certificate: none, key: ONE.key}}]", `listeners[0].tls.certificate is "none": no such file or directory: want a file in PEM`},
 		{"listeners: [{tls: {certificate: ONE.pem, key: EMPTY}}]", `listeners[0].tls has "ONE.pem" and "EMPTY", which are no pair: tls: failed to find any PEM data in key input`},
 		{"listeners: [{tls: {key: ONE.key}}]", `listeners[0].tls.certificate is missing: want a text`},
-		{"listeners: [{tls: {certificate: ONE.pem, key: ONE.key, client_ca: EMPTY}}]", `listeners[0].tls.client_ca is "EMPTY": want a file with certificates in PEM`},
+		{"listeners: [{tls: {certificate: ONE.pem, key: ONE.key, client_ca: EMPTY}}]", `listeners[0].tls.client_ca is "EMPTY": want a file with certificates in PEM, the last one whole`},
+		{"listeners: [{tls: {certificate: ONE.pem, key: ONE.key, client_ca: CUT}}]", `listeners[0].tls.client_ca is "CUT": want a file with certificates in PEM, the last one whole`},
 		{"listeners: [{tls: {certificate: ONE.pem, key: ONE.key, client_ca: none}}]", `listeners[0].tls.client_ca is "none": no such file or directory: want a file in PEM`},
 		{"admin: {address: ':1', token: TOKEN}", ""},
 		{"admin: {token: none}", `admin.token is "none": no such file or directory: want a file with a token`},
