@@ -1,3 +1,3 @@
 // Package quota bounds how much of something many may have together, and each of them: slots of
-// uploads by gate or by client, bytes of files by client.
+// uploads and of streams, and bytes of files by client.
 package quota

@@ -153,7 +153,7 @@ func ask(p *Pool) (string, error) {
 	return string(text), err
 }
 
-// Package certs has the rules of that.
+// Package certs tests which changes are read.
 func TestFilesOfTLSAreReadAgainWhenTheyChange(t *testing.T) {
 	right, wrong, dir := certstest.New(t), certstest.New(t), &folder{TB: t, path: t.TempDir()}
 	c := defaults(secure(t, right, "api.internal", false))
