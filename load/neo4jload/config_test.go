@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 	"testing"
 	"time"
@@ -40,6 +41,35 @@ func TestServerThatIsNotThereIsAnError(t *testing.T) {
 	if _, err := source.Poll(t.Context()); err == nil {
 		t.Error("a server that is not there was measured")
 	}
+}
+
+// A server that takes connections and never answers keeps Close and a second Poll no longer than
+// their contexts.
+func TestServerThatHangs(t *testing.T) {
+	listener := must.Have(net.Listen("tcp", "127.0.0.1:0"))(t)
+	defer listener.Close()
+	source := must.Have(neo4jload.New(neo4jload.Config{URI: "bolt://" + listener.Addr().String()}))(t)
+	polling, end := context.WithTimeout(t.Context(), 3*time.Second)
+	defer end()
+	polled := make(chan error)
+	go func() {
+		_, err := source.Poll(polling)
+		polled <- err
+	}()
+	must.Have(listener.Accept())(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if _, err := source.Poll(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a second Poll: %v", err)
+	}
+	if err := source.Close(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("Close during the Poll: %v", err)
+	}
+	end()
+	if err := <-polled; err == nil {
+		t.Error("a server that hangs was measured")
+	}
+	must.Do(t, source.Close(t.Context()))
 }
 
 func ExampleNew() {

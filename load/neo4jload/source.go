@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"fmt"
 	"math"
-	"sync"
 	"time"
 
 	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
@@ -21,8 +20,8 @@ type Source struct {
 	driver neo4j.DriverWithContext
 	mark   string // says which transactions and which connection are the source's own
 
-	mu      sync.Mutex // held by Poll: the driver may not be closed meanwhile
-	checked time.Time  // when the user's privilege was last found
+	busy    chan struct{} // full while Poll is at work: the driver may not be closed meanwhile
+	checked time.Time     // when the user's privilege was last found; of Poll alone
 }
 
 // New returns the source of a server, or an error that matches [ErrConfig]. It does not
@@ -32,7 +31,7 @@ func New(c Config) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Source{conf: c, mark: "weir-neo4jload/" + rand.Text()}
+	s := &Source{conf: c, busy: make(chan struct{}, 1), mark: "weir-neo4jload/" + rand.Text()}
 	s.driver, err = neo4j.NewDriverWithContext(c.URI, c.Auth, func(d *config.Config) {
 		if c.Driver != nil {
 			c.Driver(d)
@@ -46,11 +45,17 @@ func New(c Config) (*Source, error) {
 	return s, nil
 }
 
-// Close closes the connection, once a Poll that is under way has returned.
+// Close closes the connection, once a Poll that is under way has returned. If ctx ends before that,
+// Close returns its error, and the connection stays open.
 func (s *Source) Close(ctx context.Context) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.driver.Close(cmp.Or(ctx, context.Background()))
+	ctx = cmp.Or(ctx, context.Background())
+	select {
+	case s.busy <- struct{}{}:
+		defer func() { <-s.busy }()
+		return s.driver.Close(ctx)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // Name implements [load.Source].
@@ -78,8 +83,12 @@ RETURN sum(CASE WHEN userAgent = $self THEN 0 ELSE 1 END) AS connections`
 // Poll implements [load.Source]. A nil ctx counts as context.Background.
 func (s *Source) Poll(ctx context.Context) (load.Sample, error) {
 	ctx = cmp.Or(ctx, context.Background())
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	select {
+	case s.busy <- struct{}{}:
+		defer func() { <-s.busy }()
+	case <-ctx.Done():
+		return load.Sample{}, ctx.Err()
+	}
 	session := s.driver.NewSession(ctx, neo4j.SessionConfig{
 		AccessMode:   neo4j.AccessModeRead,
 		DatabaseName: "system", // there whatever happens to the others
