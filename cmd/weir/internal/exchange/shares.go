@@ -25,8 +25,11 @@ type holder struct {
 
 // take takes one of the slots. Call give once when it is free again.
 func (s *shares) take(of string, client netip.Addr, most int) (give func(), err error) {
-	who := holder{of, quota.AddressOf(client)}
-	if !s.clients.Take(who, 1, int64(max(1, most/2)), math.MaxInt64) {
+	who, part := holder{of, quota.AddressOf(client)}, max(1, most/2)
+	if !client.IsValid() { // all clients of a Unix socket
+		part = most
+	}
+	if !s.clients.Take(who, 1, int64(part), math.MaxInt64) {
 		return nil, s.refuse()
 	}
 	if !s.all.Take(of, 1, int64(most), math.MaxInt64) {

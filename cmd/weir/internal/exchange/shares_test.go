@@ -28,6 +28,9 @@ func TestShares(t *testing.T) {
 		{"/", netip.Addr{}, 4, true}, // all
 		{"/b", one, 1, false},        // at least one
 		{"/b", other, 1, true},
+		{"/c", netip.Addr{}, 2, false},
+		{"/c", netip.Addr{}, 2, false}, // no client is known
+		{"/c", netip.Addr{}, 2, true},
 	} {
 		give, err := s.take(c.of, c.client, c.most)
 		if (err != nil) != c.refused {
