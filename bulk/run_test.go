@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -369,14 +370,19 @@ func TestCodeThatEndsItsGoroutine(t *testing.T) {
 
 // A file that is read and written to would have its own rejects as lines, without an end.
 func TestSourceIsNotWrittenTo(t *testing.T) {
-	name := filepath.Join(t.TempDir(), "lines")
+	name := filepath.Join(t.TempDir(), "lines.next")
 	must.Do(t, os.WriteFile(name, []byte("bad\n"), 0o600))
-	for field, c := range map[string]Config{"Rejects": {Rejects: name}, "Journal": {Journal: name}} {
+	journal := strings.TrimSuffix(name, ".next") // which is replaced by way of the source
+	for want, c := range map[string]Config{
+		"Rejects is " + strconv.Quote(name):    {Rejects: name},
+		"Journal is " + strconv.Quote(name):    {Journal: name},
+		"Journal is " + strconv.Quote(journal): {Journal: journal},
+	} {
 		source := must.Have(os.Open(name))(t)
 		defer source.Close()
 		c.Write = func(context.Context, Line) error { return Reject(errors.New("bad")) }
 		_, err := Run(t.Context(), source, c)
-		if want := field + ` is "` + name + `": want another file than the source`; !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), want) {
+		if want += ": want another file than the source"; !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
