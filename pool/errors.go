@@ -53,9 +53,8 @@ func (e *PanicError) Unwrap() error {
 	return err
 }
 
-// Permanent marks an error that another attempt cannot mend: the task is not retried,
-// and its lease is rejected instead of given back, or acknowledged if it is no [Rejecter]. It
-// returns nil for nil.
+// Permanent marks an error that another attempt cannot mend: the lease of the task is rejected
+// instead of given back, or acknowledged if it is no [Rejecter]. It returns nil for nil.
 func Permanent(err error) error {
 	if err == nil {
 		return nil
