@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strconv"
 	"time"
 
@@ -119,7 +120,7 @@ func (c Config) complete() (Config, error) {
 }
 
 // checkFiles checks that the import does not write to its source, because rejects would become
-// lines, and not its rejects to the journal, which exists.
+// lines, and not its rejects to the journal, which exists, or to the file that replaces it.
 func (c Config) checkFiles(source io.Reader) error {
 	read := regular(source)
 	switch {
@@ -128,7 +129,9 @@ func (c Config) checkFiles(source io.Reader) error {
 	case isOf(read, c.Rejects):
 		return settings.Invalid(ErrConfig, "Rejects", strconv.Quote(c.Rejects), "another file than the source")
 	}
-	if journal, err := os.Stat(c.Journal); err == nil && isOf(journal, c.Rejects) {
+	rejects, _ := filepath.Abs(c.Rejects)
+	next, _ := filepath.Abs(c.Journal + nextSuffix)
+	if journal, err := os.Stat(c.Journal); err == nil && (isOf(journal, c.Rejects) || rejects == next) {
 		return settings.Invalid(ErrConfig, "Rejects", strconv.Quote(c.Rejects), "another file than Journal")
 	}
 	return nil

@@ -395,7 +395,7 @@ func TestSourceIsNotWrittenTo(t *testing.T) {
 func TestRejectsAreNotTheJournal(t *testing.T) {
 	folder := t.TempDir()
 	t.Chdir(folder)
-	for _, rejects := range []string{"j", "./j", filepath.Join(folder, "j"), "../" + filepath.Base(folder) + "/j"} {
+	for _, rejects := range []string{"j", "./j", filepath.Join(folder, "j"), "../" + filepath.Base(folder) + "/j", "./j.next"} {
 		s := newStore()
 		_, err := Run(t.Context(), strings.NewReader(numbered(3)), Config{Write: s.write, Journal: "j", Rejects: rejects})
 		if !errors.Is(err, ErrConfig) {
