@@ -151,10 +151,11 @@ func (s *Server) signal(t testing.TB, what syscall.Signal) {
 }
 
 // signalAll sends a signal to the process and its children: a connection to PostgreSQL has a
-// process of its own.
+// process of its own. The process is stopped meanwhile, so that it starts no further one and has
+// not ended when its children are read.
 func (s *Server) signalAll(t testing.TB, what syscall.Signal) {
 	t.Helper()
-	s.signal(t, what)
+	s.signal(t, syscall.SIGSTOP)
 	pid := s.process.Process.Pid
 	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
 	if err != nil {
@@ -164,4 +165,5 @@ func (s *Server) signalAll(t testing.TB, what syscall.Signal) {
 		pid, _ := strconv.Atoi(child)
 		_ = syscall.Kill(pid, what) // a process that has just ended is fine too
 	}
+	s.signal(t, what)
 }
