@@ -133,3 +133,18 @@ func TestAbsurdRate(t *testing.T) {
 		}
 	}
 }
+
+// A signal that was lost at one decision and has answered since causes no event.
+func TestSignalThatAnswersMeanwhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		mon := must.Have(load.New(load.Config{Sources: []load.Source{&load.Memory{}}}))(t)
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		go func() { _ = mon.Run(ctx) }()
+		synctest.Wait()
+		p := pacer{monitor: mon, seen: view{degraded: true}}
+		if e := p.notify(time.Now()); e.Kind != 0 {
+			t.Errorf("said %v, and it answers", e)
+		}
+	})
+}

@@ -197,6 +197,9 @@ func (p *pacer) notify(now time.Time) (e Event) {
 			return Event{}
 		}
 		e.Kind, e.Err = Degraded, lost(feeds)
+		if e.Err == nil { // the source has answered since look
+			return Event{}
+		}
 	}
 	p.notice.degraded = p.seen.degraded
 	return e
