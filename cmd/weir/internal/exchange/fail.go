@@ -106,7 +106,6 @@ func (x *exchange) endRequest() {
 		case x.returned && x.in.ProtoMajor == 1:
 			_ = http.NewResponseController(x.w).Flush()
 			x.body.ahead.drop()
-			// Without a deadline: the listener extends it for a client that sends data.
 			over := time.AfterFunc(linger, x.stopReading)
 			defer over.Stop()
 		default:
