@@ -47,24 +47,21 @@ func newStreamBody(b body, length int64, w http.ResponseWriter) *streamBody {
 }
 
 func (b *streamBody) Read(p []byte) (int, error) {
-	if !b.begin() {
-		return b.body.Read(p)
-	}
+	b.begin()
 	n, err := b.body.Read(p)
 	b.end(n, err)
 	return n, err
 }
 
-// begin begins a read. It reports false if the read need not wait for the client.
-func (b *streamBody) begin() bool {
+// begin begins a read, which waits for the client unless the body is over.
+func (b *streamBody) begin() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.over {
-		return false
+		return
 	}
 	b.setUnread(false)
 	b.reading.begin(b.pace.left(b.conn.listener.live.Load()), b)
-	return true
 }
 
 func (b *streamBody) end(n int, err error) {
