@@ -1,9 +1,11 @@
 package throttle
 
 import (
+	"context"
 	"errors"
 	"math"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/weir-go/weir"
