@@ -57,10 +57,6 @@ func (x *exchange) takeAll() (stream bool, err error) {
 		if b.buf.size < x.request {
 			room = b.buf.room()
 		}
-		if room == nil && b.buf.size == b.length { // HTTP/2 would read the end next
-			b.done = true
-			break
-		}
 		if room == nil {
 			stream, err = x.spool()
 			break
@@ -76,9 +72,10 @@ func (x *exchange) takeAll() (stream bool, err error) {
 	return stream, err
 }
 
-// came records whether a read has reached the end of the body, and returns its error otherwise.
+// came records whether a read has reached the end of the body, which HTTP/2 sends after the last
+// byte. It returns the error of the read otherwise.
 func (b *intake) came(err error) error {
-	if errors.Is(err, io.EOF) {
+	if errors.Is(err, io.EOF) || b.kept() == b.length {
 		b.done = true
 		return nil
 	}
@@ -92,10 +89,15 @@ func (b *intake) settle() {
 	if len(b.trailer) > 0 {
 		return
 	}
-	b.length = b.buf.size
-	if b.file != nil {
-		b.length += b.file.size
+	b.length = b.kept()
+}
+
+// kept returns how much of the body the proxy has read.
+func (b *intake) kept() int64 {
+	if b.file == nil {
+		return b.buf.size
 	}
+	return b.buf.size + b.file.size
 }
 
 // converse ends the minimum rate of the client, because it may now pause between messages.

@@ -131,16 +131,19 @@ func TestUploadsInShadowMode(t *testing.T) {
 	rg.idle()
 }
 
-// A body of HTTP/2 that just fits is no upload, although its end comes after its last byte.
+// A body of HTTP/2 that just fits is no upload, although the server reads its end after its last byte.
 func TestBodyAsLongAsItsBuffer(t *testing.T) {
-	rg := newRig(t, 1, false, echo, func(c *config.Config, _ *config.Route) { c.Buffers.File = 0 })
-	body := strings.Repeat("x", 64<<10)
-	status, got, err := read(rg.client(true).Post(rg.front.URL, "", strings.NewReader(body)))
-	if status != http.StatusOK || got != body || err != nil {
-		t.Errorf("status %d, %d bytes, %v", status, len(got), err)
-	}
-	rg.idle()
-	if c := rg.shared.Counts(); c.Streamed != 0 {
-		t.Errorf("%+v, want no upload", c)
+	const memory = 64 << 10
+	for _, file := range []config.Bytes{0, memory} {
+		rg := newRig(t, 1, false, echo, func(c *config.Config, _ *config.Route) { c.Buffers.File = file })
+		body := strings.Repeat("x", memory+int(file))
+		status, got, err := read(rg.client(true).Post(rg.front.URL, "", strings.NewReader(body)))
+		if status != http.StatusOK || got != body || err != nil {
+			t.Errorf("a file of %d: status %d, %d bytes, %v", file, status, len(got), err)
+		}
+		rg.idle()
+		if c := rg.shared.Counts(); c.Streamed != 0 {
+			t.Errorf("a file of %d: %+v, want no upload", file, c)
+		}
 	}
 }
