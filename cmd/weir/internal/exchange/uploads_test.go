@@ -131,7 +131,8 @@ func TestUploadsInShadowMode(t *testing.T) {
 	rg.idle()
 }
 
-// A body of HTTP/2 that just fits is no upload, although the server reads its end after its last byte.
+// A body of HTTP/2 that just fits is no upload, although the server reads its end after its last
+// byte.
 func TestBodyAsLongAsItsBuffer(t *testing.T) {
 	const memory = 64 << 10
 	for _, file := range []config.Bytes{0, memory} {
