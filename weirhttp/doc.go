@@ -97,8 +97,8 @@
 //  5. Limit;
 //  6. the mux, compression, and everything that costs more than a refusal.
 //
-// A client has, from the outside in, [RetryTransport], [Propagate], which sends the server the
-// priority, the time left and the attempt, and Transport.
+// A client has, from the outside in, [RetryTransport], Transport, and [Propagate], which sends the
+// server the priority, and the time that is left after the wait for a slot.
 //
 // # Health checks
 //

@@ -34,7 +34,7 @@ import (
 // Put RetryTransport outside of [Transport] and [Propagate], so that no retry holds a slot while it
 // waits and each is sent the time that is left:
 //
-//	weirhttp.RetryTransport(weirhttp.Propagate(weirhttp.Transport(nil, weirhttp.One(lim))), client)
+//	weirhttp.RetryTransport(weirhttp.Transport(weirhttp.Propagate(nil), weirhttp.One(lim)), client)
 func RetryTransport(base http.RoundTripper, client *retry.Client) http.RoundTripper {
 	if client == nil {
 		panic(missing("RetryTransport: client", "one of retry.New"))
