@@ -166,20 +166,22 @@ func (f *feed) status(now time.Time) (s FeedSnapshot, fresh bool) {
 		s.Age = now.Sub(newest)
 	}
 	if newest.IsZero() || s.Age > f.maxAge || f.drains && now.Sub(f.drainAt) > f.maxAge {
-		s.Err = f.silence()
+		s.Err = f.silence(newest)
 	}
 	return s, fresh
 }
 
 // silence says why there is no valid reading.
-func (f *feed) silence() error {
+func (f *feed) silence(newest time.Time) error {
 	switch {
 	case f.polls == 0:
 		return fmt.Errorf("%w: source %q has not answered yet", ErrStale, f.name)
-	case f.err == nil:
-		return fmt.Errorf("%w: source %q told nothing new for %v", ErrStale, f.name, f.maxAge)
+	case f.err != nil:
+		return fmt.Errorf("%w: source %q: %w", ErrStale, f.name, f.err)
+	case newest.IsZero():
+		return fmt.Errorf("%w: source %q has reported nothing yet", ErrStale, f.name)
 	}
-	return fmt.Errorf("%w: source %q: %w", ErrStale, f.name, f.err)
+	return fmt.Errorf("%w: source %q has reported nothing new for %v", ErrStale, f.name, f.maxAge)
 }
 
 // Worst is the reading with the most load among the valid ones that concern the scope,

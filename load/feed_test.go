@@ -110,7 +110,7 @@ func TestFirstPollMayTellNothing(t *testing.T) {
 			t.Errorf("events %v at the start, want none", got)
 		}
 		pass(5 * time.Second)
-		if got, want := w.events, `load: stale: source "mute" told nothing new for 1s`; len(got) != 1 || got[0].String() != want {
+		if got, want := w.events, `load: stale: source "mute" has reported nothing yet`; len(got) != 1 || got[0].String() != want {
 			t.Errorf("events %v, want %s", got, want)
 		}
 	})
