@@ -166,3 +166,43 @@ func TestTenantsChangeUnderThoseWhoWait(t *testing.T) {
 	tickets = r.starts(ann, 4)
 	r.wantNext(tickets[0], ann, bob) // nothing of the earlier state is left
 }
+
+// Work may run through any number of changes, and ends among fewer tenants than it started.
+func TestWorkThatRunsThroughManyChangesBelongsToNoTenant(t *testing.T) {
+	of := func(n int) admit.Settings {
+		return settings(5, tenants(func(s *admit.Settings) { s.Tenants = n }))
+	}
+	for changes := 250; changes <= 260; changes++ {
+		r := newLawRig(t, law.Fixed{}, of(64), nil)
+		r.starts(ann, 1)
+		old := r.starts(bob, 1)
+		for i := range changes {
+			r.update(of(8+i%2), law.Fixed{})
+		}
+		r.done(old[0], window.Ignore)
+		anns := r.starts(ann, 3)
+		r.starts(bob, 1)
+		r.wantNext(anns[0], ann, bob)
+	}
+}
+
+// Work of more changes than there are stamps ends as any other.
+func TestWorkOfManyChangesEnds(t *testing.T) {
+	of := func(n int) admit.Settings {
+		return settings(300, tenants(func(s *admit.Settings) { s.Tenants, s.Bounds.Max = n, 300 }))
+	}
+	r := newLawRig(t, law.Fixed{}, of(8), nil)
+	var tickets []*reply.Ticket
+	for i := range 300 {
+		tickets = append(tickets, r.starts(ann+uint16(i%4), 1)...)
+		r.update(of(8+i%2), law.Fixed{})
+	}
+	for _, ticket := range tickets {
+		r.done(ticket, window.Ignore)
+	}
+	r.wantCounts(0, 0)
+	r.update(of(64), law.Fixed{})
+	anns := r.starts(ann, 299)
+	r.starts(bob, 1)
+	r.wantNext(anns[0], ann, bob)
+}

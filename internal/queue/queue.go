@@ -17,9 +17,9 @@ type Queue struct {
 type cold struct {
 	service service
 	given   given
-	tenants *tenants // nil without fairness between tenants
-	stamp   uint8    // of the tenants that were set last
-	weights []int    // waiting in each lane, nil unless they are kept
+	tenants *tenants      // nil without fairness between tenants
+	counted map[uint8]int // how much work runs, by the stamp of its tenants
+	weights []int         // waiting in each lane, nil unless they are kept
 }
 
 // New returns an empty queue.

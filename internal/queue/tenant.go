@@ -15,7 +15,7 @@ import (
 // never refused for lack of room while one above its share waits in the same lane.
 type tenants struct {
 	most   int
-	stamp  uint8 // of the work that is counted here
+	stamp  uint8 // of the work that is counted here, 0 if none is
 	lanes  int
 	starts int64 // how much work has started
 	byHash map[uint16]*tenant
@@ -49,14 +49,26 @@ func (q *Queue) SetTenants(most int) {
 	if most == 0 {
 		return
 	}
-	c.stamp = c.stamp%255 + 1 // no work that runs has it
-	c.tenants = &tenants{most: most, stamp: c.stamp, lanes: len(q.lanes), byHash: map[uint16]*tenant{}}
+	c.tenants = &tenants{most: most, stamp: c.freeStamp(), lanes: len(q.lanes), byHash: map[uint16]*tenant{}}
 	c.tenants.add(0)
+	if c.counted == nil {
+		c.counted = map[uint8]int{}
+	}
 	for i := range q.lanes {
 		for w := range q.lanes[i].all(byLane) {
 			c.tenants.join(w)
 		}
 	}
+}
+
+// freeStamp returns a stamp that no running work has, 0 if there is none.
+func (c *cold) freeStamp() uint8 {
+	for stamp := uint8(255); stamp > 0; stamp-- {
+		if c.counted[stamp] == 0 {
+			return stamp
+		}
+	}
+	return 0
 }
 
 // find returns the tenant for which work counts: its own or, if that is one too many, the tenant
@@ -102,7 +114,7 @@ func (t *tenants) leave(w *Waiter) {
 // Start counts work of a tenant that starts, if tenants are set, and notes that in its record.
 func (q *Queue) Start(r *reply.Record, hash uint16) {
 	t := q.tenants()
-	if t == nil {
+	if t == nil || t.stamp == 0 {
 		return
 	}
 	x := t.find(hash)
@@ -110,10 +122,14 @@ func (q *Queue) Start(r *reply.Record, hash uint16) {
 	t.starts++
 	x.started = t.starts
 	r.Tenant, r.Stamp = x.index, t.stamp
+	q.cold.counted[t.stamp]++
 }
 
-// End counts work that ended, if it was counted when it started.
-func (q *Queue) End(r *reply.Record) { q.Reweigh(r, -int64(r.Weight)) }
+// End counts work that ended and was counted when it started.
+func (q *Queue) End(r *reply.Record) {
+	q.Reweigh(r, -int64(r.Weight))
+	q.cold.counted[r.Stamp]--
+}
 
 // Reweigh counts additional weight of work, if it was counted when it started.
 func (q *Queue) Reweigh(r *reply.Record, more int64) {
