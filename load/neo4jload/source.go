@@ -119,7 +119,7 @@ func (s *Source) readings(r *neo4j.Record) []load.Reading {
 		{Name: "running", Value: number(r, "running"), Limit: float64(s.conf.Running)},
 		{Name: "blocked", Value: number(r, "blocked"), Limit: float64(s.conf.Blocked), Scope: load.Writes},
 		{Name: "longest wait", Value: number(r, "wait") / 1000, Limit: s.conf.Wait.Seconds(), Unit: load.Seconds, Scope: load.Writes},
-		{Name: "oldest", Value: number(r, "oldest") / 1000, Limit: math.Inf(1), Unit: load.Seconds}, // imports run for long,
+		{Name: "oldest", Value: number(r, "oldest") / 1000, Limit: math.Inf(1), Unit: load.Seconds}, // no limit: imports run for long
 		{Name: "page faults", Value: number(r, "pageFaults"), Limit: math.Inf(1)},
 	}
 }
