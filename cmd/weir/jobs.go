@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/weir-go/weir/internal/handover"
 )
@@ -24,7 +26,10 @@ type requeueCommand struct{ handover.Requeue }
 
 // Run starts a worker.
 func (c workCommand) Run(ctx context.Context, s streams) error {
-	if len(c.Command) > 0 && c.Command[0] == "--" {
+	if len(c.Command) > 0 && strings.HasPrefix(c.Command[0], "-") {
+		if c.Command[0] != "--" {
+			return usageError{fmt.Errorf("unknown flag %s: see weir work --help", c.Command[0])}
+		}
 		c.Command = c.Command[1:]
 	}
 	if len(c.Command) == 0 || c.Command[0] == "" {

@@ -70,6 +70,7 @@ func TestBadInput(t *testing.T) {
 		{args: []string{"work", "--", "true"}, want: `missing flags: --stream=NAME`},
 		{args: []string{"work", "--stream", "a"}, want: `expected "<command> ...": see weir work --help`},
 		{args: []string{"work", "--stream", "a", "--"}, want: `no command: want one after --, as in weir work --stream mails -- ./send-mail`},
+		{args: []string{"work", "--stream", "a", "--law", "vegas", "--", "true"}, want: `unknown flag --law: see weir work --help`},
 		{args: []string{"work", "--stream", "a", "--nats", "b", "--embedded", "c", "--", "true"}, want: `--nats and --embedded can't be used together`},
 		{args: []string{"enqueue", "--stream", "a", "--lines", "b"}, want: `--lines and payloads: want either of them`},
 		{args: []string{"jobs", "requeue", "--stream", "a"}, want: `want either the dead letters to requeue, as weir jobs lists them, or --all`},
