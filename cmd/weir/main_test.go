@@ -63,7 +63,7 @@ func TestBadInput(t *testing.T) {
 		{args: proxy("--queue", "-1"), want: `--queue: "-1": want a whole number, 0 or more`},
 		{args: proxy("--queue-timeout", "0s"), want: `--queue-timeout: "0s": want a time above 0, such as 500ms`},
 
-		{args: proxy("--listen", taken), want: `--listen: listen tcp ` + taken + `: bind: address already in use: want one that no other process listens on`},
+		{args: proxy("--listen", taken, "--admin", "none"), want: `--listen: listen tcp ` + taken + `: bind: address already in use: want one that no other process listens on`},
 		{args: proxy("--listen", "nowhere"), want: `--listen is "nowhere": want host:port such as :8080, or unix:/path of a socket`},
 		{args: proxy("--listen", "127.0.0.1:0", "--admin", taken), want: `--admin: listen tcp ` + taken + `: bind: address already in use: want one that no other process listens on`},
 
