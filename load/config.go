@@ -12,7 +12,7 @@ import (
 // Config configures a [Monitor]. 0 always means the default; a value out of range
 // is an error that names the field.
 type Config struct {
-	// Sources are polled. At least one; their names differ.
+	// Sources are polled. At least one; their names differ. The settings of a [Checker] are checked.
 	Sources []Source
 
 	// Interval is from one poll of a source to the next. Defaults to 100 ms, or to 20 ms for a
@@ -54,6 +54,11 @@ func (c Config) feeds() (feeds []*feed, err error) {
 			return nil, fmt.Errorf("%w: Sources[%d] is named %q: want a name that no other source has", ErrConfig, i, f.name)
 		}
 		names[f.name] = true
+		if c, ok := s.(Checker); ok {
+			if err := c.Check(); err != nil {
+				return nil, fmt.Errorf("%w: Sources[%d]: %w", ErrConfig, i, err)
+			}
+		}
 		feeds = append(feeds, f)
 	}
 	return feeds, nil

@@ -3,6 +3,7 @@ package load
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"io/fs"
 	"time"
 )
@@ -12,7 +13,7 @@ import (
 // The first poll has nothing to compare with and reports nothing. It is unavailable elsewhere than
 // on Linux.
 type CPU struct {
-	// Limit is the share at which the CPU is at its limit, up to 1. Defaults to 1.
+	// Limit is the share at which the CPU is at its limit, up to 1: 0.6 is 60%. Defaults to 1.
 	Limit float64
 
 	fsys    fs.FS
@@ -37,6 +38,14 @@ func (u *usage) share(used, total float64) (share float64, ok bool) {
 
 // Name returns "cpu".
 func (*CPU) Name() string { return "cpu" }
+
+// Check implements [Checker].
+func (c *CPU) Check() error {
+	if c.Limit >= 0 && c.Limit <= 1 {
+		return nil
+	}
+	return fmt.Errorf("CPU.Limit is %v: want 0 (the default), or a share up to 1", c.Limit)
+}
 
 // Poll implements [Source].
 func (c *CPU) Poll(context.Context) (Sample, error) {

@@ -106,7 +106,7 @@ func (m *Monitor) Level(scope Scope) Level {
 }
 
 // LevelOf is Level of the feeds for which counts returns true: the rest are left out, as if the
-// monitor did not have them. It asks once for each feed that has polled, on the goroutine of the
+// monitor did not have them. It asks once for each feed that is not missing, on the goroutine of the
 // caller and without a lock, so counts may use the monitor.
 func (m *Monitor) LevelOf(scope Scope, counts func(FeedSnapshot) bool) Level {
 	now := time.Now()

@@ -148,6 +148,8 @@ func TestConfigIsChecked(t *testing.T) {
 		{load.Config{Sources: []load.Source{nil}}, "Sources[0] is nil"},
 		{load.Config{Sources: []load.Source{a, a}}, `Sources[1] is named "a"`},
 		{load.Config{Sources: []load.Source{a}, Interval: -1}, "Interval"},
+		{load.Config{Sources: []load.Source{a, &load.CPU{Limit: 60}}}, "Sources[1]: CPU.Limit is 60: want 0"}, // it would report nothing
+		{load.Config{Sources: []load.Source{&load.CPU{Limit: math.NaN()}}}, "CPU.Limit"},
 	} {
 		if _, err := load.New(c.conf); !errors.Is(err, load.ErrConfig) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v, want %q", c.conf, err, c.want)

@@ -23,6 +23,14 @@ type Source interface {
 	Poll(ctx context.Context) (Sample, error)
 }
 
+// A Checker is a [Source] whose settings may be wrong.
+type Checker interface {
+	Source
+	// Check returns an error that names the setting, nil if there is none. [New] calls it, so that
+	// the mistake shows before the first poll.
+	Check() error
+}
+
 // A Drainer is a [Source] that says ahead of its first poll whether its samples have a [Drain].
 type Drainer interface {
 	Source

@@ -36,13 +36,17 @@ func TestBadSettings(t *testing.T) {
 		{pid(throttle.LoadPID{Ki: nan}), "Ki"},
 		{pid(throttle.LoadPID{MaxDelay: -1}), "MaxDelay"},
 		{pid(throttle.LoadPID{Filter: -1}), "Laws[0].Filter is -1ns: want 0"},
-		{laws(nil), "Laws[0]"},
-		{laws(throttle.DrainRate{}), "Monitor with a source that reports a drain"}, // it would pace nothing, and not say so
+		{laws(nil), "Laws[0] is <nil>: want a LoadPID"},
+		{laws(&throttle.Concurrency{}), "Laws[0] is *throttle.Concurrency: want a LoadPID"}, // it would bound nothing
+		{laws(throttle.DrainRate{}), "Monitor with a source that reports a drain"},          // it would pace nothing, and not say so
 		{
 			throttle.Config{Monitor: monitor(t, &load.Memory{}), Writes: throttle.Side{Laws: []throttle.LoadLaw{throttle.DrainRate{}}}},
 			"Monitor with a source that reports a drain",
 		},
-		{laws(throttle.DrainRate{MaxDelay: -1}), ": Writes.Laws[0].MaxDelay is -1ns: want 0 (the default) or more"},
+		{
+			throttle.Config{Monitor: monitor(t, &plant{}), Writes: laws(throttle.DrainRate{MaxDelay: -1}).Writes},
+			": Writes.Laws[0].MaxDelay is -1ns: want 0 (the default) or more",
+		},
 	} {
 		if _, err := throttle.New(c.conf); !errors.Is(err, throttle.ErrConfig) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v, want one that names %s", c.conf, err, c.want)

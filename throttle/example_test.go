@@ -86,7 +86,7 @@ func ExampleThrottle_Acquire_refused() {
 }
 
 func ExampleNew() {
-	_, err := throttle.New(throttle.Config{Writes: throttle.Side{Laws: []throttle.LoadLaw{throttle.DrainRate{MaxDelay: -1}}}})
+	_, err := throttle.New(throttle.Config{Writes: throttle.Side{Laws: []throttle.LoadLaw{throttle.LoadPID{MaxDelay: -1}}}})
 	fmt.Println(err)
 	// Output: throttle: invalid configuration: Writes.Laws[0].MaxDelay is -1ns: want 0 (the default) or more
 }

@@ -56,14 +56,6 @@ func startLaws(op Op, field string, laws []LoadLaw, m *load.Monitor) (s sideLaws
 	chosen := false
 	for i, l := range laws {
 		at := fmt.Sprintf("%s.Laws[%d]", field, i)
-		if l == nil {
-			return s, invalid(at, l, "a law")
-		}
-		started, err := l.start(at)
-		if err != nil {
-			return s, err
-		}
-		s.all = append(s.all, started)
 		switch l.(type) {
 		case LoadPID:
 			if !chosen {
@@ -76,7 +68,14 @@ func startLaws(op Op, field string, laws []LoadLaw, m *load.Monitor) (s sideLaws
 			if m == nil || !m.TellsDrain() {
 				return s, invalid(at, "DrainRate", "a Monitor with a source that reports a drain, a load.Drainer")
 			}
+		default: // a pointer has their methods too
+			return s, invalid(at, fmt.Sprintf("%T", l), "a LoadPID, DrainRate or Concurrency")
 		}
+		started, err := l.start(at)
+		if err != nil {
+			return s, err
+		}
+		s.all = append(s.all, started)
 	}
 	started, err := fallback.start(field)
 	if err != nil {

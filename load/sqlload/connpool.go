@@ -1,9 +1,10 @@
 package sqlload
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
-	"errors"
+	"fmt"
 	"time"
 
 	"github.com/weir-go/weir/load"
@@ -32,18 +33,25 @@ const defaultMaxWait = 100 * time.Millisecond
 // Name returns "sql pool".
 func (*ConnPool) Name() string { return "sql pool" }
 
-var errNoDB = errors.New("sqlload: DB is nil: want a pool")
+// Check implements [load.Checker].
+func (p *ConnPool) Check() error {
+	if p.MaxWait < 0 {
+		return fmt.Errorf("ConnPool.MaxWait is %v: want 0 (the default) or more", p.MaxWait)
+	}
+	return needed("ConnPool.DB", p.DB)
+}
+
+func needed(field string, db *sql.DB) error {
+	if db == nil {
+		return fmt.Errorf("%s is nil: want a pool", field)
+	}
+	return nil
+}
 
 // Poll implements [load.Source].
 func (p *ConnPool) Poll(context.Context) (load.Sample, error) {
-	if p.DB == nil {
-		return load.Sample{}, errNoDB
-	}
 	s := p.DB.Stats()
-	most := p.MaxWait
-	if most <= 0 {
-		most = defaultMaxWait
-	}
+	most := cmp.Or(p.MaxWait, defaultMaxWait)
 	readings := []load.Reading{{
 		Name: "wait for a connection", Value: p.wait(s).Seconds(),
 		Unit: load.Seconds, Limit: most.Seconds(),

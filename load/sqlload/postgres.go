@@ -43,6 +43,9 @@ const (
 // Name returns "postgres".
 func (*Postgres) Name() string { return "postgres" }
 
+// Check implements [load.Checker].
+func (p *Postgres) Check() error { return needed("Postgres.DB", p.DB) }
+
 // activity counts the sessions of this database except for the one that asks. The
 // query of a hidden session is the one thing that is not null.
 const activity = `SELECT
@@ -57,9 +60,6 @@ WHERE datname = current_database() AND pid <> pg_backend_pid()`
 // Poll implements [load.Source]. A nil ctx counts as context.Background.
 func (p *Postgres) Poll(ctx context.Context) (load.Sample, error) {
 	ctx = cmp.Or(ctx, context.Background())
-	if p.DB == nil {
-		return load.Sample{}, errNoDB
-	}
 	var active, locked, io, internal, hidden float64
 	err := p.DB.QueryRowContext(ctx, activity).Scan(&active, &locked, &io, &internal, &hidden)
 	if err != nil {

@@ -92,10 +92,14 @@ func TestPostgresRecovers(t *testing.T) {
 
 var errGone = errors.New("the server closed the connection unexpectedly")
 
-func TestWithoutDB(t *testing.T) {
-	for _, s := range []load.Source{&sqlload.ConnPool{}, &sqlload.Postgres{}} {
-		if _, err := s.Poll(t.Context()); err == nil {
-			t.Errorf("%T without a DB", s)
+func TestSettingsAreChecked(t *testing.T) {
+	for want, s := range map[string]load.Source{
+		"Sources[0]: ConnPool.DB is nil":        &sqlload.ConnPool{},
+		"Sources[0]: ConnPool.MaxWait is -1ns:": &sqlload.ConnPool{DB: new(server).open(t, 1), MaxWait: -1},
+		"Sources[0]: Postgres.DB is nil":        &sqlload.Postgres{},
+	} {
+		if _, err := load.New(load.Config{Sources: []load.Source{s}}); !errors.Is(err, load.ErrConfig) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
 		}
 	}
 }
