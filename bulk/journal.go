@@ -18,7 +18,7 @@ type state struct {
 	mark               // up to which all lines are acknowledged
 	Rejected    int64  `json:"rejected"`     // how many of them were rejected
 	Rejects     int64  `json:"rejects_size"` // of the file of rejects with these
-	RejectsName string `json:"rejects"`      // of that file, without its folder
+	RejectsName string `json:"rejects"`      // of that file, from the folder of the journal
 }
 
 const (
@@ -81,7 +81,6 @@ func writeJournal(name string, s state) error {
 	if name == "" {
 		return nil
 	}
-	s.Version = journalVersion
 	text, err := json.Marshal(s)
 	if err == nil {
 		err = writeFile(name+nextSuffix, append(text, '\n'))
@@ -151,7 +150,7 @@ func (r *run) setMark(lines int64) error {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.ctx), farewell)
 	defer cancel()
-	if err := guarded(func() error { return r.conf.Marks.SetMark(ctx, r.id, lines) }); err != nil {
+	if err := guarded(func() error { return r.conf.Marks.SetMark(ctx, r.kept.Import, lines) }); err != nil {
 		return fmt.Errorf("bulk: Marks: %w", err)
 	}
 	return nil

@@ -212,6 +212,43 @@ func TestRejectsOfOthersAreKept(t *testing.T) {
 	}
 }
 
+// The journal of one import may be used with rejects in another folder, where a file has the same
+// name.
+func TestRejectsOfTheSameNameAreKept(t *testing.T) {
+	journal, rejects := files(t)
+	_, other := files(t)
+	const earlier = `{"line":7,"error":"of another import"}` + "\n"
+	must.Do(t, os.WriteFile(other, []byte(earlier), 0o600))
+	s := newStore()
+	must.Have(Run(t.Context(), strings.NewReader(numbered(1)), Config{Write: s.write, Journal: journal, Rejects: rejects}))(t)
+	must.Have(Run(t.Context(), strings.NewReader(numbered(2)), Config{Write: s.write, Journal: journal, Rejects: other}))(t)
+	if got := contents(t, other); got != earlier {
+		t.Errorf("%q, want it to keep %q", got, earlier)
+	}
+	if got := fromFolderOf("moved/journal", "moved/rejects"); got != "rejects" {
+		t.Errorf("%s, want the same after both were moved", got)
+	}
+}
+
+// A run that imports nothing leaves the journal as it is: one of an import that is complete, and one
+// of another source, whatever its rejects.
+func TestJournalIsLeftAlone(t *testing.T) {
+	journal, rejects := files(t)
+	run := func(source, rejects string) error {
+		_, err := Run(t.Context(), strings.NewReader(source), Config{Write: newStore().write, Journal: journal, Rejects: rejects})
+		return err
+	}
+	must.Do(t, run(numbered(3), rejects))
+	was := must.Have(os.Stat(journal))(t)
+	if err := run("other\n", rejects+".other"); !errors.Is(err, ErrChanged) {
+		t.Errorf("another source: %v, want ErrChanged", err)
+	}
+	must.Do(t, run(numbered(3), rejects))
+	if is := must.Have(os.Stat(journal))(t); !os.SameFile(was, is) {
+		t.Errorf("it was replaced by %s", contents(t, journal))
+	}
+}
+
 // Rejects that are lost with the power would be in no file, for the journal is behind their lines.
 func TestRejectsAreOnDisk(t *testing.T) {
 	_, err := Run(t.Context(), strings.NewReader(numbered(1)), Config{

@@ -36,28 +36,28 @@ func (p *pending) rejection(why error) []byte {
 
 type rejects struct {
 	file *os.File // nil if there is none
-	name string   // of the file whose size this is, without its folder
+	name string   // of the file whose size this is, from the folder of the journal
 	size int64    // also where this run has none: a later one may
 }
 
 // openRejects opens the file for appending. It removes the bytes past the journaled size, because
 // their lines are read again, unless the size is that of another file: it would cut what is not of
 // this import.
-func openRejects(name string, from state) (rejects, error) {
-	if name == "" {
+func openRejects(path, journal string, from state) (rejects, error) {
+	if path == "" {
 		return rejects{name: from.RejectsName, size: from.Rejects}, nil
 	}
-	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return rejects{}, fmt.Errorf("bulk: rejects: %w", err)
 	}
-	base, size := filepath.Base(name), from.Rejects
+	name, size := fromFolderOf(journal, path), from.Rejects
 	end, err := f.Seek(0, io.SeekEnd)
 	switch {
-	case err != nil || base != from.RejectsName:
+	case err != nil || name != from.RejectsName:
 		size = end
 	case end < size:
-		return rejects{}, errors.Join(fmt.Errorf("%w: %s has %d bytes where the journal knows of %d: restore it, or remove both to start anew", ErrChanged, name, end, size), f.Close())
+		return rejects{}, errors.Join(fmt.Errorf("%w: %s has %d bytes where the journal knows of %d: restore it, or remove both to start anew", ErrChanged, path, end, size), f.Close())
 	case end > size:
 		err = f.Truncate(size)
 	}
@@ -67,7 +67,21 @@ func openRejects(name string, from state) (rejects, error) {
 	if err != nil {
 		return rejects{}, errors.Join(fmt.Errorf("bulk: rejects: %w", err), f.Close())
 	}
-	return rejects{f, base, size}, nil
+	return rejects{f, name, size}, nil
+}
+
+// fromFolderOf returns the path of the rejects from the folder of the journal, so that both may be
+// moved together, and a file of the same name in another folder is another one.
+func fromFolderOf(journal, rejects string) string {
+	if linked, err := filepath.EvalSymlinks(rejects); err == nil { // as that of the journal is
+		rejects = linked
+	}
+	folder, _ := filepath.Abs(filepath.Dir(journal))
+	file, _ := filepath.Abs(rejects)
+	if path, err := filepath.Rel(folder, file); err == nil {
+		return path
+	}
+	return file // on another volume
 }
 
 func (r *rejects) append(text []byte) error {

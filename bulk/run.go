@@ -54,15 +54,14 @@ func Run(ctx context.Context, source io.Reader, c Config) (Snapshot, error) {
 	if err != nil {
 		return Snapshot{}, err
 	}
-	rejects, err := openRejects(c.Rejects, from)
+	rejects, err := openRejects(c.Rejects, c.Journal, from)
 	if err != nil {
 		return Snapshot{}, err
 	}
-	from.Rejects, from.RejectsName = rejects.size, rejects.name // so that the next run knows which are of this one
-	if err := writeJournal(c.Journal, from); err != nil {
-		return Snapshot{}, errors.Join(err, rejects.close())
-	}
-	r := newRun(ctx, c, from, rejects)
+	begun := from
+	begun.Version, begun.Rejects, begun.RejectsName = journalVersion, rejects.size, rejects.name
+	r := newRun(ctx, c, begun, rejects)
+	r.begins = begun != from
 	r.meter.size = sizeOf(source, c.Size)
 	err = r.perform(ctx, source)
 	return r.progress(), errors.Join(err, r.rejects.close())
@@ -77,9 +76,9 @@ type run struct {
 	rejects rejects // of keep alone
 	work    chan *pending
 	hook    isolate.Hook[Snapshot]
-	id      string // of the import
-	kept    mark   // of the journal; of keep alone
-	failed  bool   // so did keep; of keep alone
+	begins  bool  // the journal does not know the rejects of this run
+	kept    state // of the journal; of keep alone
+	failed  bool  // so did keep; of keep alone
 	meter   meter
 
 	lines     atomic.Int64 // acknowledged, in any order
@@ -89,7 +88,7 @@ type run struct {
 }
 
 func newRun(ctx context.Context, c Config, from state, rejects rejects) *run {
-	r := &run{conf: c, window: newWindow(from), rejects: rejects, work: make(chan *pending), id: from.Import, kept: from.mark}
+	r := &run{conf: c, window: newWindow(from), rejects: rejects, work: make(chan *pending), kept: from}
 	r.hook = isolate.Hook[Snapshot]{Name: "bulk: OnProgress", Call: c.OnProgress}
 	r.ctx, r.stop = context.WithCancelCause(ctx)
 	r.lines.Store(from.Lines)
@@ -180,7 +179,7 @@ func (r *run) record() error {
 	for i := range holds {
 		holds[i].Release()
 	}
-	if err != nil || all == r.kept {
+	if err != nil || all == r.kept.mark {
 		return err
 	}
 	if err := r.setMark(all.Lines); err != nil {
@@ -191,11 +190,8 @@ func (r *run) record() error {
 			return fmt.Errorf("bulk: Sync: %w", err)
 		}
 	}
-	if err := writeJournal(r.conf.Journal, state{Import: r.id, mark: all, Rejected: rejected, Rejects: r.rejects.size, RejectsName: r.rejects.name}); err != nil {
-		return err
-	}
-	r.kept = all
-	return nil
+	r.kept.mark, r.kept.Rejected, r.kept.Rejects = all, rejected, r.rejects.size
+	return writeJournal(r.conf.Journal, r.kept)
 }
 
 // guarded calls a function of the caller. A panic or a Goexit in it is an error.
@@ -209,9 +205,12 @@ func guarded(call func() error) (err error) {
 // read reads the source and hands its lines to the workers.
 func (r *run) read(from io.Reader) error {
 	source := stoppable{from, func() error { return context.Cause(r.ctx) }}
-	at, err := skip(source, r.kept)
+	at, err := skip(source, r.kept.mark)
 	if errors.Is(err, ErrChanged) {
 		err = fmt.Errorf("%w: want the source that %s is of, or another journal", err, r.conf.Journal)
+	}
+	if err == nil && r.begins && r.ctx.Err() == nil { // before the first reject, and not if it is another source
+		err = writeJournal(r.conf.Journal, r.kept)
 	}
 	if err != nil {
 		return err

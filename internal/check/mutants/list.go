@@ -411,10 +411,10 @@ var ofLibrary = []mutant{
 	{"the token follows a redirection", "cmd/weir/internal/events/events.go", "client.Do(request)", "http.DefaultClient.Do(request)", "TestAnswersThatAnotherTryWouldNotChange", ""},
 
 	// Memory and imports.
-	{"a memory limit that is set just before Close is overwritten", "memory/governor.go", "l.noticed()\n\tl.set(min", "l.set(min", "TestLimitThatIsSetJustBeforeClose", ""},
+	{"a memory limit that is set just before Close is overwritten", "memory/governor.go", "l.noticed()\n\tl.set(l.user)", "l.set(l.user)", "TestLimitThatIsSetJustBeforeClose", ""},
 	{"the journal is not on disk", "bulk/journal.go", "return f.Sync()", "return nil", "TestJournalIsOnDisk", ""},
 	{"the rejects are not on disk", "bulk/rejects.go", "err = r.file.Sync()", "err = nil", "TestRejectsAreOnDisk", ""},
-	{"the journal goes on after a failure", "bulk/run.go", "if r.failed {", "if r.failed && r.id == \"\" {", "TestSyncThatFailsOnce", ""},
+	{"the journal goes on after a failure", "bulk/run.go", "if r.failed {", "if r.failed && r.kept.Import == \"\" {", "TestSyncThatFailsOnce", ""},
 	{`a \r that ends the source is cut`, "bulk/lines.go", "if ended {", "if ended || true {", "TestReturnThatEndsTheSource", ""},
 	{"an older store is taken for the journal's", "bulk/journal.go", "has >= from.Lines", "has > 0", "TestStatesOfStoreAndJournal", ""},
 	{"the journal is written before the mark", "bulk/run.go", "r.setMark(all.Lines)", "r.setMark(r.kept.Lines)", "TestMarkComesBeforeTheJournal", ""},
