@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"math"
 	"runtime"
 	"runtime/debug"
 	"sync"
@@ -245,7 +244,7 @@ func (l *limits) end() {
 		return
 	}
 	l.noticed()
-	l.set(min(l.user, math.MaxInt64))
+	l.set(l.user)
 	l.set = nil
 }
 

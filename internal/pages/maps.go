@@ -19,8 +19,7 @@ func mappings(maps string, patterns []string) (found []mapping) {
 		if len(words) < 6 || !strings.HasSuffix(words[1], "s") {
 			continue
 		}
-		_, path, _ := strings.Cut(line, words[4]+" ") // the path may have spaces
-		path = strings.TrimSpace(path)
+		path := strings.TrimSuffix(line[strings.Index(line, words[5]):], "\n") // it may have spaces
 		from, to, ok := strings.Cut(words[0], "-")
 		if !ok || !matches(patterns, path) {
 			continue
