@@ -3,6 +3,7 @@ package weir_test
 import (
 	"errors"
 	"fmt"
+	"log"
 	"log/slog"
 	"slices"
 	"strings"
@@ -145,6 +146,23 @@ func TestLogTellsReasonsAndLimitersApart(t *testing.T) {
 			if strings.Count(text(), want) != 1 {
 				t.Errorf("want one line with %q in\n%s", want, text())
 			}
+		}
+	})
+}
+
+// A limiter in a package variable is made before main sets the default logger.
+func TestLogWithoutALoggerUsesTheDefault(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		handle := weir.Log(nil)
+		logger, text := textLog()
+		defer slog.SetDefault(slog.Default())
+		defer log.SetOutput(log.Writer()) // which SetDefault changes too
+		defer log.SetFlags(log.Flags())
+		slog.SetDefault(logger)
+		handle(weir.Event{Kind: weir.Refused, Limiter: "search", Reason: weir.ReasonQueueFull})
+		time.Sleep(2 * time.Second)
+		if got := text(); !strings.HasPrefix(got, `level=WARN msg="weir: refused" limiter=search `) {
+			t.Errorf("wrote %q, want a line of the logger that is the default by then", got)
 		}
 	})
 }

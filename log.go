@@ -12,11 +12,8 @@ import (
 // moves the limit several times a second: the line has the limit before the first change and after
 // the last one, and the reason of the last one. Above 20 lines the rest of a second is in a line
 // for each kind and reason, with no limiter: clients may invent the keys of a bulkhead. One handler
-// may serve many limiters. A nil logger is slog.Default.
+// may serve many limiters. A nil logger is slog.Default, as it is when the line is written.
 func Log(logger *slog.Logger) func(Event) {
-	if logger == nil {
-		logger = slog.Default()
-	}
 	l := &eventLog{logger: logger, gathered: map[summary]*gathered{}}
 	return l.handle
 }
@@ -28,7 +25,7 @@ const summarizeEvery = time.Second
 const mostSummaries = 20
 
 type eventLog struct {
-	logger *slog.Logger
+	logger *slog.Logger // nil for the default
 
 	mu       sync.Mutex
 	gathered map[summary]*gathered // since the last line
@@ -72,8 +69,12 @@ func (l *eventLog) write() {
 	all := l.gathered
 	l.gathered = map[summary]*gathered{}
 	l.mu.Unlock()
+	logger := l.logger
+	if logger == nil { // only now: a package variable is made before main sets the default
+		logger = slog.Default()
+	}
 	for s, g := range all {
-		s.write(l.logger, g)
+		s.write(logger, g)
 	}
 }
 

@@ -43,22 +43,18 @@ func (l *Limiter) report(fx *admit.Effects) {
 		return
 	}
 	for _, lapse := range fx.Lapsed {
-		conf.tellWouldRefuse(lapse.Why, lapse.Seq)
+		conf.tell(Event{Seq: lapse.Seq, At: time.Now(), Kind: WouldRefuse, Reason: Reason(lapse.Why)})
 	}
 	if c := fx.Change; c != nil {
-		e := Event{Seq: c.Seq, At: wallTime(c.At), Limiter: conf.name, Kind: LimitChanged, Change: publicChange(*c)}
+		e := Event{Seq: c.Seq, At: wallTime(c.At), Kind: LimitChanged, Change: publicChange(*c)}
 		if fx.Replaced {
 			e.Kind = LawReplaced
 		}
-		conf.onEvent(e)
+		conf.tell(e)
 	}
-	if fx.WouldRefuse != reply.Admitted { // after a change, as their numbers say
-		conf.tellWouldRefuse(fx.WouldRefuse, fx.Seq)
+	if why := fx.WouldRefuse; why != reply.Admitted { // after a change, as their numbers say
+		conf.tell(Event{Seq: fx.Seq, At: time.Now(), Kind: WouldRefuse, Reason: Reason(why)})
 	}
-}
-
-func (c *config) tellWouldRefuse(why reply.Verdict, seq uint64) {
-	c.onEvent(Event{Seq: seq, At: time.Now(), Limiter: c.name, Kind: WouldRefuse, Reason: Reason(why)})
 }
 
 // tellRefusal reports work that was refused, if there is a hook.
@@ -66,10 +62,19 @@ func (c *config) tellRefusal(no refusal) {
 	if c.onEvent == nil {
 		return
 	}
-	c.onEvent(Event{
-		Seq: no.seq, At: time.Now(), Limiter: c.name, Kind: Refused,
+	c.tell(Event{
+		Seq: no.seq, At: time.Now(), Kind: Refused,
 		Reason: Reason(no.verdict), RetryAfter: time.Duration(no.retryAfter),
 	})
+}
+
+// tell calls the hook with an event. One without a number happened before an update brought the
+// hook.
+func (c *config) tell(e Event) {
+	if e.Seq > 0 {
+		e.Limiter = c.name
+		c.onEvent(e)
+	}
 }
 
 func publicChange(c admit.Change) Change {

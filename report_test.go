@@ -48,6 +48,28 @@ func TestSlowHookBlocksOneCall(t *testing.T) {
 	})
 }
 
+// A hook that an update brings gets no refusal that was decided before.
+func TestHookGetsNoEarlierEvents(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // the waiter goes on after the update
+	synctest.Test(t, func(t *testing.T) {
+		c := weir.Config{Max: 1, Law: law.Fixed{}, Queue: weir.Queue{Size: 9}}
+		l := newLimiter(t, c)
+		hold(t, l, 1)
+		waiting := ask(t.Context(), l, 1)
+		var j limittest.Journal
+		c.OnEvent = j.Note
+		l.Close()
+		update(t, l, c)
+		if a := now(t, waiting); !errors.Is(a.Err, weir.ErrClosed) {
+			t.Error(a.Err)
+		}
+		_, _ = l.TryAcquire(t.Context())
+		if j.Gapless(t); len(j.Events) != 1 {
+			t.Errorf("%v, want only the refusal after the update", j.Events)
+		}
+	})
+}
+
 // A callback runs in the middle of an update, and another one interleaves.
 func TestHooksSeeWholeUpdates(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -23,7 +23,7 @@ type Event struct {
 	// [Permanent].
 	Rejected bool
 
-	Waited time.Duration // from when it could start to when it did, all attempts together
+	Waited time.Duration // from when it could start to when it did
 	Took   time.Duration // how long the attempt ran
 
 	Decision *Decision // of a scaler (Decided)

@@ -59,7 +59,7 @@ func (b *board) startFirst(m moment, fx *effects) bool {
 // book enters that an item runs.
 func (b *board) book(it *item, g capacity.Grant, m moment, fx *effects) {
 	it.grant = g
-	it.waited += max(0, m.at-it.since)
+	it.waited = max(0, m.at-it.since)
 	it.since = m.at
 	it.attempt = 1
 	it.index, it.next = len(b.running), nil
