@@ -6,11 +6,12 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/weir-go/weir/internal/settings"
 )
 
 // Settings come from the environment: the throttle's, and the memory
@@ -186,12 +187,8 @@ func (e *environment) complain(name, value, want string) {
 func (e *environment) complainAboutNames() {
 	for _, name := range slices.Sorted(maps.Keys(e.values)) {
 		own, ours := strings.CutPrefix(name, e.prefix+"_")
-		if ours && !slices.Contains(e.known, own) && !ofKubernetes.MatchString(own) {
+		if ours && !slices.Contains(e.known, own) && !settings.AnnouncesService(own) {
 			e.errs = append(e.errs, fmt.Errorf("%w: %s is not a setting", ErrConfig, name))
 		}
 	}
 }
-
-// ofKubernetes matches the end of the variables by which a container learns of the services around
-// it, also of those whose name begins with the prefix and a dash.
-var ofKubernetes = regexp.MustCompile(`^(.+_)?(SERVICE_HOST|SERVICE_PORT(_.+)?|PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$`)

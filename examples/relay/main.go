@@ -12,10 +12,15 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
+
+	"github.com/weir-go/weir/internal/nearest"
+	"github.com/weir-go/weir/internal/settings"
 )
 
 func main() {
@@ -45,7 +50,7 @@ func run(ctx context.Context, args []string, out, log io.Writer) error {
 	flags.SetOutput(io.Discard) // the error says it too
 	s := new(serving)
 	s.declare(flags)
-	if err := settings(flags, args); errors.Is(err, flag.ErrHelp) {
+	if err := parse(flags, args, os.Environ()); errors.Is(err, flag.ErrHelp) {
 		flags.SetOutput(out)
 		fmt.Fprintln(out, "Relay is a Nostr relay on Badger that stays responsive under floods.")
 		flags.PrintDefaults()
@@ -61,19 +66,33 @@ func run(ctx context.Context, args []string, out, log io.Writer) error {
 	return s.run(ctx)
 }
 
-// settings sets the flags from the environment, -store from RELAY_STORE and
-// -message-rate from RELAY_MESSAGE_RATE, and then from the arguments.
-func settings(flags *flag.FlagSet, args []string) (err error) {
-	flags.VisitAll(func(f *flag.Flag) {
-		name := "RELAY_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
-		if value, ok := os.LookupEnv(name); ok && err == nil {
-			if err = flags.Set(f.Name, value); err != nil {
-				err = fmt.Errorf("%s is %q: %w", name, value, err)
-			}
-		}
-	})
-	if err != nil {
+// parse sets the flags from the arguments, and those that are not among them from the environment,
+// -message-rate from RELAY_MESSAGE_RATE.
+func parse(flags *flag.FlagSet, args, environ []string) error {
+	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	return flags.Parse(args)
+	given := map[string]bool{}
+	flags.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	variables := map[string]string{} // with their flags
+	flags.VisitAll(func(f *flag.Flag) {
+		variables[prefix+strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))] = f.Name
+	})
+	for _, pair := range environ {
+		variable, value, _ := strings.Cut(pair, "=")
+		own, ours := strings.CutPrefix(variable, prefix)
+		name, known := variables[variable]
+		switch {
+		case !ours || given[name] || !known && settings.AnnouncesService(own):
+			continue
+		case !known:
+			return fmt.Errorf("%s is not a setting: %s", variable, nearest.Advice(variable, slices.Sorted(maps.Keys(variables))))
+		}
+		if err := flags.Set(name, value); err != nil {
+			return fmt.Errorf("%s is %q: %w", variable, value, err)
+		}
+	}
+	return nil
 }
+
+const prefix = "RELAY_"

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"flag"
 	"io"
 	"os"
 	"os/exec"
@@ -123,18 +124,25 @@ func TestHelp(t *testing.T) {
 }
 
 func TestSettingsFromTheEnvironment(t *testing.T) {
-	t.Setenv("RELAY_MEMORY", "lots")
-	err := run(t.Context(), nil, io.Discard, io.Discard)
-	if err == nil || !strings.Contains(err.Error(), `RELAY_MEMORY is "lots"`) {
-		t.Errorf("%v, want what is wrong with RELAY_MEMORY", err)
-	}
-	t.Setenv("RELAY_MEMORY", "1")
-	if err := run(t.Context(), nil, io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "-memory is 1") {
-		t.Errorf("%v, want what is wrong with the memory", err)
-	}
-	err = run(t.Context(), []string{"-memory", "2"}, io.Discard, io.Discard)
-	if err == nil || !strings.Contains(err.Error(), "-memory is 2") {
-		t.Errorf("%v, want the argument, which goes before the environment", err)
+	for _, test := range []struct {
+		variable, value string
+		args            []string
+		want            string
+	}{
+		{"RELAY_MEMORY", "lots", nil, `RELAY_MEMORY is "lots"`},
+		{"RELAY_MEMORY", "1", nil, "-memory is 1"},
+		{"RELAY_MEMORY", "1", []string{"-memory", "2"}, "-memory is 2"},
+		{"RELAY_MEMORY", "lots", []string{"-help"}, flag.ErrHelp.Error()},
+		{"RELAY_MESAGE_RATE", "5", nil, "RELAY_MESAGE_RATE is not a setting: did you mean RELAY_MESSAGE_RATE?"},
+		{"RELAY_PORT", "tcp://10.0.0.1:7777", []string{"-memory", "2"}, "-memory is 2"}, // of Kubernetes
+	} {
+		t.Run(test.variable+"="+test.value, func(t *testing.T) {
+			t.Setenv(test.variable, test.value)
+			err := run(t.Context(), test.args, io.Discard, io.Discard)
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("relay %v: %v, want %s", test.args, err, test.want)
+			}
+		})
 	}
 }
 

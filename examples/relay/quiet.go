@@ -6,12 +6,16 @@ import (
 	"sync"
 )
 
-// mostQuiet is how many sockets may be quiet at once. Each takes 7 KB.
-const mostQuiet = 1000
+const (
+	// mostQuiet is how many sockets may be quiet at once. Each takes 7 KB, and up to maxHeader.
+	mostQuiet = 1000
+	// maxHeader is how many bytes the header of a request may have, beside the 4 KB of net/http.
+	maxHeader = 8 << 10
+)
 
-// quiet has the sockets of a server that have not sent a request, or are between two. If there are
-// too many, a new one closes any of the others. Clients send their request at once, so a flood of
-// silent sockets closes mostly its own.
+// quiet has the sockets of a server that are not WebSockets: those that send no request, a part of
+// one, or one request after another. If there are too many, a new one closes any of the others.
+// Clients send their request at once, so a flood of silent sockets closes mostly its own.
 type quiet struct {
 	mu      sync.Mutex
 	sockets map[net.Conn]struct{}
@@ -21,10 +25,15 @@ type quiet struct {
 func (q *quiet) note(c net.Conn, state http.ConnState) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	delete(q.sockets, c)
-	if state != http.StateNew && state != http.StateIdle {
-		return
+	switch state {
+	case http.StateNew:
+		q.add(c)
+	case http.StateHijacked, http.StateClosed:
+		delete(q.sockets, c)
 	}
+}
+
+func (q *quiet) add(c net.Conn) {
 	for other := range q.sockets {
 		if len(q.sockets) < mostQuiet {
 			break

@@ -123,7 +123,8 @@ func (s *serving) serve(ctx context.Context, server *relay.Server) error {
 func webOf(handler http.Handler, log *slog.Logger) *http.Server {
 	q := quiet{sockets: map[net.Conn]struct{}{}}
 	return &http.Server{
-		Handler: handler, ReadTimeout: requestTimeout, IdleTimeout: requestTimeout, ConnState: q.note,
+		Handler: handler, ReadTimeout: requestTimeout, IdleTimeout: requestTimeout,
+		MaxHeaderBytes: maxHeader, ConnState: q.note,
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
 }

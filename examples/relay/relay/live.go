@@ -33,19 +33,19 @@ func (l *live) remove(q *query) {
 // they may receive an event of that time twice. It does not wait: it drops a client that is too
 // slow.
 func (l *live) publish(e *nostr.Event) {
-	text := protocol.EventJSON(e)
+	text, matches := protocol.EventJSON(e), protocol.Matcher(e)
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	for q := range l.open {
-		if q.ctx.Err() == nil && matchesAny(q.filters, e) && !q.conn.out.offer(protocol.EventMessage(q.id, text)) {
+		if q.ctx.Err() == nil && matchesAny(q.filters, matches) && !q.conn.out.offer(protocol.EventMessage(q.id, text)) {
 			q.conn.drop()
 		}
 	}
 }
 
-func matchesAny(filters nostr.Filters, e *nostr.Event) bool {
+func matchesAny(filters nostr.Filters, matches func(*nostr.Filter) bool) bool {
 	for i := range filters {
-		if protocol.Matches(&filters[i], e) {
+		if matches(&filters[i]) {
 			return true
 		}
 	}

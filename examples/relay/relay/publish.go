@@ -26,7 +26,6 @@ func (c *connection) publish(e *nostr.Event) (ok bool, reason string) {
 		return false, refusal("events to verify", err)
 	}
 	if e.IsEphemeral() {
-		s.live.publish(e)
 		return true, ""
 	}
 	outcome, err := s.save(c.ctx, e)
@@ -40,25 +39,30 @@ func (c *connection) publish(e *nostr.Event) (ok bool, reason string) {
 		}
 		return false, protocol.Reason(protocol.Failed, "the event could not be saved: try again")
 	}
-	if outcome == store.Saved {
-		s.live.publish(e)
-	}
 	return answerTo(outcome)
 }
 
-// verify checks the signature. Under overload each connection gets its fair share of
-// verifications.
+// verify checks the signature, and delivers an event that is not kept. Under overload each
+// connection gets its fair share of verifications.
 func (s *Server) verify(ctx context.Context, e *nostr.Event) error {
 	permit, err := s.verifier.Acquire(ctx)
 	if err != nil {
 		return err
 	}
 	defer permit.Done(nil) // a wrong signature is not a failure of the relay
-	return protocol.Verify(e)
+	if err := protocol.Verify(e); err != nil {
+		return err
+	}
+	if e.IsEphemeral() {
+		s.live.publish(e)
+	}
+	return nil
 }
 
-// save waits for the throttle and writes an event. A write that has begun completes even if
-// the client has left: the store has then acknowledged the event.
+// save waits for the throttle, writes an event and delivers it. A write that has begun completes
+// even if the client has left: the store has then acknowledged the event. Delivery takes a
+// processor, longer the more subscriptions there are, so it is a part of the operation: a flood of
+// events delays only its sender.
 func (s *Server) save(ctx context.Context, e *nostr.Event) (outcome store.Outcome, err error) {
 	op, err := s.throttle.Acquire(ctx, throttle.Write, 1)
 	if err != nil {
@@ -68,6 +72,9 @@ func (s *Server) save(ctx context.Context, e *nostr.Event) (outcome store.Outcom
 	outcome, err = s.conf.Store.Save(context.WithoutCancel(ctx), e)
 	if err == nil {
 		s.counts.outcomes.WithLabelValues(outcome.String()).Inc()
+	}
+	if outcome == store.Saved {
+		s.live.publish(e)
 	}
 	return outcome, err
 }

@@ -440,6 +440,8 @@ var ofLibrary = []mutant{
 	{"what a client keeps asks the governor for nothing", "examples/relay/relay/share.go", "s.bytes > s.own+len(s.holds)*quantum", "s.bytes > 1<<40", "TestSharesAgainstSums", ""},
 	{"COUNTs take the places of subscriptions", "examples/relay/relay/queries.go", "len(q.open) >= most", "len(q.open)+q.counting >= most", "TestCountsAreNoSubscriptions", ""},
 	{"a subscription is opened for which there is no memory", "examples/relay/relay/queries.go", "if !q.conn.kept.take(x.weight) {", "if q.conn.kept.force(x.weight); false {", "TestSubscriptionsThatDoNotFitAreRefused", ""},
+	{"the header of a request has no bound", "examples/relay/serve.go", "MaxHeaderBytes: maxHeader, ", "", "TestHeadersAreBounded", ""},
+	{"a flood of events is delivered out of its turn", "examples/relay/relay/publish.go", "\tdefer op.DoneWith(&err)\n\toutcome, err = s.conf.Store.Save(context.WithoutCancel(ctx), e)", "\toutcome, err = s.conf.Store.Save(context.WithoutCancel(ctx), e)\n\top.DoneWith(&err)", "TestEventsAreDeliveredInTheirTurn", ""},
 	{"sockets that say nothing have no bound", "examples/relay/quiet.go", "if len(q.sockets) < mostQuiet {", "if len(q.sockets) > 0 {", "TestQuietSocketsAreBounded", ""},
 	{"a slice that was short keeps what was reserved for it", "examples/relay/relay/outbox.go", "o.give(max(reserved-size, 0))", "_ = reserved", "TestOutboxesAgainstSums", ""},
 
