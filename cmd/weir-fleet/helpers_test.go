@@ -23,10 +23,13 @@ func serveNATS(t *testing.T, secure *tls.Config) (address string, stop func()) {
 
 func serveNATSAt(t *testing.T, port int, token string, secure *tls.Config) (address string, stop func()) {
 	t.Helper()
-	s := must.Have(server.NewServer(&server.Options{
-		Host: "127.0.0.1", Port: port, JetStream: true, StoreDir: t.TempDir(), NoSigs: true, NoLog: true,
-		Authorization: token, TLSConfig: secure, TLSTimeout: 2,
-	}))(t)
+	return serveNATSWith(t, server.Options{Port: port, Authorization: token, TLSConfig: secure, TLSTimeout: 2})
+}
+
+func serveNATSWith(t *testing.T, o server.Options) (address string, stop func()) {
+	t.Helper()
+	o.Host, o.JetStream, o.StoreDir, o.NoSigs, o.NoLog = "127.0.0.1", true, t.TempDir(), true, true
+	s := must.Have(server.NewServer(&o))(t)
 	s.Start()
 	if !s.ReadyForConnections(10 * time.Second) {
 		t.Fatal("the server does not start")

@@ -15,6 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/nats-io/nats-server/v2/server"
 	"github.com/weir-go/weir/fleet"
 	"github.com/weir-go/weir/fleet/storetest"
 	"github.com/weir-go/weir/internal/certstest"
@@ -69,6 +70,22 @@ func TestWrongCredentials(t *testing.T) {
 	}
 	must.Do(t, os.WriteFile(credentials, []byte(token), 0o600))
 	must.Happen(t, "it works with other credentials", func() bool { return write() == nil })
+}
+
+// The store names the user and the file has the password, also for several servers.
+func TestUserOfNATS(t *testing.T) {
+	const user, password = "a.b@weir", "0123456789"
+	address, _ := serveNATSWith(t, server.Options{Username: user, Password: password, Port: -1})
+	credentials := fileOf(t, "password", password)
+	for _, store := range []string{
+		"nats://a.b%40weir@" + address, "nats://127.0.0.1:1,nats://a.b%40weir@" + address,
+		"nats://a.b%40weir:another@" + address, // the file counts
+	} {
+		s := open(t, handover.Fleet{Name: "shop", Store: store, Credentials: credentials})
+		if err := s.Write(t.Context(), fleet.Write{Key: "a", Value: []byte("1")}); err != nil {
+			t.Errorf("%s: %v", store, err)
+		}
+	}
 }
 
 // A server that returns with other credentials, or with a certificate that has expired, is named as

@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"strings"
 	"time"
@@ -98,30 +99,48 @@ func (c config) connect() (*nats.Conn, error) {
 	if c.Certificate != "" {
 		options = append(options, nats.ClientCert(c.Certificate, c.Key))
 	}
-	identity, err := c.identity()
+	secret, err := c.secret()
 	if err != nil {
 		return nil, err
 	}
-	return nats.Connect(c.Store, append(options, identity...)...)
+	servers := c.Store
+	if secret != "" {
+		var user string
+		if user, servers, err = splitUser(c.Store); err != nil {
+			return nil, err
+		}
+		options = append(options, c.identity(secret, user))
+	}
+	return nats.Connect(servers, options...)
 }
 
-// identity returns how a client shows who it is: by the credentials of NATS, by a password if the
-// URL has a user, or by a token. A file that cannot be read later is an empty password.
-func (c config) identity() ([]nats.Option, error) {
-	secret, err := c.secret()
-	if err != nil || secret == "" {
-		return nil, err
+// splitUser returns the user that the URLs of servers name, and the URLs without one: the client
+// would prefer it to all other credentials, and take it for a token.
+func splitUser(store string) (user, servers string, err error) {
+	var plain []string
+	for server := range strings.SplitSeq(store, ",") {
+		u, err := url.Parse(server)
+		if err != nil {
+			return "", "", err
+		}
+		user = cmp.Or(user, u.User.Username())
+		u.User = nil
+		plain = append(plain, u.String())
 	}
+	return user, strings.Join(plain, ","), nil
+}
+
+// identity returns how a client shows who it is: by the credentials of NATS, by a password if there
+// is a user, or by a token. A file that cannot be read later is an empty password.
+func (c config) identity(secret, user string) nats.Option {
 	latest := func() string { text, _ := c.secret(); return text }
-	_, rest, _ := strings.Cut(c.Store, "://")
-	user, _, named := strings.Cut(rest, "@")
 	switch {
 	case strings.Contains(secret, "BEGIN NATS USER JWT"):
-		return []nats.Option{nats.UserCredentials(c.Credentials)}, nil
-	case named:
-		return []nats.Option{nats.UserInfoHandler(func() (string, string) { return user, latest() })}, nil
+		return nats.UserCredentials(c.Credentials)
+	case user != "":
+		return nats.UserInfoHandler(func() (string, string) { return user, latest() })
 	}
-	return []nats.Option{nats.TokenHandler(latest)}, nil
+	return nats.TokenHandler(latest)
 }
 
 // secret reads the file of credentials.
