@@ -29,12 +29,18 @@ type Config struct {
 
 // A Store is a [fleet.Store]. Make one with [New]. It is safe for concurrent use.
 type Store struct {
-	conn   *nats.Conn
-	bucket jetstream.KeyValue
+	conn    *nats.Conn
+	bucket  jetstream.KeyValue
+	deletes []jetstream.KVDeleteOpt
 }
 
-// New returns a store. A bucket that exists is used as it is; otherwise it is made. An error about
-// a setting matches [weir.ErrConfig]; the others come from NATS.
+// marks is how long the mark of a deleted key stays. Without an end, a bucket would have marks of
+// all processes that ever were.
+const marks = 10 * time.Minute
+
+// New returns a store. A bucket that exists is used as it is; otherwise it is made. Give one that
+// you make a LimitMarkerTTL, or marks of all processes that have left stay in it. An error about a
+// setting matches [weir.ErrConfig]; the others come from NATS.
 func New(ctx context.Context, js jetstream.JetStream, c Config) (*Store, error) {
 	ctx = cmp.Or(ctx, context.Background())
 	c.Replicas = cmp.Or(c.Replicas, 1)
@@ -47,12 +53,30 @@ func New(ctx context.Context, js jetstream.JetStream, c Config) (*Store, error) 
 	name := "weir_fleet_" + c.Fleet
 	bucket, err := js.KeyValue(ctx, name)
 	if errors.Is(err, jetstream.ErrBucketNotFound) {
-		bucket, err = js.CreateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: name, Replicas: c.Replicas})
+		bucket, err = create(ctx, js, jetstream.KeyValueConfig{Bucket: name, Replicas: c.Replicas, LimitMarkerTTL: marks})
 	}
 	if err != nil {
 		return nil, fmt.Errorf("natsfleet: cannot open the bucket %s: %w", name, err)
 	}
-	return &Store{js.Conn(), bucket}, nil
+	s := &Store{conn: js.Conn(), bucket: bucket}
+	status, err := bucket.Status(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("natsfleet: cannot read the state of the bucket %s: %w", name, err)
+	}
+	if status.LimitMarkerTTL() > 0 {
+		s.deletes = []jetstream.KVDeleteOpt{jetstream.PurgeTTL(marks)}
+	}
+	return s, nil
+}
+
+// create makes a bucket. Servers before 2.11 keep all marks.
+func create(ctx context.Context, js jetstream.JetStream, c jetstream.KeyValueConfig) (jetstream.KeyValue, error) {
+	bucket, err := js.CreateKeyValue(ctx, c)
+	if errors.Is(err, jetstream.ErrLimitMarkerTTLNotSupported) {
+		c.LimitMarkerTTL = 0
+		return js.CreateKeyValue(ctx, c)
+	}
+	return bucket, err
 }
 
 // Write applies a write.
@@ -61,9 +85,9 @@ func (s *Store) Write(ctx context.Context, w fleet.Write) (err error) {
 	switch {
 	case w.Value == nil && w.Swap && w.Rev == 0: // nothing to delete; NATS takes 0 for any revision
 	case w.Value == nil && w.Swap:
-		err = s.bucket.Purge(ctx, w.Key, jetstream.LastRevision(w.Rev))
+		err = s.bucket.Purge(ctx, w.Key, append(s.deletes[:len(s.deletes):len(s.deletes)], jetstream.LastRevision(w.Rev))...)
 	case w.Value == nil:
-		err = s.bucket.Purge(ctx, w.Key)
+		err = s.bucket.Purge(ctx, w.Key, s.deletes...)
 	case w.Swap && w.Rev == 0:
 		_, err = s.bucket.Create(ctx, w.Key, w.Value)
 	case w.Swap:

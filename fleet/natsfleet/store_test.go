@@ -89,6 +89,23 @@ func TestBucketStaysAsItIs(t *testing.T) {
 	}
 }
 
+// The marks of processes that have left do not stay: a fleet may have thousands in a month.
+func TestMarksEnd(t *testing.T) {
+	url, _, _ := serve(t, t.TempDir(), -1)
+	js := connect(t, url)
+	store := must.Have(natsfleet.New(t.Context(), js, natsfleet.Config{Fleet: "search"}))(t)
+	for _, swap := range []bool{false, true} {
+		must.Do(t, store.Write(t.Context(), fleet.Write{Key: "lease.want.a", Value: []byte("{}")}))
+		stream := must.Have(js.Stream(t.Context(), "KV_weir_fleet_search"))(t)
+		made := must.Have(stream.GetLastMsgForSubject(t.Context(), "$KV.weir_fleet_search.lease.want.a"))(t)
+		must.Do(t, store.Write(t.Context(), fleet.Write{Key: "lease.want.a", Swap: swap, Rev: made.Sequence}))
+		mark := must.Have(stream.GetLastMsgForSubject(t.Context(), "$KV.weir_fleet_search.lease.want.a"))(t)
+		if ttl := mark.Header.Get(jetstream.MsgTTLHeader); ttl != "10m0s" {
+			t.Errorf("swap %v: the mark stays for %q, want 10m0s", swap, ttl)
+		}
+	}
+}
+
 // Processes of one machine meet in a server that one of them runs in a folder.
 func TestServerInAFolder(t *testing.T) {
 	dir := t.TempDir()
