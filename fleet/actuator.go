@@ -17,6 +17,9 @@ type Actuator interface {
 // Limiter keeps the work of a limiter within the share, by [weir.Limiter.SetCap]. Nothing else
 // may move the cap.
 func Limiter(l *weir.Limiter) Actuator {
+	if l == nil {
+		return nil // which Join refuses
+	}
 	return &demand{share: -1, set: l.SetCap, read: func() (weir.Snapshot, int) {
 		s := l.Snapshot()
 		return s, s.Limit
@@ -26,6 +29,9 @@ func Limiter(l *weir.Limiter) Actuator {
 // Set keeps the work of all keys of a set within the share, by [bulkhead.Set.SetMax]. The set needs
 // a [bulkhead.Config].Max, and nothing else may move the cap.
 func Set(s *bulkhead.Set) Actuator {
+	if s == nil {
+		return nil
+	}
 	return &demand{share: -1, set: s.SetMax, read: func() (weir.Snapshot, int) {
 		all := s.Snapshot()
 		return all.Total, min(all.Total.Limit, all.Max)

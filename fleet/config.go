@@ -30,8 +30,10 @@ type Config struct {
 	// Actuator keeps the work of this process within its share: [Limiter] or [Set].
 	Actuator Actuator
 
-	// Learner, if set, is the law of the actuator's limiter. All members with one learn together.
+	// Learner, if set, is the law of the actuator's limiter, which exists already. All members with
+	// one learn together.
 	Learner *Learner
+
 	// Cap is the work in flight of all members together, from 0 to 1,000,000,000.
 	Cap int
 
@@ -79,7 +81,9 @@ func (c Config) check() error {
 	case c.Store == nil:
 		return invalid("Store is nil: want where the members meet")
 	case c.Actuator == nil:
-		return invalid("Actuator is nil: want fleet.Limiter or fleet.Set")
+		return invalid("Actuator is nil: want fleet.Limiter or fleet.Set, of one that is not nil")
+	case c.Learner != nil && !c.Learner.used():
+		return invalid("Learner is the law of no limiter: want the weir.Config.Law of the Actuator's limiter")
 	case c.Cap < 0 || c.Cap > lease.MostSlots:
 		return invalid("Cap is %d: want 0 to %d", c.Cap, lease.MostSlots)
 	case !(c.Weight >= 0.001 && c.Weight <= 1000):

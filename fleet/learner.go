@@ -19,6 +19,7 @@ type Learner struct {
 	law law.Setpoint
 
 	mu      sync.Mutex
+	started bool // a limiter has a controller
 	report  law.Report
 	fresh   bool        // the report is newer than said
 	said    *law.Report // for the store, nil if there is none since the last advice
@@ -50,7 +51,17 @@ func (l *Learner) Controller(b law.Bounds) (law.Controller, error) {
 	if err != nil {
 		return nil, err
 	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.started = true
 	return &learning{c.(apt), l}, nil
+}
+
+// used reports whether a limiter has the law.
+func (l *Learner) used() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.started
 }
 
 // apt is a controller of the default law.

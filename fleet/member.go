@@ -140,7 +140,9 @@ func (m *Member) last() ([]lease.Write, error) {
 	defer m.leaving.Unlock()
 	err := m.conf.Actuator.SetShare(0)
 	running, _ := m.conf.Actuator.Load()
-	return m.node.Leave(m.clock.now(), running), err
+	writes := m.node.Leave(m.clock.now(), running)
+	m.show()
+	return writes, err
 }
 
 // run passes entries and time to the node.
@@ -213,6 +215,11 @@ func (m *Member) step() {
 		m.conf.Learner.advise(advice)
 	}
 	m.compareCaps()
+	m.show()
+}
+
+// show makes the state of the node the snapshot.
+func (m *Member) show() {
 	epoch := m.node.Leader()
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -270,15 +270,16 @@ func TestConfig(t *testing.T) {
 	lim := weir.Must(weir.New(weir.Config{}))
 	good := fleet.Config{Store: storetest.NewMemory(), Actuator: fleet.Limiter(lim), Cap: 20}
 	for want, change := range map[string]func(*fleet.Config){
-		"Store is nil":    func(c *fleet.Config) { c.Store = nil },
-		"Actuator is nil": func(c *fleet.Config) { c.Actuator = nil },
-		"Cap is -1":       func(c *fleet.Config) { c.Cap = -1 },
-		"Weight is -1":    func(c *fleet.Config) { c.Weight = -1 },
-		"Fallback is 9":   func(c *fleet.Config) { c.Fallback = 9 },
-		"Refresh is 1ms":  func(c *fleet.Config) { c.Refresh = time.Millisecond },
-		"TTL is 2s":       func(c *fleet.Config) { c.TTL = 2 * time.Second },
-		"Grace is -1s":    func(c *fleet.Config) { c.Grace = -time.Second },
-		`ID is "me.you"`:  func(c *fleet.Config) { c.ID = "me.you" },
+		"Store is nil":                     func(c *fleet.Config) { c.Store = nil },
+		"Actuator is nil":                  func(c *fleet.Config) { c.Actuator = nil },
+		"Learner is the law of no limiter": func(c *fleet.Config) { c.Learner = fleet.Learn(law.Setpoint{}) },
+		"Cap is -1":                        func(c *fleet.Config) { c.Cap = -1 },
+		"Weight is -1":                     func(c *fleet.Config) { c.Weight = -1 },
+		"Fallback is 9":                    func(c *fleet.Config) { c.Fallback = 9 },
+		"Refresh is 1ms":                   func(c *fleet.Config) { c.Refresh = time.Millisecond },
+		"TTL is 2s":                        func(c *fleet.Config) { c.TTL = 2 * time.Second },
+		"Grace is -1s":                     func(c *fleet.Config) { c.Grace = -time.Second },
+		`ID is "me.you"`:                   func(c *fleet.Config) { c.ID = "me.you" },
 	} {
 		c := good
 		change(&c)

@@ -82,6 +82,9 @@ func TestLeaveAtOnce(t *testing.T) {
 		if _, err := p.apps[0].lim.TryAcquire(t.Context()); err == nil {
 			t.Error("work starts after the share was given back")
 		}
+		if s := p.apps[0].Snapshot(); s.Share != 0 || s.Leased || s.Leads {
+			t.Errorf("%+v after the share was given back", s)
+		}
 	})
 }
 
