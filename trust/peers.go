@@ -20,12 +20,16 @@ type Peer struct {
 }
 
 // FromAddr returns the peer at an address, with the TLS state of its connection or nil. An address
-// that is not a [*net.TCPAddr] leaves Addr zero.
+// of another network than TCP leaves Addr zero.
 func FromAddr(addr net.Addr, state *tls.ConnectionState) Peer {
 	if tcp, ok := addr.(*net.TCPAddr); ok {
 		return Peer{Addr: tcp.AddrPort().Addr(), TLS: state}
 	}
-	return Peer{TLS: state}
+	if addr == nil || addr.Network() != "tcp" {
+		return Peer{TLS: state}
+	}
+	from, _ := netip.ParseAddrPort(addr.String()) // as in ServeHTTP of gRPC; zero if it is invalid
+	return Peer{Addr: from.Addr(), TLS: state}
 }
 
 // FromRequest returns the peer that sent an HTTP request to a server, by its RemoteAddr and TLS.

@@ -3,6 +3,8 @@ package weirgrpc_test
 import (
 	"context"
 	"crypto/tls"
+	"net/http"
+	"net/http/httptest"
 	"testing"
 	"time"
 
@@ -48,6 +50,24 @@ func TestPriorityOfPeers(t *testing.T) {
 				t.Errorf("a stream: %v, want %v", p, c.want)
 			}
 		})
+	}
+}
+
+// TestPeersOfServeHTTP: a server of net/http that serves gRPC as well knows its peers.
+func TestPeersOfServeHTTP(t *testing.T) {
+	s, got := seesPriority()
+	limits := weirgrpc.LimitServer(weirgrpc.One(limittest.Fixed(t, 1, weir.Queue{})), weirgrpc.ServerConfig{Trust: networks(t, "127.0.0.0/8")})
+	handler := grpc.NewServer(limits.Options()...)
+	testpb.RegisterBenchmarkServiceServer(handler, s)
+	srv := httptest.NewUnstartedServer(handler)
+	srv.Config.Protocols = new(http.Protocols)
+	srv.Config.Protocols.SetUnencryptedHTTP2(true)
+	srv.Start()
+	t.Cleanup(srv.Close)
+	client := testpb.NewBenchmarkServiceClient(dial(t, srv.Listener.Addr().String()))
+	must.Have(client.UnaryCall(metadata.AppendToOutgoingContext(t.Context(), trust.Key, "critical"), message))(t)
+	if p := <-got; p != weir.PriorityCritical {
+		t.Errorf("%v, want critical", p)
 	}
 }
 

@@ -21,7 +21,7 @@ const mostLeft = 50_000
 //
 // A call that it refuses reaches no interceptor and no [google.golang.org/grpc/stats.Handler]; it
 // is in the limiter's own snapshot and events. Its refusals carry RetryInfo, but no pushback,
-// because a tap cannot send a trailer.
+// because a tap cannot send a trailer. [grpc.Server.ServeHTTP] calls no tap.
 //
 // gRPC keeps the context of a call that a tap refused until the call's deadline. While it keeps
 // 50,000 of them, Tap lets further calls with a deadline pass, and the interceptor refuses them.
