@@ -168,15 +168,18 @@ type Snapshot struct {
 	Waiting   int                         // requests that wait here, also of children
 }
 
-// Resource returns the state of one resource now, all zero for a name that is unknown.
+// Resource returns the state of one resource now: of c, or else of the nearest parent that has it.
+// It is all zero for a name that is unknown.
 func (c *Capacity) Resource(name string) ResourceSnapshot {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.timed {
 		c.refill()
 	}
-	if r := c.resource(name); r != nil {
-		return r.snapshot()
+	for _, level := range c.path {
+		if r := level.resource(name); r != nil {
+			return r.snapshot()
+		}
 	}
 	return ResourceSnapshot{}
 }

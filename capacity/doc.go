@@ -20,7 +20,7 @@
 // it cannot drift.
 //
 // A request above the limit can never fit and is refused at once. A request above L - W only
-// waits. So a control loop should move the withheld amount, not the limit.
+// waits. So to pause work, or to scale it, move the withheld amount, not the limit.
 //
 // # The order
 //

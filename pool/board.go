@@ -23,11 +23,10 @@ type board struct {
 	place place
 	outbox
 
-	ready    ready
-	running  []*item
-	blocked  map[string]*item
-	settling int   // leases that are being given back
-	most     int64 // how many tasks the source lets the pool hold; 0: any number
+	ready   ready
+	running []*item
+	blocked map[string]*item
+	most    int64 // how many tasks the source lets the pool hold; 0: any number
 
 	idle       time.Duration // since when the feeder waits for the source; 0: it does not
 	sourceDone bool          // nothing more is claimed
@@ -55,10 +54,11 @@ func newBoard(c *Config, cost *capacity.Request, wake func()) board {
 // finished reports whether nothing is left to come.
 func (b *board) finished() bool { return b.sourceDone && b.left() == 0 }
 
-// left counts the tasks that were claimed and have not ended.
-func (b *board) left() int {
-	return b.ready.len() + len(b.running) + len(b.blocked) + b.settling
-}
+// held counts the tasks that were claimed and have not ended.
+func (b *board) held() int { return b.ready.len() + len(b.running) + len(b.blocked) }
+
+// left adds the tasks whose leases are being settled.
+func (b *board) left() int { return b.held() + b.settling }
 
 // checkFinished wakes the reader if the run is finished.
 func (b *board) checkFinished(fx *effects) {
@@ -229,9 +229,10 @@ type ending struct {
 
 // An outbox keeps the events for their reader. It is part of a board.
 type outbox struct {
-	events []Event
-	size   int  // above which nothing more is started
-	closed bool // there is no reader any more
+	events   []Event
+	settling int  // tasks that ended, whose events wait until their leases are settled
+	size     int  // above which nothing more is started
+	closed   bool // there is no reader any more
 }
 
 func (o *outbox) publish(e Event, fx *effects) {
@@ -252,8 +253,9 @@ func (o *outbox) offer(e Event, fx *effects) bool {
 	return true
 }
 
-// full reports whether there is no room beside the events that are coming.
-func (o *outbox) full(coming int) bool { return len(o.events)+coming >= o.size }
+// full reports whether there is no room beside the events that are coming. A source that is slow to
+// settle leases holds the pool back as a slow reader does.
+func (o *outbox) full(coming int) bool { return len(o.events)+o.settling+coming >= o.size }
 
 // take returns the published events, and keeps spare for the next ones.
 func (o *outbox) take(spare []Event) (events []Event) {

@@ -26,7 +26,9 @@ type Config struct {
 	Cost capacity.Vector
 
 	// Scaler sizes the resource that Cost defaults to, and Scalers sizes resources by
-	// name. They move the withheld part of the resource, which is restored when the run ends.
+	// name, up to the limits that New finds. They move the withheld part of the resource, which is
+	// restored when the run ends. So no two pools may size the same resource: use a
+	// capacity.Capacity.Child for each.
 	Scaler  Scaler
 	Scalers map[string]Scaler
 
@@ -61,7 +63,8 @@ type Config struct {
 	// ignore their context. Defaults to 30 s.
 	Grace time.Duration
 
-	// Buffer is how many events may wait for their reader; then no more tasks start.
+	// Buffer is how many events may wait for their reader, and for their leases to be settled; then
+	// no more tasks start.
 	// Defaults to 1024.
 	Buffer int
 

@@ -105,6 +105,27 @@ func TestFailureOfAnotherTaskRejectsNone(t *testing.T) {
 	})
 }
 
+// TestLimitThatFellRejectsNone: neither a task that waits then, nor one that comes.
+func TestLimitThatFellRejectsNone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var tasks []pool.Task
+		for i := range 20 {
+			next := task(fmt.Sprint(i), time.Second, nil)
+			if i%2 == 0 {
+				next.Cost = capacity.Vector{"slots": 2}
+			}
+			tasks = append(tasks, next)
+		}
+		c, source := slots(2), sourcetest.NewMemory(time.Hour, tasks)
+		time.AfterFunc(3500*time.Millisecond, func() { must.Do(t, c.SetLimit("slots", 0)) })
+		time.AfterFunc(time.Minute, func() { must.Do(t, c.SetLimit("slots", 2)) })
+		r := run(t, pool.Config{Capacity: c, Source: source})
+		if done := r.count(pool.Done); done != 20 || r.count(pool.Failed) == 0 || len(source.DeadLetters()) != 0 {
+			t.Errorf("%d of 20 done, %d failed before, %d rejected", done, r.count(pool.Failed), len(source.DeadLetters()))
+		}
+	})
+}
+
 // TestSourceThatCannotReject: its tasks are acknowledged, and come no more.
 func TestSourceThatCannotReject(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -166,6 +187,48 @@ func TestSourceHearsTheSize(t *testing.T) {
 		}
 		if most != 8 {
 			t.Errorf("held %d tasks, want 8", most)
+		}
+	})
+}
+
+// TestSizeByTheResourceOfAParent: the cost may be one of a resource that only the parent has.
+func TestSizeByTheResourceOfAParent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var tasks []pool.Task
+		for i := range 40 {
+			tasks = append(tasks, task(fmt.Sprint(i), time.Minute, nil))
+		}
+		parent := must.Have(capacity.New(capacity.Vector{"connections": 8}))(t)
+		source := &sized{MemorySource: sourcetest.NewMemory(time.Hour, tasks)}
+		run(t, pool.Config{
+			Capacity: must.Have(parent.Child(capacity.Vector{"slots": 10}))(t), Source: source,
+			Cost: capacity.Vector{"slots": 1, "connections": 1},
+		})
+		if !slices.Equal(source.sizes, []int64{8}) {
+			t.Errorf("heard %v, want 8", source.sizes)
+		}
+	})
+}
+
+// TestSourceThatIsSlowToSettle holds the pool back, or the calls that settle would pile up.
+func TestSourceThatIsSlowToSettle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		settling, most := 0, 0
+		lease := stub{acknowledge: func() error {
+			settling++
+			most = max(most, settling)
+			time.Sleep(time.Second)
+			settling--
+			return nil
+		}}
+		n := 0
+		source := leasing{&faulty{then: func(context.Context) error { return io.EOF }}, func() (pool.Delivery, bool) {
+			n++
+			return pool.Delivery{Task: task(fmt.Sprint(n), time.Millisecond, nil), Lease: lease}, n <= 1000
+		}}
+		r := run(t, pool.Config{Capacity: slots(10), Source: source, Buffer: 20})
+		if done := r.count(pool.Done); done != 1000 || most < 20 || most > 20+10 {
+			t.Errorf("%d done, and up to %d acknowledged at once, want as many as the buffer has room for", done, most)
 		}
 	})
 }
@@ -261,6 +324,28 @@ func TestWhatWasCutShortIsGivenBackAtOnce(t *testing.T) {
 		}
 		if d, err := source.Backlog(t.Context()); err != nil || d.Count != 2 {
 			t.Errorf("%+v, %v: want b and c", d, err)
+		}
+	})
+}
+
+// TestLeaseIsKeptInTheGrace: a task that the end of the run has cut short still has its lease, for
+// as long as the run waits for it.
+func TestLeaseIsKeptInTheGrace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		source := sourcetest.NewMemory(3*time.Second, []pool.Task{{Key: "a", Run: func(ctx context.Context) (any, error) {
+			<-ctx.Done()
+			time.Sleep(20 * time.Second)
+			return nil, nil
+		}}})
+		time.AfterFunc(time.Second, cancel)
+		for ev, err := range must.Have(pool.New(pool.Config{Capacity: slots(1), Source: source}))(t).Run(ctx) {
+			if err == nil && (ev.Kind != pool.Done || ev.Err != nil) {
+				t.Errorf("%v, want it done and acknowledged", ev)
+			}
+		}
+		if n := source.Left(); n != 0 {
+			t.Errorf("%d left", n)
 		}
 	})
 }

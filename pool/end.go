@@ -91,8 +91,7 @@ func (b *board) conclude(it *item, e Event, redeliver time.Duration, fx *effects
 
 // settled takes note that the lease of an item has ended.
 func (b *board) settled(e Event, fx *effects) {
-	b.publish(e, fx)
 	b.settling--
-	b.ask(fx)
+	b.publish(e, fx)
 	b.checkFinished(fx)
 }

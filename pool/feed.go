@@ -138,7 +138,7 @@ func (r *run) prepare(it *item, d Delivery) (err error) {
 		ctx, cancel := context.WithCancelCause(r.ctx)
 		it.Context = ctx
 		it.lease = &lease{Lease: d.Lease, length: min(d.LeaseTime, maxLong), lose: cancel}
-		it.lease.hold(ctx)
+		it.lease.hold(r.leases)
 	}
 	it.request = r.cost
 	if err := it.check(); err != nil {

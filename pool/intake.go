@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/weir-go/weir/capacity"
 	"github.com/weir-go/weir/internal/dag"
 )
 
@@ -25,8 +26,8 @@ func (b *board) room(m moment) (n int, over bool) {
 
 // free is how many more tasks a source that bounds them lets the pool hold.
 func (b *board) free() int64 {
-	free := max(0, b.most-int64(b.left()))
-	if b.left() == len(b.blocked) { // or they would wait for ever
+	free := max(0, b.most-int64(b.held()))
+	if b.held() == len(b.blocked) { // or they would wait for ever
 		free = max(free, 1)
 	}
 	return free
@@ -62,6 +63,8 @@ func (b *board) enter(it *item, err error, fx *effects) {
 		}
 	}
 	switch {
+	case errors.Is(err, capacity.ErrNeverFits): // the limit may rise again
+		b.fail(it, Event{Kind: Failed, Err: err}, fx)
 	case err != nil:
 		b.fail(it, Event{Kind: Failed, Err: Permanent(err)}, fx)
 	case free:

@@ -15,6 +15,7 @@ type lease struct {
 	Lease
 	length time.Duration
 	lose   context.CancelCauseFunc // ends the task's context
+	stop   context.CancelFunc      // ends the calls that extend it
 	failed atomic.Pointer[error]   // of the last try to extend it, nil if that succeeded
 	over   *time.Timer             // ends the task; nil if it lasts without end
 	first  *time.Timer             // begins to extend it
@@ -37,12 +38,13 @@ func (l *lease) share(of time.Duration) time.Duration { return max(l.length/of, 
 // kept is how long the lease counts on from when it was extended.
 func (l *lease) kept() time.Duration { return l.length - l.length/spare }
 
-// hold extends the lease again and again, until ctx ends. It ends ctx when the lease is lost. Most
-// tasks end before it has to be extended at all, and need no goroutine for it.
+// hold extends the lease again and again, until it is settled or lost, or ctx ends. Most tasks end
+// before it has to be extended at all, and need no goroutine for it.
 func (l *lease) hold(ctx context.Context) {
 	if l.length <= 0 {
 		return
 	}
+	ctx, l.stop = context.WithCancel(ctx)
 	l.over = time.AfterFunc(l.kept(), func() {
 		why := errRanOut
 		if failed := l.failed.Load(); failed != nil {
@@ -78,7 +80,10 @@ func (l *lease) extend(ctx context.Context) {
 }
 
 // giveUp ends the task.
-func (l *lease) giveUp(why error) { l.lose(&lostError{causedError{kind: ErrLeaseLost, cause: why}, l}) }
+func (l *lease) giveUp(why error) {
+	l.stop()
+	l.lose(&lostError{causedError{kind: ErrLeaseLost, cause: why}, l})
+}
 
 // A lostError is the cause of the end of a task that has lost its lease.
 type lostError struct {
@@ -105,6 +110,7 @@ func (l *lease) try(ctx context.Context) (gone bool, err error) {
 func (l *lease) settle(ctx context.Context, grace time.Duration, end func(context.Context) error) error {
 	l.lose(nil)
 	if l.over != nil {
+		l.stop()
 		l.over.Stop()
 		l.first.Stop()
 	}

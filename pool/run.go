@@ -22,6 +22,8 @@ type run struct {
 	cancel     context.CancelCauseFunc
 	claims     context.Context //nolint:containedctx // of the claiming
 	stopClaims context.CancelFunc
+	leases     context.Context //nolint:containedctx // of the calls that extend leases, also of tasks that are cut short
+	endLeases  context.CancelFunc
 	scaling    *scaling
 
 	helpers   sync.WaitGroup // all goroutines but the reader's
@@ -54,6 +56,7 @@ func newRun(p *Pool, ctx context.Context) *run {
 	r.board = newBoard(&p.conf, p.cost, r.cameUp)
 	r.ctx, r.cancel = context.WithCancelCause(ctx)
 	r.claims, r.stopClaims = context.WithCancel(r.ctx)
+	r.leases, r.endLeases = context.WithCancel(context.WithoutCancel(ctx))
 	r.scaling = &scaling{run: r}
 	return r
 }
@@ -135,6 +138,7 @@ func (r *run) end(why error) error {
 	r.mu.Unlock()
 	r.cancel(failed)
 	gone := r.gone()
+	r.endLeases()
 	r.scaling.restore()
 	r.mu.Lock()
 	defer r.mu.Unlock()

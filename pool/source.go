@@ -27,10 +27,10 @@ type Source interface {
 // A Sized source hears the size of its pool, and bounds how many tasks the pool holds.
 type Sized interface {
 	// Resize hears how many tasks of the default cost may run at once, 1 or more, and returns
-	// how many the pool may hold: that were claimed and have not ended. Less than 1
-	// counts as 1. The pool calls it on the goroutine of Claim, before the first claim and
-	// before the next after a change. Above the bound the pool claims only when all
-	// that it holds waits for tasks that have not come.
+	// how many the pool may hold: that were claimed and have not ended, whether or not their
+	// leases are settled. Less than 1 counts as 1. The pool calls it on the goroutine of Claim,
+	// before the first claim and before the next after a change. Above the bound the pool claims
+	// only when all that it holds waits for tasks that have not come.
 	Resize(size int64) (most int64)
 }
 

@@ -49,9 +49,9 @@ func (b *board) startFirst(m moment, fx *effects) bool {
 	case errors.Is(err, trusted.ErrWaiting):
 		fx.short = !b.backfill(first, m, fx)
 		return !fx.short
-	default: // a limit fell below its need
+	default: // a limit fell below its need, and may rise again
 		b.ready.take(0)
-		b.fail(first, Event{Kind: Failed, Err: Permanent(err)}, fx)
+		b.fail(first, Event{Kind: Failed, Err: err}, fx)
 	}
 	return true
 }

@@ -161,12 +161,14 @@ func TestProcessHoldsItsSize(t *testing.T) {
 	for i := range 50 {
 		add(t, q, fmt.Sprint(i))
 	}
+	var p *pool.Pool
 	source := q.Source(func(j natspool.Job) pool.Task {
-		return pool.Task{Key: j.ID, Run: func(context.Context) (any, error) { return snapshot(t, q), nil }}
+		return pool.Task{Key: j.ID, Run: func(context.Context) (any, error) { return p.Snapshot(), nil }}
 	})
-	first(t, 50, newPool(t, q, 4, pool.Config{Source: source}), func(ev pool.Event) bool {
-		held := ev.Value.(natspool.Snapshot).Held
-		return held >= 1 && held <= 4
+	p = newPool(t, q, 4, pool.Config{Source: source})
+	first(t, 50, p, func(ev pool.Event) bool {
+		s := ev.Value.(pool.Snapshot)
+		return s.Running >= 1 && s.Running+s.Ready <= 4
 	})
 }
 
