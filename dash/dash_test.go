@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/http/cookiejar"
 	"net/http/httptest"
 	"net/url"
 	"strings"
@@ -23,7 +24,11 @@ type leaver struct {
 	leave func()
 }
 
-func (l leaver) Flush() { l.leave() }
+func (l leaver) Flush() {
+	if l.Body.Len() > 0 {
+		l.leave()
+	}
+}
 
 // ask sends a request, with pairs of names and values in its header.
 func ask(t *testing.T, d http.Handler, method, target, body string, header ...string) *http.Response {
@@ -61,6 +66,7 @@ func TestNobodyLooksWithoutTheToken(t *testing.T) {
 		t.Errorf("over TLS: %q", secure)
 	}
 	cookie, _, _ := strings.Cut(set, ";")
+	name, _, _ := strings.Cut(cookie, "=")
 
 	for what, c := range map[string]struct {
 		host   string
@@ -70,7 +76,8 @@ func TestNobodyLooksWithoutTheToken(t *testing.T) {
 		"nothing":           {"localhost", nil, 401},
 		"the cookie":        {"localhost", []string{"Cookie", cookie}, 200},
 		"another cookie":    {"localhost", []string{"Cookie", cookie + "0"}, 401},
-		"the token in it":   {"localhost", []string{"Cookie", "weir_dash=" + token}, 401},
+		"the token in it":   {"localhost", []string{"Cookie", name + "=" + token}, 401},
+		"two cookies":       {"localhost", []string{"Cookie", cookie + "; weir_dash_01234567=" + token}, 200},
 		"the token":         {"127.0.0.1:8080", []string{"Authorization", "Bearer " + token}, 200},
 		"another token":     {"localhost", []string{"Authorization", "Bearer " + token + "x"}, 401},
 		"no token":          {"localhost", []string{"Authorization", "Bearer "}, 401},
@@ -137,6 +144,26 @@ func TestAnotherTokenEndsTheSession(t *testing.T) {
 	}
 }
 
+// Two dashboards of a machine, each on a port of its own, leave each other's sessions alone.
+func TestTwoDashboardsOfAHost(t *testing.T) {
+	jar := must.Have(cookiejar.New(nil))(t)
+	client := &http.Client{Jar: jar}
+	var pages []string
+	for _, token := range []string{token, strings.Repeat("y", 16)} {
+		at, _ := serve(t, "127.0.0.1:0", newDash(t, dash.Config{Read: dash.Limiters(), Token: func() (string, error) { return token, nil }}))
+		pages = append(pages, "http://"+at+"/")
+		answer := must.Have(client.PostForm("http://"+at+"/login", url.Values{"token": {token}}))(t)
+		answer.Body.Close()
+	}
+	for _, page := range pages {
+		answer := must.Have(client.Get(page))(t)
+		answer.Body.Close()
+		if answer.StatusCode != http.StatusOK {
+			t.Errorf("%s: %s after both have their token", page, answer.Status)
+		}
+	}
+}
+
 func TestWrongConfigurations(t *testing.T) {
 	for want, c := range map[string]dash.Config{
 		"Read is nil":           {Public: true},
@@ -174,6 +201,16 @@ func TestPublicDashboardStreams(t *testing.T) {
 	}
 	if got := ask(t, d, "POST", "http://localhost/login", ""); got.StatusCode != 404 {
 		t.Errorf("login without a token: %d", got.StatusCode)
+	}
+}
+
+// A middleware may hide that its writer flushes. The answer says so, and is no stream that ends.
+func TestWriterThatDoesNotFlush(t *testing.T) {
+	d := newDash(t, dash.Config{Read: dash.Limiters(), Public: true})
+	answer := httptest.NewRecorder()
+	d.ServeHTTP(struct{ http.ResponseWriter }{answer}, httptest.NewRequest(http.MethodGet, "http://localhost/events", nil))
+	if answer.Code != http.StatusInternalServerError || !strings.Contains(answer.Body.String(), "Unwrap") || answer.Header().Get("Content-Type") != "text/plain; charset=utf-8" {
+		t.Errorf("%d %s %s", answer.Code, answer.Header(), answer.Body)
 	}
 }
 

@@ -1,6 +1,7 @@
 package dash
 
 import (
+	"fmt"
 	"net/http"
 	"time"
 )
@@ -41,6 +42,10 @@ func (h *Handler) events(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no") // nginx passes it on at once
 	out := http.NewResponseController(w)
+	if err := out.Flush(); err != nil {
+		http.Error(w, fmt.Sprintf("the page needs a ResponseWriter that flushes, or has a method Unwrap: %T: %v", w, err), http.StatusInternalServerError)
+		return
+	}
 	_, _ = w.Write(event("access", rights{
 		Login: !trusted && h.config.Token != nil, Law: trusted && h.config.Law != nil, Shadow: trusted && h.config.Shadow != nil,
 	}))

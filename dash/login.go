@@ -12,7 +12,6 @@ import (
 )
 
 const (
-	cookieName    = "weir_dash"
 	shortestToken = 16      // bytes, as of the proxy's admin.token
 	mostForm      = 8 << 10 // bytes of a form
 )
@@ -26,12 +25,14 @@ func (h *Handler) token() (string, error) {
 	return token, err
 }
 
-// session is the value of the cookie for a token. It says nothing about the token, and ends with
-// it.
-func session(token string) string {
+// session returns the cookie for a token. It says nothing about the token, and ends with it. Its
+// name depends on the token, because a browser sends the cookies of a host to all ports: two
+// dashboards would end each other's sessions.
+func session(token string) *http.Cookie {
 	mac := hmac.New(sha256.New, []byte(token))
 	mac.Write([]byte("weir dash"))
-	return hex.EncodeToString(mac.Sum(nil))
+	value := hex.EncodeToString(mac.Sum(nil))
+	return &http.Cookie{Name: "weir_dash_" + value[:8], Value: value, HttpOnly: true, SameSite: http.SameSiteStrictMode}
 }
 
 // errNoToken is the answer to requests without the token.
@@ -57,7 +58,8 @@ func (h *Handler) trusts(r *http.Request) error {
 	if access.Bearer(r, token) {
 		return nil
 	}
-	if cookie, err := r.Cookie(cookieName); err == nil && hmac.Equal([]byte(cookie.Value), []byte(session(token))) {
+	own := session(token)
+	if cookie, err := r.Cookie(own.Name); err == nil && hmac.Equal([]byte(cookie.Value), []byte(own.Value)) {
 		return nil
 	}
 	return errNoToken
@@ -95,10 +97,9 @@ func (h *Handler) login(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "this is not the token: go back and try again", http.StatusUnauthorized)
 		return
 	}
-	http.SetCookie(w, &http.Cookie{
-		Name: cookieName, Value: session(token),
-		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: r.TLS != nil,
-	})
+	cookie := session(token)
+	cookie.Secure = r.TLS != nil
+	http.SetCookie(w, cookie)
 	w.Header().Set("Location", "./") // http.Redirect would resolve it without a stripped prefix
 	w.WriteHeader(http.StatusSeeOther)
 }

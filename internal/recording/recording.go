@@ -59,7 +59,7 @@ func (all *Recording) add(m Message) {
 	case all.keeps(d.Name):
 		whole := all.Limiters[d.Name]
 		if whole == nil {
-			whole = &Details{Name: d.Name, Whole: true, Changes: []Change{}}
+			whole = &Details{Name: d.Name, Whole: true, Points: []Point{}, Changes: []Change{}}
 			all.Limiters[d.Name] = whole
 		}
 		whole.add(d)
@@ -102,7 +102,7 @@ func (d *Details) add(o *Details) {
 	d.Heat = append(d.Heat, slices.DeleteFunc(o.Heat, func(c Column) bool { return c.At <= lastColumn })...)
 	d.Points = append(d.Points, slices.DeleteFunc(o.Points, func(p Point) bool { return p.At <= last })...)
 	d.Changes = append(d.Changes, slices.DeleteFunc(o.Changes, func(c Change) bool { return c.At <= last })...)
-	d.Refusals, d.Decision, d.Belief = o.Refusals, o.Decision, o.Belief
+	d.Refusals, d.Decision, d.Belief = append([]Refusal{}, o.Refusals...), o.Decision, o.Belief
 }
 
 // Overview has the last line of each limiter.

@@ -3,6 +3,7 @@ package recording
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -141,6 +142,14 @@ func TestRepeatedReadingsCountOnce(t *testing.T) {
 	}
 	if from, to := all.Span(); from != 1 || to != 5 {
 		t.Errorf("from %d to %d", from, to)
+	}
+}
+
+// The page goes through all lists of a limiter, also those that a recording leaves out.
+func TestNoListIsNull(t *testing.T) {
+	all := must.Have(Load(strings.NewReader(heading + reading(true, 1) + `{"details":{"name":"a"}}` + "\n" + `{"details":{"name":"b"}}` + "\n")))(t)
+	if text := must.Have(json.Marshal(all.Limiters))(t); bytes.Contains(text, []byte("null")) {
+		t.Errorf("%s", text)
 	}
 }
 
