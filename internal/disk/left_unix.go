@@ -17,5 +17,5 @@ func Left(dir string) (bytes uint64, known bool) {
 	if parent := filepath.Dir(dir); errors.Is(err, fs.ErrNotExist) && parent != dir {
 		return Left(parent)
 	}
-	return s.Bavail * uint64(s.Bsize), err == nil
+	return free(&s), err == nil
 }
