@@ -40,6 +40,7 @@ type FeedSnapshot struct {
 	Readings []Reading     // its last answer, valid or not
 	Actuator Actuator      // brings them down
 	Drains   bool          // it reports a [Drain]
+	Drain    *Drain        // the last one, nil if that is stale
 	Err      error         // the fault: it is stale, one of its readings is not valid, or it is missing
 	Missing  bool          // there is nothing to measure, so it is left out
 	Age      time.Duration // of the newest valid reading, 0 before the first
@@ -150,6 +151,10 @@ func (f *feed) status(now time.Time) (s FeedSnapshot, fresh bool) {
 		return s, fresh
 	}
 	newest := f.drainAt
+	if now.Sub(f.drainAt) <= f.maxAge {
+		drain := f.drained
+		s.Drain = &drain
+	}
 	for i, r := range s.Readings {
 		if r.Err == nil && r.At.After(newest) {
 			newest = r.At
@@ -165,7 +170,7 @@ func (f *feed) status(now time.Time) (s FeedSnapshot, fresh bool) {
 	if !newest.IsZero() {
 		s.Age = now.Sub(newest)
 	}
-	if newest.IsZero() || s.Age > f.maxAge || f.drains && now.Sub(f.drainAt) > f.maxAge {
+	if newest.IsZero() || s.Age > f.maxAge || f.drains && s.Drain == nil {
 		s.Err = f.silence(newest)
 	}
 	return s, fresh
@@ -182,23 +187,6 @@ func (f *feed) silence(newest time.Time) error {
 		return fmt.Errorf("%w: source %q has reported nothing yet", ErrStale, f.name)
 	}
 	return fmt.Errorf("%w: source %q has reported nothing new for %v", ErrStale, f.name, f.maxAge)
-}
-
-// Worst is the reading with the most load among the valid ones that concern the scope,
-// if there is one.
-func (s FeedSnapshot) Worst(scope Scope) (worst Reading, concerned bool) {
-	for _, r := range s.Readings {
-		if r.Err == nil && r.Scope.concerns(scope) && (!concerned || r.Load() > worst.Load()) {
-			worst, concerned = r, true
-		}
-	}
-	return worst, concerned
-}
-
-func (f *feed) drain(now time.Time) (Drain, time.Time, bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.drained, f.drainAt, now.Sub(f.drainAt) <= f.maxAge
 }
 
 // change returns the change since the last call. A source that has not had the time to answer yet,

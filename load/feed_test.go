@@ -232,13 +232,13 @@ func TestDrainGoesStale(t *testing.T) {
 		tell(&load.Drain{Drained: 1, Backlog: 1, Target: 9})
 		w := start(t, load.Config{Sources: []load.Source{s}})
 		pass(time.Second)
-		if _, _, ok := w.Drain(); !ok || w.Level(load.All).Degraded || w.Snapshot()[0].Failures > 0 {
+		if w.Snapshot().Drain() == nil || w.Level(load.All).Degraded || w.Snapshot()[0].Failures > 0 {
 			t.Errorf("%+v", w.Snapshot())
 		}
 		for _, d := range []*load.Drain{{Drained: math.NaN(), Target: 9}, nil} {
 			tell(d)
 			pass(2 * time.Second)
-			if _, _, ok := w.Drain(); ok || !w.Level(load.All).Degraded || !errors.Is(w.Snapshot()[0].Err, load.ErrStale) {
+			if w.Snapshot().Drain() != nil || !w.Level(load.All).Degraded || !errors.Is(w.Snapshot()[0].Err, load.ErrStale) {
 				t.Errorf("%v: %+v", d, w.Snapshot())
 			}
 		}

@@ -99,44 +99,8 @@ func (m *Monitor) leftBehind() error {
 // Running reports whether Run is at work.
 func (m *Monitor) Running() bool { return m.running.Load() }
 
-// Level is how close the system is to its limit for work of one scope. [All] is
-// the worst for either.
-func (m *Monitor) Level(scope Scope) Level {
-	return m.LevelOf(scope, func(FeedSnapshot) bool { return true })
-}
-
-// LevelOf is Level of the feeds for which counts returns true: the rest are left out, as if the
-// monitor did not have them. It asks once for each feed that is not missing, on the goroutine of the
-// caller and without a lock, so counts may use the monitor.
-func (m *Monitor) LevelOf(scope Scope, counts func(FeedSnapshot) bool) Level {
-	now := time.Now()
-	var l Level
-	for _, f := range m.feeds {
-		s, _ := f.status(now)
-		if s.Missing || !counts(s) {
-			continue
-		}
-		l.Degraded = l.Degraded || s.Err != nil
-		r, concerned := s.Worst(scope)
-		if !concerned {
-			continue
-		}
-		if !l.Valid || r.Load() > l.Load {
-			l.Load, l.Source, l.Worst = r.Load(), f.name, r
-		}
-		l.Valid = true
-	}
-	return l
-}
-
-// A Level is how close a system is to its limit.
-type Level struct {
-	Load     float64 // 0 idle, 1 at the limit, more beyond it
-	Source   string  // the feed with the worst reading
-	Worst    Reading // which reading that is
-	Valid    bool    // whether any feed gave a valid reading that concerns the scope
-	Degraded bool    // whether something is stale or invalid, so that Load does not see all
-}
+// Level is how close the system is to its limit for work of one scope, by all feeds.
+func (m *Monitor) Level(scope Scope) Level { return m.Snapshot().Level(scope, nil) }
 
 // TellsDrain reports whether one of the feeds has a [Drainer] as its source.
 func (m *Monitor) TellsDrain() bool {
@@ -148,23 +112,11 @@ func tellsDrain(s Source) bool {
 	return ok && d.TellsDrain()
 }
 
-// Drain returns the last drain of the first feed that reports one, and its time. It
-// reports false if none has reported one that is not stale.
-func (m *Monitor) Drain() (d Drain, at time.Time, ok bool) {
-	now := time.Now()
-	for _, f := range m.feeds {
-		if d, at, ok := f.drain(now); ok {
-			return d, at, true
-		}
-	}
-	return Drain{}, time.Time{}, false
-}
-
 // Snapshot returns the state of each feed, in the order of [Config].Sources. Reading changes
 // nothing.
-func (m *Monitor) Snapshot() []FeedSnapshot {
+func (m *Monitor) Snapshot() Feeds {
 	now := time.Now()
-	all := make([]FeedSnapshot, len(m.feeds))
+	all := make(Feeds, len(m.feeds))
 	for i, f := range m.feeds {
 		all[i], _ = f.status(now)
 	}

@@ -31,8 +31,8 @@ type level struct {
 }
 
 // freshness is how long a level is used before the monitor is asked again: a tenth of the
-// monitor's default time between two polls. Asking it takes 200 ns, an allocation and a lock
-// that all requests share; not asking takes 50 ns (BenchmarkAdmit).
+// monitor's default time between two polls. Asking it allocates, and takes locks that all requests
+// share.
 const freshness = 10 * time.Millisecond
 
 // retryAfter is when shed work may come back: a load that was above its mark has had ten

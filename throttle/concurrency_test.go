@@ -120,7 +120,7 @@ func TestEachSignalHasItsActuator(t *testing.T) {
 		memory.says(0.95)
 		mon := monitor(t, locks, memory)
 		levelBy := func(a load.Actuator) load.Level {
-			return mon.LevelOf(load.Writes, func(f load.FeedSnapshot) bool { return f.Actuator == a })
+			return mon.Snapshot().Level(load.Writes, func(f load.FeedSnapshot) bool { return f.Actuator == a })
 		}
 		if got := levelBy(load.ByPace); got.Valid {
 			t.Errorf("before the first poll: %+v", got)

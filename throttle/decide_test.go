@@ -1,11 +1,9 @@
 package throttle
 
 import (
-	"context"
 	"errors"
 	"math"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/weir-go/weir"
@@ -62,7 +60,7 @@ func TestFallback(t *testing.T) {
 		}
 	}
 	fault := errors.New("no answer")
-	if err := lost([]load.FeedSnapshot{{Missing: true, Err: load.ErrUnavailable}, {Err: fault}}); !errors.Is(err, fault) {
+	if err := lost(load.Feeds{{Missing: true, Err: load.ErrUnavailable}, {Err: fault}}); !errors.Is(err, fault) {
 		t.Errorf("%v is said to be lost", err)
 	}
 }
@@ -134,19 +132,4 @@ func TestAbsurdRate(t *testing.T) {
 			t.Errorf("a rate of %v is the pace %v", rate, got)
 		}
 	}
-}
-
-// A signal that was lost at one decision and has answered since causes no event.
-func TestSignalThatAnswersMeanwhile(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		mon := must.Have(load.New(load.Config{Sources: []load.Source{&load.Memory{}}}))(t)
-		ctx, stop := context.WithCancel(t.Context())
-		defer stop()
-		go func() { _ = mon.Run(ctx) }()
-		synctest.Wait()
-		p := pacer{monitor: mon, seen: view{degraded: true}}
-		if e := p.notify(time.Now()); e.Kind != 0 {
-			t.Errorf("said %v, and it answers", e)
-		}
-	})
 }

@@ -82,18 +82,20 @@ type drainLaw struct {
 
 func (l *drainLaw) next(s signals) float64 {
 	l.cost += s.cost
-	if !s.fresh {
+	if s.drain == nil {
 		l.seen = false // the time in between is unknown
 		return 0
 	}
-	l.book(s)
+	d := *s.drain
+	d.Backlog = min(d.Backlog, mostTargets*d.Target)
+	l.book(d, s.dt)
 	eased := max(l.healthyFor-l.patience(), 0)
 	if l.paid.per <= 0 || l.paid.sum <= 0 || eased >= doublings*doublesIn {
 		return 0
 	}
-	drain := l.drain(s.drain)
-	rate := drain * l.steer(s.drain) * math.Exp2(eased.Seconds()/doublesIn.Seconds())
-	rate = max(min(rate, drain*l.brake(s.drain)), drain*leastFactor)
+	drain := l.drain(d)
+	rate := drain * l.steer(d) * math.Exp2(eased.Seconds()/doublesIn.Seconds())
+	rate = max(min(rate, drain*l.brake(d)), drain*leastFactor)
 	return max(rate*l.paid.sum/l.paid.per, l.slowest)
 }
 
@@ -132,20 +134,18 @@ func (l *drainLaw) patience() time.Duration { return max(doublesIn, l.period()) 
 func (l *drainLaw) resume(float64, float64) { l.seen = false }
 
 // book adds the amounts since the last decision.
-func (l *drainLaw) book(s signals) {
-	d := &s.drain
-	d.Backlog = min(d.Backlog, mostTargets*d.Target)
+func (l *drainLaw) book(d load.Drain, dt time.Duration) {
 	if drained := d.Drained - l.last.Drained; l.seen && drained >= 0 {
-		l.arrive(drained+d.Backlog-l.last.Backlog, s.dt)
-		l.digest(drained, s.dt)
+		l.arrive(drained+d.Backlog-l.last.Backlog, dt)
+		l.digest(drained, dt)
 	} else {
 		l.backlog, l.unseen, l.since = d.Backlog, 0, 0
 	}
-	l.backlog += (d.Backlog - l.backlog) * share(s.dt, min(backlogPeriods*l.period(), longestMean))
-	if l.healthyFor += s.dt; d.Backlog+l.unseen >= healthy*d.Target {
+	l.backlog += (d.Backlog - l.backlog) * share(dt, min(backlogPeriods*l.period(), longestMean))
+	if l.healthyFor += dt; d.Backlog+l.unseen >= healthy*d.Target {
 		l.healthyFor = 0
 	}
-	l.last, l.seen, l.cost = *d, true, 0
+	l.last, l.seen, l.cost = d, true, 0
 }
 
 // arrive adds the admitted and the arrived amount.

@@ -36,8 +36,8 @@ func (d *digester) next(backlog float64) (rate float64) { return d.after(50, 0.5
 func (d *digester) after(cost, drained, backlog float64) (rate float64) {
 	d.drained += drained
 	return d.law.next(signals{
-		dt: every, cost: cost, fresh: true,
-		drain: load.Drain{Drained: d.drained, Backlog: backlog, Target: 9, Limit: d.limit},
+		dt: every, cost: cost,
+		drain: &load.Drain{Drained: d.drained, Backlog: backlog, Target: 9, Limit: d.limit},
 	})
 }
 
@@ -99,8 +99,8 @@ func TestDrainRateFindsAStoreThatWasSlow(t *testing.T) {
 			}
 		}
 		rate = law.next(signals{
-			dt: every / 5, cost: cost, fresh: true,
-			drain: load.Drain{Drained: drained, Backlog: math.Floor(backlog), Target: 9, Limit: limit},
+			dt: every / 5, cost: cost,
+			drain: &load.Drain{Drained: drained, Backlog: math.Floor(backlog), Target: 9, Limit: limit},
 		})
 		if rate == 0 {
 			rate = 4000

@@ -31,8 +31,7 @@ type signals struct {
 	cost float64       // admitted since the last decision
 	flow float64       // cost per second, smoothed
 
-	drain load.Drain
-	fresh bool // whether drain is new
+	drain *load.Drain // nil if there is none that is new
 }
 
 // stricter returns the rate that satisfies both, in cost per second; 0 is no bound.

@@ -30,6 +30,7 @@ type pacer struct {
 
 // A view holds the inputs of the last decision.
 type view struct {
+	feeds    load.Feeds   // of the monitor
 	load     float64      // the input of the laws
 	level    load.Level   // of all readings
 	latency  load.Reading // against its target
@@ -92,15 +93,16 @@ func (p *pacer) look(snap weir.Snapshot, in *signals) (alarm load.Level) {
 	}
 	in.load = p.seen.latency.Load()
 	if m := p.monitor; m != nil {
-		p.seen.level = m.Level(p.scope)
+		feeds := m.Snapshot()
+		p.seen.feeds, p.seen.level = feeds, feeds.Level(p.scope, nil)
 		p.seen.degraded = p.seen.level.Degraded
 		paced := p.seen.level
 		if p.laws.bound {
-			paced = m.LevelOf(p.scope, byPace)
+			paced = feeds.Level(p.scope, byPace)
 		}
 		in.load = max(in.load, paced.Load)
-		in.drain, _, in.fresh = m.Drain()
-		alarm = m.LevelOf(p.scope, p.laws.alarm)
+		in.drain = feeds.Drain()
+		alarm = feeds.Level(p.scope, p.laws.alarm)
 	}
 	if p.monitor == nil || p.seen.degraded {
 		in.load = max(in.load, p.seen.symptom.Load())
@@ -191,22 +193,18 @@ func (p *pacer) notify(now time.Time) (e Event) {
 	}
 	e = Event{At: now, Op: p.op, Kind: Restored, Level: p.seen.level}
 	if p.seen.degraded {
-		feeds := p.monitor.Snapshot()
-		starts := slices.ContainsFunc(feeds, func(f load.FeedSnapshot) bool { return f.Polls == 0 })
+		starts := slices.ContainsFunc(p.seen.feeds, func(f load.FeedSnapshot) bool { return f.Polls == 0 })
 		if starts && now.Sub(p.notice.since) < firstAnswer {
 			return Event{}
 		}
-		e.Kind, e.Err = Degraded, lost(feeds)
-		if e.Err == nil { // the source has answered since look
-			return Event{}
-		}
+		e.Kind, e.Err = Degraded, lost(p.seen.feeds)
 	}
 	p.notice.degraded = p.seen.degraded
 	return e
 }
 
 // lost says why the first feed is lost that is.
-func lost(feeds []load.FeedSnapshot) error {
+func lost(feeds load.Feeds) error {
 	for _, f := range feeds {
 		if f.Err != nil && !f.Missing {
 			return f.Err

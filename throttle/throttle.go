@@ -221,11 +221,11 @@ func (t *Throttle) tell(events []Event) {
 
 // A Snapshot is the state of a throttle and its reasons, at one moment.
 type Snapshot struct {
-	Name          string              // Config.Name
-	Off           bool                // Config.Off
-	Running       bool                // whether Run is at work
-	Reads, Writes SideSnapshot        // the two sides
-	Feeds         []load.FeedSnapshot // the last answers of the monitor's feeds
+	Name          string       // Config.Name
+	Off           bool         // Config.Off
+	Running       bool         // whether Run is at work
+	Reads, Writes SideSnapshot // the two sides
+	Feeds         load.Feeds   // the last answers of the monitor's feeds
 }
 
 // A SideSnapshot is one side of a [Snapshot]. Totals count since the throttle was made.
