@@ -230,8 +230,8 @@ func TestRejectsOfTheSameNameAreKept(t *testing.T) {
 	}
 }
 
-// A run that imports nothing leaves the journal as it is: one of an import that is complete, and one
-// of another source, whatever its rejects.
+// A run that imports nothing leaves the journal as it is: one of an import that is complete, and
+// one of another source, whatever its rejects.
 func TestJournalIsLeftAlone(t *testing.T) {
 	journal, rejects := files(t)
 	run := func(source, rejects string) error {

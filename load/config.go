@@ -12,7 +12,8 @@ import (
 // Config configures a [Monitor]. 0 always means the default; a value out of range
 // is an error that names the field.
 type Config struct {
-	// Sources are polled. At least one; their names differ. The settings of a [Checker] are checked.
+	// Sources are polled. At least one; their names differ. The settings of a [Checker] are
+	// checked.
 	Sources []Source
 
 	// Interval is from one poll of a source to the next. Defaults to 100 ms, or to 20 ms for a
