@@ -56,14 +56,16 @@ func newLines(r io.Reader, cut func(line string) (cells []string, problem string
 }
 
 // indexOf returns the index of the text in the line, and skips escaped quotes if the text
-// begins with one.
+// begins with one. A backslash may be escaped too, as Apache does.
 func indexOf(line, text string) int {
 	for from := 0; ; {
 		i := strings.Index(line[from:], text)
 		if i < 0 || text == "" {
 			return i
 		}
-		if i += from; i == 0 || text[0] != '"' || line[i-1] != '\\' {
+		i += from
+		before := line[:i]
+		if escapes := len(before) - len(strings.TrimRight(before, `\`)); text[0] != '"' || escapes%2 == 0 {
 			return i
 		}
 		from = i + 1
