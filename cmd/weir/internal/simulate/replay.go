@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"bufio"
+	"cmp"
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -42,6 +43,11 @@ func (r Recording) Scenarios(system sim.Scenario) (scenarios []sim.Scenario, err
 	if system.SLO == 0 {
 		if system.SLO, err = patience(trace); err != nil {
 			return nil, err
+		}
+	}
+	if r.Phases == nil { // with phases the server may be faster
+		if err := answerable(trace, system); err != nil {
+			return nil, fmt.Errorf("%s: %w", r.name(), err)
 		}
 	}
 	system.Name = strings.TrimSuffix(filepath.Base(r.name()), filepath.Ext(r.File))
@@ -136,6 +142,22 @@ func patience(t sim.Trace) (longest time.Duration, err error) {
 		return 0, fmt.Errorf("--slo is missing: want how long a client waits, such as 400ms, for the %d requests without a deadline of their own", without)
 	}
 	return longest, nil
+}
+
+// answerable returns an error if no request can be answered in time, whatever the law: all laws
+// would score alike. The cause is often the unit of a column.
+func answerable(t sim.Trace, system sim.Scenario) error {
+	patient := system.SLO
+	for _, c := range system.Clients {
+		patient = max(patient, c.SLO)
+	}
+	for _, a := range t {
+		if a.Work <= cmp.Or(a.Deadline, patient) {
+			return nil
+		}
+	}
+	return fmt.Errorf("no request can be answered in time: the first takes %v on the idle server, and its client waits %v: "+
+		"want a longer time, or --service with the unit of its column, such as 'took*ms'", t[0].Work, cmp.Or(t[0].Deadline, patient))
 }
 
 func (r Recording) replay(system sim.Scenario, t sim.Trace) (sim.Scenario, error) {

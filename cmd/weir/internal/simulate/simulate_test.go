@@ -362,6 +362,29 @@ func TestScenariosOfOneArrival(t *testing.T) {
 	}
 }
 
+// One request that may be in time is enough: by its kind of client, a faster phase or itself.
+func TestScenariosWithARequestInTime(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "log.csv")
+	must.Do(t, os.WriteFile(file, []byte("0,5\n1,6\n"), 0o600))
+	system := func(slo, patient time.Duration) sim.Scenario {
+		return sim.Scenario{Server: sim.WorkerPool{Workers: 1}, SLO: slo, Clients: []sim.Client{{SLO: patient}}}
+	}
+	for _, test := range []struct {
+		system sim.Scenario
+		phases []sim.Phase
+		good   bool
+	}{
+		{system(4*time.Second, 0), nil, false},
+		{system(5*time.Second, 0), nil, true},
+		{system(time.Second, 5*time.Second), nil, true},
+		{system(4*time.Second, 0), []sim.Phase{{Speed: 2}}, true},
+	} {
+		if _, err := (Recording{File: file, Phases: test.phases}).Scenarios(test.system); err == nil != test.good {
+			t.Errorf("SLO %v, clients %v, phases %v: %v", test.system.SLO, test.system.Clients, test.phases, err)
+		}
+	}
+}
+
 func TestScenariosThatLastTooLong(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "log.csv")
 	must.Do(t, os.WriteFile(file, []byte("0,0.01\n1,0.01\n"), 0o600))
