@@ -4,11 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"os/exec"
-	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -21,7 +18,7 @@ const patience = 25 * time.Second
 
 // A verdict is nil in err if the test killed the mutant.
 type verdict struct {
-	mutant
+	change
 	err error
 }
 
@@ -29,26 +26,36 @@ type verdict struct {
 // second time, when nothing else runs: on a busy machine a test may fail late. It is an error if
 // one is not killed then.
 func judge(w io.Writer, root string, list []mutant) error {
-	var again []mutant
-	failed := 0
-	settle := func(v verdict) {
-		if v.err != nil {
-			failed++
-			fmt.Fprintf(w, "FAIL    %s: %v\n", v.mutant, v.err)
-			return
-		}
-		fmt.Fprintf(w, "killed  %s\n", v.mutant)
+	changes, err := findAll(root, list)
+	if err != nil {
+		return err
 	}
-	for v := range try(root, list) {
+	tmp, err := os.MkdirTemp("", "mutants")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(tmp)
+	tests, err := build(tmp, root, changes)
+	if err != nil {
+		return err
+	}
+	var again []change
+	for v := range try(tests, changes) {
 		if v.err != nil {
-			again = append(again, v.mutant)
+			again = append(again, v.change)
 			fmt.Fprintf(w, "again   %s: %v\n", v.mutant, v.err)
 			continue
 		}
-		settle(v)
+		fmt.Fprintf(w, "killed  %s\n", v.mutant)
 	}
-	for _, m := range again {
-		settle(<-try(root, []mutant{m}))
+	failed := 0
+	for _, c := range again {
+		if v := <-try(tests, []change{c}); v.err != nil {
+			failed++
+			fmt.Fprintf(w, "FAIL    %s: %v\n", v.mutant, v.err)
+			continue
+		}
+		fmt.Fprintf(w, "killed  %s\n", c.mutant)
 	}
 	fmt.Fprintf(w, "mutants: %d killed; %d at the second try or not at all, %d not killed\n", len(list)-failed, len(again), failed)
 	if failed > 0 {
@@ -57,72 +64,54 @@ func judge(w io.Writer, root string, list []mutant) error {
 	return nil
 }
 
-// try tries mutants, those of four test packages at a time: a test that fails often waits for a
-// condition first. The largest package goes first.
-func try(root string, list []mutant) <-chan verdict {
+// try tries changes, those of four tests at a time: a test that fails often waits for a condition
+// first.
+func try(tests map[string]binary, list []change) <-chan verdict {
+	type test struct{ pkg, name string }
+	groups := map[test][]change{}
+	for _, c := range list {
+		of := test{c.pkg(), c.test}
+		groups[of] = append(groups[of], c)
+	}
 	verdicts := make(chan verdict, len(list))
-	groups := map[string][]change{}
-	for _, m := range list {
-		c, err := m.find(root)
-		if err != nil {
-			verdicts <- verdict{m, err}
-			continue
-		}
-		c.number = strconv.Itoa(len(groups[m.pkg()]))
-		groups[m.pkg()] = append(groups[m.pkg()], c)
+	turns := make(chan struct{}, 4)
+	var trials sync.WaitGroup
+	for of, changes := range groups {
+		trials.Go(func() {
+			turns <- struct{}{}
+			defer func() { <-turns }()
+			tests[of.pkg].try(of.name, changes, verdicts)
+		})
 	}
-	next := make(chan string, len(groups))
-	for _, pkg := range slices.SortedFunc(maps.Keys(groups), func(a, b string) int { return len(groups[b]) - len(groups[a]) }) {
-		next <- pkg
-	}
-	close(next)
-	go func() {
-		defer close(verdicts)
-		var workers sync.WaitGroup
-		for range 4 {
-			workers.Go(func() {
-				for pkg := range next {
-					tryPackage(root, pkg, groups[pkg], verdicts)
-				}
-			})
-		}
-		workers.Wait()
-	}()
+	go func() { trials.Wait(); close(verdicts) }()
 	return verdicts
 }
 
-// tryPackage tries the mutants that the tests of one package judge. They share a binary, as a build
-// takes seconds of processor time and most tests take hundredths.
-func tryPackage(root, pkg string, list []change, verdicts chan<- verdict) {
-	tmp, err := os.MkdirTemp("", "mutants")
-	defer os.RemoveAll(tmp)
-	b, broken := build(tmp, root, pkg, weave(list))
-	err = errors.Join(err, broken)
-	usual := map[string]time.Duration{}
+// try runs a test without a mutant and with each: only a test that passes on the real code proves
+// anything when it fails.
+func (b binary) try(test string, list []change, verdicts chan<- verdict) {
+	start := time.Now()
+	output, err := b.run(test, 0, 4*patience)
+	switch {
+	case err != nil:
+		err = fmt.Errorf("%s does not pass on the real code either: %w\n%s", test, err, output)
+	case !strings.Contains(output, "--- PASS: "+test+" "):
+		err = fmt.Errorf("there is no %s in %s, or it was skipped", test, b.pkg)
+	}
+	usual := time.Since(start)
 	for _, c := range list {
 		if err != nil {
-			verdicts <- verdict{c.mutant, err}
+			verdicts <- verdict{c, err}
 			continue
 		}
-		verdicts <- verdict{c.mutant, b.kills(c.test, c.number, usual)}
+		verdicts <- verdict{c, b.kill(c, 4*usual+patience)}
 	}
 }
 
-// kills runs a test without a mutant and with one: only a test that passes on the real code proves
-// anything when it fails. It must have run, too: if it cannot be started, that is no failure.
-func (b binary) kills(test, number string, usual map[string]time.Duration) error {
-	if usual[test] == 0 {
-		start := time.Now()
-		output, err := b.run(test, "", 4*patience)
-		switch {
-		case err != nil:
-			return fmt.Errorf("%s does not pass on the real code either: %w\n%s", test, err, output)
-		case !strings.Contains(output, "--- PASS: "+test+" "):
-			return fmt.Errorf("there is no %s in %s, or it was skipped", test, b.pkg)
-		}
-		usual[test] = time.Since(start)
-	}
-	_, err := b.run(test, number, 4*usual[test]+patience)
+// kill runs the test with the change. It must have run, too: if it cannot be started, that is no
+// failure.
+func (b binary) kill(c change, timeout time.Duration) error {
+	_, err := b.run(c.test, c.number, timeout)
 	switch exit := new(exec.ExitError); {
 	case err == nil:
 		return errors.New("survived: no behaviour that this test checks depends on the changed code")

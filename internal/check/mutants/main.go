@@ -7,8 +7,8 @@
 //	scripts/all go run ./internal/check/mutants config.go   those of a file
 //
 // It never touches the working tree: the go command reads changed files in
-// place of the real ones (its -overlay flag). The mutants that the tests
-// of a package judge are built into one binary, each behind an if.
+// place of the real ones (its -overlay flag). All mutants are in one build,
+// each behind an if.
 package main
 
 import (
@@ -20,6 +20,9 @@ import (
 	"slices"
 	"strings"
 )
+
+// modulePath is the path of the root module.
+const modulePath = "github.com/weir-go/weir"
 
 // A mutant is one change that a test must notice.
 type mutant struct {
