@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
 	"strings"
 	"time"
 
@@ -118,6 +119,28 @@ func ExampleTransport() {
 	// Output:
 	// true limit reached
 	// 200 OK
+}
+
+// A proxy answers a refusal as Limit does, and other errors of its backend with 502.
+func ExampleRefuse() {
+	lim := weir.Must(weir.New(weir.Config{Name: "backend", Max: 1}))
+	proxy := &httputil.ReverseProxy{
+		Rewrite:   func(r *httputil.ProxyRequest) { r.Out.URL.Scheme, r.Out.URL.Host = "http", "backend.internal" },
+		Transport: weirhttp.Transport(nil, weirhttp.One(lim)),
+		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
+			if errors.Is(err, weir.ErrRefused) {
+				weirhttp.Refuse(w, r, err)
+				return
+			}
+			w.WriteHeader(http.StatusBadGateway)
+		},
+	}
+	permit, _ := lim.TryAcquire(context.Background()) // somebody else has the only slot
+	defer permit.Release()
+	w := httptest.NewRecorder()
+	proxy.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
+	fmt.Println(w.Code, w.Header().Get("Retry-After"), w.Header().Get(weirhttp.RefusedHeader))
+	// Output: 503 1 limit reached
 }
 
 // A limit for the server's work, and a cap on the clients that keep it waiting.

@@ -21,7 +21,8 @@ const statusClientLeft = 499
 const RefusedHeader = "Weir-Refused"
 
 // Refuse answers a request that an admitter did not admit, as [Limit] does: with Acquire's error as
-// its reason, and with when to come back. It is for handlers that ask an admitter themselves.
+// its reason, and with when to come back. It is for handlers that ask an admitter themselves, and
+// for refusals of [Transport] in a proxy.
 func Refuse(w http.ResponseWriter, r *http.Request, err error) { unset.refuse(w, r, err) }
 
 // RefuseResponse answers a request that ran, and that gets no response because the streams had no

@@ -19,7 +19,8 @@ import (
 //
 // A refused request is never sent; its body is closed, and the error is that of
 // the admitter: errors.As finds the [*weir.RefusedError] in the error that [http.Client]
-// returns.
+// returns. A [net/http/httputil.ReverseProxy] answers any error with 502: see the example of
+// [Refuse].
 //
 // The slot is held until the response's body has been read to its end or
 // closed, or the request's context has ended, whichever comes first, and the
