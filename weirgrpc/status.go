@@ -69,6 +69,9 @@ func RetryAfter(err error) (time.Duration, bool) {
 
 // comeBack is RetryAfter where the trailer goes before the status.
 func comeBack(err error, trailer metadata.MD) (after time.Duration, told bool) {
+	if err == nil {
+		return 0, false
+	}
 	if values := trailer.Get(pushbackKey); len(values) > 0 {
 		return rpc.Pushback(values)
 	}
