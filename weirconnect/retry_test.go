@@ -144,28 +144,6 @@ func TestRetriesEnd(t *testing.T) {
 	})
 }
 
-func TestThrottledCallIsNotSent(t *testing.T) {
-	rc, sent := newClient(t, retry.Config{}), uint64(0)
-	send := weirconnect.RetryClient(rc)
-	failing := connect.UnaryInterceptorFunc(func(connect.UnaryFunc) connect.UnaryFunc {
-		return func(context.Context, connect.AnyRequest) (connect.AnyResponse, error) {
-			sent++
-			return nil, says(connect.CodeResourceExhausted, -1)
-		}
-	})
-	client := connect.NewClient[bytes, bytes](http.DefaultClient, "http://x"+unaryCall, connect.WithInterceptors(send, failing))
-	for range 200 {
-		before := sent
-		err := call(t.Context(), client)
-		if errors.Is(err, weir.ErrOverload) && (sent != before || connect.CodeOf(err) != connect.CodeResourceExhausted) {
-			t.Fatalf("%v, sent %d", err, sent-before)
-		}
-	}
-	if got := rc.Snapshot(); got.Throttled < 50 || got.Attempts != sent {
-		t.Errorf("%+v, %d sent", got, sent)
-	}
-}
-
 // TestRetryOverARealConnection by each protocol: a server that is full at first, and behind
 // [weirhttp.Trust].
 func TestRetryOverARealConnection(t *testing.T) {

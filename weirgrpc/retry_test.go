@@ -162,24 +162,6 @@ func TestRetriesEnd(t *testing.T) {
 	})
 }
 
-func TestThrottledCallIsNotSent(t *testing.T) {
-	rc, sent := newClient(t, retry.Config{}), uint64(0)
-	client := weirgrpc.RetryClient(rc)
-	for range 200 {
-		before := sent
-		err := client.Unary(t.Context(), unaryCall, nil, nil, nil, func(context.Context, string, any, any, *grpc.ClientConn, ...grpc.CallOption) error {
-			sent++
-			return says(codes.ResourceExhausted, -1)
-		})
-		if errors.Is(err, weir.ErrOverload) && (sent != before || status.Code(err) != codes.ResourceExhausted) {
-			t.Fatalf("%v, sent %d", err, sent-before)
-		}
-	}
-	if got := rc.Snapshot(); got.Throttled < 50 || got.Attempts != sent {
-		t.Errorf("%+v, %d sent", got, sent)
-	}
-}
-
 // The retries of a service config would multiply with the client's.
 func TestServiceConfigDoesNotRetry(t *testing.T) {
 	calls := 0

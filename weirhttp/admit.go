@@ -18,7 +18,7 @@ func (h *handler) admit(w http.ResponseWriter, r *http.Request, admitter weir.Ad
 	switch {
 	case h.conf.Streams == nil:
 		return res, res.slot.Hold(res.ctx, admitter, nil)
-	case converses(r):
+	case headers.IsConversation(r):
 		res.firstByte = true
 		return res, res.slot.Begin(res.ctx, slot.Of(h.conf.Streams), admitter)
 	}
@@ -35,10 +35,6 @@ func (h *handler) admit(w http.ResponseWriter, r *http.Request, admitter weir.Ad
 	}
 	return res, res.slot.Hold(res.ctx, admitter, nil)
 }
-
-// converses reports whether the two sides of a request may take turns, by its headers: it is of
-// gRPC or a stream of Connect.
-func converses(r *http.Request) bool { return headers.IsConversation(r) }
 
 // connects reports whether the body of a request belongs to another protocol, if its server agrees.
 func connects(r *http.Request) bool { return r.Method == http.MethodConnect }

@@ -8,13 +8,14 @@ import (
 	"net/http"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/headers"
 )
 
 // readAhead returns the request with its body read, as far as it is to be read before the request
 // takes a slot, and whether more of it comes. The server's deadline for reading bounds how long
 // that takes.
 func (h *handler) readAhead(server, r *http.Request) (ahead *http.Request, more bool, err error) {
-	if h.conf.Streams == nil || r.ContentLength == 0 || converses(r) || connects(r) {
+	if h.conf.Streams == nil || r.ContentLength == 0 || headers.IsConversation(r) || connects(r) {
 		return r, false, nil
 	}
 	bound := int64(h.conf.RequestBuffer)

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/weir-go/weir/internal/must"
+	"github.com/weir-go/weir/internal/tcptest"
 )
 
 // A gate passes connections on to a port. While it is shut, nothing arrives in either direction and
@@ -21,19 +21,10 @@ type gate struct {
 
 func newGate(t *testing.T, port int) *gate {
 	t.Helper()
-	l := must.Have(net.Listen("tcp", "127.0.0.1:0"))(t)
-	g := &gate{address: l.Addr().String()}
+	g := &gate{}
 	g.open = sync.NewCond(&g.mu)
-	t.Cleanup(func() { l.Close(); g.shut(false) })
-	go func() {
-		for {
-			from, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go g.connect(from, net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
-		}
-	}()
+	g.address = tcptest.Serve(t, func(from net.Conn) { g.connect(from, net.JoinHostPort("127.0.0.1", strconv.Itoa(port))) })
+	t.Cleanup(func() { g.shut(false) })
 	return g
 }
 
@@ -54,7 +45,6 @@ func (g *gate) pass() {
 }
 
 func (g *gate) connect(from net.Conn, address string) {
-	defer from.Close()
 	g.pass()
 	to, err := net.Dial("tcp", address)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/weir-go/weir/internal/must"
+	"github.com/weir-go/weir/internal/tcptest"
 )
 
 // A cluster has three servers of NATS, which only meet through gates.
@@ -29,13 +31,11 @@ type cluster struct {
 func newCluster(t *testing.T) *cluster {
 	t.Helper()
 	c := &cluster{t: t}
-	var ports [3][2]net.Listener // held until all are found, so that no two are the same
 	for i := range c.options {
-		ports[i] = [2]net.Listener{listen(t), listen(t)}
 		c.options[i] = &server.Options{
-			ServerName: fmt.Sprintf("n%d", i), Host: "127.0.0.1", Port: portOf(ports[i][0]), NoSigs: true, NoLog: true,
+			ServerName: fmt.Sprintf("n%d", i), Host: "127.0.0.1", Port: freePort(t), NoSigs: true, NoLog: true,
 			JetStream: true, StoreDir: t.TempDir(), Authorization: "secret", Cluster: server.ClusterOpts{
-				Name: "test", Host: "127.0.0.1", Port: portOf(ports[i][1]), Advertise: "127.0.0.1:1",
+				Name: "test", Host: "127.0.0.1", Port: freePort(t), Advertise: "127.0.0.1:1",
 			},
 		}
 		c.clients[i] = newGate(t, c.options[i].Port)
@@ -48,25 +48,17 @@ func newCluster(t *testing.T) *cluster {
 			}
 		}
 	}
-	for _, held := range ports {
-		held[0].Close()
-		held[1].Close()
-	}
 	for i := range c.options {
 		c.start(i)
 	}
 	return c
 }
 
-// listen takes a free port.
-func listen(t *testing.T) net.Listener {
+func freePort(t *testing.T) int {
 	t.Helper()
-	l := must.Have(net.Listen("tcp", "127.0.0.1:0"))(t)
-	t.Cleanup(func() { _ = l.Close() })
-	return l
+	_, port, _ := net.SplitHostPort(tcptest.FreeAddress(t))
+	return must.Have(strconv.Atoi(port))(t)
 }
-
-func portOf(l net.Listener) int { return l.Addr().(*net.TCPAddr).Port }
 
 func (c *cluster) start(i int) {
 	c.t.Helper()
