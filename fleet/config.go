@@ -52,8 +52,9 @@ type Config struct {
 	// Grace is the time that the longest work takes. Defaults to 30 s; up to 1 hour.
 	Grace time.Duration
 
-	// ID names the process, and no other process ever. Defaults to a random one; up to 64 bytes of
-	// a to z, 0 to 9 and hyphens.
+	// ID names the process, and no other process ever: a process with the ID of one that crashed
+	// may wait for a share for 60 TTL, so the name of a pod will not do. Defaults to a random one;
+	// up to 64 bytes of a to z, 0 to 9 and hyphens.
 	ID string
 
 	// OnError, if set, is called when the store fails, and by the member that allocates when caps

@@ -226,7 +226,8 @@ func TestWatchOfAnEarlierTerm(t *testing.T) {
 			}
 			err := p.store.Watch(ctx, lease.AllKeys, see)
 			<-again
-			for range 100 {
+			for range 100 { // of which the member takes some, once it waits
+				time.Sleep(time.Millisecond)
 				see(fleet.Entry{})
 			}
 			return err
