@@ -172,6 +172,26 @@ func TestProcessHoldsItsSize(t *testing.T) {
 	})
 }
 
+// TestAgeOfLargeJobs: a scaler that asks ten times in a second does not have each job read twice.
+func TestAgeOfLargeJobs(t *testing.T) {
+	l := local(t, t.TempDir())
+	q := queue(t, l, natspool.Config{Stream: "mail"})
+	const n, size = 10, 200_000
+	for range n {
+		must.Do(t, q.Add(t.Context(), "", make([]byte, size)))
+	}
+	source, before := q.Source(done), l.JetStream().Conn().Stats().InBytes
+	for range n - 1 {
+		must.Do(t, source.Claim(t.Context(), 1, func(pool.Delivery) {}))
+		if d, err := source.Backlog(t.Context()); err != nil || d.Oldest <= 0 {
+			t.Errorf("%+v, %v: want the age of the oldest", d, err)
+		}
+	}
+	if read := l.JetStream().Conn().Stats().InBytes - before; read > 2*n*size {
+		t.Errorf("%d bytes were read of %d", read, n*size)
+	}
+}
+
 // TestPoolGivesBack: a pool that ends gives back the jobs that it holds, and another has them at
 // once.
 func TestPoolGivesBack(t *testing.T) {

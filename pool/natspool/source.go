@@ -31,9 +31,10 @@ type source struct {
 
 	troubled bool // Waiting was called with an error; of the claiming goroutine
 
-	mu   sync.Mutex
-	next uint64    // the number of the first job that was not delivered when it was last looked for
-	from time.Time // since when it waits
+	mu     sync.Mutex
+	next   uint64    // the number of the first job that was not delivered when it was last looked for
+	from   time.Time // since when it waits
+	looked time.Time // when it was looked for
 }
 
 // A pull that finds nothing waits so long for the first job. Between two of them the pool can
@@ -179,12 +180,12 @@ func (s *source) Backlog(ctx context.Context) (pool.Depth, error) {
 	return d, err
 }
 
-// oldest is how long the first job from a number on has waited. It asks for the job once: nothing
-// else of JetStream knows when it came.
+// oldest is how long the first job from a number on has waited, as it was up to a second ago. It has
+// to read the whole job: nothing else of JetStream knows when it came.
 func (s *source) oldest(ctx context.Context, from uint64) (time.Duration, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.next != from {
+	if s.next != from && time.Since(s.looked) >= time.Second {
 		m, err := s.stream.GetMsg(ctx, from, jetstream.WithGetMsgSubject(">"))
 		if errors.Is(err, jetstream.ErrMsgNotFound) {
 			return 0, nil // it was claimed meanwhile
@@ -192,7 +193,7 @@ func (s *source) oldest(ctx context.Context, from uint64) (time.Duration, error)
 		if err != nil {
 			return 0, err
 		}
-		s.next, s.from = from, m.Time
+		s.next, s.from, s.looked = from, m.Time, time.Now()
 	}
 	return max(0, time.Since(s.from)), nil
 }
