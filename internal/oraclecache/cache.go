@@ -60,7 +60,8 @@ func (c Cache) file(scenario sim.Scenario, seed uint64, what string) (path strin
 	if c == "" || scenario.Trace != nil {
 		return "", false
 	}
-	scenario.Limiter = sim.Limiter{Max: scenario.Limiter.Max} // both have their own limits, and no queue
+	// Both have their own limits, and no queue. The bounds say how far the limits of an oracle go.
+	scenario.Limiter = sim.Limiter{Min: scenario.Limiter.Min, Max: scenario.Limiter.Max}
 	text, err := json.Marshal(scenario)
 	if err != nil {
 		return "", false

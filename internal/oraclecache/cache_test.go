@@ -46,6 +46,20 @@ func TestCacheOfOracles(t *testing.T) {
 	}
 }
 
+// An oracle tries no limit above 1000, unless the minimum is higher.
+func TestCacheKeepsMinimumsApart(t *testing.T) {
+	cache := oraclecache.Cache(t.TempDir())
+	s := sim.Scenario{
+		Name: "wide", Arrivals: sim.Poisson{Rate: 2000}, Work: sim.Constant{Mean: time.Second}, Server: sim.Unbounded{},
+		SLO: 2 * time.Second, Phases: []sim.Phase{{Length: 3 * time.Second}},
+	}
+	low := must.Have(cache.Sweep(1, s, 1))(t)
+	s.Limiter.Min = 3000
+	if high := must.Have(cache.Sweep(1, s, 1))(t); high.Phases[0].Good < low.Phases[0].Good*3/2 {
+		t.Errorf("%d good answers at limits of up to 3000, %d at up to 1000", high.Phases[0].Good, low.Phases[0].Good)
+	}
+}
+
 // TestCacheOfBaselines: a baseline is found again for another law, and other data is not
 // accepted as a baseline.
 func TestCacheOfBaselines(t *testing.T) {
