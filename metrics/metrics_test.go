@@ -94,7 +94,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	set := must.Have(bulkhead.New(bulkhead.Config{}))(t)
 	_, err := metrics.New(metrics.Sources{
 		Limiters:   []*weir.Limiter{nil, named("search"), named("search"), named("db Reads")},
-		Sets:       map[string]*bulkhead.Set{"": set, "nothing": nil},
+		Sets:       map[string]*bulkhead.Set{"": set, "nothing": nil, "search": set},
 		Throttles:  []*throttle.Throttle{nil, th, th},
 		Pools:      map[string]*pool.Pool{"jobs": nil},
 		Capacities: map[string]*capacity.Capacity{"slots": nil},
@@ -107,6 +107,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	for _, want := range []string{
 		"Limiters[0] is nil: want a limiter that weir.New returned",
 		`limiter "search" and limiter "search" have the same name: give each a weir.Config.Name of its own`,
+		`set "search" and limiter "search" have the same name: limiters and sets share the label "limiter": rename one`,
 		"Sets has a source without a name: want one, which becomes a label",
 		`Sets["nothing"] is nil: want one that its package's New returned`,
 		"Throttles[0] is nil", `throttle "db" and throttle "db" have the same name`,

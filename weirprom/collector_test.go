@@ -93,7 +93,6 @@ func TestLint(t *testing.T) {
 
 func TestNamesAreTakenOnce(t *testing.T) {
 	search := func() *weir.Limiter { return weir.Must(weir.New(weir.Config{Name: "search"})) }
-	set := must.Have(bulkhead.New(bulkhead.Config{}))(t)
 	one := weirprom.New(metrics.Sources{Limiters: []*weir.Limiter{search()}})
 	for name, c := range map[string]struct {
 		more *weirprom.Collector
@@ -104,14 +103,6 @@ func TestNamesAreTakenOnce(t *testing.T) {
 		"another one too": {
 			weirprom.New(metrics.Sources{Limiters: []*weir.Limiter{search(), weir.Must(weir.New(weir.Config{}))}}),
 			`constLabels: {limiter="search"}`,
-		},
-		"in one collector": {
-			weirprom.New(metrics.Sources{Limiters: []*weir.Limiter{search(), search()}}),
-			`limiter "search" and limiter "search" have the same name: give each a weir.Config.Name of its own`,
-		},
-		"a set": {
-			weirprom.New(metrics.Sources{Limiters: []*weir.Limiter{search()}, Sets: map[string]*bulkhead.Set{"search": set}}),
-			`set "search" and limiter "search" have the same name`,
 		},
 		"nil": {weirprom.New(metrics.Sources{Limiters: []*weir.Limiter{nil}}), "Limiters[0] is nil: want a limiter that weir.New returned"},
 	} {

@@ -66,8 +66,8 @@ func run(ctx context.Context, args []string, out, log io.Writer) error {
 	return s.run(ctx)
 }
 
-// parse sets the flags from the arguments, and those that are not among them from the environment,
-// -message-rate from RELAY_MESSAGE_RATE.
+// parse sets the flags from the arguments, and the others from the environment: -message-rate from
+// RELAY_MESSAGE_RATE.
 func parse(flags *flag.FlagSet, args, environ []string) error {
 	if err := flags.Parse(args); err != nil {
 		return err

@@ -13,9 +13,9 @@ const (
 	maxHeader = 8 << 10
 )
 
-// quiet has the sockets of a server that are not WebSockets: those that send no request, a part of
-// one, or one request after another. If there are too many, a new one closes any of the others.
-// Clients send their request at once, so a flood of silent sockets closes mostly its own.
+// quiet has the sockets of a server that are not WebSockets. They send no request, a part of one,
+// or one request after another. If there are too many, a new one closes any of the others. Clients
+// send their request at once, so a flood of silent sockets closes mostly its own.
 type quiet struct {
 	mu      sync.Mutex
 	sockets map[net.Conn]struct{}

@@ -121,6 +121,10 @@ func TestWholePairsAndTagsBesideOneAnotherAreRead(t *testing.T) {
 	if last := len(e.Tags) - 1; err != nil || last != 20 || e.Tags[last][1] != `"😀😀[` {
 		t.Errorf("%v, %v", e.Tags, err)
 	}
+	half, err := parseEvent(event("content", `"a\ud800"`))
+	if err != nil || half.Content != "a\ufffd" {
+		t.Errorf("half of a pair is read as %q, %v", half.Content, err)
+	}
 }
 
 func TestVerify(t *testing.T) {

@@ -23,8 +23,9 @@ const messages = "EVENT, REQ, COUNT or CLOSE"
 //
 // It checks the form of events and filters, but neither the ID nor the signature: see [Verify]. It
 // refuses text that a relay could not return unchanged: duplicate fields, numbers that are not
-// integers, upper-case hexadecimal digits, halves of surrogate pairs, invalid UTF-8. It ignores
-// unknown fields. The strings of a message share one copy of its text.
+// integers, upper-case hexadecimal digits, invalid UTF-8. Half of a surrogate pair is U+FFFD, and
+// Verify refuses an event with another hash. It ignores unknown fields. The strings of a message
+// share one copy of its text.
 func ParseMessage(text []byte) (nostr.Envelope, error) {
 	var p parser
 	v, err := decode(text)
