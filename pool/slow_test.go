@@ -192,3 +192,23 @@ func TestReaderThatIsAwayHoldsNothing(t *testing.T) {
 		}
 	})
 }
+
+// TestReportWaitsForTheReader: a task that reports faster than its reports are read is held back.
+func TestReportWaitsForTheReader(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began, reported := time.Now(), time.Duration(0)
+		r := run(t, pool.Config{
+			Capacity: slots(1), Buffer: 2,
+			Source: pool.Slice([]pool.Task{{Key: "a", Run: func(ctx context.Context) (any, error) {
+				for i := range 10 {
+					pool.Report(ctx, i)
+				}
+				reported = time.Since(began)
+				return nil, nil
+			}}}),
+		}, func(*pool.Pool, pool.Event) { time.Sleep(time.Second) })
+		if r.count(pool.Progress) != 10 || reported < 5*time.Second {
+			t.Errorf("%d reports, all sent after %v: want 10, when half of them were read at least", r.count(pool.Progress), reported)
+		}
+	})
+}
