@@ -12,6 +12,7 @@ import (
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/internal/deadline"
 	"github.com/weir-go/weir/internal/limittest"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
 )
 
@@ -105,6 +106,29 @@ func TestAllocations(t *testing.T) {
 	if s := l.Snapshot(); s.Raised < 1000 || len(l.History()) != 16 {
 		t.Errorf("raised %d times: want the limit to have moved all along", s.Raised)
 	}
+}
+
+// Full allocates nothing where a waiter would give way to the work either.
+func TestFullOfAFullQueueDoesNotAllocate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, order := range []weir.Discipline{weir.FIFO, weir.Adaptive} {
+			l := fixed(t, 1, weir.Queue{Size: 1, Timeout: time.Hour, Discipline: order, Tenants: 4})
+			permit := hold(t, l, 1)[0]
+			waiting := ask(weir.WithTenant(weir.WithPriority(t.Context(), weir.PriorityLow), "acme"), l, 1)
+			first := ask(weir.WithPriority(t.Context(), weir.PriorityHigh), l, 1) // it takes the only place
+			if a := now(t, waiting); !errors.Is(a.Err, weir.ErrRefused) {
+				t.Error(a.Err)
+			}
+			urgent, cancel := context.WithTimeout(weir.WithPriority(t.Context(), weir.PriorityCritical), time.Minute)
+			if got := testing.AllocsPerRun(100, func() { must.Do(t, l.Full(urgent)) }); got != 0 {
+				t.Errorf("%v: %v allocations", order, got)
+			}
+			cancel()
+			waits(t, first)
+			permit.Done(nil)
+			admitted(t, first).Done(nil)
+		}
+	})
 }
 
 // Work under a context that has ended is cancelled, as by Acquire, and not refused: neither

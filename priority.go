@@ -1,6 +1,10 @@
 package weir
 
-import "context"
+import (
+	"context"
+
+	"github.com/weir-go/weir/internal/queue"
+)
 
 // A Priority orders work that has to queue: a higher one is served first, and a full queue
 // evicts the lowest for it. It means nothing while there is room below the limit. The zero
@@ -19,9 +23,6 @@ const (
 	PriorityLow      Priority = 1
 )
 
-// lanes is how many priorities there are; each waits in a lane of its own.
-const lanes = int(PriorityLow-PriorityCritical) + 1
-
 // lane returns the priority's lane, 0 for the highest. A value beyond either end counts as
 // that end.
 func (p Priority) lane() int {
@@ -30,7 +31,7 @@ func (p Priority) lane() int {
 
 // String returns the priority's name in lower case.
 func (p Priority) String() string {
-	return [lanes]string{"critical", "high", "normal", "low"}[p.lane()]
+	return [queue.Lanes]string{"critical", "high", "normal", "low"}[p.lane()]
 }
 
 type priorityKey struct{}

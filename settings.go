@@ -49,7 +49,6 @@ func (c Config) settings(a *admit.Allocation) admit.Settings {
 		QueueSize:    c.Queue.Size,
 		QueueTimeout: c.Queue.Timeout,
 		Order:        queue.Order(c.Queue.Discipline),
-		Lanes:        lanes,
 		Tenants:      c.Queue.Tenants,
 		Shadow:       c.Shadow,
 		Observed:     c.OnEvent != nil,

@@ -48,9 +48,6 @@ type Queue struct {
 	Adaptive bool `json:"adaptive,omitempty"`
 }
 
-// lanes is the number of lanes of a limiter's queue: the number of weir's priorities.
-const lanes = 4
-
 // complete fills in the defaults of weir.Config.
 func (l Limiter) complete() Limiter {
 	if l.Law == nil {
@@ -93,7 +90,6 @@ func (l Limiter) settings() admit.Settings {
 		QueueTimeout: l.Queue.Timeout,
 		Order:        order,
 		Shadow:       l.Shadow,
-		Lanes:        lanes,
 		Observed:     true, // the simulation records every change of the limit
 	}
 }

@@ -26,7 +26,7 @@ func settings(limit int, change func(*admit.Settings)) admit.Settings {
 	s := admit.Settings{
 		Bounds:   law.Bounds{Min: 1, Max: 100, Initial: limit},
 		Interval: time.Second, Lookback: 10 * time.Second, MinSamples: 1,
-		QueueSize: 10, QueueTimeout: time.Second, Lanes: 4,
+		QueueSize: 10, QueueTimeout: time.Second,
 	}
 	if change != nil {
 		change(&s)

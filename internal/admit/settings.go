@@ -16,7 +16,6 @@ type Settings struct {
 	QueueSize    int           // 0 depends on the order
 	QueueTimeout time.Duration
 	Order        queue.Order
-	Lanes        int
 	Tenants      int  // how many tenants have a share each, 0 for no fairness
 	Shadow       bool // admit everything, count the refusals of a live node
 	Observed     bool // report changes and number events
@@ -42,7 +41,6 @@ type conf struct {
 	min, max, initial, minSamples, queueSize int32
 	tenants                                  uint16
 	wall                                     func() time.Time
-	lanes                                    uint8
 	order                                    queue.Order
 	queues                                   bool
 }
@@ -58,7 +56,6 @@ func confOf(s Settings) conf {
 		queueSize:    int32(s.QueueSize),
 		tenants:      uint16(s.Tenants),
 		wall:         s.Wall,
-		lanes:        uint8(s.Lanes),
 		order:        s.Order,
 		queues:       s.Order.Size(s.QueueSize) > 0,
 	}
@@ -73,7 +70,6 @@ func (c *conf) settings() Settings {
 		QueueSize:    int(c.queueSize),
 		QueueTimeout: time.Duration(c.queueTimeout),
 		Order:        c.order,
-		Lanes:        int(c.lanes),
 		Tenants:      int(c.tenants),
 		Wall:         c.wall,
 	}
@@ -89,7 +85,7 @@ func span(d time.Duration) int64 { return min(max(int64(d), 0), 1<<60) }
 
 // newQueue returns an empty queue. If weighs is set, it sums the weight of its waiters.
 func (c *conf) newQueue(weighs bool) *queue.Queue {
-	q := queue.New(c.order, int(c.lanes))
+	q := queue.New(c.order)
 	if weighs {
 		q.Weigh(true)
 	}

@@ -30,7 +30,6 @@ func (n *modelNode) draw(order *rapid.Generator[queue.Order]) admit.Settings {
 			time.Second, time.Second, time.Millisecond, 1 << 62,
 		}).Draw(n.T, "timeout"),
 		Order:  order.Draw(n.T, "order"),
-		Lanes:  lanes,
 		Shadow: n.group == nil && oneIn(n.T, 10, "shadow"),
 	}
 }

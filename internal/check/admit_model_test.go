@@ -56,7 +56,7 @@ type modelNode struct {
 
 // lanes is the number of lanes of the nodes. Every gift-th turn during which a lower lane
 // waits goes to that lane.
-const lanes, gift = 3, 20
+const lanes, gift = queue.Lanes, 20
 
 type modelTicket struct {
 	reply.Ticket

@@ -62,7 +62,7 @@ func (p *party) draw() admit.Settings {
 func (p *party) settings() admit.Settings {
 	return admit.Settings{
 		Bounds:   law.Bounds{Min: p.limit, Max: p.limit, Initial: p.limit},
-		Interval: time.Second, Lookback: time.Second, MinSamples: 1, Lanes: 1,
+		Interval: time.Second, Lookback: time.Second, MinSamples: 1,
 		QueueSize: p.size, QueueTimeout: p.timeout,
 		Allocation: &admit.Allocation{Reserved: p.reserved, Share: p.share},
 	}

@@ -118,7 +118,7 @@ func (m *permitModel) draw() admit.Settings {
 	s := admit.Settings{
 		Bounds:   law.Bounds{Min: 1, Max: permitMost, Initial: permitLimit},
 		Interval: rapid.SampledFrom([]time.Duration{1, time.Second}).Draw(m.T, "interval"),
-		Lookback: time.Second, MinSamples: 1, Lanes: lanes, Observed: true, QueueTimeout: time.Second,
+		Lookback: time.Second, MinSamples: 1, Observed: true, QueueTimeout: time.Second,
 		Shadow: m.alone || rapid.Bool().Draw(m.T, "shadow"),
 	}
 	if m.tight {

@@ -28,7 +28,7 @@ func TestTenantsAgainstModel(t *testing.T) {
 			Bounds:   law.Bounds{Min: m.limit, Max: m.limit, Initial: m.limit},
 			Interval: time.Hour, Lookback: time.Hour, MinSamples: 1,
 			QueueSize: rapid.IntRange(1, 9).Draw(t, "size"), QueueTimeout: 1 << 60,
-			Order: m.order, Lanes: m.lanes, Tenants: manyTenants,
+			Order: m.order, Tenants: manyTenants,
 		}, law.Fixed{}, nil, 0)
 		if err != nil {
 			t.Fatal(err)
@@ -77,7 +77,7 @@ type tenantModel struct {
 	node  *admit.Node
 	now   int64
 	limit int
-	lanes int
+	lanes int // in use
 	order queue.Order
 
 	out     []*tenantWaiter

@@ -10,9 +10,7 @@ import (
 // first, and sheds the waiters that are above their target. Decision 0004 has the measurements.
 const Adaptive Order = 1
 
-type adaptive struct{ lanes []laneState }
-
-func newAdaptive(lanes int) discipline { return &adaptive{make([]laneState, lanes)} }
+type adaptive struct{ lanes [Lanes]laneState }
 
 // screen sets the latest time at which w's work must start: early enough to finish or, without
 // a deadline, before its time in the queue is up.

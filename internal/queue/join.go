@@ -43,7 +43,7 @@ func (q *Queue) Refuse(w *Waiter, timeout int64, v View) (verdict reply.Verdict,
 
 // receive fills in the fields of a newcomer, and evicts late waiters.
 func (q *Queue) receive(w *Waiter, timeout int64, v View) (evicted Chain) {
-	w.Lane = min(max(w.Lane, 0), len(q.lanes)-1)
+	w.Lane = min(max(w.Lane, 0), Lanes-1)
 	w.patience, w.expires = timeout, v.Now+timeout
 	if w.Deadline == 0 {
 		w.Deadline = noDeadline

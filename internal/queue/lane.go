@@ -2,6 +2,9 @@ package queue
 
 import "iter"
 
+// Lanes is the number of lanes, one for each priority of package weir.
+const Lanes = 4
+
 // A lane holds the waiters of one priority, or of one tenant among them, in order of arrival:
 // a ring in which the oldest follows the newest.
 type lane struct {

@@ -7,12 +7,12 @@ type Order uint8
 
 // orders has a line for each order.
 var orders = [...]struct {
-	start     func(lanes int) discipline
+	start     func() discipline
 	size      int  // what a size of 0 means
 	deadlines bool // deadlines decide who is served, so it matters whether they differ
 }{
-	FIFO:     {start: func(int) discipline { return fifo{} }},
-	Adaptive: {start: newAdaptive, size: 1000, deadlines: true},
+	FIFO:     {start: func() discipline { return fifo{} }},
+	Adaptive: {start: func() discipline { return &adaptive{} }, size: 1000, deadlines: true},
 }
 
 // Size returns how many may wait with the given setting, where 0 means the default.

@@ -46,7 +46,7 @@ func (q *Queue) Weigh(on bool) {
 		}
 		return
 	}
-	weights := make([]int, len(q.lanes))
+	weights := new([Lanes]int)
 	for i := range q.lanes {
 		for w := range q.lanes[i].all(byLane) {
 			weights[i] += w.Weight
@@ -75,5 +75,5 @@ func (q *Queue) Weight() int {
 	if q == nil {
 		return 0
 	}
-	return q.weightUpTo(len(q.lanes) - 1)
+	return q.weightUpTo(Lanes - 1)
 }

@@ -65,7 +65,7 @@ func (q *Queue) line(i int) line {
 func (q *Queue) evictable(w *Waiter) line {
 	picked := q.pickLane()
 	out := picked
-	for i := len(q.lanes) - 1; i >= 0; i-- {
+	for i := Lanes - 1; i >= 0; i-- {
 		if l := &q.lanes[i]; l.length > 1 || l.length == 1 && i != picked {
 			out = i
 			break

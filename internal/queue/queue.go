@@ -7,7 +7,7 @@ import "github.com/weir-go/weir/internal/reply"
 type Queue struct {
 	discipline discipline
 	cold       *cold // nil until work with a deadline comes, tenants are set, or weights are kept
-	lanes      []lane
+	lanes      [Lanes]lane
 	length     int32
 	order      Order
 	picks      uint8 // in strict order since a lower lane was picked
@@ -19,14 +19,11 @@ type cold struct {
 	given   given
 	tenants *tenants      // nil without fairness between tenants
 	counted map[uint8]int // how much work runs, by the stamp of its tenants
-	weights []int         // waiting in each lane, nil unless they are kept
+	weights *[Lanes]int   // waiting in each lane, nil unless they are kept
 }
 
 // New returns an empty queue.
-func New(order Order, lanes int) *Queue {
-	lanes = max(1, lanes)
-	return &Queue{lanes: make([]lane, lanes), order: order, discipline: orders[order].start(lanes)}
-}
+func New(order Order) *Queue { return &Queue{order: order, discipline: orders[order].start()} }
 
 // coldPart allocates the rarely used state on first use.
 func (q *Queue) coldPart() *cold {
@@ -42,7 +39,7 @@ func (q *Queue) SetOrder(order Order, v View, woken *Woken) {
 	if order == q.order {
 		return
 	}
-	q.order, q.discipline = order, orders[order].start(len(q.lanes))
+	q.order, q.discipline = order, orders[order].start()
 	if q.cold != nil {
 		q.cold.given = given{}
 	}
@@ -132,7 +129,7 @@ func (q *Queue) Take(w *Waiter) {
 
 // dropLate evicts the waiters that are late in this order.
 func (q *Queue) dropLate(now int64, evicted *Chain) {
-	for w := q.discipline.late(q.lanes, now); w != nil; w = q.discipline.late(q.lanes, now) {
+	for w := q.discipline.late(q.lanes[:], now); w != nil; w = q.discipline.late(q.lanes[:], now) {
 		q.evict(w, w.Expiry(), evicted)
 	}
 }
@@ -151,7 +148,7 @@ func (q *Queue) Expire(now int64) (evicted Chain) {
 
 // Clear evicts all with the verdict, the oldest of the lowest lane first.
 func (q *Queue) Clear(why reply.Verdict) (evicted Chain) {
-	for i := len(q.lanes) - 1; i >= 0; i-- {
+	for i := Lanes - 1; i >= 0; i-- {
 		for w := q.lanes[i].oldest(byLane); w != nil; w = q.lanes[i].oldest(byLane) {
 			q.evict(w, why, &evicted)
 		}

@@ -27,7 +27,7 @@ type bench struct {
 
 func newBench(order Order, limit, size int32, m fixed) *bench {
 	v := View{Limit: limit, Size: size, Measured: m}
-	return &bench{New(order, 3), v}
+	return &bench{New(order), v}
 }
 
 // join makes a waiter join and returns it, with the evicted waiters.

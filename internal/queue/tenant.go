@@ -16,7 +16,6 @@ import (
 type tenants struct {
 	most   int
 	stamp  uint8 // of the work that is counted here, 0 if none is
-	lanes  int
 	starts int64 // how much work has started
 	byHash map[uint16]*tenant
 	all    []*tenant // the same, by index; the first one has no name
@@ -26,8 +25,8 @@ type tenants struct {
 type tenant struct {
 	hash, index      uint16
 	running, waiting int64
-	started          int64  // which start was its last
-	lines            []lane // by lane
+	started          int64 // which start was its last
+	lines            [Lanes]lane
 }
 
 // tenants returns the tenants, nil without fairness between them.
@@ -49,7 +48,7 @@ func (q *Queue) SetTenants(most int) {
 	if most == 0 {
 		return
 	}
-	c.tenants = &tenants{most: most, stamp: c.freeStamp(), lanes: len(q.lanes), byHash: map[uint16]*tenant{}}
+	c.tenants = &tenants{most: most, stamp: c.freeStamp(), byHash: map[uint16]*tenant{}}
 	c.tenants.add(0)
 	if c.counted == nil {
 		c.counted = map[uint8]int{}
@@ -92,7 +91,7 @@ func (t *tenants) find(hash uint16) *tenant {
 }
 
 func (t *tenants) add(hash uint16) *tenant {
-	x := &tenant{hash: hash, index: uint16(len(t.all)), started: t.starts, lines: make([]lane, t.lanes)}
+	x := &tenant{hash: hash, index: uint16(len(t.all)), started: t.starts}
 	t.all = append(t.all, x)
 	t.byHash[hash] = x
 	return x
