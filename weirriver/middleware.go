@@ -97,7 +97,7 @@ func outcome(ctx context.Context, err error) weir.Outcome {
 }
 
 // PriorityOf returns [weir.PriorityNormal] for a job of River's priority 1, which jobs have by
-// default, and [weir.PriorityLow] for those of 2 to 4. So no job goes before live requests that
+// default, and [weir.PriorityLow] for priorities 2 to 4. So no job goes before live requests that
 // share its limiter. River has fetched the jobs in the order of their priorities before they get
 // here.
 func PriorityOf(job *rivertype.JobRow) weir.Priority {

@@ -38,7 +38,7 @@ func (n *Node) Idle() bool {
 	return n.slots.running() == 0 && n.queue.Len() == 0
 }
 
-// Settings returns the node's settings, apart from Applied and those of a node in a group.
+// Settings returns the node's settings, apart from Applied and Allocation.
 func (n *Node) Settings() Settings {
 	n.slots.lock()
 	defer n.slots.unlock()

@@ -115,7 +115,7 @@ var takesContext = map[string]func(*testing.T){
 		}
 	},
 
-	"sqlload *ConnPool.Poll": func(*testing.T) { _, _ = new(sqlload.ConnPool).Poll(none) },
+	"sqlload *ConnPool.Poll": func(*testing.T) { _, _ = (&sqlload.ConnPool{DB: sql.OpenDB(unreachable{})}).Poll(none) },
 	"sqlload *Postgres.Poll": func(*testing.T) { _, _ = (&sqlload.Postgres{DB: sql.OpenDB(unreachable{})}).Poll(none) },
 
 	"capacity *Capacity.Acquire": calls(slots.Acquire, must(slots.Request(capacity.Vector{"slots": 1}))),

@@ -32,7 +32,7 @@ func (q *Queue) outlook(w *Waiter, v View) outlook {
 	return o
 }
 
-// ahead counts the waiters that are served before w: those in the lanes above its own, and in
+// ahead counts the waiters that are served before w: in the lanes above its own, and in
 // its own lane.
 func (q *Queue) ahead(w *Waiter) int {
 	ahead := 0

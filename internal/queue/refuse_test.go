@@ -9,7 +9,7 @@ import (
 )
 
 // A queue that is asked before each newcomer joins serves and evicts as one that is not, and its
-// answers are those that Join gives.
+// answers are the same as Join gives.
 func TestRefuseAnswersAsJoinDoes(t *testing.T) {
 	for seed := range uint64(500) {
 		rng := rand.New(rand.NewPCG(seed, 4))
