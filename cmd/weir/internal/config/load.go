@@ -65,7 +65,7 @@ func CheckYAML(file string, source []byte) error {
 // Complete adds the missing parts of a configuration made in Go, and checks it, as Parse does for a
 // file with the same settings. Create the parts with [New], because a 0 in them counts as set.
 func (c *Config) Complete() error {
-	text, err := yaml.Marshal(c)
+	text, err := yaml.MarshalWithOptions(c, yaml.JSON()) // its texts are quoted: others lose tabs
 	if err != nil {
 		return err
 	}

@@ -84,6 +84,19 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
+// A configuration of Go may have any text.
+func TestTextsOfGo(t *testing.T) {
+	for _, text := range []string{"\ta\tb\t", "a\rb", "a\r\nb\n", " a ", "a: 'b' \"c\" #d", "\x7f\u2028é", "null", "1"} {
+		c, api := config.New[config.Config](), config.New[config.Upstream]()
+		api.Addresses = []string{"http://10.0.0.1:9000"}
+		c.Upstreams, c.Trace.Service = map[string]config.Upstream{"api": api}, text
+		must.Do(t, c.Complete())
+		if c.Trace.Service != text {
+			t.Errorf("%q became %q", text, c.Trace.Service)
+		}
+	}
+}
+
 // TestZeroOfGo: an error shows that a part was not made by New.
 func TestZeroOfGo(t *testing.T) {
 	c := config.New[config.Config]()
