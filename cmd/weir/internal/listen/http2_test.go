@@ -7,8 +7,10 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/weir-go/weir/cmd/weir/internal/config"
@@ -123,42 +125,38 @@ func TestClosedWindow(t *testing.T) {
 	}
 }
 
-// The streams wait for the connection, which the client reads slowly: no stream has stalled.
+// A stream waits for the connection, which the client reads slowly: the stream has not stalled.
 func TestSlowConnectionStallsNoStream(t *testing.T) {
-	t.Parallel()
-	const size = 10 << 20
-	l := start(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, size)) },
-		func(c *config.Listener) { c.BodyTimeout = config.Duration(250 * time.Millisecond) })
-	conn, _ := dial(t, l, "")
-	_ = conn.(*net.TCPConn).SetReadBuffer(128 << 10) // otherwise it would grow, and acknowledge in larger steps
-	_, _ = io.WriteString(conn, preface+frame(setting, 0, 0, "\x00\x04\x7f\xff\xff\xff")+frame(windowUpdate, 0, 0, "\x7f\xff\x00\x00")+request(1))
-	slow := &slowReader{Reader: conn, bytes: 3 << 20, pace: 10 * time.Millisecond}
-	answers := bufio.NewReaderSize(slow, 16<<10)
-	for read := 0; read < size; {
-		kind, _, payload, err := readFrame(answers)
-		if err != nil || kind == reset {
-			t.Fatalf("frame %d after %d bytes, %v", kind, read, err)
+	synctest.Test(t, func(t *testing.T) {
+		const each = 20 * time.Second // for a write of the connection, which may take four times bodyTimeout
+		socket, client := net.Pipe()
+		l := new(Listener)
+		l.live.Store(&live{bodyTimeout: 10 * time.Second})
+		c := &conn{Conn: socket, listener: l}
+		go func() {
+			for page := make([]byte, 1); ; time.Sleep(each) {
+				if _, err := client.Read(page); err != nil {
+					return
+				}
+			}
+		}()
+		s := l.newStream(httptest.NewRecorder(), c)
+		defer s.writing.close()
+		s.writing.begin(c.readStall(), s)
+		for range 10 {
+			must.Have(c.Write([]byte("x")))(t)
 		}
-		if kind == data {
-			read += len(payload)
+		if n := l.Counts().Stalled; n != 0 {
+			t.Errorf("%d have stalled", n)
 		}
-	}
-}
-
-// slowReader waits before each read until it has read the given number of bytes.
-type slowReader struct {
-	io.Reader
-	bytes int
-	pace  time.Duration
-}
-
-func (r *slowReader) Read(p []byte) (int, error) {
-	if r.bytes > 0 {
-		after(config.Duration(r.pace), nil)
-	}
-	n, err := r.Reader.Read(p)
-	r.bytes -= n
-	return n, err
+		time.Sleep(2 * c.readStall()) // the connection has room, and the stream has none
+		if n := l.Counts().Stalled; n != 1 {
+			t.Errorf("%d have stalled, want the stream", n)
+		}
+		c.writing.close()
+		client.Close()
+		time.Sleep(each)
+	})
 }
 
 // net/http closes the connection, as doc.go says.
