@@ -142,7 +142,7 @@ func (p *Proxy) close() {
 		p.shared.Close()
 	}
 	if err := p.fleet.leave(); err != nil {
-		p.log.Warn("left without a word", "error", err)
+		p.log.Warn("cannot tell the fleet that this proxy stops", "error", err)
 	}
 	if p.set != nil {
 		p.set.Close()
