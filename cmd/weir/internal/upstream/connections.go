@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -46,6 +47,7 @@ type connections struct {
 	settings  settings
 	pools     atomic.Int64 // pools that use them
 	running   atomic.Int64 // requests on them
+	closing   sync.RWMutex // no request begins while unused connections are closed
 }
 
 // newConnections reads the TLS files.
@@ -91,7 +93,11 @@ func (c *connections) release() {
 }
 
 // begin is called before a request.
-func (c *connections) begin() { c.running.Add(1) }
+func (c *connections) begin() {
+	c.closing.RLock()
+	defer c.closing.RUnlock()
+	c.running.Add(1)
+}
 
 // end is called after a request has released its connection.
 func (c *connections) end() {
@@ -101,9 +107,15 @@ func (c *connections) end() {
 }
 
 // closeUnused closes the connections if no pool uses them and no request runs: net/http could close
-// the connection of one whose response has just arrived.
+// the connection of one whose response has just arrived. A request may still begin, by a table of
+// before a reload.
 func (c *connections) closeUnused() {
-	if c.pools.Load() > 0 || c.running.Load() > 0 {
+	if c.pools.Load() > 0 {
+		return
+	}
+	c.closing.Lock()
+	defer c.closing.Unlock()
+	if c.running.Load() > 0 {
 		return
 	}
 	if t, ok := c.transport.(*http.Transport); ok {
