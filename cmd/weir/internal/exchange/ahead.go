@@ -109,13 +109,16 @@ func (a *ahead) end(err error) {
 func (a *ahead) Read(p []byte) (int, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for a.buf.size == 0 && a.err == nil {
+	for a.buf.size == 0 && a.err == nil && a.mode == keeping {
 		a.news.Wait()
 	}
 	n := a.buf.read(p)
 	a.news.Broadcast()
-	if a.buf.size > 0 {
+	switch {
+	case a.buf.size > 0:
 		return n, nil
+	case a.err == nil && a.mode != keeping:
+		return n, errStopped
 	}
 	return n, a.err
 }

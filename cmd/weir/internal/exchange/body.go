@@ -5,18 +5,22 @@ import (
 	"io"
 	"net/http"
 	"sync"
+	"time"
 )
 
 // An intake is the body of a request: the part read before the request took its slot, in memory
 // and in a file, and the rest. A transport may read it after the exchange has ended.
 type intake struct {
 	client   *http.Request
-	rest     io.Reader // from the client, nil if there is none
-	ahead    *ahead    // reads a body of unknown length
-	length   int64     // of the whole body, -1 if unknown
-	read     bool      // the proxy has read some of the body, so the client received its 100 Continue
+	control  *http.ResponseController // of the client, nil unless the proxy reads the body
+	rest     io.Reader                // from the client, nil if there is none
+	ahead    *ahead                   // reads a body of unknown length
+	length   int64                    // of the whole body, -1 if unknown
+	read     bool                     // the proxy has read some of the body, so the client received its 100 Continue
 	trailer  http.Header
 	deadline *deadline // of an upload, nil for others
+
+	turn sync.Mutex // held while rest is read
 
 	mu       sync.Mutex
 	buf      buffer
@@ -24,9 +28,11 @@ type intake struct {
 	inMemory int64 // bytes that the buffer had, which may be free by now
 	resends  bool  // a transport may read the body again
 	last     *attempt
+	begun    bool  // a transport has read some of it
 	done     bool  // the client's body has been read to its end
 	failure  error // of the client's body
 	lost     bool  // the file could not be read
+	over     bool  // no transport takes more of it
 	closed   bool
 }
 
@@ -63,30 +69,82 @@ func (b *intake) again() *attempt {
 	return b.last
 }
 
-func (a *attempt) Read(p []byte) (int, error) {
-	n, err := a.readStart(p)
-	switch {
-	case n > 0 || err != nil:
+func (a *attempt) Read(p []byte) (n int, err error) {
+	if n, err = a.readStart(p); n > 0 || err != nil {
 		return n, err
-	case a.ahead != nil:
+	}
+	if a.ahead != nil {
 		n, err = a.ahead.Read(p)
-	case a.deadline != nil:
-		a.deadline.during(func() { n, err = a.rest.Read(p) })
-	default:
-		n, err = a.rest.Read(p)
+	} else {
+		n, err = a.readRest(p)
+		a.passed(n)
 	}
-	if err != nil {
-		a.ended(err)
+	return n, a.ended(err)
+}
+
+// readRest reads from the client, one reader at a time: a transport may still read when the
+// exchange ends.
+func (b *intake) readRest(p []byte) (n int, err error) {
+	b.turn.Lock()
+	defer b.turn.Unlock()
+	if b.deadline == nil {
+		return b.rest.Read(p)
 	}
+	b.deadline.during(func() { n, err = b.rest.Read(p) })
 	return n, err
 }
+
+// passed notes the end of a body of known length at its last byte: its upstream may answer before
+// a transport reads further.
+func (a *attempt) passed(n int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.offset += int64(n)
+	a.done = a.done || a.offset == a.length
+}
+
+// Close is called by a transport that takes no more of the body. It ends a Read that waits for the
+// client, because the transport returns no error before. A body that no transport has read stays
+// open for another address.
+func (a *attempt) Close() error {
+	a.mu.Lock()
+	begun := a.begun && a == a.last
+	a.mu.Unlock()
+	if begun {
+		a.abandon()
+	}
+	return nil
+}
+
+// abandon ends the sending of the body. A client that is still sending has a while for its end,
+// because a reset would overtake the response.
+func (b *intake) abandon() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case b.closed, b.over, b.done && b.ahead == nil:
+		return
+	case b.ahead != nil:
+		b.ahead.drop()
+	default:
+		_ = b.control.SetReadDeadline(time.Now().Add(linger))
+	}
+	b.over = true
+}
+
+// linger is how long a client may keep sending a body after its response: net/http waits as
+// long before it closes such a connection.
+const linger = 500 * time.Millisecond
 
 // readStart reads the part that the proxy has read. At its end it returns nothing, or io.EOF if
 // that is the end of the body.
 func (a *attempt) readStart(p []byte) (n int, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	a.begun = true
 	switch {
+	case a.over:
+		return 0, errNotTaken
 	case a.closed, a != a.last: // a transport may still read for a try that ended
 		return 0, errStopped
 	case a.offset < a.inMemory:
@@ -118,19 +176,27 @@ func (b *intake) answered() {
 	b.freeSent()
 }
 
-// ended records the end of the client's body: its trailers or its error.
-func (b *intake) ended(err error) {
-	if !errors.Is(err, io.EOF) {
-		b.fail(err)
-		return
-	}
+// ended records the end of the client's body: its trailers or its error. It returns the error that
+// a transport gets for the body.
+func (b *intake) ended(err error) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.done = true
-	for name := range b.trailer { // the announced trailers
-		b.trailer[name] = b.client.Trailer[name]
+	switch {
+	case err == nil:
+	case errors.Is(err, io.EOF):
+		b.done = true
+		for name := range b.trailer { // the announced trailers
+			b.trailer[name] = b.client.Trailer[name]
+		}
+	case b.over: // the client is not to blame
+		return errNotTaken
+	default:
+		b.failure = err
 	}
+	return err
 }
+
+var errNotTaken = errors.New("the server ended the request before it had read the body")
 
 // fail records an error of the client.
 func (b *intake) fail(err error) {
@@ -139,9 +205,6 @@ func (b *intake) fail(err error) {
 	b.failure = err
 }
 
-// Close does nothing. The exchange frees the body.
-func (b *intake) Close() error { return nil }
-
 // failed returns the error of reading the client's body, or nil if none is known.
 func (b *intake) failed() error {
 	b.mu.Lock()
@@ -149,11 +212,24 @@ func (b *intake) failed() error {
 	return b.failure
 }
 
+// drain reads the rest of the body that the client still sends.
+func (b *intake) drain() {
+	if !b.read && !b.begun && b.client.Header["Expect"] != nil {
+		return // it sends none
+	}
+	b.turn.Lock()
+	defer b.turn.Unlock()
+	_, _ = io.Copy(io.Discard, b.rest)
+}
+
 // isStreaming reports whether a transport has more to read from the client directly.
 func (b *intake) isStreaming() bool { return b.rest != nil && b.isUnfinished() }
 
-// isUnfinished reports whether the client's body has not been read to its end.
+// isUnfinished reports whether the proxy reads the client's body, and has not read it to its end.
 func (b *intake) isUnfinished() bool {
+	if b.control == nil {
+		return false
+	}
 	if b.ahead != nil {
 		return !b.ahead.isWhole()
 	}

@@ -126,7 +126,7 @@ func (x *exchange) end() {
 	if x.undrained != nil {
 		x.undrained()
 	}
-	x.closeSource() // after the cancellation; otherwise a transport would wait for the rest of a request's body
+	x.closeSource()
 	x.early.end()
 	x.endRequest()
 	x.whole.free()

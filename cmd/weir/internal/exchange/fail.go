@@ -73,9 +73,6 @@ func (x *exchange) noteRefusal(err error) {
 // answer answers in place of the upstream.
 func (x *exchange) answer(status int) {
 	x.status = status
-	if x.body.isStreaming() {
-		x.interrupt()
-	}
 	if status == statusClientLeft {
 		x.left.Store(true)
 		x.w.WriteHeader(status)
@@ -87,36 +84,38 @@ func (x *exchange) answer(status int) {
 // statusClientLeft is the status that nginx logs for a client that closed its request.
 const statusClientLeft = 499
 
-// linger is how long a client may keep sending a body after its response: net/http waits as
-// long before it closes such a connection, because a reset would overtake the response.
-const linger = 500 * time.Millisecond
-
-// interrupt ends the current read of the body, which the server would otherwise wait for
-// before it answers.
+// interrupt ends the current read of the client's body.
 func (x *exchange) interrupt() {
-	_ = http.NewResponseController(x.w).SetReadDeadline(time.Now().Add(-time.Second))
+	_ = x.body.control.SetReadDeadline(time.Now().Add(-time.Second))
 }
 
 // endRequest ends the reading of the client's body.
 func (x *exchange) endRequest() {
-	if x.body.ahead != nil {
-		switch {
-		case !x.body.isUnfinished():
-			x.body.ahead.stop()
-		case x.returned && x.in.ProtoMajor == 1:
-			_ = http.NewResponseController(x.w).Flush()
-			x.body.ahead.drop()
-			over := time.AfterFunc(linger, x.stopReading)
-			defer over.Stop()
-		default:
-			x.stopReading()
+	b := &x.body
+	switch {
+	case !b.isUnfinished():
+		if b.ahead != nil {
+			b.ahead.stop()
 		}
+	case x.returned && x.in.ProtoMajor == 1:
+		_ = b.control.Flush()
+		b.abandon()
+		if b.ahead != nil {
+			defer time.AfterFunc(linger, x.stopReading).Stop()
+		} else {
+			b.drain()
+		}
+	default:
+		x.stopReading()
 	}
-	x.body.close()
+	b.close()
 }
 
 // stopReading ends the reading of the client's body, including the current read.
 func (x *exchange) stopReading() {
-	x.body.ahead.stop()
+	x.body.abandon()
+	if x.body.ahead != nil {
+		x.body.ahead.stop()
+	}
 	x.interrupt()
 }

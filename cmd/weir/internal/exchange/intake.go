@@ -33,9 +33,10 @@ func (x *exchange) takeIn() (stream bool, err error) {
 	if most > 0 {
 		b.rest = http.MaxBytesReader(x.w, r.Body, most)
 	}
+	// Otherwise the server would wait for a read of the body before it writes a header.
+	b.control = http.NewResponseController(x.w)
+	_ = b.control.EnableFullDuplex()
 	switch {
-	case r.Method == http.MethodConnect:
-		stream = true
 	case x.converses && r.Header["Expect"] != nil:
 		stream = true // the upstream decides when the client may begin
 	case x.converses:
@@ -126,8 +127,6 @@ func (x *exchange) takeEarly() (stream bool, err error) {
 		return true, nil
 	}
 	b.ahead, b.read, b.rest = a, true, nil
-	// Otherwise the server would wait for the goroutine before it writes a header.
-	_ = http.NewResponseController(x.w).EnableFullDuplex()
 	select {
 	case err = <-settled:
 	case <-time.After(x.shared.pause):

@@ -114,7 +114,7 @@ func (e noStreamError) Unwrap() error { return e.error }
 // because the rest must not be read as another request: with full duplex, net/http leaves
 // that to the handler. HTTP/2 frames bodies.
 func (x *exchange) hangUp() {
-	if x.body.ahead != nil && x.in.ProtoMajor == 1 && x.body.isUnfinished() {
+	if x.in.ProtoMajor == 1 && x.body.isUnfinished() {
 		x.w.Header().Set("Connection", "close")
 	}
 }
@@ -150,6 +150,9 @@ func (x *exchange) readWhole(res *http.Response, begun weir.Outcome) error {
 // closeSource closes the body of the response.
 func (x *exchange) closeSource() {
 	if x.source != nil {
+		if x.body.isUnfinished() { // otherwise a transport would wait for the rest
+			x.cancel(errOver)
+		}
 		_ = x.source.Close()
 		x.source = nil
 		x.sent()
@@ -191,6 +194,7 @@ func (x *exchange) readOn(res *http.Response, begun weir.Outcome) error {
 		}
 		if errors.Is(err, io.EOF) {
 			x.settle(x.teaches(res.StatusCode, res.Header, res.Trailer))
+			x.closeSource()
 			return
 		}
 		x.settle(x.outcome(err))

@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -8,10 +9,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/cmd/weir/internal/config"
+	"github.com/weir-go/weir/internal/limittest"
 	"github.com/weir-go/weir/internal/must"
+	"github.com/weir-go/weir/internal/slot"
 )
 
 // site is an upstream with a response for each kind of slow client.
@@ -238,19 +243,39 @@ func TestStalledBodiesLeaveMemory(t *testing.T) {
 
 // The timeout of a route ends with the slot, and does not count a client that reads slowly.
 func TestSlowReaderIsNoTimeout(t *testing.T) {
-	t.Parallel()
-	const size = 5_000_000
-	rg := newRig(t, 1, false, site, func(c *config.Config, rc *config.Route) {
-		c.Buffers.Response, rc.Timeout = 2*size, config.Duration(timeout)
-	})
-	_, answers := rg.dial(fmt.Sprintf("GET /?length=1&size=%d HTTP/1.1\r\nHost: h\r\n\r\n", size))
-	rg.until("its slot is free", func() bool { return rg.lim.Snapshot().Succeeded == 1 })
-	<-time.After(timeout + timeout/5)
+	for name, end := range map[string]func(*exchange){
+		"whole":  func(x *exchange) { x.settle(weir.Success) },
+		"stream": func(x *exchange) { must.Do(t, x.becomeStream(slot.Of(x.shared.events), weir.Success)) },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			c, rc := settings()
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			shared := must.Have(New(ctx, &c, nil))(t)
+			defer shared.Close()
+			x := &exchange{route: &Route{shared: shared, config: rc}, shared: shared, asked: ctx, in: new(http.Request).WithContext(ctx)}
+			must.Do(t, x.slot.Hold(ctx, limittest.Fixed(t, 1, weir.Queue{}), nil))
+			x.startDeadline()
+			defer x.cancel(errOver)
+			end(x)
+			time.Sleep(2 * time.Duration(rc.Timeout))
+			if n := shared.Counts().TimedOut; n != 0 || x.ctx.Err() != nil {
+				t.Errorf("%s: %d timeouts, %v", name, n, context.Cause(x.ctx))
+			}
+			x.slot.Close(weir.Ignore)
+		})
+	}
+}
+
+// A chunked response is over for its upstream when the proxy has it, whenever the client reads it.
+func TestSlowReaderKeepsNoRequestInFlight(t *testing.T) {
+	const size = 20_000_000
+	rg := newRig(t, 1, false, say, func(c *config.Config, _ *config.Route) { c.Buffers.Response, c.Buffers.Memory = 2*size, 4*size })
+	_, answers := rg.dial(fmt.Sprintf("GET /?size=%d HTTP/1.1\r\nHost: h\r\n\r\n", size))
+	rg.until("it has come", func() bool { return rg.lim.Snapshot().Succeeded == 1 })
+	rg.until("no request is in flight", func() bool { return rg.pool.Snapshot()[0].InFlight == 0 })
 	if n, err := io.Copy(io.Discard, rg.answer(answers, http.StatusOK).Body); n != size || err != nil {
 		t.Errorf("%d bytes, %v", n, err)
-	}
-	if n := rg.shared.Counts().TimedOut; n != 0 {
-		t.Errorf("%d timeouts", n)
 	}
 }
 

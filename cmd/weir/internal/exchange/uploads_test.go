@@ -148,3 +148,68 @@ func TestBodyAsLongAsItsBuffer(t *testing.T) {
 		}
 	}
 }
+
+// An upstream may fail, or answer, while the client of an upload takes its time. The client then
+// has its answer, and the slot is free.
+func TestUpstreamEndsAStalledUpload(t *testing.T) {
+	const answer = "HTTP/1.1 413 Content Too Large\r\nContent-Length: 4\r\n\r\nlong"
+	chunks := "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nbegin\r\n"
+	fails := func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
+	answers := func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Length", "4")
+		w.WriteHeader(http.StatusRequestEntityTooLarge)
+		_, _ = io.WriteString(w, "long")
+	}
+	for name, c := range map[string]struct {
+		upload   string
+		http2    bool
+		upstream http.HandlerFunc
+		status   int
+		blamed   uint64
+	}{
+		"fails":                     {chunks, false, raw(""), http.StatusBadGateway, 1},
+		"fails, HTTP/2":             {chunks, true, fails, http.StatusBadGateway, 1},
+		"answers":                   {upload, false, raw(answer), http.StatusRequestEntityTooLarge, 0},
+		"answers a chunk":           {chunks, false, raw(answer), http.StatusRequestEntityTooLarge, 0},
+		"answers, HTTP/2":           {upload, true, answers, http.StatusRequestEntityTooLarge, 0},
+		"answers a chunk, HTTP/2":   {chunks, true, answers, http.StatusRequestEntityTooLarge, 0},
+		"fails in a conversation":   {strings.Replace(chunks, "Host: h", "Host: h\r\nContent-Type: application/grpc", 1), true, fails, http.StatusBadGateway, 1},
+		"answers in a conversation": {strings.Replace(chunks, "Host: h", "Host: h\r\nContent-Type: application/grpc", 1), true, answers, http.StatusRequestEntityTooLarge, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			rg := newRig(t, 4, c.http2, c.upstream, noBuffers)
+			rg.shared.pause = 0
+			_, from := rg.dial(c.upload)
+			res := rg.answer(from, c.status)
+			_ = must.Have(io.ReadAll(res.Body))(t)
+			if !res.Close {
+				t.Error("the connection stays, with the rest of a body")
+			}
+			rg.idle()
+			if n := rg.blamed(); n != c.blamed {
+				t.Errorf("%d failures of the upstream, want %d", n, c.blamed)
+			}
+		})
+	}
+}
+
+// HTTP/2 ends the body of a client that takes its time.
+func TestUpstreamAnswersAStalledUploadOfHTTP2(t *testing.T) {
+	for _, http2 := range []bool{false, true} {
+		rg := newRig(t, 4, http2, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "4")
+			w.WriteHeader(http.StatusRequestEntityTooLarge)
+			_, _ = io.WriteString(w, "long")
+		}, noBuffers)
+		body, client := io.Pipe()
+		go client.Write([]byte("begin"))
+		req := must.Have(http.NewRequestWithContext(t.Context(), http.MethodPost, rg.front.URL, body))(t)
+		req.ContentLength = 17 * mebibyte
+		if status, text, err := read(rg.client(true).Do(req)); status != http.StatusRequestEntityTooLarge || text != "long" || err != nil {
+			t.Errorf("HTTP/2 to the upstream %v: status %d, %q, %v", http2, status, text, err)
+		}
+		client.Close()
+		rg.idle()
+	}
+}

@@ -14,10 +14,14 @@ import (
 // the whole body of a request, such as one that is too long, and close. The next write then fails,
 // and net/http would drop the answer, although it has arrived. So such a write ends only when
 // net/http closes the connection, because it has read the answer, or found none.
+//
+// When net/http has closed the connection, it waits for its read of the body of the request before
+// it returns an error. The client may take any time for that, so Close also closes the body.
 type conn struct {
 	net.Conn
 	state   atomic.Int32
-	failed  atomic.Pointer[error] // the first
+	request atomic.Pointer[sending] // the last
+	failed  atomic.Pointer[error]   // the first
 	closing sync.Once
 	closed  chan struct{}
 }
@@ -78,16 +82,22 @@ func (c *conn) CloseWrite() error {
 }
 
 func (c *conn) Close() error {
-	c.closing.Do(func() { close(c.closed) })
+	c.closing.Do(func() {
+		close(c.closed)
+		if s := c.request.Load(); s != nil && s.in.Body != nil {
+			_ = s.in.Body.Close()
+		}
+	})
 	return c.Conn.Close()
 }
 
 // beginOn begins a request on its connection.
-func beginOn(connection net.Conn) {
+func (s *sending) beginOn(connection net.Conn) {
 	if secure, ok := connection.(*tls.Conn); ok {
 		connection = secure.NetConn()
 	}
 	if c, ok := connection.(*conn); ok {
+		c.request.Store(s)
 		c.state.Store(begun)
 	}
 }

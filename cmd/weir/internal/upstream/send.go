@@ -22,9 +22,9 @@ const maxTries = 3
 // Send sends a request to an address: to its scheme, host and base path, with the configured
 // Host or else its own. The Request of the response is the one that was sent. A request that
 // found no connection goes to another address: no transport reads a body without a connection.
-// The Close of a body must leave it open for that. A request that a server of HTTP/2 has not begun
-// is sent again if it has a GetBody. The request is in flight until done is
-// called, after the body of the response was closed.
+// The Close of a body that was not read must leave it open for that, and Close must end a Read that
+// waits. A request that a server of HTTP/2 has not begun is sent again if it has a GetBody. The
+// request is in flight until done is called, after the body of the response was closed.
 func (p *Pool) Send(ctx context.Context, req *http.Request, caller Caller) (res *http.Response, done func(), err error) {
 	s := newSending(ctx, req, caller, p.HTTP2())
 	var tries [maxTries]*address
@@ -184,7 +184,7 @@ var errTries = errors.New("the server has refused the request, or broken it off,
 // gotConn bounds the tries of net/http, which for HTTP/2 sends a request without a body thousands
 // of times a second to a server that ends it by a PROTOCOL_ERROR or a GOAWAY.
 func (s *sending) gotConn(got httptrace.GotConnInfo) {
-	beginOn(got.Conn)
+	s.beginOn(got.Conn)
 	if s.connections.Add(1) > mostConnections && s.abort != nil {
 		s.abort(errTries)
 	}
