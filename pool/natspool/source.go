@@ -180,8 +180,8 @@ func (s *source) Backlog(ctx context.Context) (pool.Depth, error) {
 	return d, err
 }
 
-// oldest is how long the first job from a number on has waited, as it was up to a second ago. It has
-// to read the whole job: nothing else of JetStream knows when it came.
+// oldest is how long the first job from a number on has waited, as it was up to a second ago. It
+// has to read the whole job: nothing else of JetStream knows when it came.
 func (s *source) oldest(ctx context.Context, from uint64) (time.Duration, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
