@@ -302,3 +302,42 @@ func TestCollapse(t *testing.T) {
 		balanced(t, l)
 	})
 }
+
+// A service of quick calls gets bursts of slow ones. It has room for all of them, so only the first
+// burst may lose some, while the limit climbs.
+func TestSlowBurstsAfterQuickCalls(t *testing.T) {
+	for _, work := range []struct {
+		quick, slow time.Duration
+		burst       int
+	}{
+		{time.Millisecond, 50 * time.Millisecond, 300},
+		{5 * time.Millisecond, 200 * time.Millisecond, 40},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			l := weir.Must(weir.New(weir.Config{Queue: weir.Queue{Discipline: weir.Adaptive}}))
+			call := func(latency time.Duration) error {
+				return l.Do(t.Context(), func(context.Context) error {
+					time.Sleep(latency)
+					return nil
+				})
+			}
+			var served [6]atomic.Int64
+			for i := range served {
+				for range 20 {
+					must.Do(t, call(work.quick))
+				}
+				together.Do(work.burst, func(int) {
+					if call(work.slow) == nil {
+						served[i].Add(1)
+					}
+				})
+				time.Sleep(300 * time.Millisecond)
+				n := served[i].Load()
+				t.Logf("calls of %v, then %d of %v: served %d", work.quick, work.burst, work.slow, n)
+				if i > 0 && n < int64(work.burst) {
+					t.Errorf("served %d of %d in burst %d", n, work.burst, i+1)
+				}
+			}
+		})
+	}
+}

@@ -61,7 +61,9 @@ import "time"
 // doubles them from window to window until the latency rises or the limit is not reached: a
 // thrashing server gives no answers to learn from. Work of a quarter of a second and more is
 // probed before. Work of a second and more first goes up to 20 slots, or to the number that the
-// configuration gives, and bursts on an idle server start there.
+// configuration gives, and bursts on an idle server start there. Where the first window that reaches
+// the limit has R above 4 n B, no queue explains it: B is that of quicker work, and R takes its
+// place.
 //
 // # When it fails
 //
@@ -72,6 +74,9 @@ import "time"
 //   - Work of which a few in a hundred take a thousand times as long as the rest: it keeps 77 to 89%
 //     of the throughput.
 //   - A few requests in flight at a few a second: a probe takes seconds, and a change minutes.
+//   - Quick calls, and then bursts of calls that take 3 to 20 times as long, or that end within a few
+//     of their latencies: the limit may stay at a few slots. Set
+//     [github.com/weir-go/weir.Config].Initial.
 //   - Replicas of a downstream that serves a few of their calls at a time: a cut by one of them hardly
 //     lowers the refused share, so that they may take load for a quota.
 //   - A limiter that starts within an overload of other limiters: it takes their queue for the no-load
