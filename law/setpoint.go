@@ -61,9 +61,9 @@ import "time"
 // doubles them from window to window until the latency rises or the limit is not reached: a
 // thrashing server gives no answers to learn from. Work of a quarter of a second and more is
 // probed before. Work of a second and more first goes up to 20 slots, or to the number that the
-// configuration gives, and bursts on an idle server start there. Where the first window that reaches
-// the limit has R above 4 n B, no queue explains it: B is that of quicker work, and R takes its
-// place.
+// configuration gives, and bursts on an idle server start there. If R is above 4 n B in the first
+// window that reaches the limit, no queue explains it: B is the latency of quicker work, and R
+// takes its place.
 //
 // # When it fails
 //

@@ -44,10 +44,10 @@ const (
 	pressing = 0.25
 	// pressedInTick is the same for a probe at a tick: with 0.05 it is 136.
 	pressedInTick = 0.15
-	// noQueue is the latency of the first window, in n no-load latencies, above which no queue explains
-	// it: one worker serves n requests in n no-load latencies, so at least four limiters would have to
-	// start together before one worker. With 1, servers that thrash keep up to 30% less; with 8,
-	// 40 calls of 200 ms after calls of 5 ms are refused but for 10.
+	// noQueue is the latency of the first window, in n no-load latencies, above which no queue
+	// explains it: one worker serves n requests in n no-load latencies, so four limiters or more
+	// would have to start together before one worker. With 1, servers that thrash keep up to 30%
+	// less; with 8, 40 calls of 200 ms after calls of 5 ms are refused but for 10.
 	noQueue      = 4
 	peakDecay    = 10.0 // seconds
 	idleHeadroom = 4    // peaks above which a limit that is not reached falls
@@ -88,8 +88,9 @@ func (k *regulator) measure(r reading) {
 	}
 }
 
-// climb ends the climb of a start when the limit is not reached or the latency rose. A latency that no
-// queue explains is that of other work: quick calls came before, and now a burst of slow ones.
+// climb ends the climb of a start when the limit is not reached or the latency rose. A latency
+// that no queue explains is that of other work: quick calls came before, and now a burst of slow
+// ones.
 func (k *regulator) climb(r reading, first bool) {
 	switch {
 	case first && r.saturated && r.latency > noQueue*r.n*k.noLoad:
