@@ -178,7 +178,7 @@ func TestSlowChunkIsNotStalled(t *testing.T) {
 		c.await()
 		go func() {
 			defer client.Close()
-			for _, b := range []byte(fmt.Sprintf("%x\r\n%s\r\n0\r\n", size, strings.Repeat("x", size))) {
+			for _, b := range fmt.Appendf(nil, "%x\r\n%s\r\n0\r\n", size, strings.Repeat("x", size)) {
 				time.Sleep(bodyTimeout - time.Second)
 				if _, err := client.Write([]byte{b}); err != nil {
 					return
