@@ -245,8 +245,9 @@ func (o *outbox) publish(e Event, fx *effects) {
 	}
 }
 
+// offer publishes an event, and reports false if the reader is too far behind.
 func (o *outbox) offer(e Event, fx *effects) bool {
-	if o.full(0) {
+	if len(o.events) >= o.size {
 		return false
 	}
 	o.publish(e, fx)

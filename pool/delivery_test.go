@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -212,12 +213,17 @@ func TestSizeByTheResourceOfAParent(t *testing.T) {
 // TestSourceThatIsSlowToSettle holds the pool back, or the calls that settle would pile up.
 func TestSourceThatIsSlowToSettle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
 		settling, most := 0, 0
 		lease := stub{acknowledge: func() error {
+			mu.Lock()
 			settling++
 			most = max(most, settling)
+			mu.Unlock()
 			time.Sleep(time.Second)
+			mu.Lock()
 			settling--
+			mu.Unlock()
 			return nil
 		}}
 		n := 0

@@ -3,6 +3,7 @@ package pool_test
 import (
 	"context"
 	"flag"
+	"io"
 	"math/rand/v2"
 	"sync"
 	"testing"
@@ -209,6 +210,31 @@ func TestReportWaitsForTheReader(t *testing.T) {
 		}, func(*pool.Pool, pool.Event) { time.Sleep(time.Second) })
 		if r.count(pool.Progress) != 10 || reported < 5*time.Second {
 			t.Errorf("%d reports, all sent after %v: want 10, when half of them were read at least", r.count(pool.Progress), reported)
+		}
+	})
+}
+
+// TestReportWaitsForNoLease: a source that is slow to settle holds up starts, not reports.
+func TestReportWaitsForNoLease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lease := stub{acknowledge: func() error { time.Sleep(20 * time.Second); return nil }}
+		var reported time.Duration
+		tasks := []pool.Task{{Key: "reports", Run: func(ctx context.Context) (any, error) {
+			time.Sleep(time.Second)
+			began := time.Now()
+			pool.Report(ctx, "half")
+			reported = time.Since(began)
+			return nil, nil
+		}}, task("a", time.Millisecond, nil), task("b", time.Millisecond, nil)}
+		source := leasing{&faulty{then: func(context.Context) error { return io.EOF }}, func() (d pool.Delivery, ok bool) {
+			if ok = len(tasks) > 0; ok {
+				d, tasks = pool.Delivery{Task: tasks[0], Lease: lease}, tasks[1:]
+			}
+			return d, ok
+		}}
+		r := run(t, pool.Config{Capacity: slots(2), Source: source, Buffer: 2})
+		if r.count(pool.Done) != 3 || r.count(pool.Progress) != 1 || reported > 0 {
+			t.Errorf("%v, and the report took %v: want it at once", r.events, reported)
 		}
 	})
 }

@@ -22,8 +22,9 @@ type Task struct {
 	Run func(ctx context.Context) (value any, err error)
 
 	// Cost is the task's need of the capacity while it runs. Defaults to
-	// [Config].Cost. A task that needs more than a limit fails with
-	// capacity.ErrNeverFits; it is given back, since the limit may rise again.
+	// [Config].Cost. A task that needs more than a limit fails with capacity.ErrNeverFits, as
+	// any other failure up to [Config].MaxAttempts: it is given back, since the limit may
+	// rise again.
 	Cost capacity.Vector
 
 	// Priority puts a task before tasks of lower priority, from -1000 to 1000. A waiting

@@ -268,6 +268,7 @@ var ofLibrary = []mutant{
 	{"pool: the caller's lost lease is that of a task", "pool/lease.go", "ok && lost.of == l {", "ok {", "TestLostLeaseOfTheCaller", ""},
 	{"pool: a task that is cut short loses its lease", "pool/feed.go", "it.lease.hold(r.leases)", "it.lease.hold(ctx)", "TestLeaseIsKeptInTheGrace", ""},
 	{"pool: a source that is slow to settle holds nothing back", "pool/board.go", "len(o.events)+o.settling+coming", "len(o.events)+coming", "TestSourceThatIsSlowToSettle", ""},
+	{"pool: a report waits for leases", "pool/board.go", "len(o.events) >= o.size {", "o.full(0) {", "TestReportWaitsForNoLease", ""},
 	{"pool: a lease that was settled keeps a timer", "pool/lease.go", "\tdefer l.over.Stop()", "\t", "TestSettledWhileItIsExtended", ""},
 	{"pool: one failure to extend a lease ends its task", "pool/lease.go", "case gone:", "case gone || err != nil:", "TestLeaseOutlivesAFailure", ""},
 	{"pool: a call that hangs keeps the lease", "pool/lease.go", "\tl.over = time.AfterFunc(l.kept(), func() {", "\tl.over = time.AfterFunc(time.Hour, func() {", "TestLostLeaseEndsItsTask", ""},
