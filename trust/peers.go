@@ -20,7 +20,8 @@ type Peer struct {
 }
 
 // FromAddr returns the peer at an address, with the TLS state of its connection or nil. An address
-// of another network than TCP leaves Addr zero.
+// of another network than TCP leaves Addr zero. The address of a call by ServeHTTP of gRPC is the
+// RemoteAddr of its request: see [FromRequest].
 func FromAddr(addr net.Addr, state *tls.ConnectionState) Peer {
 	if tcp, ok := addr.(*net.TCPAddr); ok {
 		return Peer{Addr: tcp.AddrPort().Addr(), TLS: state}
@@ -28,7 +29,7 @@ func FromAddr(addr net.Addr, state *tls.ConnectionState) Peer {
 	if addr == nil || addr.Network() != "tcp" {
 		return Peer{TLS: state}
 	}
-	from, _ := netip.ParseAddrPort(addr.String()) // as in ServeHTTP of gRPC; zero if it is invalid
+	from, _ := netip.ParseAddrPort(addr.String()) // zero if it is invalid
 	return Peer{Addr: from.Addr(), TLS: state}
 }
 
