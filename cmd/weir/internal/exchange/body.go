@@ -33,6 +33,8 @@ type intake struct {
 	failure  error // of the client's body
 	lost     bool  // the file could not be read
 	over     bool  // no transport takes more of it
+	replied  bool  // there is a response
+	cut      bool  // a Read has a deadline, at which the server takes the client for gone
 	closed   bool
 }
 
@@ -116,8 +118,8 @@ func (a *attempt) Close() error {
 	return nil
 }
 
-// abandon ends the sending of the body. A client that is still sending has a while for its end,
-// because a reset would overtake the response.
+// abandon ends the sending of the body. Until there is a response, a transport waits for its Read,
+// so that has a deadline.
 func (b *intake) abandon() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -126,10 +128,18 @@ func (b *intake) abandon() {
 		return
 	case b.ahead != nil:
 		b.ahead.drop()
-	default:
+	case !b.replied:
+		b.cut = true
 		_ = b.control.SetReadDeadline(time.Now().Add(linger))
 	}
 	b.over = true
+}
+
+// isCut reports whether the server takes the client for gone although it may be there.
+func (b *intake) isCut() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.cut
 }
 
 // linger is how long a client may keep sending a body after its response: net/http waits as
@@ -172,7 +182,11 @@ func (b *intake) freeSent() {
 func (b *intake) answered() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.resends = false
+	b.resends, b.replied = false, true
+	if b.cut { // HTTP/2 leaves the body before it returns the response
+		b.cut = false
+		_ = b.control.SetReadDeadline(time.Time{})
+	}
 	b.freeSent()
 }
 
@@ -212,11 +226,16 @@ func (b *intake) failed() error {
 	return b.failure
 }
 
-// drain reads the rest of the body that the client still sends.
+// drain reads the rest of the body that the client still sends, for a while, because a reset would
+// overtake the response.
 func (b *intake) drain() {
-	if !b.read && !b.begun && b.client.Header["Expect"] != nil {
-		return // it sends none
+	b.mu.Lock()
+	sends := b.read || b.begun || b.client.Header["Expect"] == nil
+	b.mu.Unlock()
+	if !sends {
+		return
 	}
+	_ = b.control.SetReadDeadline(time.Now().Add(linger))
 	b.turn.Lock()
 	defer b.turn.Unlock()
 	_, _ = io.Copy(io.Discard, b.rest)

@@ -92,7 +92,11 @@ const leavesCancel = "cancel"
 // watch ends the request to the upstream when its client leaves. The server ends the client's
 // context with each request, so nothing is kept for a connection that lasts.
 func (x *exchange) watch() {
-	context.AfterFunc(x.in.Context(), func() { x.cancel(errClientLeft) })
+	context.AfterFunc(x.in.Context(), func() {
+		if !x.body.isCut() {
+			x.cancel(errClientLeft)
+		}
+	})
 }
 
 // outgoing returns the request for the upstream. It shares the values of headers with the

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/cmd/weir/internal/config"
@@ -168,6 +169,7 @@ func TestUpstreamEndsAStalledUpload(t *testing.T) {
 		blamed   uint64
 	}{
 		"fails":                     {chunks, false, raw(""), http.StatusBadGateway, 1},
+		"fails an upload":           {upload, false, raw(""), http.StatusBadGateway, 1},
 		"fails, HTTP/2":             {chunks, true, fails, http.StatusBadGateway, 1},
 		"answers":                   {upload, false, raw(answer), http.StatusRequestEntityTooLarge, 0},
 		"answers a chunk":           {chunks, false, raw(answer), http.StatusRequestEntityTooLarge, 0},
@@ -176,21 +178,26 @@ func TestUpstreamEndsAStalledUpload(t *testing.T) {
 		"fails in a conversation":   {strings.Replace(chunks, "Host: h", "Host: h\r\nContent-Type: application/grpc", 1), true, fails, http.StatusBadGateway, 1},
 		"answers in a conversation": {strings.Replace(chunks, "Host: h", "Host: h\r\nContent-Type: application/grpc", 1), true, answers, http.StatusRequestEntityTooLarge, 0},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			rg := newRig(t, 4, c.http2, c.upstream, noBuffers)
-			rg.shared.pause = 0
-			_, from := rg.dial(c.upload)
-			res := rg.answer(from, c.status)
-			_ = must.Have(io.ReadAll(res.Body))(t)
-			if !res.Close {
-				t.Error("the connection stays, with the rest of a body")
-			}
-			rg.idle()
-			if n := rg.blamed(); n != c.blamed {
-				t.Errorf("%d failures of the upstream, want %d", n, c.blamed)
-			}
-		})
+		for _, leaves := range []string{"finish", leavesCancel} {
+			t.Run(name+", "+leaves, func(t *testing.T) {
+				t.Parallel()
+				rg := newRig(t, 4, c.http2, c.upstream, func(c *config.Config, rc *config.Route) {
+					noBuffers(c, rc)
+					rc.Leaves = leaves
+				})
+				rg.shared.pause = 0
+				_, from := rg.dial(c.upload)
+				res := rg.answer(from, c.status)
+				_ = must.Have(io.ReadAll(res.Body))(t)
+				if !res.Close {
+					t.Error("the connection stays, with the rest of a body")
+				}
+				rg.idle()
+				if n := rg.blamed(); n != c.blamed {
+					t.Errorf("%d failures of the upstream, want %d", n, c.blamed)
+				}
+			})
+		}
 	}
 }
 
@@ -212,4 +219,30 @@ func TestUpstreamAnswersAStalledUploadOfHTTP2(t *testing.T) {
 		client.Close()
 		rg.idle()
 	}
+}
+
+// An upstream may take its time to end its answer. The server ends the context of a client whose
+// read has ended, as of one that has left.
+func TestAnswerToAnUploadLasts(t *testing.T) {
+	t.Parallel()
+	end := make(chan struct{})
+	rg := newRig(t, 4, true, func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.ReadFull(r.Body, make([]byte, 5))
+		w.WriteHeader(http.StatusBadRequest)
+		_ = http.NewResponseController(w).Flush()
+		<-end
+		_, _ = io.WriteString(w, "wrong")
+	}, func(c *config.Config, rc *config.Route) {
+		noBuffers(c, rc)
+		c.Streams.After = config.Duration(time.Millisecond)
+	})
+	conn, from := rg.dial("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 200000\r\n\r\nbegin")
+	res := rg.answer(from, http.StatusBadRequest)
+	<-time.After(linger + linger/5)
+	_ = must.Have(conn.Write(make([]byte, 100_000)))(t) // which nobody may have read at the end
+	close(end)
+	if text, err := io.ReadAll(res.Body); string(text) != "wrong" || err != nil {
+		t.Errorf("%q, %v", text, err)
+	}
+	rg.idle()
 }
