@@ -57,7 +57,11 @@ func run(words []string) error {
 		return err
 	}
 	root := filepath.Dir(strings.TrimSpace(string(gowork)))
-	return judge(os.Stdout, root, chosen(words))
+	list := chosen(words)
+	if len(list) == 0 {
+		return fmt.Errorf("no mutant has one of %q in its name, or changes such a file", words)
+	}
+	return judge(os.Stdout, root, list)
 }
 
 // chosen returns the mutants whose name has one of the words, and those of a file that is one.
@@ -66,6 +70,6 @@ func chosen(words []string) []mutant {
 		return mutants
 	}
 	return slices.DeleteFunc(slices.Clone(mutants), func(m mutant) bool {
-		return !slices.ContainsFunc(words, func(word string) bool { return strings.Contains(m.name, word) || m.file == word })
+		return !slices.ContainsFunc(words, func(word string) bool { return strings.Contains(m.name, word) || strings.HasSuffix("/"+m.file, "/"+word) })
 	})
 }

@@ -109,9 +109,12 @@ func TestOnlyAFailureKills(t *testing.T) {
 func TestChosen(t *testing.T) {
 	all := chosen(nil)
 	named := chosen([]string{all[0].name, "no such name"})
-	ofFile := chosen([]string{all[1].file})
+	ofFile := chosen([]string{filepath.Base(all[1].file)})
 	if len(all) != len(mutants) || len(named) != 1 || !slices.Contains(ofFile, all[1]) || len(ofFile) == len(all) {
 		t.Errorf("%d of all, %d by name, %d by file", len(all), len(named), len(ofFile))
+	}
+	if err := run([]string{"no such name"}); err == nil {
+		t.Error("a name that no mutant has is no error")
 	}
 }
 

@@ -182,7 +182,8 @@ func (b *intake) freeSent() {
 func (b *intake) answered() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.resends, b.replied = false, true
+	b.replied = true
+	b.resends = false
 	if b.cut { // HTTP/2 leaves the body before it returns the response
 		b.cut = false
 		_ = b.control.SetReadDeadline(time.Time{})
