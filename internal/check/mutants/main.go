@@ -70,6 +70,8 @@ func chosen(words []string) []mutant {
 		return mutants
 	}
 	return slices.DeleteFunc(slices.Clone(mutants), func(m mutant) bool {
-		return !slices.ContainsFunc(words, func(word string) bool { return strings.Contains(m.name, word) || strings.HasSuffix("/"+m.file, "/"+word) })
+		return !slices.ContainsFunc(words, func(word string) bool {
+			return strings.Contains(m.name, word) || strings.HasSuffix("/"+m.file, "/"+word)
+		})
 	})
 }
