@@ -20,7 +20,7 @@ import (
 type conn struct {
 	net.Conn
 	state   atomic.Int32
-	request atomic.Pointer[sending] // the last
+	request atomic.Pointer[sending] // nil after its end
 	failed  atomic.Pointer[error]   // the first
 	closing sync.Once
 	closed  chan struct{}
@@ -98,6 +98,14 @@ func (s *sending) beginOn(connection net.Conn) {
 	}
 	if c, ok := connection.(*conn); ok {
 		c.request.Store(s)
+		s.conn.Store(c)
 		c.state.Store(begun)
+	}
+}
+
+// leave ends a request on its connection, which would otherwise keep its memory while it is unused.
+func (s *sending) leave() {
+	if c := s.conn.Load(); c != nil {
+		c.request.CompareAndSwap(s, nil)
 	}
 }

@@ -11,10 +11,12 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+	"weak"
 
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 	"github.com/weir-go/weir/internal/certstest"
@@ -200,4 +202,28 @@ func TestTheServerIsWhoItsAddressSays(t *testing.T) {
 	if _, err := ask(p); !errors.As(err, new(x509.HostnameError)) {
 		t.Errorf("error %v, want that it is another host", err)
 	}
+}
+
+// An unused connection keeps no memory of its last request.
+func TestUnusedConnectionKeepsNoRequest(t *testing.T) {
+	server := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(server.Close)
+	p, _ := newPool(t, defaults(server.URL), nil)
+	var gone weak.Pointer[http.Request]
+	func() {
+		req := httptest.NewRequest(http.MethodGet, "/", nil)
+		gone = weak.Make(req)
+		res, done, err := p.Send(t.Context(), req, caller{})
+		must.Do(t, err)
+		_ = must.Have(io.ReadAll(res.Body))(t)
+		_ = res.Body.Close()
+		done()
+	}()
+	for range 100 {
+		runtime.GC()
+		if gone.Value() == nil {
+			return
+		}
+	}
+	t.Error("the request is still in memory")
 }

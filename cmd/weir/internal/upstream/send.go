@@ -34,7 +34,7 @@ func (p *Pool) Send(ctx context.Context, req *http.Request, caller Caller) (res 
 			break
 		}
 		if res, err = p.try(s, a); err == nil {
-			return res, a.done, nil
+			return res, func() { s.leave(); a.done() }, nil
 		}
 		err = fmt.Errorf("upstream %s, %s: %w", p.name, a.text, err)
 		if ctx.Err() == nil && s.renew(err) {
@@ -129,6 +129,7 @@ type sending struct {
 	url     url.URL       // of out
 	caller  Caller
 
+	conn        atomic.Pointer[conn] // of HTTP/1
 	connections atomic.Int64
 	abort       context.CancelCauseFunc // nil for HTTP/1
 	early       atomic.Int64
