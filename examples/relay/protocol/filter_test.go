@@ -3,6 +3,7 @@ package protocol_test
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -54,7 +55,7 @@ func TestMatchesWithEmptyLists(t *testing.T) {
 	for text, want := range map[string]bool{
 		`{}`: true, `{"limit":0}`: true, `{"ids":[]}`: false, `{"authors":[]}`: false, `{"kinds":[]}`: false, `{"#e":[]}`: false,
 	} {
-		if got := protocol.Matcher(&nostr.Event{Kind: 1})(filterOf(t, text)); got != want {
+		if got := protocol.Matches(filterOf(t, text), &nostr.Event{Kind: 1}); got != want {
 			t.Errorf("%s: %v, want %v", text, got, want)
 		}
 	}
@@ -86,8 +87,8 @@ func TestMatchesAsGoNostr(t *testing.T) {
 			}
 		}
 		f, e := filterOf(t, drawn.String()), drawEvent(t)
-		got, want := protocol.Matcher(&e)(f), f.Matches(&e)
-		if got != want {
+		got, want := protocol.Matches(f, &e), f.Matches(&e)
+		if got != want || got != protocol.Matcher(&e)(f) {
 			t.Fatalf("%v, want %v: %v on %v", got, want, f, e)
 		} else if got {
 			matched++
@@ -136,5 +137,24 @@ func TestMatchingManyTagsAndValues(t *testing.T) {
 	}
 	if all := fastest(event(2), many); all > 50*small {
 		t.Errorf("100 filters of 1,000 values take %v with two tags, and %v of one value", all, small)
+	}
+	same := &nostr.Event{Tags: slices.Repeat(nostr.Tags{{"t", "a"}}, 2000)}
+	if repeated := fastest(same, many[:2]); repeated > 50*small {
+		t.Errorf("100 filters take %v with 2,000 equal tags, and %v with two", repeated, small)
+	}
+}
+
+// A query matches each event that it reads with one filter, which mostly has no tags: contacts of a
+// thousand names must not cost it more.
+func TestMatchingOnceTakesLittleMemory(t *testing.T) {
+	e := &nostr.Event{Kind: 3, Tags: slices.Repeat(nostr.Tags{{"p", "a"}}, 2000)}
+	for _, f := range []nostr.Filter{{Kinds: []int{3}}, {Tags: nostr.TagMap{"p": {"a"}}}} {
+		if got := testing.AllocsPerRun(100, func() {
+			if !protocol.Matches(&f, e) {
+				t.Error("it does not match")
+			}
+		}); got > 1 {
+			t.Errorf("%v: %v allocations", f, got)
+		}
 	}
 }

@@ -85,7 +85,7 @@ func (c *fakeCursor) Next(keys int, emit func(event []byte) bool) (more bool, er
 	for ; keys > 0 && len(c.rest) > 0 && c.left != 0; keys-- {
 		e := c.rest[0]
 		c.rest = c.rest[1:]
-		if !protocol.Matcher(e)(&c.filter) {
+		if !protocol.Matches(&c.filter, e) {
 			continue
 		}
 		c.left--

@@ -111,7 +111,7 @@ func countSlice(c Cursor, keys int, before nostr.Filters) (n int, more bool, err
 	}
 	more, err = c.Next(keys, func(event []byte) bool {
 		var e nostr.Event
-		if easyjson.Unmarshal(event, &e) == nil && !matchesAny(before, protocol.Matcher(&e)) {
+		if easyjson.Unmarshal(event, &e) == nil && !matchesAny(before, func(f *nostr.Filter) bool { return protocol.Matches(f, &e) }) {
 			n++
 		}
 		return true

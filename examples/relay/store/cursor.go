@@ -104,7 +104,7 @@ func (c *Cursor) match(tx *badger.Txn, s stamp) (record []byte, err error) {
 		return record, nil
 	}
 	e, err := decode(s, record)
-	if err != nil || !protocol.Matcher(&e)(&c.filter) {
+	if err != nil || !protocol.Matches(&c.filter, &e) {
 		return nil, err
 	}
 	return record, nil

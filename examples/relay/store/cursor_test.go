@@ -58,7 +58,7 @@ func TestCursorWhileEventsArrive(t *testing.T) {
 			if i > 0 && newestFirst(found[i-1], e) >= 0 {
 				rt.Fatalf("not newest first: %s", forms(found))
 			}
-			if !protocol.Matcher(&e)(&f) {
+			if !protocol.Matches(&f, &e) {
 				rt.Fatalf("does not match: %s", form(e))
 			}
 			if old[e.ID] {

@@ -59,7 +59,7 @@ func (m *model) supersede(e nostr.Event) bool {
 
 func (m *model) query(f nostr.Filter) (found []nostr.Event) {
 	for _, e := range m.events {
-		if protocol.Matcher(&e)(&f) {
+		if protocol.Matches(&f, &e) {
 			found = append(found, e)
 		}
 	}
