@@ -87,7 +87,6 @@ func (l *drainLaw) next(s signals) float64 {
 		return 0
 	}
 	d := *s.drain
-	d.Backlog = min(d.Backlog, mostTargets*d.Target)
 	l.book(d, s.dt)
 	eased := max(l.healthyFor-l.patience(), 0)
 	if l.paid.per <= 0 || l.paid.sum <= 0 || eased >= doublings*doublesIn {
@@ -135,6 +134,7 @@ func (l *drainLaw) resume(float64, float64) { l.seen = false }
 
 // book adds the amounts since the last decision.
 func (l *drainLaw) book(d load.Drain, dt time.Duration) {
+	d.Backlog = min(d.Backlog, mostTargets*d.Target)
 	if drained := d.Drained - l.last.Drained; l.seen && drained >= 0 {
 		l.arrive(drained+d.Backlog-l.last.Backlog, dt)
 		l.digest(drained, dt)

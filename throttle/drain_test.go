@@ -135,6 +135,17 @@ func TestDrainRateLeavesSomething(t *testing.T) {
 	}
 }
 
+// A limit may be far above the target, and the mean of the backlog far below what is there now.
+func TestDrainRateBrakesAtOnce(t *testing.T) {
+	d := digesting(t)
+	d.saw(20)
+	d.limit = 900
+	rate := d.law.next(signals{dt: every / 10, drain: &load.Drain{Drained: d.drained, Backlog: 895, Target: 9, Limit: d.limit}})
+	if rate > 100 {
+		t.Errorf("a pace of %v just below the limit, want less than 100", rate)
+	}
+}
+
 // One number beyond all sense is forgotten in seconds.
 func TestDrainRateForgetsAnAbsurdBacklog(t *testing.T) {
 	for _, limit := range []float64{0, 14} {
