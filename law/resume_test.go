@@ -63,3 +63,22 @@ func full(limit int) law.Window {
 		Mean: latency, Deviation: latency / 5, InFlight: float64(limit), Peak: limit, First: limit, Last: limit,
 	}
 }
+
+// A limiter that resumes knows the no-load latency of its work, also where it first sees the work
+// hang and then a server that is slow because others overload it.
+func TestResumedSetpointDoesNotTakeAnOverloadForItsWork(t *testing.T) {
+	c := start(t, law.Resume(law.Setpoint{}, law.Knowledge{Limit: 20, NoLoad: 5 * ms}))
+	limit := int(c.Next(law.Window{
+		Limit: 20, Min: 1, Max: 1000, Elapsed: time.Second, Timeouts: 30, InFlight: 20, Peak: 20, Refused: 10,
+	}).Limit)
+	for range 8 {
+		limit = int(c.Next(law.Window{
+			Limit: limit, Min: 1, Max: 1000, Elapsed: 2 * time.Second, Samples: max(limit, 3), Refused: 100,
+			InFlight: float64(limit), Crowd: float64(limit), Peak: limit, First: limit, Last: limit,
+			Mean: 2 * time.Second, Sojourn: 2 * time.Second,
+		}).Limit)
+	}
+	if limit > 20 {
+		t.Errorf("a limit of %d, want no more than before", limit)
+	}
+}

@@ -12,6 +12,7 @@ type regulator struct {
 	known     bool    // it was measured without load, or by a probe
 	doubted   bool    // a deeper probe must confirm it
 	climbing  bool    // the limit doubles from window to window
+	first     bool    // no window was measured, and the no-load latency is of this process
 	target    float64 // concurrency
 	used      float64 // share of a reached limit that is in flight, smoothed
 	variation float64 // squared coefficient of variation of the latency, smoothed
@@ -75,7 +76,6 @@ func (k *regulator) measure(r reading) {
 	if r.late == 0 || r.saturated { // late work says nothing about an unused limit
 		k.push.measure(r, k.noLoad)
 	}
-	first := k.recent == sums{}
 	k.recent.add(r)
 	reached := 0.0
 	if r.saturated && !r.bursty {
@@ -84,16 +84,17 @@ func (k *regulator) measure(r reading) {
 	k.pressed = portable.Toward(k.pressed, reached, 0.1)
 	k.noLoad = min(k.noLoad, portable.Toward(k.noLoad, r.upper(max(1, k.variation)), followDown))
 	if k.climbing {
-		k.climb(r, first)
+		k.climb(r)
 	}
+	k.first = false
 }
 
 // climb ends the climb of a start when the limit is not reached or the latency rose. A latency
 // that no queue explains is that of other work: quick calls came before, and now a burst of slow
 // ones.
-func (k *regulator) climb(r reading, first bool) {
+func (k *regulator) climb(r reading) {
 	switch {
-	case first && r.saturated && r.latency > noQueue*r.n*k.noLoad:
+	case k.first && r.saturated && r.latency > noQueue*r.n*k.noLoad:
 		k.noLoad, k.known = r.upper(max(1, k.variation)), false
 	case !r.saturated || r.latency > nearNoLoad*k.noLoad*r.doubt(k.variation):
 		k.climbing, k.known = false, true
