@@ -62,8 +62,8 @@ import "time"
 // thrashing server gives no answers to learn from. Work of a quarter of a second and more is
 // probed before. Work of a second and more first goes up to 20 slots, or to the number that the
 // configuration gives, and bursts on an idle server start there. If R is above 4 n B in the first
-// window that reaches the limit, no queue explains it: B is the latency of quicker work, and R
-// takes its place.
+// window that reaches the limit, no queue explains it. The limit stays for a window, and if R is
+// above 8 n B there, B is the latency of quicker work, and R takes its place.
 //
 // # When it fails
 //

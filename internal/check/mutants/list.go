@@ -10,7 +10,8 @@ var ofLibrary = []mutant{
 	// Admission, laws and measurement.
 	{"work under a pace is not charged for its weight", "internal/admit/pacer.go", "\t\tp.tokens -= float64(weight)\n", "\t\tp.tokens--\n", "TestPaceDoesNotDependOnTheNumberOfCallers", "."},
 	{"an overload is taken for slower work", "law/setpoint_regulator.go", "portable.Log(h.r/r.latency) < helps*portable.Log(h.n/r.n)", "true", "TestSetpointCutsTheQueueOfFewerWorkers", "./law"},
-	{"a start takes every high latency for a queue", "law/setpoint_regulator.go", "case k.first && r.saturated && r.latency > noQueue*r.n*k.noLoad:", "case false:", "TestSlowBurstsAfterQuickCalls", "."},
+	{"a start takes every high latency for a queue", "law/setpoint_regulator.go", "case k.waits && r.saturated && r.latency > 2*noQueue*queue:", "case false:", "TestSlowBurstsAfterQuickCalls", "."},
+	{"a start takes a pause for slower work", "law/setpoint_regulator.go", "\t\tk.waits = true\n\t\treturn\n", "\t\tk.noLoad, k.known = r.upper(max(1, k.variation)), false\n", "TestPauseBeforeTheLimitWasReached", "./sim"},
 	{"work that hangs below the limit is no overload", "law/setpoint_moves.go", "if !r.saturated && !c.hangs(r) {", "if !r.saturated {", "TestCollapse", "."},
 	{"a collapse goes unnoticed when all callers leave", "law/setpoint_moves.go", "r.ended+r.abandoned >= leastWindow && c.hangs(r)", "false", "TestCollapse", "."},
 	{"the default law changes a limit without a reason", "law/setpoint_moves.go", "if limit != r.limit {\n\t\td.Reason", "if limit < 0 {\n\t\td.Reason", "TestLimitStaysWithinBounds", "./law"},
