@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"runtime"
 	"slices"
 	"sync/atomic"
@@ -176,3 +177,68 @@ func TestLeaseOutlivesAFailure(t *testing.T) {
 		})
 	}
 }
+
+// TestEndsOfExtending: a lease that was settled, lost or left behind is extended no more.
+func TestEndsOfExtending(t *testing.T) {
+	for name, c := range map[string]struct {
+		takes  time.Duration // of a task that ignores its context
+		fails  error
+		breaks time.Duration // when the run is stopped
+	}{
+		"settled":     {2 * time.Second, nil, time.Hour},
+		"lost":        {time.Hour, errTask, time.Hour},
+		"left behind": {time.Hour, nil, time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var last atomic.Int64
+				began := time.Now()
+				lease := stub{extend: func() error { last.Store(int64(time.Since(began))); return c.fails }}
+				given := false
+				source := leasing{&faulty{then: func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }}, func() (pool.Delivery, bool) {
+					first := !given
+					given = true
+					run := func(context.Context) (any, error) { time.Sleep(c.takes); return nil, nil }
+					return pool.Delivery{Task: pool.Task{Key: "a", Run: run}, Lease: lease, LeaseTime: 3 * time.Second}, first
+				}}
+				ctx, cancel := context.WithTimeout(t.Context(), c.breaks)
+				defer cancel()
+				for range must.Have(pool.New(pool.Config{Capacity: slots(1), Source: source, Grace: 5 * time.Second}))(t).Run(ctx) {
+				}
+				time.Sleep(time.Hour)
+				if at := time.Duration(last.Load()); at < time.Second || at > 6*time.Second {
+					t.Errorf("extended for the last time after %v", at)
+				}
+			})
+		})
+	}
+}
+
+// TestSettlingTasksAreNotHeld: a bounded source is asked for the next task while leases are being
+// settled.
+func TestSettlingTasksAreNotHeld(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n, began := 0, time.Now()
+		lease := stub{acknowledge: func() error { time.Sleep(time.Second); return nil }}
+		source := leasing{&faulty{then: func(context.Context) error { return io.EOF }}, func() (pool.Delivery, bool) {
+			n++
+			if n == 1 {
+				return pool.Delivery{Task: task("long", time.Minute, nil), Lease: lease}, true
+			}
+			return pool.Delivery{Task: task(fmt.Sprint(n), time.Millisecond, nil), Lease: lease}, n <= 20
+		}}
+		r := run(t, pool.Config{Capacity: slots(2), Source: two{source}}, func(_ *pool.Pool, ev pool.Event) {
+			if took := time.Since(began); ev.Key != "long" && took > 2*time.Second {
+				t.Errorf("%s done after %v", ev.Key, took)
+			}
+		})
+		if r.count(pool.Done) != 20 {
+			t.Errorf("%v", r.events)
+		}
+	})
+}
+
+// two is a source of which a pool holds two tasks.
+type two struct{ pool.Source }
+
+func (two) Resize(int64) int64 { return 2 }

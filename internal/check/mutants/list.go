@@ -268,6 +268,8 @@ var ofLibrary = []mutant{
 	{"pool: a lease that panics takes the process with it", "internal/isolate/call.go", "if p := recover(); p != nil {", "if p := any(nil); p != nil {", "TestLostLeaseEndsItsTask", "./pool"},
 	{"pool: the caller's lost lease is that of a task", "pool/lease.go", "ok && lost.of == l {", "ok {", "TestLostLeaseOfTheCaller", ""},
 	{"pool: a task that is cut short loses its lease", "pool/feed.go", "it.lease.hold(r.leases)", "it.lease.hold(ctx)", "TestLeaseIsKeptInTheGrace", ""},
+	{"pool: a lease is extended after its end", "pool/lease.go", "\tif l.over != nil {\n\t\tl.stop()\n", "\tif l.over != nil {\n", "TestEndsOfExtending/settled", ""},
+	{"pool: tasks whose leases are settled fill the bound", "pool/intake.go", "b.most-int64(b.held())", "b.most-int64(b.left())", "TestSettlingTasksAreNotHeld", ""},
 	{"pool: a source that is slow to settle holds nothing back", "pool/board.go", "len(o.events)+o.settling+coming", "len(o.events)+coming", "TestSourceThatIsSlowToSettle", ""},
 	{"pool: a report waits for leases", "pool/board.go", "len(o.events) >= o.size {", "o.full(0) {", "TestReportWaitsForNoLease", ""},
 	{"pool: a lease that was settled keeps a timer", "pool/lease.go", "\tdefer l.over.Stop()", "\t", "TestSettledWhileItIsExtended", ""},
