@@ -74,7 +74,7 @@ import "time"
 //   - Work of which a few in a hundred take a thousand times as long as the rest: it keeps 77 to 89%
 //     of the throughput.
 //   - A few requests in flight at a few a second: a probe takes seconds, and a change minutes.
-//   - Quick calls, and then bursts of calls that take 3 to 20 times as long, or that end within a few
+//   - Quick calls, and then bursts of calls that take 3 to 40 times as long, or that end within a few
 //     of their latencies: the limit may stay at a few slots. Set
 //     [github.com/weir-go/weir.Config].Initial.
 //   - Replicas of a downstream that serves a few of their calls at a time: a cut by one of them hardly
