@@ -311,7 +311,7 @@ func TestSlowBurstsAfterQuickCalls(t *testing.T) {
 		burst       int
 	}{
 		{time.Millisecond, 50 * time.Millisecond, 300},
-		{5 * time.Millisecond, 200 * time.Millisecond, 40},
+		{time.Millisecond, 200 * time.Millisecond, 40},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			l := weir.Must(weir.New(weir.Config{Queue: weir.Queue{Discipline: weir.Adaptive}}))
