@@ -63,7 +63,8 @@ import "time"
 // probed before. Work of a second and more first goes up to 20 slots, or to the number that the
 // configuration gives, and bursts on an idle server start there. If R is above 4 n B in the first
 // window that reaches the limit, no queue explains it. The limit stays for a window, and if R is
-// above 8 n B there, B is the latency of quicker work, and R takes its place.
+// above 8 n B there, B is the latency of quicker work, and R takes its place. Limiters that learn
+// together keep the B that they share.
 //
 // # When it fails
 //

@@ -84,7 +84,7 @@ func (c *setpointController) measure(r reading) {
 			return
 		}
 		c.regulator = newRegulator(r, c.least, c.calm)
-		c.regulator.first, c.regulator.climbing = true, r.limit <= usualLimit && c.Without != "climb"
+		c.regulator.first, c.regulator.climbing = c.others() == 1, r.limit <= usualLimit && c.Without != "climb"
 	}
 	stays := 0.0
 	if c.Without != "stays" && c.isHeldByStays(r) {

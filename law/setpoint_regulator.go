@@ -12,7 +12,7 @@ type regulator struct {
 	known     bool    // it was measured without load, or by a probe
 	doubted   bool    // a deeper probe must confirm it
 	climbing  bool    // the limit doubles from window to window
-	first     bool    // no window was measured, and the no-load latency is of this process
+	first     bool    // no window was measured, and only this limiter knows the no-load latency
 	waits     bool    // the climb goes on if the latency of the first window lasts
 	target    float64 // concurrency
 	used      float64 // share of a reached limit that is in flight, smoothed
