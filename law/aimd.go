@@ -59,7 +59,7 @@ const earlySamples = 100
 // Controller starts the law. A setting out of range is an error that matches
 // [ErrConfig]. The Controller is also a [Retuner].
 func (a AIMD) Controller(Bounds) (Controller, error) {
-	complete, err := a.complete()
+	complete, err := completed(a)
 	if err != nil {
 		return nil, err
 	}
@@ -79,11 +79,6 @@ func (a *AIMD) form() form {
 		{"min_samples", number[int]{field: &a.MinSamples, unset: ofLimiter}},
 		{"max_samples", number[int]{field: &a.MaxSamples, preset: earlySamples}},
 	}}
-}
-
-func (a AIMD) complete() (AIMD, error) {
-	err := a.form().complete()
-	return a, err
 }
 
 // An aimdController has no state: the limit comes with each window.

@@ -78,7 +78,7 @@ type Band struct {
 // Controller starts the law. A setting out of range is an error that matches
 // [ErrConfig]. The Controller is also a [Retuner].
 func (b Band) Controller(Bounds) (Controller, error) {
-	complete, err := b.complete()
+	complete, err := completed(b)
 	if err != nil {
 		return nil, err
 	}
@@ -106,47 +106,29 @@ func (b *Band) form() form {
 		{"proportional", choice[bool]{&b.Proportional, onOff}},
 		{"cooldown", number[time.Duration]{field: &b.Cooldown}},
 		{"min_samples", number[int]{field: &b.MinSamples, unset: ofLimiter}},
+	}, last: func() string {
+		if b.Signal == QueueWait && b.Ceiling == 0 && b.MaxErrorRate == 0 {
+			return "signal queue_wait needs ceiling or max_error_rate: nothing else would ever cut the limit"
+		}
+		return ""
 	}}
 }
 
 var bandSignals = []option[Signal]{{"quantile", NoSignal}, {"ewma", EWMA}, {"queue_wait", QueueWait}}
 
-// complete returns the settings with every default filled in.
-func (b Band) complete() (completeBand, error) {
-	form := b.form()
-	if err := form.check(); err != nil {
-		return completeBand{}, err
-	}
-	if b.Signal == QueueWait && b.Ceiling == 0 && b.MaxErrorRate == 0 {
-		return completeBand{}, form.fault(
-			"signal queue_wait needs ceiling or max_error_rate: nothing else would ever cut the limit")
-	}
-	form.fill()
-	return completeBand(b), nil
-}
-
 // A bandController applies a Band. It has no state, because the limit comes with each window,
 // and shares its settings with all controllers of equal settings: it costs 8 bytes instead of
 // 96, or some 300 if its settings are unique.
 type bandController struct {
-	settings unique.Handle[completeBand]
+	settings unique.Handle[Band] // with the defaults filled in
 }
-
-// A completeBand is a Band with every default filled in.
-type completeBand Band
 
 // Retune takes new settings.
 func (c *bandController) Retune(l Law) bool {
-	b, ok := l.(Band)
-	if !ok {
-		return false
-	}
-	complete, err := b.complete()
-	if err != nil {
-		return false
-	}
-	c.settings = unique.Make(complete)
-	return true
+	b := c.settings.Value()
+	ok := retuned(&b, l)
+	c.settings = unique.Make(b)
+	return ok
 }
 
 func (c *bandController) Next(w Window) Decision {
@@ -159,8 +141,7 @@ func (c *bandController) Next(w Window) Decision {
 	case raise:
 		limit += b.step(reason)
 	}
-	d := Decision{Reason: reason, Next: Plan{MinSamples: b.MinSamples}}
-	d.Limit = min(max(limit, float64(w.Min)), float64(w.Max))
+	d := Decision{Limit: within(limit, w), Reason: reason, Next: Plan{MinSamples: b.MinSamples}}
 	if d.Limit < float64(w.Limit) {
 		d.Next.Settle = b.Cooldown
 	}
@@ -177,11 +158,11 @@ const (
 
 // judge returns the direction of the limit and the signal that decided it. A guard that is
 // exceeded comes before the signal; one that is near only forbids a raise.
-func (b *completeBand) judge(w Window) (move, Reason) {
+func (b *Band) judge(w Window) (move, Reason) {
 	if w.Completed() == 0 && !w.Used() {
 		return hold, Reason{}
 	}
-	enough := max(1, b.MinSamples, w.MinSamples)
+	enough := enough(b.MinSamples, w)
 	var near Reason
 	for _, guard := range [...]Reason{b.errors(w, enough), b.ceiling(w, enough)} {
 		switch guard.Code {
@@ -195,7 +176,7 @@ func (b *completeBand) judge(w Window) (move, Reason) {
 		if r := b.stuck(w); r.Code == Above {
 			return cut, r
 		}
-		return hold, Reason{Code: TooFew, Have: float64(w.Samples), Want: float64(enough)}
+		return hold, tooFew(w, enough)
 	}
 
 	r := b.signal(w)
@@ -221,7 +202,7 @@ func (b *completeBand) judge(w Window) (move, Reason) {
 // used. To hold until more work ends would freeze the limit just when the work is slowest, so
 // it is cut if the evidence is for that: the least latency, or without any, the age of the
 // oldest work.
-func (b *completeBand) stuck(w Window) Reason {
+func (b *Band) stuck(w Window) Reason {
 	bound := seconds(b.Target, 1+b.Tolerance)
 	if b.Signal == QueueWait {
 		bound = seconds(b.Ceiling, 1)
@@ -238,35 +219,27 @@ func (b *completeBand) stuck(w Window) Reason {
 
 // errors compares the error rate with its bound. Unlike a latency it needs no success to be
 // measured.
-func (b *completeBand) errors(w Window, enough int) Reason {
+func (b *Band) errors(w Window, enough int) Reason {
 	if b.MaxErrorRate == 0 || w.Completed() < enough {
 		return Reason{}
 	}
 	return b.guard(Errors, w.ErrorRate(), b.MaxErrorRate)
 }
 
-func (b *completeBand) ceiling(w Window, enough int) Reason {
+func (b *Band) ceiling(w Window, enough int) Reason {
 	if b.Ceiling == 0 || w.Samples < enough {
 		return Reason{}
 	}
 	return b.guard(quantile(b.Quantile), seconds(w.Quantile(b.Quantile), 1), seconds(b.Ceiling, 1))
 }
 
-func (b *completeBand) guard(s Signal, have, bound float64) Reason {
+func (b *Band) guard(s Signal, have, bound float64) Reason {
 	return stand(s, have, bound*(1-b.Tolerance), bound, bound)
 }
 
 // signal compares the signal with the band around the target.
-func (b *completeBand) signal(w Window) Reason {
-	signal, have := b.Signal, time.Duration(0)
-	switch signal {
-	case EWMA:
-		have = w.EWMA
-	case QueueWait:
-		have = w.QueueWait
-	default:
-		signal, have = quantile(b.Quantile), w.Quantile(b.Quantile)
-	}
+func (b *Band) signal(w Window) Reason {
+	signal, have := measured(b.Signal, b.Quantile, w)
 	return stand(signal, seconds(have, 1),
 		seconds(b.Target, 1-b.Tolerance), seconds(b.Target, 1), seconds(b.Target, 1+b.Tolerance))
 }
@@ -289,7 +262,7 @@ func seconds(d time.Duration, by float64) float64 {
 }
 
 // cut returns the limit after a cut: at least one slot less.
-func (b *completeBand) cut(limit float64, r Reason) float64 {
+func (b *Band) cut(limit float64, r Reason) float64 {
 	factor := b.Factor
 	if b.Proportional {
 		factor = max(factor, r.Want/r.Have)
@@ -302,7 +275,7 @@ func (b *completeBand) cut(limit float64, r Reason) float64 {
 }
 
 // step returns how many slots to add: at least one.
-func (b *completeBand) step(r Reason) float64 {
+func (b *Band) step(r Reason) float64 {
 	if !b.Proportional {
 		return float64(b.Step)
 	}

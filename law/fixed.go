@@ -16,7 +16,7 @@ type Fixed struct {
 // Controller starts the law. A setting out of range is an error that matches
 // [ErrConfig]. The Controller is also a [Retuner], for the limit that it has.
 func (l Fixed) Controller(Bounds) (Controller, error) {
-	if err := l.form().check(); err != nil {
+	if err := l.form().complete(); err != nil {
 		return nil, err
 	}
 	return fixedController(l.Limit), nil

@@ -25,6 +25,16 @@ type form struct {
 	name     string
 	settings []setting
 	bare     bool // a value without a name is the first setting
+
+	// last checks complete settings against one another, and fills in defaults that depend on
+	// several. It may be nil.
+	last func() (complaint string)
+}
+
+// A formed is a pointer to a law that has a form.
+type formed[L any] interface {
+	*L
+	form() form
 }
 
 type setting struct {
@@ -36,19 +46,40 @@ func (f form) fault(format string, args ...any) error {
 	return faultf(f.name+": "+format, args...)
 }
 
-func (f form) check() error {
+// complete checks the settings and fills in the defaults.
+func (f form) complete() error {
 	for _, s := range f.settings {
 		if complaint := s.check(); complaint != "" {
 			return f.fault("%s %s", s.name, complaint)
+		}
+		s.fill()
+	}
+	if f.last != nil {
+		if complaint := f.last(); complaint != "" {
+			return f.fault("%s", complaint)
 		}
 	}
 	return nil
 }
 
-func (f form) fill() {
-	for _, s := range f.settings {
-		s.fill()
+// completed returns a law with its defaults filled in.
+func completed[L any, P formed[L]](l L) (L, error) {
+	err := P(&l).form().complete()
+	return l, err
+}
+
+// retuned takes over the settings of l if it is a law of the same type and they
+// are in range.
+func retuned[L Law, P formed[L]](settings *L, l Law) bool {
+	same, ok := l.(L)
+	if !ok {
+		return false
 	}
+	complete, err := completed[L, P](same)
+	if err == nil {
+		*settings = complete
+	}
+	return err == nil
 }
 
 func (f form) names() []string {

@@ -77,7 +77,7 @@ const (
 // Controller starts the law. A setting out of range is an error that matches
 // [ErrConfig]. The Controller is also a [Retuner].
 func (g Gradient) Controller(Bounds) (Controller, error) {
-	complete, err := g.complete()
+	complete, err := completed(g)
 	if err != nil {
 		return nil, err
 	}
@@ -98,11 +98,6 @@ func (g *Gradient) form() form {
 		{"min_samples", number[int]{field: &g.MinSamples, unset: ofLimiter}},
 		{"max_samples", number[int]{field: &g.MaxSamples, preset: earlySamples}},
 	}}
-}
-
-func (g Gradient) complete() (Gradient, error) {
-	err := g.form().complete()
-	return g, err
 }
 
 type gradientController struct {

@@ -60,7 +60,7 @@ const (
 // Controller starts the law. A setting out of range is an error that matches
 // [ErrConfig]. The Controller is also a [Retuner].
 func (g Gradient2) Controller(Bounds) (Controller, error) {
-	complete, err := g.complete()
+	complete, err := completed(g)
 	if err != nil {
 		return nil, err
 	}
@@ -80,11 +80,6 @@ func (g *Gradient2) form() form {
 		{"min_samples", number[int]{field: &g.MinSamples, unset: ofLimiter}},
 		{"max_samples", number[int]{field: &g.MaxSamples, preset: earlySamples}},
 	}}
-}
-
-func (g Gradient2) complete() (Gradient2, error) {
-	err := g.form().complete()
-	return g, err
 }
 
 type gradient2Controller struct {

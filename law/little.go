@@ -112,7 +112,7 @@ const (
 // Controller starts the law. A setting out of range is an error that matches
 // [ErrConfig]. The Controller is also a [Retuner].
 func (l Little) Controller(Bounds) (Controller, error) {
-	complete, err := l.complete()
+	complete, err := completed(l)
 	if err != nil {
 		return nil, err
 	}
@@ -133,11 +133,6 @@ func (l *Little) form() form {
 		{"min_samples", number[int]{field: &l.MinSamples, unset: ofLimiter}},
 		{"max_samples", number[int]{field: &l.MaxSamples, preset: 200}},
 	}}
-}
-
-func (l Little) complete() (Little, error) {
-	err := l.form().complete()
-	return l, err
 }
 
 type littleController struct {

@@ -40,6 +40,18 @@ func latency(w Window) float64 {
 	return max(0, w.Mean.Seconds())
 }
 
+// measured returns the signal that a law holds, which is the quantile q if it names none, and its
+// value.
+func measured(s Signal, q float64, w Window) (Signal, time.Duration) {
+	switch s {
+	case EWMA:
+		return s, w.EWMA
+	case QueueWait:
+		return s, w.QueueWait
+	}
+	return quantile(q), w.Quantile(q)
+}
+
 // duration converts seconds.
 func duration(seconds float64) time.Duration {
 	return time.Duration(min(max(seconds*float64(time.Second), 0), math.MaxInt64/2))
@@ -98,31 +110,4 @@ func lean(s Signal, have, want, from, to float64) Reason {
 		return Reason{Below, s, have, want}
 	}
 	return Reason{Within, s, have, want}
-}
-
-// complete checks the settings and fills in the defaults.
-func (f form) complete() error {
-	if err := f.check(); err != nil {
-		return err
-	}
-	f.fill()
-	return nil
-}
-
-// retuned takes over the settings of l if it is a law of the same type and they
-// are in range.
-func retuned[L interface {
-	Law
-	complete() (L, error)
-}](settings *L, l Law,
-) bool {
-	same, ok := l.(L)
-	if !ok {
-		return false
-	}
-	complete, err := same.complete()
-	if err == nil {
-		*settings = complete
-	}
-	return err == nil
 }

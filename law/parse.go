@@ -27,10 +27,7 @@ type kind struct {
 }
 
 // kindOf makes the kind of a law whose form method ties a form to its fields.
-func kindOf[L Law, P interface {
-	*L
-	form() form
-}]() kind {
+func kindOf[L Law, P formed[L]]() kind {
 	zero := P(new(L)).form()
 	return kind{zero.name, zero, func(settings []string) (Law, error) {
 		l := new(L)

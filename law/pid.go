@@ -83,7 +83,7 @@ const (
 // Controller starts the law. A setting out of range is an error that matches
 // [ErrConfig]. The Controller is also a [Retuner].
 func (p PID) Controller(b Bounds) (Controller, error) {
-	complete, err := p.complete()
+	complete, err := completed(p)
 	if err != nil {
 		return nil, err
 	}
@@ -122,19 +122,14 @@ func (p *PID) form() form {
 		{"max_error_rate", number[float64]{field: &p.MaxErrorRate, unset: noBound, below: 1}},
 		{"min_samples", number[int]{field: &p.MinSamples, unset: ofLimiter}},
 		{"max_samples", number[int]{field: &p.MaxSamples, preset: earlySamples}},
+	}, last: func() string {
+		if p.Kp == 0 && p.Ki == 0 && p.Kd == 0 {
+			// The integral settles within a second, where a window of a second is still stable;
+			// the rest only has to keep up with it.
+			p.Kp, p.Ki = 0.3, 1
+		}
+		return ""
 	}}
-}
-
-func (p PID) complete() (PID, error) {
-	if err := p.form().complete(); err != nil {
-		return p, err
-	}
-	if p.Kp == 0 && p.Ki == 0 && p.Kd == 0 {
-		// The integral settles within a second, where a window of a second is still stable; the
-		// rest only has to keep up with it.
-		p.Kp, p.Ki = 0.3, 1
-	}
-	return p, nil
 }
 
 type pidController struct {
@@ -161,7 +156,8 @@ func (c *pidController) Next(w Window) Decision {
 }
 
 func (c *pidController) judge(w Window, from float64) (float64, Reason) {
-	enough, now := enough(c.MinSamples, w), c.signal(w)
+	enough := enough(c.MinSamples, w)
+	signal, now := measured(c.Signal, c.Quantile, w)
 	switch {
 	case w.Completed() == 0:
 		return from, Reason{}
@@ -172,25 +168,14 @@ func (c *pidController) judge(w Window, from float64) (float64, Reason) {
 	case w.Samples < enough || now <= 0 || w.Elapsed <= 0:
 		return from, tooFew(w, enough)
 	}
-	return c.step(w, from, now)
-}
-
-func (c *pidController) signal(w Window) time.Duration {
-	if c.Signal == EWMA {
-		return w.EWMA
-	}
-	return w.Quantile(c.Quantile)
+	return c.step(w, from, signal, now)
 }
 
 // step lets the loop move the limit. The loop continues from the limit that was applied, even
 // if something else moved it.
-func (c *pidController) step(w Window, from float64, now time.Duration) (float64, Reason) {
+func (c *pidController) step(w Window, from float64, signal Signal, now time.Duration) (float64, Reason) {
 	c.follow(w, from)
 	to := portable.Exp(c.loop.Update(portable.Log(now.Seconds()), w.Elapsed))
-	signal := c.Signal
-	if signal == NoSignal {
-		signal = quantile(c.Quantile)
-	}
 	have, want := now.Seconds(), c.Target.Seconds()
 	if to > from && !w.Used() {
 		c.loop.Track(portable.Log(from))

@@ -129,60 +129,29 @@ func (r Reason) MarshalText() ([]byte, error) {
 	return []byte(r.String()), nil
 }
 
+var codeNames = [...]string{
+	NoReason: "none", Above: "above", Below: "below", Within: "within", Unused: "unused", Pinned: "pinned",
+	Configured: "configured", TooFew: "too few", Probing: "probing", Rebased: "rebased",
+}
+
 // String returns the name of the code in lower case, such as "above".
 func (c ReasonCode) String() string {
-	switch c {
-	case NoReason:
-		return "none"
-	case Above:
-		return "above"
-	case Below:
-		return "below"
-	case Within:
-		return "within"
-	case Unused:
-		return "unused"
-	case Pinned:
-		return "pinned"
-	case Configured:
-		return "configured"
-	case TooFew:
-		return "too few"
-	case Probing:
-		return "probing"
-	case Rebased:
-		return "rebased"
+	if int(c) < len(codeNames) {
+		return codeNames[c]
 	}
 	return "code " + strconv.Itoa(int(c))
 }
 
+var signalNames = map[Signal]string{
+	NoSignal: "signal", EWMA: "EWMA", QueueWait: "queue wait", Errors: "error rate", Timeouts: "timeout rate",
+	Average: "average", Least: "least latency", NoLoad: "no-load latency", Standing: "standing queue", Age: "oldest work",
+	Pushback: "share refused downstream", Lateness: "share of late work",
+}
+
 // String returns the name of the signal, such as "p95", "p99.9" or "queue wait".
 func (s Signal) String() string {
-	switch s {
-	case NoSignal:
-		return "signal"
-	case EWMA:
-		return "EWMA"
-	case QueueWait:
-		return "queue wait"
-	case Errors:
-		return "error rate"
-	case Timeouts:
-		return "timeout rate"
-	case Average:
-		return "average"
-	case Least:
-		return "least latency"
-	case NoLoad:
-		return "no-load latency"
-	case Standing:
-		return "standing queue"
-	case Age:
-		return "oldest work"
-	case Pushback:
-		return "share refused downstream"
-	case Lateness:
-		return "share of late work"
+	if name, ok := signalNames[s]; ok {
+		return name
 	}
 	if s > 1000 {
 		return "signal " + strconv.Itoa(int(s))

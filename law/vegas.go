@@ -1,6 +1,7 @@
 package law
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/weir-go/weir/internal/portable"
@@ -64,7 +65,7 @@ type Vegas struct {
 // Controller starts the law. A setting out of range is an error that matches
 // [ErrConfig]. The Controller is also a [Retuner].
 func (v Vegas) Controller(Bounds) (Controller, error) {
-	complete, err := v.complete()
+	complete, err := completed(v)
 	if err != nil {
 		return nil, err
 	}
@@ -83,18 +84,12 @@ func (v *Vegas) form() form {
 		{"probe", number[float64]{field: &v.Probe, preset: 22.5}}, // 30 times a random number from 0.5 to 1 in the source
 		{"min_samples", number[int]{field: &v.MinSamples, unset: ofLimiter}},
 		{"max_samples", number[int]{field: &v.MaxSamples, preset: earlySamples}},
+	}, last: func() string {
+		if v.Alpha > v.Beta {
+			return fmt.Sprintf("alpha %v out of range: want 0 to beta, %v", v.Alpha, v.Beta)
+		}
+		return ""
 	}}
-}
-
-func (v Vegas) complete() (Vegas, error) {
-	form := v.form()
-	if err := form.complete(); err != nil {
-		return Vegas{}, err
-	}
-	if v.Alpha > v.Beta {
-		return Vegas{}, form.fault("alpha %v out of range: want 0 to beta, %v", v.Alpha, v.Beta)
-	}
-	return v, nil
 }
 
 type vegasController struct {
