@@ -8,6 +8,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"maps"
 	"os"
 	"os/exec"
 	"path"
@@ -18,43 +19,33 @@ import (
 	"time"
 )
 
-// A change is a mutant in the code.
-type change struct {
-	mutant
-	number int    // activates it, from 1
-	code   string // of the whole file
+// selector is the environment variable with the name of the mutant that a binary activates, and
+// atWork the variable of each changed package that holds it.
+const (
+	selector = "MUTANT"
+	atWork   = "mutantAtWork"
+)
+
+// An insertion is a mutant in the code of its file.
+type insertion struct {
 	clause string // the name of the package of the file
-	begin  int    // of the body of the function
-	body   string // changed
+	at     int    // where the body of the function begins
+	code   string
 }
 
-// findAll finds the functions that mutants change.
-func findAll(root string, list []mutant) (changes []change, err error) {
-	for i, m := range list {
-		c, wrong := m.find(root)
-		if wrong != nil {
-			err = errors.Join(err, fmt.Errorf("%s: %w", m, wrong))
-		}
-		c.number = i + 1
-		changes = append(changes, c)
-	}
-	return changes, err
-}
-
-// find finds the function that a mutant changes.
-func (m mutant) find(root string) (change, error) {
+// find finds the function that a mutant changes. It inserts a changed copy of the body at the
+// beginning, in an `if` that only this mutant enters. For an error of the compiler in the copy, the
+// file is the name of the mutant.
+func (m mutant) find(root string) (insertion, error) {
 	read, _ := os.ReadFile(filepath.Join(root, filepath.FromSlash(m.file))) // a file that is gone has no code
 	text := string(read)
-	switch n := strings.Count(text, m.old); {
-	case n != 1:
-		return change{}, fmt.Errorf("its old code occurs %d times in %s, want once: adapt it to the code", n, m.file)
-	case m.new == m.old:
-		return change{}, errors.New("changes nothing: its new code is the old")
+	if n := strings.Count(text, m.old); n != 1 {
+		return insertion{}, fmt.Errorf("its old code occurs %d times in %s, want once: adapt it to the code", n, m.file)
 	}
 	fset := token.NewFileSet()
 	file, err := parser.ParseFile(fset, m.file, text, parser.SkipObjectResolution)
 	if err != nil {
-		return change{}, err
+		return insertion{}, err
 	}
 	from := strings.Index(text, m.old)
 	to := from + len(m.old)
@@ -71,68 +62,65 @@ func (m mutant) find(root string) (change, error) {
 		if f.Type.Results == nil {
 			body += "\nreturn"
 		}
-		return change{mutant: m, code: text, clause: file.Name.Name, begin: begin, body: body}, nil
+		return insertion{file.Name.Name, begin, fmt.Sprintf("\nif %s == %q {\n//line %s:1\n%s\n}\n", atWork, m.name, m.name, body)}, nil
 	}
-	return change{}, errors.New("its old code is not inside of a function: change the code that uses it")
+	return insertion{}, errors.New("its old code is not inside of a function: change the code that uses it")
 }
 
-// selector is the environment variable with the number of the mutant that a binary activates, and
-// atWork the variable of each changed package that holds it.
-const (
-	selector = "MUTANT"
-	atWork   = "mutantAtWork"
-)
-
-// weave puts changes into their packages, so that all of them take one build: a function begins
-// with the changed copies of its body, each in an `if` that only its mutant enters. For an error of
-// the compiler in one, the file is the name of the mutant. It returns the files that differ, by
-// their names from the root.
-func weave(list []change) map[string]string {
-	files := map[string]string{}
-	fromTheEnd := slices.SortedFunc(slices.Values(list), func(a, b change) int { return b.begin - a.begin })
-	for _, c := range fromTheEnd {
-		if files[c.file] == "" {
-			files[c.file] = c.code
-			files[path.Join(path.Dir(c.file), "mutant_at_work.go")] = fmt.Sprintf(
-				"package %s\n\nimport (\n\"os\"\n\"strconv\"\n)\n\nvar %s, _ = strconv.Atoi(os.Getenv(%q))\n", c.clause, atWork, selector)
+// weave puts mutants into their packages, so that all of them take one build. It writes the changed
+// files to tmp, with the overlay of the go command, whose name it returns.
+func weave(tmp, root string, list []mutant) (overlay string, err error) {
+	inserted := map[string][]insertion{}
+	for _, m := range list {
+		i, wrong := m.find(root)
+		if wrong != nil {
+			err = errors.Join(err, fmt.Errorf("%s: %w", m, wrong))
 		}
-		code := files[c.file]
-		files[c.file] = code[:c.begin] + fmt.Sprintf("\nif %s == %d {\n//line %s:1\n%s\n}\n", atWork, c.number, c.name, c.body) + code[c.begin:]
+		inserted[m.file] = append(inserted[m.file], i)
 	}
-	return files
-}
-
-// A binary is the compiled tests of a package.
-type binary struct{ root, pkg, file string }
-
-// build compiles the tests that judge the changes. It returns their binaries, by package.
-func build(tmp, root string, list []change) (map[string]binary, error) {
 	replace := map[string]string{}
-	for name, code := range weave(list) {
-		changed := filepath.Join(tmp, strconv.Itoa(len(replace))+".go")
-		if err := os.WriteFile(changed, []byte(code), 0o600); err != nil {
-			return nil, err
+	write := func(name string, code []byte) {
+		at := filepath.Join(root, filepath.FromSlash(name))
+		if replace[at] == "" { // not the variable of a package whose other files changed, too
+			replace[at] = filepath.Join(tmp, strconv.Itoa(len(replace))+".go")
+			err = errors.Join(err, os.WriteFile(replace[at], code, 0o600))
 		}
-		replace[filepath.Join(root, filepath.FromSlash(name))] = changed
 	}
-	overlay := filepath.Join(tmp, "overlay.json")
-	text, err := json.Marshal(map[string]any{"Replace": replace})
-	if err := errors.Join(err, os.WriteFile(overlay, text, 0o600)); err != nil {
+	for _, name := range slices.Sorted(maps.Keys(inserted)) {
+		all := inserted[name]
+		code, _ := os.ReadFile(filepath.Join(root, filepath.FromSlash(name))) // find has read it
+		slices.SortFunc(all, func(a, b insertion) int { return b.at - a.at })
+		for _, i := range all {
+			code = slices.Insert(code, i.at, []byte(i.code)...)
+		}
+		write(name, code)
+		write(path.Join(path.Dir(name), "mutant_at_work.go"),
+			fmt.Appendf(nil, "package %s\n\nimport \"os\"\n\nvar %s = os.Getenv(%q)\n", all[0].clause, atWork, selector))
+	}
+	overlay = filepath.Join(tmp, "overlay.json")
+	text, wrong := json.Marshal(map[string]any{"Replace": replace})
+	return overlay, errors.Join(err, wrong, os.WriteFile(overlay, text, 0o600))
+}
+
+// build compiles the tests that judge the mutants. It returns their binaries, by package.
+func build(tmp, root string, list []mutant) (map[string]string, error) {
+	overlay, err := weave(tmp, root, list)
+	if err != nil {
 		return nil, err
 	}
-	binaries := map[string]binary{}
+	binaries := map[string]string{}
 	folders := map[string][]string{} // their packages; two of one name need two folders
 	same := map[string]int{}
-	for _, c := range list {
-		pkg := c.pkg()
-		if binaries[pkg].file != "" {
+	for _, m := range list {
+		pkg := m.pkg()
+		if binaries[pkg] != "" {
 			continue
 		}
 		name := path.Base(path.Join(modulePath, pkg))
 		folder := filepath.Join(tmp, strconv.Itoa(same[name]))
 		same[name]++
 		folders[folder] = append(folders[folder], pkg)
-		binaries[pkg] = binary{root, pkg, filepath.Join(folder, name+".test")}
+		binaries[pkg] = filepath.Join(folder, name+".test")
 	}
 	for folder, packages := range folders {
 		flags := []string{"test", "-c", "-o", folder + "/", "-overlay=" + overlay, "-vet=off", "-ldflags=-w"} // -w: for no debugger
@@ -145,17 +133,17 @@ func build(tmp, root string, list []change) (map[string]binary, error) {
 	return binaries, nil
 }
 
-// run runs one test as `go test` does, with the mutant of that number active, or none for 0. It
-// sets the environment of the gate: long tests run too, properties are tried ten times as often as
-// usual, and a failure leaves no file in the working tree and is not shrunk, which takes up to half
-// a minute.
-func (b binary) run(test string, number int, timeout time.Duration) (string, error) {
+// run runs the test of a mutant as `go test` does, with the mutant of that name active, or none for
+// "". It sets the environment of the gate: long tests run too, properties are tried ten times as
+// often as usual, and a failure leaves no file in the working tree and is not shrunk, which takes up
+// to half a minute.
+func (m mutant) run(root, binary, active string, timeout time.Duration) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*timeout) // if the test does not end itself
 	defer cancel()
-	pattern := "^" + strings.ReplaceAll(test, "/", "$/^") + "$"
-	cmd := exec.CommandContext(ctx, b.file, "-test.v", "-test.paniconexit0", "-test.timeout="+timeout.String(), "-test.run="+pattern)
-	cmd.Dir = filepath.Join(b.root, filepath.FromSlash(b.pkg))
-	cmd.Env = append(os.Environ(), "WEIR_TESTS=all", "RAPID_NOFAILFILE=true", "RAPID_CHECKS=1000", "RAPID_SHRINKTIME=0s", selector+"="+strconv.Itoa(number))
+	pattern := "^" + strings.ReplaceAll(m.test, "/", "$/^") + "$"
+	cmd := exec.CommandContext(ctx, binary, "-test.v", "-test.paniconexit0", "-test.timeout="+timeout.String(), "-test.run="+pattern)
+	cmd.Dir = filepath.Join(root, filepath.FromSlash(m.pkg()))
+	cmd.Env = append(os.Environ(), "WEIR_TESTS=all", "RAPID_NOFAILFILE=true", "RAPID_CHECKS=1000", "RAPID_SHRINKTIME=0s", selector+"="+active)
 	cmd.WaitDelay = time.Second // for processes that the test left behind
 	output, err := cmd.CombinedOutput()
 	return string(output), err

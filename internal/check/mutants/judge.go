@@ -16,102 +16,83 @@ import (
 // still hangs then is red as well.
 const patience = 25 * time.Second
 
-// A verdict is nil in err if the test killed the mutant.
-type verdict struct {
-	change
-	err error
-}
-
 // judge tries all mutants and prints the verdict on each. A mutant that is not killed is tried a
 // second time, when nothing else runs: on a busy machine a test may fail late. It is an error if
 // one is not killed then.
 func judge(w io.Writer, root string, list []mutant) error {
-	changes, err := findAll(root, list)
-	if err != nil {
-		return err
-	}
 	tmp, err := os.MkdirTemp("", "mutants")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(tmp)
-	tests, err := build(tmp, root, changes)
+	tests, err := build(tmp, root, list)
 	if err != nil {
 		return err
 	}
-	var again []change
-	for v := range try(tests, changes) {
-		if v.err != nil {
-			again = append(again, v.change)
-			fmt.Fprintf(w, "again   %s: %v\n", v.mutant, v.err)
-			continue
-		}
-		fmt.Fprintf(w, "killed  %s\n", v.mutant)
-	}
-	failed := 0
-	for _, c := range again {
-		if v := <-try(tests, []change{c}); v.err != nil {
-			failed++
-			fmt.Fprintf(w, "FAIL    %s: %v\n", v.mutant, v.err)
-			continue
-		}
-		fmt.Fprintf(w, "killed  %s\n", c.mutant)
-	}
-	fmt.Fprintf(w, "mutants: %d killed; %d at the second try or not at all, %d not killed\n", len(list)-failed, len(again), failed)
-	if failed > 0 {
-		return fmt.Errorf("%d of %d mutants were not killed", failed, len(list))
+	again := try(w, root, tests, list, 4, "again ") // a test that fails often waits for a condition first
+	failed := try(w, root, tests, again, 1, "FAIL  ")
+	fmt.Fprintf(w, "mutants: %d killed; %d at the second try or not at all, %d not killed\n", len(list)-len(failed), len(again), len(failed))
+	if len(failed) > 0 {
+		return fmt.Errorf("%d of %d mutants were not killed", len(failed), len(list))
 	}
 	return nil
 }
 
-// try tries changes, those of four tests at a time: a test that fails often waits for a condition
-// first.
-func try(tests map[string]binary, list []change) <-chan verdict {
-	type test struct{ pkg, name string }
-	groups := map[test][]change{}
-	for _, c := range list {
-		of := test{c.pkg(), c.test}
-		groups[of] = append(groups[of], c)
+// try tries mutants, those of some tests at a time, and returns the ones that are not killed. It
+// runs a test without a mutant first: only a test that passes on the real code proves anything when
+// it fails.
+func try(w io.Writer, root string, tests map[string]string, list []mutant, atOnce int, verdict string) (alive []mutant) {
+	groups := map[[2]string][]mutant{} // by package and test
+	for _, m := range list {
+		of := [2]string{m.pkg(), m.test}
+		groups[of] = append(groups[of], m)
 	}
-	verdicts := make(chan verdict, len(list))
-	turns := make(chan struct{}, 4)
+	var mu sync.Mutex // guards w and alive
+	turns := make(chan struct{}, atOnce)
 	var trials sync.WaitGroup
-	for of, changes := range groups {
+	for of, mutants := range groups {
 		trials.Go(func() {
 			turns <- struct{}{}
 			defer func() { <-turns }()
-			tests[of.pkg].try(of.name, changes, verdicts)
+			start := time.Now()
+			passes := mutants[0].passes(root, tests[of[0]])
+			timeout := 4*time.Since(start) + patience
+			for _, m := range mutants {
+				err := passes
+				if err == nil {
+					err = m.kill(root, tests[of[0]], timeout)
+				}
+				mu.Lock()
+				if err == nil {
+					fmt.Fprintf(w, "killed  %s\n", m)
+				} else {
+					fmt.Fprintf(w, "%s  %s: %v\n", verdict, m, err)
+					alive = append(alive, m)
+				}
+				mu.Unlock()
+			}
 		})
 	}
-	go func() { trials.Wait(); close(verdicts) }()
-	return verdicts
+	trials.Wait()
+	return alive
 }
 
-// try runs a test without a mutant and with each: only a test that passes on the real code proves
-// anything when it fails.
-func (b binary) try(test string, list []change, verdicts chan<- verdict) {
-	start := time.Now()
-	output, err := b.run(test, 0, 4*patience)
-	switch {
-	case err != nil:
-		err = fmt.Errorf("%s does not pass on the real code either: %w\n%s", test, err, output)
-	case !strings.Contains(output, "--- PASS: "+test+" "):
-		err = fmt.Errorf("there is no %s in %s, or it was skipped", test, b.pkg)
+// passes runs the test on the real code.
+func (m mutant) passes(root, binary string) error {
+	output, err := m.run(root, binary, "", 4*patience)
+	if err != nil {
+		return fmt.Errorf("%s does not pass on the real code either: %w\n%s", m.test, err, output)
 	}
-	usual := time.Since(start)
-	for _, c := range list {
-		if err != nil {
-			verdicts <- verdict{c, err}
-			continue
-		}
-		verdicts <- verdict{c, b.kill(c, 4*usual+patience)}
+	if !strings.Contains(output, "--- PASS: "+m.test+" ") {
+		return fmt.Errorf("there is no %s in %s, or it was skipped", m.test, m.pkg())
 	}
+	return nil
 }
 
-// kill runs the test with the change. It must have run, too: if it cannot be started, that is no
+// kill runs the test with the mutant. It must have run, too: if it cannot be started, that is no
 // failure.
-func (b binary) kill(c change, timeout time.Duration) error {
-	_, err := b.run(c.test, c.number, timeout)
+func (m mutant) kill(root, binary string, timeout time.Duration) error {
+	_, err := m.run(root, binary, m.name, timeout)
 	switch exit := new(exec.ExitError); {
 	case err == nil:
 		return errors.New("survived: no behaviour that this test checks depends on the changed code")

@@ -116,7 +116,6 @@ var ofLibrary = []mutant{
 
 	// The queue, and Full, which asks without taking a slot.
 	{"a pace queues what it cannot serve in time", "internal/queue/fifo.go", "o.now+o.pace >= w.expires", "false", "TestPaceRefusesWhatCannotWaitSoLong", "."},
-	{"the queue takes one more than its size", "internal/queue/join.go", "int(q.length) >= q.order.Size(int(v.Size))", "int(q.length) > q.order.Size(int(v.Size))", "TestQueueSizeIsExact", "./internal/admit"},
 	{"a node holds one waiter more than its queue has places", "internal/queue/join.go", "int(q.length) >= q.order.Size(int(v.Size))", "int(q.length) > q.order.Size(int(v.Size))", "TestPlainQueueAgainstModel", "./internal/check"},
 	{"the lowest lane is served first", "internal/queue/pick.go", "starved >= 0 && q.picks >= picksForOne-1", "starved >= 0", "TestPlainQueueAgainstModel", "./internal/check"},
 	{"last in, first out", "internal/queue/fifo.go", "l.oldest()", "l.newest", "TestPlainQueueAgainstModel", "./internal/check"},
