@@ -135,8 +135,8 @@ func build(tmp, root string, list []mutant) (map[string]string, error) {
 
 // run runs the test of a mutant as `go test` does, with the mutant of that name active, or none for
 // "". It sets the environment of the gate: long tests run too, properties are tried ten times as
-// often as usual, and a failure leaves no file in the working tree and is not shrunk, which takes up
-// to half a minute.
+// often as usual, and a failure leaves no file in the working tree and is not shrunk, which takes
+// up to half a minute.
 func (m mutant) run(root, binary, active string, timeout time.Duration) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*timeout) // if the test does not end itself
 	defer cancel()
