@@ -2,8 +2,6 @@ package suites
 
 import (
 	"encoding/json"
-	"flag"
-	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -55,31 +53,6 @@ func TestLookup(t *testing.T) {
 		if _, err := Lookup(name); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", name, err, want)
 		}
-	}
-}
-
-var calibrate = flag.Bool("calibrate", false,
-	"score a fixed limit of 60 on the whole named suite, which takes half a minute")
-
-// TestCalibration: an independent simulator scored a fixed limit of 60 on this suite with
-// 87.3 in the mean and 6.5 at worst. Run it with
-//
-//	go test -run Calibration -calibrate -v ./internal/suites
-func TestCalibration(t *testing.T) {
-	if !*calibrate {
-		t.Skip("without -calibrate")
-	}
-	sum, least := 0.0, 100.0
-	for _, s := range Named() {
-		oracle := must.Have(sim.Sweep(s, 1))(t)
-		result := must.Have(sim.Run(s, law.Fixed{Limit: 60}, 1))(t)
-		c := must.Have(oracle.Score(result))(t)
-		t.Logf("%+v", c)
-		sum, least = sum+c.Goodput, min(least, c.Goodput)
-	}
-	mean := sum / float64(len(Named()))
-	if math.Abs(mean-87.3) > 3 || math.Abs(least-6.5) > 3 {
-		t.Errorf("mean %.1f and least %.1f, want 87.3 and 6.5 give or take 3", mean, least)
 	}
 }
 

@@ -67,7 +67,7 @@ var ofLibrary = []mutant{
 	{"the drain rate ages while it is measured", "internal/admit/state.go", "if !n.slots.saturatedBeside(resting) || n.slots.awaitsPace() {", "if true {", "TestDrainRateHoldsWhileTheLimitIsReached", ""},
 	{"the drain rate of slow work is forgotten sooner than it was measured", "internal/admit/contention.go", "max(float32(lookback)/float32(time.Second), p.draining)", "float32(lookback) / float32(time.Second)", "TestDrainRateAges", ""},
 	{"what the saturated time before a pause had not drained counts after it", "internal/admit/contention.go", "\tp.since = int64(float32(p.since) * fresh)\n", "", "TestStallIsForgotten", ""},
-	{"a limit above the maximum is let through", "law/law.go", "return int(min(max(limit, float64(b.Min)), float64(b.Max)))", "return int(max(limit, float64(b.Min)))", "TestBadInput", ""},
+	{"a limit above the maximum is let through", "law/law.go", "return int(min(max(limit, float64(b.Min)), float64(b.Max)))", "return int(max(limit, float64(b.Min)))", "TestClamp", ""},
 	{"the end of work wakes no waiter", "internal/admit/done.go", "if n.slots.flags&^(holding|capped) != 0 ||", "if n.slots.flags&^(holding|capped|waiting) != 0 ||", "TestPlainQueueAgainstModel", "./internal/check"},
 	{"a ticket can be given back twice", "internal/admit/records.go", "\tr.Generation++\n", "", "TestPermitsAgainstModel", "./internal/check"},
 	{"one more starts than the limit allows", "internal/admit/acquire.go", "n.slots.inflight+int64(w.Weight) <= int64(n.slots.ceiling())", "n.slots.inflight+int64(w.Weight) <= int64(n.slots.ceiling())+1", "TestNodeAgainstModel", "./internal/check"},

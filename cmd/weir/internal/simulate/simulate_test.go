@@ -291,9 +291,13 @@ func TestGoodputStandsBesideTheOracle(t *testing.T) {
 	if best.Dashes != chart.Dashed || len(best.Points) != 6 {
 		t.Fatalf("want a dashed line with a step for each phase: %+v", best)
 	}
+	limits := plots["limit"].Lines[0].Points
 	for i, can := range []float64{250, 250, 150, 150, 250, 250} {
 		if y := best.Points[i].Y; y < 0.85*can || y > 1.05*can {
 			t.Errorf("the oracle has %v good answers a second, want nearly the %v of the server", y, can)
+		}
+		if workers := can / 50; limits[i].Y < workers || limits[i].Y > 6*workers || limits[i].X != []float64{0, 2, 2, 3, 3, 4}[i] {
+			t.Errorf("a limit of %v from %v on, want one to six times the %v workers", limits[i].Y, limits[i].X, workers)
 		}
 	}
 	// 1.2 s after the start 60 are in flight, and an answer takes 240 ms or more.
@@ -321,17 +325,6 @@ func TestChartOfARunWithoutASample(t *testing.T) {
 	short.Sample = time.Minute
 	if _, err := ChartRun(outcomes(t, short)); err == nil || !strings.Contains(err.Error(), "overloaded is too short to draw") {
 		t.Errorf("%v", err)
-	}
-}
-
-func TestOracleHasAStepForEachPhase(t *testing.T) {
-	o := Outcome{
-		Results: []*sim.Result{{Phases: []sim.PhaseResult{{Length: time.Second}, {Start: time.Second, Length: 2 * time.Second}}}},
-		Oracle:  &sim.Oracle{Phases: []sim.OraclePhase{{Limit: 5}, {Limit: 7}}},
-	}
-	want := []chart.Point{{X: 0, Y: 5}, {X: 1, Y: 5}, {X: 1, Y: 7}, {X: 3, Y: 7}}
-	if got := oracleLimit(o)[0].Points; !slices.Equal(got, want) {
-		t.Errorf("%v, want %v", got, want)
 	}
 }
 
