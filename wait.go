@@ -88,8 +88,7 @@ func (l *Limiter) await(ctx context.Context, w *waiter) reply.Verdict {
 		select {
 		case heard = <-w.ready:
 			if heard == answered {
-				verdict, _ := w.Answer()
-				return verdict
+				return w.Verdict
 			}
 			verdict = l.node.Recheck(&w.Waiter, heard == recheck, now(), &fx)
 		case <-ctx.Done():

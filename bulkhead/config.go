@@ -128,7 +128,7 @@ func (k Compartment) complete(field string) (Compartment, error) {
 	name := k.Config.Name
 	config, err := limiters.Complete(k.Config)
 	if err == nil {
-		err = starts(config.Law, law.Bounds{Min: config.Min, Max: config.Max, Initial: config.Initial})
+		_, err = admit.Controller(config.Law, law.Bounds{Min: config.Min, Max: config.Max, Initial: config.Initial})
 	}
 	switch {
 	case err != nil:
@@ -179,15 +179,6 @@ func (k Compartment) forKey(onEvent func(weir.Event)) Compartment {
 		k.Config.OnEvent = onEvent
 	}
 	return k
-}
-
-// starts returns the error that keeps a law from starting.
-func starts(l law.Law, b law.Bounds) error {
-	c, err := l.Controller(b)
-	if err == nil && c == nil {
-		err = fmt.Errorf("%T returned neither a controller nor an error: want one of them", l)
-	}
-	return err
 }
 
 func (k Compartment) settings(key string, breaker *lateBreaker) weir.Config {

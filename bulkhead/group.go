@@ -34,9 +34,8 @@ func (g group) max() int {
 }
 
 // resize changes the cap, which must leave room for the reserves.
-func (g group) resize(slots int) (err error) {
-	g.change(func(now int64, fx *admit.Effects) { err = g.slots.Resize(slots, now, fx) })
-	return err
+func (g group) resize(slots int) {
+	g.change(func(now int64, fx *admit.Effects) { g.slots.Resize(slots, now, fx) })
 }
 
 // reserve moves the reserve of a limiter to the nearest value from least to most, as far as the
@@ -48,9 +47,7 @@ func (g group) reserve(l *weir.Limiter, least, most int) {
 // remove takes an idle limiter out of the group, which closes it, and gives its reserve to the
 // others.
 func (g group) remove(l *weir.Limiter) {
-	g.change(func(now int64, fx *admit.Effects) {
-		g.slots.Remove(limiters.Node(l), now, fx)
-	})
+	g.change(func(now int64, fx *admit.Effects) { g.slots.Remove(limiters.Node(l), now, fx) })
 }
 
 // change makes a change and wakes the work that it lets start.

@@ -41,9 +41,7 @@ func (s *Set) Update(c Config) error {
 	if err != nil {
 		return err
 	}
-	if err := s.group.resize(min(c.Max, s.capped)); err != nil {
-		return err
-	}
+	s.group.resize(min(c.Max, s.capped))
 	var failed []error
 	each(all, func(c *compartment) { failed = append(failed, s.apply(c, next.of(c.key))) })
 	return errors.Join(failed...)
@@ -163,9 +161,7 @@ func (s *Set) SetMax(slots int) error {
 	for key, c := range t.byKey { // before the cap moves, so that it always has room for them
 		s.group.reserve(c.limiter, 0, keep[key])
 	}
-	if err := s.group.resize(slots); err != nil {
-		return err
-	}
+	s.group.resize(slots)
 	s.capped = slots
 	for key, c := range t.byKey {
 		s.group.reserve(c.limiter, keep[key], keep[key])

@@ -80,18 +80,16 @@ func (e *engine) waiter() *waiter {
 // served continues an attempt whose waiter was answered.
 func (e *engine) served(w *waiter) {
 	a := &e.attempts[w.slot]
-	verdict, ticket := w.Answer()
 	a.stage, a.waiter = asking, nil
-	switch verdict {
+	switch w.Verdict {
 	case reply.Admitted:
-		a.ticket = ticket
+		a.ticket = w.Ticket
 		e.dispatch(w.slot)
 	case reply.Cancelled:
 		e.record.cancelled(&a.request)
 		e.failed(w.slot, 0)
 	default:
-		after, _ := w.Refusal()
-		e.refused(w.slot, time.Duration(after))
+		e.refused(w.slot, time.Duration(w.RetryAfter))
 	}
 	e.waiters = append(e.waiters, w)
 }

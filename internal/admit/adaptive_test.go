@@ -16,10 +16,10 @@ func (r *rig) order(ticket *reply.Ticket, queue ...*request) (order []int) {
 	for range queue {
 		r.done(ticket, window.Ignore)
 		for i, q := range queue {
-			if q.verdict() == reply.Admitted && q.woken > 0 {
+			if q.Verdict == reply.Admitted && q.woken > 0 {
 				q.woken = 0
 				order = append(order, i)
-				ticket = q.ticket()
+				ticket = &q.Ticket
 			}
 		}
 	}
@@ -82,7 +82,7 @@ func standing(t *testing.T, change func(*admit.Settings)) (r *rig, running *repl
 		running = r.turn(running, waiting)
 	}
 	for _, q := range waiting {
-		if q.verdict() == reply.Waiting && q.Waited(int64(r.now)) > int64(500*ms) {
+		if q.Verdict == reply.Waiting && q.Waited(int64(r.now)) > int64(500*ms) {
 			t.Errorf("one has waited for %v: want it shed", time.Duration(q.Waited(int64(r.now))))
 		}
 	}
@@ -96,9 +96,9 @@ func standing(t *testing.T, change func(*admit.Settings)) (r *rig, running *repl
 func (r *rig) turn(running *reply.Ticket, waiting []*request) *reply.Ticket {
 	r.done(running, window.Ignore)
 	for _, q := range waiting {
-		if q.verdict() == reply.Admitted && q.woken > 0 {
+		if q.Verdict == reply.Admitted && q.woken > 0 {
 			q.woken = 0
-			return q.ticket()
+			return &q.Ticket
 		}
 	}
 	return nil

@@ -36,11 +36,11 @@ func TestSlowSpellIsForgotten(t *testing.T) {
 			}
 			r.now += 10 * ms
 			for _, q := range late {
-				if q.verdict() != reply.Admitted {
+				if q.Verdict != reply.Admitted {
 					refused++
 					continue
 				}
-				r.done(q.ticket(), window.Success)
+				r.done(&q.Ticket, window.Success)
 			}
 			r.now += 80 * ms
 		}

@@ -55,7 +55,7 @@ func TestAccumulatedIsWhatRuns(t *testing.T) {
 	shadow.Shadow = true
 	r.update(shadow, law.Fixed{})
 	want(t, reply.Admitted, q)
-	others := []*reply.Ticket{q.ticket(), r.must(1), r.must(1), ticket}
+	others := []*reply.Ticket{&q.Ticket, r.must(1), r.must(1), ticket}
 	r.now += 50 * ms
 	for _, ticket := range others {
 		r.done(ticket, window.Success)

@@ -1,7 +1,6 @@
 package admit
 
 import (
-	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -41,15 +40,11 @@ func (g *Group) running() (weight int) {
 
 // Resize changes the limit, which must leave room for the reserves. Running work is left
 // alone: above the new limit nothing starts until enough work has ended.
-func (g *Group) Resize(limit int, now int64, fx *Effects) error {
+func (g *Group) Resize(limit int, now int64, fx *Effects) {
 	lock(&g.mu)
 	defer g.mu.Unlock()
-	if int64(limit) < g.reserved {
-		return fmt.Errorf("its cap is %d: want at least %d, the sum of what its limiters reserve", limit, g.reserved)
-	}
 	g.limit = int64(limit)
 	g.review(now, fx)
-	return nil
 }
 
 // Reserve moves the reserve of a node to the nearest value from least to most, as far as the others

@@ -126,16 +126,6 @@ type request struct {
 func (q *request) Wake()    { q.woken++ }
 func (q *request) Recheck() { q.rechecked++ }
 
-func (q *request) verdict() reply.Verdict {
-	v, _ := q.Answer()
-	return v
-}
-
-func (q *request) ticket() *reply.Ticket {
-	_, t := q.Answer()
-	return &t
-}
-
 // weighs, inLane and due are options of a request.
 func weighs(weight int) func(*request) { return func(q *request) { q.Weight = weight } }
 func inLane(lane int) func(*request)   { return func(q *request) { q.Lane = lane } }
@@ -167,7 +157,7 @@ func (r *rig) leave(q *request, why reply.Verdict) reply.Verdict {
 func want(t *testing.T, verdict reply.Verdict, requests ...*request) {
 	t.Helper()
 	for i, q := range requests {
-		if got := q.verdict(); got != verdict {
+		if got := q.Verdict; got != verdict {
 			t.Errorf("request %d: %v, want %v", i, got, verdict)
 		}
 	}

@@ -16,7 +16,7 @@ func (s *slots) unlock() { s.mutex().Unlock() }
 
 func (s *slots) mutex() *sync.Mutex {
 	if s.member != nil {
-		return s.member.mutex()
+		return &s.member.group.mu
 	}
 	return &s.mu
 }

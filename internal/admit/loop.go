@@ -48,7 +48,8 @@ func (l *loop) sampled(m *window.Meter) bool {
 // closes reports whether the window is due, or closes early.
 func (l *loop) closes(m *window.Meter, now int64) bool { return now >= l.due || l.sampled(m) }
 
-func controllerOf(l law.Law, b law.Bounds) (law.Controller, error) {
+// Controller starts a law.
+func Controller(l law.Law, b law.Bounds) (law.Controller, error) {
 	control, err := l.Controller(b)
 	if err == nil && control == nil {
 		err = fmt.Errorf("%T returned neither a controller nor an error: want one of them", l)

@@ -1,12 +1,9 @@
 package admit
 
-import (
-	"fmt"
-	"math"
-	"sync"
-)
+import "math"
 
-// An Allocation is a node's part of its group's slots.
+// An Allocation is a node's part of its group's slots. The reserves of all nodes must fit below the
+// group's limit, and each below its node's Bounds.Max.
 type Allocation struct {
 	Reserved int     // slots that are never lent
 	Share    float64 // part of the unreserved slots, relative to the shares of others; to a thousandth
@@ -25,43 +22,18 @@ type member struct {
 
 const none = -1
 
-func (g *Group) join(n *Node, s Settings) error {
+func (g *Group) join(n *Node, a *Allocation) {
 	lock(&g.mu)
 	defer g.mu.Unlock()
-	m := &member{group: g, node: n, share: 1000, index: none, position: nowhere}
-	if err := m.affords(s); err != nil {
-		return err
-	}
-	m.allocate(s)
-	n.slots.member = m
-	return nil
+	n.slots.member = &member{group: g, node: n, share: 1000, index: none, position: nowhere}
+	n.slots.member.allocate(a)
 }
 
-// affords returns an error unless the group can afford the allocation in the settings.
-func (m *member) affords(s Settings) error {
-	reserved, _ := m.allotted(s)
-	left := m.most()
-	switch {
-	case int(reserved) > s.Bounds.Max:
-		return fmt.Errorf("%s is %d: want at most Max, which is %d", "Reserved", reserved, s.Bounds.Max)
-	case int64(reserved) > left:
-		return fmt.Errorf("%s is %d: want at most %d, what others leave of the group's %d",
-			"Reserved", reserved, left, m.group.limit)
+// allocate gives the member an allocation, nil for its current one.
+func (m *member) allocate(a *Allocation) {
+	if a != nil {
+		m.set(int32(a.Reserved), max(1, int32(math.Round(1000*a.Share))))
 	}
-	return nil
-}
-
-// allocate gives the member the allocation in the settings, which the group can afford.
-func (m *member) allocate(s Settings) {
-	m.set(m.allotted(s))
-}
-
-// allotted is the allocation in the settings, or the member's current one.
-func (m *member) allotted(s Settings) (reserved, share int32) {
-	if s.Allocation == nil {
-		return m.reserved, m.share
-	}
-	return int32(s.Allocation.Reserved), max(1, int32(math.Round(1000*s.Allocation.Share)))
 }
 
 func (m *member) set(reserved, share int32) {
@@ -116,12 +88,6 @@ func (m *member) moved(before int64) {
 	m.count()
 	g.queue.fix(m)
 }
-
-// mutex guards the member and its node.
-func (m *member) mutex() *sync.Mutex { return &m.group.mu }
-
-// records are shared by all nodes of the group.
-func (m *member) records() *records { return &m.group.records }
 
 func (m *member) busy() bool { return m.index >= 0 }
 

@@ -24,9 +24,9 @@ func TestCancelAfterAdmissionGivesThePaceBack(t *testing.T) {
 		r.leave(gone, reply.Cancelled)
 	}
 	want(t, reply.Admitted, next)
-	if got := r.join(); got.verdict() != reply.Waiting || got.Patience(int64(r.now)) != 100*time.Millisecond {
+	if got := r.join(); got.Verdict != reply.Waiting || got.Patience(int64(r.now)) != 100*time.Millisecond {
 		t.Errorf("%v, and to look in %v: want it to owe nothing but the one that started",
-			got.verdict(), got.Patience(int64(r.now)))
+			got.Verdict, got.Patience(int64(r.now)))
 	}
 }
 

@@ -65,11 +65,11 @@ func (w *workers) pass(until time.Duration) {
 		w.now = max(w.now, ended.ends)
 		w.done(ended.ticket, window.Success)
 		w.waiting = slices.DeleteFunc(w.waiting, func(j job) bool {
-			if j.verdict() == reply.Admitted {
-				j.ticket = j.request.ticket()
+			if j.Verdict == reply.Admitted {
+				j.ticket = &j.request.Ticket
 				w.start(j)
 			}
-			return j.verdict() != reply.Waiting
+			return j.Verdict != reply.Waiting
 		})
 	}
 	w.now = until

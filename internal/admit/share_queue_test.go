@@ -36,8 +36,8 @@ func turns(n []*rig, waiting [][]*request, owner int, ticket *reply.Ticket, time
 	for range times {
 		n[owner].done(ticket, window.Success)
 		for i := range n {
-			if q := waiting[i]; len(q) > 0 && q[0].verdict() == reply.Admitted {
-				ticket, owner, waiting[i] = q[0].ticket(), i, q[1:]
+			if q := waiting[i]; len(q) > 0 && q[0].Verdict == reply.Admitted {
+				ticket, owner, waiting[i] = &q[0].Ticket, i, q[1:]
 				served += string(rune('a' + i))
 				break
 			}

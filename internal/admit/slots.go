@@ -113,7 +113,7 @@ func (s *slots) held() int64 {
 // none.
 func (s *slots) records() *records {
 	if s.member != nil {
-		return s.member.records()
+		return &s.member.group.records
 	}
 	return &s.own
 }

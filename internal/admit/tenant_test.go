@@ -55,7 +55,7 @@ func (r *rig) wantNext(ticket *reply.Ticket, first, second uint16) *reply.Ticket
 	want(r.t, reply.Waiting, passed)
 	want(r.t, reply.Admitted, next)
 	r.leave(passed, reply.Cancelled)
-	return next.ticket()
+	return &next.Ticket
 }
 
 func TestTenantsTakeTurns(t *testing.T) {
@@ -73,8 +73,8 @@ func TestTenantsTakeTurns(t *testing.T) {
 				}
 				r.done(tickets[0], window.Ignore)
 				for tenant, q := range waiting {
-					if q != nil && q.verdict() == reply.Admitted {
-						tickets = append(tickets[1:], q.ticket())
+					if q != nil && q.Verdict == reply.Admitted {
+						tickets = append(tickets[1:], &q.Ticket)
 						waiting[tenant] = nil
 						served[tenant]++
 					}
@@ -99,7 +99,7 @@ func TestNoisyTenantCostsNobodyTheDeadline(t *testing.T) {
 		for i := range tickets {
 			q := r.join(from(ann))
 			r.done(tickets[i], window.Success)
-			tickets[i] = q.ticket()
+			tickets[i] = &q.Ticket
 		}
 	}
 	for range 20 {
@@ -157,7 +157,7 @@ func TestTenantsChangeUnderThoseWhoWait(t *testing.T) {
 		r.done(tickets[0], window.Ignore)
 		r.done(tickets[1], window.Ignore)
 		want(t, reply.Admitted, first, second)
-		tickets = append(tickets[2:], first.ticket(), second.ticket())
+		tickets = append(tickets[2:], &first.Ticket, &second.Ticket)
 	}
 	for _, ticket := range tickets {
 		r.done(ticket, window.Ignore)

@@ -29,8 +29,8 @@ func (r *rig) served(turns int, lanes ...int) (order []int) {
 		}
 		r.done(ticket, window.Ignore)
 		for _, lane := range lanes {
-			if q := waiting[lane]; q.verdict() == reply.Admitted {
-				order, ticket, waiting[lane] = append(order, lane), q.ticket(), nil
+			if q := waiting[lane]; q.Verdict == reply.Admitted {
+				order, ticket, waiting[lane] = append(order, lane), &q.Ticket, nil
 			}
 		}
 	}

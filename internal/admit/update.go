@@ -15,7 +15,7 @@ func New(s Settings, l law.Law, group *Group, now int64) (*Node, error) {
 // Init makes the zero Node equal to the result of New, so that a node can be part of a larger
 // struct.
 func (n *Node) Init(s Settings, l law.Law, group *Group, now int64) error {
-	control, err := controllerOf(l, s.Bounds)
+	control, err := Controller(l, s.Bounds)
 	if err != nil {
 		return err
 	}
@@ -32,7 +32,7 @@ func (n *Node) Init(s Settings, l law.Law, group *Group, now int64) error {
 		panic(fx.Panic)
 	}
 	if group != nil {
-		return group.join(n, s)
+		group.join(n, s.Allocation)
 	}
 	return nil
 }
@@ -49,8 +49,8 @@ func (n *Node) arrange(s Settings, now int64, fx *Effects) {
 	n.slots.flags.set(tenanted, s.Tenants > 0)
 }
 
-// Update applies new settings and a new law to a running node, or neither if the law or the
-// group returns an error. The old law keeps its state if the controller can be retuned;
+// Update applies new settings and a new law to a running node, or neither if the law returns an
+// error. The old law keeps its state if the controller can be retuned;
 // otherwise a new one starts from the current limit. Running and waiting work is left alone.
 // A law that panics after its controller is made does not keep the settings from being
 // applied.
@@ -59,14 +59,9 @@ func (n *Node) Update(s Settings, l law.Law, now int64, fx *Effects) error {
 	defer n.slots.unlock()
 	bounds := s.Bounds
 	bounds.Initial = min(max(cmp.Or(s.Resumed, int(n.slots.found(n.decided))), bounds.Min), bounds.Max)
-	fresh, err := controllerOf(l, bounds)
+	fresh, err := Controller(l, bounds)
 	if err != nil {
 		return err
-	}
-	if n.slots.member != nil {
-		if err := n.slots.member.affords(s); err != nil {
-			return err
-		}
 	}
 	// All user code is called before anything is changed.
 	kept := n.retune(l, fx)
@@ -83,7 +78,7 @@ func (n *Node) Update(s Settings, l law.Law, now int64, fx *Effects) error {
 	}
 	now = n.flow(now)
 	if n.slots.member != nil {
-		n.slots.member.allocate(s)
+		n.slots.member.allocate(s.Allocation)
 	}
 	if n.minSamples == n.conf.minSamples { // not the law's own
 		n.minSamples = int32(s.MinSamples)

@@ -45,7 +45,7 @@ func TestCorrectedWeightIsOfTheTenant(t *testing.T) {
 	want(t, reply.Waiting, first)
 	want(t, reply.Admitted, second)
 	r.leave(first, reply.Cancelled)
-	for _, ticket := range append(append(append(mine, others...), rest[1:]...), second.ticket()) {
+	for _, ticket := range append(append(append(mine, others...), rest[1:]...), &second.Ticket) {
 		r.done(ticket, window.Ignore)
 	}
 	r.wantCounts(0, 0)

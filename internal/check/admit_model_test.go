@@ -127,7 +127,7 @@ func (n *modelNode) lookAgain(w *modelWaiter) {
 
 // judge checks the answer with which a waiter was woken.
 func (n *modelNode) judge(w *modelWaiter, now int64, newcomer *modelWaiter) {
-	verdict, _ := w.Answer()
+	verdict := w.Verdict
 	switch verdict {
 	case reply.Admitted:
 		if now >= w.expires {

@@ -234,8 +234,7 @@ func (n *modelNode) done() {
 // look makes the owners of admitted requests take their tickets.
 func (n *modelNode) look() {
 	for _, w := range n.answered {
-		_, ticket := w.Answer()
-		n.out = append(n.out, &modelTicket{ticket, w.Weight})
+		n.out = append(n.out, &modelTicket{w.Ticket, w.Weight})
 	}
 	n.answered = nil
 }
@@ -254,8 +253,8 @@ func (n *modelNode) leave() {
 	n.leaving(w, func(now int64, fx *admit.Effects) { got = n.Leave(&w.Waiter, why, now, fx) })
 	switch {
 	case w.calls > 0:
-		if verdict, _ := w.Answer(); got != verdict {
-			n.Fatalf("left with %v, but was answered with %v", got, verdict)
+		if got != w.Verdict {
+			n.Fatalf("left with %v, but was answered with %v", got, w.Verdict)
 		}
 	case why == reply.QueueTimeout && got == reply.Deadline:
 		// The adaptive queue returns this if the deadline passed first.

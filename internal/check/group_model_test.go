@@ -42,7 +42,6 @@ type party struct {
 type groupWaiter struct {
 	queue.Waiter
 	party   *party
-	ticket  reply.Ticket
 	expires int64
 	calls   int
 }
@@ -137,7 +136,7 @@ func (h *hierarchy) call(inOrder bool, do func(fx *admit.Effects)) {
 		g := h.rechecked[0]
 		h.rechecked = h.rechecked[1:]
 		h.effects(func(fx *admit.Effects) { g.party.Recheck(&g.Waiter, true, h.now, fx) })
-		if verdict, _ := g.Answer(); verdict.Refused() && !slices.Contains(h.woken, g) {
+		if g.Verdict.Refused() && !slices.Contains(h.woken, g) {
 			g.party.judge(g, inOrder) // it is not woken, because its owner looked, and comes before the woken ones
 		}
 		h.judgeWoken(inOrder)
@@ -159,8 +158,7 @@ func (h *hierarchy) judgeWoken(inOrder bool) {
 }
 
 func (p *party) judge(g *groupWaiter, inOrder bool) {
-	verdict, ticket := g.Answer()
-	switch verdict {
+	switch g.Verdict {
 	case reply.Admitted:
 		switch {
 		case p.now >= g.expires:
@@ -180,7 +178,6 @@ func (p *party) judge(g *groupWaiter, inOrder bool) {
 			p.dispatched(p)
 		}
 		p.inFlight += g.Weight
-		g.ticket = ticket
 		p.out = append(p.out, g)
 	case reply.QueueTimeout:
 		if p.now < g.expires {
@@ -191,7 +188,7 @@ func (p *party) judge(g *groupWaiter, inOrder bool) {
 			p.Fatalf("weight %d is too heavy: %s", g.Weight, p.describe())
 		}
 	default:
-		p.Fatalf("woken with %v", verdict)
+		p.Fatalf("woken with %v", g.Verdict)
 	}
 	p.forget(g)
 }

@@ -23,7 +23,7 @@ func TestHierarchyAgainstModel(t *testing.T) {
 		h := &hierarchy{T: t, cap: rapid.IntRange(1, 10).Draw(t, "cap")}
 		h.group = admit.NewGroup(h.cap)
 		for range rapid.IntRange(2, 5).Draw(t, "nodes") {
-			h.add()
+			h.add((&party{hierarchy: h}).draw())
 		}
 		on := func(step func(*party)) func(*rapid.T) {
 			return func(t *rapid.T) {
@@ -49,14 +49,16 @@ func TestHierarchyAgainstModel(t *testing.T) {
 	})
 }
 
-// draw changes the party's settings and returns them for the node.
-func (p *party) draw() admit.Settings {
+// draw changes the party's settings.
+func (p *party) draw() *party {
 	p.limit = rapid.SampledFrom([]int{1, 2, 4, 10, 10}).Draw(p.T, "limit")
 	p.size = rapid.SampledFrom([]int{0, 1, 3, 5, 5}).Draw(p.T, "size")
 	p.timeout = rapid.SampledFrom([]time.Duration{time.Second, time.Hour, time.Hour}).Draw(p.T, "timeout")
-	p.reserved = rapid.SampledFrom([]int{0, 0, 0, 1, 2, 4}).Draw(p.T, "reserved")
+	p.reserved = 0
+	_, others, _ := p.total()
+	p.reserved = min(rapid.SampledFrom([]int{0, 0, 0, 1, 2, 4}).Draw(p.T, "reserved"), p.limit, p.cap-others)
 	p.share = rapid.SampledFrom([]float64{1, 1, 2, 0.5, 10}).Draw(p.T, "share")
-	return p.settings()
+	return p
 }
 
 func (p *party) settings() admit.Settings {
@@ -68,55 +70,30 @@ func (p *party) settings() admit.Settings {
 	}
 }
 
-// affordable reports whether the group can afford the party's reserve.
-func (p *party) affordable() bool {
-	others := 0
-	for _, other := range p.parties {
-		if other != p {
-			others += other.reserved
-		}
+// add adds a party that its caller drew.
+func (h *hierarchy) add(p *party) {
+	node, err := admit.New(p.settings(), law.Fixed{}, h.group, h.now)
+	if err != nil {
+		h.Fatal(err)
 	}
-	return p.reserved <= p.limit && p.reserved <= p.cap-others
-}
-
-func (h *hierarchy) add() {
-	p := &party{hierarchy: h}
-	for {
-		node, err := admit.New(p.draw(), law.Fixed{}, h.group, h.now)
-		if (err == nil) != p.affordable() {
-			h.Fatalf("added: %v", err)
-		}
-		if err == nil {
-			p.Node = node
-			break
-		}
-	}
+	p.Node = node
 	h.parties = append(h.parties, p)
 }
 
 func (p *party) update() {
-	before := *p
 	p.call(true, func(fx *admit.Effects) {
-		err := p.Update(p.draw(), law.Fixed{}, p.now, fx)
-		if (err == nil) != p.affordable() {
-			p.Fatalf("updated: %v: %s", err, p.describe())
-		}
-		if err != nil {
-			*p = before
+		p.draw()
+		if err := p.Update(p.settings(), law.Fixed{}, p.now, fx); err != nil {
+			p.Fatal(err)
 		}
 	})
 }
 
 func (p *party) resize() {
-	slots := rapid.IntRange(1, 10).Draw(p.T, "slots")
 	_, reserved, _ := p.total()
 	p.call(true, func(fx *admit.Effects) {
-		if err := p.group.Resize(slots, p.now, fx); (err == nil) != (slots >= reserved) {
-			p.Fatalf("resized to %d: %v: %s", slots, err, p.describe())
-		}
-		if slots >= reserved {
-			p.cap = slots
-		}
+		p.cap = rapid.IntRange(max(1, reserved), 10).Draw(p.T, "slots")
+		p.group.Resize(p.cap, p.now, fx)
 	})
 }
 
@@ -136,7 +113,7 @@ func (p *party) remove() {
 		}
 	})
 	if removed {
-		p.add()
+		p.add((&party{hierarchy: p.hierarchy}).draw())
 	}
 }
 
@@ -184,7 +161,7 @@ func (p *party) acquire() {
 	patient := rapid.Bool().Draw(p.T, "patient")
 	var got reply.Verdict
 	p.call(true, func(fx *admit.Effects) {
-		got = p.Acquire(&g.ticket, admit.Work{Weight: g.Weight, NoWait: !patient}, p.now, fx)
+		got = p.Acquire(&g.Ticket, admit.Work{Weight: g.Weight, NoWait: !patient}, p.now, fx)
 	})
 	otherwise := reply.LimitReached
 	if patient && p.size > 0 {
@@ -224,7 +201,6 @@ func (p *party) join(weight int) {
 	}
 	p.wants(got, g.Weight, otherwise)
 	if got == reply.Admitted {
-		_, g.ticket = g.Answer()
 		p.inFlight += g.Weight
 		p.out = append(p.out, g)
 	}
@@ -239,7 +215,7 @@ func (p *party) done() {
 	p.out = append(p.out[:i:i], p.out[i+1:]...)
 	p.inFlight -= g.Weight
 	p.call(true, func(fx *admit.Effects) {
-		if !p.Done(g.ticket, p.now, window.Success, fx) {
+		if !p.Done(g.Ticket, p.now, window.Success, fx) {
 			p.Fatalf("a ticket that was out was not taken back")
 		}
 	})
@@ -340,10 +316,5 @@ func (h *hierarchy) addGreedy() {
 	p.share = rapid.SampledFrom([]float64{1, 1, 2, 0.5, 4}).Draw(h.T, "share")
 	_, reserved, _ := h.total()
 	p.reserved = rapid.IntRange(0, min(1, h.cap-reserved)).Draw(h.T, "reserved")
-	var err error
-	p.Node, err = admit.New(p.settings(), law.Fixed{}, h.group, 0)
-	if err != nil {
-		h.Fatal(err)
-	}
-	h.parties = append(h.parties, p)
+	h.add(p)
 }

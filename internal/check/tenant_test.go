@@ -91,7 +91,6 @@ type tenantWaiter struct {
 	queue.Waiter
 	model  *tenantModel
 	tenant int
-	ticket reply.Ticket
 }
 
 func (w *tenantWaiter) Wake() { w.model.woken = append(w.model.woken, w) }
@@ -103,16 +102,16 @@ func (m *tenantModel) call(do func(*admit.Effects)) {
 	do(&fx)
 	fx.Woken.Wake()
 	for _, w := range m.woken {
-		switch verdict, ticket := w.Answer(); verdict {
+		switch w.Verdict {
 		case reply.Admitted:
 			m.judgeTurn(w)
 			m.remove(w)
-			m.start(w, ticket)
+			m.start(w)
 		case reply.QueueFull, reply.OverShare:
-			m.judgeRefusal(w, verdict)
+			m.judgeRefusal(w, w.Verdict)
 			m.remove(w)
 		default:
-			m.Fatalf("woken with %v", verdict)
+			m.Fatalf("woken with %v", w.Verdict)
 		}
 	}
 }
@@ -120,12 +119,17 @@ func (m *tenantModel) call(do func(*admit.Effects)) {
 func (m *tenantModel) join(tenant, weight, lane int) {
 	w := &tenantWaiter{model: m, tenant: tenant}
 	w.Owner, w.Weight, w.Lane, w.Tenant = w, weight, lane, firstTenant+uint16(tenant)
-	if ticket, verdict := m.acquire(w); verdict != reply.MustWait {
-		if verdict != reply.Admitted {
-			m.Fatalf("acquired: %v", verdict)
-		}
-		m.start(w, ticket)
+	var verdict reply.Verdict
+	m.call(func(fx *admit.Effects) {
+		verdict = m.node.Acquire(&w.Ticket, admit.Work{Tenant: w.Tenant, Weight: w.Weight}, m.now, fx)
+	})
+	switch verdict {
+	case reply.Admitted:
+		m.start(w)
 		return
+	case reply.MustWait:
+	default:
+		m.Fatalf("acquired: %v", verdict)
 	}
 	m.waiters = append(m.waiters, w)
 	m.call(func(fx *admit.Effects) {
@@ -140,15 +144,7 @@ func (m *tenantModel) join(tenant, weight, lane int) {
 	})
 }
 
-func (m *tenantModel) acquire(w *tenantWaiter) (ticket reply.Ticket, verdict reply.Verdict) {
-	m.call(func(fx *admit.Effects) {
-		verdict = m.node.Acquire(&ticket, admit.Work{Tenant: w.Tenant, Weight: w.Weight}, m.now, fx)
-	})
-	return ticket, verdict
-}
-
-func (m *tenantModel) start(w *tenantWaiter, ticket reply.Ticket) {
-	w.ticket = ticket
+func (m *tenantModel) start(w *tenantWaiter) {
 	m.running[w.tenant] += w.Weight
 	m.out = append(m.out, w)
 }
@@ -157,7 +153,7 @@ func (m *tenantModel) done(i int) {
 	w := m.out[i]
 	m.out = append(m.out[:i:i], m.out[i+1:]...)
 	m.running[w.tenant] -= w.Weight
-	m.call(func(fx *admit.Effects) { m.node.Done(w.ticket, m.now, window.Ignore, fx) })
+	m.call(func(fx *admit.Effects) { m.node.Done(w.Ticket, m.now, window.Ignore, fx) })
 }
 
 func (m *tenantModel) leave(w *tenantWaiter) {

@@ -67,13 +67,6 @@ func (w *Waiter) Expiry() reply.Verdict {
 	return reply.QueueTimeout
 }
 
-// Answer returns the verdict and, if it is Admitted, the ticket.
-func (w *Waiter) Answer() (reply.Verdict, reply.Ticket) { return w.Verdict, w.Ticket }
-
-// Refusal returns when to come back, in nanoseconds, and the number of the
-// refusal in the order of the node's events.
-func (w *Waiter) Refusal() (retryAfter int64, seq uint64) { return w.RetryAfter, w.Seq }
-
 // Patience returns how long after the given time the waiter's owner must look again if it was
 // not woken.
 func (w *Waiter) Patience(now int64) time.Duration { return time.Duration(w.Told - now) }

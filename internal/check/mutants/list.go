@@ -191,7 +191,7 @@ var ofLibrary = []mutant{
 	{"a cap that is raised wakes no waiter", "internal/admit/group.go", "\tg.limit = int64(limit)\n\tg.review(now, fx)\n", "\tg.limit = int64(limit)\n", "TestHierarchyAgainstModel", "./internal/check"},
 	{"an evicted node keeps its reserve", "internal/admit/group.go", "m.set(0, m.share)", "m.set(m.reserved, m.share)", "TestHierarchyAgainstModel", "./internal/check"},
 	{"a node in use can be removed", "internal/admit/group.go", "if n.slots.running() > 0 || n.slots.flags&waiting != 0 {\n\t\treturn false", "if false {\n\t\treturn false", "TestHierarchyAgainstModel", "./internal/check"},
-	{"more is reserved than there is", "internal/admit/member.go", "\tleft := m.most()\n", "\tleft := m.group.limit\n", "TestHierarchyAgainstModel", "./internal/check"},
+	{"more is reserved than there is", "bulkhead/config.go", "left := c.Max - reserved;", "left := c.Max;", "TestConfigErrorsNameTheFieldTheValueAndTheRange", ""},
 	{"reserves do not yield to a lower cap", "bulkhead/update.go", "all > slots", "false", "TestReservesYieldToMax", ""},
 	{"an update raises the cap of SetMax", "bulkhead/update.go", "s.group.resize(min(c.Max, s.capped))", "s.group.resize(c.Max)", "TestReservesYieldToMax", ""},
 	{"an old state is a truth", "save.go", "learned.NoLoad = 0", "", "TestRestore", "."},
