@@ -29,10 +29,8 @@ type Budget struct {
 	share, least float64
 
 	mu     sync.Mutex
-	window *window[budgetBucket]
+	window *window
 }
-
-type budgetBucket struct{ successes, retries int }
 
 // NewBudget returns a budget. Its error matches [weir.ErrConfig].
 func NewBudget(cfg BudgetConfig) (*Budget, error) {
@@ -49,7 +47,7 @@ func NewBudget(cfg BudgetConfig) (*Budget, error) {
 	return &Budget{
 		share:  cfg.Share,
 		least:  cfg.MinPerSecond * cfg.Window.Seconds(),
-		window: newWindow[budgetBucket](cfg.Window),
+		window: newWindow(cfg.Window),
 	}, nil
 }
 
@@ -58,7 +56,7 @@ func (b *Budget) Deposit() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.window.advance(clock.Now())
-	b.window.current().successes++
+	b.window.current().answers++
 }
 
 // Withdraw reports whether a retry is allowed now, and if so records it.
@@ -66,14 +64,10 @@ func (b *Budget) Withdraw() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.window.advance(clock.Now())
-	var sum budgetBucket
-	for _, bucket := range b.window.ring {
-		sum.successes += bucket.successes
-		sum.retries += bucket.retries
-	}
-	if float64(sum.retries+1) > b.share*float64(sum.successes)+b.least {
+	sum := b.window.sum()
+	if float64(sum.requests+1) > b.share*float64(sum.answers)+b.least {
 		return false
 	}
-	b.window.current().retries++
+	b.window.current().requests++
 	return true
 }

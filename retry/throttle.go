@@ -43,13 +43,10 @@ type Throttler struct {
 	random  func() float64
 
 	mu    sync.Mutex
-	lanes [priorities]*window[calls] // by priority, nil until used
+	lanes [priorities]*window // of calls that ended or were refused, by priority; nil until used
 }
 
 const priorities = int(weir.PriorityLow-weir.PriorityCritical) + 1
-
-// calls counts the calls that ended in a bucket's time, or were refused.
-type calls struct{ requests, accepted int }
 
 // NewThrottler returns a throttle. Its error matches [weir.ErrConfig].
 func NewThrottler(cfg ThrottlerConfig) (*Throttler, error) {
@@ -90,26 +87,22 @@ func (t *Throttler) refuses(p weir.Priority) bool {
 }
 
 // lane returns the present window of a priority.
-func (t *Throttler) lane(p weir.Priority) *window[calls] {
+func (t *Throttler) lane(p weir.Priority) *window {
 	i := min(max(p, weir.PriorityCritical), weir.PriorityLow) - weir.PriorityCritical
 	if t.lanes[i] == nil {
-		t.lanes[i] = newWindow[calls](t.length)
+		t.lanes[i] = newWindow(t.length)
 	}
 	t.lanes[i].advance(clock.Now())
 	return t.lanes[i]
 }
 
-func (t *Throttler) share(w *window[calls]) float64 {
-	var sum calls
-	for _, b := range w.ring {
-		sum.requests += b.requests
-		sum.accepted += b.accepted
-	}
+func (t *Throttler) share(w *window) float64 {
+	sum := w.sum()
 	if sum.requests < minSamples {
 		return 0
 	}
 	requests := float64(sum.requests)
-	p := (requests - t.k*float64(sum.accepted)) / (requests + 1)
+	p := (requests - t.k*float64(sum.answers)) / (requests + 1)
 	return min(max(p, 0), t.most)
 }
 
@@ -132,7 +125,7 @@ func (k *Ticket) Finish(o weir.Outcome) {
 	switch o {
 	case weir.Success, weir.Failure, weir.Late:
 		bucket.requests++
-		bucket.accepted++
+		bucket.answers++
 	case weir.Overloaded, weir.Timeout:
 		bucket.requests++
 	}
@@ -141,36 +134,43 @@ func (k *Ticket) Finish(o weir.Outcome) {
 // buckets is how many parts a window has: an event leaves it up to a twentieth of the window early.
 const buckets = 20
 
-// A window holds recent events, in buckets of equal width.
-type window[B any] struct {
+// A window counts recent events, in buckets of equal width.
+type window struct {
 	width  int64
 	newest int64 // number of the bucket of the latest time seen
-	ring   [buckets]B
+	ring   [buckets]counts
 }
 
-func newWindow[B any](length time.Duration) *window[B] {
-	return &window[B]{width: int64(length) / buckets}
+// counts are the requests that were made, or the retries, and the answers that allow more of them.
+type counts struct{ requests, answers int }
+
+func newWindow(length time.Duration) *window { return &window{width: int64(length) / buckets} }
+
+func (w *window) sum() (sum counts) {
+	for _, b := range w.ring {
+		sum.requests += b.requests
+		sum.answers += b.answers
+	}
+	return sum
 }
 
 // advance drops events that have left the window. now is a time of internal/clock, far above
 // 0. If the clock was turned back, as for a client that was made outside of a
 // testing/synctest bubble, the window begins anew.
-func (w *window[B]) advance(now int64) {
+func (w *window) advance(now int64) {
 	number := now / w.width
 	switch past := number - w.newest; {
 	case past < 0, past >= buckets:
 		clear(w.ring[:])
 	default:
 		for n := w.newest + 1; n <= number; n++ {
-			*w.slot(n) = *new(B)
+			*w.slot(n) = counts{}
 		}
 	}
 	w.newest = number
 }
 
 // slot returns the place of a bucket in the ring.
-func (w *window[B]) slot(number int64) *B {
-	return &w.ring[number%buckets]
-}
+func (w *window) slot(number int64) *counts { return &w.ring[number%buckets] }
 
-func (w *window[B]) current() *B { return w.slot(w.newest) }
+func (w *window) current() *counts { return w.slot(w.newest) }

@@ -336,7 +336,7 @@ var ofLibrary = []mutant{
 	{"retries are a share of the attempts", "retry/call.go", "if a.Outcome == weir.Success {\n\t\tcl.budget.Deposit()\n\t\treturn false", "cl.budget.Deposit()\n\tif a.Outcome == weir.Success {\n\t\treturn false", "TestRetriesEndWithTheBudget", ""},
 	{"a retry comes when the deadline has passed", "retry/call.go", "ok && c.wait >= time.Until(deadline)", "ok && c.wait < 0 && deadline.IsZero()", "TestDo/no_wait_beyond_the_deadline", ""},
 	{"a server may ask for any wait", "retry/call.go", "a.RetryAfter > cl.maxWait || ", "", "TestDo/a_long_wait_is_not", ""},
-	{"successes never leave the window", "retry/throttle.go", "*w.slot(n) = *new(B)", "_ = w.slot(n)", "TestThrottleSeesCallsThatTimeOut", ""},
+	{"successes never leave the window", "retry/throttle.go", "*w.slot(n) = counts{}", "_ = w.slot(n)", "TestThrottleSeesCallsThatTimeOut", ""},
 	{"a clock that was turned back keeps the window", "retry/throttle.go", "past < 0, past >= buckets", "past >= buckets", "TestClockTurnedBack", ""},
 	{"one call that failed is an opinion", "retry/throttle.go", "requests < minSamples", "requests < 1", "TestThrottleForgetsWhatWasIgnored", ""},
 	{"priorities share their counts", "retry/throttle.go", "min(max(p, weir.PriorityCritical), weir.PriorityLow) - weir.PriorityCritical", "min(max(p, weir.PriorityCritical), weir.PriorityCritical) - weir.PriorityCritical", "TestThrottleTellsPrioritiesApart", ""},
