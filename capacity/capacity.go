@@ -22,7 +22,6 @@ type Vector map[string]int64
 type Capacity struct {
 	*tree
 	path      []*Capacity // itself, its parent, and so on
-	timed     bool        // one of the path is a quota
 	resources []resource  // by name
 	quota     *quota      // nil: resources come back when work ends
 	queue     list.List   // reservations that are short here, in order of arrival
@@ -63,7 +62,6 @@ func build(limits Vector, parent *Capacity) (*Capacity, error) {
 	if parent != nil {
 		c.tree = parent.tree
 		c.path = append(c.path, parent.path...)
-		c.timed = parent.timed
 	}
 	for _, name := range slices.Sorted(maps.Keys(limits)) {
 		if name == "" {
@@ -173,9 +171,7 @@ type Snapshot struct {
 func (c *Capacity) Resource(name string) ResourceSnapshot {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.timed {
-		c.refill()
-	}
+	c.refill()
 	for _, level := range c.path {
 		if r := level.resource(name); r != nil {
 			return r.snapshot()
@@ -189,9 +185,7 @@ func (c *Capacity) Snapshot() Snapshot {
 	s := Snapshot{Resources: make(map[string]ResourceSnapshot, len(c.resources))}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.timed {
-		c.refill()
-	}
+	c.refill()
 	for i := range c.resources {
 		s.Resources[c.resources[i].name] = c.resources[i].snapshot()
 	}

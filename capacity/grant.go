@@ -27,9 +27,7 @@ func (c *Capacity) TryAcquire(req *Request) (Grant, error) {
 
 // try takes the resources unless somebody else than leave waits.
 func (c *Capacity) try(req *Request, leave *reservation) (Grant, *ShortageError) {
-	if c.timed {
-		c.refill()
-	}
+	c.refill()
 	if c.waiting > 0 && c.overtakes(leave) {
 		return Grant{}, req.refused(leave)
 	}
@@ -77,9 +75,12 @@ func (g Grant) Release() {
 	c.mu.Unlock()
 }
 
+// giveBack gives back all but the resources of quotas.
 func (req *Request) giveBack() {
-	for i := range req.back {
-		req.back[i].used -= req.back[i].units
+	for i := range req.amounts {
+		if a := &req.amounts[i]; req.of.path[a.level].quota == nil {
+			a.used -= a.units
+		}
 	}
 }
 

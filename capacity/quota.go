@@ -41,7 +41,7 @@ func NewQuota(limits Vector, r Refill) (*Capacity, error) {
 		}
 		q.add[slices.Index(c.names(), name)] = units
 	}
-	c.quota, c.timed = q, true
+	c.quota = q
 	return c, nil
 }
 

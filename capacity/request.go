@@ -11,7 +11,6 @@ import (
 type Request struct {
 	of      *Capacity
 	amounts []amount // by level, then by name
-	back    []amount // given back when the work ends: all but of quotas
 }
 
 // An amount is the need of one resource.
@@ -40,11 +39,7 @@ func (c *Capacity) Request(v Vector) (*Request, error) {
 	for k, level := range c.path {
 		for _, name := range names {
 			if r := level.resource(name); r != nil && v[name] > 0 {
-				a := amount{r, v[name], k}
-				req.amounts = append(req.amounts, a)
-				if level.quota == nil {
-					req.back = append(req.back, a)
-				}
+				req.amounts = append(req.amounts, amount{r, v[name], k})
 			}
 		}
 	}

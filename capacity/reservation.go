@@ -73,9 +73,7 @@ func (c *Capacity) reserve(req *Request, wake func()) (*reservation, error) {
 	w := &reservation{request: req, waiting: true, err: trusted.ErrWaiting, seats: make([]*list.Element, len(c.path))}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.timed {
-		c.refill()
-	}
+	c.refill()
 	if a := req.impossible(); a != nil {
 		return nil, a.refused(NeverFits)
 	}
@@ -187,9 +185,7 @@ func (w *reservation) leave(from int, left *[]*Capacity) {
 // settle serves the waiters in the path of c after something changed there, and the waiters that
 // can proceed because of that.
 func (c *Capacity) settle() {
-	if c.timed {
-		c.refill()
-	}
+	c.refill()
 	c.left = append(c.left[:0], c.path...)
 	for len(c.left) > 0 {
 		level := c.left[len(c.left)-1]

@@ -14,9 +14,10 @@ type Chain struct{ first, last *Waiter }
 func (c *Chain) Empty() bool { return c.first == nil }
 
 // Add appends a waiter that is in no lane.
-func (c *Chain) Add(w *Waiter) { c.append(Chain{w, w}) }
+func (c *Chain) Add(w *Waiter) { c.Append(Chain{w, w}) }
 
-func (c *Chain) append(more Chain) {
+// Append adds the waiters of a chain at the end.
+func (c *Chain) Append(more Chain) {
 	switch {
 	case more.first == nil:
 		return
@@ -56,9 +57,6 @@ type recheck struct {
 
 // None reports whether there is no waiter to notify.
 func (c *Woken) None() bool { return c.first == nil && c.rechecks == nil }
-
-// Append adds the waiters of a chain at the end.
-func (c *Woken) Append(more Chain) { c.append(more) }
 
 // Recheck makes the owner of a waiter look again, unless it was already notified.
 func (c *Woken) Recheck(w *Waiter) {

@@ -37,7 +37,7 @@ func (q *Queue) Refuse(w *Waiter, timeout int64, v View) (verdict reply.Verdict,
 		return reply.Waiting, evicted
 	}
 	verdict, more := q.Join(w, timeout, v)
-	evicted.append(more)
+	evicted.Append(more)
 	return verdict, evicted
 }
 

@@ -134,10 +134,10 @@ func TestOrdersLoseNothing(t *testing.T) {
 		waiting := b.Len()
 		var cleared Chain
 		for _, more := range []Chain{{}, b.Clear(reply.Closed), {}} {
-			cleared.append(more)
+			cleared.Append(more)
 		}
 		b.join(0, 0)
-		cleared.append(b.Clear(reply.Closed))
+		cleared.Append(b.Clear(reply.Closed))
 		waiting++
 		out := slices.Collect(cleared.All())
 		if len(out) != waiting || b.Len() != 0 || b.Oldest() != nil {

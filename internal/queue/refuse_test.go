@@ -71,7 +71,7 @@ func TestRefuseAnswersAsJoinDoes(t *testing.T) {
 			if verdict == reply.Waiting {
 				twins[&got] = &want
 				_, more := asked.Join(&got, int64(time.Minute), asked.view)
-				out.append(more)
+				out.Append(more)
 			}
 			evictions(out, gone)
 		}

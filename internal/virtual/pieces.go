@@ -9,58 +9,54 @@ type Piece struct {
 	Left   int32 // weight that has not ended yet
 }
 
-// Pieces are virtual work, oldest first: a ring in which pieces that leave from the middle
-// leave holes. It grows to its current pieces and no further.
+// Pieces are virtual work, oldest first. Pieces that leave from the middle leave holes. The list
+// grows to its current pieces and no further.
 type Pieces struct {
-	ring  []Piece // its length is a power of two
-	head  int
-	n     int // with the holes
-	holes int // pieces that have ended
+	list  []Piece
+	head  int // the first piece
+	holes int // pieces behind it that have ended
 }
 
 // Len returns the number of pieces.
-func (l *Pieces) Len() int { return l.n - l.holes }
-
-func (l *Pieces) at(i int) *Piece { return &l.ring[(l.head+i)&(len(l.ring)-1)] }
+func (l *Pieces) Len() int { return len(l.list) - l.head - l.holes }
 
 // Oldest returns the first piece, nil if there is none.
 func (l *Pieces) Oldest() *Piece {
-	if l.n == 0 {
+	if l.head == len(l.list) {
 		return nil
 	}
-	return l.at(0)
+	return &l.list[l.head]
 }
 
 // Push appends a piece. It is not older than the others.
 func (l *Pieces) Push(since int64, weight int32) {
-	if l.n == len(l.ring) {
+	if len(l.list) == cap(l.list) {
 		l.makeRoom()
 	}
-	l.n++
-	*l.at(l.n - 1) = Piece{Since: since, Weight: weight, Left: weight}
+	l.list = append(l.list, Piece{Since: since, Weight: weight, Left: weight})
 }
 
-// makeRoom closes the holes, and doubles the ring if they are less than half of it.
+// makeRoom closes the holes, and doubles the list if they are less than half of it.
 func (l *Pieces) makeRoom() {
-	size := max(16, len(l.ring))
-	if 2*l.Len() > size {
-		size *= 2
+	list := l.list[:0]
+	if 2*l.Len() >= cap(list) {
+		list = make([]Piece, 0, max(16, 2*cap(list)))
 	}
-	ring := make([]Piece, 0, size)
-	for i := range l.n {
-		if p := l.at(i); p.Left > 0 {
-			ring = append(ring, *p)
+	for _, p := range l.list[l.head:] {
+		if p.Left > 0 {
+			list = append(list, p)
 		}
 	}
-	*l = Pieces{ring: ring[:size], n: len(ring)}
+	*l = Pieces{list: list}
 }
 
 // find returns a piece with the given start, preferably with the given weight, nil if there
 // is none.
 func (l *Pieces) find(since int64, weight int32) (found *Piece) {
-	first := sort.Search(l.n, func(i int) bool { return l.at(i).Since >= since })
-	for i := first; i < l.n && l.at(i).Since == since; i++ {
-		p := l.at(i)
+	list := l.list[l.head:]
+	first := sort.Search(len(list), func(i int) bool { return list[i].Since >= since })
+	for i := first; i < len(list) && list[i].Since == since; i++ {
+		p := &list[i]
 		if p.Left > 0 && p.Weight == weight {
 			return p
 		}
@@ -73,9 +69,8 @@ func (l *Pieces) find(since int64, weight int32) (found *Piece) {
 
 // turnBack makes pieces that began after now begin now.
 func (l *Pieces) turnBack(now int64) {
-	for i := range l.n {
-		p := l.at(i)
-		p.Since = min(p.Since, now)
+	for i := range l.list {
+		l.list[i].Since = min(l.list[i].Since, now)
 	}
 }
 
@@ -83,9 +78,8 @@ func (l *Pieces) turnBack(now int64) {
 func (l *Pieces) Remove(p *Piece) {
 	p.Left = 0
 	l.holes++
-	for l.n > 0 && l.at(0).Left == 0 {
-		l.head = (l.head + 1) & (len(l.ring) - 1)
-		l.n--
+	for l.head < len(l.list) && l.list[l.head].Left == 0 {
+		l.head++
 		l.holes--
 	}
 }

@@ -238,7 +238,7 @@ var ofLibrary = []mutant{
 	{"capacity: a shrunk child blocks its parent's queue", "capacity/reservation.go", "w.leave(k+1, left) // a limit fell behind it", "_ = left", "TestShrunkChildStepsBack", ""},
 	{"capacity: a reservation that wins here lets no other go elsewhere", "capacity/reservation.go", "*left = append(*left, level)", "_ = level", "TestCapacityModel", "./internal/check"},
 	{"capacity: what can never fit waits", "capacity/reservation.go", "if a.units > a.limit {", "if a.units < 0 {", "TestWhatCanNeverFitIsNotWaitedFor", ""},
-	{"capacity: work gives back to a quota", "capacity/request.go", "if level.quota == nil {", "if true {", "TestQuotaComesBackWithTime", ""},
+	{"capacity: work gives back to a quota", "capacity/grant.go", "req.of.path[a.level].quota == nil {", "a.units > 0 {", "TestQuotaComesBackWithTime", ""},
 	{"capacity: a refill forgets the periods that passed", "capacity/quota.go", "r.used -= add * passed", "r.used -= add", "TestQuotaComesBackWithTime", ""},
 	{"capacity: a refill wakes no reservation", "capacity/reservation.go", "\t\t\t\tlevel.arm()\n", "", "TestQuotaServesWhoWaits", ""},
 	{"pool: backfill without bound", "pool/start.go", "b.place.passed >= b.conf.Backfill", "b.place.passed < 0", "TestBackfillIsBounded", ""},
