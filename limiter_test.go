@@ -153,18 +153,6 @@ func TestLawHearsNothingOfTheCap(t *testing.T) {
 	})
 }
 
-func TestCapOutOfRange(t *testing.T) {
-	l := fixed(t, 4, weir.Queue{})
-	for _, slots := range []int{-1, 1_000_000_001} {
-		if err := l.SetCap(slots); !errors.Is(err, weir.ErrConfig) {
-			t.Errorf("%d: %v", slots, err)
-		}
-	}
-	if s := l.Snapshot(); s.Limit != 4 {
-		t.Errorf("%v", l)
-	}
-}
-
 func TestShutdownDrains(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := fixed(t, 1, weir.Queue{Size: 5, Timeout: time.Minute})

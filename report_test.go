@@ -240,7 +240,7 @@ func TestShadowDoesNotOverflow(t *testing.T) {
 }
 
 // A law that panics, or that calls runtime.Goexit, does so in the call that closed the window. The
-// limiter continues, no slot is lost, and the breaker gets the outcome of the work.
+// limiter continues with its limit, no slot is lost, and the breaker gets the outcome of the work.
 func TestLawThatDoesNotReturn(t *testing.T) {
 	for name, call := range map[string]func(l *weir.Limiter, p weir.Permit){
 		"at an acquire": func(l *weir.Limiter, _ weir.Permit) { _, _ = l.TryAcquire(context.Background()) },
@@ -263,6 +263,9 @@ func TestLawThatDoesNotReturn(t *testing.T) {
 					permits[1].Done(nil) // again, if that was the call
 					if len(b.told) != b.allowed {
 						t.Errorf("the breaker got %v of %d outcomes", b.told, b.allowed)
+					}
+					if s := l.Snapshot(); s.Limit != 2 {
+						t.Errorf("limit %d, want 2 as before", s.Limit)
 					}
 					balanced(t, l)
 				})

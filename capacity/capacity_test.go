@@ -55,28 +55,6 @@ func TestAllOrNothing(t *testing.T) {
 	}
 }
 
-func TestReleaseIsIdempotent(t *testing.T) {
-	c, request := slots(t, 3)
-	first, kept := must.Have(c.TryAcquire(request(1)))(t), must.Have(c.TryAcquire(request(1)))(t)
-	var all sync.WaitGroup
-	for range 10 {
-		all.Go(first.Release)
-	}
-	all.Wait()
-	first.Release()
-	again := must.Have(c.TryAcquire(request(1)))(t) // on the same page
-	first.Release()
-	if u := c.Resource("slots"); u.InUse != 2 {
-		t.Errorf("%d in use, want 2", u.InUse)
-	}
-	again.Release()
-	kept.Release()
-	(capacity.Grant{}).Release()
-	if s := c.Snapshot(); s.Resources["slots"].InUse != 0 || s.Grants != 0 {
-		t.Errorf("left behind: %+v", s)
-	}
-}
-
 func TestBadInput(t *testing.T) {
 	c, request := slots(t, 6)
 	child := must.Have(c.Child(capacity.Vector{"jobs": 2}))(t)

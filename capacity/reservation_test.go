@@ -81,17 +81,6 @@ func TestWhoLeavesLetsTheNextGo(t *testing.T) {
 	})
 }
 
-func TestCancelTwice(t *testing.T) {
-	c, request := slots(t, 1)
-	must.Do(t, c.Withhold("slots", 1))
-	waiting := must.Have(reserve(c, request(1), func() {}))(t)
-	waiting.Cancel()
-	waiting.Cancel()
-	if s := c.Snapshot(); s.Grants != 0 || s.Waiting != 0 {
-		t.Errorf("left behind: %+v", s)
-	}
-}
-
 func TestWhatCanNeverFitIsNotWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, request := slots(t, 6)

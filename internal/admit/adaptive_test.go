@@ -123,15 +123,6 @@ func TestQueueStandsNoMore(t *testing.T) {
 	wantOrder(t, r.order(running, first, second), 0, 1)
 }
 
-func TestQueueSizeBoundsTheAdaptiveQueue(t *testing.T) {
-	r := newRig(t, 2, func(s *admit.Settings) { s.Order, s.QueueSize = queue.Adaptive, 3 })
-	r.must(2)
-	first := r.join()
-	rest := []*request{r.join(), r.join(), r.join()}
-	want(t, reply.QueueFull, first)
-	want(t, reply.Waiting, rest...)
-}
-
 // A full queue is a standing queue: its oldest waiters are gone before they are above their
 // target.
 func TestFullQueueStands(t *testing.T) {

@@ -108,15 +108,3 @@ func TestDrainRateAges(t *testing.T) {
 		within(t, "then", r.state().DrainRate, c.then, 0.15)
 	}
 }
-
-// Nor does the time that work took a day ago keep work from starting.
-func TestServiceTimeIsForgotten(t *testing.T) {
-	r := newRig(t, 1, nil)
-	r.done(r.learn(1, time.Second)[0], window.Success)
-	r.now += 24 * time.Hour
-	ticket := r.must(1)
-	q := r.join(due(r.now + 100*ms))
-	r.now += 90 * ms
-	r.done(ticket, window.Ignore)
-	want(t, reply.Admitted, q)
-}

@@ -194,28 +194,6 @@ func TestAbsurdPlansAreBounded(t *testing.T) {
 	}
 }
 
-func TestPanickingLawHoldsTheLimit(t *testing.T) {
-	begun := false
-	l := lawFunc(func(w law.Window) law.Decision {
-		if begun {
-			panic("no idea")
-		}
-		begun = true
-		return law.Decision{Limit: float64(w.Limit)}
-	})
-	r := newLawRig(t, l, settings(5, nil), nil)
-	r.done(r.must(1), window.Success)
-	r.now = time.Second
-	r.must(1)
-	if r.fx.Panic == nil {
-		t.Error("the panic is lost")
-	}
-	r.wantCounts(1, 0)
-	if got := r.state().Limit; got != 5 {
-		t.Errorf("limit %d, want 5", got)
-	}
-}
-
 func TestUpdateReportsEveryChange(t *testing.T) {
 	s := settings(5, func(s *admit.Settings) { s.Observed = true })
 	r := newLawRig(t, &recorder{limits: []float64{7}}, s, nil)

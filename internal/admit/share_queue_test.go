@@ -17,19 +17,6 @@ func TestEqualsAreServedInTurnByShare(t *testing.T) {
 	}
 }
 
-// A member that held more than the others has the turns of one that came late.
-func TestTurnsMissedAreNotMadeUpFor(t *testing.T) {
-	_, n := shareOut(t, 2, allocation(0, 1), allocation(0, 1), allocation(0, 1))
-	long, short := n[0].must(1), n[0].must(1)
-	waiting := [][]*request{n[0].queue(9), n[1].queue(9), n[2].queue(9)}
-	if served := turns(n, waiting, 0, short, 8); served != "bcbcbcbc" {
-		t.Fatalf("served %q while one member has a slot", served)
-	}
-	if served := turns(n, waiting, 0, long, 6); served != "ababab" { // beside c, which has the other slot
-		t.Errorf("served %q, want turns", served)
-	}
-}
-
 // turns ends the work in a slot the given number of times and returns the members that got
 // the slot.
 func turns(n []*rig, waiting [][]*request, owner int, ticket *reply.Ticket, times int) (served string) {

@@ -300,11 +300,13 @@ func (n *modelNode) regret() {
 	n.answered = n.answered[:len(n.answered)-1]
 	n.completed++
 	n.inFlight -= w.Weight
-	n.call(nil, func(now int64, fx *admit.Effects) {
-		if got := n.Leave(&w.Waiter, reply.Cancelled, now, fx); got != reply.Cancelled {
-			n.Fatalf("left with %v", got)
-		}
-	})
+	for range 2 { // the second time changes nothing
+		n.call(nil, func(now int64, fx *admit.Effects) {
+			if got := n.Leave(&w.Waiter, reply.Cancelled, now, fx); got != reply.Cancelled {
+				n.Fatalf("left with %v", got)
+			}
+		})
+	}
 }
 
 func (n *modelNode) pass() {

@@ -286,6 +286,7 @@ func (m *capacityModel) cancel() {
 	w := l.waiting[i]
 	l.waiting = slices.Delete(l.waiting, i, i+1)
 	w.Cancel()
+	w.Cancel() // changes nothing
 }
 
 func (m *capacityModel) release() {
