@@ -66,7 +66,7 @@ func (w *workers) pass(until time.Duration) {
 		w.done(ended.ticket, window.Success)
 		w.waiting = slices.DeleteFunc(w.waiting, func(j job) bool {
 			if j.Verdict == reply.Admitted {
-				j.ticket = &j.request.Ticket
+				j.ticket = &j.Ticket
 				w.start(j)
 			}
 			return j.Verdict != reply.Waiting
