@@ -100,6 +100,13 @@ func (r *rig) update(s admit.Settings, l law.Law) {
 	r.fx.Woken.Wake()
 }
 
+func (r *rig) drain() <-chan struct{} {
+	now, fx := r.call()
+	drained := r.node.Drain(now, fx)
+	r.fx.Woken.Wake()
+	return drained
+}
+
 func (r *rig) state() admit.State { return r.node.State(int64(r.now)) }
 
 // wantCounts checks the work in flight and the queue.

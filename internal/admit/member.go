@@ -2,10 +2,9 @@ package admit
 
 import "math"
 
-// An Allocation is a node's part of its group's slots. The reserves of all nodes must fit below the
-// group's limit, and each below its node's Bounds.Max.
+// An Allocation is a node's part of its group's slots.
 type Allocation struct {
-	Reserved int     // slots that are never lent
+	Reserved int     // slots that are never lent, at most Bounds.Max
 	Share    float64 // part of the unreserved slots, relative to the shares of others; to a thousandth
 }
 
@@ -29,10 +28,12 @@ func (g *Group) join(n *Node, a *Allocation) {
 	n.slots.member.allocate(a)
 }
 
-// allocate gives the member an allocation, nil for its current one.
+// allocate gives the member an allocation, nil for its current one, as far as the reserves of the
+// others leave room.
 func (m *member) allocate(a *Allocation) {
 	if a != nil {
-		m.set(int32(a.Reserved), max(1, int32(math.Round(1000*a.Share))))
+		reserved := min(int64(a.Reserved), max(0, m.most()))
+		m.set(int32(reserved), max(1, int32(math.Round(1000*a.Share))))
 	}
 }
 

@@ -57,3 +57,19 @@ func TestExpiredHoldsNobodyBackInAGroup(t *testing.T) {
 	}
 	want(t, reply.QueueTimeout, heavy)
 }
+
+// A call of another node answers the last waiter of a draining node.
+func TestGroupEndsTheDrainOfAnyNode(t *testing.T) {
+	_, n := shareOut(t, 1, allocation(0, 1), allocation(0, 1))
+	ticket := n[0].must(1)
+	q := n[1].join()
+	drained := n[1].drain()
+	n[0].now = time.Second
+	n[0].done(ticket, window.Success)
+	want(t, reply.QueueTimeout, q)
+	select {
+	case <-drained:
+	default:
+		t.Error("empty, but not drained")
+	}
+}

@@ -174,7 +174,7 @@ var ofLibrary = []mutant{
 	// Groups and bulkheads.
 	{"the cap of a group is ignored", "internal/admit/member.go", "g.inflight+weight <= g.limit && (grows == 0 || g.committed+grows <= g.limit)", "g.inflight+grows >= 0", "TestGroupAgainstModel", "./internal/check"},
 	{"a group serves one node until its queue is empty", "internal/admit/share_queue.go", "\tp.arrival = q.arrivals\n", "", "TestHierarchyStarvesNobody", "./internal/check"},
-	{"a drain that another node ends goes unnoticed", "internal/admit/group.go", "\t\tn.endDrain()\n", "", "TestGroupAgainstModel", "./internal/check"},
+	{"a drain that another node ends goes unnoticed", "internal/admit/group.go", "\t\tn.endDrain()\n", "", "TestGroupEndsTheDrainOfAnyNode", ""},
 	{"a node without waiters stays in the queue of its group", "internal/admit/group.go", "\tqueue.drop(m)\n", "", "TestGroupAgainstModel", "./internal/check"},
 	{"a group leaves a waiter that expired behind the last slot of its node", "internal/admit/group.go", "for served {\n", "if served {\n", "TestGroupAgainstModel", "./internal/check"},
 	{"a node at its own limit keeps the others of its group from their turn", "internal/admit/group.go", "if next != nil && n.slots.admits(next.Weight) {", "if next != nil {", "TestGroupAgainstModel", "./internal/check"},
