@@ -45,51 +45,50 @@ func NewReader(in io.Reader) (*Reader, error) {
 
 // Next returns the next message. The error after the last one is io.EOF.
 func (r *Reader) Next() (m Message, err error) {
-	text, err := r.next()
+	r.line++
+	text, err := r.text()
+	if errors.Is(err, io.EOF) {
+		return m, err
+	}
+	if err == nil {
+		m, err = decode(text)
+	}
+	if r.readings += m.size(); err == nil && r.readings > MostReadings {
+		err = fmt.Errorf("more than %d readings: want a shorter recording", MostReadings)
+	}
 	if err != nil {
-		return m, err
-	}
-	if err := r.decode(text, &m); err != nil {
-		return m, err
-	}
-	if err := m.check(); err != nil {
 		return m, fmt.Errorf("line %d: %w", r.line, err)
-	}
-	if r.readings += m.size(); r.readings > MostReadings {
-		return m, fmt.Errorf("line %d: more than %d readings: want a shorter recording", r.line, MostReadings)
 	}
 	return m, nil
 }
 
-func (r *Reader) next() (line []byte, err error) {
-	r.line++
+func (r *Reader) text() (line []byte, err error) {
 	for {
 		part, err := r.in.ReadSlice('\n')
 		line = append(line, part...)
 		switch {
 		case len(line) > longestLine:
-			return nil, fmt.Errorf("line %d: longer than %d bytes", r.line, longestLine)
+			return nil, fmt.Errorf("longer than %d bytes", longestLine)
 		case errors.Is(err, bufio.ErrBufferFull):
 			continue
 		case errors.Is(err, io.EOF) && len(line) > 0:
-			return nil, fmt.Errorf("line %d: is cut off: want it removed, or the rest of the file", r.line)
+			return nil, errors.New("is cut off: want it removed, or the rest of the file")
 		}
 		return line, err
 	}
 }
 
 // decode reads a line of JSON without unknown members.
-func (r *Reader) decode(line []byte, to any) error {
+func decode(line []byte) (m Message, err error) {
 	in := json.NewDecoder(bytes.NewReader(line))
 	in.DisallowUnknownFields()
-	err := in.Decode(to)
-	if _, more := in.Token(); err == nil && !errors.Is(more, io.EOF) {
-		err = errors.New("has more than one value")
+	if err := in.Decode(&m); err != nil && !errors.Is(err, io.EOF) { // of an empty line
+		return m, err
 	}
-	if err != nil {
-		return fmt.Errorf("line %d: %w", r.line, err)
+	if _, more := in.Token(); !errors.Is(more, io.EOF) {
+		return m, errors.New("has more than one value")
 	}
-	return nil
+	return m, m.check()
 }
 
 // Parse reads an event of a dashboard, and checks it as a [Reader] does. known is false for an

@@ -13,7 +13,6 @@ import (
 	"github.com/weir-go/weir/internal/must"
 )
 
-// reading is a line with the details of limiter a.
 func reading(whole bool, at ...int) string {
 	var points []string
 	for _, at := range at {
@@ -56,6 +55,7 @@ func TestHostileRecordingsAreRefusedWithTheLine(t *testing.T) {
 		{"\x7fELF", "line 1: is not a recording of this version"},
 		{heading, "line 2: the recording ends without a reading"},
 		{heading + "{}\n", "line 2: is no message"},
+		{heading + reading(true, 1) + "\n" + reading(false, 2), "line 3: is no message"},
 		{heading + reading(true, 1) + "null\n", "line 3: is no message"},
 		{heading + reading(true, 1) + reading(false, 2)[:60], "line 3: is cut off"},
 		{heading + reading(true, 1)[:60] + "\n", "line 2: unexpected EOF"},
