@@ -26,7 +26,6 @@ func secret() (string, error) { return token, nil }
 // hostile are names that a page must not take for anything but text.
 var hostile = []string{`<img src=x onerror="window.broken = true">`, `"';alert(1)//`, "a\nb\x00\x1b[31m\u202e", strings.Repeat("x", 1<<20)}
 
-// serve serves a dashboard at an address until stop.
 func serve(t *testing.T, address string, d *dash.Handler) (at string, stop func()) {
 	t.Helper()
 	listener := must.Have(net.Listen("tcp", address))(t)

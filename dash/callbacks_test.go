@@ -18,8 +18,8 @@ func TestReadFails(t *testing.T) {
 			t.Run(fmt.Sprint(how, " in reading ", at), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					w := &world{snaps: []weir.Snapshot{{Name: "a", Limit: 3}}}
-					h := newHub(w.read)
-					h.tables = func() []Table {
+					h := newHub(Config{Read: w.read})
+					h.config.Tables = func() []Table {
 						if w.reads >= at && w.reads < at+2 {
 							fail()
 						}
@@ -52,10 +52,10 @@ func TestReadBlocks(t *testing.T) {
 	for _, at := range []int{1, 3} { // for the first page, and later
 		synctest.Test(t, func(t *testing.T) {
 			w := &world{snaps: []weir.Snapshot{{Name: "a"}}}
-			h := newHub(w.read)
+			h := newHub(Config{Read: w.read})
 			defer end(h)
 			release := make(chan struct{})
-			h.tables = func() []Table {
+			h.config.Tables = func() []Table {
 				if w.reads == at {
 					<-release
 				}

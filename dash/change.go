@@ -34,18 +34,17 @@ func (h *Handler) change(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// apply makes the change of a form.
 func (h *Handler) apply(form url.Values) error {
 	limiter, text, shadow := form.Get("limiter"), form.Get("law"), form.Get("shadow")
 	switch {
 	case !form.Has("limiter") || form.Has("law") == form.Has("shadow"):
 		return errors.New("want a form with limiter, and law or shadow")
-	case form.Has("shadow") && h.config.Shadow != nil:
+	case form.Has("shadow") && h.hub.config.Shadow != nil:
 		if shadow != "true" && shadow != "false" {
 			return fmt.Errorf("shadow is %.20q: want true or false", shadow)
 		}
-		return h.config.Shadow(limiter, shadow == "true")
-	case form.Has("law") && h.config.Law != nil:
+		return h.hub.config.Shadow(limiter, shadow == "true")
+	case form.Has("law") && h.hub.config.Law != nil:
 		var l law.Law
 		var err error
 		if text != "" {
@@ -53,7 +52,7 @@ func (h *Handler) apply(form url.Values) error {
 				return err
 			}
 		}
-		return h.config.Law(limiter, l)
+		return h.hub.config.Law(limiter, l)
 	}
 	return errNoChange
 }

@@ -83,7 +83,6 @@ func Keys(s *bulkhead.Set) func() []weir.Snapshot {
 
 // A Handler serves a dashboard below the path "/". Make one with [New].
 type Handler struct {
-	config Config
 	hub    *hub
 	inside http.Handler
 }
@@ -106,17 +105,15 @@ func New(c Config) (*Handler, error) {
 	if c.Read == nil {
 		c.Read = Limiters()
 	}
-	hub := newHub(c.Read)
-	hub.tenants, hub.pools, hub.tables, hub.refusals = c.Tenants, c.Pools, c.Tables, c.Refusals
-	return serve(c, hub)
+	return serve(newHub(c))
 }
 
-// serve returns the handler of a hub.
-func serve(c Config, hub *hub) (*Handler, error) {
+func serve(hub *hub) (*Handler, error) {
+	c := hub.config
 	if c.Token == nil && !c.Public {
 		return nil, fmt.Errorf("%w: dash: Token is nil: want a function that returns the token, or Public: true", weir.ErrConfig)
 	}
-	h := &Handler{config: c, hub: hub}
+	h := &Handler{hub: hub}
 	if c.Token != nil {
 		if _, err := h.token(); err != nil {
 			return nil, fmt.Errorf("%w: dash: %w", weir.ErrConfig, err)
@@ -154,7 +151,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header.Set("Content-Security-Policy", policy)
 	header.Set("Referrer-Policy", "same-origin")
 	header.Set("X-Content-Type-Options", "nosniff")
-	if !access.Host(r, h.config.Hosts) {
+	if !access.Host(r, h.hub.config.Hosts) {
 		http.Error(w, fmt.Sprintf("host %q is not served here: want a loopback address, localhost, "+
 			"the address of the listener, or a name of Config.Hosts", r.Host), http.StatusMisdirectedRequest)
 		return

@@ -12,7 +12,6 @@ const patience = 10 * time.Second
 // recheck is how often the right to look is checked again while a stream lasts.
 const recheck = 5 * time.Second
 
-// rights are the forms that the page shows.
 type rights struct {
 	Login  bool `json:"login"`
 	Law    bool `json:"law"`
@@ -31,7 +30,7 @@ func (h *Handler) events(w http.ResponseWriter, r *http.Request) {
 	trusted := h.trusts(r) == nil
 	c, err := h.hub.join(view{
 		limiter: r.FormValue("limiter"), all: r.FormValue("all") != "",
-		trusted: trusted || h.hub.recorded != nil && h.config.Token == nil,
+		trusted: trusted || h.hub.recorded != nil && h.hub.config.Token == nil,
 	})
 	if err != nil {
 		w.Header().Set("Retry-After", "5")
@@ -47,7 +46,7 @@ func (h *Handler) events(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	_, _ = w.Write(event("access", rights{
-		Login: !trusted && h.config.Token != nil, Law: trusted && h.config.Law != nil, Shadow: trusted && h.config.Shadow != nil,
+		Login: !trusted && h.hub.config.Token != nil, Law: trusted && h.hub.config.Law != nil, Shadow: trusted && h.hub.config.Shadow != nil,
 	}))
 	again := time.NewTicker(recheck)
 	defer again.Stop()

@@ -13,7 +13,6 @@ const (
 	mostColumns = int(time.Hour / heatEvery)
 )
 
-// A heat is the heat map of a limiter.
 type heat struct {
 	columns []recording.Column
 	begin   *histogram.Snapshot // of the next column
@@ -36,7 +35,6 @@ func (h *heat) add(now time.Time, counts *histogram.Snapshot) bool {
 	return true
 }
 
-// cells returns the counts of the time between two histograms.
 func cells(from, to *histogram.Snapshot) (all []recording.Cell) {
 	before := map[int]uint64{}
 	for _, b := range from.Buckets {

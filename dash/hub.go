@@ -6,9 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/internal/recording"
-	"github.com/weir-go/weir/pool"
 )
 
 const (
@@ -26,7 +24,6 @@ var (
 	errClosed   = errors.New("this dashboard is closed")
 )
 
-// A view says which details a client gets.
 type view struct {
 	limiter string
 	all     bool // of all limiters
@@ -44,19 +41,16 @@ type client struct {
 // A hub reads the limiters while it has clients, keeps the readings, and sends them. A
 // client never holds up the others.
 type hub struct {
-	read     func() []weir.Snapshot
-	tenants  func() []weir.Snapshot // as read; nil for none
-	pools    map[string]*pool.Pool
-	tables   func() []Table       // of other sources; nil for none
-	refusals *Refusals            // nil for none
-	recorded *recording.Recording // shown instead, if there is one
+	config   Config
+	recorded *recording.Recording // shown instead of the limiters, if there is one
 
 	mu      sync.Mutex // guards the fields below
 	clients map[*client]struct{}
 	series  map[string]*series // by label
 	more    map[bool]int       // limiters that are not shown to those with trust, and without
 	others  []recording.Table
-	refused requests
+	refused uint64 // requests at the last reading
+	before  uint64 // requests at the reading before
 	kept    int64  // the time of the last reading, in milliseconds of Unix time
 	fault   string // how the last reading failed; empty if it did not
 	running bool
@@ -65,8 +59,8 @@ type hub struct {
 	closed  bool
 }
 
-func newHub(read func() []weir.Snapshot) *hub {
-	return &hub{read: read, clients: map[*client]struct{}{}, series: map[string]*series{}}
+func newHub(c Config) *hub {
+	return &hub{config: c, clients: map[*client]struct{}{}, series: map[string]*series{}}
 }
 
 // join adds a client. Its first message has all that has been read so far, and waits for the first
@@ -110,15 +104,14 @@ func (h *hub) welcome(c *client) {
 	if c.placed && !slices.Contains(names, c.limiter) {
 		c.limiter = names[0]
 	}
-	refused := h.refused.kept
+	from := uint64(0)
 	if c.joined && !c.placed { // with a limiter the page begins anew
-		refused = h.refused.latest
+		from = h.before
 	}
 	c.joined = true
-	c.messages <- h.message(c.view, (*series).past, refused)
+	c.messages <- h.message(c.view, (*series).past, from)
 }
 
-// recorders counts the clients that get the details of all limiters.
 func (h *hub) recorders() (n int) {
 	for c := range h.clients {
 		if c.all {
@@ -143,7 +136,6 @@ func (h *hub) close() {
 	}
 }
 
-// cut ends the stream of a client.
 func (h *hub) cut(c *client) {
 	delete(h.clients, c)
 	close(c.messages)
@@ -175,7 +167,7 @@ func (h *hub) ends(now time.Time) bool {
 		return false
 	}
 	h.running, h.begun = false, false
-	h.series, h.refused = map[string]*series{}, requests{}
+	h.series, h.refused, h.before = map[string]*series{}, 0, 0
 	return true
 }
 
@@ -203,18 +195,19 @@ func (h *hub) news(v view) []byte {
 	if h.fault != "" {
 		return h.overview(v)
 	}
-	return h.message(v, (*series).latest, h.refused.latest)
+	return h.message(v, (*series).latest, h.before)
 }
 
-// message is the overview with a part of the details that a view has, and refused requests.
-func (h *hub) message(v view, part func(s *series, name string) []byte, refused []recording.Request) []byte {
+// message is the overview with a part of the details that a view has, and the requests that were
+// refused from a count on.
+func (h *hub) message(v view, part func(s *series, name string) []byte, from uint64) []byte {
 	message := h.overview(v)
 	for _, name := range h.names(v) {
 		if v.all || name == v.limiter {
 			message = append(message, part(h.series[name], name)...)
 		}
 	}
-	return append(message, v.requests(refused)...)
+	return append(message, v.requests(h.config.Refusals.between(from, h.refused))...)
 }
 
 // requests is the event with refused requests, which only some may see.

@@ -17,7 +17,6 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// A world holds the snapshots that a hub reads, and counts the reads.
 type world struct {
 	mu    sync.Mutex
 	snaps []weir.Snapshot
@@ -54,7 +53,6 @@ func next(t *testing.T, c *client) (o recording.Overview, d recording.Details) {
 	return o, d
 }
 
-// end closes a hub, and waits until it has stopped.
 func end(h *hub) {
 	h.close()
 	time.Sleep(every)
@@ -73,7 +71,7 @@ func TestClientsGetThePastAndThenEachReading(t *testing.T) {
 			{Name: "a", Limit: 3, Entitled: math.NaN(), Decision: endless},
 			{Name: "a", Limit: 4},
 		}}
-		h := newHub(w.read)
+		h := newHub(Config{Read: w.read})
 		defer end(h)
 		c := join(t, h, "b")
 		o, d := next(t, c)
@@ -124,7 +122,7 @@ func TestClientsGetThePastAndThenEachReading(t *testing.T) {
 func TestNobodyLooksAndNothingIsRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{snaps: []weir.Snapshot{{Name: "a"}}}
-		h := newHub(w.read)
+		h := newHub(Config{Read: w.read})
 		time.Sleep(time.Hour)
 		if w.reads > 0 {
 			t.Errorf("%d readings before the first client", w.reads)
@@ -155,7 +153,7 @@ func TestNobodyLooksAndNothingIsRead(t *testing.T) {
 func TestSlowClientsAreCutOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{snaps: []weir.Snapshot{{Name: "a"}}}
-		h := newHub(w.read)
+		h := newHub(Config{Read: w.read})
 		defer end(h)
 		slow, quick := join(t, h, ""), join(t, h, "")
 		for range 4 * mostBehind {
@@ -181,7 +179,7 @@ func TestLimitersAreBounded(t *testing.T) {
 		for i := range mostLimiters + 3 {
 			w.snaps = append(w.snaps, weir.Snapshot{Name: fmt.Sprintf("%03d", i)})
 		}
-		h := newHub(w.read)
+		h := newHub(Config{Read: w.read})
 		c := join(t, h, "")
 		if o, _ := next(t, c); len(o.Limiters) != mostLimiters || o.More != 3 || o.Limiters[0].Name != "000" {
 			t.Errorf("%d limiters from %q, %d more", len(o.Limiters), o.Limiters[0].Name, o.More)
@@ -257,7 +255,7 @@ func TestDecisionBesideACap(t *testing.T) {
 
 func TestPagesBeginAnewWhereTheClockIsTurnedBack(t *testing.T) {
 	w := &world{snaps: []weir.Snapshot{{Name: "a"}}}
-	h := newHub(w.read)
+	h := newHub(Config{Read: w.read})
 	h.running = true // by this test
 	c := join(t, h, "a")
 	start := time.UnixMilli(1_000_000)
@@ -276,7 +274,7 @@ func TestPagesBeginAnewWhereTheClockIsTurnedBack(t *testing.T) {
 func TestPageGetsTheFirstLimiterOnceThereIsOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{}
-		h := newHub(w.read)
+		h := newHub(Config{Read: w.read})
 		defer end(h)
 		c := join(t, h, "")
 		for range 2 {

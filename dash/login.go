@@ -18,7 +18,7 @@ const (
 
 // token returns the token, if it is one.
 func (h *Handler) token() (string, error) {
-	token, err := h.config.Token()
+	token, err := h.hub.config.Token()
 	if err == nil && len(token) < shortestToken {
 		err = fmt.Errorf("the token has %d bytes: want %d or more", len(token), shortestToken)
 	}
@@ -40,7 +40,7 @@ var errNoToken = errors.New("want the token: Authorization: Bearer TOKEN, or the
 
 // mayLook says why a request may not look.
 func (h *Handler) mayLook(r *http.Request) error {
-	if h.config.Public {
+	if h.hub.config.Public {
 		return nil
 	}
 	return h.trusts(r)
@@ -48,7 +48,7 @@ func (h *Handler) mayLook(r *http.Request) error {
 
 // trusts returns an error if a request may not use a page that needs the token.
 func (h *Handler) trusts(r *http.Request) error {
-	if h.config.Token == nil {
+	if h.hub.config.Token == nil {
 		return errors.New("this dashboard has no token")
 	}
 	token, err := h.token()
@@ -65,7 +65,6 @@ func (h *Handler) trusts(r *http.Request) error {
 	return errNoToken
 }
 
-// page serves the dashboard, or the form for the token.
 func (h *Handler) page(w http.ResponseWriter, r *http.Request) {
 	if h.mayLook(r) != nil {
 		send(w, "login.html", http.StatusUnauthorized)
@@ -87,7 +86,7 @@ func send(w http.ResponseWriter, name string, status int) {
 // login exchanges the token for a cookie. Without a Path, the browser sends that only to the
 // dashboard.
 func (h *Handler) login(w http.ResponseWriter, r *http.Request) {
-	if h.config.Token == nil {
+	if h.hub.config.Token == nil {
 		http.Error(w, "this dashboard needs no token", http.StatusNotFound)
 		return
 	}

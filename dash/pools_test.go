@@ -28,8 +28,8 @@ func TestPoolsAreShownAsLimiters(t *testing.T) {
 			}})
 		}
 		p := must.Have(pool.New(pool.Config{Capacity: slots, Source: pool.Slice(jobs), Scaler: pool.ByBacklog{Min: 3, High: 10, Low: 4}}))(t)
-		h := newHub(Limiters())
-		h.pools = map[string]*pool.Pool{"mails": p}
+		h := newHub(Config{Read: Limiters()})
+		h.config.Pools = map[string]*pool.Pool{"mails": p}
 		defer end(h)
 		ended := make(chan struct{})
 		go func() {
@@ -106,8 +106,8 @@ func TestChangesOfPoolsHaveTheirReasons(t *testing.T) {
 				}
 			}()
 			time.Sleep(50 * time.Millisecond) // no reading at the time of a decision
-			h := newHub(Limiters())
-			h.pools = map[string]*pool.Pool{"mails": p}
+			h := newHub(Config{Read: Limiters()})
+			h.config.Pools = map[string]*pool.Pool{"mails": p}
 			defer end(h)
 			client := join(t, h, "mails")
 			var changes []string

@@ -44,34 +44,27 @@ func (r *Refusals) Add(ctx context.Context, id string, err error) {
 }
 
 // String says how many refusals there were.
-func (r *Refusals) String() string {
-	_, sum := r.since(0)
-	return fmt.Sprintf("%d refusals", sum)
+func (r *Refusals) String() string { return fmt.Sprintf("%d refusals", r.count()) }
+
+func (r *Refusals) count() uint64 {
+	if r == nil {
+		return 0
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.sum
 }
 
-// since returns the kept requests after the first n of all, the oldest first, and how many there
-// were in all.
-func (r *Refusals) since(n uint64) (requests []recording.Request, sum uint64) {
+// between returns the kept requests from one count to another, the oldest first.
+func (r *Refusals) between(from, to uint64) (requests []recording.Request) {
 	if r == nil {
-		return nil, 0
+		return nil
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	size := uint64(len(r.kept))
-	for n = max(n, r.sum-min(r.sum, size)); n < r.sum; n++ {
+	for n := max(from, r.sum-min(r.sum, size)); n < to; n++ {
 		requests = append(requests, r.kept[n%size])
 	}
-	return requests, r.sum
-}
-
-// requests are the refusals that a dashboard has read.
-type requests struct {
-	kept, latest []recording.Request // all, and the part of the last reading
-	sum          uint64              // of the requests of r so far
-}
-
-func (q *requests) read(r *Refusals) {
-	q.latest, q.sum = r.since(q.sum)
-	q.kept = append(q.kept, q.latest...)
-	q.kept = q.kept[max(0, len(q.kept)-recording.MostRequests):]
+	return requests
 }

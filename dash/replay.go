@@ -19,9 +19,9 @@ func Replay(from io.Reader, c Config) (*Handler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: dash: %w", weir.ErrConfig, err)
 	}
-	hub := newHub(nil)
+	hub := newHub(c)
 	hub.recorded = all
-	return serve(c, hub)
+	return serve(hub)
 }
 
 // replay adds a client, which gets the whole recording of a limiter at once.

@@ -56,7 +56,7 @@ func TestReplayRefusesWhatIsWrong(t *testing.T) {
 func TestRecordersGetAllLimiters(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{snaps: []weir.Snapshot{{Name: "a"}, {Name: "b"}}}
-		h := newHub(w.read)
+		h := newHub(Config{Read: w.read})
 		defer end(h)
 		for range mostRecorders {
 			c := must.Have(h.join(view{all: true}))(t)

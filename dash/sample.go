@@ -14,7 +14,6 @@ import (
 	"github.com/weir-go/weir/pool"
 )
 
-// A reading is the state of all that is shown, by name.
 type reading struct {
 	limiters map[string]*weir.Snapshot
 	tenants  map[string]bool            // of the limiters
@@ -27,32 +26,31 @@ type reading struct {
 // come last.
 func (h *hub) reading() reading {
 	r := reading{limiters: map[string]*weir.Snapshot{}, tenants: map[string]bool{}, moves: map[string][]pool.Decision{}}
-	for _, snap := range h.read() {
+	for _, snap := range h.config.Read() {
 		r.add(snap)
 	}
-	for _, name := range slices.Sorted(maps.Keys(h.pools)) {
-		state := h.pools[name].Snapshot()
+	for _, name := range slices.Sorted(maps.Keys(h.config.Pools)) {
+		state := h.config.Pools[name].Snapshot()
 		snap := poolReading(state)
 		snap.Name = name
 		if label, ok := r.add(*snap); ok {
-			r.moves[label] = resized(state, h.pools[name].History())
+			r.moves[label] = resized(state, h.config.Pools[name].History())
 		}
 		r.tables = append(r.tables, poolTable(name, state))
 	}
-	if h.tenants != nil {
-		for _, snap := range h.tenants() {
+	if h.config.Tenants != nil {
+		for _, snap := range h.config.Tenants() {
 			if label, ok := r.add(snap); ok {
 				r.tenants[label] = true
 			}
 		}
 	}
-	if h.tables != nil {
-		r.tables = append(r.tables, h.tables()...)
+	if h.config.Tables != nil {
+		r.tables = append(r.tables, h.config.Tables()...)
 	}
 	return r
 }
 
-// add adds a limiter unless there is one of its name.
 func (r reading) add(snap weir.Snapshot) (name string, ok bool) {
 	name = label.Clean(snap.Name)
 	if r.limiters[name] != nil {
@@ -108,7 +106,7 @@ func (h *hub) keep(now time.Time, r reading) {
 	all := len(r.limiters)
 	h.more = map[bool]int{true: all - len(read), false: max(all-len(r.tenants)-mostLimiters, 0)}
 	h.series, h.others = read, cut(r.tables)
-	h.refused.read(h.refusals)
+	h.before, h.refused = h.refused, h.config.Refusals.count()
 }
 
 // inOrder forgets all readings if the clock was turned back, and lets the pages begin anew: charts
@@ -127,7 +125,7 @@ func (h *hub) inOrder(now time.Time) {
 // unread shows that a function of the user has failed, and logs how when that changes: the page may
 // be public.
 func (h *hub) unread(err error) {
-	h.refused.latest = nil // all that were read have been sent
+	h.before = h.refused // all that were read have been sent
 	h.others = []recording.Table{{Name: "not read", Rows: [][2]string{{"why", "a function of dash.Config failed: see the log"}}}}
 	if h.fault == err.Error() {
 		return

@@ -14,7 +14,6 @@ const (
 	mostChanges = 500 // of the limit
 )
 
-// A series has the readings of one limiter.
 type series struct {
 	points  []recording.Point
 	changes []recording.Change
@@ -31,7 +30,6 @@ type series struct {
 	between float64        // the seconds between these two
 }
 
-// add adds a reading.
 func (s *series) add(now time.Time, snap *weir.Snapshot) {
 	s.before, s.last = s.last, snap
 	s.at, s.between = now, now.Sub(s.at).Seconds()
@@ -101,7 +99,6 @@ func (s *series) rate(count func(weir.Snapshot) uint64) float64 {
 	return float64(now-before) / s.between
 }
 
-// change is the change of the limit between the last two readings.
 func (s *series) change(now time.Time) (c recording.Change, changed bool) {
 	if s.before == nil || s.before.Limit == s.last.Limit {
 		return c, false

@@ -15,14 +15,13 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/internal/must"
-	"github.com/weir-go/weir/internal/recording"
 )
 
 func TestTenantsNeedTheToken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{snaps: []weir.Snapshot{{Name: "search"}, {Name: "both"}}}
-		h := newHub(w.read)
-		h.tenants = func() []weir.Snapshot {
+		h := newHub(Config{Read: w.read})
+		h.config.Tenants = func() []weir.Snapshot {
 			return []weir.Snapshot{{Name: "acme", Entitled: 3, Borrowed: 1}, {Name: "both"}}
 		}
 		defer end(h)
@@ -55,14 +54,14 @@ func TestTenantsNeedTheToken(t *testing.T) {
 // Tenants take no room of other limiters.
 func TestTenantsAreBounded(t *testing.T) {
 	w := &world{}
-	h := newHub(w.read)
+	h := newHub(Config{Read: w.read})
 	var tenants []weir.Snapshot
 	for i := range mostLimiters {
 		w.snaps = append(w.snaps, weir.Snapshot{Name: fmt.Sprintf("limiter %02d", i)})
 		tenants = append(tenants, weir.Snapshot{Name: fmt.Sprintf("acme %02d", i)})
 	}
 	w.snaps = w.snaps[3:]
-	h.tenants = func() []weir.Snapshot { return tenants }
+	h.config.Tenants = func() []weir.Snapshot { return tenants }
 	h.keep(time.Now(), h.attempt())
 	if got := h.names(view{trusted: true}); len(got) != mostLimiters || !slices.Contains(got, "acme 02") || slices.Contains(got, "acme 03") {
 		t.Errorf("with the token: %v", got)
@@ -75,8 +74,8 @@ func TestTenantsAreBounded(t *testing.T) {
 // A limiter that was a tenant's, by its name, does not bring its past.
 func TestPastOfATenant(t *testing.T) {
 	w, now := &world{}, time.Now()
-	h := newHub(w.read)
-	h.tenants = func() []weir.Snapshot { return []weir.Snapshot{{Name: "acme"}} }
+	h := newHub(Config{Read: w.read})
+	h.config.Tenants = func() []weir.Snapshot { return []weir.Snapshot{{Name: "acme"}} }
 	h.keep(now, h.attempt())
 	w.snaps = []weir.Snapshot{{Name: "acme"}}
 	h.keep(now.Add(every), h.attempt())
@@ -85,26 +84,12 @@ func TestPastOfATenant(t *testing.T) {
 	}
 }
 
-func TestRefusedRequestsAreBounded(t *testing.T) {
-	var all Refusals
-	var read requests
-	for range 2 {
-		for range recording.MostRequests - 1 {
-			all.Add(t.Context(), "r", &weir.RefusedError{})
-		}
-		read.read(&all)
-	}
-	if n := len(read.kept); n != recording.MostRequests {
-		t.Errorf("%d requests are kept, want the last %d", n, recording.MostRequests)
-	}
-}
-
 // While there is no limiter to look at, a page gets each refused request once, too.
 func TestRefusedRequestsWithoutALimiter(t *testing.T) {
-	h := newHub((&world{}).read)
+	h := newHub(Config{Read: (&world{}).read})
 	h.running = true // by this test
-	h.refusals = &Refusals{}
-	h.refusals.Add(t.Context(), "r-1", &weir.RefusedError{})
+	h.config.Refusals = &Refusals{}
+	h.config.Refusals.Add(t.Context(), "r-1", &weir.RefusedError{})
 	c := must.Have(h.join(view{trusted: true}))(t)
 	sent := 0
 	for i := range 4 {

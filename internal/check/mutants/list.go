@@ -395,7 +395,7 @@ var ofLibrary = []mutant{
 	{"an IPv4 address of a dual-stack listener is another", "trust/peers.go", `p.Addr.Unmap().WithZone("")`, `p.Addr.WithZone("")`, "TestNetworks", ""},
 
 	// The dashboard.
-	{"the dashboard answers to any name", "dash/dash.go", "!access.Host(r, h.config.Hosts)", "r.Host == \"\"", "TestNobodyLooksWithoutTheToken", ""},
+	{"the dashboard answers to any name", "dash/dash.go", "!access.Host(r, h.hub.config.Hosts)", "r.Host == \"\"", "TestNobodyLooksWithoutTheToken", ""},
 	{"a foreign page signs in to the dashboard", "dash/dash.go", "http.NewCrossOriginProtection().Handler(mux)", "mux", "TestNobodyLooksWithoutTheToken", ""},
 	{"any cookie is a session", "dash/login.go", "hmac.Equal([]byte(cookie.Value), []byte(own.Value))", "cookie.Value != \"\"", "TestNobodyLooksWithoutTheToken", ""},
 	{"a page that does not read stays", "dash/hub.go", "if len(c.messages) == cap(c.messages) {\n\t\t\th.cut(c)\n", "if len(c.messages) == cap(c.messages) {\n", "TestSlowClientsAreCutOff", ""},
