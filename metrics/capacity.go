@@ -1,6 +1,9 @@
 package metrics
 
-import "github.com/weir-go/weir/capacity"
+import (
+	"github.com/weir-go/weir/capacity"
+	"github.com/weir-go/weir/internal/label"
+)
 
 var forResource = columns[capacity.ResourceSnapshot]{
 	{line(Gauge, "weir_capacity_limit", "weir.capacity.limit", "{unit}", "Amount of a resource, in its own unit.", capacityOf, resource), func(r *capacity.ResourceSnapshot) float64 { return float64(r.Limit) }},
@@ -18,7 +21,7 @@ var forCapacity = columns[capacity.Snapshot]{
 func readCapacity(out output, c *capacity.Capacity, labels []string) {
 	s := c.Snapshot()
 	for name, r := range s.Resources {
-		forResource.read(out, &r, join(labels, clean(name)))
+		forResource.read(out, &r, join(labels, label.Clean(name)))
 	}
 	forCapacity.read(out, &s, labels)
 }

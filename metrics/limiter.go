@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/label"
 	"github.com/weir-go/weir/law"
 )
 
@@ -64,65 +65,42 @@ func newOfWork(prom, otel string, labels ...Label) *ofWork {
 	}
 }
 
-// workLabels are the values of the labels of one limiter or key, made once.
-type workLabels struct {
-	labels     []string
-	reasons    [][]string // as weir.Reasons
-	outcomes   [6][]string
-	directions [2][]string
-}
-
-var reasons = weir.Reasons()
-
-func newWorkLabels(labels ...string) workLabels {
-	w := workLabels{labels: labels, reasons: make([][]string, len(reasons))}
-	for i, reason := range reasons {
-		w.reasons[i] = join(labels, reason.String())
-	}
-	for i := range w.outcomes {
-		w.outcomes[i] = join(labels, weir.Outcome(i).String())
-	}
-	w.directions = [2][]string{join(labels, "up"), join(labels, "down")}
-	return w
-}
-
 // read yields the values of a snapshot.
-func (w *ofWork) read(out output, s *weir.Snapshot, target time.Duration, l *workLabels) {
-	w.columns.read(out, s, l.labels)
+func (w *ofWork) read(out output, s *weir.Snapshot, target time.Duration, labels []string) {
+	w.columns.read(out, s, labels)
 	if target > 0 {
-		out.number(w.target, target.Seconds(), l.labels)
+		out.number(w.target, target.Seconds(), labels)
 	}
 	if s.Deadline > 0 {
-		out.number(w.deadline, s.Deadline.Seconds(), l.labels)
+		out.number(w.deadline, s.Deadline.Seconds(), labels)
 	}
-	for i, reason := range reasons {
-		out.number(w.refused, float64(s.Refused[reason]), l.reasons[i])
+	for _, reason := range weir.Reasons() {
+		out.with(w.refused, float64(s.Refused[reason]), labels, reason.String())
 	}
 	for i, n := range [...]uint64{s.Succeeded, s.Failed, s.TimedOut, s.Ignored, s.Overloaded, s.Late} {
-		out.number(w.completed, float64(n), l.outcomes[i])
+		out.with(w.completed, float64(n), labels, weir.Outcome(i).String())
 	}
-	for i, n := range [...]uint64{s.Raised, s.Cut} {
-		out.number(w.changes, float64(n), l.directions[i])
-	}
-	out.histogram(w.latency, s.Latencies, l.labels)
-	out.histogram(w.wait, s.QueueWaits, l.labels)
+	out.with(w.changes, float64(s.Raised), labels, "up")
+	out.with(w.changes, float64(s.Cut), labels, "down")
+	out.histogram(w.latency, s.Latencies, labels)
+	out.histogram(w.wait, s.QueueWaits, labels)
 }
 
 // readPeak yields the peak, which a set has none of: its keys have theirs at different moments, and
 // the sum can be far above the cap.
-func (w *ofWork) readPeak(out output, s *weir.Snapshot, l *workLabels) {
+func (w *ofWork) readPeak(out output, s *weir.Snapshot, labels []string) {
 	if s.Latencies != nil {
-		out.number(w.peak, float64(s.Peak), l.labels)
+		out.number(w.peak, float64(s.Peak), labels)
 	}
 }
 
 func limiterPart(l *weir.Limiter) part {
-	name := clean(l.Config().Name)
-	labels := newWorkLabels(name)
+	name := label.Clean(l.Config().Name)
+	labels := []string{name}
 	return part{[]series{{forLimiter.all(), name}}, func(out output) {
 		snap := l.Snapshot()
-		forLimiter.read(out, &snap, targetOf(l.Config().Law), &labels)
-		forLimiter.readPeak(out, &snap, &labels)
+		forLimiter.read(out, &snap, targetOf(l.Config().Law), labels)
+		forLimiter.readPeak(out, &snap, labels)
 	}}
 }
 

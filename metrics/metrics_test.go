@@ -57,7 +57,6 @@ func TestDocumentHasTheTable(t *testing.T) {
 	}
 }
 
-// lineOf returns the row of an instrument.
 func lineOf(i *metrics.Instrument) string {
 	var labels []string
 	for _, l := range i.Labels {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/weir-go/weir/internal/label"
 	"github.com/weir-go/weir/load"
 )
 
@@ -38,7 +39,7 @@ func readMonitor(out output, m *load.Monitor, labels []string) {
 		if s.Missing {
 			continue
 		}
-		of := join(labels, clean(s.Source))
+		of := join(labels, label.Clean(s.Source))
 		if s.Polls > s.Failures {
 			out.number(sourceAge, s.Age.Seconds(), of)
 		}
@@ -51,7 +52,7 @@ func readMonitor(out output, m *load.Monitor, labels []string) {
 func readReadings(out output, readings []load.Reading, labels []string) {
 	taken := map[string]bool{}
 	for _, r := range readings[:min(len(readings), maxReadings)] {
-		value := clean(r.Name)
+		value := label.Clean(r.Name)
 		if taken[value] || r.Err != nil {
 			continue
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/weir-go/weir/histogram"
+	"github.com/weir-go/weir/internal/label"
 )
 
 // A Measurement is one value of an [Instrument], or one distribution.
@@ -45,7 +46,7 @@ func New(s Sources) (*Reader, error) {
 		r.parts = append(r.parts, limiterPart(l))
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Sets)) {
-		r.parts = append(r.parts, setPart(s.Sets[name], clean(name), max(0, s.MaxKeys)))
+		r.parts = append(r.parts, setPart(s.Sets[name], label.Clean(name), max(0, s.MaxKeys)))
 	}
 	for _, t := range s.Throttles {
 		r.parts = append(r.parts, throttlePart(t))
@@ -60,7 +61,7 @@ func New(s Sources) (*Reader, error) {
 // add adds sources whose series all have their name.
 func add[T any](r *Reader, sources map[string]T, of []*Instrument, values func(output, T, []string)) {
 	for _, name := range slices.Sorted(maps.Keys(sources)) {
-		source, labels := sources[name], []string{clean(name)}
+		source, labels := sources[name], []string{label.Clean(name)}
 		r.parts = append(r.parts, part{
 			series: []series{{of, labels[0]}},
 			read:   func(out output) { values(out, source, labels) },
@@ -88,7 +89,6 @@ func (r *Reader) Read(yield func(Measurement)) {
 	}
 }
 
-// output takes points.
 type output func(Measurement)
 
 func (o output) number(i *Instrument, value float64, labels []string) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
+	"github.com/weir-go/weir/internal/label"
 )
 
 var setCap = line(Gauge, "weir_set_cap", "weir.set.cap", "{request}", "Work that may be in flight in all keys together; absent without a cap.", limiterName)
@@ -38,9 +39,8 @@ type set struct {
 
 // keyLabels are the labels of a key that has series.
 type keyLabels struct {
-	workLabels
-	value string
-	given time.Time
+	labels []string // of the set and of the key
+	given  time.Time
 }
 
 // placeLasts is how long a key has its place, at least. So there are as many names an hour as there
@@ -56,16 +56,15 @@ func setPart(source *bulkhead.Set, name string, most int) part {
 
 func (s *set) read(out output) {
 	snap, conf := s.source.Snapshot(), s.source.Config()
-	total := newWorkLabels(s.labels...)
-	forLimiter.read(out, &snap.Total, 0, &total)
+	forLimiter.read(out, &snap.Total, 0, s.labels)
 	if conf.Max > 0 {
 		out.number(setCap, float64(snap.Max), s.labels)
 	}
 	forSet.read(out, &snap, s.labels)
 	for name, place := range s.seat(&snap, &conf) {
 		k := snap.ByKey[name]
-		forKey.read(out, &k, targetOfKey(&conf, name), &place.workLabels)
-		forKey.readPeak(out, &k, &place.workLabels)
+		forKey.read(out, &k, targetOfKey(&conf, name), place.labels)
+		forKey.readPeak(out, &k, place.labels)
 		if conf.Max > 0 {
 			forShare.read(out, &k, place.labels)
 		}
@@ -83,7 +82,7 @@ func (s *set) seat(snap *bulkhead.Snapshot, conf *bulkhead.Config) map[string]*k
 	})
 	taken, room := map[string]bool{}, s.most
 	for name, place := range s.places {
-		taken[place.value] = true
+		taken[place.labels[1]] = true
 		if !isNamed(conf, name) {
 			room--
 		}
@@ -122,12 +121,12 @@ func isNamed(conf *bulkhead.Config, name string) bool {
 // give gives a key series, unless another key has the same value as a label: two equal series would
 // fail the whole scrape.
 func (s *set) give(name string, taken map[string]bool) {
-	value := clean(name)
+	value := label.Clean(name)
 	if taken[value] {
 		return
 	}
 	taken[value] = true
-	s.places[name] = &keyLabels{newWorkLabels(s.labels[0], value), value, time.Now()}
+	s.places[name] = &keyLabels{join(s.labels, value), time.Now()}
 }
 
 // targetOfKey is the latency that the key's budget or law keeps, or 0 if it has none.

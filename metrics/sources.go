@@ -9,6 +9,7 @@ import (
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
 	"github.com/weir-go/weir/capacity"
+	"github.com/weir-go/weir/internal/label"
 	"github.com/weir-go/weir/internal/settings"
 	"github.com/weir-go/weir/load"
 	"github.com/weir-go/weir/memory"
@@ -48,47 +49,44 @@ func (s *Sources) check() error {
 	complain := func(format string, args ...any) {
 		errs = append(errs, fmt.Errorf("%w: "+format, append([]any{ErrConfig}, args...)...))
 	}
-	limiters := map[string]string{} // what has the label's value
-	take := func(taken map[string]string, kind, name, advice string) {
-		if other, ok := taken[clean(name)]; ok {
+	taken := map[[2]string]string{} // what has the value of a label
+	take := func(of, kind, name, advice string) {
+		value := [2]string{of, label.Clean(name)}
+		if other, ok := taken[value]; ok {
 			complain("%s %q and %s have the same name: %s", kind, name, other, advice)
 		}
-		taken[clean(name)] = fmt.Sprintf("%s %q", kind, name)
+		taken[value] = fmt.Sprintf("%s %q", kind, name)
+	}
+	// Keys of a map differ, but two long ones might not once they are cut.
+	key := func(kind string) func(string) {
+		return func(name string) { take(kind, kind, name, "rename one") }
 	}
 	for i, l := range s.Limiters {
 		if l == nil {
 			complain("Limiters[%d] is nil: want a limiter that weir.New returned", i)
 			continue
 		}
-		take(limiters, "limiter", l.Config().Name, "give each a weir.Config.Name of its own")
+		take("limiter", "limiter", l.Config().Name, "give each a weir.Config.Name of its own")
 	}
 	named(s.Sets, "Sets", complain, func(name string) {
-		take(limiters, "set", name, "limiters and sets share the label \"limiter\": rename one")
+		take("limiter", "set", name, "limiters and sets share the label \"limiter\": rename one")
 	})
-	throttles := map[string]string{}
 	for i, t := range s.Throttles {
 		if t == nil {
 			complain("Throttles[%d] is nil: want a throttle that throttle.New returned", i)
 			continue
 		}
 		st := t.Snapshot()
-		take(throttles, "throttle", st.Name, "give each a throttle.Config.Name of its own")
+		take("throttle", "throttle", st.Name, "give each a throttle.Config.Name of its own")
 		for _, l := range []weir.Snapshot{st.Reads.Limiter, st.Writes.Limiter} {
-			take(limiters, "side of a throttle", l.Name, "limiters and sides of throttles share the label \"limiter\": rename one")
+			take("limiter", "side of a throttle", l.Name, "limiters and sides of throttles share the label \"limiter\": rename one")
 		}
 	}
-	named(s.Pools, "Pools", complain, distinct(take, "pool"))
-	named(s.Capacities, "Capacities", complain, distinct(take, "capacity"))
-	named(s.Monitors, "Monitors", complain, distinct(take, "monitor"))
-	named(s.Governors, "Governors", complain, distinct(take, "governor"))
+	named(s.Pools, "Pools", complain, key("pool"))
+	named(s.Capacities, "Capacities", complain, key("capacity"))
+	named(s.Monitors, "Monitors", complain, key("monitor"))
+	named(s.Governors, "Governors", complain, key("governor"))
 	return errors.Join(errs...)
-}
-
-// distinct takes names of one kind. Keys of a map differ, but two long ones might not once they are
-// cut.
-func distinct(take func(taken map[string]string, kind, name, advice string), kind string) func(string) {
-	taken := map[string]string{}
-	return func(name string) { take(taken, kind, name, "rename one") }
 }
 
 // named checks sources that have their names here, in order.

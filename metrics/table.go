@@ -84,13 +84,11 @@ func line(kind InstrumentKind, prometheus, name, unit, help string, labels ...La
 	return &Instrument{Prometheus: prometheus, Name: name, Unit: unit, Help: help, Kind: kind, Labels: labels}
 }
 
-// as gives the instrument a fixed attribute.
 func (i *Instrument) as(name, value string) *Instrument {
 	i.Fixed = append(i.Fixed, Attribute{name, value})
 	return i
 }
 
-// columns are instruments with their values in a snapshot.
 type columns[S any] []struct {
 	*Instrument
 	of func(*S) float64
@@ -111,6 +109,4 @@ func (c columns[S]) read(out output, s *S, labels []string) {
 }
 
 // MaxLabel is how many bytes the value of a label has at most.
-const MaxLabel = 128
-
-func clean(text string) string { return label.Clean(text) }
+const MaxLabel = label.Max

@@ -1,6 +1,9 @@
 package metrics
 
-import "github.com/weir-go/weir/throttle"
+import (
+	"github.com/weir-go/weir/internal/label"
+	"github.com/weir-go/weir/throttle"
+)
 
 var throttleRunning = line(Gauge, "weir_throttle_running", "weir.throttle.running", "1", "1 while Run is at work.", throttling)
 
@@ -19,23 +22,19 @@ var forSide = columns[throttle.SideSnapshot]{
 
 func throttlePart(t *throttle.Throttle) part {
 	st := t.Snapshot()
-	name := clean(st.Name)
-	labels := []string{name}
-	all := []series{{append(forSide.all(), throttleRunning), name}}
-	var work [2]workLabels // of the limiters of the sides
-	for i, s := range [...]throttle.SideSnapshot{st.Reads, st.Writes} {
-		limiter := clean(s.Limiter.Name)
-		all = append(all, series{forLimiter.all(), limiter})
-		work[i] = newWorkLabels(limiter)
-	}
-	sides := [2][]string{{name, "reads"}, {name, "writes"}}
+	labels := []string{label.Clean(st.Name)}
+	reads, writes := []string{label.Clean(st.Reads.Limiter.Name)}, []string{label.Clean(st.Writes.Limiter.Name)}
+	all := []series{{append(forSide.all(), throttleRunning), labels[0]}, {forLimiter.all(), reads[0]}, {forLimiter.all(), writes[0]}}
 	return part{all, func(out output) {
 		st := t.Snapshot()
 		out.number(throttleRunning, truth(st.Running), labels)
-		for i, s := range [...]throttle.SideSnapshot{st.Reads, st.Writes} {
-			forSide.read(out, &s, sides[i])
-			forLimiter.read(out, &s.Limiter, 0, &work[i])
-			forLimiter.readPeak(out, &s.Limiter, &work[i])
-		}
+		readSide(out, &st.Reads, join(labels, "reads"), reads)
+		readSide(out, &st.Writes, join(labels, "writes"), writes)
 	}}
+}
+
+func readSide(out output, s *throttle.SideSnapshot, labels, limiter []string) {
+	forSide.read(out, s, labels)
+	forLimiter.read(out, &s.Limiter, 0, limiter)
+	forLimiter.readPeak(out, &s.Limiter, limiter)
 }

@@ -44,7 +44,6 @@ func TestCountsHaveTheirNames(t *testing.T) {
 	}
 }
 
-// A poll is a source of a monitor.
 type poll func() (load.Sample, error)
 
 func (poll) Name() string { return "store" }
