@@ -4,29 +4,19 @@ import (
 	"crypto/tls"
 	"fmt"
 	"net"
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+
 	"github.com/weir-go/weir/internal/must"
 )
 
 const token = "0123456789abcdef"
 
 // serveNATS starts a server with JetStream in this process until the test ends.
-func serveNATS(t *testing.T, secure *tls.Config) (address string, stop func()) {
-	t.Helper()
-	return serveNATSAt(t, -1, token, secure)
-}
-
-func serveNATSAt(t *testing.T, port int, token string, secure *tls.Config) (address string, stop func()) {
-	t.Helper()
-	return serveNATSWith(t, server.Options{Port: port, Authorization: token, TLSConfig: secure, TLSTimeout: 2})
-}
-
-func serveNATSWith(t *testing.T, o server.Options) (address string, stop func()) {
+func serveNATS(t *testing.T, o server.Options) (address string, stop func()) {
 	t.Helper()
 	o.Host, o.JetStream, o.StoreDir, o.NoSigs, o.NoLog = "127.0.0.1", true, t.TempDir(), true, true
 	s := must.Have(server.NewServer(&o))(t)
@@ -39,10 +29,12 @@ func serveNATSWith(t *testing.T, o server.Options) (address string, stop func())
 	return fmt.Sprintf("127.0.0.1:%d", s.Addr().(*net.TCPAddr).Port), stop
 }
 
+func secured(port int, token string, with *tls.Config) server.Options {
+	return server.Options{Port: port, Authorization: token, TLSConfig: with, TLSTimeout: 2}
+}
+
 // fileOf writes a file of the test.
 func fileOf(t *testing.T, name, text string) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
-	must.Do(t, os.WriteFile(path, []byte(text), 0o600))
-	return path
+	return must.Write(t, filepath.Join(t.TempDir(), name), text)
 }

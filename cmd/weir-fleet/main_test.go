@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+
 	"github.com/weir-go/weir/fleet"
 	"github.com/weir-go/weir/fleet/storetest"
 	"github.com/weir-go/weir/internal/certstest"
@@ -51,7 +52,7 @@ func asked(t *testing.T, f handover.Fleet) string {
 }
 
 func TestStoreInNATS(t *testing.T) {
-	address, _ := serveNATS(t, nil)
+	address, _ := serveNATS(t, server.Options{Port: -1, Authorization: token})
 	credentials := fileOf(t, "token", token)
 	var n atomic.Int32
 	storetest.Test(t, func(t *testing.T) fleet.Store {
@@ -61,7 +62,7 @@ func TestStoreInNATS(t *testing.T) {
 
 // Calls say why there is no store, and work once the cause is gone.
 func TestWrongCredentials(t *testing.T) {
-	address, _ := serveNATS(t, nil)
+	address, _ := serveNATS(t, server.Options{Port: -1, Authorization: token})
 	credentials := fileOf(t, "token", "wrong")
 	s := open(t, handover.Fleet{Name: "shop", Store: "nats://" + address, Credentials: credentials})
 	write := func() error { return s.Write(t.Context(), fleet.Write{Key: "a", Value: []byte("1")}) }
@@ -75,7 +76,7 @@ func TestWrongCredentials(t *testing.T) {
 // The store names the user and the file has the password, also for several servers.
 func TestUserOfNATS(t *testing.T) {
 	const user, password = "a.b@weir", "0123456789"
-	address, _ := serveNATSWith(t, server.Options{Username: user, Password: password, Port: -1})
+	address, _ := serveNATS(t, server.Options{Username: user, Password: password, Port: -1})
 	credentials := fileOf(t, "password", password)
 	for _, store := range []string{
 		"nats://a.b%40weir@" + address, "nats://127.0.0.1:1,nats://a.b%40weir@" + address,
@@ -94,7 +95,7 @@ func TestServerReturns(t *testing.T) {
 	longtest.Skip(t)
 	good, authority := certified(t, time.Now().Add(time.Hour))
 	expired, _ := certified(t, time.Now().Add(-time.Hour))
-	address, stop := serveNATS(t, good)
+	address, stop := serveNATS(t, secured(-1, token, good))
 	_, text, _ := net.SplitHostPort(address)
 	port := must.Have(strconv.Atoi(text))(t)
 	s := open(t, handover.Fleet{Name: "shop", Store: "tls://" + address, CA: authority, Credentials: fileOf(t, "token", token)})
@@ -112,13 +113,13 @@ func TestServerReturns(t *testing.T) {
 	must.Happen(t, "it works", says("works"))
 	stop()
 	must.Happen(t, "it says that there is no server", says("no connection to tls://"+address+": the server does not answer"))
-	_, stop = serveNATSAt(t, port, "another", good)
+	_, stop = serveNATS(t, secured(port, "another", good))
 	must.Happen(t, "it says that the credentials are wrong", says("Authorization Violation"))
 	stop()
-	_, stop = serveNATSAt(t, port, token, expired)
+	_, stop = serveNATS(t, secured(port, token, expired))
 	must.Happen(t, "it says that the certificate is not to be trusted", says("certificate"))
 	stop()
-	serveNATSAt(t, port, token, good)
+	serveNATS(t, secured(port, token, good))
 	must.Happen(t, "it works again", says("works"))
 }
 
@@ -135,7 +136,7 @@ func certified(t *testing.T, until time.Time) (secure *tls.Config, authority str
 func TestCertificates(t *testing.T) {
 	for until, want := range map[time.Duration]string{time.Hour: "", -time.Hour: "certificate has expired"} {
 		secure, authority := certified(t, time.Now().Add(until))
-		address, _ := serveNATS(t, secure)
+		address, _ := serveNATS(t, secured(-1, token, secure))
 		s := open(t, handover.Fleet{Name: "shop", Store: "tls://" + address, CA: authority, Credentials: fileOf(t, "token", token)})
 		err := s.Write(t.Context(), fleet.Write{Key: "a", Value: []byte("1")})
 		if (err != nil) != (want != "") || err != nil && !strings.Contains(err.Error(), want) {

@@ -17,6 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats-server/v2/server"
+
 	"github.com/weir-go/weir/internal/locked"
 	"github.com/weir-go/weir/internal/longtest"
 	"github.com/weir-go/weir/internal/must"
@@ -29,7 +31,7 @@ func TestTwoProxiesShareACap(t *testing.T) {
 	longtest.Skip(t)
 	bin := build(t)
 	upstream, most := meters(t)
-	nats, stopNATS := serveNATS(t, nil)
+	nats, stopNATS := serveNATS(t, server.Options{Port: -1, Authorization: token})
 	config := fmt.Sprintf(`
 listeners: [{address: "127.0.0.1:0"}]
 admin: {address: "127.0.0.1:0"}
@@ -90,7 +92,6 @@ fleet: {name: shop, store: "nats://%s", credentials: %s, cap: 20, refresh: 100ms
 	keepsCap("at the end")
 }
 
-// build builds both commands.
 func build(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -120,7 +121,6 @@ func meters(t *testing.T) (address string, most *atomic.Int64) {
 	return s.URL, most
 }
 
-// A proxy is a process.
 type proxy struct {
 	cmd            *exec.Cmd
 	file           string
@@ -161,7 +161,6 @@ type membership struct {
 	Error               string
 }
 
-// fleet returns the proxy's own figures.
 func (p *proxy) fleet() membership {
 	answer, err := http.Get("http://" + p.admin + "/-/weir/snapshot")
 	if err != nil {
@@ -173,17 +172,16 @@ func (p *proxy) fleet() membership {
 	return s.Fleet
 }
 
-// companion returns the process of its weir-fleet.
 func (p *proxy) companion(t *testing.T) int {
 	t.Helper()
-	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%[1]d/children", p.cmd.Process.Pid))
+	var children []byte
 	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", p.cmd.Process.Pid))
 	for _, task := range tasks { // of each thread
 		more, _ := os.ReadFile(task)
 		children = append(children, more...)
 	}
-	pid, bad := strconv.Atoi(strings.Fields(string(children) + " none")[0])
-	if err != nil || bad != nil {
+	pid, err := strconv.Atoi(strings.Fields(string(children) + " none")[0])
+	if err != nil {
 		t.Fatalf("no companion: %v, %q", err, children)
 	}
 	return pid
@@ -194,7 +192,6 @@ func kill(t *testing.T, pid int) {
 	must.Do(t, syscall.Kill(pid, syscall.SIGKILL))
 }
 
-// load sends requests from 16 clients to each proxy until stop.
 func load(t *testing.T, proxies ...*proxy) (stop func()) {
 	t.Helper()
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16}}

@@ -98,7 +98,6 @@ func animate(shots []image.Image) *gif.GIF {
 	return out
 }
 
-// frequent returns the most frequent colours.
 func frequent(shots []image.Image, most int) (all color.Palette) {
 	counts := map[color.RGBA]int{}
 	for _, shot := range shots {

@@ -88,7 +88,6 @@ func TestWeirBecomesTheCompanion(t *testing.T) {
 	}
 }
 
-// fleetFile writes the configuration of a proxy in a fleet.
 func fleetFile(t *testing.T) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "weir.yaml")
@@ -99,7 +98,7 @@ upstreams: {api: {addresses: ["http://127.0.0.1:1"]}}
 shutdown: {grace: 0s}
 fleet: {name: shop, store: "nats://127.0.0.1:1", credentials: %s, cap: 20, tls: {server_name: nats}}
 `
-	must.Do(t, os.WriteFile(file, fmt.Appendf(nil, text, os.Args[0]), 0o600))
+	must.Write(t, file, fmt.Sprintf(text, os.Args[0]))
 	return file
 }
 

@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -73,12 +72,11 @@ func TestLawsAreListedWhereTheyAreExplained(t *testing.T) {
 
 func TestTheExampleOfAScenarioRuns(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "checkout.yaml")
-	must.Do(t, os.WriteFile(file, []byte(helpText("checkout.yaml")), 0o600))
+	must.Write(t, file, helpText("checkout.yaml"))
 	contains(t, output(t, "sim", "run", file, "--every", "20s"), "checkout, setpoint, seed 1", "20", "40", "60")
 	contains(t, output(t, "help", "scenarios"), "slow30", "kata", "name: checkout\n", "    - {name: fault,")
 }
 
-// TestTheTraceTopicNamesFlags: each flag named in the topic exists.
 func TestTheTraceTopicNamesFlags(t *testing.T) {
 	text, help := output(t, "help", "trace"), output(t, "sim", "trace", "--help")
 	flags := regexp.MustCompile(`--[a-z-]+`).FindAllString(text, -1)
@@ -101,7 +99,6 @@ func explained(title, column string) bool {
 	return found && word.MatchString(list)
 }
 
-// TestColumnsAreExplained reads the heads of tables.
 func TestColumnsAreExplained(t *testing.T) {
 	for title, columns := range map[string][]string{
 		"suite and trace: a line for each scenario": heads(cellColumns),

@@ -29,7 +29,6 @@ upstreams: {api: {addresses: [%q]}}
 	return []string{"proxy", "--config", file}
 }
 
-// get asks the proxy three times.
 func get(t *testing.T, address string) {
 	t.Helper()
 	client := http.Client{Timeout: 20 * time.Second}

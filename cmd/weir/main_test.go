@@ -129,7 +129,6 @@ func TestVersion(t *testing.T) {
 	}
 }
 
-// ran runs the command, and returns its exit status and its outputs.
 func ran(t *testing.T, args ...string) (status int, stdout, stderr string) {
 	t.Helper()
 	var printed, said bytes.Buffer
@@ -160,7 +159,6 @@ func begin(t *testing.T, stdout, stderr io.Writer, args ...string) (stop func())
 	}
 }
 
-// fits checks that each line of a text fits the narrowest screen.
 func fits(t *testing.T, text string) {
 	t.Helper()
 	for line := range strings.Lines(text) {

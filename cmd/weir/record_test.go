@@ -28,7 +28,7 @@ func serveDash(t *testing.T) (address, tokenFile string) {
 	server := httptest.NewServer(page)
 	t.Cleanup(func() { page.Close(); server.Close() })
 	tokenFile = filepath.Join(t.TempDir(), "token")
-	written(t, tokenFile, dashToken+"\n")
+	must.Write(t, tokenFile, dashToken+"\n")
 	return server.URL, tokenFile
 }
 
@@ -55,7 +55,7 @@ func TestRecordSaysWhyItCannot(t *testing.T) {
 	address, token := serveDash(t)
 	dir := t.TempDir()
 	there := filepath.Join(dir, "there")
-	written(t, there, "precious")
+	must.Write(t, there, "precious")
 	for want, args := range map[string][]string{
 		"wants its token: want --token":              {address, filepath.Join(dir, "new")},
 		"is there already":                           {address, there, "--token", token},
@@ -67,7 +67,7 @@ func TestRecordSaysWhyItCannot(t *testing.T) {
 	} {
 		args = append([]string{"record"}, args...)
 		if len(args) == 1 {
-			written(t, there+"2", `{"weir":"recording","version":1}`+"\n")
+			must.Write(t, there+"2", `{"weir":"recording","version":1}`+"\n")
 			args = []string{"replay", there + "2"}
 		}
 		if status, _, said := ran(t, args...); status == 0 || !strings.Contains(said, want) {
@@ -107,7 +107,7 @@ const tape = `{"weir":"recording","version":1}
 
 func TestReplayOpensARecording(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a.jsonl")
-	written(t, file, tape)
+	must.Write(t, file, tape)
 	t.Setenv("BROWSER", "true")
 	messages := make(lineWriter, 1)
 	stop := begin(t, messages, messages, "replay", file)
@@ -121,7 +121,6 @@ func TestReplayOpensARecording(t *testing.T) {
 	stop()
 }
 
-// A lineWriter hands on each line that is written.
 type lineWriter chan string
 
 func (w lineWriter) Write(p []byte) (int, error) {

@@ -13,7 +13,6 @@ import (
 	"github.com/weir-go/weir/internal/suites"
 )
 
-// contains checks that the words occur in the output, in that order.
 func contains(t *testing.T, out string, words ...string) {
 	t.Helper()
 	rest := out
@@ -59,7 +58,7 @@ func TestSimulatorPrints(t *testing.T) {
 			command, want, _ := strings.Cut(string(text), "\n")
 			got := output(t, arguments(command)...)
 			if *update {
-				written(t, file, command+"\n"+got)
+				must.Write(t, file, command+"\n"+got)
 				return
 			}
 			if got != want {
@@ -82,11 +81,11 @@ func TestSimSuiteWithOthers(t *testing.T) {
 	args := []string{"sim", "suite", "--random", "1", "--seed", cheap, "--oracles", t.TempDir()}
 	others := filepath.Join(t.TempDir(), "others.jsonl")
 	alone := output(t, append(args, "--law", "fixed(limit=30)", "--json")...)
-	must.Do(t, os.WriteFile(others, []byte(strings.Replace(alone, "fixed(limit=30)", "theirs", 1)), 0o600))
+	must.Write(t, others, strings.Replace(alone, "fixed(limit=30)", "theirs", 1))
 	out := output(t, append(args, "--law", "fixed(limit=30)", "--told", "--with", others, "--summary")...)
 	contains(t, out, "setpoint(budget=slo)", "pid(target=slo/2)", "theirs", "+0.0")
 	broken := filepath.Join(t.TempDir(), "broken.jsonl")
-	must.Do(t, os.WriteFile(broken, []byte("{}"), 0o600))
+	must.Write(t, broken, "{}")
 	if status, _, said := ran(t, append(args, "--with", broken)...); status != statusUsage || !strings.Contains(said, "score 1 has no scenario") {
 		t.Errorf("status %d, %s", status, said)
 	}
@@ -139,7 +138,7 @@ func TestPlotsAreCheckedBeforeTheSimulation(t *testing.T) {
 			t.Errorf("status %d, %s%s", status, said, printed)
 		}
 	}
-	had := written(t, filepath.Join(dir, "had.svg"), strings.Repeat("before", 1<<16))
+	had := must.Write(t, filepath.Join(dir, "had.svg"), strings.Repeat("before", 1<<16))
 	output(t, "sim", "run", "testdata/tiny.yaml", "--law", "fixed", "--plot", had)
 	if text, err := os.ReadFile(had); err != nil || !bytes.HasPrefix(text, []byte("<svg")) || bytes.Contains(text, []byte("before")) {
 		t.Errorf("%.40q, %v", text, err)
@@ -154,9 +153,9 @@ func TestSimBadInput(t *testing.T) {
 		if !bytes.Contains(tiny, []byte(old)) {
 			t.Fatalf("no %q in the file", old)
 		}
-		return written(t, filepath.Join(dir, name), strings.Replace(string(tiny), old, replacement, 1))
+		return must.Write(t, filepath.Join(dir, name), strings.Replace(string(tiny), old, replacement, 1))
 	}
-	trace := written(t, filepath.Join(dir, "t.csv"), "arrival,service\n0.1,0.02\n0.05,0.02\nx,0.1\n")
+	trace := must.Write(t, filepath.Join(dir, "t.csv"), "arrival,service\n0.1,0.02\n0.05,0.02\nx,0.1\n")
 	const onePhase = "phases[1]"
 	for _, test := range []struct {
 		args string
@@ -177,7 +176,7 @@ func TestSimBadInput(t *testing.T) {
 		{"sim run " + broken("d.yaml", "rate: 240", "rate: .nan"), `d.yaml: arrivals.poisson.rate is wrong: invalid character`},
 		{"sim run " + broken("e.yaml", "aimd(", "amid("), `e.yaml: limiter.law is "amid(timeout=100ms)": law: unknown law "amid": did you mean aimd?`},
 		{"sim run " + broken("f.yaml", "slo:", "name:"), `f.yaml:9:1: is not YAML: mapping key "name" already defined at [2:1]`},
-		{"sim run " + written(t, filepath.Join(dir, "h.json"), "{\n\"nome\": 1}"), "h.json:2: nome is unknown: did you mean name?"},
+		{"sim run " + must.Write(t, filepath.Join(dir, "h.json"), "{\n\"nome\": 1}"), "h.json:2: nome is unknown: did you mean name?"},
 		{"sim run kata --law bond", `--law: law: unknown law "bond": did you mean band?`},
 		{"sim run kata --seeds 0", `--seeds: "0": want a whole number, 1 to 10000`},
 		{"sim run kata --every 0s", `--every: "0s": want a time above 0, such as 500ms`},
@@ -205,12 +204,6 @@ func refusesInput(t *testing.T, dir, args, want string) {
 	if status != statusUsage || printed != "" || !strings.Contains(said, want) || strings.Count(said, "\n") != 1 {
 		t.Errorf("%s: exit status %d, want 2\n got %s%swant %s", args, status, printed, said, want)
 	}
-}
-
-func written(t *testing.T, file, text string) string {
-	t.Helper()
-	must.Do(t, os.WriteFile(file, []byte(text), 0o600))
-	return file
 }
 
 // TestSimHarm checks that the baseline is kept in the cache, and the summary of regimes.

@@ -24,8 +24,8 @@ func TestSimTraceHasTheLawOfItsSystem(t *testing.T) {
 // TestSimTraceSystem: cores are shared, workers are not; phases make a difference; deadlines
 // replace the SLO.
 func TestSimTraceSystem(t *testing.T) {
-	log := written(t, filepath.Join(t.TempDir(), "log.csv"), "at,took,until\n"+strings.Repeat("0,0.1,0.15\n", 4)+"5,0.1,0.15\n")
-	phases := written(t, filepath.Join(t.TempDir(), "p.yaml"), "phases: [{length: 4s}, {length: 1s, speed: 0.5}]")
+	log := must.Write(t, filepath.Join(t.TempDir(), "log.csv"), "at,took,until\n"+strings.Repeat("0,0.1,0.15\n", 4)+"5,0.1,0.15\n")
+	phases := must.Write(t, filepath.Join(t.TempDir(), "p.yaml"), "phases: [{length: 4s}, {length: 1s, speed: 0.5}]")
 	for _, test := range []struct {
 		args string
 		good float64
@@ -64,11 +64,11 @@ func TestSimTraceOfGzip(t *testing.T) {
 		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), "trace.csv")
-	args := strings.Fields("sim trace --workers 4 --slo 200ms --law little " + written(t, file, packed.String()))
+	args := strings.Fields("sim trace --workers 4 --slo 200ms --law little " + must.Write(t, file, packed.String()))
 	if got, want := output(t, args...), output(t, "sim", "trace", "testdata/trace.csv", "--workers", "4", "--slo", "200ms", "--law", "little"); got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
-	written(t, file, packed.String()[:packed.Len()/2])
+	must.Write(t, file, packed.String()[:packed.Len()/2])
 	if status, _, said := ran(t, args...); status == 0 || !strings.Contains(said, "unexpected EOF") {
 		t.Errorf("half of it: status %d, %s", status, said)
 	}
@@ -123,7 +123,7 @@ func TestChosen(t *testing.T) {
 
 func TestSimTraceBadInput(t *testing.T) {
 	dir := t.TempDir()
-	file := func(name, text string) string { return written(t, filepath.Join(dir, name), text) }
+	file := func(name, text string) string { return must.Write(t, filepath.Join(dir, name), text) }
 	log := file("log.csv", "at,took\n0,0.1\n1,0.1\n") + " --arrival at --service took "
 	for _, test := range []struct{ args, want string }{
 		{log + "--workers 1 --cores 1 --slo 1s", "--workers and --cores can't be used together"},

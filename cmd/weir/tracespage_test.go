@@ -91,7 +91,7 @@ func TestOneLogIsOneDraw(t *testing.T) {
 	r := new(sim.Rand)
 	means, firsts := map[string][]float64{}, map[string]int{}
 	for range *logs {
-		file := written(t, filepath.Join(t.TempDir(), "a.log"), string(sampleAccessLog(r)))
+		file := must.Write(t, filepath.Join(t.TempDir(), "a.log"), string(sampleAccessLog(r)))
 		out := output(t, "sim", "trace", file, "--format", "combined $request_time", "--service", "request_time", "--time-is", "end",
 			"--workers", "4", "--slo", "1s", "--load", "0.7,1,1.5", "--choose", "--json")
 		sums := map[string]float64{}

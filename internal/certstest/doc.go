@@ -13,6 +13,8 @@ import (
 	"net"
 	"testing"
 	"time"
+
+	"github.com/weir-go/weir/internal/must"
 )
 
 // An Authority signs certificates.
@@ -47,6 +49,14 @@ func (a *Authority) Sign(name string) (cert, key []byte) {
 		a.t.Fatal(err)
 	}
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: signed.Raw}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})
+}
+
+// Write writes the result of Sign into files.
+func (a *Authority) Write(name, certFile, keyFile string) {
+	a.t.Helper()
+	cert, key := a.Sign(name)
+	must.Write(a.t, keyFile, key)
+	must.Write(a.t, certFile, cert)
 }
 
 // Pair returns the result of Sign, ready for use.

@@ -2,6 +2,7 @@
 package must
 
 import (
+	"os"
 	"testing"
 	"time"
 )
@@ -25,6 +26,14 @@ func Do(t testing.TB, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// Write writes a file, in one step where there is one already, and returns its name.
+func Write[T ~string | ~[]byte](t testing.TB, file string, text T) string {
+	t.Helper()
+	Do(t, os.WriteFile(file+".new", []byte(text), 0o600))
+	Do(t, os.Rename(file+".new", file))
+	return file
 }
 
 // Happen waits until something has happened. It ends the test after a minute, or a few seconds

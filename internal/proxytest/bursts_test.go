@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -85,7 +86,6 @@ func TestBurstsOfClients(t *testing.T) {
 	}
 }
 
-// sumOfGroups adds the numbers of the first match, 0 without one.
 func sumOfGroups(of *regexp.Regexp, text []byte) (sum int) {
 	for i, group := range of.FindSubmatch(text) {
 		if i > 0 { // the first is the whole match
@@ -114,9 +114,9 @@ func TestReplicas(t *testing.T) {
 				fair = append(fair, fairness(answers, n))
 			})
 		}
-		tb.row(n, median(shares), minimum(shares), median(fair))
-		if !full() && minimum(shares) < 0.6 {
-			t.Errorf("%d proxies: %.2f of the capacity is done in time, want most of it", n, minimum(shares))
+		tb.row(n, median(shares), slices.Min(shares), median(fair))
+		if !full() && slices.Min(shares) < 0.6 {
+			t.Errorf("%d proxies: %.2f of the capacity is done in time, want most of it", n, slices.Min(shares))
 		}
 	}
 }

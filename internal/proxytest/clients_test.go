@@ -15,12 +15,13 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
-	"github.com/weir-go/weir/internal/certstest"
-	"github.com/weir-go/weir/internal/must"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/interop"
 	testgrpc "google.golang.org/grpc/interop/grpc_testing"
+
+	"github.com/weir-go/weir/internal/certstest"
+	"github.com/weir-go/weir/internal/must"
 )
 
 // curl runs curl and returns the version of HTTP, the status and the size of the answer.
@@ -58,10 +59,8 @@ func TestClientCurlHTTP2(t *testing.T) {
 	secure := newConfigured(t, up)
 	authority, folder := certstest.New(t), t.TempDir()
 	ca, certificate, key := folder+"/ca.pem", folder+"/certificate.pem", folder+"/key.pem"
-	signed, secret := authority.Sign("weir")
-	write(t, ca, string(authority.PEM()))
-	write(t, certificate, string(signed))
-	write(t, key, string(secret))
+	must.Write(t, ca, authority.PEM())
+	authority.Write("weir", certificate, key)
 	secure.write(t, "")
 	encrypt(t, secure.file, certificate, key)
 	secure.start(t)
@@ -75,7 +74,7 @@ func encrypt(t *testing.T, file, certificate, key string) {
 	t.Helper()
 	text := must.Have(os.ReadFile(file))(t)
 	tls := fmt.Sprintf("    tls: {certificate: %q, key: %q}\nupstreams:", certificate, key)
-	write(t, file, strings.Replace(string(text), "upstreams:", tls, 1))
+	must.Write(t, file, strings.Replace(string(text), "upstreams:", tls, 1))
 }
 
 // curls uses the URL, the last argument, to get a page and a megabyte, and to send a
@@ -105,13 +104,12 @@ func curls(t *testing.T, version string, args ...string) {
 func megabyte(t *testing.T) (file string) {
 	t.Helper()
 	file = t.TempDir() + "/megabyte"
-	write(t, file, strings.Repeat("x", 1<<20))
+	must.Write(t, file, strings.Repeat("x", 1<<20))
 	return file
 }
 
 var h2loadStatuses = regexp.MustCompile(`status codes: (\d+) 2xx`)
 
-// TestClientH2load sends many streams on few connections.
 func TestClientH2load(t *testing.T) {
 	trial(t)
 	p := newConfigured(t, startUpstream(t, upstream{}))
@@ -125,7 +123,6 @@ func TestClientH2load(t *testing.T) {
 	}
 }
 
-// TestClientWebSocket sends short and long messages through the proxy with coder/websocket.
 func TestClientWebSocket(t *testing.T) {
 	trial(t)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -169,7 +166,7 @@ func TestClientWebSocket(t *testing.T) {
 		}
 	}
 	must.Do(t, conn.Close(websocket.StatusNormalClosure, ""))
-	must.Happen(t, "the WebSocket holds no slot", func() bool { return p.counts(t).inFlight == 0 })
+	must.Happen(t, "the WebSocket holds no slot", func() bool { return p.counts(t).InFlight == 0 })
 }
 
 // TestClientGRPC runs grpc-go's interoperation tests through the proxy: all four kinds of
@@ -210,5 +207,5 @@ func TestClientGRPC(t *testing.T) {
 			call(ctx, client)
 		})
 	}
-	must.Happen(t, "no call holds a slot", func() bool { return p.counts(t).inFlight == 0 })
+	must.Happen(t, "no call holds a slot", func() bool { return p.counts(t).InFlight == 0 })
 }

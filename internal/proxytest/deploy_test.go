@@ -13,8 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/weir-go/weir/internal/must"
-	"github.com/weir-go/weir/internal/tcptest"
 	apps "k8s.io/api/apps/v1"
 	core "k8s.io/api/core/v1"
 	network "k8s.io/api/networking/v1"
@@ -22,6 +20,9 @@ import (
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 	gateway "sigs.k8s.io/gateway-api/apis/v1"
 	"sigs.k8s.io/yaml"
+
+	"github.com/weir-go/weir/internal/must"
+	"github.com/weir-go/weir/internal/tcptest"
 )
 
 // manifests decodes the documents of a Kubernetes file into the types of the API. A misspelt
@@ -146,14 +147,13 @@ func TestConfigurations(t *testing.T) {
 	}
 	for from, text := range texts {
 		file := filepath.Join(t.TempDir(), "weir.yaml")
-		write(t, file, text)
+		must.Write(t, file, text)
 		if said, err := exec.Command(program(t, "weir"), "check", file).CombinedOutput(); err != nil {
 			t.Errorf("%s: weir check: %v\n%s\n%s", from, err, said, text)
 		}
 	}
 }
 
-// TestUnit verifies the unit with systemd, if systemd is installed.
 func TestUnit(t *testing.T) {
 	trial(t)
 	analyze, err := exec.LookPath("systemd-analyze")
@@ -162,7 +162,7 @@ func TestUnit(t *testing.T) {
 	}
 	text := must.Have(os.ReadFile(filepath.Join(root(), "deploy", "weir.service")))(t)
 	file := filepath.Join(t.TempDir(), "weir.service")
-	write(t, file, strings.ReplaceAll(string(text), "/usr/local/bin/weir", program(t, "weir"))) // systemd checks that the program exists
+	must.Write(t, file, strings.ReplaceAll(string(text), "/usr/local/bin/weir", program(t, "weir"))) // systemd checks that the program exists
 	if said, err := exec.Command(analyze, "verify", file).CombinedOutput(); err != nil || len(said) > 0 {
 		t.Errorf("systemd-analyze verify: %v\n%s", err, said)
 	}
@@ -214,16 +214,16 @@ func newConfigured(t testing.TB, to ...peer) *configured {
 	return c
 }
 
-// start starts the proxy, or starts it again after it was stopped.
 func (c *configured) start(t testing.TB) {
 	t.Helper()
-	c.peer = startConfigured(t, c.file, c.address, c.operate, "http://"+c.probes+"/ready")
+	c.peer = peer{url: "http://" + c.address, admin: "http://" + c.operate}
+	c.process = start(t, "weir", program(t, "weir"), "proxy", "--config", c.file)
+	c.await(t, "http://"+c.probes+"/ready")
 }
 
-// write writes the file: the addresses and more.
 func (c *configured) write(t testing.TB, more string) {
 	t.Helper()
-	write(t, c.file, fmt.Sprintf(`listeners:
+	must.Write(t, c.file, fmt.Sprintf(`listeners:
   - address: %q
     trusted: [127.0.0.1] # the balancer, and whoever tries to smuggle past one
 upstreams:
@@ -238,7 +238,6 @@ probes:
 %s`, c.address, strings.Join(c.to, `", "`), c.protocol, c.operate, c.probes, more))
 }
 
-// applied reports whether the current configuration contains the text.
 func (c *configured) applied(t testing.TB, what string) bool {
 	t.Helper()
 	status, text := get(t, c.admin+"/-/weir/config")

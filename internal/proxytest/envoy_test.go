@@ -5,9 +5,11 @@ import (
 	"net"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/internal/tcptest"
 )
 
@@ -38,7 +40,7 @@ func startEnvoy(t testing.TB, to peer, settings string) peer {
 	t.Helper()
 	address := tcptest.FreeAddress(t)
 	file := filepath.Join(t.TempDir(), "envoy.yaml")
-	write(t, file, fmt.Sprintf(`static_resources:
+	must.Write(t, file, fmt.Sprintf(`static_resources:
   listeners:
   - address: %s
     filter_chains:
@@ -78,7 +80,6 @@ func startEnvoy(t testing.TB, to peer, settings string) peer {
 	return p
 }
 
-// socket formats an address as Envoy's configuration does.
 func socket(t testing.TB, address string) string {
 	t.Helper()
 	host, port, err := net.SplitHostPort(address)
@@ -88,7 +89,6 @@ func socket(t testing.TB, address string) string {
 	return fmt.Sprintf("{socket_address: {address: %s, port_value: %s}}", host, port)
 }
 
-// envoyAs is a guard that runs Envoy with the settings of its filter.
 func envoyAs(name, settings string) guard {
 	return guard{name, func(t testing.TB, to peer) peer { return startEnvoy(t, to, settings) }}
 }
@@ -118,7 +118,6 @@ func TestEnvoy(t *testing.T) {
 	}
 }
 
-// compare runs the load against each guard in turn.
 func (r rise) compare(t *testing.T, u upstream, guards []guard) {
 	outcomes := map[string][]outcome{}
 	rounds := either(5, 1)
@@ -131,7 +130,7 @@ func (r rise) compare(t *testing.T, u upstream, guards []guard) {
 		"guard", "goodput, first half", "second half", "least", "p99 of good answers")
 	for _, g := range guards {
 		first, second, p99 := columns(outcomes[g.name])
-		tb.row(g.name, median(first), median(second), minimum(second), median(p99))
+		tb.row(g.name, median(first), median(second), slices.Min(second), median(p99))
 	}
 }
 
@@ -149,7 +148,6 @@ func columns(all []outcome) (first, second []float64, p99 []time.Duration) {
 	return first, second, p99
 }
 
-// meet runs the load against the guard.
 func (r rise) meet(t *testing.T, u upstream, g guard, seed uint64) (o outcome) {
 	t.Helper()
 	g.before(t, u, func(t *testing.T, p, _ peer) {

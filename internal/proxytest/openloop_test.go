@@ -23,7 +23,6 @@ type openLoop struct {
 	through func(http.RoundTripper) http.RoundTripper // limits the client, if it is not nil
 }
 
-// An answer is the result of a request.
 type answer struct {
 	n       int
 	due     time.Duration // since the start
@@ -33,7 +32,6 @@ type answer struct {
 	err     error
 }
 
-// ended is when the client had its answer, or left.
 func (a answer) ended() time.Duration { return a.due + a.latency }
 
 // clients share connections, without a bound on them.
@@ -44,7 +42,6 @@ func clients() *http.Client {
 	}
 }
 
-// gets asks for a URL.
 func gets(t testing.TB, url string) func(int) *http.Request {
 	t.Helper()
 	first := must.Have(http.NewRequest(http.MethodGet, url, http.NoBody))(t)
@@ -86,7 +83,6 @@ func (l openLoop) run(ctx context.Context) []answer {
 	return answers
 }
 
-// send sends a request that is due.
 func (l openLoop) send(client *http.Client, n int, due time.Time) (a answer) {
 	a.n = n
 	ctx, cancel := context.WithDeadline(context.Background(), due.Add(l.timeout))
@@ -115,7 +111,6 @@ func good(answers []answer, from, to time.Duration) (n int) {
 
 func (a answer) ok() bool { return a.err == nil && a.status == http.StatusOK }
 
-// quantile returns a quantile of the latencies of good answers.
 func quantile(answers []answer, q float64) time.Duration {
 	var latencies []time.Duration
 	for _, a := range answers {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -21,7 +22,6 @@ var systems = []upstream{
 	{500, 300 * time.Millisecond, 600 * time.Millisecond},
 }
 
-// A guard is the proxy in front of the upstream.
 type guard struct {
 	name  string
 	start func(t testing.TB, to peer) peer
@@ -89,15 +89,17 @@ func mean(values []float64) (m float64) {
 }
 
 // reached is the first second, counted from 1, from which the mean goodput of three seconds
-// is at least the given share; 0 means never.
+// is at least the given share.
 func reached(shares []float64, atLeast float64) int {
 	for i := range shares {
 		if mean(shares[i:min(i+3, len(shares))]) >= atLeast {
 			return i + 1
 		}
 	}
-	return 0
+	return never
 }
+
+const never = math.MaxInt
 
 // TestOverload prints the share of its capacity that an upstream does in time under overload.
 func TestOverload(t *testing.T) {
@@ -117,35 +119,21 @@ func TestOverload(t *testing.T) {
 					for seed := range seeds {
 						shares := storm(t, u, g, times, uint64(seed), during)
 						steady = append(steady, mean(shares[settled:]))
-						if second := reached(shares, 0.95); second == 0 || worst >= 0 && second > worst {
-							worst = second
-							if second == 0 {
-								worst = -1
-							}
-						}
+						worst = max(worst, reached(shares, 0.95))
 						t.Logf("%s, %g times, seed %d: %.2f", g.name, times, seed, shares)
 					}
-					tb.row(g.name, median(steady), minimum(steady), second(worst))
+					tb.row(g.name, median(steady), slices.Min(steady), second(worst))
 				}
 			}
 		})
 	}
 }
 
-// second formats a number of seconds; -1 means never.
 func second(n int) string {
-	if n < 0 {
+	if n == never {
 		return "never"
 	}
 	return fmt.Sprint(n)
-}
-
-func minimum(values []float64) float64 {
-	least := math.Inf(1)
-	for _, v := range values {
-		least = min(least, v)
-	}
-	return least
 }
 
 // bestByHand finds the maxconn with the best goodput of HAProxy at three times the capacity,
@@ -196,14 +184,13 @@ func TestRecovery(t *testing.T) {
 				before, during, after = append(before, share(0, 1)), append(during, share(1, slow)), append(after, share(2, 1))
 			})
 		}
-		tb.row(g.name, median(before), median(during), median(after), fmt.Sprintf("%.2f, %.2f, %.2f", minimum(before), minimum(during), minimum(after)))
-		if least := minimum(after); g.name == byDefault.name && !full() && least < 0.6 {
+		tb.row(g.name, median(before), median(during), median(after), fmt.Sprintf("%.2f, %.2f, %.2f", slices.Min(before), slices.Min(during), slices.Min(after)))
+		if least := slices.Min(after); g.name == byDefault.name && !full() && least < 0.6 {
 			t.Errorf("%.2f of the capacity is done in time after the fault, want most of it", least)
 		}
 	}
 }
 
-// setSpeed changes the speed of an upstream's work.
 func (p peer) setSpeed(t testing.TB, speed float64) {
 	t.Helper()
 	if status, text := get(t, fmt.Sprintf("%s/-/speed?of=%g", p.url, speed)); status != http.StatusOK {

@@ -31,7 +31,6 @@ func (u upstream) capacity() float64 {
 	return float64(u.workers) / ((u.least + u.most) / 2).Seconds()
 }
 
-// startUpstream starts an upstream at a free address.
 func startUpstream(t testing.TB, u upstream) peer {
 	t.Helper()
 	return startUpstreamAt(t, u, tcptest.FreeAddress(t))
@@ -46,7 +45,6 @@ func startUpstreamAt(t testing.TB, u upstream, address string) peer {
 	return p
 }
 
-// startPlain starts the reverse proxy of the standard library.
 func startPlain(t testing.TB, to peer) peer {
 	t.Helper()
 	address := tcptest.FreeAddress(t)
@@ -66,16 +64,6 @@ func startWeir(t testing.TB, to peer, flags ...string) peer {
 	return p
 }
 
-// startConfigured starts weir proxy with a file that has the given listener and admin
-// address.
-func startConfigured(t testing.TB, file, address, admin, ready string) peer {
-	t.Helper()
-	p := peer{url: "http://" + address, admin: "http://" + admin}
-	p.process = start(t, "weir", program(t, "weir"), "proxy", "--config", file)
-	p.await(t, ready)
-	return p
-}
-
 // startHAProxy starts HAProxy. With a maxconn of 0 it forwards all requests at once;
 // otherwise the excess waits in its queue, which requests leave when their clients leave.
 func startHAProxy(t testing.TB, to peer, maxconn int, queue time.Duration) peer {
@@ -92,7 +80,7 @@ func startHAProxyBefore(t testing.TB, queue time.Duration, servers ...string) pe
 	t.Helper()
 	address := tcptest.FreeAddress(t)
 	file := filepath.Join(t.TempDir(), "haproxy.cfg")
-	write(t, file, fmt.Sprintf(`global
+	must.Write(t, file, fmt.Sprintf(`global
   maxconn 9000
 defaults
   mode http
@@ -136,7 +124,7 @@ func startNginxWith(t testing.TB, to peer, all, bound string) peer {
 		user = "user root;" // the folder is the test's own
 	}
 	file := filepath.Join(dir, "nginx.conf")
-	write(t, file, fmt.Sprintf(`daemon off;
+	must.Write(t, file, fmt.Sprintf(`daemon off;
 %s
 worker_processes auto;
 pid %[2]s/pid;
@@ -174,11 +162,4 @@ http {
 	p.process = start(t, "nginx", installed(t, "nginx"), "-c", file)
 	p.await(t, p.url+"/ready")
 	return p
-}
-
-// write replaces a file atomically, as an operator should.
-func write(t testing.TB, file, text string) {
-	t.Helper()
-	must.Do(t, os.WriteFile(file+".new", []byte(text), 0o600))
-	must.Do(t, os.Rename(file+".new", file))
 }

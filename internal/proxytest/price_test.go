@@ -45,10 +45,9 @@ func TestPriceOfCPU(t *testing.T) {
 	}
 }
 
-// pairwise divides measurements of the same round.
-func pairwise(a, b []float64) (ratios []float64) {
+func pairwise[T float64 | time.Duration](a, b []T) (ratios []float64) {
 	for i := range a {
-		ratios = append(ratios, a[i]/b[i])
+		ratios = append(ratios, float64(a[i])/float64(b[i]))
 	}
 	return ratios
 }
@@ -83,7 +82,6 @@ func cpuPerRequest(t *testing.T, p peer, size, connections int, during time.Dura
 	return (p.cpu(t) - before).Seconds() * 1e6 / requests
 }
 
-// TestPriceOfLatency prints the latencies that clients see at 2,000 requests a second.
 func TestPriceOfLatency(t *testing.T) {
 	trial(t)
 	up := startUpstream(t, upstream{})
@@ -102,10 +100,6 @@ func TestPriceOfLatency(t *testing.T) {
 	}
 	tb := newTable(t, fmt.Sprintf("latency at %.0f requests a second, 1 KB, medians of %d", rate, rounds), "proxy", "p50", "p99", "p99 of ReverseProxy")
 	for _, p := range peers {
-		var ratios []float64
-		for i := range rounds {
-			ratios = append(ratios, float64(p99[p.name][i])/float64(p99[peers[1].name][i]))
-		}
-		tb.row(p.name, median(p50[p.name]), median(p99[p.name]), median(ratios))
+		tb.row(p.name, median(p50[p.name]), median(p99[p.name]), median(pairwise(p99[p.name], p99[peers[1].name])))
 	}
 }

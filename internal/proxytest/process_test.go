@@ -30,15 +30,12 @@ type process struct {
 // startTimeout is how long a process may take to start or stop on a busy machine.
 const startTimeout = 30 * time.Second
 
-// start starts a program and stops it when the test ends.
 func start(t testing.TB, name, program string, args ...string) *process {
 	t.Helper()
 	p := &process{name: name, cmd: exec.Command(program, args...), exited: make(chan struct{})}
 	p.cmd.Stdout, p.cmd.Stderr = &p.output, &p.output
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // an interrupt goes to the test, which then stops the process
-	if err := p.cmd.Start(); err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
+	must.Do(t, p.cmd.Start())
 	go func() { _ = p.cmd.Wait(); close(p.exited) }()
 	t.Cleanup(func() {
 		p.stop(t)
@@ -49,7 +46,6 @@ func start(t testing.TB, name, program string, args ...string) *process {
 	return p
 }
 
-// await returns once the URL answers with 200.
 func (p *process) await(t testing.TB, url string) {
 	t.Helper()
 	client := http.Client{Timeout: time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
@@ -85,18 +81,14 @@ func (p *process) stop(t testing.TB) {
 	}
 }
 
-// kill ends the process as a crash would.
 func (p *process) kill() {
 	_ = p.cmd.Process.Kill() // fails if it has ended, which is fine
 	<-p.exited
 }
 
-// signal sends a signal.
 func (p *process) signal(t testing.TB, what syscall.Signal) {
 	t.Helper()
-	if err := p.cmd.Process.Signal(what); err != nil {
-		t.Fatalf("%s: %v: %v", p.name, what, err)
-	}
+	must.Do(t, p.cmd.Process.Signal(what))
 }
 
 // family returns the process and its descendants: nginx works in processes of its own.
@@ -119,40 +111,25 @@ func (p *process) family() []int {
 // tick is the unit of /proc/PID/stat: USER_HZ, 100 on every Linux that Go runs on.
 const tick = 10 * time.Millisecond
 
-// cpu is the processor time that the family has used.
 func (p *process) cpu(t testing.TB) (used time.Duration) {
 	t.Helper()
 	for _, pid := range p.family() {
-		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		if err != nil {
-			t.Fatalf("%s: %v", p.name, err)
-		}
+		stat := must.Have(os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)))(t)
 		// The name of the program is in parentheses and may have blanks. utime and stime are
 		// the 14th and 15th field of the line.
 		fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 		for _, field := range fields[11:13] {
-			ticks, err := strconv.ParseInt(field, 10, 64)
-			if err != nil {
-				t.Fatalf("%s: /proc/%d/stat: %v", p.name, pid, err)
-			}
-			used += time.Duration(ticks) * tick
+			used += time.Duration(must.Have(strconv.Atoi(field))(t)) * tick
 		}
 	}
 	return used
 }
 
-// memory is the resident memory of the family in bytes.
 func (p *process) memory(t testing.TB) (resident int64) {
 	t.Helper()
 	for _, pid := range p.family() {
-		statm, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
-		if err != nil {
-			t.Fatalf("%s: %v", p.name, err)
-		}
-		pages, err := strconv.ParseInt(strings.Fields(string(statm))[1], 10, 64)
-		if err != nil {
-			t.Fatalf("%s: /proc/%d/statm: %v", p.name, pid, err)
-		}
+		statm := must.Have(os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid)))(t)
+		pages := must.Have(strconv.ParseInt(strings.Fields(string(statm))[1], 10, 64))(t)
 		resident += pages * int64(os.Getpagesize())
 	}
 	return resident
@@ -161,14 +138,9 @@ func (p *process) memory(t testing.TB) (resident int64) {
 // files is the number of files and connections that the process has open.
 func (p *process) files(t testing.TB) int {
 	t.Helper()
-	open, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", p.cmd.Process.Pid))
-	if err != nil {
-		t.Fatalf("%s: %v", p.name, err)
-	}
-	return len(open)
+	return len(must.Have(os.ReadDir(fmt.Sprintf("/proc/%d/fd", p.cmd.Process.Pid)))(t))
 }
 
-// output keeps the end of a process's output.
 type output struct {
 	mu   sync.Mutex
 	text []byte
@@ -217,14 +189,12 @@ var built = sync.OnceValues(func() (map[string]string, error) {
 	return paths, nil
 })
 
-// removeBuilt removes the built programs, once all tests have ended.
 func removeBuilt() {
 	if paths, err := built(); err == nil {
 		_ = os.RemoveAll(filepath.Dir(paths["weir"])) // the system also empties its folder of temporary files
 	}
 }
 
-// program is the path of one of our programs.
 func program(t testing.TB, name string) string {
 	t.Helper()
 	paths := must.Have(built())(t)
@@ -244,7 +214,6 @@ func installed(t testing.TB, name string) string {
 	return path
 }
 
-// root is the folder of the repository.
 func root() string {
 	_, here, _, _ := runtime.Caller(0)
 	return filepath.Join(filepath.Dir(here), "..", "..")

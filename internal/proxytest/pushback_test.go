@@ -9,16 +9,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/weir-go/weir"
-	"github.com/weir-go/weir/internal/must"
-	"github.com/weir-go/weir/weirgrpc"
-	"github.com/weir-go/weir/weirhttp"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/interop"
 	testgrpc "google.golang.org/grpc/interop/grpc_testing"
 	"google.golang.org/grpc/status"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/must"
+	"github.com/weir-go/weir/weirgrpc"
+	"github.com/weir-go/weir/weirhttp"
 )
 
 // An api refuses requests beyond a limit that its clients do not know.
@@ -66,7 +67,6 @@ func startGRPC(t testing.TB, limit int64) peer {
 	return peer{url: "http://" + l.Addr().String()}
 }
 
-// limiters returns n limiters with their defaults.
 func limiters(n int) []*weir.Limiter {
 	all := make([]*weir.Limiter, n)
 	for i := range all {
@@ -75,7 +75,6 @@ func limiters(n int) []*weir.Limiter {
 	return all
 }
 
-// overHTTP sends requests through n limiters in turn.
 func overHTTP(_ testing.TB, _ peer, n int) func(http.RoundTripper) http.RoundTripper {
 	if n == 0 {
 		return nil

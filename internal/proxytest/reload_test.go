@@ -146,7 +146,7 @@ func TestRestart(t *testing.T) {
 			p := proxies[n%2]
 			p.stop(t)
 			p.start(t)
-			must.Happen(t, "the balancer sends to it", func() bool { return p.counts(t).admitted > 0 })
+			must.Happen(t, "the balancer sends to it", func() bool { return p.counts(t).Admitted > 0 })
 		}
 	})
 	account(t, answers, up)

@@ -14,14 +14,12 @@ import (
 	"github.com/weir-go/weir/internal/must"
 )
 
-// beside is the result of a run beside slow clients.
 type beside struct {
 	goodput float64 // a second, within the deadline
 	limit   float64 // its mean
 	memory  float64 // megabytes
 }
 
-// runBeside sends six tenths of the upstream's capacity beside slow clients.
 func runBeside(t *testing.T, clients int, during time.Duration, seed uint64, kinds ...slowKind) (r beside) {
 	u := upstream{20, 50 * time.Millisecond, 100 * time.Millisecond}
 	byDefault.before(t, u, func(t *testing.T, p, _ peer) {
@@ -33,7 +31,7 @@ func runBeside(t *testing.T, clients int, during time.Duration, seed uint64, kin
 		var watcher sync.WaitGroup
 		watcher.Go(func() {
 			for wait(ctx, 200*time.Millisecond) {
-				limits = append(limits, p.counts(t).limit)
+				limits = append(limits, p.counts(t).Limit)
 			}
 		})
 		answers := u.times(0.6, during, seed, gets(t, p.url+"/work")).run(t.Context())
@@ -48,7 +46,6 @@ func runBeside(t *testing.T, clients int, during time.Duration, seed uint64, kin
 	return r
 }
 
-// TestSlowClients prints the results of other clients beside slow ones.
 func TestSlowClients(t *testing.T) {
 	trial(t)
 	clients, during, pairs := either(1000, 60), either(time.Minute, 3*time.Second), either(5, 1)
@@ -75,7 +72,6 @@ func TestSlowClients(t *testing.T) {
 	}
 }
 
-// TestIdleConnections prints the memory of connections without a request.
 func TestIdleConnections(t *testing.T) {
 	trial(t)
 	connections, pairs := either(9900, 500), either(5, 1) // 10,000 is the listener's default cap
@@ -141,12 +137,10 @@ var (
 	idle = slowKind{name: "idle connections", head: asks("/bytes?n=1024")}
 )
 
-// sends is the head of a request with a body.
 func sends(path string, length int) string {
 	return fmt.Sprintf("POST %s HTTP/1.1\r\nHost: slow\r\nContent-Length: %d\r\n\r\n", path, length)
 }
 
-// asks is the head of a request without one.
 func asks(path string, headers ...string) string {
 	return "GET " + path + " HTTP/1.1\r\nHost: slow\r\n" + strings.Join(append(headers, "", ""), "\r\n")
 }
@@ -216,7 +210,6 @@ func gather(p peer, clients int, kinds ...slowKind) *slowClients {
 	return c
 }
 
-// disperse closes all connections.
 func (c *slowClients) disperse() {
 	c.leave()
 	c.all.Wait()

@@ -108,22 +108,22 @@ func TestSoak(t *testing.T) {
 	all.Wait()
 	client.CloseIdleConnections()
 
-	must.Happen(t, "nothing is in flight", func() bool { f := p.counts(t); return f.inFlight == 0 && f.queued == 0 })
+	must.Happen(t, "nothing is in flight", func() bool { f := p.counts(t); return f.InFlight == 0 && f.Queued == 0 })
 	after := p.counts(t)
 	tb := newTable(t, fmt.Sprintf("a soak of %v with kills of the upstream each %v", during, kills), "what", "how many")
 	tb.row("sent", s.sent.Load())
 	tb.row("clients that left", s.left.Load())
-	tb.row("admitted", after.admitted-before.admitted)
-	tb.row("refused", after.refused-before.refused)
-	tb.row("cancelled", after.cancelled-before.cancelled)
+	tb.row("admitted", after.Admitted-before.Admitted)
+	tb.row("refused", after.refused()-before.refused())
+	tb.row("cancelled", after.Cancelled-before.Cancelled)
 	for status, n := range s.statuses {
 		tb.row(fmt.Sprintf("clients that saw %d", status), n)
 	}
 	if sent := float64(s.sent.Load()); after.asked()-before.asked() != sent {
 		t.Errorf("admitted + refused + cancelled = %v, want the %v that were sent", after.asked()-before.asked(), sent)
 	}
-	if after.admitted-before.admitted != after.completed-before.completed {
-		t.Errorf("%v were admitted and %v completed", after.admitted-before.admitted, after.completed-before.completed)
+	if after.Admitted-before.Admitted != after.Completed-before.Completed {
+		t.Errorf("%v were admitted and %v completed", after.Admitted-before.Admitted, after.Completed-before.Completed)
 	}
 	// Idle connections to the upstream are kept, so there are more after a soak than before.
 	tb.row("files before", files)
@@ -143,15 +143,20 @@ const keptConnections = 200
 // counts are the sums of weir's limiters, without limiters that hold no slot
 // for the upstream, such as the caps on streams.
 type counts struct {
-	limit, inFlight, queued      float64
-	admitted, refused, cancelled float64
-	completed                    float64 // with any outcome
+	Limit, Queued, Admitted, Cancelled, Completed float64
+	InFlight                                      float64 `json:"in_flight"`
+	Refused                                       map[string]float64
 }
 
-// asked is the number of decided requests.
-func (f counts) asked() float64 { return f.admitted + f.refused + f.cancelled }
+func (f counts) refused() (sum float64) {
+	for _, n := range f.Refused {
+		sum += n
+	}
+	return sum
+}
 
-// get fetches a page of the admin address.
+func (f counts) asked() float64 { return f.Admitted + f.refused() + f.Cancelled }
+
 func get(t testing.TB, url string) (status int, body string) {
 	t.Helper()
 	answer := must.Have(http.Get(url))(t)
@@ -160,33 +165,16 @@ func get(t testing.TB, url string) (status int, body string) {
 	return answer.StatusCode, string(text)
 }
 
-// counts reads the sums of weir's compartments.
 func (p peer) counts(t testing.TB) counts {
 	t.Helper()
 	status, text := get(t, p.admin+"/-/weir/snapshot")
-	var state struct {
-		Total struct {
-			Limit     float64            `json:"limit"`
-			InFlight  float64            `json:"in_flight"`
-			Queued    float64            `json:"queued"`
-			Admitted  float64            `json:"admitted"`
-			Cancelled float64            `json:"cancelled"`
-			Completed float64            `json:"completed"`
-			Refused   map[string]float64 `json:"refused"`
-		}
-	}
+	var state struct{ Total counts }
 	if err := json.Unmarshal([]byte(text), &state); status != http.StatusOK || err != nil {
 		t.Fatalf("weir's snapshot: status %d, %v", status, err)
 	}
-	s := state.Total
-	f := counts{limit: s.Limit, inFlight: s.InFlight, queued: s.Queued, admitted: s.Admitted, cancelled: s.Cancelled, completed: s.Completed}
-	for _, n := range s.Refused {
-		f.refused += n
-	}
-	return f
+	return state.Total
 }
 
-// seen returns how often the upstream received each request.
 func (p peer) seen(t testing.TB) (times map[string]int) {
 	t.Helper()
 	status, text := get(t, p.url+"/-/seen")

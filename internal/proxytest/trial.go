@@ -11,7 +11,6 @@ import (
 	"github.com/weir-go/weir/internal/longtest"
 )
 
-// full reports whether trials run at full length.
 func full() bool { return os.Getenv("WEIR_TRIALS") == "full" }
 
 // trial skips a test that takes seconds unless long tests are enabled. A short trial measures
@@ -32,7 +31,6 @@ func either[T any](long, short T) T {
 	return short
 }
 
-// A table is printed when its trial ends.
 type table struct {
 	text strings.Builder
 	w    *tabwriter.Writer
@@ -50,7 +48,6 @@ func newTable(t testing.TB, title string, columns ...any) *table {
 	return tb
 }
 
-// row adds a row.
 func (tb *table) row(cells ...any) {
 	for i, cell := range cells {
 		if i > 0 {

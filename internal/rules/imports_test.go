@@ -59,6 +59,7 @@ var mayImport = map[string]string{
 
 	"internal/playground/wasm": "internal/playground",
 	"internal/limittest":       ". bulkhead internal/deadline law", // for tests
+	"internal/certstest":       "internal/must",                    // for tests
 	"internal/chromium":        "internal/must",                    // for tests
 	"edge":                     ". internal/reply",
 	"retry":                    ". edge internal/clock internal/settings internal/wire",

@@ -12,7 +12,6 @@ type seen struct {
 	times map[string]int
 }
 
-// count counts the requests to next.
 func (s *seen) count(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if id := r.Header.Get("Trial-Id"); id != "" {

@@ -10,7 +10,6 @@ import (
 	callers "github.com/weir-go/weir/internal/access"
 )
 
-// access decides which requests are served.
 type access struct {
 	token string   // file of the token; empty for none
 	hosts []string // names
@@ -33,7 +32,6 @@ func newAccess(settings config.Admin, address net.Addr) (*access, error) {
 	return a, nil
 }
 
-// look serves requests that only read.
 func (a *access) look(next http.Handler) http.Handler {
 	if a.near {
 		return next
@@ -41,7 +39,6 @@ func (a *access) look(next http.Handler) http.Handler {
 	return a.bearer(next)
 }
 
-// bearer serves requests with the token.
 func (a *access) bearer(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		want, err := config.ReadToken(a.token)
@@ -61,7 +58,6 @@ func (a *access) bearer(next http.Handler) http.Handler {
 // errHost is the answer to a request for another host.
 var errHost = errors.New("want a loopback address, localhost, the address of the listener, or a name of admin.hosts")
 
-// host refuses requests for other hosts.
 func (a *access) host(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")

@@ -10,6 +10,7 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 	"github.com/weir-go/weir/dash"
 	"github.com/weir-go/weir/law"
@@ -58,7 +59,6 @@ func New(p Proxy, settings config.Admin, address net.Addr) (http.Handler, error)
 	return handler{all, page}, nil
 }
 
-// A handler serves operators.
 type handler struct {
 	http.Handler
 	page *dash.Handler

@@ -6,7 +6,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -19,12 +18,9 @@ import (
 // secret is the token of the tests.
 const secret = "0123456789abcdef"
 
-// tokenFile is a file with a token.
 func tokenFile(t *testing.T, token string) string {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "token")
-	must.Do(t, os.WriteFile(file, []byte(token+"\n"), 0o600))
-	return file
+	return must.Write(t, filepath.Join(t.TempDir(), "token"), token+"\n")
 }
 
 // proxied is a proxy with one compartment, "api".
@@ -68,7 +64,6 @@ type call struct {
 	header     []string
 }
 
-// ask sends a call to an address and returns the answer.
 func ask(t *testing.T, to net.Addr, c call) (status int, body string, header http.Header) {
 	t.Helper()
 	r := must.Have(http.NewRequestWithContext(t.Context(), http.MethodGet, "http://localhost"+c.path, nil))(t)
@@ -88,7 +83,6 @@ func ask(t *testing.T, to net.Addr, c call) (status int, body string, header htt
 	return w.StatusCode, string(text), w.Header
 }
 
-// probed sends a request to the handler of the probes.
 func probed(t *testing.T, p Proxy, settings config.Probes, path string) int {
 	t.Helper()
 	w := httptest.NewRecorder()

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
+
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 	"github.com/weir-go/weir/cmd/weir/internal/exchange"
@@ -61,7 +62,6 @@ func TestProfiles(t *testing.T) {
 	}
 }
 
-// figured returns figures that all differ.
 func figured() Figures {
 	return Figures{
 		Listeners: map[string]listen.Counts{":8080": {
@@ -170,7 +170,6 @@ func TestDocumentHasTheSeries(t *testing.T) {
 	}
 }
 
-// row returns the line of a series in docs/metrics.md.
 func (s *series) row() string {
 	kind, labels := "gauge", ""
 	if s.kind == prometheus.CounterValue {

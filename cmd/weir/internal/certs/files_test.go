@@ -33,7 +33,7 @@ func rotating(t *testing.T) *rotated {
 	t.Helper()
 	dir := t.TempDir()
 	r := &rotated{t: t, signed: certstest.New(t), cert: filepath.Join(dir, "cert"), key: filepath.Join(dir, "key"), at: time.Now()}
-	r.rotate("first")
+	r.signed.Write("first", r.cert, r.key)
 	read := func() (*tls.Config, error) {
 		pair, err := Pair(r.cert, r.key)
 		return &tls.Config{Certificates: pair}, err
@@ -41,19 +41,6 @@ func rotating(t *testing.T) *rotated {
 	r.Files = must.Have(Open(read, every, slog.New(slog.NewTextHandler(&r.log, nil)), r.cert, "", r.key))(t)
 	r.now = func() time.Time { return r.at }
 	return r
-}
-
-func (r *rotated) rotate(name string) {
-	cert, key := r.signed.Sign(name)
-	r.write(r.key, key)
-	r.write(r.cert, cert)
-}
-
-// write replaces a file in one step, as tools that rotate certificates do.
-func (r *rotated) write(name string, text []byte) {
-	r.t.Helper()
-	must.Do(r.t, os.WriteFile(name+".new", text, 0o600))
-	must.Do(r.t, os.Rename(name+".new", name))
 }
 
 // is checks the certificate of a handshake at a later time.
@@ -67,13 +54,13 @@ func (r *rotated) is(want string, later time.Duration) {
 
 func TestFilesAreReadAgainWhenTheyChange(t *testing.T) {
 	r := rotating(t)
-	r.rotate("second")
+	r.signed.Write("second", r.cert, r.key)
 	r.at = r.looked
 	r.is("first", every-1)
 	r.is("second", 1)
 
 	cert, key := r.signed.Sign("third")
-	r.write(r.cert, cert)
+	must.Write(t, r.cert, cert)
 	for range 3 { // the key is still the old one
 		r.is("second", every)
 	}
@@ -83,7 +70,7 @@ func TestFilesAreReadAgainWhenTheyChange(t *testing.T) {
 	if err := r.Refresh(); err == nil || !strings.Contains(err.Error(), r.cert) {
 		t.Errorf("Refresh: %v", err)
 	}
-	r.write(r.key, key)
+	must.Write(t, r.key, key)
 	must.Do(t, r.Refresh())
 	r.is("third", 0)
 	if n := strings.Count(r.log.String(), "used from now on"); n != 2 {
@@ -92,7 +79,7 @@ func TestFilesAreReadAgainWhenTheyChange(t *testing.T) {
 
 	must.Do(t, os.Remove(r.key))
 	r.is("third", every)
-	r.write(r.key, key)
+	must.Write(t, r.key, key)
 	r.is("third", every)
 	if err := r.Refresh(); err != nil {
 		t.Errorf("after the file came back: %v", err)
@@ -102,7 +89,7 @@ func TestFilesAreReadAgainWhenTheyChange(t *testing.T) {
 // TestOneLooks: concurrent callers use the current settings.
 func TestOneLooks(t *testing.T) {
 	r := rotating(t)
-	r.rotate("second")
+	r.signed.Write("second", r.cert, r.key)
 	r.mu.Lock()
 	r.is("first", time.Hour)
 	r.mu.Unlock()
@@ -134,14 +121,14 @@ func TestBadFilesWhileHandshakesGoOn(t *testing.T) {
 	}
 	whole := must.Have(os.ReadFile(r.cert))(t)
 	for range 20 {
-		r.write(r.cert, nil)
-		r.write(r.cert, []byte("garbage"))
-		r.write(r.cert, whole[:len(whole)/2])
+		must.Write(t, r.cert, "")
+		must.Write(t, r.cert, []byte("garbage"))
+		must.Write(t, r.cert, whole[:len(whole)/2])
 		if err := errors.Join(os.Remove(r.cert), os.Mkdir(r.cert, 0o700), r.Refresh()); err == nil {
 			t.Error("a folder in place of a file: no error")
 		}
 		must.Do(t, os.Remove(r.cert))
-		r.rotate("next")
+		r.signed.Write("next", r.cert, r.key)
 	}
 	close(stop)
 	all.Wait()
@@ -182,7 +169,7 @@ func TestRewrittenInPlace(t *testing.T) {
 	info := must.Have(os.Stat(r.cert))(t)
 	first := must.Have(os.ReadFile(r.cert))(t)
 	cert, key := r.signed.Sign("other")
-	r.write(r.key, key)
+	must.Write(t, r.key, key)
 	size := max(len(first), len(cert))
 	rewrite := func(text []byte) {
 		t.Helper()

@@ -1,8 +1,6 @@
 package config_test
 
 import (
-	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,12 +16,10 @@ import (
 func newPair(t *testing.T) string {
 	t.Helper()
 	path := t.TempDir() + "/pair"
-	cert, key := certstest.New(t).Sign("pair")
-	must.Do(t, errors.Join(os.WriteFile(path+".pem", cert, 0o600), os.WriteFile(path+".key", key, 0o600)))
+	certstest.New(t).Write("pair", path+".pem", path+".key")
 	return path
 }
 
-// TestFiles tests the files that a configuration names.
 func TestFiles(t *testing.T) {
 	one, other, empty := newPair(t), newPair(t), write(t, "empty", "")
 	token := write(t, "token", "0123456789abcdef\n")
@@ -62,26 +58,6 @@ func TestFiles(t *testing.T) {
 			}
 		})
 	}
-}
-
-func ExampleParse() {
-	c, err := config.Parse("weir.yaml", []byte(`upstreams: {api: {addresses: ["http://10.0.0.1:9000"]}}`))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(c.Listeners[0].Address, c.Routes[0].Pattern(), c.Routes[0].Upstream, c.Routes[0].Compartment)
-	// Output: :8080 / api api
-}
-
-func ExampleConfig_Complete() {
-	c := config.New[config.Config]()
-	api := config.New[config.Upstream]()
-	api.Addresses = []string{"http://10.0.0.1:9000"}
-	api.Host = "a b"
-	c.Upstreams = map[string]config.Upstream{"api": api}
-	fmt.Println(c.Complete())
-	// Output: upstreams.api.host is "a b": want a host such as api.internal, or one with a port
 }
 
 // TestFilesOfTheRepository: the files are valid and their limits accepted, except the files

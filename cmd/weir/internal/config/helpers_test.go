@@ -2,7 +2,6 @@ package config_test
 
 import (
 	"fmt"
-	"os"
 	"testing"
 
 	"github.com/weir-go/weir/cmd/weir/internal/config"
@@ -18,7 +17,6 @@ func parsed(t *testing.T, text string) *config.Config {
 	return must.Have(config.Parse("w", []byte(text)))(t)
 }
 
-// refused fails the test unless the error has exactly the given lines.
 func refused(t *testing.T, err error, want string) {
 	t.Helper()
 	if err == nil {
@@ -30,12 +28,9 @@ func refused(t *testing.T, err error, want string) {
 	}
 }
 
-// write makes a file and returns its path.
 func write(t *testing.T, name, text string) string {
 	t.Helper()
-	path := t.TempDir() + "/" + name
-	must.Do(t, os.WriteFile(path, []byte(text), 0o600))
-	return path
+	return must.Write(t, t.TempDir()+"/"+name, text)
 }
 
 // refusalOf is the error of package law about a text; the list of laws is its own.

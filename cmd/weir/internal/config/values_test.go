@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/goccy/go-yaml"
-
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 	"github.com/weir-go/weir/internal/must"
@@ -161,18 +159,5 @@ compartments:
 		if err == nil {
 			done(weir.Failure)
 		}
-	}
-}
-
-// TestApplied: the printed configuration, read again, is the same.
-func TestApplied(t *testing.T) {
-	read := must.Have(config.Load("testdata/good/full.yaml"))(t)
-	text := must.Have(yaml.Marshal(read))(t)
-	again, err := config.Parse("again", text)
-	if err != nil {
-		t.Fatalf("%v in\n%s", err, text)
-	}
-	if !reflect.DeepEqual(read, again) {
-		t.Errorf("\n got %+v\nwant %+v", again, read)
 	}
 }
