@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 
 	"github.com/weir-go/weir"
 )
@@ -63,16 +64,10 @@ func Networks(networks ...string) (Peers, error) {
 	}
 	return func(p Peer) bool {
 		addr := p.Addr.Unmap().WithZone("")
-		for _, network := range all {
-			if network.Contains(addr) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(all, func(network netip.Prefix) bool { return network.Contains(addr) })
 	}, nil
 }
 
-// parseNetwork reads a prefix or an address.
 func parseNetwork(text string) (netip.Prefix, error) {
 	if addr, err := netip.ParseAddr(text); err == nil {
 		addr = addr.Unmap().WithZone("")
@@ -95,11 +90,6 @@ func Verified(p Peer) bool { return p.TLS != nil && len(p.TLS.VerifiedChains) > 
 // Either returns Peers that trusts a peer if at least one of the given does.
 func Either(peers ...Peers) Peers {
 	return func(p Peer) bool {
-		for _, trusts := range peers {
-			if trusts != nil && trusts(p) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(peers, func(trusts Peers) bool { return trusts != nil && trusts(p) })
 	}
 }

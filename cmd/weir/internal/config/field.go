@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/weir-go/weir/internal/nearest"
 	"github.com/weir-go/weir/internal/settings"
@@ -29,14 +28,7 @@ type field struct {
 	kind      reflect.Type
 }
 
-var known sync.Map // of the fields of each type
-
-// fieldsOf returns the settings of a struct.
-func fieldsOf(t reflect.Type) []field {
-	if fields, ok := known.Load(t); ok {
-		return fields.([]field)
-	}
-	var fields []field
+func fieldsOf(t reflect.Type) (fields []field) {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name, omit, _ := strings.Cut(f.Tag.Get("yaml"), ",")
@@ -50,7 +42,6 @@ func fieldsOf(t reflect.Type) []field {
 		}
 		fields = append(fields, made)
 	}
-	known.Store(t, fields)
 	return fields
 }
 
@@ -113,7 +104,6 @@ func (f field) want(t reflect.Type) string {
 	return "a text"
 }
 
-// allows reports whether the field, or its list, may have a value.
 func (f field) allows(v reflect.Value) bool {
 	switch least, most := f.limits(v.Type()); {
 	case f.words != nil:
@@ -184,7 +174,6 @@ func New[T any]() T {
 	return made
 }
 
-// fill sets all fields to their defaults.
 func fill(v reflect.Value) {
 	if v.Kind() != reflect.Struct || v.Type() == lawType {
 		return

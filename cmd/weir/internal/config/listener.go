@@ -2,6 +2,8 @@ package config
 
 import (
 	"net"
+
+	"github.com/weir-go/weir/trust"
 )
 
 // Listener is an address that clients connect to.
@@ -43,6 +45,15 @@ type ClientTLS struct {
 	ServerName  string `yaml:"server_name" help:"Name that the upstream's certificate must have. Defaults to the host of the address."`
 }
 
+// Peers returns the peers in the networks of a configuration that was checked.
+func Peers(networks []string) trust.Peers {
+	peers, err := trust.Networks(networks...)
+	if err != nil {
+		panic(err) // the tag form of the setting has let it pass
+	}
+	return peers
+}
+
 func (c *checker) listeners() {
 	for i, l := range c.Listeners {
 		path := item("listeners", i)
@@ -59,7 +70,6 @@ func (c *checker) listeners() {
 	}
 }
 
-// addresses checks that no two listeners have the same address.
 func (c *checker) addresses() {
 	taken := map[string]string{}
 	take := func(path, address string) {

@@ -84,14 +84,9 @@ func (c *checker) slot(r Route, path string) {
 		c.refuse(path+".compartment", "is %s beside exempt: want one of them", quoted(r.Compartment))
 	case r.Exempt || own || upstream || r.Compartment == r.Upstream: // the upstream has its own fault
 	default:
-		known := map[string]bool{}
-		for name := range c.Compartments {
-			known[name] = true
-		}
-		for name := range c.Upstreams {
-			known[name] = true
-		}
-		c.refuse(path+".compartment", "is %s, which does not exist: %s", quoted(r.Compartment), nearest.Advice(r.Compartment, sortedKeysOf(known)))
+		known := append(sortedKeysOf(c.Compartments), sortedKeysOf(c.Upstreams)...)
+		slices.Sort(known)
+		c.refuse(path+".compartment", "is %s, which does not exist: %s", quoted(r.Compartment), nearest.Advice(r.Compartment, slices.Compact(known)))
 	}
 }
 
@@ -103,15 +98,11 @@ func (c *checker) tenant(r Route, path string) {
 	case r.Tenant == "":
 	case c.compartment(r.Compartment).Queue.Tenants == 0:
 		c.isnt(path, r.Tenant, "none without queue.tenants in its compartment")
-	case r.Tenant == "certificate" && !c.anyListener(func(l Listener) bool { return l.TLS != nil && l.TLS.ClientCA != "" }):
+	case r.Tenant == "certificate" && !slices.ContainsFunc(c.Listeners, func(l Listener) bool { return l.TLS != nil && l.TLS.ClientCA != "" }):
 		c.isnt(path, r.Tenant, "none without tls.client_ca in a listener")
-	case strings.HasPrefix(r.Tenant, "header:") && !c.anyListener(func(l Listener) bool { return len(l.Trusted) > 0 }):
+	case strings.HasPrefix(r.Tenant, "header:") && !slices.ContainsFunc(c.Listeners, func(l Listener) bool { return len(l.Trusted) > 0 }):
 		c.isnt(path, r.Tenant, "none without trusted in a listener")
 	}
-}
-
-func (c *checker) anyListener(has func(Listener) bool) bool {
-	return slices.ContainsFunc(c.Listeners, has)
 }
 
 // patterns checks that of two overlapping routes one is more specific.
@@ -138,7 +129,6 @@ func conflict(first, second string) bool {
 	return register(mux, first) == nil && register(http.NewServeMux(), second) == nil && register(mux, second) != nil
 }
 
-// register returns the mux's panic as an error.
 func register(mux *http.ServeMux, pattern string) (err error) {
 	defer func() {
 		if fault := recover(); fault != nil {

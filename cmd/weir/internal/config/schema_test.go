@@ -21,7 +21,6 @@ const (
 	bytesForm = `^[0-9]+([KMG]iB)?$`
 )
 
-// A definer writes the JSON schema of types.
 type definer map[string]any // of the structs, by name
 
 func (d definer) of(t reflect.Type, f field) map[string]any {
@@ -29,7 +28,11 @@ func (d definer) of(t reflect.Type, f field) map[string]any {
 	case t.Kind() == reflect.Pointer:
 		return d.of(t.Elem(), f)
 	case t == durationType:
-		return either(f.min == "", 0, durationForm)
+		written := map[string]any{"type": "string", "pattern": durationForm}
+		if f.min != "" {
+			return written
+		}
+		return map[string]any{"anyOf": []any{written, map[string]any{"const": 0}}}
 	case t == bytesType:
 		return map[string]any{"anyOf": []any{map[string]any{"type": "string", "pattern": bytesForm}, map[string]any{"type": "integer", "minimum": 0}}}
 	case t == lawType:
@@ -51,14 +54,6 @@ func (d definer) of(t reflect.Type, f field) map[string]any {
 		return map[string]any{"$ref": "#/$defs/" + t.Name()}
 	}
 	return textOf(f)
-}
-
-func either(zero bool, number int, pattern string) map[string]any {
-	written := map[string]any{"type": "string", "pattern": pattern}
-	if !zero {
-		return written
-	}
-	return map[string]any{"anyOf": []any{written, map[string]any{"const": number}}}
 }
 
 // textOf also allows a word that YAML reads as a number, such as 1.2.
@@ -155,7 +150,6 @@ func TestSchemaIsUpToDate(t *testing.T) {
 
 var update = flag.Bool("update", false, "write the schema and the documentation anew")
 
-// golden compares a file of the repository with the wanted text, or writes it.
 func golden(t *testing.T, path, want string) {
 	t.Helper()
 	if *update {
@@ -190,7 +184,6 @@ compartments. Without other bounds, a number may be from 0 to 1,000,000,000, a t
 a size from 0 to 1024GiB. ` + "`go test ./cmd/weir/internal/config -update`" + ` writes these tables.
 `
 
-// A reference writes the tables of types.
 type reference struct {
 	strings.Builder
 	done map[reflect.Type]bool
@@ -225,7 +218,6 @@ func code(text string) string {
 	return "`" + text + "`"
 }
 
-// allowed returns want as worded in a table.
 func (f field) allowed() string {
 	kind := f.kind
 	prefix := ""

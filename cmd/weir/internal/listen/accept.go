@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"time"
 
 	"github.com/weir-go/weir/internal/quota"
 	"github.com/weir-go/weir/trust"
@@ -35,7 +36,6 @@ func (l *Listener) Counts() Counts {
 	return counts
 }
 
-// tally adds one to a number of the listener's counts.
 func (l *Listener) tally(n *uint64) {
 	l.mu.Lock()
 	*n++
@@ -71,18 +71,18 @@ func (l *Listener) admit(socket net.Conn) (*conn, bool) {
 	c := &conn{Conn: socket, listener: l}
 	peer := addressOf(socket.RemoteAddr())
 	live := l.live.Load()
-	if live.proxied {
+	if len(live.ProxyProtocol) > 0 {
 		if !live.balancers(trust.Peer{Addr: peer}) {
 			l.refuse(&l.counts.BadHeader, peer, "its address is not in proxy_protocol")
 			return nil, false
 		}
-		c.header = &header{timeout: l.headerTimeout}
+		c.header = &header{timeout: time.Duration(live.HeaderTimeout)}
 	}
 	// First, because the other cap may close a connection of another client.
 	if c.header == nil && l.count(c, peer) != nil {
 		return nil, false
 	}
-	if !l.add(c, live.connections) {
+	if !l.add(c, live.MaxConnections) {
 		l.refuse(&l.counts.OverTotal, peer, "all of max_connections are in use")
 		l.forget(c)
 		return nil, false
@@ -125,7 +125,7 @@ func (l *Listener) count(c *conn, address netip.Addr) error {
 	}
 	address = quota.AddressOf(address)
 	l.mu.Lock()
-	over := live.perAddress > 0 && l.addresses[address] >= live.perAddress
+	over := live.MaxConnectionsPerAddress > 0 && l.addresses[address] >= live.MaxConnectionsPerAddress
 	if !over {
 		c.address = address
 		l.addresses[address]++
@@ -144,7 +144,6 @@ func (l *Listener) refuse(count *uint64, client netip.Addr, why string) {
 	l.log.Warn("connection refused", "listener", l.socket.Addr().String(), "client", client.String(), "reason", why)
 }
 
-// forget removes the connection from the counts.
 func (l *Listener) forget(c *conn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -169,7 +168,6 @@ func (l *Listener) setIdle(c *conn, idle bool) {
 	}
 }
 
-// changed receives the connection states from net/http.
 func (l *Listener) changed(of net.Conn, state http.ConnState) {
 	c := unwrap(of)
 	if c == nil {
@@ -186,9 +184,4 @@ func (l *Listener) changed(of net.Conn, state http.ConnState) {
 }
 
 // addressOf returns the address without its port; it is zero for a Unix socket.
-func addressOf(of net.Addr) netip.Addr {
-	if tcp, ok := of.(*net.TCPAddr); ok {
-		return tcp.AddrPort().Addr().Unmap().WithZone("")
-	}
-	return netip.Addr{}
-}
+func addressOf(of net.Addr) netip.Addr { return trust.FromAddr(of, nil).Addr.Unmap().WithZone("") }

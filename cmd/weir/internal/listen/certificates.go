@@ -14,7 +14,6 @@ import (
 // certificate.
 const lookEvery = time.Second
 
-// newCertificates reads the listener's certificate files.
 func newCertificates(files config.ServerTLS, protocols []string, log *slog.Logger) (*certs.Files, error) {
 	var alpn []string
 	if speaks(protocols, "http2") {

@@ -6,7 +6,6 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -16,13 +15,6 @@ import (
 	"github.com/weir-go/weir/internal/certstest"
 	"github.com/weir-go/weir/internal/must"
 )
-
-// write replaces a file in one step, as tools that rotate certificates do.
-func write(t *testing.T, name string, text []byte) {
-	t.Helper()
-	must.Do(t, os.WriteFile(name+".new", text, 0o600))
-	must.Do(t, os.Rename(name+".new", name))
-}
 
 // secured is a listener with TLS, whose files a test may change.
 type secured struct {
@@ -50,9 +42,7 @@ func startTLS(t *testing.T, next http.HandlerFunc, change func(*config.Listener)
 
 func (s *secured) rotate(name string) {
 	s.t.Helper()
-	cert, key := s.signed.Sign(name)
-	write(s.t, s.files.Key, key)
-	write(s.t, s.files.Certificate, cert)
+	s.signed.Write(name, s.files.Certificate, s.files.Key)
 }
 
 // client trusts the listener's authority. Each of its requests opens a connection.
@@ -95,7 +85,7 @@ func TestCertificatesAreReadAgain(t *testing.T) {
 	if name := s.served(); name != "second" {
 		t.Errorf("after Update: %s", name)
 	}
-	write(t, s.files.Certificate, []byte("no certificate"))
+	must.Write(t, s.files.Certificate, []byte("no certificate"))
 	if err := update(); err == nil || !strings.HasPrefix(err.Error(), "listen: tls.certificate ") || !strings.Contains(err.Error(), s.files.Certificate) {
 		t.Errorf("Update: %v", err)
 	}
@@ -104,14 +94,6 @@ func TestCertificatesAreReadAgain(t *testing.T) {
 	}
 	if !strings.Contains(s.log.String(), "cannot be used") {
 		t.Errorf("logged:\n%s", s.log)
-	}
-}
-
-func TestNewWithBrokenCertificates(t *testing.T) {
-	name := filepath.Join(t.TempDir(), "cert")
-	_, err := New(settings(func(c *config.Listener) { c.TLS = &config.ServerTLS{Certificate: name, Key: name} }), http.NotFoundHandler(), slog.Default())
-	if err == nil || !strings.Contains(err.Error(), name) {
-		t.Errorf("%v, want the file's name", err)
 	}
 }
 
@@ -125,7 +107,7 @@ func TestClientCertificates(t *testing.T) {
 		t.Run(clients, func(t *testing.T) {
 			signer, stranger := certstest.New(t), certstest.New(t)
 			ca := filepath.Join(t.TempDir(), "ca")
-			write(t, ca, signer.PEM())
+			must.Write(t, ca, signer.PEM())
 			s := startTLS(t, subject, func(c *config.Listener) { c.TLS.ClientCA, c.TLS.Clients = ca, clients })
 			url := "https://" + s.Addr().String()
 			known := signer.Pair("known")
@@ -143,7 +125,7 @@ func TestClientCertificates(t *testing.T) {
 				t.Errorf("none: %d %s", status, body)
 			}
 
-			write(t, ca, stranger.PEM())
+			must.Write(t, ca, stranger.PEM())
 			must.Do(t, s.Update(settings(func(c *config.Listener) { c.TLS = &s.files })))
 			if status, body, _ := fetch(t, resuming, url); status == http.StatusOK && body != "" {
 				t.Errorf("resumed the session of a certificate that is not believed any more: %s", body)

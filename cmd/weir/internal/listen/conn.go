@@ -42,7 +42,6 @@ type conn struct {
 	idle    *list.Element // set while it waits for a request
 }
 
-// connKey is the key of a request's connection.
 type connKey struct{}
 
 func connOf(ctx context.Context) *conn {
@@ -86,14 +85,12 @@ func (c *conn) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// await begins to wait for the body of an HTTP/1 request.
 func (c *conn) await() {
 	c.reading.Lock()
 	defer c.reading.Unlock()
 	c.awaited, c.pace = true, pace{}
 }
 
-// converse ends the minimum rate of the body.
 func (c *conn) converse() {
 	c.reading.Lock()
 	defer c.reading.Unlock()
@@ -157,12 +154,18 @@ func (c *conn) readStall() time.Duration {
 	if c.hijacked.Load() {
 		return 0
 	}
-	return readersPatience * c.listener.live.Load().bodyTimeout
+	return readersPatience * time.Duration(c.listener.live.Load().BodyTimeout)
 }
 
 // isStarved reports whether the client may be unable to send, because bodies that the proxy
 // is not reading fill the connection's window.
 func (c *conn) isStarved() bool { return c.unread.Load() >= connectionWindow/streamWindow }
+
+// progress is the state of a TCP connection's peer.
+type progress struct {
+	acked uint64 // bytes acknowledged by the peer
+	owed  bool   // some written bytes are not acknowledged
+}
 
 // moved reports whether the client has acknowledged data since the last call, or has no data
 // to acknowledge.

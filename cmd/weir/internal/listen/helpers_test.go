@@ -75,7 +75,6 @@ func settings(change func(*config.Listener)) config.Listener {
 
 func hello(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") }
 
-// dial opens a connection and sends text.
 func dial(t testing.TB, l *Listener, text string) (net.Conn, *bufio.Reader) {
 	t.Helper()
 	c := must.Have(net.Dial(l.Addr().Network(), l.Addr().String()))(t)
@@ -101,7 +100,9 @@ func answer(t testing.TB, from *bufio.Reader) (status int, body string) {
 	return response.StatusCode, string(text)
 }
 
-// client speaks the given protocol only.
+// versions are the protocols of a client.
+var versions = map[string]func(*http.Protocols, bool){"h1": (*http.Protocols).SetHTTP1, "h2": (*http.Protocols).SetUnencryptedHTTP2}
+
 func client(t testing.TB, protocol func(*http.Protocols, bool)) (*http.Client, *http.Transport) {
 	t.Helper()
 	transport := &http.Transport{Protocols: new(http.Protocols)}
@@ -125,7 +126,6 @@ func fetch(t testing.TB, c *http.Client, url string) (status int, body, proto st
 	return response.StatusCode, string(text), response.Proto
 }
 
-// after waits until limit has passed, or the channel is closed.
 func after(limit config.Duration, ended <-chan struct{}) {
 	select {
 	case <-time.After(time.Duration(limit)):

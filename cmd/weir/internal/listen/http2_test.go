@@ -24,7 +24,6 @@ const (
 	preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 )
 
-// frame returns an HTTP/2 frame.
 func frame(kind, flags byte, stream uint32, payload string) string {
 	head := []byte{0, byte(len(payload) >> 8), byte(len(payload)), kind, flags, 0, 0, 0, 0}
 	binary.BigEndian.PutUint32(head[5:], stream)
@@ -34,7 +33,6 @@ func frame(kind, flags byte, stream uint32, payload string) string {
 // request is GET / of http://h, without a body.
 func request(stream uint32) string { return frame(headers, 5, stream, "\x82\x86\x84\x41\x01h") }
 
-// readFrame returns the next frame from the server.
 func readFrame(from *bufio.Reader) (kind byte, stream uint32, payload []byte, err error) {
 	head := make([]byte, 9)
 	if _, err := io.ReadFull(from, head); err != nil {
@@ -131,7 +129,7 @@ func TestSlowConnectionStallsNoStream(t *testing.T) {
 		const each = 20 * time.Second // for a write of the connection, which may take four times bodyTimeout
 		socket, client := net.Pipe()
 		l := new(Listener)
-		l.live.Store(&live{bodyTimeout: 10 * time.Second})
+		l.live.Store(newLive(config.Listener{BodyTimeout: config.Duration(10 * time.Second)}))
 		c := &conn{Conn: socket, listener: l}
 		go func() {
 			for page := make([]byte, 1); ; time.Sleep(each) {

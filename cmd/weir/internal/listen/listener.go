@@ -5,14 +5,12 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/weir-go/weir/cmd/weir/internal/certs"
 	"github.com/weir-go/weir/cmd/weir/internal/config"
@@ -22,14 +20,13 @@ import (
 // A Listener serves clients on one address. Create one with New. Its methods may be called
 // concurrently.
 type Listener struct {
-	socket        net.Listener
-	closing       sync.Once
-	server        *http.Server
-	next          http.Handler
-	log           *slog.Logger
-	certificates  *certs.Files // nil without TLS, like settings
-	settings      *tls.Config
-	headerTimeout time.Duration
+	socket       net.Listener
+	closing      sync.Once
+	server       *http.Server
+	next         http.Handler
+	log          *slog.Logger
+	certificates *certs.Files // nil without TLS, like settings
+	settings     *tls.Config
 
 	live atomic.Pointer[live]
 
@@ -44,27 +41,23 @@ type Listener struct {
 
 // live holds the settings that Update changes.
 type live struct {
-	proxied     bool        // clients are behind the PROXY protocol
-	balancers   trust.Peers // peers that may use it
-	trusted     trust.Peers
-	underscores bool // allowed in names of headers
-	bodyTimeout time.Duration
-	bodyRate    int64 // bytes a second
-	connections int
-	perAddress  int
-	resets      int
+	config.Listener
+	balancers trust.Peers // which may use the PROXY protocol
+	trusted   trust.Peers
+}
+
+func newLive(c config.Listener) *live {
+	return &live{c, config.Peers(c.ProxyProtocol), config.Peers(c.Trusted)}
 }
 
 // New opens the address but serves nothing yet. The configuration must be complete and
 // checked.
 func New(c config.Listener, next http.Handler, log *slog.Logger) (*Listener, error) {
 	l := &Listener{
-		next: next, log: log, headerTimeout: time.Duration(c.HeaderTimeout),
+		next: next, log: log,
 		conns: map[*conn]struct{}{}, addresses: map[netip.Addr]int{}, idle: list.New(),
 	}
-	if err := l.update(c); err != nil {
-		return nil, err
-	}
+	l.live.Store(newLive(c))
 	l.server = newServer(c, l, log)
 	if c.TLS != nil {
 		var err error
@@ -121,32 +114,12 @@ func (l *Listener) Addr() net.Addr { return l.socket.Addr() }
 
 // Update applies the settings that can change while clients are connected: the networks, the
 // caps, BodyTimeout, BodyRate and MaxResets. A lower cap closes no connection. It also reads
-// the certificates again if their files have changed. An error says why the certificates or
-// the networks were not applied.
+// the certificates again if their files have changed. An error says why the certificates were
+// not applied.
 func (l *Listener) Update(c config.Listener) error {
-	if err := l.update(c); err != nil {
-		return err
-	}
+	l.live.Store(newLive(c))
 	if l.certificates != nil {
 		return l.certificates.Refresh()
 	}
-	return nil
-}
-
-func (l *Listener) update(c config.Listener) error {
-	balancers, err := trust.Networks(c.ProxyProtocol...)
-	if err != nil {
-		return fmt.Errorf("proxy_protocol: %w", err)
-	}
-	trusted, err := trust.Networks(c.Trusted...)
-	if err != nil {
-		return fmt.Errorf("trusted: %w", err)
-	}
-	l.live.Store(&live{
-		proxied: len(c.ProxyProtocol) > 0, balancers: balancers, trusted: trusted, underscores: c.Underscores,
-		bodyTimeout: time.Duration(c.BodyTimeout), bodyRate: int64(c.BodyRate),
-		connections: c.MaxConnections, perAddress: c.MaxConnectionsPerAddress,
-		resets: c.MaxResets,
-	})
 	return nil
 }

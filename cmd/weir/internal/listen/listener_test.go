@@ -21,14 +21,12 @@ func TestProtocols(t *testing.T) {
 	h1, _ := client(t, (*http.Protocols).SetHTTP1)
 	h2c, _ := client(t, (*http.Protocols).SetUnencryptedHTTP2)
 	for name, test := range map[string]struct {
-		protocols    []string
-		speak1       bool
-		speak2       bool
-		wantH1Closed bool
+		protocols      []string
+		speak1, speak2 bool
 	}{
-		"both by default": {nil, true, true, false},
-		"http1":           {[]string{"http1"}, true, false, false},
-		"http2":           {[]string{"http2"}, false, true, true},
+		"both by default": {nil, true, true},
+		"http1":           {[]string{"http1"}, true, false},
+		"http2":           {[]string{"http2"}, false, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := start(t, hello, func(c *config.Listener) { c.Protocols = test.protocols })
@@ -73,17 +71,6 @@ func TestUnixSocket(t *testing.T) {
 	}
 }
 
-func TestStalledReaderOfUnixSocket(t *testing.T) {
-	t.Parallel()
-	ended := make(chan struct{})
-	l := start(t, endless(ended), func(c *config.Listener) {
-		c.Address, c.BodyTimeout = "unix:"+filepath.Join(t.TempDir(), "s"), short
-	})
-	dial(t, l, get)
-	<-ended
-	must.Happen(t, "it is closed", func() bool { return l.Counts().Open == 0 })
-}
-
 func TestSlowHeaders(t *testing.T) {
 	t.Parallel()
 	l := start(t, hello, func(c *config.Listener) { c.HeaderTimeout = short })
@@ -119,7 +106,7 @@ func TestLongHeaders(t *testing.T) {
 }
 
 func TestShutdownAnswersWhatRuns(t *testing.T) {
-	for name, protocol := range map[string]func(*http.Protocols, bool){"h1": (*http.Protocols).SetHTTP1, "h2": (*http.Protocols).SetUnencryptedHTTP2} {
+	for name, protocol := range versions {
 		t.Run(name, func(t *testing.T) {
 			running, release := make(chan struct{}), make(chan struct{})
 			l := start(t, func(w http.ResponseWriter, r *http.Request) {

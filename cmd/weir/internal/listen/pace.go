@@ -12,19 +12,18 @@ type pace struct {
 
 // left returns how long the proxy waits for the client now; 0 is any time.
 func (p *pace) left(l *live) time.Duration {
-	if l.bodyTimeout <= 0 {
+	if l.BodyTimeout <= 0 {
 		return 0
 	}
-	return max(l.bodyTimeout-p.behind, 1)
+	return max(time.Duration(l.BodyTimeout)-p.behind, 1)
 }
 
-// add adds a wait that brought the given bytes.
 func (p *pace) add(waited time.Duration, bytes int, l *live) {
-	if p.free || l.bodyRate <= 0 {
+	if p.free || l.BodyRate <= 0 {
 		p.behind = 0
 		return
 	}
-	p.behind = max(0, p.behind+waited-lasts(int64(bytes), l.bodyRate))
+	p.behind = max(0, p.behind+waited-lasts(int64(bytes), int64(l.BodyRate)))
 }
 
 // lasts returns how long the bytes take at the rate, up to 136 years.

@@ -6,12 +6,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// progress is the state of a TCP connection's peer.
-type progress struct {
-	acked uint64 // bytes acknowledged by the peer
-	owed  bool   // some written bytes are not acknowledged
-}
-
 // progressOf returns the progress of the socket's peer; ok is false if it is unknown.
 func progressOf(socket net.Conn) (p progress, ok bool) {
 	tcp, isTCP := socket.(*net.TCPConn)

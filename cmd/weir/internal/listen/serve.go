@@ -19,7 +19,7 @@ func (l *Listener) serve(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, why, http.StatusBadRequest)
 		return
 	}
-	underscores := l.live.Load().underscores
+	underscores := l.live.Load().Underscores
 	if !underscores {
 		dropUnderscores(r.Header)
 	}

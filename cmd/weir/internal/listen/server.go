@@ -1,9 +1,7 @@
 package listen
 
 import (
-	"bytes"
 	"context"
-	"log"
 	"log/slog"
 	"net"
 	"net/http"
@@ -22,7 +20,7 @@ const (
 )
 
 // newServer returns the net/http server. TLS is below it.
-func newServer(c config.Listener, l *Listener, logger *slog.Logger) *http.Server {
+func newServer(c config.Listener, l *Listener, log *slog.Logger) *http.Server {
 	return &http.Server{
 		Handler:           http.HandlerFunc(l.serve),
 		ReadHeaderTimeout: time.Duration(c.HeaderTimeout), // also for the handshake
@@ -35,7 +33,7 @@ func newServer(c config.Listener, l *Listener, logger *slog.Logger) *http.Server
 			MaxReceiveBufferPerConnection: connectionWindow,
 			MaxReceiveBufferPerStream:     streamWindow,
 		},
-		ErrorLog:  log.New(serverLog{logger}, "", 0),
+		ErrorLog:  slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 		ConnState: l.changed,
 		ConnContext: func(ctx context.Context, of net.Conn) context.Context {
 			return context.WithValue(ctx, connKey{}, unwrap(of))
@@ -43,7 +41,6 @@ func newServer(c config.Listener, l *Listener, logger *slog.Logger) *http.Server
 	}
 }
 
-// protocols returns the configured protocols, by default both.
 func protocols(c config.Listener) *http.Protocols {
 	p := new(http.Protocols)
 	p.SetHTTP1(speaks(c.Protocols, "http1"))
@@ -53,12 +50,4 @@ func protocols(c config.Listener) *http.Protocols {
 
 func speaks(protocols []string, protocol string) bool {
 	return len(protocols) == 0 || slices.Contains(protocols, protocol)
-}
-
-// serverLog receives the log of net/http.
-type serverLog struct{ to *slog.Logger }
-
-func (l serverLog) Write(line []byte) (int, error) {
-	l.to.Warn(string(bytes.TrimSpace(line)))
-	return len(line), nil
 }

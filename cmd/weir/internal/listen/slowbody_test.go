@@ -18,13 +18,11 @@ import (
 	"github.com/weir-go/weir/internal/must"
 )
 
-// hasty requires 100 KB/s.
 func hasty(c *config.Listener) { c.BodyTimeout, c.BodyRate = 4*short, 100_000 }
 
 // patient requires the same rate, but tolerates the stalls that a busy machine causes.
 func patient(c *config.Listener) { c.BodyTimeout, c.BodyRate = 16*short, 100_000 }
 
-// trickle sends a byte a millisecond until a write fails.
 func trickle(to io.Writer, piece string) {
 	for {
 		if _, err := io.WriteString(to, piece); err != nil {
@@ -57,12 +55,26 @@ func TestSlowSender(t *testing.T) {
 	}
 }
 
-func TestSlowSenderOfHTTP2(t *testing.T) {
+// A body that stalls, or is too slow, ends its stream, and the connection stays open.
+func TestLateSenderOfHTTP2(t *testing.T) {
 	t.Parallel()
-	l := start(t, sink, patient)
-	timesOutOverHTTP2(t, l, func(to io.Writer) { trickle(to, "x") })
-	if n := l.Counts(); n.Slow != 1 {
-		t.Errorf("%+v, want one slow body", n)
+	for name, send := range map[string]func(io.Writer){
+		"stalled": func(to io.Writer) { _, _ = io.WriteString(to, "half") },
+		"slow":    func(to io.Writer) { trickle(to, "x") },
+	} {
+		l := start(t, sink, patient)
+		c, _ := client(t, (*http.Protocols).SetUnencryptedHTTP2)
+		body, sender := io.Pipe()
+		defer sender.Close()
+		go send(sender)
+		response := must.Have(c.Post("http://"+l.Addr().String(), "text/plain", body))(t)
+		response.Body.Close()
+		if n := l.Counts(); response.StatusCode != http.StatusRequestTimeout || n.Slow != 1 {
+			t.Errorf("%s: status %d, %+v, want 408 and one slow body", name, response.StatusCode, n)
+		}
+		if status, text, _ := fetch(t, c, "http://"+l.Addr().String()); status != http.StatusOK || l.Counts().Accepted != 1 {
+			t.Errorf("%s: another request on the connection: %d %s", name, status, text)
+		}
 	}
 }
 
@@ -81,7 +93,7 @@ func TestSlowUpstreamIsNoSlowSender(t *testing.T) {
 			}
 		}
 	}, hasty)
-	for name, protocol := range map[string]func(*http.Protocols, bool){"h1": (*http.Protocols).SetHTTP1, "h2": (*http.Protocols).SetUnencryptedHTTP2} {
+	for name, protocol := range versions {
 		t.Run(name, func(t *testing.T) {
 			c, _ := client(t, protocol)
 			response := must.Have(c.Post("http://"+l.Addr().String(), "", strings.NewReader(strings.Repeat("x", size/pieces*pieces))))(t)
@@ -173,7 +185,7 @@ func TestSlowChunkIsNotStalled(t *testing.T) {
 		socket, client := net.Pipe()
 		defer socket.Close()
 		l := new(Listener)
-		l.live.Store(&live{bodyTimeout: bodyTimeout})
+		l.live.Store(newLive(config.Listener{BodyTimeout: config.Duration(bodyTimeout)}))
 		c := &conn{Conn: socket, listener: l}
 		c.await()
 		go func() {
@@ -197,7 +209,7 @@ func TestInterruptedReadIsNotExtended(t *testing.T) {
 	socket, other := net.Pipe()
 	defer other.Close()
 	l := new(Listener)
-	l.live.Store(&live{bodyTimeout: time.Hour})
+	l.live.Store(newLive(config.Listener{BodyTimeout: config.Duration(time.Hour)}))
 	c := &conn{Conn: socket, listener: l}
 	defer socket.Close()
 	c.await()
@@ -209,14 +221,17 @@ func TestInterruptedReadIsNotExtended(t *testing.T) {
 
 func TestPace(t *testing.T) {
 	const rate, grace, never = 240, 30 * time.Second, time.Duration(0)
-	usual := live{bodyRate: rate, bodyTimeout: grace}
+	of := func(rate config.Bytes, grace time.Duration) *live {
+		return newLive(config.Listener{BodyRate: rate, BodyTimeout: config.Duration(grace)})
+	}
+	usual := of(rate, grace)
 	type wait struct {
 		took  time.Duration
 		bytes int
 	}
 	for _, test := range []struct {
 		name  string
-		live  live
+		live  *live
 		pace  pace
 		first wait
 		waits wait // then, again and again
@@ -228,18 +243,18 @@ func TestPace(t *testing.T) {
 		{"a frame at a time", usual, pace{}, wait{}, wait{29 * time.Second, 16 << 10}, never},
 		{"a fast beginning buys nothing", usual, pace{}, wait{time.Second, 1 << 30}, wait{time.Second, 0}, 31 * time.Second},
 		{"a conversation", usual, pace{free: true}, wait{}, wait{29 * time.Second, 0}, never},
-		{"no rate", live{bodyTimeout: grace}, pace{}, wait{}, wait{29 * time.Second, 0}, never},
-		{"no time limit", live{bodyRate: rate}, pace{}, wait{}, wait{time.Hour, 0}, never},
+		{"no rate", of(0, grace), pace{}, wait{}, wait{29 * time.Second, 0}, never},
+		{"no time limit", of(rate, 0), pace{}, wait{}, wait{time.Hour, 0}, never},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			p, took, late := test.pace, test.first.took, never
-			p.add(took, test.first.bytes, &test.live)
+			p.add(took, test.first.bytes, test.live)
 			for range 100 {
-				if left := p.left(&test.live); left > 0 && left < test.waits.took {
+				if left := p.left(test.live); left > 0 && left < test.waits.took {
 					late = took + left.Truncate(time.Second)
 					break
 				}
-				p.add(test.waits.took, test.waits.bytes, &test.live)
+				p.add(test.waits.took, test.waits.bytes, test.live)
 				took += test.waits.took
 			}
 			if late != test.late {

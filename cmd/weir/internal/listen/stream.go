@@ -17,7 +17,7 @@ type stream struct {
 }
 
 func (l *Listener) newStream(w http.ResponseWriter, c *conn) *stream {
-	if most := l.live.Load().resets; most > 0 && c.resets.Load() > int64(most) {
+	if most := l.live.Load().MaxResets; most > 0 && c.resets.Load() > int64(most) {
 		w.Header().Set("Connection", "close") // net/http sends a GOAWAY for it
 	}
 	return &stream{ResponseWriter: w, conn: c, control: http.NewResponseController(w)}

@@ -56,12 +56,8 @@ func (p *Proxy) fill(t, previous *table) error {
 		access = p.log
 	}
 	t.observer = observe.New(access, p.tracer)
-	for i, c := range t.config.Listeners {
-		trusted, err := trust.Networks(c.Trusted...)
-		if err != nil {
-			return fmt.Errorf("listeners[%d].trusted: %w", i, err)
-		}
-		t.trusted = append(t.trusted, trusted)
+	for _, c := range t.config.Listeners {
+		t.trusted = append(t.trusted, config.Peers(c.Trusted))
 	}
 	return nil
 }
