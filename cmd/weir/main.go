@@ -60,7 +60,6 @@ func main() {
 	os.Exit(exitStatus(err, os.Stderr))
 }
 
-// run runs the program with the given arguments and outputs.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
@@ -120,7 +119,6 @@ func withHelp(err error) error {
 	return fmt.Errorf("%w: see %s --help", err, node.FullPath())
 }
 
-// streams are the outputs of a command: results and errors.
 type streams struct {
 	out, err io.Writer
 }

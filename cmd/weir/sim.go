@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/weir-go/weir/cmd/weir/internal/paths"
 	"github.com/weir-go/weir/cmd/weir/internal/simulate"
 	"github.com/weir-go/weir/internal/nearest"
 	"github.com/weir-go/weir/internal/oraclecache"
@@ -30,6 +32,7 @@ type lawFlags struct {
 	Seeds int       `type:"repeats" default:"1" placeholder:"N" help:"How many seeds to run each law with (default ${default})."`
 	Seed  uint64    `default:"1" placeholder:"S" help:"The first of them (default ${default})."`
 	Queue sim.Queue `placeholder:"KIND" help:"Put this queue in front of every law: adaptive, or how many may wait for up to a second. Goodput is then shown uncapped as well, as a queue may do better than the best limit without."`
+	JSON  bool      `name:"json" help:"Print one JSON object a line for each law and seed."`
 }
 
 func (f lawFlags) jobs(scenarios []sim.Scenario) []simulate.Job {
@@ -42,11 +45,6 @@ func (f lawFlags) jobs(scenarios []sim.Scenario) []simulate.Job {
 	return simulate.Jobs(scenarios, f.Law, f.Seed, f.Seeds)
 }
 
-type outputFlags struct {
-	JSON bool `name:"json" help:"Print one JSON object a line for each law and seed."`
-}
-
-// report runs the jobs and reports their outcomes.
 func report(ctx context.Context, s streams, jobs []simulate.Job, r reporter) error {
 	if err := simulated(ctx, s, jobs, r.add); err != nil {
 		return err
@@ -80,7 +78,6 @@ type simRunCommand struct {
 	Scenario []string `arg:"" help:"Name of a scenario, or a file: .json, .yaml or .yml."`
 
 	lawFlags
-	outputFlags
 	seriesFlags
 }
 
@@ -94,12 +91,12 @@ func (c simRunCommand) Run(ctx context.Context, s streams) error {
 		}
 		scenarios[i] = scenario
 	}
-	return c.run(ctx, s, scenarios, c.lawFlags, c.outputFlags, newScores(s.out, c.JSON, noSummary))
+	return c.run(ctx, s, scenarios, c.lawFlags, &scores{out: s.out, json: c.JSON})
 }
 
 // run prints and draws the results of run and trace. With Every, it prints a time series
 // instead of the report.
-func (f seriesFlags) run(ctx context.Context, s streams, scenarios []sim.Scenario, laws lawFlags, output outputFlags, r reporter) error {
+func (f seriesFlags) run(ctx context.Context, s streams, scenarios []sim.Scenario, laws lawFlags, r reporter) error {
 	switch {
 	case len(f.Panel) > 0 && f.Plot == "":
 		return usageError{errors.New("--panel: says what --plot draws: want --plot FILE as well")}
@@ -119,7 +116,7 @@ func (f seriesFlags) run(ctx context.Context, s streams, scenarios []sim.Scenari
 		jobs[i].Unscored = f.Every > 0 && f.Plot == ""
 	}
 	if f.Every > 0 {
-		r = &series{out: s.out, json: output.JSON}
+		r = &series{out: s.out, json: laws.JSON}
 	}
 	if f.Plot == "" {
 		return report(ctx, s, jobs, r)
@@ -142,6 +139,16 @@ func (f seriesFlags) run(ctx context.Context, s streams, scenarios []sim.Scenari
 	}
 	_, err = drawn.WriteTo(picture)
 	return err
+}
+
+// openPlot opens the file of a picture, before a simulation that may take minutes. It leaves the
+// file unchanged.
+func openPlot(name string) (*os.File, error) {
+	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE, 0o644) //nolint:gosec // others may look at a picture
+	if err != nil {
+		return nil, usageError{fmt.Errorf("--plot: %q cannot be written: %w: want a file in a folder where you may write", name, paths.Cause(err))}
+	}
+	return file, nil
 }
 
 // firstSeed keeps the outcomes of the first seed, for the chart.
@@ -167,7 +174,6 @@ type simSuiteCommand struct {
 	Pushback int  `type:"repeats" xor:"suite" required:"" placeholder:"N" help:"Run so many systems whose server refuses work above a limit that clients do not know, drawn like random ones."`
 
 	lawFlags
-	outputFlags
 	Summary bool     `help:"Print the summary of each law only: with --json one object a line, with null where there is nothing to compare."`
 	Regimes bool     `help:"Sum up each law in each regime as well, which --harm, --shared and --pushback do anyway: the kinds of systems, or with --random those with several limiters apart."`
 	Told    bool     `help:"Add setpoint with each scenario's SLO as the deadline of the work and as its budget, and pid and band with half of it as their target."`
@@ -185,7 +191,7 @@ func (c simSuiteCommand) Run(ctx context.Context, s streams) error {
 	if c.Summary {
 		shown = summaryOnly
 	}
-	r := newScores(s.out, c.JSON, shown)
+	r := &scores{out: s.out, json: c.JSON, parts: shown}
 	r.regimes = c.Regimes || c.Harm > 0 || c.Shared > 0 || c.Pushback > 0
 	others, err := simulate.ReadScores(c.With)
 	if err != nil {

@@ -24,7 +24,6 @@ type scores struct {
 	cells   simulate.Cells
 }
 
-// parts selects the tables to print.
 type parts int
 
 const (
@@ -32,10 +31,6 @@ const (
 	withSummary
 	summaryOnly
 )
-
-func newScores(out io.Writer, json bool, parts parts) *scores {
-	return &scores{out: out, json: json, parts: parts}
-}
 
 func (r *scores) add(o simulate.Outcome) error {
 	r.cells.Add(o)
@@ -91,7 +86,6 @@ func (r *scores) sumUp() error {
 	return tableOf(summaryColumns, 2, byRegime, r.has, regimes).write(r.out)
 }
 
-// printLines prints one JSON object a line.
 func printLines[T any](out io.Writer, list []T) error {
 	for _, line := range list {
 		if err := json.NewEncoder(out).Encode(line); err != nil {

@@ -87,7 +87,6 @@ type simTraceCommand struct {
 	logFlags
 	systemFlags
 	lawFlags
-	outputFlags
 	seriesFlags
 	Choose bool `help:"Run all laws that come into question, and say which to choose."`
 }
@@ -103,7 +102,7 @@ func (c simTraceCommand) Run(ctx context.Context, s streams) error {
 	if err := errors.Join(wrong...); err != nil {
 		return usageError{err}
 	}
-	var report reporter = newScores(s.out, c.JSON, noSummary)
+	var report reporter = &scores{out: s.out, json: c.JSON}
 	if c.Choose {
 		if c.Every > 0 {
 			return usageError{errors.New("--choose: goes by scores, of which --every prints none: want one of them")}
@@ -113,5 +112,5 @@ func (c simTraceCommand) Run(ctx context.Context, s streams) error {
 			report = &choice{out: s.out}
 		}
 	}
-	return c.run(ctx, s, scenarios, c.lawFlags, c.outputFlags, report)
+	return c.run(ctx, s, scenarios, c.lawFlags, report)
 }

@@ -15,7 +15,6 @@ type area struct {
 func (a area) right() float64  { return a.left + a.width }
 func (a area) bottom() float64 { return a.top + a.height }
 
-// x returns the position of a value on the page.
 func (a area) x(v float64) float64 {
 	return a.left + a.width*v/a.XMax
 }
@@ -23,7 +22,6 @@ func (a area) x(v float64) float64 {
 // y returns the position of a value on the page, counted from the top.
 func (a area) y(v float64) float64 { return a.bottom() - a.height*v/a.YMax }
 
-// ticksX returns the values of the ticks on the X axis.
 func (a area) ticksX() []float64 {
 	return roundTicks(a.XMax, int(a.width/80))
 }
@@ -46,5 +44,4 @@ func roundTicks(high float64, wanted int) (ticks []float64) {
 	return ticks
 }
 
-// label writes the value of a tick.
 func label(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }

@@ -11,7 +11,6 @@ import (
 	"testing"
 )
 
-// all returns a chart with every feature.
 func all() *Chart {
 	return &Chart{Title: "little & <vegas>", Width: 600, Height: 110, Rows: [][]Plot{
 		{{
@@ -37,7 +36,6 @@ func drawn(t *testing.T, c *Chart) string {
 	return out.String()
 }
 
-// An element is an element of the picture, with its text.
 type element struct {
 	name, text string
 	attributes map[string]string

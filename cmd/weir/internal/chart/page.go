@@ -40,7 +40,6 @@ text{fill:#e6edf3}
 </style>
 `
 
-// A page is a chart being drawn.
 type page struct {
 	bytes.Buffer
 

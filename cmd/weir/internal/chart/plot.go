@@ -11,7 +11,6 @@ var hues = []string{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b
 
 func hue(i int) string { return hues[i%len(hues)] }
 
-// plot draws the axes, and on them the data of the plot.
 func (p *page) plot(a area) {
 	p.axes(a)
 	p.clips++
@@ -30,7 +29,6 @@ func (p *page) plot(a area) {
 	p.printf(`<rect class="frame" x="%s" y="%s" width="%s" height="%s"/>`+"\n", px(a.left), px(a.top), px(a.width), px(a.height))
 }
 
-// axes draws the grid with its labels, and the texts around.
 func (p *page) axes(a area) {
 	for _, v := range a.ticksX() {
 		x := px(a.x(v))

@@ -108,7 +108,6 @@ func (d *demonstration) perform(ctx context.Context, cfg Config) error {
 	return nil
 }
 
-// open starts the servers on loopback.
 func (d *demonstration) open(during time.Duration) error {
 	urls := make([]string, len(d.servers))
 	for i, s := range d.servers {

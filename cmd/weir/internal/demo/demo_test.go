@@ -77,7 +77,6 @@ func TestInterruptedDemoComparesWhatRan(t *testing.T) {
 	}
 }
 
-// watched collects output until a text appears in it.
 type watched struct {
 	strings.Builder
 	want  string

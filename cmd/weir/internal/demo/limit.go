@@ -38,7 +38,6 @@ var phases = [...]struct {
 	percent int64
 }{{"full", 100}, {"slow", slow}, {"full", 100}}
 
-// course is the duration of the run.
 type course time.Duration
 
 func (c course) third() time.Duration { return time.Duration(c) / time.Duration(len(phases)) }
@@ -115,7 +114,6 @@ fixed and adaptive have a queue of %d, for %v at most. A server can answer
 
 func capacity() int { return int(workers / service.Seconds()) }
 
-// lastChange is the last change of a limit, with its reason.
 func lastChange(lim *weir.Limiter) string {
 	changes := lim.History()
 	if len(changes) == 0 {

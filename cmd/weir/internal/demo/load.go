@@ -35,7 +35,6 @@ const (
 	broken                 // anything else
 )
 
-// A result is a request that has ended.
 type result struct {
 	verdict
 	at      time.Duration // when it was sent
@@ -126,7 +125,6 @@ func (l *load) get(ctx context.Context) (status int, err error) {
 	return answer.StatusCode, err
 }
 
-// gained returns the number of timely answers since the last call.
 func (l *load) gained() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -144,7 +142,6 @@ func count(results []result, v verdict) (n int) {
 	return n
 }
 
-// slowest returns the p99 of the answers.
 func slowest(results []result) time.Duration {
 	var served []time.Duration
 	for _, r := range results {

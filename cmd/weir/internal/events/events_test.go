@@ -18,7 +18,6 @@ import (
 
 const overview = "event: overview\ndata: {\"limiters\":[{\"name\":\"a\"}],\"more\":0}\n\n"
 
-// stream answers with events.
 func stream(w http.ResponseWriter, text string) {
 	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
 	_, _ = io.WriteString(w, text)
@@ -33,7 +32,6 @@ func at(t *testing.T, address string) Dashboard {
 
 var errEnough = errors.New("enough")
 
-// enough takes one message.
 func enough(recording.Message) error { return errEnough }
 
 func TestAddresses(t *testing.T) {

@@ -16,16 +16,16 @@ func (x *Response) write(ctx context.Context, s spans.Span, requestID string) {
 	if access == nil || !access.Enabled(ctx, slog.LevelInfo) {
 		return
 	}
-	l := line{all: make([]slog.Attr, 0, maxAttributes)}
+	l := make(line, 0, maxAttributes)
 	l.text("client", s.Client)
 	l.text("method", s.Method)
 	l.text("host", s.Host)
 	l.text("path", s.Path)
 	l.text("route", s.Route)
 	l.text("compartment", s.Compartment)
-	l.all = append(l.all, slog.Int("status", s.Status), slog.Int64("bytes", x.bytes), slog.Float64("duration", s.End.Sub(s.Start).Seconds()))
+	l = append(l, slog.Int("status", s.Status), slog.Int64("bytes", x.bytes), slog.Float64("duration", s.End.Sub(s.Start).Seconds()))
 	if s.Waited > 0 {
-		l.all = append(l.all, slog.Float64("wait", s.Waited.Seconds()))
+		l = append(l, slog.Float64("wait", s.Waited.Seconds()))
 	}
 	l.text("upstream", s.Upstream)
 	if s.Refused != nil {
@@ -37,15 +37,14 @@ func (x *Response) write(ctx context.Context, s spans.Span, requestID string) {
 		l.text("trace_id", s.Context.Trace.String())
 	}
 	record := slog.NewRecord(s.End, slog.LevelInfo, "request", 0) // Logger.LogAttrs would look up its caller, which is this line
-	record.AddAttrs(l.all...)
+	record.AddAttrs(l...)
 	_ = access.Handler().Handle(ctx, record)
 }
 
-type line struct{ all []slog.Attr }
+type line []slog.Attr
 
-// text adds an attribute unless it is empty.
 func (l *line) text(key, value string) {
 	if value != "" {
-		l.all = append(l.all, slog.String(key, value))
+		*l = append(*l, slog.String(key, value))
 	}
 }

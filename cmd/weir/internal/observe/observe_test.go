@@ -70,7 +70,6 @@ func logged(t *testing.T, h func(http.ResponseWriter, *http.Request, *client.Ide
 	return lines
 }
 
-// get returns a request that closes its connection.
 func get(path string) string {
 	return "GET " + path + " HTTP/1.1\r\nHost: shop.example\r\nConnection: close\r\n\r\n"
 }

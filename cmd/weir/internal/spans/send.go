@@ -53,7 +53,6 @@ func (t *Tracer) Run(ctx context.Context) {
 	}
 }
 
-// send sends a batch.
 func (t *Tracer) send(ctx context.Context, batch []Span) {
 	if len(batch) == 0 {
 		return

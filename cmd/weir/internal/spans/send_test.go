@@ -34,7 +34,6 @@ type collector struct {
 	batches  []int
 }
 
-// seen returns the sizes of the batches so far.
 func (c *collector) seen() []int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -59,7 +58,6 @@ func (c *collector) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: status, Body: http.NoBody}, nil
 }
 
-// running returns a running tracer, and a function that ends it.
 func running(t *testing.T, c http.RoundTripper) (tr *Tracer, end func()) {
 	tr = tracer(1)
 	tr.client.Transport = c

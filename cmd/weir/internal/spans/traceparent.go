@@ -77,7 +77,6 @@ func (c Context) Traceparent() string {
 	return "00-" + c.Trace.String() + "-" + parent.String() + "-" + hex.EncodeToString([]byte{c.flags})
 }
 
-// begin returns the beginning of a new trace.
 func begin() Context {
 	c := Context{flags: flagRandom}
 	binary.NativeEndian.PutUint64(c.Trace[:8], rand.Uint64())
