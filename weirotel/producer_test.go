@@ -14,6 +14,10 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"go.opentelemetry.io/otel/attribute"
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
 	"github.com/weir-go/weir/capacity"
@@ -25,14 +29,10 @@ import (
 	"github.com/weir-go/weir/pool"
 	"github.com/weir-go/weir/throttle"
 	"github.com/weir-go/weir/weirotel"
-	"go.opentelemetry.io/otel/attribute"
-	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
-	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 )
 
 const traceID = "4bf92f3577b34da6a3ce929d0e0e4736"
 
-// collected returns the metrics that the reader of the SDK gets from the sources.
 func collected(t testing.TB, s metrics.Sources) map[string]metricdata.Metrics {
 	t.Helper()
 	producer := must.Have(weirotel.New(s))(t)

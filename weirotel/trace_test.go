@@ -8,16 +8,16 @@ import (
 	"time"
 	"unicode/utf8"
 
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
 	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
 	"github.com/weir-go/weir/weirotel"
-	sdktrace "go.opentelemetry.io/otel/sdk/trace"
-	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 )
 
-// events calls f with a span in its context and returns it with its events.
 func events(t testing.TB, ctx context.Context, f func(context.Context)) []sdktrace.Event {
 	t.Helper()
 	recorder := tracetest.NewSpanRecorder()

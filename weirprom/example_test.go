@@ -6,12 +6,12 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
+
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/metrics"
 	"github.com/weir-go/weir/weirprom"
 )
 
-// show prints how many series of a metric a registry has.
 func show(reg *prometheus.Registry, name string) {
 	n, err := testutil.GatherAndCount(reg, name)
 	fmt.Println(name, n, err)

@@ -19,7 +19,6 @@ import (
 	"github.com/weir-go/weir/throttle"
 )
 
-// backlog is a source of load.
 type backlog struct{}
 
 func (backlog) Name() string { return "store" }
@@ -32,7 +31,6 @@ func (backlog) Poll(context.Context) (load.Sample, error) {
 	}}, nil
 }
 
-// withEverything calls f in a bubble, with one source of each kind.
 func withEverything(t *testing.T, f func(*testing.T, metrics.Sources)) {
 	synctest.Test(t, func(t *testing.T) { f(t, everything(t)) })
 }

@@ -6,8 +6,9 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
-	"github.com/weir-go/weir/histogram"
 	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/weir-go/weir/histogram"
 )
 
 // The classic buckets end at powers of two, where buckets of the schema end too, so their counts
@@ -18,7 +19,6 @@ const (
 	perOctave       = 1 << histogram.Schema
 )
 
-// histogramOf returns a histogram that is classic and native.
 func histogramOf(s *histogram.Snapshot) *dto.Histogram {
 	h := &dto.Histogram{
 		SampleCount: new(s.Count), SampleSum: new(s.Sum),

@@ -23,16 +23,8 @@ func Host(r *http.Request, names []string) bool {
 		return true
 	}
 	addr, err := netip.ParseAddr(name)
-	return err == nil && (addr.IsLoopback() || addr.Unmap() == localAddress(r))
-}
-
-// localAddress is the local address of a request's connection.
-func localAddress(r *http.Request) netip.Addr {
-	tcp, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
-	if !ok {
-		return netip.Addr{}
-	}
-	return tcp.AddrPort().Addr().Unmap()
+	local, _ := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
+	return err == nil && (addr.IsLoopback() || local != nil && addr.Unmap() == local.AddrPort().Addr().Unmap())
 }
 
 // Bearer reports whether a request has the token, as "Authorization: Bearer TOKEN".

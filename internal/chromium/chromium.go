@@ -82,7 +82,6 @@ func program(t testing.TB) string {
 	return ""
 }
 
-// call calls a method and reads its result.
 func (tab *Tab) call(t testing.TB, method string, params map[string]any, result any) {
 	t.Helper()
 	tab.send(t, method, params)
@@ -115,7 +114,6 @@ func (tab *Tab) send(t testing.TB, method string, params map[string]any) {
 	}
 }
 
-// read reads the next message, and notes the events.
 func (tab *Tab) read(t testing.TB) (m message) {
 	t.Helper()
 	text, err := tab.from.ReadBytes(0)

@@ -23,7 +23,6 @@ func axeScript(t testing.TB) string {
 	return string(must.Have(os.ReadFile(found[len(found)-1]))(t))
 }
 
-// A violation is a complaint of axe.
 type violation struct {
 	ID, Help string
 	Nodes    []struct {

@@ -148,7 +148,6 @@ func runAll(t *testing.T, r *reader, all []Line) {
 	}
 }
 
-// runWrong tests the errors for commands that do not run.
 func runWrong(t *testing.T, r *reader) {
 	for _, test := range []struct {
 		do         func(testing.TB, string) error

@@ -83,7 +83,6 @@ func use(body *ast.BlockStmt) {
 	}
 }
 
-// declared returns the names that the files declare at the top level.
 func declared(files []*ast.File) map[string]bool {
 	names := map[string]bool{}
 	for _, file := range files {

@@ -61,7 +61,6 @@ func (s *stage) begins(t testing.TB, r *reader, text string) (stop func() error,
 	return r.starts(t, text, "state on")
 }
 
-// serves starts the proxy, requests a page and stops it.
 func (r *reader) serves(t testing.TB, text string) error {
 	s := newStage(t)
 	stop, err := s.begins(t, r, text)
@@ -109,7 +108,6 @@ func (r *reader) asks(t testing.TB, text string) error {
 
 var onlyComments = regexp.MustCompile(`^(\s*(#.*)?\n)*$`)
 
-// checks runs weir check on a configuration of the proxy.
 func (r *reader) checks(t testing.TB, b Block) error {
 	if onlyComments.MatchString(b.Text) {
 		return nil
@@ -124,7 +122,6 @@ func (r *reader) checks(t testing.TB, b Block) error {
 	return err
 }
 
-// checkAll checks every configuration in the documents, and then a wrong one.
 func checkAll(t *testing.T, r *reader) {
 	for _, b := range blocksOf(t, "yaml") {
 		if err := r.checks(t, b); err != nil {

@@ -33,7 +33,6 @@ type reader struct {
 	dir string // contains home, work and bin
 }
 
-// programs lists the programs that the lines run, to be built.
 func programs(lines []Line) (folders []string) {
 	folders = []string{"./cmd/weir", "./cmd/weir-work"}
 	for _, l := range lines {
@@ -47,7 +46,6 @@ func programs(lines []Line) (folders []string) {
 	return folders
 }
 
-// newReader builds the programs, all at once.
 func newReader(t *testing.T, folders []string) *reader {
 	t.Helper()
 	r := &reader{dir: t.TempDir()}

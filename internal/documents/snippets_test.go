@@ -74,7 +74,6 @@ func compilable(s snippet, compiled map[string]string) bool {
 	return true
 }
 
-// blocksOf returns the blocks of the documents in the languages.
 func blocksOf(t *testing.T, languages ...string) (found []Block) {
 	t.Helper()
 	documents := must.Have(Read(os.DirFS("../..")))(t)
@@ -98,7 +97,6 @@ func TestSnippetsCompile(t *testing.T) {
 	t.Logf("%d blocks of Go; %d import what this workspace does not have: GOWORK=$PWD/all.work compiles these too", len(blocks), skipped)
 }
 
-// TestSnippetsThatDoNotCompile checks the errors for wrong snippets.
 func TestSnippetsThatDoNotCompile(t *testing.T) {
 	w := must.Have(theWorkspace())(t)
 	all := workspace{w.paths, true}

@@ -9,7 +9,6 @@ import (
 	"github.com/weir-go/weir/internal/must"
 )
 
-// mapFile creates a file and maps it shared.
 func mapFile(t *testing.T, name string, size int) []byte {
 	t.Helper()
 	f := must.Have(os.Create(name))(t)

@@ -3,6 +3,7 @@ package promcheck
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"regexp"
@@ -15,6 +16,7 @@ import (
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/rulefmt"
 	"github.com/prometheus/prometheus/promql/parser"
+
 	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/metrics"
 	"github.com/weir-go/weir/weirprom"
@@ -34,13 +36,10 @@ type recording struct {
 }
 
 func record(t *testing.T, native bool) recording {
-	r := recording{database: newDatabase()}
-	synctest.Test(t, func(t *testing.T) {
-		ctx, stop := context.WithCancel(t.Context())
+	return recorded(t, func(ctx context.Context, t *testing.T, r *recording) {
 		s := open(ctx, t)
 		reg := s.registry()
 		scrape := func() time.Time { return r.scrapePhase(t, reg, native, func() {}) }
-		r.start = time.Now()
 		r.sick = scrape()
 		s.sick.Store(true)
 		r.gone = scrape()
@@ -48,6 +47,16 @@ func record(t *testing.T, native bool) recording {
 		hung, _ := s.sources.Limiters[1].Acquire(ctx) // in shadow mode, so there is always room
 		r.end = scrape()
 		hung.Done(nil)
+	})
+}
+
+// recorded runs a system in a bubble of time until it is recorded.
+func recorded(t *testing.T, run func(context.Context, *testing.T, *recording)) recording {
+	r := recording{database: newDatabase()}
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithCancel(t.Context())
+		r.start = time.Now()
+		run(ctx, t, &r)
 		stop()
 		synctest.Wait()
 	})
@@ -91,7 +100,7 @@ func (r recording) fires(t *testing.T, rule rulefmt.Rule, from, to time.Time) bo
 func TestAlertsAndPanels(t *testing.T) {
 	for _, native := range []bool{true, false} {
 		r := record(t, native)
-		for _, rule := range rules(t) {
+		for _, rule := range rules(t, weirprom.Alerts) {
 			t.Run(fmt.Sprintf("native=%v/%s", native, rule.Alert), func(t *testing.T) { r.tryAlert(t, rule) })
 		}
 		for title, exprs := range panels(t) {
@@ -103,7 +112,6 @@ func TestAlertsAndPanels(t *testing.T) {
 	}
 }
 
-// tryAlert checks in which phases an alert fires.
 func (r recording) tryAlert(t *testing.T, rule rulefmt.Rule) {
 	const settled = 10 * time.Minute // the law has found the limit
 	if r.fires(t, rule, r.start.Add(settled), r.sick) {
@@ -118,7 +126,6 @@ func (r recording) tryAlert(t *testing.T, rule rulefmt.Rule) {
 	}
 }
 
-// tryPanel checks that each expression of a panel has data at some moment.
 func (r recording) tryPanel(t *testing.T, exprs []string) {
 	for _, expr := range exprs {
 		shown := 0
@@ -133,16 +140,10 @@ func (r recording) tryPanel(t *testing.T, exprs []string) {
 
 var promQL = parser.NewParser(parser.Options{})
 
-// rules returns the alert rules, as loaded by Prometheus.
-func rules(t *testing.T) []rulefmt.Rule {
+func rules(t *testing.T, text string) []rulefmt.Rule {
 	t.Helper()
-	groups, errs := rulefmt.Parse([]byte(weirprom.Alerts), false, model.UTF8Validation, promQL, slog.Default())
-	for _, err := range errs {
-		t.Error(err)
-	}
-	if t.Failed() {
-		t.FailNow()
-	}
+	groups, errs := rulefmt.Parse([]byte(text), false, model.UTF8Validation, promQL, slog.Default())
+	must.Do(t, errors.Join(errs...))
 	return groups.Groups[0].Rules
 }
 

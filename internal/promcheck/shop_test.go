@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
 	"github.com/weir-go/weir/capacity"
@@ -40,7 +41,6 @@ func work(ctx context.Context, sick bool) error {
 	return sleep(ctx, 50*time.Millisecond)
 }
 
-// sleep returns after a time, or when ctx ends.
 func sleep(ctx context.Context, took time.Duration) error {
 	select {
 	case <-time.After(took):
@@ -50,7 +50,6 @@ func sleep(ctx context.Context, took time.Duration) error {
 	}
 }
 
-// call calls the API.
 func (s *shop) call(ctx context.Context, lim *weir.Limiter) {
 	ctx, cancel := context.WithTimeout(ctx, 200*time.Millisecond)
 	defer cancel()
@@ -82,7 +81,6 @@ func (s *shop) Poll(context.Context) (load.Sample, error) {
 	return load.Sample{Readings: []load.Reading{{Name: "tables", Value: 2, Limit: 15}}}, nil
 }
 
-// open starts a shop, which runs until ctx ends.
 func open(ctx context.Context, t *testing.T) *shop {
 	s := &shop{}
 	band := law.Band{Target: 100 * time.Millisecond}

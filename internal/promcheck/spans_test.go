@@ -59,7 +59,6 @@ func TestSpansAreOTLP(t *testing.T) {
 	}
 }
 
-// value returns the value of an attribute, nil if it is missing.
 func value(of []*common.KeyValue, key string) *common.AnyValue {
 	for _, a := range of {
 		if a.Key == key {

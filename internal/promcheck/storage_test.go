@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"slices"
 	"testing"
 	"time"
 
@@ -20,7 +19,6 @@ import (
 	"github.com/weir-go/weir/internal/must"
 )
 
-// A database holds the scraped series by their labels.
 type database struct {
 	series  map[string]*promql.Series
 	symbols *labels.SymbolTable
@@ -82,7 +80,7 @@ func (d *database) Querier(int64, int64) (storage.Querier, error) {
 	return &storage.MockQuerier{SelectMockFunction: func(_ bool, _ *storage.SelectHints, matchers ...*labels.Matcher) storage.SeriesSet {
 		var found []storage.Series
 		for _, s := range d.series {
-			if matches(s.Metric, matchers) {
+			if labels.Selector(matchers).Matches(s.Metric) {
 				found = append(found, promql.NewStorageSeries(*s))
 			}
 		}
@@ -107,13 +105,8 @@ func (s *seriesSet) At() storage.Series                { return s.now }
 func (s *seriesSet) Err() error                        { return nil }
 func (s *seriesSet) Warnings() annotations.Annotations { return nil }
 
-func matches(l labels.Labels, matchers []*labels.Matcher) bool {
-	return !slices.ContainsFunc(matchers, func(m *labels.Matcher) bool { return !m.Matches(l.Get(m.Name)) })
-}
-
 var engine = promql.NewEngine(promql.EngineOpts{MaxSamples: 1e7, Timeout: time.Minute, Parser: promQL})
 
-// query evaluates an expression at one moment.
 func (d *database) query(t testing.TB, expr string, at time.Time) promql.Vector {
 	t.Helper()
 	q := must.Have(engine.NewInstantQuery(context.Background(), d, nil, expr, at))(t)

@@ -14,7 +14,6 @@ import (
 	"time"
 )
 
-// write writes the archive of a platform.
 func (r release) write(p platform, built []binary, at time.Time) error {
 	licenses, err := licenses(built)
 	if err != nil {
@@ -41,7 +40,6 @@ func file(text []byte, mode os.FileMode, at time.Time) *fstest.MapFile {
 	return &fstest.MapFile{Data: text, Mode: mode, ModTime: at.UTC()}
 }
 
-// tarball packs files for Unix.
 func tarball(files fstest.MapFS) ([]byte, error) {
 	var out bytes.Buffer
 	compressed := gzip.NewWriter(&out)
@@ -50,7 +48,6 @@ func tarball(files fstest.MapFS) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// zipped packs files for Windows.
 func zipped(files fstest.MapFS) ([]byte, error) {
 	var out bytes.Buffer
 	archive := zip.NewWriter(&out)

@@ -158,7 +158,6 @@ func binaries(t *testing.T) {
 	}
 }
 
-// static checks that a binary needs no dynamic linker.
 func static(t *testing.T, name string) {
 	t.Helper()
 	file := must.Have(elf.Open(name))(t)
@@ -170,7 +169,6 @@ func static(t *testing.T, name string) {
 	}
 }
 
-// unpacked returns the files of an archive.
 func unpacked(t *testing.T, name string) map[string][]byte {
 	t.Helper()
 	files := map[string][]byte{}

@@ -71,7 +71,6 @@ func makeEmpty(dir string) error {
 	return err
 }
 
-// A platform is a target of Go builds.
 type platform struct {
 	system, processor string
 }

@@ -74,7 +74,6 @@ func (r rehearsal) resolveOnly(t *testing.T) {
 	output(t, r.clone, r.env, "git", "push", "--quiet", "origin", "main")
 }
 
-// release runs scripts/release and returns its output.
 func (r rehearsal) release(args ...string) (string, error) {
 	cmd := exec.Command("scripts/release", args...)
 	cmd.Dir, cmd.Env = r.clone, append(os.Environ(), r.env...)
@@ -113,7 +112,6 @@ func (r rehearsal) proxy(t *testing.T) (env []string, modules []string) {
 	}, modules
 }
 
-// use sets the environment of this process.
 func (rehearsal) use(t *testing.T, env []string) {
 	t.Helper()
 	for _, setting := range env {
@@ -122,7 +120,6 @@ func (rehearsal) use(t *testing.T, env []string) {
 	}
 }
 
-// emptyModules is an empty module cache.
 func emptyModules(t *testing.T) string {
 	t.Helper()
 	modules := t.TempDir()

@@ -20,7 +20,6 @@ var widths = []int{360, 1280}
 // hidden lists the tables of which a part is beyond the edge of their box.
 const hidden = `[...document.querySelectorAll('.scroll')].filter(e => e.scrollWidth > e.clientWidth).map(e => e.scrollWidth + ' px in ' + e.clientWidth + ': ' + e.innerText.slice(0, 60))`
 
-// noneHidden fails for each table that does not fit.
 func noneHidden(t *testing.T, tab *chromium.Tab, what string) {
 	t.Helper()
 	var tables []string

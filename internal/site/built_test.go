@@ -58,7 +58,6 @@ type file struct {
 	duplicates []string
 }
 
-// parseFile reads the links and anchors of a page.
 func parseFile(t *testing.T, text []byte) file {
 	t.Helper()
 	root := must.Have(html.Parse(bytes.NewReader(text)))(t)

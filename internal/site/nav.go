@@ -24,7 +24,6 @@ type section struct {
 	Pages []*item `yaml:"pages"`
 }
 
-// An item is a line of the navigation.
 type item struct {
 	Title string `yaml:"title"`
 	File  string `yaml:"file"`
@@ -44,7 +43,6 @@ func readNav(root string) (n nav, err error) {
 	return n, nil
 }
 
-// addAll adds the pages of the navigation.
 func (s *site) addAll() error {
 	if _, err := s.add(s.nav.Home); err != nil {
 		return err
@@ -99,7 +97,6 @@ func (s *site) complete() error {
 	return errors.Join(wrong...)
 }
 
-// files lists the files of the repository that match a pattern.
 func (s *site) files(pattern string) ([]string, error) {
 	return fs.Glob(os.DirFS(s.root), pattern)
 }

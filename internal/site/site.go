@@ -12,7 +12,6 @@ import (
 	"github.com/yuin/goldmark/ast"
 )
 
-// A site holds all pages, ready to be written.
 type site struct {
 	root    string
 	nav     nav
@@ -23,7 +22,6 @@ type site struct {
 	assets  map[string]bool // pictures that pages show
 }
 
-// A page is a Markdown file on the site.
 type page struct {
 	File     string // in the repository
 	Path     string // below the base, with a slash at its end; "" is the home page
@@ -45,7 +43,6 @@ type heading struct {
 	ID, Text string
 }
 
-// load reads all pages and resolves their links.
 func load(root string) (*site, error) {
 	s := &site{root: root, byFile: map[string]*page{}, assets: map[string]bool{}}
 	var err error

@@ -23,7 +23,6 @@ func repositoryOf(t *testing.T, files ...string) string {
 
 const smallNav = "home: README.md\nsections:\n- title: Guides\n  pages:\n  - {title: A, file: docs/a.md}\n"
 
-// loadSmall loads a site with one guide of the given text.
 func loadSmall(t *testing.T, guide string, files ...string) (string, error) {
 	t.Helper()
 	root := repositoryOf(t, append([]string{navFile, smallNav, "README.md", "# Home\n\n## Part one\n", "docs/a.md", guide}, files...)...)

@@ -8,7 +8,6 @@ import (
 	"strings"
 )
 
-// A view is the data of a page for the layout.
 type view struct {
 	*page
 	Base, Repository string
@@ -16,7 +15,6 @@ type view struct {
 	Previous, Next   *page
 }
 
-// write writes the site into an empty folder.
 func (s *site) write(out string) error {
 	if err := os.CopyFS(out, os.DirFS(filepath.Join(s.root, "site/static"))); err != nil {
 		return err
