@@ -9,7 +9,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -35,26 +34,20 @@ func curl(t *testing.T, args ...string) string {
 	return string(text)
 }
 
-// TestClientCurl uses HTTP/1.1, the default of curl.
+// TestClientCurl uses HTTP/1.1 and HTTP/2, with TLS and without.
 func TestClientCurl(t *testing.T) {
-	trial(t)
-	p := startWeir(t, startUpstream(t, upstream{}))
-	curls(t, "1.1", p.url)
-	// curl sends Expect: 100-continue with a body of a megabyte.
-	if got := curl(t, "--data-binary", "@"+megabyte(t), p.url+"/echo"); got != "1.1 200 1048576" {
-		t.Errorf("a megabyte: %s", got)
-	}
-}
-
-// TestClientCurlHTTP2 uses HTTP/2, with TLS and without.
-func TestClientCurlHTTP2(t *testing.T) {
 	trial(t)
 	up := startUpstream(t, upstream{})
 	plain := newConfigured(t, up)
 	plain.write(t, "")
 	plain.start(t)
 	curls(t, "2", "--http2-prior-knowledge", plain.url)
-	curls(t, "1.1", "--http1.1", plain.url)
+	curls(t, "1.1", plain.url) // its default
+	// curl sends Expect: 100-continue with a body of a megabyte.
+	megabyte := must.Write(t, t.TempDir()+"/megabyte", strings.Repeat("x", 1<<20))
+	if got := curl(t, "--data-binary", "@"+megabyte, plain.url+"/echo"); got != "1.1 200 1048576" {
+		t.Errorf("a megabyte: %s", got)
+	}
 
 	secure := newConfigured(t, up)
 	authority, folder := certstest.New(t), t.TempDir()
@@ -98,28 +91,6 @@ func curls(t *testing.T, version string, args ...string) {
 		if got := curl(t, append(append([]string{}, args...), ask.args...)...); got != version+" "+ask.want {
 			t.Errorf("curl %v %v: %s, want %s %s", args, ask.args, got, version, ask.want)
 		}
-	}
-}
-
-func megabyte(t *testing.T) (file string) {
-	t.Helper()
-	file = t.TempDir() + "/megabyte"
-	must.Write(t, file, strings.Repeat("x", 1<<20))
-	return file
-}
-
-var h2loadStatuses = regexp.MustCompile(`status codes: (\d+) 2xx`)
-
-func TestClientH2load(t *testing.T) {
-	trial(t)
-	p := newConfigured(t, startUpstream(t, upstream{}))
-	p.write(t, "compartments:\n  api: {law: fixed, initial: 1000, max: 1000}\n")
-	p.start(t)
-	requests := either("200000", "5000")
-	text, err := exec.Command(installed(t, "h2load"), "-n", requests, "-c", "10", "-m", "32", p.url+"/bytes?n=1024").CombinedOutput()
-	m := h2loadStatuses.FindSubmatch(text)
-	if err != nil || m == nil || string(m[1]) != requests {
-		t.Errorf("h2load: %v; want %s answers of 2xx\n%s", err, requests, text)
 	}
 }
 

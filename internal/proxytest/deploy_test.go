@@ -137,19 +137,16 @@ func stops(t *testing.T, pod core.PodSpec, file string, sidecar bool) {
 // checks the files in documents.
 func TestConfigurations(t *testing.T) {
 	trial(t)
-	texts := map[string]string{}
 	for _, name := range examples {
 		for _, m := range manifests(t, name) {
-			if config, ok := m.(*core.ConfigMap); ok {
-				texts[name] = config.Data["weir.yaml"]
+			config, ok := m.(*core.ConfigMap)
+			if !ok {
+				continue
 			}
-		}
-	}
-	for from, text := range texts {
-		file := filepath.Join(t.TempDir(), "weir.yaml")
-		must.Write(t, file, text)
-		if said, err := exec.Command(program(t, "weir"), "check", file).CombinedOutput(); err != nil {
-			t.Errorf("%s: weir check: %v\n%s\n%s", from, err, said, text)
+			file := must.Write(t, filepath.Join(t.TempDir(), "weir.yaml"), config.Data["weir.yaml"])
+			if said, err := exec.Command(program(t, "weir"), "check", file).CombinedOutput(); err != nil {
+				t.Errorf("%s: weir check: %v\n%s\n%s", name, err, said, config.Data["weir.yaml"])
+			}
 		}
 	}
 }

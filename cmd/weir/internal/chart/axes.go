@@ -22,12 +22,6 @@ func (a area) x(v float64) float64 {
 // y returns the position of a value on the page, counted from the top.
 func (a area) y(v float64) float64 { return a.bottom() - a.height*v/a.YMax }
 
-func (a area) ticksX() []float64 {
-	return roundTicks(a.XMax, int(a.width/80))
-}
-
-func (a area) ticksY() []float64 { return roundTicks(a.YMax, int(a.height/22)) }
-
 // roundTicks returns round numbers from 0 to high, about as many as wanted.
 func roundTicks(high float64, wanted int) (ticks []float64) {
 	rough := high / float64(max(wanted, 2))

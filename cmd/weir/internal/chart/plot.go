@@ -9,8 +9,6 @@ import (
 // hues are the colours of laws, distinguishable by the colour-blind (Okabe and Ito).
 var hues = []string{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c8c8c"}
 
-func hue(i int) string { return hues[i%len(hues)] }
-
 func (p *page) plot(a area) {
 	p.axes(a)
 	p.clips++
@@ -30,12 +28,12 @@ func (p *page) plot(a area) {
 }
 
 func (p *page) axes(a area) {
-	for _, v := range a.ticksX() {
+	for _, v := range roundTicks(a.XMax, int(a.width/80)) {
 		x := px(a.x(v))
 		p.printf(`<path class="grid" d="M%s %sV%s"/><text class="faint" x="%s" y="%s" text-anchor="middle">%s</text>`+"\n",
 			x, px(a.top), px(a.bottom()), x, px(a.bottom()+textHeight-2), label(v))
 	}
-	for _, v := range a.ticksY() {
+	for _, v := range roundTicks(a.YMax, int(a.height/22)) {
 		y := a.y(v)
 		p.printf(`<path class="grid" d="M%s %sH%s"/><text class="faint" x="%s" y="%s" text-anchor="end">%s</text>`+"\n",
 			px(a.left), px(y), px(a.right()), px(a.left-5), px(y+4), label(v))
@@ -65,7 +63,7 @@ func (p *page) phases(a area) {
 }
 
 func (p *page) stroke(line Line, points ...Point) {
-	paint := fmt.Sprintf(`stroke="%s" stroke-width="1.6"`, hue(line.Colour))
+	paint := fmt.Sprintf(`stroke="%s" stroke-width="1.6"`, hues[line.Colour%len(hues)])
 	if line.Dashes != "" {
 		paint = fmt.Sprintf(`class="guide" stroke-width="1.2" stroke-dasharray="%s"`, line.Dashes)
 	}
