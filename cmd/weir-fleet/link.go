@@ -34,7 +34,9 @@ func (l *link) keep(ctx context.Context, open func(context.Context) (fleet.Store
 		limited, cancel := context.WithTimeout(ctx, openTimeout)
 		store, err := open(limited)
 		cancel()
-		l.set(store, err)
+		l.mu.Lock()
+		l.store, l.err = store, err
+		l.mu.Unlock()
 		first()
 		if err == nil {
 			select {
@@ -49,52 +51,35 @@ func (l *link) keep(ctx context.Context, open func(context.Context) (fleet.Store
 	}
 }
 
-func (l *link) set(store fleet.Store, err error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.store, l.err = store, err
-}
-
-func (l *link) get(ctx context.Context) (fleet.Store, error) {
+// use calls a function with the store, and has it opened anew after an error that was not the
+// caller's.
+func (l *link) use(ctx context.Context, call func(fleet.Store) error) error {
 	select {
 	case <-l.tried:
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return ctx.Err()
 	}
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.store, l.err
-}
-
-// report notes an error that was not the caller's.
-func (l *link) report(ctx context.Context, err error) {
-	if err == nil || ctx.Err() != nil {
-		return
+	store, err := l.store, l.err
+	l.mu.Unlock()
+	if err != nil {
+		return err
 	}
-	select {
-	case l.broken <- struct{}{}:
-	default:
+	if err = call(store); err != nil && ctx.Err() == nil {
+		select {
+		case l.broken <- struct{}{}:
+		default:
+		}
 	}
+	return err
 }
 
 // Write applies a write.
 func (l *link) Write(ctx context.Context, w fleet.Write) error {
-	store, err := l.get(ctx)
-	if err != nil {
-		return err
-	}
-	err = store.Write(ctx, w)
-	l.report(ctx, err)
-	return err
+	return l.use(ctx, func(store fleet.Store) error { return store.Write(ctx, w) })
 }
 
 // Watch shows the entries below a key, and each change.
 func (l *link) Watch(ctx context.Context, key string, see func(fleet.Entry)) error {
-	store, err := l.get(ctx)
-	if err != nil {
-		return err
-	}
-	err = store.Watch(ctx, key, see)
-	l.report(ctx, err)
-	return err
+	return l.use(ctx, func(store fleet.Store) error { return store.Watch(ctx, key, see) })
 }

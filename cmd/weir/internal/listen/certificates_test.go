@@ -92,6 +92,9 @@ func TestCertificatesAreReadAgain(t *testing.T) {
 	if name := s.served(); name != "second" {
 		t.Errorf("a broken certificate: %s, want the one before", name)
 	}
+	if _, err := New(settings(func(c *config.Listener) { c.TLS = &s.files }), http.NotFoundHandler(), slog.Default()); err == nil {
+		t.Error("New takes a broken certificate")
+	}
 	if !strings.Contains(s.log.String(), "cannot be used") {
 		t.Errorf("logged:\n%s", s.log)
 	}
