@@ -1,8 +1,8 @@
 package main
 
 import (
+	"bufio"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -46,7 +46,8 @@ func TestLogWhoseReaderEndsEndsNoProxy(t *testing.T) {
 	out := must.Have(proxy.StdoutPipe())(t)
 	must.Do(t, proxy.Start())
 	defer proxy.Process.Kill()
-	address := firstAddress(t, out)
+	line := must.Have(bufio.NewReader(out).ReadString('\n'))(t)
+	address := strings.TrimSpace(line[strings.LastIndex(line, " "):])
 	must.Do(t, log.Close())
 	get(t, address)
 	must.Do(t, out.Close())
@@ -54,13 +55,4 @@ func TestLogWhoseReaderEndsEndsNoProxy(t *testing.T) {
 	if err := proxy.Wait(); err != nil {
 		t.Errorf("%v, want status 0", err)
 	}
-}
-
-// firstAddress returns the address in the first line of weir proxy.
-func firstAddress(t *testing.T, out io.Reader) string {
-	t.Helper()
-	line := make([]byte, 256)
-	n := must.Have(out.Read(line))(t)
-	text := strings.TrimSpace(string(line[:n]))
-	return text[strings.LastIndex(text, " ")+1:]
 }

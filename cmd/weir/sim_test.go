@@ -25,12 +25,6 @@ func contains(t *testing.T, out string, words ...string) {
 	}
 }
 
-// first returns the part of a table with its first columns.
-func first(table string) string {
-	part, _, _ := strings.Cut(table, "\n\n")
-	return strings.TrimSuffix(part, "\n") + "\n"
-}
-
 // simulates is why tests of the simulator skip the race detector, with which they would take
 // minutes: package simulate has the goroutines, and tests of its own.
 const simulates = "simulates for long under the race detector"

@@ -6,7 +6,6 @@ import (
 
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 	"github.com/weir-go/weir/internal/must"
-	"github.com/weir-go/weir/law"
 )
 
 // small is the smallest configuration.
@@ -31,12 +30,6 @@ func refused(t *testing.T, err error, want string) {
 func write(t *testing.T, name, text string) string {
 	t.Helper()
 	return must.Write(t, t.TempDir()+"/"+name, text)
-}
-
-// refusalOf is the error of package law about a text; the list of laws is its own.
-func refusalOf(text string) string {
-	_, err := law.Parse(text)
-	return err.Error()
 }
 
 // wantURLs is the error for wrong addresses that follow each other in quotes from a column
