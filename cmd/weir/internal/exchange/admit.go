@@ -14,16 +14,16 @@ type refusedError struct{ error }
 // admit takes a slot of the gate. A conversation takes a stream slot instead. An upload, whose
 // body streams, holds a slot within the uploads' part of the limit. A request for an upgrade is
 // one like others until its upstream switches, for most ignore protocols that they do not know.
-func (x *exchange) admit(streams bool) error {
+func (x *exchange) admit() error {
 	if x.upgrade {
 		if err := weir.Full(x.asked, x.shared.sockets); err != nil {
 			return err
 		}
 	}
 	switch {
-	case streams && x.converses:
+	case x.body.streams && x.converses:
 		return x.begin()
-	case streams:
+	case x.body.streams:
 		return x.admitUpload()
 	}
 	return x.slot.Hold(x.asked, x.route.gate, nil)

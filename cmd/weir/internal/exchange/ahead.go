@@ -6,20 +6,19 @@ import (
 	"sync"
 )
 
-// ahead reads a body on its own goroutine, up to bound bytes ahead of the receiver.
+// ahead reads a response on its own goroutine, up to bound bytes ahead of the client.
 type ahead struct {
 	src   io.Reader
 	bound int64
 	over  func() error // called whenever the body does not fit; an error ends the body
-	ended func(error)  // called at the end of src, with io.EOF if it is whole, before the receiver sees the end
+	ended func(error)  // called at the end of src, with io.EOF if it is whole, before the client sees the end
 
 	mu    sync.Mutex
 	news  sync.Cond
 	buf   buffer
 	total int64
-	err   error // the end of src
+	err   error // the end of src, and of the goroutine
 	mode  aheadMode
-	gone  bool            // the goroutine has ended
 	waste *[copySize]byte // for dropped bytes
 }
 
@@ -27,8 +26,8 @@ type aheadMode uint8
 
 const (
 	keeping  aheadMode = iota
-	dropping           // there is no receiver, but the upstream should finish
-	stopped
+	dropping           // there is no client, but the upstream should finish
+	stopped            // as soon as src returns
 )
 
 var errStopped = errors.New("the request is over")
@@ -47,19 +46,19 @@ func (a *ahead) run() {
 	for {
 		room := a.room()
 		if room == nil {
-			a.end(errStopped)
+			a.finish(errStopped)
 			return
 		}
 		n, err := a.src.Read(room)
 		if err = a.came(n, err); err != nil {
-			a.end(err)
+			a.finish(err)
 			return
 		}
 	}
 }
 
 // room returns a buffer to read into, or nil if reading should stop. It waits for the
-// receiver while the buffer is full or the memory is used up.
+// client while the buffer is full or the memory is used up.
 func (a *ahead) room() []byte {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -98,33 +97,27 @@ func (a *ahead) came(n int, err error) error {
 	return err
 }
 
-func (a *ahead) end(err error) {
+func (a *ahead) finish(err error) {
 	a.ended(err)
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.err, a.gone = err, true
+	a.err = err
 	a.news.Broadcast()
 }
 
 func (a *ahead) Read(p []byte) (int, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for a.buf.size == 0 && a.err == nil && a.mode == keeping {
+	for a.buf.size == 0 && a.err == nil {
 		a.news.Wait()
 	}
 	n := a.buf.read(p)
 	a.news.Broadcast()
-	switch {
-	case a.buf.size > 0:
+	if a.buf.size > 0 {
 		return n, nil
-	case a.err == nil && a.mode != keeping:
-		return n, errStopped
 	}
 	return n, a.err
 }
-
-// drop drains and discards the body.
-func (a *ahead) drop() { a.setMode(dropping) }
 
 func (a *ahead) isDropped() bool {
 	a.mu.Lock()
@@ -132,21 +125,14 @@ func (a *ahead) isDropped() bool {
 	return a.mode == dropping
 }
 
-// stop ends the reading as soon as src returns.
-func (a *ahead) stop() { a.setMode(stopped) }
-
-func (a *ahead) setMode(m aheadMode) {
+// end stops the reading, or drains and discards the rest. It waits for the goroutine, and frees the
+// memory.
+func (a *ahead) end(mode aheadMode) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.mode = m
+	a.mode = mode
 	a.news.Broadcast()
-}
-
-// close waits for the goroutine and frees the memory. Later reads return errStopped.
-func (a *ahead) close() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for !a.gone {
+	for a.err == nil {
 		a.news.Wait()
 	}
 	a.buf.free()
@@ -154,24 +140,6 @@ func (a *ahead) close() {
 		copies.Put(a.waste)
 		a.waste = nil
 	}
-	a.err = errStopped // for a transport that keeps reading
-}
-
-// handOver waits for the goroutine, and returns the bytes that it has read.
-func (a *ahead) handOver() buffer {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for !a.gone {
-		a.news.Wait()
-	}
-	return a.buf
-}
-
-// isWhole reports whether src has been read to its end.
-func (a *ahead) isWhole() bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return errors.Is(a.err, io.EOF)
 }
 
 // isReady reports whether a Read would not wait. It is false for a nil ahead.
@@ -182,10 +150,4 @@ func (a *ahead) isReady() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.buf.size > 0 || a.err != nil
-}
-
-func (a *ahead) size() int64 {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.total
 }

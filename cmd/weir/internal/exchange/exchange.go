@@ -79,17 +79,15 @@ func (x *exchange) serve() error {
 	x.upgrade = headers.IsUpgrade(x.in.Header) && !x.route.upstream.HTTP2()
 	x.converses = x.route.config.Body == bodyStreams || x.in.ContentLength < 0 &&
 		(x.route.config.GRPC != "" || x.route.upstream.HTTP2() && headers.IsConversation(x.in))
-	streams := false
 	if !x.body.done {
-		err := x.route.gate.Full(x.asked)
-		if err != nil { // a client must not send a body that will be refused
+		if err := x.route.gate.Full(x.asked); err != nil { // a client must not send a body that will be refused
 			return refusedError{err}
 		}
-		if streams, err = x.takeIn(); err != nil {
+		if err := x.takeIn(); err != nil {
 			return err
 		}
 	}
-	if err := x.admit(streams); err != nil {
+	if err := x.admit(); err != nil {
 		return refusedError{err}
 	}
 	x.who.Record.Waited = x.slot.Waited()
@@ -139,13 +137,12 @@ func (x *exchange) endResponse() {
 	if x.ahead == nil {
 		return
 	}
+	mode := dropping
 	if x.route.config.Leaves == leavesCancel || x.slot.State() != slot.Held {
 		x.cancel(errOver)
-		x.ahead.stop()
-	} else {
-		x.ahead.drop()
+		mode = stopped
 	}
-	x.ahead.close()
+	x.ahead.end(mode)
 }
 
 func (x *exchange) count() {

@@ -94,28 +94,13 @@ func (x *exchange) endRequest() {
 	b := &x.body
 	switch {
 	case !b.isUnfinished():
-		if b.ahead != nil {
-			b.ahead.stop()
-		}
 	case x.returned && x.in.ProtoMajor == 1:
 		_ = b.control.Flush()
 		b.abandon()
-		if b.ahead != nil {
-			defer time.AfterFunc(linger, x.stopReading).Stop()
-		} else {
-			b.drain()
-		}
+		b.drain()
 	default:
-		x.stopReading()
+		b.abandon()
+		x.interrupt()
 	}
 	b.close()
-}
-
-// stopReading ends the reading of the client's body, including the current read.
-func (x *exchange) stopReading() {
-	x.body.abandon()
-	if x.body.ahead != nil {
-		x.body.ahead.stop()
-	}
-	x.interrupt()
 }

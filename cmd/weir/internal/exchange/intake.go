@@ -15,19 +15,18 @@ import (
 // conversation or comes from a slow client. It delays a conversation once, at the beginning.
 const pause = 50 * time.Millisecond
 
-// takeIn reads the body ahead, within its bounds. It reports whether the rest must be
-// streamed.
-func (x *exchange) takeIn() (stream bool, err error) {
+// takeIn reads the body ahead, within its bounds. The rest, if there is one, is streamed.
+func (x *exchange) takeIn() (err error) {
 	r, b := x.in, &x.body
 	b.length, b.buf.memory, b.buf.request = r.ContentLength, &x.shared.memory, true
 	b.trailer = maps.Clone(r.Trailer) // the server writes to the request's own map
-	defer func() { b.failure = err }()
 	if x.route.config.GRPC != "" {
 		b.converse()
 	}
 	most := int64(x.route.config.MaxBody)
 	if most > 0 && r.ContentLength > most {
-		return false, &http.MaxBytesError{Limit: most} // nothing reads the body, so net/http can before it answers
+		b.failure = &http.MaxBytesError{Limit: most} // nothing reads the body, so net/http can before it answers
+		return b.failure
 	}
 	b.rest = r.Body
 	if most > 0 {
@@ -36,69 +35,113 @@ func (x *exchange) takeIn() (stream bool, err error) {
 	// Otherwise the server would wait for a read of the body before it writes a header.
 	b.control = http.NewResponseController(x.w)
 	_ = b.control.EnableFullDuplex()
-	switch {
-	case x.converses && r.Header["Expect"] != nil:
-		stream = true // the upstream decides when the client may begin
-	case x.converses:
-		stream, err = x.takeEarly()
-	default:
-		stream, err = x.takeAll()
-	}
-	return stream, err
-}
-
-// takeAll reads a body into memory and then into a file. The buffer grows as data arrives, so
-// a client that only announces a body takes no memory. The listener bounds stalls and the
-// rate of the client.
-func (x *exchange) takeAll() (stream bool, err error) {
-	b := &x.body
-	b.read = true
-	for !b.done && err == nil {
-		var room []byte
-		if b.buf.size < x.request {
-			room = b.buf.room()
-		}
-		if room == nil {
-			stream, err = x.spool()
-			break
-		}
-		var n int
-		n, err = b.rest.Read(room)
-		b.buf.filled(n)
-		err = b.came(err)
-	}
-	if b.done && b.length < 0 {
-		b.settle()
-	}
-	return stream, err
-}
-
-// came records whether a read has reached the end of the body, which HTTP/2 sends after the last
-// byte. It returns the error of the read otherwise.
-func (b *intake) came(err error) error {
-	if errors.Is(err, io.EOF) || b.kept() == b.length {
-		b.done = true
+	if x.converses && r.Header["Expect"] != nil {
+		b.streams = true // the upstream decides when the client may begin
 		return nil
+	}
+	b.read, b.most = true, x.request
+	if x.converses {
+		b.streams, err = x.takeEarly()
+	} else {
+		b.streams, err = x.takeAll()
+	}
+	if err == nil && !b.streams && b.length < 0 {
+		x.settleLength()
 	}
 	return err
 }
 
-// settle sets the length of a body that has been read whole, unless it has trailers, which
-// need chunks.
-func (b *intake) settle() {
-	b.trailer = maps.Clone(b.client.Trailer) // including unannounced ones
-	if len(b.trailer) > 0 {
-		return
+// settleLength sets the length of a body that has been read whole. Trailers need chunks, and a
+// conversation of gRPC has no length.
+func (x *exchange) settleLength() {
+	b := &x.body
+	b.trailer = maps.Clone(x.in.Trailer) // including unannounced ones
+	if len(b.trailer) == 0 && !(x.converses && headers.IsGRPC(x.in.Header)) {
+		b.length = b.kept()
 	}
-	b.length = b.kept()
+}
+
+// takeAll reads a body into memory and then into a file. The listener bounds stalls and the
+// rate of the client.
+func (x *exchange) takeAll() (stream bool, err error) {
+	if err = x.body.fill(); err != nil || x.body.done {
+		return false, err
+	}
+	return x.spool()
+}
+
+// takeEarly reads the body of a possible conversation for a while. If the body ends
+// meanwhile, its length is known.
+func (x *exchange) takeEarly() (stream bool, err error) {
+	b := &x.body
+	b.filling = true
+	b.turn.Lock()
+	filled := make(chan error, 1)
+	go func() {
+		defer b.turn.Unlock()
+		filled <- b.fill()
+	}()
+	select {
+	case err = <-filled:
+	case <-time.After(x.shared.pause):
+	case <-x.in.Context().Done():
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.most = 0
+	return !b.done, err
+}
+
+// fill reads the body into memory, until it is whole, has most bytes, or there is no more memory.
+// The buffer grows as data arrives, so a client that only announces a body takes no memory.
+func (b *intake) fill() (err error) {
+	for room := b.room(); room != nil && err == nil; room = b.room() {
+		var n int
+		n, err = b.rest.Read(room)
+		err = b.filled(n, err)
+	}
+	return err
+}
+
+func (b *intake) room() (room []byte) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.done && b.failure == nil && b.buf.size < b.most {
+		room = b.buf.room()
+	}
+	b.filling = b.filling && room != nil
+	return room
+}
+
+func (b *intake) filled(n int, err error) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.buf.filled(n)
+	b.inMemory += int64(n)
+	return b.came(err)
+}
+
+// came records the end of the client's body, which HTTP/2 sends after the last byte, or its error.
+// It returns the error of the read otherwise. The lock is held, if others use the body.
+func (b *intake) came(err error) error {
+	switch {
+	case errors.Is(err, io.EOF), b.kept() == b.length:
+		b.done = true
+		return nil
+	case err != nil && b.over: // the client is not to blame
+		return errNotTaken
+	case err != nil:
+		b.failure = err
+	}
+	return err
 }
 
 // kept returns how much of the body the proxy has read.
 func (b *intake) kept() int64 {
 	if b.file == nil {
-		return b.buf.size
+		return b.inMemory
 	}
-	return b.buf.size + b.file.size
+	return b.inMemory + b.file.size
 }
 
 // converse ends the minimum rate of the client, because it may now pause between messages.
@@ -106,46 +149,4 @@ func (b *intake) converse() {
 	if paced, ok := b.client.Body.(interface{ Converse() }); ok {
 		paced.Converse()
 	}
-}
-
-// takeEarly reads the body of a possible conversation for a while. If the body ends
-// meanwhile, its length is known.
-func (x *exchange) takeEarly() (stream bool, err error) {
-	b := &x.body
-	settled := make(chan error, 1) // the result, nil if the body does not fit
-	settle := func(err error) {
-		select {
-		case settled <- err:
-		default:
-		}
-	}
-	a := &ahead{
-		buf: buffer{request: true}, src: b.rest, bound: x.request, ended: settle,
-		over: func() error { settle(nil); return nil },
-	}
-	if !a.start(&x.shared.memory) {
-		return true, nil
-	}
-	b.ahead, b.read, b.rest = a, true, nil
-	select {
-	case err = <-settled:
-	case <-time.After(x.shared.pause):
-	case <-x.in.Context().Done():
-	}
-	switch {
-	case err == nil:
-		return true, nil
-	case !errors.Is(err, io.EOF):
-		return false, err
-	}
-	b.done = true
-	b.trailer = maps.Clone(b.client.Trailer)
-	// Trailers need chunks, and a gRPC call has no length.
-	if len(b.trailer) == 0 && !headers.IsGRPC(b.client.Header) {
-		b.length = a.size()
-	}
-	if a.size() > 0 {
-		b.buf, b.ahead = a.handOver(), nil
-	}
-	return false, nil
 }

@@ -66,7 +66,7 @@ func (x *exchange) startDeadline() {
 		// Now, because a transport waits for a read of the body, which the client may delay.
 		x.slot.Finish(slot.Outcome{Outcome: x.outcome(cause)})
 	})
-	if errors.Is(cause, weir.ErrExecutionTimeout) && !x.converses && x.body.isStreaming() {
+	if errors.Is(cause, weir.ErrExecutionTimeout) && !x.converses && x.body.streams {
 		x.body.deadline = x.deadline
 	}
 }

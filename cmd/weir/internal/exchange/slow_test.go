@@ -297,8 +297,8 @@ func TestMemoryOfABodyThatWasSent(t *testing.T) {
 func TestABodyThatIsSentAgainStaysUntilItWasRead(t *testing.T) {
 	var m memory
 	m.bound.Store(inMemory)
-	b := intake{done: true, length: 2, buf: buffer{memory: &m}}
-	b.buf.filled(copy(b.buf.room(), "ab"))
+	b := intake{rest: strings.NewReader("ab"), length: 2, most: inMemory, buf: buffer{memory: &m}}
+	must.Do(t, b.fill())
 	var out http.Request
 	b.put(&out, true)
 	first := out.Body
