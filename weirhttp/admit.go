@@ -11,29 +11,22 @@ import (
 	"github.com/weir-go/weir/internal/slot"
 )
 
-// admit returns the response of a request that is admitted, with its slot. An upload is a request
-// of whose body more comes than was read ahead.
-func (h *handler) admit(w http.ResponseWriter, r *http.Request, admitter weir.Admitter, upload bool) (*response, error) {
-	res := &response{server: w, ResponseWriter: w, ctx: r.Context(), firstByte: h.conf.FirstByte}
+// admit takes a slot for a request. An upload is one of whose body more comes than was read ahead.
+func (h *handler) admit(res *response, r *http.Request, admitter weir.Admitter, upload bool) error {
 	switch {
-	case h.conf.Streams == nil:
-		return res, res.slot.Hold(res.ctx, admitter, nil)
-	case headers.IsConversation(r):
+	case res.held == nil && h.conf.Streams != nil:
 		res.firstByte = true
-		return res, res.slot.Begin(res.ctx, slot.Of(h.conf.Streams), admitter)
-	}
-	res.held = &held{ResponseWriter: w, res: res, conf: &h.conf, req: r}
-	res.ResponseWriter = res.held
-	if connects(r) || headers.IsUpgrade(r.Header) {
+		return res.slot.Begin(res.ctx, slot.Of(h.conf.Streams), admitter)
+	case res.held != nil && (connects(r) || headers.IsUpgrade(r.Header)):
 		// It takes a slot of the streams once it is one: its handler may ignore the header.
 		if err := weir.Full(res.ctx, h.conf.Streams); err != nil {
-			return res, err
+			return err
 		}
 	}
 	if upload {
-		return res, h.holdUpload(res, admitter)
+		return h.holdUpload(res, admitter)
 	}
-	return res, res.slot.Hold(res.ctx, admitter, nil)
+	return res.slot.Hold(res.ctx, admitter, nil)
 }
 
 // connects reports whether the body of a request belongs to another protocol, if its server agrees.

@@ -31,6 +31,15 @@ type held struct {
 	refused error // the streams had no slot, and the client has a refusal
 }
 
+// hold has the response held back. It returns the request for the handler, a copy because the
+// server needs its own body, and what ends the context of that.
+func (h *handler) hold(res *response, r *http.Request) (*http.Request, context.CancelCauseFunc) {
+	ctx, stop := context.WithCancelCause(r.Context())
+	res.held = &held{ResponseWriter: res.server, res: res, conf: &h.conf, req: r, stop: stop}
+	res.ResponseWriter = res.held
+	return r.WithContext(ctx), stop
+}
+
 // WriteHeader passes informational headers on, and holds the final one back, in case that there is
 // no slot for the answer.
 func (h *held) WriteHeader(status int) {

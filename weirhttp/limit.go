@@ -1,6 +1,8 @@
 package weirhttp
 
 import (
+	"context"
+	"maps"
 	"net/http"
 	"slices"
 
@@ -101,13 +103,19 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.next.ServeHTTP(w, r)
 		return
 	}
-	r, upload, err := h.readAhead(server, r)
-	if err != nil {
-		w.WriteHeader(BodyStatus(r.Context(), err))
-		return
+	res := &response{server: w, ResponseWriter: w, ctx: r.Context(), firstByte: h.conf.FirstByte}
+	upload := false
+	if h.conf.Streams != nil && !headers.IsConversation(r) {
+		var stop context.CancelCauseFunc
+		r, stop = h.hold(res, r)
+		defer stop(nil)
+		var err error
+		if upload, err = h.readAhead(server, r); err != nil {
+			w.WriteHeader(BodyStatus(r.Context(), err))
+			return
+		}
 	}
-	res, err := h.admit(w, r, admitter, upload)
-	if err != nil {
+	if err := h.admit(res, r, admitter, upload); err != nil {
 		h.conf.refuse(w, r, err)
 		return
 	}
@@ -119,7 +127,10 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		res.slot.Measure(weir.Ignore)
 	}
 	headers.TellWait(w.Header(), res.slot.Waited())
-	res.serve(h.next, r)
+	if res.held != nil {
+		res.held.before = maps.Clone(w.Header())
+	}
+	h.next.ServeHTTP(res.writer(), r)
 	returned = true
 }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"maps"
 	"net"
 	"net/http"
 
@@ -78,21 +77,6 @@ func (r *response) begun() weir.Outcome {
 		return weir.Ignore
 	}
 	return beginOutcome(r.status)
-}
-
-func (r *response) serve(next http.Handler, req *http.Request) {
-	if r.held != nil {
-		ctx, stop := context.WithCancelCause(req.Context())
-		defer stop(nil)
-		outer := req
-		defer func() { passBack(outer, req) }()
-		req = req.WithContext(ctx)
-		if body, ok := req.Body.(*readBody); ok {
-			body.handler = req
-		}
-		r.held.before, r.held.stop = maps.Clone(r.server.Header()), stop
-	}
-	next.ServeHTTP(r.writer(), req)
 }
 
 // end gives the slot back, and then sends the held response.

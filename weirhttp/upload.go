@@ -8,19 +8,18 @@ import (
 	"net/http"
 
 	"github.com/weir-go/weir"
-	"github.com/weir-go/weir/internal/headers"
 )
 
-// readAhead returns the request with its body read, as far as it is to be read before the request
-// takes a slot, and whether more of it comes. The server's deadline for reading bounds how long
-// that takes.
-func (h *handler) readAhead(server, r *http.Request) (ahead *http.Request, more bool, err error) {
-	if h.conf.Streams == nil || r.ContentLength == 0 || headers.IsConversation(r) || connects(r) {
-		return r, false, nil
+// readAhead reads the body of a request as far as it is to be read before the request takes a slot,
+// and reports whether more of it comes. The server's deadline for reading bounds how long that
+// takes.
+func (h *handler) readAhead(server, r *http.Request) (more bool, err error) {
+	if r.ContentLength == 0 || connects(r) {
+		return false, nil
 	}
 	bound := int64(h.conf.RequestBuffer)
 	if r.ContentLength > bound {
-		return r, true, nil
+		return true, nil
 	}
 	most := r.ContentLength
 	if most < 0 {
@@ -29,16 +28,15 @@ func (h *handler) readAhead(server, r *http.Request) (ahead *http.Request, more 
 	// It grows as the body comes: a client that only promises one takes no memory.
 	body, err := io.ReadAll(io.LimitReader(r.Body, most))
 	if err != nil {
-		return r, false, err
+		return false, err
 	}
-	ahead = r.WithContext(r.Context()) // a copy: the server needs its own body
 	// The body may go on, also where middleware has put a longer one in its place.
-	ahead.Body = &readBody{io.MultiReader(bytes.NewReader(body), r.Body), r.Body, server, ahead}
+	r.Body = &readBody{io.MultiReader(bytes.NewReader(body), r.Body), r.Body, server, r}
 	if r.Header.Get("Expect") != "" {
-		ahead.Header = r.Header.Clone()
-		ahead.Header.Del("Expect") // has been answered
+		r.Header = r.Header.Clone()
+		r.Header.Del("Expect") // has been answered
 	}
-	return ahead, int64(len(body)) > bound, nil
+	return int64(len(body)) > bound, nil
 }
 
 // A readBody is a body of which the beginning has been read.

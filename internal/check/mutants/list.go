@@ -355,7 +355,7 @@ var ofLibrary = []mutant{
 	{"a priority from outside is passed on", "weirhttp/propagate.go", "req.Header.Del(PriorityHeader)", "", "TestPropagate", ""},
 
 	// Slow clients of weirhttp, and package shed.
-	{"a body is read when the slot is taken", "weirhttp/upload.go", "h.conf.Streams == nil || r.ContentLength == 0", "h.conf.Streams != nil || r.ContentLength == 0", "TestSlowClientsLeaveTheSlotsToOthers", ""},
+	{"a body is read when the slot is taken", "weirhttp/upload.go", "r.ContentLength == 0 || connects(r)", "r.ContentLength != 0 || connects(r)", "TestSlowClientsLeaveTheSlotsToOthers", ""},
 	{"uploads hold all of the limit of weirhttp", "weirhttp/upload.go", "int64(h.conf.Uploads*float64(s.Limit))", "int64(s.Limit)", "TestUploadsHoldAPartOfTheLimit", ""},
 	{"an upload teaches how long its client took", "weirhttp/limit.go", "res.slot.Measure(weir.Ignore)", "", "TestUploadsHoldTheirSlots", ""},
 	{"an upload keeps its part", "internal/slot/slot.go", "defer share()", "", "TestUploadsGiveTheirPartBack", "./weirhttp"},
