@@ -36,40 +36,33 @@ const (
 	Unauthenticated
 )
 
-// outcomes has the outcome of each code for the limiter of a server, and for that of a
-// client. They differ if a server asks one caller to send less: the server's limiter does not
-// count that as its own failure, but the client's limiter must.
-var outcomes = [...]struct{ server, client weir.Outcome }{
-	OK:                 {weir.Success, weir.Success},
-	Canceled:           {weir.Abandoned, weir.Abandoned},
-	Unknown:            {weir.Failure, weir.Failure}, // the code of an error without one
-	InvalidArgument:    {weir.Ignore, weir.Ignore},
-	DeadlineExceeded:   {weir.Timeout, weir.Timeout},
-	NotFound:           {weir.Ignore, weir.Ignore},
-	AlreadyExists:      {weir.Ignore, weir.Ignore},
-	PermissionDenied:   {weir.Ignore, weir.Ignore},
-	ResourceExhausted:  {weir.Ignore, weir.Overloaded},
-	FailedPrecondition: {weir.Ignore, weir.Ignore},
-	Aborted:            {weir.Ignore, weir.Ignore},
-	OutOfRange:         {weir.Ignore, weir.Ignore},
-	Unimplemented:      {weir.Ignore, weir.Ignore},
-	Internal:           {weir.Failure, weir.Failure},
-	Unavailable:        {weir.Failure, weir.Failure},
-	DataLoss:           {weir.Failure, weir.Failure},
-	Unauthenticated:    {weir.Ignore, weir.Ignore},
+// ServerOutcome returns the outcome of a call that a server answered with the code, for its
+// limiter. A code that gRPC does not define counts as Unknown, as in gRPC itself. Unknown is the
+// code of an error without one.
+func (c Code) ServerOutcome() weir.Outcome {
+	switch c {
+	case OK:
+		return weir.Success
+	case Canceled:
+		return weir.Abandoned
+	case DeadlineExceeded:
+		return weir.Timeout
+	case InvalidArgument, NotFound, AlreadyExists, PermissionDenied, ResourceExhausted, FailedPrecondition,
+		Aborted, OutOfRange, Unimplemented, Unauthenticated:
+		return weir.Ignore
+	default: // Unknown, Internal, Unavailable, DataLoss
+		return weir.Failure
+	}
 }
 
-// ServerOutcome returns the outcome of a call that a server answered with the code, for its
-// limiter. A code that gRPC does not define counts as Unknown, as in gRPC itself.
-func (c Code) ServerOutcome() weir.Outcome { return outcomes[c.defined()].server }
-
-// ClientOutcome returns the outcome of a call that ended with the code, for the limiter of
-// its client. A server that is unavailable and names a time to come back is overloaded.
+// ClientOutcome returns the outcome of a call that ended with the code, for the limiter of its
+// client. A server that asks one caller to send less does not count that as its own failure, but
+// the client's limiter must. One that is unavailable and names a time to come back is overloaded.
 func (c Code) ClientOutcome(comeBack bool) weir.Outcome {
-	if c == Unavailable && comeBack {
+	if c == ResourceExhausted || c == Unavailable && comeBack {
 		return weir.Overloaded
 	}
-	return outcomes[c.defined()].client
+	return c.ServerOutcome()
 }
 
 // OutcomeOnServer is ServerOutcome for a call that its handler has ended. A client that left
@@ -93,13 +86,6 @@ func OutcomeOnClient(ctx context.Context, err error, c Code, comeBack bool) weir
 		return weir.Success
 	}
 	return c.ClientOutcome(comeBack)
-}
-
-func (c Code) defined() Code {
-	if int(c) >= len(outcomes) {
-		return Unknown
-	}
-	return c
 }
 
 // Answer classifies an attempt that ended with err and its code. A call that the server was
