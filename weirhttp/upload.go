@@ -8,6 +8,7 @@ import (
 	"net/http"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/slot"
 )
 
 // readAhead reads the body of a request as far as it is to be read before the request takes a slot,
@@ -55,20 +56,15 @@ func (b *readBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// holdUpload takes a slot of the admitter for a request whose client decides how long it takes. All
-// such requests of an admitter hold a part of its limit together, or as many slow ones as the limit
-// would shut the service.
+// holdUpload takes a slot of the admitter for a request whose client decides how long it takes,
+// within the part of the limit that all such requests have together.
 func (h *handler) holdUpload(res *response, admitter weir.Admitter) error {
 	var s weir.Snapshot // that of an admitter which has none lets one in
 	if g, ok := admitter.(interface{ Snapshot() weir.Snapshot }); ok {
 		s = g.Snapshot()
 	}
-	part := max(1, int64(h.conf.Uploads*float64(s.Limit)))
-	if s.Shadow {
-		part = math.MaxInt64
-	}
 	// By name, because admitters may be made anew for each request.
-	if !h.uploads.Take(s.Name, 1, part, math.MaxInt64) {
+	if !h.uploads.Take(s.Name, 1, int64(slot.Part(s, h.conf.Uploads)), math.MaxInt64) {
 		return &weir.RefusedError{Limiter: "uploads", Reason: weir.ReasonLimitReached}
 	}
 	return res.slot.Hold(res.ctx, admitter, func() { h.uploads.Give(s.Name, 1) })

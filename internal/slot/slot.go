@@ -2,6 +2,7 @@ package slot
 
 import (
 	"context"
+	"math"
 	"sync"
 	"time"
 
@@ -29,6 +30,15 @@ func Of(streams weir.Admitter) Source {
 		permit, err := streams.Acquire(ctx)
 		return permit, nil, err
 	}
+}
+
+// Part returns how many slots of a gate uploads may hold together, because their clients decide for
+// how long: a part of its limit, but at least one. A gate in shadow mode refuses none.
+func Part(gate weir.Snapshot, uploads float64) int {
+	if gate.Shadow {
+		return math.MaxInt
+	}
+	return max(1, int(uploads*float64(gate.Limit)))
 }
 
 // A Slot is the slot of one request. The zero Slot is Waiting. Hold and Begin are called once,

@@ -3,6 +3,7 @@ package slot_test
 import (
 	"context"
 	"errors"
+	"math"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -117,6 +118,24 @@ func TestEndWithinAnExchange(t *testing.T) {
 		t.Fatal(exchanged, err)
 	}
 	d.holds(t, "ended", 0, 0, 0)
+}
+
+func TestPartOfUploads(t *testing.T) {
+	for _, c := range []struct {
+		gate    weir.Snapshot
+		uploads float64
+		want    int
+	}{
+		{weir.Snapshot{Limit: 8}, 0.25, 2},
+		{weir.Snapshot{Limit: 8}, 1, 8},
+		{weir.Snapshot{Limit: 8}, 0.01, 1},
+		{weir.Snapshot{}, 1, 1}, // of a gate whose limit is not known
+		{weir.Snapshot{Limit: 8, Shadow: true}, 0.25, math.MaxInt},
+	} {
+		if got := slot.Part(c.gate, c.uploads); got != c.want {
+			t.Errorf("%v of a limit of %d, shadow %v: %d, want %d", c.uploads, c.gate.Limit, c.gate.Shadow, got, c.want)
+		}
+	}
 }
 
 type panics struct{}

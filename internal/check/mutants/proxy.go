@@ -2,7 +2,7 @@ package main
 
 var ofProxy = []mutant{
 	{"an upload leaves the limit", "cmd/weir/internal/exchange/admit.go", "x.slot.Measure(weir.Ignore)", "x.slot.Close(weir.Ignore)", "TestUploadsHoldTheirSlots", ""},
-	{"uploads hold all of the limit", "cmd/weir/internal/exchange/admit.go", "max(1, int(x.uploads*", "max(1, int(2*", "TestUploadsHoldAPartOfTheLimit", ""},
+	{"uploads hold all of the limit", "cmd/weir/internal/exchange/admit.go", "slot.Part(x.route.gate.Snapshot(), x.uploads)", "slot.Part(x.route.gate.Snapshot(), 2*x.uploads)", "TestUploadsHoldAPartOfTheLimit", ""},
 	{"one client fills the store", "cmd/weir/internal/exchange/spool.go", "return max(s.store/4, s.file)", "return s.store", "TestStoreIsBounded", ""},
 	{"asking for an upgrade leads around the gate", "cmd/weir/internal/exchange/admit.go", "err := weir.Full(x.asked, x.shared.sockets); err != nil {", "err := x.begin(); true {", "TestUpgradesThatAreRequests", ""},
 	{"a request whose client leaves is cancelled", "cmd/weir/internal/exchange/send.go", "if x.route.config.Leaves == leavesCancel || x.slot.State() != slot.Held {", `if x.route.config.Leaves != "" {`, "TestClientsThatLeaveDoNotPileUp", ""},

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/slot"
 )
 
 // A refusedError is the refusal of a slot to a request.
@@ -52,14 +53,11 @@ func (x *exchange) routeStreams(ctx context.Context) (permit weir.Permit, share 
 // admitUpload takes a slot for an upload, which holds it until its response begins, within the part
 // of the limit that uploads have. The gate learns nothing from it: the client determines its
 // duration, and a slot that waits for a client is no load.
-func (x *exchange) admitUpload() (err error) {
-	gate := x.route.gate.Snapshot()
-	var share func()
-	if !gate.Shadow { // it refuses no request
-		part := max(1, int(x.uploads*float64(gate.Limit)))
-		if share, err = x.shared.uploads.take(x.route.config.Compartment, x.who.Address, part); err != nil {
-			return err
-		}
+func (x *exchange) admitUpload() error {
+	part := slot.Part(x.route.gate.Snapshot(), x.uploads)
+	share, err := x.shared.uploads.take(x.route.config.Compartment, x.who.Address, part)
+	if err != nil {
+		return err
 	}
 	if err := x.slot.Hold(x.asked, x.route.gate, share); err != nil {
 		return err

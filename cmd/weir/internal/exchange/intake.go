@@ -56,7 +56,7 @@ func (x *exchange) takeIn() (err error) {
 func (x *exchange) settleLength() {
 	b := &x.body
 	b.trailer = maps.Clone(x.in.Trailer) // including unannounced ones
-	if len(b.trailer) == 0 && !(x.converses && headers.IsGRPC(x.in.Header)) {
+	if len(b.trailer) == 0 && (!x.converses || !headers.IsGRPC(x.in.Header)) {
 		b.length = b.kept()
 	}
 }
