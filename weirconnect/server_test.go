@@ -65,23 +65,6 @@ func TestRefusal(t *testing.T) {
 	}
 }
 
-// TestGate refuses while the limiter of the procedure is full, and takes no slot.
-func TestGate(t *testing.T) {
-	lim := limittest.Fixed(t, 1, weir.Queue{})
-	server := weirconnect.LimitServer(weirconnect.Exempt(weirconnect.One(lim), upload), weirconnect.ServerConfig{})
-	gate := func(procedure string) error {
-		_, err := server.Gate(t.Context(), connect.Spec{Procedure: procedure}, connect.Peer{}, nil)
-		return err
-	}
-	must.Do(t, gate(unaryCall))
-	empty := limittest.Fill(t, lim)
-	if err := gate(unaryCall); !errors.Is(err, weir.ErrLimitReached) || connect.CodeOf(err) != connect.CodeResourceExhausted {
-		t.Errorf("of a full limiter: %v", err)
-	}
-	must.Do(t, gate(upload))
-	empty()
-}
-
 func TestHandlersTeachByTheirCode(t *testing.T) {
 	for _, c := range []struct {
 		err  error

@@ -141,21 +141,6 @@ func TestOneRequest(t *testing.T) {
 	limittest.Check(t, lim, limittest.Taught{Succeeded: 1, Ignored: 1}) // and the permit that filled it
 }
 
-// TestRefusedMessage ends the stream, if the handler returns the error.
-func TestRefusedMessage(t *testing.T) {
-	lim := limittest.Fixed(t, 1, weir.Queue{})
-	server := weirconnect.LimitServer(weirconnect.One(lim), weirconnect.ServerConfig{EachMessage: true})
-	client := streamer(start(t, &service{}, 2, connect.WithInterceptors(server)), connect.WithGRPC())
-	defer limittest.Fill(t, lim)()
-	stream := client.CallBidiStream(t.Context())
-	_ = stream.Send(&bytes{})
-	_, err := stream.Receive()
-	refused, ok := errors.AsType[*connect.Error](err)
-	if !ok || refused.Code() != connect.CodeResourceExhausted || refused.Meta().Get("Grpc-Retry-Pushback-Ms") == "" {
-		t.Errorf("%v", err)
-	}
-}
-
 // A stream of a client is admitted when it begins, and then holds no slot.
 func TestClientStreams(t *testing.T) {
 	lim := limittest.Fixed(t, 1, weir.Queue{})

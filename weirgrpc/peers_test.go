@@ -25,34 +25,6 @@ func networks(t testing.TB, prefixes ...string) trust.Peers {
 	return must.Have(trust.Networks(prefixes...))(t)
 }
 
-// TestPriorityOfPeers is that of the handler's context, when a client claims to be critical.
-func TestPriorityOfPeers(t *testing.T) {
-	for name, c := range map[string]struct {
-		trusted trust.Peers
-		claims  []string
-		want    weir.Priority
-	}{
-		"trusted":         {networks(t, "127.0.0.0/8"), []string{"critical"}, weir.PriorityCritical},
-		"of another net":  {networks(t, "10.0.0.0/8", "::1"), []string{"critical"}, weir.PriorityNormal},
-		"none is trusted": {nil, []string{"critical"}, weir.PriorityNormal},
-		"no certificate":  {trust.Verified, []string{"critical"}, weir.PriorityNormal},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s, got := seesPriority()
-			client := limited(t, s, limittest.Fixed(t, 1, weir.Queue{}), weirgrpc.ServerConfig{Trust: c.trusted})
-			ctx := metadata.NewOutgoingContext(t.Context(), metadata.MD{trust.Key: c.claims})
-			must.Have(client.UnaryCall(ctx, &testpb.SimpleRequest{}))(t)
-			if p := <-got; p != c.want {
-				t.Errorf("a call: %v, want %v", p, c.want)
-			}
-			must.Have(client.StreamingCall(ctx))(t)
-			if p := <-got; p != c.want {
-				t.Errorf("a stream: %v, want %v", p, c.want)
-			}
-		})
-	}
-}
-
 // TestPeersOfServeHTTP: a server of net/http that serves gRPC as well knows its peers.
 func TestPeersOfServeHTTP(t *testing.T) {
 	s, got := seesPriority()
@@ -202,26 +174,36 @@ func TestDeadlinesOfPeers(t *testing.T) {
 	}
 }
 
-// TestAttemptsOfPeers lower the priority, also gRPC's own, if the peer is trusted.
-func TestAttemptsOfPeers(t *testing.T) {
+// TestPriorityOfPeers is that of the handler's context. Attempts lower it, also gRPC's own. Only
+// trusted peers are believed.
+func TestPriorityOfPeers(t *testing.T) {
 	const own = "grpc-previous-rpc-attempts"
+	local, critical := networks(t, "127.0.0.0/8"), metadata.MD{trust.Key: {"critical"}}
 	for _, c := range []struct {
 		trusted trust.Peers
 		sent    metadata.MD
 		want    weir.Priority
 	}{
-		{networks(t, "127.0.0.1"), metadata.MD{trust.AttemptKey: {"2"}}, weir.PriorityLow},
-		{networks(t, "127.0.0.1"), metadata.MD{trust.AttemptKey: {"2"}, trust.Key: {"critical"}}, weir.PriorityHigh},
-		{networks(t, "127.0.0.1"), metadata.MD{own: {"1"}}, weir.PriorityLow},
-		{networks(t, "127.0.0.1"), metadata.MD{own: {"-1"}}, weir.PriorityNormal},
-		{networks(t, "127.0.0.1"), metadata.MD{own: {"1", "2"}}, weir.PriorityNormal},
+		{local, critical, weir.PriorityCritical},
+		{networks(t, "10.0.0.0/8", "::1"), critical, weir.PriorityNormal},
+		{nil, critical, weir.PriorityNormal},
+		{local, metadata.MD{trust.AttemptKey: {"2"}}, weir.PriorityLow},
+		{local, metadata.MD{trust.AttemptKey: {"2"}, trust.Key: {"critical"}}, weir.PriorityHigh},
+		{local, metadata.MD{own: {"1"}}, weir.PriorityLow},
+		{local, metadata.MD{own: {"-1"}}, weir.PriorityNormal},
+		{local, metadata.MD{own: {"1", "2"}}, weir.PriorityNormal},
 		{nil, metadata.MD{trust.AttemptKey: {"2"}, own: {"1"}}, weir.PriorityNormal},
 	} {
 		s, got := seesPriority()
 		client := limited(t, s, limittest.Fixed(t, 1, weir.Queue{}), weirgrpc.ServerConfig{Trust: c.trusted})
-		must.Have(client.UnaryCall(metadata.NewOutgoingContext(t.Context(), c.sent), &testpb.SimpleRequest{}))(t)
+		ctx := metadata.NewOutgoingContext(t.Context(), c.sent)
+		must.Have(client.UnaryCall(ctx, message))(t)
 		if p := <-got; p != c.want {
-			t.Errorf("%v: %v, want %v", c.sent, p, c.want)
+			t.Errorf("a call with %v: %v, want %v", c.sent, p, c.want)
+		}
+		must.Have(client.StreamingCall(ctx))(t)
+		if p := <-got; p != c.want {
+			t.Errorf("a stream with %v: %v, want %v", c.sent, p, c.want)
 		}
 	}
 }

@@ -30,7 +30,7 @@ func TestBodiesAreReadAhead(t *testing.T) {
 		for size, ahead := range map[int]bool{0: true, 1: true, 100: true, 101: false} {
 			t.Run(fmt.Sprint(name, " ", size), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					lim, streams := fixed(t, 1), pinned(t, 1)
+					lim, streams := fixed(t, 1), fixed(t, 1)
 					p := servePipes(t, configured(t, lim, weirhttp.Config{Streams: streams, RequestBuffer: 100}, say))
 					text := strings.Repeat("x", size)
 					req, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://x/", strings.NewReader(text))
@@ -68,7 +68,7 @@ func TestHostileBodies(t *testing.T) {
 		"POST / HTTP/1.1\r\nHost: x\r\nConnection: upgrade\r\nUpgrade: x\r\nContent-Length: 0\r\n\r\n": 200,
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			lim, streams := fixed(t, 1), pinned(t, 1)
+			lim, streams := fixed(t, 1), fixed(t, 1)
 			p := servePipes(t,
 				timed(configured(t, lim, weirhttp.Config{Streams: streams},
 					func(w http.ResponseWriter, r *http.Request) {
@@ -105,7 +105,7 @@ func TestLyingContentLength(t *testing.T) {
 		r := httptest.NewRequest(http.MethodPost, "/", io.NopCloser(strings.NewReader("hello")))
 		r.ContentLength = length
 		w := httptest.NewRecorder()
-		streams := pinned(t, 1)
+		streams := fixed(t, 1)
 		configured(t, fixed(t, 1), weirhttp.Config{Streams: streams}, say).ServeHTTP(w, r)
 		if w.Body.String() != want {
 			t.Errorf("length %d: %q, want %q", length, w.Body, want)
@@ -130,7 +130,7 @@ func TestHandlersThatDoNotReturn(t *testing.T) {
 		} {
 			t.Run(how+" "+when, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					lim, streams := fixed(t, 1), pinned(t, 1)
+					lim, streams := fixed(t, 1), fixed(t, 1)
 					p := servePipes(t,
 						configured(t, lim, weirhttp.Config{Streams: streams},
 							func(w http.ResponseWriter, _ *http.Request) {
@@ -159,7 +159,7 @@ func TestHandlersThatDoNotReturn(t *testing.T) {
 
 // A proxy aborts the connection when it cannot write. The client has its answer all the same.
 func TestRefusedStreamOfAHandlerThatAborts(t *testing.T) {
-	streams := pinned(t, 1)
+	streams := fixed(t, 1)
 	permit, _ := streams.TryAcquire(t.Context())
 	defer permit.Release()
 	lim := fixed(t, 1)

@@ -181,7 +181,7 @@ func TestHandlersBehindALimitAndWithout(t *testing.T) {
 				accounts[0] = p.perform(t, http2, func(h http.HandlerFunc) http.Handler { return h })
 			})
 			synctest.Test(t, func(t *testing.T) {
-				lim, streams := fixed(t, 1), pinned(t, 1)
+				lim, streams := fixed(t, 1), fixed(t, 1)
 				accounts[1] = p.perform(t, http2, func(h http.HandlerFunc) http.Handler {
 					return configured(t, lim, weirhttp.Config{Streams: streams, RequestBuffer: 100, ResponseBuffer: 100}, h)
 				})

@@ -128,7 +128,7 @@ func TestStatusInTrailersTeaches(t *testing.T) {
 		for _, how := range []string{"announced", "late", "headers only"} {
 			for _, withStreams := range []bool{false, true} {
 				t.Run(code+" "+how, func(t *testing.T) {
-					lim, out, streams := fixed(t, 1), fixed(t, 1), pinned(t, 1)
+					lim, out, streams := fixed(t, 1), fixed(t, 1), fixed(t, 1)
 					cfg := weirhttp.Config{FirstByte: true}
 					if withStreams {
 						cfg = weirhttp.Config{Streams: streams}

@@ -39,7 +39,7 @@ func TestResponsesThatBecomeStreams(t *testing.T) {
 		"announced longer": {[]step{heads("Content-Length", "101"), writes(1)}, 1},
 		"announced wrong":  {[]step{heads("Content-Length", "-1"), writes(1)}, 0},
 	} {
-		streams := pinned(t, 1)
+		streams := fixed(t, 1)
 		cfg := weirhttp.Config{Streams: streams, ResponseBuffer: 100}
 		srv := serve(t, configured(t, fixed(t, 1), cfg, func(w http.ResponseWriter, r *http.Request) {
 			for _, s := range c.steps {
@@ -58,7 +58,7 @@ func TestResponsesThatBecomeStreams(t *testing.T) {
 
 // A handler that writes more than it announced gets an error, and the bytes before are sent.
 func TestHeldResponsesLongerThanAnnounced(t *testing.T) {
-	for _, streams := range []weir.Admitter{nil, pinned(t, 1)} { // without them, the server says it
+	for _, streams := range []weir.Admitter{nil, fixed(t, 1)} { // without them, the server says it
 		srv := serve(t, configured(t, fixed(t, 1), weirhttp.Config{Streams: streams}, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "5")
 			_, _ = io.WriteString(w, "hello")
@@ -111,7 +111,7 @@ func TestFirstByte(t *testing.T) {
 func TestFirstByteAfterTheClientLeftTeachesNothing(t *testing.T) {
 	for name, cfg := range map[string]weirhttp.Config{
 		"first byte": {FirstByte: true},
-		"stream":     {Streams: pinned(t, 1)},
+		"stream":     {Streams: fixed(t, 1)},
 	} {
 		for _, status := range []int{http.StatusOK, http.StatusBadGateway, http.StatusGatewayTimeout} {
 			t.Run(fmt.Sprint(name, status), func(t *testing.T) {
@@ -132,39 +132,13 @@ func TestFirstByteAfterTheClientLeftTeachesNothing(t *testing.T) {
 
 func TestStatusWithoutABody(t *testing.T) {
 	for _, status := range []int{http.StatusSwitchingProtocols, http.StatusNoContent, http.StatusNotModified} {
-		h := configured(t, fixed(t, 1), weirhttp.Config{Streams: pinned(t, 1)}, func(w http.ResponseWriter, _ *http.Request) {
+		h := configured(t, fixed(t, 1), weirhttp.Config{Streams: fixed(t, 1)}, func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(status)
 			if _, err := io.WriteString(w, "x"); !errors.Is(err, http.ErrBodyNotAllowed) {
 				t.Errorf("status %d: %v", status, err)
 			}
 		})
 		h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil))
-	}
-}
-
-func TestUpgradesAreStreams(t *testing.T) {
-	for name, hijack := range map[string]hijackFunc{"assertion": byAssertion, "controller": byController} {
-		t.Run(name, func(t *testing.T) {
-			lim, streams := fixed(t, 1), pinned(t, 1)
-			srv := serve(t, configured(t, lim, weirhttp.Config{Streams: streams}, upgrade(hijack)), http1)
-			res := must.Have(srv.Client().Do(askUpgrade(t, srv.URL)))(t)
-			conn := echo(t, res)
-			limittest.Check(t, lim, limittest.Taught{Ignored: 1})
-			checkInFlight(t, streams, 1)
-			if res, _ := get(t, srv.Client(), srv.URL); res.StatusCode != http.StatusOK {
-				t.Errorf("status %d beside an upgraded connection, want 200", res.StatusCode)
-			}
-			<-srv.ended
-			second := must.Have(srv.Client().Do(askUpgrade(t, srv.URL)))(t)
-			second.Body.Close()
-			<-srv.ended
-			if second.StatusCode != http.StatusServiceUnavailable {
-				t.Errorf("status %d for a second upgrade, want 503", second.StatusCode)
-			}
-			conn.Close()
-			<-srv.ended
-			limittest.Check(t, streams, limittest.Taught{Ignored: 1})
-		})
 	}
 }
 
@@ -178,7 +152,7 @@ func TestAskingForAnUpgradeIsNoWayAroundTheLimit(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r.Header.Set("Connection", "Upgrade")
 			r.Header.Set("Upgrade", "any")
-			lim, streams := fixed(t, 1), pinned(t, 1)
+			lim, streams := fixed(t, 1), fixed(t, 1)
 			h := configured(t, lim, weirhttp.Config{Streams: streams}, func(w http.ResponseWriter, _ *http.Request) {
 				checkInFlight(t, lim, 1)
 				checkInFlight(t, streams, 0)
@@ -191,7 +165,7 @@ func TestAskingForAnUpgradeIsNoWayAroundTheLimit(t *testing.T) {
 
 // A handler that takes a connection over without having been asked to, and leaves it to others.
 func TestHijackOfAHeldResponse(t *testing.T) {
-	lim, streams, conns := fixed(t, 1), pinned(t, 1), make(chan net.Conn, 1)
+	lim, streams, conns := fixed(t, 1), fixed(t, 1), make(chan net.Conn, 1)
 	srv := serve(t, configured(t, lim, weirhttp.Config{Streams: streams}, func(w http.ResponseWriter, _ *http.Request) {
 		conn, _, err := w.(http.Hijacker).Hijack()
 		if err != nil {

@@ -14,16 +14,16 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/limittest"
 	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/internal/tcptest"
-	"github.com/weir-go/weir/law"
 	"github.com/weir-go/weir/weirhttp"
 )
 
 // fixed returns a limiter whose limit stays where it is.
 func fixed(t *testing.T, limit int) *weir.Limiter {
 	t.Helper()
-	return must.Have(weir.New(weir.Config{Name: "test", Min: limit, Max: limit}))(t)
+	return limittest.Fixed(t, limit, weir.Queue{})
 }
 
 // refusing is an admitter that refuses with the given error.
@@ -133,12 +133,6 @@ func (p pipes) client(t *testing.T, http2 bool) *http.Client {
 	}
 	t.Cleanup(transport.CloseIdleConnections)
 	return &http.Client{Transport: transport}
-}
-
-// pinned returns a limiter for a number of things that stay.
-func pinned(t *testing.T, limit int) *weir.Limiter {
-	t.Helper()
-	return must.Have(weir.New(weir.Config{Name: "streams", Law: law.Fixed{}, Initial: limit, Max: limit}))(t)
 }
 
 // configured is Limit with settings.

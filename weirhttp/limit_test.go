@@ -56,7 +56,7 @@ func TestStatusTeaches(t *testing.T) {
 		}, nothing},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for _, streams := range []weir.Admitter{nil, pinned(t, 1)} {
+			for _, streams := range []weir.Admitter{nil, fixed(t, 1)} {
 				lim := fixed(t, 1)
 				srv := serve(t, configured(t, lim, weirhttp.Config{Streams: streams}, c.handler), http1)
 				get(t, srv.Client(), srv.URL)
@@ -141,7 +141,7 @@ func TestExempt(t *testing.T) {
 }
 
 func TestBadSettings(t *testing.T) {
-	streams := pinned(t, 1)
+	streams := fixed(t, 1)
 	for want, cfg := range map[string]weirhttp.Config{
 		"RequestBuffer is -1: want 0 (the default, 65536) or 1 to 1073741824":           {Streams: streams, RequestBuffer: -1},
 		"ResponseBuffer is 1073741825: want 0 (the default, 65536) or 1 to 1073741824":  {Streams: streams, ResponseBuffer: 1<<30 + 1},

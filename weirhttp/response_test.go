@@ -80,34 +80,49 @@ func echo(t *testing.T, res *http.Response) io.Closer {
 	return conn
 }
 
-func TestUpgradeGivesTheSlotBack(t *testing.T) {
+// An upgraded connection gives its slot back at once, and takes one of the streams if there are
+// any.
+func TestUpgrades(t *testing.T) {
 	direct := func(h http.Handler) http.Handler { return h }
 	unwraps := func(h http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.ServeHTTP(unwrapper{w}, r) })
 	}
 	for name, c := range map[string]struct {
-		hijack hijackFunc
-		around func(http.Handler) http.Handler
+		hijack  hijackFunc
+		around  func(http.Handler) http.Handler
+		streams *weir.Limiter
 	}{
-		"assertion":                 {byAssertion, direct},
-		"controller":                {byController, direct},
-		"assertion, other wrapper":  {byAssertion, unwraps},
-		"controller, other wrapper": {byController, unwraps},
+		"assertion":                 {byAssertion, direct, nil},
+		"controller":                {byController, direct, nil},
+		"assertion, other wrapper":  {byAssertion, unwraps, nil},
+		"controller, other wrapper": {byController, unwraps, nil},
+		"assertion, with streams":   {byAssertion, direct, fixed(t, 1)},
+		"controller, with streams":  {byController, direct, fixed(t, 1)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			lim := fixed(t, 1)
-			srv := serve(t, c.around(limit(lim, upgrade(c.hijack))), http1)
-			res := must.Have(srv.Client().Do(askUpgrade(t, srv.URL)))(t)
-			conn := echo(t, res)
+			srv := serve(t, c.around(configured(t, lim, weirhttp.Config{Streams: c.streams}, upgrade(c.hijack))), http1)
+			conn := echo(t, must.Have(srv.Client().Do(askUpgrade(t, srv.URL)))(t))
 			limittest.Check(t, lim, limittest.Taught{Ignored: 1}) // and it is still open
-
 			if res, _ := get(t, srv.Client(), srv.URL); res.StatusCode != http.StatusOK {
 				t.Errorf("status %d beside an upgraded connection, want 200", res.StatusCode)
 			}
 			<-srv.ended
+			if c.streams != nil {
+				checkInFlight(t, c.streams, 1)
+				second := must.Have(srv.Client().Do(askUpgrade(t, srv.URL)))(t)
+				second.Body.Close()
+				<-srv.ended
+				if second.StatusCode != http.StatusServiceUnavailable {
+					t.Errorf("status %d for a second upgrade, want 503", second.StatusCode)
+				}
+			}
 			conn.Close()
 			<-srv.ended
 			limittest.Check(t, lim, limittest.Taught{Succeeded: 1, Ignored: 1})
+			if c.streams != nil {
+				limittest.Check(t, c.streams, limittest.Taught{Ignored: 1})
+			}
 		})
 	}
 }
@@ -243,7 +258,7 @@ func TestCapabilitiesAreThoseOfTheServer(t *testing.T) {
 			h
 		}{rw: plain},
 	} {
-		for _, streams := range []weir.Admitter{nil, pinned(t, 1)} {
+		for _, streams := range []weir.Admitter{nil, fixed(t, 1)} {
 			var got can
 			lim := configured(t, fixed(t, 1), weirhttp.Config{Streams: streams},
 				func(w http.ResponseWriter, _ *http.Request) {

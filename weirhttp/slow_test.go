@@ -66,7 +66,7 @@ func TestSlowClientsLeaveTheSlotsToOthers(t *testing.T) {
 	for name, http2 := range map[string]bool{"HTTP/1": false, "HTTP/2": true} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				lim, streams := fixed(t, 10), pinned(t, 1000)
+				lim, streams := fixed(t, 10), fixed(t, 1000)
 				p := servePipes(t, configured(t, lim, weirhttp.Config{Streams: streams}, site))
 				crowd(t, p)
 				checkInFlight(t, lim, 2) // the part of uploads whose bodies do not fit
@@ -88,7 +88,7 @@ func TestPostOfAClientThatLeavesTheQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lim := limittest.Fixed(t, 1, weir.Queue{Size: 1})
 		defer limittest.Fill(t, lim)()
-		conn := servePipes(t, configured(t, lim, weirhttp.Config{Streams: pinned(t, 1)}, site)).dial(t)
+		conn := servePipes(t, configured(t, lim, weirhttp.Config{Streams: fixed(t, 1)}, site)).dial(t)
 		go io.WriteString(conn, "POST /upload HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello")
 		synctest.Wait()
 		if n := lim.Snapshot().Queued; n != 1 {
@@ -105,7 +105,7 @@ func TestPostOfAClientThatLeavesTheQueue(t *testing.T) {
 // A full cap refuses requests without a slot, and nothing else.
 func TestStreamsAreCapped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		lim, streams := fixed(t, 10), pinned(t, 2)
+		lim, streams := fixed(t, 10), fixed(t, 2)
 		p := servePipes(t,
 			configured(t, lim, weirhttp.Config{Streams: streams}, func(w http.ResponseWriter, r *http.Request) {
 				w.Header().Set("Etag", `"1"`)
@@ -152,26 +152,10 @@ func upload(t *testing.T) *http.Request {
 	return req
 }
 
-// Streams that come when the server is overloaded are refused by the admitter.
-func TestStreamsAskTheGateToo(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		lim, streams := fixed(t, 1), pinned(t, 10)
-		permit, _ := lim.TryAcquire(t.Context())
-		defer permit.Release()
-		p := servePipes(t, configured(t, lim, weirhttp.Config{Streams: streams}, site))
-		res := must.Have(p.client(t, true).Do(conversation(t)))(t)
-		res.Body.Close()
-		if res.StatusCode != http.StatusServiceUnavailable {
-			t.Errorf("status %d, want 503", res.StatusCode)
-		}
-		checkInFlight(t, streams, 0)
-	})
-}
-
 // A call of gRPC-Web by HTTP/1 holds a slot, and has its status at its end.
 func TestCallsWithoutTurnsAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		lim, streams := fixed(t, 1), pinned(t, 1)
+		lim, streams := fixed(t, 1), fixed(t, 1)
 		p := servePipes(t, configured(t, lim, weirhttp.Config{Streams: streams}, func(w http.ResponseWriter, r *http.Request) {
 			checkInFlight(t, lim, 1)
 			grpcAnswer("14", "announced")(w, r)
@@ -210,7 +194,7 @@ func TestStalledReaderMemory(t *testing.T) {
 	longtest.Skip(t)
 	const clients = 200
 	page := []byte(strings.Repeat("x", 64<<10))
-	for name, cfg := range map[string]weirhttp.Config{"without": {}, "with streams": {Streams: pinned(t, 1)}} {
+	for name, cfg := range map[string]weirhttp.Config{"without": {}, "with streams": {Streams: fixed(t, 1)}} {
 		lim := weir.Must(weir.New(weir.Config{Min: 1000, Max: 1000}))
 		arrived := make(chan struct{}, clients)
 		h := configured(t, lim, cfg, func(w http.ResponseWriter, _ *http.Request) {

@@ -14,7 +14,6 @@ import (
 	"github.com/weir-go/weir/bulkhead"
 	"github.com/weir-go/weir/internal/limittest"
 	"github.com/weir-go/weir/internal/must"
-	"github.com/weir-go/weir/law"
 	"github.com/weir-go/weir/load"
 	"github.com/weir-go/weir/shed"
 	"github.com/weir-go/weir/weirhttp"
@@ -34,7 +33,7 @@ func TestUploadsHoldAPartOfTheLimit(t *testing.T) {
 		for part, want := range map[float64]int{0: 2, 0.5: 4, 1: 8, 0.01: 1} {
 			t.Run(fmt.Sprint(name, part), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					lim, streams := fixed(t, 8), pinned(t, 1000)
+					lim, streams := fixed(t, 8), fixed(t, 1000)
 					p := servePipes(t, configured(t, lim, weirhttp.Config{
 						Streams: streams, RequestBuffer: 100, Uploads: part,
 					}, site))
@@ -64,7 +63,7 @@ func TestUploadsHoldAPartOfTheLimit(t *testing.T) {
 func TestUploadsHoldTheirSlots(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lim, work := fixed(t, 1), make(chan struct{})
-		p := servePipes(t, configured(t, lim, weirhttp.Config{Streams: pinned(t, 10), RequestBuffer: 100},
+		p := servePipes(t, configured(t, lim, weirhttp.Config{Streams: fixed(t, 10), RequestBuffer: 100},
 			func(w http.ResponseWriter, r *http.Request) {
 				_, _ = io.Copy(io.Discard, r.Body)
 				<-work
@@ -113,7 +112,7 @@ func TestUploadsGiveTheirPartBack(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			lim, streams := fixed(t, 2), pinned(t, 1)
+			lim, streams := fixed(t, 2), fixed(t, 1)
 			var ran int
 			srv := serve(t, configured(t, lim, weirhttp.Config{Streams: streams, RequestBuffer: 100},
 				func(w http.ResponseWriter, r *http.Request) { ran++; handle(w, r) }), http1)
@@ -134,37 +133,6 @@ func TestUploadsGiveTheirPartBack(t *testing.T) {
 	}
 }
 
-// hostile is a breaker that panics when it hears how the work ended.
-type hostile struct{}
-
-func (hostile) Allow(context.Context) (func(weir.Outcome), error) {
-	return func(weir.Outcome) { panic("a hook") }, nil
-}
-
-func TestUploadOfAHookThatPanicsKeepsNoSlot(t *testing.T) {
-	lim := weir.Must(weir.New(weir.Config{Name: "test", Law: law.Fixed{}, Breaker: hostile{}}))
-	h := configured(t, lim, weirhttp.Config{Streams: pinned(t, 1), RequestBuffer: 100}, say)
-	for range 3 {
-		limittest.Unwind(func() {
-			h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/", strings.NewReader(strings.Repeat("x", 1000))))
-		})
-		checkInFlight(t, lim, 0)
-	}
-}
-
-// A limiter in shadow mode refuses no upload.
-func TestUploadsInShadowMode(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		lim := weir.Must(weir.New(weir.Config{Name: "test", Min: 1, Max: 1, Shadow: true}))
-		p := servePipes(t, configured(t, lim, weirhttp.Config{Streams: pinned(t, 1), RequestBuffer: 100}, site))
-		for range slowClients {
-			p.send(t, slowUploads["chunked"])
-		}
-		synctest.Wait()
-		checkInFlight(t, lim, slowClients)
-	})
-}
-
 // Each admitter has a part of its own, by its own limit. One whose limit is not known lets one
 // upload in at a time, also if it is another admitter for each request.
 func TestEachGateHasItsUploads(t *testing.T) {
@@ -183,7 +151,7 @@ func TestEachGateHasItsUploads(t *testing.T) {
 	}
 	h := weirhttp.New(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }),
 		func(r *http.Request) weir.Admitter { return admitters[r.URL.Path](r) },
-		weirhttp.Config{Streams: pinned(t, 1), RequestBuffer: 1})
+		weirhttp.Config{Streams: fixed(t, 1), RequestBuffer: 1})
 	for path, want := range map[string]int{"/key?key=a": 2, "/key?key=b": 5, "/shed": 3, "/own": 1} {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, leave := context.WithCancel(t.Context())
@@ -220,7 +188,7 @@ func TestTrailersOfBodiesReadAhead(t *testing.T) {
 	for _, size := range []int{1, 100, 101, 5000} {
 		for _, announced := range []string{"", "Trailer: X-Sum\r\n"} {
 			synctest.Test(t, func(t *testing.T) {
-				p := servePipes(t, configured(t, fixed(t, 1), weirhttp.Config{Streams: pinned(t, 1), RequestBuffer: 100},
+				p := servePipes(t, configured(t, fixed(t, 1), weirhttp.Config{Streams: fixed(t, 1), RequestBuffer: 100},
 					func(w http.ResponseWriter, r *http.Request) {
 						body, err := io.ReadAll(r.Body)
 						w.Header().Set("Got", fmt.Sprint(len(body), err, r.Trailer.Get("X-Sum"), r.ContentLength))
@@ -247,7 +215,7 @@ func TestConversations(t *testing.T) {
 				continue
 			}
 			synctest.Test(t, func(t *testing.T) {
-				lim, streams := fixed(t, 1), pinned(t, 1)
+				lim, streams := fixed(t, 1), fixed(t, 1)
 				mux := http.NewServeMux()
 				mux.Handle("/own", weirhttp.Limit(http.HandlerFunc(echoWords), weirhttp.One(streams)))
 				mux.Handle("/", configured(t, lim, weirhttp.Config{Streams: streams}, echoWords))

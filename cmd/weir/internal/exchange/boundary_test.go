@@ -5,17 +5,14 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/netip"
 	"os"
 	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
 
-	"github.com/weir-go/weir/cmd/weir/internal/client"
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 	"github.com/weir-go/weir/internal/must"
-	"github.com/weir-go/weir/internal/together"
 )
 
 // The sizes at which a body in these tests leaves memory, and the file.
@@ -191,65 +188,5 @@ func TestUpstreamsThatAnswerBeforeTheBody(t *testing.T) {
 			}
 			l.nothing(t)
 		})
-	}
-}
-
-// Ten thousand bodies at once stay within the memory and the store, and a client within its
-// part. Bodies without room have no file either.
-func TestTenThousandBodies(t *testing.T) {
-	const bodies, clients, size = 10_000, 100, 30_000
-	c, rc := settings()
-	c.Buffers.Memory, c.Buffers.Store, c.Buffers.File = 8*mebibyte, 32*mebibyte, mebibyte
-	shared := must.Have(New(t.Context(), &c, nil))(t)
-	d := &disk{room: 1 << 40}
-	shared.create = d.create
-	rt := &Route{shared: shared, config: rc}
-	all := make([]*exchange, bodies)
-	var streamed, mostMemory, mostStored atomic.Int64
-	together.Do(8, func(worker int) {
-		for i := worker; i < bodies; i += 8 {
-			r, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, "/", io.LimitReader(zeros{}, size))
-			r.ContentLength = size
-			address := netip.AddrFrom4([4]byte{10, 0, 0, byte(i % clients)})
-			all[i] = &exchange{route: rt, shared: shared, setting: shared.setting.Load(), in: r, asked: r.Context(), who: &client.Identity{Address: address}}
-			if err := all[i].takeIn(); err != nil {
-				t.Error(err)
-			}
-			if all[i].body.streams {
-				streamed.Add(1)
-			}
-			counts := shared.Counts()
-			atLeast(&mostMemory, counts.Memory)
-			atLeast(&mostStored, counts.Stored)
-		}
-	})
-	counts := shared.Counts()
-	if most := mostMemory.Load(); most > int64(c.Buffers.Memory) || counts.Memory < int64(c.Buffers.Memory)/4 {
-		t.Errorf("%d bytes of memory at most, of %d; %d now", most, c.Buffers.Memory, counts.Memory)
-	}
-	if most := mostStored.Load(); most > int64(c.Buffers.Store) || counts.Stored < int64(c.Buffers.Store)*9/10 {
-		t.Errorf("%d bytes in the store at most, of %d; %d now", most, c.Buffers.Store, counts.Stored)
-	}
-	if files := d.open.Load(); files != counts.Files || files > counts.Stored/(size-firstChunk) || streamed.Load() < bodies/2 {
-		t.Errorf("%d files, %d of them counted, for %d bytes; %d bodies stream", files, counts.Files, counts.Stored, streamed.Load())
-	}
-	for _, x := range all {
-		x.body.close()
-	}
-	if counts := shared.Counts(); counts.Memory != 0 || counts.Stored != 0 || counts.Files != 0 || d.open.Load() != 0 {
-		t.Errorf("afterwards: %+v, %d files", counts, d.open.Load())
-	}
-}
-
-// zeros is an endless body.
-type zeros struct{}
-
-func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
-
-func atLeast(most *atomic.Int64, n int64) {
-	for {
-		if old := most.Load(); n <= old || most.CompareAndSwap(old, n) {
-			return
-		}
 	}
 }

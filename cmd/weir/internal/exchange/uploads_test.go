@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 	"github.com/weir-go/weir/internal/limittest"
 	"github.com/weir-go/weir/internal/must"
@@ -111,22 +110,6 @@ func TestStoreIsBounded(t *testing.T) {
 	rg.until("the client has its part", func() bool { c := rg.shared.Counts(); return c.Received == 8 && c.Streamed >= 6 })
 	if c := rg.shared.Counts(); c.Stored > mebibyte || c.Stored < mebibyte/2 {
 		t.Errorf("%d bytes are stored, want at most a quarter of 4 MiB", c.Stored)
-	}
-	rg.front.CloseClientConnections()
-	rg.idle()
-}
-
-// A compartment in shadow mode refuses no upload.
-func TestUploadsInShadowMode(t *testing.T) {
-	const crowd = 10
-	rg := newRig(t, 4, false, site, noBuffers)
-	must.Do(t, rg.lim.Update(weir.Config{Name: "tried", Min: 4, Max: 4, Shadow: true}))
-	for range crowd {
-		rg.dial(upload)
-	}
-	rg.until("all have come", func() bool { c := rg.shared.Counts(); return c.Streamed+c.Ended() == crowd })
-	if c := rg.shared.Counts(); c.Streamed != crowd {
-		t.Errorf("refused: %v", c.Refused)
 	}
 	rg.front.CloseClientConnections()
 	rg.idle()

@@ -13,7 +13,6 @@ import (
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 	"github.com/weir-go/weir/internal/limittest"
-	"github.com/weir-go/weir/internal/must"
 )
 
 // raw writes a raw answer on the connection and closes it.
@@ -125,36 +124,6 @@ func TestTimeout(t *testing.T) {
 				t.Errorf("%s, want %s", fault, where)
 			}
 		})
-	}
-}
-
-// A stream may last longer than the timeout, which applies to the slot.
-func TestStreamsOutliveTheTimeout(t *testing.T) {
-	t.Parallel()
-	for _, header := range []string{"Content-Length: 100000", "Content-Type: text/event-stream"} {
-		release := make(chan struct{})
-		rg := newRig(t, 1, false, func(w http.ResponseWriter, _ *http.Request) {
-			if header == "Content-Length: 100000" {
-				w.Header().Set("Content-Length", "100000")
-			} else {
-				w.Header().Set("Content-Type", "text/event-stream")
-			}
-			_, _ = w.Write(make([]byte, 50_000)) // ReverseProxy does not flush responses of known length
-			w.(http.Flusher).Flush()
-			<-release
-			_, _ = w.Write(make([]byte, 50_000))
-		}, func(_ *config.Config, r *config.Route) { r.Timeout = config.Duration(timeout) })
-		res := must.Have(rg.client(false).Get(rg.front.URL))(t)
-		if n := rg.inFlight(); n != 0 {
-			t.Errorf("%s: %d in flight at the header", header, n)
-		}
-		time.AfterFunc(timeout+timeout/5, func() { close(release) })
-		body, err := io.ReadAll(res.Body)
-		res.Body.Close()
-		if len(body) != 100_000 || err != nil {
-			t.Errorf("%s: %d bytes, error %v", header, len(body), err)
-		}
-		rg.taught(limittest.Taught{Succeeded: 1})
 	}
 }
 
