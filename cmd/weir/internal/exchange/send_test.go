@@ -70,22 +70,28 @@ func TestInformationalResponses(t *testing.T) {
 
 // Trailers reach the client, announced or not.
 func TestTrailersOfResponses(t *testing.T) {
-	rg := newRig(t, 1, false, func(w http.ResponseWriter, r *http.Request) {
+	answer := func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/announced" {
 			w.Header().Set("Trailer", "X-Sum")
+		}
+		if r.ProtoMajor == 2 { // which has trailers beside a length
+			w.Header().Set("Content-Length", "4")
 		}
 		w.Header().Set("X-Sum", "0")
 		_, _ = io.WriteString(w, "text")
 		w.(http.Flusher).Flush()
 		w.Header().Del("X-Sum")
 		w.Header().Set(http.TrailerPrefix+"X-Sum", "1")
-	}, nil)
-	for _, path := range []string{"/announced", "/late"} {
-		res := must.Have(rg.client(false).Get(rg.front.URL + path))(t)
-		_, _ = io.Copy(io.Discard, res.Body)
-		res.Body.Close()
-		if got := res.Trailer["X-Sum"]; !slices.Equal(got, []string{"1"}) {
-			t.Errorf("%s: trailer %q", path, got)
+	}
+	for _, h2c := range []bool{false, true} {
+		rg := newRig(t, 1, h2c, answer, nil)
+		for _, path := range []string{"/announced", "/late"} {
+			res := must.Have(rg.client(false).Get(rg.front.URL + path))(t)
+			_, _ = io.Copy(io.Discard, res.Body)
+			res.Body.Close()
+			if got := res.Trailer["X-Sum"]; !slices.Equal(got, []string{"1"}) {
+				t.Errorf("HTTP/2 to the upstream %v, %s: trailer %q", h2c, path, got)
+			}
 		}
 	}
 }
