@@ -3,8 +3,6 @@ package weirgrpc_test
 import (
 	"context"
 	"crypto/tls"
-	"net/http"
-	"net/http/httptest"
 	"testing"
 	"time"
 
@@ -12,6 +10,7 @@ import (
 	"github.com/weir-go/weir/internal/certstest"
 	"github.com/weir-go/weir/internal/limittest"
 	"github.com/weir-go/weir/internal/must"
+	"github.com/weir-go/weir/internal/tcptest"
 	"github.com/weir-go/weir/trust"
 	"github.com/weir-go/weir/weirgrpc"
 	"google.golang.org/grpc"
@@ -31,12 +30,7 @@ func TestPeersOfServeHTTP(t *testing.T) {
 	limits := weirgrpc.LimitServer(weirgrpc.One(limittest.Fixed(t, 1, weir.Queue{})), weirgrpc.ServerConfig{Trust: networks(t, "127.0.0.0/8")})
 	handler := grpc.NewServer(limits.Options()...)
 	testpb.RegisterBenchmarkServiceServer(handler, s)
-	srv := httptest.NewUnstartedServer(handler)
-	srv.Config.Protocols = new(http.Protocols)
-	srv.Config.Protocols.SetUnencryptedHTTP2(true)
-	srv.Start()
-	t.Cleanup(srv.Close)
-	client := testpb.NewBenchmarkServiceClient(dial(t, srv.Listener.Addr().String()))
+	client := testpb.NewBenchmarkServiceClient(dial(t, tcptest.ServeHTTP(t, handler).Listener.Addr().String()))
 	must.Have(client.UnaryCall(metadata.AppendToOutgoingContext(t.Context(), trust.Key, "critical"), message))(t)
 	if p := <-got; p != weir.PriorityCritical {
 		t.Errorf("%v, want critical", p)

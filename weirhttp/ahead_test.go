@@ -60,11 +60,7 @@ func TestBodiesAreReadAhead(t *testing.T) {
 // Faults of clients in a body are answered, if the client is there, without a slot.
 func TestHostileBodies(t *testing.T) {
 	for request, want := range map[string]int{
-		"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\nx":                                    400, // by the server
-		"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9999999999999999999999\r\n\r\nx":                400,
-		"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nx":                400,
 		"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nx":                                     408, // and no more
-		"GET / HTTP/1.1\r\nHost: x\r\nX: " + strings.Repeat("x", 2<<20) + "\r\n\r\n":                   431,
 		"POST / HTTP/1.1\r\nHost: x\r\nConnection: upgrade\r\nUpgrade: x\r\nContent-Length: 0\r\n\r\n": 200,
 	} {
 		synctest.Test(t, func(t *testing.T) {

@@ -124,14 +124,8 @@ func (p pipes) send(t *testing.T, text string) net.Conn {
 // client is one of net/http for a protocol.
 func (p pipes) client(t *testing.T, http2 bool) *http.Client {
 	t.Helper()
-	var protocols http.Protocols
-	protocols.SetHTTP1(!http2)
-	protocols.SetUnencryptedHTTP2(http2)
-	transport := &http.Transport{
-		Protocols:   &protocols,
-		DialContext: func(context.Context, string, string) (net.Conn, error) { return p.dial(t), nil },
-	}
-	t.Cleanup(transport.CloseIdleConnections)
+	transport := tcptest.Transport(t, http2)
+	transport.DialContext = func(context.Context, string, string) (net.Conn, error) { return p.dial(t), nil }
 	return &http.Client{Transport: transport}
 }
 

@@ -1,2 +1,3 @@
-// Package tcptest has servers of raw connections, listeners of pipes, and free addresses for tests.
+// Package tcptest has servers of raw connections and of HTTP, listeners of pipes, and free
+// addresses for tests.
 package tcptest

@@ -22,6 +22,7 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/upstream"
 	"github.com/weir-go/weir/internal/limittest"
 	"github.com/weir-go/weir/internal/must"
+	"github.com/weir-go/weir/internal/tcptest"
 )
 
 // A rig is a route between two real servers.
@@ -81,10 +82,10 @@ func newRig(t *testing.T, limit int, h2c bool, upstream http.HandlerFunc, change
 		rg.faults = append(rg.faults, err)
 	}))(t)
 	rg.shared.pause = 20 * time.Second
-	rg.upstream = serve(t, upstream)
+	rg.upstream = tcptest.ServeHTTP(t, upstream)
 	rg.pool = poolOf(t, rg.upstream.URL, h2c)
 	rt := rg.shared.Route(rg.lim, rg.pool, rc)
-	rg.front = serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	rg.front = tcptest.ServeHTTP(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		context.AfterFunc(r.Context(), func() { rg.gone.Add(1) })
 		if rg.wrap != nil {
 			r.Body = rg.wrap(r)
@@ -104,30 +105,10 @@ func newRig(t *testing.T, limit int, h2c bool, upstream http.HandlerFunc, change
 	return rg
 }
 
-func protocols(h2c bool) *http.Protocols {
-	p := new(http.Protocols)
-	p.SetUnencryptedHTTP2(h2c)
-	p.SetHTTP1(!h2c)
-	return p
-}
-
-func serve(t *testing.T, h http.Handler) *httptest.Server {
-	srv := httptest.NewUnstartedServer(h)
-	srv.Config.Protocols = new(http.Protocols)
-	srv.Config.Protocols.SetHTTP1(true)
-	srv.Config.Protocols.SetUnencryptedHTTP2(true)
-	srv.Start()
-	t.Cleanup(func() {
-		srv.CloseClientConnections()
-		srv.Close()
-	})
-	return srv
-}
-
 // client speaks one protocol.
 func (rg *rig) client(h2c bool) *http.Client {
-	transport := &http.Transport{Protocols: protocols(h2c), MaxIdleConnsPerHost: 1000, DisableCompression: true}
-	rg.t.Cleanup(transport.CloseIdleConnections)
+	transport := tcptest.Transport(rg.t, h2c)
+	transport.MaxIdleConnsPerHost, transport.DisableCompression = 1000, true
 	return &http.Client{Transport: transport, Timeout: 30 * time.Second}
 }
 

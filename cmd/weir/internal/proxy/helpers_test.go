@@ -130,18 +130,6 @@ func (r *running) state() (s map[string]any) {
 	return s
 }
 
-// speaksBoth starts an upstream of HTTP/1 and of HTTP/2 without TLS.
-func speaksBoth(t *testing.T, handler http.HandlerFunc) (address string) {
-	t.Helper()
-	server := httptest.NewUnstartedServer(handler)
-	server.Config.Protocols = new(http.Protocols)
-	server.Config.Protocols.SetHTTP1(true)
-	server.Config.Protocols.SetUnencryptedHTTP2(true)
-	server.Start()
-	t.Cleanup(server.Close)
-	return server.URL
-}
-
 // named starts an upstream that answers with its name, and /hold once it is released.
 func named(t *testing.T, name string) (address string, release func()) {
 	released := make(chan struct{})

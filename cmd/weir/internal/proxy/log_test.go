@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/weir-go/weir/internal/must"
+	"github.com/weir-go/weir/internal/tcptest"
 )
 
 // A client that violates HTTP/2 makes net/http log each of its connections.
@@ -39,7 +40,7 @@ func TestClientsCannotFloodTheLog(t *testing.T) {
 
 // The log says which address took too long, and which limiter refused a request, or its response.
 func TestAccessLogOfFailures(t *testing.T) {
-	upstream := speaksBoth(t, func(w http.ResponseWriter, r *http.Request) {
+	upstream := tcptest.ServeHTTP(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/late":
 			<-r.Context().Done()
@@ -51,7 +52,7 @@ func TestAccessLogOfFailures(t *testing.T) {
 			_ = http.NewResponseController(w).Flush()
 			<-r.Context().Done()
 		}
-	})
+	})).URL
 	for _, protocol := range []string{"http1", "http2"} {
 		r := start(t, `
 upstreams: {api: {addresses: ["`+upstream+`"], protocol: `+protocol+`}}
