@@ -65,7 +65,7 @@ func (e *engine) happen(ev event) {
 }
 
 func (e *engine) later(slot int32, kind eventKind, at time.Duration) {
-	e.events.push(event{at: at, slot: slot, kind: kind, turn: e.attempts[slot].turn})
+	e.events.schedule(event{at: at, slot: slot, kind: kind, turn: e.attempts[slot].turn})
 }
 
 // arrive begins the first attempt of a request.

@@ -21,9 +21,9 @@ const (
 	retry                     // it is tried again
 )
 
-// events is a 4-ary heap of events, the next one on top.
+// events are the scheduled events, the next one first.
 type events struct {
-	heap  []event
+	heap[event]
 	count uint32
 }
 
@@ -32,52 +32,14 @@ func (e event) before(o event) bool {
 }
 
 func (q *events) next() time.Duration {
-	if len(q.heap) == 0 {
+	if len(q.items) == 0 {
 		return Never
 	}
-	return q.heap[0].at
+	return q.items[0].at
 }
 
-func (q *events) push(e event) {
+func (q *events) schedule(e event) {
 	e.order = q.count
 	q.count++
-	i := len(q.heap)
-	q.heap = append(q.heap, e)
-	for i > 0 {
-		parent := (i - 1) / 4
-		if q.heap[parent].before(e) {
-			break
-		}
-		q.heap[i] = q.heap[parent]
-		i = parent
-	}
-	q.heap[i] = e
-}
-
-func (q *events) pop() event {
-	top, last := q.heap[0], len(q.heap)-1
-	e := q.heap[last]
-	q.heap = q.heap[:last]
-	if last == 0 {
-		return top
-	}
-	i := 0
-	for {
-		least := 4*i + 1
-		if least >= last {
-			break
-		}
-		for child := least + 1; child < min(4*i+5, last); child++ {
-			if q.heap[child].before(q.heap[least]) {
-				least = child
-			}
-		}
-		if e.before(q.heap[least]) {
-			break
-		}
-		q.heap[i] = q.heap[least]
-		i = least
-	}
-	q.heap[i] = e
-	return top
+	q.push(e)
 }

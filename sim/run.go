@@ -135,7 +135,7 @@ func (e *engine) run() error {
 		case done:
 			e.worked(e.station.Finish(at))
 		case event:
-			e.happen(e.events.pop())
+			e.happen(e.events.remove(0))
 		default:
 			e.arrive(e.traffic.next)
 			e.traffic.advance()

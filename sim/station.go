@@ -31,13 +31,14 @@ const (
 
 func newStation(most int, speed Curve) *station {
 	s := &station{most: most, open: most, speed: speed, conditions: Conditions{Speed: 1, Workers: 1}}
+	s.moved = func(e ending, place int) { s.places[e.job] = int32(place) }
 	s.settle()
 	return s
 }
 
 func (s *station) Start(now time.Duration, job Job, work time.Duration) {
 	s.pass(now)
-	if len(s.heap) < s.open {
+	if len(s.items) < s.open {
 		s.add(job, work)
 		s.settle()
 		return
@@ -64,7 +65,7 @@ func (s *station) Abandon(now time.Duration, job Job) {
 		s.backlog[s.queued[job]].job = noJob
 		return
 	}
-	s.remove(job)
+	s.end(job)
 	s.settle()
 }
 
@@ -80,7 +81,7 @@ func (s *station) Change(now time.Duration, c Conditions) {
 // settle starts waiting jobs as far as there is room, and sets the rate for the number of
 // running ones.
 func (s *station) settle() {
-	for s.head < len(s.backlog) && len(s.heap) < s.open {
+	for s.head < len(s.backlog) && len(s.items) < s.open {
 		if w := s.backlog[s.head]; w.job != noJob {
 			s.add(w.job, w.work)
 		}
@@ -89,7 +90,7 @@ func (s *station) settle() {
 	if s.head > len(s.backlog)/2 {
 		s.compact()
 	}
-	n := float64(max(1, len(s.heap))) / s.conditions.Workers
+	n := float64(max(1, len(s.items))) / s.conditions.Workers
 	s.run(mul(s.conditions.Speed, s.speed(n)))
 }
 
