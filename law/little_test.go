@@ -85,6 +85,16 @@ func TestLittleByHand(t *testing.T) {
 			"average 100ms below 115ms: raised 1 to 2", "average 100ms below 115ms: raised 2 to 3",
 			"average 100ms below 115ms: raised 3 to 4",
 		},
+	}, {
+		// 100*(0.46-0.2) by the last throughput, not 397*(0.46-0.2) by the faded peak.
+		"forgets the peak of quicker work",
+		law.Little{Remeasure: 2 * time.Second},
+		40,
+		[]law.Window{flow(400, 40), flow(100, 20), flow(100, 20)},
+		[]string{
+			"average 100ms below 115ms: raised 40 to 52", "measuring without load: cut 52 to 20",
+			"no-load latency 200ms after 100ms: raised 20 to 26",
+		},
 	}})
 }
 
@@ -142,22 +152,6 @@ func TestLittleProbes(t *testing.T) {
 	if d := next(c, 45, w); d.Reason.String() != "too few samples (5 of 20)" || d.Limit != 117 {
 		t.Errorf("%v to %v, want 450*0.26", d.Reason, d.Limit)
 	}
-}
-
-// The peak of work that became slower is the last throughput: 100*(0.46-0.2), not
-// 397*(0.46-0.2) from the faded peak.
-func TestLittleForgetsThePeakOfOtherWork(t *testing.T) {
-	byHand(t, []hand{{
-		"slower work",
-		law.Little{Remeasure: 2 * time.Second},
-		40,
-		[]law.Window{flow(400, 40), flow(100, 20), flow(100, 20)},
-		[]string{
-			"average 100ms below 115ms: raised 40 to 52",
-			"measuring without load: cut 52 to 20",
-			"no-load latency 200ms after 100ms: raised 20 to 26",
-		},
-	}})
 }
 
 // Started inside an overload of a server with 10 workers of 20 ms, each probe halves the

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
+	"net/http/httptest"
 	"strconv"
 	"sync"
 	"testing"
@@ -27,10 +27,7 @@ type site struct {
 	start    time.Time
 	end      time.Duration
 	workers  chan time.Duration // the free workers, by the time they became free
-	server   *http.Server
-	client   *http.Client
-	serving  sync.WaitGroup
-	url      string
+	server   *httptest.Server
 	observed observed
 }
 
@@ -45,13 +42,7 @@ type observed struct {
 func openSite(t *testing.T, s Scenario, l law.Law, seed uint64) *site {
 	t.Helper()
 	s = must.Have(s.complete())(t)
-	listener := must.Have(net.Listen("tcp", "127.0.0.1:0"))(t)
-	e := &site{
-		scenario: s,
-		workers:  make(chan time.Duration, s.Server.(WorkerPool).Workers),
-		url:      "http://" + listener.Addr().String(),
-		client:   &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 10_000}},
-	}
+	e := &site{scenario: s, workers: make(chan time.Duration, s.Server.(WorkerPool).Workers)}
 	for range cap(e.workers) {
 		e.workers <- 0
 	}
@@ -67,15 +58,9 @@ func openSite(t *testing.T, s Scenario, l law.Law, seed uint64) *site {
 		}))(t)
 		replicas.Handle(fmt.Sprintf("/%d/{number}", i), weirhttp.Limit(e, weirhttp.One(limiter)))
 	}
-	e.server = &http.Server{Handler: replicas, ReadHeaderTimeout: time.Minute}
-	e.serving.Go(func() { _ = e.server.Serve(listener) }) // until closed
+	e.server = httptest.NewServer(replicas)
+	e.server.Client().Transport.(*http.Transport).MaxIdleConnsPerHost = 10_000
 	return e
-}
-
-func (e *site) close() {
-	_ = e.server.Close()
-	e.serving.Wait()
-	e.client.CloseIdleConnections()
 }
 
 // requestsOf returns the requests that a simulation with that seed draws for a complete
@@ -148,7 +133,7 @@ func (e *site) phase(at time.Duration) Phase {
 
 // run sends each request when it is due, and closes the server at the end of the scenario.
 func (e *site) run(ctx context.Context, start time.Time) {
-	defer e.close()
+	defer e.server.Close()
 	e.start = start
 	ctx, over := context.WithDeadline(ctx, start.Add(e.end))
 	defer over()
@@ -169,7 +154,7 @@ func (e *site) run(ctx context.Context, start time.Time) {
 // that late clients do not flatter the server.
 func (e *site) ask(ctx context.Context, number int) {
 	due := e.requests[number].at
-	url := fmt.Sprintf("%s/%d/%d", e.url, e.requests[number].limiter, number)
+	url := fmt.Sprintf("%s/%d/%d", e.server.URL, e.requests[number].limiter, number)
 	behind := time.Since(e.start) - due
 	status := e.get(ctx, url)
 	latency := time.Since(e.start) - due
@@ -198,7 +183,7 @@ func (e *site) get(ctx context.Context, url string) int {
 	if err != nil {
 		return 0
 	}
-	answer, err := e.client.Do(request)
+	answer, err := e.server.Client().Do(request)
 	if err != nil {
 		return 0
 	}

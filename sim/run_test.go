@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -120,21 +119,6 @@ func shorten(s *Scenario, length time.Duration) {
 	for _, p := range phases {
 		p.Length = min(p.Length, length)
 		s.Phases = append(s.Phases, p)
-	}
-}
-
-func TestRunsAreEqual(t *testing.T) {
-	for _, name := range []string{"step-3x", "mmpp", "diurnal", "retry-storm", "bimodal", "8clients", "cancel30"} {
-		s := scenario(t, name)
-		shorten(&s, time.Second)
-		s.Limiter.Queue.Adaptive = true
-		one, two, other := mustRun(t, s, law.Band{}, 1), mustRun(t, s, law.Band{}, 1), mustRun(t, s, law.Band{}, 2)
-		if !reflect.DeepEqual(one, two) {
-			t.Errorf("%s: two runs of one seed differ", s.Name)
-		}
-		if reflect.DeepEqual(one.Latency, other.Latency) {
-			t.Errorf("%s: two seeds give the same", s.Name)
-		}
 	}
 }
 

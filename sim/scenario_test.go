@@ -162,6 +162,10 @@ func TestScenariosInGo(t *testing.T) {
 		{func(s *Scenario) {
 			s.Trace, s.Clients = Trace{{Class: "c"}}, []Client{{Name: "a"}, {Name: "b"}}
 		}, `trace has class "c": want the name of a client, a or b`},
+		{func(s *Scenario) { s.Trace = Trace{{At: -1, Work: ms}} }, "trace has request 0 at -1ns"},
+		{func(s *Scenario) { s.Trace = Trace{{At: 2, Work: ms}, {At: 1, Work: ms}} }, "trace has request 1 at 1ns"},
+		{func(s *Scenario) { s.Trace = Trace{{Work: ms, Deadline: -1}} }, "with a deadline of -1ns"},
+		{func(s *Scenario) { s.Trace = Trace{{Work: ms, Deadline: math.MaxInt64}} }, "with a deadline of 2562047h"},
 	} {
 		if _, err := Run(steady(1, test.change), nil, 1); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("got %v, want %s", err, test.want)

@@ -53,7 +53,11 @@ func TestScoreIsCapped(t *testing.T) {
 func TestScoreNeedsItsOracle(t *testing.T) {
 	s := steady(100, nil)
 	o := must.Have(Sweep(s, 1))(t)
-	if _, err := o.Score(mustRun(t, s, nil, 2)); err == nil ||
+	other := mustRun(t, s, nil, 2)
+	if other.Requests == mustRun(t, s, nil, 1).Requests {
+		t.Errorf("two seeds have the same %d requests", other.Requests)
+	}
+	if _, err := o.Score(other); err == nil ||
 		!strings.Contains(err.Error(), "with seed 2 cannot be scored") {
 		t.Error(err)
 	}

@@ -2,7 +2,6 @@ package sim
 
 import (
 	"math"
-	"strings"
 	"testing"
 	"time"
 
@@ -59,21 +58,6 @@ func TestTraceFaster(t *testing.T) {
 	}
 	if (Trace{}).Offered() != 0 || trace[:1].Offered() != 0 {
 		t.Error("a single request is an endless load")
-	}
-}
-
-// TestTraceOutOfOrder checks that a trace that would turn the time back is an error.
-func TestTraceOutOfOrder(t *testing.T) {
-	for _, trace := range []Trace{
-		{{At: -1, Work: ms}},
-		{{At: 2, Work: ms}, {At: 1, Work: ms}},
-		{{At: 1, Work: ms, Deadline: -1}},
-		{{At: 1, Work: ms, Deadline: math.MaxInt64}},
-	} {
-		s := steady(1, func(s *Scenario) { s.Trace = trace })
-		if _, err := Run(s, nil, 1); err == nil || !strings.Contains(err.Error(), "trace has request ") {
-			t.Errorf("%v: %v", trace, err)
-		}
 	}
 }
 

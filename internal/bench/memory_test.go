@@ -40,7 +40,7 @@ func TestMemory(t *testing.T) {
 func testMemory(t *testing.T, l law.Law, most int64) {
 	// On one processor the runtime's own goroutines and timers do not blur the figures.
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	const n, batch, workers, each = 2000, 20, 3, 100
+	const n, batch = 2000, 20
 	synctest.Test(t, func(t *testing.T) {
 		limiters := make([]*weir.Limiter, n)
 		var all sync.WaitGroup
@@ -53,11 +53,11 @@ func testMemory(t *testing.T, l law.Law, most int64) {
 		}
 		wear := func(from, to int) {
 			for i := from; i < to; i++ {
-				use(t, &all, limiters[i], l, uint64(i), workers, each)
+				use(t, &all, limiters[i], l, uint64(i))
 			}
 			all.Wait()
 			for _, l := range limiters[from:to] {
-				if s := l.Snapshot(); s.Completed != workers*each || s.Raised+s.Cut != 8 || s.DrainRate == 0 {
+				if s := l.Snapshot(); s.Completed != workers*pieces || s.Raised+s.Cut != 8 || s.DrainRate == 0 {
 					t.Fatalf("not used as intended: %v", l)
 				}
 			}
@@ -75,30 +75,36 @@ func testMemory(t *testing.T, l law.Law, most int64) {
 		}
 		used := limittest.Heap() - before
 		runtime.KeepAlive(limiters)
-		t.Logf("heap per limiter: %d B before use, %d B after %d operations", fresh/n, used/n, workers*each)
+		t.Logf("heap per limiter: %d B before use, %d B after %d operations", fresh/n, used/n, workers*pieces)
 		if fresh > n*heapFresh || used > n*most {
 			t.Errorf("want at most %d B and %d B", heapFresh, most)
 		}
 	})
 }
 
-// use makes three callers work on two slots, which change owner eight times.
-func use(t *testing.T, all *sync.WaitGroup, l *weir.Limiter, c law.Law, seed uint64, workers, each int) {
-	for w := range workers {
+// callers make three callers work a hundred times each, with latencies over three decades.
+func callers(t *testing.T, all *sync.WaitGroup, seed uint64, do func(work func(context.Context) error) error) {
+	for caller := range uint64(workers) {
 		all.Go(func() {
-			r := rand.New(rand.NewPCG(seed, uint64(w)))
-			for range each {
+			r := rand.New(rand.NewPCG(seed, caller))
+			for range pieces {
 				latency := 30 * math.Exp(1.2*r.NormFloat64()) // lognormal, in milliseconds
-				err := l.Do(context.Background(), func(context.Context) error {
+				if err := do(func(context.Context) error {
 					time.Sleep(time.Duration(min(max(latency, 1), 1000) * float64(time.Millisecond)))
 					return nil
-				})
-				if err != nil {
+				}); err != nil {
 					t.Error(err)
 				}
 			}
 		})
 	}
+}
+
+const workers, pieces = 3, 100
+
+// use makes callers work on two slots, which change owner eight times.
+func use(t *testing.T, all *sync.WaitGroup, l *weir.Limiter, c law.Law, seed uint64) {
+	callers(t, all, seed, func(work func(context.Context) error) error { return l.Do(context.Background(), work) })
 	all.Go(func() {
 		for i := range 8 {
 			time.Sleep(250 * time.Millisecond)

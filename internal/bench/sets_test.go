@@ -4,8 +4,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"math"
-	"math/rand/v2"
 	"runtime"
 	"sync"
 	"testing"
@@ -142,9 +140,9 @@ func TestMemoryOfAdaptiveKeys(t *testing.T) {
 				wear := func(s *bulkhead.Set, from int) {
 					var all sync.WaitGroup
 					for i := from; i < from+batch; i++ {
-						for w := range 3 {
-							all.Go(func() { useKey(t, s, fmt.Sprintf("GET /resource/%d", i), uint64(i), uint64(w)) })
-						}
+						callers(t, &all, uint64(i), func(work func(context.Context) error) error {
+							return s.Do(t.Context(), fmt.Sprintf("GET /resource/%d", i), work)
+						})
 					}
 					all.Wait()
 				}
@@ -159,7 +157,7 @@ func TestMemoryOfAdaptiveKeys(t *testing.T) {
 				total := s.Snapshot().Total
 				changes := float64(total.Raised+total.Cut) / float64(keys)
 				t.Logf("%d B a key; %.1f changes of the limit, mean wait %v", each, changes, total.QueueWait)
-				if total.Completed != uint64(keys*300) || changes < 1 || c.queues && total.QueueWait == 0 {
+				if total.Completed != uint64(keys*workers*pieces) || changes < 1 || c.queues && total.QueueWait == 0 {
 					t.Errorf("not used as intended: %+v", total)
 				}
 				if each > c.most {
@@ -168,20 +166,5 @@ func TestMemoryOfAdaptiveKeys(t *testing.T) {
 				runtime.KeepAlive(first)
 			})
 		})
-	}
-}
-
-// useKey does 100 pieces of work for a key.
-func useKey(t *testing.T, s *bulkhead.Set, key string, seed, caller uint64) {
-	r := rand.New(rand.NewPCG(seed, caller))
-	for range 100 {
-		latency := 30 * math.Exp(1.2*r.NormFloat64()) // lognormal, in milliseconds
-		err := s.Do(t.Context(), key, func(context.Context) error {
-			time.Sleep(time.Duration(min(max(latency, 1), 1000) * float64(time.Millisecond)))
-			return nil
-		})
-		if err != nil {
-			t.Error(err)
-		}
 	}
 }

@@ -60,32 +60,24 @@ func TestCacheKeepsMinimumsApart(t *testing.T) {
 	}
 }
 
-// TestCacheOfBaselines: a baseline is found again for another law, and other data is not
-// accepted as a baseline.
+// A baseline is stored beside the oracle, and other data is not accepted as one.
 func TestCacheOfBaselines(t *testing.T) {
 	cache := oraclecache.Cache(t.TempDir())
 	s := suites.Acceptance()[0]
 	s.Phases[0].Length = time.Second
-	first, err := cache.Baseline(s, 1)
-	if err != nil || first.Phases[0].Possible() == 0 {
-		t.Fatalf("%+v, %v", first, err)
-	}
+	must.Have(cache.Sweep(1, s, 1))(t)
+	first := must.Have(cache.Baseline(s, 1))(t)
 	files, err := filepath.Glob(filepath.Join(string(cache), "*.baseline"))
-	if err != nil || len(files) != 1 {
-		t.Fatalf("%q, %v", files, err)
+	if err != nil || len(files) != 1 || first.Phases[0].Possible() == 0 {
+		t.Fatalf("%+v in %q, %v", first, files, err)
 	}
 	for text, want := range map[string]int{
 		`{"scenario":"` + s.Name + `","seed":1,"phases":[{"unlimited":77}]}`: 77,
 		`{"phases":[]}`: first.Phases[0].Unlimited,
-		`not JSON`:      first.Phases[0].Unlimited,
 	} {
 		must.Do(t, os.WriteFile(files[0], []byte(text), 0o600))
-		s.Limiter.Law = law.Little{}
 		if b, err := cache.Baseline(s, 1); err != nil || b.Phases[0].Unlimited != want {
 			t.Errorf("%q: %+v, %v", text, b, err)
 		}
-	}
-	if files, err := filepath.Glob(filepath.Join(string(cache), "*")); err != nil || len(files) != 1 {
-		t.Errorf("%q, %v", files, err)
 	}
 }
