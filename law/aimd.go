@@ -59,11 +59,7 @@ const earlySamples = 100
 // Controller starts the law. A setting out of range is an error that matches
 // [ErrConfig]. The Controller is also a [Retuner].
 func (a AIMD) Controller(Bounds) (Controller, error) {
-	complete, err := completed(a)
-	if err != nil {
-		return nil, err
-	}
-	return &aimdController{complete}, nil
+	return started(a, func(a AIMD) Controller { return &aimdController{a} })
 }
 
 // String returns the text form, with the settings that are not zero: for example

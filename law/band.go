@@ -78,11 +78,7 @@ type Band struct {
 // Controller starts the law. A setting out of range is an error that matches
 // [ErrConfig]. The Controller is also a [Retuner].
 func (b Band) Controller(Bounds) (Controller, error) {
-	complete, err := completed(b)
-	if err != nil {
-		return nil, err
-	}
-	return &bandController{unique.Make(complete)}, nil
+	return started(b, func(b Band) Controller { return &bandController{unique.Make(b)} })
 }
 
 // String returns the text form, with the settings that are not zero: for example

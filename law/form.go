@@ -68,6 +68,15 @@ func completed[L any, P formed[L]](l L) (L, error) {
 	return l, err
 }
 
+// started starts a law with its defaults filled in.
+func started[L any, P formed[L]](l L, start func(complete L) Controller) (Controller, error) {
+	complete, err := completed[L, P](l)
+	if err != nil {
+		return nil, err
+	}
+	return start(complete), nil
+}
+
 // retuned takes over the settings of l if it is a law of the same type and they
 // are in range.
 func retuned[L Law, P formed[L]](settings *L, l Law) bool {

@@ -77,11 +77,7 @@ const (
 // Controller starts the law. A setting out of range is an error that matches
 // [ErrConfig]. The Controller is also a [Retuner].
 func (g Gradient) Controller(Bounds) (Controller, error) {
-	complete, err := completed(g)
-	if err != nil {
-		return nil, err
-	}
-	return &gradientController{Gradient: complete}, nil
+	return started(g, func(g Gradient) Controller { return &gradientController{Gradient: g} })
 }
 
 // String returns the text form, with the settings that are not zero: for example

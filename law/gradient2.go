@@ -60,11 +60,7 @@ const (
 // Controller starts the law. A setting out of range is an error that matches
 // [ErrConfig]. The Controller is also a [Retuner].
 func (g Gradient2) Controller(Bounds) (Controller, error) {
-	complete, err := completed(g)
-	if err != nil {
-		return nil, err
-	}
-	return &gradient2Controller{Gradient2: complete}, nil
+	return started(g, func(g Gradient2) Controller { return &gradient2Controller{Gradient2: g} })
 }
 
 // String returns the text form, with the settings that are not zero: for example

@@ -112,11 +112,7 @@ const (
 // Controller starts the law. A setting out of range is an error that matches
 // [ErrConfig]. The Controller is also a [Retuner].
 func (l Little) Controller(Bounds) (Controller, error) {
-	complete, err := completed(l)
-	if err != nil {
-		return nil, err
-	}
-	return &littleController{Little: complete}, nil
+	return started(l, func(l Little) Controller { return &littleController{Little: l} })
 }
 
 // String returns the text form, with the settings that are not zero: for example

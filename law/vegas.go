@@ -65,11 +65,7 @@ type Vegas struct {
 // Controller starts the law. A setting out of range is an error that matches
 // [ErrConfig]. The Controller is also a [Retuner].
 func (v Vegas) Controller(Bounds) (Controller, error) {
-	complete, err := completed(v)
-	if err != nil {
-		return nil, err
-	}
-	return &vegasController{Vegas: complete}, nil
+	return started(v, func(v Vegas) Controller { return &vegasController{Vegas: v} })
 }
 
 // String returns the text form, with the settings that are not zero: for example

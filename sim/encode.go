@@ -67,11 +67,9 @@ func fieldsOf(path string, v reflect.Value) (any, error) {
 }
 
 func kindOf(path string, v reflect.Value) (any, error) {
-	for _, k := range kinds[v.Type()] {
-		if !v.IsNil() && v.Elem().Type() == reflect.TypeOf(k.zero) {
-			value, err := treeOf(path+"."+k.name, v.Elem())
-			return map[string]any{k.name: value}, err
-		}
+	if name := nameOf(v); name != "" {
+		value, err := treeOf(path+"."+name, v.Elem())
+		return map[string]any{name: value}, err
 	}
 	return nil, fmt.Errorf("%s is a %T, which has no name in JSON: want %s", path, v.Interface(), nearest.Alternatives(kindNames(v.Type())))
 }

@@ -151,7 +151,9 @@ func checkValue(path string, v reflect.Value, tag string) error {
 			}
 		}
 	case reflect.Interface:
-		return checkKind(path, v)
+		if name := nameOf(v); name != "" { // others check themselves
+			return checkValue(path+"."+name, v.Elem(), "")
+		}
 	case reflect.Int, reflect.Int64, reflect.Float64:
 		return checkNumber(path, v, tag)
 	}
@@ -171,14 +173,14 @@ func checkFields(path string, v reflect.Value) error {
 	return nil
 }
 
-// checkKind checks a built-in implementation. Custom ones and laws check themselves.
-func checkKind(path string, v reflect.Value) error {
+// nameOf returns the name of a built-in implementation, empty for custom ones, laws and nil.
+func nameOf(v reflect.Value) string {
 	for _, k := range kinds[v.Type()] {
 		if !v.IsNil() && v.Elem().Type() == reflect.TypeOf(k.zero) {
-			return checkValue(path+"."+k.name, v.Elem(), "")
+			return k.name
 		}
 	}
-	return nil
+	return ""
 }
 
 func checkNumber(path string, v reflect.Value, tag string) error {

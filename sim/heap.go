@@ -1,7 +1,10 @@
 package sim
 
+// An ordered item of a heap comes before some others.
+type ordered[T any] interface{ before(T) bool }
+
 // A heap is a 4-ary heap, the first item on top.
-type heap[T interface{ before(T) bool }] struct {
+type heap[T ordered[T]] struct {
 	items []T
 	moved func(item T, place int) // told each new place of an item; may be nil
 }

@@ -64,7 +64,7 @@ func SweepOn(processors int, s Scenario, seed uint64) (*Oracle, error) {
 		best, smallest := bestRun(runs, i)
 		phase := &best.phases[i]
 		o.Phases = append(o.Phases, OraclePhase{
-			Limit: best.limit, Smallest: smallest.limit, Good: best.good(i),
+			Limit: best.limit, Smallest: smallest.limit, Good: best.goodIn(i),
 			Limiters: phase.goodAt(max(1, s.Limiters)), Start: phase.start < s.Start,
 		})
 		o.latency.merge(&smallest.phases[i].latency)
@@ -120,31 +120,29 @@ func (s Scenario) swept(limit int, shared []stretch, seed uint64) (swept, error)
 		e.stretches[i].limits = maxmin.Split(limit, e.stretches[i].needs)
 	}
 	err = e.run()
-	return swept{limit, e.record.phases, e.record.bins, e.record.width}, err
+	return swept{limit, e.record}, err
 }
 
 // swept is the result of one of the limits.
 type swept struct {
-	limit  int
-	phases []phaseRecord
-	bins   []bin
-	width  time.Duration // of a bin
+	limit int
+	record
 }
 
-func (s *swept) good(phase int) int { return s.phases[phase].tally().Good }
+func (s *swept) goodIn(phase int) int { return s.phases[phase].tally().Good }
 
 // bestRun returns the run with the most good answers in a phase, and the first that
 // nearly has as many.
 func bestRun(runs []swept, phase int) (best, smallest swept) {
 	best = runs[0]
 	for _, r := range runs {
-		if r.good(phase) > best.good(phase) {
+		if r.goodIn(phase) > best.goodIn(phase) {
 			best = r
 		}
 	}
-	enough := mul(nearly, float64(best.good(phase)))
+	enough := mul(nearly, float64(best.goodIn(phase)))
 	for _, r := range runs {
-		if float64(r.good(phase)) >= enough {
+		if float64(r.goodIn(phase)) >= enough {
 			return best, r
 		}
 	}
