@@ -88,7 +88,7 @@ func TestChangesNeedTheToken(t *testing.T) {
 		Shadow: func(name string, on bool) error { return known(name, fmt.Sprint(on)) },
 	}
 	d := newDash(t, config)
-	login := ask(t, d, "POST", "http://localhost/login", "token="+token, "Content-Type", "application/x-www-form-urlencoded")
+	login := ask(t, d, "POST", "http://localhost/login", "token="+token)
 	cookie, _, _ := strings.Cut(login.Header.Get("Set-Cookie"), ";")
 	for _, c := range []struct {
 		what, body string
@@ -111,7 +111,7 @@ func TestChangesNeedTheToken(t *testing.T) {
 		{"the token", "limiter=b&law=", []string{"Authorization", "Bearer " + token}, 204},
 		{"shadow mode", "limiter=a&shadow=true", []string{"Cookie", cookie}, 204},
 	} {
-		got := ask(t, d, "POST", "http://localhost/change", c.body, append(c.header, "Content-Type", "application/x-www-form-urlencoded")...)
+		got := ask(t, d, "POST", "http://localhost/change", c.body, c.header...)
 		if got.StatusCode != c.status {
 			t.Errorf("%s: %d %s, want %d", c.what, got.StatusCode, read(t, got), c.status)
 		}
@@ -123,7 +123,7 @@ func TestChangesNeedTheToken(t *testing.T) {
 		t.Errorf("changed %s", got)
 	}
 	config.Law = nil
-	if got := ask(t, newDash(t, config), "POST", "http://localhost/change", "limiter=a&law=aimd", "Authorization", "Bearer "+token, "Content-Type", "application/x-www-form-urlencoded"); got.StatusCode != http.StatusNotFound {
+	if got := ask(t, newDash(t, config), "POST", "http://localhost/change", "limiter=a&law=aimd", "Authorization", "Bearer "+token); got.StatusCode != http.StatusNotFound {
 		t.Errorf("without Law: %d", got.StatusCode)
 	}
 }

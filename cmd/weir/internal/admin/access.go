@@ -1,7 +1,6 @@
 package admin
 
 import (
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -36,10 +35,6 @@ func (a *access) look(next http.Handler) http.Handler {
 	if a.near {
 		return next
 	}
-	return a.bearer(next)
-}
-
-func (a *access) bearer(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		want, err := config.ReadToken(a.token)
 		if err != nil {
@@ -55,15 +50,13 @@ func (a *access) bearer(next http.Handler) http.Handler {
 	})
 }
 
-// errHost is the answer to a request for another host.
-var errHost = errors.New("want a loopback address, localhost, the address of the listener, or a name of admin.hosts")
-
 func (a *access) host(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		if !a.local && !callers.Host(r, a.hosts) {
-			http.Error(w, fmt.Sprintf("host %q is not served here: %v", r.Host, errHost), http.StatusMisdirectedRequest)
+			http.Error(w, fmt.Sprintf("host %q is not served here: want a loopback address, localhost, "+
+				"the address of the listener, or a name of admin.hosts", r.Host), http.StatusMisdirectedRequest)
 			return
 		}
 		next.ServeHTTP(w, r)
