@@ -1,6 +1,7 @@
 package config_test
 
 import (
+	"net/netip"
 	"reflect"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
+	"github.com/weir-go/weir/trust"
 )
 
 func TestDuration(t *testing.T) {
@@ -158,6 +160,15 @@ compartments:
 		}
 		if err == nil {
 			done(weir.Failure)
+		}
+	}
+}
+
+func TestPeers(t *testing.T) {
+	peers := config.Peers(parsed(t, small+"listeners: [{trusted: [10.0.0.0/8, '::1']}]\n").Listeners[0].Trusted)
+	for addr, want := range map[string]bool{"10.1.2.3": true, "::1": true, "192.0.2.1": false} {
+		if got := peers(trust.Peer{Addr: netip.MustParseAddr(addr)}); got != want {
+			t.Errorf("%s is trusted: %v, want %v", addr, got, want)
 		}
 	}
 }
