@@ -50,8 +50,6 @@ func TestUpstreamsThatFail(t *testing.T) {
 		"500":                {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }, 500, false, limittest.Taught{Failed: 1}},
 		"503":                {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(503) }, 503, false, limittest.Taught{Overloaded: 1}},
 		"429":                {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(429) }, 429, false, limittest.Taught{Ignored: 1}},
-		"504":                {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(504) }, 504, false, limittest.Taught{TimedOut: 1}},
-		"404":                {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(404) }, 404, false, limittest.Taught{Ignored: 1}},
 		"204":                {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(204) }, 204, false, limittest.Taught{Succeeded: 1}},
 		"304":                {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(304) }, 304, false, limittest.Taught{Succeeded: 1}},
 	} {

@@ -51,8 +51,6 @@ func TestServersThatMisbehave(t *testing.T) {
 		"resets":             {does(reset), false, 1},
 		"closes early":       {says("HTTP/1.1 200 OK\r\nContent-"), false, 1},
 		"garbage":            {says("SSH-2.0-OpenSSH_9.2p1\r\n"), false, 1},
-		"bad length":         {says("HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\n"), false, 1},
-		"two lengths":        {says("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello"), false, 1},
 		"status 0":           {says("HTTP/1.1 000 None\r\nContent-Length: 0\r\n\r\n"), false, 1},
 		"status 99":          {says("HTTP/1.1 099 None\r\nContent-Length: 0\r\n\r\n"), false, 1},
 		"endless header":     {does(endlessHeader), false, 1},
@@ -61,7 +59,6 @@ func TestServersThatMisbehave(t *testing.T) {
 		"slow headers":       {stops("HTTP/1.1 200 OK\r\n"), false, 1},
 		"less than it says":  {says("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello"), true, 0},
 		"resets in the body": {does(resetInBody), true, 0},
-		"bad chunk":          {says("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nhello"), true, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())
