@@ -96,7 +96,7 @@ func (s *ServerLimits) WrapStreamingHandler(next connect.StreamingHandlerFunc) c
 			return next(ctx, conn)
 		case s.eachMessage:
 			messages := &serverMessages{StreamingHandlerConn: conn, ctx: ctx, admitter: admitter}
-			return messages.run(next)
+			return messages.turn.Run(ctx, codeOf, func() error { return next(ctx, messages) })
 		}
 		permit, err := admitter.Acquire(deadline.Stranger(ctx))
 		if err != nil {

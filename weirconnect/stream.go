@@ -18,14 +18,6 @@ type serverMessages struct {
 	turn     rpc.Turn
 }
 
-func (s *serverMessages) run(next connect.StreamingHandlerFunc) (err error) {
-	outcome := weir.Failure // should the handler panic, or end its goroutine
-	defer func() { s.turn.End(outcome) }()
-	err = next(s.ctx, s)
-	outcome = rpc.OutcomeOnServer(s.ctx, codeOf(err))
-	return err
-}
-
 func (s *serverMessages) Receive(m any) error {
 	s.turn.Served(s.ctx)
 	err := s.StreamingHandlerConn.Receive(m)

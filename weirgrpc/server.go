@@ -104,7 +104,7 @@ func (s *ServerLimits) Stream(srv any, stream grpc.ServerStream, info *grpc.Stre
 		return handler(srv, stream)
 	case s.eachMessage:
 		messages := &serverMessages{ServerStream: stream, admitter: admitter}
-		return messages.run(srv, handler)
+		return messages.turn.Run(ctx, codeOf, func() error { return handler(srv, messages) })
 	}
 	permit, err := admitter.Acquire(deadline.Stranger(ctx)) // the deadline is of the whole stream
 	if err != nil {

@@ -23,14 +23,6 @@ type serverMessages struct {
 	turn     rpc.Turn
 }
 
-func (s *serverMessages) run(srv any, handler grpc.StreamHandler) (err error) {
-	outcome := weir.Failure // should the handler panic, or end its goroutine
-	defer func() { s.turn.End(outcome) }()
-	err = handler(srv, s)
-	outcome = rpc.OutcomeOnServer(s.Context(), codeOf(err))
-	return err
-}
-
 func (s *serverMessages) RecvMsg(m any) error {
 	s.turn.Served(s.Context())
 	if err := s.ServerStream.RecvMsg(m); err != nil {

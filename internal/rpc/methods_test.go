@@ -107,4 +107,8 @@ func TestTurn(t *testing.T) {
 	check("ended while it waited", 0, 2, 3)
 	take(lim)
 	check("after the end", 0, 2, 4)
+	notFound := func(error) rpc.Code { return rpc.NotFound }
+	turn = rpc.Turn{}
+	must.Do(t, turn.Run(t.Context(), notFound, func() error { take(lim); return nil }))
+	check("a handler that returned", 0, 2, 5)
 }

@@ -57,6 +57,16 @@ func (t *Turn) Served(ctx context.Context) {
 	t.Give(weir.Success)
 }
 
+// Run runs the handler of a stream, and ends the turn with the outcome of the handler's error, of
+// which code returns the code.
+func (t *Turn) Run(ctx context.Context, code func(error) Code, handler func() error) (err error) {
+	outcome := weir.Failure // should the handler panic, or end its goroutine
+	defer func() { t.End(outcome) }()
+	err = handler()
+	outcome = OutcomeOnServer(ctx, code(err))
+	return err
+}
+
 // End is Give for the end of the stream: from now on the turn holds no slot.
 func (t *Turn) End(o weir.Outcome) {
 	t.mu.Lock()
