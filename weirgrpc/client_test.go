@@ -88,6 +88,18 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
+// TestClassify: a refused call may come back when the server said, and not if it said nothing.
+func TestClassify(t *testing.T) {
+	for after, want := range map[time.Duration]retry.Answer{
+		time.Second: {Outcome: weir.Overloaded, RetryAfter: time.Second},
+		-1:          {Outcome: weir.Overloaded, Final: true},
+	} {
+		if got := weirgrpc.Classify(says(codes.ResourceExhausted, after)); got != want {
+			t.Errorf("after %v: %+v, want %+v", after, got, want)
+		}
+	}
+}
+
 // TestServerThatRefusesAll is sent nothing for the time that it names, in its status or trailer.
 func TestServerThatRefusesAll(t *testing.T) {
 	for name, c := range map[string]struct {
