@@ -52,15 +52,8 @@ func TestNothingHeavyIsLost(t *testing.T) {
 				}
 			})
 			e := ran(t, s, 1)
-			sum := e.record.tally()
-			units := 0
-			for _, n := range e.nodes {
-				units += n.State(int64(e.now)).InFlight
-			}
-			if ended := sum.Good + sum.Late + sum.Failed + sum.Refused + sum.Cancelled; ended != sum.Attempts ||
-				e.record.inflight != 0 || units != 0 || sum.Good == 0 || len(e.free) != len(e.attempts) {
-				t.Errorf("%T, %+v: %+v, %d in flight, %d of %d slots free",
-					server, client, sum, e.record.inflight, len(e.free), len(e.attempts))
+			if sum, ended := balance(t, e); ended != sum.Attempts || sum.Good == 0 || len(e.free) != len(e.attempts) {
+				t.Errorf("%T, %+v: %+v, %d of %d slots free", server, client, sum, len(e.free), len(e.attempts))
 			}
 		}
 	}

@@ -109,3 +109,21 @@ func TestProbesOfLittleWorkTeach(t *testing.T) {
 		t.Errorf("goodput %.2f of the capacity, want most", good/possible)
 	}
 }
+
+// A server pauses before any of its limiters has reached its limit, and an overload follows. No
+// limiter takes the pause for slower work, and climbs until the server thrashes.
+func TestPauseBeforeTheLimitWasReached(t *testing.T) {
+	after := mustRun(t, Scenario{
+		Arrivals: Poisson{Rate: 2400}, Work: Exponential{Mean: 5 * ms}, SLO: 500 * ms, Limiters: 16,
+		Server:  Curve(func(n float64) float64 { return min(1, 20/n, 1200/(n*n)) }),
+		Clients: []Client{{Retry: Retry{Times: 2, Backoff: 50 * ms}}},
+		Phases: []Phase{
+			{Length: 5 * time.Second, Load: 0.3},
+			{Length: 2 * time.Second, Load: 0.3, Pause: Pause{Every: 2 * time.Second, For: time.Second}},
+			{Length: 10 * time.Second, Load: 1.8},
+		},
+	}, law.Setpoint{}, 1).Phases[2]
+	if share := float64(after.Good) / float64(after.Requests); share < 0.75 {
+		t.Errorf("%.0f%% of the requests after a pause were good, want about 85", 100*share)
+	}
+}

@@ -96,20 +96,27 @@ func TestNothingIsLost(t *testing.T) {
 		for _, queue := range []Queue{{}, {Size: 30, Timeout: 50 * ms}, {Adaptive: true}} {
 			s.Limiter.Queue = queue
 			shorten(&s, time.Second)
-			e := ran(t, s, 3)
-			sum := e.record.tally()
-			inflight, queued := 0, 0
-			for _, n := range e.nodes {
-				state := n.State(int64(e.now))
-				inflight, queued = inflight+state.InFlight, queued+state.Queued
-			}
-			ended := sum.Good + sum.Late + sum.Failed + sum.Refused + sum.Cancelled
-			if inflight != e.record.inflight || sum.Attempts != ended+inflight+queued || sum.Attempts < sum.Requests {
-				t.Errorf("%s with queue %+v: %d attempts, %d ended, %d in flight (%d by our count), %d queued",
-					s.Name, queue, sum.Attempts, ended, inflight, e.record.inflight, queued)
-			}
+			balance(t, ran(t, s, 3))
 		}
 	}
+}
+
+// balance checks that every attempt has ended in one way, runs or waits, and that the limiters agree
+// on the units of running work.
+func balance(t *testing.T, e *engine) (sum Tally, ended int) {
+	t.Helper()
+	sum = e.record.tally()
+	inflight, queued := 0, 0
+	for _, n := range e.nodes {
+		state := n.State(int64(e.now))
+		inflight, queued = inflight+state.InFlight, queued+state.Queued
+	}
+	ended = sum.Good + sum.Late + sum.Failed + sum.Refused + sum.Cancelled
+	if inflight != e.record.inflight || sum.Attempts != ended+inflight+queued || sum.Attempts < sum.Requests {
+		t.Errorf("%s, %+v, queue %+v: %d attempts, %d ended, %d in flight (%d by our count), %d queued",
+			e.scenario.Name, e.scenario.Clients, e.scenario.Limiter.Queue, sum.Attempts, ended, inflight, e.record.inflight, queued)
+	}
+	return sum, ended
 }
 
 // shorten shortens every phase.

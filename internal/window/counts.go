@@ -2,6 +2,7 @@ package window
 
 import (
 	"math/bits"
+	"slices"
 	"time"
 
 	"github.com/weir-go/weir/histogram"
@@ -39,10 +40,7 @@ func (c *Counts) add(d time.Duration) {
 //
 //go:noinline
 func (c *Counts) grow(at int, bit uint64) {
-	rows := make([][perRow]uint64, len(c.rows)+1)
-	copy(rows, c.rows[:at])
-	copy(rows[at+1:], c.rows[at:])
-	c.rows = rows
+	c.rows = slices.Concat(c.rows[:at], make([][perRow]uint64, 1), c.rows[at:])
 	c.hit |= bit
 }
 

@@ -2,6 +2,7 @@ package window
 
 import (
 	"math/bits"
+	"slices"
 	"time"
 )
 
@@ -74,10 +75,7 @@ func (h *sketch) wrapped(octave int, side, i uint8) {
 //
 //go:noinline
 func (h *sketch) grow(at int, bit uint64) {
-	rows := make([]row, len(h.rows)+1)
-	copy(rows, h.rows[:at])
-	copy(rows[at+1:], h.rows[at:])
-	h.rows = rows
+	h.rows = slices.Concat(h.rows[:at], make([]row, 1), h.rows[at:])
 	h.octaves |= bit
 }
 
