@@ -136,9 +136,9 @@ func (e *engine) after(limiter int32) {
 	if e.fx.Panic != nil {
 		e.broken = e.fx.Panic
 	}
-	e.record.now.would += len(e.fx.Lapsed)
+	e.record.now.WouldRefuse += len(e.fx.Lapsed)
 	if e.fx.WouldRefuse != reply.Admitted {
-		e.record.now.would++
+		e.record.now.WouldRefuse++
 	}
 	if e.fx.Change != nil {
 		e.record.limit(e.now, limiter, e.fx.Change)

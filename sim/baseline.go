@@ -40,9 +40,9 @@ func BaselineOf(s Scenario, seed uint64) (*Baseline, error) {
 		}
 		for i := range b.Phases {
 			if limit == 20 {
-				b.Phases[i].Twenty = run.phases[i].answered
+				b.Phases[i].Twenty = run.phases[i].Answered
 			} else {
-				b.Phases[i].Unlimited = run.phases[i].answered
+				b.Phases[i].Unlimited = run.phases[i].Answered
 			}
 		}
 	}

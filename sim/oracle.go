@@ -65,10 +65,10 @@ func SweepOn(processors int, s Scenario, seed uint64) (*Oracle, error) {
 		phase := &best.phases[i]
 		o.Phases = append(o.Phases, OraclePhase{
 			Limit: best.limit, Smallest: smallest.limit, Good: best.goodIn(i),
-			Limiters: phase.goodAt(max(1, s.Limiters)), Start: phase.start < s.Start,
+			Limiters: phase.goodAt(max(1, s.Limiters)), Start: phase.Start < s.Start,
 		})
-		o.latency.merge(&smallest.phases[i].latency)
-		from := phase.start / o.width
+		o.latency.merge(&smallest.phases[i].Latency)
+		from := phase.Start / o.width
 		copy(o.bins[from:], best.bins[from:])
 	}
 	return o, nil

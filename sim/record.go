@@ -52,14 +52,10 @@ type record struct {
 type bin struct{ good, refused, lost uint32 }
 
 type phaseRecord struct {
-	tallies  []Tally // of each kind of clients at each limiter, by kind
-	answered int     // good requests that came in it
-	latency  Histogram
-	start    time.Duration
-	settled  time.Duration // the limit is measured from here on: half of the phase
-	end      time.Duration
-	area     time.Duration // work in flight times time
-	would    int           // refused, if not for shadow mode
+	PhaseResult               // its sums and means follow from the rest
+	tallies     []Tally       // of each kind of clients at each limiter, by kind
+	settled     time.Duration // the limit is measured from here on: half of the phase
+	area        time.Duration // work in flight times time
 
 	limitTime, limitArea, limitSquares float64
 }
@@ -79,7 +75,8 @@ func newRecord(s *Scenario, end time.Duration, limits []int) record {
 	start := time.Duration(0)
 	for i, p := range s.Phases {
 		r.phases[i].tallies = make([]Tally, len(s.Clients)*len(limits))
-		r.phases[i].start, r.phases[i].settled, r.phases[i].end = start, start+p.Length/2, start+p.Length
+		r.phases[i].PhaseResult = PhaseResult{Name: p.Name, Start: start, Length: p.Length}
+		r.phases[i].settled = start + p.Length/2
 		start += p.Length
 	}
 	r.now = &r.phases[0]
@@ -128,7 +125,7 @@ func (r *record) of(q *request) *Tally {
 // came returns the phase in which a request came.
 func (r *record) came(q *request) *phaseRecord {
 	i := r.phase
-	for q.at < r.phases[i].start {
+	for q.at < r.phases[i].Start {
 		i--
 	}
 	return &r.phases[i]
@@ -136,7 +133,7 @@ func (r *record) came(q *request) *phaseRecord {
 
 func (r *record) good(q *request, latency time.Duration) {
 	r.of(q).Good++
-	r.came(q).answered++
+	r.came(q).Answered++
 	r.bins[len(r.bins)-1].good++
 	r.latency(latency)
 }
@@ -153,7 +150,7 @@ func (r *record) cancelled(q *request) {
 }
 
 func (r *record) latency(d time.Duration) {
-	r.now.latency.add(d)
+	r.now.Latency.add(d)
 	if r.series != nil {
 		r.recent.add(d)
 	}

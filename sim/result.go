@@ -110,11 +110,8 @@ func (e *engine) result(law string, seed uint64) *Result {
 	total := 0.0
 	for i := range e.record.phases {
 		p := &e.record.phases[i]
-		phase := PhaseResult{
-			Tally: p.tally(), Answered: p.answered,
-			Name: e.scenario.Phases[i].Name, Start: p.start, Length: p.end - p.start,
-			Latency: p.latency, InFlight: float64(p.area) / float64(p.end-p.start), WouldRefuse: p.would,
-		}
+		phase := p.PhaseResult
+		phase.Tally, phase.InFlight = p.tally(), float64(p.area)/float64(p.Length)
 		phase.LimitMean, phase.LimitCV = p.limitMean()
 		phase.Clients, phase.Limiters = p.parts(e.scenario.Limiters)
 		for i, t := range phase.Clients {
@@ -123,8 +120,8 @@ func (e *engine) result(law string, seed uint64) *Result {
 		for i, t := range phase.Limiters {
 			r.Limiters[i].add(t)
 		}
-		r.Latency.merge(&p.latency)
-		r.WouldRefuse += p.would
+		r.Latency.merge(&p.Latency)
+		r.WouldRefuse += p.WouldRefuse
 		r.LimitMean += mul(p.limitTime, phase.LimitMean)
 		r.LimitCV += mul(p.limitTime, phase.LimitCV)
 		total += p.limitTime

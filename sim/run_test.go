@@ -83,7 +83,7 @@ func TestLittle(t *testing.T) {
 		if done := p[0].tally().Good + p[1].tally().Good; done != len(trace) || e.record.inflight != 0 {
 			t.Fatalf("%T: %d of %d done", server, done, len(trace))
 		}
-		if area, sum := p[0].area+p[1].area, p[0].latency.sum+p[1].latency.sum; area != sum {
+		if area, sum := p[0].area+p[1].area, p[0].Latency.sum+p[1].Latency.sum; area != sum {
 			t.Errorf("%T: area %d, latencies %d", server, area, sum)
 		}
 	}
@@ -101,8 +101,8 @@ func TestNothingIsLost(t *testing.T) {
 	}
 }
 
-// balance checks that every attempt has ended in one way, runs or waits, and that the limiters agree
-// on the units of running work.
+// balance checks that every attempt has ended in one way, runs or waits, and that the limiters
+// agree on the units of running work.
 func balance(t *testing.T, e *engine) (sum Tally, ended int) {
 	t.Helper()
 	sum = e.record.tally()
