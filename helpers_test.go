@@ -100,15 +100,3 @@ func setCap(t testing.TB, l *weir.Limiter, slots int) {
 	t.Helper()
 	must.Do(t, l.SetCap(slots))
 }
-
-// hears is a law that records which signals it gets.
-type hears struct{ saturated, refused, waited bool }
-
-func (h *hears) Controller(law.Bounds) (law.Controller, error) { return h, nil }
-
-func (h *hears) Next(w law.Window) law.Decision {
-	h.saturated = h.saturated || w.Saturated > 0
-	h.refused = h.refused || w.Refused > 0
-	h.waited = h.waited || w.Waited > 0 || w.QueueWait > 0
-	return law.Decision{Limit: float64(w.Limit)}
-}

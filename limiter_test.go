@@ -131,28 +131,6 @@ func TestCapOfNothing(t *testing.T) {
 	})
 }
 
-// A limit that was not reached says nothing about a higher one, so the law does not see the
-// work that a cap holds back.
-func TestLawHearsNothingOfTheCap(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := &hears{}
-		l := newLimiter(t, weir.Config{
-			Initial: 20, Law: h, MinSamples: 1, Interval: 100 * time.Millisecond,
-			Queue: weir.Queue{Size: 5, Timeout: time.Minute},
-		})
-		setCap(t, l, 2)
-		load(t.Context(), l, 30, time.Second, always(10*time.Millisecond))
-		if s := l.Snapshot(); s.Admitted < 180 || s.Admitted > 220 || s.RefusedTotal() == 0 || *h != (hears{}) {
-			t.Errorf("after %d admitted and %d refused the law heard of %+v", s.Admitted, s.RefusedTotal(), *h)
-		}
-		setCap(t, l, 1000)
-		load(t.Context(), l, 30, time.Second, always(10*time.Millisecond))
-		if *h != (hears{true, true, true}) {
-			t.Errorf("of the limit the law heard of %+v only", *h)
-		}
-	})
-}
-
 func TestShutdownDrains(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := fixed(t, 1, weir.Queue{Size: 5, Timeout: time.Minute})

@@ -164,23 +164,6 @@ func TestTurnsComeForward(t *testing.T) {
 	}
 }
 
-// A limit that was not reached says nothing about a higher one, so the law does not see the
-// work that a pace holds back.
-func TestLawHearsNothingOfThePace(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := &hears{}
-		l := newLimiter(t, weir.Config{
-			Initial: 1000, Law: h, MinSamples: 1, Interval: 100 * time.Millisecond,
-			Queue: weir.Queue{Size: 5, Timeout: time.Minute},
-		})
-		inside.SetPace(l, admit.Pace{Rate: 100})
-		storm(t, l, 20, 1, 3*time.Second)
-		if l.Snapshot().Admitted < 250 || *h != (hears{}) {
-			t.Errorf("after %d admitted the law heard of %+v", l.Snapshot().Admitted, *h)
-		}
-	})
-}
-
 // RetryAfter counts waiting work by its weight, and the debt of started work to the pace.
 func TestRetryAfterOfHeavyWorkUnderAPace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

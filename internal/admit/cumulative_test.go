@@ -17,31 +17,59 @@ func (r *rig) cumulative() *window.Cumulative {
 	return c
 }
 
-// The law only sees waits for the limit; the histogram counts waits for any reason.
-func TestAllWaitsAreAccumulated(t *testing.T) {
-	grouped := newLawRig(t, law.Fixed{}, settings(100, accumulating), admit.NewGroup(1))
-	paced := newRig(t, 100, accumulating)
-	limited := newRig(t, 1, accumulating)
-	now, fx := paced.call()
-	paced.node.SetPace(admit.Pace{Rate: 10}, now, fx)
-
-	for name, r := range map[string]*rig{"group": grouped, "pace": paced, "limit": limited} {
-		first := r.must(1)
-		q := r.join()
-		want(t, reply.Waiting, q)
-		r.now += 100 * ms
-		r.done(first, window.Success)
-		want(t, reply.Admitted, q)
-		got := r.cumulative()
-		if waits := got.Waits.Snapshot(); waits.Count != 1 || waits.Sum != 0.1 {
-			t.Errorf("%s: waits %+v: want one of 100 ms", name, waits)
-		}
-		if recent := r.state().Recent.QueueWait; (recent > 0) != (name == "limit") {
-			t.Errorf("%s: the law heard of a wait of %v", name, recent)
-		}
-		if got.Latencies.Snapshot().Count != 1 || got.Peak() != 1 {
-			t.Errorf("%s: %d latencies and a peak of %d", name, got.Latencies.Snapshot().Count, got.Peak())
-		}
+// The law sees the work that its own limit holds back. A limit that is not reached says nothing
+// about a higher one, so the law sees no work that the group, the cap or the pace holds back. The
+// histograms count all waits.
+func TestLawHearsOfItsLimitOnly(t *testing.T) {
+	type node = *admit.Node
+	for name, c := range map[string]struct {
+		limit   int
+		group   *admit.Group
+		set     func(n node, now int64, fx *admit.Effects)
+		refused reply.Verdict
+	}{
+		"limit":            {1, nil, nil, reply.LimitReached},
+		"limit in a group": {1, admit.NewGroup(2), nil, reply.LimitReached},
+		"group":            {5, admit.NewGroup(1), nil, reply.LimitReached},
+		"cap":              {5, nil, func(n node, now int64, fx *admit.Effects) { n.SetCap(1, now, fx) }, reply.LimitReached},
+		"pace":             {5, nil, func(n node, now int64, fx *admit.Effects) { n.SetPace(admit.Pace{Rate: 10}, now, fx) }, reply.Paced},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := &recorder{}
+			r := newLawRig(t, l, settings(c.limit, accumulating), c.group)
+			if c.set != nil {
+				now, fx := r.call()
+				c.set(r.node, now, fx)
+			}
+			ticket := r.must(1)
+			for range 20 {
+				q := r.join()
+				if got := r.try(1); got != c.refused {
+					t.Fatalf("%v, want %v", got, c.refused)
+				}
+				r.now += 100 * ms
+				r.done(ticket, window.Success)
+				ticket = &q.Ticket
+			}
+			w, s := l.last(), r.state()
+			heard := w.Saturated == 1 && w.Refused > 0 && w.Waited > 0 && w.QueueWait == 100*ms && s.Recent.QueueWait > 0
+			deaf := w.Saturated == 0 && w.Refused == 0 && w.Waited == 0 && !w.Used() && s.Recent.QueueWait == 0
+			if limited := c.limit == 1; l.closed() == 0 || heard != limited || deaf == limited {
+				t.Errorf("after %d windows the law saw %v saturated, %d refused, %d waited for %v",
+					l.closed(), w.Saturated, w.Refused, w.Waited, w.QueueWait)
+			}
+			if (s.Member.Wait > 0) != (name == "group") {
+				t.Errorf("waited %v for the group", s.Member.Wait)
+			}
+			if name != "pace" {
+				within(t, "rate", s.DrainRate, 10, 0.05)
+			}
+			got := r.cumulative()
+			within(t, "waits", got.Waits.Snapshot().Sum, 2, 0.001)
+			if got.Waits.Snapshot().Count != 20 || got.Latencies.Snapshot().Count != 20 || got.Peak() != 1 {
+				t.Errorf("%+v: want 20 waits and latencies, and a peak of 1", got)
+			}
+		})
 	}
 }
 

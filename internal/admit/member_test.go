@@ -2,11 +2,9 @@ package admit_test
 
 import (
 	"testing"
-	"time"
 
 	"github.com/weir-go/weir/internal/admit"
 	"github.com/weir-go/weir/internal/reply"
-	"github.com/weir-go/weir/internal/window"
 	"github.com/weir-go/weir/law"
 )
 
@@ -43,55 +41,6 @@ func (r *rig) queue(n int) []*request {
 		requests[i] = r.join()
 	}
 	return requests
-}
-
-// A limit that is not reached says nothing about a higher one, so the law does not see the
-// work that the group holds back.
-func TestLawDoesNotHearOfTheGroup(t *testing.T) {
-	group := admit.NewGroup(2)
-	l := &recorder{}
-	n := newLawRig(t, l, settings(5, nil), group)
-	other := newLawRig(t, law.Fixed{}, settings(5, nil), group)
-	ticket := n.must(1)
-	other.must(1)
-	for range 20 {
-		q := n.join()
-		if got := n.try(1); got != reply.LimitReached {
-			t.Fatal(got)
-		}
-		n.now += 100 * ms
-		n.done(ticket, window.Success)
-		ticket = &q.Ticket
-	}
-	if l.closed() == 0 {
-		t.Fatal("no window was closed")
-	}
-	if w := l.last(); w.Saturated != 0 || w.Refused != 0 || w.Waited != 0 || w.Used() {
-		t.Errorf("the law saw %v saturated, %d refused, %d waited", w.Saturated, w.Refused, w.Waited)
-	}
-	s := n.state()
-	if s.Member.Wait <= 0 || s.Recent.QueueWait != 0 {
-		t.Errorf("waited %v for the group and %v for the limit", s.Member.Wait, s.Recent.QueueWait)
-	}
-	within(t, "rate", s.DrainRate, 10, 0.05)
-}
-
-// The law does see the work that its own limit holds back.
-func TestLawHearsOfItsLimitInAGroup(t *testing.T) {
-	l := &recorder{}
-	n := newLawRig(t, l, settings(1, nil), admit.NewGroup(2))
-	ticket := n.must(1)
-	for range 20 {
-		q := n.join()
-		n.try(1)
-		n.now += 100 * ms
-		n.done(ticket, window.Success)
-		ticket = &q.Ticket
-	}
-	if w := l.last(); w.Saturated != 1 || w.Refused == 0 || w.Waited == 0 || w.QueueWait != 100*time.Millisecond {
-		t.Errorf("the law saw %v saturated, %d refused, %d waited for %v",
-			w.Saturated, w.Refused, w.Waited, w.QueueWait)
-	}
 }
 
 func TestShadowNodeCountsWhatTheGroupWouldRefuse(t *testing.T) {
