@@ -15,15 +15,13 @@ func init() {
 		Update: func(l *Limiter, c Config, s admit.Allocation) error {
 			return l.update(c, &s, law.Knowledge{})
 		},
-		Node:      func(l *Limiter) *admit.Node { return &l.node },
-		SetPace:   (*Limiter).setPace,
+		Node: func(l *Limiter) *admit.Node { return &l.node },
+		SetPace: func(l *Limiter, p admit.Pace) {
+			var fx admit.Effects
+			l.node.SetPace(p, now(), &fx)
+			l.after(&fx)
+		},
 		AddTotals: (*Snapshot).addTotals,
 		Sum:       sumOf,
 	})
-}
-
-func (l *Limiter) setPace(p admit.Pace) {
-	var fx admit.Effects
-	l.node.SetPace(p, now(), &fx)
-	l.after(&fx)
 }

@@ -49,9 +49,6 @@ type pushback struct {
 	since int64  // when the first of them came
 }
 
-// send notes that a piece of work starts.
-func (p *pushback) send(now int64) { p.next = now + p.after/10 }
-
 // turnBack moves the times to now at the latest, because the clock was turned back.
 func (p *pushback) turnBack(now int64) {
 	p.until, p.next, p.since = min(p.until, now), min(p.next, now), min(p.since, now)

@@ -61,20 +61,6 @@ func confOf(s Settings) conf {
 	}
 }
 
-// settings is the inverse of confOf. The rest of Settings is not kept here.
-func (c *conf) settings() Settings {
-	return Settings{
-		Bounds:       c.bounds(c.initial),
-		Interval:     time.Duration(c.interval),
-		MinSamples:   int(c.minSamples),
-		QueueSize:    int(c.queueSize),
-		QueueTimeout: time.Duration(c.queueTimeout),
-		Order:        c.order,
-		Tenants:      int(c.tenants),
-		Wall:         c.wall,
-	}
-}
-
 // bounds returns the bounds for a law that starts from the limit.
 func (c *conf) bounds(limit int32) law.Bounds {
 	return law.Bounds{Min: int(c.min), Max: int(c.max), Initial: int(limit)}
@@ -82,12 +68,3 @@ func (c *conf) bounds(limit int32) law.Bounds {
 
 // span bounds a duration so that adding a few to any time does not overflow.
 func span(d time.Duration) int64 { return min(max(int64(d), 0), 1<<60) }
-
-// newQueue returns an empty queue. If weighs is set, it sums the weight of its waiters.
-func (c *conf) newQueue(weighs bool) *queue.Queue {
-	q := queue.New(c.order)
-	if weighs {
-		q.Weigh(true)
-	}
-	return q
-}

@@ -85,7 +85,8 @@ func (s *slots) tooHeavy(weight int) bool {
 func (s *slots) take(weight int, now int64) {
 	s.pace().owe(weight)
 	if s.flags&pushed != 0 {
-		s.contention.cold.pushback.send(now)
+		p := &s.contention.cold.pushback
+		p.next = now + p.after/10
 	}
 	if s.member == nil {
 		s.inflight += int64(weight)

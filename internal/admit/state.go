@@ -42,10 +42,21 @@ func (n *Node) Idle() bool {
 func (n *Node) Settings() Settings {
 	n.slots.lock()
 	defer n.slots.unlock()
-	s := n.conf.settings()
-	s.Lookback = time.Duration(n.slots.lookback)
-	s.Shadow, s.Cumulative, s.Observed = n.slots.flags&shadow != 0, n.slots.cumulative, n.events.observed
-	return s
+	c := &n.conf
+	return Settings{
+		Bounds:       c.bounds(c.initial),
+		Interval:     time.Duration(c.interval),
+		Lookback:     time.Duration(n.slots.lookback),
+		MinSamples:   int(c.minSamples),
+		QueueSize:    int(c.queueSize),
+		QueueTimeout: time.Duration(c.queueTimeout),
+		Order:        c.order,
+		Tenants:      int(c.tenants),
+		Shadow:       n.slots.flags&shadow != 0,
+		Observed:     n.events.observed,
+		Cumulative:   n.slots.cumulative,
+		Wall:         c.wall,
+	}
 }
 
 // State reads the node and changes nothing: no window is closed. The copies get its
