@@ -115,12 +115,19 @@ func TestBackfillStepsBack(t *testing.T) {
 		var l line
 		l.wait(t.Context(), b, must.Have(b.Request(capacity.Vector{"slots": 1}))(t), "b", nil)
 		l.expect(t)
-		small := must.Have(large.Backfill(must.Have(a.Request(capacity.Vector{"slots": 1}))(t)))(t)
+		one := must.Have(a.Request(capacity.Vector{"slots": 1}))(t)
+		small := must.Have(large.Backfill(one))(t)
 		l.expect(t, "b")
+		must.Have(parent.TryAcquire(request(1)))(t)
+		if _, err := large.Backfill(one); !errors.Is(err, capacity.ErrShort) {
+			t.Errorf("%v, want short", err)
+		}
 		small.Release()
 		taken.Release()
 		must.Have(large.Grant())(t)
-		large.Cancel()
+		for range 2 {
+			large.Cancel()
+		}
 	})
 }
 
@@ -172,45 +179,6 @@ func TestShrunkChildStepsBack(t *testing.T) {
 		l.all.Wait()
 		l.expect(t, "direct", "a")
 	})
-}
-
-func TestReservationLetsOthersBackfill(t *testing.T) {
-	c, request := slots(t, 4)
-	taken := must.Have(c.TryAcquire(request(3)))(t)
-	woken := 0
-	w := must.Have(reserve(c, request(4), func() { woken++ }))(t)
-	if _, err := w.Grant(); !errors.Is(err, trusted.ErrWaiting) {
-		t.Errorf("%v, want waiting", err)
-	}
-	behind := must.Have(reserve(c, request(1), func() {}))(t)
-	if _, err := behind.Backfill(request(1)); !errors.Is(err, capacity.ErrQueued) {
-		t.Errorf("%v: passed who waits in front", err)
-	}
-	passed := must.Have(w.Backfill(request(1)))(t)
-	if _, err := w.Backfill(request(1)); !errors.Is(err, capacity.ErrShort) {
-		t.Errorf("%v, want short", err)
-	}
-	taken.Release()
-	passed.Release()
-	grant, err := w.Grant()
-	if err != nil || woken != 1 {
-		t.Errorf("%v, woken %d times", err, woken)
-	}
-	if _, err := behind.Grant(); !errors.Is(err, trusted.ErrWaiting) {
-		t.Errorf("%v, want waiting", err)
-	}
-	grant.Release()
-	w.Cancel() // gives nothing back twice
-	if _, err := w.Grant(); !errors.Is(err, trusted.ErrCancelled) {
-		t.Errorf("%v, want cancelled", err)
-	}
-	must.Have(behind.Grant())(t)
-	behind.Cancel() // gives its grant back
-	if s := c.Snapshot(); s.Grants != 0 || s.Resources["slots"].InUse != 0 {
-		t.Errorf("left behind: %+v", s)
-	}
-	at := must.Have(reserve(c, request(4), func() {}))(t) // answered at once
-	must.Have(at.Grant())(t)
 }
 
 // TestWhatComesFreeInBetween: after it was refused, and before it is in the queue.

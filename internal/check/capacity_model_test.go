@@ -32,6 +32,7 @@ type modelReservation struct {
 type modelGrant struct {
 	capacity.Grant
 	at      *modelLevel
+	by      *modelReservation // nil without one
 	request capacity.Vector
 	back    bool
 }
@@ -74,8 +75,8 @@ func (l *modelLevel) neverFits(v capacity.Vector) bool {
 	return false
 }
 
-// granted records a grant, which must have fitted.
-func (m *capacityModel) granted(at *modelLevel, request capacity.Vector, g capacity.Grant) {
+// granted records a grant, which must have fitted, by a reservation or nil.
+func (m *capacityModel) granted(at *modelLevel, by *modelReservation, request capacity.Vector, g capacity.Grant) {
 	if !at.fitsEverywhere(request) {
 		m.Fatalf("granted %v, which does not fit", request)
 	}
@@ -86,7 +87,7 @@ func (m *capacityModel) granted(at *modelLevel, request capacity.Vector, g capac
 			}
 		}
 	}
-	m.grants = append(m.grants, &modelGrant{Grant: g, at: at, request: request})
+	m.grants = append(m.grants, &modelGrant{Grant: g, at: at, by: by, request: request})
 }
 
 // collect finds the reservations that the last call answered: in each queue, none before an
@@ -105,7 +106,7 @@ func (m *capacityModel) collect() {
 				case err == nil && !l.fitsEverywhere(w.request):
 					m.Fatalf("granted %v, which does not fit", w.request)
 				case err == nil:
-					m.granted(l, w.request, g)
+					m.granted(l, w, w.request, g)
 				case !errors.Is(err, capacity.ErrNeverFits) || !l.neverFits(w.request):
 					m.Fatalf("%v refused: %v", w.request, err)
 				}
@@ -234,7 +235,7 @@ func (m *capacityModel) try() {
 		if len(l.waiting) > 0 {
 			m.Fatal("overtook who waits")
 		}
-		m.granted(l, v, g)
+		m.granted(l, nil, v, g)
 	case l.fitsEverywhere(v) && !anyone:
 		m.Fatalf("%v fits: %v", v, err)
 	}
@@ -255,7 +256,7 @@ func (m *capacityModel) reserve() {
 		if len(l.waiting) > 0 {
 			m.Fatal("overtook who waits")
 		}
-		m.granted(l, v, g)
+		m.granted(l, w, v, g)
 		return
 	}
 	l.waiting = append(l.waiting, w)
@@ -273,7 +274,7 @@ func (m *capacityModel) backfill() {
 		if i > 0 {
 			m.Fatal("overtook who waits in front")
 		}
-		m.granted(l, v, g)
+		m.granted(l, nil, v, g)
 	}
 }
 
@@ -297,9 +298,16 @@ func (m *capacityModel) release() {
 }
 
 func (m *capacityModel) giveBack(g *modelGrant) {
-	g.Release()
+	if g.by != nil && rapid.Bool().Draw(m.T, "cancel") {
+		g.by.Cancel()
+		if _, err := g.by.Grant(); !errors.Is(err, trusted.ErrCancelled) {
+			m.Fatalf("cancelled, and then %v", err)
+		}
+	} else {
+		g.Release()
+	}
 	if g.back {
-		return // a repeated release: nothing changed
+		return // it was back before: nothing changed
 	}
 	g.back = true
 	for _, l := range g.at.path() {

@@ -234,7 +234,7 @@ var ofLibrary = []mutant{
 	{"capacity: a copy gives back the next grant of its page", "capacity/grant.go", "\tl.numbers[page]++\n\tl.blank", "\tl.numbers[page]--\n\tl.blank", "TestCapacityModel", "./internal/check"},
 	{"capacity: a newcomer overtakes who waits", "capacity/grant.go", "if c.waiting > 0 && c.overtakes(leave) {", "if c.waiting < 0 && c.overtakes(leave) {", "TestCapacityModel", "./internal/check"},
 	{"capacity: a reservation that leaves lets no other go", "capacity/reservation.go", "default:\n\t\treturn\n\t}\n\tc.settle()\n", "default:\n\t\treturn\n\t}\n", "TestWhoLeavesLetsTheNextGo", ""},
-	{"capacity: a reservation is passed by who waits behind it", "capacity/grant.go", "first != nil && first != leave", "first != nil && leave == nil", "TestReservationLetsOthersBackfill", ""},
+	{"capacity: a reservation is passed by who waits behind it", "capacity/grant.go", "first != nil && first != leave", "first != nil && leave == nil", "TestCapacityModel", "./internal/check"},
 	{"capacity: a shrunk child blocks its parent's queue", "capacity/reservation.go", "w.leave(k+1, left) // a limit fell behind it", "_ = left", "TestShrunkChildStepsBack", ""},
 	{"capacity: a reservation that wins here lets no other go elsewhere", "capacity/reservation.go", "*left = append(*left, level)", "_ = level", "TestCapacityModel", "./internal/check"},
 	{"capacity: what can never fit waits", "capacity/reservation.go", "if a.units > a.limit {", "if a.units < 0 {", "TestWhatCanNeverFitIsNotWaitedFor", ""},
