@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -95,28 +94,16 @@ func (c Config) complete() (Config, error) {
 	if c.Write == nil {
 		return c, settings.Invalid(ErrConfig, "Write", "nil", "a function")
 	}
-	for _, f := range []struct {
-		name        string
-		value, most int64
-	}{
-		{"Workers", int64(c.Workers), maxWorkers},
-		{"MaxLine", int64(c.MaxLine), maxMaxLine},
-		{"Size", c.Size, 1<<63 - 1},
-	} {
-		if f.value < 0 || f.value > f.most {
-			return c, settings.Invalid(ErrConfig, f.name, f.value, fmt.Sprintf("0 (the default) to %d", f.most))
-		}
-	}
-	if c.Every < 0 {
-		return c, settings.Invalid(ErrConfig, "Every", c.Every, "0 (the default) or more")
-	}
 	if c.Marks != nil && c.Journal == "" {
 		return c, settings.Invalid(ErrConfig, "Journal", `""`, "a path, which Marks need")
 	}
-	c.Workers = cmp.Or(c.Workers, defaultWorkers)
-	c.MaxLine = cmp.Or(c.MaxLine, defaultMaxLine)
-	c.Every = cmp.Or(c.Every, time.Second)
-	return c, nil
+	err := cmp.Or(
+		settings.DefaultUpTo(ErrConfig, "Workers", &c.Workers, defaultWorkers, maxWorkers),
+		settings.DefaultUpTo(ErrConfig, "MaxLine", &c.MaxLine, defaultMaxLine, maxMaxLine),
+		settings.NotNegative(ErrConfig, "Size", c.Size, "0 (the default) or more"),
+		settings.Default(ErrConfig, "Every", &c.Every, time.Second),
+	)
+	return c, err
 }
 
 // checkFiles checks that the import does not write to its source, because rejects would become

@@ -91,14 +91,14 @@ func (c Config) withDefaults() (Config, error) {
 // completeNumbers checks the numbers and durations, and fills in zeros.
 func (c *Config) completeNumbers() error {
 	return cmp.Or(
-		number("Lookahead", &c.Lookahead, 64),
-		number("Backfill", &c.Backfill, 16),
-		number("Buffer", &c.Buffer, 1024),
-		number("History", &c.History, 10_000),
-		duration("Aging", &c.Aging, 10*time.Second),
-		duration("Redeliver", &c.Redeliver, 30*time.Second),
+		settings.Default(ErrConfig, "Lookahead", &c.Lookahead, 64),
+		settings.Default(ErrConfig, "Backfill", &c.Backfill, 16),
+		settings.Default(ErrConfig, "Buffer", &c.Buffer, 1024),
+		settings.Default(ErrConfig, "History", &c.History, 10_000),
+		settings.DefaultUpTo(ErrConfig, "Aging", &c.Aging, 10*time.Second, maxLong),
+		settings.DefaultUpTo(ErrConfig, "Redeliver", &c.Redeliver, 30*time.Second, maxLong),
 		settings.NotNegative(ErrConfig, "MaxAttempts", c.MaxAttempts, "0 (no bound) or more"),
-		duration("Grace", &c.Grace, 30*time.Second),
+		settings.DefaultUpTo(ErrConfig, "Grace", &c.Grace, 30*time.Second, maxLong),
 	)
 }
 
@@ -112,20 +112,6 @@ func (c *Config) redelivery(it *item) time.Duration {
 		delay *= 2
 	}
 	return delay
-}
-
-func number(field string, value *int, otherwise int) error {
-	err := settings.NotNegative(ErrConfig, field, *value, fmt.Sprintf("0 (the default, %d) or more", otherwise))
-	*value = cmp.Or(*value, otherwise)
-	return err
-}
-
-func duration(field string, value *time.Duration, otherwise time.Duration) error {
-	if *value < 0 || *value > maxLong {
-		return invalid(field, *value, fmt.Sprintf("0 (the default, %v) to %v", otherwise, maxLong))
-	}
-	*value = cmp.Or(*value, otherwise)
-	return nil
 }
 
 // completeResources checks the settings that name resources of the Capacity. Cost and Scaler apply

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/weir-go/weir/internal/settings"
 	"github.com/weir-go/weir/law"
 )
 
@@ -140,11 +141,8 @@ func (p Plan) complete(name string, limit int64) (Plan, error) {
 	if p.Initial < p.Min || p.Initial > p.Max {
 		return p, invalid("Initial", p.Initial, fmt.Sprintf("from Min to Max, which are %d and %d", p.Min, p.Max))
 	}
-	p.Period = cmp.Or(p.Period, time.Second)
-	if p.Period < 0 {
-		return p, invalid("Period", p.Period, "0 (the default, 1s) or more")
-	}
-	return p, nil
+	err := settings.Default(ErrConfig, name+".Period", &p.Period, time.Second)
+	return p, err
 }
 
 // A stepper moves a size by steps within the bounds of its plan, no sooner than a cooldown after

@@ -3,7 +3,6 @@ package throttle
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -86,22 +85,14 @@ const (
 
 // complete checks the settings and fills in the defaults.
 func (c Config) complete() (Config, error) {
-	if err := cmp.Or(
-		notNegative("Tick", c.Tick),
-		notNegative("Reads.LatencyTarget", c.Reads.LatencyTarget),
-		notNegative("Writes.LatencyTarget", c.Writes.LatencyTarget),
-		atMost("Reads.MaxInFlight", c.Reads.MaxInFlight, defaultInFlight),
-		atMost("Writes.MaxInFlight", c.Writes.MaxInFlight, defaultInFlight),
-		notNegative("Emergency", c.Emergency),
-	); err != nil {
-		return c, err
-	}
-	c.Emergency = cmp.Or(c.Emergency, 1)
 	c.Name = cmp.Or(c.Name, "throttle")
-	c.Tick = cmp.Or(c.Tick, c.usualTick())
-	c.Reads = c.Reads.complete(readPID)
-	c.Writes = c.Writes.complete(writePID)
-	return c, nil
+	err := cmp.Or(
+		settings.Default(ErrConfig, "Tick", &c.Tick, c.usualTick()),
+		c.Reads.complete("Reads", readPID),
+		c.Writes.complete("Writes", writePID),
+		settings.Default(ErrConfig, "Emergency", &c.Emergency, 1),
+	)
+	return c, err
 }
 
 // usualTick is how often the laws decide if it is not said.
@@ -114,13 +105,15 @@ func (c Config) usualTick() time.Duration {
 	return defaultTick
 }
 
-func (s Side) complete(otherwise LoadPID) Side {
+func (s *Side) complete(field string, otherwise LoadPID) error {
 	if len(s.Laws) == 0 {
 		s.Laws = []LoadLaw{otherwise, Concurrency{}}
 	}
-	s.MaxInFlight = cmp.Or(s.MaxInFlight, defaultInFlight)
 	s.Queue.Size = cmp.Or(s.Queue.Size, defaultQueueSize)
-	return s
+	return cmp.Or(
+		settings.NotNegative(ErrConfig, field+".LatencyTarget", s.LatencyTarget, "0 (none) or more"),
+		settings.DefaultUpTo(ErrConfig, field+".MaxInFlight", &s.MaxInFlight, defaultInFlight, defaultInFlight),
+	)
 }
 
 func invalid(field string, value any, want string) error {
@@ -129,13 +122,6 @@ func invalid(field string, value any, want string) error {
 
 func notNegative[N settings.Number](field string, value N) error {
 	return settings.NotNegative(ErrConfig, field, value, "0 (the default) or more")
-}
-
-func atMost[N settings.Number](field string, value, most N) error {
-	if value >= 0 && value <= most {
-		return nil
-	}
-	return invalid(field, value, fmt.Sprintf("0 (the default) to %v", most))
 }
 
 // Relay returns the settings for a server whose clients read and write: both sides

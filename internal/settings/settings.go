@@ -60,7 +60,9 @@ func (l Limiter) Check(spell func(field string) string) *Fault {
 }
 
 // A Number is the type of a setting that is checked by its value.
-type Number interface{ int | float64 | time.Duration }
+type Number interface {
+	int | int64 | float64 | time.Duration
+}
 
 // NotNegative returns an error unless the value is a finite number, 0 or more. The text want says
 // which values are allowed.
@@ -69,6 +71,23 @@ func NotNegative[N Number](of error, field string, value N, want string) error {
 		return nil
 	}
 	return Invalid(of, field, value, want)
+}
+
+// Default fills in the default of a setting that is 0. It returns an error unless the value is a
+// finite number, 0 or more.
+func Default[N Number](of error, field string, value *N, otherwise N) error {
+	err := NotNegative(of, field, *value, fmt.Sprintf("0 (the default, %v) or more", otherwise))
+	*value = cmp.Or(*value, otherwise)
+	return err
+}
+
+// DefaultUpTo is Default for a setting with an upper bound.
+func DefaultUpTo[N Number](of error, field string, value *N, otherwise, most N) error {
+	if !(*value >= 0 && *value <= most) { //nolint:staticcheck // also refuses NaN
+		return Invalid(of, field, *value, fmt.Sprintf("0 (the default, %v) to %v", otherwise, most))
+	}
+	*value = cmp.Or(*value, otherwise)
+	return nil
 }
 
 // Name returns an error unless the text is 1 to 64 letters, digits, hyphens and underscores, as the

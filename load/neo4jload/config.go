@@ -51,21 +51,14 @@ func (c Config) complete() (Config, error) {
 	if c.URI == "" {
 		return c, settings.Invalid(ErrConfig, "URI", "empty", "one such as neo4j://localhost:7687")
 	}
-	const otherwise = "0 (the default) or more"
-	if err := cmp.Or(
-		settings.NotNegative(ErrConfig, "Running", c.Running, otherwise),
-		settings.NotNegative(ErrConfig, "Blocked", c.Blocked, otherwise),
-		settings.NotNegative(ErrConfig, "Connections", c.Connections, otherwise),
-		settings.NotNegative(ErrConfig, "Wait", c.Wait, otherwise),
-	); err != nil {
-		return c, err
-	}
-	c.Running = cmp.Or(c.Running, defaultRunning)
-	c.Blocked = cmp.Or(c.Blocked, defaultBlocked)
-	c.Connections = cmp.Or(c.Connections, defaultConnections)
-	c.Wait = cmp.Or(c.Wait, defaultWait)
 	if c.Auth == nil {
 		c.Auth = neo4j.NoAuth()
 	}
-	return c, nil
+	err := cmp.Or(
+		settings.Default(ErrConfig, "Running", &c.Running, defaultRunning),
+		settings.Default(ErrConfig, "Blocked", &c.Blocked, defaultBlocked),
+		settings.Default(ErrConfig, "Connections", &c.Connections, defaultConnections),
+		settings.Default(ErrConfig, "Wait", &c.Wait, defaultWait),
+	)
+	return c, err
 }

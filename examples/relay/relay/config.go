@@ -85,7 +85,10 @@ func (c Config) complete() (Config, error) {
 	if err := within("Processors", &c.Processors, runtime.GOMAXPROCS(0), mostPerConn); err != nil {
 		return c, err
 	}
-	wrong := []error{
+	if c.Logger == nil {
+		c.Logger = slog.Default()
+	}
+	err := cmp.Or(
 		within("Connections", &c.Connections, defaultConnections, mostConnections),
 		within("ConnectionsPerAddress", &c.ConnectionsPerAddress, 64, mostConnections),
 		within("ConnectionRate", &c.ConnectionRate, 200, 1e6),
@@ -95,24 +98,12 @@ func (c Config) complete() (Config, error) {
 		within("Reads", &c.Reads, c.busy(), mostPerConn),
 		within("Writes", &c.Writes, defaultWrites, mostPerConn),
 		within("Slice", &c.Slice, 256, 100_000),
-	}
-	if err := cmp.Or(wrong...); err != nil {
-		return c, err
-	}
-	if c.Logger == nil {
-		c.Logger = slog.Default()
-	}
-	return c, nil
+	)
+	return c, err
 }
 
-// within sets the default of a setting, or returns an error if it is negative, NaN, or more
-// than the maximum.
-func within[T int | float64](name string, value *T, otherwise, most T) error {
-	if !(*value >= 0 && *value <= most) { //nolint:staticcheck // also refuses NaN
-		return invalid(name, *value, fmt.Sprintf("0 (the default, %v) to %v", otherwise, most))
-	}
-	*value = cmp.Or(*value, otherwise)
-	return nil
+func within[N settings.Number](name string, value *N, otherwise, most N) error {
+	return settings.DefaultUpTo(ErrConfig, name, value, otherwise, most)
 }
 
 const (
