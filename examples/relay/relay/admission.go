@@ -5,25 +5,23 @@ import (
 	"net/http"
 	"net/netip"
 	"strconv"
-	"sync"
 	"time"
 
 	"golang.org/x/time/rate"
+
+	"github.com/weir-go/weir/internal/quota"
 )
 
 // admission caps connections: in total, by address, and new ones per second. It ignores the load
 // of the store.
 type admission struct {
-	most, mostByAddress int
-	rate                *rate.Limiter
-
-	mu        sync.Mutex
-	open      int
-	byAddress map[string]int
+	most, byAddress int64
+	rate            *rate.Limiter
+	open            quota.Quota[netip.Addr]
 }
 
-func newAdmission(most, byAddress int, perSecond float64) *admission {
-	return &admission{most: most, mostByAddress: byAddress, rate: limiterOf(perSecond), byAddress: map[string]int{}}
+func newAdmission(c Config) *admission {
+	return &admission{most: int64(c.Connections), byAddress: int64(c.ConnectionsPerAddress), rate: limiterOf(c.ConnectionRate)}
 }
 
 // A denial explains why a connection is not admitted.
@@ -39,34 +37,24 @@ const comeBack = 10 * time.Second
 
 // enter counts a connection in, or returns the reason why not. It checks the cheapest reason
 // first.
-func (a *admission) enter(address string) *denial {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	switch {
-	case a.open >= a.most:
-		return &denial{http.StatusServiceUnavailable, comeBack, "too many connections"}
-	case a.byAddress[address] >= a.mostByAddress:
+func (a *admission) enter(address netip.Addr) *denial {
+	if !a.open.Take(address, 1, a.byAddress, a.most) {
+		if a.open.Used() >= a.most {
+			return &denial{http.StatusServiceUnavailable, comeBack, "too many connections"}
+		}
 		return &denial{http.StatusTooManyRequests, comeBack, "too many connections from this address"}
 	}
 	if booking := a.rate.Reserve(); booking.Delay() > 0 {
 		after := booking.Delay()
 		booking.Cancel()
+		a.leave(address)
 		return &denial{http.StatusServiceUnavailable, after, "too many new connections"}
 	}
-	a.open++
-	a.byAddress[address]++
 	return nil
 }
 
 // leave counts a connection out.
-func (a *admission) leave(address string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.open--
-	if a.byAddress[address]--; a.byAddress[address] == 0 {
-		delete(a.byAddress, address)
-	}
-}
+func (a *admission) leave(address netip.Addr) { a.open.Give(address, 1) }
 
 func (d *denial) answer(w http.ResponseWriter) {
 	w.Header().Set("Retry-After", strconv.Itoa(wholeSeconds(d.after)))
@@ -78,16 +66,8 @@ func wholeSeconds(d time.Duration) int {
 	return max(int(math.Ceil(d.Seconds())), 1)
 }
 
-// addressOf returns the address that a peer counts for: for IPv6 the /64 network, which one
-// customer has.
-func addressOf(peer string) string {
-	endpoint, err := netip.ParseAddrPort(peer)
-	if err != nil {
-		return peer
-	}
-	ip := endpoint.Addr().Unmap().WithZone("")
-	if ip.Is4() {
-		return ip.String()
-	}
-	return netip.PrefixFrom(ip, 64).Masked().String()
+// addressOf returns the address that a peer counts for. Peers without one count together.
+func addressOf(peer string) netip.Addr {
+	endpoint, _ := netip.ParseAddrPort(peer)
+	return quota.AddressOf(endpoint.Addr())
 }

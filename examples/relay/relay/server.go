@@ -70,7 +70,7 @@ func New(c Config) (*Server, error) {
 		s.governor.Close()
 		return nil, err
 	}
-	s.admission = newAdmission(s.conf.Connections, s.conf.ConnectionsPerAddress, s.conf.ConnectionRate)
+	s.admission = newAdmission(s.conf)
 	s.counts = newCounts(s)
 	return s, nil
 }
