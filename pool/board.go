@@ -24,7 +24,8 @@ type board struct {
 	outbox
 
 	ready   ready
-	running []*item
+	booked  line    // they have their grant, and wait for a worker
+	running []*item // these and what workers run
 	blocked map[string]*item
 	most    int64 // how many tasks the source lets the pool hold; 0: any number
 
@@ -186,8 +187,7 @@ type moment struct {
 // Effects are the acts that follow a call to a board, with no lock held. The zero value is
 // ready to be filled.
 type effects struct {
-	start line // items to run
-	spawn bool // a goroutine for them; the run sets it
+	spawn bool // a goroutine for what was booked; the run sets it
 
 	ends   []ending // tasks that ended and have a lease
 	cancel error    // ends the context of the tasks, unless nil
@@ -202,14 +202,13 @@ type effects struct {
 // A line is items in order, chained by next.
 type line struct{ first, last *item }
 
-func (l *line) add(other line) {
-	switch {
-	case other.first == nil:
-	case l.first == nil:
-		*l = other
-	default:
-		l.last.next, l.last = other.first, other.last
+func (l *line) add(it *item) {
+	if l.first == nil {
+		l.first = it
+	} else {
+		l.last.next = it
 	}
+	l.last = it
 }
 
 // take removes the first, nil if there is none.

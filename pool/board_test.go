@@ -58,7 +58,7 @@ func (m *boardModel) moment() moment {
 
 // perform enters the effects of a call.
 func (m *boardModel) perform(fx *effects) {
-	for it := fx.start.take(); it != nil; it = fx.start.take() {
+	for it := m.booked.take(); it != nil; it = m.booked.take() {
 		m.run(it)
 	}
 	for _, e := range fx.ends {

@@ -45,9 +45,9 @@ func (b *board) startFirst(m moment, fx *effects) bool {
 	switch {
 	case err == nil:
 		b.ready.take(0)
-		b.book(first, g, m, fx)
+		b.book(first, g, m)
 	case errors.Is(err, trusted.ErrWaiting):
-		fx.short = !b.backfill(first, m, fx)
+		fx.short = !b.backfill(first, m)
 		return !fx.short
 	default: // a limit fell below its need, and may rise again
 		b.ready.take(0)
@@ -57,14 +57,14 @@ func (b *board) startFirst(m moment, fx *effects) bool {
 }
 
 // book enters that an item runs.
-func (b *board) book(it *item, g capacity.Grant, m moment, fx *effects) {
+func (b *board) book(it *item, g capacity.Grant, m moment) {
 	it.grant = g
 	it.waited = max(0, m.at-it.since)
 	it.since = m.at
 	it.attempt = 1
-	it.index, it.next = len(b.running), nil
+	it.index = len(b.running)
 	b.running = append(b.running, it)
-	fx.start.add(line{it, it})
+	b.booked.add(it)
 }
 
 // unbook enters that it does not run any more.
@@ -78,7 +78,7 @@ func (b *board) unbook(it *item) {
 
 // backfill starts the next item that fits where the first, which waits for its turn, does not. It
 // tries as many as the first would have to let pass.
-func (b *board) backfill(first *item, m moment, fx *effects) (started bool) {
+func (b *board) backfill(first *item, m moment) (started bool) {
 	if b.place.passed >= b.conf.Backfill || b.ready.custom == 0 {
 		return false
 	}
@@ -89,7 +89,7 @@ func (b *board) backfill(first *item, m moment, fx *effects) (started bool) {
 		}
 		if g, err := b.place.pass(it); err == nil {
 			b.ready.take(i)
-			b.book(it, g, m, fx)
+			b.book(it, g, m)
 			return true
 		}
 	}

@@ -9,8 +9,8 @@ import (
 // startWorker runs items while there are any.
 func (r *run) startWorker() {
 	var it *item
-	r.update(func(*board, moment, *effects) {
-		it = r.booked.take()
+	r.update(func(b *board, _ moment, _ *effects) {
+		it = b.booked.take()
 		r.spawning = false
 	})
 	r.work(it)
@@ -51,7 +51,7 @@ func tryOnce(it *item) (a attempt) {
 func runTask(it *item) (value any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			value, err = nil, &PanicError{p, debug.Stack()}
+			err = &PanicError{p, debug.Stack()}
 		}
 	}()
 	return it.Run(it)
@@ -75,9 +75,7 @@ func (r *run) finish(it *item, a attempt) (next *item) {
 	r.mu.Lock()
 	r.releasing.Add(-1)
 	r.board.ended(it, a, r.moment(at), &fx)
-	r.booked.add(fx.start)
-	fx.start = line{}
-	next = r.booked.take()
+	next = r.board.booked.take()
 	r.unlock(&fx)
 	r.perform(&fx)
 	return next
