@@ -97,18 +97,10 @@ func three() []pool.Task {
 	return []pool.Task{task("1", time.Second, nil), task("2", 2*time.Second, nil), task("3", 3*time.Second, nil)}
 }
 
-// leased is a source of these with a lease each.
+// leased is a source of such tasks with a lease each, which end with the error.
 func leased(err error, lease pool.Lease) pool.Source {
-	n := 0
-	return leasing{&faulty{then: func(context.Context) error { return io.EOF }}, func() (pool.Delivery, bool) {
-		if n++; n > 3 {
-			return pool.Delivery{}, false
-		}
-		return pool.Delivery{
-			Task: task(string(rune('0'+n)), time.Duration(n)*time.Second, err), Lease: lease,
-			LeaseTime: 900 * time.Millisecond,
-		}, true
-	}}
+	tasks := []pool.Task{task("1", time.Second, err), task("2", 2*time.Second, err), task("3", 3*time.Second, err)}
+	return lent(lease, 900*time.Millisecond, tasks...)
 }
 
 type hostileScaler struct {

@@ -226,12 +226,8 @@ func TestSourceThatIsSlowToSettle(t *testing.T) {
 			mu.Unlock()
 			return nil
 		}}
-		n := 0
-		source := leasing{&faulty{then: func(context.Context) error { return io.EOF }}, func() (pool.Delivery, bool) {
-			n++
-			return pool.Delivery{Task: task(fmt.Sprint(n), time.Millisecond, nil), Lease: lease}, n <= 1000
-		}}
-		r := run(t, pool.Config{Capacity: slots(10), Source: source, Buffer: 20})
+		tasks := slices.Repeat([]pool.Task{task("", time.Millisecond, nil)}, 1000)
+		r := run(t, pool.Config{Capacity: slots(10), Source: lent(lease, 0, tasks...), Buffer: 20})
 		if done := r.count(pool.Done); done != 1000 || most < 20 || most > 20+10 {
 			t.Errorf("%d done, and up to %d acknowledged at once, want as many as the buffer has room for", done, most)
 		}
@@ -341,20 +337,12 @@ func TestShortAndLongLeases(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			var extended atomic.Int64
-			first := true
-			source := &faulty{then: func(context.Context) error { return io.EOF }}
-			leased := leasing{source, func() (pool.Delivery, bool) {
-				defer func() { first = false }()
-				return pool.Delivery{
-					Task: task("a", time.Second, nil), LeaseTime: length,
-					Lease: stub{extend: func() error { extended.Add(1); return nil }},
-				}, first
-			}}
+			source := lent(stub{extend: func() error { extended.Add(1); return nil }}, length, task("a", time.Second, nil))
 			want := "a done"
 			if !kept {
 				want = "a failed"
 			}
-			run(t, pool.Config{Capacity: slots(1), Source: leased}).expect(t, want, nil)
+			run(t, pool.Config{Capacity: slots(1), Source: source}).expect(t, want, nil)
 			if extended.Load() > 1000 {
 				t.Errorf("a lease of %v was extended %d times in a second", length, extended.Load())
 			}
@@ -362,18 +350,19 @@ func TestShortAndLongLeases(t *testing.T) {
 	}
 }
 
-// leasing is a source that delivers while there is something.
-type leasing struct {
+// altered is a source of other deliveries, and bounds nothing.
+type altered struct {
 	pool.Source
-	next func() (pool.Delivery, bool)
+	alter func(*pool.Delivery)
 }
 
-func (l leasing) Claim(ctx context.Context, n int, handOn func(pool.Delivery)) error {
-	if d, ok := l.next(); ok {
-		handOn(d)
-		return nil
-	}
-	return l.Source.Claim(ctx, n, handOn)
+func (a altered) Claim(ctx context.Context, n int, handOn func(pool.Delivery)) error {
+	return a.Source.Claim(ctx, n, func(d pool.Delivery) { a.alter(&d); handOn(d) })
+}
+
+// lent is a source of tasks with a lease that lasts for the given time.
+func lent(lease pool.Lease, lasts time.Duration, tasks ...pool.Task) pool.Source {
+	return altered{pool.Slice(tasks), func(d *pool.Delivery) { d.Lease, d.LeaseTime = lease, lasts }}
 }
 
 // stub is a lease with the methods of a test, which do nothing by default.

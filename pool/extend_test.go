@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"runtime"
 	"slices"
 	"sync/atomic"
@@ -40,16 +39,8 @@ func TestLeaseIsKeptInTheGrace(t *testing.T) {
 }
 
 // extending is a source whose leases are extended by the function of a test.
-type extending struct {
-	*sourcetest.MemorySource
-	extend func(ctx context.Context, l pool.Lease) error
-}
-
-func (s extending) Claim(ctx context.Context, n int, handOn func(pool.Delivery)) error {
-	return s.MemorySource.Claim(ctx, n, func(d pool.Delivery) {
-		d.Lease = extendingLease{d.Lease, s.extend}
-		handOn(d)
-	})
+func extending(source pool.Source, extend func(context.Context, pool.Lease) error) pool.Source {
+	return altered{source, func(d *pool.Delivery) { d.Lease = extendingLease{d.Lease, extend} }}
 }
 
 type extendingLease struct {
@@ -78,10 +69,7 @@ func TestLostLeaseEndsItsTask(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				source := extending{
-					sourcetest.NewMemory(time.Minute, []pool.Task{task("a", time.Hour, nil)}),
-					func(context.Context, pool.Lease) error { return test.extend() },
-				}
+				source := lent(stub{extend: test.extend}, time.Minute, task("a", time.Hour, nil))
 				for ev := range must.Have(pool.New(pool.Config{Capacity: slots(1), Source: source}))(t).Run(t.Context()) {
 					if ev.Kind != pool.Failed || !errors.Is(ev.Err, pool.ErrLeaseLost) || !errors.Is(ev.Err, test.is) ||
 						ev.Took != test.after {
@@ -99,14 +87,12 @@ func TestLostLeaseEndsItsTask(t *testing.T) {
 func TestLostLeaseOfTheCaller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		inner := sourcetest.NewMemory(time.Hour, []pool.Task{task("b", time.Hour, nil)})
-		outer := extending{
-			sourcetest.NewMemory(time.Minute, []pool.Task{{Key: "a", Run: func(ctx context.Context) (any, error) {
+		outer := lent(stub{extend: func() error { return pool.ErrLeaseLost }}, time.Minute,
+			pool.Task{Key: "a", Run: func(ctx context.Context) (any, error) {
 				for range must.Have(pool.New(pool.Config{Capacity: slots(1), Source: inner}))(t).Run(ctx) {
 				}
 				return nil, ctx.Err()
-			}}}),
-			func(context.Context, pool.Lease) error { return pool.ErrLeaseLost },
-		}
+			}})
 		for range must.Have(pool.New(pool.Config{Capacity: slots(1), Source: outer}))(t).Run(t.Context()) {
 			break
 		}
@@ -124,18 +110,16 @@ func TestLeaseLostBeforeTheStart(t *testing.T) {
 		first := pool.Task{Key: "first", Run: func(context.Context) (any, error) { time.Sleep(50 * time.Second); return nil, nil }}
 		next := task("next", time.Second, nil)
 		next.After = []string{"waits"}
-		source := extending{
-			sourcetest.NewMemory(time.Minute, []pool.Task{first, task("waits", time.Second, nil), next}),
-			func(ctx context.Context, l pool.Lease) error {
-				if lost.Load() {
-					return pool.ErrLeaseLost
-				}
-				return l.Extend(ctx)
-			},
-		}
+		memory := sourcetest.NewMemory(time.Minute, []pool.Task{first, task("waits", time.Second, nil), next})
+		source := extending(memory, func(ctx context.Context, l pool.Lease) error {
+			if lost.Load() {
+				return pool.ErrLeaseLost
+			}
+			return l.Extend(ctx)
+		})
 		time.AfterFunc(30*time.Second, func() { lost.Store(true) })
 		time.AfterFunc(50*time.Second, func() { lost.Store(false) })
-		r := run(t, pool.Config{Capacity: slots(1), Source: struct{ pool.Source }{source}})
+		r := run(t, pool.Config{Capacity: slots(1), Source: source})
 		slices.Sort(r.events[:3])
 		r.expect(t, "first done, next cancelled, waits cancelled, first done, waits done, next done", nil)
 		for _, ev := range r.all[:3] {
@@ -169,7 +153,7 @@ func TestLeaseOutlivesAFailure(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				tries.Store(0)
 				memory := sourcetest.NewMemory(time.Minute, []pool.Task{task("a", time.Hour, nil)})
-				run(t, pool.Config{Capacity: slots(1), Source: extending{memory, extend}}).expect(t, "a done", nil)
+				run(t, pool.Config{Capacity: slots(1), Source: extending(memory, extend)}).expect(t, "a done", nil)
 				if memory.Left() != 0 || tries.Load() < 60 {
 					t.Errorf("%d left, extended %d times", memory.Left(), tries.Load())
 				}
@@ -194,12 +178,10 @@ func TestEndsOfExtending(t *testing.T) {
 				var last atomic.Int64
 				began := time.Now()
 				lease := stub{extend: func() error { last.Store(int64(time.Since(began))); return c.fails }}
-				given := false
-				source := leasing{&faulty{then: func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }}, func() (pool.Delivery, bool) {
-					first := !given
-					given = true
-					run := func(context.Context) (any, error) { time.Sleep(c.takes); return nil, nil }
-					return pool.Delivery{Task: pool.Task{Key: "a", Run: run}, Lease: lease, LeaseTime: 3 * time.Second}, first
+				waits := &faulty{tasks: 1, then: func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }}
+				source := altered{waits, func(d *pool.Delivery) {
+					d.Lease, d.LeaseTime = lease, 3*time.Second
+					d.Task.Run = func(context.Context) (any, error) { time.Sleep(c.takes); return nil, nil }
 				}}
 				ctx, cancel := context.WithTimeout(t.Context(), c.breaks)
 				defer cancel()
@@ -218,15 +200,11 @@ func TestEndsOfExtending(t *testing.T) {
 // settled.
 func TestSettlingTasksAreNotHeld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n, began := 0, time.Now()
+		began := time.Now()
 		lease := stub{acknowledge: func() error { time.Sleep(time.Second); return nil }}
-		source := leasing{&faulty{then: func(context.Context) error { return io.EOF }}, func() (pool.Delivery, bool) {
-			n++
-			if n == 1 {
-				return pool.Delivery{Task: task("long", time.Minute, nil), Lease: lease}, true
-			}
-			return pool.Delivery{Task: task(fmt.Sprint(n), time.Millisecond, nil), Lease: lease}, n <= 20
-		}}
+		tasks := slices.Repeat([]pool.Task{task("", time.Millisecond, nil)}, 20)
+		tasks[0] = task("long", time.Minute, nil)
+		source := lent(lease, 0, tasks...)
 		r := run(t, pool.Config{Capacity: slots(2), Source: two{source}}, func(_ *pool.Pool, ev pool.Event) {
 			if took := time.Since(began); ev.Key != "long" && took > 2*time.Second {
 				t.Errorf("%s done after %v", ev.Key, took)

@@ -3,7 +3,6 @@ package pool_test
 import (
 	"context"
 	"flag"
-	"io"
 	"math/rand/v2"
 	"sync"
 	"testing"
@@ -219,19 +218,13 @@ func TestReportWaitsForNoLease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lease := stub{acknowledge: func() error { time.Sleep(20 * time.Second); return nil }}
 		var reported time.Duration
-		tasks := []pool.Task{{Key: "reports", Run: func(ctx context.Context) (any, error) {
+		source := lent(lease, 0, pool.Task{Key: "reports", Run: func(ctx context.Context) (any, error) {
 			time.Sleep(time.Second)
 			began := time.Now()
 			pool.Report(ctx, "half")
 			reported = time.Since(began)
 			return nil, nil
-		}}, task("a", time.Millisecond, nil), task("b", time.Millisecond, nil)}
-		source := leasing{&faulty{then: func(context.Context) error { return io.EOF }}, func() (d pool.Delivery, ok bool) {
-			if ok = len(tasks) > 0; ok {
-				d, tasks = pool.Delivery{Task: tasks[0], Lease: lease}, tasks[1:]
-			}
-			return d, ok
-		}}
+		}}, task("a", time.Millisecond, nil), task("b", time.Millisecond, nil))
 		r := run(t, pool.Config{Capacity: slots(2), Source: source, Buffer: 2})
 		if r.count(pool.Done) != 3 || r.count(pool.Progress) != 1 || reported > 0 {
 			t.Errorf("%v, and the report took %v: want it at once", r.events, reported)
