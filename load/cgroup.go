@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"path"
 	"slices"
 	"strings"
@@ -97,12 +98,12 @@ func groupsOf(fsys fs.FS, controller string) ([]controlGroup, error) {
 
 // groupOf is the group of this process.
 func groupOf(fsys fs.FS, controller string) (controlGroup, error) {
-	text, err := fs.ReadFile(fsys, "proc/self/cgroup")
+	text, err := read(fsys, "proc/self/cgroup")
 	if err != nil {
-		return controlGroup{}, missing(err)
+		return controlGroup{}, err
 	}
 	var unified controlGroup
-	for line := range strings.Lines(string(text)) {
+	for line := range strings.Lines(text) {
 		fields := strings.SplitN(strings.TrimSpace(line), ":", 3) // number of the tree, its controllers, name of the group
 		switch {
 		case len(fields) != 3:
@@ -124,15 +125,10 @@ func groupOf(fsys fs.FS, controller string) (controlGroup, error) {
 // name outside.
 func within(fsys fs.FS, mount, name string) controlGroup {
 	g := controlGroup{mount: mount, name: path.Join("/", name)}
-	if !exists(fsys, g.file("")) {
+	if _, err := fs.Stat(fsys, g.file("")); err != nil {
 		g.name = "/"
 	}
 	return g
-}
-
-func exists(fsys fs.FS, name string) bool {
-	_, err := fs.Stat(fsys, name)
-	return err == nil
 }
 
 // noLimit is where version 1 begins to mean none: it reports the greatest number of whole pages.
@@ -147,12 +143,12 @@ func (g controlGroup) memoryLimit(fsys fs.FS) (bytes float64, limited bool, err 
 	}
 	bytes = noLimit
 	for _, name := range names {
-		most, limited, err := limit(fsys, g.file(name))
-		if err != nil && !errors.Is(err, ErrUnavailable) {
+		most, err := numbers(fsys, g.file(name), 0)
+		switch {
+		case err == nil:
+			bytes = min(bytes, most[0])
+		case !errors.Is(err, ErrUnavailable):
 			return 0, false, err
-		}
-		if limited {
-			bytes = min(bytes, most)
 		}
 	}
 	return bytes, bytes < noLimit, nil
@@ -186,15 +182,11 @@ func (g controlGroup) cpuLimit(fsys fs.FS) (processors float64, limited bool, er
 		}
 		return quota[0] / period[0], true, nil
 	}
-	name := g.file("cpu.max")
-	if _, limited, err := limit(fsys, name); err != nil || !limited {
-		return 0, false, err
-	}
-	quota, err := numbers(fsys, name, 0, 1)
+	quota, err := numbers(fsys, g.file("cpu.max"), 0, 1)
 	if err != nil {
 		return 0, false, err
 	}
-	return quota[0] / quota[1], true, nil
+	return quota[0] / quota[1], !math.IsInf(quota[0], 1), nil
 }
 
 // cpuUsed is the processor time of the group. In version 1 a controller of its own accounts for it,

@@ -46,15 +46,7 @@ func resident(fsys fs.FS) (float64, error) {
 
 // held is the runtime's memory from the operating system.
 func held() uint64 {
-	v := read("/memory/classes/total:bytes", "/memory/classes/heap/released:bytes")
+	v := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	metrics.Read(v)
 	return v[0].Value.Uint64() - v[1].Value.Uint64()
-}
-
-func read(names ...string) []metrics.Sample {
-	samples := make([]metrics.Sample, len(names))
-	for i, name := range names {
-		samples[i].Name = name
-	}
-	metrics.Read(samples)
-	return samples
 }
