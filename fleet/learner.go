@@ -19,12 +19,9 @@ type Learner struct {
 	law law.Setpoint
 
 	mu      sync.Mutex
-	started bool // a limiter has a controller
-	report  law.Report
-	fresh   bool        // the report is newer than said
-	said    *law.Report // for the store, nil if there is none since the last advice
-	advice  law.Advice
-	advised bool // the controller has not taken the advice yet
+	started bool        // a limiter has a controller
+	report  *law.Report // of the last window, nil if there is none since the last advice
+	advice  *law.Advice // that the controller has not taken yet
 }
 
 // Learn returns a learner with the settings of the default law. Its limiter starts with two slots
@@ -82,13 +79,14 @@ func (c *learning) Next(w law.Window) law.Decision {
 	l := c.learner
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.advised {
-		c.Advise(l.advice)
-		l.advised = false
+	if l.advice != nil {
+		c.Advise(*l.advice)
+		l.advice = nil
 	}
 	d := c.apt.Next(w)
 	if w.Elapsed > 0 {
-		l.report, l.fresh = c.Report(), true
+		report := c.Report()
+		l.report = &report
 	}
 	return d
 }
@@ -103,8 +101,7 @@ func (c *learning) Retune(to law.Law) bool {
 func (l *Learner) advise(a law.Advice) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.advice, l.advised = a, true
-	l.fresh, l.said = false, nil
+	l.advice, l.report = &a, nil
 }
 
 // last returns the report of the last window, or nil. It is the same pointer until there is a new
@@ -115,9 +112,5 @@ func (l *Learner) last() *law.Report {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.fresh {
-		r := l.report
-		l.said, l.fresh = &r, false
-	}
-	return l.said
+	return l.report
 }
