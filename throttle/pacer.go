@@ -26,6 +26,7 @@ type pacer struct {
 	held      float64 // bounds the rate while signals are missing, 0 for no bound
 	emergency emergency
 	notice    notice
+	events    []Event // not reported yet
 }
 
 // A view holds the inputs of the last decision.
@@ -54,25 +55,25 @@ func (p *pacer) begin(cost uint64) {
 	p.laws.resume(0, p.flow)
 }
 
-func (p *pacer) decide(snap weir.Snapshot, cost uint64, now time.Time, dt time.Duration) (next Pace, events []Event) {
+func (p *pacer) decide(snap weir.Snapshot, cost uint64, now time.Time, dt time.Duration) (next Pace) {
 	since := p.admitted(cost, dt)
 	in := signals{dt: dt, cost: since, flow: p.flow}
 	alarm := p.look(snap, &in)
-	if e := p.notify(now); e.Kind != 0 {
-		events = append(events, e)
-	}
+	p.notify(now)
 	wanted := stricter(p.laws.next(in, p.seen.degraded), p.ease(dt))
-	events = append(events, p.judge(alarm, now)...)
-	return p.paceOf(stricter(wanted, p.emergency.bound())), events
+	p.judge(alarm, now)
+	return p.paceOf(stricter(wanted, p.emergency.bound()))
 }
 
-// judge begins or ends an emergency. It returns the event, if there is one.
-func (p *pacer) judge(alarm load.Level, now time.Time) []Event {
-	kind := p.emergency.judge(alarm, p.flow, now)
-	if kind == 0 {
-		return nil
+// judge begins or ends an emergency.
+func (p *pacer) judge(alarm load.Level, now time.Time) {
+	if kind := p.emergency.judge(alarm, p.flow, now); kind != 0 {
+		p.report(now, kind, nil)
 	}
-	return []Event{{At: now, Op: p.op, Kind: kind, Level: p.seen.level}}
+}
+
+func (p *pacer) report(now time.Time, kind Kind, err error) {
+	p.events = append(p.events, Event{At: now, Op: p.op, Kind: kind, Level: p.seen.level, Err: err})
 }
 
 // admitted returns the cost admitted since the last decision.
@@ -182,25 +183,24 @@ type notice struct {
 // twice the default timeout of a poll.
 const firstAnswer = 2 * time.Second
 
-// notify returns the event that the side lost or regained its signals, the zero Event if
-// neither happened.
-func (p *pacer) notify(now time.Time) (e Event) {
+// notify reports that the side lost or regained its signals.
+func (p *pacer) notify(now time.Time) {
 	if p.seen.degraded == p.notice.degraded {
-		return Event{}
+		return
 	}
 	if p.notice.since.IsZero() {
 		p.notice.since = now
 	}
-	e = Event{At: now, Op: p.op, Kind: Restored, Level: p.seen.level}
-	if p.seen.degraded {
+	if !p.seen.degraded {
+		p.report(now, Restored, nil)
+	} else {
 		starts := slices.ContainsFunc(p.seen.feeds, func(f load.FeedSnapshot) bool { return f.Polls == 0 })
 		if starts && now.Sub(p.notice.since) < firstAnswer {
-			return Event{}
+			return
 		}
-		e.Kind, e.Err = Degraded, lost(p.seen.feeds)
+		p.report(now, Degraded, lost(p.seen.feeds))
 	}
 	p.notice.degraded = p.seen.degraded
-	return e
 }
 
 // lost says why the first feed is lost that is.

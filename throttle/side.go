@@ -99,18 +99,16 @@ func (s *side) measure() (now weir.Snapshot, cost uint64) {
 	return now, now.Admitted + extra + corrected
 }
 
-// begin forgets the pace of an earlier Run.
+// begin starts without a pace, whatever an earlier Run has left.
 func (s *side) begin() {
 	_, cost := s.measure()
 	s.pacer.begin(cost)
 }
 
-// step decides on the pace and sets it. It returns the events.
-func (s *side) step(now time.Time, dt time.Duration) []Event {
+// step decides on the pace and sets it.
+func (s *side) step(now time.Time, dt time.Duration) {
 	snap, cost := s.measure()
-	next, events := s.pacer.decide(snap, cost, now, dt)
-	s.set(next)
-	return events
+	s.set(s.pacer.decide(snap, cost, now, dt))
 }
 
 func (s *side) set(p Pace) {
@@ -120,10 +118,10 @@ func (s *side) set(p Pace) {
 	}
 }
 
-// lift takes the pace away, and ends an emergency. It returns the events.
-func (s *side) lift(now time.Time) []Event {
+// lift takes the pace away, and ends an emergency.
+func (s *side) lift(now time.Time) {
 	s.set(Pace{})
-	return s.pacer.judge(load.Level{}, now)
+	s.pacer.judge(load.Level{}, now)
 }
 
 func (s *side) snapshot() SideSnapshot {

@@ -41,8 +41,7 @@ type Throttle struct {
 	checked atomic.Bool // an operation started with Run and the monitor at work, or without, which was reported
 	hook    isolate.Hook[Event]
 
-	mu   sync.Mutex // guards the pacers; never held while a hook runs
-	last time.Time  // when the pacers decided last
+	mu sync.Mutex // guards the pacers; never held while a hook runs
 }
 
 // New returns a throttle, or an error that matches [ErrConfig]. It starts nothing,
@@ -163,56 +162,34 @@ func (t *Throttle) Run(ctx context.Context) error {
 	}
 	ticker := time.NewTicker(t.conf.Tick)
 	defer ticker.Stop()
-	t.begin()
+	last := time.Now()
+	t.each((*side).begin)
 	for {
 		select {
 		case <-ctx.Done():
-			t.lift()
+			t.each(func(s *side) { s.lift(time.Now()) })
 			return t.hook.Failure()
 		case <-ticker.C:
-			t.step()
+			now := time.Now()
+			if dt := now.Sub(last); dt > 0 {
+				t.each(func(s *side) { s.step(now, dt) })
+			}
+			last = now
 		}
 	}
 }
 
-// begin starts without a pace, whatever an earlier Run has left.
-func (t *Throttle) begin() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.last = time.Now()
-	for i := range t.sides {
-		t.sides[i].begin()
-	}
-}
-
-func (t *Throttle) step() {
-	t.mu.Lock()
-	now := time.Now()
-	dt := now.Sub(t.last)
-	t.last = now
+// each calls a function with each side, and then the hook with the events of that.
+func (t *Throttle) each(do func(*side)) {
 	var events []Event
-	if dt > 0 {
-		for i := range t.sides {
-			events = append(events, t.sides[i].step(now, dt)...)
-		}
+	t.mu.Lock()
+	for i := range t.sides {
+		s := &t.sides[i]
+		do(s)
+		events = append(events, s.pacer.events...)
+		s.pacer.events = nil
 	}
 	t.mu.Unlock()
-	t.tell(events)
-}
-
-// lift takes the pace away, and ends emergencies.
-func (t *Throttle) lift() {
-	t.mu.Lock()
-	now := time.Now()
-	var events []Event
-	for i := range t.sides {
-		events = append(events, t.sides[i].lift(now)...)
-	}
-	t.mu.Unlock()
-	t.tell(events)
-}
-
-func (t *Throttle) tell(events []Event) {
 	for _, e := range events {
 		e.Throttle = t.conf.Name
 		t.hook.Tell(e)
