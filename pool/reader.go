@@ -68,7 +68,7 @@ func (r *run) await(stuck bool) bool {
 		case <-r.ctx.Done():
 		}
 	}
-	grace := r.grace()
+	grace := time.NewTimer(r.grace())
 	defer grace.Stop()
 	select {
 	case <-r.readable:
@@ -78,10 +78,10 @@ func (r *run) await(stuck bool) bool {
 	}
 }
 
-// grace is a timer for the rest of the grace period, which begins when it is first asked for.
-func (r *run) grace() *time.Timer {
+// grace is the rest of the grace period, which begins when it is first asked for.
+func (r *run) grace() time.Duration {
 	if r.last == 0 {
 		r.last = now() + r.conf.Grace
 	}
-	return time.NewTimer(r.last - now())
+	return r.last - now()
 }

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/weir-go/weir/internal/isolate"
 )
 
 // A run is a pool at work: the goroutines and contexts around a board. Each goroutine
@@ -150,13 +152,9 @@ func (r *run) end(why error) error {
 // gone waits for the goroutines, and reports false if the grace was too short for them. The source
 // is then closed, if it is one of ours that has to be.
 func (r *run) gone() bool {
-	gone := make(chan struct{})
-	go func() { r.helpers.Wait(); close(gone) }()
-	grace := r.grace()
-	defer grace.Stop()
-	select {
-	case <-gone:
-	case <-grace.C:
+	var helpers isolate.Solo
+	helpers.Start(r.helpers.Wait)
+	if !helpers.Wait(r.grace()) {
 		return false
 	}
 	if s, ok := r.conf.Source.(*seq); ok {

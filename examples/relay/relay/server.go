@@ -11,6 +11,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/isolate"
 	"github.com/weir-go/weir/law"
 	"github.com/weir-go/weir/load"
 	"github.com/weir-go/weir/memory"
@@ -127,7 +128,12 @@ func (s *Server) Run(ctx context.Context) error {
 	s.mu.Lock()
 	s.close()
 	s.mu.Unlock()
-	err := s.wait()
+	var err error
+	var connections isolate.Solo
+	connections.Start(s.work.Wait)
+	if !connections.Wait(farewell) {
+		err = fmt.Errorf("relay: connections did not end within %v", farewell)
+	}
 	s.throttle.Close()
 	s.verifier.Close()
 	stop()
@@ -135,20 +141,6 @@ func (s *Server) Run(ctx context.Context) error {
 		err = errors.Join(err, <-ended)
 	}
 	return err
-}
-
-func (s *Server) wait() error {
-	done := make(chan struct{})
-	go func() {
-		s.work.Wait()
-		close(done)
-	}()
-	select {
-	case <-done:
-		return nil
-	case <-time.After(farewell):
-		return fmt.Errorf("relay: connections did not end within %v", farewell)
-	}
 }
 
 // begin counts work that Run waits for, unless the server is closed.
