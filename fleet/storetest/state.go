@@ -5,14 +5,13 @@ import (
 	"testing"
 
 	"github.com/weir-go/weir/fleet"
+	"github.com/weir-go/weir/internal/must"
 )
 
 func saves(t *testing.T, s fleet.Store) {
 	for _, want := range []string{"", "{1}", "{2}"} {
 		if want != "" {
-			if err := fleet.SaveState(t.Context(), s, "search", []byte(want)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, fleet.SaveState(t.Context(), s, "search", []byte(want)))
 		}
 		if got, err := fleet.LoadState(t.Context(), s, "search"); err != nil || string(got) != want {
 			t.Errorf("the state is %q, %v: want %q", got, err, want)
@@ -24,9 +23,7 @@ func saves(t *testing.T, s fleet.Store) {
 func savesMuch(t *testing.T, s fleet.Store) {
 	all := follow(t, s, "lease")
 	want := bytes.Repeat([]byte{'{', 0, 0xff, '}'}, 128<<10)
-	if err := fleet.SaveState(t.Context(), s, "keys", want); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, fleet.SaveState(t.Context(), s, "keys", want))
 	if got, err := fleet.LoadState(t.Context(), s, "keys"); err != nil || !bytes.Equal(got, want) {
 		t.Errorf("the state has %d bytes, %v: want the %d that were saved", len(got), err, len(want))
 	}

@@ -7,13 +7,10 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/weir-go/weir/fleet"
+	"github.com/weir-go/weir/internal/must"
 )
-
-// patience is how long a store may take for a change.
-const patience = 10 * time.Second
 
 // Test checks a store. Each call of open returns a store without entries.
 func Test(t *testing.T, open func(t *testing.T) fleet.Store) {
@@ -68,17 +65,11 @@ func follow(t *testing.T, s fleet.Store, key string) *view {
 
 func (v *view) await(t *testing.T, text string, is func() bool) {
 	t.Helper()
-	for end := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
+	must.Happen(t, text, func() bool {
 		v.mu.Lock()
-		done := is()
-		v.mu.Unlock()
-		if done {
-			return
-		}
-		if time.Now().After(end) {
-			t.Fatalf("not within %v: %s", patience, text)
-		}
-	}
+		defer v.mu.Unlock()
+		return is()
+	})
 }
 
 func (v *view) shows(t *testing.T, key, value string) fleet.Entry {
@@ -91,9 +82,7 @@ func (v *view) shows(t *testing.T, key, value string) fleet.Entry {
 
 func write(t *testing.T, s fleet.Store, w fleet.Write) {
 	t.Helper()
-	if err := s.Write(t.Context(), w); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Write(t.Context(), w))
 }
 
 func put(t *testing.T, s fleet.Store, key, value string) {

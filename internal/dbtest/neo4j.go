@@ -6,6 +6,8 @@ import (
 
 	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
 	"github.com/neo4j/neo4j-go-driver/v5/neo4j/config"
+
+	"github.com/weir-go/weir/internal/must"
 )
 
 // The administrator of the Neo4j server, and the initial password of Neo4j, which has to be
@@ -64,12 +66,9 @@ func Neo4jAdmin() neo4j.AuthToken { return neo4j.BasicAuth(neo4jUser, neo4jPassw
 // the test.
 func OpenNeo4j(t testing.TB, s *Server, connections int) neo4j.DriverWithContext {
 	t.Helper()
-	driver, err := neo4j.NewDriverWithContext(Neo4jURI(s.Address()), Neo4jAdmin(), func(c *config.Config) {
+	driver := must.Have(neo4j.NewDriverWithContext(Neo4jURI(s.Address()), Neo4jAdmin(), func(c *config.Config) {
 		c.MaxConnectionPoolSize = connections
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	t.Cleanup(func() { driver.Close(context.Background()) })
 	return driver
 }

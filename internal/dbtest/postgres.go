@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
+
+	"github.com/weir-go/weir/internal/must"
 )
 
 // Postgres starts PostgreSQL for a test.
@@ -30,10 +32,7 @@ func postgresURL(address, user string) string {
 // is the superuser.
 func OpenPostgres(t testing.TB, s *Server, user string) *sql.DB {
 	t.Helper()
-	db, err := sql.Open("pgx", postgresURL(s.Address(), user))
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Have(sql.Open("pgx", postgresURL(s.Address(), user)))(t)
 	t.Cleanup(func() { db.Close() })
 	return db
 }

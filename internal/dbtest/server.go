@@ -17,6 +17,7 @@ import (
 
 	"github.com/weir-go/weir/internal/locked"
 	"github.com/weir-go/weir/internal/longtest"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/internal/tcptest"
 )
 
@@ -38,17 +39,12 @@ const patience = 3 * time.Minute
 func start(t testing.TB, kind string, ready func(ctx context.Context, address string) error) *Server {
 	t.Helper()
 	longtest.Skip(t)
-	dir, err := os.MkdirTemp("", "weir-"+kind+"-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := must.Have(os.MkdirTemp("", "weir-"+kind+"-"))(t)
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	s := &Server{kind: kind, dir: dir, address: tcptest.FreeAddress(t)}
 	s.ready = func(ctx context.Context) error { return ready(ctx, s.Address()) }
 	t.Cleanup(func() { s.Stop(t) })
-	if err := s.run(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.run())
 	return s
 }
 
@@ -131,9 +127,7 @@ func (s *Server) Stop(t testing.TB) {
 // Restart starts a server that was stopped or killed, at the same address with the same data.
 func (s *Server) Restart(t testing.TB) {
 	t.Helper()
-	if err := s.run(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.run())
 }
 
 // Freeze stops the server: it accepts connections and does not answer.
@@ -157,10 +151,7 @@ func (s *Server) signalAll(t testing.TB, what syscall.Signal) {
 	t.Helper()
 	s.signal(t, syscall.SIGSTOP)
 	pid := s.process.Process.Pid
-	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
-	if err != nil {
-		t.Fatal(err)
-	}
+	children := must.Have(os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid)))(t)
 	for child := range strings.FieldsSeq(string(children)) {
 		pid, _ := strconv.Atoi(child)
 		_ = syscall.Kill(pid, what) // a process that has just ended is fine too

@@ -10,6 +10,8 @@ import (
 	"os/exec"
 	"testing"
 	"time"
+
+	"github.com/weir-go/weir/internal/must"
 )
 
 // A Peak holds the measured memory of a process.
@@ -21,9 +23,7 @@ type Peak struct {
 // Run runs a command and compares its memory with a target in MiB.
 func Run(t *testing.T, c *exec.Cmd, target int) (Peak, error) {
 	t.Helper()
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Start())
 	ended, seen := make(chan struct{}), make(chan Peak, 1)
 	go func() { seen <- Watch(c.Process.Pid, target, ended) }()
 	err := c.Wait()
@@ -65,13 +65,9 @@ func Kill(t *testing.T, c *exec.Cmd, after time.Duration) (complaints string) {
 	t.Helper()
 	var text bytes.Buffer
 	c.Stderr = &text
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Start())
 	<-time.After(after)
-	if err := c.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Process.Kill())
 	_ = c.Wait() // killed
 	return text.String()
 }
@@ -83,13 +79,9 @@ func Acknowledged(t *testing.T, journal string) int {
 	if os.IsNotExist(err) || err == nil && len(text) == 0 {
 		return 0 // the import was killed before it wrote the journal
 	}
+	must.Do(t, err)
 	var state struct{ Lines int }
-	if err == nil {
-		err = json.Unmarshal(text, &state)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(text, &state))
 	return state.Lines
 }
 

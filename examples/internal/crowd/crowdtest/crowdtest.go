@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/examples/internal/crowd"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/internal/tcptest"
 )
 
@@ -19,10 +20,7 @@ import (
 func Run(t *testing.T, run func(context.Context, crowd.Show) error) string {
 	t.Helper()
 	var out bytes.Buffer
-	show, err := crowd.Parse(nil, &out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	show := must.Have(crowd.Parse(nil, &out))(t)
 	show.Listen = pipes
 	if err := run(t.Context(), show); err != nil {
 		t.Fatalf("%v\n%s", err, &out)
@@ -38,15 +36,7 @@ func Figures(t *testing.T, out, pattern string) (first, second int) {
 	if found == nil {
 		t.Fatalf("no %q in\n%s", pattern, out)
 	}
-	first, err := strconv.Atoi(found[1])
-	if err != nil {
-		t.Fatal(err)
-	}
-	second, err = strconv.Atoi(found[2])
-	if err != nil {
-		t.Fatal(err)
-	}
-	return first, second
+	return must.Have(strconv.Atoi(found[1]))(t), must.Have(strconv.Atoi(found[2]))(t)
 }
 
 func pipes() (net.Listener, crowd.Dial, error) {
