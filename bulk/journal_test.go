@@ -146,14 +146,20 @@ func TestSyncThatFailsOnce(t *testing.T) {
 }
 
 // A journal that is not on disk when the store is may say less after a loss of power, and one whose
-// name is there before its text says nothing.
-func TestJournalIsOnDisk(t *testing.T) {
+// name is there before its text says nothing. Rejects that are lost would be in no file, for the
+// journal is behind their lines.
+func TestFilesAreOnDisk(t *testing.T) {
 	name := deaf(t)
 	journal, _ := files(t)
 	must.Do(t, os.Symlink(name, journal+nextSuffix))
-	_, err := Run(t.Context(), strings.NewReader(numbered(1)), Config{Write: newStore().write, Journal: journal})
-	if err == nil || !strings.HasPrefix(err.Error(), "bulk: journal: sync ") {
-		t.Errorf("%v, want that the journal could not be synced", err)
+	reject := func(context.Context, Line) error { return Reject(errors.New("bad")) }
+	for want, c := range map[string]Config{
+		"bulk: journal: sync ": {Journal: journal, Write: newStore().write},
+		"bulk: rejects: sync ": {Rejects: name, Write: reject},
+	} {
+		if _, err := Run(t.Context(), strings.NewReader(numbered(1)), c); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
 	}
 }
 
@@ -246,16 +252,6 @@ func TestJournalIsLeftAlone(t *testing.T) {
 	must.Do(t, run(numbered(3), rejects))
 	if is := must.Have(os.Stat(journal))(t); !os.SameFile(was, is) {
 		t.Errorf("it was replaced by %s", contents(t, journal))
-	}
-}
-
-// Rejects that are lost with the power would be in no file, for the journal is behind their lines.
-func TestRejectsAreOnDisk(t *testing.T) {
-	_, err := Run(t.Context(), strings.NewReader(numbered(1)), Config{
-		Rejects: deaf(t), Write: func(context.Context, Line) error { return Reject(errors.New("bad")) },
-	})
-	if err == nil || !strings.HasPrefix(err.Error(), "bulk: rejects: sync ") {
-		t.Errorf("%v, want that the rejects could not be synced", err)
 	}
 }
 

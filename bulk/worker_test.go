@@ -23,20 +23,21 @@ func TestImportsThatStopGiveTheirBytesBack(t *testing.T) {
 	lines := strings.Repeat(strings.Repeat("x", 100)+"\n", 500)
 	for name, test := range map[string]struct {
 		source func() io.Reader
-		write  func(n int64, cancel func()) error
+		write  func(n int64, cancel func()) error // from line 100 on
 		sync   func() error
 		conf   Config
 	}{
-		"Write fails":     {write: func(n int64, _ func()) error { return failAt(n, errStop) }},
-		"Write panics":    {write: func(n int64, _ func()) error { return failAt(n, nil) }},
-		"Write exits":     {write: func(n int64, _ func()) error { exitAt(n); return nil }},
-		"cancelled":       {write: func(n int64, cancel func()) error { cancelAt(n, cancel); return nil }},
+		"Write fails":     {write: func(int64, func()) error { return errStop }},
+		"Write panics":    {write: func(int64, func()) error { panic("boom") }},
+		"Write exits":     {write: func(int64, func()) error { runtime.Goexit(); return nil }},
+		"cancelled":       {write: func(_ int64, cancel func()) error { cancel(); return nil }},
 		"the source ends": {source: func() io.Reader { return io.MultiReader(strings.NewReader(lines), broken{}) }},
 		"a reject behind a failure": {write: func(n int64, _ func()) error {
 			if n%2 == 0 {
 				return Reject(errStop)
 			}
-			return failAt(n, errStop)
+			time.Sleep(time.Millisecond) // other lines are rejected meanwhile
+			return errStop
 		}},
 		"no end of a line": {source: func() io.Reader { return zeros{} }, conf: Config{MaxLine: 64 << 10}},
 		"a long line breaks": {
@@ -62,7 +63,7 @@ func TestImportsThatStopGiveTheirBytesBack(t *testing.T) {
 					c := test.conf
 					c.Memory, c.Workers, c.Sync = gov, 8, test.sync
 					c.Write = func(_ context.Context, l Line) error {
-						if test.write == nil {
+						if test.write == nil || l.Number < 100 {
 							return nil
 						}
 						return test.write(l.Number, cancel)
@@ -85,28 +86,6 @@ func TestImportsThatStopGiveTheirBytesBack(t *testing.T) {
 				}
 			})
 		}
-	}
-}
-
-func failAt(n int64, err error) error {
-	switch {
-	case n < 100:
-		return nil
-	case err == nil:
-		panic("boom")
-	}
-	return err
-}
-
-func exitAt(n int64) {
-	if n == 100 {
-		runtime.Goexit()
-	}
-}
-
-func cancelAt(n int64, cancel func()) {
-	if n == 100 {
-		cancel()
 	}
 }
 

@@ -174,6 +174,13 @@ func TestBurst(t *testing.T) {
 
 // TestBadPlans: the plans of a user's scaler are checked.
 func TestBadPlans(t *testing.T) {
+	scalers := []pool.Scaler{
+		noSizer{},
+		pool.MinOf{noSizer{}},
+		pool.MinOf{nil},
+		pool.ByLaw{Law: noController{}},
+		pool.ByLaw{Law: hostileLaw(func() { panic("new") })},
+	}
 	for _, plan := range []pool.Plan{
 		{Initial: 1, Min: 1, Max: 1},
 		{Initial: 1, Min: 1, Max: 1, Period: -1},
@@ -182,23 +189,11 @@ func TestBadPlans(t *testing.T) {
 		{Initial: 4, Min: 1, Max: 4, Period: 1},
 	} {
 		scaler := hostileScaler{func() pool.Plan { return plan }, func() {}}
-		for _, s := range []pool.Scaler{scaler, pool.MinOf{scaler}} {
-			if p, err := pool.New(pool.Config{Capacity: slots(3), Source: pool.Slice(nil), Scaler: s}); p != nil ||
-				!errors.Is(err, pool.ErrConfig) {
-				t.Errorf("%+v: %v, %v", plan, p, err)
-			}
-		}
+		scalers = append(scalers, scaler, pool.MinOf{scaler})
 	}
-	for _, s := range []pool.Scaler{
-		noSizer{},
-		pool.MinOf{noSizer{}},
-		pool.MinOf{nil},
-		pool.ByLaw{Law: noController{}},
-		pool.ByLaw{Law: hostileLaw(func() { panic("new") })},
-	} {
-		if p, err := pool.New(pool.Config{Capacity: slots(3), Source: pool.Slice(nil), Scaler: s}); p != nil ||
-			!errors.Is(err, pool.ErrConfig) {
-			t.Errorf("%T: %v, %v", s, p, err)
+	for i, s := range scalers {
+		if p, err := pool.New(pool.Config{Capacity: slots(3), Source: pool.Slice(nil), Scaler: s}); p != nil || !errors.Is(err, pool.ErrConfig) {
+			t.Errorf("scaler %d, %T: %v, %v", i, s, p, err)
 		}
 	}
 }

@@ -34,58 +34,53 @@ func TestConfig(t *testing.T) {
 func TestPolls(t *testing.T) {
 	for refresh, want := range map[time.Duration]int{0: 41, 200 * time.Millisecond: 201, time.Minute: 1} {
 		synctest.Test(t, func(t *testing.T) {
-			server := &empty{}
-			db := sql.OpenDB(server)
-			defer db.Close()
-			store := must.Have(pgfleet.New(t.Context(), db, pgfleet.Config{Fleet: "search", Refresh: refresh, ReadOnly: true}))(t)
+			s := &server{}
 			ctx, stop := context.WithTimeout(t.Context(), 10*time.Second+time.Millisecond)
 			defer stop()
-			if err := store.Watch(ctx, "", func(fleet.Entry) {}); !errors.Is(err, context.DeadlineExceeded) || server.reads != want {
-				t.Errorf("%v, and %d reads in 10 s of a refresh of %v: want %d", err, server.reads, refresh, want)
+			if err := s.watch(t, ctx, refresh); !errors.Is(err, context.DeadlineExceeded) || s.reads != want {
+				t.Errorf("%v, and %d reads in 10 s of a refresh of %v: want %d", err, s.reads, refresh, want)
 			}
 		})
 	}
 }
 
-// empty is a server without rows.
-type empty struct {
-	driver.Conn
-	reads int
-}
-
-func (e *empty) Connect(context.Context) (driver.Conn, error) { return e, nil }
-func (*empty) Driver() driver.Driver                          { return nil }
-func (*empty) Close() error                                   { return nil }
-func (*empty) Columns() []string                              { return nil }
-func (*empty) Next([]driver.Value) error                      { return io.EOF }
-
-func (e *empty) QueryContext(context.Context, string, []driver.NamedValue) (driver.Rows, error) {
-	e.reads++
-	return e, nil
-}
-
 // A watch ends when a server does not answer, so that a member can begin it anew.
 func TestServerHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		db := sql.OpenDB(hanging{})
-		defer db.Close()
-		store := must.Have(pgfleet.New(t.Context(), db, pgfleet.Config{Fleet: "search", ReadOnly: true}))(t)
 		began := time.Now()
-		err := store.Watch(t.Context(), "", func(fleet.Entry) {})
+		err := (&server{hangs: true}).watch(t, t.Context(), 0)
 		if took := time.Since(began); !errors.Is(err, context.DeadlineExceeded) || took != 5*time.Second {
 			t.Errorf("%v after %v, want the end of the time after 5 s", err, took)
 		}
 	})
 }
 
-// hanging is a server whose connections answer nothing.
-type hanging struct{ driver.Conn }
+// A server has no rows, or does not answer.
+type server struct {
+	driver.Conn
+	hangs bool
+	reads int
+}
 
-func (h hanging) Connect(context.Context) (driver.Conn, error) { return h, nil }
-func (hanging) Driver() driver.Driver                          { return nil }
-func (hanging) Close() error                                   { return nil }
+// watch watches until ctx or the watch ends.
+func (s *server) watch(t *testing.T, ctx context.Context, refresh time.Duration) error {
+	db := sql.OpenDB(s)
+	defer db.Close()
+	store := must.Have(pgfleet.New(ctx, db, pgfleet.Config{Fleet: "search", Refresh: refresh, ReadOnly: true}))(t)
+	return store.Watch(ctx, "", func(fleet.Entry) {})
+}
 
-func (hanging) QueryContext(ctx context.Context, _ string, _ []driver.NamedValue) (driver.Rows, error) {
-	<-ctx.Done()
-	return nil, ctx.Err()
+func (s *server) Connect(context.Context) (driver.Conn, error) { return s, nil }
+func (*server) Driver() driver.Driver                          { return nil }
+func (*server) Close() error                                   { return nil }
+func (*server) Columns() []string                              { return nil }
+func (*server) Next([]driver.Value) error                      { return io.EOF }
+
+func (s *server) QueryContext(ctx context.Context, _ string, _ []driver.NamedValue) (driver.Rows, error) {
+	if s.hangs {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	s.reads++
+	return s, nil
 }

@@ -8,24 +8,17 @@ import (
 	"github.com/weir-go/weir/internal/must"
 )
 
+// saves keeps states, the largest too, which the watch of an allocator does not show.
 func saves(t *testing.T, s fleet.Store) {
-	for _, want := range []string{"", "{1}", "{2}"} {
-		if want != "" {
-			must.Do(t, fleet.SaveState(t.Context(), s, "search", []byte(want)))
-		}
-		if got, err := fleet.LoadState(t.Context(), s, "search"); err != nil || string(got) != want {
-			t.Errorf("the state is %q, %v: want %q", got, err, want)
-		}
-	}
-}
-
-// savesMuch keeps the largest state, which the watch of an allocator does not show.
-func savesMuch(t *testing.T, s fleet.Store) {
 	all := follow(t, s, "lease")
-	want := bytes.Repeat([]byte{'{', 0, 0xff, '}'}, 128<<10)
-	must.Do(t, fleet.SaveState(t.Context(), s, "keys", want))
-	if got, err := fleet.LoadState(t.Context(), s, "keys"); err != nil || !bytes.Equal(got, want) {
-		t.Errorf("the state has %d bytes, %v: want the %d that were saved", len(got), err, len(want))
+	large := bytes.Repeat([]byte{'{', 0, 0xff, '}'}, 128<<10)
+	for _, want := range [][]byte{nil, []byte("{1}"), []byte("{2}"), large} {
+		if want != nil {
+			must.Do(t, fleet.SaveState(t.Context(), s, "search", want))
+		}
+		if got, err := fleet.LoadState(t.Context(), s, "search"); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("the state has %d bytes, %v: want the %d that were saved", len(got), err, len(want))
+		}
 	}
 	put(t, s, "lease.want.a", "after")
 	all.shows(t, "lease.want.a", "after")

@@ -22,7 +22,6 @@ func Test(t *testing.T, open func(t *testing.T) fleet.Store) {
 		"one of many swaps applies":         races,
 		"many keys":                         many,
 		"a saved state":                     saves,
-		"the largest state":                 savesMuch,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, open(t)) })
 	}

@@ -58,17 +58,6 @@ func TestConnectionsThatAreRefused(t *testing.T) {
 	}
 }
 
-func TestOnlyWebSocketsAreServed(t *testing.T) {
-	s := serve(t, relay.Config{})
-	for _, url := range []string{s.url, s.in} {
-		answer := must.Have(http.Get(url))(t)
-		answer.Body.Close()
-		if answer.StatusCode != http.StatusUpgradeRequired {
-			t.Errorf("%s answers a page with %s", url, answer.Status)
-		}
-	}
-}
-
 func TestConfigurationsThatAreRefused(t *testing.T) {
 	if _, err := relay.New(relay.Config{}); !errors.Is(err, relay.ErrConfig) || !errors.Is(err, weir.ErrConfig) || !strings.Contains(err.Error(), "Store is nil") {
 		t.Errorf("without a store: %v", err)
