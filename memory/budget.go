@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -16,9 +17,7 @@ import (
 // Negative bytes are an error that matches [ErrConfig]. A nil ctx counts as
 // context.Background. Acquire does not allocate unless it has to wait.
 func (g *Governor) Acquire(ctx context.Context, bytes int) (Hold, error) {
-	if ctx == nil {
-		ctx = context.Background()
-	}
+	ctx = cmp.Or(ctx, context.Background())
 	if bytes < 0 {
 		return Hold{}, settings.Invalid(ErrConfig, "bytes", bytes, "0 or more")
 	}

@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -63,10 +64,7 @@ func (p *Pool) Run(ctx context.Context) iter.Seq2[Event, error] {
 			yield(Event{}, ErrUsed)
 			return
 		}
-		if ctx == nil {
-			ctx = context.Background()
-		}
-		r := newRun(p, ctx)
+		r := newRun(p, cmp.Or(ctx, context.Background()))
 		p.current.Store(r)
 		if p.drained.Load() {
 			r.drain()

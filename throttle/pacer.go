@@ -18,25 +18,16 @@ type pacer struct {
 	monitor *load.Monitor // nil: none
 	laws    sideLaws
 
-	pace      Pace    // in force
-	cost      uint64  // admitted up to the last decision
-	flow      float64 // cost per second, smoothed
-	seen      view
+	pace      Pace         // in force
+	cost      uint64       // admitted up to the last decision
+	flow      float64      // cost per second, smoothed
+	feeds     load.Feeds   // of the monitor, as of the last decision
+	seen      SideSnapshot // the inputs of that decision
 	symptoms  symptoms
 	held      float64 // bounds the rate while signals are missing, 0 for no bound
 	emergency emergency
 	notice    notice
 	events    []Event // not reported yet
-}
-
-// A view holds the inputs of the last decision.
-type view struct {
-	feeds    load.Feeds   // of the monitor
-	load     float64      // the input of the laws
-	level    load.Level   // of all readings
-	latency  load.Reading // against its target
-	symptom  load.Reading // the worst of the side's own operations
-	degraded bool         // readings are missing
 }
 
 func newPacer(op Op, field string, conf Side, c Config) (pacer, error) {
@@ -60,7 +51,7 @@ func (p *pacer) decide(snap weir.Snapshot, cost uint64, now time.Time, dt time.D
 	in := signals{dt: dt, cost: since, flow: p.flow}
 	alarm := p.look(snap, &in)
 	p.notify(now)
-	wanted := stricter(p.laws.next(in, p.seen.degraded), p.ease(dt))
+	wanted := stricter(p.laws.next(in, p.seen.Degraded), p.ease(dt))
 	p.judge(alarm, now)
 	return p.paceOf(stricter(wanted, p.emergency.bound()))
 }
@@ -73,7 +64,7 @@ func (p *pacer) judge(alarm load.Level, now time.Time) {
 }
 
 func (p *pacer) report(now time.Time, kind Kind, err error) {
-	p.events = append(p.events, Event{At: now, Op: p.op, Kind: kind, Level: p.seen.level, Err: err})
+	p.events = append(p.events, Event{At: now, Op: p.op, Kind: kind, Level: p.seen.Level, Err: err})
 }
 
 // admitted returns the cost admitted since the last decision.
@@ -87,17 +78,17 @@ func (p *pacer) admitted(cost uint64, dt time.Duration) float64 {
 // look reads the monitor and the side's own operations. It returns the level of the readings that
 // can begin an emergency.
 func (p *pacer) look(snap weir.Snapshot, in *signals) (alarm load.Level) {
-	was := p.seen.degraded
-	p.seen = view{
-		symptom: p.symptoms.update(snap.Age, snap.Mean, in.dt),
-		latency: latencyLoad(p.target, snap),
+	was := p.seen.Degraded
+	p.seen = SideSnapshot{
+		Symptom: p.symptoms.update(snap.Age, snap.Mean, in.dt),
+		Latency: latencyLoad(p.target, snap),
 	}
-	in.load = p.seen.latency.Load()
+	in.load = p.seen.Latency.Load()
 	if m := p.monitor; m != nil {
 		feeds := m.Snapshot()
-		p.seen.feeds, p.seen.level = feeds, feeds.Level(p.scope, nil)
-		p.seen.degraded = p.seen.level.Degraded
-		paced := p.seen.level
+		p.feeds, p.seen.Level = feeds, feeds.Level(p.scope, nil)
+		p.seen.Degraded = p.seen.Level.Degraded
+		paced := p.seen.Level
 		if p.laws.bound {
 			paced = feeds.Level(p.scope, byPace)
 		}
@@ -105,11 +96,11 @@ func (p *pacer) look(snap weir.Snapshot, in *signals) (alarm load.Level) {
 		in.drain = feeds.Drain()
 		alarm = feeds.Level(p.scope, p.laws.alarm)
 	}
-	if p.monitor == nil || p.seen.degraded {
-		in.load = max(in.load, p.seen.symptom.Load())
+	if p.monitor == nil || p.seen.Degraded {
+		in.load = max(in.load, p.seen.Symptom.Load())
 	}
-	p.seen.load = in.load
-	if p.seen.degraded != was {
+	p.seen.Load = in.load
+	if p.seen.Degraded != was {
 		p.change()
 	}
 	return alarm
@@ -120,11 +111,11 @@ func byPace(f load.FeedSnapshot) bool { return f.Actuator == load.ByPace }
 // change lets the laws continue from the present pace when signals are lost, and from the pace of
 // that moment when they are back: symptoms mean nothing once the database answers.
 func (p *pacer) change() {
-	if p.seen.degraded {
+	if p.seen.Degraded {
 		p.held = p.pace.Rate
 	}
 	p.laws.resume(p.held, p.flow)
-	if !p.seen.degraded {
+	if !p.seen.Degraded {
 		p.held = 0
 	}
 }
@@ -185,22 +176,22 @@ const firstAnswer = 2 * time.Second
 
 // notify reports that the side lost or regained its signals.
 func (p *pacer) notify(now time.Time) {
-	if p.seen.degraded == p.notice.degraded {
+	if p.seen.Degraded == p.notice.degraded {
 		return
 	}
 	if p.notice.since.IsZero() {
 		p.notice.since = now
 	}
-	if !p.seen.degraded {
+	if !p.seen.Degraded {
 		p.report(now, Restored, nil)
 	} else {
-		starts := slices.ContainsFunc(p.seen.feeds, func(f load.FeedSnapshot) bool { return f.Polls == 0 })
+		starts := slices.ContainsFunc(p.feeds, func(f load.FeedSnapshot) bool { return f.Polls == 0 })
 		if starts && now.Sub(p.notice.since) < firstAnswer {
 			return
 		}
-		p.report(now, Degraded, lost(p.seen.feeds))
+		p.report(now, Degraded, lost(p.feeds))
 	}
-	p.notice.degraded = p.seen.degraded
+	p.notice.degraded = p.seen.Degraded
 }
 
 // lost says why the first feed is lost that is.

@@ -127,17 +127,13 @@ func (s *side) lift(now time.Time) {
 func (s *side) snapshot() SideSnapshot {
 	snap, cost := s.measure()
 	p := &s.pacer
-	bound := 0
+	state := p.seen
+	state.Pace, state.Emergency, state.Emergencies = p.pace, p.emergency.on, p.emergency.count
 	if p.laws.bound {
-		bound = snap.Limit
+		state.MaxInFlight = snap.Limit
 	}
-	return SideSnapshot{
-		Pace: p.pace, MaxInFlight: bound,
-		Load: p.seen.load, Level: p.seen.level, Latency: p.seen.latency, Symptom: p.seen.symptom,
-		Degraded: p.seen.degraded, Emergency: p.emergency.on, Emergencies: p.emergency.count,
-		PID:  p.laws.terms(p.seen.degraded),
-		Rate: p.flow, Cost: cost,
-		Throttled: s.throttled.Load(), ThrottleTime: time.Duration(s.throttleTime.Load()),
-		Limiter: snap,
-	}
+	state.PID = p.laws.terms(state.Degraded)
+	state.Rate, state.Cost, state.Limiter = p.flow, cost, snap
+	state.Throttled, state.ThrottleTime = s.throttled.Load(), time.Duration(s.throttleTime.Load())
+	return state
 }

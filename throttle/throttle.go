@@ -1,6 +1,7 @@
 package throttle
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -114,9 +115,7 @@ func misuse(op Op, cost int) error {
 // panics, a failure is counted and the panic continues; if it ends its goroutine, a failure is
 // counted too.
 func (t *Throttle) Do(ctx context.Context, op Op, cost int, fn func(context.Context) error) error {
-	if ctx == nil {
-		ctx = context.Background()
-	}
+	ctx = cmp.Or(ctx, context.Background())
 	permit, err := t.Acquire(ctx, op, cost)
 	if err != nil {
 		return err
@@ -149,9 +148,7 @@ func (t *Throttle) Close() {
 // goroutine is named in the error: the decisions went on. While the throttle runs already, Run
 // returns [ErrRunning]; afterwards it may run again. A nil ctx counts as context.Background.
 func (t *Throttle) Run(ctx context.Context) error {
-	if ctx == nil {
-		ctx = context.Background()
-	}
+	ctx = cmp.Or(ctx, context.Background())
 	if !t.running.CompareAndSwap(false, true) {
 		return ErrRunning
 	}

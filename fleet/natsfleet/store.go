@@ -43,12 +43,11 @@ const marks = 10 * time.Minute
 // setting matches [weir.ErrConfig]; the others come from NATS.
 func New(ctx context.Context, js jetstream.JetStream, c Config) (*Store, error) {
 	ctx = cmp.Or(ctx, context.Background())
-	c.Replicas = cmp.Or(c.Replicas, 1)
-	if err := settings.Name(weir.ErrConfig, "natsfleet: Fleet", c.Fleet); err != nil {
+	if err := cmp.Or(
+		settings.Name(weir.ErrConfig, "natsfleet: Fleet", c.Fleet),
+		settings.DefaultUpTo(weir.ErrConfig, "natsfleet: Replicas", &c.Replicas, 1, 5),
+	); err != nil {
 		return nil, err
-	}
-	if c.Replicas < 1 || c.Replicas > 5 {
-		return nil, settings.Invalid(weir.ErrConfig, "natsfleet: Replicas", c.Replicas, "0 (the default, 1) to 5")
 	}
 	name := "weir_fleet_" + c.Fleet
 	bucket, err := js.KeyValue(ctx, name)

@@ -62,14 +62,15 @@ type Job struct {
 
 // withDefaults checks the settings and fills in the defaults.
 func (c Config) withDefaults() (Config, error) {
-	c.Replicas, c.Lease = cmp.Or(c.Replicas, 1), cmp.Or(c.Lease, 30*time.Second)
-	switch {
-	case c.Replicas < 1 || c.Replicas > 5:
-		return c, settings.Invalid(pool.ErrConfig, "natspool: Replicas", c.Replicas, "0 (the default, 1) to 5")
-	case c.Lease < 100*time.Millisecond || c.Lease > time.Hour:
+	c.Lease = cmp.Or(c.Lease, 30*time.Second)
+	if c.Lease < 100*time.Millisecond || c.Lease > time.Hour {
 		return c, settings.Invalid(pool.ErrConfig, "natspool: Lease", c.Lease, "0 (the default, 30s) or 100ms to 1h")
 	}
-	return c, settings.Name(pool.ErrConfig, "natspool: Stream", c.Stream)
+	err := cmp.Or(
+		settings.DefaultUpTo(pool.ErrConfig, "natspool: Replicas", &c.Replicas, 1, 5),
+		settings.Name(pool.ErrConfig, "natspool: Stream", c.Stream),
+	)
+	return c, err
 }
 
 // New returns a queue, and makes first the stream, its consumer and the stream of its dead letters,
