@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"io"
 	"log/slog"
 	"maps"
 	"net/http"
@@ -239,16 +238,20 @@ func (a author) sign(e *nostr.Event) {
 }
 
 // metric returns the value of a series from /metrics.
-func (s *served) metric(series string) string {
-	s.t.Helper()
-	r := must.Have(http.Get(s.in + "/metrics"))(s.t)
-	defer r.Body.Close()
-	text := must.Have(io.ReadAll(r.Body))(s.t)
-	for line := range strings.Lines(string(text)) {
+func metric(t *testing.T, s *relay.Server, series string) string {
+	t.Helper()
+	w := httptest.NewRecorder()
+	s.Internal().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	for line := range strings.Lines(w.Body.String()) {
 		if value, ok := strings.CutPrefix(line, series+" "); ok {
 			return strings.TrimSpace(value)
 		}
 	}
-	s.t.Fatalf("no %s in %s", series, text)
+	t.Fatalf("no %s in %s", series, w.Body)
 	return ""
+}
+
+func (s *served) metric(series string) string {
+	s.t.Helper()
+	return metric(s.t, s.Server, series)
 }

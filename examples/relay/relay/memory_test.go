@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
+	"testing/synctest"
 
 	"github.com/weir-go/weir/examples/relay/relay"
 	"github.com/weir-go/weir/internal/must"
@@ -29,70 +29,69 @@ func manyTags(subscription, tags int) string {
 // refused, clients with small requests are served, and closing subscriptions frees memory.
 func TestSubscriptionsThatDoNotFitAreRefused(t *testing.T) {
 	const target = 128 << 20 // an eighth of it holds 130 such subscriptions
-	s := serve(t, relay.Config{Memory: target, MessageRate: 1e6})
-	refused, opened := 0, 0
-	var clients []*client
-	for range 42 {
-		c := s.client()
-		clients = append(clients, c)
-		for n := range 4 {
-			c.send(manyTags(n, 1000))
-			switch m := c.receive(); {
-			case m[0] == "EOSE":
-				opened++
-			case m[0] == "CLOSED" && strings.HasPrefix(m[2].(string), "rate-limited: no memory for the subscription"):
-				refused++
-			default:
-				t.Fatalf("%.200v", m)
+	inBubble(t, relay.Config{Memory: target, MessageRate: 1e6}, func(t *testing.T, b *bubble) {
+		refused, opened := 0, 0
+		var clients []*client
+		for range 42 {
+			c := b.client()
+			clients = append(clients, c)
+			for n := range 4 {
+				c.send(manyTags(n, 1000))
+				switch m := c.receive(); {
+				case m[0] == "EOSE":
+					opened++
+				case m[0] == "CLOSED" && strings.HasPrefix(m[2].(string), "rate-limited: no memory for the subscription"):
+					refused++
+				default:
+					t.Fatalf("%.200v", m)
+				}
 			}
 		}
-	}
-	t.Logf("%d opened, %d refused, %.0f bytes are kept", opened, refused, s.kept())
-	if refused == 0 || opened == 0 {
-		t.Errorf("%d subscriptions were opened and %d refused, want some of both", opened, refused)
-	}
-	if got := s.metric(`relay_refused_total{stage="memory"}`); got != fmt.Sprint(refused) {
-		t.Errorf("%s are counted, want %d", got, refused)
-	}
-	if kept := s.kept(); kept > target/8 {
-		t.Errorf("%.0f bytes are kept, want at most %d", kept, target/8)
-	}
-	other := s.client()
-	other.send(`["REQ","a",{"kinds":[70000],"limit":0}]`)
-	other.want("CLOSED", "a", "invalid:*")
-	other.send(`["REQ","a",{"kinds":[60000],"limit":0}]`)
-	other.want("EOSE", "a")
-	other.publish(someone.event(59_999, "saved"))
-	last := s.client()
-	for n, tags := 0, 100; tags > 0; n++ { // until the memory is full
-		last.send(manyTags(n, tags))
-		if m := last.receive(); m[0] == "CLOSED" {
-			tags /= 10
+		t.Logf("%d opened, %d refused, %.0f bytes are kept", opened, refused, b.kept())
+		if refused == 0 || opened == 0 {
+			t.Errorf("%d subscriptions were opened and %d refused, want some of both", opened, refused)
 		}
-	}
-	other.send(`["EVENT",` + strings.Repeat(" ", 100_000) + `]`)
-	other.want("NOTICE", "rate-limited: no memory for the message*")
-	other.publish(someone.event(59_999, "small"))
+		if got := metric(t, b.server, `relay_refused_total{stage="memory"}`); got != fmt.Sprint(refused) {
+			t.Errorf("%s are counted, want %d", got, refused)
+		}
+		if kept := b.kept(); kept > target/8 {
+			t.Errorf("%.0f bytes are kept, want at most %d", kept, target/8)
+		}
+		other := b.client()
+		other.send(`["REQ","a",{"kinds":[70000],"limit":0}]`)
+		other.want("CLOSED", "a", "invalid:*")
+		other.send(`["REQ","a",{"kinds":[60000],"limit":0}]`)
+		other.want("EOSE", "a")
+		other.publish(someone.event(59_999, "saved"))
+		last := b.client()
+		for n, tags := 0, 100; tags > 0; n++ { // until the memory is full
+			last.send(manyTags(n, tags))
+			if m := last.receive(); m[0] == "CLOSED" {
+				tags /= 10
+			}
+		}
+		other.send(`["EVENT",` + strings.Repeat(" ", 100_000) + `]`)
+		other.want("NOTICE", "rate-limited: no memory for the message*")
+		other.publish(someone.event(59_999, "small"))
 
-	clients[0].send(`["CLOSE","0"]`)
-	clients[0].send(`["CLOSE","1"]`) // and room to read the message
-	clients[0].send(manyTags(0, 1000))
-	clients[0].want("EOSE", "0")
-	for _, c := range append(clients, other, last) {
-		c.CloseNow()
-	}
-	for deadline := time.Now().Add(10 * time.Second); s.kept() != 0; {
-		if time.Now().After(deadline) {
-			t.Fatalf("%.0f bytes are kept for no connection", s.kept())
+		clients[0].send(`["CLOSE","0"]`)
+		clients[0].send(`["CLOSE","1"]`) // and room to read the message
+		clients[0].send(manyTags(0, 1000))
+		clients[0].want("EOSE", "0")
+		for _, c := range append(clients, other, last) {
+			c.CloseNow()
 		}
-	}
+		synctest.Wait()
+		if b.kept() != 0 {
+			t.Errorf("%.0f bytes are kept for no connection", b.kept())
+		}
+	})
 }
 
 // kept returns the bytes that the governor keeps for clients.
-func (s *served) kept() (bytes float64) {
-	s.t.Helper()
-	must.Have(fmt.Sscan(s.metric(`weir_governor_kept_bytes{governor="relay"}`), &bytes))(s.t)
-	return bytes
+func (b *bubble) kept() float64 {
+	b.t.Helper()
+	return must.Have(strconv.ParseFloat(metric(b.t, b.server, `weir_governor_kept_bytes{governor="relay"}`), 64))(b.t)
 }
 
 func TestConnectionsAreBoundedByMemory(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -167,12 +167,7 @@ func handshake(t *testing.T, b *bubble) *bufio.ReadWriter {
 // open returns the number of connections of the server.
 func (b *bubble) open() int {
 	synctest.Wait()
-	w := httptest.NewRecorder()
-	b.server.Internal().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
-	var n int
-	_, text, _ := strings.Cut(w.Body.String(), "\nrelay_connections ")
-	fmt.Sscan(text, &n)
-	return n
+	return must.Have(strconv.Atoi(metric(b.t, b.server, "relay_connections")))(b.t)
 }
 
 func TestClientThatNeverReads(t *testing.T) {
