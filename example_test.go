@@ -54,6 +54,19 @@ func ExampleLimiter_Do() {
 	// Output: 2 hits
 }
 
+func ExampleLimiter_DoN() {
+	lim := weir.Must(weir.New(weir.Config{Initial: 100, Law: law.Fixed{}}))
+	rows := []int{1, 2, 3}
+	err := lim.DoN(context.Background(), len(rows), func(context.Context) error {
+		fmt.Println(lim.Snapshot().InFlight, "slots for", len(rows), "rows")
+		return nil
+	})
+	fmt.Println(err)
+	// Output:
+	// 3 slots for 3 rows
+	// <nil>
+}
+
 func ExampleDo() {
 	lim := weir.Must(weir.New(weir.Config{Name: "search"}))
 	hits, err := weir.Do(context.Background(), lim, func(ctx context.Context) ([]string, error) {
@@ -171,6 +184,15 @@ func ExampleLimiter_History() {
 	// configuration changed: raised 14 to 16
 }
 
+func ExampleChange_String() {
+	change := weir.Change{
+		From: 20, To: 14,
+		Reason: law.Reason{Code: law.Above, Signal: 950, Have: 0.131, Want: 0.115},
+	}
+	fmt.Println(change)
+	// Output: p95 131ms above 115ms: cut 20 to 14
+}
+
 func ExampleEvent() {
 	lim := weir.Must(weir.New(weir.Config{
 		Name: "search", Max: 1,
@@ -230,6 +252,14 @@ func ExampleLimiter_Shutdown() {
 	defer cancel()
 	fmt.Println(lim.Shutdown(ctx), lim.Snapshot().InFlight)
 	// Output: <nil> 0
+}
+
+func ExampleLimiter_Close() {
+	lim := weir.Must(weir.New(weir.Config{Name: "search"}))
+	lim.Close()
+	_, err := lim.Acquire(context.Background())
+	fmt.Println(err, errors.Is(err, weir.ErrClosed))
+	// Output: weir: limiter "search" refused: closed true
 }
 
 // Shadow mode shows the refusals of a limit before it refuses.

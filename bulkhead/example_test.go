@@ -92,6 +92,21 @@ func ExampleSet_Do() {
 	// <nil>
 }
 
+func ExampleSet_DoN() {
+	s, err := bulkhead.New(bulkhead.Config{Default: bulkhead.Compartment{Config: weir.Config{Initial: 20}}})
+	if err != nil {
+		return
+	}
+	err = s.DoN(context.Background(), "export", 5, func(context.Context) error {
+		fmt.Println(s.Snapshot().Total.InFlight, "slots")
+		return nil
+	})
+	fmt.Println(err)
+	// Output:
+	// 5 slots
+	// <nil>
+}
+
 func ExampleSet_Acquire() {
 	set := small()
 	serve := func(ctx context.Context) (err error) {
@@ -109,6 +124,40 @@ func ExampleSet_Acquire() {
 	// 1
 }
 
+func ExampleSet_AcquireN() {
+	set, err := bulkhead.New(bulkhead.Config{Default: bulkhead.Compartment{Config: weir.Config{Initial: 20}}})
+	if err != nil {
+		return
+	}
+	export, err := set.AcquireN(context.Background(), "export", 10) // as heavy as ten
+	if err != nil {
+		return
+	}
+	defer export.Done(nil)
+	fmt.Println(set.Snapshot().ByKey["export"].InFlight)
+	// Output: 10
+}
+
+func ExampleSet_TryAcquire() {
+	set := small()
+	first, err := set.TryAcquire(context.Background(), "search")
+	fmt.Println(err)
+	defer first.Done(nil)
+	_, err = set.TryAcquire(context.Background(), "search")
+	fmt.Println(err)
+	// Output:
+	// <nil>
+	// weir: limiter "search" refused: limit reached
+}
+
+func ExampleSet_Config() {
+	set := small()
+	c := set.Config()
+	c.MaxKeys = 100 // and nothing else
+	fmt.Println(set.Update(c), set.Snapshot().MaxKeys)
+	// Output: <nil> 100
+}
+
 func ExampleSet_Handle() {
 	set := small()
 	search, err := set.Handle("search") // once
@@ -120,6 +169,17 @@ func ExampleSet_Handle() {
 	}
 	fmt.Println(search.Key(), set.Snapshot().ByKey["search"].Completed)
 	// Output: search 3
+}
+
+func ExampleHandle_Acquire() {
+	search, err := small().Handle("search")
+	if err != nil {
+		return
+	}
+	permit, err := search.Acquire(context.Background())
+	fmt.Println(err)
+	permit.Done(nil)
+	// Output: <nil>
 }
 
 func ExampleSet_Update() {
@@ -173,6 +233,15 @@ func ExampleHandle_Full() {
 	// weir: limiter "search" refused: closed
 }
 
+func ExampleSet_Full() {
+	set := small()
+	fmt.Println(set.Full(context.Background(), "search"))
+	fmt.Println(set.Full(context.Background(), ""))
+	// Output:
+	// <nil>
+	// weir: refused: bulkhead: key of 0 bytes: want 1 to 256
+}
+
 func ExampleSet_Snapshot() {
 	set := small()
 	for _, key := range []string{"search", "search", "checkout"} {
@@ -181,4 +250,20 @@ func ExampleSet_Snapshot() {
 	s := set.Snapshot()
 	fmt.Println(s.ByKey["search"].Completed, s.ByKey["checkout"].Completed, s.Total.Completed)
 	// Output: 2 1 3
+}
+
+func ExampleSet_Close() {
+	set := small()
+	set.Close()
+	_, err := set.Acquire(context.Background(), "search")
+	fmt.Println(err)
+	// Output: weir: limiter "search" refused: closed
+}
+
+func ExampleSet_Shutdown() {
+	set := small()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	fmt.Println(set.Shutdown(ctx))
+	// Output: <nil>
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weir-go/weir/internal/longtest"
 	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
 )
@@ -19,6 +20,7 @@ const (
 	overloadSettled = 5 * time.Second // time until it stays within 20% of the 500 per second; target 5 s
 	slowdownRefused = 20              // of some 15,000 requests; target 0
 	fanoutRefused   = 0               // of some 25,000 requests after 10 s
+	replicasGood    = 90.0            // percent of the oracle's goodput after 20 s; target 95
 )
 
 // TestAcceptanceOverload checks that a limiter that starts in the midst of an overload, at
@@ -91,6 +93,38 @@ func refusedInFanout(t *testing.T, s Scenario, seed uint64, most int) {
 		t.Errorf("%+v, seed %d: %d of %d refused after %v, want at most %d",
 			s.Arrivals, seed, steady.Refused, steady.Attempts, start.Length, most)
 	}
+}
+
+// TestAcceptanceReplicas checks limiters that share an overloaded server without
+// coordination.
+func TestAcceptanceReplicas(t *testing.T) {
+	longtest.Skip(t)
+	s := scenario(t, "accept-replicas")
+	for seed := uint64(1); seed <= acceptanceSeeds; seed++ {
+		steady := mustRun(t, s, law.Setpoint{}, seed).Phases[1]
+		possible := steadyAtBest(t, s, seed)
+		good := percent(steady.Good, possible)
+		t.Logf("seed %d: %.1f%% of the oracle's %d good answers", seed, good, possible)
+		if good < replicasGood {
+			t.Errorf("seed %d: %.1f%% of the oracle's %d good answers, want at least %v%%",
+				seed, good, possible, replicasGood)
+		}
+	}
+}
+
+// steadyAtBest returns the good answers of the oracle in the second phase of
+// accept-replicas. To save time it tries only the limits around the best one, from 1.4 to
+// 3.4 times the workers.
+func steadyAtBest(t *testing.T, s Scenario, seed uint64) (best int) {
+	t.Helper()
+	s.Limiter = Limiter{Law: law.Fixed{}}
+	complete := must.Have(s.complete())(t)
+	shared := complete.stretches(seed)
+	for limit := 70; limit <= 170; limit += 20 {
+		run := must.Have(s.swept(limit, shared, seed))(t)
+		best = max(best, run.goodIn(1))
+	}
+	return best
 }
 
 // TestSlowWorkIsDecidedOn is a regression test: in low-rate, work becomes slower than a
