@@ -25,10 +25,10 @@ type gate func(ctx context.Context) (done func(error), err error)
 // open lets everything pass.
 func open(context.Context) (func(error), error) { return func(error) {}, nil }
 
-// through returns a gate that admits writes through a throttle.
-func through(th *throttle.Throttle) gate {
+// through returns a gate that admits writes of the given cost through a throttle.
+func through(th *throttle.Throttle, cost int) gate {
 	return func(ctx context.Context) (func(error), error) {
-		permit, err := th.Acquire(ctx, throttle.Write, 1)
+		permit, err := th.Acquire(ctx, throttle.Write, cost)
 		return permit.Done, err
 	}
 }
@@ -49,6 +49,7 @@ type crowd struct {
 	gate    gate
 	work    func(ctx context.Context, client int) error
 	pause   time.Duration // of a client between two operations
+	await   func(ctx context.Context)
 	log     ledger
 }
 
@@ -58,6 +59,9 @@ type crowd struct {
 func (c *crowd) run(ctx context.Context, from time.Time) {
 	together.Do(c.clients, func(client int) {
 		for ctx.Err() == nil {
+			if c.await != nil {
+				c.await(ctx)
+			}
 			asked := time.Now()
 			database, err := c.once(ctx, client)
 			if now := time.Now(); ctx.Err() == nil && now.After(from) {

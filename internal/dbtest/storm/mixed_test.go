@@ -74,5 +74,5 @@ func compareOnWaits(t *testing.T, byHand bool, run func(*testing.T, func(context
 // onWaits returns the gate of a throttle that follows the source until ctx ends.
 func onWaits(t *testing.T, ctx context.Context, source load.Source, writes throttle.Side) gate {
 	writes.Queue = weir.Queue{Size: 2 * stormWriters, Timeout: 5 * time.Second}
-	return through(throttled(t, ctx, source, writes))
+	return through(throttled(t, ctx, source, writes), 1)
 }

@@ -1,11 +1,12 @@
 package storm
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/binary"
+	"errors"
 	"math/rand/v2"
-	"runtime/debug"
 	"testing"
 	"time"
 
@@ -23,22 +24,73 @@ import (
 	"github.com/weir-go/weir/throttle"
 )
 
-// A store is a Badger in which documents are written. Each is a part of the stock.
-type store struct {
-	*badger.DB
-	stock []byte
-	size  int // of a document, in bytes
+// A store is the target of a variant.
+type store struct{ *badger.DB }
+
+// keys is the number of keys: documents are rewritten, and reads find some.
+const keys = 1 << 20
+
+func (v variant) key() []byte {
+	if v.fresh {
+		return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, rand.Uint64()), rand.Uint64())
+	}
+	return binary.BigEndian.AppendUint64(nil, rand.Uint64N(keys)*0x9E3779B97F4A7C15) // spread over the key space
 }
 
-// write sets a key that the store does not have.
-func (s store) write(context.Context, int) error {
-	key := binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, rand.Uint64()), rand.Uint64())
-	return s.Update(func(tx *badger.Txn) error { return tx.Set(key, storm.Part(s.stock, s.size)) })
+// openBadger opens a store in a folder, with the initial data of the variant.
+func openBadger(t *testing.T, v variant) store {
+	o := badger.DefaultOptions(t.TempDir()).WithCompression(cmp.Or(v.compression, options.ZSTD)).WithLogger(nil)
+	if v.data > 0 {
+		fillBadger(t, o, v)
+	}
+	if v.memtable > 0 {
+		o = o.WithMemTableSize(v.memtable)
+	}
+	if limit := o.MemTableSize / 10; o.ValueThreshold > limit {
+		o.ValueThreshold = limit // Badger requires values of the tree to fit in a batch
+	}
+	return store{must.Have(badger.Open(o))(t)}
+}
+
+func (s store) write(v variant) error {
+	if v.batch == 1 {
+		return s.Update(func(tx *badger.Txn) error { return tx.Set(v.key(), storm.Part(v.stock, v.size)) })
+	}
+	b := s.NewWriteBatch()
+	defer b.Cancel()
+	for range v.batch {
+		if err := b.Set(v.key(), storm.Part(v.stock, v.size)); err != nil {
+			return err
+		}
+	}
+	return b.Flush()
+}
+
+func (s store) read(v variant) error {
+	return s.View(func(tx *badger.Txn) error {
+		item, err := tx.Get(v.key())
+		if errors.Is(err, badger.ErrKeyNotFound) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		return item.Value(func([]byte) error { return nil })
+	})
 }
 
 // stalls reports whether level 0 is full.
 func (s store) stalls() bool {
 	return s.Levels()[0].NumTables >= s.Opts().NumLevelZeroTablesStall
+}
+
+func fillBadger(t *testing.T, o badger.Options, v variant) {
+	db := must.Have(badger.Open(o))(t)
+	defer db.Close()
+	b := db.NewWriteBatch()
+	for written := int64(0); written < v.data; written += int64(v.size) {
+		must.Do(t, b.Set(v.key(), storm.Part(v.stock, v.size)))
+	}
+	must.Do(t, b.Flush())
 }
 
 var badgerColumns = []string{"writes/s", "database p50", "database p99", "with wait p50", "with wait p99", "at the stall %", "peak MB", "refused/s"}
@@ -74,47 +126,26 @@ const (
 	paced       = "drain rate"
 )
 
-// A variant is a storm of writers on stores with memtables of 1 MiB.
-type variant struct {
-	stock       []byte
-	size        int // of a document, in bytes
-	writers     int
-	compression options.CompressionType
-}
-
-// badgerStorm compares the throttles of a store.
+// badgerStorm compares the throttles of a store with memtables of 1 MiB, whose keys are all fresh.
 func badgerStorm(t *testing.T, v variant) map[string]result {
-	guarded := func(name string, guard func(*testing.T, context.Context, store) gate) contender {
-		return contender{name, func(t *testing.T) result { return v.rage(t, guard) }}
-	}
-	return compare(t, badgerColumns, guarded(unthrottled, func(*testing.T, context.Context, store) gate { return open }), guarded(paced, drainRate))
+	v.memtable, v.batch, v.fresh = smallMemtable, 1, true
+	return compare(t, badgerColumns, v.behind(unthrottled, openGate), v.behind(paced, drainRate(128, 1)))
 }
 
-func (v variant) rage(t *testing.T, guard func(*testing.T, context.Context, store) gate) result {
-	debug.FreeOSMemory() // garbage of the last storm
-	o := badger.DefaultOptions(t.TempDir()).WithCompression(v.compression).WithLogger(nil).WithMemTableSize(1 << 20)
-	o.ValueThreshold = o.MemTableSize / 10 // Badger requires values of the tree to fit in a batch
-	s := store{must.Have(badger.Open(o))(t), v.stock, v.size}
-	defer s.Close()
-	ctx, from, during := schedule(t)
-	stall, memory := make(chan float64), make(chan float64)
-	go func() { stall <- atTheStall(ctx, s, from) }()
-	go func() { memory <- mostMemory(ctx) }()
-	r := rage(ctx, from, during, &crowd{clients: v.writers, gate: guard(t, ctx, s), work: s.write}, &crowd{})
-	if r["writes/s"] == 0 {
-		t.Error("nothing was written")
-	}
-	r["at the stall %"], r["peak MB"] = 100*<-stall, <-memory/1e6
-	return r
-}
+// A guard returns the gate before the writes of a storm, which ends with ctx.
+type guard func(t *testing.T, ctx context.Context, s store) gate
 
-// drainRate is the gate of a store that digests writes later.
-func drainRate(t *testing.T, ctx context.Context, s store) gate {
-	return through(throttled(t, ctx, badgerload.New(s.DB), throttle.Side{
-		Laws:        []throttle.LoadLaw{throttle.DrainRate{}},
-		Queue:       weir.Queue{Size: 128, Timeout: patience},
-		MaxInFlight: inFlight,
-	}))
+func openGate(*testing.T, context.Context, store) gate { return open }
+
+// drainRate is the guard of a store that digests writes later.
+func drainRate(writers, batch int) guard {
+	return func(t *testing.T, ctx context.Context, s store) gate {
+		return through(throttled(t, ctx, badgerload.New(s.DB), throttle.Side{
+			Laws:        []throttle.LoadLaw{throttle.DrainRate{}},
+			Queue:       weir.Queue{Size: writers, Timeout: patience},
+			MaxInFlight: inFlight * batch,
+		}), batch)
+	}
 }
 
 const (
@@ -130,7 +161,7 @@ const (
 
 // The values of the storms: documents, and noise that does not compress.
 func documents(writers int) variant {
-	return variant{stock: storm.Readings(), size: 4 << 10, writers: writers, compression: options.ZSTD}
+	return variant{stock: storm.Readings(), size: 4 << 10, writers: writers}
 }
 
 func noise(writers int) variant {
