@@ -252,7 +252,7 @@ var ofLibrary = []mutant{
 	{"natspool: a rejected job is lost", "pool/natspool/lease.go", "if err := l.queue.bury(ctx, l.msg, l.meta, reason); err != nil {", "if err := error(nil); err != nil {", "TestDeadLetters", ""},
 	{"natspool: a dead letter expects the stream of its job", "pool/natspool/dead.go", "name == jetstream.MsgIDHeader ||", "name != \"\" ||", "TestDeadLettersOfAnyJob", ""},
 	{"natspool: a process holds all jobs", "pool/natspool/source.go", "return size", "return 65_536", "TestProcessHoldsItsSize", ""},
-	{"weirtemporal: a poller that waits presses no limit", "weirtemporal/slots.go", "pressed || s.press(ctx)", "pressed || false", "TestSlotsFindTheirNumber", ""},
+	{"weirtemporal: a poller that waits presses no limit", "weirtemporal/slots.go", "pressed || s.press(ctx)", "pressed || false", "TestTuners", ""},
 	{"weirtemporal: a poller looks once whether to press the limit", "weirtemporal/slots.go", "pressed || s.press(ctx)", "pressed || s.press(ctx) || true", "TestPollerPressesOnce", ""},
 	{"weirtemporal: a poller presses the limit at each look", "weirtemporal/slots.go", "pressed || s.press(ctx)", "s.press(ctx) && pressed", "TestPollerPressesOnce", ""},
 	{"pool: the most careless scaler holds", "pool/minof.go", "i == 0 || size < least {", "i == 0 || size > least {", "TestScalers", ""},
