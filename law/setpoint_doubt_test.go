@@ -64,17 +64,6 @@ func TestProbeOfLittleWork(t *testing.T) {
 	}
 }
 
-// The latency rises in a probe, as it does when other limiters return to their limits.
-func TestDisturbedProbeTeachesLittle(t *testing.T) {
-	b := newBench(t)
-	b.probe(80 * ms)
-	for b.show(300*ms, time.Second).Reason.Code == law.Probing {
-	}
-	if got := b.noLoad(); got < 90*ms || got > 110*ms {
-		t.Errorf("a no-load latency of %v, want at most twice 50 ms", got)
-	}
-}
-
 // A raised no-load latency needs a deeper probe at a tick of all limiters, and one is enough.
 func TestRaisedLatencyIsDoubted(t *testing.T) {
 	b := newBench(t)

@@ -69,7 +69,7 @@ func (r reading) extended() Plan {
 // are measured.
 func (r reading) plan(to, unit float64) Plan {
 	rate := r.ended / r.span
-	quick := max(quickSpan, min(2*r.latency, 2*unit))
+	quick := max(quickSpan, 2*unit)
 	span := max(min(r.latency, quick), enoughDone/rate)
 	span = min(span, max(quick, min(slowDone/rate, max(slowSpan, 2*unit))))
 	span = max(span, leastSpan)

@@ -24,13 +24,10 @@ const (
 	leastDepth = 0.1 // a smaller step of ln n says nothing
 	// Without common ticks replicas measure their own share of the queue, and a rise by 4 costs
 	// shared servers 9 points more.
-	mostRise = 4
-	// disturbedRise is the same for a probe in which the latency rose. Without, the worst tenth of
-	// replicas scores 76 and not 86.
-	disturbedRise = 2
-	goodDone      = 25   // completions of constant work in a probe, and twice as many of exponential
-	longWork      = 0.25 // seconds of latency from which a start looks before it climbs, up to quickSpan
-	probeSettles  = 1.5  // latencies
+	mostRise     = 4
+	goodDone     = 25   // completions of constant work in a probe, and twice as many of exponential
+	longWork     = 0.25 // seconds of latency from which a start looks before it climbs, up to quickSpan
+	probeSettles = 1.5  // latencies
 )
 
 // isTick reports whether to probe now. While long work holds the slots, a probe would wait for its
@@ -49,11 +46,9 @@ func (c *setpointController) isTick(r reading) bool {
 		k.raise(from.latency)
 		return false
 	}
-	// Little work takes long to probe. That is worth it where the latency is too high.
-	enough := !k.known || from.latency > c.goal() || c.leastInProbe()*(1+k.variation) < c.probeSpan(from)*from.x
 	// A ceiling keeps the queue short. A low floor may be due to chance.
 	needed := k.push.ceiling == 0 || k.push.floor > tolerable || from.latency > c.goal()
-	return needed && enough && k.pressed > pressedInTick && k.stays < pressing && r.limit > 1
+	return needed && k.pressed > pressedInTick && k.stays < pressing && r.limit > 1
 }
 
 // isDoubtful reports whether a limiter that has just started may see only the latency of an
@@ -124,7 +119,7 @@ func (c *setpointController) probe(r reading) Decision {
 		d.Next.Settle = 0
 		return d
 	}
-	k.learn(r, empty, queue)
+	k.learn(r, empty)
 	return c.finish(r)
 }
 
@@ -143,8 +138,8 @@ func (k *regulator) surprised(r reading) bool {
 	return r.latency > 1.25*k.noLoad
 }
 
-// learn updates the no-load latency from a probe whose last step had this elasticity.
-func (k *regulator) learn(r reading, empty bool, queue float64) {
+// learn updates the no-load latency from a probe, which may have ended without a queue.
+func (k *regulator) learn(r reading, empty bool) {
 	t := &k.test
 	k.doubted = k.doubted && !k.ticks.rare
 	switch {
@@ -152,8 +147,6 @@ func (k *regulator) learn(r reading, empty bool, queue float64) {
 		k.noLoad, k.known, k.doubted = min(t.area/t.done, hot*k.noLoad), true, true
 	case t.least < k.noLoad:
 		k.noLoad = min(k.noLoad, t.least*r.doubt(k.variation))
-	case empty && queue < -queueing: // others returned to their limits meanwhile
-		k.raise(min(t.least, disturbedRise*k.noLoad))
 	case empty:
 		k.raise(t.least)
 	}
@@ -171,13 +164,13 @@ func (k *regulator) raise(to float64) {
 }
 
 // finish ends a probe. It sets the target to the concurrency at the target latency, if that
-// is a rise, or the latency was too high, or the limit is really in use.
+// is a rise, or the latency was too high.
 func (c *setpointController) finish(r reading) Decision {
 	k, goal := c.regulator, c.goal()
 	from := k.test.from
 	k.test.running = false
 	target := min(max(from.x*goal, 0.5*from.n), 2*from.n)
-	if target > k.target || from.latency > goal || k.pressed > 0.5 {
+	if target > k.target || from.latency > goal {
 		k.aim(target, r)
 	}
 	to := r.allowed(k.limit())

@@ -34,7 +34,6 @@ type pushback struct {
 
 const (
 	pushbackMemory = 5.0 // seconds in which refused work fades
-	mostLate       = 2.5 * tolerable
 	// A window with refused work takes cutRefused of that work off the ceiling. With 1, drawn
 	// downstreams serve 0.6 points less; with 0.5, one that allows a rate refuses 9.3% and not
 	// 6.3. The window also takes stepShare of the ceiling, so that larger limiters give more. With
@@ -61,9 +60,6 @@ func (p *pushback) measure(r reading, noLoad float64) {
 			*t, p.lowered = trial{}, false // or the trial would begin anew
 		}
 		return
-	}
-	if !p.isSearching() { // an outage must not last
-		p.recent.marked = min(p.recent.marked, float32((p.floor+mostLate)*p.recent.sent))
 	}
 	p.lower(&p.recent)
 	if p.ceiling > 0 {

@@ -240,14 +240,10 @@ func (c *setpointController) steer(r reading) Decision {
 		case k.climbing && k.waits:
 		case k.climbing:
 			target = 2 * max(target, r.n) * min(1, math.Sqrt(k.noLoad/r.latency))
-			if r.bursty {
-				target = max(target, float64(c.usual))
-			}
 		case r.latency < nearNoLoad*k.noLoad:
 			target *= min(2, ratio)
 		case ratio >= 1:
 			target *= math.Sqrt(ratio)
-		case k.push.isSearching() && r.latency < c.goal()*r.doubt(k.variation):
 		case k.pressed > pressing && k.stays < pressing:
 			target = min(target, max(target*math.Sqrt(ratio), 0.5*r.n))
 		}
