@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/netip"
 	"strconv"
+	"sync"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -16,8 +17,10 @@ import (
 // of the store.
 type admission struct {
 	most, byAddress int64
-	rate            *rate.Limiter
 	open            quota.Quota[netip.Addr]
+
+	booking sync.Mutex // a booking that is not the last one gives less than it took when it is cancelled
+	rate    *rate.Limiter
 }
 
 func newAdmission(c Config) *admission {
@@ -44,13 +47,22 @@ func (a *admission) enter(address netip.Addr) *denial {
 		}
 		return &denial{http.StatusTooManyRequests, comeBack, "too many connections from this address"}
 	}
-	if booking := a.rate.Reserve(); booking.Delay() > 0 {
-		after := booking.Delay()
-		booking.Cancel()
+	if after := a.book(); after > 0 {
 		a.leave(address)
 		return &denial{http.StatusServiceUnavailable, after, "too many new connections"}
 	}
 	return nil
+}
+
+// book counts a new connection, or returns when there may be one.
+func (a *admission) book() (after time.Duration) {
+	a.booking.Lock()
+	defer a.booking.Unlock()
+	booking := a.rate.Reserve()
+	if after = booking.Delay(); after > 0 {
+		booking.Cancel()
+	}
+	return after
 }
 
 // leave counts a connection out.
