@@ -130,6 +130,30 @@ func TestFirstByteAfterTheClientLeftTeachesNothing(t *testing.T) {
 	}
 }
 
+// What a handler has left running ends before the client reads the answer, which may take long.
+func TestContextEndsBeforeTheAnswerIsSent(t *testing.T) {
+	var ctx context.Context
+	h := configured(t, fixed(t, 1), weirhttp.Config{Streams: fixed(t, 1)}, func(w http.ResponseWriter, r *http.Request) {
+		ctx = r.Context()
+		say(w, r)
+	})
+	client := written(func() {
+		if ctx.Err() == nil {
+			t.Error("the context of the handler lasts")
+		}
+	})
+	h.ServeHTTP(client, httptest.NewRequest(http.MethodGet, "/", nil))
+}
+
+// written is called when a body is written.
+type written func()
+
+func (w written) Header() http.Header { return http.Header{} }
+
+func (w written) WriteHeader(int) {}
+
+func (w written) Write(p []byte) (int, error) { w(); return len(p), nil }
+
 func TestStatusWithoutABody(t *testing.T) {
 	for _, status := range []int{http.StatusSwitchingProtocols, http.StatusNoContent, http.StatusNotModified} {
 		h := configured(t, fixed(t, 1), weirhttp.Config{Streams: fixed(t, 1)}, func(w http.ResponseWriter, _ *http.Request) {

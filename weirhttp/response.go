@@ -81,6 +81,9 @@ func (r *response) begun() weir.Outcome {
 
 // end gives the slot back, and then sends the held response.
 func (r *response) end(returned bool) {
+	if r.held != nil {
+		r.held.stop(nil) // a client may take long to read the answer
+	}
 	if r.hijacked && returned {
 		return
 	}
