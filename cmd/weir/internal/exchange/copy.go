@@ -23,8 +23,8 @@ func (x *exchange) copy(res *http.Response) {
 	if res.StatusCode == http.StatusNoContent {
 		delete(h, "Content-Length") // clients of HTTP/2 would wait for that body
 	}
-	// Trailers of HTTP/1 follow chunks. A response that is still read ahead has no length.
-	if x.ahead == nil && len(res.Trailer) > 0 && x.in.ProtoMajor == 1 && x.in.Method != http.MethodHead {
+	// Trailers of HTTP/1.1 follow chunks. A response that is still read ahead has no length.
+	if x.ahead == nil && len(res.Trailer) > 0 && x.in.ProtoMajor == 1 && x.in.ProtoMinor > 0 && x.in.Method != http.MethodHead {
 		delete(h, "Content-Length")
 	}
 	if len(x.announced) > 0 {

@@ -68,7 +68,8 @@ func TestInformationalResponses(t *testing.T) {
 	}
 }
 
-// Trailers reach the client, announced or not.
+// Trailers reach the client, announced or not. One of HTTP/1.0 has the length, by which it sees
+// whether the response is whole.
 func TestTrailersOfResponses(t *testing.T) {
 	answer := func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/announced" {
@@ -92,6 +93,10 @@ func TestTrailersOfResponses(t *testing.T) {
 			if got := res.Trailer["X-Sum"]; !slices.Equal(got, []string{"1"}) {
 				t.Errorf("HTTP/2 to the upstream %v, %s: trailer %q", h2c, path, got)
 			}
+		}
+		_, answers := rg.dial("GET /announced HTTP/1.0\r\nHost: h\r\n\r\n")
+		if res := rg.answer(answers, http.StatusOK); h2c && res.ContentLength != 4 {
+			t.Errorf("HTTP/1.0: a length of %d, want 4", res.ContentLength)
 		}
 	}
 }
