@@ -41,6 +41,7 @@ func (x *exchange) takeIn() (err error) {
 	}
 	b.read, b.most = true, x.request
 	if x.converses {
+		b.most++ // the end of a call that just fits follows its last byte
 		b.streams, err = x.takeEarly()
 	} else {
 		b.streams, err = x.takeAll()

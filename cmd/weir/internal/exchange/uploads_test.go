@@ -115,8 +115,8 @@ func TestStoreIsBounded(t *testing.T) {
 	rg.idle()
 }
 
-// A body of HTTP/2 that just fits is no upload, although the server reads its end after its last
-// byte.
+// A body of HTTP/2 that just fits is no upload and no conversation, although the server reads its
+// end after its last byte.
 func TestBodyAsLongAsItsBuffer(t *testing.T) {
 	const memory = 64 << 10
 	for _, file := range []config.Bytes{0, memory} {
@@ -130,6 +130,13 @@ func TestBodyAsLongAsItsBuffer(t *testing.T) {
 		if c := rg.shared.Counts(); c.Streamed != 0 {
 			t.Errorf("a file of %d: %+v, want no upload", file, c)
 		}
+	}
+	rg := newRig(t, 1, true, echo, nil)
+	call, _ := http.NewRequest(http.MethodPost, rg.front.URL, io.MultiReader(strings.NewReader(strings.Repeat("x", memory))))
+	call.Header.Set("Content-Type", "application/grpc")
+	_, got, err := read(rg.client(true).Do(call))
+	if c := rg.shared.Counts(); len(got) != memory || err != nil || c.Streamed != 0 {
+		t.Errorf("a call: %d bytes, %v, %+v, want no conversation", len(got), err, c)
 	}
 }
 
