@@ -94,15 +94,18 @@ func TestRefusedRequestsWithoutALimiter(t *testing.T) {
 	sent := 0
 	for i := range 4 {
 		r := h.attempt()
-		if i%2 == 1 {
+		switch i {
+		case 1:
 			r.err = errors.New("a function fails")
+		case 2:
+			h.config.Refusals.Add(t.Context(), "r-2", &weir.RefusedError{})
 		}
 		h.keep(time.UnixMilli(int64(i+1)), r)
 		h.send()
-		sent += strings.Count(string(<-c.messages), "r-1")
+		sent += strings.Count(string(<-c.messages), `"id":"r-`)
 	}
-	if sent != 1 {
-		t.Errorf("a refused request is sent %d times, want once", sent)
+	if sent != 2 {
+		t.Errorf("%d refused requests are sent, want each of two once", sent)
 	}
 }
 
