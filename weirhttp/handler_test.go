@@ -31,7 +31,7 @@ func TestResponseOutcome(t *testing.T) {
 		{200, nil, nil, weir.Success},
 		{101, nil, nil, weir.Ignore},
 		{304, nil, nil, weir.Success},
-		{404, nil, nil, weir.Ignore},
+		{400, nil, nil, weir.Ignore},
 		{429, nil, nil, weir.Ignore},
 		{500, nil, nil, weir.Failure},
 		{503, nil, nil, weir.Overloaded},
