@@ -67,7 +67,7 @@ func TestFleets(t *testing.T) {
 // TestLearningTogether: limiters that learn together serve more than alone, and more evenly. In
 // TestFleets are the figures.
 func TestLearningTogether(t *testing.T) {
-	for _, name := range []string{"shared-47", "shared-46", "random-36", "random-90"} {
+	for _, name := range []string{"shared-47", "random-36", "random-90"} {
 		s := must.Have(Lookup(name))(t)
 		alone, together := run(t, s, law.Setpoint{}, 1), run(t, s, &talk{delay: time.Second}, 1)
 		t.Logf("%s: good answers: alone %d, together %d", s.Name, alone.Good, together.Good)
