@@ -43,6 +43,19 @@ func (r *rig) queue(n int) []*request {
 	return requests
 }
 
+// A node reserves no more than the reserves of the others leave, at first and by an update.
+func TestReservesLeaveRoomForEachOther(t *testing.T) {
+	group, n := shareOut(t, 4, allocation(3, 1), allocation(3, 1))
+	if a, b := n[0].state().Member.Reserved, n[1].state().Member.Reserved; a != 3 || b != 1 {
+		t.Errorf("%d and %d of 4 are reserved, want 3 and 1", a, b)
+	}
+	n[0].update(allocation(1, 1), law.Fixed{})
+	n[1].update(allocation(9, 1), law.Fixed{})
+	if a, b := n[0].state().Member.Reserved, n[1].state().Member.Reserved; a != 1 || b != 3 || group.State().Reserved != 4 {
+		t.Errorf("%d and %d of 4 are reserved, want 1 and 3", a, b)
+	}
+}
+
 func TestShadowNodeCountsWhatTheGroupWouldRefuse(t *testing.T) {
 	s := allocation(0, 1)
 	s.Shadow, s.QueueSize = true, 1
