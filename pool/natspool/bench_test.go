@@ -30,7 +30,7 @@ func BenchmarkPool(b *testing.B) {
 	var pooled, raw, insisting time.Duration
 	for b.Loop() {
 		fill(b, l, *jobs)
-		pooled += timed(func() { drain(b, q) })
+		pooled += timed(func() { drain(b, q, func(int) {}) })
 		fill(b, l, *jobs)
 		insisting += timed(func() { fetch(b, consumer, func(m jetstream.Msg) error { return m.DoubleAck(b.Context()) }) })
 		fill(b, l, *jobs)
@@ -61,14 +61,15 @@ func fill(b *testing.B, l *natspool.Local, n int) {
 	<-l.JetStream().PublishAsyncComplete()
 }
 
-// drain runs the jobs in a pool.
-func drain(b *testing.B, q *natspool.Queue) {
+// drain runs the jobs in a pool. After each job it calls each with the number of finished jobs.
+func drain(b *testing.B, q *natspool.Queue, each func(done int)) {
 	done := 0
 	for ev, err := range newPool(b, q, *slots, pool.Config{Lookahead: int(*slots)}).Run(b.Context()) {
 		if err != nil || ev.Kind != pool.Done || ev.Err != nil {
 			b.Fatal(ev, err)
 		}
-		if done++; done == *jobs {
+		done++
+		if each(done); done == *jobs {
 			return
 		}
 	}
