@@ -12,6 +12,7 @@ const patience = 10 * time.Second
 // recheck is how often the right to look is checked again while a stream lasts.
 const recheck = 5 * time.Second
 
+// rights are the forms that the page shows.
 type rights struct {
 	Login  bool `json:"login"`
 	Law    bool `json:"law"`

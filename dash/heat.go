@@ -35,6 +35,7 @@ func (h *heat) add(now time.Time, counts *histogram.Snapshot) bool {
 	return true
 }
 
+// cells returns the counts of the time between two histograms.
 func cells(from, to *histogram.Snapshot) (all []recording.Cell) {
 	before := map[int]uint64{}
 	for _, b := range from.Buckets {

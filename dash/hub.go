@@ -24,6 +24,7 @@ var (
 	errClosed   = errors.New("this dashboard is closed")
 )
 
+// A view says which details a client gets.
 type view struct {
 	limiter string
 	all     bool // of all limiters
@@ -112,6 +113,7 @@ func (h *hub) welcome(c *client) {
 	c.messages <- h.message(c.view, (*series).past, from)
 }
 
+// recorders counts the clients that get the details of all limiters.
 func (h *hub) recorders() (n int) {
 	for c := range h.clients {
 		if c.all {
@@ -136,6 +138,7 @@ func (h *hub) close() {
 	}
 }
 
+// cut ends the stream of a client.
 func (h *hub) cut(c *client) {
 	delete(h.clients, c)
 	close(c.messages)

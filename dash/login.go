@@ -65,6 +65,7 @@ func (h *Handler) trusts(r *http.Request) error {
 	return errNoToken
 }
 
+// page serves the dashboard, or the form for the token.
 func (h *Handler) page(w http.ResponseWriter, r *http.Request) {
 	if h.mayLook(r) != nil {
 		send(w, "login.html", http.StatusUnauthorized)

@@ -24,10 +24,12 @@ func (h *hub) overview(v view) []byte {
 	return event("overview", o)
 }
 
+// past is the message with all that is kept.
 func (s *series) past(name string) []byte {
 	return s.details(recording.Details{Name: name, Whole: true, Heat: s.heat.columns}, s.points, s.changes)
 }
 
+// latest is the message with the last reading.
 func (s *series) latest(name string) []byte {
 	d := recording.Details{Name: name}
 	if n := len(s.heat.columns); s.heated {

@@ -14,6 +14,7 @@ import (
 	"github.com/weir-go/weir/pool"
 )
 
+// A reading is the state of all that is shown, by name.
 type reading struct {
 	limiters map[string]*weir.Snapshot
 	tenants  map[string]bool            // of the limiters
@@ -51,6 +52,7 @@ func (h *hub) reading() reading {
 	return r
 }
 
+// add adds a limiter unless there is one of its name.
 func (r reading) add(snap weir.Snapshot) (name string, ok bool) {
 	name = label.Clean(snap.Name)
 	if r.limiters[name] != nil {

@@ -99,6 +99,7 @@ func (s *series) rate(count func(weir.Snapshot) uint64) float64 {
 	return float64(now-before) / s.between
 }
 
+// change is the change of the limit between the last two readings.
 func (s *series) change(now time.Time) (c recording.Change, changed bool) {
 	if s.before == nil || s.before.Limit == s.last.Limit {
 		return c, false

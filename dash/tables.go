@@ -46,6 +46,7 @@ func sideTable(name string, s throttle.SideSnapshot) Table {
 	}}
 }
 
+// cut returns the tables as messages have them.
 func cut(all []Table) (tables []recording.Table) {
 	for _, t := range all[:min(len(all), recording.MostTables)] {
 		rows := slices.Clone(t.Rows[:min(len(t.Rows), recording.MostRows)])

@@ -16,10 +16,7 @@ type Fixed struct {
 // Controller starts the law. A setting out of range is an error that matches
 // [ErrConfig]. The Controller is also a [Retuner], for the limit that it has.
 func (l Fixed) Controller(Bounds) (Controller, error) {
-	if err := l.form().complete(); err != nil {
-		return nil, err
-	}
-	return fixedController(l.Limit), nil
+	return started(l, func(l Fixed) Controller { return fixedController(l.Limit) })
 }
 
 // String returns "fixed" or, for example, "fixed(limit=60)". [Parse] reads both,

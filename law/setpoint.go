@@ -111,17 +111,15 @@ type Setpoint struct {
 // Controller starts the law. A setting out of range is an error that matches
 // [ErrConfig]. The Controller is also a [Retuner].
 func (l Setpoint) Controller(b Bounds) (Controller, error) {
-	complete, err := l.complete()
-	if err != nil {
-		return nil, err
-	}
-	usual := usualLimit
-	if b.Initial != startLimit {
-		usual = b.Initial
-	}
-	start := afresh
-	start.MaxAge = firstAge
-	return &setpointController{Setpoint: complete, planned: start, usual: float32(usual)}, nil
+	return started(l, func(l Setpoint) Controller {
+		usual := usualLimit
+		if b.Initial != startLimit {
+			usual = b.Initial
+		}
+		start := afresh
+		start.MaxAge = firstAge
+		return &setpointController{Setpoint: l, planned: start, usual: float32(usual)}
+	})
 }
 
 // String returns "setpoint" or, for example, "setpoint(budget=300ms)". [Parse] reads both.
@@ -132,9 +130,4 @@ func (l *Setpoint) form() form {
 		{"budget", number[time.Duration]{field: &l.Budget, unset: "none"}},
 		{"without", choice[string]{&l.Without, words("climb", "burst", "fail", "yield", "tick", "look", "stays", "hold")}},
 	}}
-}
-
-func (l Setpoint) complete() (Setpoint, error) {
-	err := l.form().complete()
-	return l, err
 }

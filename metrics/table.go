@@ -84,11 +84,13 @@ func line(kind InstrumentKind, prometheus, name, unit, help string, labels ...La
 	return &Instrument{Prometheus: prometheus, Name: name, Unit: unit, Help: help, Kind: kind, Labels: labels}
 }
 
+// as gives the instrument a fixed attribute.
 func (i *Instrument) as(name, value string) *Instrument {
 	i.Fixed = append(i.Fixed, Attribute{name, value})
 	return i
 }
 
+// columns are instruments with their values in a snapshot.
 type columns[S any] []struct {
 	*Instrument
 	of func(*S) float64

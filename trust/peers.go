@@ -68,6 +68,7 @@ func Networks(networks ...string) (Peers, error) {
 	}, nil
 }
 
+// parseNetwork reads a prefix or an address.
 func parseNetwork(text string) (netip.Prefix, error) {
 	if addr, err := netip.ParseAddr(text); err == nil {
 		addr = addr.Unmap().WithZone("")

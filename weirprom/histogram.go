@@ -19,6 +19,7 @@ const (
 	perOctave       = 1 << histogram.Schema
 )
 
+// histogramOf returns a histogram that is classic and native.
 func histogramOf(s *histogram.Snapshot) *dto.Histogram {
 	h := &dto.Histogram{
 		SampleCount: new(s.Count), SampleSum: new(s.Sum),

@@ -143,6 +143,7 @@ func (c config) identity(secret, user string) nats.Option {
 	return nats.TokenHandler(latest)
 }
 
+// secret reads the file of credentials.
 func (c config) secret() (string, error) {
 	if c.Credentials == "" {
 		return "", nil

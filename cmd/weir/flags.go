@@ -46,6 +46,7 @@ func isUpstream(u *url.URL) bool {
 		u.User == nil && u.RawQuery == "" && u.Fragment == ""
 }
 
+// checked parses a value, and refuses one that is not ok.
 func checked[S ~string, T any](parse func(S) (T, error), ok func(T) bool, want string) func(string) (T, error) {
 	return func(text string) (T, error) {
 		v, err := parse(S(text))
@@ -91,6 +92,7 @@ func parseQueue(text string) (sim.Queue, error) {
 	return sim.Queue{Size: size}, nil
 }
 
+// factors are the numbers that a rate is multiplied by.
 type factors []float64
 
 func parseFactors(text string) (list factors, err error) {

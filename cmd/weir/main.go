@@ -119,6 +119,7 @@ func withHelp(err error) error {
 	return fmt.Errorf("%w: see %s --help", err, node.FullPath())
 }
 
+// streams are the outputs of a command: results and errors.
 type streams struct {
 	out, err io.Writer
 }

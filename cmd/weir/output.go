@@ -39,6 +39,7 @@ func outcome(ctx context.Context, err error) error {
 	return fmt.Errorf("the output is not complete: %w", failed.error)
 }
 
+// unwatched returns streams whose write errors do not end the command, for servers.
 func (s streams) unwatched() streams {
 	if watched, ok := s.out.(watchedOutput); ok {
 		s.out = watched.Writer
@@ -46,6 +47,7 @@ func (s streams) unwatched() streams {
 	return s
 }
 
+// fileOf returns the file behind an output, or nil if it is not a file.
 func fileOf(out io.Writer) *os.File {
 	file, _ := streams{out: out}.unwatched().out.(*os.File)
 	return file

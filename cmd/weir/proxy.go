@@ -90,6 +90,7 @@ func (c proxyCommand) settings(command *kong.Context) (settings *config.Config, 
 	return settings, nil, c.named(settings.Complete())
 }
 
+// givenFlags lists the flags of the command line.
 func givenFlags(command *kong.Context) (names []string) {
 	for _, element := range command.Path {
 		if element.Flag != nil {
@@ -99,6 +100,7 @@ func givenFlags(command *kong.Context) (names []string) {
 	return names
 }
 
+// oneUpstream returns the configuration that the flags describe.
 func (c proxyCommand) oneUpstream() *config.Config {
 	settings := config.New[config.Config]()
 	listener := config.New[config.Listener]()

@@ -66,6 +66,7 @@ func (c recordCommand) Run(ctx context.Context, s streams) error {
 // patience is how long a recording waits for the first answer: the server may just be starting.
 const patience = 30 * time.Second
 
+// record writes to the file and counts the messages.
 func (c recordCommand) record(ctx context.Context, from events.Dashboard, file io.Writer, s streams) (messages int, err error) {
 	w, err := recording.NewWriter(file)
 	if err != nil {

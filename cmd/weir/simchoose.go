@@ -105,6 +105,7 @@ func chosen(laws []summary, standard summary) string {
 	return fmt.Sprintf("Choose %s, the default: %s is better by %s points, %s", standard.Law, best.Law, gain(best), reserve)
 }
 
+// gain is the advantage of a law over the default.
 func gain(s summary) string {
 	if math.IsNaN(float64(s.MarginInterval)) {
 		return tenths(s.Margin)

@@ -11,6 +11,7 @@ import (
 	"github.com/weir-go/weir/internal/longtest"
 )
 
+// full reports whether trials run at full length.
 func full() bool { return os.Getenv("WEIR_TRIALS") == "full" }
 
 // trial skips a test that takes seconds unless long tests are enabled. A short trial measures
@@ -31,6 +32,7 @@ func either[T any](long, short T) T {
 	return short
 }
 
+// A table is printed when its trial ends.
 type table struct {
 	text strings.Builder
 	w    *tabwriter.Writer

@@ -158,6 +158,7 @@ func binaries(t *testing.T) {
 	}
 }
 
+// static checks that a binary needs no dynamic linker.
 func static(t *testing.T, name string) {
 	t.Helper()
 	file := must.Have(elf.Open(name))(t)

@@ -17,6 +17,7 @@ import (
 // licensed matches the names of files whose text must accompany a binary.
 var licensed = regexp.MustCompile(`(?i)^(un)?(licen[cs]e|copying|copyright|notice|patents)([-.][a-z0-9-]+)*$`)
 
+// modulesIn lists the modules that are in the binaries, each once.
 func modulesIn(built []binary) (all []debug.Module) {
 	for _, b := range built {
 		all = append(all, b.info.Main)

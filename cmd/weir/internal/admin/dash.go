@@ -31,6 +31,7 @@ func (p Proxy) compartments() (snaps []weir.Snapshot) {
 	return snaps
 }
 
+// tables returns the addresses of each upstream, and the fleet.
 func (p Proxy) tables() (tables []dash.Table) {
 	state := p.State()
 	for _, name := range slices.Sorted(maps.Keys(state.Upstreams)) {

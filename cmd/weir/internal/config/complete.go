@@ -2,6 +2,7 @@ package config
 
 import "cmp"
 
+// complete adds the defaults and checks the configuration.
 func (c *Config) complete(places map[string]place, wrong *faults) {
 	if len(c.Listeners) == 0 {
 		c.Listeners = []Listener{New[Listener]()}

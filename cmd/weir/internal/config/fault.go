@@ -52,6 +52,7 @@ func (f *faults) add(at place, field, format string, args ...any) {
 	*f = append(*f, &fault{at, field, fmt.Sprintf(format, args...)})
 }
 
+// err joins the faults, sorted by line.
 func (f faults) err() error {
 	slices.SortStableFunc(f, func(a, b *fault) int {
 		return cmp.Or(cmp.Compare(a.line, b.line), cmp.Compare(a.column, b.column))
@@ -76,6 +77,7 @@ func (f faults) touch(fields ...string) bool {
 	})
 }
 
+// within reports whether field equals other or is in it.
 func within(field, other string) bool {
 	rest, is := strings.CutPrefix(field, other)
 	return is && (rest == "" || other == "" || rest[0] == '.' || rest[0] == '[')

@@ -104,6 +104,7 @@ func (f field) want(t reflect.Type) string {
 	return "a text"
 }
 
+// allows reports whether the field, or its list, may have a value.
 func (f field) allows(v reflect.Value) bool {
 	switch least, most := f.limits(v.Type()); {
 	case f.words != nil:
@@ -174,6 +175,7 @@ func New[T any]() T {
 	return made
 }
 
+// fill sets all fields to their defaults.
 func fill(v reflect.Value) {
 	if v.Kind() != reflect.Struct || v.Type() == lawType {
 		return

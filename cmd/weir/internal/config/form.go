@@ -70,6 +70,7 @@ func isURL(text string) bool {
 	return isHost(u.Host) && u.User == nil && u.RawQuery == "" && !u.ForceQuery && !strings.Contains(text, "#")
 }
 
+// isHost reports whether a text is the host of a URL, with or without a port.
 func isHost(text string) bool {
 	u, err := url.Parse("http://" + text)
 	if err != nil || u.Host != text || u.Hostname() == "" || strings.ContainsAny(text, "{}*\"<>") {
@@ -79,6 +80,7 @@ func isHost(text string) bool {
 	return u.Port() == "" || err == nil && n > 0
 }
 
+// isQuestion reports whether a text is a path, with or without a query.
 func isQuestion(text string) bool {
 	path, _, _ := strings.Cut(text, "?")
 	_, err := url.ParseRequestURI(path)

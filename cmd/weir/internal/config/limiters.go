@@ -71,4 +71,5 @@ func (b Breaker) settings() gobreaker.Settings {
 	}
 }
 
+// holds reports whether requests may wait in the queue.
 func (q Queue) holds() bool { return q.Size > 0 }

@@ -70,6 +70,7 @@ func (c *checker) listeners() {
 	}
 }
 
+// addresses checks that no two listeners have the same address.
 func (c *checker) addresses() {
 	taken := map[string]string{}
 	take := func(path, address string) {

@@ -20,6 +20,7 @@ func Load(path string) (*Config, error) {
 	return Parse(path, source)
 }
 
+// readUpTo reads the beginning of a file.
 func readUpTo(path string, most int64) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {

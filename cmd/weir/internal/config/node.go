@@ -66,6 +66,7 @@ func shown(n ast.Node) string {
 	return written(n)
 }
 
+// membersOf returns the members of an object.
 func membersOf(n ast.Node) []*ast.MappingValueNode {
 	switch n := n.(type) {
 	case *ast.MappingNode:
@@ -88,6 +89,7 @@ func beginning(n ast.Node) ast.Node {
 // longestShown is the longest part of a value that an error shows.
 const longestShown = 60
 
+// quoted shortens a text that is too long to read.
 func quoted(s string) string {
 	if runes := []rune(s); len(runes) > longestShown {
 		s = string(runes[:longestShown]) + "..."

@@ -114,6 +114,7 @@ fixed and adaptive have a queue of %d, for %v at most. A server can answer
 
 func capacity() int { return int(workers / service.Seconds()) }
 
+// lastChange is the last change of a limit, with its reason.
 func lastChange(lim *weir.Limiter) string {
 	changes := lim.History()
 	if len(changes) == 0 {

@@ -125,6 +125,7 @@ func (l *load) get(ctx context.Context) (status int, err error) {
 	return answer.StatusCode, err
 }
 
+// gained returns the number of timely answers since the last call.
 func (l *load) gained() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -142,6 +143,7 @@ func count(results []result, v verdict) (n int) {
 	return n
 }
 
+// slowest returns the p99 of the answers.
 func slowest(results []result) time.Duration {
 	var served []time.Duration
 	for _, r := range results {

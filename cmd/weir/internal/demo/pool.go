@@ -46,6 +46,7 @@ func (p *pool) draw(f fate) (takes time.Duration, fails bool) {
 	return f(p.rand, time.Since(p.start))
 }
 
+// serve returns the handler of requests with that fate.
 func (p *pool) serve(f fate) http.HandlerFunc {
 	return func(w http.ResponseWriter, req *http.Request) {
 		var left <-chan struct{}
@@ -74,4 +75,5 @@ func (p *pool) serve(f fate) http.HandlerFunc {
 	}
 }
 
+// stop releases the running and waiting requests.
 func (p *pool) stop() { close(p.stopped) }

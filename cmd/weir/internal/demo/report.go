@@ -13,6 +13,7 @@ type printer struct {
 	*demonstration
 }
 
+// introduce explains the demonstration, and begins the lines a second.
 func (p printer) introduce() {
 	fmt.Fprintf(p, "%s\n%9sin time/s\n", p.text, "")
 	routes, servers := "        ", " s state"
@@ -26,6 +27,7 @@ func (p printer) introduce() {
 	fmt.Fprintln(p, strings.TrimRight(servers+"  "+p.aside, " "))
 }
 
+// second prints the timely answers of a second, by load.
 func (p printer) second(at time.Duration, gained []int, during time.Duration) {
 	middle, state := at-time.Second/2, "idle" // the load has ended, some clients still wait
 	if middle < during {
@@ -41,6 +43,7 @@ func (p printer) second(at time.Duration, gained []int, during time.Duration) {
 	fmt.Fprintln(p)
 }
 
+// compare prints the closing table for the completed part of the run.
 func (p printer) compare(ran, during time.Duration) {
 	if ran < during {
 		fmt.Fprintf(p, "\nInterrupted after %v.\n", ran.Round(time.Second))
@@ -82,6 +85,7 @@ func share(results []result) string {
 	return fmt.Sprintf("%.1f%%", 100*float64(count(results, good))/float64(len(results)))
 }
 
+// latency writes a latency, and a dash for none.
 func latency(d time.Duration) string {
 	switch {
 	case d <= 0:

@@ -38,6 +38,7 @@ const (
 	burstShare = 0.8 // of the requests to search during a burst
 )
 
+// inBurst returns 1 during a burst and 0 otherwise.
 func inBurst(at time.Duration) int {
 	if at%burstEvery >= burstEvery/2 {
 		return 1

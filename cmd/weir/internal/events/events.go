@@ -99,6 +99,7 @@ func (d Dashboard) Follow(ctx context.Context, take func(recording.Message) erro
 // client follows no redirection, which could lead the token elsewhere.
 var client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 
+// connect hands on the messages of one connection.
 func (d Dashboard) connect(ctx context.Context, take func(recording.Message) error) error {
 	ctx, cut := context.WithCancelCause(ctx)
 	defer cut(nil)

@@ -168,6 +168,7 @@ func (l *Listener) setIdle(c *conn, idle bool) {
 	}
 }
 
+// changed receives the connection states from net/http.
 func (l *Listener) changed(of net.Conn, state http.ConnState) {
 	c := unwrap(of)
 	if c == nil {

@@ -110,6 +110,7 @@ func (b *streamBody) release() {
 	b.finish()
 }
 
+// finish records that nothing more is expected from the client.
 func (b *streamBody) finish() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -120,6 +121,7 @@ func (b *streamBody) finish() {
 // moved reports whether the client may be unable to send.
 func (b *streamBody) moved() bool { return b.conn.isStarved() }
 
+// cut makes this and all later reads fail.
 func (b *streamBody) cut() {
 	b.conn.listener.tally(&b.conn.listener.counts.Slow)
 	_ = b.control.SetReadDeadline(past)

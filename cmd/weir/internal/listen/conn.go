@@ -85,12 +85,14 @@ func (c *conn) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
+// await begins to wait for the body of an HTTP/1 request.
 func (c *conn) await() {
 	c.reading.Lock()
 	defer c.reading.Unlock()
 	c.awaited, c.pace = true, pace{}
 }
 
+// converse ends the minimum rate of the body.
 func (c *conn) converse() {
 	c.reading.Lock()
 	defer c.reading.Unlock()

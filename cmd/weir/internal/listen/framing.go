@@ -69,6 +69,7 @@ func (f *framing) scan(p []byte) int {
 	return len(p)
 }
 
+// take processes a line and sets the next step.
 func (f *framing) take(line []byte) {
 	switch f.step {
 	case requestLine:
@@ -102,6 +103,7 @@ func (f *framing) begin(line []byte) {
 	}
 }
 
+// end processes the empty line that ends a head.
 func (f *framing) end() {
 	f.step = requestLine
 	if f.head.chunked {

@@ -71,6 +71,7 @@ func unwaited(err error) error {
 	return err
 }
 
+// rest reads the data after the header.
 func (h *header) rest(socket net.Conn, p []byte) (int, error) {
 	if h.buffer != nil && h.buffer.Buffered() > 0 {
 		return h.buffer.Read(p)

@@ -18,6 +18,7 @@ func (p *pace) left(l *live) time.Duration {
 	return max(time.Duration(l.BodyTimeout)-p.behind, 1)
 }
 
+// add adds a wait that brought the given bytes.
 func (p *pace) add(waited time.Duration, bytes int, l *live) {
 	if p.free || l.BodyRate <= 0 {
 		p.behind = 0

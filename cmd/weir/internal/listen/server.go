@@ -41,6 +41,7 @@ func newServer(c config.Listener, l *Listener, log *slog.Logger) *http.Server {
 	}
 }
 
+// protocols returns the configured protocols, by default both.
 func protocols(c config.Listener) *http.Protocols {
 	p := new(http.Protocols)
 	p.SetHTTP1(speaks(c.Protocols, "http1"))

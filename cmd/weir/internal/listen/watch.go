@@ -73,6 +73,7 @@ func (w *watch) end() (idle time.Duration) {
 	return idle
 }
 
+// close ends this operation and all later ones.
 func (w *watch) close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

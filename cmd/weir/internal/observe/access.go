@@ -43,6 +43,7 @@ func (x *Response) write(ctx context.Context, s spans.Span, requestID string) {
 
 type line []slog.Attr
 
+// text adds an attribute unless it is empty.
 func (l *line) text(key, value string) {
 	if value != "" {
 		*l = append(*l, slog.String(key, value))
