@@ -26,16 +26,14 @@ type callback struct {
 
 var callbacks = []callback{
 	{name: "Run", tells: true, setup: func(c *pool.Config, act func()) {
-		c.Source = pool.Slice(append(three(), pool.Task{
+		c.Source = pool.Slice(append(three(nil), pool.Task{
 			Key: "bad", Run: func(context.Context) (any, error) { act(); return nil, nil },
 		}))
 	}},
 	{name: "Error of a task", tells: true, setup: func(c *pool.Config, act func()) {
-		last := task("last", time.Second, nil)
-		last.After = []string{"bad"}
-		c.Source = pool.Slice(append(three(), pool.Task{
+		c.Source = pool.Slice(append(three(nil), pool.Task{
 			Key: "bad", Run: func(context.Context) (any, error) { return nil, hostileError(act) },
-		}, last))
+		}, after(task("last", time.Second, nil), "bad")))
 	}},
 	{name: "Claim", ends: true, setup: func(c *pool.Config, act func()) {
 		c.Source = &faulty{tasks: 3, then: func(context.Context) error { act(); return io.EOF }}
@@ -45,7 +43,7 @@ var callbacks = []callback{
 	}},
 	{name: "sequence", ends: true, setup: func(c *pool.Config, act func()) {
 		c.Source = pool.Seq(func(yield func(pool.Task) bool) {
-			for _, t := range three() {
+			for _, t := range three(nil) {
 				if !yield(t) {
 					return
 				}
@@ -92,15 +90,14 @@ var callbacks = []callback{
 	}},
 }
 
-// three returns tasks that succeed, by their keys "1" to "3".
-func three() []pool.Task {
-	return []pool.Task{task("1", time.Second, nil), task("2", 2*time.Second, nil), task("3", 3*time.Second, nil)}
+// three returns tasks that end with the error, by their keys "1" to "3".
+func three(err error) []pool.Task {
+	return []pool.Task{task("1", time.Second, err), task("2", 2*time.Second, err), task("3", 3*time.Second, err)}
 }
 
-// leased is a source of such tasks with a lease each, which end with the error.
+// leased is a source of such tasks with a lease each.
 func leased(err error, lease pool.Lease) pool.Source {
-	tasks := []pool.Task{task("1", time.Second, err), task("2", 2*time.Second, err), task("3", 3*time.Second, err)}
-	return lent(lease, 900*time.Millisecond, tasks...)
+	return lent(lease, 900*time.Millisecond, three(err)...)
 }
 
 type hostileScaler struct {
@@ -148,7 +145,7 @@ func testHostile(t *testing.T, callback callback, act string) {
 	var p *pool.Pool
 	var mu sync.Mutex
 	acted := 0
-	config := pool.Config{Capacity: c, Source: pool.Slice(three()), Grace: time.Hour, Backfill: 4}
+	config := pool.Config{Capacity: c, Source: pool.Slice(three(nil)), Grace: time.Hour, Backfill: 4}
 	callback.setup(&config, func() {
 		mu.Lock()
 		acted++
@@ -232,7 +229,7 @@ func TestSequenceThatFailsAtItsEnd(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				endless := pool.Seq(func(yield func(pool.Task) bool) {
 					defer act()
-					for yield(pool.Task{Run: three()[0].Run}) {
+					for yield(pool.Task{Run: three(nil)[0].Run}) {
 					}
 				})
 				c := slots(2)

@@ -81,9 +81,7 @@ func TestTaskThatKillsItsWorkerIsRejected(t *testing.T) {
 // TestTaskWhoseDependencyFailedIsRejected: it is delivered as often as others.
 func TestTaskWhoseDependencyFailedIsRejected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		after := task("after", 1, nil)
-		after.After = []string{"weak"}
-		source := sourcetest.NewMemory(time.Minute, []pool.Task{task("weak", 1, errTask), after})
+		source := sourcetest.NewMemory(time.Minute, []pool.Task{task("weak", 1, errTask), after(task("after", 1, nil), "weak")})
 		run(t, pool.Config{Capacity: slots(1), Source: source, MaxAttempts: 2, Redeliver: time.Second})
 		if dead := source.DeadLetters(); len(dead) != 2 || !errors.Is(dead[1].Reason, pool.ErrAttempts) {
 			t.Errorf("%+v", dead)
@@ -108,15 +106,11 @@ func TestFailureOfAnotherTaskRejectsNone(t *testing.T) {
 // TestLimitThatFellRejectsNone: neither a task that waits then, nor one that comes.
 func TestLimitThatFellRejectsNone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var tasks []pool.Task
-		for i := range 20 {
-			next := task(fmt.Sprint(i), time.Second, nil)
-			if i%2 == 0 {
-				next.Cost = capacity.Vector{"slots": 2}
-			}
-			tasks = append(tasks, next)
+		all := tasks(20, time.Second)
+		for i := 0; i < len(all); i += 2 {
+			all[i].Cost = capacity.Vector{"slots": 2}
 		}
-		c, source := slots(2), sourcetest.NewMemory(time.Hour, tasks)
+		c, source := slots(2), sourcetest.NewMemory(time.Hour, all)
 		time.AfterFunc(3500*time.Millisecond, func() { must.Do(t, c.SetLimit("slots", 0)) })
 		time.AfterFunc(time.Minute, func() { must.Do(t, c.SetLimit("slots", 2)) })
 		r := run(t, pool.Config{Capacity: c, Source: source})
@@ -168,11 +162,7 @@ func (s *sized) Resize(size int64) int64 {
 // TestSourceHearsTheSize: and the pool holds no more tasks than that, while the backlog grows on.
 func TestSourceHearsTheSize(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var tasks []pool.Task
-		for i := range 40 {
-			tasks = append(tasks, task(fmt.Sprint(i), time.Minute, nil))
-		}
-		source := &sized{MemorySource: sourcetest.NewMemory(time.Hour, tasks)}
+		source := &sized{MemorySource: sourcetest.NewMemory(time.Hour, tasks(40, time.Minute))}
 		most, cost := 0, capacity.Vector{"slots": 2}
 		run(t, pool.Config{
 			Capacity: must.Have(capacity.New(capacity.Vector{"slots": 16}))(t), Source: source, Cost: cost,
@@ -194,12 +184,8 @@ func TestSourceHearsTheSize(t *testing.T) {
 // TestSizeByTheResourceOfAParent: the cost may be one of a resource that only the parent has.
 func TestSizeByTheResourceOfAParent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var tasks []pool.Task
-		for i := range 40 {
-			tasks = append(tasks, task(fmt.Sprint(i), time.Minute, nil))
-		}
 		parent := must.Have(capacity.New(capacity.Vector{"connections": 8}))(t)
-		source := &sized{MemorySource: sourcetest.NewMemory(time.Hour, tasks)}
+		source := &sized{MemorySource: sourcetest.NewMemory(time.Hour, tasks(40, time.Minute))}
 		run(t, pool.Config{
 			Capacity: must.Have(parent.Child(capacity.Vector{"slots": 10}))(t), Source: source,
 			Cost: capacity.Vector{"slots": 1, "connections": 1},
@@ -226,8 +212,7 @@ func TestSourceThatIsSlowToSettle(t *testing.T) {
 			mu.Unlock()
 			return nil
 		}}
-		tasks := slices.Repeat([]pool.Task{task("", time.Millisecond, nil)}, 1000)
-		r := run(t, pool.Config{Capacity: slots(10), Source: lent(lease, 0, tasks...), Buffer: 20})
+		r := run(t, pool.Config{Capacity: slots(10), Source: lent(lease, 0, tasks(1000, time.Millisecond)...), Buffer: 20})
 		if done := r.count(pool.Done); done != 1000 || most < 20 || most > 20+10 {
 			t.Errorf("%d done, and up to %d acknowledged at once, want as many as the buffer has room for", done, most)
 		}
@@ -237,13 +222,11 @@ func TestSourceThatIsSlowToSettle(t *testing.T) {
 // TestBoundedSourceOfTasksThatWait: all tasks in the pool may wait for tasks behind them.
 func TestBoundedSourceOfTasksThatWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var tasks []pool.Task
-		for i := range 5 {
-			last := task(fmt.Sprint(i), time.Second, nil)
-			last.After = []string{"first"}
-			tasks = append(tasks, last)
+		all := tasks(5, time.Second)
+		for i := range all {
+			all[i].After = []string{"first"}
 		}
-		source := sourcetest.NewMemory(time.Minute, append(tasks, task("first", time.Second, nil)))
+		source := sourcetest.NewMemory(time.Minute, append(all, task("first", time.Second, nil)))
 		r := run(t, pool.Config{Capacity: slots(2), Source: source})
 		if r.err != nil || len(r.events) != 6 || r.events[0] != "first done" || source.Left() != 0 {
 			t.Errorf("%q, %v: want first done, and then all", r.events, r.err)

@@ -108,8 +108,7 @@ func TestLeaseLostBeforeTheStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var lost atomic.Bool
 		first := pool.Task{Key: "first", Run: func(context.Context) (any, error) { time.Sleep(50 * time.Second); return nil, nil }}
-		next := task("next", time.Second, nil)
-		next.After = []string{"waits"}
+		next := after(task("next", time.Second, nil), "waits")
 		memory := sourcetest.NewMemory(time.Minute, []pool.Task{first, task("waits", time.Second, nil), next})
 		source := extending(memory, func(ctx context.Context, l pool.Lease) error {
 			if lost.Load() {
@@ -205,7 +204,7 @@ func TestSettlingTasksAreNotHeld(t *testing.T) {
 		tasks := slices.Repeat([]pool.Task{task("", time.Millisecond, nil)}, 20)
 		tasks[0] = task("long", time.Minute, nil)
 		source := lent(lease, 0, tasks...)
-		r := run(t, pool.Config{Capacity: slots(2), Source: two{source}}, func(_ *pool.Pool, ev pool.Event) {
+		r := run(t, pool.Config{Capacity: slots(2), Source: bounded{source}}, func(_ *pool.Pool, ev pool.Event) {
 			if took := time.Since(began); ev.Key != "long" && took > 2*time.Second {
 				t.Errorf("%s done after %v", ev.Key, took)
 			}
@@ -215,8 +214,3 @@ func TestSettlingTasksAreNotHeld(t *testing.T) {
 		}
 	})
 }
-
-// two is a source of which a pool holds two tasks.
-type two struct{ pool.Source }
-
-func (two) Resize(int64) int64 { return 2 }

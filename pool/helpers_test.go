@@ -3,6 +3,7 @@ package pool_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -24,6 +25,20 @@ func task(key string, takes time.Duration, err error) pool.Task {
 			return nil, context.Cause(ctx)
 		}
 	}}
+}
+
+// tasks returns n tasks that succeed, by their keys "0", "1" and so on.
+func tasks(n int, takes time.Duration) (all []pool.Task) {
+	for i := range n {
+		all = append(all, task(fmt.Sprint(i), takes, nil))
+	}
+	return all
+}
+
+// after returns the task as one that waits for others.
+func after(t pool.Task, keys ...string) pool.Task {
+	t.After = keys
+	return t
 }
 
 func slots(n int64) *capacity.Capacity {

@@ -66,7 +66,6 @@ func TestPriorityAgesAndKeepsItsOrder(t *testing.T) {
 }
 
 func TestDependencies(t *testing.T) {
-	after := func(t pool.Task, keys ...string) pool.Task { t.After = keys; return t }
 	for _, test := range []struct {
 		name  string
 		tasks []pool.Task
@@ -166,13 +165,13 @@ func TestDependencies(t *testing.T) {
 // the one that waits for all of them closes a cycle is found at once.
 func TestManyWays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		after := func(key string, keys ...string) pool.Task { t := task(key, time.Second, nil); t.After = keys; return t }
-		tasks := []pool.Task{after("last", "all"), after("a0"), after("b0")}
+		behind := func(key string, keys ...string) pool.Task { return after(task(key, time.Second, nil), keys...) }
+		tasks := []pool.Task{behind("last", "all"), behind("a0"), behind("b0")}
 		for i := range 50 {
 			a, b := fmt.Sprint("a", i), fmt.Sprint("b", i)
-			tasks = append(tasks, after(fmt.Sprint("a", i+1), a, b), after(fmt.Sprint("b", i+1), a, b))
+			tasks = append(tasks, behind(fmt.Sprint("a", i+1), a, b), behind(fmt.Sprint("b", i+1), a, b))
 		}
-		tasks = append(tasks, after("all", "a50", "b50"))
+		tasks = append(tasks, behind("all", "a50", "b50"))
 		if done := run(t, pool.Config{Capacity: slots(2), Source: pool.Slice(tasks)}).count(pool.Done); done != len(tasks) {
 			t.Errorf("%d of %d done", done, len(tasks))
 		}
@@ -355,10 +354,7 @@ func TestDrain(t *testing.T) {
 func TestBackfillIsBounded(t *testing.T) {
 	large := task("large", time.Second, nil)
 	large.Cost = capacity.Vector{"slots": 4}
-	tasks := []pool.Task{task("long", 10*time.Second, nil), large}
-	for i := range 30 {
-		tasks = append(tasks, task(fmt.Sprint(i), time.Second, nil))
-	}
+	all := append([]pool.Task{task("long", 10*time.Second, nil), large}, tasks(30, time.Second)...)
 	for _, test := range []struct {
 		name   string
 		config pool.Config
@@ -370,7 +366,7 @@ func TestBackfillIsBounded(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				test.config.Capacity, test.config.Source = slots(4), pool.Slice(tasks)
+				test.config.Capacity, test.config.Source = slots(4), pool.Slice(all)
 				r := run(t, test.config)
 				if at := slices.Index(r.events, "large done"); at != test.before {
 					t.Errorf("%d ended before it, want %d: %q", at, test.before, r.events)
@@ -388,9 +384,7 @@ func TestHistoryKeepsTheLastEnds(t *testing.T) {
 			tasks = append(tasks, task(key, time.Second, nil))
 		}
 		for _, key := range []string{"a", "b"} {
-			after := task("after "+key, time.Second, nil)
-			after.After = []string{key}
-			tasks = append(tasks, after)
+			tasks = append(tasks, after(task("after "+key, time.Second, nil), key))
 		}
 		source := make(chan pool.Task)
 		go func() {

@@ -3,7 +3,6 @@ package pool_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -95,13 +94,9 @@ func TestEachResourceIsSizedOnItsOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := must.Have(capacity.New(capacity.Vector{"slots": 6, "memory": 100}))(t)
 		must.Do(t, c.Withhold("slots", 1))
-		var tasks []pool.Task
-		for i := range 30 {
-			tasks = append(tasks, task(fmt.Sprint(i), time.Second, nil))
-		}
 		most := int64(0)
 		r := run(t, pool.Config{
-			Capacity: c, Source: pool.Slice(tasks), Cost: capacity.Vector{"slots": 1, "memory": 10},
+			Capacity: c, Source: pool.Slice(tasks(30, time.Second)), Cost: capacity.Vector{"slots": 1, "memory": 10},
 			Scaler: pool.ByBacklog{Initial: 2},
 			Scalers: map[string]pool.Scaler{"memory": pool.ByBacklog{
 				Initial: 20, Step: 10, Max: 40, Period: 2 * time.Second,
@@ -129,13 +124,9 @@ func TestEachResourceIsSizedOnItsOwn(t *testing.T) {
 // TestHistoryIsBounded: a size that moves each second has a short past.
 func TestHistoryIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var tasks []pool.Task
-		for i := range 60 {
-			tasks = append(tasks, task(fmt.Sprint(i), time.Second, nil))
-		}
 		load, most := 0.0, 0
 		moves := pool.ByLoad{Initial: 2, Measure: func() (float64, bool) { load = 1 - load; return load, true }}
-		run(t, pool.Config{Capacity: slots(2), Source: pool.Slice(tasks), Scaler: moves}, func(p *pool.Pool, _ pool.Event) {
+		run(t, pool.Config{Capacity: slots(2), Source: pool.Slice(tasks(60, time.Second)), Scaler: moves}, func(p *pool.Pool, _ pool.Event) {
 			most = max(most, len(p.History()))
 		})
 		if most != 16 {
@@ -253,14 +244,8 @@ func TestDefaultLawIsThatOfALimiter(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		var closed time.Time
-		tasks := make([]pool.Task, 100)
-		for i := range tasks {
-			tasks[i].Run = func(context.Context) (any, error) { time.Sleep(time.Second); return nil, nil }
-		}
 		watch := watching(func(w law.Window) { closed = w.Closed })
-		p := must.Have(pool.New(pool.Config{Capacity: slots(4), Source: pool.Slice(tasks), Scaler: pool.ByLaw{Law: watch, Initial: 4}}))(t)
-		for range p.Run(t.Context()) {
-		}
+		run(t, pool.Config{Capacity: slots(4), Source: pool.Slice(tasks(100, time.Second)), Scaler: pool.ByLaw{Law: watch, Initial: 4}})
 		if since := time.Since(closed); since < 0 || since > 20*time.Second {
 			t.Errorf("the last window was closed at %v, want the time of the wall clock", closed)
 		}
@@ -271,12 +256,9 @@ func TestDefaultLawIsThatOfALimiter(t *testing.T) {
 // backlog that its limit holds work back, and not once that is gone.
 func TestLawGrowsWithASizedSource(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var tasks []pool.Task
-		for i := range 1000 {
-			tasks = append(tasks, task(fmt.Sprint(i), 50*time.Millisecond, nil))
-		}
 		began := time.Now()
-		r := run(t, pool.Config{Capacity: slots(100), Source: sourcetest.NewMemory(time.Minute, tasks), Scaler: pool.ByLaw{}})
+		source := sourcetest.NewMemory(time.Minute, tasks(1000, 50*time.Millisecond))
+		r := run(t, pool.Config{Capacity: slots(100), Source: source, Scaler: pool.ByLaw{}})
 		if took, most := time.Since(began), r.largest(); most < 50 || took > 5*time.Second {
 			t.Errorf("up to %d tasks at once, in %v: want most of 100, in a few seconds", most, took)
 		}

@@ -148,11 +148,7 @@ func TestBurst(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				var tasks []pool.Task
-				for i := range 4000 {
-					tasks = append(tasks, task(fmt.Sprint(i), 10*time.Second, nil))
-				}
-				source := sourcetest.NewMemory(time.Minute, tasks)
+				source := sourcetest.NewMemory(time.Minute, tasks(4000, 10*time.Second))
 				together.Do(4, func(int) {
 					c := must.Have(capacity.New(capacity.Vector{"slots": 64}))(t)
 					var sizes []int64
@@ -214,7 +210,7 @@ func TestQuickScaler(t *testing.T) {
 			func() pool.Plan { return pool.Plan{Initial: 2, Min: 1, Max: 3, Period: 1} },
 			func() { asked++ },
 		}
-		r := run(t, pool.Config{Capacity: slots(3), Source: pool.Slice(three()), Scaler: s})
+		r := run(t, pool.Config{Capacity: slots(3), Source: pool.Slice(three(nil)), Scaler: s})
 		slices.Sort(r.events)
 		r.expect(t, "1 done, 2 done, 3 done", nil)
 		if asked > 10_000 {

@@ -171,10 +171,6 @@ func TestReaderThatIsAwayHoldsNothing(t *testing.T) {
 		c := slots(1)
 		other := must.Have(c.TryAcquire(must.Have(c.Request(capacity.Vector{"slots": 1}))(t)))(t)
 		time.AfterFunc(time.Minute, other.Release)
-		var tasks []pool.Task
-		for range 5 {
-			tasks = append(tasks, task("", time.Second, nil))
-		}
 		away := sync.OnceFunc(func() {
 			time.Sleep(time.Hour)
 			if state := c.Snapshot(); state.Grants > 0 || state.Waiting > 0 {
@@ -182,12 +178,12 @@ func TestReaderThatIsAwayHoldsNothing(t *testing.T) {
 			}
 		})
 		r := run(t, pool.Config{
-			Capacity: c, Source: pool.Slice(tasks), Buffer: 1, Scaler: pool.ByBacklog{},
+			Capacity: c, Source: pool.Slice(tasks(5, time.Second)), Buffer: 1, Scaler: pool.ByBacklog{},
 		}, func(*pool.Pool, pool.Event) { away() })
-		if len(r.events) != len(tasks) {
-			t.Errorf("%d of %d events", len(r.events), len(tasks))
+		if len(r.events) != 5 {
+			t.Errorf("%d of 5 events", len(r.events))
 		}
-		if n := len(r.all) - len(tasks); n > 100 {
+		if n := len(r.all) - len(r.events); n > 100 {
 			t.Errorf("%d decisions have waited for the reader", n)
 		}
 	})
