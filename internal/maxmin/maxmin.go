@@ -34,7 +34,8 @@ func Split(total int, needs []float64) []int {
 // fairParts returns the exact parts. If the total exceeds all needs, the excess is divided in
 // proportion.
 func fairParts(total float64, needs []float64) []float64 {
-	parts, all := make([]float64, len(needs)), 0.0
+	parts, _ := fill(total, needs, slices.Repeat([]float64{1}, len(needs)))
+	all := 0.0
 	for _, need := range needs {
 		all += need
 	}
@@ -42,18 +43,28 @@ func fairParts(total float64, needs []float64) []float64 {
 		for i, need := range needs {
 			parts[i] = need / max(all, math.SmallestNonzeroFloat64) * total
 		}
-		return parts
-	}
-	order := make([]int, len(needs))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(needs[a], needs[b]) })
-	for place, i := range order {
-		parts[i] = min(needs[i], total/float64(len(order)-place))
-		total -= parts[i]
 	}
 	return parts
+}
+
+// fill meets as many needs as possible; the others get parts in proportion to their weights. It
+// returns the rest of the total as well.
+func fill(total float64, needs, weights []float64) (parts []float64, rest float64) {
+	order, weight := make([]int, len(needs)), 0.0 // those that are met first come first
+	for i := range order {
+		order[i] = i
+		weight += weights[i]
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(needs[a]*weights[b], needs[b]*weights[a]) })
+	parts = make([]float64, len(needs))
+	for _, i := range order {
+		if weight > 0 {
+			parts[i] = min(needs[i], total*weights[i]/weight)
+		}
+		total -= parts[i]
+		weight -= weights[i]
+	}
+	return parts, total
 }
 
 // Shares splits a total by weighted max-min fairness into whole numbers with exactly that sum: as
@@ -61,30 +72,16 @@ func fairParts(total float64, needs []float64) []float64 {
 // excess over all needs is divided by weight. Needs and weights are not negative. Without any
 // weight all parts are 0.
 func Shares(total int, needs []int, weights []float64) []int {
-	order := make([]int, len(needs)) // those that are met first come first
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		return cmp.Compare(float64(needs[a])*weights[b], float64(needs[b])*weights[a])
-	})
-	all := 0.0
-	for _, w := range weights {
-		all += w
+	wanted, all := make([]float64, len(needs)), 0.0
+	for i, need := range needs {
+		wanted[i] = float64(need)
+		all += weights[i]
 	}
 	shares := make([]int, len(needs))
 	if all == 0 {
 		return shares
 	}
-	parts := make([]float64, len(needs))
-	rest, restWeight := float64(total), all
-	for _, i := range order {
-		if restWeight > 0 {
-			parts[i] = min(float64(needs[i]), rest*weights[i]/restWeight)
-		}
-		rest -= parts[i]
-		restWeight -= weights[i]
-	}
+	parts, rest := fill(float64(total), wanted, weights)
 	for i := range parts {
 		parts[i] += max(0, rest) * weights[i] / all
 	}
