@@ -4,8 +4,9 @@ import (
 	"cmp"
 	"context"
 	"io/fs"
-	"os"
 	"runtime/metrics"
+
+	"github.com/weir-go/weir/internal/pages"
 )
 
 // Memory is the memory of this process against a target: on Linux the resident memory that is not
@@ -26,22 +27,12 @@ func (*Memory) Name() string { return "memory" }
 
 // Poll implements [Source].
 func (m *Memory) Poll(context.Context) (Sample, error) {
-	used, err := resident(cmp.Or(m.fsys, system))
+	used, _, err := pages.Resident(cmp.Or(m.fsys, system), "self")
 	if err != nil {
-		used = float64(held())
+		used = held()
 	}
-	return one(Reading{Name: "memory", Value: used, Unit: Bytes, Limit: float64(cmp.Or(m.Target, defaultMemory))}), nil
-}
-
-func one(r Reading) Sample { return Sample{Readings: []Reading{r}} }
-
-// resident is the resident set less the shared memory.
-func resident(fsys fs.FS) (float64, error) {
-	pages, err := numbers(fsys, "proc/self/statm", 1, 2)
-	if err != nil {
-		return 0, err
-	}
-	return max(0, pages[0]-pages[1]) * float64(os.Getpagesize()), nil
+	r := Reading{Name: "memory", Value: float64(used), Unit: Bytes, Limit: float64(cmp.Or(m.Target, defaultMemory))}
+	return Sample{Readings: []Reading{r}}, nil
 }
 
 // held is the runtime's memory from the operating system.

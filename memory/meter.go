@@ -1,11 +1,12 @@
 package memory
 
 import (
-	"fmt"
 	"io/fs"
 	"os"
 	"runtime/metrics"
 	"time"
+
+	"github.com/weir-go/weir/internal/pages"
 )
 
 // meter reads the state of this process.
@@ -67,14 +68,6 @@ func (m *meter) read() reading {
 
 // resident is the resident memory as Linux knows it, and 0 elsewhere. Several goroutines may ask.
 func (m *meter) resident() residence {
-	text, err := fs.ReadFile(m.system, "proc/self/statm")
-	if err != nil {
-		return residence{}
-	}
-	var size, resident, shared uint64 // in pages
-	if _, err := fmt.Sscan(string(text), &size, &resident, &shared); err != nil {
-		return residence{}
-	}
-	page := uint64(os.Getpagesize())
-	return residence{anonymous: (resident - min(shared, resident)) * page, all: resident * page}
+	anonymous, all, _ := pages.Resident(m.system, "self")
+	return residence{anonymous, all}
 }

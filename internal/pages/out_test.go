@@ -3,7 +3,6 @@
 package pages
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -59,8 +58,7 @@ func TestPagesAreTakenBackWithoutLoss(t *testing.T) {
 
 func resident(t *testing.T) uint64 {
 	t.Helper()
-	text := must.Have(os.ReadFile("/proc/self/statm"))(t)
-	var size, pages uint64
-	must.Have(fmt.Sscan(string(text), &size, &pages))(t)
-	return pages * uint64(os.Getpagesize())
+	_, all, err := Resident(os.DirFS("/"), "self")
+	must.Do(t, err)
+	return all
 }

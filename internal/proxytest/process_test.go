@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/internal/must"
+	"github.com/weir-go/weir/internal/pages"
 )
 
 // A process runs until the test ends, or until it is stopped.
@@ -128,9 +129,9 @@ func (p *process) cpu(t testing.TB) (used time.Duration) {
 func (p *process) memory(t testing.TB) (resident int64) {
 	t.Helper()
 	for _, pid := range p.family() {
-		statm := must.Have(os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid)))(t)
-		pages := must.Have(strconv.ParseInt(strings.Fields(string(statm))[1], 10, 64))(t)
-		resident += pages * int64(os.Getpagesize())
+		_, all, err := pages.Resident(os.DirFS("/"), strconv.Itoa(pid))
+		must.Do(t, err)
+		resident += int64(all)
 	}
 	return resident
 }

@@ -18,7 +18,7 @@ var mayImport = map[string]string{
 	"internal/deadline": "internal/clock",
 
 	"pid":             "internal/portable internal/settings",
-	"load":            "internal/isolate internal/settings internal/wire",
+	"load":            "internal/isolate internal/pages internal/settings internal/wire",
 	"load/sqlload":    "load",
 	"load/badgerload": "load internal/disk",
 	"load/neo4jload":  "load internal/settings",

@@ -8,10 +8,12 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"strconv"
 	"testing"
 	"time"
 
 	"github.com/weir-go/weir/internal/must"
+	"github.com/weir-go/weir/internal/pages"
 )
 
 // A Peak holds the measured memory of a process.
@@ -44,17 +46,13 @@ func Watch(pid, target int, ended <-chan struct{}) (p Peak) {
 			return p
 		case <-tick.C:
 		}
-		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
-		var size, resident, shared float64
+		anonymous, all, err := pages.Resident(os.DirFS("/"), strconv.Itoa(pid))
 		if err != nil {
-			continue
-		}
-		if _, err := fmt.Sscan(string(text), &size, &resident, &shared); err != nil {
 			continue // it has ended
 		}
-		page := float64(os.Getpagesize()) / (1 << 20)
-		p.Anonymous, p.Resident = max(p.Anonymous, (resident-shared)*page), max(p.Resident, resident*page)
-		if samples++; resident*page > float64(target) {
+		resident := float64(all) / (1 << 20)
+		p.Anonymous, p.Resident = max(p.Anonymous, float64(anonymous)/(1<<20)), max(p.Resident, resident)
+		if samples++; resident > float64(target) {
 			above++
 		}
 	}
