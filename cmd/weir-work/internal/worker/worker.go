@@ -20,13 +20,6 @@ type Config struct {
 	Stop  <-chan struct{} // is closed when no more is to be claimed
 }
 
-// Run runs the jobs of a pool until Stop is closed and the running jobs have ended, until ctx ends,
-// or until the source or the start of a command fails.
-func Run(ctx context.Context, p *pool.Pool, c Config) error {
-	w := &worker{Config: c, pool: p, decision: pool.Decision{To: c.Max}}
-	return w.run(ctx)
-}
-
 type worker struct {
 	Config
 	pool     *pool.Pool
@@ -37,12 +30,18 @@ type worker struct {
 	fault    error // of the start of a command
 }
 
-// run handles the events of the pool, the clock and the wish to stop on one goroutine.
-func (w *worker) run(ctx context.Context) error {
+// each is the time from one line to the next.
+const each = 10 * time.Second
+
+// Run runs the jobs of a pool until Stop is closed and the running jobs have ended, until ctx ends,
+// or until the source or the start of a command fails. It handles the events of the pool, the clock
+// and the wish to stop on one goroutine.
+func Run(ctx context.Context, p *pool.Pool, c Config) error {
+	w := &worker{Config: c, pool: p, decision: pool.Decision{To: c.Max}}
 	events, end := make(chan pool.Event), make(chan error, 1)
 	go func() {
 		defer close(events)
-		for e, err := range w.pool.Run(ctx) {
+		for e, err := range p.Run(ctx) {
 			if err != nil {
 				end <- err
 				return
@@ -53,7 +52,7 @@ func (w *worker) run(ctx context.Context) error {
 	}()
 	tick := time.NewTicker(each)
 	defer tick.Stop()
-	stop := w.Stop
+	stop := c.Stop
 	for {
 		select {
 		case e, more := <-events:
@@ -107,3 +106,22 @@ const longestID = 64
 func (w *worker) note(e pool.Event, what string) {
 	Note(w.Notes, fmt.Sprintf("job %.*q, attempt %d, %s%v", longestID, e.Key, e.Attempt, what, e.Err))
 }
+
+func (w *worker) print() {
+	d, now := w.decision, w.pool.Snapshot()
+	backlog := fmt.Sprint(d.Backlog.Count)
+	switch {
+	case w.unknown != nil:
+		backlog = "not known: " + w.unknown.Error()
+	case !d.Backlog.Exact && d.Backlog.Count > 0:
+		backlog = "about " + backlog
+	}
+	fmt.Fprintf(w.Out, "%s backlog %s; running %d of %d (%v); done %d, failed %d, dead letters %d\n",
+		clock(), backlog, now.Running, d.To, d.Reason, now.Completed, now.Failed, w.rejected)
+}
+
+// Note writes a line about a job or the source.
+func Note(to io.Writer, text string) { fmt.Fprintf(to, "%s %s\n", clock(), text) }
+
+// clock is in UTC, as the logs of servers are.
+func clock() string { return time.Now().UTC().Format("15:04:05Z") }
