@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/netip"
 	"strconv"
-	"sync"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -18,9 +17,7 @@ import (
 type admission struct {
 	most, byAddress int64
 	open            quota.Quota[netip.Addr]
-
-	booking sync.Mutex // a booking that is not the last one gives less than it took when it is cancelled
-	rate    *rate.Limiter
+	rate            *rate.Limiter
 }
 
 func newAdmission(c Config) *admission {
@@ -47,22 +44,12 @@ func (a *admission) enter(address netip.Addr) *denial {
 		}
 		return &denial{http.StatusTooManyRequests, comeBack, "too many connections from this address"}
 	}
-	if after := a.book(); after > 0 {
+	if !a.rate.Allow() {
 		a.leave(address)
-		return &denial{http.StatusServiceUnavailable, after, "too many new connections"}
+		next := time.Duration(float64(time.Second) / float64(a.rate.Limit()))
+		return &denial{http.StatusServiceUnavailable, next, "too many new connections"}
 	}
 	return nil
-}
-
-// book counts a new connection, or returns when there may be one.
-func (a *admission) book() (after time.Duration) {
-	a.booking.Lock()
-	defer a.booking.Unlock()
-	booking := a.rate.Reserve()
-	if after = booking.Delay(); after > 0 {
-		booking.Cancel()
-	}
-	return after
 }
 
 // leave counts a connection out.
