@@ -338,32 +338,6 @@ func TestJournalOfAnotherStoreIsAnError(t *testing.T) {
 	older.has(t, n)
 }
 
-// A journal that was kept without marks says nothing about the store.
-func TestJournalWithoutMarks(t *testing.T) {
-	journal, _ := files(t)
-	s := newMarked()
-	must.Have(Run(t.Context(), strings.NewReader(numbered(3)), Config{Write: s.write, Journal: journal}))(t)
-	if _, err := s.run(t, journal, 3); !errors.Is(err, ErrStore) {
-		t.Errorf("%v, want ErrStore", err)
-	}
-}
-
-// Two imports into one store have a mark each.
-func TestImportsIntoOneStore(t *testing.T) {
-	a, b := files(t)
-	s := newMarked()
-	for n := 10; n <= 30; n += 10 {
-		for _, journal := range []string{a, b} {
-			if p, err := s.run(t, journal, n); err != nil || p.Resumed != int64(n-10) {
-				t.Fatalf("%+v, %v", p, err)
-			}
-		}
-	}
-	if len(s.marks) != 2 {
-		t.Errorf("%v: want a mark of each journal", s.marks)
-	}
-}
-
 // The mark is in the store before the journal says as much, and is synced with the lines.
 func TestMarkComesBeforeTheJournal(t *testing.T) {
 	journal, _ := files(t)
