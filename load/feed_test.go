@@ -159,20 +159,32 @@ func TestActuatorOfASource(t *testing.T) {
 	}
 }
 
-// A reading that was never valid is stale because of its fault.
+// A source that was never valid is stale because of its last fault, has no age, and is polled on.
 func TestNeverValidSaysWhy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &script{name: "a"}
 		s.answer(reading("a", math.NaN(), 1))
 		w := start(t, load.Config{Sources: []load.Source{s}})
+		if f := w.Snapshot()[0]; f.Age != 0 || !errors.Is(f.Err, load.ErrStale) {
+			t.Errorf("before the first poll: %v, of an age of %v", f.Err, f.Age)
+		}
 		pass(10 * time.Millisecond)
 		if got := w.kinds(); len(got) != 1 || !errors.Is(w.events[0].Err, load.ErrInvalid) {
 			t.Errorf("events %v, want one that the value is not a number", w.events)
 		}
-		s.answer(reading("a", -1, 1))
-		pass(time.Second)
-		if f := w.Snapshot()[0]; f.Age != 0 || !strings.Contains(f.Err.Error(), "value is -1") {
-			t.Errorf("%v, of an age of %v: want the last fault", f.Err, f.Age)
+		for want, poll := range map[string]func(context.Context) (load.Sample, error){
+			"value is -1": func(context.Context) (load.Sample, error) { return sample(reading("a", -1, 1)), nil },
+			"actuator is": func(context.Context) (load.Sample, error) {
+				return load.Sample{Actuator: 7, Readings: []load.Reading{reading("a", 0.5, 1)}}, nil
+			},
+			"connection refused": func(context.Context) (load.Sample, error) { return load.Sample{}, errors.New("connection refused") },
+		} {
+			s.do(poll)
+			polled := w.Snapshot()[0].Polls
+			pass(time.Second)
+			if f := w.Snapshot()[0]; f.Age != 0 || !strings.Contains(f.Err.Error(), want) || f.Polls < polled+8 || f.Failures != f.Polls {
+				t.Errorf("%v, of an age of %v, after %d polls, %d failures: want %q", f.Err, f.Age, f.Polls-polled, f.Failures, want)
+			}
 		}
 	})
 }
@@ -271,34 +283,6 @@ func TestDeniedSourceIsLeftAlone(t *testing.T) {
 			t.Errorf("polled %d times after it was let in: %v", f.Polls, f.Err)
 		}
 	})
-}
-
-// A poll that fails is tried again at the next interval, and leaves no reading that has an age.
-func TestFailedPolls(t *testing.T) {
-	for name, c := range map[string]struct {
-		poll func(context.Context) (load.Sample, error)
-		is   error
-	}{
-		"an error": {func(context.Context) (load.Sample, error) { return load.Sample{}, errors.New("connection refused") }, load.ErrStale},
-		"an unknown actuator, which no law would see": {func(context.Context) (load.Sample, error) {
-			return load.Sample{Actuator: 7, Readings: []load.Reading{reading("load", 0.5, 1)}}, nil
-		}, load.ErrInvalid},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := &script{name: "store"}
-				s.do(c.poll)
-				w := start(t, load.Config{Sources: []load.Source{s}})
-				if f := w.Snapshot()[0]; f.Age != 0 || !errors.Is(f.Err, load.ErrStale) {
-					t.Errorf("before the first poll: age %v, %v", f.Age, f.Err)
-				}
-				pass(2 * time.Second)
-				if f := w.Snapshot()[0]; f.Polls < 15 || f.Failures != f.Polls || f.Age != 0 || !errors.Is(f.Err, c.is) {
-					t.Errorf("polled %d times in 2 s: age %v, %v", f.Polls, f.Age, f.Err)
-				}
-			})
-		})
-	}
 }
 
 // Values of a source or a caller may be nonsense; a load is a number that is not negative all the
