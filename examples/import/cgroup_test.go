@@ -15,7 +15,6 @@ import (
 
 	"github.com/weir-go/weir/examples/internal/importtest"
 	"github.com/weir-go/weir/internal/longtest"
-	"github.com/weir-go/weir/internal/must"
 )
 
 // A hardLimit is a control group with a memory limit, which the kernel enforces by killing.
@@ -138,14 +137,8 @@ func TestFullDisk(t *testing.T) {
 	store := filepath.Join(disk, "store")
 	file := source(t, n) // 33 MB
 	load := func() (said string, err error) {
-		c := self(t, importing, "-store", store, "-target", "256", file)
-		var out bytes.Buffer
-		c.Stdout, c.Stderr = &out, &out
-		must.Do(t, c.Start())
-		stuck := time.AfterFunc(10*time.Minute, func() { _ = c.Process.Kill() })
-		defer stuck.Stop()
-		err = c.Wait()
-		return out.String(), err
+		out, err := self(t, importing, "-store", store, "-target", "256", file).CombinedOutput()
+		return string(out), err
 	}
 	began := time.Now()
 	said, err := load()

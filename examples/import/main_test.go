@@ -38,18 +38,14 @@ func TestMain(m *testing.M) {
 			main()
 			os.Exit(0)
 		case measuring:
-			exit(measure(os.Args[2:], os.Stdout))
+			if err := measure(os.Args[2:], os.Stdout); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				os.Exit(1)
+			}
+			os.Exit(0)
 		}
 	}
 	os.Exit(m.Run())
-}
-
-func exit(err error) {
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	os.Exit(0)
 }
 
 func self(t *testing.T, args ...string) *exec.Cmd {
@@ -174,14 +170,31 @@ func TestWhatIsWrongIsSaid(t *testing.T) {
 			t.Errorf("%s: %v, want %q", name, err, test.want)
 		}
 	}
-	lines := "{\"id\":\"a\"}\n{\"no\":1}\n{\"id\":7}\n{\"id\":\"" + strings.Repeat("x", 1<<17) + "\"}\n{\"id\":\"b\"}"
+	lines := "{\"id\":\"a\"}\n{\"no\":1}\n{\"id\":7}\n{\"id\":\"" + strings.Repeat("x", 1<<17) + "\"}\n{\"id\":\"b\"}\n{\"id\":\"\\u0000import/A\"}"
 	var out bytes.Buffer
-	if err := run(t.Context(), []string{"-store", store, "-target", "64", "-"}, strings.NewReader(lines), &out); err != nil || !strings.Contains(out.String(), "5 lines are in, 3 of them rejected and kept in "+store+".rejects\n") {
+	if err := run(t.Context(), []string{"-store", store, "-target", "64", "-"}, strings.NewReader(lines), &out); err != nil || !strings.Contains(out.String(), "6 lines are in, 4 of them rejected and kept in "+store+".rejects\n") {
 		t.Errorf("%v, %s", err, &out)
 	}
 	kept, err := os.ReadFile(store + ".rejects")
-	if want := `there is no \"id\": -key names the field that is the key`; err != nil || !strings.Contains(string(kept), want) {
-		t.Errorf("%v, %s, want %s", err, kept, want)
+	for _, want := range []string{`there is no \"id\": -key names the field that is the key`, `as the marks of imports do`} {
+		if err != nil || !strings.Contains(string(kept), want) {
+			t.Errorf("%v, %s, want %s", err, kept, want)
+		}
+	}
+}
+
+// TestStoreWithASlash checks that an import resumes whether or not the name of its store ends in a
+// slash.
+func TestStoreWithASlash(t *testing.T) {
+	store := filepath.Join(t.TempDir(), "store")
+	for _, name := range []string{store + "/", store} {
+		must.Do(t, run(t.Context(), []string{"-store", name, "-target", "64", "-"}, strings.NewReader(`{"id":"a"}`), io.Discard))
+	}
+	if acknowledged := importtest.Acknowledged(t, store+".journal"); acknowledged != 1 {
+		t.Errorf("%d lines are acknowledged, want 1", acknowledged)
+	}
+	if files := must.Have(filepath.Glob(filepath.Join(store, ".*")))(t); len(files) > 0 {
+		t.Errorf("%v are in the store", files)
 	}
 }
 
