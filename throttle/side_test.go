@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/internal/must"
+	"github.com/weir-go/weir/internal/together"
 	"github.com/weir-go/weir/throttle"
 )
 
@@ -55,39 +56,27 @@ func TestCostWhileItIsCorrected(t *testing.T) {
 	const callers, each, charged = 4, 500, 1_000_000
 	for range 20 {
 		th := throttled(t, throttle.Config{})
-		stop := make(chan struct{})
-		var all, reader sync.WaitGroup
-		reader.Go(func() {
-			for {
-				select {
-				case <-stop:
-					return
-				default:
+		var working atomic.Int64
+		working.Store(callers)
+		together.Do(callers+1, func(i int) {
+			if i == callers {
+				for working.Load() > 0 {
 					if got := th.Snapshot().Writes.Cost; got > callers*each*charged {
 						t.Errorf("cost %d", got)
 						return
 					}
 				}
+				return
+			}
+			defer working.Add(-1)
+			for range each {
+				p, err := th.Acquire(t.Context(), throttle.Write, charged)
+				if err := errors.Join(err, p.SetWeight(1)); err != nil {
+					t.Error(err)
+				}
+				p.Done(nil)
 			}
 		})
-		for range callers {
-			all.Go(func() {
-				for range each {
-					p, err := th.Acquire(t.Context(), throttle.Write, charged)
-					if err != nil {
-						t.Error(err)
-						return
-					}
-					if err := p.SetWeight(1); err != nil {
-						t.Error(err)
-					}
-					p.Done(nil)
-				}
-			})
-		}
-		all.Wait()
-		close(stop)
-		reader.Wait()
 	}
 }
 
