@@ -31,7 +31,7 @@ func (v double) enqueue(weight int32, now int64, most int, patience int64) reply
 		return reply.Paced
 	case most == 0:
 		return reply.LimitReached
-	case v.slots.pace().bucket().Delay(int(v.Queued)) >= patience:
+	case v.slots.pace().bucket().Delay(v.Queued) >= patience:
 		return reply.Paced
 	case v.Waiting.Len() >= most:
 		return reply.QueueFull

@@ -7,16 +7,13 @@ func (n *Node) SetPace(p Pace, now int64, fx *Effects) {
 	n.slots.lock()
 	defer n.slots.unlock()
 	now = n.advance(now, fx)
-	was, is := n.slots.flags&paced != 0, p != (Pace{})
-	if was || is {
+	is := p != (Pace{})
+	if is || n.slots.flags&paced != 0 {
 		pacer := &n.slots.contended().coldPart().pacer
 		if pacer.Rate == 0 {
 			pacer.tokens = 0 // neither credit nor debt for the time without a rate
 		}
 		pacer.Pace = p
-	}
-	if was != is && n.queue != nil {
-		n.queue.Weigh(is)
 	}
 	n.slots.flags.set(paced, is)
 	n.serve(now, fx)

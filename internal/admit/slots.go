@@ -205,8 +205,8 @@ const longestRetryAfter = 30.0
 // backlog is the running and waiting work of a node.
 type backlog struct {
 	running int // pieces of work, at least 1
-	pieces  int // pieces that wait
-	weight  int // their weight, under a pace
+	pieces  int // pieces that wait, and their weight
+	weight  int64
 }
 
 // retryAfter is the time until the current running and waiting work has drained and the pace

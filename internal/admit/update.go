@@ -3,6 +3,7 @@ package admit
 import (
 	"cmp"
 
+	"github.com/weir-go/weir/internal/queue"
 	"github.com/weir-go/weir/law"
 )
 
@@ -40,7 +41,7 @@ func (n *Node) Init(s Settings, l law.Law, group *Group, now int64) error {
 // arrange applies the settings to the queue. Waiters keep their places.
 func (n *Node) arrange(s Settings, now int64, fx *Effects) {
 	if n.queue == nil && s.Tenants > 0 {
-		n.makeQueue()
+		n.queue = queue.New(s.Order)
 	}
 	if n.queue != nil {
 		n.queue.SetOrder(s.Order, n.view(now), &fx.Woken)

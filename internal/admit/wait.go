@@ -65,7 +65,7 @@ func (n *Node) Full(w *queue.Waiter, now int64, fx *Effects) reply.Verdict {
 // enqueue joins w to the queue, or asks it in another way, and returns the queue's verdict.
 func (n *Node) enqueue(w *queue.Waiter, join joining, now int64, fx *Effects) reply.Verdict {
 	if n.queue == nil {
-		n.makeQueue()
+		n.queue = queue.New(n.conf.order)
 	}
 	verdict, evicted := join(n.queue, w, n.conf.queueTimeout, n.view(now))
 	n.slots.flags.set(waiting, n.queue.Len() > 0)
@@ -73,12 +73,6 @@ func (n *Node) enqueue(w *queue.Waiter, join joining, now int64, fx *Effects) re
 		n.turnAway(evicted, fx)
 	}
 	return verdict
-}
-
-// makeQueue makes an empty queue. Under a pace it sums the weight of its waiters.
-func (n *Node) makeQueue() {
-	n.queue = queue.New(n.conf.order)
-	n.queue.Weigh(n.slots.flags&paced != 0)
 }
 
 // joining is Join of a queue, or another method like it.

@@ -13,7 +13,7 @@ type Pace struct {
 }
 
 // Delay is the time until the given weight has started.
-func (p Pace) Delay(weight int) int64 {
+func (p Pace) Delay(weight int64) int64 {
 	if p.Rate <= 0 {
 		return 0
 	}
@@ -31,47 +31,19 @@ func (p Pace) Bound(rate float64) float64 {
 
 // paceDelay is how long the pace holds back work that joins a lane.
 func (q *Queue) paceDelay(lane int, v View) int64 {
-	if !q.weighs() {
-		return 0
-	}
 	return v.Measured.Pace().Delay(q.weightUpTo(lane))
 }
 
-// Weigh begins or ends keeping the weight of the waiters in each lane. A node with a pace
-// needs it.
-func (q *Queue) Weigh(on bool) {
-	if !on {
-		if q.cold != nil {
-			q.cold.weights = nil
-		}
-		return
-	}
-	weights := new([Lanes]int)
-	for i := range q.lanes {
-		for w := range q.lanes[i].all(byLane) {
-			weights[i] += w.Weight
-		}
-	}
-	q.coldPart().weights = weights
-}
-
-// weighs reports whether weights are kept.
-func (q *Queue) weighs() bool { return q.cold != nil && q.cold.weights != nil }
-
-// weightUpTo is the weight of the waiters in a lane and the lanes above it, 0 if it is not
-// kept.
-func (q *Queue) weightUpTo(lane int) (weight int) {
-	if !q.weighs() {
-		return 0
-	}
-	for _, queued := range q.cold.weights[:lane+1] {
+// weightUpTo is the weight of the waiters in a lane and the lanes above it.
+func (q *Queue) weightUpTo(lane int) (weight int64) {
+	for _, queued := range q.weights[:lane+1] {
 		weight += queued
 	}
 	return weight
 }
 
-// Weight returns the weight of all waiters, 0 if it is not kept.
-func (q *Queue) Weight() int {
+// Weight returns the weight of all waiters.
+func (q *Queue) Weight() int64 {
 	if q == nil {
 		return 0
 	}

@@ -6,8 +6,9 @@ import "github.com/weir-go/weir/internal/reply"
 // methods of a nil Queue answer as for an empty one.
 type Queue struct {
 	discipline discipline
-	cold       *cold // nil until work with a deadline comes, tenants are set, or weights are kept
+	cold       *cold // nil until work with a deadline comes or tenants are set
 	lanes      [Lanes]lane
+	weights    [Lanes]int64 // waiting in each lane
 	length     int32
 	order      Order
 	picks      uint8 // in strict order since a lower lane was picked
@@ -19,7 +20,6 @@ type cold struct {
 	given   given
 	tenants *tenants      // nil without fairness between tenants
 	counted map[uint8]int // how much work runs, by the stamp of its tenants
-	weights *[Lanes]int   // waiting in each lane, nil unless they are kept
 }
 
 // New returns an empty queue.
@@ -116,9 +116,7 @@ func (q *Queue) unlink(w *Waiter) {
 
 func (q *Queue) count(w *Waiter, by int32) {
 	q.length += by
-	if q.weighs() {
-		q.cold.weights[w.Lane] += int(by) * w.Weight
-	}
+	q.weights[w.Lane] += int64(by) * int64(w.Weight)
 }
 
 // Take takes w out of the queue because it is served.

@@ -152,10 +152,6 @@ func TestOrdersLoseNothing(t *testing.T) {
 func TestWeights(t *testing.T) {
 	b := newBench(FIFO, 1, 10, fixed{pace: Pace{Rate: 1, Tokens: -1}})
 	first, _ := b.join(1, 0)
-	if b.Weight() != 0 {
-		t.Error("weights are kept though nothing asked for them")
-	}
-	b.Weigh(true)
 	b.join(2, 0)
 	if b.Weight() != 2 || b.paceDelay(1, b.view) != int64(2*time.Second) {
 		t.Errorf("weight %d, delay %v", b.Weight(), time.Duration(b.paceDelay(1, b.view)))

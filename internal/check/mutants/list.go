@@ -109,7 +109,7 @@ var ofLibrary = []mutant{
 	{"a node keeps all records of a burst", "internal/admit/records.go", "if r.Weight <= mostFree {", "if r.Weight > 0 {", "TestKeepsFewRecords", ""},
 	{"those that the queue evicts are not told", "internal/admit/serve.go", "\tfx.Woken.Append(evicted)\n", "", "TestNodeAgainstModel", "./internal/check"},
 	{"those that the queue evicts are not counted", "internal/admit/serve.go", "\t\tn.decline(w, w.Verdict)\n", "\t\t_ = w\n", "TestNodeAgainstModel", "./internal/check"},
-	{"a queue that is made under a pace keeps no weights", "internal/admit/wait.go", "n.queue.Weigh(n.slots.flags&paced != 0)", "n.queue.Weigh(false)", "TestRetryAfterOfHeavyWorkUnderAPace", "."},
+	{"the weight of what waits is not known", "internal/queue/queue.go", "q.weights[w.Lane] += int64(by) * int64(w.Weight)", "", "TestRetryAfterOfHeavyWorkUnderAPace", "."},
 
 	// The queue, and Full, which asks without taking a slot.
 	{"a pace queues what it cannot serve in time", "internal/queue/fifo.go", "o.now+o.pace >= w.expires", "false", "TestPaceRefusesWhatCannotWaitSoLong", "."},
