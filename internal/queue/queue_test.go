@@ -98,6 +98,21 @@ func TestAdaptiveDropsTheLate(t *testing.T) {
 	}
 }
 
+// The estimate of how long work takes is renewed, though not for each waiter.
+func TestServiceTimeIsRenewed(t *testing.T) {
+	b := newBench(Adaptive, 10, 0, fixed{latency: 10 * time.Millisecond})
+	for _, c := range []struct{ at, want time.Duration }{
+		{time.Millisecond, 10 * time.Millisecond}, {10 * time.Millisecond, 10 * time.Millisecond}, {11 * time.Millisecond, 20 * time.Millisecond},
+	} {
+		b.view.Now = int64(c.at)
+		w, _ := b.join(1, 30*time.Second)
+		if got := 30*time.Second + 1 - time.Duration(w.RecheckAt); got != c.want {
+			t.Errorf("at %v the work is expected to take %v, want %v", c.at, got, c.want)
+		}
+		b.view.Measured = fixed{latency: 20 * time.Millisecond}
+	}
+}
+
 // If the work takes half of its caller's time, the earliest deadline is always on the point of
 // becoming late, and whatever starts then ends late. Such a queue is standing too: it has to serve
 // the newest.

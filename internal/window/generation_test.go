@@ -28,6 +28,11 @@ func TestLooksBackAtLeastHalf(t *testing.T) {
 		if n := m.Recent(now).Samples; n != m.Samples() {
 			t.Fatalf("a snapshot sees %d, the law %d", n, m.Samples())
 		}
+		for later := 100 * ms; later <= second; later += 100 * ms {
+			if n := int64(m.Recent(now + later).Samples); n > (second-later)/ms {
+				t.Fatalf("%d samples for a reader who comes %v later, want none that are older than a second", n, time.Duration(later))
+			}
+		}
 	}
 }
 
