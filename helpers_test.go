@@ -37,15 +37,7 @@ var band = law.Band{Target: 100 * time.Millisecond}
 // hold takes n permits, which must be free.
 func hold(t testing.TB, l *weir.Limiter, n int) []weir.Permit {
 	t.Helper()
-	permits := make([]weir.Permit, n)
-	for i := range permits {
-		permit, err := l.TryAcquire(t.Context())
-		if err != nil {
-			t.Fatalf("permit %d of %d: %v: %v", i+1, n, err, l)
-		}
-		permits[i] = permit
-	}
-	return permits
+	return limittest.Take(t, n, func() (weir.Permit, error) { return l.TryAcquire(t.Context()) })
 }
 
 // ask asks on a goroutine of its own and returns once that waits or has its answer.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
+	"github.com/weir-go/weir/internal/bench"
 	"github.com/weir-go/weir/internal/limittest"
 	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/weirgrpc"
@@ -36,7 +37,7 @@ func BenchmarkUnary(b *testing.B) {
 		{"limiter", lim, weirgrpc.One(lim)},
 		{"set", key, weirgrpc.ByMethod(set)},
 	} {
-		own := func() {
+		own := func(int) {
 			if permit, err := c.admitter.Acquire(ctx); err == nil {
 				permit.Done(nil)
 			}
@@ -45,42 +46,14 @@ func BenchmarkUnary(b *testing.B) {
 			server := weirgrpc.LimitServer(c.choose, weirgrpc.ServerConfig{})
 			req, info := any(&testpb.SimpleRequest{}), &grpc.UnaryServerInfo{FullMethod: unaryCall}
 			handler := func(context.Context, any) (any, error) { return req, nil }
-			against(b, own, func() { _, _ = server.Unary(ctx, req, info, handler) })
+			bench.Against(b, 1, func(int) { _, _ = server.Unary(ctx, req, info, handler) }, "own", own)
 		})
 		b.Run("client/"+c.name, func(b *testing.B) {
 			client := weirgrpc.LimitClient(c.choose)
 			invoker := func(context.Context, string, any, any, *grpc.ClientConn, ...grpc.CallOption) error { return nil }
-			against(b, own, func() { _ = client.Unary(ctx, unaryCall, nil, nil, nil, invoker) })
+			bench.Against(b, 1, func(int) { _ = client.Unary(ctx, unaryCall, nil, nil, nil, invoker) }, "own", own)
 		})
 	}
-}
-
-// against times the limiter's own calls and ours in turns, so that both meet the same machine, and
-// reports the median of the ratios.
-func against(b *testing.B, own, ours func()) {
-	b.ReportAllocs()
-	const turns = 500 // of less than a time slice, so that other processes hit few of them
-	var ratios []float64
-	for turn := range turns {
-		n := b.N/turns + min(1, b.N%turns)
-		var theirs, spent time.Duration
-		if turn%2 == 0 {
-			theirs, spent = timed(n, own), timed(n, ours)
-		} else {
-			spent, theirs = timed(n, ours), timed(n, own)
-		}
-		ratios = append(ratios, float64(spent)/float64(theirs))
-	}
-	slices.Sort(ratios)
-	b.ReportMetric(ratios[turns/2], "x/own")
-}
-
-func timed(n int, pass func()) time.Duration {
-	began := time.Now()
-	for range n {
-		pass()
-	}
-	return time.Since(began)
 }
 
 // BenchmarkRefusal prints how many times as many calls of 64 KB a tap refuses as an interceptor in

@@ -18,6 +18,7 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
+	"github.com/weir-go/weir/internal/limittest"
 	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/internal/together"
 	"github.com/weir-go/weir/law"
@@ -39,37 +40,36 @@ func fixed(limit int, queue weir.Queue) (*weir.Limiter, *weirriver.Middleware) {
 func TestOutcomes(t *testing.T) {
 	odd := errors.New("odd")
 	for _, c := range []struct {
-		name                                             string
-		cancelled                                        bool // while it runs
-		err                                              error
-		succeeded, failed, timedOut, ignored, overloaded uint64
+		name      string
+		cancelled bool // while it runs
+		err       error
+		want      limittest.Taught
 	}{
-		{"success", false, nil, 1, 0, 0, 0, 0},
-		{"failure", false, odd, 0, 1, 0, 0, 0},
-		{"timeout of the job", false, fmt.Errorf("read: %w", context.DeadlineExceeded), 0, 0, 1, 0, 0},
-		{"timeout of a connection", false, os.ErrDeadlineExceeded, 0, 0, 1, 0, 0},
-		{"snooze", false, fmt.Errorf("later: %w", river.JobSnooze(time.Minute)), 0, 0, 0, 1, 0},
-		{"cancel", false, fmt.Errorf("gone: %w", river.JobCancel(odd)), 0, 0, 0, 1, 0},
-		{"refusal by another limiter", false, weir.ErrQueueFull, 0, 0, 0, 0, 1},
-		{"cancelled while it ran", true, odd, 0, 0, 0, 1, 0},
-		{"success though cancelled", true, nil, 1, 0, 0, 0, 0},
+		{"success", false, nil, limittest.Taught{Succeeded: 1}},
+		{"failure", false, odd, limittest.Taught{Failed: 1}},
+		{"timeout of the job", false, fmt.Errorf("read: %w", context.DeadlineExceeded), limittest.Taught{TimedOut: 1}},
+		{"timeout of a connection", false, os.ErrDeadlineExceeded, limittest.Taught{TimedOut: 1}},
+		{"snooze", false, fmt.Errorf("later: %w", river.JobSnooze(time.Minute)), limittest.Taught{Ignored: 1}},
+		{"cancel", false, fmt.Errorf("gone: %w", river.JobCancel(odd)), limittest.Taught{Ignored: 1}},
+		{"refusal by another limiter", false, weir.ErrQueueFull, limittest.Taught{Overloaded: 1}},
+		{"cancelled while it ran", true, odd, limittest.Taught{Ignored: 1}},
+		{"success though cancelled", true, nil, limittest.Taught{Succeeded: 1}},
 	} {
-		lim, limit := fixed(1, weir.Queue{})
-		ctx, cancel := context.WithCancelCause(t.Context())
-		err := limit.Work(ctx, thumbnail, func(context.Context) error {
-			if c.cancelled {
-				cancel(rivertype.ErrJobCancelledRemotely)
+		t.Run(c.name, func(t *testing.T) {
+			lim, limit := fixed(1, weir.Queue{})
+			ctx, cancel := context.WithCancelCause(t.Context())
+			err := limit.Work(ctx, thumbnail, func(context.Context) error {
+				if c.cancelled {
+					cancel(rivertype.ErrJobCancelledRemotely)
+				}
+				return c.err
+			})
+			cancel(nil)
+			if err != c.err {
+				t.Errorf("River hears %v, want %v", err, c.err)
 			}
-			return c.err
+			limittest.Check(t, lim, c.want)
 		})
-		cancel(nil)
-		if err != c.err {
-			t.Errorf("%s: River hears %v, want %v", c.name, err, c.err)
-		}
-		s := lim.Snapshot()
-		if s.Succeeded != c.succeeded || s.Failed != c.failed || s.TimedOut != c.timedOut || s.Ignored != c.ignored || s.Overloaded != c.overloaded || s.InFlight != 0 {
-			t.Errorf("%s: %+v", c.name, s)
-		}
 	}
 }
 
@@ -78,21 +78,15 @@ func TestJobsThatNeverReturn(t *testing.T) {
 	lim, limit := fixed(1, weir.Queue{})
 	for _, end := range []func(){func() { panic("odd") }, runtime.Goexit} {
 		for range 10 {
-			var recovered any
-			var job sync.WaitGroup
-			job.Go(func() {
-				defer func() { recovered = recover() }()
+			recovered, _ := limittest.Unwind(func() {
 				_ = limit.Work(t.Context(), thumbnail, func(context.Context) error { end(); return nil })
 			})
-			job.Wait()
 			if recovered != nil && recovered != "odd" {
 				t.Errorf("River recovers %v", recovered)
 			}
 		}
 	}
-	if s := lim.Snapshot(); s.InFlight != 0 || s.Failed != 20 {
-		t.Errorf("%d in flight, %d failed", s.InFlight, s.Failed)
-	}
+	limittest.Check(t, lim, limittest.Taught{Failed: 20})
 }
 
 func TestRefusedJobsAreSnoozed(t *testing.T) {
@@ -206,18 +200,9 @@ func TestExemptJobs(t *testing.T) {
 }
 
 func TestMistakesPanic(t *testing.T) {
-	for name, mistake := range map[string]func(){
-		"One":     func() { weirriver.One((*weir.Limiter)(nil)) },
-		"ByKind":  func() { weirriver.ByKind(nil) },
-		"ByQueue": func() { weirriver.ByQueue(nil) },
-	} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("%s of nil does not panic", name)
-				}
-			}()
-			mistake()
-		}()
-	}
+	limittest.Panics(t, map[string]func(){
+		"One of nil":     func() { weirriver.One((*weir.Limiter)(nil)) },
+		"ByKind of nil":  func() { weirriver.ByKind(nil) },
+		"ByQueue of nil": func() { weirriver.ByQueue(nil) },
+	})
 }

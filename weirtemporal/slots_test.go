@@ -16,6 +16,7 @@ import (
 	"go.temporal.io/sdk/worker"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/limittest"
 	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
 	"github.com/weir-go/weir/weirtemporal"
@@ -185,31 +186,28 @@ func TestRefusedActivitiesRun(t *testing.T) {
 }
 
 func TestOutcomes(t *testing.T) {
-	for _, c := range []struct {
-		name                                             string
-		end                                              func() error
-		succeeded, failed, timedOut, ignored, overloaded uint64
+	benign := temporal.ApplicationErrorOptions{Category: temporal.ApplicationErrorCategoryBenign}
+	for name, c := range map[string]struct {
+		end  func() error
+		want limittest.Taught
 	}{
-		{"success", func() error { return nil }, 1, 0, 0, 0, 0},
-		{"failure", func() error { return errors.New("odd") }, 0, 1, 0, 0, 0},
-		{"panic", func() error { panic("odd") }, 0, 1, 0, 0, 0},
-		{"timeout", func() error { return context.DeadlineExceeded }, 0, 0, 1, 0, 0},
-		{"cancelled", func() error { return temporal.NewCanceledError() }, 0, 0, 0, 1, 0},
-		{"completed elsewhere", func() error { return activity.ErrResultPending }, 0, 0, 0, 1, 0},
-		{"benign", func() error {
-			return temporal.NewApplicationErrorWithOptions("none yet", "none", temporal.ApplicationErrorOptions{Category: temporal.ApplicationErrorCategoryBenign})
-		}, 0, 0, 0, 1, 0},
-		{"refused by another limiter", func() error { return weir.ErrQueueFull }, 0, 0, 0, 0, 1},
+		"success":                    {func() error { return nil }, limittest.Taught{Succeeded: 1}},
+		"failure":                    {func() error { return errors.New("odd") }, limittest.Taught{Failed: 1}},
+		"panic":                      {func() error { panic("odd") }, limittest.Taught{Failed: 1}},
+		"timeout":                    {func() error { return context.DeadlineExceeded }, limittest.Taught{TimedOut: 1}},
+		"cancelled":                  {func() error { return temporal.NewCanceledError() }, limittest.Taught{Ignored: 1}},
+		"completed elsewhere":        {func() error { return activity.ErrResultPending }, limittest.Taught{Ignored: 1}},
+		"benign":                     {func() error { return temporal.NewApplicationErrorWithOptions("none yet", "none", benign) }, limittest.Taught{Ignored: 1}},
+		"refused by another limiter": {func() error { return weir.ErrQueueFull }, limittest.Taught{Overloaded: 1}},
 	} {
-		lim, slots := fixed(1)
-		env := environment(slots)
-		work := func(context.Context) error { return c.end() }
-		env.RegisterActivity(work)
-		_, _ = env.ExecuteActivity(work)
-		s := lim.Snapshot()
-		if s.Succeeded != c.succeeded || s.Failed != c.failed || s.TimedOut != c.timedOut || s.Ignored != c.ignored || s.Overloaded != c.overloaded || s.InFlight != 0 {
-			t.Errorf("%s: %+v", c.name, s)
-		}
+		t.Run(name, func(t *testing.T) {
+			lim, slots := fixed(1)
+			env := environment(slots)
+			work := func(context.Context) error { return c.end() }
+			env.RegisterActivity(work)
+			_, _ = env.ExecuteActivity(work)
+			limittest.Check(t, lim, c.want)
+		})
 	}
 }
 
@@ -238,12 +236,8 @@ func TestActivityThatEndsItsGoroutine(t *testing.T) {
 	env := environment(slots).SetWorkerOptions(worker.Options{Interceptors: []interceptor.WorkerInterceptor{slots.Interceptor(), &exiting{}}})
 	work := func(context.Context) error { return nil }
 	env.RegisterActivity(work)
-	var run sync.WaitGroup
-	run.Go(func() { _, _ = env.ExecuteActivity(work) })
-	run.Wait()
-	if s := lim.Snapshot(); s.Failed != 1 || s.InFlight != 0 {
-		t.Errorf("%+v", s)
-	}
+	limittest.Unwind(func() { _, _ = env.ExecuteActivity(work) })
+	limittest.Check(t, lim, limittest.Taught{Failed: 1})
 }
 
 func TestPluginRejects(t *testing.T) {
@@ -263,10 +257,5 @@ func TestPluginRejects(t *testing.T) {
 }
 
 func TestNewOfNilPanics(t *testing.T) {
-	defer func() {
-		if recover() == nil {
-			t.Error("no panic")
-		}
-	}()
-	weirtemporal.New(nil)
+	limittest.Panics(t, map[string]func(){"New of nil": func() { weirtemporal.New(nil) }})
 }

@@ -10,30 +10,34 @@ import (
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
 	"github.com/weir-go/weir/internal/deadline"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
 )
 
 // Fixed returns a limiter with a constant limit.
 func Fixed(t testing.TB, limit int, queue weir.Queue) *weir.Limiter {
 	t.Helper()
-	lim, err := weir.New(weir.Config{Name: "secret", Min: limit, Max: limit, Queue: queue})
-	if err != nil {
-		t.Fatal(err)
+	return must.Have(weir.New(weir.Config{Name: "secret", Min: limit, Max: limit, Queue: queue}))(t)
+}
+
+// Take takes n permits, which must be free.
+func Take(t testing.TB, n int, acquire func() (weir.Permit, error)) []weir.Permit {
+	t.Helper()
+	permits := make([]weir.Permit, n)
+	for i := range permits {
+		permit, err := acquire()
+		if err != nil {
+			t.Fatalf("permit %d of %d: %v", i+1, n, err)
+		}
+		permits[i] = permit
 	}
-	return lim
+	return permits
 }
 
 // Fill takes all slots of the limiter. The returned function releases them.
 func Fill(t testing.TB, lim *weir.Limiter) (empty func()) {
 	t.Helper()
-	var permits []weir.Permit
-	for range lim.Snapshot().Limit {
-		permit, err := lim.Acquire(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		permits = append(permits, permit)
-	}
+	permits := Take(t, lim.Snapshot().Limit, func() (weir.Permit, error) { return lim.Acquire(t.Context()) })
 	return func() {
 		for _, permit := range permits {
 			permit.Release()
@@ -101,11 +105,7 @@ func (d Dated) Acquire(ctx context.Context) (weir.Permit, error) {
 // NewSet returns a set of limiters.
 func NewSet(t testing.TB, c bulkhead.Config) *bulkhead.Set {
 	t.Helper()
-	s, err := bulkhead.New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return must.Have(bulkhead.New(c))(t)
 }
 
 // Key returns the settings of a key whose limit stays. Without a queue the timeout is ignored.
@@ -120,15 +120,7 @@ func Key(slots, queue int, timeout time.Duration) bulkhead.Compartment {
 // Hold takes n permits of a key, which must be free.
 func Hold(t testing.TB, s *bulkhead.Set, key string, n int) []weir.Permit {
 	t.Helper()
-	permits := make([]weir.Permit, n)
-	for i := range permits {
-		permit, err := s.TryAcquire(t.Context(), key)
-		if err != nil {
-			t.Fatalf("permit %d of %d for %q: %v: %+v", i+1, n, key, err, s.Snapshot().ByKey[key])
-		}
-		permits[i] = permit
-	}
-	return permits
+	return Take(t, n, func() (weir.Permit, error) { return s.TryAcquire(t.Context(), key) })
 }
 
 // CancelCalls makes calls from 32 callers that leave at every stage: before they are sent, in the

@@ -58,7 +58,7 @@ var mayImport = map[string]string{
 	"internal/playground":  "internal/suites law sim",
 
 	"internal/playground/wasm": "internal/playground",
-	"internal/limittest":       ". bulkhead internal/deadline law", // for tests
+	"internal/limittest":       ". bulkhead internal/deadline internal/must law", // for tests
 	"internal/certstest":       "internal/must",                    // for tests
 	"internal/chromium":        "internal/must",                    // for tests
 	"edge":                     ". internal/reply",
