@@ -61,18 +61,6 @@ func TestShutdownGivesUp(t *testing.T) {
 	})
 }
 
-// breaks panics when a window closes.
-type breaks struct{}
-
-func (b breaks) Controller(law.Bounds) (law.Controller, error) { return b, nil }
-
-func (breaks) Next(w law.Window) law.Decision {
-	if w.Elapsed > 0 {
-		panic("boom")
-	}
-	return law.Decision{Limit: float64(w.Limit)}
-}
-
 // A law that panics as a set is closed leaves no key open.
 func TestCloseWithAFaultIsWhole(t *testing.T) {
 	for call, closes := range map[string]func(s *bulkhead.Set){
@@ -86,10 +74,12 @@ func TestCloseWithAFaultIsWhole(t *testing.T) {
 				for _, key := range keys {
 					config.ByKey[key] = bulkhead.Compartment{Config: weir.Config{Law: law.Fixed{}}}
 				}
-				config.ByKey["b"] = bulkhead.Compartment{Config: weir.Config{Law: breaks{}, MinSamples: 1}}
+				breaks := nothing
+				config.ByKey["b"] = bulkhead.Compartment{Config: weir.Config{Law: hostileLaw{nothing, func() { breaks() }, nothing}, MinSamples: 1}}
 				s := newSet(t, config)
 				hold(t, s, "b", 1)[0].Done(nil)
 				time.Sleep(2 * time.Second)
+				breaks = func() { panic("boom") }
 				leaves(t, func() { closes(s) })
 				for _, key := range keys {
 					if _, err := s.Acquire(t.Context(), key); !errors.Is(err, weir.ErrClosed) {

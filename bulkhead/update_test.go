@@ -146,48 +146,29 @@ func TestFewerKeysThanThereAre(t *testing.T) {
 	}
 }
 
-// faulty is a law that panics when a certain law retunes it.
-type faulty struct{ retune func() }
-
-func (f faulty) Controller(law.Bounds) (law.Controller, error) { return faultyController{}, nil }
-
-type faultyController struct{}
-
-func (faultyController) Next(w law.Window) law.Decision {
-	return law.Decision{Limit: float64(w.Limit)}
-}
-
-func (faultyController) Retune(l law.Law) bool {
-	if f, ok := l.(faulty); ok && f.retune != nil {
-		f.retune()
-	}
-	return true
-}
-
-func faultyKey(initial int, retune func()) bulkhead.Compartment {
-	return bulkhead.Compartment{Config: weir.Config{Min: initial, Max: initial, Law: faulty{retune}}, Reserved: 1}
-}
-
 // A set one of whose laws panics in the middle of an update has it whole all the same.
 func TestUpdateWithAPanicIsWhole(t *testing.T) {
 	keys := []string{"a", "b", "c", "d", "e"}
 	table := func(limit int, retune func()) bulkhead.Config {
 		c := bulkhead.Config{Max: 100, Default: fixed(limit, 0, 0), ByKey: byKey{}}
 		for _, key := range keys {
-			c.ByKey[key] = faultyKey(limit, nil)
+			k := bulkhead.Compartment{Config: weir.Config{Min: limit, Max: limit, Law: hostileLaw{nothing, nothing, nothing}}, Reserved: 1}
+			if key == "c" {
+				k.Config.Law = hostileLaw{nothing, nothing, retune}
+			}
+			c.ByKey[key] = k
 		}
-		c.ByKey["c"] = faultyKey(limit, retune)
 		return c
 	}
-	s := newSet(t, table(10, nil))
+	s := newSet(t, table(10, func() { panic("boom") }))
 	hold(t, s, "dynamic", 1)[0].Done(nil)
-	leaves(t, func() { _ = s.Update(table(20, func() { panic("boom") })) })
+	leaves(t, func() { _ = s.Update(table(20, nothing)) })
 	for _, key := range append(keys, "dynamic") {
 		if k := s.Snapshot().ByKey[key]; k.Limit != 20 {
 			t.Errorf("%s has limit %d, want 20", key, k.Limit)
 		}
 	}
-	must.Do(t, s.Update(table(30, nil)))
+	must.Do(t, s.Update(table(30, nothing)))
 }
 
 // A law of a new key that cannot be started keeps all of the update from being applied, whichever

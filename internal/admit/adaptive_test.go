@@ -1,6 +1,7 @@
 package admit_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -14,27 +15,28 @@ import (
 // order ends one piece of work after another and returns the order in which requests were served.
 func (r *rig) order(ticket *reply.Ticket, queue ...*request) (order []int) {
 	for range queue {
-		r.done(ticket, window.Ignore)
-		for i, q := range queue {
-			if q.Verdict == reply.Admitted && q.woken > 0 {
-				q.woken = 0
-				order = append(order, i)
-				ticket = &q.Ticket
-			}
-		}
+		served := r.turn(ticket, queue)
+		order, ticket = append(order, served), &queue[served].Ticket
 	}
 	return order
 }
 
+// turn ends the running work and returns which request is served in its place.
+func (r *rig) turn(running *reply.Ticket, waiting []*request) int {
+	r.t.Helper()
+	r.done(running, window.Ignore)
+	served := slices.IndexFunc(waiting, func(q *request) bool { return q.Verdict == reply.Admitted && q.woken > 0 })
+	if served < 0 {
+		r.t.Fatal("nothing is served")
+	}
+	waiting[served].woken = 0
+	return served
+}
+
 func wantOrder(t *testing.T, got []int, want ...int) {
 	t.Helper()
-	if len(got) != len(want) {
+	if !slices.Equal(got, want) {
 		t.Fatalf("order %v, want %v", got, want)
-	}
-	for i := range got {
-		if got[i] != want[i] {
-			t.Fatalf("order %v, want %v", got, want)
-		}
 	}
 }
 
@@ -79,7 +81,7 @@ func standing(t *testing.T, change func(*admit.Settings)) (r *rig, running *repl
 	for range 8 {
 		waiting = append(waiting, r.join(), r.join())
 		r.now += 200 * ms
-		running = r.turn(running, waiting)
+		running = &waiting[r.turn(running, waiting)].Ticket
 	}
 	for _, q := range waiting {
 		if q.Verdict == reply.Waiting && q.Waited(int64(r.now)) > int64(500*ms) {
@@ -90,18 +92,6 @@ func standing(t *testing.T, change func(*admit.Settings)) (r *rig, running *repl
 		t.Fatal("nothing was shed")
 	}
 	return r, running
-}
-
-// turn ends the running work and returns the ticket of the request served in its place.
-func (r *rig) turn(running *reply.Ticket, waiting []*request) *reply.Ticket {
-	r.done(running, window.Ignore)
-	for _, q := range waiting {
-		if q.Verdict == reply.Admitted && q.woken > 0 {
-			q.woken = 0
-			return &q.Ticket
-		}
-	}
-	return nil
 }
 
 func TestStandingQueueServesTheNewest(t *testing.T) {

@@ -49,7 +49,7 @@ func TestDrainRateCountsSaturatedTimeOnly(t *testing.T) {
 
 func TestRetryAfterIsWhatTakesToDrain(t *testing.T) {
 	r := newRig(t, 10, func(s *admit.Settings) { s.QueueSize = 5; s.QueueTimeout = time.Hour })
-	if r.acquire(100); r.fx.RetryAfter != 0 {
+	if r.ask(admit.Work{Weight: 100}); r.fx.RetryAfter != 0 {
 		t.Errorf("retry after %v before anything drained", time.Duration(r.fx.RetryAfter))
 	}
 	r = newRig(t, 10, func(s *admit.Settings) { s.QueueSize = 5; s.QueueTimeout = time.Hour })

@@ -16,7 +16,7 @@ func TestWindowClosesOnAnyCallButARead(t *testing.T) {
 		do    func(r *rig, ticket *reply.Ticket, q *request)
 		close bool
 	}{
-		"acquire": {func(r *rig, _ *reply.Ticket, _ *request) { r.acquire(1) }, true},
+		"acquire": {func(r *rig, _ *reply.Ticket, _ *request) { r.ask(admit.Work{Weight: 1}) }, true},
 		"refuse":  {func(r *rig, _ *reply.Ticket, _ *request) { r.try(1) }, true},
 		"join":    {func(r *rig, _ *reply.Ticket, _ *request) { r.join() }, true},
 		"done":    {func(r *rig, ticket *reply.Ticket, _ *request) { r.done(ticket, window.Success) }, true},

@@ -57,30 +57,31 @@ func (r *rig) call() (now int64, fx *admit.Effects) {
 	return int64(r.now), &r.fx
 }
 
+func (r *rig) ask(w admit.Work) (*reply.Ticket, reply.Verdict) {
+	now, fx := r.call()
+	ticket := new(reply.Ticket)
+	verdict := r.node.Acquire(ticket, w, now, fx)
+	r.fx.Woken.Wake()
+	return ticket, verdict
+}
+
 // must admits work of the given weight at once.
 func (r *rig) must(weight int) *reply.Ticket {
 	r.t.Helper()
-	now, fx := r.call()
-	var ticket reply.Ticket
-	verdict := r.node.Acquire(&ticket, admit.Work{Weight: weight}, now, fx)
-	r.fx.Woken.Wake()
-	if verdict != reply.Admitted {
-		r.t.Fatalf("at %v: weight %d was not admitted: %v", r.now, weight, verdict)
-	}
-	return &ticket
+	return r.admitted(admit.Work{Weight: weight})
 }
 
-func (r *rig) acquire(weight int) reply.Verdict {
-	now, fx := r.call()
-	verdict := r.node.Acquire(new(reply.Ticket), admit.Work{Weight: weight}, now, fx)
-	r.fx.Woken.Wake()
-	return verdict
+func (r *rig) admitted(w admit.Work) *reply.Ticket {
+	r.t.Helper()
+	ticket, verdict := r.ask(w)
+	if verdict != reply.Admitted {
+		r.t.Fatalf("at %v: %+v was not admitted: %v", r.now, w, verdict)
+	}
+	return ticket
 }
 
 func (r *rig) try(weight int) reply.Verdict {
-	now, fx := r.call()
-	verdict := r.node.Acquire(new(reply.Ticket), admit.Work{Weight: weight, NoWait: true}, now, fx)
-	r.fx.Woken.Wake()
+	_, verdict := r.ask(admit.Work{Weight: weight, NoWait: true})
 	return verdict
 }
 

@@ -35,11 +35,7 @@ func TestLimitOfWhatIsHeld(t *testing.T) {
 	for name, l := range map[string]law.Law{"fixed": law.Fixed{}, "any": &recorder{}} {
 		r := newLawRig(t, l, settings(4, func(s *admit.Settings) { s.Bounds.Max = 6 }), nil)
 		limit := map[string]int{"fixed": 4, "any": 6}[name]
-		var held []*reply.Ticket
-		for range limit {
-			held = append(held, r.must(1))
-			r.measure(held[len(held)-1], window.Ignore)
-		}
+		held := r.holdAll(limit)
 		if got := r.try(1); got != reply.LimitReached {
 			t.Errorf("%s: %v", name, got)
 		}

@@ -156,9 +156,7 @@ func TestRestsMatchAList(t *testing.T) {
 			}
 			weight := 1 + random.IntN(3)
 			fits := taken()+weight <= limit
-			now, fx := r.call()
-			ticket := new(reply.Ticket)
-			got := r.node.Acquire(ticket, admit.Work{Weight: weight, NoWait: true}, now, fx)
+			ticket, got := r.ask(admit.Work{Weight: weight, NoWait: true})
 			if (got == reply.Admitted) != fits {
 				t.Fatalf("at %v: %v of weight %d beside %d", r.now, got, weight, taken())
 			}

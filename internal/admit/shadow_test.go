@@ -36,9 +36,9 @@ func (w *workers) arrive(every, until time.Duration) {
 	for w.now < until {
 		gap, takes := w.random.ExpFloat64()*float64(every), w.random.ExpFloat64()*float64(100*ms)
 		w.pass(w.now + time.Duration(gap))
-		j := job{ticket: &reply.Ticket{}, takes: time.Duration(takes)}
-		now, fx := w.call()
-		switch w.node.Acquire(j.ticket, admit.Work{Weight: 1}, now, fx) {
+		j := job{takes: time.Duration(takes)}
+		var verdict reply.Verdict
+		switch j.ticket, verdict = w.ask(admit.Work{Weight: 1}); verdict {
 		case reply.Admitted:
 			w.start(j)
 		case reply.MustWait:

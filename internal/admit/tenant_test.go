@@ -35,13 +35,7 @@ func from(tenant uint16) func(*request) { return func(q *request) { q.Tenant = t
 func (r *rig) starts(tenant uint16, times int) (tickets []*reply.Ticket) {
 	r.t.Helper()
 	for range times {
-		now, fx := r.call()
-		var ticket reply.Ticket
-		verdict := r.node.Acquire(&ticket, admit.Work{Tenant: tenant, Weight: 1}, now, fx)
-		if verdict != reply.Admitted {
-			r.t.Fatalf("at %v: %v", r.now, verdict)
-		}
-		tickets = append(tickets, &ticket)
+		tickets = append(tickets, r.admitted(admit.Work{Tenant: tenant, Weight: 1}))
 	}
 	return tickets
 }
@@ -107,15 +101,10 @@ func TestNoisyTenantCostsNobodyTheDeadline(t *testing.T) {
 	}
 	want(t, reply.Waiting, r.join(from(bob), due(r.now+100*ms)))
 	want(t, reply.Deadline, r.join(from(ann), due(r.now+100*ms)))
-	r.starting(cid, 3)
-	want(t, reply.Deadline, r.join(from(cid), due(r.now+60*ms)))
-}
-
-// starting makes the given number of pieces of the tenant's work wait.
-func (r *rig) starting(tenant uint16, times int) {
-	for range times {
-		r.join(from(tenant))
+	for range 3 {
+		r.join(from(cid))
 	}
+	want(t, reply.Deadline, r.join(from(cid), due(r.now+60*ms)))
 }
 
 // Tenants beyond the number of the setting share one share, so that bob, who runs less than both of
