@@ -28,15 +28,6 @@ type coldConfig struct {
 	exemplars *exemplars // nil without any
 }
 
-// ifNeeded returns nil for a limiter without any cold setting, which takes the fast path
-// through Acquire.
-func (c *coldConfig) ifNeeded() *coldConfig {
-	if c.breaker == nil && !c.tenants && !c.measures {
-		return nil
-	}
-	return c
-}
-
 // settings returns the core's part of a complete configuration, with an allocation in a group if
 // that is to change. The rest is in config.
 func (c Config) settings(a *admit.Allocation) admit.Settings {
@@ -65,13 +56,16 @@ func (c Config) config() *config {
 		measures:  c.Histograms,
 		exemplars: newExemplars(c.Exemplar),
 	}
+	if *cold == (coldConfig{}) {
+		cold = nil // Acquire takes the fast path
+	}
 	return &config{
 		name:     c.Name,
 		law:      c.Law,
 		timeout:  c.Timeout,
 		classify: c.Classify,
 		onEvent:  c.OnEvent,
-		cold:     cold.ifNeeded(),
+		cold:     cold,
 	}
 }
 

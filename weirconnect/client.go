@@ -63,7 +63,7 @@ func (c *ClientLimits) WrapStreamingClient(next connect.StreamingClientFunc) con
 		}
 		permit, err := admitter.Acquire(ctx)
 		if err != nil {
-			return newRefusedConn(spec, refusal(ctx, err, connect.ProtocolConnect))
+			return &refusedConn{spec, http.Header{}, http.Header{}, refusal(ctx, err, connect.ProtocolConnect)}
 		}
 		permit.Release() // nothing is sent before the first message
 		return open(ctx, spec, next)

@@ -14,10 +14,6 @@ type refusedConn struct {
 	err               error
 }
 
-func newRefusedConn(spec connect.Spec, err error) *refusedConn {
-	return &refusedConn{spec: spec, request: http.Header{}, response: http.Header{}, err: err}
-}
-
 func (c *refusedConn) Spec() connect.Spec           { return c.spec }
 func (c *refusedConn) Peer() connect.Peer           { return connect.Peer{} }
 func (c *refusedConn) Send(any) error               { return c.err }

@@ -51,11 +51,11 @@ func (r *Retries) Options() []grpc.DialOption {
 }
 
 // Unary is a [grpc.UnaryClientInterceptor]. It sends on the priority of the context, and the number
-// of the attempt with retries ([trust.Key], [trust.AttemptKey]). Call options hold for each
-// attempt.
+// of the attempt with retries ([trust.Key], [trust.AttemptKey]): grpc-previous-rpc-attempts is
+// gRPC's to set. Call options hold for each attempt.
 func (r *Retries) Unary(ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, invoker grpc.UnaryInvoker, opts ...grpc.CallOption) error {
 	call, ctx := r.client.Call(), sendPriority(ctx)
-	for attempt := ctx; ; attempt = sendAttempt(ctx, call.Attempt()+1) {
+	for attempt := ctx; ; attempt = withMetadata(ctx, trust.AttemptKey, strconv.Itoa(call.Attempt()+1)) {
 		var err error
 		again, stop := call.Try(ctx, func() retry.Answer {
 			var trailer metadata.MD
@@ -94,10 +94,4 @@ func idempotent(fullMethod string) bool {
 	}
 	options, ok := method.Options().(*descriptorpb.MethodOptions)
 	return ok && options.GetIdempotencyLevel() != descriptorpb.MethodOptions_IDEMPOTENCY_UNKNOWN
-}
-
-// sendAttempt returns ctx with the number of the attempt in the metadata to send.
-// grpc-previous-rpc-attempts is gRPC's to set.
-func sendAttempt(ctx context.Context, n int) context.Context {
-	return withMetadata(ctx, trust.AttemptKey, strconv.Itoa(n))
 }

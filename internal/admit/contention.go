@@ -65,7 +65,10 @@ func (p *contention) coldPart() *cold {
 // pass books saturated time.
 func (p *contention) pass(from, to, lookback int64) {
 	if from > p.until {
-		p.age(p.fresh(from, lookback))
+		fresh := p.fresh(from, lookback)
+		p.since = int64(float32(p.since) * fresh)
+		p.drained *= fresh
+		p.draining *= fresh
 	}
 	p.since += to - from
 	p.until = to
@@ -78,12 +81,6 @@ func (p *contention) pass(from, to, lookback int64) {
 func (p *contention) fresh(now, lookback int64) float32 {
 	memory := max(float32(lookback)/float32(time.Second), p.draining)
 	return max(0, 1-float32(now-p.until)/float32(time.Second)/memory)
-}
-
-func (p *contention) age(fresh float32) {
-	p.since = int64(float32(p.since) * fresh)
-	p.drained *= fresh
-	p.draining *= fresh
 }
 
 // completed counts a completion in saturated time.

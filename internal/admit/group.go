@@ -21,7 +21,9 @@ type Group struct {
 }
 
 // NewGroup returns a group with the given limit.
-func NewGroup(limit int) *Group { return &Group{limit: int64(limit), queue: newShareQueue()} }
+func NewGroup(limit int) *Group {
+	return &Group{limit: int64(limit), queue: shareQueue{claims: memberHeap{by: byClaim}, turns: memberHeap{by: byTurn}}}
+}
 
 // Limit returns the limit.
 func (g *Group) Limit() int {

@@ -24,10 +24,6 @@ var nowhere = position{at: [2]int32{none, none}}
 
 func (p *position) taken() bool { return p.at[byTurn] != none }
 
-func newShareQueue() shareQueue {
-	return shareQueue{claims: memberHeap{by: byClaim}, turns: memberHeap{by: byTurn}}
-}
-
 func (q *shareQueue) empty() bool { return len(q.turns.members) == 0 }
 
 // first returns the next member to serve. The queue must not be empty. Level is the worth of

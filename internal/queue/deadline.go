@@ -20,7 +20,7 @@ type outlook struct {
 
 // outlook returns the outlook of w, which has not joined yet.
 func (q *Queue) outlook(w *Waiter, v View) outlook {
-	o := outlook{now: v.Now, pace: q.paceDelay(w.Lane, v)}
+	o := outlook{now: v.Now, pace: v.Measured.Pace().Delay(q.weightUpTo(w.Lane))}
 	if !w.HasDeadline() {
 		return o
 	}

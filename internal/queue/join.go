@@ -13,7 +13,8 @@ func (q *Queue) Join(w *Waiter, timeout int64, v View) (verdict reply.Verdict, e
 		return verdict, evicted
 	}
 	full := q.isFull(v)
-	q.insert(w)
+	q.link(w)
+	q.discipline.added(w)
 	if !full {
 		return reply.Waiting, evicted
 	}

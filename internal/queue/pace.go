@@ -29,11 +29,6 @@ func (p Pace) Bound(rate float64) float64 {
 	return rate
 }
 
-// paceDelay is how long the pace holds back work that joins a lane.
-func (q *Queue) paceDelay(lane int, v View) int64 {
-	return v.Measured.Pace().Delay(q.weightUpTo(lane))
-}
-
 // weightUpTo is the weight of the waiters in a lane and the lanes above it.
 func (q *Queue) weightUpTo(lane int) (weight int64) {
 	for _, queued := range q.weights[:lane+1] {

@@ -84,19 +84,13 @@ func (q *Queue) Oldest() *Waiter {
 // expired waiters.
 func (q *Queue) Full(size int32) bool { return orders[q.order].size == 0 && q.length >= size }
 
-// insert puts w at the end of its lane.
-func (q *Queue) insert(w *Waiter) {
-	q.link(w)
-	q.discipline.added(w)
-}
-
 // Remove takes w out of the queue.
 func (q *Queue) Remove(w *Waiter) {
 	q.unlink(w)
 	q.discipline.removed(w)
 }
 
-// link is insert without notifying the order.
+// link puts w at the end of its lane without notifying the order.
 func (q *Queue) link(w *Waiter) {
 	q.lanes[w.Lane].push(w, byLane)
 	if t := q.tenants(); t != nil {

@@ -166,13 +166,15 @@ func TestOrdersLoseNothing(t *testing.T) {
 
 func TestWeights(t *testing.T) {
 	b := newBench(FIFO, 1, 10, fixed{pace: Pace{Rate: 1, Tokens: -1}})
+	check := func(weight int64, pace time.Duration) {
+		t.Helper()
+		if o := b.outlook(&Waiter{Lane: 1, Deadline: noDeadline}, b.view); b.Weight() != weight || o.pace != int64(pace) {
+			t.Errorf("weight %d, and lane 1 waits for %v: want %d and %v", b.Weight(), time.Duration(o.pace), weight, pace)
+		}
+	}
 	first, _ := b.join(1, 0)
 	b.join(2, 0)
-	if b.Weight() != 2 || b.paceDelay(1, b.view) != int64(2*time.Second) {
-		t.Errorf("weight %d, delay %v", b.Weight(), time.Duration(b.paceDelay(1, b.view)))
-	}
+	check(2, 2*time.Second)
 	b.Remove(first)
-	if b.Weight() != 1 || b.paceDelay(1, b.view) != int64(time.Second) {
-		t.Errorf("weight %d, delay %v", b.Weight(), time.Duration(b.paceDelay(1, b.view)))
-	}
+	check(1, time.Second)
 }

@@ -59,8 +59,8 @@ var mayImport = map[string]string{
 
 	"internal/playground/wasm": "internal/playground",
 	"internal/limittest":       ". bulkhead internal/deadline internal/must law", // for tests
-	"internal/certstest":       "internal/must",                    // for tests
-	"internal/chromium":        "internal/must",                    // for tests
+	"internal/certstest":       "internal/must",                                  // for tests
+	"internal/chromium":        "internal/must",                                  // for tests
 	"edge":                     ". internal/reply",
 	"retry":                    ". edge internal/clock internal/settings internal/wire",
 	"internal/slot":            ".",

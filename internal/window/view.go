@@ -76,41 +76,39 @@ func (t *tally) average(w *law.Window) {
 	}
 }
 
+// seen returns the events of both generations in the law's window.
+func (m *Meter) seen() (current, past *events) {
+	if m.alone {
+		return &m.current.events, &noEvents
+	}
+	return &m.current.events, &m.cold.past.events
+}
+
+var noEvents events
+
 // Samples is the number of latencies in the law's window.
 func (m *Meter) Samples() int {
-	n := int(m.current.samples)
-	if !m.alone {
-		n += int(m.cold.past.samples)
-	}
-	return n
+	a, b := m.seen()
+	return int(a.samples) + int(b.samples)
 }
 
 // Completed counts the successes, failures and timeouts in the law's window.
 func (m *Meter) Completed() int {
-	n := m.Samples() + int(m.current.failures) + int(m.current.timeouts)
-	if !m.alone {
-		n += int(m.cold.past.failures) + int(m.cold.past.timeouts)
-	}
-	return n
+	a, b := m.seen()
+	return int(a.samples) + int(b.samples) + int(a.failures) + int(b.failures) + int(a.timeouts) + int(b.timeouts)
 }
 
 // Lost counts the work in the law's window that the downstream refused or whose caller left.
 func (m *Meter) Lost() int {
-	n := int(m.current.overloaded) + int(m.current.abandoned)
-	if !m.alone {
-		n += int(m.cold.past.overloaded) + int(m.cold.past.abandoned)
-	}
-	return n
+	a, b := m.seen()
+	return int(a.overloaded) + int(b.overloaded) + int(a.abandoned) + int(b.abandoned)
 }
 
 // Carried counts the work that ended in the window and had started before it: such work is no
 // sample of the window.
 func (m *Meter) Carried() int {
-	n := int(m.current.carried + m.current.carriedFailed)
-	if !m.alone {
-		n += int(m.cold.past.carried + m.cold.past.carriedFailed)
-	}
-	return n
+	a, b := m.seen()
+	return int(a.carried) + int(b.carried) + int(a.carriedFailed) + int(b.carriedFailed)
 }
 
 // Age is the age of the oldest work in flight, or 0 if there is none. It is never less than the
