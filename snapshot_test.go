@@ -191,26 +191,16 @@ func TestSumIsOneLimiter(t *testing.T) {
 			t.Error("admitted")
 		}
 		time.Sleep(time.Second)
-		s := weir.Sum(fast, slow)
+		s := weir.Sum(fast, fixed(t, 1, weir.Queue{}), slow) // with an unused one in between
 		if s.Samples != 100 || s.P50 > 2*time.Millisecond || s.P95 < 95*time.Millisecond ||
 			s.Mean.Round(time.Microsecond) != 50500*time.Microsecond {
 			t.Errorf("samples %d, p50 %v, p95 %v, mean %v", s.Samples, s.P50, s.P95, s.Mean)
 		}
-		if s.Limit != 5 || s.InFlight != 2 || s.Admitted != 103 || s.Completed != 101 || s.Failed != 1 ||
+		if s.Limit != 6 || s.InFlight != 2 || s.Admitted != 103 || s.Completed != 101 || s.Failed != 1 ||
 			s.Refused[weir.ReasonLimitReached] != 1 || s.ErrorRate != 1.0/101 || s.Age < time.Second {
 			t.Errorf("%+v", s)
 		}
 	})
-}
-
-func TestSumOfAnUnusedLimiter(t *testing.T) {
-	used, unused := newLimiter(t, weir.Config{}), newLimiter(t, weir.Config{})
-	for range 3 {
-		_ = used.Do(t.Context(), func(context.Context) error { return nil })
-	}
-	if s := weir.Sum(used, unused, used); s.Samples != 6 || s.Admitted != 6 {
-		t.Errorf("%d samples, %d admitted: want those of the used one, twice", s.Samples, s.Admitted)
-	}
 }
 
 // A field of a snapshot that Sum forgets is zero in the sum, also where it is not zero in a

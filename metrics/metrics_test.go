@@ -298,20 +298,10 @@ func TestGovernor(t *testing.T) {
 // A source on a system that has nothing to measure hides no other.
 func TestMissingSourcesHaveNoSeries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		monitor := must.Have(load.New(load.Config{Sources: []load.Source{missing{}, &load.Memory{}}}))(t)
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		must.Do(t, monitor.Run(ctx))
-		r := must.Have(metrics.New(metrics.Sources{Monitors: map[string]*load.Monitor{"store": monitor}}))(t)
-		polls := points(r, "weir_monitor_polls_total")
+		missing := poll(func() (load.Sample, error) { return load.Sample{}, load.ErrUnavailable })
+		polls := points(polled(t, missing, &load.Memory{}), "weir_monitor_polls_total")
 		if _, ok := polls["memory"]; !ok || len(polls) != 1 {
 			t.Errorf("series %v: want one of the memory", polls)
 		}
 	})
 }
-
-type missing struct{}
-
-func (missing) Name() string { return "missing" }
-
-func (missing) Poll(context.Context) (load.Sample, error) { return load.Sample{}, load.ErrUnavailable }

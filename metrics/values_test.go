@@ -51,9 +51,9 @@ func (poll) Name() string { return "store" }
 func (p poll) Poll(context.Context) (load.Sample, error) { return p() }
 
 // polled reads a monitor that has run for a second.
-func polled(t *testing.T, source load.Source) *metrics.Reader {
+func polled(t *testing.T, sources ...load.Source) *metrics.Reader {
 	t.Helper()
-	monitor := must.Have(load.New(load.Config{Sources: []load.Source{source}}))(t)
+	monitor := must.Have(load.New(load.Config{Sources: sources}))(t)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
 	must.Do(t, monitor.Run(ctx))
