@@ -36,40 +36,6 @@ func TestLooksBackAtLeastHalf(t *testing.T) {
 	}
 }
 
-func TestStatistics(t *testing.T) {
-	m := New(0, time.Minute)
-	m.Flow(second, 0, false)
-	record(m, 2*time.Millisecond, 4*time.Millisecond, 4*time.Millisecond, 4*time.Millisecond,
-		5*time.Millisecond, 5*time.Millisecond, 7*time.Millisecond, 9*time.Millisecond)
-	m.Done(0, 5, 1, Failure)
-	m.Done(0, 5, 1, Timeout)
-	m.Done(0, 5, 1, Ignore)
-	m.Done(0, 5, 1, Outcome(99))
-	m.Waited(10)
-	m.Waited(20)
-	m.Waited(-5)
-	m.Refused()
-	w := m.Window(second, 0)
-	if w.Samples != 8 || w.Failures != 1 || w.Timeouts != 1 || w.Refused != 1 || w.Waited != 3 || m.Completed() != 10 {
-		t.Errorf("counts %+v", w)
-	}
-	if w.Mean != 5*time.Millisecond || w.Deviation != 2*time.Millisecond || w.Least != 2*time.Millisecond ||
-		w.QueueWait != 10 {
-		t.Errorf("mean %v, deviation %v, least %v, wait %v", w.Mean, w.Deviation, w.Least, w.QueueWait)
-	}
-	r := m.Recent(second)
-	if r.Samples != 8 || r.Mean != w.Mean || r.ErrorRate != 0.2 || r.TimeoutRate != 0.1 || r.P50 != m.Quantile(0.5) {
-		t.Errorf("a snapshot sees %+v", r)
-	}
-	before := w
-	before.Latencies = nil
-	m.rotate(second, 0)
-	w = m.Window(second, 0)
-	if w.Latencies = nil; w != before {
-		t.Errorf("after rotation %+v, before %+v", w, before)
-	}
-}
-
 // Late work is a success, and counted once more, whenever it started. Work that ends while the
 // window settles is not counted.
 func TestLate(t *testing.T) {

@@ -125,7 +125,7 @@ func (m *Meter) Rise(inflight int) {
 
 // Waited records the time in the queue of the work that starts now.
 func (m *Meter) Waited(wait int64) {
-	m.add(tally{events: events{waits: 1}, waited: float64(max(wait, 0))})
+	m.add(tally{events: events{waits: 1}, waited: float64(wait)})
 }
 
 // Refused records that work was refused now.

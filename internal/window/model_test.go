@@ -79,7 +79,7 @@ func (m *model) step(r *rand.Rand) {
 	case n < 45 && len(m.running) < 20:
 		m.start()
 	case n < 92 && len(m.running) > 0:
-		m.done(r.IntN(len(m.running)), []Outcome{Success, Failure, Timeout, Ignore, Abandoned}[r.IntN(10)/7*r.IntN(5)])
+		m.done(r.IntN(len(m.running)), []Outcome{Success, Failure, Timeout, Ignore, Abandoned, Overloaded}[r.IntN(10)/7*r.IntN(6)])
 	case n < 95:
 		m.waits = append(m.waits, event{m.now, r.Int64N(second)})
 		m.meter.Waited(m.waits[len(m.waits)-1].value)
