@@ -12,8 +12,6 @@ import (
 
 	"github.com/coder/websocket"
 	"github.com/nbd-wtf/go-nostr"
-
-	"github.com/weir-go/weir/internal/together"
 )
 
 // A client is one connection to a relay. It is not safe for concurrent use.
@@ -113,44 +111,4 @@ func (l *latencies) quantile(q float64) time.Duration {
 func (l *latencies) String() string {
 	return fmt.Sprintf("%6d done, p50 %7.2f ms, p99 %7.2f ms, %d refused, %d failed",
 		len(l.all), 1e3*l.quantile(0.5).Seconds(), 1e3*l.quantile(0.99).Seconds(), l.refused, l.failed)
-}
-
-// A crowd is a number of clients that repeat an operation at intervals, each on its own
-// connection, until ctx ends.
-type crowd struct {
-	address string
-	clients int
-	every   time.Duration // interval between the starts of two operations of a client, unless they take longer
-	do      func(ctx context.Context, c *client, number int) error
-}
-
-// run returns the latencies of the clients. Their starts are spread over an interval.
-func (c crowd) run(ctx context.Context) *latencies {
-	var measured latencies
-	together.Do(c.clients, func(i int) {
-		if !pause(ctx, c.every*time.Duration(i)/time.Duration(c.clients)) {
-			return
-		}
-		connection, err := dial(ctx, c.address)
-		if err != nil {
-			measured.add(ctx, time.Now(), err)
-			return
-		}
-		defer connection.close()
-		for n := i; ctx.Err() == nil; n += c.clients {
-			began := time.Now()
-			measured.add(ctx, began, c.do(ctx, connection, n))
-			pause(ctx, c.every-time.Since(began))
-		}
-	})
-	return &measured
-}
-
-// pause waits, and reports whether ctx is still alive.
-func pause(ctx context.Context, d time.Duration) bool {
-	select {
-	case <-ctx.Done():
-	case <-time.After(d):
-	}
-	return ctx.Err() == nil
 }

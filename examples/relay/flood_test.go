@@ -50,14 +50,37 @@ func TestFloods(t *testing.T) {
 	}
 }
 
-// visitors opens many connections that each ask once in ten seconds.
+// visitors opens many connections that each ask once in ten seconds, unless an answer takes longer.
+// Their starts are spread over an interval.
 func (r running) visitors(t *testing.T, filters []string, lasts time.Duration) *latencies {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), lasts)
 	defer cancel()
-	return crowd{r.public, *visitors, min(10*time.Second, lasts/2), func(ctx context.Context, c *client, n int) error {
-		return c.ask(ctx, filters[n%len(filters)])
-	}}.run(ctx)
+	every := min(10*time.Second, lasts/2)
+	var measured latencies
+	together.Do(*visitors, func(i int) {
+		pause(ctx, every*time.Duration(i)/time.Duration(*visitors))
+		c, err := dial(ctx, r.public)
+		if err != nil {
+			measured.add(ctx, time.Now(), err)
+			return
+		}
+		defer c.close()
+		for n := i; ctx.Err() == nil; n += *visitors {
+			began := time.Now()
+			measured.add(ctx, began, c.ask(ctx, filters[n%len(filters)]))
+			pause(ctx, every-time.Since(began))
+		}
+	})
+	return &measured
+}
+
+// pause waits, at most until ctx ends.
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
 }
 
 // someFilters returns filters as clients send them: a timeline, a thread, an author, an
