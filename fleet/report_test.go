@@ -6,7 +6,6 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -15,6 +14,7 @@ import (
 	"github.com/weir-go/weir/fleet"
 	"github.com/weir-go/weir/internal/lease"
 	"github.com/weir-go/weir/internal/must"
+	"github.com/weir-go/weir/internal/together"
 )
 
 // disturb brings an entry that the member that allocates reports.
@@ -70,15 +70,11 @@ func TestOnErrorLeaves(t *testing.T) {
 func TestLeaveAtOnce(t *testing.T) {
 	meet(t, quick, 1, func(t *testing.T, p *party) {
 		p.live(5*time.Second, 5)
-		var all sync.WaitGroup
-		for range 2 {
-			all.Go(func() {
-				if err := p.apps[0].Leave(t.Context()); err != nil {
-					t.Error(err)
-				}
-			})
-		}
-		all.Wait()
+		together.Do(2, func(int) {
+			if err := p.apps[0].Leave(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
 		if _, err := p.apps[0].lim.TryAcquire(t.Context()); err == nil {
 			t.Error("work starts after the share was given back")
 		}
