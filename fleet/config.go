@@ -3,9 +3,9 @@ package fleet
 import (
 	"cmp"
 	"crypto/rand"
-	"encoding/hex"
 	"fmt"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/weir-go/weir"
@@ -69,11 +69,7 @@ func (c Config) complete() (Config, error) {
 	c.Refresh = cmp.Or(c.Refresh, time.Second)
 	c.TTL = cmp.Or(c.TTL, 10*c.Refresh)
 	c.Grace = cmp.Or(c.Grace, 30*time.Second)
-	if c.ID == "" {
-		var id [12]byte
-		_, _ = rand.Read(id[:]) // never fails
-		c.ID = hex.EncodeToString(id[:])
-	}
+	c.ID = cmp.Or(c.ID, strings.ToLower(rand.Text()))
 	return c, c.check()
 }
 

@@ -85,8 +85,7 @@ func (c *learning) Next(w law.Window) law.Decision {
 	}
 	d := c.apt.Next(w)
 	if w.Elapsed > 0 {
-		report := c.Report()
-		l.report = &report
+		l.report = new(c.Report())
 	}
 	return d
 }

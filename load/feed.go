@@ -152,8 +152,7 @@ func (f *feed) status(now time.Time) (s FeedSnapshot, fresh bool) {
 	}
 	newest := f.drainAt
 	if now.Sub(f.drainAt) <= f.maxAge {
-		drain := f.drained
-		s.Drain = &drain
+		s.Drain = new(f.drained)
 	}
 	for i, r := range s.Readings {
 		if r.Err == nil && r.At.After(newest) {
