@@ -93,8 +93,7 @@ func (p *parser) withSubscription(label string, parts []gjson.Result) (nostr.Env
 			p.fail("want nothing after the subscription")
 			return nil, notice(p.err)
 		}
-		m := nostr.CloseEnvelope(id)
-		return &m, nil
+		return new(nostr.CloseEnvelope(id)), nil
 	}
 	if len(parts) == 1 {
 		p.fail("%s without a filter", label)

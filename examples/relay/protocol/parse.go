@@ -220,6 +220,5 @@ func (p *parser) integer(v gjson.Result, low, high int64) int64 {
 }
 
 func (p *parser) timestamp(v gjson.Result) *nostr.Timestamp {
-	t := nostr.Timestamp(p.integer(v, math.MinInt64, math.MaxInt64))
-	return &t
+	return new(nostr.Timestamp(p.integer(v, math.MinInt64, math.MaxInt64)))
 }

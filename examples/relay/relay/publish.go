@@ -94,12 +94,12 @@ func answerTo(o store.Outcome) (ok bool, reason string) {
 // refusal returns the reason of an error in the protocol's words: of a limiter, with the time
 // to come back, or of the protocol.
 func refusal(what string, err error) string {
-	if !errors.Is(err, weir.ErrRefused) {
+	switch refused, ok := errors.AsType[*weir.RefusedError](err); {
+	case !ok:
 		return err.Error()
-	}
-	refused := (*weir.RefusedError)(nil)
-	if !errors.As(err, &refused) || refused.Reason == weir.ReasonClosed {
+	case refused.Reason == weir.ReasonClosed:
 		return protocol.Reason(protocol.Failed, "the relay is closing")
+	default:
+		return protocol.Reason(protocol.RateLimited, "too many %s: come back in %d s", what, wholeSeconds(refused.RetryAfter))
 	}
-	return protocol.Reason(protocol.RateLimited, "too many %s: come back in %d s", what, wholeSeconds(refused.RetryAfter))
 }
