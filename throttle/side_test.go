@@ -20,10 +20,7 @@ func TestPriorityAndCost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := loaded(t, 5, throttle.Config{Writes: throttle.Side{Queue: weir.Queue{Size: 2, Timeout: time.Hour}}})
 		pass(30 * time.Second)
-		op, err := r.Acquire(t.Context(), throttle.Write, 10) // 10 s of the pace
-		if err != nil {
-			t.Fatal(err)
-		}
+		op := must.Have(r.Acquire(t.Context(), throttle.Write, 10))(t) // 10 s of the pace
 		op.Done(nil)
 		began := time.Now()
 		var order []string

@@ -15,6 +15,7 @@ import (
 
 	"github.com/weir-go/weir/examples/internal/importtest"
 	"github.com/weir-go/weir/internal/longtest"
+	"github.com/weir-go/weir/internal/must"
 )
 
 // A hardLimit is a control group with a memory limit, which the kernel enforces by killing.
@@ -75,17 +76,11 @@ func (h hardLimit) confine(c *exec.Cmd) *exec.Cmd {
 // key is "".
 func (h hardLimit) value(t *testing.T, file, key string) (value int) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(h.dir, file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Have(os.ReadFile(filepath.Join(h.dir, file)))(t)
 	for line := range strings.Lines(string(text)) {
 		words := strings.Fields(line)
 		if words[0] == key || key == "" {
-			if value, err = strconv.Atoi(words[len(words)-1]); err != nil {
-				t.Fatal(err)
-			}
-			return value
+			return must.Have(strconv.Atoi(words[len(words)-1]))(t)
 		}
 	}
 	t.Fatalf("%s has no %s: %s", file, key, text)

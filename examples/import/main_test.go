@@ -77,12 +77,9 @@ func source(t *testing.T, n int) string {
 // of records.
 func inStore(t *testing.T, store string, n int) (keys int) {
 	t.Helper()
-	db, err := badgerload.Open(badger.DefaultOptions(store).WithLogger(nil))
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Have(badgerload.Open(badger.DefaultOptions(store).WithLogger(nil)))(t)
 	defer db.Close()
-	err = db.View(func(tx *badger.Txn) error {
+	err := db.View(func(tx *badger.Txn) error {
 		for i := 1; i <= n; i++ {
 			if i%badEvery == 0 {
 				continue
@@ -229,10 +226,7 @@ func TestToldToEnd(t *testing.T) {
 	c := self(t, importing, "-store", store, "-target", "64", "-")
 	var out bytes.Buffer
 	c.Stdout, c.Stderr = &out, &out
-	in, err := c.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := must.Have(c.StdinPipe())(t)
 	ended := start(t, c)
 	must.Have(in.Write([]byte("{\"id\":\"a\"}\n{\"id\":\"b\"}\n{\"id\":")))(t)
 	tick := time.NewTicker(asksAgain)
@@ -245,7 +239,7 @@ func TestToldToEnd(t *testing.T) {
 		}
 	}
 	must.Do(t, c.Process.Signal(syscall.SIGTERM))
-	err = <-ended
+	err := <-ended
 	if said := out.String(); err == nil || !strings.Contains(said, "2 lines are in, 0 of them rejected\n") || !strings.Contains(said, "terminated signal received") {
 		t.Errorf("%v: %s", err, said)
 	}

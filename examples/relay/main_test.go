@@ -64,19 +64,14 @@ func fill(t *testing.T, n int) (dir string, events []nostr.Event) {
 // idsIn returns the ids of the events in a store.
 func idsIn(t *testing.T, dir string) (ids []string) {
 	t.Helper()
-	events, err := store.Open(store.Options{Dir: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	events := must.Have(store.Open(store.Options{Dir: dir}))(t)
 	defer events.Close()
 	cursor := events.Query(nostr.Filter{})
 	for more := true; more; {
-		if more, err = cursor.Next(1000, func(event []byte) bool {
+		more = must.Have(cursor.Next(1000, func(event []byte) bool {
 			ids = append(ids, gjson.GetBytes(event, "id").Str)
 			return true
-		}); err != nil {
-			t.Fatal(err)
-		}
+		}))(t)
 	}
 	return ids
 }

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/throttle"
 )
 
@@ -22,10 +23,7 @@ func Example_nothingDrains() {
 func TestNotRunning(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var said []string
-		th, err := throttle.New(throttle.Config{OnEvent: func(e throttle.Event) { said = append(said, e.String()) }})
-		if err != nil {
-			t.Fatal(err)
-		}
+		th := must.Have(throttle.New(throttle.Config{OnEvent: func(e throttle.Event) { said = append(said, e.String()) }}))(t)
 		time.Sleep(time.Second)
 		op, err := th.Acquire(t.Context(), throttle.Write, 1)
 		op.Done(err)

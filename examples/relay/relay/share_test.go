@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/memory"
 )
 
@@ -200,13 +201,8 @@ func TestConnectionsThatDoNotReadLeaveOthersTheirOwn(t *testing.T) {
 	if err != nil || n != leastSlice {
 		t.Fatalf("reserved %d, %v, want %d", n, err, leastSlice)
 	}
-	if err := o.fill([][]byte{bytes.Repeat([]byte("x"), leastSlice)}, n); err != nil {
-		t.Fatal(err)
-	}
-	m, err := o.next(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, o.fill([][]byte{bytes.Repeat([]byte("x"), leastSlice)}, n))
+	m := must.Have(o.next(t.Context()))(t)
 	o.release(sizeOf(m))
 	if n, err = o.reserve(t.Context()); err != nil {
 		t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/weir-go/weir/examples/relay/protocol"
 	"github.com/weir-go/weir/examples/relay/store"
+	"github.com/weir-go/weir/internal/must"
 )
 
 // TestCursorWhileEventsArrive saves events between the steps of a cursor: the events that
@@ -124,10 +125,7 @@ func TestStepsAreBounded(t *testing.T) {
 	} {
 		cursor, steps := s.Query(test.f), 0
 		for more := true; more; steps++ {
-			var err error
-			if more, err = cursor.Next(10, func(event []byte) bool { t.Errorf("%s: found %s", test.name, event); return true }); err != nil {
-				t.Fatal(err)
-			}
+			more = must.Have(cursor.Next(10, func(event []byte) bool { t.Errorf("%s: found %s", test.name, event); return true }))(t)
 		}
 		if steps < test.keys/10 || steps > test.keys/10+2 {
 			t.Errorf("%s: %d steps of 10 keys, want %d or two more", test.name, steps, test.keys/10)
@@ -168,9 +166,7 @@ func keysOf(t *testing.T, s *store.Store, f nostr.Filter) int {
 	t.Helper()
 	return sort.Search(1000, func(keys int) bool {
 		found := 0
-		if _, err := s.Query(f).Next(keys, func([]byte) bool { found++; return true }); err != nil {
-			t.Fatal(err)
-		}
+		must.Have(s.Query(f).Next(keys, func([]byte) bool { found++; return true }))(t)
 		return found == f.Limit
 	})
 }
