@@ -70,7 +70,7 @@ func (c *choice) columns(of summary) []column[summary] {
 		return columns
 	}
 	goodput := map[string][]string{} // of each law, by scenario
-	for _, cell := range c.cells.List() {
+	for _, cell := range c.cells {
 		goodput[cell.Law] = append(goodput[cell.Law], tenths(cell.Mean.Goodput))
 		if cell.Law != of.Law {
 			continue

@@ -61,7 +61,7 @@ func (r *scores) end() error {
 	case r.json:
 		return nil
 	}
-	err := tableOf(cellColumns, 2, 0, r.has, r.cells.List()).write(r.out)
+	err := tableOf(cellColumns, 2, 0, r.has, r.cells).write(r.out)
 	if err != nil || r.parts == noSummary {
 		return err
 	}

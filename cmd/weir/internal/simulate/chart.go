@@ -151,10 +151,9 @@ func phases(o Outcome) (all []chart.Phase) {
 		return nil
 	}
 	for i, phase := range o.Results[0].Phases {
-		name := phase.Name
-		name = cmp.Or(name, fmt.Sprintf("phase %d", i+1))
 		all = append(all, chart.Phase{
-			Name: name, From: phase.Start.Seconds(), To: (phase.Start + phase.Length).Seconds(), Shaded: i%2 == 1,
+			Name: cmp.Or(phase.Name, fmt.Sprintf("phase %d", i+1)),
+			From: phase.Start.Seconds(), To: (phase.Start + phase.Length).Seconds(), Shaded: i%2 == 1,
 		})
 	}
 	return all

@@ -70,38 +70,8 @@ func (c *Cell) Share() float64 { return c.harms[min(c.Mean.Starts, len(c.harms))
 // StartShare is Share for the start.
 func (c *Cell) StartShare() float64 { return c.harms[:min(c.Mean.Starts, len(c.harms))].least() }
 
-// harm computes the figures that only some suites have.
-func (s *Summary) harm(cells []*Cell) {
-	shares := known(cells, (*Cell).Share)
-	s.HarmFirst, s.HarmWorst = figure(shares, func(v []float64) float64 { return quantile(v, 0.01) }), figure(shares, slices.Min)
-	s.Harmless = figure(shares, func(v []float64) float64 {
-		harmed := slices.DeleteFunc(slices.Clone(v), func(share float64) bool { return share >= kept })
-		return 1 - float64(len(harmed))/float64(len(v))
-	})
-	mean := func(v []float64) float64 { mean, _ := meanWithin(v); return mean }
-	s.StartGoodput = figure(known(cells, func(c *Cell) float64 { return ifAny(c.Mean.Starts > 0, c.Mean.StartGoodput) }), mean)
-	s.StartWorst = figure(known(cells, (*Cell).StartShare), slices.Min)
-	jain := known(cells, func(c *Cell) float64 { return ifAny(c.Mean.Jain > 0, c.Mean.Jain) })
-	s.Jain, s.JainWorst = figure(jain, mean), figure(jain, slices.Min)
-}
-
-// ifAny returns an optional value, NaN if it is missing.
-func ifAny(there bool, value float64) float64 {
-	if !there {
-		return math.NaN()
-	}
-	return value
-}
-
-// known returns a column without NaN.
-func known(cells []*Cell, of func(*Cell) float64) []float64 {
-	return slices.DeleteFunc(column(cells, of), math.IsNaN)
-}
-
-// figure is NaN if there are no values.
-func figure(values []float64, of func([]float64) float64) Figure {
-	if len(values) == 0 {
-		return Figure(math.NaN())
-	}
-	return Figure(of(values))
+// harmless is the part of the shares from which a law counts as harmless, NaN without any.
+func harmless(shares []float64) Figure {
+	harmed := slices.DeleteFunc(slices.Clone(shares), func(share float64) bool { return share >= kept })
+	return Figure(1 - float64(len(harmed))/float64(len(shares)))
 }

@@ -61,7 +61,7 @@ func TestOutcomesComeInOrder(t *testing.T) {
 	if err != nil || next != 40 {
 		t.Errorf("%d outcomes: %v", next, err)
 	}
-	if n := len(cells.List()); n != 4 {
+	if n := len(cells); n != 4 {
 		t.Errorf("%d cells, want one for each scenario and law", n)
 	}
 }
@@ -180,7 +180,7 @@ func TestHarm(t *testing.T) {
 			{Law: "b", Seed: uint64(seed), Regime: "x", Goodput: 90, Phases: []float64{90, 90, 90, 90}},
 		}})
 	}
-	a, b := cells.List()[0], cells.List()[1]
+	a, b := cells[0], cells[1]
 	if got, want := a.Share(), 100*200.0/300; got != want { // 90+110 of the better of 150+150 and 50+190
 		t.Errorf("share %v, want %v", got, want)
 	}

@@ -14,6 +14,7 @@ type Cell struct {
 	Scenario, Law string
 	Mean          sim.Score // over all seeds, figure by figure
 	Worst         float64   // goodput of the worst seed
+	index         int       // of the scenario; names may be equal
 	seeds         int
 	harms         harms
 }
@@ -52,45 +53,27 @@ func (c *Cell) scored() []float64 {
 	return c.Mean.Phases
 }
 
-// Cells collects the scores of outcomes, in the order of scenarios and laws.
-type Cells struct {
-	list  []*Cell
-	index map[place]*Cell
-}
-
-type place struct {
-	scenario int // names may be equal
-	law      string
-}
+// Cells are the results of outcomes, grouped by scenario, in the order of scenarios and laws.
+type Cells []*Cell
 
 // Add adds the scores of an outcome.
 func (c *Cells) Add(o Outcome) {
-	if c.index == nil {
-		c.index = map[place]*Cell{}
-	}
 	for _, s := range o.Scores {
-		key := place{o.Job.Index, s.Law}
-		cell := c.index[key]
-		if cell == nil {
-			cell = &Cell{Scenario: s.Scenario, Law: s.Law}
-			c.index[key] = cell
-			c.list = append(c.list, cell)
+		i := slices.IndexFunc(*c, func(cell *Cell) bool { return cell.index == o.Job.Index && cell.Law == s.Law })
+		if i < 0 {
+			i = len(*c)
+			*c = append(*c, &Cell{Scenario: s.Scenario, Law: s.Law, index: o.Job.Index})
 		}
-		cell.add(s)
+		(*c)[i].add(s)
 	}
 }
 
-// List returns the cells, grouped by scenario.
-func (c *Cells) List() []*Cell { return c.list }
-
 // grouped returns the cells of each key, in the order in which the keys appear.
 func grouped(cells []*Cell, key func(*Cell) string) (groups [][]*Cell) {
-	index := map[string]int{}
 	for _, cell := range cells {
-		i, known := index[key(cell)]
-		if !known {
+		i := slices.IndexFunc(groups, func(group []*Cell) bool { return key(group[0]) == key(cell) })
+		if i < 0 {
 			i = len(groups)
-			index[key(cell)] = i
 			groups = append(groups, nil)
 		}
 		groups[i] = append(groups[i], cell)
@@ -143,11 +126,11 @@ func (f Figure) MarshalJSON() ([]byte, error) {
 }
 
 // Summaries sums up each law.
-func (c *Cells) Summaries() []Summary { return summaries(c.list, "") }
+func (c Cells) Summaries() []Summary { return summaries(c, "") }
 
 // Regimes sums up each law in each regime, in the order of regimes and laws.
-func (c *Cells) Regimes() (all []Summary) {
-	for _, cells := range grouped(c.list, func(c *Cell) string { return c.Mean.Regime }) {
+func (c Cells) Regimes() (all []Summary) {
+	for _, cells := range grouped(c, func(c *Cell) string { return c.Mean.Regime }) {
 		all = append(all, summaries(cells, cmp.Or(cells[0].Mean.Regime, "others"))...)
 	}
 	return all
@@ -195,20 +178,38 @@ func summary(cells []*Cell) Summary {
 			s.Steady = min(s.Steady, c.Worst/c.Mean.Goodput)
 		}
 	}
-	s.harm(cells)
+	shares, jain := column(cells, (*Cell).Share), func(c *Cell) float64 { return ifAny(c.Mean.Jain > 0, c.Mean.Jain) }
+	s.HarmFirst, s.HarmWorst = Figure(quantile(shares, 0.01)), Figure(quantile(shares, 0))
+	s.Harmless = harmless(shares)
+	s.StartGoodput = Figure(average(func(c *Cell) float64 { return ifAny(c.Mean.Starts > 0, c.Mean.StartGoodput) }))
+	s.StartWorst = Figure(quantile(column(cells, (*Cell).StartShare), 0))
+	s.Jain, s.JainWorst = Figure(average(jain)), Figure(quantile(column(cells, jain), 0))
 	return s
 }
 
-func column(cells []*Cell, of func(*Cell) float64) []float64 {
-	values := make([]float64, len(cells))
-	for i, c := range cells {
-		values[i] = of(c)
+// ifAny returns an optional value, NaN if it is missing.
+func ifAny(there bool, value float64) float64 {
+	if !there {
+		return math.NaN()
+	}
+	return value
+}
+
+// column returns the values of the cells that have one.
+func column(cells []*Cell, of func(*Cell) float64) (values []float64) {
+	for _, c := range cells {
+		if v := of(c); !math.IsNaN(v) {
+			values = append(values, v)
+		}
 	}
 	return values
 }
 
-// quantile interpolates between the values around the rank.
+// quantile interpolates between the values around the rank. It is NaN without values.
 func quantile(values []float64, q float64) float64 {
+	if len(values) == 0 {
+		return math.NaN()
+	}
 	sorted := slices.Sorted(slices.Values(values))
 	rank := q * float64(len(sorted)-1)
 	below := int(rank)
@@ -216,10 +217,13 @@ func quantile(values []float64, q float64) float64 {
 	return sorted[below] + (rank-float64(below))*(sorted[above]-sorted[below])
 }
 
-// meanWithin returns the mean and half the width of its 95% confidence interval by
-// Student's t, which is NaN for a single value.
+// meanWithin returns the mean, NaN without values, and half the width of its 95% confidence
+// interval by Student's t, which is NaN for a single value.
 func meanWithin(values []float64) (mean float64, within Figure) {
 	n := float64(len(values))
+	if n == 0 {
+		mean = math.NaN()
+	}
 	for _, v := range values {
 		mean += v / n
 	}
