@@ -198,34 +198,31 @@ func (e *engine) answered(slot int32) {
 	a := &e.attempts[slot]
 	client := &e.scenario.Clients[a.client]
 	latency := e.now - a.began
-	late := latency > e.slo(a)
+	again := (a.failed || latency > e.slo(a)) && !a.gone
 	outcome := window.Success
 	switch {
 	case a.pushed:
 		outcome = window.Overloaded
-	case a.failed:
-		outcome = window.Failure
-	case late && client.TimeoutAtSLO:
-		outcome = window.Timeout
-	case late && client.Leaves:
-		outcome = window.Late
-	}
-	e.done(slot, outcome)
-	switch {
-	case a.pushed:
 		e.record.of(&a.request).Pushed++
 	case a.failed:
+		outcome = window.Failure
 		e.record.of(&a.request).Failed++
-	case late:
+	case latency > e.slo(a):
+		if client.TimeoutAtSLO {
+			outcome = window.Timeout
+		} else if client.Leaves {
+			outcome = window.Late
+		}
 		e.record.late(&a.request, latency)
 	default:
 		e.record.good(&a.request, latency)
 	}
-	if (a.failed || late) && !a.gone {
+	e.done(slot, outcome)
+	if again {
 		e.failed(slot, 0)
-		return
+	} else {
+		e.release(slot)
 	}
-	e.release(slot)
 }
 
 // done returns the slot to the limiter.
@@ -251,7 +248,7 @@ func (e *engine) giveUp(slot int32) {
 	client := &e.scenario.Clients[a.client]
 	switch {
 	case a.stage == waits:
-		e.leave(slot, reply.Cancelled)
+		e.leave(slot)
 	case client.Cancel:
 		if a.stage == runs {
 			e.abandon(slot)

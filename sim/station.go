@@ -6,23 +6,38 @@ import (
 )
 
 // A station runs up to a number of jobs at once, all at the same speed, and the others wait in
-// order of arrival.
+// order of arrival. It has the clock of the package documentation, and a heap of the readings at
+// which the running jobs end.
 type station struct {
-	progress
-
 	most, open int   // jobs at once, with all workers and now
 	speed      Curve // of each of n jobs
 	conditions Conditions
 
+	at    time.Duration // the time of the reading
+	clock float64       // nanoseconds of work that each job was given
+	rate  float64       // of the clock
+	next  time.Duration // the time at which the first job ends
+
+	heap[ending]
 	backlog []waiting // from head on
 	head    int
-	queued  []int // index of each job in the backlog
+	jobs    []whereabouts
 }
+
+type ending struct {
+	clock float64
+	job   Job
+}
+
+func (e ending) before(o ending) bool { return e.clock < o.clock }
 
 type waiting struct {
 	work time.Duration
 	job  Job // noJob if it was abandoned
 }
+
+// whereabouts are the places of a job in the heap, -1 if it does not run, and in the backlog.
+type whereabouts struct{ running, waiting int }
 
 const (
 	noJob     = Job(-1)
@@ -31,41 +46,43 @@ const (
 
 func newStation(most int, speed Curve) *station {
 	s := &station{most: most, open: most, speed: speed, conditions: Conditions{Speed: 1, Workers: 1}}
-	s.moved = func(e ending, place int) { s.places[e.job] = int32(place) }
+	s.moved = func(e ending, place int) { s.jobs[e.job].running = place }
 	s.settle()
 	return s
 }
 
 func (s *station) Start(now time.Duration, job Job, work time.Duration) {
 	s.pass(now)
+	for int(job) >= len(s.jobs) {
+		s.jobs = append(s.jobs, whereabouts{running: -1})
+	}
 	if len(s.items) < s.open {
-		s.add(job, work)
+		s.push(ending{s.clock + float64(work), job})
 		s.settle()
 		return
 	}
-	for int(job) >= len(s.queued) {
-		s.queued = append(s.queued, 0)
-	}
-	s.queued[job] = len(s.backlog)
+	s.jobs[job].waiting = len(s.backlog)
 	s.backlog = append(s.backlog, waiting{work, job})
 }
 
 func (s *station) Next() time.Duration { return s.next }
 
+// Finish removes the first job. Its end was rounded up to a nanosecond, so the clock has reached it.
 func (s *station) Finish(now time.Duration) Job {
-	s.pass(now)
-	job := s.first()
-	s.settle()
+	job := s.items[0].job
+	s.Abandon(now, job)
 	return job
 }
 
 func (s *station) Abandon(now time.Duration, job Job) {
 	s.pass(now)
-	if !s.has(job) {
-		s.backlog[s.queued[job]].job = noJob
+	place := &s.jobs[job]
+	if place.running < 0 {
+		s.backlog[place.waiting].job = noJob
 		return
 	}
-	s.end(job)
+	s.remove(place.running)
+	place.running = -1
 	s.settle()
 }
 
@@ -78,12 +95,18 @@ func (s *station) Change(now time.Duration, c Conditions) {
 	s.settle()
 }
 
+// pass advances the clock.
+func (s *station) pass(now time.Duration) {
+	s.clock += mul(float64(now-s.at), s.rate)
+	s.at = now
+}
+
 // settle starts waiting jobs as far as there is room, and sets the rate for the number of
-// running ones.
+// running ones, and the time at which the first of them ends.
 func (s *station) settle() {
 	for s.head < len(s.backlog) && len(s.items) < s.open {
 		if w := s.backlog[s.head]; w.job != noJob {
-			s.add(w.job, w.work)
+			s.push(ending{s.clock + float64(w.work), w.job})
 		}
 		s.head++
 	}
@@ -91,7 +114,15 @@ func (s *station) settle() {
 		s.compact()
 	}
 	n := float64(max(1, len(s.items))) / s.conditions.Workers
-	s.run(mul(s.conditions.Speed, s.speed(n)))
+	s.rate, s.next = mul(s.conditions.Speed, s.speed(n)), Never
+	if len(s.items) == 0 {
+		s.clock = 0 // the longer a clock runs the coarser it is
+		return
+	}
+	left := max(0, s.items[0].clock-s.clock)
+	if wait := math.Ceil(left / s.rate); wait < float64(Never-s.at) { // false if the rate is 0 as well
+		s.next = s.at + time.Duration(wait)
+	}
 }
 
 // compact moves the backlog to the front of its memory.
@@ -100,7 +131,7 @@ func (s *station) compact() {
 	s.backlog, s.head = s.backlog[:n], 0
 	for i, w := range s.backlog {
 		if w.job != noJob {
-			s.queued[w.job] = i
+			s.jobs[w.job].waiting = i
 		}
 	}
 }

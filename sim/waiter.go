@@ -95,11 +95,11 @@ func (e *engine) served(w *waiter) {
 }
 
 // leave removes an attempt from the queue.
-func (e *engine) leave(slot int32, why reply.Verdict) {
+func (e *engine) leave(slot int32) {
 	a := &e.attempts[slot]
 	w, limiter := a.waiter, a.limiter
 	e.fx = admit.Effects{}
-	e.nodes[limiter].Leave(&w.Waiter, why, int64(e.now), &e.fx)
+	e.nodes[limiter].Leave(&w.Waiter, reply.Cancelled, int64(e.now), &e.fx)
 	e.after(limiter)
 	if e.attempts[slot].waiter == w { // unless it was answered, and so woken, at the same instant
 		e.served(w)
