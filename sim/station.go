@@ -67,7 +67,7 @@ func (s *station) Start(now time.Duration, job Job, work time.Duration) {
 
 func (s *station) Next() time.Duration { return s.next }
 
-// Finish removes the first job. Its end was rounded up to a nanosecond, so the clock has reached it.
+// Finish removes the first job. Its end was rounded up to a nanosecond: the clock has reached it.
 func (s *station) Finish(now time.Duration) Job {
 	job := s.items[0].job
 	s.Abandon(now, job)

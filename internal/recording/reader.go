@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -43,17 +44,14 @@ func NewReader(in io.Reader) (*Reader, error) {
 	return r, nil
 }
 
-// Next returns the next message. The error after the last one is io.EOF.
+// Next returns the next message. The error after the last one wraps io.EOF.
 func (r *Reader) Next() (m Message, err error) {
 	r.line++
 	text, err := r.text()
-	if errors.Is(err, io.EOF) {
-		return m, err
-	}
 	if err == nil {
 		m, err = decode(text)
 	}
-	if r.readings += m.size(); err == nil && r.readings > MostReadings {
+	if r.readings += m.size(); r.readings > MostReadings {
 		err = fmt.Errorf("more than %d readings: want a shorter recording", MostReadings)
 	}
 	if err != nil {
@@ -94,19 +92,10 @@ func decode(line []byte) (m Message, err error) {
 // Parse reads an event of a dashboard, and checks it as a [Reader] does. known is false for an
 // event that is no message.
 func Parse(event string, data []byte) (m Message, known bool, err error) {
-	switch event {
-	case "overview":
-		m.Overview = new(Overview)
-		err = json.Unmarshal(data, m.Overview)
-	case "details":
-		m.Details = new(Details)
-		err = json.Unmarshal(data, m.Details)
-	case "requests":
-		err = json.Unmarshal(data, &m.Requests)
-	default:
+	if !slices.Contains([]string{"overview", "details", "requests"}, event) {
 		return m, false, nil
 	}
-	if err == nil {
+	if err = json.Unmarshal(fmt.Appendf(nil, "{%q:%s}", event, data), &m); err == nil {
 		err = m.check()
 	}
 	if err != nil {

@@ -10,18 +10,17 @@ import (
 	"strings"
 )
 
-// objects returns a function that cuts a line of JSON into the named columns. A dot leads
-// into an object.
+// objects returns a function that cuts a line of JSON into the named columns.
 func objects(names []string) func(line string) (cells []string, problem string) {
 	cells := make([]string, len(names))
 	return func(line string) ([]string, string) {
-		object, err := objectOf(line)
+		members, err := membersOf(line)
 		if err != nil {
 			return nil, fmt.Sprintf("is no JSON object: %v: want one a line", err)
 		}
 		for i, name := range names {
 			cells[i] = ""
-			if v := memberOf(object, name); v != nil {
+			if v := members[name]; v != nil {
 				cells[i] = fmt.Sprint(v)
 			}
 		}
@@ -29,37 +28,28 @@ func objects(names []string) func(line string) (cells []string, problem string) 
 	}
 }
 
-func objectOf(line string) (object map[string]any, err error) {
+// membersOf returns the members of an object, and those of objects in it by names with a dot.
+func membersOf(line string) (members map[string]any, err error) {
 	in := json.NewDecoder(strings.NewReader(line))
 	in.UseNumber() // to keep the digits
+	var object map[string]any
 	err = in.Decode(&object)
 	if _, more := in.Token(); err == nil && !errors.Is(more, io.EOF) {
 		err = errors.New("it goes on after the object")
 	}
-	return object, err
+	members = map[string]any{}
+	flatten(object, "", members)
+	return members, err
 }
 
-func memberOf(object map[string]any, name string) any {
-	if v, ok := object[name]; ok {
-		return v
-	}
-	outer, inner, _ := strings.Cut(name, ".")
-	if inside, ok := object[outer].(map[string]any); ok {
-		return memberOf(inside, inner)
-	}
-	return nil
-}
-
-// keysOf returns the names of the members of an object, and of objects in it.
-func keysOf(object map[string]any) (names []string) {
+// flatten adds members. A name with a dot wins over the member that it may mean.
+func flatten(object map[string]any, outer string, into map[string]any) {
 	for _, name := range slices.Sorted(maps.Keys(object)) {
-		inside, ok := object[name].(map[string]any)
-		if !ok {
-			names = append(names, name)
-		}
-		for _, inner := range keysOf(inside) {
-			names = append(names, name+"."+inner)
+		v := object[name]
+		if inside, ok := v.(map[string]any); ok {
+			flatten(inside, outer+name+".", into)
+		} else {
+			into[outer+name] = v
 		}
 	}
-	return names
 }

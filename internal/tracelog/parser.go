@@ -24,7 +24,6 @@ type logParser struct {
 
 	arrival, service, class, deadline *source
 	stamps                            stamps
-	classes                           map[string]string // interns classes
 
 	problems
 

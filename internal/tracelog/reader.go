@@ -32,7 +32,7 @@ type Fault func(file string, line int, field, problem string) error
 
 // Read reads the requests in the order of their arrival. It joins the errors.
 func (r Reader) Read(file string, in io.Reader, fault Fault) ([]Request, error) {
-	p := &logParser{Reader: r, problems: problems{file: file, fault: fault}, classes: map[string]string{}}
+	p := &logParser{Reader: r, problems: problems{file: file, fault: fault}}
 	if err := p.open(bufio.NewReaderSize(in, 1<<16)); err != nil {
 		return nil, err
 	}

@@ -28,8 +28,8 @@ func at(file string, line int, field, problem string) error {
 func read(r Reader, log string) ([]Request, error) { return r.Read("log", strings.NewReader(log), at) }
 
 func TestZeroReader(t *testing.T) {
-	trace, err := read(Reader{}, "arrival,service,class\n0,0.01,a\n0.5,20ms,b\r\n\n1s,1e-3\n")
-	want := []Request{{0, 10 * ms, "a", 0}, {500 * ms, 20 * ms, "b", 0}, {time.Second, ms, "", 0}}
+	trace, err := read(Reader{}, "0,0.01,a;b\n0.5,20ms,b\r\n\n1s,1e-3\n")
+	want := []Request{{0, 10 * ms, "a;b", 0}, {500 * ms, 20 * ms, "b", 0}, {time.Second, ms, "", 0}}
 	if err != nil || !reflect.DeepEqual(trace, want) {
 		t.Fatalf("%v, %v", trace, err)
 	}
@@ -116,7 +116,7 @@ func TestReader(t *testing.T) {
 			Reader{Arrival: "ts", Service: "response.ms*ms", Class: "who", Deadline: "until"},
 			"\xef\xbb\xbf" + `{"ts":1700000000.0, "response": {"ms": 10}, "who": "a", "until": 0.2}` + "\r\n\r\n" +
 				`{"ts":1700000000.5, "response": {"ms": "20"}, "who": "b", "until": "300ms"}` + "\n" +
-				`{"ts":1700000001.5, "response.ms": 30, "who": "a"}` + "\n",
+				`{"ts":1700000001.5, "response.ms": 30, "response": {"ms": 5}, "who": "a"}` + "\n",
 		},
 	} {
 		if trace, err := read(test.reader, test.log); err != nil ||
@@ -215,6 +215,11 @@ func TestReaderRefuses(t *testing.T) {
 			Reader{Arrival: "at", Service: "took", Deadline: "d"},
 			"at,d,took\n1700000001,1700000000,1",
 			"log:2: deadline (d) is -1s: want more than 0 and up to 10000h after the arrival",
+		},
+		{
+			Reader{Format: "[$at] $took", Arrival: "at", Service: "took"},
+			"0] 1",
+			`log:1: line has no "] " after $at: want the format of the log`,
 		},
 		{
 			Reader{Format: "$at [$took]", Arrival: "at", Service: "took"},

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unique"
 )
 
 // isHeading reports whether the first row is a heading although no column is referenced by
@@ -14,7 +15,7 @@ func (p *logParser) isHeading(cells []string) bool {
 	switch {
 	case p.simple:
 		return strings.HasPrefix(cells[0], "arrival")
-	case p.heading > 0 || p.names != nil || len(cells) < p.least:
+	case p.names != nil || len(cells) < p.least:
 		return false
 	}
 	return p.isForeign(cells)
@@ -78,7 +79,7 @@ func (p *logParser) request(cells []string, line int) {
 		}
 	}
 	if p.class != nil && p.class.column < len(cells) {
-		a.Class = p.known(strings.TrimSpace(cells[p.class.column]))
+		a.Class = unique.Make(strings.TrimSpace(cells[p.class.column])).Value() // there are few
 	}
 	if p.count > before {
 		return
@@ -122,14 +123,6 @@ func (p *logParser) patience(cells []string, a Request) (d time.Duration, proble
 		problem += " after the arrival"
 	}
 	return d, problem
-}
-
-func (p *logParser) known(class string) string {
-	if _, ok := p.classes[class]; !ok {
-		class = strings.Clone(class)
-		p.classes[class] = class
-	}
-	return p.classes[class]
 }
 
 // trace sorts the requests, unless there are problems.

@@ -2,6 +2,7 @@ package tracelog
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -72,8 +73,8 @@ func cutUnit(text string) (name string, unit time.Duration) {
 // keys returns the names of the members in the first line of JSON. They are not known if it is no
 // object, which is reported when it is read, or longer than the buffer.
 func (p *logParser) keys() (names []string, known bool) {
-	object, err := objectOf(p.first)
-	return keysOf(object), err == nil
+	members, err := membersOf(p.first)
+	return slices.Sorted(maps.Keys(members)), err == nil
 }
 
 func (p *logParser) choice() string {
