@@ -85,20 +85,25 @@ func TestAnswersThatAnotherTryWouldNotChange(t *testing.T) {
 	}
 }
 
-// A transport answers in the process, so that the time can be faked.
 type transport func(*http.Request) (*http.Response, error)
 
 func (t transport) RoundTrip(r *http.Request) (*http.Response, error) { return t(r) }
 
+// streams answers in the process, so that the time can be faked.
+func streams(t *testing.T, body func(*http.Request) io.ReadCloser) {
+	old := *client
+	t.Cleanup(func() { *client = old })
+	client.Transport = transport(func(r *http.Request) (*http.Response, error) {
+		return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: body(r)}, nil
+	})
+}
+
 func TestLostConnectionsAreMadeAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		old := *client
-		defer func() { *client = old }()
 		ctx, cancel := context.WithCancel(t.Context())
 		tries, got := 0, 0
-		client.Transport = transport(func(r *http.Request) (*http.Response, error) {
+		streams(t, func(r *http.Request) io.ReadCloser {
 			body, in := io.Pipe()
-			header := http.Header{"Content-Type": {"text/event-stream"}}
 			tries++
 			go func() {
 				switch tries {
@@ -118,7 +123,7 @@ func TestLostConnectionsAreMadeAgain(t *testing.T) {
 			if tries == 4 {
 				t.Error("tries again after the end")
 			}
-			return &http.Response{StatusCode: 200, Header: header, Body: body}, nil
+			return body
 		})
 		var lost []string
 		begun := time.Now()
@@ -133,16 +138,17 @@ func TestLostConnectionsAreMadeAgain(t *testing.T) {
 }
 
 func TestHostileEvents(t *testing.T) {
-	for want, text := range map[string]string{
-		"token too long":    "event: overview\ndata: " + strings.Repeat("x", longestEvent) + "\n\n",
-		"invalid character": "event: details\ndata: <html>\n\n",
-	} {
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { stream(w, text) }))
-		ctx, cancel := context.WithCancelCause(t.Context())
-		err := at(t, server.URL).Follow(ctx, func(recording.Message) error { return nil }, func(err error) { cancel(err) })
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %s", err, want)
+	synctest.Test(t, func(t *testing.T) {
+		for want, text := range map[string]string{
+			"token too long":    "event: overview\ndata: " + strings.Repeat("x", longestEvent) + "\n\n",
+			"invalid character": "event: details\ndata: <html>\n\n",
+		} {
+			streams(t, func(*http.Request) io.ReadCloser { return io.NopCloser(strings.NewReader(text)) })
+			ctx, cancel := context.WithCancelCause(t.Context())
+			err := at(t, "a").Follow(ctx, func(recording.Message) error { return nil }, func(err error) { cancel(err) })
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%v, want %s", err, want)
+			}
 		}
-		server.Close()
-	}
+	})
 }
