@@ -60,14 +60,20 @@ func isNetwork(text string) bool {
 	return err == nil
 }
 
-func isServer(address string) bool { return isURL(address) || strings.HasPrefix(address, "unix:/") }
+func isServer(address string) bool {
+	u, plain := parsePlain(address)
+	return isURL(address) || plain && u.Scheme == "unix" && u.Host == "" && len(u.Path) > 1
+}
 
 func isURL(text string) bool {
+	u, plain := parsePlain(text)
+	return plain && (u.Scheme == "http" || u.Scheme == "https") && isHost(u.Host)
+}
+
+// parsePlain reads a URL, and reports whether it is one without user, query and fragment.
+func parsePlain(text string) (u *url.URL, plain bool) {
 	u, err := url.Parse(text)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" {
-		return false
-	}
-	return isHost(u.Host) && u.User == nil && u.RawQuery == "" && !u.ForceQuery && !strings.Contains(text, "#")
+	return u, err == nil && u.User == nil && u.RawQuery == "" && !u.ForceQuery && !strings.Contains(text, "#")
 }
 
 // isHost reports whether a text is the host of a URL, with or without a port.

@@ -31,8 +31,8 @@ func TestMeaning(t *testing.T) {
 
 		// Upstreams
 		{"upstreams:\n  api: {}\n", "w:2:8: upstreams.api.addresses is missing: want a list"},
-		{"upstreams:\n  api: {addresses: ['ftp://a', 'http://', 'http://a:0', 'http://u@a', 'http://a?q', 'http://a#f', 'http://a?', 'a:80', 'http://{a}', 'http://a', 'http://a']}\n", wantURLs(21, "ftp://a", "http://", "http://a:0", "http://u@a", "http://a?q", "http://a#f", "http://a?", "a:80", "http://{a}") +
-			"w:2:146: upstreams.api.addresses[10] is \"http://a\", as one before it is"},
+		{"upstreams:\n  api: {addresses: ['ftp://a', 'http://', 'http://a:0', 'http://u@a', 'http://a?q', 'http://a#f', 'http://a?', 'a:80', 'http://{a}', 'unix:', 'unix:app', 'unix:/', 'unix:/a?b', 'http://a', 'http://a/']}\n", wantURLs(21, "ftp://a", "http://", "http://a:0", "http://u@a", "http://a?q", "http://a#f", "http://a?", "a:80", "http://{a}", "unix:", "unix:app", "unix:/", "unix:/a?b") +
+			"w:2:190: upstreams.api.addresses[14] is \"http://a/\", as one before it is"},
 		{"upstreams:\n  api: {addresses: ['http://a'], tls: {ca: x}}\n", "w:2:39: upstreams.api.tls is set, and no address has https: want one, or no tls"},
 		{"upstreams:\n  api: {addresses: ['https://a'], tls: {certificate: x}}\n", "w:2:40: upstreams.api.tls.key is missing: want the file of the key that belongs to certificate"},
 		{"upstreams:\n  api: {addresses: ['https://a'], tls: {key: x}}\n", "w:2:40: upstreams.api.tls.certificate is missing: want the file of the certificate that belongs to key"},
@@ -126,7 +126,7 @@ func TestAccepted(t *testing.T) {
 		small + "compartments: {api: {queue: {size: 0}}}\n",
 		small + "max: 9\ncompartments: {api: {reserved: 3, max: 3}}\n",
 		small + "routes: [{}, {path: /live, exempt: true, timeout: 0s}]\nfleet: {name: a, store: 'nats://a:4222', cap: 20}\n",
-		"upstreams: {api: {addresses: ['https://a', 'http://b'], tls: {server_name: c}}}\n",
+		"upstreams: {api: {addresses: ['https://a', 'http://b', 'http://b/below', 'unix:/app'], tls: {server_name: c}}}\n",
 		small + "admin: {address: 'localhost:1'}\n",
 		small + "admin: {address: '[::1]:1'}\n",
 		small + "admin: {address: 'unix:/run/weir-admin.sock'}\n",

@@ -37,10 +37,11 @@ func (c *checker) upstreams() {
 		secure := false
 		seen := map[string]bool{}
 		for i, address := range u.Addresses {
-			if seen[address] {
+			if server := strings.TrimSuffix(address, "/"); seen[server] {
 				c.refuse(item(path+".addresses", i), "is %s, as one before it is", quoted(address))
+			} else {
+				seen[server] = true
 			}
-			seen[address] = true
 			secure = secure || strings.HasPrefix(address, "https:")
 		}
 		if u.TLS != (ClientTLS{}) && !secure {

@@ -1,7 +1,6 @@
 package upstream
 
 import (
-	"fmt"
 	"net/url"
 	"path"
 	"strings"
@@ -19,25 +18,19 @@ type address struct {
 	*connections
 }
 
-// parseAddress reads http://host:port/path, https://host:port/path, or unix:/path of a socket.
+// parseAddress reads http://host:port/path, https://host:port/path, or unix:/path of a socket, as a
+// configuration has them.
 func parseAddress(text string) (*address, error) {
 	u, err := url.Parse(text)
 	if err != nil {
 		return nil, err
 	}
-	a := &address{text: text, scheme: u.Scheme, host: u.Host}
-	switch {
-	case u.User != nil, u.RawQuery != "", u.ForceQuery, u.Fragment != "":
-		return nil, fmt.Errorf("address %q: want no user, query or fragment", u.Redacted())
-	case u.Scheme == "unix" && u.Host == "" && len(u.Path) > 1:
-		a.scheme, a.host, a.socket = "http", "localhost", u.Path
-	case (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "":
-		a.raw = strings.TrimSuffix(u.EscapedPath(), "/")
-		a.base, err = url.PathUnescape(a.raw)
-	default:
-		return nil, fmt.Errorf("address %q: want http://host:port, https://host:port or unix:/path", text)
+	if u.Scheme == "unix" {
+		return &address{text: text, scheme: "http", host: "localhost", socket: u.Path}, nil
 	}
-	return a, err
+	raw := strings.TrimSuffix(u.EscapedPath(), "/")
+	base, err := url.PathUnescape(raw)
+	return &address{text: text, scheme: u.Scheme, host: u.Host, raw: raw, base: base}, err
 }
 
 // locate changes the URL of a request to its place at the address.

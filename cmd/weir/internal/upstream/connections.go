@@ -27,49 +27,43 @@ const (
 // to 0.98 of the processor time of net/http's 4 KB, for server and client together.
 const readBuffer = 16 << 10
 
-// settings are the settings of connections. A reload keeps the connections if it keeps these.
-type settings struct {
-	http2          bool
-	tls            config.ClientTLS
-	connectTimeout config.Duration
-	idleTimeout    config.Duration
-	maxIdle        int
-}
-
-func settingsOf(c config.Upstream) settings {
-	return settings{c.Protocol == "http2", c.TLS, c.ConnectTimeout, c.IdleTimeout, c.MaxIdleConnections}
-}
-
 // connections are the connections to an address, with the settings for new ones.
 type connections struct {
 	transport http.RoundTripper
 	checks    http.RoundTripper // over HTTP/1, each check has a connection of its own
-	settings  settings
+	settings  config.Upstream
 	pools     atomic.Int64 // pools that use them
 	running   atomic.Int64 // requests on them
 	closing   sync.RWMutex // no request begins while unused connections are closed
 }
 
+// suit reports whether a reload to other settings keeps the connections.
+func (c *connections) suit(s config.Upstream) bool {
+	was := c.settings
+	return s.Protocol == was.Protocol && s.TLS == was.TLS && s.ConnectTimeout == was.ConnectTimeout &&
+		s.IdleTimeout == was.IdleTimeout && s.MaxIdleConnections == was.MaxIdleConnections
+}
+
 // newConnections reads the TLS files.
-func newConnections(a *address, s settings, log *slog.Logger) (*connections, error) {
-	d := &dialer{net: net.Dialer{Timeout: time.Duration(s.connectTimeout)}, settings: s, socket: a.socket}
+func newConnections(a *address, s config.Upstream, log *slog.Logger) (*connections, error) {
+	d := &dialer{net: net.Dialer{Timeout: time.Duration(s.ConnectTimeout)}, http2: isHTTP2(s), socket: a.socket}
 	protocols := new(http.Protocols)
-	protocols.SetHTTP1(!s.http2)
-	protocols.SetHTTP2(s.http2 && a.scheme == "https")
-	protocols.SetUnencryptedHTTP2(s.http2 && a.scheme == "http")
+	protocols.SetHTTP1(!d.http2)
+	protocols.SetHTTP2(d.http2 && a.scheme == "https")
+	protocols.SetUnencryptedHTTP2(d.http2 && a.scheme == "http")
 	t := &http.Transport{
 		DialContext:            d.dial,
 		Protocols:              protocols,
 		HTTP2:                  &http.HTTP2Config{SendPingTimeout: keepAlive, PingTimeout: keepAlive},
 		DisableCompression:     true, // the client decides about compression
-		MaxIdleConnsPerHost:    s.maxIdle,
-		IdleConnTimeout:        time.Duration(s.idleTimeout),
+		MaxIdleConnsPerHost:    s.MaxIdleConnections,
+		IdleConnTimeout:        time.Duration(s.IdleTimeout),
 		ExpectContinueTimeout:  expect,
 		MaxResponseHeaderBytes: maxHeader,
 		ReadBufferSize:         readBuffer,
 	}
 	if a.scheme == "https" {
-		files, err := newClientFiles(s.tls, log)
+		files, err := newClientFiles(s.TLS, log)
 		if err != nil {
 			return nil, err
 		}
@@ -77,7 +71,7 @@ func newConnections(a *address, s settings, log *slog.Logger) (*connections, err
 		t.DialTLSContext = d.dialTLS
 	}
 	checks := t
-	if !s.http2 {
+	if !d.http2 {
 		// net/http gives a connection back before the caller has the response without a body. A
 		// check that takes it then, and is cancelled, would end that response.
 		checks = t.Clone()
@@ -134,10 +128,10 @@ func (e *dialError) Unwrap() error { return e.err }
 // A dialer opens connections. It does the TLS handshake itself, to distinguish handshake
 // errors from request errors, and to read changed files again.
 type dialer struct {
-	net      net.Dialer
-	settings settings
-	socket   string
-	files    *certs.Files
+	net    net.Dialer
+	http2  bool
+	socket string
+	files  *certs.Files
 }
 
 func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, error) {
@@ -148,21 +142,21 @@ func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, e
 	if err != nil {
 		return nil, &dialError{err}
 	}
-	if d.settings.http2 {
+	if d.http2 {
 		return socket, nil
 	}
 	return newConn(socket), nil
 }
 
 func (d *dialer) dialTLS(ctx context.Context, network, address string) (net.Conn, error) {
-	ctx, cancel := context.WithTimeout(ctx, time.Duration(d.settings.connectTimeout))
+	ctx, cancel := context.WithTimeout(ctx, d.net.Timeout)
 	defer cancel()
 	plain, err := d.dial(ctx, network, address)
 	if err != nil {
 		return nil, err
 	}
 	conn := tls.Client(plain, d.tlsConfig(address))
-	if err = conn.HandshakeContext(ctx); err == nil && d.settings.http2 && conn.ConnectionState().NegotiatedProtocol == "" {
+	if err = conn.HandshakeContext(ctx); err == nil && d.http2 && conn.ConnectionState().NegotiatedProtocol == "" {
 		err = errNoHTTP2
 	}
 	if err != nil {
@@ -183,7 +177,7 @@ func (d *dialer) tlsConfig(address string) *tls.Config {
 
 // protocols returns the protocols for ALPN.
 func (d *dialer) protocols() []string {
-	if d.settings.http2 {
+	if d.http2 {
 		return []string{"h2"}
 	}
 	return []string{"http/1.1"}

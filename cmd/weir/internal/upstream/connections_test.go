@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -25,7 +24,7 @@ import (
 )
 
 func TestHTTP2ByTLS(t *testing.T) {
-	a, dir := certstest.New(t), &folder{TB: t, path: t.TempDir()}
+	a, dir := certstest.New(t), t.TempDir()
 	for _, test := range []struct {
 		protocol     string
 		server       bool // speaks HTTP/2
@@ -37,7 +36,7 @@ func TestHTTP2ByTLS(t *testing.T) {
 		{"http2", false, "", "TLS handshake for h2"},
 	} {
 		c := defaults(secure(t, a, "api", test.server))
-		c.Protocol, c.TLS.CA, c.TLS.ServerName = test.protocol, dir.write("ca.pem", a.PEM()), "api"
+		c.Protocol, c.TLS.CA, c.TLS.ServerName = test.protocol, must.Write(t, dir+"/ca.pem", a.PEM()), "api"
 		p, _ := started(t, c)
 		if text, err := ask(p); text != test.answer || (err != nil) != (test.fail != "") || err != nil && !strings.Contains(err.Error(), test.fail) {
 			t.Errorf("%s, server speaks HTTP/2 %t: got %q, %v", test.protocol, test.server, text, err)
@@ -109,21 +108,6 @@ func TestAHandshakeHasTheConnectTimeout(t *testing.T) {
 	}
 }
 
-// A folder holds files whose changes are always detected, however quick.
-type folder struct {
-	testing.TB
-	path    string
-	changes time.Duration
-}
-
-func (f *folder) write(name string, text []byte) (path string) {
-	f.Helper()
-	path = filepath.Join(f.path, name)
-	f.changes += time.Second
-	must.Do(f, errors.Join(os.WriteFile(path, text, 0o600), os.Chtimes(path, time.Time{}, time.Unix(0, 0).Add(f.changes))))
-	return path
-}
-
 // secure starts a server that answers with the name in its client's certificate and the
 // protocol. It closes its connections, so that each request makes a handshake.
 func secure(t testing.TB, a *certstest.Authority, name string, http2 bool) (url string) {
@@ -157,29 +141,29 @@ func ask(p *Pool) (string, error) {
 
 // Package certs tests which changes are read.
 func TestFilesOfTLSAreReadAgainWhenTheyChange(t *testing.T) {
-	right, wrong, dir := certstest.New(t), certstest.New(t), &folder{TB: t, path: t.TempDir()}
+	right, wrong, dir := certstest.New(t), certstest.New(t), t.TempDir()
 	c := defaults(secure(t, right, "api.internal", false))
 	cert, key := right.Sign("client")
 	c.TLS = config.ClientTLS{
-		CA: dir.write("ca.pem", wrong.PEM()), Certificate: dir.write("cert.pem", cert), Key: dir.write("key.pem", key), ServerName: "api.internal",
+		CA: must.Write(t, dir+"/ca.pem", wrong.PEM()), Certificate: must.Write(t, dir+"/cert.pem", cert), Key: must.Write(t, dir+"/key.pem", key), ServerName: "api.internal",
 	}
 	p, _ := started(t, c)
 	if _, err := ask(p); !errors.As(err, new(x509.UnknownAuthorityError)) {
 		t.Fatalf("error %v, want that the authority is unknown", err)
 	}
-	dir.write("ca.pem", right.PEM())
+	must.Write(t, dir+"/ca.pem", right.PEM())
 	if text, err := ask(p); text != "client HTTP/1.1 api.internal" || err != nil {
 		t.Errorf("got %q, %v", text, err)
 	}
 }
 
 func TestUnusableFilesOfTLSAreAnError(t *testing.T) {
-	dir := &folder{TB: t, path: t.TempDir()}
+	dir := t.TempDir()
 	cert, _ := certstest.New(t).Sign("x")
 	for want, files := range map[string]config.ClientTLS{
-		"tls.ca: open ":                          {CA: filepath.Join(dir.path, "none.pem")},
-		"empty.pem has no certificate: want PEM": {CA: dir.write("empty.pem", nil)},
-		`tls.key ""`:                             {Certificate: dir.write("cert.pem", cert)},
+		"tls.ca: open ":                          {CA: dir + "/none.pem"},
+		"empty.pem has no certificate: want PEM": {CA: must.Write(t, dir+"/empty.pem", "")},
+		`tls.key ""`:                             {Certificate: must.Write(t, dir+"/cert.pem", cert)},
 	} {
 		c := defaults("https://127.0.0.1:1")
 		c.TLS = files
@@ -190,9 +174,9 @@ func TestUnusableFilesOfTLSAreAnError(t *testing.T) {
 }
 
 func TestTheServerIsWhoItsAddressSays(t *testing.T) {
-	a, dir := certstest.New(t), &folder{TB: t, path: t.TempDir()}
+	a, dir := certstest.New(t), t.TempDir()
 	c := defaults(strings.Replace(secure(t, a, "localhost", false), "127.0.0.1", "localhost", 1))
-	c.TLS.CA = dir.write("ca.pem", a.PEM())
+	c.TLS.CA = must.Write(t, dir+"/ca.pem", a.PEM())
 	p, _ := started(t, c)
 	if text, err := ask(p); text != "none HTTP/1.1 localhost" || err != nil {
 		t.Errorf("got %q, %v", text, err)

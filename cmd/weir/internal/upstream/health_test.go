@@ -88,7 +88,7 @@ func TestReloadsDelayNoCheck(t *testing.T) {
 		})
 		p, _ := newPool(t, c, nil)
 		p.pretend(0, count)
-		p.addresses[0].settings = settingsOf(c)
+		p.addresses[0].settings = c
 		p.Start()
 		for range 500 {
 			time.Sleep(time.Second)

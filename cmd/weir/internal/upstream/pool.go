@@ -2,13 +2,10 @@ package upstream
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
 	"sync"
-	"sync/atomic"
-	"time"
 
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 )
@@ -21,9 +18,6 @@ type Pool struct {
 	log       *slog.Logger
 	addresses []*address
 
-	changes *atomic.Uint64 // of all records; shared like them
-	current atomic.Pointer[rotation]
-
 	stop   context.CancelFunc // nil unless checks run
 	checks sync.WaitGroup
 }
@@ -31,22 +25,15 @@ type Pool struct {
 // New returns a pool. For addresses that the previous pool also has, it takes over their
 // records, and their connections unless the connection settings differ. The previous pool
 // keeps working, and the new one can still be closed in its place. New opens no connection.
-// It fails if an address or a TLS file cannot be used.
+// It fails if a TLS file cannot be used.
 func New(name string, c config.Upstream, previous *Pool, log *slog.Logger) (*Pool, error) {
-	p := &Pool{name: name, config: c, log: log.With("upstream", name), changes: new(atomic.Uint64)}
-	if previous != nil {
-		p.changes = previous.changes
-	}
+	p := &Pool{name: name, config: c, log: log.With("upstream", name)}
 	for i, text := range c.Addresses {
 		if err := p.add(text, previous); err != nil {
 			p.release()
 			return nil, fmt.Errorf("upstreams.%s.addresses[%d]: %w", name, i, err)
 		}
 	}
-	if len(p.addresses) == 0 {
-		return nil, fmt.Errorf("upstreams.%s.addresses: want at least one", name)
-	}
-	p.current.Store(newRotation(p.addresses, c.Health.Path != "", p.changes.Load(), time.Now()))
 	return p, nil
 }
 
@@ -56,20 +43,16 @@ func (p *Pool) add(text string, previous *Pool) error {
 	if err != nil {
 		return err
 	}
-	if p.find(a) != nil {
-		return errors.New("is there twice: want different addresses")
-	}
-	wanted := settingsOf(p.config)
 	if old := previous.find(a); old != nil {
 		a.record = old.record
-		if old.settings == wanted {
+		if old.suit(p.config) {
 			a.connections = old.connections
 		}
 	} else {
-		a.record = &record{changes: p.changes}
+		a.record = new(record)
 	}
 	if a.connections == nil {
-		if a.connections, err = newConnections(a, wanted, p.log.With("address", text)); err != nil {
+		if a.connections, err = newConnections(a, p.config, p.log.With("address", text)); err != nil {
 			return err
 		}
 	}
@@ -92,13 +75,16 @@ func (p *Pool) find(same *address) *address {
 	return p.addresses[i]
 }
 
+// isChecked reports whether the addresses are checked.
+func (p *Pool) isChecked() bool { return p.config.Health.Path != "" }
+
 // Start begins the checks. Call it once. If the pool replaces another, close that one
 // afterwards: the schedule of checks is kept.
 func (p *Pool) Start() {
 	ctx, stop := context.WithCancel(context.Background())
 	p.stop = stop
 	for _, a := range p.addresses {
-		if p.config.Health.Path == "" {
+		if !p.isChecked() {
 			a.forgetHealth()
 			continue
 		}

@@ -12,23 +12,21 @@ import (
 // A record is the state of an address. Pools before and after a reload share it. Its methods
 // receive the time.
 type record struct {
-	changes *atomic.Uint64 // counts changes that may affect the rotation; shared by all records of an upstream
-
 	inFlight atomic.Int64
 	requests atomic.Uint64
 	failures atomic.Uint64
 
 	// Written with the lock held, and read without it by each request.
-	failed    atomic.Int64  // failed requests in a row
-	ejections atomic.Uint64 // a request's result counts only if no ejection came since it began
+	failed       atomic.Int64  // failed requests in a row
+	ejections    atomic.Uint64 // a request's result counts only if no ejection came since it began
+	unhealthy    atomic.Bool
+	ejectedUntil atomic.Pointer[time.Time] // nil before the first ejection
 
-	mu           sync.Mutex
-	unhealthy    bool
-	differ       int // checks in a row that contradict unhealthy
-	nextCheck    time.Time
-	ejectedUntil time.Time
-	sickSince    time.Time // when it became unhealthy or was ejected, whichever is later
-	lastError    string
+	mu        sync.Mutex
+	differ    int // checks in a row that contradict unhealthy
+	nextCheck time.Time
+	sickSince time.Time // when it became unhealthy or was ejected, whichever is later
+	lastError string
 }
 
 // succeed records that a request got an answer. ejections is the count at the request's
@@ -54,13 +52,13 @@ func (r *record) fail(why string, ejections uint64, eject config.Eject, now time
 		return false
 	}
 	inRow := r.failed.Add(1)
-	if eject.Failures <= 0 || inRow < int64(eject.Failures) || now.Before(r.ejectedUntil) {
+	if eject.Failures <= 0 || inRow < int64(eject.Failures) || r.isEjected(now) {
 		return false
 	}
+	until := now.Add(time.Duration(eject.For))
 	r.ejections.Add(1)
-	r.ejectedUntil = now.Add(time.Duration(eject.For))
+	r.ejectedUntil.Store(&until)
 	r.sickSince = now
-	r.changes.Add(1)
 	return true
 }
 
@@ -71,23 +69,24 @@ func (r *record) check(err error, health config.Health, now time.Time) (changed 
 	if err != nil {
 		r.lastError = err.Error()
 	}
-	if (err != nil) == r.unhealthy {
+	unhealthy := r.unhealthy.Load()
+	if (err != nil) == unhealthy {
 		r.differ = 0
 		return false
 	}
 	r.differ++
 	needed := health.Failures
-	if r.unhealthy {
+	if unhealthy {
 		needed = health.Passes
 	}
 	if r.differ < needed {
 		return false
 	}
-	r.unhealthy, r.differ = !r.unhealthy, 0
-	if r.unhealthy {
+	r.unhealthy.Store(!unhealthy)
+	r.differ = 0
+	if !unhealthy {
 		r.sickSince = now
 	}
-	r.changes.Add(1)
 	return true
 }
 
@@ -95,8 +94,8 @@ func (r *record) check(err error, health config.Health, now time.Time) (changed 
 func (r *record) forgetHealth() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.unhealthy, r.differ, r.nextCheck = false, 0, time.Time{}
-	r.changes.Add(1)
+	r.unhealthy.Store(false)
+	r.differ, r.nextCheck = 0, time.Time{}
 }
 
 // checkIn returns the time until the next check. If it is 0, the caller must check now, and
@@ -115,13 +114,17 @@ func (r *record) checkIn(interval time.Duration, now time.Time) time.Duration {
 	return 0
 }
 
-// sick reports whether the address should be out of rotation, since when, and the end of its
-// ejection, if it is ejected.
-func (r *record) sick(checked bool, now time.Time) (sick bool, since, until time.Time) {
+func (r *record) isEjected(now time.Time) bool {
+	until := r.ejectedUntil.Load()
+	return until != nil && now.Before(*until)
+}
+
+// sick reports whether the address should be out of rotation, and since when.
+func (r *record) sick(checked bool, now time.Time) (sick bool, since time.Time) {
+	if !r.isEjected(now) && (!checked || !r.unhealthy.Load()) {
+		return false, time.Time{}
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if ejected := now.Before(r.ejectedUntil); ejected {
-		return true, r.sickSince, r.ejectedUntil
-	}
-	return checked && r.unhealthy, r.sickSince, time.Time{}
+	return true, r.sickSince
 }

@@ -6,57 +6,32 @@ import (
 	"time"
 )
 
-// A rotation is the set of addresses that receive requests.
-type rotation struct {
-	addresses []*address
-	changes   uint64    // of the records, when it was made
-	until     time.Time // the next end of an ejection; zero if there is none
-}
-
-// newRotation leaves out the sick addresses, but no more than half of all: the ones that
-// became sick last.
-func newRotation(all []*address, checked bool, changes uint64, now time.Time) *rotation {
-	type out struct {
+// rotation returns the addresses that receive requests: all without the sick ones, but no more than
+// half of all are out, the ones that became sick last.
+func (p *Pool) rotation() []*address {
+	type patient struct {
 		*address
 		since time.Time
 	}
-	r := &rotation{changes: changes}
-	var sick []out
-	for _, a := range all {
-		isSick, since, until := a.sick(checked, now)
-		if isSick {
-			sick = append(sick, out{a, since})
+	most := len(p.addresses) / 2
+	if most == 0 {
+		return p.addresses
+	}
+	var sick []patient
+	now := time.Now()
+	for _, a := range p.addresses {
+		if isSick, since := a.sick(p.isChecked(), now); isSick {
+			sick = append(sick, patient{a, since})
 		}
-		if !until.IsZero() && (r.until.IsZero() || until.Before(r.until)) {
-			r.until = until
-		}
 	}
-	slices.SortStableFunc(sick, func(a, b out) int { return b.since.Compare(a.since) })
-	sick = sick[:min(len(sick), len(all)/2)]
-	r.addresses = all
-	if len(sick) > 0 {
-		r.addresses = slices.DeleteFunc(slices.Clone(all), func(a *address) bool {
-			return slices.ContainsFunc(sick, func(o out) bool { return o.address == a })
-		})
+	if len(sick) == 0 {
+		return p.addresses
 	}
-	return r
-}
-
-// holds reports whether a new rotation would be the same.
-func (r *rotation) holds(changes uint64) bool {
-	return r.changes == changes && (r.until.IsZero() || time.Now().Before(r.until))
-}
-
-// rotation returns the current rotation. It is remade on use, so that no timer is needed at
-// the end of an ejection. Several requests may remake it at a time: an older one does not hold.
-func (p *Pool) rotation() []*address {
-	changes := p.changes.Load() // before the records are read, so that a concurrent change is not missed
-	if r := p.current.Load(); r.holds(changes) {
-		return r.addresses
-	}
-	r := newRotation(p.addresses, p.config.Health.Path != "", changes, time.Now())
-	p.current.Store(r)
-	return r.addresses
+	slices.SortStableFunc(sick, func(a, b patient) int { return b.since.Compare(a.since) })
+	sick = sick[:min(len(sick), most)]
+	return slices.DeleteFunc(slices.Clone(p.addresses), func(a *address) bool {
+		return slices.ContainsFunc(sick, func(out patient) bool { return out.address == a })
+	})
 }
 
 // choose returns an untried address for a request, preferably from the rotation; nil if all

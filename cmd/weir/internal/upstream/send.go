@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/weir-go/weir/cmd/weir/internal/config"
 )
 
 // maxTries is the number of addresses tried for a request, so that a service that is down
@@ -50,7 +52,9 @@ func (p *Pool) Send(ctx context.Context, req *http.Request, caller Caller) (res 
 
 // HTTP2 reports whether the servers speak HTTP/2. By GOAWAY and REFUSED_STREAM they say which
 // requests they have not begun, and those are sent again. HTTP/1 has no word for it.
-func (p *Pool) HTTP2() bool { return p.config.Protocol == "http2" }
+func (p *Pool) HTTP2() bool { return isHTTP2(p.config) }
+
+func isHTTP2(c config.Upstream) bool { return c.Protocol == "http2" }
 
 func (p *Pool) try(s *sending, a *address) (*http.Response, error) {
 	ejections := a.ejections.Load()

@@ -22,7 +22,7 @@ func (p *Pool) Snapshot() []Address {
 	in, now := p.rotation(), time.Now()
 	all := make([]Address, len(p.addresses))
 	for i, a := range p.addresses {
-		all[i] = a.snapshot(p.config.Health.Path != "", now)
+		all[i] = a.snapshot(p.isChecked(), now)
 		all[i].URL = a.text
 		all[i].InRotation = slices.Contains(in, a)
 	}
@@ -36,11 +36,11 @@ func (r *record) snapshot(checked bool, now time.Time) Address {
 		InFlight:  r.inFlight.Load(),
 		Requests:  r.requests.Load(),
 		Failures:  r.failures.Load(),
-		Healthy:   !checked || !r.unhealthy,
+		Healthy:   !checked || !r.unhealthy.Load(),
 		LastError: r.lastError,
 	}
-	if now.Before(r.ejectedUntil) {
-		s.EjectedUntil = r.ejectedUntil
+	if r.isEjected(now) {
+		s.EjectedUntil = *r.ejectedUntil.Load()
 	}
 	return s
 }
