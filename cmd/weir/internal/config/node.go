@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
@@ -89,8 +90,12 @@ func beginning(n ast.Node) ast.Node {
 // longestShown is the longest part of a value that an error shows.
 const longestShown = 60
 
-// quoted shortens a text that is too long to read.
+// password is that of a URL, with its user.
+var password = regexp.MustCompile(`://[^/@]*:[^/@]*@`)
+
+// quoted shortens a text that is too long to read, and hides a password, because errors are logged.
 func quoted(s string) string {
+	s = password.ReplaceAllString(s, "://xxxxx@")
 	if runes := []rune(s); len(runes) > longestShown {
 		s = string(runes[:longestShown]) + "..."
 	}
