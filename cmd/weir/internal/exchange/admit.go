@@ -54,7 +54,7 @@ func (x *exchange) routeStreams(ctx context.Context) (permit weir.Permit, share 
 // of the limit that uploads have. The gate learns nothing from it: the client determines its
 // duration, and a slot that waits for a client is no load.
 func (x *exchange) admitUpload() error {
-	part := slot.Part(x.route.gate.Snapshot(), x.uploads)
+	part := slot.Part(x.route.gate.Snapshot(), x.Uploads)
 	share, err := x.shared.uploads.take(x.route.config.Compartment, x.who.Address, part)
 	if err != nil {
 		return err

@@ -1,7 +1,6 @@
 package exchange
 
 import (
-	"errors"
 	"io"
 	"sync"
 )
@@ -30,8 +29,6 @@ const (
 	stopped            // as soon as src returns
 )
 
-var errStopped = errors.New("the request is over")
-
 // start starts reading. It reports false if there is no memory.
 func (a *ahead) start(m *memory) bool {
 	a.buf.memory, a.news.L = m, &a.mu
@@ -46,7 +43,7 @@ func (a *ahead) run() {
 	for {
 		room := a.room()
 		if room == nil {
-			a.finish(errStopped)
+			a.finish(errOver)
 			return
 		}
 		n, err := a.src.Read(room)

@@ -109,7 +109,7 @@ func (a *attempt) readStart(p []byte) (n int, err error) {
 	case a.over:
 		return 0, errNotTaken
 	case a.stage == closed, a != a.last: // a transport may still read for a try that ended
-		return 0, errStopped
+		return 0, errOver
 	case a.offset < a.inMemory:
 		n = a.buf.readAt(p, a.offset)
 	case a.file != nil && a.offset < a.kept():

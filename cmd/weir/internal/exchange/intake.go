@@ -39,7 +39,7 @@ func (x *exchange) takeIn() (err error) {
 		b.streams = true // the upstream decides when the client may begin
 		return nil
 	}
-	b.read, b.most = true, x.request
+	b.read, b.most = true, int64(x.Request)
 	if x.converses {
 		b.most++ // the end of a call that just fits follows its last byte
 		b.streams, err = x.takeEarly()

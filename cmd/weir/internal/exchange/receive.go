@@ -48,7 +48,7 @@ func (x *exchange) receive(res *http.Response) error {
 		x.settle(x.teaches(res.StatusCode, res.Header, res.Trailer))
 	case headers.IsEvents(res.Header):
 		err = x.becomeStream(slot.Of(x.shared.events), begun)
-	case length > x.response:
+	case length > int64(x.Response):
 		err = x.becomeStream(x.routeStreams, begun)
 	case length > 0:
 		err = x.readWhole(res, begun)
@@ -188,7 +188,7 @@ func (x *exchange) readOn(res *http.Response, begun weir.Outcome) error {
 		}
 		return err
 	}
-	x.ahead = &ahead{src: res.Body, bound: x.response, over: toStreams, ended: func(err error) {
+	x.ahead = &ahead{src: res.Body, bound: int64(x.Response), over: toStreams, ended: func(err error) {
 		if errors.Is(x.in.Context().Err(), context.Canceled) {
 			x.left.Store(true)
 		}
@@ -198,7 +198,7 @@ func (x *exchange) readOn(res *http.Response, begun weir.Outcome) error {
 			return
 		}
 		x.settle(x.outcome(err))
-		if !errors.Is(err, errStopped) {
+		if !errors.Is(err, errOver) {
 			x.broke(err)
 		}
 	}}
@@ -206,7 +206,7 @@ func (x *exchange) readOn(res *http.Response, begun weir.Outcome) error {
 		x.ahead = nil
 		return x.becomeStream(x.routeStreams, begun)
 	}
-	x.after = time.AfterFunc(x.setting.after, func() { _ = toStreams() })
+	x.after = time.AfterFunc(time.Duration(x.After), func() { _ = toStreams() })
 	return nil
 }
 

@@ -37,11 +37,9 @@ type Shared struct {
 
 // setting holds the settings that a request reads once, at its beginning.
 type setting struct {
-	request, file, response int64
-	store                   int64 // bytes in temporary files
-	uploads                 float64
-	directory               string
-	after                   time.Duration
+	config.Buffers
+	config.Streams
+	store int64 // bytes in temporary files
 }
 
 // New returns the state that routes share. All requests to upstreams end with the context.
@@ -63,17 +61,29 @@ func New(ctx context.Context, c *config.Config, onFault func(what string, err er
 }
 
 // Update applies another configuration. Requests above a lower cap continue.
-func (s *Shared) Update(c *config.Config) error {
-	for _, limit := range s.caps(c) {
-		if err := limit.apply(); err != nil {
+func (s *Shared) Update(c *config.Config) (err error) {
+	for _, of := range []struct { // no law can limit them
+		limiter **weir.Limiter
+		name    string
+		most    int
+	}{
+		{&s.streams, "streams", c.Streams.Max},
+		{&s.sockets, "websockets", c.Streams.WebSockets},
+		{&s.events, "events", c.Streams.Events},
+		{&s.exempt, "exempt", c.Exempt.Max},
+	} {
+		fixed := weir.Config{Name: of.name, Law: law.Fixed{Limit: of.most}, Initial: of.most, Max: of.most}
+		if *of.limiter == nil {
+			*of.limiter, err = weir.New(fixed)
+		} else {
+			err = (*of.limiter).Update(fixed)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	s.memory.bound.Store(int64(c.Buffers.Memory))
-	s.setting.Store(&setting{
-		request: int64(c.Buffers.Request), file: int64(c.Buffers.File), response: int64(c.Buffers.Response),
-		store: storeOf(c.Buffers), uploads: c.Streams.Uploads, directory: c.Buffers.Directory, after: time.Duration(c.Streams.After),
-	})
+	s.setting.Store(&setting{c.Buffers, c.Streams, storeOf(c.Buffers)})
 	return nil
 }
 
@@ -95,31 +105,6 @@ func (s *Shared) Close() {
 // Caps returns the limiters of streams, WebSockets, event streams and exempt requests, for metrics.
 func (s *Shared) Caps() []*weir.Limiter {
 	return []*weir.Limiter{s.streams, s.sockets, s.events, s.exempt}
-}
-
-// A fixed limit bounds requests that no law can limit.
-type fixed struct {
-	limiter **weir.Limiter
-	name    string
-	limit   int
-}
-
-func (f fixed) apply() (err error) {
-	c := weir.Config{Name: f.name, Law: law.Fixed{Limit: f.limit}, Initial: f.limit, Max: f.limit}
-	if *f.limiter != nil {
-		return (*f.limiter).Update(c)
-	}
-	*f.limiter, err = weir.New(c)
-	return err
-}
-
-func (s *Shared) caps(c *config.Config) []fixed {
-	return []fixed{
-		{&s.streams, "streams", c.Streams.Max},
-		{&s.sockets, "websockets", c.Streams.WebSockets},
-		{&s.events, "events", c.Streams.Events},
-		{&s.exempt, "exempt", c.Exempt.Max},
-	}
 }
 
 // A Gate admits the requests of a compartment: a [*weir.Limiter], or the handle of a

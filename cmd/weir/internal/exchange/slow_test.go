@@ -309,7 +309,7 @@ func TestABodyThatIsSentAgainStaysUntilItWasRead(t *testing.T) {
 	if got := must.Have(io.ReadAll(again))(t); string(got) != "ab" {
 		t.Errorf("%q of the body was sent again", got)
 	}
-	if _, err := first.Read(make([]byte, 1)); !errors.Is(err, errStopped) {
+	if _, err := first.Read(make([]byte, 1)); !errors.Is(err, errOver) {
 		t.Errorf("a try that ended reads on: %v", err)
 	}
 	b.answered()

@@ -22,9 +22,7 @@ func storeOf(c config.Buffers) int64 {
 	if c.Store > 0 {
 		return int64(c.Store)
 	}
-	directory := c.Directory
-	directory = cmp.Or(directory, os.TempDir())
-	free, inMemory := space(directory)
+	free, inMemory := space(cmp.Or(c.Directory, os.TempDir()))
 	if inMemory {
 		free = min(free, 2*int64(c.Memory))
 	}
@@ -32,7 +30,7 @@ func storeOf(c config.Buffers) int64 {
 }
 
 // ofClient is the part of the store that one client may use: a quarter, or one body.
-func (s *setting) ofClient() int64 { return max(s.store/4, s.file) }
+func (s *setting) ofClient() int64 { return max(s.store/4, int64(s.File)) }
 
 // notStored is the fault of a disk. The request continues.
 const notStored = "a body found no room in a file, and is sent on as it comes"
@@ -42,10 +40,10 @@ const notStored = "a body found no room in a file, and is sent on as it comes"
 // has no room.
 func (x *exchange) spool() (stream bool, err error) {
 	b := &x.body
-	if x.file == 0 {
+	if x.File == 0 {
 		return true, nil
 	}
-	file, err := x.shared.newFile(x.directory)
+	file, err := x.shared.newFile(x.Directory)
 	if err != nil {
 		x.shared.onFault(notStored, err)
 		return true, nil
@@ -56,7 +54,7 @@ func (x *exchange) spool() (stream bool, err error) {
 	defer copies.Put(page)
 	for !b.done && !stream && err == nil {
 		var n int
-		n, err = b.rest.Read(page[:min(copySize, x.file-b.file.size)])
+		n, err = b.rest.Read(page[:min(copySize, int64(x.File)-b.file.size)])
 		if fault := b.file.write(page[:n], x.setting); fault != nil {
 			if !errors.Is(fault, errStoreFull) {
 				x.shared.onFault(notStored, fault)
@@ -71,7 +69,7 @@ func (x *exchange) spool() (stream bool, err error) {
 			break
 		}
 		err = b.came(err)
-		stream = !b.done && err == nil && b.file.size == x.file
+		stream = !b.done && err == nil && b.file.size == int64(x.File)
 	}
 	if b.file.size == 0 { // there was no room for a file beside the upload
 		b.file.close()
