@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"net/http"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -28,3 +29,25 @@ func TestStoppedDeadlineEndsNothing(t *testing.T) {
 		}
 	})
 }
+
+// A transport waits for the read of a body that it takes no more of, and holds the slot meanwhile.
+// HTTP/1 needs a while for that, because the server takes a client for gone at the end of its read.
+func TestAbandonedBodyEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for version, want := range map[int]time.Duration{1: linger, 2: 0} {
+			w := new(deadlined)
+			b := intake{client: &http.Request{ProtoMajor: version}, control: http.NewResponseController(w)}
+			if b.abandon(); time.Until(w.at) != want {
+				t.Errorf("HTTP/%d: the read ends in %v, want %v", version, time.Until(w.at), want)
+			}
+		}
+	})
+}
+
+// deadlined keeps the deadline of reads.
+type deadlined struct {
+	http.ResponseWriter
+	at time.Time
+}
+
+func (d *deadlined) SetReadDeadline(at time.Time) error { d.at = at; return nil }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/cmd/weir/internal/client"
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 	"github.com/weir-go/weir/internal/limittest"
 	"github.com/weir-go/weir/internal/must"
@@ -74,6 +76,7 @@ func TestSlowClientsHoldNoSlots(t *testing.T) {
 		"header only":         "POST /upload HTTP/1.1\r\nHost: h\r\nContent-Length: 1000\r\n\r\n",
 		"stalled upload":      "POST /upload HTTP/1.1\r\nHost: h\r\nContent-Length: 1000\r\n\r\nhalf",
 		"stalled long upload": "POST /upload HTTP/1.1\r\nHost: h\r\nContent-Length: 1000000\r\n\r\nhalf",
+		"stalled at once":     upload,
 		"stalled chunks":      "POST /upload HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n",
 		"reads nothing, page": "GET /?length=1&size=60000 HTTP/1.1\r\nHost: h\r\n\r\n",
 		"reads nothing, long": "GET /?length=1&size=5000000 HTTP/1.1\r\nHost: h\r\n\r\n",
@@ -241,23 +244,27 @@ func TestStalledBodiesLeaveMemory(t *testing.T) {
 	}
 }
 
-// The timeout of a route ends with the slot, and does not count a client that reads slowly.
+// The timeout of a route ends with the slot, and that of a conversation with the header of its
+// response. It does not count a client that reads slowly.
 func TestSlowReaderIsNoTimeout(t *testing.T) {
-	for name, end := range map[string]func(*exchange){
-		"whole":  func(x *exchange) { x.settle(weir.Success) },
-		"stream": func(x *exchange) { must.Do(t, x.becomeStream(slot.Of(x.shared.events), weir.Success)) },
+	for name, c := range map[string]struct{ takes, responds func(*exchange) error }{
+		"whole":        {(*exchange).admit, func(x *exchange) error { x.settle(weir.Success); return nil }},
+		"stream":       {(*exchange).admit, func(x *exchange) error { return x.becomeStream(slot.Of(x.shared.events), weir.Success) }},
+		"conversation": {(*exchange).begin, func(x *exchange) error { return x.receive(&http.Response{StatusCode: 200, Request: x.in}) }},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			c, rc := settings()
+			conf, rc := settings()
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			shared := must.Have(New(ctx, &c, nil))(t)
+			shared := must.Have(New(ctx, &conf, nil))(t)
 			defer shared.Close()
-			x := &exchange{route: &Route{shared: shared, config: rc}, shared: shared, asked: ctx, in: new(http.Request).WithContext(ctx)}
-			must.Do(t, x.slot.Hold(ctx, limittest.Fixed(t, 1, weir.Queue{}), nil))
+			in := httptest.NewRequestWithContext(ctx, http.MethodGet, "/", nil)
+			rt := shared.Route(limittest.Fixed(t, 1, weir.Queue{}), nil, rc)
+			x := &exchange{route: rt, shared: shared, asked: ctx, in: in, who: new(client.Identity), body: intake{client: in}}
+			must.Do(t, c.takes(x))
 			x.startDeadline()
 			defer x.cancel(errOver)
-			end(x)
+			must.Do(t, c.responds(x))
 			time.Sleep(2 * time.Duration(rc.Timeout))
 			if n := shared.Counts().TimedOut; n != 0 || x.ctx.Err() != nil {
 				t.Errorf("%s: %d timeouts, %v", name, n, context.Cause(x.ctx))

@@ -77,26 +77,6 @@ func TestUploadsHoldTheirSlots(t *testing.T) {
 	}
 }
 
-// A slow body reaches the upstream when it is whole, or when it fills its buffers, whether or
-// not its length is known.
-func TestUpstreamIsNotAskedForHalfABody(t *testing.T) {
-	for _, text := range []string{
-		"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 300000\r\n\r\nhalf",
-		"POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n",
-		upload,
-	} {
-		asked := make(chan struct{}, 1)
-		rg := newRig(t, 4, false, func(w http.ResponseWriter, _ *http.Request) { asked <- struct{}{} }, nil)
-		rg.dial(text)
-		rg.until("it has come", func() bool { return rg.shared.Counts().Memory > 0 })
-		rg.front.CloseClientConnections()
-		rg.idle()
-		if len(asked) > 0 {
-			t.Error("the upstream was asked")
-		}
-	}
-}
-
 // Bodies that find no room in the store stream, and one client leaves room for others.
 func TestStoreIsBounded(t *testing.T) {
 	rg := newRig(t, 100, false, site, func(c *config.Config, _ *config.Route) {
