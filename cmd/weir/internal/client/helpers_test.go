@@ -37,7 +37,7 @@ func add(h http.Header, header []string) {
 // forwardedBy returns the header for the upstream of a request within its route.
 func forwardedBy(t testing.TB, r *http.Request, id *Identity, route config.Route) http.Header {
 	t.Helper()
-	ctx, cancel := NewPlace(route).Of(r, id)
+	ctx, cancel := id.Place(r, &route)
 	defer cancel()
 	h := r.Header.Clone()
 	headers.RemoveHopByHop(h)

@@ -4,9 +4,7 @@ import (
 	"crypto/rand"
 	"net/http"
 	"net/netip"
-	"time"
 
-	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/cmd/weir/internal/spans"
 	"github.com/weir-go/weir/trust"
 )
@@ -22,20 +20,10 @@ type Identity struct {
 	Trace     spans.Context
 
 	// Record is filled in by the layers below.
-	Record Record
+	Record spans.Record
 
 	forwarded bool // a trusted peer named another client
 	traced    bool // send Trace to the upstream, not the client's own headers
-}
-
-// A Record holds the notes of the layers below about a request, for the access log and its
-// span. Only the goroutine that serves the request may write it, until the handler returns.
-type Record struct {
-	Route       string             // its pattern
-	Compartment string             // its name
-	Upstream    string             // the address that answered
-	Waited      time.Duration      // in the queue
-	Refused     *weir.RefusedError // which limiter refused it or its response, and why; nil for none
 }
 
 // RequestIDHeader identifies a request on its way, and in the response.

@@ -13,32 +13,15 @@ import (
 	"github.com/weir-go/weir/weirhttp"
 )
 
-// A Place is the place of a route's requests in the queue: their priority and their tenant.
-type Place struct {
-	priority weir.Priority
-	tenant   func(*http.Request, *Identity) string // nil for a route without tenants
-}
-
-// NewPlace returns the place that a route of a complete configuration gives its requests.
-func NewPlace(route config.Route) Place {
-	priority, known := trust.ParsePriority(route.Priority)
-	if !known { // none is set
-		priority = weir.PriorityNormal
-	}
-	return Place{priority, tenantBy(route.Tenant)}
-}
-
-// Of returns the context of a request with its priority, its tenant and its deadline. A trusted
-// client may set another priority, and a timeout, as with [weirhttp.Trust].
-func (p Place) Of(r *http.Request, id *Identity) (context.Context, context.CancelFunc) {
+// Place returns the context of a request of the route, with its priority, its tenant and its
+// deadline. A trusted client may set another priority, and a timeout, as with [weirhttp.Trust].
+func (id *Identity) Place(r *http.Request, route *config.Route) (context.Context, context.CancelFunc) {
 	ctx, cancel := r.Context(), context.CancelFunc(func() {})
-	if p.tenant != nil {
-		if tenant := p.tenant(r, id); tenant != "" {
-			ctx = weir.WithTenant(ctx, tenant)
-		}
+	if tenant := id.tenant(r, route.Tenant); tenant != "" {
+		ctx = weir.WithTenant(ctx, tenant)
 	}
-	if p.priority != weir.PriorityNormal {
-		ctx = weir.WithPriority(ctx, p.priority)
+	if priority, _ := trust.ParsePriority(route.Priority); priority != weir.PriorityNormal {
+		ctx = weir.WithPriority(ctx, priority)
 	}
 	if !id.Trusted {
 		return ctx, cancel
@@ -49,24 +32,20 @@ func (p Place) Of(r *http.Request, id *Identity) (context.Context, context.Cance
 	return trust.Told(ctx, r.Header[weirhttp.PriorityHeader], r.Header[weirhttp.AttemptHeader]), cancel
 }
 
-// tenantBy returns the function that names the tenant of a request, nil for a route without
-// tenants.
-func tenantBy(kind string) func(*http.Request, *Identity) string {
-	switch kind {
-	case "":
-		return nil
-	case "address":
-		return func(_ *http.Request, id *Identity) string { return networkOf(id.Address) }
-	case "certificate":
-		return subject
+// tenant returns the tenant of a request, of the kind that its route has, or nothing. A certificate
+// counts by its verified subject, in its encoding, because different subjects could have the same
+// text.
+func (id *Identity) tenant(r *http.Request, kind string) string {
+	name, isHeader := strings.CutPrefix(kind, "header:")
+	switch {
+	case kind == "address":
+		return networkOf(id.Address)
+	case kind == "certificate" && id.verified(r):
+		return string(r.TLS.PeerCertificates[0].RawSubject)
+	case isHeader && id.Trusted:
+		return single(r.Header.Values(name))
 	}
-	name := http.CanonicalHeaderKey(strings.TrimPrefix(kind, "header:"))
-	return func(r *http.Request, id *Identity) string {
-		if !id.Trusted {
-			return ""
-		}
-		return single(r.Header[name])
-	}
+	return ""
 }
 
 // networkOf returns the tenant at an address. For IPv6 it is the /64 network, because one
@@ -80,13 +59,4 @@ func networkOf(addr netip.Addr) string {
 		return ""
 	}
 	return addr.String()
-}
-
-// subject returns the verified subject of the client's certificate in its encoding, because
-// different subjects could have the same text.
-func subject(r *http.Request, id *Identity) string {
-	if !id.verified(r) {
-		return ""
-	}
-	return string(r.TLS.PeerCertificates[0].RawSubject)
 }

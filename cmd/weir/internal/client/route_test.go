@@ -18,7 +18,7 @@ import (
 // placedBy returns the context of a request within its route.
 func placedBy(t *testing.T, route config.Route, r *http.Request) context.Context {
 	t.Helper()
-	ctx, cancel := NewPlace(route).Of(r, Identify(r, inside(t), nil))
+	ctx, cancel := Identify(r, inside(t), nil).Place(r, &route)
 	t.Cleanup(cancel)
 	return ctx
 }
@@ -107,7 +107,7 @@ func TestClientCertificates(t *testing.T) {
 		route := config.Route{Tenant: "certificate"}
 		proxy := httptest.NewUnstartedServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 			id := Identify(r, peers, nil)
-			ctx, cancel := NewPlace(route).Of(r, id)
+			ctx, cancel := id.Place(r, &route)
 			defer cancel()
 			tenant, seen = weir.TenantFrom(ctx), forwardedBy(t, r, id, route)
 			if id.Proto != "https" {

@@ -12,8 +12,7 @@ const maxAttributes = 15
 
 // write writes the line of a request, of which s is the span.
 func (x *Response) write(ctx context.Context, s spans.Span, requestID string) {
-	access := x.observer.access
-	if access == nil || !access.Enabled(ctx, slog.LevelInfo) {
+	if x.access == nil || !x.access.Enabled(ctx, slog.LevelInfo) {
 		return
 	}
 	l := make(line, 0, maxAttributes)
@@ -38,7 +37,7 @@ func (x *Response) write(ctx context.Context, s spans.Span, requestID string) {
 	}
 	record := slog.NewRecord(s.End, slog.LevelInfo, "request", 0) // Logger.LogAttrs would look up its caller, which is this line
 	record.AddAttrs(l...)
-	_ = access.Handler().Handle(ctx, record)
+	_ = x.access.Handler().Handle(ctx, record)
 }
 
 type line []slog.Attr

@@ -1,6 +1,6 @@
 // Package observe reports requests: in an access log and in spans.
 //
-// The layers that serve a request fill in the client.Record of its identity.
+// The layers that serve a request fill in the spans.Record of its identity.
 //
 // # Access log
 //

@@ -11,22 +11,13 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/spans"
 )
 
-// An Observer writes a line to an access log and ends the span of each request. Either may be
-// nil.
-type Observer struct {
-	access *slog.Logger
-	tracer *spans.Tracer
-}
-
-// New returns an observer.
-func New(access *slog.Logger, tracer *spans.Tracer) Observer { return Observer{access, tracer} }
-
 // Begin returns the writer for a request that begins now, or nil if the request is not observed.
-func (o Observer) Begin(w http.ResponseWriter, id *client.Identity) *Response {
-	if o.access == nil && !id.Trace.Sampled() {
+// The access log gets a line of it, and the tracer its span. Either may be nil.
+func Begin(w http.ResponseWriter, id *client.Identity, access *slog.Logger, tracer *spans.Tracer) *Response {
+	if access == nil && !id.Trace.Sampled() {
 		return nil
 	}
-	return &Response{ResponseWriter: w, observer: o, began: time.Now()}
+	return &Response{ResponseWriter: w, access: access, tracer: tracer, began: time.Now()}
 }
 
 // End reports a request that has ended: returned is false after a panic that cuts the
@@ -37,16 +28,17 @@ func (x *Response) End(r *http.Request, id *client.Identity, returned bool) {
 	}
 	s := x.span(r, id)
 	x.write(r.Context(), s, id.RequestID)
-	x.observer.tracer.End(s)
+	x.tracer.End(s)
 }
 
 // A Response is a response as written so far.
 type Response struct {
 	http.ResponseWriter
-	observer Observer
-	began    time.Time
-	status   int // 0 before the header
-	bytes    int64
+	access *slog.Logger
+	tracer *spans.Tracer
+	began  time.Time
+	status int // 0 before the header
+	bytes  int64
 }
 
 // WriteHeader implements [http.ResponseWriter].
@@ -99,7 +91,6 @@ func (x *Response) span(r *http.Request, id *client.Identity) spans.Span {
 	return spans.Span{
 		Context: id.Trace, Start: x.began, End: time.Now(),
 		Method: cut(r.Method, maxMethod), Path: cut(r.URL.EscapedPath(), maxPath), Host: cut(id.Host, maxHost), Proto: id.Proto,
-		Client: address, Status: x.status, Route: id.Record.Route,
-		Compartment: id.Record.Compartment, Upstream: id.Record.Upstream, Waited: id.Record.Waited, Refused: id.Record.Refused,
+		Client: address, Status: x.status, Record: id.Record,
 	}
 }

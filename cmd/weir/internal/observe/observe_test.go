@@ -23,10 +23,10 @@ import (
 )
 
 // observed runs next as the proxy does.
-func observed(o Observer, tracer *spans.Tracer, next func(http.ResponseWriter, *http.Request, *client.Identity)) http.Handler {
+func observed(access *slog.Logger, tracer *spans.Tracer, next func(http.ResponseWriter, *http.Request, *client.Identity)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id := client.Identify(r, nil, tracer)
-		x := o.Begin(w, id)
+		x := Begin(w, id, access, tracer)
 		if x == nil {
 			next(w, r, id)
 			return
@@ -44,7 +44,7 @@ func notFound(w http.ResponseWriter, r *http.Request, _ *client.Identity) { http
 func logged(t *testing.T, h func(http.ResponseWriter, *http.Request, *client.Identity), raw ...string) (lines []map[string]any) {
 	t.Helper()
 	out := new(locked.Buffer)
-	logs := observed(New(slog.New(slog.NewJSONHandler(out, nil)), nil), nil, h)
+	logs := observed(slog.New(slog.NewJSONHandler(out, nil)), nil, h)
 	var running sync.WaitGroup // Close waits for no hijacked connection
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		running.Add(1)
@@ -76,7 +76,7 @@ func get(path string) string {
 
 func TestAccess(t *testing.T) {
 	lines := logged(t, func(w http.ResponseWriter, _ *http.Request, id *client.Identity) {
-		id.Record = client.Record{Route: "/search/{term}", Compartment: "search", Upstream: "http://10.0.0.9", Waited: 12 * time.Millisecond}
+		id.Record = spans.Record{Route: "/search/{term}", Compartment: "search", Upstream: "http://10.0.0.9", Waited: 12 * time.Millisecond}
 		w.WriteHeader(http.StatusEarlyHints)
 		w.WriteHeader(http.StatusTeapot)
 		_, _ = io.WriteString(w, "short and stout")
@@ -141,7 +141,7 @@ func TestAccessOfOddRequests(t *testing.T) {
 // In text format, too, a request writes one line.
 func TestNoLinesOfStrangers(t *testing.T) {
 	out := new(bytes.Buffer)
-	h := observed(New(slog.New(slog.NewTextHandler(out, nil)), nil), nil, notFound)
+	h := observed(slog.New(slog.NewTextHandler(out, nil)), nil, notFound)
 	r := httptest.NewRequest(http.MethodGet, "/", nil)
 	r.Method, r.Host, r.URL.Path = "GET\nlevel=ERROR", "a\nlevel=ERROR\x1b[2J", "/\nlevel=ERROR\x1b[2J\u2028"
 	h.ServeHTTP(httptest.NewRecorder(), r)
@@ -159,7 +159,7 @@ func TestSpans(t *testing.T) {
 	defer collector.Close()
 	tracer := spans.New(config.Trace{Endpoint: collector.URL, Sample: 1}, slog.New(slog.DiscardHandler))
 	out := new(bytes.Buffer)
-	h := observed(New(slog.New(slog.NewTextHandler(out, nil)), tracer), tracer, notFound)
+	h := observed(slog.New(slog.NewTextHandler(out, nil)), tracer, notFound)
 	r := httptest.NewRequest(http.MethodGet, "/tea", nil)
 	r.Header.Set("Traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00")
 	h.ServeHTTP(httptest.NewRecorder(), r)
@@ -183,7 +183,7 @@ func TestSpans(t *testing.T) {
 func TestNothingToWrite(t *testing.T) {
 	for what, access := range map[string]*slog.Logger{"none": nil, "a level above": slog.New(slog.NewTextHandler(panics{}, &slog.HandlerOptions{Level: slog.LevelWarn}))} {
 		w := httptest.NewRecorder()
-		observed(New(access, nil), nil, notFound).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
+		observed(access, nil, notFound).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
 		if w.Code != http.StatusNotFound {
 			t.Errorf("%s: %d", what, w.Code)
 		}

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"net/http"
@@ -35,21 +36,11 @@ func (p *Proxy) openOperators(c *config.Config) error {
 		State: p.state, Config: func() any { return p.table.Load().config }, Metrics: gathered, Ready: p.ready,
 		Refusals: &p.refusals, Law: p.Law, Shadow: p.Shadow,
 	}
-	if c.Admin.Address != "none" {
-		err := p.openOperator("admin.address", c.Admin.Address, func(c *config.Config, at net.Addr) (http.Handler, error) {
-			return admin.New(seen, c.Admin, at)
-		})
-		if err != nil {
-			return err
-		}
-	}
-	if c.Probes.Address != "" {
-		err := p.openOperator("probes.address", c.Probes.Address, func(c *config.Config, _ net.Addr) (http.Handler, error) {
-			return admin.Probes(seen, c.Probes), nil
-		})
-		if err != nil {
-			return err
-		}
+	page := func(c *config.Config, at net.Addr) (http.Handler, error) { return admin.New(seen, c.Admin, at) }
+	probes := func(c *config.Config, _ net.Addr) (http.Handler, error) { return admin.Probes(seen, c.Probes), nil }
+	err = cmp.Or(p.openOperator("admin.address", c.Admin.Address, page), p.openOperator("probes.address", c.Probes.Address, probes))
+	if err != nil {
+		return err
 	}
 	handlers, err := p.operatorHandlers(c)
 	p.serveOperators(handlers)
@@ -95,6 +86,9 @@ func operatorSettings(address string) config.Listener {
 }
 
 func (p *Proxy) openOperator(setting, address string, handler func(*config.Config, net.Addr) (http.Handler, error)) (err error) {
+	if address == "none" || address == "" {
+		return nil
+	}
 	o := &operator{build: handler}
 	if o.Listener, err = listen.New(operatorSettings(address), http.HandlerFunc(o.serve), p.sparing); err != nil {
 		return fmt.Errorf("%s: %w", setting, err)

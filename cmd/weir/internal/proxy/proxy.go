@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 	"github.com/weir-go/weir/cmd/weir/internal/exchange"
@@ -108,14 +107,6 @@ func (p *Proxy) open(life context.Context, c *config.Config, store fleet.Store) 
 		p.listeners = append(p.listeners, listener)
 	}
 	return nil
-}
-
-// hears returns the hook for limiter decisions.
-func (p *Proxy) hears(c *config.Config) func(weir.Event) {
-	if !c.Log.Decisions {
-		return nil
-	}
-	return weir.Log(p.log)
 }
 
 // ready returns the reason why the proxy refuses new requests, or nil.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 	"github.com/weir-go/weir/law"
@@ -106,7 +107,9 @@ func (o override) pin() int {
 // limits returns the limits of the configuration with the operators' overrides.
 func (p *Proxy) limits(c *config.Config, overrides map[string]override) bulkhead.Config {
 	limits := c.Bulkhead()
-	limits.OnEvent = p.hears(c)
+	if c.Log.Decisions {
+		limits.OnEvent = weir.Log(p.log)
+	}
 	for name, o := range overrides {
 		compartment := limits.ByKey[name]
 		if o.law != nil {

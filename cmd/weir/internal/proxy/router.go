@@ -4,9 +4,9 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/weir-go/weir/cmd/weir/internal/client"
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 	"github.com/weir-go/weir/cmd/weir/internal/exchange"
+	"github.com/weir-go/weir/cmd/weir/internal/spans"
 )
 
 // A router finds the route of a request. Patterns have the form of [http.ServeMux], which does
@@ -20,23 +20,22 @@ type router struct {
 // A route answers the requests of a pattern.
 type route struct {
 	*exchange.Route
-	compartment string // empty for an exempt route
-	place       client.Place
+	config *config.Route
 }
 
 func newRouter() *router {
 	return &router{mux: http.NewServeMux(), routes: map[string]route{}}
 }
 
-func (rt *router) add(c config.Route, to route) {
-	pattern := c.Pattern()
+func (rt *router) add(to route) {
+	pattern := to.config.Pattern()
 	rt.mux.Handle(pattern, http.NotFoundHandler())
 	rt.routes[pattern] = to
 }
 
 // find returns the route of a request, and notes it in the record. Without a route it answers
 // the request.
-func (rt *router) find(w http.ResponseWriter, r *http.Request, record *client.Record) (to route, found bool) {
+func (rt *router) find(w http.ResponseWriter, r *http.Request, record *spans.Record) (to route, found bool) {
 	switch {
 	case r.Method == http.MethodConnect:
 		http.Error(w, "CONNECT is not served", http.StatusMethodNotAllowed)
@@ -51,7 +50,7 @@ func (rt *router) find(w http.ResponseWriter, r *http.Request, record *client.Re
 		unmatched.ServeHTTP(w, r) // wrong path or method
 		return to, false
 	}
-	record.Route, record.Compartment = pattern, to.compartment
+	record.Route, record.Compartment = pattern, to.config.Compartment
 	return to, true
 }
 

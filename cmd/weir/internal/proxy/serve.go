@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/weir-go/weir/cmd/weir/internal/client"
+	"github.com/weir-go/weir/cmd/weir/internal/observe"
 )
 
 // A handler serves the requests of a listener.
@@ -22,12 +23,12 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	id := client.Identify(r, t.trusted[h.listener], p.tracer)
 	w.Header()[client.RequestIDHeader] = []string{id.RequestID}
 	returned := false // false after a panic that cuts the connection
-	if observed := t.observer.Begin(w, id); observed != nil {
+	if observed := observe.Begin(w, id, t.access, p.tracer); observed != nil {
 		w = observed
 		defer func() { observed.End(r, id, returned) }()
 	}
 	if route, found := t.routes.find(w, r, &id.Record); found {
-		ctx, cancel := route.place.Of(r, id)
+		ctx, cancel := id.Place(r, route.config)
 		defer cancel()
 		route.Serve(ctx, w, r, id)
 		if no := id.Record.Refused; no != nil {

@@ -4,21 +4,19 @@ import (
 	"fmt"
 	"log/slog"
 
-	"github.com/weir-go/weir/cmd/weir/internal/client"
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 	"github.com/weir-go/weir/cmd/weir/internal/exchange"
-	"github.com/weir-go/weir/cmd/weir/internal/observe"
 	"github.com/weir-go/weir/cmd/weir/internal/upstream"
 	"github.com/weir-go/weir/trust"
 )
 
 // A table is an applied configuration.
 type table struct {
-	config   *config.Config
-	pools    map[string]*upstream.Pool
-	routes   *router
-	trusted  []trust.Peers // by the listeners
-	observer observe.Observer
+	config  *config.Config
+	pools   map[string]*upstream.Pool
+	routes  *router
+	trusted []trust.Peers // by the listeners
+	access  *slog.Logger  // nil for no access log
 }
 
 // newTable makes the table of a configuration without other effects. Drop an unused table.
@@ -44,34 +42,25 @@ func (p *Proxy) fill(t, previous *table) error {
 		t.pools[name] = pool
 	}
 	t.routes = newRouter()
-	for i, c := range t.config.Routes {
-		to, err := p.newRoute(c, t.pools[c.Upstream])
-		if err != nil {
-			return fmt.Errorf("routes[%d]: %w", i, err)
+	for i := range t.config.Routes {
+		c := &t.config.Routes[i]
+		var gate exchange.Gate
+		if !c.Exempt {
+			handle, err := p.set.Handle(c.Compartment)
+			if err != nil {
+				return fmt.Errorf("routes[%d]: %w", i, err)
+			}
+			gate = handle
 		}
-		t.routes.add(c, to)
+		t.routes.add(route{p.shared.Route(gate, t.pools[c.Upstream], *c), c})
 	}
-	var access *slog.Logger // nil for none
 	if t.config.Log.Access {
-		access = p.log
+		t.access = p.log
 	}
-	t.observer = observe.New(access, p.tracer)
 	for _, c := range t.config.Listeners {
 		t.trusted = append(t.trusted, config.Peers(c.Trusted))
 	}
 	return nil
-}
-
-func (p *Proxy) newRoute(c config.Route, pool *upstream.Pool) (to route, err error) {
-	to.compartment, to.place = c.Compartment, client.NewPlace(c)
-	var gate exchange.Gate
-	if !c.Exempt {
-		if gate, err = p.set.Handle(c.Compartment); err != nil {
-			return to, err
-		}
-	}
-	to.Route = p.shared.Route(gate, pool, c)
-	return to, nil
 }
 
 // start starts the health checks of the table's upstreams.

@@ -18,12 +18,17 @@ type Span struct {
 	Method, Path, Host, Proto string
 	Client                    string // address
 	Status                    int
-	Route                     string // its pattern, empty if none matched
+	Record
+}
 
-	Compartment string
+// A Record holds the notes about a request of the layers that serve it. Only the goroutine of the
+// request may write it, until the handler returns.
+type Record struct {
+	Route       string             // its pattern, empty if none matched
+	Compartment string             // its name
 	Upstream    string             // the address that answered
 	Waited      time.Duration      // in the queue
-	Refused     *weir.RefusedError // nil unless it was
+	Refused     *weir.RefusedError // which limiter refused it or its response, and why; nil for none
 }
 
 // Values of OTLP's enumerations.

@@ -181,11 +181,12 @@ func all(t *testing.T) []Span {
 	return []Span{
 		{
 			Context: place(true), Start: start, End: start.Add(30 * time.Millisecond), Method: "GET", Path: "/search/<x>", Host: "shop.example", Proto: "https",
-			Client: "198.51.100.7", Status: 200, Route: "/search/{term}", Compartment: "search", Upstream: "http://10.0.0.9:80", Waited: 12 * time.Millisecond,
+			Client: "198.51.100.7", Status: 200,
+			Record: Record{Route: "/search/{term}", Compartment: "search", Upstream: "http://10.0.0.9:80", Waited: 12 * time.Millisecond},
 		},
 		{
 			Context: place(false), Start: start, End: start.Add(time.Millisecond), Method: "BREW", Path: "/\xff", Proto: "http",
-			Client: "2001:db8::7", Status: 503, Compartment: "search", Refused: &weir.RefusedError{Limiter: "search", Reason: weir.ReasonQueueFull},
+			Client: "2001:db8::7", Status: 503, Record: Record{Compartment: "search", Refused: &weir.RefusedError{Limiter: "search", Reason: weir.ReasonQueueFull}},
 		},
 		{Context: place(false), Start: start, End: start, Method: "POST", Path: "/", Proto: "http"},
 	}
