@@ -22,13 +22,9 @@ func announce(ctx context.Context, log *slog.Logger) (ended func()) {
 		}
 	}
 	tell("READY=1")
-	ctx, cancel := context.WithCancel(ctx)
-	var told sync.WaitGroup
-	told.Go(func() {
-		<-ctx.Done()
-		tell("STOPPING=1")
-	})
-	return func() { cancel(); told.Wait() }
+	ended = sync.OnceFunc(func() { tell("STOPPING=1") })
+	context.AfterFunc(ctx, ended)
+	return ended
 }
 
 func notify(socket, state string) error {

@@ -24,11 +24,5 @@ func (p *pace) add(waited time.Duration, bytes int, l *live) {
 		p.behind = 0
 		return
 	}
-	p.behind = max(0, p.behind+waited-lasts(int64(bytes), int64(l.BodyRate)))
-}
-
-// lasts returns how long the bytes take at the rate, up to 136 years.
-func lasts(bytes, rate int64) time.Duration {
-	seconds := min(bytes/rate, 1<<32)
-	return time.Duration(seconds)*time.Second + time.Duration(bytes%rate)*time.Second/time.Duration(rate)
+	p.behind = max(0, p.behind+waited-time.Duration(bytes)*time.Second/time.Duration(l.BodyRate))
 }

@@ -51,20 +51,14 @@ func (p *Pool) choose(tried []*address) *address {
 
 // lessBusy returns the less busy of two random addresses; nil if there is none.
 func lessBusy(of []*address) *address {
-	switch n := len(of); n {
+	n := len(of)
+	switch n {
 	case 0:
 		return nil
 	case 1:
 		return of[0]
-	default:
-		return ofPair(of, rand.IntN(n*(n-1)))
 	}
-}
-
-// ofPair returns the less busy address of an ordered pair, and the first if both are equally
-// busy. n addresses have n*(n-1) pairs.
-func ofPair(of []*address, pair int) *address {
-	i, j := pair/(len(of)-1), pair%(len(of)-1)
+	i, j := rand.IntN(n), rand.IntN(n-1)
 	if j >= i {
 		j++
 	}

@@ -22,25 +22,15 @@ func (p *Pool) Snapshot() []Address {
 	in, now := p.rotation(), time.Now()
 	all := make([]Address, len(p.addresses))
 	for i, a := range p.addresses {
-		all[i] = a.snapshot(p.isChecked(), now)
-		all[i].URL = a.text
-		all[i].InRotation = slices.Contains(in, a)
+		a.mu.Lock()
+		all[i] = Address{
+			URL: a.text, InFlight: a.inFlight.Load(), Requests: a.requests.Load(), Failures: a.failures.Load(),
+			Healthy: !p.isChecked() || !a.unhealthy.Load(), InRotation: slices.Contains(in, a), LastError: a.lastError,
+		}
+		if a.isEjected(now) {
+			all[i].EjectedUntil = *a.ejectedUntil.Load()
+		}
+		a.mu.Unlock()
 	}
 	return all
-}
-
-func (r *record) snapshot(checked bool, now time.Time) Address {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	s := Address{
-		InFlight:  r.inFlight.Load(),
-		Requests:  r.requests.Load(),
-		Failures:  r.failures.Load(),
-		Healthy:   !checked || !r.unhealthy.Load(),
-		LastError: r.lastError,
-	}
-	if r.isEjected(now) {
-		s.EjectedUntil = *r.ejectedUntil.Load()
-	}
-	return s
 }
