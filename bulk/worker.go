@@ -76,15 +76,12 @@ func (r *run) pace() (weir.Permit, error) {
 	defer r.throttled.Stop()
 	for {
 		permit, err := r.conf.Throttle.Acquire(r.ctx, throttle.Write, 1)
-		if err == nil || !errors.Is(err, weir.ErrRefused) || errors.Is(err, weir.ErrClosed) {
+		refused, ok := errors.AsType[*weir.RefusedError](err)
+		if !ok || refused.Reason == weir.ReasonClosed {
 			return permit, err
 		}
-		wait := leastRetry
-		if refused := (*weir.RefusedError)(nil); errors.As(err, &refused) {
-			wait = min(max(refused.RetryAfter, leastRetry), mostRetry)
-		}
 		select {
-		case <-time.After(wait):
+		case <-time.After(min(max(refused.RetryAfter, leastRetry), mostRetry)):
 		case <-r.ctx.Done():
 			return weir.Permit{}, context.Cause(r.ctx)
 		}
