@@ -1,6 +1,7 @@
 package capacity
 
 import (
+	"cmp"
 	"container/list"
 	"context"
 	"fmt"
@@ -36,9 +37,7 @@ func init() {
 // matches [ErrNeverFits], at once or when a lower limit has made it so. It does
 // not allocate unless it has to wait or refuse.
 func (c *Capacity) Acquire(ctx context.Context, req *Request) (Grant, error) {
-	if ctx == nil {
-		ctx = context.Background()
-	}
+	ctx = cmp.Or(ctx, context.Background())
 	if ctx.Err() != nil {
 		return Grant{}, cancelled(ctx)
 	}
