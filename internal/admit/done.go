@@ -93,8 +93,8 @@ func (n *Node) end(r *reply.Record, now int64, outcome window.Outcome) {
 		n.slots.meter.Done(r.Start, now, int(r.Weight), outcome)
 		n.slots.letRest(r, now, outcome)
 	}
-	if r.Stamp != 0 {
-		n.queue.End(r)
+	if r.Has(reply.Tenanted) {
+		n.queue.Reweigh(r, -int64(r.Weight))
 	}
 	n.completed++
 	if measured {

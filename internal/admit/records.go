@@ -19,7 +19,7 @@ func (f *records) use(weight int, now int64) *reply.Record {
 	} else {
 		f.top = r.Next
 	}
-	r.Start, r.Weight, r.Stamp, r.Marks = now, int32(weight), 0, 0
+	r.Start, r.Weight, r.Marks = now, int32(weight), 0
 	return r
 }
 

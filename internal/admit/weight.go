@@ -29,7 +29,7 @@ func (n *Node) SetWeight(t reply.Ticket, weight int, now int64, fx *Effects) {
 	}
 	n.slots.meter.Rise(int(n.slots.measuring()))
 	n.slots.pace().owe(int(taken))
-	if r.Stamp != 0 {
+	if r.Has(reply.Tenanted) {
 		n.queue.Reweigh(r, more)
 	}
 	r.Weight = int32(weight)

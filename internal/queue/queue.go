@@ -18,8 +18,7 @@ type Queue struct {
 type cold struct {
 	service service
 	given   given
-	tenants *tenants      // nil without fairness between tenants
-	counted map[uint8]int // how much work runs, by the stamp of its tenants
+	tenants *tenants // nil until there is fairness between tenants
 }
 
 // New returns an empty queue.
@@ -43,14 +42,21 @@ func (q *Queue) SetOrder(order Order, v View, woken *Woken) {
 	if q.cold != nil {
 		q.cold.given = given{}
 	}
+	q.each(func(w *Waiter) {
+		q.discipline.screen(w, q.outlook(w, v))
+		q.discipline.added(w)
+		if w.expires < w.RecheckAt {
+			w.RecheckAt = w.expires
+			woken.Recheck(w)
+		}
+	})
+}
+
+// each goes through all waiters. None may leave meanwhile.
+func (q *Queue) each(do func(*Waiter)) {
 	for i := range q.lanes {
 		for w := range q.lanes[i].all(byLane) {
-			q.discipline.screen(w, q.outlook(w, v))
-			q.discipline.added(w)
-			if w.expires < w.RecheckAt {
-				w.RecheckAt = w.expires
-				woken.Recheck(w)
-			}
+			do(w)
 		}
 	}
 }

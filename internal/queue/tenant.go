@@ -14,11 +14,10 @@ import (
 // queue that is too long evicts work of the tenant that has most. So a tenant within its share is
 // never refused for lack of room while one above its share waits in the same lane.
 type tenants struct {
-	most   int
-	stamp  uint8 // of the work that is counted here, 0 if none is
+	most   int   // that have a share each, 0 while there is no fairness
 	starts int64 // how much work has started
 	byHash map[uint16]*tenant
-	all    []*tenant // the same, by index; the first one has no name
+	all    []*tenant // by index; the first one has no name
 }
 
 // A tenant has the weight of its running and its waiting work.
@@ -31,60 +30,49 @@ type tenant struct {
 
 // tenants returns the tenants, nil without fairness between them.
 func (q *Queue) tenants() *tenants {
-	if q == nil || q.cold == nil {
+	if q == nil || q.cold == nil || q.cold.tenants == nil || q.cold.tenants.most == 0 {
 		return nil
 	}
 	return q.cold.tenants
 }
 
-// SetTenants changes how many tenants have a share each, 0 for no fairness. Work that runs at a
-// change belongs to no tenant.
+// SetTenants changes how many tenants have a share each, 0 for no fairness.
 func (q *Queue) SetTenants(most int) {
-	if old := q.tenants(); old == nil && most == 0 || old != nil && old.most == most {
+	old := q.tenants()
+	if old == nil && most == 0 || old != nil && old.most == most {
 		return
 	}
 	c := q.coldPart()
-	c.tenants = nil
-	if most == 0 {
-		return
+	if c.tenants == nil {
+		c.tenants = &tenants{byHash: map[uint16]*tenant{}}
+		c.tenants.add(0)
 	}
-	c.tenants = &tenants{most: most, stamp: c.freeStamp(), byHash: map[uint16]*tenant{}}
-	c.tenants.add(0)
-	if c.counted == nil {
-		c.counted = map[uint8]int{}
+	if old != nil {
+		q.each(old.leave)
 	}
-	for i := range q.lanes {
-		for w := range q.lanes[i].all(byLane) {
-			c.tenants.join(w)
-		}
+	c.tenants.most = most
+	if most > 0 {
+		q.each(c.tenants.join)
 	}
-}
-
-// freeStamp returns a stamp that no running work has, 0 if there is none.
-func (c *cold) freeStamp() uint8 {
-	for stamp := uint8(255); stamp > 0; stamp-- {
-		if c.counted[stamp] == 0 {
-			return stamp
-		}
-	}
-	return 0
 }
 
 // find returns the tenant for which work counts: its own or, if that is one too many, the tenant
-// without a name.
+// without a name. The tenants that a lower number leaves out only end their work.
 func (t *tenants) find(hash uint16) *tenant {
-	if x := t.byHash[hash]; x != nil {
+	if x := t.byHash[hash]; x != nil && int(x.index) <= t.most {
 		return x
 	}
 	if len(t.all) <= t.most {
 		return t.add(hash)
 	}
-	i := slices.IndexFunc(t.all[1:], (*tenant).isIdle)
+	i := slices.IndexFunc(t.all[1:1+t.most], (*tenant).isIdle)
 	if i < 0 {
 		return t.all[0]
 	}
 	x := t.all[1+i]
-	delete(t.byHash, x.hash)
+	if t.byHash[x.hash] == x {
+		delete(t.byHash, x.hash)
+	}
 	x.hash, x.started = hash, t.starts
 	t.byHash[hash] = x
 	return x
@@ -110,31 +98,21 @@ func (t *tenants) leave(w *Waiter) {
 	x.waiting -= int64(w.Weight)
 }
 
-// Start counts work of a tenant that starts, if tenants are set, and notes that in its record.
+// Start counts work of a tenant that starts, and notes that in its record. Tenants must be set.
 func (q *Queue) Start(r *reply.Record, hash uint16) {
 	t := q.tenants()
-	if t == nil || t.stamp == 0 {
-		return
-	}
 	x := t.find(hash)
 	x.running += int64(r.Weight)
 	t.starts++
 	x.started = t.starts
-	r.Tenant, r.Stamp = x.index, t.stamp
-	q.cold.counted[t.stamp]++
+	r.Tenant = x.index
+	r.Marks |= reply.Tenanted
 }
 
-// End counts work that ended and was counted when it started.
-func (q *Queue) End(r *reply.Record) {
-	q.Reweigh(r, -int64(r.Weight))
-	q.cold.counted[r.Stamp]--
-}
-
-// Reweigh counts additional weight of work, if it was counted when it started.
+// Reweigh counts additional weight of work that was counted when it started: less than none at its
+// end.
 func (q *Queue) Reweigh(r *reply.Record, more int64) {
-	if t := q.tenants(); t != nil && r.Stamp == t.stamp {
-		t.all[r.Tenant].running += more
-	}
+	q.cold.tenants.all[r.Tenant].running += more
 }
 
 // least returns the line of the lane whose tenant has the least running work; among equals,

@@ -22,7 +22,6 @@ type Record struct {
 	Start      int64   // when the work was dispatched
 	Weight     int32   // the slots that it takes
 	Tenant     uint16  // the index of its tenant
-	Stamp      uint8   // of the tenants among which it was counted, 0 without tenants
 	Marks      Marks
 }
 
@@ -33,6 +32,7 @@ type Marks uint8
 const (
 	Virtually Marks = 1 << iota // virtual work has run since the same moment
 	Measured                    // its outcome was recorded, and it only holds its slots
+	Tenanted                    // it counts among the work of its tenant
 )
 
 // Has reports whether the work has the mark.

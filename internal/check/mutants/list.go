@@ -138,7 +138,7 @@ var ofLibrary = []mutant{
 	{"what waits does not count as what a tenant has", "internal/queue/tenant.go", "return x.running + x.waiting", "return x.running", "TestTenantsAgainstModel", "./internal/check"},
 	{"what a noisy tenant has waiting is ahead of all", "internal/queue/tenant.go", "min(int64(x.lines[w.Lane].length), max(0, level-x.running))", "max(int64(x.lines[w.Lane].length), min(level, 0))", "TestNoisyTenantCostsNobodyTheDeadline", "./internal/admit"},
 	{"a waiter is left in its tenant's line", "internal/queue/tenant.go", "\tx.lines[w.Lane].remove(w, byTenant)\n", "", "TestTenantsAgainstModel", "./internal/check"},
-	{"those who wait have no tenant after an update", "internal/queue/tenant.go", "c.tenants.join(w)", "_ = w", "TestTenantsChangeUnderThoseWhoWait", "./internal/admit"},
+	{"those who wait have no tenant after an update", "internal/queue/tenant.go", "q.each(c.tenants.join)", "", "TestTenantsChangeUnderThoseWhoWait", "./internal/admit"},
 	{"an idle node remembers which lane was served", "internal/queue/pick.go", "\tq.picks = 0\n\tfor i", "\tfor i", "TestIdleNodeForgetsTurns", "./internal/admit"},
 	{"of those that are evicted together the last alone hears of it", "internal/queue/chain.go", "\t\tc.last.links[byLane].next = more.first\n", "\t\tc.first = more.first\n", "TestAdaptiveDropsTheLate", ""},
 	{"work ahead in higher lanes is not ahead", "internal/queue/deadline.go", "ahead += int(q.lanes[i].length)", "ahead += 0 * i", "TestDeadlineBehindWhatIsAhead", ""},
