@@ -30,7 +30,7 @@ func (g group) max() int {
 	if g.slots == nil {
 		return 0
 	}
-	return g.slots.Limit()
+	return g.slots.State().Limit
 }
 
 // resize changes the cap, which must leave room for the reserves.

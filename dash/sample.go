@@ -65,15 +65,8 @@ func (r reading) add(snap weir.Snapshot) (name string, ok bool) {
 // shown returns the names of the limiters that have room, tenants last.
 func (r reading) shown() []string {
 	names := slices.Sorted(maps.Keys(r.limiters))
-	slices.SortStableFunc(names, func(a, b string) int {
-		switch {
-		case r.tenants[a] == r.tenants[b]:
-			return 0
-		case r.tenants[a]:
-			return 1
-		}
-		return -1
-	})
+	names = slices.DeleteFunc(names, func(name string) bool { return r.tenants[name] })
+	names = append(names, slices.Sorted(maps.Keys(r.tenants))...)
 	return names[:min(len(names), mostLimiters)]
 }
 

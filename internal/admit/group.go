@@ -25,13 +25,6 @@ func NewGroup(limit int) *Group {
 	return &Group{limit: int64(limit), queue: shareQueue{claims: memberHeap{by: byClaim}, turns: memberHeap{by: byTurn}}}
 }
 
-// Limit returns the limit.
-func (g *Group) Limit() int {
-	lock(&g.mu)
-	defer g.mu.Unlock()
-	return int(g.limit)
-}
-
 // running is the weight of the real work in flight.
 func (g *Group) running() (weight int) {
 	for _, m := range g.busy {
@@ -80,6 +73,7 @@ func (g *Group) Remove(n *Node, now int64, fx *Effects) bool {
 
 // GroupState is a group at one moment.
 type GroupState struct {
+	Limit    int
 	InFlight int
 	Reserved int // sum of the reserves
 	Lent     int // slots that nodes use beyond their reserves
@@ -99,7 +93,7 @@ func (g *Group) State() GroupState {
 	lock(&g.mu)
 	defer g.mu.Unlock()
 	return GroupState{
-		InFlight: g.running(), Reserved: int(g.reserved),
+		Limit: int(g.limit), InFlight: g.running(), Reserved: int(g.reserved),
 		Lent: int(g.committed - g.reserved), Busy: len(g.busy),
 	}
 }

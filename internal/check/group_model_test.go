@@ -206,7 +206,7 @@ func (p *party) forget(g *groupWaiter) {
 func (h *hierarchy) check() {
 	inFlight, reserved, committed := h.total()
 	s := h.group.State()
-	if s.InFlight != inFlight || s.Reserved != reserved || s.Lent != committed-reserved || h.group.Limit() != h.cap {
+	if s.InFlight != inFlight || s.Reserved != reserved || s.Lent != committed-reserved || s.Limit != h.cap {
 		h.Fatalf("%+v, want %d in flight, %d reserved, %d lent of %d", s, inFlight, reserved, committed-reserved, h.cap)
 	}
 	busy := 0
