@@ -16,15 +16,9 @@ func (c MinOf) Sizer(limit int64) (Sizer, error) {
 	}
 	all := make(minSizer, len(c))
 	for i, scaler := range c {
-		if scaler == nil {
-			return nil, fmt.Errorf("%w: MinOf[%d] is nil: want a scaler", ErrConfig, i)
-		}
 		var err error
-		if all[i], err = scaler.Sizer(limit); err != nil {
+		if all[i], err = sizerOf(fmt.Sprintf("MinOf[%d]", i), scaler, limit); err != nil {
 			return nil, err
-		}
-		if all[i] == nil {
-			return nil, fmt.Errorf("%w: MinOf[%d] returned no Sizer and no error: want one", ErrConfig, i)
 		}
 	}
 	return all, nil

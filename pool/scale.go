@@ -208,11 +208,8 @@ func newSizings(c Config) (all []*sizing, err error) {
 		usage := c.Capacity.Resource(name)
 		s := &sizing{resource: name, in: c.Capacity, before: usage.Limit - given(usage)}
 		limit := usage.Limit - s.before
-		if s.sizer, err = c.Scalers[name].Sizer(limit); err != nil {
+		if s.sizer, err = sizerOf(fmt.Sprintf("the Scaler of %q", name), c.Scalers[name], limit); err != nil {
 			return nil, err
-		}
-		if s.sizer == nil {
-			return nil, fmt.Errorf("%w: the Scaler of %q returned no Sizer and no error: want one", ErrConfig, name)
 		}
 		if s.plan = s.sizer.Plan(); !s.plan.fits(limit) {
 			return nil, fmt.Errorf("%w: the Plan of %q is %+v: "+
@@ -224,6 +221,18 @@ func newSizings(c Config) (all []*sizing, err error) {
 		all = append(all, s)
 	}
 	return all, nil
+}
+
+// sizerOf starts a scaler, which an error names.
+func sizerOf(name string, s Scaler, limit int64) (Sizer, error) {
+	if s == nil {
+		return nil, fmt.Errorf("%w: %s is nil: want one", ErrConfig, name)
+	}
+	sizer, err := s.Sizer(limit)
+	if err == nil && sizer == nil {
+		err = fmt.Errorf("%w: %s returned no Sizer and no error: want one", ErrConfig, name)
+	}
+	return sizer, err
 }
 
 // given is how much of a resource is not withheld.

@@ -50,6 +50,10 @@ func TestBadSettings(t *testing.T) {
 			},
 			`Scalers is "slots" twice: want either Scaler or Scalers for it`,
 		},
+		{
+			pool.Config{Capacity: c, Source: source, Scalers: map[string]pool.Scaler{"slots": nil}},
+			`the Scaler of "slots" is nil: want one`,
+		},
 		{with(pool.ByBacklog{High: -1}), "ByBacklog.High is -1: want 0 (the default, 10) or more"},
 		{with(pool.ByBacklog{Low: 10}), "ByBacklog.Low is 10: want 0 (the default) or less than High, which is 10"},
 		{with(pool.ByBacklog{Max: 7}), "ByBacklog.Max is 7: want 0 (the default) or up to the limit, which is 6"},
