@@ -158,7 +158,7 @@ func (r *run) gone() bool {
 		return false
 	}
 	if s, ok := r.conf.Source.(*seq); ok {
-		if err := isolated(func() { _ = s.Close() }); err != nil {
+		if err := isolated(s.close); err != nil {
 			why := fmt.Errorf("%w: the end of its sequence: %w", ErrSource, err)
 			r.mu.Lock()
 			r.board.why = errors.Join(r.board.why, why)

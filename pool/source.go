@@ -172,13 +172,12 @@ func (s *seq) Claim(ctx context.Context, n int, handOn func(Delivery)) error {
 
 func (s *seq) Backlog(context.Context) (Depth, error) { return Depth{}, nil }
 
-// Close ends the sequence. The pool calls it when the run ends.
-func (s *seq) Close() error {
+// close ends the sequence, when the run ends.
+func (s *seq) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.over = true
 	if s.stop != nil {
 		s.stop()
 	}
-	return nil
 }
