@@ -13,23 +13,6 @@ import (
 	"github.com/weir-go/weir"
 )
 
-func TestWhatIsWrongIsSaid(t *testing.T) {
-	for _, test := range []struct {
-		args []string
-		want string
-	}{
-		{[]string{"50"}, `unexpected argument "50": want none, or -each TIME`},
-		{[]string{"-each", "1s"}, "-each is 1s: want 2s to 1m"},
-		{[]string{"-each", "1h"}, "-each is 1h0m0s: want 2s to 1m"},
-		{[]string{"-each", "5"}, `invalid value "5" for flag -each`},
-		{[]string{"-limit", "50"}, "flag provided but not defined: -limit"},
-	} {
-		if _, err := Parse(test.args, io.Discard); err == nil || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%q: %v, want %q", test.args, err, test.want)
-		}
-	}
-}
-
 // TestCrowdCounts makes ten calls a second, which end in different ways in turn. A call that
 // ends after its second counts in the next one.
 func TestCrowdCounts(t *testing.T) {

@@ -20,9 +20,7 @@ import (
 func Run(t *testing.T, run func(context.Context, crowd.Show) error) string {
 	t.Helper()
 	var out bytes.Buffer
-	show := must.Have(crowd.Parse(nil, &out))(t)
-	show.Listen = pipes
-	if err := run(t.Context(), show); err != nil {
+	if err := run(t.Context(), crowd.Show{Out: &out, Each: crowd.Usual, Listen: pipes}); err != nil {
 		t.Fatalf("%v\n%s", err, &out)
 	}
 	time.Sleep(time.Minute) // a bubble ends only after all of its goroutines have ended
