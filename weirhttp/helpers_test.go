@@ -114,11 +114,9 @@ func (p pipes) dial(t *testing.T) net.Conn {
 }
 
 // send opens a connection, and sends a request without ever reading.
-func (p pipes) send(t *testing.T, text string) net.Conn {
+func (p pipes) send(t *testing.T, text string) {
 	t.Helper()
-	conn := p.dial(t)
-	must.Have(io.WriteString(conn, text))(t)
-	return conn
+	must.Have(io.WriteString(p.dial(t), text))(t)
 }
 
 // client is one of net/http for a protocol.

@@ -13,7 +13,7 @@ import (
 
 func TestWhoMayLook(t *testing.T) {
 	p := newProxied(t).Proxy
-	token := tokenFile(t, secret)
+	token := tokenFile(t)
 	near := serve(t, p, config.Admin{Hosts: []string{"Admin.example"}}, "tcp", "127.0.0.1:0")
 	far := serve(t, p, config.Admin{Token: token}, "tcp", "0.0.0.0:0")
 	socket := serve(t, p, config.Admin{}, "unix", filepath.Join(t.TempDir(), "admin"))
@@ -66,7 +66,7 @@ func TestWhoMayLook(t *testing.T) {
 func TestWhoSeesTheDashboard(t *testing.T) {
 	p := newProxied(t).Proxy
 	near := serve(t, p, config.Admin{}, "tcp", "127.0.0.1:0")
-	far := serve(t, p, config.Admin{Token: tokenFile(t, secret), Hosts: []string{"admin.example"}}, "tcp", "0.0.0.0:0")
+	far := serve(t, p, config.Admin{Token: tokenFile(t), Hosts: []string{"admin.example"}}, "tcp", "0.0.0.0:0")
 	for what, c := range map[string]struct {
 		to     net.Addr
 		host   string
@@ -88,7 +88,7 @@ func TestWhoSeesTheDashboard(t *testing.T) {
 }
 
 func TestTokenIsReadAgain(t *testing.T) {
-	file := tokenFile(t, secret)
+	file := tokenFile(t)
 	at := serve(t, newProxied(t).Proxy, config.Admin{Token: file}, "tcp", "0.0.0.0:0")
 	status := func(token string) int {
 		t.Helper()
@@ -123,7 +123,7 @@ func TestAddressThatOthersReach(t *testing.T) {
 func TestProbes(t *testing.T) {
 	p := newProxied(t)
 	// Without token or Host check, even on the admin address.
-	far := serve(t, p.Proxy, config.Admin{Token: tokenFile(t, secret)}, "tcp", "0.0.0.0:0")
+	far := serve(t, p.Proxy, config.Admin{Token: tokenFile(t)}, "tcp", "0.0.0.0:0")
 	for _, path := range []string{"/live", "/ready"} {
 		if status, _, _ := ask(t, far, call{path: path, host: "10.1.2.3"}); status != 200 {
 			t.Errorf("%s: %d", path, status)

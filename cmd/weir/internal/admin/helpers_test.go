@@ -18,9 +18,9 @@ import (
 // secret is the token of the tests.
 const secret = "0123456789abcdef"
 
-func tokenFile(t *testing.T, token string) string {
+func tokenFile(t *testing.T) string {
 	t.Helper()
-	return must.Write(t, filepath.Join(t.TempDir(), "token"), token+"\n")
+	return must.Write(t, filepath.Join(t.TempDir(), "token"), secret+"\n")
 }
 
 // proxied is a proxy with one compartment, "api".

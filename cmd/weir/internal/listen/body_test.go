@@ -71,7 +71,7 @@ func TestSlowSenderIsNoStalledOne(t *testing.T) {
 		for name, protocol := range versions {
 			t.Run(fmt.Sprintf("%s, rate %d", name, rate), func(t *testing.T) {
 				t.Parallel()
-				c, _ := client(t, protocol)
+				c := client(t, protocol)
 				body, sender := io.Pipe()
 				go func() {
 					defer sender.Close()
@@ -143,7 +143,7 @@ func TestSlowHandlerIsNoStalledClient(t *testing.T) {
 		}
 		_, _ = io.WriteString(conn, "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\nbody")
 	}
-	c, _ := client(t, (*http.Protocols).SetUnencryptedHTTP2)
+	c := client(t, (*http.Protocols).SetUnencryptedHTTP2)
 	response := must.Have(c.Post("http://"+l.Addr().String()+"/slow", "", strings.NewReader("body")))(t)
 	defer response.Body.Close()
 	if text, err := io.ReadAll(response.Body); string(text) != "body" {
@@ -279,7 +279,7 @@ func TestStalledReaderOfHTTP2(t *testing.T) {
 	t.Parallel()
 	ended := make(chan struct{})
 	l := start(t, endless(ended), func(c *config.Listener) { c.BodyTimeout = short })
-	c, _ := client(t, (*http.Protocols).SetUnencryptedHTTP2)
+	c := client(t, (*http.Protocols).SetUnencryptedHTTP2)
 	response := must.Have(c.Get("http://" + l.Addr().String()))(t)
 	<-ended // the client has a window for each stream, and does not read
 	response.Body.Close()
@@ -301,7 +301,7 @@ func TestSlowReaderIsNoStalledOne(t *testing.T) {
 	}, func(c *config.Listener) { c.BodyTimeout = config.Duration(stall) })
 	for name, protocol := range versions {
 		t.Run(name, func(t *testing.T) {
-			c, _ := client(t, protocol)
+			c := client(t, protocol)
 			response := must.Have(c.Get("http://" + l.Addr().String()))(t)
 			defer response.Body.Close()
 			read, begun := 0, time.Now()

@@ -97,7 +97,7 @@ func TestConnectionsWithoutARequestGiveWay(t *testing.T) {
 func TestIdleConnectionsOfHTTP2GiveWay(t *testing.T) {
 	l := start(t, hello, func(c *config.Listener) { c.MaxConnections = 1 })
 	for i := range 3 {
-		c, _ := client(t, (*http.Protocols).SetUnencryptedHTTP2)
+		c := client(t, (*http.Protocols).SetUnencryptedHTTP2)
 		must.Happen(t, "the one before is idle", func() bool {
 			l.mu.Lock()
 			defer l.mu.Unlock()

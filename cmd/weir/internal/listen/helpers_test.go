@@ -103,12 +103,12 @@ func answer(t testing.TB, from *bufio.Reader) (status int, body string) {
 // versions are the protocols of a client.
 var versions = map[string]func(*http.Protocols, bool){"h1": (*http.Protocols).SetHTTP1, "h2": (*http.Protocols).SetUnencryptedHTTP2}
 
-func client(t testing.TB, protocol func(*http.Protocols, bool)) (*http.Client, *http.Transport) {
+func client(t testing.TB, protocol func(*http.Protocols, bool)) *http.Client {
 	t.Helper()
 	transport := &http.Transport{Protocols: new(http.Protocols)}
 	protocol(transport.Protocols, true)
 	t.Cleanup(transport.CloseIdleConnections)
-	return &http.Client{Transport: transport, Timeout: 10 * time.Second}, transport
+	return &http.Client{Transport: transport, Timeout: 10 * time.Second}
 }
 
 func fetch(t testing.TB, c *http.Client, url string) (status int, body, proto string) {

@@ -18,8 +18,8 @@ import (
 )
 
 func TestProtocols(t *testing.T) {
-	h1, _ := client(t, (*http.Protocols).SetHTTP1)
-	h2c, _ := client(t, (*http.Protocols).SetUnencryptedHTTP2)
+	h1 := client(t, (*http.Protocols).SetHTTP1)
+	h2c := client(t, (*http.Protocols).SetUnencryptedHTTP2)
 	for name, test := range map[string]struct {
 		protocols      []string
 		speak1, speak2 bool
@@ -114,7 +114,7 @@ func TestShutdownAnswersWhatRuns(t *testing.T) {
 				<-release
 				hello(w, r)
 			}, nil)
-			c, _ := client(t, protocol)
+			c := client(t, protocol)
 			answered := make(chan string, 1)
 			go func() {
 				_, body, _ := fetch(t, c, "http://"+l.Addr().String())

@@ -63,7 +63,7 @@ func TestLateSenderOfHTTP2(t *testing.T) {
 		"slow":    func(to io.Writer) { trickle(to, "x") },
 	} {
 		l := start(t, sink, patient)
-		c, _ := client(t, (*http.Protocols).SetUnencryptedHTTP2)
+		c := client(t, (*http.Protocols).SetUnencryptedHTTP2)
 		body, sender := io.Pipe()
 		defer sender.Close()
 		go send(sender)
@@ -95,7 +95,7 @@ func TestSlowUpstreamIsNoSlowSender(t *testing.T) {
 	}, hasty)
 	for name, protocol := range versions {
 		t.Run(name, func(t *testing.T) {
-			c, _ := client(t, protocol)
+			c := client(t, protocol)
 			response := must.Have(c.Post("http://"+l.Addr().String(), "", strings.NewReader(strings.Repeat("x", size/pieces*pieces))))(t)
 			response.Body.Close()
 			if response.StatusCode != http.StatusOK {
@@ -121,7 +121,7 @@ func TestStarvedBodyIsNotSlow(t *testing.T) {
 		}
 		sink(w, r)
 	}, patient)
-	c, _ := client(t, (*http.Protocols).SetUnencryptedHTTP2)
+	c := client(t, (*http.Protocols).SetUnencryptedHTTP2)
 	statuses := make(chan int)
 	post := func(path string, size int) {
 		response, err := c.Post("http://"+l.Addr().String()+path, "", strings.NewReader(strings.Repeat("x", size)))
