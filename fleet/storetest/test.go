@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/weir-go/weir/fleet"
 	"github.com/weir-go/weir/internal/must"
+	"github.com/weir-go/weir/internal/together"
 )
 
 // Test checks a store. Each call of open returns a store without entries.
@@ -152,20 +152,12 @@ func races(t *testing.T, s fleet.Store) {
 	v := follow(t, s, "")
 	put(t, s, "leader", "a")
 	before := v.shows(t, "leader", "a")
-	var all sync.WaitGroup
-	var failed atomic.Int32
-	for i := range 8 {
-		all.Go(func() {
-			w := fleet.Write{Key: "leader", Value: fmt.Append(nil, i), Swap: true, Rev: before.Rev}
-			if s.Write(t.Context(), w) != nil {
-				failed.Add(1)
-			}
-		})
-	}
-	all.Wait()
-	if n := failed.Load(); n > 0 {
-		t.Errorf("%d of 8 swaps have errors: one that does not apply is none", n)
-	}
+	together.Do(8, func(i int) {
+		w := fleet.Write{Key: "leader", Value: fmt.Append(nil, i), Swap: true, Rev: before.Rev}
+		if err := s.Write(t.Context(), w); err != nil {
+			t.Errorf("one of 8 swaps: %v: one that does not apply is no error", err)
+		}
+	})
 	put(t, s, "want.a", "after")
 	v.shows(t, "want.a", "after")
 	after := follow(t, s, "leader")

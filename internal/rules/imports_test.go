@@ -42,7 +42,7 @@ var mayImport = map[string]string{
 
 	"fleet":           ". bulkhead internal/isolate internal/lease internal/wire law",
 	"fleet/pgfleet":   ". fleet internal/settings",
-	"fleet/storetest": "fleet internal/must",
+	"fleet/storetest": "fleet internal/must internal/together",
 	"fleet/natsfleet": ". fleet internal/settings",
 
 	"bulk": ". internal/clock internal/isolate internal/settings memory throttle",
