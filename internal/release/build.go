@@ -15,13 +15,10 @@ import (
 	"time"
 )
 
-// A release is a version, with the selection of its files to build.
+// A release is a version, and the directory of its files.
 type release struct {
-	version   string
-	commands  []string
-	platforms []platform
-	dir       string
-	log       io.Writer
+	version, dir string
+	log          io.Writer
 }
 
 type binary struct {
@@ -35,7 +32,7 @@ func (r release) files() error {
 	if err != nil {
 		return err
 	}
-	for _, p := range r.platforms {
+	for _, p := range platforms {
 		built, err := r.build(p)
 		if err != nil {
 			return fmt.Errorf("%s: %w", p, err)
@@ -50,7 +47,7 @@ func (r release) files() error {
 // published is the time of the commands' version according to the module proxy. The files
 // have no other time.
 func (r release) published() (time.Time, error) {
-	modules, err := download(modulePath + "/cmd/" + r.commands[0] + "@" + r.version)
+	modules, err := download(modulePath + "/cmd/" + commands[0] + "@" + r.version)
 	if err != nil {
 		return time.Time{}, fmt.Errorf("%w: has scripts/release %s --push published it", err, r.version)
 	}
@@ -119,7 +116,7 @@ func (r release) build(p platform) ([]binary, error) {
 		bin = filepath.Join(bin, p.String())
 	}
 	var all []binary
-	for _, name := range r.commands {
+	for _, name := range commands {
 		// One at a time: each is its own module, and the go command installs only from one.
 		if _, err := goCommand(env, "install", "-trimpath", "-buildvcs=false", modulePath+"/cmd/"+name+"@"+r.version); err != nil {
 			return nil, err
@@ -137,7 +134,7 @@ func (r release) build(p platform) ([]binary, error) {
 		}
 		all = append(all, binary{name, text, info})
 	}
-	fmt.Fprintf(r.log, "built %s for %s\n", strings.Join(r.commands, ", "), p)
+	fmt.Fprintf(r.log, "built %s for %s\n", strings.Join(commands, ", "), p)
 	return all, nil
 }
 

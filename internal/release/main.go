@@ -10,7 +10,6 @@
 package main
 
 import (
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -28,10 +27,12 @@ func main() {
 
 const modulePath = "github.com/weir-go/weir"
 
-// The defaults of the flags.
-const (
-	allCommands  = "weir,weir-fleet,weir-work"
-	allPlatforms = "linux/amd64,linux/arm64,darwin/amd64,darwin/arm64,windows/amd64,windows/arm64"
+// The binaries of a release: each of the commands for each of the platforms.
+var (
+	commands  = []string{"weir", "weir-fleet", "weir-work"}
+	platforms = []platform{
+		{"linux", "amd64"}, {"linux", "arm64"}, {"darwin", "amd64"}, {"darwin", "arm64"}, {"windows", "amd64"}, {"windows", "arm64"},
+	}
 )
 
 var versions = regexp.MustCompile(`^v[01]\.\d+\.\d+(-[0-9a-z.]+)?$`)
@@ -40,22 +41,16 @@ func run(args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("release", flag.ContinueOnError)
 	flags.SetOutput(out)
 	dir := flags.String("out", "dist", "`directory` for the files; it must be empty or not exist")
-	commands := flags.String("commands", allCommands, "which commands, separated by commas")
-	platforms := flags.String("platforms", allPlatforms, "for which platforms, separated by commas")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	if flags.NArg() != 1 || !versions.MatchString(flags.Arg(0)) {
 		return fmt.Errorf("want one version that is published, such as v0.1.0, got %q", strings.Join(flags.Args(), " "))
 	}
-	targets, err := parsePlatforms(*platforms)
-	if err != nil {
-		return err
-	}
 	if err := makeEmpty(*dir); err != nil {
 		return err
 	}
-	return release{version: flags.Arg(0), commands: strings.Split(*commands, ","), platforms: targets, dir: *dir, log: out}.files()
+	return release{version: flags.Arg(0), dir: *dir, log: out}.files()
 }
 
 // makeEmpty creates the directory, which must contain no older files: the checksums cover all
@@ -71,19 +66,6 @@ func makeEmpty(dir string) error {
 	return err
 }
 
-type platform struct {
-	system, processor string
-}
+type platform struct{ system, processor string }
 
 func (p platform) String() string { return p.system + "_" + p.processor }
-
-func parsePlatforms(list string) (all []platform, err error) {
-	for text := range strings.SplitSeq(list, ",") {
-		system, processor, ok := strings.Cut(text, "/")
-		if !ok {
-			err = errors.Join(err, fmt.Errorf("platform %q: want system/processor, such as linux/amd64", text))
-		}
-		all = append(all, platform{system, processor})
-	}
-	return all, err
-}

@@ -13,17 +13,14 @@ import (
 	"github.com/weir-go/weir/internal/must"
 )
 
-var (
-	wholly = flag.Bool("rehearse", false, "run TestRelease, which takes five minutes")
-	builds = flag.Bool("builds", false, "run TestRelease and compile every package of every module in it; make all files of the release twice")
-)
+var builds = flag.Bool("builds", false, "run TestRelease, which compiles every package of every module, and makes all files of the release twice")
 
 // TestRelease releases the working tree to a proxy on this machine and uses it as a stranger
 // does: outside of the workspace, from empty caches. It also recovers from a push that fails
-// in between.
+// in between, and makes the files of the release.
 func TestRelease(t *testing.T) {
-	if !*wholly && !*builds {
-		t.Skip("takes five minutes: -rehearse runs it")
+	if !*builds {
+		t.Skip("makes all files of a release twice: -builds runs it")
 	}
 	r := rehearse(t)
 
@@ -49,9 +46,7 @@ func TestRelease(t *testing.T) {
 				t.Parallel()
 				env := slices.Concat(env, []string{"GOMODCACHE=" + emptyModules(t)})
 				dir := get(t, env, module)
-				if *builds {
-					output(t, dir, env, "go", "build", "-o", os.DevNull, module+"/...")
-				}
+				output(t, dir, env, "go", "build", "-o", os.DevNull, module+"/...")
 			})
 		}
 	})
@@ -77,8 +72,8 @@ func TestAllCommandsAreReleased(t *testing.T) {
 	for _, d := range directories {
 		names = append(names, d.Name())
 	}
-	if want := strings.Join(names, ","); allCommands != want {
-		t.Errorf("%s are built, want %s", allCommands, want)
+	if !slices.Equal(commands, names) {
+		t.Errorf("%q are built, want %q", commands, names)
 	}
 }
 
