@@ -32,17 +32,14 @@ func TestAcceptanceOverload(t *testing.T) {
 	)
 	s := scenario(t, "accept-overload")
 	for seed := uint64(1); seed <= acceptanceSeeds; seed++ {
-		good, seconds, settled, before := 0.0, 0.0, time.Duration(0), 0.0
-		for _, p := range mustRun(t, s, law.Setpoint{}, seed).Series {
+		r, settled, before := mustRun(t, s, law.Setpoint{}, seed), time.Duration(0), 0.0
+		for _, p := range r.Series {
 			if p.Good < enough && before < enough { // the answers of one second vary by 5%
 				settled = p.At
 			}
 			before = p.Good
-			if p.At > later {
-				good, seconds = good+p.Good, seconds+1
-			}
 		}
-		good /= seconds
+		good := meanAfter(r, later, goodOf)
 		t.Logf("seed %d: settled after %v, then %.0f good answers per second", seed, settled, good)
 		if settled > overloadSettled {
 			t.Errorf("seed %d: fewer than %v good answers in each of two seconds until %v, want at most %v",

@@ -158,14 +158,9 @@ func TestClientsThatDoNotWait(t *testing.T) {
 // its second half.
 func recovered(r *Result) time.Duration {
 	last := r.Phases[len(r.Phases)-1]
-	mean, n := 0.0, 0.0
+	mean := meanAfter(r, last.Start+last.Length/2, goodOf)
 	for _, p := range r.Series {
-		if p.At > last.Start+last.Length/2 {
-			mean, n = mean+p.Good, n+1
-		}
-	}
-	for _, p := range r.Series {
-		if p.At > last.Start && p.Good >= 0.9*mean/n {
+		if p.At > last.Start && p.Good >= 0.9*mean {
 			return p.At - last.Start
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -39,6 +40,17 @@ func ran(t testing.TB, s Scenario, seed uint64) *engine {
 	must.Do(t, e.run())
 	return e
 }
+
+// meanAfter returns the mean of a figure after a time.
+func meanAfter(r *Result, after time.Duration, of func(Point) float64) (mean float64) {
+	late := slices.DeleteFunc(slices.Clone(r.Series), func(p Point) bool { return p.At <= after })
+	for _, p := range late {
+		mean += of(p) / float64(len(late))
+	}
+	return mean
+}
+
+func goodOf(p Point) float64 { return p.Good }
 
 // scenario reads a scenario of internal/suites, which imports this package.
 func scenario(t testing.TB, name string) Scenario {

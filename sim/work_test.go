@@ -100,14 +100,7 @@ func TestClientsAreCounted(t *testing.T) {
 // meanLimit returns the mean of the limit after ten seconds.
 func meanLimit(t *testing.T, s Scenario, l law.Law) float64 {
 	t.Helper()
-	result := must.Have(Run(s, l, 1))(t)
-	sum, n := 0.0, 0.0
-	for _, p := range result.Series {
-		if p.At > 10*time.Second {
-			sum, n = sum+float64(p.Limit), n+1
-		}
-	}
-	return sum / n
+	return meanAfter(mustRun(t, s, l, 1), 10*time.Second, func(p Point) float64 { return float64(p.Limit) })
 }
 
 func overloaded(clients ...Client) Scenario {
@@ -187,11 +180,7 @@ func TestUnbounded(t *testing.T) {
 // arrivalsOf returns the arrivals of ten seconds.
 func arrivalsOf(t *testing.T, change func(*Scenario)) (requests []request) {
 	t.Helper()
-	s := must.Have(steady(1, change).complete())(t)
-	for at := newTraffic(&s, 1); at.next.at != Never; at.advance() {
-		requests = append(requests, at.next)
-	}
-	return requests
+	return requestsOf(must.Have(steady(1, change).complete())(t), 1)
 }
 
 func TestPeriodicBatches(t *testing.T) {
