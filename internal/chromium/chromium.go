@@ -222,7 +222,7 @@ func (tab *Tab) Press(t testing.TB, key string) {
 	tab.call(t, "Input.dispatchKeyEvent", map[string]any{"type": "keyUp", "key": key, "code": key}, nil)
 }
 
-// Wait waits until an expression is true in the page, up to 20 seconds.
+// Wait waits until an expression is true in the page, up to a minute.
 func (tab *Tab) Wait(t testing.TB, expression string) {
 	t.Helper()
 	var ok bool
@@ -230,14 +230,14 @@ func (tab *Tab) Wait(t testing.TB, expression string) {
 		const begun = Date.now();
 		(function look() {
 			if (`+expression+`) done(true);
-			else if (Date.now() - begun > 20000) done(false);
+			else if (Date.now() - begun > 60000) done(false);
 			else setTimeout(look, 50);
 		})();
 	})`, &ok)
 	if !ok {
 		var text string
 		tab.Eval(t, "document.body.innerText.slice(0, 3000)", &text)
-		t.Fatalf("%s was not true within 20 s in the page, whose console has %q, and its text\n%s", expression, tab.Errors(), text)
+		t.Fatalf("%s was not true within a minute in the page, whose console has %q, and its text\n%s", expression, tab.Errors(), text)
 	}
 }
 

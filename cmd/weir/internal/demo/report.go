@@ -2,62 +2,55 @@ package demo
 
 import (
 	"fmt"
-	"io"
 	"strings"
 	"time"
 )
 
-// printer writes for a terminal of 80 columns, except for the notes beside the figures of a second.
-type printer struct {
-	io.Writer
-	*demonstration
-}
-
 // introduce explains the demonstration, and begins the lines a second.
-func (p printer) introduce() {
-	fmt.Fprintf(p, "%s\n%9sin time/s\n", p.text, "")
+func (d *demonstration) introduce() {
+	fmt.Fprintf(d.out, "%s\n%9sin time/s\n", d.text, "")
 	routes, servers := "        ", " s state"
-	for _, l := range p.loads {
+	for _, l := range d.loads {
 		routes += fmt.Sprintf(" %8s", l.name)
 		servers += fmt.Sprintf(" %8s", l.server)
 	}
-	if len(p.routes) > 1 {
-		fmt.Fprintln(p, routes)
+	if len(d.routes) > 1 {
+		fmt.Fprintln(d.out, routes)
 	}
-	fmt.Fprintln(p, strings.TrimRight(servers+"  "+p.aside, " "))
+	fmt.Fprintln(d.out, strings.TrimRight(servers+"  "+d.aside, " "))
 }
 
 // second prints the timely answers of a second, by load.
-func (p printer) second(at time.Duration, gained []int, during time.Duration) {
+func (d *demonstration) second(at time.Duration, gained []int, during time.Duration) {
 	middle, state := at-time.Second/2, "idle" // the load has ended, some clients still wait
 	if middle < during {
-		state = p.parts[p.part(middle)]
+		state = d.parts[d.part(middle)]
 	}
-	fmt.Fprintf(p, "%2.0f %-5s", at.Seconds(), state)
+	fmt.Fprintf(d.out, "%2.0f %-5s", at.Seconds(), state)
 	for _, n := range gained {
-		fmt.Fprintf(p, " %8d", n)
+		fmt.Fprintf(d.out, " %8d", n)
 	}
-	if p.watch != nil {
-		fmt.Fprintf(p, "  %s", p.watch())
+	if d.watch != nil {
+		fmt.Fprintf(d.out, "  %s", d.watch())
 	}
-	fmt.Fprintln(p)
+	fmt.Fprintln(d.out)
 }
 
 // compare prints the closing table for the completed part of the run.
-func (p printer) compare(ran, during time.Duration) {
+func (d *demonstration) compare(ran, during time.Duration) {
 	if ran < during {
-		fmt.Fprintf(p, "\nInterrupted after %v.\n", ran.Round(time.Second))
+		fmt.Fprintf(d.out, "\nInterrupted after %v.\n", ran.Round(time.Second))
 	}
-	fmt.Fprintf(p, "\nAnswered in time, of what was asked:\n\n")
-	p.line("", "overall", p.parts, "p99 served", "refused", "late", "failed")
-	for _, l := range p.loads {
+	fmt.Fprintf(d.out, "\nAnswered in time, of what was asked:\n\n")
+	d.line("", "overall", d.parts, "p99 served", "refused", "late", "failed")
+	for _, l := range d.loads {
 		name := l.server
 		if l.name != "" {
 			name = l.name + ", " + l.server
 		}
-		byPart := make([][]result, len(p.parts))
+		byPart := make([][]result, len(d.parts))
 		for _, ended := range l.results {
-			part := p.part(ended.at)
+			part := d.part(ended.at)
 			byPart[part] = append(byPart[part], ended)
 		}
 		var shares []string
@@ -65,17 +58,17 @@ func (p printer) compare(ran, during time.Duration) {
 			shares = append(shares, share(results))
 		}
 		all := l.results
-		p.line(name, share(all), shares, latency(slowest(all)), count(all, refused), count(all, late), count(all, broken))
+		d.line(name, share(all), shares, latency(slowest(all)), count(all, refused), count(all, late), count(all, broken))
 	}
-	fmt.Fprintln(p, "\nLate: answered after the deadline, or the client gave up.")
+	fmt.Fprintln(d.out, "\nLate: answered after the deadline, or the client gave up.")
 }
 
-func (p printer) line(name, overall string, parts []string, p99, refused, late, failed any) {
-	fmt.Fprintf(p, "%-17s %7s", name, overall)
+func (d *demonstration) line(name, overall string, parts []string, p99, refused, late, failed any) {
+	fmt.Fprintf(d.out, "%-17s %7s", name, overall)
 	for _, part := range parts {
-		fmt.Fprintf(p, " %6s", part)
+		fmt.Fprintf(d.out, " %6s", part)
 	}
-	fmt.Fprintf(p, " %10v %7v %5v %6v\n", p99, refused, late, failed)
+	fmt.Fprintf(d.out, " %10v %7v %5v %6v\n", p99, refused, late, failed)
 }
 
 func share(results []result) string {
