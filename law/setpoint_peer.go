@@ -10,6 +10,8 @@ const (
 	// fairGain is the share of a difference to the fair target that a limiter gives up at once, as
 	// a power. With 0.5 Jain's index is 0.006 lower, with 1 shared systems score 0.3 points less.
 	fairGain = 0.7
+	// mostAdvised bounds a factor of the other limiters, which may be nonsense.
+	mostAdvised = 4
 )
 
 // Report returns the state for the other limiters of the downstream. Before the limit was reached
@@ -43,13 +45,13 @@ func (c *setpointController) Advise(a Advice) {
 	case !k.known:
 		k.noLoad, k.known = a.NoLoad.Seconds(), true
 	case a.Slower > 0:
-		k.noLoad *= min(max(a.Slower, 1.0/mostRise), mostRise)
+		k.noLoad *= min(max(a.Slower, 1.0/mostAdvised), mostAdvised)
 	}
 	c.part = 0
 	if k == nil || k.test.running || k.push.ceiling > 0 || !(a.Share > 0) { // it may be NaN
 		return
 	}
-	fair := k.target * portable.Exp(fairGain*portable.Log(min(max(a.Share, 1.0/mostRise), mostRise)))
+	fair := k.target * portable.Exp(fairGain*portable.Log(min(max(a.Share, 1.0/mostAdvised), mostAdvised)))
 	if k.isReached() {
 		k.target = fair
 	} else {

@@ -20,11 +20,8 @@ const (
 	firstDepth = 0.5 // share of the concurrency left by a step while the no-load latency is unknown
 	// queueing is the elasticity of the latency above which there is still a queue. 0.3 to
 	// 0.6 score the same.
-	queueing   = 0.5
-	leastDepth = 0.1 // a smaller step of ln n says nothing
-	// Without common ticks replicas measure their own share of the queue, and a rise by 4 costs
-	// shared servers 9 points more.
-	mostRise     = 4
+	queueing     = 0.5
+	leastDepth   = 0.1  // a smaller step of ln n says nothing
 	goodDone     = 25   // completions of constant work in a probe, and twice as many of exponential
 	longWork     = 0.25 // seconds of latency from which a start looks before it climbs, up to quickSpan
 	probeSettles = 1.5  // latencies
@@ -152,15 +149,15 @@ func (k *regulator) learn(r reading, empty bool) {
 	}
 }
 
-// raise raises the no-load latency, as far as one tick may. The queue of limiters that did not
-// probe raises it as well, so it is doubted.
+// raise raises the no-load latency. The queue of limiters that did not probe raises it as well, so
+// it is doubted. Without common ticks replicas measure their own share of the queue: a rise by 4
+// costs shared servers 9 points more.
 func (k *regulator) raise(to float64) {
-	most := float64(mostRise)
 	if k.ticks.own {
-		most = nearNoLoad
+		to = min(to, nearNoLoad*k.noLoad)
 	}
 	k.doubted = k.doubted || to > hot*k.noLoad
-	k.noLoad = max(k.noLoad, min(to, most*k.noLoad))
+	k.noLoad = max(k.noLoad, to)
 }
 
 // finish ends a probe. It sets the target to the concurrency at the target latency, if that

@@ -28,6 +28,7 @@ type reading struct {
 	saturated       bool    // the limit held work back
 	bursty          bool    // work came in bursts that left the server idle between
 	filling         bool    // work in flight rose meanwhile
+	asked           bool    // this is not the first call, which measured nothing
 	unfinished      bool    // most of a burst that reached an idle server still runs
 }
 
@@ -48,10 +49,10 @@ const (
 func readingOf(w Window) reading {
 	r := reading{
 		limit: within(float64(w.Limit), w), min: float64(w.Min), max: float64(w.Max), now: wallClock(w),
-		span:      w.Elapsed.Seconds(),
-		done:      float64(w.Samples + w.Carried),
-		ended:     float64(w.Completed() + w.Carried + w.CarriedFailed),
-		variation: -1, peak: float64(w.Peak), last: float64(w.Last), age: w.Age.Seconds(), failed: w.ErrorRate(),
+		span:  w.Elapsed.Seconds(),
+		done:  float64(w.Samples + w.Carried),
+		ended: float64(w.Completed() + w.Carried + w.CarriedFailed),
+		asked: w.MinSamples > 0, variation: -1, peak: float64(w.Peak), last: float64(w.Last), age: w.Age.Seconds(), failed: w.ErrorRate(),
 		overloaded: float64(w.Overloaded), late: float64(w.Late),
 		abandoned: float64(w.Abandoned),
 		deadline:  w.Deadline.Seconds(),
