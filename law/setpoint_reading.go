@@ -29,6 +29,7 @@ type reading struct {
 	bursty          bool    // work came in bursts that left the server idle between
 	filling         bool    // work in flight rose meanwhile
 	asked           bool    // this is not the first call, which measured nothing
+	sojourn         float64 // mean latency of all work that succeeded
 	unfinished      bool    // most of a burst that reached an idle server still runs
 }
 
@@ -79,8 +80,8 @@ func (r *reading) locate(w Window) {
 	r.n = max(mean, finite(w.Crowd, mean))
 	r.bursty = r.n > 1.5*mean
 	r.latency = max(inFlight*r.span/max(r.done, float64(w.Weight)), 1e-9)
-	if sojourn := w.Sojourn.Seconds(); sojourn > 0 {
-		r.latency = math.Sqrt(r.latency * sojourn)
+	if r.sojourn = w.Sojourn.Seconds(); r.sojourn > 0 {
+		r.latency = math.Sqrt(r.latency * r.sojourn)
 	}
 	r.x = r.n / r.latency
 	if mean := w.Mean.Seconds(); mean > 0 {

@@ -96,14 +96,17 @@ func (k *regulator) measure(r reading) {
 // that no queue explains is that of other work, if it lasts: quick calls came before, and now a
 // burst of slow ones. After a pause of the server it falls.
 func (k *regulator) climb(r reading) {
-	queue := r.n * k.noLoad
+	queue, latency := r.n*k.noLoad, r.latency
+	if r.limit > usualLimit { // long work ends in waves, which mislead Little's law
+		latency = min(latency, max(r.sojourn, quickSpan))
+	}
 	switch {
 	case k.first && r.saturated && r.latency > noQueue*queue:
 		k.waits = true
 		return
 	case k.waits && r.saturated && r.latency > 2*noQueue*queue:
 		k.noLoad, k.known = r.upper(max(1, k.variation)), false
-	case !r.saturated || r.latency > nearNoLoad*k.noLoad*r.doubt(k.variation):
+	case !r.saturated || latency > nearNoLoad*k.noLoad*r.doubt(k.variation):
 		k.climbing, k.known = false, true
 	}
 	k.waits = false
