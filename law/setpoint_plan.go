@@ -90,12 +90,15 @@ func (r reading) plan(to, unit float64) Plan {
 
 // climb plans the windows of a start, as short as possible.
 func (r reading) climb(p Plan, noLoad float64) Plan {
-	p.MinSamples, p.Carried = leastWindow, false
-	if r.latency <= longWork { // with 10, 300 calls wait for four slots for three latencies
-		p.MinSamples = int(min(leastWindow, r.limit))
-	}
 	p.Interval = duration(max(leastSpan, min(r.latency, quickSpan)))
 	p.Settle = duration(min(r.latency, noLoad) / 2)
+	p.MinSamples, p.Carried = leastWindow, false
+	switch {
+	case r.latency <= longWork: // with 10, 300 calls wait for four slots for three latencies
+		p.MinSamples = int(min(leastWindow, r.limit))
+	case r.latency > quickSpan: // the work that begins now ends together
+		p.Settle, p.MinSamples, p.Carried = 0, int(r.limit), true
+	}
 	return p
 }
 
