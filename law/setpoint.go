@@ -61,7 +61,8 @@ import "time"
 // doubles them from window to window until the latency rises or the limit is not reached: a
 // thrashing server gives no answers to learn from. Work of a quarter of a second and more is
 // probed before. Work of a second and more first goes up to 20 slots, or to the number that the
-// configuration gives, and bursts on an idle server start there. If R is above 4 n B in the first
+// configuration gives, and bursts on an idle server start there. So does rare work, whose windows
+// become twice as long at each idle time. If R is above 4 n B in the first
 // window that reaches the limit, no queue explains it. The limit stays for a window, and if R is
 // above 8 n B there, B is the latency of quicker work, and R takes its place. Limiters that learn
 // together keep the B that they share.
@@ -75,6 +76,8 @@ import "time"
 //   - Work of which a few in a hundred take a thousand times as long as the rest: it keeps 77 to 89%
 //     of the throughput.
 //   - A few requests in flight at a few a second: a probe takes seconds, and a change minutes.
+//   - Thousands of slots of work that takes ten seconds, all of it equally long: the climb takes twenty
+//     latencies. Set [github.com/weir-go/weir.Config].Initial.
 //   - Quick calls, and then bursts of calls that take 3 to 40 times as long, or that end within a few
 //     of their latencies: the limit may stay at a few slots. Set
 //     [github.com/weir-go/weir.Config].Initial.

@@ -13,21 +13,26 @@ type bench struct {
 	control law.Controller
 	limit   int
 	now     time.Time
+	blind   bool // there is no wall clock
 }
 
 func newBench(t *testing.T) *bench {
 	t.Helper()
 	bounds := law.Bounds{Min: 1, Max: 1000, Initial: 20}
 	resumed := law.Resume(law.Setpoint{}, law.Knowledge{Limit: 20, NoLoad: 50 * ms})
-	return &bench{must.Have(resumed.Controller(bounds))(t), 20, time.Unix(1e9, 0)}
+	return &bench{control: must.Have(resumed.Controller(bounds))(t), limit: 20, now: time.Unix(1e9, 0)}
 }
 
 // show shows a window in which as much ended as belongs to the latency by Little's law.
 func (b *bench) show(latency, elapsed time.Duration) law.Decision {
 	b.now = b.now.Add(elapsed)
 	done := int(time.Duration(b.limit) * elapsed / latency)
+	closed := b.now
+	if b.blind {
+		closed = time.Time{}
+	}
 	d := b.control.Next(law.Window{
-		Limit: b.limit, Min: 1, Max: 1000, Elapsed: elapsed, Closed: b.now,
+		Limit: b.limit, Min: 1, Max: 1000, Elapsed: elapsed, Closed: closed,
 		Samples: done, Weight: done, Waited: done, Mean: latency, Sojourn: latency, Deviation: latency / 10,
 		InFlight: float64(b.limit), Peak: b.limit, First: b.limit, Last: b.limit,
 	})
@@ -89,5 +94,19 @@ func TestRaisedLatencyIsDoubted(t *testing.T) {
 	}
 	if deeper != 1 {
 		t.Errorf("%d deeper probes, want 1", deeper)
+	}
+}
+
+// Work may become ten times as slow at once. Without a wall clock that may be a share of the queue.
+func TestProbeOfMuchSlowerWork(t *testing.T) {
+	for name, want := range map[string]time.Duration{"common ticks": 500 * ms, "ticks of its own": 65 * ms} {
+		b := newBench(t)
+		b.blind = name != "common ticks"
+		b.probe(80 * ms)
+		for b.show(500*ms, time.Second).Reason.Code == law.Probing {
+		}
+		if got := b.noLoad(); got < want*9/10 || got > want*11/10 {
+			t.Errorf("%s: a no-load latency of %v, want about %v", name, got, want)
+		}
 	}
 }

@@ -1,0 +1,50 @@
+package law_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir/internal/must"
+	"github.com/weir-go/weir/law"
+)
+
+// Batches that come once in minutes are older than the look-back when the next one arrives. The
+// limiter then looks back further, and takes the usual limit.
+func TestSetpointMeasuresRareWork(t *testing.T) {
+	c := start(t, law.Setpoint{})
+	first := c.Next(law.Window{Limit: 4, Min: 1, Max: 1000})
+	if first.Limit != 4 {
+		t.Fatalf("a start with %v, want 4", first.Limit)
+	}
+	limit, age := 4, first.Next.MaxAge
+	for range 3 {
+		d := c.Next(law.Window{Limit: limit, Min: 1, Max: 1000, MinSamples: 10})
+		if limit = int(d.Limit); limit != 20 || d.Next.MaxAge != 2*age {
+			t.Errorf("a limit of %v and a look-back of %v after %v, want 20 and twice as long", limit, d.Next.MaxAge, age)
+		}
+		age = d.Next.MaxAge
+	}
+}
+
+// Calls of ten seconds that began together end together. Little's law over the first part of such
+// a wave is too high. The limit climbs on, and the next window waits for a whole wave.
+func TestSetpointClimbsOverWaves(t *testing.T) {
+	bounds := law.Bounds{Min: 1, Max: 1000, Initial: 80}
+	resumed := law.Resume(law.Setpoint{}, law.Knowledge{Limit: 80, NoLoad: 10 * time.Second})
+	c := must.Have(resumed.Controller(bounds))(t)
+	hung := law.Window{
+		Limit: 80, Min: 1, Max: 1000, Elapsed: 20 * time.Second, Timeouts: 80, Refused: 100,
+		InFlight: 80, Peak: 80, First: 80, Last: 80, Age: 20 * time.Second,
+	}
+	limit := int(c.Next(hung).Limit)
+	if limit != 40 {
+		t.Fatalf("a limit of %d after work that hangs, want 40", limit)
+	}
+	d := c.Next(law.Window{
+		Limit: limit, Min: 1, Max: 1000, Elapsed: 20 * time.Second, Carried: 25, Weight: 25, Refused: 100,
+		Sojourn: 10 * time.Second, InFlight: 40, Peak: 40, First: 40, Last: 40,
+	})
+	if d.Limit <= 40 || d.Next.MinSamples != 40 || !d.Next.Carried || d.Next.Settle != 0 {
+		t.Errorf("a limit of %v and then %+v, want more than 40, and a window of 40 that settles for no time", d.Limit, d.Next)
+	}
+}
