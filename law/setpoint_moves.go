@@ -111,9 +111,9 @@ func (Setpoint) Start() int { return startLimit }
 
 func (c *setpointController) isIdle(r reading) bool { return r.span <= 0 }
 
-// idle answers a time without work. Work that came and went since the start is no overload. The next
-// windows last longer, so that work which comes once in minutes is measured in the end: without that,
-// a limiter keeps its start limit, and half of each batch of 8 is refused for ever.
+// idle answers a time without work. Work that came and went since the start is no overload. The
+// next windows last longer, so that work which comes once in minutes is measured in the end:
+// without that, a limiter keeps its start limit, and half of each batch of 8 is refused for ever.
 func (c *setpointController) idle(r reading) Decision {
 	limit := c.resumed(r)
 	if c.regulator == nil && r.asked {
