@@ -37,7 +37,7 @@ func (r release) write(p platform, built []binary, at time.Time) error {
 
 // file is a file of an archive, without traces of the machine or its user.
 func file(text []byte, mode os.FileMode, at time.Time) *fstest.MapFile {
-	return &fstest.MapFile{Data: text, Mode: mode, ModTime: at.UTC()}
+	return &fstest.MapFile{Data: text, Mode: mode, ModTime: at}
 }
 
 func tarball(files fstest.MapFS) ([]byte, error) {
