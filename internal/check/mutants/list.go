@@ -319,7 +319,7 @@ var ofLibrary = []mutant{
 	{"throttle: what costs more than the bound never starts", "internal/admit/slots.go", "room || taken == 0 && s.runsAlone(weight)", "room", "TestConcurrencyLetsTheHeaviestIn", "./throttle"},
 	{"throttle: the pace of a freeze goes on after it", "throttle/pacer.go", "p.laws.resume(p.held, p.flow)", "p.laws.resume(p.pace.Rate, p.flow)", "TestFreezeOfAnIdleDatabase", ""},
 	{"throttle: who is refused comes back when all that waits has started", "throttle/side.go", "after = min(soon, after/2)", "after = max(soon, after)", "TestComeBack", ""},
-	{"a sum counts what the limiter before measured", "internal/admit/state.go", "\traw.Clear()\n", "", "TestSumOfAnUnusedLimiter", "."},
+	{"a sum counts what the limiter before measured", "internal/admit/state.go", "\traw.Clear()\n", "", "TestSumIsOneLimiter", "."},
 	{"any number of keys has series", "metrics/set.go", "\t\t\troom--\n", "", "TestKeysAreBounded", ""},
 	{"two labels that are cut become one", "internal/label/label.go", "return text + suffix", "return text", "TestLabelsAreShortAndDiffer", "./metrics"},
 	{"an exemplar function that does not return keeps the slot", "acquire.go", "p.Release()", "", "TestExemplarThatDoesNotReturn", ""},
