@@ -141,6 +141,11 @@ func TestTotalIsOneMeter(t *testing.T) {
 		total.Add(raw)
 	}
 	got, want := total.Recent(), one.Recent(5000*ms)
+	for q, p := range map[float64]time.Duration{0.5: want.P50, 0.95: want.P95, 0.99: want.P99} {
+		if p != one.Quantile(q) {
+			t.Errorf("a snapshot has %v for the quantile %v of %v", p, q, one.Quantile(q))
+		}
+	}
 	got.EWMA, want.EWMA = 0, 0 // depends on the order
 	// The order of additions matters in the last digits.
 	if d := got.Mean - want.Mean; d.Abs() > want.Mean/1e6 {
