@@ -197,3 +197,18 @@ func TestTenantsMove(t *testing.T) {
 	dans := r.starts(dan, 1)
 	r.wantNext(dans[0], cid, bob)
 }
+
+// Work of tenants that a lower number left out makes no share smaller: a tenant that is alone is not
+// above its own.
+func TestTenantsLeftOutHaveNoShare(t *testing.T) {
+	of := func(n int) admit.Settings {
+		return settings(3, tenants(func(s *admit.Settings) { s.Tenants, s.QueueSize = n, 1 }))
+	}
+	r := newLawRig(t, law.Fixed{}, of(2), nil)
+	r.done(r.starts(ann, 1)[0], window.Ignore)
+	r.starts(bob, 2)
+	r.update(of(1), law.Fixed{})
+	r.starts(bob, 1)
+	want(t, reply.Waiting, r.join(from(bob)))
+	want(t, reply.QueueFull, r.join(from(bob)))
+}

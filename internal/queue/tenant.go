@@ -150,7 +150,7 @@ func (t *tenants) mostIn(lane int, w *Waiter) *lane {
 // of others.
 func (t *tenants) aboveShare(w *Waiter, limit int) bool {
 	active := int64(0)
-	for _, x := range t.all {
+	for _, x := range t.all[:min(len(t.all), 1+t.most)] {
 		if !x.isIdle() {
 			active++
 		}
