@@ -198,8 +198,8 @@ func TestTenantsMove(t *testing.T) {
 	r.wantNext(dans[0], cid, bob)
 }
 
-// Work of tenants that a lower number left out makes no share smaller: a tenant that is alone is not
-// above its own.
+// Work of tenants that a lower number left out makes no share smaller: a tenant that is alone is
+// not above its own.
 func TestTenantsLeftOutHaveNoShare(t *testing.T) {
 	of := func(n int) admit.Settings {
 		return settings(3, tenants(func(s *admit.Settings) { s.Tenants, s.QueueSize = n, 1 }))
