@@ -45,11 +45,9 @@ func membersOf(line string) (members map[string]any, err error) {
 // flatten adds members. A name with a dot wins over the member that it may mean.
 func flatten(object map[string]any, outer string, into map[string]any) {
 	for _, name := range slices.Sorted(maps.Keys(object)) {
-		v := object[name]
-		if inside, ok := v.(map[string]any); ok {
+		into[outer+name] = object[name]
+		if inside, ok := object[name].(map[string]any); ok {
 			flatten(inside, outer+name+".", into)
-		} else {
-			into[outer+name] = v
 		}
 	}
 }

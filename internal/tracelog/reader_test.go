@@ -238,6 +238,11 @@ func TestReaderRefuses(t *testing.T) {
 			`log:1: line goes on with " 2": want the whole format of the log`,
 		},
 		{
+			Reader{Arrival: "ts", Service: "d", Deadline: "left"},
+			`{"ts": 1, "d": 1, "left": {"ms": 300}}`,
+			`log:1: deadline (left) is "map[ms:300": want`,
+		},
+		{
 			Reader{Arrival: "ts", Service: "d"},
 			`{"ts": 1, "d": 1}` + "\n[]",
 			`log:2: line is no JSON object: json: cannot unmarshal array`,

@@ -70,10 +70,11 @@ func cutUnit(text string) (name string, unit time.Duration) {
 	return text, 0
 }
 
-// keys returns the names of the members in the first line of JSON. They are not known if it is no
-// object, which is reported when it is read, or longer than the buffer.
+// keys returns the names of the members in the first line of JSON that are no objects. They are not
+// known if it is no object, which is reported when it is read, or longer than the buffer.
 func (p *logParser) keys() (names []string, known bool) {
 	members, err := membersOf(p.first)
+	maps.DeleteFunc(members, func(_ string, v any) bool { _, inside := v.(map[string]any); return inside })
 	return slices.Sorted(maps.Keys(members)), err == nil
 }
 
