@@ -65,6 +65,15 @@ func isServer(address string) bool {
 	return isURL(address) || plain && u.Scheme == "unix" && u.Host == "" && len(u.Path) > 1
 }
 
+// serverOf returns a server's address in the same spelling for all of its spellings.
+func serverOf(address string) string {
+	if !isServer(address) {
+		return address
+	}
+	u, _ := parsePlain(address)
+	return u.Scheme + "://" + u.Host + strings.TrimSuffix(u.EscapedPath(), "/")
+}
+
 func isURL(text string) bool {
 	u, plain := parsePlain(text)
 	return plain && (u.Scheme == "http" || u.Scheme == "https") && isHost(u.Host)

@@ -33,7 +33,9 @@ func TestMeaning(t *testing.T) {
 		{"upstreams:\n  api: {}\n", "w:2:8: upstreams.api.addresses is missing: want a list"},
 		{"upstreams:\n  api: {addresses: ['ftp://a', 'http://', 'http://a:0', 'http://u@a', 'http://a?q', 'http://a#f', 'http://a?', 'a:80', 'http://{a}', 'unix:', 'unix:app', 'unix:/', 'unix:/a?b', 'http://a', 'http://a/']}\n", wantURLs(21, "ftp://a", "http://", "http://a:0", "http://u@a", "http://a?q", "http://a#f", "http://a?", "a:80", "http://{a}", "unix:", "unix:app", "unix:/", "unix:/a?b") +
 			"w:2:190: upstreams.api.addresses[14] is \"http://a/\", as one before it is"},
-		{"upstreams:\n  api: {addresses: ['http://user:secret@a']}\n", "w:2:21: upstreams.api.addresses[0] is \"http://xxxxx@a\": want a URL such as http://10.0.0.1:9000, without user, query and fragment"},
+		{"upstreams:\n  api: {addresses: ['http://a', 'HTTP://a', 'unix:/s', 'unix:///s']}\n", "w:2:33: upstreams.api.addresses[1] is \"HTTP://a\", as one before it is\n" +
+			"w:2:56: upstreams.api.addresses[3] is \"unix:///s\", as one before it is"},
+		{"upstreams:\n  api: {addresses: ['http://user:s@cret@a']}\n", "w:2:21: upstreams.api.addresses[0] is \"http://xxxxx@a\": want a URL such as http://10.0.0.1:9000, without user, query and fragment"},
 		{"upstreams:\n  api: {addresses: ['http://a'], tls: {ca: x}}\n", "w:2:39: upstreams.api.tls is set, and no address has https: want one, or no tls"},
 		{"upstreams:\n  api: {addresses: ['https://a'], tls: {certificate: x}}\n", "w:2:40: upstreams.api.tls.key is missing: want the file of the key that belongs to certificate"},
 		{"upstreams:\n  api: {addresses: ['https://a'], tls: {key: x}}\n", "w:2:40: upstreams.api.tls.certificate is missing: want the file of the certificate that belongs to key"},

@@ -91,7 +91,7 @@ func beginning(n ast.Node) ast.Node {
 const longestShown = 60
 
 // password is that of a URL, with its user.
-var password = regexp.MustCompile(`://[^/@]*:[^/@]*@`)
+var password = regexp.MustCompile(`://[^/]*:[^/]*@`)
 
 // quoted shortens a text that is too long to read, and hides a password, because errors are logged.
 func quoted(s string) string {

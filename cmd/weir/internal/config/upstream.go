@@ -37,7 +37,7 @@ func (c *checker) upstreams() {
 		secure := false
 		seen := map[string]bool{}
 		for i, address := range u.Addresses {
-			if server := strings.TrimSuffix(address, "/"); seen[server] {
+			if server := serverOf(address); seen[server] {
 				c.refuse(item(path+".addresses", i), "is %s, as one before it is", quoted(address))
 			} else {
 				seen[server] = true
