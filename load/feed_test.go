@@ -182,8 +182,12 @@ func TestNeverValidSaysWhy(t *testing.T) {
 			s.do(poll)
 			polled := w.Snapshot()[0].Polls
 			pass(time.Second)
-			if f := w.Snapshot()[0]; f.Age != 0 || !strings.Contains(f.Err.Error(), want) || f.Polls < polled+8 || f.Failures != f.Polls {
+			f := w.Snapshot()[0]
+			if f.Age != 0 || !strings.Contains(f.Err.Error(), want) || f.Polls < polled+8 || f.Failures != f.Polls {
 				t.Errorf("%v, of an age of %v, after %d polls, %d failures: want %q", f.Err, f.Age, f.Polls-polled, f.Failures, want)
+			}
+			if answers := want != "connection refused"; errors.Is(f.Err, load.ErrInvalid) != answers {
+				t.Errorf("%v: want an error that matches ErrInvalid if the source answers", f.Err)
 			}
 		}
 	})
