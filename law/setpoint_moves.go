@@ -9,7 +9,7 @@ import (
 // A setpointController costs little until the limit is first reached.
 type setpointController struct {
 	Setpoint
-	planned   Plan       // the last; an idle time does not change it
+	planned   Plan       // the last; an idle time keeps it, or looks back further
 	regulator *regulator // once the limit was reached
 	least     float64    // least latency so far, in seconds
 	usual     float32    // limit for bursts on an idle server and for long work
@@ -132,6 +132,9 @@ func (c *setpointController) isUnfinished(r reading) bool {
 }
 
 func (c *setpointController) extend(r reading) Decision {
+	if c.regulator == nil { // its window may have begun hours before the burst
+		r.span = min(r.span, max(r.age, firstAge.Seconds()))
+	}
 	return Decision{Limit: r.limit, Reason: Reason{TooFew, NoSignal, r.ended, r.last}, Next: r.extended()}
 }
 

@@ -26,6 +26,23 @@ func TestSetpointMeasuresRareWork(t *testing.T) {
 	}
 }
 
+// A burst reaches a limiter that looks back for hours. The next window must not last half as long
+// as the idle time before the burst: meanwhile a limit of 20 would refuse most of the load.
+func TestSetpointAnswersBurstAfterIdleHours(t *testing.T) {
+	c := start(t, law.Setpoint{})
+	c.Next(law.Window{Limit: 4, Min: 1, Max: 1000})
+	for range 12 {
+		c.Next(law.Window{Limit: 20, Min: 1, Max: 1000, MinSamples: 10})
+	}
+	d := c.Next(law.Window{
+		Limit: 20, Min: 1, Max: 1000, MinSamples: 10, Elapsed: 4 * time.Hour, Samples: 10, Weight: 10, Refused: 80,
+		Mean: 100 * ms, Sojourn: 100 * ms, InFlight: 0.0002, Crowd: 20, Peak: 20, Last: 20, Age: 100 * ms,
+	})
+	if d.Next.MinSamples <= 10 || d.Next.Interval > 5*time.Second || d.Next.MaxAge > 5*time.Minute {
+		t.Errorf("%+v, want a window for more of the burst within seconds", d.Next)
+	}
+}
+
 // Calls of ten seconds that began together end together. Little's law over the first part of such
 // a wave is too high. The limit climbs on, and the next window waits for a whole wave.
 func TestSetpointClimbsOverWaves(t *testing.T) {

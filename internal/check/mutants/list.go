@@ -33,6 +33,7 @@ var ofLibrary = []mutant{
 	{"a probe teaches its last latency", "law/setpoint_probe.go", "k.raise(min(t.least, r.latency/r.doubt(k.variation)))", "k.raise(r.latency/r.doubt(k.variation))", "TestProbeOfLittleWork", ""},
 	{"a limiter of its own raises the no-load latency at once", "law/setpoint_probe.go", "to = min(to, nearNoLoad*k.noLoad)", "", "TestProbeOfMuchSlowerWork", ""},
 	{"work that comes once in minutes is never measured", "law/setpoint_moves.go", "c.planned.MaxAge = min(2*c.planned.MaxAge, mostPatience)", "", "TestSetpointMeasuresRareWork", ""},
+	{"a burst after idle hours waits for hours", "law/setpoint_moves.go", "r.span = min(r.span, max(r.age, firstAge.Seconds()))", "", "TestSetpointAnswersBurstAfterIdleHours", ""},
 	{"a wave of long work ends a climb", "law/setpoint_regulator.go", "latency = min(latency, max(r.sojourn, quickSpan))", "_ = quickSpan", "TestSetpointClimbsOverWaves", ""},
 	{"a climb waits for two waves of long work", "law/setpoint_plan.go", "case noLoad > quickSpan:", "case noLoad < 0:", "TestSetpointClimbsOverWaves", ""},
 	{"a raised no-load latency is not doubted", "law/setpoint_probe.go", "return near && (!k.doubted || !k.ticks.rare)", "return near", "TestRaisedLatencyIsDoubted", ""},
