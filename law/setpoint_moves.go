@@ -133,7 +133,7 @@ func (c *setpointController) isUnfinished(r reading) bool {
 
 func (c *setpointController) extend(r reading) Decision {
 	if c.regulator == nil { // its window may have begun hours before the burst
-		r.span = min(r.span, max(r.age, firstAge.Seconds()))
+		r.span = min(r.span, max(2*r.age, leastSpan))
 	}
 	return Decision{Limit: r.limit, Reason: Reason{TooFew, NoSignal, r.ended, r.last}, Next: r.extended()}
 }

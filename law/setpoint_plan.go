@@ -97,7 +97,7 @@ func (r reading) climb(p Plan, noLoad float64) Plan {
 	case r.latency <= longWork: // with 10, 300 calls wait for four slots for three latencies
 		p.MinSamples = int(min(leastWindow, r.limit))
 	case noLoad > quickSpan: // the work that begins now ends together
-		p.Settle, p.MinSamples, p.Carried = 0, int(r.limit), true
+		p.Settle, p.MinSamples, p.Carried = 0, int(max(r.limit/r.weight, leastDone)), true
 	}
 	return p
 }

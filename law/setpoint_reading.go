@@ -30,6 +30,7 @@ type reading struct {
 	filling         bool    // work in flight rose meanwhile
 	asked           bool    // this is not the first call, which measured nothing
 	sojourn         float64 // mean latency of all work that succeeded
+	weight          float64 // mean weight of that work, at least 1
 	unfinished      bool    // most of a burst that reached an idle server still runs
 }
 
@@ -79,6 +80,7 @@ func (r *reading) locate(w Window) {
 	mean := max(inFlight, 0.5)
 	r.n = max(mean, finite(w.Crowd, mean))
 	r.bursty = r.n > 1.5*mean
+	r.weight = max(float64(w.Weight)/r.done, 1)
 	r.latency = max(inFlight*r.span/max(r.done, float64(w.Weight)), 1e-9)
 	if r.sojourn = w.Sojourn.Seconds(); r.sojourn > 0 {
 		r.latency = math.Sqrt(r.latency * r.sojourn)

@@ -57,11 +57,16 @@ func TestSetpointClimbsOverWaves(t *testing.T) {
 	if limit != 40 {
 		t.Fatalf("a limit of %d after work that hangs, want 40", limit)
 	}
-	d := c.Next(law.Window{
+	wave := law.Window{
 		Limit: limit, Min: 1, Max: 1000, Elapsed: 20 * time.Second, Carried: 25, Weight: 25, Refused: 100,
 		Sojourn: 10 * time.Second, InFlight: 40, Peak: 40, First: 40, Last: 40,
-	})
+	}
+	d := c.Next(wave)
 	if d.Limit <= 40 || d.Next.MinSamples != 40 || !d.Next.Carried || d.Next.Settle != 0 {
 		t.Errorf("a limit of %v and then %+v, want more than 40, and a window of 40 that settles for no time", d.Limit, d.Next)
+	}
+	wave.Carried = 5 // of weight 5
+	if d := c.Next(wave); d.Next.MinSamples != 8 {
+		t.Errorf("a window of %d calls of weight 5 under a limit of 40, want 8", d.Next.MinSamples)
 	}
 }
