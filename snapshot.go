@@ -10,8 +10,8 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// A Snapshot is a limiter's state at one moment. Rates, quantiles and means
-// cover the look-back, [Config].Window; totals count since the limiter was made. The tags are
+// A Snapshot is a limiter's state at one moment. Rates, quantiles and means cover the look-back,
+// which is [Config].Window or the law's own. Totals count since the limiter was made. The tags are
 // the names in JSON.
 type Snapshot struct {
 	Name     string `wire:"name"`      // Config.Name
