@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 	"strings"
 )
 
@@ -14,13 +12,13 @@ import (
 func objects(names []string) func(line string) (cells []string, problem string) {
 	cells := make([]string, len(names))
 	return func(line string) ([]string, string) {
-		members, err := membersOf(line)
+		object, err := objectOf(line)
 		if err != nil {
 			return nil, fmt.Sprintf("is no JSON object: %v: want one a line", err)
 		}
 		for i, name := range names {
 			cells[i] = ""
-			if v := members[name]; v != nil {
+			if v, _ := memberOf(object, name); v != nil {
 				cells[i] = fmt.Sprint(v)
 			}
 		}
@@ -28,26 +26,38 @@ func objects(names []string) func(line string) (cells []string, problem string) 
 	}
 }
 
-// membersOf returns the members of an object, and those of objects in it by names with a dot.
-func membersOf(line string) (members map[string]any, err error) {
+func objectOf(line string) (object map[string]any, err error) {
 	in := json.NewDecoder(strings.NewReader(line))
 	in.UseNumber() // to keep the digits
-	var object map[string]any
 	err = in.Decode(&object)
 	if _, more := in.Token(); err == nil && !errors.Is(more, io.EOF) {
 		err = errors.New("it goes on after the object")
 	}
-	members = map[string]any{}
-	flatten(object, "", members)
-	return members, err
+	return object, err
 }
 
-// flatten adds members. A name with a dot wins over the member that it may mean.
-func flatten(object map[string]any, outer string, into map[string]any) {
-	for _, name := range slices.Sorted(maps.Keys(object)) {
-		into[outer+name] = object[name]
-		if inside, ok := object[name].(map[string]any); ok {
-			flatten(inside, outer+name+".", into)
+// memberOf returns a member of an object. A dot leads into an object, unless a member has it in its
+// name.
+func memberOf(object map[string]any, name string) (v any, found bool) {
+	if v, found = object[name]; found {
+		return v, true
+	}
+	for dot := strings.LastIndexByte(name, '.'); dot >= 0; dot = strings.LastIndexByte(name[:dot], '.') {
+		if inside, ok := object[name[:dot]].(map[string]any); ok {
+			if v, found = memberOf(inside, name[dot+1:]); found {
+				return v, true
+			}
+		}
+	}
+	return nil, false
+}
+
+// namesOf adds the names of all members, by which memberOf finds them.
+func namesOf(object map[string]any, outer string, names map[string]bool) {
+	for name, v := range object {
+		names[outer+name] = true
+		if inside, ok := v.(map[string]any); ok {
+			namesOf(inside, outer+name+".", names)
 		}
 	}
 }

@@ -73,9 +73,15 @@ func cutUnit(text string) (name string, unit time.Duration) {
 // keys returns the names of the members in the first line of JSON that are no objects. They are not
 // known if it is no object, which is reported when it is read, or longer than the buffer.
 func (p *logParser) keys() (names []string, known bool) {
-	members, err := membersOf(p.first)
-	maps.DeleteFunc(members, func(_ string, v any) bool { _, inside := v.(map[string]any); return inside })
-	return slices.Sorted(maps.Keys(members)), err == nil
+	object, err := objectOf(p.first)
+	all := map[string]bool{}
+	namesOf(object, "", all)
+	maps.DeleteFunc(all, func(name string, _ bool) bool {
+		v, _ := memberOf(object, name)
+		_, inside := v.(map[string]any)
+		return inside
+	})
+	return slices.Sorted(maps.Keys(all)), err == nil
 }
 
 func (p *logParser) choice() string {
