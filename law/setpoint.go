@@ -57,15 +57,16 @@ import "time"
 // that the refused share is the share of slots that are too many. Below 20 slots, windows and rests
 // are longer in proportion.
 //
-// A limiter starts with four slots, unless its configuration gives another number, and
-// doubles them from window to window until the latency rises or the limit is not reached: a
-// thrashing server gives no answers to learn from. Work of a quarter of a second and more is
-// probed before. Work of a second and more first goes up to 20 slots, or to the number that the
-// configuration gives, and bursts on an idle server start there. So does rare work, whose windows
-// become twice as long at each idle time. If R is above 4 n B in the first
-// window that reaches the limit, no queue explains it. The limit stays for a window, and if R is
-// above 8 n B there, B is the latency of quicker work, and R takes its place. Limiters that learn
-// together keep the B that they share.
+// A limiter starts with four slots, unless its configuration gives another number, and doubles
+// them from window to window until the latency rises or the limit is not reached: a thrashing
+// server gives no answers to learn from. Work of a quarter of a second and more is probed before.
+// Work of a second and more first goes up to 20 slots, or to the number that the configuration
+// gives, and bursts on an idle server start there. So does rare work, whose windows become twice
+// as long at each idle time. Work of more than a second that begins together ends together, so
+// each window of its climb waits for as much work as fills the limit once. If R is above 4 n B in
+// the first window that reaches the limit, no queue explains it. The limit stays for a window,
+// and if R is above 8 n B there, B is the latency of quicker work, and R takes its place.
+// Limiters that learn together keep the B that they share.
 //
 // # When it fails
 //
