@@ -87,8 +87,9 @@ func TestPushbackOfARoute(t *testing.T) {
 	rg.taught(limittest.Taught{Overloaded: 1})
 }
 
-// timeout is for tests whose upstream responds within it: a busy machine may stall for half of it.
-const timeout = time.Second
+// timeout is for tests whose upstream responds within it: a busy machine sometimes needs 0.1 s. It
+// is below the Streams.After of a rig, from which on a response is a stream.
+const timeout = 500 * time.Millisecond
 
 func TestTimeout(t *testing.T) {
 	t.Parallel()
@@ -159,6 +160,7 @@ func TestUploadWithoutAnUpstream(t *testing.T) {
 // An upload may take longer than the timeout, but not an upstream that takes none of it.
 func TestTimeoutOfAnUpload(t *testing.T) {
 	t.Parallel()
+	const timeout = 2 * timeout // a busy machine may stall between two pieces
 	over := make(chan struct{})
 	rg := newRig(t, 4, false, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/hangs" {
@@ -167,7 +169,7 @@ func TestTimeoutOfAnUpload(t *testing.T) {
 		_, _ = io.Copy(w, r.Body)
 	}, func(c *config.Config, r *config.Route) {
 		noBuffers(c, r)
-		r.Timeout = config.Duration(timeout)
+		r.Timeout, c.Streams.After = config.Duration(timeout), config.Duration(5*timeout)
 	})
 	body, client := io.Pipe()
 	pieces := time.NewTicker(timeout / 5)
