@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"runtime"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"testing"
@@ -29,6 +30,7 @@ func manyTags(subscription, tags int) string {
 // refused, clients with small requests are served, and closing subscriptions frees memory.
 func TestSubscriptionsThatDoNotFitAreRefused(t *testing.T) {
 	const target = 128 << 20 // an eighth of it holds 130 such subscriptions
+	debug.FreeOSMemory()     // the memory of the tests before counts too
 	inBubble(t, relay.Config{Memory: target, MessageRate: 1e6}, func(t *testing.T, b *bubble) {
 		refused, opened := 0, 0
 		var clients []*client
