@@ -2,6 +2,7 @@ package config
 
 import (
 	"cmp"
+	"net/url"
 	"os"
 	"regexp"
 	"strings"
@@ -64,6 +65,12 @@ var (
 	secret    = regexp.MustCompile(`://[^/@]*:[^/@]*@|[?&]password=`)
 )
 
+// isStore refuses a URL that the client of PostgreSQL cannot parse: its error may show a password.
+func isStore(text string) bool {
+	_, err := url.Parse(text)
+	return storeForm.MatchString(text) && (err == nil || !strings.HasPrefix(text, "postgres"))
+}
+
 func (c *checker) fleet() {
 	f := c.Fleet
 	if f == nil {
@@ -75,7 +82,7 @@ func (c *checker) fleet() {
 	switch {
 	case secret.MatchString(f.Store): // which the error must not show
 		c.refuse("fleet.store", "has a password: want it in a file that fleet.credentials names")
-	case f.Store != "" && !storeForm.MatchString(f.Store):
+	case f.Store != "" && !isStore(f.Store):
 		c.isnt("fleet.store", f.Store, "nats://host:4222 or postgres://user@host/database")
 	}
 	if f.Credentials != "" {

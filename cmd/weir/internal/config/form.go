@@ -61,23 +61,30 @@ func isNetwork(text string) bool {
 }
 
 func isServer(address string) bool {
-	u, plain := parsePlain(address)
-	return isURL(address) || plain && u.Scheme == "unix" && u.Host == "" && len(u.Path) > 1
+	_, is := parseServer(address)
+	return is
 }
 
 // serverOf returns a server's address in the same spelling for all of its spellings.
 func serverOf(address string) string {
-	if !isServer(address) {
+	u, is := parseServer(address)
+	if !is {
 		return address
 	}
-	u, _ := parsePlain(address)
 	return u.Scheme + "://" + u.Host + strings.TrimSuffix(u.EscapedPath(), "/")
+}
+
+func parseServer(address string) (u *url.URL, is bool) {
+	u, plain := parsePlain(address)
+	return u, plain && (isWeb(u) || u.Scheme == "unix" && u.Host == "" && len(u.Path) > 1)
 }
 
 func isURL(text string) bool {
 	u, plain := parsePlain(text)
-	return plain && (u.Scheme == "http" || u.Scheme == "https") && isHost(u.Host)
+	return plain && isWeb(u)
 }
+
+func isWeb(u *url.URL) bool { return (u.Scheme == "http" || u.Scheme == "https") && isHost(u.Host) }
 
 // parsePlain reads a URL, and reports whether it is one without user, query and fragment.
 func parsePlain(text string) (u *url.URL, plain bool) {

@@ -36,6 +36,7 @@ func TestMeaning(t *testing.T) {
 		{"upstreams:\n  api: {addresses: ['http://a', 'HTTP://a', 'unix:/s', 'unix:///s']}\n", "w:2:33: upstreams.api.addresses[1] is \"HTTP://a\", as one before it is\n" +
 			"w:2:56: upstreams.api.addresses[3] is \"unix:///s\", as one before it is"},
 		{"upstreams:\n  api: {addresses: ['http://user:s@cret@a']}\n", "w:2:21: upstreams.api.addresses[0] is \"http://xxxxx@a\": want a URL such as http://10.0.0.1:9000, without user, query and fragment"},
+		{"upstreams:\n  api: {addresses: [\"http://user:s/c:r@e\\nt@a\"]}\n", "w:2:21: upstreams.api.addresses[0] is \"http://xxxxx@a\": want a URL such as http://10.0.0.1:9000, without user, query and fragment"},
 		{"upstreams:\n  api: {addresses: ['http://a'], tls: {ca: x}}\n", "w:2:39: upstreams.api.tls is set, and no address has https: want one, or no tls"},
 		{"upstreams:\n  api: {addresses: ['https://a'], tls: {certificate: x}}\n", "w:2:40: upstreams.api.tls.key is missing: want the file of the key that belongs to certificate"},
 		{"upstreams:\n  api: {addresses: ['https://a'], tls: {key: x}}\n", "w:2:40: upstreams.api.tls.certificate is missing: want the file of the certificate that belongs to key"},
@@ -79,6 +80,8 @@ func TestMeaning(t *testing.T) {
 			"w:4:68: fleet.fallback is \"stay\": want keep, refuse or local\n" +
 			"w:4:84: fleet.replicas is 7: want a whole number from 1 to 5"},
 		{small + "fleet: {name: a, store: 'nats://me:secret@a:4222', cap: 20}\n", "w:3:25: fleet.store has a password: want it in a file that fleet.credentials names"},
+		{small + "fleet: {name: a, store: 'nats://me:sec/ret@a:4222', cap: 20}\n", "w:3:25: fleet.store is \"nats://xxxxx@a:4222\": want nats://host:4222 or postgres://user@host/database"},
+		{small + "routes: [{timeout: 1s}]\nfleet: {name: a, store: 'postgres://me:sec/ret@a/b', cap: 20}\n", "w:4:25: fleet.store is \"postgres://xxxxx@a/b\": want nats://host:4222 or postgres://user@host/database"},
 		{small + "fleet: {name: a, store: 'postgres://a/b?password=x', cap: 20, tls: {ca: x}}\n", "w:3:25: fleet.store has a password: want it in a file that fleet.credentials names\n" +
 			"w:3:68: fleet.tls is set for PostgreSQL: want sslmode, sslrootcert, sslcert and sslkey in fleet.store"},
 		{small + "routes: [{timeout: 0s}]\nfleet: {name: a, store: 'nats://a:4222,nats://b:4222', cap: 20, credentials: gone}\n", "w:4:8: fleet.grace is missing, and a route has no timeout: want the time of the longest request\n" +
@@ -128,6 +131,7 @@ func TestAccepted(t *testing.T) {
 		small + "listeners: [{address: ':0'}, {address: ':0'}]\n", // ports chosen by the system
 		small + "compartments: {api: {queue: {size: 0}}}\n",
 		small + "max: 9\ncompartments: {api: {reserved: 3, max: 3}}\n",
+		small + "routes: [{timeout: 1s}]\nfleet: {name: a, store: 'nats://[::1]:4222,nats://a@[::2]:4222', cap: 20}\n",
 		small + "routes: [{}, {path: /live, exempt: true, timeout: 0s}]\nfleet: {name: a, store: 'nats://a:4222', cap: 20}\n",
 		"upstreams: {api: {addresses: ['https://a', 'http://b', 'http://b/below', 'unix:/app'], tls: {server_name: c}}}\n",
 		small + "admin: {address: 'localhost:1'}\n",

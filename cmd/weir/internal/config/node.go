@@ -90,8 +90,8 @@ func beginning(n ast.Node) ast.Node {
 // longestShown is the longest part of a value that an error shows.
 const longestShown = 60
 
-// password is that of a URL, with its user.
-var password = regexp.MustCompile(`://[^/]*:[^/]*@`)
+// password is that of a URL, with its user. It may have an unescaped slash.
+var password = regexp.MustCompile(`(?s)://.*:.*@`)
 
 // quoted shortens a text that is too long to read, and hides a password, because errors are logged.
 func quoted(s string) string {
