@@ -151,7 +151,7 @@ func (t *tenants) mostIn(lane int, w *Waiter) *lane {
 func (t *tenants) aboveShare(w *Waiter, limit int) bool {
 	active := int64(0)
 	for _, x := range t.all[:min(len(t.all), 1+t.most)] {
-		if !x.isIdle() {
+		if !x.isIdle() && t.byHash[x.hash] == x { // or its tenant has moved
 			active++
 		}
 	}

@@ -138,6 +138,7 @@ var ofLibrary = []mutant{
 	{"a full queue does not stand", "internal/queue/adaptive.go", "a.lanes[w.Lane].noteShed(w, now)", "", "TestFullQueueStands", "./internal/admit"},
 	{"a queue that stood stands for ever", "internal/queue/adaptive.go", "now-s.shed < s.target", "s.target > 0", "TestQueueStandsNoMore", "./internal/admit"},
 	{"tenants that a lower number left out have shares", "internal/queue/tenant.go", "t.all[:min(len(t.all), 1+t.most)]", "t.all", "TestTenantsLeftOutHaveNoShare", "./internal/admit"},
+	{"a tenant that moved counts twice", "internal/queue/tenant.go", " && t.byHash[x.hash] == x", "", "TestTenantThatMovesCountsOnce", "./internal/admit"},
 	{"one tenant too many has a share of its own", "internal/queue/tenant.go", "len(t.all) <= t.most", "true", "TestTenantsBeyondTheirNumberShareAShare", "./internal/admit"},
 	{"the slot goes to the tenant that runs most", "internal/queue/tenant.go", "x.running < least.running", "x.running > least.running", "TestTenantsAgainstModel", "./internal/check"},
 	{"of tenants that run as much the same is always served", "internal/queue/tenant.go", "x.started < least.started", "x.started > least.started", "TestTenantsTakeTurns", "./internal/admit"},
