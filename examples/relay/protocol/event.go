@@ -1,10 +1,6 @@
 package protocol
 
-import (
-	"strconv"
-
-	"github.com/nbd-wtf/go-nostr"
-)
+import "github.com/nbd-wtf/go-nostr"
 
 // Verify returns an error if the ID or the signature is wrong. The error's text is a Reason.
 //
@@ -18,34 +14,4 @@ func Verify(e *nostr.Event) error {
 		return Errorf(Invalid, "the signature is not that of the author")
 	}
 	return nil
-}
-
-func first(e *nostr.Event, name string) string {
-	for _, t := range e.Tags {
-		if t.Key() == name {
-			return t.Value()
-		}
-	}
-	return ""
-}
-
-// An Address identifies a replaceable or addressable event across versions: "kind:pubkey:d".
-type Address struct {
-	Kind   int    // of a replaceable or addressable event
-	PubKey string // of the author
-	D      string // value of the d tag, "" of a replaceable event
-}
-
-// String returns the form of an a tag.
-func (a Address) String() string { return strconv.Itoa(a.Kind) + ":" + a.PubKey + ":" + a.D }
-
-// AddressOf returns the address of a replaceable or addressable event, and whether it has one.
-func AddressOf(e *nostr.Event) (Address, bool) {
-	switch {
-	case e.IsReplaceable():
-		return Address{Kind: e.Kind, PubKey: e.PubKey}, true
-	case e.IsAddressable():
-		return Address{Kind: e.Kind, PubKey: e.PubKey, D: first(e, "d")}, true
-	}
-	return Address{}, false
 }

@@ -157,26 +157,6 @@ func errorText(err error) string {
 	return err.Error()
 }
 
-func TestAddresses(t *testing.T) {
-	for _, test := range []struct {
-		event nostr.Event
-		want  string // "" for none
-	}{
-		{nostr.Event{Kind: 1}, ""},
-		{nostr.Event{Kind: 20_000}, ""},
-		{nostr.Event{Kind: 0, Tags: nostr.Tags{{"d", "x"}}}, "0:" + key + ":"},
-		{nostr.Event{Kind: 30_000}, "30000:" + key + ":"},
-		{nostr.Event{Kind: 30_000, Tags: nostr.Tags{{"d"}, {"d", "x"}}}, "30000:" + key + ":"},
-		{nostr.Event{Kind: 30_000, Tags: nostr.Tags{{"e", "y"}, {"d", "a:b"}, {"d", "x"}}}, "30000:" + key + ":a:b"},
-	} {
-		test.event.PubKey = key
-		address, ok := protocol.AddressOf(&test.event)
-		if ok != (test.want != "") || ok && address.String() != test.want {
-			t.Errorf("kind %d %v: %v, %v, want %s", test.event.Kind, test.event.Tags, address, ok, test.want)
-		}
-	}
-}
-
 func TestCheckTime(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0)
 	for ahead, want := range map[time.Duration]string{

@@ -2,6 +2,7 @@ package relay_test
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"reflect"
 	"strconv"
@@ -72,7 +73,16 @@ func TestConfigurationsThatAreRefused(t *testing.T) {
 			t.Errorf("%s %v: %v", field, wrong, err)
 		}
 	}
-	if _, err := relay.New(relay.Config{Store: &fake{}, Sources: []load.Source{relay.Idle{}}, Memory: 1}); err == nil || !strings.Contains(err.Error(), "Target") {
-		t.Errorf("a target of a byte: %v", err)
+	const room = 64 << 20 / 4 / (48 << 10) // for connections, in a quarter of 64 MiB
+	for want, c := range map[string]relay.Config{
+		"Target": {Memory: 1},
+		fmt.Sprintf("Connections is %d: want 0 (the default) to %d", room+1, room): {Memory: 64 << 20, Connections: room + 1},
+	} {
+		c.Store, c.Sources = &fake{}, []load.Source{relay.Idle{}}
+		if _, err := relay.New(c); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
 	}
+	_, stop := build(t, relay.Config{Memory: 64 << 20, Connections: room})
+	stop()
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/weir-go/weir/examples/relay/relay"
 	"github.com/weir-go/weir/internal/must"
-	"github.com/weir-go/weir/load"
 )
 
 // manyTags returns a subscription to the given number of tags, of 100 bytes each.
@@ -94,16 +93,6 @@ func TestSubscriptionsThatDoNotFitAreRefused(t *testing.T) {
 func (b *bubble) kept() float64 {
 	b.t.Helper()
 	return must.Have(strconv.ParseFloat(metric(b.t, b.server, `weir_governor_kept_bytes{governor="relay"}`), 64))(b.t)
-}
-
-func TestConnectionsAreBoundedByMemory(t *testing.T) {
-	const room = 64 << 20 / 4 / (48 << 10)
-	if _, err := relay.New(relay.Config{Store: &fake{}, Sources: []load.Source{relay.Idle{}}, Memory: 64 << 20, Connections: room + 1}); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("Connections is %d: want 0 (the default) to %d", room+1, room)) {
-		t.Errorf("more than there is room for: %v", err)
-	}
-	s, stop := build(t, relay.Config{Memory: 64 << 20, Connections: room})
-	defer stop()
-	_ = s
 }
 
 // The memory of an idle connection is about the amount counted for it: 33 KiB of the 36

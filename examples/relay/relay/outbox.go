@@ -152,34 +152,24 @@ func (o *outbox) discard() {
 
 // wait calls try under the lock until its error is not errNotYet, once more after each change.
 func (o *outbox) wait(ctx context.Context, try func() error) error {
-	for {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		changed, err := o.attempt(try)
-		if changed == nil {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for ctx.Err() == nil {
+		if err := try(); !errors.Is(err, errNotYet) {
 			return err
 		}
+		if o.news == nil {
+			o.news = make(chan struct{})
+		}
+		changed := o.news
+		o.mu.Unlock()
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			return context.Cause(ctx)
 		}
+		o.mu.Lock()
 	}
-}
-
-// attempt calls try once. If that is too early, it returns a channel that is closed at the next
-// change.
-func (o *outbox) attempt(try func() error) (changed <-chan struct{}, err error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if err := try(); !errors.Is(err, errNotYet) {
-		return nil, err
-	}
-	if o.news == nil {
-		o.news = make(chan struct{})
-	}
-	return o.news, nil
+	return context.Cause(ctx)
 }
 
 // wake calls the waiting tries again.

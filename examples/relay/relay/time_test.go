@@ -91,7 +91,6 @@ func TestMessagesAreReadAtTheRate(t *testing.T) {
 		if took := time.Since(began).Round(100 * time.Millisecond); took != time.Second {
 			t.Errorf("10 pings took %v, want 1 s", took)
 		}
-		c.CloseNow()
 	})
 }
 
@@ -139,7 +138,6 @@ func TestHalfOpenSocket(t *testing.T) {
 		if n := b.open(); n != 2 {
 			t.Errorf("%d connections 80 s later, want the two that answer pings or send", n)
 		}
-		c.CloseNow()
 	})
 }
 
@@ -184,8 +182,6 @@ func TestClientThatNeverReads(t *testing.T) {
 		if n := b.open(); n != 1 {
 			t.Errorf("%d connections, want 1", n)
 		}
-		slow.CloseNow()
-		other.CloseNow()
 	})
 }
 
@@ -200,8 +196,6 @@ func TestLiveEventsForAClientThatDoesNotRead(t *testing.T) {
 		if n := b.open(); n != 1 { // before the relay gives up a write
 			t.Errorf("%d connections after 300 KB for an outbox of 256, want 1", n)
 		}
-		slow.CloseNow()
-		other.CloseNow()
 	})
 }
 
@@ -215,7 +209,6 @@ func TestMessageThatIsNeverFinished(t *testing.T) {
 		if took := c.wantEnd().Sub(began); took != 10*time.Second {
 			t.Errorf("the connection ended after %v, want 10 s", took)
 		}
-		c.CloseNow()
 	})
 }
 
@@ -239,8 +232,6 @@ func TestStoreThatStandsStill(t *testing.T) {
 		second.want("EOSE", "a")
 		close(stuck)
 		first.want("OK", e.ID, true)
-		first.CloseNow()
-		second.CloseNow()
 	})
 }
 

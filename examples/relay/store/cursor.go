@@ -99,11 +99,11 @@ func (c *Cursor) match(tx *badger.Txn, s stamp) (record []byte, err error) {
 	case err != nil || record == nil:
 		return nil, err
 	case !gjson.ValidBytes(record):
-		return nil, corrupt(s)
+		return nil, corrupt(s[:])
 	case c.exact:
 		return record, nil
 	}
-	e, err := decode(s, record)
+	e, err := decode(s[:], record)
 	if err != nil || !protocol.Matches(&c.filter, &e) {
 		return nil, err
 	}

@@ -9,8 +9,6 @@ import (
 	"slices"
 
 	"github.com/nbd-wtf/go-nostr"
-
-	"github.com/weir-go/weir/examples/relay/protocol"
 )
 
 // The first byte of a key is its type. A stamp is 40 bytes: the inverted time and the ID, so
@@ -84,8 +82,14 @@ func hash(value string) []byte {
 	return sum[:16]
 }
 
-func addressKey(table byte, a protocol.Address) []byte {
-	return key(table, bytesOf(a.Kind), raw(a.PubKey), hash(a.D))
+// addressKey returns the key by which all versions of a replaceable or addressable event are found,
+// and false for other events.
+func addressKey(e *nostr.Event) (k []byte, versioned bool) {
+	d := ""
+	if e.IsAddressable() {
+		d = e.Tags.GetD()
+	}
+	return key(inVersions, bytesOf(e.Kind), raw(e.PubKey), hash(d)), e.IsAddressable() || e.IsReplaceable()
 }
 
 // indexKeys returns the keys of an event whose values are its kind.

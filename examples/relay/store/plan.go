@@ -31,25 +31,23 @@ func planOf(f *nostr.Filter) plan {
 	}
 	for _, letter := range slices.Sorted(maps.Keys(f.Tags)) {
 		if values := f.Tags[letter]; best.prefixes == nil || len(values) < len(best.prefixes) {
-			best = byTag(letter, values)
-			best.exact = f.Authors == nil && len(f.Tags) == 1
+			best = plan{exact: f.Authors == nil && len(f.Tags) == 1}
+			for _, value := range values {
+				best.prefixes = append(best.prefixes, tagPrefix(letter, value))
+			}
 		}
 	}
-	if best.prefixes == nil {
-		best = byTime(f)
+	switch {
+	case best.prefixes != nil:
+		return best
+	case f.Kinds == nil:
+		return plan{prefixes: [][]byte{key(inRecords)}, exact: true}
+	}
+	best.exact = true
+	for _, kind := range f.Kinds {
+		best.prefixes = append(best.prefixes, key(inKinds, bytesOf(kind)))
 	}
 	return best
-}
-
-func byTime(f *nostr.Filter) plan {
-	p := plan{prefixes: [][]byte{key(inRecords)}, exact: true}
-	if f.Kinds != nil {
-		p.prefixes = nil
-		for _, kind := range f.Kinds {
-			p.prefixes = append(p.prefixes, key(inKinds, bytesOf(kind)))
-		}
-	}
-	return p
 }
 
 func byAuthors(f *nostr.Filter) plan {
@@ -63,14 +61,6 @@ func byAuthors(f *nostr.Filter) plan {
 		for _, kind := range f.Kinds {
 			p.prefixes = append(p.prefixes, key(inBoth, raw(author), bytesOf(kind)))
 		}
-	}
-	return p
-}
-
-func byTag(letter string, values []string) plan {
-	var p plan
-	for _, value := range values {
-		p.prefixes = append(p.prefixes, tagPrefix(letter, value))
 	}
 	return p
 }

@@ -13,11 +13,11 @@ var ErrCorrupt = errors.New("store: a record is corrupt")
 
 // decode returns the event of a record, which has it as it is sent to clients, in JSON: most
 // queries read records and no events.
-func decode(s stamp, record []byte) (e nostr.Event, err error) {
+func decode(s, record []byte) (e nostr.Event, err error) {
 	if err := easyjson.Unmarshal(record, &e); err != nil {
 		return e, corrupt(s)
 	}
 	return e, nil
 }
 
-func corrupt(s stamp) error { return fmt.Errorf("%w: event %x", ErrCorrupt, s[8:]) }
+func corrupt(s []byte) error { return fmt.Errorf("%w: of stamp %x", ErrCorrupt, s) }

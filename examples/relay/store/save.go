@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -50,98 +51,62 @@ func (s *Store) Save(ctx context.Context, e *nostr.Event) (Outcome, error) {
 	if err := badgerload.Space(s.conf); err != nil {
 		return 0, fmt.Errorf("%w: %w", ErrFull, err)
 	}
-	var outcome Outcome
-	return outcome, s.update(ctx, func(tx *badger.Txn) (err error) {
-		if outcome, err = refuse(tx, e); outcome != 0 || err != nil {
-			return err
-		}
-		outcome = Saved
-		return add(tx, e)
-	})
-}
-
-// update runs a transaction, and repeats it after a conflict.
-func (s *Store) update(ctx context.Context, change func(*badger.Txn) error) error {
 	for {
 		if err := ctx.Err(); err != nil {
-			return err
+			return 0, err
 		}
-		err := s.db.Update(change)
-		if !errors.Is(err, badger.ErrConflict) {
+		var outcome Outcome
+		err := s.db.Update(func(tx *badger.Txn) (err error) {
+			outcome, err = add(tx, e)
 			return err
+		})
+		switch {
+		case err == nil:
+			return outcome, nil
+		case !errors.Is(err, badger.ErrConflict): // with another save, which succeeded
+			return 0, err
 		}
 	}
 }
 
-// refuse returns the outcome of an event that is not saved, and 0 for one that is.
-func refuse(tx *badger.Txn, e *nostr.Event) (Outcome, error) {
+// add writes the keys of an event, and removes an older version, unless the event is here, or a
+// newer version.
+func add(tx *badger.Txn, e *nostr.Event) (Outcome, error) {
+	s, kind := stampOf(e), bytesOf(e.Kind)
 	if found, err := valueOf(tx, key(inIDs, raw(e.ID))); err != nil || found != nil {
 		return Duplicate, err
 	}
-	if address, ok := protocol.AddressOf(e); ok {
-		newest, found, err := newestOf(tx, address)
-		if err != nil || found && newest.before(stampOf(e)) {
-			return Superseded, err
+	entries := []*badger.Entry{
+		badger.NewEntry(key(inRecords, s[:]), protocol.EventJSON(e)),
+		badger.NewEntry(key(inIDs, raw(e.ID)), s[:8]),
+	}
+	if address, versioned := addressKey(e); versioned {
+		newest, err := valueOf(tx, address)
+		switch {
+		case err != nil:
+			return 0, err
+		case newest != nil && bytes.Compare(newest, s[:]) < 0:
+			return Superseded, nil
 		}
-	}
-	return 0, nil
-}
-
-// newestOf returns the stamp of the newest version saved at an address.
-func newestOf(tx *badger.Txn, a protocol.Address) (newest stamp, found bool, err error) {
-	value, err := valueOf(tx, addressKey(inVersions, a))
-	if err != nil || value == nil {
-		return newest, false, err
-	}
-	if len(value) != len(newest) {
-		return newest, false, fmt.Errorf("%w: version of %s", ErrCorrupt, a)
-	}
-	return stamp(value), true, nil
-}
-
-// add writes the keys of an event that was not refused, and replaces an older version.
-func add(tx *badger.Txn, e *nostr.Event) error {
-	s := stampOf(e)
-	if err := supersede(tx, e); err != nil {
-		return err
-	}
-	if err := tx.Set(key(inRecords, s[:]), protocol.EventJSON(e)); err != nil {
-		return err
-	}
-	if err := tx.Set(key(inIDs, raw(e.ID)), s[:8]); err != nil {
-		return err
-	}
-	kind := bytesOf(e.Kind)
-	for _, k := range indexKeys(e) {
-		if err := tx.Set(k, kind); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// supersede removes the older version, which this one replaces.
-func supersede(tx *badger.Txn, e *nostr.Event) error {
-	address, ok := protocol.AddressOf(e)
-	if !ok {
-		return nil
-	}
-	s := stampOf(e)
-	newest, found, err := newestOf(tx, address)
-	if err != nil {
-		return err
-	}
-	if found {
 		if err := remove(tx, newest); err != nil {
-			return err
+			return 0, err
+		}
+		entries = append(entries, badger.NewEntry(address, s[:]))
+	}
+	for _, k := range indexKeys(e) {
+		entries = append(entries, badger.NewEntry(k, kind))
+	}
+	for _, entry := range entries {
+		if err := tx.SetEntry(entry); err != nil {
+			return 0, err
 		}
 	}
-	return tx.Set(addressKey(inVersions, address), s[:])
+	return Saved, nil
 }
 
-// remove deletes the keys of an event, if it is stored.
-func remove(tx *badger.Txn, s stamp) error {
-	record, err := valueOf(tx, key(inRecords, s[:]))
+// remove deletes the keys of the event of a stamp, if it is stored.
+func remove(tx *badger.Txn, s []byte) error {
+	record, err := valueOf(tx, key(inRecords, s))
 	if err != nil || record == nil {
 		return err
 	}
@@ -149,7 +114,7 @@ func remove(tx *badger.Txn, s stamp) error {
 	if err != nil {
 		return err
 	}
-	for _, k := range append(indexKeys(&e), key(inRecords, s[:]), key(inIDs, raw(e.ID))) {
+	for _, k := range append(indexKeys(&e), key(inRecords, s), key(inIDs, raw(e.ID))) {
 		if err := tx.Delete(k); err != nil {
 			return err
 		}
