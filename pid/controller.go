@@ -109,9 +109,12 @@ func (c *Controller) Track(output float64) {
 	c.state.I = c.state.Output - c.state.P - c.state.D
 }
 
-// Reset forgets all samples and starts again from an output.
+// Reset forgets all samples and starts again from an output. NaN is the present one.
 func (c *Controller) Reset(output float64) {
-	c.state, c.err, c.slope, c.seeded = Snapshot{Output: c.state.Output}, 0, 0, false
+	if math.IsNaN(output) {
+		output = c.state.Output
+	}
+	c.state, c.err, c.slope, c.seeded = Snapshot{}, 0, 0, false
 	c.Track(output)
 }
 
