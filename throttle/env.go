@@ -26,7 +26,8 @@ type Settings struct {
 // variable that is not set has the value of the preset that <prefix>_PRESET names, relay if none.
 //
 // All errors are reported together; each matches [ErrConfig] and names the variable.
-// An unknown name is an error too. The variables by which Kubernetes announces services, such as
+// An unknown name is an error too, and so is a setting of a [LoadPID] that another law replaces.
+// The variables by which Kubernetes announces services, such as
 // APP_THROTTLE_SERVICE_HOST and APP_THROTTLE_PORT, are ignored.
 func FromEnv(prefix string) (Settings, error) { return fromEnv(prefix, os.Environ()) }
 
@@ -82,13 +83,16 @@ func (e *environment) settings() Settings {
 
 	both := 0.0 // as the preset has it
 	e.number("SETPOINT", &both, 0.01, 10)
-	e.side("READ", &s.Throttle.Reads, both)
-	e.side("WRITE", &s.Throttle.Writes, both)
+	reads, writes := e.side("READ", &s.Throttle.Reads, both), e.side("WRITE", &s.Throttle.Writes, both)
+	if reads != "" && writes != "" {
+		e.unused("READ_LAW="+reads+" and WRITE_LAW="+writes, "SETPOINT")
+	}
 	return s
 }
 
-// side reads the settings of one side, whose preset has one LoadPID.
-func (e *environment) side(name string, s *Side, setpoint float64) {
+// side reads the settings of one side, whose preset has one LoadPID. It returns the name of the law
+// that takes its place, "" for none.
+func (e *environment) side(name string, s *Side, setpoint float64) (other string) {
 	p := s.Laws[0].(LoadPID)
 	p.Setpoint = cmp.Or(setpoint, p.Setpoint)
 	e.number(name+"_SETPOINT", &p.Setpoint, 0.01, 10)
@@ -109,11 +113,25 @@ func (e *environment) side(name string, s *Side, setpoint float64) {
 	case "pid":
 		s.Laws = []LoadLaw{p}
 	case "drain":
-		s.Laws = []LoadLaw{DrainRate{MaxDelay: p.MaxDelay}}
+		s.Laws, other = []LoadLaw{DrainRate{MaxDelay: p.MaxDelay}}, law
 	case "concurrency":
-		s.Laws = []LoadLaw{Concurrency{}}
+		s.Laws, other = []LoadLaw{Concurrency{}}, law
+		e.unused(name+"_LAW="+law, name+"_MAX_DELAY_MS")
 	default:
 		e.complain(name+"_LAW", law, "pid, drain or concurrency")
+	}
+	if other != "" {
+		e.unused(name+"_LAW="+other, name+"_SETPOINT", name+"_KP", name+"_KI", name+"_KD", name+"_FILTER_MS")
+	}
+	return other
+}
+
+// unused complains about variables that have no effect beside others.
+func (e *environment) unused(beside string, names ...string) {
+	for _, name := range names {
+		if text := e.text(name); text != "" {
+			e.complain(name, text, "none beside "+beside)
+		}
 	}
 }
 

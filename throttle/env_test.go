@@ -2,6 +2,7 @@ package throttle
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -97,6 +98,37 @@ func TestEnvLaws(t *testing.T) {
 		}
 		if c := must.Have(s.Throttle.complete())(t); c.Tick != tick {
 			t.Errorf("%s: a tick of %v, want %v", law, c.Tick, tick)
+		}
+	}
+}
+
+// A variable that has no effect beside a law is an error that names both.
+func TestEnvUnused(t *testing.T) {
+	for _, c := range []struct {
+		environ string
+		unused  []string
+	}{
+		{"P_WRITE_LAW=pid P_WRITE_KP=1 P_WRITE_MAX_DELAY_MS=5 P_SETPOINT=0.8", nil},
+		{"P_WRITE_LAW=drain P_WRITE_MAX_DELAY_MS=5 P_READ_KP=1 P_SETPOINT=0.8", nil},
+		{
+			"P_WRITE_LAW=drain P_WRITE_SETPOINT=0.8 P_WRITE_KP=1 P_WRITE_KI=1 P_WRITE_KD=1 P_WRITE_FILTER_MS=1",
+			[]string{"P_WRITE_SETPOINT", "P_WRITE_KP", "P_WRITE_KI", "P_WRITE_KD", "P_WRITE_FILTER_MS"},
+		},
+		{"P_READ_LAW=concurrency P_READ_KP=1 P_READ_MAX_DELAY_MS=5", []string{"P_READ_MAX_DELAY_MS", "P_READ_KP"}},
+		{"P_READ_LAW=concurrency P_WRITE_LAW=drain P_SETPOINT=0.8", []string{"P_SETPOINT"}},
+	} {
+		_, err := fromEnv("P", strings.Fields(c.environ))
+		if err == nil && c.unused == nil {
+			continue
+		}
+		lines := strings.Split(fmt.Sprint(err), "\n")
+		if len(lines) != len(c.unused) {
+			t.Fatalf("%s: %v, want %d unused", c.environ, err, len(c.unused))
+		}
+		for i, name := range c.unused {
+			if !errors.Is(err, ErrConfig) || !strings.Contains(lines[i], name+" is ") || !strings.Contains(lines[i], ": want none beside ") {
+				t.Errorf("%s: %q, want %s unused", c.environ, lines[i], name)
+			}
 		}
 	}
 }
