@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/weir-go/weir"
 )
@@ -26,8 +27,9 @@ type savedState struct {
 type states map[string]json.RawMessage
 
 // Save returns the knowledge of the limiters of up to 1,000 keys, as JSON of about 150 bytes a
-// key: first of the keys that [Config].ByKey names, then of the keys in use. [Set.Restore] takes it
-// in another process, as after a restart.
+// key: first of the keys that [Config].ByKey names, then of the keys in use. A key that is not
+// UTF-8 is left out, because JSON cannot have it. [Set.Restore] takes the state in another process,
+// as after a restart.
 func (s *Set) Save() []byte {
 	named, unknown := s.latest(mostSaved)
 	state, err := json.Marshal(savedState{Version: stateVersion, Keys: statesOf(named), Unknown: statesOf(unknown)})
@@ -40,7 +42,9 @@ func (s *Set) Save() []byte {
 func statesOf(all []*compartment) states {
 	saved := make(states, len(all))
 	for _, c := range all {
-		saved[c.key] = c.limiter.Save()
+		if utf8.ValidString(c.key) {
+			saved[c.key] = c.limiter.Save()
+		}
 	}
 	return saved
 }

@@ -66,6 +66,21 @@ func TestRestoreOfMoreKeysThanThereIsRoom(t *testing.T) {
 	}
 }
 
+// JSON would turn keys that are not UTF-8 into other keys.
+func TestSaveLeavesKeysOut(t *testing.T) {
+	before := newSet(t, bulkhead.Config{ByKey: map[string]bulkhead.Compartment{"named\xff": {}, "named": {}}})
+	for _, key := range []string{"other\xff", "other\xfe", "other"} {
+		must.Do(t, before.Do(t.Context(), key, func(context.Context) error { return nil }))
+	}
+	after := newSet(t, bulkhead.Config{ByKey: map[string]bulkhead.Compartment{"named": {}}})
+	state := before.Save()
+	must.Do(t, after.Restore(state))
+	if keys := slices.Sorted(maps.Keys(after.Snapshot().ByKey)); !slices.Equal(keys, []string{"named", "other"}) ||
+		strings.Contains(string(state), `\ufffd`) {
+		t.Errorf("compartments of %q after %s: want named and other", keys, state)
+	}
+}
+
 func limitOf(t *testing.T, s *bulkhead.Set, key string) int {
 	t.Helper()
 	h := must.Have(s.Handle(key))(t)
