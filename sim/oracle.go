@@ -106,7 +106,10 @@ func sweep(processors int, s Scenario, seed uint64) ([]swept, error) {
 // highest returns the highest limit that the oracle tries, of all limiters together.
 func (s *Scenario) highest() int {
 	most := cmp.Or(s.Limiter.Max, max(usualHighest, s.Limiter.Min))
-	return cmp.Or(s.OracleMax, min(most*max(1, s.Limiters), max(most, usualHighest)))
+	if most < usualHighest {
+		most = min(most*max(1, s.Limiters), usualHighest)
+	}
+	return cmp.Or(s.OracleMax, most)
 }
 
 func (s Scenario) swept(limit int, shared []stretch, seed uint64) (swept, error) {

@@ -115,10 +115,12 @@ func TestSharedOracle(t *testing.T) {
 	if o, err := Sweep(s, 1); err != nil || o.Phases[0].Limit != 5 {
 		t.Errorf("up to 5: %+v, %v", o.Phases, err)
 	}
-	for limiters, want := range map[int]int{1: 300, 2: 600, 64: 1000} {
-		s := Scenario{Limiters: limiters, Limiter: Limiter{Max: 300}}
-		if got := s.highest(); got != want {
-			t.Errorf("%d limiters of 300 at most: up to %d, want %d", limiters, got, want)
+	for _, c := range []struct{ limiters, most, want int }{
+		{1, 300, 300}, {2, 300, 600}, {64, 300, 1000}, {2, 0, 1000}, {2, math.MaxInt, math.MaxInt},
+	} {
+		s := Scenario{Limiters: c.limiters, Limiter: Limiter{Max: c.most}}
+		if got := s.highest(); got != c.want {
+			t.Errorf("%d limiters of %d at most: up to %d, want %d", c.limiters, c.most, got, c.want)
 		}
 	}
 }
