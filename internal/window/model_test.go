@@ -113,9 +113,9 @@ func (m *model) check(t *testing.T) {
 	if int64(w.Elapsed) > m.lookback {
 		t.Fatalf("looked back %v", w.Elapsed)
 	}
-	for o, got := range []int{w.Samples, w.Failures, w.Timeouts} {
+	for o, got := range map[Outcome]int{Success: w.Samples, Failure: w.Failures, Timeout: w.Timeouts, Overloaded: w.Overloaded} {
 		// A generation begins within an instant, so either end of it will do.
-		least, most := m.count(Outcome(o), from+1, m.fence), m.count(Outcome(o), from, m.fence)
+		least, most := m.count(o, from+1, m.fence), m.count(o, from, m.fence)
 		if got < least || got > most {
 			t.Fatalf("%d of outcome %d, want %d to %d", got, o, least, most)
 		}
