@@ -70,12 +70,16 @@ func TestFullDisk(t *testing.T) {
 // firstFails has the job 0 fail for good, and the others succeed once it was tried.
 func firstFails(tried <-chan struct{}) func(natspool.Job) pool.Task {
 	return func(j natspool.Job) pool.Task {
-		return pool.Task{Key: j.ID, Run: func(context.Context) (any, error) {
+		return pool.Task{Key: j.ID, Run: func(ctx context.Context) (any, error) {
 			if j.ID == "0" {
 				return nil, pool.Permanent(errJob)
 			}
-			<-tried
-			return nil, nil
+			select {
+			case <-tried:
+				return nil, nil
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			}
 		}}
 	}
 }

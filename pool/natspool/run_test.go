@@ -29,10 +29,12 @@ func newPool(t testing.TB, q *natspool.Queue, slots int64, c pool.Config) *pool.
 	return must.Have(pool.New(c))(t)
 }
 
-// each runs a pool until the function returns false.
+// each runs a pool until the function returns false, for two minutes at most.
 func each(t *testing.T, p *pool.Pool, f func(pool.Event) bool) {
 	t.Helper()
-	for ev, err := range p.Run(t.Context()) {
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	for ev, err := range p.Run(ctx) {
 		if err != nil {
 			t.Fatal(err)
 		}
