@@ -11,8 +11,9 @@ import (
 )
 
 // A Snapshot is a limiter's state at one moment. Rates, quantiles and means cover the look-back,
-// which is [Config].Window or the law's own. Totals count since the limiter was made. The tags are
-// the names in JSON.
+// which is [Config].Window or the law's own: that of [law.Setpoint] is seconds long, and where
+// little work comes as long as some of it takes to come, which may be hours. Totals count since the
+// limiter was made. The tags are the names in JSON.
 type Snapshot struct {
 	Name     string `wire:"name"`      // Config.Name
 	Limit    int    `wire:"limit"`     // most that may be in flight now: the limit, or the cap of SetCap if lower
