@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -86,8 +87,11 @@ func (c proxyCommand) settings(command *kong.Context) (settings *config.Config, 
 	case c.To == nil:
 		return nil, nil, errors.New("want --to=URL of the server to protect, or --config=FILE")
 	}
-	settings = c.oneUpstream()
-	return settings, nil, c.named(settings.Complete())
+	text, err := c.file()
+	if err == nil {
+		settings, err = config.Parse("", text)
+	}
+	return settings, nil, c.named(err)
 }
 
 // givenFlags lists the flags of the command line.
@@ -100,29 +104,27 @@ func givenFlags(command *kong.Context) (names []string) {
 	return names
 }
 
-// oneUpstream returns the configuration that the flags describe.
-func (c proxyCommand) oneUpstream() *config.Config {
-	settings := config.New[config.Config]()
-	listener := config.New[config.Listener]()
-	listener.Address = c.Listen
-	settings.Listeners = []config.Listener{listener}
-
-	server := config.New[config.Upstream]()
-	server.Addresses = []string{c.To.String()}
-	settings.Upstreams = map[string]config.Upstream{upstreamName: server}
-	limit := config.New[config.Compartment]()
-	if c.Law != nil {
-		limit.Law = config.Law{Law: c.Law}
+// file returns the file that the flags are short for, as JSON.
+func (c proxyCommand) file() ([]byte, error) {
+	type object map[string]any
+	queue := object{"size": c.Queue}
+	if c.QueueTimeout > 0 {
+		queue["timeout"] = c.QueueTimeout.String()
 	}
-	limit.Max, limit.Shadow = c.Max, c.Shadow
-	limit.Queue.Size, limit.Queue.Timeout = c.Queue, config.Duration(c.QueueTimeout)
-	settings.Compartments = map[string]config.Compartment{upstreamName: limit}
-
-	all := config.New[config.Route]()
-	all.Timeout = config.Duration(c.Timeout)
-	settings.Routes = []config.Route{all}
-	settings.Admin.Address = cmp.Or(c.Admin, "none")
-	return &settings
+	limit := object{"queue": queue, "shadow": c.Shadow}
+	if c.Max > 0 {
+		limit["max"] = c.Max
+	}
+	if c.Law != nil {
+		limit["law"] = fmt.Sprint(c.Law)
+	}
+	return json.Marshal(object{
+		"listeners":    []object{{"address": c.Listen}},
+		"upstreams":    object{upstreamName: object{"addresses": []string{c.To.String()}}},
+		"routes":       []object{{"timeout": c.Timeout.String()}},
+		"compartments": object{upstreamName: limit},
+		"admin":        object{"address": cmp.Or(c.Admin, "none")},
+	})
 }
 
 // upstreamName is the name of the one upstream and its compartment in figures and metrics.

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// A place is the origin of a value: a file with a line and column. The file has no name if the
-// value was set in Go.
+// A place is the origin of a value: a file with a line and column. The file has no name if flags
+// were given in its place.
 type place struct {
 	file         string
 	line, column int

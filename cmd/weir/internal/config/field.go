@@ -168,7 +168,7 @@ func parseDecimal(text string) (float64, error) {
 }
 
 // New returns a T with the defaults of its fields, such as New[Route](), as if read from an
-// empty section. A Config has no listeners and routes until [Config.Complete] adds them.
+// empty section.
 func New[T any]() T {
 	var made T
 	fill(reflect.ValueOf(&made).Elem())

@@ -6,8 +6,6 @@ import (
 	"os"
 	"reflect"
 
-	"github.com/goccy/go-yaml"
-
 	"github.com/weir-go/weir/cmd/weir/internal/paths"
 )
 
@@ -60,18 +58,4 @@ func CheckYAML(file string, source []byte) error {
 	wrong := new(faults)
 	read(place{file: file}, source, wrong)
 	return wrong.err()
-}
-
-// Complete adds the missing parts of a configuration made in Go, and checks it, as Parse does for a
-// file with the same settings. Create the parts with [New], because a 0 in them counts as set.
-func (c *Config) Complete() error {
-	text, err := yaml.MarshalWithOptions(c, yaml.JSON()) // its texts are quoted: others lose tabs
-	if err != nil {
-		return err
-	}
-	made, err := Parse("", text)
-	if err == nil {
-		*c = *made
-	}
-	return err
 }

@@ -3,13 +3,11 @@ package config_test
 import (
 	"net/netip"
 	"reflect"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/cmd/weir/internal/config"
-	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
 	"github.com/weir-go/weir/trust"
 )
@@ -55,7 +53,7 @@ func TestBytes(t *testing.T) {
 }
 
 // TestDefaults: the smallest file has the defaults that the documentation of the package
-// promises, and so has the same Config made in Go.
+// promises.
 func TestDefaults(t *testing.T) {
 	read := parsed(t, small)
 	if l := read.Listeners[0]; l.Address != ":8080" || !reflect.DeepEqual(l.Protocols, []string{"http1", "http2"}) || l.MaxHeader != 64<<10 {
@@ -72,38 +70,6 @@ func TestDefaults(t *testing.T) {
 		if r := parsed(t, small+"routes: [{}, {path: /a}]\nstreams: {max: "+most+"}\n").Routes[1]; r.Streams != want {
 			t.Errorf("%d streams of %s, want %d", r.Streams, most, want)
 		}
-	}
-
-	made := config.New[config.Config]()
-	api := config.New[config.Upstream]()
-	api.Addresses = []string{"http://10.0.0.1:9000"}
-	made.Upstreams = map[string]config.Upstream{"api": api}
-	must.Do(t, made.Complete())
-	if !reflect.DeepEqual(read, &made) {
-		t.Errorf("\nread %+v\nmade %+v", read, &made)
-	}
-}
-
-// A configuration of Go may have any text.
-func TestTextsOfGo(t *testing.T) {
-	for _, text := range []string{"\ta\tb\t", "a\rb", "a\r\nb\n", " a ", "a: 'b' \"c\" #d", "\x7f\u2028é", "null", "1"} {
-		c, api := config.New[config.Config](), config.New[config.Upstream]()
-		api.Addresses = []string{"http://10.0.0.1:9000"}
-		c.Upstreams, c.Trace.Service = map[string]config.Upstream{"api": api}, text
-		must.Do(t, c.Complete())
-		if c.Trace.Service != text {
-			t.Errorf("%q became %q", text, c.Trace.Service)
-		}
-	}
-}
-
-// TestZeroOfGo: an error shows that a part was not made by New.
-func TestZeroOfGo(t *testing.T) {
-	c := config.New[config.Config]()
-	c.Upstreams = map[string]config.Upstream{"api": {Addresses: []string{"http://a"}, Protocol: "http1"}}
-	err := c.Complete()
-	if err == nil || !strings.HasPrefix(err.Error(), "upstreams.api.health.interval is 0s: want a time such as 500ms, from 1ms to 8760h\n") {
-		t.Error(err)
 	}
 }
 
