@@ -103,16 +103,15 @@ func optional(f reflect.StructField) bool {
 
 type interval struct {
 	low, high         float64
-	lowOut, highOut   bool // the bound itself is excluded
+	lowOut            bool // low itself is excluded
 	lowText, highText string
 }
 
-// rangeOf reads a tag such as "(0s,1h]": a round bracket excludes the bound.
+// rangeOf reads a tag such as "(0s,1h]": a round bracket excludes the low bound.
 func rangeOf(tag string) interval {
 	low, high, _ := strings.Cut(tag[1:len(tag)-1], ",")
 	return interval{
-		low: bound(low), high: bound(high), lowText: low, highText: high,
-		lowOut: tag[0] == '(', highOut: tag[len(tag)-1] == ')',
+		low: bound(low), high: bound(high), lowText: low, highText: high, lowOut: tag[0] == '(',
 	}
 }
 
@@ -125,7 +124,7 @@ func bound(text string) float64 {
 }
 
 func (i interval) has(v float64) bool {
-	return (v > i.low || v == i.low && !i.lowOut) && (v < i.high || v == i.high && !i.highOut)
+	return (v > i.low || v == i.low && !i.lowOut) && v <= i.high
 }
 
 func (i interval) String() string {

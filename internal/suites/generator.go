@@ -1,6 +1,7 @@
 package suites
 
 import (
+	"fmt"
 	"math"
 	"time"
 
@@ -26,6 +27,17 @@ type generator struct {
 
 	alpha span // contention of a USL server; its coherence follows from its peak
 	cv    span // coefficient of variation of lognormal work
+}
+
+// begin draws the size of a server and the mean of its work in seconds, and returns a scenario with
+// the regime of the seed.
+func (g generator) begin(suite string, seed uint64, regimes ...string) (s sim.Scenario, size, mean float64) {
+	s.Regime = regimes[seed%uint64(len(regimes))]
+	s.Name = fmt.Sprintf("%s-%d-%s", suite, seed, s.Regime)
+	size = math.Round(g.from(10, 150))
+	mean = max(g.from(0.01, 0.1), size/1500)
+	s.SLO = seconds(mul(mean, g.from(3, 20)))
+	return s, size, mean
 }
 
 func (g generator) from(low, high float64) float64 {
@@ -88,6 +100,13 @@ type replicas struct {
 
 // usualReplicas start within 10 s, with clocks synchronized by NTP.
 var usualReplicas = replicas{most: 16, within: 10 * time.Second, skew: 20 * time.Millisecond, unequal: 8}
+
+// replicasOf returns the usual ranges, with no more limiters than the size of the server.
+func replicasOf(size float64) replicas {
+	few := usualReplicas
+	few.most = min(few.most, size)
+	return few
+}
 
 // replicate puts several limiters before a system.
 func (g generator) replicate(s *sim.Scenario, of replicas) {

@@ -1,7 +1,6 @@
 package suites
 
 import (
-	"fmt"
 	"math"
 	"time"
 
@@ -15,16 +14,8 @@ import (
 // whose work is always refused.
 func Pushback(seed uint64) sim.Scenario {
 	g := generator{sim.NewRand(seed, pushbackStream), span{0.005, 0.04}, span{0.5, 2}}
-	kinds := []string{"alone", "replicas", "grows", "quota"}
-	kind := kinds[seed%uint64(len(kinds))]
-	size := math.Round(g.from(10, 150))
-	mean := max(g.from(0.01, 0.1), size/1500)
-	s := sim.Scenario{
-		Name:   fmt.Sprintf("pushback-%d-%s", seed, kind),
-		Regime: kind,
-		SLO:    seconds(mul(mean, g.from(3, 20))),
-		Server: sim.Unbounded{},
-	}
+	s, size, mean := g.begin("pushback", seed, "alone", "replicas", "grows", "quota")
+	s.Server = sim.Unbounded{}
 	throughput, most := size, size
 	if g.N(2) == 0 {
 		s.Server, throughput = g.server(size)
@@ -38,11 +29,9 @@ func Pushback(seed uint64) sim.Scenario {
 	}
 	s.Clients = []sim.Client{{Deadlines: g.N(2) == 0}}
 	s.Phases = []sim.Phase{{Length: 60 * time.Second, Load: rounded(g.from(0.8, 2.5)), Refuse: refuse}}
-	switch kind {
+	switch s.Regime {
 	case "replicas":
-		few := usualReplicas
-		few.most = min(few.most, size)
-		g.replicate(&s, few)
+		g.replicate(&s, replicasOf(size))
 	case "grows":
 		s.Phases[0].Length = 30 * time.Second
 		larger := s.Phases[0]

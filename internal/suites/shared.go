@@ -1,8 +1,6 @@
 package suites
 
 import (
-	"fmt"
-	"math"
 	"slices"
 	"time"
 
@@ -13,22 +11,12 @@ import (
 // requests. Its Regime names the differences between the limiters, or of the load.
 func Shared(seed uint64) sim.Scenario {
 	g := generator{sim.NewRand(seed, sharedStream), span{0.005, 0.04}, span{0.5, 2}}
-	kinds := []string{"together", "late", "unequal", "fixed", "steps", "fault"}
-	kind := kinds[seed%uint64(len(kinds))]
-	size := math.Round(g.from(10, 150))
-	mean := max(g.from(0.01, 0.1), size/1500)
-	s := sim.Scenario{
-		Name:   fmt.Sprintf("shared-%d-%s", seed, kind),
-		Regime: kind,
-		SLO:    seconds(mul(mean, g.from(3, 20))),
-	}
+	s, size, mean := g.begin("shared", seed, "together", "late", "unequal", "fixed", "steps", "fault")
 	var throughput float64
 	s.Server, throughput = g.server(size)
 	s.Work = g.shortWork(mean)
 	s.Arrivals = sim.Poisson{Rate: rounded(throughput / mean)}
-	few := usualReplicas
-	few.most = min(few.most, size)
-	g.replicate(&s, few)
+	g.replicate(&s, replicasOf(size))
 	s.Phases = []sim.Phase{{Length: 60 * time.Second, Load: rounded(g.from(1.1, 2))}}
 	g.differ(&s, mean, size)
 	return s
