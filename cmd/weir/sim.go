@@ -199,8 +199,7 @@ func (c simSuiteCommand) Run(ctx context.Context, s streams) error {
 	}
 	jobs := c.jobs(scenarios)
 	for i := range jobs {
-		jobs[i].Oracles, jobs[i].Told, jobs[i].Harm = oraclecache.Cache(c.Oracles), c.Told, c.Harm > 0
-		jobs[i].With = others.Of(jobs[i].Scenario.Name, jobs[i].Seed)
+		jobs[i].Oracles, jobs[i].Told, jobs[i].Harm, jobs[i].With = oraclecache.Cache(c.Oracles), c.Told, c.Harm > 0, others
 	}
 	return report(ctx, s, jobs, r)
 }

@@ -24,7 +24,7 @@ type Job struct {
 	Harm     bool // also compares results with no limit and a fixed 20
 	Told     bool // adds laws configured with the scenario's SLO
 	Oracles  oraclecache.Cache
-	With     []sim.Score // of other limiters, in the same scenario under the same seed
+	With     []sim.Score // of other limiters, also in other scenarios
 }
 
 // An Outcome is the result of a job, by law.
@@ -89,7 +89,11 @@ func (j Job) run(processors int) (o Outcome, err error) {
 		}
 		o.Scores = append(o.Scores, score)
 	}
-	o.Scores = append(o.Scores, j.With...)
+	for _, score := range j.With {
+		if score.Scenario == j.Scenario.Name && score.Seed == j.Seed {
+			o.Scores = append(o.Scores, score)
+		}
+	}
 	return o, nil
 }
 

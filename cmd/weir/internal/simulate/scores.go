@@ -10,33 +10,23 @@ import (
 	"github.com/weir-go/weir/sim"
 )
 
-// Scores are scores of limiters that were run elsewhere.
-type Scores map[request][]sim.Score
-
-// request identifies the simulation of a score.
-type request struct {
-	scenario string
-	seed     uint64
-}
-
-// Of returns the scores in a scenario under a seed, in the order in which they were read.
-func (s Scores) Of(scenario string, seed uint64) []sim.Score { return s[request{scenario, seed}] }
-
-// ReadScores reads files of one JSON object a line, each a [sim.Score].
-func ReadScores(files []string) (Scores, error) {
-	all := Scores{}
+// ReadScores reads files of one JSON object a line, each a [sim.Score] of a limiter that was run
+// elsewhere.
+func ReadScores(files []string) (all []sim.Score, err error) {
 	for _, name := range files {
-		if err := all.read(name); err != nil {
+		scores, err := readScores(name)
+		if err != nil {
 			return nil, err
 		}
+		all = append(all, scores...)
 	}
 	return all, nil
 }
 
-func (s Scores) read(name string) error {
+func readScores(name string) (scores []sim.Score, err error) {
 	file, err := os.Open(name)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer file.Close()
 	lines := json.NewDecoder(file)
@@ -46,15 +36,14 @@ func (s Scores) read(name string) error {
 		err := lines.Decode(&score)
 		switch {
 		case errors.Is(err, io.EOF) && n == 1:
-			return fmt.Errorf("%s: has no scores: want lines as weir sim suite --json prints them", name)
+			return nil, fmt.Errorf("%s: has no scores: want lines as weir sim suite --json prints them", name)
 		case errors.Is(err, io.EOF):
-			return nil
+			return scores, nil
 		case err != nil:
-			return fmt.Errorf("%s: score %d: %w", name, n, err)
+			return nil, fmt.Errorf("%s: score %d: %w", name, n, err)
 		case score.Scenario == "" || score.Law == "":
-			return fmt.Errorf("%s: score %d has no scenario or no law: want lines as weir sim suite --json prints them", name, n)
+			return nil, fmt.Errorf("%s: score %d has no scenario or no law: want lines as weir sim suite --json prints them", name, n)
 		}
-		of := request{score.Scenario, score.Seed}
-		s[of] = append(s[of], score)
+		scores = append(scores, score)
 	}
 }

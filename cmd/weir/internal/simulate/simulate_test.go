@@ -147,12 +147,13 @@ func TestScores(t *testing.T) {
 		return name
 	}
 	line := must.Have(json.Marshal(sim.Score{Scenario: "shop", Law: "theirs", Seed: 7, Goodput: 90}))(t)
-	all, err := ReadScores([]string{write(string(line) + "\n")})
-	if got := all.Of("shop", 7); err != nil || len(got) != 1 || got[0].Law != "theirs" || got[0].Goodput != 90 {
-		t.Errorf("%+v, %v", got, err)
-	}
-	if got := all.Of("shop", 8); len(got) != 0 {
-		t.Errorf("%+v of another seed", got)
+	other := must.Have(json.Marshal(sim.Score{Scenario: "shop", Law: "theirs", Seed: 8}))(t)
+	shop := tiny()
+	shop.Name = "shop"
+	job := Jobs([]sim.Scenario{shop}, []law.Law{law.Fixed{}}, 7, 1)[0]
+	job.With = must.Have(ReadScores([]string{write(string(line) + "\n"), write(string(other))}))(t)
+	if o, err := job.run(1); err != nil || len(o.Scores) != 2 || o.Scores[1].Law != "theirs" || o.Scores[1].Goodput != 90 {
+		t.Errorf("%+v, %v, want the score of the same seed", o.Scores, err)
 	}
 	for text, want := range map[string]string{
 		"":                                 "has no scores: want lines as weir sim suite --json prints them",
