@@ -1,7 +1,6 @@
 package playground
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -57,8 +56,8 @@ type Change struct {
 	Text string  `json:"text"`
 }
 
-// Handle answers a request. It gives up when the context ends.
-func Handle(ctx context.Context, request []byte) ([]byte, error) {
+// Handle answers a request.
+func Handle(request []byte) ([]byte, error) {
 	var r Request
 	if err := json.Unmarshal(request, &r); err != nil {
 		return nil, fmt.Errorf("playground: the request: %w", err)
@@ -78,7 +77,7 @@ func Handle(ctx context.Context, request []byte) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		result, err := sim.RunContext(ctx, scenario, l, r.Seed)
+		result, err := sim.Run(scenario, l, r.Seed)
 		if err != nil {
 			return nil, err
 		}

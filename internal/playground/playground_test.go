@@ -1,9 +1,7 @@
 package playground_test
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"strings"
 	"testing"
 
@@ -15,7 +13,7 @@ const system = `{"name": "mine", "slo": "400ms", "arrivals": {"poisson": {"rate"
 	"server": {"pool": {"workers": 4}}, "phases": [{"length": "5s"}, {"name": "slow", "length": "5s", "speed": 0.5}]}`
 
 func TestRunsOfASystem(t *testing.T) {
-	text := must.Have(playground.Handle(t.Context(), []byte(`{"system": `+system+`, "laws": ["setpoint", "fixed(2)"], "seed": 3}`)))(t)
+	text := must.Have(playground.Handle([]byte(`{"system": ` + system + `, "laws": ["setpoint", "fixed(2)"], "seed": 3}`)))(t)
 	var a playground.Answer
 	must.Do(t, json.Unmarshal(text, &a))
 	if a.Name != "mine" || a.SLO != 400 || len(a.Phases) != 2 || a.Phases[1] != (playground.Phase{Name: "slow", Start: 5}) || len(a.Runs) != 2 {
@@ -42,18 +40,9 @@ func TestWrongRequests(t *testing.T) {
 		`{"system": {"nonsense": 1}}`:           "nonsense",
 		`{"scenario": "slow30", "laws": ["x"]}`: "x",
 	} {
-		if _, err := playground.Handle(t.Context(), []byte(request)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := playground.Handle([]byte(request)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", request, err, want)
 		}
-	}
-}
-
-// A client that has left has no more runs.
-func TestNoRunWithoutAClient(t *testing.T) {
-	ctx, leave := context.WithCancel(t.Context())
-	leave()
-	if _, err := playground.Handle(ctx, []byte(`{"scenario": "slow30", "laws": ["setpoint"]}`)); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v, want %v", err, context.Canceled)
 	}
 }
 

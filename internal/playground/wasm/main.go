@@ -3,7 +3,6 @@
 package main
 
 import (
-	"context"
 	"syscall/js"
 
 	"github.com/weir-go/weir/internal/playground"
@@ -11,7 +10,7 @@ import (
 
 func main() {
 	js.Global().Set("weirRun", js.FuncOf(func(_ js.Value, args []js.Value) any {
-		answer, err := playground.Handle(context.Background(), []byte(args[0].String()))
+		answer, err := playground.Handle([]byte(args[0].String()))
 		if err != nil {
 			return map[string]any{"error": err.Error()}
 		}
