@@ -5,11 +5,15 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/weir-go/weir/internal/chromium"
+	"github.com/weir-go/weir/internal/must"
 )
 
 var screenshots = flag.String("screenshots", "", "a `folder` for screenshots of some pages, at two widths in both schemes")
@@ -40,28 +44,97 @@ func serve(t *testing.T, dir string) string {
 	return server.URL + base
 }
 
+// A visit is what a browser finds on a page.
+type visit struct {
+	Links []string // to the site, without its host, with the style and the pictures
+	IDs   []string
+	Bytes int // of the page with all that is loaded at once
+}
+
+const visited = `({
+	Links: [...document.querySelectorAll('[href], [src]')].map(e => e.href || e.src)
+		.filter(to => to.startsWith(location.origin)).map(to => to.slice(location.origin.length)),
+	IDs: [...document.querySelectorAll('[id]')].map(e => e.id),
+	Bytes: performance.getEntries().filter(e => ['navigation', 'link', 'script', 'img', 'css'].includes(e.initiatorType) && !e.name.endsWith('.gif'))
+		.reduce((sum, e) => sum + e.encodedBodySize, 0),
+})`
+
+// mostBytes is the largest size of a page with all the resources that a browser loads for it at
+// once. An animation is loaded when the reader comes to it, and may have mostAnimated bytes.
+const (
+	mostBytes    = 200_000
+	mostAnimated = 500_000
+)
+
 func TestPagesInABrowser(t *testing.T) {
 	s := builtSite(t)
+	if len(s.pages) < 80 {
+		t.Errorf("%d pages: want a page for each document", len(s.pages))
+	}
 	address := serve(t, s.dir)
-
+	paths := []string{"404.html"}
+	for _, p := range s.pages {
+		paths = append(paths, p.Path)
+	}
+	visits := make([]visit, len(paths))
 	const tabs = 2 // one loads while the other computes
-	for n := range tabs {
-		t.Run(fmt.Sprint("tab", n), func(t *testing.T) {
-			t.Parallel()
-			tab := chromium.Start(t)
-			for i := n; i < len(s.pages); i += tabs {
-				path := s.pages[i].Path
-				tab.Look(t, widths[1], 900, "light")
-				tab.Open(t, address+path)
-				tab.Inspect(t, path, true)
-				noneHidden(t, tab, path)
-				tab.Look(t, widths[0], 800, "light")
-				what := fmt.Sprintf("%s at %d px", path, widths[0])
-				tab.Inspect(t, what, false)
-				noneHidden(t, tab, what)
-				tab.Silent(t, path)
-			}
-		})
+	t.Run("tabs", func(t *testing.T) {
+		for n := range tabs {
+			t.Run(fmt.Sprint(n), func(t *testing.T) {
+				t.Parallel()
+				tab := chromium.Start(t)
+				for i := n; i < len(paths); i += tabs {
+					tab.Look(t, widths[1], 900, "light")
+					tab.Open(t, address+paths[i])
+					tab.Eval(t, visited, &visits[i])
+					inspect(t, tab, paths[i])
+				}
+			})
+		}
+	})
+	ids := map[string][]string{}
+	for i, v := range visits {
+		ids[base+paths[i]] = v.IDs
+	}
+	for i, v := range visits {
+		checkLinks(t, s.dir, base+paths[i], v.Links, ids)
+		if v.Bytes == 0 || v.Bytes > mostBytes {
+			t.Errorf("%s: %d bytes with its style and pictures, want at most %d", paths[i], v.Bytes, mostBytes)
+		}
+	}
+	for asset := range s.assets {
+		if info := must.Have(os.Stat(filepath.Join(s.dir, asset)))(t); filepath.Ext(asset) == ".gif" && info.Size() > mostAnimated {
+			t.Errorf("the animation %s has %d bytes, want at most %d", asset, info.Size(), mostAnimated)
+		}
+	}
+}
+
+// inspect checks the page of a tab as on a laptop, and then as on a phone.
+func inspect(t *testing.T, tab *chromium.Tab, path string) {
+	t.Helper()
+	tab.Inspect(t, path, true)
+	noneHidden(t, tab, path)
+	tab.Look(t, widths[0], 800, "light")
+	what := fmt.Sprintf("%s at %d px", path, widths[0])
+	tab.Inspect(t, what, false)
+	noneHidden(t, tab, what)
+	tab.Silent(t, path)
+}
+
+// checkLinks checks that the links of a page lead to a file, and to one of its anchors, which are
+// there once.
+func checkLinks(t *testing.T, dir, from string, links []string, ids map[string][]string) {
+	t.Helper()
+	for _, link := range links {
+		to := must.Have(url.Parse(link))(t)
+		if _, err := os.Stat(filepath.Join(dir, strings.TrimPrefix(to.Path, base))); err != nil {
+			t.Errorf("%s: %s: there is no such file", from, link)
+		} else if to.Fragment != "" && !slices.Contains(ids[to.Path], to.Fragment) {
+			t.Errorf("%s: %s: there is no such anchor", from, link)
+		}
+	}
+	if anchors := slices.Sorted(slices.Values(ids[from])); len(slices.Compact(anchors)) < len(ids[from]) {
+		t.Errorf("%s: has an anchor twice: %q", from, ids[from])
 	}
 }
 

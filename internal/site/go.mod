@@ -6,7 +6,6 @@ require (
 	github.com/alecthomas/chroma/v2 v2.27.0
 	github.com/goccy/go-yaml v1.19.2
 	github.com/yuin/goldmark v1.8.7
-	golang.org/x/net v0.62.0
 )
 
 require github.com/dlclark/regexp2/v2 v2.2.1 // indirect
