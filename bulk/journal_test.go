@@ -259,18 +259,25 @@ func TestJournalIsLeftAlone(t *testing.T) {
 type marked struct {
 	*store
 	marks map[string]int64
-	set   func(lines int64) error // called before a mark is set; nil if nothing fails
+	ask   func() error            // called before a mark is read; nil if nothing fails
+	set   func(lines int64) error // likewise, before it is set
 }
 
 func newMarked() *marked { return &marked{store: newStore(), marks: map[string]int64{}} }
 
 func (m *marked) Mark(_ context.Context, id string) (int64, error) {
+	if m.ask != nil {
+		return 0, m.ask()
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.marks[id], nil
 }
 
-func (m *marked) SetMark(_ context.Context, id string, lines int64) error {
+func (m *marked) SetMark(ctx context.Context, id string, lines int64) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	if m.set != nil {
 		if err := m.set(lines); err != nil {
 			return err
@@ -379,19 +386,12 @@ func TestMarksThatFail(t *testing.T) {
 		if p, err := s.run(t, journal, 3); err != nil || p.Lines != 3 {
 			t.Errorf("after %s: %+v, %v", name, p, err)
 		}
-		asked := failingMarks{ask: func() error { return set(0) }}
-		_, err = Run(t.Context(), strings.NewReader(numbered(4)), Config{Write: s.write, Journal: journal, Marks: asked})
-		if err == nil || !strings.Contains(err.Error(), "bulk: Marks") {
+		s.ask = func() error { return set(0) }
+		if _, err = s.run(t, journal, 4); err == nil || !strings.Contains(err.Error(), "bulk: Marks") {
 			t.Errorf("%s of Mark: %v", name, err)
 		}
 	}
 }
-
-type failingMarks struct{ ask func() error }
-
-func (m failingMarks) Mark(context.Context, string) (int64, error) { return 0, m.ask() }
-
-func (failingMarks) SetMark(context.Context, string, int64) error { return nil }
 
 // The mark is set also where the import was cancelled, for the lines acknowledged until then.
 func TestMarkOfACancelledImport(t *testing.T) {
@@ -399,21 +399,11 @@ func TestMarkOfACancelledImport(t *testing.T) {
 	s := newMarked()
 	ctx, cancel := context.WithCancel(t.Context())
 	s.fail = func(Line) error { cancel(); return nil }
-	_, err := Run(ctx, strings.NewReader(numbered(1)), Config{Workers: 1, Write: s.write, Journal: journal, Marks: live{s}})
+	_, err := Run(ctx, strings.NewReader(numbered(1)), Config{Workers: 1, Write: s.write, Journal: journal, Marks: s})
 	state, err2 := readJournal(journal)
 	if err2 != nil || state.Lines != 1 || s.marks[state.Import] != 1 {
 		t.Errorf("%v, %v: the journal has %d lines, the store %v", err, err2, state.Lines, s.marks)
 	}
-}
-
-// live is a store that honors contexts.
-type live struct{ *marked }
-
-func (m live) SetMark(ctx context.Context, id string, lines int64) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	return m.marked.SetMark(ctx, id, lines)
 }
 
 // Whatever states of store and journal meet: no line is lost without an error, and a store that is

@@ -52,28 +52,6 @@ func TestLinesArriveOnceWithTheirPlace(t *testing.T) {
 	}
 }
 
-func TestWorkersWriteAtOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var mu sync.Mutex
-		now, most := 0, 0
-		count := func(n int) {
-			mu.Lock()
-			defer mu.Unlock()
-			now += n
-			most = max(most, now)
-		}
-		_, err := Run(t.Context(), strings.NewReader(numbered(100)), Config{Workers: 7, Write: func(context.Context, Line) error {
-			count(1)
-			time.Sleep(time.Second)
-			count(-1)
-			return nil
-		}})
-		if err != nil || most != 7 {
-			t.Errorf("%d at once, %v, want 7", most, err)
-		}
-	})
-}
-
 // A line that hangs does not let the others run ahead without bound. If it stops the import, the
 // line that waits behind them gives its bytes back.
 func TestReadingWaitsForTheOldestLine(t *testing.T) {
@@ -239,8 +217,8 @@ func TestWhatStopsAnImport(t *testing.T) {
 		"no rejects":       {conf: Config{Write: at3(func() error { return Reject(boom) })}, want: []string{"line 3, byte 14", "no space", "set Config.Rejects"}, is: ErrRejected},
 		"cancelled":        {ctx: cancelled, conf: Config{Write: newStore().write}, is: cause},
 		"a source breaks":  {source: io.MultiReader(strings.NewReader("one\ntwo\nthr"), iotest.ErrReader(boom)), conf: Config{Write: newStore().write}, want: []string{"the source failed after line 2, byte 8"}, is: boom},
-		"a source panics":  {source: liar{}, conf: Config{Write: newStore().write}, want: []string{"the source panicked"}},
-		"a source is idle": {source: idle{}, conf: Config{Write: newStore().write}, is: io.ErrNoProgress},
+		"a source panics":  {source: reader(func(p []byte) (int, error) { return len(p) + 1, nil }), conf: Config{Write: newStore().write}, want: []string{"the source panicked"}},
+		"a source is idle": {source: reader(func([]byte) (int, error) { return 0, nil }), conf: Config{Write: newStore().write}, is: io.ErrNoProgress},
 		"no end of a line": {source: zeros{}, conf: Config{Write: newStore().write, MaxLine: 64 << 10}, want: []string{"line 1, at byte 0, has no end"}},
 	} {
 		ctx, source := test.ctx, test.source
@@ -281,14 +259,6 @@ func TestCauseOfTheCallerGoesBeforeTheSource(t *testing.T) {
 		}
 	}
 }
-
-type liar struct{}
-
-func (liar) Read(p []byte) (int, error) { return len(p) + 1, nil }
-
-type idle struct{}
-
-func (idle) Read([]byte) (int, error) { return 0, nil }
 
 type zeros struct{}
 

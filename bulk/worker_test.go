@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"testing/synctest"
 	"time"
 
@@ -31,7 +32,7 @@ func TestImportsThatStopGiveTheirBytesBack(t *testing.T) {
 		"Write panics":    {write: func(int64, func()) error { panic("boom") }},
 		"Write exits":     {write: func(int64, func()) error { runtime.Goexit(); return nil }},
 		"cancelled":       {write: func(_ int64, cancel func()) error { cancel(); return nil }},
-		"the source ends": {source: func() io.Reader { return io.MultiReader(strings.NewReader(lines), broken{}) }},
+		"the source ends": {source: func() io.Reader { return io.MultiReader(strings.NewReader(lines), iotest.ErrReader(errStop)) }},
 		"a reject behind a failure": {write: func(n int64, _ func()) error {
 			if n%2 == 0 {
 				return Reject(errStop)
@@ -41,8 +42,10 @@ func TestImportsThatStopGiveTheirBytesBack(t *testing.T) {
 		}},
 		"no end of a line": {source: func() io.Reader { return zeros{} }, conf: Config{MaxLine: 64 << 10}},
 		"a long line breaks": {
-			source: func() io.Reader { return io.MultiReader(strings.NewReader(lines), zerosFor(2*readBuffer), broken{}) },
-			conf:   Config{MaxLine: 64 << 10},
+			source: func() io.Reader {
+				return io.MultiReader(strings.NewReader(lines), io.LimitReader(zeros{}, 2*readBuffer), iotest.ErrReader(errStop))
+			},
+			conf: Config{MaxLine: 64 << 10},
 		},
 		"too long":   {conf: Config{MaxLine: 10}},
 		"Sync fails": {sync: func() error { return errStop }, write: slowly},
@@ -93,13 +96,6 @@ func slowly(int64, func()) error {
 	time.Sleep(100 * time.Millisecond)
 	return nil
 }
-
-func zerosFor(bytes int64) io.Reader { return io.LimitReader(zeros{}, bytes) }
-
-// broken is a source that fails.
-type broken struct{}
-
-func (broken) Read([]byte) (int, error) { return 0, errStop }
 
 // A line is not lost whose Write rejects it because the import stops.
 func TestRejectOfTheEndOfTheContext(t *testing.T) {
