@@ -28,25 +28,10 @@ func (c *Capacity) TryAcquire(req *Request) (Grant, error) {
 // try takes the resources unless somebody else than leave waits.
 func (c *Capacity) try(req *Request, leave *reservation) (Grant, *ShortageError) {
 	c.refill()
-	if c.waiting > 0 && c.overtakes(leave) {
-		return Grant{}, req.refused(leave)
-	}
-	for i := range req.amounts {
-		if a := &req.amounts[i]; a.units > a.free() {
-			return Grant{}, req.refused(leave)
-		}
+	if err := req.refused(leave); err != nil {
+		return Grant{}, err
 	}
 	return c.take(req), nil
-}
-
-// overtakes reports whether a reservation other than leave is first in a queue of the path.
-func (c *Capacity) overtakes(leave *reservation) bool {
-	for _, level := range c.path {
-		if first := level.first(); first != nil && first != leave {
-			return true
-		}
-	}
-	return false
 }
 
 // take enters the grant of a request that fits.

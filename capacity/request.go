@@ -91,16 +91,19 @@ func (req *Request) short(level int) *amount {
 // refused says why the request cannot be met at once, though no waiter but leave may be passed. It
 // must be called under the lock, as that of an amount must: it describes the present state.
 func (req *Request) refused(leave *reservation) *ShortageError {
-	if a := req.impossible(); a != nil {
-		return a.refused(NeverFits)
-	}
 	for k, level := range req.of.path {
-		if first := level.first(); first != nil && first != leave {
+		first, short := level.first(), req.short(k)
+		queued := first != nil && first != leave
+		if !queued && short == nil {
+			continue
+		}
+		if a := req.impossible(); a != nil {
+			return a.refused(NeverFits)
+		}
+		if queued {
 			return &ShortageError{Reason: Queued, Level: k}
 		}
-		if a := req.short(k); a != nil {
-			return a.refused(Short)
-		}
+		return short.refused(Short)
 	}
 	return nil
 }

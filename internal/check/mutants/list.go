@@ -232,14 +232,14 @@ var ofLibrary = []mutant{
 	{"a route's key is the path", "weirhttp/route.go", "return compartment{set, pattern}", "return compartment{set, r.URL.Path}", "TestEachRouteHasItsCompartment", ""},
 
 	// Packages capacity and pool.
-	{"capacity: one unit more is granted than there is", "capacity/grant.go", "if a := &req.amounts[i]; a.units > a.free() {", "if a := &req.amounts[i]; a.units > a.free()+1 {", "TestCapacityModel", "./internal/check"},
+	{"capacity: one unit more is granted than there is", "capacity/request.go", "a.level == level && a.units > a.free() {", "a.level == level && a.units > a.free()+1 {", "TestCapacityModel", "./internal/check"},
 	{"capacity: a refusal is none of package weir", "capacity/errors.go", "target == reply.ErrRefused || target == error(sentinel{e.Reason})", "target == error(sentinel{e.Reason})", "TestAllOrNothing", ""},
 	{"capacity: what is withheld is lent", "capacity/capacity.go", "return r.limit - r.withheld - r.used", "return r.limit - r.used", "TestCapacityModel", "./internal/check"},
 	{"capacity: a grant gives back twice", "capacity/grant.go", "\tif l.numbers[page] != number {\n\t\treturn false\n\t}\n", "", "TestCapacityModel", "./internal/check"},
 	{"capacity: a copy gives back the next grant of its page", "capacity/grant.go", "\tl.numbers[page]++\n\tl.blank", "\tl.numbers[page]--\n\tl.blank", "TestCapacityModel", "./internal/check"},
-	{"capacity: a newcomer overtakes who waits", "capacity/grant.go", "if c.waiting > 0 && c.overtakes(leave) {", "if c.waiting < 0 && c.overtakes(leave) {", "TestCapacityModel", "./internal/check"},
+	{"capacity: a newcomer overtakes who waits", "capacity/request.go", "queued := first != nil && first != leave", "queued := first != nil && first != leave && leave != nil", "TestCapacityModel", "./internal/check"},
 	{"capacity: a reservation that leaves lets no other go", "capacity/reservation.go", "default:\n\t\treturn\n\t}\n\tc.settle()\n", "default:\n\t\treturn\n\t}\n", "TestWhoLeavesLetsTheNextGo", ""},
-	{"capacity: a reservation is passed by who waits behind it", "capacity/grant.go", "first != nil && first != leave", "first != nil && leave == nil", "TestCapacityModel", "./internal/check"},
+	{"capacity: a reservation is passed by who waits behind it", "capacity/request.go", "first != nil && first != leave", "first != nil && leave == nil", "TestCapacityModel", "./internal/check"},
 	{"capacity: a shrunk child blocks its parent's queue", "capacity/reservation.go", "w.leave(k+1, left) // a limit fell behind it", "_ = left", "TestShrunkChildStepsBack", ""},
 	{"capacity: a reservation that wins here lets no other go elsewhere", "capacity/reservation.go", "*left = append(*left, level)", "_ = level", "TestCapacityModel", "./internal/check"},
 	{"capacity: what can never fit waits", "capacity/reservation.go", "if a.units > a.limit {", "if a.units < 0 {", "TestWhatCanNeverFitIsNotWaitedFor", ""},
