@@ -14,9 +14,5 @@ package throttle
 // more than the bound runs alone, once all that ran before it has ended.
 type Concurrency struct{}
 
-func (Concurrency) start(string) (controller, error) { return Concurrency{}, nil }
-
-// next asks for no pace: the limiter of the side runs the law.
-func (Concurrency) next(signals) float64 { return 0 }
-
-func (Concurrency) resume(float64, float64) {}
+// start returns nothing that asks for a pace: the limiter of the side runs the law.
+func (Concurrency) start(string) (controller, error) { return nil, nil }

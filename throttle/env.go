@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"os"
 	"slices"
 	"strconv"
@@ -63,7 +64,7 @@ type environment struct {
 }
 
 func (e *environment) settings() Settings {
-	s := Settings{Throttle: Relay()}
+	s := Settings{Throttle: Relay(), MemoryTarget: defaultMemoryMB << 20}
 	switch preset := e.text("PRESET"); preset {
 	case "", "relay":
 	case "import":
@@ -71,18 +72,16 @@ func (e *environment) settings() Settings {
 	default:
 		e.complain("PRESET", preset, "relay or import")
 	}
-	on := true
-	e.flag("ENABLED", &on)
-	s.Throttle.Off = !on
-
-	megabytes := float64(defaultMemoryMB)
-	e.number("TARGET_MEMORY_MB", &megabytes, 1, 1<<40)
-	s.MemoryTarget = uint64(megabytes * (1 << 20))
-
-	e.milliseconds("TICK_MS", &s.Throttle.Tick, leastTick, mostTick)
-
+	if text := e.text("ENABLED"); text != "" {
+		on, err := strconv.ParseBool(text)
+		if s.Throttle.Off = !on; err != nil {
+			e.complain("ENABLED", text, "true or false")
+		}
+	}
+	number(e, "TARGET_MEMORY_MB", &s.MemoryTarget, 1<<20, 1, 1<<40)
+	number(e, "TICK_MS", &s.Throttle.Tick, inMS, leastTick, mostTick)
 	both := 0.0 // as the preset has it
-	e.number("SETPOINT", &both, 0.01, 10)
+	number(e, "SETPOINT", &both, 1, 0.01, 10)
 	reads, writes := e.side("READ", &s.Throttle.Reads, both), e.side("WRITE", &s.Throttle.Writes, both)
 	if reads != "" && writes != "" {
 		e.unused("READ_LAW="+reads+" and WRITE_LAW="+writes, "SETPOINT")
@@ -95,15 +94,15 @@ func (e *environment) settings() Settings {
 func (e *environment) side(name string, s *Side, setpoint float64) (other string) {
 	p := s.Laws[0].(LoadPID)
 	p.Setpoint = cmp.Or(setpoint, p.Setpoint)
-	e.number(name+"_SETPOINT", &p.Setpoint, 0.01, 10)
-	e.number(name+"_KP", &p.Kp, 0, 1e6)
-	e.number(name+"_KI", &p.Ki, 0, 1e6)
-	e.number(name+"_KD", &p.Kd, 0, 1e6)
-	e.milliseconds(name+"_FILTER_MS", &p.Filter, leastTime, mostTime)
-	e.milliseconds(name+"_MAX_DELAY_MS", &p.MaxDelay, leastTime, mostTime)
-	e.milliseconds(name+"_LATENCY_TARGET_MS", &s.LatencyTarget, leastTime, mostTime)
-	e.milliseconds(name+"_QUEUE_TIMEOUT_MS", &s.Queue.Timeout, leastTime, mostTime)
-	e.whole(name+"_MAX_IN_FLIGHT", &s.MaxInFlight, 1, defaultInFlight)
+	number(e, name+"_SETPOINT", &p.Setpoint, 1, 0.01, 10)
+	number(e, name+"_KP", &p.Kp, 1, 0, 1e6)
+	number(e, name+"_KI", &p.Ki, 1, 0, 1e6)
+	number(e, name+"_KD", &p.Kd, 1, 0, 1e6)
+	number(e, name+"_FILTER_MS", &p.Filter, inMS, leastTime, mostTime)
+	number(e, name+"_MAX_DELAY_MS", &p.MaxDelay, inMS, leastTime, mostTime)
+	number(e, name+"_LATENCY_TARGET_MS", &s.LatencyTarget, inMS, leastTime, mostTime)
+	number(e, name+"_QUEUE_TIMEOUT_MS", &s.Queue.Timeout, inMS, leastTime, mostTime)
+	number(e, name+"_MAX_IN_FLIGHT", &s.MaxInFlight, 1, 1, defaultInFlight)
 	if p.Kp == 0 && p.Ki == 0 && p.Kd == 0 {
 		e.complain(name+"_KP", "0", "a gain other than 0, here or in KI or KD: to throttle nothing, set ENABLED=false")
 	}
@@ -140,61 +139,33 @@ func (e *environment) text(name string) string {
 	return e.values[e.prefix+"_"+name]
 }
 
-// set parses a variable into a setting. One that is not set leaves the setting as it is.
-func set[T any](e *environment, name string, into *T, want string, parse func(string) (T, error)) {
-	text := e.text(name)
+// number reads a number, in units of a setting. A variable that is not set leaves the setting as it
+// is.
+func number[N settings.Number | uint64](e *environment, name string, into *N, unit, least, most float64) {
+	text, kind := e.text(name), "number"
 	if text == "" {
 		return
 	}
-	value, err := parse(text)
-	if err != nil {
-		e.complain(name, text, want)
+	value, err := strconv.ParseFloat(text, 64)
+	valid := err == nil && value >= least && value <= most // NaN is not
+	if _, whole := any(into).(*int); whole {
+		kind, valid = "whole number", valid && value == math.Trunc(value)
+	}
+	if !valid {
+		e.complain(name, text, fmt.Sprintf("a %s from %v to %v", kind, least, most))
 		return
 	}
-	*into = value
-}
-
-func within[T cmp.Ordered](value, least, most T, err error) (T, error) {
-	if inside := value >= least && value <= most; err == nil && !inside { // NaN is not
-		err = strconv.ErrRange
-	}
-	return value, err
-}
-
-func (e *environment) flag(name string, into *bool) {
-	set(e, name, into, "true or false", strconv.ParseBool)
-}
-
-func (e *environment) number(name string, into *float64, least, most float64) {
-	set(e, name, into, fmt.Sprintf("a number from %v to %v", least, most), func(text string) (float64, error) {
-		value, err := strconv.ParseFloat(text, 64)
-		return within(value, least, most, err)
-	})
-}
-
-func (e *environment) whole(name string, into *int, least, most int) {
-	set(e, name, into, fmt.Sprintf("a whole number from %d to %d", least, most), func(text string) (int, error) {
-		value, err := strconv.Atoi(text)
-		return within(value, least, most, err)
-	})
-}
-
-func (e *environment) milliseconds(name string, into *time.Duration, shortest, longest time.Duration) {
-	least, most := shortest.Seconds()*1000, longest.Seconds()*1000
-	set(e, name, into, fmt.Sprintf("a number from %v to %v", least, most), func(text string) (time.Duration, error) {
-		value, err := strconv.ParseFloat(text, 64)
-		value, err = within(value, least, most, err)
-		return time.Duration(value * float64(time.Millisecond)), err
-	})
+	*into = N(value * unit)
 }
 
 // The bounds of TICK_MS: with 0.001 an idle program took a third of a processor, and after 10 s a
 // store has long stalled. The bounds of other durations only keep out nonsense.
 const (
-	leastTick = time.Millisecond
-	mostTick  = 10 * time.Second
-	leastTime = time.Microsecond
-	mostTime  = 24 * time.Hour
+	inMS      = float64(time.Millisecond)
+	leastTick = 1
+	mostTick  = 10_000
+	leastTime = 0.001
+	mostTime  = 24 * 60 * 60 * 1000
 )
 
 func (e *environment) complain(name, value, want string) {

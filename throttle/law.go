@@ -12,7 +12,7 @@ import (
 // A LoadLaw finds how fast operations may start, by the load, or how many may run: [LoadPID],
 // [DrainRate] or [Concurrency]. It is a plain value and may serve several throttles.
 type LoadLaw interface {
-	// start returns the state of the law, or an error that matches ErrConfig and names a setting
+	// start returns the state of the law, nil if it has none, or an error that matches ErrConfig and names a setting
 	// below the field, where the law is.
 	start(field string) (controller, error)
 }
@@ -74,7 +74,9 @@ func startLaws(op Op, field string, laws []LoadLaw, m *load.Monitor) (s sideLaws
 		if err != nil {
 			return s, err
 		}
-		s.all = append(s.all, started)
+		if started != nil {
+			s.all = append(s.all, started)
+		}
 	}
 	started, err := fallback.start(field)
 	if err != nil {
