@@ -15,15 +15,12 @@ type lateBreaker struct {
 	key   string
 	make  func(key string) weir.Breaker
 	mu    sync.Mutex // held while the breaker is made
-	ready atomic.Pointer[weir.Breaker]
+	ready atomic.Pointer[weir.Breaker] // nil until then
 }
-
-// made returns the breaker, nil if there is none yet.
-func (b *lateBreaker) made() *weir.Breaker { return b.ready.Load() }
 
 // Allow implements [weir.Breaker].
 func (b *lateBreaker) Allow(ctx context.Context) (done func(weir.Outcome), err error) {
-	breaker := b.made()
+	breaker := b.ready.Load()
 	if breaker == nil {
 		breaker = b.first()
 	}
@@ -38,8 +35,8 @@ func (b *lateBreaker) Allow(ctx context.Context) (done func(weir.Outcome), err e
 func (b *lateBreaker) first() *weir.Breaker {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if made := b.made(); made != nil {
-		return made
+	if breaker := b.ready.Load(); breaker != nil {
+		return breaker
 	}
 	breaker := b.make(b.key)
 	b.ready.Store(&breaker)

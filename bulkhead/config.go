@@ -88,9 +88,8 @@ const (
 
 // complete checks the configuration and fills in the defaults.
 func (c Config) complete() (Config, error) {
-	c.MaxKeys = cmp.Or(c.MaxKeys, defaultMaxKeys)
-	if c.MaxKeys < 0 || c.MaxKeys > mostKeys {
-		return c, invalid("MaxKeys", c.MaxKeys, fmt.Sprintf("0 (the default, %d) or 1 to %d", defaultMaxKeys, mostKeys))
+	if err := settings.DefaultUpTo(weir.ErrConfig, "bulkhead: MaxKeys", &c.MaxKeys, defaultMaxKeys, mostKeys); err != nil {
+		return c, err
 	}
 	if c.Max < 0 || c.Max > mostSlots {
 		return c, invalid("Max", c.Max, fmt.Sprintf("0 (no cap) or 1 to %d", mostSlots))

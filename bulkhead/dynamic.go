@@ -50,7 +50,9 @@ func (s *Set) findUnknown(key string, create bool) (*compartment, error) {
 	case !create:
 		return nil, nil
 	case !s.makeRoom(t.conf.MaxKeys):
-		return t.overflow(), nil
+		c := t.byKey[Overflow]
+		c.touch()
+		return c, nil
 	}
 	c, err := s.open(strings.Clone(key), t.conf.Default, t.conf.Default.allocation())
 	if err != nil { // of a law that accepted the same settings before
@@ -61,20 +63,11 @@ func (s *Set) findUnknown(key string, create bool) (*compartment, error) {
 	return c, nil
 }
 
-// overflow returns the compartment for work of a key that finds no room.
-func (t *table) overflow() *compartment {
-	c := t.byKey[Overflow]
-	c.touch()
-	return c
-}
-
-func (d *dynamic) isFull(maxKeys int) bool { return len(d.ring) >= maxKeys }
-
 // makeRoom reports whether there is room for another compartment. At maxKeys it evicts an idle one
 // for that.
 func (s *Set) makeRoom(maxKeys int) bool {
 	d := &s.dynamic
-	if !d.isFull(maxKeys) {
+	if len(d.ring) < maxKeys {
 		return true
 	}
 	for range min(mostLooks, 2*len(d.ring)) {

@@ -14,13 +14,6 @@ func idle(l *weir.Limiter) bool { return limiters.Node(l).Idle() }
 // A group is the cap over the limiters of a set. Without a cap it does nothing.
 type group struct{ slots *admit.Group }
 
-func newGroup(slots int) group {
-	if slots == 0 {
-		return group{}
-	}
-	return group{admit.NewGroup(slots)}
-}
-
 func (g group) open(c weir.Config, s admit.Allocation) (*weir.Limiter, error) {
 	return limiters.New(c, g.slots, s)
 }

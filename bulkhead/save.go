@@ -105,7 +105,7 @@ func (s *Set) Restore(state []byte) error {
 func (s *Set) isFull() bool {
 	s.dynamic.mu.RLock()
 	defer s.dynamic.mu.RUnlock()
-	return s.dynamic.isFull(s.table.Load().conf.MaxKeys)
+	return len(s.dynamic.ring) >= s.table.Load().conf.MaxKeys
 }
 
 func parseState(state []byte) (saved savedState, err error) {

@@ -61,7 +61,10 @@ func New(c Config) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Set{group: newGroup(c.Max), capped: mostSlots, dynamic: dynamic{byKey: map[string]*compartment{}}}
+	s := &Set{capped: mostSlots, dynamic: dynamic{byKey: map[string]*compartment{}}}
+	if c.Max > 0 {
+		s.group.slots = admit.NewGroup(c.Max)
+	}
 	t := newTable(c, mostSlots)
 	for key, k := range t.conf.ByKey {
 		if t.byKey[key], err = s.open(key, k, k.allocation()); err != nil {

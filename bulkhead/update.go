@@ -129,7 +129,7 @@ func (s *Set) apply(c *compartment, to Compartment) error {
 		return nil
 	}
 	defer c.leave()
-	if to.Breaker == nil || c.breaker == nil || c.breaker.made() == nil {
+	if to.Breaker == nil || c.breaker == nil || c.breaker.ready.Load() == nil {
 		c.breaker = to.newBreaker(c.key)
 	}
 	return limiters.Update(c.limiter, to.settings(c.key, c.breaker), to.allocation())
