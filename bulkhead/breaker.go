@@ -14,7 +14,7 @@ import (
 type lateBreaker struct {
 	key   string
 	make  func(key string) weir.Breaker
-	mu    sync.Mutex // held while the breaker is made
+	mu    sync.Mutex                   // held while the breaker is made
 	ready atomic.Pointer[weir.Breaker] // nil until then
 }
 

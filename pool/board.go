@@ -27,7 +27,6 @@ type board struct {
 	booked  line    // they have their grant, and wait for a worker
 	running []*item // these and what workers run
 	blocked map[string]*item
-	most    int64 // how many tasks the source lets the pool hold; 0: any number
 
 	idle       time.Duration // since when the feeder waits for the source; 0: it does not
 	sourceDone bool          // nothing more is claimed

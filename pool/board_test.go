@@ -114,7 +114,7 @@ func (m *boardModel) one() bool {
 
 func (m *boardModel) claim() {
 	n := m.IntN(4)
-	items, errs := make([]item, n), make([]error, n)
+	items := make([]item, n)
 	for i := range items {
 		it := &items[i]
 		it.Key = fmt.Sprint(len(m.items))
@@ -124,12 +124,12 @@ func (m *boardModel) claim() {
 			it.After = []string{m.items[m.IntN(len(m.items))].Key}
 		}
 		if m.IntN(8) == 0 {
-			errs[i] = errors.New("invalid")
+			it.fault = errors.New("invalid")
 		}
 		m.lend(it)
 		m.items = append(m.items, it)
 	}
-	m.call(func(fx *effects) { m.add(items, errs, m.moment(), fx) })
+	m.call(func(fx *effects) { m.add(items, m.moment(), fx) })
 }
 
 // lend gives some tasks a lease.

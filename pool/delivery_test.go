@@ -148,33 +148,28 @@ type unrejecting struct{ stub }
 
 func (unrejecting) Reject(context.Context, error) error { return errDown }
 
-// sized is a source that notes the sizes which it hears, and the most tasks that are out.
-type sized struct {
-	*sourcetest.MemorySource
-	sizes []int64
-}
-
-func (s *sized) Resize(size int64) int64 {
-	s.sizes = append(s.sizes, size)
-	return s.MemorySource.Resize(size)
-}
-
-// TestSourceHearsTheSize: and the pool holds no more tasks than that, while the backlog grows on.
-func TestSourceHearsTheSize(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		source := &sized{MemorySource: sourcetest.NewMemory(time.Hour, tasks(40, time.Minute))}
-		most, cost := 0, capacity.Vector{"slots": 2}
-		run(t, pool.Config{
-			Capacity: must.Have(capacity.New(capacity.Vector{"slots": 16}))(t), Source: source, Cost: cost,
-			Scaler: pool.ByBacklog{High: 10, Low: 4, Initial: 4, Min: 4, Step: 4},
-		}, func(p *pool.Pool, _ pool.Event) {
-			s := p.Snapshot()
-			most = max(most, s.Running+s.Ready)
-			cost["slots"] = 1 // which is no longer the pool's
-		})
-		if !slices.Equal(source.sizes[:3], []int64{4, 6, 8}) {
-			t.Errorf("heard %v, want the size in tasks: from 4 by 2 to 8", source.sizes)
+// holds returns the most tasks that a pool holds of forty of a bounded source.
+func holds(t *testing.T, c pool.Config, each ...func()) (most int) {
+	t.Helper()
+	c.Source = sourcetest.NewMemory(time.Hour, tasks(40, time.Minute))
+	run(t, c, func(p *pool.Pool, _ pool.Event) {
+		s := p.Snapshot()
+		most = max(most, s.Running+s.Ready)
+		for _, f := range each {
+			f()
 		}
+	})
+	return most
+}
+
+// TestBoundedSourceFollowsTheSize: the pool holds no more tasks than may run, while the backlog
+// grows on.
+func TestBoundedSourceFollowsTheSize(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cost := capacity.Vector{"slots": 2}
+		most := holds(t, pool.Config{
+			Capacity: slots(16), Cost: cost, Scaler: pool.ByBacklog{High: 10, Low: 4, Initial: 4, Min: 4, Step: 4},
+		}, func() { cost["slots"] = 1 }) // which is no longer the pool's
 		if most != 8 {
 			t.Errorf("held %d tasks, want 8", most)
 		}
@@ -185,13 +180,9 @@ func TestSourceHearsTheSize(t *testing.T) {
 func TestSizeByTheResourceOfAParent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		parent := must.Have(capacity.New(capacity.Vector{"connections": 8}))(t)
-		source := &sized{MemorySource: sourcetest.NewMemory(time.Hour, tasks(40, time.Minute))}
-		run(t, pool.Config{
-			Capacity: must.Have(parent.Child(capacity.Vector{"slots": 10}))(t), Source: source,
-			Cost: capacity.Vector{"slots": 1, "connections": 1},
-		})
-		if !slices.Equal(source.sizes, []int64{8}) {
-			t.Errorf("heard %v, want 8", source.sizes)
+		child := must.Have(parent.Child(capacity.Vector{"slots": 10}))(t)
+		if most := holds(t, pool.Config{Capacity: child, Cost: capacity.Vector{"slots": 1, "connections": 1}}); most != 8 {
+			t.Errorf("held %d tasks, want 8", most)
 		}
 	})
 }

@@ -25,9 +25,9 @@ func (r *run) feed() {
 		r.update(func(b *board, _ moment, fx *effects) { b.end(why, fx) })
 	}()
 	for {
-		room, err := r.room()
+		room := r.room()
 		if room == 0 {
-			why = r.endOf(err)
+			why = r.endOf(nil)
 			return
 		}
 		if over, err := r.claim(room, handOn); err != nil {
@@ -54,47 +54,28 @@ func (r *run) endOf(err error) error {
 	return nil
 }
 
-// room waits until there is room for more tasks, and returns for how many: none when no more
-// are wanted, or with an error of the source.
-func (r *run) room() (int, error) {
+// room waits until there is room for more tasks, and returns for how many: 0 when no more are
+// wanted.
+func (r *run) room() int {
 	for {
-		if err := r.hear(); err != nil {
-			return 0, err
+		most := int64(math.MaxInt64)
+		if r.bounded {
+			most = r.size()
 		}
 		r.mu.Lock()
-		n, over := r.board.room(r.moment(now()))
+		n, over := r.board.room(r.moment(now()), most)
 		r.mu.Unlock()
-		over = over || r.claims.Err() != nil
 		switch {
-		case over:
-			return 0, nil
+		case over || r.claims.Err() != nil:
+			return 0
 		case n > 0:
-			return n, nil
+			return n
 		}
 		select {
 		case <-r.needTasks:
 		case <-r.claims.Done():
 		}
 	}
-}
-
-// hear lets the source hear the size, if it has changed.
-func (r *run) hear() error {
-	source, ok := r.conf.Source.(Sized)
-	if !ok {
-		return nil
-	}
-	size := r.size()
-	if size == r.heard {
-		return nil
-	}
-	r.heard = size
-	var most int64
-	if err := isolated(func() { most = max(source.Resize(size), 1) }); err != nil {
-		return fmt.Errorf("in Resize: %w", err)
-	}
-	r.update(func(b *board, _ moment, _ *effects) { b.most = most })
-	return nil
 }
 
 // size is how many tasks of the default cost may run at once, at least 1.
@@ -124,11 +105,11 @@ func (r *run) add(claimed []Delivery) {
 	if len(claimed) == 0 {
 		return
 	}
-	items, errs := make([]item, len(claimed)), make([]error, len(claimed))
+	items := make([]item, len(claimed))
 	for i, d := range claimed {
-		errs[i] = r.prepare(&items[i], d)
+		items[i].fault = r.prepare(&items[i], d)
 	}
-	r.update(func(b *board, m moment, fx *effects) { b.add(items, errs, m, fx) })
+	r.update(func(b *board, m moment, fx *effects) { b.add(items, m, fx) })
 }
 
 // prepare makes an item of a claimed task, or says why it can never run.

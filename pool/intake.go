@@ -9,32 +9,25 @@ import (
 	"github.com/weir-go/weir/internal/dag"
 )
 
-// room returns how many more tasks are wanted from the source, and whether none ever will be.
-func (b *board) room(m moment) (n int, over bool) {
+// room returns how many more tasks are wanted from the source, so that at most the given number are
+// held, and whether none ever will be.
+func (b *board) room(m moment, most int64) (n int, over bool) {
 	if b.stopped {
 		return 0, true
 	}
-	n = max(0, b.conf.Lookahead-b.ready.len())
-	if b.most > 0 {
-		n = int(min(int64(n), b.free()))
+	free := max(0, most-int64(b.held()))
+	if b.held() == len(b.blocked) { // or they would wait for ever
+		free = max(free, 1)
 	}
+	n = int(min(int64(max(0, b.conf.Lookahead-b.ready.len())), free))
 	if n > 0 && b.idle == 0 {
 		b.idle = m.at
 	}
 	return n, false
 }
 
-// free is how many more tasks a source that bounds them lets the pool hold.
-func (b *board) free() int64 {
-	free := max(0, b.most-int64(b.held()))
-	if b.held() == len(b.blocked) { // or they would wait for ever
-		free = max(free, 1)
-	}
-	return free
-}
-
-// add takes in items that were claimed, each with an error if it can never run.
-func (b *board) add(items []item, errs []error, m moment, fx *effects) {
+// add takes in items that were claimed.
+func (b *board) add(items []item, m moment, fx *effects) {
 	b.idle = 0
 	for i := range items {
 		it := &items[i]
@@ -45,15 +38,15 @@ func (b *board) add(items []item, errs []error, m moment, fx *effects) {
 			b.conclude(it, Event{Kind: Cancelled, Err: cmp.Or(b.why, ErrDrained)}, 0, fx)
 			continue
 		}
-		b.enter(it, errs[i], fx)
+		b.enter(it, fx)
 	}
 	b.start(m, fx)
 }
 
 // enter adds an item to the graph, and to the ready items if it has no open dependency. An item
-// with an error ends there, unless another of its key is in the graph, whose end that is not.
-func (b *board) enter(it *item, err error, fx *effects) {
-	free := true
+// with a fault ends there, unless another of its key is in the graph, whose end that is not.
+func (b *board) enter(it *item, fx *effects) {
+	free, err := true, it.fault
 	if it.Key != "" {
 		var refused error
 		free, refused = b.graph.Add(it.Key, it.After)

@@ -21,6 +21,7 @@ type Pool struct {
 	cost    *capacity.Request
 	sizers  []*sizing
 	laws    []*lawSizer // of all sizers
+	bounded bool        // the source is Bounded
 	used    atomic.Bool
 	current atomic.Pointer[run]
 	drained atomic.Bool
@@ -35,6 +36,7 @@ func New(c Config) (*Pool, error) {
 		return nil, err
 	}
 	p := &Pool{conf: c}
+	_, p.bounded = c.Source.(Bounded)
 	if p.cost, err = c.Capacity.Request(c.Cost); err != nil {
 		return nil, fmt.Errorf("%w: Cost is %v: %w", ErrConfig, c.Cost, err)
 	}

@@ -32,7 +32,6 @@ type run struct {
 	readable  chan struct{}  // holds a token if there is something to read
 	changed   chan struct{}  // holds a token if others have changed something
 	needTasks chan struct{}  // holds a token if the feeder should claim
-	heard     int64          // the size that the source heard last; the feeder's alone
 	sized     chan struct{}  // closed after the first decision
 	releasing atomic.Int64   // workers that are about to look for work themselves
 

@@ -20,7 +20,7 @@ type scaling struct {
 	asked chan answer   // is answered by the source
 	last  answer        // its last answer
 	heard time.Duration // when that came, 0 if none did
-	more  atomic.Bool   // a Sized source has tasks that it keeps until there is room
+	more  atomic.Bool   // a Bounded source has tasks that it keeps until there is room
 }
 
 // An answer is the source's report of its backlog.
@@ -55,8 +55,7 @@ func (s *scaling) loop() {
 func (s *scaling) decideDue() (next time.Duration) {
 	at := now()
 	depth := s.depth()
-	_, sized := s.conf.Source.(Sized)
-	s.more.Store(sized && depth.Count > 0)
+	s.more.Store(s.bounded && depth.Count > 0)
 	next = time.Hour
 	for _, each := range s.sizers {
 		if each.due <= at {
@@ -153,7 +152,7 @@ func (s *scaling) decide(each *sizing, at time.Duration, depth answer) {
 	})
 	each.apply(size)
 	if size != d.From {
-		signal(s.needTasks) // a source hears of it
+		signal(s.needTasks) // there may be room
 	}
 }
 

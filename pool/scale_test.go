@@ -258,7 +258,7 @@ func TestDefaultLawIsThatOfALimiter(t *testing.T) {
 
 // A source that bounds how much is held leaves no task to wait in the pool: the law sees by the
 // backlog that its limit holds work back, and not once that is gone.
-func TestLawGrowsWithASizedSource(t *testing.T) {
+func TestLawGrowsWithABoundedSource(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
 		source := sourcetest.NewMemory(time.Minute, tasks(1000, 50*time.Millisecond))
@@ -286,7 +286,7 @@ func TestLawGrowsWithASizedSource(t *testing.T) {
 // bounded is a source that has as many tasks held as can run.
 type bounded struct{ pool.Source }
 
-func (bounded) Resize(size int64) int64 { return size }
+func (bounded) Bounded() {}
 
 // watching is a law that keeps its limit and shows its windows.
 type watching func(law.Window)

@@ -12,7 +12,7 @@ import (
 // A Source is where tasks come from. The pool calls Claim from one goroutine and
 // Backlog from another. Package sourcetest tests a Source.
 //
-// A Source may do more: [Sized] says it of the source, and [Rejecter] of a [Lease].
+// A Source may do more: [Bounded] says it of the source, and [Rejecter] of a [Lease].
 type Source interface {
 	// Claim hands on from 1 to n tasks, each as soon as it is claimed, on its own goroutine.
 	// It waits for the first, and for no other; after a while it may return
@@ -24,14 +24,14 @@ type Source interface {
 	Backlog(ctx context.Context) (Depth, error)
 }
 
-// A Sized source hears the size of its pool, and bounds how many tasks the pool holds.
-type Sized interface {
-	// Resize hears how many tasks of the default cost may run at once, 1 or more, and returns
-	// how many the pool may hold: that were claimed and have not ended, whether or not their
-	// leases are settled. Less than 1 counts as 1. The pool calls it on the goroutine of Claim,
-	// before the first claim and before the next after a change. Above the bound the pool claims
-	// only when all that it holds waits for tasks that have not come.
-	Resize(size int64) (most int64)
+// A Bounded source keeps its tasks until they can run, as one does whose leases are short, or that
+// others claim from too. The pool holds as many as may run at once by [Config].Cost, and at least
+// one: that were claimed and have not ended, whether or not their leases are settled. Above that it
+// claims only when all that it holds waits for tasks that have not come.
+type Bounded interface {
+	Source
+	// Bounded does nothing, and is not called.
+	Bounded()
 }
 
 // A Depth is the backlog of a source.

@@ -62,6 +62,7 @@ type item struct {
 	run     *run
 	lease   *lease // nil: none
 	request *capacity.Request
+	fault   error          // why it can never run
 	grant   capacity.Grant // while it runs
 	next    *item          // of the items to run
 	seq     uint64         // order of arrival

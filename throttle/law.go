@@ -12,8 +12,8 @@ import (
 // A LoadLaw finds how fast operations may start, by the load, or how many may run: [LoadPID],
 // [DrainRate] or [Concurrency]. It is a plain value and may serve several throttles.
 type LoadLaw interface {
-	// start returns the state of the law, nil if it has none, or an error that matches ErrConfig and names a setting
-	// below the field, where the law is.
+	// start returns the state of the law, nil if it has none, or an error that matches ErrConfig
+	// and names a setting below the field, where the law is.
 	start(field string) (controller, error)
 }
 

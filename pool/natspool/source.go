@@ -164,8 +164,8 @@ func (s *source) taskOf(job Job) (task pool.Task) {
 	return s.task(job)
 }
 
-// Resize implements [pool.Sized].
-func (s *source) Resize(size int64) (most int64) { return size }
+// Bounded implements [pool.Bounded].
+func (*source) Bounded() {}
 
 // Backlog implements [pool.Source].
 func (s *source) Backlog(ctx context.Context) (pool.Depth, error) {

@@ -101,8 +101,8 @@ func (m *MemorySource) take(n int) (claimed []pool.Delivery, rest time.Duration,
 	return claimed, rest, changed
 }
 
-// Resize implements [pool.Sized].
-func (m *MemorySource) Resize(size int64) (most int64) { return size }
+// Bounded implements [pool.Bounded].
+func (*MemorySource) Bounded() {}
 
 // Backlog implements [pool.Source].
 func (m *MemorySource) Backlog(context.Context) (d pool.Depth, _ error) {

@@ -25,15 +25,14 @@ type Config struct {
 	Patience time.Duration
 }
 
-// Run tests a source, and each further ability that it has: [pool.Sized],
-// [pool.Rejecter] of its leases, [pool.Delivery].Attempt, [pool.Depth].Oldest.
+// Run tests a source, and each further ability that it has: [pool.Rejecter] of its leases,
+// [pool.Delivery].Attempt, [pool.Depth].Oldest.
 func Run(t *testing.T, c Config) {
 	c.Patience = cmp.Or(c.Patience, 5*time.Second)
 	t.Run("each task once", c.once)
 	t.Run("backlog", c.backlog)
 	t.Run("oldest", c.oldest)
 	t.Run("batches", c.batches)
-	t.Run("size", c.size)
 	t.Run("cancelled", c.cancelled)
 	if c.Leased {
 		t.Run("given back", c.givenBack)
@@ -289,23 +288,6 @@ func (c Config) batches(t *testing.T) {
 	slices.Sort(got)
 	if !slices.Equal(got, want) {
 		t.Errorf("claimed %q, want %q", got, want)
-	}
-}
-
-// size demands that a source which bounds the pool lets it hold as many tasks as it can run.
-func (c Config) size(t *testing.T) {
-	s, _ := c.open(t, 4)
-	sized, ok := s.(pool.Sized)
-	if !ok {
-		t.Skip("it does not hear the size")
-	}
-	for _, size := range []int64{1, 4, 1 << 40, 2} {
-		if most := sized.Resize(size); most < size && size < 1<<40 || most < 1 {
-			t.Errorf("Resize(%d): the pool may hold %d", size, most)
-		}
-	}
-	for range 4 {
-		c.claim(t, s)
 	}
 }
 
