@@ -32,7 +32,6 @@ func Run(t *testing.T, c Config) {
 	t.Run("each task once", c.once)
 	t.Run("backlog", c.backlog)
 	t.Run("oldest", c.oldest)
-	t.Run("batches", c.batches)
 	t.Run("cancelled", c.cancelled)
 	if c.Leased {
 		t.Run("given back", c.givenBack)
@@ -62,9 +61,7 @@ func (c Config) claim(t *testing.T, s pool.Source) pool.Delivery {
 	defer cancel()
 	d, err := next(ctx, s)
 	succeeds(t, "Claim", err)
-	if (d.Lease != nil) != c.Leased {
-		t.Fatalf("Claim: leased is %v, want %v", d.Lease != nil, c.Leased)
-	}
+	c.checkLease(t, d)
 	return d
 }
 
@@ -92,14 +89,27 @@ func (c Config) none(t *testing.T, s pool.Source) {
 	}
 }
 
+// once claims all tasks in batches of 3, and then acknowledges them.
 func (c Config) once(t *testing.T) {
 	const n = 20
 	s, want := c.open(t, n)
+	ctx, cancel := context.WithTimeout(t.Context(), c.Patience)
+	defer cancel()
+	var all []pool.Delivery
+	for len(all) < n {
+		before := len(all)
+		err := s.Claim(ctx, 3, func(d pool.Delivery) { all = append(all, d) })
+		if len(all)-before > 3 {
+			t.Errorf("Claim(3): got %d tasks", len(all)-before)
+		}
+		if err != nil && len(all) < n {
+			t.Fatalf("Claim: %v, after %d of %d tasks", err, len(all), n)
+		}
+	}
 	var got []string
-	for range n {
-		d := c.claim(t, s)
+	for _, d := range all {
 		got = append(got, d.Task.Key)
-		if c.Leased {
+		if c.checkLease(t, d); c.Leased {
 			succeeds(t, "Acknowledge", d.Lease.Acknowledge(t.Context()))
 			ended(t, d.Lease)
 		}
@@ -109,6 +119,13 @@ func (c Config) once(t *testing.T) {
 		t.Errorf("claimed %q, want %q", got, want)
 	}
 	c.none(t, s)
+}
+
+func (c Config) checkLease(t *testing.T, d pool.Delivery) {
+	t.Helper()
+	if (d.Lease != nil) != c.Leased {
+		t.Fatalf("Claim: leased is %v, want %v", d.Lease != nil, c.Leased)
+	}
 }
 
 // succeeds demands that a call has no error.
@@ -233,9 +250,9 @@ func (c Config) oldest(t *testing.T) {
 			t.Skip("it does not know the age")
 		}
 		before = c.depth(t, s)
-		rest(t)
+		<-time.After(2 * time.Millisecond)
 	}
-	rest(t)
+	<-time.After(2 * time.Millisecond)
 	after := c.depth(t, s)
 	if after.Oldest <= before.Oldest || after.Oldest > time.Since(began) {
 		t.Errorf("Backlog: the oldest waits for %v, and then for %v, of %v", before.Oldest, after.Oldest, time.Since(began))
@@ -253,42 +270,6 @@ func (c Config) depth(t *testing.T, s pool.Source) pool.Depth {
 	d, err := s.Backlog(t.Context())
 	succeeds(t, "Backlog", err)
 	return d
-}
-
-// rest lets a clock go on.
-func rest(t *testing.T) {
-	select {
-	case <-time.After(2 * time.Millisecond):
-	case <-t.Context().Done():
-	}
-}
-
-// batches claims in batches of 3, until one lease holds several batches.
-func (c Config) batches(t *testing.T) {
-	const n = 8
-	s, want := c.open(t, n)
-	ctx, cancel := context.WithTimeout(t.Context(), c.Patience)
-	defer cancel()
-	var got []string
-	for len(got) < n {
-		before := len(got)
-		err := s.Claim(ctx, 3, func(d pool.Delivery) {
-			if (d.Lease != nil) != c.Leased {
-				t.Errorf("Claim: leased is %v, want %v", d.Lease != nil, c.Leased)
-			}
-			got = append(got, d.Task.Key)
-		})
-		if len(got)-before > 3 {
-			t.Errorf("Claim(3): got %d tasks", len(got)-before)
-		}
-		if err != nil && len(got) < n {
-			t.Fatalf("Claim: %v, after %d of %d tasks", err, len(got), n)
-		}
-	}
-	slices.Sort(got)
-	if !slices.Equal(got, want) {
-		t.Errorf("claimed %q, want %q", got, want)
-	}
 }
 
 func (c Config) attempts(t *testing.T) {
