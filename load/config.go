@@ -3,7 +3,6 @@ package load
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/weir-go/weir/internal/settings"
@@ -72,5 +71,3 @@ func usualInterval(s Source) time.Duration {
 	}
 	return defaultInterval
 }
-
-func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

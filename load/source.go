@@ -1,6 +1,7 @@
 package load
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -79,17 +80,16 @@ type Drain struct {
 }
 
 func (d *Drain) check() error {
-	switch {
-	case !finite(d.Drained) || d.Drained < 0:
-		return invalid("drained", d.Drained, "a finite number, 0 or more")
-	case !finite(d.Backlog) || d.Backlog < 0:
-		return invalid("backlog", d.Backlog, "a finite number, 0 or more")
-	case !finite(d.Target) || d.Target <= 0:
-		return invalid("target", d.Target, "a finite number above 0")
-	case !finite(d.Limit) || d.Limit < 0:
-		return invalid("limit", d.Limit, "a finite number, 0 or more")
+	const want = "a finite number, 0 or more"
+	if d.Target == 0 {
+		return settings.Invalid(ErrInvalid, "target", d.Target, "a finite number above 0")
 	}
-	return nil
+	return cmp.Or(
+		settings.NotNegative(ErrInvalid, "drained", d.Drained, want),
+		settings.NotNegative(ErrInvalid, "backlog", d.Backlog, want),
+		settings.NotNegative(ErrInvalid, "target", d.Target, "a finite number above 0"),
+		settings.NotNegative(ErrInvalid, "limit", d.Limit, want),
+	)
 }
 
 var (
@@ -109,10 +109,6 @@ var (
 	// ErrRunning is the error of Run if the monitor is running already.
 	ErrRunning = errors.New("load: already running")
 )
-
-func invalid(what string, value float64, want string) error {
-	return settings.Invalid(ErrInvalid, what, value, want)
-}
 
 // A Reading is one signal as a source measured it.
 type Reading struct {
@@ -156,12 +152,12 @@ func (r Reading) String() string {
 func (r Reading) check() Reading {
 	switch {
 	case r.Err != nil:
-	case !(r.Value >= 0) || math.IsInf(r.Value, 1):
-		r.Err = invalid("value", r.Value, "a finite number, 0 or more")
 	case !(r.Limit > 0):
-		r.Err = invalid("limit", r.Limit, "more than 0")
-	case r.Unit == Share && r.Limit > 1 && !math.IsInf(r.Limit, 1):
-		r.Err = invalid("limit", r.Limit, "at most 1 of a share") // in percent it would never be reached
+		r.Err = settings.Invalid(ErrInvalid, "limit", r.Limit, "more than 0")
+	case r.Unit == Share && r.Limit > 1 && !math.IsInf(r.Limit, 1): // in percent it would never be reached
+		r.Err = settings.Invalid(ErrInvalid, "limit", r.Limit, "at most 1 of a share")
+	default:
+		r.Err = settings.NotNegative(ErrInvalid, "value", r.Value, "a finite number, 0 or more")
 	}
 	return r
 }

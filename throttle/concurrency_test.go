@@ -118,21 +118,9 @@ func TestEachSignalHasItsActuator(t *testing.T) {
 		})
 		memory := &named{plant: &plant{}, name: "memory"}
 		memory.says(0.95)
-		mon := monitor(t, locks, memory)
-		levelBy := func(a load.Actuator) load.Level {
-			return mon.Snapshot().Level(load.Writes, func(f load.FeedSnapshot) bool { return f.Actuator == a })
-		}
-		if got := levelBy(load.ByPace); got.Valid {
-			t.Errorf("before the first poll: %+v", got)
-		}
-		th := throttled(t, throttle.Config{Monitor: mon})
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		go func() { _ = mon.Run(ctx) }()
-		synctest.Wait()
-		go func() { _ = th.Run(ctx) }()
+		r := run(t, locks, throttle.Config{}, memory)
 		pass(20 * time.Second)
-		if s := th.Snapshot().Writes; s.Pace.Rate == 0 || s.Load != 0.95 {
+		if s := r.Snapshot().Writes; s.Pace.Rate == 0 || s.Load != 0.95 {
 			t.Errorf("memory at 0.95: %+v, a load of %v", s.Pace, s.Load)
 		}
 		memory.says(0.2)
@@ -140,12 +128,13 @@ func TestEachSignalHasItsActuator(t *testing.T) {
 			return load.Sample{Actuator: load.ByConcurrency, Readings: sampled(2).Readings}, nil
 		})
 		pass(time.Minute)
-		if s := th.Snapshot().Writes; s.Pace.Rate != 0 || s.Emergency || s.Load != 0.2 {
+		if s := r.Snapshot().Writes; s.Pace.Rate != 0 || s.Emergency || s.Load != 0.2 {
 			t.Errorf("locks at 2: %+v, a load of %v, emergency %v", s.Pace, s.Load, s.Emergency)
 		}
 		by := [...]float64{load.ByPace: 0.2, load.ByConcurrency: 2}
 		for a, want := range by {
-			if got := levelBy(load.Actuator(a)); got.Load != want {
+			got := r.Snapshot().Feeds.Level(load.Writes, func(f load.FeedSnapshot) bool { return int(f.Actuator) == a })
+			if got.Load != want {
 				t.Errorf("by %v: %+v, want %v", load.Actuator(a), got, want)
 			}
 		}

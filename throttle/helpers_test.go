@@ -90,11 +90,11 @@ func throttled(t *testing.T, c throttle.Config) *throttle.Throttle {
 	return must.Have(throttle.New(c))(t)
 }
 
-// run starts a throttle on a plant, within a bubble.
-func run(t *testing.T, p *plant, c throttle.Config) *rig {
+// run starts a throttle on a plant, and perhaps others, within a bubble.
+func run(t *testing.T, p *plant, c throttle.Config, others ...load.Source) *rig {
 	t.Helper()
 	r := &rig{t: t, plant: p, ended: make(chan error, 2)}
-	c.Monitor = monitor(t, p)
+	c.Monitor = monitor(t, append(others, p)...)
 	c.OnEvent = func(e throttle.Event) {
 		r.mu.Lock()
 		defer r.mu.Unlock()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -142,25 +141,19 @@ func TestLostSignalsSayWhy(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				var told atomic.Int64
 				p := &plant{}
 				p.become(test.poll)
-				mon := monitor(t, p)
-				th := throttled(t, throttle.Config{Monitor: mon, OnEvent: func(e throttle.Event) {
-					told.Add(1)
-					if test.want == "" || !strings.Contains(e.String(), test.want) || e.Err == nil {
+				r := run(t, p, throttle.Config{})
+				pass(5 * time.Second)
+				for _, e := range r.events {
+					if !strings.Contains(e.String(), test.want) || e.Err == nil {
 						t.Errorf("said %q", e)
 					}
-				}})
-				ctx, cancel := context.WithCancel(t.Context())
-				go mon.Run(ctx)
-				go th.Run(ctx)
-				time.Sleep(5 * time.Second)
-				if got := told.Load(); (test.want == "") != (got == 0) || got > 2 {
+				}
+				if got := len(r.events); (test.want == "") != (got == 0) || got > 2 {
 					t.Errorf("%d events", got)
 				}
-				cancel()
-				th.Close()
+				r.stop()
 				time.Sleep(2 * time.Hour)
 			})
 		})
