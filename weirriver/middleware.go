@@ -41,11 +41,18 @@ type Middleware struct {
 // limiter nothing; one that panics, or ends its goroutine, has failed; for others see
 // [edge.ErrorOutcome].
 func (m *Middleware) Work(ctx context.Context, job *rivertype.JobRow, doInner func(context.Context) error) error {
-	admitter := m.admitter(job)
+	var admitter weir.Admitter
+	if m.Admitter != nil {
+		admitter = m.Admitter(job)
+	}
 	if edge.IsExempt(admitter) {
 		return doInner(ctx)
 	}
-	permit, err := admitter.Acquire(weir.WithPriority(ctx, m.priority(job)))
+	priority := PriorityOf
+	if m.Priority != nil {
+		priority = m.Priority
+	}
+	permit, err := admitter.Acquire(weir.WithPriority(ctx, priority(job)))
 	if err != nil {
 		return comeBack(err)
 	}
@@ -56,30 +63,12 @@ func (m *Middleware) Work(ctx context.Context, job *rivertype.JobRow, doInner fu
 	return err
 }
 
-func (m *Middleware) admitter(job *rivertype.JobRow) weir.Admitter {
-	if m.Admitter == nil {
-		return nil
-	}
-	return m.Admitter(job)
-}
-
-func (m *Middleware) priority(job *rivertype.JobRow) weir.Priority {
-	if m.Priority == nil {
-		return PriorityOf(job)
-	}
-	return m.Priority(job)
-}
-
 // comeBack is the error that River gets of a job that was not admitted.
 func comeBack(err error) error {
-	if !errors.Is(err, weir.ErrRefused) {
-		return err
+	if after, again := edge.RetryAfter(err); again && errors.Is(err, weir.ErrRefused) {
+		return river.JobSnooze(after)
 	}
-	after, again := edge.RetryAfter(err)
-	if !again {
-		return err
-	}
-	return river.JobSnooze(after)
+	return err
 }
 
 // outcome returns the outcome of a job for the downstream that the job calls.
@@ -131,12 +120,8 @@ func byKey(set *bulkhead.Set, key func(*rivertype.JobRow) string) func(*rivertyp
 	if set == nil {
 		panic("weirriver: by key of a nil set")
 	}
-	return func(job *rivertype.JobRow) weir.Admitter { return keyed{set, key(job)} }
+	return func(job *rivertype.JobRow) weir.Admitter {
+		handle, _ := set.Handle(key(job)) // nil refuses a key that is too long, as a bad key
+		return handle
+	}
 }
-
-type keyed struct {
-	set *bulkhead.Set
-	key string
-}
-
-func (k keyed) Acquire(ctx context.Context) (weir.Permit, error) { return k.set.Acquire(ctx, k.key) }
