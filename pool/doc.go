@@ -28,7 +28,7 @@
 // another. The range between the marks is wider than the effect of a step on the signal, so that
 // the size does not oscillate. A size is cut at once: the resources of running tasks beyond it are
 // owed until tasks end. Every decision is a [Decided] event with its reason. The largest size is
-// the limit of the resource when the run begins: a limit that is raised later counts in the next.
+// the limit of the resource when [New] makes the pool: a limit that is raised later adds nothing.
 //
 // # Delivery
 //
