@@ -60,6 +60,7 @@ func TestRemoveHopByHop(t *testing.T) {
 func TestCleanQuery(t *testing.T) {
 	for query, want := range map[string]string{
 		"": "", "a=1&b=%41&a": "a=1&b=%41&a", "a=1;b=2": "", "a=%4": "", "a=%zz&b=1": "b=1", "a=%": "",
+		"a=1 HTTP/1.1":               "a=1+HTTP%2F1.1",
 		strings.Repeat("a&", 10_001): "",
 	} {
 		if got := headers.CleanQuery(query); got != want {

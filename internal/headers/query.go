@@ -9,14 +9,15 @@ import (
 const maxParameters = 10_000
 
 // CleanQuery removes the parameters of a query that [url.ParseQuery] cannot read, because
-// another parser may read them as something else.
+// another parser may read them as something else. It also encodes spaces, which a path of HTTP/2
+// may have, and which would end the target of a request of HTTP/1.
 func CleanQuery(query string) string {
 	if strings.Count(query, "&") >= maxParameters {
 		return ""
 	}
 	for i := 0; i < len(query); i++ {
 		c := query[i]
-		if c == ';' || c == '%' && (i+2 >= len(query) || !isHex(query[i+1]) || !isHex(query[i+2])) {
+		if c == ';' || c == ' ' || c == '%' && (i+2 >= len(query) || !isHex(query[i+1]) || !isHex(query[i+2])) {
 			values, _ := url.ParseQuery(query)
 			return values.Encode()
 		}

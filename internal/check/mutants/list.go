@@ -352,6 +352,7 @@ var ofLibrary = []mutant{
 	{"a refusal does not say that the work did not run", "weirhttp/refusal.go", "w.Header().Set(RefusedHeader, reasonOf(err))", "", "TestRefusal", ""},
 	{"a response that is refused after its work says that it did not run", "weirhttp/held.go", "h.conf.answer(&a, h.req, err)", "h.conf.refuse(&a, h.req, err)", "TestStreamsAreCapped", ""},
 	{"a body that is gone is sent again", "weirhttp/answer.go", " || !replayable(req)", "", "TestBodyWithoutGetBody", ""},
+	{"a space ends the target of a request", "internal/headers/query.go", " || c == ' '", "", "TestCleanQuery", ""},
 	{"a date counts from our own clock", "internal/headers/retryafter.go", "now = date", "_ = date", "TestRetryAfter", ""},
 	{"a refusal's body is waited for", "weirhttp/retry.go", "func() { _ = body.Close() }", "func() {}", "TestRefusalWithABodyThatStalls", ""},
 	{"a throttled request leaves its body open", "weirhttp/retry.go", "closeBody(try)", "", "TestThrottledRequestIsNotSent", ""},
