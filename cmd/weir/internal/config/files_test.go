@@ -2,6 +2,7 @@ package config_test
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -97,4 +98,27 @@ func TestLoad(t *testing.T) {
 		_, err = config.Load(locked)
 		refused(t, err, locked+": permission denied: want a file with a configuration")
 	}
+}
+
+// A named pipe without a writer has no configuration: a reload does not wait for one.
+func TestLoadOfAPipe(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if out, err := exec.Command("mkfifo", pipe).CombinedOutput(); err != nil {
+		t.Skipf("needs a named pipe: %v: %s", err, out)
+	}
+	loaded := make(chan error, 1)
+	go func() {
+		_, err := config.Load(pipe)
+		loaded <- err
+	}()
+	var err error
+	must.Happen(t, "the pipe is read", func() bool {
+		select {
+		case err = <-loaded:
+			return true
+		default:
+			return false
+		}
+	})
+	refused(t, err, pipe+": upstreams is missing: want an object of names")
 }

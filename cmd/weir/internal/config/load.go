@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"reflect"
+	"syscall"
 
 	"github.com/weir-go/weir/cmd/weir/internal/paths"
 )
@@ -18,9 +19,10 @@ func Load(path string) (*Config, error) {
 	return Parse(path, source)
 }
 
-// readUpTo reads the beginning of a file.
+// readUpTo reads the beginning of a file. A named pipe without a writer is empty: to wait for one
+// would delay all later reloads.
 func readUpTo(path string, most int64) ([]byte, error) {
-	file, err := os.Open(path)
+	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
 	}
