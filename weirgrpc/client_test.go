@@ -16,7 +16,6 @@ import (
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
-	testpb "google.golang.org/grpc/interop/grpc_testing"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/durationpb"
@@ -45,22 +44,6 @@ func TestOptionsOfTheCallerAreLeftAlone(t *testing.T) {
 			t.Errorf("%s: %T was put among them", name, got)
 		}
 	}
-}
-
-// TestClientOfAServer limits each side for itself: the server's refusal is a failure of the
-// client's limiter.
-func TestClientOfAServer(t *testing.T) {
-	theirs, ours := limittest.Fixed(t, 1, weir.Queue{}), limittest.Fixed(t, 1, weir.Queue{})
-	server := weirgrpc.LimitServer(weirgrpc.One(theirs), weirgrpc.ServerConfig{})
-	limits := weirgrpc.LimitClient(weirgrpc.One(ours))
-	client := testpb.NewBenchmarkServiceClient(dial(t, start(t, &service{}, server.Options()...), limits.Options()...))
-	must.Have(client.UnaryCall(t.Context(), &testpb.SimpleRequest{}))(t)
-	defer limittest.Fill(t, theirs)()
-	_, err := client.UnaryCall(t.Context(), &testpb.SimpleRequest{})
-	if errors.Is(err, weir.ErrRefused) || status.Code(err) != codes.ResourceExhausted {
-		t.Errorf("%v", err)
-	}
-	limittest.Check(t, ours, limittest.Taught{Succeeded: 1, Overloaded: 1})
 }
 
 func TestRetryAfter(t *testing.T) {

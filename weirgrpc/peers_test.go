@@ -79,8 +79,8 @@ func TestPriorityIsSentOn(t *testing.T) {
 		return nil
 	}
 	addr := start(t, &service{unary: claim, stream: func(stream echoServer) error { return claim(stream.Context()) }})
-	limits := weirgrpc.LimitClient(weirgrpc.One(limittest.Fixed(t, 1, weir.Queue{})))
-	client := testpb.NewBenchmarkServiceClient(dial(t, addr, limits.Options()...))
+	lim := limittest.Fixed(t, 1, weir.Queue{})
+	client := testpb.NewBenchmarkServiceClient(dial(t, addr, weirgrpc.LimitClient(weirgrpc.One(lim)).Options()...))
 	for _, p := range []weir.Priority{weir.PriorityCritical, weir.PriorityNormal, weir.PriorityLow} {
 		ctx := weir.WithPriority(t.Context(), p)
 		if p == weir.PriorityCritical {
@@ -100,6 +100,7 @@ func TestPriorityIsSentOn(t *testing.T) {
 			}
 		}
 	}
+	limittest.Check(t, lim, limittest.Taught{Succeeded: 3, Ignored: 3}) // calls and streams
 }
 
 // TestMutualTLS trusts a client whose certificate was verified.
