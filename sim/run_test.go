@@ -171,15 +171,15 @@ func (l leaving) Next(law.Window) law.Decision {
 // TestGolden notices changes in the behavior of the core or the simulation.
 func TestGolden(t *testing.T) {
 	names := []string{"exp-1.5x", "usl-2x", "slow30", "retry-storm", "8clients", "cancel30", "kata"}
-	golden(t, "testdata/golden.txt", tallies(t, names, law.Fixed{}, law.Band{Target: 150 * ms}))
+	must.Golden(t, "testdata/golden.txt", tallies(t, names, law.Fixed{}, law.Band{Target: 150 * ms}), *update)
 }
 
 // TestGoldenLaws notices changes in the behavior of a law.
 func TestGoldenLaws(t *testing.T) {
-	golden(t, "testdata/laws.txt", tallies(t, []string{"exp-1.5x", "usl-2x", "slow30"},
+	must.Golden(t, "testdata/laws.txt", tallies(t, []string{"exp-1.5x", "usl-2x", "slow30"},
 		law.AIMD{Timeout: 150 * ms}, law.Gradient{}, law.Gradient2{}, law.Vegas{},
 		law.Little{Remeasure: 2 * time.Second},
-		law.PID{Target: 150 * ms}, law.Setpoint{}, law.Setpoint{Budget: 300 * ms}))
+		law.PID{Target: 150 * ms}, law.Setpoint{}, law.Setpoint{Budget: 300 * ms}), *update)
 }
 
 // tallies returns a line for each scenario, cut to phases of 4 s, and law.
@@ -206,7 +206,7 @@ func TestKata(t *testing.T) {
 		fmt.Fprintf(&table, "%v: limit %d, in flight %d, queued %d, p95 %v, admitted %.0f, refused %.0f\n",
 			p.At, p.Limit, p.InFlight, p.Queued, p.P95.Round(ms), p.Throughput, p.Refused)
 	}
-	golden(t, "testdata/kata.txt", []byte(table.String()))
+	must.Golden(t, "testdata/kata.txt", table.String(), *update)
 	for _, c := range r.Changes {
 		if c.At > time.Minute {
 			t.Errorf("after %v the limit still moves: %v", c.At, law.Explain(c.Reason, c.From, c.To))

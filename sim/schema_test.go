@@ -6,7 +6,6 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -15,23 +14,6 @@ import (
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
-
-// golden compares with a file, or writes it.
-func golden(t *testing.T, file string, got []byte) {
-	t.Helper()
-	if *update {
-		must.Do(t, os.WriteFile(file, got, 0o644))
-		return
-	}
-	want := must.Have(os.ReadFile(file))(t)
-	is, was := strings.Split(string(got), "\n"), strings.Split(string(want), "\n")
-	for i := range max(len(is), len(was)) {
-		if i >= len(is) || i >= len(was) || is[i] != was[i] {
-			t.Fatalf("%s is out of date from line %d on; if that is meant, go test ./sim -update\n got %q\nwant %q",
-				file, i+1, is[min(i, len(is)-1)], was[min(i, len(was)-1)])
-		}
-	}
-}
 
 // TestSchema checks that the schema matches the types: it is made from their tags and
 // comments.
@@ -42,7 +24,7 @@ func TestSchema(t *testing.T) {
 	root["title"] = "A scenario of weir's simulator"
 	root["properties"].(map[string]any)["$schema"] = map[string]any{"type": "string"}
 	text := must.Have(json.MarshalIndent(root, "", "\t"))(t)
-	golden(t, "scenario.schema.json", append(text, '\n'))
+	must.Golden(t, "scenario.schema.json", append(text, '\n'), *update)
 }
 
 // comments returns the doc comments of the types and of their fields ("Type.Field").

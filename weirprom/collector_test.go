@@ -53,15 +53,7 @@ func TestGolden(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			withEverything(t, func(t *testing.T, s metrics.Sources) {
-				got := gathered(t, s, format)
-				file := "testdata/" + name + ".golden"
-				if *update {
-					must.Do(t, os.WriteFile(file, []byte(got), 0o600))
-				}
-				want := must.Have(os.ReadFile(file))(t)
-				if got != string(want) {
-					t.Errorf("a scrape differs from %s: if that is meant, go test -run Golden -update. Got\n%s", file, got)
-				}
+				must.Golden(t, "testdata/"+name+".golden", gathered(t, s, format), *update)
 			})
 		})
 	}

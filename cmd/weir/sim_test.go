@@ -49,15 +49,9 @@ func TestSimulatorPrints(t *testing.T) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			t.Parallel()
 			text := must.Have(os.ReadFile(file))(t)
-			command, want, _ := strings.Cut(string(text), "\n")
+			command, _, _ := strings.Cut(string(text), "\n")
 			got := output(t, arguments(command)...)
-			if *update {
-				must.Write(t, file, command+"\n"+got)
-				return
-			}
-			if got != want {
-				t.Errorf("%s: if that is meant, go test ./cmd/weir -run SimulatorPrints -update\n%s\nwant\n%s", command, got, want)
-			}
+			must.Golden(t, file, command+"\n"+got, *update)
 			if !strings.Contains(command, "--json") {
 				fits(t, got)
 			}

@@ -57,19 +57,7 @@ func comparePage(t *testing.T, name string) {
 	if commands := bytes.Count(text, []byte("```sh\nweir ")); commands != ran || ran == 0 {
 		t.Errorf("%d of %d commands have their output below them", ran, commands)
 	}
-	if *update {
-		must.Do(t, os.WriteFile(page, renewed, 0o666))
-		return
-	}
-	was, is := strings.Split(string(text), "\n"), strings.Split(string(renewed), "\n")
-	for i := range min(len(was), len(is)) {
-		if was[i] != is[i] {
-			t.Fatalf("%s:%d:\n has %s\nwant %s\nIf that is meant, run go test ./cmd/weir -run TracesPage -update, and see what the text around it says.", name, i+1, was[i], is[i])
-		}
-	}
-	if len(was) != len(is) {
-		t.Errorf("%s has %d lines, want %d", name, len(was), len(is))
-	}
+	must.Golden(t, page, renewed, *update)
 }
 
 // arguments splits a command as a shell does, as far as the page needs it, and drops the

@@ -3,6 +3,7 @@ package must
 
 import (
 	"os"
+	"strings"
 	"testing"
 	"time"
 )
@@ -34,6 +35,22 @@ func Write[T ~string | ~[]byte](t testing.TB, file string, text T) string {
 	Do(t, os.WriteFile(file+".new", []byte(text), 0o600))
 	Do(t, os.Rename(file+".new", file))
 	return file
+}
+
+// Golden compares a text with a file line by line, or writes the file.
+func Golden[T ~string | ~[]byte](t testing.TB, file string, text T, write bool) {
+	t.Helper()
+	if write {
+		Do(t, os.WriteFile(file, []byte(text), 0o644)) //nolint:gosec // it is a part of the repository
+		return
+	}
+	want, got := strings.Split(string(Have(os.ReadFile(file))(t)), "\n"), strings.Split(string(text), "\n")
+	for i := range max(len(want), len(got)) {
+		if i >= len(want) || i >= len(got) || want[i] != got[i] {
+			t.Fatalf("%s differs from line %d on: if that is meant, write it with the flag -update\n got %q\nwant %q",
+				file, i+1, got[min(i, len(got)-1)], want[min(i, len(want)-1)])
+		}
+	}
 }
 
 // Happen waits until something has happened. It ends the test after a minute, or a few seconds

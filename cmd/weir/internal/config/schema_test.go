@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"os"
 	"reflect"
 	"strconv"
 	"strings"
@@ -142,28 +141,13 @@ func TestSchemaIsUpToDate(t *testing.T) {
 	root["$schema"], root["$defs"] = "https://json-schema.org/draft/2020-12/schema", d
 	root["$id"], root["title"] = "https://github.com/weir-go/weir/raw/main/cmd/weir/internal/config/schema.json", "The file of weir proxy"
 	made := must.Have(json.MarshalIndent(root, "", "  "))(t)
-	golden(t, "schema.json", string(made)+"\n")
+	must.Golden(t, "schema.json", string(made)+"\n", *update)
 	if !*update && string(Schema()) != string(made)+"\n" {
 		t.Error("Schema returns something else")
 	}
 }
 
 var update = flag.Bool("update", false, "write the schema and the documentation anew")
-
-func golden(t *testing.T, path, want string) {
-	t.Helper()
-	if *update {
-		must.Do(t, os.WriteFile(path, []byte(want), 0o644))
-		return
-	}
-	got := must.Have(os.ReadFile(path))(t)
-	was, is := strings.Split(string(got), "\n"), strings.Split(want, "\n")
-	for i := range max(len(was), len(is)) {
-		if i >= len(was) || i >= len(is) || was[i] != is[i] {
-			t.Fatalf("%s:%d is out of date: go test ./cmd/weir/internal/config -update", path, i+1)
-		}
-	}
-}
 
 const preface = `# The file of weir proxy
 
@@ -278,7 +262,7 @@ func TestReferenceIsUpToDate(t *testing.T) {
 	r := reference{done: map[reflect.Type]bool{}}
 	r.WriteString(preface)
 	r.section(reflect.TypeFor[Config](), "")
-	golden(t, "../../../../docs/proxy-config.md", r.String())
+	must.Golden(t, "../../../../docs/proxy-config.md", r.String(), *update)
 }
 
 // TestTags checks the tags against the documentation of the package and of Live.

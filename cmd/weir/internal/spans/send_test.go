@@ -10,7 +10,6 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -196,12 +195,5 @@ func TestEncoding(t *testing.T) {
 	var got bytes.Buffer
 	must.Do(t, json.Indent(&got, encode("shop", all(t)), "", "  "))
 	got.WriteByte('\n')
-	const file = "testdata/export.json"
-	if *update {
-		must.Do(t, os.WriteFile(file, got.Bytes(), 0o644))
-	}
-	want := must.Have(os.ReadFile(file))(t)
-	if !bytes.Equal(got.Bytes(), want) {
-		t.Errorf("%s differs; if that is meant, write it with -update:\n%s", file, got.Bytes())
-	}
+	must.Golden(t, "testdata/export.json", got.Bytes(), *update)
 }
