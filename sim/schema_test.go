@@ -30,10 +30,7 @@ func TestSchema(t *testing.T) {
 // comments returns the doc comments of the types and of their fields ("Type.Field").
 func comments(t *testing.T) map[string]string {
 	docs := map[string]string{}
-	packages, err := parser.ParseDir(token.NewFileSet(), ".", nil, parser.ParseComments) //nolint:staticcheck // one directory, no build tags
-	if err != nil {
-		t.Fatal(err)
-	}
+	packages := must.Have(parser.ParseDir(token.NewFileSet(), ".", nil, parser.ParseComments))(t) //nolint:staticcheck // one directory, no build tags
 	ast.Inspect(packages["sim"], func(n ast.Node) bool {
 		decl, ok := n.(*ast.GenDecl)
 		if !ok || decl.Tok != token.TYPE {

@@ -91,10 +91,7 @@ func TestRecordingsAreBounded(t *testing.T) {
 		fmt.Fprintf(&limiters, `{"details":{"name":"%d","points":[[1,0,0,0,0,0,0,0,0,0]]}}`+"\n", i)
 		fmt.Fprintf(&limiters, `{"requests":[{"id":"%d"}]}`+"\n", i)
 	}
-	all, err := Load(strings.NewReader(limiters.String()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must.Have(Load(strings.NewReader(limiters.String())))(t)
 	if o := all.Overview(); len(o.Limiters) != mostLimiters || o.More != 2 || all.Limiters["0"] == nil {
 		t.Errorf("%d limiters, and %d more: want %d of %d", len(o.Limiters), o.More, mostLimiters, mostLimiters+2)
 	}

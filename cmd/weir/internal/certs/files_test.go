@@ -152,8 +152,7 @@ func TestFilesThatCannotBeUsed(t *testing.T) {
 	if _, err := Authorities("tls.ca", gone); err == nil || !strings.HasPrefix(err.Error(), "tls.ca: open "+gone) {
 		t.Error(err)
 	}
-	empty := filepath.Join(t.TempDir(), "empty")
-	must.Do(t, os.WriteFile(empty, nil, 0o600))
+	empty := must.Write(t, filepath.Join(t.TempDir(), "empty"), "")
 	if _, err := Authorities("tls.ca", empty); err == nil || err.Error() != "tls.ca: "+empty+" has no certificate: want PEM" {
 		t.Error(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/internal/tcptest"
 )
 
@@ -143,9 +144,7 @@ func TestARequestIsInFlightUntilItIsDone(t *testing.T) {
 	defer server.Close()
 	p, _ := started(t, defaults(server.URL))
 	res, done, err := p.Send(t.Context(), httptest.NewRequest(http.MethodGet, "/", nil), caller{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	res.Body.Close()
 	if n := p.Snapshot()[0].InFlight; n != 1 {
 		t.Errorf("%d in flight before done, want 1", n)
@@ -242,19 +241,14 @@ func TestHalfOfAnUpgradedConnection(t *testing.T) {
 		all, _ := io.ReadAll(conn)
 		conn.Write(all)
 	})))
-	res, err := roundTrip(p, httptest.NewRequest(http.MethodGet, "/", nil))
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := must.Have(roundTrip(p, httptest.NewRequest(http.MethodGet, "/", nil)))(t)
 	defer res.Body.Close()
 	connection := res.Body.(*body).ReadCloser.(interface {
 		io.ReadWriter
 		CloseWrite() error
 	})
 	io.WriteString(connection, "hello")
-	if err := connection.CloseWrite(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, connection.CloseWrite())
 	if text, err := io.ReadAll(connection); string(text) != "hello" || err != nil {
 		t.Errorf("%q, %v", text, err)
 	}

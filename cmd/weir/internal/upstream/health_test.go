@@ -15,7 +15,7 @@ import (
 // checked returns a pool of two addresses. The first answers with status; 0 hangs.
 func checked(t *testing.T, status *atomic.Int64, header ...string) (*Pool, *journal) {
 	t.Helper()
-	p, log := newPoolOf(t, 2)
+	p, log := fakes(t, 2)
 	p.config.Health.Path = "/healthz?deep=1"
 	p.pretend(0, func(r *http.Request) (*http.Response, error) {
 		if r.URL.Path != "/healthz" || r.URL.RawQuery != "deep=1" || r.Method != http.MethodGet {

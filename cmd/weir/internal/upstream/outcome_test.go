@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -64,7 +63,7 @@ func TestWhatIsAFailure(t *testing.T) {
 		"no connection, client left": {left, func(*http.Request) (*http.Response, error) { return nil, &dialError{io.EOF} }, false, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := fakes(t, 1)
+			p, _ := fakes(t, 1)
 			p.pretend(0, func(r *http.Request) (*http.Response, error) {
 				gotConn(r)
 				return test.f(r)
@@ -96,14 +95,6 @@ func TestARequestThatCannotBeSentIsNoFailure(t *testing.T) {
 	if s := p.Snapshot()[0]; s.Failures != 0 || s.InFlight != 0 {
 		t.Errorf("want no failure and nothing in flight: %+v", s)
 	}
-}
-
-func newPoolOf(t *testing.T, n int) (*Pool, *journal) {
-	t.Helper()
-	p := fakes(t, n)
-	log := new(journal)
-	p.log = slog.New(slog.NewTextHandler(log, nil))
-	return p, log
 }
 
 // refusing returns an address without a listener.
@@ -181,7 +172,7 @@ func TestWhatWasSentIsNotSentAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			ctx, leave := context.WithCancel(t.Context())
 			defer leave()
-			p := fakes(t, 2)
+			p, _ := fakes(t, 2)
 			for i := range 2 {
 				p.pretend(i, func(*http.Request) (*http.Response, error) {
 					if test.leave {

@@ -54,7 +54,8 @@ func TestRotationIsThatOfTheModel(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			draw := rand.New(rand.NewPCG(seed, 0))
 			n := 1 + draw.IntN(8)
-			p, patients := fakes(t, n), make([]patient, n)
+			p, _ := fakes(t, n)
+			patients := make([]patient, n)
 			p.config.Health.Path = "/"
 			for now := 1; now < 60; now++ {
 				time.Sleep(time.Second)
@@ -96,21 +97,21 @@ func TestRotationIsThatOfTheModel(t *testing.T) {
 }
 
 // fakes returns a pool of n addresses that never answer.
-func fakes(t testing.TB, n int) *Pool {
+func fakes(t testing.TB, n int) (*Pool, *journal) {
 	t.Helper()
 	c := defaults()
 	for i := range n {
 		c.Addresses = append(c.Addresses, "http://server"+strconv.Itoa(i))
 	}
-	p, _ := newPool(t, c, nil)
-	return p
+	return newPool(t, c, nil)
 }
 
 // The busiest of all is never chosen, and the idlest whenever it is one of the two.
 func TestOfTwoTheLessBusyIsChosen(t *testing.T) {
 	const draws = 2000
 	for n := 2; n < 6; n++ {
-		p, chosen := fakes(t, n), map[*address]int{}
+		p, _ := fakes(t, n)
+		chosen := map[*address]int{}
 		busiest, idlest := p.addresses[0], p.addresses[n-1]
 		for _, a := range p.addresses {
 			a.inFlight.Store(1)
@@ -128,7 +129,8 @@ func TestOfTwoTheLessBusyIsChosen(t *testing.T) {
 
 func TestEquallyBusyAddressesGetAsMuch(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 5} {
-		p, chosen := fakes(t, n), map[*address]int{}
+		p, _ := fakes(t, n)
+		chosen := map[*address]int{}
 		const each = 2000
 		for range each * n {
 			chosen[p.choose(nil)]++
@@ -145,7 +147,7 @@ func TestEquallyBusyAddressesGetAsMuch(t *testing.T) {
 }
 
 func TestTriedAddressesAreNotChosenAgain(t *testing.T) {
-	p := fakes(t, 4)
+	p, _ := fakes(t, 4)
 	a := p.addresses
 	a[3].fail("down", 0, ejectOfOne, time.Now())
 	for range 100 {
@@ -165,7 +167,7 @@ func TestTheLogSaysWhichAddressesGetNoRequests(t *testing.T) {
 	const ejected = "address of upstream is ejected"
 	const stays = "address of upstream fails, and still gets requests: at most half are ejected"
 	for addresses, want := range map[int]string{1: stays, 2: ejected} {
-		p, j := newPool(t, defaults([]string{"http://a", "http://b"}[:addresses]...), nil)
+		p, j := fakes(t, addresses)
 		for range 5 {
 			p.fail(p.addresses[0], "down", 0)
 		}
