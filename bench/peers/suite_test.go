@@ -100,14 +100,13 @@ func named(all []peer) (some []peer) {
 
 // scored scores peers on a system.
 func scored(t *testing.T, peers []peer, s sim.Scenario, seed uint64) (all []sim.Score) {
-	cache := oraclecache.Cache(*oracles)
-	oracle, err := cache.Sweep(1, s, seed)
+	oracle, err := oraclecache.Cache(*oracles).Sweep(1, s, seed)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var baseline *sim.Baseline
 	if *suite == "harm" {
-		if baseline, err = cache.Baseline(s, seed); err != nil {
+		if baseline, err = sim.BaselineOf(s, seed); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -194,7 +194,7 @@ func refusesInput(t *testing.T, dir, args, want string) {
 	}
 }
 
-// TestSimHarm checks that the baseline is kept in the cache, and the summary of regimes.
+// TestSimHarm checks that the cache changes nothing, and the summary of regimes.
 func TestSimHarm(t *testing.T) {
 	args := []string{"sim", "suite", "--harm", "2", "--seed", "544", "--law", "fixed(limit=1)", "--law", "fixed(limit=20)", "--oracles", t.TempDir()}
 	out := output(t, args...)

@@ -59,25 +59,3 @@ func TestCacheKeepsMinimumsApart(t *testing.T) {
 		t.Errorf("%d good answers at limits of up to 3000, %d at up to 1000", high.Phases[0].Good, low.Phases[0].Good)
 	}
 }
-
-// A baseline is stored beside the oracle, and other data is not accepted as one.
-func TestCacheOfBaselines(t *testing.T) {
-	cache := oraclecache.Cache(t.TempDir())
-	s := suites.Acceptance()[0]
-	s.Phases[0].Length = time.Second
-	must.Have(cache.Sweep(1, s, 1))(t)
-	first := must.Have(cache.Baseline(s, 1))(t)
-	files, err := filepath.Glob(filepath.Join(string(cache), "*.baseline"))
-	if err != nil || len(files) != 1 || first.Phases[0].Possible() == 0 {
-		t.Fatalf("%+v in %q, %v", first, files, err)
-	}
-	for text, want := range map[string]int{
-		`{"scenario":"` + s.Name + `","seed":1,"phases":[{"unlimited":77}]}`: 77,
-		`{"phases":[]}`: first.Phases[0].Unlimited,
-	} {
-		must.Do(t, os.WriteFile(files[0], []byte(text), 0o600))
-		if b, err := cache.Baseline(s, 1); err != nil || b.Phases[0].Unlimited != want {
-			t.Errorf("%q: %+v, %v", text, b, err)
-		}
-	}
-}

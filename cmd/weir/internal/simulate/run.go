@@ -78,7 +78,7 @@ func (j Job) run(processors int) (o Outcome, err error) {
 		return o, &InputError{err}
 	}
 	if j.Harm {
-		if o.Baseline, err = j.Oracles.Baseline(j.Scenario, j.Seed); err != nil {
+		if o.Baseline, err = sim.BaselineOf(j.Scenario, j.Seed); err != nil {
 			return o, &InputError{err}
 		}
 	}
