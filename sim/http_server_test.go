@@ -198,14 +198,7 @@ func (e *site) get(ctx context.Context, url string) int {
 //
 //	go test ./sim -run SameHarmOnHTTP -v -timeout 30m -http 1
 func TestSameHarmOnHTTP(t *testing.T) {
-	if *httpRounds == 0 {
-		t.Skip("without -http")
-	}
-	var contests []*contest
-	for _, s := range httpHazards() {
-		contests = append(contests, newContest(t, s, "fixed(20)", "fixed(200)", "gradient", "setpoint"))
-	}
-	compete(t, contests)
+	compete(t, httpHazards(), func(Scenario) []string { return []string{"fixed(20)", "fixed(200)", "gradient", "setpoint"} })
 }
 
 // httpHazards returns scenarios of a minute, small enough for two busy cores: a fan-out on

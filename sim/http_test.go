@@ -39,22 +39,25 @@ const (
 // differ, and if the worse one is worse with any delays. A law must also not be far from the
 // range of its simulated results.
 func TestSameOrderOnHTTP(t *testing.T) {
+	compete(t, httpScenarios(), func(s Scenario) []string {
+		return []string{
+			"fixed(3)", "fixed(200)", "aimd", "gradient", "gradient2", "vegas", "little",
+			fmt.Sprintf("pid(target=%v)", s.SLO/2), fmt.Sprintf("band(target=%v)", s.SLO/2),
+			"setpoint", fmt.Sprintf("setpoint(%v)", s.SLO/2),
+		}
+	})
+}
+
+// compete runs a contest of laws for each scenario: each round runs all of them.
+func compete(t *testing.T, scenarios []Scenario, laws func(Scenario) []string) {
+	t.Helper()
 	if *httpRounds == 0 {
 		t.Skip("without -http")
 	}
 	var contests []*contest
-	for _, s := range httpScenarios() {
-		contests = append(contests, newContest(t, s, "fixed(3)", "fixed(200)",
-			"aimd", "gradient", "gradient2", "vegas", "little",
-			fmt.Sprintf("pid(target=%v)", s.SLO/2), fmt.Sprintf("band(target=%v)", s.SLO/2),
-			"setpoint", fmt.Sprintf("setpoint(%v)", s.SLO/2)))
+	for _, s := range scenarios {
+		contests = append(contests, newContest(t, s, laws(s)...))
 	}
-	compete(t, contests)
-}
-
-// compete runs the contests: each round runs all of them.
-func compete(t *testing.T, contests []*contest) {
-	t.Helper()
 	for round := range *httpRounds {
 		for _, c := range contests {
 			c.serve(t, uint64(round+1))

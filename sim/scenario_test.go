@@ -216,25 +216,9 @@ func TestServerWithoutName(t *testing.T) {
 	}
 }
 
-// rare returns scenarios with the fields that no scenario of internal/suites uses.
-func rare() (all []Scenario) {
-	for _, arrivals := range []Arrivals{
-		Batches{Rate: 80, Size: 16, Periodic: true}, Batches{Rate: 20, Size: 25}, OnOff{Rate: 3, On: time.Second, Off: 9 * time.Second},
-	} {
-		all = append(all, steady(1, func(s *Scenario) {
-			s.Arrivals, s.Work, s.Server = arrivals, Pareto{Mean: time.Second, Alpha: 1.5}, Unbounded{}
-			s.Clients = []Client{{Weight: 3, Slow: ms, TimeoutAtSLO: true}}
-			s.Limiters, s.LimiterShares, s.LimiterStarts = 2, []float64{1, 2.5}, []float64{0, 6.529}
-			s.LimiterFixed, s.LimiterSkew, s.OracleMax = []int{25, 0}, []float64{0.0177, -0.5}, 77
-			s.Phases = append(s.Phases, Phase{Length: time.Second, Down: true, Work: Constant{Mean: 10 * time.Minute}})
-		}))
-	}
-	return all
-}
-
 func FuzzParseScenario(f *testing.F) {
 	f.Add([]byte(plain))
-	for _, s := range append(scenarios(f), rare()...) {
+	for _, s := range scenarios(f) {
 		text := must.Have(s.MarshalJSON())(f)
 		if again, err := ParseScenario("f", text); err != nil || !reflect.DeepEqual(again, s) {
 			f.Fatalf("%v\n%+v\n%+v", err, s, again)

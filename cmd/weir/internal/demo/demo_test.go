@@ -157,28 +157,6 @@ func TestServerDoesItsCapacityAndNoMore(t *testing.T) {
 	}
 }
 
-func TestServerServesInOrderOfArrival(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := newPool(time.Now(), 1, false).serve(course(time.Hour).fate)
-		var mu sync.Mutex
-		var served []int
-		var all sync.WaitGroup
-		for i := range 20 {
-			all.Go(func() {
-				h(httptest.NewRecorder(), nil)
-				mu.Lock()
-				served = append(served, i)
-				mu.Unlock()
-			})
-			synctest.Wait()
-		}
-		all.Wait()
-		if !slices.IsSorted(served) {
-			t.Errorf("served %v", served)
-		}
-	})
-}
-
 // The demonstration's claim holds for the servers themselves, without sockets and clocks: in
 // bursts the bulkhead keeps checkout unaffected, and search loses nothing by it.
 func TestBulkheadKeepsCheckoutServed(t *testing.T) {
