@@ -9,7 +9,6 @@ import (
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
 	"github.com/weir-go/weir/internal/access"
-	"github.com/weir-go/weir/internal/uplot"
 	"github.com/weir-go/weir/law"
 	"github.com/weir-go/weir/pool"
 )
@@ -129,8 +128,8 @@ func serve(hub *hub) (*Handler, error) {
 	mux.HandleFunc("POST /login", h.login)
 	mux.HandleFunc("POST /change", h.change)
 	mux.HandleFunc("GET /events", h.events)
-	for name, in := range map[string]fs.FS{"dash.js": parts, "dash.css": parts, "uPlot.iife.min.js": uplot.Files, "uPlot.min.css": uplot.Files} {
-		mux.Handle("GET /"+name, http.FileServerFS(in))
+	for _, name := range []string{"dash.js", "dash.css", "uPlot.iife.min.js", "uPlot.min.css"} {
+		mux.Handle("GET /"+name, http.FileServerFS(parts))
 	}
 	h.inside = http.NewCrossOriginProtection().Handler(mux)
 	return h, nil

@@ -73,7 +73,7 @@ var mayImport = map[string]string{
 	"weirgrpc":     ". bulkhead internal/deadline internal/rpc retry trust",
 	"weirconnect":  ". bulkhead internal/deadline internal/rpc retry weirhttp",
 	"metrics":      ". bulkhead capacity histogram internal/label law load memory pool throttle internal/settings",
-	"dash":         ". bulkhead histogram internal/access internal/isolate internal/label internal/recording internal/uplot law pool throttle",
+	"dash":         ". bulkhead histogram internal/access internal/isolate internal/label internal/recording law pool throttle",
 	"weirprom":     "histogram metrics",
 	"weirotel":     ". edge histogram metrics",
 	"weirriver":    ". bulkhead edge",

@@ -18,7 +18,7 @@ func (s *site) writePlayground(out string) error {
 		return fmt.Errorf("go env GOROOT: %w", err)
 	}
 	for _, from := range []string{
-		filepath.Join(s.root, "internal/uplot/uPlot.iife.min.js"), filepath.Join(s.root, "internal/uplot/uPlot.min.css"),
+		filepath.Join(s.root, "dash/assets/uPlot.iife.min.js"), filepath.Join(s.root, "dash/assets/uPlot.min.css"),
 		filepath.Join(strings.TrimSpace(string(goroot)), "lib/wasm/wasm_exec.js"),
 	} {
 		if err := copyFile(filepath.Join(out, filepath.Base(from)), from); err != nil {

@@ -1,2 +1,0 @@
-// Package uplot has uPlot, which draws charts in browsers: https://github.com/leeoniya/uPlot (MIT).
-package uplot
