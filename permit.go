@@ -36,10 +36,13 @@ func (p Permit) Done(err error) {
 	}
 	classify := p.limiter.config.Load().classify
 	if classify == nil {
-		p.finish(Classify(err), err)
-		return
+		if err == nil {
+			p.Finish(Success)
+			return
+		}
+		classify = Classify
 	}
-	outcome := Failure // in case classify panics
+	outcome := Failure // in case classify panics, or a method of err does
 	defer func() { p.finish(outcome, err) }()
 	outcome = classify(err)
 }
@@ -111,9 +114,11 @@ func (p Permit) Pushback(after time.Duration) {
 // finish gives the permit back and applies the pushback in err.
 func (p Permit) finish(o Outcome, err error) {
 	if o == Overloaded {
+		defer p.Finish(o) // also if a method of err panics
 		if refused, ok := errors.AsType[*RefusedError](err); ok {
 			p.Pushback(refused.RetryAfter)
 		}
+		return
 	}
 	p.Finish(o)
 }

@@ -1,6 +1,7 @@
 package weir_test
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"testing/synctest"
@@ -36,6 +37,34 @@ func TestPermitZeroIsBack(t *testing.T) {
 		panic("odd")
 	}); recovered != "odd" {
 		t.Errorf("recovered %v: want the panic to go on", recovered)
+	}
+}
+
+// A methodsError is code of the user, as the nil pointer of an error's type is.
+type methodsError struct{ is, as func() bool }
+
+func (methodsError) Error() string   { return "odd" }
+func (e methodsError) Is(error) bool { return e.is() }
+func (e methodsError) As(any) bool   { return e.as() }
+
+// A method of an error may panic. The permit is back, and the panic goes on.
+func TestDoneOfAnErrorThatPanics(t *testing.T) {
+	yes, odd := func() bool { return true }, func() bool { panic("odd") }
+	for _, err := range []error{methodsError{is: odd}, methodsError{is: yes, as: odd}} {
+		l := fixed(t, 1, weir.Queue{})
+		for _, work := range []func(){
+			func() { hold(t, l, 1)[0].Done(err) },
+			func() { defer hold(t, l, 1)[0].DoneWith(&err) },
+			func() { _ = l.Do(t.Context(), func(context.Context) error { return err }) },
+		} {
+			if recovered, _ := unwind(work); recovered != "odd" {
+				t.Errorf("recovered %v: want the panic to go on", recovered)
+			}
+		}
+		balanced(t, l)
+		if s := l.Snapshot(); s.InFlight != 0 || s.Completed != 3 {
+			t.Error(l)
+		}
 	}
 }
 

@@ -331,6 +331,7 @@ var ofLibrary = []mutant{
 	{"a sampled permit does not tell its breaker", "exemplar.go", "allowed.report(o)", "", "TestExemplarBesideABreaker", ""},
 	{"a duration at a bound goes to the next bucket", "histogram/snapshot.go", "v > mantissas[n]", "v >= mantissas[n]", "TestIndexIsExact", ""},
 	{"what the downstream refuses counts twice", "internal/window/meter.go", "t.overloaded = 1", "t.overloaded = 2", "TestMeterAgainstModel", ""},
+	{"a permit is lost when its error panics", "permit.go", "classify = Classify\n", "p.finish(Classify(err), err)\n\t\treturn\n", "TestDoneOfAnErrorThatPanics", ""},
 	{"sums overflow", "internal/window/counts.go", "c.high += carry", "_ = carry", "TestSumDoesNotOverflow", ""},
 	{"the peak forgets the span before", "internal/window/cumulative.go", "return int(max(c.peak.now, c.peak.before))", "return int(c.peak.now)", "TestCumulativeIsTheNaiveModel", ""},
 	{"the peak forgets what was in flight when a span began", "internal/window/cumulative.go", "p.before, p.now = p.now, bounded(inflight)", "p.before, p.now = p.now, 0", "TestCumulativeIsTheNaiveModel", ""},
