@@ -27,9 +27,8 @@ func TestInstall(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	env, modules := r.proxy(t)
-	env = append(env, "GOFLAGS=-modcacherw", "CGO_ENABLED=") // the standard library is already compiled for these
 	t.Run("get", func(t *testing.T) {
-		env := append(env, "GOMODCACHE="+r.modulesOfOthers(t))
+		env := append(env, "GOMODCACHE="+modulesOfOthers(t))
 		for _, module := range modules {
 			t.Run(strings.TrimPrefix(module, path.Dir(modulePath)+"/"), func(t *testing.T) {
 				t.Parallel()
@@ -60,7 +59,7 @@ func TestReplace(t *testing.T) {
 	app, bin := filepath.Join(tmp, "app"), filepath.Join(tmp, "bin")
 	write(t, filepath.Join(app, "main.go"), "package main\n\nimport (\n\t_ \"github.com/weir-go/weir\"\n\t_ \"github.com/weir-go/weir/weirgrpc\"\n)\n\nfunc main() {}\n", 0o644)
 	env := []string{
-		"GOWORK=", "GOBIN=" + bin, "GOFLAGS=-buildvcs=auto", "GIT_CONFIG_COUNT=1",
+		"GOWORK=", "GOBIN=" + bin, "GOFLAGS=-buildvcs=auto -trimpath", "GIT_CONFIG_COUNT=1",
 		"GIT_CONFIG_KEY_0=url.file://" + root + ".insteadOf", "GIT_CONFIG_VALUE_0=https://" + modulePath,
 	}
 	var blocks []string

@@ -20,7 +20,6 @@ const rehearsed = "v0.0.1"
 type rehearsal struct {
 	origin, clone string
 	env           []string // environment of scripts/release
-	modules       string   // the module cache of scripts/release
 	real          string   // the proxies for third-party modules: the local downloads, then the configured proxies
 }
 
@@ -30,7 +29,7 @@ type rehearsal struct {
 func rehearse(t *testing.T) rehearsal {
 	t.Helper()
 	tmp := t.TempDir()
-	r := rehearsal{origin: filepath.Join(tmp, "origin.git"), clone: filepath.Join(tmp, "weir"), modules: filepath.Join(tmp, "modules")}
+	r := rehearsal{origin: filepath.Join(tmp, "origin.git"), clone: filepath.Join(tmp, "weir")}
 	root := strings.TrimSpace(output(t, ".", nil, "git", "rev-parse", "--show-toplevel"))
 	for name := range strings.SplitSeq(output(t, root, nil, "git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"), "\x00") {
 		copyFile(t, filepath.Join(root, name), filepath.Join(r.clone, name))
@@ -45,7 +44,7 @@ func rehearse(t *testing.T) rehearsal {
 	r.env = []string{
 		"GIT_CONFIG_COUNT=3", "GIT_CONFIG_KEY_0=url.file://" + r.origin + ".insteadOf", "GIT_CONFIG_VALUE_0=https://" + modulePath,
 		"GIT_CONFIG_KEY_1=user.name", "GIT_CONFIG_VALUE_1=Weir", "GIT_CONFIG_KEY_2=user.email", "GIT_CONFIG_VALUE_2=weir@example.com",
-		"GOMODCACHE=" + r.modules, "GOFLAGS=-modcacherw -trimpath", "GOPROXY=" + r.real, "GOPRIVATE=" + modulePath, "GOSUMDB=off", "GOTOOLCHAIN=local", "CGO_ENABLED=0",
+		"GOMODCACHE=" + filepath.Join(tmp, "modules"), "GOFLAGS=-modcacherw -trimpath", "GOPROXY=" + r.real, "GOPRIVATE=" + modulePath, "GOSUMDB=off", "GOTOOLCHAIN=local", "CGO_ENABLED=0",
 	}
 	for _, args := range [][]string{
 		{"init", "--quiet", "--bare", "--initial-branch=main", r.origin},
@@ -61,8 +60,8 @@ func rehearse(t *testing.T) rehearsal {
 }
 
 // resolveOnly makes scripts/release resolve all packages that a module needs instead of
-// building them, which takes minutes.
-func (r rehearsal) resolveOnly(t *testing.T) {
+// building them, which takes minutes, and not download the modules of others again.
+func (r *rehearsal) resolveOnly(t *testing.T) {
 	t.Helper()
 	script := filepath.Join(r.clone, "scripts", "release")
 	text := strings.Replace(read(t, script), "build -o /dev/null ./...", "list -deps -f {{.ImportPath}}=={{.Error}} ./...", 1)
@@ -70,6 +69,7 @@ func (r rehearsal) resolveOnly(t *testing.T) {
 		t.Fatal("scripts/release builds no module before it tags it")
 	}
 	write(t, script, text, 0o755)
+	r.env = append(r.env, "GOMODCACHE="+modulesOfOthers(t))
 	output(t, r.clone, r.env, "git", "commit", "--quiet", "-am", "Rehearse without building")
 	output(t, r.clone, r.env, "git", "push", "--quiet", "origin", "main")
 }
@@ -81,15 +81,24 @@ func (r rehearsal) release(args ...string) (string, error) {
 	return string(out), err
 }
 
-// modulesOfOthers is the release's module cache without the released modules: unpacking some
-// hundred modules again takes long, and does not test ours.
-func (r rehearsal) modulesOfOthers(t *testing.T) string {
+// modulesOfOthers makes a module cache with the third-party modules of this machine, as links:
+// unpacking some hundred modules again takes long, and does not test ours.
+func modulesOfOthers(t *testing.T) string {
 	t.Helper()
-	own := path.Dir(modulePath)
-	for _, dir := range []string{own, filepath.Join("cache", "download", own), filepath.Join("cache", "vcs")} {
-		must.Do(t, os.RemoveAll(filepath.Join(r.modules, dir)))
+	from, to, own := goEnv(t, "GOMODCACHE"), t.TempDir(), path.Dir(modulePath)
+	for _, part := range []string{"", filepath.Join("cache", "download")} {
+		for _, parent := range []string{part, filepath.Join(part, path.Dir(own))} {
+			must.Do(t, os.MkdirAll(filepath.Join(to, parent), 0o755))
+			for _, e := range must.Have(os.ReadDir(filepath.Join(from, parent)))(t) {
+				switch name := filepath.Join(parent, e.Name()); name {
+				case "cache", filepath.Join(part, path.Dir(own)), filepath.Join(part, own):
+				default:
+					must.Do(t, os.Symlink(filepath.Join(from, name), filepath.Join(to, name)))
+				}
+			}
+		}
 	}
-	return r.modules
+	return to
 }
 
 // proxy creates a file-based module proxy of the released modules, as the go command reads
