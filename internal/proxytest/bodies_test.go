@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"testing"
 	"time"
+
+	"github.com/weir-go/weir/internal/longtest"
 )
 
 // tenWorkers is the upstream of the trials with bodies.
@@ -63,11 +65,11 @@ func TestBodies(t *testing.T) {
 	tb := newTable(t, fmt.Sprintf("requests answered within %v as a share of the capacity from second %v on, medians of %d", deadline, settled, repeats),
 		"requests", "weir: GETs", "POSTs", "HAProxy: GETs", "POSTs")
 	for _, c := range bodies {
-		if !full() && !c.short {
+		if !longtest.Full() && !c.short {
 			continue
 		}
 		row := []any{c.name}
-		for _, g := range []guard{byDefault, byHand(c.u, 1)} {
+		for _, g := range either([]guard{byDefault, byHand(c.u, 1)}, []guard{byDefault}) {
 			var ofGets, ofPosts []float64
 			for seed := range repeats {
 				g.before(t, c.u, func(t *testing.T, p, _ peer) {
@@ -88,7 +90,7 @@ func TestBodies(t *testing.T) {
 				})
 			}
 			row = append(row, median(ofGets), median(ofPosts))
-			if share := median(ofGets) + median(ofPosts); g.name == byDefault.name && !full() && share < 0.6*min(1, c.times) {
+			if share := median(ofGets) + median(ofPosts); !longtest.Full() && share < 0.6*min(1, c.times) {
 				t.Errorf("%s: %.2f of the capacity is done in time, want most of it", c.name, share)
 			}
 		}

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/weir-go/weir/internal/longtest"
 )
 
 // TestBursts prints how many requests of a burst are refused although an idle upstream has
@@ -19,7 +21,7 @@ func TestBursts(t *testing.T) {
 	trial(t)
 	tb := newTable(t, "requests at once, every 5 s", "at once", "workers", "sent", "refused", "too late")
 	for _, c := range []struct{ atOnce, workers int }{{30, 200}, {180, 200}, {300, 200}, {900, 1000}} {
-		if !full() && c.atOnce != 300 {
+		if !longtest.Full() && c.atOnce != 300 {
 			continue
 		}
 		byDefault.before(t, upstream{c.workers, 50 * time.Millisecond, 50 * time.Millisecond}, func(t *testing.T, p, _ peer) {
@@ -115,7 +117,7 @@ func TestReplicas(t *testing.T) {
 			})
 		}
 		tb.row(n, median(shares), slices.Min(shares), median(fair))
-		if !full() && slices.Min(shares) < 0.6 {
+		if !longtest.Full() && slices.Min(shares) < 0.6 {
 			t.Errorf("%d proxies: %.2f of the capacity is done in time, want most of it", n, slices.Min(shares))
 		}
 	}

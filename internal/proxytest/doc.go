@@ -2,9 +2,9 @@
 // [net/http/httputil.ReverseProxy]. Each is a process of its own, in front of the same server
 // process.
 //
-// A trial prints a table, and only asserts results that do not depend on timing. Trials run
-// with the full test suite, in few and short rounds. WEIR_TRIALS=full makes them as long as
-// the figures in docs/results/proxy.md require, which needs an idle machine:
+// A trial prints a table, and only asserts results that do not depend on timing. Trials with
+// such results run with the full test suite, in few and short rounds. WEIR_TRIALS=full runs all,
+// for as long as the figures in docs/results/proxy.md require, which needs an idle machine:
 //
 //	scripts/proxies install
 //	scripts/all go test ./internal/proxytest -v

@@ -47,13 +47,11 @@ func runBeside(t *testing.T, clients int, during time.Duration, seed uint64, kin
 }
 
 func TestSlowClients(t *testing.T) {
-	trial(t)
-	clients, during, pairs := either(1000, 60), either(time.Minute, 3*time.Second), either(5, 1)
+	measure(t)
+	const clients, during, pairs = 1000, time.Minute, 5
 	kinds := map[string][]slowKind{"slow and stalled bodies": {slowUp, slowDown, stalled}}
-	if full() {
-		for _, kind := range []slowKind{slowUp, slowDown, stalled, eventStream, webSocket} {
-			kinds[kind.name] = []slowKind{kind}
-		}
+	for _, kind := range []slowKind{slowUp, slowDown, stalled, eventStream, webSocket} {
+		kinds[kind.name] = []slowKind{kind}
 	}
 	tb := newTable(t, fmt.Sprintf("beside %d slow clients for %v, medians of %d pairs", clients, during, pairs),
 		"clients", "goodput without", "with", "ratio", "mean limit without", "with", "ratio", "MB more")
@@ -73,8 +71,8 @@ func TestSlowClients(t *testing.T) {
 }
 
 func TestIdleConnections(t *testing.T) {
-	trial(t)
-	connections, pairs := either(9900, 500), either(5, 1) // 10,000 is the listener's default cap
+	measure(t)
+	const connections, pairs = 9900, 5 // 10,000 is the listener's default cap
 	up := startUpstream(t, upstream{})
 	more := map[string][]float64{}
 	names := []string{}
@@ -88,7 +86,7 @@ func TestIdleConnections(t *testing.T) {
 				c := gather(p, connections, idle)
 				defer c.disperse()
 				must.Happen(t, "all connections are open", func() bool { return p.files(t) >= connections })
-				pause(either(5*time.Second, time.Second)) // for the garbage collector
+				pause(5 * time.Second) // for the garbage collector
 				more[p.name] = append(more[p.name], float64(p.memory(t)-before)/1e6)
 				if pair == 0 {
 					names = append(names, p.name)

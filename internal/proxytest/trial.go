@@ -2,7 +2,6 @@ package proxytest
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"text/tabwriter"
@@ -11,22 +10,27 @@ import (
 	"github.com/weir-go/weir/internal/longtest"
 )
 
-// full reports whether trials run at full length.
-func full() bool { return os.Getenv("WEIR_TRIALS") == "full" }
+// measure skips a trial that only prints figures, unless trials run at full length.
+func measure(t *testing.T) {
+	t.Helper()
+	if !longtest.Full() {
+		t.Skip("only measures: WEIR_TRIALS=full runs it")
+	}
+}
 
 // trial skips a test that takes seconds unless long tests are enabled. A short trial measures
 // nothing, so it runs in parallel.
 func trial(t *testing.T) {
 	t.Helper()
 	longtest.Skip(t)
-	if !full() {
+	if !longtest.Full() {
 		t.Parallel()
 	}
 }
 
 // either returns the first value in a full trial and the second in a short one.
 func either[T any](long, short T) T {
-	if full() {
+	if longtest.Full() {
 		return long
 	}
 	return short
