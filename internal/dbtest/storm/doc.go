@@ -4,6 +4,6 @@
 //
 //	scripts/all go test ./internal/dbtest/storm -run Badger$ -v -timeout 30m -repeats 5
 //
-// prints a table of medians and compares them with the targets. Without -repeats each storm
-// takes a second or two and has no targets, but has to run.
+// prints a table of medians and compares them with the targets. Without -repeats only TestBadger
+// runs, for some seconds and without targets.
 package storm

@@ -18,13 +18,8 @@ var heldOutColumns = []string{"writes/s", "database p99", "with wait p50", "with
 
 // TestHeldOutBadger runs storms on Badger with which the laws were not tuned.
 func TestHeldOutBadger(t *testing.T) {
+	measure(t)
 	for _, v := range variants(*seed) {
-		if *repeats == 0 {
-			if v.batch == 1 {
-				continue // a short try has only one
-			}
-			v.writers = 4 // with more, a batch may take longer than the try under the race detector
-		}
 		t.Run(v.name, func(t *testing.T) {
 			t.Log(v)
 			var rate float64 // of the preceding storm without a throttle
@@ -63,7 +58,7 @@ func (v variant) judge(t *testing.T, medians map[string]result) {
 	if v.off > 0 {
 		most = stalled
 	}
-	if have := medians[paced]["at the stall %"]; *repeats > 0 && have > most {
+	if have := medians[paced]["at the stall %"]; have > most {
 		t.Errorf("at the stall in %.3g%% of the samples, want %v%%", have, most)
 	}
 }
@@ -100,7 +95,7 @@ func (v variant) rage(t *testing.T, s store, g guard) result {
 // schedule returns the schedule of a constant storm or, if it comes in bursts, of the second
 // of two.
 func (v variant) schedule(t *testing.T) (ctx context.Context, from time.Time, during time.Duration) {
-	if v.off == 0 || *repeats == 0 {
+	if v.off == 0 {
 		return schedule(t)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -107,6 +107,7 @@ func TestBadger(t *testing.T) {
 
 // TestBadgerCrowded has 512 writers, more than the queue has room for.
 func TestBadgerCrowded(t *testing.T) {
+	measure(t)
 	medians := badgerStorm(t, documents(512))
 	atMost(t, medians, "database p99", paced, 1./5, unthrottled)
 	atLeast(t, medians, "writes/s", paced, 0.9, unthrottled)
@@ -116,6 +117,7 @@ func TestBadgerCrowded(t *testing.T) {
 // TestBadgerAtEase writes incompressible values, which fill the log before compaction falls
 // behind. There is no stall to prevent, and a throttle must cost little.
 func TestBadgerAtEase(t *testing.T) {
+	measure(t)
 	medians := badgerStorm(t, noise(64))
 	atLeast(t, medians, "writes/s", paced, 0.9, unthrottled)
 }
@@ -215,6 +217,7 @@ func (h hotRows) read(ctx context.Context, _ int) error {
 // TestPostgres checks writers that wait for one row: they hold the connections that readers
 // need.
 func TestPostgres(t *testing.T) {
+	measure(t)
 	s := dbtest.Postgres(t)
 	db := newHotRows(t, s)
 	run := func(t *testing.T, guard func(context.Context) gate) result { return inDatabase(t, db, guard) }
@@ -263,6 +266,7 @@ func (h hotNodes) read(ctx context.Context, _ int) error {
 // TestNeo4j checks transactions that wait for one node: they hold the connections that
 // readers need.
 func TestNeo4j(t *testing.T) {
+	measure(t)
 	s := dbtest.Neo4j(t)
 	db := newHotNodes(t, s)
 	run := func(t *testing.T, guard func(context.Context) gate) result { return inDatabase(t, db, guard) }

@@ -11,10 +11,18 @@ import (
 )
 
 var (
-	repeats = flag.Int("repeats", 0, "how often each storm is measured, 0 for a short try")
+	repeats = flag.Int("repeats", 0, "how often each storm is measured; 0 for one short try of the documents")
 	warmUp  = flag.Duration("warmup", 4*time.Second, "how long a storm lasts before it is measured")
 	lasts   = flag.Duration("lasts", 8*time.Second, "how long a storm is measured")
 )
+
+// measure skips a storm of which a short try shows nothing that the try of the documents does not.
+func measure(t *testing.T) {
+	t.Helper()
+	if *repeats == 0 {
+		t.Skip("only measures: -repeats 5 runs it")
+	}
+}
 
 // schedule returns when a storm begins to count and when it ends. Its context has no
 // deadline, because a throttle refuses requests at once if it cannot serve them by then.
