@@ -97,7 +97,11 @@ func refusedInFanout(t *testing.T, s Scenario, seed uint64, most int) {
 func TestAcceptanceReplicas(t *testing.T) {
 	longtest.Skip(t)
 	s := scenario(t, "accept-replicas")
-	for seed := uint64(1); seed <= acceptanceSeeds; seed++ {
+	seeds := uint64(8)
+	if longtest.Full() {
+		seeds = acceptanceSeeds
+	}
+	for seed := uint64(1); seed <= seeds; seed++ {
 		steady := mustRun(t, s, law.Setpoint{}, seed).Phases[1]
 		possible := steadyAtBest(t, s, seed)
 		good := percent(steady.Good, possible)

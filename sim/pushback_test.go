@@ -1,10 +1,10 @@
 package sim
 
 import (
-	"os"
 	"testing"
 	"time"
 
+	"github.com/weir-go/weir/internal/longtest"
 	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/law"
 )
@@ -78,8 +78,8 @@ func refusingServers() []refusing {
 // their capacity, and the share that they refuse. In full it takes 30 seeds, and prints the
 // results of other laws.
 func TestPushback(t *testing.T) {
-	laws, seeds := []law.Law{law.Setpoint{}}, uint64(3)
-	if os.Getenv("WEIR_TRIALS") == "full" {
+	laws, seeds := []law.Law{law.Setpoint{}}, uint64(1)
+	if longtest.Full() {
 		laws, seeds = append(laws, law.Setpoint{Without: "yield"}, law.Gradient{}, law.Little{}, law.Vegas{}, law.AIMD{}), 30
 	}
 	for _, r := range refusingServers() {

@@ -70,7 +70,11 @@ func TestProbesOfLittleLateWorkPay(t *testing.T) {
 // become slower by three meanwhile. -v prints the figures of docs/results/restart.md.
 func TestResume(t *testing.T) {
 	longtest.Skip(t)
-	const systems, parts = 20, 3
+	const parts = 3
+	systems := 6
+	if longtest.Full() {
+		systems = 20
+	}
 	for _, speed := range []float64{1, 1.0 / 3} {
 		var fresh, resumed [parts][]float64
 		for seed := uint64(1); len(fresh[0]) < systems; seed++ {
