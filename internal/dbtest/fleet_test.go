@@ -25,6 +25,7 @@ import (
 
 // TestFleet runs fleets that meet in PostgreSQL.
 func TestFleet(t *testing.T) {
+	t.Parallel()
 	s := Postgres(t)
 	stores := 0
 	open := func(t *testing.T) fleet.Store {

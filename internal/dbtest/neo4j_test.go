@@ -17,6 +17,7 @@ import (
 
 // TestNeo4j is one test with parts, because a server takes seconds to start.
 func TestNeo4j(t *testing.T) {
+	t.Parallel()
 	s := Neo4j(t)
 	t.Run("an idle server has no transactions and no connections but the monitor's", func(t *testing.T) { neo4jIdle(t, s) })
 	t.Run("running and blocked transactions are counted apart, and one with its lock waits no longer", func(t *testing.T) { neo4jBlocked(t, s) })

@@ -13,6 +13,7 @@ import (
 
 // TestPostgres is one test with parts, because a server takes seconds to start.
 func TestPostgres(t *testing.T) {
+	t.Parallel()
 	s := Postgres(t)
 	t.Run("an idle server has no active session but the monitor's", func(t *testing.T) { postgresIdle(t, s) })
 	t.Run("who waits for a row is waiting for a lock", func(t *testing.T) { postgresLocked(t, s) })

@@ -25,6 +25,7 @@ import (
 // TestRiver runs jobs of River from PostgreSQL through limiters. It is one test with parts,
 // because a server takes seconds to start.
 func TestRiver(t *testing.T) {
+	t.Parallel()
 	s := Postgres(t)
 	pool := must.Have(pgxpool.New(t.Context(), postgresURL(s.Address(), "weir")))(t)
 	t.Cleanup(pool.Close)

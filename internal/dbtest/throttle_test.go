@@ -19,6 +19,7 @@ import (
 // or is killed and restarted. Requests meanwhile get an answer, and afterwards the rate
 // recovers within seconds.
 func TestThrottleOutlivesPostgres(t *testing.T) {
+	t.Parallel()
 	s := Postgres(t)
 	db := OpenPostgres(t, s, "weir")
 	db.SetMaxOpenConns(40)
