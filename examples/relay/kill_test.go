@@ -22,10 +22,12 @@ var kills = flag.Int("kills", 3, "how often TestKilledRelayKeepsWhatItAcknowledg
 // answered with OK are there after a restart.
 func TestKilledRelayKeepsWhatItAcknowledged(t *testing.T) {
 	g := newGenerator(100)
-	events := make(chan *nostr.Event, 1000**kills)
-	for range cap(events) {
+	var signing sync.Mutex
+	next := func() *nostr.Event {
+		signing.Lock()
+		defer signing.Unlock()
 		e := g.signed(t)
-		events <- &e
+		return &e
 	}
 	dir := filepath.Join(t.TempDir(), "store")
 	var acknowledged []*nostr.Event
@@ -34,7 +36,7 @@ func TestKilledRelayKeepsWhatItAcknowledged(t *testing.T) {
 		publishing, stop := context.WithCancel(t.Context())
 		published, first := make(chan []*nostr.Event), make(chan struct{})
 		go func() {
-			published <- publish(publishing, r.public, events, sync.OnceFunc(func() { close(first) }))
+			published <- publish(publishing, r.public, next, sync.OnceFunc(func() { close(first) }))
 		}()
 		if i == 0 { // at least one is acknowledged, however slow the machine is
 			select {
@@ -59,7 +61,7 @@ func TestKilledRelayKeepsWhatItAcknowledged(t *testing.T) {
 
 // publish makes a few clients publish events until ctx ends, and returns the events that the
 // relay answered with OK. It calls then for each of them.
-func publish(ctx context.Context, address string, events <-chan *nostr.Event, then func()) (acknowledged []*nostr.Event) {
+func publish(ctx context.Context, address string, next func() *nostr.Event, then func()) (acknowledged []*nostr.Event) {
 	var mu sync.Mutex
 	together.Do(8, func(int) {
 		c, err := dial(ctx, address)
@@ -68,15 +70,11 @@ func publish(ctx context.Context, address string, events <-chan *nostr.Event, th
 		}
 		defer c.close()
 		for ctx.Err() == nil {
-			select {
-			case e := <-events:
-				if c.publish(ctx, e) == nil {
-					mu.Lock()
-					acknowledged = append(acknowledged, e)
-					mu.Unlock()
-					then()
-				}
-			case <-ctx.Done():
+			if e := next(); c.publish(ctx, e) == nil {
+				mu.Lock()
+				acknowledged = append(acknowledged, e)
+				mu.Unlock()
+				then()
 			}
 		}
 	})

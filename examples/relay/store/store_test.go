@@ -17,6 +17,7 @@ import (
 	"github.com/weir-go/weir/examples/relay/store"
 	"github.com/weir-go/weir/internal/longtest"
 	"github.com/weir-go/weir/internal/must"
+	"github.com/weir-go/weir/internal/race"
 	"github.com/weir-go/weir/internal/together"
 )
 
@@ -189,6 +190,7 @@ func TestSavesAtOnce(t *testing.T) {
 // with SIGBUS.
 func TestFullDisk(t *testing.T) {
 	longtest.Skip(t)
+	race.Skip(t, "one goroutine writes and reads")
 	dir := importtest.SmallDisk(t, 220)
 	s := open(t, store.Options{Dir: dir, Memory: 64 << 20})
 	saved := 0
