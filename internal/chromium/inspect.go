@@ -43,7 +43,10 @@ func (tab *Tab) Inspect(t testing.TB, what string, axe bool) {
 	if !axe {
 		return
 	}
-	tab.Eval(t, axeScript(t), nil)
+	var loaded bool
+	if tab.Eval(t, "'axe' in window", &loaded); !loaded {
+		tab.Eval(t, axeScript(t), nil)
+	}
 	var violations []violation
 	tab.Eval(t, "axe.run(document, {resultTypes: ['violations']}).then(r => r.violations.map(v => ({ID: v.id, Help: v.help, Nodes: v.nodes.map(n => ({HTML: n.html, FailureSummary: n.failureSummary}))})))", &violations)
 	for _, v := range violations {

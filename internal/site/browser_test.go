@@ -147,8 +147,15 @@ func TestPagesInBothSchemes(t *testing.T) {
 		if path != "" {
 			name = strings.ReplaceAll(strings.Trim(path, "/"), "/", "-")
 		}
-		tab.Views(t, name, 900, "true", *screenshots)
 		for _, scheme := range []string{"light", "dark"} {
+			tab.Eval(t, "document.querySelector('nav.narrow details').open = false", nil)
+			for _, width := range widths {
+				tab.Look(t, width, 900, scheme)
+				tab.Keep(t, *screenshots, fmt.Sprintf("%s-%d-%s", name, width, scheme))
+			}
+			if scheme == "dark" { // TestPagesInABrowser inspects the light one
+				tab.Inspect(t, path+", dark", true)
+			}
 			tab.Look(t, widths[0], 900, scheme)
 			tab.Eval(t, "document.querySelector('nav.narrow details').open = true", nil)
 			tab.Inspect(t, path+", "+scheme+", with the contents open", true)
