@@ -370,3 +370,13 @@ func TestScenariosWithARequestInTime(t *testing.T) {
 		}
 	}
 }
+
+func TestScenariosThatLastTooLong(t *testing.T) {
+	file := must.Write(t, filepath.Join(t.TempDir(), "log.csv"), "0,0.01\n1,0.01\n")
+	for _, rate := range []float64{1e-8, 1e-12} { // the second one is longer than a Duration
+		recorded := Recording{File: file, Rates: []float64{rate}}
+		if _, err := recorded.Scenarios(tiny()); err == nil || !strings.Contains(err.Error(), "lasts more than 10000h") {
+			t.Errorf("%v times as fast: %v", rate, err)
+		}
+	}
+}
