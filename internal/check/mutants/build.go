@@ -1,14 +1,13 @@
 package main
 
 import (
-	"context"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"maps"
 	"os"
 	"os/exec"
 	"path"
@@ -28,9 +27,10 @@ const (
 
 // An insertion is a mutant in the code of its file.
 type insertion struct {
-	clause string // the name of the package of the file
-	at     int    // where the body of the function begins
-	code   string
+	file, text string
+	clause     string // the name of its package
+	at         int    // where the body of the function begins
+	code       string
 }
 
 // find finds the function that a mutant changes. It inserts a changed copy of the body at the
@@ -42,8 +42,7 @@ func (m mutant) find(root string) (insertion, error) {
 	if n := strings.Count(text, m.old); n != 1 {
 		return insertion{}, fmt.Errorf("its old code occurs %d times in %s, want once: adapt it to the code", n, m.file)
 	}
-	fset := token.NewFileSet()
-	file, err := parser.ParseFile(fset, m.file, text, parser.SkipObjectResolution)
+	file, err := parser.ParseFile(token.NewFileSet(), m.file, text, parser.SkipObjectResolution)
 	if err != nil {
 		return insertion{}, err
 	}
@@ -51,18 +50,16 @@ func (m mutant) find(root string) (insertion, error) {
 	to := from + len(m.old)
 	for _, d := range file.Decls {
 		f, ok := d.(*ast.FuncDecl)
-		if !ok || f.Body == nil {
+		if !ok || f.Body == nil || int(f.Body.Lbrace) > from || int(f.Body.Rbrace) <= to { // positions begin with 1
 			continue
 		}
-		begin, end := fset.Position(f.Body.Lbrace).Offset+1, fset.Position(f.Body.Rbrace).Offset
-		if begin > from || end < to {
-			continue
-		}
+		begin, end := int(f.Body.Lbrace), int(f.Body.Rbrace)-1
 		body := text[begin:from] + m.new + text[to:end]
 		if f.Type.Results == nil {
 			body += "\nreturn"
 		}
-		return insertion{file.Name.Name, begin, fmt.Sprintf("\nif %s == %q {\n//line %s:1\n%s\n}\n", atWork, m.name, m.name, body)}, nil
+		code := fmt.Sprintf("\nif %s == %q {\n//line %s:1\n%s\n}\n", atWork, m.name, m.name, body)
+		return insertion{m.file, text, file.Name.Name, begin, code}, nil
 	}
 	return insertion{}, errors.New("its old code is not inside of a function: change the code that uses it")
 }
@@ -70,32 +67,27 @@ func (m mutant) find(root string) (insertion, error) {
 // weave puts mutants into their packages, so that all of them take one build. It writes the changed
 // files to tmp, with the overlay of the go command, whose name it returns.
 func weave(tmp, root string, list []mutant) (overlay string, err error) {
-	inserted := map[string][]insertion{}
+	var all []insertion
 	for _, m := range list {
 		i, wrong := m.find(root)
 		if wrong != nil {
 			err = errors.Join(err, fmt.Errorf("%s: %w", m, wrong))
 		}
-		inserted[m.file] = append(inserted[m.file], i)
+		all = append(all, i)
+	}
+	slices.SortFunc(all, func(a, b insertion) int { return b.at - a.at }) // the places of the others stay
+	changed := map[string]string{}
+	for _, i := range all {
+		text := cmp.Or(changed[i.file], i.text)
+		changed[i.file] = text[:i.at] + i.code + text[i.at:]
+		changed[path.Join(path.Dir(i.file), "mutant_at_work.go")] = fmt.Sprintf(
+			"package %s\n\nimport \"os\"\n\nvar %s = os.Getenv(%q)\n", i.clause, atWork, selector)
 	}
 	replace := map[string]string{}
-	write := func(name string, code []byte) {
-		at := filepath.Join(root, filepath.FromSlash(name))
-		if replace[at] == "" { // not the variable of a package whose other files changed, too
-			replace[at] = filepath.Join(tmp, strconv.Itoa(len(replace))+".go")
-			err = errors.Join(err, os.WriteFile(replace[at], code, 0o600))
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(inserted)) {
-		all := inserted[name]
-		code, _ := os.ReadFile(filepath.Join(root, filepath.FromSlash(name))) // find has read it
-		slices.SortFunc(all, func(a, b insertion) int { return b.at - a.at })
-		for _, i := range all {
-			code = slices.Insert(code, i.at, []byte(i.code)...)
-		}
-		write(name, code)
-		write(path.Join(path.Dir(name), "mutant_at_work.go"),
-			fmt.Appendf(nil, "package %s\n\nimport \"os\"\n\nvar %s = os.Getenv(%q)\n", all[0].clause, atWork, selector))
+	for name, text := range changed {
+		at := filepath.Join(tmp, strconv.Itoa(len(replace))+".go")
+		replace[filepath.Join(root, filepath.FromSlash(name))] = at
+		err = errors.Join(err, os.WriteFile(at, []byte(text), 0o600))
 	}
 	overlay = filepath.Join(tmp, "overlay.json")
 	text, wrong := json.Marshal(map[string]any{"Replace": replace})
@@ -116,7 +108,7 @@ func build(tmp, root string, list []mutant) (map[string]string, error) {
 		if binaries[pkg] != "" {
 			continue
 		}
-		name := path.Base(path.Join(modulePath, pkg))
+		name := path.Base(path.Join("weir", pkg))
 		folder := filepath.Join(tmp, strconv.Itoa(same[name]))
 		same[name]++
 		folders[folder] = append(folders[folder], pkg)
@@ -133,16 +125,14 @@ func build(tmp, root string, list []mutant) (map[string]string, error) {
 	return binaries, nil
 }
 
-// run runs the test of a mutant as `go test` does, with the mutant of that name active, or none for
+// run runs tests of a package as `go test` does, with the mutant of that name active, or none for
 // "". It sets the environment of the gate: long tests run too, properties are tried ten times as
 // often as usual, and a failure leaves no file in the working tree and is not shrunk, which takes
 // up to half a minute.
-func (m mutant) run(root, binary, active string, timeout time.Duration) (string, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*timeout) // if the test does not end itself
-	defer cancel()
-	pattern := "^" + strings.ReplaceAll(m.test, "/", "$/^") + "$"
-	cmd := exec.CommandContext(ctx, binary, "-test.v", "-test.paniconexit0", "-test.timeout="+timeout.String(), "-test.run="+pattern)
-	cmd.Dir = filepath.Join(root, filepath.FromSlash(m.pkg()))
+func run(root, pkg, binary, tests, active string, timeout time.Duration) (string, error) {
+	pattern := "^(" + strings.ReplaceAll(tests, "/", ")$/^(") + ")$"
+	cmd := exec.Command(binary, "-test.v", "-test.paniconexit0", "-test.timeout="+timeout.String(), "-test.run="+pattern)
+	cmd.Dir = filepath.Join(root, filepath.FromSlash(pkg))
 	cmd.Env = append(os.Environ(), "WEIR_TESTS=all", "RAPID_NOFAILFILE=true", "RAPID_CHECKS=1000", "RAPID_SHRINKTIME=0s", selector+"="+active)
 	cmd.WaitDelay = time.Second // for processes that the test left behind
 	output, err := cmd.CombinedOutput()

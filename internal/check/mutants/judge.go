@@ -4,17 +4,19 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 )
 
-// patience is how long a test may take, besides four times its usual time. It is more than the 20 s
-// for which tests with servers wait for a condition, so that they fail by themselves. A test that
-// still hangs then is red as well.
-const patience = 25 * time.Second
+// patience is how long a test may take, besides four times the usual time of the tests of its
+// package. It is more than the 20 s for which tests with servers wait for a condition, so that they
+// fail by themselves. A test that still hangs then is red as well.
+var patience = 25 * time.Second
 
 // judge tries all mutants and prints the verdict on each. A mutant that is not killed is tried a
 // second time, when nothing else runs: on a busy machine a test may fail late. It is an error if
@@ -29,7 +31,7 @@ func judge(w io.Writer, root string, list []mutant) error {
 	if err != nil {
 		return err
 	}
-	again := try(w, root, tests, list, 4, "again ") // a test that fails often waits for a condition first
+	again := try(w, root, tests, list, 8, "again ") // a test that fails often waits for a condition first
 	failed := try(w, root, tests, again, 1, "FAIL  ")
 	fmt.Fprintf(w, "mutants: %d killed; %d at the second try or not at all, %d not killed\n", len(list)-len(failed), len(again), len(failed))
 	if len(failed) > 0 {
@@ -38,61 +40,64 @@ func judge(w io.Writer, root string, list []mutant) error {
 	return nil
 }
 
-// try tries mutants, those of some tests at a time, and returns the ones that are not killed. It
-// runs a test without a mutant first: only a test that passes on the real code proves anything when
-// it fails.
+// A trial is what the tests of a package say without a mutant.
+type trial struct {
+	output string
+	took   time.Duration
+}
+
+// try tries mutants, some at a time, and returns the ones that are not killed. It runs the tests of
+// a package on the real code first: only a test that passes there proves anything when it fails.
 func try(w io.Writer, root string, tests map[string]string, list []mutant, atOnce int, verdict string) (alive []mutant) {
-	groups := map[[2]string][]mutant{} // by package and test
+	named := map[string][]string{} // tests, by package
 	for _, m := range list {
-		of := [2]string{m.pkg(), m.test}
-		groups[of] = append(groups[of], m)
+		test, _, _ := strings.Cut(m.test, "/")
+		named[m.pkg()] = append(named[m.pkg()], test)
 	}
-	var mu sync.Mutex // guards w and alive
-	turns := make(chan struct{}, atOnce)
-	var trials sync.WaitGroup
-	for of, mutants := range groups {
-		trials.Go(func() {
-			turns <- struct{}{}
-			defer func() { <-turns }()
-			start := time.Now()
-			passes := mutants[0].passes(root, tests[of[0]])
-			timeout := 4*time.Since(start) + patience
-			for _, m := range mutants {
-				err := passes
-				if err == nil {
-					err = m.kill(root, tests[of[0]], timeout)
-				}
-				mu.Lock()
-				if err == nil {
-					fmt.Fprintf(w, "killed  %s\n", m)
-				} else {
-					fmt.Fprintf(w, "%s  %s: %v\n", verdict, m, err)
-					alive = append(alive, m)
-				}
-				mu.Unlock()
-			}
-		})
-	}
-	trials.Wait()
+	var mu sync.Mutex // guards w and the results
+	plain := map[string]trial{}
+	inTurns(atOnce, slices.Collect(maps.Keys(named)), func(pkg string) {
+		start := time.Now()
+		output, _ := run(root, pkg, tests[pkg], strings.Join(named[pkg], "|"), "", time.Hour)
+		mu.Lock()
+		defer mu.Unlock()
+		plain[pkg] = trial{output, time.Since(start)}
+	})
+	inTurns(atOnce, list, func(m mutant) {
+		err := m.kill(root, tests[m.pkg()], plain[m.pkg()])
+		mu.Lock()
+		defer mu.Unlock()
+		if err == nil {
+			fmt.Fprintf(w, "killed  %s\n", m)
+		} else {
+			fmt.Fprintf(w, "%s  %s: %v\n", verdict, m, err)
+			alive = append(alive, m)
+		}
+	})
 	return alive
 }
 
-// passes runs the test on the real code.
-func (m mutant) passes(root, binary string) error {
-	output, err := m.run(root, binary, "", 4*patience)
-	if err != nil {
-		return fmt.Errorf("%s does not pass on the real code either: %w\n%s", m.test, err, output)
+// inTurns calls do with each of a list, some at a time.
+func inTurns[T any](atOnce int, list []T, do func(T)) {
+	turns := make(chan struct{}, atOnce)
+	var all sync.WaitGroup
+	for _, one := range list {
+		turns <- struct{}{}
+		all.Go(func() {
+			do(one)
+			<-turns
+		})
 	}
-	if !strings.Contains(output, "--- PASS: "+m.test+" ") {
-		return fmt.Errorf("there is no %s in %s, or it was skipped", m.test, m.pkg())
-	}
-	return nil
+	all.Wait()
 }
 
 // kill runs the test with the mutant. It must have run, too: if it cannot be started, that is no
 // failure.
-func (m mutant) kill(root, binary string, timeout time.Duration) error {
-	_, err := m.run(root, binary, m.name, timeout)
+func (m mutant) kill(root, binary string, plain trial) error {
+	if !strings.Contains(plain.output, "--- PASS: "+m.test+" ") {
+		return fmt.Errorf("%s does not pass on the real code of %s, or is skipped", m.test, m.pkg())
+	}
+	_, err := run(root, m.pkg(), binary, m.test, m.name, 4*plain.took+patience)
 	switch exit := new(exec.ExitError); {
 	case err == nil:
 		return errors.New("survived: no behaviour that this test checks depends on the changed code")

@@ -1,10 +1,8 @@
 package main
 
-import "slices"
-
 // mutants is the list. To add one, take code that has a test, break it as a tired colleague would,
 // and name the test.
-var mutants = slices.Concat(ofLibrary, ofProxy)
+var mutants = append(ofLibrary, ofProxy...)
 
 var ofLibrary = []mutant{
 	// Admission, laws and measurement.

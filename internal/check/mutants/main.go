@@ -8,21 +8,16 @@
 //
 // It never touches the working tree: the go command reads changed files in
 // place of the real ones (its -overlay flag). All mutants are in one build,
-// each behind an if.
+// each behind an if. It has to run in the root of the repository.
 package main
 
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 )
-
-// modulePath is the path of the root module.
-const modulePath = "github.com/weir-go/weir"
 
 // A mutant is one change that a test must notice.
 type mutant struct {
@@ -45,23 +40,17 @@ func (m mutant) pkg() string {
 }
 
 func main() {
-	if err := run(os.Args[1:]); err != nil {
+	list := chosen(os.Args[1:])
+	root, err := os.Getwd()
+	if err == nil && len(list) == 0 {
+		err = fmt.Errorf("no mutant has one of %q in its name, or changes such a file", os.Args[1:])
+	} else if err == nil {
+		err = judge(os.Stdout, root, list)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
 		os.Exit(1)
 	}
-}
-
-func run(words []string) error {
-	gowork, err := exec.Command("go", "env", "GOWORK").Output()
-	if err != nil {
-		return err
-	}
-	root := filepath.Dir(strings.TrimSpace(string(gowork)))
-	list := chosen(words)
-	if len(list) == 0 {
-		return fmt.Errorf("no mutant has one of %q in its name, or changes such a file", words)
-	}
-	return judge(os.Stdout, root, list)
 }
 
 // chosen returns the mutants whose name has one of the words, and those of a file that is one.
