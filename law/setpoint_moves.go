@@ -84,7 +84,10 @@ func (c *setpointController) measure(r reading) {
 			return
 		}
 		c.regulator = newRegulator(r, c.least, c.calm)
-		c.regulator.first, c.regulator.climbing = c.others() == 1, r.limit <= usualLimit && c.Without != "climb"
+		c.regulator.climbing = r.limit <= usualLimit && c.Without != "climb"
+		if c.others() == 1 {
+			c.regulator.start = startNew
+		}
 	}
 	stays := 0.0
 	if c.Without != "stays" && c.isHeldByStays(r) {
@@ -149,7 +152,7 @@ func (c *setpointController) hangs(r reading) bool {
 	if k := c.regulator; k != nil {
 		noLoad = k.noLoad
 	}
-	return noLoad > 0 && r.stay > tolerance*noLoad
+	return noLoad > 0 && r.stay > mostTolerance*noLoad
 }
 
 // fail answers a window in which hardly anything succeeds. Work that fails at once needs no lower

@@ -139,6 +139,7 @@ func (k *regulator) surprised(r reading) bool {
 func (k *regulator) learn(r reading, empty bool) {
 	t := &k.test
 	k.doubted = k.doubted && !k.ticks.rare
+	k.judgeTarget(r)
 	switch {
 	case !k.known && empty:
 		k.noLoad, k.known, k.doubted = min(t.area/t.done, hot*k.noLoad), true, true
@@ -149,12 +150,27 @@ func (k *regulator) learn(r reading, empty bool) {
 	}
 }
 
+// judgeTarget lowers the tolerance if the probe lowered the latency, which shows that there was a
+// queue. The more work the probe measured, the more the tolerance falls. It rises again if there
+// was no queue, or if the no-load latency is in doubt.
+func (k *regulator) judgeTarget(r reading) {
+	t, to := &k.test, mostTolerance
+	queued := k.known && t.from.n > r.n && portable.Log(t.from.latency/t.least) > helps*portable.Log(t.from.n/r.n)
+	if queued && !k.doubted {
+		to = min(leastTolerance+lastSlot/t.from.n, mostTolerance)
+	}
+	k.tolerance = float32(portable.Toward(float64(k.tolerance), to, min(t.done/enoughDone, 1)))
+}
+
 // raise raises the no-load latency. The queue of limiters that did not probe raises it as well, so
 // it is doubted. Without common ticks replicas measure their own share of the queue: a rise by 4
 // costs shared servers 9 points more.
 func (k *regulator) raise(to float64) {
 	if k.ticks.own {
 		to = min(to, nearNoLoad*k.noLoad)
+	}
+	if to > k.noLoad {
+		k.tolerance = (k.tolerance + mostTolerance) / 2
 	}
 	k.doubted = k.doubted || to > hot*k.noLoad
 	k.noLoad = max(k.noLoad, to)

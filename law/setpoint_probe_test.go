@@ -242,3 +242,32 @@ func TestSetpointClimbsBeforeItLooksAtWorkOfSeconds(t *testing.T) {
 		}
 	}
 }
+
+// Each probe that finds a queue lowers the target latency, in no-load latencies. It is high again
+// once the work became slower: the new no-load latency may be wrong.
+func TestSetpointLowersItsTargetByProbes(t *testing.T) {
+	p := newPilot(t, law.Bounds{Min: 1, Max: 1000, Initial: 20})
+	tolerance := func(slower int) float64 {
+		for noLoad := 0.0; ; {
+			w := p.window()
+			w.Samples, w.Mean, w.Sojourn = w.Samples/slower, time.Duration(slower)*w.Mean, time.Duration(slower)*w.Sojourn
+			w.Weight = w.Samples
+			switch d := p.show(t, w); {
+			case d.Reason.Code == law.Rebased:
+				noLoad = d.Reason.Have
+			case noLoad > 0:
+				return d.Reason.Want / noLoad
+			}
+		}
+	}
+	for before := 1.65; before > 1.35; {
+		now := tolerance(1)
+		if now >= before {
+			t.Fatalf("a probe changes the tolerance from %.3f to %.3f, want less", before, now)
+		}
+		before = now
+	}
+	if got := tolerance(3); got < 1.6 {
+		t.Errorf("a tolerance of %.3f for slower work, want 1.65", got)
+	}
+}

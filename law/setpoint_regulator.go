@@ -12,8 +12,8 @@ type regulator struct {
 	known     bool    // it was measured without load, or by a probe
 	doubted   bool    // a deeper probe must confirm it
 	climbing  bool    // the limit doubles from window to window
-	first     bool    // no window was measured, and only this limiter knows the no-load latency
-	waits     bool    // the climb goes on if the latency of the first window lasts
+	start     start
+	tolerance float32 // target latency in no-load latencies
 	target    float64 // concurrency
 	used      float64 // share of a reached limit that is in flight, smoothed
 	variation float64 // squared coefficient of variation of the latency, smoothed
@@ -29,10 +29,25 @@ type regulator struct {
 	test      test
 }
 
+// A start is the progress of a regulator's first windows.
+type start uint8
+
 const (
-	// tolerance is the target latency in no-load latencies. With 1.5 lone systems score 1 point
-	// less, with 2 shared servers 2.5 less.
-	tolerance = 1.65
+	startMeasured start = iota
+	startNew            // only this limiter knows the no-load latency
+	startWaits          // the climb goes on if the latency of the first window lasts
+)
+
+const (
+	// mostTolerance is the target latency, in no-load latencies, until probes have shown what it
+	// costs. With 1.5 lone systems score 1 point less, with 2 shared servers 2.5 less.
+	mostTolerance = 1.65
+	// leastTolerance is the same after many probes. With mostTolerance, shared servers score 1.1
+	// points less and lone systems the same.
+	leastTolerance = 1.3
+	// lastSlot, divided by the concurrency, is added to it, because one request more is a long
+	// queue if few run. Without it, harsh systems score 0.2 less.
+	lastSlot = 0.7
 	// followDown is the share of a lower latency that the no-load latency takes over.
 	followDown = 0.2
 	// nearNoLoad is the latency, in no-load latencies, up to which there is hardly a queue: a start
@@ -58,7 +73,7 @@ const (
 )
 
 func newRegulator(r reading, noLoad float64, known bool) *regulator {
-	return &regulator{noLoad: noLoad, known: known, target: r.limit, used: 1, variation: 1}
+	return &regulator{noLoad: noLoad, tolerance: mostTolerance, known: known, target: r.limit, used: 1, variation: 1}
 }
 
 func (k *regulator) measure(r reading) {
@@ -70,7 +85,7 @@ func (k *regulator) measure(r reading) {
 	}
 	k.measureDeadline(r)
 	k.peak *= portable.FiniteExp(-r.span / max(peakDecay, 20*k.unit(r)))
-	if r.latency <= hot*tolerance*k.noLoad { // the peak of an overload asks for no room
+	if r.latency <= hot*mostTolerance*k.noLoad { // the peak of an overload asks for no room
 		k.peak = max(k.peak, r.peak)
 	}
 	if k.test.running {
@@ -86,30 +101,29 @@ func (k *regulator) measure(r reading) {
 	}
 	k.pressed = portable.Toward(k.pressed, reached, 0.1)
 	k.noLoad = min(k.noLoad, portable.Toward(k.noLoad, r.upper(max(1, k.variation)), followDown))
+	was := k.start
+	k.start = startMeasured
 	if k.climbing {
-		k.climb(r)
+		k.climb(r, was)
 	}
-	k.first = false
 }
 
 // climb ends the climb of a start when the limit is not reached or the latency rose. A latency
 // that no queue explains is that of other work, if it lasts: quick calls came before, and now a
 // burst of slow ones. After a pause of the server it falls.
-func (k *regulator) climb(r reading) {
+func (k *regulator) climb(r reading, was start) {
 	queue, latency := r.n*k.noLoad, r.latency
 	if r.limit > usualLimit { // long work ends in waves, which mislead Little's law
 		latency = min(latency, max(r.sojourn, quickSpan))
 	}
 	switch {
-	case k.first && r.saturated && r.latency > noQueue*queue:
-		k.waits = true
-		return
-	case k.waits && r.saturated && r.latency > 2*noQueue*queue:
+	case was == startNew && r.saturated && r.latency > noQueue*queue:
+		k.start = startWaits
+	case was == startWaits && r.saturated && r.latency > 2*noQueue*queue:
 		k.noLoad, k.known = r.upper(max(1, k.variation)), false
 	case !r.saturated || latency > nearNoLoad*k.noLoad*r.doubt(k.variation):
 		k.climbing, k.known = false, true
 	}
-	k.waits = false
 }
 
 func (k *regulator) measureDeadline(r reading) {
@@ -133,7 +147,7 @@ func (k *regulator) unit(r reading) float64 { return min(r.latency, 3*k.noLoad) 
 // goal is the target latency. A budget lowers it. Raising it to half of a long budget scores
 // 2 points less.
 func (k *regulator) goal(budget float64) float64 {
-	g := tolerance * k.noLoad
+	g := float64(k.tolerance) * k.noLoad
 	if budget > 0 {
 		g = max(min(g, budget/2), 1.1*k.noLoad)
 	}
@@ -240,7 +254,7 @@ func (c *setpointController) steer(r reading) Decision {
 	if ratio := c.goal() / r.latency; r.n > 0.5*k.target {
 		target := k.target
 		switch {
-		case k.climbing && k.waits:
+		case k.climbing && k.start == startWaits:
 		case k.climbing:
 			target = 2 * max(target, r.n) * min(1, math.Sqrt(k.noLoad/r.latency))
 		case r.latency < nearNoLoad*k.noLoad:
