@@ -54,7 +54,7 @@ func (c *setpointController) isTick(r reading) bool {
 // keeps 89% instead of 95.
 func (c *setpointController) isDoubtful(r reading) bool {
 	k := c.regulator
-	lasting := r.saturated && !r.bursty && 2*r.last >= r.limit
+	lasting := k.recent.span > 0 && r.saturated && !r.bursty && 2*r.last >= r.limit
 	climbs := k.climbing && (r.latency <= longWork || r.latency > quickSpan && 2*r.limit <= float64(c.usual))
 	return !k.known && lasting && !climbs && r.limit > 1
 }

@@ -43,6 +43,18 @@ func TestSetpointAnswersBurstAfterIdleHours(t *testing.T) {
 	}
 }
 
+// Long work may hold the slots in the first window that reaches the limit. No other window
+// gives a probe a point to begin at, so the limit rises.
+func TestSetpointStartsBesideLongWork(t *testing.T) {
+	d := start(t, law.Setpoint{}).Next(law.Window{
+		Limit: 30, Min: 1, Max: 200, Elapsed: time.Second, Samples: 30, Weight: 30, Refused: 10,
+		Mean: 10 * ms, Sojourn: 300 * ms, Deviation: 5 * ms, InFlight: 28, Peak: 30, First: 30, Last: 30,
+	})
+	if d.Limit != 33 || d.Next.Interval <= 0 {
+		t.Errorf("a limit of %v and then %+v, want 33", d.Limit, d.Next)
+	}
+}
+
 // Calls of ten seconds that began together end together. Little's law over the first part of such
 // a wave is too high. The limit climbs on, and the next window waits for a whole wave.
 func TestSetpointClimbsOverWaves(t *testing.T) {
