@@ -120,8 +120,13 @@ func byKey(set *bulkhead.Set, key func(*rivertype.JobRow) string) func(*rivertyp
 	if set == nil {
 		panic("weirriver: by key of a nil set")
 	}
-	return func(job *rivertype.JobRow) weir.Admitter {
-		handle, _ := set.Handle(key(job)) // nil refuses a key that is too long, as a bad key
-		return handle
-	}
+	return func(job *rivertype.JobRow) weir.Admitter { return keyed{set, key(job)} }
 }
+
+// keyed refuses a key that is too long with its length, where a nil handle does not know it.
+type keyed struct {
+	set *bulkhead.Set
+	key string
+}
+
+func (k keyed) Acquire(ctx context.Context) (weir.Permit, error) { return k.set.Acquire(ctx, k.key) }

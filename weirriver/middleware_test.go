@@ -114,8 +114,8 @@ func TestJobsThatNoLimiterTakesFail(t *testing.T) {
 	set := must.Have(bulkhead.New(bulkhead.Config{}))(t)
 	limit := &weirriver.Middleware{Admitter: weirriver.ByKind(set)}
 	long := &rivertype.JobRow{Kind: strings.Repeat("x", 1000)}
-	if err := limit.Work(t.Context(), long, returning(nil)); !errors.Is(err, bulkhead.ErrKey) {
-		t.Errorf("got %v", err)
+	if err := limit.Work(t.Context(), long, returning(nil)); !errors.Is(err, bulkhead.ErrKey) || !strings.Contains(err.Error(), "of 1000 bytes") {
+		t.Errorf("got %v, want the length of the key", err)
 	}
 }
 
