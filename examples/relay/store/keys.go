@@ -86,8 +86,10 @@ func hash(value string) []byte {
 // and false for other events.
 func addressKey(e *nostr.Event) (k []byte, versioned bool) {
 	d := ""
-	if e.IsAddressable() {
-		d = e.Tags.GetD()
+	if e.IsAddressable() { // Tags.GetD would pass over a first tag without a value
+		if i := slices.IndexFunc(e.Tags, func(t nostr.Tag) bool { return t.Key() == "d" }); i >= 0 {
+			d = e.Tags[i].Value()
+		}
 	}
 	return key(inVersions, bytesOf(e.Kind), raw(e.PubKey), hash(d)), e.IsAddressable() || e.IsReplaceable()
 }

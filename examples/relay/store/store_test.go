@@ -110,6 +110,17 @@ func TestAfterClose(t *testing.T) {
 	}
 }
 
+// The first d tag is of the address of an event, also if it has no value.
+func TestFirstDTag(t *testing.T) {
+	s := open(t, store.Options{Dir: t.TempDir()})
+	for n, tags := range []nostr.Tags{{{"d"}, {"d", "x"}}, {{"d", ""}, {"d", "y"}}, {{"e", "x"}}} {
+		save(t, s, nostr.Event{ID: idOf(n), CreatedAt: nostr.Timestamp(n), Kind: 30000, Tags: tags}, store.Saved)
+	}
+	if found := all(t, s, everything, 100); len(found) != 1 || found[0].CreatedAt != 2 {
+		t.Errorf("%v, want the last version", found)
+	}
+}
+
 // TestCloseWaits closes the store while a cursor reads. If Close did not wait, Badger would
 // unmap the memory being read.
 func TestCloseWaits(t *testing.T) {
