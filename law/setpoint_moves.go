@@ -146,7 +146,7 @@ func (c *setpointController) isFailing(r reading) bool {
 	return r.done < leastDone && (r.ended >= leastWindow || r.ended+r.abandoned >= leastWindow && c.hangs(r))
 }
 
-// hangs reports whether the work that ended took longer than the target latency.
+// hangs reports whether the work that ended took longer than any target latency.
 func (c *setpointController) hangs(r reading) bool {
 	noLoad := c.least
 	if k := c.regulator; k != nil {
