@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -129,9 +130,14 @@ func build(tmp, root string, list []mutant) (map[string]string, error) {
 // "". It sets the environment of the gate: long tests run too, properties are tried ten times as
 // often as usual, and a failure leaves no file in the working tree and is not shrunk, which takes
 // up to half a minute.
+//
+// The tests run in a random order, which shows a test that passes only after another one.
 func run(root, pkg, binary, tests, active string, timeout time.Duration) (string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*timeout) // if the binary does not end itself
+	defer cancel()
 	pattern := "^(" + strings.ReplaceAll(tests, "/", ")$/^(") + ")$"
-	cmd := exec.Command(binary, "-test.v", "-test.paniconexit0", "-test.timeout="+timeout.String(), "-test.run="+pattern)
+	cmd := exec.CommandContext(ctx, binary,
+		"-test.v", "-test.paniconexit0", "-test.shuffle=on", "-test.timeout="+timeout.String(), "-test.run="+pattern)
 	cmd.Dir = filepath.Join(root, filepath.FromSlash(pkg))
 	cmd.Env = append(os.Environ(), "WEIR_TESTS=all", "RAPID_NOFAILFILE=true", "RAPID_CHECKS=1000", "RAPID_SHRINKTIME=0s", selector+"="+active)
 	cmd.WaitDelay = time.Second // for processes that the test left behind

@@ -42,8 +42,12 @@ func TestVerdicts(t *testing.T) {
 			"func TestLate(t *testing.T) {\n\tif _, err := os.Stat(\"late\"); Max(2, 1) != 2 {\n\t\tif os.WriteFile(\"late\", nil, 0o600); err == nil {\n\t\t\tt.Fail()\n\t\t}\n\t}\n}\n\n"+
 			"func TestNothing(t *testing.T) {}\n\nfunc TestRed(t *testing.T) { t.Fail() }\n\nfunc TestSkipped(t *testing.T) { t.Skip() }\n",
 		"other/other.go", "package other\n\nfunc next(n int) int {\n\treturn n + 1\n}\n",
-		"other/a_test.go", "package other\n\nimport (\n\t\"fixture/max\"\n\t\"testing\"\n)\n\nfunc TestMax(t *testing.T) {\n\tif max.Max(2, 1) != 2 {\n\t\tt.Fail()\n\t}\n}\n\n"+
-			"func TestNext(t *testing.T) {\n\tif next(1) != 2 {\n\t\tt.Fail()\n\t}\n}\n")
+		"other/a_test.go", "package other\n\nimport (\n\t\"fixture/max\"\n\t\"testing\"\n\t\"time\"\n)\n\n"+
+			"func TestMain(m *testing.M) {\n\tif m.Run(); next(2) == 4 {\n\t\t<-time.After(time.Hour)\n\t}\n}\n\n"+
+			"func TestMax(t *testing.T) {\n\tif max.Max(2, 1) != 2 {\n\t\tt.Fail()\n\t}\n}\n\n"+
+			"func TestNext(t *testing.T) {\n\tif next(1) != 2 {\n\t\tt.Fail()\n\t}\n}\n",
+		"red/red.go", "package red\n\nfunc red() bool {\n\treturn true\n}\n",
+		"red/a_test.go", "package red\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\nfunc TestMain(m *testing.M) {\n\tm.Run()\n\tos.Exit(1)\n}\n\nfunc TestRed(t *testing.T) { _ = red() }\n")
 	const file, greater, less = "max/max.go", "a > b", "a < b"
 	tests := []struct {
 		mutant
@@ -54,12 +58,14 @@ func TestVerdicts(t *testing.T) {
 		{mutant{"a failure elsewhere", file, greater, less, "TestMax", "./other"}, "killed"},
 		{mutant{"a panic", file, greater, "a/(b-1) > b", "TestMax", ""}, "killed"},
 		{mutant{"a failure of another package", "other/other.go", "n + 1", "n - 1", "TestNext", ""}, "killed"},
+		{mutant{"a hang after the tests", "other/other.go", "return n + 1", "return n + n", "TestNext", ""}, "killed"},
 		{mutant{"a function without a result", "max/add.go", "sum += n", "sum = -n", "TestAdd", ""}, "killed"},
 		{mutant{"a late failure", file, greater, less, "TestLate", ""}, "killed"},
 		{mutant{"a hang", file, greater, less, "TestHangs", ""}, "killed"},
 		{mutant{"no failure", file, greater, less, "TestNothing", ""}, "survived"},
 		{mutant{"no such test", file, greater, less, "TestGone", ""}, "does not pass on the real code"},
 		{mutant{"a skipped test", file, greater, less, "TestSkipped", ""}, "or is skipped"},
+		{mutant{"a binary that is red anyway", "red/red.go", "true", "false", "TestRed", ""}, "does not pass on the real code"},
 		{mutant{"a test that is red anyway", file, greater, less, "TestRed", ""}, "does not pass on the real code"},
 	}
 	var list []mutant
@@ -68,7 +74,7 @@ func TestVerdicts(t *testing.T) {
 	}
 	var said strings.Builder
 	err := judge(&said, root, list)
-	const summary = "mutants: 8 killed; 5 at the second try or not at all, 4 not killed\n"
+	const summary = "mutants: 9 killed; 6 at the second try or not at all, 5 not killed\n"
 	if err == nil || !strings.HasSuffix(said.String(), summary) {
 		t.Errorf("got %v, %s, want %s", err, said.String(), summary)
 	}
@@ -79,6 +85,26 @@ func TestVerdicts(t *testing.T) {
 			t.Errorf("%s: want %q in\n%s", test.name, test.verdict, said.String())
 		}
 	}
+}
+
+// TestATestThatNeedsAnother passes only after that, which is by chance in one run of two. Alone it
+// is red anyway.
+func TestATestThatNeedsAnother(t *testing.T) {
+	longtest.Skip(t)
+	root := module(t, "max/max.go", "package max\n\nfunc Max(a, b int) int {\n\treturn a\n}\n",
+		"max/a_test.go", "package max\n\nimport \"testing\"\n\nvar ran bool\n\nfunc TestFirst(t *testing.T) { ran = Max(1, 0) > 0 }\n\n"+
+			"func TestSecond(t *testing.T) {\n\tif !ran {\n\t\tt.Fail()\n\t}\n}\n")
+	list := []mutant{{"one", "max/max.go", "return a", "return b", "TestFirst", ""}, {"two", "max/max.go", "return a", "return -a", "TestSecond", ""}}
+	tests, err := build(t.TempDir(), root, list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 30 {
+		if len(try(io.Discard, root, tests, list, 1, "")) == 2 {
+			return
+		}
+	}
+	t.Error("a test that fails without another one kills mutants in each of 30 runs")
 }
 
 func TestFaultsOfTheList(t *testing.T) {
