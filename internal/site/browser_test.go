@@ -97,7 +97,9 @@ func TestPagesInABrowser(t *testing.T) {
 		ids[base+paths[i]] = v.IDs
 	}
 	for i, v := range visits {
-		checkLinks(t, s.dir, base+paths[i], v.Links, ids)
+		for _, complaint := range checkLinks(s.dir, base+paths[i], v.Links, ids) {
+			t.Errorf("%s: %s", paths[i], complaint)
+		}
 		if v.Bytes == 0 || v.Bytes > mostBytes {
 			t.Errorf("%s: %d bytes with its style and pictures, want at most %d", paths[i], v.Bytes, mostBytes)
 		}
@@ -122,19 +124,46 @@ func inspect(t *testing.T, tab *chromium.Tab, path string) {
 }
 
 // checkLinks checks that the links of a page lead to a file, and to one of its anchors, which are
-// there once.
-func checkLinks(t *testing.T, dir, from string, links []string, ids map[string][]string) {
-	t.Helper()
+// there once. A folder is no file: only its address with a slash at the end has its index.
+func checkLinks(dir, from string, links []string, ids map[string][]string) (complaints []string) {
 	for _, link := range links {
-		to := must.Have(url.Parse(link))(t)
-		if _, err := os.Stat(filepath.Join(dir, strings.TrimPrefix(to.Path, base))); err != nil {
-			t.Errorf("%s: %s: there is no such file", from, link)
+		to, err := url.Parse(link)
+		if err != nil {
+			complaints = append(complaints, err.Error())
+			continue
+		}
+		below, ours := strings.CutPrefix(to.Path, base)
+		if below == "" || strings.HasSuffix(below, "/") {
+			below += "index.html"
+		}
+		if info, err := os.Stat(filepath.Join(dir, below)); !ours || err != nil || info.IsDir() {
+			complaints = append(complaints, link+": there is no such file")
 		} else if to.Fragment != "" && !slices.Contains(ids[to.Path], to.Fragment) {
-			t.Errorf("%s: %s: there is no such anchor", from, link)
+			complaints = append(complaints, link+": there is no such anchor")
 		}
 	}
 	if anchors := slices.Sorted(slices.Values(ids[from])); len(slices.Compact(anchors)) < len(ids[from]) {
-		t.Errorf("%s: has an anchor twice: %q", from, ids[from])
+		complaints = append(complaints, fmt.Sprintf("has an anchor twice: %q", ids[from]))
+	}
+	return complaints
+}
+
+func TestBrokenLinksAreFound(t *testing.T) {
+	dir := t.TempDir()
+	for _, file := range []string{"a/index.html", "b/index.html", "pictures/c.svg"} {
+		must.Do(t, writeFile(filepath.Join(dir, file), nil))
+	}
+	links := []string{
+		"/weir/b/#there", "/weir/a/#here", "/weir/pictures/c.svg",
+		"/weir/b/#gone", "/weir/gone/", "/b/", "/weir/b", "/weir/pictures/",
+	}
+	got := checkLinks(dir, "/weir/a/", links, map[string][]string{"/weir/a/": {"here", "twice", "twice"}, "/weir/b/": {"there"}})
+	want := []string{
+		"/weir/b/#gone: there is no such anchor", "/weir/gone/: there is no such file", "/b/: there is no such file",
+		"/weir/b: there is no such file", "/weir/pictures/: there is no such file", `has an anchor twice: ["here" "twice" "twice"]`,
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%q\nwant\n%q", got, want)
 	}
 }
 
