@@ -22,9 +22,10 @@ import "time"
 //
 // B is the no-load latency and G the target latency: 1.65 B at the start. Probes that find a queue
 // lower the factor by the work that they measure, down to 1.3 + 0.7/n. It rises again if B rises
-// or is in doubt, or if a probe finds no queue. With a budget, G is at most half of the budget, and
-// at least 1.1 B. The budget is a setting, or else the median of the time left to work when it
-// arrives, if most work has a deadline. Deadlines below B are left out.
+// or is in doubt, or if a probe finds no queue. Doubt ends at a tick that all limiters share, so it
+// lasts if B is above half a second. With a budget, G is at most half of the budget, and at least
+// 1.1 B. The budget is a setting, or else the median of the time left to work when it arrives, if
+// most work has a deadline. Deadlines below B are left out.
 //
 // The first move that fits answers the window:
 //
