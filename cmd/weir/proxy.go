@@ -172,7 +172,7 @@ const lookEvery = time.Second
 
 // contents returns the text of the file. An unreadable file counts as empty.
 func (c proxyCommand) contents() []byte {
-	text, _ := os.ReadFile(c.Config)
+	text, _ := config.Read(c.Config)
 	return text
 }
 

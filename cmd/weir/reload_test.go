@@ -4,6 +4,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"syscall"
 	"testing"
@@ -72,4 +73,18 @@ func TestNotify(t *testing.T) {
 	told("READY=1")
 	stop()
 	told("STOPPING=1")
+}
+
+// A named pipe that takes the place of the file ends no watch of it.
+func TestContentsOfAPipe(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if out, err := exec.Command("mkfifo", pipe).CombinedOutput(); err != nil {
+		t.Skipf("needs a named pipe: %v: %s", err, out)
+	}
+	read := make(chan []byte, 1)
+	go func() { read <- proxyCommand{Config: pipe}.contents() }()
+	must.Happen(t, "the pipe is read", func() bool { return len(read) == 1 })
+	if text := <-read; len(text) > 0 {
+		t.Errorf("%q, want nothing", text)
+	}
 }

@@ -12,12 +12,16 @@ import (
 
 // Load reads a configuration file: see [Parse].
 func Load(path string) (*Config, error) {
-	source, err := readUpTo(path, longest+1) // one byte more, so that Parse refuses a longer file
+	source, err := Read(path)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w: want a file with a configuration", path, paths.Cause(err))
 	}
 	return Parse(path, source)
 }
+
+// Read returns the text of a configuration file. Of one that is too long it returns enough for Parse
+// to refuse it.
+func Read(path string) ([]byte, error) { return readUpTo(path, longest+1) }
 
 // readUpTo reads the beginning of a file. A named pipe without a writer is empty: to wait for one
 // would delay all later reloads.
