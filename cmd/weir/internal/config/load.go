@@ -19,8 +19,8 @@ func Load(path string) (*Config, error) {
 	return Parse(path, source)
 }
 
-// Read returns the text of a configuration file. Of one that is too long it returns enough for Parse
-// to refuse it.
+// Read returns the text of a configuration file. Of one that is too long it returns enough for
+// Parse to refuse it.
 func Read(path string) ([]byte, error) { return readUpTo(path, longest+1) }
 
 // readUpTo reads the beginning of a file. A named pipe without a writer is empty: to wait for one
