@@ -152,7 +152,7 @@ func number[N settings.Number | uint64](e *environment, name string, into *N, un
 		kind, valid = "whole number", valid && value == math.Trunc(value)
 	}
 	if !valid {
-		e.complain(name, text, fmt.Sprintf("a %s from %v to %v", kind, least, most))
+		e.complain(name, text, fmt.Sprintf("a %s from %v to %s", kind, least, strconv.FormatFloat(most, 'f', -1, 64)))
 		return
 	}
 	*into = N(value * unit)
