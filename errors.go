@@ -12,7 +12,7 @@ import (
 
 // ErrRefused matches every refusal: work that was not admitted and never ran. Refusals by other
 // packages, such as capacity, match it too. Use errors.As with a [*RefusedError] for the reason and
-// for when to come back.
+// for the delay of a retry.
 var ErrRefused = reply.ErrRefused
 
 // The refusals by reason; each also matches [ErrRefused], and ErrDeadline matches

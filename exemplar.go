@@ -35,8 +35,8 @@ func (e *exemplars) due(at int64) bool {
 	return (at >= next || next-at > sampleEvery) && e.next.CompareAndSwap(next, at+sampleEvery)
 }
 
-// sample returns a permission for work that was just admitted. If an exemplar is due, it leaves
-// one when the work succeeds.
+// sample returns a permission for work that was just admitted. If an exemplar is due, the
+// permission keeps one when the work succeeds.
 func (e *exemplars) sample(ctx context.Context, start int64, allowed permission) permission {
 	if e == nil || !e.due(start) {
 		return allowed

@@ -145,10 +145,11 @@ func (p Permit) Measure(o Outcome) {
 	p.limiter.after(&fx)
 }
 
-// SetWeight changes how many slots the work takes, from 1 to 1,000,000,000, at once: for work that
-// turns out to cost more or less than it was admitted for, as rows or tokens do. Slots that it no
-// longer takes go to waiters. If it takes more, the work in flight may exceed the limit: nothing is
-// interrupted, and nothing starts until enough has ended. On a permit that is back it does nothing.
+// SetWeight changes at once how many slots the work takes, from 1 to 1,000,000,000. Use it for work
+// whose cost turns out to differ from its weight at admission, as the cost of rows or tokens does.
+// Slots that the work gives up go to waiters. If the work takes more slots, the work in flight may
+// exceed the limit. Running work then goes on, and no work starts until enough running work has
+// ended. After the permit is back, SetWeight does nothing.
 //
 // A weight out of range is an error that matches [ErrConfig], and changes nothing.
 func (p Permit) SetWeight(slots int) error {

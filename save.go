@@ -24,8 +24,8 @@ type savedState struct {
 }
 
 // Save returns the knowledge of the limiter, as JSON of less than 300 bytes: the limit and, with
-// [law.Setpoint], the latency without load. [Limiter.Restore] takes it in another process, as
-// after a restart. Keep it in a file, or anywhere else.
+// [law.Setpoint], the latency without load. [Limiter.Restore] gives the knowledge to a limiter in
+// another process, as after a restart.
 func (l *Limiter) Save() []byte {
 	learned := l.node.Learned()
 	state, err := json.Marshal(savedState{

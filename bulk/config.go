@@ -71,12 +71,12 @@ type Config struct {
 	// end. Run waits for it, also when it stops. Defaults to none.
 	Sync func() error
 
-	// Size is the length of the source in bytes, for the estimate of the end. Defaults to that of
-	// the file, if the source is one.
+	// Size is the length of the source in bytes, for the estimate of the end. Defaults to the
+	// length of the file, if the source is a file.
 	Size int64
 
-	// OnProgress, if set, is called every Every, and at the end. It delays the journal: keep it
-	// short.
+	// OnProgress, if set, is called once in each interval Every, and at the end. The journal waits
+	// for the call, so keep it short.
 	OnProgress func(Snapshot)
 	// Every defaults to 1 s.
 	Every time.Duration

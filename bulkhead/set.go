@@ -84,8 +84,9 @@ func (s *Set) open(key string, k Compartment, allocation admit.Allocation) (*com
 	return c, err
 }
 
-// enter enters the compartment that admits work of the key. If the key has none, enter makes it, or
-// if create is false returns an entry without a compartment and without an error.
+// enter enters the compartment that admits work of the key. If the key has no compartment, enter
+// makes one. If create is false, it returns an entry without a compartment and without an error
+// instead.
 func (s *Set) enter(key string, create bool) entry {
 	for {
 		c, err := s.find(key, create)

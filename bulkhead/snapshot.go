@@ -16,9 +16,9 @@ type Snapshot struct {
 	Leaving int    `json:"leaving"`  // compartments whose key an update took away and whose work is not done
 	Evicted uint64 `json:"evicted"`  // compartments of unknown keys that gave way to others
 
-	// Total is all keys as if they were one limiter: sums, and quantiles over the
-	// latencies of all. It includes removed keys. Limit is the sum of the limits,
-	// which may be above Max.
+	// Total has the figures of all keys as if they were one limiter: sums of the counts, and
+	// quantiles over all latencies. It includes removed keys. Limit is the sum of the limits, which
+	// may be above Max.
 	Total weir.Snapshot `json:"total"`
 
 	// ByKey has a snapshot of every compartment, under its key, and of [Overflow] once work has

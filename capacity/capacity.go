@@ -100,9 +100,9 @@ func (c *Capacity) known(name string) (*resource, error) {
 	return nil, fmt.Errorf("%w: unknown resource %q: want one of %q", ErrConfig, name, c.names())
 }
 
-// SetLimit changes how much there is of a resource, 0 or more. A lower limit takes
-// effect as work ends: until then it is owed. An amount withheld above the new
-// limit is cut to it. A waiter that needs more than the limit is refused when its turn comes.
+// SetLimit changes the amount of a resource, to 0 or more. A lower limit takes effect as work ends:
+// until then the amount in use above the limit is owed. An amount withheld above the new limit is
+// cut to the limit. A waiter that needs more than the limit is refused when its turn comes.
 func (c *Capacity) SetLimit(name string, limit int64) error {
 	return c.change(name, func(r *resource) error {
 		if limit < 0 {
@@ -113,9 +113,9 @@ func (c *Capacity) SetLimit(name string, limit int64) error {
 	})
 }
 
-// Withhold sets how much of a resource is withheld from all work, from 0 to its limit, whatever
-// was withheld before. Resources in use are withheld as they come free: until then they are
-// owed.
+// Withhold sets the amount of a resource that no work may take, from 0 to the limit of the
+// resource. It replaces the amount that was withheld before. An amount that is in use is owed until
+// work gives it back.
 func (c *Capacity) Withhold(name string, amount int64) error {
 	return c.change(name, func(r *resource) error {
 		if amount < 0 || amount > r.limit {

@@ -25,9 +25,9 @@ func (h *Handler) token() (string, error) {
 	return token, err
 }
 
-// session returns the cookie for a token. It says nothing about the token, and ends with it. Its
-// name depends on the token, because a browser sends the cookies of a host to all ports: two
-// dashboards would end each other's sessions.
+// session returns the cookie for a token. The cookie does not reveal the token, and a new token
+// makes it invalid. Its name depends on the token, because a browser sends the cookies of a host to
+// all ports: two dashboards would end each other's sessions.
 func session(token string) *http.Cookie {
 	mac := hmac.New(sha256.New, []byte(token))
 	mac.Write([]byte("weir dash"))

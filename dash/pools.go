@@ -28,7 +28,7 @@ func poolReading(s pool.Snapshot) *weir.Snapshot {
 }
 
 // resized returns the decisions that changed the first resource of a pool, up to a snapshot. The
-// history was read later, and may no longer have the last one.
+// history was read after the snapshot, and may have lost the last decision of the snapshot.
 func resized(s pool.Snapshot, history []pool.Decision) []pool.Decision {
 	if len(s.Decisions) == 0 {
 		return nil

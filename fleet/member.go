@@ -70,9 +70,10 @@ type sight struct {
 	term   int // of the watch of all keys
 }
 
-// Join makes this process a member of a fleet. It has no share before its first lease, or no bound
-// with [Local]. The lease takes five refreshes, and TTL and a half and Grace in a new fleet: let a
-// balancer wait until [Snapshot].Leased. An error matches [weir.ErrConfig] and names the setting.
+// Join makes this process a member of a fleet. Before its first lease a member has no share, or
+// with [Local] no bound. The first lease takes five refreshes, and in a new fleet one and a half
+// TTL and one Grace. A balancer should wait until [Snapshot].Leased. An error matches
+// [weir.ErrConfig] and names the setting.
 //
 // A member has a goroutine for itself, one for OnError, three for its writes and one for each of up
 // to three watches of the store. [Member.Leave] ends them.
@@ -281,8 +282,8 @@ func (m *Member) watch(ctx context.Context, key string, s sight) {
 	}
 }
 
-// writers is how many writes of a member are on their way at once. An allocator has its want, its
-// term and grants, and a slow store is usually no slower for three of them.
+// writers is the number of writes that a member sends at once. An allocator writes its want, its
+// term and grants. A slow store is usually no slower for three writes than for one.
 const writers = 3
 
 // write sends the newest write of each key. A write may take longer than a refresh, since a slow

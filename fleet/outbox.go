@@ -73,7 +73,8 @@ func (o *outbox) first() (Write, bool) {
 	return w, true
 }
 
-// free says whether a write may go while others of its key are on their way.
+// free reports whether a write may go while other writes of its key are on their way. Only swaps of
+// different revisions may go at the same time.
 func (o *outbox) free(w Write) bool {
 	return !slices.ContainsFunc(o.busy[w.Key], func(other Write) bool { return !w.Swap || !other.Swap || w.Rev == other.Rev })
 }

@@ -106,7 +106,7 @@ func latest(exemplars []Exemplar) []Exemplar {
 // one before.
 const Schema = 3
 
-// perOctave is how many buckets double a duration.
+// perOctave is the number of buckets from a duration to its double.
 const perOctave = 1 << Schema
 
 // mantissas are the bounds of the eight buckets from 2^30 nanoseconds on, 10^9 * 2^(i/8) for i from

@@ -12,22 +12,21 @@ import "time"
 //	                     than MaxTimeoutRate of the work ran out of time
 //	n + Step             otherwise, if n was used
 //
-// Of all rules that are linear in n, only additive increase with multiplicative decrease
-// leads limiters that share a server to equal shares. Between two cuts the limit is a saw
-// tooth from n*Backoff to n. Its average is (1+Backoff)/2 of the limit at which work begins
-// to be late.
+// Of all rules that are linear in n, only additive increase with multiplicative decrease leads
+// limiters that share a server to equal shares. Between two cuts the limit is a saw tooth from
+// n*Backoff to n. Its average is (1+Backoff)/2 of the limit at which work begins to be late.
 //
-// It suits a downstream that refuses or times out under overload, and limiters that share
-// one.
+// AIMD suits a downstream that refuses or times out under overload, and limiters that share a
+// downstream.
 //
-// It fails if overload shows as latency below Timeout: nothing cuts the limit, and the queue
-// grows to the Timeout. Inside an overload without timeouts it freezes. A loss that is not
-// caused by load cuts all the same. Growth by Step takes (m-n)/Step windows from n to m,
-// however far that is.
+// AIMD fails if overload shows as latency below Timeout: nothing cuts the limit, and the queue
+// grows until the latency is Timeout. With too few successes, and without timeouts and refusals,
+// the limit stays at its value. A timeout or a refusal that load did not cause cuts the limit too.
+// Growth by Step takes (m-n)/Step windows from n to m, so a rise to a far higher limit is slow.
 //
-// The zero AIMD has the defaults of the source, Netflix concurrency-limits (class
-// AIMDLimit), which looks at each request and lets half a limit count as used; this
-// one looks at windows, so a burst of timeouts cuts once.
+// The zero AIMD has the defaults of the source, the class AIMDLimit of Netflix concurrency-limits.
+// AIMDLimit looks at each request, and counts half a limit as used. AIMD looks at windows, so a
+// burst of timeouts cuts the limit once.
 type AIMD struct {
 	// Backoff is the share of the limit that a cut leaves, rounded down: from 0 to less than
 	// 1. Defaults to 0.9.

@@ -115,7 +115,7 @@ func (c *gradientController) Next(w Window) Decision {
 	return d
 }
 
-// judge returns the next limit, the reason, and how many seconds to let it settle.
+// judge returns the next limit, the reason, and the seconds that the limit needs to settle.
 func (c *gradientController) judge(w Window, from float64) (to float64, why Reason, settle float64) {
 	enough, now := enough(c.MinSamples, w), latency(w)
 	switch {

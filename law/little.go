@@ -88,8 +88,8 @@ type Little struct {
 	// to 10 s.
 	Remeasure time.Duration
 
-	// Probe is the share of the no-load concurrency admitted meanwhile: from 0 to less than
-	// 1. Defaults to 0.5.
+	// Probe is the share of the no-load concurrency that is admitted while the no-load latency is
+	// measured: from 0 to less than 1. Defaults to 0.5.
 	Probe float64
 
 	// MinSamples is the least number of samples for a decision. 0 means the limiter's own.
@@ -105,7 +105,7 @@ const (
 	slower = 10
 	// rampSamples closes the windows of a ramp.
 	rampSamples = 25
-	// probeEvery bounds the share of the time that probes take to one in this many.
+	// probeEvery is the least ratio of all time to the time of probes.
 	probeEvery = 20
 )
 

@@ -95,7 +95,7 @@ func (o output) number(i *Instrument, value float64, labels []string) {
 	o(Measurement{Instrument: i, Values: labels, Value: value})
 }
 
-// with is number with more labels.
+// with writes a number, as the method number does, with additional labels.
 func (o output) with(i *Instrument, value float64, labels []string, more ...string) {
 	o.number(i, value, join(labels, more...))
 }

@@ -119,8 +119,8 @@ func (r *run) drain() {
 	r.update(func(b *board, _ moment, fx *effects) { b.dismiss(ErrDrained, fx) })
 }
 
-// end waits for all goroutines, for a while, and returns the error of the run. It may be called
-// again.
+// end waits for all goroutines, for the rest of the grace period at most, and returns the error of
+// the run. A second call returns nil.
 func (r *run) end(why error) error {
 	if r.ended {
 		return nil

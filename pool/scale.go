@@ -85,8 +85,9 @@ func (s *scaling) depth() answer {
 	return a
 }
 
-// ask asks the source for its backlog. One that takes longer than a period is not asked again
-// before it has answered. Its last answer counts for some periods, and then it has nothing.
+// ask asks the source for its backlog. If the answer takes longer than a period, the next call
+// waits for that answer and does not ask again. The last answer counts for a number of periods,
+// fresh. After that, ask returns an error.
 func (s *scaling) ask() answer {
 	period := s.shortest()
 	if s.asked == nil {

@@ -5,10 +5,9 @@ import "time"
 // A Spacer is [Rates] with another distribution of distances than a Poisson process.
 type Spacer interface {
 	Rates
-	// Space returns the growth of the integral of the rate until the next request:
-	// always 1 for requests at even distances, an exponential number for a Poisson
-	// process. With 0 the request comes at the same instant, from the same client and to
-	// the same limiter.
+	// Space returns the growth of the integral of the rate until the next request: always 1 for
+	// requests at even distances, an exponential number for a Poisson process. With 0 the next
+	// request comes at the instant of the last request, from its client and to its limiter.
 	Space() float64
 }
 

@@ -61,8 +61,8 @@ func (s Scenario) filled() Scenario {
 	return s
 }
 
-// A decoder reads JSON into Go values, token by token, and keeps the line of each field: package
-// json does not, and an error in a file of a hundred lines needs one.
+// A decoder reads JSON into Go values, token by token, and keeps the line of each field. Package
+// json keeps no lines, and an error in a file of a hundred lines has to name its line.
 type decoder struct {
 	file  string
 	text  []byte

@@ -9,8 +9,9 @@ import (
 	"github.com/weir-go/weir/pid"
 )
 
-// A LoadLaw finds how fast operations may start, by the load, or how many may run: [LoadPID],
-// [DrainRate] or [Concurrency]. It is a plain value and may serve several throttles.
+// A LoadLaw derives from the load the rate at which operations may start, or the number of
+// operations that may run: [LoadPID], [DrainRate] or [Concurrency]. It is a plain value and may
+// serve several throttles.
 type LoadLaw interface {
 	// start returns the state of the law, nil if it has none, or an error that matches ErrConfig
 	// and names a setting below the field, where the law is.

@@ -31,7 +31,8 @@ const (
 )
 
 // update returns the worst symptom, by the age of the oldest operation in flight and the recent
-// mean latency, 0 if nothing completed. It is not valid until the first operation has completed.
+// mean latency. The latency is 0 if no operation completed. The symptom is not valid until the
+// first operation has completed.
 func (s *symptoms) update(oldest, latency, dt time.Duration) load.Reading {
 	s.learn(latency.Seconds(), dt)
 	if s.baseline == 0 {

@@ -53,9 +53,9 @@ func (r *refusal) pushback() metadata.MD {
 	return metadata.Pairs(pushbackKey, strconv.FormatInt(r.retryAfter.Milliseconds(), 10))
 }
 
-// RetryAfter returns how long a server asked this client to wait before it retries, by the
-// RetryInfo in the status of err, as a refusal has it. It is false if err has none, or one that is
-// negative.
+// RetryAfter returns how long a server asked this client to wait before it retries. The RetryInfo
+// in the status of err has that time, as in a refusal. RetryAfter returns false if err has no
+// RetryInfo, or a negative time.
 func RetryAfter(err error) (time.Duration, bool) {
 	s, _ := status.FromError(err) // without details if err is no status
 	for _, detail := range s.Details() {

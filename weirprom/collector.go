@@ -11,8 +11,8 @@ import (
 	"github.com/weir-go/weir/metrics"
 )
 
-// A Collector collects from sources. Make one with [New]. It is safe for concurrent use, and may be
-// in several registries.
+// A Collector collects the metrics of its sources. Make one with [New]. It is safe for concurrent
+// use, and may be in several registries.
 type Collector struct {
 	reader *metrics.Reader
 	descs  map[series]*prometheus.Desc

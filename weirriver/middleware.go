@@ -31,15 +31,15 @@ type Middleware struct {
 }
 
 // Work implements [rivertype.WorkerMiddleware]. The job runs as soon as the admitter admits it. If
-// the admitter refuses it, Work returns River's error for a snooze of [edge.RetryAfter], and if the
-// admitter will refuse it however late it comes, that refusal, which uses up an attempt. If ctx
-// ends while the job waits, Work returns an error that matches the cause, so that a client that
-// stops puts the job back.
+// the admitter refuses the job, Work returns River's error for a snooze of [edge.RetryAfter]. If
+// the admitter would refuse the job at any later time too, Work returns the refusal, which uses up
+// an attempt. If ctx ends while the job waits, Work returns an error that matches the cause, so
+// that a client that stops puts the job back.
 //
-// The slot comes free when the job returns, panics or ends its goroutine. Its latency counts from
-// admission, if it succeeds. A job that snoozes or cancels itself, or is cancelled, teaches the
-// limiter nothing; one that panics, or ends its goroutine, has failed; for others see
-// [edge.ErrorOutcome].
+// The slot comes free when the job returns, panics or ends its goroutine. The latency of a job that
+// succeeds counts from its admission. A job that snoozes or cancels itself, or is cancelled,
+// teaches the limiter nothing. A job that panics, or ends its goroutine, has failed. For other jobs
+// see [edge.ErrorOutcome].
 func (m *Middleware) Work(ctx context.Context, job *rivertype.JobRow, doInner func(context.Context) error) error {
 	var admitter weir.Admitter
 	if m.Admitter != nil {

@@ -39,7 +39,7 @@ func (c config) opener() (opener, error) {
 	return nil, fmt.Errorf("fleet.store is %q: want nats://host:4222 or postgres://user@host/database", c.Store)
 }
 
-// connections is how many a store in PostgreSQL may take: three writes and three watches.
+// connections bounds the connections of a store in PostgreSQL: three writes and three watches.
 const connections = 6
 
 func (c config) postgres() (opener, error) {

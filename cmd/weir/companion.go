@@ -74,8 +74,8 @@ func (c companion) run(ctx context.Context, in io.Reader, s streams, args ...str
 	return nil
 }
 
-// become has the companion take the place of weir, where the system can do that: there is one
-// process then, which gets each signal once and may take its time to end.
+// become replaces the process of weir by the companion, where the system can do that. A single
+// process then gets each signal once, and may end as late as it wants.
 func (c companion) become(ctx context.Context, s streams) error {
 	if s.out == os.Stdout && s.err == os.Stderr {
 		if err := replace(c.path, []string{c.name}, append(os.Environ(), c.env...)); !errors.Is(err, errors.ErrUnsupported) {

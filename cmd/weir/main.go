@@ -136,7 +136,7 @@ type interruptedError struct {
 	error
 }
 
-// The exit codes. A companion's exit code is passed on.
+// weir itself ends with these exit codes. It passes on the exit code of a companion.
 const (
 	statusFailed      = 1
 	statusUsage       = 2

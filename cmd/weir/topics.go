@@ -91,7 +91,7 @@ func helpText(name string) string {
 	return string(text)
 }
 
-// exitCodes are the exit statuses of weir.
+// exitCodes explains the exit codes of weir in its help.
 var exitCodes = []definition{
 	{"0", "done. A proxy, a worker, a recording or a demonstration that was asked to stop by Ctrl-C or SIGTERM is done, too"},
 	{fmt.Sprint(statusFailed), "something went wrong, or the output could not be written: what is on the standard error says what"},

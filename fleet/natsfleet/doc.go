@@ -10,12 +10,12 @@
 //
 // # Cost
 //
-// A member sends one or two small messages a second and gets as many. The member that allocates
-// gets the messages of all.
+// A member sends one or two small messages a second and receives the same number. The member that
+// allocates receives the messages of all members.
 //
 // # Safety
 //
-// A bucket may lose its last writes when its leader changes, and all of them with its disk. Package
-// fleet keeps the cap all the same. A process that may write to the bucket, whose subjects are
-// $KV.weir_fleet_NAME.>, can take all shares.
+// A bucket may lose its last writes when its leader changes, and all its writes with its disk.
+// Package fleet keeps the cap in both cases. A process that may write to the bucket, whose subjects
+// are $KV.weir_fleet_NAME.>, can take all shares.
 package natsfleet

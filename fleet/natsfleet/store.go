@@ -34,8 +34,8 @@ type Store struct {
 	deletes []jetstream.KVDeleteOpt
 }
 
-// marks is how long the mark of a deleted key stays. Without an end, a bucket would have marks of
-// all processes that ever were.
+// marks is how long the mark of a deleted key stays. Without this limit, a bucket would keep the
+// marks of all processes that have left.
 const marks = 10 * time.Minute
 
 // New returns a store. A bucket that exists is used as it is; otherwise it is made. Give one that
@@ -158,7 +158,8 @@ func (s *Store) Watch(ctx context.Context, key string, see func(fleet.Entry)) er
 // errGone is the error of a watch whose bucket was deleted, and perhaps made again.
 var errGone = errors.New("natsfleet: the bucket was deleted")
 
-// made is when the bucket was made.
+// made returns the time at which the bucket was made. Another time means that the bucket was
+// deleted and made again.
 func (s *Store) made(ctx context.Context) (time.Time, error) {
 	within, cancel := context.WithTimeout(ctx, look)
 	defer cancel()

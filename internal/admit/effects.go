@@ -25,7 +25,7 @@ type Lapse struct {
 	Seq uint64 // its number
 }
 
-// None reports whether there is nothing to do.
+// None reports whether the caller has no waiter to wake and no other action to take.
 func (fx *Effects) None() bool { return fx.Woken.None() && !fx.Notable }
 
 // events numbers the events of a node.

@@ -27,8 +27,8 @@ type Config struct {
 	Forget   time.Duration // how long a silent member is counted
 }
 
-// term is how long an allocator may believe that it leads, without a word from the store: short
-// enough that the next one is elected before the leases end.
+// term is how long an allocator may believe that it leads while the store is silent. The time is
+// short, so that the next allocator is elected before the leases end.
 func (c Config) term() time.Duration { return c.TTL / 2 }
 
 // drift is a duration of another's clock, by ours: clocks run apart by less than a tenth.
@@ -98,8 +98,8 @@ func (n *Node) Caps() (lowest, highest int) {
 // Members is how many members the allocator knew when it wrote the last grant; 0 before that.
 func (n *Node) Members() int { return n.member.members }
 
-// Advice returns advice for the law of this process, once. It is the zero Advice when the lease has
-// ended: then the law is alone.
+// Advice returns advice for the law of this process, once. After the end of a lease it returns the
+// zero Advice, because the law then learns without the other members.
 func (n *Node) Advice() (a law.Advice, ok bool) {
 	advice := n.member.advice
 	if advice == nil {

@@ -1,12 +1,13 @@
-// Package pipe carries a [fleet.Store] between two processes: one serves the store that it has, the
-// other uses it. So weir needs no client of NATS or PostgreSQL, and cmd/weir-fleet does.
+// Package pipe carries a [fleet.Store] between two processes: one process serves its store, and the
+// other process uses that store. So cmd/weir-fleet has the clients of NATS and PostgreSQL, and weir
+// needs neither.
 //
 // # Frames
 //
-// A frame is a JSON object on a line. The user sends a write or a watch under a number of its own,
-// and a stop once it no longer waits for the answer. The server answers a watch with entries,
-// and ends each write and watch once, with the error if there is one. The end of either pipe ends
-// both sides.
+// A frame is a JSON object on a line. The user sends each write and watch under a number of its
+// own. It sends a stop when it no longer waits for the answer. The server answers a watch with
+// entries. It ends each write and watch once, with the error if there is one. The end of either
+// pipe ends both sides.
 package pipe
 
 import "github.com/weir-go/weir/fleet"

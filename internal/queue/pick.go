@@ -50,8 +50,8 @@ func (q *Queue) forgetPicks() {
 	}
 }
 
-// line returns the waiters eligible to be served next in the lane: those of the tenant with the
-// least running work or, without fairness, all.
+// line returns the waiters of the lane that may be served next. With fairness they are the waiters
+// of the tenant with the least running work, and otherwise all waiters of the lane.
 func (q *Queue) line(i int) line {
 	if t := q.tenants(); t != nil {
 		return line{t.least(i), byTenant}

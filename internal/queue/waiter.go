@@ -25,8 +25,8 @@ type Waiter struct {
 	Deadline int64  // when the work must have finished; 0 if it has no deadline
 	Tenant   uint16 // the hash of its tenant
 
-	// The answer, and the fields of the node and the queue, in the order in which a hand-off
-	// needs them.
+	// The node and the queue set these fields, which include the answer. Their order is the order
+	// in which a hand-off needs them.
 	Verdict    reply.Verdict
 	RecheckDue bool // its owner was notified to look again, and has not yet
 	joined     int64

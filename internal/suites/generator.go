@@ -9,7 +9,7 @@ import (
 	"github.com/weir-go/weir/sim"
 )
 
-// The streams of random numbers, apart from those of a simulation with the same seed.
+// These streams of random numbers differ from the streams of a simulation with the same seed.
 const (
 	randomStream = iota + 6
 	harmStream

@@ -36,7 +36,8 @@ func (l *Pieces) Push(since int64, weight int32) {
 	l.list = append(l.list, Piece{Since: since, Weight: weight, Left: weight})
 }
 
-// makeRoom closes the holes, and doubles the list if they are less than half of it.
+// makeRoom removes the pieces that have ended. It doubles the list, unless more than half of the
+// list has ended.
 func (l *Pieces) makeRoom() {
 	list := l.list[:0]
 	if 2*l.Len() >= cap(list) {

@@ -18,8 +18,8 @@ type events struct {
 	abandoned     uint32 // work whose caller left before it ended, likewise
 }
 
-// most is the largest value of a count: it fits an int on every machine. A look-back of an
-// hour has room for half a million a second.
+// most is the largest value of a count: it fits an int on every machine. A look-back of an hour has
+// room for half a million completions a second.
 const most = math.MaxInt32
 
 // plus adds counts, up to most.

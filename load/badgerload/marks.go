@@ -9,7 +9,8 @@ import (
 	"github.com/dgraph-io/badger/v4"
 )
 
-// Marks keeps the marks of imports in the store itself, each under a key of its own: a bulk.Marks.
+// Marks keeps the marks of imports in the store itself, each under its own key. It implements
+// bulk.Marks.
 type Marks struct {
 	DB     *badger.DB // the store
 	Prefix string     // of their keys, which no other key has

@@ -54,8 +54,8 @@ func (q *Queue) publish(ctx context.Context, out *nats.Msg, job nats.Header) err
 	return err
 }
 
-// headersOf copies the headers of a job but for those by which its sender instructed the server,
-// such as to expect some stream: they were for that one message.
+// headersOf copies the headers of a job without its sender's instructions to the server, such as to
+// expect a stream. The instructions were for the original message only.
 func headersOf(job nats.Header) nats.Header {
 	own := nats.Header{}
 	for name, values := range job {

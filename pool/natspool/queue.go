@@ -23,8 +23,8 @@ type Config struct {
 	// acknowledged; its jobs are messages to weir.jobs. and the name.
 	Stream string
 
-	// Replicas is on how many servers streams are that are made: 1 to 5. Defaults to 1; with 3 the
-	// loss of a server does no harm.
+	// Replicas is the number of servers that keep each stream which the queue makes: 1 to 5.
+	// Defaults to 1. With 3 the loss of a server does no harm.
 	Replicas int
 
 	// Lease is how long a job belongs to a process that no longer extends it: the AckWait of the
@@ -172,7 +172,8 @@ type Snapshot struct {
 	Dead    int64 // dead letters
 }
 
-// Snapshot returns the state now. The server may count a job that was just added a moment later.
+// Snapshot returns the state now. The server may need a moment until it counts a job that was just
+// added.
 func (q *Queue) Snapshot(ctx context.Context) (s Snapshot, err error) {
 	ctx = cmp.Or(ctx, context.Background())
 	consumer, err := q.consumer.Info(ctx)

@@ -58,7 +58,8 @@ func (s *share) force(bytes int) {
 }
 
 // read reads until EOF, into a buffer whose capacity is taken from the share. The error is
-// errNoMemory if the buffer may not grow, or the reader's; then nothing is taken.
+// errNoMemory if the share has no memory for the buffer, or else the error of the reader. After an
+// error read has given all bytes back.
 func (s *share) read(r io.Reader) (text []byte, err error) {
 	for {
 		if len(text) == cap(text) {

@@ -103,8 +103,9 @@ func (x *query) count() error {
 	return x.conn.out.put(x.ctx, protocol.Encode("COUNT", x.id, map[string]int{"count": n}))
 }
 
-// countSlice counts the events of a slice that no earlier filter has counted. The first filter need
-// not read the events: TestFloods has a p99 of 11 ms beside such counts, and of 41 if they do.
+// countSlice counts the events of a slice that no earlier filter has counted. The count for the
+// first filter reads no events: TestFloods has a p99 of 11 ms beside such counts, and of 41 ms
+// beside counts that read the events.
 func countSlice(c Cursor, keys int, before nostr.Filters) (n int, more bool, err error) {
 	if len(before) == 0 {
 		return c.Count(keys)

@@ -94,6 +94,6 @@ func single(values []string) string {
 	return ""
 }
 
-// plain returns an address in the form that is compared and written: an IPv4 address in its own
-// form, and no zone, because a zone has a meaning only on its host.
+// plain returns an address in the form that is compared and written. An IPv4 address in the form of
+// IPv6 becomes IPv4. The address loses its zone, because a zone has a meaning only on its host.
 func plain(addr netip.Addr) netip.Addr { return addr.Unmap().WithZone("") }

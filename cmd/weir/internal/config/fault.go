@@ -52,7 +52,7 @@ func (f *faults) add(at place, field, format string, args ...any) {
 	*f = append(*f, &fault{at, field, fmt.Sprintf(format, args...)})
 }
 
-// err joins the faults, sorted by line.
+// err joins the faults in their order in the file. The checks find them in another order.
 func (f faults) err() error {
 	slices.SortStableFunc(f, func(a, b *fault) int {
 		return cmp.Or(cmp.Compare(a.line, b.line), cmp.Compare(a.column, b.column))

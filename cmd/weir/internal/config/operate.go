@@ -39,7 +39,7 @@ type Trace struct {
 
 const noAddress = "none" // turns the admin listener off
 
-// The sizes of a token. 16 hexadecimal digits drawn by openssl have 64 bits, too many to
+// These lengths bound a token. 16 hexadecimal digits drawn by openssl have 64 bits, too many to
 // guess with requests.
 const (
 	minToken = 16

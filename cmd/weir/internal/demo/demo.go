@@ -39,7 +39,7 @@ type Config struct {
 	Err      io.Writer // gets the address of that
 }
 
-// A demonstration is servers side by side under the same load.
+// A demonstration runs servers side by side under the same load.
 type demonstration struct {
 	out     io.Writer // of 80 columns, except for the notes beside the figures of a second
 	text    string

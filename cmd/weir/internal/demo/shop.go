@@ -54,8 +54,9 @@ func (r route) fate(random *rand.Rand, at time.Duration) (takes time.Duration, f
 	return around(random, r.takes), false
 }
 
-// shop returns a server whose routes wait for a connection, as with database/sql: in order, and
-// until the client has left. It is behind the bulkhead if there is one.
+// shop returns a server whose routes wait for a connection, as with database/sql. The requests get
+// connections in their order, and wait until their client has left. The bulkhead, if there is one,
+// is in front of the routes.
 func shop(name string, start time.Time, set *bulkhead.Set) *server {
 	p, mux := newPool(start, connections, true), http.NewServeMux()
 	for _, r := range routes {

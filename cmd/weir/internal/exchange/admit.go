@@ -12,9 +12,10 @@ import (
 // A refusedError is the refusal of a slot to a request.
 type refusedError struct{ error }
 
-// admit takes a slot of the gate. A conversation takes a stream slot instead. An upload, whose
-// body streams, holds a slot within the uploads' part of the limit. A request for an upgrade is
-// one like others until its upstream switches, for most ignore protocols that they do not know.
+// admit takes a slot of the gate. A conversation takes a stream slot instead. An upload, whose body
+// streams, holds a slot within the uploads' part of the limit. A request for an upgrade counts as
+// any other request until its upstream switches protocols, because most upstreams ignore unknown
+// protocols.
 func (x *exchange) admit() error {
 	if x.upgrade {
 		if err := weir.Full(x.asked, x.shared.sockets); err != nil {

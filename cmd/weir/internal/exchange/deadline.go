@@ -39,7 +39,8 @@ func (d *deadline) stop() {
 	d.timer.Stop()
 }
 
-// during calls a function that waits for the client's next piece.
+// during calls a function that waits for more of the client's body. A deadline that passes in the
+// call is the fault of the client. After the call the upstream has the whole time again.
 func (d *deadline) during(read func()) {
 	d.mu.Lock()
 	d.client = true

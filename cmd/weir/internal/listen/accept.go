@@ -27,7 +27,7 @@ type Counts struct {
 	Slow       uint64 `json:"slow"`       // connections and streams whose clients sent a body below BodyRate, or stalled
 }
 
-// Counts returns the counts so far.
+// Counts returns the counts since the start, and the number of connections that are open now.
 func (l *Listener) Counts() Counts {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -61,8 +61,8 @@ func (w *watch) begin(stall time.Duration, of operation) {
 	}
 }
 
-// end ends the operation, and returns the time since it last moved. After end returns, it is not
-// cut.
+// end ends the operation, and returns the time since the client's last progress. After end has
+// returned, the watch does not cut the operation.
 func (w *watch) end() (idle time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -100,9 +100,9 @@ func (c *connections) end() {
 	}
 }
 
-// closeUnused closes the connections if no pool uses them and no request runs: net/http could close
-// the connection of one whose response has just arrived. A request may still begin, by a table of
-// before a reload.
+// closeUnused closes the connections if no pool uses them and no request runs. During a request,
+// net/http could close the connection of a response that has just arrived. A request may still
+// begin if its table is older than a reload.
 func (c *connections) closeUnused() {
 	if c.pools.Load() > 0 {
 		return
