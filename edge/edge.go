@@ -16,10 +16,10 @@ import (
 // A6).
 const unknownDrain = 100 * time.Millisecond
 
-// RetryAfter returns how long the client of work that was not admitted should stay away.
-// Clients that were refused together would come back together, so the time is spread at
-// random over one to two times [weir.RefusedError].RetryAfter, and over 100 to 200 ms if that
-// is shorter or unknown.
+// RetryAfter returns how long the client of work that was not admitted should stay away. Clients
+// that were refused together would come back together, so the time is spread at random over one to
+// two times [weir.RefusedError].RetryAfter, and over 100 to 200 ms if that is below 100 ms or
+// unknown.
 //
 // It returns false if the same work would be refused again at any later time, as with
 // [weir.ReasonBadKey].
@@ -57,7 +57,7 @@ func HTTPStatus(r weir.Reason) int { return reply.Verdict(r).HTTP() }
 func GRPCCode(r weir.Reason) uint32 { return reply.Verdict(r).GRPC() }
 
 // IsExempt reports whether an admitter limits nothing: nil, or a nil *weir.Limiter, which a look-up
-// in a map of limiters returns for a call that has none.
+// in a map of limiters returns for a call that has no limiter.
 func IsExempt(a weir.Admitter) bool {
 	if lim, ok := a.(*weir.Limiter); ok {
 		return lim == nil
@@ -77,7 +77,7 @@ func ContextOutcome(ctx context.Context) weir.Outcome {
 
 // ErrorOutcome returns the outcome of a client's call that ended with an error: [weir.Overloaded]
 // for a refusal by another limiter on the way, [ContextOutcome] if the context has ended, and
-// otherwise that of [weir.Classify]. The error must not be nil; a nil ctx counts as
+// otherwise the outcome of [weir.Classify]. The error must not be nil; a nil ctx counts as
 // context.Background.
 func ErrorOutcome(ctx context.Context, err error) weir.Outcome {
 	if ctx != nil && ctx.Err() != nil && !errors.Is(err, weir.ErrRefused) {

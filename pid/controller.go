@@ -26,8 +26,8 @@ type Snapshot struct {
 	Filtered float64 // the measurement after the derivative's filter
 }
 
-// New starts a controller whose output and integral are 0, or Min if 0 is outside the limits.
-// A setting out of range is an error that matches [ErrConfig].
+// New starts a controller whose output and integral are 0, or the limit next to 0 if 0 is outside
+// the limits. A setting out of range is an error that matches [ErrConfig].
 func New(conf Config) (*Controller, error) {
 	conf, err := conf.complete()
 	if err != nil {
@@ -38,8 +38,8 @@ func New(conf Config) (*Controller, error) {
 	return c, nil
 }
 
-// Update takes a measurement, dt after the one before it, and returns the output.
-// A measurement that is not finite, or a dt that is not positive, changes nothing.
+// Update takes a measurement, made dt after the last measurement, and returns the output. A
+// measurement that is not finite, or a dt that is not positive, changes nothing.
 func (c *Controller) Update(measurement float64, dt time.Duration) float64 {
 	if dt <= 0 || !finite(measurement) {
 		return c.state.Output
@@ -90,17 +90,17 @@ func (c *Controller) brake(slope float64) float64 {
 	return product(-c.conf.Kd, slope)
 }
 
-// product is rounded before anything is added to it. Some machines would otherwise compute
-// both in one step, with another result.
+// product is rounded before anything is added to it. Some machines would otherwise compute the
+// product and the sum in one step, with another result.
 func product(a, b float64) float64 { return float64(a * b) }
 
 func (c *Controller) clamp(output float64) float64 {
 	return min(max(output, c.conf.Min), c.conf.Max)
 }
 
-// Track sets the output, if something else moved it or did not follow it: the integral is
-// moved so that the controller continues from there without a bump. An output beyond the
-// limits counts as the limit, NaN is ignored.
+// Track sets the output, for an actuator that did not follow the controller. It moves the integral,
+// so that the controller continues from this output without a bump. An output beyond a limit counts
+// as the limit. NaN is ignored.
 func (c *Controller) Track(output float64) {
 	if math.IsNaN(output) {
 		return
@@ -109,7 +109,7 @@ func (c *Controller) Track(output float64) {
 	c.state.I = c.state.Output - c.state.P - c.state.D
 }
 
-// Reset forgets all samples and starts again from an output. NaN is the present one.
+// Reset forgets all samples and starts again from an output. NaN means the present output.
 func (c *Controller) Reset(output float64) {
 	if math.IsNaN(output) {
 		output = c.state.Output
@@ -118,9 +118,9 @@ func (c *Controller) Reset(output float64) {
 	c.Track(output)
 }
 
-// Retune takes over new settings, or none if one of them is out of range. New gains do not
-// move the output: the change of the terms goes into the integral. A new setpoint and new
-// limits act from the next update on.
+// Retune takes over new settings. If a setting is out of range, it keeps the old settings and
+// returns an error that matches [ErrConfig]. New gains do not move the output: the change of the
+// terms goes into the integral. A new setpoint and new limits act from the next update on.
 func (c *Controller) Retune(conf Config) error {
 	conf, err := conf.complete()
 	if err != nil {
@@ -214,8 +214,7 @@ func (c *Config) tracking() float64 {
 	return c.Kp / c.Ki
 }
 
-// share is the share of the way that a first-order lag goes within dt: all of it without a
-// lag.
+// share is the share of the way that a first-order lag goes within dt. Without a lag it is 1.
 func share(dt, tau float64) float64 {
 	if tau <= 0 {
 		return 1

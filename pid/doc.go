@@ -19,11 +19,11 @@
 // P alone stops short of the setpoint as soon as a steady output is needed; I
 // supplies that output and leaves no error; D brakes.
 //
-// Filter. A derivative amplifies noise, so it is taken of a first-order filter of y with the time
+// Filter. A derivative amplifies noise, so D uses y behind a first-order filter with the time
 // constant Tau. Over a step dt the filter moves by the share 1 - exp(-dt/Tau) of the way, which is
-// exact for a measurement that is constant over the step: the filter does the same however often it
-// is called. The first sample seeds it. P and I see y itself, because the lag of a filter costs
-// them stability.
+// exact for a measurement that is constant over the step. So the number of calls does not change
+// the filter. The first sample seeds the filter. P and I see y itself, because the lag of a filter
+// costs them stability.
 //
 // Derivative on the measurement. A step of the setpoint would make the derivative of e a
 // spike; the derivative of y is unaffected.
@@ -43,17 +43,17 @@
 //
 // # When it fails
 //
-//   - Too much gain or too much delay between output and measurement: it
-//     oscillates. Lower Kp and Ki together.
+//   - Too much gain or too much delay between output and measurement: the output oscillates. Lower
+//     Kp and Ki together.
 //   - The measurement stops responding: I goes to a limit and stays there. Bound
 //     the output, and call Track when something else sets it.
-//   - The sign of the plant is not as Reverse says: it runs to the wrong limit.
+//   - The sign of the plant is not as Reverse says: the output runs to the wrong limit.
 //   - A noisy measurement with a large Kd/Tau: the output is noise.
-//   - A plant whose gain varies by orders of magnitude: measure and move its
-//     logarithm, as [github.com/weir-go/weir/law.PID] does.
+//   - A plant whose gain varies by orders of magnitude: use the logarithms of the measurement and
+//     of the output, as [github.com/weir-go/weir/law.PID] does.
 //
-// Values that are not finite are rejected and a step of no time is ignored: the output is
-// held and the state stays as it was. A long gap integrates as one of MaxStep.
+// Values that are not finite are rejected and a step of no time is ignored: the output is held and
+// the state stays as it was. A step longer than MaxStep integrates as a step of MaxStep.
 //
 // # Sources
 //

@@ -10,15 +10,15 @@ import (
 
 // BudgetConfig configures a [Budget]. The zero BudgetConfig works; 0 always means the default.
 type BudgetConfig struct {
-	// Share is how many retries each success pays for. Defaults to 0.1; up to 1.
+	// Share is the number of retries that each success pays for. Defaults to 0.1; up to 1.
 	Share float64
 
 	// Window is how long a success counts. Defaults to 10 s; from 1 s to 1 h.
 	Window time.Duration
 
-	// MinPerSecond is the rate of retries that need no success, for clients with little
-	// traffic. The retries of a whole Window may come at once. It holds for each client: a
-	// hundred of them send a hundred times as many. Defaults to 1; up to 1000.
+	// MinPerSecond is the rate of retries that need no success, for clients with little traffic.
+	// The retries of a whole Window may come at once. It holds for each budget: a hundred clients
+	// with their own budgets send a hundred times as many retries. Defaults to 1; up to 1000.
 	MinPerSecond float64
 }
 

@@ -13,18 +13,19 @@ import (
 
 // An Answer is the result of an attempt.
 type Answer struct {
-	// Outcome is the outcome for the downstream. A [weir.Success] is not tried again, so a
-	// Classify that returns an empty Answer causes no retry. The throttle takes a success and a
-	// [weir.Failure] for accepted, [weir.Overloaded] and [weir.Timeout] for refused, and does not
-	// count [weir.Ignore], for an attempt that was never sent or whose caller left. Without an
-	// answer the outcome is Overloaded: from outside, overload looks like a broken connection.
+	// Outcome is the outcome for the downstream. A [weir.Success] is not tried again, so a Classify
+	// that returns an empty Answer causes no retry. The throttle counts [weir.Success],
+	// [weir.Failure] and [weir.Late] as accepted, and [weir.Overloaded] and [weir.Timeout] as
+	// refused. It does not count [weir.Ignore]: use that for an attempt that was never sent or
+	// whose caller left. Use Overloaded for an attempt without an answer: from outside, overload
+	// looks like a broken connection.
 	Outcome    weir.Outcome
-	RetryAfter time.Duration // how long to stay away, as the downstream asked; 0 or less if it did not
-	Final      bool          // it must not be tried again
+	RetryAfter time.Duration // the wait that the downstream asked for; 0 or less without one
+	Final      bool          // the call must not be tried again
 }
 
-// A Call is the attempts of one call, for callers that read a reply before they can classify it. If
-// a function is enough, use [Client.Do]. A Call must not be used concurrently.
+// A Call makes the attempts of one call, for callers that read a reply before they can classify it.
+// If a function can make a whole attempt, use [Client.Do]. A Call must not be used concurrently.
 type Call struct {
 	client  *Client
 	attempt int
@@ -34,21 +35,22 @@ type Call struct {
 // Call returns a call that has not begun.
 func (c *Client) Call() *Call { return &Call{client: c} }
 
-// Attempt returns the number of the attempt that began last, from 1, and 0 before the first.
+// Attempt returns the number of the attempt that began last. It counts from 1, and is 0 before the
+// first attempt.
 func (c *Call) Attempt() int { return c.attempt }
 
-// Try makes an attempt, once it is time for it, and reports whether another one should follow. The
-// error says why there was no attempt: the throttle refused the first one, by a
-// [*weir.RefusedError] with [weir.ReasonOverload], or the context ended before it was time, whose
-// cause it is. The call is over then. An attempt that panics is a failure. A nil context counts as
-// context.Background.
+// Try waits for the time of the attempt, makes the attempt, and reports whether another attempt
+// should follow. An error means that there was no attempt and that the call is over. It is a
+// [*weir.RefusedError] with [weir.ReasonOverload] if the throttle refused the first attempt, or the
+// cause of the context's end if the context ended during the wait. An attempt that panics is a
+// failure. A nil context counts as context.Background.
 func (c *Call) Try(ctx context.Context, attempt func() Answer) (again bool, err error) {
 	ctx = cmp.Or(ctx, context.Background())
 	ticket, err := c.begin(ctx)
 	if err != nil {
 		return false, err
 	}
-	answer := Answer{Outcome: weir.Failure, Final: true} // should attempt panic
+	answer := Answer{Outcome: weir.Failure, Final: true} // if attempt panics
 	defer func() {
 		ticket.Finish(answer.Outcome)
 		again = c.again(ctx, answer)

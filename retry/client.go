@@ -20,16 +20,16 @@ type Config struct {
 	// Name identifies the downstream in errors. Defaults to "client".
 	Name string
 
-	// Attempts is the most attempts of a call: 1 means no retries. Defaults to 3; up to 11.
+	// Attempts bounds the attempts of a call: 1 means no retries. Defaults to 3; up to 11.
 	Attempts int
 
-	// Backoff is the mean pause before the first retry; it doubles with each one more, up to
+	// Backoff is the mean pause before the first retry; it doubles with each further retry, up to
 	// MaxWait. Defaults to 100 ms; from 1 ms to MaxWait.
 	Backoff time.Duration
 
-	// MaxWait is the longest wait that a downstream may ask for. If it asks for more, the
-	// call is given up. Defaults to 30 s, the most that a [weir.RefusedError] asks for; from
-	// 1 ms to 1 h.
+	// MaxWait is the longest wait that a downstream may ask for. If it asks for a longer wait, the
+	// client gives the call up. Defaults to 30 s, the most that a [weir.RefusedError] asks for;
+	// from 1 ms to 1 h.
 	MaxWait time.Duration
 
 	// Budget bounds the retries of all calls together. Clients may share one. Defaults to a
@@ -92,10 +92,11 @@ func New(cfg Config) (*Client, error) {
 	return c, nil
 }
 
-// Do calls attempt, and again as long as Classify, the budget and the context allow. It
-// returns the last error of attempt, the refusal of the throttle ([weir.ErrOverload]) if that
-// did not allow an attempt, or the cause of the context's end if that came while Do waited.
-// The context's [weir.Priority] is the call's. A nil ctx counts as context.Background.
+// Do calls attempt, and repeats it as long as Attempts, Classify, the budget, the throttle and the
+// context allow. It returns the last error of attempt. If the throttle did not allow the first
+// attempt, it returns the refusal ([weir.ErrOverload]). If the context ended while Do waited, it
+// returns the cause. The call has the [weir.Priority] of the context. A nil ctx counts as
+// context.Background.
 func (c *Client) Do(ctx context.Context, attempt func(context.Context) error) error {
 	ctx = cmp.Or(ctx, context.Background())
 	var err error
@@ -116,9 +117,10 @@ func (c *Client) Do(ctx context.Context, attempt func(context.Context) error) er
 	}
 }
 
-// Classify is the default of [Config].Classify: a refusal ([weir.ErrRefused]) is tried again
-// after its RetryAfter, unless its key is bad. Any other error is a failure and final,
-// because it does not say whether the work was done.
+// Classify is the default of [Config].Classify: a refusal ([weir.ErrRefused]) is tried again after
+// its RetryAfter, unless its key is bad. Any other error is final, because it does not say whether
+// the work was done. Its outcome is the outcome of [weir.Classify], but [weir.Ignore] for a
+// cancellation.
 func Classify(err error) Answer {
 	if refused, ok := errors.AsType[*weir.RefusedError](err); ok {
 		_, again := edge.RetryAfter(refused)

@@ -1,6 +1,7 @@
-// Package retry retries the calls of clients to a downstream that refuses work: later, and fewer
-// of them. It knows no protocol. [github.com/weir-go/weir/weirhttp.RetryTransport] applies it to
-// HTTP, and the RetryClient of the modules weirgrpc and weirconnect to gRPC and Connect.
+// Package retry retries the calls of clients to a downstream that refuses work. It makes the
+// retries later, and makes fewer of them. It knows no protocol.
+// [github.com/weir-go/weir/weirhttp.RetryTransport] applies it to HTTP, and the RetryClient of the
+// modules weirgrpc and weirconnect to gRPC and Connect.
 //
 //	client, err := retry.New(retry.Config{Name: "search"})
 //	err = client.Do(ctx, func(ctx context.Context) error { return search(ctx, query) })
@@ -22,14 +23,15 @@
 //
 // # How many retries
 //
-// Three retries for each call turn an overload into four times the load, and keep it up after its
-// cause has gone. A [Budget] bounds the retries of all calls together. It allows one while
+// Three retries for each call turn an overload into four times the load, and keep the overload up
+// after its cause has gone. A [Budget] bounds the retries of all calls together. It allows a retry
+// while
 //
 //	retries + 1 <= Share * successes + MinPerSecond * Window
 //
 // counted over the last Window. With the defaults a downstream that answers 1000 calls a second
-// gets at most 101 retries a second. A downstream that answers no calls gets one a second from
-// each client. The least rate is for clients with little traffic: a tenth of three calls is no
+// gets at most 101 retries a second. A downstream that answers no calls gets one retry a second
+// from each client. The least rate is for clients with little traffic: a tenth of three calls is no
 // retry at all.
 //
 // # Which calls are not worth sending
@@ -52,7 +54,7 @@
 //
 // With MaxReject = 1 a downstream that recovers from a long outage gets one call in each Window at
 // first, and recovery takes six windows. With 0.9, a tenth of the calls always goes through, and
-// it takes two:
+// recovery takes two windows:
 //
 //	go test -run Recovers -v ./retry
 //

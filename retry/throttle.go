@@ -12,24 +12,24 @@ import (
 )
 
 // minSamples is the number of requests that the throttle needs before it refuses. It equals
-// MinSamples of a limiter. Without it one failed call would make the next refused with
-// probability 1/2.
+// MinSamples of a limiter. Without this minimum, the throttle would refuse the call after one
+// failed call with probability 1/2.
 const minSamples = 20
 
 // ThrottlerConfig configures a [Throttler]. The zero ThrottlerConfig works; 0 always means the
 // default.
 type ThrottlerConfig struct {
-	// K is how many calls are sent for each that is accepted. A smaller K sends less in vain
-	// but is slower to notice that the downstream accepts more. Defaults to 2; above 1 and up
-	// to 100.
+	// K is the number of calls that are sent for each accepted call. A smaller K sends fewer calls
+	// in vain, but notices later that the downstream accepts more calls. Defaults to 2; above 1 and
+	// up to 100.
 	K float64
 
 	// Window is how far back the throttle looks. In a full outage it refuses the first call after
 	// Window*(1-1/K). Defaults to 30 s; from 1 s to 1 h.
 	Window time.Duration
 
-	// MaxReject is the greatest share of calls that it refuses. The other calls show when the
-	// downstream is back. Defaults to 0.9; up to 1.
+	// MaxReject is the greatest share of calls that the throttle refuses. The other calls show when
+	// the downstream is back. Defaults to 0.9; up to 1.
 	MaxReject float64
 }
 
@@ -63,9 +63,9 @@ func NewThrottler(cfg ThrottlerConfig) (*Throttler, error) {
 	return &Throttler{k: cfg.K, most: cfg.MaxReject, length: cfg.Window, random: rand.Float64}, nil
 }
 
-// TryAcquire asks whether to send a call with the [weir.Priority] of ctx. If it is to be sent, call
-// [Ticket.Finish] with its outcome. Otherwise the error is [weir.ErrOverload]. A nil
-// ctx counts as context.Background.
+// TryAcquire decides whether to send a call with the [weir.Priority] of ctx. If the error is nil,
+// send the call, and call [Ticket.Finish] with its outcome. Otherwise the error is
+// [weir.ErrOverload]. A nil ctx counts as context.Background.
 func (t *Throttler) TryAcquire(ctx context.Context) (Ticket, error) {
 	p := weir.PriorityFrom(ctx)
 	if t.refuses(p) {
@@ -131,7 +131,8 @@ func (k *Ticket) Finish(o weir.Outcome) {
 	}
 }
 
-// buckets is how many parts a window has: an event leaves it up to a twentieth of the window early.
+// buckets is the number of parts of a window. An event leaves the window up to a twentieth of its
+// length early.
 const buckets = 20
 
 // A window counts recent events, in buckets of equal width.
@@ -141,7 +142,8 @@ type window struct {
 	ring   [buckets]counts
 }
 
-// counts are the requests that were made, or the retries, and the answers that allow more of them.
+// counts has the requests of a throttle, or the retries of a budget, and the answers that allow
+// more of them.
 type counts struct{ requests, answers int }
 
 func newWindow(length time.Duration) *window { return &window{width: int64(length) / buckets} }

@@ -7,11 +7,11 @@ import (
 	"github.com/weir-go/weir/edge"
 )
 
-// Admitter returns an admitter that refuses the share of the shedder, and asks next about the
-// rest. Work that is shed is not seen by next. Work that passes its Full must then be
-// acquired, as by a tap and an interceptor of weirgrpc; both together shed the share once.
-// A nil next stays nil, which exempts the work: none of it is shed. So it may wrap the
-// admitter that weirhttp.ByKey names for a request.
+// Admitter returns an admitter that refuses the share of the work that the load demands, and asks
+// next about all other work. next does not see work that is shed. Work that passes its Full must
+// then be acquired, as a tap and an interceptor of weirgrpc do: the two calls together shed the
+// share once. If next is nil, Admitter returns nil, which exempts the work from shedding. So
+// Admitter may wrap the admitter that weirhttp.ByKey names for a request.
 func (s *Shedder) Admitter(next weir.Admitter) weir.Admitter {
 	if edge.IsExempt(next) {
 		return nil
@@ -45,8 +45,8 @@ func (a admitter) Full(ctx context.Context) error {
 	return weir.Full(ctx, a.next)
 }
 
-// Snapshot returns the limit of next for weirhttp, which lets uploads hold a part of it. It
-// is zero if next has none.
+// Snapshot returns the limit of next for weirhttp, which lets uploads hold a part of it. It is zero
+// if next has no limit to show.
 func (a admitter) Snapshot() weir.Snapshot {
 	if next, ok := a.next.(interface{ Snapshot() weir.Snapshot }); ok {
 		return next.Snapshot()

@@ -1,6 +1,6 @@
-// Package shed refuses work while a signal of load is above its mark, the least important
-// first. The signal is the CPU, memory, a store's backlog, or any other that a [load.Monitor]
-// watches.
+// Package shed refuses work while a signal of load is above its mark. It refuses the least
+// important work first. The signal is the CPU, memory, a store's backlog, or any other that a
+// [load.Monitor] watches.
 //
 // A limiter sees a server by the latency of its work. That is enough as long as scarce
 // resources slow the work down. A [Shedder] goes in front of a limiter, or of a set, and adds
@@ -24,17 +24,17 @@
 //	high      from 1.5 to 2.0
 //	critical  never
 //
-// so one priority is gone before the next loses anything. Refusals are spread evenly over the
-// arriving work: with a share of 0.25 every fourth, by adding up shares and refusing whenever
-// the sum reaches 1. Nothing is random.
+// so all work of one priority is refused before the next priority loses any work. The shedder
+// spreads refusals evenly over the arriving work: it adds up the shares, and refuses work whenever
+// the sum reaches 1. With a share of 0.25 it refuses every fourth piece of work. Nothing is random.
 //
 // # When it fails
 //
 //   - A signal that cannot exceed its limit: a CPU with the limit 1 has no load above 1, so only
 //     low priorities are ever shed, and only a little. With [load.CPU].Limit 0.6, low work is
 //     shed from 60% of the CPU, normal from 72% and high from 90%.
-//   - A signal that the refused work does not move: all but the critical is refused, and it stays
-//     above its mark.
+//   - A signal that the refused work does not move: all work but critical work is refused, and the
+//     signal stays above its mark.
 //   - A signal that is missing or stale sheds nothing. [load.Config].OnEvent reports it.
 //   - Several servers that shed by one shared signal all shed at once.
 //

@@ -35,8 +35,8 @@ type level struct {
 // share.
 const freshness = 10 * time.Millisecond
 
-// retryAfter is when shed work may come back: a load that was above its mark has had ten
-// polls by then.
+// retryAfter is the time after which shed work may come back. The monitor has polled its sources
+// ten times by then.
 const retryAfter = time.Second
 
 // New returns a shedder that follows the monitor. Its owner runs the monitor. The error
@@ -53,8 +53,8 @@ func New(monitor *load.Monitor, cfg Config) (*Shedder, error) {
 // context.Background.
 func (s *Shedder) Full(ctx context.Context) error { return s.full(ctx, false) }
 
-// full is Full. If comesAgain is set, the work will ask again, and only a refusal uses up the
-// share: using it both times would refuse twice as much.
+// full does the work of Full. If comesAgain is set, the same work will ask again, so only a refusal
+// uses up its share now: to use the share both times would refuse twice as much work.
 func (s *Shedder) full(ctx context.Context, comesAgain bool) error {
 	load := s.load()
 	if load < marks[0].from {
@@ -125,11 +125,12 @@ type Config struct {
 	Name string
 }
 
-// A mark is the load from which some of the work is refused, and the load from which all is.
+// A mark is the load from which some of the work is refused, and the load from which all of the
+// work is refused.
 type mark struct{ from, to float64 }
 
-// marks is for low, normal and high work: each priority is left alone until the next lower one is
-// gone. Critical work is never shed.
+// marks has the marks of low, normal and high work. Work of a priority is shed only once all work
+// of the next lower priority is refused. Critical work is never shed.
 var marks = [...]mark{{1, 1.2}, {1.2, 1.5}, {1.5, 2}}
 
 func (m mark) share(load float64) float64 {

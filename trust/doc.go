@@ -1,8 +1,8 @@
 // Package trust decides which peers may set the priority of their requests.
 //
-// A server that queues or sheds serves more important work first ([weir.WithPriority]). If
-// any client could set that by a header, all would claim to be critical. So a peer's priority
-// counts only if the operator trusts that peer: by the network of its connection
+// A server that queues or sheds serves more important work first ([weir.WithPriority]). If any
+// client could set the priority by a header, all clients would claim to be critical. So a peer's
+// priority counts only if the operator trusts that peer: by the network of its connection
 // ([Networks]), by the certificate that it proved to own ([Verified]), or by a rule of the
 // operator's own, a function of type [Peers].
 //

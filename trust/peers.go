@@ -13,8 +13,8 @@ import (
 
 // A Peer is the other end of a connection.
 type Peer struct {
-	// Addr is the source of the connection; the zero Addr without an IP address, as for a
-	// Unix socket.
+	// Addr is the source address of the connection. It is the zero Addr if the source has no IP
+	// address, as for a Unix socket.
 	Addr netip.Addr
 	// TLS is the state of the connection's TLS, nil without TLS. It is only read.
 	TLS *tls.ConnectionState
@@ -45,8 +45,8 @@ func FromRequest(r *http.Request) Peer {
 // fast. A nil Peers trusts no peer.
 type Peers func(Peer) bool
 
-// Request reports whether the peer that sent a request is trusted, as weirhttp.Trust asks. It
-// trusts no request if it is nil.
+// Request reports whether the peer that sent a request is trusted. Give this method to
+// weirhttp.Trust. A nil Peers trusts no request.
 func (trusts Peers) Request(r *http.Request) bool { return trusts != nil && trusts(FromRequest(r)) }
 
 // Networks returns Peers that trusts connections from the given networks, such as "10.0.0.0/8",
@@ -81,14 +81,14 @@ func parseNetwork(text string) (netip.Prefix, error) {
 	return network, err
 }
 
-// Verified is a [Peers] that trusts mutual TLS: a peer with a certificate that the server
-// verified, as it does under [tls.RequireAndVerifyClientCert] and
-// [tls.VerifyClientCertIfGiven]. Under [tls.RequireAnyClientCert] it trusts no peer. It
-// trusts every certificate that the server's ClientCAs signed; to trust only some, write a
-// Peers that calls Verified and then checks p.TLS.PeerCertificates[0].
+// Verified is a [Peers] that trusts mutual TLS: a peer with a certificate that the server verified,
+// as it does under [tls.RequireAndVerifyClientCert] and [tls.VerifyClientCertIfGiven]. Under
+// [tls.RequireAnyClientCert] it trusts no peer. It trusts every certificate that the server's
+// ClientCAs signed; to trust only some certificates, write a Peers that calls Verified and then
+// checks p.TLS.PeerCertificates[0].
 func Verified(p Peer) bool { return p.TLS != nil && len(p.TLS.VerifiedChains) > 0 }
 
-// Either returns Peers that trusts a peer if at least one of the given does.
+// Either returns Peers that trusts a peer if at least one of the given Peers trusts it.
 func Either(peers ...Peers) Peers {
 	return func(p Peer) bool {
 		return slices.ContainsFunc(peers, func(trusts Peers) bool { return trusts != nil && trusts(p) })

@@ -37,10 +37,10 @@ func (trusts Peers) WithPriority(ctx context.Context, from Peer, priority, attem
 	return Told(ctx, priority, attempt)
 }
 
-// Told returns ctx with the priority that a trusted peer sent, and the next lower one if the
-// attempt says that the request is a retry, so that a queue refuses it before first attempts.
-// Anything but exactly one valid value is ignored: of two, one may come from a stranger, past
-// a trusted proxy that only adds its own.
+// Told returns ctx with the priority that a trusted peer sent. If the attempt says that the request
+// is a retry, ctx gets the next lower priority, so that a queue refuses retries before first
+// attempts. A header counts only if it has exactly one value, and the value is valid: of two
+// values, one may come from a stranger, past a trusted proxy that only adds its own value.
 func Told(ctx context.Context, priority, attempt []string) context.Context {
 	p, told := ParsePriority(single(priority))
 	if !told {
@@ -52,7 +52,7 @@ func Told(ctx context.Context, priority, attempt []string) context.Context {
 	return weir.WithPriority(ctx, p)
 }
 
-// single returns the value of a header that occurs once.
+// single returns the value of a header that occurs once, and no text for other headers.
 func single(values []string) string {
 	if len(values) == 1 {
 		return values[0]
