@@ -52,7 +52,7 @@ func (x *exchange) routeStreams(ctx context.Context) (permit weir.Permit, share 
 }
 
 // admitUpload takes a slot for an upload, which holds it until its response begins, within the part
-// of the limit that uploads have. The gate learns nothing from it: the client determines its
+// of the limit that uploads have. The gate learns nothing from an upload: the client determines its
 // duration, and a slot that waits for a client is no load.
 func (x *exchange) admitUpload() error {
 	part := slot.Part(x.route.gate.Snapshot(), x.Uploads)

@@ -60,7 +60,7 @@ func (a *ahead) room() []byte {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for a.mode == keeping {
-		// One chunk above the bound, because only the end of the body may follow.
+		// With exactly bound bytes another read gets room, because it may find the end of the body.
 		if a.buf.size <= a.bound {
 			if room := a.buf.room(); room != nil {
 				return room

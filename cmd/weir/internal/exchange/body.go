@@ -18,7 +18,7 @@ type intake struct {
 	read     bool                     // the proxy has read some of the body, so the client received its 100 Continue
 	streams  bool                     // the rest is sent as it comes
 	trailer  http.Header
-	deadline *deadline // of an upload, nil for others
+	deadline *deadline // of an upload, nil for other requests
 
 	turn sync.Mutex // held while rest is read
 
@@ -38,7 +38,7 @@ type intake struct {
 	stage    stage
 }
 
-// A stage is how far the request with the body is.
+// A stage is the progress of the request that has the body.
 type stage uint8
 
 const (
@@ -85,7 +85,7 @@ func (a *attempt) Read(p []byte) (n int, err error) {
 	if n, err = a.readStart(p); n > 0 || err != nil {
 		return n, err
 	}
-	// One reader at a time: a transport may still read when the exchange ends.
+	// The turn admits one reader at a time: a transport may still read when the exchange ends.
 	a.turn.Lock()
 	defer a.turn.Unlock()
 	if n, err = a.readStart(p); n > 0 || err != nil { // takeEarly had the turn
@@ -99,8 +99,8 @@ func (a *attempt) Read(p []byte) (n int, err error) {
 	return n, a.passed(n, err)
 }
 
-// readStart reads the part that the proxy has read. At its end it returns nothing, or io.EOF if
-// that is the end of the body.
+// readStart reads the part that the proxy has read. At the end of that part it returns no bytes:
+// with io.EOF if the body ends there, and with the client's error if there is one.
 func (a *attempt) readStart(p []byte) (n int, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -152,8 +152,8 @@ func (b *intake) end() error {
 var errNotTaken = errors.New("the server ended the request before it had read the body")
 
 // Close is called by a transport that takes no more of the body. It ends a Read that waits for the
-// client, because the transport returns no error before. A body that no transport has read stays
-// open for another address.
+// client, because the transport returns its error only after that Read. A body that no transport
+// has read stays open for another address.
 func (a *attempt) Close() error {
 	a.mu.Lock()
 	begun := a.begun && a == a.last
@@ -165,7 +165,7 @@ func (a *attempt) Close() error {
 }
 
 // abandon ends the sending of the body. Until there is a response, a transport waits for its Read,
-// so that has a deadline.
+// so abandon gives that Read a deadline.
 func (b *intake) abandon() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -176,7 +176,7 @@ func (b *intake) abandon() {
 	if b.stage == unanswered {
 		b.stage = cut
 		wait := linger
-		if b.client.ProtoMajor > 1 { // it takes no client for gone
+		if b.client.ProtoMajor > 1 { // HTTP/2 takes no client for gone
 			wait = 0
 		}
 		_ = b.control.SetReadDeadline(time.Now().Add(wait))
@@ -202,7 +202,7 @@ func (b *intake) freeSent() {
 }
 
 // answered ends the time in which the body may be sent again, since there is a response. A server
-// may answer before the last try has read it all.
+// may answer before the last try has read the whole body.
 func (b *intake) answered() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -228,8 +228,8 @@ func (b *intake) failed() error {
 	return b.failure
 }
 
-// drain reads the rest of the body that the client still sends, for a while, because a reset would
-// overtake the response.
+// drain reads the rest of the body that the client still sends, for the time linger at most.
+// Without it a reset of the connection would overtake the response.
 func (b *intake) drain() {
 	b.mu.Lock()
 	sends := b.read || b.begun || b.client.Header["Expect"] == nil
@@ -253,7 +253,7 @@ func (b *intake) isUnfinished() bool {
 	return !b.done
 }
 
-// close frees the memory and the file, once nothing is read into them.
+// close frees the memory and the file, once no goroutine reads into them.
 func (b *intake) close() {
 	b.mu.Lock()
 	filling := b.filling

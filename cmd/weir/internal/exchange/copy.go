@@ -11,8 +11,8 @@ import (
 	"github.com/weir-go/weir/internal/headers"
 )
 
-// copy sends the response to the client. It panics with [http.ErrAbortHandler] if it cannot
-// send all of it, which cuts the connection, or the stream of HTTP/2.
+// copy sends the response to the client. It panics with [http.ErrAbortHandler] if it cannot send
+// the whole response, which cuts the connection, or the stream of HTTP/2.
 func (x *exchange) copy(res *http.Response) {
 	x.hangUp()
 	h := x.w.Header()
@@ -36,7 +36,7 @@ func (x *exchange) copy(res *http.Response) {
 	if len(trailer) == 0 {
 		return
 	}
-	// Otherwise net/http could send a length in place of the trailers.
+	// Without this flush net/http could send a length in place of the trailers.
 	_ = http.NewResponseController(x.w).Flush()
 	if len(trailer) == len(x.announced) {
 		maps.Copy(h, trailer) // in place of headers of the same name, which are sent

@@ -22,7 +22,7 @@ type Counts struct {
 	TimedOut  uint64 `json:"timed_out"` // requests whose upstream took too long
 	Memory    int64  `json:"memory"`    // bytes in buffers now
 	Files     int64  `json:"files"`     // temporary files now
-	Stored    int64  `json:"stored"`    // bytes in them
+	Stored    int64  `json:"stored"`    // bytes in temporary files now
 }
 
 type counters struct {
@@ -33,7 +33,7 @@ type counters struct {
 	files    atomic.Int64
 }
 
-// Counts returns the counts so far.
+// Counts returns the counts since the start, and the memory and the files that are in use now.
 func (s *Shared) Counts() Counts {
 	c := &s.counts
 	counts := Counts{

@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// A deadline ends a request at its time, unless it is stopped before. That of an upload begins anew
-// with each piece that the client sends, since the client determines how long all of it takes.
+// A deadline ends a request at its time, unless it is stopped before. The deadline of an upload
+// begins anew with each piece that the client sends, since the client determines the duration of
+// the upload.
 type deadline struct {
 	after time.Duration
 	timer *time.Timer
@@ -16,8 +17,8 @@ type deadline struct {
 	client  bool // the upstream waits for the client
 }
 
-// newDeadline returns a deadline that calls end, and reports whether the client is late, not the
-// upstream.
+// newDeadline returns a deadline that calls end once its time has passed. The argument of end says
+// whether the client is late, and not the upstream.
 func newDeadline(after time.Duration, end func(client bool)) *deadline {
 	d := &deadline{after: after}
 	d.timer = time.AfterFunc(after, func() {
@@ -30,8 +31,8 @@ func newDeadline(after time.Duration, end func(client bool)) *deadline {
 	return d
 }
 
-// stop waits for a call of end, because that uses the client's response writer, which panics once
-// the handler of an HTTP/2 request has returned.
+// stop stops the deadline. It waits for a running call of end, because end uses the client's
+// response writer, which panics once the handler of an HTTP/2 request has returned.
 func (d *deadline) stop() {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -21,10 +21,10 @@
 //	                              the buffer, or lasts longer than Streams.After
 //	server-sent events            exchanged for one of the event streams at the header
 //
-// The gate learns the latency up to the end of its slot, which the client cannot affect: a
-// response becomes a stream by its size and the time since it began, and up to the buffer's
-// size the proxy reads it however slowly the client does. Informational responses wait for the
-// client on a goroutine of their own.
+// The gate learns the latency up to the end of its slot, which the client cannot affect: a response
+// becomes a stream by its size and the time since it began, and up to the buffer's size the proxy
+// reads it even if the client reads slowly. Informational responses wait for the client on a
+// goroutine of their own.
 //
 // A response that gets no stream slot is replaced by a refusal, or broken off if its header
 // has been sent (decision 0033).

@@ -18,8 +18,8 @@ type early struct {
 	sent    chan struct{} // closed after the last
 }
 
-// mostWaiting is how many informational responses wait for a client that does not read. It gets no
-// more.
+// mostWaiting bounds the informational responses that wait for a client that does not read. The
+// proxy drops further responses.
 const mostWaiting = 8
 
 func (e *early) add(send func()) {
@@ -45,7 +45,8 @@ func sendAll(waiting <-chan func(), sent chan<- struct{}) {
 	}
 }
 
-// end waits until all are sent. From then on the final response owns the writer.
+// end waits until all informational responses are sent. From then on the final response owns the
+// writer.
 func (e *early) end() {
 	e.mu.Lock()
 	e.over = true
@@ -59,8 +60,8 @@ func (e *early) end() {
 	}
 }
 
-// Informed sends an informational response on to the client, unless it speaks HTTP/1.0, which has
-// none.
+// Informed sends an informational response on to the client, unless the client speaks HTTP/1.0,
+// which has no such responses.
 func (x *exchange) Informed(status int, header textproto.MIMEHeader) error {
 	if x.in.ProtoAtLeast(1, 1) {
 		x.early.add(func() { x.inform(status, http.Header(header)) })

@@ -54,7 +54,8 @@ type exchange struct {
 	broken   atomic.Bool // the response was broken off
 }
 
-// The reasons to end the request to the upstream early, besides weir.ErrExecutionTimeout.
+// The proxy ends a request to the upstream early for these reasons, besides
+// weir.ErrExecutionTimeout.
 var (
 	errClientLeft = errors.New("the client left")
 	errOver       = errors.New("the request is over")
@@ -109,7 +110,7 @@ func (x *exchange) serve() error {
 // bodyStreams is the config.Route.Body of routes whose requests converse.
 const bodyStreams = "stream"
 
-// end releases everything the exchange still holds, and counts it.
+// end releases everything that the exchange still holds, and counts the request by its result.
 func (x *exchange) end() {
 	x.endResponse()
 	x.noteRefusal(x.cause())

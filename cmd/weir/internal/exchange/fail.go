@@ -42,7 +42,7 @@ func (x *exchange) fail(err error) {
 	}
 }
 
-// fault reports an error of the upstream, and where it was.
+// fault reports an error of the upstream, with its route and address.
 func (x *exchange) fault(err error) {
 	where := x.route.config.Pattern()
 	if address := x.who.Record.Upstream; address != "" { // of the response

@@ -32,7 +32,7 @@ func (x *exchange) takeIn() (err error) {
 	if most > 0 {
 		b.rest = http.MaxBytesReader(x.w, r.Body, most)
 	}
-	// Otherwise the server would wait for a read of the body before it writes a header.
+	// Without full duplex the server would wait for a read of the body before it writes a header.
 	b.control = http.NewResponseController(x.w)
 	_ = b.control.EnableFullDuplex()
 	if x.converses && r.Header["Expect"] != nil {
@@ -71,8 +71,8 @@ func (x *exchange) takeAll() (stream bool, err error) {
 	return x.spool()
 }
 
-// takeEarly reads the body of a possible conversation for a while. If the body ends
-// meanwhile, its length is known.
+// takeEarly reads the body of a possible conversation for the time of a pause. If the body ends in
+// that time, its length is known.
 func (x *exchange) takeEarly() (stream bool, err error) {
 	b := &x.body
 	b.filling = true
@@ -93,8 +93,9 @@ func (x *exchange) takeEarly() (stream bool, err error) {
 	return !b.done, err
 }
 
-// fill reads the body into memory, until it is whole, has most bytes, or there is no more memory.
-// The buffer grows as data arrives, so a client that only announces a body takes no memory.
+// fill reads the body into memory, until the body is whole, the buffer has most bytes, or no memory
+// is free. The buffer grows as data arrives, so a client that only announces a body takes no
+// memory.
 func (b *intake) fill() (err error) {
 	for room := b.room(); room != nil && err == nil; room = b.room() {
 		var n int
@@ -122,8 +123,9 @@ func (b *intake) filled(n int, err error) error {
 	return b.came(err)
 }
 
-// came records the end of the client's body, which HTTP/2 sends after the last byte, or its error.
-// It returns the error of the read otherwise. The lock is held, if others use the body.
+// came records the end of the client's body, or the error of a read. HTTP/2 sends the end after the
+// last byte, so a body of known length ends before. came returns nil at the end, and errNotTaken if
+// no transport takes more of the body. The lock is held, if other goroutines use the body.
 func (b *intake) came(err error) error {
 	switch {
 	case errors.Is(err, io.EOF), b.kept() == b.length:
@@ -137,7 +139,7 @@ func (b *intake) came(err error) error {
 	return err
 }
 
-// kept returns how much of the body the proxy has read.
+// kept returns the number of bytes that the proxy has read into memory and into the file.
 func (b *intake) kept() int64 {
 	if b.file == nil {
 		return b.inMemory

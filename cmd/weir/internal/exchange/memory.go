@@ -9,8 +9,8 @@ import (
 // memory bounds the total size of all buffers.
 type memory struct{ bound, used atomic.Int64 }
 
-// take takes n bytes if at most the given number of eighths of the memory is then used. It
-// reports whether it did.
+// take takes n bytes if at most the given number of eighths of the memory is then used. It reports
+// whether it took them.
 func (m *memory) take(n, eighths int64) bool {
 	if m.used.Add(n) <= m.bound.Load()/8*eighths {
 		return true
@@ -28,17 +28,17 @@ type chunk struct {
 	bytes    []byte
 }
 
-// The sizes of chunks. The first chunk of a buffer holds most bodies, and as much as net/http
-// reads at a time; the later ones hold an HTTP/2 frame. So a client that sends a byte takes 4
-// KB, and a body of 64 KB five chunks.
+// Chunks have these sizes. The first chunk of a buffer holds most bodies, and the bytes that
+// net/http reads at a time. Each later chunk holds an HTTP/2 frame. So a client that sends a byte
+// takes 4 KB, and a body of 64 KB takes five chunks.
 const (
 	firstChunk = 4 << 10
 	nextChunk  = 16 << 10
 )
 
-// How many eighths of the memory may be in use after taking a chunk. Slow senders leave half
-// of the memory to responses, and a quarter of it to the first chunks of other requests;
-// otherwise 4,000 stalled bodies of 60 KB would make every request be refused.
+// These numbers of eighths of the memory may be in use after a chunk is taken. Slow senders leave
+// half of the memory to responses, and a quarter of the memory to the first chunks of other
+// requests. Otherwise 4,000 stalled bodies of 60 KB would make every request be refused.
 const (
 	ofResponses = 8
 	ofFirst     = 6 // chunks of requests

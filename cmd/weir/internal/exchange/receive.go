@@ -29,7 +29,7 @@ func (x *exchange) receive(res *http.Response) error {
 	if res.StatusCode == http.StatusSwitchingProtocols && x.upgrade {
 		return x.becomeStream(slot.Of(x.shared.sockets), weir.Ignore)
 	}
-	if res.StatusCode == http.StatusSwitchingProtocols { // it did not ask for it
+	if res.StatusCode == http.StatusSwitchingProtocols { // the request did not ask for it
 		x.deadline.stop()
 		x.settle(weir.Failure)
 		return nil
@@ -67,8 +67,8 @@ func dropOwn(h http.Header) {
 	delete(h, weirhttp.RefusedHeader)
 }
 
-// teaches returns the outcome of a response. Most 429s are quotas of one key, unless the
-// route says that they are not.
+// teaches returns the outcome of a response. Most 429s report the quota of one key, so a 429 counts
+// as overload only if the route says so.
 func (x *exchange) teaches(status int, header, trailer http.Header) weir.Outcome {
 	if status == http.StatusTooManyRequests && x.route.config.Pushback {
 		return weir.Overloaded
@@ -110,9 +110,9 @@ type noStreamError struct{ error }
 
 func (e noStreamError) Unwrap() error { return e.error }
 
-// hangUp closes the connection after the response if the body was not read to its end,
-// because the rest must not be read as another request: with full duplex, net/http leaves
-// that to the handler. HTTP/2 frames bodies.
+// hangUp closes the connection after the response if the body was not read to its end, because the
+// rest must not be read as another request: with full duplex, net/http leaves this to the handler.
+// The frames of HTTP/2 mark the end of a body.
 func (x *exchange) hangUp() {
 	if x.in.ProtoMajor == 1 && x.body.isUnfinished() {
 		x.w.Header().Set("Connection", "close")
@@ -147,7 +147,7 @@ func (x *exchange) readWhole(res *http.Response, begun weir.Outcome) error {
 	return nil
 }
 
-// closeSource closes the body of the response.
+// closeSource closes the body of the response, and ends the request at the upstream.
 func (x *exchange) closeSource() {
 	if x.source != nil {
 		if x.body.isUnfinished() { // otherwise a transport would wait for the rest
@@ -173,8 +173,8 @@ func atEnd(body io.Reader) error {
 	}
 }
 
-// readOn reads a response of unknown length ahead of the client. The client gets the header
-// at once, because it may wait for it.
+// readOn reads a response of unknown length ahead of the client. The client gets the header at
+// once, because the client may wait for the header.
 func (x *exchange) readOn(res *http.Response, begun weir.Outcome) error {
 	toStreams := func() error {
 		err := errClientLeft

@@ -37,8 +37,8 @@ func (x *exchange) send() (*http.Response, error) {
 	return res, nil
 }
 
-// startDeadline starts the deadline of the upstream: the route's, or the client's own if that is
-// earlier.
+// startDeadline starts the deadline of the upstream: the timeout of the route, or the client's own
+// deadline if that is earlier.
 func (x *exchange) startDeadline() {
 	x.ctx, x.cancel = context.WithCancelCause(x.shared.life)
 	cause, left := weir.ErrExecutionTimeout, time.Duration(x.route.config.Timeout)
@@ -63,7 +63,8 @@ func (x *exchange) startDeadline() {
 			x.shared.counts.timedOut.Add(1)
 		}
 		x.cancel(cause)
-		// Now, because a transport waits for a read of the body, which the client may delay.
+		// The slot ends now, because a transport waits for a read of the body, which the client may
+		// delay.
 		x.slot.Finish(slot.Outcome{Outcome: x.outcome(cause)})
 	})
 	if errors.Is(cause, weir.ErrExecutionTimeout) && !x.converses && x.body.streams {
@@ -71,8 +72,9 @@ func (x *exchange) startDeadline() {
 	}
 }
 
-// callTimeout returns the time that is left to a call of gRPC or Connect. Then its client leaves
-// and its server ends it, which says nothing about the server: strangers may name any time.
+// callTimeout returns the time that remains for a call of gRPC or Connect. At its end the client
+// leaves and the server ends the call. This is no failure of the server, because strangers may name
+// any time.
 func (x *exchange) callTimeout() (left time.Duration, ok bool) {
 	if x.route.config.GRPC == "" {
 		return 0, false
@@ -90,7 +92,7 @@ const forever = 1<<63 - 1
 const leavesCancel = "cancel"
 
 // watch ends the request to the upstream when its client leaves. The server ends the client's
-// context with each request, so nothing is kept for a connection that lasts.
+// context with each request, so a long connection does not collect such functions.
 func (x *exchange) watch() {
 	context.AfterFunc(x.in.Context(), func() {
 		if !x.body.isCut() {
@@ -137,8 +139,8 @@ func (x *exchange) outgoing() (*http.Request, error) {
 // headersOfClient is the number of headers that a client.Identity adds at most.
 const headersOfClient = 12
 
-// cause returns why the request to the upstream was ended early, if it was. The server of a call
-// may end it at its deadline before the timer does.
+// cause returns the reason for the early end of the request to the upstream, or nil. The server of
+// a call may end the call at its deadline before the timer does.
 func (x *exchange) cause() error {
 	if x.ctx == nil {
 		return nil
@@ -149,8 +151,8 @@ func (x *exchange) cause() error {
 	return context.Cause(x.ctx)
 }
 
-// ClientFailed reports whether the client's call has had its time, or its body could not be read,
-// from the client or from its file.
+// ClientFailed reports whether the client has left, the time of its call is over, or its body could
+// not be read, from the client or from its file.
 func (x *exchange) ClientFailed() bool {
 	if errors.Is(x.cause(), errClientLeft) {
 		return true

@@ -42,9 +42,9 @@ type setting struct {
 	store int64 // bytes in temporary files
 }
 
-// New returns the state that routes share. All requests to upstreams end with the context.
-// onFault, if not nil, receives the errors of upstreams that gave no answer or a partial one, and
-// those of the disk; it may be called concurrently.
+// New returns the state that routes share. All requests to upstreams end with the context. onFault,
+// if not nil, receives the errors of upstreams that gave no answer or a partial answer, and the
+// errors of the disk. It may be called concurrently.
 func New(ctx context.Context, c *config.Config, onFault func(what string, err error)) (*Shared, error) {
 	if onFault == nil {
 		onFault = func(string, error) {}
@@ -91,11 +91,11 @@ func (s *Shared) Update(c *config.Config) (err error) {
 // because the proxy would otherwise wait for it.
 func (s *Shared) Drain() { s.drain() }
 
-// EndSockets waits until the connections have ended that were upgraded. If ctx ends before, it
-// returns an error.
+// EndSockets waits until the upgraded connections have ended. If ctx ends before, it returns an
+// error.
 func (s *Shared) EndSockets(ctx context.Context) error { return s.sockets.Shutdown(ctx) }
 
-// Close refuses all further requests.
+// Close refuses all further streams and exempt requests. The gates of the routes stay open.
 func (s *Shared) Close() {
 	for _, lim := range s.Caps() {
 		lim.Close()
@@ -123,9 +123,9 @@ type Route struct {
 	config   config.Route
 }
 
-// Route returns a route. Its requests take a slot of the gate, which an exempt route does not
-// need. They then go to the upstream, which sets the address of a request. Refusals are
-// answered as in package weirhttp.
+// Route returns a route. Its requests take a slot of the gate, or for an exempt route a slot of the
+// cap on exempt requests. They then go to the upstream, which sets the address of a request.
+// Refusals are answered as in package weirhttp.
 func (s *Shared) Route(gate Gate, to *upstream.Pool, c config.Route) *Route {
 	if c.Exempt {
 		gate = s.exempt

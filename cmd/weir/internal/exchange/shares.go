@@ -9,8 +9,8 @@ import (
 )
 
 // shares are slots that clients may hold for as long as they like: for the uploads of each
-// compartment, or for the streams of each route. One client has at most half of them; otherwise it
-// could take all, by a few connections of HTTP/2.
+// compartment, or for the streams of each route. One client has at most half of the slots.
+// Otherwise a client could take all slots by a few connections of HTTP/2.
 type shares struct {
 	name    string
 	all     quota.Quota[string] // by compartment or route
@@ -23,7 +23,7 @@ type holder struct {
 	address netip.Addr
 }
 
-// take takes one of the slots. Call give once when it is free again.
+// take takes a slot for a client. Call give once when the slot is free again.
 func (s *shares) take(of string, client netip.Addr, most int) (give func(), err error) {
 	who, part := holder{of, quota.AddressOf(client)}, max(1, most/2)
 	if !client.IsValid() { // all clients of a Unix socket

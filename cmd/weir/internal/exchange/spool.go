@@ -32,7 +32,7 @@ func storeOf(c config.Buffers) int64 {
 // ofClient is the part of the store that one client may use: a quarter, or one body.
 func (s *setting) ofClient() int64 { return max(s.store/4, int64(s.File)) }
 
-// notStored is the fault of a disk. The request continues.
+// notStored describes a fault of the disk in the log. The request continues.
 const notStored = "a body found no room in a file, and is sent on as it comes"
 
 // spool reads the rest of the body into a temporary file. It reports whether the rest must be
@@ -78,14 +78,15 @@ func (x *exchange) spool() (stream bool, err error) {
 	return stream, err
 }
 
-// mostAtDisk bounds the operations on temporary files at a time, because each that blocks takes a
-// thread of the system: while a disk hangs, clients could otherwise open as many as they like.
+// mostAtDisk bounds the operations on temporary files at a time, because each blocked operation
+// takes a thread of the system. While a disk hangs, clients could otherwise cause any number of
+// threads.
 const mostAtDisk = 64
 
 // diskTurns holds a value for each operation that uses the disk.
 type diskTurns chan struct{}
 
-// take waits for a turn, and returns what ends it.
+// take waits for a turn, and returns the function that ends the turn.
 func (t diskTurns) take() (end func()) {
 	t <- struct{}{}
 	return func() { <-t }
@@ -123,7 +124,7 @@ func (n named) Close() error {
 	return errors.Join(n.File.Close(), os.Remove(n.Name()))
 }
 
-// A spool is a body, or its part read so far, in a temporary file.
+// A spool is the part of a body that is in a temporary file.
 type spool struct {
 	file   file
 	size   int64

@@ -11,8 +11,8 @@ import (
 	"github.com/weir-go/weir/internal/headers"
 )
 
-// switchProtocols connects the client to the upstream, which both speak another protocol from
-// now on, until one of them closes its connection.
+// switchProtocols connects the client to the upstream in another protocol, until both directions
+// have ended or one direction has failed.
 func (x *exchange) switchProtocols(res *http.Response) error {
 	asked, given := headers.UpgradeTo(x.in.Header), headers.UpgradeTo(res.Header)
 	if asked == "" || !strings.EqualFold(asked, given) || !headers.IsPrintable(given) {

@@ -60,13 +60,14 @@ func (l accepting) Accept() (net.Conn, error) {
 	}
 }
 
-// Close closes the socket but no connections. net/http closes it again when it ends.
+// Close closes the socket but no connections. net/http calls Close again when the server ends.
 func (l accepting) Close() (err error) {
 	l.closing.Do(func() { err = l.socket.Close() })
 	return err
 }
 
-// admit counts the connection against the caps. It reports false if a cap is reached.
+// admit counts the connection against the caps. It reports false if a cap is reached, or if the
+// peer may not use the PROXY protocol.
 func (l *Listener) admit(socket net.Conn) (*conn, bool) {
 	c := &conn{Conn: socket, listener: l}
 	peer := addressOf(socket.RemoteAddr())
@@ -78,7 +79,7 @@ func (l *Listener) admit(socket net.Conn) (*conn, bool) {
 		}
 		c.header = &header{timeout: time.Duration(live.HeaderTimeout)}
 	}
-	// First, because the other cap may close a connection of another client.
+	// This cap comes first, because the other cap may close a connection of another client.
 	if c.header == nil && l.count(c, peer) != nil {
 		return nil, false
 	}
@@ -91,8 +92,9 @@ func (l *Listener) admit(socket net.Conn) (*conn, bool) {
 }
 
 // add counts the connection against the total cap. At the cap it closes the connection that has
-// waited longest for a request, even for its first. The client loses no request by that and can
-// open another connection, and clients that never finish a request do not keep others out.
+// waited longest for a request, even for its first request. The client of that connection loses no
+// request, and can open another connection. So clients that never finish a request do not keep
+// other clients out.
 func (l *Listener) add(c *conn, most int) bool {
 	l.mu.Lock()
 	var displaced *conn
@@ -117,7 +119,8 @@ func (l *Listener) add(c *conn, most int) bool {
 
 var errOverAddress = errors.New("listen: the client's address has all the connections that it may have")
 
-// count counts the connection for its client's address.
+// count counts the connection for its client's address, and returns an error at the cap of the
+// address.
 func (l *Listener) count(c *conn, address netip.Addr) error {
 	live := l.live.Load()
 	if !address.IsValid() || live.trusted(trust.Peer{Addr: address}) {
@@ -138,7 +141,7 @@ func (l *Listener) count(c *conn, address netip.Addr) error {
 	return nil
 }
 
-// refuse counts a connection that is closed at once, and says why.
+// refuse counts a connection that is closed at once, and logs the reason.
 func (l *Listener) refuse(count *uint64, client netip.Addr, why string) {
 	l.tally(count)
 	l.log.Warn("connection refused", "listener", l.socket.Addr().String(), "client", client.String(), "reason", why)

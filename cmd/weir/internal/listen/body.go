@@ -27,7 +27,7 @@ func (b *body) Read(p []byte) (int, error) {
 // messages. Only BodyTimeout still applies.
 func (b *body) Converse() { b.conn.converse() }
 
-// streamBody is a body of HTTP/2. A connection has many, and reads them ahead.
+// streamBody is a body of HTTP/2. A connection has many bodies, and net/http reads them ahead.
 type streamBody struct {
 	body
 	control *http.ResponseController
@@ -91,7 +91,7 @@ func (b *streamBody) setUnread(unread bool) {
 	}
 }
 
-// Converse ends the minimum rate, as that of a body of HTTP/1.
+// Converse ends the minimum rate, as the method of body does for HTTP/1.
 func (b *streamBody) Converse() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -110,7 +110,7 @@ func (b *streamBody) release() {
 	b.finish()
 }
 
-// finish records that nothing more is expected from the client.
+// finish records that the proxy expects no more bytes from the client.
 func (b *streamBody) finish() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -10,8 +10,8 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 )
 
-// lookEvery is how often handshakes check the files for changes. It bounds the delay of a new
-// certificate.
+// lookEvery is the least time between two checks of the files by handshakes. It bounds the delay of
+// a new certificate.
 const lookEvery = time.Second
 
 func newCertificates(files config.ServerTLS, protocols []string, log *slog.Logger) (*certs.Files, error) {
@@ -49,10 +49,10 @@ func readCertificates(files config.ServerTLS) (settings *tls.Config, err error) 
 	return settings, err
 }
 
-// asked is the server's initial configuration: each handshake gets the latest settings. The
-// keys of session tickets are the server's own, so sessions outlive a change of the files; a
-// session with a client certificate is resumed only while the authorities that signed it are
-// trusted.
+// asked returns the server's initial configuration, with which each handshake gets the latest
+// settings. The server has its own keys of session tickets, so sessions outlive a change of the
+// files. A session with a client certificate is resumed only while the authorities that signed the
+// certificate are trusted.
 func asked(files *certs.Files) *tls.Config {
 	return &tls.Config{
 		MinVersion:         tls.VersionTLS12,

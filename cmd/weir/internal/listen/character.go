@@ -8,7 +8,7 @@ import "strings"
 // noToken reports whether c is not allowed in methods and names (RFC 9110, 5.6.2).
 func noToken(c rune) bool { return !isAlphanumeric(c) && !strings.ContainsRune("!#$%&'*+-.^_`|~", c) }
 
-// noHost reports whether c is not allowed in hosts. net/http accepts the allowed ones in the
+// noHost reports whether c is not allowed in hosts. net/http accepts the allowed characters in the
 // Host header.
 func noHost(c rune) bool {
 	return !isAlphanumeric(c) && !strings.ContainsRune("!$%&'()*+,-.:;=[]_~", c)

@@ -8,9 +8,9 @@ import (
 	"sync"
 )
 
-// A cleartext connection is the one that net/http reads, above TLS if there is any. It
-// replaces the end of a refused head with a bad line, so that net/http answers with 400
-// and closes the connection.
+// A cleartext connection is the connection that net/http reads, above TLS if the listener has TLS.
+// It replaces the end of a refused head with a bad line, so that net/http answers with 400 and
+// closes the connection.
 type cleartext struct {
 	net.Conn // the conn below, or TLS above it
 	below    *conn
@@ -70,7 +70,8 @@ func (c *cleartext) CloseWrite() error {
 }
 
 // failHandshake counts a handshake that failed, and reports the error to the log, and to a client
-// that does not speak TLS. net/http reads again after it.
+// that does not speak TLS. net/http reads again after the error, so only the first call has an
+// effect.
 func (c *conn) failHandshake(err error) {
 	if c.secure == nil || c.secure.ConnectionState().HandshakeComplete || c.received.Load() == 0 || c.failed.Swap(true) {
 		return

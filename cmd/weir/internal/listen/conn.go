@@ -37,7 +37,7 @@ type conn struct {
 	pace    pace
 	began   time.Time // the current read of it
 
-	// Guarded by the listener's lock.
+	// The listener's lock guards these fields.
 	address netip.Addr    // address it counts for; zero if none
 	idle    *list.Element // set while it waits for a request
 }
@@ -57,8 +57,8 @@ func unwrap(of net.Conn) *conn {
 	return nil
 }
 
-// RemoteAddr returns the client's address. The first call waits for the PROXY header;
-// net/http makes it on the connection's own goroutine.
+// RemoteAddr returns the client's address. The first call waits for the PROXY header; net/http
+// makes that call on the connection's own goroutine.
 func (c *conn) RemoteAddr() net.Addr {
 	if c.header != nil {
 		if address, err := c.header.read(c); err == nil {
@@ -99,8 +99,8 @@ func (c *conn) converse() {
 	c.pace = pace{free: true}
 }
 
-// SetReadDeadline ends the wait for a body. net/http calls it once it has read all of one, and a
-// handler to end the current read.
+// SetReadDeadline ends the wait for a body. net/http calls it after the end of a body, and a
+// handler calls it to end the current read.
 func (c *conn) SetReadDeadline(t time.Time) error {
 	c.reading.Lock()
 	defer c.reading.Unlock()
@@ -122,8 +122,8 @@ func (c *conn) beginRead() {
 	_ = c.Conn.SetReadDeadline(deadline)
 }
 
-// endRead makes all later reads fail after a client that was too slow: otherwise the server would
-// wait for the rest of the body before it answers.
+// endRead records the end of a read. If the client was too slow, all later reads fail: otherwise
+// the server would wait for the rest of the body before it answers.
 func (c *conn) endRead(n int, err error) {
 	c.reading.Lock()
 	defer c.reading.Unlock()

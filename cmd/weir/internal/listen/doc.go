@@ -7,10 +7,10 @@
 //
 // # Client addresses
 //
-// Behind the PROXY protocol the RemoteAddr of a request is the address in the PROXY header.
-// The networks in Trusted are matched against RemoteAddr: if a TCP balancer precedes HTTP
-// proxies, the proxies are trusted, not the balancer. Without the PROXY protocol the two are
-// the same.
+// Behind the PROXY protocol the RemoteAddr of a request is the address in the PROXY header. The
+// networks in Trusted are matched against RemoteAddr: if a TCP balancer precedes HTTP proxies, the
+// proxies are trusted, not the balancer. Without the PROXY protocol the RemoteAddr is the address
+// of the peer.
 //
 // # Time limits
 //
@@ -18,21 +18,23 @@
 // BodyTimeout bounds a stall:
 //
 //   - A read of a request body fails with [os.ErrDeadlineExceeded] once its client is behind
-//     BodyRate by that long: the excess of the time it took over the time its bytes take at that
-//     rate. Only time spent reading the body counts. A client gets no credit for being ahead, or a
-//     megabyte at the beginning would buy an hour. HTTP/1.1 closes the connection after the answer,
-//     and HTTP/2 the stream. The bytes of HTTP/1.1 are counted on the socket, because a record of
-//     TLS is read whole. So is a frame of HTTP/2, whose bytes are counted when they are read: with
-//     30 s, a client whose frames have 16 KiB needs 550 bytes/s for each body.
+//     BodyRate by BodyTimeout. A client is behind by the excess of the time that it took over the
+//     time that its bytes take at that rate. Only time spent reading the body counts. A client gets
+//     no credit for being ahead, or a megabyte at the beginning would buy an hour. HTTP/1.1 closes
+//     the connection after the answer, and HTTP/2 the stream. The bytes of HTTP/1.1 are counted on
+//     the socket, because a record of TLS is read whole. A frame of HTTP/2 is read whole too, and
+//     its bytes are counted when the proxy reads them: with 30 s, a client whose frames have 16 KiB
+//     needs 550 bytes/s for each body.
 //   - The rate does not apply to a body after Converse: its client may wait for the upstream.
-//     Without a rate, a read fails that returns nothing for BodyTimeout.
-//   - A write to a socket fails once the client has acknowledged nothing for four times as long. A
-//     client's system reads ahead of it and acknowledges about 100 KB at a time, so a slow client
-//     looks like a stalled one before that: with 30 s, 1 KB/s is enough. The duration of the write
-//     does not count, because megabytes may wait in the socket. Linux knows the acknowledged bytes
-//     on TCP; elsewhere, and on Unix sockets, the write itself must end in that time.
-//   - A write to an HTTP/2 stream fails once a frame of 16 KiB has waited as long for the client's
-//     flow control, unless it waits for the connection.
+//     Without a rate, a read fails that returns no byte for BodyTimeout.
+//   - A write to a socket fails once the client has acknowledged no byte for four times
+//     BodyTimeout. A client's system reads ahead of the client and acknowledges about 100 KB at a
+//     time. Until then a slow client looks like a stalled client: with 30 s, 1 KB/s is enough. The
+//     duration of the write does not count, because megabytes may wait in the socket. Linux knows
+//     the acknowledged bytes on TCP; elsewhere, and on Unix sockets, the write itself must end in
+//     that time.
+//   - A write to an HTTP/2 stream fails once a frame of 16 KiB has waited four times BodyTimeout
+//     for the client's flow control, unless it waits for the connection.
 //
 // A client that reads a byte now and then is slow but not stalled, so it may stay. Other
 // limits bound its cost: the caps on connections here, and the caps on streams and memory

@@ -42,7 +42,7 @@ type head struct {
 // refused reports whether net/http must not see the head as it is.
 func (h head) refused() bool { return h.folded || h.chunked && (h.sized || h.old) }
 
-// scan returns the number of bytes that may pass: all, or those before the line feed that
+// scan returns the number of bytes that may pass: all bytes, or the bytes before the line feed that
 // ends a refused head.
 func (f *framing) scan(p []byte) int {
 	for i := 0; i < len(p) && f.step != foreign; {

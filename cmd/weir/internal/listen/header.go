@@ -22,8 +22,8 @@ type header struct {
 	err     error
 }
 
-// read waits for the header and returns its address. A header without one, as in the health
-// checks of a balancer, means the peer's own. If the header is missing, or the client has
+// read waits for the header and returns its address. A header without an address, as in the health
+// checks of a balancer, means the address of the peer. If the header is missing, or the client has
 // reached its cap on connections, read closes the connection.
 func (h *header) read(c *conn) (net.Addr, error) {
 	h.once.Do(func() {
@@ -58,12 +58,12 @@ func (h *header) parse(socket net.Conn) (net.Addr, error) {
 }
 
 // headerBuffer holds the longest header of version 1, 107 bytes, and of version 2 without
-// extensions, 232.
+// extensions, 232 bytes.
 const headerBuffer = 256
 
 var errHeader = errors.New("listen: no valid header of the PROXY protocol")
 
-// unwaited hides a passed deadline from net/http, which would take it for its own.
+// unwaited hides a passed deadline from net/http, which would take the deadline for its own.
 func unwaited(err error) error {
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		return errHeader

@@ -31,7 +31,7 @@ type Listener struct {
 	live atomic.Pointer[live]
 
 	mu        sync.Mutex
-	counts    Counts // without those that are open
+	counts    Counts // without Open
 	conns     map[*conn]struct{}
 	addresses map[netip.Addr]int // counted connections by address
 	idle      *list.List         // connections without a request, the longest idle first

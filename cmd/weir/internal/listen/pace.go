@@ -2,15 +2,15 @@ package listen
 
 import "time"
 
-// A pace is how far a client is behind with a body: the excess of the time in which the proxy
-// waited for it over the time its bytes take at BodyRate. It is never negative, because otherwise
-// a client that begins fast could buy hours with a megabyte.
+// A pace is the time by which a client is behind with a body: the excess of the time in which the
+// proxy waited for the client over the time that its bytes take at BodyRate. It is never negative,
+// because otherwise a client that begins fast could buy hours with a megabyte.
 type pace struct {
 	behind time.Duration
 	free   bool // of the rate
 }
 
-// left returns how long the proxy waits for the client now; 0 is any time.
+// left returns the time for which the proxy waits for the client now. 0 means no bound.
 func (p *pace) left(l *live) time.Duration {
 	if l.BodyTimeout <= 0 {
 		return 0

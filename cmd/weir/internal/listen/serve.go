@@ -45,8 +45,8 @@ func (l *Listener) serve(w http.ResponseWriter, r *http.Request) {
 	l.next.ServeHTTP(w, r)
 }
 
-// complaint describes a request that net/http serves but no upstream should receive, or is
-// empty.
+// complaint describes the fault of a request that net/http serves but no upstream should receive.
+// It is empty for any other request.
 func complaint(r *http.Request) string {
 	switch scheme := r.URL.Scheme; {
 	case r.Method == "PRI": // net/http serves it in the middle of HTTP/1

@@ -11,8 +11,8 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 )
 
-// The limits of an HTTP/2 connection's memory. net/http by default accepts frames of 1 MiB,
-// and each connection keeps a buffer of its longest frame.
+// These limits bound the memory of an HTTP/2 connection. net/http by default accepts frames of 1
+// MiB, and each connection keeps a buffer of its longest frame.
 const (
 	frameSize        = 16 << 10  // the protocol's minimum
 	connectionWindow = 1 << 20   // the default of net/http

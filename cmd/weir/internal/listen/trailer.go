@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// dropTrailers drops names that a transport refuses to send after a body, or a server to read
-// there: the refusal would count as a failure of the upstream, and open a breaker (RFC 9110,
+// dropTrailers drops trailers that a transport refuses to send, or that a server refuses to read
+// after a body. The refusal would count as a failure of the upstream, and open a breaker (RFC 9110,
 // 6.5.1). Names with underscores pass as they do in the header.
 func dropTrailers(from http.Header, underscores bool) {
 	for name := range from {

@@ -13,9 +13,9 @@ type operation interface {
 	cut()
 }
 
-// A watch cuts an operation that has not moved for the time of a stall. It checks eight times
-// in that time. The first check may see a move from before, so the operation lasts at most an
-// eighth longer.
+// A watch cuts an operation that has not moved for the time of a stall. It checks eight times in
+// that time. The first check may see a move from before the operation, so the operation lasts at
+// most an eighth longer.
 //
 // Beginning and ending an operation takes a lock but no timer: the timer keeps running
 // between operations, and checks the state when it fires.
@@ -73,7 +73,7 @@ func (w *watch) end() (idle time.Duration) {
 	return idle
 }
 
-// close ends this operation and all later ones.
+// close ends the watch of this operation and of all later operations.
 func (w *watch) close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -83,7 +83,7 @@ func (w *watch) close() {
 	}
 }
 
-// waiting reports whether an operation has been running for a while.
+// waiting reports whether an operation has been running for at least the time between two checks.
 func (w *watch) waiting() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

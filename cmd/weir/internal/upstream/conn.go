@@ -11,9 +11,10 @@ import (
 )
 
 // A conn is a connection to a server of HTTP/1, below TLS. A server may answer before it has read
-// the whole body of a request, such as one that is too long, and close. The next write then fails,
-// and net/http would drop the answer, although it has arrived. So such a write ends only when
-// net/http closes the connection, because it has read the answer, or found none.
+// the whole body of a request, such as a body that is too long, and close the connection. The next
+// write then fails, and net/http would drop the answer, although it has arrived. So such a write
+// ends only when net/http closes the connection, which has then read the answer or found no answer,
+// or after the time patience.
 //
 // When net/http has closed the connection, it waits for its read of the body of the request before
 // it returns an error. The client may take any time for that, so Close also closes the body.
@@ -26,7 +27,7 @@ type conn struct {
 	closed  chan struct{}
 }
 
-// The states of the request on a connection, in their order.
+// The request on a connection passes through these states in their order.
 const (
 	idle     int32 = iota // or in its handshake
 	begun                 // until some of it is sent, net/http may send it on another connection
@@ -34,7 +35,7 @@ const (
 	answered              // in part
 )
 
-// patience is how long a failed write waits: an answer that has arrived is read at once.
+// patience bounds the wait of a failed write: net/http reads an answer that has arrived at once.
 const patience = time.Second
 
 func newConn(socket net.Conn) *conn { return &conn{Conn: socket, closed: make(chan struct{})} }
@@ -63,8 +64,8 @@ func (c *conn) Read(p []byte) (int, error) {
 	return n, c.cause(err)
 }
 
-// cause returns the first error of a request without an answer. The system reports it once, to the
-// reader or to the writer, and the other one gets a worse error.
+// cause returns the first error of a request without an answer. The system reports that error once,
+// to the reader or to the writer. The other side gets an error that says less.
 func (c *conn) cause(err error) error {
 	if state := c.state.Load(); err == nil || state == idle || state == answered {
 		return err
@@ -91,7 +92,7 @@ func (c *conn) Close() error {
 	return c.Conn.Close()
 }
 
-// beginOn begins a request on its connection.
+// beginOn notes the request in its connection, and the connection in the request.
 func (s *sending) beginOn(connection net.Conn) {
 	if secure, ok := connection.(*tls.Conn); ok {
 		connection = secure.NetConn()

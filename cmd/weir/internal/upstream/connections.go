@@ -16,7 +16,7 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 )
 
-// Bounds on the effects of an upstream on the proxy.
+// These bounds limit the effects of an upstream on the proxy.
 const (
 	maxHeader = 1 << 20          // bytes of a response's headers: a tenth of net/http's own bound, and 16 times what clients may send
 	keepAlive = 15 * time.Second // without an HTTP/2 frame until a ping, and after it until the connection is closed; the latter is net/http's default
@@ -27,7 +27,7 @@ const (
 // to 0.98 of the processor time of net/http's 4 KB, for server and client together.
 const readBuffer = 16 << 10
 
-// connections are the connections to an address, with the settings for new ones.
+// connections are the connections to an address, with the settings of new connections.
 type connections struct {
 	transport http.RoundTripper
 	checks    http.RoundTripper // over HTTP/1, each check has a connection of its own
@@ -44,7 +44,7 @@ func (c *connections) suit(s config.Upstream) bool {
 		s.IdleTimeout == was.IdleTimeout && s.MaxIdleConnections == was.MaxIdleConnections
 }
 
-// newConnections reads the TLS files.
+// newConnections opens no connection yet. It reads the TLS files, and fails if a file is unusable.
 func newConnections(a *address, s config.Upstream, log *slog.Logger) (*connections, error) {
 	d := &dialer{net: net.Dialer{Timeout: time.Duration(s.ConnectTimeout)}, http2: isHTTP2(s), socket: a.socket}
 	protocols := new(http.Protocols)
@@ -72,21 +72,21 @@ func newConnections(a *address, s config.Upstream, log *slog.Logger) (*connectio
 	}
 	checks := t
 	if !d.http2 {
-		// net/http gives a connection back before the caller has the response without a body. A
-		// check that takes it then, and is cancelled, would end that response.
+		// net/http frees a connection before the caller has a response without a body. A check that
+		// takes the connection then, and is cancelled, would end that response.
 		checks = t.Clone()
 		checks.DisableKeepAlives = true
 	}
 	return &connections{transport: t, checks: checks, settings: s}, nil
 }
 
-// release ends a pool's use.
+// release ends the use of the connections by a pool.
 func (c *connections) release() {
 	c.pools.Add(-1)
 	c.closeUnused()
 }
 
-// begin is called before a request.
+// begin counts a request before it is sent. It waits while unused connections are closed.
 func (c *connections) begin() {
 	c.closing.RLock()
 	defer c.closing.RUnlock()
@@ -183,8 +183,8 @@ func (d *dialer) protocols() []string {
 	return []string{"http/1.1"}
 }
 
-// newClientFiles reads the proxy's certificate and the authorities for an upstream. Each
-// handshake checks the files for changes: there are few, because connections are kept.
+// newClientFiles reads the proxy's certificate and the authorities for an upstream. Each handshake
+// checks the files for changes: handshakes are few, because connections are kept.
 func newClientFiles(c config.ClientTLS, log *slog.Logger) (*certs.Files, error) {
 	return certs.Open(func() (*tls.Config, error) { return readClientFiles(c) }, 0, log, c.CA, c.Certificate, c.Key)
 }

@@ -15,18 +15,18 @@
 //   - A client that leaves, or sends a body that cannot be read, says nothing about the address.
 //   - A deadline other than the route's depends on the client. A route's timeout has
 //     [weir.ErrExecutionTimeout] as its cause, and counts.
-//   - A 503 with Retry-After or Weir-Refused comes from a server that sheds load. It works, and
-//     ejecting it would move its load to the others, which would then shed too.
+//   - A 503 with Retry-After or Weir-Refused comes from a server that sheds load. It works, and an
+//     ejection would move its load to the other addresses, which would then shed load too.
 //
-// At most half of the addresses are out of rotation, rounded down. If more are sick, the ones
-// that became sick last are out: the others had more time to recover. An address returns as
-// soon as its ejection ends, and the next failure ejects it again, unless a success came
-// before.
+// At most half of the addresses are out of rotation, rounded down. If more addresses are sick, the
+// addresses that became sick last are out: the other sick addresses had more time to recover. An
+// address returns as soon as its ejection ends, and the next failure ejects it again, unless a
+// success came before.
 //
 // # Retries
 //
-// A request that found no connection goes to another address, three at most, because no byte
-// of it was sent. The package retries nothing else. net/http replaces a connection that was
-// closed while idle, if that is safe, and sends a request again that a server of HTTP/2 says it
-// has not begun, if its body can be read again.
+// A request that found no connection goes to another address, three at most, because no byte of it
+// was sent. The package also sends a request again that a server of HTTP/2 says it has not begun,
+// if its body can be read again. It retries no other request. net/http replaces a connection that
+// was closed while idle, if that is safe, and itself retries requests of HTTP/2 without a body.
 package upstream

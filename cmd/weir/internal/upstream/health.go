@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// mostRead bounds the bytes read of a check's answer. Reading it lets the connection be
-// reused.
+// mostRead bounds the bytes that a check reads of its answer. An answer that breaks off before that
+// is a failure.
 const mostRead = 64 << 10
 
 // errSheds is the answer of a server that sheds load, which means neither healthy nor

@@ -12,8 +12,8 @@ import (
 	"github.com/weir-go/weir/weirhttp"
 )
 
-// failed reports whether a response means that the address is sick. One that sheds load says when
-// to come back, or that Weir refused the request.
+// failed reports whether a response means that the address is sick. A response that sheds load
+// names the time of a retry, or says that Weir refused the request.
 func failed(res *http.Response) bool {
 	switch res.StatusCode {
 	case http.StatusBadGateway, http.StatusGatewayTimeout:
@@ -35,7 +35,8 @@ func (s *sending) blames(err error) bool {
 	case s.caller.ClientFailed(), LacksFiles(err), notBegun(err):
 		return false
 	}
-	// Otherwise net/http refused the request before it opened a connection.
+	// Without a connection or a dialError, net/http refused the request before it opened a
+	// connection.
 	return s.connections.Load() > 0 || errors.As(err, new(*dialError))
 }
 

@@ -78,8 +78,8 @@ func (p *Pool) find(same *address) *address {
 // isChecked reports whether the addresses are checked.
 func (p *Pool) isChecked() bool { return p.config.Health.Path != "" }
 
-// Start begins the checks. Call it once. If the pool replaces another, close that one
-// afterwards: the schedule of checks is kept.
+// Start begins the checks. Call it once. If the pool replaces another pool, close the other pool
+// afterwards: the new pool keeps its schedule of checks.
 func (p *Pool) Start() {
 	ctx, stop := context.WithCancel(context.Background())
 	p.stop = stop

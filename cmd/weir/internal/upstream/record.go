@@ -16,7 +16,7 @@ type record struct {
 	requests atomic.Uint64
 	failures atomic.Uint64
 
-	// Written with the lock held, and read without it by each request.
+	// These fields are written with the lock held, and each request reads them without the lock.
 	failed       atomic.Int64  // failed requests in a row
 	ejections    atomic.Uint64 // a request's result counts only if no ejection came since it began
 	unhealthy    atomic.Bool
@@ -98,9 +98,9 @@ func (r *record) forgetHealth() {
 	r.differ, r.nextCheck = 0, time.Time{}
 }
 
-// checkIn returns the time until the next check. If it is 0, the caller must check now, and
-// no other caller checks until the next one. The first check is at a random time, and the
-// interval varies by a tenth, so that proxies and addresses do not check in step.
+// checkIn returns the time until the next check. If it is 0, the caller must check now, and no
+// other caller checks until the next check. The first check is at a random time, and the interval
+// varies by a tenth, so that proxies and addresses do not check in step.
 func (r *record) checkIn(interval time.Duration, now time.Time) time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -119,7 +119,7 @@ func (r *record) isEjected(now time.Time) bool {
 	return until != nil && now.Before(*until)
 }
 
-// sick reports whether the address should be out of rotation, and since when.
+// sick reports whether the address should be out of rotation, and the time since which it is sick.
 func (r *record) sick(checked bool, now time.Time) (sick bool, since time.Time) {
 	if !r.isEjected(now) && (!checked || !r.unhealthy.Load()) {
 		return false, time.Time{}

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// rotation returns the addresses that receive requests: all without the sick ones, but no more than
-// half of all are out, the ones that became sick last.
+// rotation returns the addresses that receive requests. Sick addresses are out, but no more than
+// half of all addresses: the addresses that became sick last.
 func (p *Pool) rotation() []*address {
 	type patient struct {
 		*address

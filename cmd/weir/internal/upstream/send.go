@@ -21,12 +21,13 @@ import (
 // costs a client at most three connect timeouts.
 const maxTries = 3
 
-// Send sends a request to an address: to its scheme, host and base path, with the configured
-// Host or else its own. The Request of the response is the one that was sent. A request that
-// found no connection goes to another address: no transport reads a body without a connection.
-// The Close of a body that was not read must leave it open for that, and Close must end a Read that
-// waits. A request that a server of HTTP/2 has not begun is sent again if it has a GetBody. The
-// request is in flight until done is called, after the body of the response was closed.
+// Send sends a request to an address: to its scheme, host and base path, with the configured Host,
+// or else the Host of the request. The Request of the response is the request that was sent. A
+// request that found no connection goes to another address, because no transport reads a body
+// without a connection. So Close must leave a body open that no transport has read, and must end a
+// Read that waits. A request that a server of HTTP/2 has not begun is sent again if it has a
+// GetBody. The request is in flight until done is called, after the body of the response was
+// closed.
 func (p *Pool) Send(ctx context.Context, req *http.Request, caller Caller) (res *http.Response, done func(), err error) {
 	s := newSending(ctx, req, caller, p.HTTP2())
 	var tries [maxTries]*address
@@ -51,7 +52,7 @@ func (p *Pool) Send(ctx context.Context, req *http.Request, caller Caller) (res 
 }
 
 // HTTP2 reports whether the servers speak HTTP/2. By GOAWAY and REFUSED_STREAM they say which
-// requests they have not begun, and those are sent again. HTTP/1 has no word for it.
+// requests they have not begun, and Send sends these requests again. HTTP/1 has no such message.
 func (p *Pool) HTTP2() bool { return isHTTP2(p.config) }
 
 func isHTTP2(c config.Upstream) bool { return c.Protocol == "http2" }
@@ -115,8 +116,8 @@ func (a *address) done() {
 type Caller interface {
 	// Informed receives each informational response. An error ends the request.
 	Informed(status int, header textproto.MIMEHeader) error
-	// ClientFailed reports whether the client's time is over, or its body could not be read: no
-	// address is to blame for that.
+	// ClientFailed reports whether the client has left, its time is over, or its body could not be
+	// read: no address is to blame for that.
 	ClientFailed() bool
 }
 
@@ -149,8 +150,8 @@ func newSending(ctx context.Context, req *http.Request, caller Caller, http2 boo
 	return s
 }
 
-// renew prepares another try for a request that the server has not begun. It reports false if
-// there can be none.
+// renew prepares another try for a request that the server has not begun. It reports false if the
+// request cannot be sent again.
 func (s *sending) renew(err error) bool {
 	if s.in.GetBody == nil || !notBegun(err) {
 		return false
@@ -161,9 +162,9 @@ func (s *sending) renew(err error) bool {
 	return err == nil
 }
 
-// notBegun reports whether a server of HTTP/2 has said that it has not begun a request. The text is
-// all that net/http has of an error after which it would send a request without a body again.
-// TestRefusedRequestsOfHTTP2AreSentAgain fails if it changes.
+// notBegun reports whether a server of HTTP/2 has said that it has not begun a request. net/http
+// marks such an error only by this text. TestRefusedRequestsOfHTTP2AreSentAgain fails if the text
+// changes.
 func notBegun(err error) bool {
 	text := err.Error()
 	return strings.Contains(text, "http2: Transport: cannot retry err [") &&
@@ -180,8 +181,8 @@ func (s *sending) to(a *address, host string) *http.Request {
 	return s.out
 }
 
-// mostConnections bounds the tries of net/http. A burst that meets a new connection needs some,
-// before the number of streams is known that the server allows.
+// mostConnections bounds the tries of net/http. A burst that meets a new connection needs several
+// tries, until net/http knows the number of streams that the server allows.
 const mostConnections = 20
 
 var errTries = errors.New("the server has refused the request, or broken it off, on 20 connections")
