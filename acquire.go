@@ -13,17 +13,17 @@ import (
 // Acquire returns a permit for one piece of work, waiting in the queue if there
 // is one. The caller gives it back with Done, DoneWith or Release.
 //
-// The error matches [ErrRefused] if the work was refused. If ctx ended first the
-// error matches context.Cause(ctx) instead and is not a refusal. A nil ctx counts
-// as context.Background. It does not allocate unless it has to wait or refuse.
+// The error matches [ErrRefused] if the work was refused. If ctx ended first the error matches
+// context.Cause(ctx) instead and is not a refusal. A nil ctx counts as context.Background. Acquire
+// does not allocate unless it has to wait or refuse.
 func (l *Limiter) Acquire(ctx context.Context) (Permit, error) {
 	return l.acquire(ctx, admit.Work{Weight: 1})
 }
 
 // AcquireN is Acquire for work that takes weight slots instead of one. Work that is heavier than
-// the limit of the moment runs alone, once nothing else does, because the law may raise the limit
-// only after work has run. A weight above [Config].Max, or above a limit of [law.Fixed], is refused
-// with [ErrTooHeavy]; one below 1 is an error that matches [ErrConfig].
+// the current limit runs alone, once no other work runs, because the law may raise the limit only
+// after work has run. A weight above [Config].Max, or above a limit of [law.Fixed], is refused with
+// [ErrTooHeavy]. A weight below 1 is an error that matches [ErrConfig].
 func (l *Limiter) AcquireN(ctx context.Context, weight int) (Permit, error) {
 	if err := checkWeight(weight); err != nil {
 		return Permit{}, err
@@ -125,7 +125,7 @@ func (l *Limiter) admit(ctx context.Context, w admit.Work) (Permit, refusal) {
 	}
 }
 
-// cancel counts a caller that was gone before it could ask.
+// cancel counts work whose context had ended before the limiter could decide.
 func (l *Limiter) cancel() refusal {
 	var fx admit.Effects
 	l.node.Forbid(reply.Cancelled, now(), &fx)

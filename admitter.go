@@ -3,14 +3,16 @@ package weir
 import "context"
 
 // An Admitter admits work: a [*Limiter], one key of a set, such as the Handle of package bulkhead,
-// or anything else that hands out permits. The adapters to HTTP, gRPC and others take an Admitter.
+// or another value that hands out permits. The adapters, such as weirhttp and weirgrpc, take an
+// Admitter.
 //
-// An Admitter may have more of the methods of a Limiter. [Do], [AcquireN] and [Full] work with any:
-// they do without the methods that it lacks. One that wraps another passes them on with these
-// functions.
+// An Admitter may have more of the methods of a Limiter. [Do], [AcquireN] and [Full] work with any
+// Admitter, and do without the methods that it lacks. An Admitter that wraps another passes these
+// methods on with these functions.
 type Admitter interface {
-	// Acquire waits for a permit, as [Limiter.Acquire] does. Its error is a refusal if it matches
-	// [ErrRefused]; otherwise ctx ended while it waited. It must be safe for concurrent use.
+	// Acquire waits for a permit, as [Limiter.Acquire] does. An error that matches [ErrRefused] is
+	// a refusal. Any other error means that ctx ended before the work was admitted. Acquire must be
+	// safe for concurrent use.
 	Acquire(ctx context.Context) (Permit, error)
 }
 
@@ -40,7 +42,8 @@ func AcquireN(ctx context.Context, a Admitter, weight int) (Permit, error) {
 	return permit, err
 }
 
-// Full is [Limiter.Full] for any [Admitter]. One without a Full is never full: its Acquire decides.
+// Full is [Limiter.Full] for any [Admitter]. An Admitter without a method Full is never full: its
+// Acquire decides.
 func Full(ctx context.Context, a Admitter) error {
 	if full, ok := a.(interface {
 		Full(ctx context.Context) error

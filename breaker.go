@@ -8,25 +8,25 @@ import (
 )
 
 // A Breaker forbids work while its downstream is broken. A limiter with a breaker
-// ([Config].Breaker) asks it before the work may take a slot or a place in the queue; work
-// that it does not allow is refused at once, with [ErrBreakerOpen]. Allowed work goes through
-// the limiter like any other work, including the probes of a half-open breaker.
+// ([Config].Breaker) asks the breaker before work may take a slot or a place in the queue. Work
+// that the breaker does not allow is refused at once, with [ErrBreakerOpen]. Allowed work goes
+// through the limiter like any other work, including the probes of a half-open breaker.
 //
 // The limiter asks again when work leaves the queue, so that waiting work does not run into a
 // downstream that broke meanwhile.
 //
-// Both calls must be safe for concurrent use and must not block. In shadow mode
-// a breaker that does not allow the work is reported and otherwise ignored.
+// Both calls must be safe for concurrent use and must not block. In shadow mode the limiter reports
+// work that the breaker does not allow, and admits it all the same.
 type Breaker interface {
-	// Allow returns an error if the work may not start. The context is that of the work, with
-	// its tenant, its priority and its trace. Otherwise done is called exactly once, with the
-	// outcome that the limiter counts. If the limiter refused the work or its caller left,
-	// the outcome is [Ignore], and the breaker must not count it. A nil done is not called.
+	// Allow returns an error if the work may not start. ctx is the context of the work, with its
+	// tenant, its priority and its trace. Otherwise done is called exactly once, with the outcome
+	// that the limiter counts. If the limiter refused the work or its caller left, the outcome is
+	// [Ignore], and the breaker must not count it. A nil done is not called.
 	Allow(ctx context.Context) (done func(Outcome), err error)
 }
 
-// A permission gets the outcome of the work that a breaker allowed. It is nil if nothing asks for
-// the outcome.
+// A permission gets the outcome of the work that a breaker allowed. It is nil if no breaker and no
+// exemplar needs the outcome.
 type permission func(Outcome)
 
 func (p permission) report(o Outcome) {
@@ -35,7 +35,7 @@ func (p permission) report(o Outcome) {
 	}
 }
 
-// ask asks a breaker, which may be nil.
+// ask asks a breaker whether work may start. A nil breaker allows all work.
 func (l *Limiter) ask(ctx context.Context, b Breaker) (permission, refusal) {
 	if b == nil {
 		return nil, refusal{}

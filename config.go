@@ -11,19 +11,20 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// Config configures a [Limiter]. The zero Config works; 0 always means the
-// default, and a value out of range is an error that names the field.
+// Config configures a [Limiter]. The zero Config works: 0 always means the default. A value out of
+// range is an error that names the field.
 type Config struct {
 	// Name identifies the limiter in errors, events and metrics.
 	// Defaults to "limiter".
 	Name string
 
-	// Min and Max bound the limit on work in flight. Default to 1 and 100,000;
-	// from 1 to 1,000,000,000.
+	// Min and Max bound the limit on work in flight. They default to 1 and 100,000, and may be from
+	// 1 to 1,000,000,000.
 	Min, Max int
 
-	// Initial is the limit to start from. Defaults to 4 with law.Setpoint, which doubles
-	// it from window to window, to 20 with other laws, or to the nearer bound.
+	// Initial is the first limit. Defaults to 4 with law.Setpoint, which doubles the limit from
+	// window to window, and to 20 with other laws. A default outside Min and Max becomes the nearer
+	// bound.
 	Initial int
 
 	// Law finds the limit. Defaults to law.Setpoint{}, which needs no target. It
@@ -35,17 +36,16 @@ type Config struct {
 	// MinSamples.
 	Interval time.Duration
 
-	// Window is how far back the law looks; nothing older counts, and
-	// nothing from before the limit last changed. Defaults to 10 s, or to
-	// Interval if that is longer. At least Interval.
+	// Window is how far back the law looks. The law sees no older measurement, and none from before
+	// the last change of the limit. Defaults to 10 s, or to Interval if Interval is longer. It may
+	// not be shorter than Interval.
 	Window time.Duration
 
-	// MinSamples is how many completions the law needs for a decision.
-	// Defaults to 20.
+	// MinSamples is the number of completions that the law needs for a decision. Defaults to 20.
 	MinSamples int
 
-	// Queue holds work while the limit is reached. The zero Queue is no queue: work above the
-	// limit is refused at once.
+	// Queue holds work while the limit is reached. With the zero Queue, work above the limit is
+	// refused at once.
 	Queue Queue
 
 	// Timeout bounds the execution of work given to Do, apart from the time in the queue. The
@@ -59,65 +59,62 @@ type Config struct {
 	// [Classify].
 	Classify func(error) Outcome
 
-	// Breaker, if set, is asked before anything else, and gets the outcome of the work; see
-	// [Breaker]. An update may replace it.
+	// Breaker, if set, decides before the limiter whether work may start, and gets the outcome of
+	// the work; see [Breaker]. An update may replace it.
 	Breaker Breaker
 
-	// OnEvent, if set, is called with every change of the limit and every
-	// refusal, outside all locks, on the goroutine that caused it, which it
-	// delays: keep it short. Calls may overlap and overtake each other;
-	// [Event].Seq has the order.
+	// OnEvent, if set, is called with every change of the limit and every refusal, outside all
+	// locks. The goroutine that caused the event waits for the call, so keep it short. Calls may
+	// overlap and overtake each other; [Event].Seq has the order.
 	OnEvent func(Event)
 
-	// Histograms keeps the data that monitoring systems read: [Snapshot].Latencies,
-	// QueueWaits and Peak. They take 112 bytes, and 64 for each octave that latencies or
-	// waits fall into: 0.7 to 1.5 KB for most. An update that turns Histograms off drops
-	// them.
+	// Histograms keeps the data that monitoring systems read: [Snapshot].Latencies, QueueWaits and
+	// Peak. They take 112 bytes, and 64 bytes for each octave that latencies or waits fall into:
+	// 0.7 to 1.5 KB for most limiters. An update that turns Histograms off drops them.
 	Histograms bool
 
 	// Exemplar, if set, returns a label that leads from a latency to its request, such as the
-	// identifier of a trace, or "" to skip the request. It is called outside all locks with
-	// the context of work that was just admitted, at most ten times a second. If the work
-	// succeeds, the label becomes one of Latencies.Exemplars. If Exemplar panics, the permit
-	// is given back and the panic continues. An update drops all exemplars. It needs
-	// Histograms.
+	// identifier of a trace, or "" to skip the request. It is called outside all locks with the
+	// context of work that was just admitted, at most ten times a second. If the work succeeds, the
+	// label becomes one of Latencies.Exemplars. If Exemplar panics, the permit is given back and
+	// the panic continues. An update drops all exemplars. Exemplar needs Histograms.
 	Exemplar func(context.Context) string
 
-	// Shadow admits everything and only reports the work that it would have refused: a way to
-	// try settings in production. The law moves the limit as if the limiter refused, see
-	// [Snapshot].WouldRefuse. Events and history report its changes as usual.
+	// Shadow makes the limiter admit all work, and only report the work that it would have refused.
+	// Use it to try settings in production. The law moves the limit as if the limiter refused, see
+	// [Snapshot].WouldRefuse. Events and history report the changes of the limit as usual.
 	Shadow bool
 }
 
-// Queue configures where work waits for a slot.
+// Queue configures the queue in which work waits for a slot.
 type Queue struct {
-	// Size is how many pieces of work may wait. It defaults to 0 for [FIFO], and to 1,000 for
-	// [Adaptive]. When it is reached, work of a higher [Priority] takes the place of the
-	// lowest.
+	// Size is the number of pieces of work that may wait. It defaults to 0 for [FIFO], and to 1,000
+	// for [Adaptive]. In a full queue, work of a higher [Priority] takes the place of work of the
+	// lowest priority.
 	Size int
 
-	// Timeout is how long work may wait. Defaults to 1 s. It needs a queue:
-	// with FIFO and a Size of 0 it is an error.
+	// Timeout is how long work may wait. Defaults to 1 s. With FIFO and a Size of 0 a Timeout is an
+	// error, because there is no queue.
 	Timeout time.Duration
 
 	// Discipline decides which requests wait and in which order they are served. Defaults to
 	// [FIFO].
 	Discipline Discipline
 
-	// Tenants, if set, is fairness between tenants: see [WithTenant]. It is the number of
-	// tenants with running or waiting work that have a share each, up to 1024. Further tenants
-	// share the share of work without a tenant, so choose more than have work at once. (A pair
-	// in 65,536 has the same hash and counts as one tenant.)
+	// Tenants, if set, turns on fairness between tenants: see [WithTenant]. It is the number of
+	// tenants with running or waiting work that have a share each, up to 1024. Further tenants use
+	// the share of the work without a tenant, so choose more than the number of tenants that have
+	// work at once. (One pair of tenants in 65,536 has the same hash and counts as one tenant.)
 	//
-	// The fair share is the limit divided by the tenants that have work in flight or waiting,
-	// so that one alone may use everything. Within a priority a free slot goes to the tenant
-	// with the least in flight. A full queue evicts work of the tenant with the most in
-	// flight and waiting: no tenant within its share is refused for lack of room while
-	// another above it waits at the same priority. Running work is not interrupted.
+	// The fair share is the limit divided by the tenants that have work in flight or waiting, so
+	// that a tenant alone may use the whole limit. Within a priority a free slot goes to the tenant
+	// with the least work in flight. A full queue evicts work of the tenant with the most work in
+	// flight and waiting. So no tenant within its share is refused for lack of room while a tenant
+	// above its share waits at the same priority. Running work is not interrupted.
 	//
-	// It takes about 200 bytes for each tenant that had work at the same time as the others, and a
-	// few nanoseconds for each of them whenever work begins or ends a wait. It needs a queue.
-	// Defaults to 0: all work is one tenant's.
+	// Fairness takes about 200 bytes for each tenant that had work at the same time as the others,
+	// and a few nanoseconds for each such tenant whenever work begins or ends a wait. It needs a
+	// queue. Defaults to 0: all work belongs to one tenant.
 	Tenants int
 }
 
@@ -128,14 +125,16 @@ func (q Queue) holds() bool { return q.Size > 0 || q.Discipline != FIFO }
 type Discipline uint8
 
 const (
-	// FIFO serves in order of arrival, the higher [Priority] first. Size it to absorb short bursts
-	// only: under a lasting overload everyone in it waits for the full timeout.
+	// FIFO serves work in order of arrival, and work of a higher [Priority] first. Choose a Size
+	// for short bursts only: under a lasting overload all work in the queue waits for the full
+	// timeout.
 	FIFO Discipline = 0
 
-	// Adaptive serves the earliest deadline first. It only sheds work from a standing queue:
-	// once the oldest work has waited for longer than half of the time in which it can still
-	// start, or half of Timeout, and for as long again, such work is refused, and the newest
-	// is served first. A full queue evicts the oldest for a newcomer.
+	// Adaptive serves the earliest deadline first. It sheds work that can still start in time only
+	// from a standing queue. The target of work is half of the time in which the work can still
+	// start, and at most half of Timeout. A queue is standing once its oldest work has been above
+	// its target for as long again. Work above its target is then refused, and the newest work is
+	// served first. A full queue evicts the oldest work for a newcomer.
 	Adaptive Discipline = 1
 )
 

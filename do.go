@@ -10,13 +10,13 @@ import (
 	"github.com/weir-go/weir/internal/reply"
 )
 
-// Do runs fn once it is admitted, on the caller's goroutine, and returns its error. The slot
-// is held until fn returns, even beyond [Config].Timeout, which fn gets through its context;
-// an error from then on matches [ErrExecutionTimeout]. An error after the end of ctx counts as
-// the reason for that end: [Timeout] or [Abandoned]. If fn panics or calls runtime.Goexit,
-// the slot is freed and a failure counted, and the panic continues. Work that is not admitted
-// gets the error of [Limiter.Acquire]. Without a Timeout, Do does not allocate unless it has
-// to wait or refuse.
+// Do runs fn once it is admitted, on the caller's goroutine, and returns its error. fn gets
+// [Config].Timeout through its context, and holds the slot until it returns, even after the
+// timeout. An error of fn after the timeout matches [ErrExecutionTimeout]. An error after the end
+// of ctx counts as the reason for that end: [Timeout] or [Abandoned]. If fn panics or calls
+// runtime.Goexit, the slot is freed and a failure counted, and the panic continues. Work that is
+// not admitted gets the error of [Limiter.Acquire]. Without a Timeout, Do does not allocate unless
+// it has to wait or refuse.
 func (l *Limiter) Do(ctx context.Context, fn func(context.Context) error) error {
 	return l.run(ctx, 1, fn)
 }
@@ -75,8 +75,9 @@ func Do[T any](ctx context.Context, a Admitter, fn func(context.Context) (T, err
 	return value, err
 }
 
-// outcome classifies the error of work that ran under ctx. Once ctx has ended, that is the reason,
-// whatever the error says: a driver, a subprocess or a call of gRPC returns an error of its own.
+// outcome classifies the error of work that ran under ctx. An error after the end of ctx counts as
+// that end, because a driver, a subprocess or a call of gRPC then returns an error of its own.
+// Config.Classify and refusals are exceptions.
 func (c *config) outcome(ctx context.Context, err error) Outcome {
 	switch {
 	case c.classify != nil:
@@ -92,7 +93,7 @@ func doWithin(parent context.Context, timeout time.Duration, fn func(context.Con
 	ctx, cancel := context.WithTimeoutCause(parent, timeout, ErrExecutionTimeout)
 	defer cancel()
 	err := fn(ctx)
-	// Not if the parent ended it, perhaps by an execution timeout of its own.
+	// The parent may have ended ctx instead, perhaps by an execution timeout of its own.
 	timedOut := err != nil && ctx.Err() != nil && parent.Err() == nil
 	if timedOut && !errors.Is(err, ErrRefused) && !errors.Is(err, ErrExecutionTimeout) {
 		return fmt.Errorf("%w after %v: %w", ErrExecutionTimeout, timeout, err)

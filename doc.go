@@ -1,6 +1,6 @@
-// Package weir keeps a service, its database and its workers inside their capacity. It measures
-// the latency and throughput of work, finds how much may run at once, admits that much, and queues
-// or refuses the other work. Each decision has a reason.
+// Package weir keeps a service, its database and its workers inside their capacity. It measures the
+// latency and throughput of work, finds how much work may run at once, admits that amount, and
+// queues or refuses the other work. Each decision has a reason.
 //
 // A fixed limit is too low while the downstream is healthy, or too high while it is not. A
 // [Limiter] moves its limit instead: a signal, the latency of the work, goes through a control law
@@ -24,15 +24,15 @@
 // Work above the limit is refused at once, unless [Config].Queue lets it wait. The queue orders
 // work by the [Priority], the tenant and the deadline of its context: see [WithPriority] and
 // [WithTenant]. A refusal matches [ErrRefused] and the error of its reason. It is a
-// [*RefusedError], which has the time to come back.
+// [*RefusedError], which has the delay of a retry.
 //
 // # Guarantees
 //
 // Work starts only if there is room for it below the limit, or alone if it is heavier than the
-// limit. When the limit falls below the work in flight, nothing is interrupted, and nothing starts
-// until enough work has ended. A freed slot goes straight to the next waiter. A permit counts
-// once, however often it is given back, and a panic does not lose it. Work that is refused, or
-// whose caller stops waiting, never runs.
+// limit. When the limit falls below the work in flight, no work is interrupted, and no work starts
+// until enough work has ended. A freed slot goes straight to the next waiter. A permit counts once,
+// however often it is given back, and a panic does not lose it. Work that is refused, or whose
+// caller stops waiting, never runs.
 //
 // # How the limit moves
 //

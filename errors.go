@@ -15,8 +15,8 @@ import (
 // for the delay of a retry.
 var ErrRefused = reply.ErrRefused
 
-// The refusals by reason; each also matches [ErrRefused], and ErrDeadline matches
-// context.DeadlineExceeded too.
+// A refusal matches the error of its reason. Each of these errors also matches [ErrRefused], and
+// ErrDeadline matches context.DeadlineExceeded too.
 var (
 	ErrTenantShare  error = sentinel{ReasonTenantShare}
 	ErrQueueFull    error = sentinel{ReasonQueueFull}
@@ -52,43 +52,45 @@ var ErrConfig = settings.ErrConfig
 // A Reason says why work was refused.
 type Reason uint8
 
-// The reasons for a refusal. The admission core uses the same numbers.
+// These are the reasons for a refusal. The admission core uses the same numbers.
 const (
 	// ReasonBadKey: the key of a bulkhead is empty or too long, so there is no limiter for it.
 	ReasonBadKey Reason = 1
-	// ReasonTenantShare: the queue had no room, and its tenant had more than its
-	// fair share while others had work too; see [Queue].Tenants.
+	// ReasonTenantShare: the queue had no room, and the tenant of the work had more than its fair
+	// share while other tenants had work too; see [Queue].Tenants.
 	ReasonTenantShare Reason = 2
 	// ReasonQueueFull: the limit was reached and the queue had no room. An [Adaptive] queue
 	// refuses the oldest waiter, and not the newcomer.
 	ReasonQueueFull Reason = 3
-	// ReasonQueueTimeout: it waited in the queue for longer than Queue.Timeout or, in a
-	// standing [Adaptive] queue, for longer than half of it.
+	// ReasonQueueTimeout: the work waited in the queue for longer than Queue.Timeout or, in a
+	// standing [Adaptive] queue, for longer than half of that time.
 	ReasonQueueTimeout Reason = 4
-	// ReasonDeadline: it could not finish before its context's deadline if it waited any
-	// longer, or waited at all; or it waited for half of the time in which it could
-	// start, in a standing [Adaptive] queue.
+	// ReasonDeadline: after a wait, or a longer wait, the work could not finish before the deadline
+	// of its context. Or the work was in a standing [Adaptive] queue, and waited for half of the
+	// time in which it could start.
 	ReasonDeadline Reason = 5
-	// ReasonTooHeavy: its weight is above [Config].Max, a fixed limit or the cap of a bulkhead.
+	// ReasonTooHeavy: the weight of the work is above [Config].Max, a fixed limit or the cap of a
+	// bulkhead.
 	ReasonTooHeavy Reason = 6
 	// ReasonClosed: the limiter is closed or shutting down.
 	ReasonClosed Reason = 7
-	// ReasonBreakerOpen: Config.Breaker did not allow it.
+	// ReasonBreakerOpen: Config.Breaker did not allow the work.
 	ReasonBreakerOpen Reason = 8
-	// ReasonOverload: package shed or package retry turned it away.
+	// ReasonOverload: package shed or package retry refused the work.
 	ReasonOverload Reason = 9
 	// ReasonLimitReached: the limit or the cap of a bulkhead had no room, and there is no
 	// queue, or the work would not wait ([Limiter.TryAcquire]).
 	ReasonLimitReached Reason = 10
 	// ReasonPace: the pace of a throttle lets the work start later than it may wait.
 	ReasonPace Reason = 11
-	// ReasonPushback: the downstream refused all recent work, and the time to come back that
-	// it named has not come. The limiter sends little work meanwhile; see [Permit.Pushback].
+	// ReasonPushback: the downstream refused all recent work, and the time that it asked the
+	// limiter to wait has not passed. Until then the limiter sends little work; see
+	// [Permit.Pushback].
 	ReasonPushback Reason = 12
 )
 
-// Reasons returns all reasons for a refusal, so that a metric can show the ones that have not
-// happened yet.
+// Reasons returns all reasons for a refusal, so that a metric can also show reasons that have not
+// occurred yet.
 func Reasons() []Reason {
 	var all []Reason
 	for v := reply.Admitted + 1; v.Refused(); v++ {
@@ -107,11 +109,11 @@ func (r Reason) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 type RefusedError struct {
 	Limiter string // Config.Name, or the key of a bulkhead with ReasonBadKey
 	Reason  Reason // why
-	// RetryAfter is the time until the current running and waiting work has drained: at most
-	// 30 s, and 0 if that is unknown because nothing has ended yet. All refusals of one
-	// moment have the same RetryAfter, so callers should come back after one to two times as
-	// long, drawn at random, as edge.RetryAfter does. For a throttle it is the time until one
-	// more may wait.
+	// RetryAfter is the time until the current running and waiting work has drained: at most 30 s,
+	// and 0 if that time is unknown because no work has ended yet. All refusals of one moment have
+	// the same RetryAfter, so callers should come back after a random delay of one to two times
+	// RetryAfter, as edge.RetryAfter computes it. For a throttle it is the time until one more
+	// operation may wait.
 	RetryAfter time.Duration
 }
 

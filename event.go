@@ -30,13 +30,13 @@ type Kind uint8
 const (
 	// LimitChanged: the law, or an update, moved the limit.
 	LimitChanged Kind = 1
-	// LawReplaced: an update brought a law that could not take over the state of the last
-	// one, so it starts from the current limit.
+	// LawReplaced: an update brought a law that could not take over the state of the last law, so
+	// the new law starts from the current limit.
 	LawReplaced Kind = 2
 	// Refused: work was not admitted.
 	Refused Kind = 3
-	// WouldRefuse: work was admitted in shadow mode only. It comes when the work
-	// would have been refused, so with a queue it may come later than the work.
+	// WouldRefuse: work was admitted in shadow mode only. The event comes when the work would have
+	// been refused, so with a queue it may come after the work has started.
 	WouldRefuse Kind = 4
 )
 

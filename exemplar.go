@@ -8,16 +8,17 @@ import (
 	"github.com/weir-go/weir/histogram"
 )
 
-// exemplars samples work by time: the first work admitted after a pause. The latency is not
-// known yet then, and a permit has no room for a context, so slow work is not preferred.
-// Instead the latest exemplar of each octave is kept, so rare latencies keep theirs.
+// exemplars samples the first work that is admitted after a pause of sampleEvery. The latency is
+// not known then, and a permit has no room for a context, so slow work is not preferred. Instead
+// each octave keeps its latest exemplar, so frequent latencies do not displace the exemplars of
+// rare latencies.
 type exemplars struct {
 	label func(context.Context) string
 	next  atomic.Int64 // when the next sample is due
 	kept  atomic.Pointer[histogram.Snapshot]
 }
 
-// sampleEvery bounds the cost of exemplars: at ten requests a second or more, one of the
+// sampleEvery bounds the cost of exemplars: at ten requests a second or more, a request of the
 // slowest thousandth is sampled every 100 s.
 const sampleEvery = int64(100 * time.Millisecond)
 
@@ -53,7 +54,7 @@ func (e *exemplars) sample(ctx context.Context, start int64, allowed permission)
 	}
 }
 
-// keep keeps an exemplar in place of the last one of its octave.
+// keep keeps an exemplar in place of the last exemplar of its octave.
 func (e *exemplars) keep(x histogram.Exemplar) {
 	one := &histogram.Snapshot{Exemplars: []histogram.Exemplar{x}}
 	for {

@@ -9,17 +9,17 @@ import (
 	"github.com/weir-go/weir/internal/reply"
 )
 
-// Full reports whether to refuse work before any of it is read, as a tap of a gRPC server
-// does, or a proxy ahead of a body. It takes no slot and no place in the queue.
+// Full reports whether to refuse work before any of it is read. A tap of a gRPC server needs this,
+// and a proxy that has not read the body. Full takes no slot and no place in the queue.
 //
 // The error is the one that [Limiter.Acquire] would return now for the priority, the tenant and the
 // deadline of ctx. It is a refusal like any other: it is counted, reported as an event, and seen by
 // the law. So the work must not go on to Acquire, which would refuse it a second time. If ctx has
 // ended, the work counts as cancelled instead.
 //
-// A nil error says that Acquire would admit the work now, or let it queue. It promises
-// nothing, because others may be quicker. In shadow mode a limiter is never full. A [Breaker]
-// is asked, and gets [Ignore] at once.
+// A nil error says that Acquire would admit the work now, or let it queue. It is no promise,
+// because other work may come first. In shadow mode a limiter is never full. Full asks the
+// [Breaker], and reports [Ignore] to it at once.
 //
 // Full does not allocate unless it refuses, or its breaker does. A nil ctx counts as
 // context.Background.
@@ -52,6 +52,6 @@ func (l *Limiter) Full(ctx context.Context) error {
 	return nil
 }
 
-// inquirers are waiters for questions. They are pooled, because a waiter passed to a queue
-// lives on the heap.
+// inquirers has the waiters that Full asks with. They are pooled, because a waiter passed to a
+// queue lives on the heap.
 var inquirers = sync.Pool{New: func() any { return new(queue.Waiter) }}

@@ -71,13 +71,13 @@ func (l *Limiter) History() []Change {
 func (l *Limiter) String() string { return wire.String(l.Snapshot()) }
 
 // Update applies a new configuration to the running limiter, whole or not at all. Running and
-// waiting work is left alone: a longer queue, another discipline or a lower limit take effect
-// as work comes and goes. The limit stays where it is unless the new bounds or the new law
-// move it. A law of the same type keeps its state; another one starts from the current limit.
-// A closed limiter stays closed.
+// waiting work is left alone: a longer queue, another discipline or a lower limit take effect as
+// work comes and goes. The limit stays where it is unless the new bounds or the new law move it. A
+// law of the same type keeps its state; another law starts from the current limit. A closed limiter
+// stays closed.
 //
-// The error is one that [New] would return. If the law panics, so does Update: before any
-// change if the law's Controller method panicked, and otherwise after all of them.
+// The error is one that [New] would return. If the law panics, so does Update: before any change if
+// the law's Controller method panicked, and otherwise after all changes.
 func (l *Limiter) Update(c Config) error { return l.update(c, nil, law.Knowledge{}) }
 
 // update is Update for a limiter that may get another allocation in its group. With knowledge, the
@@ -101,10 +101,10 @@ func (l *Limiter) update(c Config, a *admit.Allocation, learned law.Knowledge) e
 	return nil
 }
 
-// SetCap bounds the work in flight by a number of slots, from 0 to 1,000,000,000, in addition
-// to the limit. It takes effect at once. Running work is not interrupted: above the cap
-// nothing starts until enough has ended, and at 0 nothing starts at all. Work that finds no
-// room waits in the queue, or is refused without one.
+// SetCap bounds the work in flight by a number of slots, from 0 to 1,000,000,000, in addition to
+// the limit. It takes effect at once. Running work is not interrupted: above the cap no work starts
+// until enough work has ended, and with a cap of 0 no work starts at all. Work that finds no room
+// waits in the queue, or is refused if there is no queue.
 //
 // The cap may be below [Config].Min; at Config.Max or more it bounds nothing. The law does not
 // learn from work that only the cap holds back, and its limit counts again once the cap is above
@@ -122,7 +122,7 @@ func (l *Limiter) SetCap(slots int) error {
 }
 
 // Close refuses all waiting work and all new arrivals, with [ErrClosed]. Running work is left
-// alone, and its permits can be given back as usual. Closing twice is closing once.
+// alone, and its permits can be given back as usual. A second call does nothing.
 func (l *Limiter) Close() {
 	var fx admit.Effects
 	l.node.Close(now(), &fx)
@@ -130,7 +130,7 @@ func (l *Limiter) Close() {
 }
 
 // Drain refuses new arrivals, with [ErrClosed], and lets waiting and running work finish. It
-// does not wait for that; [Limiter.Shutdown] does.
+// returns at once; [Limiter.Shutdown] waits for the work.
 func (l *Limiter) Drain() { l.drain() }
 
 func (l *Limiter) drain() <-chan struct{} {

@@ -7,12 +7,13 @@ import (
 	"time"
 )
 
-// Log returns a handler for [Config].OnEvent that writes to logger and does not flood it: one line
-// a second for each limiter, kind and reason of a refusal, with the number of events. A law at work
-// moves the limit several times a second: the line has the limit before the first change and after
-// the last one, and the reason of the last one. Above 20 lines the rest of a second is in a line
-// for each kind and reason, with no limiter: clients may invent the keys of a bulkhead. One handler
-// may serve many limiters. A nil logger is slog.Default, as it is when the line is written.
+// Log returns a handler for [Config].OnEvent that writes to logger. To keep the log short, it
+// writes one line a second for each limiter, kind and reason of a refusal, with the number of
+// events. A law may move the limit several times a second: the line has the limit before the first
+// change and after the last change, and the reason of the last change. After 20 such lines, the
+// other events of a second have a line for each kind and reason, without a limiter, because clients
+// may invent the keys of a bulkhead. One handler may serve many limiters. With a nil logger, the
+// handler writes each line to the slog.Default of that moment.
 func Log(logger *slog.Logger) func(Event) {
 	l := &eventLog{logger: logger, gathered: map[summary]*gathered{}}
 	return l.handle
@@ -21,7 +22,7 @@ func Log(logger *slog.Logger) func(Event) {
 // summarizeEvery is how long events are gathered before they are written.
 const summarizeEvery = time.Second
 
-// mostSummaries is how many lines a second name a limiter.
+// mostSummaries is the number of lines a second that name a limiter.
 const mostSummaries = 20
 
 type eventLog struct {
@@ -31,20 +32,20 @@ type eventLog struct {
 	gathered map[summary]*gathered // since the last line
 }
 
-// A summary is the key that a line counts.
+// A summary is the key under which a line counts events.
 type summary struct {
 	limiter string
 	kind    Kind
 	reason  Reason // of a refusal
 }
 
-// gathered is the events of one line.
+// gathered has the events of one line.
 type gathered struct {
 	count       int
 	first, last Change
 }
 
-// handle counts an event; the first one sets the time of the lines.
+// handle counts an event. The first event after a write sets the time of the next write.
 func (l *eventLog) handle(e Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

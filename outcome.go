@@ -20,14 +20,14 @@ const (
 	// Ignore is not counted by the law.
 	Ignore Outcome = 3
 	// Overloaded is work that the downstream refused because of its load: a 429 or 503, a
-	// RESOURCE_EXHAUSTED, a refusal by another limiter. It counts in neither rate. A law
-	// lowers the limit by its share, and a breaker counts it as a failure.
+	// RESOURCE_EXHAUSTED, a refusal by another limiter. It counts in neither rate. A law lowers the
+	// limit by the share of such work, and a breaker counts it as a failure.
 	Overloaded Outcome = 4
 	// Late is a Success whose caller had left before, such as a response that no client waits
 	// for. Its latency is measured. A law lowers the limit by its share, as with Overloaded.
 	Late Outcome = 5
 	// Abandoned is work whose caller left before it ended, so that its latency is unknown. It
-	// counts in neither rate. A law may lower the limit if hardly anything else ends.
+	// counts in neither rate. A law may lower the limit if hardly any other work ends.
 	// [Snapshot].Ignored includes it.
 	Abandoned Outcome = 6
 )
@@ -37,9 +37,9 @@ func (o Outcome) String() string {
 	return [...]string{"success", "failure", "timeout", "ignored", "overloaded", "late", "abandoned"}[o.known()]
 }
 
-// Classify is the default of [Config].Classify: nil is a Success, a refusal by another
-// limiter is Overloaded, a cancellation by the caller is Abandoned, a deadline exceeded or another
-// error that is a timeout, as of a [net.Conn], is a Timeout, and any other error is a Failure.
+// Classify is the default of [Config].Classify. A nil error is a Success, a refusal by another
+// limiter is Overloaded, and a cancellation by the caller is Abandoned. A deadline exceeded, or
+// another error that is a timeout, as of a [net.Conn], is a Timeout. Any other error is a Failure.
 func Classify(err error) Outcome {
 	switch {
 	case err == nil:
@@ -66,7 +66,7 @@ func isTimeout(err error) bool {
 	return ok && t.Timeout()
 }
 
-// known returns an outcome that the limiter knows; one out of range is Ignore.
+// known returns an outcome that the limiter knows. An outcome out of range becomes Ignore.
 func (o Outcome) known() window.Outcome {
 	if o > Abandoned {
 		o = Ignore

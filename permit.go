@@ -9,9 +9,9 @@ import (
 )
 
 // A Permit represents one piece of admitted work. Give it back with Done, DoneWith, Finish or
-// Release. It is a small value and may be copied: all copies are for the same work, and only
-// the first call that gives it back, through any of them, does anything. All methods are safe
-// for concurrent use. The zero Permit has been given back.
+// Release. It is a small value and may be copied: all copies represent the same work, and only the
+// first call that gives back any copy has an effect. All methods are safe for concurrent use. The
+// zero Permit has been given back.
 type Permit struct {
 	limiter *Limiter
 	ticket  reply.Ticket
@@ -90,7 +90,7 @@ func (p Permit) finishWithBreaker(o Outcome) {
 	p.limiter.after(&fx)
 }
 
-// heard passes an outcome on as the limiter counted it, if it did.
+// heard passes an outcome to the permission, if the limiter counted it.
 func (p Permit) heard(fx *admit.Effects, o Outcome) {
 	if fx.Heard {
 		p.cold.done(Outcome(o.known()))
@@ -101,10 +101,10 @@ func (p Permit) heard(fx *admit.Effects, o Outcome) {
 // Retry-After, or by RetryInfo of gRPC. The permit must still be given back, with
 // [Overloaded]. Done and [Limiter.Do] do both for a [*RefusedError].
 //
-// Once the downstream has refused all work for a second, and 32 pieces of it, the limiter
-// refuses work itself until that time ([ErrPushback]), and at most for 30 s. Meanwhile it sends
-// one piece in each tenth of the time, and all once one of them succeeds or fails. A time of 0 or
-// less changes nothing.
+// Once the downstream has refused all work for a second, and 32 pieces of work in a row, the
+// limiter itself refuses work ([ErrPushback]) until the time has passed, and for at most 30 s.
+// Meanwhile it sends one piece of work in each tenth of the time. Once such a piece succeeds or
+// fails, the limiter sends all work again. A time of 0 or less changes nothing.
 func (p Permit) Pushback(after time.Duration) {
 	if p.limiter != nil && after > 0 {
 		p.limiter.node.Pushback(after, now())
@@ -123,15 +123,15 @@ func (p Permit) finish(o Outcome, err error) {
 	p.Finish(o)
 }
 
-// Measure reports the outcome of the work and its latency up to now to the limiter and the
-// breaker. The permit holds its slots until it is given back, which then reports no outcome,
-// and the work has no age in [Snapshot].Age. Measuring again, or after the permit is back,
+// Measure reports the outcome of the work and its latency up to now to the limiter and the breaker.
+// The permit holds its slots until it is given back, and then reports no second outcome. The work
+// no longer counts for [Snapshot].Age. A second Measure, or a Measure after the permit is back,
 // does nothing. An outcome out of range counts as [Ignore].
 //
-// Measure [Success] at the first byte of a response if the rest takes as long as the client
-// makes it. Measure Ignore right after admission for a stream or a long poll, whose latency
-// says nothing. The law finds its limit for measured work, and slots held by other work come
-// on top of that, up to [Config].Max; with law.Fixed the limit is for both. A [Change] counts
+// Measure [Success] at the first byte of a response if the client decides how long the rest takes.
+// Measure Ignore right after admission for a stream or a long poll, whose latency says nothing. The
+// law finds its limit for work before its Measure. Slots that work holds after its Measure come on
+// top of that limit, up to [Config].Max. With law.Fixed the limit bounds all work. A [Change] has
 // the law's limit.
 func (p Permit) Measure(o Outcome) {
 	if p.limiter == nil {

@@ -6,16 +6,16 @@ import (
 	"github.com/weir-go/weir/internal/queue"
 )
 
-// A Priority orders work that has to queue: a higher one is served first, and a full queue
-// evicts the lowest for it. It means nothing while there is room below the limit. The zero
-// value is PriorityNormal.
+// A Priority orders work that has to queue: work of a higher priority is served first, and a full
+// queue evicts work of the lowest priority for it. A priority has no effect while there is room
+// below the limit. The zero value is PriorityNormal.
 //
-// Lower priorities do not starve: of every 20 slots that come free while they wait, one goes
-// to the lower priority that has gone longest without. So if all four wait all the time, the
-// highest has 57 slots of 60 and each of the others one.
+// Lower priorities do not starve: of every 20 slots that come free while they wait, one slot goes
+// to the lower priority that has been without a slot for longest. So if work of all four priorities
+// waits all the time, the highest priority gets 57 slots of 60, and each other priority gets one.
 type Priority int8
 
-// The priorities, highest first.
+// These are the priorities, highest first.
 const (
 	PriorityCritical Priority = -2
 	PriorityHigh     Priority = -1

@@ -68,8 +68,8 @@ func (c *config) tellRefusal(no refusal) {
 	})
 }
 
-// tell calls the hook with an event. One without a number happened before an update brought the
-// hook.
+// tell calls the hook with an event. An event without a number happened before an update brought
+// the hook.
 func (c *config) tell(e Event) {
 	if e.Seq > 0 {
 		e.Limiter = c.name
@@ -81,5 +81,5 @@ func publicChange(c admit.Change) Change {
 	return Change{At: wallTime(c.At), From: c.From, To: c.To, Reason: c.Reason}
 }
 
-// wallTime converts a reading of the limiters' clock.
+// wallTime converts a reading of the limiters' clock to wall time.
 func wallTime(at int64) time.Time { return time.Now().Add(time.Duration(at - now())) }

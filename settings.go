@@ -19,8 +19,8 @@ type config struct {
 	cold     *coldConfig         // nil for most
 }
 
-// coldConfig is the part of a config that few limiters have. It is separate because limiters
-// are many.
+// coldConfig is the part of a config that few limiters have. It is separate because a process may
+// have many limiters, which should be small.
 type coldConfig struct {
 	breaker   Breaker // nil without one
 	tenants   bool
@@ -29,7 +29,7 @@ type coldConfig struct {
 }
 
 // settings returns the core's part of a complete configuration, with an allocation in a group if
-// that is to change. The rest is in config.
+// the allocation is to change. The method config returns the other part.
 func (c Config) settings(a *admit.Allocation) admit.Settings {
 	return admit.Settings{
 		Allocation:   a,
@@ -69,14 +69,14 @@ func (c Config) config() *config {
 	}
 }
 
-// Config returns the current configuration: that of [New] or of the last [Limiter.Update],
-// with the defaults filled in. Functions that were not set are nil. It is a copy. To change
-// one setting of a running limiter, change it there and pass it to Update. Update
-// rejects an Initial outside Min and Max, and a Window shorter than Interval: when a change makes
-// them so, change them too, or set them to 0 for the default.
+// Config returns a copy of the configuration that [New] or the last [Limiter.Update] applied, with
+// the defaults filled in. Functions that were not set are nil. To change one setting of a running
+// limiter, change the setting in the copy and pass the copy to Update. Update rejects an Initial
+// outside Min and Max, and a Window shorter than Interval: if a change of another setting has this
+// effect, change Initial or Window too, or set it to 0 for the default.
 //
-// The [Snapshot] has the state that changes otherwise: the current limit, of which Initial is
-// only the start, and the cap of [Limiter.SetCap].
+// The [Snapshot] has the state that changes without an update: the current limit, which starts at
+// Initial, and the cap of [Limiter.SetCap].
 func (l *Limiter) Config() Config {
 	for {
 		conf := l.config.Load()

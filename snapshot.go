@@ -11,9 +11,9 @@ import (
 )
 
 // A Snapshot is a limiter's state at one moment. Rates, quantiles and means cover the look-back,
-// which is [Config].Window or the law's own: that of [law.Setpoint] is seconds long, and where
-// little work comes as long as some of it takes to come, which may be hours. Totals count since the
-// limiter was made. The tags are the names in JSON.
+// which is [Config].Window or a look-back that the law chose. The look-back of [law.Setpoint] is
+// seconds long. Where little work comes, it lasts until some work has come, which may take hours.
+// Totals count since the limiter was made. The tags are the names in JSON.
 type Snapshot struct {
 	Name     string `wire:"name"`      // Config.Name
 	Limit    int    `wire:"limit"`     // most that may be in flight now: the limit, or the cap of SetCap if lower
@@ -48,14 +48,14 @@ type Snapshot struct {
 	Cancelled  uint64            `wire:"cancelled"`  // left the queue by itself; if admitted in that instant, Ignored
 	Refused    map[Reason]uint64 `wire:"refused"`    // not admitted, by reason
 
-	// WouldRefuse counts the work admitted in shadow mode only. Beside the running work the
-	// limiter simulates the work that it would have admitted, with its queue and its timeout.
-	// The simulated work counts against the limit, and work that ends on the server makes
-	// room in it. On a server whose throughput does not fall with load, WouldRefuse comes
-	// within 3% of all requests of the refusals of a live limiter. If the throughput does
-	// fall, it is too high during overload, because nothing shows the server's capacity
-	// without overload. Deadlines, priorities and tenants are unknown for work that does not
-	// wait. The latencies above are those of the real work.
+	// WouldRefuse counts the work admitted in shadow mode only. Beside the running work the limiter
+	// simulates the work that it would have admitted, with its queue and its timeout. The simulated
+	// work counts against the limit, and work that ends on the server makes room in it. On a server
+	// whose throughput does not fall with load, WouldRefuse comes within 3% of all requests of the
+	// refusals of a live limiter. If the throughput does fall, WouldRefuse is too high during
+	// overload, because nothing shows the server's capacity without overload. Deadlines, priorities
+	// and tenants are unknown for work that does not wait. The latencies above are latencies of the
+	// real work.
 	WouldRefuse uint64 `wire:"would_refuse"`
 
 	Raised   uint64     `wire:"raised"`      // changes of the limit, up and down
@@ -72,12 +72,12 @@ type Snapshot struct {
 	Reserved  int           `wire:"reserved"`      // slots kept for it
 	Share     float64       `wire:"share"`         // its weight relative to the others
 	Entitled  float64       `wire:"entitled"`      // slots of the cap that it is entitled to now, its reserve included
-	Borrowed  float64       `wire:"borrowed"`      // slots in flight beyond that, which go back as their work ends
+	Borrowed  float64       `wire:"borrowed"`      // slots in flight beyond Entitled, which go back as their work ends
 	GroupWait time.Duration `wire:"group_wait_ms"` // moving average of the wait for the cap, 1/16 a wait
 }
 
-// snapshot reads the limiter. The measurements are copied under the lock, the recent part to
-// raw, and processed without it.
+// snapshot reads the limiter. The measurements are copied under the lock, the recent measurements
+// to raw, and evaluated without the lock.
 func (l *Limiter) snapshot(at int64, raw *window.Raw) Snapshot {
 	conf := l.config.Load()
 	if conf.cold == nil || !conf.cold.measures {

@@ -4,16 +4,16 @@ import (
 	"github.com/weir-go/weir/internal/window"
 )
 
-// Sum returns the state of several limiters as if they were one: totals, limits, work and drain
-// rates are added up, rates and quantiles are over the work of all, EWMA is weighted by samples,
-// Age is that of the oldest work, and Peak is the sum of peaks at different moments. Name, Last,
-// Deadline, Decision and GroupWait stay empty. The limiters are read one after the other. A nil
-// limiter adds nothing.
+// Sum returns the state of several limiters as if they were one limiter. Totals, limits, work and
+// drain rates are added up. Rates and quantiles cover the work of all limiters. EWMA is weighted by
+// samples, Age is the age of the oldest work, and Peak is the sum of peaks at different moments.
+// Name, Last, Deadline, Decision and GroupWait stay empty. The limiters are read one after the
+// other. A nil limiter adds nothing.
 func Sum(limiters ...*Limiter) Snapshot {
 	return sumOf(limiters, func(int, *Snapshot) {})
 }
 
-// sumOf is Sum that reads each limiter once and calls each with its snapshot.
+// sumOf is Sum, and also calls each with the snapshot of each limiter.
 func sumOf(limiters []*Limiter, each func(i int, s *Snapshot)) Snapshot {
 	sum := Snapshot{Refused: map[Reason]uint64{}}
 	var total window.Total
@@ -45,8 +45,8 @@ func sumOf(limiters []*Limiter, each func(i int, s *Snapshot)) Snapshot {
 	return sum
 }
 
-// addTotals adds the counts of another snapshot since its limiter was made: Admitted,
-// Completed, Refused, histograms and so on. The rest stays as it is.
+// addTotals adds the counts of another snapshot since its limiter was made: Admitted, Completed,
+// Refused, histograms and so on. The other fields stay as they are.
 func (s *Snapshot) addTotals(o Snapshot) {
 	s.Admitted += o.Admitted
 	s.Completed += o.Completed

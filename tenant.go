@@ -16,10 +16,10 @@ type tenantKey struct{}
 // tenantSeed keeps tenants from choosing names with the same hash.
 var tenantSeed = maphash.MakeSeed()
 
-// WithTenant returns a context whose work belongs to the tenant of that name: a customer, a
-// user, an address, or any other party that must not take the others' share. It matters to a
-// limiter whose [Queue].Tenants is set. All work without a tenant belongs to one tenant, the
-// one with the empty id. A nil ctx counts as context.Background.
+// WithTenant returns a context whose work belongs to the tenant of that name: a customer, a user,
+// an address, or any other party that must not take the others' share. The tenant matters only to a
+// limiter whose [Queue].Tenants is set. All work without a tenant belongs to the tenant with the
+// empty id. A nil ctx counts as context.Background.
 func WithTenant(ctx context.Context, id string) context.Context {
 	if ctx == nil {
 		ctx = context.Background()

@@ -21,19 +21,19 @@ type news uint8
 
 const (
 	answered news = iota // it was answered
-	recheck              // it must look again
-	expired              // its patience is over
+	recheck              // the waiter must look again
+	expired              // the waiter's timer has fired
 )
 
-// Wake notifies the waiter that it was answered.
+// Wake notifies the waiter that the waiter was answered.
 func (w *waiter) Wake() { w.ready <- answered }
 
 // Recheck notifies the waiter to look again.
 func (w *waiter) Recheck() { w.ready <- recheck }
 
 // expire is called by the waiter's timer. With the timer's own channel as a third case of the
-// select, BenchmarkHandoff took 2.6 seconds of a processor instead of 2.1, its other side
-// included.
+// select, BenchmarkHandoff took 2.6 seconds of processor time instead of 2.1, with the time of the
+// other side included.
 func (w *waiter) expire() { w.ready <- expired }
 
 func (l *Limiter) wait(ctx context.Context, work admit.Work) (Permit, refusal) {

@@ -2,18 +2,18 @@
 //
 // # Buckets
 //
-// The buckets match a Prometheus native histogram of [Schema] 3: bucket i counts the
-// durations above 2^((i-1)/8) seconds, up to and including 2^(i/8) seconds. So eight buckets
-// double a duration, and a bucket is 9.05% wide. Durations range from 1 nanosecond, in bucket
-// -239, to the longest [time.Duration], in bucket 265. Durations of 0 or less count as 1
-// nanosecond. [Index] is exact: it computes with integers only.
+// The buckets match a Prometheus native histogram of [Schema] 3: bucket i counts the durations
+// above 2^((i-1)/8) seconds, up to and including 2^(i/8) seconds. So a duration doubles over eight
+// buckets, and a bucket is 9.05% wide. Durations range from 1 nanosecond, in bucket -239, to the
+// longest [time.Duration], in bucket 265. Durations of 0 or less count as 1 nanosecond. [Index] is
+// exact: it computes with integers only.
 //
 // # Cumulative
 //
-// A histogram counts since the limiter was made and forgets nothing, as monitoring systems
-// expect. The difference of two snapshots covers the time between them. Counts are exact. Sums
-// are kept as whole nanoseconds in 128 bits and returned as seconds in a float64, which has
-// 15 digits.
+// A histogram counts all durations since its limiter began to keep histograms, as monitoring
+// systems expect. The difference of two snapshots covers the time between them. Counts are exact.
+// Sums are kept as whole nanoseconds in 128 bits and returned as seconds in a float64, which has 15
+// digits.
 //
 // # Quantiles
 //
@@ -22,6 +22,6 @@
 //
 //	(hi-lo)/(hi+lo) = (2^(1/8)-1)/(2^(1/8)+1) = 4.33%
 //
-// So it is within 4.4% of the exact quantile by nearest rank, from 1 microsecond up. Below, the
-// rounding to whole nanoseconds adds to that.
+// So the answer is within 4.4% of the exact quantile by nearest rank, from 1 microsecond up. Below
+// 1 microsecond, the rounding to whole nanoseconds adds to the error.
 package histogram

@@ -12,8 +12,8 @@ import (
 // empty histogram.
 type Snapshot struct {
 	Count     uint64     `json:"count"`               // number of durations
-	Sum       float64    `json:"sum_seconds"`         // of all of them, in seconds
-	Buckets   []Bucket   `json:"buckets"`             // without empty ones, by ascending Index
+	Sum       float64    `json:"sum_seconds"`         // sum of the durations, in seconds
+	Buckets   []Bucket   `json:"buckets"`             // without empty buckets, by ascending Index
 	Exemplars []Exemplar `json:"exemplars,omitempty"` // by ascending Value, at most one an octave
 }
 
@@ -23,8 +23,8 @@ type Bucket struct {
 	Count uint64 `json:"count"` // number of durations, of this bucket alone
 }
 
-// Bounds returns the bounds of the bucket in seconds. The lower one is not in the bucket, the upper
-// one is.
+// Bounds returns the bounds of the bucket in seconds. The lower bound is not in the bucket, and the
+// upper bound is.
 func (b Bucket) Bounds() (lower, upper float64) { return bound(b.Index - 1), bound(b.Index) }
 
 // An Exemplar is one of the durations, with a label that leads to the request.
@@ -34,8 +34,8 @@ type Exemplar struct {
 	At    time.Time     `json:"at"`       // when it was measured
 }
 
-// Quantile returns the duration that the share q of all durations did not exceed, to within 4.4%:
-// nearest rank, for q from 0 to 1. It returns 0 if there are none.
+// Quantile returns the duration that the share q of all durations did not exceed, to within 4.4%.
+// It uses the nearest rank, for q from 0 to 1, and returns 0 if there are no durations.
 func (s *Snapshot) Quantile(q float64) time.Duration {
 	rank := math.Ceil(q * float64(s.Count))
 	var seen uint64
@@ -55,9 +55,9 @@ func (b Bucket) middle() time.Duration {
 	return time.Duration(float64(seconds*float64(time.Second)) + 0.5)
 }
 
-// Add returns a histogram of the durations of both, and changes neither. A nil Snapshot adds
-// nothing; the sum of two of them is nil. If both have an exemplar in an octave, it keeps the
-// later one.
+// Add returns a histogram of the durations of both snapshots, and changes neither snapshot. A nil
+// Snapshot adds nothing; the sum of two nil Snapshots is nil. If both have an exemplar in an
+// octave, the sum keeps the later exemplar.
 func (s *Snapshot) Add(o *Snapshot) *Snapshot {
 	if s == nil && o == nil {
 		return nil
@@ -76,7 +76,8 @@ func (s *Snapshot) Add(o *Snapshot) *Snapshot {
 	return sum
 }
 
-// merged returns the buckets of both, in order.
+// merged returns the buckets of both lists, by ascending Index, and adds the counts of a bucket
+// that both have.
 func merged(a, b []Bucket) []Bucket {
 	all := make([]Bucket, 0, len(a)+len(b))
 	for len(a) > 0 && len(b) > 0 {
@@ -93,7 +94,7 @@ func merged(a, b []Bucket) []Bucket {
 	return append(append(all, a...), b...)
 }
 
-// latest sorts exemplars and leaves the latest of each octave.
+// latest sorts exemplars, and keeps only the latest exemplar of each octave.
 func latest(exemplars []Exemplar) []Exemplar {
 	octave := func(e Exemplar) int { return Index(e.Value) >> Schema }
 	slices.SortFunc(exemplars, func(a, b Exemplar) int {
@@ -102,8 +103,8 @@ func latest(exemplars []Exemplar) []Exemplar {
 	return slices.CompactFunc(exemplars, func(a, b Exemplar) bool { return octave(a) == octave(b) })
 }
 
-// Schema is the Prometheus schema of the buckets: each is 2^(2^-Schema) times as long as the
-// one before.
+// Schema is the Prometheus schema of the buckets: the bounds of each bucket are 2^(2^-Schema) times
+// the bounds of the bucket before it.
 const Schema = 3
 
 // perOctave is the number of buckets from a duration to its double.

@@ -2,11 +2,11 @@ package reply
 
 import "errors"
 
-// ErrRefused is exported by package weir: every refusal matches it, of the other packages too.
+// ErrRefused matches every refusal, in the other packages too. Package weir exports it.
 var ErrRefused = errors.New("weir: refused")
 
-// The refusals. They have the same numbers as the exported reasons of package weir; a new one
-// takes the next.
+// These verdicts are refusals. They have the same numbers as the exported reasons of package weir.
+// A new refusal takes the next number.
 const (
 	BadKey       Verdict = 1 // there is no node for the key
 	OverShare    Verdict = 2
@@ -15,11 +15,11 @@ const (
 	Deadline     Verdict = 5
 	TooHeavy     Verdict = 6
 	Closed       Verdict = 7
-	BreakerOpen  Verdict = 8  // a breaker outside the node does not allow it
-	Overload     Verdict = 9  // the pace refuses a share of the work, and this was part of it
+	BreakerOpen  Verdict = 8  // a breaker outside the node does not allow the work
+	Overload     Verdict = 9  // package shed or package retry refused the work
 	LimitReached Verdict = 10 // there is no slot, and the work cannot or will not wait
-	Paced        Verdict = 11 // the pace lets it start too late
-	PushedBack   Verdict = 12 // the downstream would refuse it
+	Paced        Verdict = 11 // the pace lets the work start too late
+	PushedBack   Verdict = 12 // the downstream would refuse the work
 )
 
 // refusals has the text of each refusal, and a server's answer by HTTP and by gRPC.

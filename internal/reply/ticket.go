@@ -15,7 +15,8 @@ func (t Ticket) Out() *Record {
 	return t.Record
 }
 
-// A Record is the node's side of a piece of work. Another piece uses it once the work is done.
+// A Record is the node's side of a piece of work. Another piece of work uses the record once the
+// work is done.
 type Record struct {
 	Generation uint64  // how often it was given back
 	Next       *Record // in the free list
@@ -28,11 +29,11 @@ type Record struct {
 // Marks are a node's notes on work.
 type Marks uint8
 
-// The marks.
+// A record may have these marks.
 const (
 	Virtually Marks = 1 << iota // virtual work has run since the same moment
-	Measured                    // its outcome was recorded, and it only holds its slots
-	Tenanted                    // it counts among the work of its tenant
+	Measured                    // the outcome was recorded, and the work only holds its slots
+	Tenanted                    // the work counts among the work of its tenant
 )
 
 // Has reports whether the work has the mark.

@@ -5,13 +5,12 @@ import "fmt"
 // A Verdict is the answer to a request.
 type Verdict uint8
 
-// The verdicts. Work only runs with Admitted. The verdicts in the table in refusal.go are
-// refusals.
+// The verdicts are these and the refusals in refusal.go. Work only runs with Admitted.
 const (
 	Admitted Verdict = 0
 
-	Cancelled Verdict = 100 // the caller left before it started
-	Waiting   Verdict = 101 // it is in the queue
+	Cancelled Verdict = 100 // the caller left before the work started
+	Waiting   Verdict = 101 // the work is in the queue
 	MustWait  Verdict = 102 // there is no slot but there may be room in the queue
 )
 

@@ -35,15 +35,15 @@ func (l Limiter) Complete() Limiter {
 	return l
 }
 
-// A Fault is a setting that another does not allow.
+// A Fault is a setting that another setting does not allow.
 type Fault struct {
 	Field string // of Limiter, as spelled by Check's caller
 	Value any
 	Want  string
 }
 
-// Check returns the fault of complete settings, each alone in its range, or nil. The fields
-// are spelled as the caller's users know them.
+// Check returns the fault of complete settings, or nil. Each setting must be in its own range. The
+// function spell returns a field's name as the caller's users know it.
 func (l Limiter) Check(spell func(field string) string) *Fault {
 	switch {
 	case l.Min > l.Max:
@@ -102,10 +102,11 @@ func Name(of error, field, text string) error {
 	return Invalid(of, field, strconv.Quote(text), "1 to 64 letters, digits, hyphens and underscores")
 }
 
-// ErrConfig is exported by package weir: every error about a setting matches it.
+// ErrConfig matches every error about a setting. Package weir exports it.
 var ErrConfig = errors.New("weir: invalid configuration")
 
-// ErrConfigOf returns the ErrConfig of another package, which matches that of package weir too.
+// ErrConfigOf returns the ErrConfig of another package, which matches the ErrConfig of package weir
+// too.
 func ErrConfigOf(pkg string) error { return configError(pkg) }
 
 type configError string

@@ -1,5 +1,5 @@
-// Package slot is the life of the slot that a request of HTTP holds, on a server and in the
-// proxy. A slot is in one of four states:
+// Package slot manages the slot that a request of HTTP holds, on a server and in the proxy. A slot
+// is in one of four states:
 //
 //	Waiting   the request holds nothing yet
 //	Held      the request holds a slot of its gate, whose law learns its latency

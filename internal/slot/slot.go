@@ -12,7 +12,7 @@ import (
 // A State is the state of a slot.
 type State uint8
 
-// The states, in the order of a life.
+// A slot goes through these states, in this order.
 const (
 	Waiting State = iota
 	Held
@@ -20,8 +20,9 @@ const (
 	Closed
 )
 
-// A Source hands out slots of the streams. A share that comes with a slot, such as the route's
-// part of all streams, is returned together with the slot; it may be nil.
+// A Source hands out slots of the streams. The function share returns a share that comes with the
+// slot, such as the route's part of all streams. It is called when the slot is returned, and is nil
+// without a share.
 type Source func(context.Context) (permit weir.Permit, share func(), err error)
 
 // Of returns the slots of a gate as a source.
@@ -32,8 +33,9 @@ func Of(streams weir.Admitter) Source {
 	}
 }
 
-// Part returns how many slots of a gate uploads may hold together, because their clients decide for
-// how long: a part of its limit, but at least one. A gate in shadow mode refuses none.
+// Part returns the number of slots of a gate that uploads may hold together: a part of its limit,
+// but at least one slot. Uploads have a bound, because their clients decide how long they last. A
+// gate in shadow mode refuses no upload.
 func Part(gate weir.Snapshot, uploads float64) int {
 	if gate.Shadow {
 		return math.MaxInt
@@ -69,9 +71,9 @@ func (s *Slot) Hold(ctx context.Context, gate weir.Admitter, share func()) error
 	return nil
 }
 
-// Begin takes a slot of the streams. It also asks the gate, so that an overloaded server begins
-// no stream, but returns the gate's slot at once: how long a stream lasts says nothing about
-// the server.
+// Begin takes a slot of the streams. It also asks the gate, so that an overloaded server begins no
+// stream, but returns the gate's slot at once: the duration of a stream says nothing about the
+// server.
 func (s *Slot) Begin(ctx context.Context, streams Source, gate weir.Admitter) error {
 	permit, share, err := streams(ctx)
 	if err != nil {
@@ -101,9 +103,9 @@ func (s *Slot) take(state State, permit weir.Permit, share func()) {
 	s.waited = permit.Waited()
 }
 
-// Exchange returns the gate's slot with the outcome, and takes one of the streams in its place.
-// It does nothing, and reports false, unless the slot is Held. If the streams have no slot, the
-// gate's slot stays returned: the client may read its refusal slowly, too.
+// Exchange returns the gate's slot with the outcome, and takes a slot of the streams in its place.
+// Exchange does nothing, and reports false, unless the slot is Held. If the streams have no slot,
+// the gate's slot stays returned: the client may read its refusal slowly, too.
 func (s *Slot) Exchange(ctx context.Context, streams Source, o Outcome) (exchanged bool, err error) {
 	if !s.leave(Stream, o) {
 		return false, nil
@@ -131,8 +133,8 @@ func (s *Slot) Exchange(ctx context.Context, streams Source, o Outcome) (exchang
 // false, unless the slot is Held.
 func (s *Slot) Finish(o Outcome) bool { return s.leave(Closed, o) }
 
-// An Outcome is what the law learns of the work. ComeBack is the time that an overloaded server
-// named for further work, or 0.
+// An Outcome is the result of the work, from which the law learns. ComeBack is the time that an
+// overloaded server named for further work, or 0.
 type Outcome struct {
 	weir.Outcome
 	ComeBack time.Duration
@@ -154,7 +156,7 @@ func (s *Slot) leave(to State, o Outcome) bool {
 	return true
 }
 
-// Close returns whatever the request still holds, with the outcome.
+// Close returns the slot and the share that the request still holds, with the outcome.
 func (s *Slot) Close(o weir.Outcome) {
 	s.mu.Lock()
 	permit, share := s.drop(Closed)
@@ -176,7 +178,7 @@ func give(permit weir.Permit, share func(), o weir.Outcome) {
 	permit.Finish(o)
 }
 
-// Measure ends the measured latency now, with the outcome. The slot is kept.
+// Measure ends the measured latency now, with the outcome. The request keeps the slot.
 func (s *Slot) Measure(o weir.Outcome) {
 	s.mu.Lock()
 	permit := s.permit
