@@ -11,24 +11,24 @@ import (
 	"github.com/weir-go/weir/internal/dag"
 )
 
-// A board knows all claimed tasks, and decides their fate. It has no
-// goroutine, lock or clock, and calls no code of users: it is given the time and the
-// events, and returns effects. It takes the needs of tasks from the capacity itself.
+// A board knows all claimed tasks, and decides their fate. It has no goroutine, lock or clock, and
+// calls no code of users: its callers give it the time and the events, and it returns effects. It
+// takes the grants of tasks from the capacity itself.
 //
-// A run has one and guards it by its lock.
+// A run has one board, and guards it by its lock.
 type board struct {
 	conf  *Config
-	cost  *capacity.Request // of a task that does not say
+	cost  *capacity.Request // of a task that names no cost
 	graph *dag.Graph
 	place place
 	outbox
 
 	ready   ready
-	booked  line    // they have their grant, and wait for a worker
-	running []*item // these and what workers run
+	booked  line    // items that have their grant and wait for a worker
+	running []*item // the booked items, and the items that workers run
 	blocked map[string]*item
 
-	idle       time.Duration // since when the feeder waits for the source; 0: it does not
+	idle       time.Duration // when the feeder began to wait for the source; 0 if it does not wait
 	sourceDone bool          // nothing more is claimed
 	stopped    bool          // nothing more is started
 	cut        bool          // running tasks are cut short
@@ -39,11 +39,11 @@ type board struct {
 
 	abandoned []string
 	history   []Decision // changes
-	decisions []Decision // the last one for each resource
+	decisions []Decision // the last decision for each resource
 }
 
-// newBoard returns an empty board. It calls wake when the place in the queue of the capacity
-// came up.
+// newBoard returns an empty board. The board calls wake when its place in the queue of the capacity
+// comes up.
 func newBoard(c *Config, cost *capacity.Request, wake func()) board {
 	return board{
 		conf: c, cost: cost, outbox: outbox{size: c.Buffer}, graph: dag.New(c.History),
@@ -51,13 +51,13 @@ func newBoard(c *Config, cost *capacity.Request, wake func()) board {
 	}
 }
 
-// finished reports whether nothing is left to come.
+// finished reports whether the source has ended, and all claimed tasks with their leases.
 func (b *board) finished() bool { return b.sourceDone && b.left() == 0 }
 
 // held counts the tasks that were claimed and have not ended.
 func (b *board) held() int { return b.ready.len() + len(b.running) + len(b.blocked) }
 
-// left adds the tasks whose leases are being settled.
+// left counts the held tasks, and the tasks whose leases are being settled.
 func (b *board) left() int { return b.held() + b.settling }
 
 // checkFinished wakes the reader if the run is finished.
@@ -70,11 +70,11 @@ func (b *board) checkFinished(fx *effects) {
 // A page is the view of a reader.
 type page struct {
 	events   []Event
-	finished bool // nothing more will come
-	stuck    bool // nothing more will come but the end of the source
+	finished bool // no more events will come
+	stuck    bool // the board waits only for the end of the source
 }
 
-// read returns the events since it was last called. It keeps spare for those to come.
+// read returns the events since the last call. It keeps the array of spare for the next events.
 func (b *board) read(spare []Event, m moment, fx *effects) page {
 	full := b.full(0)
 	p := page{events: b.take(spare)}
@@ -110,9 +110,9 @@ func (b *board) dismiss(why error, fx *effects) {
 	fx.stopClaims, fx.needTasks, fx.look, fx.events = true, true, true, true
 }
 
-// waiting adds the tasks that wait here to the source's backlog. A source that has been
-// silent for longer than patience when it was asked for a task has nothing, whatever it says. If it
-// does not know how long its oldest has waited, that is at least as long as the tasks here.
+// waiting adds the tasks that wait here to the source's backlog. A source that has given no task
+// for the time patience, although the feeder asked, counts as empty, whatever backlog it reports.
+// If it does not know the age of its oldest task, the tasks here give a lower bound.
 func (b *board) waiting(d Depth, at, patience time.Duration) Depth {
 	if b.sourceDone || b.idle > 0 && at-b.idle >= patience {
 		d = Depth{Exact: true}
@@ -137,8 +137,8 @@ func (b *board) wanted(resource string) int64 {
 	return cost[resource]
 }
 
-// decided publishes a decision on a size, if there is room, and returns the size: at least the
-// first task's need while nothing runs that could make room, up to the most.
+// decided publishes a decision on a size, if there is room, and returns the size. While no task
+// runs whose end could make room, the size is at least the first task's need, but at most d.Most.
 func (b *board) decided(d Decision, err error, fx *effects) int64 {
 	if room := b.wanted(d.Resource); len(b.running) == 0 && room > d.To {
 		d.To, d.Reason = min(room, d.Most), Reason{Code: Room, Signal: "cost", Have: float64(room)}
@@ -152,7 +152,7 @@ func (b *board) decided(d Decision, err error, fx *effects) int64 {
 	} else {
 		b.decisions = append(b.decisions, d)
 	}
-	b.offer(Event{Kind: Decided, Decision: &d, Err: err}, fx) // they must not pile up
+	b.offer(Event{Kind: Decided, Decision: &d, Err: err}, fx) // decisions must not pile up
 	return d.To
 }
 
@@ -186,7 +186,7 @@ type moment struct {
 // Effects are the acts that follow a call to a board, with no lock held. The zero value is
 // ready to be filled.
 type effects struct {
-	spawn bool // a goroutine for what was booked; the run sets it
+	spawn bool // starts a goroutine for the booked items; the run sets it
 
 	ends   []ending // tasks that ended and have a lease
 	cancel error    // ends the context of the tasks, unless nil
@@ -198,7 +198,7 @@ type effects struct {
 	events     bool // and the reader
 }
 
-// A line is items in order, chained by next.
+// A line holds items in order, chained by next.
 type line struct{ first, last *item }
 
 func (l *line) add(it *item) {
@@ -210,7 +210,7 @@ func (l *line) add(it *item) {
 	l.last = it
 }
 
-// take removes the first, nil if there is none.
+// take removes and returns the first item, nil if there is none.
 func (l *line) take() (it *item) {
 	if it = l.first; it != nil {
 		l.first, it.next = it.next, nil
@@ -229,7 +229,7 @@ type ending struct {
 type outbox struct {
 	events   []Event
 	settling int  // tasks that ended, whose events wait until their leases are settled
-	size     int  // above which nothing more is started
+	size     int  // the number of events from which no more tasks start
 	closed   bool // there is no reader any more
 }
 
@@ -252,11 +252,11 @@ func (o *outbox) offer(e Event, fx *effects) bool {
 	return true
 }
 
-// full reports whether there is no room beside the events that are coming. A source that is slow to
-// settle leases holds the pool back as a slow reader does.
+// full reports whether the outbox has no room beside the events that are coming. A source that is
+// slow to settle leases holds the pool back as a slow reader does.
 func (o *outbox) full(coming int) bool { return len(o.events)+o.settling+coming >= o.size }
 
-// take returns the published events, and keeps spare for the next ones.
+// take returns the published events, and keeps the array of spare for the next events.
 func (o *outbox) take(spare []Event) (events []Event) {
 	events, o.events = o.events, spare[:0]
 	return events

@@ -21,16 +21,15 @@ type ByBacklog struct {
 	// the size to start from. Defaults to Min.
 	Min, Max, Initial int64
 
-	// Step is how much the size moves at a time, in units of the resource. Defaults
-	// to 1.
+	// Step is the amount by which the size moves at once, in units of the resource. Defaults to 1.
 	Step int64
 	// Per, if set, adds a Step for each Per tasks above High.
 	Per int64
 
-	// Period is from one decision to the next. Defaults to 1 s.
+	// Period is the time from one decision to the next. Defaults to 1 s.
 	Period time.Duration
-	// Cooldown is the least time from one change to the next. Defaults to none
-	// beside the Period.
+	// Cooldown is the least time from one change to the next. Defaults to 0: then only the Period
+	// delays a change.
 	Cooldown time.Duration
 }
 
@@ -55,12 +54,12 @@ func (b ByBacklog) Sizer(limit int64) (Sizer, error) {
 	return &markSizer{stepper, float64(b.High), low, float64(b.Per), backlog}, nil
 }
 
-// backlog is how many tasks wait to start.
+// backlog returns the number of tasks that wait to start.
 func backlog(d Depth) Reason { return Reason{Signal: "backlog", Have: float64(d.Count)} }
 
-// ByAge is a [Scaler] that steps up while the oldest task has waited for longer than High, and
-// down while it has waited for less than Low, or none waits. While the age is unknown
-// it holds. The zero ByAge works; 0 always means the default.
+// ByAge is a [Scaler] that steps up while the oldest task has waited for longer than High, and down
+// while it has waited for less than Low, or while no task waits. While the age is unknown the size
+// stays. The zero ByAge works; 0 always means the default.
 type ByAge struct {
 	// High is the wait above which the size rises. Defaults to 10 s.
 	High time.Duration
@@ -95,7 +94,8 @@ func (a ByAge) Sizer(limit int64) (Sizer, error) {
 	return &markSizer{stepper, a.High.Seconds(), a.Low.Seconds(), a.Per.Seconds(), a.age}, nil
 }
 
-// age is how long the oldest task has waited.
+// age returns how long the oldest task has waited. If the source does not know it, the tasks in the
+// pool are known to have waited for longer than High, or the age is unknown.
 func (a ByAge) age(d Depth) Reason {
 	if d.Count > 0 && d.Oldest <= 0 || d.least && d.Oldest <= a.High {
 		return Reason{Code: Unknown, Signal: "age of the oldest task"}
@@ -104,11 +104,11 @@ func (a ByAge) age(d Depth) Reason {
 }
 
 // A markSizer steps up while a signal of the backlog is above its high mark, and down while it is
-// below the low one.
+// below its low mark.
 type markSizer struct {
 	stepper
 	high, low float64
-	per       float64 // adds a step for each so much above high; 0: none
+	per       float64 // the amount above high that adds a step; 0 adds none
 	signal    func(Depth) Reason
 }
 
@@ -121,7 +121,7 @@ func (s *markSizer) Next(r Observation) (int64, Reason) {
 	case why.Have > s.high && r.Running > 0 && r.Wanted > 0 && r.InUse+r.Wanted <= r.Size:
 		why.Code = Unused
 		if rest := r.Size - r.InUse - r.Wanted; rest > 0 {
-			return s.step(r, -rest, why) // others may use it
+			return s.step(r, -rest, why) // other work may use the rest
 		}
 		return r.Size, why
 	case why.Have > s.high:

@@ -16,16 +16,16 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// ByLaw is a [Scaler] whose size a control law finds by the latency of the tasks, as a
-// weir.Limiter's limit is. It measures the attempts that the pool runs, and takes their errors as
-// weir.Classify does: one that matches weir.ErrRefused was refused by the downstream.
+// ByLaw is a [Scaler] whose size a control law finds by the latency of the tasks, as it finds the
+// limit of a weir.Limiter. ByLaw measures the attempts that the pool runs. It takes their errors as
+// weir.Classify does: an error that matches weir.ErrRefused is a refusal by the downstream.
 type ByLaw struct {
 	// Law finds the size. Defaults to law.Setpoint{}.
 	Law law.Law
 
-	// Min and Max bound how many tasks run at once, each with 1 of the resource. Default to 1 and
-	// the size of the resource. Initial is how many to start from. Defaults to 4 with law.Setpoint,
-	// as in a weir.Limiter, and to Min with other laws.
+	// Min and Max bound the number of tasks that run at once, each with 1 of the resource. Default
+	// to 1 and the size of the resource. Initial is the number to start from. Defaults to 4 with
+	// law.Setpoint, as in a weir.Limiter, and to Min with other laws.
 	Min, Max, Initial int64
 
 	// Interval, Window and MinSamples are as in weir.Config. Default to 1 s, 10 s
@@ -60,7 +60,7 @@ func (l ByLaw) Sizer(limit int64) (Sizer, error) {
 	err = s.node.Init(admit.Settings{
 		Bounds:   law.Bounds{Min: int(p.Min), Max: int(p.Max), Initial: int(p.Initial)},
 		Interval: p.Period, Lookback: l.Window, MinSamples: l.MinSamples,
-		Wall: time.Now, // law.Setpoint probes at ticks of it, with the limiters of the same server
+		Wall: time.Now, // law.Setpoint probes at its ticks, with the limiters of the same server
 	}, &s.shield, nil, int64(now()))
 	if err == nil {
 		err = s.failure()
@@ -83,28 +83,29 @@ func (s *lawSizer) Plan() Plan {
 	return Plan{s.plan.Initial, s.plan.Min, s.plan.Max, min(s.plan.Period, lawPeriod)}
 }
 
-// lawPeriod is how often a law's word is looked for: its windows close when they are full,
-// which may be much sooner than its interval.
+// lawPeriod is the longest time from one look at a law's limit to the next. The windows of a law
+// close when they are full, which may be much sooner than its interval.
 const lawPeriod = 100 * time.Millisecond
 
 // Next implements [Sizer].
 func (s *lawSizer) Next(Observation) (int64, Reason) {
 	state := s.node.State(int64(now()))
 	why := Reason{Code: LawDecided, Law: state.Decided}
-	if state.Decided == (law.Reason{}) { // it has not decided yet
+	if state.Decided == (law.Reason{}) { // the law has not decided yet
 		why = Reason{Code: Unknown, Signal: "latency"}
 	}
 	return int64(state.Limit), why
 }
 
 func (s *lawSizer) started(at time.Duration) reply.Ticket {
-	var fx admit.Effects // nothing waits here, and the shield has a law's panic
+	var fx admit.Effects // it stays empty: no work waits here, and the shield catches a law's panic
 	var ticket reply.Ticket
 	s.node.Acquire(&ticket, admit.Work{Weight: 1, NoWait: true}, int64(at), &fx)
 	return ticket
 }
 
-// wanted records that a task could not start because the resource was short: the limit is used.
+// wanted records that a task could not start because the resource was short, so that the law sees
+// its limit as used.
 func (s *lawSizer) wanted(at time.Duration) {
 	var fx admit.Effects
 	var ticket reply.Ticket
@@ -118,12 +119,12 @@ func (s *lawSizer) ended(t reply.Ticket, at time.Duration, o window.Outcome) {
 	s.node.Done(t, int64(at), o, &fx)
 }
 
-// A shield is between a law and the workers that measure for it: when a window closes it asks the
-// law on a goroutine of its own, so that a law which panics or ends its goroutine holds its size,
-// and takes no worker with it.
+// A shield is between a law and the workers that measure for it: when a window closes, the shield
+// asks the law on another goroutine. So a law that panics or ends its goroutine takes no worker
+// with it, and the size stays.
 type shield struct {
 	law    law.Law
-	failed atomic.Pointer[error] // why the law failed since it was last asked for
+	failed atomic.Pointer[error] // why the law failed since the last call of failure
 }
 
 // Controller implements [law.Law].
@@ -158,7 +159,7 @@ func (s shielded) Next(w law.Window) (d law.Decision) {
 	return d
 }
 
-// isolated calls code of a user on a goroutine of its own and waits for it. A panic or the end of
+// isolated calls code of a user on another goroutine and waits for its end. A panic or the end of
 // that goroutine is an error of this package.
 func isolated(call func()) error {
 	err := isolate.Call(call)

@@ -16,7 +16,7 @@ type ByLoad struct {
 	//
 	//	func() (float64, bool) { l := mon.Level(load.All); return l.Load, l.Valid && !l.Degraded }
 	//
-	// and any other number will do: the depth of a broker's queue, the CPU.
+	// Any other number will do too, such as the depth of a broker's queue or the load of the CPU.
 	Measure func() (value float64, valid bool)
 
 	// Signal names the signal in reasons, such as "cpu". Defaults to "load".
@@ -29,7 +29,7 @@ type ByLoad struct {
 	// the size to start from. Defaults to Min.
 	Min, Max, Initial int64
 
-	// Step is how much the size moves at a time. Defaults to 1.
+	// Step is the amount by which the size moves at once. Defaults to 1.
 	Step int64
 
 	// Period and Cooldown are as in [ByBacklog].

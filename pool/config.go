@@ -14,8 +14,8 @@ import (
 // Config configures a [Pool]. Capacity and Source must be set; 0 always means the
 // default, and a value out of range is an error that names the field.
 type Config struct {
-	// Capacity has the resources that tasks need to run. Others may use it too: the pool
-	// queues with them.
+	// Capacity has the resources that tasks need to run. Other work may use it too: the pool queues
+	// with that work.
 	Capacity *capacity.Capacity
 
 	// Source is where the tasks come from.
@@ -25,34 +25,33 @@ type Config struct {
 	// resource of the Capacity, or of "slots" if it has several.
 	Cost capacity.Vector
 
-	// Scaler sizes the resource that Cost defaults to, and Scalers sizes resources by
-	// name, up to the limits that New finds. They move the withheld part of the resource, which is
-	// restored when the run ends. So no two pools may size the same resource: use a
-	// capacity.Capacity.Child for each.
+	// Scaler sizes the resource that Cost defaults to, and Scalers sizes resources by name, up to
+	// the limits that New finds. They move the withheld part of the resource, which is restored
+	// when the run ends. So no two pools may size the same resource: use a capacity.Capacity.Child
+	// for each pool.
 	Scaler  Scaler
 	Scalers map[string]Scaler
 
-	// Lookahead is how many tasks that could start the pool claims in advance, to
-	// choose by priority among them. Tasks that wait for others come on top. Defaults to 64.
+	// Lookahead is the number of tasks that the pool claims in advance, to choose by priority among
+	// them. It does not count tasks that wait for other tasks. Defaults to 64.
 	Lookahead int
 
-	// Backfill is how many tasks may overtake one that does not fit yet; then
-	// nothing starts before it. Defaults to 16.
+	// Backfill is the number of tasks that may overtake a task that does not fit yet. Then no other
+	// task starts before it. Defaults to 16.
 	Backfill int
 
-	// Aging is after how long of waiting a task gains a step of priority.
-	// Defaults to 10 s; at most 1000 h.
+	// Aging is the wait by which a task gains a step of priority. Defaults to 10 s; at most 1000 h.
 	Aging time.Duration
 
 	// Redeliver is the delay with which the lease of a failed task is given back. It doubles with
 	// each delivery that the source counts, up to 1 h. Defaults to 30 s.
 	Redeliver time.Duration
 
-	// MaxAttempts is how often a task may be delivered, by a source that counts
-	// ([Delivery].Attempt). One that fails at its last delivery is rejected, as one whose error
-	// is [Permanent]; one that comes once more, because its worker died each time, is
-	// rejected without a run ([ErrAttempts]). A task that the end of a run gave
-	// back was delivered too. Defaults to 0: no bound.
+	// MaxAttempts bounds the deliveries of a task, if the source counts them ([Delivery].Attempt).
+	// A task that fails at its last delivery is rejected, as a task whose error is [Permanent]. A
+	// task that comes once more, because its worker died each time, is rejected without a run
+	// ([ErrAttempts]). A delivery counts too if the end of a run gave the task back. Defaults to 0:
+	// no bound.
 	MaxAttempts int
 
 	// StopOnError ends the run at the first task that fails for good. Otherwise the
@@ -63,13 +62,12 @@ type Config struct {
 	// ignore their context. Defaults to 30 s.
 	Grace time.Duration
 
-	// Buffer is how many events may wait for their reader, and for their leases to be settled; then
-	// no more tasks start.
-	// Defaults to 1024.
+	// Buffer is the number of events that may wait for their reader, or until a lease is settled.
+	// Above it no more tasks start. Defaults to 1024.
 	Buffer int
 
-	// History is how many finished tasks are remembered by key, for tasks that come
-	// After them. Defaults to 10,000.
+	// History is the number of finished tasks that the pool remembers by key, for later tasks that
+	// name them in [Task].After. Defaults to 10,000.
 	History int
 }
 
@@ -102,7 +100,7 @@ func (c *Config) completeNumbers() error {
 	)
 }
 
-// redelivery is the delay with which the lease of an item that failed goes back.
+// redelivery returns the delay with which the lease of an item that failed goes back.
 func (c *Config) redelivery(it *item) time.Duration {
 	delay, most := c.Redeliver, max(time.Hour, c.Redeliver)
 	for range it.delivered - 1 {
@@ -115,7 +113,7 @@ func (c *Config) redelivery(it *item) time.Duration {
 }
 
 // completeResources checks the settings that name resources of the Capacity. Cost and Scaler apply
-// to the main one by default.
+// to the main resource by default.
 func (c *Config) completeResources() error {
 	names := slices.Sorted(maps.Keys(c.Capacity.Snapshot().Resources))
 	main := "slots"

@@ -7,8 +7,8 @@ import (
 	"github.com/weir-go/weir/internal/settings"
 )
 
-// The errors of a pool. [Pool.Run] yields errors that end the run; the others are in the Err of an
-// [Event], or of a [Lease].
+// The errors of a pool. [Pool.Run] yields errors that end the run; the other errors are in the Err
+// of an [Event], or come from a [Lease].
 var (
 	// ErrConfig matches every error about a setting or a task that makes no sense.
 	ErrConfig = settings.ErrConfigOf("pool")
@@ -20,17 +20,19 @@ var (
 	ErrScaler = errors.New("pool: the scaler failed")
 	// ErrStopped: a task failed for good, and [Config].StopOnError is set.
 	ErrStopped = errors.New("pool: stopped on the first error")
-	// ErrAbandoned: something ignored the end of its context for longer than [Config].Grace.
+	// ErrAbandoned: a task or the source ignored the end of its context for longer than
+	// [Config].Grace.
 	ErrAbandoned = errors.New("pool: left behind what did not end in time")
 	// ErrDrained: [Pool.Drain] was called before the task started.
 	ErrDrained = errors.New("pool: drained before it started")
 	// ErrAttempts: the source has delivered the task more often than [Config].MaxAttempts.
 	ErrAttempts = errors.New("pool: delivered too often")
-	// ErrDependency: a task that this one comes After failed or never came, or waits for this one.
+	// ErrDependency: a task in [Task].After failed or never came, or waits for this task.
 	ErrDependency = errors.New("pool: dependency")
 	// ErrDuplicate: another task of the same key is not finished yet.
 	ErrDuplicate = errors.New("pool: duplicate key")
-	// ErrLeaseLost: the source no longer reserves the task for this run; a [Lease] returns it.
+	// ErrLeaseLost: the source no longer reserves the task for this run. A [Lease] returns this
+	// error.
 	ErrLeaseLost = errors.New("pool: lease lost")
 	// ErrExited: code of the user ended its goroutine with runtime.Goexit.
 	ErrExited = errors.New("pool: ended its goroutine")
@@ -41,7 +43,7 @@ var (
 // A PanicError is the error of code that panicked: of a task, a source, a lease or a scaler.
 type PanicError struct {
 	Value any    // the value of the panic
-	Stack []byte // where, as of runtime/debug.Stack
+	Stack []byte // the stack at the panic, from runtime/debug.Stack
 }
 
 // Error returns the value of the panic, without the stack.
@@ -54,7 +56,8 @@ func (e *PanicError) Unwrap() error {
 }
 
 // Permanent marks an error that another attempt cannot mend: the lease of the task is rejected
-// instead of given back, or acknowledged if it is no [Rejecter]. It returns nil for nil.
+// instead of given back, or acknowledged if the lease is no [Rejecter]. Permanent returns nil for
+// nil.
 func Permanent(err error) error {
 	if err == nil {
 		return nil
@@ -68,8 +71,8 @@ func (e *permanentError) Unwrap() error { return e.error }
 
 func isPermanent(err error) bool { return errors.As(err, new(*permanentError)) }
 
-// A causedError asks its cause for its text only when it is asked for its own: the cause is code of
-// the user, which must not run under a lock.
+// A causedError asks its cause for a text only in its Error method: the cause is code of the user,
+// which must not run under a lock.
 type causedError struct {
 	kind  error
 	what  string

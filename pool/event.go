@@ -15,15 +15,15 @@ type Event struct {
 	Kind    Kind   // the kind of the event
 	Key     string // of the task
 	Value   any    // the task's result (Done) or report (Progress)
-	Err     error  // why (Failed, Cancelled); with Done or Decided, the error
+	Err     error  // the cause (Failed, Cancelled), the lease's error (Done), a scaler's (Decided)
 	Attempt int    // which attempt it was, from 1; each earlier delivery counts as one
 
-	// Rejected is whether the source keeps the task as a dead letter (Failed, or Cancelled because
-	// a task before it failed for good). Otherwise it is delivered again, unless the error is
-	// [Permanent].
+	// Rejected reports whether the source keeps the task as a dead letter (Failed, or Cancelled
+	// because a task before it failed for good). Otherwise the source delivers the task again,
+	// unless the error is [Permanent].
 	Rejected bool
 
-	Waited time.Duration // from when it could start to when it did
+	Waited time.Duration // from when the task could start until it did
 	Took   time.Duration // how long the attempt ran
 
 	Decision *Decision // of a scaler (Decided)
@@ -74,9 +74,9 @@ func (e Event) String() string {
 	return fmt.Sprintf("%s: %v", e.Key, e.Kind)
 }
 
-// Report sends a value as a [Progress] event of the task that runs under ctx. While the
-// reader of the events is too far behind it waits, until ctx ends. Outside of a
-// task it does nothing.
+// Report sends a value as a [Progress] event of the task that runs under ctx. While the reader of
+// the events is too far behind, Report waits, but not after ctx has ended. Outside of a task it
+// does nothing.
 func Report(ctx context.Context, value any) {
 	ctx = cmp.Or(ctx, context.Background())
 	if it, ok := ctx.Value(itemKey{}).(*item); ok {

@@ -15,7 +15,7 @@ func (r *run) feed() {
 	select {
 	case <-r.sized: // so that the first decision sees the whole backlog
 	case <-r.claims.Done():
-	case <-time.After(r.scaling.shortest()): // the source has no news
+	case <-time.After(r.scaling.shortest()): // the source is slow to report its backlog
 	}
 	var claimed []Delivery
 	handOn := func(d Delivery) { claimed = append(claimed, d) }
@@ -43,7 +43,7 @@ func (r *run) feed() {
 	}
 }
 
-// endOf is why the run ends when the claiming does, before the source has ended.
+// endOf returns why the run ends, if the claiming ends before the source.
 func (r *run) endOf(err error) error {
 	switch {
 	case err != nil && r.claims.Err() == nil:
@@ -54,8 +54,8 @@ func (r *run) endOf(err error) error {
 	return nil
 }
 
-// room waits until there is room for more tasks, and returns for how many: 0 when no more are
-// wanted.
+// room waits until there is room for more tasks, and returns their number. 0 means that the run
+// wants no more.
 func (r *run) room() int {
 	for {
 		most := int64(math.MaxInt64)
@@ -78,7 +78,7 @@ func (r *run) room() int {
 	}
 }
 
-// size is how many tasks of the default cost may run at once, at least 1.
+// size returns the number of tasks of the default cost that may run at once, at least 1.
 func (r *run) size() int64 {
 	least := int64(math.MaxInt64)
 	for name, each := range r.conf.Cost {
@@ -89,8 +89,8 @@ func (r *run) size() int64 {
 	return max(least, 1)
 }
 
-// claim asks the source, whose panic is an error. It may claim tasks and return an error, and
-// reports whether that says that the source has ended.
+// claim asks the source for tasks. A panic of the source is an error. The source may hand on tasks
+// and return an error too. over reports whether the error says that the source has ended.
 func (r *run) claim(room int, handOn func(Delivery)) (over bool, err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -9,14 +9,14 @@ import (
 	"github.com/weir-go/weir/internal/dag"
 )
 
-// room returns how many more tasks are wanted from the source, so that at most the given number are
-// held, and whether none ever will be.
+// room returns the number of tasks that the board wants from the source, so that it holds at most
+// the given number. over reports that it will never want another.
 func (b *board) room(m moment, most int64) (n int, over bool) {
 	if b.stopped {
 		return 0, true
 	}
 	free := max(0, most-int64(b.held()))
-	if b.held() == len(b.blocked) { // or they would wait for ever
+	if b.held() == len(b.blocked) { // they wait for tasks that are still in the source
 		free = max(free, 1)
 	}
 	n = int(min(int64(max(0, b.conf.Lookahead-b.ready.len())), free))
@@ -44,7 +44,8 @@ func (b *board) add(items []item, m moment, fx *effects) {
 }
 
 // enter adds an item to the graph, and to the ready items if it has no open dependency. An item
-// with a fault ends there, unless another of its key is in the graph, whose end that is not.
+// with a fault fails, and its dependents with it. But if the graph has another item of the same
+// key, enter refuses the new item, and the dependents go on waiting.
 func (b *board) enter(it *item, fx *effects) {
 	free, err := true, it.fault
 	if it.Key != "" {
@@ -83,8 +84,8 @@ func (b *board) refuse(it *item, why error, fx *effects) {
 	}
 }
 
-// end notes that nothing more is claimed, and why unless the source has ended. Tasks that wait for
-// unknown ones are cancelled.
+// end notes that the claiming has ended, and why unless the source has ended. Tasks that wait for
+// unknown tasks are cancelled.
 func (b *board) end(why error, fx *effects) {
 	b.sourceDone = true
 	if b.why == nil {

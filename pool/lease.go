@@ -17,14 +17,14 @@ type lease struct {
 	lose   context.CancelCauseFunc // ends the task's context
 	stop   context.CancelFunc      // ends the calls that extend it
 	failed atomic.Pointer[error]   // of the last try to extend it, nil if that succeeded
-	over   *time.Timer             // ends the task; nil if it lasts without end
+	over   *time.Timer             // ends the task; nil for a lease without end
 	first  *time.Timer             // begins to extend it
 }
 
 // Leases are extended when a third of their time is over, as most systems with leases advise: two
 // tries may then fail. After a failure the next try comes sooner. A lease counts as lost a twelfth
-// of its time before it runs out, so that its task can end before another has it. A try may take a
-// quarter of its time: one that ends then leaves time for another.
+// of its time before it runs out, so that its task can end before another process has it. A try may
+// take a quarter of the lease's time: a failure then leaves time for another try.
 const (
 	extendAfter = 3
 	retryAfter  = 12
@@ -35,11 +35,11 @@ const (
 
 func (l *lease) share(of time.Duration) time.Duration { return max(l.length/of, leastRest) }
 
-// kept is how long the lease counts on from when it was extended.
+// kept returns how long the lease counts after an extension.
 func (l *lease) kept() time.Duration { return l.length - l.length/spare }
 
 // hold extends the lease again and again, until it is settled or lost, or ctx ends. Most tasks end
-// before it has to be extended at all, and need no goroutine for it.
+// before the first extension is due, and need no goroutine for their lease.
 func (l *lease) hold(ctx context.Context) {
 	if l.length <= 0 {
 		return
@@ -57,7 +57,7 @@ func (l *lease) hold(ctx context.Context) {
 
 // extend extends the lease again and again.
 func (l *lease) extend(ctx context.Context) {
-	defer l.over.Stop() // this may have set it again after settle had stopped it
+	defer l.over.Stop() // the loop may have set it again after settle had stopped it
 	for ctx.Err() == nil {
 		at, wait := now(), l.share(extendAfter)
 		gone, err := l.try(ctx)
@@ -123,7 +123,7 @@ func (l *lease) settle(ctx context.Context, grace time.Duration, end func(contex
 	return end(within)
 }
 
-// settle ends the lease of a task, and then has its last event published.
+// settle ends the lease of a task, and then publishes the last event of the task.
 func (r *run) settle(e ending) {
 	rejecting := false
 	end := func(ctx context.Context) error {

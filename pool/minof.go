@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// MinOf combines scalers of one resource: the size is the smallest of theirs. All of them
-// decide at the shortest of their intervals.
+// MinOf combines scalers of one resource: the size is the smallest of their sizes. All of them
+// decide at the shortest of their periods.
 type MinOf []Scaler
 
 // Sizer implements [Scaler].

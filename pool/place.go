@@ -16,16 +16,17 @@ type place struct {
 	wake        func()                                                 // is called when the reservation was answered
 	reservation trusted.Reservation[*capacity.Request, capacity.Grant] // nil: none
 	of          *item
-	passed      int  // by how many tasks
-	waited      bool // the last reservation had to
+	passed      int  // the number of tasks that overtook the item
+	waited      bool // the last reservation had to wait
 }
 
-// take returns the grant of an item, or [trusted.ErrWaiting] and keeps the place, or why the item
-// can never have one. It must have left the place of another item.
+// take returns the grant of an item. If the item has to wait, take keeps the place for it and
+// returns [trusted.ErrWaiting]. Any other error says why the item can never have a grant. The board
+// must have left the place of another item.
 func (p *place) take(it *item) (g capacity.Grant, err error) {
 	fresh := p.reservation == nil
 	if fresh {
-		if !p.waited { // a reservation costs more than a success, and less than a failure
+		if !p.waited { // it costs less than a reservation if it succeeds, and more if it fails
 			if g, err = p.in.TryAcquire(it.request); err == nil || errors.Is(err, capacity.ErrNeverFits) {
 				return g, err
 			}
@@ -46,7 +47,7 @@ func (p *place) take(it *item) (g capacity.Grant, err error) {
 	return g, err
 }
 
-// pass takes the grant of an item that overtakes the one of the place.
+// pass takes the grant of an item that overtakes the item of the place.
 func (p *place) pass(it *item) (g capacity.Grant, err error) {
 	if g, err = p.reservation.Backfill(it.request); err == nil {
 		p.passed++

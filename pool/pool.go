@@ -52,11 +52,11 @@ func New(c Config) (*Pool, error) {
 // Run runs tasks until the source ends, and yields events in the order in which they
 // happen. A task's grant is given back before its event is yielded.
 //
-// The error is about the run, not a task: ctx ended, the source failed, the
-// first task failed under [Config].StopOnError, or something ignored its context and was
-// left behind ([ErrAbandoned]). It comes last, with a zero Event. When ctx ends or the loop
-// breaks, tasks that run are cancelled and waited for, for [Config].Grace at most;
-// tasks that did not start are given back.
+// The error is about the run, not a task: ctx ended, the source failed, the first task failed under
+// [Config].StopOnError, or a task or the source ignored its context and was left behind
+// ([ErrAbandoned]). It comes last, with a zero Event. When ctx ends or the loop breaks, tasks that
+// run are cancelled and waited for, for [Config].Grace at most; tasks that did not start are given
+// back.
 //
 // A reader that does not come back delays starts, not running tasks: see
 // [Config].Buffer. Run may be called once; after that it yields [ErrUsed].
@@ -81,7 +81,7 @@ func (p *Pool) Run(ctx context.Context) iter.Seq2[Event, error] {
 	}
 }
 
-// Drain lets the run end early but in peace: nothing more is claimed or started, running tasks
+// Drain lets the run end early but in peace: no more tasks are claimed or started, running tasks
 // finish, and claimed tasks that did not start end as [Cancelled] with [ErrDrained] and are given
 // back. A source that ignores the end of its context is left behind after [Config].Grace.
 func (p *Pool) Drain() {
@@ -95,13 +95,13 @@ func (p *Pool) Drain() {
 type Snapshot struct {
 	Running   int      // tasks that run
 	Ready     int      // tasks that were claimed and could start
-	Blocked   int      // tasks that were claimed and wait for others
+	Blocked   int      // tasks that were claimed and wait for other tasks
 	Completed uint64   // tasks that succeeded
 	Failed    uint64   // tasks that failed for good
 	Cancelled uint64   // tasks that were claimed and did not start
 	Abandoned []string // tasks left behind when the run ended
 
-	Decisions []Decision // the last one for each resource, by name
+	Decisions []Decision // the last decision for each resource, by name
 }
 
 // Snapshot returns the state now.

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// deliver yields events until all is done or the reader breaks, which it reports as false.
+// deliver yields events until the run is over. It returns false if the reader breaks before.
 func (r *run) deliver(yield func(Event, error) bool) bool {
 	var spare []Event
 	for {
@@ -39,7 +39,7 @@ func (r *run) report(ctx context.Context, e Event) {
 	for {
 		var space chan struct{}
 		r.update(func(b *board, m moment, fx *effects) {
-			if m.cut || b.offer(e, fx) { // a task that ignores its end cannot put it off
+			if m.cut || b.offer(e, fx) { // a task that ignores its context cannot delay its end
 				return
 			}
 			if r.space == nil {
@@ -58,8 +58,8 @@ func (r *run) report(ctx context.Context, e Event) {
 	}
 }
 
-// await waits until there is something to read, and reports false once the grace is used up, of a
-// run that was stopped, or that is stuck: it was drained, and only the source does not end.
+// await waits until there are events to read. In a run that was stopped or is stuck, it returns
+// false when the grace is over. A stuck run was drained, and only its source has not ended.
 func (r *run) await(stuck bool) bool {
 	if !stuck {
 		select {
@@ -78,7 +78,7 @@ func (r *run) await(stuck bool) bool {
 	}
 }
 
-// grace is the rest of the grace period, which begins when it is first asked for.
+// grace returns the rest of the grace period, which begins at the first call.
 func (r *run) grace() time.Duration {
 	if r.last == 0 {
 		r.last = now() + r.conf.Grace

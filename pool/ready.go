@@ -6,12 +6,13 @@ import (
 	"github.com/weir-go/weir/capacity"
 )
 
-// ready holds the ready items, in order. Most come in order as well, and go from the front.
+// ready holds the ready items in order. Most items come in this order too, and leave from the
+// front.
 type ready struct {
 	items  []*item
-	gone   int               // how many places at the front are empty
-	cost   *capacity.Request // of a task that does not say
-	custom int               // how many have a cost of their own
+	gone   int               // the number of empty places at the front
+	cost   *capacity.Request // of a task that names no cost
+	custom int               // the number of items with another cost
 }
 
 // all returns the ready items. They are valid until the next change.
@@ -19,7 +20,7 @@ func (r *ready) all() []*item { return r.items[r.gone:] }
 
 func (r *ready) len() int { return len(r.items) - r.gone }
 
-// first must not be called when there is none.
+// first returns the first item. It must not be called without a ready item.
 func (r *ready) first() *item { return r.items[r.gone] }
 
 func (r *ready) add(it *item) {

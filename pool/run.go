@@ -11,12 +11,12 @@ import (
 	"github.com/weir-go/weir/internal/isolate"
 )
 
-// A run is a pool at work: the goroutines and contexts around a board. Each goroutine
-// reports to the board under the lock, and performs the effects after it has released the lock.
-// There are five kinds: the reader of the events, which called Run (reader.go); one that claims
-// (feed.go); one that waits for changes by others; one for each task that runs (work.go), which
-// runs the next itself when it is done; and one that scales, if there is a scaler (scale.go). The
-// end of each lease has one of its own.
+// A run is a pool at work: the goroutines and contexts around a board. Each goroutine reports to
+// the board under the lock, and performs the effects after it has released the lock. The reader of
+// the events is the goroutine that called Run (reader.go). One goroutine claims (feed.go), one
+// waits for changes by other users of the capacity, and one scales, if there is a scaler
+// (scale.go). Each running task has a goroutine (work.go), which runs the next task when the task
+// is done. The end of each lease has a goroutine too.
 type run struct {
 	*Pool
 	outer      context.Context //nolint:containedctx // as given to Run: a run is one call
@@ -29,21 +29,21 @@ type run struct {
 	scaling    *scaling
 
 	helpers   sync.WaitGroup // all goroutines but the reader's
-	readable  chan struct{}  // holds a token if there is something to read
-	changed   chan struct{}  // holds a token if others have changed something
+	readable  chan struct{}  // holds a token if there are events to read
+	changed   chan struct{}  // holds a token if look should try to start tasks
 	needTasks chan struct{}  // holds a token if the feeder should claim
 	sized     chan struct{}  // closed after the first decision
 	releasing atomic.Int64   // workers that are about to look for work themselves
 
 	mu    sync.Mutex
 	board board
-	// A worker is always starting while items are booked; it starts the next worker before it
-	// runs its own item. So a slow item delays no other, and a few goroutines serve many fast
-	// items, which saves a seventh to a fifth of an empty task.
+	// A worker is always starting while items are booked; it starts the next worker before it runs
+	// its own item. So a slow item delays no other, and a few goroutines serve many fast items,
+	// which saves a seventh to a fifth of the time of an empty task.
 	spawning bool
-	space    chan struct{} // closed when the reader has caught up; nil if nothing waits for that
+	space    chan struct{} // closed when the reader has caught up; nil if no report waits for room
 
-	ended bool          // these are the reader's alone
+	ended bool          // the reader alone uses ended and last
 	last  time.Duration // when the grace ends, once it has begun
 }
 
@@ -71,8 +71,8 @@ func (r *run) begin() {
 	r.helpers.Go(r.look)
 }
 
-// cameUp is called when the board's place in the queue of the capacity did. A worker that is about
-// to look anyway needs no message.
+// cameUp is called when the board's place in the queue of the capacity comes up. A worker that is
+// about to look for work needs no message.
 func (r *run) cameUp() {
 	if r.releasing.Load() == 0 {
 		signal(r.changed)
@@ -96,7 +96,7 @@ func (r *run) update(what func(b *board, m moment, fx *effects)) {
 	r.perform(&fx)
 }
 
-// unlock ends a call of the board.
+// unlock ends a call of the board. It plans a worker if items are booked and no worker is starting.
 func (r *run) unlock(fx *effects) {
 	if r.board.booked.first != nil && !r.spawning {
 		r.spawning, fx.spawn = true, true
@@ -114,7 +114,7 @@ func (r *run) stop(why error) {
 	r.update(func(b *board, _ moment, fx *effects) { b.stop(why, fx) })
 }
 
-// drain ends the run in peace.
+// drain ends the run, but lets running tasks finish.
 func (r *run) drain() {
 	r.update(func(b *board, _ moment, fx *effects) { b.dismiss(ErrDrained, fx) })
 }
@@ -148,8 +148,8 @@ func (r *run) end(why error) error {
 	return r.board.why
 }
 
-// gone waits for the goroutines, and reports false if the grace was too short for them. The source
-// is then closed, if it is one of ours that has to be.
+// gone waits for the goroutines, and returns false if the grace was too short for them. If they
+// have ended, it closes a source made by [Seq].
 func (r *run) gone() bool {
 	var helpers isolate.Solo
 	helpers.Start(r.helpers.Wait)
@@ -195,8 +195,8 @@ func (r *run) perform(fx *effects) {
 	}
 }
 
-// look waits for changes that no task or reader causes: a place in the queue that has come up while
-// none of ours ended, and the end of the context.
+// look waits for changes that no task or reader causes: a place in the queue that comes up while no
+// task of this run ends, and the end of the context.
 func (r *run) look() {
 	for {
 		var finished bool

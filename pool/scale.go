@@ -17,9 +17,9 @@ import (
 type scaling struct {
 	*run
 	began time.Duration
-	asked chan answer   // is answered by the source
-	last  answer        // its last answer
-	heard time.Duration // when that came, 0 if none did
+	asked chan answer   // receives the source's answer; nil if no question is open
+	last  answer        // the last answer
+	heard time.Duration // when the last answer came, 0 if none did
 	more  atomic.Bool   // a Bounded source has tasks that it keeps until there is room
 }
 
@@ -29,8 +29,8 @@ type answer struct {
 	err error
 }
 
-// loop decides on sizes, each at its time, until the run ends. The first decisions come
-// before anything is claimed.
+// loop decides on sizes, each at its time, until the run ends. The first decisions come before the
+// first claim, unless the source is slow to report its backlog.
 func (s *scaling) loop() {
 	s.began = now()
 	for _, each := range s.sizers {
@@ -76,7 +76,7 @@ func (s *scaling) shortest() time.Duration {
 	return least
 }
 
-// depth is the number of tasks that wait to start, in the source and here.
+// depth returns the tasks that wait to start, in the source and in the pool.
 func (s *scaling) depth() answer {
 	a := s.ask()
 	s.mu.Lock()
@@ -113,7 +113,7 @@ func (s *scaling) ask() answer {
 	return s.last
 }
 
-// fresh is how many periods an answer counts.
+// fresh is the number of periods for which an answer counts.
 const fresh = 10
 
 func (s *scaling) backlog(ctx context.Context) (a answer) {
@@ -223,7 +223,7 @@ func newSizings(c Config) (all []*sizing, err error) {
 	return all, nil
 }
 
-// sizerOf starts a scaler, which an error names.
+// sizerOf starts a scaler. The name is for errors.
 func sizerOf(name string, s Scaler, limit int64) (Sizer, error) {
 	if s == nil {
 		return nil, fmt.Errorf("%w: %s is nil: want one", ErrConfig, name)
@@ -235,7 +235,7 @@ func sizerOf(name string, s Scaler, limit int64) (Sizer, error) {
 	return sizer, err
 }
 
-// given is how much of a resource is not withheld.
+// given returns the amount of a resource that is not withheld.
 func given(u capacity.ResourceSnapshot) int64 { return u.InUse + u.Available - u.Owed }
 
 func (p Plan) fits(limit int64) bool {
@@ -264,7 +264,8 @@ func (s *sizing) restore() {
 	s.hold(func(int64) int64 { return s.before })
 }
 
-// hold withholds by the limit, which somebody else may lower at any moment.
+// hold withholds an amount that depends on the limit. It tries again if another user of the
+// capacity has lowered the limit meanwhile.
 func (s *sizing) hold(withheld func(limit int64) int64) {
 	for {
 		limit := s.in.Resource(s.resource).Limit
@@ -275,7 +276,7 @@ func (s *sizing) hold(withheld func(limit int64) int64) {
 	}
 }
 
-// next asks the sizer. One that panics or ends its goroutine holds the size.
+// next asks the sizer for the size. If the sizer panics or ends its goroutine, the size stays.
 func (s *sizing) next(r Observation) (size int64, why Reason, err error) {
 	if err = isolated(func() { size, why = s.sizer.Next(r) }); err != nil {
 		return r.Size, Reason{Code: Unknown, Signal: "size"}, fmt.Errorf("%w: %q: %w", ErrScaler, s.resource, err)

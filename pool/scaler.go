@@ -11,9 +11,9 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// A Scaler sizes a resource: how much of its limit is given out, the rest being held
-// back. It is a plain value whose fields are settings; one Scaler may size any number
-// of resources, each by a [Sizer] of its own.
+// A Scaler sizes a resource: it finds the part of the limit that is given out, and the pool
+// withholds the rest. It is a plain value whose fields are settings. One Scaler may size any number
+// of resources, each by its own [Sizer].
 //
 // [ByBacklog], [ByAge], [ByLoad] and [ByLaw] are scalers; [MinOf] combines them.
 type Scaler interface {
@@ -25,14 +25,14 @@ type Scaler interface {
 // A Sizer is a [Scaler] at work. Its pool calls it from one goroutine at a time. It must
 // neither block nor read a clock.
 type Sizer interface {
-	// Plan says where to start and how often to ask.
+	// Plan returns the first size, the bounds of the size, and the time between decisions.
 	Plan() Plan
-	// Next decides on a size.
+	// Next returns the next size and the reason for it.
 	Next(Observation) (size int64, why Reason)
 }
 
-// A Plan is the size to start from, the bounds of it, and the time from one decision
-// to the next.
+// A Plan has the size to start from, the bounds of the size, and the time from one decision to the
+// next.
 type Plan struct {
 	Initial, Min, Max int64         // in units of the resource
 	Period            time.Duration // more than 0
@@ -54,10 +54,10 @@ type Decision struct {
 	At        time.Time // when
 	Resource  string    // its name
 	From, To  int64     // the size before and after
-	Most      int64     // the size that it could have; the rest of it is the reserve
+	Most      int64     // the largest possible size; Most-To is the reserve
 	Reason    Reason    // why
-	Backlog   Depth     // as it was decided on
-	Completed uint64    // likewise
+	Backlog   Depth     // the backlog at the decision
+	Completed uint64    // tasks that had succeeded by then
 }
 
 // String returns a sentence such as "slots: backlog 24 above 10: raised 3 to 4".
@@ -71,14 +71,14 @@ func (d Decision) String() string {
 	return fmt.Sprintf("%s: %v: held at %d", d.Resource, d.Reason, d.To)
 }
 
-// A Reason explains a decision: which signal stood where.
+// A Reason explains a decision by a signal and its target.
 type Reason struct {
-	Code   Code       // how the signal stood
+	Code   Code       // how the signal compares with the target
 	Signal string     // the measured quantity: "backlog", "oldest task waits", "load", "cost"
 	Have   float64    // the measured value,
 	Want   float64    // and its target
 	Unit   string     // of both; "" for a number
-	Law    law.Reason // with LawDecided: the law's own
+	Law    law.Reason // with LawDecided: the reason of the law
 }
 
 // A Code compares a signal with a scaler's target.
@@ -95,7 +95,7 @@ const (
 	AtBound    Code = 6 // a change is due, but the size is at its bound
 	Unknown    Code = 7 // there is no valid reading of the signal
 	LawDecided Code = 8 // a law decided
-	Room       Code = 9 // a task needs more than the size, and nothing smaller is left to run
+	Room       Code = 9 // the first task needs more than the size, and no task runs
 )
 
 // String returns the reason as a phrase, such as "backlog 24 above 10".

@@ -9,25 +9,28 @@ import (
 	"time"
 )
 
-// A Source is where tasks come from. The pool calls Claim from one goroutine and
-// Backlog from another. Package sourcetest tests a Source.
+// A Source gives tasks to a pool. The pool calls Claim from one goroutine and Backlog from another.
+// Package sourcetest tests a Source.
 //
-// A Source may do more: [Bounded] says it of the source, and [Rejecter] of a [Lease].
+// A Source may have further abilities: the source may be [Bounded], and its leases may be
+// [Rejecter]s.
 type Source interface {
-	// Claim hands on from 1 to n tasks, each as soon as it is claimed, on its own goroutine.
-	// It waits for the first, and for no other; after a while it may return
-	// without a task, and is called again. The tasks that it handed on are claimed, whatever
-	// it returns: io.EOF when no more will come, and an error soon after ctx ends.
+	// Claim calls handOn with 1 to n tasks, with each as soon as it is claimed, on the goroutine of
+	// Claim. It waits for the first task only. After a while it may return without a task, and the
+	// pool calls it again. It returns io.EOF when no more tasks will come, and an error soon after
+	// ctx ends. With any error the tasks that it handed on are claimed.
 	Claim(ctx context.Context, n int, handOn func(Delivery)) error
-	// Backlog returns how much could be claimed now. It changes nothing. While it takes longer than
-	// a scaler's period, its last answer counts. After ten periods ctx ends, and no answer counts.
+	// Backlog returns the tasks that could be claimed now, and changes nothing. While it takes
+	// longer than a scaler's period, its last answer counts. After ten periods ctx ends, and no
+	// answer counts.
 	Backlog(ctx context.Context) (Depth, error)
 }
 
-// A Bounded source keeps its tasks until they can run, as one does whose leases are short, or that
-// others claim from too. The pool holds as many as may run at once by [Config].Cost, and at least
-// one: that were claimed and have not ended, whether or not their leases are settled. Above that it
-// claims only when all that it holds waits for tasks that have not come.
+// A Bounded source keeps its tasks until they can run, because its leases are short, or because
+// other processes claim from it too. The pool holds at most as many tasks as may run at once by
+// [Config].Cost, and at least one. It holds a task from the claim to the end of the task, even if
+// the lease is settled later. Above that number it claims only when all tasks that it holds wait
+// for tasks that have not come.
 type Bounded interface {
 	Source
 	// Bounded does nothing, and is not called.
@@ -36,11 +39,11 @@ type Bounded interface {
 
 // A Depth is the backlog of a source.
 type Depth struct {
-	Count  int64         // how many tasks
-	Oldest time.Duration // how long the oldest has waited; 0 if that is not known
-	Exact  bool          // or an estimate
+	Count  int64         // the number of tasks
+	Oldest time.Duration // how long the oldest task has waited; 0 if that is not known
+	Exact  bool          // whether Count is exact, and no estimate
 
-	least bool // the oldest has waited for Oldest or longer
+	least bool // the oldest task has waited for Oldest or longer
 }
 
 // A Delivery is a task that was claimed.
@@ -51,8 +54,8 @@ type Delivery struct {
 	Attempt int
 	// Lease is nil if the task is the pool's for good.
 	Lease Lease
-	// LeaseTime is how long the lease lasts unless it is extended, which the pool
-	// does each third of it, but not more often than each millisecond. 0 is without end.
+	// LeaseTime is how long the lease lasts unless it is extended. The pool extends it after each
+	// third of that time, but at most once a millisecond. With 0 the lease has no end.
 	LeaseTime time.Duration
 }
 
@@ -60,19 +63,19 @@ type Delivery struct {
 // with Acknowledge, GiveBack or Reject ([Rejecter]), whichever comes first; a later call is an
 // error and changes nothing.
 type Lease interface {
-	// Acknowledge has the source forget the task.
+	// Acknowledge makes the source forget the task.
 	Acknowledge(ctx context.Context) error
 	// GiveBack lets the task be claimed again, after a delay.
 	GiveBack(ctx context.Context, delay time.Duration) error
 	// Extend makes the lease last for [Delivery].LeaseTime from now. An error that matches
-	// [ErrLeaseLost] ends the work; after any other the pool tries again until the
-	// lease has run out, which a call that ignores the end of ctx does not put off.
+	// [ErrLeaseLost] ends the work. After any other error the pool tries again until the lease has
+	// run out. A call that ignores the end of ctx does not put that moment off.
 	Extend(ctx context.Context) error
 }
 
 // A Rejecter is a [Lease] whose task can become a dead letter.
 type Rejecter interface {
-	// Reject has the source keep the task apart with the reason, and deliver it no more.
+	// Reject makes the source keep the task apart with the reason, and deliver it no more.
 	Reject(ctx context.Context, reason error) error
 }
 
@@ -107,8 +110,8 @@ func (s *slice) Backlog(context.Context) (Depth, error) {
 	return b, nil
 }
 
-// Chan returns a source of the tasks that are sent to c, until it is closed. Of its
-// backlog it sees the buffered tasks of the channel.
+// Chan returns a source of the tasks that are sent to c, until c is closed. Its backlog counts only
+// the tasks in the buffer of c.
 func Chan(c <-chan Task) Source { return channel(c) }
 
 type channel <-chan Task
@@ -133,9 +136,9 @@ func (c channel) Backlog(context.Context) (Depth, error) {
 	return Depth{Count: int64(len(c))}, nil
 }
 
-// Seq returns a source of the tasks of a sequence, which is asked for the next only when it is
-// claimed. Its backlog is unknown, and the sequence must not wait for long: it
-// gets no message when ctx ends.
+// Seq returns a source of the tasks of a sequence. The source asks the sequence for a task only
+// when the pool claims one. Its backlog is unknown, and counts as 0. The sequence must not wait for
+// long, because it gets no message when ctx ends.
 func Seq(tasks iter.Seq[Task]) Source { return &seq{tasks: tasks} }
 
 type seq struct {

@@ -32,7 +32,7 @@ func (b *board) ask(fx *effects) {
 // has to wait.
 func (b *board) startFirst(m moment, fx *effects) bool {
 	first := b.ready.first()
-	if b.place.of != first { // another has come, of higher priority
+	if b.place.of != first { // an item of higher priority has come
 		b.place.leave()
 	}
 	if first.Err() != nil { // its lease was lost: another run may have the task by now
@@ -56,7 +56,7 @@ func (b *board) startFirst(m moment, fx *effects) bool {
 	return true
 }
 
-// book enters that an item runs.
+// book puts an item among the running and the booked items, with its grant.
 func (b *board) book(it *item, g capacity.Grant, m moment) {
 	it.grant = g
 	it.waited = max(0, m.at-it.since)
@@ -67,7 +67,7 @@ func (b *board) book(it *item, g capacity.Grant, m moment) {
 	b.booked.add(it)
 }
 
-// unbook enters that it does not run any more.
+// unbook removes an item from the running items.
 func (b *board) unbook(it *item) {
 	last := len(b.running) - 1
 	b.running[it.index] = b.running[last]
@@ -76,8 +76,8 @@ func (b *board) unbook(it *item) {
 	b.running = b.running[:last]
 }
 
-// backfill starts the next item that fits where the first, which waits for its turn, does not. It
-// tries as many as the first would have to let pass.
+// backfill starts the next item that fits while the first item waits for its turn. It tries no more
+// items than may overtake the first.
 func (b *board) backfill(first *item, m moment) (started bool) {
 	if b.place.passed >= b.conf.Backfill || b.ready.custom == 0 {
 		return false

@@ -12,19 +12,18 @@ import (
 
 // A Task is a piece of work. Only Run must be set.
 type Task struct {
-	// Key names the task in events and for others to wait for. Two tasks of one key
-	// are not held at the same time: the second fails with [ErrDuplicate]. A task
-	// without a key cannot be waited for.
+	// Key names the task in events, and in the After of other tasks. Two tasks of one key are not
+	// held at the same time: the second fails with [ErrDuplicate]. A task without a key cannot be
+	// waited for.
 	Key string
 
 	// Run does the work. Its value goes to the [Done] event. It should end soon after
 	// ctx does; [Report] sends progress.
 	Run func(ctx context.Context) (value any, err error)
 
-	// Cost is the task's need of the capacity while it runs. Defaults to
-	// [Config].Cost. A task that needs more than a limit fails with capacity.ErrNeverFits, as
-	// any other failure up to [Config].MaxAttempts: it is given back, since the limit may
-	// rise again.
+	// Cost is the task's need of the capacity while it runs. Defaults to [Config].Cost. A task that
+	// needs more than a limit fails with capacity.ErrNeverFits. As after any other failure it is
+	// given back, up to [Config].MaxAttempts, since the limit may rise again.
 	Cost capacity.Vector
 
 	// Priority puts a task before tasks of lower priority, from -1000 to 1000. A waiting
@@ -54,31 +53,31 @@ func (t *Task) check() error {
 	return nil
 }
 
-// An item is a task that the pool has claimed. It is also the context that the task
-// runs under, which saves one for each.
+// An item is a task that the pool has claimed. It is also the context that the task runs under,
+// which saves the allocation of a context.
 type item struct {
 	context.Context //nolint:containedctx // it is one
 	Task
 	run     *run
 	lease   *lease // nil: none
 	request *capacity.Request
-	fault   error          // why it can never run
+	fault   error          // why the task can never run
 	grant   capacity.Grant // while it runs
-	next    *item          // of the items to run
+	next    *item          // the next item in its line
 	seq     uint64         // order of arrival
 
-	score   int64         // lower goes first
-	since   time.Duration // when it could start, or when it did
+	score   int64         // the lowest score goes first
+	since   time.Duration // when the task could start, or when it started
 	waited  time.Duration
 	attempt int  // 1 once it was started
-	last    bool // it failed for the last time that it is delivered
+	last    bool // it failed at its last delivery
 	index   int  // among the running items
 
-	delivered int // how often; 0: not known
+	delivered int // the number of deliveries; 0: not known
 	tickets   []reply.Ticket
 }
 
-// attempts counts this attempt and the earlier deliveries, each for one.
+// attempts returns the number of this attempt. Each earlier delivery counts as one attempt.
 func (it *item) attempts() int { return it.attempt + max(0, it.delivered-1) }
 
 // Value makes Report find the task.
@@ -96,7 +95,7 @@ func (it *item) rank(now, aging time.Duration) {
 	it.score = int64(now) - int64(it.Priority)*int64(aging)
 }
 
-// compare is the order of the ready items.
+// compare orders the ready items.
 func (it *item) compare(other *item) int {
 	return cmp.Or(cmp.Compare(it.score, other.score), cmp.Compare(it.seq, other.seq))
 }

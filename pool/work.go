@@ -60,7 +60,7 @@ func runTask(it *item) (value any, err error) {
 // judge asks the error, which is code of the user, for its outcome.
 func (a *attempt) judge() {
 	a.outcome = weir.Failure
-	defer func() { _ = recover() }() // an error that panics is no more than that
+	defer func() { _ = recover() }() // an error that panics remains a failure
 	a.outcome = weir.Classify(a.err)
 }
 

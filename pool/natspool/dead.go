@@ -14,7 +14,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// The headers that a dead letter has beside the headers of its job.
+// A dead letter has these headers beside the headers of its job.
 const (
 	headReason  = "Weir-Reason"
 	headSubject = "Weir-Subject"
@@ -26,7 +26,7 @@ const longestReason = 1024
 
 func (q *Queue) deadSubject(job string) string { return "weir.dead." + q.conf.Stream + "." + job }
 
-// bury puts a job into the stream of dead letters, once. One that is so large that no header fits
+// bury puts a job into the stream of dead letters, once. A job that is so large that no header fits
 // in is kept without its reason.
 func (q *Queue) bury(ctx context.Context, m jetstream.Msg, meta *jetstream.MsgMetadata, reason error) error {
 	id := strconv.FormatUint(meta.Sequence.Stream, 10)
@@ -42,8 +42,8 @@ func (q *Queue) bury(ctx context.Context, m jetstream.Msg, meta *jetstream.MsgMe
 	return nil
 }
 
-// publish publishes a message or, if it is too large, one with the headers of the job alone. The ID
-// among them is left out, since another job may have had the same.
+// publish publishes a message or, if it is too large, the message with the headers of the job
+// alone. It leaves out the ID among them, since another job may have had the same ID.
 func (q *Queue) publish(ctx context.Context, out *nats.Msg, job nats.Header) error {
 	_, err := q.js.PublishMsg(ctx, out)
 	if errors.Is(err, nats.ErrMaxPayload) {
@@ -78,12 +78,12 @@ func oneLine(reason string) string {
 // A DeadLetter is a job that was rejected.
 type DeadLetter struct {
 	Job    Job       // the job, without headers that instruct the server; its Attempt is 0
-	Number uint64    // among the dead letters, for [Queue.Requeue]
+	Number uint64    // its number among the dead letters, for [Queue.Requeue]
 	Reason string    // why, in one line of up to about a kilobyte; "" if it did not fit in
 	At     time.Time // when it was rejected
 }
 
-// DeadLetters returns the dead letters, oldest first. An error ends them.
+// DeadLetters returns the dead letters, oldest first. The sequence ends with the first error.
 func (q *Queue) DeadLetters(ctx context.Context) iter.Seq2[DeadLetter, error] {
 	ctx = cmp.Or(ctx, context.Background())
 	return func(yield func(DeadLetter, error) bool) {

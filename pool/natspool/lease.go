@@ -26,7 +26,7 @@ type lease struct {
 
 var errEnded = errors.New("natspool: the lease has ended")
 
-// over is why the lease is over, nil if it is not. It is called under the lock.
+// over returns why the lease is over, nil if it is not. It is called under the lock.
 func (l *lease) over(now time.Time) error {
 	switch {
 	case l.ended:
@@ -69,7 +69,7 @@ func (l *lease) end() (until time.Time, err error) {
 	return l.until, nil
 }
 
-// Acknowledge implements [pool.Lease]. It returns when the server has it.
+// Acknowledge implements [pool.Lease]. It returns when the server has the acknowledgement.
 func (l *lease) Acknowledge(ctx context.Context) error {
 	until, err := l.end()
 	if err != nil {
@@ -113,7 +113,7 @@ func (l *lease) send(ctx context.Context, answer string) error {
 // answerTime is how long the server has to answer before an answer is sent again.
 const answerTime = 5 * time.Second
 
-// insist sends an answer until the server has it: one that comes twice does no harm.
+// insist sends an answer until the server has it: an answer that comes twice does no harm.
 func (l *lease) insist(ctx context.Context, until time.Time, answer string) error {
 	for {
 		within, cancel := context.WithTimeout(ctx, answerTime)

@@ -28,16 +28,16 @@ type Local struct {
 	js   jetstream.JetStream
 
 	mu     sync.Mutex
-	server *server.Server // nil: another process runs it
+	server *server.Server // nil if another process runs the server
 	lock   *os.File
 	fault  error // why this process, which has the lock, could not run the server
 }
 
 // Open returns a connection to the NATS server of a folder, which it makes if need be. The first
-// process that opens the folder locks it and runs the server; the others connect to that one. When
-// it ends, one of them takes over.
+// process that opens the folder locks it and runs the server. Other processes connect to that
+// server. When the first process ends, another process takes over.
 //
-// On Windows it is an error that matches errors.ErrUnsupported.
+// On Windows Open returns an error that matches errors.ErrUnsupported.
 //
 // The server listens on 127.0.0.1 only, and asks for a token that is in the folder, in a file
 // that only its user may read. It keeps its data on disk.
@@ -141,7 +141,7 @@ func (l *Local) token() string {
 	return a.Token
 }
 
-// An access is how to reach the server of a folder.
+// An access has the port of a folder's server, and the token that it asks for.
 type access struct {
 	Port  int    `json:"port"`
 	Token string `json:"token"`
@@ -212,7 +212,7 @@ func readAccess(file string) (a access, err error) {
 	return a, nil
 }
 
-// writeAccess replaces the file as a whole: others may read it at any moment.
+// writeAccess replaces the file as a whole: another process may read it at any moment.
 func writeAccess(file string, a access) error {
 	text, err := json.Marshal(a)
 	if err != nil {

@@ -18,23 +18,23 @@ import (
 
 // A Config configures a [Queue]. 0 means the default.
 type Config struct {
-	// Stream names the stream: 1 to 64 letters, digits, hyphens and underscores. One that
-	// exists is used as it is. Otherwise it is made, on disk, and keeps each job until it is
-	// acknowledged; its jobs are messages to weir.jobs. and the name.
+	// Stream names the stream: 1 to 64 letters, digits, hyphens and underscores. A stream that
+	// exists is used as it is. Otherwise New makes the stream, on disk. It keeps each job until the
+	// job is acknowledged. Its jobs are messages to weir.jobs. and the name.
 	Stream string
 
 	// Replicas is the number of servers that keep each stream which the queue makes: 1 to 5.
 	// Defaults to 1. With 3 the loss of a server does no harm.
 	Replicas int
 
-	// Lease is how long a job belongs to a process that no longer extends it: the AckWait of the
-	// consumer, if that is made; 100 ms to 1 h. Defaults to 30 s. The consumer's MaxAckPending is
-	// 65,536 then: so many jobs may run, or wait to be delivered again, in all processes together.
+	// Lease is how long a job belongs to a process that no longer extends it: 100 ms to 1 h.
+	// Defaults to 30 s. If New makes the consumer, Lease is its AckWait, and its MaxAckPending is
+	// 65,536: so many jobs may run, or wait to be delivered again, in all processes together.
 	Lease time.Duration
 
 	// Waiting, if set, is called with an error when the queue begins to wait for NATS, and with nil
-	// when that is over. It must not block. That a server is silent, a connection notices by
-	// nats.PingInterval: in minutes, if that is not set.
+	// when that is over. It must not block. A connection notices a silent server by
+	// nats.PingInterval: after minutes, if that option is not set.
 	Waiting func(error)
 }
 
@@ -51,12 +51,12 @@ type Queue struct {
 
 // A Job is a message of the stream.
 type Job struct {
-	// ID names it, also when it comes again from the dead letters: its Nats-Msg-Id if it was sent
-	// with one, and otherwise its number in the stream.
+	// ID names the job, also when it comes again from the dead letters. It is the Nats-Msg-Id of
+	// the message, or without one the number of the message in the stream.
 	ID      string
 	Data    []byte      // as it was sent
 	Header  nats.Header // as it was sent; nil if there is none
-	Subject string      // to which it was sent
+	Subject string      // the subject to which it was sent
 	Attempt int         // how often it was delivered, with this time; 0 of a dead letter
 }
 
@@ -73,9 +73,9 @@ func (c Config) withDefaults() (Config, error) {
 	return c, err
 }
 
-// New returns a queue, and makes first the stream, its consumer and the stream of its dead letters,
-// as far as they are missing. The name of the last is that of the stream and _dead. An error about
-// a setting matches [pool.ErrConfig]; the others come from NATS.
+// New returns a queue. It first makes the stream, its consumer and the stream of its dead letters,
+// if they are missing. The stream of dead letters has the name of the stream and _dead. An error
+// about a setting matches [pool.ErrConfig]; other errors come from NATS.
 func New(ctx context.Context, js jetstream.JetStream, c Config) (*Queue, error) {
 	ctx = cmp.Or(ctx, context.Background())
 	c, err := c.withDefaults()
@@ -116,7 +116,8 @@ func open(ctx context.Context, js jetstream.JetStream, c jetstream.StreamConfig)
 	return s, nil
 }
 
-// durable names the consumer that all processes of the queue share: such a stream has only one.
+// durable names the consumer that all processes of the queue share: a stream of this retention has
+// only one consumer.
 const durable = "weir"
 
 // consume opens the consumer, and makes it if there is none.
@@ -135,8 +136,8 @@ func (q *Queue) consume(ctx context.Context) (err error) {
 	return nil
 }
 
-// Add adds a job and returns when the stream has it. A second one with the same ID within two
-// minutes, or as long as the stream says, is dropped; "" is no ID.
+// Add adds a job and returns when the stream has it. The stream drops a second job with the same ID
+// within two minutes, or within its own window of duplicates; "" is no ID.
 func (q *Queue) Add(ctx context.Context, id string, data []byte) error {
 	ctx = cmp.Or(ctx, context.Background())
 	if strings.ContainsAny(q.subject, "*>") {
@@ -157,7 +158,8 @@ func (q *Queue) Add(ctx context.Context, id string, data []byte) error {
 	return nil
 }
 
-// headerOf is the size of the header with an ID, which counts as a part of the data.
+// headerOf returns the size of a header with the ID. The server counts the header as a part of the
+// data.
 func headerOf(id string) int64 {
 	if id == "" {
 		return 0
@@ -165,10 +167,10 @@ func headerOf(id string) int64 {
 	return int64(len("NATS/1.0\r\n"+jetstream.MsgIDHeader+": \r\n\r\n") + len(id))
 }
 
-// A Snapshot is how many jobs a queue has.
+// A Snapshot has the numbers of jobs of a queue.
 type Snapshot struct {
-	Waiting int64 // were not delivered yet
-	Held    int64 // were delivered and not acknowledged: they run, or wait to be delivered again
+	Waiting int64 // jobs that were not delivered yet
+	Held    int64 // jobs delivered and not acknowledged: they run, or will be delivered again
 	Dead    int64 // dead letters
 }
 

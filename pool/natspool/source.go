@@ -16,8 +16,9 @@ import (
 	"github.com/weir-go/weir/pool"
 )
 
-// Source returns the queue as the source of a pool, which makes a task of each job. A task without
-// a Key gets the job's number in the stream for one. A panic of the function rejects the job.
+// Source returns the queue as the source of a pool. The function makes a task of each job. A task
+// without a Key gets the job's number in the stream as its Key. A panic of the function rejects the
+// job.
 //
 // The source never ends. While NATS cannot be reached it waits, and [Config].Waiting hears of it.
 // A stream or consumer that was deleted ends the run.
@@ -29,19 +30,19 @@ type source struct {
 	*Queue
 	task func(Job) pool.Task
 
-	troubled bool // Waiting was called with an error; of the claiming goroutine
+	troubled bool // Waiting was last called with an error; for the claiming goroutine alone
 
 	mu     sync.Mutex
 	next   uint64    // the number of the first job that was not delivered when it was last looked for
-	from   time.Time // since when it waits
-	looked time.Time // when it was looked for
+	from   time.Time // when that job was sent
+	looked time.Time // when that job was looked for
 }
 
-// A pull that finds nothing waits so long for the first job. Between two of them the pool can
-// change its mind on how many it wants.
+// patience is how long a pull that finds no job waits for the first job. Between two pulls the pool
+// can change the number of jobs that it wants.
 const patience = time.Second
 
-// pause is from one try to the next while NATS cannot be reached.
+// pause is the time from one try to the next while NATS cannot be reached.
 const pause = 200 * time.Millisecond
 
 // Claim implements [pool.Source]: it takes the jobs that are there, and waits for one if there
@@ -88,7 +89,7 @@ func (s *source) await(ctx context.Context, handOn func(pool.Delivery)) (got int
 		handOn(s.delivery(m))
 		return 1, nil
 	case <-ctx.Done():
-		go func() { // one may be on its way, at the price of one attempt
+		go func() { // a job may be on its way: it loses one attempt
 			for m := range batch.Messages() {
 				_ = m.Nak() // or its lease runs out
 			}
@@ -97,10 +98,10 @@ func (s *source) await(ctx context.Context, handOn func(pool.Delivery)) (got int
 	}
 }
 
-// errLost is why a queue waits whose connection is lost.
+// errLost is the reason of a queue to wait while its connection is lost.
 var errLost = errors.New("the connection is lost")
 
-// endure waits a while after an error, or returns it if no patience would help.
+// endure waits a while after an error. It returns the error instead if waiting would not help.
 func (s *source) endure(ctx context.Context, err error) error {
 	cause := err
 	if s.js.Conn().IsConnected() {
@@ -123,7 +124,7 @@ func (s *source) endure(ctx context.Context, err error) error {
 	}
 }
 
-// fares lets Waiting hear how it fares with NATS, when that changes.
+// fares calls Waiting when the source begins to wait for NATS, and when that is over.
 func (s *source) fares(err error) {
 	if s.troubled == (err != nil) {
 		return
@@ -153,7 +154,7 @@ func (s *source) delivery(m jetstream.Msg) pool.Delivery {
 	return pool.Delivery{Task: task, Attempt: job.Attempt, Lease: l, LeaseTime: s.lease}
 }
 
-// taskOf makes a task of a job. A panic is the end of it.
+// taskOf makes a task of a job. If the function panics, the task fails for good.
 func (s *source) taskOf(job Job) (task pool.Task) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -180,8 +181,8 @@ func (s *source) Backlog(ctx context.Context) (pool.Depth, error) {
 	return d, err
 }
 
-// oldest is how long the first job from a number on has waited, as it was up to a second ago. It
-// has to read the whole job: nothing else of JetStream knows when it came.
+// oldest returns how long the first job from a number on has waited, as it was up to a second ago.
+// It has to read the whole job, because no other request to JetStream returns its time.
 func (s *source) oldest(ctx context.Context, from uint64) (time.Duration, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

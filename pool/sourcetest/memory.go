@@ -14,7 +14,7 @@ import (
 // ErrLost is the error of a lease of [MemorySource] that has ended.
 var ErrLost = errors.New("sourcetest: the lease has ended")
 
-// MemorySource is a source in memory whose tasks are leased. It ends when all are
+// MemorySource is a source in memory whose tasks are leased. It ends when all tasks are
 // acknowledged or rejected. A pool holds no more of its tasks than it can run. Make one with
 // [NewMemory].
 type MemorySource struct {
@@ -23,7 +23,7 @@ type MemorySource struct {
 	mu      sync.Mutex
 	entries []*entry
 	dead    []DeadLetter
-	changed chan struct{} // closed and replaced when one may have become free
+	changed chan struct{} // closed and replaced when a task may have become free
 }
 
 // A DeadLetter is a task that was rejected, and why.
@@ -36,7 +36,7 @@ type entry struct {
 	task  pool.Task
 	since time.Time
 	free  time.Time // when it may be claimed
-	turn  int       // counts its leases, and how they ended
+	turn  int       // counts the leases of the task, and their ends
 
 	delivered int
 }
@@ -78,8 +78,8 @@ func (m *MemorySource) Claim(ctx context.Context, n int, handOn func(pool.Delive
 	}
 }
 
-// take claims up to n tasks. If none is free it returns how long to rest, unless there is a change
-// before, and a nil channel if there will be none.
+// take claims up to n tasks. If no task is free, it returns the time until a lease or a delay ends,
+// and a channel that is closed at a change before. The channel is nil if no tasks are left.
 func (m *MemorySource) take(n int) (claimed []pool.Delivery, rest time.Duration, changed <-chan struct{}) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -15,13 +15,13 @@ import (
 
 // Config says how to test a source.
 type Config struct {
-	// Open returns a source that holds these tasks and that nothing else uses. Keys
-	// identify the tasks. The Run of a task need not survive.
+	// Open returns a source that holds these tasks and that nothing else uses. Keys identify the
+	// tasks. The source need not keep the Run of a task.
 	Open func(t *testing.T, tasks []pool.Task) pool.Source
 	// Leased is whether the source leases its tasks: then the leases are tested too.
 	Leased bool
-	// Patience is how long a source may take for a call that should return soon. Defaults to 5 s,
-	// which is waited for only where a source has nothing to give and does not end.
+	// Patience is how long a source may take for a call that should return soon. Defaults to 5 s. A
+	// test waits so long only if a source has no task to give and does not end.
 	Patience time.Duration
 }
 
@@ -136,7 +136,7 @@ func succeeds(t *testing.T, call string, err error) {
 	}
 }
 
-// ended demands that a lease has.
+// ended demands that a lease has ended.
 func ended(t *testing.T, l pool.Lease) {
 	t.Helper()
 	if l.Acknowledge(t.Context()) == nil || l.GiveBack(t.Context(), 0) == nil || l.Extend(t.Context()) == nil {
@@ -231,7 +231,7 @@ func (c Config) lost(t *testing.T) {
 	defer cancel()
 	again, err := next(ctx, s)
 	succeeds(t, "Claim after the lease", err)
-	<-over // also by the clock of its holder, who had the task later than it was leased
+	<-over // also by the clock of the holder, which got the task after the lease began
 	if d.Lease.Extend(t.Context()) == nil || d.Lease.Acknowledge(t.Context()) == nil {
 		t.Error("a lease that was lost: no error")
 	}
@@ -240,7 +240,7 @@ func (c Config) lost(t *testing.T) {
 
 var errReason = errors.New("no such customer")
 
-// oldest demands that the age of the oldest task grows, and that there is none without a task.
+// oldest demands that the age of the oldest task grows, and that it is 0 without a task.
 func (c Config) oldest(t *testing.T) {
 	began := time.Now()
 	s, _ := c.open(t, 1)
