@@ -11,14 +11,16 @@ import (
 	"github.com/weir-go/weir/internal/slot"
 )
 
-// admit takes a slot for a request. An upload is one of whose body more comes than was read ahead.
+// admit takes a slot for a request. An upload is a request whose body is longer than the part that
+// was read ahead.
 func (h *handler) admit(res *response, r *http.Request, admitter weir.Admitter, upload bool) error {
 	switch {
 	case res.held == nil && h.conf.Streams != nil:
 		res.firstByte = true
 		return res.slot.Begin(res.ctx, slot.Of(h.conf.Streams), admitter)
 	case res.held != nil && (connects(r) || headers.IsUpgrade(r.Header)):
-		// It takes a slot of the streams once it is one: its handler may ignore the header.
+		// The request takes a slot of the streams only when it becomes a stream, because its
+		// handler may ignore the header.
 		if err := weir.Full(res.ctx, h.conf.Streams); err != nil {
 			return err
 		}

@@ -29,23 +29,23 @@ type Config struct {
 	FirstByte bool
 
 	// Streams, if set, keeps clients that send or read slowly from holding the slots of the
-	// admitter. It admits conversations, and responses that do not fit into the buffer below, in
-	// place of the admitter: see the package's documentation. Give it a limiter with law.Fixed and
+	// admitter. It admits conversations, and responses that do not fit into ResponseBuffer, in
+	// place of the admitter: see the package's documentation. Use a limiter with law.Fixed and
 	// no queue. A nil *weir.Limiter counts as nil.
 	Streams weir.Admitter
 
 	// RequestBuffer is the longest body of a request, in bytes, that is read before the request
 	// takes a slot. ResponseBuffer is the longest body of a response that is held back until the
-	// slot is free. They need Streams. The memory that they take is bounded by the number of
-	// requests at a time, which is that of connections, or of their streams in HTTP/2, and not by
-	// the limit. Both default to 64 KB; from 1 byte to 1 GB.
+	// slot is free. They need Streams. The number of requests at a time bounds their memory, and
+	// not the limit: there are as many requests as connections, or as streams of connections in
+	// HTTP/2. Both default to 64 KB, and may be 1 byte to 1 GB.
 	RequestBuffer, ResponseBuffer int
 
-	// Uploads is the part of an admitter's limit, but at least one slot, that requests hold
-	// together whose bodies do not fit RequestBuffer. It needs Streams. An admitter says its limit
-	// and its name by a method Snapshot, as a [*weir.Limiter] does, and the admitters of ByRoute
-	// and ByKey. Admitters of one name share a part, and all admitters without the method one slot.
-	// Defaults to 0.25; at most 1.
+	// Uploads is the part of an admitter's limit, but at least one slot, that all requests whose
+	// bodies do not fit RequestBuffer hold together. It needs Streams. A method Snapshot gives the
+	// limit and the name of an admitter, as for a [*weir.Limiter] and the admitters of ByRoute and
+	// ByKey. Admitters of one name share a part, and all admitters without the method share one
+	// slot. Defaults to 0.25; at most 1.
 	Uploads float64
 }
 
@@ -56,7 +56,7 @@ const (
 	defaultBuffer = 64 << 10
 	maxBuffer     = 1 << 30
 
-	// defaultUploads is that of weir proxy (decision 0046).
+	// defaultUploads is the default of weir proxy (decision 0046).
 	defaultUploads = 0.25
 )
 

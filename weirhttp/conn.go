@@ -9,7 +9,7 @@ import (
 	"github.com/weir-go/weir/internal/slot"
 )
 
-// A conn is a connection that was taken over. It gives the slot back when it is closed.
+// A conn is a connection that a handler took over. It gives the slot back when it is closed.
 type conn struct {
 	net.Conn
 	slot *slot.Slot
@@ -20,15 +20,17 @@ func (c conn) Close() error {
 	return c.Conn.Close()
 }
 
-// NetConn returns the connection as the server had it, as that of [crypto/tls.Conn] does.
+// NetConn returns the connection as the server had it. It corresponds to the NetConn of
+// [crypto/tls.Conn].
 func (c conn) NetConn() net.Conn { return c.Conn }
 
 // ReadFrom and WriteTo let the kernel copy, where it can.
 func (c conn) ReadFrom(src io.Reader) (int64, error) { return io.Copy(c.Conn, src) }
 func (c conn) WriteTo(dst io.Writer) (int64, error)  { return io.Copy(dst, c.Conn) }
 
-// CloseWrite says that no more is sent while reading goes on, as proxies of WebSockets do. The
-// connections of TCP and TLS can.
+// CloseWrite ends the sending side of the connection, while the receiving side goes on, as proxies
+// of WebSockets do. Connections of TCP and TLS can do that. For others it returns
+// [errors.ErrUnsupported].
 func (c conn) CloseWrite() error {
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()

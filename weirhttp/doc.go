@@ -8,8 +8,8 @@
 //	client := &http.Client{Transport: weirhttp.Transport(nil, weirhttp.One(lim))}
 //
 // To choose a limiter for each request, choose by route ([ByRoute], or [ByKey] for other routers
-// than net/http's) or by downstream, never by raw path: clients invent paths, and each would get a
-// limiter.
+// than net/http's) or by downstream, never by raw path: clients invent paths, and each path would
+// get a limiter.
 //
 // # Outcomes
 //
@@ -41,8 +41,9 @@
 //   - A response is held back until its handler has returned and its slot is free, up to
 //     [Config].ResponseBuffer.
 //   - A conversation, in which client and server may take turns, is a stream: a request of gRPC or
-//     of Connect's streams, by HTTP/2. Any client can claim to be one, so it needs a slot of the
-//     streams. The admitter may refuse it too: it takes a slot there and gives it back at once.
+//     of Connect's streams, by HTTP/2. Any request can claim to be a conversation, so each
+//     conversation needs a slot of the streams. The admitter may refuse it too: the conversation
+//     takes a slot of the admitter and gives that slot back at once.
 //   - A response becomes a stream when it exceeds the buffer, is flushed, or takes its connection
 //     over. It then exchanges its slot for a slot of the streams, which it holds to its end, or
 //     until the upgraded connection is closed. The admitter learns the latency until the exchange,
@@ -56,8 +57,8 @@
 // handler ends, and its writes fail. If it kept its slot of the admitter, twenty slow readers more
 // would block the service all the same. The refusal has no Retry-After, because the work was done.
 // So choose the cap of the streams by memory and connections (hundreds or thousands), not by the
-// processors of the server. If a handler announces the length of a large response, it is refused
-// at its first byte.
+// processors of the server. If a handler announces the length of a large response, the response is
+// refused at its first byte.
 //
 // Set [net/http.Server].WriteTimeout and ReadTimeout, or deadlines of requests: nothing else ends
 // a client that stalls. The limit does not bound the memory of held responses, so bound the
@@ -75,9 +76,9 @@
 //     and is not measured if it succeeds. Set Config.Streams, or give streams an admitter of their
 //     own: otherwise they fill the slots that short requests need.
 //   - A flush makes no stream: [net/http/httputil.ReverseProxy] flushes every chunked response.
-//     With Config.Streams it does, so such a proxy needs as many slots for streams as its upstream
-//     sends chunked responses at a time. Put other work that is slow by design, such as long
-//     polling, behind another limiter, or behind none.
+//     With Config.Streams a flush makes a stream, so such a proxy needs as many slots for streams
+//     as its upstream sends chunked responses at a time. Put other work that is slow by design,
+//     such as long polling, behind another limiter, or behind no limiter.
 //
 // All other latencies begin with the slot and end when the handler returns, or when the client has
 // read or closed the response's body. They include the time of a peer that sends or reads slowly.
@@ -90,8 +91,8 @@
 //
 //  1. logging, metrics and tracing, so that they see the refusals;
 //  2. recovery from panics, so that Limit sees the panic;
-//  3. whatever sets a priority with [weir.WithPriority]. No header is trusted
-//     to do that by itself: [Trust] asks a function which requests may;
+//  3. middleware that sets a priority with [weir.WithPriority]. No header is trusted
+//     by itself: [Trust] asks a function which requests may set a priority;
 //  4. [net/http.TimeoutHandler], so that the slot is held for as long as the
 //     work really runs;
 //  5. Limit;
@@ -103,7 +104,7 @@
 // # Health checks
 //
 // Never refuse health checks: a server that refuses work is busy, not dead, and if it is killed,
-// the others get its load. [Exempt] lets health checks pass. For the same reason do not fail
+// the other servers get its load. [Exempt] lets health checks pass. For the same reason do not fail
 // readiness while work is refused: the load moves to fewer servers, which then refuse work too,
 // until no server is left.
 package weirhttp

@@ -13,8 +13,9 @@ import (
 )
 
 // A held response keeps its body until the handler has returned, so that its slot does not wait for
-// a client that reads slowly. One that does not fit, or is flushed, becomes a stream: it goes
-// through, and takes a slot of the streams in place of that of the admitter.
+// a client that reads slowly. A response that does not fit, or is flushed, becomes a stream: its
+// bytes go to the server's writer, and it takes a slot of the streams in place of the admitter's
+// slot.
 type held struct {
 	http.ResponseWriter // the server's
 
@@ -25,14 +26,14 @@ type held struct {
 	before http.Header             // as the handler found it
 
 	status  int         // 0 until it is written
-	header  http.Header // as it was then
+	header  http.Header // as it was when the status was written
 	body    []byte
-	opened  bool  // it goes through
+	opened  bool  // writes go through to the server
 	refused error // the streams had no slot, and the client has a refusal
 }
 
-// hold has the response held back. It returns the request for the handler, a copy because the
-// server needs its own body, and what ends the context of that.
+// hold holds the response back. It returns the request for the handler, and a function that ends
+// the context of that request. The request is a copy, because the server needs its own body.
 func (h *handler) hold(res *response, r *http.Request) (*http.Request, context.CancelCauseFunc) {
 	ctx, stop := context.WithCancelCause(r.Context())
 	res.held = &held{ResponseWriter: res.server, res: res, conf: &h.conf, req: r, stop: stop}
@@ -53,7 +54,7 @@ func (h *held) WriteHeader(status int) {
 }
 
 func (h *held) Write(p []byte) (int, error) {
-	if !h.opened { // nothing if there is a header
+	if !h.opened { // does nothing after a first header
 		h.WriteHeader(http.StatusOK)
 	}
 	switch {
@@ -64,7 +65,7 @@ func (h *held) Write(p []byte) (int, error) {
 	case h.status < 200 || h.status == http.StatusNoContent || h.status == http.StatusNotModified:
 		return 0, http.ErrBodyNotAllowed
 	case int64(len(p)) > h.announced()-int64(len(h.body)):
-		return 0, http.ErrContentLength // sent together, the server would write none of it
+		return 0, http.ErrContentLength // the server would refuse the whole body, sent at once
 	case int64(len(p)) <= h.left():
 		h.body = append(h.body, p...)
 		return len(p), nil
@@ -75,7 +76,7 @@ func (h *held) Write(p []byte) (int, error) {
 	return h.ResponseWriter.Write(p)
 }
 
-// left returns how many more bytes can be held back, -1 if none are any more.
+// left returns how many more bytes can be held back, or -1 once the response is a stream.
 func (h *held) left() int64 {
 	if h.opened {
 		return -1
@@ -87,10 +88,10 @@ func (h *held) left() int64 {
 	return bound - int64(len(h.body))
 }
 
-// unannounced is the length of a body that may be of any.
+// unannounced is the length of a body whose header announces no valid length.
 const unannounced = math.MaxInt64
 
-// announced returns how long the header says that the body is, once it is written.
+// announced returns the length of the body by the header that was written.
 func (h *held) announced() int64 {
 	length, err := strconv.ParseUint(h.header.Get("Content-Length"), 10, 63)
 	if err != nil { // the server drops it
@@ -99,8 +100,8 @@ func (h *held) announced() int64 {
 	return int64(length)
 }
 
-// open makes the response a stream, once the work ended with the outcome, unless it is one. Its
-// error is the refusal if the streams have no slot.
+// open makes the response a stream, unless it is a stream already. The work until now has the
+// outcome o. The error is the refusal, if the streams have no slot.
 func (h *held) open(o weir.Outcome) error {
 	if h.req.Method != http.MethodHead { // a client has no body to read slowly
 		if _, err := h.res.slot.Exchange(h.res.ctx, slot.Of(h.conf.Streams), slot.Outcome{Outcome: o}); err != nil {
@@ -112,9 +113,9 @@ func (h *held) open(o weir.Outcome) error {
 }
 
 // refuse answers the client that there will be no response, and informs the handler by its context
-// and by its writes. The client is answered at once with a length, because a handler may go on, or
-// abort the connection. There is no Retry-After, because the work has been done: a client that
-// repeats whatever comes with Retry-After would have it done twice.
+// and by its writes. The answer goes out at once and has a length, because the handler may go on,
+// or abort the connection. It has no Retry-After, because the work has been done: a client that
+// repeats each request with a Retry-After would start the work a second time.
 func (h *held) refuse(err error) {
 	h.refused, h.body = err, nil
 	h.stop(err)
@@ -127,7 +128,7 @@ func (h *held) refuse(err error) {
 	_ = http.NewResponseController(h.ResponseWriter).Flush()
 }
 
-// An answer is gathered, so that its length is known.
+// An answer collects the response to a refusal, so that its length is known.
 type answer struct {
 	http.ResponseWriter
 	status int

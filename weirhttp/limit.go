@@ -20,25 +20,25 @@ import (
 //
 // A request whose key a bulkhead does not take is answered with 400. Any other refused request is
 // answered with 503, the reason as a line of plain text, and a Retry-After that is spread over one
-// to two times the limiter's time to drain. [RefusedHeader] says that it did not run.
-// A request whose client left the queue gets an empty 499, which only the server's own logs will
-// see. In HTTP/1 net/http notices that a client left only once the body of its request was read, so
-// a POST stays in the queue, and then runs, unless [Config].Streams has bodies read
-// before. A response that had to wait says for how long: "Server-Timing: weir;dur=12.3", in
-// milliseconds.
+// to two times the limiter's time to drain. [RefusedHeader] says that the request did not run. A
+// request whose client left the queue gets an empty 499, which only the server's own logs will see.
+// In HTTP/1 net/http notices that a client left only once the body of its request was read. So a
+// POST stays in the queue, and then runs, unless [Config].Streams reads its body before. The
+// response to a request that had to wait has the time of the wait in milliseconds, as in
+// "Server-Timing: weir;dur=12.3".
 //
 // The slot is freed when next returns or panics, or at once when it hijacks the connection.
 // [Config].Streams frees it earlier. The ResponseWriter that next receives implements
-// [http.Flusher] and [http.Hijacker] as the one outside does (of HTTP/1, HTTP/2, or a wrapper), and
-// unwraps for [http.ResponseController].
+// [http.Flusher] and [http.Hijacker] as the outer writer does (of HTTP/1, HTTP/2, or a wrapper),
+// and unwraps for [http.ResponseController].
 //
 // Limit panics if next or admitterFor is nil. [New] has more settings.
 func Limit(next http.Handler, admitterFor func(*http.Request) weir.Admitter) http.Handler {
 	return New(next, admitterFor, Config{})
 }
 
-// New is [Limit] with settings. It panics if one is out of range, too, with an error that matches
-// [weir.ErrConfig].
+// New is [Limit] with settings. It also panics if a setting is out of range, with an error that
+// matches [weir.ErrConfig].
 func New(next http.Handler, admitterFor func(*http.Request) weir.Admitter, cfg Config) http.Handler {
 	if next == nil {
 		panic(missing("next", "a handler"))
@@ -62,8 +62,8 @@ func missing(argument, want string) error {
 	return invalid(argument, "nil", want)
 }
 
-// One returns a function for [Limit] and [Transport] that names the same admitter
-// for every request. It panics if the admitter is nil: that would limit nothing.
+// One returns a function for [Limit] and [Transport] that names the same admitter for every
+// request. It panics if the admitter is nil, because a nil admitter would limit nothing.
 func One(admitter weir.Admitter) func(*http.Request) weir.Admitter {
 	if edge.IsExempt(admitter) {
 		panic(missing("One: admitter", "a limiter, or an admitter of your own; Exempt names the paths without one"))
@@ -119,8 +119,8 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.conf.refuse(w, r, err)
 		return
 	}
-	// Not a recover: the panic goes up as it is, with its stack, and a
-	// Goexit is covered too.
+	// There is no recover here, so that the panic goes up as it is, with its stack. A Goexit is
+	// covered too.
 	returned := false
 	defer func() { res.end(returned) }()
 	if upload { // the law learns nothing of it
@@ -134,8 +134,8 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	returned = true
 }
 
-// passBack copies to the request of an outer layer the pattern that its copy matched, and the
-// files the server has to remove.
+// passBack copies to the request of an outer layer the pattern that the inner request matched, and
+// the form whose files the server has to remove.
 func passBack(outer, inner *http.Request) {
 	outer.Pattern, outer.MultipartForm = inner.Pattern, inner.MultipartForm
 }

@@ -29,8 +29,8 @@ func statusOutcome(status int, header http.Header) weir.Outcome {
 	return weir.Ignore
 }
 
-// beginOutcome returns the outcome of a response that begins with the status. Its latency to there
-// says something even of a stream.
+// beginOutcome returns the outcome of a response that begins with the status. The latency until
+// then depends on the load, even for a stream.
 func beginOutcome(status int) weir.Outcome {
 	switch {
 	case status == http.StatusGatewayTimeout:

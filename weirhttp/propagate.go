@@ -12,14 +12,14 @@ import (
 	"github.com/weir-go/weir/trust"
 )
 
-// The headers of a request for the server's limiter. No
-// standard has any of them: Priority (RFC 9218) orders responses within a connection, and the names
-// of Envoy, gRPC and the SDKs of AWS are their own.
+// A client sends these headers to the limiter of a server. No standard has any of them: Priority
+// (RFC 9218) orders responses within a connection, and the names of Envoy, gRPC and the SDKs of AWS
+// are their own.
 const (
 	// PriorityHeader has the request's [weir.Priority] by name, such as "high". It is left out for
-	// normal.
+	// the normal priority.
 	PriorityHeader = "Weir-Priority"
-	// TimeoutHeader has the time that is left until the client gives up, in whole milliseconds,
+	// TimeoutHeader has the time until the client gives up, in whole milliseconds,
 	// rounded down. It is left out if the client waits for ever. It is no date, because clocks
 	// differ.
 	TimeoutHeader = "Weir-Timeout-Ms"
@@ -28,11 +28,11 @@ const (
 	AttemptHeader = "Weir-Attempt"
 )
 
-// Propagate returns a RoundTripper that sends on the [weir.Priority] and the deadline of each
-// request's context, in [PriorityHeader] and [TimeoutHeader], with base, or with
-// [http.DefaultTransport] if base is nil. Values that the request had there are dropped: a proxy
-// must not pass on values that it does not trust. It is safe for concurrent use if base is, and
-// leaves requests as they are.
+// Propagate returns a RoundTripper that sends requests with base, or with [http.DefaultTransport]
+// if base is nil. It sends on the [weir.Priority] and the deadline of each request's context, in
+// [PriorityHeader] and [TimeoutHeader]. It drops the values that the request had in these headers:
+// a proxy must not pass on values that it does not trust. It is safe for concurrent use if base is,
+// and leaves requests as they are.
 func Propagate(base http.RoundTripper) http.RoundTripper {
 	return propagator{on(base)}
 }
@@ -61,16 +61,16 @@ func withHeader(req *http.Request) *http.Request {
 	return req
 }
 
-// Trust returns a handler that runs next with the client's values of [PriorityHeader],
-// [TimeoutHeader] and [AttemptHeader], if trusted vouches for the request: with that priority, and
-// a context that ends when the client gives up. A retry has the next lower priority, so that a
-// queue refuses it before the first attempts. Other requests reach next without these headers, so
-// that later readers, such as a function that chooses an admitter for retries, can rely on them.
+// Trust returns a handler that runs next. If trusted vouches for a request, its context gets the
+// priority of [PriorityHeader], and ends when the client gives up, by [TimeoutHeader]. A retry, by
+// [AttemptHeader], has the next lower priority, so that a queue refuses it before the first
+// attempts. Other requests reach next without these headers, so that later readers, such as a
+// function that chooses an admitter for retries, can rely on the headers.
 //
-// Vouch for a request by the address of its peer or its certificate, never by another header:
-// whoever can send "critical" will. Put Trust outside of [Limit]. An invalid value counts as none.
-// trusted is called concurrently, for requests with one of the headers. Trust panics if next or
-// trusted is nil.
+// Vouch for a request by the address of its peer or its certificate, never by another header: any
+// client that can send "critical" will. Put Trust outside of [Limit]. An invalid value counts as no
+// value. trusted is called concurrently, for requests with one of the headers. Trust panics if next
+// or trusted is nil.
 func Trust(next http.Handler, trusted func(*http.Request) bool) http.Handler {
 	if next == nil {
 		panic(missing("Trust: next", "a handler"))

@@ -20,13 +20,13 @@ const statusClientLeft = 499
 // pass on the header of its own downstream.
 const RefusedHeader = "Weir-Refused"
 
-// Refuse answers a request that an admitter did not admit, as [Limit] does: with Acquire's error as
-// its reason, and with when to come back. It is for handlers that ask an admitter themselves, and
-// for refusals of [Transport] in a proxy.
+// Refuse answers a request that an admitter did not admit, as [Limit] does. The error of Acquire
+// gives the reason and the delay of a retry. Refuse is for handlers that ask an admitter
+// themselves, and for refusals of [Transport] in a proxy.
 func Refuse(w http.ResponseWriter, r *http.Request, err error) { unset.refuse(w, r, err) }
 
-// RefuseResponse answers a request that ran, and that gets no response because the streams had no
-// slot for it, as Limit does with [Config].Streams: it does not say when to come back.
+// RefuseResponse answers a request that ran, but gets no response because the streams had no slot
+// for the response. Limit does so with [Config].Streams. RefuseResponse sets no Retry-After.
 func RefuseResponse(w http.ResponseWriter, r *http.Request, err error) { unset.answer(w, r, err) }
 
 // unset is the configuration of Limit.

@@ -29,8 +29,8 @@ type response struct {
 	hijacked  bool // the connection has the slot
 }
 
-// Unwrap serves [http.ResponseController]. Held bytes have to be flushed and taken over here,
-// which writer sees to.
+// Unwrap serves [http.ResponseController]. The controller finds the methods that writer adds before
+// it unwraps, so a flush or a hijack here sees the held bytes.
 func (r *response) Unwrap() http.ResponseWriter { return r.server }
 
 func (r *response) WriteHeader(status int) {
@@ -40,7 +40,8 @@ func (r *response) WriteHeader(status int) {
 	r.ResponseWriter.WriteHeader(status)
 }
 
-// informs reports whether a header with the status only announces, and more follows.
+// informs reports whether a header with the status is informational, so that the final header
+// follows.
 func informs(status int) bool { return status < 200 && status != http.StatusSwitchingProtocols }
 
 func (r *response) Write(p []byte) (int, error) {
@@ -59,7 +60,7 @@ func (r *response) note(status int) {
 	}
 }
 
-// first notes that the body begins.
+// first notes that the body begins, and with firstByte measures the latency.
 func (r *response) first() {
 	r.note(http.StatusOK)
 	if r.firstByte && !headers.IsGRPC(r.Header()) {
@@ -68,7 +69,8 @@ func (r *response) first() {
 	}
 }
 
-// begun returns the outcome of the response that begins now. One of gRPC has its status at its end.
+// begun returns the outcome of the response that begins now. A response of gRPC has its status at
+// its end, so its outcome is Ignore.
 func (r *response) begun() weir.Outcome {
 	if r.ctx.Err() != nil {
 		return edge.ContextOutcome(r.ctx)
@@ -93,8 +95,8 @@ func (r *response) end(returned bool) {
 	}
 }
 
-// outcome returns the outcome of the request, once its handler has returned or,
-// if it has not, panicked.
+// outcome returns the outcome of the request. If returned is false, its handler has panicked or
+// ended its goroutine.
 func (r *response) outcome(returned bool) weir.Outcome {
 	switch {
 	case r.ctx.Err() != nil:
@@ -134,17 +136,18 @@ func (r *response) hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return c, rw, nil
 }
 
-// sniffed is how much of a copied body is written by itself, to see when the first byte is there.
-// The server of net/http reads as much by itself to detect the type of the content.
+// sniffed is the number of bytes of a copied body that ReadFrom writes first, to see when the first
+// byte is there. The server of net/http reads the same number to detect the type of the content.
 const sniffed = 512
 
-// ReadFrom implements [io.ReaderFrom] by the server's, which may let the kernel copy.
+// ReadFrom implements [io.ReaderFrom] by the ReadFrom of the server's writer, which may let the
+// kernel copy.
 func (r *response) ReadFrom(src io.Reader) (n int64, err error) {
 	server, ok := r.server.(io.ReaderFrom)
 	if !ok {
 		return io.Copy(written{r}, src)
 	}
-	var ahead int64 // to be written, to see the first byte and whether the rest fits
+	var ahead int64 // bytes to write first, to see the first byte and whether the rest fits
 	if r.firstByte {
 		ahead = sniffed
 	}
@@ -164,5 +167,5 @@ func (r *response) ReadFrom(src io.Reader) (n int64, err error) {
 	return n + rest, err
 }
 
-// written hides that a writer can read by itself.
+// written hides the method ReadFrom of a writer, so that a copy calls its Write.
 type written struct{ io.Writer }

@@ -10,29 +10,29 @@ import (
 )
 
 // RetryTransport returns a RoundTripper that sends requests with base, or with
-// [http.DefaultTransport] if base is nil, as client allows: its throttle refuses the requests that
-// the downstream would refuse, and a request that was refused or lost is sent again within the
-// client's budget, no sooner than the Retry-After of the response, and only if its context leaves
-// the time. It is safe for concurrent use if base is, and leaves requests as they are. It panics
-// if client is nil. Use a client for each downstream.
+// [http.DefaultTransport] if base is nil, as client allows. The client's throttle refuses the
+// requests that the downstream would refuse. A request that was refused or lost is sent again
+// within the client's budget, no sooner than the Retry-After of the response, and only if its
+// context leaves enough time. The RoundTripper is safe for concurrent use if base is, and leaves
+// requests as they are. RetryTransport panics if client is nil. Use one client for each downstream.
 //
 // A request with a body is sent again only if it has a GetBody, as requests of [http.NewRequest]
 // do. An idempotent request (GET, HEAD, OPTIONS, TRACE, PUT, DELETE, or one with an
 // Idempotency-Key) is sent again after the statuses 429, 502, 503, 504 and 529 and after errors of
-// the transport. Any other is sent again only if it is known that it did not run: after 429, 503 or
-// 529 with a [RefusedHeader], if there was no connection, or if a limiter below refused it. A
-// Retry-After alone does not say so: the refusal may be that of a service behind the downstream,
-// which did the first half. To have such a request sent again all the same, give it an
-// Idempotency-Key; an empty one, req.Header["Idempotency-Key"] = []string{}, is not sent. Retries
-// have the number of the attempt in [AttemptHeader].
+// the transport. Any other request is sent again only if it certainly did not run: after 429, 503
+// or 529 with a [RefusedHeader], if there was no connection, or if a limiter below refused it. A
+// Retry-After alone does not show that: the refusal may come from a service behind the downstream,
+// which did the first half of the work. To send such a request again all the same, give it an
+// Idempotency-Key. An empty key, req.Header["Idempotency-Key"] = []string{}, does not go to the
+// downstream. Retries have the number of the attempt in [AttemptHeader].
 //
 // If there is no further attempt, the last response or error is returned as it is. A request that
 // the throttle refuses is not sent; its body is closed, and the error is a [*weir.RefusedError]
-// with [weir.ReasonOverload]. The headers of the response end an attempt; a body that breaks off is
-// not asked for again.
+// with [weir.ReasonOverload]. The headers of the response end an attempt: RetryTransport does not
+// send a request again because a body breaks off.
 //
-// Put RetryTransport outside of [Transport] and [Propagate], so that no retry holds a slot while it
-// waits and each is sent the time that is left:
+// Put RetryTransport outside of [Transport] and [Propagate]. Then no retry holds a slot while it
+// waits, and each attempt has the time that is left for it in [TimeoutHeader]:
 //
 //	weirhttp.RetryTransport(weirhttp.Transport(weirhttp.Propagate(nil), weirhttp.One(lim)), client)
 func RetryTransport(base http.RoundTripper, client *retry.Client) http.RoundTripper {
@@ -91,11 +91,11 @@ func resend(req *http.Request, attempt int) (*http.Request, error) {
 
 const (
 	drainTime = 100 * time.Millisecond
-	drainSize = 4 << 10 // of a refusal, which is a line of text
+	drainSize = 4 << 10 // bytes, enough for a refusal, which is a line of text
 )
 
-// discard reads a short body, so that the connection can be used again, and closes it. A downstream
-// that does not go on is not waited for.
+// discard reads a short body, so that the connection can be used again, and closes it. It waits for
+// a slow downstream no longer than drainTime.
 func discard(body io.ReadCloser) {
 	stop := time.AfterFunc(drainTime, func() { _ = body.Close() })
 	defer stop.Stop()

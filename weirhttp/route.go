@@ -8,14 +8,15 @@ import (
 	"github.com/weir-go/weir/bulkhead"
 )
 
-// ByRoute returns a function for [Limit] that gives each route of the mux the compartment
-// of its own in the set. The key is the pattern as it was registered, "GET /search/{term}",
-// never the path that a client asked for. A request that no pattern matches is exempt, for the mux
-// refuses it faster than any limiter.
+// ByRoute returns a function for [Limit] that gives each route of the mux its own compartment in
+// the set. The key is the pattern as it was registered, "GET /search/{term}", never the path that a
+// client asked for. A request that no pattern matches is exempt, because the mux refuses it faster
+// than any limiter.
 //
 //	http.ListenAndServe(":8080", weirhttp.Limit(mux, weirhttp.ByRoute(mux, set)))
 //
-// The mux is asked twice, here and when it serves. It panics if mux or set is nil.
+// The mux finds the route of each request twice, here and when it serves. ByRoute panics if mux or
+// set is nil.
 func ByRoute(mux *http.ServeMux, set *bulkhead.Set) func(*http.Request) weir.Admitter {
 	if mux == nil {
 		panic(missing("ByRoute: mux", "the mux that Limit is put around"))
@@ -31,19 +32,18 @@ func ByRoute(mux *http.ServeMux, set *bulkhead.Set) func(*http.Request) weir.Adm
 	}
 }
 
-// aSet is where a set comes from. A caller that leaves out the error of bulkhead.New has a nil one.
+// aSet says where a set comes from. A caller that ignores the error of bulkhead.New has a nil set.
 const aSet = "one of bulkhead.New, whose error says why there is none"
 
-// ByKey returns a function for [Limit] and [Transport] that gives each key the compartment of its
-// own in the set: the pattern of another router's route, a tenant, a downstream. Choose keys of
-// which there are few, and which no stranger can invent: the pattern and not the path, the account
-// and not the name in a header. Keys that the set does not name share its bound on keys. A pattern
-// is known only once the router has found the route: in chi, within a Group or a With.
+// ByKey returns a function for [Limit] and [Transport] that gives each key its own compartment in
+// the set. A key is the pattern of another router's route, a tenant, or a downstream. Choose few
+// keys, which no stranger can invent: the pattern and not the path, the account and not the name in
+// a header. All keys that the set does not name share its bound on keys. A pattern is known only
+// once the router has found the route: in chi, within a Group or a With.
 //
-// A key that is empty or too long is refused with 400, as a set refuses it everywhere: were it
-// exempt, a client could leave out the parts of the key. To exempt a request, use [Exempt] or
-// return a nil admitter from a function of your own. Requests that no route matches are best given
-// one key for all, such as "unmatched".
+// A request whose key is empty or too long is refused with 400. If it were exempt, a client could
+// leave out the parts of the key. To exempt a request, use [Exempt] or return a nil admitter from a
+// function of your own. Give all requests that no route matches the same key, such as "unmatched".
 //
 // key is called concurrently. ByKey panics if set or key is nil.
 func ByKey(set *bulkhead.Set, key func(*http.Request) string) func(*http.Request) weir.Admitter {
@@ -65,7 +65,7 @@ func (c compartment) Acquire(ctx context.Context) (weir.Permit, error) {
 	return c.set.Acquire(ctx, c.key)
 }
 
-// Snapshot has the limit of the key, of which uploads may hold a part.
+// Snapshot returns the state of the key's limiter, because uploads may hold a part of its limit.
 func (c compartment) Snapshot() weir.Snapshot {
 	handle, _ := c.set.Handle(c.key) // nil for a bad key, which has no limit
 	return handle.Snapshot()

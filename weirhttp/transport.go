@@ -17,10 +17,9 @@ import (
 // [Limit]. It is safe for concurrent use if base and admitterFor are, and leaves
 // requests as they are. It panics if admitterFor is nil.
 //
-// A refused request is never sent; its body is closed, and the error is that of
-// the admitter: errors.As finds the [*weir.RefusedError] in the error that [http.Client]
-// returns. A [net/http/httputil.ReverseProxy] answers any error with 502: see the example of
-// [Refuse].
+// A refused request is never sent, and its body is closed. The error is the admitter's error:
+// errors.As finds the [*weir.RefusedError] in the error that [http.Client] returns. A
+// [net/http/httputil.ReverseProxy] answers any error with 502: see the example of [Refuse].
 //
 // The slot is held until the response's body has been read to its end or
 // closed, or the request's context has ended, whichever comes first, and the
@@ -40,7 +39,7 @@ type transport struct {
 
 type base struct{ http.RoundTripper }
 
-// on returns the base of a RoundTripper, or http.DefaultTransport if it is nil.
+// on returns a base that sends with rt, or with http.DefaultTransport if rt is nil.
 func on(rt http.RoundTripper) base {
 	if rt == nil {
 		rt = http.DefaultTransport
@@ -88,8 +87,8 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 // statusOverloaded is the answer of some APIs in place of 503.
 const statusOverloaded = 529
 
-// responseOutcome is statusOutcome, but for 429 and 529: with them the downstream refuses this very
-// client.
+// responseOutcome is statusOutcome, but 429 and 529 are overloads: with these statuses the
+// downstream refuses this very client.
 func responseOutcome(res *http.Response) weir.Outcome {
 	if res.StatusCode == http.StatusTooManyRequests || res.StatusCode == statusOverloaded {
 		return weir.Overloaded
@@ -107,8 +106,8 @@ type body struct {
 	stop    func() bool
 }
 
-// wrap makes b the body of res, unless there is nothing to wait for: no body,
-// or a connection that was upgraded and has to stay an io.ReadWriteCloser.
+// wrap makes b the body of res, and reports whether it has. It leaves alone a response without a
+// body, and an upgraded connection, which has to stay an io.ReadWriteCloser.
 func (b *body) wrap(res *http.Response) bool {
 	if res.Body == nil || res.Body == http.NoBody || res.StatusCode == http.StatusSwitchingProtocols {
 		return false

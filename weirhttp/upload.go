@@ -11,9 +11,9 @@ import (
 	"github.com/weir-go/weir/internal/slot"
 )
 
-// readAhead reads the body of a request as far as it is to be read before the request takes a slot,
-// and reports whether more of it comes. The server's deadline for reading bounds how long that
-// takes.
+// readAhead reads the body of a request before the request takes a slot, up to the RequestBuffer,
+// and reports whether the body is longer. It reads nothing of a body that announces a longer
+// length. The server's deadline for reading bounds the time of the call.
 func (h *handler) readAhead(server, r *http.Request) (more bool, err error) {
 	if r.ContentLength == 0 || connects(r) {
 		return false, nil
@@ -26,12 +26,13 @@ func (h *handler) readAhead(server, r *http.Request) (more bool, err error) {
 	if most < 0 {
 		most = bound + 1
 	}
-	// It grows as the body comes: a client that only promises one takes no memory.
+	// The buffer grows as the body comes, so a client that only promises a body takes no memory.
 	body, err := io.ReadAll(io.LimitReader(r.Body, most))
 	if err != nil {
 		return false, err
 	}
-	// The body may go on, also where middleware has put a longer one in its place.
+	// The body may go on, even a body of known length, if middleware has replaced it by a longer
+	// one.
 	r.Body = &readBody{io.MultiReader(bytes.NewReader(body), r.Body), r.Body, server, r}
 	if r.Header.Get("Expect") != "" {
 		r.Header = r.Header.Clone()
@@ -44,7 +45,7 @@ func (h *handler) readAhead(server, r *http.Request) (more bool, err error) {
 type readBody struct {
 	io.Reader
 	io.Closer
-	server, handler *http.Request // as they have it
+	server, handler *http.Request // the request as each of them has it
 }
 
 // Read shows the handler the trailers, which the server learns at the end of the body.
@@ -56,14 +57,15 @@ func (b *readBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// holdUpload takes a slot of the admitter for a request whose client decides how long it takes,
-// within the part of the limit that all such requests have together.
+// holdUpload takes a slot of the admitter for an upload, within the part of the limit that all
+// uploads have together.
 func (h *handler) holdUpload(res *response, admitter weir.Admitter) error {
-	var s weir.Snapshot // that of an admitter which has none lets one in
+	var s weir.Snapshot // a zero Snapshot lets one upload in
 	if g, ok := admitter.(interface{ Snapshot() weir.Snapshot }); ok {
 		s = g.Snapshot()
 	}
-	// By name, because admitters may be made anew for each request.
+	// Uploads count by the name of the admitter, because admitters may be made anew for each
+	// request.
 	if !h.uploads.Take(s.Name, 1, int64(slot.Part(s, h.conf.Uploads)), math.MaxInt64) {
 		return &weir.RefusedError{Limiter: "uploads", Reason: weir.ReasonLimitReached}
 	}

@@ -6,13 +6,13 @@ import (
 	"net/http"
 )
 
-// writer returns r as a writer that flushes and hijacks if the server's does, and only then:
-// handlers ask by type assertion, and choose another way if they must.
+// writer returns r as a writer that flushes and hijacks if the server's writer does, and only then.
+// Handlers ask for these methods by type assertion, and choose another way without them.
 //
-// Hijack is looked for beneath the server's writer as well, where an http.ResponseController would
-// find it without this package noticing, and so is Flush while a response is held back. Otherwise
-// Flush has to be that writer's own: the writer beneath one that compresses, say, must not be
-// written to directly.
+// It also looks for Hijack beneath the server's writer, because an http.ResponseController would
+// find it there without the notice of this package. While a response is held back, it looks for
+// Flush there as well. Otherwise the server's writer itself has to flush: a flush beneath a writer
+// that compresses, say, would go past its buffer.
 func (r *response) writer() http.ResponseWriter {
 	_, flushes := r.server.(http.Flusher)
 	if r.held != nil {
